@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# TAP for suites in bash: source it, call check for each test, end with tap_end.
+tap_count=0
+tap_failed=0
+
+# check NAME COMMAND...: passes if COMMAND does; shows its output if not.
+check() {
+	local name=$1 output status
+	shift
+
+	output=$("$@" 2>&1)
+	status=$?
+	if [ "$status" = 0 ]; then
+		tap_pass "$name"
+	else
+		printf '%s\n' "$output" | sed 's/^/# /'
+		echo "# status $status"
+		tap_fail "$name"
+	fi
+}
+
+tap_pass() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1"
+}
+
+tap_fail() {
+	tap_count=$((tap_count + 1))
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_count - $1"
+}
+
+# tap_skip NAME REASON
+tap_skip() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+tap_end() {
+	echo "1..$tap_count"
+	[ "$tap_failed" = 0 ]
+}
+
+# The same two texts, or the difference: same EXPECTED GOT.
+same() {
+	[ "$1" = "$2" ] && return
+	diff -u --label expected --label got <(printf '%s\n' "$1") \
+		<(printf '%s\n' "$2")
+}
