@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Commands about completion event queues (hw 4.3). The command EQ and the AEQ
+ * come from registers.
+ */
+#include "ev.h"
+
+static enum ev_syndrome to_syndrome(int err)
+{
+	switch (err) {
+	case 0:
+		return EV_OK;
+	case -ENOMEM:
+		return EV_NO_MEMORY;
+	case -EFAULT:
+		return EV_BAD_ADDRESS;
+	default:
+		return EV_INVALID;
+	}
+}
+
+enum ev_syndrome ev_cmd_create_eq(struct ev_adapter *ad, struct ev_cmd *cmd)
+{
+	const struct erdma_cmd_create_eq *req = (void *)cmd->req;
+	u64 dbrec = (u64)le32_to_cpu(req->dbrec_h) << 32 |
+		    le32_to_cpu(req->dbrec_l);
+
+	if (req->type != ERDMA_EQ_TYPE_CEQ || req->depth_log2 > 15)
+		return EV_INVALID;
+	if (req->eqn == ERDMA_EQN_CMDQ || req->eqn >= ad->params.vectors ||
+	    req->vector >= ad->params.vectors)
+		return EV_RANGE;
+	if (ad->eq[req->eqn].exists)
+		return EV_EXISTS;
+	return to_syndrome(ev_eq_init(ad, &ad->eq[req->eqn],
+				      le64_to_cpu(req->ring_addr),
+				      BIT(req->depth_log2), dbrec, req->vector,
+				      ERDMA_REG_CEQ_DB(req->eqn)));
+}
+
+enum ev_syndrome ev_cmd_destroy_eq(struct ev_adapter *ad, struct ev_cmd *cmd)
+{
+	const struct erdma_cmd_destroy_eq *req = (void *)cmd->req;
+
+	if (req->type != ERDMA_EQ_TYPE_CEQ)
+		return EV_INVALID;
+	if (req->eqn == ERDMA_EQN_CMDQ || req->eqn >= ad->params.vectors)
+		return EV_RANGE;
+	if (!ad->eq[req->eqn].exists)
+		return EV_NO_OBJECT;
+	ev_eq_exit(&ad->eq[req->eqn]);
+	return EV_OK;
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Command queue (hw 3): fetches commands, hands them to their functions and
+ * completes them in order.
+ */
+#include <linux/bitfield.h>
+#include <linux/log2.h>
+
+#include "ev.h"
+
+/* Per look at the doorbell, so that everything else gets its turn. */
+#define COMMANDS_PER_POLL	32
+
+#define MAX_DEPTH		32768
+
+struct cmd_desc {
+	const char *name;
+	ev_cmd_fn fn;
+	u32 len;			/* least slot bytes */
+};
+
+#define CMD(op, func, type) \
+	[ERDMA_CMD_##op] = { #op, ev_cmd_##func, sizeof(type) }
+
+static const struct cmd_desc rdma_cmds[] = {
+	CMD(QUERY_DEVICE, query_device, __le64),
+};
+
+static const struct cmd_desc common_cmds[] = {
+	CMD(CREATE_EQ, create_eq, struct erdma_cmd_create_eq),
+	CMD(DESTROY_EQ, destroy_eq, struct erdma_cmd_destroy_eq),
+	CMD(QUERY_FW_INFO, query_fw_info, __le64),
+	CMD(CONF_MTU, conf_mtu, struct erdma_cmd_conf_mtu),
+	CMD(CONF_DEVICE, conf_device, struct erdma_cmd_conf_device),
+};
+
+static const struct cmd_desc *find(const struct ev_cmd *cmd)
+{
+	const struct cmd_desc *desc;
+
+	if (cmd->sub_mod == ERDMA_SUB_RDMA &&
+	    cmd->opcode < ARRAY_SIZE(rdma_cmds))
+		desc = &rdma_cmds[cmd->opcode];
+	else if (cmd->sub_mod == ERDMA_SUB_COMMON &&
+		 cmd->opcode < ARRAY_SIZE(common_cmds))
+		desc = &common_cmds[cmd->opcode];
+	else
+		return NULL;
+	return desc->fn ? desc : NULL;
+}
+
+static u64 reg_addr(struct ev_adapter *ad, u32 low, u32 high)
+{
+	return (u64)ev_reg_read(ad, high) << 32 | ev_reg_read(ad, low);
+}
+
+/**
+ * ev_cmdq_init() - latch the command queue's registers (hw 2.2)
+ * @ad: adapter without a command queue
+ *
+ * Context: may sleep, @ad->lock held.
+ * Return: 0, or why the device refuses to start.
+ */
+int ev_cmdq_init(struct ev_adapter *ad)
+{
+	struct ev_cmdq *q = &ad->cmdq;
+	u64 eq_addr;
+	int ret;
+
+	memset(q, 0, sizeof(*q));
+	q->depth = ev_reg_read(ad, ERDMA_REG_CMDQ_DEPTH);
+	q->sq_addr = reg_addr(ad, ERDMA_REG_CMDQ_SQ_ADDR_L,
+			      ERDMA_REG_CMDQ_SQ_ADDR_H);
+	q->cq_addr = reg_addr(ad, ERDMA_REG_CMDQ_CQ_ADDR_L,
+			      ERDMA_REG_CMDQ_CQ_ADDR_H);
+	q->sq_dbrec_addr = ev_reg_read64(ad, ERDMA_REG_CMDQ_SQ_DBREC);
+	q->cq_dbrec_addr = ev_reg_read64(ad, ERDMA_REG_CMDQ_CQ_DBREC);
+	if (!is_power_of_2(q->depth) || q->depth > MAX_DEPTH ||
+	    q->sq_addr % ERDMA_WQEBB_SIZE || q->cq_addr % ERDMA_CQE_SIZE)
+		return -EINVAL;
+	if (!ev_dma_record(ad, q->sq_dbrec_addr) ||
+	    !ev_dma_record(ad, q->cq_dbrec_addr))
+		return -EFAULT;
+	/* The last life's producer index would replay old commands. */
+	ev_reg_write64(ad, ERDMA_REG_CMDQ_SQ_DB, 0);
+	ev_reg_write64(ad, ERDMA_REG_CMDQ_CQ_DB, 0);
+
+	ret = ev_buf_map(ad, &q->sq, q->sq_addr,
+			 (u64)q->depth * ERDMA_WQEBB_SIZE);
+	if (!ret)
+		ret = ev_buf_map(ad, &q->cq, q->cq_addr,
+				 (u64)q->depth * ERDMA_CQE_SIZE);
+	if (!ret) {
+		eq_addr = reg_addr(ad, ERDMA_REG_CMDQ_EQ_ADDR_L,
+				   ERDMA_REG_CMDQ_EQ_ADDR_H);
+		ret = ev_eq_init(ad, &ad->eq[ERDMA_EQN_CMDQ], eq_addr,
+				 ev_reg_read(ad, ERDMA_REG_CMDQ_EQ_DEPTH),
+				 ev_reg_read64(ad, ERDMA_REG_CMDQ_EQ_DBREC),
+				 ERDMA_COMMON_VECTOR,
+				 ERDMA_REG_CEQ_DB(ERDMA_EQN_CMDQ));
+	}
+	if (ret)
+		ev_cmdq_exit(ad);
+	return ret;
+}
+
+/**
+ * ev_cmdq_exit() - forget the command queue
+ * @ad: adapter
+ *
+ * Context: @ad->lock held.
+ */
+void ev_cmdq_exit(struct ev_adapter *ad)
+{
+	ev_eq_exit(&ad->eq[ERDMA_EQN_CMDQ]);
+	ev_buf_unmap(&ad->cmdq.sq);
+	ev_buf_unmap(&ad->cmdq.cq);
+	ad->cmdq.holding = false;
+}
+
+/*
+ * The driver may reset the device and free its memory at any time without
+ * waiting for an answer.
+ */
+static bool may_access_memory(struct ev_adapter *ad)
+{
+	return !ev_reg_read(ad, ERDMA_REG_DEV_CTRL) && ev_bus_is_master(ad);
+}
+
+static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
+{
+	struct ev_cmdq *q = &ad->cmdq;
+	struct erdma_cqe *cqe;
+	u32 hdr, i;
+
+	cqe = ev_buf_at(&q->cq, (q->cq_pi & (q->depth - 1)) * ERDMA_CQE_SIZE);
+	hdr = FIELD_PREP(ERDMA_CQE_OPCODE, cmd->opcode) |
+	      FIELD_PREP(ERDMA_CQE_QTYPE, ERDMA_CQE_QTYPE_CMDQ) |
+	      FIELD_PREP(ERDMA_CQE_SYNDROME, cmd->syndrome);
+	if (!(q->cq_pi & q->depth))
+		hdr |= ERDMA_CQE_OWNER;
+	if (!may_access_memory(ad))
+		return;
+	cqe->qe_idx = cpu_to_be32(cmd->index);
+	for (i = 0; i < ARRAY_SIZE(cmd->resp); i++) {
+		cqe->resp[2 * i] = cpu_to_be32(lower_32_bits(cmd->resp[i]));
+		cqe->resp[2 * i + 1] = cpu_to_be32(upper_32_bits(cmd->resp[i]));
+	}
+	/* The owner bit makes the entry valid; pairs with the driver's read. */
+	smp_store_release(&cqe->hdr, cpu_to_be32(hdr));
+	q->cq_pi++;
+}
+
+/*
+ * One event per arm, and none without a completion that the driver has not
+ * seen: it would not arm again after that (hw 3.7).
+ */
+static void raise_event(struct ev_adapter *ad)
+{
+	struct ev_cmdq *q = &ad->cmdq;
+	u32 ahead = (q->cq_pi - q->arm_ci) & ERDMA_CQ_DB_CI;
+
+	if (!q->armed || !ahead || ahead > q->depth)
+		return;
+	q->armed = false;
+	ev_eq_post(ad, &ad->eq[ERDMA_EQN_CMDQ],
+		   FIELD_PREP(ERDMA_CEQE_PI, q->cq_pi), 0);
+}
+
+static void finish(struct ev_adapter *ad, struct ev_cmd *cmd)
+{
+	s64 target = cmd->sub_mod << 8 | cmd->opcode;
+
+	ad->counters.commands++;
+	if (cmd->syndrome)
+		ad->counters.command_errors++;
+	write_cqe(ad, cmd);
+	if (ev_fault_hit(ad, EV_FAULT_CMD_DUPLICATE, target, NULL))
+		write_cqe(ad, cmd);
+	raise_event(ad);
+}
+
+static void execute(struct ev_adapter *ad, struct ev_cmd *cmd)
+{
+	const struct cmd_desc *desc = find(cmd);
+
+	if (!desc)
+		cmd->syndrome = EV_UNKNOWN;
+	else if (cmd->len < desc->len)
+		cmd->syndrome = EV_SHORT;
+	else
+		cmd->syndrome = desc->fn(ad, cmd);
+	if (cmd->syndrome)
+		ev_log(ad, EV_LOG_ERRORS, "command %u/%u %s: syndrome %u\n",
+		       cmd->sub_mod, cmd->opcode, desc ? desc->name : "?",
+		       cmd->syndrome);
+	else
+		ev_log(ad, EV_LOG_COMMANDS, "command %s\n", desc->name);
+}
+
+static void run(struct ev_adapter *ad, struct ev_cmd *cmd)
+{
+	s64 target = cmd->sub_mod << 8 | cmd->opcode;
+	u64 arg;
+
+	if (ev_fault_hit(ad, EV_FAULT_CMD_DROP, target, &arg)) {
+		if (arg)
+			execute(ad, cmd);
+		return;
+	}
+	if (ev_fault_hit(ad, EV_FAULT_CMD_ERROR, target, &arg))
+		cmd->syndrome = arg;
+	else
+		execute(ad, cmd);
+	if (ev_fault_hit(ad, EV_FAULT_CMD_DELAY, target, &arg)) {
+		ad->cmdq.holding = true;
+		ad->cmdq.held_until = ktime_add_ms(ktime_get(), arg);
+		ad->cmdq.held = *cmd;
+		return;
+	}
+	finish(ad, cmd);
+}
+
+/*
+ * Copies the next command. A slot whose size or index contradicts the
+ * doorbell is no command, but an answer is due: silence kills the queue.
+ */
+static void fetch(struct ev_adapter *ad, struct ev_cmd *cmd)
+{
+	struct ev_cmdq *q = &ad->cmdq;
+	u16 avail = q->sq_pi - q->ci, count;
+	u64 hdr;
+	u32 i;
+
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->index = q->ci;
+	for (i = 0; i < sizeof(cmd->req) / ERDMA_WQEBB_SIZE && i < avail; i++)
+		memcpy(cmd->req + i * ERDMA_WQEBB_SIZE,
+		       ev_buf_at(&q->sq, ((q->ci + i) & (q->depth - 1)) *
+				 ERDMA_WQEBB_SIZE), ERDMA_WQEBB_SIZE);
+	hdr = le64_to_cpu(cmd->hdr);
+	cmd->sub_mod = FIELD_GET(ERDMA_CMD_HDR_SUB_MOD, hdr);
+	cmd->opcode = FIELD_GET(ERDMA_CMD_HDR_OPCODE, hdr);
+	count = FIELD_GET(ERDMA_CMD_HDR_WQEBB_CNT, hdr) + 1;
+	if (count > avail) {
+		count = avail;
+		cmd->syndrome = EV_SHORT;
+	}
+	cmd->len = min_t(u32, count * ERDMA_WQEBB_SIZE, sizeof(cmd->req));
+	q->ci += count;
+	if (FIELD_GET(ERDMA_CMD_HDR_WQEBB_INDEX, hdr) != q->ci)
+		cmd->syndrome = EV_BAD_INDEX;
+}
+
+static bool poll_cq_doorbell(struct ev_adapter *ad)
+{
+	struct ev_cmdq *q = &ad->cmdq;
+	u64 db = ev_reg_take64(ad, ERDMA_REG_CMDQ_CQ_DB);
+
+	if (!db)
+		return false;
+	ad->counters.doorbells++;
+	if (db & ERDMA_CQ_DB_ARM) {
+		q->arm_db = db;
+		q->arm_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
+		q->armed = true;
+		/* Completions may have slipped in between poll and arm. */
+		raise_event(ad);
+	}
+	return true;
+}
+
+static bool poll_sq_doorbell(struct ev_adapter *ad)
+{
+	struct ev_cmdq *q = &ad->cmdq;
+	u16 pi = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI,
+			   ev_reg_read64(ad, ERDMA_REG_CMDQ_SQ_DB));
+
+	if (pi == q->sq_pi)
+		return false;
+	if ((u16)(pi - q->ci) > q->depth) {
+		ev_log(ad, EV_LOG_ERRORS, "command doorbell %u ignored at %u\n",
+		       pi, q->ci);
+		return false;
+	}
+	q->sq_pi = pi;
+	ad->counters.doorbells++;
+	return true;
+}
+
+/**
+ * ev_cmdq_poll() - serve the command queue
+ * @ad: running adapter
+ *
+ * Context: may sleep, @ad->lock held.
+ * Return: whether there was something to do.
+ */
+bool ev_cmdq_poll(struct ev_adapter *ad)
+{
+	struct ev_cmdq *q = &ad->cmdq;
+	bool busy = poll_cq_doorbell(ad);
+	struct ev_cmd cmd;
+	unsigned int n;
+
+	if (q->holding) {
+		if (ktime_before(ktime_get(), q->held_until))
+			return busy;
+		q->holding = false;
+		finish(ad, &q->held);
+		busy = true;
+	}
+	busy |= poll_sq_doorbell(ad);
+	for (n = 0; n < COMMANDS_PER_POLL && q->ci != q->sq_pi; n++) {
+		busy = true;
+		/* Pairs with the driver's write barrier before its doorbell. */
+		smp_rmb();
+		fetch(ad, &cmd);
+		if (!may_access_memory(ad))
+			break;
+		if (cmd.syndrome)
+			finish(ad, &cmd);
+		else
+			run(ad, &cmd);
+		if (q->holding)
+			break;
+	}
+	return busy;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Event queues: AEQ, command EQ and CEQs (hw 8).
+ *
+ * An EQ that is armed and not empty raises its vector and disarms. The doorbell
+ * register is private to the EQ and cleared when read, so that a value in it is
+ * a doorbell that came later.
+ */
+#include <linux/bitfield.h>
+#include <linux/log2.h>
+
+#include "ev.h"
+
+/**
+ * ev_eq_setup() - once in an adapter's life
+ * @eq: event queue
+ */
+void ev_eq_setup(struct ev_eq *eq)
+{
+	spin_lock_init(&eq->lock);
+}
+
+/**
+ * ev_eq_init() - bring an event queue to life
+ * @ad: adapter
+ * @eq: event queue that does not exist
+ * @ring_addr: DMA address of the ring
+ * @depth: entries
+ * @dbrec_addr: DMA address of the doorbell record
+ * @vector: MSI-X vector
+ * @reg: BAR0 offset of the doorbell
+ *
+ * Context: may sleep, @ad->lock held.
+ * Return: 0, -EINVAL for a geometry no device has, -EFAULT, -ENOMEM.
+ */
+int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
+	       u32 depth, u64 dbrec_addr, u16 vector, u32 reg)
+{
+	int ret;
+
+	if (!is_power_of_2(depth) || depth > ERDMA_EQ_MAX_DEPTH ||
+	    ring_addr % ERDMA_EQE_SIZE)
+		return -EINVAL;
+	if (!ev_dma_record(ad, dbrec_addr))
+		return -EFAULT;
+	ret = ev_buf_map(ad, &eq->ring, ring_addr, (u64)depth * ERDMA_EQE_SIZE);
+	if (ret)
+		return ret;
+	ev_reg_write64(ad, reg, 0);
+	eq->reg = reg;
+	eq->ring_addr = ring_addr;
+	eq->depth = depth;
+	eq->dbrec_addr = dbrec_addr;
+	eq->vector = vector;
+	eq->pi = 0;
+	eq->ci = 0;
+	eq->db = 0;
+	eq->overflow = false;
+	/* Drivers rely on the first event without arming (hw 2.3). */
+	eq->armed = true;
+	eq->exists = true;
+	return 0;
+}
+
+/**
+ * ev_eq_exit() - end of an event queue's life
+ * @eq: event queue, may not exist
+ *
+ * Context: @ad->lock held.
+ */
+void ev_eq_exit(struct ev_eq *eq)
+{
+	spin_lock(&eq->lock);
+	eq->exists = false;
+	spin_unlock(&eq->lock);
+	ev_buf_unmap(&eq->ring);
+}
+
+static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
+{
+	u64 db = ev_reg_take64(ad, eq->reg);
+
+	if (db & ERDMA_EQ_DB_ARM) {
+		eq->db = db;
+		eq->ci = FIELD_GET(ERDMA_EQ_DB_CI, db);
+		eq->armed = true;
+		ad->counters.doorbells++;
+	}
+	if (!eq->armed || eq->ci == (u16)eq->pi)
+		return false;
+	eq->armed = false;
+	ev_msi_raise(ad, eq->vector);
+	return true;
+}
+
+/**
+ * ev_eq_post() - add an event
+ * @ad: adapter
+ * @eq: event queue, may not exist
+ * @lo: first 8 bytes without the owner bit, which is bit 31 in every EQ
+ * @hi: last 8 bytes
+ *
+ * Context: any.
+ */
+void ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
+{
+	struct erdma_ceqe *eqe;
+
+	spin_lock(&eq->lock);
+	if (!eq->exists)
+		goto out;
+	eq_evaluate(ad, eq);
+	if ((u16)(eq->pi - eq->ci) >= eq->depth) {
+		eq->overflow = true;
+		ev_log(ad, EV_LOG_ERRORS, "EQ of vector %u overflows\n",
+		       eq->vector);
+		goto out;
+	}
+	eqe = ev_buf_at(&eq->ring,
+			(eq->pi & (eq->depth - 1)) * ERDMA_EQE_SIZE);
+	eqe->rsvd = cpu_to_le64(hi);
+	if (!(eq->pi & eq->depth))
+		lo |= ERDMA_CEQE_OWNER;
+	/* The owner bit makes the entry valid; pairs with the driver's read. */
+	smp_store_release(&eqe->word, cpu_to_le64(lo));
+	eq->pi++;
+	ad->counters.events++;
+	/* The entry before a look at the doorbell: see eq_evaluate(). */
+	smp_mb();
+	eq_evaluate(ad, eq);
+out:
+	spin_unlock(&eq->lock);
+}
+
+/**
+ * ev_eq_poll() - look for a doorbell of an event queue with entries left
+ * @ad: adapter
+ * @eq: event queue, may not exist
+ *
+ * Context: @ad->lock held.
+ * Return: whether an interrupt was raised.
+ */
+bool ev_eq_poll(struct ev_adapter *ad, struct ev_eq *eq)
+{
+	bool raised;
+
+	if (!eq->exists || eq->ci == (u16)eq->pi)
+		return false;
+	spin_lock(&eq->lock);
+	raised = eq->exists && eq_evaluate(ad, eq);
+	spin_unlock(&eq->lock);
+	return raised;
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Virtual ERDMA adapter: a PCI function made of memory, and the device model
+ * behind it. Nothing here knows a driver; the two meet at PCI.
+ *
+ * MMIO cannot be trapped, so BAR0 is memory that a thread looks at. Registers
+ * of a single writer (control, CMDQ and EQ doorbells) are read there and set
+ * back to 0 when consumed, which tells two equal values apart. An idle adapter
+ * reads nothing but its own BAR, never memory that the driver may have freed.
+ *
+ * Lock order, outermost first:
+ *   configfs (subsystem mutex, fragment semaphore)
+ *   ev_adapter.plug_lock	plugging, unplugging; adapter parameters
+ *   pci_lock_rescan_remove()
+ *   ev_adapter.lock		the model: registers, CMDQ, tables of objects;
+ *				held by the model thread for one pass
+ *   ev_eq.lock			one EQ's indices
+ * Interrupts and config space are reached from any context: config bytes are
+ * written under the PCI core's own lock and read with READ_ONCE(); pending
+ * vectors are atomic bits.
+ */
+#ifndef EV_H
+#define EV_H
+
+#include <linux/configfs.h>
+#include <linux/irq_work.h>
+#include <linux/irqdomain.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/msi.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+
+#include "compat.h"
+#include "erdma_hw.h"
+
+#define EV_NAME			"erdma_virt"
+
+/* BAR0 and BAR2 share one naturally aligned allocation of 1 MiB. */
+#define EV_WINDOW_ORDER		8
+#define EV_WINDOW_SIZE		(PAGE_SIZE << EV_WINDOW_ORDER)
+#define EV_BAR0_OFFSET		0
+#define EV_BAR2_OFFSET		ERDMA_BAR0_SIZE
+#define EV_BAR2_SIZE		0x1000
+#define EV_MSIX_TABLE		0x000
+#define EV_MSIX_PBA		0x800
+
+/* Some firmware uses PCI domains from 0; this range is nobody's. */
+#define EV_DOMAIN_FIRST		0xeda0
+#define EV_DOMAIN_LAST		0xeddf
+
+#define EV_MAX_CEQ		(ERDMA_MAX_VECTORS - 1)
+
+struct ev_adapter;
+
+/*
+ * Syndromes of failed commands. The hardware interface leaves the numbers
+ * open; these follow errno, which one driver generation hands on as it is.
+ */
+enum ev_syndrome {
+	EV_OK			= 0,
+	EV_NO_OBJECT		= 2,	/* ENOENT: no such QP, CQ, EQ, MR */
+	EV_NO_MEMORY		= 12,	/* ENOMEM: the model has no memory */
+	EV_BAD_ADDRESS		= 14,	/* EFAULT: DMA address is not memory */
+	EV_BUSY			= 16,	/* EBUSY: other objects use this one */
+	EV_EXISTS		= 17,	/* EEXIST: the number is in use */
+	EV_INVALID		= 22,	/* EINVAL: a field's value */
+	EV_NO_SPACE		= 28,	/* ENOSPC: no doorbell page left */
+	EV_RANGE		= 34,	/* ERANGE: a number beyond the limits */
+	EV_UNKNOWN		= 38,	/* ENOSYS: opcode */
+	EV_BAD_INDEX		= 71,	/* EPROTO: WQEBB index is not the PI */
+	EV_SHORT		= 90,	/* EMSGSIZE: slot too small */
+};
+
+/**
+ * struct ev_buf - driver memory, found once and used in place
+ * @page:   kernel address of each 4 KiB hardware page
+ * @npages: entries of @page
+ * @off:    where in the first page the buffer begins
+ */
+struct ev_buf {
+	void **page;
+	u32 npages;
+	u32 off;
+};
+
+/* ---- Adapter parameters, set through configfs before plugging ----------- */
+
+struct ev_params {
+	u8 mac[6];
+	u32 vectors;
+	u32 qblock;
+	u32 max_mr_size;		/* log2 */
+	u32 max_recv_wr;		/* log2 */
+	u32 max_cqe;			/* log2 */
+	u32 flags;			/* ERDMA_FLAG_* */
+	u32 grp_num;
+	u32 version;			/* register value */
+	u32 fw_version;
+	u32 cc;
+};
+
+/* ---- Interrupts --------------------------------------------------------- */
+
+struct ev_vector {
+	struct ev_adapter *adapter;
+	unsigned int virq;		/* 0: not allocated */
+	call_single_data_t csd;		/* to another CPU */
+	struct irq_work work;		/* to this CPU */
+};
+
+struct ev_msi {
+	struct fwnode_handle *fwnode;
+	struct irq_domain *domain;
+	struct msi_domain_info info;
+	unsigned long pending;		/* bit per vector: raised, undelivered */
+	struct ev_vector vector[ERDMA_MAX_VECTORS];
+};
+
+/* ---- Model objects ------------------------------------------------------ */
+
+/**
+ * struct ev_eq - event queue: AEQ, command EQ or CEQ
+ * @lock:     guards @pi, @ci, @armed, @overflow and the entries
+ * @exists:   set up by INIT or CREATE_EQ
+ * @reg:      BAR0 offset of the doorbell
+ * @pi:       next entry to write, free running
+ * @ci:       driver's consumer index as of its last doorbell, 16 bits
+ * @armed:    the next entry raises the vector
+ * @db:       last doorbell
+ * @overflow: an entry was dropped because the ring was full
+ */
+struct ev_eq {
+	spinlock_t lock;		/* indices and entries */
+	bool exists;
+	bool armed;
+	bool overflow;
+	u16 vector;
+	u16 ci;
+	u32 reg;
+	u32 pi;
+	u32 depth;
+	u64 db;
+	u64 ring_addr;
+	u64 dbrec_addr;
+	struct ev_buf ring;
+};
+
+/**
+ * struct ev_cmd - a command being executed
+ * @index:    its first WQEBB
+ * @len:      bytes in @req
+ * @syndrome: result
+ * @resp:     response qwords
+ * @req:      copy of the slot, so that the driver cannot change it meanwhile
+ */
+struct ev_cmd {
+	u8 sub_mod;
+	u8 opcode;
+	u16 index;
+	u32 len;
+	enum ev_syndrome syndrome;
+	u64 resp[2];
+	union {
+		__le64 hdr;
+		u8 req[128];
+	};
+};
+
+/**
+ * struct ev_cmdq - command queue
+ * @ci:      next WQEBB to fetch, 16 bits free running
+ * @sq_pi:   last SQ doorbell
+ * @cq_pi:   next CQE to write
+ * @armed:   the driver waits for an event
+ * @arm_ci:  its consumer index when it armed
+ * @arm_db:  last CQ doorbell
+ * @held:    executed command whose completion waits until @held_until
+ */
+struct ev_cmdq {
+	u32 depth;
+	u16 ci;
+	u16 sq_pi;
+	u32 cq_pi;
+	u32 arm_ci;
+	u64 arm_db;
+	bool armed;
+	u64 sq_addr;
+	u64 cq_addr;
+	u64 sq_dbrec_addr;
+	u64 cq_dbrec_addr;
+	struct ev_buf sq;
+	struct ev_buf cq;
+	bool holding;
+	ktime_t held_until;
+	struct ev_cmd held;
+};
+
+/* ---- Faults ------------------------------------------------------------- */
+
+enum ev_fault_id {
+	EV_FAULT_CMD_DROP,
+	EV_FAULT_CMD_DELAY,
+	EV_FAULT_CMD_ERROR,
+	EV_FAULT_CMD_DUPLICATE,
+	EV_FAULT_IRQ_LOST,
+	EV_FAULT_DEV_GONE,
+	EV_FAULT_STALL,
+	EV_FAULT_COUNT
+};
+
+/**
+ * struct ev_fault - one knob's setting
+ * @lock:        guards the rest
+ * @count:       how many more times it strikes; -1 for ever
+ * @probability: percent
+ * @target:      what it applies to, -1 for anything
+ * @arg:         meaning depends on the knob
+ * @hits:        how often it struck
+ */
+struct ev_fault {
+	struct config_group group;
+	const char *about;
+	spinlock_t lock;		/* all below */
+	int count;
+	u32 probability;
+	s64 target;
+	u64 arg;
+	u64 hits;
+};
+
+/* ---- The adapter -------------------------------------------------------- */
+
+enum ev_state {
+	EV_UNPLUGGED,
+	EV_POWERED,			/* plugged in, not initialised */
+	EV_RUNNING,			/* INIT done */
+	EV_GONE,			/* died: reads give all ones */
+};
+
+struct ev_counters {
+	u64 commands;
+	u64 command_errors;
+	u64 doorbells;
+	u64 events;
+	u64 interrupts;
+	u64 resets;
+};
+
+/**
+ * struct ev_adapter - one virtual adapter
+ * @group:     configfs folder, holds the reference that keeps this alive
+ * @faults:    its subfolder
+ * @plug_lock: guards @live and @params
+ * @live:      plugged into a bus
+ * @lock:      guards all that follows except @msi and @config
+ * @state:     read without lock for display only
+ * @config:    config space; bytes read with READ_ONCE()
+ * @wake:      the model thread has a reason to look now
+ */
+struct ev_adapter {
+	struct config_group group;
+	struct config_group faults;
+	struct mutex plug_lock;		/* live, params */
+	bool live;
+	int log_level;
+	struct ev_params params;
+	struct ev_fault fault[EV_FAULT_COUNT];
+
+	/* PCI */
+	int domain;
+	struct page *window;
+	struct resource *window_origin;
+	void *bar0;
+	void *bar2;
+	struct pci_sysdata sysdata;
+	struct resource busn;
+	struct resource mem;
+	struct pci_bus *bus;
+	u8 config[PCI_CFG_SPACE_EXP_SIZE];
+	u8 config_wmask[PCI_CFG_SPACE_EXP_SIZE];
+	bool config_dead;
+	unsigned long config_events;
+	struct ev_msi msi;
+
+	/* Model */
+	struct mutex lock;		/* the model */
+	struct task_struct *thread;
+	bool wake;
+	enum ev_state state;
+	struct iommu_domain *iommu;
+	ktime_t stall_until;
+	ktime_t gone_until;
+	u32 mtu;
+	u32 page_shift;
+	u32 retrans_num;
+	u32 ext_attrs;
+	u8 delayed_ack;
+	u8 legacy;
+	struct ev_cmdq cmdq;
+	struct ev_eq aeq;
+	struct ev_eq eq[ERDMA_MAX_VECTORS];	/* by EQN, 0 is the CMDQ's */
+	struct ev_counters counters;
+};
+
+/* Bits of ev_adapter.config_events. */
+enum ev_config_event {
+	EV_CONFIG_DMA_OFF,		/* bus mastering was switched off */
+	EV_CONFIG_FLR,			/* function level reset */
+};
+
+#define ev_log(ad, level, fmt, ...) \
+	do { \
+		struct ev_adapter *_ad = (ad); \
+		if (READ_ONCE(_ad->log_level) >= (level)) \
+			pr_info_ratelimited(EV_NAME " %s: " fmt, \
+				config_item_name(&_ad->group.cg_item), \
+				##__VA_ARGS__); \
+	} while (0)
+
+/* Log levels: 1 refused commands and events, 2 every command. */
+#define EV_LOG_ERRORS		1
+#define EV_LOG_COMMANDS		2
+
+static inline u32 ev_reg_read(const struct ev_adapter *ad, u32 reg)
+{
+	return le32_to_cpu(READ_ONCE(*(__le32 *)(ad->bar0 + reg)));
+}
+
+static inline u64 ev_reg_read64(const struct ev_adapter *ad, u32 reg)
+{
+	return le64_to_cpu(READ_ONCE(*(__le64 *)(ad->bar0 + reg)));
+}
+
+static inline void ev_reg_write(const struct ev_adapter *ad, u32 reg, u32 val)
+{
+	WRITE_ONCE(*(__le32 *)(ad->bar0 + reg), cpu_to_le32(val));
+}
+
+static inline void ev_reg_write64(const struct ev_adapter *ad, u32 reg, u64 val)
+{
+	WRITE_ONCE(*(__le64 *)(ad->bar0 + reg), cpu_to_le64(val));
+}
+
+/* Takes a doorbell: a later one is seen again even if its value is equal. */
+static inline u64 ev_reg_take64(const struct ev_adapter *ad, u32 reg)
+{
+	if (!ev_reg_read64(ad, reg))
+		return 0;
+	return le64_to_cpu((__force __le64)xchg((u64 *)(ad->bar0 + reg), 0));
+}
+
+/* window.c */
+int ev_window_alloc(struct ev_adapter *ad);
+void ev_window_free(struct ev_adapter *ad);
+
+/* bus.c */
+int ev_bus_init(void);
+void ev_bus_exit(void);
+int ev_bus_add(struct ev_adapter *ad);
+void ev_bus_scan(struct ev_adapter *ad);
+void ev_bus_remove(struct ev_adapter *ad);
+u16 ev_bus_msix_control(const struct ev_adapter *ad);
+bool ev_bus_is_master(const struct ev_adapter *ad);
+
+/* msi.c */
+int ev_msi_init(struct ev_adapter *ad);
+void ev_msi_exit(struct ev_adapter *ad);
+void ev_msi_raise(struct ev_adapter *ad, unsigned int vec);
+bool ev_msi_poll(struct ev_adapter *ad);
+void ev_msi_reset(struct ev_adapter *ad);
+
+/* dma.c */
+void *ev_dma_page(struct ev_adapter *ad, u64 addr);
+int ev_dma_write(struct ev_adapter *ad, u64 addr, const void *src, size_t len);
+int ev_dma_read(struct ev_adapter *ad, u64 addr, void *dst, size_t len);
+__le64 *ev_dma_record(struct ev_adapter *ad, u64 addr);
+int ev_buf_alloc(struct ev_buf *buf, u32 off, u64 len);
+int ev_buf_map(struct ev_adapter *ad, struct ev_buf *buf, u64 addr, u64 len);
+void ev_buf_unmap(struct ev_buf *buf);
+
+/**
+ * ev_buf_at() - address of a byte of driver memory
+ * @buf: the buffer
+ * @off: offset in it; what is accessed there must not cross a 4 KiB page
+ */
+static inline void *ev_buf_at(const struct ev_buf *buf, u64 off)
+{
+	off += buf->off;
+	return buf->page[off >> ERDMA_HW_PAGE_SHIFT] +
+	       (off & (ERDMA_HW_PAGE_SIZE - 1));
+}
+
+/* model.c */
+int ev_model_start(struct ev_adapter *ad);
+void ev_model_stop(struct ev_adapter *ad);
+void ev_model_power_on(struct ev_adapter *ad);
+void ev_model_kill(struct ev_adapter *ad);
+void ev_model_wake(struct ev_adapter *ad);
+
+/* cmdq.c */
+typedef enum ev_syndrome (*ev_cmd_fn)(struct ev_adapter *ad,
+				      struct ev_cmd *cmd);
+
+int ev_cmdq_init(struct ev_adapter *ad);
+void ev_cmdq_exit(struct ev_adapter *ad);
+bool ev_cmdq_poll(struct ev_adapter *ad);
+
+/* cmd_*.c: one function per command */
+enum ev_syndrome ev_cmd_query_device(struct ev_adapter *ad, struct ev_cmd *cmd);
+enum ev_syndrome ev_cmd_query_fw_info(struct ev_adapter *ad, struct ev_cmd *cmd);
+enum ev_syndrome ev_cmd_conf_device(struct ev_adapter *ad, struct ev_cmd *cmd);
+enum ev_syndrome ev_cmd_conf_mtu(struct ev_adapter *ad, struct ev_cmd *cmd);
+enum ev_syndrome ev_cmd_create_eq(struct ev_adapter *ad, struct ev_cmd *cmd);
+enum ev_syndrome ev_cmd_destroy_eq(struct ev_adapter *ad, struct ev_cmd *cmd);
+
+/* eq.c */
+void ev_eq_setup(struct ev_eq *eq);
+int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
+	       u32 depth, u64 dbrec_addr, u16 vector, u32 reg);
+void ev_eq_exit(struct ev_eq *eq);
+void ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi);
+bool ev_eq_poll(struct ev_adapter *ad, struct ev_eq *eq);
+
+/* fault.c */
+void ev_fault_init(struct ev_adapter *ad);
+bool ev_fault_hit(struct ev_adapter *ad, enum ev_fault_id id, s64 target,
+		  u64 *arg);
+
+/* adapter.c */
+int ev_adapter_plug(struct ev_adapter *ad);
+void ev_adapter_unplug(struct ev_adapter *ad, bool surprise);
+
+/* configfs.c */
+int ev_configfs_init(void);
+void ev_configfs_exit(void);
+
+#endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device model's thread: looks at the registers and lets each part do what
+ * there is to do.
+ *
+ * Pace: as long as there is work it looks again at once; then it spins for a
+ * while with cpu_relax(), which is what a hypervisor or emulator takes for a
+ * hint to run someone else; then it sleeps, longer and longer.
+ */
+#include <linux/hrtimer.h>
+#include <linux/iommu.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+
+#include "ev.h"
+
+#define SPIN_NS			(200 * NSEC_PER_USEC)
+#define SLEEP_MAX_NS		(4 * NSEC_PER_MSEC)
+/* A pause is this fraction of the idle time so far. */
+#define SLEEP_SHARE		8
+
+static void release_objects(struct ev_adapter *ad)
+{
+	unsigned int i;
+
+	ev_cmdq_exit(ad);
+	ev_eq_exit(&ad->aeq);
+	for (i = ERDMA_EQN_CEQ(0); i < ERDMA_MAX_VECTORS; i++)
+		ev_eq_exit(&ad->eq[i]);
+	ad->iommu = NULL;
+}
+
+/* Forgets the driver: no memory of its is touched any more (hw 2.4). */
+static void reset(struct ev_adapter *ad)
+{
+	ev_reg_write(ad, ERDMA_REG_DEV_ST, 0);
+	release_objects(ad);
+	ev_msi_reset(ad);
+	ad->mtu = 0;
+	ad->page_shift = PAGE_SHIFT;
+	ad->retrans_num = ERDMA_RETRANS_DEFAULT;
+	ad->ext_attrs = 0;
+	ad->delayed_ack = 0;
+	ad->legacy = 0;
+	if (ad->state == EV_RUNNING)
+		ad->state = EV_POWERED;
+	ad->counters.resets++;
+}
+
+static int init_aeq(struct ev_adapter *ad)
+{
+	u64 addr = (u64)ev_reg_read(ad, ERDMA_REG_AEQ_ADDR_H) << 32 |
+		   ev_reg_read(ad, ERDMA_REG_AEQ_ADDR_L);
+
+	return ev_eq_init(ad, &ad->aeq, addr,
+			  ev_reg_read(ad, ERDMA_REG_AEQ_DEPTH),
+			  ev_reg_read64(ad, ERDMA_REG_AEQ_DBREC),
+			  ERDMA_COMMON_VECTOR, ERDMA_REG_AEQ_DB);
+}
+
+/* INIT works without a RESET before it: kexec, crashed driver. */
+static void init(struct ev_adapter *ad)
+{
+	struct pci_dev *pdev;
+	int ret;
+
+	reset(ad);
+	if (!ad->bus || !ev_bus_is_master(ad))
+		return;
+	pdev = pci_get_slot(ad->bus, PCI_DEVFN(0, 0));
+	if (!pdev)
+		return;
+	ad->iommu = iommu_get_domain_for_dev(&pdev->dev);
+	pci_dev_put(pdev);
+	ret = init_aeq(ad);
+	if (!ret)
+		ret = ev_cmdq_init(ad);
+	if (ret) {
+		ev_log(ad, EV_LOG_ERRORS, "INIT refused: %d\n", ret);
+		release_objects(ad);
+		return;
+	}
+	ad->state = EV_RUNNING;
+	/* All set up before the driver may go on. */
+	smp_wmb();
+	ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_INIT_DONE);
+}
+
+static bool poll_control(struct ev_adapter *ad)
+{
+	u32 ctrl = ev_reg_read(ad, ERDMA_REG_DEV_CTRL);
+
+	if (!ctrl)
+		return false;
+	ctrl = le32_to_cpu((__force __le32)
+			   xchg((u32 *)(ad->bar0 + ERDMA_REG_DEV_CTRL), 0));
+	if (ctrl & ERDMA_CTRL_INIT) {
+		init(ad);
+	} else if (ctrl & ERDMA_CTRL_RESET) {
+		reset(ad);
+		ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_RESET_DONE);
+	}
+	return true;
+}
+
+/**
+ * ev_model_power_on() - registers as after power-on
+ * @ad: adapter with window
+ *
+ * Context: @ad->lock held, or nobody else has @ad.
+ */
+void ev_model_power_on(struct ev_adapter *ad)
+{
+	const struct ev_params *p = &ad->params;
+	const u8 *mac = p->mac;
+
+	memset(ad->bar0, 0, ERDMA_BAR0_SIZE);
+	ev_reg_write(ad, ERDMA_REG_VERSION, p->version);
+	ev_reg_write(ad, ERDMA_REG_DEV_PROTO, ERDMA_PROTO_IWARP);
+	ev_reg_write(ad, ERDMA_REG_MAC_L, (u32)mac[2] << 24 | mac[3] << 16 |
+		     mac[4] << 8 | mac[5]);
+	ev_reg_write(ad, ERDMA_REG_MAC_H, mac[0] << 8 | mac[1]);
+	ev_reg_write(ad, ERDMA_REG_GRP_NUM, p->grp_num);
+	WRITE_ONCE(ad->config_dead, false);
+	ad->state = EV_POWERED;
+	reset(ad);
+}
+
+static void die(struct ev_adapter *ad, ktime_t until)
+{
+	WRITE_ONCE(ad->config_dead, true);
+	release_objects(ad);
+	ad->state = EV_GONE;
+	ad->gone_until = until;
+	memset(ad->bar0, 0xff, ERDMA_BAR0_SIZE);
+}
+
+/**
+ * ev_model_kill() - the function vanishes without notice
+ * @ad: adapter
+ *
+ * Context: may sleep.
+ */
+void ev_model_kill(struct ev_adapter *ad)
+{
+	mutex_lock(&ad->lock);
+	die(ad, KTIME_MAX);
+	mutex_unlock(&ad->lock);
+}
+
+static void poll_config(struct ev_adapter *ad)
+{
+	if (test_and_clear_bit(EV_CONFIG_FLR, &ad->config_events)) {
+		clear_bit(EV_CONFIG_DMA_OFF, &ad->config_events);
+		ev_model_power_on(ad);
+	}
+	if (test_and_clear_bit(EV_CONFIG_DMA_OFF, &ad->config_events))
+		reset(ad);
+}
+
+/* Returns whether the device is out of order. */
+static bool poll_faults(struct ev_adapter *ad)
+{
+	ktime_t now;
+	u64 ms;
+
+	if (ad->state == EV_GONE) {
+		if (ktime_before(ktime_get(), ad->gone_until)) {
+			/* What a driver wrote must not be read back. */
+			memset(ad->bar0, 0xff, ERDMA_REGS_SIZE);
+			return true;
+		}
+		ev_model_power_on(ad);
+	}
+	if (ev_fault_hit(ad, EV_FAULT_DEV_GONE, -1, &ms)) {
+		die(ad, ms ? ktime_add_ms(ktime_get(), ms) : KTIME_MAX);
+		return true;
+	}
+	now = ktime_get();
+	if (ktime_before(now, ad->stall_until))
+		return true;
+	if (ev_fault_hit(ad, EV_FAULT_STALL, -1, &ms)) {
+		ad->stall_until = ktime_add_ms(now, ms);
+		return true;
+	}
+	return false;
+}
+
+static bool pass(struct ev_adapter *ad)
+{
+	unsigned int i;
+	bool busy;
+
+	if (READ_ONCE(ad->config_events))
+		poll_config(ad);
+	if (poll_faults(ad))
+		return false;
+	busy = poll_control(ad);
+	if (ad->state == EV_RUNNING) {
+		busy |= ev_cmdq_poll(ad);
+		busy |= ev_eq_poll(ad, &ad->aeq);
+		for (i = 0; i < ERDMA_MAX_VECTORS; i++)
+			busy |= ev_eq_poll(ad, &ad->eq[i]);
+	}
+	return busy | ev_msi_poll(ad);
+}
+
+static void pause(struct ev_adapter *ad, ktime_t last_work)
+{
+	u64 idle = ktime_to_ns(ktime_sub(ktime_get(), last_work));
+	ktime_t delay;
+
+	if (idle < SPIN_NS) {
+		cpu_relax();
+		cond_resched();
+		return;
+	}
+	delay = min_t(u64, idle / SLEEP_SHARE, SLEEP_MAX_NS);
+	set_current_state(TASK_IDLE);
+	if (!READ_ONCE(ad->wake) && !kthread_should_stop())
+		schedule_hrtimeout_range(&delay, delay / 4, HRTIMER_MODE_REL);
+	__set_current_state(TASK_RUNNING);
+	WRITE_ONCE(ad->wake, false);
+}
+
+static int model_thread(void *data)
+{
+	struct ev_adapter *ad = data;
+	ktime_t last_work = ktime_get();
+
+	while (!kthread_should_stop()) {
+		bool busy;
+
+		mutex_lock(&ad->lock);
+		busy = pass(ad);
+		mutex_unlock(&ad->lock);
+		if (busy) {
+			last_work = ktime_get();
+			cond_resched();
+		} else {
+			pause(ad, last_work);
+		}
+	}
+	return 0;
+}
+
+/**
+ * ev_model_wake() - have the model look now
+ * @ad: adapter
+ *
+ * Context: any.
+ */
+void ev_model_wake(struct ev_adapter *ad)
+{
+	struct task_struct *thread = READ_ONCE(ad->thread);
+
+	if (!thread)
+		return;
+	WRITE_ONCE(ad->wake, true);
+	wake_up_process(thread);
+}
+
+/**
+ * ev_model_start() - start the model
+ * @ad: adapter with window and interrupt domain
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int ev_model_start(struct ev_adapter *ad)
+{
+	struct task_struct *thread;
+
+	ad->stall_until = 0;
+	ev_model_power_on(ad);
+	thread = kthread_run(model_thread, ad, "%s/%s", EV_NAME,
+			     config_item_name(&ad->group.cg_item));
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	WRITE_ONCE(ad->thread, thread);
+	return 0;
+}
+
+/**
+ * ev_model_stop() - stop the model
+ * @ad: adapter that is off its bus
+ *
+ * Context: may sleep.
+ */
+void ev_model_stop(struct ev_adapter *ad)
+{
+	kthread_stop(ad->thread);
+	WRITE_ONCE(ad->thread, NULL);
+	mutex_lock(&ad->lock);
+	release_objects(ad);
+	ad->state = EV_UNPLUGGED;
+	mutex_unlock(&ad->lock);
+}
