@@ -13,10 +13,11 @@
 #include <linux/device/class.h>
 #include <net/genetlink.h>
 
+/* The device that a class names the node of. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
-typedef struct device compat_devnode_device;
+#define COMPAT_DEVNODE_CONST
 #else
-typedef const struct device compat_devnode_device;
+#define COMPAT_DEVNODE_CONST	const
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
@@ -59,6 +60,21 @@ static inline int nla_put_uint(struct sk_buff *skb, int type, u64 value)
 }
 #else
 #define COMPAT_NLA_POLICY_UINT	{ .type = NLA_UINT }
+#endif
+
+/* ------------------------------------------------------------- kmod/erdma */
+
+/* What create_cq() gets from user space, as "struct compat_create_cq_arg *". */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define compat_create_cq_arg	ib_udata
+#define compat_create_cq_udata(arg) (arg)
+#else
+#define compat_create_cq_arg	uverbs_attr_bundle
+#define compat_create_cq_udata(arg)					\
+	({								\
+		struct uverbs_attr_bundle *__attrs = (arg);		\
+		__attrs ? &__attrs->driver_udata : NULL;		\
+	})
 #endif
 
 #endif /* COMPAT_H */

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The companion module: what its files share.
+ *
+ * A device enters the table when the companion binds to it and leaves it at
+ * unbind. Whoever works with it brackets the work with eadm_dev_enter() or
+ * eadm_dev_next() and eadm_dev_exit(); unbind waits for those only. Dumps and
+ * open files keep no user between two calls.
+ */
+#ifndef EADM_H
+#define EADM_H
+
+#include <linux/cdev.h>
+#include <linux/completion.h>
+#include <linux/device.h>
+#include <linux/fs.h>
+#include <linux/notifier.h>
+#include <linux/poll.h>
+#include <linux/refcount.h>
+#include <linux/wait.h>
+#include <net/genetlink.h>
+#include <net/net_namespace.h>
+
+#include "compat.h"
+#include "eadm_diag.h"
+#include "eadm_nl.h"
+
+/* Types of attributes. */
+enum eadm_type {
+	EADM_TYPE_U32,
+	EADM_TYPE_S32,
+	EADM_TYPE_U64,
+	EADM_TYPE_UINT,
+	EADM_TYPE_STRING,
+	EADM_TYPE_BINARY,
+};
+
+/* Rights; a set of them has BIT(right). */
+enum eadm_perm {
+	EADM_PERM_NONE,
+	EADM_PERM_ADMIN,
+	EADM_PERM_RAWIO,
+};
+
+/* Fields the companion sets itself from the resource tracking entry. */
+enum eadm_owner {
+	EADM_OWNER_PID,
+	EADM_OWNER_COMM,
+	EADM_OWNER_CGROUP_ID,
+	EADM_OWNER_NETNS,
+	EADM_OWNER_RES_ID,
+	EADM_OWNER_COUNT
+};
+
+/**
+ * struct eadm_field - one field of a snapshot
+ * @attr: attribute number
+ * @off: offset of the value in the snapshot
+ * @has: offset of the presence mark
+ * @len_off: offset of the length of a binary field
+ * @len: room for a string or binary field
+ * @type: EADM_TYPE_*
+ * @perm: EADM_PERM_* needed to see it
+ * @hw: comes from the adapter
+ */
+struct eadm_field {
+	u16 attr;
+	u16 off;
+	u16 has;
+	u16 len_off;
+	u16 len;
+	u8 type;
+	u8 perm;
+	bool hw;
+};
+
+/**
+ * struct eadm_object - one kind of object of the family
+ * @name: its name in the specification
+ * @fields: what a driver can tell of it
+ * @owner: those of @fields that the companion sets, or NULL
+ * @n_fields: number of @fields
+ * @snap_size: size of the snapshot struct
+ * @key_attr: attribute that names a row
+ * @key_type: its type, EADM_TYPE_U32 or EADM_TYPE_UINT
+ * @cmd: command that reads it
+ * @hw_perm: EADM_PERM_* needed to ask the adapter
+ * @hw: there is something to ask the adapter for
+ * @by_device: one row per device, no key beside the device
+ * @soft_rawio: has fields with EADM_PERM_RAWIO in plain dumps
+ */
+struct eadm_object {
+	const char *name;
+	const struct eadm_field *fields;
+	const struct eadm_field *owner[EADM_OWNER_COUNT];
+	u16 n_fields;
+	u16 snap_size;
+	u16 key_attr;
+	u8 key_type;
+	u8 cmd;
+	u8 hw_perm;
+	bool hw;
+	bool by_device;
+	bool soft_rawio;
+};
+
+extern const struct eadm_object eadm_objects[EADM_OBJ_COUNT];
+extern const u8 eadm_cmd_obj[EADM_CMD_MAX + 1];
+extern const struct genl_ops eadm_genl_ops[EADM_CMD_MAX];
+
+/**
+ * struct eadm_dev - a bound device
+ * @node: the char device; its reference count is this struct's
+ * @cdev: its file operations
+ * @dd: the driver's side; for users only
+ * @objs: the driver's objects by type, or NULL
+ * @users: work in flight, plus one while bound
+ * @idle: the last user left
+ * @gone: unbind has begun
+ * @index: place in the table and number of the node
+ * @events: counts the driver's notifications
+ * @wait: readers of the node waiting for @events or @gone
+ * @nb: entry in the driver's notifier chain
+ * @rcu: frees it after lookups in the table
+ */
+struct eadm_dev {
+	struct device node;
+	struct cdev cdev;
+	struct eadm_diag_dev *dd;
+	const struct eadm_diag_obj *objs[EADM_OBJ_COUNT];
+	refcount_t users;
+	struct completion idle;
+	bool gone;
+	u32 index;
+	atomic_t events;
+	wait_queue_head_t wait;
+	struct notifier_block nb;
+	struct rcu_head rcu;
+};
+
+/* Work on a device that is being unbound shall come to an end. */
+static inline bool eadm_dev_gone(const struct eadm_dev *edev)
+{
+	return READ_ONCE(edev->gone);
+}
+
+/* main.c */
+bool eadm_dev_enter(struct eadm_dev *edev, const struct net *net);
+void eadm_dev_exit(struct eadm_dev *edev);
+struct eadm_dev *eadm_dev_next(unsigned long *index, unsigned long last, const struct net *net);
+u32 eadm_dev_generation(u8 type, unsigned long first, unsigned long last);
+
+/* node.c */
+int eadm_node_add(struct eadm_dev *edev, struct device *parent);
+void eadm_node_del(struct eadm_dev *edev);
+void eadm_node_changed(struct eadm_dev *edev);
+int eadm_node_init(void);
+void eadm_node_exit(void);
+
+/* trace.c */
+struct eadm_trace;
+struct eadm_ioc_trace;
+struct eadm_trace *eadm_trace_new(struct eadm_dev *edev);
+void eadm_trace_free(struct eadm_trace *trace);
+int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg, bool raw);
+ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count, bool block);
+__poll_t eadm_trace_poll(struct eadm_trace *trace, struct file *file, poll_table *wait);
+
+/* nl.c */
+int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info);
+int eadm_nl_dump_start(struct netlink_callback *cb);
+int eadm_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int eadm_nl_dump_done(struct netlink_callback *cb);
+int eadm_nl_init(void);
+void eadm_nl_exit(void);
+
+/* owner.c */
+bool eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
+		     void *row, void *snap, unsigned int rights);
+void eadm_owner_hide(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
+		     void *snap);
+
+/* put.c */
+int eadm_put_snap(struct sk_buff *skb, const struct eadm_object *obj, void *snap,
+		  unsigned int rights);
+
+#endif /* EADM_H */

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The netlink family: one doit and one dumpit for all objects. */
+#include <linux/capability.h>
+#include <linux/sched/signal.h>
+#include <linux/security.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+
+#include "eadm.h"
+
+static struct genl_family eadm_family;
+
+/* What the sender of a request may do, before a device is known. */
+enum {
+	CAN_ADMIN_NET = BIT(0),		/* in the user namespace of its network namespace */
+	CAN_ADMIN_INIT = BIT(1),	/* in the initial one */
+	CAN_RAWIO = BIT(2),
+};
+
+/**
+ * struct request - a request, taken apart
+ * @obj: object asked for
+ * @type: EADM_OBJ_* of it
+ * @can: CAN_* of the sender
+ * @net: network namespace of the sender's socket
+ * @index: attribute with the index of the RDMA device, or NULL
+ * @name: attribute with its name, or NULL
+ * @key: number of the row
+ * @has_key: @key is given
+ * @diag: for the driver
+ */
+struct request {
+	const struct eadm_object *obj;
+	u8 type;
+	u8 can;
+	const struct net *net;
+	const struct nlattr *index;
+	const struct nlattr *name;
+	u64 key;
+	bool has_key;
+	struct eadm_diag_req diag;
+};
+
+/**
+ * struct dump - a dump between two messages
+ * @req: the request; its attributes live as long as the dump
+ * @dev: place in the table of devices to go on with
+ * @last: last place
+ * @done: nothing is left
+ * @id: number in the device to go on with
+ * @snap: room for one snapshot
+ */
+struct dump {
+	struct request req;
+	unsigned long dev;
+	unsigned long last;
+	bool done;
+	u64 id;
+	u8 snap[] __aligned(8);
+};
+
+/* ------------------------------------------------------------------ rights */
+
+/* The lock-down is asked about only where it matters: it logs each refusal. */
+static u8 sender_can(const struct sk_buff *skb, const struct net *net, bool rawio)
+{
+	u8 can = 0;
+
+	if (netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN))
+		can |= CAN_ADMIN_NET;
+	if (netlink_capable(skb, CAP_NET_ADMIN))
+		can |= CAN_ADMIN_INIT;
+	if (rawio && netlink_capable(skb, CAP_SYS_RAWIO) &&
+	    !security_locked_down(LOCKDOWN_PCI_ACCESS))
+		can |= CAN_RAWIO;
+	return can;
+}
+
+/*
+ * A device that belongs to the reader's network namespace is administered
+ * from there; one that is merely shared with it, from the initial namespace.
+ */
+static unsigned int rights_on(const struct request *req, const struct eadm_dev *edev)
+{
+	const struct net *owner = read_pnet(&edev->dd->ibdev->coredev.rdma_net);
+	unsigned int rights = BIT(EADM_PERM_NONE);
+
+	if (req->can & (net_eq(owner, req->net) ? CAN_ADMIN_NET : CAN_ADMIN_INIT))
+		rights |= BIT(EADM_PERM_ADMIN);
+	if (req->can & CAN_RAWIO)
+		rights |= BIT(EADM_PERM_RAWIO);
+	return rights;
+}
+
+/* ---------------------------------------------------------------- requests */
+
+static int parse_request(struct request *req, u8 cmd, struct nlattr **attrs,
+			 const struct sk_buff *skb, struct netlink_ext_ack *extack)
+{
+	const struct eadm_object *obj;
+	const struct nlattr *key;
+
+	req->type = eadm_cmd_obj[cmd];
+	obj = &eadm_objects[req->type];
+	req->obj = obj;
+	req->net = sock_net(skb->sk);
+	req->index = attrs[EADM_A_COMMON_DEV_INDEX];
+	req->name = attrs[EADM_A_COMMON_DEV_NAME];
+	req->diag.hw = nla_get_flag(attrs[EADM_A_COMMON_QUERY_HW]);
+	req->can = sender_can(skb, req->net, obj->soft_rawio ||
+			      (req->diag.hw && obj->hw_perm == EADM_PERM_RAWIO));
+
+	key = obj->by_device ? NULL : attrs[obj->key_attr];
+	if (key) {
+		req->has_key = true;
+		req->key = obj->key_type == EADM_TYPE_U32 ? nla_get_u32(key) : nla_get_uint(key);
+	}
+	if (!req->diag.hw)
+		return 0;
+	if (!obj->hw) {
+		NL_SET_ERR_MSG_ATTR(extack, attrs[EADM_A_COMMON_QUERY_HW],
+				    "the adapter has no context of this object");
+		return -EOPNOTSUPP;
+	}
+	if (obj->hw_perm == EADM_PERM_RAWIO && !(req->can & CAN_RAWIO)) {
+		NL_SET_ERR_MSG_ATTR(extack, attrs[EADM_A_COMMON_QUERY_HW],
+				    "asking the adapter needs CAP_SYS_RAWIO and no lockdown");
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* Names longer than a device's cannot match: the policy bounds them. */
+static bool is_wanted(const struct request *req, const struct ib_device *ibdev)
+{
+	if (req->index && nla_get_u32(req->index) != ibdev->index)
+		return false;
+	return !req->name || !nla_strcmp(req->name, ibdev->name);
+}
+
+/* The device a request names, entered, or NULL. */
+static struct eadm_dev *find_device(const struct request *req, struct netlink_ext_ack *extack)
+{
+	struct eadm_dev *edev;
+	unsigned long place;
+
+	for (place = 0; (edev = eadm_dev_next(&place, ULONG_MAX, req->net)); place++) {
+		if (is_wanted(req, edev->dd->ibdev))
+			return edev;
+		eadm_dev_exit(edev);
+	}
+	NL_SET_ERR_MSG_ATTR(extack, req->index ?: req->name, "no such RDMA device");
+	return NULL;
+}
+
+/* -------------------------------------------------------------------- rows */
+
+/**
+ * put_row() - add the message of one object
+ * @skb: where to
+ * @req: what is wanted
+ * @edev: the device, entered
+ * @row: the driver's object, referenced
+ * @snap: room for its snapshot
+ * @nlh: header to answer
+ * @portid: address of the reader
+ * @cb: the dump, or NULL
+ *
+ * Return: 0; -EMSGSIZE when it did not fit; -ENOENT when the reader may not
+ * see it; the driver's error.
+ */
+static int put_row(struct sk_buff *skb, const struct request *req, struct eadm_dev *edev,
+		   void *row, void *snap, const struct nlmsghdr *nlh, u32 portid,
+		   struct netlink_callback *cb)
+{
+	const struct eadm_diag_obj *ops = edev->objs[req->type];
+	const struct eadm_object *obj = req->obj;
+	unsigned int rights = rights_on(req, edev);
+	struct ib_device *ibdev = edev->dd->ibdev;
+	void *hdr;
+	int ret;
+
+	memset(snap, 0, obj->snap_size);
+	if (!eadm_owner_fill(obj, ops, row, snap, rights))
+		return -ENOENT;
+	ret = ops->fill(edev->dd, row, snap, &req->diag);
+	if (ret)
+		return ret;
+	eadm_owner_hide(obj, ops, snap);
+
+	hdr = genlmsg_put(skb, portid, nlh->nlmsg_seq, &eadm_family, cb ? NLM_F_MULTI : 0,
+			  obj->cmd);
+	if (!hdr)
+		return -EMSGSIZE;
+	if (cb)
+		genl_dump_check_consistent(cb, hdr);
+	if (nla_put_u32(skb, EADM_A_COMMON_DEV_INDEX, ibdev->index) ||
+	    nla_put_string(skb, EADM_A_COMMON_DEV_NAME, ibdev->name) ||
+	    eadm_put_snap(skb, obj, snap, rights)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/* -------------------------------------------------------------------- doit */
+
+static int reply_row(struct sk_buff *skb, const struct request *req, struct eadm_dev *edev,
+		     void *snap, struct genl_info *info)
+{
+	const struct eadm_diag_obj *ops = edev->objs[req->type];
+	u64 id = req->key;
+	void *row;
+	int ret;
+
+	if (!ops) {
+		NL_SET_ERR_MSG(info->extack, "the driver does not show this object");
+		return -EOPNOTSUPP;
+	}
+	row = ops->next(edev->dd, &id);
+	if (!row)
+		goto none;
+	ret = -ENOENT;
+	if (!req->has_key || id == req->key)
+		ret = put_row(skb, req, edev, row, snap, info->nlhdr, info->snd_portid, NULL);
+	ops->put(edev->dd, row);
+	if (ret != -ENOENT)
+		return ret;
+none:
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[req->obj->key_attr],
+			    "no such object on this device");
+	return -ENOENT;
+}
+
+/**
+ * eadm_nl_doit() - answer a request for one row
+ * @skb: the request
+ * @info: the same, taken apart
+ *
+ * Return: 0 or a negative errno, explained in the extended ack.
+ */
+int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct request req = {};
+	struct eadm_dev *edev;
+	struct sk_buff *reply;
+	void *snap;
+	int ret;
+
+	ret = parse_request(&req, info->genlhdr->cmd, info->attrs, skb, info->extack);
+	if (ret)
+		return ret;
+	if (!req.index && !req.name) {
+		NL_SET_ERR_MSG(info->extack, "the request names no device");
+		return -EINVAL;
+	}
+	if (!req.obj->by_device && !req.has_key) {
+		NL_SET_ERR_MSG(info->extack, "the request names no object");
+		return -EINVAL;
+	}
+	snap = kmalloc(req.obj->snap_size, GFP_KERNEL);
+	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	ret = -ENOMEM;
+	if (!snap || !reply)
+		goto err_free;
+
+	ret = -ENODEV;
+	edev = find_device(&req, info->extack);
+	if (!edev)
+		goto err_free;
+	ret = reply_row(reply, &req, edev, snap, info);
+	eadm_dev_exit(edev);
+	if (ret)
+		goto err_free;
+	kfree(snap);
+	return genlmsg_reply(reply, info);
+
+err_free:
+	nlmsg_free(reply);
+	kfree(snap);
+	return ret;
+}
+
+/* ------------------------------------------------------------------- dumps */
+
+static struct dump **dump_slot(struct netlink_callback *cb)
+{
+	return (struct dump **)cb->ctx;
+}
+
+/**
+ * eadm_nl_dump_start() - begin a dump
+ * @cb: the dump
+ *
+ * The sender's rights are those of this moment: later messages may be
+ * fetched by whoever got hold of the socket.
+ *
+ * Return: 0 or a negative errno, explained in the extended ack.
+ */
+int eadm_nl_dump_start(struct netlink_callback *cb)
+{
+	const struct genlmsghdr *ghdr = nlmsg_data(cb->nlh);
+	struct eadm_dev *edev;
+	struct dump *dump;
+	int ret;
+
+	dump = kzalloc(struct_size(dump, snap, eadm_objects[eadm_cmd_obj[ghdr->cmd]].snap_size),
+		       GFP_KERNEL);
+	if (!dump)
+		return -ENOMEM;
+	ret = parse_request(&dump->req, ghdr->cmd, compat_genl_dump_attrs(cb), cb->skb,
+			    cb->extack);
+	if (ret)
+		goto err_free;
+	dump->id = dump->req.key;
+	dump->last = ULONG_MAX;
+	if (dump->req.index || dump->req.name) {
+		edev = find_device(&dump->req, cb->extack);
+		ret = -ENODEV;
+		if (!edev)
+			goto err_free;
+		dump->dev = edev->index;
+		dump->last = edev->index;
+		eadm_dev_exit(edev);
+	}
+	*dump_slot(cb) = dump;
+	return 0;
+
+err_free:
+	kfree(dump);
+	return ret;
+}
+
+/* Return: 0 at the end of the device, -EMSGSIZE when the message is full. */
+static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct dump *dump,
+		       struct eadm_dev *edev)
+{
+	const struct eadm_diag_obj *ops = edev->objs[dump->req.type];
+	u32 portid = NETLINK_CB(cb->skb).portid;
+	void *row;
+	int ret;
+
+	if (!ops || !is_wanted(&dump->req, edev->dd->ibdev))
+		return 0;
+	while (!eadm_dev_gone(edev)) {
+		cond_resched();
+		/* A reader that is killed need not wait for the adapter. */
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		row = ops->next(edev->dd, &dump->id);
+		if (!row)
+			return 0;
+		ret = -ENOENT;
+		if (!dump->req.has_key || dump->id == dump->req.key)
+			ret = put_row(skb, &dump->req, edev, row, dump->snap, cb->nlh, portid,
+				      cb);
+		ops->put(edev->dd, row);
+		if (ret == -EMSGSIZE)
+			return ret;
+		/* Any other error is the row's own: it is left out. */
+		if (dump->req.has_key || dump->id++ == U64_MAX)
+			return 0;
+	}
+	return 0;
+}
+
+/**
+ * eadm_nl_dumpit() - fill one message of a dump
+ * @skb: the message
+ * @cb: the dump
+ *
+ * Devices are looked up by their place each time, so one that has gone since
+ * the last message ends there, and the generation tells.
+ *
+ * Return: bytes in the message, 0 at the end, or a negative errno.
+ */
+int eadm_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct dump *dump = *dump_slot(cb);
+	unsigned long first = dump->last == ULONG_MAX ? 0 : dump->last;
+	struct eadm_dev *edev;
+	unsigned long place;
+	int ret = 0;
+
+	cb->seq = eadm_dev_generation(dump->req.type, first, dump->last);
+	while (!dump->done) {
+		place = dump->dev;
+		edev = eadm_dev_next(&place, dump->last, dump->req.net);
+		if (!edev) {
+			dump->done = true;
+			break;
+		}
+		if (place != dump->dev) {
+			dump->dev = place;
+			dump->id = dump->req.key;
+		}
+		ret = dump_device(skb, cb, dump, edev);
+		eadm_dev_exit(edev);
+		if (ret)
+			break;
+		dump->done = dump->dev++ == dump->last;
+		dump->id = dump->req.key;
+	}
+	/* What changed meanwhile shows in the next message or the last. */
+	cb->seq = eadm_dev_generation(dump->req.type, first, dump->last);
+	return skb->len ?: ret;
+}
+
+/**
+ * eadm_nl_dump_done() - end a dump
+ * @cb: the dump
+ *
+ * Return: 0
+ */
+int eadm_nl_dump_done(struct netlink_callback *cb)
+{
+	kfree(*dump_slot(cb));
+	return 0;
+}
+
+static struct genl_family eadm_family __ro_after_init = {
+	.name = EADM_FAMILY_NAME,
+	.version = EADM_FAMILY_VERSION,
+	.netnsok = true,
+	.parallel_ops = true,
+	.ops = eadm_genl_ops,
+	.n_ops = EADM_CMD_MAX,
+	.resv_start_op = EADM_CMD_DEV_GET,
+	.module = THIS_MODULE,
+};
+
+/**
+ * eadm_nl_init() - register the family
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init eadm_nl_init(void)
+{
+	return genl_register_family(&eadm_family);
+}
+
+/**
+ * eadm_nl_exit() - take the family away
+ */
+void eadm_nl_exit(void)
+{
+	genl_unregister_family(&eadm_family);
+}

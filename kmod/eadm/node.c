@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The char devices /dev/eadm/N. An open file holds the device's struct, not
+ * the device: calls enter it one by one and fail once it has gone.
+ */
+#include <linux/capability.h>
+#include <linux/compat.h>
+#include <linux/nsproxy.h>
+#include <linux/security.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_verbs.h>
+
+#include "eadm.h"
+#include "eadm_ioctl.h"
+
+#define MINORS	1024
+
+/* Sizes of the first version of each argument: less was never asked for. */
+#define INFO_SIZE_V0	offsetofend(struct eadm_ioc_info, dev_name)
+#define TRACE_SIZE_V0	offsetofend(struct eadm_ioc_trace, reserved)
+
+static dev_t node_base;
+
+static_assert(sizeof(struct eadm_ioc_info) == 80);
+static_assert(sizeof(struct eadm_ioc_trace) == 40);
+static_assert(sizeof(struct eadm_trace_rec) == 184);
+
+static char *node_path(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mode)
+{
+	if (mode)
+		*mode = 0600;
+	return kasprintf(GFP_KERNEL, "eadm/%u", MINOR(dev->devt));
+}
+
+/* For udev. The node is deleted before its device goes. */
+static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct eadm_dev *edev = container_of(dev, struct eadm_dev, node);
+
+	return sysfs_emit(buf, "%s\n", edev->dd->ibdev->name);
+}
+static DEVICE_ATTR_RO(ibdev);
+
+static struct attribute *node_attrs[] = {
+	&dev_attr_ibdev.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(node);
+
+static struct class node_class = {
+	.name = "eadm",
+	.devnode = node_path,
+	.dev_groups = node_groups,
+};
+
+static const struct net *caller_net(void)
+{
+	return current->nsproxy->net_ns;
+}
+
+static int node_open(struct inode *inode, struct file *file)
+{
+	struct eadm_dev *edev = container_of(inode->i_cdev, struct eadm_dev, cdev);
+	struct eadm_trace *trace;
+
+	if (!eadm_dev_enter(edev, caller_net()))
+		return -ENODEV;
+	trace = eadm_trace_new(edev);
+	eadm_dev_exit(edev);
+	if (IS_ERR(trace))
+		return PTR_ERR(trace);
+	get_device(&edev->node);
+	file->private_data = trace;
+	return stream_open(inode, file);
+}
+
+static int node_release(struct inode *inode, struct file *file)
+{
+	struct eadm_dev *edev = container_of(inode->i_cdev, struct eadm_dev, cdev);
+
+	eadm_trace_free(file->private_data);
+	put_device(&edev->node);
+	return 0;
+}
+
+/* Only the size is input. What a larger struct of the caller has more is zero. */
+static int ioc_info(struct eadm_dev *edev, struct eadm_ioc_info *info, void __user *arg, u32 size)
+{
+	if (memchr_inv(&info->dev_index, 0, sizeof(*info) - sizeof(info->size)))
+		return -EINVAL;
+	if (!eadm_dev_enter(edev, caller_net()))
+		return -ENODEV;
+	info->size = sizeof(*info);
+	info->dev_index = edev->dd->ibdev->index;
+	info->trace_rec_size = sizeof(struct eadm_trace_rec);
+	info->features = edev->objs[EADM_OBJ_CMD] ? EADM_FEATURE_TRACE : 0;
+	strscpy(info->dev_name, edev->dd->ibdev->name, sizeof(info->dev_name));
+	eadm_dev_exit(edev);
+	if (copy_to_user(arg, info, min_t(size_t, size, sizeof(*info))))
+		return -EFAULT;
+	return 0;
+}
+
+/* The bytes of commands are for those who could read them from the bus. */
+static bool may_read_raw(const struct file *file)
+{
+	return file_ns_capable(file, &init_user_ns, CAP_SYS_RAWIO) &&
+	       !security_locked_down(LOCKDOWN_PCI_ACCESS);
+}
+
+static int ioc_trace(struct file *file, struct eadm_dev *edev, struct eadm_ioc_trace *arg)
+{
+	int ret;
+
+	if (!eadm_dev_enter(edev, caller_net()))
+		return -ENODEV;
+	ret = eadm_trace_start(file->private_data, arg, may_read_raw(file));
+	eadm_dev_exit(edev);
+	return ret;
+}
+
+static long node_ioctl(struct file *file, unsigned int cmd, unsigned long user)
+{
+	struct eadm_dev *edev = container_of(file_inode(file)->i_cdev, struct eadm_dev, cdev);
+	void __user *arg = (void __user *)user;
+	union {
+		struct eadm_ioc_info info;
+		struct eadm_ioc_trace trace;
+	} u;
+	u32 size, min, max;
+	int ret;
+
+	switch (cmd) {
+	case EADM_IOC_INFO:
+		min = INFO_SIZE_V0;
+		max = sizeof(u.info);
+		break;
+	case EADM_IOC_TRACE:
+		min = TRACE_SIZE_V0;
+		max = sizeof(u.trace);
+		break;
+	default:
+		return -ENOTTY;
+	}
+	if (get_user(size, (u32 __user *)arg))
+		return -EFAULT;
+	if (size < min)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(&u, max, arg, size);
+	if (ret)
+		return ret;
+	if (cmd == EADM_IOC_INFO)
+		return ioc_info(edev, &u.info, arg, size);
+	return ioc_trace(file, edev, &u.trace);
+}
+
+static ssize_t node_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	return eadm_trace_read(file->private_data, buf, count, !(file->f_flags & O_NONBLOCK));
+}
+
+static __poll_t node_poll(struct file *file, poll_table *wait)
+{
+	return eadm_trace_poll(file->private_data, file, wait);
+}
+
+static const struct file_operations node_fops = {
+	.owner = THIS_MODULE,
+	.open = node_open,
+	.release = node_release,
+	.read = node_read,
+	.poll = node_poll,
+	.unlocked_ioctl = node_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+/* Lookups in the table may still read the struct: a grace period. */
+static void node_free(struct device *dev)
+{
+	struct eadm_dev *edev = container_of(dev, struct eadm_dev, node);
+
+	kfree_rcu(edev, rcu);
+}
+
+/**
+ * eadm_node_add() - make the char device
+ * @edev: the device; its struct belongs to @edev->node from here on
+ * @parent: auxiliary device
+ *
+ * Return: 0 or a negative errno; in both cases put_device() ends it.
+ */
+int eadm_node_add(struct eadm_dev *edev, struct device *parent)
+{
+	int ret;
+
+	device_initialize(&edev->node);
+	edev->node.class = &node_class;
+	edev->node.parent = parent;
+	edev->node.devt = MKDEV(MAJOR(node_base), edev->index);
+	edev->node.release = node_free;
+	ret = dev_set_name(&edev->node, "eadm%u", edev->index);
+	if (ret)
+		return ret;
+	cdev_init(&edev->cdev, &node_fops);
+	edev->cdev.owner = THIS_MODULE;
+	return cdev_device_add(&edev->cdev, &edev->node);
+}
+
+/**
+ * eadm_node_del() - take the char device away; open files stay
+ * @edev: the device
+ */
+void eadm_node_del(struct eadm_dev *edev)
+{
+	cdev_device_del(&edev->cdev, &edev->node);
+}
+
+/**
+ * eadm_node_changed() - tell udev that the RDMA device has another name
+ * @edev: the device
+ */
+void eadm_node_changed(struct eadm_dev *edev)
+{
+	kobject_uevent(&edev->node.kobj, KOBJ_CHANGE);
+}
+
+/**
+ * eadm_node_init() - reserve numbers and make the class
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init eadm_node_init(void)
+{
+	int ret;
+
+	ret = alloc_chrdev_region(&node_base, 0, MINORS, "eadm");
+	if (ret)
+		return ret;
+	ret = class_register(&node_class);
+	if (ret)
+		unregister_chrdev_region(node_base, MINORS);
+	return ret;
+}
+
+/**
+ * eadm_node_exit() - give back what eadm_node_init() took
+ */
+void eadm_node_exit(void)
+{
+	class_unregister(&node_class);
+	unregister_chrdev_region(node_base, MINORS);
+}

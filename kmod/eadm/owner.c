@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who owns an object, and who may see it: the rules of RDMA netlink. Objects
+ * of the kernel are seen from the initial PID namespace, those of a process
+ * from the namespace it lives in.
+ */
+#include <linux/cgroup.h>
+#include <linux/nsproxy.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+
+#include "eadm.h"
+
+static void *set_field(const struct eadm_field *field, void *snap)
+{
+	*(u8 *)(snap + field->has) = 1;
+	return snap + field->off;
+}
+
+static bool reader_in_init_pid_ns(void)
+{
+	return task_active_pid_ns(current) == &init_pid_ns;
+}
+
+static u64 task_cgroup_id(struct task_struct *task)
+{
+	u64 id;
+
+	rcu_read_lock();
+	id = cgroup_id(task_dfl_cgroup(task));
+	rcu_read_unlock();
+	return id;
+}
+
+/* 0 for a task that has ended. */
+static u32 task_netns(struct task_struct *task)
+{
+	u32 inum = 0;
+
+	task_lock(task);
+	if (task->nsproxy)
+		inum = task->nsproxy->net_ns->ns.inum;
+	task_unlock(task);
+	return inum;
+}
+
+static void fill_task(const struct eadm_object *obj, struct task_struct *task, void *snap,
+		      unsigned int rights)
+{
+	const struct eadm_field *const *f = obj->owner;
+	pid_t pid = task_pid_vnr(task);
+	char comm[TASK_COMM_LEN];
+	u32 inum;
+
+	if (f[EADM_OWNER_PID] && pid)
+		*(u32 *)set_field(f[EADM_OWNER_PID], snap) = pid;
+	if (f[EADM_OWNER_COMM]) {
+		get_task_comm(comm, task);
+		strscpy(set_field(f[EADM_OWNER_COMM], snap), comm, f[EADM_OWNER_COMM]->len);
+	}
+	if (!(rights & BIT(EADM_PERM_ADMIN)))
+		return;
+	if (f[EADM_OWNER_CGROUP_ID])
+		*(u64 *)set_field(f[EADM_OWNER_CGROUP_ID], snap) = task_cgroup_id(task);
+	inum = f[EADM_OWNER_NETNS] ? task_netns(task) : 0;
+	if (inum)
+		*(u32 *)set_field(f[EADM_OWNER_NETNS], snap) = inum;
+}
+
+/* The entry is referenced, so neither its task nor its name goes away. */
+static bool fill_entry(const struct eadm_object *obj, const struct rdma_restrack_entry *res,
+		       void *snap, unsigned int rights)
+{
+	const struct eadm_field *const *f = obj->owner;
+
+	if (rdma_is_kernel_res(res)) {
+		if (!reader_in_init_pid_ns())
+			return false;
+		if (f[EADM_OWNER_COMM] && res->kern_name)
+			snprintf(set_field(f[EADM_OWNER_COMM], snap), f[EADM_OWNER_COMM]->len,
+				 "[%s]", res->kern_name);
+	} else {
+		if (!res->task || task_active_pid_ns(current) != task_active_pid_ns(res->task))
+			return false;
+		fill_task(obj, res->task, snap, rights);
+	}
+	if (f[EADM_OWNER_RES_ID])
+		*(u32 *)set_field(f[EADM_OWNER_RES_ID], snap) = res->id;
+	return true;
+}
+
+/**
+ * eadm_owner_fill() - set the owner fields of a row
+ * @obj: kind of object
+ * @ops: the driver's side of it
+ * @row: the driver's object
+ * @snap: its zeroed snapshot struct
+ * @rights: BIT(EADM_PERM_*) of the reader
+ *
+ * An object that resource tracking does not know (a region inside a PD, an
+ * object that is being made or taken away) has no owner and counts as the
+ * kernel's.
+ *
+ * Context: may sleep; in the reader's context.
+ * Return: whether the reader may see the row.
+ */
+bool eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
+		     void *row, void *snap, unsigned int rights)
+{
+	struct rdma_restrack_entry *res;
+	bool visible;
+
+	if (!ops->res)
+		return true;
+	res = ops->res(row);
+	/* Taking an entry away waits for references: keep this one short. */
+	if (!res || !rdma_restrack_is_tracked(res) || !rdma_restrack_get(res))
+		return reader_in_init_pid_ns();
+	visible = fill_entry(obj, res, snap, rights);
+	rdma_restrack_put(res);
+	return visible;
+}
+
+/**
+ * eadm_owner_hide() - drop process details the driver set from other readers
+ * @obj: kind of object
+ * @ops: the driver's side of it
+ * @snap: its filled snapshot struct
+ *
+ * A record of the past has a bare number of the initial PID namespace, which
+ * cannot be translated: the process may be gone and the number be another's.
+ *
+ * Context: in the reader's context.
+ */
+void eadm_owner_hide(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
+		     void *snap)
+{
+	int i;
+
+	if (ops->res || reader_in_init_pid_ns())
+		return;
+	for (i = 0; i < EADM_OWNER_COUNT; i++)
+		if (obj->owner[i])
+			*(u8 *)(snap + obj->owner[i]->has) = 0;
+}

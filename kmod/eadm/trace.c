@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading the flight recorder through the char device. A reader goes through
+ * the records by number. Commands still pending when their turn comes are
+ * remembered and given once they have ended, so that a hung command does not
+ * hold up those behind it.
+ */
+#include <linux/nsproxy.h>
+#include <linux/pid_namespace.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "eadm.h"
+#include "eadm_ioctl.h"
+
+#define MAX_PENDING	256
+
+/**
+ * struct eadm_trace - one open file
+ * @edev: its device
+ * @lock: one call at a time
+ * @want: position and filters, as set up
+ * @active: set up
+ * @raw: the reader may see bytes of commands
+ * @counting: a gap before @next is a loss
+ * @have: @rec waits to be copied out
+ * @next: number of the next record to look at
+ * @lost: records lost since the last one given
+ * @n_pending: numbers in @pending
+ * @pending: commands to come back to, by rising number
+ * @snap: room for the driver's answer
+ * @rec: the record under way
+ */
+struct eadm_trace {
+	struct eadm_dev *edev;
+	struct mutex lock;	/* guards all below */
+	struct eadm_ioc_trace want;
+	bool active;
+	bool raw;
+	bool counting;
+	bool have;
+	u64 next;
+	u64 lost;
+	unsigned int n_pending;
+	u64 pending[MAX_PENDING];
+	struct eadm_snap_cmd snap;
+	struct eadm_trace_rec rec;
+};
+
+/**
+ * eadm_trace_new() - what a newly opened file needs
+ * @edev: the device, entered
+ *
+ * Return: the trace or an ERR_PTR.
+ */
+struct eadm_trace *eadm_trace_new(struct eadm_dev *edev)
+{
+	struct eadm_trace *trace = kzalloc(sizeof(*trace), GFP_KERNEL_ACCOUNT);
+
+	if (!trace)
+		return ERR_PTR(-ENOMEM);
+	trace->edev = edev;
+	mutex_init(&trace->lock);
+	return trace;
+}
+
+/**
+ * eadm_trace_free() - the file is closed
+ * @trace: what eadm_trace_new() gave
+ */
+void eadm_trace_free(struct eadm_trace *trace)
+{
+	mutex_destroy(&trace->lock);
+	kfree(trace);
+}
+
+/* Reads record *@id or the next one there is: 1, 0 if none, or an error. */
+static int load(struct eadm_trace *trace, u64 *id)
+{
+	struct eadm_diag_dev *dd = trace->edev->dd;
+	const struct eadm_diag_obj *ops = trace->edev->objs[EADM_OBJ_CMD];
+	const struct eadm_diag_req req = {};
+	void *row;
+	int ret;
+
+	row = ops->next(dd, id);
+	if (!row)
+		return 0;
+	memset(&trace->snap, 0, sizeof(trace->snap));
+	ret = ops->fill(dd, row, &trace->snap, &req);
+	ops->put(dd, row);
+	eadm_owner_hide(&eadm_objects[EADM_OBJ_CMD], ops, &trace->snap);
+	return ret ?: 1;
+}
+
+static bool is_wanted(const struct eadm_trace *trace)
+{
+	const struct eadm_ioc_trace *want = &trace->want;
+	const struct eadm_snap_cmd *snap = &trace->snap;
+
+	return snap->latency >= want->min_latency &&
+	       (!want->states || (snap->state < 32 && want->states & BIT(snap->state))) &&
+	       (!(want->flags & EADM_TRACE_BY_OP) || snap->op == want->op);
+}
+
+static bool is_pending(const struct eadm_trace *trace)
+{
+	return trace->snap.state == EADM_CMD_STATE_PENDING;
+}
+
+/* Makes the record from the snapshot. Fields that are not set are zero there. */
+static void make_rec(struct eadm_trace *trace, u64 seq)
+{
+	const struct eadm_snap_cmd *snap = &trace->snap;
+	struct eadm_trace_rec *rec = &trace->rec;
+
+	memset(rec, 0, sizeof(*rec));
+	rec->seq = seq;
+	rec->time = snap->time;
+	rec->latency = snap->latency;
+	rec->lost = trace->lost;
+	rec->op = snap->op;
+	rec->state = snap->state;
+	rec->status = snap->status;
+	rec->syndrome = snap->syndrome;
+	rec->cookie = snap->cookie;
+	rec->outstanding = snap->outstanding;
+	rec->cpu = snap->cpu;
+	if (snap->polled)
+		rec->flags |= EADM_TRACE_REC_POLLED;
+	if (snap->first_timeout)
+		rec->flags |= EADM_TRACE_REC_FIRST_TIMEOUT;
+	if (snap->has.pid)
+		rec->pid = snap->pid;
+	if (snap->has.comm)
+		strscpy(rec->comm, snap->comm, sizeof(rec->comm));
+	if (trace->raw) {
+		rec->request_len = min_t(u16, snap->request_len, sizeof(rec->request));
+		memcpy(rec->request, snap->request, rec->request_len);
+		rec->response_len = min_t(u16, snap->response_len, sizeof(rec->response));
+		memcpy(rec->response, snap->response, rec->response_len);
+	}
+	trace->lost = 0;
+	trace->have = true;
+}
+
+/* Looks at the remembered commands; leaves a wanted one in @rec. */
+static int take_pending(struct eadm_trace *trace)
+{
+	unsigned int i;
+	u64 id;
+	int ret;
+
+	for (i = 0; i < trace->n_pending && !trace->have;) {
+		id = trace->pending[i];
+		ret = load(trace, &id);
+		if (ret < 0)
+			return ret;
+		if (ret && id == trace->pending[i] && is_pending(trace)) {
+			i++;
+			continue;
+		}
+		if (!ret || id != trace->pending[i])
+			trace->lost++;
+		else if (is_wanted(trace))
+			make_rec(trace, id);
+		trace->n_pending--;
+		memmove(&trace->pending[i], &trace->pending[i + 1],
+			(trace->n_pending - i) * sizeof(trace->pending[0]));
+	}
+	return 0;
+}
+
+/* Goes on through the records; leaves a wanted one in @rec unless @skip. */
+static int take_next(struct eadm_trace *trace, bool skip)
+{
+	u64 id;
+	int ret;
+
+	while (!trace->have && !eadm_dev_gone(trace->edev)) {
+		cond_resched();
+		id = trace->next;
+		ret = load(trace, &id);
+		if (ret <= 0)
+			return ret;
+		if (is_pending(trace) && trace->n_pending == MAX_PENDING)
+			return 0;
+		if (trace->counting)
+			trace->lost += id - trace->next;
+		trace->counting = !skip;
+		trace->next = id + 1;
+		if (is_pending(trace))
+			trace->pending[trace->n_pending++] = id;
+		else if (!skip && is_wanted(trace))
+			make_rec(trace, id);
+	}
+	return 0;
+}
+
+/* Has a record in @rec if there is one. */
+static int take(struct eadm_trace *trace)
+{
+	int ret = 0;
+
+	if (!eadm_dev_enter(trace->edev, current->nsproxy->net_ns))
+		return -ENODEV;
+	if (!trace->have)
+		ret = take_pending(trace);
+	if (!ret)
+		ret = take_next(trace, false);
+	eadm_dev_exit(trace->edev);
+	return ret;
+}
+
+/**
+ * eadm_trace_start() - set up position and filters
+ * @trace: the open file
+ * @arg: from the caller, not checked yet
+ * @raw: the caller may see bytes of commands
+ *
+ * Context: may sleep; the device is entered.
+ * Return: 0 or a negative errno.
+ */
+int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg, bool raw)
+{
+	int ret = 0;
+
+	if (!trace->edev->objs[EADM_OBJ_CMD])
+		return -EOPNOTSUPP;
+	if (arg->from > EADM_TRACE_FROM_SEQ || arg->flags & ~EADM_TRACE_BY_OP || arg->reserved ||
+	    (arg->seq && arg->from != EADM_TRACE_FROM_SEQ) ||
+	    (arg->op && !(arg->flags & EADM_TRACE_BY_OP)))
+		return -EINVAL;
+	if (mutex_lock_interruptible(&trace->lock))
+		return -ERESTARTSYS;
+	trace->want = *arg;
+	trace->raw = raw;
+	trace->next = arg->seq;
+	trace->counting = arg->from == EADM_TRACE_FROM_SEQ;
+	trace->lost = 0;
+	trace->n_pending = 0;
+	trace->have = false;
+	if (arg->from == EADM_TRACE_FROM_NOW)
+		ret = take_next(trace, true);
+	trace->active = !ret;
+	mutex_unlock(&trace->lock);
+	return ret;
+}
+
+/* Copies out what there is. The device is left before memory of the caller is touched. */
+static ssize_t drain(struct eadm_trace *trace, char __user *buf, size_t count)
+{
+	size_t done = 0;
+	int ret = 0;
+
+	if (!trace->active)
+		return -EBADFD;
+	while (count - done >= sizeof(trace->rec)) {
+		ret = take(trace);
+		if (ret || !trace->have)
+			break;
+		if (copy_to_user(buf + done, &trace->rec, sizeof(trace->rec))) {
+			ret = -EFAULT;
+			break;
+		}
+		trace->have = false;
+		done += sizeof(trace->rec);
+	}
+	return done ?: ret;
+}
+
+/**
+ * eadm_trace_read() - read records
+ * @trace: the open file
+ * @buf: where to
+ * @count: room
+ * @block: wait for a record
+ *
+ * Return: bytes of whole records, or a negative errno.
+ */
+ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count, bool block)
+{
+	struct eadm_dev *edev = trace->edev;
+	ssize_t ret;
+	int seen;
+
+	if (count < sizeof(trace->rec))
+		return -EINVAL;
+	for (;;) {
+		/* Before the look: an event after it ends the wait. */
+		seen = atomic_read(&edev->events);
+		if (mutex_lock_interruptible(&trace->lock))
+			return -ERESTARTSYS;
+		ret = drain(trace, buf, count);
+		mutex_unlock(&trace->lock);
+		if (ret)
+			return ret;
+		if (!block)
+			return -EAGAIN;
+		if (wait_event_interruptible(edev->wait, atomic_read(&edev->events) != seen ||
+					     eadm_dev_gone(edev)))
+			return -ERESTARTSYS;
+	}
+}
+
+/**
+ * eadm_trace_poll() - tell whether read() would wait
+ * @trace: the open file
+ * @file: the same
+ * @wait: whom to wake
+ *
+ * Return: EPOLL* mask.
+ */
+__poll_t eadm_trace_poll(struct eadm_trace *trace, struct file *file, poll_table *wait)
+{
+	__poll_t mask = 0;
+	int ret;
+
+	poll_wait(file, &trace->edev->wait, wait);
+	mutex_lock(&trace->lock);
+	ret = trace->active ? take(trace) : 0;
+	if (ret == -ENODEV || eadm_dev_gone(trace->edev))
+		mask = EPOLLHUP | EPOLLERR;
+	else if (ret)
+		mask = EPOLLERR;
+	else if (trace->have)
+		mask = EPOLLIN | EPOLLRDNORM;
+	mutex_unlock(&trace->lock);
+	return mask;
+}
