@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Foreign applications over rdma_cm, in the guest: within one adapter (client
+# and server on A) and between two (client bound to B). TAP on stdout.
+# Usage: apps.sh ADDRESS_A ADDRESS_B [quick]
+set -u
+here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=tests/interop/lib.sh
+. "$here/lib.sh"
+a=$1 b=$2 quick=${3-}
+
+rping_pairs() {
+	pair "rping on one adapter" 7174 \
+		rping -s -a "$a" -C 20 -- rping -c -a "$a" -C 20 -v -V
+	pair "rping between adapters" 7174 \
+		rping -s -a "$a" -C 20 -- rping -c -a "$a" -I "$b" -C 20 -v -V
+	pair "rping with a listener on every address" 7174 \
+		rping -s -C 5 -- rping -c -a "$b" -C 5 -v -V
+	pair "rping with large buffers" 7174 \
+		rping -s -a "$a" -C 5 -S 65000 -- rping -c -a "$a" -C 5 -S 65000 -V
+}
+
+cm_pairs() {
+	pair "ucmatose" 7471 ucmatose -b "$a" -- ucmatose -s "$a"
+	pair "ucmatose with 20 connections" 7471 \
+		ucmatose -b "$a" -c 20 -C 20 -S 256 -- ucmatose -s "$a" -c 20 -C 20 -S 256
+	pair "ucmatose between adapters" 7471 ucmatose -b "$a" -- ucmatose -s "$a" -b "$b"
+	pair "rstream" 7471 rstream -b "$a" -- rstream -s "$a"
+	pair "rstream with checked data" 7471 \
+		rstream -b "$a" -S all -I 10 -T b -k 0 -- rstream -s "$a" -S all -I 10 -T b -k 0
+}
+
+perf() { # NAME TOOL OPTIONS...
+	local name=$1
+
+	shift
+	pair "$name" 18515 "$@" -R -F -- "$@" -R -F "$a"
+}
+
+perftest_pairs() {
+	local verb size sizes="2 64 4096 65536 1048576"
+
+	[ -z "$quick" ] || sizes="64 65536"
+	for verb in send write read; do
+		for size in $sizes; do
+			perf "ib_${verb}_bw $size bytes" "ib_${verb}_bw" -s "$size" -n 50
+			perf "ib_${verb}_lat $size bytes" "ib_${verb}_lat" -s "$size" -n 50
+		done
+		# perftest has no events for writes.
+		[ $verb = write ] || perf "ib_${verb}_bw with events" "ib_${verb}_bw" -s 4096 -n 50 -e
+		perf "ib_${verb}_bw over 4 QPs" "ib_${verb}_bw" -s 4096 -n 50 -q 4
+		perf "ib_${verb}_bw in both directions" "ib_${verb}_bw" -s 4096 -n 50 -b
+		pair "ib_${verb}_bw between adapters" 18515 "ib_${verb}_bw" -s 65536 -n 50 -R -F -- \
+			"ib_${verb}_bw" -s 65536 -n 50 -R -F --source_ip "$b" "$a"
+	done
+	for verb in CMP_AND_SWAP FETCH_AND_ADD; do
+		perf "ib_atomic_bw $verb" ib_atomic_bw -A "$verb" -n 50
+		perf "ib_atomic_lat $verb" ib_atomic_lat -A "$verb" -n 50
+	done
+}
+
+libfabric_pairs() {
+	local ep
+
+	for ep in msg rdm; do
+		local provider=verbs
+
+		[ $ep = msg ] || provider="verbs;ofi_rxm"
+		fabric "fi_pingpong $ep" -e $ep -p "$provider" -I 100 -c
+	done
+}
+
+# Its control connection is plain TCP, so the listener to wait for is not RDMA's.
+fabric() { # NAME OPTIONS...
+	local name=$1 pid status server_status
+
+	shift
+	timeout "$LIMIT" fi_pingpong "$@" -d "$(device_of "$a")" >"$work/server" 2>&1 </dev/null &
+	pid=$!
+	await tcp_listening 47592
+	timeout "$LIMIT" fi_pingpong "$@" -d "$(device_of "$a")" "$a" >"$work/client" 2>&1 </dev/null
+	status=$?
+	wait $pid
+	server_status=$?
+	[ $status != 0 ] || status=$server_status
+	result $status "$name" "$work/server" "$work/client"
+}
+
+tcp_listening() { # PORT
+	ss -Hltn "sport = :$1" | grep -q .
+}
+
+device_of() { # ADDRESS: verbs domain of the adapter
+	local netdev
+
+	netdev=$(ip -o -4 address show to "$1" | awk '{ print $2; exit }')
+	rdma link show | awk -v n="$netdev" '$0 ~ "netdev " n { sub("/.*", "", $2); print $2; exit }'
+}
+
+before=$(objects)
+rping_pairs
+cm_pairs
+perftest_pairs
+libfabric_pairs
+after=$(objects)
+[ "$before" = "$after" ]
+left=$?
+printf 'before:\n%s\nafter:\n%s\n' "$before" "$after" >"$work/objects"
+result $left "no object is left over" "$work/objects"
+plan

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# For scripts that run foreign clients inside a guest: TAP, server/client
+# pairs and the question whether anything was left over.
+
+LIMIT=${LIMIT:-60}	# seconds for one client
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tests=0
+failed=0
+
+result() { # STATUS NAME [LOG...]
+	local status=$1 name=$2 file
+
+	shift 2
+	tests=$((tests + 1))
+	if [ "$status" = 0 ]; then
+		echo "ok $tests - $name"
+		return 0
+	fi
+	failed=$((failed + 1))
+	echo "not ok $tests - $name (status $status)"
+	for file in "$@"; do
+		[ ! -s "$file" ] || sed "s|^|# ${file##*/}: |" "$file" | tail -n 30
+	done
+	return 0
+}
+
+plan() {
+	echo "1..$tests"
+	[ "$failed" = 0 ] && [ "$tests" -gt 0 ]
+}
+
+# Waits until CONDITION... holds, for at most LIMIT seconds.
+await() {
+	local end=$((SECONDS + LIMIT))
+
+	until "$@" 2>/dev/null; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+listening() { # PORT
+	rdma resource show cm_id 2>/dev/null | grep -q "state LISTEN .*:$1 "
+}
+
+idle() { # no connection and no listener is left
+	! rdma resource show cm_id 2>/dev/null | grep -q 'ps TCP'
+}
+
+# pair NAME PORT SERVER_COMMAND -- CLIENT_COMMAND
+# Both must end with status 0.
+pair() {
+	local name=$1 port=$2 server=() pid status server_status
+
+	shift 2
+	while [ "$1" != -- ]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	timeout "$LIMIT" "${server[@]}" >"$work/server" 2>&1 </dev/null &
+	pid=$!
+	if ! await listening "$port"; then
+		kill "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+		result 1 "$name: the server never listened" "$work/server"
+		return 0
+	fi
+	timeout "$LIMIT" "$@" >"$work/client" 2>&1 </dev/null
+	status=$?
+	wait "$pid"
+	server_status=$?
+	[ "$status" != 0 ] || status=$server_status
+	result "$status" "$name" "$work/server" "$work/client"
+	await idle || result 1 "$name: a connection was left over"
+}
+
+# Objects of processes, as the kernel counts them; QP 1 and the like stay.
+objects() {
+	rdma resource show | sed 's/.*: //' |
+		awk '{ for (i = 1; i < NF; i += 2) n[$i] += $(i + 1) } END { for (k in n) print k, n[k] }' | sort
+}

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# NVMe over Fabrics in the guest: target and host on one machine, a file system
+# written through it, read back after a reconnect and compared. TAP on stdout.
+# Usage: nvme.sh TARGET_ADDRESS
+set -u
+here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=tests/interop/lib.sh
+. "$here/lib.sh"
+address=$1
+nqn=nqn.2024-01.org.eadm:test
+cfg=/sys/kernel/config/nvmet
+mnt=$work/mnt
+
+target_up() {
+	modprobe nvmet-rdma && modprobe nvme-rdma && modprobe loop || return
+	truncate -s 128M "$work/disk" &&
+		loop=$(losetup --find --show "$work/disk") || return
+	mkdir "$cfg/subsystems/$nqn" "$cfg/subsystems/$nqn/namespaces/1" "$cfg/ports/1" || return
+	echo 1 >"$cfg/subsystems/$nqn/attr_allow_any_host" &&
+		echo "$loop" >"$cfg/subsystems/$nqn/namespaces/1/device_path" &&
+		echo 1 >"$cfg/subsystems/$nqn/namespaces/1/enable" &&
+		echo rdma >"$cfg/ports/1/addr_trtype" &&
+		echo ipv4 >"$cfg/ports/1/addr_adrfam" &&
+		echo "$address" >"$cfg/ports/1/addr_traddr" &&
+		echo 4420 >"$cfg/ports/1/addr_trsvcid" &&
+		ln -s "$cfg/subsystems/$nqn" "$cfg/ports/1/subsystems/$nqn"
+}
+
+target_down() {
+	rm "$cfg/ports/1/subsystems/$nqn"
+	rmdir "$cfg/ports/1"
+	echo 0 >"$cfg/subsystems/$nqn/namespaces/1/enable"
+	rmdir "$cfg/subsystems/$nqn/namespaces/1" "$cfg/subsystems/$nqn"
+	losetup -d "$loop"
+}
+
+disk() { # prints the block device of the connected namespace
+	local dir
+
+	for dir in /sys/class/nvme/nvme*; do
+		[ "$(cat "$dir/subsysnqn" 2>/dev/null)" = "$nqn" ] || continue
+		for block in /sys/class/nvme-subsystem/*/nvme*n1 "$dir"/nvme*n1; do
+			[ -b "/dev/${block##*/}" ] && echo "/dev/${block##*/}" && return
+		done
+	done
+	return 1
+}
+
+up() {
+	nvme connect -t rdma -a "$address" -s 4420 -n "$nqn" -i 2 && await disk
+}
+
+down() {
+	nvme disconnect -n "$nqn"
+}
+
+fill() {
+	mkfs.ext2 -q "$(disk)" && mkdir -p "$mnt" && mount "$(disk)" "$mnt" || return
+	for i in 1 2 3 4 5 6 7 8; do
+		head -c $((i * 1000003)) /dev/urandom >"$mnt/file$i" || return
+	done
+	(cd "$mnt" && sha256sum file*) >"$work/sums" && umount "$mnt"
+}
+
+compare() {
+	mount -o ro "$(disk)" "$mnt" && (cd "$mnt" && sha256sum -c --quiet "$work/sums")
+	local status=$?
+
+	umount "$mnt"
+	return $status
+}
+
+# The target frees a connection's objects behind the host's back.
+settle() {
+	await eval "! rdma resource show qp | grep -q nvme"
+}
+
+same_objects() {
+	[ "$before" = "$(objects)" ] && return
+	printf 'before:\n%s\nafter:\n%s\n' "$before" "$(objects)"
+	return 1
+}
+
+check() { # NAME COMMAND...
+	local name=$1
+
+	shift
+	"$@" >"$work/log" 2>&1
+	result $? "$name" "$work/log"
+}
+
+check "NVMe target over RDMA" target_up
+check "connect" up
+check "write a file system" fill
+check "disconnect" down
+# The core keeps the CQs of the first connection in a pool for later ones.
+settle && before=$(objects)
+check "connect again" up
+check "read back and compare" compare
+check "disconnect again" down
+check "no object is left over" await same_objects
+check "take the target down" target_down
+check "no connection is left over" await idle
+plan
