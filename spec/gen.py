@@ -453,15 +453,16 @@ def gen_fields_h(spec):
     def block(prefix, names):
         return "\n".join(f"\tEADM_SPEC_{prefix}_{c_name(n).upper()}," for n in names)
 
-    text = read(os.path.join(HERE, "fields.h.in")).rstrip("\n")
+    text = read(os.path.join(HERE, "fields.h.in"))
     for mark, value in (
+            ("NOTE", f"/* {DO_NOT_EDIT} */"),
             ("TYPES", block("TYPE", [t for t in TYPES if t != "unused"])),
             ("KINDS", block("KIND", KINDS)), ("SHOWS", block("SHOW", SHOWS)),
             ("PERMS", block("PERM", PERMS)), ("FORMS", block("FORM", FORMS)),
             ("OBJECTS", block("OBJ", [o.name for o in spec.objects])),
             ("ENUM_COUNT", f"#define EADM_SPEC_ENUM_COUNT\t{len(spec.enums)}")):
         text = text.replace(f"@{mark}@", value)
-    return header(text.split("\n"), "LGPL-2.1-or-later", "h")
+    return text
 
 
 def spec_field(spec, field):
@@ -500,7 +501,7 @@ def gen_fields_c(spec):
                      f"{len(enum.entries)}, {c_name(enum.name)}_entries }},")
     lines.append("};")
     for obj in spec.objects:
-        lines += ["", f"static const struct eadm_spec_field {obj.c}_fields[] = {{"]
+        lines += ["", f"static const struct eadm_field {obj.c}_fields[] = {{"]
         for field in obj.fields:
             lines += spec_field(spec, field)
         places = {f.attr: i for i, f in enumerate(obj.fields)}
@@ -509,7 +510,7 @@ def gen_fields_c(spec):
         lines += ["};", "", f"static const int16_t {obj.c}_by_attr[] = {{"]
         lines += ["\t" + ", ".join(str(n) for n in row) + "," for row in rows]
         lines.append("};")
-    lines += ["", "const struct eadm_spec_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {"]
+    lines += ["", "const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {"]
     for obj in spec.objects:
         lines += [f"\t[EADM_SPEC_OBJ_{obj.c.upper()}] = {{",
                   f"\t\t.name = {c_string(obj.name)},",

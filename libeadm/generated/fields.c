@@ -162,7 +162,7 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "cmd-op", "Command: sub-module * 256 + opcode of the adapter's interface.", false, 27, cmd_op_entries },
 };
 
-static const struct eadm_spec_field dev_fields[] = {
+static const struct eadm_field dev_fields[] = {
 	{
 		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
@@ -362,7 +362,7 @@ static const int16_t dev_by_attr[] = {
 	30, 31, 32, 33, 34,
 };
 
-static const struct eadm_spec_field qp_fields[] = {
+static const struct eadm_field qp_fields[] = {
 	{
 		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
@@ -796,7 +796,7 @@ static const int16_t qp_by_attr[] = {
 	62, 63, 64, 65, 66, 67, 68, 69, 70, 71,
 };
 
-static const struct eadm_spec_field cq_fields[] = {
+static const struct eadm_field cq_fields[] = {
 	{
 		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
@@ -994,7 +994,7 @@ static const int16_t cq_by_attr[] = {
 	30, 31, 32,
 };
 
-static const struct eadm_spec_field eq_fields[] = {
+static const struct eadm_field eq_fields[] = {
 	{
 		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
@@ -1164,7 +1164,7 @@ static const int16_t eq_by_attr[] = {
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
 };
 
-static const struct eadm_spec_field cmdq_fields[] = {
+static const struct eadm_field cmdq_fields[] = {
 	{
 		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
@@ -1333,7 +1333,7 @@ static const int16_t cmdq_by_attr[] = {
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
 };
 
-static const struct eadm_spec_field mr_fields[] = {
+static const struct eadm_field mr_fields[] = {
 	{
 		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
@@ -1463,7 +1463,7 @@ static const int16_t mr_by_attr[] = {
 	14, 15, 16, 17, 18, 19, 20, 21,
 };
 
-static const struct eadm_spec_field pd_fields[] = {
+static const struct eadm_field pd_fields[] = {
 	{
 		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
@@ -1544,7 +1544,7 @@ static const int16_t pd_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 };
 
-static const struct eadm_spec_field ctx_fields[] = {
+static const struct eadm_field ctx_fields[] = {
 	{
 		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
@@ -1653,7 +1653,7 @@ static const int16_t ctx_by_attr[] = {
 	14, 15, 16, 17,
 };
 
-static const struct eadm_spec_field counters_fields[] = {
+static const struct eadm_field counters_fields[] = {
 	{
 		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
@@ -1885,7 +1885,7 @@ static const int16_t counters_by_attr[] = {
 	30, 31, 32, 33, 34, 35, 36,
 };
 
-static const struct eadm_spec_field cmd_fields[] = {
+static const struct eadm_field cmd_fields[] = {
 	{
 		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
@@ -1997,7 +1997,7 @@ static const int16_t cmd_by_attr[] = {
 	14, 15, 16, 17, 18,
 };
 
-const struct eadm_spec_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
+const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 	[EADM_SPEC_OBJ_DEV] = {
 		.name = "dev",
 		.c_name = "dev",

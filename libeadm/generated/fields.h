@@ -70,7 +70,7 @@ struct eadm_spec_enum {
 	const struct eadm_spec_entry *entries;	/* by rising value */
 };
 
-struct eadm_spec_field {
+struct eadm_field {
 	uint16_t attr;		/* attribute number */
 	uint8_t type;		/* enum eadm_spec_type */
 	uint8_t kind;		/* enum eadm_spec_kind */
@@ -90,7 +90,7 @@ struct eadm_spec_field {
 	const struct eadm_spec_enum *names;	/* names of its values or NULL */
 };
 
-struct eadm_spec_object {
+struct eadm_object {
 	const char *name;	/* qp */
 	const char *c_name;
 	const char *title;	/* queue pairs */
@@ -101,8 +101,8 @@ struct eadm_spec_object {
 	uint8_t hw_perm;	/* right needed to ask for them */
 	uint16_t max_attr;
 	uint16_t n_fields;
-	const struct eadm_spec_field *fields;	/* in order of attr, no request-only ones */
-	const struct eadm_spec_field *key;	/* identifies a row within a device */
+	const struct eadm_field *fields;	/* in order of attr, no request-only ones */
+	const struct eadm_field *key;	/* identifies a row within a device */
 	const int16_t *by_attr;	/* [0 .. max_attr]: place in fields or -1 */
 };
 
@@ -120,7 +120,7 @@ enum eadm_spec_obj {
 	EADM_SPEC_OBJ_COUNT
 };
 
-extern const struct eadm_spec_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT];
+extern const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT];
 
 #define EADM_SPEC_ENUM_COUNT	14
 extern const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT];
