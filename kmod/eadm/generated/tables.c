@@ -1447,6 +1447,261 @@ static const struct eadm_field counters_fields[] = {
 		.off = offsetof(struct eadm_snap_counters, ctx_deallocs),
 		.has = offsetof(struct eadm_snap_counters, has.ctx_deallocs),
 	},
+	{
+		.attr = EADM_A_COUNTERS_RX_DROPS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_drops),
+		.has = offsetof(struct eadm_snap_counters, has.rx_drops),
+	},
+	{
+		.attr = EADM_A_COUNTERS_SEND_BYTES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, send_bytes),
+		.has = offsetof(struct eadm_snap_counters, has.send_bytes),
+	},
+	{
+		.attr = EADM_A_COUNTERS_SEND_REQUESTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, send_requests),
+		.has = offsetof(struct eadm_snap_counters, has.send_requests),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RECEIVE_BYTES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, receive_bytes),
+		.has = offsetof(struct eadm_snap_counters, has.receive_bytes),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RECEIVE_REQUESTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, receive_requests),
+		.has = offsetof(struct eadm_snap_counters, has.receive_requests),
+	},
+	{
+		.attr = EADM_A_COUNTERS_READ_REQUESTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, read_requests),
+		.has = offsetof(struct eadm_snap_counters, has.read_requests),
+	},
+	{
+		.attr = EADM_A_COUNTERS_READ_BYTES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, read_bytes),
+		.has = offsetof(struct eadm_snap_counters, has.read_bytes),
+	},
+	{
+		.attr = EADM_A_COUNTERS_READ_ERRORS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, read_errors),
+		.has = offsetof(struct eadm_snap_counters, has.read_errors),
+	},
+	{
+		.attr = EADM_A_COUNTERS_READ_RESPONSE_BYTES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, read_response_bytes),
+		.has = offsetof(struct eadm_snap_counters, has.read_response_bytes),
+	},
+	{
+		.attr = EADM_A_COUNTERS_WRITE_REQUESTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, write_requests),
+		.has = offsetof(struct eadm_snap_counters, has.write_requests),
+	},
+	{
+		.attr = EADM_A_COUNTERS_WRITE_BYTES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, write_bytes),
+		.has = offsetof(struct eadm_snap_counters, has.write_bytes),
+	},
+	{
+		.attr = EADM_A_COUNTERS_WRITE_ERRORS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, write_errors),
+		.has = offsetof(struct eadm_snap_counters, has.write_errors),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_WRITE_BYTES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_write_bytes),
+		.has = offsetof(struct eadm_snap_counters, has.rx_write_bytes),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RETRANSMITTED_BYTES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, retransmitted_bytes),
+		.has = offsetof(struct eadm_snap_counters, has.retransmitted_bytes),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RETRANSMITTED_PACKETS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, retransmitted_packets),
+		.has = offsetof(struct eadm_snap_counters, has.retransmitted_packets),
+	},
+	{
+		.attr = EADM_A_COUNTERS_ACK_TIMEOUTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, ack_timeouts),
+		.has = offsetof(struct eadm_snap_counters, has.ack_timeouts),
+	},
+	{
+		.attr = EADM_A_COUNTERS_UNRESPONSIVE_PEERS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, unresponsive_peers),
+		.has = offsetof(struct eadm_snap_counters, has.unresponsive_peers),
+	},
+	{
+		.attr = EADM_A_COUNTERS_IMPAIRED_PEERS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, impaired_peers),
+		.has = offsetof(struct eadm_snap_counters, has.impaired_peers),
+	},
+	{
+		.attr = EADM_A_COUNTERS_DUPLICATE_REQUESTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, duplicate_requests),
+		.has = offsetof(struct eadm_snap_counters, has.duplicate_requests),
+	},
+	{
+		.attr = EADM_A_COUNTERS_OUT_OF_SEQUENCE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, out_of_sequence),
+		.has = offsetof(struct eadm_snap_counters, has.out_of_sequence),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_RNR_NAKS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_rnr_naks),
+		.has = offsetof(struct eadm_snap_counters, has.rx_rnr_naks),
+	},
+	{
+		.attr = EADM_A_COUNTERS_TX_RNR_NAKS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, tx_rnr_naks),
+		.has = offsetof(struct eadm_snap_counters, has.tx_rnr_naks),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_SEQUENCE_NAKS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_sequence_naks),
+		.has = offsetof(struct eadm_snap_counters, has.rx_sequence_naks),
+	},
+	{
+		.attr = EADM_A_COUNTERS_ACKS_DEFERRED, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, acks_deferred),
+		.has = offsetof(struct eadm_snap_counters, has.acks_deferred),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RETRIES_EXCEEDED, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, retries_exceeded),
+		.has = offsetof(struct eadm_snap_counters, has.retries_exceeded),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RNR_RETRIES_EXCEEDED, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rnr_retries_exceeded),
+		.has = offsetof(struct eadm_snap_counters, has.rnr_retries_exceeded),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RETRANSMITS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, retransmits),
+		.has = offsetof(struct eadm_snap_counters, has.retransmits),
+	},
+	{
+		.attr = EADM_A_COUNTERS_TX_ERRORS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, tx_errors),
+		.has = offsetof(struct eadm_snap_counters, has.tx_errors),
+	},
+	{
+		.attr = EADM_A_COUNTERS_LINK_DOWNS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, link_downs),
+		.has = offsetof(struct eadm_snap_counters, has.link_downs),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_SENDS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_sends),
+		.has = offsetof(struct eadm_snap_counters, has.rx_sends),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_WRITES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_writes),
+		.has = offsetof(struct eadm_snap_counters, has.rx_writes),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_READS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_reads),
+		.has = offsetof(struct eadm_snap_counters, has.rx_reads),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_ATOMICS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_atomics),
+		.has = offsetof(struct eadm_snap_counters, has.rx_atomics),
+	},
+	{
+		.attr = EADM_A_COUNTERS_ATOMIC_REQUESTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, atomic_requests),
+		.has = offsetof(struct eadm_snap_counters, has.atomic_requests),
+	},
+	{
+		.attr = EADM_A_COUNTERS_NO_RECEIVE_BUFFER, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, no_receive_buffer),
+		.has = offsetof(struct eadm_snap_counters, has.no_receive_buffer),
+	},
+	{
+		.attr = EADM_A_COUNTERS_IMPLIED_NAKS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, implied_naks),
+		.has = offsetof(struct eadm_snap_counters, has.implied_naks),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_LENGTH_ERRORS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_length_errors),
+		.has = offsetof(struct eadm_snap_counters, has.rx_length_errors),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RESPONDER_ERRORS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, responder_errors),
+		.has = offsetof(struct eadm_snap_counters, has.responder_errors),
+	},
+	{
+		.attr = EADM_A_COUNTERS_REQUESTER_ERRORS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, requester_errors),
+		.has = offsetof(struct eadm_snap_counters, has.requester_errors),
+	},
+	{
+		.attr = EADM_A_COUNTERS_REMOTE_INVALID_REQUESTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, remote_invalid_requests),
+		.has = offsetof(struct eadm_snap_counters, has.remote_invalid_requests),
+	},
+	{
+		.attr = EADM_A_COUNTERS_REMOTE_ACCESS_ERRORS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, remote_access_errors),
+		.has = offsetof(struct eadm_snap_counters, has.remote_access_errors),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_ACCESS_ERRORS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_access_errors),
+		.has = offsetof(struct eadm_snap_counters, has.rx_access_errors),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RESPONDER_FLUSHES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, responder_flushes),
+		.has = offsetof(struct eadm_snap_counters, has.responder_flushes),
+	},
+	{
+		.attr = EADM_A_COUNTERS_REQUESTER_FLUSHES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, requester_flushes),
+		.has = offsetof(struct eadm_snap_counters, has.requester_flushes),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_CNPS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_cnps),
+		.has = offsetof(struct eadm_snap_counters, has.rx_cnps),
+	},
+	{
+		.attr = EADM_A_COUNTERS_IGNORED_CNPS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, ignored_cnps),
+		.has = offsetof(struct eadm_snap_counters, has.ignored_cnps),
+	},
+	{
+		.attr = EADM_A_COUNTERS_TX_CNPS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, tx_cnps),
+		.has = offsetof(struct eadm_snap_counters, has.tx_cnps),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_ECN_PACKETS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_ecn_packets),
+		.has = offsetof(struct eadm_snap_counters, has.rx_ecn_packets),
+	},
+	{
+		.attr = EADM_A_COUNTERS_SLOW_RESTARTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, slow_restarts),
+		.has = offsetof(struct eadm_snap_counters, has.slow_restarts),
+	},
+	{
+		.attr = EADM_A_COUNTERS_TX_DROPS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, tx_drops),
+		.has = offsetof(struct eadm_snap_counters, has.tx_drops),
+	},
+	{
+		.attr = EADM_A_COUNTERS_RX_ERRORS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rx_errors),
+		.has = offsetof(struct eadm_snap_counters, has.rx_errors),
+	},
 };
 
 static const struct nla_policy cmd_policy[] = {

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Writing captures. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pcapng.h"
+#include "priv.h"
+
+#define BUFFER_SIZE (256 * 1024)
+
+/* Modules whose version belongs to the picture. */
+static const char *const modules[] = {
+	"ib_core", "ib_uverbs", "rdma_cm", "erdma", "eadm", "erdma_virt",
+	"rdma_rxe", "siw", "efa", "mlx5_ib", "bnxt_re", "irdma", "vmw_pvrdma",
+};
+
+struct eadm_capture {
+	int fd;
+	bool rename;
+	char *path, *temp;
+	unsigned char *buf;
+	size_t used;
+	int error;		/* the first error of writing */
+	uint32_t moments;
+};
+
+/* ---- bytes ------------------------------------------------------------------ */
+
+static void flush(struct eadm_capture *c)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (!c->error && done < c->used) {
+		n = write(c->fd, c->buf + done, c->used - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			c->error = -errno;
+		else
+			done += n;
+	}
+	c->used = 0;
+}
+
+static void put(struct eadm_capture *c, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+	size_t n;
+
+	while (len) {
+		if (c->used == BUFFER_SIZE)
+			flush(c);
+		n = BUFFER_SIZE - c->used;
+		if (n > len)
+			n = len;
+		memcpy(c->buf + c->used, p, n);
+		c->used += n;
+		p += n;
+		len -= n;
+	}
+}
+
+static void put32(struct eadm_capture *c, uint32_t v)
+{
+	put(c, &v, sizeof(v));
+}
+
+static void put16(struct eadm_capture *c, uint16_t v)
+{
+	put(c, &v, sizeof(v));
+}
+
+static size_t padded(size_t len)
+{
+	return (len + 3) & ~(size_t)3;
+}
+
+static void put_padded(struct eadm_capture *c, const void *data, size_t len)
+{
+	put(c, data, len);
+	put(c, "\0\0\0", padded(len) - len);
+}
+
+static void put_option(struct eadm_capture *c, uint16_t code, const void *data,
+		       size_t len)
+{
+	put16(c, code);
+	put16(c, len);
+	put_padded(c, data, len);
+}
+
+/* ---- blocks ----------------------------------------------------------------- */
+
+static void put_section(struct eadm_ctx *ctx)
+{
+	struct eadm_capture *c = ctx->capture;
+	const char *kernel = ctx->src->ops->fact(ctx->src, "kernel");
+	const char app[] = "eadm " EADM_VERSION;
+	char os[128];
+	size_t os_len;
+	uint32_t len;
+
+	os_len = snprintf(os, sizeof(os), "Linux %.100s", kernel ? kernel : "");
+	len = 28 + 4 + padded(os_len) + 4 + padded(strlen(app)) + 4;
+	put32(c, PCAPNG_SHB);
+	put32(c, len);
+	put32(c, PCAPNG_MAGIC);
+	put16(c, 1);
+	put16(c, 0);
+	put32(c, UINT32_MAX);	/* length of the section: not known */
+	put32(c, UINT32_MAX);
+	put_option(c, PCAPNG_SHB_OS, os, os_len);
+	put_option(c, PCAPNG_SHB_USERAPPL, app, strlen(app));
+	put_option(c, PCAPNG_OPT_END, NULL, 0);
+	put32(c, len);
+
+	len = 20 + 12 + 8 + 4;
+	put32(c, PCAPNG_IDB);
+	put32(c, len);
+	put16(c, PCAPNG_LINK_NETLINK);
+	put16(c, 0);
+	put32(c, 0);
+	put_option(c, PCAPNG_IF_NAME, "netlink", 7);
+	put_option(c, PCAPNG_IF_TSRESOL, "\x09", 1);
+	put_option(c, PCAPNG_OPT_END, NULL, 0);
+	put32(c, len);
+}
+
+static void put_packet(struct eadm_ctx *ctx, uint16_t proto,
+		       uint16_t direction, const void *data, size_t n,
+		       uint64_t time)
+{
+	struct eadm_capture *c = ctx->capture;
+	struct pcapng_cooked cooked = {
+		.direction = htons(direction),
+		.hardware = htons(PCAPNG_ARPHRD_NETLINK),
+		.proto = htons(proto),
+	};
+	uint32_t len = 32 + sizeof(cooked) + padded(n);
+
+	put32(c, PCAPNG_EPB);
+	put32(c, len);
+	put32(c, 0);
+	put32(c, time >> 32);
+	put32(c, time);
+	put32(c, sizeof(cooked) + n);
+	put32(c, sizeof(cooked) + n);
+	put(c, &cooked, sizeof(cooked));
+	put_padded(c, data, n);
+	put32(c, len);
+}
+
+void eadm_capture_fact(struct eadm_ctx *ctx, const char *key,
+		       const char *value)
+{
+	struct eadm_capture *c = ctx->capture;
+	char fact[512];
+	uint32_t len;
+	size_t n;
+
+	n = snprintf(fact, sizeof(fact), "%s=%s", key, value);
+	if (n >= sizeof(fact))
+		n = sizeof(fact) - 1;
+	len = 12 + 4 + padded(n) + 4;
+	put32(c, PCAPNG_FACT);
+	put32(c, len);
+	put_option(c, PCAPNG_OPT_COMMENT, fact, n);
+	put_option(c, PCAPNG_OPT_END, NULL, 0);
+	put32(c, len);
+}
+
+void eadm_capture_request(struct eadm_ctx *ctx, const struct eadm_query *query,
+			  uint32_t seq)
+{
+	_Alignas(8) char buf[EADM_REQUEST_MAX] = { 0 };
+	size_t len = eadm_nl_build(query, seq, buf);
+
+	put_packet(ctx, query->proto, PCAPNG_TO_KERNEL, buf, len,
+		   eadm_now(ctx));
+}
+
+void eadm_capture_chunk(struct eadm_ctx *ctx, const struct eadm_query *query,
+			const struct eadm_chunk *chunk)
+{
+	put_packet(ctx, query->proto, PCAPNG_TO_USER, chunk->data, chunk->len,
+		   chunk->time);
+}
+
+/* An error that came from no message is written as the one it could be. */
+void eadm_capture_error(struct eadm_ctx *ctx, const struct eadm_query *query,
+			uint32_t seq, int error)
+{
+	struct {
+		struct nlmsghdr nlh;
+		struct nlmsgerr err;
+	} msg = {
+		.nlh = {
+			.nlmsg_len = sizeof(msg),
+			.nlmsg_type = NLMSG_ERROR,
+			.nlmsg_flags = NLM_F_CAPPED,
+			.nlmsg_seq = seq,
+		},
+		.err = {
+			.error = error,
+			.msg = {
+				.nlmsg_len = NLMSG_HDRLEN,
+				.nlmsg_type = query->type,
+				.nlmsg_seq = seq,
+			},
+		},
+	};
+
+	put_packet(ctx, query->proto, PCAPNG_TO_USER, &msg, sizeof(msg),
+		   eadm_now(ctx));
+}
+
+/* ---- files ------------------------------------------------------------------- */
+
+static int open_output(struct eadm_capture *c, const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-")) {
+		c->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return c->fd < 0 ? -errno : 0;
+	}
+	/* Devices and pipes stay what they are. */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+		c->fd = open(path, O_WRONLY | O_CLOEXEC);
+		return c->fd < 0 ? -errno : 0;
+	}
+	c->path = strdup(path);
+	c->temp = malloc(strlen(path) + 8);
+	if (!c->path || !c->temp)
+		return -ENOMEM;
+	snprintf(c->temp, strlen(path) + 8, "%s.XXXXXX", path);
+	c->fd = mkostemp(c->temp, O_CLOEXEC);
+	if (c->fd < 0)
+		return -errno;
+	c->rename = true;
+	return 0;
+}
+
+static void capture_free(struct eadm_ctx *ctx)
+{
+	struct eadm_capture *c = ctx->capture;
+
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c->path);
+	free(c->temp);
+	free(c->buf);
+	free(c);
+	ctx->capture = NULL;
+}
+
+EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
+{
+	static const char *const facts[] = { "eadm", "kernel", "host" };
+	const char *value;
+	unsigned int i;
+	int ret;
+
+	if (!ctx->src)
+		return eadm_fail(ctx, -EINVAL, "the context is not open");
+	if (ctx->capture)
+		return eadm_fail(ctx, -EBUSY, "a capture is open already");
+	ctx->capture = calloc(1, sizeof(*ctx->capture));
+	if (!ctx->capture)
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	ctx->capture->fd = -1;
+	ctx->capture->buf = malloc(BUFFER_SIZE);
+	ret = ctx->capture->buf ? open_output(ctx->capture, path) : -ENOMEM;
+	if (ret) {
+		capture_free(ctx);
+		return eadm_fail(ctx, ret, "%s: %s", path, strerror(-ret));
+	}
+	put_section(ctx);
+	for (i = 0; i < EADM_ARRAY_SIZE(facts); i++) {
+		value = ctx->src->ops->fact(ctx->src, facts[i]);
+		if (value)
+			eadm_capture_fact(ctx, facts[i], value);
+	}
+	return 0;
+}
+
+/* Read all rows for the sake of what is read; errors are in the capture. */
+static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
+			bool hw)
+{
+	struct eadm_dump_opts opts = { .size = sizeof(opts) };
+	const struct eadm_record *rec;
+	struct eadm_dump *dump;
+
+	opts.hw = hw && object->hw;
+	if (eadm_dump_open(ctx, object, &opts, &dump))
+		return;
+	while (eadm_dump_next(dump, &rec) > 0 && !ctx->capture->error)
+		;
+	eadm_dump_close(dump);
+}
+
+EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
+{
+	struct eadm_capture *c = ctx->capture;
+	const struct eadm_object *object;
+	char key[64], number[16];
+	unsigned int i;
+
+	if (!c)
+		return eadm_fail(ctx, -EINVAL, "no capture is open");
+	snprintf(number, sizeof(number), "%u", c->moments++);
+	eadm_capture_fact(ctx, "moment", number);
+	for (i = 0; i < EADM_ARRAY_SIZE(modules); i++) {
+		snprintf(key, sizeof(key), "module.%s", modules[i]);
+		eadm_source_fact(ctx, key);
+	}
+	for (object = eadm_object_next(NULL); object && !c->error;
+	     object = eadm_object_next(object))
+		read_object(ctx, object, hw);
+	flush(c);
+	if (c->error)
+		return eadm_fail(ctx, c->error, "%s",
+				 strerror(-c->error));
+	return 0;
+}
+
+EADM_API int eadm_capture_close(struct eadm_ctx *ctx, bool keep)
+{
+	struct eadm_capture *c = ctx->capture;
+	int ret;
+
+	if (!c)
+		return eadm_fail(ctx, -EINVAL, "no capture is open");
+	if (keep)
+		flush(c);
+	ret = c->error;
+	if (c->rename && keep && !ret && fsync(c->fd))
+		ret = -errno;
+	if (c->rename && keep && !ret && rename(c->temp, c->path))
+		ret = -errno;
+	if (c->rename && (!keep || ret))
+		unlink(c->temp);
+	capture_free(ctx);
+	if (ret)
+		eadm_fail(ctx, ret, "%s", strerror(-ret));
+	return ret;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which RDMA devices there are, and who can tell about them. */
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr.h"
+#include "eadm_nl.h"
+#include "priv.h"
+
+static const struct eadm_object *dev_object(void)
+{
+	return &eadm_spec_objects[EADM_SPEC_OBJ_DEV];
+}
+
+/* The entry of a device, made if need be; NULL without memory. */
+struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
+				    const char *name)
+{
+	struct eadm_devices *devices = &ctx->devices;
+	struct eadm_device *dev;
+	unsigned int i;
+
+	for (i = 0; i < devices->n; i++) {
+		if (devices->dev[i].index == index)
+			return &devices->dev[i];
+	}
+	dev = realloc(devices->dev, (devices->n + 1) * sizeof(*dev));
+	if (!dev) {
+		eadm_fail(ctx, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	devices->dev = dev;
+	dev += devices->n++;
+	memset(dev, 0, sizeof(*dev));
+	dev->index = index;
+	snprintf(dev->name, sizeof(dev->name), "%s", name);
+	return dev;
+}
+
+static int find_family(struct eadm_ctx *ctx, uint16_t *family)
+{
+	struct eadm_query query = {
+		.proto = NETLINK_GENERIC,
+		.type = GENL_ID_CTRL,
+		.cmd = CTRL_CMD_GETFAMILY,
+	};
+	const struct nlmsghdr *nlh;
+	const struct nlattr *attr;
+	struct eadm_reply reply;
+	struct eadm_attrs attrs;
+	int ret;
+
+	eadm_query_arg(&query, CTRL_ATTR_FAMILY_NAME, EADM_ARG_STRING, 0,
+		       EADM_FAMILY_NAME, false);
+	ret = eadm_reply_open(ctx, &query, &reply);
+	if (!ret)
+		ret = eadm_reply_next(&reply, &nlh);
+	if (ret > 0) {
+		ret = -ENOENT;
+		attrs = eadm_attr_msg(nlh, GENL_HDRLEN);
+		while (eadm_attr_next(&attrs, &attr) > 0) {
+			if (eadm_attr_type(attr) == CTRL_ATTR_FAMILY_ID &&
+			    eadm_attr_len(attr) == 2) {
+				*family = eadm_load(eadm_attr_data(attr), 2);
+				ret = 0;
+			}
+		}
+	} else if (!ret) {
+		ret = -ENOENT;
+	}
+	eadm_reply_close(&reply);
+	return ret;
+}
+
+static int list_companion(struct eadm_ctx *ctx)
+{
+	struct eadm_query query = {
+		.proto = NETLINK_GENERIC,
+		.type = ctx->devices.family,
+		.cmd = EADM_CMD_DEV_GET,
+		.dump = true,
+	};
+	const struct nlmsghdr *nlh;
+	struct eadm_record rec = { 0 };
+	struct eadm_device *dev;
+	struct eadm_reply reply;
+	int ret;
+
+	ret = eadm_reply_open(ctx, &query, &reply);
+	while (!ret && (ret = eadm_reply_next(&reply, &nlh)) > 0) {
+		ret = eadm_decode(&reply, nlh, dev_object(), false, &rec);
+		if (ret)
+			break;
+		dev = eadm_device_add(
+			ctx,
+			eadm_record_attr_u64(&rec, EADM_A_COMMON_DEV_INDEX),
+			rec.slot[EADM_A_COMMON_DEV_NAME - 1].p);
+		if (!dev)
+			ret = -ENOMEM;
+		else
+			dev->companion = true;
+	}
+	eadm_reply_close(&reply);
+	eadm_record_release(&rec);
+	return ret;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct eadm_device *x = a, *y = b;
+
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/*
+ * Succeeds when at least one of the two ways works; what is wrong with the
+ * other one is remembered.
+ */
+int eadm_devices_load(struct eadm_ctx *ctx)
+{
+	struct eadm_devices *devices = &ctx->devices;
+
+	devices->n = 0;
+	devices->family_err = find_family(ctx, &devices->family);
+	if (!devices->family_err)
+		devices->family_err = list_companion(ctx);
+	if (devices->family_err)
+		eadm_log(ctx, "companion: %s", ctx->errmsg);
+	devices->rdma_err = eadm_rdma_list(ctx);
+	if (devices->rdma_err)
+		eadm_log(ctx, "RDMA netlink: %s", ctx->errmsg);
+	if (devices->n > 1)
+		qsort(devices->dev, devices->n, sizeof(*devices->dev),
+		      by_index);
+	if (!devices->family_err || !devices->rdma_err)
+		return 0;
+	if (devices->rdma_err == -EPROTONOSUPPORT)
+		return eadm_fail(ctx, -EOPNOTSUPP,
+				 "this kernel has no RDMA: module ib_core is not loaded");
+	return devices->rdma_err;
+}

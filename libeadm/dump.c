@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Dumps: which requests give the rows of an object, in what order, and what
+ * to say about what is missing.
+ */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr.h"
+#include "eadm_nl.h"
+#include "priv.h"
+
+struct step {
+	enum { STEP_COMPANION, STEP_RDMA, STEP_RDMA_DEVICE } how;
+	struct eadm_device dev;		/* without a name: all devices */
+	uint32_t port;
+};
+
+struct note {
+	int error;
+	char device[EADM_DEV_NAME_MAX];
+	char what[96];
+	char why[sizeof(((struct eadm_ctx *)0)->errmsg)];
+};
+
+struct eadm_dump {
+	struct eadm_ctx *ctx;
+	const struct eadm_object *object;
+	bool hw, has_id, has_device, ended;
+	uint64_t id;
+	uint32_t device;		/* index */
+	uint16_t family;
+	struct step *steps;
+	unsigned int n_steps, step;
+	struct note *notes;
+	unsigned int n_notes;
+	unsigned long long rows;
+	int first_error;
+	bool inconsistent;
+	bool open;			/* reply is */
+	struct eadm_reply reply;
+	bool in_message;		/* cursor is */
+	struct eadm_rdma_cursor cursor;
+	struct eadm_record rec;
+};
+
+static int out_of_memory(struct eadm_ctx *ctx)
+{
+	return eadm_fail(ctx, -ENOMEM, "out of memory");
+}
+
+static int add_note(struct eadm_dump *dump, int error, const char *device,
+		    const char *what, const char *why)
+{
+	struct note *notes, *note;
+
+	notes = realloc(dump->notes, (dump->n_notes + 1) * sizeof(*notes));
+	if (!notes)
+		return out_of_memory(dump->ctx);
+	dump->notes = notes;
+	note = &notes[dump->n_notes++];
+	note->error = error;
+	snprintf(note->device, sizeof(note->device), "%s", device);
+	snprintf(note->what, sizeof(note->what), "%s", what);
+	snprintf(note->why, sizeof(note->why), "%s", why);
+	return 0;
+}
+
+static int add_step(struct eadm_dump *dump, int how,
+		    const struct eadm_device *dev, uint32_t port)
+{
+	struct step *steps, *step;
+
+	steps = realloc(dump->steps, (dump->n_steps + 1) * sizeof(*steps));
+	if (!steps)
+		return out_of_memory(dump->ctx);
+	dump->steps = steps;
+	step = &steps[dump->n_steps++];
+	memset(step, 0, sizeof(*step));
+	step->how = how;
+	step->port = port;
+	if (dev)
+		step->dev = *dev;
+	return 0;
+}
+
+/* ---- the plan -------------------------------------------------------------- */
+
+/* Why the companion does not show a device. */
+static const char *why_not(const struct eadm_ctx *ctx)
+{
+	switch (ctx->devices.family_err) {
+	case 0:
+		return "its driver gives no diagnostics to the companion module";
+	case -ENOENT:
+		return "the companion module eadm.ko is not loaded";
+	case -ENODATA:
+		return "the capture has nothing from the companion module eadm.ko";
+	case -EPERM:
+	case -EACCES:
+		return "the companion module eadm.ko may not be asked";
+	default:
+		return "the companion module eadm.ko does not answer";
+	}
+}
+
+static int plan_rdma(struct eadm_dump *dump, const struct eadm_device *dev)
+{
+	const struct eadm_object *object = dump->object;
+	uint32_t port;
+	int ret;
+
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_DEV])
+		return add_step(dump, STEP_RDMA_DEVICE, dev, 0);
+	if (!eadm_rdma_per_port(object))
+		return add_step(dump, STEP_RDMA, dev, 0);
+	for (port = 1; port <= dev->ports; port++) {
+		if (dump->has_id && port != dump->id)
+			continue;
+		ret = add_step(dump, STEP_RDMA, dev, port);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int plan_companion(struct eadm_dump *dump, unsigned int covered)
+{
+	const struct eadm_devices *devices = &dump->ctx->devices;
+	unsigned int i;
+	int ret;
+
+	if (!covered)
+		return 0;
+	/* One dump serves all devices, but one object is asked of each. */
+	if (!dump->has_id && !dump->has_device)
+		return add_step(dump, STEP_COMPANION, NULL, 0);
+	for (i = 0; i < devices->n; i++) {
+		const struct eadm_device *dev = &devices->dev[i];
+
+		if (!dev->companion ||
+		    (dump->has_device && dev->index != dump->device))
+			continue;
+		ret = add_step(dump, STEP_COMPANION, dev, 0);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int plan(struct eadm_dump *dump)
+{
+	const struct eadm_devices *devices = &dump->ctx->devices;
+	const struct eadm_object *object = dump->object;
+	unsigned int i, covered = 0, others = 0;
+	bool known = eadm_rdma_knows(object);
+	const char *lone = "";
+	int ret;
+
+	for (i = 0; i < devices->n; i++) {
+		const struct eadm_device *dev = &devices->dev[i];
+
+		if (dump->has_device && dev->index != dump->device)
+			continue;
+		if (dev->companion) {
+			covered++;
+			continue;
+		}
+		others++;
+		lone = dev->name;
+	}
+	ret = plan_companion(dump, covered);
+	for (i = 0; !ret && known && i < devices->n; i++) {
+		if (!devices->dev[i].companion &&
+		    (!dump->has_device || devices->dev[i].index == dump->device))
+			ret = plan_rdma(dump, &devices->dev[i]);
+	}
+	if (ret || !others)
+		return ret;
+	if (!known && !covered)
+		return eadm_fail(dump->ctx, -EOPNOTSUPP, "%s",
+				 why_not(dump->ctx));
+	return add_note(dump, 0, covered && others == 1 ? lone : "",
+			known ? "what RDMA netlink does not tell" :
+				object->title,
+			why_not(dump->ctx));
+}
+
+static int find_device(struct eadm_dump *dump, const char *name)
+{
+	const struct eadm_devices *devices = &dump->ctx->devices;
+	unsigned int i;
+
+	for (i = 0; i < devices->n; i++) {
+		if (!strcmp(devices->dev[i].name, name)) {
+			dump->has_device = true;
+			dump->device = devices->dev[i].index;
+			return 0;
+		}
+	}
+	return eadm_fail(dump->ctx, -ENODEV, "no RDMA device of this name");
+}
+
+static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
+{
+	int ret;
+
+	if (opts && opts->size > sizeof(*opts))
+		return eadm_fail(dump->ctx, -EINVAL,
+				 "options of a newer library");
+	if (opts) {
+		dump->hw = opts->hw;
+		dump->has_id = opts->has_id;
+		dump->id = opts->id;
+	}
+	/* What takes no right is asked for unasked. */
+	if (dump->object->hw &&
+	    dump->object->hw_perm == EADM_SPEC_PERM_NONE)
+		dump->hw = true;
+	if (dump->hw && !dump->object->hw)
+		return eadm_fail(dump->ctx, -EOPNOTSUPP,
+				 "the adapter keeps no context of %s",
+				 dump->object->title);
+	ret = eadm_devices_load(dump->ctx);
+	if (ret)
+		return ret;
+	dump->family = dump->ctx->devices.family;
+	if (!dump->ctx->devices.n)
+		return eadm_fail(dump->ctx, -ENODEV, "there is no RDMA device");
+	if (opts && opts->device) {
+		ret = find_device(dump, opts->device);
+		if (ret)
+			return ret;
+	}
+	return plan(dump);
+}
+
+EADM_API int eadm_dump_open(struct eadm_ctx *ctx,
+			    const struct eadm_object *object,
+			    const struct eadm_dump_opts *opts,
+			    struct eadm_dump **dump)
+{
+	struct eadm_dump *d = calloc(1, sizeof(*d));
+	int ret;
+
+	if (!d)
+		return out_of_memory(ctx);
+	d->ctx = ctx;
+	d->object = object;
+	ret = start(d, opts);
+	if (ret) {
+		eadm_dump_close(d);
+		return ret;
+	}
+	*dump = d;
+	return 0;
+}
+
+EADM_API void eadm_dump_close(struct eadm_dump *dump)
+{
+	if (!dump)
+		return;
+	if (dump->open)
+		eadm_reply_close(&dump->reply);
+	eadm_record_release(&dump->rec);
+	free(dump->steps);
+	free(dump->notes);
+	free(dump);
+}
+
+/* ---- the steps ------------------------------------------------------------- */
+
+static void companion_query(const struct eadm_dump *dump,
+			    const struct step *step, bool hw,
+			    struct eadm_query *query)
+{
+	const struct eadm_object *object = dump->object;
+
+	*query = (struct eadm_query){
+		.proto = NETLINK_GENERIC,
+		.type = dump->family,
+		.cmd = object->cmd,
+		.dump = !dump->has_id,
+	};
+	if (step->dev.name[0])
+		eadm_query_arg(query, EADM_A_COMMON_DEV_INDEX, EADM_ARG_U32,
+			       step->dev.index, NULL, true);
+	if (dump->has_id && !object->by_device)
+		eadm_query_arg(query, object->key->attr,
+			       object->key->type == EADM_SPEC_TYPE_U32 ?
+				       EADM_ARG_U32 : EADM_ARG_U64,
+			       dump->id, NULL, true);
+	if (hw)
+		eadm_query_arg(query, EADM_A_COMMON_QUERY_HW, EADM_ARG_FLAG, 0,
+			       NULL, false);
+}
+
+static int open_step(struct eadm_dump *dump, const struct step *step)
+{
+	struct eadm_query query;
+	int ret;
+
+	if (step->how == STEP_RDMA) {
+		eadm_rdma_query(dump->object, &step->dev, step->port,
+				dump->has_id ? &dump->id : NULL, &query);
+		return eadm_reply_open(dump->ctx, &query, &dump->reply);
+	}
+	companion_query(dump, step, dump->hw, &query);
+	ret = eadm_reply_open(dump->ctx, &query, &dump->reply);
+	if (ret != -ENODATA)
+		return ret;
+	/* A capture made with the adapter's contexts has the rest as well. */
+	if (!dump->hw && dump->object->hw) {
+		companion_query(dump, step, true, &query);
+		return eadm_reply_open(dump->ctx, &query, &dump->reply);
+	}
+	if (dump->hw)
+		return eadm_fail(dump->ctx, -ENODATA,
+				 "the capture has no contexts of the adapter");
+	return ret;
+}
+
+/* 1 with a row, 0 at the end of the step, or a negative errno. */
+static int step_next(struct eadm_dump *dump, const struct step *step)
+{
+	const struct nlmsghdr *nlh;
+	int ret;
+
+	for (;;) {
+		if (dump->in_message) {
+			ret = eadm_rdma_next(&dump->reply, &dump->cursor,
+					     dump->object, &step->dev,
+					     &dump->rec);
+			if (ret)
+				return ret;
+			dump->in_message = false;
+		}
+		ret = eadm_reply_next(&dump->reply, &nlh);
+		if (ret <= 0)
+			return ret;
+		if (step->how == STEP_COMPANION) {
+			ret = eadm_decode(&dump->reply, nlh, dump->object,
+					  dump->hw, &dump->rec);
+			return ret ? ret : 1;
+		}
+		ret = eadm_rdma_begin(&dump->reply, nlh, dump->object,
+				      &dump->cursor);
+		if (ret)
+			return ret;
+		dump->in_message = true;
+	}
+}
+
+/* Captures hold more than what was asked for. */
+static bool wanted(const struct eadm_dump *dump)
+{
+	const struct eadm_record *rec = &dump->rec;
+	const struct eadm_field *key = dump->object->key;
+	unsigned int attr = key->attr;
+
+	if (dump->has_device &&
+	    eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX) != dump->device)
+		return false;
+	if (!dump->has_id)
+		return true;
+	if (!eadm_record_attr_has(rec, attr)) {
+		/* RDMA netlink numbers memory regions in its own way. */
+		if (dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_MR])
+			return false;
+		attr = EADM_A_MR_RES_ID;
+		if (!eadm_record_attr_has(rec, attr))
+			return false;
+	}
+	return eadm_record_attr_u64(rec, attr) == dump->id;
+}
+
+/*
+ * A step that failed becomes a note, so that one device does not hide the
+ * others. What went away while we looked, or was never there, is no failure.
+ */
+static int step_failed(struct eadm_dump *dump, const struct step *step,
+		       int error)
+{
+	if (error == -ENOENT && dump->has_id)
+		return 0;
+	if (error == -ENODEV && step->dev.name[0])
+		return add_note(dump, 0, step->dev.name, dump->object->title,
+				"the device went away");
+	/* A device without counters has nothing to tell. */
+	if (step->how == STEP_RDMA && eadm_rdma_per_port(dump->object) &&
+	    (error == -EINVAL || error == -EOPNOTSUPP))
+		return add_note(dump, 0, step->dev.name, dump->object->title,
+				"the driver has none");
+	if (!dump->first_error)
+		dump->first_error = error;
+	return add_note(dump, error, step->dev.name, dump->object->title,
+			dump->ctx->errmsg);
+}
+
+static void close_step(struct eadm_dump *dump)
+{
+	if (!dump->open)
+		return;
+	if (dump->reply.inconsistent)
+		dump->inconsistent = true;
+	eadm_reply_close(&dump->reply);
+	dump->open = false;
+	dump->in_message = false;
+}
+
+/* 1 with a row, 0: go on, or a negative errno. */
+static int advance(struct eadm_dump *dump)
+{
+	const struct step *step = &dump->steps[dump->step];
+	int ret;
+
+	if (step->how == STEP_RDMA_DEVICE) {
+		dump->step++;
+		ret = eadm_rdma_device(dump->ctx, &step->dev, &dump->rec);
+		return ret ? step_failed(dump, step, ret) : 1;
+	}
+	ret = 0;
+	if (!dump->open) {
+		ret = open_step(dump, step);
+		dump->open = !ret;
+	}
+	if (!ret)
+		ret = step_next(dump, step);
+	if (ret > 0)
+		return 1;
+	close_step(dump);
+	dump->step++;
+	return ret ? step_failed(dump, step, ret) : 0;
+}
+
+static int finish(struct eadm_dump *dump)
+{
+	dump->ended = true;
+	if (dump->rows)
+		return 0;
+	if (dump->first_error)
+		return dump->first_error;
+	if (dump->has_id)
+		return eadm_fail(dump->ctx, -ENOENT, "no such object");
+	return 0;
+}
+
+EADM_API int eadm_dump_next(struct eadm_dump *dump,
+			    const struct eadm_record **record)
+{
+	int ret;
+
+	if (dump->ended)
+		return 0;
+	while (dump->step < dump->n_steps) {
+		ret = advance(dump);
+		if (ret < 0) {
+			dump->ended = true;
+			return ret;
+		}
+		if (!ret || !wanted(dump))
+			continue;
+		dump->rows++;
+		*record = &dump->rec;
+		return 1;
+	}
+	return finish(dump);
+}
+
+EADM_API bool eadm_dump_inconsistent(const struct eadm_dump *dump)
+{
+	return dump->inconsistent;
+}
+
+EADM_API int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
+			    struct eadm_note *note)
+{
+	const struct note *n;
+	struct eadm_note full;
+	size_t size = note->size;
+
+	if (index >= dump->n_notes || size > sizeof(full))
+		return 0;
+	n = &dump->notes[index];
+	full = (struct eadm_note){ size, n->error, n->device, n->what, n->why };
+	memcpy(note, &full, size);
+	return 1;
+}

@@ -1,0 +1,844 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libeadm: the state of RDMA adapters, live or from a capture.
+ *
+ * A context is opened on a source: this machine (eadm_open_live) or a capture
+ * file (eadm_open_file). From either it dumps objects - devices, queue pairs,
+ * counters and so on - as records of typed fields. What objects and fields
+ * there are is data: a program can walk it and needs no change when the
+ * library learns a new field.
+ *
+ * Errors: functions that return int return 0 or a positive result, or a
+ * negative errno. Functions that return a pointer return NULL and set errno.
+ * The context keeps a full sentence about its last error for eadm_errmsg().
+ * The library never prints, never exits and has no global state.
+ *
+ *   -ENODEV      no such device, or no device at all
+ *   -ENOENT      no such object
+ *   -EOPNOTSUPP  a kernel module or a feature of the device is missing
+ *   -EPERM, -EACCES  the caller may not
+ *   -ETIMEDOUT   the kernel did not answer within eadm_set_timeout()
+ *   -EBADMSG     malformed netlink message or capture
+ *
+ * Units: base units, as eadm_field_unit() names them: bytes, nanoseconds,
+ * entries, packets. Nothing is scaled.
+ *
+ * Threads: a context, its dumps and their records belong to one thread at a
+ * time; different contexts are independent of each other. Descriptions
+ * (struct eadm_object, struct eadm_field) are constant and may be used from
+ * everywhere, for ever.
+ *
+ * Ownership: pointers that the library returns belong to it unless the
+ * function's name ends in _new or _open; those are given back with the
+ * matching _free or _close.
+ */
+#ifndef EADM_H
+#define EADM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct eadm_ctx - a context: one source and the last error
+ */
+struct eadm_ctx;
+
+/**
+ * struct eadm_object - description of a kind of object, such as "qp"
+ */
+struct eadm_object;
+
+/**
+ * struct eadm_field - description of a field of an object, such as "qpn"
+ */
+struct eadm_field;
+
+/**
+ * struct eadm_dump - a running query
+ */
+struct eadm_dump;
+
+/**
+ * struct eadm_record - one row of a dump
+ */
+struct eadm_record;
+
+/**
+ * struct eadm_trace - a stream of flight records of one device
+ */
+struct eadm_trace;
+
+/* ---- library and context --------------------------------------------- */
+
+/**
+ * eadm_version() - version of the library, such as "0.1.0"
+ *
+ * Since: 0.1
+ */
+const char *eadm_version(void);
+
+/**
+ * eadm_new() - make a context; it is not open yet
+ *
+ * Return: the context, or NULL with errno ENOMEM. Free it with eadm_free().
+ * Since: 0.1
+ */
+struct eadm_ctx *eadm_new(void);
+
+/**
+ * eadm_free() - close a context's source and free it
+ * @ctx: the context or NULL; its dumps and traces must be closed before
+ *
+ * Since: 0.1
+ */
+void eadm_free(struct eadm_ctx *ctx);
+
+/**
+ * eadm_errmsg() - a sentence about the last error of a context
+ * @ctx: the context
+ *
+ * Return: text without a final newline, "" when nothing failed yet. Valid
+ * until the next call on @ctx.
+ * Since: 0.1
+ */
+const char *eadm_errmsg(const struct eadm_ctx *ctx);
+
+/**
+ * typedef eadm_log_fn - takes a line about what the library does
+ * @data: as given to eadm_set_log()
+ * @line: text without a newline
+ */
+typedef void (*eadm_log_fn)(void *data, const char *line);
+
+/**
+ * eadm_set_log() - have the library tell what it does
+ * @ctx: the context
+ * @fn: called for each step, or NULL for silence (the default)
+ * @data: passed to @fn
+ *
+ * Since: 0.1
+ */
+void eadm_set_log(struct eadm_ctx *ctx, eadm_log_fn fn, void *data);
+
+/**
+ * eadm_set_timeout() - bound the wait for each answer of the kernel
+ * @ctx: the context
+ * @ms: milliseconds, 0 for no limit; the default is 10000
+ *
+ * Since: 0.1
+ */
+void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms);
+
+/**
+ * eadm_open_live() - read from this machine
+ * @ctx: a context that is not open
+ *
+ * Uses the companion module's netlink family "eadm" where it is there and
+ * RDMA netlink for everything else. Succeeds without either: what is missing
+ * is told when something is asked for.
+ *
+ * Return: 0, or -EBUSY when @ctx is open already, -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_open_live(struct eadm_ctx *ctx);
+
+/**
+ * eadm_open_file() - read from a capture
+ * @ctx: a context that is not open
+ * @path: file made by eadm_capture_open(), "-" for standard input
+ *
+ * Return: 0; -EBUSY when @ctx is open already; -EBADMSG when the file is no
+ * capture; the errno of opening or reading the file; -ENOMEM. A capture that
+ * was cut off opens, and the error comes where the data ends.
+ * Since: 0.1
+ */
+int eadm_open_file(struct eadm_ctx *ctx, const char *path);
+
+/**
+ * eadm_is_live() - whether the source of a context is this machine
+ * @ctx: the context
+ *
+ * Since: 0.1
+ */
+bool eadm_is_live(const struct eadm_ctx *ctx);
+
+/**
+ * eadm_fact() - a single fact about the machine that the source shows
+ * @ctx: an open context
+ * @key: "kernel" (release), "host" (name), "eadm" (version that recorded),
+ *	"module.NAME" (version of a loaded module, "" when it has none),
+ *	"driver.DEVICE", "bus.DEVICE" (bus driver and address of a device),
+ *	"comm.PID" (command name of a process)
+ *
+ * Return: the value, valid until the next call on @ctx, or NULL with errno
+ * ENOENT when it is not known.
+ * Since: 0.1
+ */
+const char *eadm_fact(struct eadm_ctx *ctx, const char *key);
+
+/**
+ * eadm_moment_next() - go on to the next moment of a capture
+ * @ctx: an open context without a dump
+ *
+ * A capture may hold the state of several moments, one for each
+ * eadm_capture_all(); dumps read the first one until this is called.
+ *
+ * Return: 1, or 0 when there is no other; always 1 on this machine.
+ * Since: 0.1
+ */
+int eadm_moment_next(struct eadm_ctx *ctx);
+
+/* ---- descriptions ------------------------------------------------------ */
+
+/**
+ * eadm_object_next() - walk all kinds of objects
+ * @object: NULL for the first one
+ *
+ * Return: the next one, NULL at the end.
+ * Since: 0.1
+ */
+const struct eadm_object *eadm_object_next(const struct eadm_object *object);
+
+/**
+ * eadm_object_find() - look a kind of object up
+ * @name: such as "qp"
+ *
+ * Return: its description, or NULL with errno ENOENT.
+ * Since: 0.1
+ */
+const struct eadm_object *eadm_object_find(const char *name);
+
+/**
+ * eadm_object_name() - short name, such as "qp"
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_object_name(const struct eadm_object *object);
+
+/**
+ * eadm_object_title() - plural for people, such as "queue pairs"
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_object_title(const struct eadm_object *object);
+
+/**
+ * eadm_object_help() - a sentence about it
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_object_help(const struct eadm_object *object);
+
+/**
+ * eadm_object_key() - the field that tells rows of one device apart
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+const struct eadm_field *eadm_object_key(const struct eadm_object *object);
+
+/**
+ * eadm_object_fields() - number of fields
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+unsigned int eadm_object_fields(const struct eadm_object *object);
+
+/**
+ * eadm_object_field() - a field by position
+ * @object: the description
+ * @index: 0 to eadm_object_fields() - 1
+ *
+ * Return: the field, or NULL with errno ENOENT.
+ * Since: 0.1
+ */
+const struct eadm_field *eadm_object_field(const struct eadm_object *object,
+					   unsigned int index);
+
+/**
+ * eadm_object_find_field() - a field by name
+ * @object: the description
+ * @name: such as "sq-pi"; "sq_pi" is the same
+ *
+ * Return: the field, or NULL with errno ENOENT.
+ * Since: 0.1
+ */
+const struct eadm_field *
+eadm_object_find_field(const struct eadm_object *object, const char *name);
+
+/**
+ * enum eadm_type - how the value of a field is read
+ * @EADM_TYPE_U64: unsigned, eadm_record_u64()
+ * @EADM_TYPE_S64: signed, eadm_record_s64()
+ * @EADM_TYPE_STRING: text, eadm_record_string()
+ * @EADM_TYPE_BYTES: bytes, eadm_record_bytes()
+ */
+enum eadm_type {
+	EADM_TYPE_U64 = 1,
+	EADM_TYPE_S64 = 2,
+	EADM_TYPE_STRING = 3,
+	EADM_TYPE_BYTES = 4,
+};
+
+/**
+ * enum eadm_kind - what a field means
+ * @EADM_KIND_ID: a number that names something
+ * @EADM_KIND_GAUGE: a size or level
+ * @EADM_KIND_COUNTER: only grows, modulo 2 to the power eadm_field_bits()
+ * @EADM_KIND_STATE: a state; often with names for its values
+ * @EADM_KIND_FLAGS: a set of bits with names
+ * @EADM_KIND_ADDRESS: an address: of memory, network or port
+ * @EADM_KIND_SECRET: a key; show it only when asked for by name
+ * @EADM_KIND_TIME: nanoseconds since 1970
+ * @EADM_KIND_AGE: nanoseconds
+ * @EADM_KIND_NAME: a name
+ * @EADM_KIND_BYTES: raw bytes
+ * @EADM_KIND_DATA: a raw number
+ */
+enum eadm_kind {
+	EADM_KIND_ID = 0,
+	EADM_KIND_GAUGE = 1,
+	EADM_KIND_COUNTER = 2,
+	EADM_KIND_STATE = 3,
+	EADM_KIND_FLAGS = 4,
+	EADM_KIND_ADDRESS = 5,
+	EADM_KIND_SECRET = 6,
+	EADM_KIND_TIME = 7,
+	EADM_KIND_AGE = 8,
+	EADM_KIND_NAME = 9,
+	EADM_KIND_BYTES = 10,
+	EADM_KIND_DATA = 11,
+};
+
+/**
+ * enum eadm_show - whether a field belongs into a table for people
+ * @EADM_SHOW_ALWAYS: yes
+ * @EADM_SHOW_WIDE: where there is room
+ * @EADM_SHOW_NEVER: only when asked for by name
+ */
+enum eadm_show {
+	EADM_SHOW_ALWAYS = 0,
+	EADM_SHOW_WIDE = 1,
+	EADM_SHOW_NEVER = 2,
+};
+
+/**
+ * enum eadm_perm - right needed to see a field
+ * @EADM_PERM_NONE: as RDMA netlink shows the object
+ * @EADM_PERM_ADMIN: CAP_NET_ADMIN
+ * @EADM_PERM_RAWIO: CAP_SYS_RAWIO, and no lockdown of the kernel
+ */
+enum eadm_perm {
+	EADM_PERM_NONE = 0,
+	EADM_PERM_ADMIN = 1,
+	EADM_PERM_RAWIO = 2,
+};
+
+/**
+ * eadm_object_hw() - whether the adapter keeps a context of such objects
+ * @object: the description
+ * @perm: where to put the right needed to read it, or NULL
+ *
+ * What needs no right is always read; the rest takes &eadm_dump_opts.hw.
+ *
+ * Since: 0.1
+ */
+bool eadm_object_hw(const struct eadm_object *object, enum eadm_perm *perm);
+
+/**
+ * eadm_field_name() - name, such as "sq-pi"
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_name(const struct eadm_field *field);
+
+/**
+ * eadm_field_key() - name with "_" for "-", as in JSON: "sq_pi"
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_key(const struct eadm_field *field);
+
+/**
+ * eadm_field_heading() - heading of a column, such as "SQPI"
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_heading(const struct eadm_field *field);
+
+/**
+ * eadm_field_help() - a sentence about it
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_help(const struct eadm_field *field);
+
+/**
+ * eadm_field_unit() - base unit, such as "bytes", "" without one
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_unit(const struct eadm_field *field);
+
+/**
+ * eadm_field_type() - how its value is read
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_type eadm_field_type(const struct eadm_field *field);
+
+/**
+ * eadm_field_kind() - what it means
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_kind eadm_field_kind(const struct eadm_field *field);
+
+/**
+ * eadm_field_show() - whether it belongs into a table
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_show eadm_field_show(const struct eadm_field *field);
+
+/**
+ * eadm_field_perm() - right needed to see it
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_perm eadm_field_perm(const struct eadm_field *field);
+
+/**
+ * eadm_field_is_hw() - whether it comes from the adapter itself
+ * @field: the description
+ *
+ * Such fields are there only when the dump was opened with &eadm_dump_opts.hw.
+ *
+ * Since: 0.1
+ */
+bool eadm_field_is_hw(const struct eadm_field *field);
+
+/**
+ * eadm_field_is_metric() - whether it makes sense as a metric over time
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+bool eadm_field_is_metric(const struct eadm_field *field);
+
+/**
+ * eadm_field_is_hex() - whether it is a number that is written as 0x...
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+bool eadm_field_is_hex(const struct eadm_field *field);
+
+/**
+ * eadm_field_text() - a value as text
+ * @field: description of an unsigned field
+ * @value: the value
+ * @buf: where to put the text
+ * @size: its size
+ *
+ * Return: length of the text as by snprintf().
+ * Since: 0.1
+ */
+int eadm_field_text(const struct eadm_field *field, uint64_t value, char *buf,
+		    size_t size);
+
+/**
+ * eadm_field_bits() - width of a counter: it wraps to 0 after 2^bits - 1
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+unsigned int eadm_field_bits(const struct eadm_field *field);
+
+/**
+ * eadm_field_value_name() - name of a value of a state
+ * @field: the description
+ * @value: the value; of flags, the mask of one
+ *
+ * Return: the name, or NULL when the field or the value has none.
+ * Since: 0.1
+ */
+const char *eadm_field_value_name(const struct eadm_field *field,
+				  uint64_t value);
+
+/**
+ * eadm_field_value_find() - value of a state by its name
+ * @field: the description
+ * @name: the name
+ * @value: where to put the value; of flags, the mask of one
+ *
+ * Return: 0 or -ENOENT.
+ * Since: 0.1
+ */
+int eadm_field_value_find(const struct eadm_field *field, const char *name,
+			  uint64_t *value);
+
+/**
+ * eadm_field_value_at() - walk the named values of a state
+ * @field: the description
+ * @index: from 0
+ * @value: where to put the value, or NULL
+ *
+ * Return: the name, or NULL at the end.
+ * Since: 0.1
+ */
+const char *eadm_field_value_at(const struct eadm_field *field,
+				unsigned int index, uint64_t *value);
+
+/* ---- dumps -------------------------------------------------------------- */
+
+/**
+ * struct eadm_dump_opts - what a dump shall contain
+ * @size: sizeof(struct eadm_dump_opts)
+ * @device: only of this RDMA device, NULL for all
+ * @hw: ask the adapter for its own context of each row as well; that costs
+ *	the device a command per row and needs CAP_SYS_RAWIO
+ * @has_id: only the object @id
+ * @id: value of the object's key field
+ */
+struct eadm_dump_opts {
+	size_t size;
+	const char *device;
+	bool hw;
+	bool has_id;
+	uint64_t id;
+};
+
+/**
+ * eadm_dump_open() - begin to read objects
+ * @ctx: an open context
+ * @object: what to read
+ * @opts: what of it, or NULL for everything without @hw
+ * @dump: where to put the dump; close it with eadm_dump_close()
+ *
+ * Return: 0; -ENODEV for an unknown device or when there is none;
+ * -EOPNOTSUPP when no device of the source can show this; -EINVAL for bad
+ * options; other errors of the source.
+ * Since: 0.1
+ */
+int eadm_dump_open(struct eadm_ctx *ctx, const struct eadm_object *object,
+		   const struct eadm_dump_opts *opts, struct eadm_dump **dump);
+
+/**
+ * eadm_dump_next() - the next row
+ * @dump: the dump
+ * @record: where to put the row; valid until the next call on @dump
+ *
+ * Rows come as they arrive, memory stays the same however many there are. A
+ * device that fails does not hide the others: the failure becomes a note,
+ * and the dump goes on.
+ *
+ * Return: 1 with a row, 0 at the end, or a negative errno: -ENOENT when no
+ * object has the id that was asked for.
+ * Since: 0.1
+ */
+int eadm_dump_next(struct eadm_dump *dump, const struct eadm_record **record);
+
+/**
+ * eadm_dump_close() - end a dump
+ * @dump: the dump or NULL
+ *
+ * Since: 0.1
+ */
+void eadm_dump_close(struct eadm_dump *dump);
+
+/**
+ * eadm_dump_inconsistent() - whether objects came or went while reading
+ * @dump: the dump; final once eadm_dump_next() returned 0
+ *
+ * Short dumps are read again up to three times before this is set.
+ *
+ * Since: 0.1
+ */
+bool eadm_dump_inconsistent(const struct eadm_dump *dump);
+
+/**
+ * struct eadm_note - something that a dump does not contain, and why
+ * @size: sizeof(struct eadm_note), set by the caller
+ * @error: negative errno when something that should be there could not be
+ *	read, 0 when it is just not there
+ * @device: device it is about, "" for all
+ * @what: what is missing
+ * @why: the reason
+ */
+struct eadm_note {
+	size_t size;
+	int error;
+	const char *device;
+	const char *what;
+	const char *why;
+};
+
+/**
+ * eadm_dump_note() - what is missing and why
+ * @dump: the dump; all notes are there once eadm_dump_next() returned 0
+ * @index: from 0
+ * @note: filled in; the strings are valid until the next call on @dump
+ *
+ * Return: 1, or 0 when there are no more.
+ * Since: 0.1
+ */
+int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
+		   struct eadm_note *note);
+
+/* ---- records ------------------------------------------------------------ */
+
+/**
+ * eadm_record_has() - whether a field has a value in this row
+ * @record: the row
+ * @field: a field of the row's object
+ *
+ * Absent is not zero: nobody measured it, or the caller may not see it.
+ *
+ * Since: 0.1
+ */
+bool eadm_record_has(const struct eadm_record *record,
+		     const struct eadm_field *field);
+
+/**
+ * eadm_record_u64() - value of an unsigned field
+ * @record: the row
+ * @field: a field of the row's object
+ * @value: where to put it
+ *
+ * Return: 0, -ENODATA when it is absent, -EINVAL when it is of another type.
+ * Since: 0.1
+ */
+int eadm_record_u64(const struct eadm_record *record,
+		    const struct eadm_field *field, uint64_t *value);
+
+/**
+ * eadm_record_s64() - value of a signed field
+ * @record: the row
+ * @field: a field of the row's object
+ * @value: where to put it
+ *
+ * Return: 0, -ENODATA when it is absent, -EINVAL when it is of another type.
+ * Since: 0.1
+ */
+int eadm_record_s64(const struct eadm_record *record,
+		    const struct eadm_field *field, int64_t *value);
+
+/**
+ * eadm_record_string() - value of a text field
+ * @record: the row
+ * @field: a field of the row's object
+ *
+ * Return: the text, valid as long as the row, or NULL with errno ENODATA when
+ * it is absent, EINVAL when it is of another type. Not necessarily UTF-8.
+ * Since: 0.1
+ */
+const char *eadm_record_string(const struct eadm_record *record,
+			       const struct eadm_field *field);
+
+/**
+ * eadm_record_bytes() - value of a field of bytes
+ * @record: the row
+ * @field: a field of the row's object
+ * @len: where to put the number of bytes
+ *
+ * Return: the bytes, valid as long as the row, or NULL with errno ENODATA
+ * when it is absent, EINVAL when it is of another type.
+ * Since: 0.1
+ */
+const void *eadm_record_bytes(const struct eadm_record *record,
+			      const struct eadm_field *field, size_t *len);
+
+/**
+ * eadm_record_text() - value of any field as text
+ * @record: the row
+ * @field: a field of the row's object
+ * @buf: where to put the text
+ * @size: its size; 256 is enough for all but long strings
+ *
+ * Numbers in base units, values by name, addresses in their usual form,
+ * bytes in hexadecimal.
+ *
+ * Return: length of the text as by snprintf(), -ENODATA when it is absent.
+ * Since: 0.1
+ */
+int eadm_record_text(const struct eadm_record *record,
+		     const struct eadm_field *field, char *buf, size_t size);
+
+/**
+ * eadm_record_time() - when the row arrived
+ * @record: the row
+ *
+ * Return: nanoseconds since 1970; differences are not disturbed by changes of
+ * the machine's clock within one context. 0 when a capture does not tell.
+ * Since: 0.1
+ */
+uint64_t eadm_record_time(const struct eadm_record *record);
+
+/**
+ * struct eadm_extra - a value that has no field
+ * @size: sizeof(struct eadm_extra), set by the caller
+ * @name: name of a counter that the dictionary does not know, or NULL
+ * @value: its value, when @name is set
+ * @attr: number of an attribute that a newer kernel sent, when @name is NULL
+ * @data: its payload
+ * @len: length of the payload
+ */
+struct eadm_extra {
+	size_t size;
+	const char *name;
+	uint64_t value;
+	unsigned int attr;
+	const void *data;
+	size_t len;
+};
+
+/**
+ * eadm_record_extra() - walk the values that have no field
+ * @record: the row
+ * @index: from 0
+ * @extra: filled in; its pointers are valid as long as the row
+ *
+ * Return: 1, or 0 when there are no more.
+ * Since: 0.1
+ */
+int eadm_record_extra(const struct eadm_record *record, unsigned int index,
+		      struct eadm_extra *extra);
+
+/* ---- flight recorder ---------------------------------------------------- */
+
+/**
+ * struct eadm_trace_opts - which flight records to follow
+ * @size: sizeof(struct eadm_trace_opts)
+ * @oldest: begin with the oldest record kept instead of with what ends from
+ *	now on
+ * @min_latency: only commands that took at least so many nanoseconds
+ * @has_op: only the command @op
+ * @op: value of the field "op" of the object "cmd"
+ */
+struct eadm_trace_opts {
+	size_t size;
+	bool oldest;
+	uint64_t min_latency;
+	bool has_op;
+	uint64_t op;
+};
+
+/**
+ * eadm_trace_open() - follow the flight recorder of a device of this machine
+ * @ctx: a context open on this machine
+ * @device: name of the RDMA device
+ * @opts: which records, or NULL for all from now on
+ * @trace: where to put the trace; close it with eadm_trace_close()
+ *
+ * Return: 0; -EOPNOTSUPP for a capture, without the companion module or when
+ * the driver keeps no flight recorder; -ENODEV for an unknown device; the
+ * errno of opening the device's node.
+ * Since: 0.1
+ */
+int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
+		    const struct eadm_trace_opts *opts,
+		    struct eadm_trace **trace);
+
+/**
+ * eadm_trace_fd() - file descriptor to wait on with poll() for POLLIN
+ * @trace: the trace
+ *
+ * Since: 0.1
+ */
+int eadm_trace_fd(const struct eadm_trace *trace);
+
+/**
+ * eadm_trace_next() - the next flight record
+ * @trace: the trace
+ * @record: where to put the record, of the object "cmd"; valid until the next
+ *	call on @trace
+ *
+ * Return: 1 with a record, 0 when there is none yet, -ENODEV when the device
+ * went away, other negative errno.
+ * Since: 0.1
+ */
+int eadm_trace_next(struct eadm_trace *trace,
+		    const struct eadm_record **record);
+
+/**
+ * eadm_trace_lost() - records that were overwritten before they were read
+ * @trace: the trace
+ *
+ * Since: 0.1
+ */
+uint64_t eadm_trace_lost(const struct eadm_trace *trace);
+
+/**
+ * eadm_trace_close() - end a trace
+ * @trace: the trace or NULL
+ *
+ * Since: 0.1
+ */
+void eadm_trace_close(struct eadm_trace *trace);
+
+/* ---- captures ----------------------------------------------------------- */
+
+/**
+ * eadm_capture_open() - begin to write everything that is read to a capture
+ * @ctx: an open context without a dump
+ * @path: file to make; it appears, with mode 0600, when eadm_capture_close()
+ *	succeeds, and replaces an older one; "-" writes to standard output as
+ *	it goes
+ *
+ * A capture is pcapng with the link type "netlink": the requests and raw
+ * answers of all dumps from here on. eadm_open_file() reads it, and so does
+ * Wireshark.
+ *
+ * Return: 0, -EBUSY when a capture is being written already, the errno of
+ * making the file.
+ * Since: 0.1
+ */
+int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
+
+/**
+ * eadm_capture_all() - read all objects of all devices into the capture
+ * @ctx: a context with an open capture
+ * @hw: with the adapters' own contexts
+ *
+ * Objects that can't be read are part of the capture as such: reading it
+ * gives the same errors.
+ *
+ * Return: 0, or a negative errno when the capture can't be written.
+ * Since: 0.1
+ */
+int eadm_capture_all(struct eadm_ctx *ctx, bool hw);
+
+/**
+ * eadm_capture_close() - finish the capture, or drop it
+ * @ctx: the context
+ * @keep: false to leave no file behind
+ *
+ * Return: 0, or the errno of writing, syncing or renaming the file.
+ * Since: 0.1
+ */
+int eadm_capture_close(struct eadm_ctx *ctx, bool keep);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* EADM_H */

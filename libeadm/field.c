@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Descriptions of objects and fields, over the generated tables. */
+#include <errno.h>
+#include <string.h>
+
+#include "priv.h"
+
+_Static_assert((int)EADM_KIND_DATA == (int)EADM_SPEC_KIND_DATA &&
+	       (int)EADM_KIND_SECRET == (int)EADM_SPEC_KIND_SECRET,
+	       "kinds are those of the specification");
+_Static_assert((int)EADM_SHOW_NEVER == (int)EADM_SPEC_SHOW_NEVER &&
+	       (int)EADM_PERM_RAWIO == (int)EADM_SPEC_PERM_RAWIO,
+	       "marks are those of the specification");
+
+/* The same name with "-" and "_" taken for one. */
+static bool same_name(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++) {
+		if ((*a == '_' ? '-' : *a) != (*b == '_' ? '-' : *b))
+			return false;
+	}
+	return *a == *b;
+}
+
+EADM_API const struct eadm_object *
+eadm_object_next(const struct eadm_object *object)
+{
+	if (!object)
+		return &eadm_spec_objects[0];
+	object++;
+	return object < &eadm_spec_objects[EADM_SPEC_OBJ_COUNT] ? object : NULL;
+}
+
+EADM_API const struct eadm_object *eadm_object_find(const char *name)
+{
+	int i;
+
+	for (i = 0; i < EADM_SPEC_OBJ_COUNT; i++) {
+		if (same_name(eadm_spec_objects[i].name, name))
+			return &eadm_spec_objects[i];
+	}
+	errno = ENOENT;
+	return NULL;
+}
+
+EADM_API const char *eadm_object_name(const struct eadm_object *object)
+{
+	return object->name;
+}
+
+EADM_API const char *eadm_object_title(const struct eadm_object *object)
+{
+	return object->title;
+}
+
+EADM_API const char *eadm_object_help(const struct eadm_object *object)
+{
+	return object->help;
+}
+
+EADM_API const struct eadm_field *
+eadm_object_key(const struct eadm_object *object)
+{
+	return object->key;
+}
+
+EADM_API bool eadm_object_hw(const struct eadm_object *object,
+			     enum eadm_perm *perm)
+{
+	if (perm)
+		*perm = (enum eadm_perm)object->hw_perm;
+	return object->hw;
+}
+
+EADM_API unsigned int eadm_object_fields(const struct eadm_object *object)
+{
+	return object->n_fields;
+}
+
+EADM_API const struct eadm_field *
+eadm_object_field(const struct eadm_object *object, unsigned int index)
+{
+	if (index < object->n_fields)
+		return &object->fields[index];
+	errno = ENOENT;
+	return NULL;
+}
+
+EADM_API const struct eadm_field *
+eadm_object_find_field(const struct eadm_object *object, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < object->n_fields; i++) {
+		if (same_name(object->fields[i].name, name))
+			return &object->fields[i];
+	}
+	errno = ENOENT;
+	return NULL;
+}
+
+EADM_API const char *eadm_field_name(const struct eadm_field *field)
+{
+	return field->name;
+}
+
+EADM_API const char *eadm_field_key(const struct eadm_field *field)
+{
+	return field->c_name;
+}
+
+EADM_API const char *eadm_field_heading(const struct eadm_field *field)
+{
+	return field->head;
+}
+
+EADM_API const char *eadm_field_help(const struct eadm_field *field)
+{
+	return field->help;
+}
+
+EADM_API const char *eadm_field_unit(const struct eadm_field *field)
+{
+	return field->unit ? field->unit : "";
+}
+
+EADM_API enum eadm_type eadm_field_type(const struct eadm_field *field)
+{
+	switch (field->type) {
+	case EADM_SPEC_TYPE_S32:
+		return EADM_TYPE_S64;
+	case EADM_SPEC_TYPE_STRING:
+		return EADM_TYPE_STRING;
+	case EADM_SPEC_TYPE_BINARY:
+		return EADM_TYPE_BYTES;
+	default:
+		return EADM_TYPE_U64;
+	}
+}
+
+EADM_API enum eadm_kind eadm_field_kind(const struct eadm_field *field)
+{
+	return (enum eadm_kind)field->kind;
+}
+
+EADM_API enum eadm_show eadm_field_show(const struct eadm_field *field)
+{
+	return (enum eadm_show)field->show;
+}
+
+EADM_API enum eadm_perm eadm_field_perm(const struct eadm_field *field)
+{
+	return (enum eadm_perm)field->perm;
+}
+
+EADM_API bool eadm_field_is_hw(const struct eadm_field *field)
+{
+	return field->hw;
+}
+
+EADM_API bool eadm_field_is_metric(const struct eadm_field *field)
+{
+	return field->metric;
+}
+
+EADM_API bool eadm_field_is_hex(const struct eadm_field *field)
+{
+	return field->base == 16;
+}
+
+EADM_API unsigned int eadm_field_bits(const struct eadm_field *field)
+{
+	return field->bits ? field->bits : 64;
+}
+
+EADM_API const char *eadm_field_value_name(const struct eadm_field *field,
+					   uint64_t value)
+{
+	const struct eadm_spec_enum *names = field->names;
+	size_t lo = 0, hi, mid;
+
+	if (!names)
+		return NULL;
+	/* Most enumerations count from 0 without a gap. */
+	if (value < names->n_entries && names->entries[value].value == value)
+		return names->entries[value].name;
+	hi = names->n_entries;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (names->entries[mid].value == value)
+			return names->entries[mid].name;
+		if (names->entries[mid].value < value)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+EADM_API int eadm_field_value_find(const struct eadm_field *field,
+				   const char *name, uint64_t *value)
+{
+	size_t i;
+
+	for (i = 0; field->names && i < field->names->n_entries; i++) {
+		if (same_name(field->names->entries[i].name, name)) {
+			*value = field->names->entries[i].value;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+EADM_API const char *eadm_field_value_at(const struct eadm_field *field,
+					 unsigned int index, uint64_t *value)
+{
+	if (!field->names || index >= field->names->n_entries)
+		return NULL;
+	if (value)
+		*value = field->names->entries[index].value;
+	return field->names->entries[index].name;
+}

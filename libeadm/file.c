@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The source that reads a capture. Opening it reads the requests and facts;
+ * the answers are read when they are asked for, so that memory stays the same
+ * however long they are.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attr.h"
+#include "pcapng.h"
+#include "priv.h"
+
+#define INDEX_WINDOW	4096
+#define STREAM_WINDOW	(256 * 1024)
+#define MAX_REQUESTS	1000000
+#define MAX_FACTS	1000000
+
+/* A request as recorded. */
+struct file_arg {
+	uint16_t attr;
+	uint16_t len;
+	unsigned char data[32];
+};
+
+struct file_request {
+	struct pcapng_state after;	/* where its answer begins */
+	unsigned int moment;
+	uint32_t seq;
+	uint16_t proto, type;
+	uint8_t cmd;
+	bool dump;
+	uint8_t n_args;
+	struct file_arg args[EADM_MAX_ARGS];
+};
+
+struct file_fact {
+	unsigned int moment;
+	char *key;		/* "KEY\0VALUE" */
+	const char *value;
+};
+
+struct file_source {
+	struct eadm_source src;
+	int fd;
+	unsigned int moment, n_moments;
+	struct file_request *requests;
+	size_t n_requests, max_requests;
+	struct file_fact *facts;
+	size_t n_facts, max_facts;
+	char broken[192];	/* why reading ended early, "" */
+};
+
+struct file_stream {
+	struct eadm_stream stream;
+	struct pcapng in;
+	uint16_t proto;
+	bool complete;
+	void *turned;
+	size_t turned_size;
+};
+
+static struct file_source *to_file(struct eadm_source *src)
+{
+	return (struct file_source *)src;
+}
+
+/* ---- the index -------------------------------------------------------------- */
+
+static void *grow(void *array, size_t n, size_t *max, size_t size)
+{
+	void *more;
+	size_t want;
+
+	if (n < *max)
+		return array;
+	want = *max ? 2 * *max : 16;
+	more = realloc(array, want * size);
+	if (more)
+		*max = want;
+	return more;
+}
+
+static int add_fact(struct file_source *file, const unsigned char *text,
+		    size_t len)
+{
+	const unsigned char *eq = memchr(text, '=', len);
+	struct file_fact *facts, *fact;
+
+	if (!eq)
+		return 0;
+	if (eq - text == 6 && !memcmp(text, "moment", 6)) {
+		file->n_moments++;
+		return 0;
+	}
+	if (file->n_facts >= MAX_FACTS)
+		return -EFBIG;
+	facts = grow(file->facts, file->n_facts, &file->max_facts,
+		     sizeof(*facts));
+	if (!facts)
+		return -ENOMEM;
+	file->facts = facts;
+	fact = &facts[file->n_facts];
+	fact->key = malloc(len + 1);
+	if (!fact->key)
+		return -ENOMEM;
+	memcpy(fact->key, text, len);
+	fact->key[eq - text] = '\0';
+	fact->key[len] = '\0';
+	fact->value = fact->key + (eq - text) + 1;
+	fact->moment = file->n_moments;
+	file->n_facts++;
+	return 0;
+}
+
+static int add_facts(struct file_source *file, const struct pcapng_item *item)
+{
+	const unsigned char *pos = item->data, *data;
+	size_t left = item->len;
+	uint16_t code, len;
+	int ret;
+
+	while (pcapng_option(&pos, &left, item->swap, &code, &data, &len) > 0) {
+		if (code != PCAPNG_OPT_COMMENT)
+			continue;
+		ret = add_fact(file, data, len);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static void add_args(struct file_request *req, struct eadm_attrs attrs)
+{
+	const struct nlattr *attr;
+	struct file_arg *arg;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		/* One that is never asked for matches nothing. */
+		if (req->n_args == EADM_MAX_ARGS ||
+		    eadm_attr_len(attr) > sizeof(arg->data)) {
+			req->type = 0;
+			return;
+		}
+		arg = &req->args[req->n_args++];
+		arg->attr = eadm_attr_type(attr);
+		arg->len = eadm_attr_len(attr);
+		memcpy(arg->data, eadm_attr_data(attr), arg->len);
+	}
+}
+
+static int add_request(struct file_source *file, const struct pcapng *in,
+		       const struct pcapng_item *item)
+{
+	_Alignas(8) unsigned char buf[EADM_REQUEST_MAX];
+	const struct nlmsghdr *nlh = (const void *)buf;
+	struct file_request *requests, *req;
+	size_t hdr = 0;
+
+	if (item->there < NLMSG_HDRLEN)
+		return 0;
+	memset(buf, 0, sizeof(buf));
+	memcpy(buf, item->data,
+	       item->there < sizeof(buf) ? item->there : sizeof(buf));
+	if (eadm_swap_needed(buf, item->len))
+		eadm_swap(item->proto, buf, item->there);
+	if (!(nlh->nlmsg_flags & NLM_F_REQUEST) ||
+	    nlh->nlmsg_type < NLMSG_MIN_TYPE ||
+	    nlh->nlmsg_len > sizeof(buf) || nlh->nlmsg_len > item->there)
+		return 0;
+	if (file->n_requests >= MAX_REQUESTS)
+		return -EFBIG;
+	requests = grow(file->requests, file->n_requests, &file->max_requests,
+			sizeof(*requests));
+	if (!requests)
+		return -ENOMEM;
+	file->requests = requests;
+	req = &requests[file->n_requests++];
+	*req = (struct file_request){
+		.after = in->st,
+		.moment = file->n_moments,
+		.seq = nlh->nlmsg_seq,
+		.proto = item->proto,
+		.type = nlh->nlmsg_type,
+		.dump = (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP,
+	};
+	if (item->proto == NETLINK_GENERIC) {
+		req->cmd = buf[NLMSG_HDRLEN];
+		hdr = GENL_HDRLEN;
+	}
+	add_args(req, eadm_attr_msg(nlh, hdr));
+	return 0;
+}
+
+static int make_index(struct file_source *file)
+{
+	struct pcapng_item item;
+	struct pcapng in;
+	int ret;
+
+	pcapng_init(&in, file->fd, NULL, INDEX_WINDOW);
+	while ((ret = pcapng_next(&in, EADM_REQUEST_MAX, &item)) > 0) {
+		if (item.what == PCAPNG_FACTS)
+			ret = add_facts(file, &item);
+		else
+			ret = add_request(file, &in, &item);
+		if (ret)
+			break;
+	}
+	/* What comes before a break is as good as ever. */
+	if (ret == -EBADMSG && file->n_requests) {
+		snprintf(file->broken, sizeof(file->broken), "%s", in.err);
+		ret = 0;
+	}
+	if (ret == -EFBIG)
+		eadm_fail(file->src.ctx, ret, "a capture with too many parts");
+	else if (ret == -ENOMEM)
+		eadm_fail(file->src.ctx, ret, "out of memory");
+	else if (ret < 0)
+		eadm_fail(file->src.ctx, ret, "%s", in.err);
+	else if (!file->n_requests)
+		ret = eadm_fail(file->src.ctx, -EBADMSG,
+				"a capture without a request");
+	pcapng_release(&in);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- answers ------------------------------------------------------------------ */
+
+static bool same_arg(const struct file_arg *have, const struct eadm_arg *want)
+{
+	uint32_t u32 = want->u;
+
+	if (have->attr != want->attr)
+		return false;
+	switch (want->type) {
+	case EADM_ARG_U32:
+		return have->len == 4 && !memcmp(have->data, &u32, 4);
+	case EADM_ARG_U64:
+		return have->len == 8 && !memcmp(have->data, &want->u, 8);
+	case EADM_ARG_STRING:
+		return have->len == strlen(want->str) + 1 &&
+		       !memcmp(have->data, want->str, have->len);
+	default:
+		return have->len == 0;
+	}
+}
+
+/* 2: the same request; 1: one whose answer has what is wanted; 0: another. */
+static int matches(const struct file_request *have,
+		   const struct eadm_query *want)
+{
+	unsigned int i, j, same = 0, narrow = 0;
+
+	if (have->proto != want->proto || have->type != want->type ||
+	    have->cmd != want->cmd)
+		return 0;
+	for (i = 0; i < want->n_args; i++) {
+		for (j = 0; j < have->n_args; j++) {
+			if (same_arg(&have->args[j], &want->args[i]))
+				break;
+		}
+		if (j < have->n_args)
+			same++;
+		else if (want->args[i].narrow)
+			narrow++;
+		else
+			return 0;
+	}
+	if (same != have->n_args)
+		return 0;
+	if (have->dump == want->dump)
+		return narrow ? have->dump : 2;
+	return have->dump && narrow;
+}
+
+static int file_query(struct eadm_source *src, const struct eadm_query *query,
+		      struct eadm_stream **stream)
+{
+	struct file_source *file = to_file(src);
+	const struct file_request *found = NULL;
+	struct file_stream *s;
+	int match, best = 0;
+	size_t i;
+
+	for (i = 0; i < file->n_requests && best < 2; i++) {
+		if (file->requests[i].moment != file->moment)
+			continue;
+		match = matches(&file->requests[i], query);
+		if (match > best) {
+			best = match;
+			found = &file->requests[i];
+		}
+	}
+	if (!found && file->broken[0])
+		return eadm_fail(src->ctx, -ENODATA,
+				 "not in this part of the capture: %s",
+				 file->broken);
+	if (!found)
+		return eadm_fail(src->ctx, -ENODATA,
+				 "the capture does not have it");
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return eadm_fail(src->ctx, -ENOMEM, "out of memory");
+	s->stream.src = src;
+	s->stream.seq = found->seq;
+	s->proto = found->proto;
+	pcapng_init(&s->in, file->fd, &found->after, STREAM_WINDOW);
+	*stream = &s->stream;
+	return 0;
+}
+
+static int turn_packet(struct file_stream *s, struct pcapng_item *item)
+{
+	void *more;
+
+	if (item->len > s->turned_size) {
+		more = realloc(s->turned, item->len);
+		if (!more)
+			return eadm_fail(s->stream.src->ctx, -ENOMEM,
+					 "out of memory");
+		s->turned = more;
+		s->turned_size = item->len;
+	}
+	memcpy(s->turned, item->data, item->len);
+	eadm_swap(item->proto, s->turned, item->len);
+	item->data = s->turned;
+	return 0;
+}
+
+static int file_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
+{
+	struct file_stream *s = (struct file_stream *)stream;
+	const struct nlmsghdr *nlh;
+	struct pcapng_item item;
+	int ret;
+
+	while ((ret = pcapng_next(&s->in, UINT32_MAX, &item)) > 0) {
+		if (item.what != PCAPNG_PACKET || item.proto != s->proto ||
+		    item.len < NLMSG_HDRLEN)
+			continue;
+		if (eadm_swap_needed(item.data, item.len)) {
+			ret = turn_packet(s, &item);
+			if (ret)
+				return ret;
+		}
+		nlh = (const void *)item.data;
+		if (nlh->nlmsg_seq != stream->seq)
+			continue;
+		/* The same number again is a request of another program. */
+		if (nlh->nlmsg_flags & NLM_F_REQUEST &&
+		    nlh->nlmsg_type >= NLMSG_MIN_TYPE)
+			continue;
+		chunk->data = item.data;
+		chunk->len = item.len;
+		chunk->time = item.time;
+		chunk->offset = item.offset;
+		return 1;
+	}
+	if (ret < 0)
+		return eadm_fail(stream->src->ctx, ret, "the capture: %s",
+				 s->in.err);
+	return 0;
+}
+
+static void file_end(struct eadm_stream *stream)
+{
+	struct file_stream *s = (struct file_stream *)stream;
+
+	pcapng_release(&s->in);
+	free(s->turned);
+	free(s);
+}
+
+/* ---- the rest ----------------------------------------------------------------- */
+
+static const char *file_fact(struct eadm_source *src, const char *key)
+{
+	struct file_source *file = to_file(src);
+	const char *value = NULL;
+	size_t i;
+
+	for (i = 0; i < file->n_facts; i++) {
+		const struct file_fact *fact = &file->facts[i];
+
+		/* Those before the first moment hold for all of them. */
+		if (fact->moment && fact->moment != file->moment)
+			continue;
+		if (!strcmp(fact->key, key))
+			value = fact->value;
+	}
+	return value;
+}
+
+static int file_moment_next(struct eadm_source *src)
+{
+	struct file_source *file = to_file(src);
+
+	if (file->moment >= file->n_moments)
+		return 0;
+	file->moment++;
+	return 1;
+}
+
+static void file_close(struct eadm_source *src)
+{
+	struct file_source *file = to_file(src);
+	size_t i;
+
+	for (i = 0; i < file->n_facts; i++)
+		free(file->facts[i].key);
+	free(file->facts);
+	free(file->requests);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file);
+}
+
+/* What can't be read twice is kept in memory. */
+static int spool(int in)
+{
+	char buf[65536];
+	ssize_t n, done, put;
+	int fd, err;
+
+	fd = memfd_create("eadm-capture", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while ((n = read(in, buf, sizeof(buf))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		for (done = 0; n > 0 && done < n; done += put) {
+			put = write(fd, buf + done, n - done);
+			if (put < 0) {
+				n = -1;
+				break;
+			}
+		}
+		if (n < 0) {
+			err = -errno;
+			close(fd);
+			return err;
+		}
+	}
+	return fd;
+}
+
+static int open_input(const char *path)
+{
+	struct stat st;
+	int fd, ret;
+
+	if (!strcmp(path, "-"))
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st)) {
+		ret = -errno;
+	} else if (S_ISDIR(st.st_mode)) {
+		ret = -EISDIR;
+	} else if (S_ISREG(st.st_mode)) {
+		return fd;
+	} else {
+		ret = spool(fd);
+	}
+	close(fd);
+	return ret;
+}
+
+static const struct eadm_source_ops file_ops = {
+	.query = file_query,
+	.next = file_next,
+	.end = file_end,
+	.fact = file_fact,
+	.moment_next = file_moment_next,
+	.close = file_close,
+};
+
+int eadm_file_new(struct eadm_ctx *ctx, const char *path,
+		  struct eadm_source **src)
+{
+	struct file_source *file = calloc(1, sizeof(*file));
+	int ret;
+
+	if (!file)
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	file->src.ops = &file_ops;
+	file->src.ctx = ctx;
+	file->fd = open_input(path);
+	if (file->fd < 0)
+		ret = eadm_fail(ctx, file->fd, "%s", strerror(-file->fd));
+	else
+		ret = make_index(file);
+	if (ret) {
+		file_close(&file->src);
+		return ret;
+	}
+	/* Requests of a foreign capture belong to no moment. */
+	if (file->n_moments && !file->requests[0].moment)
+		eadm_log(ctx, "requests before the first moment are left out");
+	file->moment = file->n_moments ? 1 : 0;
+	*src = &file->src;
+	return 0;
+}

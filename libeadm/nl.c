@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The live source: netlink of this machine. Nothing else knows libmnl. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "priv.h"
+
+/* The kernel answers dumps in packets of up to 32 KiB to who can take them. */
+#define PACKET_SIZE 65536
+/*
+ * A dump that ends within this many packets is held back until it is known to
+ * be consistent, and is read again if it is not.
+ */
+#define HELD_PACKETS 32
+#define MAX_TRIES 4
+#define COMM_CACHE 64
+
+struct live_comm {
+	uint32_t pid;
+	char name[32];
+};
+
+struct live_source {
+	struct eadm_source src;
+	struct mnl_socket *idle_genl;
+	struct mnl_socket *idle_rdma;
+	uint32_t seq;
+	struct live_comm comm[COMM_CACHE];
+	char fact[256];
+};
+
+struct live_packet {
+	void *data;
+	size_t len;
+	uint64_t time;
+};
+
+struct live_stream {
+	struct eadm_stream stream;
+	struct eadm_query query;
+	struct mnl_socket *sock;
+	bool complete;		/* the last packet of the answer is here */
+	bool torn;
+	bool read;		/* the held packets are there */
+	unsigned int n_held, next;
+	struct live_packet held[HELD_PACKETS];
+};
+
+static struct live_source *to_live(struct eadm_source *src)
+{
+	return (struct live_source *)src;
+}
+
+/* ---- requests -------------------------------------------------------------- */
+
+size_t eadm_nl_build(const struct eadm_query *query, uint32_t seq, void *buf)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct genlmsghdr *genl;
+	unsigned int i;
+
+	nlh->nlmsg_type = query->type;
+	nlh->nlmsg_flags = NLM_F_REQUEST | (query->dump ? NLM_F_DUMP : 0);
+	nlh->nlmsg_seq = seq;
+	if (query->proto == NETLINK_GENERIC) {
+		genl = mnl_nlmsg_put_extra_header(nlh, sizeof(*genl));
+		genl->cmd = query->cmd;
+		genl->version = 1;
+	}
+	for (i = 0; i < query->n_args; i++) {
+		const struct eadm_arg *arg = &query->args[i];
+
+		switch (arg->type) {
+		case EADM_ARG_U32:
+			mnl_attr_put_u32(nlh, arg->attr, arg->u);
+			break;
+		case EADM_ARG_U64:
+			mnl_attr_put_u64(nlh, arg->attr, arg->u);
+			break;
+		case EADM_ARG_STRING:
+			mnl_attr_put_strz(nlh, arg->attr, arg->str);
+			break;
+		default:
+			mnl_attr_put(nlh, arg->attr, 0, NULL);
+			break;
+		}
+	}
+	return nlh->nlmsg_len;
+}
+
+/* ---- sockets --------------------------------------------------------------- */
+
+static struct mnl_socket **idle_socket(struct live_source *live, int proto)
+{
+	return proto == NETLINK_GENERIC ? &live->idle_genl : &live->idle_rdma;
+}
+
+static struct mnl_socket *open_socket(struct live_source *live, int proto)
+{
+	struct mnl_socket **idle = idle_socket(live, proto), *sock = *idle;
+	unsigned int ms = live->src.ctx->timeout_ms;
+	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
+	int one = 1, err;
+
+	if (sock) {
+		*idle = NULL;
+	} else {
+		sock = mnl_socket_open2(proto, SOCK_CLOEXEC);
+		if (!sock)
+			return NULL;
+		if (mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0) {
+			err = errno;
+			mnl_socket_close(sock);
+			errno = err;
+			return NULL;
+		}
+		/* Older kernels may refuse; then there are fewer words. */
+		mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
+		mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
+	}
+	setsockopt(mnl_socket_get_fd(sock), SOL_SOCKET, SO_RCVTIMEO, &tv,
+		   sizeof(tv));
+	return sock;
+}
+
+static int send_request(struct live_stream *s)
+{
+	struct live_source *live = to_live(s->stream.src);
+	_Alignas(8) char buf[EADM_REQUEST_MAX] = { 0 };
+	size_t len;
+
+	s->stream.seq = ++live->seq;
+	s->complete = false;
+	s->torn = false;
+	s->n_held = 0;
+	s->next = 0;
+	len = eadm_nl_build(&s->query, s->stream.seq, buf);
+	if (mnl_socket_sendto(s->sock, buf, len) < 0)
+		return eadm_fail(live->src.ctx, -errno, "netlink: %s",
+				 strerror(errno));
+	return 0;
+}
+
+static int live_query(struct eadm_source *src, const struct eadm_query *query,
+		      struct eadm_stream **stream)
+{
+	struct live_stream *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return eadm_fail(src->ctx, -ENOMEM, "out of memory");
+	s->stream.src = src;
+	s->query = *query;
+	s->sock = open_socket(to_live(src), query->proto);
+	if (!s->sock) {
+		ret = eadm_fail(src->ctx, -errno, "%s netlink: %s",
+				query->proto == NETLINK_RDMA ? "RDMA" :
+							       "generic",
+				strerror(errno));
+		free(s);
+		return ret;
+	}
+	ret = send_request(s);
+	if (ret) {
+		mnl_socket_close(s->sock);
+		free(s);
+		return ret;
+	}
+	*stream = &s->stream;
+	return 0;
+}
+
+/* ---- answers --------------------------------------------------------------- */
+
+/* Look at the headers of a packet: is the answer over, was it disturbed? */
+static void scan(struct live_stream *s, const void *data, size_t len)
+{
+	const struct nlmsghdr *nlh = data;
+	int left = len;
+
+	for (; mnl_nlmsg_ok(nlh, left); nlh = mnl_nlmsg_next(nlh, &left)) {
+		if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
+			s->torn = true;
+		if (nlh->nlmsg_type == NLMSG_NOOP)
+			continue;
+		if (nlh->nlmsg_type == NLMSG_ERROR ||
+		    nlh->nlmsg_type == NLMSG_DONE ||
+		    !(nlh->nlmsg_flags & NLM_F_MULTI))
+			s->complete = true;
+	}
+}
+
+static int receive(struct live_stream *s, struct live_packet *packet)
+{
+	struct eadm_ctx *ctx = s->stream.src->ctx;
+	const struct nlmsghdr *nlh;
+	ssize_t len;
+
+	if (!packet->data) {
+		packet->data = malloc(PACKET_SIZE);
+		if (!packet->data)
+			return eadm_fail(ctx, -ENOMEM, "out of memory");
+	}
+	nlh = packet->data;
+	for (;;) {
+		len = mnl_socket_recvfrom(s->sock, packet->data, PACKET_SIZE);
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return eadm_fail(ctx, -ETIMEDOUT,
+					 "no answer from the kernel within %u ms",
+					 ctx->timeout_ms);
+		if (len < 0)
+			return eadm_fail(ctx, -errno, "netlink: %s",
+					 strerror(errno));
+		/* Anything else is the rest of an answer nobody wants. */
+		if (mnl_nlmsg_ok(nlh, len) && nlh->nlmsg_seq == s->stream.seq)
+			break;
+	}
+	packet->len = len;
+	packet->time = eadm_now(ctx);
+	scan(s, packet->data, len);
+	return 0;
+}
+
+static int hold_packets(struct live_stream *s)
+{
+	unsigned int tries;
+	int ret;
+
+	for (tries = 1;; tries++) {
+		while (!s->complete && s->n_held < HELD_PACKETS) {
+			ret = receive(s, &s->held[s->n_held]);
+			if (ret)
+				return ret;
+			s->n_held++;
+		}
+		if (!s->torn || tries == MAX_TRIES)
+			return 0;
+		eadm_log(s->stream.src->ctx, "objects changed, reading again");
+		while (!s->complete) {
+			ret = receive(s, &s->held[0]);
+			if (ret)
+				return ret;
+		}
+		ret = send_request(s);
+		if (ret)
+			return ret;
+	}
+}
+
+static int live_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
+{
+	struct live_stream *s = (struct live_stream *)stream;
+	struct live_packet *packet;
+	int ret;
+
+	if (!s->read) {
+		s->read = true;
+		ret = hold_packets(s);
+		if (ret)
+			return ret;
+	}
+	if (s->next < s->n_held) {
+		packet = &s->held[s->next++];
+	} else {
+		if (s->complete)
+			return 0;
+		packet = &s->held[0];
+		ret = receive(s, packet);
+		if (ret)
+			return ret;
+	}
+	chunk->data = packet->data;
+	chunk->len = packet->len;
+	chunk->time = packet->time;
+	chunk->offset = 0;
+	return 1;
+}
+
+static void live_end(struct eadm_stream *stream)
+{
+	struct live_stream *s = (struct live_stream *)stream;
+	struct mnl_socket **idle = idle_socket(to_live(stream->src),
+					       s->query.proto);
+	unsigned int i;
+
+	/* A socket with half an answer in it is of no more use. */
+	if (s->complete && !*idle)
+		*idle = s->sock;
+	else
+		mnl_socket_close(s->sock);
+	for (i = 0; i < HELD_PACKETS; i++)
+		free(s->held[i].data);
+	free(s);
+}
+
+/* ---- facts ------------------------------------------------------------------ */
+
+static const char *read_fact(struct live_source *live, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len;
+
+	if (fd < 0)
+		return NULL;
+	len = read(fd, live->fact, sizeof(live->fact) - 1);
+	close(fd);
+	if (len < 0)
+		return NULL;
+	live->fact[len] = '\0';
+	live->fact[strcspn(live->fact, "\n")] = '\0';
+	return live->fact;
+}
+
+static const char *comm_fact(struct live_source *live, const char *number)
+{
+	uint32_t pid = strtoul(number, NULL, 10);
+	struct live_comm *comm = &live->comm[pid % COMM_CACHE];
+	const char *name;
+	char path[64];
+
+	if (comm->pid != pid || !pid) {
+		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+		name = read_fact(live, path);
+		comm->pid = pid;
+		snprintf(comm->name, sizeof(comm->name), "%s",
+			 name ? name : "");
+	}
+	return comm->name[0] ? comm->name : NULL;
+}
+
+static const char *module_fact(struct live_source *live, const char *name)
+{
+	const char *version;
+	char path[128];
+
+	if (strchr(name, '/') || name[0] == '.')
+		return NULL;
+	snprintf(path, sizeof(path), "/sys/module/%s/version", name);
+	version = read_fact(live, path);
+	if (version)
+		return version;
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	return access(path, F_OK) ? NULL : "";
+}
+
+static const char *link_fact(struct live_source *live, const char *dev,
+			     const char *what)
+{
+	char path[192], to[sizeof(live->fact)];
+	const char *base;
+	ssize_t len;
+
+	if (strchr(dev, '/') || dev[0] == '.')
+		return NULL;
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%.64s/%s", dev,
+		 what);
+	len = readlink(path, to, sizeof(to) - 1);
+	if (len < 0)
+		return NULL;
+	to[len] = '\0';
+	base = strrchr(to, '/');
+	snprintf(live->fact, sizeof(live->fact), "%s", base ? base + 1 : to);
+	return live->fact;
+}
+
+static const char *live_fact(struct eadm_source *src, const char *key)
+{
+	struct live_source *live = to_live(src);
+	struct utsname uts;
+
+	if (!strncmp(key, "comm.", 5))
+		return comm_fact(live, key + 5);
+	if (!strncmp(key, "module.", 7))
+		return module_fact(live, key + 7);
+	if (!strncmp(key, "driver.", 7))
+		return link_fact(live, key + 7, "device/driver");
+	if (!strncmp(key, "bus.", 4))
+		return link_fact(live, key + 4, "device");
+	if (!strcmp(key, "eadm"))
+		return EADM_VERSION;
+	if (strcmp(key, "kernel") && strcmp(key, "host"))
+		return NULL;
+	if (uname(&uts))
+		return NULL;
+	snprintf(live->fact, sizeof(live->fact), "%s",
+		 *key == 'k' ? uts.release : uts.nodename);
+	return live->fact;
+}
+
+static int live_moment_next(struct eadm_source *src)
+{
+	(void)src;
+	return 1;
+}
+
+static void live_close(struct eadm_source *src)
+{
+	struct live_source *live = to_live(src);
+
+	if (live->idle_genl)
+		mnl_socket_close(live->idle_genl);
+	if (live->idle_rdma)
+		mnl_socket_close(live->idle_rdma);
+	free(live);
+}
+
+static const struct eadm_source_ops live_ops = {
+	.query = live_query,
+	.next = live_next,
+	.end = live_end,
+	.fact = live_fact,
+	.moment_next = live_moment_next,
+	.close = live_close,
+};
+
+int eadm_live_new(struct eadm_ctx *ctx, struct eadm_source **src)
+{
+	struct live_source *live = calloc(1, sizeof(*live));
+
+	if (!live)
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	live->src.ops = &live_ops;
+	live->src.ctx = ctx;
+	*src = &live->src;
+	return 0;
+}

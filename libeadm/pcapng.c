@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Reading pcapng from a file that nobody vouches for. */
+#include "pcapng.h"
+
+#include <arpa/inet.h>
+#include <byteswap.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK_MIN	12U	/* type, length, length */
+#define EPB_FIXED	20U
+
+void pcapng_init(struct pcapng *p, int fd, const struct pcapng_state *st,
+		 size_t window)
+{
+	*p = (struct pcapng){ .fd = fd, .window = window };
+	if (st)
+		p->st = *st;
+}
+
+void pcapng_release(struct pcapng *p)
+{
+	free(p->buf);
+	p->buf = NULL;
+}
+
+static uint32_t get32(const unsigned char *p, bool swap)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return swap ? bswap_32(v) : v;
+}
+
+static uint16_t get16(const unsigned char *p, bool swap)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return swap ? bswap_16(v) : v;
+}
+
+static int bad(struct pcapng *p, const char *what)
+{
+	snprintf(p->err, sizeof(p->err), "%s at offset %llu", what,
+		 (unsigned long long)p->st.pos);
+	return -EBADMSG;
+}
+
+/*
+ * Bytes at the reading position, up to @want of them; *there says how many
+ * the file has. NULL with *there == 0 on an error of reading.
+ */
+static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
+{
+	uint64_t pos = p->st.pos;
+	unsigned char *more;
+	size_t size;
+	ssize_t got;
+
+	if (pos >= p->at && pos + want <= p->at + p->len) {
+		*there = want;
+		return p->buf + (pos - p->at);
+	}
+	size = want > p->window ? want : p->window;
+	if (size > p->size) {
+		more = realloc(p->buf, size);
+		if (!more) {
+			errno = ENOMEM;
+			*there = 0;
+			return NULL;
+		}
+		p->buf = more;
+		p->size = size;
+	}
+	p->at = pos;
+	p->len = 0;
+	while (p->len < size) {
+		got = pread(p->fd, p->buf + p->len, size - p->len,
+			    pos + p->len);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			*there = 0;
+			return NULL;
+		}
+		if (!got)
+			break;
+		p->len += got;
+	}
+	*there = p->len < want ? p->len : want;
+	return p->buf;
+}
+
+static int read_error(struct pcapng *p)
+{
+	int err = errno;
+
+	snprintf(p->err, sizeof(p->err), "%s", strerror(err));
+	return -err;
+}
+
+static int section(struct pcapng *p, const unsigned char *b)
+{
+	struct pcapng_state *st = &p->st;
+	uint32_t magic = get32(b + 8, false);
+
+	if (magic != PCAPNG_MAGIC && magic != bswap_32(PCAPNG_MAGIC))
+		return bad(p, "no byte order mark in the section");
+	st->swap = magic != PCAPNG_MAGIC;
+	st->section = true;
+	st->n_ifs = 0;
+	if (get16(b + 12, st->swap) != 1)
+		return bad(p, "unknown major version of the format");
+	return 0;
+}
+
+/* One option of a block. 1, 0 at the end, -1 when it leaves the block. */
+int pcapng_option(const unsigned char **pos, size_t *left, bool swap,
+		  uint16_t *code, const unsigned char **data, uint16_t *len)
+{
+	size_t step;
+
+	if (*left < 4)
+		return *left ? -1 : 0;
+	*code = get16(*pos, swap);
+	*len = get16(*pos + 2, swap);
+	*data = *pos + 4;
+	if (*code == PCAPNG_OPT_END)
+		return 0;
+	if (*len > *left - 4)
+		return -1;
+	step = 4 + ((*len + 3U) & ~3U);
+	if (step > *left)
+		step = *left;
+	*pos += step;
+	*left -= step;
+	return 1;
+}
+
+static int interface(struct pcapng *p, const unsigned char *b, uint32_t len)
+{
+	struct pcapng_state *st = &p->st;
+	const unsigned char *pos = b + 16, *data;
+	struct pcapng_if *iface;
+	uint16_t code, n;
+	size_t left;
+	int ret;
+
+	if (len < BLOCK_MIN + 8)
+		return bad(p, "an interface block too short");
+	if (st->n_ifs == PCAPNG_MAX_IFS)
+		return bad(p, "too many interfaces");
+	iface = &st->ifs[st->n_ifs++];
+	iface->link = get16(b + 8, st->swap);
+	iface->tsresol = 6;
+	left = len - BLOCK_MIN - 8;
+	while ((ret = pcapng_option(&pos, &left, st->swap, &code, &data,
+				    &n)) > 0) {
+		if (code == PCAPNG_IF_TSRESOL && n == 1)
+			iface->tsresol = *data;
+	}
+	return ret < 0 ? bad(p, "an option leaves its block") : 0;
+}
+
+/* Ticks of an interface to nanoseconds. */
+static uint64_t ticks_ns(uint64_t ticks, uint8_t tsresol)
+{
+	unsigned int n = tsresol & 0x7f;
+	uint64_t per = 1;
+
+	if (tsresol & 0x80) {
+		if (n > 63)
+			return 0;
+		return (uint64_t)((unsigned __int128)ticks * 1000000000U >> n);
+	}
+	if (n > 19)
+		return 0;
+	for (; n > 9; n--)
+		per *= 10;
+	if (per > 1)
+		return ticks / per;
+	for (; n < 9; n++)
+		per *= 10;
+	return ticks * per;
+}
+
+/*
+ * Fill @item from a packet block of which @there bytes are in memory. 1: a
+ * netlink packet, 0: another kind of packet.
+ */
+static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
+		  uint32_t len, size_t there, struct pcapng_item *item)
+{
+	struct pcapng_state *st = &p->st;
+	uint32_t fixed = type == PCAPNG_EPB ? EPB_FIXED : 4;
+	uint32_t iface = 0, caplen, skip = sizeof(struct pcapng_cooked);
+	const unsigned char *cooked;
+	uint64_t ticks = 0;
+
+	if (len < BLOCK_MIN + fixed)
+		return bad(p, "a packet block too short");
+	if (type == PCAPNG_EPB) {
+		iface = get32(b + 8, st->swap);
+		ticks = (uint64_t)get32(b + 12, st->swap) << 32 |
+			get32(b + 16, st->swap);
+		caplen = get32(b + 20, st->swap);
+	} else {
+		caplen = get32(b + 8, st->swap);
+		if (caplen > len - BLOCK_MIN - fixed)
+			caplen = len - BLOCK_MIN - fixed;
+	}
+	if (caplen > len - BLOCK_MIN - fixed)
+		return bad(p, "a packet leaves its block");
+	if (iface >= st->n_ifs)
+		return bad(p, "a packet of an unknown interface");
+	if (st->ifs[iface].link != PCAPNG_LINK_NETLINK)
+		return 0;
+	if (caplen < skip)
+		return bad(p, "a packet too short for netlink");
+	cooked = b + 8 + fixed;
+	item->what = PCAPNG_PACKET;
+	item->data = cooked + skip;
+	item->len = caplen - skip;
+	item->there = there - (item->data - b);
+	if (item->there > item->len)
+		item->there = item->len;
+	item->offset = st->pos + (item->data - b);
+	item->time = ticks_ns(ticks, st->ifs[iface].tsresol);
+	item->proto = cooked[14] << 8 | cooked[15];
+	return 1;
+}
+
+/*
+ * The next netlink packet or facts; of packets at least @want bytes are in
+ * memory, and if that is all of it the block's end was checked. 1, 0 at the
+ * end of the file, or a negative errno with p->err.
+ */
+int pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
+{
+	struct pcapng_state *st = &p->st;
+	const unsigned char *b;
+	uint32_t type, len, need;
+	size_t there;
+	int ret;
+
+	for (;;) {
+		b = fetch(p, 16, &there);
+		if (!b)
+			return read_error(p);
+		if (!there)
+			return st->section ? 0 : bad(p, "an empty file");
+		if (there < 8)
+			return bad(p, "cut off");
+		type = get32(b, st->swap);
+		if (type == PCAPNG_SHB) {
+			if (there < 16)
+				return bad(p, "cut off");
+			ret = section(p, b);
+			if (ret)
+				return ret;
+		} else if (!st->section) {
+			return bad(p, "no capture of netlink in pcapng");
+		}
+		len = get32(b + 4, st->swap);
+		if (len < BLOCK_MIN || len % 4 || len > PCAPNG_MAX_BLOCK ||
+		    (type == PCAPNG_SHB && len < 28))
+			return bad(p, "an absurd block length");
+		need = len;
+		if ((type == PCAPNG_EPB || type == PCAPNG_SPB) &&
+		    want < len)
+			need = 8 + EPB_FIXED + sizeof(struct pcapng_cooked) +
+			       want;
+		if (need > len)
+			need = len;
+		b = fetch(p, need, &there);
+		if (!b)
+			return read_error(p);
+		if (there < need)
+			return bad(p, "cut off");
+		if (need == len && get32(b + len - 4, st->swap) != len)
+			return bad(p, "a block that ends with another length");
+		ret = 0;
+		if (type == PCAPNG_IDB) {
+			ret = interface(p, b, len);
+		} else if (type == PCAPNG_EPB || type == PCAPNG_SPB) {
+			ret = packet(p, b, type, len, there, item);
+		} else if (type == PCAPNG_FACT) {
+			item->what = PCAPNG_FACTS;
+			item->data = b + 8;
+			item->len = len - BLOCK_MIN;
+			item->there = item->len;
+			item->offset = st->pos + 8;
+			item->swap = st->swap;
+			ret = 1;
+		}
+		if (ret < 0)
+			return ret;
+		st->pos += len;
+		if (ret)
+			return 1;
+	}
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The capture format: pcapng with the link type "netlink". */
+#ifndef EADM_PCAPNG_H
+#define EADM_PCAPNG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PCAPNG_SHB	0x0a0d0d0aU
+#define PCAPNG_IDB	1U
+#define PCAPNG_SPB	3U
+#define PCAPNG_EPB	6U
+/* Facts about the machine as comments "KEY=VALUE"; a block for local use. */
+#define PCAPNG_FACT	0x8ead0001U
+
+#define PCAPNG_MAGIC	0x1a2b3c4dU
+
+#define PCAPNG_OPT_END		0
+#define PCAPNG_OPT_COMMENT	1
+#define PCAPNG_SHB_OS		3
+#define PCAPNG_SHB_USERAPPL	4
+#define PCAPNG_IF_NAME		2
+#define PCAPNG_IF_TSRESOL	9
+
+#define PCAPNG_LINK_NETLINK	253
+/* In front of the netlink messages of a packet, big endian. */
+struct pcapng_cooked {
+	uint16_t direction;
+	uint16_t hardware;
+	uint8_t unused[10];
+	uint16_t proto;
+};
+
+#define PCAPNG_TO_USER		6	/* PACKET_USER */
+#define PCAPNG_TO_KERNEL	7	/* PACKET_KERNEL */
+#define PCAPNG_ARPHRD_NETLINK	824
+
+#define PCAPNG_MAX_BLOCK	(16U << 20)
+#define PCAPNG_MAX_IFS		16
+
+struct pcapng_if {
+	uint16_t link;
+	uint8_t tsresol;
+};
+
+/* What the blocks so far said about those to come. */
+struct pcapng_state {
+	uint64_t pos;		/* offset of the next block */
+	bool swap;		/* the section has the other byte order */
+	bool section;		/* there was a section header */
+	unsigned int n_ifs;
+	struct pcapng_if ifs[PCAPNG_MAX_IFS];
+};
+
+struct pcapng {
+	int fd;
+	struct pcapng_state st;
+	size_t window;		/* bytes to read at once */
+	unsigned char *buf;
+	size_t size, len;
+	uint64_t at;		/* offset of buf[0] */
+	char err[160];
+};
+
+/* A netlink packet, or the facts of a block. */
+struct pcapng_item {
+	enum { PCAPNG_PACKET, PCAPNG_FACTS } what;
+	const unsigned char *data;
+	uint32_t len;		/* of the data in the file */
+	uint32_t there;		/* of the data in memory */
+	uint64_t offset;	/* of the data in the file */
+	uint64_t time;
+	uint16_t proto;
+	bool swap;		/* facts: of the block */
+};
+
+void pcapng_init(struct pcapng *p, int fd, const struct pcapng_state *st,
+		 size_t window);
+void pcapng_release(struct pcapng *p);
+int pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item);
+int pcapng_option(const unsigned char **pos, size_t *left, bool swap,
+		  uint16_t *code, const unsigned char **data, uint16_t *len);
+
+#endif /* EADM_PCAPNG_H */

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Requests and their answers, message by message, from any source. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attr.h"
+#include "priv.h"
+
+void eadm_query_arg(struct eadm_query *query, uint16_t attr,
+		    enum eadm_arg_type type, uint64_t u, const char *str,
+		    bool narrow)
+{
+	struct eadm_arg *arg = &query->args[query->n_args++];
+
+	*arg = (struct eadm_arg){ attr, type, narrow, u, str };
+}
+
+int eadm_reply_open(struct eadm_ctx *ctx, const struct eadm_query *query,
+		    struct eadm_reply *reply)
+{
+	int ret;
+
+	*reply = (struct eadm_reply){ .ctx = ctx, .query = *query };
+	if (!ctx->src)
+		return eadm_fail(ctx, -EINVAL, "the context is not open");
+	ret = ctx->src->ops->query(ctx->src, query, &reply->stream);
+	if (ctx->capture && ret != -ENODATA) {
+		eadm_capture_request(ctx, query, ret ? 0 : reply->stream->seq);
+		if (ret)
+			eadm_capture_error(ctx, query, 0, ret);
+	}
+	if (ret)
+		reply->done = true;
+	return ret;
+}
+
+int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
+		   ...)
+{
+	const struct eadm_chunk *chunk = &reply->chunk;
+	char what[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	reply->done = true;
+	if (!chunk->offset)
+		return eadm_fail(reply->ctx, -EBADMSG,
+				 "malformed netlink message: %s", what);
+	return eadm_fail(reply->ctx, -EBADMSG,
+			 "malformed netlink message at offset %llu: %s",
+			 (unsigned long long)chunk->offset +
+			 ((const char *)at - (const char *)chunk->data), what);
+}
+
+/* The kernel's own words about an error, if it has any. */
+static const char *ext_ack(struct eadm_attrs attrs)
+{
+	const struct nlattr *attr;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		if (eadm_attr_type(attr) == NLMSGERR_ATTR_MSG)
+			return eadm_attr_string(attr);
+	}
+	return NULL;
+}
+
+static int kernel_error(struct eadm_reply *reply, int error,
+			struct eadm_attrs attrs)
+{
+	const char *words = ext_ack(attrs);
+
+	reply->done = true;
+	/* What is no errno comes from a broken message. */
+	if (error > 0 || error < -4095)
+		return eadm_fail(reply->ctx, -EBADMSG,
+				 "the answer ends with error number %d", error);
+	if (!error)
+		return 0;
+	if (words)
+		return eadm_fail(reply->ctx, error, "%s (%s)", words,
+				 strerror(-error));
+	return eadm_fail(reply->ctx, error, "%s", strerror(-error));
+}
+
+static int got_error(struct eadm_reply *reply, const struct nlmsghdr *nlh)
+{
+	const struct nlmsgerr *err = NLMSG_DATA(nlh);
+	struct eadm_attrs none = { 0 };
+	size_t skip = sizeof(*err);
+
+	if (nlh->nlmsg_len < NLMSG_LENGTH(sizeof(*err)))
+		return eadm_reply_bad(reply, nlh, "an error of %u bytes",
+				      nlh->nlmsg_len);
+	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
+		return kernel_error(reply, err->error, none);
+	if (!(nlh->nlmsg_flags & NLM_F_CAPPED)) {
+		if (err->msg.nlmsg_len < NLMSG_HDRLEN ||
+		    err->msg.nlmsg_len > nlh->nlmsg_len)
+			return kernel_error(reply, err->error, none);
+		skip += err->msg.nlmsg_len - NLMSG_HDRLEN;
+	}
+	return kernel_error(reply, err->error, eadm_attr_msg(nlh, skip));
+}
+
+static int got_done(struct eadm_reply *reply, const struct nlmsghdr *nlh)
+{
+	const int *error = NLMSG_DATA(nlh);
+
+	reply->done = true;
+	if (nlh->nlmsg_len < NLMSG_LENGTH(sizeof(*error)))
+		return 0;
+	return kernel_error(reply, *error,
+			    eadm_attr_msg(nlh, sizeof(*error)));
+}
+
+static int next_chunk(struct eadm_reply *reply)
+{
+	struct eadm_ctx *ctx = reply->ctx;
+	int ret;
+
+	ret = ctx->src->ops->next(reply->stream, &reply->chunk);
+	reply->pos = 0;
+	if (ret > 0) {
+		if (ctx->capture)
+			eadm_capture_chunk(ctx, &reply->query, &reply->chunk);
+		return 1;
+	}
+	reply->chunk.len = 0;
+	reply->done = true;
+	if (!ret)
+		ret = eadm_fail(ctx, -EBADMSG, "the answer is incomplete");
+	if (ctx->capture)
+		eadm_capture_error(ctx, &reply->query, reply->stream->seq,
+				   ret);
+	return ret;
+}
+
+/* 1 with a message of the answer, 0 at its end, or a negative errno. */
+int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
+{
+	const struct nlmsghdr *nlh;
+	size_t left;
+	int ret;
+
+	for (;;) {
+		if (reply->pos >= reply->chunk.len) {
+			if (reply->done)
+				return 0;
+			ret = next_chunk(reply);
+			if (ret < 0)
+				return ret;
+		}
+		nlh = (const void *)((const char *)reply->chunk.data +
+				     reply->pos);
+		left = reply->chunk.len - reply->pos;
+		if (left < NLMSG_HDRLEN || nlh->nlmsg_len < NLMSG_HDRLEN ||
+		    nlh->nlmsg_len > left)
+			return eadm_reply_bad(reply, nlh,
+					      "a message leaves its packet");
+		reply->pos += NLMSG_ALIGN(nlh->nlmsg_len);
+		if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
+			reply->inconsistent = true;
+		if (nlh->nlmsg_type == NLMSG_NOOP)
+			continue;
+		if (nlh->nlmsg_type == NLMSG_ERROR)
+			return got_error(reply, nlh);
+		if (nlh->nlmsg_type == NLMSG_DONE)
+			return got_done(reply, nlh);
+		if (nlh->nlmsg_type != reply->query.type)
+			return eadm_reply_bad(reply, nlh,
+					      "an answer of type %u",
+					      nlh->nlmsg_type);
+		if (!(nlh->nlmsg_flags & NLM_F_MULTI))
+			reply->done = true;
+		*msg = nlh;
+		return 1;
+	}
+}
+
+void eadm_reply_close(struct eadm_reply *reply)
+{
+	if (reply->stream)
+		reply->ctx->src->ops->end(reply->stream);
+	reply->stream = NULL;
+	reply->done = true;
+}
+
+const char *eadm_source_fact(struct eadm_ctx *ctx, const char *key)
+{
+	const char *value = ctx->src->ops->fact(ctx->src, key);
+
+	if (value && ctx->capture)
+		eadm_capture_fact(ctx, key, value);
+	return value;
+}

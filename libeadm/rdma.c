@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * RDMA netlink to the same records, for devices that the companion does not
+ * show: what the RDMA core knows of any vendor's device.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <rdma/rdma_netlink.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attr.h"
+#include "eadm_nl.h"
+#include "generated/counters.h"
+#include "priv.h"
+
+enum map_as {
+	AS_NUMBER,
+	AS_PID,		/* comm comes with it */
+	AS_KERNEL,	/* name of a kernel consumer */
+};
+
+struct map {
+	uint16_t from;	/* RDMA_NLDEV_ATTR_* */
+	uint16_t to;	/* EADM_A_* */
+	uint8_t as;
+};
+
+/* How RDMA netlink shows one of our objects. */
+struct rdma_object {
+	int object;		/* EADM_SPEC_OBJ_* */
+	uint8_t cmd;
+	uint8_t table, entry;	/* nesting of a dump */
+	uint8_t id;		/* attribute that asks for one object */
+	uint16_t pid, comm;	/* our attributes of the owner */
+	uint8_t n_map;
+	const struct map *map;
+};
+
+#define A(name) RDMA_NLDEV_ATTR_RES_##name
+
+static const struct map qp_map[] = {
+	{ A(LQPN), EADM_A_QP_QPN, AS_NUMBER },
+	{ A(LQPN), EADM_A_QP_RES_ID, AS_NUMBER },
+	{ A(TYPE), EADM_A_QP_TYPE, AS_NUMBER },
+	{ A(STATE), EADM_A_QP_STATE, AS_NUMBER },
+	{ A(PDN), EADM_A_QP_PDN, AS_NUMBER },
+	{ A(PID), EADM_A_QP_PID, AS_PID },
+	{ A(KERN_NAME), EADM_A_QP_COMM, AS_KERNEL },
+};
+
+static const struct map cq_map[] = {
+	{ A(CQN), EADM_A_CQ_CQN, AS_NUMBER },
+	{ A(CQN), EADM_A_CQ_RES_ID, AS_NUMBER },
+	{ A(CQE), EADM_A_CQ_DEPTH, AS_NUMBER },
+	{ A(USECNT), EADM_A_CQ_USERS, AS_NUMBER },
+	{ A(CTXN), EADM_A_CQ_CTXN, AS_NUMBER },
+	{ A(PID), EADM_A_CQ_PID, AS_PID },
+	{ A(KERN_NAME), EADM_A_CQ_COMM, AS_KERNEL },
+};
+
+/* The number of an MR there is not its place in the protection table. */
+static const struct map mr_map[] = {
+	{ A(MRN), EADM_A_MR_RES_ID, AS_NUMBER },
+	{ A(RKEY), EADM_A_MR_RKEY, AS_NUMBER },
+	{ A(LKEY), EADM_A_MR_LKEY, AS_NUMBER },
+	{ A(IOVA), EADM_A_MR_IOVA, AS_NUMBER },
+	{ A(MRLEN), EADM_A_MR_LENGTH, AS_NUMBER },
+	{ A(PDN), EADM_A_MR_PDN, AS_NUMBER },
+	{ A(PID), EADM_A_MR_PID, AS_PID },
+	{ A(KERN_NAME), EADM_A_MR_COMM, AS_KERNEL },
+};
+
+static const struct map pd_map[] = {
+	{ A(PDN), EADM_A_PD_PDN, AS_NUMBER },
+	{ A(PDN), EADM_A_PD_RES_ID, AS_NUMBER },
+	{ A(USECNT), EADM_A_PD_USERS, AS_NUMBER },
+	{ A(LOCAL_DMA_LKEY), EADM_A_PD_LOCAL_DMA_LKEY, AS_NUMBER },
+	{ A(CTXN), EADM_A_PD_CTXN, AS_NUMBER },
+	{ A(PID), EADM_A_PD_PID, AS_PID },
+	{ A(KERN_NAME), EADM_A_PD_COMM, AS_KERNEL },
+};
+
+static const struct map ctx_map[] = {
+	{ A(CTXN), EADM_A_CTX_CTXN, AS_NUMBER },
+	{ A(CTXN), EADM_A_CTX_RES_ID, AS_NUMBER },
+	{ A(PID), EADM_A_CTX_PID, AS_PID },
+	{ A(KERN_NAME), EADM_A_CTX_COMM, AS_KERNEL },
+};
+
+#define OBJECT(NAME, name, CMD, ID)					\
+	{								\
+		.object = EADM_SPEC_OBJ_##NAME,				\
+		.cmd = RDMA_NLDEV_CMD_##CMD,				\
+		.table = A(NAME),					\
+		.entry = A(NAME##_ENTRY),				\
+		.id = A(ID),						\
+		.pid = EADM_A_##NAME##_PID,				\
+		.comm = EADM_A_##NAME##_COMM,				\
+		.n_map = EADM_ARRAY_SIZE(name##_map),			\
+		.map = name##_map,					\
+	}
+
+static const struct rdma_object rdma_objects[] = {
+	OBJECT(QP, qp, RES_QP_GET, LQPN),
+	OBJECT(CQ, cq, RES_CQ_GET, CQN),
+	OBJECT(MR, mr, RES_MR_GET, MRN),
+	OBJECT(PD, pd, RES_PD_GET, PDN),
+	OBJECT(CTX, ctx, RES_CTX_GET, CTXN),
+};
+
+static int number_of(const struct eadm_object *object)
+{
+	return object - eadm_spec_objects;
+}
+
+static const struct rdma_object *find(const struct eadm_object *object)
+{
+	size_t i;
+
+	for (i = 0; i < EADM_ARRAY_SIZE(rdma_objects); i++) {
+		if (rdma_objects[i].object == number_of(object))
+			return &rdma_objects[i];
+	}
+	return NULL;
+}
+
+bool eadm_rdma_per_port(const struct eadm_object *object)
+{
+	return number_of(object) == EADM_SPEC_OBJ_COUNTERS;
+}
+
+bool eadm_rdma_knows(const struct eadm_object *object)
+{
+	return number_of(object) == EADM_SPEC_OBJ_DEV ||
+	       eadm_rdma_per_port(object) || find(object);
+}
+
+static struct eadm_query nldev_query(int cmd, bool dump)
+{
+	return (struct eadm_query){
+		.proto = NETLINK_RDMA,
+		.type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, cmd),
+		.dump = dump,
+	};
+}
+
+static void ask_device(struct eadm_query *query, const struct eadm_device *dev)
+{
+	eadm_query_arg(query, RDMA_NLDEV_ATTR_DEV_INDEX, EADM_ARG_U32,
+		       dev->index, NULL, false);
+}
+
+void eadm_rdma_query(const struct eadm_object *object,
+		     const struct eadm_device *dev, uint32_t port,
+		     const uint64_t *id, struct eadm_query *query)
+{
+	const struct rdma_object *ro = find(object);
+
+	if (!ro) {
+		*query = nldev_query(RDMA_NLDEV_CMD_STAT_GET, false);
+		ask_device(query, dev);
+		eadm_query_arg(query, RDMA_NLDEV_ATTR_PORT_INDEX, EADM_ARG_U32,
+			       port, NULL, false);
+		return;
+	}
+	*query = nldev_query(ro->cmd, !id);
+	ask_device(query, dev);
+	if (id)
+		eadm_query_arg(query, ro->id, EADM_ARG_U32, *id, NULL, true);
+}
+
+static int leaves(struct eadm_reply *reply, const void *at)
+{
+	return eadm_reply_bad(reply, at,
+			      "an RDMA attribute leaves the message");
+}
+
+/* Numbers come in 1, 4 or 8 bytes, kernel version by kernel version. */
+static bool number(const struct nlattr *attr, uint64_t *value)
+{
+	size_t len = eadm_attr_len(attr);
+
+	if (len != 1 && len != 2 && len != 4 && len != 8)
+		return false;
+	*value = eadm_load(eadm_attr_data(attr), len);
+	return true;
+}
+
+static void put_comm(struct eadm_ctx *ctx, struct eadm_record *rec,
+		     uint16_t attr, uint64_t pid)
+{
+	const char *comm;
+	char key[32];
+
+	snprintf(key, sizeof(key), "comm.%llu", (unsigned long long)pid);
+	comm = eadm_source_fact(ctx, key);
+	if (comm)
+		eadm_record_put_string(rec, attr, comm);
+}
+
+static int map_attr(struct eadm_reply *reply, const struct rdma_object *ro,
+		    const struct nlattr *attr, struct eadm_record *rec)
+{
+	unsigned int type = eadm_attr_type(attr);
+	const char *str;
+	char name[80];
+	uint64_t u;
+	size_t i;
+
+	for (i = 0; i < ro->n_map; i++) {
+		const struct map *map = &ro->map[i];
+
+		if (map->from != type)
+			continue;
+		if (map->as == AS_KERNEL) {
+			str = eadm_attr_string(attr);
+			if (!str)
+				return leaves(reply, attr);
+			snprintf(name, sizeof(name), "[%s]", str);
+			eadm_record_put_string(rec, map->to, name);
+			continue;
+		}
+		if (!number(attr, &u))
+			return leaves(reply, attr);
+		eadm_record_put_u64(rec, map->to, u);
+		if (map->as == AS_PID)
+			put_comm(reply->ctx, rec, ro->comm, u);
+	}
+	return 0;
+}
+
+/* ---- counters ------------------------------------------------------------ */
+
+static const struct eadm_counter_name *find_counter(const char *name)
+{
+	size_t lo = 0, hi = eadm_counter_names_count, mid;
+	int order;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		order = strcmp(name, eadm_counter_names[mid].name);
+		if (!order)
+			return &eadm_counter_names[mid];
+		if (order < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return NULL;
+}
+
+static int put_counter(struct eadm_reply *reply, const struct nlattr *entry,
+		       struct eadm_record *rec)
+{
+	struct eadm_attrs attrs = eadm_attr_nested(entry);
+	const struct eadm_counter_name *canonical;
+	struct eadm_extra extra = { 0 };
+	const struct nlattr *attr;
+	bool has_value = false;
+	int ret;
+
+	while ((ret = eadm_attr_next(&attrs, &attr)) > 0) {
+		switch (eadm_attr_type(attr)) {
+		case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME:
+			extra.name = eadm_attr_string(attr);
+			break;
+		case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE:
+			has_value = number(attr, &extra.value);
+			break;
+		}
+	}
+	if (ret < 0 || !extra.name || !has_value)
+		return leaves(reply, entry);
+	canonical = find_counter(extra.name);
+	if (!canonical)
+		return eadm_record_add_extra(rec, &extra);
+	/* Several names of a vendor may make up one canonical counter. */
+	if (eadm_record_attr_has(rec, canonical->attr)) {
+		extra.value += eadm_record_attr_u64(rec, canonical->attr);
+		memcpy((void *)rec->slot[canonical->attr - 1].p, &extra.value,
+		       sizeof(extra.value));
+		return 0;
+	}
+	eadm_record_put_u64(rec, canonical->attr, extra.value);
+	return 0;
+}
+
+static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
+			struct eadm_record *rec)
+{
+	const struct nlattr *attr, *entry;
+	struct eadm_attrs nested;
+	uint64_t port;
+	int ret, err;
+
+	while ((ret = eadm_attr_next(&attrs, &attr)) > 0) {
+		if (eadm_attr_type(attr) == RDMA_NLDEV_ATTR_PORT_INDEX &&
+		    number(attr, &port))
+			eadm_record_put_u64(rec, EADM_A_COUNTERS_PORT, port);
+		if (eadm_attr_type(attr) != RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
+			continue;
+		nested = eadm_attr_nested(attr);
+		while ((err = eadm_attr_next(&nested, &entry)) > 0) {
+			err = put_counter(reply, entry, rec);
+			if (err)
+				return err;
+		}
+		if (err < 0)
+			return leaves(reply, nested.pos);
+	}
+	return ret < 0 ? leaves(reply, attrs.pos) : 0;
+}
+
+/* ---- rows ------------------------------------------------------------------ */
+
+/* Find the rows in a message. */
+int eadm_rdma_begin(struct eadm_reply *reply, const struct nlmsghdr *nlh,
+		    const struct eadm_object *object,
+		    struct eadm_rdma_cursor *cur)
+{
+	const struct rdma_object *ro = find(object);
+	struct eadm_attrs attrs = eadm_attr_msg(nlh, 0);
+	const struct nlattr *attr;
+	int ret;
+
+	/* The answer about a single object is not nested. */
+	*cur = (struct eadm_rdma_cursor){
+		.pos = attrs.pos,
+		.left = attrs.left,
+		.more = !ro || !(nlh->nlmsg_flags & NLM_F_MULTI),
+	};
+	if (cur->more)
+		return 0;
+	while ((ret = eadm_attr_next(&attrs, &attr)) > 0) {
+		if (eadm_attr_type(attr) != ro->table)
+			continue;
+		cur->pos = eadm_attr_data(attr);
+		cur->left = eadm_attr_len(attr);
+		cur->entry = ro->entry;
+		cur->more = true;
+	}
+	return ret < 0 ? leaves(reply, attrs.pos) : 0;
+}
+
+/* 1 with a row, 0 when the message has no more, or a negative errno. */
+int eadm_rdma_next(struct eadm_reply *reply, struct eadm_rdma_cursor *cur,
+		   const struct eadm_object *object,
+		   const struct eadm_device *dev, struct eadm_record *rec)
+{
+	struct eadm_attrs attrs = { cur->pos, cur->left }, entry;
+	const struct rdma_object *ro = find(object);
+	const struct nlattr *attr;
+	int ret;
+
+	if (!cur->more)
+		return 0;
+	if (cur->entry) {
+		do {
+			ret = eadm_attr_next(&attrs, &attr);
+			if (ret < 0)
+				return leaves(reply, attrs.pos);
+			if (!ret)
+				return 0;
+		} while (eadm_attr_type(attr) != cur->entry);
+		cur->pos = attrs.pos;
+		cur->left = attrs.left;
+		entry = eadm_attr_nested(attr);
+	} else {
+		cur->more = false;
+		entry = attrs;
+	}
+
+	eadm_record_reset(rec, object, reply->chunk.time);
+	eadm_record_put_u64(rec, EADM_A_COMMON_DEV_INDEX, dev->index);
+	eadm_record_put_string(rec, EADM_A_COMMON_DEV_NAME, dev->name);
+	if (!ro) {
+		ret = map_counters(reply, entry, rec);
+		return ret ? ret : 1;
+	}
+	while ((ret = eadm_attr_next(&entry, &attr)) > 0) {
+		ret = map_attr(reply, ro, attr, rec);
+		if (ret)
+			return ret;
+	}
+	return ret < 0 ? leaves(reply, entry.pos) : 1;
+}
+
+/* ---- devices --------------------------------------------------------------- */
+
+static int add_device(struct eadm_reply *reply, const struct nlmsghdr *nlh)
+{
+	struct eadm_attrs attrs = eadm_attr_msg(nlh, 0);
+	struct eadm_device seen = { .index = UINT32_MAX }, *dev;
+	const char *name = NULL, *fw = NULL;
+	const struct nlattr *attr;
+	uint64_t u;
+	int ret;
+
+	while ((ret = eadm_attr_next(&attrs, &attr)) > 0) {
+		switch (eadm_attr_type(attr)) {
+		case RDMA_NLDEV_ATTR_DEV_INDEX:
+			if (number(attr, &u))
+				seen.index = u;
+			break;
+		case RDMA_NLDEV_ATTR_DEV_NAME:
+			name = eadm_attr_string(attr);
+			break;
+		case RDMA_NLDEV_ATTR_PORT_INDEX:
+			if (number(attr, &u))
+				seen.ports = u;
+			break;
+		case RDMA_NLDEV_ATTR_FW_VERSION:
+			fw = eadm_attr_string(attr);
+			break;
+		case RDMA_NLDEV_ATTR_NODE_GUID:
+			seen.has_guid = number(attr, &seen.node_guid);
+			break;
+		}
+	}
+	if (ret < 0)
+		return leaves(reply, attrs.pos);
+	if (!name || seen.index == UINT32_MAX)
+		return eadm_reply_bad(reply, nlh, "a device without a name");
+	dev = eadm_device_add(reply->ctx, seen.index, name);
+	if (!dev)
+		return -ENOMEM;
+	dev->rdma = true;
+	dev->ports = seen.ports;
+	dev->has_guid = seen.has_guid;
+	dev->node_guid = seen.node_guid;
+	if (fw)
+		snprintf(dev->fw, sizeof(dev->fw), "%s", fw);
+	return 0;
+}
+
+/* Add all devices of RDMA netlink to the context's list. */
+int eadm_rdma_list(struct eadm_ctx *ctx)
+{
+	struct eadm_query query = nldev_query(RDMA_NLDEV_CMD_GET, true);
+	const struct nlmsghdr *nlh;
+	struct eadm_reply reply;
+	int ret;
+
+	ret = eadm_reply_open(ctx, &query, &reply);
+	while (!ret && (ret = eadm_reply_next(&reply, &nlh)) > 0)
+		ret = add_device(&reply, nlh);
+	eadm_reply_close(&reply);
+	return ret;
+}
+
+static void put_port(struct eadm_attrs attrs, struct eadm_record *rec)
+{
+	const struct nlattr *attr;
+	const char *str;
+	uint64_t u;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		switch (eadm_attr_type(attr)) {
+		case RDMA_NLDEV_ATTR_PORT_STATE:
+			if (number(attr, &u))
+				eadm_record_put_u64(rec, EADM_A_DEV_PORT_STATE,
+						    u);
+			break;
+		case RDMA_NLDEV_ATTR_NDEV_INDEX:
+			if (number(attr, &u))
+				eadm_record_put_u64(
+					rec, EADM_A_DEV_NETDEV_INDEX, u);
+			break;
+		case RDMA_NLDEV_ATTR_NDEV_NAME:
+			str = eadm_attr_string(attr);
+			if (str)
+				eadm_record_put_string(rec, EADM_A_DEV_NETDEV,
+						       str);
+			break;
+		}
+	}
+}
+
+static void put_use(struct eadm_attrs attrs, struct eadm_record *rec)
+{
+	static const struct {
+		const char *name;
+		uint16_t attr;
+	} uses[] = {
+		{ "qp", EADM_A_DEV_QPS }, { "cq", EADM_A_DEV_CQS },
+		{ "mr", EADM_A_DEV_MRS }, { "pd", EADM_A_DEV_PDS },
+		{ "ctx", EADM_A_DEV_CTXS },
+	};
+	const struct nlattr *attr;
+	const char *name = NULL;
+	uint64_t u = 0;
+	size_t i;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		if (eadm_attr_type(attr) ==
+		    RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME)
+			name = eadm_attr_string(attr);
+		if (eadm_attr_type(attr) ==
+		    RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR)
+			number(attr, &u);
+	}
+	for (i = 0; name && i < EADM_ARRAY_SIZE(uses); i++) {
+		if (!strcmp(name, uses[i].name))
+			eadm_record_put_u64(rec, uses[i].attr, u);
+	}
+}
+
+static void put_summary(struct eadm_attrs attrs, struct eadm_record *rec)
+{
+	const struct nlattr *attr, *entry;
+	struct eadm_attrs nested;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		if (eadm_attr_type(attr) != RDMA_NLDEV_ATTR_RES_SUMMARY)
+			continue;
+		nested = eadm_attr_nested(attr);
+		while (eadm_attr_next(&nested, &entry) > 0)
+			put_use(eadm_attr_nested(entry), rec);
+	}
+}
+
+static int ask_once(struct eadm_ctx *ctx, const struct eadm_query *query,
+		    void (*put)(struct eadm_attrs, struct eadm_record *),
+		    struct eadm_record *rec)
+{
+	const struct nlmsghdr *nlh;
+	struct eadm_reply reply;
+	int ret;
+
+	ret = eadm_reply_open(ctx, query, &reply);
+	if (!ret)
+		ret = eadm_reply_next(&reply, &nlh);
+	if (ret > 0) {
+		rec->time = reply.chunk.time;
+		put(eadm_attr_msg(nlh, 0), rec);
+	}
+	eadm_reply_close(&reply);
+	return ret < 0 ? ret : 0;
+}
+
+/* The row of a device: what the list said, its port and what is in use. */
+int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		     struct eadm_record *rec)
+{
+	struct eadm_query query;
+	const char *fact;
+	uint64_t guid;
+	char key[96];
+	int ret;
+
+	eadm_record_reset(rec, &eadm_spec_objects[EADM_SPEC_OBJ_DEV], 0);
+	eadm_record_put_u64(rec, EADM_A_DEV_DEV_INDEX, dev->index);
+	eadm_record_put_string(rec, EADM_A_DEV_DEV_NAME, dev->name);
+	if (dev->fw[0])
+		eadm_record_put_string(rec, EADM_A_DEV_FW_VERSION, dev->fw);
+	guid = htobe64(dev->node_guid);
+	if (dev->has_guid)
+		eadm_record_put_bytes(rec, EADM_A_DEV_NODE_GUID, &guid, 8);
+	snprintf(key, sizeof(key), "driver.%s", dev->name);
+	fact = eadm_source_fact(ctx, key);
+	if (fact)
+		eadm_record_put_string(rec, EADM_A_DEV_DRIVER, fact);
+	snprintf(key, sizeof(key), "bus.%s", dev->name);
+	fact = eadm_source_fact(ctx, key);
+	if (fact)
+		eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, fact);
+	if (dev->ports) {
+		query = nldev_query(RDMA_NLDEV_CMD_PORT_GET, false);
+		ask_device(&query, dev);
+		eadm_query_arg(&query, RDMA_NLDEV_ATTR_PORT_INDEX,
+			       EADM_ARG_U32, 1, NULL, false);
+		ret = ask_once(ctx, &query, put_port, rec);
+		if (ret)
+			return ret;
+	}
+	query = nldev_query(RDMA_NLDEV_CMD_RES_GET, false);
+	ask_device(&query, dev);
+	return ask_once(ctx, &query, put_summary, rec);
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rows: which fields have a value and what it is. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr.h"
+#include "priv.h"
+
+void eadm_record_reset(struct eadm_record *rec,
+		       const struct eadm_object *object, uint64_t time)
+{
+	rec->object = object;
+	rec->time = time;
+	memset(rec->has, 0, sizeof(rec->has));
+	rec->n_extra = 0;
+	rec->used = 0;
+}
+
+void eadm_record_release(struct eadm_record *rec)
+{
+	free(rec->extra);
+	rec->extra = NULL;
+	rec->max_extra = 0;
+}
+
+bool eadm_record_attr_has(const struct eadm_record *rec, unsigned int attr)
+{
+	unsigned int i = attr - 1;
+
+	return rec->has[i / 64] >> (i % 64) & 1;
+}
+
+/* Only for fields that are numbers and there. */
+uint64_t eadm_record_attr_u64(const struct eadm_record *rec, unsigned int attr)
+{
+	const struct eadm_slot *slot = &rec->slot[attr - 1];
+
+	return eadm_load(slot->p, slot->len);
+}
+
+void eadm_record_drop(struct eadm_record *rec, unsigned int attr)
+{
+	unsigned int i = attr - 1;
+
+	rec->has[i / 64] &= ~(1ULL << (i % 64));
+}
+
+/*
+ * Values that no message holds as such live in the record. What does not fit
+ * stays absent; the sizes are such that everything does.
+ */
+void eadm_record_put_bytes(struct eadm_record *rec, unsigned int attr,
+			   const void *data, size_t len)
+{
+	unsigned char *p = rec->scratch + rec->used;
+
+	if (len > sizeof(rec->scratch) - rec->used)
+		return;
+	memcpy(p, data, len);
+	rec->used += (len + 7) & ~7U;
+	if (rec->used > sizeof(rec->scratch))
+		rec->used = sizeof(rec->scratch);
+	eadm_record_point(rec, attr, p, len);
+}
+
+void eadm_record_put_u64(struct eadm_record *rec, unsigned int attr,
+			 uint64_t value)
+{
+	const struct eadm_object *object = rec->object;
+	int32_t s32 = value;
+	uint32_t u32 = value;
+
+	switch (object->fields[object->by_attr[attr]].type) {
+	case EADM_SPEC_TYPE_U32:
+		eadm_record_put_bytes(rec, attr, &u32, sizeof(u32));
+		break;
+	case EADM_SPEC_TYPE_S32:
+		eadm_record_put_bytes(rec, attr, &s32, sizeof(s32));
+		break;
+	default:
+		eadm_record_put_bytes(rec, attr, &value, sizeof(value));
+		break;
+	}
+}
+
+void eadm_record_put_string(struct eadm_record *rec, unsigned int attr,
+			    const char *str)
+{
+	eadm_record_put_bytes(rec, attr, str, strlen(str) + 1);
+}
+
+int eadm_record_add_extra(struct eadm_record *rec,
+			  const struct eadm_extra *extra)
+{
+	struct eadm_extra *more;
+	unsigned int max;
+
+	if (rec->n_extra == rec->max_extra) {
+		max = rec->max_extra ? 2 * rec->max_extra : 16;
+		more = realloc(rec->extra, max * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		rec->extra = more;
+		rec->max_extra = max;
+	}
+	rec->extra[rec->n_extra++] = *extra;
+	return 0;
+}
+
+static const struct eadm_slot *slot_of(const struct eadm_record *rec,
+				       const struct eadm_field *field)
+{
+	const struct eadm_object *object = rec->object;
+
+	if (field < object->fields ||
+	    field >= object->fields + object->n_fields) {
+		errno = EINVAL;
+		return NULL;
+	}
+	if (!eadm_record_attr_has(rec, field->attr)) {
+		errno = ENODATA;
+		return NULL;
+	}
+	return &rec->slot[field->attr - 1];
+}
+
+EADM_API bool eadm_record_has(const struct eadm_record *record,
+			      const struct eadm_field *field)
+{
+	return slot_of(record, field) != NULL;
+}
+
+EADM_API int eadm_record_u64(const struct eadm_record *record,
+			     const struct eadm_field *field, uint64_t *value)
+{
+	const struct eadm_slot *slot = slot_of(record, field);
+
+	if (!slot)
+		return -errno;
+	switch (field->type) {
+	case EADM_SPEC_TYPE_U32:
+	case EADM_SPEC_TYPE_U64:
+	case EADM_SPEC_TYPE_UINT:
+		*value = eadm_load(slot->p, slot->len);
+		return 0;
+	case EADM_SPEC_TYPE_FLAG:
+		*value = 1;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+EADM_API int eadm_record_s64(const struct eadm_record *record,
+			     const struct eadm_field *field, int64_t *value)
+{
+	const struct eadm_slot *slot = slot_of(record, field);
+
+	if (!slot)
+		return -errno;
+	if (field->type != EADM_SPEC_TYPE_S32)
+		return -EINVAL;
+	*value = (int32_t)eadm_load(slot->p, slot->len);
+	return 0;
+}
+
+EADM_API const char *eadm_record_string(const struct eadm_record *record,
+					const struct eadm_field *field)
+{
+	const struct eadm_slot *slot = slot_of(record, field);
+
+	if (!slot)
+		return NULL;
+	if (field->type != EADM_SPEC_TYPE_STRING) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return slot->p;
+}
+
+EADM_API const void *eadm_record_bytes(const struct eadm_record *record,
+				       const struct eadm_field *field,
+				       size_t *len)
+{
+	const struct eadm_slot *slot = slot_of(record, field);
+
+	if (!slot)
+		return NULL;
+	if (field->type != EADM_SPEC_TYPE_BINARY) {
+		errno = EINVAL;
+		return NULL;
+	}
+	*len = slot->len;
+	return slot->p;
+}
+
+EADM_API uint64_t eadm_record_time(const struct eadm_record *record)
+{
+	return record->time;
+}
+
+EADM_API int eadm_record_extra(const struct eadm_record *record,
+			       unsigned int index, struct eadm_extra *extra)
+{
+	size_t size = extra->size;
+
+	if (index >= record->n_extra || size > sizeof(*extra))
+		return 0;
+	memcpy(extra, &record->extra[index], size);
+	extra->size = size;
+	return 1;
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+static int text_hex(const unsigned char *p, size_t n, size_t group, char sep,
+		    char *buf, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t i, at = 0;
+
+	for (i = 0; i < n; i++) {
+		if (i && group && i % group == 0) {
+			if (at + 1 < size)
+				buf[at] = sep;
+			at++;
+		}
+		if (at + 2 < size) {
+			buf[at] = digits[p[i] >> 4];
+			buf[at + 1] = digits[p[i] & 15];
+		}
+		at += 2;
+	}
+	if (size)
+		buf[at < size ? at : size - 1] = '\0';
+	return at;
+}
+
+static int text_bytes(const struct eadm_field *field, const void *p, size_t n,
+		      char *buf, size_t size)
+{
+	char ip[INET6_ADDRSTRLEN];
+
+	if (field->form == EADM_SPEC_FORM_IP && (n == 4 || n == 16)) {
+		inet_ntop(n == 4 ? AF_INET : AF_INET6, p, ip, sizeof(ip));
+		return snprintf(buf, size, "%s", ip);
+	}
+	if (field->form == EADM_SPEC_FORM_MAC)
+		return text_hex(p, n, 1, ':', buf, size);
+	if (field->form == EADM_SPEC_FORM_GUID)
+		return text_hex(p, n, 2, ':', buf, size);
+	return text_hex(p, n, 0, 0, buf, size);
+}
+
+static int text_flags(const struct eadm_field *field, uint64_t value, char *buf,
+		      size_t size)
+{
+	const char *sep = "", *name;
+	unsigned int i;
+	size_t at = 0;
+
+	if (size)
+		buf[0] = '\0';
+	for (i = 0; i < 64; i++) {
+		if (!(value >> i & 1))
+			continue;
+		name = eadm_field_value_name(field, 1ULL << i);
+		if (name)
+			at += snprintf(at < size ? buf + at : NULL,
+				       at < size ? size - at : 0, "%s%s", sep,
+				       name);
+		else
+			at += snprintf(at < size ? buf + at : NULL,
+				       at < size ? size - at : 0,
+				       "%sunknown(%llu)", sep, 1ULL << i);
+		sep = ",";
+	}
+	return at;
+}
+
+EADM_API int eadm_field_text(const struct eadm_field *field, uint64_t value,
+			     char *buf, size_t size)
+{
+	const char *name;
+
+	if (field->names && field->names->flags)
+		return text_flags(field, value, buf, size);
+	if (field->names) {
+		name = eadm_field_value_name(field, value);
+		if (name)
+			return snprintf(buf, size, "%s", name);
+		return snprintf(buf, size, "unknown(%" PRIu64 ")", value);
+	}
+	return snprintf(buf, size,
+			field->base == 16 ? "0x%" PRIx64 : "%" PRIu64, value);
+}
+
+EADM_API int eadm_record_text(const struct eadm_record *record,
+			      const struct eadm_field *field, char *buf,
+			      size_t size)
+{
+	const struct eadm_slot *slot = slot_of(record, field);
+
+	if (!slot)
+		return -errno;
+	switch (field->type) {
+	case EADM_SPEC_TYPE_STRING:
+		return snprintf(buf, size, "%s", (const char *)slot->p);
+	case EADM_SPEC_TYPE_BINARY:
+		return text_bytes(field, slot->p, slot->len, buf, size);
+	case EADM_SPEC_TYPE_S32:
+		return snprintf(buf, size, "%" PRId32,
+				(int32_t)eadm_load(slot->p, slot->len));
+	case EADM_SPEC_TYPE_FLAG:
+		return snprintf(buf, size, "1");
+	default:
+		return eadm_field_text(field, eadm_load(slot->p, slot->len),
+				       buf, size);
+	}
+}

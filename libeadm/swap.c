@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Netlink packets from a machine of the other byte order: turned in place,
+ * with the types that the tables give. What lies outside of its container is
+ * left alone; the decoder refuses it.
+ */
+#include <byteswap.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <string.h>
+
+#include "priv.h"
+
+static void turn(void *p, size_t len)
+{
+	uint16_t u16;
+	uint32_t u32;
+	uint64_t u64;
+
+	switch (len) {
+	case 2:
+		memcpy(&u16, p, 2);
+		u16 = bswap_16(u16);
+		memcpy(p, &u16, 2);
+		break;
+	case 4:
+		memcpy(&u32, p, 4);
+		u32 = bswap_32(u32);
+		memcpy(p, &u32, 4);
+		break;
+	case 8:
+		memcpy(&u64, p, 8);
+		u64 = bswap_64(u64);
+		memcpy(p, &u64, 8);
+		break;
+	}
+}
+
+typedef void (*attr_fn)(unsigned int type, unsigned char *data, size_t len,
+			const void *arg);
+
+static void turn_attrs(unsigned char *p, size_t left, attr_fn fn,
+		       const void *arg)
+{
+	struct nlattr nla;
+	size_t step;
+
+	while (left >= NLA_HDRLEN) {
+		turn(p, 2);
+		turn(p + 2, 2);
+		memcpy(&nla, p, sizeof(nla));
+		if (nla.nla_len < NLA_HDRLEN || nla.nla_len > left)
+			return;
+		fn(nla.nla_type & NLA_TYPE_MASK, p + NLA_HDRLEN,
+		   nla.nla_len - NLA_HDRLEN, arg);
+		step = NLA_ALIGN(nla.nla_len);
+		if (step > left)
+			return;
+		p += step;
+		left -= step;
+	}
+}
+
+/* The controller of generic netlink: only what find_family() reads. */
+static void turn_control(unsigned int type, unsigned char *data, size_t len,
+			 const void *arg)
+{
+	(void)arg;
+	if (type == CTRL_ATTR_FAMILY_ID && len == 2)
+		turn(data, 2);
+}
+
+static void turn_eadm(unsigned int type, unsigned char *data, size_t len,
+		      const void *arg)
+{
+	const struct eadm_object *object = arg;
+
+	if (type > object->max_attr || object->by_attr[type] < 0)
+		return;
+	switch (object->fields[object->by_attr[type]].type) {
+	case EADM_SPEC_TYPE_STRING:
+	case EADM_SPEC_TYPE_BINARY:
+		break;
+	default:
+		turn(data, len);
+		break;
+	}
+}
+
+static void turn_rdma(unsigned int type, unsigned char *data, size_t len,
+		      const void *arg)
+{
+	switch (type) {
+	case RDMA_NLDEV_ATTR_RES_SUMMARY:
+	case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_QP:
+	case RDMA_NLDEV_ATTR_RES_QP_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_CQ:
+	case RDMA_NLDEV_ATTR_RES_CQ_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_MR:
+	case RDMA_NLDEV_ATTR_RES_MR_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_PD:
+	case RDMA_NLDEV_ATTR_RES_PD_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_CTX:
+	case RDMA_NLDEV_ATTR_RES_CTX_ENTRY:
+	case RDMA_NLDEV_ATTR_STAT_HWCOUNTERS:
+	case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY:
+		turn_attrs(data, len, turn_rdma, arg);
+		break;
+	case RDMA_NLDEV_ATTR_DEV_NAME:
+	case RDMA_NLDEV_ATTR_FW_VERSION:
+	case RDMA_NLDEV_ATTR_NDEV_NAME:
+	case RDMA_NLDEV_ATTR_RES_KERN_NAME:
+	case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME:
+	case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME:
+	case RDMA_NLDEV_ATTR_DRIVER:
+		break;
+	default:
+		turn(data, len);
+		break;
+	}
+}
+
+static const struct eadm_object *object_of(unsigned int cmd)
+{
+	int i;
+
+	for (i = 0; i < EADM_SPEC_OBJ_COUNT; i++) {
+		if (eadm_spec_objects[i].cmd == cmd)
+			return &eadm_spec_objects[i];
+	}
+	return NULL;
+}
+
+static void turn_body(uint16_t proto, uint16_t type, unsigned char *p,
+		      size_t len)
+{
+	const struct eadm_object *object;
+
+	if (type == NLMSG_ERROR || type == NLMSG_DONE) {
+		if (len >= 4)
+			turn(p, 4);
+		return;
+	}
+	if (type < NLMSG_MIN_TYPE)
+		return;
+	if (proto == NETLINK_RDMA) {
+		turn_attrs(p, len, turn_rdma, NULL);
+		return;
+	}
+	if (len < GENL_HDRLEN)
+		return;
+	if (type == GENL_ID_CTRL) {
+		turn_attrs(p + GENL_HDRLEN, len - GENL_HDRLEN, turn_control,
+			   NULL);
+		return;
+	}
+	object = object_of(p[0]);
+	if (object)
+		turn_attrs(p + GENL_HDRLEN, len - GENL_HDRLEN, turn_eadm,
+			   object);
+}
+
+/* Whether a packet is of the other byte order, as far as its length tells. */
+bool eadm_swap_needed(const void *data, size_t len)
+{
+	uint32_t n;
+
+	if (len < NLMSG_HDRLEN)
+		return false;
+	memcpy(&n, data, sizeof(n));
+	if (n >= NLMSG_HDRLEN && n <= len)
+		return false;
+	n = bswap_32(n);
+	return n >= NLMSG_HDRLEN && n <= len;
+}
+
+void eadm_swap(uint16_t proto, void *data, size_t len)
+{
+	unsigned char *p = data;
+	struct nlmsghdr nlh;
+	size_t step;
+
+	while (len >= NLMSG_HDRLEN) {
+		turn(p, 4);
+		turn(p + 4, 2);
+		turn(p + 6, 2);
+		turn(p + 8, 4);
+		turn(p + 12, 4);
+		memcpy(&nlh, p, sizeof(nlh));
+		if (nlh.nlmsg_len < NLMSG_HDRLEN || nlh.nlmsg_len > len)
+			return;
+		turn_body(proto, nlh.nlmsg_type, p + NLMSG_HDRLEN,
+			  nlh.nlmsg_len - NLMSG_HDRLEN);
+		step = NLMSG_ALIGN(nlh.nlmsg_len);
+		if (step > len)
+			return;
+		p += step;
+		len -= step;
+	}
+}
