@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands about the device as a whole (hw 4.1, 4.2, 4.4, 4.5).
+ * Commands about the device as a whole (hw 4.1, 4.2, 4.4, 4.5, 4.14).
  */
 #include <linux/bitfield.h>
 
@@ -57,5 +57,32 @@ enum ev_syndrome ev_cmd_conf_mtu(struct ev_adapter *ad, struct ev_cmd *cmd)
 	if (mtu < MIN_MTU || mtu > MAX_MTU)
 		return EV_INVALID;
 	ad->mtu = mtu;
+	return EV_OK;
+}
+
+enum ev_syndrome ev_cmd_set_retrans_num(struct ev_adapter *ad,
+					struct ev_cmd *cmd)
+{
+	const struct erdma_cmd_set_retrans_num *req = (void *)cmd->req;
+	u32 num = le32_to_cpu(req->retrans_num);
+
+	if (!num || num > ERDMA_RETRANS_MAX)
+		return EV_INVALID;
+	ad->retrans_num = num;
+	return EV_OK;
+}
+
+enum ev_syndrome ev_cmd_set_ext_attr(struct ev_adapter *ad, struct ev_cmd *cmd)
+{
+	const struct erdma_cmd_set_ext_attr *req = (void *)cmd->req;
+	u32 mask = le32_to_cpu(req->mask);
+
+	if (mask & ~EV_EXT_ATTRS)
+		return EV_INVALID;
+	if (mask & ERDMA_EXT_ATTR_DELAYED_ACK)
+		ad->delayed_ack = req->delayed_ack;
+	if (mask & ERDMA_EXT_ATTR_LEGACY)
+		ad->legacy = req->legacy;
+	ad->ext_attrs |= mask;
 	return EV_OK;
 }

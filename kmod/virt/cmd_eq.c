@@ -5,20 +5,6 @@
  */
 #include "ev.h"
 
-static enum ev_syndrome to_syndrome(int err)
-{
-	switch (err) {
-	case 0:
-		return EV_OK;
-	case -ENOMEM:
-		return EV_NO_MEMORY;
-	case -EFAULT:
-		return EV_BAD_ADDRESS;
-	default:
-		return EV_INVALID;
-	}
-}
-
 enum ev_syndrome ev_cmd_create_eq(struct ev_adapter *ad, struct ev_cmd *cmd)
 {
 	const struct erdma_cmd_create_eq *req = (void *)cmd->req;
@@ -32,10 +18,11 @@ enum ev_syndrome ev_cmd_create_eq(struct ev_adapter *ad, struct ev_cmd *cmd)
 		return EV_RANGE;
 	if (ad->eq[req->eqn].exists)
 		return EV_EXISTS;
-	return to_syndrome(ev_eq_init(ad, &ad->eq[req->eqn],
-				      le64_to_cpu(req->ring_addr),
-				      BIT(req->depth_log2), dbrec, req->vector,
-				      ERDMA_REG_CEQ_DB(req->eqn)));
+	return ev_syndrome_of(ev_eq_init(ad, &ad->eq[req->eqn],
+					 le64_to_cpu(req->ring_addr),
+					 BIT(req->depth_log2), dbrec,
+					 req->vector,
+					 ERDMA_REG_CEQ_DB(req->eqn)));
 }
 
 enum ev_syndrome ev_cmd_destroy_eq(struct ev_adapter *ad, struct ev_cmd *cmd)

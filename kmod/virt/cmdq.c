@@ -15,23 +15,44 @@
 
 struct cmd_desc {
 	const char *name;
-	ev_cmd_fn fn;
+	ev_cmd_fn *fn;
 	u32 len;			/* least slot bytes */
 };
 
-#define CMD(op, func, type) \
-	[ERDMA_CMD_##op] = { #op, ev_cmd_##func, sizeof(type) }
+#define CMD(op, func, len) [ERDMA_CMD_##op] = { #op, ev_cmd_##func, len }
+
+/* The parts of CREATE_QP and REG_MR that not every slot has are optional. */
+#define CREATE_QP_LEN	offsetof(struct erdma_cmd_create_qp, sq_inline_mtt)
+#define REG_MR_LEN	offsetof(struct erdma_cmd_reg_mr, phy_addr)
 
 static const struct cmd_desc rdma_cmds[] = {
-	CMD(QUERY_DEVICE, query_device, __le64),
+	CMD(QUERY_DEVICE, query_device, sizeof(__le64)),
+	CMD(CREATE_QP, create_qp, CREATE_QP_LEN),
+	CMD(DESTROY_QP, destroy_qp, sizeof(struct erdma_cmd_destroy_qp)),
+	CMD(MODIFY_QP, modify_qp, sizeof(struct erdma_cmd_modify_qp)),
+	CMD(CREATE_CQ, create_cq, sizeof(struct erdma_cmd_create_cq)),
+	CMD(DESTROY_CQ, destroy_cq, sizeof(struct erdma_cmd_destroy_cq)),
+	CMD(REFLUSH, reflush, sizeof(struct erdma_cmd_reflush)),
+	CMD(REG_MR, reg_mr, REG_MR_LEN),
+	CMD(DEREG_MR, dereg_mr, sizeof(struct erdma_cmd_dereg_mr)),
+	CMD(QUERY_QPC, query_qpc, sizeof(struct erdma_cmd_query)),
+	CMD(QUERY_CQC, query_cqc, sizeof(struct erdma_cmd_query)),
 };
 
 static const struct cmd_desc common_cmds[] = {
-	CMD(CREATE_EQ, create_eq, struct erdma_cmd_create_eq),
-	CMD(DESTROY_EQ, destroy_eq, struct erdma_cmd_destroy_eq),
-	CMD(QUERY_FW_INFO, query_fw_info, __le64),
-	CMD(CONF_MTU, conf_mtu, struct erdma_cmd_conf_mtu),
-	CMD(CONF_DEVICE, conf_device, struct erdma_cmd_conf_device),
+	CMD(CREATE_EQ, create_eq, sizeof(struct erdma_cmd_create_eq)),
+	CMD(DESTROY_EQ, destroy_eq, sizeof(struct erdma_cmd_destroy_eq)),
+	CMD(QUERY_FW_INFO, query_fw_info, sizeof(__le64)),
+	CMD(CONF_MTU, conf_mtu, sizeof(struct erdma_cmd_conf_mtu)),
+	CMD(GET_STATS, get_stats, sizeof(struct erdma_cmd_query)),
+	CMD(CONF_DEVICE, conf_device, sizeof(struct erdma_cmd_conf_device)),
+	CMD(QUERY_EQC, query_eqc, sizeof(struct erdma_cmd_query)),
+	CMD(SET_RETRANS_NUM, set_retrans_num,
+	    sizeof(struct erdma_cmd_set_retrans_num)),
+	CMD(ALLOC_DB, alloc_db, sizeof(struct erdma_cmd_db)),
+	CMD(FREE_DB, free_db, sizeof(struct erdma_cmd_db)),
+	CMD(SET_EXT_ATTR, set_ext_attr, sizeof(struct erdma_cmd_set_ext_attr)),
+	CMD(GET_EXT_ATTR, get_ext_attr, sizeof(struct erdma_cmd_query)),
 };
 
 static const struct cmd_desc *find(const struct ev_cmd *cmd)
@@ -118,15 +139,6 @@ void ev_cmdq_exit(struct ev_adapter *ad)
 	ad->cmdq.holding = false;
 }
 
-/*
- * The driver may reset the device and free its memory at any time without
- * waiting for an answer.
- */
-static bool may_access_memory(struct ev_adapter *ad)
-{
-	return !ev_reg_read(ad, ERDMA_REG_DEV_CTRL) && ev_bus_is_master(ad);
-}
-
 static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
 {
 	struct ev_cmdq *q = &ad->cmdq;
@@ -139,7 +151,7 @@ static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
 	      FIELD_PREP(ERDMA_CQE_SYNDROME, cmd->syndrome);
 	if (!(q->cq_pi & q->depth))
 		hdr |= ERDMA_CQE_OWNER;
-	if (!may_access_memory(ad))
+	if (!ev_model_may_access(ad))
 		return;
 	cqe->qe_idx = cpu_to_be32(cmd->index);
 	for (i = 0; i < ARRAY_SIZE(cmd->resp); i++) {
@@ -149,6 +161,7 @@ static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
 	/* The owner bit makes the entry valid; pairs with the driver's read. */
 	smp_store_release(&cqe->hdr, cpu_to_be32(hdr));
 	q->cq_pi++;
+	q->last = cmd->index;
 }
 
 /*
@@ -188,8 +201,11 @@ static void execute(struct ev_adapter *ad, struct ev_cmd *cmd)
 		cmd->syndrome = EV_UNKNOWN;
 	else if (cmd->len < desc->len)
 		cmd->syndrome = EV_SHORT;
-	else
+	if (cmd->syndrome == EV_OK) {
+		down_write(&ev_fabric);
 		cmd->syndrome = desc->fn(ad, cmd);
+		up_write(&ev_fabric);
+	}
 	if (cmd->syndrome)
 		ev_log(ad, EV_LOG_ERRORS, "command %u/%u %s: syndrome %u\n",
 		       cmd->sub_mod, cmd->opcode, desc ? desc->name : "?",
@@ -315,7 +331,7 @@ bool ev_cmdq_poll(struct ev_adapter *ad)
 		/* Pairs with the driver's write barrier before its doorbell. */
 		smp_rmb();
 		fetch(ad, &cmd);
-		if (!may_access_memory(ad))
+		if (!ev_model_may_access(ad))
 			break;
 		if (cmd.syndrome)
 			finish(ad, &cmd);

@@ -304,18 +304,12 @@ static struct config_group *adapters_make(struct config_group *group,
 					  const char *name)
 {
 	struct ev_adapter *ad;
-	unsigned int i;
 
 	ad = kzalloc(sizeof(*ad), GFP_KERNEL);
 	if (!ad)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&ad->plug_lock);
-	mutex_init(&ad->lock);
-	ev_eq_setup(&ad->aeq);
-	for (i = 0; i < ERDMA_MAX_VECTORS; i++) {
-		ad->msi.vector[i].adapter = ad;
-		ev_eq_setup(&ad->eq[i]);
-	}
+	ev_model_setup(ad);
 	ad->log_level = EV_LOG_ERRORS;
 	ad->params = (struct ev_params) {
 		.vectors = ERDMA_MAX_VECTORS,

@@ -12,8 +12,14 @@
  *   configfs (subsystem mutex, fragment semaphore)
  *   ev_adapter.plug_lock	plugging, unplugging; adapter parameters
  *   pci_lock_rescan_remove()
- *   ev_adapter.lock		the model: registers, CMDQ, tables of objects;
- *				held by the model thread for one pass
+ *   ev_adapter.lock		the model: registers, CMDQ; held by the model
+ *				thread for one pass
+ *   ev_fabric			all adapters' QPs, CQs, MRs and who is connected
+ *				to whom: changed by commands with write access,
+ *				used by the data path with read access
+ *   ev_mr.lock			what work requests change of an MR
+ *   ev_cq.lock			one CQ's indices
+ *   ev_adapter.watch_lock	list of CQs
  *   ev_eq.lock			one EQ's indices
  * Interrupts and config space are reached from any context: config bytes are
  * written under the PCI core's own lock and read with READ_ONCE(); pending
@@ -30,6 +36,7 @@
 #include <linux/msi.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
+#include <linux/rwsem.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
@@ -52,7 +59,7 @@
 #define EV_DOMAIN_FIRST		0xeda0
 #define EV_DOMAIN_LAST		0xeddf
 
-#define EV_MAX_CEQ		(ERDMA_MAX_VECTORS - 1)
+#define EV_EXT_ATTRS		(ERDMA_EXT_ATTR_DELAYED_ACK | ERDMA_EXT_ATTR_LEGACY)
 
 struct ev_adapter;
 
@@ -106,7 +113,6 @@ struct ev_params {
 /* ---- Interrupts --------------------------------------------------------- */
 
 struct ev_vector {
-	struct ev_adapter *adapter;
 	unsigned int virq;		/* 0: not allocated */
 	call_single_data_t csd;		/* to another CPU */
 	struct irq_work work;		/* to this CPU */
@@ -174,6 +180,7 @@ struct ev_cmd {
  * struct ev_cmdq - command queue
  * @ci:      next WQEBB to fetch, 16 bits free running
  * @sq_pi:   last SQ doorbell
+ * @last:    index of the last completed command
  * @cq_pi:   next CQE to write
  * @armed:   the driver waits for an event
  * @arm_ci:  its consumer index when it armed
@@ -184,6 +191,7 @@ struct ev_cmdq {
 	u32 depth;
 	u16 ci;
 	u16 sq_pi;
+	u16 last;
 	u32 cq_pi;
 	u32 arm_ci;
 	u64 arm_db;
@@ -197,6 +205,128 @@ struct ev_cmdq {
 	bool holding;
 	ktime_t held_until;
 	struct ev_cmd held;
+};
+
+/**
+ * struct ev_cq - completion queue
+ * @lock:      guards the rest, which until then is constant
+ * @users:     work queues that complete here; guarded by ev_fabric
+ * @watch:     link in ev_adapter.cq_watch while a doorbell is of interest
+ * @pi:        next entry to write, free running
+ * @sol_pi:    @pi after the last entry that counts for a solicited-only arm
+ * @arm_ci:    consumer index at the last arm
+ * @armed:     the next qualifying entry makes an event
+ * @solicited: only solicited or failed ones qualify
+ * @db:        last doorbell record seen
+ */
+struct ev_cq {
+	struct ev_adapter *ad;
+	u32 cqn;
+	u32 depth;
+	u16 eqn;
+	u16 db_page;
+	u32 users;
+	u64 addr;
+	u64 dbrec_addr;
+	__le64 *dbrec;
+	struct ev_buf ring;
+	struct list_head watch;
+	spinlock_t lock;		/* all below and the entries */
+	u32 pi;
+	u32 sol_pi;
+	u32 arm_ci;
+	bool armed;
+	bool solicited;
+	bool out_of_order_last;
+	u8 out_of_order;
+	u8 duplicate;
+	u32 bad_db_ci;
+	u64 db;
+};
+
+/* What a completion says. */
+struct ev_wc {
+	u32 qpn;
+	u32 bytes;
+	u32 data;			/* immediate or invalidated stag */
+	u16 index;
+	u8 opcode;
+	u8 qtype;
+	u8 syndrome;
+	bool solicited;
+};
+
+/**
+ * struct ev_wq - send or receive queue
+ * @depth:  in units of 32 bytes, which all indices count
+ * @pi:     the driver's index as of the last doorbell or REFLUSH, 16 bits
+ * @ci:     next entry to execute
+ * @last:   index of the last completed entry
+ * @cqes:   completions written
+ * @flushed_pi: @pi up to which entries were flushed
+ */
+struct ev_wq {
+	struct ev_buf ring;
+	struct ev_cq *cq;
+	u64 addr;
+	u64 dbrec_addr;
+	__le64 *dbrec;
+	u32 depth;
+	u32 page_offset;
+	u8 page_shift;
+	u16 db_page;
+	u16 pi;
+	u16 ci;
+	u16 last;
+	u16 cqes;
+	u16 flushed_pi;
+};
+
+/**
+ * struct ev_qp - queue pair, guarded by ev_fabric
+ * @poll: link in ev_adapter.qp_poll while doorbells are of interest
+ */
+struct ev_qp {
+	struct ev_adapter *ad;
+	u32 qpn;
+	u32 pd;
+	enum erdma_qp_state state;
+	struct ev_wq sq;
+	struct ev_wq rq;
+	struct list_head poll;
+	u32 remote_cookie;
+	__be32 sip;
+	__be32 dip;
+	__be16 sport;
+	__be16 dport;
+	u8 cc;
+	u16 tx_packets;
+	u16 rx_packets;
+};
+
+/**
+ * struct ev_mr - memory region
+ * @lock:  guards what a work request may change: @valid, @key, @rights,
+ *	   @start, @length, @page_shift, @count, @use_table, @inline_mtt
+ * @table: registered table of page addresses, one level whatever the driver's
+ * @max_count: entries in @table
+ */
+struct ev_mr {
+	u32 index;
+	u32 pd;
+	enum erdma_mr_type type;
+	u32 max_count;
+	struct ev_buf table;
+	spinlock_t lock;		/* see above */
+	bool valid;
+	bool use_table;
+	u8 key;
+	u8 rights;			/* ERDMA_MR_* */
+	u8 page_shift;
+	u64 start;
+	u64 length;
+	u32 count;
+	u64 inline_mtt[ERDMA_MR_INLINE_MTT];
 };
 
 /* ---- Faults ------------------------------------------------------------- */
@@ -303,6 +433,14 @@ struct ev_adapter {
 	struct ev_cmdq cmdq;
 	struct ev_eq aeq;
 	struct ev_eq eq[ERDMA_MAX_VECTORS];	/* by EQN, 0 is the CMDQ's */
+	u16 db_users[ERDMA_BAR0_SIZE / ERDMA_HW_PAGE_SIZE];
+	u64 stats[ERDMA_STATS_COUNT];
+	struct xarray cqs;			/* these guarded by ev_fabric */
+	struct xarray qps;
+	struct xarray mrs;
+	struct list_head qp_poll;
+	spinlock_t watch_lock;			/* cq_watch */
+	struct list_head cq_watch;
 	struct ev_counters counters;
 };
 
@@ -324,6 +462,17 @@ enum ev_config_event {
 /* Log levels: 1 refused commands and events, 2 every command. */
 #define EV_LOG_ERRORS		1
 #define EV_LOG_COMMANDS		2
+
+static inline u32 ev_max_qp(const struct ev_adapter *ad)
+{
+	return ad->params.qblock * ERDMA_QP_PER_QBLOCK;
+}
+
+/* Of CQs and MRs alike (hw 4.1). */
+static inline u32 ev_max_cq(const struct ev_adapter *ad)
+{
+	return 2 * ev_max_qp(ad);
+}
 
 static inline u32 ev_reg_read(const struct ev_adapter *ad, u32 reg)
 {
@@ -395,27 +544,93 @@ static inline void *ev_buf_at(const struct ev_buf *buf, u64 off)
 }
 
 /* model.c */
+extern struct rw_semaphore ev_fabric;
+void ev_model_setup(struct ev_adapter *ad);
 int ev_model_start(struct ev_adapter *ad);
 void ev_model_stop(struct ev_adapter *ad);
 void ev_model_power_on(struct ev_adapter *ad);
 void ev_model_kill(struct ev_adapter *ad);
 void ev_model_wake(struct ev_adapter *ad);
+bool ev_model_may_access(struct ev_adapter *ad);
 
 /* cmdq.c */
-typedef enum ev_syndrome (*ev_cmd_fn)(struct ev_adapter *ad,
-				      struct ev_cmd *cmd);
-
 int ev_cmdq_init(struct ev_adapter *ad);
 void ev_cmdq_exit(struct ev_adapter *ad);
 bool ev_cmdq_poll(struct ev_adapter *ad);
 
-/* cmd_*.c: one function per command */
-enum ev_syndrome ev_cmd_query_device(struct ev_adapter *ad, struct ev_cmd *cmd);
-enum ev_syndrome ev_cmd_query_fw_info(struct ev_adapter *ad, struct ev_cmd *cmd);
-enum ev_syndrome ev_cmd_conf_device(struct ev_adapter *ad, struct ev_cmd *cmd);
-enum ev_syndrome ev_cmd_conf_mtu(struct ev_adapter *ad, struct ev_cmd *cmd);
-enum ev_syndrome ev_cmd_create_eq(struct ev_adapter *ad, struct ev_cmd *cmd);
-enum ev_syndrome ev_cmd_destroy_eq(struct ev_adapter *ad, struct ev_cmd *cmd);
+/* cmd_*.c: one function per command; @ad->lock and ev_fabric are held. */
+typedef enum ev_syndrome ev_cmd_fn(struct ev_adapter *ad, struct ev_cmd *cmd);
+
+ev_cmd_fn ev_cmd_query_device;
+ev_cmd_fn ev_cmd_query_fw_info;
+ev_cmd_fn ev_cmd_conf_device;
+ev_cmd_fn ev_cmd_conf_mtu;
+ev_cmd_fn ev_cmd_set_retrans_num;
+ev_cmd_fn ev_cmd_set_ext_attr;
+ev_cmd_fn ev_cmd_get_stats;
+ev_cmd_fn ev_cmd_get_ext_attr;
+ev_cmd_fn ev_cmd_query_qpc;
+ev_cmd_fn ev_cmd_query_cqc;
+ev_cmd_fn ev_cmd_query_eqc;
+ev_cmd_fn ev_cmd_alloc_db;
+ev_cmd_fn ev_cmd_free_db;
+ev_cmd_fn ev_cmd_create_eq;
+ev_cmd_fn ev_cmd_destroy_eq;
+ev_cmd_fn ev_cmd_create_cq;
+ev_cmd_fn ev_cmd_destroy_cq;
+ev_cmd_fn ev_cmd_create_qp;
+ev_cmd_fn ev_cmd_destroy_qp;
+ev_cmd_fn ev_cmd_modify_qp;
+ev_cmd_fn ev_cmd_reflush;
+ev_cmd_fn ev_cmd_reg_mr;
+ev_cmd_fn ev_cmd_dereg_mr;
+
+/**
+ * ev_syndrome_of() - syndrome of a command that failed inside the model
+ * @err: 0 or a negative error
+ */
+static inline enum ev_syndrome ev_syndrome_of(int err)
+{
+	switch (err) {
+	case 0:
+		return EV_OK;
+	case -ENOMEM:
+		return EV_NO_MEMORY;
+	case -EFAULT:
+		return EV_BAD_ADDRESS;
+	case -EBUSY:
+		return EV_EXISTS;
+	default:
+		return EV_INVALID;
+	}
+}
+
+/* cq.c */
+struct ev_cq *ev_cq_find(struct ev_adapter *ad, u32 cqn);
+void ev_cq_free(struct ev_cq *cq);
+void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc);
+bool ev_cq_poll(struct ev_adapter *ad);
+
+/* qp.c */
+struct ev_qp *ev_qp_find(struct ev_adapter *ad, u32 qpn);
+void ev_qp_free(struct ev_qp *qp);
+u64 ev_wq_record(const struct ev_wq *wq);
+void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state);
+void ev_qp_reflush(struct ev_qp *qp, u16 sq_pi, u16 rq_pi);
+bool ev_qp_poll(struct ev_adapter *ad);
+
+/* mr.c */
+struct ev_mr *ev_mr_find(struct ev_adapter *ad, u32 index);
+void ev_mr_free(struct ev_mr *mr);
+
+/* mtt.c */
+int ev_mtt_map_ring(struct ev_adapter *ad, struct ev_buf *ring,
+		    const __le64 *entry, u32 count, u8 page_shift, u32 off,
+		    u64 len);
+int ev_mtt_map_ring_table(struct ev_adapter *ad, struct ev_buf *ring, u64 table,
+			  u32 count, u8 page_shift, u32 off, u64 len);
+int ev_mtt_map_tree(struct ev_adapter *ad, struct ev_buf *out, u64 table,
+		    u64 count, u32 level, u8 mtt_page_shift);
 
 /* eq.c */
 void ev_eq_setup(struct ev_eq *eq);

@@ -19,10 +19,42 @@
 /* A pause is this fraction of the idle time so far. */
 #define SLEEP_SHARE		8
 
+DECLARE_RWSEM(ev_fabric);
+
+/**
+ * ev_model_may_access() - may driver memory be touched?
+ * @ad: adapter
+ *
+ * The driver may reset the device and free its memory at any time without
+ * waiting for an answer; the request is in the register before it does.
+ *
+ * Context: any.
+ */
+bool ev_model_may_access(struct ev_adapter *ad)
+{
+	return !ev_reg_read(ad, ERDMA_REG_DEV_CTRL) && ev_bus_is_master(ad);
+}
+
 static void release_objects(struct ev_adapter *ad)
 {
+	unsigned long index;
+	struct ev_qp *qp;
+	struct ev_cq *cq;
+	struct ev_mr *mr;
 	unsigned int i;
 
+	down_write(&ev_fabric);
+	xa_for_each(&ad->qps, index, qp)
+		ev_qp_free(qp);
+	xa_for_each(&ad->cqs, index, cq)
+		ev_cq_free(cq);
+	xa_for_each(&ad->mrs, index, mr)
+		ev_mr_free(mr);
+	xa_destroy(&ad->qps);
+	xa_destroy(&ad->cqs);
+	xa_destroy(&ad->mrs);
+	up_write(&ev_fabric);
+	memset(ad->db_users, 0, sizeof(ad->db_users));
 	ev_cmdq_exit(ad);
 	ev_eq_exit(&ad->aeq);
 	for (i = ERDMA_EQN_CEQ(0); i < ERDMA_MAX_VECTORS; i++)
@@ -101,6 +133,26 @@ static bool poll_control(struct ev_adapter *ad)
 		ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_RESET_DONE);
 	}
 	return true;
+}
+
+/**
+ * ev_model_setup() - once in an adapter's life
+ * @ad: adapter, zeroed
+ */
+void ev_model_setup(struct ev_adapter *ad)
+{
+	unsigned int i;
+
+	mutex_init(&ad->lock);
+	spin_lock_init(&ad->watch_lock);
+	INIT_LIST_HEAD(&ad->qp_poll);
+	INIT_LIST_HEAD(&ad->cq_watch);
+	xa_init(&ad->qps);
+	xa_init(&ad->cqs);
+	xa_init(&ad->mrs);
+	ev_eq_setup(&ad->aeq);
+	for (i = 0; i < ERDMA_MAX_VECTORS; i++)
+		ev_eq_setup(&ad->eq[i]);
 }
 
 /**
@@ -198,6 +250,10 @@ static bool pass(struct ev_adapter *ad)
 	busy = poll_control(ad);
 	if (ad->state == EV_RUNNING) {
 		busy |= ev_cmdq_poll(ad);
+		down_read(&ev_fabric);
+		busy |= ev_qp_poll(ad);
+		busy |= ev_cq_poll(ad);
+		up_read(&ev_fabric);
 		busy |= ev_eq_poll(ad, &ad->aeq);
 		for (i = 0; i < ERDMA_MAX_VECTORS; i++)
 			busy |= ev_eq_poll(ad, &ad->eq[i]);

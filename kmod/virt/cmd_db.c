@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Doorbell pages for user contexts (hw 4.11). They come from the SQ doorbell
+ * area, which has room for 30 contexts with pages of their own; after that
+ * pages are shared, which is no matter here since a doorbell's value names the
+ * queue. The index counts host pages from the start of BAR0.
+ */
+#include <linux/bitfield.h>
+
+#include "ev.h"
+
+/* Page 1 is what drivers without allocation use, the last is for sharing. */
+#define FIRST_PAGE	(ERDMA_BAR_SQDB / ERDMA_HW_PAGE_SIZE + 1)
+#define LAST_PAGE	(ERDMA_BAR_SQDB_SHARED / ERDMA_HW_PAGE_SIZE - 1)
+
+/* The page with the fewest users that is not one of @other. */
+static u32 pick(struct ev_adapter *ad, u32 step, const u32 *other, u32 n)
+{
+	u32 best = 0, page, i;
+
+	for (page = round_up(FIRST_PAGE, step); page + step - 1 <= LAST_PAGE;
+	     page += step) {
+		for (i = 0; i < n && other[i] != page; i++)
+			;
+		if (i == n && (!best || ad->db_users[page] < ad->db_users[best]))
+			best = page;
+	}
+	if (!best || ad->db_users[best] == U16_MAX)
+		return 0;
+	return best;
+}
+
+enum ev_syndrome ev_cmd_alloc_db(struct ev_adapter *ad, struct ev_cmd *cmd)
+{
+	u32 scale = ad->page_shift - ERDMA_HW_PAGE_SHIFT;
+	u32 page[3], i;
+
+	for (i = 0; i < ARRAY_SIZE(page); i++) {
+		page[i] = pick(ad, BIT(scale), page, i);
+		if (!page[i])
+			return EV_NO_SPACE;
+	}
+	for (i = 0; i < ARRAY_SIZE(page); i++)
+		ad->db_users[page[i]]++;
+	cmd->resp[0] = FIELD_PREP(ERDMA_ALLOC_DB_SDB, page[0] >> scale) |
+		       FIELD_PREP(ERDMA_ALLOC_DB_CDB, page[1] >> scale) |
+		       FIELD_PREP(ERDMA_ALLOC_DB_RDB, page[2] >> scale);
+	return EV_OK;
+}
+
+enum ev_syndrome ev_cmd_free_db(struct ev_adapter *ad, struct ev_cmd *cmd)
+{
+	const struct erdma_cmd_db *req = (void *)cmd->req;
+	u32 scale = ad->page_shift - ERDMA_HW_PAGE_SHIFT;
+	u32 page[3] = {
+		le16_to_cpu(req->sdb) << scale,
+		le16_to_cpu(req->cdb) << scale,
+		le16_to_cpu(req->rdb) << scale,
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(page); i++) {
+		if (page[i] >= ARRAY_SIZE(ad->db_users))
+			return EV_RANGE;
+		if (!ad->db_users[page[i]])
+			return EV_NO_OBJECT;
+	}
+	if (page[0] == page[1] || page[1] == page[2] || page[0] == page[2])
+		return EV_INVALID;
+	for (i = 0; i < ARRAY_SIZE(page); i++)
+		ad->db_users[page[i]]--;
+	return EV_OK;
+}

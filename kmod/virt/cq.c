@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Completion queues (hw 7).
+ *
+ * All kernel CQs ring one doorbell address, so the doorbell record is what
+ * counts. It is looked at whenever an entry was written: entry first, then the
+ * record, as the driver writes the record first and then looks for entries; one
+ * of the two sees the other. CQs with entries that no arm has covered are
+ * watched besides, for drivers that arm late and do not look again.
+ */
+#include <linux/bitfield.h>
+#include <linux/slab.h>
+
+#include "ev.h"
+
+/* Records looked at per pass of the model. */
+#define WATCH_BATCH	64
+
+/**
+ * ev_cq_find() - look up a CQ
+ * @ad: adapter
+ * @cqn: number, may be anything
+ *
+ * Context: ev_fabric held.
+ * Return: the CQ or NULL.
+ */
+struct ev_cq *ev_cq_find(struct ev_adapter *ad, u32 cqn)
+{
+	return xa_load(&ad->cqs, cqn);
+}
+
+/**
+ * ev_cq_free() - free a CQ that is in no table any more
+ * @cq: CQ
+ *
+ * Context: ev_fabric held for writing.
+ */
+void ev_cq_free(struct ev_cq *cq)
+{
+	list_del(&cq->watch);
+	ev_buf_unmap(&cq->ring);
+	kfree(cq);
+}
+
+static void note_sequence(struct ev_cq *cq, u64 db)
+{
+	u8 step = FIELD_GET(ERDMA_CQ_DB_IDX, db) -
+		  FIELD_GET(ERDMA_CQ_DB_IDX, cq->db);
+
+	if (!(cq->db & ERDMA_CQ_DB_ARM) || (step && step < 0x80))
+		return;
+	cq->out_of_order_last = step;
+	cq->bad_db_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
+	if (step)
+		cq->out_of_order++;
+	else
+		cq->duplicate++;
+}
+
+/* Looks at the doorbell record; an armed CQ with news makes its event. */
+static bool evaluate(struct ev_cq *cq)
+{
+	u64 db = le64_to_cpu(READ_ONCE(*cq->dbrec));
+	u32 pi;
+
+	lockdep_assert_held(&cq->lock);
+	if (db != cq->db && db & ERDMA_CQ_DB_ARM &&
+	    FIELD_GET(ERDMA_CQ_DB_CQN, db) == cq->cqn) {
+		note_sequence(cq, db);
+		cq->armed = true;
+		cq->solicited = db & ERDMA_CQ_DB_SOL;
+		cq->arm_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
+	}
+	cq->db = db;
+	if (!cq->armed)
+		return false;
+	pi = cq->solicited ? cq->sol_pi : cq->pi;
+	/* Nothing new, in 24 bit arithmetic. */
+	if (((pi - cq->arm_ci - 1) & ERDMA_CQ_DB_CI) >= cq->depth)
+		return false;
+	cq->armed = false;
+	ev_eq_post(cq->ad, &cq->ad->eq[cq->eqn],
+		   FIELD_PREP(ERDMA_CEQE_PI, cq->pi) |
+		   FIELD_PREP(ERDMA_CEQE_CQN, cq->cqn), 0);
+	return true;
+}
+
+static void watch(struct ev_cq *cq)
+{
+	struct ev_adapter *ad = cq->ad;
+
+	if (cq->armed)
+		return;
+	spin_lock(&ad->watch_lock);
+	if (list_empty(&cq->watch))
+		list_add_tail(&cq->watch, &ad->cq_watch);
+	spin_unlock(&ad->watch_lock);
+}
+
+/**
+ * ev_cq_post() - write a completion
+ * @cq: CQ
+ * @wc: what it says
+ *
+ * Context: ev_fabric held.
+ */
+void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc)
+{
+	struct erdma_cqe *cqe;
+	u32 hdr;
+
+	if (!ev_model_may_access(cq->ad))
+		return;
+	spin_lock(&cq->lock);
+	cqe = ev_buf_at(&cq->ring, (u64)(cq->pi & (cq->depth - 1)) *
+			ERDMA_CQE_SIZE);
+	cqe->qe_idx = cpu_to_be32(wc->index);
+	cqe->qpn = cpu_to_be32(wc->qpn);
+	/* Immediate data is the one little endian word. */
+	if (wc->opcode == ERDMA_OP_RECV_INV)
+		cqe->inv_stag = cpu_to_be32(wc->data);
+	else
+		cqe->imm = cpu_to_le32(wc->data);
+	cqe->byte_cnt = cpu_to_be32(wc->bytes);
+	hdr = FIELD_PREP(ERDMA_CQE_OPCODE, wc->opcode) |
+	      FIELD_PREP(ERDMA_CQE_QTYPE, wc->qtype) |
+	      FIELD_PREP(ERDMA_CQE_SYNDROME, wc->syndrome);
+	if (!(cq->pi & cq->depth))
+		hdr |= ERDMA_CQE_OWNER;
+	/* The owner bit makes the entry valid; pairs with the driver's read. */
+	smp_store_release(&cqe->hdr, cpu_to_be32(hdr));
+	cq->pi++;
+	if (wc->solicited || wc->syndrome)
+		cq->sol_pi = cq->pi;
+	/* Entry first, then the record: see above. */
+	smp_mb();
+	evaluate(cq);
+	watch(cq);
+	spin_unlock(&cq->lock);
+}
+
+/**
+ * ev_cq_poll() - look for late arms of CQs
+ * @ad: running adapter
+ *
+ * Context: ev_fabric held for reading.
+ * Return: whether an event was made.
+ */
+bool ev_cq_poll(struct ev_adapter *ad)
+{
+	struct ev_cq *cq, *first = NULL;
+	bool busy = false;
+	unsigned int n;
+
+	if (!ev_model_may_access(ad))
+		return false;
+	for (n = 0; n < WATCH_BATCH; n++) {
+		spin_lock(&ad->watch_lock);
+		cq = list_first_entry_or_null(&ad->cq_watch, struct ev_cq,
+					      watch);
+		if (cq && cq != first)
+			list_del_init(&cq->watch);
+		spin_unlock(&ad->watch_lock);
+		if (!cq || cq == first)
+			break;
+		if (!first)
+			first = cq;
+		spin_lock(&cq->lock);
+		busy |= evaluate(cq);
+		watch(cq);
+		spin_unlock(&cq->lock);
+	}
+	return busy;
+}
