@@ -59,9 +59,6 @@ static enum ev_syndrome set_translation(struct ev_adapter *ad, struct ev_mr *mr,
 		mr->inline_mtt[i] = le64_to_cpu(req->entry[i]);
 		if (mr->inline_mtt[i] & page_mask)
 			return EV_INVALID;
-		if (mr->type == ERDMA_MR_NORMAL &&
-		    !ev_dma_page(ad, mr->inline_mtt[i]))
-			return EV_BAD_ADDRESS;
 	}
 	return EV_OK;
 }
@@ -70,7 +67,8 @@ static enum ev_syndrome set_range(struct ev_adapter *ad, struct ev_mr *mr,
 				  const struct erdma_cmd_reg_mr *c,
 				  const struct mr_req *req)
 {
-	u64 off;
+	u64 off, page;
+	u32 i;
 
 	mr->start = le64_to_cpu(c->start_va);
 	off = mr->start & (BIT_ULL(mr->page_shift) - 1);
@@ -85,6 +83,12 @@ static enum ev_syndrome set_range(struct ev_adapter *ad, struct ev_mr *mr,
 	if (mr->start + mr->length < mr->start ||
 	    off + mr->length > req->count << mr->page_shift)
 		return EV_INVALID;
+	/* A large first page may begin where there is no memory. */
+	for (i = 0; i < req->count && !mr->use_table; i++) {
+		page = mr->inline_mtt[i] + (i ? 0 : off);
+		if (mr->length && !ev_dma_page(ad, page))
+			return EV_BAD_ADDRESS;
+	}
 	return EV_OK;
 }
 

@@ -13,6 +13,9 @@
 
 #define MAX_DEPTH		32768
 
+/* In the SQ doorbell register once it is consumed: a PI of 0 is a doorbell. */
+#define NO_DOORBELL		(~0ULL)
+
 struct cmd_desc {
 	const char *name;
 	ev_cmd_fn *fn;
@@ -102,9 +105,6 @@ int ev_cmdq_init(struct ev_adapter *ad)
 	if (!ev_dma_record(ad, q->sq_dbrec_addr) ||
 	    !ev_dma_record(ad, q->cq_dbrec_addr))
 		return -EFAULT;
-	/* The last life's producer index would replay old commands. */
-	ev_reg_write64(ad, ERDMA_REG_CMDQ_SQ_DB, 0);
-	ev_reg_write64(ad, ERDMA_REG_CMDQ_CQ_DB, 0);
 
 	ret = ev_buf_map(ad, &q->sq, q->sq_addr,
 			 (u64)q->depth * ERDMA_WQEBB_SIZE);
@@ -123,6 +123,16 @@ int ev_cmdq_init(struct ev_adapter *ad)
 	if (ret)
 		ev_cmdq_exit(ad);
 	return ret;
+}
+
+/**
+ * ev_cmdq_reset() - forget doorbells, which would replay old commands
+ * @ad: adapter
+ */
+void ev_cmdq_reset(struct ev_adapter *ad)
+{
+	ev_reg_write64(ad, ERDMA_REG_CMDQ_SQ_DB, NO_DOORBELL);
+	ev_reg_write64(ad, ERDMA_REG_CMDQ_CQ_DB, 0);
 }
 
 /**
@@ -289,9 +299,20 @@ static bool poll_cq_doorbell(struct ev_adapter *ad)
 static bool poll_sq_doorbell(struct ev_adapter *ad)
 {
 	struct ev_cmdq *q = &ad->cmdq;
-	u16 pi = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI,
-			   ev_reg_read64(ad, ERDMA_REG_CMDQ_SQ_DB));
+	u64 db = ev_reg_read64(ad, ERDMA_REG_CMDQ_SQ_DB);
+	u16 pi = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI, db);
 
+	if (db == NO_DOORBELL)
+		return false;
+	/*
+	 * After INIT without RESET the driver takes the old INIT_DONE for its
+	 * own and goes on: its doorbell is left for the life to come. Pairs
+	 * with the order of the driver's MMIO writes.
+	 */
+	smp_rmb();
+	if (!ev_model_may_access(ad))
+		return false;
+	ev_reg_cmpxchg64(ad, ERDMA_REG_CMDQ_SQ_DB, db, NO_DOORBELL);
 	if (pi == q->sq_pi)
 		return false;
 	if ((u16)(pi - q->ci) > q->depth) {

@@ -5,8 +5,9 @@
  *
  * MMIO cannot be trapped, so BAR0 is memory that a thread looks at. Registers
  * of a single writer (control, CMDQ and EQ doorbells) are read there and set
- * back to 0 when consumed, which tells two equal values apart. An idle adapter
- * reads nothing but its own BAR, never memory that the driver may have freed.
+ * back to a value that is no doorbell when consumed, which tells two equal
+ * values apart. An idle adapter reads nothing but its own BAR, never memory
+ * that the driver may have freed.
  *
  * Lock order, outermost first:
  *   configfs (subsystem mutex, fragment semaphore)
@@ -494,6 +495,13 @@ static inline void ev_reg_write64(const struct ev_adapter *ad, u32 reg, u64 val)
 	WRITE_ONCE(*(__le64 *)(ad->bar0 + reg), cpu_to_le64(val));
 }
 
+static inline void ev_reg_cmpxchg64(const struct ev_adapter *ad, u32 reg,
+				    u64 old, u64 val)
+{
+	cmpxchg64((u64 *)(ad->bar0 + reg), (__force u64)cpu_to_le64(old),
+		  (__force u64)cpu_to_le64(val));
+}
+
 /* Takes a doorbell: a later one is seen again even if its value is equal. */
 static inline u64 ev_reg_take64(const struct ev_adapter *ad, u32 reg)
 {
@@ -555,6 +563,7 @@ bool ev_model_may_access(struct ev_adapter *ad);
 
 /* cmdq.c */
 int ev_cmdq_init(struct ev_adapter *ad);
+void ev_cmdq_reset(struct ev_adapter *ad);
 void ev_cmdq_exit(struct ev_adapter *ad);
 bool ev_cmdq_poll(struct ev_adapter *ad);
 

@@ -130,6 +130,7 @@ static bool poll_control(struct ev_adapter *ad)
 		init(ad);
 	} else if (ctrl & ERDMA_CTRL_RESET) {
 		reset(ad);
+		ev_cmdq_reset(ad);
 		ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_RESET_DONE);
 	}
 	return true;
@@ -173,6 +174,7 @@ void ev_model_power_on(struct ev_adapter *ad)
 		     mac[4] << 8 | mac[5]);
 	ev_reg_write(ad, ERDMA_REG_MAC_H, mac[0] << 8 | mac[1]);
 	ev_reg_write(ad, ERDMA_REG_GRP_NUM, p->grp_num);
+	ev_cmdq_reset(ad);
 	WRITE_ONCE(ad->config_dead, false);
 	ad->state = EV_POWERED;
 	reset(ad);
@@ -206,8 +208,10 @@ static void poll_config(struct ev_adapter *ad)
 		clear_bit(EV_CONFIG_DMA_OFF, &ad->config_events);
 		ev_model_power_on(ad);
 	}
-	if (test_and_clear_bit(EV_CONFIG_DMA_OFF, &ad->config_events))
+	if (test_and_clear_bit(EV_CONFIG_DMA_OFF, &ad->config_events)) {
 		reset(ad);
+		ev_cmdq_reset(ad);
+	}
 }
 
 /* Returns whether the device is out of order. */

@@ -1,0 +1,738 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Control plane of the virtual adapter against the hardware interface.
+
+Runs in the guest with no ERDMA driver loaded; prints TAP lines."""
+
+import struct
+import sys
+import time
+
+import raw
+from raw import COMMON, RDMA
+from tap import case, equal, run, adapter
+
+(NO_OBJECT, NO_MEMORY, BAD_ADDRESS, BUSY, EXISTS, INVALID, NO_SPACE, RANGE,
+ UNKNOWN, BAD_INDEX, SHORT) = 2, 12, 14, 16, 17, 22, 28, 34, 38, 71, 90
+
+
+@case("registers after power-on")
+def power_on(ad):
+    dev = ad.plug()
+    equal(dev.read32(0x00), 0x01000000)
+    equal(dev.read32(0x0c), 0)
+    equal(dev.read32(0x14), 0)
+    mac = bytes.fromhex(ad.read("mac").replace(":", ""))
+    equal(struct.pack(">HI", dev.read32(0x1c), dev.read32(0x18)), mac)
+    equal(dev.read32(0x4c), 0)
+
+
+@case("RESET and INIT, in any order and without the other")
+def reset_init(ad):
+    dev = ad.plug()
+    dev.master()
+    dev.reset()
+    equal(dev.read32(0x14), 1)
+    dev.init()
+    equal(dev.read32(0x14), 2)
+    equal(ad.read("state"), "running")
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[:2], (0, 0x225))
+    # A life that ends without RESET: old doorbells must not be replayed.
+    dev.command(COMMON, raw.QUERY_FW_INFO)
+    dev.init()
+    commands = int(ad.read("commands"))
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+    equal(int(ad.read("commands")), commands + 1)
+    dev.reset()
+    equal(dev.read32(0x14), 1)
+    equal(ad.read("state"), "powered")
+    # RESET overwritten by INIT before the device looked.
+    dev.prepare()
+    dev.write32(0x10, 1)
+    dev.write32(0x10, 2)
+    raw.wait_until(lambda: dev.read32(0x14) & 2, "INIT_DONE")
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+
+
+@case("end of bus mastering ends a life at once")
+def master_off(ad):
+    dev = ad.plug()
+    dev.init()
+    dev.master(False)
+    equal(dev.read32(0x14), 0)
+    raw.wait_until(lambda: ad.read("state") == "powered", "reset")
+    dev.init()
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+
+
+@case("INIT with impossible rings never says done")
+def bad_init(ad):
+    dev = ad.plug()
+    dev.master()
+    for reg, value in ((0x30, 0), (0x30, 500), (0x30, 1 << 20), (0x34, 3),
+                       (0x34, 65536), (0x48, 0), (0x24, 0xffffff), (0x20, 4),
+                       (0x3c, 0xffffff), (0x38, 8), (0x44, 0x7fffffff),
+                       (0x64, 0x7fffff), (0x6c, 0x7fffff), (0x74, 0x7fffff),
+                       (0x78, 4)):
+        dev.memory.used = 0
+        dev.prepare()
+        dev.write32(reg, value)
+        dev.write32(0x10, 2)
+        raw.wait_until(lambda: dev.read32(0x10) == 0, "INIT taken")
+        # The device does one thing after another: INIT is over after this.
+        dev.write32(0x10, 1)
+        raw.wait_until(lambda: dev.read32(0x14) & 1, "RESET")
+        equal(dev.read32(0x14), 1, f"register {reg:#x} = {value:#x}")
+    dev.init()
+
+
+@case("both slot sizes, ring wrap, garbage behind the request")
+def slots(ad):
+    for slot in 64, 128:
+        dev = ad.plug(slot=slot)
+        dev.init(depth=32)
+        for i in range(100):
+            first = dev.post(COMMON, raw.QUERY_FW_INFO)
+            equal(first, i * slot // 32 & 0xffff)
+            equal(dev.completion(first), (0, 0x225, 0))
+        # The 16 bit index wraps, too.
+        dev.init(depth=32)
+        for i in range(65536 // dev.wqebbs // 4):
+            firsts = [dev.post(COMMON, raw.QUERY_FW_INFO, ring=False)
+                      for _ in range(4)]
+            dev.ring()
+            for first in firsts:
+                equal(dev.completion(first)[0], 0)
+        equal(dev.pi, 0)
+        equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+
+
+@case("event mode: one event per arm, never one too many")
+def events(ad):
+    dev = ad.plug()
+    dev.init()
+    dev.command(COMMON, raw.QUERY_FW_INFO)
+    equal(dev.eq.get(), None, "event although not armed")
+    for i in range(300):
+        dev.arm()
+        firsts = [dev.post(COMMON, raw.QUERY_FW_INFO) for _ in range(3)]
+        dev.eq.wait("an event")
+        dev.cmdsn += 1
+        for first in firsts:
+            dev.completion(first)
+        equal(dev.eq.get(), None, "second event")
+        dev.arm_eq(0, dev.eq)
+    # Completion between poll and arm: event at once.
+    first = dev.post(COMMON, raw.QUERY_FW_INFO)
+    raw.wait_until(dev.cq.peek, "completion")
+    equal(dev.eq.get(), None)
+    dev.arm()
+    dev.eq.wait("an event for what was there before the arm")
+    dev.completion(first)
+    # Nothing unconsumed: no event.
+    dev.cmdsn += 1
+    doorbells = int(ad.read("doorbells"))
+    dev.arm()
+    raw.wait_until(lambda: int(ad.read("doorbells")) > doorbells, "arm seen")
+    equal(dev.eq.get(), None)
+
+
+@case("MSI-X masks, pending bits and replay")
+def msix(ad):
+    dev = ad.plug()
+    dev.init()
+
+    def pending():
+        return dev.read64(0x800, bar=1)
+
+    def event():
+        dev.arm()
+        dev.command(COMMON, raw.QUERY_FW_INFO)
+        dev.eq.wait("an event")
+        dev.cmdsn += 1
+
+    dev.config16(0x42, 0x8000)
+    dev.write32(12, 1, bar=1)
+    event()
+    raw.wait_until(lambda: pending() == 1, "pending bit of a masked vector")
+    raised = int(ad.read("interrupts"))
+    dev.write32(12, 0, bar=1)
+    raw.wait_until(lambda: pending() == 0, "replay after unmask")
+    equal(int(ad.read("interrupts")), raised)
+    dev.config16(0x42, 0xc000)
+    dev.arm_eq(0, dev.eq)
+    event()
+    raw.wait_until(lambda: pending() == 1, "pending bit under MASKALL")
+    # Entries left when the EQ is armed raise the vector again.
+    dev.config16(0x42, 0x8000)
+    raw.wait_until(lambda: pending() == 0, "replay after MASKALL")
+    dev.arm_eq(0, dev.eq)
+    event()
+    raised = int(ad.read("interrupts"))
+    left = raw.Ring(dev.eq.block, dev.eq.depth, 16, False)
+    left.ci = dev.eq.ci - 1
+    dev.arm_eq(0, left)
+    raw.wait_until(lambda: int(ad.read("interrupts")) == raised + 1,
+                   "interrupt for entries left")
+    doorbells = int(ad.read("doorbells"))
+    dev.arm_eq(0, dev.eq)
+    dev.arm_eq(-1, dev.aeq)
+    dev.arm_eq(0, dev.eq)
+    dev.command(COMMON, raw.QUERY_FW_INFO)
+    raw.wait_until(lambda: int(ad.read("doorbells")) > doorbells, "doorbell")
+    equal(int(ad.read("interrupts")), raised + 1)
+    equal(dev.config16(0x42) & 0x7ff, 31)
+
+
+@case("malformed commands are answered, none kills the queue")
+def malformed(ad):
+    dev = ad.plug()
+    dev.init()
+    for sub in range(4):
+        for opcode in range(256):
+            if (sub, opcode) in KNOWN:
+                continue
+            equal(dev.command(sub, opcode)[0], UNKNOWN, f"{sub}/{opcode}")
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO, index=3)[0], BAD_INDEX)
+    # A slot that claims to be larger than what was posted.
+    at = dev.pi & dev.depth - 1
+    first = dev.pi
+    dev.sq.set64(at * 32, 7 << 52 | COMMON << 24 | raw.QUERY_FW_INFO << 16 |
+                 first + 8)
+    dev.pi += 4
+    dev.ring()
+    assert dev.completion(first)[0] in (SHORT, BAD_INDEX)
+    # Too small for its request.
+    equal(dev.command(RDMA, raw.CREATE_QP, wqebbs=1)[0], SHORT)
+    equal(dev.command(RDMA, raw.REG_MR, struct.pack("<II", 1 << 31 | 5, 0),
+                      wqebbs=1)[0], SHORT)
+    # An absurd doorbell is ignored.
+    dev.write64(0x200, (dev.pi + dev.depth + 4) & 0xffff)
+    dev.ring()
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO), (0, 0x225, 0))
+
+
+KNOWN = {(RDMA, n) for n in (0, 1, 2, 3, 4, 5, 6, 8, 9, 11, 12)} | \
+    {(COMMON, n) for n in range(12)}
+
+
+@case("QUERY_DEVICE tells the parameters")
+def query_device(ad):
+    dev = ad.plug()
+    dev.init()
+    equal(dev.command(RDMA, raw.QUERY_DEVICE),
+          (0, 40 | 15 << 16 | 0xe8 << 24 | 20 << 40,
+           32 << 16 | 1 << 28 | 0xffffff00 << 32))
+    dev = ad.plug(max_mr_size=36, max_recv_wr=10, max_cqe=16, qblock=8, cc=3,
+                  flags="6 5", fw_version=0x010203, grp_num=24, version=2)
+    equal(dev.read32(0), 2)
+    equal(dev.read32(0x4c), 24)
+    dev.init()
+    equal(dev.command(RDMA, raw.QUERY_DEVICE),
+          (0, 36 | 10 << 16 | 0x60 << 24 | 16 << 40,
+           8 << 16 | 3 << 28 | 0xffffff00 << 32))
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[1], 0x010203)
+
+
+@case("configuration commands")
+def configuration(ad):
+    dev = ad.plug()
+    dev.init()
+
+    def conf(opcode, fmt, *values):
+        return dev.command(COMMON, opcode, struct.pack(fmt, *values))[0]
+
+    equal(conf(raw.CONF_MTU, "<I", 1500), 0)
+    equal(conf(raw.CONF_MTU, "<I", 9000), 0)
+    equal(conf(raw.CONF_MTU, "<I", 0), INVALID)
+    equal(conf(raw.CONF_MTU, "<I", 1 << 20), INVALID)
+    equal(conf(raw.CONF_DEVICE, "<I20x", 1 << 31 | 12), 0)
+    equal(conf(raw.CONF_DEVICE, "<I20x", 1 << 31 | 3), INVALID)
+    equal(conf(raw.CONF_DEVICE, "<I20x", 3), 0)
+    equal(conf(raw.SET_RETRANS_NUM, "<I", 24), 0)
+    equal(conf(raw.SET_RETRANS_NUM, "<I", 0), INVALID)
+    equal(conf(raw.SET_RETRANS_NUM, "<I", 256), INVALID)
+    equal(conf(raw.SET_EXT_ATTR, "<IBB", 1, 7, 0), 0)
+    equal(conf(raw.SET_EXT_ATTR, "<IBB", 2, 7, 0), INVALID)
+    answer = dev.query(COMMON, raw.GET_EXT_ATTR)
+    equal(struct.unpack("<HBBI", answer[:8])[0], 0x5566)
+    equal(struct.unpack("<IIB", answer[16:25]), (5, 1, 7))
+
+
+@case("doorbell pages: distinct, many contexts, freed once")
+def doorbell_pages(ad):
+    dev = ad.plug()
+    dev.init()
+    dev.command(COMMON, raw.CONF_DEVICE, struct.pack("<I20x", 1 << 31 | 12))
+    request = struct.pack("<IHHHH12x", 7, 0, 0, 0, 0)
+    pages = []
+    for _ in range(200):
+        status, answer, _ = dev.command(COMMON, raw.ALLOC_DB, request)
+        equal(status, 0)
+        sdb, cdb, rdb = (answer & 0xffff, answer >> 32 & 0xffff, answer >> 48)
+        equal(len({sdb, cdb, rdb}), 3)
+        assert all(0 < page < 128 for page in (sdb, cdb, rdb)), hex(answer)
+        pages.append((sdb, cdb, rdb))
+    first = [page for triple in pages[:30] for page in triple]
+    equal(len(set(first)), 90, "pages of the first contexts")
+
+    def free(sdb, cdb, rdb):
+        return dev.command(COMMON, raw.FREE_DB, struct.pack(
+            "<IHHHH12x", 7, rdb, sdb, 0, cdb))[0]
+
+    for triple in pages:
+        equal(free(*triple), 0)
+    equal(free(*pages[0]), NO_OBJECT)
+    equal(free(70, 70, 71), NO_OBJECT)
+    equal(free(0xffff, 1, 2), RANGE)
+
+
+@case("event queues: creation, limits, contexts")
+def event_queues(ad):
+    dev = ad.plug(vectors=4)
+    dev.init()
+    for eqn in 1, 2, 3:
+        assert isinstance(dev.create_eq(eqn), raw.Ring)
+    equal(dev.create_eq(1), EXISTS)
+    equal(dev.create_eq(4), RANGE)
+    equal(dev.create_eq(0), RANGE)
+    equal(dev.create_eq(255), RANGE)
+    equal(dev.destroy_eq(2), 0)
+    equal(dev.destroy_eq(2), NO_OBJECT)
+    equal(dev.destroy_eq(0), RANGE)
+    equal(dev.destroy_eq(1, kind=0), INVALID)
+    equal(dev.create_eq(2, log2=16), INVALID)
+    equal(dev.create_eq(2, kind=0), INVALID)
+    equal(dev.create_eq(2, vector=9), RANGE)
+    bad = raw.Block(dev.memory, 0, 16)
+    bad.addr = 1 << 50
+    equal(dev.create_eq(2, ring=bad), BAD_ADDRESS)
+    equal(dev.create_eq(2, dbrec=bad), BAD_ADDRESS)
+    assert isinstance(dev.create_eq(2, log2=12), raw.Ring)
+    eqc = dev.query(COMMON, raw.QUERY_EQC, 3)
+    equal(struct.unpack("<HHI", eqc[0:2] + eqc[4:6] + eqc[4:8])[0], 0x5566)
+    equal(struct.unpack("<HHBBBBII", eqc[16:32]),
+          (4096, 2, 0, 1, 1, 0, 0, 0))
+    for index in 0, 1, 2, 4:
+        assert isinstance(dev.query(COMMON, raw.QUERY_EQC, index), bytes)
+    equal(dev.query(COMMON, raw.QUERY_EQC, 5), NO_OBJECT)
+    equal(dev.query(COMMON, raw.QUERY_EQC, 0xffffffff), RANGE)
+
+
+@case("completion queues: creation, limits, contexts")
+def completion_queues(ad):
+    dev = ad.plug()
+    dev.init()
+    dev.create_eq(1)
+    cq = dev.create_cq(5)
+    equal(cq.syndrome, 0)
+    equal(dev.create_cq(5).syndrome, EXISTS)
+    equal(dev.create_cq(0).syndrome, RANGE)
+    equal(dev.create_cq(65535).syndrome, 0)
+    equal(dev.create_cq(65536).syndrome, RANGE)
+    equal(dev.create_cq(6, eqn=2).syndrome, NO_OBJECT)
+    equal(dev.create_cq(6, eqn=0).syndrome, RANGE)
+    equal(dev.create_cq(6, eqn=1023).syndrome, RANGE)
+    equal(dev.create_cq(7, direct_bit=1).syndrome, 0)
+    equal(dev.create_cq(8, log2=0).syndrome, 0)
+
+    def create(cqn, log2, shift, addr, count, table, off=0, dbrec=None):
+        return dev.command(RDMA, raw.CREATE_CQ, struct.pack(
+            "<IIIIQII", log2 << 24 | shift - 12 << 20 | cqn, addr & 0xffffffff,
+            addr >> 32, count << 16 | table << 15 | 1,
+            dbrec or cq.dbrec.addr, off, 0))[0]
+
+    ring = dev.alloc(65536, 65536)
+    table = dev.alloc(64, 8)
+    for i in range(4):
+        table.set64(8 * i, ring.addr + 4096 * (3 - i))
+    equal(create(9, 9, 12, table.addr, 4, 1), 0)
+    equal(create(10, 9, 12, table.addr, 3, 1), INVALID, "ring beyond its pages")
+    equal(create(10, 9, 12, table.addr, 4, 0), INVALID, "table not announced")
+    equal(create(10, 8, 12, table.addr, 3, 1, off=32 * 16), 0)
+    equal(create(11, 8, 12, table.addr, 2, 1, off=32), INVALID)
+    equal(create(11, 6, 12, table.addr, 2, 1, off=4096), INVALID)
+    equal(create(11, 6, 12, table.addr, 2, 1, off=7), INVALID)
+    equal(create(11, 6, 12, ring.addr, 0, 1), INVALID)
+    equal(create(11, 21, 25, ring.addr, 1, 0), RANGE)
+    equal(create(11, 6, 12, ring.addr, 1, 0, dbrec=1 << 45), BAD_ADDRESS)
+    equal(create(11, 6, 12, ring.addr, 1, 0, dbrec=cq.dbrec.addr + 4),
+          BAD_ADDRESS)
+    equal(create(11, 6, 12, 1 << 45, 1, 0), BAD_ADDRESS)
+    table.set64(8, ring.addr + 64)
+    equal(create(11, 9, 12, table.addr, 4, 1), INVALID, "entry not aligned")
+    table.set64(8, 1 << 45)
+    equal(create(11, 9, 12, table.addr, 4, 1), BAD_ADDRESS)
+    equal(create(11, 6, 12, 0, 1, 0), BAD_ADDRESS)
+
+    cqc = dev.query(RDMA, raw.QUERY_CQC, 9)
+    equal(struct.unpack("<HBBI", cqc[:8])[::3], (0x5566, 9))
+    equal(struct.unpack("<IBBB", cqc[16:23]), (0, 1, 9, 1))
+    equal(dev.query(RDMA, raw.QUERY_CQC, 4711), NO_OBJECT)
+    cqc = dev.query(RDMA, raw.QUERY_CQC, 0)
+    equal(struct.unpack("<IBB", cqc[16:22]), (dev.cq.ci - 1, 1, 9))
+    equal(dev.query(RDMA, raw.QUERY_CQC, 5, length=16), INVALID)
+    equal(dev.query(RDMA, raw.QUERY_CQC, 5, addr=1 << 45), BAD_ADDRESS)
+    equal(cq.destroy(), 0)
+    equal(cq.destroy(), NO_OBJECT)
+    cq.cqn = 1 << 31
+    equal(cq.destroy(), RANGE)
+
+
+@case("queue pairs: creation, limits, contexts")
+def queue_pairs(ad):
+    dev = ad.plug()
+    dev.init()
+    dev.create_eq(1)
+    scq, rcq = dev.create_cq(1), dev.create_cq(2)
+    qp = dev.create_qp(0x12, scq, rcq)
+    equal((qp.syndrome, qp.cookie), (0, 0x12))
+    equal(dev.create_qp(0x12, scq, rcq).syndrome, EXISTS)
+    equal(dev.create_qp(0, scq, rcq).syndrome, RANGE)
+    equal(dev.create_qp(32767, scq, rcq).syndrome, 0)
+    equal(dev.create_qp(32768, scq, rcq).syndrome, RANGE)
+    scq.cqn = 99
+    equal(dev.create_qp(5, scq, rcq).syndrome, NO_OBJECT)
+    scq.cqn = 1
+    equal(scq.destroy(), BUSY)
+
+    def create(qpn, sq=(6, 12, 1, 0, 0), rq=(4, 12, 1, 0, 0), inline=(), sqa=0,
+               rqa=0, dbrec=None, wqebbs=4):
+        """Of a queue: log2, page shift, count, level, offset."""
+        body = struct.pack(
+            "<IIIIQQIIQQ", sq[0] << 20 | qpn, rq[0] << 20 | 3,
+            sq[1] - 12 << 28 | 1, rq[1] - 12 << 28 | 2, sqa or buf.addr,
+            rqa or buf.addr + 65536, sq[4] | sq[2] << 1 | sq[3],
+            rq[4] | rq[2] << 1 | rq[3], dbrec or qp.dbrec.addr,
+            (dbrec or qp.dbrec.addr) + 8)
+        if inline:
+            body += b"".join(struct.pack("<Q", entry) for entry in inline)
+        return dev.command(RDMA, raw.CREATE_QP, body, wqebbs=wqebbs)[0]
+
+    buf = dev.alloc(131072, 65536)
+    table = dev.alloc(128, 8)
+    for i in range(16):
+        table.set64(8 * i, buf.addr + 4096 * i)
+    pages = [buf.addr + 4096 * i for i in (3, 2, 1)]
+    equal(create(20, sq=(9, 12, 4, 0, 0), inline=pages + pages), 0)
+    equal(create(21, sq=(9, 12, 5, 0, 0), inline=pages + pages), INVALID)
+    equal(create(21, sq=(10, 12, 4, 0, 0), inline=pages + pages), INVALID)
+    equal(create(21, sq=(11, 12, 16, 1, 0), sqa=table.addr), 0)
+    equal(create(22, sq=(7, 12, 1, 1, 0), sqa=table.addr), 0)
+    equal(create(23, sq=(11, 12, 15, 1, 0), sqa=table.addr), INVALID)
+    equal(create(23, sq=(10, 13, 4, 1, 4096), sqa=table.addr), INVALID,
+          "page aligned to less than its size")
+    for i in range(8):
+        table.set64(8 * i, buf.addr + 8192 * i)
+    equal(create(23, sq=(10, 13, 5, 1, 4096), sqa=table.addr), 0)
+    equal(create(24, sq=(6, 12, 1, 0, 4096)), INVALID, "offset beyond page")
+    equal(create(24, sq=(6, 12, 0, 0, 0)), INVALID)
+    equal(create(24, sq=(16, 20, 1, 0, 0)), RANGE)
+    equal(create(24, rq=(16, 20, 1, 0, 0)), RANGE)
+    equal(create(24, sq=(4095, 20, 1, 0, 0)), RANGE)
+    equal(create(24, sqa=1 << 45), BAD_ADDRESS)
+    equal(create(24, sqa=buf.addr + 7), INVALID)
+    equal(create(24, dbrec=1 << 45), BAD_ADDRESS)
+    equal(create(24, dbrec=qp.dbrec.addr + 1), BAD_ADDRESS)
+    # 64 byte slots end before the inline entries.
+    equal(create(24, wqebbs=2), 0)
+    equal(create(25, sq=(6, 12, 2, 0, 0), wqebbs=2), INVALID)
+
+    qpc = dev.query(RDMA, raw.QUERY_QPC, 0x12)
+    equal(struct.unpack("<HBBI", qpc[:8])[::3], (0x5566, 0x12))
+    equal(struct.unpack("<4B2H", qpc[16:24]), (1, 0, 8, 6, 0, 0))
+    equal(struct.unpack("<4B2H", qpc[24:32]), (1, 0, 8, 4, 0, 0))
+    equal(struct.unpack("<I", qpc[0x38:0x3c])[0], 3)
+    equal(struct.unpack("<II4Q", qpc[0x48:0x70]),
+          (1, 2, qp.sq.addr, qp.rq.addr, qp.dbrec.addr, qp.dbrec.addr + 8))
+    equal(dev.query(RDMA, raw.QUERY_QPC, 4711), NO_OBJECT)
+    qpc = dev.query(RDMA, raw.QUERY_QPC, 0)
+    equal(struct.unpack("<H", qpc[0x14:0x16])[0], dev.pi)
+    equal(qp.destroy(), 0)
+    equal(qp.destroy(), NO_OBJECT)
+    for qpn in 32767, 20, 21, 22, 23, 24:
+        qp.qpn = qpn
+        equal(qp.destroy(), 0)
+    equal(scq.destroy(), 0)
+    equal(rcq.destroy(), 0)
+
+
+@case("memory regions: levels, versions, limits")
+def memory_regions(ad):
+    dev = ad.plug()
+    dev.init()
+    page = dev.alloc(16384)
+    reg = dev.reg_mr
+    equal(reg(1, [page.addr], 4096), 0)
+    equal(reg(1, [page.addr], 4096), EXISTS)
+    equal(reg(0, [page.addr], 1, start=5), 0)
+    equal(reg(65535, [page.addr], 4096), 0)
+    equal(reg(65536, [page.addr], 4096), RANGE)
+    equal(reg(2, [page.addr + 4096 * i for i in range(4)], 16384), 0)
+    equal(reg(3, [page.addr], 4097), INVALID, "longer than its pages")
+    equal(reg(3, [page.addr], 4096, start=1), INVALID)
+    equal(reg(3, [page.addr] * 4, 16384 - 7, start=0x1007), 0)
+    equal(reg(4, [page.addr + 8], 100), INVALID)
+    equal(reg(4, [1 << 45], 100), BAD_ADDRESS)
+    equal(reg(4, [page.addr], 4096, shift=11), INVALID)
+    equal(reg(4, [page.addr], 4096, shift=31), INVALID)
+    equal(reg(4, [page.addr], 4096, count=0), INVALID)
+    equal(reg(4, [page.addr], 4096, count=5), INVALID)
+    equal(reg(4, [page.addr], 4096, kind=3), INVALID)
+    equal(reg(4, [page.addr], 4096, version=2), INVALID)
+    equal(reg(4, [page.addr], 4096, start=(1 << 64) - 4096), INVALID)
+    # Wider than 4 GiB with version 0: the pages tell.
+    table = dev.alloc(4096)
+    inside = page.addr % (1 << 30)
+    for i in range(512):
+        table.set64(8 * i, page.addr - inside)
+    equal(reg(4, [table.addr], (6 << 30) - inside, start=inside, shift=30,
+              level=1, count=6), 0)
+    equal(reg(12, [page.addr - inside], 4096, start=inside, shift=30), 0)
+    equal(dev.dereg_mr(12), 0)
+    # DMA MR: no translation at all.
+    equal(reg(5, [], 0, kind=2, valid=0, shift=0), 0)
+    # Level 1 in both versions, then trees.
+    table = dev.alloc(4096)
+    for i in range(512):
+        table.set64(8 * i, page.addr)
+    equal(reg(6, [table.addr], 512 * 4096, level=1, count=512), 0)
+    equal(reg(7, [table.addr], 512 * 4096, level=1, count=512, version=1), 0)
+    equal(reg(8, [table.addr + 4], 4096, level=1, count=1), INVALID)
+    equal(reg(8, [1 << 45], 4096, level=1, count=1), BAD_ADDRESS)
+    equal(reg(8, [table.addr], 4096, level=2, count=1), INVALID,
+          "a tree in version 0")
+    top = dev.alloc(4096)
+    for i in range(512):
+        top.set64(8 * i, table.addr)
+    count = 512 * 300 + 7
+    equal(reg(8, [top.addr], count * 4096, level=2, count=count, version=1), 0)
+    root = dev.alloc(4096)
+    for i in range(8):
+        root.set64(8 * i, top.addr)
+    count = 512 * 512 * 5 + 1
+    equal(reg(9, [root.addr], count * 4096 - 3, level=3, count=count,
+              version=1), 0)
+    equal(reg(10, [top.addr], 1 << 30, level=2, count=512 * 512 + 1,
+              version=1), INVALID, "more entries than the level holds")
+    equal(reg(10, [root.addr], 1 << 41, level=3, count=1 << 21, version=1,
+              shift=20), RANGE)
+    top.set64(8 * 100, 1 << 45)
+    equal(reg(10, [top.addr], 300 << 20, level=2, count=512 * 150, version=1),
+          BAD_ADDRESS)
+    top.set64(8 * 100, table.addr + 8)
+    equal(reg(10, [top.addr], 300 << 20, level=2, count=512 * 150, version=1),
+          INVALID)
+    # Fast registration: not valid, table there, filled later.
+    equal(reg(11, [table.addr], 0, level=1, count=512, kind=1, valid=0), 0)
+    equal(dev.dereg_mr(1, key=9), INVALID)
+    equal(dev.dereg_mr(11, key=9), 0)
+    for index in 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 65535:
+        equal(dev.dereg_mr(index), 0)
+    equal(dev.dereg_mr(1), NO_OBJECT)
+    equal(dev.dereg_mr(65536), RANGE)
+
+
+@case("statistics buffer")
+def statistics(ad):
+    dev = ad.plug()
+    dev.init()
+    answer = dev.query(COMMON, raw.GET_STATS)
+    equal(answer[:2], b"\x66\x55")
+    equal(answer[16:], bytes(240))
+    equal(dev.query(COMMON, raw.GET_STATS, length=64), INVALID)
+
+
+@case("QP states")
+def states(ad):
+    dev = ad.plug()
+    dev.init()
+    dev.create_eq(1)
+    cq = dev.create_cq(1)
+    qp = dev.create_qp(7, cq, cq)
+    equal(qp.modify(raw.RTR), 0)
+    equal(qp.modify(raw.IDLE), 0)
+    equal(qp.modify(raw.RTS, cc=9), INVALID)
+    equal(qp.modify(raw.RTS, cookie=9, dip=0x0a000002, sip=0x0a000001,
+                    sport=1111, dport=2222), 0)
+    qpc = dev.query(RDMA, raw.QUERY_QPC, 7)
+    equal(struct.unpack(">IIHH", qpc[0x80:0x8c]),
+          (0x0a000001, 0x0a000002, 1111, 2222))
+    equal(qp.modify(raw.RTR), INVALID)
+    equal(qp.modify(raw.RTS), INVALID)
+    equal(qp.modify(raw.CLOSING), 0)
+    equal(qp.modify(raw.RTS), INVALID)
+    equal(qp.modify(raw.ERROR), 0)
+    equal(qp.modify(6), INVALID)
+    equal(qp.modify(255), INVALID)
+    qp.qpn = 8
+    equal(qp.modify(raw.ERROR), NO_OBJECT)
+    equal(qp.reflush(0, 0), NO_OBJECT)
+
+
+@case("stop states flush, later posts and REFLUSH too")
+def flush(ad):
+    for state in raw.CLOSING, raw.TERMINATE, raw.ERROR:
+        dev = ad.plug()
+        dev.init()
+        ceq = dev.create_eq(1)
+        scq, rcq = dev.create_cq(1), dev.create_cq(2)
+        qp = dev.create_qp(7, scq, rcq)
+        scq.arm(solicited=1)
+        firsts = [qp.post_raw(2, bytes(24)), qp.post_raw(0, bytes(60)),
+                  qp.post_raw(17, bytes(56))]
+        for _ in range(5):
+            qp.post_recv()
+        equal(scq.get(), None)
+        equal(qp.modify(state), 0)
+        for first, opcode in zip(firsts, (2, 0, 17)):
+            cqe = scq.wait()
+            equal((cqe.index, cqe.opcode, cqe.syndrome, cqe.qtype, cqe.qpn,
+                   cqe.bytes), (first, opcode, 15, 0, 7, 0))
+        for i in range(5):
+            cqe = rcq.wait()
+            equal((cqe.index, cqe.opcode, cqe.syndrome, cqe.qtype, cqe.qpn),
+                  (i, 4, 15, 1, 7))
+        event = ceq.wait("a CEQE")
+        equal(struct.unpack("<Q", event[:8])[0] & 0xfffff, 1)
+        equal(ceq.get(), None)
+        # After the stop: by doorbell, and by REFLUSH alone.
+        first = qp.post_raw(2, bytes(24))
+        equal(scq.wait().index, first)
+        equal(rcq.get(), None)
+        rq_first = qp.post_recv()
+        equal(rcq.wait().index, rq_first)
+        first = qp.post_raw(14, bytes(24), ring=False)
+        rq_first = qp.post_recv(ring=False)
+        equal(qp.reflush(qp.pi, qp.rpi), 0)
+        equal(scq.wait().index, first)
+        equal(rcq.wait().index, rq_first)
+        equal(qp.reflush(qp.pi, qp.rpi), 0)
+        equal((scq.get(), rcq.get()), (None, None))
+        equal(qp.reflush(1 << 20, 0), RANGE)
+        # An arm behind the producer fires at once.
+        scq.arm(ci=0)
+        event = ceq.wait("a CEQE for entries that were there")
+        equal(struct.unpack("<Q", event[:8])[0] & 0xfffff, 1)
+        qpc = dev.query(RDMA, raw.QUERY_QPC, 7)
+        equal(struct.unpack("<HH", qpc[0x14:0x18]), (qp.pi, qp.pi))
+        equal(struct.unpack("<HH", qpc[0x24:0x28]), (5, 7))
+        equal(qpc[0x42:0x44], b"\1\1")
+        equal(struct.unpack("<HH", qpc[0x44:0x48]), (qp.pi, qp.rpi))
+        cqc = dev.query(RDMA, raw.QUERY_CQC, 1)
+        equal(struct.unpack("<I", cqc[16:20])[0], 5)
+        equal(qp.destroy(), 0)
+
+
+@case("flush with rings that wrap and entries that are garbage")
+def flush_garbage(ad):
+    dev = ad.plug()
+    dev.init()
+    dev.create_eq(1)
+    cq = dev.create_cq(1, log2=10)
+    qp = dev.create_qp(7, cq, cq, sq_log2=4)
+    # Records that name another QP or impossible indices do not count.
+    qp.dbrec.set64(0, 8 << 32 | 4)
+    qp.dbrec.set64(8, 7 << 32 | 40000)
+    equal(qp.modify(raw.ERROR), 0)
+    equal(cq.get(), None)
+    qp.dbrec.set64(0, 0)
+    qp.dbrec.set64(8, 0)
+    for _ in range(40):
+        firsts = [qp.post_raw(0, bytes(56)) for _ in range(3)]
+        for first in firsts:
+            equal(cq.wait().index, first)
+    # No telling where the next entry is: one completion for the rest.
+    for at in range(0, 16 * 32, 32):
+        qp.sq[at:at + 32] = b"\xff" * 32
+    qp.pi = (qp.pi + 9) & 0xffff
+    qp.ring()
+    cqe = cq.wait()
+    equal((cqe.syndrome, cqe.opcode < 19), (15, True))
+    first = qp.post_raw(2, bytes(24))
+    equal(cq.wait().index, first)
+
+
+@case("faults: commands dropped, delayed, failed, doubled")
+def faults(ad):
+    dev = ad.plug()
+    dev.init()
+    target = COMMON * 256 + raw.CONF_MTU
+    mtu = struct.pack("<I", 1500)
+    ad.fault("cmd_error", count=1, target=target, arg=99)
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+    equal(dev.command(COMMON, raw.CONF_MTU, mtu)[0], 99)
+    equal(dev.command(COMMON, raw.CONF_MTU, mtu)[0], 0)
+    equal(ad.read("fault/cmd_error/hits"), "1")
+    ad.fault("cmd_delay", count=1, arg=300)
+    begin = time.monotonic()
+    equal(dev.command(COMMON, raw.CONF_MTU, mtu)[0], 0)
+    assert time.monotonic() - begin >= 0.3
+    ad.fault("cmd_duplicate", count=1)
+    first = dev.post(COMMON, raw.CONF_MTU, mtu)
+    equal(dev.completion(first)[0], 0)
+    equal(dev.completion(first)[0], 0)
+    ad.fault("cmd_drop", count=1)
+    dev.post(COMMON, raw.CONF_MTU, mtu)
+    second = dev.post(COMMON, raw.QUERY_FW_INFO)
+    equal(dev.completion(second)[0], 0)
+    ad.fault("cmd_drop", count=-1, probability=50)
+    for _ in range(60):
+        dev.post(COMMON, raw.CONF_MTU, mtu)
+    seen = int(ad.read("commands"))
+    raw.wait_until(lambda: dev.read64(0x200) == (1 << 64) - 1, "doorbell taken")
+    # The next command comes after them.
+    ad.fault("cmd_drop", target=0)
+    dev.post(COMMON, raw.QUERY_FW_INFO)
+    done = 0
+    while dev.completion()[1] != 0x225:
+        done += 1
+    assert 5 < done < 55, done
+    equal(int(ad.read("fault/cmd_drop/hits")), 1 + 60 - done)
+    assert int(ad.read("commands")) >= seen
+
+
+@case("faults: stall, lost interrupt, device gone and back")
+def device_faults(ad):
+    dev = ad.plug()
+    dev.init()
+    ad.fault("stall", count=1, arg=300)
+    begin = time.monotonic()
+    raw.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+    assert time.monotonic() - begin >= 0.28
+    dev.config16(0x42, 0xc000)
+    ad.fault("irq_lost", count=1, target=0)
+    dev.arm()
+    dev.command(COMMON, raw.QUERY_FW_INFO)
+    dev.eq.wait("an event")
+    equal(dev.read64(0x800, bar=1), 0)
+    ad.fault("dev_gone", count=1, arg=300)
+    raw.wait_until(lambda: dev.read32(0) == 0xffffffff, "gone")
+    equal(dev.config16(0), 0xffff)
+    equal(ad.read("state"), "gone")
+    raw.wait_until(lambda: dev.read32(0) == 0x01000000, "back")
+    equal(dev.config16(0), 0x1ded)
+    equal(dev.read32(0x14), 0)
+    dev.init()
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+
+
+@case("function level reset")
+def flr(ad):
+    dev = ad.plug()
+    dev.init()
+    dev.config16(0x42, 0x8000)
+    with open(f"{dev.sysfs}/reset_method") as file:
+        equal(file.read().split(), ["flr"])
+    with open(f"{dev.sysfs}/reset", "w") as file:
+        file.write("1")
+    equal(ad.read("state"), "powered")
+    equal(dev.read32(0x14), 0)
+    dev.init()
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+
+
+if __name__ == "__main__":
+    raw.huge_pages(4)
+    sys.exit(run(sys.argv[1:], adapter))

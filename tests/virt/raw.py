@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An ERDMA driver in user space, as raw as it gets: registers, rings, commands.
+
+Written from the hardware interface, with no line from the kernel driver, so
+that the device model meets a client with other habits. It needs root, a free
+function (no driver bound) and huge pages, whose physical address it uses.
+"""
+
+import ctypes
+import glob
+import mmap
+import os
+import struct
+import time
+
+HUGE = 2 << 20
+MAP_HUGETLB = 0x40000
+
+RDMA, COMMON = 0, 1
+(QUERY_DEVICE, CREATE_QP, DESTROY_QP, MODIFY_QP, CREATE_CQ, DESTROY_CQ,
+ REFLUSH) = range(7)
+REG_MR, DEREG_MR, QUERY_QPC, QUERY_CQC = 8, 9, 11, 12
+(CREATE_EQ, DESTROY_EQ, QUERY_FW_INFO, CONF_MTU, GET_STATS, CONF_DEVICE,
+ QUERY_EQC, SET_RETRANS_NUM, ALLOC_DB, FREE_DB, SET_EXT_ATTR,
+ GET_EXT_ATTR) = range(12)
+
+IDLE, RTR, RTS, CLOSING, TERMINATE, ERROR = range(6)
+
+
+class Timeout(Exception):
+    """The device did not answer."""
+
+
+def wait_until(condition, what, limit=5):
+    end = time.monotonic() + limit
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise Timeout(what)
+        time.sleep(0.0001)
+
+
+class Memory:
+    """One huge page: contiguous memory of known physical address."""
+
+    def __init__(self):
+        self.map = mmap.mmap(-1, HUGE, flags=mmap.MAP_SHARED |
+                             mmap.MAP_ANONYMOUS | MAP_HUGETLB)
+        self.map[:] = bytes(HUGE)
+        virtual = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+        with open("/proc/self/pagemap", "rb") as file:
+            file.seek(virtual // 4096 * 8)
+            self.phys = (struct.unpack("<Q", file.read(8))[0] &
+                         ((1 << 55) - 1)) * 4096
+        assert self.phys
+        self.used = 0
+
+    def alloc(self, size, align=4096):
+        self.used = -(-self.used // align) * align
+        assert self.used + size <= HUGE, "out of test memory"
+        block = Block(self, self.used, size)
+        self.used += size
+        return block
+
+
+class Block:
+    """A piece of it; addresses are the device's."""
+
+    def __init__(self, memory, start, size):
+        self.memory, self.start, self.size = memory, start, size
+        self.addr = memory.phys + start
+        self[0:size] = bytes(size)
+
+    def __getitem__(self, where):
+        if isinstance(where, slice):
+            return self.memory.map[self.start + where.start:
+                                   self.start + where.stop]
+        return self.u64(where)
+
+    def __setitem__(self, where, value):
+        begin = self.start + where.start
+        self.memory.map[begin:self.start + where.stop] = value
+
+    def u64(self, offset):
+        return ctypes.c_uint64.from_buffer(self.memory.map,
+                                           self.start + offset).value
+
+    def set64(self, offset, value):
+        ctypes.c_uint64.from_buffer(self.memory.map,
+                                    self.start + offset).value = value
+
+    def be32(self, offset):
+        return struct.unpack(">I", self[offset:offset + 4])[0]
+
+    def le32(self, offset):
+        return struct.unpack("<I", self[offset:offset + 4])[0]
+
+
+class Ring:
+    """Consumer side of a CQ or EQ: owner bit rule of hw 3.5."""
+
+    def __init__(self, block, depth, size, be):
+        self.block, self.depth, self.size, self.be = block, depth, size, be
+        self.ci = 0
+
+    def peek(self):
+        at = (self.ci & (self.depth - 1)) * self.size
+        word = self.block.be32(at) if self.be else self.block.le32(at)
+        if (word >> 31) == bool(self.ci & self.depth):
+            return None
+        return self.block[at:at + self.size]
+
+    def get(self):
+        entry = self.peek()
+        if entry:
+            self.ci += 1
+        return entry
+
+    def wait(self, what="an entry", limit=5):
+        return wait_until(self.get, what, limit)
+
+
+class Cqe:
+    def __init__(self, raw):
+        (header, self.index, self.qpn, _, self.bytes) = \
+            struct.unpack(">5I", raw[:20])
+        self.imm = struct.unpack("<I", raw[12:16])[0]
+        self.stag = struct.unpack(">I", raw[12:16])[0]
+        self.opcode = header >> 16 & 0xff
+        self.qtype = header >> 8 & 0xff
+        self.syndrome = header & 0xff
+        self.reserved = header >> 24 & 0x7f
+
+    def __repr__(self):
+        return (f"<CQE qtype {self.qtype} opcode {self.opcode} syndrome "
+                f"{self.syndrome} qpn {self.qpn} index {self.index} bytes "
+                f"{self.bytes}>")
+
+
+class Device:
+    """One function."""
+
+    def __init__(self, address, slot=128):
+        self.address, self.slot = address, slot
+        self.sysfs = f"/sys/bus/pci/devices/{address}"
+        self.config = os.open(f"{self.sysfs}/config", os.O_RDWR)
+        self.bars = []
+        for bar in (0, 2):
+            file = os.open(f"{self.sysfs}/resource{bar}", os.O_RDWR)
+            self.bars.append(mmap.mmap(file, os.fstat(file).st_size))
+            os.close(file)
+        self.memory = Memory()
+        self.more = []
+
+    def close(self):
+        os.close(self.config)
+
+    # Registers
+
+    def read32(self, reg, bar=0):
+        return ctypes.c_uint32.from_buffer(self.bars[bar], reg).value
+
+    def write32(self, reg, value, bar=0):
+        ctypes.c_uint32.from_buffer(self.bars[bar], reg).value = value
+
+    def read64(self, reg, bar=0):
+        return ctypes.c_uint64.from_buffer(self.bars[bar], reg).value
+
+    def write64(self, reg, value):
+        ctypes.c_uint64.from_buffer(self.bars[0], reg).value = value
+
+    def config16(self, where, value=None):
+        if value is None:
+            return struct.unpack("<H", os.pread(self.config, 2, where))[0]
+        os.pwrite(self.config, struct.pack("<H", value), where)
+        return value
+
+    def master(self, on=True):
+        self.config16(4, 6 if on else 2)
+
+    def alloc(self, size, align=4096):
+        return self.memory.alloc(size, align)
+
+    # Start and end
+
+    def prepare(self, depth=None, eq_depth=128, aeq_depth=256):
+        """Allocates the queues and writes their registers (hw 2.3)."""
+        self.wqebbs = self.slot // 32
+        self.depth = depth or 128 * self.wqebbs
+        self.sq = self.alloc(self.depth * 32)
+        cq, eq = self.alloc(self.depth * 32), self.alloc(eq_depth * 16)
+        aeq = self.alloc(aeq_depth * 16)
+        self.cq = Ring(cq, self.depth, 32, True)
+        self.eq = Ring(eq, eq_depth, 16, False)
+        self.aeq = Ring(aeq, aeq_depth, 16, False)
+        self.dbrec = self.alloc(32, 8)
+        self.pi = 0
+        self.cmdsn = 0
+        for reg, block in (0x40, aeq), (0x20, self.sq), (0x28, cq), (0x38, eq):
+            self.write32(reg + 4, block.addr >> 32)
+            self.write32(reg, block.addr & 0xffffffff)
+        self.write32(0x48, aeq_depth)
+        self.write32(0x30, self.depth)
+        self.write32(0x34, eq_depth)
+        for i, reg in enumerate((0x60, 0x68, 0x70, 0x78)):
+            self.write64(reg, self.dbrec.addr + 8 * i)
+
+    def init(self, **kwargs):
+        self.master()
+        self.prepare(**kwargs)
+        self.write32(0x10, 2)
+        wait_until(lambda: self.read32(0x14) & 2, "INIT_DONE")
+
+    def reset(self):
+        self.write32(0x10, 1)
+        wait_until(lambda: self.read32(0x14) & 1, "RESET_DONE")
+
+    # Commands
+
+    def post(self, sub, opcode, body=b"", wqebbs=None, index=None, ring=True):
+        """Puts a command into the queue; rest of the slot is garbage."""
+        wqebbs = wqebbs or self.wqebbs
+        at = (self.pi & (self.depth - 1)) * 32
+        garbage = bytes((0xa5,)) * (wqebbs * 32)
+        after = (self.pi + wqebbs) & 0xffff
+        header = ((wqebbs - 1) << 52 | 77 << 32 | sub << 24 | opcode << 16 |
+                  (after if index is None else index))
+        slot = struct.pack("<Q", header) + body
+        slot += garbage[len(slot):]
+        self.sq[at:at + len(slot)] = slot
+        first, self.pi = self.pi, after
+        if ring:
+            self.ring()
+        return first
+
+    def ring(self):
+        self.dbrec.set64(0, self.pi)
+        self.write64(0x200, self.pi)
+
+    def completion(self, first=None, limit=5):
+        raw = self.cq.wait("a command completion", limit)
+        word = struct.unpack(">8I", raw)
+        assert first is None or word[1] == first, f"index {word[1]}"
+        assert word[0] >> 8 & 0xff == 2, "not a command's CQE"
+        return word[0] & 0xff, word[2] | word[3] << 32, word[4] | word[5] << 32
+
+    def command(self, sub, opcode, body=b"", **kwargs):
+        """Runs a command, polled: (syndrome, response 0, response 1)."""
+        return self.completion(self.post(sub, opcode, body, **kwargs))
+
+    def arm(self):
+        value = (self.cmdsn & 0xff) << 56 | 1 << 31 | (self.cmdsn & 3) << 28 | \
+            (self.cq.ci & 0xffffff)
+        self.dbrec.set64(8, value)
+        self.write64(0x300, value)
+
+    def arm_eq(self, number, ring):
+        value = 1 << 31 | ring.ci & 0xffff
+        self.write64(0x100 + 8 * number if number >= 0 else 0x50, value)
+
+    # Objects
+
+    def create_eq(self, eqn, log2=8, vector=None, kind=1, ring=None,
+                  dbrec=None):
+        ring = ring or self.alloc(16 << min(log2, 12))
+        dbrec = dbrec or self.alloc(8, 8)
+        vector = eqn if vector is None else vector
+        body = struct.pack("<QBBBBQ", ring.addr, vector, eqn, log2, kind,
+                           dbrec.addr)
+        result = self.command(COMMON, CREATE_EQ, body)
+        if result[0] == 0:
+            return Ring(ring, 1 << log2, 16, False)
+        return result[0]
+
+    def destroy_eq(self, eqn, kind=1):
+        body = b"\xee" * 8 + struct.pack("<BBBB", eqn, eqn, 9, kind)
+        return self.command(COMMON, DESTROY_EQ, body)[0]
+
+    def create_cq(self, cqn, log2=6, eqn=1, **kwargs):
+        return Cq(self, cqn, log2, eqn, **kwargs)
+
+    def create_qp(self, qpn, scq, rcq, **kwargs):
+        return Qp(self, qpn, scq, rcq, **kwargs)
+
+    def reg_mr(self, index, entries, length, start=0, pd=3, key=0, kind=0,
+               valid=1, rights=0x1f, shift=12, level=0, version=0, count=None,
+               mtt_shift=12):
+        """Registers; entries: page addresses, or the table's for level > 0."""
+        count = len(entries) if count is None else count
+        cfg0 = valid << 31 | version << 28 | key << 20 | index
+        cfg1 = pd << 12 | kind << 6 | rights << 1
+        cfg2 = shift << 27 | level << 20 | count & 0xfffff
+        if version:
+            cfg2 |= (mtt_shift - 12) << 24
+        body = struct.pack("<IIQII", cfg0, cfg1, start, length & 0xffffffff,
+                           cfg2)
+        if level and version:
+            body += struct.pack("<QII", entries[0], length >> 32, count >> 20)
+        else:
+            body += b"".join(struct.pack("<Q", e) for e in entries[:4])
+        return self.command(RDMA, REG_MR, body)[0]
+
+    def dereg_mr(self, index, key=0):
+        return self.command(RDMA, DEREG_MR,
+                            struct.pack("<I", key << 20 | index))[0]
+
+    def query(self, sub, opcode, index=0, length=256, addr=None):
+        buf = self.alloc(256, 256)
+        body = struct.pack("<IIQI", 0x5a5a5a5a, index, addr or buf.addr, length)
+        syndrome = self.command(sub, opcode, body)[0]
+        return syndrome or buf[0:256]
+
+
+class Cq:
+    def __init__(self, device, cqn, log2=6, eqn=1, block=None, direct_bit=0):
+        self.device, self.cqn, self.log2 = device, cqn, log2
+        self.block = block or device.alloc(max(4096, 32 << log2))
+        self.dbrec = device.alloc(8, 8)
+        self.idx = 0
+        self.cmdsn = 0
+        self.ring = Ring(self.block, 1 << log2, 32, True)
+        body = struct.pack("<IIIIQII", log2 << 24 | 13 << 20 | cqn,
+                           self.block.addr & 0xffffffff, self.block.addr >> 32,
+                           1 << 16 | direct_bit << 15 | eqn, self.dbrec.addr,
+                           0, 0xdeadbeef)
+        self.syndrome = device.command(RDMA, CREATE_CQ, body)[0]
+
+    def get(self):
+        raw = self.ring.get()
+        return Cqe(raw) if raw else None
+
+    def wait(self, limit=5):
+        return Cqe(self.ring.wait("a CQE", limit))
+
+    def arm(self, solicited=0, ci=None, mmio=True):
+        ci = self.ring.ci if ci is None else ci
+        value = (self.idx & 0xff) << 56 | self.cqn << 32 | 1 << 31 | \
+            solicited << 30 | (self.cmdsn & 3) << 28 | ci & 0xffffff
+        self.idx += 1
+        self.dbrec.set64(0, value)
+        if mmio:
+            self.device.write64(0x79000, value)
+
+    def destroy(self):
+        return self.device.command(RDMA, DESTROY_CQ,
+                                   struct.pack("<I", self.cqn))[0]
+
+
+class Qp:
+    def __init__(self, device, qpn, scq, rcq, sq_log2=6, rq_log2=4, pd=3):
+        self.device, self.qpn = device, qpn
+        self.sq_depth, self.rq_depth = 1 << sq_log2, 1 << rq_log2
+        self.sq = device.alloc(32 << sq_log2)
+        self.rq = device.alloc(32 << rq_log2)
+        self.dbrec = device.alloc(16, 8)
+        self.pi = self.rpi = 0
+        body = struct.pack("<IIIIQQIIQQ", sq_log2 << 20 | qpn,
+                           rq_log2 << 20 | pd, 8 << 28 | scq.cqn,
+                           8 << 28 | rcq.cqn, self.sq.addr, self.rq.addr,
+                           1 << 1, 1 << 1, self.dbrec.addr,
+                           self.dbrec.addr + 8)
+        self.syndrome, self.cookie, _ = device.command(RDMA, CREATE_QP, body)
+
+    def modify(self, state, cc=1, cookie=0, dip=0, sip=0, sport=0, dport=0):
+        body = struct.pack("<II", state << 24 | cc << 20 | self.qpn, cookie)
+        body += struct.pack(">IIHH", dip, sip, sport, dport)
+        body += struct.pack("<II", 1000, 2000)
+        return self.device.command(RDMA, MODIFY_QP, body)[0]
+
+    def reflush(self, sq_pi, rq_pi):
+        return self.device.command(RDMA, REFLUSH, struct.pack(
+            "<III", self.qpn, sq_pi, rq_pi))[0]
+
+    def destroy(self):
+        return self.device.command(RDMA, DESTROY_QP,
+                                   struct.pack("<I", self.qpn))[0]
+
+    def post_raw(self, opcode, body, sgl_len=0, flags=0, ring=True):
+        """One send queue entry; body follows the header. Its first index."""
+        count = -(-(8 + len(body)) // 32)
+        header = sgl_len << 56 | (count - 1) << 52 | self.qpn << 32 | \
+            opcode << 27 | flags | (self.pi + count) & 0xffff
+        entry = struct.pack("<Q", header) + body
+        entry += b"\x5a" * (count * 32 - len(entry))
+        for i in range(count):
+            at = (self.pi + i & self.sq_depth - 1) * 32
+            self.sq[at:at + 32] = entry[32 * i:32 * i + 32]
+        first = self.pi
+        self.pi = (self.pi + count) & 0xffff
+        if ring:
+            self.ring()
+        return first
+
+    def ring(self):
+        value = self.qpn << 32 | self.pi
+        self.dbrec.set64(0, value)
+        self.device.write64(0x5f000, value)
+
+    def post_recv(self, addr=0, length=0, lkey=0, ring=True):
+        at = (self.rpi & self.rq_depth - 1) * 32
+        first = self.rpi
+        self.rpi = (self.rpi + 1) & 0xffff
+        # The second 16 bits are not written by drivers.
+        word = self.qpn << 32 | 0xbeef << 16 | self.rpi
+        self.rq[at:at + 32] = struct.pack("<QQQII", word, 0x77, addr, length,
+                                          lkey)
+        if ring:
+            self.dbrec.set64(8, word)
+            self.device.write64(0x61000, word)
+        return first
+
+
+def huge_pages(number):
+    with open("/proc/sys/vm/nr_hugepages", "w") as file:
+        file.write(str(number))
+    with open("/proc/sys/vm/nr_hugepages") as file:
+        assert int(file.read()) >= number, "not enough huge pages"
+
+
+def functions():
+    found = []
+    for path in sorted(glob.glob("/sys/bus/pci/devices/*")):
+        with open(f"{path}/vendor") as vendor, open(f"{path}/device") as device:
+            if (vendor.read(), device.read()) == ("0x1ded\n", "0x107f\n"):
+                found.append(os.path.basename(path))
+    return found

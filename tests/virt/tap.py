@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Test cases in the guest: TAP lines, a fresh adapter for each."""
+
+import os
+import sys
+import traceback
+
+import raw
+
+CONFIG = "/sys/kernel/config/erdma_virt"
+cases = []
+
+
+def case(name):
+    def add(function):
+        cases.append((name, function))
+        return function
+    return add
+
+
+def equal(got, want, what=""):
+    if got != want:
+        raise AssertionError(f"{what or 'value'}: got {got!r}, want {want!r}")
+
+
+class Adapter:
+    """An adapter in configfs; plug() gives the function on PCI."""
+
+    def __init__(self, name, mac):
+        self.path, self.mac, self.device = f"{CONFIG}/{name}", mac, None
+        os.mkdir(self.path)
+
+    def read(self, name):
+        with open(f"{self.path}/{name}") as file:
+            return file.read().strip()
+
+    def write(self, name, value):
+        with open(f"{self.path}/{name}", "w") as file:
+            file.write(str(value))
+
+    def plug(self, slot=128, **params):
+        """Plugs in afresh, with parameters."""
+        self.unplug()
+        self.write("mac", self.mac)
+        for name, value in params.items():
+            self.write(name, value)
+        self.write("live", 1)
+        self.device = raw.Device(self.read("address"), slot)
+        return self.device
+
+    def unplug(self):
+        if self.device:
+            self.device.close()
+            self.device = None
+        self.write("live", 0)
+
+    def fault(self, knob, **settings):
+        for name in sorted(settings, key=lambda name: name == "count"):
+            self.write(f"fault/{knob}/{name}", settings[name])
+
+    def remove(self):
+        self.unplug()
+        os.rmdir(self.path)
+
+
+def adapter():
+    return Adapter("test", "52:54:00:ed:a0:77")
+
+
+def run(names, make):
+    """Runs the cases whose function is named, or all; the exit status."""
+    failed = 0
+    for name, function in cases:
+        if names and function.__name__ not in names:
+            continue
+        subject = make()
+        try:
+            function(subject)
+            print(f"ok - {name}")
+        except Exception:
+            failed += 1
+            for line in traceback.format_exc().splitlines():
+                print(f"# {line}")
+            print(f"not ok - {name}")
+        finally:
+            subject.remove()
+        sys.stdout.flush()
+    return 1 if failed else 0
