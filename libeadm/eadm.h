@@ -619,6 +619,17 @@ bool eadm_record_has(const struct eadm_record *record,
 		     const struct eadm_field *field);
 
 /**
+ * eadm_record_next() - walk the fields that have a value in this row
+ * @record: the row
+ * @field: NULL for the first one, else the one before
+ *
+ * Return: the next one in the order of the object's fields, NULL at the end.
+ * Since: 0.1
+ */
+const struct eadm_field *eadm_record_next(const struct eadm_record *record,
+					  const struct eadm_field *field);
+
+/**
  * eadm_record_u64() - value of an unsigned field
  * @record: the row
  * @field: a field of the row's object

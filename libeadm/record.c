@@ -134,6 +134,24 @@ EADM_API bool eadm_record_has(const struct eadm_record *record,
 	return slot_of(record, field) != NULL;
 }
 
+EADM_API const struct eadm_field *
+eadm_record_next(const struct eadm_record *record,
+		 const struct eadm_field *field)
+{
+	const struct eadm_object *object = record->object;
+	unsigned int attr = field ? field->attr : 0;	/* bit after the field */
+	unsigned int word = attr / 64;
+	uint64_t bits = record->has[word] & ~0ULL << (attr % 64);
+
+	while (!bits) {
+		if (++word == EADM_ARRAY_SIZE(record->has))
+			return NULL;
+		bits = record->has[word];
+	}
+	attr = word * 64 + __builtin_ctzll(bits) + 1;
+	return &object->fields[object->by_attr[attr]];
+}
+
 EADM_API int eadm_record_u64(const struct eadm_record *record,
 			     const struct eadm_field *field, uint64_t *value)
 {

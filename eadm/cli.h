@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files of the command: invocation, options, errors. */
+#ifndef CLI_H
+#define CLI_H
+
+#include <eadm.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define PRINTF(a, b) __attribute__((format(printf, a, b)))
+
+/* Documented in eadm(1). */
+enum status {
+	STATUS_OK = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+	STATUS_NOT_FOUND = 3,
+	STATUS_PERMISSION = 4,
+	STATUS_UNSUPPORTED = 5,
+	STATUS_PARTIAL = 6,
+};
+
+/* ---- options ------------------------------------------------------------- */
+
+enum opt_id {
+	OPT_DEVICE,
+	OPT_JSON,
+	OPT_SCHEMA,
+	OPT_OUTPUT,
+	OPT_LIST_COLUMNS,
+	OPT_FROM,
+	OPT_NO_COLOR,
+	OPT_TIMEOUT,
+	OPT_VERBOSE,
+	OPT_VERSION,
+	OPT_HELP,
+	OPT_HW,
+	OPT_PID,
+	OPT_COMM,
+	OPT_STATE,
+	OPT_LIVE,
+	OPT_INTERVAL,
+	OPT_COUNT,
+	OPT_FOLLOW,
+	OPT_SLOWER_THAN,
+	OPT_OPCODE,
+	OPT_MAX,
+};
+
+/* What the argument of an option or a command is, for completion. */
+enum words {
+	WORDS_NONE,
+	WORDS_ANY,
+	WORDS_FILE,
+	WORDS_DEVICE,
+	WORDS_OBJECT,
+	WORDS_COUNTED_OBJECT,
+	WORDS_COLUMN,
+	WORDS_STATE,
+	WORDS_OPCODE,
+	WORDS_COMMAND,
+};
+
+struct option_def {
+	enum opt_id id;
+	char letter;		/* or 0 */
+	const char *name;
+	const char *arg;	/* NULL: a switch */
+	enum words words;
+	const char *help;
+};
+
+#define MAX_ARGS 8
+
+struct cli;
+
+struct command {
+	const char *name;
+	const char *usage;		/* arguments */
+	const char *help;		/* one line */
+	const char *more;		/* paragraph for --help */
+	const char *examples;		/* lines */
+	unsigned int max_args;
+	enum words args[MAX_ARGS];
+	const struct option_def *options;	/* ends with a NULL name */
+	const char *object;		/* whose columns it shows, or NULL */
+	bool hidden;
+	bool raw;			/* takes its arguments as they are */
+	int (*run)(struct cli *cli);
+};
+
+struct args {
+	const char *opt[OPT_MAX];	/* value, "" for a switch; NULL: absent */
+	unsigned int n;
+	const char *arg[MAX_ARGS];
+};
+
+extern const struct command *const commands[];
+extern const struct option_def global_options[];
+
+const struct command *find_command(const char *name);
+const struct option_def *find_option(const struct command *cmd,
+				     const char *name, size_t len);
+const struct option_def *find_letter(const struct command *cmd, char letter);
+int parse_args(struct cli *cli, int argc, char **argv);
+
+bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value);
+bool opt_duration(struct cli *cli, enum opt_id id, uint64_t unit,
+		  uint64_t *ns);
+bool parse_u64(const char *text, uint64_t *value);
+
+/* ---- invocation ------------------------------------------------------------ */
+
+struct writer;
+
+struct cli {
+	const struct command *cmd;
+	const char *verb;	/* as typed, "" before there is one */
+	struct args args;
+	int argc;		/* of a raw command */
+	char **argv;
+	struct eadm_ctx *ctx;
+	struct writer *writer;
+	bool json;		/* how errors are told before there is a writer */
+	int status;
+};
+
+extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
+	cmd_record, cmd_ver, cmd_help, cmd_complete;
+
+/* Set by SIGINT and SIGTERM once catch_signals() was called. */
+extern volatile sig_atomic_t interrupted;
+void catch_signals(void);
+
+int open_source(struct cli *cli);
+const struct eadm_object *need_object(struct cli *cli, const char *name);
+void print_help(const struct command *cmd);
+int print_schema(void);
+void list_columns(const struct eadm_object *object);
+
+/* ---- errors ------------------------------------------------------------------ */
+
+int status_of(int error);
+int fail(struct cli *cli, int status, const char *what, const char *fmt, ...)
+	PRINTF(4, 5);
+int fail_lib(struct cli *cli, int error, const char *what);
+void note(struct cli *cli, const char *fmt, ...) PRINTF(2, 3);
+const char *suggest(const char *word, const char *const *words);
+
+struct word_list {
+	const char **words;	/* ends with NULL */
+	size_t n, max;
+};
+
+void word_add(struct word_list *list, const char *word);
+void word_free(struct word_list *list);
+
+#endif /* CLI_H */

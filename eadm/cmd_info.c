@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "table.h"
+
+/* Everything about a device, a line for each field. */
+static int choose(struct cli *cli, const struct eadm_object *object,
+		  struct table *table)
+{
+	unsigned int i;
+	int status;
+
+	if (!cli->args.opt[OPT_OUTPUT])
+		cli->args.opt[OPT_OUTPUT] = "+all";
+	status = columns_choose(cli, object, false, table);
+	table->layout = LAYOUT_FIELDS;
+	table->about = true;
+	for (i = 0; i < table->n_cols; i++) {
+		if (!strcmp(table->cols[i].name, "dev-name"))
+			table->cols[i].heading = true;
+	}
+	return status;
+}
+
+static int run(struct cli *cli)
+{
+	struct eadm_dump_opts opts = { .size = sizeof(opts) };
+	const struct eadm_object *object = eadm_object_find("dev");
+	struct table table = { 0 };
+	int status;
+
+	opts.device = cli->args.opt[OPT_DEVICE];
+	if (cli->args.n && opts.device)
+		return fail(cli, STATUS_USAGE, cli->args.arg[0],
+			    "given twice, --device names %s", opts.device);
+	if (cli->args.n)
+		opts.device = cli->args.arg[0];
+	status = choose(cli, object, &table);
+	if (!status)
+		status = open_source(cli);
+	if (!status) {
+		status = dump_table(cli, object, &opts, NULL, &table);
+		status = write_end(cli, status);
+	}
+	columns_free(&table);
+	return status;
+}
+
+const struct command cmd_info = {
+	.name = "info",
+	.usage = "[DEV]",
+	.help = "tell all about a device: capabilities, limits and their use",
+	.more = "Without DEV, all devices stand beside each other.",
+	.examples = "  eadm info\n"
+		    "  eadm info erdma_0\n"
+		    "  eadm info erdma_0 -o qps,max-qp,cqs,max-cq\n",
+	.max_args = 1,
+	.args = { WORDS_DEVICE },
+	.object = "dev",
+	.run = run,
+};

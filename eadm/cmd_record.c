@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "table.h"
+
+static const struct option_def options[] = {
+	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
+	  "with the adapters' own contexts" },
+	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
+	  "so many moments (default: 1)" },
+	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
+	  "time between two moments (default: 1s)" },
+	{ 0 },
+};
+
+static void wait_until(const struct timespec *when)
+{
+	while (!interrupted &&
+	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, when, NULL) ==
+		       EINTR)
+		;
+}
+
+static int record_moments(struct cli *cli, uint64_t count, uint64_t interval)
+{
+	bool hw = cli->args.opt[OPT_HW] != NULL;
+	struct timespec next;
+	uint64_t ns;
+	int ret;
+
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	for (;;) {
+		ret = eadm_capture_all(cli->ctx, hw);
+		if (ret || !--count || interrupted)
+			return ret;
+		ns = next.tv_nsec + interval;
+		next.tv_sec += ns / 1000000000;
+		next.tv_nsec = ns % 1000000000;
+		wait_until(&next);
+		if (interrupted)
+			return 0;
+	}
+}
+
+static int run(struct cli *cli)
+{
+	uint64_t count = 1, interval = 1000000000;
+	const char *path;
+	int ret, status;
+
+	if (!cli->args.n)
+		return fail(cli, STATUS_USAGE, "FILE",
+			    "to where? ('-': standard output)");
+	path = cli->args.arg[0];
+	if (cli->json && !strcmp(path, "-"))
+		return fail(cli, STATUS_USAGE, "--json",
+			    "standard output gets the capture");
+	if (!opt_u64(cli, OPT_COUNT, &count) ||
+	    !opt_duration(cli, OPT_INTERVAL, 1000000000, &interval))
+		return STATUS_USAGE;
+	if (!count || !interval)
+		return fail(cli, STATUS_USAGE,
+			    count ? "--interval" : "--count", "more than 0");
+	status = open_source(cli);
+	if (status)
+		return status;
+	ret = eadm_capture_open(cli->ctx, path);
+	if (ret)
+		return fail(cli, ret == -EACCES || ret == -EPERM ?
+				      STATUS_PERMISSION : STATUS_FAILED,
+			    path, "%s", eadm_errmsg(cli->ctx));
+	catch_signals();
+	ret = record_moments(cli, count, interval);
+	if (ret) {
+		status = fail(cli, STATUS_FAILED, path, "%s",
+			      eadm_errmsg(cli->ctx));
+		eadm_capture_close(cli->ctx, false);
+		return status;
+	}
+	ret = eadm_capture_close(cli->ctx, true);
+	if (ret)
+		return fail(cli, STATUS_FAILED, path, "%s",
+			    eadm_errmsg(cli->ctx));
+	return STATUS_OK;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.usage = "FILE",
+	.help = "write the state of all devices to a capture",
+	.more = "Every command reads it with --from FILE, and so does Wireshark.",
+	.examples = "  eadm record now.pcapng\n"
+		    "  eadm --from now.pcapng dump qp\n"
+		    "  eadm record -n 60 -i 1s minute.pcapng\n"
+		    "  ssh HOST eadm record - | eadm --from - list\n",
+	.max_args = 1,
+	.args = { WORDS_FILE },
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "table.h"
+
+static const struct option_def options[] = {
+	{ OPT_LIVE, 'l', "live", NULL, WORDS_NONE,
+	  "show rates per second, again and again" },
+	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
+	  "time between two samples (default: 1s); means --live" },
+	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
+	  "end after N intervals; means --live" },
+	{ 0 },
+};
+
+/* ---- samples ------------------------------------------------------------------ */
+
+/* The counters of one object at one time. */
+struct sample {
+	uint64_t device, id, time;
+	struct cell *cells;	/* of the table's columns before the rates */
+};
+
+struct samples {
+	struct sample *all;
+	size_t n, max;
+};
+
+static void forget(struct samples *samples)
+{
+	size_t i;
+
+	for (i = 0; i < samples->n; i++)
+		free(samples->all[i].cells);
+	free(samples->all);
+	*samples = (struct samples){ 0 };
+}
+
+static int by_identity(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static bool keep(struct samples *samples, const struct sample *sample,
+		 unsigned int n_cells)
+{
+	struct sample *all, *s;
+	size_t max;
+
+	if (samples->n == samples->max) {
+		max = samples->max ? 2 * samples->max : 16;
+		all = realloc(samples->all, max * sizeof(*all));
+		if (!all)
+			return false;
+		samples->all = all;
+		samples->max = max;
+	}
+	s = &samples->all[samples->n];
+	*s = *sample;
+	s->cells = malloc(n_cells * sizeof(*s->cells));
+	if (!s->cells)
+		return false;
+	/* Counters are numbers: no pointer is kept into the record. */
+	memcpy(s->cells, sample->cells, n_cells * sizeof(*s->cells));
+	samples->n++;
+	return true;
+}
+
+/* ---- rates ---------------------------------------------------------------------- */
+
+struct stat {
+	struct cli *cli;
+	const struct eadm_object *object;
+	const struct eadm_field *dev_index, *key;
+	struct eadm_dump_opts opts;
+	struct table table;
+	unsigned int n_plain;		/* columns before the rates */
+	struct cell *cells;
+	struct samples before, now;
+	uint64_t newest, caption_time;
+	char caption[64];
+};
+
+/* What a counter grew by, across a wrap. */
+static bool growth(const struct eadm_field *field, uint64_t before,
+		   uint64_t now, uint64_t *delta)
+{
+	unsigned int bits = eadm_field_bits(field);
+
+	/* Nobody wraps 64 bits: the device was made anew. */
+	if (bits >= 64 && now < before)
+		return false;
+	*delta = now - before;
+	if (bits < 64)
+		*delta &= (1ULL << bits) - 1;
+	return true;
+}
+
+static void add_rates(struct stat *stat, const struct sample *before,
+		      const struct sample *now)
+{
+	struct table *table = &stat->table;
+	unsigned int i, j = 0;
+	uint64_t delta;
+
+	for (i = stat->n_plain; i < table->n_cols; i++) {
+		struct cell *cell = &stat->cells[i];
+
+		cell->type = CELL_NONE;
+		while (table->cols[j].field != table->cols[i].field)
+			j++;
+		if (!before || now->time <= before->time ||
+		    before->cells[j].type != CELL_U64 ||
+		    now->cells[j].type != CELL_U64 ||
+		    !growth(table->cols[i].field, before->cells[j].u,
+			    now->cells[j].u, &delta))
+			continue;
+		cell->type = CELL_F64;
+		cell->f = delta * 1e9 / (now->time - before->time);
+	}
+}
+
+static int take(struct stat *stat, const struct eadm_record *record,
+		bool first)
+{
+	struct sample now = { .cells = stat->cells }, *before = NULL;
+	struct row row = { .cells = stat->cells, .record = record };
+
+	cells_of_record(&stat->table, record, stat->cells);
+	eadm_record_u64(record, stat->dev_index, &now.device);
+	eadm_record_u64(record, stat->key, &now.id);
+	now.time = eadm_record_time(record);
+	if (now.time > stat->newest)
+		stat->newest = now.time;
+	if (!keep(&stat->now, &now, stat->n_plain))
+		return -ENOMEM;
+	if (first)
+		return 0;
+	if (stat->before.n)
+		before = bsearch(&now, stat->before.all, stat->before.n,
+				 sizeof(now), by_identity);
+	add_rates(stat, before, &now);
+	stat->cli->writer->ops->row(stat->cli->writer, &row);
+	return 0;
+}
+
+static void make_caption(struct stat *stat)
+{
+	time_t s = stat->caption_time / 1000000000;
+	char clock[16];
+	struct tm tm;
+
+	if (!localtime_r(&s, &tm))
+		return;
+	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	snprintf(stat->caption, sizeof(stat->caption), "-- %s", clock);
+	stat->table.caption = stat->caption;
+}
+
+/* One pass over the objects; shows the rates unless it is the first one. */
+static int sample(struct stat *stat, bool first)
+{
+	const struct eadm_record *record;
+	struct cli *cli = stat->cli;
+	struct eadm_dump *dump;
+	int ret, status = 0;
+
+	ret = eadm_dump_open(cli->ctx, stat->object, &stat->opts, &dump);
+	if (ret)
+		return fail_lib(cli, ret, stat->opts.device ?
+					  stat->opts.device :
+					  eadm_object_title(stat->object));
+	forget(&stat->before);
+	stat->before = stat->now;
+	stat->now = (struct samples){ 0 };
+	if (stat->before.n)
+		qsort(stat->before.all, stat->before.n,
+		      sizeof(*stat->before.all), by_identity);
+	ret = eadm_dump_next(dump, &record);
+	if (!first && ret > 0) {
+		if (stat->newest && eadm_record_time(record) > stat->newest)
+			stat->table.interval =
+				eadm_record_time(record) - stat->newest;
+		stat->caption_time = eadm_record_time(record);
+		make_caption(stat);
+		cli->writer->ops->begin(cli->writer, &stat->table);
+	}
+	for (; ret > 0 && !interrupted; ret = eadm_dump_next(dump, &record)) {
+		if (take(stat, record, first)) {
+			status = fail(cli, STATUS_FAILED, "rows",
+				      "out of memory");
+			break;
+		}
+	}
+	if (ret < 0)
+		status = fail_lib(cli, ret, eadm_object_title(stat->object));
+	else if (!status && first)
+		status = dump_notes(cli, dump);
+	eadm_dump_close(dump);
+	if (!first)
+		cli->writer->ops->flush(cli->writer);
+	return status;
+}
+
+static bool next_moment(struct stat *stat, struct timespec *next,
+			uint64_t interval)
+{
+	uint64_t ns;
+
+	if (!eadm_is_live(stat->cli->ctx))
+		return eadm_moment_next(stat->cli->ctx) > 0;
+	ns = next->tv_nsec + interval;
+	next->tv_sec += ns / 1000000000;
+	next->tv_nsec = ns % 1000000000;
+	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
+					       next, NULL) == EINTR)
+		;
+	return !interrupted;
+}
+
+static int run_live(struct stat *stat)
+{
+	uint64_t interval = 1000000000, count = UINT64_MAX, shown = 0;
+	struct cli *cli = stat->cli;
+	struct timespec next;
+	int status;
+
+	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &interval) ||
+	    !opt_u64(cli, OPT_COUNT, &count))
+		return STATUS_USAGE;
+	if (interval < 1000000 || !count)
+		return fail(cli, STATUS_USAGE,
+			    count ? "--interval" : "--count",
+			    count ? "at least 1ms" : "more than 0");
+	status = open_source(cli);
+	if (status)
+		return status;
+	catch_signals();
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	status = sample(stat, true);
+	while (!status && shown < count &&
+	       next_moment(stat, &next, interval)) {
+		status = sample(stat, false);
+		shown++;
+	}
+	if (!status && !shown && !interrupted)
+		status = fail(cli, STATUS_FAILED, cli->args.opt[OPT_FROM],
+			      "rates take two moments, the capture has one (eadm record -n)");
+	return shown ? write_end(cli, status) : status;
+}
+
+/* ---- columns ---------------------------------------------------------------------- */
+
+static int add(struct stat *stat, const struct eadm_field *field)
+{
+	struct column *col = column_add(&stat->table);
+
+	if (!col)
+		return -ENOMEM;
+	column_of_field(col, field);
+	return 0;
+}
+
+/* What identifies a row, and its counters. */
+static int usual_columns(struct stat *stat)
+{
+	const struct eadm_field *field;
+	unsigned int i;
+	int ret = 0;
+
+	stat->table.object = eadm_object_name(stat->object);
+	stat->table.title = eadm_object_title(stat->object);
+	for (i = 0; !ret && i < eadm_object_fields(stat->object); i++) {
+		field = eadm_object_field(stat->object, i);
+		if (eadm_field_kind(field) == EADM_KIND_COUNTER ||
+		    !strcmp(eadm_field_name(field), "dev-name") ||
+		    field == stat->key || field == stat->dev_index)
+			ret = add(stat, field);
+		if (!ret && field == stat->dev_index && field != stat->key)
+			stat->table.cols[stat->table.n_cols - 1].json_only =
+				true;
+	}
+	return ret ? fail(stat->cli, STATUS_FAILED, "columns",
+			  "out of memory") : 0;
+}
+
+static int rate_columns(struct stat *stat)
+{
+	unsigned int i;
+
+	stat->n_plain = stat->table.n_cols;
+	for (i = 0; i < stat->n_plain; i++) {
+		if (stat->table.cols[i].kind != EADM_KIND_COUNTER)
+			continue;
+		if (add(stat, stat->table.cols[i].field))
+			return fail(stat->cli, STATUS_FAILED, "columns",
+				    "out of memory");
+		stat->table.cols[stat->table.n_cols - 1].rate = true;
+	}
+	stat->table.all = false;
+	stat->table.lines = true;
+	stat->table.rates_only = true;
+	stat->table.title = NULL;
+	return 0;
+}
+
+static int choose(struct stat *stat, bool live)
+{
+	bool port = !strcmp(eadm_object_name(stat->object), "counters");
+	struct cli *cli = stat->cli;
+	unsigned int i;
+	int status;
+
+	if (cli->args.opt[OPT_OUTPUT])
+		status = columns_choose(cli, stat->object, false,
+					&stat->table);
+	else
+		status = usual_columns(stat);
+	if (!status && live)
+		status = rate_columns(stat);
+	if (status)
+		return status;
+	if (!cli->args.opt[OPT_OUTPUT] && port && !live)
+		stat->table.all = true;
+	if (!port)
+		return 0;
+	stat->table.layout = LAYOUT_FIELDS;
+	for (i = 0; i < stat->table.n_cols; i++) {
+		struct column *col = &stat->table.cols[i];
+
+		col->heading = col->field == stat->key ||
+			       !strcmp(col->name, "dev-name");
+		/* Its heading is not what JSON alone shows. */
+		if (col->heading)
+			col->json_only = false;
+	}
+	return 0;
+}
+
+static int run(struct cli *cli)
+{
+	struct stat stat = {
+		.cli = cli,
+		.opts = { .size = sizeof(stat.opts),
+			  .device = cli->args.opt[OPT_DEVICE] },
+	};
+	bool live = cli->args.opt[OPT_LIVE] || cli->args.opt[OPT_INTERVAL] ||
+		    cli->args.opt[OPT_COUNT];
+	int status;
+
+	stat.object = need_object(cli, cli->args.n ? cli->args.arg[0] :
+						     "counters");
+	if (!stat.object)
+		return STATUS_USAGE;
+	stat.key = eadm_object_key(stat.object);
+	stat.dev_index = eadm_object_find_field(stat.object, "dev-index");
+	status = choose(&stat, live);
+	if (!status && live) {
+		stat.cells = calloc(stat.table.n_cols, sizeof(*stat.cells));
+		status = stat.cells ? run_live(&stat) :
+				      fail(cli, STATUS_FAILED, "rows",
+					   "out of memory");
+	} else if (!status) {
+		status = open_source(cli);
+		if (!status) {
+			catch_signals();
+			status = dump_table(cli, stat.object, &stat.opts, NULL,
+					    &stat.table);
+			status = write_end(cli, status);
+		}
+	}
+	forget(&stat.before);
+	forget(&stat.now);
+	free(stat.cells);
+	columns_free(&stat.table);
+	return status;
+}
+
+const struct command cmd_stat = {
+	.name = "stat",
+	.usage = "[OBJECT]",
+	.help = "show counters, or with --live what they grow by",
+	.more = "Without OBJECT the counters of all ports, under one name for\n"
+		"each meaning whatever the driver calls it; a counter that has\n"
+		"no such name is shown as the driver names it. With OBJECT (qp,\n"
+		"cq, eq, cmdq) the counters of each of these.\n"
+		"--live shows what moves only. On a capture it goes from moment\n"
+		"to moment.",
+	.examples = "  eadm stat\n"
+		    "  eadm stat --live\n"
+		    "  eadm stat -i 5s -n 12 -d erdma_0 --json\n"
+		    "  eadm stat eq\n",
+	.max_args = 1,
+	.args = { WORDS_COUNTED_OBJECT },
+	.options = options,
+	.run = run,
+};

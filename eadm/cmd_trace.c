@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+#define MAX_DEVICES 64
+
+static const struct option_def options[] = {
+	{ OPT_FOLLOW, 'f', "follow", NULL, WORDS_NONE,
+	  "show commands as they end, until interrupted" },
+	{ OPT_SLOWER_THAN, 0, "slower-than", "TIME", WORDS_ANY,
+	  "only commands that took at least so long (ms without a unit)" },
+	{ OPT_OPCODE, 0, "opcode", "OP", WORDS_OPCODE, "only this command" },
+	{ OPT_STATE, 0, "state", "STATES", WORDS_STATE,
+	  "only commands that ended so, separated by commas" },
+	{ OPT_PID, 0, "pid", "PID", WORDS_ANY,
+	  "only commands that this process caused" },
+	{ OPT_COMM, 0, "comm", "NAME", WORDS_ANY,
+	  "only commands that processes of this name caused" },
+	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
+	  "with --follow: end after N commands" },
+	{ 0 },
+};
+
+struct follow {
+	struct cli *cli;
+	const struct filter *filter;
+	struct table *table;
+	struct cell *cells;
+	uint64_t left;			/* commands still to show */
+	unsigned int n;
+	char *name[MAX_DEVICES];
+	struct eadm_trace *trace[MAX_DEVICES];
+	uint64_t lost[MAX_DEVICES];
+};
+
+static int add_trace(struct follow *f, const char *device)
+{
+	struct eadm_trace_opts opts = { .size = sizeof(opts) };
+	int ret;
+
+	opts.min_latency = f->filter->min_latency;
+	opts.has_op = f->filter->has_op;
+	opts.op = f->filter->op;
+	ret = eadm_trace_open(f->cli->ctx, device, &opts, &f->trace[f->n]);
+	if (!ret)
+		f->name[f->n++] = strdup(device);
+	return ret;
+}
+
+/* All devices that can be followed, or the one that was asked for. */
+static int open_traces(struct follow *f)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const struct eadm_field *field;
+	const char *only = f->cli->args.opt[OPT_DEVICE];
+	const struct eadm_record *record;
+	char *names[MAX_DEVICES];
+	struct eadm_dump *dump;
+	unsigned int i, n = 0;
+	int ret = 0, last = 0;
+
+	if (only) {
+		ret = add_trace(f, only);
+		return ret ? fail_lib(f->cli, ret, only) : 0;
+	}
+	ret = eadm_dump_open(f->cli->ctx, object, NULL, &dump);
+	if (ret)
+		return fail_lib(f->cli, ret, "devices");
+	field = eadm_object_find_field(object, "dev-name");
+	while (n < MAX_DEVICES && eadm_dump_next(dump, &record) > 0)
+		names[n++] = strdup(eadm_record_string(record, field));
+	eadm_dump_close(dump);
+	for (i = 0; i < n; i++) {
+		ret = names[i] ? add_trace(f, names[i]) : -ENOMEM;
+		/* Devices of other vendors have no recorder to follow. */
+		if (ret && (ret != -EOPNOTSUPP || !last))
+			last = ret;
+		if (ret && ret != -EOPNOTSUPP)
+			note(f->cli, "%s: %s", names[i] ? names[i] : "",
+			     eadm_errmsg(f->cli->ctx));
+		free(names[i]);
+	}
+	return f->n ? 0 : fail_lib(f->cli, last, "flight recorder");
+}
+
+static void tell_lost(struct follow *f, unsigned int i)
+{
+	uint64_t lost = eadm_trace_lost(f->trace[i]);
+
+	if (lost == f->lost[i])
+		return;
+	note(f->cli, "%s: %llu records were overwritten unread", f->name[i],
+	     (unsigned long long)(lost - f->lost[i]));
+	f->lost[i] = lost;
+}
+
+/* Show what a device has; false when it has no more to come. */
+static bool drain(struct follow *f, unsigned int i)
+{
+	const struct eadm_record *record;
+	struct row row;
+	int ret = 1;
+
+	while (f->left && !interrupted &&
+	       (ret = eadm_trace_next(f->trace[i], &record)) > 0) {
+		if (!filter_passes(f->filter, record))
+			continue;
+		cells_of_record(f->table, record, f->cells);
+		row = (struct row){ .cells = f->cells, .record = record };
+		f->cli->writer->ops->row(f->cli->writer, &row);
+		f->left--;
+	}
+	f->cli->writer->ops->flush(f->cli->writer);
+	tell_lost(f, i);
+	if (ret >= 0)
+		return true;
+	note(f->cli, "%s: %s", f->name[i], eadm_errmsg(f->cli->ctx));
+	return false;
+}
+
+static int follow(struct follow *f)
+{
+	struct pollfd fds[MAX_DEVICES];
+	unsigned int i, alive = f->n;
+
+	for (i = 0; i < f->n; i++)
+		fds[i] = (struct pollfd){ .fd = eadm_trace_fd(f->trace[i]),
+					  .events = POLLIN };
+	while (alive && f->left && !interrupted) {
+		if (poll(fds, f->n, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return fail(f->cli, STATUS_FAILED, "poll", "%s",
+				    strerror(errno));
+		}
+		for (i = 0; i < f->n; i++) {
+			if (!fds[i].revents || drain(f, i))
+				continue;
+			fds[i].fd = -1;
+			alive--;
+		}
+	}
+	return alive ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+static int run_follow(struct cli *cli, const struct filter *filter,
+		      struct table *table)
+{
+	struct follow f = {
+		.cli = cli, .filter = filter, .table = table,
+		.left = UINT64_MAX,
+	};
+	unsigned int i;
+	int status;
+
+	if (!opt_u64(cli, OPT_COUNT, &f.left))
+		return STATUS_USAGE;
+	f.cells = calloc(table->n_cols, sizeof(*f.cells));
+	if (!f.cells)
+		return fail(cli, STATUS_FAILED, "rows", "out of memory");
+	table->lines = true;
+	table->title = NULL;
+	status = open_traces(&f);
+	if (!status) {
+		catch_signals();
+		cli->writer->ops->begin(cli->writer, table);
+		status = follow(&f);
+		status = write_end(cli, status);
+	}
+	for (i = 0; i < f.n; i++) {
+		eadm_trace_close(f.trace[i]);
+		free(f.name[i]);
+	}
+	free(f.cells);
+	return status;
+}
+
+static int run(struct cli *cli)
+{
+	struct eadm_dump_opts opts = { .size = sizeof(opts) };
+	const struct eadm_object *object = eadm_object_find("cmd");
+	struct table table = { 0 };
+	struct filter filter;
+	int status;
+
+	if (cli->args.opt[OPT_COUNT] && !cli->args.opt[OPT_FOLLOW])
+		return fail(cli, STATUS_USAGE, "--count",
+			    "goes with --follow only");
+	opts.device = cli->args.opt[OPT_DEVICE];
+	status = filter_init(cli, object, &filter);
+	if (!status)
+		status = columns_choose(cli, object, false, &table);
+	if (!status)
+		status = open_source(cli);
+	if (!status && cli->args.opt[OPT_FOLLOW]) {
+		status = run_follow(cli, &filter, &table);
+	} else if (!status) {
+		catch_signals();
+		status = dump_table(cli, object, &opts, &filter, &table);
+		status = write_end(cli, status);
+	}
+	columns_free(&table);
+	return status;
+}
+
+const struct command cmd_trace = {
+	.name = "trace",
+	.help = "show the flight recorder: the last commands of each adapter",
+	.more = "The recorder is always on. It can be read while the command\n"
+		"queue is dead, and the first time-out is kept.",
+	.examples = "  eadm trace\n"
+		    "  eadm trace --slower-than 5ms\n"
+		    "  eadm trace --state timeout,aborted\n"
+		    "  eadm trace --follow --opcode create-qp --json\n",
+	.options = options,
+	.object = "cmd",
+	.run = run,
+};

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "table.h"
+
+static const char *const modules[] = {
+	"erdma", "eadm", "erdma_virt", "rdma_rxe", "siw", "efa", "mlx5_ib",
+	"bnxt_re", "irdma", "vmw_pvrdma",
+};
+
+static void put(struct cli *cli, const char *part, const char *version)
+{
+	struct cell cells[2] = {
+		{ .type = CELL_STRING, .str = part },
+		{ .type = CELL_STRING, .str = *version ? version : "loaded" },
+	};
+	struct row row = { .cells = cells };
+
+	cli->writer->ops->row(cli->writer, &row);
+}
+
+static void put_fact(struct cli *cli, const char *part, const char *key)
+{
+	const char *value = eadm_fact(cli->ctx, key);
+
+	if (value)
+		put(cli, part, value);
+}
+
+static void put_modules(struct cli *cli)
+{
+	char key[64], part[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(modules); i++) {
+		snprintf(key, sizeof(key), "module.%s", modules[i]);
+		snprintf(part, sizeof(part), "module %s", modules[i]);
+		put_fact(cli, part, key);
+	}
+}
+
+/* Firmware of each device. No device is no error here. */
+static int put_firmware(struct cli *cli)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const struct eadm_field *name, *fw;
+	const struct eadm_record *record;
+	struct eadm_dump_opts opts = { .size = sizeof(opts) };
+	struct eadm_dump *dump;
+	const char *version;
+	char part[96];
+	int ret;
+
+	opts.device = cli->args.opt[OPT_DEVICE];
+	name = eadm_object_find_field(object, "dev-name");
+	fw = eadm_object_find_field(object, "fw-version");
+	ret = eadm_dump_open(cli->ctx, object, &opts, &dump);
+	if (ret == -EOPNOTSUPP || (ret == -ENODEV && !opts.device))
+		return STATUS_OK;
+	if (ret)
+		return fail_lib(cli, ret, opts.device ? opts.device :
+							"devices");
+	while ((ret = eadm_dump_next(dump, &record)) > 0) {
+		version = eadm_record_string(record, fw);
+		if (!version || !*version)
+			continue;
+		snprintf(part, sizeof(part), "firmware %s",
+			 eadm_record_string(record, name));
+		put(cli, part, version);
+	}
+	eadm_dump_close(dump);
+	return ret ? fail_lib(cli, ret, "devices") : STATUS_OK;
+}
+
+static int run(struct cli *cli)
+{
+	struct table table = { 0 };
+	struct column *part, *version;
+	int status;
+
+	part = column_add(&table);
+	version = part ? column_add(&table) : NULL;
+	if (!version) {
+		columns_free(&table);
+		return fail(cli, STATUS_FAILED, "columns", "out of memory");
+	}
+	part = table.cols;
+	part->name = part->key = "part";
+	part->head = "PART";
+	part->type = version->type = EADM_TYPE_STRING;
+	part->kind = version->kind = EADM_KIND_NAME;
+	version->name = version->key = "version";
+	version->head = "VERSION";
+	status = open_source(cli);
+	if (!status) {
+		cli->writer->ops->begin(cli->writer, &table);
+		put(cli, "eadm", EADM_VERSION);
+		put(cli, "libeadm", eadm_version());
+		if (!eadm_is_live(cli->ctx))
+			put_fact(cli, "recorded by eadm", "eadm");
+		put_fact(cli, "kernel", "kernel");
+		put_modules(cli);
+		status = put_firmware(cli);
+		status = write_end(cli, status);
+	}
+	columns_free(&table);
+	return status;
+}
+
+const struct command cmd_ver = {
+	.name = "ver",
+	.help = "tell versions: tool, library, kernel, modules, firmware",
+	.examples = "  eadm ver\n  eadm --from now.pcapng ver --json\n",
+	.run = run,
+};

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which columns a table has, and the cells of a record. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+struct column *column_add(struct table *table)
+{
+	struct column *cols;
+
+	cols = realloc(table->cols, (table->n_cols + 1) * sizeof(*cols));
+	if (!cols)
+		return NULL;
+	table->cols = cols;
+	cols += table->n_cols++;
+	memset(cols, 0, sizeof(*cols));
+	cols->unit = "";
+	cols->help = "";
+	return cols;
+}
+
+void columns_free(struct table *table)
+{
+	free(table->cols);
+	table->cols = NULL;
+	table->n_cols = 0;
+}
+
+static enum json_as json_of_field(const struct eadm_field *field)
+{
+	if (eadm_field_type(field) == EADM_TYPE_BYTES ||
+	    eadm_field_is_hex(field))
+		return JSON_TEXT;
+	if (!eadm_field_value_at(field, 0, NULL))
+		return JSON_NUMBER;
+	return eadm_field_kind(field) == EADM_KIND_FLAGS ? JSON_NAMES :
+							   JSON_NAME;
+}
+
+void column_of_field(struct column *col, const struct eadm_field *field)
+{
+	col->field = field;
+	col->type = eadm_field_type(field);
+	col->kind = eadm_field_kind(field);
+	col->json = json_of_field(field);
+	col->name = eadm_field_name(field);
+	col->key = eadm_field_key(field);
+	col->head = eadm_field_heading(field);
+	col->unit = eadm_field_unit(field);
+	col->help = eadm_field_help(field);
+}
+
+static int add_field(struct table *table, const struct eadm_field *field,
+		     bool asked)
+{
+	struct column *col;
+	unsigned int i;
+
+	for (i = 0; i < table->n_cols; i++) {
+		if (table->cols[i].field == field) {
+			table->cols[i].asked |= asked;
+			if (asked)
+				table->cols[i].stands_in_for = NULL;
+			return 0;
+		}
+	}
+	col = column_add(table);
+	if (!col)
+		return -ENOMEM;
+	column_of_field(col, field);
+	col->asked = asked;
+	return 0;
+}
+
+/* Fields up to a mark; secrets only by name. */
+static int add_shown(struct table *table, const struct eadm_object *object,
+		     enum eadm_show up_to, bool hw)
+{
+	const struct eadm_field *field;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < eadm_object_fields(object); i++) {
+		field = eadm_object_field(object, i);
+		if (eadm_field_show(field) > up_to ||
+		    eadm_field_kind(field) == EADM_KIND_SECRET ||
+		    (eadm_field_is_hw(field) && !hw))
+			continue;
+		ret = add_field(table, field, false);
+	}
+	return ret;
+}
+
+static int unknown_column(struct cli *cli, const struct eadm_object *object,
+			  const char *name)
+{
+	struct word_list words = { 0 };
+	const char *near;
+	unsigned int i;
+
+	for (i = 0; i < eadm_object_fields(object); i++)
+		word_add(&words,
+			 eadm_field_name(eadm_object_field(object, i)));
+	near = suggest(name, words.words);
+	word_free(&words);
+	if (near)
+		return fail(cli, STATUS_USAGE, name,
+			    "unknown column (did you mean '%s'?)", near);
+	return fail(cli, STATUS_USAGE, name,
+		    "unknown column (--list-columns tells them)");
+}
+
+static int add_named(struct cli *cli, const struct eadm_object *object,
+		     const char *name, bool hw, struct table *table)
+{
+	const struct eadm_field *field;
+
+	if (!strcmp(name, "all"))
+		return add_shown(table, object, EADM_SHOW_NEVER, hw);
+	if (!strcmp(name, "wide"))
+		return add_shown(table, object, EADM_SHOW_WIDE, hw);
+	field = eadm_object_find_field(object, name);
+	if (!field)
+		return unknown_column(cli, object, name);
+	return add_field(table, field, true);
+}
+
+static int add_list(struct cli *cli, const struct eadm_object *object,
+		    const char *list, bool hw, struct table *table)
+{
+	char name[64];
+	size_t len;
+	int ret = 0;
+
+	while (!ret) {
+		len = strcspn(list, ",");
+		if (!len || len >= sizeof(name))
+			return fail(cli, STATUS_USAGE, "--output",
+				    "'%s': no list of columns", list);
+		snprintf(name, sizeof(name), "%.*s", (int)len, list);
+		ret = add_named(cli, object, name, hw, table);
+		list += len;
+		if (!*list)
+			break;
+		list++;
+	}
+	return ret;
+}
+
+/* Rows whose key nobody knows are told apart by their number in the core. */
+static int add_stand_in(struct table *table, const struct eadm_object *object)
+{
+	const struct eadm_field *field, *key = eadm_object_key(object);
+	unsigned int before = table->n_cols;
+	int ret;
+
+	field = eadm_object_find_field(object, "res-id");
+	if (!field || field == key)
+		return 0;
+	ret = add_field(table, field, false);
+	if (!ret && table->n_cols > before)
+		table->cols[before].stands_in_for = key;
+	return ret;
+}
+
+/*
+ * The columns of an object: the usual ones, or those that --output names. In
+ * JSON the usual ones are all that are present.
+ */
+int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
+		   struct table *table)
+{
+	static const char *const identity[] = { "dev-index", "dev-name" };
+	const char *list = cli->args.opt[OPT_OUTPUT];
+	const struct eadm_field *field;
+	bool usual = !list || *list == '+';
+	unsigned int i, before;
+	int ret = 0;
+
+	table->object = eadm_object_name(object);
+	table->title = eadm_object_title(object);
+	table->all = usual;
+	if (usual)
+		ret = add_shown(table, object, EADM_SHOW_ALWAYS, hw);
+	if (!ret && usual)
+		ret = add_stand_in(table, object);
+	if (!ret && list)
+		ret = add_list(cli, object, usual ? list + 1 : list, hw,
+			       table);
+	/* What tells rows apart is never left out of JSON. */
+	for (i = 0; !ret && i < ARRAY_SIZE(identity); i++) {
+		field = eadm_object_find_field(object, identity[i]);
+		before = table->n_cols;
+		ret = field ? add_field(table, field, false) : 0;
+		if (table->n_cols > before)
+			table->cols[before].json_only = true;
+	}
+	if (ret < 0)
+		ret = fail(cli, STATUS_FAILED, "columns", "out of memory");
+	return ret;
+}
+
+void list_columns(const struct eadm_object *object)
+{
+	const struct eadm_field *field;
+	const char *unit;
+	unsigned int i;
+
+	for (i = 0; i < eadm_object_fields(object); i++) {
+		field = eadm_object_field(object, i);
+		unit = eadm_field_unit(field);
+		printf("%-22s %s%s%s%s\n", eadm_field_name(field),
+		       eadm_field_help(field), *unit ? " [" : "", unit,
+		       *unit ? "]" : "");
+	}
+}
+
+/* ---- cells -------------------------------------------------------------------- */
+
+/* False when the record has no value there. */
+bool cell_of_field(const struct eadm_record *record, const struct column *col,
+		   struct cell *cell)
+{
+	cell->type = CELL_NONE;
+	switch (col->type) {
+	case EADM_TYPE_U64:
+		if (!eadm_record_u64(record, col->field, &cell->u))
+			cell->type = CELL_U64;
+		break;
+	case EADM_TYPE_S64:
+		if (!eadm_record_s64(record, col->field, &cell->s))
+			cell->type = CELL_S64;
+		break;
+	case EADM_TYPE_STRING:
+		cell->str = eadm_record_string(record, col->field);
+		if (cell->str)
+			cell->type = CELL_STRING;
+		break;
+	case EADM_TYPE_BYTES:
+		cell->bytes = eadm_record_bytes(record, col->field,
+						&cell->len);
+		if (cell->bytes)
+			cell->type = CELL_BYTES;
+		break;
+	}
+	return cell->type != CELL_NONE;
+}
+
+void cells_of_record(const struct table *table,
+		     const struct eadm_record *record, struct cell *cells)
+{
+	unsigned int i;
+
+	for (i = 0; i < table->n_cols; i++) {
+		if (table->cols[i].field && !table->cols[i].rate)
+			cell_of_field(record, &table->cols[i], &cells[i]);
+		else
+			cells[i].type = CELL_NONE;
+	}
+}

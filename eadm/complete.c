@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What may follow on the line: "eadm __complete WORD..." gets the words behind
+ * "eadm", the last one as far as it is typed, and prints one candidate per
+ * line. ":file" asks the shell for file names.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+struct state {
+	struct cli *cli;
+	const struct command *cmd;
+	unsigned int n_args;
+	const char *arg[MAX_ARGS];
+	const char *typed;		/* the last word */
+};
+
+static void offer(const struct state *st, const char *prefix, const char *word)
+{
+	if (!strncmp(word, st->typed, strlen(st->typed)))
+		printf("%s%s\n", prefix, word);
+}
+
+static void offer_devices(const struct state *st)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const struct eadm_record *record;
+	const struct eadm_field *field;
+	struct eadm_dump *dump;
+
+	/* Silence is the answer when there is none. */
+	st->cli->ctx = eadm_new();
+	if (!st->cli->ctx || eadm_open_live(st->cli->ctx) ||
+	    eadm_dump_open(st->cli->ctx, object, NULL, &dump))
+		return;
+	field = eadm_object_find_field(object, "dev-name");
+	while (eadm_dump_next(dump, &record) > 0)
+		offer(st, "", eadm_record_string(record, field));
+	eadm_dump_close(dump);
+}
+
+static bool has_counter(const struct eadm_object *object)
+{
+	unsigned int i;
+
+	for (i = 0; i < eadm_object_fields(object); i++) {
+		if (eadm_field_kind(eadm_object_field(object, i)) ==
+		    EADM_KIND_COUNTER)
+			return true;
+	}
+	return false;
+}
+
+static void offer_objects(const struct state *st, bool counted)
+{
+	const struct eadm_object *object = NULL;
+
+	while ((object = eadm_object_next(object))) {
+		if (!counted || has_counter(object))
+			offer(st, "", eadm_object_name(object));
+	}
+}
+
+static const struct eadm_object *object_of(const struct state *st)
+{
+	if (st->cmd && st->cmd->object)
+		return eadm_object_find(st->cmd->object);
+	if (st->n_args)
+		return eadm_object_find(st->arg[0]);
+	return st->cmd == &cmd_stat ? eadm_object_find("counters") : NULL;
+}
+
+/* Lists: what is typed up to the last comma stays. */
+static void offer_list(const struct state *st,
+		       const char *(*nth)(const struct eadm_object *object,
+					  unsigned int n))
+{
+	const struct eadm_object *object = object_of(st);
+	const char *comma = strrchr(st->typed, ',');
+	struct state rest = *st;
+	char done[512];
+	const char *word;
+	unsigned int i;
+	int len;
+
+	if (!object)
+		return;
+	if (comma)
+		len = comma + 1 - st->typed;
+	else
+		len = *st->typed == '+' ? 1 : 0;
+	snprintf(done, sizeof(done), "%.*s", len, st->typed);
+	rest.typed = st->typed + len;
+	for (i = 0; (word = nth(object, i)); i++)
+		offer(&rest, done, word);
+}
+
+static const char *nth_column(const struct eadm_object *object, unsigned int n)
+{
+	const struct eadm_field *field = eadm_object_field(object, n);
+
+	return field ? eadm_field_name(field) : NULL;
+}
+
+static const char *nth_value(const struct eadm_object *object,
+			     const char *name, unsigned int n)
+{
+	const struct eadm_field *field = eadm_object_find_field(object, name);
+
+	return field ? eadm_field_value_at(field, n, NULL) : NULL;
+}
+
+static const char *nth_state(const struct eadm_object *object, unsigned int n)
+{
+	return nth_value(object, "state", n);
+}
+
+static const char *nth_opcode(const struct eadm_object *object, unsigned int n)
+{
+	return nth_value(object, "op", n);
+}
+
+static void offer_commands(const struct state *st)
+{
+	int i;
+
+	for (i = 0; commands[i]; i++) {
+		if (!commands[i]->hidden)
+			offer(st, "", commands[i]->name);
+	}
+}
+
+static void offer_words(const struct state *st, enum words words)
+{
+	switch (words) {
+	case WORDS_FILE:
+		puts(":file");
+		break;
+	case WORDS_DEVICE:
+		offer_devices(st);
+		break;
+	case WORDS_OBJECT:
+		offer_objects(st, false);
+		break;
+	case WORDS_COUNTED_OBJECT:
+		offer_objects(st, true);
+		break;
+	case WORDS_COLUMN:
+		offer_list(st, nth_column);
+		break;
+	case WORDS_STATE:
+		offer_list(st, nth_state);
+		break;
+	case WORDS_OPCODE:
+		offer_list(st, nth_opcode);
+		break;
+	case WORDS_COMMAND:
+		offer_commands(st);
+		break;
+	default:
+		break;
+	}
+}
+
+static void offer_options(const struct state *st)
+{
+	const struct option_def *def;
+	struct state rest = *st;
+
+	rest.typed = strlen(st->typed) > 2 ? st->typed + 2 : "";
+	for (def = st->cmd ? st->cmd->options : NULL; def && def->name; def++)
+		offer(&rest, "--", def->name);
+	for (def = global_options; def->name; def++)
+		offer(&rest, "--", def->name);
+}
+
+/* The option whose value is typed, after reading the words before. */
+static const struct option_def *read_words(struct state *st, int n,
+					   char **words)
+{
+	const struct option_def *def = NULL;
+	const char *word;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		word = words[i];
+		if (def) {
+			def = NULL;
+			continue;
+		}
+		if (!strncmp(word, "--", 2) && word[2]) {
+			def = find_option(st->cmd, word + 2,
+					  strlen(word + 2));
+		} else if (word[0] == '-' && word[1] && word[1] != '-') {
+			def = find_letter(st->cmd, word[strlen(word) - 1]);
+		} else if (!st->cmd) {
+			st->cmd = find_command(word);
+		} else if (st->n_args < MAX_ARGS) {
+			st->arg[st->n_args++] = word;
+		}
+		if (def && !def->arg)
+			def = NULL;
+	}
+	return def;
+}
+
+static int run(struct cli *cli)
+{
+	struct state st = { .cli = cli, .typed = "" };
+	const struct option_def *def;
+	const char *eq;
+
+	if (cli->argc)
+		st.typed = cli->argv[cli->argc - 1];
+	def = read_words(&st, cli->argc ? cli->argc - 1 : 0, cli->argv);
+	eq = strchr(st.typed, '=');
+	if (!def && eq && !strncmp(st.typed, "--", 2)) {
+		def = find_option(st.cmd, st.typed + 2, eq - st.typed - 2);
+		if (!def || !def->arg)
+			return STATUS_OK;
+		st.typed = eq + 1;
+	}
+	if (def)
+		offer_words(&st, def->words);
+	else if (*st.typed == '-')
+		offer_options(&st);
+	else if (!st.cmd)
+		offer_commands(&st);
+	else if (st.n_args < st.cmd->max_args)
+		offer_words(&st, st.cmd->args[st.n_args]);
+	return STATUS_OK;
+}
+
+const struct command cmd_complete = {
+	.name = "__complete",
+	.help = "answer a shell",
+	.hidden = true,
+	.raw = true,
+	.run = run,
+};

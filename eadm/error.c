@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Errors: one line on stderr, or an object on stdout; and the exit status. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "table.h"
+
+int status_of(int error)
+{
+	switch (-error) {
+	case 0:
+		return STATUS_OK;
+	case ENODEV:
+	case ENOENT:
+	case ENODATA:
+		return STATUS_NOT_FOUND;
+	case EPERM:
+	case EACCES:
+		return STATUS_PERMISSION;
+	case EOPNOTSUPP:
+	case EPROTONOSUPPORT:
+	case EAFNOSUPPORT:
+		return STATUS_UNSUPPORTED;
+	default:
+		return STATUS_FAILED;
+	}
+}
+
+static void report(struct cli *cli, int status, const char *what,
+		   const char *why)
+{
+	struct json *json;
+
+	if (cli->writer && cli->writer->open) {
+		cli->writer->ops->error(cli->writer, status, what, why);
+		return;
+	}
+	json = cli->json ? json_new(1) : NULL;
+	if (json) {
+		json_error_document(json, cli->verb, status, what, why);
+		json_free(json);
+		return;
+	}
+	fprintf(stderr, "eadm: %s%s%s: %s\n", cli->verb, *cli->verb ? ": " : "",
+		what, why);
+}
+
+/* Tell an error; returns @status. */
+int fail(struct cli *cli, int status, const char *what, const char *fmt, ...)
+{
+	char why[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	report(cli, status, what, why);
+	return status;
+}
+
+/* Tell the last error of the library; returns the status that fits. */
+int fail_lib(struct cli *cli, int error, const char *what)
+{
+	int status = status_of(error);
+
+	report(cli, status, what, eadm_errmsg(cli->ctx));
+	return status;
+}
+
+/* Tell something on stderr, whatever the format of the output. */
+void note(struct cli *cli, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "eadm: %s: ", cli->verb);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+/* ---- words like another ------------------------------------------------------ */
+
+void word_add(struct word_list *list, const char *word)
+{
+	const char **words;
+
+	if (list->n + 1 >= list->max) {
+		size_t max = list->max ? 2 * list->max : 32;
+
+		words = realloc(list->words, max * sizeof(*words));
+		if (!words)
+			return;
+		list->words = words;
+		list->max = max;
+	}
+	list->words[list->n++] = word;
+	list->words[list->n] = NULL;
+}
+
+void word_free(struct word_list *list)
+{
+	free(list->words);
+	*list = (struct word_list){ 0 };
+}
+
+#define MAX_WORD 32
+
+static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
+{
+	unsigned int m = a < b ? a : b;
+
+	return m < c ? m : c;
+}
+
+/* Edits from one word to the other; swapping two letters is one. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[3][MAX_WORD + 1], *before = row[0], *last = row[1],
+		*now = row[2], *spare;
+	size_t n = strlen(a), m = strlen(b), i, j;
+
+	if (n > MAX_WORD || m > MAX_WORD)
+		return MAX_WORD;
+	for (j = 0; j <= m; j++)
+		last[j] = j;
+	for (i = 1; i <= n; i++) {
+		now[0] = i;
+		for (j = 1; j <= m; j++) {
+			now[j] = min3(last[j] + 1, now[j - 1] + 1,
+				      last[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1] && before[j - 2] + 1 < now[j])
+				now[j] = before[j - 2] + 1;
+		}
+		spare = before;
+		before = last;
+		last = now;
+		now = spare;
+	}
+	return last[m];
+}
+
+/* The word most like @word, if one is like it at all. */
+const char *suggest(const char *word, const char *const *words)
+{
+	unsigned int best = strlen(word) < 4 ? 2 : 3, d;
+	const char *near = NULL;
+
+	for (; words && *words; words++) {
+		d = distance(word, *words);
+		if (d < best && d < strlen(*words)) {
+			best = d;
+			near = *words;
+		}
+	}
+	return near;
+}

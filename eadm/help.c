@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Help, from the tables of commands and options. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "schema.h"
+
+static void print_options(const struct option_def *def)
+{
+	char left[40], letter[8];
+
+	for (; def && def->name; def++) {
+		snprintf(letter, sizeof(letter), def->letter ? "-%c, " : "    ",
+			 def->letter);
+		snprintf(left, sizeof(left), "%s--%s%s%s", letter, def->name,
+			 def->arg ? " " : "", def->arg ? def->arg : "");
+		printf("  %-24s  %s\n", left, def->help);
+	}
+}
+
+static void print_objects(void)
+{
+	const struct eadm_object *object = NULL;
+
+	printf("\nObjects:\n");
+	while ((object = eadm_object_next(object)))
+		printf("  %-10s %s\n", eadm_object_name(object),
+		       eadm_object_help(object));
+}
+
+static void print_overview(void)
+{
+	int i;
+
+	printf("Usage: eadm COMMAND [ARGUMENTS] [OPTIONS]\n\n"
+	       "Shows the state of RDMA adapters, of this machine or from a capture.\n\n"
+	       "Commands:\n");
+	for (i = 0; commands[i]; i++) {
+		if (!commands[i]->hidden)
+			printf("  %-8s %s\n", commands[i]->name,
+			       commands[i]->help);
+	}
+	printf("\nOptions, anywhere on the line:\n");
+	print_options(global_options);
+	printf("\nExamples:\n"
+	       "  eadm list                        which devices are there\n"
+	       "  eadm stat --live                 what moves\n"
+	       "  eadm dump qp --state err         which queue pairs failed\n"
+	       "  eadm trace --slower-than 10ms    which commands took long\n"
+	       "  eadm record now.pcapng           keep it all for later\n"
+	       "  eadm --from now.pcapng dump qp   and look at it elsewhere\n"
+	       "\n'eadm help COMMAND' tells more.\n");
+}
+
+void print_help(const struct command *cmd)
+{
+	bool objects;
+
+	if (!cmd) {
+		print_overview();
+		return;
+	}
+	printf("Usage: eadm %s%s%s [OPTIONS]\n\n%c%s.\n", cmd->name,
+	       cmd->usage ? " " : "", cmd->usage ? cmd->usage : "",
+	       cmd->help[0] - 'a' + 'A', cmd->help + 1);
+	if (cmd->more)
+		printf("%s\n", cmd->more);
+	objects = cmd->max_args && (cmd->args[0] == WORDS_OBJECT ||
+				    cmd->args[0] == WORDS_COUNTED_OBJECT);
+	if (objects)
+		print_objects();
+	if (cmd->options) {
+		printf("\nOptions:\n");
+		print_options(cmd->options);
+	}
+	printf("\nGlobal options:\n");
+	print_options(global_options);
+	if (cmd->examples)
+		printf("\nExamples:\n%s", cmd->examples);
+}
+
+int print_schema(void)
+{
+	fputs(json_schema, stdout);
+	return STATUS_OK;
+}
+
+static int run(struct cli *cli)
+{
+	const struct command *cmd;
+
+	if (!cli->args.n) {
+		print_help(NULL);
+		return STATUS_OK;
+	}
+	cmd = find_command(cli->args.arg[0]);
+	if (!cmd || cmd->hidden)
+		return fail(cli, STATUS_USAGE, cli->args.arg[0],
+			    "unknown command ('eadm help' lists them)");
+	print_help(cmd);
+	return STATUS_OK;
+}
+
+const struct command cmd_help = {
+	.name = "help",
+	.usage = "[COMMAND]",
+	.help = "tell how a command is used",
+	.max_args = 1,
+	.args = { WORDS_COMMAND },
+	.run = run,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A streaming JSON writer with a buffer of its own. */
+#ifndef JSON_H
+#define JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json;
+
+struct json *json_new(int fd);
+int json_flush(struct json *json);	/* 0, or errno of the first failure */
+void json_free(struct json *json);	/* flushes */
+
+void json_raw(struct json *json, const char *text, size_t len);
+void json_string(struct json *json, const char *text);
+void json_key(struct json *json, const char *key);
+void json_u64(struct json *json, uint64_t value);
+void json_s64(struct json *json, int64_t value);
+void json_f64(struct json *json, double value);
+void json_open(struct json *json, char bracket);
+void json_close(struct json *json, char bracket);
+void json_newline(struct json *json);
+/* A key that is quoted and has its colon already. */
+void json_prepared_key(struct json *json, const char *text, size_t len);
+/* A line break in front of the next value. */
+void json_row_break(struct json *json);
+/* json_raw() wrote a value. */
+void json_mark_value(struct json *json);
+
+void json_error_object(struct json *json, const char *verb, int status,
+		       const char *what, const char *why);
+void json_error_document(struct json *json, const char *verb, int status,
+			 const char *what, const char *why);
+
+#endif /* JSON_H */

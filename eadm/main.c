@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command "eadm": which command is meant, and what all have in common. */
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "table.h"
+
+const struct command *const commands[] = {
+	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_trace, &cmd_record,
+	&cmd_ver, &cmd_help, &cmd_complete, NULL,
+};
+
+volatile sig_atomic_t interrupted;
+
+static void on_signal(int signum)
+{
+	interrupted = signum;
+}
+
+/* The next read or poll ends, and what was begun is brought to an end. */
+void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	action.sa_flags = SA_RESETHAND;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static void log_line(void *data, const char *line)
+{
+	struct cli *cli = data;
+
+	fprintf(stderr, "eadm: %s: %s\n", cli->verb, line);
+}
+
+int open_source(struct cli *cli)
+{
+	const char *from = cli->args.opt[OPT_FROM];
+	uint64_t ns;
+	int ret;
+
+	cli->ctx = eadm_new();
+	if (!cli->ctx)
+		return fail(cli, STATUS_FAILED, "start", "%s", strerror(errno));
+	if (cli->args.opt[OPT_VERBOSE])
+		eadm_set_log(cli->ctx, log_line, cli);
+	if (cli->args.opt[OPT_TIMEOUT]) {
+		if (!opt_duration(cli, OPT_TIMEOUT, 1000000000, &ns))
+			return STATUS_USAGE;
+		if (ns < 1000000 || ns / 1000000 > 86400000)
+			return fail(cli, STATUS_USAGE, "--timeout",
+				    "from 1ms to 24h");
+		eadm_set_timeout(cli->ctx, ns / 1000000);
+	}
+	ret = from ? eadm_open_file(cli->ctx, from) : eadm_open_live(cli->ctx);
+	if (!ret)
+		return 0;
+	if (ret == -EACCES || ret == -EPERM)
+		return fail_lib(cli, ret, from ? from : "open");
+	return fail(cli, STATUS_FAILED, from ? from : "open", "%s",
+		    eadm_errmsg(cli->ctx));
+}
+
+const struct eadm_object *need_object(struct cli *cli, const char *name)
+{
+	const struct eadm_object *object = eadm_object_find(name);
+	struct word_list words = { 0 };
+	const char *near;
+
+	if (object)
+		return object;
+	while ((object = eadm_object_next(object)))
+		word_add(&words, eadm_object_name(object));
+	near = suggest(name, words.words);
+	if (near)
+		fail(cli, STATUS_USAGE, name,
+		     "unknown object (did you mean '%s'?)", near);
+	else
+		fail(cli, STATUS_USAGE, name,
+		     "unknown object ('eadm help dump' lists them)");
+	word_free(&words);
+	return NULL;
+}
+
+static int run(struct cli *cli)
+{
+	const struct eadm_object *object;
+	const char *name;
+
+	if (cli->args.opt[OPT_LIST_COLUMNS]) {
+		name = cli->cmd->object;
+		if (!name && cli->args.n)
+			name = cli->args.arg[0];
+		if (!name)
+			return fail(cli, STATUS_USAGE, "--list-columns",
+				    "of which object?");
+		object = need_object(cli, name);
+		if (!object)
+			return STATUS_USAGE;
+		list_columns(object);
+		return STATUS_OK;
+	}
+	cli->writer = cli->json ? json_writer_new(cli) : table_writer_new(cli);
+	if (!cli->writer)
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	return cli->cmd->run(cli);
+}
+
+/* What was printed by stdio must have arrived, too. */
+static int close_stdout(int status)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		if (errno != EPIPE)
+			fprintf(stderr, "eadm: standard output: %s\n",
+				strerror(errno));
+		return status ? status : STATUS_FAILED;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { .verb = "" };
+	int status;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (argc == 1) {
+		print_help(NULL);
+		return close_stdout(STATUS_OK);
+	}
+	status = parse_args(&cli, argc, argv);
+	if (!status) {
+		if (cli.args.opt[OPT_HELP])
+			print_help(cli.cmd);
+		else if (cli.args.opt[OPT_VERSION])
+			printf("eadm %s\n", EADM_VERSION);
+		else if (cli.args.opt[OPT_SCHEMA])
+			status = print_schema();
+		else if (!cli.cmd)
+			status = fail(&cli, STATUS_USAGE, "command",
+				      "which one? ('eadm help' lists them)");
+		else
+			status = run(&cli);
+	}
+	if (cli.writer)
+		cli.writer->ops->free(cli.writer);
+	eadm_free(cli.ctx);
+	return close_stdout(status);
+}

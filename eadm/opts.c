@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Options: global ones anywhere on the line, those of a command behind it.
+ * The tables serve the parser, the help and the completion.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+const struct option_def global_options[] = {
+	{ OPT_DEVICE, 'd', "device", "DEV", WORDS_DEVICE,
+	  "only this RDMA device" },
+	{ OPT_FROM, 0, "from", "FILE", WORDS_FILE,
+	  "read a capture instead of this machine ('-': standard input)" },
+	{ OPT_JSON, 'j', "json", NULL, WORDS_NONE, "print JSON" },
+	{ OPT_OUTPUT, 'o', "output", "COLS", WORDS_COLUMN,
+	  "columns to show, separated by commas; '+COLS' adds to the usual ones, 'all' and 'wide' are sets" },
+	{ OPT_LIST_COLUMNS, 0, "list-columns", NULL, WORDS_NONE,
+	  "tell what columns there are" },
+	{ OPT_SCHEMA, 0, "schema", NULL, WORDS_NONE,
+	  "print the schema of the JSON output" },
+	{ OPT_NO_COLOR, 0, "no-color", NULL, WORDS_NONE, "no colours" },
+	{ OPT_TIMEOUT, 0, "timeout", "TIME", WORDS_ANY,
+	  "wait at most so long for each answer (default: 10s)" },
+	{ OPT_VERBOSE, 'v', "verbose", NULL, WORDS_NONE,
+	  "tell what is done, and every reason" },
+	{ OPT_VERSION, 'V', "version", NULL, WORDS_NONE,
+	  "print the version of eadm" },
+	{ OPT_HELP, 'h', "help", NULL, WORDS_NONE, "print help" },
+	{ 0 },
+};
+
+static const struct option_def *in_table(const struct option_def *def,
+					 const char *name, size_t len,
+					 char letter)
+{
+	for (; def && def->name; def++) {
+		if (name && strlen(def->name) == len &&
+		    !strncmp(def->name, name, len))
+			return def;
+		if (!name && def->letter == letter)
+			return def;
+	}
+	return NULL;
+}
+
+const struct option_def *find_option(const struct command *cmd,
+				     const char *name, size_t len)
+{
+	const struct option_def *def = in_table(global_options, name, len, 0);
+
+	if (!def && cmd)
+		def = in_table(cmd->options, name, len, 0);
+	return def;
+}
+
+const struct option_def *find_letter(const struct command *cmd, char letter)
+{
+	const struct option_def *def =
+		in_table(global_options, NULL, 0, letter);
+
+	if (!def && cmd)
+		def = in_table(cmd->options, NULL, 0, letter);
+	return def;
+}
+
+const struct command *find_command(const char *name)
+{
+	int i;
+
+	for (i = 0; commands[i]; i++) {
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	}
+	return NULL;
+}
+
+/* ---- wrong words ----------------------------------------------------------- */
+
+static int unknown_option(struct cli *cli, const char *word, size_t len)
+{
+	struct word_list words = { 0 };
+	const struct option_def *def;
+	char name[64];
+	const char *near = NULL;
+	int i;
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, word);
+	if (!strncmp(name, "--", 2)) {
+		for (def = global_options; def->name; def++)
+			word_add(&words, def->name);
+		for (def = cli->cmd ? cli->cmd->options : NULL;
+		     def && def->name; def++)
+			word_add(&words, def->name);
+		near = suggest(name + 2, words.words);
+		word_free(&words);
+	}
+	if (near)
+		return fail(cli, STATUS_USAGE, name,
+			    "unknown option (did you mean '--%s'?)", near);
+	/* An option in front of its command is a common slip. */
+	for (i = 0; !cli->cmd && commands[i]; i++) {
+		if (!strncmp(name, "--", 2) &&
+		    in_table(commands[i]->options, name + 2, len - 2, 0))
+			return fail(cli, STATUS_USAGE, name,
+				    "belongs behind its command");
+	}
+	return fail(cli, STATUS_USAGE, name, "unknown option");
+}
+
+static int unknown_command(struct cli *cli, const char *name)
+{
+	struct word_list words = { 0 };
+	const char *near;
+	int i;
+
+	for (i = 0; commands[i]; i++) {
+		if (!commands[i]->hidden)
+			word_add(&words, commands[i]->name);
+	}
+	near = suggest(name, words.words);
+	word_free(&words);
+	if (near)
+		return fail(cli, STATUS_USAGE, name,
+			    "unknown command (did you mean '%s'?)", near);
+	return fail(cli, STATUS_USAGE, name,
+		    "unknown command ('eadm help' lists them)");
+}
+
+/* ---- the line ---------------------------------------------------------------- */
+
+static int take(struct cli *cli, const struct option_def *def,
+		const char *word, const char *value)
+{
+	if (def->arg && !value)
+		return fail(cli, STATUS_USAGE, word, "%s is missing", def->arg);
+	if (def->arg && !*value)
+		return fail(cli, STATUS_USAGE, word, "%s is empty", def->arg);
+	if (def->arg && cli->args.opt[def->id])
+		return fail(cli, STATUS_USAGE, word, "given twice");
+	cli->args.opt[def->id] = def->arg ? value : "";
+	if (def->id == OPT_JSON)
+		cli->json = true;
+	return 0;
+}
+
+static int long_option(struct cli *cli, int argc, char **argv, int *i)
+{
+	const char *word = argv[*i], *eq = strchr(word, '=');
+	size_t len = eq ? (size_t)(eq - word) : strlen(word);
+	const struct option_def *def;
+	char name[64];
+
+	def = find_option(cli->cmd, word + 2, len - 2);
+	if (!def)
+		return unknown_option(cli, word, len);
+	snprintf(name, sizeof(name), "--%s", def->name);
+	if (!def->arg)
+		return eq ? fail(cli, STATUS_USAGE, name, "takes no value") :
+			    take(cli, def, name, NULL);
+	if (eq)
+		return take(cli, def, name, eq + 1);
+	return take(cli, def, name, *i + 1 < argc ? argv[++*i] : NULL);
+}
+
+static int short_options(struct cli *cli, int argc, char **argv, int *i)
+{
+	const char *p = argv[*i] + 1;
+	const struct option_def *def;
+	char name[3] = "-?";
+	int ret;
+
+	for (; *p; p++) {
+		def = find_letter(cli->cmd, *p);
+		name[1] = isprint((unsigned char)*p) ? *p : '?';
+		if (!def)
+			return unknown_option(cli, name, 2);
+		if (!def->arg) {
+			ret = take(cli, def, name, NULL);
+			if (ret)
+				return ret;
+			continue;
+		}
+		if (p[1])
+			return take(cli, def, name, p + 1);
+		return take(cli, def, name, *i + 1 < argc ? argv[++*i] : NULL);
+	}
+	return 0;
+}
+
+static int positional(struct cli *cli, const char *word)
+{
+	if (!cli->cmd) {
+		cli->cmd = find_command(word);
+		if (!cli->cmd)
+			return unknown_command(cli, word);
+		cli->verb = cli->cmd->name;
+		return 0;
+	}
+	if (cli->args.n == cli->cmd->max_args)
+		return fail(cli, STATUS_USAGE, word,
+			    "one argument too many ('eadm help %s')",
+			    cli->verb);
+	cli->args.arg[cli->args.n++] = word;
+	return 0;
+}
+
+/* Errors are told in the form that is asked for anywhere on the line. */
+static bool asks_for_json(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		if (!strcmp(argv[i], "--json") || !strcmp(argv[i], "-j"))
+			return true;
+	}
+	return false;
+}
+
+int parse_args(struct cli *cli, int argc, char **argv)
+{
+	bool options = true;
+	int i, ret = 0;
+
+	cli->json = asks_for_json(argc, argv);
+	for (i = 1; i < argc && !ret; i++) {
+		if (cli->cmd && cli->cmd->raw) {
+			cli->argc = argc - i;
+			cli->argv = argv + i;
+			return 0;
+		}
+		if (options && !strcmp(argv[i], "--"))
+			options = false;
+		else if (options && !strncmp(argv[i], "--", 2))
+			ret = long_option(cli, argc, argv, &i);
+		else if (options && argv[i][0] == '-' && argv[i][1])
+			ret = short_options(cli, argc, argv, &i);
+		else
+			ret = positional(cli, argv[i]);
+	}
+	return ret;
+}
+
+/* ---- values ------------------------------------------------------------------- */
+
+bool parse_u64(const char *text, uint64_t *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	return !errno && !*end;
+}
+
+/* Absent options leave @value alone. False: the error was told. */
+bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value)
+{
+	const char *text = cli->args.opt[id];
+
+	if (!text || parse_u64(text, value))
+		return true;
+	fail(cli, STATUS_USAGE, text, "not a number");
+	return false;
+}
+
+static bool parse_duration(const char *text, uint64_t unit, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
+		{ "s", 1000000000 }, { "m", 60000000000 },
+		{ "h", 3600000000000 },
+	};
+	double number;
+	char *end;
+	size_t i;
+
+	if (!isdigit((unsigned char)*text) && *text != '.')
+		return false;
+	number = strtod(text, &end);
+	if (end == text)
+		return false;
+	for (i = 0; *end && i < ARRAY_SIZE(units); i++) {
+		if (!strcmp(end, units[i].name)) {
+			unit = units[i].ns;
+			end += strlen(end);
+		}
+	}
+	number *= unit;
+	/* Also false for what is no number. */
+	if (*end || !(number >= 0 && number < 1e18))
+		return false;
+	*ns = number;
+	return true;
+}
+
+/* A number with ns, us, ms, s, m or h; without one, in units of @unit ns. */
+bool opt_duration(struct cli *cli, enum opt_id id, uint64_t unit, uint64_t *ns)
+{
+	const char *text = cli->args.opt[id];
+
+	if (!text || parse_duration(text, unit, ns))
+		return true;
+	fail(cli, STATUS_USAGE, text,
+	     "not a time (such as 500ms, 2s or 1m)");
+	return false;
+}

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rows as a JSON document. Rows are written as they come; whatever happens
+ * meanwhile, the document is closed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "table.h"
+
+struct key {
+	char *text;		/* "key": with quotes and colon */
+	size_t len;
+};
+
+struct note_copy {
+	char device[64];
+	char what[128];
+	char why[600];
+};
+
+struct json_writer {
+	struct writer w;
+	struct json *json;
+	const struct table *table;
+	struct column *all;	/* every field of the object */
+	unsigned int n_all;
+	struct key *keys;	/* of @all, or of the table's columns */
+	unsigned int n_keys;
+	bool in_rows;
+	unsigned long long rows;
+	struct note_copy *notes;
+	unsigned int n_notes;
+	bool inconsistent;
+	int error;
+};
+
+static struct json_writer *to_json(struct writer *w)
+{
+	return (struct json_writer *)w;
+}
+
+static void no_memory(struct json_writer *jw)
+{
+	if (!jw->error)
+		jw->error = ENOMEM;
+}
+
+/* ---- keys ----------------------------------------------------------------------- */
+
+static void forget_keys(struct json_writer *jw)
+{
+	unsigned int i;
+
+	for (i = 0; i < jw->n_keys; i++)
+		free(jw->keys[i].text);
+	free(jw->keys);
+	jw->keys = NULL;
+	jw->n_keys = 0;
+	free(jw->all);
+	jw->all = NULL;
+	jw->n_all = 0;
+}
+
+static void make_keys(struct json_writer *jw, const struct column *cols,
+		      unsigned int n)
+{
+	int len;
+
+	jw->keys = calloc(n ? n : 1, sizeof(*jw->keys));
+	if (!jw->keys) {
+		no_memory(jw);
+		return;
+	}
+	for (jw->n_keys = 0; jw->n_keys < n; jw->n_keys++) {
+		len = asprintf(&jw->keys[jw->n_keys].text, "\"%s\":",
+			       cols[jw->n_keys].key);
+		if (len < 0) {
+			no_memory(jw);
+			return;
+		}
+		jw->keys[jw->n_keys].len = len;
+	}
+}
+
+static void prepare(struct json_writer *jw)
+{
+	const struct eadm_object *object;
+	unsigned int i;
+
+	forget_keys(jw);
+	if (!jw->table->all) {
+		make_keys(jw, jw->table->cols, jw->table->n_cols);
+		return;
+	}
+	object = eadm_object_find(jw->table->object);
+	jw->n_all = eadm_object_fields(object);
+	jw->all = calloc(jw->n_all, sizeof(*jw->all));
+	if (!jw->all) {
+		jw->n_all = 0;
+		no_memory(jw);
+		return;
+	}
+	for (i = 0; i < jw->n_all; i++)
+		column_of_field(&jw->all[i], eadm_object_field(object, i));
+	make_keys(jw, jw->all, jw->n_all);
+	/* Secrets are for those who ask by name. */
+	for (i = 0; i < jw->table->n_cols; i++) {
+		struct column *col = &jw->table->cols[i];
+		unsigned int j;
+
+		for (j = 0; j < jw->n_all; j++) {
+			if (col->asked && jw->all[j].field == col->field)
+				jw->all[j].asked = true;
+		}
+	}
+}
+
+/* ---- the document ----------------------------------------------------------------- */
+
+static void open_document(struct json_writer *jw)
+{
+	struct json *json = jw->json;
+
+	json_open(json, '{');
+	json_key(json, "schema");
+	json_u64(json, 1);
+	json_key(json, "command");
+	json_string(json, jw->w.cli->verb);
+	if (jw->table->object) {
+		json_key(json, "object");
+		json_string(json, jw->table->object);
+	}
+	if (jw->table->interval) {
+		json_key(json, "interval");
+		json_u64(json, jw->table->interval);
+	}
+	json_key(json, "rows");
+	json_open(json, '[');
+	jw->in_rows = true;
+	jw->rows = 0;
+}
+
+static void fresh(struct json_writer *jw)
+{
+	struct json *json = json_new(1);
+
+	/* Each document begins without a comma. */
+	if (!json) {
+		no_memory(jw);
+		return;
+	}
+	if (jw->json) {
+		json_flush(jw->json);
+		json_free(jw->json);
+	}
+	jw->json = json;
+}
+
+static void begin_document(struct json_writer *jw)
+{
+	fresh(jw);
+	if (jw->error)
+		return;
+	open_document(jw);
+	jw->w.open = true;
+}
+
+static void write_notes(struct json_writer *jw)
+{
+	struct json *json = jw->json;
+	unsigned int i;
+
+	if (!jw->n_notes)
+		return;
+	json_key(json, "notes");
+	json_open(json, '[');
+	for (i = 0; i < jw->n_notes; i++) {
+		json_open(json, '{');
+		if (jw->notes[i].device[0]) {
+			json_key(json, "device");
+			json_string(json, jw->notes[i].device);
+		}
+		json_key(json, "what");
+		json_string(json, jw->notes[i].what);
+		json_key(json, "why");
+		json_string(json, jw->notes[i].why);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+	jw->n_notes = 0;
+}
+
+static void close_rows(struct json_writer *jw)
+{
+	if (!jw->in_rows)
+		return;
+	if (jw->rows && !jw->table->lines)
+		json_newline(jw->json);
+	json_close(jw->json, ']');
+	jw->in_rows = false;
+}
+
+static void close_document(struct json_writer *jw)
+{
+	close_rows(jw);
+	write_notes(jw);
+	if (jw->inconsistent) {
+		json_key(jw->json, "inconsistent");
+		json_raw(jw->json, "true", 4);
+	}
+	jw->inconsistent = false;
+	json_raw(jw->json, "}\n", 2);
+	jw->w.open = false;
+}
+
+static void json_begin(struct writer *w, const struct table *table)
+{
+	struct json_writer *jw = to_json(w);
+
+	jw->table = table;
+	prepare(jw);
+	/* Of lines, each is opened by its first row. */
+	if (!table->lines)
+		begin_document(jw);
+}
+
+/* ---- values -------------------------------------------------------------------------- */
+
+static void write_names(struct json *json, const struct column *col,
+			uint64_t value)
+{
+	char text[32];
+	unsigned int i;
+
+	json_open(json, '[');
+	for (i = 0; i < 64; i++) {
+		if (!(value >> i & 1))
+			continue;
+		eadm_field_text(col->field, 1ULL << i, text, sizeof(text));
+		json_string(json, text);
+	}
+	json_close(json, ']');
+}
+
+static void write_number(struct json *json, const struct column *col,
+			 uint64_t value)
+{
+	const char *name;
+	char text[64];
+
+	switch (col->json) {
+	case JSON_NUMBER:
+		json_u64(json, value);
+		return;
+	case JSON_NAMES:
+		write_names(json, col, value);
+		return;
+	case JSON_NAME:
+		name = eadm_field_value_name(col->field, value);
+		if (name) {
+			json_string(json, name);
+			return;
+		}
+		break;
+	default:
+		break;
+	}
+	eadm_field_text(col->field, value, text, sizeof(text));
+	json_string(json, text);
+}
+
+static void write_bytes(struct json *json, const struct column *col,
+			const struct eadm_record *record)
+{
+	char text[512];
+
+	if (eadm_record_text(record, col->field, text, sizeof(text)) < 0)
+		text[0] = '\0';
+	json_string(json, text);
+}
+
+static void write_cell(struct json *json, const struct column *col,
+		       const struct cell *cell,
+		       const struct eadm_record *record)
+{
+	switch (cell->type) {
+	case CELL_U64:
+		write_number(json, col, cell->u);
+		break;
+	case CELL_S64:
+		json_s64(json, cell->s);
+		break;
+	case CELL_F64:
+		json_f64(json, cell->f);
+		break;
+	case CELL_STRING:
+		json_string(json, cell->str);
+		break;
+	case CELL_BYTES:
+		write_bytes(json, col, record);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_key(struct json *json, const struct key *key)
+{
+	json_prepared_key(json, key->text, key->len);
+}
+
+static void write_all(struct json_writer *jw, const struct eadm_record *record)
+{
+	const struct eadm_field *field = NULL;
+	struct column *col = jw->all;
+	struct cell cell;
+
+	while ((field = eadm_record_next(record, field))) {
+		/* Both go in the order of the object's fields. */
+		while (col->field != field)
+			col++;
+		if (col->kind == EADM_KIND_SECRET && !col->asked)
+			continue;
+		if (!cell_of_field(record, col, &cell))
+			continue;
+		put_key(jw->json, &jw->keys[col - jw->all]);
+		write_cell(jw->json, col, &cell, record);
+	}
+}
+
+static void write_columns(struct json_writer *jw, const struct row *row)
+{
+	const struct table *table = jw->table;
+	bool rates = false;
+	unsigned int i;
+
+	for (i = 0; i < table->n_cols; i++) {
+		const struct column *col = &table->cols[i];
+
+		if (row->cells[i].type == CELL_NONE)
+			continue;
+		if (col->rate && !rates) {
+			json_key(jw->json, "rates");
+			json_open(jw->json, '{');
+			rates = true;
+		}
+		put_key(jw->json, &jw->keys[i]);
+		write_cell(jw->json, col, &row->cells[i], row->record);
+	}
+	if (rates)
+		json_close(jw->json, '}');
+}
+
+static void write_attributes(struct json *json,
+			     const struct eadm_record *record)
+{
+	struct eadm_extra extra = { .size = sizeof(extra) };
+	bool any = false;
+	unsigned int i;
+	char key[16];
+	size_t n;
+
+	for (i = 0; eadm_record_extra(record, i, &extra); i++) {
+		static const char digits[] = "0123456789abcdef";
+		const unsigned char *p = extra.data;
+
+		if (extra.name)
+			continue;
+		if (!any) {
+			json_key(json, "extra");
+			json_open(json, '{');
+			any = true;
+		}
+		snprintf(key, sizeof(key), "%u", extra.attr);
+		json_key(json, key);
+		json_raw(json, "\"", 1);
+		for (n = 0; n < extra.len; n++)
+			json_raw(json, (char[]){ digits[p[n] >> 4],
+						 digits[p[n] & 15] }, 2);
+		json_raw(json, "\"", 1);
+		json_mark_value(json);
+	}
+	if (any)
+		json_close(json, '}');
+}
+
+/* Counters that the dictionary does not know. */
+static void write_others(struct json *json, const struct eadm_record *record)
+{
+	struct eadm_extra extra = { .size = sizeof(extra) };
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; eadm_record_extra(record, i, &extra); i++) {
+		if (!extra.name)
+			continue;
+		if (!any) {
+			json_key(json, "other");
+			json_open(json, '{');
+			any = true;
+		}
+		json_key(json, extra.name);
+		json_u64(json, extra.value);
+	}
+	if (any)
+		json_close(json, '}');
+}
+
+static void json_row(struct writer *w, const struct row *row)
+{
+	struct json_writer *jw = to_json(w);
+
+	if (jw->error)
+		return;
+	if (!w->open)
+		begin_document(jw);
+	if (!w->open)
+		return;
+	if (!jw->table->lines)
+		json_row_break(jw->json);
+	json_open(jw->json, '{');
+	if (jw->table->all && row->record)
+		write_all(jw, row->record);
+	else
+		write_columns(jw, row);
+	if (row->record) {
+		write_others(jw->json, row->record);
+		write_attributes(jw->json, row->record);
+	}
+	json_close(jw->json, '}');
+	jw->rows++;
+}
+
+static void json_note(struct writer *w, const struct eadm_note *n)
+{
+	struct json_writer *jw = to_json(w);
+	struct note_copy *notes, *copy;
+
+	notes = realloc(jw->notes, (jw->n_notes + 1) * sizeof(*notes));
+	if (!notes) {
+		no_memory(jw);
+		return;
+	}
+	jw->notes = notes;
+	copy = &notes[jw->n_notes++];
+	snprintf(copy->device, sizeof(copy->device), "%s", n->device);
+	snprintf(copy->what, sizeof(copy->what), "%s", n->what);
+	snprintf(copy->why, sizeof(copy->why), "%s", n->why);
+}
+
+static void json_inconsistent(struct writer *w)
+{
+	to_json(w)->inconsistent = true;
+}
+
+static void json_flush_rows(struct writer *w)
+{
+	struct json_writer *jw = to_json(w);
+
+	if (w->open && jw->table->lines)
+		close_document(jw);
+	if (jw->json && !jw->error)
+		jw->error = json_flush(jw->json);
+}
+
+static void json_error(struct writer *w, int status, const char *what,
+		       const char *why)
+{
+	struct json_writer *jw = to_json(w);
+
+	close_rows(jw);
+	write_notes(jw);
+	json_key(jw->json, "error");
+	json_error_object(jw->json, w->cli->verb, status, what, why);
+	close_document(jw);
+	json_flush(jw->json);
+}
+
+static int json_end(struct writer *w)
+{
+	struct json_writer *jw = to_json(w);
+	int err;
+
+	if (w->open)
+		close_document(jw);
+	err = jw->json ? json_flush(jw->json) : 0;
+	return jw->error ? jw->error : err;
+}
+
+static void json_writer_free(struct writer *w)
+{
+	struct json_writer *jw = to_json(w);
+
+	forget_keys(jw);
+	json_free(jw->json);
+	free(jw->notes);
+	free(jw);
+}
+
+static const struct writer_ops json_ops = {
+	.begin = json_begin,
+	.row = json_row,
+	.note = json_note,
+	.inconsistent = json_inconsistent,
+	.flush = json_flush_rows,
+	.error = json_error,
+	.end = json_end,
+	.free = json_writer_free,
+};
+
+struct writer *json_writer_new(struct cli *cli)
+{
+	struct json_writer *jw = calloc(1, sizeof(*jw));
+
+	if (!jw)
+		return NULL;
+	jw->w.ops = &json_ops;
+	jw->w.cli = cli;
+	return &jw->w;
+}

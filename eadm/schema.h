@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spec/generated/eadm.schema.json, put into the binary by the build. */
+#ifndef SCHEMA_H
+#define SCHEMA_H
+
+extern const char json_schema[];
+
+#endif /* SCHEMA_H */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows and columns, and the writers that show them. */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include "cli.h"
+
+enum cell_type {
+	CELL_NONE,	/* absent: nobody knows */
+	CELL_U64,
+	CELL_S64,
+	CELL_F64,
+	CELL_STRING,
+	CELL_BYTES,
+};
+
+struct cell {
+	enum cell_type type;
+	size_t len;		/* CELL_BYTES */
+	union {
+		uint64_t u;
+		int64_t s;
+		double f;
+		const char *str;
+		const void *bytes;
+	};
+};
+
+/* How the value of a column is written in JSON. */
+enum json_as {
+	JSON_NUMBER,
+	JSON_NAME,	/* name of a value */
+	JSON_NAMES,	/* names of flags */
+	JSON_TEXT,	/* as eadm_record_text() */
+};
+
+struct column {
+	const struct eadm_field *field;	/* NULL: made by the command */
+	enum eadm_type type;
+	enum eadm_kind kind;
+	enum json_as json;
+	const char *name;
+	const char *key;	/* in JSON */
+	const char *head;
+	const char *unit;
+	const char *help;
+	bool rate;		/* per second, in the object "rates" */
+	bool asked;		/* by name: shown even if nowhere present */
+	/* Shown only where the values of this field are all absent. */
+	const struct eadm_field *stands_in_for;
+	bool json_only;
+	bool heading;		/* LAYOUT_FIELDS: part of what heads a row */
+};
+
+enum layout {
+	LAYOUT_ROWS,
+	LAYOUT_FIELDS,	/* a line for each field, a column for each row */
+};
+
+struct table {
+	const char *object;	/* name for JSON, NULL without one */
+	const char *title;	/* what there is none of, NULL: say nothing */
+	enum layout layout;
+	bool all;		/* JSON: every field that is present */
+	bool lines;		/* JSON: each flush is a line of its own */
+	bool about;		/* LAYOUT_FIELDS: tell what fields mean */
+	bool rates_only;	/* not JSON: rates, no counters */
+	const char *caption;	/* not JSON: line above, or NULL */
+	uint64_t interval;	/* ns that rates are about, 0: no rates */
+	unsigned int n_cols;
+	struct column *cols;
+};
+
+struct row {
+	const struct cell *cells;		/* one for each column */
+	const struct eadm_record *record;	/* NULL: no library row */
+};
+
+struct writer_ops {
+	void (*begin)(struct writer *w, const struct table *table);
+	void (*row)(struct writer *w, const struct row *row);
+	void (*note)(struct writer *w, const struct eadm_note *note);
+	void (*inconsistent)(struct writer *w);
+	/* Show what is there, or close the document after an error as well. */
+	void (*flush)(struct writer *w);
+	void (*error)(struct writer *w, int status, const char *what,
+		      const char *why);
+	int (*end)(struct writer *w);	/* 0, or errno of writing */
+	void (*free)(struct writer *w);
+};
+
+struct writer {
+	const struct writer_ops *ops;
+	struct cli *cli;
+	bool open;
+};
+
+struct writer *json_writer_new(struct cli *cli);
+struct writer *table_writer_new(struct cli *cli);
+
+/* ---- columns ------------------------------------------------------------------ */
+
+int columns_choose(struct cli *cli, const struct eadm_object *object,
+		   bool hw, struct table *table);
+void column_of_field(struct column *col, const struct eadm_field *field);
+struct column *column_add(struct table *table);
+void columns_free(struct table *table);
+void cells_of_record(const struct table *table,
+		     const struct eadm_record *record, struct cell *cells);
+bool cell_of_field(const struct eadm_record *record,
+		   const struct column *col, struct cell *cell);
+
+/* ---- text ----------------------------------------------------------------------- */
+
+int text_of_cell(const struct column *col, const struct cell *cell, char *buf,
+		 size_t size);
+
+/* ---- dumps ---------------------------------------------------------------------- */
+
+struct filter {
+	bool has_pid;
+	uint64_t pid;
+	const char *comm;
+	const char *state;
+	bool has_state;
+	uint64_t states;		/* mask of 1 << value */
+	uint64_t min_latency;
+	bool has_op;
+	uint64_t op;
+	const struct eadm_field *pid_field, *comm_field, *state_field,
+		*latency_field, *op_field;
+};
+
+int filter_init(struct cli *cli, const struct eadm_object *object,
+		struct filter *filter);
+bool filter_passes(const struct filter *filter,
+		   const struct eadm_record *record);
+
+int dump_notes(struct cli *cli, struct eadm_dump *dump);
+int dump_table(struct cli *cli, const struct eadm_object *object,
+	       const struct eadm_dump_opts *opts, const struct filter *filter,
+	       struct table *table);
+int write_end(struct cli *cli, int status);
+
+#endif /* TABLE_H */

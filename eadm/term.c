@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The terminal: whether there is one, and what is coloured on it. */
+#include "term.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool term_is_tty(void)
+{
+	return isatty(STDOUT_FILENO);
+}
+
+bool term_colors(const struct cli *cli)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !cli->args.opt[OPT_NO_COLOR] && !(no_color && *no_color) &&
+	       term_is_tty() && term && strcmp(term, "dumb");
+}
+
+/* Names of states that want somebody to look; NULL for all others. */
+const char *term_color_of(const char *value)
+{
+	static const struct {
+		const char *value, *color;
+	} colors[] = {
+		{ "err", "red" },	  { "error", "red" },
+		{ "terminate", "red" },	  { "dead", "red" },
+		{ "gone", "red" },	  { "down", "red" },
+		{ "timeout", "red" },	  { "aborted", "red" },
+		{ "sqe", "yellow" },	  { "sqd", "yellow" },
+		{ "closing", "yellow" },  { "recovering", "yellow" },
+		{ "late", "yellow" },	  { "pending", "yellow" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(colors); i++) {
+		if (!strcmp(colors[i].value, value))
+			return colors[i].color;
+	}
+	return NULL;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The terminal: decided once. */
+#ifndef TERM_H
+#define TERM_H
+
+#include "cli.h"
+
+bool term_is_tty(void);
+bool term_colors(const struct cli *cli);
+const char *term_color_of(const char *value);
+
+#endif /* TERM_H */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Cells as text for people. Numbers of JSON never come through here. */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "table.h"
+
+/* 640ns 12.3us 1.2s 3m20s 2h15m 5d3h */
+static int text_age(uint64_t ns, char *buf, size_t size)
+{
+	uint64_t s = ns / 1000000000;
+
+	if (ns < 1000)
+		return snprintf(buf, size, "%" PRIu64 "ns", ns);
+	if (ns < 1000000)
+		return snprintf(buf, size, "%.1fus", ns / 1e3);
+	if (ns < 1000000000)
+		return snprintf(buf, size, "%.1fms", ns / 1e6);
+	if (s < 60)
+		return snprintf(buf, size, "%.1fs", ns / 1e9);
+	if (s < 3600)
+		return snprintf(buf, size, "%" PRIu64 "m%02" PRIu64 "s",
+				s / 60, s % 60);
+	if (s < 86400)
+		return snprintf(buf, size, "%" PRIu64 "h%02" PRIu64 "m",
+				s / 3600, s / 60 % 60);
+	return snprintf(buf, size, "%" PRIu64 "d%02" PRIu64 "h", s / 86400,
+			s / 3600 % 24);
+}
+
+/* Exact where it is short: 512, 4KiB, 1.5GiB. */
+static int text_bytes(uint64_t bytes, char *buf, size_t size)
+{
+	static const char *const units[] = { "", "KiB", "MiB", "GiB",
+					     "TiB", "PiB", "EiB" };
+	unsigned int i = 0;
+	double value = bytes;
+
+	while (value >= 1024 && i < ARRAY_SIZE(units) - 1) {
+		value /= 1024;
+		i++;
+	}
+	if (value == (uint64_t)value)
+		return snprintf(buf, size, "%" PRIu64 "%s", (uint64_t)value,
+				units[i]);
+	return snprintf(buf, size, "%.1f%s", value, units[i]);
+}
+
+/* 0.5 12 3.4k 5.6M */
+static int text_rate(double rate, char *buf, size_t size)
+{
+	static const char units[] = " kMGTPE";
+	unsigned int i = 0;
+
+	while (rate >= 999.95 && i < sizeof(units) - 2) {
+		rate /= 1000;
+		i++;
+	}
+	if (i)
+		return snprintf(buf, size, "%.1f%c", rate, units[i]);
+	return snprintf(buf, size, rate < 10 && rate > 0 ? "%.1f" : "%.0f",
+			rate);
+}
+
+static int text_time(uint64_t ns, char *buf, size_t size)
+{
+	time_t s = ns / 1000000000;
+	char day[32];
+	struct tm tm;
+
+	if (!localtime_r(&s, &tm))
+		return snprintf(buf, size, "%" PRIu64, ns);
+	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
+	return snprintf(buf, size, "%s.%06u", day,
+			(unsigned int)(ns % 1000000000 / 1000));
+}
+
+static int text_number(const struct column *col, uint64_t u, char *buf,
+		       size_t size)
+{
+	if (col->json != JSON_NUMBER && col->field)
+		return eadm_field_text(col->field, u, buf, size);
+	if (col->kind == EADM_KIND_AGE || !strcmp(col->unit, "ns")) {
+		if (col->kind == EADM_KIND_TIME)
+			return text_time(u, buf, size);
+		return text_age(u, buf, size);
+	}
+	if (col->kind == EADM_KIND_GAUGE && !strcmp(col->unit, "bytes"))
+		return text_bytes(u, buf, size);
+	return snprintf(buf, size, "%" PRIu64, u);
+}
+
+/* Text of a cell that is there; its length as by snprintf(). */
+int text_of_cell(const struct column *col, const struct cell *cell, char *buf,
+		 size_t size)
+{
+	switch (cell->type) {
+	case CELL_U64:
+		return text_number(col, cell->u, buf, size);
+	case CELL_S64:
+		return snprintf(buf, size, "%" PRId64, cell->s);
+	case CELL_F64:
+		return text_rate(cell->f, buf, size);
+	case CELL_STRING:
+		return snprintf(buf, size, "%s", cell->str);
+	default:
+		return snprintf(buf, size, "-");
+	}
+}
