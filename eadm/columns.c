@@ -85,7 +85,10 @@ static int add_shown(struct table *table, const struct eadm_object *object,
 
 	for (i = 0; !ret && i < eadm_object_fields(object); i++) {
 		field = eadm_object_field(object, i);
-		if (eadm_field_show(field) > up_to ||
+		/* The key is worth its place, unless it only counts devices. */
+		if ((eadm_field_show(field) > up_to &&
+		     (field != eadm_object_key(object) ||
+		      eadm_field_show(field) == EADM_SHOW_NEVER)) ||
 		    eadm_field_kind(field) == EADM_KIND_SECRET ||
 		    (eadm_field_is_hw(field) && !hw))
 			continue;

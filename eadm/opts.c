@@ -104,8 +104,10 @@ static int unknown_option(struct cli *cli, const char *word, size_t len)
 			    "unknown option (did you mean '--%s'?)", near);
 	/* An option in front of its command is a common slip. */
 	for (i = 0; !cli->cmd && commands[i]; i++) {
-		if (!strncmp(name, "--", 2) &&
-		    in_table(commands[i]->options, name + 2, len - 2, 0))
+		bool is_long = !strncmp(name, "--", 2);
+
+		if (in_table(commands[i]->options, is_long ? name + 2 : NULL,
+			     len - 2, name[1]))
 			return fail(cli, STATUS_USAGE, name,
 				    "belongs behind its command");
 	}

@@ -26,6 +26,8 @@ struct table_writer {
 	unsigned long long rows;
 	size_t *width;		/* of each column once it was shown, 0: hidden */
 	bool shown;
+	bool moves;		/* a row has a rate above zero */
+	bool wide;		/* a text is not ASCII */
 	bool colors;
 	int error;
 };
@@ -79,6 +81,15 @@ static char *text_of(const struct column *col, const struct cell *cell,
 	return strdup(len > 0 ? text : "-");
 }
 
+static bool is_ascii(const char *text)
+{
+	for (; *text; text++) {
+		if (*text & 0x80)
+			return false;
+	}
+	return true;
+}
+
 static char **others_of(const struct eadm_record *record)
 {
 	struct eadm_extra extra = { .size = sizeof(extra) };
@@ -124,9 +135,11 @@ static void add_line(struct table_writer *tw, const struct row *row)
 		no_memory(tw);
 		return;
 	}
-	for (i = 0; i < table->n_cols; i++)
+	for (i = 0; i < table->n_cols; i++) {
 		line->text[i] = text_of(&table->cols[i], &row->cells[i],
 					row->record);
+		tw->wide |= line->text[i] && !is_ascii(line->text[i]);
+	}
 	if (table->layout == LAYOUT_FIELDS && row->record)
 		line->other = others_of(row->record);
 }
@@ -238,7 +251,9 @@ static struct libscols_table *new_table(struct table_writer *tw)
 {
 	struct libscols_table *tb;
 
-	setlocale(LC_CTYPE, "");
+	/* Loading a locale takes time; it matters for widths only. */
+	if (tw->wide)
+		setlocale(LC_CTYPE, "");
 	tb = scols_new_table();
 	if (!tb) {
 		no_memory(tw);
@@ -430,9 +445,15 @@ static void print_fields(struct table_writer *tw)
 
 static void print_lines(struct table_writer *tw)
 {
-	if (tw->n_lines && !tw->error) {
-		if (tw->table->caption && !tw->shown)
-			puts(tw->table->caption);
+	/* A note can come before the first table. */
+	if (!tw->table)
+		return;
+	if (tw->table->caption && !tw->shown) {
+		printf("%s%s\n", tw->table->caption,
+		       tw->moves ? "" : "  nothing moves");
+		tw->shown = !tw->moves;
+	}
+	if (tw->n_lines && !tw->error && (tw->moves || !tw->table->caption)) {
 		if (tw->table->layout == LAYOUT_FIELDS)
 			print_fields(tw);
 		else
@@ -448,6 +469,7 @@ static void table_begin(struct writer *w, const struct table *table)
 	tw->table = table;
 	tw->shown = false;
 	tw->rows = 0;
+	tw->moves = false;
 	free(tw->width);
 	tw->width = calloc(table->n_cols ? table->n_cols : 1,
 			   sizeof(*tw->width));
@@ -460,7 +482,7 @@ static bool is_idle(const struct table_writer *tw, const struct row *row)
 {
 	unsigned int i;
 
-	if (!tw->table->rates_only || tw->table->layout != LAYOUT_ROWS)
+	if (!tw->table->rates_only)
 		return false;
 	for (i = 0; i < tw->table->n_cols; i++) {
 		if (row->cells[i].type == CELL_F64 && row->cells[i].f > 0)
@@ -473,8 +495,11 @@ static void table_row(struct writer *w, const struct row *row)
 {
 	struct table_writer *tw = to_table(w);
 
-	if (tw->error || is_idle(tw, row))
+	if (tw->error)
 		return;
+	if (is_idle(tw, row) && tw->table->layout == LAYOUT_ROWS)
+		return;
+	tw->moves |= !is_idle(tw, row);
 	add_line(tw, row);
 	tw->rows++;
 	if (tw->n_lines == CHUNK && tw->table->layout == LAYOUT_ROWS)

@@ -151,12 +151,26 @@ static int send_request(struct live_stream *s)
 	return 0;
 }
 
+/*
+ * Asking for a family that is not there makes the kernel run modprobe, which
+ * takes longer than all else together. Whoever wants the companion loads it.
+ */
+static bool is_hopeless(const struct eadm_query *query)
+{
+	return query->proto == NETLINK_GENERIC && query->type == GENL_ID_CTRL &&
+	       access("/sys/module/eadm", F_OK);
+}
+
 static int live_query(struct eadm_source *src, const struct eadm_query *query,
 		      struct eadm_stream **stream)
 {
-	struct live_stream *s = calloc(1, sizeof(*s));
+	struct live_stream *s;
 	int ret;
 
+	if (is_hopeless(query))
+		return eadm_fail(src->ctx, -ENOENT,
+				 "module eadm is not loaded");
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return eadm_fail(src->ctx, -ENOMEM, "out of memory");
 	s->stream.src = src;

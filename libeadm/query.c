@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Requests and their answers, message by message, from any source. */
 #include <errno.h>
+#include <rdma/rdma_netlink.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -138,6 +139,16 @@ static int next_chunk(struct eadm_reply *reply)
 	return ret;
 }
 
+/* RDMA netlink answers some commands under the number of another one. */
+static bool is_answer(const struct eadm_query *query,
+		      const struct nlmsghdr *nlh)
+{
+	if (query->proto == NETLINK_RDMA)
+		return RDMA_NL_GET_CLIENT(nlh->nlmsg_type) ==
+		       RDMA_NL_GET_CLIENT(query->type);
+	return nlh->nlmsg_type == query->type;
+}
+
 /* 1 with a message of the answer, 0 at its end, or a negative errno. */
 int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 {
@@ -169,7 +180,7 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 			return got_error(reply, nlh);
 		if (nlh->nlmsg_type == NLMSG_DONE)
 			return got_done(reply, nlh);
-		if (nlh->nlmsg_type != reply->query.type)
+		if (!is_answer(&reply->query, nlh))
 			return eadm_reply_bad(reply, nlh,
 					      "an answer of type %u",
 					      nlh->nlmsg_type);

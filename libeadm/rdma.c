@@ -32,7 +32,7 @@ struct rdma_object {
 	int object;		/* EADM_SPEC_OBJ_* */
 	uint8_t cmd;
 	uint8_t table, entry;	/* nesting of a dump */
-	uint8_t id;		/* attribute that asks for one object */
+	uint8_t id;		/* attribute that asks for one object, or 0 */
 	uint16_t pid, comm;	/* our attributes of the owner */
 	uint8_t n_map;
 	const struct map *map;
@@ -89,25 +89,25 @@ static const struct map ctx_map[] = {
 	{ A(KERN_NAME), EADM_A_CTX_COMM, AS_KERNEL },
 };
 
-#define OBJECT(NAME, name, CMD, ID)					\
+#define OBJECT(NAME, name, CMD, ...)					\
 	{								\
 		.object = EADM_SPEC_OBJ_##NAME,				\
 		.cmd = RDMA_NLDEV_CMD_##CMD,				\
 		.table = A(NAME),					\
 		.entry = A(NAME##_ENTRY),				\
-		.id = A(ID),						\
 		.pid = EADM_A_##NAME##_PID,				\
 		.comm = EADM_A_##NAME##_COMM,				\
 		.n_map = EADM_ARRAY_SIZE(name##_map),			\
 		.map = name##_map,					\
+		__VA_ARGS__						\
 	}
 
 static const struct rdma_object rdma_objects[] = {
-	OBJECT(QP, qp, RES_QP_GET, LQPN),
-	OBJECT(CQ, cq, RES_CQ_GET, CQN),
-	OBJECT(MR, mr, RES_MR_GET, MRN),
-	OBJECT(PD, pd, RES_PD_GET, PDN),
-	OBJECT(CTX, ctx, RES_CTX_GET, CTXN),
+	OBJECT(QP, qp, RES_QP_GET),
+	OBJECT(CQ, cq, RES_CQ_GET, .id = A(CQN)),
+	OBJECT(MR, mr, RES_MR_GET, .id = A(MRN)),
+	OBJECT(PD, pd, RES_PD_GET, .id = A(PDN)),
+	OBJECT(CTX, ctx, RES_CTX_GET, .id = A(CTXN)),
 };
 
 static int number_of(const struct eadm_object *object)
@@ -165,6 +165,9 @@ void eadm_rdma_query(const struct eadm_object *object,
 			       port, NULL, false);
 		return;
 	}
+	/* One QP is asked for together with its port, which nobody knows. */
+	if (!ro->id)
+		id = NULL;
 	*query = nldev_query(ro->cmd, !id);
 	ask_device(query, dev);
 	if (id)
