@@ -592,48 +592,72 @@ def json_field(field):
     return node
 
 
-def gen_json_schema(spec):
-    defs = {}
-    for obj in spec.objects:
-        rows = {f.c: json_field(f) for f in obj.fields}
-        rows["extra"] = {"description": "Attributes this eadm does not know, by number, in hex.",
+def json_row(obj):
+    rows = {f.c: json_field(f) for f in obj.fields}
+    rows["extra"] = {"description": "Attributes this eadm does not know, by number, in hex.",
+                     "type": "object",
+                     "patternProperties": {"^[0-9]+$": {"type": "string",
+                                                        "pattern": "^([0-9a-f]{2})*$"}},
+                     "additionalProperties": False}
+    counters = [f.c for f in obj.fields if f.kind == "counter"]
+    if counters:
+        rows["rates"] = {"description": "What counters grew by, per second (stat --live).",
                          "type": "object",
-                         "patternProperties": {"^[0-9]+$": {"type": "string",
-                                                            "pattern": "^([0-9a-f]{2})*$"}},
+                         "properties": {name: {"type": "number", "minimum": 0}
+                                        for name in counters},
                          "additionalProperties": False}
-        defs[obj.c] = {"description": obj.doc, "type": "object", "properties": rows,
-                       "required": ["dev_name", "dev_index"], "additionalProperties": False}
-    defs["note"] = {
-        "description": "Something that could not be read, and the reason.", "type": "object",
-        "properties": {"device": {"type": "string"}, "what": {"type": "string"},
-                       "why": {"type": "string"}},
-        "required": ["what", "why"], "additionalProperties": False}
-    documents = []
-    for obj in spec.objects:
-        documents.append({
-            "title": obj.title, "type": "object",
+    if obj.name == "counters":
+        rows["other"] = {"description": "Counters without a canonical name, by the driver's.",
+                         "type": "object",
+                         "additionalProperties": {"type": "integer", "minimum": 0}}
+    return {"description": obj.doc, "type": "object", "properties": rows,
+            "required": ["dev_name", "dev_index"], "additionalProperties": False}
+
+
+def json_document(title, rows, more):
+    return {"title": title, "type": "object",
             "properties": {
-                "schema": {"const": 1}, "command": {"type": "string"},
-                "object": {"const": obj.name},
-                "rows": {"type": "array", "items": {"$ref": f"#/$defs/{obj.c}"}},
+                "schema": {"const": 1}, "command": {"type": "string"}, **more,
+                "rows": {"type": "array", "items": {"$ref": f"#/$defs/{rows}"}},
                 "notes": {"type": "array", "items": {"$ref": "#/$defs/note"}},
                 "inconsistent": {"description": "Objects came or went during the dump.",
-                                 "const": True}},
-            "required": ["schema", "object", "rows"], "additionalProperties": False})
+                                 "const": True},
+                "error": {"$ref": "#/$defs/error"}},
+            "required": ["schema", "command", "rows", *[k for k in more if k == "object"]],
+            "additionalProperties": False}
+
+
+def gen_json_schema(spec):
+    text = {"type": "string"}
+    defs = {obj.c: json_row(obj) for obj in spec.objects}
+    defs["note"] = {
+        "description": "Something that could not be read, and the reason.", "type": "object",
+        "properties": {"device": text, "what": text, "why": text},
+        "required": ["what", "why"], "additionalProperties": False}
+    defs["error"] = {
+        "description": "Why there are no rows, or no more of them. status is the exit status.",
+        "type": "object",
+        "properties": {"verb": text, "what": text, "why": text, "status": {"type": "integer"}},
+        "required": ["what", "why", "status"], "additionalProperties": False}
+    defs["version"] = {
+        "type": "object", "properties": {"part": text, "version": text},
+        "required": ["part", "version"], "additionalProperties": False}
+    interval = {"interval": {"description": "Time that rates are about, in ns.",
+                             "type": "integer", "minimum": 0}}
+    documents = [json_document(obj.title, obj.c, {"object": {"const": obj.name}, **interval})
+                 for obj in spec.objects]
+    documents.append(json_document("versions", "version", {}))
     documents.append({
         "title": "error", "type": "object",
-        "properties": {
-            "schema": {"const": 1}, "command": {"type": "string"},
-            "error": {"type": "object",
-                      "properties": {"verb": {"type": "string"}, "what": {"type": "string"},
-                                     "why": {"type": "string"}, "status": {"type": "integer"}},
-                      "required": ["what", "why"]}},
+        "properties": {"schema": {"const": 1}, "command": text,
+                       "error": {"$ref": "#/$defs/error"}},
         "required": ["schema", "error"], "additionalProperties": False})
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema",
               "$comment": f"SPDX-License-Identifier: LGPL-2.1-or-later. {DO_NOT_EDIT}",
               "title": "Output of eadm --json",
               "description": "An absent key is a value nobody knows. Ages and times are "
-                             "nanoseconds. Keys are only ever added.",
+                             "nanoseconds. Keys are only ever added. A stream is one document "
+                             "per line.",
               "oneOf": documents, "$defs": defs}
     return json.dumps(schema, indent=1) + "\n"
 
