@@ -623,7 +623,7 @@ def json_document(title, rows, more):
                 "inconsistent": {"description": "Objects came or went during the dump.",
                                  "const": True},
                 "error": {"$ref": "#/$defs/error"}},
-            "required": ["schema", "command", "rows", *[k for k in more if k == "object"]],
+            "required": ["schema", "rows", *[k for k in more if k == "object"]],
             "additionalProperties": False}
 
 
