@@ -122,6 +122,9 @@ enum ev_syndrome ev_cmd_create_qp(struct ev_adapter *ad, struct ev_cmd *cmd)
 	if (!qp)
 		return EV_NO_MEMORY;
 	INIT_LIST_HEAD(&qp->poll);
+	INIT_LIST_HEAD(&qp->waiting);
+	mutex_init(&qp->lock);
+	qp->link = &qp->lock;
 	qp->ad = ad;
 	qp->qpn = qpn;
 	qp->pd = FIELD_GET(ERDMA_CREATE_QP1_PD, le32_to_cpu(c->cfg1));
@@ -167,6 +170,7 @@ static enum ev_syndrome to_rts(struct ev_qp *qp,
 	qp->dport = req->dport;
 	qp->cc = cc;
 	qp->state = ERDMA_QPS_RTS;
+	ev_conn_open(qp);
 	return EV_OK;
 }
 

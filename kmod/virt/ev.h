@@ -18,6 +18,7 @@
  *   ev_fabric			all adapters' QPs, CQs, MRs and who is connected
  *				to whom: changed by commands with write access,
  *				used by the data path with read access
+ *   ev_qp.link			two connected QPs and their queues
  *   ev_mr.lock			what work requests change of an MR
  *   ev_cq.lock			one CQ's indices
  *   ev_adapter.watch_lock	list of CQs
@@ -284,7 +285,14 @@ struct ev_wq {
 };
 
 /**
- * struct ev_qp - queue pair, guarded by ev_fabric
+ * struct ev_qp - queue pair
+ * @lock:  see @link
+ * @link:  the lock of the pair, @lock of one of the two QPs. With ev_fabric held
+ *	   for reading it guards @state and both queues of both QPs; the other
+ *	   members, @link among them, change with ev_fabric held for writing
+ * @peer:  partner, from when both are in RTS until a command stops one of them
+ * @waiting: link in the list of QPs that never had a partner
+ * @lost:  had a partner
  * @poll: link in ev_adapter.qp_poll while doorbells are of interest
  */
 struct ev_qp {
@@ -292,6 +300,11 @@ struct ev_qp {
 	u32 qpn;
 	u32 pd;
 	enum erdma_qp_state state;
+	struct mutex lock;		/* see @link */
+	struct mutex *link;
+	struct ev_qp *peer;
+	struct list_head waiting;
+	bool lost;
 	struct ev_wq sq;
 	struct ev_wq rq;
 	struct list_head poll;
@@ -627,6 +640,10 @@ u64 ev_wq_record(const struct ev_wq *wq);
 void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state);
 void ev_qp_reflush(struct ev_qp *qp, u16 sq_pi, u16 rq_pi);
 bool ev_qp_poll(struct ev_adapter *ad);
+
+/* conn.c */
+void ev_conn_open(struct ev_qp *qp);
+void ev_conn_close(struct ev_qp *qp);
 
 /* mr.c */
 struct ev_mr *ev_mr_find(struct ev_adapter *ad, u32 index);

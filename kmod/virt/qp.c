@@ -33,6 +33,7 @@ struct ev_qp *ev_qp_find(struct ev_adapter *ad, u32 qpn)
  */
 void ev_qp_free(struct ev_qp *qp)
 {
+	ev_conn_close(qp);
 	list_del(&qp->poll);
 	if (qp->sq.cq)
 		qp->sq.cq->users--;
@@ -150,6 +151,7 @@ static bool is_stopped(const struct ev_qp *qp)
  */
 void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state)
 {
+	ev_conn_close(qp);
 	qp->state = state;
 	poll_record(qp, &qp->sq);
 	poll_record(qp, &qp->rq);
