@@ -638,7 +638,7 @@ def gen_json_schema(spec):
         "description": "Why there are no rows, or no more of them. status is the exit status.",
         "type": "object",
         "properties": {"verb": text, "what": text, "why": text, "status": {"type": "integer"}},
-        "required": ["what", "why", "status"], "additionalProperties": False}
+        "required": ["what", "why"], "additionalProperties": False}
     defs["version"] = {
         "type": "object", "properties": {"part": text, "version": text},
         "required": ["part", "version"], "additionalProperties": False}
