@@ -253,10 +253,12 @@ int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info)
 		return ret;
 	if (!req.index && !req.name) {
 		NL_SET_ERR_MSG(info->extack, "the request names no device");
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, EADM_A_COMMON_DEV_INDEX);
 		return -EINVAL;
 	}
 	if (!req.obj->by_device && !req.has_key) {
 		NL_SET_ERR_MSG(info->extack, "the request names no object");
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, req.obj->key_attr);
 		return -EINVAL;
 	}
 	snap = kmalloc(req.obj->snap_size, GFP_KERNEL);

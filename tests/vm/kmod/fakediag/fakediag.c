@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A driver without a device, for tests of the companion: an RDMA device that
+ * can do nothing, with a diagnostic device in the name of a known driver. Its
+ * objects are made of numbers and obey module parameters under
+ * /sys/module/fakediag/parameters:
+ *
+ *  live    1/0: the device is there
+ *  rows    QPs 1 to N; even ones belong to the kernel, odd ones to the process
+ *	    that wrote "owner"
+ *  owner   any number: the writing process owns the odd QPs
+ *  touch   type: an object of this type came or went
+ *  hold    1: fill() of QPs waits, 0: goes on
+ *  held    how many wait
+ *  cmds    records 1 to N exist, a new one is pending
+ *  oldest  records below that number are overwritten
+ *  end     this record ends
+ */
+#include <linux/auxiliary_bus.h>
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <rdma/ib_verbs.h>
+
+#include "eadm_diag.h"
+
+#define MAX_CMDS	4096
+
+struct fake_ibdev {
+	struct ib_device ibdev;
+};
+
+struct fake {
+	struct fake_ibdev *ib;
+	struct eadm_diag_dev dd;
+};
+
+static DEFINE_MUTEX(live_lock);	/* one coming or going at a time */
+static DEFINE_MUTEX(lock);	/* guards fake */
+static DECLARE_WAIT_QUEUE_HEAD(release);
+static atomic_t held;
+static bool hold;
+static struct fake *fake;
+static unsigned int rows = 10;
+static unsigned int cmds;
+static unsigned int oldest = 1;
+static u8 cmd_state[MAX_CMDS + 1];
+static struct rdma_restrack_entry kernel_res = {
+	.kern_name = "fake", .type = RDMA_RESTRACK_QP, .kref = KREF_INIT(1), .id = 2,
+};
+
+static struct rdma_restrack_entry user_res = {
+	.user = true, .type = RDMA_RESTRACK_QP, .kref = KREF_INIT(1), .id = 1,
+};
+
+/* ------------------------------------------------------------- RDMA device */
+
+static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+			struct ib_udata *udata)
+{
+	return 0;
+}
+
+static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+{
+	attr->state = IB_PORT_ACTIVE;
+	return 0;
+}
+
+static int port_immutable(struct ib_device *ibdev, u32 port, struct ib_port_immutable *imm)
+{
+	imm->core_cap_flags = RDMA_CORE_PORT_USNIC;
+	return 0;
+}
+
+/* Only a device that can be taken from its users can change its namespace. */
+static void disassociate(struct ib_ucontext *ucontext)
+{
+}
+
+static const struct ib_device_ops ib_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_UNKNOWN,
+	.disassociate_ucontext = disassociate,
+	.query_device = query_device,
+	.query_port = query_port,
+	.get_port_immutable = port_immutable,
+};
+
+/* ----------------------------------------------------------------- objects */
+
+static void *number_next(unsigned int first, unsigned int last, u64 *id)
+{
+	if (*id < first)
+		*id = first;
+	return *id <= last ? (void *)(unsigned long)*id : NULL;
+}
+
+static void number_put(struct eadm_diag_dev *dd, void *obj)
+{
+}
+
+static void *dev_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return number_next(1, 1, id);
+}
+
+static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+		    const struct eadm_diag_req *req)
+{
+	struct eadm_snap_dev *s = snap;
+
+	SNAP_STR(s, driver, "fakediag");
+	SNAP_SET(s, state, EADM_DEV_STATE_READY);
+	SNAP_SET(s, numa_node, -1);
+	SNAP_BIN(s, mac, "\x02\x00\x00\x00\x00\x01", 6);
+	SNAP_SET(s, caps, EADM_DEV_CAP_QUERY_QC | EADM_DEV_CAP_STATS);
+	SNAP_SET(s, max_mr_size, 1ULL << 40);
+	SNAP_SET(s, qps, rows);
+	return 0;
+}
+
+static void *qp_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return number_next(1, READ_ONCE(rows), id);
+}
+
+static struct rdma_restrack_entry *qp_res(void *obj)
+{
+	return (unsigned long)obj & 1 ? &user_res : &kernel_res;
+}
+
+static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+		   const struct eadm_diag_req *req)
+{
+	struct eadm_snap_qp *s = snap;
+
+	if (READ_ONCE(hold)) {
+		atomic_inc(&held);
+		wait_event(release, !READ_ONCE(hold));
+		atomic_dec(&held);
+	}
+	SNAP_SET(s, qpn, (unsigned long)obj);
+	SNAP_SET(s, type, EADM_QP_TYPE_RC);
+	SNAP_SET(s, state, EADM_QP_STATE_RTS);
+	SNAP_SET(s, sq_depth, 128);
+	SNAP_SET(s, sq_pi, (unsigned long)obj & 0xffff);
+	SNAP_BIN(s, peer_addr, "\x0a\x00\x00\x01", 4);
+	SNAP_SET(s, cookie, 0x1234);
+	SNAP_SET(s, age, (unsigned long)obj * 1000000000ULL);
+	SNAP_SET(s, events, 7);
+	if (req->hw) {
+		SNAP_SET(s, hw_sq_pi, 5);
+		SNAP_SET(s, hw_sq_addr, 0x123456789000ULL);
+	}
+	return 0;
+}
+
+static void *mr_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return number_next(1, 1, id);
+}
+
+static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+		   const struct eadm_diag_req *req)
+{
+	struct eadm_snap_mr *s = snap;
+
+	SNAP_SET(s, mpt, 1);
+	SNAP_SET(s, lkey, 0x100);
+	SNAP_SET(s, rkey, 0x100);
+	SNAP_SET(s, iova, 0x7f0000000000ULL);
+	SNAP_SET(s, length, 1ULL << 33);
+	SNAP_SET(s, access, EADM_MR_ACCESS_LOCAL_WRITE | EADM_MR_ACCESS_REMOTE_READ);
+	return 0;
+}
+
+static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return number_next(READ_ONCE(oldest), READ_ONCE(cmds), id);
+}
+
+static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+		    const struct eadm_diag_req *req)
+{
+	unsigned long seq = (unsigned long)obj;
+	struct eadm_snap_cmd *s = snap;
+
+	SNAP_SET(s, seq, seq);
+	SNAP_SET(s, time, 1000000000ULL * seq);
+	SNAP_SET(s, op, seq & 1 ? EADM_CMD_OP_CREATE_QP : EADM_CMD_OP_REG_MR);
+	SNAP_SET(s, state, cmd_state[seq]);
+	SNAP_SET(s, status, 0);
+	SNAP_SET(s, latency, cmd_state[seq] == EADM_CMD_STATE_PENDING ? 0 : 1000 * seq);
+	SNAP_SET(s, pid, 1);
+	SNAP_STR(s, comm, "init");
+	SNAP_BIN(s, request, "secret!", 7);
+	return 0;
+}
+
+static const struct eadm_diag_obj dev_obj = {
+	.type = EADM_OBJ_DEV, .next = dev_next, .put = number_put, .fill = dev_fill,
+};
+
+static const struct eadm_diag_obj qp_obj = {
+	.type = EADM_OBJ_QP, .next = qp_next, .put = number_put, .res = qp_res, .fill = qp_fill,
+};
+
+static const struct eadm_diag_obj mr_obj = {
+	.type = EADM_OBJ_MR, .next = mr_next, .put = number_put, .fill = mr_fill,
+};
+
+static const struct eadm_diag_obj cmd_obj = {
+	.type = EADM_OBJ_CMD, .next = cmd_next, .put = number_put, .fill = cmd_fill,
+};
+
+static const struct eadm_diag_obj *const objs[] = {
+	&dev_obj, &qp_obj, &mr_obj, &cmd_obj, NULL
+};
+
+static const struct eadm_diag_ops ops = { .objs = objs };
+
+/* ------------------------------------------------------------ come and go */
+
+/* The struct of the auxiliary device lives in ours, freed by fake_remove(). */
+static void adev_release(struct device *dev)
+{
+}
+
+static int fake_add(void)
+{
+	struct fake *f = kzalloc(sizeof(*f), GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	if (!f)
+		return ret;
+	f->ib = ib_alloc_device(fake_ibdev, ibdev);
+	if (!f->ib)
+		goto err_free;
+	f->ib->ibdev.phys_port_cnt = 1;
+	f->ib->ibdev.num_comp_vectors = 1;
+	ib_set_device_ops(&f->ib->ibdev, &ib_ops);
+	ret = ib_register_device(&f->ib->ibdev, "fake%d", NULL);
+	if (ret)
+		goto err_dealloc;
+
+	f->dd.ibdev = &f->ib->ibdev;
+	f->dd.ops = &ops;
+	ATOMIC_INIT_NOTIFIER_HEAD(&f->dd.events);
+	f->dd.adev.name = EADM_DIAG_NAME;
+	f->dd.adev.dev.parent = &f->ib->ibdev.dev;
+	f->dd.adev.dev.release = adev_release;
+	ret = auxiliary_device_init(&f->dd.adev);
+	if (ret)
+		goto err_unregister;
+	ret = __auxiliary_device_add(&f->dd.adev, "erdma");
+	if (ret) {
+		auxiliary_device_uninit(&f->dd.adev);
+		goto err_unregister;
+	}
+	mutex_lock(&lock);
+	fake = f;
+	mutex_unlock(&lock);
+	return 0;
+
+err_unregister:
+	ib_unregister_device(&f->ib->ibdev);
+err_dealloc:
+	ib_dealloc_device(&f->ib->ibdev);
+err_free:
+	kfree(f);
+	return ret;
+}
+
+static void fake_remove(void)
+{
+	struct fake *f = fake;
+
+	mutex_lock(&lock);
+	fake = NULL;
+	mutex_unlock(&lock);
+	auxiliary_device_delete(&f->dd.adev);
+	auxiliary_device_uninit(&f->dd.adev);
+	ib_unregister_device(&f->ib->ibdev);
+	ib_dealloc_device(&f->ib->ibdev);
+	kfree(f);
+}
+
+/* -------------------------------------------------------------- parameters */
+
+static int number_of(const char *val, unsigned int max, unsigned int *number)
+{
+	int ret = kstrtouint(val, 0, number);
+
+	if (ret)
+		return ret;
+	return *number > max ? -ERANGE : 0;
+}
+
+static int live_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int on;
+	int ret = number_of(val, 1, &on);
+
+	if (ret)
+		return ret;
+	/* Removal may wait for "hold", which takes the same lock. */
+	kernel_param_unlock(THIS_MODULE);
+	mutex_lock(&live_lock);
+	if (on && !fake)
+		ret = fake_add();
+	else if (!on && fake)
+		fake_remove();
+	mutex_unlock(&live_lock);
+	kernel_param_lock(THIS_MODULE);
+	return ret;
+}
+
+static int owner_set(const char *val, const struct kernel_param *kp)
+{
+	if (user_res.task)
+		put_task_struct(user_res.task);
+	user_res.task = get_task_struct(current);
+	return 0;
+}
+
+static int touch_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int type;
+	int ret = number_of(val, EADM_OBJ_COUNT - 1, &type);
+
+	mutex_lock(&lock);
+	if (!ret && fake)
+		eadm_diag_changed(&fake->dd, type);
+	mutex_unlock(&lock);
+	return ret;
+}
+
+static int hold_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int on;
+	int ret = number_of(val, 1, &on);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(hold, on);
+	wake_up_all(&release);
+	return 0;
+}
+
+static int held_get(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%d\n", atomic_read(&held));
+}
+
+static int cmds_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int number;
+	int ret = number_of(val, MAX_CMDS, &number);
+
+	if (ret)
+		return ret;
+	while (cmds < number) {
+		cmd_state[cmds + 1] = EADM_CMD_STATE_PENDING;
+		WRITE_ONCE(cmds, cmds + 1);
+	}
+	return 0;
+}
+
+static int end_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int seq;
+	int ret = number_of(val, MAX_CMDS, &seq);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(cmd_state[seq], EADM_CMD_STATE_DONE);
+	mutex_lock(&lock);
+	if (fake)
+		eadm_diag_notify(&fake->dd, EADM_DIAG_CMD_DONE, seq, 0);
+	mutex_unlock(&lock);
+	return 0;
+}
+
+#define PARAM_SET(name)							\
+	static const struct kernel_param_ops name##_ops = { .set = name##_set };	\
+	module_param_cb(name, &name##_ops, NULL, 0200)
+
+PARAM_SET(live);
+PARAM_SET(owner);
+PARAM_SET(touch);
+PARAM_SET(hold);
+PARAM_SET(cmds);
+PARAM_SET(end);
+static const struct kernel_param_ops held_ops = { .get = held_get };
+module_param_cb(held, &held_ops, NULL, 0400);
+module_param(rows, uint, 0600);
+module_param(oldest, uint, 0600);
+
+static int __init fake_init(void)
+{
+	return 0;
+}
+module_init(fake_init);
+
+static void __exit fake_exit(void)
+{
+	if (fake)
+		fake_remove();
+	if (user_res.task)
+		put_task_struct(user_res.task);
+}
+module_exit(fake_exit);
+
+MODULE_DESCRIPTION("A diagnostic device without a device");
+MODULE_LICENSE("GPL");
