@@ -7,12 +7,14 @@
 static int choose(struct cli *cli, const struct eadm_object *object,
 		  struct table *table)
 {
+	bool usual = !cli->args.opt[OPT_OUTPUT];
 	unsigned int i;
 	int status;
 
-	if (!cli->args.opt[OPT_OUTPUT])
-		cli->args.opt[OPT_OUTPUT] = "+all";
+	if (usual)
+		cli->args.opt[OPT_OUTPUT] = "all";
 	status = columns_choose(cli, object, false, table);
+	table->all |= usual;
 	table->layout = LAYOUT_FIELDS;
 	table->about = true;
 	for (i = 0; i < table->n_cols; i++) {

@@ -11,6 +11,8 @@
 static const struct option_def options[] = {
 	{ OPT_LIVE, 'l', "live", NULL, WORDS_NONE,
 	  "show rates per second, again and again" },
+	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
+	  "with the counters in the adapter's own context of each OBJECT" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "time between two samples (default: 1s); means --live" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
@@ -281,6 +283,8 @@ static int usual_columns(struct stat *stat)
 	stat->table.title = eadm_object_title(stat->object);
 	for (i = 0; !ret && i < eadm_object_fields(stat->object); i++) {
 		field = eadm_object_field(stat->object, i);
+		if (eadm_field_is_hw(field) && !stat->opts.hw)
+			continue;
 		if (eadm_field_kind(field) == EADM_KIND_COUNTER ||
 		    !strcmp(eadm_field_name(field), "dev-name") ||
 		    field == stat->key || field == stat->dev_index)
@@ -315,35 +319,18 @@ static int rate_columns(struct stat *stat)
 
 static int choose(struct stat *stat, bool live)
 {
-	bool port = !strcmp(eadm_object_name(stat->object), "counters");
+	bool counters = !strcmp(eadm_object_name(stat->object), "counters");
 	struct cli *cli = stat->cli;
-	unsigned int i;
 	int status;
 
-	if (cli->args.opt[OPT_OUTPUT])
-		status = columns_choose(cli, stat->object, false,
+	if (cli->args.opt[OPT_OUTPUT] || counters)
+		status = columns_choose(cli, stat->object, stat->opts.hw,
 					&stat->table);
 	else
 		status = usual_columns(stat);
 	if (!status && live)
 		status = rate_columns(stat);
-	if (status)
-		return status;
-	if (!cli->args.opt[OPT_OUTPUT] && port && !live)
-		stat->table.all = true;
-	if (!port)
-		return 0;
-	stat->table.layout = LAYOUT_FIELDS;
-	for (i = 0; i < stat->table.n_cols; i++) {
-		struct column *col = &stat->table.cols[i];
-
-		col->heading = col->field == stat->key ||
-			       !strcmp(col->name, "dev-name");
-		/* Its heading is not what JSON alone shows. */
-		if (col->heading)
-			col->json_only = false;
-	}
-	return 0;
+	return status;
 }
 
 static int run(struct cli *cli)
@@ -351,7 +338,8 @@ static int run(struct cli *cli)
 	struct stat stat = {
 		.cli = cli,
 		.opts = { .size = sizeof(stat.opts),
-			  .device = cli->args.opt[OPT_DEVICE] },
+			  .device = cli->args.opt[OPT_DEVICE],
+			  .hw = cli->args.opt[OPT_HW] != NULL },
 	};
 	bool live = cli->args.opt[OPT_LIVE] || cli->args.opt[OPT_INTERVAL] ||
 		    cli->args.opt[OPT_COUNT];

@@ -153,6 +153,29 @@ static int add_list(struct cli *cli, const struct eadm_object *object,
 	return ret;
 }
 
+/* Counters are many and their objects few: they stand upright. */
+static void make_upright(struct table *table, const struct eadm_object *object)
+{
+	const struct eadm_field *key = eadm_object_key(object);
+	unsigned int i;
+
+	table->layout = LAYOUT_FIELDS;
+	for (i = 0; i < table->n_cols; i++) {
+		struct column *col = &table->cols[i];
+
+		col->heading = col->field == key ||
+			       !strcmp(col->name, "dev-name");
+		/* What heads the others is not for JSON alone. */
+		if (col->heading)
+			col->json_only = false;
+	}
+}
+
+static bool is_upright(const struct eadm_object *object)
+{
+	return !strcmp(eadm_object_name(object), "counters");
+}
+
 /* Rows whose key nobody knows are told apart by their number in the core. */
 static int add_stand_in(struct table *table, const struct eadm_object *object)
 {
@@ -180,14 +203,21 @@ int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 	const char *list = cli->args.opt[OPT_OUTPUT];
 	const struct eadm_field *field;
 	bool usual = !list || *list == '+';
+	enum eadm_perm perm;
 	unsigned int i, before;
 	int ret = 0;
+
+	/* What takes no right is read unasked. */
+	if (eadm_object_hw(object, &perm) && perm == EADM_PERM_NONE)
+		hw = true;
 
 	table->object = eadm_object_name(object);
 	table->title = eadm_object_title(object);
 	table->all = usual;
 	if (usual)
-		ret = add_shown(table, object, EADM_SHOW_ALWAYS, hw);
+		ret = add_shown(table, object,
+				is_upright(object) ? EADM_SHOW_WIDE :
+						     EADM_SHOW_ALWAYS, hw);
 	if (!ret && usual)
 		ret = add_stand_in(table, object);
 	if (!ret && list)
@@ -203,6 +233,8 @@ int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 	}
 	if (ret < 0)
 		ret = fail(cli, STATUS_FAILED, "columns", "out of memory");
+	if (!ret && is_upright(object))
+		make_upright(table, object);
 	return ret;
 }
 

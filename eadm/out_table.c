@@ -191,7 +191,7 @@ static size_t expected_width(const struct table_writer *tw,
 	size_t width = 1;
 	unsigned int i;
 
-	if (!tw->table->lines)
+	if (!tw->table->lines || tw->table->rates_only)
 		return width;
 	if (col->json == JSON_NUMBER && col->type != EADM_TYPE_STRING)
 		return strlen(col->head) > 8 ? strlen(col->head) : 8;
@@ -213,7 +213,7 @@ static struct libscols_column *add_column(struct table_writer *tw,
 
 	if (!width)
 		width = expected_width(tw, col);
-	if (tw->shown || tw->table->lines)
+	if (tw->shown || (tw->table->lines && !tw->table->rates_only))
 		flags |= SCOLS_FL_STRICTWIDTH;
 	else if (col->type == EADM_TYPE_STRING)
 		flags |= SCOLS_FL_TRUNC;
