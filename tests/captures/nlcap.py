@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds captures of netlink for tests: messages from the specification,
+pcapng around them, in either byte order."""
+
+import os
+import struct
+
+import yaml
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+REPO = os.path.dirname(os.path.dirname(HERE))
+
+GENERIC, RDMA = 16, 20
+REQUEST, MULTI, DUMP_INTR, DUMP = 0x1, 0x2, 0x10, 0x300
+ERROR, DONE, CTRL = 2, 3, 16
+FAMILY = 0x21
+TO_USER, TO_KERNEL = 6, 7
+FACT_BLOCK = 0x8EAD0001
+
+
+class Spec:
+    """Numbers and types of attributes by name."""
+
+    def __init__(self):
+        with open(f"{REPO}/spec/eadm.yaml", encoding="utf-8") as file:
+            raw = yaml.safe_load(file)
+        self.enums = {}
+        for item in raw["definitions"]:
+            value, names = -1, {}
+            for entry in item["entries"]:
+                entry = {"name": entry} if isinstance(entry, str) else entry
+                value = entry.get("value", value + 1)
+                names[entry["name"]] = 1 << value if item["type"] == "flags" else value
+            self.enums[item["name"]] = names
+        self.sets = {}
+        for raw_set in raw["attribute-sets"]:
+            self.sets[raw_set["name"]] = {
+                a["name"]: (number, a) for number, a in enumerate(raw_set["attributes"], 1)}
+        self.cmds = {op["attribute-set"]: number
+                     for number, op in enumerate(raw["operations"]["list"], 1)}
+
+
+class Netlink:
+    """Messages in one byte order."""
+
+    def __init__(self, order="<"):
+        self.order = order
+        self.spec = Spec()
+
+    def pack(self, fmt, *values):
+        return struct.pack(self.order + fmt, *values)
+
+    def attr(self, number, data):
+        raw = self.pack("HH", 4 + len(data), number) + data
+        return raw + bytes(-len(raw) % 4)
+
+    def message(self, kind, flags, seq, body):
+        return self.pack("IHHII", 16 + len(body), kind, flags, seq, 0) + body
+
+    def value(self, field, value):
+        kind = field["type"]
+        if field.get("enum") and isinstance(value, str):
+            value = self.spec.enums[field["enum"]][value]
+        if field.get("enum") and isinstance(value, list):
+            value = sum(self.spec.enums[field["enum"]][v] for v in value)
+        if kind == "string":
+            return value.encode() + b"\0"
+        if kind == "binary":
+            return bytes(value)
+        if kind == "s32":
+            return self.pack("i", value)
+        if kind == "u64" or (kind == "uint" and value >= 1 << 32):
+            return self.pack("Q", value)
+        return self.pack("I", value)
+
+    def row(self, obj, values, hw=True):
+        """Attributes of one object."""
+        out = b""
+        for name, value in values.items():
+            number, field = self.spec.sets[obj][name.replace("_", "-")]
+            if field.get("x-view", {}).get("hw") and not hw:
+                continue
+            out += self.attr(number, self.value(field, value))
+        return out
+
+    def rows(self, obj, rows, seq, hw=True, intr=False):
+        """A packet with the messages of a dump and its end."""
+        flags = MULTI | (DUMP_INTR if intr else 0)
+        head = self.pack("BBH", self.spec.cmds[obj], 1, 0)
+        out = b"".join(self.message(FAMILY, flags, seq, head + self.row(obj, row, hw))
+                       for row in rows)
+        return out + self.done(seq)
+
+    def done(self, seq, error=0):
+        return self.message(DONE, MULTI, seq, self.pack("i", error))
+
+    def error(self, seq, error):
+        return self.message(ERROR, 0x100, seq,
+                            self.pack("i", error) + self.pack("IHHII", 16, 0, 0, seq, 0))
+
+
+class Capture(Netlink):
+    """A pcapng file."""
+
+    def __init__(self, order="<", time=1700000000000000000):
+        super().__init__(order)
+        self.time, self.seq = time, 0
+        self.data = b""
+        self.block(0x0A0D0D0A, self.pack("IHHq", 0x1A2B3C4D, 1, 0, -1))
+        self.block(1, self.pack("HHI", 253, 0, 0) + self.option(9, b"\x09") + self.pack("I", 0))
+
+    def block(self, kind, body):
+        body += bytes(-len(body) % 4)
+        length = 12 + len(body)
+        self.data += self.pack("II", kind, length) + body + self.pack("I", length)
+
+    def option(self, code, data):
+        return self.pack("HH", code, len(data)) + data + bytes(-len(data) % 4)
+
+    def fact(self, key, value):
+        self.block(FACT_BLOCK, self.option(1, f"{key}={value}".encode()) + self.pack("I", 0))
+
+    def packet(self, proto, data, to=TO_USER):
+        cooked = struct.pack(">HH10xH", to, 824, proto)
+        self.time += 1000
+        self.block(6, self.pack("IIIII", 0, self.time >> 32, self.time & 0xFFFFFFFF,
+                                16 + len(data), 16 + len(data)) + cooked + data)
+
+    def request(self, proto, kind, body, dump):
+        self.seq += 1
+        flags = REQUEST | (DUMP if dump else 0)
+        self.packet(proto, self.message(kind, flags, self.seq, body), TO_KERNEL)
+        return self.seq
+
+    # -------------------------------------------------- what the library asks
+
+    def family(self, there=True):
+        seq = self.request(GENERIC, CTRL, self.pack("BBH", 3, 1, 0) + self.attr(2, b"eadm\0"),
+                           False)
+        if there:
+            self.packet(GENERIC, self.message(CTRL, 0, seq, self.pack("BBH", 1, 2, 0) +
+                                              self.attr(2, b"eadm\0") +
+                                              self.attr(1, self.pack("H", FAMILY))))
+        else:
+            self.packet(GENERIC, self.error(seq, -2))
+
+    def dump(self, obj, rows, hw=False, **kwargs):
+        body = self.pack("BBH", self.spec.cmds[obj], 1, 0)
+        if hw:
+            body += self.attr(3, b"")
+        seq = self.request(GENERIC, FAMILY, body, True)
+        self.packet(GENERIC, self.rows(obj, rows, seq, hw, **kwargs))
+
+    def refused(self, obj, error, hw=False):
+        body = self.pack("BBH", self.spec.cmds[obj], 1, 0)
+        if hw:
+            body += self.attr(3, b"")
+        seq = self.request(GENERIC, FAMILY, body, True)
+        self.packet(GENERIC, self.error(seq, error))
+
+    def rdma_devices(self, devices):
+        kind = 5 << 10 | 1
+        seq = self.request(RDMA, kind, b"", True)
+        out = b""
+        for index, name, ports in devices:
+            out += self.message(kind, MULTI, seq,
+                                self.attr(1, self.pack("I", index)) +
+                                self.attr(2, name.encode() + b"\0") +
+                                self.attr(3, self.pack("I", ports)))
+        self.packet(RDMA, out + self.done(seq))
+
+    def write(self, path):
+        with open(path, "wb") as file:
+            file.write(self.data)
