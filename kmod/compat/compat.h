@@ -64,6 +64,11 @@ static inline int nla_put_uint(struct sk_buff *skb, int type, u64 value)
 
 /* ------------------------------------------------------------- kmod/erdma */
 
+/* Iterators of user memory left ib_umem.h in a stable update; Kbuild looks. */
+#ifdef COMPAT_HAVE_RDMA_ITER
+#include <rdma/iter.h>
+#endif
+
 /* What create_cq() gets from user space, as "struct compat_create_cq_arg *". */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
 #define compat_create_cq_arg	ib_udata

@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Command queue (hw 3): slots, completions, time-outs.
+ *
+ * The cookie of a command is its slot in the ring, so that a completion (which
+ * names the slot) leads to the waiting command through driver memory alone;
+ * nothing is ever read back from memory the adapter can write to and trusted.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/delay.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+
+#include "erdma.h"
+#include "trace.h"
+
+/* How long a waiter sleeps before it looks for trouble. */
+#define FIRST_LOOK_MS	100
+#define NEXT_LOOK_MS	1000
+
+/* What a command of recovery may take: service is to be back within a second. */
+#define RECOVERY_TIMEOUT_MS	300
+
+static struct erdma_cmdq_slot *slot_of(struct erdma_cmdq *q, u16 index)
+{
+	u16 slot = index / ERDMA_CMDQ_SLOT_WQEBB;
+
+	return &q->slots[slot % ERDMA_CMDQ_MAX_OUTSTANDING];
+}
+
+static u16 slot_cookie(struct erdma_cmdq *q, const struct erdma_cmdq_slot *slot)
+{
+	return slot - q->slots;
+}
+
+/* Commands that somebody waits for, and nothing older than the oldest of them. */
+static void advance_ci(struct erdma_cmdq *q)
+{
+	while (q->sq_ci != q->sq_pi && !slot_of(q, q->sq_ci)->cmd)
+		q->sq_ci += ERDMA_CMDQ_SLOT_WQEBB;
+}
+
+static void ring_sq_doorbell(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	u64 db = FIELD_PREP(ERDMA_CMDQ_SQ_DB_PI, q->sq_pi);
+
+	/* The command before the record that announces it. */
+	dma_wmb();
+	WRITE_ONCE(*q->sq_rec.va, cpu_to_le64(db));
+	writeq(db, dev->bar + ERDMA_REG_CMDQ_SQ_DB);
+}
+
+/* Puts a request into the next slot, which is free or waits for a late answer. */
+static void submit(struct erdma_dev *dev, struct erdma_cmd *cmd, bool waits, bool polled)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	struct erdma_cmdq_slot *slot = slot_of(q, q->sq_pi);
+	u16 cookie = slot_cookie(q, slot);
+	u64 now = local_clock();
+
+	lockdep_assert_held(&q->lock);
+	slot->index = q->sq_pi;
+	slot->submit = now;
+	slot->pending++;
+	q->sq_pi += ERDMA_CMDQ_SLOT_WQEBB;
+	q->submitted++;
+	q->last_submit = now;
+	if (waits) {
+		slot->cmd = cmd;
+		q->outstanding++;
+		q->max_outstanding = max(q->max_outstanding, q->outstanding);
+	}
+	cmd->req.hdr = cpu_to_le64(FIELD_PREP(ERDMA_CMD_HDR_WQEBB_CNT,
+					      ERDMA_CMDQ_SLOT_WQEBB - 1) |
+				   FIELD_PREP(ERDMA_CMD_HDR_COOKIE, cookie) |
+				   FIELD_PREP(ERDMA_CMD_HDR_SUB_MOD, cmd->op >> 8) |
+				   FIELD_PREP(ERDMA_CMD_HDR_OPCODE, cmd->op & 0xff) |
+				   FIELD_PREP(ERDMA_CMD_HDR_WQEBB_INDEX, q->sq_pi));
+	memcpy(q->sq.va + cookie * ERDMA_CMD_SLOT_SIZE, &cmd->req, ERDMA_CMD_SLOT_SIZE);
+
+	slot->seq = erdma_recorder_submit(&q->rec, now, cmd->op, cookie, q->outstanding,
+					  polled, &cmd->req, cmd->len);
+	cmd->seq = slot->seq;
+	trace_erdma_cmd_submit(&dev->ibdev, cmd->seq, cmd->op, cookie, q->outstanding);
+	ring_sq_doorbell(dev);
+}
+
+/*
+ * Steps over slots whose late answers are still to come, with commands whose
+ * answers mean nothing: nobody could tell them from the late ones.
+ * Returns whether the next slot is free then.
+ */
+static bool skip_lost_slots(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	struct erdma_cmdq_slot *slot;
+	struct erdma_cmd filler;
+
+	for (;;) {
+		slot = slot_of(q, q->sq_pi);
+		if (!slot->lost || slot->pending > 1)
+			return !slot->pending;
+		memset(&filler, 0, sizeof(filler));
+		filler.op = ERDMA_SUB_COMMON << 8 | ERDMA_CMD_QUERY_FW_INFO;
+		filler.len = sizeof(filler.req.hdr);
+		submit(dev, &filler, false, false);
+	}
+}
+
+/* The answer of the command a slot is in use for. */
+static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8 syndrome,
+			 const u64 *resp, u64 now)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	struct erdma_cmd *cmd = slot->cmd;
+
+	slot->cmd = NULL;
+	slot->pending = 0;
+	q->outstanding--;
+	q->completed++;
+	if (syndrome)
+		q->errors++;
+	advance_ci(q);
+
+	cmd->syndrome = syndrome;
+	cmd->status = syndrome ? -EIO : 0;
+	memcpy(cmd->resp, resp, sizeof(cmd->resp));
+	erdma_recorder_done(&q->rec, slot->seq, now, cmd->status, syndrome, resp);
+	trace_erdma_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, syndrome,
+			     now - slot->submit);
+	complete(&cmd->done);
+}
+
+/* An answer for a slot where a command was given up. */
+static void complete_lost(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8 syndrome,
+			  const u64 *resp, u64 now)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	if (--slot->pending) {
+		/* Its own or that of the command put over it. */
+		erdma_recorder_done(&q->rec, slot->seq, now, 0, syndrome, resp);
+		return;
+	}
+	q->late++;
+	erdma_recorder_late(&q->rec, slot->lost_seq, now, syndrome, resp);
+	if (slot->lost_buf)
+		dma_pool_free(dev->resp_pool, slot->lost_buf, slot->lost_buf_dma);
+	slot->lost_buf = NULL;
+	slot->lost = false;
+	q->quarantined--;
+}
+
+static void process_cqe(struct erdma_dev *dev, u32 hdr, const struct erdma_cqe *cqe)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	u32 index = be32_to_cpu(cqe->qe_idx);
+	struct erdma_cmdq_slot *slot = slot_of(q, index);
+	u8 syndrome = FIELD_GET(ERDMA_CQE_SYNDROME, hdr);
+	u64 now = local_clock(), resp[ERDMA_REC_RESPONSE];
+	int i;
+
+	/*
+	 * Adapters give the running index or the masked one; a running one of
+	 * another lap than the slot's is an old answer.
+	 */
+	if (!slot->pending || index > U16_MAX || index % ERDMA_CMDQ_SLOT_WQEBB ||
+	    (index != slot->index && index >= ERDMA_CMDQ_DEPTH && !slot->lost)) {
+		q->spurious++;
+		return;
+	}
+	for (i = 0; i < ARRAY_SIZE(resp); i++)
+		resp[i] = be32_to_cpu(cqe->resp[2 * i]) |
+			  (u64)be32_to_cpu(cqe->resp[2 * i + 1]) << 32;
+	q->last_comp = now;
+	if (slot->lost)
+		complete_lost(dev, slot, syndrome, resp, now);
+	else
+		complete_cmd(dev, slot, syndrome, resp, now);
+}
+
+/* Consumes what the completion ring holds, at most a ring full. */
+static void process_cq(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	const struct erdma_cqe *ring = q->cq.va, *cqe;
+	int budget = ERDMA_CMDQ_DEPTH;
+	bool any = false;
+	u32 hdr;
+
+	lockdep_assert_held(&q->lock);
+	while (budget--) {
+		cqe = &ring[q->cq_ci % ERDMA_CMDQ_DEPTH];
+		hdr = be32_to_cpu(READ_ONCE(cqe->hdr));
+		if (!erdma_hw_owned(hdr & ERDMA_CQE_OWNER, q->cq_ci, ERDMA_CMDQ_DEPTH))
+			break;
+		/* The rest of the entry after its owner bit. */
+		dma_rmb();
+		q->cq_ci++;
+		any = true;
+		process_cqe(dev, hdr, cqe);
+	}
+	if (any)
+		wake_up(&q->wait);
+}
+
+static void arm_cq(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	u64 db = FIELD_PREP(ERDMA_CQ_DB_IDX, q->cmdsn & 0xff) | ERDMA_CQ_DB_ARM |
+		 FIELD_PREP(ERDMA_CQ_DB_CMDSN, q->cmdsn & 3) |
+		 FIELD_PREP(ERDMA_CQ_DB_CI, q->cq_ci & 0xffffff);
+
+	lockdep_assert_held(&q->lock);
+	WRITE_ONCE(*q->cq_rec.va, cpu_to_le64(db));
+	writeq(db, dev->bar + ERDMA_REG_CMDQ_CQ_DB);
+}
+
+/**
+ * erdma_cmdq_event() - consume command events and completions
+ * @dev: the device
+ *
+ * The part of the interrupt that concerns the command queue.
+ *
+ * Context: any.
+ */
+void erdma_cmdq_event(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	unsigned long flags;
+
+	if (erdma_eq_consume(&dev->cmdq_eq)) {
+		spin_lock_irqsave(&q->lock, flags);
+		q->cmdsn++;
+		process_cq(dev);
+		arm_cq(dev);
+		spin_unlock_irqrestore(&q->lock, flags);
+	}
+	erdma_eq_arm(&dev->cmdq_eq);
+}
+
+/* Looks for answers that no event announced; true when the command's is in. */
+static bool look(struct erdma_dev *dev, struct erdma_cmd *cmd)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	bool done;
+
+	erdma_cmdq_event(dev);
+	spin_lock_irq(&q->lock);
+	done = completion_done(&cmd->done);
+	if (!done) {
+		process_cq(dev);
+		done = completion_done(&cmd->done);
+		if (done && q->state == ERDMA_CMDQ_EVENT) {
+			q->missed_events++;
+			arm_cq(dev);
+		}
+	}
+	spin_unlock_irq(&q->lock);
+	return done;
+}
+
+static void start_recovery(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	lockdep_assert_held(&q->lock);
+	if (!q->recoverable || READ_ONCE(dev->gone))
+		return;
+	if (q->state == ERDMA_CMDQ_EVENT || q->state == ERDMA_CMDQ_DEAD) {
+		q->state = ERDMA_CMDQ_RECOVERING;
+		queue_work(dev->wq, &dev->recovery);
+	}
+}
+
+/* The command was not answered in time, unless the answer is in by now. */
+static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	struct erdma_cmdq_slot *slot;
+	u64 now = local_clock();
+
+	spin_lock_irq(&q->lock);
+	process_cq(dev);
+	if (completion_done(&cmd->done)) {
+		spin_unlock_irq(&q->lock);
+		return;
+	}
+	slot = &q->slots[le64_get_bits(cmd->req.hdr, ERDMA_CMD_HDR_COOKIE)];
+	cmd->status = -ETIMEDOUT;
+	slot->cmd = NULL;
+	slot->lost = true;
+	slot->lost_seq = slot->seq;
+	slot->lost_buf = cmd->buf;
+	slot->lost_buf_dma = cmd->buf_dma;
+	cmd->buf = NULL;
+	q->outstanding--;
+	q->quarantined++;
+	q->timeouts++;
+	advance_ci(q);
+	erdma_recorder_timeout(&q->rec, slot->seq, now, cmd->status);
+	trace_erdma_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, 0,
+			     now - slot->submit);
+	start_recovery(dev);
+	spin_unlock_irq(&q->lock);
+	ibdev_err(&dev->ibdev, "command %#x (number %llu) was not answered\n", cmd->op,
+		  cmd->seq);
+	eadm_diag_notify(&dev->diag, EADM_DIAG_CMD_TIMEOUT, cmd->seq, cmd->op);
+}
+
+static void wait_event_mode(struct erdma_dev *dev, struct erdma_cmd *cmd)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(ERDMA_CMD_TIMEOUT_MS);
+	unsigned long slice = msecs_to_jiffies(FIRST_LOOK_MS);
+
+	while (!wait_for_completion_timeout(&cmd->done, slice)) {
+		slice = msecs_to_jiffies(NEXT_LOOK_MS);
+		if (erdma_hw_is_gone(dev))
+			erdma_dev_set_gone(dev);
+		if (look(dev, cmd))
+			return;
+		if (time_after_eq(jiffies, deadline)) {
+			give_up(dev, cmd);
+			return;
+		}
+	}
+}
+
+static void wait_polled(struct erdma_dev *dev, struct erdma_cmd *cmd, unsigned int timeout_ms)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(timeout_ms);
+	unsigned long next_look = jiffies + msecs_to_jiffies(FIRST_LOOK_MS);
+	unsigned int us = 10;
+
+	for (;;) {
+		spin_lock_irq(&dev->cmdq.lock);
+		process_cq(dev);
+		spin_unlock_irq(&dev->cmdq.lock);
+		if (completion_done(&cmd->done))
+			return;
+		if (time_after_eq(jiffies, next_look)) {
+			next_look = jiffies + msecs_to_jiffies(FIRST_LOOK_MS);
+			if (erdma_hw_is_gone(dev))
+				erdma_dev_set_gone(dev);
+		}
+		if (time_after_eq(jiffies, deadline)) {
+			give_up(dev, cmd);
+			return;
+		}
+		usleep_range(us, 2 * us);
+		us = min(2 * us, 1000u);
+	}
+}
+
+/*
+ * Whether an issuer can go on: with a free slot, or because there is no use in
+ * waiting. A dead queue is tried again now and then: the adapter may be back.
+ */
+static bool may_go_on(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	lockdep_assert_held(&q->lock);
+	switch (q->state) {
+	case ERDMA_CMDQ_RECOVERING:
+		return false;
+	case ERDMA_CMDQ_DEAD:
+		if (time_after(jiffies, dev->last_recovery + HZ))
+			start_recovery(dev);
+		return q->state == ERDMA_CMDQ_DEAD;
+	default:
+		return skip_lost_slots(dev);
+	}
+}
+
+static int admit(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	lockdep_assert_held(&q->lock);
+	/* The one who brings the queue back does not wait for himself. */
+	if (q->recoverer == current) {
+		if (READ_ONCE(dev->gone))
+			return -ENODEV;
+		return skip_lost_slots(dev) ? 0 : -EBUSY;
+	}
+	if (!wait_event_lock_irq_timeout(q->wait, may_go_on(dev), q->lock,
+					 msecs_to_jiffies(ERDMA_CMD_TIMEOUT_MS))) {
+		start_recovery(dev);
+		return -ETIMEDOUT;
+	}
+	return q->state == ERDMA_CMDQ_DEAD ? -ENODEV : 0;
+}
+
+/**
+ * erdma_cmdq_exec() - issue a command and wait for its answer
+ * @dev: the device
+ * @cmd: the command: request, length, opcode and perhaps response buffer
+ *
+ * During recovery commands wait for its end, but for those of recovery itself:
+ * these are polled for, and not for long.
+ *
+ * Context: process.
+ * Return: 0; -EIO when the adapter refused (see @cmd->syndrome); -ETIMEDOUT
+ * when it did not answer, so that nobody knows what it did; -ECANCELED when a
+ * reset came between; -ENODEV when there is no service.
+ */
+int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	bool polled, recovery;
+	int ret;
+
+	might_sleep();
+	init_completion(&cmd->done);
+	spin_lock_irq(&q->lock);
+	ret = admit(dev);
+	recovery = q->recoverer == current;
+	polled = recovery || q->state == ERDMA_CMDQ_POLLING;
+	if (!ret)
+		submit(dev, cmd, true, polled);
+	spin_unlock_irq(&q->lock);
+	if (ret)
+		return ret;
+	if (polled)
+		wait_polled(dev, cmd, recovery ? RECOVERY_TIMEOUT_MS : ERDMA_CMD_TIMEOUT_MS);
+	else
+		wait_event_mode(dev, cmd);
+	eadm_diag_notify(&dev->diag, EADM_DIAG_CMD_DONE, cmd->seq, cmd->op);
+	return cmd->status;
+}
+
+/**
+ * erdma_cmdq_set_state() - change how the queue works
+ * @dev: the device
+ * @state: new state
+ *
+ * A queue whose adapter is gone stays dead.
+ *
+ * Context: process.
+ */
+void erdma_cmdq_set_state(struct erdma_dev *dev, enum erdma_cmdq_state state)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	spin_lock_irq(&q->lock);
+	q->state = READ_ONCE(dev->gone) ? ERDMA_CMDQ_DEAD : state;
+	q->recoverer = state == ERDMA_CMDQ_RECOVERING ? current : NULL;
+	if (q->state == ERDMA_CMDQ_EVENT)
+		arm_cq(dev);
+	spin_unlock_irq(&q->lock);
+	wake_up_all(&q->wait);
+}
+
+/**
+ * erdma_cmdq_set_recoverable() - whether a lost command starts recovery
+ * @dev: the device
+ * @recoverable: it does; else it only fails
+ *
+ * Context: process.
+ */
+void erdma_cmdq_set_recoverable(struct erdma_dev *dev, bool recoverable)
+{
+	spin_lock_irq(&dev->cmdq.lock);
+	dev->cmdq.recoverable = recoverable;
+	spin_unlock_irq(&dev->cmdq.lock);
+}
+
+/**
+ * erdma_cmdq_reset() - give up all commands and empty the rings
+ * @dev: the device
+ * @status: result for those who wait
+ *
+ * Context: process; the adapter was halted.
+ */
+void erdma_cmdq_reset(struct erdma_dev *dev, int status)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	struct erdma_cmdq_slot *slot;
+	u64 now = local_clock();
+	struct erdma_cmd *cmd;
+	int i;
+
+	spin_lock_irq(&q->lock);
+	for (i = 0; i < ARRAY_SIZE(q->slots); i++) {
+		slot = &q->slots[i];
+		cmd = slot->cmd;
+		if (slot->lost_buf)
+			dma_pool_free(dev->resp_pool, slot->lost_buf, slot->lost_buf_dma);
+		if (cmd) {
+			cmd->status = status;
+			erdma_recorder_abort(&q->rec, slot->seq, now, status);
+			trace_erdma_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0,
+					     now - slot->submit);
+			complete(&cmd->done);
+		}
+		memset(slot, 0, sizeof(*slot));
+	}
+	memset(q->sq.va, 0, q->sq.size);
+	memset(q->cq.va, 0, q->cq.size);
+	*q->sq_rec.va = 0;
+	*q->cq_rec.va = 0;
+	q->sq_pi = 0;
+	q->sq_ci = 0;
+	q->cq_ci = 0;
+	q->cmdsn = 0;
+	q->outstanding = 0;
+	q->quarantined = 0;
+	spin_unlock_irq(&q->lock);
+	wake_up_all(&q->wait);
+}
+
+/**
+ * erdma_cmdq_init() - allocate the command queue
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_cmdq_init(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	int ret;
+
+	spin_lock_init(&q->lock);
+	init_waitqueue_head(&q->wait);
+	q->state = ERDMA_CMDQ_POLLING;
+	ret = erdma_ring_alloc(dev, &q->sq, ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE);
+	if (ret)
+		return ret;
+	ret = erdma_ring_alloc(dev, &q->cq, ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE);
+	if (ret)
+		goto err;
+	ret = erdma_dbrec_alloc(dev, &q->sq_rec);
+	if (ret)
+		goto err;
+	ret = erdma_dbrec_alloc(dev, &q->cq_rec);
+	if (ret)
+		goto err;
+	ret = erdma_recorder_init(&q->rec);
+	if (ret)
+		goto err;
+	return 0;
+
+err:
+	erdma_cmdq_free(dev);
+	return ret;
+}
+
+/**
+ * erdma_cmdq_free() - free the command queue
+ * @dev: the device
+ *
+ * Context: process; the adapter was halted.
+ */
+void erdma_cmdq_free(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	erdma_recorder_free(&q->rec);
+	erdma_dbrec_free(dev, &q->cq_rec);
+	erdma_dbrec_free(dev, &q->sq_rec);
+	erdma_ring_free(dev, &q->cq);
+	erdma_ring_free(dev, &q->sq);
+}

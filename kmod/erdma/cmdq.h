@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command queue and the commands. */
+#ifndef ERDMA_CMDQ_H
+#define ERDMA_CMDQ_H
+
+#include <linux/completion.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "eadm_snap.h"
+#include "erdma_hw.h"
+#include "mem.h"
+#include "recorder.h"
+
+struct erdma_cq;
+struct erdma_dev;
+struct erdma_eq;
+struct erdma_mr;
+struct erdma_qp;
+struct erdma_rts;
+
+#define ERDMA_CMD_SLOT_SIZE	(ERDMA_CMDQ_SLOT_WQEBB * ERDMA_WQEBB_SIZE)
+
+/**
+ * struct erdma_cmd - one command, on the stack of its issuer
+ * @req: request; all of it is copied into the ring
+ * @len: bytes of the request that mean something
+ * @op: sub-module * 256 + opcode
+ * @syndrome: of the answer
+ * @status: result
+ * @resp: response qwords
+ * @seq: number in the flight recorder
+ * @buf: response buffer; a lost command leaves it to the command queue, which
+ *	sets this to NULL
+ * @buf_dma: its address
+ * @done: answered or given up
+ */
+struct erdma_cmd {
+	union {
+		__le64 hdr;
+		struct erdma_cmd_create_eq create_eq;
+		struct erdma_cmd_destroy_eq destroy_eq;
+		struct erdma_cmd_conf_device conf_device;
+		struct erdma_cmd_conf_mtu conf_mtu;
+		struct erdma_cmd_create_cq create_cq;
+		struct erdma_cmd_destroy_cq destroy_cq;
+		struct erdma_cmd_create_qp create_qp;
+		struct erdma_cmd_destroy_qp destroy_qp;
+		struct erdma_cmd_modify_qp modify_qp;
+		struct erdma_cmd_reg_mr reg_mr;
+		struct erdma_cmd_dereg_mr dereg_mr;
+		struct erdma_cmd_reflush reflush;
+		struct erdma_cmd_db db;
+		struct erdma_cmd_query query;
+		u8 raw[ERDMA_CMD_SLOT_SIZE];
+	} req;
+	u8 len;
+	u16 op;
+	u8 syndrome;
+	int status;
+	u64 resp[ERDMA_REC_RESPONSE];
+	u64 seq;
+	void *buf;
+	dma_addr_t buf_dma;
+	struct completion done;
+};
+
+/* Numbers of the specification's cmdq-state. */
+enum erdma_cmdq_state {
+	ERDMA_CMDQ_POLLING	= EADM_CMDQ_STATE_POLLING,
+	ERDMA_CMDQ_EVENT	= EADM_CMDQ_STATE_EVENT,
+	ERDMA_CMDQ_RECOVERING	= EADM_CMDQ_STATE_RECOVERING,
+	ERDMA_CMDQ_DEAD		= EADM_CMDQ_STATE_DEAD,
+};
+
+/**
+ * struct erdma_cmdq_slot - one slot of the command ring; its number is the
+ *	cookie
+ * @cmd: the waiting issuer, NULL when nobody waits
+ * @seq: its number in the flight recorder
+ * @submit: local_clock() of submission
+ * @index: first building block, 16 bits running
+ * @pending: answers that may still come
+ * @lost: a command was given up here and its answer may still come. Until it
+ *	does only commands that nobody waits for go through this slot, so that
+ *	the late answer is never taken for that of a later command
+ * @lost_seq: number of the lost command
+ * @lost_buf: response buffer the adapter may still write to
+ * @lost_buf_dma: its address
+ */
+struct erdma_cmdq_slot {
+	struct erdma_cmd *cmd;
+	u64 seq;
+	u64 submit;
+	u16 index;
+	u8 pending;
+	bool lost;
+	u64 lost_seq;
+	void *lost_buf;
+	dma_addr_t lost_buf_dma;
+};
+
+/**
+ * struct erdma_cmdq - the command queue; all of it under @lock
+ * @lock: guards the queue and the flight recorder; taken in interrupts
+ * @wait: issuers waiting for a free slot or for the end of recovery
+ * @state: enum erdma_cmdq_state
+ * @recoverable: a lost command starts recovery (not during probe and removal)
+ * @recoverer: who brings the queue back
+ * @sq: command ring
+ * @cq: completion ring
+ * @sq_rec: doorbell record of the command ring
+ * @cq_rec: doorbell record of the completion ring
+ * @sq_pi: producer index in building blocks, 16 bits running
+ * @sq_ci: building blocks up to here are no longer waited for
+ * @cq_ci: consumer index of the completion ring
+ * @cmdsn: command events seen
+ * @outstanding: commands somebody waits for
+ * @max_outstanding: largest value so far
+ * @quarantined: slots with @lost set
+ * @submitted: commands submitted
+ * @completed: commands answered in time
+ * @errors: of these with a syndrome
+ * @timeouts: commands given up
+ * @late: answers after that
+ * @spurious: completions that matched nothing
+ * @missed_events: answers found by looking that no event had announced
+ * @last_submit: local_clock()
+ * @last_comp: local_clock()
+ * @slots: the slots
+ * @rec: flight recorder, kept across recovery
+ */
+struct erdma_cmdq {
+	spinlock_t lock;	/* the whole queue and the recorder */
+	wait_queue_head_t wait;
+	enum erdma_cmdq_state state;
+	bool recoverable;
+	struct task_struct *recoverer;
+	struct erdma_ring sq;
+	struct erdma_ring cq;
+	struct erdma_dbrec sq_rec;
+	struct erdma_dbrec cq_rec;
+	u16 sq_pi;
+	u16 sq_ci;
+	u32 cq_ci;
+	u32 cmdsn;
+	u32 outstanding;
+	u32 max_outstanding;
+	u32 quarantined;
+	u64 submitted;
+	u64 completed;
+	u64 errors;
+	u64 timeouts;
+	u64 late;
+	u64 spurious;
+	u64 missed_events;
+	u64 last_submit;
+	u64 last_comp;
+	struct erdma_cmdq_slot slots[ERDMA_CMDQ_MAX_OUTSTANDING];
+	struct erdma_recorder rec;
+};
+
+#define ERDMA_CMD_TIMEOUT_MS	15000
+
+int erdma_cmdq_init(struct erdma_dev *dev);
+void erdma_cmdq_free(struct erdma_dev *dev);
+void erdma_cmdq_reset(struct erdma_dev *dev, int status);
+void erdma_cmdq_set_state(struct erdma_dev *dev, enum erdma_cmdq_state state);
+void erdma_cmdq_set_recoverable(struct erdma_dev *dev, bool recoverable);
+void erdma_cmdq_event(struct erdma_dev *dev);
+int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd);
+
+int erdma_cmd_query_device(struct erdma_dev *dev, u64 caps[2]);
+int erdma_cmd_query_fw(struct erdma_dev *dev, u64 *version);
+int erdma_cmd_create_eq(struct erdma_dev *dev, const struct erdma_eq *eq);
+int erdma_cmd_destroy_eq(struct erdma_dev *dev, const struct erdma_eq *eq);
+int erdma_cmd_conf_device(struct erdma_dev *dev);
+int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu);
+int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq);
+int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn);
+int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie);
+int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn);
+int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
+			const struct erdma_rts *rts);
+int erdma_cmd_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi);
+int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr);
+int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey);
+int erdma_cmd_alloc_db(struct erdma_dev *dev, u64 *pages);
+int erdma_cmd_free_db(struct erdma_dev *dev, u64 pages);
+int erdma_cmd_get_stats(struct erdma_dev *dev, u64 value[ERDMA_STATS_COUNT]);
+int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc);
+int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc);
+int erdma_cmd_query_eqc(struct erdma_dev *dev, u32 index, struct erdma_eqc *eqc);
+
+#endif /* ERDMA_CMDQ_H */

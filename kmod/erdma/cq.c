@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Completion queues (hw 7). */
+
+#include <linux/bitfield.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "abi.h"
+#include "erdma.h"
+
+#define MIN_DEPTH	64
+#define PAGE_SIZES	(SZ_32M | (SZ_32M - SZ_4K))
+
+/* By syndrome (hw 7.2). */
+static const struct {
+	u8 status;
+	u8 vendor_err;
+} wc_errors[ERDMA_WC_SYNDROMES] = {
+	[ERDMA_WC_SUCCESS]		= { IB_WC_SUCCESS, 0 },
+	[ERDMA_WC_GENERAL_ERR]		= { IB_WC_GENERAL_ERR, 0 },
+	[ERDMA_WC_RECV_WQE_FORMAT_ERR]	= { IB_WC_GENERAL_ERR, 0x01 },
+	[ERDMA_WC_RECV_STAG_INVALID_ERR] = { IB_WC_REM_ACCESS_ERR, 0x02 },
+	[ERDMA_WC_RECV_ADDR_VIOLATION]	= { IB_WC_REM_ACCESS_ERR, 0x03 },
+	[ERDMA_WC_RECV_RIGHT_VIOLATION]	= { IB_WC_REM_ACCESS_ERR, 0x04 },
+	[ERDMA_WC_RECV_PDID_ERR]	= { IB_WC_REM_ACCESS_ERR, 0x05 },
+	[ERDMA_WC_RECV_WRAPPING_ERR]	= { IB_WC_REM_ACCESS_ERR, 0x06 },
+	[ERDMA_WC_SEND_WQE_FORMAT_ERR]	= { IB_WC_LOC_QP_OP_ERR, 0x20 },
+	[ERDMA_WC_SEND_WQE_ORD_EXCEED]	= { IB_WC_GENERAL_ERR, 0x21 },
+	[ERDMA_WC_SEND_STAG_INVALID_ERR] = { IB_WC_LOC_ACCESS_ERR, 0x30 },
+	[ERDMA_WC_SEND_ADDR_VIOLATION]	= { IB_WC_LOC_ACCESS_ERR, 0x31 },
+	[ERDMA_WC_SEND_RIGHT_VIOLATION]	= { IB_WC_LOC_ACCESS_ERR, 0x32 },
+	[ERDMA_WC_SEND_PDID_ERR]	= { IB_WC_LOC_ACCESS_ERR, 0x33 },
+	[ERDMA_WC_SEND_WRAPPING_ERR]	= { IB_WC_LOC_ACCESS_ERR, 0x34 },
+	[ERDMA_WC_FLUSH_ERR]		= { IB_WC_WR_FLUSH_ERR, 0 },
+	[ERDMA_WC_RETRY_EXC_ERR]	= { IB_WC_RETRY_EXC_ERR, 0 },
+};
+
+static const u8 send_opcodes[ERDMA_OP_COUNT] = {
+	[ERDMA_OP_WRITE]		= IB_WC_RDMA_WRITE,
+	[ERDMA_OP_READ]			= IB_WC_RDMA_READ,
+	[ERDMA_OP_SEND]			= IB_WC_SEND,
+	[ERDMA_OP_SEND_WITH_IMM]	= IB_WC_SEND,
+	[ERDMA_OP_WRITE_WITH_IMM]	= IB_WC_RDMA_WRITE,
+	[ERDMA_OP_SEND_WITH_INV]	= IB_WC_SEND,
+	[ERDMA_OP_REG_MR]		= IB_WC_REG_MR,
+	[ERDMA_OP_LOCAL_INV]		= IB_WC_LOCAL_INV,
+	[ERDMA_OP_READ_WITH_INV]	= IB_WC_RDMA_READ,
+	[ERDMA_OP_ATOMIC_CAS]		= IB_WC_COMP_SWAP,
+	[ERDMA_OP_ATOMIC_FAA]		= IB_WC_FETCH_ADD,
+};
+
+/* The next valid entry of a kernel CQ, or NULL. */
+static struct erdma_cqe *cqe_peek(const struct erdma_cq *cq, u32 ci)
+{
+	struct erdma_cqe *ring = cq->mem->ring[0].va;
+	struct erdma_cqe *cqe = &ring[ci & (cq->depth - 1)];
+	u32 hdr = be32_to_cpu(READ_ONCE(cqe->hdr));
+
+	return erdma_hw_owned(hdr & ERDMA_CQE_OWNER, ci, cq->depth) ? cqe : NULL;
+}
+
+static void fill_status(struct ib_wc *wc, u8 syndrome)
+{
+	if (syndrome >= ERDMA_WC_SYNDROMES)
+		syndrome = ERDMA_WC_GENERAL_ERR;
+	wc->status = wc_errors[syndrome].status;
+	wc->vendor_err = wc_errors[syndrome].vendor_err;
+}
+
+/*
+ * Takes the request at index out of the send queue, with all before it.
+ * Returns false when no such request is outstanding.
+ */
+static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
+{
+	struct erdma_sq *sq = &qp->kqp->sq;
+	const struct erdma_swr *swr = &sq->wrs[index & (qp->sq_depth - 1)];
+	/* Pairs with the release in erdma_post_send(). */
+	u16 posted = smp_load_acquire(&sq->pi) - sq->ci;
+
+	if ((u16)(index - sq->ci) >= posted || !swr->blocks)
+		return false;
+	wc->wr_id = swr->wr_id;
+	wc->opcode = send_opcodes[swr->opcode];
+	WRITE_ONCE(sq->ci, index + swr->blocks);
+	return true;
+}
+
+static bool take_recv(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
+{
+	struct erdma_rq *rq = &qp->kqp->rq;
+	/* Pairs with the release in erdma_post_recv(). */
+	u16 posted = smp_load_acquire(&rq->pi) - rq->ci;
+
+	if ((u16)(index - rq->ci) >= posted)
+		return false;
+	wc->wr_id = rq->wr_ids[index & (qp->rq_depth - 1)];
+	wc->opcode = IB_WC_RECV;
+	WRITE_ONCE(rq->ci, index + 1);
+	return true;
+}
+
+/* Immediate data is the one little endian word of a CQE. */
+static void fill_recv(struct ib_wc *wc, u8 opcode, const struct erdma_cqe *cqe)
+{
+	switch (opcode) {
+	case ERDMA_OP_RECV_IMM:
+		wc->opcode = IB_WC_RECV_RDMA_WITH_IMM;
+		fallthrough;
+	case ERDMA_OP_RSP_SEND_IMM:
+		wc->ex.imm_data = cpu_to_be32(le32_to_cpu(cqe->imm));
+		wc->wc_flags |= IB_WC_WITH_IMM;
+		break;
+	case ERDMA_OP_RECV_INV:
+		wc->ex.invalidate_rkey = be32_to_cpu(cqe->inv_stag);
+		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
+		break;
+	}
+}
+
+/* Returns false for an entry that tells nothing to anybody. */
+static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib_wc *wc)
+{
+	struct erdma_dev *dev = to_erdma_dev(cq->ibcq.device);
+	u32 hdr = be32_to_cpu(cqe->hdr), qpn = be32_to_cpu(cqe->qpn);
+	u16 index = be32_to_cpu(cqe->qe_idx);
+	struct erdma_obj *obj;
+	struct erdma_qp *qp;
+	bool send;
+
+	/*
+	 * Needs no reference: a QP leaves the table before it is unlinked from
+	 * its CQs, for which destroy waits for this CQ's lock.
+	 */
+	obj = xa_load(&dev->qps.xa, qpn);
+	if (!obj)
+		return false;
+	qp = container_of(obj, struct erdma_qp, obj);
+	send = FIELD_GET(ERDMA_CQE_QTYPE, hdr) == ERDMA_CQE_QTYPE_SQ;
+	if (!qp->kqp || cq != to_erdma_cq(send ? qp->ibqp.send_cq : qp->ibqp.recv_cq))
+		return false;
+
+	memset(wc, 0, sizeof(*wc));
+	if (send ? !take_send(qp, index, wc) : !take_recv(qp, index, wc))
+		return false;
+	wc->qp = &qp->ibqp;
+	wc->byte_len = be32_to_cpu(cqe->byte_cnt);
+	fill_status(wc, FIELD_GET(ERDMA_CQE_SYNDROME, hdr));
+	if (!send && wc->status == IB_WC_SUCCESS)
+		fill_recv(wc, FIELD_GET(ERDMA_CQE_OPCODE, hdr), cqe);
+	WRITE_ONCE(qp->kqp->last_comp, local_clock());
+	return true;
+}
+
+static void fill_flushed(struct erdma_qp *qp, struct ib_wc *wc)
+{
+	wc->qp = &qp->ibqp;
+	fill_status(wc, ERDMA_WC_FLUSH_ERR);
+}
+
+/*
+ * Completes what was posted to QPs that the adapter has forgotten, up to num
+ * entries; without wc only says whether there is any.
+ */
+static int flush_dead(struct erdma_cq *cq, int num, struct ib_wc *wc)
+{
+	struct erdma_dev *dev = to_erdma_dev(cq->ibcq.device);
+	struct erdma_kqp *kqp;
+	struct erdma_qp *qp;
+	int n = 0;
+
+	lockdep_assert_held(&cq->lock);
+	list_for_each_entry(kqp, &cq->sqs, sq.cq_entry) {
+		qp = kqp->qp;
+		while (n < num && erdma_obj_is_dead(dev, &qp->obj)) {
+			if (READ_ONCE(kqp->sq.pi) == kqp->sq.ci)
+				break;
+			if (!wc)
+				return 1;
+			memset(&wc[n], 0, sizeof(*wc));
+			take_send(qp, kqp->sq.ci, &wc[n]);
+			fill_flushed(qp, &wc[n++]);
+		}
+	}
+	list_for_each_entry(kqp, &cq->rqs, rq.cq_entry) {
+		qp = kqp->qp;
+		while (n < num && erdma_obj_is_dead(dev, &qp->obj)) {
+			if (READ_ONCE(kqp->rq.pi) == kqp->rq.ci)
+				break;
+			if (!wc)
+				return 1;
+			memset(&wc[n], 0, sizeof(*wc));
+			take_recv(qp, kqp->rq.ci, &wc[n]);
+			fill_flushed(qp, &wc[n++]);
+		}
+	}
+	return n;
+}
+
+/**
+ * erdma_poll_cq() - verb: take completions
+ * @ibcq: a kernel CQ
+ * @num: at most so many
+ * @wc: where to
+ *
+ * Context: any.
+ * Return: how many.
+ */
+int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
+{
+	struct erdma_cq *cq = to_erdma_cq(ibcq);
+	const struct erdma_cqe *cqe;
+	unsigned long flags;
+	int n = 0;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	while (n < num) {
+		cqe = cqe_peek(cq, cq->ci);
+		if (!cqe)
+			break;
+		/* The rest of the entry after its owner bit. */
+		dma_rmb();
+		cq->ci++;
+		if (poll_one(cq, cqe, &wc[n]))
+			n++;
+	}
+	if (n < num && unlikely(erdma_obj_is_dead(to_erdma_dev(ibcq->device), &cq->obj)))
+		n += flush_dead(cq, num - n, wc + n);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return n;
+}
+
+/**
+ * erdma_req_notify_cq() - verb: ask for a completion event
+ * @ibcq: a kernel CQ
+ * @flags: solicited only; report missed events
+ *
+ * Context: any.
+ * Return: 1 when asked to and there is something to poll already, else 0.
+ */
+int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibcq->device);
+	struct erdma_cq *cq = to_erdma_cq(ibcq);
+	unsigned long irq_flags;
+	bool missed;
+	u64 db;
+
+	spin_lock_irqsave(&cq->lock, irq_flags);
+	cq->solicited = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED;
+	cq->armed = true;
+	db = FIELD_PREP(ERDMA_CQ_DB_IDX, cq->notify_count++ & 0xff) |
+	     FIELD_PREP(ERDMA_CQ_DB_CQN, cq->cqn) | ERDMA_CQ_DB_ARM |
+	     (cq->solicited ? ERDMA_CQ_DB_SOL : 0) |
+	     FIELD_PREP(ERDMA_CQ_DB_CMDSN, cq->cmdsn & 3) |
+	     FIELD_PREP(ERDMA_CQ_DB_CI, cq->ci & 0xffffff);
+	WRITE_ONCE(*cq->mem->dbrec[0].va, cpu_to_le64(db));
+	if (!erdma_obj_is_dead(dev, &cq->obj))
+		writeq(db, dev->bar + ERDMA_BAR_CQDB);
+	missed = cqe_peek(cq, cq->ci) || flush_dead(cq, 1, NULL);
+	spin_unlock_irqrestore(&cq->lock, irq_flags);
+	return (flags & IB_CQ_REPORT_MISSED_EVENTS) && missed;
+}
+
+/**
+ * erdma_cq_purge() - forget the completions of a QP that is being destroyed
+ * @cq: a kernel CQ
+ * @qpn: number of the QP, which may be given to another soon
+ *
+ * Context: any.
+ */
+void erdma_cq_purge(struct erdma_cq *cq, u32 qpn)
+{
+	struct erdma_cqe *cqe;
+	unsigned long flags;
+	u32 i;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	for (i = 0; i < cq->depth; i++) {
+		cqe = cqe_peek(cq, cq->ci + i);
+		if (!cqe)
+			break;
+		dma_rmb();
+		if (be32_to_cpu(cqe->qpn) == qpn)
+			cqe->qpn = 0;	/* nobody's number */
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+static void call_consumer(struct erdma_cq *cq)
+{
+	if (cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}
+
+/**
+ * erdma_cq_event() - deliver a completion event
+ * @cq: the CQ, referenced
+ *
+ * Context: softirq, of the CQ's own EQ.
+ */
+void erdma_cq_event(struct erdma_cq *cq)
+{
+	unsigned long flags;
+
+	WRITE_ONCE(cq->events, cq->events + 1);
+	WRITE_ONCE(cq->last_event, local_clock());
+	if (cq->mem->dbpage) {
+		WRITE_ONCE(cq->event_db, erdma_dbpage_read(cq->mem, 0));
+	} else {
+		spin_lock_irqsave(&cq->lock, flags);
+		cq->cmdsn++;
+		cq->armed = false;
+		spin_unlock_irqrestore(&cq->lock, flags);
+	}
+	call_consumer(cq);
+}
+
+/**
+ * erdma_cq_kick() - make the consumer of a dead kernel CQ poll it
+ * @cq: the CQ, referenced
+ *
+ * Context: process.
+ */
+void erdma_cq_kick(struct erdma_cq *cq)
+{
+	if (!cq->mem->dbpage && erdma_obj_is_dead(to_erdma_dev(cq->ibcq.device), &cq->obj))
+		call_consumer(cq);
+}
+
+static int init_user(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *udata)
+{
+	struct erdma_ureq_create_queue req;
+	size_t size = (size_t)cq->depth * ERDMA_CQE_SIZE;
+	int ret;
+
+	if (udata->inlen < sizeof(req))
+		return -EINVAL;
+	ret = ib_copy_from_udata(&req, udata, sizeof(req));
+	if (ret)
+		return ret;
+	if (req.rsvd || req.buf_len < size || !IS_ALIGNED(req.buf_va, ERDMA_HW_PAGE_SIZE) ||
+	    (udata->inlen > sizeof(req) &&
+	     !ib_is_udata_cleared(udata, sizeof(req), udata->inlen - sizeof(req))))
+		return -EINVAL;
+	ret = erdma_area_pin(dev, &cq->mem->area[0], req.buf_va, size, IB_ACCESS_LOCAL_WRITE,
+			     PAGE_SIZES, 1);
+	if (ret)
+		return ret;
+	return erdma_dbpage_pin(cq->ctx, cq->mem, req.dbrec_va, ERDMA_DBREC_SIZE);
+}
+
+/* Whether the adapter is certainly done with a CQ whose creation failed so. */
+static bool undo_create(struct erdma_dev *dev, struct erdma_cq *cq, int ret)
+{
+	return ret != -ETIMEDOUT || !erdma_cmd_destroy_cq(dev, cq->cqn) ||
+	       erdma_obj_is_dead(dev, &cq->obj);
+}
+
+static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *udata)
+{
+	struct erdma_uresp_create_cq resp;
+	bool done = true;
+	int ret;
+
+	cq->mem = erdma_hostmem_alloc(&dev->cqs);
+	if (!cq->mem)
+		return -ENOMEM;
+	ret = erdma_table_reserve(&dev->cqs, &cq->cqn);
+	if (ret)
+		goto err;
+	cq->mem->id = cq->cqn;
+	if (udata)
+		ret = init_user(dev, cq, udata);
+	else
+		ret = erdma_hostmem_ring(dev, cq->mem, 0, (size_t)cq->depth * ERDMA_CQE_SIZE,
+					 ilog2(SZ_32M));
+	if (ret)
+		goto err;
+	ret = erdma_cmd_create_cq(dev, cq);
+	if (ret) {
+		done = undo_create(dev, cq, ret);
+		goto err;
+	}
+	if (udata) {
+		resp.cqn = cq->cqn;
+		resp.depth = cq->depth;
+		ret = ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
+		if (ret) {
+			done = !erdma_cmd_destroy_cq(dev, cq->cqn) ||
+			       erdma_obj_is_dead(dev, &cq->obj);
+			goto err;
+		}
+	}
+	return 0;
+
+err:
+	erdma_hostmem_retire(dev, cq->mem, done);
+	return ret;
+}
+
+/**
+ * erdma_create_cq() - verb: make a CQ
+ * @ibcq: the CQ
+ * @attr: what it is to be
+ * @arg: NULL for the kernel
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct compat_create_cq_arg *arg)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibcq->device);
+	struct ib_udata *udata = compat_create_cq_udata(arg);
+	struct erdma_cq *cq = to_erdma_cq(ibcq);
+	int ret = -EINVAL;
+
+	if (attr->flags) {
+		ret = -EOPNOTSUPP;
+		goto err;
+	}
+	if (!attr->cqe || attr->cqe > dev->caps.max_cqe || attr->comp_vector >= dev->nr_ceqs)
+		goto err;
+	cq->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
+	if (cq->ctx && erdma_obj_is_dead(dev, &cq->ctx->obj)) {
+		ret = -EIO;
+		goto err;
+	}
+	cq->depth = max_t(u32, roundup_pow_of_two(attr->cqe), udata ? 1 : MIN_DEPTH);
+	cq->vector = attr->comp_vector;
+	spin_lock_init(&cq->lock);
+	INIT_LIST_HEAD(&cq->sqs);
+	INIT_LIST_HEAD(&cq->rqs);
+	erdma_obj_init(&cq->obj, READ_ONCE(dev->epoch));
+	ret = cq_init(dev, cq, udata);
+	if (ret)
+		goto err;
+	ibcq->cqe = cq->depth;
+	if (cq->ctx)
+		atomic_inc(&cq->ctx->cqs);
+	atomic_inc(&dev->ceqs[cq->vector].cqs);
+	erdma_table_publish(&dev->cqs, cq->cqn, &cq->obj);
+	erdma_count(dev, ERDMA_CNT_CQ_CREATES);
+	return 0;
+
+err:
+	erdma_count(dev, ERDMA_CNT_CQ_CREATE_FAILURES);
+	return ret;
+}
+
+/**
+ * erdma_destroy_cq() - verb: destroy a CQ
+ * @ibcq: the CQ; no QP uses it
+ * @udata: NULL for the kernel
+ *
+ * Context: process.
+ * Return: 0; should the adapter refuse, the memory is kept until a reset.
+ */
+int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibcq->device);
+	struct erdma_cq *cq = to_erdma_cq(ibcq);
+	int ret = 0;
+
+	if (!erdma_obj_is_dead(dev, &cq->obj))
+		ret = erdma_cmd_destroy_cq(dev, cq->cqn);
+	if (ret && erdma_obj_is_dead(dev, &cq->obj))
+		ret = 0;
+	if (ret)
+		ibdev_err_ratelimited(&dev->ibdev, "CQ %u is not destroyed: %d\n", cq->cqn,
+				      ret);
+	erdma_table_unpublish(&dev->cqs, cq->cqn, &cq->obj);
+	atomic_dec(&dev->ceqs[cq->vector].cqs);
+	if (cq->ctx)
+		atomic_dec(&cq->ctx->cqs);
+	erdma_hostmem_retire(dev, cq->mem, !ret);
+	erdma_count(dev, ERDMA_CNT_CQ_DESTROYS);
+	return 0;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* User contexts and their doorbell pages (hw 9.3, 4.11). */
+
+#include <linux/bitfield.h>
+#include <linux/capability.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "abi.h"
+#include "erdma.h"
+
+static struct erdma_mmap_entry *entry_insert(struct erdma_ctx *ctx, u64 bar_offset)
+{
+	struct erdma_mmap_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+
+	if (!entry)
+		return NULL;
+	entry->bar_offset = bar_offset;
+	if (rdma_user_mmap_entry_insert(&ctx->ibctx, &entry->rdma_entry, PAGE_SIZE)) {
+		kfree(entry);
+		return NULL;
+	}
+	return entry;
+}
+
+static void entry_remove(struct erdma_mmap_entry *entry)
+{
+	if (entry)
+		rdma_user_mmap_entry_remove(&entry->rdma_entry);
+}
+
+/* The adapter's word is not taken for where users may write. */
+static bool db_page_is_sane(struct erdma_dev *dev, u64 offset)
+{
+	return offset >= ERDMA_REGS_SIZE && offset + PAGE_SIZE <= dev->bar_len;
+}
+
+/* Offsets in BAR 0 of the pages for SQ, RQ and CQ doorbells. */
+static int db_pages_get(struct erdma_dev *dev, struct erdma_ctx *ctx, u64 offset[3])
+{
+	int ret;
+
+	if (!(dev->caps.flags & ERDMA_FLAG_EXTEND_DB)) {
+		/* Pages that all contexts share: no isolation. */
+		if (!capable(CAP_SYS_RAWIO))
+			return -EPERM;
+		offset[0] = ERDMA_BAR_SQDB;
+		offset[1] = ERDMA_BAR_RQDB;
+		offset[2] = ERDMA_BAR_CQDB;
+		return 0;
+	}
+	ret = erdma_cmd_alloc_db(dev, &ctx->db_pages);
+	if (ret)
+		return ret;
+	ctx->db_allocated = true;
+	/* Swap trap (hw 4.11): the page named "cdb" takes RQ doorbells. */
+	offset[0] = FIELD_GET(ERDMA_ALLOC_DB_SDB, ctx->db_pages) << PAGE_SHIFT;
+	offset[1] = FIELD_GET(ERDMA_ALLOC_DB_CDB, ctx->db_pages) << PAGE_SHIFT;
+	offset[2] = FIELD_GET(ERDMA_ALLOC_DB_RDB, ctx->db_pages) << PAGE_SHIFT;
+	return 0;
+}
+
+static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
+{
+	int ret;
+
+	entry_remove(ctx->cdb);
+	entry_remove(ctx->rdb);
+	entry_remove(ctx->sdb);
+	if (!ctx->db_allocated || erdma_obj_is_dead(dev, &ctx->obj))
+		return;
+	ret = erdma_cmd_free_db(dev, ctx->db_pages);
+	if (ret && !erdma_obj_is_dead(dev, &ctx->obj))
+		ibdev_warn_ratelimited(&dev->ibdev, "doorbell pages %#llx are not free: %d\n",
+				       ctx->db_pages, ret);
+}
+
+static int ctx_init(struct erdma_dev *dev, struct erdma_ctx *ctx, struct ib_udata *udata)
+{
+	struct erdma_uresp_alloc_ctx resp = {
+		.dev_id = dev->pdev->device,
+		.sdb_type = ERDMA_SDB_PAGE,
+	};
+	u64 offset[3];
+	int ret, i;
+
+	ret = db_pages_get(dev, ctx, offset);
+	if (ret)
+		return ret;
+	for (i = 0; i < ARRAY_SIZE(offset); i++) {
+		if (!db_page_is_sane(dev, offset[i])) {
+			ibdev_err(&dev->ibdev, "doorbell page at %#llx of BAR 0\n", offset[i]);
+			ret = -EIO;
+			goto err;
+		}
+	}
+	ret = -ENOMEM;
+	ctx->sdb = entry_insert(ctx, offset[0]);
+	ctx->rdb = entry_insert(ctx, offset[1]);
+	ctx->cdb = entry_insert(ctx, offset[2]);
+	if (!ctx->sdb || !ctx->rdb || !ctx->cdb)
+		goto err;
+	resp.sdb = rdma_user_mmap_get_offset(&ctx->sdb->rdma_entry);
+	resp.rdb = rdma_user_mmap_get_offset(&ctx->rdb->rdma_entry);
+	resp.cdb = rdma_user_mmap_get_offset(&ctx->cdb->rdma_entry);
+	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (ret)
+		goto err;
+	return 0;
+
+err:
+	db_pages_put(dev, ctx);
+	return ret;
+}
+
+/**
+ * erdma_alloc_ucontext() - verb: a process opens the device
+ * @ibctx: the context
+ * @udata: what the provider wants to know
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibctx->device);
+	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
+	int ret;
+
+	if (udata->outlen < sizeof(struct erdma_uresp_alloc_ctx)) {
+		ret = -EINVAL;
+		goto err;
+	}
+	ret = erdma_table_reserve(&dev->ctxs, &ctx->ctxn);
+	if (ret)
+		goto err;
+	mutex_init(&ctx->dbpage_lock);
+	xa_init(&ctx->dbpages);
+	erdma_obj_init(&ctx->obj, READ_ONCE(dev->epoch));
+	ret = ctx_init(dev, ctx, udata);
+	if (ret)
+		goto err_number;
+	erdma_table_publish(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	erdma_count(dev, ERDMA_CNT_CTX_ALLOCS);
+	return 0;
+
+err_number:
+	erdma_table_release(&dev->ctxs, ctx->ctxn);
+err:
+	erdma_count(dev, ERDMA_CNT_CTX_ALLOC_FAILURES);
+	return ret;
+}
+
+/**
+ * erdma_dealloc_ucontext() - verb: a process closes the device
+ * @ibctx: the context; all its objects are gone
+ *
+ * Context: process.
+ */
+void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibctx->device);
+	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
+
+	erdma_table_unpublish(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	db_pages_put(dev, ctx);
+	xa_destroy(&ctx->dbpages);
+	mutex_destroy(&ctx->dbpage_lock);
+	erdma_table_release(&dev->ctxs, ctx->ctxn);
+	erdma_count(dev, ERDMA_CNT_CTX_DEALLOCS);
+}
+
+/**
+ * erdma_disassociate_ucontext() - verb: the device goes away under a process
+ * @ibctx: the context
+ *
+ * The core has taken back the doorbell mappings and destroys the objects;
+ * nothing else of the adapter is in a process. That this callback exists lets
+ * removal go on while contexts are open.
+ *
+ * Context: process.
+ */
+void erdma_disassociate_ucontext(struct ib_ucontext *ibctx)
+{
+}
+
+/**
+ * erdma_mmap() - verb: map a doorbell page
+ * @ibctx: the context
+ * @vma: where
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibctx->device);
+	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
+	struct rdma_user_mmap_entry *rdma_entry;
+	struct erdma_mmap_entry *entry;
+	int ret;
+
+	rdma_entry = rdma_user_mmap_entry_get(ibctx, vma);
+	if (!rdma_entry)
+		return -EINVAL;
+	entry = container_of(rdma_entry, struct erdma_mmap_entry, rdma_entry);
+	WRITE_ONCE(ctx->mapping, vma->vm_file->f_mapping);
+	ret = rdma_user_mmap_io(ibctx, vma, PHYS_PFN(dev->bar_addr + entry->bar_offset),
+				PAGE_SIZE, pgprot_device(vma->vm_page_prot), rdma_entry);
+	rdma_user_mmap_entry_put(rdma_entry);
+	/*
+	 * Either erdma_ctx_zap() sees the mapping or the new epoch is seen
+	 * here; the page-table lock orders the former.
+	 */
+	smp_mb();
+	if (!ret && erdma_obj_is_dead(dev, &ctx->obj))
+		return -EIO;
+	return ret;
+}
+
+/**
+ * erdma_mmap_free() - the last user of a doorbell page's offset is gone
+ * @rdma_entry: the entry
+ *
+ * Context: process.
+ */
+void erdma_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
+{
+	kfree(container_of(rdma_entry, struct erdma_mmap_entry, rdma_entry));
+}
+
+/**
+ * erdma_ctx_zap() - take the doorbell pages from all contexts
+ * @dev: the device
+ *
+ * After a reset the adapter gives them to others. Processes write into a page
+ * that means nothing then, as after a removal.
+ *
+ * Context: process; the epoch was raised.
+ */
+void erdma_ctx_zap(struct erdma_dev *dev)
+{
+	struct address_space *mapping;
+	struct erdma_obj *obj;
+	u64 id;
+
+	for (id = 0; (obj = erdma_table_next(&dev->ctxs, &id)); id++) {
+		/* The open file keeps it; the context is there as long as that. */
+		mapping = READ_ONCE(container_of(obj, struct erdma_ctx, obj)->mapping);
+		if (mapping)
+			unmap_mapping_range(mapping, 0, 0, 1);
+		erdma_obj_put(obj);
+	}
+}

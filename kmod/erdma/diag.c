@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Diagnostic provider: the auxiliary device that the companion module binds to.
+ *
+ * Owner fields (pid, comm, cgroup-id, netns, res-id) and the device's name and
+ * index are the companion's; each file diag_<object>.c fills the rest.
+ */
+
+#include "diag.h"
+
+static const struct eadm_diag_obj *const objs[] = {
+	&erdma_diag_dev,
+	&erdma_diag_qp,
+	&erdma_diag_cq,
+	&erdma_diag_eq,
+	&erdma_diag_cmdq,
+	&erdma_diag_mr,
+	&erdma_diag_pd,
+	&erdma_diag_ctx,
+	&erdma_diag_counters,
+	&erdma_diag_cmd,
+	NULL
+};
+
+static const struct eadm_diag_ops ops = {
+	.objs = objs,
+};
+
+/**
+ * erdma_diag_put_obj() - drop the reference of a numbered object
+ * @dd: the device
+ * @obj: struct erdma_obj
+ */
+void erdma_diag_put_obj(struct eadm_diag_dev *dd, void *obj)
+{
+	erdma_obj_put(obj);
+}
+
+/**
+ * erdma_diag_put_none() - for what lives as long as the device
+ * @dd: the device
+ * @obj: the object
+ */
+void erdma_diag_put_none(struct eadm_diag_dev *dd, void *obj)
+{
+}
+
+/**
+ * erdma_diag_may_query() - whether the adapter can be asked for a context
+ * @dev: the device
+ * @obj: the object, NULL for those the adapter has after a reset too
+ *
+ * Return: 0 or -errno for hw-error.
+ */
+int erdma_diag_may_query(struct erdma_dev *dev, const struct erdma_obj *obj)
+{
+	if (obj ? erdma_obj_is_dead(dev, obj) : READ_ONCE(dev->gone))
+		return -ENODEV;
+	return dev->caps.flags & ERDMA_FLAG_QUERY_QC ? 0 : -EOPNOTSUPP;
+}
+
+/**
+ * erdma_diag_init() - make the provider ready for events
+ * @dev: the device
+ */
+void erdma_diag_init(struct erdma_dev *dev)
+{
+	ATOMIC_INIT_NOTIFIER_HEAD(&dev->diag.events);
+	dev->diag.ibdev = &dev->ibdev;
+	dev->diag.ops = &ops;
+}
+
+/* The memory is that of the device, which outlives the auxiliary device. */
+static void release(struct device *device)
+{
+	struct eadm_diag_dev *dd = to_eadm_diag_dev(to_auxiliary_dev(device));
+
+	complete(&diag_to_dev(dd)->diag_released);
+}
+
+/**
+ * erdma_diag_add() - let the companion see the device
+ * @dev: the device, registered
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_diag_add(struct erdma_dev *dev)
+{
+	struct auxiliary_device *adev = &dev->diag.adev;
+	int ret;
+
+	init_completion(&dev->diag_released);
+	adev->name = EADM_DIAG_NAME;
+	adev->id = dev->ibdev.index;
+	adev->dev.parent = &dev->pdev->dev;
+	adev->dev.release = release;
+	ret = auxiliary_device_init(adev);
+	if (ret)
+		return ret;
+	ret = auxiliary_device_add(adev);
+	if (ret) {
+		auxiliary_device_uninit(adev);
+		wait_for_completion(&dev->diag_released);
+	}
+	return ret;
+}
+
+/**
+ * erdma_diag_del() - take the device from the companion
+ * @dev: the device
+ *
+ * Context: process; waits until nobody reads any more.
+ */
+void erdma_diag_del(struct erdma_dev *dev)
+{
+	auxiliary_device_delete(&dev->diag.adev);
+	auxiliary_device_uninit(&dev->diag.adev);
+	wait_for_completion(&dev->diag_released);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Diagnostic provider: the device and its counters. */
+
+#include "diag.h"
+
+static void *dev_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	if (*id > dd->ibdev->index)
+		return NULL;
+	*id = dd->ibdev->index;
+	return diag_to_dev(dd);
+}
+
+static u32 dev_state(struct erdma_dev *dev)
+{
+	if (READ_ONCE(dev->gone))
+		return EADM_DEV_STATE_GONE;
+	switch (READ_ONCE(dev->cmdq.state)) {
+	case ERDMA_CMDQ_RECOVERING:
+		return EADM_DEV_STATE_RECOVERING;
+	case ERDMA_CMDQ_DEAD:
+		return EADM_DEV_STATE_DEAD;
+	default:
+		return EADM_DEV_STATE_READY;
+	}
+}
+
+static u32 dev_caps(const struct erdma_caps *caps)
+{
+	return (caps->flags & ERDMA_FLAG_ATOMIC ? EADM_DEV_CAP_ATOMIC : 0) |
+	       (caps->flags & ERDMA_FLAG_QUERY_QC ? EADM_DEV_CAP_QUERY_QC : 0) |
+	       (caps->flags & ERDMA_FLAG_MTT_VA ? EADM_DEV_CAP_MTT_VA : 0) |
+	       (caps->flags & ERDMA_FLAG_IPV6 ? EADM_DEV_CAP_IPV6 : 0) |
+	       (caps->flags & ERDMA_FLAG_EXTEND_DB ? EADM_DEV_CAP_EXTEND_DB : 0) |
+	       (READ_ONCE(caps->stats) ? EADM_DEV_CAP_STATS : 0);
+}
+
+static u32 in_use(struct erdma_dev *dev, enum erdma_counter made, enum erdma_counter ended)
+{
+	u64 gone = erdma_counter_read(dev, ended);
+
+	return erdma_counter_read(dev, made) - gone;
+}
+
+static void fill_limits(struct erdma_dev *dev, struct eadm_snap_dev *s)
+{
+	const struct erdma_caps *caps = &dev->caps;
+
+	SNAP_SET(s, max_qp, caps->max_qp - 1);
+	SNAP_SET(s, qps, in_use(dev, ERDMA_CNT_QP_CREATES, ERDMA_CNT_QP_DESTROYS));
+	SNAP_SET(s, max_cq, caps->max_cq - 1);
+	SNAP_SET(s, cqs, in_use(dev, ERDMA_CNT_CQ_CREATES, ERDMA_CNT_CQ_DESTROYS));
+	SNAP_SET(s, max_mr, caps->max_mr - 1);
+	SNAP_SET(s, mrs, in_use(dev, ERDMA_CNT_MR_REGISTERS, ERDMA_CNT_MR_DEREGISTERS));
+	SNAP_SET(s, max_pd, ERDMA_MAX_PD - 1);
+	SNAP_SET(s, pds, in_use(dev, ERDMA_CNT_PD_ALLOCS, ERDMA_CNT_PD_DEALLOCS));
+	SNAP_SET(s, max_ctx, ERDMA_MAX_CONTEXT);
+	SNAP_SET(s, ctxs, in_use(dev, ERDMA_CNT_CTX_ALLOCS, ERDMA_CNT_CTX_DEALLOCS));
+	SNAP_SET(s, max_mr_size, caps->max_mr_size);
+	SNAP_SET(s, max_send_wr, caps->max_send_wr);
+	SNAP_SET(s, max_recv_wr, caps->max_recv_wr);
+	SNAP_SET(s, max_cqe, caps->max_cqe);
+}
+
+static void fill_port(struct erdma_dev *dev, struct eadm_snap_dev *s)
+{
+	struct net_device *netdev = erdma_netdev_get(dev);
+
+	SNAP_BIN(s, mac, dev->mac, ETH_ALEN);
+	SNAP_SET(s, port_state, READ_ONCE(dev->gone) ? IB_PORT_DOWN : erdma_port_state(netdev));
+	if (!netdev)
+		return;
+	SNAP_STR(s, netdev, netdev->name);
+	SNAP_SET(s, netdev_index, netdev->ifindex);
+	SNAP_SET(s, mtu, READ_ONCE(netdev->mtu));
+	dev_put(netdev);
+}
+
+static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+		    const struct eadm_diag_req *req)
+{
+	char fw[IB_FW_VERSION_NAME_MAX];
+	struct erdma_dev *dev = obj;
+	struct eadm_snap_dev *s = snap;
+
+	SNAP_STR(s, driver, ERDMA_DRV_NAME);
+	SNAP_SET(s, state, dev_state(dev));
+	SNAP_STR(s, bus_addr, pci_name(dev->pdev));
+	SNAP_SET(s, vendor_id, dev->pdev->vendor);
+	SNAP_SET(s, part_id, dev->pdev->device);
+	SNAP_SET(s, hw_version, dev->pdev->revision);
+	ib_get_device_fw_str(&dev->ibdev, fw);
+	SNAP_STR(s, fw_version, fw);
+	SNAP_SET(s, numa_node, dev_to_node(&dev->pdev->dev));
+	SNAP_BIN(s, node_guid, &dev->ibdev.node_guid, sizeof(dev->ibdev.node_guid));
+	SNAP_SET(s, caps, dev_caps(&dev->caps));
+	SNAP_SET(s, cc, dev->caps.cc);
+	SNAP_SET(s, vectors, dev->vectors);
+	SNAP_SET(s, age, diag_age(dev->probed));
+	fill_port(dev, s);
+	fill_limits(dev, s);
+	return 0;
+}
+
+const struct eadm_diag_obj erdma_diag_dev = {
+	.type = EADM_OBJ_DEV,
+	.next = dev_next,
+	.put = erdma_diag_put_none,
+	.fill = dev_fill,
+};
+
+static void *counters_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	if (*id > ERDMA_PORT)
+		return NULL;
+	*id = ERDMA_PORT;
+	return diag_to_dev(dd);
+}
+
+/* The adapter's own counters cost a command. */
+static void fill_hw(struct erdma_dev *dev, struct eadm_snap_counters *s)
+{
+	u64 v[ERDMA_STATS_COUNT];
+	int ret;
+
+	ret = erdma_cmd_get_stats(dev, v);
+	if (ret) {
+		SNAP_SET(s, hw_error, ret);
+		return;
+	}
+	SNAP_SET(s, tx_requests, v[0]);
+	SNAP_SET(s, tx_packets, v[1]);
+	SNAP_SET(s, tx_bytes, v[2]);
+	SNAP_SET(s, tx_disabled_drops, v[3]);
+	SNAP_SET(s, tx_bps_limit_drops, v[4]);
+	SNAP_SET(s, tx_pps_limit_drops, v[5]);
+	SNAP_SET(s, rx_packets, v[6]);
+	SNAP_SET(s, rx_bytes, v[7]);
+	SNAP_SET(s, rx_disabled_drops, v[8]);
+	SNAP_SET(s, rx_bps_limit_drops, v[9]);
+	SNAP_SET(s, rx_pps_limit_drops, v[10]);
+}
+
+static void fill_queues(struct erdma_dev *dev, struct eadm_snap_counters *s)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	u64 events = 0, interrupts;
+	u32 i;
+
+	spin_lock_irq(&q->lock);
+	SNAP_SET(s, cmds_submitted, q->submitted);
+	SNAP_SET(s, cmds_completed, q->completed);
+	SNAP_SET(s, cmds_failed, q->errors);
+	SNAP_SET(s, cmds_timed_out, q->timeouts);
+	SNAP_SET(s, cmdq_recoveries, dev->recoveries);
+	spin_unlock_irq(&q->lock);
+
+	/* AEQ and command EQ share a vector. */
+	interrupts = READ_ONCE(dev->aeq.interrupts);
+	for (i = 0; i < dev->nr_ceqs; i++) {
+		events += READ_ONCE(dev->ceqs[i].events);
+		interrupts += READ_ONCE(dev->ceqs[i].interrupts);
+	}
+	SNAP_SET(s, async_events, READ_ONCE(dev->aeq.events));
+	SNAP_SET(s, comp_events, events);
+	SNAP_SET(s, interrupts, interrupts);
+}
+
+static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+			 const struct eadm_diag_req *req)
+{
+	struct eadm_snap_counters *s = snap;
+	struct erdma_dev *dev = obj;
+
+	SNAP_SET(s, port, ERDMA_PORT);
+	if (req->hw)
+		fill_hw(dev, s);
+	fill_queues(dev, s);
+	SNAP_SET(s, qp_creates, erdma_counter_read(dev, ERDMA_CNT_QP_CREATES));
+	SNAP_SET(s, qp_create_failures, erdma_counter_read(dev, ERDMA_CNT_QP_CREATE_FAILURES));
+	SNAP_SET(s, qp_destroys, erdma_counter_read(dev, ERDMA_CNT_QP_DESTROYS));
+	SNAP_SET(s, cq_creates, erdma_counter_read(dev, ERDMA_CNT_CQ_CREATES));
+	SNAP_SET(s, cq_create_failures, erdma_counter_read(dev, ERDMA_CNT_CQ_CREATE_FAILURES));
+	SNAP_SET(s, cq_destroys, erdma_counter_read(dev, ERDMA_CNT_CQ_DESTROYS));
+	SNAP_SET(s, mr_registers, erdma_counter_read(dev, ERDMA_CNT_MR_REGISTERS));
+	SNAP_SET(s, mr_register_failures,
+		 erdma_counter_read(dev, ERDMA_CNT_MR_REGISTER_FAILURES));
+	SNAP_SET(s, mr_deregisters, erdma_counter_read(dev, ERDMA_CNT_MR_DEREGISTERS));
+	SNAP_SET(s, pd_allocs, erdma_counter_read(dev, ERDMA_CNT_PD_ALLOCS));
+	SNAP_SET(s, pd_deallocs, erdma_counter_read(dev, ERDMA_CNT_PD_DEALLOCS));
+	SNAP_SET(s, ctx_allocs, erdma_counter_read(dev, ERDMA_CNT_CTX_ALLOCS));
+	SNAP_SET(s, ctx_alloc_failures, erdma_counter_read(dev, ERDMA_CNT_CTX_ALLOC_FAILURES));
+	SNAP_SET(s, ctx_deallocs, erdma_counter_read(dev, ERDMA_CNT_CTX_DEALLOCS));
+	return 0;
+}
+
+const struct eadm_diag_obj erdma_diag_counters = {
+	.type = EADM_OBJ_COUNTERS,
+	.next = counters_next,
+	.put = erdma_diag_put_none,
+	.fill = counters_fill,
+};

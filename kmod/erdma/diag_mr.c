@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Diagnostic provider: memory regions. */
+
+#include "diag.h"
+
+static void *mr_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return erdma_table_next(&diag_to_dev(dd)->mrs, id);
+}
+
+static struct rdma_restrack_entry *mr_res(void *obj)
+{
+	return &container_of(obj, struct erdma_mr, obj)->ibmr.res;
+}
+
+static u32 mr_type(const struct erdma_mr *mr)
+{
+	switch (mr->type) {
+	case ERDMA_MR_FRMR:
+		return EADM_MR_TYPE_FAST_REG;
+	case ERDMA_MR_DMA:
+		return EADM_MR_TYPE_DMA;
+	default:
+		return EADM_MR_TYPE_NORMAL;
+	}
+}
+
+static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+		   const struct eadm_diag_req *req)
+{
+	struct erdma_mr *mr = container_of(obj, struct erdma_mr, obj);
+	const struct erdma_mtt *mtt = &mr->mem->area[0].mtt;
+	struct eadm_snap_mr *s = snap;
+	bool valid;
+
+	SNAP_SET(s, mpt, mr->mpt);
+	SNAP_SET(s, type, mr_type(mr));
+	valid = READ_ONCE(mr->valid) && !erdma_obj_is_dead(diag_to_dev(dd), &mr->obj);
+	SNAP_SET(s, valid, valid);
+	SNAP_SET(s, pdn, to_erdma_pd(mr->ibmr.pd)->pdn);
+	SNAP_SET(s, lkey, mr->ibmr.lkey);
+	SNAP_SET(s, rkey, mr->ibmr.rkey);
+	SNAP_SET(s, access, READ_ONCE(mr->access) & (BIT(10) - 1));
+	SNAP_SET(s, age, diag_age(mr->obj.created));
+	if (mr->type != ERDMA_MR_DMA) {
+		SNAP_SET(s, iova, READ_ONCE(mr->iova));
+		SNAP_SET(s, length, READ_ONCE(mr->length));
+		SNAP_SET(s, page_size, BIT_ULL(mtt->page_shift));
+		SNAP_SET(s, pages, mtt->count);
+		SNAP_SET(s, mtt_level, mtt->level);
+	}
+	if (mr->ctx)
+		SNAP_SET(s, ctxn, mr->ctx->ctxn);
+	return 0;
+}
+
+const struct eadm_diag_obj erdma_diag_mr = {
+	.type = EADM_OBJ_MR,
+	.next = mr_next,
+	.put = erdma_diag_put_obj,
+	.res = mr_res,
+	.fill = mr_fill,
+};

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Diagnostic provider: queue pairs. */
+
+#include <linux/bitfield.h>
+
+#include "diag.h"
+
+static void *qp_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return erdma_table_next(&diag_to_dev(dd)->qps, id);
+}
+
+static struct rdma_restrack_entry *qp_res(void *obj)
+{
+	return &container_of(obj, struct erdma_qp, obj)->ibqp.res;
+}
+
+static void fill_kernel(struct erdma_qp *qp, struct eadm_snap_qp *s)
+{
+	const struct erdma_kqp *kqp = qp->kqp;
+	u64 post = READ_ONCE(kqp->last_post), comp = READ_ONCE(kqp->last_comp);
+
+	SNAP_SET(s, sq_pi, READ_ONCE(kqp->sq.pi));
+	SNAP_SET(s, sq_ci, READ_ONCE(kqp->sq.ci));
+	SNAP_SET(s, rq_pi, READ_ONCE(kqp->rq.pi));
+	SNAP_SET(s, rq_ci, READ_ONCE(kqp->rq.ci));
+	if (post)
+		SNAP_SET(s, last_post_age, diag_age(post));
+	if (comp)
+		SNAP_SET(s, last_comp_age, diag_age(comp));
+}
+
+/* A process tells its producer indices to the adapter only, in its records. */
+static void fill_user(struct erdma_qp *qp, struct eadm_snap_qp *s)
+{
+	SNAP_SET(s, sq_pi, FIELD_GET(ERDMA_SQ_DB_PI, erdma_dbpage_read(qp->mem, 0)));
+	SNAP_SET(s, rq_pi, FIELD_GET(ERDMA_RQ_DB_PI, erdma_dbpage_read(qp->mem, 1)));
+	SNAP_SET(s, ctxn, qp->ctx->ctxn);
+}
+
+static void fill_connection(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap_qp *s)
+{
+	struct net_device *netdev;
+	struct erdma_rts conn;
+	bool connected;
+
+	mutex_lock(&qp->state_lock);
+	connected = qp->connected;
+	conn = qp->conn;
+	mutex_unlock(&qp->state_lock);
+
+	netdev = erdma_netdev_get(dev);
+	if (netdev)
+		SNAP_STR(s, netdev, netdev->name);
+	dev_put(netdev);
+	if (!connected)
+		return;
+	SNAP_BIN(s, local_addr, &conn.sip, sizeof(conn.sip));
+	SNAP_SET(s, local_port, be16_to_cpu(conn.sport));
+	SNAP_BIN(s, peer_addr, &conn.dip, sizeof(conn.dip));
+	SNAP_SET(s, peer_port, be16_to_cpu(conn.dport));
+	SNAP_SET(s, remote_cookie, conn.remote_cookie);
+	SNAP_SET(s, cc, conn.cc);
+}
+
+static void fill_hw_connection(const struct erdma_qpc *c, struct eadm_snap_qp *s)
+{
+	if (!c->sip && !c->dip)
+		return;
+	SNAP_BIN(s, hw_local_addr, &c->sip, sizeof(c->sip));
+	SNAP_BIN(s, hw_peer_addr, &c->dip, sizeof(c->dip));
+	SNAP_SET(s, hw_local_port, be16_to_cpu(c->sport));
+	SNAP_SET(s, hw_peer_port, be16_to_cpu(c->dport));
+	SNAP_SET(s, hw_remote_qpn, le32_to_cpu(c->remote_qpn));
+}
+
+static void fill_hw(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap_qp *s)
+{
+	struct erdma_qpc c;
+	int ret;
+
+	ret = erdma_diag_may_query(dev, &qp->obj);
+	if (!ret)
+		ret = erdma_cmd_query_qpc(dev, qp->qpn, &c);
+	if (ret) {
+		SNAP_SET(s, hw_error, ret);
+		return;
+	}
+	SNAP_SET(s, hw_sq_enabled, c.sq.enabled);
+	SNAP_SET(s, hw_sq_pi, le16_to_cpu(c.sq.pi));
+	SNAP_SET(s, hw_sq_ci, le16_to_cpu(c.sq.ci));
+	SNAP_SET(s, hw_rq_enabled, c.rq.enabled);
+	SNAP_SET(s, hw_rq_pi, le16_to_cpu(c.rq.pi));
+	SNAP_SET(s, hw_rq_ci, le16_to_cpu(c.rq.ci));
+	SNAP_SET(s, hw_last_sqe, le16_to_cpu(c.last_sqe));
+	SNAP_SET(s, hw_last_rqe, le16_to_cpu(c.last_rqe));
+	SNAP_SET(s, hw_send_cqes, le16_to_cpu(c.send_cqes));
+	SNAP_SET(s, hw_recv_cqes, le16_to_cpu(c.recv_cqes));
+	SNAP_SET(s, hw_tx_packets, le16_to_cpu(c.tx_packets));
+	SNAP_SET(s, hw_rx_packets, le16_to_cpu(c.rx_packets));
+	SNAP_SET(s, hw_rx_error_drops, le16_to_cpu(c.rx_error_drops));
+	SNAP_SET(s, hw_rx_invalid_drops, le16_to_cpu(c.rx_invalid_drops));
+	SNAP_SET(s, hw_rto_retrans, le32_to_cpu(c.rto_retrans));
+	SNAP_SET(s, hw_pdn, le32_to_cpu(c.pd));
+	SNAP_SET(s, hw_fw_sq_pi, le16_to_cpu(c.fw_sq_pi));
+	SNAP_SET(s, hw_fw_sq_ci, le16_to_cpu(c.fw_sq_ci));
+	SNAP_SET(s, hw_fw_rq_ci, le16_to_cpu(c.fw_rq_ci));
+	SNAP_SET(s, hw_sq_flushing, c.sq_flushing);
+	SNAP_SET(s, hw_rq_flushing, c.rq_flushing);
+	SNAP_SET(s, hw_flushed_sq_pi, le16_to_cpu(c.flushed_sq_pi));
+	SNAP_SET(s, hw_flushed_rq_pi, le16_to_cpu(c.flushed_rq_pi));
+	SNAP_SET(s, hw_send_cqn, le32_to_cpu(c.send_cqn));
+	SNAP_SET(s, hw_recv_cqn, le32_to_cpu(c.recv_cqn));
+	SNAP_SET(s, hw_sq_addr, le64_to_cpu(c.sq_addr));
+	SNAP_SET(s, hw_rq_addr, le64_to_cpu(c.rq_addr));
+	SNAP_SET(s, hw_sq_dbrec_addr, le64_to_cpu(c.sq_dbrec_addr));
+	SNAP_SET(s, hw_rq_dbrec_addr, le64_to_cpu(c.rq_dbrec_addr));
+	SNAP_SET(s, hw_sq_dbrec, le64_to_cpu(c.sq_dbrec));
+	SNAP_SET(s, hw_rq_dbrec, le64_to_cpu(c.rq_dbrec));
+	fill_hw_connection(&c, s);
+}
+
+static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+		   const struct eadm_diag_req *req)
+{
+	struct erdma_qp *qp = container_of(obj, struct erdma_qp, obj);
+	struct erdma_dev *dev = diag_to_dev(dd);
+	struct eadm_snap_qp *s = snap;
+
+	SNAP_SET(s, qpn, qp->qpn);
+	SNAP_SET(s, type, qp->ibqp.qp_type);
+	SNAP_SET(s, state, erdma_qp_ib_state(qp));
+	SNAP_SET(s, iwarp_state, READ_ONCE(qp->state));
+	SNAP_SET(s, pdn, to_erdma_pd(qp->ibqp.pd)->pdn);
+	SNAP_SET(s, send_cqn, to_erdma_cq(qp->ibqp.send_cq)->cqn);
+	SNAP_SET(s, recv_cqn, to_erdma_cq(qp->ibqp.recv_cq)->cqn);
+	SNAP_SET(s, sq_depth, qp->sq_depth);
+	SNAP_SET(s, rq_depth, qp->rq_depth);
+	SNAP_SET(s, user, !qp->kqp);
+	SNAP_SET(s, cookie, qp->cookie);
+	SNAP_SET(s, age, diag_age(qp->obj.created));
+	SNAP_SET(s, state_age, diag_age(READ_ONCE(qp->state_since)));
+	SNAP_SET(s, events, READ_ONCE(qp->events));
+	if (qp->kqp)
+		fill_kernel(qp, s);
+	else
+		fill_user(qp, s);
+	fill_connection(dev, qp, s);
+	if (req->hw)
+		fill_hw(dev, qp, s);
+	return 0;
+}
+
+const struct eadm_diag_obj erdma_diag_qp = {
+	.type = EADM_OBJ_QP,
+	.next = qp_next,
+	.put = erdma_diag_put_obj,
+	.res = qp_res,
+	.fill = qp_fill,
+};

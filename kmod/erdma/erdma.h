@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Core driver of the Elastic RDMA Adapter: structures shared by all files.
+ *
+ * Lock order, outermost first; locks on one line are never held together:
+ *
+ *   rtnl_lock
+ *   erdma_qp.state_lock
+ *   erdma_ctx.dbpage_lock, erdma_dev.netdev_lock, erdma_dev.orphan_lock
+ *   erdma_cq.lock (two CQs are never locked at once)
+ *   erdma_sq.lock, erdma_rq.lock
+ *   erdma_table.xa (xa_lock), erdma_eq.lock, erdma_cmdq.lock
+ *
+ * Commands sleep: none of the spinlocks may be held when one is issued. The
+ * locks of the last three lines are taken with interrupts off; the command
+ * queue's lock guards the flight recorder too.
+ *
+ * What ends the life of an object: the driver's destroy callback takes it out
+ * of its table (erdma_table), waits until the last reference from there is
+ * dropped, and only then returns to the RDMA core, which frees it. References
+ * are held by event delivery, by the diagnostic provider and, for QPs, by the
+ * connection manager.
+ *
+ * What the adapter may write to (rings, user memory, doorbell records, response
+ * buffers) is given back only after the adapter said that it is done with it,
+ * or after a reset (erdma_hostmem, erdma_cmdq_slot).
+ */
+#ifndef ERDMA_H
+#define ERDMA_H
+
+#include <linux/completion.h>
+#include <linux/dmapool.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/netdevice.h>
+#include <linux/pci.h>
+#include <linux/sched/clock.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "cmdq.h"
+#include "eadm_diag.h"
+#include "erdma_hw.h"
+#include "mem.h"
+#include "verbs.h"
+
+#define ERDMA_DRV_NAME		"erdma"
+#define ERDMA_PORT		1
+#define ERDMA_IRQ_NAME_LEN	50
+
+struct erdma_dev;
+
+/* ---- Event queues (eq.c) ------------------------------------------------- */
+
+/**
+ * struct erdma_eq - an event queue
+ * @lock: guards everything below; taken in interrupts
+ * @dev: the device
+ * @ring: entries
+ * @rec: doorbell record
+ * @db: doorbell register
+ * @index: EADM number: 0 AEQ, 1 command EQ, 2.. CEQs
+ * @eqn: the adapter's number
+ * @vector: MSI-X vector
+ * @depth: entries
+ * @live: the adapter knows of it; no doorbell otherwise
+ * @ci: consumer index, 16 bits as the adapter compares it
+ * @interrupts: taken
+ * @events: entries consumed
+ * @unknown: entries that named an unknown object
+ * @created: local_clock()
+ * @last_event: local_clock(), 0 = none yet
+ * @cqs: CQs that report to it
+ * @irq: interrupt number, 0 = not requested
+ * @irq_name: its name
+ * @affinity: its affinity
+ * @tasklet: consumes a CEQ
+ * @work: consumes the AEQ
+ */
+struct erdma_eq {
+	spinlock_t lock;	/* ring, indices and counters */
+	struct erdma_dev *dev;
+	struct erdma_ring ring;
+	struct erdma_dbrec rec;
+	void __iomem *db;
+	u8 index;
+	u8 eqn;
+	u8 vector;
+	u32 depth;
+	bool live;
+	u16 ci;
+	u64 interrupts;
+	u64 events;
+	u64 unknown;
+	u64 created;
+	u64 last_event;
+	atomic_t cqs;
+	int irq;
+	char irq_name[ERDMA_IRQ_NAME_LEN];
+	cpumask_t affinity;
+	union {
+		struct tasklet_struct tasklet;
+		struct work_struct work;
+	};
+};
+
+int erdma_eqs_init(struct erdma_dev *dev);
+void erdma_eqs_free(struct erdma_dev *dev);
+int erdma_ceqs_start(struct erdma_dev *dev);
+int erdma_ceqs_create(struct erdma_dev *dev);
+void erdma_ceqs_stop(struct erdma_dev *dev);
+int erdma_common_irq_request(struct erdma_dev *dev);
+void erdma_common_irq_free(struct erdma_dev *dev);
+void erdma_eqs_reset(struct erdma_dev *dev);
+void erdma_eqs_set_live(struct erdma_dev *dev);
+u32 erdma_eq_consume(struct erdma_eq *eq);
+void erdma_eq_arm(struct erdma_eq *eq);
+u32 erdma_eq_pending(struct erdma_eq *eq);
+
+/* ---- Counters (stats.c) --------------------------------------------------- */
+
+enum erdma_counter {
+	ERDMA_CNT_QP_CREATES,
+	ERDMA_CNT_QP_CREATE_FAILURES,
+	ERDMA_CNT_QP_DESTROYS,
+	ERDMA_CNT_CQ_CREATES,
+	ERDMA_CNT_CQ_CREATE_FAILURES,
+	ERDMA_CNT_CQ_DESTROYS,
+	ERDMA_CNT_MR_REGISTERS,
+	ERDMA_CNT_MR_REGISTER_FAILURES,
+	ERDMA_CNT_MR_DEREGISTERS,
+	ERDMA_CNT_PD_ALLOCS,
+	ERDMA_CNT_PD_DEALLOCS,
+	ERDMA_CNT_CTX_ALLOCS,
+	ERDMA_CNT_CTX_ALLOC_FAILURES,
+	ERDMA_CNT_CTX_DEALLOCS,
+	ERDMA_CNT_COUNT
+};
+
+struct erdma_counters {
+	u64 value[ERDMA_CNT_COUNT];
+};
+
+/* The driver runs on 64-bit CPUs only: a u64 is read and written at once. */
+#define erdma_count(dev, counter) this_cpu_inc((dev)->counters->value[counter])
+
+u64 erdma_counter_read(struct erdma_dev *dev, enum erdma_counter counter);
+struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
+int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
+		       int index);
+
+/* ---- The device ------------------------------------------------------------ */
+
+/**
+ * struct erdma_caps - what the adapter said of itself
+ * @flags: ERDMA_FLAG_*
+ * @cc: default congestion control
+ * @max_qp: QP numbers, 0 included
+ * @max_cq: CQ numbers, 0 included
+ * @max_mr: MPT indices, 0 included
+ * @max_mw: memory windows (none are implemented)
+ * @max_send_wr: send requests of a QP
+ * @max_recv_wr: receive requests of a QP
+ * @max_cqe: entries of a CQ
+ * @max_mr_size: bytes
+ * @local_dma_key: key of all DMA addresses
+ * @fw: firmware version
+ * @stats: GET_STATS was not refused
+ */
+struct erdma_caps {
+	u8 flags;
+	u8 cc;
+	u32 max_qp;
+	u32 max_cq;
+	u32 max_mr;
+	u32 max_mw;
+	u32 max_send_wr;
+	u32 max_recv_wr;
+	u32 max_cqe;
+	u64 max_mr_size;
+	u32 local_dma_key;
+	u32 fw;
+	bool stats;
+};
+
+/**
+ * struct erdma_dev - one adapter
+ * @ibdev: the RDMA device
+ * @pdev: the PCI function
+ * @bar: BAR 0
+ * @bar_addr: its bus address
+ * @bar_len: its length
+ * @wq: recovery, AEQ, reflush and MTU work
+ * @caps: capabilities
+ * @mac: MAC address the adapter is paired by
+ * @probed: local_clock() of probe
+ * @vectors: interrupt vectors granted
+ * @nr_ceqs: of these for CEQs
+ * @dbrec_pool: 8-byte doorbell records
+ * @resp_pool: response buffers
+ * @cmdq: command queue
+ * @cmdq_eq: its event queue
+ * @aeq: asynchronous event queue
+ * @ceqs: completion event queues
+ * @epoch: counts resets; written by recovery only, see erdma_obj_is_dead()
+ * @gone: the adapter does not answer on the bus any more; set once
+ * @removing: no recovery any more
+ * @recovery: brings the command queue back
+ * @last_recovery: jiffies of the last attempt
+ * @recoveries: times the queue was brought back
+ * @failed_recoveries: times it was not
+ * @orphan_lock: guards @orphans
+ * @orphans: struct erdma_hostmem
+ * @netdev_lock: guards @netdev and @port_state
+ * @netdev: the network interface, referenced; NULL when it is gone
+ * @netdev_tracker: of that reference
+ * @netdev_nb: notifier
+ * @port_state: last state told to consumers
+ * @speed_stale: link speed has to be asked again
+ * @speed: link speed in verbs terms
+ * @width: link width in verbs terms
+ * @mtu_changed: the adapter was told of an MTU, and has to be again after a reset
+ * @mtu_work: tells the adapter of a new MTU
+ * @qps: tables
+ * @cqs: tables
+ * @mrs: tables
+ * @pds: tables
+ * @ctxs: tables
+ * @counters: software counters
+ * @diag: seen by the companion module
+ * @diag_released: nobody holds the auxiliary device any more
+ */
+struct erdma_dev {
+	struct ib_device ibdev;
+	struct pci_dev *pdev;
+	u8 __iomem *bar;
+	resource_size_t bar_addr;
+	resource_size_t bar_len;
+	struct workqueue_struct *wq;
+	struct erdma_caps caps;
+	u8 mac[ETH_ALEN];
+	u64 probed;
+	u32 vectors;
+	u32 nr_ceqs;
+	struct dma_pool *dbrec_pool;
+	struct dma_pool *resp_pool;
+	struct erdma_cmdq cmdq;
+	struct erdma_eq cmdq_eq;
+	struct erdma_eq aeq;
+	struct erdma_eq ceqs[ERDMA_MAX_VECTORS - 1];
+	u32 epoch;
+	bool gone;
+	bool removing;
+	struct work_struct recovery;
+	unsigned long last_recovery;
+	u64 recoveries;
+	u64 failed_recoveries;
+	spinlock_t orphan_lock;		/* orphans */
+	struct list_head orphans;
+	spinlock_t netdev_lock;		/* netdev, port_state */
+	struct net_device *netdev;
+	netdevice_tracker netdev_tracker;
+	struct notifier_block netdev_nb;
+	enum ib_port_state port_state;
+	bool speed_stale;
+	u16 speed;
+	u8 width;
+	bool mtu_changed;
+	struct work_struct mtu_work;
+	struct erdma_table qps;
+	struct erdma_table cqs;
+	struct erdma_table mrs;
+	struct erdma_table pds;
+	struct erdma_table ctxs;
+	struct erdma_counters __percpu *counters;
+	struct eadm_diag_dev diag;
+	struct completion diag_released;
+};
+
+static inline struct erdma_dev *to_erdma_dev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct erdma_dev, ibdev);
+}
+
+static inline struct erdma_ctx *to_erdma_ctx(struct ib_ucontext *ibctx)
+{
+	return container_of(ibctx, struct erdma_ctx, ibctx);
+}
+
+static inline struct erdma_pd *to_erdma_pd(struct ib_pd *ibpd)
+{
+	return container_of(ibpd, struct erdma_pd, ibpd);
+}
+
+static inline struct erdma_mr *to_erdma_mr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct erdma_mr, ibmr);
+}
+
+static inline struct erdma_cq *to_erdma_cq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct erdma_cq, ibcq);
+}
+
+static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct erdma_qp, ibqp);
+}
+
+/**
+ * erdma_obj_is_dead() - whether the adapter has forgotten an object
+ * @dev: the device
+ * @obj: the object
+ *
+ * Context: any.
+ */
+static inline bool erdma_obj_is_dead(const struct erdma_dev *dev, const struct erdma_obj *obj)
+{
+	return READ_ONCE(dev->gone) || obj->epoch != READ_ONCE(dev->epoch);
+}
+
+/* ---- Adapter as a whole (hw.c, recovery.c, netdev.c, verbs.c, diag.c) ------ */
+
+bool erdma_hw_is_gone(struct erdma_dev *dev);
+int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms);
+void erdma_hw_halt(struct erdma_dev *dev, bool wait);
+void erdma_hw_read_mac(struct erdma_dev *dev);
+
+void erdma_recovery_work(struct work_struct *work);
+void erdma_dev_set_gone(struct erdma_dev *dev);
+
+int erdma_netdev_bind(struct erdma_dev *dev);
+void erdma_netdev_unbind(struct erdma_dev *dev);
+int erdma_netdev_register(struct erdma_dev *dev);
+void erdma_netdev_unregister(struct erdma_dev *dev);
+struct net_device *erdma_netdev_get(struct erdma_dev *dev);
+enum ib_port_state erdma_port_state(const struct net_device *netdev);
+void erdma_mtu_work(struct work_struct *work);
+
+void erdma_verbs_init(struct erdma_dev *dev);
+
+int erdma_diag_add(struct erdma_dev *dev);
+void erdma_diag_init(struct erdma_dev *dev);
+void erdma_diag_del(struct erdma_dev *dev);
+
+#endif /* ERDMA_H */

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* PCI driver of the Elastic RDMA Adapter: probe and removal (hw 2.3, 2.4). */
+
+#include <linux/bitfield.h>
+#include <linux/module.h>
+
+#include "erdma.h"
+
+/* The adapter brings much up before it says INIT_DONE. */
+#define INIT_TIMEOUT_MS		10000
+
+/* Limits of what requests and providers can express. */
+#define MAX_RECV_WR_LOG2	15
+#define MAX_CQE_LOG2		20
+#define MAX_QP			BIT(ERDMA_MPT_BITS - 1)
+
+static int read_caps(struct erdma_dev *dev)
+{
+	struct erdma_caps *caps = &dev->caps;
+	u64 word[2], version;
+	u32 shift;
+	int ret;
+
+	ret = erdma_cmd_query_device(dev, word);
+	if (ret)
+		return ret;
+	ret = erdma_cmd_query_fw(dev, &version);
+	if (ret)
+		return ret;
+	caps->fw = lower_32_bits(version);
+	caps->flags = FIELD_GET(ERDMA_CAP0_FLAGS, word[0]);
+	caps->cc = FIELD_GET(ERDMA_CAP1_DEFAULT_CC, word[1]);
+	caps->local_dma_key = FIELD_GET(ERDMA_CAP1_LOCAL_KEY, word[1]);
+	caps->max_send_wr = ERDMA_MAX_SEND_WR;
+	shift = FIELD_GET(ERDMA_CAP0_MAX_RECV_WR, word[0]);
+	caps->max_recv_wr = BIT(min_t(u32, shift, MAX_RECV_WR_LOG2));
+	shift = FIELD_GET(ERDMA_CAP0_MAX_CQE, word[0]);
+	caps->max_cqe = BIT(min_t(u32, shift, MAX_CQE_LOG2));
+	shift = FIELD_GET(ERDMA_CAP0_MAX_MR_SIZE, word[0]);
+	caps->max_mr_size = BIT_ULL(min_t(u32, shift, 63));
+	/* Without the second form of REG_MR a length has 32 bits (hw 4.9). */
+	if (!(caps->flags & ERDMA_FLAG_MTT_VA))
+		caps->max_mr_size = min_t(u64, caps->max_mr_size, SZ_2G);
+	shift = FIELD_GET(ERDMA_CAP1_MAX_MW, word[1]);
+	caps->max_mw = BIT(min_t(u32, shift, 31));
+	caps->max_qp = min_t(u32, FIELD_GET(ERDMA_CAP1_QBLOCK, word[1]) * ERDMA_QP_PER_QBLOCK,
+			     MAX_QP);
+	if (!caps->max_qp) {
+		dev_err(&dev->pdev->dev, "the adapter offers no QPs\n");
+		return -EIO;
+	}
+	/* Until the adapter refuses. */
+	caps->stats = true;
+	caps->max_cq = 2 * caps->max_qp;
+	caps->max_mr = 2 * caps->max_qp;
+	return 0;
+}
+
+static void tables_init(struct erdma_dev *dev)
+{
+	erdma_table_init(&dev->qps, dev, EADM_OBJ_QP, dev->caps.max_qp - 1);
+	erdma_table_init(&dev->cqs, dev, EADM_OBJ_CQ, dev->caps.max_cq - 1);
+	erdma_table_init(&dev->mrs, dev, EADM_OBJ_MR, dev->caps.max_mr - 1);
+	erdma_table_init(&dev->pds, dev, EADM_OBJ_PD, ERDMA_MAX_PD - 1);
+	erdma_table_init(&dev->ctxs, dev, EADM_OBJ_CTX, ERDMA_MAX_CONTEXT);
+}
+
+static void tables_destroy(struct erdma_dev *dev)
+{
+	erdma_table_destroy(&dev->ctxs);
+	erdma_table_destroy(&dev->pds);
+	erdma_table_destroy(&dev->mrs);
+	erdma_table_destroy(&dev->cqs);
+	erdma_table_destroy(&dev->qps);
+}
+
+static int pci_start(struct erdma_dev *dev)
+{
+	struct pci_dev *pdev = dev->pdev;
+	u32 version;
+	int ret;
+
+	ret = pci_enable_device_mem(pdev);
+	if (ret)
+		return ret;
+	pci_set_master(pdev);
+	ret = -EINVAL;
+	if (pci_select_bars(pdev, IORESOURCE_MEM) != ERDMA_BAR_MASK) {
+		dev_err(&pdev->dev, "memory BARs other than 0 and 2\n");
+		goto err_disable;
+	}
+	ret = pci_request_selected_regions(pdev, ERDMA_BAR_MASK, ERDMA_DRV_NAME);
+	if (ret)
+		goto err_disable;
+	dev->bar_addr = pci_resource_start(pdev, ERDMA_FUNC_BAR);
+	dev->bar_len = pci_resource_len(pdev, ERDMA_FUNC_BAR);
+	ret = -EINVAL;
+	if (dev->bar_len < ERDMA_BAR0_SIZE)
+		goto err_regions;
+	ret = -ENOMEM;
+	dev->bar = ioremap(dev->bar_addr, dev->bar_len);
+	if (!dev->bar)
+		goto err_regions;
+	ret = -ENODEV;
+	version = readl(dev->bar + ERDMA_REG_VERSION);
+	if (!version || version == ERDMA_REG_GONE) {
+		dev_err(&pdev->dev, "no working function (version %#x)\n", version);
+		goto err_unmap;
+	}
+	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (ret)
+		goto err_unmap;
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	return 0;
+
+err_unmap:
+	iounmap(dev->bar);
+err_regions:
+	pci_release_selected_regions(pdev, ERDMA_BAR_MASK);
+err_disable:
+	pci_disable_device(pdev);
+	return ret;
+}
+
+static void pci_stop(struct erdma_dev *dev)
+{
+	iounmap(dev->bar);
+	pci_release_selected_regions(dev->pdev, ERDMA_BAR_MASK);
+	pci_disable_device(dev->pdev);
+}
+
+static int vectors_alloc(struct erdma_dev *dev)
+{
+	u32 max = min_t(u32, num_online_cpus() + 1, ERDMA_MAX_VECTORS);
+	int ret;
+
+	/* One for events of all kinds, and at least one for completions. */
+	ret = pci_alloc_irq_vectors(dev->pdev, 2, max, PCI_IRQ_MSIX);
+	if (ret < 0) {
+		dev_err(&dev->pdev->dev, "no interrupt vectors: %d\n", ret);
+		return ret;
+	}
+	dev->vectors = ret;
+	dev->nr_ceqs = ret - 1;
+	return 0;
+}
+
+/* Memory and queues of the driver; nothing of it is known to the adapter yet. */
+static int queues_init(struct erdma_dev *dev)
+{
+	int ret = -ENOMEM;
+
+	dev->dbrec_pool = dma_pool_create("erdma_dbrec", &dev->pdev->dev, ERDMA_DBREC_SIZE,
+					  ERDMA_DBREC_SIZE, 0);
+	if (!dev->dbrec_pool)
+		return ret;
+	dev->resp_pool = dma_pool_create("erdma_resp", &dev->pdev->dev, ERDMA_QUERY_BUF_SIZE,
+					 ERDMA_QUERY_BUF_SIZE, 0);
+	if (!dev->resp_pool)
+		goto err_dbrec;
+	dev->wq = alloc_workqueue("erdma-%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
+				  pci_name(dev->pdev));
+	if (!dev->wq)
+		goto err_resp;
+	ret = erdma_eqs_init(dev);
+	if (ret)
+		goto err_wq;
+	ret = erdma_cmdq_init(dev);
+	if (ret)
+		goto err_eqs;
+	return 0;
+
+err_eqs:
+	erdma_eqs_free(dev);
+err_wq:
+	destroy_workqueue(dev->wq);
+err_resp:
+	dma_pool_destroy(dev->resp_pool);
+err_dbrec:
+	dma_pool_destroy(dev->dbrec_pool);
+	return ret;
+}
+
+static void queues_free(struct erdma_dev *dev)
+{
+	erdma_cmdq_free(dev);
+	erdma_eqs_free(dev);
+	destroy_workqueue(dev->wq);
+	dma_pool_destroy(dev->resp_pool);
+	dma_pool_destroy(dev->dbrec_pool);
+}
+
+/* Takes the adapter out of service; its memory may be freed afterwards. */
+static void adapter_stop(struct erdma_dev *dev)
+{
+	erdma_cmdq_set_recoverable(dev, false);
+	flush_work(&dev->recovery);
+	erdma_ceqs_stop(dev);
+	erdma_common_irq_free(dev);
+	erdma_hw_halt(dev, false);
+	erdma_cmdq_reset(dev, -ENODEV);
+	erdma_orphans_free(dev);
+}
+
+static int adapter_start(struct erdma_dev *dev)
+{
+	int ret;
+
+	ret = erdma_common_irq_request(dev);
+	if (ret)
+		return ret;
+	ret = erdma_hw_start(dev, INIT_TIMEOUT_MS);
+	if (ret) {
+		dev_err(&dev->pdev->dev, "the adapter does not start: %d\n", ret);
+		goto err;
+	}
+	erdma_eqs_set_live(dev);
+	ret = erdma_ceqs_start(dev);
+	if (ret)
+		goto err;
+	erdma_cmdq_set_state(dev, ERDMA_CMDQ_EVENT);
+	ret = read_caps(dev);
+	if (ret)
+		goto err;
+	if (dev->caps.flags & ERDMA_FLAG_EXTEND_DB) {
+		ret = erdma_cmd_conf_device(dev);
+		if (ret)
+			goto err;
+	}
+	erdma_hw_read_mac(dev);
+	return 0;
+
+err:
+	adapter_stop(dev);
+	return ret;
+}
+
+/* Lets consumers use the device. */
+static int consumers_start(struct erdma_dev *dev)
+{
+	int ret;
+
+	erdma_verbs_init(dev);
+	ret = erdma_netdev_bind(dev);
+	if (ret)
+		return ret;
+	erdma_cmdq_set_recoverable(dev, true);
+	ret = ib_register_device(&dev->ibdev, "erdma_%d", &dev->pdev->dev);
+	if (ret)
+		goto err_netdev;
+	ret = erdma_netdev_register(dev);
+	if (ret)
+		goto err_device;
+	ret = erdma_diag_add(dev);
+	if (ret)
+		goto err_notifier;
+	return 0;
+
+err_notifier:
+	erdma_netdev_unregister(dev);
+err_device:
+	ib_unregister_device(&dev->ibdev);
+err_netdev:
+	erdma_netdev_unbind(dev);
+	return ret;
+}
+
+static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct erdma_dev *dev;
+	int ret;
+
+	dev = ib_alloc_device(erdma_dev, ibdev);
+	if (!dev)
+		return -ENOMEM;
+	dev->pdev = pdev;
+	dev->probed = local_clock();
+	spin_lock_init(&dev->orphan_lock);
+	INIT_LIST_HEAD(&dev->orphans);
+	spin_lock_init(&dev->netdev_lock);
+	INIT_WORK(&dev->recovery, erdma_recovery_work);
+	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
+	erdma_diag_init(dev);
+	pci_set_drvdata(pdev, dev);
+
+	ret = -ENOMEM;
+	dev->counters = alloc_percpu(struct erdma_counters);
+	if (!dev->counters)
+		goto err_dev;
+	ret = pci_start(dev);
+	if (ret)
+		goto err_counters;
+	ret = vectors_alloc(dev);
+	if (ret)
+		goto err_pci;
+	ret = queues_init(dev);
+	if (ret)
+		goto err_vectors;
+	ret = adapter_start(dev);
+	if (ret)
+		goto err_queues;
+	tables_init(dev);
+	ret = consumers_start(dev);
+	if (ret)
+		goto err_adapter;
+	return 0;
+
+err_adapter:
+	adapter_stop(dev);
+	tables_destroy(dev);
+err_queues:
+	queues_free(dev);
+err_vectors:
+	pci_free_irq_vectors(pdev);
+err_pci:
+	pci_stop(dev);
+err_counters:
+	free_percpu(dev->counters);
+err_dev:
+	ib_dealloc_device(&dev->ibdev);
+	return ret;
+}
+
+static void erdma_remove(struct pci_dev *pdev)
+{
+	struct erdma_dev *dev = pci_get_drvdata(pdev);
+
+	/* Nobody has to wait for answers that cannot come. */
+	if (erdma_hw_is_gone(dev))
+		erdma_dev_set_gone(dev);
+	erdma_diag_del(dev);
+	erdma_netdev_unregister(dev);
+	/* Ends all consumers and destroys all objects, with commands. */
+	ib_unregister_device(&dev->ibdev);
+	erdma_netdev_unbind(dev);
+	adapter_stop(dev);
+	queues_free(dev);
+	tables_destroy(dev);
+	pci_free_irq_vectors(pdev);
+	pci_stop(dev);
+	free_percpu(dev->counters);
+	ib_dealloc_device(&dev->ibdev);
+}
+
+static const struct pci_device_id erdma_ids[] = {
+	{ PCI_DEVICE(ERDMA_PCI_VENDOR, ERDMA_PCI_DEVICE) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, erdma_ids);
+
+static struct pci_driver erdma_driver = {
+	.name = ERDMA_DRV_NAME,
+	.id_table = erdma_ids,
+	.probe = erdma_probe,
+	.remove = erdma_remove,
+};
+module_pci_driver(erdma_driver);
+
+MODULE_DESCRIPTION("Elastic RDMA Adapter");
+MODULE_LICENSE("GPL");

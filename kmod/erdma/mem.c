@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory the adapter works on: kernel rings, pinned user buffers, doorbell
+ * records, and what is left of objects whose end the adapter did not confirm.
+ */
+
+#include <linux/dma-mapping.h>
+#include <linux/highmem.h>
+#include <linux/slab.h>
+
+#include "erdma.h"
+
+/**
+ * erdma_ring_alloc() - allocate a zeroed ring
+ * @dev: the device
+ * @ring: the ring
+ * @size: bytes
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_ring_alloc(struct erdma_dev *dev, struct erdma_ring *ring, size_t size)
+{
+	ring->va = dma_alloc_coherent(&dev->pdev->dev, size, &ring->dma,
+				      GFP_KERNEL | __GFP_NOWARN);
+	if (!ring->va)
+		return -ENOMEM;
+	ring->size = size;
+	return 0;
+}
+
+/**
+ * erdma_ring_free() - free a ring
+ * @dev: the device
+ * @ring: the ring; may be empty
+ *
+ * Context: process.
+ */
+void erdma_ring_free(struct erdma_dev *dev, struct erdma_ring *ring)
+{
+	if (ring->va)
+		dma_free_coherent(&dev->pdev->dev, ring->size, ring->va, ring->dma);
+	ring->va = NULL;
+}
+
+/**
+ * erdma_dbrec_alloc() - allocate a zeroed doorbell record
+ * @dev: the device
+ * @rec: the record
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_dbrec_alloc(struct erdma_dev *dev, struct erdma_dbrec *rec)
+{
+	rec->va = dma_pool_zalloc(dev->dbrec_pool, GFP_KERNEL, &rec->dma);
+	return rec->va ? 0 : -ENOMEM;
+}
+
+/**
+ * erdma_dbrec_free() - free a doorbell record
+ * @dev: the device
+ * @rec: the record; may be empty
+ *
+ * Context: any.
+ */
+void erdma_dbrec_free(struct erdma_dev *dev, struct erdma_dbrec *rec)
+{
+	if (rec->va)
+		dma_pool_free(dev->dbrec_pool, rec->va, rec->dma);
+	rec->va = NULL;
+}
+
+/**
+ * erdma_area_pin() - pin user memory and make its translation
+ * @dev: the device
+ * @area: the area, zeroed
+ * @va: user address
+ * @size: bytes
+ * @access: verbs access flags
+ * @page_sizes: what the adapter can translate with
+ * @max_direct: translation entries the command has room for
+ *
+ * Context: process, of the owner of the memory.
+ * Return: 0 or -errno; the area is unpinned by erdma_hostmem_free().
+ */
+int erdma_area_pin(struct erdma_dev *dev, struct erdma_area *area, u64 va, size_t size,
+		   int access, unsigned long page_sizes, u32 max_direct)
+{
+	unsigned long page_size;
+	int ret;
+
+	area->umem = ib_umem_get(&dev->ibdev, va, size, access);
+	if (IS_ERR(area->umem)) {
+		ret = PTR_ERR(area->umem);
+		area->umem = NULL;
+		return ret;
+	}
+	page_size = ib_umem_find_best_pgsz(area->umem, page_sizes, va);
+	if (!page_size) {
+		ret = -EINVAL;
+		goto err;
+	}
+	area->offset = va & (page_size - 1);
+	ret = erdma_mtt_from_umem(dev, &area->mtt, area->umem, page_size, max_direct, false);
+	if (ret)
+		goto err;
+	return 0;
+
+err:
+	ib_umem_release(area->umem);
+	area->umem = NULL;
+	return ret;
+}
+
+static bool dbpage_fits(const struct erdma_dbpage *page)
+{
+	return page->umem->owning_mm == current->mm;
+}
+
+/**
+ * erdma_dbpage_pin() - pin the page with a user's doorbell records
+ * @ctx: the user context
+ * @mem: memory of the object the records are for
+ * @va: address of the first record
+ * @size: bytes of all its records
+ *
+ * Providers put the records of many objects into one page, so it is shared.
+ *
+ * Context: process, of the owner of the memory.
+ * Return: 0 or -errno; unpinned by erdma_hostmem_free().
+ */
+int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, size_t size)
+{
+	struct erdma_dev *dev = to_erdma_dev(ctx->ibctx.device);
+	unsigned long index = va >> PAGE_SHIFT;
+	struct erdma_dbpage *page;
+	dma_addr_t dma;
+	int ret = 0;
+
+	if (!IS_ALIGNED(va, ERDMA_DBREC_SIZE) || offset_in_page(va) + size > PAGE_SIZE)
+		return -EINVAL;
+
+	mutex_lock(&ctx->dbpage_lock);
+	page = xa_load(&ctx->dbpages, index);
+	if (page && dbpage_fits(page)) {
+		refcount_inc(&page->refs);
+		goto found;
+	}
+
+	page = kzalloc(sizeof(*page), GFP_KERNEL);
+	if (!page) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	page->umem = ib_umem_get(&dev->ibdev, va & PAGE_MASK, PAGE_SIZE, 0);
+	if (IS_ERR(page->umem)) {
+		ret = PTR_ERR(page->umem);
+		kfree(page);
+		goto out;
+	}
+	refcount_set(&page->refs, 1);
+	page->index = index;
+	/* A page of another process under the same address is not shared. */
+	if (!xa_insert(&ctx->dbpages, index, page, GFP_KERNEL))
+		page->ctx = ctx;
+found:
+	mem->dbpage = page;
+	mem->db_offset = offset_in_page(va);
+	dma = sg_dma_address(page->umem->sgt_append.sgt.sgl) + mem->db_offset;
+	mem->dbrec[0].dma = dma;
+	mem->dbrec[1].dma = dma + ERDMA_DBREC_SIZE;
+out:
+	mutex_unlock(&ctx->dbpage_lock);
+	return ret;
+}
+
+/* Let no new object use the page; its context may be gone before it. */
+static void dbpage_unhash(struct erdma_dbpage *page, struct erdma_ctx *ctx)
+{
+	lockdep_assert_held(&ctx->dbpage_lock);
+	if (page->ctx)
+		xa_erase(&ctx->dbpages, page->index);
+	page->ctx = NULL;
+}
+
+static void dbpage_unpin(struct erdma_dbpage *page)
+{
+	struct erdma_ctx *ctx = READ_ONCE(page->ctx);
+
+	/*
+	 * A hashed page is only let go by objects of its context, which is
+	 * there as long as they are; an unhashed one is never hashed again.
+	 */
+	if (ctx) {
+		if (!refcount_dec_and_mutex_lock(&page->refs, &ctx->dbpage_lock))
+			return;
+		dbpage_unhash(page, ctx);
+		mutex_unlock(&ctx->dbpage_lock);
+	} else if (!refcount_dec_and_test(&page->refs)) {
+		return;
+	}
+	ib_umem_release(page->umem);
+	kfree(page);
+}
+
+/**
+ * erdma_dbpage_read() - read a user's doorbell record
+ * @mem: memory of the object
+ * @i: which of its records
+ *
+ * Context: any.
+ * Return: the value, which the user can make anything.
+ */
+u64 erdma_dbpage_read(const struct erdma_hostmem *mem, u32 i)
+{
+	struct page *page = sg_page(mem->dbpage->umem->sgt_append.sgt.sgl);
+	void *va = kmap_local_page(page);
+	u64 value;
+
+	value = le64_to_cpu(READ_ONCE(*(__le64 *)(va + mem->db_offset + i * ERDMA_DBREC_SIZE)));
+	kunmap_local(va);
+	return value;
+}
+
+/**
+ * erdma_hostmem_alloc() - make an empty description of an object's memory
+ * @table: table the object will be in
+ *
+ * Context: process.
+ * Return: the description or NULL.
+ */
+struct erdma_hostmem *erdma_hostmem_alloc(struct erdma_table *table)
+{
+	struct erdma_hostmem *mem = kzalloc(sizeof(*mem), GFP_KERNEL);
+
+	if (mem)
+		mem->table = table;
+	return mem;
+}
+
+/**
+ * erdma_hostmem_ring() - add a kernel ring and its doorbell record
+ * @dev: the device
+ * @mem: memory of the object
+ * @i: which of its queues
+ * @size: bytes
+ * @page_shift: the ring lies in one piece and is described as one page so big
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; freed by erdma_hostmem_free() in any case.
+ */
+int erdma_hostmem_ring(struct erdma_dev *dev, struct erdma_hostmem *mem, int i,
+		       size_t size, u8 page_shift)
+{
+	int ret;
+
+	ret = erdma_ring_alloc(dev, &mem->ring[i], size);
+	if (ret)
+		return ret;
+	ret = erdma_dbrec_alloc(dev, &mem->dbrec[i]);
+	if (ret)
+		return ret;
+	ret = erdma_mtt_alloc(dev, &mem->area[i].mtt, 1, page_shift, 1, false);
+	if (ret)
+		return ret;
+	erdma_mtt_set(&mem->area[i].mtt, 0, mem->ring[i].dma);
+	return 0;
+}
+
+/**
+ * erdma_hostmem_free() - give an object's memory back, and its number
+ * @dev: the device
+ * @mem: the memory; a number of 0 was never reserved
+ *
+ * Context: process; the adapter no longer uses it.
+ */
+void erdma_hostmem_free(struct erdma_dev *dev, struct erdma_hostmem *mem)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(mem->area); i++) {
+		erdma_mtt_free(dev, &mem->area[i].mtt);
+		ib_umem_release(mem->area[i].umem);
+		erdma_ring_free(dev, &mem->ring[i]);
+		erdma_dbrec_free(dev, &mem->dbrec[i]);
+	}
+	if (mem->dbpage)
+		dbpage_unpin(mem->dbpage);
+	if (mem->id)
+		erdma_table_release(mem->table, mem->id);
+	kfree(mem);
+}
+
+/**
+ * erdma_hostmem_retire() - an object is gone; do what can be done with its
+ *	memory
+ * @dev: the device
+ * @mem: the memory
+ * @done: the adapter is known to be done with it
+ *
+ * Memory the adapter may still use is kept, with its number, until the next
+ * reset.
+ *
+ * Context: process.
+ */
+void erdma_hostmem_retire(struct erdma_dev *dev, struct erdma_hostmem *mem, bool done)
+{
+	struct erdma_ctx *ctx;
+
+	if (done) {
+		erdma_hostmem_free(dev, mem);
+		return;
+	}
+	if (mem->dbpage) {
+		ctx = READ_ONCE(mem->dbpage->ctx);
+		if (ctx) {
+			mutex_lock(&ctx->dbpage_lock);
+			dbpage_unhash(mem->dbpage, ctx);
+			mutex_unlock(&ctx->dbpage_lock);
+		}
+	}
+	spin_lock(&dev->orphan_lock);
+	list_add_tail(&mem->orphan, &dev->orphans);
+	spin_unlock(&dev->orphan_lock);
+}
+
+/**
+ * erdma_orphans_free() - free what retired objects left behind
+ * @dev: the device
+ *
+ * Context: process; the adapter was reset or is gone.
+ */
+void erdma_orphans_free(struct erdma_dev *dev)
+{
+	struct erdma_hostmem *mem, *tmp;
+	LIST_HEAD(list);
+
+	spin_lock(&dev->orphan_lock);
+	list_splice_init(&dev->orphans, &list);
+	spin_unlock(&dev->orphan_lock);
+	list_for_each_entry_safe(mem, tmp, &list, orphan)
+		erdma_hostmem_free(dev, mem);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Memory regions (hw 4.9, 5). */
+
+#include <linux/bitfield.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "erdma.h"
+
+#define PAGE_SIZES	(SZ_1G | (SZ_1G - SZ_4K))
+#define FRMR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
+
+/**
+ * erdma_mr_rights() - verbs access flags in the adapter's terms
+ * @access: IB_ACCESS_*
+ *
+ * Return: ERDMA_MR_L*, ERDMA_MR_R*.
+ */
+u32 erdma_mr_rights(int access)
+{
+	return ERDMA_MR_LR |
+	       (access & IB_ACCESS_LOCAL_WRITE ? ERDMA_MR_LW : 0) |
+	       (access & IB_ACCESS_REMOTE_READ ? ERDMA_MR_RR : 0) |
+	       (access & IB_ACCESS_REMOTE_WRITE ? ERDMA_MR_RW : 0) |
+	       (access & IB_ACCESS_REMOTE_ATOMIC ? ERDMA_MR_RA : 0);
+}
+
+static bool scattered(struct erdma_dev *dev)
+{
+	return dev->caps.flags & ERDMA_FLAG_MTT_VA;
+}
+
+static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, int access,
+				 struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
+	struct erdma_mr *mr;
+	int ret = -ENOMEM;
+
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr)
+		goto err;
+	mr->mem = erdma_hostmem_alloc(&dev->mrs);
+	if (!mr->mem)
+		goto err_mr;
+	ret = erdma_table_reserve(&dev->mrs, &mr->mpt);
+	if (ret)
+		goto err_mem;
+	mr->mem->id = mr->mpt;
+	mr->type = type;
+	mr->access = access;
+	mr->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
+	mr->ibmr.pd = ibpd;
+	mr->ibmr.device = ibpd->device;
+	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt);
+	mr->ibmr.rkey = mr->ibmr.lkey;
+	erdma_obj_init(&mr->obj, READ_ONCE(dev->epoch));
+	return mr;
+
+err_mem:
+	erdma_hostmem_free(dev, mr->mem);
+err_mr:
+	kfree(mr);
+err:
+	erdma_count(dev, ERDMA_CNT_MR_REGISTER_FAILURES);
+	return ERR_PTR(ret);
+}
+
+/* Undoes mr_alloc() and what was added to the memory. */
+static struct ib_mr *mr_fail(struct erdma_dev *dev, struct erdma_mr *mr, bool done, int ret)
+{
+	erdma_hostmem_retire(dev, mr->mem, done);
+	kfree(mr);
+	erdma_count(dev, ERDMA_CNT_MR_REGISTER_FAILURES);
+	return ERR_PTR(ret);
+}
+
+static struct ib_mr *mr_register(struct erdma_dev *dev, struct erdma_mr *mr)
+{
+	bool done;
+	int ret;
+
+	ret = erdma_cmd_reg_mr(dev, mr);
+	if (ret) {
+		done = ret != -ETIMEDOUT || !erdma_cmd_dereg_mr(dev, mr->ibmr.lkey) ||
+		       erdma_obj_is_dead(dev, &mr->obj);
+		return mr_fail(dev, mr, done, ret);
+	}
+	if (mr->ctx)
+		atomic_inc(&mr->ctx->mrs);
+	erdma_table_publish(&dev->mrs, mr->mpt, &mr->obj);
+	erdma_count(dev, ERDMA_CNT_MR_REGISTERS);
+	return &mr->ibmr;
+}
+
+/**
+ * erdma_get_dma_mr() - verb: an MR of all DMA addresses
+ * @ibpd: the PD
+ * @access: verbs access flags
+ *
+ * Context: process.
+ * Return: the MR or ERR_PTR.
+ */
+struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access)
+{
+	struct erdma_mr *mr = mr_alloc(ibpd, ERDMA_MR_DMA, access, NULL);
+
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->valid = true;
+	return mr_register(to_erdma_dev(ibpd->device), mr);
+}
+
+/**
+ * erdma_alloc_mr() - verb: an MR for fast registration
+ * @ibpd: the PD
+ * @type: what kind
+ * @max_num_sg: pages
+ *
+ * Context: process.
+ * Return: the MR or ERR_PTR.
+ */
+struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
+	struct erdma_mr *mr;
+	int ret;
+
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!max_num_sg || max_num_sg > ERDMA_MAX_ALLOC_MR_PAGES)
+		return ERR_PTR(-EINVAL);
+	mr = mr_alloc(ibpd, ERDMA_MR_FRMR, FRMR_ACCESS, NULL);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	/* Always a table: the work request refers to it. */
+	ret = erdma_mtt_alloc(dev, &mr->mem->area[0].mtt, max_num_sg, PAGE_SHIFT, 0,
+			      scattered(dev));
+	if (ret)
+		return mr_fail(dev, mr, true, ret);
+	return mr_register(dev, mr);
+}
+
+static int set_page(struct ib_mr *ibmr, u64 addr)
+{
+	struct erdma_mr *mr = to_erdma_mr(ibmr);
+	struct erdma_mtt *mtt = &mr->mem->area[0].mtt;
+
+	if (mr->filled >= mtt->count)
+		return -ENOMEM;
+	erdma_mtt_set(mtt, mr->filled++, addr);
+	return 0;
+}
+
+/**
+ * erdma_map_mr_sg() - verb: say what a fast-registration MR shall cover
+ * @ibmr: the MR
+ * @sg: DMA-mapped memory
+ * @sg_nents: its entries
+ * @sg_offset: into the first one
+ *
+ * Context: any.
+ * Return: entries mapped, or -errno.
+ */
+int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		    unsigned int *sg_offset)
+{
+	struct erdma_mr *mr = to_erdma_mr(ibmr);
+	int n;
+
+	if (mr->type != ERDMA_MR_FRMR || ibmr->page_size != PAGE_SIZE)
+		return -EINVAL;
+	mr->filled = 0;
+	n = ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, set_page);
+	erdma_mtt_sync(to_erdma_dev(ibmr->device), &mr->mem->area[0].mtt);
+	return n;
+}
+
+static int pin(struct erdma_dev *dev, struct erdma_mr *mr, u64 start)
+{
+	struct erdma_area *area = &mr->mem->area[0];
+	unsigned long page_size;
+	struct ib_umem *umem;
+
+	umem = ib_umem_get(&dev->ibdev, start, mr->length, mr->access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	area->umem = umem;
+	page_size = ib_umem_find_best_pgsz(umem, PAGE_SIZES, mr->iova);
+	if (!page_size)
+		return -EINVAL;
+	return erdma_mtt_from_umem(dev, &area->mtt, umem, page_size, ERDMA_MR_INLINE_MTT,
+				   scattered(dev));
+}
+
+/**
+ * erdma_reg_user_mr() - verb: register memory of a process
+ * @ibpd: the PD
+ * @start: its address
+ * @length: bytes
+ * @virt: its address in work requests
+ * @access: verbs access flags
+ * @udata: not used
+ *
+ * Context: process.
+ * Return: the MR or ERR_PTR.
+ */
+struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
+				int access, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
+	struct erdma_mr *mr;
+	int ret;
+
+	if (!length || length > dev->caps.max_mr_size)
+		return ERR_PTR(-EINVAL);
+	if (access & IB_ACCESS_REMOTE_ATOMIC && !(dev->caps.flags & ERDMA_FLAG_ATOMIC))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (access & (IB_ACCESS_ON_DEMAND | IB_ZERO_BASED | IB_ACCESS_MW_BIND))
+		return ERR_PTR(-EOPNOTSUPP);
+	mr = mr_alloc(ibpd, ERDMA_MR_NORMAL, access, udata);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->iova = virt;
+	mr->length = length;
+	mr->valid = true;
+	ret = pin(dev, mr, start);
+	if (ret)
+		return mr_fail(dev, mr, true, ret);
+	return mr_register(dev, mr);
+}
+
+/**
+ * erdma_dereg_mr() - verb: deregister an MR
+ * @ibmr: the MR; freed here
+ * @udata: not used
+ *
+ * Context: process.
+ * Return: 0; should the adapter refuse, the memory is kept until a reset.
+ */
+int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibmr->device);
+	struct erdma_mr *mr = to_erdma_mr(ibmr);
+	int ret = 0;
+
+	if (!erdma_obj_is_dead(dev, &mr->obj))
+		ret = erdma_cmd_dereg_mr(dev, ibmr->lkey);
+	if (ret && erdma_obj_is_dead(dev, &mr->obj))
+		ret = 0;
+	if (ret)
+		ibdev_err_ratelimited(&dev->ibdev, "MR %u is not deregistered: %d\n", mr->mpt,
+				      ret);
+	erdma_table_unpublish(&dev->mrs, mr->mpt, &mr->obj);
+	if (mr->ctx)
+		atomic_dec(&mr->ctx->mrs);
+	erdma_hostmem_retire(dev, mr->mem, !ret);
+	kfree(mr);
+	erdma_count(dev, ERDMA_CNT_MR_DEREGISTERS);
+	return 0;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Protection domains: a number, for the adapter. */
+
+#include <rdma/uverbs_ioctl.h>
+
+#include "erdma.h"
+
+/**
+ * erdma_alloc_pd() - verb: make a PD
+ * @ibpd: the PD
+ * @udata: NULL for the kernel
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
+	struct erdma_pd *pd = to_erdma_pd(ibpd);
+	int ret;
+
+	ret = erdma_table_reserve(&dev->pds, &pd->pdn);
+	if (ret)
+		return ret;
+	pd->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
+	if (pd->ctx)
+		atomic_inc(&pd->ctx->pds);
+	erdma_obj_init(&pd->obj, READ_ONCE(dev->epoch));
+	erdma_table_publish(&dev->pds, pd->pdn, &pd->obj);
+	erdma_count(dev, ERDMA_CNT_PD_ALLOCS);
+	return 0;
+}
+
+/**
+ * erdma_dealloc_pd() - verb: free a PD
+ * @ibpd: the PD
+ * @udata: NULL for the kernel
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
+	struct erdma_pd *pd = to_erdma_pd(ibpd);
+
+	erdma_table_unpublish(&dev->pds, pd->pdn, &pd->obj);
+	erdma_table_release(&dev->pds, pd->pdn);
+	if (pd->ctx)
+		atomic_dec(&pd->ctx->pds);
+	erdma_count(dev, ERDMA_CNT_PD_DEALLOCS);
+	return 0;
+}

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Queue pairs: life and states (hw 4.7, 4.8, 6.8). */
+
+#include <rdma/uverbs_ioctl.h>
+
+#include "abi.h"
+#include "erdma.h"
+
+#define PAGE_SIZES	(SZ_512K | (SZ_512K - SZ_4K))
+/* A ring in one piece is described as one page of this size. */
+#define RING_PAGE_SHIFT	20
+
+static int check_attr(struct erdma_dev *dev, const struct ib_qp_init_attr *attr)
+{
+	const struct ib_qp_cap *cap = &attr->cap;
+
+	if (attr->qp_type != IB_QPT_RC || attr->srq || attr->create_flags || attr->rwq_ind_tbl)
+		return -EOPNOTSUPP;
+	if (!cap->max_send_wr || cap->max_send_wr > dev->caps.max_send_wr ||
+	    !cap->max_recv_wr || cap->max_recv_wr > dev->caps.max_recv_wr ||
+	    cap->max_send_sge > ERDMA_MAX_SEND_SGE || cap->max_recv_sge > ERDMA_MAX_RECV_SGE ||
+	    cap->max_inline_data > ERDMA_MAX_INLINE)
+		return -EINVAL;
+	if (!attr->send_cq || !attr->recv_cq)
+		return -EINVAL;
+	return 0;
+}
+
+static int init_user(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *udata,
+		     struct erdma_uresp_create_qp *resp)
+{
+	size_t sq_size = (size_t)qp->sq_depth * ERDMA_WQEBB_SIZE;
+	size_t rq_size = (size_t)qp->rq_depth * ERDMA_RQE_SIZE;
+	size_t rq_offset = ALIGN(sq_size, ERDMA_HW_PAGE_SIZE);
+	struct erdma_ureq_create_queue req;
+	int ret;
+
+	if (udata->inlen < sizeof(req))
+		return -EINVAL;
+	ret = ib_copy_from_udata(&req, udata, sizeof(req));
+	if (ret)
+		return ret;
+	if (req.rsvd || req.buf_len < rq_offset + rq_size ||
+	    !IS_ALIGNED(req.buf_va, ERDMA_HW_PAGE_SIZE) ||
+	    (udata->inlen > sizeof(req) &&
+	     !ib_is_udata_cleared(udata, sizeof(req), udata->inlen - sizeof(req))))
+		return -EINVAL;
+	resp->rq_offset = rq_offset;
+	ret = erdma_area_pin(dev, &qp->mem->area[0], req.buf_va, sq_size, 0, PAGE_SIZES,
+			     ERDMA_QP_INLINE_MTT);
+	if (ret)
+		return ret;
+	ret = erdma_area_pin(dev, &qp->mem->area[1], req.buf_va + rq_offset, rq_size, 0,
+			     PAGE_SIZES, ERDMA_QP_INLINE_MTT);
+	if (ret)
+		return ret;
+	return erdma_dbpage_pin(qp->ctx, qp->mem, req.dbrec_va, 2 * ERDMA_DBREC_SIZE);
+}
+
+static int init_kernel(struct erdma_dev *dev, struct erdma_qp *qp,
+		       const struct ib_qp_init_attr *attr)
+{
+	int ret;
+
+	ret = erdma_hostmem_ring(dev, qp->mem, 0, (size_t)qp->sq_depth * ERDMA_WQEBB_SIZE,
+				 RING_PAGE_SHIFT);
+	if (ret)
+		return ret;
+	ret = erdma_hostmem_ring(dev, qp->mem, 1, (size_t)qp->rq_depth * ERDMA_RQE_SIZE,
+				 RING_PAGE_SHIFT);
+	if (ret)
+		return ret;
+	return erdma_kqp_init(qp, attr);
+}
+
+static bool destroy_in_adapter(struct erdma_dev *dev, struct erdma_qp *qp)
+{
+	int ret = 0;
+
+	if (!erdma_obj_is_dead(dev, &qp->obj))
+		ret = erdma_cmd_destroy_qp(dev, qp->qpn);
+	if (!ret || erdma_obj_is_dead(dev, &qp->obj))
+		return true;
+	ibdev_err_ratelimited(&dev->ibdev, "QP %u is not destroyed: %d\n", qp->qpn, ret);
+	return false;
+}
+
+static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp,
+		   const struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	struct erdma_uresp_create_qp resp = {};
+	bool done = true;
+	int ret;
+
+	qp->mem = erdma_hostmem_alloc(&dev->qps);
+	if (!qp->mem)
+		return -ENOMEM;
+	ret = erdma_table_reserve(&dev->qps, &qp->qpn);
+	if (ret)
+		goto err;
+	qp->mem->id = qp->qpn;
+	ret = udata ? init_user(dev, qp, udata, &resp) : init_kernel(dev, qp, attr);
+	if (ret)
+		goto err;
+	ret = erdma_cmd_create_qp(dev, qp, &qp->cookie);
+	if (ret) {
+		/* Nobody knows what became of a command without an answer. */
+		if (ret == -ETIMEDOUT)
+			done = destroy_in_adapter(dev, qp);
+		goto err_kqp;
+	}
+	if (udata) {
+		resp.qpn = qp->qpn;
+		resp.sq_depth = qp->sq_depth;
+		resp.rq_depth = qp->rq_depth;
+		ret = ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
+		if (ret) {
+			done = destroy_in_adapter(dev, qp);
+			goto err_kqp;
+		}
+	}
+	return 0;
+
+err_kqp:
+	if (qp->kqp)
+		erdma_kqp_free(qp);
+err:
+	erdma_hostmem_retire(dev, qp->mem, done);
+	return ret;
+}
+
+/**
+ * erdma_create_qp() - verb: make a QP
+ * @ibqp: the QP
+ * @attr: what it is to be
+ * @udata: NULL for the kernel
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
+	struct erdma_qp *qp = to_erdma_qp(ibqp);
+	int ret;
+
+	ret = check_attr(dev, attr);
+	if (ret)
+		goto err;
+	qp->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
+	qp->sq_depth = roundup_pow_of_two(attr->cap.max_send_wr * ERDMA_MAX_SQEBB_PER_WQE);
+	qp->rq_depth = roundup_pow_of_two(attr->cap.max_recv_wr);
+	mutex_init(&qp->state_lock);
+	erdma_obj_init(&qp->obj, READ_ONCE(dev->epoch));
+	qp->state_since = qp->obj.created;
+	ret = -EIO;
+	if ((qp->ctx && erdma_obj_is_dead(dev, &qp->ctx->obj)) ||
+	    erdma_obj_is_dead(dev, &to_erdma_cq(attr->send_cq)->obj) ||
+	    erdma_obj_is_dead(dev, &to_erdma_cq(attr->recv_cq)->obj))
+		goto err;
+	ret = qp_init(dev, qp, attr, udata);
+	if (ret)
+		goto err;
+	ibqp->qp_num = qp->qpn;
+	if (qp->ctx)
+		atomic_inc(&qp->ctx->qps);
+	erdma_table_publish(&dev->qps, qp->qpn, &qp->obj);
+	erdma_count(dev, ERDMA_CNT_QP_CREATES);
+	return 0;
+
+err:
+	erdma_count(dev, ERDMA_CNT_QP_CREATE_FAILURES);
+	return ret;
+}
+
+/**
+ * erdma_destroy_qp() - verb: destroy a QP
+ * @ibqp: the QP
+ * @udata: NULL for the kernel
+ *
+ * Context: process; waits for the connection manager to let go of the QP.
+ * Return: 0; should the adapter refuse, the memory is kept until a reset.
+ */
+int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
+	struct erdma_qp *qp = to_erdma_qp(ibqp);
+	bool done;
+
+	/* A refusal does not matter: what counts is the destruction. */
+	erdma_qp_stop(qp, ERDMA_QPS_ERROR);
+	done = destroy_in_adapter(dev, qp);
+	erdma_table_unpublish(&dev->qps, qp->qpn, &qp->obj);
+	if (qp->kqp)
+		erdma_kqp_free(qp);
+	if (qp->ctx)
+		atomic_dec(&qp->ctx->qps);
+	erdma_hostmem_retire(dev, qp->mem, done);
+	mutex_destroy(&qp->state_lock);
+	erdma_count(dev, ERDMA_CNT_QP_DESTROYS);
+	return 0;
+}
+
+static void set_state(struct erdma_qp *qp, enum erdma_qp_state state)
+{
+	lockdep_assert_held(&qp->state_lock);
+	WRITE_ONCE(qp->state, state);
+	WRITE_ONCE(qp->state_since, local_clock());
+	if (state == ERDMA_QPS_IDLE)
+		qp->connected = false;
+	if (state > ERDMA_QPS_RTS && qp->kqp)
+		erdma_kqp_reflush(qp);
+}
+
+/* Asks the adapter, then notes the state. */
+static int change_state(struct erdma_qp *qp, enum erdma_qp_state state,
+			const struct erdma_rts *rts)
+{
+	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
+	int ret;
+
+	if (erdma_obj_is_dead(dev, &qp->obj)) {
+		if (state <= ERDMA_QPS_RTS)
+			return -EIO;
+	} else {
+		ret = erdma_cmd_modify_qp(dev, qp->qpn, state, rts);
+		if (ret && !erdma_obj_is_dead(dev, &qp->obj))
+			return ret;
+	}
+	set_state(qp, state);
+	return 0;
+}
+
+/*
+ * The table of hw 6.8, but for the change to RTS, which needs a connection.
+ * Sets *closed when the connection manager has to be told.
+ */
+static int transition(struct erdma_qp *qp, enum erdma_qp_state state, bool *closed)
+{
+	int ret;
+
+	lockdep_assert_held(&qp->state_lock);
+	*closed = false;
+	switch (qp->state) {
+	case ERDMA_QPS_IDLE:
+	case ERDMA_QPS_RTR:
+		if (state == ERDMA_QPS_RTS)
+			return -EINVAL;
+		if (state == ERDMA_QPS_ERROR) {
+			*closed = true;
+			return change_state(qp, state, NULL);
+		}
+		/* The adapter has no say in these two. */
+		if (state == ERDMA_QPS_IDLE || state == ERDMA_QPS_RTR)
+			set_state(qp, state);
+		return 0;
+	case ERDMA_QPS_RTS:
+		if (state <= ERDMA_QPS_RTS)
+			return 0;
+		ret = change_state(qp, state, NULL);
+		*closed = !ret || state == ERDMA_QPS_ERROR;
+		return ret;
+	case ERDMA_QPS_TERMINATE:
+		if (state == ERDMA_QPS_ERROR)
+			set_state(qp, state);
+		return 0;
+	case ERDMA_QPS_CLOSING:
+		if (state == ERDMA_QPS_CLOSING)
+			return 0;
+		if (state == ERDMA_QPS_ERROR)
+			return change_state(qp, state, NULL);
+		if (state != ERDMA_QPS_IDLE)
+			return -ECONNABORTED;
+		set_state(qp, state);
+		return 0;
+	default:
+		return state > ERDMA_QPS_RTS ? 0 : -EINVAL;
+	}
+}
+
+/* Takes the CM's callback out: it is called once, without the lock. */
+static void tell_cm(struct erdma_qp *qp)
+{
+	void (*closed)(struct erdma_qp *qp, void *cm_data);
+	void *cm_data;
+
+	mutex_lock(&qp->state_lock);
+	closed = qp->cm_closed;
+	cm_data = qp->cm_data;
+	qp->cm_closed = NULL;
+	qp->cm_data = NULL;
+	mutex_unlock(&qp->state_lock);
+	if (closed)
+		closed(qp, cm_data);
+}
+
+static int modify(struct erdma_qp *qp, enum erdma_qp_state state)
+{
+	bool closed;
+	int ret;
+
+	mutex_lock(&qp->state_lock);
+	ret = transition(qp, state, &closed);
+	mutex_unlock(&qp->state_lock);
+	if (closed)
+		tell_cm(qp);
+	return ret;
+}
+
+/**
+ * erdma_qp_stop() - leave service, or never enter it
+ * @qp: the QP, referenced
+ * @state: ERDMA_QPS_CLOSING, ERDMA_QPS_TERMINATE or ERDMA_QPS_ERROR
+ *
+ * Tells the connection manager when this ends a connection (see
+ * erdma_qp_attach_cm()).
+ *
+ * Context: process.
+ * Return: 0 or -errno; whether the adapter refused or not, after
+ * ERDMA_QPS_ERROR the connection manager is out of it.
+ */
+int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state)
+{
+	if (WARN_ON_ONCE(state <= ERDMA_QPS_RTS))
+		return -EINVAL;
+	return modify(qp, state);
+}
+
+/**
+ * erdma_qp_modify_to_rts() - hand a connection over to the adapter
+ * @qp: the QP, referenced
+ * @rts: the connection
+ *
+ * Context: process.
+ * Return: 0; -EINVAL in a state other than IDLE and RTR; or what the adapter
+ * made of it.
+ */
+int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts)
+{
+	int ret = -EINVAL;
+
+	mutex_lock(&qp->state_lock);
+	if (qp->state == ERDMA_QPS_IDLE || qp->state == ERDMA_QPS_RTR) {
+		ret = change_state(qp, ERDMA_QPS_RTS, rts);
+		if (!ret) {
+			qp->conn = *rts;
+			qp->connected = true;
+		}
+	}
+	mutex_unlock(&qp->state_lock);
+	return ret;
+}
+
+/**
+ * erdma_qp_attach_cm() - be told when a QP's connection ends
+ * @qp: the QP, referenced for as long as it is attached
+ * @closed: called once, in process context and without any lock, when the QP
+ *	leaves RTS or goes to ERROR before that, dies with the adapter, or is
+ *	destroyed; never after erdma_qp_detach_cm() if that returned true
+ * @cm_data: its argument
+ *
+ * Context: process.
+ * Return: 0; -EINVAL in a state other than IDLE and RTR; -EBUSY when attached.
+ */
+int erdma_qp_attach_cm(struct erdma_qp *qp,
+		       void (*closed)(struct erdma_qp *qp, void *cm_data), void *cm_data)
+{
+	int ret = 0;
+
+	mutex_lock(&qp->state_lock);
+	if (qp->state != ERDMA_QPS_IDLE && qp->state != ERDMA_QPS_RTR) {
+		ret = -EINVAL;
+	} else if (qp->cm_closed) {
+		ret = -EBUSY;
+	} else {
+		qp->cm_closed = closed;
+		qp->cm_data = cm_data;
+	}
+	mutex_unlock(&qp->state_lock);
+	return ret;
+}
+
+/**
+ * erdma_qp_detach_cm() - do not be told any more
+ * @qp: the QP, referenced
+ *
+ * Context: process.
+ * Return: false when the callback was or is being called instead.
+ */
+bool erdma_qp_detach_cm(struct erdma_qp *qp)
+{
+	bool attached;
+
+	mutex_lock(&qp->state_lock);
+	attached = qp->cm_closed;
+	qp->cm_closed = NULL;
+	qp->cm_data = NULL;
+	mutex_unlock(&qp->state_lock);
+	return attached;
+}
+
+/**
+ * erdma_qp_get() - find a QP and reference it
+ * @dev: the device
+ * @qpn: its number
+ *
+ * Context: any.
+ * Return: the QP or NULL; erdma_obj_put(&qp->obj) lets it go.
+ */
+struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn)
+{
+	struct erdma_obj *obj = erdma_table_get(&dev->qps, qpn);
+
+	return obj ? container_of(obj, struct erdma_qp, obj) : NULL;
+}
+
+/**
+ * erdma_qp_event() - deliver an asynchronous event
+ * @qp: the QP, referenced
+ * @type: what happened
+ *
+ * Context: process.
+ */
+void erdma_qp_event(struct erdma_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = type,
+	};
+
+	WRITE_ONCE(qp->events, qp->events + 1);
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+/**
+ * erdma_qp_died() - the adapter has forgotten a QP
+ * @qp: the QP, referenced
+ *
+ * Context: process.
+ */
+void erdma_qp_died(struct erdma_qp *qp)
+{
+	erdma_qp_stop(qp, ERDMA_QPS_ERROR);
+	erdma_qp_event(qp, IB_EVENT_QP_FATAL);
+}
+
+static enum erdma_qp_state from_ib_state(enum ib_qp_state state)
+{
+	switch (state) {
+	case IB_QPS_RESET:
+	case IB_QPS_INIT:
+		return ERDMA_QPS_IDLE;
+	case IB_QPS_RTR:
+		return ERDMA_QPS_RTR;
+	case IB_QPS_RTS:
+		return ERDMA_QPS_RTS;
+	case IB_QPS_SQD:
+		return ERDMA_QPS_CLOSING;
+	case IB_QPS_SQE:
+		return ERDMA_QPS_TERMINATE;
+	default:
+		return ERDMA_QPS_ERROR;
+	}
+}
+
+/**
+ * erdma_qp_ib_state() - the state of a QP in verbs terms
+ * @qp: the QP
+ *
+ * Context: any.
+ */
+enum ib_qp_state erdma_qp_ib_state(const struct erdma_qp *qp)
+{
+	switch (READ_ONCE(qp->state)) {
+	case ERDMA_QPS_IDLE:
+		return IB_QPS_INIT;
+	case ERDMA_QPS_RTR:
+		return IB_QPS_RTR;
+	case ERDMA_QPS_RTS:
+		return IB_QPS_RTS;
+	default:
+		return IB_QPS_ERR;
+	}
+}
+
+/**
+ * erdma_modify_qp() - verb: change a QP
+ * @ibqp: the QP
+ * @attr: new attributes
+ * @mask: which; only the state means anything to the adapter
+ * @udata: not used
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata)
+{
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	if (!(mask & IB_QP_STATE))
+		return 0;
+	return modify(to_erdma_qp(ibqp), from_ib_state(attr->qp_state));
+}
+
+/**
+ * erdma_query_qp() - verb: tell of a QP
+ * @ibqp: the QP
+ * @attr: attributes
+ * @mask: which; all are given
+ * @init_attr: attributes of creation
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init_attr)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
+	struct net_device *netdev = erdma_netdev_get(dev);
+	struct erdma_qp *qp = to_erdma_qp(ibqp);
+
+	attr->qp_state = erdma_qp_ib_state(qp);
+	attr->cur_qp_state = attr->qp_state;
+	/* In units of the queues: that is what the provider works with. */
+	attr->cap.max_send_wr = qp->sq_depth;
+	attr->cap.max_recv_wr = qp->rq_depth;
+	attr->cap.max_send_sge = ERDMA_MAX_SEND_SGE;
+	attr->cap.max_recv_sge = ERDMA_MAX_RECV_SGE;
+	attr->cap.max_inline_data = ERDMA_MAX_INLINE;
+	attr->path_mtu = ib_mtu_int_to_enum(netdev ? netdev->mtu : 1024);
+	attr->max_rd_atomic = ERDMA_MAX_ORD;
+	attr->max_dest_rd_atomic = ERDMA_MAX_IRD;
+	attr->qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+				IB_ACCESS_REMOTE_READ;
+	attr->port_num = ERDMA_PORT;
+	if (netdev)
+		dev_put(netdev);
+
+	init_attr->event_handler = ibqp->event_handler;
+	init_attr->qp_context = ibqp->qp_context;
+	init_attr->send_cq = ibqp->send_cq;
+	init_attr->recv_cq = ibqp->recv_cq;
+	init_attr->cap = attr->cap;
+	init_attr->sq_sig_type = qp->kqp && qp->kqp->signal_all ? IB_SIGNAL_ALL_WR :
+								  IB_SIGNAL_REQ_WR;
+	init_attr->qp_type = ibqp->qp_type;
+	return 0;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What happens after a lost command.
+ *
+ * First the queue is asked whether it answers at all. If so nothing else was
+ * hurt. If not, the adapter is reset and started again with empty rings. It
+ * has forgotten all objects then: they are marked dead by raising the epoch,
+ * their consumers are told, and destroying them needs no command. New objects
+ * work at once.
+ */
+
+#include "erdma.h"
+#include "trace.h"
+
+enum erdma_recovery_step {
+	STEP_BEGIN,
+	STEP_PROBE,
+	STEP_RESET,
+	STEP_END,
+	STEP_GONE,
+};
+
+/* The adapter has forgotten all objects, and cannot reach any memory now. */
+static void forget_all(struct erdma_dev *dev)
+{
+	/* Before anybody is told that his command was given up. */
+	WRITE_ONCE(dev->epoch, dev->epoch + 1);
+	erdma_cmdq_reset(dev, -ECANCELED);
+	erdma_eqs_reset(dev);
+	erdma_orphans_free(dev);
+	erdma_ctx_zap(dev);
+}
+
+static int start_again(struct erdma_dev *dev)
+{
+	int ret;
+
+	ret = erdma_hw_start(dev, 500);
+	if (ret)
+		return ret;
+	erdma_eqs_set_live(dev);
+	ret = erdma_ceqs_create(dev);
+	if (ret)
+		return ret;
+	if (dev->caps.flags & ERDMA_FLAG_EXTEND_DB)
+		ret = erdma_cmd_conf_device(dev);
+	return ret;
+}
+
+static int reset(struct erdma_dev *dev)
+{
+	int ret;
+
+	erdma_hw_halt(dev, true);
+	forget_all(dev);
+	ret = start_again(dev);
+	if (ret) {
+		erdma_hw_halt(dev, false);
+		forget_all(dev);
+	}
+	return ret;
+}
+
+/* Tells consumers of objects that the adapter has forgotten. */
+static void tell_consumers(struct erdma_dev *dev)
+{
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = ERDMA_PORT,
+		.event = IB_EVENT_DEVICE_FATAL,
+	};
+	struct erdma_obj *obj;
+	u64 id;
+
+	ib_dispatch_event(&event);
+	for (id = 0; (obj = erdma_table_next(&dev->qps, &id)); id++) {
+		if (erdma_obj_is_dead(dev, obj))
+			erdma_qp_died(container_of(obj, struct erdma_qp, obj));
+		erdma_obj_put(obj);
+	}
+	for (id = 0; (obj = erdma_table_next(&dev->cqs, &id)); id++) {
+		erdma_cq_kick(container_of(obj, struct erdma_cq, obj));
+		erdma_obj_put(obj);
+	}
+}
+
+static void count_recovery(struct erdma_dev *dev, bool ok)
+{
+	spin_lock_irq(&dev->cmdq.lock);
+	if (ok)
+		dev->recoveries++;
+	else
+		dev->failed_recoveries++;
+	spin_unlock_irq(&dev->cmdq.lock);
+	dev->last_recovery = jiffies;
+}
+
+/**
+ * erdma_recovery_work() - bring the command queue back
+ * @work: dev->recovery
+ *
+ * Also tells consumers of an adapter that is gone.
+ *
+ * Context: process.
+ */
+void erdma_recovery_work(struct work_struct *work)
+{
+	struct erdma_dev *dev = container_of(work, struct erdma_dev, recovery);
+	u32 epoch = dev->epoch;
+	u64 version;
+	int ret;
+
+	if (!READ_ONCE(dev->gone)) {
+		trace_erdma_recovery(&dev->ibdev, STEP_BEGIN, 0);
+		erdma_cmdq_set_state(dev, ERDMA_CMDQ_RECOVERING);
+		ret = erdma_cmd_query_fw(dev, &version);
+		trace_erdma_recovery(&dev->ibdev, STEP_PROBE, ret);
+		if (ret && ret != -EIO && !READ_ONCE(dev->gone)) {
+			ret = reset(dev);
+			trace_erdma_recovery(&dev->ibdev, STEP_RESET, ret);
+		} else if (!READ_ONCE(dev->gone)) {
+			/* A refusal is an answer. */
+			ret = 0;
+		}
+		count_recovery(dev, !ret);
+		erdma_cmdq_set_state(dev, ret ? ERDMA_CMDQ_DEAD : ERDMA_CMDQ_EVENT);
+		trace_erdma_recovery(&dev->ibdev, STEP_END, ret);
+		if (ret)
+			ibdev_err(&dev->ibdev, "the command queue could not be brought back: %d\n",
+				  ret);
+		else
+			ibdev_warn(&dev->ibdev, "the command queue is back%s\n",
+				   epoch == dev->epoch ? "" : " after a reset");
+		eadm_diag_notify(&dev->diag, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED, 0, 0);
+	}
+	if (epoch == dev->epoch && !READ_ONCE(dev->gone))
+		return;
+	if (READ_ONCE(dev->mtu_changed))
+		queue_work(dev->wq, &dev->mtu_work);
+	tell_consumers(dev);
+}
+
+/**
+ * erdma_dev_set_gone() - the adapter no longer answers on the bus
+ * @dev: the device
+ *
+ * From now on commands fail at once and objects are destroyed without any.
+ *
+ * Context: process.
+ */
+void erdma_dev_set_gone(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	bool tell;
+
+	spin_lock_irq(&q->lock);
+	if (dev->gone) {
+		spin_unlock_irq(&q->lock);
+		return;
+	}
+	WRITE_ONCE(dev->gone, true);
+	q->state = ERDMA_CMDQ_DEAD;
+	tell = q->recoverable;
+	spin_unlock_irq(&q->lock);
+
+	trace_erdma_recovery(&dev->ibdev, STEP_GONE, 0);
+	dev_err(&dev->pdev->dev, "the adapter is gone\n");
+	/* Should it be there after all, it must not write any more. */
+	pci_clear_master(dev->pdev);
+	erdma_cmdq_reset(dev, -ENODEV);
+	eadm_diag_notify(&dev->diag, EADM_DIAG_DEAD, 0, 0);
+	if (tell)
+		queue_work(dev->wq, &dev->recovery);
+}

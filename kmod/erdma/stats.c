@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Counters: the adapter's for "rdma statistic", and the driver's own. */
+
+#include "erdma.h"
+
+/* In the order of the adapter (hw 11). */
+static const struct rdma_stat_desc descs[ERDMA_STATS_COUNT] = {
+	{ .name = "tx_reqs_cnt" },
+	{ .name = "tx_packets_cnt" },
+	{ .name = "tx_bytes_cnt" },
+	{ .name = "tx_disable_drop_cnt" },
+	{ .name = "tx_bps_limit_drop_cnt" },
+	{ .name = "tx_pps_limit_drop_cnt" },
+	{ .name = "rx_packets_cnt" },
+	{ .name = "rx_bytes_cnt" },
+	{ .name = "rx_disable_drop_cnt" },
+	{ .name = "rx_bps_limit_drop_cnt" },
+	{ .name = "rx_pps_limit_drop_cnt" },
+};
+
+/**
+ * erdma_alloc_hw_port_stats() - verb: which counters there are
+ * @ibdev: the device
+ * @port: its port
+ *
+ * Context: process.
+ * Return: the counters or NULL.
+ */
+struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
+{
+	return rdma_alloc_hw_stats_struct(descs, ERDMA_STATS_COUNT,
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+/**
+ * erdma_get_hw_stats() - verb: read the counters
+ * @ibdev: the device
+ * @stats: the counters
+ * @port: port, 0 for those of the device, of which there are none
+ * @index: one of them; all are read
+ *
+ * Context: process.
+ * Return: how many were read, or -errno.
+ */
+int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
+		       int index)
+{
+	int ret;
+
+	if (!port)
+		return 0;
+	ret = erdma_cmd_get_stats(to_erdma_dev(ibdev), stats->value);
+	return ret ? ret : stats->num_counters;
+}
+
+/**
+ * erdma_counter_read() - read one of the driver's own counters
+ * @dev: the device
+ * @counter: which
+ *
+ * Context: any.
+ */
+u64 erdma_counter_read(struct erdma_dev *dev, enum erdma_counter counter)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(dev->counters, cpu)->value[counter]);
+	return sum;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Tracepoints; the flight recorder tells the same without any set-up. */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM erdma
+
+#if !defined(ERDMA_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define ERDMA_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <rdma/ib_verbs.h>
+
+/* sub-module * 256 + opcode, as in the specification's cmd-op. */
+#define erdma_trace_op(op)						\
+	__print_symbolic(op,						\
+		{ 0x000, "query-device" }, { 0x001, "create-qp" },	\
+		{ 0x002, "destroy-qp" }, { 0x003, "modify-qp" },	\
+		{ 0x004, "create-cq" }, { 0x005, "destroy-cq" },	\
+		{ 0x006, "reflush" }, { 0x008, "reg-mr" },		\
+		{ 0x009, "dereg-mr" }, { 0x00b, "query-qpc" },		\
+		{ 0x00c, "query-cqc" }, { 0x100, "create-eq" },		\
+		{ 0x101, "destroy-eq" }, { 0x102, "query-fw-info" },	\
+		{ 0x103, "conf-mtu" }, { 0x104, "get-stats" },		\
+		{ 0x105, "conf-device" }, { 0x106, "query-eqc" },	\
+		{ 0x107, "set-retrans-num" }, { 0x108, "alloc-db" },	\
+		{ 0x109, "free-db" }, { 0x10a, "set-ext-attr" },	\
+		{ 0x10b, "get-ext-attr" })
+
+TRACE_EVENT(erdma_cmd_submit,
+	    TP_PROTO(const struct ib_device *ibdev, u64 seq, u16 op, u16 cookie, u32 outstanding),
+	    TP_ARGS(ibdev, seq, op, cookie, outstanding),
+	    TP_STRUCT__entry(__field(u32, dev)
+			     __field(u64, seq)
+			     __field(u16, op)
+			     __field(u16, cookie)
+			     __field(u32, outstanding)),
+	    TP_fast_assign(__entry->dev = ibdev->index;
+			   __entry->seq = seq;
+			   __entry->op = op;
+			   __entry->cookie = cookie;
+			   __entry->outstanding = outstanding;),
+	    TP_printk("dev=%u seq=%llu op=%s cookie=%u outstanding=%u", __entry->dev,
+		      __entry->seq, erdma_trace_op(__entry->op), __entry->cookie,
+		      __entry->outstanding)
+);
+
+TRACE_EVENT(erdma_cmd_done,
+	    TP_PROTO(const struct ib_device *ibdev, u64 seq, u16 op, int status, u8 syndrome,
+		     u64 latency),
+	    TP_ARGS(ibdev, seq, op, status, syndrome, latency),
+	    TP_STRUCT__entry(__field(u32, dev)
+			     __field(u64, seq)
+			     __field(u16, op)
+			     __field(u8, syndrome)
+			     __field(int, status)
+			     __field(u64, latency)),
+	    TP_fast_assign(__entry->dev = ibdev->index;
+			   __entry->seq = seq;
+			   __entry->op = op;
+			   __entry->syndrome = syndrome;
+			   __entry->status = status;
+			   __entry->latency = latency;),
+	    TP_printk("dev=%u seq=%llu op=%s status=%d syndrome=%u latency=%llu", __entry->dev,
+		      __entry->seq, erdma_trace_op(__entry->op), __entry->status,
+		      __entry->syndrome, __entry->latency)
+);
+
+TRACE_EVENT(erdma_aeq_event,
+	    TP_PROTO(const struct ib_device *ibdev, u8 type, u32 id),
+	    TP_ARGS(ibdev, type, id),
+	    TP_STRUCT__entry(__field(u32, dev)
+			     __field(u8, type)
+			     __field(u32, id)),
+	    TP_fast_assign(__entry->dev = ibdev->index;
+			   __entry->type = type;
+			   __entry->id = id;),
+	    TP_printk("dev=%u type=%s id=%u", __entry->dev, __print_symbolic(__entry->type,
+		      { 0, "qp-fatal" }, { 1, "qp-erq-error" }, { 2, "access-error" },
+		      { 3, "cq-error" }, { 4, "other" }), __entry->id)
+);
+
+TRACE_EVENT(erdma_ceq_event,
+	    TP_PROTO(const struct ib_device *ibdev, u8 eqn, u32 cqn),
+	    TP_ARGS(ibdev, eqn, cqn),
+	    TP_STRUCT__entry(__field(u32, dev)
+			     __field(u8, eqn)
+			     __field(u32, cqn)),
+	    TP_fast_assign(__entry->dev = ibdev->index;
+			   __entry->eqn = eqn;
+			   __entry->cqn = cqn;),
+	    TP_printk("dev=%u eqn=%u cqn=%u", __entry->dev, __entry->eqn, __entry->cqn)
+);
+
+/* Numbers: see enum erdma_recovery_step in recovery.c. */
+TRACE_EVENT(erdma_recovery,
+	    TP_PROTO(const struct ib_device *ibdev, u8 step, int status),
+	    TP_ARGS(ibdev, step, status),
+	    TP_STRUCT__entry(__field(u32, dev)
+			     __field(u8, step)
+			     __field(int, status)),
+	    TP_fast_assign(__entry->dev = ibdev->index;
+			   __entry->step = step;
+			   __entry->status = status;),
+	    TP_printk("dev=%u step=%s status=%d", __entry->dev, __print_symbolic(__entry->step,
+		      { 0, "begin" }, { 1, "probe" }, { 2, "reset" }, { 3, "end" },
+		      { 4, "gone" }), __entry->status)
+);
+
+#endif /* ERDMA_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Device and port verbs, and the table of all verbs. */
+
+#include <linux/etherdevice.h>
+#include <net/addrconf.h>
+#include <rdma/ib_mad.h>
+#include <rdma/rdma_netlink.h>
+
+#include "abi.h"
+#include "erdma.h"
+
+static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+			struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibdev);
+	const struct erdma_caps *caps = &dev->caps;
+
+	if (udata->inlen || udata->outlen)
+		return -EINVAL;
+	memset(attr, 0, sizeof(*attr));
+	attr->fw_ver = caps->fw;
+	attr->sys_image_guid = ibdev->node_guid;
+	attr->max_mr_size = caps->max_mr_size;
+	/* What a page of the adapter's translations may cover. */
+	attr->page_size_cap = 0x7ffff000;
+	attr->vendor_id = dev->pdev->vendor;
+	attr->vendor_part_id = dev->pdev->device;
+	attr->hw_ver = dev->pdev->revision;
+	attr->max_qp = caps->max_qp - 1;
+	attr->max_qp_wr = min(caps->max_send_wr, caps->max_recv_wr);
+	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+	attr->max_send_sge = ERDMA_MAX_SEND_SGE;
+	attr->max_recv_sge = ERDMA_MAX_RECV_SGE;
+	attr->max_sge_rd = ERDMA_MAX_SGE_RD;
+	attr->max_cq = caps->max_cq - 1;
+	attr->max_cqe = caps->max_cqe;
+	attr->max_mr = caps->max_mr;
+	attr->max_pd = ERDMA_MAX_PD;
+	attr->max_qp_rd_atom = ERDMA_MAX_ORD;
+	attr->max_qp_init_rd_atom = ERDMA_MAX_IRD;
+	attr->max_res_rd_atom = ERDMA_MAX_IRD * caps->max_qp;
+	attr->atomic_cap = caps->flags & ERDMA_FLAG_ATOMIC ? IB_ATOMIC_GLOB : IB_ATOMIC_NONE;
+	attr->max_mw = caps->max_mw;
+	attr->max_fast_reg_page_list_len = ERDMA_MAX_FRMR_PAGES;
+	return 0;
+}
+
+/* Asks the interface only after it changed: it needs the RTNL. */
+static void update_speed(struct erdma_dev *dev)
+{
+	u16 speed;
+	u8 width;
+
+	if (!READ_ONCE(dev->speed_stale))
+		return;
+	WRITE_ONCE(dev->speed_stale, false);
+	if (ib_get_eth_speed(&dev->ibdev, ERDMA_PORT, &speed, &width)) {
+		WRITE_ONCE(dev->speed_stale, true);
+		return;
+	}
+	WRITE_ONCE(dev->speed, speed);
+	WRITE_ONCE(dev->width, width);
+}
+
+static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibdev);
+	struct net_device *netdev = erdma_netdev_get(dev);
+
+	attr->gid_tbl_len = 1;
+	attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_DEVICE_MGMT_SUP;
+	attr->max_msg_sz = U32_MAX;
+	attr->state = READ_ONCE(dev->gone) ? IB_PORT_DOWN : erdma_port_state(netdev);
+	attr->phys_state = attr->state == IB_PORT_ACTIVE ? IB_PORT_PHYS_STATE_LINK_UP :
+							   IB_PORT_PHYS_STATE_DISABLED;
+	attr->active_mtu = ib_mtu_int_to_enum(netdev ? netdev->mtu : 1024);
+	attr->max_mtu = ib_mtu_int_to_enum(netdev ? netdev->max_mtu : 1024);
+	if (netdev)
+		update_speed(dev);
+	attr->active_speed = READ_ONCE(dev->speed) ?: IB_SPEED_SDR;
+	attr->active_width = READ_ONCE(dev->width) ?: IB_WIDTH_1X;
+	dev_put(netdev);
+	return 0;
+}
+
+static int get_port_immutable(struct ib_device *ibdev, u32 port,
+			      struct ib_port_immutable *immutable)
+{
+	immutable->gid_tbl_len = 1;
+	immutable->core_cap_flags = RDMA_CORE_PORT_IWARP;
+	return 0;
+}
+
+/* iWARP: the interface's address, the rest zero. */
+static int query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibdev);
+	struct net_device *netdev;
+
+	if (index)
+		return -EINVAL;
+	memset(gid, 0, sizeof(*gid));
+	netdev = erdma_netdev_get(dev);
+	ether_addr_copy(gid->raw, netdev ? netdev->dev_addr : dev->mac);
+	dev_put(netdev);
+	return 0;
+}
+
+static void get_dev_fw_str(struct ib_device *ibdev, char *str)
+{
+	u32 fw = to_erdma_dev(ibdev)->caps.fw;
+
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u", fw >> 16 & 0xff, fw >> 8 & 0xff,
+		 fw & 0xff);
+}
+
+static const struct cpumask *get_vector_affinity(struct ib_device *ibdev, int vector)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibdev);
+
+	return vector < 0 || vector >= dev->nr_ceqs ? NULL : &dev->ceqs[vector].affinity;
+}
+
+static int fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct erdma_qp *qp = to_erdma_qp(ibqp);
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	if (rdma_nl_put_driver_u32(msg, "sq_depth", qp->sq_depth) ||
+	    rdma_nl_put_driver_u32(msg, "rq_depth", qp->rq_depth) ||
+	    rdma_nl_put_driver_u32(msg, "hw_state", READ_ONCE(qp->state)) ||
+	    rdma_nl_put_driver_u32_hex(msg, "cookie", qp->cookie))
+		goto err;
+	nla_nest_end(msg, table);
+	return 0;
+err:
+	nla_nest_cancel(msg, table);
+	return -EMSGSIZE;
+}
+
+static int fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	struct erdma_cq *cq = to_erdma_cq(ibcq);
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	if (rdma_nl_put_driver_u32(msg, "depth", cq->depth) ||
+	    rdma_nl_put_driver_u32(msg, "vector", cq->vector) ||
+	    rdma_nl_put_driver_u64(msg, "events", READ_ONCE(cq->events)))
+		goto err;
+	nla_nest_end(msg, table);
+	return 0;
+err:
+	nla_nest_cancel(msg, table);
+	return -EMSGSIZE;
+}
+
+static int fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	struct erdma_mr *mr = to_erdma_mr(ibmr);
+	const struct erdma_mtt *mtt = &mr->mem->area[0].mtt;
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	if (rdma_nl_put_driver_u32(msg, "type", mr->type) ||
+	    rdma_nl_put_driver_u32(msg, "page_shift", mtt->page_shift) ||
+	    rdma_nl_put_driver_u32(msg, "pages", mtt->count) ||
+	    rdma_nl_put_driver_u32(msg, "level", mtt->level))
+		goto err;
+	nla_nest_end(msg, table);
+	return 0;
+err:
+	nla_nest_cancel(msg, table);
+	return -EMSGSIZE;
+}
+
+/* The adapter's own contexts, as it gives them. */
+static int fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct erdma_qpc qpc;
+	int ret;
+
+	ret = erdma_cmd_query_qpc(to_erdma_dev(ibqp->device), to_erdma_qp(ibqp)->qpn, &qpc);
+	return ret ? ret : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(qpc), &qpc);
+}
+
+static int fill_res_cq_entry_raw(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	struct erdma_cqc cqc;
+	int ret;
+
+	ret = erdma_cmd_query_cqc(to_erdma_dev(ibcq->device), to_erdma_cq(ibcq)->cqn, &cqc);
+	return ret ? ret : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(cqc), &cqc);
+}
+
+static const struct ib_device_ops erdma_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_ERDMA,
+	.uverbs_abi_ver = ERDMA_ABI_VERSION,
+
+	.alloc_hw_port_stats = erdma_alloc_hw_port_stats,
+	.alloc_mr = erdma_alloc_mr,
+	.alloc_pd = erdma_alloc_pd,
+	.alloc_ucontext = erdma_alloc_ucontext,
+	.create_cq = erdma_create_cq,
+	.create_qp = erdma_create_qp,
+	.dealloc_pd = erdma_dealloc_pd,
+	.dealloc_ucontext = erdma_dealloc_ucontext,
+	.dereg_mr = erdma_dereg_mr,
+	.destroy_cq = erdma_destroy_cq,
+	.destroy_qp = erdma_destroy_qp,
+	.disassociate_ucontext = erdma_disassociate_ucontext,
+	.fill_res_cq_entry = fill_res_cq_entry,
+	.fill_res_cq_entry_raw = fill_res_cq_entry_raw,
+	.fill_res_mr_entry = fill_res_mr_entry,
+	.fill_res_qp_entry = fill_res_qp_entry,
+	.fill_res_qp_entry_raw = fill_res_qp_entry_raw,
+	.get_dev_fw_str = get_dev_fw_str,
+	.get_dma_mr = erdma_get_dma_mr,
+	.get_hw_stats = erdma_get_hw_stats,
+	.get_port_immutable = get_port_immutable,
+	.get_vector_affinity = get_vector_affinity,
+	.map_mr_sg = erdma_map_mr_sg,
+	.mmap = erdma_mmap,
+	.mmap_free = erdma_mmap_free,
+	.modify_qp = erdma_modify_qp,
+	.poll_cq = erdma_poll_cq,
+	.post_recv = erdma_post_recv,
+	.post_send = erdma_post_send,
+	.query_device = query_device,
+	.query_gid = query_gid,
+	.query_port = query_port,
+	.query_qp = erdma_query_qp,
+	.reg_user_mr = erdma_reg_user_mr,
+	.req_notify_cq = erdma_req_notify_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_cq, erdma_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_pd, erdma_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, erdma_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, erdma_ctx, ibctx),
+};
+
+/**
+ * erdma_verbs_init() - fill in the RDMA device before it is registered
+ * @dev: the device; capabilities and MAC address are known
+ *
+ * Context: process.
+ */
+void erdma_verbs_init(struct erdma_dev *dev)
+{
+	struct ib_device *ibdev = &dev->ibdev;
+
+	ib_set_device_ops(ibdev, &erdma_ops);
+	ib_set_device_ops(ibdev, &erdma_iw_ops);
+	ibdev->node_type = RDMA_NODE_RNIC;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = dev->nr_ceqs;
+	ibdev->local_dma_lkey = dev->caps.local_dma_key;
+	ibdev->dev.parent = &dev->pdev->dev;
+	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->mac);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Verbs objects: contexts, PDs, MRs, CQs, QPs. */
+#ifndef ERDMA_VERBS_H
+#define ERDMA_VERBS_H
+
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "compat.h"
+#include "erdma_hw.h"
+#include "mem.h"
+
+struct erdma_mmap_entry {
+	struct rdma_user_mmap_entry rdma_entry;
+	u64 bar_offset;
+};
+
+/**
+ * struct erdma_ctx - a user context
+ * @ibctx: the core's part
+ * @obj: in dev->ctxs
+ * @ctxn: its number
+ * @db_pages: answer to ALLOC_DB, valid with @db_allocated
+ * @db_allocated: doorbell pages were handed out by the adapter
+ * @sdb: SQ doorbell page
+ * @rdb: RQ doorbell page
+ * @cdb: CQ doorbell page
+ * @dbpage_lock: guards @dbpages and the pages in it
+ * @dbpages: struct erdma_dbpage by user address in pages
+ * @mapping: address space the doorbell pages were mapped through; changed once
+ * @qps: QPs it owns
+ * @cqs: CQs it owns
+ * @mrs: MRs it owns
+ * @pds: PDs it owns
+ */
+struct erdma_ctx {
+	struct ib_ucontext ibctx;
+	struct erdma_obj obj;
+	u32 ctxn;
+	u64 db_pages;
+	bool db_allocated;
+	struct erdma_mmap_entry *sdb;
+	struct erdma_mmap_entry *rdb;
+	struct erdma_mmap_entry *cdb;
+	struct mutex dbpage_lock;	/* dbpages */
+	struct xarray dbpages;
+	struct address_space *mapping;
+	atomic_t qps;
+	atomic_t cqs;
+	atomic_t mrs;
+	atomic_t pds;
+};
+
+/**
+ * struct erdma_pd - a protection domain; the adapter knows only its number
+ * @ibpd: the core's part
+ * @obj: in dev->pds
+ * @ctx: owner, NULL for the kernel
+ * @pdn: its number
+ */
+struct erdma_pd {
+	struct ib_pd ibpd;
+	struct erdma_obj obj;
+	struct erdma_ctx *ctx;
+	u32 pdn;
+};
+
+/**
+ * struct erdma_mr - a memory region
+ * @ibmr: the core's part
+ * @obj: in dev->mrs
+ * @ctx: owner, NULL for the kernel
+ * @mpt: its number: bits 31:8 of the keys
+ * @type: enum erdma_mr_type
+ * @valid: accesses are allowed as far as the driver knows
+ * @access: verbs access flags
+ * @iova: start address
+ * @length: bytes
+ * @filled: entries set by map_mr_sg
+ * @mem: memory; the translation is that of its first area
+ */
+struct erdma_mr {
+	struct ib_mr ibmr;
+	struct erdma_obj obj;
+	struct erdma_ctx *ctx;
+	u32 mpt;
+	enum erdma_mr_type type;
+	bool valid;
+	int access;
+	u64 iova;
+	u64 length;
+	u32 filled;
+	struct erdma_hostmem *mem;
+};
+
+/**
+ * struct erdma_cq - a completion queue
+ * @ibcq: the core's part
+ * @obj: in dev->cqs
+ * @ctx: owner, NULL for the kernel
+ * @cqn: its number
+ * @depth: entries
+ * @vector: completion vector
+ * @mem: memory
+ * @events: completion events delivered
+ * @errors: asynchronous error events
+ * @last_event: local_clock(), 0 = none yet
+ * @event_db: a user's doorbell record at the last event: that request is served
+ * @lock: guards what follows (kernel CQs only) and the CI of their queues
+ * @ci: consumer index
+ * @notify_count: requests for notification
+ * @cmdsn: completion events seen, modulo 4
+ * @armed: a notification was asked for and has not come yet
+ * @solicited: for a solicited completion only
+ * @sqs: kernel QPs that send through it, by erdma_sq.cq_entry
+ * @rqs: kernel QPs that receive through it, by erdma_rq.cq_entry
+ *
+ * @events, @errors, @last_event and @event_db are written by event delivery of
+ * one EQ only and read with READ_ONCE().
+ */
+struct erdma_cq {
+	struct ib_cq ibcq;
+	struct erdma_obj obj;
+	struct erdma_ctx *ctx;
+	u32 cqn;
+	u32 depth;
+	u32 vector;
+	struct erdma_hostmem *mem;
+	u64 events;
+	u64 errors;
+	u64 last_event;
+	u64 event_db;
+	spinlock_t lock;	/* what follows */
+	u32 ci;
+	u32 notify_count;
+	u32 cmdsn;
+	bool armed;
+	bool solicited;
+	struct list_head sqs;
+	struct list_head rqs;
+};
+
+/* A posted send request; index is that of its first building block. */
+struct erdma_swr {
+	u64 wr_id;
+	u8 opcode;		/* enum erdma_opcode */
+	u8 blocks;		/* 0: not the first block of a request */
+};
+
+struct erdma_sq {
+	spinlock_t lock;	/* posting: pi, doorbell */
+	struct erdma_swr *wrs;
+	struct list_head cq_entry;
+	u16 pi;			/* released after the entry, acquired by the poller */
+	u16 ci;			/* under the send CQ's lock, read with READ_ONCE */
+};
+
+struct erdma_rq {
+	spinlock_t lock;	/* posting: pi, doorbell */
+	u64 *wr_ids;
+	struct list_head cq_entry;
+	u16 pi;
+	u16 ci;
+};
+
+/**
+ * struct erdma_kqp - the part of a QP that only kernel consumers need
+ * @sq: send queue
+ * @rq: receive queue
+ * @signal_all: every send request asks for a completion
+ * @last_post: local_clock(), 0 = never
+ * @last_comp: local_clock(), 0 = never
+ * @reflush: tells the adapter of requests posted after it began to flush
+ */
+struct erdma_kqp {
+	struct erdma_qp *qp;
+	struct erdma_sq sq;
+	struct erdma_rq rq;
+	bool signal_all;
+	u64 last_post;
+	u64 last_comp;
+	struct delayed_work reflush;
+};
+
+/**
+ * struct erdma_rts - what the adapter has to know of a connection
+ * @remote_cookie: cookie of the peer's QP
+ * @cc: congestion control
+ * @sip: local address
+ * @dip: peer's address
+ * @sport: local TCP port
+ * @dport: peer's TCP port
+ * @send_nxt: next TCP sequence number to send
+ * @recv_nxt: next TCP sequence number expected
+ */
+struct erdma_rts {
+	u32 remote_cookie;
+	u8 cc;
+	__be32 sip;
+	__be32 dip;
+	__be16 sport;
+	__be16 dport;
+	u32 send_nxt;
+	u32 recv_nxt;
+};
+
+/**
+ * struct erdma_qp - a queue pair
+ * @ibqp: the core's part
+ * @obj: in dev->qps
+ * @ctx: owner, NULL for the kernel
+ * @qpn: its number
+ * @sq_depth: send queue size in building blocks
+ * @rq_depth: receive queue size
+ * @cookie: what the adapter gave at creation, carried to the peer
+ * @mem: memory
+ * @state_lock: serialises changes of state; guards @state, @conn and the CM's
+ *	pair
+ * @state: enum erdma_qp_state; read with READ_ONCE() elsewhere
+ * @state_since: local_clock() of the last change
+ * @connected: @conn is valid
+ * @conn: the connection
+ * @cm_closed: called once when the QP leaves RTS or is stopped before, with
+ *	state_lock held; must not sleep on anything that waits for the QP
+ * @cm_data: argument of @cm_closed
+ * @events: asynchronous events; written by AEQ delivery only
+ * @kqp: NULL for user QPs
+ */
+struct erdma_qp {
+	struct ib_qp ibqp;
+	struct erdma_obj obj;
+	struct erdma_ctx *ctx;
+	u32 qpn;
+	u32 sq_depth;
+	u32 rq_depth;
+	u32 cookie;
+	struct erdma_hostmem *mem;
+	struct mutex state_lock;	/* changes of state */
+	enum erdma_qp_state state;
+	u64 state_since;
+	bool connected;
+	struct erdma_rts conn;
+	void (*cm_closed)(struct erdma_qp *qp, void *cm_data);
+	void *cm_data;
+	u64 events;
+	struct erdma_kqp *kqp;
+};
+
+int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
+void erdma_dealloc_ucontext(struct ib_ucontext *ibctx);
+void erdma_disassociate_ucontext(struct ib_ucontext *ibctx);
+int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
+void erdma_mmap_free(struct rdma_user_mmap_entry *rdma_entry);
+void erdma_ctx_zap(struct erdma_dev *dev);
+
+int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+
+int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct compat_create_cq_arg *arg);
+int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
+int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
+void erdma_cq_event(struct erdma_cq *cq);
+void erdma_cq_kick(struct erdma_cq *cq);
+
+int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
+		    struct ib_udata *udata);
+int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init_attr);
+int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+enum ib_qp_state erdma_qp_ib_state(const struct erdma_qp *qp);
+int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts);
+int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state);
+int erdma_qp_attach_cm(struct erdma_qp *qp,
+		       void (*closed)(struct erdma_qp *qp, void *cm_data), void *cm_data);
+bool erdma_qp_detach_cm(struct erdma_qp *qp);
+struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn);
+void erdma_qp_died(struct erdma_qp *qp);
+void erdma_qp_event(struct erdma_qp *qp, enum ib_event_type type);
+
+int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr);
+int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr);
+int erdma_kqp_init(struct erdma_qp *qp, const struct ib_qp_init_attr *attr);
+void erdma_kqp_free(struct erdma_qp *qp);
+void erdma_kqp_reflush(struct erdma_qp *qp);
+
+struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
+int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		    unsigned int *sg_offset);
+struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
+				int access, struct ib_udata *udata);
+int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+u32 erdma_mr_rights(int access);
+
+/* What the core's connection manager asks for (cm.c). */
+extern const struct ib_device_ops erdma_iw_ops;
+
+#endif /* ERDMA_VERBS_H */

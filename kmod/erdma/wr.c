@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Work requests of kernel consumers (hw 6.2-6.7). */
+
+#include <linux/bitfield.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "erdma.h"
+
+#define WQE_SIZE	(ERDMA_MAX_SQEBB_PER_WQE * ERDMA_WQEBB_SIZE)
+/* The adapter may miss what is posted while it begins to flush. */
+#define REFLUSH_DELAY	usecs_to_jiffies(100)
+
+/* A work queue entry while it is made; goes into the ring block by block. */
+struct wqe {
+	union {
+		__le64 hdr;
+		struct erdma_send_sqe send;
+		struct erdma_write_sqe write;
+		struct erdma_read_sqe read;
+		struct erdma_atomic_sqe atomic;
+		struct erdma_reg_mr_sqe reg_mr;
+		u8 raw[WQE_SIZE];
+	};
+	u8 opcode;
+	u8 sgl_len;
+	u8 len;
+};
+
+static const struct {
+	u8 opcode;
+	bool valid;
+} opcodes[] = {
+	[IB_WR_RDMA_WRITE]		= { ERDMA_OP_WRITE, true },
+	[IB_WR_RDMA_WRITE_WITH_IMM]	= { ERDMA_OP_WRITE_WITH_IMM, true },
+	[IB_WR_SEND]			= { ERDMA_OP_SEND, true },
+	[IB_WR_SEND_WITH_IMM]		= { ERDMA_OP_SEND_WITH_IMM, true },
+	[IB_WR_SEND_WITH_INV]		= { ERDMA_OP_SEND_WITH_INV, true },
+	[IB_WR_RDMA_READ]		= { ERDMA_OP_READ, true },
+	[IB_WR_RDMA_READ_WITH_INV]	= { ERDMA_OP_READ_WITH_INV, true },
+	[IB_WR_ATOMIC_CMP_AND_SWP]	= { ERDMA_OP_ATOMIC_CAS, true },
+	[IB_WR_ATOMIC_FETCH_AND_ADD]	= { ERDMA_OP_ATOMIC_FAA, true },
+	[IB_WR_REG_MR]			= { ERDMA_OP_REG_MR, true },
+	[IB_WR_LOCAL_INV]		= { ERDMA_OP_LOCAL_INV, true },
+};
+
+static void set_sge(struct erdma_sge *dst, u64 addr, u32 length, u32 key)
+{
+	dst->addr = cpu_to_le64(addr);
+	dst->length = cpu_to_le32(length);
+	dst->key = cpu_to_le32(key);
+}
+
+/* Payload behind the fixed part: data itself or where it is. */
+static int set_payload(struct wqe *wqe, const struct ib_send_wr *wr, u8 offset, __le32 *length)
+{
+	struct erdma_sge *sgl = (struct erdma_sge *)(wqe->raw + offset);
+	u32 total = 0;
+	int i;
+
+	if (wr->send_flags & IB_SEND_INLINE) {
+		for (i = 0; i < wr->num_sge; i++) {
+			if (wr->sg_list[i].length > ERDMA_MAX_INLINE - total)
+				return -EINVAL;
+			memcpy(wqe->raw + offset + total,
+			       (void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+			total += wr->sg_list[i].length;
+		}
+		wqe->sgl_len = total;
+		wqe->len = offset + total;
+	} else {
+		if (wr->num_sge > ERDMA_MAX_SEND_SGE)
+			return -EINVAL;
+		for (i = 0; i < wr->num_sge; i++) {
+			if (check_add_overflow(total, wr->sg_list[i].length, &total))
+				return -EINVAL;
+			set_sge(&sgl[i], wr->sg_list[i].addr, wr->sg_list[i].length,
+				wr->sg_list[i].lkey);
+		}
+		wqe->sgl_len = wr->num_sge;
+		wqe->len = offset + wr->num_sge * sizeof(*sgl);
+	}
+	*length = cpu_to_le32(total);
+	return 0;
+}
+
+static int make_send(struct wqe *wqe, const struct ib_send_wr *wr)
+{
+	if (wr->opcode == IB_WR_SEND_WITH_INV)
+		wqe->send.inv_stag = cpu_to_le32(wr->ex.invalidate_rkey);
+	else if (wr->opcode == IB_WR_SEND_WITH_IMM)
+		wqe->send.imm = wr->ex.imm_data;
+	return set_payload(wqe, wr, offsetof(struct erdma_send_sqe, sgl), &wqe->send.length);
+}
+
+static int make_write(struct wqe *wqe, const struct ib_send_wr *wr)
+{
+	if (wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM)
+		wqe->write.imm = wr->ex.imm_data;
+	wqe->write.rkey = cpu_to_le32(rdma_wr(wr)->rkey);
+	wqe->write.raddr_l = cpu_to_le32(lower_32_bits(rdma_wr(wr)->remote_addr));
+	wqe->write.raddr_h = cpu_to_le32(upper_32_bits(rdma_wr(wr)->remote_addr));
+	return set_payload(wqe, wr, offsetof(struct erdma_write_sqe, sgl), &wqe->write.length);
+}
+
+/* The sink is part of the fixed part, the remote source is the element. */
+static int make_read(struct wqe *wqe, const struct ib_send_wr *wr)
+{
+	struct ib_sge none = {}, *sink = wr->num_sge ? wr->sg_list : &none;
+
+	if (wr->num_sge > ERDMA_MAX_SGE_RD || wr->send_flags & IB_SEND_INLINE)
+		return -EINVAL;
+	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV)
+		wqe->read.inv_stag = cpu_to_le32(wr->ex.invalidate_rkey);
+	wqe->read.length = cpu_to_le32(sink->length);
+	wqe->read.lkey = cpu_to_le32(sink->lkey);
+	wqe->read.laddr_l = cpu_to_le32(lower_32_bits(sink->addr));
+	wqe->read.laddr_h = cpu_to_le32(upper_32_bits(sink->addr));
+	set_sge(&wqe->read.remote, rdma_wr(wr)->remote_addr, sink->length, rdma_wr(wr)->rkey);
+	wqe->len = sizeof(wqe->read);
+	return 0;
+}
+
+static int make_atomic(struct erdma_dev *dev, struct wqe *wqe, const struct ib_send_wr *wr)
+{
+	const struct ib_atomic_wr *awr = atomic_wr(wr);
+
+	if (!(dev->caps.flags & ERDMA_FLAG_ATOMIC))
+		return -EOPNOTSUPP;
+	if (wr->num_sge != 1 || wr->sg_list[0].length != sizeof(u64) ||
+	    wr->send_flags & IB_SEND_INLINE)
+		return -EINVAL;
+	if (wr->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
+		wqe->atomic.swap_add = cpu_to_le64(awr->swap);
+		wqe->atomic.compare = cpu_to_le64(awr->compare_add);
+	} else {
+		wqe->atomic.swap_add = cpu_to_le64(awr->compare_add);
+	}
+	set_sge(&wqe->atomic.remote, awr->remote_addr, sizeof(u64), awr->rkey);
+	set_sge(&wqe->atomic.local, wr->sg_list[0].addr, sizeof(u64), wr->sg_list[0].lkey);
+	wqe->len = sizeof(wqe->atomic);
+	return 0;
+}
+
+static int make_reg_mr(struct wqe *wqe, const struct ib_send_wr *wr)
+{
+	struct erdma_mr *mr = to_erdma_mr(reg_wr(wr)->mr);
+	const struct erdma_mtt *mtt = &mr->mem->area[0].mtt;
+	bool direct = mr->filled <= ERDMA_MR_INLINE_MTT;
+	u32 i;
+
+	if (mr->type != ERDMA_MR_FRMR || wr->num_sge || wr->send_flags & IB_SEND_INLINE ||
+	    mr->ibmr.length > U32_MAX)
+		return -EINVAL;
+	wqe->reg_mr.addr = cpu_to_le64(mr->ibmr.iova);
+	wqe->reg_mr.length = cpu_to_le32(mr->ibmr.length);
+	wqe->reg_mr.stag = cpu_to_le32(reg_wr(wr)->key);
+	wqe->reg_mr.attr0 =
+		cpu_to_le32(FIELD_PREP(ERDMA_SQE_MR_MTT_CNT, mr->filled) |
+			    FIELD_PREP(ERDMA_SQE_MR_MTT_TYPE,
+				       direct ? ERDMA_SQE_MR_MTT_INLINE :
+						ERDMA_SQE_MR_MTT_TABLE) |
+			    FIELD_PREP(ERDMA_SQE_MR_RIGHTS,
+				       erdma_mr_rights(reg_wr(wr)->access)));
+	wqe->len = sizeof(wqe->reg_mr);
+	for (i = 0; direct && i < mr->filled; i++) {
+		wqe->reg_mr.mtt[i] = cpu_to_le64(erdma_mtt_get(mtt, i));
+		wqe->len = sizeof(wqe->reg_mr) + ERDMA_MR_INLINE_MTT * sizeof(__le64);
+	}
+	/* As consumers see it: what is posted is done in order. */
+	mr->access = reg_wr(wr)->access;
+	mr->iova = mr->ibmr.iova;
+	mr->length = mr->ibmr.length;
+	WRITE_ONCE(mr->valid, true);
+	return 0;
+}
+
+static int make_local_inv(struct erdma_dev *dev, struct wqe *wqe, const struct ib_send_wr *wr)
+{
+	struct erdma_obj *obj;
+
+	if (wr->num_sge || wr->send_flags & IB_SEND_INLINE)
+		return -EINVAL;
+	wqe->reg_mr.stag = cpu_to_le32(wr->ex.invalidate_rkey);
+	wqe->len = sizeof(wqe->reg_mr);
+	obj = erdma_table_get(&dev->mrs, FIELD_GET(ERDMA_STAG_INDEX, wr->ex.invalidate_rkey));
+	if (obj) {
+		WRITE_ONCE(container_of(obj, struct erdma_mr, obj)->valid, false);
+		erdma_obj_put(obj);
+	}
+	return 0;
+}
+
+static int make_wqe(struct erdma_dev *dev, struct wqe *wqe, const struct ib_send_wr *wr)
+{
+	memset(wqe, 0, sizeof(*wqe));
+	if (wr->opcode >= ARRAY_SIZE(opcodes) || !opcodes[wr->opcode].valid)
+		return -EOPNOTSUPP;
+	wqe->opcode = opcodes[wr->opcode].opcode;
+	switch (wqe->opcode) {
+	case ERDMA_OP_WRITE:
+	case ERDMA_OP_WRITE_WITH_IMM:
+		return make_write(wqe, wr);
+	case ERDMA_OP_READ:
+	case ERDMA_OP_READ_WITH_INV:
+		return make_read(wqe, wr);
+	case ERDMA_OP_ATOMIC_CAS:
+	case ERDMA_OP_ATOMIC_FAA:
+		return make_atomic(dev, wqe, wr);
+	case ERDMA_OP_REG_MR:
+		return make_reg_mr(wqe, wr);
+	case ERDMA_OP_LOCAL_INV:
+		return make_local_inv(dev, wqe, wr);
+	default:
+		return make_send(wqe, wr);
+	}
+}
+
+static u64 make_header(const struct erdma_qp *qp, const struct wqe *wqe,
+		       const struct ib_send_wr *wr, u8 blocks, u16 pi)
+{
+	u64 hdr = FIELD_PREP(ERDMA_SQE_SGL_LEN, wqe->sgl_len) |
+		  FIELD_PREP(ERDMA_SQE_WQEBB_CNT, blocks - 1) |
+		  FIELD_PREP(ERDMA_SQE_QPN, qp->qpn) |
+		  FIELD_PREP(ERDMA_SQE_OPCODE, wqe->opcode) |
+		  FIELD_PREP(ERDMA_SQE_WQEBB_INDEX, pi);
+
+	if (wr->send_flags & IB_SEND_INLINE)
+		hdr |= ERDMA_SQE_INLINE;
+	if (wr->send_flags & IB_SEND_FENCE)
+		hdr |= ERDMA_SQE_FENCE;
+	if (wr->send_flags & IB_SEND_SOLICITED)
+		hdr |= ERDMA_SQE_SE;
+	if (wr->send_flags & IB_SEND_SIGNALED || qp->kqp->signal_all)
+		hdr |= ERDMA_SQE_CE;
+	return hdr;
+}
+
+static int post_one_send(struct erdma_qp *qp, const struct ib_send_wr *wr)
+{
+	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
+	struct erdma_sq *sq = &qp->kqp->sq;
+	u16 mask = qp->sq_depth - 1, pi = sq->pi;
+	void *ring = qp->mem->ring[0].va;
+	struct wqe wqe;
+	__le64 *hdr;
+	u8 blocks, i;
+	int ret;
+
+	lockdep_assert_held(&sq->lock);
+	if ((u16)(pi - READ_ONCE(sq->ci)) + ERDMA_MAX_SQEBB_PER_WQE > qp->sq_depth)
+		return -ENOMEM;
+	ret = make_wqe(dev, &wqe, wr);
+	if (ret)
+		return ret;
+	blocks = DIV_ROUND_UP(wqe.len, ERDMA_WQEBB_SIZE);
+
+	/* Any block may be the last one of the ring. */
+	for (i = 0; i < blocks; i++)
+		memcpy(ring + ((pi + i) & mask) * ERDMA_WQEBB_SIZE,
+		       wqe.raw + i * ERDMA_WQEBB_SIZE, ERDMA_WQEBB_SIZE);
+	/* A header only over a complete entry. */
+	dma_wmb();
+	hdr = ring + (pi & mask) * ERDMA_WQEBB_SIZE;
+	WRITE_ONCE(*hdr, cpu_to_le64(make_header(qp, &wqe, wr, blocks, pi + blocks)));
+
+	sq->wrs[pi & mask] = (struct erdma_swr) {
+		.wr_id = wr->wr_id,
+		.opcode = wqe.opcode,
+		.blocks = blocks,
+	};
+	for (i = 1; i < blocks; i++)
+		sq->wrs[(pi + i) & mask].blocks = 0;
+	/* The entry of wrs for who polls its completion. */
+	smp_store_release(&sq->pi, pi + blocks);
+	return 0;
+}
+
+static bool stopped(const struct erdma_qp *qp)
+{
+	return READ_ONCE(qp->state) > ERDMA_QPS_RTS ||
+	       erdma_obj_is_dead(to_erdma_dev(qp->ibqp.device), &qp->obj);
+}
+
+/**
+ * erdma_kqp_reflush() - have requests flushed that were posted too late
+ * @qp: a kernel QP in a stop state
+ *
+ * Context: any.
+ */
+void erdma_kqp_reflush(struct erdma_qp *qp)
+{
+	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
+
+	mod_delayed_work(dev->wq, &qp->kqp->reflush, REFLUSH_DELAY);
+}
+
+/**
+ * erdma_post_send() - verb: post to the send queue
+ * @ibqp: a kernel QP
+ * @wr: list of requests
+ * @bad_wr: the first one that was not posted
+ *
+ * Context: any.
+ * Return: 0 or -errno.
+ */
+int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
+	struct erdma_qp *qp = to_erdma_qp(ibqp);
+	struct erdma_sq *sq;
+	unsigned long flags;
+	u16 before;
+	int ret = 0;
+	u64 db;
+
+	if (!qp->kqp) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	sq = &qp->kqp->sq;
+	spin_lock_irqsave(&sq->lock, flags);
+	before = sq->pi;
+	for (; wr; wr = wr->next) {
+		ret = post_one_send(qp, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	if (sq->pi != before) {
+		WRITE_ONCE(qp->kqp->last_post, local_clock());
+		db = FIELD_PREP(ERDMA_SQ_DB_QPN, qp->qpn) | FIELD_PREP(ERDMA_SQ_DB_PI, sq->pi);
+		/* The entries before the record that announces them. */
+		dma_wmb();
+		WRITE_ONCE(*qp->mem->dbrec[0].va, cpu_to_le64(db));
+		if (!erdma_obj_is_dead(dev, &qp->obj))
+			writeq(db, dev->bar + ERDMA_BAR_SQDB_SHARED);
+	}
+	spin_unlock_irqrestore(&sq->lock, flags);
+	if (unlikely(stopped(qp)))
+		erdma_kqp_reflush(qp);
+	return ret;
+}
+
+static int post_one_recv(struct erdma_qp *qp, const struct ib_recv_wr *wr)
+{
+	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
+	struct erdma_rq *rq = &qp->kqp->rq;
+	struct erdma_rqe *ring = qp->mem->ring[1].va, *rqe;
+	u16 pi = rq->pi;
+	u64 db;
+
+	lockdep_assert_held(&rq->lock);
+	if (wr->num_sge > ERDMA_MAX_RECV_SGE)
+		return -EINVAL;
+	if ((u16)(pi - READ_ONCE(rq->ci)) >= qp->rq_depth)
+		return -ENOMEM;
+	rqe = &ring[pi & (qp->rq_depth - 1)];
+	memset(rqe, 0, sizeof(*rqe));
+	rqe->qe_idx = cpu_to_le16(pi + 1);
+	rqe->qpn = cpu_to_le32(qp->qpn);
+	if (wr->num_sge) {
+		rqe->addr = cpu_to_le64(wr->sg_list[0].addr);
+		rqe->length = cpu_to_le32(wr->sg_list[0].length);
+		rqe->lkey = cpu_to_le32(wr->sg_list[0].lkey);
+	}
+	rq->wr_ids[pi & (qp->rq_depth - 1)] = wr->wr_id;
+	/* The entry of wr_ids for who polls its completion. */
+	smp_store_release(&rq->pi, pi + 1);
+
+	/* The doorbell is the beginning of the entry. */
+	db = FIELD_PREP(ERDMA_RQ_DB_QPN, qp->qpn) | FIELD_PREP(ERDMA_RQ_DB_PI, rq->pi);
+	dma_wmb();
+	WRITE_ONCE(*qp->mem->dbrec[1].va, cpu_to_le64(db));
+	if (!erdma_obj_is_dead(dev, &qp->obj))
+		writeq(db, dev->bar + ERDMA_BAR_RQDB);
+	return 0;
+}
+
+/**
+ * erdma_post_recv() - verb: post to the receive queue
+ * @ibqp: a kernel QP
+ * @wr: list of requests
+ * @bad_wr: the first one that was not posted
+ *
+ * Context: any.
+ * Return: 0 or -errno.
+ */
+int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr)
+{
+	struct erdma_qp *qp = to_erdma_qp(ibqp);
+	unsigned long flags;
+	int ret = 0;
+
+	if (!qp->kqp) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	spin_lock_irqsave(&qp->kqp->rq.lock, flags);
+	for (; wr; wr = wr->next) {
+		ret = post_one_recv(qp, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	WRITE_ONCE(qp->kqp->last_post, local_clock());
+	spin_unlock_irqrestore(&qp->kqp->rq.lock, flags);
+	if (unlikely(stopped(qp)))
+		erdma_kqp_reflush(qp);
+	return ret;
+}
+
+static void reflush_work(struct work_struct *work)
+{
+	struct erdma_kqp *kqp = container_of(to_delayed_work(work), struct erdma_kqp, reflush);
+	struct erdma_qp *qp = kqp->qp;
+	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
+
+	if (!erdma_obj_is_dead(dev, &qp->obj) &&
+	    !erdma_cmd_reflush(dev, qp->qpn, READ_ONCE(kqp->sq.pi), READ_ONCE(kqp->rq.pi)))
+		return;
+	/* The driver flushes for an adapter that has forgotten the QP. */
+	erdma_cq_kick(to_erdma_cq(qp->ibqp.send_cq));
+	erdma_cq_kick(to_erdma_cq(qp->ibqp.recv_cq));
+}
+
+/**
+ * erdma_kqp_init() - make the part of a QP that kernel consumers need
+ * @qp: the QP
+ * @attr: what it is to be
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_kqp_init(struct erdma_qp *qp, const struct ib_qp_init_attr *attr)
+{
+	struct erdma_cq *scq = to_erdma_cq(attr->send_cq), *rcq = to_erdma_cq(attr->recv_cq);
+	struct erdma_kqp *kqp;
+
+	kqp = kzalloc(sizeof(*kqp), GFP_KERNEL);
+	if (!kqp)
+		return -ENOMEM;
+	kqp->sq.wrs = vcalloc(qp->sq_depth, sizeof(*kqp->sq.wrs));
+	kqp->rq.wr_ids = vcalloc(qp->rq_depth, sizeof(*kqp->rq.wr_ids));
+	if (!kqp->sq.wrs || !kqp->rq.wr_ids) {
+		vfree(kqp->sq.wrs);
+		vfree(kqp->rq.wr_ids);
+		kfree(kqp);
+		return -ENOMEM;
+	}
+	kqp->qp = qp;
+	kqp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	spin_lock_init(&kqp->sq.lock);
+	spin_lock_init(&kqp->rq.lock);
+	INIT_DELAYED_WORK(&kqp->reflush, reflush_work);
+	qp->kqp = kqp;
+
+	spin_lock_irq(&scq->lock);
+	list_add_tail(&kqp->sq.cq_entry, &scq->sqs);
+	spin_unlock_irq(&scq->lock);
+	spin_lock_irq(&rcq->lock);
+	list_add_tail(&kqp->rq.cq_entry, &rcq->rqs);
+	spin_unlock_irq(&rcq->lock);
+	return 0;
+}
+
+/**
+ * erdma_kqp_free() - undo erdma_kqp_init()
+ * @qp: the QP; cannot be found by number any more
+ *
+ * Context: process.
+ */
+void erdma_kqp_free(struct erdma_qp *qp)
+{
+	struct erdma_cq *scq = to_erdma_cq(qp->ibqp.send_cq);
+	struct erdma_cq *rcq = to_erdma_cq(qp->ibqp.recv_cq);
+	struct erdma_kqp *kqp = qp->kqp;
+
+	cancel_delayed_work_sync(&kqp->reflush);
+	erdma_cq_purge(scq, qp->qpn);
+	if (rcq != scq)
+		erdma_cq_purge(rcq, qp->qpn);
+	/* Pollers that found the QP hold the lock of their CQ. */
+	spin_lock_irq(&scq->lock);
+	list_del(&kqp->sq.cq_entry);
+	spin_unlock_irq(&scq->lock);
+	spin_lock_irq(&rcq->lock);
+	list_del(&kqp->rq.cq_entry);
+	spin_unlock_irq(&rcq->lock);
+	vfree(kqp->sq.wrs);
+	vfree(kqp->rq.wr_ids);
+	kfree(kqp);
+	qp->kqp = NULL;
+}
