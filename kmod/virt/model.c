@@ -5,10 +5,12 @@
  *
  * Pace: as long as there is work it looks again at once; then it spins for a
  * while with cpu_relax(), which is what a hypervisor or emulator takes for a
- * hint to run someone else; then it sleeps, longer and longer.
+ * hint to run someone else; then it sleeps, longer and longer. The longest
+ * sleep is on the timer wheel, whose ticks all idle adapters share.
  */
 #include <linux/hrtimer.h>
 #include <linux/iommu.h>
+#include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
 
@@ -217,7 +219,6 @@ static void poll_config(struct ev_adapter *ad)
 /* Returns whether the device is out of order. */
 static bool poll_faults(struct ev_adapter *ad)
 {
-	ktime_t now;
 	u64 ms;
 
 	if (ad->state == EV_GONE) {
@@ -232,13 +233,11 @@ static bool poll_faults(struct ev_adapter *ad)
 		die(ad, ms ? ktime_add_ms(ktime_get(), ms) : KTIME_MAX);
 		return true;
 	}
-	now = ktime_get();
-	if (ktime_before(now, ad->stall_until))
+	if (ev_fault_hit(ad, EV_FAULT_STALL, -1, &ms))
+		ad->stall_until = ktime_add_ms(ktime_get(), ms);
+	if (ad->stall_until && ktime_before(ktime_get(), ad->stall_until))
 		return true;
-	if (ev_fault_hit(ad, EV_FAULT_STALL, -1, &ms)) {
-		ad->stall_until = ktime_add_ms(now, ms);
-		return true;
-	}
+	ad->stall_until = 0;
 	return false;
 }
 
@@ -277,8 +276,13 @@ static void pause(struct ev_adapter *ad, ktime_t last_work)
 	}
 	delay = min_t(u64, idle / SLEEP_SHARE, SLEEP_MAX_NS);
 	set_current_state(TASK_IDLE);
-	if (!READ_ONCE(ad->wake) && !kthread_should_stop())
-		schedule_hrtimeout_range(&delay, delay / 4, HRTIMER_MODE_REL);
+	if (!READ_ONCE(ad->wake) && !kthread_should_stop()) {
+		if (delay < SLEEP_MAX_NS)
+			schedule_hrtimeout_range(&delay, delay / 4,
+						 HRTIMER_MODE_REL);
+		else
+			schedule_timeout(nsecs_to_jiffies(SLEEP_MAX_NS));
+	}
 	__set_current_state(TASK_RUNNING);
 	WRITE_ONCE(ad->wake, false);
 }

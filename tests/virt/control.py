@@ -4,6 +4,7 @@
 
 Runs in the guest with no ERDMA driver loaded; prints TAP lines."""
 
+import errno
 import struct
 import sys
 import time
@@ -14,6 +15,56 @@ from tap import case, equal, run, adapter
 
 (NO_OBJECT, NO_MEMORY, BAD_ADDRESS, BUSY, EXISTS, INVALID, NO_SPACE, RANGE,
  UNKNOWN, BAD_INDEX, SHORT) = 2, 12, 14, 16, 17, 22, 28, 34, 38, 71, 90
+
+
+@case("parameters: defaults, what is refused, frozen while plugged in")
+def parameters(ad):
+    defaults = {"vectors": "32", "qblock": "32", "max_mr_size": "40",
+                "max_recv_wr": "15", "max_cqe": "20", "flags": "7 6 5 3",
+                "grp_num": "0", "version": "0x01000000",
+                "fw_version": "0x00000225", "cc": "1"}
+    for name, value in defaults.items():
+        equal(ad.read(name), value, name)
+    equal((ad.read("state"), ad.read("address")), ("unplugged", ""))
+
+    def refused(error, name, value):
+        try:
+            ad.write(name, value)
+        except OSError as err:
+            assert err.errno in error, f"{name}: {value!r}: {err}"
+        else:
+            raise AssertionError(f"{name}: {value!r} accepted")
+
+    # Without a MAC there is no network interface it could belong to.
+    refused([errno.EINVAL], "live", 1)
+    for value in ("\n", "1", "52:54:00:ed:a0", "52:54:00:ed:a0:0",
+                  "52:54:00:ed:a0:01:02", "52:54:00:ed:a0:zz",
+                  "00:00:00:00:00:00", "01:00:5e:00:00:01", "x" * 4000):
+        refused([errno.EINVAL], "mac", value)
+    for name, values in {
+            "vectors": ("1", "33", "x", "-1", "0x100000020"),
+            "qblock": "3 513".split(), "max_mr_size": "11 49".split(),
+            "max_recv_wr": "0 16".split(), "max_cqe": "5 21".split(),
+            "flags": "8 -1 7,6".split(), "grp_num": ["33"],
+            "version": "0 0x100000000".split(), "fw_version": ["-1"],
+            "cc": ["5"], "log_level": ["3"], "live": "2 maybe".split(),
+            "surprise": ["0"], "fault/stall/count": "-2 x".split(),
+            "fault/stall/probability": ["101"], "fault/stall/target": ["-2"],
+            "fault/stall/arg": ["x"]}.items():
+        for value in values:
+            refused([errno.EINVAL, errno.ERANGE], name, value)
+    refused([errno.ENODEV], "surprise", 1)
+    ad.write("flags", "3 5")
+    equal(ad.read("flags"), "5 3")
+    ad.write("flags", "\n")
+    equal(ad.read("flags"), "")
+    ad.plug()
+    for name in list(defaults) + ["mac"]:
+        refused([errno.EBUSY], name, ad.read(name) or "3")
+    ad.write("live", 1)
+    ad.write("log_level", 0)
+    ad.unplug()
+    ad.unplug()
 
 
 @case("registers after power-on")
