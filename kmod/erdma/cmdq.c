@@ -82,7 +82,7 @@ static void submit(struct erdma_dev *dev, struct erdma_cmd *cmd, bool waits, boo
 	slot->seq = erdma_recorder_submit(&q->rec, now, cmd->op, cookie, q->outstanding,
 					  polled, &cmd->req, cmd->len);
 	cmd->seq = slot->seq;
-	trace_erdma_cmd_submit(&dev->ibdev, cmd->seq, cmd->op, cookie, q->outstanding);
+	trace_cmd_submit(&dev->ibdev, cmd->seq, cmd->op, cookie, q->outstanding);
 	ring_sq_doorbell(dev);
 }
 
@@ -127,8 +127,8 @@ static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8
 	cmd->status = syndrome ? -EIO : 0;
 	memcpy(cmd->resp, resp, sizeof(cmd->resp));
 	erdma_recorder_done(&q->rec, slot->seq, now, cmd->status, syndrome, resp);
-	trace_erdma_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, syndrome,
-			     now - slot->submit);
+	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, syndrome,
+		       now - slot->submit);
 	complete(&cmd->done);
 }
 
@@ -300,8 +300,7 @@ static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	q->timeouts++;
 	advance_ci(q);
 	erdma_recorder_timeout(&q->rec, slot->seq, now, cmd->status);
-	trace_erdma_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, 0,
-			     now - slot->submit);
+	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, 0, now - slot->submit);
 	start_recovery(dev);
 	spin_unlock_irq(&q->lock);
 	ibdev_err(&dev->ibdev, "command %#x (number %llu) was not answered\n", cmd->op,
@@ -491,8 +490,8 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 		if (cmd) {
 			cmd->status = status;
 			erdma_recorder_abort(&q->rec, slot->seq, now, status);
-			trace_erdma_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0,
-					     now - slot->submit);
+			trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0,
+				       now - slot->submit);
 			complete(&cmd->done);
 		}
 		memset(slot, 0, sizeof(*slot));

@@ -121,7 +121,7 @@ static void deliver_async(struct erdma_eq *eq, u8 type, u32 id)
 	struct erdma_dev *dev = eq->dev;
 	struct erdma_obj *obj = NULL;
 
-	trace_erdma_aeq_event(&dev->ibdev, type, id);
+	trace_aeq_event(&dev->ibdev, type, id);
 	if (type == ERDMA_AE_CQ_ERR)
 		obj = erdma_table_get(&dev->cqs, id);
 	else if (type <= ERDMA_AE_OTHER)
@@ -201,7 +201,7 @@ static void ceq_tasklet(struct tasklet_struct *tasklet)
 		spin_unlock_irqrestore(&eq->lock, flags);
 		if (!ceqe)
 			break;
-		trace_erdma_ceq_event(&dev->ibdev, eq->eqn, cqn);
+		trace_ceq_event(&dev->ibdev, eq->eqn, cqn);
 		obj = erdma_table_get(&dev->cqs, cqn);
 		if (!obj) {
 			eq_unknown(eq);

@@ -12,7 +12,7 @@
 #include "erdma.h"
 #include "trace.h"
 
-enum erdma_recovery_step {
+enum recovery_step {
 	STEP_BEGIN,
 	STEP_PROBE,
 	STEP_RESET,
@@ -111,20 +111,20 @@ void erdma_recovery_work(struct work_struct *work)
 	int ret;
 
 	if (!READ_ONCE(dev->gone)) {
-		trace_erdma_recovery(&dev->ibdev, STEP_BEGIN, 0);
+		trace_recovery(&dev->ibdev, STEP_BEGIN, 0);
 		erdma_cmdq_set_state(dev, ERDMA_CMDQ_RECOVERING);
 		ret = erdma_cmd_query_fw(dev, &version);
-		trace_erdma_recovery(&dev->ibdev, STEP_PROBE, ret);
+		trace_recovery(&dev->ibdev, STEP_PROBE, ret);
 		if (ret && ret != -EIO && !READ_ONCE(dev->gone)) {
 			ret = reset(dev);
-			trace_erdma_recovery(&dev->ibdev, STEP_RESET, ret);
+			trace_recovery(&dev->ibdev, STEP_RESET, ret);
 		} else if (!READ_ONCE(dev->gone)) {
 			/* A refusal is an answer. */
 			ret = 0;
 		}
 		count_recovery(dev, !ret);
 		erdma_cmdq_set_state(dev, ret ? ERDMA_CMDQ_DEAD : ERDMA_CMDQ_EVENT);
-		trace_erdma_recovery(&dev->ibdev, STEP_END, ret);
+		trace_recovery(&dev->ibdev, STEP_END, ret);
 		if (ret)
 			ibdev_err(&dev->ibdev, "the command queue could not be brought back: %d\n",
 				  ret);
@@ -163,7 +163,7 @@ void erdma_dev_set_gone(struct erdma_dev *dev)
 	tell = q->recoverable;
 	spin_unlock_irq(&q->lock);
 
-	trace_erdma_recovery(&dev->ibdev, STEP_GONE, 0);
+	trace_recovery(&dev->ibdev, STEP_GONE, 0);
 	dev_err(&dev->pdev->dev, "the adapter is gone\n");
 	/* Should it be there after all, it must not write any more. */
 	pci_clear_master(dev->pdev);

@@ -25,7 +25,18 @@
 		{ 0x109, "free-db" }, { 0x10a, "set-ext-attr" },	\
 		{ 0x10b, "get-ext-attr" })
 
-TRACE_EVENT(erdma_cmd_submit,
+#define erdma_trace_aeqe(type)						\
+	__print_symbolic(type,						\
+		{ 0, "qp-fatal" }, { 1, "qp-erq-error" },		\
+		{ 2, "access-error" }, { 3, "cq-error" }, { 4, "other" })
+
+/* Numbers: enum recovery_step in recovery.c. */
+#define erdma_trace_step(step)						\
+	__print_symbolic(step,						\
+		{ 0, "begin" }, { 1, "probe" }, { 2, "reset" },		\
+		{ 3, "end" }, { 4, "gone" })
+
+TRACE_EVENT(cmd_submit,
 	    TP_PROTO(const struct ib_device *ibdev, u64 seq, u16 op, u16 cookie, u32 outstanding),
 	    TP_ARGS(ibdev, seq, op, cookie, outstanding),
 	    TP_STRUCT__entry(__field(u32, dev)
@@ -43,7 +54,7 @@ TRACE_EVENT(erdma_cmd_submit,
 		      __entry->outstanding)
 );
 
-TRACE_EVENT(erdma_cmd_done,
+TRACE_EVENT(cmd_done,
 	    TP_PROTO(const struct ib_device *ibdev, u64 seq, u16 op, int status, u8 syndrome,
 		     u64 latency),
 	    TP_ARGS(ibdev, seq, op, status, syndrome, latency),
@@ -64,7 +75,7 @@ TRACE_EVENT(erdma_cmd_done,
 		      __entry->syndrome, __entry->latency)
 );
 
-TRACE_EVENT(erdma_aeq_event,
+TRACE_EVENT(aeq_event,
 	    TP_PROTO(const struct ib_device *ibdev, u8 type, u32 id),
 	    TP_ARGS(ibdev, type, id),
 	    TP_STRUCT__entry(__field(u32, dev)
@@ -73,12 +84,11 @@ TRACE_EVENT(erdma_aeq_event,
 	    TP_fast_assign(__entry->dev = ibdev->index;
 			   __entry->type = type;
 			   __entry->id = id;),
-	    TP_printk("dev=%u type=%s id=%u", __entry->dev, __print_symbolic(__entry->type,
-		      { 0, "qp-fatal" }, { 1, "qp-erq-error" }, { 2, "access-error" },
-		      { 3, "cq-error" }, { 4, "other" }), __entry->id)
+	    TP_printk("dev=%u type=%s id=%u", __entry->dev,
+		      erdma_trace_aeqe(__entry->type), __entry->id)
 );
 
-TRACE_EVENT(erdma_ceq_event,
+TRACE_EVENT(ceq_event,
 	    TP_PROTO(const struct ib_device *ibdev, u8 eqn, u32 cqn),
 	    TP_ARGS(ibdev, eqn, cqn),
 	    TP_STRUCT__entry(__field(u32, dev)
@@ -90,8 +100,7 @@ TRACE_EVENT(erdma_ceq_event,
 	    TP_printk("dev=%u eqn=%u cqn=%u", __entry->dev, __entry->eqn, __entry->cqn)
 );
 
-/* Numbers: see enum erdma_recovery_step in recovery.c. */
-TRACE_EVENT(erdma_recovery,
+TRACE_EVENT(recovery,
 	    TP_PROTO(const struct ib_device *ibdev, u8 step, int status),
 	    TP_ARGS(ibdev, step, status),
 	    TP_STRUCT__entry(__field(u32, dev)
@@ -100,9 +109,8 @@ TRACE_EVENT(erdma_recovery,
 	    TP_fast_assign(__entry->dev = ibdev->index;
 			   __entry->step = step;
 			   __entry->status = status;),
-	    TP_printk("dev=%u step=%s status=%d", __entry->dev, __print_symbolic(__entry->step,
-		      { 0, "begin" }, { 1, "probe" }, { 2, "reset" }, { 3, "end" },
-		      { 4, "gone" }), __entry->status)
+	    TP_printk("dev=%u step=%s status=%d", __entry->dev,
+		      erdma_trace_step(__entry->step), __entry->status)
 );
 
 #endif /* ERDMA_TRACE_H */

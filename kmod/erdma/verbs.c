@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Device and port verbs, and the table of all verbs. */
 
+#include <linux/bitfield.h>
 #include <linux/etherdevice.h>
 #include <net/addrconf.h>
 #include <rdma/ib_mad.h>
@@ -18,7 +19,10 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	if (udata->inlen || udata->outlen)
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
-	attr->fw_ver = caps->fw;
+	/* As the provider splits it for display. */
+	attr->fw_ver = FIELD_GET(ERDMA_FW_MAJOR, (u64)caps->fw) << 32 |
+		       FIELD_GET(ERDMA_FW_MEDIUM, caps->fw) << 16 |
+		       FIELD_GET(ERDMA_FW_MINOR, caps->fw);
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->max_mr_size = caps->max_mr_size;
 	/* What a page of the adapter's translations may cover. */
@@ -111,8 +115,8 @@ static void get_dev_fw_str(struct ib_device *ibdev, char *str)
 {
 	u32 fw = to_erdma_dev(ibdev)->caps.fw;
 
-	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u", fw >> 16 & 0xff, fw >> 8 & 0xff,
-		 fw & 0xff);
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%lu.%lu.%lu", FIELD_GET(ERDMA_FW_MAJOR, fw),
+		 FIELD_GET(ERDMA_FW_MEDIUM, fw), FIELD_GET(ERDMA_FW_MINOR, fw));
 }
 
 static const struct cpumask *get_vector_affinity(struct ib_device *ibdev, int vector)

@@ -305,6 +305,12 @@ enum erdma_cc {
 	ERDMA_CC_HPCC_INT		= 4,
 };
 
+/* ---- QUERY_FW_INFO (hw 4.2), response qword 0 --------------------------- */
+
+#define ERDMA_FW_MAJOR			GENMASK(23, 16)
+#define ERDMA_FW_MEDIUM			GENMASK(15, 8)
+#define ERDMA_FW_MINOR			GENMASK(7, 0)
+
 /* Limits fixed in software, not queried (hw 4.1, 6.1). */
 #define ERDMA_MAX_SEND_WR		8192
 #define ERDMA_MAX_SEND_SGE		6
