@@ -6,9 +6,6 @@
 
 #include "ev.h"
 
-/* Its index is beyond every MPT's, so it can never equal an MR's key. */
-#define DMA_LOCAL_KEY		0xffffff00
-
 #define MIN_PAGE_SHIFT		12
 #define MAX_PAGE_SHIFT		16
 
@@ -25,7 +22,7 @@ enum ev_syndrome ev_cmd_query_device(struct ev_adapter *ad, struct ev_cmd *cmd)
 		       FIELD_PREP(ERDMA_CAP0_MAX_CQE, p->max_cqe);
 	cmd->resp[1] = FIELD_PREP(ERDMA_CAP1_QBLOCK, p->qblock) |
 		       FIELD_PREP(ERDMA_CAP1_DEFAULT_CC, p->cc) |
-		       FIELD_PREP(ERDMA_CAP1_LOCAL_KEY, DMA_LOCAL_KEY);
+		       FIELD_PREP(ERDMA_CAP1_LOCAL_KEY, EV_DMA_LOCAL_KEY);
 	return EV_OK;
 }
 

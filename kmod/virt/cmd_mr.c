@@ -7,9 +7,6 @@
 
 #include "ev.h"
 
-#define MIN_PAGE_SHIFT		12
-#define MAX_PAGE_SHIFT		30
-
 /* The request in CPU order and without its version's quirks. */
 struct mr_req {
 	u32 version;
@@ -40,7 +37,7 @@ static enum ev_syndrome set_translation(struct ev_adapter *ad, struct ev_mr *mr,
 	u64 page_mask = BIT_ULL(mr->page_shift) - 1;
 	u32 i;
 
-	if (mr->page_shift < MIN_PAGE_SHIFT || mr->page_shift > MAX_PAGE_SHIFT)
+	if (mr->page_shift < EV_MIN_PAGE_SHIFT || mr->page_shift > EV_MAX_PAGE_SHIFT)
 		return EV_INVALID;
 	if (!req->count || req->count > U32_MAX)
 		return EV_INVALID;

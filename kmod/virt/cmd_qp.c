@@ -171,6 +171,7 @@ static enum ev_syndrome to_rts(struct ev_qp *qp,
 	qp->cc = cc;
 	qp->state = ERDMA_QPS_RTS;
 	ev_conn_open(qp);
+	ev_qp_watch(qp);
 	return EV_OK;
 }
 

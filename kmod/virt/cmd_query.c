@@ -47,7 +47,7 @@ enum ev_syndrome ev_cmd_get_stats(struct ev_adapter *ad, struct ev_cmd *cmd)
 	unsigned int i;
 
 	for (i = 0; i < ERDMA_STATS_COUNT; i++)
-		a.stats.value[i] = cpu_to_le64(ad->stats[i]);
+		a.stats.value[i] = cpu_to_le64(atomic64_read(&ad->stats[i]));
 	return reply(ad, cmd, &a, sizeof(a.stats));
 }
 

@@ -285,6 +285,40 @@ struct ev_wq {
 };
 
 /**
+ * struct ev_wqe - the work request that a send queue is at
+ * @hdr:    its first word
+ * @since:  jiffies since when it misses a lost partner, 0: it does not
+ * @length: bytes to move
+ * @done:   of which were
+ * @count:  building blocks
+ * @sges:   scatter/gather elements
+ * @loaded: the rest counts
+ * @placed: all data is where it goes, something else is to be done
+ * @receive_failed: the partner's receive is to blame
+ * @raw:    copy of it
+ */
+struct ev_wqe {
+	u64 hdr;
+	unsigned long since;
+	u32 length;
+	u32 done;
+	u16 count;
+	u8 opcode;
+	u8 sges;
+	bool loaded;
+	bool placed;
+	bool receive_failed;
+	union {
+		u8 raw[ERDMA_MAX_SQEBB_PER_WQE * ERDMA_WQEBB_SIZE] __aligned(8);
+		struct erdma_send_sqe send;
+		struct erdma_write_sqe write;
+		struct erdma_read_sqe read;
+		struct erdma_atomic_sqe atomic;
+		struct erdma_reg_mr_sqe reg_mr;
+	};
+};
+
+/**
  * struct ev_qp - queue pair
  * @lock:  see @link
  * @link:  the lock of the pair, @lock of one of the two QPs. With ev_fabric held
@@ -293,7 +327,11 @@ struct ev_wq {
  * @peer:  partner, from when both are in RTS until a command stops one of them
  * @waiting: link in the list of QPs that never had a partner
  * @lost:  had a partner
- * @poll: link in ev_adapter.qp_poll while doorbells are of interest
+ * @poll:  link in ev_adapter.qp_active or qp_idle while doorbells are of
+ *	   interest; this, @active and @last_work belong to the model's thread
+ * @active: in which of them
+ * @last_work: jiffies
+ * @wqe:   guarded by @link; last because of its flexible arrays
  */
 struct ev_qp {
 	struct ev_adapter *ad;
@@ -308,6 +346,8 @@ struct ev_qp {
 	struct ev_wq sq;
 	struct ev_wq rq;
 	struct list_head poll;
+	bool active;
+	unsigned long last_work;
 	u32 remote_cookie;
 	__be32 sip;
 	__be32 dip;
@@ -316,12 +356,15 @@ struct ev_qp {
 	u8 cc;
 	u16 tx_packets;
 	u16 rx_packets;
+	struct ev_wqe wqe;
 };
 
 /**
  * struct ev_mr - memory region
- * @lock:  guards what a work request may change: @valid, @key, @rights,
- *	   @start, @length, @page_shift, @count, @use_table, @inline_mtt
+ * @lock:  guards what a work request may change, which it may of fast-register
+ *	   MRs: @pins, @valid, @key, @rights, @start, @length, @page_shift,
+ *	   @count, @use_table, @inline_mtt
+ * @pins:  transfers under way that use it
  * @table: registered table of page addresses, one level whatever the driver's
  * @max_count: entries in @table
  */
@@ -332,6 +375,7 @@ struct ev_mr {
 	u32 max_count;
 	struct ev_buf table;
 	spinlock_t lock;		/* see above */
+	u32 pins;
 	bool valid;
 	bool use_table;
 	u8 key;
@@ -342,6 +386,85 @@ struct ev_mr {
 	u32 count;
 	u64 inline_mtt[ERDMA_MR_INLINE_MTT];
 };
+
+#define EV_MIN_PAGE_SHIFT	12
+#define EV_MAX_PAGE_SHIFT	30
+
+/* Its index is beyond every MPT's, so it can never equal an MR's key. */
+#define EV_DMA_LOCAL_KEY	0xffffff00
+
+/* ---- Data path ---------------------------------------------------------- */
+
+/* Results of steps of a work request, besides 0 and enum erdma_syndrome. */
+#define EV_WAIT			(-1)	/* something is missing, look again */
+#define EV_MORE			(-2)	/* not done yet, others have their turn */
+
+/* Why memory must not be used; in the order of the syndromes (hw 7.2). */
+enum ev_violation {
+	EV_VIOLATES_NOTHING,
+	EV_VIOLATES_STAG,
+	EV_VIOLATES_BOUNDS,
+	EV_VIOLATES_RIGHTS,
+	EV_VIOLATES_PD,
+	EV_VIOLATES_WRAP,
+};
+
+enum ev_copy {
+	EV_COPIED,
+	EV_NO_SOURCE,
+	EV_NO_TARGET,
+};
+
+/* Asked for by the other end only. */
+#define EV_REMOTE_RIGHTS_ONLY	(ERDMA_MR_RA | ERDMA_MR_RR)
+
+/**
+ * struct ev_span - a range of memory that may be used
+ * @ad:     whose memory
+ * @mr:     what translates @addr; NULL: @addr is a DMA address
+ * @direct: the memory itself, the others do not matter
+ * @addr:   first byte
+ * @len:    bytes
+ */
+struct ev_span {
+	struct ev_adapter *ad;
+	struct ev_mr *mr;
+	void *direct;
+	u64 addr;
+	u64 len;
+};
+
+struct ev_sgl {
+	struct ev_span span[ERDMA_MAX_SEND_SGE];
+	u32 count;
+};
+
+/* One turn of a send queue; the lists are those of the present request. */
+struct ev_xfer {
+	struct ev_sgl dst;
+	struct ev_sgl src;
+	u32 budget;			/* bytes */
+};
+
+/* Index of a counter in ev_adapter.stats (hw 11). */
+enum ev_stat {
+	EV_STAT_TX_REQS,
+	EV_STAT_TX_PACKETS,
+	EV_STAT_TX_BYTES,
+	EV_STAT_TX_DISABLE_DROPS,
+	EV_STAT_TX_BPS_DROPS,
+	EV_STAT_TX_PPS_DROPS,
+	EV_STAT_RX_PACKETS,
+	EV_STAT_RX_BYTES,
+	EV_STAT_RX_DISABLE_DROPS,
+	EV_STAT_RX_BPS_DROPS,
+	EV_STAT_RX_PPS_DROPS,
+};
+
+static_assert(EV_STAT_RX_PPS_DROPS + 1 == ERDMA_STATS_COUNT);
+
+/* Until CONF_MTU. */
+#define EV_DEFAULT_MTU		1500
 
 /* ---- Faults ------------------------------------------------------------- */
 
@@ -448,11 +571,16 @@ struct ev_adapter {
 	struct ev_eq aeq;
 	struct ev_eq eq[ERDMA_MAX_VECTORS];	/* by EQN, 0 is the CMDQ's */
 	u16 db_users[ERDMA_BAR0_SIZE / ERDMA_HW_PAGE_SIZE];
-	u64 stats[ERDMA_STATS_COUNT];
+	atomic64_t stats[ERDMA_STATS_COUNT];	/* any adapter's thread */
 	struct xarray cqs;			/* these guarded by ev_fabric */
 	struct xarray qps;
 	struct xarray mrs;
-	struct list_head qp_poll;
+	struct list_head qp_active;		/* these by the model's thread */
+	struct list_head qp_idle;
+	unsigned int qps_active;
+	unsigned int qps_idle;
+	u64 swept;				/* ns */
+	unsigned long qp_last_work;		/* jiffies */
 	spinlock_t watch_lock;			/* cq_watch */
 	struct list_head cq_watch;
 	struct ev_counters counters;
@@ -637,9 +765,39 @@ bool ev_cq_poll(struct ev_adapter *ad);
 struct ev_qp *ev_qp_find(struct ev_adapter *ad, u32 qpn);
 void ev_qp_free(struct ev_qp *qp);
 u64 ev_wq_record(const struct ev_wq *wq);
+void *ev_wq_at(const struct ev_wq *wq, u16 index);
+bool ev_wq_update(struct ev_qp *qp, struct ev_wq *wq);
+bool ev_qp_flush(struct ev_qp *qp);
+void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
+		enum erdma_aeqe_type type, u8 syndrome);
 void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state);
 void ev_qp_reflush(struct ev_qp *qp, u16 sq_pi, u16 rq_pi);
+
+/* active.c */
 bool ev_qp_poll(struct ev_adapter *ad);
+bool ev_qp_is_served(const struct ev_qp *qp);
+void ev_qp_watch(struct ev_qp *qp);
+void ev_qp_unwatch(struct ev_qp *qp);
+
+/* sq.c */
+bool ev_sq_run(struct ev_qp *qp, u32 budget);
+
+/* rq.c */
+int ev_rq_peek(struct ev_qp *qp, struct erdma_rqe *rqe);
+void ev_rq_complete(struct ev_qp *qp, struct ev_wc *wc);
+
+/* access.c */
+enum ev_violation ev_sgl_add(struct ev_sgl *sgl, struct ev_qp *qp, u32 key,
+			     u64 addr, u32 len, u8 rights);
+void ev_sgl_put(struct ev_sgl *sgl);
+void *ev_span_at(const struct ev_span *span, u64 off, u32 *len);
+enum ev_copy ev_sgl_copy(const struct ev_sgl *dst, const struct ev_sgl *src,
+			 u64 from, u32 len);
+
+/* frmr.c */
+int ev_frmr_register(struct ev_qp *qp, const struct erdma_reg_mr_sqe *sqe,
+		     u32 inline_room);
+int ev_frmr_invalidate(struct ev_qp *qp, u32 stag);
 
 /* conn.c */
 void ev_conn_open(struct ev_qp *qp);

@@ -148,7 +148,8 @@ void ev_model_setup(struct ev_adapter *ad)
 
 	mutex_init(&ad->lock);
 	spin_lock_init(&ad->watch_lock);
-	INIT_LIST_HEAD(&ad->qp_poll);
+	INIT_LIST_HEAD(&ad->qp_active);
+	INIT_LIST_HEAD(&ad->qp_idle);
 	INIT_LIST_HEAD(&ad->cq_watch);
 	xa_init(&ad->qps);
 	xa_init(&ad->cqs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queue pairs: doorbells and flushing (hw 6).
+ * Queue pairs: doorbells, stopping and flushing (hw 6).
  *
  * Drivers ring all kernel QPs at one address, so the doorbell records tell what
  * was posted. A record belongs to the driver from the start and may hold
@@ -8,9 +8,13 @@
  * index that the ring can have.
  */
 #include <linux/bitfield.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "ev.h"
+
+/* What a QP may still move when it is closed. */
+#define LAST_BYTES	SZ_1M
 
 /**
  * ev_qp_find() - look up a QP
@@ -34,7 +38,7 @@ struct ev_qp *ev_qp_find(struct ev_adapter *ad, u32 qpn)
 void ev_qp_free(struct ev_qp *qp)
 {
 	ev_conn_close(qp);
-	list_del(&qp->poll);
+	ev_qp_unwatch(qp);
 	if (qp->sq.cq)
 		qp->sq.cq->users--;
 	if (qp->rq.cq)
@@ -56,7 +60,14 @@ u64 ev_wq_record(const struct ev_wq *wq)
 	return le64_to_cpu(READ_ONCE(*wq->dbrec));
 }
 
-static void *wq_at(const struct ev_wq *wq, u16 index)
+/**
+ * ev_wq_at() - a building block of a queue
+ * @wq: queue
+ * @index: free running
+ *
+ * Context: any.
+ */
+void *ev_wq_at(const struct ev_wq *wq, u16 index)
 {
 	return ev_buf_at(&wq->ring, (u64)(index & (wq->depth - 1)) *
 			 ERDMA_WQEBB_SIZE);
@@ -72,7 +83,15 @@ static bool advance(struct ev_wq *wq, u16 pi)
 	return true;
 }
 
-static bool poll_record(struct ev_qp *qp, struct ev_wq *wq)
+/**
+ * ev_wq_update() - look at the doorbell record
+ * @qp: QP
+ * @wq: one of its queues
+ *
+ * Context: ev_fabric and @qp->link held, or ev_fabric for writing.
+ * Return: whether something was posted.
+ */
+bool ev_wq_update(struct ev_qp *qp, struct ev_wq *wq)
 {
 	u64 db = ev_wq_record(wq);
 	u32 qpn = wq == &qp->sq ? FIELD_GET(ERDMA_SQ_DB_QPN, db) :
@@ -107,7 +126,7 @@ static void flush_sq(struct ev_qp *qp)
 	struct ev_wq *sq = &qp->sq;
 
 	while (sq->ci != sq->pi) {
-		u64 hdr = le64_to_cpu(*(__le64 *)wq_at(sq, sq->ci));
+		u64 hdr = le64_to_cpu(*(__le64 *)ev_wq_at(sq, sq->ci));
 		u16 count = FIELD_GET(ERDMA_SQE_WQEBB_CNT, hdr) + 1;
 		u8 opcode = FIELD_GET(ERDMA_SQE_OPCODE, hdr);
 
@@ -124,6 +143,7 @@ static void flush_sq(struct ev_qp *qp)
 			sq->ci += count;
 	}
 	sq->flushed_pi = sq->pi;
+	qp->wqe.loaded = false;
 }
 
 static void flush_rq(struct ev_qp *qp)
@@ -143,23 +163,67 @@ static bool is_stopped(const struct ev_qp *qp)
 }
 
 /**
+ * ev_qp_flush() - flush what is posted to a stopped QP
+ * @qp: QP
+ *
+ * Context: ev_fabric and @qp->link held, or ev_fabric for writing.
+ * Return: whether something was posted since the last time.
+ */
+bool ev_qp_flush(struct ev_qp *qp)
+{
+	bool posted;
+
+	if (!ev_model_may_access(qp->ad))
+		return false;
+	posted = ev_wq_update(qp, &qp->sq);
+	posted |= ev_wq_update(qp, &qp->rq);
+	flush_sq(qp);
+	flush_rq(qp);
+	return posted;
+}
+
+/**
+ * ev_qp_halt() - stop a QP for an error
+ * @qp: QP; nothing happens if it is stopped already
+ * @state: TERMINATE or ERROR
+ * @type: the event that tells the driver
+ * @syndrome: sub type of the event
+ *
+ * Context: ev_fabric and @qp->link held.
+ */
+void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
+		enum erdma_aeqe_type type, u8 syndrome)
+{
+	if (is_stopped(qp) || !ev_model_may_access(qp->ad))
+		return;
+	WRITE_ONCE(qp->state, state);
+	ev_eq_post(qp->ad, &qp->ad->aeq, (u64)qp->qpn << 32 |
+		   FIELD_PREP(ERDMA_AEQE_TYPE, type) |
+		   FIELD_PREP(ERDMA_AEQE_SUB_TYPE, syndrome), 0);
+	ev_qp_flush(qp);
+}
+
+/**
  * ev_qp_stop() - enter a stop state: everything posted is flushed (hw 6.9)
  * @qp: QP in any state
  * @state: CLOSING, TERMINATE or ERROR
+ *
+ * CLOSING is a graceful end: what was posted before and can be done at once,
+ * is done.
  *
  * Context: ev_fabric held for writing.
  */
 void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state)
 {
+	if (qp->state == ERDMA_QPS_RTS && state == ERDMA_QPS_CLOSING) {
+		ev_wq_update(qp, &qp->sq);
+		ev_sq_run(qp, LAST_BYTES);
+	}
 	ev_conn_close(qp);
 	qp->state = state;
-	poll_record(qp, &qp->sq);
-	poll_record(qp, &qp->rq);
-	flush_sq(qp);
-	flush_rq(qp);
+	ev_qp_flush(qp);
 	/* Later posts are flushed too. */
-	if (list_empty(&qp->poll))
-		list_add_tail(&qp->poll, &qp->ad->qp_poll);
+	ev_qp_watch(qp);
 }
 
 /**
@@ -180,31 +244,4 @@ void ev_qp_reflush(struct ev_qp *qp, u16 sq_pi, u16 rq_pi)
 	advance(&qp->rq, rq_pi);
 	flush_sq(qp);
 	flush_rq(qp);
-}
-
-/**
- * ev_qp_poll() - look for doorbells
- * @ad: running adapter
- *
- * Context: ev_fabric held for reading, by the thread that owns the QPs.
- * Return: whether there was something to do.
- */
-bool ev_qp_poll(struct ev_adapter *ad)
-{
-	struct ev_qp *qp;
-	bool busy = false;
-
-	if (!ev_model_may_access(ad))
-		return false;
-	list_for_each_entry(qp, &ad->qp_poll, poll) {
-		if (poll_record(qp, &qp->sq)) {
-			flush_sq(qp);
-			busy = true;
-		}
-		if (poll_record(qp, &qp->rq)) {
-			flush_rq(qp);
-			busy = true;
-		}
-	}
-	return busy;
 }

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Send queues: executes work requests, one after the other (hw 6.2 - 6.5).
+ *
+ * A request is done at both ends before the next one begins, so that fences,
+ * the order of completions and "a READ completes when its data is there" need
+ * no care. Its checks are repeated whenever it is resumed: between two slices
+ * of a message anything may have been deregistered.
+ *
+ * Errors. Syndromes SEND_* name what this side refuses, RECV_* what the other
+ * side does; both complete the work request. A message that a receive cannot
+ * take completes that receive with the same syndrome. Either way the
+ * connection is over, as after iWARP's Terminate: this QP goes to ERROR with
+ * the event QP_FATAL, the partner to TERMINATE with ACC_ERR if it refused an
+ * access, QP_ERQ_ERR if it was a receive's fault, else QP_FATAL; both are
+ * flushed. The sub type of an event is the syndrome.
+ *
+ * Two things are waited for, without limit: a partner that is not in RTS yet,
+ * and a receive. A lost partner means RETRY_EXC_ERR after a while.
+ */
+#include <linux/bitfield.h>
+#include <linux/jiffies.h>
+
+#include "ev.h"
+
+/* Time for one of SET_RETRANS_NUM's retransmissions. */
+#define RETRY_MSECS	200
+
+/* What a work request costs besides its bytes, in bytes. */
+#define WQE_COST	512
+
+static int local(enum ev_violation violation)
+{
+	return violation ? ERDMA_WC_SEND_STAG_INVALID_ERR - 1 + violation : 0;
+}
+
+static int remote(enum ev_violation violation)
+{
+	return violation ? ERDMA_WC_RECV_STAG_INVALID_ERR - 1 + violation : 0;
+}
+
+static bool is_remote(int syndrome)
+{
+	return syndrome >= ERDMA_WC_RECV_WQE_FORMAT_ERR &&
+	       syndrome <= ERDMA_WC_RECV_WRAPPING_ERR;
+}
+
+/* The other end if it can be reached, or what its absence means. */
+static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+
+	*peer = qp->peer;
+	if (*peer) {
+		wqe->since = 0;
+		return ev_qp_is_served(*peer) ? 0 : EV_WAIT;
+	}
+	if (!qp->lost)
+		return EV_WAIT;
+	if (!wqe->since)
+		wqe->since = jiffies | 1;
+	else if (time_after(jiffies, wqe->since +
+			    msecs_to_jiffies(qp->ad->retrans_num * RETRY_MSECS)))
+		return ERDMA_WC_RETRY_EXC_ERR;
+	return EV_WAIT;
+}
+
+static u32 packets(const struct ev_qp *qp, u32 bytes)
+{
+	u32 mtu = READ_ONCE(qp->ad->mtu);
+
+	return bytes ? DIV_ROUND_UP(bytes, mtu ? mtu : EV_DEFAULT_MTU) : 1;
+}
+
+/* Counts a message at both ends. */
+static void count(struct ev_qp *from, struct ev_qp *to, u32 bytes)
+{
+	u32 n = packets(from, bytes);
+
+	from->tx_packets += n;
+	to->rx_packets += n;
+	atomic64_add(n, &from->ad->stats[EV_STAT_TX_PACKETS]);
+	atomic64_add(bytes, &from->ad->stats[EV_STAT_TX_BYTES]);
+	atomic64_add(n, &to->ad->stats[EV_STAT_RX_PACKETS]);
+	atomic64_add(bytes, &to->ad->stats[EV_STAT_RX_BYTES]);
+}
+
+/* Where the scatter/gather list or inline data begins. */
+static u32 sgl_offset(const struct ev_wqe *wqe)
+{
+	return wqe->opcode == ERDMA_OP_WRITE ||
+	       wqe->opcode == ERDMA_OP_WRITE_WITH_IMM ?
+	       sizeof(struct erdma_write_sqe) : sizeof(struct erdma_send_sqe);
+}
+
+static const struct erdma_sge *sge_at(const struct ev_wqe *wqe, u32 i)
+{
+	return (void *)wqe->raw + sgl_offset(wqe) + i * sizeof(struct erdma_sge);
+}
+
+/* The payload of a SEND or WRITE. */
+static int gather(struct ev_qp *qp, struct ev_sgl *src)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	enum ev_violation ret;
+	u32 i;
+
+	if (wqe->hdr & ERDMA_SQE_INLINE) {
+		src->span[0] = (struct ev_span) {
+			.direct = (void *)wqe->raw + sgl_offset(wqe),
+			.len = wqe->length,
+		};
+		src->count = 1;
+		return 0;
+	}
+	for (i = 0; i < wqe->sges; i++) {
+		const struct erdma_sge *sge = sge_at(wqe, i);
+
+		ret = ev_sgl_add(src, qp, le32_to_cpu(sge->key),
+				 le64_to_cpu(sge->addr),
+				 le32_to_cpu(sge->length), ERDMA_MR_LR);
+		if (ret)
+			return local(ret);
+	}
+	return 0;
+}
+
+/* Copies as much as this turn allows. */
+static int transfer(struct ev_qp *qp, struct ev_xfer *x, bool reading)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	u32 len = min(wqe->length - wqe->done, x->budget);
+	int target = reading ? ERDMA_WC_SEND_ADDR_VIOLATION :
+		     ERDMA_WC_RECV_ADDR_VIOLATION;
+	int source = reading ? ERDMA_WC_RECV_ADDR_VIOLATION :
+		     ERDMA_WC_SEND_ADDR_VIOLATION;
+
+	switch (ev_sgl_copy(&x->dst, &x->src, wqe->done, len)) {
+	case EV_COPIED:
+		break;
+	case EV_NO_SOURCE:
+		return source;
+	case EV_NO_TARGET:
+		return target;
+	}
+	x->budget -= len;
+	wqe->done += len;
+	return wqe->done < wqe->length ? EV_MORE : 0;
+}
+
+/* Completes the partner's next receive; a bad one has a syndrome. */
+static void receive(struct ev_qp *qp, struct ev_qp *peer, u8 opcode, u8 syndrome)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	struct ev_wc wc = {
+		.opcode = opcode,
+		.syndrome = syndrome,
+		.bytes = syndrome ? 0 : wqe->length,
+		.solicited = wqe->hdr & ERDMA_SQE_SE,
+	};
+
+	/* Four bytes in network order for one, a number for the other. */
+	if (opcode == ERDMA_OP_RECV_INV)
+		wc.data = le32_to_cpu(wqe->send.inv_stag);
+	else if (opcode == ERDMA_OP_RSP_SEND_IMM || opcode == ERDMA_OP_RECV_IMM)
+		wc.data = be32_to_cpu(wqe->send.imm);
+	ev_rq_complete(peer, &wc);
+}
+
+static u8 receive_opcode(u8 opcode)
+{
+	switch (opcode) {
+	case ERDMA_OP_SEND_WITH_IMM:
+		return ERDMA_OP_RSP_SEND_IMM;
+	case ERDMA_OP_SEND_WITH_INV:
+		return ERDMA_OP_RECV_INV;
+	case ERDMA_OP_WRITE_WITH_IMM:
+		return ERDMA_OP_RECV_IMM;
+	default:
+		return ERDMA_OP_RECEIVE;
+	}
+}
+
+static int send_into(struct ev_qp *qp, struct ev_qp *peer, struct ev_xfer *x)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	struct erdma_rqe rqe;
+	int ret;
+
+	ret = ev_rq_peek(peer, &rqe);
+	if (ret)
+		return ret;
+	if (wqe->length > le32_to_cpu(rqe.length))
+		return ERDMA_WC_RECV_ADDR_VIOLATION;
+	ret = ev_sgl_add(&x->dst, peer, le32_to_cpu(rqe.lkey),
+			 le64_to_cpu(rqe.addr), wqe->length, ERDMA_MR_LW);
+	if (ret)
+		return remote(ret);
+	ret = transfer(qp, x, false);
+	if (ret || wqe->opcode != ERDMA_OP_SEND_WITH_INV)
+		return ret;
+	/* The buffer may be what is invalidated. */
+	ev_sgl_put(&x->dst);
+	ret = ev_frmr_invalidate(peer, le32_to_cpu(wqe->send.inv_stag));
+	return ret < 0 ? ret : remote(ret);
+}
+
+static int run_send(struct ev_qp *qp, struct ev_xfer *x)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	struct ev_qp *peer;
+	int ret;
+
+	ret = gather(qp, &x->src);
+	if (!ret)
+		ret = find_peer(qp, &peer);
+	if (ret)
+		return ret;
+	ret = send_into(qp, peer, x);
+	if (ret < 0)
+		return ret;
+	receive(qp, peer, receive_opcode(wqe->opcode), ret);
+	wqe->receive_failed = ret;
+	if (!ret)
+		count(qp, peer, wqe->length);
+	return ret;
+}
+
+static int run_write(struct ev_qp *qp, struct ev_xfer *x)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	u64 addr = (u64)le32_to_cpu(wqe->write.raddr_h) << 32 |
+		   le32_to_cpu(wqe->write.raddr_l);
+	bool imm = wqe->opcode == ERDMA_OP_WRITE_WITH_IMM;
+	struct erdma_rqe rqe;
+	struct ev_qp *peer;
+	int ret;
+
+	ret = gather(qp, &x->src);
+	if (!ret)
+		ret = find_peer(qp, &peer);
+	/* A receive is needed at the end, so without one do not begin. */
+	if (!ret && imm) {
+		ret = ev_rq_peek(peer, &rqe);
+		wqe->receive_failed = ret > 0;
+	}
+	if (!ret)
+		ret = remote(ev_sgl_add(&x->dst, peer,
+					le32_to_cpu(wqe->write.rkey), addr,
+					wqe->length, ERDMA_MR_RW));
+	if (!ret)
+		ret = transfer(qp, x, false);
+	if (imm && (!ret || wqe->receive_failed))
+		receive(qp, peer, receive_opcode(wqe->opcode), ret);
+	if (!ret)
+		count(qp, peer, wqe->length);
+	return ret;
+}
+
+/* For a fast-register MR, which is then in nobody's use but others'. */
+static int invalidate_sink(struct ev_qp *qp, struct ev_xfer *x)
+{
+	int ret;
+
+	ev_sgl_put(&x->dst);
+	ret = ev_frmr_invalidate(qp, le32_to_cpu(qp->wqe.read.inv_stag));
+	return ret < 0 ? ret : local(ret);
+}
+
+static int run_read(struct ev_qp *qp, struct ev_xfer *x)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	u64 addr = (u64)le32_to_cpu(wqe->read.laddr_h) << 32 |
+		   le32_to_cpu(wqe->read.laddr_l);
+	struct ev_qp *peer;
+	int ret;
+
+	/* Resumed only to invalidate: the sink is invalid already. */
+	if (wqe->placed)
+		return invalidate_sink(qp, x);
+	/* iWARP's sinks used to need the remote right. */
+	ret = local(ev_sgl_add(&x->dst, qp, le32_to_cpu(wqe->read.lkey), addr,
+			       wqe->length, ERDMA_MR_LW | ERDMA_MR_RW));
+	if (!ret)
+		ret = find_peer(qp, &peer);
+	if (!ret)
+		ret = remote(ev_sgl_add(&x->src, peer,
+					le32_to_cpu(wqe->read.remote.key),
+					le64_to_cpu(wqe->read.remote.addr),
+					wqe->length, ERDMA_MR_RR));
+	if (!ret)
+		ret = transfer(qp, x, true);
+	if (ret)
+		return ret;
+	wqe->placed = true;
+	count(qp, peer, 0);
+	count(peer, qp, wqe->length);
+	return wqe->opcode == ERDMA_OP_READ_WITH_INV ? invalidate_sink(qp, x) :
+	       0;
+}
+
+/* Atomic for CPUs too; the operands are in the CPU's byte order (hw 6.5). */
+static u64 execute_atomic(const struct ev_wqe *wqe, u64 *target)
+{
+	u64 operand = le64_to_cpu(wqe->atomic.swap_add);
+	u64 old, seen = READ_ONCE(*target);
+
+	if (wqe->opcode == ERDMA_OP_ATOMIC_CAS)
+		return cmpxchg64(target, le64_to_cpu(wqe->atomic.compare),
+				 operand);
+	do {
+		old = seen;
+		seen = cmpxchg64(target, old, old + operand);
+	} while (seen != old);
+	return old;
+}
+
+static int run_atomic(struct ev_qp *qp, struct ev_xfer *x)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	const struct erdma_sge *here = &wqe->atomic.local;
+	const struct erdma_sge *there = &wqe->atomic.remote;
+	u32 room = sizeof(u64);
+	struct ev_qp *peer;
+	u64 *target, old;
+	int ret;
+
+	ret = local(ev_sgl_add(&x->dst, qp, le32_to_cpu(here->key),
+			       le64_to_cpu(here->addr), sizeof(old),
+			       ERDMA_MR_LW));
+	if (!ret)
+		ret = find_peer(qp, &peer);
+	if (!ret)
+		ret = remote(ev_sgl_add(&x->src, peer, le32_to_cpu(there->key),
+					le64_to_cpu(there->addr), sizeof(old),
+					ERDMA_MR_RA));
+	if (ret)
+		return ret;
+	target = ev_span_at(&x->src.span[0], 0, &room);
+	if (!target || !IS_ALIGNED((unsigned long)target, sizeof(*target)))
+		return ERDMA_WC_RECV_ADDR_VIOLATION;
+	old = execute_atomic(wqe, target);
+	ev_sgl_put(&x->src);
+	x->src.span[0] = (struct ev_span) { .direct = &old, .len = sizeof(old) };
+	x->src.count = 1;
+	if (ev_sgl_copy(&x->dst, &x->src, 0, sizeof(old)) != EV_COPIED)
+		return ERDMA_WC_SEND_ADDR_VIOLATION;
+	wqe->done = sizeof(old);
+	count(qp, peer, 2 * sizeof(old));
+	count(peer, qp, sizeof(old));
+	return 0;
+}
+
+static int run_reg_mr(struct ev_qp *qp, struct ev_xfer *x)
+{
+	u32 room = qp->wqe.count * ERDMA_WQEBB_SIZE -
+		   sizeof(struct erdma_reg_mr_sqe);
+
+	return ev_frmr_register(qp, &qp->wqe.reg_mr, room / sizeof(__le64));
+}
+
+static int run_local_inv(struct ev_qp *qp, struct ev_xfer *x)
+{
+	int ret = ev_frmr_invalidate(qp, le32_to_cpu(qp->wqe.reg_mr.stag));
+
+	return ret < 0 ? ret : local(ret);
+}
+
+/* Length and list, or inline data, agree with each other and with the size. */
+static bool parse_payload(struct ev_qp *qp)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	u32 room = wqe->count * ERDMA_WQEBB_SIZE;
+	u32 n = FIELD_GET(ERDMA_SQE_SGL_LEN, wqe->hdr);
+	u64 sum = 0;
+	u32 i;
+
+	if (room < sgl_offset(wqe))
+		return false;
+	room -= sgl_offset(wqe);
+	wqe->length = le32_to_cpu(wqe->send.length);
+	if (wqe->hdr & ERDMA_SQE_INLINE)
+		return n <= min_t(u32, room, ERDMA_MAX_INLINE) &&
+		       wqe->length == n;
+	if (n > ERDMA_MAX_SEND_SGE || n * sizeof(struct erdma_sge) > room)
+		return false;
+	wqe->sges = n;
+	for (i = 0; i < n; i++)
+		sum += le32_to_cpu(sge_at(wqe, i)->length);
+	return sum == wqe->length;
+}
+
+static bool parse_read(struct ev_qp *qp)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+
+	wqe->length = le32_to_cpu(wqe->read.length);
+	return wqe->count * ERDMA_WQEBB_SIZE >= sizeof(wqe->read) &&
+	       wqe->length == le32_to_cpu(wqe->read.remote.length);
+}
+
+static bool parse_atomic(struct ev_qp *qp)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+
+	wqe->length = sizeof(u64);
+	return qp->ad->params.flags & ERDMA_FLAG_ATOMIC &&
+	       wqe->count * ERDMA_WQEBB_SIZE >= sizeof(wqe->atomic) &&
+	       le32_to_cpu(wqe->atomic.local.length) == sizeof(u64);
+}
+
+static bool parse_nothing(struct ev_qp *qp)
+{
+	return true;
+}
+
+/**
+ * struct op - an opcode of the send queue
+ * @parse: sets length and list; false if the format is wrong
+ * @run: 0, EV_WAIT, EV_MORE or an enum erdma_syndrome
+ * @on_wire: counts as a request
+ */
+struct op {
+	bool (*parse)(struct ev_qp *qp);
+	int (*run)(struct ev_qp *qp, struct ev_xfer *x);
+	bool on_wire;
+};
+
+static const struct op ops[ERDMA_OP_COUNT] = {
+	[ERDMA_OP_WRITE]	  = { parse_payload, run_write, true },
+	[ERDMA_OP_READ]		  = { parse_read, run_read, true },
+	[ERDMA_OP_SEND]		  = { parse_payload, run_send, true },
+	[ERDMA_OP_SEND_WITH_IMM]  = { parse_payload, run_send, true },
+	[ERDMA_OP_WRITE_WITH_IMM] = { parse_payload, run_write, true },
+	[ERDMA_OP_SEND_WITH_INV]  = { parse_payload, run_send, true },
+	[ERDMA_OP_REG_MR]	  = { parse_nothing, run_reg_mr, false },
+	[ERDMA_OP_LOCAL_INV]	  = { parse_nothing, run_local_inv, false },
+	[ERDMA_OP_READ_WITH_INV]  = { parse_read, run_read, true },
+	[ERDMA_OP_ATOMIC_CAS]	  = { parse_atomic, run_atomic, true },
+	[ERDMA_OP_ATOMIC_FAA]	  = { parse_atomic, run_atomic, true },
+};
+
+/* Copies the next work request, which the driver could change meanwhile. */
+static bool load(struct ev_qp *qp)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	struct ev_wq *sq = &qp->sq;
+	u16 avail = sq->pi - sq->ci;
+	u32 i;
+
+	memset(wqe, 0, offsetof(struct ev_wqe, raw));
+	wqe->hdr = le64_to_cpu(READ_ONCE(*(__le64 *)ev_wq_at(sq, sq->ci)));
+	wqe->loaded = true;
+	wqe->count = FIELD_GET(ERDMA_SQE_WQEBB_CNT, wqe->hdr) + 1;
+	wqe->opcode = FIELD_GET(ERDMA_SQE_OPCODE, wqe->hdr);
+	if (wqe->count > avail || wqe->count > ERDMA_MAX_SQEBB_PER_WQE ||
+	    FIELD_GET(ERDMA_SQE_QPN, wqe->hdr) != qp->qpn ||
+	    FIELD_GET(ERDMA_SQE_WQEBB_INDEX, wqe->hdr) !=
+	    (u16)(sq->ci + wqe->count)) {
+		/* Where the next one is, is unknown. */
+		wqe->count = avail;
+		return false;
+	}
+	for (i = 0; i < wqe->count; i++)
+		memcpy(wqe->raw + i * ERDMA_WQEBB_SIZE,
+		       ev_wq_at(sq, sq->ci + i), ERDMA_WQEBB_SIZE);
+	return wqe->opcode < ERDMA_OP_COUNT && ops[wqe->opcode].parse &&
+	       ops[wqe->opcode].parse(qp);
+}
+
+static void finish(struct ev_qp *qp, u8 syndrome)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	struct ev_wq *sq = &qp->sq;
+	struct ev_wc wc = {
+		.qpn = qp->qpn,
+		.index = sq->ci,
+		/* Consumers index tables with the opcode unchecked. */
+		.opcode = wqe->opcode < ERDMA_OP_COUNT ? wqe->opcode :
+			  ERDMA_OP_SEND,
+		.qtype = ERDMA_CQE_QTYPE_SQ,
+		.syndrome = syndrome,
+		.bytes = syndrome ? 0 : wqe->length,
+	};
+
+	if (syndrome || wqe->hdr & ERDMA_SQE_CE) {
+		ev_cq_post(sq->cq, &wc);
+		sq->cqes++;
+	}
+	sq->last = sq->ci;
+	sq->ci += wqe->count;
+	wqe->loaded = false;
+}
+
+static void fail(struct ev_qp *qp, int syndrome)
+{
+	struct ev_qp *peer = qp->peer;
+	enum erdma_aeqe_type type = ERDMA_AE_QP_FATAL;
+
+	ev_log(qp->ad, EV_LOG_ERRORS, "QP %u: work request %u: syndrome %d\n",
+	       qp->qpn, qp->sq.ci, syndrome);
+	if (is_remote(syndrome))
+		type = qp->wqe.receive_failed ? ERDMA_AE_QP_ERQ_ERR :
+		       ERDMA_AE_ACC_ERR;
+	finish(qp, syndrome);
+	ev_qp_halt(qp, ERDMA_QPS_ERROR, ERDMA_AE_QP_FATAL, syndrome);
+	if (peer)
+		ev_qp_halt(peer, ERDMA_QPS_TERMINATE, type, syndrome);
+}
+
+/**
+ * ev_sq_run() - execute what is posted to a send queue
+ * @qp: QP in RTS
+ * @budget: bytes to move before others get their turn
+ *
+ * Context: ev_fabric and @qp->link held.
+ * Return: whether there was progress.
+ */
+bool ev_sq_run(struct ev_qp *qp, u32 budget)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	struct ev_xfer x = { .budget = budget };
+	bool progress = false;
+	u32 done;
+	int ret;
+
+	while (x.budget && (wqe->loaded || qp->sq.ci != qp->sq.pi)) {
+		ret = 0;
+		if (!wqe->loaded && !load(qp))
+			ret = ERDMA_WC_SEND_WQE_FORMAT_ERR;
+		done = wqe->done;
+		if (!ret) {
+			ret = ops[wqe->opcode].run(qp, &x);
+			ev_sgl_put(&x.src);
+			ev_sgl_put(&x.dst);
+		}
+		progress |= ret != EV_WAIT || wqe->done != done;
+		if (ret < 0)
+			break;
+		if (ret) {
+			fail(qp, ret);
+			break;
+		}
+		if (ops[wqe->opcode].on_wire)
+			atomic64_inc(&qp->ad->stats[EV_STAT_TX_REQS]);
+		finish(qp, ERDMA_WC_SUCCESS);
+		x.budget -= min_t(u32, x.budget, WQE_COST);
+	}
+	return progress;
+}
