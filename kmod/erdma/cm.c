@@ -1,14 +1,923 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the core's iWARP connection manager asks of the driver.
+ * Connection set-up and teardown over kernel TCP sockets (hw 10).
  *
- * References and look-up of QPs work; the adapter's connections themselves are
- * refused with a clear error.
+ * Everything a socket or a timer reports is only noted in cep->events and
+ * handled by the device's ordered workqueue; callers from the iWARP CM take
+ * the endpoint's lock and act at once. A QP that leaves RTS by itself notes
+ * the same way, so that no QP lock is ever held around a cep lock.
+ *
+ * Who may hold a pointer to an endpoint: its creator's reference (dropped by
+ * cep_close()), the socket (dropped when its callbacks are restored), queued
+ * work and timer (one each), the consumer between CONNECT_REQUEST and its
+ * accept or reject, a QP between RTS and stop.
  */
+#include <linux/bitfield.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
 
-#include <rdma/iw_cm.h>
-
+#include "cm.h"
 #include "erdma.h"
+
+#define CONNECT_TIMEOUT		(10 * HZ)
+#define REPLY_TIMEOUT		(10 * HZ)
+#define REQUEST_TIMEOUT		(20 * HZ)
+#define MAX_PRIVATE_SEND	255	/* passes through an 8-bit length */
+
+enum cep_event {
+	EV_STATE,		/* TCP state changed */
+	EV_DATA,
+	EV_ACCEPT,
+	EV_TIMEOUT,
+	EV_QP_STOPPED,
+	EV_ABORT,		/* the listener went away */
+};
+
+static void cep_release(struct kref *ref)
+{
+	struct erdma_cep *cep = container_of(ref, struct erdma_cep, ref);
+
+	xa_erase(&cep->dev->cm.ceps, cep->id);
+	mutex_destroy(&cep->lock);
+	kfree(cep);
+}
+
+/**
+ * erdma_cep_get() - take a reference of an endpoint that is already held
+ * @cep: the endpoint
+ *
+ * Context: any.
+ */
+void erdma_cep_get(struct erdma_cep *cep)
+{
+	kref_get(&cep->ref);
+}
+
+/**
+ * erdma_cep_put() - drop a reference of an endpoint
+ * @cep: the endpoint
+ *
+ * Context: any but hard interrupt.
+ */
+void erdma_cep_put(struct erdma_cep *cep)
+{
+	kref_put(&cep->ref, cep_release);
+}
+
+static void cep_note(struct erdma_cep *cep, enum cep_event event)
+{
+	set_bit(event, &cep->events);
+	erdma_cep_get(cep);
+	if (!queue_work(cep->dev->cm.wq, &cep->work))
+		erdma_cep_put(cep);
+}
+
+static void cep_set_state(struct erdma_cep *cep, enum erdma_cep_state state)
+{
+	lockdep_assert_held(&cep->lock);
+	WRITE_ONCE(cep->state, state);
+	WRITE_ONCE(cep->state_since, ktime_get_ns());
+}
+
+static void cep_start_timer(struct erdma_cep *cep, unsigned long delay)
+{
+	erdma_cep_get(cep);
+	if (mod_delayed_work(cep->dev->cm.wq, &cep->timer, delay))
+		erdma_cep_put(cep);
+}
+
+static void cep_stop_timer(struct erdma_cep *cep)
+{
+	if (cancel_delayed_work(&cep->timer))
+		erdma_cep_put(cep);
+}
+
+static void cep_timer(struct work_struct *work)
+{
+	struct erdma_cep *cep = container_of(to_delayed_work(work), struct erdma_cep, timer);
+
+	cep_note(cep, EV_TIMEOUT);
+	erdma_cep_put(cep);
+}
+
+/* ---- socket callbacks --------------------------------------------------- */
+
+static void sk_note(struct sock *sk, enum cep_event event)
+{
+	struct erdma_cep *cep;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	/* The lowest bits are flags of the socket layer. */
+	cep = (void *)((uintptr_t)sk->sk_user_data & SK_USER_DATA_PTRMASK);
+	if (cep)
+		cep_note(cep, event);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void cep_state_change(struct sock *sk)
+{
+	sk_note(sk, EV_STATE);
+}
+
+static void cep_data_ready(struct sock *sk)
+{
+	sk_note(sk, sk->sk_state == TCP_LISTEN ? EV_ACCEPT : EV_DATA);
+}
+
+/*
+ * @saved is NULL for the first socket of a chain. A child of a listener has
+ * inherited our callbacks and must be given back those its listener had: after
+ * sock_release() TCP may go on using the socket for a while without us.
+ */
+static void cep_attach(struct erdma_cep *cep, struct socket *sock,
+		       const struct erdma_sk_callbacks *saved)
+{
+	struct sock *sk = sock->sk;
+
+	cep->sock = sock;
+	erdma_cep_get(cep);
+	write_lock_bh(&sk->sk_callback_lock);
+	if (saved) {
+		cep->saved = *saved;
+	} else {
+		cep->saved.state_change = sk->sk_state_change;
+		cep->saved.data_ready = sk->sk_data_ready;
+		cep->saved.error_report = sk->sk_error_report;
+	}
+	/* Without NOCOPY a child would point to the listener unreferenced. */
+	sk->sk_user_data = NULL;
+	__rcu_assign_sk_user_data_with_flags(sk, cep, SK_USER_DATA_NOCOPY);
+	sk->sk_state_change = cep_state_change;
+	sk->sk_data_ready = cep_data_ready;
+	sk->sk_error_report = cep_state_change;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void cep_detach(struct erdma_cep *cep)
+{
+	struct socket *sock = cep->sock;
+	struct sock *sk;
+
+	lockdep_assert_held(&cep->lock);
+	if (!sock)
+		return;
+	cep->sock = NULL;
+	sk = sock->sk;
+	write_lock_bh(&sk->sk_callback_lock);
+	rcu_assign_sk_user_data(sk, NULL);
+	sk->sk_state_change = cep->saved.state_change;
+	sk->sk_data_ready = cep->saved.data_ready;
+	sk->sk_error_report = cep->saved.error_report;
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock_release(sock);
+	erdma_cep_put(cep);
+}
+
+/* ---- endpoints ---------------------------------------------------------- */
+
+static void cep_work(struct work_struct *work);
+
+static struct erdma_cep *cep_new(struct erdma_dev *dev)
+{
+	struct erdma_cep *cep = kzalloc(sizeof(*cep), GFP_KERNEL);
+	int ret;
+
+	if (!cep)
+		return NULL;
+	kref_init(&cep->ref);
+	cep->dev = dev;
+	mutex_init(&cep->lock);
+	INIT_WORK(&cep->work, cep_work);
+	INIT_DELAYED_WORK(&cep->timer, cep_timer);
+	INIT_LIST_HEAD(&cep->pending);
+	cep->created = ktime_get_ns();
+	cep->state_since = cep->created;
+	ret = xa_alloc_cyclic(&dev->cm.ceps, &cep->id, cep, xa_limit_31b,
+			      &dev->cm.next_id, GFP_KERNEL);
+	if (ret < 0) {
+		kfree(cep);
+		return NULL;
+	}
+	return cep;
+}
+
+static void cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int status)
+{
+	struct iw_cm_event event = { .event = type, .status = status };
+
+	lockdep_assert_held(&cep->lock);
+	if (!cep->cm_id)
+		return;
+	if (type == IW_CM_EVENT_CONNECT_REPLY || type == IW_CM_EVENT_ESTABLISHED) {
+		event.ird = ERDMA_MAX_IRD;
+		event.ord = ERDMA_MAX_ORD;
+	}
+	if (type == IW_CM_EVENT_CONNECT_REPLY) {
+		memcpy(&event.local_addr, &cep->local, sizeof(cep->local));
+		memcpy(&event.remote_addr, &cep->peer, sizeof(cep->peer));
+		/* A connection refused before the reply has none. */
+		if (cep->rx.got > sizeof(cep->rx.hdr)) {
+			event.private_data = cep->rx.pdata;
+			event.private_data_len = cep->rx.got - sizeof(cep->rx.hdr);
+		}
+	}
+	cep->cm_id->event_handler(cep->cm_id, &event);
+}
+
+/* Called with the QP's state lock held, by whoever stops it. */
+static void cep_qp_stopped(struct erdma_qp *qp, void *data)
+{
+	cep_note(data, EV_QP_STOPPED);
+}
+
+/*
+ * The callback needs no reference of the endpoint: cep_close() takes it away
+ * before the endpoint can go.
+ */
+static int cep_take_qp(struct erdma_cep *cep, u32 qpn)
+{
+	struct erdma_qp *qp = erdma_qp_get(cep->dev, qpn);
+	int ret;
+
+	if (!qp)
+		return -EINVAL;
+	ret = erdma_qp_attach_cm(qp, cep_qp_stopped, cep);
+	if (ret) {
+		erdma_obj_put(&qp->obj);
+		return ret;
+	}
+	cep->qp = qp;
+	return 0;
+}
+
+static void cep_set_id(struct erdma_cep *cep, struct iw_cm_id *id)
+{
+	cep->cm_id = id;
+	id->add_ref(id);
+	id->provider_data = cep;
+}
+
+static void cep_drop_id(struct erdma_cep *cep)
+{
+	struct iw_cm_id *id = cep->cm_id;
+
+	if (!id)
+		return;
+	cep->cm_id = NULL;
+	id->rem_ref(id);
+}
+
+/* Takes a child off its listener's list; true when it was on it. */
+static bool cep_leave_listener(struct erdma_cep *cep)
+{
+	struct erdma_cep *listener = cep->listener;
+	bool was_pending;
+
+	if (!listener)
+		return false;
+	cep->listener = NULL;
+	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
+	was_pending = !list_empty(&cep->pending);
+	if (was_pending) {
+		list_del_init(&cep->pending);
+		listener->npending--;
+		if (listener->state == ERDMA_CEP_LISTENING)
+			cep_note(listener, EV_ACCEPT);
+	}
+	mutex_unlock(&listener->lock);
+	erdma_cep_put(listener);
+	return was_pending;
+}
+
+/*
+ * Ends an endpoint in any state; idempotent. The creator's reference goes with
+ * it, so the caller holds one of its own.
+ */
+static void cep_close(struct erdma_cep *cep)
+{
+	struct erdma_qp *qp = cep->qp;
+
+	lockdep_assert_held(&cep->lock);
+	if (cep->state == ERDMA_CEP_CLOSED)
+		return;
+	cep_set_state(cep, ERDMA_CEP_CLOSED);
+	cep_stop_timer(cep);
+	cep_detach(cep);
+	cep_leave_listener(cep);
+	if (qp) {
+		cep->qp = NULL;
+		erdma_qp_detach_cm(qp);
+		erdma_obj_put(&qp->obj);
+	}
+	cep_drop_id(cep);
+	erdma_cep_put(cep);
+}
+
+static int sock_names(struct socket *sock, struct sockaddr_in *local,
+		      struct sockaddr_in *peer)
+{
+	int ret = kernel_getsockname(sock, (struct sockaddr *)local);
+
+	if (ret < 0)
+		return ret;
+	ret = kernel_getpeername(sock, (struct sockaddr *)peer);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- MPA frames --------------------------------------------------------- */
+
+static int mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie)
+{
+	struct erdma_mpa_frame hdr = {
+		.bits = cpu_to_be16(bits | ERDMA_MPA_REVISION),
+		.pd_len = cpu_to_be16(cep->tx_len),
+		.cookie = cpu_to_be32(cookie),
+		.cc = cpu_to_be32(FIELD_PREP(ERDMA_MPA_EXT_CC, cep->cc)),
+	};
+	struct kvec vec[2] = {
+		{ .iov_base = &hdr, .iov_len = sizeof(hdr) },
+		{ .iov_base = cep->tx_pdata, .iov_len = cep->tx_len },
+	};
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	size_t len = sizeof(hdr) + cep->tx_len;
+	int ret;
+
+	memcpy(hdr.key, key, sizeof(hdr.key));
+	ret = kernel_sendmsg(cep->sock, &msg, vec, cep->tx_len ? 2 : 1, len);
+	if (ret < 0)
+		return ret;
+	/* An empty send buffer takes a whole frame or the socket is broken. */
+	return ret == len ? 0 : -ECONNABORTED;
+}
+
+static int sock_recv(struct socket *sock, void *buf, size_t len)
+{
+	struct kvec vec = { .iov_base = buf, .iov_len = len };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+
+	return kernel_recvmsg(sock, &msg, &vec, 1, len, MSG_DONTWAIT);
+}
+
+/*
+ * Reads on with the peer's frame. 0: complete; -EAGAIN: more to come; -EPROTO:
+ * not a frame of this protocol.
+ */
+static int mpa_recv(struct erdma_cep *cep, const char *key)
+{
+	u8 *buf = (u8 *)&cep->rx.hdr;
+	size_t want = sizeof(cep->rx.hdr);
+	u8 extra;
+	int ret;
+
+	static_assert(offsetof(typeof(cep->rx), pdata) == sizeof(struct erdma_mpa_frame));
+	for (;;) {
+		if (cep->rx.got >= sizeof(cep->rx.hdr)) {
+			u16 len = be16_to_cpu(cep->rx.hdr.pd_len);
+			u16 bits = be16_to_cpu(cep->rx.hdr.bits);
+
+			if (memcmp(cep->rx.hdr.key, key, ERDMA_MPA_KEY_LEN) ||
+			    (bits & ERDMA_MPA_REV) != ERDMA_MPA_REVISION ||
+			    len > ERDMA_MPA_MAX_PRIVATE)
+				return -EPROTO;
+			want = sizeof(cep->rx.hdr) + len;
+		}
+		if (cep->rx.got == want && want >= sizeof(cep->rx.hdr))
+			break;
+		ret = sock_recv(cep->sock, buf + cep->rx.got, want - cep->rx.got);
+		if (ret == 0)
+			return -ECONNRESET;
+		if (ret < 0)
+			return ret;
+		cep->rx.got += ret;
+	}
+	/* Nothing may follow before both ends are in RTS. */
+	ret = sock_recv(cep->sock, &extra, sizeof(extra));
+	return ret > 0 ? -EPROTO : 0;
+}
+
+static u8 mpa_agree_cc(struct erdma_cep *cep)
+{
+	u8 peer = FIELD_GET(ERDMA_MPA_EXT_CC, be32_to_cpu(cep->rx.hdr.cc));
+
+	return peer == cep->cc ? peer : ERDMA_CC_CUBIC;
+}
+
+/*
+ * Hands the connection to the adapter. @ahead: bytes the kernel will still
+ * send on the stream.
+ */
+static int cep_connect_qp(struct erdma_cep *cep, u32 ahead)
+{
+	struct tcp_sock *tp = tcp_sk(cep->sock->sk);
+	struct erdma_rts rts;
+	int ret;
+
+	ret = sock_names(cep->sock, &cep->local, &cep->peer);
+	if (ret)
+		return ret;
+	cep->remote_cookie = be32_to_cpu(cep->rx.hdr.cookie);
+	cep->cc = mpa_agree_cc(cep);
+	rts = (struct erdma_rts) {
+		.remote_cookie = cep->remote_cookie,
+		.cc = cep->cc,
+		.sip = cep->local.sin_addr.s_addr,
+		.dip = cep->peer.sin_addr.s_addr,
+		.sport = cep->local.sin_port,
+		.dport = cep->peer.sin_port,
+		.send_nxt = READ_ONCE(tp->snd_nxt) + ahead,
+		.recv_nxt = READ_ONCE(tp->rcv_nxt),
+	};
+	return erdma_qp_modify_to_rts(cep->qp, &rts);
+}
+
+/* ---- worker ------------------------------------------------------------- */
+
+static void cep_fail_connect(struct erdma_cep *cep, int status)
+{
+	struct erdma_cm *cm = &cep->dev->cm;
+
+	atomic64_inc(status == -ETIMEDOUT ? &cm->connect_timeouts : &cm->connect_failures);
+	cep_upcall(cep, IW_CM_EVENT_CONNECT_REPLY, status);
+	cep_close(cep);
+}
+
+static void cep_tcp_connected(struct erdma_cep *cep)
+{
+	int ret;
+
+	tcp_sock_set_nodelay(cep->sock->sk);
+	ret = mpa_send(cep, ERDMA_MPA_KEY_REQ, 0, cep->qp->cookie);
+	if (ret) {
+		cep_fail_connect(cep, ret);
+		return;
+	}
+	cep_set_state(cep, ERDMA_CEP_AWAIT_REPLY);
+	cep_start_timer(cep, REPLY_TIMEOUT);
+}
+
+static void cep_read_reply(struct erdma_cep *cep)
+{
+	int ret = mpa_recv(cep, ERDMA_MPA_KEY_REP);
+	u16 bits;
+
+	if (ret == -EAGAIN)
+		return;
+	bits = be16_to_cpu(cep->rx.hdr.bits);
+	if (!ret && (bits & ERDMA_MPA_REJECT))
+		ret = -ECONNRESET;
+	else if (!ret && (bits & (ERDMA_MPA_MARKERS | ERDMA_MPA_CRC)))
+		ret = -ECONNREFUSED;
+	if (!ret)
+		ret = cep_connect_qp(cep, 0);
+	if (ret) {
+		cep_fail_connect(cep, ret);
+		return;
+	}
+	cep_stop_timer(cep);
+	cep_set_state(cep, ERDMA_CEP_CONNECTED);
+	atomic64_inc(&cep->dev->cm.connects);
+	cep_upcall(cep, IW_CM_EVENT_CONNECT_REPLY, 0);
+}
+
+/* Tells the listener's consumer; true when it knows the endpoint now. */
+static bool cep_announce(struct erdma_cep *cep)
+{
+	struct erdma_cep *listener = cep->listener;
+	struct iw_cm_event event = {
+		.event = IW_CM_EVENT_CONNECT_REQUEST,
+		.provider_data = cep,
+		.ird = ERDMA_MAX_IRD,
+		.ord = ERDMA_MAX_ORD,
+		.private_data = cep->rx.pdata,
+		.private_data_len = be16_to_cpu(cep->rx.hdr.pd_len),
+	};
+	bool known = false;
+
+	if (!listener || sock_names(cep->sock, &cep->local, &cep->peer))
+		return false;
+	memcpy(&event.local_addr, &cep->local, sizeof(cep->local));
+	memcpy(&event.remote_addr, &cep->peer, sizeof(cep->peer));
+	/* For the consumer, given back by accept or reject. */
+	erdma_cep_get(cep);
+	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
+	if (listener->state == ERDMA_CEP_LISTENING)
+		known = !listener->cm_id->event_handler(listener->cm_id, &event);
+	mutex_unlock(&listener->lock);
+	if (!known)
+		erdma_cep_put(cep);
+	return known;
+}
+
+static void cep_read_request(struct erdma_cep *cep)
+{
+	int ret = mpa_recv(cep, ERDMA_MPA_KEY_REQ);
+
+	if (ret == -EAGAIN)
+		return;
+	if (!ret && (be16_to_cpu(cep->rx.hdr.bits) & (ERDMA_MPA_MARKERS | ERDMA_MPA_CRC))) {
+		mpa_send(cep, ERDMA_MPA_KEY_REP, ERDMA_MPA_REJECT, 0);
+		ret = -EPROTO;
+	}
+	if (!ret) {
+		cep_stop_timer(cep);
+		cep_set_state(cep, ERDMA_CEP_RECVD_REQUEST);
+		if (cep_announce(cep)) {
+			cep_leave_listener(cep);
+			return;
+		}
+	}
+	cep_close(cep);
+}
+
+static void cep_add_child(struct erdma_cep *listener, struct socket *sock)
+{
+	struct erdma_cep *cep = cep_new(listener->dev);
+
+	if (!cep) {
+		sock_release(sock);
+		return;
+	}
+	tcp_sock_set_nodelay(sock->sk);
+	cep->cc = listener->cc;
+	cep->state = ERDMA_CEP_AWAIT_REQUEST;
+	cep->listener = listener;
+	erdma_cep_get(listener);
+	list_add_tail(&cep->pending, &listener->pending);
+	listener->npending++;
+	cep_start_timer(cep, REQUEST_TIMEOUT);
+	cep_attach(cep, sock, &listener->saved);
+	/* What came before the callbacks were ours. */
+	cep_note(cep, EV_STATE);
+	cep_note(cep, EV_DATA);
+}
+
+static void cep_accept_all(struct erdma_cep *listener)
+{
+	struct socket *sock;
+
+	while (listener->npending < listener->backlog) {
+		if (kernel_accept(listener->sock, &sock, O_NONBLOCK))
+			return;
+		cep_add_child(listener, sock);
+	}
+}
+
+static void cep_peer_closed(struct erdma_cep *cep, int err)
+{
+	switch (cep->state) {
+	case ERDMA_CEP_CONNECTING:
+	case ERDMA_CEP_AWAIT_REPLY:
+		cep_fail_connect(cep, err ?: -ECONNRESET);
+		return;
+	case ERDMA_CEP_CONNECTED:
+		atomic64_inc(&cep->dev->cm.disconnects);
+		erdma_qp_stop(cep->qp, ERDMA_QPS_CLOSING);
+		cep_upcall(cep, IW_CM_EVENT_DISCONNECT, 0);
+		cep_upcall(cep, IW_CM_EVENT_CLOSE, 0);
+		cep_close(cep);
+		return;
+	case ERDMA_CEP_RECVD_REQUEST:
+		/* The consumer still holds it: accept will find it closed. */
+	case ERDMA_CEP_AWAIT_REQUEST:
+		cep_close(cep);
+		return;
+	default:
+		return;
+	}
+}
+
+static void cep_tcp_state(struct erdma_cep *cep)
+{
+	struct sock *sk = cep->sock->sk;
+
+	switch (READ_ONCE(sk->sk_state)) {
+	case TCP_ESTABLISHED:
+		if (cep->state == ERDMA_CEP_CONNECTING)
+			cep_tcp_connected(cep);
+		break;
+	case TCP_CLOSE:
+	case TCP_CLOSE_WAIT:
+		/* The reply and the peer's close may arrive together. */
+		if (cep->state == ERDMA_CEP_AWAIT_REPLY && cep->sock)
+			cep_read_reply(cep);
+		if (cep->state != ERDMA_CEP_CLOSED)
+			cep_peer_closed(cep, sock_error(sk));
+		break;
+	}
+}
+
+static void cep_timed_out(struct erdma_cep *cep)
+{
+	switch (cep->state) {
+	case ERDMA_CEP_CONNECTING:
+	case ERDMA_CEP_AWAIT_REPLY:
+		cep_fail_connect(cep, -ETIMEDOUT);
+		break;
+	case ERDMA_CEP_AWAIT_REQUEST:
+		cep_close(cep);
+		break;
+	default:
+		break;
+	}
+}
+
+static void cep_qp_gone(struct erdma_cep *cep)
+{
+	if (cep->state == ERDMA_CEP_CONNECTED) {
+		cep_upcall(cep, IW_CM_EVENT_CLOSE, 0);
+		cep_close(cep);
+	} else {
+		cep_fail_connect(cep, -ECONNABORTED);
+	}
+}
+
+static void cep_handle(struct erdma_cep *cep)
+{
+	if (test_and_clear_bit(EV_ABORT, &cep->events))
+		cep_close(cep);
+	if (cep->state == ERDMA_CEP_CLOSED)
+		return;
+	if (test_and_clear_bit(EV_QP_STOPPED, &cep->events)) {
+		cep_qp_gone(cep);
+		return;
+	}
+	if (test_and_clear_bit(EV_ACCEPT, &cep->events) &&
+	    cep->state == ERDMA_CEP_LISTENING)
+		cep_accept_all(cep);
+	if (test_and_clear_bit(EV_DATA, &cep->events)) {
+		if (cep->state == ERDMA_CEP_AWAIT_REPLY)
+			cep_read_reply(cep);
+		else if (cep->state == ERDMA_CEP_AWAIT_REQUEST)
+			cep_read_request(cep);
+	}
+	if (cep->state != ERDMA_CEP_CLOSED && test_and_clear_bit(EV_STATE, &cep->events))
+		cep_tcp_state(cep);
+	if (cep->state != ERDMA_CEP_CLOSED && test_and_clear_bit(EV_TIMEOUT, &cep->events))
+		cep_timed_out(cep);
+}
+
+static void cep_work(struct work_struct *work)
+{
+	struct erdma_cep *cep = container_of(work, struct erdma_cep, work);
+
+	mutex_lock(&cep->lock);
+	cep_handle(cep);
+	mutex_unlock(&cep->lock);
+	erdma_cep_put(cep);
+}
+
+/* ---- calls from the iWARP CM -------------------------------------------- */
+
+static int cep_set_pdata(struct erdma_cep *cep, const void *pdata, u16 len)
+{
+	if (len > MAX_PRIVATE_SEND)
+		return -EINVAL;
+	if (len)
+		memcpy(cep->tx_pdata, pdata, len);
+	cep->tx_len = len;
+	return 0;
+}
+
+static int sock_open(struct socket **sock)
+{
+	int ret = sock_create(AF_INET, SOCK_STREAM, IPPROTO_TCP, sock);
+
+	if (!ret)
+		sock_set_reuseaddr((*sock)->sk);
+	return ret;
+}
+
+static int cep_start_connect(struct erdma_cep *cep, struct iw_cm_id *id)
+{
+	struct socket *sock;
+	int ret = sock_open(&sock);
+
+	if (ret)
+		return ret;
+	cep_attach(cep, sock, NULL);
+	ret = kernel_bind(sock, (struct sockaddr *)&id->m_local_addr,
+			  sizeof(struct sockaddr_in));
+	if (ret)
+		return ret;
+	cep_start_timer(cep, CONNECT_TIMEOUT);
+	ret = kernel_connect(sock, (struct sockaddr *)&id->m_remote_addr,
+			     sizeof(struct sockaddr_in), O_NONBLOCK);
+	return ret == -EINPROGRESS ? 0 : ret;
+}
+
+static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct erdma_dev *dev = to_erdma_dev(id->device);
+	struct erdma_cep *cep;
+	int ret;
+
+	if (id->m_local_addr.ss_family != AF_INET || id->m_remote_addr.ss_family != AF_INET)
+		return -EAFNOSUPPORT;
+	if (param->ord > ERDMA_MAX_ORD || param->ird > ERDMA_MAX_IRD)
+		return -EINVAL;
+	cep = cep_new(dev);
+	if (!cep)
+		return -ENOMEM;
+	erdma_cep_get(cep);
+	mutex_lock(&cep->lock);
+	cep->active = true;
+	cep->cc = dev->caps.cc;
+	cep_set_state(cep, ERDMA_CEP_CONNECTING);
+	ret = cep_set_pdata(cep, param->private_data, param->private_data_len);
+	if (!ret)
+		ret = cep_take_qp(cep, param->qpn);
+	if (!ret) {
+		cep_set_id(cep, id);
+		ret = cep_start_connect(cep, id);
+	}
+	if (ret) {
+		atomic64_inc(&dev->cm.connect_failures);
+		cep_close(cep);
+	} else {
+		sock_names(cep->sock, &cep->local, &cep->peer);
+		/* A connection to oneself may be complete already. */
+		cep_note(cep, EV_STATE);
+	}
+	mutex_unlock(&cep->lock);
+	erdma_cep_put(cep);
+	return ret;
+}
+
+/* The QP is in RTS before the reply leaves (hw 10.4). */
+static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct erdma_cep *cep = id->provider_data;
+	struct erdma_dev *dev = to_erdma_dev(id->device);
+	int ret;
+
+	mutex_lock(&cep->lock);
+	if (cep->state != ERDMA_CEP_RECVD_REQUEST) {
+		ret = -ECONNRESET;
+		goto out;
+	}
+	if (param->ord > ERDMA_MAX_ORD || param->ird > ERDMA_MAX_IRD) {
+		ret = -EINVAL;
+		goto close;
+	}
+	ret = cep_set_pdata(cep, param->private_data, param->private_data_len);
+	if (ret)
+		goto close;
+	ret = cep_take_qp(cep, param->qpn);
+	if (ret)
+		goto close;
+	ret = cep_connect_qp(cep, sizeof(struct erdma_mpa_frame) + cep->tx_len);
+	if (ret)
+		goto close;
+	cep_set_id(cep, id);
+	ret = mpa_send(cep, ERDMA_MPA_KEY_REP, 0, cep->qp->cookie);
+	if (ret) {
+		erdma_qp_stop(cep->qp, ERDMA_QPS_ERROR);
+		goto close;
+	}
+	cep_set_state(cep, ERDMA_CEP_CONNECTED);
+	atomic64_inc(&dev->cm.accepts);
+	cep_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0);
+	/* The peer may have gone while nobody looked. */
+	cep_note(cep, EV_STATE);
+	goto out;
+close:
+	atomic64_inc(&dev->cm.accept_failures);
+	cep_close(cep);
+out:
+	mutex_unlock(&cep->lock);
+	erdma_cep_put(cep);
+	return ret;
+}
+
+static int iw_reject(struct iw_cm_id *id, const void *pdata, u8 len)
+{
+	struct erdma_cep *cep = id->provider_data;
+	int ret = -ECONNRESET;
+
+	mutex_lock(&cep->lock);
+	if (cep->state == ERDMA_CEP_RECVD_REQUEST) {
+		ret = cep_set_pdata(cep, pdata, len);
+		if (!ret)
+			ret = mpa_send(cep, ERDMA_MPA_KEY_REP, ERDMA_MPA_REJECT, 0);
+		atomic64_inc(&cep->dev->cm.rejects);
+		cep_close(cep);
+	}
+	mutex_unlock(&cep->lock);
+	erdma_cep_put(cep);
+	return ret;
+}
+
+static int sock_bind_to_port(struct erdma_dev *dev, struct socket *sock)
+{
+	struct net_device *netdev = erdma_netdev_get(dev);
+	int ret;
+
+	if (!netdev)
+		return -ENODEV;
+	ret = sock_bindtoindex(sock->sk, netdev->ifindex, true);
+	dev_put(netdev);
+	return ret;
+}
+
+static int cep_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog)
+{
+	struct sockaddr_in *addr = (struct sockaddr_in *)&id->m_local_addr;
+	struct socket *sock;
+	int ret = sock_open(&sock);
+
+	if (ret)
+		return ret;
+	cep_attach(cep, sock, NULL);
+	/* Each device listens on the same wildcard port (hw 10.2). */
+	if (addr->sin_addr.s_addr == htonl(INADDR_ANY)) {
+		ret = sock_bind_to_port(cep->dev, sock);
+		if (ret)
+			return ret;
+	}
+	ret = kernel_bind(sock, (struct sockaddr *)addr, sizeof(*addr));
+	if (ret)
+		return ret;
+	ret = kernel_listen(sock, backlog);
+	if (ret)
+		return ret;
+	cep->local = *addr;
+	return kernel_getsockname(sock, (struct sockaddr *)&cep->local) < 0 ? -EINVAL : 0;
+}
+
+static int iw_create_listen(struct iw_cm_id *id, int backlog)
+{
+	struct erdma_dev *dev = to_erdma_dev(id->device);
+	struct erdma_cep *cep;
+	int ret;
+
+	if (id->m_local_addr.ss_family != AF_INET)
+		return -EAFNOSUPPORT;
+	cep = cep_new(dev);
+	if (!cep)
+		return -ENOMEM;
+	erdma_cep_get(cep);
+	mutex_lock(&cep->lock);
+	cep->cc = dev->caps.cc;
+	cep->backlog = clamp(backlog, 1, SOMAXCONN);
+	cep_set_state(cep, ERDMA_CEP_LISTENING);
+	cep_set_id(cep, id);
+	ret = cep_listen(cep, id, cep->backlog);
+	if (ret) {
+		atomic64_inc(&dev->cm.listen_failures);
+		cep_close(cep);
+	} else {
+		atomic64_inc(&dev->cm.listens);
+		cep_note(cep, EV_ACCEPT);
+	}
+	mutex_unlock(&cep->lock);
+	erdma_cep_put(cep);
+	return ret;
+}
+
+/* Connections the consumer has not been told of are dropped. */
+static int iw_destroy_listen(struct iw_cm_id *id)
+{
+	struct erdma_cep *cep = id->provider_data;
+	struct erdma_cep *child;
+
+	erdma_cep_get(cep);
+	mutex_lock(&cep->lock);
+	list_for_each_entry(child, &cep->pending, pending)
+		cep_note(child, EV_ABORT);
+	cep_close(cep);
+	mutex_unlock(&cep->lock);
+	erdma_cep_put(cep);
+	return 0;
+}
+
+/**
+ * erdma_cm_init() - prepare connection management of a device
+ * @cm: the device's part
+ * @name: name of the device
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int erdma_cm_init(struct erdma_cm *cm, const char *name)
+{
+	xa_init_flags(&cm->ceps, XA_FLAGS_ALLOC1);
+	cm->wq = alloc_ordered_workqueue("erdma-cm-%s", 0, name);
+	return cm->wq ? 0 : -ENOMEM;
+}
+
+/**
+ * erdma_cm_exit() - undo erdma_cm_init()
+ * @cm: the device's part
+ *
+ * The RDMA device is unregistered: the iWARP CM has no endpoint left.
+ *
+ * Context: process.
+ */
+void erdma_cm_exit(struct erdma_cm *cm)
+{
+	destroy_workqueue(cm->wq);
+	WARN_ON_ONCE(!xa_empty(&cm->ceps));
+	xa_destroy(&cm->ceps);
+}
 
 static void iw_add_ref(struct ib_qp *ibqp)
 {
@@ -29,31 +938,6 @@ static struct ib_qp *iw_get_qp(struct ib_device *ibdev, int qpn)
 		return NULL;
 	erdma_obj_put(&qp->obj);
 	return &qp->ibqp;
-}
-
-static int iw_connect(struct iw_cm_id *cm_id, struct iw_cm_conn_param *param)
-{
-	return -EOPNOTSUPP;
-}
-
-static int iw_accept(struct iw_cm_id *cm_id, struct iw_cm_conn_param *param)
-{
-	return -EOPNOTSUPP;
-}
-
-static int iw_reject(struct iw_cm_id *cm_id, const void *pdata, u8 pdata_len)
-{
-	return -EOPNOTSUPP;
-}
-
-static int iw_create_listen(struct iw_cm_id *cm_id, int backlog)
-{
-	return -EOPNOTSUPP;
-}
-
-static int iw_destroy_listen(struct iw_cm_id *cm_id)
-{
-	return -EOPNOTSUPP;
 }
 
 const struct ib_device_ops erdma_iw_ops = {

@@ -5,6 +5,7 @@
  * Lock order, outermost first; locks on one line are never held together:
  *
  *   rtnl_lock
+ *   erdma_cep.lock (that of a child before that of its listener)
  *   erdma_qp.state_lock
  *   erdma_ctx.dbpage_lock, erdma_dev.netdev_lock, erdma_dev.orphan_lock
  *   erdma_cq.lock (two CQs are never locked at once)
@@ -40,6 +41,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "cmdq.h"
+#include "cm.h"
 #include "eadm_diag.h"
 #include "erdma_hw.h"
 #include "mem.h"
@@ -227,6 +229,7 @@ struct erdma_caps {
  * @mrs: tables
  * @pds: tables
  * @ctxs: tables
+ * @cm: connections
  * @counters: software counters
  * @diag: seen by the companion module
  * @diag_released: nobody holds the auxiliary device any more
@@ -273,6 +276,7 @@ struct erdma_dev {
 	struct erdma_table mrs;
 	struct erdma_table pds;
 	struct erdma_table ctxs;
+	struct erdma_cm cm;
 	struct erdma_counters __percpu *counters;
 	struct eadm_diag_dev diag;
 	struct completion diag_released;

@@ -162,9 +162,12 @@ static int queues_init(struct erdma_dev *dev)
 				  pci_name(dev->pdev));
 	if (!dev->wq)
 		goto err_resp;
-	ret = erdma_eqs_init(dev);
+	ret = erdma_cm_init(&dev->cm, pci_name(dev->pdev));
 	if (ret)
 		goto err_wq;
+	ret = erdma_eqs_init(dev);
+	if (ret)
+		goto err_cm;
 	ret = erdma_cmdq_init(dev);
 	if (ret)
 		goto err_eqs;
@@ -172,6 +175,8 @@ static int queues_init(struct erdma_dev *dev)
 
 err_eqs:
 	erdma_eqs_free(dev);
+err_cm:
+	erdma_cm_exit(&dev->cm);
 err_wq:
 	destroy_workqueue(dev->wq);
 err_resp:
@@ -185,6 +190,7 @@ static void queues_free(struct erdma_dev *dev)
 {
 	erdma_cmdq_free(dev);
 	erdma_eqs_free(dev);
+	erdma_cm_exit(&dev->cm);
 	destroy_workqueue(dev->wq);
 	dma_pool_destroy(dev->resp_pool);
 	dma_pool_destroy(dev->dbrec_pool);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * iWARP connection manager: an endpoint (cep) owns one kernel TCP socket, on
+ * which it connects or listens and exchanges the MPA frames; the adapter is
+ * then told the connection and the socket only watches for the peer's close
+ * (hw 10).
+ */
+#ifndef ERDMA_CM_H
+#define ERDMA_CM_H
+
+#include <linux/in.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/net.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+#include <rdma/iw_cm.h>
+
+#include "erdma_hw.h"
+
+struct erdma_dev;
+struct erdma_qp;
+
+/* Numbers of cep-state in the specification. */
+enum erdma_cep_state {
+	ERDMA_CEP_LISTENING,
+	ERDMA_CEP_CONNECTING,		/* active: TCP handshake */
+	ERDMA_CEP_AWAIT_REPLY,		/* active: MPA request sent */
+	ERDMA_CEP_AWAIT_REQUEST,	/* passive: accepted by TCP */
+	ERDMA_CEP_RECVD_REQUEST,	/* passive: the consumer decides */
+	ERDMA_CEP_CONNECTED,
+	ERDMA_CEP_CLOSED,
+};
+
+/* Callbacks of the socket as they were before ours. */
+struct erdma_sk_callbacks {
+	void (*state_change)(struct sock *sk);
+	void (*data_ready)(struct sock *sk);
+	void (*error_report)(struct sock *sk);
+};
+
+/**
+ * struct erdma_cep - a connection endpoint
+ * @ref: one for its creator until it is closed, one for the socket callbacks,
+ *	one for each queued work, one for a consumer that decides
+ * @lock: guards everything below up to @rx. Order: a child's lock before its
+ *	listener's, both before a QP's state lock
+ * @state: written under @lock, read anywhere
+ * @events: bits of enum erdma_cep_event the worker still has to look at
+ */
+struct erdma_cep {
+	struct kref ref;
+	struct erdma_dev *dev;
+	u32 id;				/* in erdma_cm.ceps */
+	struct work_struct work;
+	struct delayed_work timer;
+	unsigned long events;
+	u64 created;			/* ktime_get_ns() */
+	u64 state_since;
+
+	struct mutex lock;
+	enum erdma_cep_state state;
+	bool active;
+	struct socket *sock;
+	struct erdma_sk_callbacks saved;
+	struct iw_cm_id *cm_id;
+	struct erdma_qp *qp;
+	struct sockaddr_in local;
+	struct sockaddr_in peer;
+	u32 remote_cookie;
+	u8 cc;
+
+	struct erdma_cep *listener;	/* a child's, referenced */
+	struct list_head pending;	/* children the consumer knows nothing of */
+	u32 npending;			/* on @pending of a listener */
+	u32 backlog;
+
+	struct {
+		struct erdma_mpa_frame hdr;
+		u8 pdata[ERDMA_MPA_MAX_PRIVATE];
+		u16 got;		/* bytes of frame and private data */
+	} rx;
+	u8 tx_pdata[ERDMA_MPA_MAX_PRIVATE];
+	u16 tx_len;
+};
+
+/**
+ * struct erdma_cm - connection management of one device
+ * @wq: ordered, so that events of one connection cannot overtake each other
+ * @ceps: all endpoints, for diagnosis; its lock also guards lookups by id
+ */
+struct erdma_cm {
+	struct workqueue_struct *wq;
+	struct xarray ceps;
+	u32 next_id;
+	atomic64_t listens, listen_failures, connects, connect_failures,
+		   connect_timeouts, accepts, accept_failures, rejects, disconnects;
+};
+
+int erdma_cm_init(struct erdma_cm *cm, const char *name);
+void erdma_cm_exit(struct erdma_cm *cm);
+
+void erdma_cep_get(struct erdma_cep *cep);
+void erdma_cep_put(struct erdma_cep *cep);
+
+#endif /* ERDMA_CM_H */
