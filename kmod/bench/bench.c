@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What recording a command costs beside what an enabled tracepoint costs.
+ *
+ * The tracepoint has to be enabled by the one who loads the module
+ * (/sys/kernel/tracing/events/erdma_bench). Both are measured in turns in the
+ * same run; the least of the rounds stands in the parameters, in ps per command.
+ */
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/sched/clock.h>
+
+#include "../erdma/recorder.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+#define ROUNDS		50
+#define COMMANDS	2000
+
+static u64 recorder_ps = U64_MAX;
+module_param(recorder_ps, ullong, 0444);
+MODULE_PARM_DESC(recorder_ps, "Cost of recording a command and its answer, ps");
+
+static u64 tracepoint_ps = U64_MAX;
+module_param(tracepoint_ps, ullong, 0444);
+MODULE_PARM_DESC(tracepoint_ps, "Cost of one enabled tracepoint, ps");
+
+static u64 clock_ps = U64_MAX;
+module_param(clock_ps, ullong, 0444);
+MODULE_PARM_DESC(clock_ps, "Cost of reading the clock, ps");
+
+static u8 request[128];
+
+static u64 per_command(u64 start)
+{
+	return div_u64((ktime_get_ns() - start) * 1000, COMMANDS);
+}
+
+/* The clock is read by the driver in any case; it is counted here too. */
+static u64 measure_recorder(struct erdma_recorder *r)
+{
+	u64 response[ERDMA_REC_RESPONSE] = { 1, 2 };
+	u64 start = ktime_get_ns();
+	u64 seq;
+	int i;
+
+	for (i = 0; i < COMMANDS; i++) {
+		seq = erdma_recorder_submit(r, local_clock(), 1, i & 127, 1, false,
+					    request, 128);
+		erdma_recorder_done(r, seq, local_clock(), 0, 0, response);
+	}
+	return per_command(start);
+}
+
+static u64 measure_tracepoint(void)
+{
+	u64 start = ktime_get_ns();
+	int i;
+
+	for (i = 0; i < COMMANDS; i++)
+		trace_erdma_bench_cmd(i, 1, 0, 0, i);
+	return per_command(start);
+}
+
+static u64 measure_clock(void)
+{
+	u64 start = ktime_get_ns(), sum = 0;
+	int i;
+
+	for (i = 0; i < COMMANDS; i++)
+		sum += local_clock();
+	OPTIMIZER_HIDE_VAR(sum);
+	return per_command(start);
+}
+
+static void run(struct erdma_recorder *r)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		recorder_ps = min(recorder_ps, measure_recorder(r));
+		tracepoint_ps = min(tracepoint_ps, measure_tracepoint());
+		clock_ps = min(clock_ps, measure_clock());
+		cond_resched();
+	}
+}
+
+static int param_set_run(const char *val, const struct kernel_param *kp)
+{
+	struct erdma_recorder r;
+	int ret;
+
+	if (!trace_erdma_bench_cmd_enabled())
+		return -EINVAL;
+	ret = erdma_recorder_init(&r);
+	if (ret)
+		return ret;
+	run(&r);
+	erdma_recorder_free(&r);
+	return 0;
+}
+
+static const struct kernel_param_ops run_ops = {
+	.set = param_set_run,
+};
+module_param_cb(run, &run_ops, NULL, 0200);
+MODULE_PARM_DESC(run, "Write anything to measure, with the tracepoint enabled");
+
+static int __init bench_init(void)
+{
+	return 0;
+}
+module_init(bench_init);
+
+static void __exit bench_exit(void)
+{
+}
+module_exit(bench_exit);
+
+MODULE_DESCRIPTION("Cost of the ERDMA flight recorder");
+MODULE_LICENSE("GPL");
