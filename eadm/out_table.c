@@ -454,10 +454,12 @@ static void print_lines(struct table_writer *tw)
 		tw->shown = !tw->moves;
 	}
 	if (tw->n_lines && !tw->error && (tw->moves || !tw->table->caption)) {
-		if (tw->table->layout == LAYOUT_FIELDS)
+		if (tw->table->layout == LAYOUT_FIELDS) {
 			print_fields(tw);
-		else
+			tw->shown = true;
+		} else {
 			print_rows(tw);
+		}
 	}
 	forget_lines(tw);
 }

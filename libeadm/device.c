@@ -10,12 +10,15 @@
 #include "eadm_nl.h"
 #include "priv.h"
 
+/* More would be a broken or hostile capture. */
+#define MAX_DEVICES 4096
+
 static const struct eadm_object *dev_object(void)
 {
 	return &eadm_spec_objects[EADM_SPEC_OBJ_DEV];
 }
 
-/* The entry of a device, made if need be; NULL without memory. */
+/* The entry of a device, made if need be; NULL when there can't be more. */
 struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 				    const char *name)
 {
@@ -26,6 +29,10 @@ struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 	for (i = 0; i < devices->n; i++) {
 		if (devices->dev[i].index == index)
 			return &devices->dev[i];
+	}
+	if (devices->n == MAX_DEVICES) {
+		eadm_fail(ctx, -E2BIG, "more than %d devices", MAX_DEVICES);
+		return NULL;
 	}
 	dev = realloc(devices->dev, (devices->n + 1) * sizeof(*dev));
 	if (!dev) {

@@ -13,6 +13,8 @@
 #include "eadm_nl.h"
 #include "priv.h"
 
+#define MAX_NOTES 256
+
 struct step {
 	enum { STEP_COMPANION, STEP_RDMA, STEP_RDMA_DEVICE } how;
 	struct eadm_device dev;		/* without a name: all devices */
@@ -57,6 +59,9 @@ static int add_note(struct eadm_dump *dump, int error, const char *device,
 {
 	struct note *notes, *note;
 
+	/* Who has read so many of them needs no more. */
+	if (dump->n_notes == MAX_NOTES)
+		return 0;
 	notes = realloc(dump->notes, (dump->n_notes + 1) * sizeof(*notes));
 	if (!notes)
 		return out_of_memory(dump->ctx);

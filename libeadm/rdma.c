@@ -15,6 +15,9 @@
 #include "generated/counters.h"
 #include "priv.h"
 
+/* More ports are a broken message. */
+#define MAX_PORTS 4096
+
 enum map_as {
 	AS_NUMBER,
 	AS_PID,		/* comm comes with it */
@@ -424,6 +427,9 @@ static int add_device(struct eadm_reply *reply, const struct nlmsghdr *nlh)
 	}
 	if (ret < 0)
 		return leaves(reply, attrs.pos);
+	if (seen.ports > MAX_PORTS)
+		return eadm_reply_bad(reply, nlh, "a device with %u ports",
+				      seen.ports);
 	if (!name || seen.index == UINT32_MAX)
 		return eadm_reply_bad(reply, nlh, "a device without a name");
 	dev = eadm_device_add(reply->ctx, seen.index, name);

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading captures, whole, broken and hostile ones; writing them again. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "build.h"
+#include "pcapng.h"
+#include "priv.h"
+#include "tap.h"
+
+static const char *captures;	/* folder */
+
+static struct bytes capture(const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", captures, name);
+	return read_whole(path);
+}
+
+/* Rows of an object, or a negative errno. */
+static int count(struct eadm_ctx *ctx, const char *name)
+{
+	const struct eadm_record *rec;
+	struct eadm_dump *dump;
+	int ret, n = 0;
+
+	ret = eadm_dump_open(ctx, eadm_object_find(name), NULL, &dump);
+	if (ret)
+		return ret;
+	while ((ret = eadm_dump_next(dump, &rec)) > 0)
+		n++;
+	eadm_dump_close(dump);
+	return ret ? ret : n;
+}
+
+static int count_in(const struct bytes *b, const char *name, char *why,
+		    size_t size)
+{
+	struct eadm_ctx *ctx = eadm_new();
+	int ret = eadm_open_file(ctx, path_of(b));
+
+	if (!ret)
+		ret = count(ctx, name);
+	snprintf(why, size, "%s", eadm_errmsg(ctx));
+	eadm_free(ctx);
+	return ret;
+}
+
+static void refused(const struct bytes *b, const char *what, const char *words)
+{
+	char why[512];
+	int ret = count_in(b, "qp", why, sizeof(why));
+
+	if (!ok(ret == -EBADMSG && strstr(why, words), "refused: %s", what))
+		printf("# %d %s\n", ret, why);
+}
+
+static void whole(void)
+{
+	struct bytes two = capture("two.pcapng");
+	struct bytes turned = capture("two-be.pcapng");
+	struct eadm_ctx *ctx = eadm_new();
+	char why[512];
+
+	ok(count_in(&two, "qp", why, sizeof(why)) == 5, "a capture is read");
+	ok(count_in(&turned, "qp", why, sizeof(why)) == 5,
+	   "a capture of the other byte order is read");
+	ok(!eadm_open_file(ctx, path_of(&two)) &&
+		   eadm_open_live(ctx) == -EBUSY,
+	   "a context has one source");
+	ok(!strcmp(eadm_fact(ctx, "host"), "node7") &&
+		   !strcmp(eadm_fact(ctx, "module.eadm"), "") &&
+		   !eadm_fact(ctx, "module.siw"),
+	   "a capture tells facts");
+	ok(!eadm_is_live(ctx) && !eadm_moment_next(ctx),
+	   "a capture of one moment has no other");
+	eadm_free(ctx);
+	clear(&two);
+	clear(&turned);
+}
+
+static void broken_format(void)
+{
+	struct bytes b = { 0 };
+	uint32_t v;
+
+	refused(&b, "an empty file", "empty");
+	add(&b, "hello, world, this is text", 26);
+	refused(&b, "text", "no capture");
+	b.n = 0;
+	add_section(&b);
+	refused(&b, "a capture without packets", "without a request");
+	v = 0x12345678;
+	memcpy(b.p + 8, &v, 4);
+	refused(&b, "an unknown byte order", "byte order");
+	b.n = 0;
+	add_section(&b);
+	v = 7;
+	memcpy(b.p + 12, &v, 2);
+	refused(&b, "an unknown version", "version");
+	b.n = 0;
+	add_section(&b);
+	add32(&b, PCAPNG_EPB);
+	add32(&b, 0xfffffff0);
+	refused(&b, "an endless block", "absurd block length");
+	b.n = 0;
+	add_section(&b);
+	add_block(&b, PCAPNG_EPB, "\0\0\0\0", 4);
+	refused(&b, "a packet block too short", "too short");
+	b.n = 0;
+	add_section(&b);
+	add_block(&b, PCAPNG_EPB,
+		  "\7\0\0\0\0\0\0\0\0\0\0\0\20\0\0\0\20\0\0\0"
+		  "0123456789abcdef", 36);
+	refused(&b, "a packet of an unknown interface", "unknown interface");
+	b.n = 0;
+	add_section(&b);
+	add_block(&b, PCAPNG_EPB,
+		  "\0\0\0\0\0\0\0\0\0\0\0\0\377\0\0\0\377\0\0\0"
+		  "0123456789abcdef", 36);
+	refused(&b, "a packet that leaves its block", "leaves its block");
+	b.n = 0;
+	add_section(&b);
+	b.p[b.n - 4]++;
+	refused(&b, "a block with two lengths", "another length");
+	clear(&b);
+}
+
+static void unknown_parts(void)
+{
+	struct bytes two = capture("two.pcapng"), b = { 0 };
+	char why[512];
+
+	/* An interface of another kind and its packet, in front of all. */
+	add(&b, two.p, 28);
+	add_block(&b, 0x0badbeef, "whatever", 8);
+	add_block(&b, 0x80001234, "", 0);
+	add(&b, two.p + 28, two.n - 28);
+	ok(count_in(&b, "qp", why, sizeof(why)) == 5,
+	   "unknown blocks are skipped");
+	clear(&b);
+	clear(&two);
+}
+
+/* Everything that is whole before the cut is there; then comes an error. */
+static void cut_off(void)
+{
+	struct bytes two = capture("two.pcapng");
+	size_t full = two.n, n;
+	int ret, told = 0, served = 0, odd = 0;
+	char why[512];
+
+	for (n = 0; n < full; n += 7) {
+		two.n = n;
+		ret = count_in(&two, "qp", why, sizeof(why));
+		if (ret == 5)
+			served++;
+		else if (ret == -EBADMSG || ret == -ENODATA || ret == 4)
+			told += why[0] != '\0';
+		else
+			odd++;
+	}
+	ok(!odd && served && told, "a capture cut anywhere: rows or an error");
+	two.n = 2000;
+	ret = count_in(&two, "qp", why, sizeof(why));
+	if (!ok(ret < 0 && strstr(why, "offset"), "the error tells where"))
+		printf("# %d %s\n", ret, why);
+	clear(&two);
+}
+
+static void dump_everything(const struct bytes *b)
+{
+	struct eadm_ctx *ctx = eadm_new();
+	const struct eadm_object *object = NULL;
+
+	if (!eadm_open_file(ctx, path_of(b))) {
+		while ((object = eadm_object_next(object)))
+			count(ctx, eadm_object_name(object));
+		eadm_fact(ctx, "kernel");
+	}
+	eadm_free(ctx);
+}
+
+static void flipped(const char *name, unsigned int rounds)
+{
+	struct bytes b = capture(name);
+	unsigned int seed = 7, i, j;
+
+	for (i = 0; i < rounds; i++) {
+		struct bytes copy = { 0 };
+
+		add(&copy, b.p, b.n);
+		for (j = 0; j <= i % 4; j++) {
+			seed = seed * 1103515245 + 12345;
+			copy.p[(seed >> 4) % copy.n] ^= 1 << (seed >> 28 & 7);
+		}
+		dump_everything(&copy);
+		clear(&copy);
+	}
+	ok(b.n > 0, "%s with flipped bits does no harm", name);
+	clear(&b);
+}
+
+static void written_again(void)
+{
+	struct bytes two = capture("two.pcapng"), copy;
+	struct eadm_ctx *ctx = eadm_new();
+	char folder[] = "/tmp/eadm-test-XXXXXX", path[64], why[512];
+	struct stat st;
+
+	if (!mkdtemp(folder))
+		abort();
+	snprintf(path, sizeof(path), "%s/x", folder);
+	eadm_open_file(ctx, path_of(&two));
+	ok(!eadm_capture_open(ctx, path) && access(path, F_OK),
+	   "a capture appears when it is complete");
+	ok(eadm_capture_open(ctx, path) == -EBUSY, "one capture at a time");
+	ok(!eadm_capture_all(ctx, true) && !eadm_capture_close(ctx, true),
+	   "what is read from a capture is written again");
+	ok(!stat(path, &st) && (st.st_mode & 07777) == 0600,
+	   "a capture is its owner's");
+	copy = read_whole(path);
+	ok(count_in(&copy, "qp", why, sizeof(why)) == 5 &&
+		   count_in(&copy, "cmd", why, sizeof(why)) == 4,
+	   "and has the same rows");
+	unlink(path);
+	eadm_capture_open(ctx, path);
+	eadm_capture_all(ctx, false);
+	ok(!eadm_capture_close(ctx, false) && access(path, F_OK),
+	   "a dropped capture leaves nothing");
+	ok(!rmdir(folder), "not even a temporary file");
+	ok(eadm_capture_open(ctx, "/nowhere/x") == -ENOENT,
+	   "a folder that is not there is told");
+	eadm_free(ctx);
+	clear(&copy);
+	clear(&two);
+}
+
+static void moments(void)
+{
+	struct bytes b = capture("moments.pcapng");
+	struct eadm_ctx *ctx = eadm_new();
+	int n = 1;
+
+	eadm_open_file(ctx, path_of(&b));
+	while (eadm_moment_next(ctx) > 0)
+		n++;
+	ok(n == 3 && count(ctx, "counters") == 1,
+	   "the moments of a capture follow each other");
+	eadm_free(ctx);
+	clear(&b);
+}
+
+int main(int argc, char **argv)
+{
+	captures = argc > 1 ? argv[1] : ".";
+	whole();
+	broken_format();
+	unknown_parts();
+	cut_off();
+	flipped("two.pcapng", 1500);
+	flipped("dead.pcapng", 1500);
+	flipped("two-be.pcapng", 500);
+	written_again();
+	moments();
+	close_path();
+	return done();
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Descriptions: names, values, and that the tables fit the library's limits. */
+#include <errno.h>
+#include <string.h>
+
+#include "attr.h"
+#include "generated/counters.h"
+#include "priv.h"
+#include "tap.h"
+
+static void walk_all(void)
+{
+	const struct eadm_object *object = NULL;
+	bool fit = true, keys = true, found = true, order = true;
+	unsigned int i, n = 0;
+
+	while ((object = eadm_object_next(object))) {
+		n++;
+		fit &= object->max_attr < EADM_MAX_FIELDS;
+		keys &= eadm_object_key(object) != NULL;
+		found &= eadm_object_find(eadm_object_name(object)) == object;
+		for (i = 0; i < eadm_object_fields(object); i++) {
+			const struct eadm_field *f =
+				eadm_object_field(object, i);
+
+			found &= eadm_object_find_field(
+					 object, eadm_field_name(f)) == f;
+			order &= !i || f[-1].attr < f->attr;
+			order &= object->by_attr[f->attr] == (int)i;
+		}
+		errno = 0;
+		found &= !eadm_object_field(object, i) && errno == ENOENT;
+	}
+	ok(n == EADM_SPEC_OBJ_COUNT, "the walk meets every object");
+	ok(fit, "attributes fit a record's slots");
+	ok(keys, "every object has a key");
+	ok(found, "objects and fields are found by name");
+	ok(order, "fields are in the order of their attributes");
+}
+
+static void names(void)
+{
+	const struct eadm_object *qp = eadm_object_find("qp");
+	const struct eadm_object *dev = eadm_object_find("dev");
+	const struct eadm_field *state = eadm_object_find_field(qp, "state");
+	const struct eadm_field *caps = eadm_object_find_field(dev, "caps");
+	const struct eadm_field *type = eadm_object_find_field(qp, "type");
+	char text[64];
+	uint64_t v;
+
+	ok(eadm_object_find_field(qp, "sq_pi") ==
+		   eadm_object_find_field(qp, "sq-pi"),
+	   "underscore and dash are the same in a name");
+	errno = 0;
+	ok(!eadm_object_find("nothing") && errno == ENOENT,
+	   "an unknown object is told");
+	errno = 0;
+	ok(!eadm_object_find_field(qp, "sq") && errno == ENOENT,
+	   "the beginning of a name is not the name");
+	ok(!strcmp(eadm_field_value_name(state, 3), "rts"),
+	   "a state has a name");
+	ok(!eadm_field_value_name(state, 99), "an unknown state has none");
+	ok(!strcmp(eadm_field_value_name(type, 255), "driver") &&
+		   !strcmp(eadm_field_value_name(type, 8), "raw-packet") &&
+		   !eadm_field_value_name(type, 7),
+	   "values with gaps between them are found");
+	ok(!eadm_field_value_find(state, "err", &v) && v == 6,
+	   "a state is found by name");
+	ok(eadm_field_value_find(state, "erro", &v) == -ENOENT,
+	   "a wrong name is told");
+	ok(eadm_field_text(caps, 1 | 2 | 1 << 9, text, sizeof(text)) ==
+			   (int)strlen("atomic,query-qc,unknown(512)") &&
+		   !strcmp(text, "atomic,query-qc,unknown(512)"),
+	   "flags are a list, unknown ones by number");
+	ok(eadm_field_text(caps, 3, text, 4) == 15 && !strcmp(text, "ato"),
+	   "text that does not fit is cut and its length told");
+	ok(eadm_field_bits(eadm_object_find_field(qp, "hw-tx-packets")) == 16 &&
+		   eadm_field_bits(state) == 64,
+	   "the width of a counter is told");
+}
+
+static void counters(void)
+{
+	const struct eadm_object *object =
+		&eadm_spec_objects[EADM_SPEC_OBJ_COUNTERS];
+	bool sorted = true, exist = true;
+	size_t i;
+
+	for (i = 0; i < eadm_counter_names_count; i++) {
+		const struct eadm_counter_name *c = &eadm_counter_names[i];
+
+		sorted &= !i || strcmp(c[-1].name, c->name) < 0;
+		exist &= c->attr <= object->max_attr &&
+			 object->by_attr[c->attr] >= 0 &&
+			 object->fields[object->by_attr[c->attr]].kind ==
+				 EADM_SPEC_KIND_COUNTER;
+	}
+	ok(sorted, "the counter dictionary is sorted");
+	ok(exist, "every canonical counter exists");
+}
+
+int main(void)
+{
+	walk_all();
+	names();
+	counters();
+	return done();
+}
