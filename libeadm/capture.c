@@ -324,9 +324,11 @@ EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
 		eadm_source_fact(ctx, key);
 	}
 	for (object = eadm_object_next(NULL); object && !c->error;
-	     object = eadm_object_next(object))
+	     object = eadm_object_next(object)) {
 		read_object(ctx, object, hw);
-	flush(c);
+		/* The next one may never come to an end. */
+		flush(c);
+	}
 	if (c->error)
 		return eadm_fail(ctx, c->error, "%s",
 				 strerror(-c->error));

@@ -43,6 +43,7 @@ EADM_API void eadm_free(struct eadm_ctx *ctx)
 		eadm_capture_close(ctx, false);
 	if (ctx->src)
 		ctx->src->ops->close(ctx->src);
+	eadm_archive_free(ctx->archive);
 	free(ctx->devices.dev);
 	free(ctx);
 }

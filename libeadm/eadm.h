@@ -150,7 +150,8 @@ int eadm_open_live(struct eadm_ctx *ctx);
 /**
  * eadm_open_file() - read from a capture
  * @ctx: a context that is not open
- * @path: file made by eadm_capture_open(), "-" for standard input
+ * @path: file made by eadm_capture_open(), or a bundle with such a capture
+ *	in it; "-" for standard input
  *
  * Return: 0; -EBUSY when @ctx is open already; -EBADMSG when the file is no
  * capture; the errno of opening or reading the file; -ENOMEM. A capture that
@@ -185,8 +186,8 @@ const char *eadm_fact(struct eadm_ctx *ctx, const char *key);
  * eadm_moment_next() - go on to the next moment of a capture
  * @ctx: an open context without a dump
  *
- * A capture may hold the state of several moments, one for each
- * eadm_capture_all(); dumps read the first one until this is called.
+ * A capture may hold the state of several moments: each eadm_capture_all()
+ * makes one. Dumps read the first one until this is called.
  *
  * Return: 1, or 0 when there is no other; always 1 on this machine.
  * Since: 0.1
@@ -847,6 +848,139 @@ int eadm_capture_all(struct eadm_ctx *ctx, bool hw);
  * Since: 0.1
  */
 int eadm_capture_close(struct eadm_ctx *ctx, bool keep);
+
+/* ---- bundles --------------------------------------------------------------- */
+
+/**
+ * struct eadm_bundle - a bundle being read
+ */
+struct eadm_bundle;
+
+/**
+ * struct eadm_pack - a bundle being written
+ */
+struct eadm_pack;
+
+/**
+ * struct eadm_member - a file in a bundle
+ * @size: sizeof(struct eadm_member), set by the caller
+ * @name: its name within the bundle, such as "manifest.json"
+ * @len: its length in bytes
+ */
+struct eadm_member {
+	size_t size;
+	const char *name;
+	uint64_t len;
+};
+
+/**
+ * eadm_bundle_open() - begin to read a bundle
+ * @ctx: a context; it need not be open
+ * @path: the file, "-" for standard input
+ * @bundle: where to put the bundle; close it with eadm_bundle_close()
+ *
+ * A bundle is tar packed by zstd. Nothing is unpacked to a disk. Whatever is
+ * not as eadm writes it - links, odd names, absurd sizes - is refused.
+ *
+ * Without this, eadm_open_file() reads the capture in a bundle.
+ *
+ * Return: 0; -EBADMSG when it is no bundle; -EOPNOTSUPP when libarchive is
+ * missing; the errno of opening the file; -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
+		     struct eadm_bundle **bundle);
+
+/**
+ * eadm_bundle_next() - the next member
+ * @bundle: the bundle
+ * @member: filled in; @member->name is valid until the next call on @bundle
+ *
+ * The end comes without an error only if every member has the digest that the
+ * bundle itself lists: who reads to the end has verified it.
+ *
+ * Return: 1 with a member, 0 at the end, -EBADMSG for a damaged bundle.
+ * Since: 0.1
+ */
+int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
+
+/**
+ * eadm_bundle_read() - bytes of the current member
+ * @bundle: the bundle
+ * @buf: where to put them
+ * @size: how many at most
+ *
+ * Return: number of bytes, 0 at the end of the member, -EBADMSG.
+ * Since: 0.1
+ */
+long eadm_bundle_read(struct eadm_bundle *bundle, void *buf, size_t size);
+
+/**
+ * eadm_bundle_digest() - SHA-256 of a member that was passed
+ * @bundle: the bundle
+ * @name: name of the member
+ *
+ * Return: 64 hexadecimal digits, or NULL with errno ENOENT.
+ * Since: 0.1
+ */
+const char *eadm_bundle_digest(const struct eadm_bundle *bundle,
+			       const char *name);
+
+/**
+ * eadm_bundle_close() - end reading a bundle
+ * @bundle: the bundle or NULL
+ *
+ * Since: 0.1
+ */
+void eadm_bundle_close(struct eadm_bundle *bundle);
+
+/**
+ * eadm_pack_open() - begin to write a bundle
+ * @ctx: a context; it need not be open
+ * @path: file to make; it appears, with mode 0600, when eadm_pack_close()
+ *	succeeds, and replaces an older one; "-" writes to standard output as
+ *	it goes
+ * @pack: where to put the bundle; close it with eadm_pack_close()
+ *
+ * Return: 0; -EOPNOTSUPP when libarchive is missing; the errno of making the
+ * file; -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_pack_open(struct eadm_ctx *ctx, const char *path,
+		   struct eadm_pack **pack);
+
+/**
+ * eadm_pack_add() - add a member
+ * @pack: the bundle
+ * @name: letters, digits, ".", "_", "-" and "/" for folders
+ * @data: its bytes
+ * @len: number of them
+ * @digest: where to put its SHA-256 as text, 65 bytes, or NULL
+ *
+ * Return: 0; -EINVAL for an odd name; the errno of writing, from which there
+ * is no recovery.
+ * Since: 0.1
+ */
+int eadm_pack_add(struct eadm_pack *pack, const char *name, const void *data,
+		  size_t len, char *digest);
+
+/**
+ * eadm_pack_size() - bytes added so far, before packing
+ * @pack: the bundle
+ *
+ * Since: 0.1
+ */
+uint64_t eadm_pack_size(const struct eadm_pack *pack);
+
+/**
+ * eadm_pack_close() - finish the bundle, or drop it
+ * @pack: the bundle; gone afterwards in any case
+ * @keep: false to leave no file behind
+ *
+ * Return: 0, or the errno of writing, syncing or naming the file.
+ * Since: 0.1
+ */
+int eadm_pack_close(struct eadm_pack *pack, bool keep);
 
 #ifdef __cplusplus
 }

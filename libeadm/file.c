@@ -477,6 +477,27 @@ static int open_input(const char *path)
 	return ret;
 }
 
+/* A bundle has its capture inside. */
+static int open_capture(struct eadm_ctx *ctx, const char *path)
+{
+	static const unsigned char zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
+	unsigned char magic[sizeof(zstd)];
+	int fd, inside;
+
+	fd = open_input(path);
+	if (fd < 0)
+		return eadm_fail(ctx, fd, "%s", strerror(-fd));
+	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic) ||
+	    memcmp(magic, zstd, sizeof(zstd)))
+		return fd;
+	if (lseek(fd, 0, SEEK_SET))
+		inside = eadm_fail(ctx, -errno, "%s", strerror(errno));
+	else
+		inside = eadm_bundle_capture(ctx, fd);
+	close(fd);
+	return inside;
+}
+
 static const struct eadm_source_ops file_ops = {
 	.query = file_query,
 	.next = file_next,
@@ -496,9 +517,9 @@ int eadm_file_new(struct eadm_ctx *ctx, const char *path,
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
 	file->src.ops = &file_ops;
 	file->src.ctx = ctx;
-	file->fd = open_input(path);
+	file->fd = open_capture(ctx, path);
 	if (file->fd < 0)
-		ret = eadm_fail(ctx, file->fd, "%s", strerror(-file->fd));
+		ret = file->fd;
 	else
 		ret = make_index(file);
 	if (ret) {

@@ -241,11 +241,21 @@ void eadm_swap(uint16_t proto, void *data, size_t len);
 
 size_t eadm_nl_build(const struct eadm_query *query, uint32_t seq, void *buf);
 
+/* ---- archlib.c, bundle.c --------------------------------------------------- */
+
+struct eadm_archive;
+
+void eadm_archive_free(struct eadm_archive *lib);
+int eadm_bundle_open_fd(struct eadm_ctx *ctx, int fd,
+			struct eadm_bundle **bundle);
+int eadm_bundle_capture(struct eadm_ctx *ctx, int fd);
+
 /* ---- ctx.c ------------------------------------------------------------------ */
 
 struct eadm_ctx {
 	struct eadm_source *src;
 	struct eadm_capture *capture;
+	struct eadm_archive *archive;	/* NULL until a bundle needs it */
 	struct eadm_devices devices;
 	unsigned int timeout_ms;
 	bool live;

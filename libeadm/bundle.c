@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading bundles that nobody vouches for. Only plain files with plain names
+ * are accepted, everything is bounded, and the end is reached without an
+ * error only if every member has the digest that the bundle lists for it.
+ */
+#include "archlib.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOCK (64 * 1024)
+#define MAX_UNPACKED (1ULL << 30)
+/* Text about thousands of idle objects packs by some 100, a bomb by 30000. */
+#define MAX_RATIO 400
+#define FREE_UNPACKED (32ULL << 20)
+#define MAX_SUMS (EADM_MEMBERS_MAX * (EADM_DIGEST_TEXT + 2 + EADM_MEMBER_MAX))
+
+struct member {
+	char name[EADM_MEMBER_MAX];
+	char digest[EADM_DIGEST_TEXT];
+	bool listed;
+};
+
+struct eadm_bundle {
+	struct eadm_ctx *ctx;
+	const struct eadm_archive *lib;
+	struct archive *a;
+	int fd;
+	bool inside;		/* the last member is not read to its end */
+	int error;		/* 1: the end was reached */
+	uint64_t left;		/* bytes of the member yet to come */
+	uint64_t unpacked;
+	struct sha256_ctx sha;
+	struct member *members;
+	unsigned int n, max;
+};
+
+static int refuse(struct eadm_bundle *b, const char *fmt, ...)
+	EADM_PRINTF(2, 3);
+
+static int refuse(struct eadm_bundle *b, const char *fmt, ...)
+{
+	char why[300];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	b->error = -EBADMSG;
+	return eadm_fail(b->ctx, -EBADMSG, "the bundle is damaged: %s", why);
+}
+
+static int archive_error(struct eadm_bundle *b)
+{
+	const char *why = b->lib->error_string(b->a);
+
+	return refuse(b, "%s", why ? why : "unreadable");
+}
+
+int eadm_bundle_open_fd(struct eadm_ctx *ctx, int fd,
+			struct eadm_bundle **bundle)
+{
+	const struct eadm_archive *lib = eadm_archive_get(ctx);
+	struct eadm_bundle *b;
+
+	if (!lib)
+		return -EOPNOTSUPP;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	b->ctx = ctx;
+	b->lib = lib;
+	b->fd = -1;
+	b->a = lib->read_new();
+	if (!b->a) {
+		free(b);
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	}
+	lib->read_support_filter_zstd(b->a);
+	lib->read_support_format_tar(b->a);
+	if (lib->read_open_fd(b->a, fd, BLOCK) != ARCHIVE_OK) {
+		archive_error(b);
+		eadm_bundle_close(b);
+		return -EBADMSG;
+	}
+	*bundle = b;
+	return 0;
+}
+
+EADM_API int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
+			      struct eadm_bundle **bundle)
+{
+	struct stat st;
+	int fd, ret;
+
+	if (!strcmp(path, "-"))
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	ret = fd < 0 || fstat(fd, &st) ? -errno : 0;
+	if (!ret && S_ISDIR(st.st_mode))
+		ret = -EISDIR;
+	if (ret) {
+		if (fd >= 0)
+			close(fd);
+		return eadm_fail(ctx, ret, "%s", strerror(-ret));
+	}
+	ret = eadm_bundle_open_fd(ctx, fd, bundle);
+	if (ret)
+		close(fd);
+	else
+		(*bundle)->fd = fd;
+	return ret;
+}
+
+EADM_API void eadm_bundle_close(struct eadm_bundle *b)
+{
+	if (!b)
+		return;
+	b->lib->read_free(b->a);
+	if (b->fd >= 0)
+		close(b->fd);
+	free(b->members);
+	free(b);
+}
+
+/* ---- digests ------------------------------------------------------------------ */
+
+static struct member *find(struct eadm_bundle *b, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->n; i++) {
+		if (!strcmp(b->members[i].name, name))
+			return &b->members[i];
+	}
+	return NULL;
+}
+
+/* A line as sha256sum writes it: digest, two spaces, name. */
+static int check_line(struct eadm_bundle *b, char *line)
+{
+	struct member *m;
+
+	if (strlen(line) < EADM_DIGEST_TEXT + 2 ||
+	    strncmp(line + EADM_DIGEST_TEXT - 1, "  ", 2))
+		return refuse(b, "a line of %s that is none",
+			      EADM_BUNDLE_SUMS);
+	line[EADM_DIGEST_TEXT - 1] = '\0';
+	m = find(b, line + EADM_DIGEST_TEXT + 1);
+	if (!m || m->listed)
+		return refuse(b, "%s lists what is not there",
+			      EADM_BUNDLE_SUMS);
+	if (strcmp(m->digest, line))
+		return refuse(b, "%s is not as it was written", m->name);
+	m->listed = true;
+	return 0;
+}
+
+static int check_sums(struct eadm_bundle *b, uint64_t size)
+{
+	char *text, *line, *save = NULL;
+	unsigned int i;
+	long n = 0;
+	int ret = 0;
+
+	if (size > MAX_SUMS)
+		return refuse(b, "%s is too long", EADM_BUNDLE_SUMS);
+	text = malloc(size + 1);
+	if (!text)
+		return eadm_fail(b->ctx, -ENOMEM, "out of memory");
+	if (size)
+		n = b->lib->read_data(b->a, text, size);
+	if (n < 0 || (uint64_t)n != size) {
+		free(text);
+		return refuse(b, "cut off");
+	}
+	text[size] = '\0';
+	for (line = strtok_r(text, "\n", &save); line && !ret;
+	     line = strtok_r(NULL, "\n", &save))
+		ret = check_line(b, line);
+	free(text);
+	for (i = 0; i < b->n && !ret; i++) {
+		if (!b->members[i].listed)
+			ret = refuse(b, "%s is not listed in %s",
+				     b->members[i].name, EADM_BUNDLE_SUMS);
+	}
+	return ret;
+}
+
+/* ---- members ------------------------------------------------------------------ */
+
+static int account(struct eadm_bundle *b, uint64_t n)
+{
+	int64_t packed = b->lib->filter_bytes(b->a, -1);
+
+	b->unpacked += n;
+	if (b->unpacked > MAX_UNPACKED ||
+	    (b->unpacked > FREE_UNPACKED &&
+	     b->unpacked / MAX_RATIO > (uint64_t)(packed > 0 ? packed : 0)))
+		return refuse(b, "it unpacks to far too much");
+	return 0;
+}
+
+EADM_API long eadm_bundle_read(struct eadm_bundle *b, void *buf, size_t size)
+{
+	long n;
+	int ret;
+
+	if (b->error < 0)
+		return b->error;
+	if (!b->inside || !size)
+		return 0;
+	if (size > BLOCK)
+		size = BLOCK;
+	n = b->lib->read_data(b->a, buf, size);
+	if (n < 0)
+		return archive_error(b);
+	if (!n && b->left)
+		return refuse(b, "cut off");
+	if (!n) {
+		uint8_t digest[SHA256_DIGEST_SIZE];
+
+		b->lib->nt_sha256_digest(&b->sha, sizeof(digest), digest);
+		eadm_digest_text(digest, b->members[b->n - 1].digest);
+		b->inside = false;
+		return 0;
+	}
+	if ((uint64_t)n > b->left)
+		return refuse(b, "a member longer than it says");
+	b->left -= n;
+	b->lib->nt_sha256_update(&b->sha, n, buf);
+	ret = account(b, n);
+	return ret ? ret : n;
+}
+
+static int skip(struct eadm_bundle *b)
+{
+	unsigned char buf[8192];
+	long n;
+
+	while ((n = eadm_bundle_read(b, buf, sizeof(buf))) > 0)
+		;
+	return n;
+}
+
+static int add_member(struct eadm_bundle *b, const char *name)
+{
+	struct member *more;
+
+	if (!eadm_member_name_ok(name))
+		return refuse(b, "a member with a name that eadm never gives");
+	if (find(b, name))
+		return refuse(b, "%s is there twice", name);
+	if (b->n == EADM_MEMBERS_MAX)
+		return refuse(b, "too many members");
+	if (b->n == b->max) {
+		b->max = b->max ? 2 * b->max : 64;
+		more = realloc(b->members, b->max * sizeof(*more));
+		if (!more)
+			return eadm_fail(b->ctx, -ENOMEM, "out of memory");
+		b->members = more;
+	}
+	b->members[b->n] = (struct member){ 0 };
+	snprintf(b->members[b->n++].name, EADM_MEMBER_MAX, "%s", name);
+	return 0;
+}
+
+/* The list of digests is the last member: nothing may follow. */
+static int end_of_bundle(struct eadm_bundle *b, uint64_t size)
+{
+	struct archive_entry *entry;
+	int ret = check_sums(b, size);
+
+	if (ret)
+		return ret;
+	ret = b->lib->read_next_header(b->a, &entry);
+	if (ret == ARCHIVE_EOF) {
+		b->error = 1;
+		return 0;
+	}
+	if (ret < ARCHIVE_WARN)
+		return archive_error(b);
+	return refuse(b, "something follows its end");
+}
+
+EADM_API int eadm_bundle_next(struct eadm_bundle *b,
+			      struct eadm_member *member)
+{
+	struct archive_entry *entry;
+	const char *name;
+	int64_t size;
+	int ret;
+
+	if (b->error)
+		return b->error < 0 ? b->error : 0;
+	ret = skip(b);
+	if (ret)
+		return ret;
+	ret = b->lib->read_next_header(b->a, &entry);
+	if (ret == ARCHIVE_EOF)
+		return refuse(b, "cut off");
+	if (ret != ARCHIVE_OK)
+		return archive_error(b);
+	name = b->lib->entry_pathname(entry);
+	size = b->lib->entry_size(entry);
+	if (!name || strncmp(name, EADM_BUNDLE_TOP, strlen(EADM_BUNDLE_TOP)))
+		return refuse(b, "a member outside of %s", EADM_BUNDLE_TOP);
+	if (b->lib->entry_filetype(entry) != AE_IFREG ||
+	    b->lib->entry_hardlink(entry))
+		return refuse(b, "a member that is no plain file");
+	if (!b->lib->entry_size_is_set(entry) || size < 0 ||
+	    (uint64_t)size > MAX_UNPACKED)
+		return refuse(b, "a member of absurd size");
+	name += strlen(EADM_BUNDLE_TOP);
+	if (!strcmp(name, EADM_BUNDLE_SUMS))
+		return end_of_bundle(b, size);
+	ret = add_member(b, name);
+	if (ret)
+		return ret;
+	b->inside = true;
+	b->left = size;
+	b->lib->nt_sha256_init(&b->sha);
+	member->name = b->members[b->n - 1].name;
+	member->len = size;
+	return 1;
+}
+
+EADM_API const char *eadm_bundle_digest(const struct eadm_bundle *b,
+					const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->n; i++) {
+		if (!strcmp(b->members[i].name, name) &&
+		    b->members[i].digest[0])
+			return b->members[i].digest;
+	}
+	errno = ENOENT;
+	return NULL;
+}
+
+/* ---- the capture inside ---------------------------------------------------------- */
+
+static int copy_member(struct eadm_bundle *b, int to)
+{
+	unsigned char buf[BLOCK];
+	ssize_t put;
+	long n, done;
+
+	while ((n = eadm_bundle_read(b, buf, sizeof(buf))) > 0) {
+		for (done = 0; done < n; done += put) {
+			put = write(to, buf + done, n - done);
+			if (put < 0)
+				return eadm_fail(b->ctx, -errno, "%s",
+						 strerror(errno));
+		}
+	}
+	return n;
+}
+
+/* A descriptor of memory with the capture of a bundle, or a negative errno. */
+int eadm_bundle_capture(struct eadm_ctx *ctx, int fd)
+{
+	struct eadm_bundle *b;
+	struct eadm_member m = { .size = sizeof(m) };
+	bool found = false;
+	int to, ret;
+
+	to = memfd_create("eadm-capture", MFD_CLOEXEC);
+	if (to < 0)
+		return eadm_fail(ctx, -errno, "%s", strerror(errno));
+	ret = eadm_bundle_open_fd(ctx, fd, &b);
+	if (ret) {
+		close(to);
+		return ret;
+	}
+	while ((ret = eadm_bundle_next(b, &m)) > 0) {
+		if (strcmp(m.name, EADM_BUNDLE_CAPTURE))
+			continue;
+		found = true;
+		ret = copy_member(b, to);
+		if (ret)
+			break;
+	}
+	eadm_bundle_close(b);
+	if (!ret && !found)
+		ret = eadm_fail(ctx, -ENODATA,
+				"the bundle has no capture; 'eadm bundle show' tells why");
+	if (ret) {
+		close(to);
+		return ret;
+	}
+	return to;
+}
