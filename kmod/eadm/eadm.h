@@ -177,8 +177,6 @@ void eadm_nl_exit(void);
 /* owner.c */
 bool eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
 		     void *row, void *snap, unsigned int rights);
-void eadm_owner_hide(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
-		     void *snap);
 
 /* put.c */
 int eadm_put_snap(struct sk_buff *skb, const struct eadm_object *obj, void *snap,

@@ -186,7 +186,6 @@ static int put_row(struct sk_buff *skb, const struct request *req, struct eadm_d
 	ret = ops->fill(edev->dd, row, snap, &req->diag);
 	if (ret)
 		return ret;
-	eadm_owner_hide(obj, ops, snap);
 
 	hdr = genlmsg_put(skb, portid, nlh->nlmsg_seq, &eadm_family, cb ? NLM_F_MULTI : 0,
 			  obj->cmd);

@@ -121,26 +121,3 @@ bool eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *
 	rdma_restrack_put(res);
 	return visible;
 }
-
-/**
- * eadm_owner_hide() - drop process details the driver set from other readers
- * @obj: kind of object
- * @ops: the driver's side of it
- * @snap: its filled snapshot struct
- *
- * A record of the past has a bare number of the initial PID namespace, which
- * cannot be translated: the process may be gone and the number be another's.
- *
- * Context: in the reader's context.
- */
-void eadm_owner_hide(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
-		     void *snap)
-{
-	int i;
-
-	if (ops->res || reader_in_init_pid_ns())
-		return;
-	for (i = 0; i < EADM_OWNER_COUNT; i++)
-		if (obj->owner[i])
-			*(u8 *)(snap + obj->owner[i]->has) = 0;
-}

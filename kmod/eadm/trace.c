@@ -89,7 +89,6 @@ static int load(struct eadm_trace *trace, u64 *id)
 	memset(&trace->snap, 0, sizeof(trace->snap));
 	ret = ops->fill(dd, row, &trace->snap, &req);
 	ops->put(dd, row);
-	eadm_owner_hide(&eadm_objects[EADM_OBJ_CMD], ops, &trace->snap);
 	return ret ?: 1;
 }
 

@@ -17,6 +17,8 @@
  *    absent all the way to the user. It returns 0, or a negative errno when
  *    the row shall be left out. Failure to read the adapter's own context is
  *    not an error of the row: set hw_error instead.
+ *  - a PID that fill() sets itself is one of the reader's PID namespace (that
+ *    of current), or is not set.
  *  - no field carries a kernel address.
  */
 #ifndef EADM_DIAG_H

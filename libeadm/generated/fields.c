@@ -2279,13 +2279,13 @@ static const struct eadm_field cmd_fields[] = {
 		.attr = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pid", .c_name = "pid",
 		.head = "PID",
-		.help = "Process that caused it; shown in the initial PID namespace only.",
+		.help = "Process that caused it, in the reader's PID namespace; absent when it is not known there.",
 	},
 	{
 		.attr = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "comm",
 		.c_name = "comm", .head = "COMM",
-		.help = "Command name of that process; shown in the initial PID namespace only.",
+		.help = "Command name of that process, or a kernel thread's in brackets.",
 	},
 	{
 		.attr = 18, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
