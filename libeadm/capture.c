@@ -12,8 +12,10 @@
 
 #include "pcapng.h"
 #include "priv.h"
+#include "redact.h"
 
 #define BUFFER_SIZE (256 * 1024)
+#define MAX_FACT 511
 
 /* Modules whose version belongs to the picture. */
 static const char *const modules[] = {
@@ -134,9 +136,9 @@ static void put_section(struct eadm_ctx *ctx)
 	put32(c, len);
 }
 
-static void put_packet(struct eadm_ctx *ctx, uint16_t proto,
-		       uint16_t direction, const void *data, size_t n,
-		       uint64_t time)
+static void write_packet(struct eadm_ctx *ctx, uint16_t proto,
+			 uint16_t direction, const void *data, size_t n,
+			 uint64_t time)
 {
 	struct eadm_capture *c = ctx->capture;
 	struct pcapng_cooked cooked = {
@@ -158,23 +160,56 @@ static void put_packet(struct eadm_ctx *ctx, uint16_t proto,
 	put32(c, len);
 }
 
-void eadm_capture_fact(struct eadm_ctx *ctx, const char *key,
-		       const char *value)
+static void put_packet(struct eadm_ctx *ctx, uint16_t proto,
+		       uint16_t direction, const void *data, size_t n,
+		       uint64_t time)
+{
+	struct eadm_grow out = { 0 };
+
+	if (!ctx->redactor) {
+		write_packet(ctx, proto, direction, data, n, time);
+		return;
+	}
+	eadm_redact_packet(ctx->redactor, proto, data, n, &out);
+	if (out.fail)
+		ctx->capture->error = -ENOMEM;
+	else
+		write_packet(ctx, proto, direction, out.p, out.len, time);
+	free(out.p);
+}
+
+static void write_fact(struct eadm_ctx *ctx, const char *fact, size_t n)
 {
 	struct eadm_capture *c = ctx->capture;
-	char fact[512];
 	uint32_t len;
-	size_t n;
 
-	n = snprintf(fact, sizeof(fact), "%s=%s", key, value);
-	if (n >= sizeof(fact))
-		n = sizeof(fact) - 1;
+	if (n > MAX_FACT)
+		n = MAX_FACT;
 	len = 12 + 4 + padded(n) + 4;
 	put32(c, PCAPNG_FACT);
 	put32(c, len);
 	put_option(c, PCAPNG_OPT_COMMENT, fact, n);
 	put_option(c, PCAPNG_OPT_END, NULL, 0);
 	put32(c, len);
+}
+
+void eadm_capture_fact(struct eadm_ctx *ctx, const char *key,
+		       const char *value)
+{
+	struct eadm_grow out = { 0 };
+	char fact[MAX_FACT + 1];
+
+	if (!ctx->redactor) {
+		write_fact(ctx, fact, snprintf(fact, sizeof(fact), "%s=%s",
+					       key, value));
+		return;
+	}
+	eadm_redact_fact(ctx->redactor, key, value, &out);
+	if (out.fail)
+		ctx->capture->error = -ENOMEM;
+	else
+		write_fact(ctx, (const char *)out.p, out.len);
+	free(out.p);
 }
 
 void eadm_capture_request(struct eadm_ctx *ctx, const struct eadm_query *query,

@@ -982,6 +982,123 @@ uint64_t eadm_pack_size(const struct eadm_pack *pack);
  */
 int eadm_pack_close(struct eadm_pack *pack, bool keep);
 
+/* ---- redaction -------------------------------------------------------------- */
+
+/**
+ * struct eadm_redactor - replaces what names somebody by pseudonyms
+ */
+struct eadm_redactor;
+
+/**
+ * struct eadm_redaction - how often what was replaced
+ * @size: sizeof(struct eadm_redaction), set by the caller
+ * @ipv4: IPv4 addresses
+ * @ipv6: IPv6 addresses and GIDs
+ * @macs: MAC addresses
+ * @guids: GUIDs and other hardware addresses
+ * @hosts: names of hosts
+ * @processes: names of processes
+ * @secrets: keys and raw bytes left out
+ * @dropped: values left out because nobody knows what they hold
+ */
+struct eadm_redaction {
+	size_t size;
+	uint64_t ipv4;
+	uint64_t ipv6;
+	uint64_t macs;
+	uint64_t guids;
+	uint64_t hosts;
+	uint64_t processes;
+	uint64_t secrets;
+	uint64_t dropped;
+};
+
+/**
+ * eadm_redactor_open() - make a redactor
+ * @ctx: a context that outlives it; it need not be open
+ * @key: what the pseudonyms depend on besides the originals
+ * @len: length of the key, 16 to 64 bytes
+ * @redactor: where to put it; close it with eadm_redactor_close()
+ *
+ * The same original with the same key always has the same pseudonym. IPv4
+ * addresses become such of 240.0.0.0/4, IPv6 addresses and GIDs such of
+ * 2001:db8::/32, MAC addresses and GUIDs locally administered ones, names
+ * "host-..." and "proc-...".
+ *
+ * Return: 0; -EINVAL for a bad key; -EOPNOTSUPP when libnettle or libarchive
+ * is missing; -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_redactor_open(struct eadm_ctx *ctx, const void *key, size_t len,
+		       struct eadm_redactor **redactor);
+
+/**
+ * eadm_redactor_host() - tell a host's name
+ * @redactor: the redactor
+ * @name: the name, with or without a domain
+ *
+ * Return: 0 or -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_redactor_host(struct eadm_redactor *redactor, const char *name);
+
+/**
+ * eadm_redactor_process() - tell a process's name
+ * @redactor: the redactor
+ * @name: the name
+ *
+ * Those in what is captured are learned as they come.
+ *
+ * Return: 0 or -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_redactor_process(struct eadm_redactor *redactor, const char *name);
+
+/**
+ * eadm_redactor_text() - redact text
+ * @redactor: the redactor
+ * @text: the text
+ * @len: its length
+ * @out: where to put the text made, with a NUL behind; free() it
+ * @out_len: where to put its length
+ *
+ * Addresses are found by their form, names where they stand as whole words.
+ *
+ * Return: 0 or -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_redactor_text(struct eadm_redactor *redactor, const char *text,
+		       size_t len, char **out, size_t *out_len);
+
+/**
+ * eadm_redactor_counts() - how often what was replaced so far
+ * @redactor: the redactor
+ * @counts: filled in
+ *
+ * Since: 0.1
+ */
+void eadm_redactor_counts(const struct eadm_redactor *redactor,
+			  struct eadm_redaction *counts);
+
+/**
+ * eadm_redactor_close() - forget a key and what was learned
+ * @redactor: the redactor or NULL
+ *
+ * Since: 0.1
+ */
+void eadm_redactor_close(struct eadm_redactor *redactor);
+
+/**
+ * eadm_capture_redact() - redact what is captured from here on
+ * @ctx: a context without an open capture
+ * @redactor: the redactor, or NULL to stop; it must live as long as captures
+ *
+ * Rows that are read are not changed, only what is written.
+ *
+ * Since: 0.1
+ */
+void eadm_capture_redact(struct eadm_ctx *ctx, struct eadm_redactor *redactor);
+
 #ifdef __cplusplus
 }
 #endif

@@ -256,6 +256,7 @@ struct eadm_ctx {
 	struct eadm_source *src;
 	struct eadm_capture *capture;
 	struct eadm_archive *archive;	/* NULL until a bundle needs it */
+	struct eadm_redactor *redactor;	/* of captures, NULL: none */
 	struct eadm_devices devices;
 	unsigned int timeout_ms;
 	bool live;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pseudonyms, between redact.c and redact_nl.c. */
+#ifndef EADM_REDACT_H
+#define EADM_REDACT_H
+
+#include "priv.h"
+
+struct eadm_name;
+
+struct eadm_redactor {
+	struct eadm_ctx *ctx;
+	const struct eadm_archive *lib;
+	unsigned char key[64];
+	size_t key_len;
+	struct eadm_redaction count;
+	struct eadm_name *names;
+	size_t n_names, max_names;
+	/* First place in names by first byte, -1: none; rebuilt when dirty. */
+	int first[256];
+	bool dirty;
+};
+
+/* Bytes that grow; once memory is short, fail stays set. */
+struct eadm_grow {
+	unsigned char *p;
+	size_t len, max;
+	bool fail;
+};
+
+void eadm_grow_put(struct eadm_grow *g, const void *data, size_t len);
+
+void eadm_redact_ip(struct eadm_redactor *r, const unsigned char *in,
+		    unsigned char *out, size_t len);
+void eadm_redact_hw(struct eadm_redactor *r, const unsigned char *in,
+		    unsigned char *out, size_t len);
+int eadm_redact_process(struct eadm_redactor *r, const char *name,
+			char *out, size_t size);
+void eadm_redact_text(struct eadm_redactor *r, const char *text, size_t len,
+		      struct eadm_grow *out);
+void eadm_redact_packet(struct eadm_redactor *r, uint16_t proto,
+			const void *data, size_t len, struct eadm_grow *out);
+void eadm_redact_fact(struct eadm_redactor *r, const char *key,
+		      const char *value, struct eadm_grow *out);
+
+#endif /* EADM_REDACT_H */

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Netlink messages with pseudonyms in place of what names somebody. Messages
+ * are written anew, as lengths change. What no table knows is left out.
+ */
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "attr.h"
+#include "redact.h"
+
+static const unsigned char zeros[8];
+
+static void align(struct eadm_grow *out, size_t from)
+{
+	size_t len = out->len - from;
+
+	eadm_grow_put(out, zeros, NLMSG_ALIGN(len) - len);
+}
+
+static void put_attr(struct eadm_grow *out, uint16_t type, const void *data,
+		     size_t len)
+{
+	struct nlattr nla = { .nla_len = NLA_HDRLEN + len, .nla_type = type };
+	size_t from = out->len;
+
+	eadm_grow_put(out, &nla, sizeof(nla));
+	eadm_grow_put(out, data, len);
+	align(out, from);
+}
+
+static void put_text_attr(struct eadm_redactor *r, const struct nlattr *attr,
+			  struct eadm_grow *out)
+{
+	const char *text = eadm_attr_string(attr);
+	struct eadm_grow g = { 0 };
+
+	if (!text) {
+		r->count.dropped++;
+		return;
+	}
+	eadm_redact_text(r, text, strlen(text), &g);
+	eadm_grow_put(&g, "", 1);
+	if (g.fail || g.len > 4096)
+		r->count.dropped++;
+	else
+		put_attr(out, attr->nla_type, g.p, g.len);
+	free(g.p);
+}
+
+/* ---- the companion's family ------------------------------------------------------ */
+
+static const struct eadm_object *object_of(unsigned int cmd)
+{
+	int i;
+
+	for (i = 0; i < EADM_SPEC_OBJ_COUNT; i++) {
+		if (eadm_spec_objects[i].cmd == cmd)
+			return &eadm_spec_objects[i];
+	}
+	return NULL;
+}
+
+static const struct eadm_field *field_of(const struct eadm_object *object,
+					 unsigned int type)
+{
+	if (type > object->max_attr || object->by_attr[type] < 0)
+		return NULL;
+	return &object->fields[object->by_attr[type]];
+}
+
+/* Kernel consumers are no processes: "[nvme_rdma]", and nobody's PID. */
+static bool has_pid(const struct eadm_object *object, struct eadm_attrs attrs)
+{
+	const struct eadm_field *field;
+	const struct nlattr *attr;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		field = field_of(object, eadm_attr_type(attr));
+		if (field && !strcmp(field->name, "pid"))
+			return true;
+	}
+	return false;
+}
+
+static void put_comm(struct eadm_redactor *r, const struct nlattr *attr,
+		     bool process, struct eadm_grow *out)
+{
+	const char *name = eadm_attr_string(attr);
+	char pseudo[32];
+
+	if (!name || eadm_redact_process(r, process || name[0] != '[' ? name :
+					 "", pseudo, sizeof(pseudo)))
+		r->count.dropped++;
+	else if (pseudo[0])
+		put_attr(out, attr->nla_type, pseudo, strlen(pseudo) + 1);
+	else
+		put_attr(out, attr->nla_type, name, strlen(name) + 1);
+}
+
+static void put_binary(struct eadm_redactor *r, const struct nlattr *attr,
+		       uint8_t form, struct eadm_grow *out)
+{
+	unsigned char bytes[32];
+	size_t len = eadm_attr_len(attr);
+
+	if (form == EADM_SPEC_FORM_NONE || len > sizeof(bytes)) {
+		r->count.dropped++;
+		return;
+	}
+	if (form == EADM_SPEC_FORM_IP)
+		eadm_redact_ip(r, eadm_attr_data(attr), bytes, len);
+	else
+		eadm_redact_hw(r, eadm_attr_data(attr), bytes, len);
+	put_attr(out, attr->nla_type, bytes, len);
+}
+
+static void put_eadm(struct eadm_redactor *r, const struct eadm_object *object,
+		     struct eadm_attrs attrs, bool request,
+		     struct eadm_grow *out)
+{
+	bool process = has_pid(object, attrs);
+	const struct eadm_field *field;
+	const struct nlattr *attr;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		field = field_of(object, eadm_attr_type(attr));
+		if (!field && request)
+			put_attr(out, attr->nla_type, eadm_attr_data(attr),
+				 eadm_attr_len(attr));
+		else if (!field)
+			r->count.dropped++;
+		else if (field->kind == EADM_SPEC_KIND_SECRET ||
+			 field->kind == EADM_SPEC_KIND_BYTES)
+			r->count.secrets++;
+		else if (field->type == EADM_SPEC_TYPE_BINARY)
+			put_binary(r, attr, field->form, out);
+		else if (field->type != EADM_SPEC_TYPE_STRING)
+			put_attr(out, attr->nla_type, eadm_attr_data(attr),
+				 eadm_attr_len(attr));
+		else if (!strcmp(field->name, "comm"))
+			put_comm(r, attr, process, out);
+		else
+			put_text_attr(r, attr, out);
+	}
+}
+
+/* ---- RDMA netlink ------------------------------------------------------------------ */
+
+static void put_sockaddr(struct eadm_redactor *r, const struct nlattr *attr,
+			 struct eadm_grow *out)
+{
+	struct sockaddr_storage ss = { 0 };
+	size_t len = eadm_attr_len(attr);
+	unsigned char *p = (unsigned char *)&ss;
+
+	if (len > sizeof(ss)) {
+		r->count.dropped++;
+		return;
+	}
+	memcpy(&ss, eadm_attr_data(attr), len);
+	if (ss.ss_family == AF_INET && len >= 8)
+		eadm_redact_ip(r, p + 4, p + 4, 4);
+	else if ((ss.ss_family == AF_INET6 || ss.ss_family == AF_IB) &&
+		 len >= 24)
+		eadm_redact_ip(r, p + 8, p + 8, 16);
+	else if (len > 2)
+		memset(p + 2, 0, len - 2);
+	put_attr(out, attr->nla_type, &ss, len);
+}
+
+/* The kernel tells GUIDs as numbers; elsewhere they are bytes. */
+static void put_guid(struct eadm_redactor *r, const struct nlattr *attr,
+		     struct eadm_grow *out)
+{
+	unsigned char bytes[8];
+	uint64_t guid;
+	int i;
+
+	if (eadm_attr_len(attr) != sizeof(guid)) {
+		r->count.dropped++;
+		return;
+	}
+	guid = eadm_load(eadm_attr_data(attr), sizeof(guid));
+	for (i = 0; i < 8; i++)
+		bytes[i] = guid >> (56 - 8 * i);
+	eadm_redact_hw(r, bytes, bytes, sizeof(bytes));
+	for (guid = 0, i = 0; i < 8; i++)
+		guid = guid << 8 | bytes[i];
+	put_attr(out, attr->nla_type, &guid, sizeof(guid));
+}
+
+static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
+		     struct eadm_grow *out)
+{
+	const struct nlattr *attr;
+	struct nlattr *nla;
+	size_t from;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		switch (eadm_attr_type(attr)) {
+		case RDMA_NLDEV_ATTR_RES_SUMMARY:
+		case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY:
+		case RDMA_NLDEV_ATTR_RES_QP:
+		case RDMA_NLDEV_ATTR_RES_QP_ENTRY:
+		case RDMA_NLDEV_ATTR_RES_CQ:
+		case RDMA_NLDEV_ATTR_RES_CQ_ENTRY:
+		case RDMA_NLDEV_ATTR_RES_MR:
+		case RDMA_NLDEV_ATTR_RES_MR_ENTRY:
+		case RDMA_NLDEV_ATTR_RES_PD:
+		case RDMA_NLDEV_ATTR_RES_PD_ENTRY:
+		case RDMA_NLDEV_ATTR_RES_CTX:
+		case RDMA_NLDEV_ATTR_RES_CTX_ENTRY:
+		case RDMA_NLDEV_ATTR_RES_CM_ID:
+		case RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY:
+		case RDMA_NLDEV_ATTR_STAT_HWCOUNTERS:
+		case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY:
+			from = out->len;
+			put_attr(out, attr->nla_type, NULL, 0);
+			put_rdma(r, eadm_attr_nested(attr), out);
+			/* No longer than 64 KiB, like the one it replaces. */
+			if (out->fail || out->len - from > UINT16_MAX) {
+				out->len = from;
+				r->count.dropped++;
+				break;
+			}
+			nla = (struct nlattr *)(out->p + from);
+			nla->nla_len = out->len - from;
+			break;
+		case RDMA_NLDEV_ATTR_RES_SRC_ADDR:
+		case RDMA_NLDEV_ATTR_RES_DST_ADDR:
+			put_sockaddr(r, attr, out);
+			break;
+		case RDMA_NLDEV_ATTR_NODE_GUID:
+		case RDMA_NLDEV_ATTR_SYS_IMAGE_GUID:
+			put_guid(r, attr, out);
+			break;
+		case RDMA_NLDEV_ATTR_RES_LKEY:
+		case RDMA_NLDEV_ATTR_RES_RKEY:
+		case RDMA_NLDEV_ATTR_RES_LOCAL_DMA_LKEY:
+		case RDMA_NLDEV_ATTR_RES_UNSAFE_GLOBAL_RKEY:
+			r->count.secrets++;
+			break;
+		case RDMA_NLDEV_ATTR_DEV_NAME:
+		case RDMA_NLDEV_ATTR_NDEV_NAME:
+		case RDMA_NLDEV_ATTR_RES_KERN_NAME:
+			put_text_attr(r, attr, out);
+			break;
+		case RDMA_NLDEV_ATTR_DRIVER:
+			/* Only the driver knows what is in it. */
+			r->count.dropped++;
+			break;
+		default:
+			/* The longest number or short text; not raw contexts. */
+			if (eadm_attr_type(attr) >= RDMA_NLDEV_ATTR_MAX ||
+			    eadm_attr_len(attr) > 64)
+				r->count.dropped++;
+			else
+				put_attr(out, attr->nla_type,
+					 eadm_attr_data(attr),
+					 eadm_attr_len(attr));
+			break;
+		}
+	}
+}
+
+/* ---- messages ---------------------------------------------------------------------- */
+
+/* An error names the request it is about; the error itself is enough. */
+static void put_error(const struct nlmsghdr *nlh, struct eadm_grow *out)
+{
+	const struct nlmsgerr *err = NLMSG_DATA(nlh);
+	struct nlmsghdr head = *nlh;
+
+	if (nlh->nlmsg_len < NLMSG_LENGTH(sizeof(*err)))
+		return;
+	head.nlmsg_len = NLMSG_LENGTH(sizeof(*err));
+	head.nlmsg_flags = (nlh->nlmsg_flags & ~NLM_F_ACK_TLVS) |
+			   NLM_F_CAPPED;
+	eadm_grow_put(out, &head, sizeof(head));
+	eadm_grow_put(out, err, sizeof(*err));
+}
+
+static void put_message(struct eadm_redactor *r, uint16_t proto,
+			const struct nlmsghdr *nlh, struct eadm_grow *out)
+{
+	const unsigned char *body = NLMSG_DATA(nlh);
+	size_t body_len = nlh->nlmsg_len - NLMSG_HDRLEN, from = out->len;
+	bool request = nlh->nlmsg_flags & NLM_F_REQUEST;
+	const struct eadm_object *object = NULL;
+	struct nlmsghdr *head;
+
+	if (nlh->nlmsg_type == NLMSG_ERROR) {
+		put_error(nlh, out);
+		return;
+	}
+	if (nlh->nlmsg_type < NLMSG_MIN_TYPE ||
+	    (proto == NETLINK_GENERIC && nlh->nlmsg_type == GENL_ID_CTRL)) {
+		eadm_grow_put(out, nlh, nlh->nlmsg_len);
+		align(out, from);
+		return;
+	}
+	eadm_grow_put(out, nlh, NLMSG_HDRLEN);
+	if (proto == NETLINK_RDMA) {
+		put_rdma(r, eadm_attr_msg(nlh, 0), out);
+	} else {
+		if (proto == NETLINK_GENERIC && body_len >= GENL_HDRLEN)
+			object = object_of(body[0]);
+		if (!object) {
+			r->count.dropped++;
+			out->len = from;
+			return;
+		}
+		eadm_grow_put(out, body, GENL_HDRLEN);
+		put_eadm(r, object, eadm_attr_msg(nlh, GENL_HDRLEN), request,
+			 out);
+	}
+	if (out->fail)
+		return;
+	head = (struct nlmsghdr *)(out->p + from);
+	head->nlmsg_len = out->len - from;
+}
+
+/* What the messages of a packet say, without saying about whom. */
+void eadm_redact_packet(struct eadm_redactor *r, uint16_t proto,
+			const void *data, size_t len, struct eadm_grow *out)
+{
+	const unsigned char *p = data;
+	const struct nlmsghdr *nlh;
+	size_t step;
+
+	while (len >= NLMSG_HDRLEN) {
+		nlh = (const void *)p;
+		if (nlh->nlmsg_len < NLMSG_HDRLEN || nlh->nlmsg_len > len)
+			break;
+		put_message(r, proto, nlh, out);
+		step = NLMSG_ALIGN(nlh->nlmsg_len);
+		if (step > len)
+			step = len;
+		p += step;
+		len -= step;
+	}
+	if (len >= NLMSG_HDRLEN)
+		r->count.dropped++;
+}
+
+void eadm_redact_fact(struct eadm_redactor *r, const char *key,
+		      const char *value, struct eadm_grow *out)
+{
+	char pseudo[32];
+
+	eadm_redact_text(r, key, strlen(key), out);
+	eadm_grow_put(out, "=", 1);
+	if (!strcmp(key, "host")) {
+		if (eadm_redactor_host(r, value))
+			out->fail = true;
+		eadm_redact_text(r, value, strlen(value), out);
+	} else if (!strncmp(key, "comm.", 5)) {
+		if (eadm_redact_process(r, value, pseudo, sizeof(pseudo)))
+			out->fail = true;
+		eadm_grow_put(out, pseudo, strlen(pseudo));
+	} else {
+		eadm_redact_text(r, value, strlen(value), out);
+	}
+}
