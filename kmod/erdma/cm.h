@@ -59,7 +59,7 @@ struct erdma_cep {
 	u64 created;			/* ktime_get_ns() */
 	u64 state_since;
 
-	struct mutex lock;
+	struct mutex lock;		/* see above */
 	enum erdma_cep_state state;
 	bool active;
 	struct socket *sock;
