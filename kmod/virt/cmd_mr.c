@@ -135,6 +135,7 @@ static enum ev_syndrome mr_setup(struct ev_adapter *ad, struct ev_mr *mr,
 		return EV_INVALID;
 	}
 	mr->page_shift = FIELD_GET(ERDMA_REG_MR2_PAGE_SIZE, cfg2);
+	mr->default_shift = mr->page_shift;
 	ret = set_translation(ad, mr, &req);
 	if (!ret && mr->type == ERDMA_MR_NORMAL)
 		ret = set_range(ad, mr, c, &req);

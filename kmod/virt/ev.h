@@ -367,12 +367,14 @@ struct ev_qp {
  * @pins:  transfers under way that use it
  * @table: registered table of page addresses, one level whatever the driver's
  * @max_count: entries in @table
+ * @default_shift: log2 page size if a work request does not give one
  */
 struct ev_mr {
 	u32 index;
 	u32 pd;
 	enum erdma_mr_type type;
 	u32 max_count;
+	u8 default_shift;
 	struct ev_buf table;
 	spinlock_t lock;		/* see above */
 	u32 pins;
@@ -415,8 +417,8 @@ enum ev_copy {
 	EV_NO_TARGET,
 };
 
-/* Asked for by the other end only. */
-#define EV_REMOTE_RIGHTS_ONLY	(ERDMA_MR_RA | ERDMA_MR_RR)
+/* One of them is asked for by this end; the other end asks for none. */
+#define EV_LOCAL_RIGHTS		(ERDMA_MR_LR | ERDMA_MR_LW)
 
 /**
  * struct ev_span - a range of memory that may be used

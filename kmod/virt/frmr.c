@@ -34,7 +34,7 @@ static enum erdma_syndrome parse(const struct ev_mr *mr,
 	req->length = le32_to_cpu(sqe->length);
 	req->count = FIELD_GET(ERDMA_SQE_MR_MTT_CNT, attr);
 	req->use_table = type == ERDMA_SQE_MR_MTT_TABLE;
-	req->page_shift = mr->page_shift;
+	req->page_shift = mr->default_shift;
 	if (attr & ERDMA_SQE_MR_PAGE_SIZE_EN)
 		req->page_shift = FIELD_GET(ERDMA_SQE_MR_PAGE_SIZE,
 					    le32_to_cpu(sqe->attr1));

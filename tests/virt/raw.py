@@ -59,7 +59,7 @@ class Memory:
 
     def alloc(self, size, align=4096):
         self.used = -(-self.used // align) * align
-        assert self.used + size <= HUGE, "out of test memory"
+        assert self.used + size <= HUGE, "too large"
         block = Block(self, self.used, size)
         self.used += size
         return block
@@ -181,6 +181,9 @@ class Device:
         self.config16(4, 6 if on else 2)
 
     def alloc(self, size, align=4096):
+        if self.memory.used + size + align > HUGE:
+            self.more.append(self.memory)
+            self.memory = Memory()
         return self.memory.alloc(size, align)
 
     # Start and end

@@ -18,9 +18,15 @@ def case(name):
     return add
 
 
+def brief(value):
+    text = repr(value)
+    return text if len(text) <= 300 else f"{text[:300]}... ({len(text)})"
+
+
 def equal(got, want, what=""):
     if got != want:
-        raise AssertionError(f"{what or 'value'}: got {got!r}, want {want!r}")
+        raise AssertionError(
+            f"{what or 'value'}: got {brief(got)}, want {brief(want)}")
 
 
 class Adapter:
