@@ -106,6 +106,7 @@ const struct option_def *find_option(const struct command *cmd,
 				     const char *name, size_t len);
 const struct option_def *find_letter(const struct command *cmd, char letter);
 int parse_args(struct cli *cli, int argc, char **argv);
+int unknown_command(struct cli *cli, const char *name);
 
 bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value);
 bool opt_duration(struct cli *cli, enum opt_id id, uint64_t unit,

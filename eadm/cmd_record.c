@@ -6,6 +6,8 @@
 #include "table.h"
 
 static const struct option_def options[] = {
+	{ OPT_OUTPUT, 'o', "output", "FILE", WORDS_FILE,
+	  "another way to name FILE" },
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "with the adapters' own contexts" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
@@ -50,10 +52,15 @@ static int run(struct cli *cli)
 	const char *path;
 	int ret, status;
 
-	if (!cli->args.n)
+	path = cli->args.opt[OPT_OUTPUT];
+	if (cli->args.n && path)
+		return fail(cli, STATUS_USAGE, cli->args.arg[0],
+			    "given twice, --output names %s", path);
+	if (cli->args.n)
+		path = cli->args.arg[0];
+	if (!path)
 		return fail(cli, STATUS_USAGE, "FILE",
 			    "to where? ('-': standard output)");
-	path = cli->args.arg[0];
 	if (cli->json && !strcmp(path, "-"))
 		return fail(cli, STATUS_USAGE, "--json",
 			    "standard output gets the capture");

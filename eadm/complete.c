@@ -172,8 +172,10 @@ static void offer_options(const struct state *st)
 	rest.typed = strlen(st->typed) > 2 ? st->typed + 2 : "";
 	for (def = st->cmd ? st->cmd->options : NULL; def && def->name; def++)
 		offer(&rest, "--", def->name);
-	for (def = global_options; def->name; def++)
-		offer(&rest, "--", def->name);
+	for (def = global_options; def->name; def++) {
+		if (find_option(st->cmd, def->name, strlen(def->name)) == def)
+			offer(&rest, "--", def->name);
+	}
 }
 
 /* The option whose value is typed, after reading the words before. */

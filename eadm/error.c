@@ -154,6 +154,10 @@ const char *suggest(const char *word, const char *const *words)
 
 	for (; words && *words; words++) {
 		d = distance(word, *words);
+		/* The beginning of a word most likely means it. */
+		if (d > 1 && strlen(word) > 1 &&
+		    !strncmp(word, *words, strlen(word)))
+			d = 1;
 		if (d < best && d < strlen(*words)) {
 			best = d;
 			near = *words;

@@ -6,11 +6,20 @@
 #include "cli.h"
 #include "schema.h"
 
-static void print_options(const struct option_def *def)
+/* Options of a command may stand for global ones. */
+static bool is_hidden(const struct option_def *def, const struct command *cmd)
+{
+	return cmd && find_option(cmd, def->name, strlen(def->name)) != def;
+}
+
+static void print_options(const struct option_def *def,
+			  const struct command *cmd)
 {
 	char left[40], letter[8];
 
 	for (; def && def->name; def++) {
+		if (is_hidden(def, cmd))
+			continue;
 		snprintf(letter, sizeof(letter), def->letter ? "-%c, " : "    ",
 			 def->letter);
 		snprintf(left, sizeof(left), "%s--%s%s%s", letter, def->name,
@@ -42,7 +51,7 @@ static void print_overview(void)
 			       commands[i]->help);
 	}
 	printf("\nOptions, anywhere on the line:\n");
-	print_options(global_options);
+	print_options(global_options, NULL);
 	printf("\nExamples:\n"
 	       "  eadm list                        which devices are there\n"
 	       "  eadm stat --live                 what moves\n"
@@ -72,10 +81,10 @@ void print_help(const struct command *cmd)
 		print_objects();
 	if (cmd->options) {
 		printf("\nOptions:\n");
-		print_options(cmd->options);
+		print_options(cmd->options, cmd);
 	}
 	printf("\nGlobal options:\n");
-	print_options(global_options);
+	print_options(global_options, cmd);
 	if (cmd->examples)
 		printf("\nExamples:\n%s", cmd->examples);
 }
@@ -96,8 +105,7 @@ static int run(struct cli *cli)
 	}
 	cmd = find_command(cli->args.arg[0]);
 	if (!cmd || cmd->hidden)
-		return fail(cli, STATUS_USAGE, cli->args.arg[0],
-			    "unknown command ('eadm help' lists them)");
+		return unknown_command(cli, cli->args.arg[0]);
 	print_help(cmd);
 	return STATUS_OK;
 }

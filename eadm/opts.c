@@ -18,7 +18,7 @@ const struct option_def global_options[] = {
 	  "read a capture instead of this machine ('-': standard input)" },
 	{ OPT_JSON, 'j', "json", NULL, WORDS_NONE, "print JSON" },
 	{ OPT_OUTPUT, 'o', "output", "COLS", WORDS_COLUMN,
-	  "columns to show, separated by commas; '+COLS' adds to the usual ones, 'all' and 'wide' are sets" },
+	  "columns: A,B,...; '+A' adds to the usual ones; sets: 'all', 'wide'" },
 	{ OPT_LIST_COLUMNS, 0, "list-columns", NULL, WORDS_NONE,
 	  "tell what columns there are" },
 	{ OPT_SCHEMA, 0, "schema", NULL, WORDS_NONE,
@@ -51,21 +51,20 @@ static const struct option_def *in_table(const struct option_def *def,
 const struct option_def *find_option(const struct command *cmd,
 				     const char *name, size_t len)
 {
-	const struct option_def *def = in_table(global_options, name, len, 0);
+	const struct option_def *def = NULL;
 
-	if (!def && cmd)
+	if (cmd)
 		def = in_table(cmd->options, name, len, 0);
-	return def;
+	return def ? def : in_table(global_options, name, len, 0);
 }
 
 const struct option_def *find_letter(const struct command *cmd, char letter)
 {
-	const struct option_def *def =
-		in_table(global_options, NULL, 0, letter);
+	const struct option_def *def = NULL;
 
-	if (!def && cmd)
+	if (cmd)
 		def = in_table(cmd->options, NULL, 0, letter);
-	return def;
+	return def ? def : in_table(global_options, NULL, 0, letter);
 }
 
 const struct command *find_command(const char *name)
@@ -114,7 +113,7 @@ static int unknown_option(struct cli *cli, const char *word, size_t len)
 	return fail(cli, STATUS_USAGE, name, "unknown option");
 }
 
-static int unknown_command(struct cli *cli, const char *name)
+int unknown_command(struct cli *cli, const char *name)
 {
 	struct word_list words = { 0 };
 	const char *near;
@@ -201,6 +200,8 @@ static int positional(struct cli *cli, const char *word)
 		if (!cli->cmd)
 			return unknown_command(cli, word);
 		cli->verb = cli->cmd->name;
+		if (cli->cmd->raw)
+			cli->argc = 0;
 		return 0;
 	}
 	if (cli->args.n == cli->cmd->max_args)

@@ -360,14 +360,16 @@ static int step_next(struct eadm_dump *dump, const struct step *step)
 }
 
 /* Captures hold more than what was asked for. */
-static bool wanted(const struct eadm_dump *dump)
+static bool wanted(const struct eadm_dump *dump, const struct step *step)
 {
 	const struct eadm_record *rec = &dump->rec;
-	const struct eadm_field *key = dump->object->key;
-	unsigned int attr = key->attr;
+	unsigned int attr = dump->object->key->attr;
+	uint32_t dev = eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX);
 
-	if (dump->has_device &&
-	    eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX) != dump->device)
+	if (dump->has_device && dev != dump->device)
+		return false;
+	/* The one that an earlier or later step asks its own device for. */
+	if (step->dev.name[0] && dev != step->dev.index)
 		return false;
 	if (!dump->has_id)
 		return true;
@@ -456,17 +458,19 @@ static int finish(struct eadm_dump *dump)
 EADM_API int eadm_dump_next(struct eadm_dump *dump,
 			    const struct eadm_record **record)
 {
+	const struct step *step;
 	int ret;
 
 	if (dump->ended)
 		return 0;
 	while (dump->step < dump->n_steps) {
+		step = &dump->steps[dump->step];
 		ret = advance(dump);
 		if (ret < 0) {
 			dump->ended = true;
 			return ret;
 		}
-		if (!ret || !wanted(dump))
+		if (!ret || !wanted(dump, step))
 			continue;
 		dump->rows++;
 		*record = &dump->rec;

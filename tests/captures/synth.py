@@ -201,4 +201,5 @@ def main():
     moments().write(f"{folder}/moments.pcapng")
 
 
-main()
+if __name__ == "__main__":
+    main()

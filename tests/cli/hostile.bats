@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Captures that are broken: clear errors, and never half a document.
+load common
+
+@test "no capture at all" {
+	echo "just text, nothing more" >"$BATS_TEST_TMPDIR/text"
+	fails 1 "eadm: list: $BATS_TEST_TMPDIR/text: no capture of netlink in pcapng at offset 0" \
+		--from "$BATS_TEST_TMPDIR/text" list
+	: >"$BATS_TEST_TMPDIR/empty"
+	fails 1 "eadm: list: $BATS_TEST_TMPDIR/empty: an empty file at offset 0" \
+		--from "$BATS_TEST_TMPDIR/empty" list
+}
+
+@test "a capture cut anywhere gives whole documents, and an error where it matters" {
+	local size n
+	size=$(stat -c %s "$TWO")
+	for ((n = 0; n < size; n += 97)); do
+		head -c "$n" "$TWO" >"$BATS_TEST_TMPDIR/cut"
+		eadm --from "$BATS_TEST_TMPDIR/cut" dump qp --json >>"$BATS_TEST_TMPDIR/all" || true
+	done
+	"$REPO/tests/cli/validate" <"$BATS_TEST_TMPDIR/all"
+}
+
+@test "a capture cut within the answer: the rows before, the offset, status 6" {
+	"$REPO/tests/captures/many.py" 1000 "$BATS_TEST_TMPDIR/many"
+	head -c 150000 "$BATS_TEST_TMPDIR/many" >"$BATS_TEST_TMPDIR/cut"
+	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/cut" dump qp --json
+	[ "$status" = 6 ]
+	[ "$(echo "$output" | jq '.rows | length')" -gt 100 ]
+	[[ $(echo "$output" | jq -r '.notes[0].why') == "the capture: cut off at offset "* ]]
+	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/cut" dump qp
+	[ "$status" = 6 ]
+	[[ $stderr == "eadm: dump: queue pairs: the capture: cut off at offset "* ]]
+}
+
+@test "a malformed row: the rows before, and where it is" {
+	# The QPN of the third row gets a length that leaves the message.
+	/usr/bin/python3 - "$TWO" "$BATS_TEST_TMPDIR/bad" <<-'END'
+	import sys
+	data = bytearray(open(sys.argv[1], "rb").read())
+	at = data.index(b"\x08\x00\x05\x00\x0b\x00\x00\x00")
+	data[at:at + 2] = b"\xff\x7f"
+	open(sys.argv[2], "wb").write(data)
+	END
+	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/bad" dump qp --json
+	[ "$status" = 6 ]
+	[ "$(echo "$output" | jq '.rows | length')" = 2 ]
+	[[ $output == *"malformed netlink message at offset "*"qp: an attribute leaves the message"* ]]
+	echo "$output" | "$REPO/tests/cli/validate"
+}
+
+@test "what a capture does not have is told" {
+	fails 3 "eadm: dump: memory regions: the capture does not have it" \
+		--from "$MOMENTS" dump mr
+	fails 3 "eadm: dump: queue pairs: the capture has no contexts of the adapter" \
+		--from "$DEAD" dump qp --hw
+}

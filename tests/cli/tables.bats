@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What people see, on captures.
+load common
+
+@test "list shows a line for each device" {
+	golden list --from "$TWO" list
+}
+
+@test "info shows all of a device" {
+	golden info --from "$TWO" info erdma_1
+}
+
+@test "info shows devices beside each other" {
+	golden info-both --from "$TWO" info -o qps,max-qp,caps,node-guid
+}
+
+@test "stat shows counters upright" {
+	golden stat --from "$TWO" stat
+}
+
+@test "stat shows counters of other objects" {
+	golden stat-eq --from "$TWO" stat eq
+	golden stat-qp-hw --from "$TWO" stat qp --hw
+}
+
+@test "stat --live shows what moves, from moment to moment" {
+	golden stat-live --from "$MOMENTS" stat --live
+	golden stat-live-cq --from "$MOMENTS" stat cq --live --hw
+}
+
+@test "stat --live on one moment says what is missing" {
+	fails 1 "eadm: stat: $TWO: rates take two moments, the capture has one (eadm record -n)" \
+		--from "$TWO" stat -l
+}
+
+@test "dump shows each kind of object" {
+	for object in dev qp cq eq cmdq mr pd ctx counters cmd; do
+		golden "dump-$object" --from "$TWO" dump "$object"
+	done
+}
+
+@test "dump --hw shows the adapter's view" {
+	for object in qp cq eq cmdq; do
+		golden "dump-$object-hw" --from "$TWO" dump "$object" --hw
+	done
+}
+
+@test "dump of one object" {
+	golden dump-qp-12 --from "$TWO" dump qp 12
+	golden dump-qp-10 --from "$TWO" dump qp 10
+	golden dump-qp-10-dev --from "$TWO" dump qp 10 -d erdma_1
+}
+
+@test "dump filters by device, process, name and state" {
+	golden dump-filter-device --from "$TWO" dump qp --device erdma_1
+	golden dump-filter-pid --from "$TWO" dump qp --pid 4711 -o qpn,pid
+	golden dump-filter-comm --from "$TWO" dump qp --comm '\[*' -o qpn,comm
+	golden dump-filter-state --from "$TWO" dump qp --state err,init -o qpn,state
+	golden dump-filter-none --from "$TWO" dump qp --pid 1
+}
+
+@test "columns are chosen and added" {
+	golden columns-chosen --from "$TWO" dump qp -o qpn,peer-addr,peer_port
+	golden columns-added --from "$TWO" dump qp -o +cookie,sq-depth
+	golden columns-wide --from "$TWO" dump cq -o wide
+	golden columns-secret --from "$TWO" dump mr -o mpt,lkey
+}
+
+@test "a chosen column is shown even if it is empty" {
+	golden columns-empty --from "$TWO" dump qp -o qpn,events
+}
+
+@test "trace shows commands and filters them" {
+	golden trace --from "$TWO" trace
+	golden trace-slow --from "$TWO" trace --slower-than 10ms
+	golden trace-op --from "$TWO" trace --opcode create-qp -o seq,op
+	golden trace-state --from "$DEAD" trace --state timeout,aborted
+}
+
+@test "ver tells the versions of the recorded machine" {
+	run --separate-stderr eadm --from "$TWO" ver
+	[ "$status" = 0 ]
+	[[ $output == *"recorded by eadm 0.1.0"*"kernel           6.1.0-test"* ]]
+	[[ $output == *"module erdma     0.1.0"*"module eadm      loaded"* ]]
+	[[ $output == *"firmware erdma_1 0.2.0"* ]]
+}
+
+@test "what is odd is shown as it is" {
+	golden odd-list --from "$DEAD" list
+	golden odd-qp --from "$DEAD" dump qp
+	golden odd-cmdq --from "$DEAD" dump cmdq
+	golden odd-eq --from "$DEAD" dump eq
+}
+
+@test "a capture of the other byte order gives the same" {
+	for command in list stat "dump qp --hw" "dump mr" trace ver; do
+		# shellcheck disable=SC2086
+		diff <(eadm --from "$TWO" $command) \
+			<(eadm --from "$SYNTH/two-be.pcapng" $command)
+	done
+}
+
+@test "a table is not cut where there is no terminal" {
+	COLUMNS=20 golden list --from "$TWO" list
+}
+
+@test "a terminal gets colours, unless they are not wanted" {
+	tty() {
+		TERM=xterm script -qec "$EADM --from $DEAD dump cmdq $1" /dev/null </dev/null
+	}
+	[[ $(tty "") == *$'\e['* ]]
+	[[ $(tty --no-color) != *$'\e['* ]]
+	[[ $(NO_COLOR=1 tty "") != *$'\e['* ]]
+	[[ $(eadm --from "$DEAD" dump cmdq) != *$'\e['* ]]
+}
+
+@test "a captured pipe is read as well as a file" {
+	diff <(eadm --from "$TWO" list) <(eadm --from - list <"$TWO")
+	# A pipe can't be read twice.
+	# shellcheck disable=SC2002
+	diff <(eadm --from "$TWO" list) <(cat "$TWO" | eadm --from - list)
+}
+
+@test "twenty thousand rows keep their columns" {
+	"$REPO/tests/captures/many.py" 20000 "$BATS_TEST_TMPDIR/many.pcapng"
+	eadm --from "$BATS_TEST_TMPDIR/many.pcapng" dump qp >"$BATS_TEST_TMPDIR/out"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = 20001 ]
+	[ "$(grep -c DEVICE "$BATS_TEST_TMPDIR/out")" = 1 ]
+	[ "$(awk '{ print NF }' "$BATS_TEST_TMPDIR/out" | sort -u | wc -l)" = 1 ]
+}

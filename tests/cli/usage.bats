@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Help, and every wrong use.
+load common
+
+@test "without a word there is help" {
+	run eadm
+	[ "$status" = 0 ]
+	[[ $output == "Usage: eadm COMMAND"*"Commands:"*"Examples:"* ]]
+	[ "$output" = "$(eadm help)" ]
+	[ "$output" = "$(eadm --help)" ]
+}
+
+@test "every command has help with examples, by both ways" {
+	for command in list info stat dump trace record ver; do
+		run eadm help "$command"
+		[ "$status" = 0 ]
+		[[ $output == "Usage: eadm $command"*"Examples:"* ]]
+		[ "$output" = "$(eadm "$command" --help)" ]
+		[ "$output" = "$(eadm -h "$command")" ]
+	done
+}
+
+@test "help fits a terminal of 100 columns" {
+	for command in "" list info stat dump trace record ver help; do
+		# shellcheck disable=SC2086
+		[ -z "$(eadm help $command | grep -vE '^.{0,100}$')" ]
+	done
+}
+
+@test "--version" {
+	run eadm --version
+	[[ $output =~ ^eadm\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ "$output" = "$(eadm -V)" ]
+}
+
+@test "mistyped words get a suggestion" {
+	fails 2 "eadm: lsit: unknown command (did you mean 'list'?)" lsit
+	fails 2 "eadm: xyzzy: unknown command ('eadm help' lists them)" xyzzy
+	fails 2 "eadm: dump: --devcie: unknown option (did you mean '--device'?)" dump --devcie x
+	fails 2 "eadm: dump: --xyzzy: unknown option" dump --xyzzy
+	fails 2 "eadm: dump: qps: unknown object (did you mean 'qp'?)" dump qps
+	fails 2 "eadm: dump: sq-pp: unknown column (did you mean 'sq-pi'?)" \
+		dump qp -o sq-pp
+	fails 2 "eadm: dump: xyzzy: unknown column (--list-columns tells them)" \
+		dump qp -o xyzzy
+	fails 2 "eadm: dump: errr: unknown state (did you mean 'err'?)" dump qp --state errr
+	fails 2 "eadm: trace: creat-qp: unknown op (did you mean 'create-qp'?)" \
+		trace --opcode creat-qp
+	fails 3 "eadm: dump: erdma0: no such RDMA device (did you mean 'erdma_0'?)" \
+		--from "$TWO" dump qp -d erdma0
+	fails 2 "eadm: help: lisst: unknown command (did you mean 'list'?)" help lisst
+}
+
+@test "a prefix is not the word" {
+	fails 2 "eadm: li: unknown command (did you mean 'list'?)" li
+	run eadm dump qp --dev x
+	[ "$status" = 2 ]
+}
+
+@test "every option that takes a value misses it" {
+	for option in --device --from --output --timeout -d -o; do
+		run --separate-stderr eadm list $option
+		[ "$status" = 2 ]
+		[[ $stderr == "eadm: list: -"*" is missing" ]]
+		run --separate-stderr eadm list $option ""
+		[ "$status" = 2 ]
+		[[ $stderr == "eadm: list: -"*" is empty" ]]
+	done
+	for option in --pid --comm --state; do
+		run --separate-stderr eadm dump qp $option
+		[ "$status" = 2 ]
+		[[ $stderr == "eadm: dump: $option: "*" is missing" ]]
+	done
+	for option in --slower-than --opcode --state --pid --comm --count -n; do
+		run --separate-stderr eadm trace $option
+		[ "$status" = 2 ]
+	done
+	for option in --interval --count -i -n; do
+		run --separate-stderr eadm stat $option
+		[ "$status" = 2 ]
+		run --separate-stderr eadm record $option
+		[ "$status" = 2 ]
+	done
+}
+
+@test "a switch takes no value" {
+	for option in --json --schema --list-columns --no-color --verbose --version --help; do
+		run eadm list $option=1
+		[ "$status" = 2 ]
+		[[ $output == *"takes no value"* ]]
+	done
+	fails 2 "eadm: dump: --hw: takes no value" dump qp --hw=yes
+	fails 2 "eadm: trace: --follow: takes no value" trace --follow=yes
+	fails 2 "eadm: stat: --live: takes no value" stat --live=yes
+}
+
+@test "values that make no sense" {
+	fails 2 "eadm: dump: x: not a number" dump qp x
+	fails 2 "eadm: dump: 1x: not a number" dump qp 1x
+	fails 2 "eadm: dump: 99999999999999999999: not a number" dump qp 99999999999999999999
+	fails 2 "eadm: dump: -7: not a number" dump qp --pid -7
+	fails 2 "eadm: trace: fast: not a time (such as 500ms, 2s or 1m)" \
+		trace --slower-than fast
+	fails 2 "eadm: trace: 5 ms: not a time (such as 500ms, 2s or 1m)" \
+		trace --slower-than "5 ms"
+	fails 2 "eadm: trace: 1e30: not a time (such as 500ms, 2s or 1m)" \
+		trace --slower-than 1e30
+	fails 2 "eadm: stat: soon: not a time (such as 500ms, 2s or 1m)" stat -i soon
+	fails 2 "eadm: stat: --interval: at least 1ms" stat -i 0
+	fails 2 "eadm: stat: --count: more than 0" stat -n 0
+	fails 2 "eadm: stat: many: not a number" stat -n many
+	fails 2 "eadm: record: --count: more than 0" record -n 0 "$BATS_TEST_TMPDIR/x"
+	fails 2 "eadm: list: --timeout: from 1ms to 24h" list --timeout 0
+	fails 2 "eadm: list: --timeout: from 1ms to 24h" list --timeout 25h
+	fails 2 "eadm: dump: --output: ',': no list of columns" dump qp -o ,
+	fails 2 "eadm: dump: --output: '': no list of columns" dump qp -o qpn,
+}
+
+@test "options that do not fit" {
+	fails 2 "eadm: dump: --state: counters have nothing like it" dump counters --state rts
+	fails 2 "eadm: dump: --pid: event queues have nothing like it" dump eq --pid 1
+	fails 2 "eadm: dump: --comm: devices have nothing like it" dump dev --comm x
+	fails 2 "eadm: list: --hw: unknown option" list --hw
+	fails 2 "eadm: trace: --count: goes with --follow only" trace -n 5
+	fails 2 "eadm: --hw: belongs behind its command" --hw dump qp
+	fails 2 "eadm: -n: belongs behind its command" -n 5 stat
+	fails 2 "eadm: dump: --from: given twice" dump qp --from a --from b
+	fails 2 "eadm: info: erdma_0: given twice, --device names erdma_1" \
+		info erdma_0 -d erdma_1
+	fails 5 "eadm: dump: memory regions: the adapter keeps no context of memory regions" \
+		--from "$TWO" dump mr --hw
+	fails 5 "eadm: trace: erdma_0: a capture can't be followed" \
+		--from "$TWO" trace --follow -d erdma_0
+}
+
+@test "arguments: too few, too many" {
+	fails 2 "eadm: command: which one? ('eadm help' lists them)" -v
+	fails 2 "eadm: dump: OBJECT: which one? ('eadm help dump' lists them)" dump
+	fails 2 "eadm: record: FILE: to where? ('-': standard output)" record
+	fails 2 "eadm: list: x: one argument too many ('eadm help list')" list x
+	fails 2 "eadm: dump: 3: one argument too many ('eadm help dump')" dump qp 2 3
+	fails 2 "eadm: dump: --list-columns: of which object?" dump --list-columns
+}
+
+@test "options stand anywhere, words behind -- are no options" {
+	diff <(eadm --from "$TWO" dump qp -d erdma_1) <(eadm dump -d erdma_1 qp --from="$TWO")
+	diff <(eadm --from "$TWO" dump qp -d erdma_1) <(eadm -derdma_1 --from "$TWO" dump -- qp)
+	diff <(eadm --from "$TWO" -j list) <(eadm -vj --from "$TWO" list 2>/dev/null)
+	fails 2 "eadm: dump: --hw: not a number" --from "$TWO" dump -- qp --hw
+}
+
+@test "what is not there" {
+	fails 3 "eadm: dump: qp 99: no such object" --from "$TWO" dump qp 99
+	fails 3 "eadm: dump: qp 11: no such object on erdma_1" --from "$TWO" dump qp 11 -d erdma_1
+	fails 3 "eadm: info: mlx5_0: no such RDMA device" --from "$TWO" info mlx5_0
+	fails 1 "eadm: list: /nowhere: No such file or directory" --from /nowhere list
+	fails 1 "eadm: list: /: Is a directory" --from / list
+}
+
+@test "--list-columns tells columns with their help" {
+	run eadm dump qp --list-columns
+	[ "$status" = 0 ]
+	[[ $output == *"sq-pi"*"producer index"*"[entries]"* ]]
+	[ "$(eadm list --list-columns)" = "$(eadm dump dev --list-columns)" ]
+}
+
+@test "completion offers words" {
+	[ "$(eadm __complete li)" = list ]
+	[ "$(eadm __complete dump c | tr '\n' ' ')" = "cq cmdq ctx counters cmd " ]
+	[ "$(eadm __complete dump qp --st)" = --state ]
+	[ "$(eadm __complete dump qp --state e)" = err ]
+	[ "$(eadm __complete dump qp --state rts,e)" = rts,err ]
+	[ "$(eadm __complete dump qp -o +sq-p)" = +sq-pi ]
+	[ "$(eadm __complete dump qp --output=sq-p)" = sq-pi ]
+	[ "$(eadm __complete dump cq -o qpn,ar)" = qpn,armed ]
+	[ "$(eadm __complete trace --opcode create-q)" = create-qp ]
+	[ "$(eadm __complete --from x dump ee)" = "" ]
+	[ "$(eadm __complete dump --from "")" = :file ]
+	[ "$(eadm __complete record "")" = :file ]
+	[ "$(eadm __complete help tr)" = trace ]
+	[[ $(eadm __complete list --) == *--device*--help* ]]
+	[ "$(eadm __complete | wc -l)" -ge 8 ]
+}
