@@ -47,6 +47,16 @@ enum opt_id {
 	OPT_FOLLOW,
 	OPT_SLOWER_THAN,
 	OPT_OPCODE,
+	OPT_LISTEN,
+	OPT_WEB_CONFIG,
+	OPT_ONCE,
+	OPT_TEXTFILE,
+	OPT_OBJECTS,
+	OPT_PROCESSES,
+	OPT_MAX_SERIES,
+	OPT_MAX_CONNECTIONS,
+	OPT_DEVICE_TIMEOUT,
+	OPT_NO_SECCOMP,
 	OPT_MAX,
 };
 
@@ -121,7 +131,7 @@ struct cli {
 	const struct command *cmd;
 	const char *verb;	/* as typed, "" before there is one */
 	struct args args;
-	int argc;		/* of a raw command */
+	int argc;		/* the line; of a raw command what is behind it */
 	char **argv;
 	struct eadm_ctx *ctx;
 	struct writer *writer;
@@ -130,7 +140,7 @@ struct cli {
 };
 
 extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
-	cmd_record, cmd_ver, cmd_help, cmd_complete;
+	cmd_record, cmd_exporter, cmd_ver, cmd_help, cmd_complete;
 
 /* Set by SIGINT and SIGTERM once catch_signals() was called. */
 extern volatile sig_atomic_t interrupted;

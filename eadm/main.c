@@ -12,7 +12,7 @@
 
 const struct command *const commands[] = {
 	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_trace, &cmd_record,
-	&cmd_ver, &cmd_help, &cmd_complete, NULL,
+	&cmd_exporter, &cmd_ver, &cmd_help, &cmd_complete, NULL,
 };
 
 volatile sig_atomic_t interrupted;
@@ -126,7 +126,7 @@ static int close_stdout(int status)
 
 int main(int argc, char **argv)
 {
-	struct cli cli = { .verb = "" };
+	struct cli cli = { .verb = "", .argc = argc, .argv = argv };
 	int status;
 
 	signal(SIGPIPE, SIG_IGN);

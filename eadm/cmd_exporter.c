@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The exporter is a program of its own: the libraries of a web server would
+ * slow the start of every other command. Here is its command line only.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exporter/exporter.h"
+
+#define PROGRAM "eadm-exporter"
+
+/* In a build folder it is below this program. */
+static void run_beside(char **argv)
+{
+	static const char below[] = "exporter/" PROGRAM;
+	char path[PATH_MAX + sizeof(below)], *slash;
+	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX);
+
+	if (len <= 0)
+		return;
+	path[len] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash)
+		return;
+	strcpy(slash + 1, below);
+	execv(path, argv);
+}
+
+static int run(struct cli *cli)
+{
+	run_beside(cli->argv);
+	execv(EADM_LIBEXECDIR "/" PROGRAM, cli->argv);
+	return fail(cli, errno == ENOENT ? STATUS_UNSUPPORTED : STATUS_FAILED,
+		    EADM_LIBEXECDIR "/" PROGRAM, "%s", strerror(errno));
+}
+
+const struct command cmd_exporter = {
+	.name = "exporter",
+	.help = exporter_help,
+	.more = exporter_more,
+	.examples = exporter_examples,
+	.options = exporter_options,
+	.run = run,
+};

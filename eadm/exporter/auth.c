@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names and passwords. The hashes are meant to be slow, and Prometheus comes
+ * again every few seconds: the digest of the last right pair of each user is
+ * kept, under a key that this process made up.
+ */
+#include <crypt.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter.h"
+
+#define DIGEST 32
+
+struct auth {
+	const struct web_config *config;
+	unsigned char key[DIGEST];
+	bool (*known);
+	unsigned char (*digest)[DIGEST];
+	pthread_mutex_t lock;		/* of known and digest */
+};
+
+struct auth *auth_new(const struct web_config *config)
+{
+	struct auth *auth = calloc(1, sizeof(*auth));
+
+	if (!auth)
+		return NULL;
+	auth->config = config;
+	auth->known = calloc(config->n_users, sizeof(*auth->known));
+	auth->digest = calloc(config->n_users, sizeof(*auth->digest));
+	if (!auth->known || !auth->digest ||
+	    gnutls_rnd(GNUTLS_RND_KEY, auth->key, DIGEST)) {
+		free(auth->known);
+		free(auth->digest);
+		free(auth);
+		return NULL;
+	}
+	pthread_mutex_init(&auth->lock, NULL);
+	return auth;
+}
+
+void auth_free(struct auth *auth)
+{
+	if (!auth)
+		return;
+	pthread_mutex_destroy(&auth->lock);
+	gnutls_memset(auth->key, 0, DIGEST);
+	free(auth->known);
+	free(auth->digest);
+	free(auth);
+}
+
+static bool same(const char *a, const char *b)
+{
+	size_t n = strlen(a);
+
+	return n == strlen(b) && !gnutls_memcmp(a, b, n);
+}
+
+static bool hash_matches(const char *hash, const char *password)
+{
+	struct crypt_data *data = calloc(1, sizeof(*data));
+	const char *got;
+	bool ok;
+
+	if (!data)
+		return false;
+	got = crypt_r(password, hash, data);
+	ok = got && got[0] != '*' && same(got, hash);
+	gnutls_memset(data, 0, sizeof(*data));
+	free(data);
+	return ok;
+}
+
+bool auth_check(struct auth *auth, const char *user, const char *password)
+{
+	const struct web_config *config = auth->config;
+	unsigned char digest[DIGEST];
+	bool known, ok;
+	size_t i;
+
+	for (i = 0; i < config->n_users; i++) {
+		if (!strcmp(config->users[i].name, user))
+			break;
+	}
+	if (i == config->n_users) {
+		/* As slow as a wrong password: names are not to be guessed. */
+		hash_matches(config->users[0].hash, password);
+		return false;
+	}
+	if (gnutls_hmac_fast(GNUTLS_MAC_SHA256, auth->key, DIGEST, password,
+			     strlen(password), digest))
+		return false;
+	pthread_mutex_lock(&auth->lock);
+	known = auth->known[i] &&
+		!gnutls_memcmp(auth->digest[i], digest, DIGEST);
+	pthread_mutex_unlock(&auth->lock);
+	if (known)
+		return true;
+	ok = hash_matches(config->users[i].hash, password);
+	if (ok) {
+		pthread_mutex_lock(&auth->lock);
+		memcpy(auth->digest[i], digest, DIGEST);
+		auth->known[i] = true;
+		pthread_mutex_unlock(&auth->lock);
+	}
+	return ok;
+}

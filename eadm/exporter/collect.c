@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One collector on one device: rows of a dump into samples. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exporter.h"
+
+struct collection {
+	const struct model *model;
+	const struct collector *c;
+	const struct budget *budget;
+	struct memory *memory;
+	struct wraps *before, now;
+	struct section *section;
+	struct samples *samples;
+	unsigned int rows;
+	struct sum *sums;
+	size_t n_sums;
+};
+
+/* What processes of one name own. */
+struct sum {
+	char comm[64];
+	uint64_t count, *values;
+};
+
+uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* ---- rows ---------------------------------------------------------------------- */
+
+static const char *label_name(const struct collector *c,
+			      const struct eadm_field *field)
+{
+	const char *key = eadm_field_key(field);
+
+	if (!strcmp(key, "dev_name"))
+		return "device";
+	/* Of event queues: "index" alone would say too little. */
+	return !strcmp(key, "index") ? c->name : key;
+}
+
+static void put_label(struct collection *col, const struct eadm_record *record,
+		      const struct eadm_field *field)
+{
+	char buf[256];
+
+	if (eadm_record_text(record, field, buf, sizeof(buf)) >= 0)
+		samples_label(col->samples, label_name(col->c, field), buf);
+}
+
+static uint32_t row_labels(struct collection *col,
+			   const struct eadm_record *record)
+{
+	uint32_t labels = samples_labels(col->samples);
+	unsigned int i;
+
+	for (i = 0; i < col->c->n_labels; i++)
+		put_label(col, record, col->c->label[i]);
+	return labels;
+}
+
+/* One series for each name of a state, so that all of them are always there. */
+static void put_state(struct collection *col, const struct family_field *f,
+		      uint32_t labels, uint64_t value)
+{
+	const char *name, *key = eadm_field_key(f->field);
+	bool known = false;
+	uint64_t v;
+	uint32_t more;
+	char buf[64];
+	unsigned int i;
+
+	for (i = 0; (name = eadm_field_value_at(f->field, i, &v)); i++) {
+		known |= v == value;
+		/* Of many objects only the state they are in. */
+		if (col->c->per_object && v != value)
+			continue;
+		more = samples_labels_from(col->samples, labels);
+		samples_label(col->samples, key, name);
+		samples_add(col->samples, f->family, NULL, more, v == value);
+	}
+	if (known)
+		return;
+	eadm_field_text(f->field, value, buf, sizeof(buf));
+	more = samples_labels_from(col->samples, labels);
+	samples_label(col->samples, key, buf);
+	samples_add(col->samples, f->family, NULL, more, 1);
+}
+
+static void put_field(struct collection *col, const struct family_field *f,
+		      const struct eadm_record *record, uint32_t labels)
+{
+	struct samples *samples = col->samples;
+	uint64_t value, age = 0;
+
+	if (eadm_record_u64(record, f->field, &value))
+		return;
+	if (f->names) {
+		put_state(col, f, labels, value);
+		return;
+	}
+	if (f->mask && !samples->failed) {
+		if (col->c->age)
+			eadm_record_u64(record, col->c->age, &age);
+		value = wraps_extend(col->before, &col->now, f->family,
+				     samples->text + labels, value, f->mask,
+				     age);
+	}
+	samples_add(samples, f->family, NULL, labels, value);
+}
+
+static void put_info(struct collection *col, const struct eadm_record *record,
+		     uint32_t labels)
+{
+	uint32_t more = samples_labels_from(col->samples, labels);
+	unsigned int i;
+
+	for (i = 0; i < col->c->n_info; i++)
+		put_label(col, record, col->c->info[i]);
+	samples_add(col->samples, col->c->info_family, NULL, more, 1);
+}
+
+/* Counters of other drivers, as these name them. */
+static void put_others(struct collection *col, const struct eadm_record *record,
+		       uint32_t labels)
+{
+	struct eadm_extra extra = { .size = sizeof(extra) };
+	unsigned int i;
+	uint32_t more;
+
+	for (i = 0; eadm_record_extra(record, i, &extra) > 0; i++) {
+		if (!extra.name)
+			continue;
+		if (col->samples->n >= col->budget->series) {
+			col->section->truncated = true;
+			return;
+		}
+		more = samples_labels_from(col->samples, labels);
+		samples_label(col->samples, "counter", extra.name);
+		samples_add(col->samples, col->c->other_family, NULL, more,
+			    extra.value);
+	}
+}
+
+static void put_row(struct collection *col, const struct eadm_record *record)
+{
+	const struct collector *c = col->c;
+	uint32_t labels;
+	unsigned int i;
+
+	/* A row counts whole or not at all. */
+	if (c->per_object &&
+	    col->samples->n + c->n_fields + 1 > col->budget->series) {
+		col->section->truncated = true;
+		return;
+	}
+	labels = row_labels(col, record);
+	for (i = 0; i < c->n_fields; i++)
+		put_field(col, &c->fields[i], record, labels);
+	if (c->n_info)
+		put_info(col, record, labels);
+	if (!strcmp(c->name, "counters"))
+		put_others(col, record, labels);
+}
+
+/* ---- sums by process -------------------------------------------------------------- */
+
+/* Past the budget all names are one. */
+static struct sum *find_sum(struct collection *col, const char *comm)
+{
+	size_t i, most = col->budget->series / (col->c->n_fields + 1);
+	struct sum *sums;
+
+	for (i = 0; i < col->n_sums; i++) {
+		if (!strcmp(col->sums[i].comm, comm))
+			return &col->sums[i];
+	}
+	if (i + 1 >= most && strcmp(comm, "(others)") != 0) {
+		col->section->truncated = true;
+		return find_sum(col, "(others)");
+	}
+	sums = realloc(col->sums, (i + 1) * sizeof(*sums));
+	if (!sums)
+		return NULL;
+	col->sums = sums;
+	memset(&sums[i], 0, sizeof(sums[i]));
+	snprintf(sums[i].comm, sizeof(sums[i].comm), "%s", comm);
+	sums[i].values = calloc(col->c->n_fields + 1, sizeof(uint64_t));
+	if (!sums[i].values)
+		return NULL;
+	col->n_sums++;
+	return &sums[i];
+}
+
+static void sum_row(struct collection *col, const struct eadm_record *record)
+{
+	const struct collector *c = col->c;
+	const char *comm = eadm_record_string(record, c->label[1]);
+	struct sum *sum = find_sum(col, comm ? comm : "");
+	unsigned int i;
+	uint64_t value;
+
+	if (!sum) {
+		col->samples->failed = true;
+		return;
+	}
+	sum->count++;
+	for (i = 0; i < c->n_fields; i++) {
+		if (!eadm_record_u64(record, c->fields[i].field, &value))
+			sum->values[i] += value;
+	}
+}
+
+static void put_sums(struct collection *col, const char *device)
+{
+	const struct collector *c = col->c;
+	uint32_t labels;
+	unsigned int j;
+	size_t i;
+
+	for (i = 0; i < col->n_sums; i++) {
+		labels = samples_labels(col->samples);
+		samples_label(col->samples, "device", device);
+		samples_label(col->samples, "comm", col->sums[i].comm);
+		samples_add(col->samples, c->count_family, NULL, labels,
+			    col->sums[i].count);
+		for (j = 0; j < c->n_fields; j++)
+			samples_add(col->samples, c->fields[j].family, NULL,
+				    labels, col->sums[i].values[j]);
+		free(col->sums[i].values);
+	}
+	free(col->sums);
+}
+
+/* ---- a collector ---------------------------------------------------------------------- */
+
+void memory_reset(struct memory *memory)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAX_COLLECTORS; i++)
+		wraps_release(&memory->wraps[i]);
+	recorder_reset(&memory->recorder);
+}
+
+/* A device that is younger than before counts from 0 again. */
+static void look_at_age(struct collection *col,
+			const struct eadm_record *record)
+{
+	uint64_t age;
+
+	if (strcmp(col->c->name, "dev") != 0 || !col->c->age ||
+	    eadm_record_u64(record, col->c->age, &age))
+		return;
+	if (age < col->memory->age)
+		memory_reset(col->memory);
+	col->memory->age = age;
+}
+
+static int read_rows(struct collection *col, struct eadm_dump *dump,
+		     const char *device)
+{
+	bool recorder = col->c == &col->model->collectors[col->model->recorder];
+	struct recorder_fields fields;
+	const struct eadm_record *record;
+	int ret;
+
+	if (recorder)
+		recorder_fields_find(col->c->object, &fields);
+	while ((ret = eadm_dump_next(dump, &record)) > 0) {
+		col->rows++;
+		look_at_age(col, record);
+		if (recorder)
+			col->samples->failed |= !recorder_take(
+				&col->memory->recorder, &fields, record);
+		else if (col->c->sums)
+			sum_row(col, record);
+		else
+			put_row(col, record);
+	}
+	if (ret)
+		return ret;
+	if (recorder) {
+		col->memory->recorder.primed = true;
+		recorder_samples(&col->memory->recorder, col->model, &fields,
+				 device, col->samples);
+	}
+	return 0;
+}
+
+/* What should be there and is not, among the notes of a dump. */
+static int first_error(const struct eadm_dump *dump)
+{
+	struct eadm_note note = { .size = sizeof(note) };
+	unsigned int i;
+
+	for (i = 0; eadm_dump_note(dump, i, &note) > 0; i++) {
+		if (note.error)
+			return note.error;
+	}
+	return 0;
+}
+
+/* The device has no such objects, nobody can show them, or no capture did. */
+static bool is_unsupported(const struct collector *c, int error)
+{
+	return error == -EOPNOTSUPP ||
+	       (error == -ENODATA && strcmp(c->name, "dev") != 0);
+}
+
+/* Read one device by one collector; what cannot be read leaves no samples. */
+void collect(struct eadm_ctx *ctx, const struct model *model,
+	     unsigned int collector, const char *device,
+	     const struct budget *budget, struct memory *memory,
+	     struct section *section)
+{
+	struct eadm_dump_opts opts = { .size = sizeof(opts), .device = device };
+	struct collection col = {
+		.model = model, .c = &model->collectors[collector],
+		.budget = budget, .memory = memory,
+		.before = &memory->wraps[collector],
+		.section = section, .samples = &section->samples,
+	};
+	uint64_t begin = monotonic_ns();
+	struct eadm_dump *dump = NULL;
+	int ret;
+
+	samples_clear(&section->samples);
+	section->truncated = false;
+	ret = eadm_dump_open(ctx, col.c->object, &opts, &dump);
+	if (!ret)
+		ret = read_rows(&col, dump, device);
+	put_sums(&col, device);
+	if (!ret && !col.rows)
+		ret = first_error(dump);
+	if (!ret && eadm_dump_inconsistent(dump))
+		section->truncated = true;
+	eadm_dump_close(dump);
+	if (!ret && section->samples.failed)
+		ret = -ENOMEM;
+	if (ret)
+		samples_clear(&section->samples);
+	section->supported = !is_unsupported(col.c, ret);
+	section->error = section->supported ? ret : 0;
+	samples_sort(&section->samples);
+	wraps_release(col.before);
+	*col.before = col.now;
+	section->duration = monotonic_ns() - begin;
+}

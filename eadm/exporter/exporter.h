@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files of the exporter. */
+#ifndef EXPORTER_H
+#define EXPORTER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../cli.h"
+
+/*
+ * The public list of Prometheus ports (9100 to 9999) is full; this one is
+ * beyond it, in none of its later entries and in no list of services.
+ */
+#define EXPORTER_PORT "10707"
+
+extern const struct option_def exporter_options[];
+extern const char exporter_help[], exporter_more[], exporter_examples[];
+
+/* ---- what is exported: family.c -------------------------------------------- */
+
+enum metric_type {
+	METRIC_GAUGE,
+	METRIC_COUNTER,
+	METRIC_HISTOGRAM,
+	METRIC_INFO,
+	METRIC_UNKNOWN,
+};
+
+/* All values are unsigned; METRIC_NS are nanoseconds shown as seconds. */
+enum metric_unit {
+	METRIC_PLAIN,
+	METRIC_BYTES,
+	METRIC_NS,
+};
+
+struct family {
+	char *name;		/* with unit, without _total or _info */
+	char *help;
+	enum metric_type type;
+	enum metric_unit unit;
+};
+
+/* A field of an object and the family of its values. */
+struct family_field {
+	const struct eadm_field *field;
+	unsigned int family;
+	uint64_t mask;		/* of a counter that wraps, else 0 */
+	bool names;		/* a state: one series for each name */
+};
+
+#define MAX_LABELS 4
+
+/* An object whose rows are exported. */
+struct collector {
+	const struct eadm_object *object;
+	const char *name;	/* of the object */
+	bool per_object;	/* only on request, with a budget */
+	bool sums;		/* sums of rows by process, not rows */
+	const struct eadm_field *dev_index, *age;
+	const struct eadm_field *label[MAX_LABELS];
+	unsigned int n_labels;
+	struct family_field *fields;
+	unsigned int n_fields;
+	const struct eadm_field **info;
+	unsigned int n_info;
+	unsigned int info_family;	/* where n_info */
+	unsigned int other_family;	/* counters that have no field */
+	unsigned int count_family;	/* of sums: the number of rows */
+};
+
+/* Families that come from no field. */
+enum own_family {
+	OWN_BUILD,
+	OWN_DEVICES,
+	OWN_SUCCESS,
+	OWN_DURATION,
+	OWN_TRUNCATED,
+	OWN_SCRAPE,
+	OWN_LATENCY,
+	OWN_RECORDS,
+	OWN_LOST,
+	OWN_CONNECTIONS,
+	OWN_EVICTED,
+	OWN_AUTH_FAILURES,
+	OWN_CPU,
+	OWN_MEMORY,
+	OWN_START,
+	OWN_MAX,
+};
+
+#define MAX_COLLECTORS 32
+
+struct model {
+	struct family *families;
+	unsigned int n_families, max_families;
+	struct collector collectors[MAX_COLLECTORS];
+	unsigned int n_collectors;
+	int recorder;		/* collector of "cmd" */
+	unsigned int own[OWN_MAX];
+};
+
+int model_make(struct model *model, const char *objects, bool processes);
+void model_free(struct model *model);
+bool model_offers(const char *object);
+
+/* ---- values: sample.c --------------------------------------------------------- */
+
+struct sample {
+	unsigned int family;
+	unsigned int order;	/* keeps samples of a family as they came */
+	uint32_t labels;	/* offset into the text of the samples */
+	const char *suffix;	/* of the name, constant */
+	uint64_t value;
+};
+
+struct samples {
+	struct sample *all;
+	size_t n, max;
+	char *text;		/* labels, without braces, with NULs */
+	size_t len, size;
+	bool failed;		/* memory ran out */
+};
+
+uint32_t samples_labels(struct samples *samples);
+void samples_label(struct samples *samples, const char *name,
+		   const char *value);
+uint32_t samples_labels_from(struct samples *samples, uint32_t labels);
+void samples_add(struct samples *samples, unsigned int family,
+		 const char *suffix, uint32_t labels, uint64_t value);
+void samples_sort(struct samples *samples);
+void samples_clear(struct samples *samples);
+void samples_release(struct samples *samples);
+
+/* ---- reading: collect.c, recorder.c --------------------------------------------- */
+
+/* What one collector found on one device. */
+struct section {
+	struct samples samples;
+	bool supported;		/* the device has such objects */
+	bool truncated;		/* more rows than the budget, or a torn dump */
+	int error;
+	uint64_t duration;	/* ns */
+};
+
+/* Where a counter that wraps stood. */
+struct wrap {
+	unsigned int family;
+	uint32_t labels;	/* offset into wraps.text */
+	uint64_t last, value, age;
+};
+
+struct wraps {
+	struct wrap *all;
+	size_t n, max;
+	char *text;
+	size_t len, size;
+};
+
+#define LATENCY_BUCKETS 12
+
+/* What the flight recorder told so far. */
+struct recorder {
+	bool begun;
+	bool primed;			/* one dump was read to its end */
+	uint64_t next;			/* first number never seen */
+	uint64_t *pending;		/* numbers seen without an end */
+	size_t n_pending, max_pending;
+	uint64_t bucket[LATENCY_BUCKETS + 1], sum, lost;
+	struct outcome {
+		uint64_t op, state, count;
+	} *outcomes;
+	size_t n_outcomes;
+};
+
+/* The state that lives from scrape to scrape, of one device. */
+struct memory {
+	struct wraps wraps[MAX_COLLECTORS];
+	struct recorder recorder;
+	uint64_t age;			/* of the device, when last seen */
+};
+
+struct budget {
+	unsigned int series;	/* for each collector of each device */
+};
+
+void collect(struct eadm_ctx *ctx, const struct model *model,
+	     unsigned int collector, const char *device,
+	     const struct budget *budget, struct memory *memory,
+	     struct section *section);
+void memory_reset(struct memory *memory);
+uint64_t wraps_extend(const struct wraps *before, struct wraps *now,
+		      unsigned int family, const char *labels, uint64_t value,
+		      uint64_t mask, uint64_t age);
+void wraps_release(struct wraps *wraps);
+
+struct recorder_fields {
+	const struct eadm_field *seq, *op, *state, *latency;
+};
+
+void recorder_fields_find(const struct eadm_object *object,
+			  struct recorder_fields *fields);
+bool recorder_take(struct recorder *recorder,
+		   const struct recorder_fields *fields,
+		   const struct eadm_record *record);
+void recorder_samples(const struct recorder *recorder,
+		      const struct model *model,
+		      const struct recorder_fields *fields,
+		      const char *device, struct samples *samples);
+void recorder_reset(struct recorder *recorder);
+
+uint64_t monotonic_ns(void);
+
+/* ---- a scrape: scrape.c ----------------------------------------------------------- */
+
+enum format {
+	FORMAT_TEXT,
+	FORMAT_OPENMETRICS,
+	FORMATS,
+};
+
+struct text {
+	char *data;
+	size_t len, size;
+	bool failed;
+};
+
+/* Somebody who waits for metrics; answered exactly once. */
+struct request {
+	enum format format;
+	uint64_t deadline;		/* of monotonic_ns() */
+	void (*done)(struct request *request, const struct text *text,
+		     bool complete);
+	struct request *next;
+};
+
+struct scrape_opts {
+	const char *from;		/* capture, NULL: this machine */
+	const char *device;		/* only this one, NULL: all */
+	uint64_t device_limit;		/* ns a device may take */
+	uint64_t lib_timeout;		/* ns, 0: the library's */
+	struct budget budget;
+	/* Adds what the server knows about itself, or NULL. */
+	void (*server)(void *data, const struct model *model,
+		       struct samples *samples);
+	void *server_data;
+};
+
+struct scraper;
+
+struct scraper *scraper_new(const struct model *model,
+			    const struct scrape_opts *opts);
+int scraper_start(struct scraper *scraper);
+bool scraper_ask(struct scraper *scraper, struct request *request);
+void scraper_stop(struct scraper *scraper);
+int scraper_check(const struct scrape_opts *opts, char *why, size_t size);
+
+/* ---- text: render.c ----------------------------------------------------------------- */
+
+void text_put(struct text *text, const char *data, size_t len);
+void text_puts(struct text *text, const char *str);
+void text_release(struct text *text);
+void render(const struct model *model, const struct samples *const *parts,
+	    size_t n_parts, enum format format, struct text *text);
+
+/* ---- serving: http.c, listen.c, webconfig.c, auth.c, sandbox.c, textfile.c ---------- */
+
+#define MAX_LISTENERS 16
+
+struct listeners {
+	int fd[MAX_LISTENERS];
+	unsigned int n;
+};
+
+int listen_all(struct cli *cli, const char *addresses,
+	       struct listeners *listeners);
+
+struct web_user {
+	char *name, *hash;
+};
+
+struct web_header {
+	char *name, *value;
+};
+
+enum client_auth {
+	CLIENT_ANYBODY,
+	CLIENT_VERIFY_IF_GIVEN,
+	CLIENT_VERIFY,
+};
+
+/* A web configuration in the format of the exporter-toolkit. */
+struct web_config {
+	char *cert, *key, *client_ca;	/* PEM */
+	enum client_auth client_auth;
+	char priority[128];		/* of GnuTLS */
+	struct web_user *users;
+	size_t n_users;
+	struct web_header *headers;
+	size_t n_headers;
+};
+
+int web_config_read(const char *path, struct web_config *config, char *why,
+		    size_t size);
+void web_config_free(struct web_config *config);
+
+struct auth;
+
+struct auth *auth_new(const struct web_config *config);
+bool auth_check(struct auth *auth, const char *user, const char *password);
+void auth_free(struct auth *auth);
+
+struct http_opts {
+	struct listeners listeners;
+	unsigned int max_connections;
+};
+
+struct http;
+
+struct http *http_new(const struct http_opts *opts);
+void http_use(struct http *http, struct scraper *scraper);
+int http_start(struct http *http, struct web_config *config, char *why,
+	       size_t size);
+void http_stop(struct http *http);
+void http_sweep(struct http *http);
+void http_samples(void *data, const struct model *model,
+		  struct samples *samples);
+
+int sandbox_enter(char *why, size_t size);
+int textfile_write(const char *path, const struct text *text, char *why,
+		   size_t size);
+
+#endif /* EXPORTER_H */

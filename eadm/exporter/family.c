@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which metrics there are: derived from libeadm's descriptions of objects and
+ * fields. A counter or gauge that the library learns is a metric at once.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter.h"
+
+/*
+ * Always exported: what exists once or a few times on a device and takes no
+ * right. The prefix is the object's name, but for counters: those are the
+ * port's. Labels tell the rows apart.
+ */
+static const struct {
+	const char *object, *prefix;
+	const char *label[MAX_LABELS];
+} usual[] = {
+	{ "dev", "dev", { "dev-name" } },
+	{ "cmdq", "cmdq", { "dev-name" } },
+	{ "eq", "eq", { "dev-name", "index", "type" } },
+	{ "cmd", "cmd", { "dev-name" } },
+	/* Last: it asks the adapter, which may be dead. */
+	{ "counters", "port", { "dev-name", "port" } },
+};
+
+static int is_usual(const char *object)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(usual); i++) {
+		if (!strcmp(usual[i].object, object))
+			return true;
+	}
+	return false;
+}
+
+/* Whether there can be series for each object of this kind. */
+bool model_offers(const char *object)
+{
+	return eadm_object_find(object) && !is_usual(object);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+static int add_family(struct model *model, enum metric_type type,
+		      enum metric_unit unit, const char *help, const char *name,
+		      unsigned int *index)
+{
+	static const char *const suffix[] = {
+		[METRIC_BYTES] = "_bytes", [METRIC_NS] = "_seconds",
+	};
+	struct family *families, *family;
+	unsigned int max;
+
+	if (model->n_families == model->max_families) {
+		max = model->max_families ? 2 * model->max_families : 256;
+		families = realloc(model->families, max * sizeof(*families));
+		if (!families)
+			return -ENOMEM;
+		model->families = families;
+		model->max_families = max;
+	}
+	family = &model->families[model->n_families];
+	*family = (struct family){ .type = type, .unit = unit };
+	if (asprintf(&family->name, "%s%s", name,
+		     suffix[unit] && !ends_with(name, suffix[unit]) ?
+			     suffix[unit] : "") < 0)
+		family->name = NULL;
+	family->help = strdup(help);
+	/* Counted first, so that model_free() finds it. */
+	*index = model->n_families++;
+	return family->name && family->help ? 0 : -ENOMEM;
+}
+
+static enum metric_unit unit_of(const struct eadm_field *field)
+{
+	if (!strcmp(eadm_field_unit(field), "bytes"))
+		return METRIC_BYTES;
+	if (!strcmp(eadm_field_unit(field), "ns"))
+		return METRIC_NS;
+	return METRIC_PLAIN;
+}
+
+/* Nothing that takes a right, and of the adapter only what is free to ask. */
+static bool may_show(const struct collector *c, const struct eadm_field *field)
+{
+	enum eadm_perm perm;
+
+	if (eadm_field_perm(field) != EADM_PERM_NONE)
+		return false;
+	return !eadm_field_is_hw(field) ||
+	       (eadm_object_hw(c->object, &perm) && perm == EADM_PERM_NONE);
+}
+
+static bool is_label(const struct collector *c, const struct eadm_field *field)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->n_labels; i++) {
+		if (c->label[i] == field)
+			return true;
+	}
+	return false;
+}
+
+static bool is_value(const struct eadm_field *field)
+{
+	if (eadm_field_type(field) != EADM_TYPE_U64)
+		return false;
+	switch (eadm_field_kind(field)) {
+	case EADM_KIND_GAUGE:
+	case EADM_KIND_COUNTER:
+		return eadm_field_is_metric(field);
+	case EADM_KIND_AGE:
+		return true;
+	case EADM_KIND_STATE:
+		return eadm_field_value_at(field, 0, NULL) != NULL;
+	default:
+		return false;
+	}
+}
+
+static bool is_info(const struct eadm_field *field)
+{
+	switch (eadm_field_kind(field)) {
+	case EADM_KIND_NAME:
+	case EADM_KIND_ADDRESS:
+		return true;
+	case EADM_KIND_ID:
+		return eadm_field_show(field) == EADM_SHOW_ALWAYS;
+	case EADM_KIND_STATE:
+		/* Such as the type of a QP: told by name, does not change. */
+		return !strcmp(eadm_field_name(field), "type");
+	default:
+		return false;
+	}
+}
+
+static int add_field(struct model *model, struct collector *c,
+		     const char *prefix, const struct eadm_field *field)
+{
+	bool counter = eadm_field_kind(field) == EADM_KIND_COUNTER;
+	struct family_field *f = &c->fields[c->n_fields];
+	unsigned int bits = eadm_field_bits(field);
+	char name[160];
+
+	snprintf(name, sizeof(name), "eadm_%s_%s", prefix,
+		 eadm_field_key(field));
+	f->field = field;
+	f->names = eadm_field_value_at(field, 0, NULL) != NULL;
+	f->mask = counter && bits < 64 ? (1ULL << bits) - 1 : 0;
+	c->n_fields++;
+	return add_family(model, counter ? METRIC_COUNTER : METRIC_GAUGE,
+			  unit_of(field), eadm_field_help(field), name,
+			  &f->family);
+}
+
+static int add_info(struct model *model, struct collector *c,
+		    const char *prefix)
+{
+	char name[64], help[200];
+
+	snprintf(name, sizeof(name), "eadm_%s", prefix);
+	snprintf(help, sizeof(help),
+		 "Names and numbers of %s, to join on; always 1.",
+		 eadm_object_title(c->object));
+	return add_family(model, METRIC_INFO, METRIC_PLAIN, help, name,
+			  &c->info_family);
+}
+
+/* A collector for the rows of an object. */
+static int add_rows(struct model *model, const struct eadm_object *object,
+		    const char *prefix, const char *const *labels,
+		    bool per_object)
+{
+	struct collector *c = &model->collectors[model->n_collectors++];
+	unsigned int i, n = eadm_object_fields(object);
+	const struct eadm_field *field;
+	int ret = 0;
+
+	c->object = object;
+	c->name = eadm_object_name(object);
+	c->per_object = per_object;
+	c->dev_index = eadm_object_find_field(object, "dev-index");
+	c->age = eadm_object_find_field(object, "age");
+	for (i = 0; i < MAX_LABELS && labels[i]; i++)
+		c->label[c->n_labels++] =
+			eadm_object_find_field(object, labels[i]);
+	c->fields = calloc(n, sizeof(*c->fields));
+	c->info = calloc(n, sizeof(*c->info));
+	if (!c->fields || !c->info)
+		return -ENOMEM;
+	/* Single commands are no series: recorder.c counts them. */
+	if (!strcmp(c->name, "cmd")) {
+		model->recorder = c - model->collectors;
+		return 0;
+	}
+	for (i = 0; !ret && i < n; i++) {
+		field = eadm_object_field(object, i);
+		if (!may_show(c, field) || is_label(c, field))
+			continue;
+		if (is_info(field))
+			c->info[c->n_info++] = field;
+		else if (is_value(field))
+			ret = add_field(model, c, prefix, field);
+	}
+	if (!ret && c->n_info)
+		ret = add_info(model, c, prefix);
+	if (!ret && !strcmp(c->name, "counters"))
+		ret = add_family(
+			model, METRIC_UNKNOWN, METRIC_PLAIN,
+			"Counters that have no common name, as the driver names them.",
+			"eadm_port_other", &c->other_family);
+	return ret;
+}
+
+/* What makes sense as a sum over objects. */
+static bool adds_up(const struct eadm_field *field)
+{
+	switch (eadm_field_kind(field)) {
+	case EADM_KIND_GAUGE:
+		return !strcmp(eadm_field_name(field), "length");
+	case EADM_KIND_COUNTER:
+		return eadm_field_bits(field) == 64;
+	default:
+		return false;
+	}
+}
+
+static int add_sums(struct model *model, const struct eadm_object *object)
+{
+	struct collector *c = &model->collectors[model->n_collectors++];
+	unsigned int i, n = eadm_object_fields(object);
+	const struct eadm_field *field;
+	char prefix[64], name[96], help[128];
+	int ret = 0;
+
+	c->object = object;
+	c->name = eadm_object_name(object);
+	c->sums = true;
+	c->label[c->n_labels++] = eadm_object_find_field(object, "dev-name");
+	c->label[c->n_labels++] = eadm_object_find_field(object, "comm");
+	c->fields = calloc(n, sizeof(*c->fields));
+	if (!c->fields)
+		return -ENOMEM;
+	snprintf(prefix, sizeof(prefix), "process_%s", c->name);
+	snprintf(name, sizeof(name), "eadm_%s_objects", prefix);
+	snprintf(help, sizeof(help), "Number of %s by command name.",
+		 eadm_object_title(object));
+	ret = add_family(model, METRIC_GAUGE, METRIC_PLAIN, help, name,
+			 &c->count_family);
+	for (i = 0; !ret && i < n; i++) {
+		field = eadm_object_field(object, i);
+		if (!may_show(c, field) || eadm_field_is_hw(field) ||
+		    !adds_up(field) || !is_value(field))
+			continue;
+		ret = add_field(model, c, prefix, field);
+		/* Objects come and go, and with them what they counted. */
+		model->families[c->fields[c->n_fields - 1].family].type =
+			METRIC_GAUGE;
+	}
+	return ret;
+}
+
+static int add_own(struct model *model)
+{
+	static const struct {
+		const char *name, *help;
+		enum metric_type type;
+		enum metric_unit unit;
+	} own[OWN_MAX] = {
+		[OWN_BUILD] = { "eadm_exporter_build",
+			"Version of the exporter; always 1.", METRIC_INFO },
+		[OWN_DEVICES] = { "eadm_devices", "RDMA devices found." },
+		[OWN_SUCCESS] = { "eadm_scrape_collector_success",
+			"1 when the collector could read this device in time." },
+		[OWN_DURATION] = { "eadm_scrape_collector_duration",
+			"Time the collector took on this device.",
+			METRIC_GAUGE, METRIC_NS },
+		[OWN_TRUNCATED] = { "eadm_scrape_collector_truncated",
+			"1 when there was more than shown: beyond the budget of series, or changed while it was read." },
+		[OWN_SCRAPE] = { "eadm_scrape_duration",
+			"Time this scrape took.", METRIC_GAUGE, METRIC_NS },
+		[OWN_LATENCY] = { "eadm_cmd_latency",
+			"Time from submission of a command to its answer or end, by the flight recorder.",
+			METRIC_HISTOGRAM, METRIC_NS },
+		[OWN_RECORDS] = { "eadm_cmd_records",
+			"Commands that ended, by the flight recorder.",
+			METRIC_COUNTER },
+		[OWN_LOST] = { "eadm_cmd_records_lost",
+			"Commands whose record was overwritten before it was read.",
+			METRIC_COUNTER },
+		[OWN_CONNECTIONS] = { "eadm_exporter_connections",
+			"Connections of clients." },
+		[OWN_EVICTED] = { "eadm_exporter_connections_evicted",
+			"Connections closed for being slow or too many.",
+			METRIC_COUNTER },
+		[OWN_AUTH_FAILURES] = { "eadm_exporter_auth_failures",
+			"Requests without a right name and password.",
+			METRIC_COUNTER },
+		[OWN_CPU] = { "process_cpu",
+			"Total user and system CPU time spent in seconds.",
+			METRIC_COUNTER, METRIC_NS },
+		[OWN_MEMORY] = { "process_resident_memory",
+			"Resident memory size in bytes.", METRIC_GAUGE,
+			METRIC_BYTES },
+		[OWN_START] = { "process_start_time",
+			"Start time of the process since unix epoch in seconds.",
+			METRIC_GAUGE, METRIC_NS },
+	};
+	int i, ret = 0;
+
+	for (i = 0; !ret && i < OWN_MAX; i++)
+		ret = add_family(model, own[i].type, own[i].unit, own[i].help,
+				 own[i].name, &model->own[i]);
+	return ret;
+}
+
+static int add_usual(struct model *model)
+{
+	const struct eadm_object *object;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < ARRAY_SIZE(usual); i++) {
+		object = eadm_object_find(usual[i].object);
+		ret = object ? add_rows(model, object, usual[i].prefix,
+					usual[i].label, false) : -ENOENT;
+	}
+	return ret;
+}
+
+static bool in_list(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+	const char *p = list;
+
+	while (p && (p = strstr(p, name))) {
+		if ((p == list || p[-1] == ',') &&
+		    (p[len] == ',' || !p[len]))
+			return true;
+		p += len;
+	}
+	return false;
+}
+
+/*
+ * @objects: names separated by commas, all of them offered; or NULL.
+ * Return: 0, -ENOMEM, or -ENOENT with a library that lacks an object.
+ */
+int model_make(struct model *model, const char *objects, bool processes)
+{
+	const struct eadm_object *object = NULL;
+	int ret;
+
+	*model = (struct model){ .recorder = -1 };
+	ret = add_own(model);
+	/* Before the counters, which may hang. */
+	while (!ret && objects && (object = eadm_object_next(object))) {
+		const char *labels[MAX_LABELS] = {
+			"dev-name",
+			eadm_field_name(eadm_object_key(object)),
+		};
+
+		if (in_list(objects, eadm_object_name(object)))
+			ret = add_rows(model, object, eadm_object_name(object),
+				       labels, true);
+	}
+	for (object = NULL; !ret && processes &&
+	     (object = eadm_object_next(object));) {
+		if (!is_usual(eadm_object_name(object)) &&
+		    eadm_object_find_field(object, "comm"))
+			ret = add_sums(model, object);
+	}
+	return ret ? ret : add_usual(model);
+}
+
+void model_free(struct model *model)
+{
+	unsigned int i;
+
+	for (i = 0; i < model->n_families; i++) {
+		free(model->families[i].name);
+		free(model->families[i].help);
+	}
+	for (i = 0; i < model->n_collectors; i++) {
+		free(model->collectors[i].fields);
+		free(model->collectors[i].info);
+	}
+	free(model->families);
+}

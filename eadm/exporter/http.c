@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The web server: one daemon of libmicrohttpd for each socket. A request for
+ * metrics is put to sleep until the scraper has them, so that slow devices do
+ * not hold up other requests.
+ *
+ * Memory and descriptors are bounded: past the limit of connections the one
+ * that has been of no use for the longest time makes room.
+ */
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "exporter.h"
+
+#define SECOND 1000000000ULL
+#define DEFAULT_TIMEOUT (10 * SECOND)
+/* A connection gets so long for a request, or between two. */
+#define CONNECTION_TIME (60 * SECOND)
+/* An answer that is not taken so soon may go to make room. */
+#define PATIENCE (10 * SECOND)
+/* Of a request with its headers. */
+#define CONNECTION_MEMORY 6144
+
+struct conn {
+	struct conn *prev, *next;
+	int fd;
+	uint64_t since;		/* made, or last answer taken */
+	bool busy;		/* a request is being answered */
+	bool shut;
+};
+
+struct http {
+	struct http_opts opts;
+	struct scraper *scraper;
+	struct MHD_Daemon *daemons[MAX_LISTENERS];
+	struct web_config *config;
+	struct auth *auth;
+	pthread_mutex_t lock;		/* of what follows */
+	pthread_cond_t idle;
+	struct conn conns;		/* ring; this one is its head */
+	unsigned int n_conns, in_flight;
+	bool closing;
+	uint64_t evicted, auth_failures;
+	char *log;			/* of a daemon being started */
+	size_t log_size;
+};
+
+/* A request for metrics on its way. */
+struct waiting {
+	struct request request;
+	struct http *http;
+	struct MHD_Connection *connection;
+	struct MHD_Response *response;
+};
+
+/* ---- connections -------------------------------------------------------------------- */
+
+/* With the lock: the descriptor is open as long as the entry is there. */
+static void shut(struct http *http, struct conn *conn)
+{
+	shutdown(conn->fd, SHUT_RDWR);
+	conn->shut = true;
+	http->evicted++;
+}
+
+static void make_room(struct http *http, uint64_t now)
+{
+	struct conn *conn, *oldest = NULL;
+	unsigned int open = 0;
+
+	for (conn = http->conns.next; conn != &http->conns;
+	     conn = conn->next) {
+		if (conn->shut)
+			continue;
+		open++;
+		if (conn->busy && now - conn->since < PATIENCE)
+			continue;
+		if (!oldest || conn->since < oldest->since)
+			oldest = conn;
+	}
+	if (oldest && open > http->opts.max_connections)
+		shut(http, oldest);
+}
+
+/* Close what has taken too long. */
+void http_sweep(struct http *http)
+{
+	uint64_t now = monotonic_ns();
+	struct conn *conn;
+
+	pthread_mutex_lock(&http->lock);
+	for (conn = http->conns.next; conn != &http->conns;
+	     conn = conn->next) {
+		if (!conn->shut && now - conn->since > CONNECTION_TIME)
+			shut(http, conn);
+	}
+	pthread_mutex_unlock(&http->lock);
+}
+
+static void on_connection(void *data, struct MHD_Connection *connection,
+			  void **context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	const union MHD_ConnectionInfo *info;
+	struct http *http = data;
+	struct conn *conn = *context;
+
+	pthread_mutex_lock(&http->lock);
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		info = MHD_get_connection_info(
+			connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		conn = calloc(1, sizeof(*conn));
+		if (conn && info) {
+			conn->fd = info->connect_fd;
+			conn->since = monotonic_ns();
+			conn->prev = http->conns.prev;
+			conn->next = &http->conns;
+			conn->prev->next = conn;
+			conn->next->prev = conn;
+			http->n_conns++;
+			*context = conn;
+			make_room(http, conn->since);
+		} else {
+			/* Unknown connections have no bound. */
+			if (info)
+				shutdown(info->connect_fd, SHUT_RDWR);
+			free(conn);
+		}
+	} else if (conn) {
+		conn->prev->next = conn->next;
+		conn->next->prev = conn->prev;
+		http->n_conns--;
+		free(conn);
+	}
+	pthread_mutex_unlock(&http->lock);
+}
+
+static void mark(struct http *http, struct MHD_Connection *connection,
+		 bool busy)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct conn *conn = info ? info->socket_context : NULL;
+
+	if (!conn)
+		return;
+	pthread_mutex_lock(&http->lock);
+	conn->busy = busy;
+	conn->since = monotonic_ns();
+	pthread_mutex_unlock(&http->lock);
+}
+
+/* ---- answers -------------------------------------------------------------------------- */
+
+static const char *const types[FORMATS] = {
+	[FORMAT_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
+	[FORMAT_OPENMETRICS] =
+		"application/openmetrics-text; version=1.0.0; charset=utf-8",
+};
+
+static enum MHD_Result queue(struct http *http,
+			     struct MHD_Connection *connection,
+			     unsigned int status,
+			     struct MHD_Response *response)
+{
+	enum MHD_Result ret;
+	size_t i;
+
+	for (i = 0; i < http->config->n_headers; i++)
+		MHD_add_response_header(response,
+					http->config->headers[i].name,
+					http->config->headers[i].value);
+	if (status == MHD_HTTP_UNAUTHORIZED)
+		ret = MHD_queue_basic_auth_fail_response(connection, "eadm",
+							 response);
+	else
+		ret = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return ret;
+}
+
+static enum MHD_Result say(struct http *http,
+			   struct MHD_Connection *connection,
+			   unsigned int status, const char *type,
+			   const char *text)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		strlen(text), (void *)text, MHD_RESPMEM_PERSISTENT);
+
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
+					"GET, HEAD");
+	return queue(http, connection, status, response);
+}
+
+static enum MHD_Result say_plain(struct http *http,
+				 struct MHD_Connection *connection,
+				 unsigned int status, const char *text)
+{
+	return say(http, connection, status, "text/plain; charset=utf-8",
+		   text);
+}
+
+/* ---- what the client wants --------------------------------------------------------------- */
+
+/* The weight of one part of an Accept header: TYPE;...;q=0.5 */
+static double weight(const char *part, size_t len)
+{
+	const char *p = part, *end = part + len;
+	double q;
+
+	while ((p = memchr(p, ';', end - p))) {
+		for (p++; p < end && *p == ' '; p++)
+			;
+		if (end - p > 2 && (p[0] == 'q' || p[0] == 'Q') &&
+		    p[1] == '=') {
+			q = strtod(p + 2, NULL);
+			return q >= 0 && q <= 1 ? q : 0;
+		}
+	}
+	return 1;
+}
+
+static enum format choose_format(const char *accept)
+{
+	static const char open[] = "application/openmetrics-text",
+		plain[] = "text/plain";
+	double best_open = 0, best_plain = 0, q;
+	size_t len, name;
+
+	while (accept && *accept) {
+		accept += strspn(accept, " \t,");
+		len = strcspn(accept, ",");
+		name = strcspn(accept, ";, \t");
+		q = weight(accept, len);
+		if (name == strlen(open) &&
+		    !strncasecmp(accept, open, name) && q > best_open)
+			best_open = q;
+		if (name == strlen(plain) &&
+		    !strncasecmp(accept, plain, name) && q > best_plain)
+			best_plain = q;
+		accept += len;
+	}
+	return best_open > 0 && best_open >= best_plain ? FORMAT_OPENMETRICS :
+							  FORMAT_TEXT;
+}
+
+/* How long Prometheus waits, as it tells. */
+static uint64_t timeout_of(struct MHD_Connection *connection)
+{
+	const char *text = MHD_lookup_connection_value(
+		connection, MHD_HEADER_KIND,
+		"X-Prometheus-Scrape-Timeout-Seconds");
+	double seconds = text ? strtod(text, NULL) : 0;
+
+	return seconds > 0 && seconds < 86400 ? seconds * SECOND :
+						DEFAULT_TIMEOUT;
+}
+
+static bool is_known_user(struct http *http, struct MHD_Connection *connection)
+{
+	char *user, *password = NULL;
+	bool ok = false;
+
+	if (!http->auth)
+		return true;
+	user = MHD_basic_auth_get_username_password(connection, &password);
+	if (user && password)
+		ok = auth_check(http->auth, user, password);
+	MHD_free(user);
+	MHD_free(password);
+	if (!ok) {
+		pthread_mutex_lock(&http->lock);
+		http->auth_failures++;
+		pthread_mutex_unlock(&http->lock);
+	}
+	return ok;
+}
+
+/* libmicrohttpd asks for certificates, but leaves the verdict to us. */
+static bool has_good_certificate(struct http *http,
+				 struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info;
+	unsigned int verdict, n = 0;
+
+	if (http->config->client_auth == CLIENT_ANYBODY)
+		return true;
+	info = MHD_get_connection_info(connection,
+				       MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	if (!info || !info->tls_session)
+		return false;
+	if (!gnutls_certificate_get_peers(info->tls_session, &n) || !n)
+		return http->config->client_auth == CLIENT_VERIFY_IF_GIVEN;
+	return !gnutls_certificate_verify_peers2(info->tls_session, &verdict) &&
+	       !verdict;
+}
+
+/* ---- metrics ---------------------------------------------------------------------------------- */
+
+/* In the scraper's thread: keep the answer and wake the connection. */
+static void on_metrics(struct request *request, const struct text *text,
+		       bool complete)
+{
+	struct waiting *w = (struct waiting *)request;
+	struct http *http = w->http;
+
+	(void)complete;		/* a scrape with a part missing is a good one */
+	if (!text->failed)
+		w->response = MHD_create_response_from_buffer(
+			text->len, text->data, MHD_RESPMEM_MUST_COPY);
+	MHD_resume_connection(w->connection);
+	pthread_mutex_lock(&http->lock);
+	http->in_flight--;
+	pthread_cond_signal(&http->idle);
+	pthread_mutex_unlock(&http->lock);
+}
+
+static enum MHD_Result ask_metrics(struct http *http,
+				   struct MHD_Connection *connection,
+				   void **context)
+{
+	struct waiting *w = calloc(1, sizeof(*w));
+	bool closing;
+
+	if (!w)
+		return MHD_NO;
+	w->request.format = choose_format(MHD_lookup_connection_value(
+		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+	w->request.deadline = monotonic_ns() + timeout_of(connection);
+	w->request.done = on_metrics;
+	w->http = http;
+	w->connection = connection;
+	pthread_mutex_lock(&http->lock);
+	closing = http->closing;
+	http->in_flight += !closing;
+	pthread_mutex_unlock(&http->lock);
+	if (closing) {
+		free(w);
+		return say_plain(http, connection,
+				 MHD_HTTP_SERVICE_UNAVAILABLE,
+				 "being stopped\n");
+	}
+	*context = w;
+	MHD_suspend_connection(connection);
+	if (!scraper_ask(http->scraper, &w->request))
+		on_metrics(&w->request, &(struct text){ .failed = true },
+			   false);
+	return MHD_YES;
+}
+
+static enum MHD_Result give_metrics(struct waiting *w)
+{
+	struct MHD_Response *response = w->response;
+
+	w->response = NULL;
+	if (!response)
+		return say_plain(w->http, w->connection,
+				 MHD_HTTP_SERVICE_UNAVAILABLE,
+				 "out of memory, or being stopped\n");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+				types[w->request.format]);
+	return queue(w->http, w->connection, MHD_HTTP_OK, response);
+}
+
+/* ---- requests ----------------------------------------------------------------------------------- */
+
+static const char page[] =
+	"<!DOCTYPE html>\n"
+	"<html lang=\"en\"><head><meta charset=\"utf-8\"><title>eadm exporter</title></head>\n"
+	"<body><h1>eadm exporter " EADM_VERSION "</h1>\n"
+	"<p>The state of this machine's RDMA adapters for Prometheus.</p>\n"
+	"<ul><li><a href=\"/metrics\">Metrics</a></li>\n"
+	"<li><a href=\"/healthz\">Health</a></li></ul></body></html>\n";
+
+static enum MHD_Result route(struct http *http,
+			     struct MHD_Connection *connection,
+			     const char *url, const char *method,
+			     void **context)
+{
+	if (!has_good_certificate(http, connection))
+		return say_plain(http, connection, MHD_HTTP_FORBIDDEN,
+				 "a certificate is needed\n");
+	if (!is_known_user(http, connection))
+		return say_plain(http, connection, MHD_HTTP_UNAUTHORIZED,
+				 "name and password are needed\n");
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
+	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return say_plain(http, connection,
+				 MHD_HTTP_METHOD_NOT_ALLOWED,
+				 "only to be read\n");
+	if (!strcmp(url, "/metrics"))
+		return ask_metrics(http, connection, context);
+	if (!strcmp(url, "/healthz"))
+		return say_plain(http, connection, MHD_HTTP_OK, "ok\n");
+	if (!strcmp(url, "/"))
+		return say(http, connection, MHD_HTTP_OK,
+			   "text/html; charset=utf-8", page);
+	return say_plain(http, connection, MHD_HTTP_NOT_FOUND,
+			 "not found\n");
+}
+
+static enum MHD_Result on_request(void *data,
+				  struct MHD_Connection *connection,
+				  const char *url, const char *method,
+				  const char *version, const char *upload,
+				  size_t *upload_size, void **context)
+{
+	struct http *http = data;
+	struct waiting *w = *context;
+
+	(void)version;
+	(void)upload;
+	(void)upload_size;
+	if (w)
+		return give_metrics(w);
+	mark(http, connection, true);
+	return route(http, connection, url, method, context);
+}
+
+static void on_completed(void *data, struct MHD_Connection *connection,
+			 void **context,
+			 enum MHD_RequestTerminationCode why)
+{
+	struct waiting *w = *context;
+
+	(void)why;
+	mark(data, connection, false);
+	if (w && w->response)
+		MHD_destroy_response(w->response);
+	free(w);
+	*context = NULL;
+}
+
+/* ---- the daemons ----------------------------------------------------------------------------------- */
+
+static void on_log(void *data, const char *fmt, va_list ap)
+{
+	struct http *http = data;
+
+	/* Later ones are about single clients. */
+	if (http->log)
+		vsnprintf(http->log, http->log_size, fmt, ap);
+}
+
+static struct MHD_Daemon *start_daemon(struct http *http, int fd)
+{
+	const struct web_config *config = http->config;
+	unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD |
+			     MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+			     (config->cert ? MHD_USE_TLS : 0);
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, config->cert },
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, config->key },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)config->priority },
+		{ config->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST :
+				      MHD_OPTION_END, 0, config->client_ca },
+		{ MHD_OPTION_END, 0, NULL },
+	}, none[] = { { MHD_OPTION_END, 0, NULL } };
+
+	return MHD_start_daemon(
+		flags, 0, NULL, NULL, on_request, http,
+		MHD_OPTION_EXTERNAL_LOGGER, on_log, http,
+		MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
+		MHD_OPTION_CONNECTION_LIMIT,
+		2 * http->opts.max_connections + 16,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)(CONNECTION_TIME / SECOND),
+		MHD_OPTION_ARRAY, config->cert ? tls : none, MHD_OPTION_END);
+}
+
+struct http *http_new(const struct http_opts *opts)
+{
+	struct http *http = calloc(1, sizeof(*http));
+
+	if (!http)
+		return NULL;
+	http->opts = *opts;
+	http->conns.prev = &http->conns;
+	http->conns.next = &http->conns;
+	pthread_mutex_init(&http->lock, NULL);
+	pthread_cond_init(&http->idle, NULL);
+	return http;
+}
+
+/* Who has the metrics; before the server is started. */
+void http_use(struct http *http, struct scraper *scraper)
+{
+	http->scraper = scraper;
+}
+
+/* @config is the server's until it is stopped. */
+int http_start(struct http *http, struct web_config *config, char *why,
+	       size_t size)
+{
+	unsigned int i;
+
+	snprintf(why, size, "the web server does not start");
+	http->config = config;
+	http->closing = false;
+	if (config->n_users) {
+		http->auth = auth_new(config);
+		if (!http->auth)
+			return -ENOMEM;
+	}
+	http->log = why;
+	http->log_size = size;
+	for (i = 0; i < http->opts.listeners.n; i++) {
+		http->daemons[i] =
+			start_daemon(http, http->opts.listeners.fd[i]);
+		if (!http->daemons[i])
+			break;
+	}
+	http->log = NULL;
+	why[strcspn(why, "\n")] = '\0';
+	if (i == http->opts.listeners.n)
+		return 0;
+	http_stop(http);
+	return -EINVAL;
+}
+
+/* The sockets stay open and may be served again. */
+void http_stop(struct http *http)
+{
+	unsigned int i;
+
+	for (i = 0; i < http->opts.listeners.n; i++) {
+		if (http->daemons[i])
+			MHD_quiesce_daemon(http->daemons[i]);
+	}
+	pthread_mutex_lock(&http->lock);
+	http->closing = true;
+	while (http->in_flight)
+		pthread_cond_wait(&http->idle, &http->lock);
+	pthread_mutex_unlock(&http->lock);
+	for (i = 0; i < http->opts.listeners.n; i++) {
+		if (http->daemons[i])
+			MHD_stop_daemon(http->daemons[i]);
+		http->daemons[i] = NULL;
+	}
+	auth_free(http->auth);
+	http->auth = NULL;
+}
+
+/* For the scraper: what is known here. */
+void http_samples(void *data, const struct model *model,
+		  struct samples *samples)
+{
+	struct http *http = data;
+	uint32_t labels = samples_labels(samples);
+
+	pthread_mutex_lock(&http->lock);
+	samples_add(samples, model->own[OWN_CONNECTIONS], NULL, labels,
+		    http->n_conns);
+	samples_add(samples, model->own[OWN_EVICTED], NULL, labels,
+		    http->evicted);
+	samples_add(samples, model->own[OWN_AUTH_FAILURES], NULL, labels,
+		    http->auth_failures);
+	pthread_mutex_unlock(&http->lock);
+}

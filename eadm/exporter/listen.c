@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sockets to listen on: those of systemd, or by address. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "exporter.h"
+
+#define SYSTEMD_FIRST_FD 3
+#define BACKLOG 128
+
+static int no_room(struct cli *cli, const char *what)
+{
+	return fail(cli, STATUS_USAGE, what, "more than %d sockets",
+		    MAX_LISTENERS);
+}
+
+/* Sockets that systemd opened: LISTEN_FDS of them from 3 on, for LISTEN_PID. */
+static int take_systemd(struct cli *cli, struct listeners *listeners)
+{
+	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+	uint64_t p, n, i;
+	int listening;
+	socklen_t len = sizeof(listening);
+
+	if (!pid || !fds || !parse_u64(pid, &p) || !parse_u64(fds, &n) ||
+	    p != (uint64_t)getpid())
+		return 0;
+	if (n > MAX_LISTENERS)
+		return no_room(cli, "LISTEN_FDS");
+	for (i = 0; i < n; i++) {
+		int fd = SYSTEMD_FIRST_FD + i;
+
+		if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening,
+			       &len) || !listening)
+			return fail(cli, STATUS_FAILED, "LISTEN_FDS",
+				    "descriptor %d does not listen", fd);
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+		listeners->fd[listeners->n++] = fd;
+	}
+	return 0;
+}
+
+static int cannot(struct cli *cli, const char *address)
+{
+	int err = errno;
+
+	return fail(cli, err == EACCES || err == EPERM ? STATUS_PERMISSION :
+							 STATUS_FAILED,
+		    address, "%s", strerror(err));
+}
+
+/* A socket that nobody listens on any more is in the way. */
+static bool is_stale(const struct sockaddr_un *sun)
+{
+	struct stat st;
+	bool stale;
+	int fd;
+
+	if (lstat(sun->sun_path, &st) || !S_ISSOCK(st.st_mode))
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	stale = connect(fd, (const void *)sun, sizeof(*sun)) &&
+		errno == ECONNREFUSED;
+	close(fd);
+	return stale;
+}
+
+static int listen_unix(struct cli *cli, const char *address,
+		       struct listeners *listeners)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	const char *path = address + strlen("unix:");
+	mode_t mask;
+	int fd, ret;
+
+	if (!*path || strlen(path) >= sizeof(sun.sun_path))
+		return fail(cli, STATUS_USAGE, address,
+			    "a path of 1 to %zu bytes",
+			    sizeof(sun.sun_path) - 1);
+	strcpy(sun.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return cannot(cli, address);
+	if (is_stale(&sun))
+		unlink(path);
+	/* For the user and the group of the program. */
+	mask = umask(0117);
+	ret = bind(fd, (void *)&sun, sizeof(sun));
+	umask(mask);
+	if (ret || listen(fd, BACKLOG)) {
+		ret = cannot(cli, address);
+		close(fd);
+		return ret;
+	}
+	listeners->fd[listeners->n++] = fd;
+	return 0;
+}
+
+static int listen_inet(struct cli *cli, const char *address,
+		       const struct addrinfo *info,
+		       struct listeners *listeners)
+{
+	int fd, one = 1, ret;
+
+	fd = socket(info->ai_family,
+		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return cannot(cli, address);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, info->ai_addr, info->ai_addrlen) || listen(fd, BACKLOG)) {
+		ret = cannot(cli, address);
+		close(fd);
+		return ret;
+	}
+	listeners->fd[listeners->n++] = fd;
+	return 0;
+}
+
+/* HOST:PORT, [HOST]:PORT, :PORT; a name may stand for several addresses. */
+static int listen_name(struct cli *cli, const char *address,
+		       struct listeners *listeners)
+{
+	struct addrinfo hints = {
+		.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+		.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+	};
+	const char *colon = strrchr(address, ':');
+	struct addrinfo *list, *info;
+	char host[256];
+	int ret;
+
+	if (!colon || !colon[1])
+		return fail(cli, STATUS_USAGE, address,
+			    "not an address (such as :" EXPORTER_PORT
+			    ", 127.0.0.1:" EXPORTER_PORT " or unix:/run/eadm.sock)");
+	snprintf(host, sizeof(host), "%.*s", (int)(colon - address), address);
+	if (host[0] == '[' && host[strlen(host) - 1] == ']') {
+		host[strlen(host) - 1] = '\0';
+		memmove(host, host + 1, strlen(host));
+	}
+	/* One socket of IPv6 takes IPv4 as well, where there is IPv6. */
+	if (!host[0] && !access("/proc/net/if_inet6", F_OK))
+		hints.ai_family = AF_INET6;
+	ret = getaddrinfo(host[0] ? host : NULL, colon + 1, &hints, &list);
+	if (ret)
+		return fail(cli, STATUS_USAGE, address, "%s",
+			    gai_strerror(ret));
+	ret = 0;
+	for (info = list; info && !ret; info = info->ai_next) {
+		if (listeners->n == MAX_LISTENERS)
+			ret = no_room(cli, address);
+		else
+			ret = listen_inet(cli, address, info, listeners);
+	}
+	freeaddrinfo(list);
+	return ret;
+}
+
+int listen_all(struct cli *cli, const char *addresses,
+	       struct listeners *listeners)
+{
+	char *list, *address, *rest = NULL;
+	int ret;
+
+	ret = take_systemd(cli, listeners);
+	if (ret || (listeners->n && !addresses))
+		return ret;
+	list = strdup(addresses ? addresses : ":" EXPORTER_PORT);
+	if (!list)
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	for (address = strtok_r(list, ",", &rest); address && !ret;
+	     address = strtok_r(NULL, ",", &rest)) {
+		if (listeners->n == MAX_LISTENERS)
+			ret = no_room(cli, address);
+		else if (!strncmp(address, "unix:", 5))
+			ret = listen_unix(cli, address, listeners);
+		else
+			ret = listen_name(cli, address, listeners);
+	}
+	free(list);
+	if (!ret && !listeners->n)
+		ret = fail(cli, STATUS_USAGE, "--listen", "no address");
+	return ret;
+}

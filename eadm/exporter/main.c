@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* eadm-exporter: the program behind "eadm exporter". */
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exporter.h"
+
+#define SWEEP_SECONDS 5
+
+static int run(struct cli *cli);
+
+static const struct command cmd_exporter_run = {
+	.name = "exporter",
+	.options = exporter_options,
+	.run = run,
+};
+
+const struct command *const commands[] = { &cmd_exporter_run, NULL };
+
+struct exporter {
+	struct cli *cli;
+	struct model model;
+	struct scrape_opts scrape;
+	uint64_t max_connections;
+	struct listeners listeners;
+	struct scraper *scraper;
+	struct http *http;
+	struct web_config config;
+};
+
+/* ---- once ------------------------------------------------------------------------------ */
+
+struct once {
+	struct request request;
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	bool is_done, complete;
+	struct text text;
+};
+
+static void on_metrics(struct request *request, const struct text *text,
+		       bool complete)
+{
+	struct once *once = (struct once *)request;
+
+	pthread_mutex_lock(&once->lock);
+	text_put(&once->text, text->data, text->len);
+	once->text.failed |= text->failed;
+	once->complete = complete;
+	once->is_done = true;
+	pthread_cond_signal(&once->done);
+	pthread_mutex_unlock(&once->lock);
+}
+
+static int write_once(struct cli *cli, const struct once *once)
+{
+	const char *path = cli->args.opt[OPT_TEXTFILE];
+	char why[200];
+	int ret;
+
+	if (once->text.failed)
+		return fail(cli, STATUS_FAILED, "metrics", "out of memory");
+	if (path) {
+		ret = textfile_write(path, &once->text, why, sizeof(why));
+		if (ret)
+			return fail(cli, ret == -EACCES || ret == -EPERM ?
+						 STATUS_PERMISSION :
+						 STATUS_FAILED,
+				    path, "%s", why);
+	} else if (fwrite(once->text.data, 1, once->text.len, stdout) !=
+			   once->text.len || fflush(stdout)) {
+		return fail(cli, STATUS_FAILED, "standard output", "%s",
+			    strerror(errno));
+	}
+	return once->complete ? STATUS_OK : STATUS_PARTIAL;
+}
+
+static int run_once(struct exporter *x)
+{
+	struct once once = {
+		.request = { .format = FORMAT_TEXT, .done = on_metrics },
+	};
+	int status;
+
+	if (scraper_start(x->scraper))
+		return fail(x->cli, STATUS_FAILED, "start", "%s",
+			    strerror(ENOMEM));
+	pthread_mutex_init(&once.lock, NULL);
+	pthread_cond_init(&once.done, NULL);
+	/* Nobody waits: each device has all the time it may take. */
+	once.request.deadline = UINT64_MAX / 2;
+	if (!scraper_ask(x->scraper, &once.request))
+		return STATUS_FAILED;
+	pthread_mutex_lock(&once.lock);
+	while (!once.is_done)
+		pthread_cond_wait(&once.done, &once.lock);
+	pthread_mutex_unlock(&once.lock);
+	scraper_stop(x->scraper);
+	status = write_once(x->cli, &once);
+	text_release(&once.text);
+	return status;
+}
+
+/* ---- serving ---------------------------------------------------------------------------- */
+
+static int read_config(struct exporter *x, struct web_config *config)
+{
+	const char *path = x->cli->args.opt[OPT_WEB_CONFIG];
+	char why[300];
+	int ret;
+
+	*config = (struct web_config){ 0 };
+	if (!path)
+		return 0;
+	ret = web_config_read(path, config, why, sizeof(why));
+	if (!ret)
+		return 0;
+	return fail(x->cli, ret == -EACCES || ret == -EPERM ?
+				    STATUS_PERMISSION : STATUS_FAILED,
+		    path, "%s", why);
+}
+
+static int start_http(struct exporter *x)
+{
+	char why[300];
+
+	if (!http_start(x->http, &x->config, why, sizeof(why)))
+		return 0;
+	return fail(x->cli, STATUS_FAILED, x->config.cert ?
+		    x->cli->args.opt[OPT_WEB_CONFIG] : "start", "%s", why);
+}
+
+/* A new configuration that cannot be used leaves the old one at work. */
+static int reload(struct exporter *x)
+{
+	struct web_config config, old;
+	int status;
+
+	if (read_config(x, &config))
+		return 0;
+	http_stop(x->http);
+	old = x->config;
+	x->config = config;
+	status = start_http(x);
+	if (status) {
+		web_config_free(&x->config);
+		x->config = old;
+		return start_http(x);
+	}
+	web_config_free(&old);
+	note(x->cli, "the web configuration was read anew");
+	return 0;
+}
+
+static int serve(struct exporter *x, const sigset_t *signals)
+{
+	struct timespec sweep = { .tv_sec = SWEEP_SECONDS };
+	int signum, status;
+
+	for (;;) {
+		signum = sigtimedwait(signals, NULL, &sweep);
+		if (signum == SIGHUP) {
+			status = reload(x);
+			if (status)
+				return status;
+		} else if (signum > 0) {
+			return STATUS_OK;
+		}
+		http_sweep(x->http);
+	}
+}
+
+static int enter_sandbox(struct cli *cli)
+{
+	char why[200];
+
+	if (cli->args.opt[OPT_NO_SECCOMP] || !sandbox_enter(why, sizeof(why)))
+		return 0;
+	return fail(cli, STATUS_FAILED, "sandbox", "%s (--no-seccomp goes without)",
+		    why);
+}
+
+static int run_server(struct exporter *x)
+{
+	sigset_t signals;
+	int status;
+
+	status = read_config(x, &x->config);
+	if (!status)
+		status = listen_all(x->cli, x->cli->args.opt[OPT_LISTEN],
+				    &x->listeners);
+	if (status)
+		return status;
+	/* Before any thread, so that all of them leave them alone. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	x->http = http_new(&(struct http_opts){
+		.listeners = x->listeners,
+		.max_connections = x->max_connections,
+	});
+	if (x->http) {
+		x->scrape.server = http_samples;
+		x->scrape.server_data = x->http;
+		x->scraper = scraper_new(&x->model, &x->scrape);
+	}
+	if (!x->http || !x->scraper)
+		return fail(x->cli, STATUS_FAILED, "start", "out of memory");
+	http_use(x->http, x->scraper);
+	status = enter_sandbox(x->cli);
+	if (!status && scraper_start(x->scraper))
+		status = fail(x->cli, STATUS_FAILED, "start", "%s",
+			      strerror(ENOMEM));
+	if (!status)
+		status = start_http(x);
+	if (status)
+		return status;
+	note(x->cli, "serving on %u socket%s", x->listeners.n,
+	     x->listeners.n == 1 ? "" : "s");
+	status = serve(x, &signals);
+	http_stop(x->http);
+	scraper_stop(x->scraper);
+	return status;
+}
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static int check_objects(struct cli *cli)
+{
+	const char *text = cli->args.opt[OPT_OBJECTS];
+	char *list, *name, *rest = NULL;
+	int status = 0;
+
+	if (!text)
+		return 0;
+	list = strdup(text);
+	if (!list)
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	for (name = strtok_r(list, ",", &rest); name && !status;
+	     name = strtok_r(NULL, ",", &rest)) {
+		if (!model_offers(name))
+			status = fail(cli, STATUS_USAGE, name,
+				      "no series for each of these (such as qp, cq, mr)");
+	}
+	free(list);
+	return status;
+}
+
+static int take_options(struct exporter *x)
+{
+	uint64_t series = 2000, limit = 1000000000, timeout = 0;
+	struct cli *cli = x->cli;
+
+	x->max_connections = 128;
+	if (!opt_u64(cli, OPT_MAX_SERIES, &series) ||
+	    !opt_u64(cli, OPT_MAX_CONNECTIONS, &x->max_connections) ||
+	    !opt_duration(cli, OPT_DEVICE_TIMEOUT, 1000000000, &limit) ||
+	    !opt_duration(cli, OPT_TIMEOUT, 1000000000, &timeout))
+		return STATUS_USAGE;
+	if (series < 10 || series > 1000000)
+		return fail(cli, STATUS_USAGE, "--max-series",
+			    "from 10 to 1000000");
+	if (!x->max_connections || x->max_connections > 10000)
+		return fail(cli, STATUS_USAGE, "--max-connections",
+			    "from 1 to 10000");
+	if (limit < 1000000 || limit > 60000000000)
+		return fail(cli, STATUS_USAGE, "--device-timeout",
+			    "from 1ms to 60s");
+	if (cli->args.opt[OPT_TIMEOUT] &&
+	    (timeout < 1000000 || timeout / 1000000 > 86400000))
+		return fail(cli, STATUS_USAGE, "--timeout", "from 1ms to 24h");
+	x->scrape = (struct scrape_opts){
+		.from = cli->args.opt[OPT_FROM],
+		.device = cli->args.opt[OPT_DEVICE],
+		.device_limit = limit,
+		.lib_timeout = timeout,
+		.budget = { .series = series },
+	};
+	return check_objects(cli);
+}
+
+static int run(struct cli *cli)
+{
+	struct exporter x = { .cli = cli };
+	bool once = cli->args.opt[OPT_ONCE] || cli->args.opt[OPT_TEXTFILE];
+	char why[600];
+	int status;
+
+	status = take_options(&x);
+	if (status)
+		return status;
+	if (x.scrape.from && !strcmp(x.scrape.from, "-"))
+		return fail(cli, STATUS_USAGE, "--from",
+			    "a file: each device reads it for itself");
+	status = scraper_check(&x.scrape, why, sizeof(why));
+	if (status)
+		return fail(cli, STATUS_FAILED,
+			    x.scrape.from ? x.scrape.from : "open", "%s", why);
+	if (model_make(&x.model, cli->args.opt[OPT_OBJECTS],
+		       cli->args.opt[OPT_PROCESSES] != NULL))
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	if (!once)
+		return run_server(&x);
+	x.scraper = scraper_new(&x.model, &x.scrape);
+	return x.scraper ? run_once(&x) :
+			   fail(cli, STATUS_FAILED, "start", "out of memory");
+}
+
+/*
+ * A thread may still hang in the kernel: the process ends without waiting for
+ * it, and what it uses is freed with the process.
+ */
+int main(int argc, char **argv)
+{
+	struct cli cli = { .verb = "" };
+	int status;
+
+	signal(SIGPIPE, SIG_IGN);
+	/* Memory of threads that come and go belongs into one place. */
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_TRIM_THRESHOLD, 128 * 1024);
+	status = parse_args(&cli, argc, argv);
+	if (!status && (cli.args.opt[OPT_HELP] || cli.args.opt[OPT_VERSION])) {
+		printf("eadm-exporter %s, the program behind 'eadm exporter' ('eadm help exporter')\n",
+		       EADM_VERSION);
+		return fflush(stdout) ? STATUS_FAILED : STATUS_OK;
+	}
+	if (!status && !cli.cmd)
+		status = fail(&cli, STATUS_USAGE, "command",
+			      "run it as 'eadm exporter'");
+	if (!status)
+		status = run(&cli);
+	fflush(NULL);
+	_exit(status);
+}

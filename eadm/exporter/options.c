@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line of "eadm exporter", for eadm and for the program it runs. */
+#include "exporter.h"
+
+const struct option_def exporter_options[] = {
+	{ OPT_LISTEN, 'l', "listen", "ADDRS", WORDS_ANY,
+	  "addresses, separated by commas: [HOST]:PORT or unix:PATH (default: :" EXPORTER_PORT ")" },
+	{ OPT_WEB_CONFIG, 0, "web-config", "FILE", WORDS_FILE,
+	  "TLS, users and headers, in the format of the Prometheus exporter-toolkit" },
+	{ OPT_ONCE, 0, "once", NULL, WORDS_NONE,
+	  "print the metrics once and end" },
+	{ OPT_TEXTFILE, 0, "textfile", "FILE", WORDS_FILE,
+	  "write them once to FILE, in one step, for node_exporter's textfile collector" },
+	{ OPT_OBJECTS, 0, "objects", "NAMES", WORDS_ANY,
+	  "also series for each of these objects: qp, cq, mr and so on" },
+	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,
+	  "also what processes own, added up by command name" },
+	{ OPT_MAX_SERIES, 0, "max-series", "N", WORDS_ANY,
+	  "of these at most N series a device and kind (default: 2000)" },
+	{ OPT_MAX_CONNECTIONS, 0, "max-connections", "N", WORDS_ANY,
+	  "serve so many clients at once (default: 128)" },
+	{ OPT_DEVICE_TIMEOUT, 0, "device-timeout", "TIME", WORDS_ANY,
+	  "wait at most so long for a device in a scrape (default: 1s)" },
+	{ OPT_NO_SECCOMP, 0, "no-seccomp", NULL, WORDS_NONE,
+	  "do not restrict the program's own system calls" },
+	{ 0 },
+};
+
+const char exporter_help[] = "serve metrics to Prometheus";
+
+const char exporter_more[] =
+	"Serves /metrics (Prometheus text, or OpenMetrics for who asks for it),\n"
+	"/healthz and a page at /. Devices are read when somebody asks, never else,\n"
+	"and nothing of theirs is changed. Sockets of systemd are taken instead of\n"
+	"--listen where there are some. SIGHUP reads the web configuration anew.\n"
+	"With --from a scrape shows the capture's next moment.";
+
+const char exporter_examples[] =
+	"  eadm exporter\n"
+	"  eadm exporter --listen 127.0.0.1:" EXPORTER_PORT ",unix:/run/eadm.sock\n"
+	"  eadm exporter --web-config web.yml\n"
+	"  eadm exporter --textfile /var/lib/prometheus/node-exporter/eadm.prom\n"
+	"  eadm --from now.pcapng exporter --once\n";

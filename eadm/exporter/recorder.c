@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the flight recorder tells, added up from scrape to scrape: each dump
+ * shows the last few thousand commands, each command counts once, when it has
+ * ended.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter.h"
+
+static const uint64_t bounds[LATENCY_BUCKETS] = {
+	10000, 25000, 50000, 100000, 250000, 500000, 1000000, 10000000,
+	100000000, 1000000000, 5000000000, 15000000000,
+};
+
+void recorder_fields_find(const struct eadm_object *object,
+			  struct recorder_fields *fields)
+{
+	fields->seq = eadm_object_find_field(object, "seq");
+	fields->op = eadm_object_find_field(object, "op");
+	fields->state = eadm_object_find_field(object, "state");
+	fields->latency = eadm_object_find_field(object, "latency");
+}
+
+void recorder_reset(struct recorder *recorder)
+{
+	free(recorder->pending);
+	free(recorder->outcomes);
+	*recorder = (struct recorder){ 0 };
+}
+
+static bool was_pending(struct recorder *recorder, uint64_t seq, bool ended)
+{
+	size_t i;
+
+	for (i = 0; i < recorder->n_pending; i++) {
+		if (recorder->pending[i] != seq)
+			continue;
+		if (ended)
+			recorder->pending[i] =
+				recorder->pending[--recorder->n_pending];
+		return true;
+	}
+	return false;
+}
+
+static bool add_pending(struct recorder *recorder, uint64_t seq)
+{
+	uint64_t *pending;
+	size_t max;
+
+	if (recorder->n_pending == recorder->max_pending) {
+		max = recorder->max_pending ? 2 * recorder->max_pending : 16;
+		pending = realloc(recorder->pending, max * sizeof(*pending));
+		if (!pending)
+			return false;
+		recorder->pending = pending;
+		recorder->max_pending = max;
+	}
+	recorder->pending[recorder->n_pending++] = seq;
+	return true;
+}
+
+static bool count_outcome(struct recorder *recorder, uint64_t op,
+			  uint64_t state)
+{
+	struct outcome *outcomes;
+	size_t i;
+
+	for (i = 0; i < recorder->n_outcomes; i++) {
+		if (recorder->outcomes[i].op == op &&
+		    recorder->outcomes[i].state == state) {
+			recorder->outcomes[i].count++;
+			return true;
+		}
+	}
+	outcomes = realloc(recorder->outcomes, (i + 1) * sizeof(*outcomes));
+	if (!outcomes)
+		return false;
+	outcomes[i] = (struct outcome){ op, state, 1 };
+	recorder->outcomes = outcomes;
+	recorder->n_outcomes++;
+	return true;
+}
+
+/* Count a record unless it was; false: memory ran out. */
+bool recorder_take(struct recorder *recorder,
+		   const struct recorder_fields *fields,
+		   const struct eadm_record *record)
+{
+	uint64_t seq, op = 0, state, latency;
+	const char *name;
+	bool ended;
+	size_t i;
+
+	if (eadm_record_u64(record, fields->seq, &seq) ||
+	    eadm_record_u64(record, fields->state, &state))
+		return true;
+	name = eadm_field_value_name(fields->state, state);
+	ended = !name || strcmp(name, "pending") != 0;
+	if (recorder->begun && seq < recorder->next) {
+		if (!was_pending(recorder, seq, ended) || !ended)
+			return true;
+	} else {
+		/* At first, what is missing was there before this program. */
+		if (recorder->primed)
+			recorder->lost += seq - recorder->next;
+		recorder->begun = true;
+		recorder->next = seq + 1;
+		if (!ended)
+			return add_pending(recorder, seq);
+	}
+	eadm_record_u64(record, fields->op, &op);
+	/* Only an answer has a latency; the rest was given up at some time. */
+	if (!eadm_record_u64(record, fields->latency, &latency)) {
+		for (i = 0; i < LATENCY_BUCKETS && latency > bounds[i]; i++)
+			;
+		recorder->bucket[i]++;
+		recorder->sum += latency;
+	}
+	return count_outcome(recorder, op, state);
+}
+
+static void latency_samples(const struct recorder *recorder,
+			    unsigned int family, const char *device,
+			    struct samples *samples)
+{
+	uint32_t labels;
+	uint64_t n = 0;
+	char le[40];
+	int i;
+
+	for (i = 0; i <= LATENCY_BUCKETS; i++) {
+		n += recorder->bucket[i];
+		if (i < LATENCY_BUCKETS)
+			snprintf(le, sizeof(le), "%.12g%s", bounds[i] / 1e9,
+				 bounds[i] % 1000000000 ? "" : ".0");
+		else
+			strcpy(le, "+Inf");
+		labels = samples_labels(samples);
+		samples_label(samples, "device", device);
+		samples_label(samples, "le", le);
+		samples_add(samples, family, "_bucket", labels, n);
+	}
+	labels = samples_labels(samples);
+	samples_label(samples, "device", device);
+	samples_add(samples, family, "_sum", labels, recorder->sum);
+	samples_add(samples, family, "_count", labels, n);
+}
+
+void recorder_samples(const struct recorder *recorder,
+		      const struct model *model,
+		      const struct recorder_fields *fields,
+		      const char *device, struct samples *samples)
+{
+	uint32_t labels;
+	char text[64];
+	size_t i;
+
+	latency_samples(recorder, model->own[OWN_LATENCY], device, samples);
+	labels = samples_labels(samples);
+	samples_label(samples, "device", device);
+	samples_add(samples, model->own[OWN_LOST], NULL, labels,
+		    recorder->lost);
+	for (i = 0; i < recorder->n_outcomes; i++) {
+		const struct outcome *outcome = &recorder->outcomes[i];
+
+		labels = samples_labels(samples);
+		samples_label(samples, "device", device);
+		eadm_field_text(fields->op, outcome->op, text, sizeof(text));
+		samples_label(samples, "op", text);
+		eadm_field_text(fields->state, outcome->state, text,
+				sizeof(text));
+		samples_label(samples, "state", text);
+		samples_add(samples, model->own[OWN_RECORDS], NULL, labels,
+			    outcome->count);
+	}
+}

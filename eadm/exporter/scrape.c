@@ -1,0 +1,645 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A scrape: one thread for each device reads it, so that a device that hangs
+ * costs its own metrics only. The thread here hands out the work, waits no
+ * longer than it may, and answers. A device still hanging at the next scrape
+ * is not waited for again.
+ *
+ * Lock: scraper.lock guards everything below but what is marked as the
+ * worker's own.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exporter.h"
+
+#define MAX_WORKERS 256
+#define STACK_SIZE (256 * 1024)
+/* The answer has to travel, too. */
+#define DEADLINE_PERCENT 90
+
+struct worker {
+	struct scraper *scraper;
+	struct worker *next;
+	char *device;			/* NULL: lists the devices */
+	pthread_t thread;
+	unsigned int asked, done;	/* numbers of scrapes */
+	bool leave;			/* the device is gone */
+	bool left;			/* the thread has ended */
+	struct section sections[MAX_COLLECTORS];
+	unsigned int fresh[MAX_COLLECTORS];	/* scrape they are of */
+	/* The worker's own: */
+	struct eadm_ctx *ctx;
+	struct section work;
+	struct memory memory;
+	unsigned int moment;
+};
+
+struct scraper {
+	const struct model *model;
+	struct scrape_opts opts;
+	pthread_mutex_t lock;
+	pthread_cond_t work;		/* for workers */
+	pthread_cond_t news;		/* for the thread here */
+	pthread_t thread;
+	bool started, stop;
+	unsigned int scrape;		/* number of the running or last one */
+	struct worker *lister, *workers;
+	unsigned int n_workers;
+	char (*names)[64];		/* devices found last */
+	unsigned int n_names;
+	int list_error;
+	struct request *waiting;
+	struct text text[FORMATS];
+};
+
+/* ---- workers --------------------------------------------------------------------- */
+
+static int open_source_of(const struct scrape_opts *opts, struct eadm_ctx *ctx)
+{
+	if (opts->lib_timeout)
+		eadm_set_timeout(ctx, opts->lib_timeout / 1000000);
+	return opts->from ? eadm_open_file(ctx, opts->from) :
+			    eadm_open_live(ctx);
+}
+
+/* Whether the source can be read at all; for errors at the start. */
+int scraper_check(const struct scrape_opts *opts, char *why, size_t size)
+{
+	struct eadm_ctx *ctx = eadm_new();
+	int ret;
+
+	if (!ctx) {
+		snprintf(why, size, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	ret = open_source_of(opts, ctx);
+	if (ret)
+		snprintf(why, size, "%s", eadm_errmsg(ctx));
+	eadm_free(ctx);
+	return ret;
+}
+
+static int open_worker(struct worker *w)
+{
+	int ret;
+
+	if (w->ctx)
+		return 0;
+	w->ctx = eadm_new();
+	if (!w->ctx)
+		return -ENOMEM;
+	ret = open_source_of(&w->scraper->opts, w->ctx);
+	if (ret) {
+		eadm_free(w->ctx);
+		w->ctx = NULL;
+	}
+	return ret;
+}
+
+/* A capture shows one moment at each scrape, at last the last one for ever. */
+static void go_to_moment(struct worker *w, unsigned int scrape)
+{
+	while (!eadm_is_live(w->ctx) && w->moment + 1 < scrape &&
+	       eadm_moment_next(w->ctx) > 0)
+		w->moment++;
+}
+
+struct names {
+	char (*name)[64];
+	unsigned int n;
+	bool failed;
+};
+
+static void add_name(struct names *names, const char *name, const char *only)
+{
+	char (*more)[64];
+	unsigned int i;
+
+	if (!name || !*name || (only && strcmp(name, only) != 0) ||
+	    names->n == MAX_WORKERS)
+		return;
+	for (i = 0; i < names->n; i++) {
+		if (!strcmp(names->name[i], name))
+			return;
+	}
+	more = realloc(names->name, (names->n + 1) * sizeof(*more));
+	if (!more) {
+		names->failed = true;
+		return;
+	}
+	names->name = more;
+	snprintf(more[names->n++], sizeof(*more), "%s", name);
+}
+
+/* Those that cannot be read are devices, too. */
+static int read_names(struct worker *w, struct names *names)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const struct eadm_field *field =
+		eadm_object_find_field(object, "dev-name");
+	struct eadm_note note = { .size = sizeof(note) };
+	const char *only = w->scraper->opts.device;
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	unsigned int i;
+	int ret;
+
+	ret = eadm_dump_open(w->ctx, object, NULL, &dump);
+	if (ret)
+		return ret;
+	while ((ret = eadm_dump_next(dump, &record)) > 0)
+		add_name(names, eadm_record_string(record, field), only);
+	for (i = 0; eadm_dump_note(dump, i, &note) > 0; i++) {
+		if (note.error)
+			add_name(names, note.device, only);
+	}
+	eadm_dump_close(dump);
+	if (names->n)
+		ret = 0;
+	return names->failed ? -ENOMEM : ret;
+}
+
+static void list_devices(struct worker *w)
+{
+	struct scraper *s = w->scraper;
+	struct names names = { 0 };
+	int ret = w->ctx ? read_names(w, &names) : -EIO;
+
+	/* A machine without devices or without RDMA is no error. */
+	if (ret == -ENODEV || ret == -EOPNOTSUPP)
+		ret = 0;
+	pthread_mutex_lock(&s->lock);
+	s->list_error = ret;
+	if (!ret) {
+		free(s->names);
+		s->names = names.name;
+		s->n_names = names.n;
+		names.name = NULL;
+	}
+	pthread_mutex_unlock(&s->lock);
+	free(names.name);
+}
+
+static void publish(struct worker *w, unsigned int collector,
+		    unsigned int scrape)
+{
+	struct section spare;
+
+	pthread_mutex_lock(&w->scraper->lock);
+	spare = w->sections[collector];
+	w->sections[collector] = w->work;
+	w->work = spare;
+	w->fresh[collector] = scrape;
+	pthread_mutex_unlock(&w->scraper->lock);
+}
+
+static void do_scrape(struct worker *w, unsigned int scrape)
+{
+	const struct model *model = w->scraper->model;
+	unsigned int i;
+
+	if (!open_worker(w))
+		go_to_moment(w, scrape);
+	if (!w->device)
+		list_devices(w);
+	if (!w->device || !w->ctx)
+		return;
+	for (i = 0; i < model->n_collectors; i++) {
+		collect(w->ctx, model, i, w->device, &w->scraper->opts.budget,
+			&w->memory, &w->work);
+		publish(w, i, scrape);
+	}
+}
+
+static void *worker_main(void *data)
+{
+	struct worker *w = data;
+	struct scraper *s = w->scraper;
+	unsigned int scrape;
+
+	pthread_mutex_lock(&s->lock);
+	while (!w->leave) {
+		if (w->asked == w->done) {
+			pthread_cond_wait(&s->work, &s->lock);
+			continue;
+		}
+		scrape = w->asked;
+		pthread_mutex_unlock(&s->lock);
+		do_scrape(w, scrape);
+		pthread_mutex_lock(&s->lock);
+		w->done = scrape;
+		pthread_cond_signal(&s->news);
+	}
+	w->left = true;
+	pthread_cond_signal(&s->news);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static void worker_free(struct worker *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAX_COLLECTORS; i++)
+		samples_release(&w->sections[i].samples);
+	samples_release(&w->work.samples);
+	memory_reset(&w->memory);
+	eadm_free(w->ctx);
+	free(w->device);
+	free(w);
+}
+
+static int thread_start(pthread_t *thread, void *(*fn)(void *), void *data)
+{
+	pthread_attr_t attr;
+	int ret;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	ret = pthread_create(thread, &attr, fn, data);
+	pthread_attr_destroy(&attr);
+	return -ret;
+}
+
+static struct worker *worker_new(struct scraper *s, const char *device)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->scraper = s;
+	w->device = device ? strdup(device) : NULL;
+	if ((device && !w->device) ||
+	    thread_start(&w->thread, worker_main, w)) {
+		free(w->device);
+		free(w);
+		return NULL;
+	}
+	return w;
+}
+
+/* ---- which workers there are; with the lock ---------------------------------------- */
+
+static bool is_listed(const struct scraper *s, const char *device)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_names; i++) {
+		if (!strcmp(s->names[i], device))
+			return true;
+	}
+	return false;
+}
+
+static void add_workers(struct scraper *s)
+{
+	struct worker *w, **end;
+	unsigned int i;
+
+	for (i = 0; i < s->n_names; i++) {
+		for (end = &s->workers; *end; end = &(*end)->next) {
+			if (!(*end)->leave &&
+			    !strcmp((*end)->device, s->names[i]))
+				break;
+		}
+		if (*end || s->n_workers == MAX_WORKERS)
+			continue;
+		w = worker_new(s, s->names[i]);
+		if (!w)
+			continue;
+		*end = w;
+		s->n_workers++;
+	}
+}
+
+/* Workers of devices that are gone; one that hangs is joined another time. */
+static void drop_workers(struct scraper *s)
+{
+	struct worker **at = &s->workers, *w;
+
+	while ((w = *at)) {
+		if (!is_listed(s, w->device))
+			w->leave = true;
+		if (!w->left) {
+			at = &w->next;
+			continue;
+		}
+		pthread_join(w->thread, NULL);
+		*at = w->next;
+		worker_free(w);
+		s->n_workers--;
+	}
+}
+
+/* ---- answers; with the lock ----------------------------------------------------------- */
+
+static void put_self(const struct model *model, struct samples *samples,
+		     enum own_family family, uint64_t value)
+{
+	samples_add(samples, model->own[family], NULL, samples_labels(samples),
+		    value);
+}
+
+static void put_process(const struct model *model, struct samples *samples)
+{
+	static uint64_t start;
+	unsigned long pages;
+	struct rusage use;
+	struct timespec now;
+	FILE *file;
+
+	if (!start) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		start = now.tv_sec * 1000000000ULL + now.tv_nsec;
+	}
+	if (!getrusage(RUSAGE_SELF, &use))
+		put_self(model, samples, OWN_CPU,
+			 (use.ru_utime.tv_sec + use.ru_stime.tv_sec) *
+					 1000000000ULL +
+				 (use.ru_utime.tv_usec + use.ru_stime.tv_usec) *
+					 1000ULL);
+	file = fopen("/proc/self/statm", "re");
+	if (file) {
+		if (fscanf(file, "%*u %lu", &pages) == 1)
+			put_self(model, samples, OWN_MEMORY,
+				 pages * sysconf(_SC_PAGESIZE));
+		fclose(file);
+	}
+	put_self(model, samples, OWN_START, start);
+}
+
+static void put_health(const struct scraper *s, const struct worker *w,
+		       struct samples *samples)
+{
+	const struct model *model = s->model;
+	unsigned int i;
+	uint32_t labels;
+
+	for (i = 0; i < model->n_collectors; i++) {
+		const struct section *section = &w->sections[i];
+		bool fresh = w->fresh[i] == s->scrape;
+		char name[64];
+
+		if (fresh && !section->supported)
+			continue;
+		snprintf(name, sizeof(name), "%s%s",
+			 model->collectors[i].sums ? "process_" : "",
+			 model->collectors[i].name);
+		labels = samples_labels(samples);
+		samples_label(samples, "device", w->device);
+		samples_label(samples, "collector", name);
+		samples_add(samples, model->own[OWN_SUCCESS], NULL, labels,
+			    fresh && !section->error);
+		if (!fresh)
+			continue;
+		samples_add(samples, model->own[OWN_DURATION], NULL, labels,
+			    section->duration);
+		samples_add(samples, model->own[OWN_TRUNCATED], NULL, labels,
+			    section->truncated);
+	}
+}
+
+/* What this program knows itself. */
+static void put_own(const struct scraper *s, uint64_t begin,
+		    struct samples *samples)
+{
+	const struct model *model = s->model;
+	const struct worker *w;
+	uint32_t labels = samples_labels(samples);
+
+	samples_label(samples, "version", EADM_VERSION);
+	samples_label(samples, "libeadm", eadm_version());
+	samples_add(samples, model->own[OWN_BUILD], NULL, labels, 1);
+	put_self(model, samples, OWN_DEVICES, s->n_names);
+	for (w = s->workers; w; w = w->next) {
+		if (!w->leave)
+			put_health(s, w, samples);
+	}
+	labels = samples_labels(samples);
+	samples_label(samples, "device", "");
+	samples_label(samples, "collector", "list");
+	samples_add(samples, model->own[OWN_SUCCESS], NULL, labels,
+		    s->lister->done == s->scrape && !s->list_error);
+	if (s->opts.server)
+		s->opts.server(s->opts.server_data, model, samples);
+	put_process(model, samples);
+	put_self(model, samples, OWN_SCRAPE, monotonic_ns() - begin);
+	samples_sort(samples);
+}
+
+/* False: something is missing from the text. */
+static bool make_text(struct scraper *s, uint64_t begin, enum format format)
+{
+	struct text *text = &s->text[format];
+	const struct samples **parts;
+	struct samples own = { 0 };
+	bool complete = s->lister->done == s->scrape && !s->list_error;
+	struct worker *w;
+	unsigned int i;
+	size_t n = 0;
+
+	text->len = 0;
+	text->failed = false;
+	put_own(s, begin, &own);
+	parts = calloc(s->n_workers * s->model->n_collectors + 1,
+		       sizeof(*parts));
+	if (!parts || own.failed) {
+		text->failed = true;
+		goto out;
+	}
+	parts[n++] = &own;
+	for (w = s->workers; w; w = w->next) {
+		for (i = 0; !w->leave && i < s->model->n_collectors; i++) {
+			if (w->fresh[i] == s->scrape)
+				parts[n++] = &w->sections[i].samples;
+			if (w->fresh[i] != s->scrape || w->sections[i].error)
+				complete = false;
+		}
+	}
+	render(s->model, parts, n, format, text);
+out:
+	free(parts);
+	samples_release(&own);
+	return complete && !text->failed;
+}
+
+/* Answer those whose time is over, or all. */
+static void answer(struct scraper *s, struct request **batch, uint64_t begin,
+		   bool all)
+{
+	bool made[FORMATS] = { false }, complete[FORMATS] = { false };
+	struct request **at = batch, *request;
+	uint64_t now = monotonic_ns();
+
+	while ((request = *at)) {
+		enum format format = request->format;
+
+		if (!all && request->deadline > now) {
+			at = &request->next;
+			continue;
+		}
+		if (!made[format])
+			complete[format] = make_text(s, begin, format);
+		made[format] = true;
+		*at = request->next;
+		request->done(request, &s->text[format], complete[format]);
+	}
+}
+
+/* ---- a scrape; with the lock, which waiting gives up ------------------------------------- */
+
+static void wait_until(struct scraper *s, uint64_t when)
+{
+	struct timespec ts = { when / 1000000000, when % 1000000000 };
+
+	pthread_cond_timedwait(&s->news, &s->lock, &ts);
+}
+
+static uint64_t earliest(const struct request *batch, uint64_t limit)
+{
+	for (; batch; batch = batch->next) {
+		if (batch->deadline < limit)
+			limit = batch->deadline;
+	}
+	return limit;
+}
+
+static bool all_done(const struct scraper *s)
+{
+	const struct worker *w;
+
+	for (w = s->workers; w; w = w->next) {
+		if (w->asked == s->scrape && w->done != s->scrape)
+			return false;
+	}
+	return true;
+}
+
+static void ask(struct scraper *s, struct worker *w)
+{
+	/* One that hangs since an earlier scrape is left alone. */
+	if (w->asked == w->done && !w->leave)
+		w->asked = s->scrape;
+}
+
+static void scrape(struct scraper *s, struct request **batch)
+{
+	uint64_t begin = monotonic_ns(), limit;
+	struct worker *w;
+
+	s->scrape++;
+	ask(s, s->lister);
+	pthread_cond_broadcast(&s->work);
+	/* Without news of the list the devices known so far will do. */
+	limit = begin + s->opts.device_limit;
+	while (s->lister->asked == s->scrape &&
+	       s->lister->done != s->scrape && *batch &&
+	       monotonic_ns() < limit) {
+		wait_until(s, earliest(*batch, limit));
+		answer(s, batch, begin, false);
+	}
+	drop_workers(s);
+	add_workers(s);
+	for (w = s->workers; w; w = w->next)
+		ask(s, w);
+	pthread_cond_broadcast(&s->work);
+	limit = monotonic_ns() + s->opts.device_limit;
+	while (*batch && !all_done(s) && monotonic_ns() < limit) {
+		wait_until(s, earliest(*batch, limit));
+		answer(s, batch, begin, false);
+	}
+	answer(s, batch, begin, true);
+}
+
+static void *scraper_main(void *data)
+{
+	struct scraper *s = data;
+	struct request *batch;
+
+	pthread_mutex_lock(&s->lock);
+	for (;;) {
+		while (!s->waiting && !s->stop)
+			pthread_cond_wait(&s->news, &s->lock);
+		if (!s->waiting)
+			break;
+		/* Who asks from now on gets the next one. */
+		batch = s->waiting;
+		s->waiting = NULL;
+		scrape(s, &batch);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+struct scraper *scraper_new(const struct model *model,
+			    const struct scrape_opts *opts)
+{
+	struct scraper *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	if (!s)
+		return NULL;
+	s->model = model;
+	s->opts = *opts;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->work, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->news, &attr);
+	pthread_condattr_destroy(&attr);
+	return s;
+}
+
+int scraper_start(struct scraper *s)
+{
+	s->lister = worker_new(s, NULL);
+	if (!s->lister || thread_start(&s->thread, scraper_main, s))
+		return -ENOMEM;
+	s->started = true;
+	return 0;
+}
+
+/*
+ * Ask for metrics. The answer comes from another thread, in time; false: none
+ * will, for the scraper is being stopped.
+ */
+bool scraper_ask(struct scraper *s, struct request *request)
+{
+	uint64_t now = monotonic_ns();
+	bool ok;
+
+	if (request->deadline > now)
+		request->deadline = now + (request->deadline - now) / 100 *
+						  DEADLINE_PERCENT;
+	pthread_mutex_lock(&s->lock);
+	ok = !s->stop;
+	if (ok) {
+		request->next = s->waiting;
+		s->waiting = request;
+		pthread_cond_signal(&s->news);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ok;
+}
+
+/*
+ * Answers who is waiting and takes nobody else. Threads that read may hang for
+ * long: they are left to the end of the process, and so is their memory.
+ */
+void scraper_stop(struct scraper *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_signal(&s->news);
+	pthread_mutex_unlock(&s->lock);
+	if (s->started)
+		pthread_join(s->thread, NULL);
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The web configuration file of the Prometheus exporter-toolkit. What this
+ * program cannot do is refused: a server that is less strict than its
+ * configuration says would be worse than none.
+ */
+#include <errno.h>
+#include <libgen.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "exporter.h"
+
+#define MAX_FILE (1024 * 1024)
+
+struct reader {
+	yaml_document_t doc;
+	struct web_config *config;
+	const char *path;
+	char *why;
+	size_t size;
+	int min, max;			/* indexes into versions */
+};
+
+static const struct {
+	const char *name, *priority;
+} versions[] = {
+	{ "TLS10", "-VERS-TLS1.0" }, { "TLS11", "-VERS-TLS1.1" },
+	{ "TLS12", "-VERS-TLS1.2" }, { "TLS13", "-VERS-TLS1.3" },
+};
+
+static int bad(struct reader *r, const yaml_node_t *node, const char *fmt, ...)
+	PRINTF(3, 4);
+
+static int bad(struct reader *r, const yaml_node_t *node, const char *fmt, ...)
+{
+	int n = 0;
+	va_list ap;
+
+	if (node)
+		n = snprintf(r->why, r->size, "line %zu: ",
+			     node->start_mark.line + 1);
+	va_start(ap, fmt);
+	vsnprintf(r->why + n, r->size - n, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+static const char *scalar(struct reader *r, const yaml_node_t *node)
+{
+	if (node->type == YAML_SCALAR_NODE)
+		return (const char *)node->data.scalar.value;
+	bad(r, node, "a text or number was expected");
+	return NULL;
+}
+
+static bool is_null(const yaml_node_t *node)
+{
+	return node->type == YAML_SCALAR_NODE && !node->data.scalar.length;
+}
+
+/* ---- values ------------------------------------------------------------------ */
+
+/* A file; a relative name is in the folder of the configuration. */
+static int read_pem(struct reader *r, const yaml_node_t *node, char **pem)
+{
+	const char *name = scalar(r, node);
+	char *copy, *path = NULL, *data;
+	size_t n;
+	FILE *file;
+	int ret = 0;
+
+	if (!name)
+		return -EINVAL;
+	copy = strdup(r->path);
+	if (!copy || asprintf(&path, "%s%s%s",
+			      name[0] == '/' ? "" : dirname(copy),
+			      name[0] == '/' ? "" : "/", name) < 0) {
+		free(copy);
+		return bad(r, NULL, "out of memory");
+	}
+	free(copy);
+	file = fopen(path, "re");
+	data = malloc(MAX_FILE + 1);
+	if (!file || !data) {
+		ret = bad(r, node, "%s: %s", path, strerror(errno));
+	} else {
+		n = fread(data, 1, MAX_FILE, file);
+		data[n] = '\0';
+		if (ferror(file) || !n || n == MAX_FILE)
+			ret = bad(r, node, "%s: not a PEM file", path);
+	}
+	if (file)
+		fclose(file);
+	free(path);
+	free(*pem);
+	*pem = ret ? NULL : realloc(data, strlen(data) + 1);
+	if (ret)
+		free(data);
+	return ret;
+}
+
+static int read_version(struct reader *r, const yaml_node_t *node, int *version)
+{
+	const char *name = scalar(r, node);
+	size_t i;
+
+	for (i = 0; name && i < ARRAY_SIZE(versions); i++) {
+		if (!strcmp(versions[i].name, name)) {
+			*version = i;
+			return 0;
+		}
+	}
+	return name ? bad(r, node, "%s: not a version (TLS10 to TLS13)", name) :
+		      -EINVAL;
+}
+
+static int read_client_auth(struct reader *r, const yaml_node_t *node)
+{
+	static const struct {
+		const char *name;
+		enum client_auth auth;
+	} ways[] = {
+		{ "NoClientCert", CLIENT_ANYBODY },
+		/* A certificate that nobody looks at is the same as none. */
+		{ "RequestClientCert", CLIENT_ANYBODY },
+		{ "VerifyClientCertIfGiven", CLIENT_VERIFY_IF_GIVEN },
+		{ "RequireAndVerifyClientCert", CLIENT_VERIFY },
+	};
+	const char *name = scalar(r, node);
+	size_t i;
+
+	for (i = 0; name && i < ARRAY_SIZE(ways); i++) {
+		if (!strcmp(ways[i].name, name)) {
+			r->config->client_auth = ways[i].auth;
+			return 0;
+		}
+	}
+	return name ? bad(r, node, "client_auth_type %s: not supported",
+			  name) : -EINVAL;
+}
+
+/* ---- mappings ------------------------------------------------------------------ */
+
+typedef int (*take_fn)(struct reader *r, const char *key,
+		       const yaml_node_t *node);
+
+static int mapping(struct reader *r, const yaml_node_t *node, take_fn take)
+{
+	const yaml_node_pair_t *pair;
+	const yaml_node_t *key, *value;
+	const char *name;
+	int ret = 0;
+
+	if (is_null(node))
+		return 0;
+	if (node->type != YAML_MAPPING_NODE)
+		return bad(r, node, "keys with values were expected");
+	for (pair = node->data.mapping.pairs.start;
+	     !ret && pair < node->data.mapping.pairs.top; pair++) {
+		key = yaml_document_get_node(&r->doc, pair->key);
+		value = yaml_document_get_node(&r->doc, pair->value);
+		name = scalar(r, key);
+		ret = name ? take(r, name, value) : -EINVAL;
+	}
+	return ret;
+}
+
+static int unknown(struct reader *r, const char *key, const yaml_node_t *node)
+{
+	return bad(r, node, "%s: not supported", key);
+}
+
+static int take_tls(struct reader *r, const char *key, const yaml_node_t *node)
+{
+	if (!strcmp(key, "cert_file"))
+		return read_pem(r, node, &r->config->cert);
+	if (!strcmp(key, "key_file"))
+		return read_pem(r, node, &r->config->key);
+	if (!strcmp(key, "client_ca_file"))
+		return read_pem(r, node, &r->config->client_ca);
+	if (!strcmp(key, "client_auth_type"))
+		return read_client_auth(r, node);
+	if (!strcmp(key, "min_version"))
+		return read_version(r, node, &r->min);
+	if (!strcmp(key, "max_version"))
+		return read_version(r, node, &r->max);
+	/* The server's order is what GnuTLS goes by anyway. */
+	if (!strcmp(key, "prefer_server_cipher_suites") &&
+	    node->type == YAML_SCALAR_NODE &&
+	    !strcmp((char *)node->data.scalar.value, "true"))
+		return 0;
+	return unknown(r, key, node);
+}
+
+static bool has_control(const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || *text == 127)
+			return true;
+	}
+	return false;
+}
+
+static int take_header(struct reader *r, const char *key,
+		       const yaml_node_t *node)
+{
+	static const char *const known[] = {
+		"Strict-Transport-Security", "X-Content-Type-Options",
+		"X-Frame-Options", "X-XSS-Protection",
+		"Content-Security-Policy",
+	};
+	struct web_config *config = r->config;
+	const char *value = scalar(r, node);
+	struct web_header *headers;
+	size_t i;
+
+	if (!value)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(known) && strcmp(known[i], key) != 0; i++)
+		;
+	if (i == ARRAY_SIZE(known))
+		return bad(r, node, "%s: not a header to be set", key);
+	if (has_control(value))
+		return bad(r, node, "%s: control characters", key);
+	headers = realloc(config->headers,
+			  (config->n_headers + 1) * sizeof(*headers));
+	if (!headers)
+		return bad(r, NULL, "out of memory");
+	config->headers = headers;
+	headers += config->n_headers++;
+	headers->name = strdup(key);
+	headers->value = strdup(value);
+	return headers->name && headers->value ? 0 :
+						 bad(r, NULL, "out of memory");
+}
+
+static int take_http(struct reader *r, const char *key, const yaml_node_t *node)
+{
+	/* HTTP/1.1 is spoken, with or without leave for more. */
+	if (!strcmp(key, "http2"))
+		return scalar(r, node) ? 0 : -EINVAL;
+	if (!strcmp(key, "headers"))
+		return mapping(r, node, take_header);
+	return unknown(r, key, node);
+}
+
+static int take_user(struct reader *r, const char *key, const yaml_node_t *node)
+{
+	struct web_config *config = r->config;
+	const char *hash = scalar(r, node);
+	struct web_user *users;
+
+	if (!hash)
+		return -EINVAL;
+	if (strncmp(hash, "$2", 2) != 0 || strlen(hash) != 60)
+		return bad(r, node, "%s: the password is not hashed by bcrypt",
+			   key);
+	users = realloc(config->users, (config->n_users + 1) * sizeof(*users));
+	if (!users)
+		return bad(r, NULL, "out of memory");
+	config->users = users;
+	users += config->n_users++;
+	users->name = strdup(key);
+	users->hash = strdup(hash);
+	return users->name && users->hash ? 0 : bad(r, NULL, "out of memory");
+}
+
+static int take_top(struct reader *r, const char *key, const yaml_node_t *node)
+{
+	if (!strcmp(key, "tls_server_config"))
+		return mapping(r, node, take_tls);
+	if (!strcmp(key, "http_server_config"))
+		return mapping(r, node, take_http);
+	if (!strcmp(key, "basic_auth_users"))
+		return mapping(r, node, take_user);
+	return unknown(r, key, node);
+}
+
+/* ---- the whole ------------------------------------------------------------------- */
+
+static int check(struct reader *r)
+{
+	struct web_config *config = r->config;
+	size_t i, len;
+
+	if (!config->cert != !config->key)
+		return bad(r, NULL, "cert_file and key_file belong together");
+	if (!config->cert && (config->client_ca || config->client_auth))
+		return bad(r, NULL,
+			   "certificates of clients take a cert_file");
+	if (config->client_auth >= CLIENT_VERIFY_IF_GIVEN && !config->client_ca)
+		return bad(r, NULL,
+			   "to verify clients takes a client_ca_file");
+	if (config->client_ca && config->client_auth < CLIENT_VERIFY_IF_GIVEN)
+		return bad(r, NULL,
+			   "client_ca_file is of no use with this client_auth_type");
+	if (r->min > r->max)
+		return bad(r, NULL, "min_version is above max_version");
+	len = snprintf(config->priority, sizeof(config->priority), "NORMAL");
+	for (i = 0; i < ARRAY_SIZE(versions); i++) {
+		if ((int)i < r->min || (int)i > r->max)
+			len += snprintf(config->priority + len,
+					sizeof(config->priority) - len, ":%s",
+					versions[i].priority);
+	}
+	return 0;
+}
+
+static int read_doc(struct reader *r, yaml_parser_t *parser)
+{
+	const yaml_node_t *root;
+	int ret;
+
+	if (!yaml_parser_load(parser, &r->doc))
+		return bad(r, NULL, "line %zu: %s",
+			   parser->problem_mark.line + 1,
+			   parser->problem ? parser->problem : "not YAML");
+	root = yaml_document_get_root_node(&r->doc);
+	ret = root ? mapping(r, root, take_top) : 0;
+	yaml_document_delete(&r->doc);
+	return ret ? ret : check(r);
+}
+
+int web_config_read(const char *path, struct web_config *config, char *why,
+		    size_t size)
+{
+	struct reader r = {
+		.config = config, .path = path, .why = why, .size = size,
+		.min = 2, .max = 3,	/* as the toolkit has it */
+	};
+	FILE *file = fopen(path, "re");
+	yaml_parser_t parser;
+	int ret;
+
+	*config = (struct web_config){ 0 };
+	if (!file) {
+		ret = -errno;
+		snprintf(why, size, "%s", strerror(-ret));
+		return ret;
+	}
+	if (!yaml_parser_initialize(&parser)) {
+		fclose(file);
+		return bad(&r, NULL, "out of memory");
+	}
+	yaml_parser_set_input_file(&parser, file);
+	ret = read_doc(&r, &parser);
+	yaml_parser_delete(&parser);
+	fclose(file);
+	if (ret)
+		web_config_free(config);
+	return ret;
+}
+
+void web_config_free(struct web_config *config)
+{
+	size_t i;
+
+	for (i = 0; i < config->n_users; i++) {
+		free(config->users[i].name);
+		free(config->users[i].hash);
+	}
+	for (i = 0; i < config->n_headers; i++) {
+		free(config->headers[i].name);
+		free(config->headers[i].value);
+	}
+	free(config->users);
+	free(config->headers);
+	free(config->cert);
+	free(config->key);
+	free(config->client_ca);
+	*config = (struct web_config){ 0 };
+}
