@@ -51,9 +51,10 @@ struct http {
 	size_t log_size;
 };
 
-/* A request for metrics on its way. */
+/* A request on its way; asked once it is one for metrics. */
 struct waiting {
 	struct request request;
+	bool asked;
 	struct http *http;
 	struct MHD_Connection *connection;
 	struct MHD_Response *response;
@@ -327,13 +328,10 @@ static void on_metrics(struct request *request, const struct text *text,
 
 static enum MHD_Result ask_metrics(struct http *http,
 				   struct MHD_Connection *connection,
-				   void **context)
+				   struct waiting *w)
 {
-	struct waiting *w = calloc(1, sizeof(*w));
 	bool closing;
 
-	if (!w)
-		return MHD_NO;
 	w->request.format = choose_format(MHD_lookup_connection_value(
 		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
 	w->request.deadline = monotonic_ns() + timeout_of(connection);
@@ -344,13 +342,11 @@ static enum MHD_Result ask_metrics(struct http *http,
 	closing = http->closing;
 	http->in_flight += !closing;
 	pthread_mutex_unlock(&http->lock);
-	if (closing) {
-		free(w);
+	if (closing)
 		return say_plain(http, connection,
 				 MHD_HTTP_SERVICE_UNAVAILABLE,
 				 "being stopped\n");
-	}
-	*context = w;
+	w->asked = true;
 	MHD_suspend_connection(connection);
 	if (!scraper_ask(http->scraper, &w->request))
 		on_metrics(&w->request, &(struct text){ .failed = true },
@@ -385,7 +381,7 @@ static const char page[] =
 static enum MHD_Result route(struct http *http,
 			     struct MHD_Connection *connection,
 			     const char *url, const char *method,
-			     void **context)
+			     struct waiting *w)
 {
 	if (!has_good_certificate(http, connection))
 		return say_plain(http, connection, MHD_HTTP_FORBIDDEN,
@@ -399,7 +395,7 @@ static enum MHD_Result route(struct http *http,
 				 MHD_HTTP_METHOD_NOT_ALLOWED,
 				 "only to be read\n");
 	if (!strcmp(url, "/metrics"))
-		return ask_metrics(http, connection, context);
+		return ask_metrics(http, connection, w);
 	if (!strcmp(url, "/healthz"))
 		return say_plain(http, connection, MHD_HTTP_OK, "ok\n");
 	if (!strcmp(url, "/"))
@@ -420,11 +416,20 @@ static enum MHD_Result on_request(void *data,
 
 	(void)version;
 	(void)upload;
-	(void)upload_size;
-	if (w)
+	/* Called first when the headers are there, then when all is. */
+	if (!w) {
+		*context = calloc(1, sizeof(*w));
+		return *context ? MHD_YES : MHD_NO;
+	}
+	/* Bodies have no use here. */
+	if (*upload_size) {
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	if (w->asked)
 		return give_metrics(w);
 	mark(http, connection, true);
-	return route(http, connection, url, method, context);
+	return route(http, connection, url, method, w);
 }
 
 static void on_completed(void *data, struct MHD_Connection *connection,

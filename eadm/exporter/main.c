@@ -142,7 +142,7 @@ static int reload(struct exporter *x)
 	struct web_config config, old;
 	int status;
 
-	if (read_config(x, &config))
+	if (!x->cli->args.opt[OPT_WEB_CONFIG] || read_config(x, &config))
 		return 0;
 	http_stop(x->http);
 	old = x->config;
