@@ -2,7 +2,7 @@
 /*
  * Who owns an object, and who may see it: the rules of RDMA netlink. Objects
  * of the kernel are seen from the initial PID namespace, those of a process
- * from the namespace it lives in.
+ * from where it has a PID: the namespace it lives in and those around.
  */
 #include <linux/cgroup.h>
 #include <linux/nsproxy.h>
@@ -45,15 +45,14 @@ static u32 task_netns(struct task_struct *task)
 	return inum;
 }
 
-static void fill_task(const struct eadm_object *obj, struct task_struct *task, void *snap,
-		      unsigned int rights)
+static void fill_task(const struct eadm_object *obj, struct task_struct *task, pid_t pid,
+		      void *snap, unsigned int rights)
 {
 	const struct eadm_field *const *f = obj->owner;
-	pid_t pid = task_pid_vnr(task);
 	char comm[TASK_COMM_LEN];
 	u32 inum;
 
-	if (f[EADM_OWNER_PID] && pid)
+	if (f[EADM_OWNER_PID])
 		*(u32 *)set_field(f[EADM_OWNER_PID], snap) = pid;
 	if (f[EADM_OWNER_COMM]) {
 		get_task_comm(comm, task);
@@ -73,6 +72,7 @@ static bool fill_entry(const struct eadm_object *obj, const struct rdma_restrack
 		       void *snap, unsigned int rights)
 {
 	const struct eadm_field *const *f = obj->owner;
+	pid_t pid;
 
 	if (rdma_is_kernel_res(res)) {
 		if (!reader_in_init_pid_ns())
@@ -81,9 +81,11 @@ static bool fill_entry(const struct eadm_object *obj, const struct rdma_restrack
 			snprintf(set_field(f[EADM_OWNER_COMM], snap), f[EADM_OWNER_COMM]->len,
 				 "[%s]", res->kern_name);
 	} else {
-		if (!res->task || task_active_pid_ns(current) != task_active_pid_ns(res->task))
+		/* 0: not known to the reader, or ended. */
+		pid = res->task ? task_pid_vnr(res->task) : 0;
+		if (!pid)
 			return false;
-		fill_task(obj, res->task, snap, rights);
+		fill_task(obj, res->task, pid, snap, rights);
 	}
 	if (f[EADM_OWNER_RES_ID])
 		*(u32 *)set_field(f[EADM_OWNER_RES_ID], snap) = res->id;

@@ -227,7 +227,7 @@ def alone():
     same([r["dev-name"] for r in Client().dump("dev").rows], ["fake0"])
     command("rmmod", "fakediag")
     same(Client().dump("dev").rows, [])
-    command("insmod", os.environ["FAKE_KO"])
+    command("insmod", os.environ["EADM_FAKE_KO"])
     same(Client().dump("dev").rows, [])
     reset()
     for _ in range(10):

@@ -81,7 +81,7 @@ def error_of(function, *args):
 def fresh(ended=10, oldest=1):
     """A device whose records 1 to ended have ended."""
     command("rmmod", "fakediag")
-    command("insmod", os.environ["FAKE_KO"])
+    command("insmod", os.environ["EADM_FAKE_KO"])
     reset()
     knob("cmds", ended)
     for seq in range(1, ended + 1):

@@ -86,7 +86,7 @@ def qpns(out):
     return [r["qpn"] for r in out["rows"]]
 
 
-@test("objects of a process are seen in its PID namespace, the kernel's in the first")
+@test("objects of a process are not seen where it has no PID, the kernel's in the first only")
 def pid_namespace():
     odd, even = [1, 3, 5, 7, 9], [2, 4, 6, 8, 10]
     rows = Client().dump("qp").rows
@@ -106,13 +106,17 @@ def pid_namespace():
     reset()
 
 
-@test("objects of a process inside are hidden from outside, as in RDMA netlink")
+@test("objects of a process inside are seen from outside while it lives")
 def pid_namespace_outside():
     with subprocess.Popen(["unshare", "-pf", "bash", "-c",
                            "echo 1 >/sys/module/fakediag/parameters/owner; echo; read -r x"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as inside:
         inside.stdout.readline()
-        same([r["qpn"] for r in Client().dump("qp").rows], [2, 4, 6, 8, 10], "alive")
+        rows = Client().dump("qp").rows
+        same([r["qpn"] for r in rows], list(range(1, 11)))
+        same(all(r["pid"] > inside.pid for r in rows if "pid" in r), True, "numbers out here")
+        # From a namespace beside it they are not.
+        same(reader("dump", "qp", through=("unshare", "-pf", "--mount-proc"))["rows"], [])
         inside.stdin.close()
         inside.wait(20)
     same([r["qpn"] for r in Client().dump("qp").rows], [2, 4, 6, 8, 10], "ended")
