@@ -57,6 +57,10 @@ enum opt_id {
 	OPT_MAX_CONNECTIONS,
 	OPT_DEVICE_TIMEOUT,
 	OPT_NO_SECCOMP,
+	OPT_MAX_TIME,
+	OPT_MAX_SIZE,
+	OPT_REDACT,
+	OPT_REDACT_KEY,
 	OPT_MAX,
 };
 
@@ -72,6 +76,7 @@ enum words {
 	WORDS_STATE,
 	WORDS_OPCODE,
 	WORDS_COMMAND,
+	WORDS_BUNDLE_VERB,
 };
 
 struct option_def {
@@ -140,7 +145,7 @@ struct cli {
 };
 
 extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
-	cmd_record, cmd_exporter, cmd_ver, cmd_help, cmd_complete;
+	cmd_record, cmd_bundle, cmd_exporter, cmd_ver, cmd_help, cmd_complete;
 
 /* Set by SIGINT and SIGTERM once catch_signals() was called. */
 extern volatile sig_atomic_t interrupted;

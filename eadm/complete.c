@@ -159,6 +159,11 @@ static void offer_words(const struct state *st, enum words words)
 	case WORDS_COMMAND:
 		offer_commands(st);
 		break;
+	case WORDS_BUNDLE_VERB:
+		offer(st, "", "create");
+		offer(st, "", "show");
+		offer(st, "", "verify");
+		break;
 	default:
 		break;
 	}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files that make and read support bundles. */
+#ifndef BUNDLE_H
+#define BUNDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+#define BUNDLE_FORMAT 1
+#define BUNDLE_MANIFEST "manifest.json"
+#define BUNDLE_CAPTURE "capture.pcapng"
+
+/* What became of a part. */
+enum outcome {
+	OUTCOME_OK,
+	OUTCOME_PARTIAL,	/* some of it could not be read */
+	OUTCOME_ABSENT,		/* there is none on this machine */
+	OUTCOME_FAILED,
+	OUTCOME_TIMEOUT,	/* what came until then is kept */
+	OUTCOME_SKIPPED,	/* no time or room left */
+};
+
+extern const char *const outcome_names[];
+
+struct part {
+	char name[96];
+	const char *what;
+	enum outcome outcome;
+	char *why;		/* or NULL */
+	uint64_t ns, bytes;
+	char digest[65];	/* "": there is no member */
+};
+
+struct bundle {
+	struct cli *cli;
+	struct eadm_ctx *ctx;		/* of the container */
+	struct eadm_pack *pack;
+	struct eadm_redactor *redactor;	/* or NULL */
+	const char *from;		/* capture to make it from, or NULL */
+	bool hw, progress;
+	uint64_t interval;		/* between two moments, ns */
+	uint64_t deadline, max_time;	/* CLOCK_MONOTONIC, ns */
+	uint64_t max_size;
+	uint64_t begin;
+	int capture;			/* memory with the capture, -1: none */
+	struct part *parts;
+	unsigned int n_parts;
+};
+
+/*
+ * Runs in a child: data to stdout, complaints to stderr. Returns a status of
+ * enum status; not found and unsupported mean that there is none.
+ */
+typedef int (*collect_fn)(struct bundle *b, const void *arg);
+
+uint64_t bundle_now(void);
+struct part *bundle_part(struct bundle *b, const char *name, const char *what);
+void bundle_why(struct part *part, const char *fmt, ...) PRINTF(2, 3);
+int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
+	       collect_fn collect, const void *arg);
+int bundle_load(int fd, char **data, size_t *len);
+int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact);
+
+int bundle_capture(struct bundle *b);
+int bundle_renderings(struct bundle *b);
+int bundle_manifest(struct bundle *b);
+
+/* Simple facts: name of the member, what it is, and who reads it. */
+struct fact_source {
+	const char *name;
+	const char *what;
+	collect_fn collect;
+};
+
+/* In the order of collection; the later ones know the devices' names. */
+extern const struct fact_source facts_before[], facts_after[];
+
+/* Lines "PATH: VALUE" of files; false if one could not be read. */
+bool facts_file(const char *path);
+bool facts_folder(const char *folder, const char *const *names);
+int facts_status(bool complete);
+int collect_pci(struct bundle *b, const void *arg);
+int collect_rdma(struct bundle *b, const void *arg);
+int collect_hw_counters(struct bundle *b, const void *arg);
+int collect_netdev(struct bundle *b, const void *arg);
+int collect_kernel_log(struct bundle *b, const void *arg);
+
+int bundle_create(struct cli *cli);
+int bundle_show(struct cli *cli);
+int bundle_verify(struct cli *cli);
+
+#endif /* BUNDLE_H */

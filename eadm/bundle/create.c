@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Makes a bundle: what is cheap and safe comes first, everything in a time
+ * box of its own, and what could not be had is told in the manifest.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bundle.h"
+#include "table.h"
+
+#define FACT_MS 5000
+#define MAX_KEY 64
+
+/* ---- redaction ------------------------------------------------------------------ */
+
+/* A key of a file, at least 16 bytes, or one that nobody keeps. */
+static int read_key(struct bundle *b, const char *path, unsigned char *key,
+		    size_t *len)
+{
+	ssize_t n;
+	int fd;
+
+	if (!path) {
+		*len = 32;
+		return getrandom(key, *len, 0) == (ssize_t)*len ? 0 :
+			fail(b->cli, STATUS_FAILED, "--redact",
+			     "no random numbers");
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, key, MAX_KEY);
+	if (n < 0)
+		n = fail(b->cli, errno == EACCES ? STATUS_PERMISSION :
+						   STATUS_FAILED,
+			 path, "%s", strerror(errno));
+	else if (n < 16)
+		n = fail(b->cli, STATUS_FAILED, path,
+			 "a key has at least 16 bytes");
+	else
+		*len = n, n = 0;
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
+/* Names of running programs; threads of the kernel are nobody's. */
+static void learn_processes(struct eadm_redactor *r)
+{
+	DIR *proc = opendir("/proc");
+	char path[64], name[64];
+	struct dirent *entry;
+	FILE *file;
+
+	while (proc && (entry = readdir(proc))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/cmdline",
+			 entry->d_name);
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		if (fgetc(file) == EOF) {
+			fclose(file);
+			continue;
+		}
+		fclose(file);
+		snprintf(path, sizeof(path), "/proc/%.16s/comm",
+			 entry->d_name);
+		file = fopen(path, "re");
+		if (file && fgets(name, sizeof(name), file)) {
+			name[strcspn(name, "\n")] = '\0';
+			eadm_redactor_process(r, name);
+		}
+		if (file)
+			fclose(file);
+	}
+	if (proc)
+		closedir(proc);
+}
+
+static int open_redactor(struct bundle *b)
+{
+	const char *path = b->cli->args.opt[OPT_REDACT_KEY];
+	unsigned char key[MAX_KEY];
+	struct utsname uts;
+	size_t len;
+	int status;
+
+	if (!path && !b->cli->args.opt[OPT_REDACT])
+		return STATUS_OK;
+	status = read_key(b, path, key, &len);
+	if (status)
+		return status;
+	if (eadm_redactor_open(b->ctx, key, len, &b->redactor))
+		return fail(b->cli, STATUS_FAILED, "--redact", "%s",
+			    eadm_errmsg(b->ctx));
+	explicit_bzero(key, sizeof(key));
+	if (!uname(&uts))
+		eadm_redactor_host(b->redactor, uts.nodename);
+	learn_processes(b->redactor);
+	return STATUS_OK;
+}
+
+/* ---- options ---------------------------------------------------------------------- */
+
+static bool parse_size(struct cli *cli, uint64_t *size)
+{
+	const char *text = cli->args.opt[OPT_MAX_SIZE];
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+
+	if (!text)
+		return true;
+	errno = 0;
+	*size = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (isdigit((unsigned char)*text) && !errno &&
+	    (!*end || (unit && !end[1])) && *size && *size < 1ULL << 33) {
+		if (unit)
+			*size <<= 10 * (unit - units + 1);
+		return true;
+	}
+	fail(cli, STATUS_USAGE, text, "not a size (such as 64M)");
+	return false;
+}
+
+/* "eadm-HOST-TIME.tar.zst" in this folder. */
+static char *default_name(struct bundle *b)
+{
+	char host[65] = "unknown", date[32], *name = NULL, *redacted = NULL;
+	time_t now = time(NULL);
+	struct utsname uts;
+	size_t len, i;
+
+	if (!uname(&uts))
+		snprintf(host, sizeof(host), "%.64s", uts.nodename);
+	if (b->redactor &&
+	    !eadm_redactor_text(b->redactor, host, strlen(host), &redacted,
+				&len)) {
+		snprintf(host, sizeof(host), "%s", redacted);
+		free(redacted);
+	}
+	for (i = 0; host[i]; i++) {
+		if (!isalnum((unsigned char)host[i]) && host[i] != '-')
+			host[i] = '_';
+	}
+	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", localtime(&now));
+	if (asprintf(&name, "eadm-%s-%s.tar.zst", host, date) < 0)
+		return NULL;
+	return name;
+}
+
+/* ---- collection ------------------------------------------------------------------- */
+
+static int collect_facts(struct bundle *b, const struct fact_source *source)
+{
+	struct part *part;
+	int fd, ret = 0;
+
+	for (; source->name && !ret && !interrupted; source++) {
+		part = bundle_part(b, source->name, source->what);
+		if (!part)
+			return fail(b->cli, STATUS_FAILED, source->name,
+				    "out of memory");
+		fd = bundle_run(b, part, FACT_MS, source->collect, NULL);
+		ret = bundle_keep(b, part, fd, true);
+		if (fd >= 0)
+			close(fd);
+	}
+	return ret;
+}
+
+/* A bundle of a capture tells nothing about the machine it is made on. */
+static int collect(struct bundle *b)
+{
+	int ret = 0;
+
+	if (!b->from)
+		ret = collect_facts(b, facts_before);
+	if (!ret && !interrupted)
+		ret = bundle_capture(b);
+	if (!ret && !interrupted)
+		ret = bundle_renderings(b);
+	if (!ret && !b->from && !interrupted)
+		ret = collect_facts(b, facts_after);
+	if (!ret && !interrupted)
+		ret = bundle_manifest(b);
+	if (interrupted)
+		ret = fail(b->cli, STATUS_FAILED, "interrupted",
+			   "no bundle was written");
+	return ret;
+}
+
+static bool complete(const struct bundle *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->n_parts; i++) {
+		if (b->parts[i].outcome != OUTCOME_OK &&
+		    b->parts[i].outcome != OUTCOME_ABSENT)
+			return false;
+	}
+	return true;
+}
+
+static void tell(struct bundle *b, const char *path)
+{
+	unsigned int i, missing = 0;
+
+	for (i = 0; i < b->n_parts; i++) {
+		const struct part *part = &b->parts[i];
+
+		if (part->outcome == OUTCOME_OK ||
+		    part->outcome == OUTCOME_ABSENT)
+			continue;
+		missing++;
+		note(b->cli, "%s: %s: %s", part->name,
+		     outcome_names[part->outcome],
+		     part->why ? part->why : "no reason known");
+	}
+	if (missing)
+		note(b->cli, "%s: written, but %u of %u parts are incomplete",
+		     path, missing, b->n_parts);
+	else
+		note(b->cli, "%s: written, %u parts", path, b->n_parts);
+}
+
+static int write_bundle(struct bundle *b, const char *path)
+{
+	bool stream = !strcmp(path, "-");
+	int status, ret = eadm_pack_open(b->ctx, path, &b->pack);
+
+	if (ret)
+		return fail(b->cli, status_of(ret) == STATUS_NOT_FOUND ?
+				    STATUS_FAILED : status_of(ret),
+			    path, "%s", eadm_errmsg(b->ctx));
+	catch_signals();
+	status = collect(b);
+	ret = eadm_pack_close(b->pack, !status);
+	if (status)
+		return status;
+	if (ret)
+		return fail(b->cli, STATUS_FAILED, path, "%s",
+			    eadm_errmsg(b->ctx));
+	tell(b, stream ? "standard output" : path);
+	return complete(b) ? STATUS_OK : STATUS_PARTIAL;
+}
+
+static void release(struct bundle *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->n_parts; i++)
+		free(b->parts[i].why);
+	free(b->parts);
+	if (b->capture >= 0)
+		close(b->capture);
+	eadm_redactor_close(b->redactor);
+	eadm_free(b->ctx);
+}
+
+int bundle_create(struct cli *cli)
+{
+	struct bundle b = {
+		.cli = cli,
+		.from = cli->args.opt[OPT_FROM],
+		.hw = cli->args.opt[OPT_HW] != NULL,
+		.progress = isatty(STDERR_FILENO) ||
+			    cli->args.opt[OPT_VERBOSE],
+		.interval = 1000000000,
+		.max_time = 120000000000,
+		.max_size = 256 << 20,
+		.begin = bundle_now(),
+		.capture = -1,
+	};
+	const char *path = cli->args.opt[OPT_OUTPUT];
+	char *name = NULL;
+	int status;
+
+	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &b.interval) ||
+	    !opt_duration(cli, OPT_MAX_TIME, 1000000000, &b.max_time) ||
+	    !parse_size(cli, &b.max_size))
+		return STATUS_USAGE;
+	if (!b.max_time || b.max_time > 86400000000000)
+		return fail(cli, STATUS_USAGE, "--max-time",
+			    "more than 0, at most 24h");
+	if (path && !strcmp(path, "-") && isatty(STDOUT_FILENO))
+		return fail(cli, STATUS_USAGE, "-",
+			    "a bundle is nothing for a terminal");
+	b.deadline = b.begin + b.max_time;
+	b.ctx = eadm_new();
+	if (!b.ctx)
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	status = open_redactor(&b);
+	if (!status && !path) {
+		name = default_name(&b);
+		path = name;
+	}
+	if (!status)
+		status = path ? write_bundle(&b, path) :
+				fail(cli, STATUS_FAILED, "start",
+				     "out of memory");
+	free(name);
+	release(&b);
+	return status;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The state of the devices: a capture, and what people and programs read
+ * without eadm. The latter is made from the capture, so that they agree, no
+ * device is asked twice, and what is redacted there is redacted here.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bundle.h"
+
+#define ANSWER_MS 3000
+#define CAPTURE_MS 30000
+#define RENDER_MS 10000
+
+static int say(struct eadm_ctx *ctx, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, eadm_errmsg(ctx));
+	return STATUS_FAILED;
+}
+
+static void wait_ns(uint64_t ns)
+{
+	struct timespec ts = { ns / 1000000000, ns % 1000000000 };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &ts) == EINTR)
+		;
+}
+
+/* All moments of a source; contexts of the adapters in the first one. */
+static int write_moments(struct bundle *b, struct eadm_ctx *ctx, bool hw)
+{
+	int ret = eadm_capture_open(ctx, "-");
+
+	if (!ret)
+		ret = eadm_capture_all(ctx, hw);
+	if (!ret && eadm_is_live(ctx)) {
+		wait_ns(b->interval);
+		ret = eadm_capture_all(ctx, false);
+	}
+	while (!ret && !eadm_is_live(ctx) && eadm_moment_next(ctx) > 0)
+		ret = eadm_capture_all(ctx, false);
+	return ret ? ret : eadm_capture_close(ctx, true);
+}
+
+static int collect_capture(struct bundle *b, const void *arg)
+{
+	const bool *hw = arg;
+	struct eadm_ctx *ctx = eadm_new();
+	int ret;
+
+	if (!ctx)
+		return STATUS_FAILED;
+	eadm_set_timeout(ctx, ANSWER_MS);
+	ret = b->from ? eadm_open_file(ctx, b->from) : eadm_open_live(ctx);
+	if (ret)
+		return say(ctx, b->from ? b->from : "open");
+	return write_moments(b, ctx, *hw) ? say(ctx, "capture") : STATUS_OK;
+}
+
+/*
+ * In this process, which learns the names in it. The library writes to
+ * standard output; the container has a descriptor of its own.
+ */
+static int redact_capture(struct bundle *b, struct part *part, int raw)
+{
+	int to = memfd_create("eadm-redacted", MFD_CLOEXEC);
+	int keep = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	struct eadm_ctx *ctx = eadm_new();
+	char path[40];
+	int ret = -ENOMEM;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", raw);
+	fflush(stdout);
+	if (ctx && to >= 0 && keep >= 0 && dup2(to, STDOUT_FILENO) >= 0) {
+		ret = eadm_open_file(ctx, path);
+		eadm_capture_redact(ctx, b->redactor);
+		if (!ret)
+			ret = write_moments(b, ctx, b->hw);
+		dup2(keep, STDOUT_FILENO);
+	}
+	if (ret) {
+		part->outcome = OUTCOME_FAILED;
+		bundle_why(part, "not redacted: %s",
+			   ctx ? eadm_errmsg(ctx) : "out of memory");
+	}
+	eadm_free(ctx);
+	if (keep >= 0)
+		close(keep);
+	close(raw);
+	if (ret && to >= 0) {
+		close(to);
+		to = -1;
+	}
+	return to;
+}
+
+/* A device that hangs when asked for its contexts still shows the rest. */
+int bundle_capture(struct bundle *b)
+{
+	struct part *part = bundle_part(b, BUNDLE_CAPTURE,
+					"state of all devices, twice");
+	uint64_t box = CAPTURE_MS + b->interval / 1000000, half;
+	bool hw = b->hw;
+	int fd, ret;
+
+	if (!part)
+		return fail(b->cli, STATUS_FAILED, BUNDLE_CAPTURE,
+			    "out of memory");
+	half = (b->deadline - bundle_now()) / 2000000;
+	fd = bundle_run(b, part, box < half ? box : half, collect_capture,
+			&hw);
+	if (hw && part->outcome == OUTCOME_TIMEOUT && !interrupted) {
+		enum outcome with_hw = part->outcome;
+
+		free(part->why);
+		part->why = NULL;
+		bundle_why(part, "without the adapters' contexts: reading them did not end");
+		hw = false;
+		close(fd);
+		fd = bundle_run(b, part, box / 2, collect_capture, &hw);
+		if (part->outcome == OUTCOME_OK)
+			part->outcome = with_hw;
+	}
+	if (fd >= 0 && b->redactor)
+		fd = redact_capture(b, part, fd);
+	ret = bundle_keep(b, part, fd, false);
+	if (fd >= 0 && part->bytes)
+		b->capture = fd;
+	else if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* ---- renderings -------------------------------------------------------------- */
+
+struct rendering {
+	bool json;
+	const char *command, *object;	/* object: or NULL */
+};
+
+static int collect_rendering(struct bundle *b, const void *arg)
+{
+	const struct rendering *r = arg;
+	char path[40];
+	const char *argv[8] = { "eadm", "--from", path, "--no-color" };
+	int n = 4;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", b->capture);
+	if (fcntl(b->capture, F_SETFD, 0))
+		return STATUS_FAILED;
+	if (r->json)
+		argv[n++] = "--json";
+	argv[n++] = r->command;
+	argv[n++] = r->object;
+	execv("/proc/self/exe", (char **)argv);
+	fprintf(stderr, "%s\n", strerror(errno));
+	return STATUS_FAILED;
+}
+
+static int render(struct bundle *b, const struct rendering *r)
+{
+	struct part *part;
+	char name[96];
+	int fd, ret;
+
+	snprintf(name, sizeof(name), "%s/%s%s%s.%s", r->json ? "json" : "text",
+		 r->command, r->object ? "-" : "", r->object ? r->object : "",
+		 r->json ? "json" : "txt");
+	part = bundle_part(b, name, r->json ? "rendering for programs" :
+					      "rendering for people");
+	if (!part)
+		return fail(b->cli, STATUS_FAILED, name, "out of memory");
+	fd = bundle_run(b, part, RENDER_MS, collect_rendering, r);
+	/* Errors in JSON are documents on standard output. */
+	if (r->json && part->outcome != OUTCOME_OK)
+		bundle_why(part, "as in text/%s%s%s.txt", r->command,
+			   r->object ? "-" : "", r->object ? r->object : "");
+	ret = part->outcome == OUTCOME_OK || part->outcome == OUTCOME_PARTIAL ?
+		      bundle_keep(b, part, fd, false) : 0;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+int bundle_renderings(struct bundle *b)
+{
+	static const char *const commands[] = { "list", "info", "ver",
+						"stat" };
+	const struct eadm_object *object;
+	unsigned int i, json;
+	int ret = 0;
+
+	if (b->capture < 0)
+		return 0;
+	for (json = 0; json < 2; json++) {
+		for (i = 0; i < ARRAY_SIZE(commands) && !ret; i++)
+			ret = render(b, &(struct rendering){
+						json, commands[i], NULL });
+		for (object = eadm_object_next(NULL);
+		     object && !ret && !interrupted;
+		     object = eadm_object_next(object))
+			ret = render(b, &(struct rendering){
+						json, "dump",
+						eadm_object_name(object) });
+	}
+	return ret;
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Shows what a bundle holds, and tells whether it is as it was written. */
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bundle.h"
+#include "table.h"
+
+#define MAX_MANIFEST (4U << 20)
+
+struct reader {
+	struct cli *cli;
+	struct eadm_ctx *ctx;
+	struct eadm_bundle *bundle;
+	const char *path;
+	char *text;		/* of the manifest */
+	struct json_object *manifest;
+	uint64_t members, bytes;
+};
+
+static int bad(struct reader *r, int error)
+{
+	return fail(r->cli, status_of(error), r->path, "%s",
+		    eadm_errmsg(r->ctx));
+}
+
+static int read_manifest(struct reader *r, uint64_t len)
+{
+	uint64_t done = 0;
+	long n = 0;
+
+	if (len > MAX_MANIFEST)
+		return fail(r->cli, STATUS_FAILED, r->path,
+			    "a manifest of absurd size");
+	r->text = malloc(len + 1);
+	if (!r->text)
+		return fail(r->cli, STATUS_FAILED, r->path, "out of memory");
+	while (done < len && (n = eadm_bundle_read(r->bundle, r->text + done,
+						   len - done)) > 0)
+		done += n;
+	r->text[done] = '\0';
+	return n < 0 ? bad(r, n) : 0;
+}
+
+static int parse_manifest(struct reader *r)
+{
+	struct json_object *format;
+	enum json_tokener_error error;
+
+	if (!r->text)
+		return fail(r->cli, STATUS_FAILED, r->path,
+			    "a bundle without a manifest");
+	r->manifest = json_tokener_parse_verbose(r->text, &error);
+	if (!json_object_is_type(r->manifest, json_type_object) ||
+	    !json_object_object_get_ex(r->manifest, "eadm_bundle", &format))
+		return fail(r->cli, STATUS_FAILED, r->path,
+			    "a manifest that is none");
+	if (json_object_get_int(format) > BUNDLE_FORMAT)
+		note(r->cli, "%s: made by a newer eadm; some of it may not be shown",
+		     r->path);
+	return 0;
+}
+
+/* All of the bundle is read: what is shown was verified. */
+static int open_bundle(struct reader *r, struct cli *cli)
+{
+	struct eadm_member m = { .size = sizeof(m) };
+	int ret, status = 0;
+
+	*r = (struct reader){ .cli = cli, .path = cli->args.arg[1] };
+	if (!r->path)
+		return fail(cli, STATUS_USAGE, "FILE", "which bundle?");
+	r->ctx = eadm_new();
+	if (!r->ctx)
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	ret = eadm_bundle_open(r->ctx, r->path, &r->bundle);
+	if (ret)
+		return bad(r, ret);
+	while (!status && (ret = eadm_bundle_next(r->bundle, &m)) > 0) {
+		r->members++;
+		r->bytes += m.len;
+		if (!strcmp(m.name, BUNDLE_MANIFEST))
+			status = read_manifest(r, m.len);
+	}
+	if (!status && ret)
+		status = bad(r, ret);
+	return status ? status : parse_manifest(r);
+}
+
+static void close_bundle(struct reader *r)
+{
+	json_object_put(r->manifest);
+	free(r->text);
+	eadm_bundle_close(r->bundle);
+	eadm_free(r->ctx);
+}
+
+/* ---- values of the manifest -------------------------------------------------------- */
+
+static const char *text_of(struct json_object *from, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(from, key, &value) ||
+	    !json_object_is_type(value, json_type_string))
+		return NULL;
+	return json_object_get_string(value);
+}
+
+static struct cell text_cell(const char *text)
+{
+	return (struct cell){ .type = text ? CELL_STRING : CELL_NONE,
+			      .str = text };
+}
+
+static struct cell number_cell(struct json_object *from, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(from, key, &value))
+		return (struct cell){ .type = CELL_NONE };
+	return (struct cell){ .type = CELL_U64,
+			      .u = json_object_get_uint64(value) };
+}
+
+static struct cell seconds_cell(struct json_object *from, const char *key)
+{
+	struct json_object *value;
+	double s;
+
+	if (!json_object_object_get_ex(from, key, &value))
+		return (struct cell){ .type = CELL_NONE };
+	s = json_object_get_double(value);
+	return (struct cell){ .type = CELL_U64,
+			      .u = s > 0 && s < 1e9 ? s * 1e9 : 0 };
+}
+
+static struct column *add_column(struct table *table, const char *key,
+				 const char *head, enum eadm_type type,
+				 enum eadm_kind kind, const char *unit)
+{
+	struct column *col = column_add(table);
+
+	if (!col)
+		return NULL;
+	col->name = col->key = key;
+	col->head = head;
+	col->type = type;
+	col->kind = kind;
+	col->unit = unit ? unit : "";
+	return col;
+}
+
+/* ---- show ------------------------------------------------------------------------------ */
+
+static void put_part(struct cli *cli, struct json_object *part)
+{
+	struct cell cells[5];
+	struct row row = { .cells = cells };
+
+	cells[0] = text_cell(text_of(part, "name"));
+	cells[1] = text_cell(text_of(part, "state"));
+	cells[2] = number_cell(part, "bytes");
+	cells[3] = seconds_cell(part, "seconds");
+	cells[4] = text_cell(text_of(part, "why"));
+	cli->writer->ops->row(cli->writer, &row);
+}
+
+/* Who, when, with what: one line above the parts. */
+static void make_caption(struct reader *r, char *caption, size_t size)
+{
+	const char *host = text_of(r->manifest, "host");
+	const char *kernel = text_of(r->manifest, "kernel");
+	const char *created = text_of(r->manifest, "created");
+	const char *version = text_of(r->manifest, "eadm");
+	struct json_object *value;
+	bool complete, redacted;
+
+	complete = json_object_object_get_ex(r->manifest, "complete",
+					     &value) &&
+		   json_object_get_boolean(value);
+	redacted = json_object_object_get_ex(r->manifest, "redaction",
+					     &value) && value;
+	snprintf(caption, size,
+		 "%.64s, Linux %.64s, %.40s, eadm %.40s, %" PRIu64
+		 " members, %" PRIu64 " bytes, %s%s",
+		 host ? host : "from a capture", kernel ? kernel : "unknown",
+		 created ? created : "unknown", version ? version : "unknown",
+		 r->members, r->bytes, complete ? "complete" : "incomplete",
+		 redacted ? ", redacted" : "");
+}
+
+static int write_parts(struct reader *r, struct table *table)
+{
+	struct cli *cli = r->cli;
+	struct json_object *parts;
+	size_t i, n;
+
+	if (!json_object_object_get_ex(r->manifest, "parts", &parts) ||
+	    !json_object_is_type(parts, json_type_array))
+		return fail(cli, STATUS_FAILED, r->path,
+			    "a manifest without parts");
+	cli->writer->ops->begin(cli->writer, table);
+	n = json_object_array_length(parts);
+	for (i = 0; i < n; i++)
+		put_part(cli, json_object_array_get_idx(parts, i));
+	return write_end(cli, STATUS_OK);
+}
+
+int bundle_show(struct cli *cli)
+{
+	struct table table = { 0 };
+	char caption[512];
+	struct reader r;
+	int status = open_bundle(&r, cli);
+
+	if (!status &&
+	    (!add_column(&table, "part", "PART", EADM_TYPE_STRING,
+			 EADM_KIND_NAME, NULL) ||
+	     !add_column(&table, "state", "STATE", EADM_TYPE_STRING,
+			 EADM_KIND_NAME, NULL) ||
+	     !add_column(&table, "bytes", "BYTES", EADM_TYPE_U64,
+			 EADM_KIND_GAUGE, "bytes") ||
+	     !add_column(&table, "time", "TIME", EADM_TYPE_U64,
+			 EADM_KIND_AGE, "nanoseconds") ||
+	     !add_column(&table, "why", "WHY", EADM_TYPE_STRING,
+			 EADM_KIND_NAME, NULL)))
+		status = fail(cli, STATUS_FAILED, "columns", "out of memory");
+	if (!status) {
+		make_caption(&r, caption, sizeof(caption));
+		table.caption = caption;
+		status = write_parts(&r, &table);
+	}
+	columns_free(&table);
+	close_bundle(&r);
+	return status;
+}
+
+/* ---- verify ------------------------------------------------------------------------------ */
+
+/* The digests of the manifest against the members themselves. */
+static int compare_digests(struct reader *r)
+{
+	struct json_object *parts, *part;
+	const char *name, *want, *have;
+	size_t i, n = 0;
+
+	if (json_object_object_get_ex(r->manifest, "parts", &parts) &&
+	    json_object_is_type(parts, json_type_array))
+		n = json_object_array_length(parts);
+	for (i = 0; i < n; i++) {
+		part = json_object_array_get_idx(parts, i);
+		want = text_of(part, "sha256");
+		name = text_of(part, "name");
+		if (!want || !name)
+			continue;
+		have = eadm_bundle_digest(r->bundle, name);
+		if (!have || strcmp(have, want))
+			return fail(r->cli, STATUS_FAILED, r->path,
+				    "%s is not what the manifest says",
+				    name);
+	}
+	return 0;
+}
+
+int bundle_verify(struct cli *cli)
+{
+	struct table table = { 0 };
+	struct cell cells[3];
+	struct row row = { .cells = cells };
+	struct reader r;
+	int status = open_bundle(&r, cli);
+
+	if (!status)
+		status = compare_digests(&r);
+	if (!status &&
+	    (!add_column(&table, "bundle", "BUNDLE", EADM_TYPE_STRING,
+			 EADM_KIND_NAME, NULL) ||
+	     !add_column(&table, "members", "MEMBERS", EADM_TYPE_U64,
+			 EADM_KIND_GAUGE, NULL) ||
+	     !add_column(&table, "bytes", "BYTES", EADM_TYPE_U64,
+			 EADM_KIND_GAUGE, "bytes")))
+		status = fail(cli, STATUS_FAILED, "columns", "out of memory");
+	if (!status) {
+		cells[0] = text_cell(r.path);
+		cells[1] = (struct cell){ .type = CELL_U64, .u = r.members };
+		cells[2] = (struct cell){ .type = CELL_U64, .u = r.bytes };
+		cli->writer->ops->begin(cli->writer, &table);
+		cli->writer->ops->row(cli->writer, &row);
+		status = write_end(cli, STATUS_OK);
+	}
+	columns_free(&table);
+	close_bundle(&r);
+	return status;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Facts about the machine as a whole. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bundle.h"
+
+/* Names of modules and what the kernel's log has about RDMA. */
+#define RDMA_WORDS						\
+	"erdma|eadm|rdma|infiniband|\\bib[_-]|\\bib0|ib_core|ib_uverbs|" \
+	"uverbs|iw_|iwcm|iwarp|\\broce|\\befa\\b|mlx[45]|bnxt_re|irdma|" \
+	"\\bsiw\\b|\\brxe\\b|\\bhfi1|qedr|cxgb4|hns_roce|\\bmana|vmw_pvrdma|" \
+	"\\busnic|ocrdma|srpt?\\b|iser|smc[_-]|1ded:107f"
+
+static int file_list(const char *const *paths)
+{
+	bool good = true;
+
+	for (; *paths; paths++)
+		good &= facts_file(*paths);
+	return facts_status(good);
+}
+
+static int collect_kernel(struct bundle *b, const void *arg)
+{
+	static const char *const paths[] = {
+		"/proc/version", "/proc/sys/kernel/tainted",
+		"/proc/uptime", "/proc/loadavg", "/proc/meminfo",
+		"/etc/os-release", "/sys/kernel/security/lockdown",
+		"/sys/class/dmi/id/sys_vendor",
+		"/sys/class/dmi/id/product_name",
+		"/sys/class/dmi/id/bios_version", "/sys/hypervisor/type",
+		"/sys/devices/system/cpu/online",
+		"/sys/devices/system/node/online",
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		NULL,
+	};
+	struct utsname uts;
+
+	(void)b;
+	(void)arg;
+	if (!uname(&uts))
+		printf("uname: %s %s %s %s\n", uts.sysname, uts.release,
+		       uts.version, uts.machine);
+	return file_list(paths);
+}
+
+static int collect_limits(struct bundle *b, const void *arg)
+{
+	static const char *const paths[] = {
+		"/proc/self/limits", "/proc/sys/kernel/pid_max",
+		"/proc/sys/kernel/threads-max",
+		"/proc/sys/vm/overcommit_memory",
+		"/proc/sys/vm/max_map_count", "/proc/sys/vm/nr_hugepages",
+		"/proc/sys/vm/min_free_kbytes",
+		"/proc/sys/net/core/rmem_max", "/proc/sys/net/core/wmem_max",
+		"/proc/sys/net/core/netdev_max_backlog",
+		"/proc/sys/net/ipv4/tcp_congestion_control",
+		"/sys/fs/cgroup/cgroup.controllers",
+		"/sys/fs/cgroup/rdma.max", "/sys/fs/cgroup/rdma.current",
+		"/sys/module/ib_core/parameters/netns_mode",
+		NULL,
+	};
+
+	(void)b;
+	(void)arg;
+	return file_list(paths);
+}
+
+/* Lines of a file that match; false if it could not be read. */
+static bool matching_lines(const char *path, const char *pattern)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0;
+	regex_t re;
+
+	if (!file)
+		return false;
+	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB)) {
+		fclose(file);
+		return false;
+	}
+	while (getline(&line, &size, file) > 0) {
+		if (!regexec(&re, line, 0, NULL, 0))
+			fputs(line, stdout);
+	}
+	regfree(&re);
+	free(line);
+	fclose(file);
+	return true;
+}
+
+static int collect_config(struct bundle *b, const void *arg)
+{
+	static const char pattern[] =
+		"CONFIG_(INFINIBAND|RDMA|SUNRPC_XPRT_RDMA|NVME_RDMA|"
+		"NVME_TARGET_RDMA|SMC|RDS|CGROUP_RDMA|PCI_MSI|PCI_IOMMU|IOMMU|"
+		"INTEL_IOMMU|AMD_IOMMU|HZ|PREEMPT|NUMA|HMM_MIRROR|"
+		"MMU_NOTIFIER|AUXILIARY_BUS|KASAN|PROVE_LOCKING|DMA_API_DEBUG|"
+		"TRANSPARENT_HUGEPAGE|SECURITY_LOCKDOWN|FAULT_INJECTION|"
+		"64BIT|IPV6)[=_ ]";
+	static const char *const places[] = {
+		"/boot/config-%s", "/lib/modules/%s/config",
+		"/lib/modules/%s/build/.config",
+	};
+	struct utsname uts;
+	char path[256];
+	size_t i;
+
+	(void)b;
+	(void)arg;
+	if (uname(&uts))
+		return STATUS_FAILED;
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		snprintf(path, sizeof(path), places[i], uts.release);
+		if (matching_lines(path, pattern))
+			return STATUS_OK;
+	}
+	fprintf(stderr, "no configuration of kernel %s in /boot or /lib/modules\n",
+		uts.release);
+	return STATUS_NOT_FOUND;
+}
+
+static void module_facts(const char *name)
+{
+	static const char *const names[] = { "version", "srcversion", "taint",
+					     "refcnt", NULL };
+	char folder[160];
+
+	snprintf(folder, sizeof(folder), "/sys/module/%.64s", name);
+	facts_folder(folder, names);
+	snprintf(folder, sizeof(folder), "/sys/module/%.64s/parameters", name);
+	facts_folder(folder, NULL);
+}
+
+static int collect_modules(struct bundle *b, const void *arg)
+{
+	FILE *file = fopen("/proc/modules", "re");
+	char *line = NULL;
+	size_t size = 0;
+	bool any = false;
+	regex_t re;
+
+	(void)b;
+	(void)arg;
+	if (!file) {
+		fprintf(stderr, "/proc/modules: %s\n", strerror(errno));
+		return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_FAILED;
+	}
+	if (regcomp(&re, RDMA_WORDS, REG_EXTENDED | REG_NOSUB)) {
+		fclose(file);
+		return STATUS_FAILED;
+	}
+	while (getline(&line, &size, file) > 0) {
+		if (regexec(&re, line, 0, NULL, 0))
+			continue;
+		any = true;
+		fputs(line, stdout);
+		line[strcspn(line, " ")] = '\0';
+		module_facts(line);
+	}
+	regfree(&re);
+	free(line);
+	fclose(file);
+	if (!any)
+		fprintf(stderr, "no module of RDMA is loaded\n");
+	return any ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+static int collect_interrupts(struct bundle *b, const void *arg)
+{
+	static const char *const paths[] = { "/proc/interrupts", NULL };
+
+	(void)b;
+	(void)arg;
+	return file_list(paths);
+}
+
+/* ---- the kernel's log ---------------------------------------------------------- */
+
+#define MAX_LINES 20000
+
+/* "PRIORITY,NUMBER,MICROSECONDS,FLAGS;TEXT\n KEY=VALUE\n..." */
+static void print_record(const char *record)
+{
+	unsigned long long us = 0;
+	const char *text = strchr(record, ';');
+
+	sscanf(record, "%*u,%*u,%llu", &us);
+	printf("[%llu.%06llu] %.*s\n", us / 1000000, us % 1000000,
+	       (int)strcspn(text + 1, "\n"), text + 1);
+}
+
+int collect_kernel_log(struct bundle *b, const void *arg)
+{
+	char record[8193];
+	unsigned int lines = 0;
+	bool lost = false;
+	regex_t re;
+	ssize_t n;
+	int fd;
+
+	(void)b;
+	(void)arg;
+	fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0) {
+		fprintf(stderr, "/dev/kmsg: %s\n", strerror(errno));
+		return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_PERMISSION;
+	}
+	if (regcomp(&re, RDMA_WORDS, REG_EXTENDED | REG_NOSUB | REG_ICASE))
+		return STATUS_FAILED;
+	for (;;) {
+		n = read(fd, record, sizeof(record) - 1);
+		if (n < 0 && errno == EPIPE) {
+			lost = true;
+			continue;
+		}
+		if (n <= 0)
+			break;
+		record[n] = '\0';
+		if (!strchr(record, ';') || lines == MAX_LINES ||
+		    regexec(&re, record, 0, NULL, 0))
+			continue;
+		print_record(record);
+		lines++;
+	}
+	if (n < 0 && errno != EAGAIN)
+		fprintf(stderr, "/dev/kmsg: %s\n", strerror(errno));
+	else if (lines == MAX_LINES)
+		fprintf(stderr, "more than %u lines\n", MAX_LINES);
+	else if (!lines)
+		fprintf(stderr, "the kernel's log has nothing about RDMA\n");
+	close(fd);
+	regfree(&re);
+	if (n < 0 && errno != EAGAIN)
+		return lines ? STATUS_PARTIAL : STATUS_PERMISSION;
+	if (!lines)
+		return STATUS_NOT_FOUND;
+	return facts_status(!lost && lines < MAX_LINES);
+}
+
+const struct fact_source facts_before[] = {
+	{ "system/kernel.txt", "kernel, distribution, memory, load",
+	  collect_kernel },
+	{ "system/config.txt", "lines of the kernel's configuration",
+	  collect_config },
+	{ "system/limits.txt", "limits", collect_limits },
+	{ "system/modules.txt", "modules and their parameters",
+	  collect_modules },
+	{ "system/interrupts.txt", "interrupts", collect_interrupts },
+	{ "rdma/hw_counters.txt", "counters in sysfs", collect_hw_counters },
+	{ NULL, NULL, NULL },
+};
+
+const struct fact_source facts_after[] = {
+	{ "rdma/devices.txt", "RDMA devices in sysfs", collect_rdma },
+	{ "rdma/pci.txt", "PCI functions", collect_pci },
+	{ "net/netdev.txt", "network interfaces and their addresses",
+	  collect_netdev },
+	{ "rdma/hw_counters-later.txt", "counters in sysfs once more",
+	  collect_hw_counters },
+	{ "log/kernel.txt", "the kernel's log about RDMA",
+	  collect_kernel_log },
+	{ NULL, NULL, NULL },
+};

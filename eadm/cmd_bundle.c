@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "bundle/bundle.h"
+
+static const struct option_def options[] = {
+	{ OPT_OUTPUT, 'o', "output", "FILE", WORDS_FILE,
+	  "create: where to write ('-': standard output)" },
+	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
+	  "create: with the adapters' own contexts" },
+	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
+	  "create: between the two readings of everything (default: 1s)" },
+	{ OPT_MAX_TIME, 0, "max-time", "TIME", WORDS_ANY,
+	  "create: end after so long with what there is (default: 2m)" },
+	{ OPT_MAX_SIZE, 0, "max-size", "SIZE", WORDS_ANY,
+	  "create: at most so much before packing (default: 256M)" },
+	{ OPT_REDACT, 0, "redact", NULL, WORDS_NONE,
+	  "create: pseudonyms for addresses, hosts and processes" },
+	{ OPT_REDACT_KEY, 0, "redact-key", "FILE", WORDS_FILE,
+	  "create: the same with the key in FILE, so that bundles agree" },
+	{ 0 },
+};
+
+static const struct {
+	const char *name;
+	int (*run)(struct cli *cli);
+	unsigned int args;
+} verbs[] = {
+	{ "create", bundle_create, 1 },
+	{ "show", bundle_show, 2 },
+	{ "verify", bundle_verify, 2 },
+};
+
+static int run(struct cli *cli)
+{
+	const char *verb = cli->args.arg[0];
+	size_t i;
+
+	if (!cli->args.n)
+		return fail(cli, STATUS_USAGE, "bundle",
+			    "create, show or verify?");
+	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (strcmp(verbs[i].name, verb))
+			continue;
+		if (cli->args.n > verbs[i].args)
+			return fail(cli, STATUS_USAGE,
+				    cli->args.arg[verbs[i].args],
+				    "one argument too many ('eadm help bundle')");
+		return verbs[i].run(cli);
+	}
+	return fail(cli, STATUS_USAGE, verb,
+		    "create, show or verify ('eadm help bundle')");
+}
+
+const struct command cmd_bundle = {
+	.name = "bundle",
+	.usage = "create | show FILE | verify FILE",
+	.help = "put all that support needs into one file",
+	.more = "Every command reads the state in it with --from FILE.",
+	.examples = "  eadm bundle create\n"
+		    "  eadm bundle create --redact -o case-4711.tar.zst\n"
+		    "  eadm bundle verify case-4711.tar.zst\n"
+		    "  eadm --from case-4711.tar.zst dump qp --state err\n"
+		    "  ssh HOST eadm bundle create -o - > host.tar.zst\n",
+	.max_args = 2,
+	.args = { WORDS_BUNDLE_VERB, WORDS_FILE },
+	.options = options,
+	.run = run,
+};
