@@ -276,6 +276,7 @@ struct listeners {
 
 int listen_all(struct cli *cli, const char *addresses,
 	       struct listeners *listeners);
+void listen_note(struct cli *cli, const struct listeners *listeners);
 
 struct web_user {
 	char *name, *hash;

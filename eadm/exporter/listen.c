@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,4 +193,30 @@ int listen_all(struct cli *cli, const char *addresses,
 	if (!ret && !listeners->n)
 		ret = fail(cli, STATUS_USAGE, "--listen", "no address");
 	return ret;
+}
+
+/* Where the sockets are: those of systemd and port 0 are not what was asked. */
+void listen_note(struct cli *cli, const struct listeners *listeners)
+{
+	char host[INET6_ADDRSTRLEN], port[16];
+	struct sockaddr_storage addr;
+	struct sockaddr_un *sun = (void *)&addr;
+	unsigned int i;
+	socklen_t len;
+
+	for (i = 0; i < listeners->n; i++) {
+		memset(&addr, 0, sizeof(addr));
+		len = sizeof(addr);
+		if (getsockname(listeners->fd[i], (void *)&addr, &len))
+			continue;
+		if (addr.ss_family == AF_UNIX)
+			note(cli, "listening on unix:%.*s",
+			     (int)sizeof(sun->sun_path), sun->sun_path);
+		else if (!getnameinfo((void *)&addr, len, host, sizeof(host),
+				      port, sizeof(port),
+				      NI_NUMERICHOST | NI_NUMERICSERV))
+			note(cli, addr.ss_family == AF_INET6 ?
+				     "listening on [%s]:%s" :
+				     "listening on %s:%s", host, port);
+	}
 }

@@ -223,8 +223,7 @@ static int run_server(struct exporter *x)
 		status = start_http(x);
 	if (status)
 		return status;
-	note(x->cli, "serving on %u socket%s", x->listeners.n,
-	     x->listeners.n == 1 ? "" : "s");
+	listen_note(x->cli, &x->listeners);
 	status = serve(x, &signals);
 	http_stop(x->http);
 	scraper_stop(x->scraper);

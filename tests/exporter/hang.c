@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Preloaded into the exporter: reading the counters of the device $HANG_DEVICE
+ * takes until the file $HANG_FILE is gone, as with an adapter that is dead.
+ */
+#include <dlfcn.h>
+#include <eadm.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int eadm_dump_open(struct eadm_ctx *ctx, const struct eadm_object *object,
+		   const struct eadm_dump_opts *opts, struct eadm_dump **dump)
+{
+	int (*real)(struct eadm_ctx *, const struct eadm_object *,
+		    const struct eadm_dump_opts *, struct eadm_dump **) =
+		dlsym(RTLD_NEXT, "eadm_dump_open");
+	const char *device = getenv("HANG_DEVICE"), *file = getenv("HANG_FILE");
+
+	if (device && file && opts && opts->device &&
+	    !strcmp(opts->device, device) &&
+	    !strcmp(eadm_object_name(object), "counters")) {
+		while (!access(file, F_OK))
+			usleep(10000);
+	}
+	return real(ctx, object, opts, dump);
+}
