@@ -785,5 +785,4 @@ def flr(ad):
 
 
 if __name__ == "__main__":
-    raw.huge_pages(4)
     sys.exit(run(sys.argv[1:], adapter))

@@ -802,5 +802,4 @@ def many(ad):
     equal((cqe.qpn, cqe.index, cqe.syndrome), (500, 0, 0))
 
 
-raw.huge_pages(24)
 sys.exit(run(sys.argv[1:], adapter))

@@ -3,18 +3,19 @@
 
 Written from the hardware interface, with no line from the kernel driver, so
 that the device model meets a client with other habits. It needs root, a free
-function (no driver bound) and huge pages, whose physical address it uses.
+function (no driver bound).
 """
 
 import ctypes
 import glob
 import mmap
 import os
+import socket
 import struct
 import time
 
-HUGE = 2 << 20
-MAP_HUGETLB = 0x40000
+MEMORY = 2 << 20
+SOL_PACKET, PACKET_RX_RING = 263, 5
 
 RDMA, COMMON = 0, 1
 (QUERY_DEVICE, CREATE_QP, DESTROY_QP, MODIFY_QP, CREATE_CQ, DESTROY_CQ,
@@ -43,23 +44,31 @@ def wait_until(condition, what, limit=5):
 
 
 class Memory:
-    """One huge page: contiguous memory of known physical address."""
+    """Contiguous memory of known physical address.
+
+    It is the receive ring of a packet socket that is bound to no interface:
+    one block, which the kernel allocates in one piece."""
 
     def __init__(self):
-        self.map = mmap.mmap(-1, HUGE, flags=mmap.MAP_SHARED |
-                             mmap.MAP_ANONYMOUS | MAP_HUGETLB)
-        self.map[:] = bytes(HUGE)
+        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        self.socket.setsockopt(SOL_PACKET, PACKET_RX_RING, struct.pack(
+            "4I", MEMORY, 1, 2048, MEMORY // 2048))
+        self.map = mmap.mmap(self.socket.fileno(), MEMORY)
+        self.map[:] = bytes(MEMORY)
         virtual = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
         with open("/proc/self/pagemap", "rb") as file:
             file.seek(virtual // 4096 * 8)
-            self.phys = (struct.unpack("<Q", file.read(8))[0] &
-                         ((1 << 55) - 1)) * 4096
-        assert self.phys
+            pages = struct.unpack(f"<{MEMORY // 4096}Q",
+                                  file.read(MEMORY // 512))
+        frames = [page & ((1 << 55) - 1) for page in pages]
+        assert frames[0] and frames == list(range(
+            frames[0], frames[0] + len(frames))), "memory in pieces"
+        self.phys = frames[0] * 4096
         self.used = 0
 
     def alloc(self, size, align=4096):
         self.used = -(-self.used // align) * align
-        assert self.used + size <= HUGE, "too large"
+        assert self.used + size <= MEMORY, "too large"
         block = Block(self, self.used, size)
         self.used += size
         return block
@@ -181,7 +190,7 @@ class Device:
         self.config16(4, 6 if on else 2)
 
     def alloc(self, size, align=4096):
-        if self.memory.used + size + align > HUGE:
+        if self.memory.used + size + align > MEMORY:
             self.more.append(self.memory)
             self.memory = Memory()
         return self.memory.alloc(size, align)
@@ -413,13 +422,6 @@ class Qp:
             self.dbrec.set64(8, word)
             self.device.write64(0x61000, word)
         return first
-
-
-def huge_pages(number):
-    with open("/proc/sys/vm/nr_hugepages", "w") as file:
-        file.write(str(number))
-    with open("/proc/sys/vm/nr_hugepages") as file:
-        assert int(file.read()) >= number, "not enough huge pages"
 
 
 def functions():
