@@ -328,19 +328,30 @@ EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 }
 
 /* Read all rows for the sake of what is read; errors are in the capture. */
+static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
+		     bool hw)
+{
+	struct eadm_dump_opts opts = { .size = sizeof(opts), .hw = hw };
+	const struct eadm_record *rec;
+	struct eadm_dump *dump;
+	int ret;
+
+	ret = eadm_dump_open(ctx, object, &opts, &dump);
+	if (ret)
+		return ret;
+	while ((ret = eadm_dump_next(dump, &rec)) > 0 && !ctx->capture->error)
+		;
+	eadm_dump_close(dump);
+	return ret;
+}
+
 static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
 			bool hw)
 {
-	struct eadm_dump_opts opts = { .size = sizeof(opts) };
-	const struct eadm_record *rec;
-	struct eadm_dump *dump;
-
-	opts.hw = hw && object->hw;
-	if (eadm_dump_open(ctx, object, &opts, &dump))
-		return;
-	while (eadm_dump_next(dump, &rec) > 0 && !ctx->capture->error)
-		;
-	eadm_dump_close(dump);
+	hw = hw && object->hw;
+	/* The capture that is read may have been made without. */
+	if (read_rows(ctx, object, hw) == -ENODATA && hw)
+		read_rows(ctx, object, false);
 }
 
 EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)

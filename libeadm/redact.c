@@ -127,6 +127,29 @@ void eadm_redact_ip(struct eadm_redactor *r, const unsigned char *in,
 	}
 }
 
+static bool known_hw(const struct eadm_redactor *r, const unsigned char *in,
+		     size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->n_hw; i++) {
+		if (r->hw[i].len == len && !memcmp(r->hw[i].bytes, in, len))
+			return true;
+	}
+	return false;
+}
+
+/* Where it stands without separators, nothing else tells it from a number. */
+static void learn_hw(struct eadm_redactor *r, const unsigned char *in,
+		     size_t len)
+{
+	if ((len != 6 && len != 8) || r->n_hw == EADM_MAX_HW ||
+	    known_hw(r, in, len))
+		return;
+	memcpy(r->hw[r->n_hw].bytes, in, len);
+	r->hw[r->n_hw++].len = len;
+}
+
 /* A MAC address or a GUID; its pseudonym is locally administered. */
 void eadm_redact_hw(struct eadm_redactor *r, const unsigned char *in,
 		    unsigned char *out, size_t len)
@@ -142,6 +165,7 @@ void eadm_redact_hw(struct eadm_redactor *r, const unsigned char *in,
 		memmove(out, in, len);
 		return;
 	}
+	learn_hw(r, in, len);
 	pseudonym(r, CLASS_HW, in, len, hash);
 	memcpy(out, hash, len);
 	out[0] = 0x02;
@@ -464,21 +488,25 @@ static size_t run(struct eadm_redactor *r, const char *text, size_t len,
 	return 0;
 }
 
-/* "enx525400eda001", "rocex525400fffeeda000": interfaces named by address. */
-static size_t named_by_address(struct eadm_redactor *r, const char *text,
-			       size_t len, size_t at, struct eadm_grow *out)
+/*
+ * "enx525400eda001", "rocex525400fffeeda000": interfaces named by address;
+ * "0x525400fffeeda000" and without "0x": one that was met before.
+ */
+static size_t bare_address(struct eadm_redactor *r, const char *text,
+			   size_t len, size_t at, struct eadm_grow *out)
 {
+	bool name = at >= 2 && text[at - 1] == 'x' &&
+		    isalpha((unsigned char)text[at - 2]);
 	unsigned char bytes[8];
 	size_t n = 0;
 
-	if (at < 2 || text[at - 1] != 'x' ||
-	    !isalpha((unsigned char)text[at - 2]))
-		return 0;
 	while (at + n < len && isxdigit((unsigned char)text[at + n]))
 		n++;
 	if ((n != 12 && n != 16) || (at + n < len && is_word(text[at + n])))
 		return 0;
 	hex_groups(text + at, n, n, 0, bytes, sizeof(bytes));
+	if (!name && !known_hw(r, bytes, n / 2))
+		return 0;
 	eadm_redact_hw(r, bytes, bytes, n / 2);
 	put_groups(out, bytes, n / 2, n, 0);
 	return n;
@@ -493,8 +521,8 @@ static size_t redact_at(struct eadm_redactor *r, const char *text, size_t len,
 	n = known_name(r, text, len, at, out);
 	if (!n && (c == 'C' || c == 'c'))
 		n = kernel_comm(r, text, len, at, out);
-	if (!n && before == 'x' && isxdigit(c))
-		n = named_by_address(r, text, len, at, out);
+	if (!n && (before == 'x' || !is_word(before)) && isxdigit(c))
+		n = bare_address(r, text, len, at, out);
 	if (!n && (isxdigit(c) || c == ':') && !is_word(before) &&
 	    before != '.')
 		n = run(r, text + at, len - at, out);

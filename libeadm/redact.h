@@ -7,6 +7,14 @@
 
 struct eadm_name;
 
+#define EADM_MAX_HW 4096
+
+/* A MAC address or GUID that was met. */
+struct eadm_hw {
+	unsigned char bytes[8];
+	unsigned char len;
+};
+
 struct eadm_redactor {
 	struct eadm_ctx *ctx;
 	const struct eadm_archive *lib;
@@ -18,6 +26,8 @@ struct eadm_redactor {
 	/* First place in names by first byte, -1: none; rebuilt when dirty. */
 	int first[256];
 	bool dirty;
+	struct eadm_hw hw[EADM_MAX_HW];
+	unsigned int n_hw;
 };
 
 /* Bytes that grow; once memory is short, fail stays set. */

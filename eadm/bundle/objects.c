@@ -85,7 +85,8 @@ static int redact_capture(struct bundle *b, struct part *part, int raw)
 		dup2(keep, STDOUT_FILENO);
 	}
 	if (ret) {
-		part->outcome = OUTCOME_FAILED;
+		if (part->outcome == OUTCOME_OK)
+			part->outcome = OUTCOME_FAILED;
 		bundle_why(part, "not redacted: %s",
 			   ctx ? eadm_errmsg(ctx) : "out of memory");
 	}
@@ -105,14 +106,15 @@ int bundle_capture(struct bundle *b)
 {
 	struct part *part = bundle_part(b, BUNDLE_CAPTURE,
 					"state of all devices, twice");
-	uint64_t box = CAPTURE_MS + b->interval / 1000000, half;
+	uint64_t box = CAPTURE_MS + b->interval / 1000000, half, now;
 	bool hw = b->hw;
 	int fd, ret;
 
 	if (!part)
 		return fail(b->cli, STATUS_FAILED, BUNDLE_CAPTURE,
 			    "out of memory");
-	half = (b->deadline - bundle_now()) / 2000000;
+	now = bundle_now();
+	half = now < b->deadline ? (b->deadline - now) / 2000000 : 0;
 	fd = bundle_run(b, part, box < half ? box : half, collect_capture,
 			&hw);
 	if (hw && part->outcome == OUTCOME_TIMEOUT && !interrupted) {
@@ -127,6 +129,7 @@ int bundle_capture(struct bundle *b)
 		if (part->outcome == OUTCOME_OK)
 			part->outcome = with_hw;
 	}
+	b->hw = hw;
 	if (fd >= 0 && b->redactor)
 		fd = redact_capture(b, part, fd);
 	ret = bundle_keep(b, part, fd, false);

@@ -162,7 +162,6 @@ static void judge(struct part *part, int status)
 		break;
 	default:
 		part->outcome = OUTCOME_FAILED;
-		bundle_why(part, "its collector failed");
 		break;
 	}
 }
@@ -253,6 +252,8 @@ int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
 	size_t len = 0;
 	int ret = 0;
 
+	if (part->outcome == OUTCOME_FAILED)
+		bundle_why(part, "its collector failed");
 	if (fd < 0)
 		return 0;
 	ret = bundle_load(fd, &data, &len);
