@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Captures for the exporter's tests."""
+
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, f"{HERE}/../captures")
+
+import synth  # noqa: E402
+from nlcap import Capture  # noqa: E402
+
+SEC = synth.SEC
+
+
+def sample(field, number):
+    """Some value of a field's type."""
+    kind = field["type"]
+    if kind == "string":
+        return f"text{number}"
+    if kind == "binary":
+        length = field["x-view"]["len"]
+        return bytes([number % 250 + 1] * (4 if field["x-view"].get("form") == "ip"
+                                            else length))
+    return 1 if field.get("enum") else number
+
+
+def full(path):
+    """A device that has every field of every object that is exported."""
+    cap = Capture()
+    cap.fact("moment", "0")
+    cap.family()
+    cap.rdma_devices([(0, "erdma_0", 1)])
+    for obj in ("dev", "cmdq", "eq", "cmd", "counters", "qp", "cq", "mr", "pd", "ctx"):
+        row = {}
+        for name, (number, field) in cap.spec.sets[obj].items():
+            view = field.get("x-view", {})
+            hw = view.get("hw") and obj != "counters"
+            if not field.get("x-request") and not hw and name != "hw-error":
+                row[name] = sample(field, number)
+        row.update({"dev-index": 0, "dev-name": "erdma_0"})
+        cap.dump(obj, [row], hw=obj == "counters")
+    cap.write(path)
+
+
+def recorder(path):
+    """Four moments of a flight recorder: commands end, are lost, begin anew."""
+    cap = Capture()
+    steps = [
+        [(7, "done", 20000), (8, "pending", 0)],
+        [(7, "done", 20000), (8, "timeout", 15 * SEC), (9, "done", 200000000)],
+        [(20, "done", 20000)],
+        [(1, "done", 20000)],
+    ]
+    for moment, rows in enumerate(steps):
+        cap.fact("moment", moment)
+        cap.family()
+        cap.rdma_devices([(0, "erdma_0", 1)])
+        device = synth.device(0)
+        # In the last one the driver was loaded anew.
+        device["age"] = SEC if moment == 3 else (100 + moment) * SEC
+        cap.dump("dev", [device])
+        cap.dump("cmd", [synth.cmd(0, seq, state=state, latency=latency)
+                         for seq, state, latency in rows])
+    cap.write(path)
+
+
+def make(folder):
+    subprocess.run([sys.executable, "-B", f"{HERE}/../captures/synth.py", folder],
+                   check=True)
+    subprocess.run([sys.executable, "-B", f"{HERE}/../captures/many.py", "5000",
+                    f"{folder}/many.pcapng"], check=True)
+    full(f"{folder}/full.pcapng")
+    recorder(f"{folder}/recorder.pcapng")

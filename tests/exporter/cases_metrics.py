@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is exported, and in which form."""
+
+import re
+import subprocess
+import time
+
+import yaml
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from server import REPO, Exporter, eadm, once, values, wait_for
+from tap import case, equal, true
+
+OPEN = "application/openmetrics-text"
+PROMETHEUS = (f"{OPEN};version=1.0.0,{OPEN};version=0.0.1;q=0.75,"
+              "text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
+
+
+def promtool(text):
+    done = subprocess.run(["promtool", "check", "metrics"], input=text,
+                          capture_output=True, text=True, check=False)
+    equal((done.returncode, done.stderr), (0, ""), "promtool")
+
+
+@case("promtool accepts the metrics of every capture")
+def promtool_captures(place):
+    for name in ("two", "two-be", "dead", "moments", "full", "recorder"):
+        promtool(once(place.capture(name)))
+    promtool(once(place.capture("full"), "--processes", "--objects",
+                  "qp,cq,mr,pd,ctx"))
+
+
+@case("both byte orders show the same")
+def byte_orders(place):
+    def stable(text):
+        return [line for line in text.splitlines()
+                if "duration" not in line and not line.startswith("process_")]
+    equal(stable(once(place.capture("two-be"))),
+          stable(once(place.capture("two"))))
+
+
+@case("every counter of the specification is a metric, with its text as help")
+def all_counters(place):
+    text = once(place.capture("full"))
+    with open(f"{REPO}/spec/eadm.yaml", encoding="utf-8") as file:
+        spec = yaml.safe_load(file)
+    seen = 0
+    for attrs in spec["attribute-sets"]:
+        prefix = {"counters": "port"}.get(attrs["name"], attrs["name"])
+        if prefix not in ("port", "eq", "cmdq"):
+            continue
+        for attr in attrs["attributes"]:
+            view = attr.get("x-view", {})
+            if view.get("kind") != "counter" or view.get("metric") is False:
+                continue
+            name = f"eadm_{prefix}_{attr['name'].replace('-', '_')}_total"
+            true(re.search(rf"^{name}{{", text, re.M), name)
+            true(f"# HELP {name} {attr['doc']}\n" in text, f"help of {name}")
+            true(f"# TYPE {name} counter\n" in text, f"type of {name}")
+            seen += 1
+    true(seen > 90, seen)
+
+
+@case("values, states, limits and names of devices are told")
+def devices(place):
+    got = values(once(place.capture("two")))
+    equal(got['eadm_port_tx_bytes_total{device="erdma_0",port="1"}'], 3000)
+    equal(got['eadm_dev_state{device="erdma_1",state="ready"}'], 1)
+    equal(got['eadm_dev_state{device="erdma_1",state="dead"}'], 0)
+    equal(got['eadm_dev_qps{device="erdma_0"}'], 3)
+    equal(got['eadm_dev_max_qp{device="erdma_0"}'], 131071)
+    equal(got['eadm_cmdq_timeout_seconds{device="erdma_0"}'], 15)
+    equal(got['eadm_eq_events_total{device="erdma_0",eq="2",type="ceq"}'], 24)
+    info = [name for name in got if name.startswith("eadm_dev_info")]
+    equal(len(info), 2)
+    true('driver="erdma"' in info[0] and 'netdev="eth0"' in info[0], info)
+
+
+@case("a dead device shows its state and what cannot be read")
+def dead_device(place):
+    done = eadm("--from", place.capture("dead"), "exporter", "--once")
+    equal(done.returncode, 6, "status")
+    got = values(done.stdout)
+    equal(got['eadm_dev_state{device="roce_x",state="dead"}'], 1)
+    equal(got['eadm_cmdq_timeouts_total{device="roce_x"}'], 3)
+    success = 'eadm_scrape_collector_success{{device="{}",collector="{}"}}'
+    equal(got[success.format("roce_x", "cmdq")], 1)
+    equal(got[success.format("roce_x", "eq")], 0)
+    equal(got[success.format("rxe0", "dev")], 0)
+
+
+@case("OpenMetrics is parsed by its own library and ends with EOF")
+def openmetrics(place):
+    for name in ("full", "dead", "two"):
+        with Exporter(place.folder, place.capture(name), "--processes",
+                      "--objects", "qp,cq,mr") as server:
+            answer = server.get(headers={"Accept": OPEN})
+        true(answer.text.endswith("\n# EOF\n"), "EOF")
+        families = list(text_string_to_metric_families(answer.text))
+        kinds = {f.name: f.type for f in families}
+        equal(kinds["eadm_dev"], "info")
+        equal(kinds["eadm_cmd_latency_seconds"], "histogram")
+        true(len(families) > 50 or name != "two", len(families))
+
+
+@case("the format is negotiated")
+def negotiation(place):
+    want = {
+        None: "text/plain", "*/*": "text/plain", OPEN: OPEN,
+        PROMETHEUS: OPEN, "text/plain": "text/plain",
+        f"{OPEN};q=0.2,text/plain;q=0.7": "text/plain",
+        f"text/plain;q=0.7, {OPEN};version=1.0.0;q=0.9": OPEN,
+        f"{OPEN};q=0": "text/plain", f"{OPEN};q=x,text/plain": "text/plain",
+        "": "text/plain", ",;,": "text/plain", "text/html": "text/plain",
+    }
+    with Exporter(place.folder, place.capture("two")) as server:
+        for accept, kind in want.items():
+            headers = {} if accept is None else {"Accept": accept}
+            answer = server.get(headers=headers)
+            equal(answer.headers["Content-Type"].split(";")[0], kind, accept)
+            equal(answer.text.endswith("# EOF\n"), kind == OPEN, accept)
+
+
+@case("the flight recorder's commands count once each, when they end")
+def recorder(place):
+    count = 'eadm_cmd_latency_seconds_count{device="erdma_0"}'
+    lost = 'eadm_cmd_records_lost_total{device="erdma_0"}'
+    slow = 'eadm_cmd_latency_seconds_bucket{device="erdma_0",le="0.1"}'
+    timeout = ('eadm_cmd_records_total{device="erdma_0",op="create-qp",'
+               'state="timeout"}')
+    with Exporter(place.folder, place.capture("recorder")) as server:
+        got = [server.metrics() for _ in range(5)]
+    equal([g[count] for g in got], [1, 3, 4, 1, 1], "commands")
+    equal([g[lost] for g in got], [0, 0, 10, 0, 0], "lost ones")
+    equal([g[slow] for g in got], [1, 1, 2, 1, 1], "fast ones")
+    equal([g.get(timeout) for g in got], [None, 1, 1, None, None], "timeouts")
+    equal(got[1]['eadm_cmd_latency_seconds_sum{device="erdma_0"}'], 15.20002)
+
+
+@case("each scrape shows the next moment of a capture, the last one for ever")
+def moments(place):
+    name = 'eadm_port_tx_bytes_total{device="erdma_0",port="1"}'
+    with Exporter(place.folder, place.capture("moments")) as server:
+        equal([server.metrics()[name] for _ in range(4)],
+              [3000, 5003000, 15003000, 15003000])
+
+
+@case("objects and processes are shown within the budget only")
+def budget(place):
+    got = values(once(place.capture("many"), "--objects", "qp",
+                      "--max-series", "100"))
+    series = [name for name in got if name.startswith("eadm_qp_")]
+    true(50 < len(series) <= 100, len(series))
+    flag = 'eadm_scrape_collector_truncated{device="erdma_0",collector="qp"}'
+    equal(got[flag], 1)
+    got = values(once(place.capture("many"), "--objects", "qp", "--processes",
+                      "--max-series", "200000"))
+    equal(got[flag], 0)
+    equal(len([n for n in got if n.startswith("eadm_qp_info")]), 5000)
+    equal(got['eadm_process_qp_objects{device="erdma_0",'
+              'comm="ib_write_bw"}'], 5000)
+    plain = values(once(place.capture("many")))
+    equal([n for n in plain if n.startswith("eadm_qp_")], [])
+
+
+@case("a device that hangs costs nobody else anything")
+def hang(place):
+    stop = place.write("hang", "")
+    env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/hang.so",
+           "HANG_DEVICE": "erdma_1", "HANG_FILE": stop}
+    success = ('eadm_scrape_collector_success{{device="{}",'
+               'collector="counters"}}').format
+    good = 'eadm_port_tx_bytes_total{device="erdma_0",port="1"}'
+    bad = 'eadm_port_tx_bytes_total{device="erdma_1",port="1"}'
+
+    def scrape(server, **kwargs):
+        begin = time.monotonic()
+        got = server.metrics(**kwargs)
+        return got, time.monotonic() - begin
+
+    with Exporter(place.folder, place.capture("two"), "--device-timeout",
+                  "2s", env=env) as server:
+        got, took = scrape(server, headers={
+            "X-Prometheus-Scrape-Timeout-Seconds": "0.5"})
+        true(took < 1.5, f"the scrape's own limit: {took} s")
+        equal((got[success("erdma_0")], got[success("erdma_1")]), (1, 0))
+        equal((good in got, bad in got), (True, False))
+        equal(got['eadm_cmdq_submitted_total{device="erdma_1"}'], 24,
+              "what else the device told")
+        wait_for("the first scrape's end", lambda: scrape(server)[1] < 1)
+        got, took = scrape(server)
+        true(took < 1, f"one that hangs is not waited for again: {took} s")
+        true(good in got and bad not in got, "the others are there")
+        equal(server.get("/healthz").text, "ok\n")
+        subprocess.run(["rm", stop], check=True)
+        wait_for("the device's return", lambda: bad in scrape(server)[0])
