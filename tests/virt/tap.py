@@ -55,10 +55,11 @@ class Adapter:
         return self.device
 
     def unplug(self):
+        """Takes the function away first: it uses the device's memory."""
+        self.write("live", 0)
         if self.device:
             self.device.close()
             self.device = None
-        self.write("live", 0)
 
     def fault(self, knob, **settings):
         for name in sorted(settings, key=lambda name: name == "count"):
