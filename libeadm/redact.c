@@ -236,7 +236,8 @@ static void index_names(struct eadm_redactor *r)
 
 	if (!r->dirty)
 		return;
-	qsort(r->names, r->n_names, sizeof(*r->names), by_length);
+	if (r->n_names)
+		qsort(r->names, r->n_names, sizeof(*r->names), by_length);
 	for (i = 0; i < 256; i++)
 		r->first[i] = -1;
 	for (i = 0; i < r->n_names; i++) {
