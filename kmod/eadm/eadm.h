@@ -175,7 +175,7 @@ int eadm_nl_init(void);
 void eadm_nl_exit(void);
 
 /* owner.c */
-bool eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
+void eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
 		     void *row, void *snap, unsigned int rights);
 
 /* put.c */

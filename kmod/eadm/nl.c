@@ -166,8 +166,7 @@ static struct eadm_dev *find_device(const struct request *req, struct netlink_ex
  * @portid: address of the reader
  * @cb: the dump, or NULL
  *
- * Return: 0; -EMSGSIZE when it did not fit; -ENOENT when the reader may not
- * see it; the driver's error.
+ * Return: 0; -EMSGSIZE when it did not fit; the driver's error.
  */
 static int put_row(struct sk_buff *skb, const struct request *req, struct eadm_dev *edev,
 		   void *row, void *snap, const struct nlmsghdr *nlh, u32 portid,
@@ -181,8 +180,7 @@ static int put_row(struct sk_buff *skb, const struct request *req, struct eadm_d
 	int ret;
 
 	memset(snap, 0, obj->snap_size);
-	if (!eadm_owner_fill(obj, ops, row, snap, rights))
-		return -ENOENT;
+	eadm_owner_fill(obj, ops, row, snap, rights);
 	ret = ops->fill(edev->dd, row, snap, &req->diag);
 	if (ret)
 		return ret;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who owns an object, and who may see it: the rules of RDMA netlink. Objects
- * of the kernel are seen from the initial PID namespace, those of a process
- * from where it has a PID: the namespace it lives in and those around.
+ * Who owns an object, as RDMA netlink tells it: objects belong to a device and
+ * are seen wherever that is, but the process behind one is named only where it
+ * has a PID.
  */
 #include <linux/cgroup.h>
 #include <linux/nsproxy.h>
-#include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 
@@ -16,11 +15,6 @@ static void *set_field(const struct eadm_field *field, void *snap)
 {
 	*(u8 *)(snap + field->has) = 1;
 	return snap + field->off;
-}
-
-static bool reader_in_init_pid_ns(void)
-{
-	return task_active_pid_ns(current) == &init_pid_ns;
 }
 
 static u64 task_cgroup_id(struct task_struct *task)
@@ -68,28 +62,24 @@ static void fill_task(const struct eadm_object *obj, struct task_struct *task, p
 }
 
 /* The entry is referenced, so neither its task nor its name goes away. */
-static bool fill_entry(const struct eadm_object *obj, const struct rdma_restrack_entry *res,
+static void fill_entry(const struct eadm_object *obj, const struct rdma_restrack_entry *res,
 		       void *snap, unsigned int rights)
 {
 	const struct eadm_field *const *f = obj->owner;
 	pid_t pid;
 
+	if (f[EADM_OWNER_RES_ID])
+		*(u32 *)set_field(f[EADM_OWNER_RES_ID], snap) = res->id;
 	if (rdma_is_kernel_res(res)) {
-		if (!reader_in_init_pid_ns())
-			return false;
 		if (f[EADM_OWNER_COMM] && res->kern_name)
 			snprintf(set_field(f[EADM_OWNER_COMM], snap), f[EADM_OWNER_COMM]->len,
 				 "[%s]", res->kern_name);
-	} else {
-		/* 0: not known to the reader, or ended. */
-		pid = res->task ? task_pid_vnr(res->task) : 0;
-		if (!pid)
-			return false;
-		fill_task(obj, res->task, pid, snap, rights);
+		return;
 	}
-	if (f[EADM_OWNER_RES_ID])
-		*(u32 *)set_field(f[EADM_OWNER_RES_ID], snap) = res->id;
-	return true;
+	/* 0: not known to the reader, or ended. */
+	pid = res->task ? task_pid_vnr(res->task) : 0;
+	if (pid)
+		fill_task(obj, res->task, pid, snap, rights);
 }
 
 /**
@@ -101,25 +91,18 @@ static bool fill_entry(const struct eadm_object *obj, const struct rdma_restrack
  * @rights: BIT(EADM_PERM_*) of the reader
  *
  * An object that resource tracking does not know (a region inside a PD, an
- * object that is being made or taken away) has no owner and counts as the
- * kernel's.
+ * object that is being made or taken away) has no owner.
  *
  * Context: may sleep; in the reader's context.
- * Return: whether the reader may see the row.
  */
-bool eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
+void eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
 		     void *row, void *snap, unsigned int rights)
 {
-	struct rdma_restrack_entry *res;
-	bool visible;
+	struct rdma_restrack_entry *res = ops->res ? ops->res(row) : NULL;
 
-	if (!ops->res)
-		return true;
-	res = ops->res(row);
 	/* Taking an entry away waits for references: keep this one short. */
 	if (!res || !rdma_restrack_is_tracked(res) || !rdma_restrack_get(res))
-		return reader_in_init_pid_ns();
-	visible = fill_entry(obj, res, snap, rights);
+		return;
+	fill_entry(obj, res, snap, rights);
 	rdma_restrack_put(res);
-	return visible;
 }

@@ -74,7 +74,7 @@ struct eadm_diag_req {
  * @next: first object with an id of at least *@id, referenced, its id in *@id;
  *	NULL at the end
  * @put: drop the reference next() took
- * @res: resource tracking entry for visibility and owner fields, or NULL for
+ * @res: resource tracking entry, for the owner fields, or NULL for
  *	objects of the device as a whole (@res itself may be NULL as well).
  *	The companion fills pid, comm, cgroup-id, netns and res-id from it.
  * @fill: set the fields of the snapshot struct of @type (zeroed by the caller)

