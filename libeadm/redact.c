@@ -193,12 +193,31 @@ static void name_pseudonym(struct eadm_redactor *r, enum class class,
 
 /* ---- names --------------------------------------------------------------------- */
 
+/*
+ * Programs that are called like what every bundle speaks of. As the owner of
+ * an object such a name is replaced, in text it says nothing about anybody.
+ */
+static bool is_everywhere(const char *name)
+{
+	static const char *const names[] = {
+		"eadm", "erdma", "erdma_virt", "rdma", "siw", "efa", "irdma",
+		"Linux", "linux", "kernel", "pci",
+	};
+	size_t i;
+
+	for (i = 0; i < EADM_ARRAY_SIZE(names); i++) {
+		if (!strcmp(names[i], name))
+			return true;
+	}
+	return false;
+}
+
 static int learn(struct eadm_redactor *r, enum class class, const char *name)
 {
 	struct eadm_name *more;
 	size_t i;
 
-	if (!*name)
+	if (!*name || is_everywhere(name))
 		return 0;
 	for (i = 0; i < r->n_names; i++) {
 		if (!strcmp(r->names[i].name, name))

@@ -355,7 +355,11 @@ void eadm_redact_fact(struct eadm_redactor *r, const char *key,
 {
 	char pseudo[32];
 
-	eadm_redact_text(r, key, strlen(key), out);
+	/* Modules are no processes, though some are called alike. */
+	if (!strncmp(key, "module.", 7))
+		eadm_grow_put(out, key, strlen(key));
+	else
+		eadm_redact_text(r, key, strlen(key), out);
 	eadm_grow_put(out, "=", 1);
 	if (!strcmp(key, "host")) {
 		if (eadm_redactor_host(r, value))

@@ -43,6 +43,7 @@ struct bundle {
 	const char *from;		/* capture to make it from, or NULL */
 	bool hw, progress;
 	uint64_t interval;		/* between two moments, ns */
+	uint64_t timeout;		/* of an answer, ns */
 	uint64_t deadline, max_time;	/* CLOCK_MONOTONIC, ns */
 	uint64_t max_size;
 	uint64_t begin;

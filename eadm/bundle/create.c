@@ -277,6 +277,7 @@ int bundle_create(struct cli *cli)
 		.progress = isatty(STDERR_FILENO) ||
 			    cli->args.opt[OPT_VERBOSE],
 		.interval = 1000000000,
+		.timeout = 3000000000,
 		.max_time = 120000000000,
 		.max_size = 256 << 20,
 		.begin = bundle_now(),
@@ -287,12 +288,22 @@ int bundle_create(struct cli *cli)
 	int status;
 
 	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &b.interval) ||
+	    !opt_duration(cli, OPT_TIMEOUT, 1000000000, &b.timeout) ||
 	    !opt_duration(cli, OPT_MAX_TIME, 1000000000, &b.max_time) ||
 	    !parse_size(cli, &b.max_size))
 		return STATUS_USAGE;
+	if (b.timeout < 1000000 || b.timeout / 1000000 > 86400000)
+		return fail(cli, STATUS_USAGE, "--timeout",
+			    "from 1ms to 24h");
 	if (!b.max_time || b.max_time > 86400000000000)
 		return fail(cli, STATUS_USAGE, "--max-time",
 			    "more than 0, at most 24h");
+	if (cli->args.opt[OPT_DEVICE])
+		return fail(cli, STATUS_USAGE, "--device",
+			    "a bundle holds all devices");
+	if (path && !strcmp(path, "-") && cli->json)
+		return fail(cli, STATUS_USAGE, "--json",
+			    "standard output gets the bundle");
 	if (path && !strcmp(path, "-") && isatty(STDOUT_FILENO))
 		return fail(cli, STATUS_USAGE, "-",
 			    "a bundle is nothing for a terminal");

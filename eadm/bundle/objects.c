@@ -14,7 +14,6 @@
 
 #include "bundle.h"
 
-#define ANSWER_MS 3000
 #define CAPTURE_MS 30000
 #define RENDER_MS 10000
 
@@ -56,7 +55,7 @@ static int collect_capture(struct bundle *b, const void *arg)
 
 	if (!ctx)
 		return STATUS_FAILED;
-	eadm_set_timeout(ctx, ANSWER_MS);
+	eadm_set_timeout(ctx, b->timeout / 1000000);
 	ret = b->from ? eadm_open_file(ctx, b->from) : eadm_open_live(ctx);
 	if (ret)
 		return say(ctx, b->from ? b->from : "open");

@@ -129,6 +129,16 @@ static int collect_config(struct bundle *b, const void *arg)
 	return STATUS_NOT_FOUND;
 }
 
+/* A line of /proc/modules but for where the module lies in memory. */
+static void print_module(const char *line)
+{
+	const char *address = strstr(line, " 0x");
+	int len = address ? (int)(address - line) : (int)strlen(line);
+
+	printf("%.*s%s", len, line,
+	       address ? address + 1 + strcspn(address + 1, " \n") : "");
+}
+
 static void module_facts(const char *name)
 {
 	static const char *const names[] = { "version", "srcversion", "taint",
@@ -163,7 +173,7 @@ static int collect_modules(struct bundle *b, const void *arg)
 		if (regexec(&re, line, 0, NULL, 0))
 			continue;
 		any = true;
-		fputs(line, stdout);
+		print_module(line);
 		line[strcspn(line, " ")] = '\0';
 		module_facts(line);
 	}
