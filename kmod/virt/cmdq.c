@@ -22,7 +22,8 @@ struct cmd_desc {
 	u32 len;			/* least slot bytes */
 };
 
-#define CMD(op, func, len) [ERDMA_CMD_##op] = { #op, ev_cmd_##func, len }
+#define CMD(op, func, len) \
+	[ERDMA_CMD_##op] = { #op, ev_cmd_##func, len }
 
 /* The parts of CREATE_QP and REG_MR that not every slot has are optional. */
 #define CREATE_QP_LEN	offsetof(struct erdma_cmd_create_qp, sq_inline_mtt)

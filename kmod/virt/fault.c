@@ -32,7 +32,7 @@ static const struct knob knobs[EV_FAULT_COUNT] = {
 	[EV_FAULT_IRQ_LOST] = { "irq_lost",
 		"an interrupt is not delivered; target: vector" },
 	[EV_FAULT_DEV_GONE] = { "dev_gone",
-		"the function vanishes, reads give ones; arg: ms until it is powered on again, 0: never" },
+		"reads give ones; arg: ms until the function is back, 0: never" },
 	[EV_FAULT_STALL] = { "stall",
 		"the device does nothing for arg ms" },
 };
