@@ -2,8 +2,8 @@
 /*
  * A scrape: one thread for each device reads it, so that a device that hangs
  * costs its own metrics only. The thread here hands out the work, waits no
- * longer than it may, and answers. A device still hanging at the next scrape
- * is not waited for again.
+ * longer than it may, and answers. A device that hangs for longer than that is
+ * not waited for again before it has answered.
  *
  * Lock: scraper.lock guards everything below but what is marked as the
  * worker's own.
@@ -29,6 +29,7 @@ struct worker {
 	char *device;			/* NULL: lists the devices */
 	pthread_t thread;
 	unsigned int asked, done;	/* numbers of scrapes */
+	uint64_t since;			/* when it began what it does */
 	bool leave;			/* the device is gone */
 	bool left;			/* the thread has ended */
 	struct section sections[MAX_COLLECTORS];
@@ -230,6 +231,7 @@ static void *worker_main(void *data)
 			continue;
 		}
 		scrape = w->asked;
+		w->since = monotonic_ns();
 		pthread_mutex_unlock(&s->lock);
 		do_scrape(w, scrape);
 		pthread_mutex_lock(&s->lock);
@@ -523,9 +525,15 @@ static bool all_done(const struct scraper *s)
 
 static void ask(struct scraper *s, struct worker *w)
 {
-	/* One that hangs since an earlier scrape is left alone. */
-	if (w->asked == w->done && !w->leave)
-		w->asked = s->scrape;
+	uint64_t now = monotonic_ns();
+
+	/* One that is only slow goes on with this scrape when it is done. */
+	if (w->leave || (w->asked != w->done &&
+			 now - w->since > s->opts.device_limit))
+		return;
+	if (w->asked == w->done)
+		w->since = now;
+	w->asked = s->scrape;
 }
 
 static void scrape(struct scraper *s, struct request **batch)
