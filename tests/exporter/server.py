@@ -71,7 +71,8 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Exporter:
-    """A running exporter; ends with the block that it is made for."""
+    """A running exporter, of a capture or, with None, of this machine; ends
+    with the block that it is made for."""
 
     def __init__(self, folder, capture, *args, env=None, listen="127.0.0.1:0",
                  command=None, tls=None, pass_fds=()):
@@ -81,7 +82,8 @@ class Exporter:
         listen = ["--listen", listen] if listen else []
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [*command, "--from", capture, "exporter", *listen, *args],
+                [*command, *(["--from", capture] if capture else []),
+                 "exporter", *listen, *args],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={**os.environ, **(env or {})}, pass_fds=pass_fds)
         self.addresses = wait_for("listening", self.listening)

@@ -1,0 +1,160 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The exporter as nobody in a guest with two virtual adapters, through faults:
+a lost command, an adapter that vanishes, one that is unplugged. Debian's
+Prometheus watches, and its alerts must tell. TAP."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+sys.dont_write_bytecode = True
+
+from cases_prometheus import SHIPPED, Prometheus  # noqa: E402
+from server import EADM, Exporter, wait_for  # noqa: E402
+from tap import Place, equal, true  # noqa: E402
+
+CONFIG = "/sys/kernel/config/erdma_virt"
+GET_STATS = 260
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+          "--bounding-set=-all", "--no-new-privs", EADM]
+SUCCESS = 'eadm_scrape_collector_success{{device="{}",collector="{}"}}'.format
+STATE = 'eadm_dev_state{{device="{}",state="{}"}}'.format
+number = failed = 0
+
+
+def write(name, value):
+    with open(f"{CONFIG}/{name}", "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
+def step(name, function, *args):
+    """A result even if it fails; the rest goes on."""
+    global number, failed
+    number += 1
+    begin = time.monotonic()
+    try:
+        function(*args)
+        print(f"ok {number} - {name} # {time.monotonic() - begin:.1f} s",
+              flush=True)
+    except Exception:
+        failed += 1
+        for line in traceback.format_exc().splitlines():
+            print(f"# {line}")
+        print(f"not ok {number} - {name}", flush=True)
+
+
+def sound(exporter):
+    got = exporter.metrics()
+    equal(got["eadm_devices"], 2)
+    bad = [n for n, v in got.items()
+           if n.startswith("eadm_scrape_collector_success") and v != 1]
+    equal(bad, [])
+    for device in ("erdma_0", "erdma_1"):
+        equal(got[STATE(device, "ready")], 1)
+        true(got[f'eadm_cmd_latency_seconds_count{{device="{device}"}}'] >= 5,
+             "the flight recorder is read")
+        true(got[f'eadm_eq_events_total{{device="{device}",eq="1",'
+                 'type="cmdq"}'] >= 1, "events are counted")
+        true(f'eadm_port_tx_packets_total{{device="{device}",port="1"}}' in got,
+             "the adapter is asked for its counters")
+    text = exporter.get().text
+    done = subprocess.run(["promtool", "check", "metrics"], input=text,
+                          capture_output=True, text=True, check=False)
+    equal((done.returncode, done.stderr), (0, ""), "promtool")
+
+
+def lost_command(exporter):
+    """The counters of one adapter never come; the other is not disturbed."""
+    write("v0/fault/cmd_drop/target", GET_STATS)
+    write("v0/fault/cmd_drop/count", 1)
+    slowest = 0
+
+    def timed_out():
+        nonlocal slowest
+        begin = time.monotonic()
+        got = exporter.metrics()
+        slowest = max(slowest, time.monotonic() - begin)
+        equal(got[SUCCESS("erdma_1", "counters")], 1)
+        return got.get('eadm_cmdq_timeouts_total{device="erdma_0"}', 0) >= 1
+
+    wait_for("the time-out", timed_out, 60)
+    true(slowest < 8, f"the slowest scrape took {slowest:.1f} s")
+    wait_for("the return of the counters", lambda: exporter.metrics().get(
+        SUCCESS("erdma_0", "counters")) == 1, 60)
+    got = exporter.metrics()
+    equal(got[STATE("erdma_0", "ready")], 1)
+    true(got['eadm_cmdq_recoveries_total{device="erdma_0"}'] >= 1,
+         "the recovery is counted")
+    equal(got['eadm_cmd_records_total{device="erdma_0",op="get-stats",'
+              'state="timeout"}'], 1)
+
+
+def vanished(exporter):
+    write("v1/fault/dev_gone/count", 1)
+
+    def gone():
+        got = exporter.metrics()
+        equal(got[SUCCESS("erdma_0", "counters")], 1)
+        return got.get(STATE("erdma_1", "gone")) == 1 or \
+            got.get(STATE("erdma_1", "dead")) == 1
+
+    wait_for("the state", gone, 60)
+
+
+def unplugged(exporter):
+    write("v1/live", 0)
+    wait_for("one device", lambda: exporter.metrics()["eadm_devices"] == 1, 30)
+    got = exporter.metrics()
+    equal([n for n in got if 'device="erdma_1"' in n], [])
+    equal(got[SUCCESS("erdma_0", "counters")], 1)
+
+
+def alert(prometheus, name, device):
+    wait_for(name, lambda: device in prometheus.query(
+        f'count by (device) (ALERTS{{alertname="{name}"}})'), 60)
+
+
+def targets_up(prometheus):
+    wait_for("the target", lambda: prometheus.query("up") == {"eadm": 1}, 60)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="eadm-exporter.") as base:
+        os.chmod(base, 0o755)
+        place = Place(base, "guest")
+        for name in ("rules.yml", "alerts.yml"):
+            shutil.copy(f"{SHIPPED}/prometheus/{name}", place.folder)
+        # An emulated machine is slow: Prometheus alone keeps it busy.
+        with Exporter(place.folder, None, "--device-timeout", "4s",
+                      command=NOBODY) as exporter:
+            config = {
+                "global": {"scrape_interval": "5s", "scrape_timeout": "5s",
+                           "evaluation_interval": "5s"},
+                "rule_files": ["rules.yml", "alerts.yml"],
+                "scrape_configs": [{"job_name": "eadm", "static_configs": [
+                    {"targets": [f"127.0.0.1:{exporter.port}"]}]}]}
+            step("nobody reads everything of two devices", sound, exporter)
+            with Prometheus(place, config) as server:
+                step("Prometheus scrapes them", targets_up, server)
+                step("a lost command disturbs its device only", lost_command,
+                     exporter)
+                step("the alert for lost commands tells", alert, server,
+                     "EadmCommandTimeouts", "erdma_0")
+                step("an adapter that vanishes is told", vanished, exporter)
+                step("the alert for dead devices tells", alert, server,
+                     "EadmDeviceDead", "erdma_1")
+                step("one that is unplugged leaves no metrics", unplugged,
+                     exporter)
+            step("the exporter ends well",
+                 lambda: equal(exporter.stop(), 0))
+    print(f"1..{number}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
