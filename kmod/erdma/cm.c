@@ -807,18 +807,6 @@ static int iw_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 	return ret;
 }
 
-static int sock_bind_to_port(struct erdma_dev *dev, struct socket *sock)
-{
-	struct net_device *netdev = erdma_netdev_get(dev);
-	int ret;
-
-	if (!netdev)
-		return -ENODEV;
-	ret = sock_bindtoindex(sock->sk, netdev->ifindex, true);
-	dev_put(netdev);
-	return ret;
-}
-
 static int cep_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog)
 {
 	struct sockaddr_in *addr = (struct sockaddr_in *)&id->m_local_addr;
@@ -830,7 +818,7 @@ static int cep_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog)
 	cep_attach(cep, sock, NULL);
 	/* Each device listens on the same wildcard port (hw 10.2). */
 	if (addr->sin_addr.s_addr == htonl(INADDR_ANY)) {
-		ret = sock_bind_to_port(cep->dev, sock);
+		ret = sock_bindtoindex(sock->sk, cep->dev->netdev->ifindex, true);
 		if (ret)
 			return ret;
 	}

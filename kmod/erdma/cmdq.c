@@ -314,7 +314,7 @@ static void wait_event_mode(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	unsigned long slice = msecs_to_jiffies(FIRST_LOOK_MS);
 
 	while (!wait_for_completion_timeout(&cmd->done, slice)) {
-		slice = msecs_to_jiffies(NEXT_LOOK_MS);
+		slice = clamp_t(long, deadline - jiffies, 1, msecs_to_jiffies(NEXT_LOOK_MS));
 		if (erdma_hw_is_gone(dev))
 			erdma_dev_set_gone(dev);
 		if (look(dev, cmd))

@@ -64,16 +64,13 @@ static void fill_limits(struct erdma_dev *dev, struct eadm_snap_dev *s)
 
 static void fill_port(struct erdma_dev *dev, struct eadm_snap_dev *s)
 {
-	struct net_device *netdev = erdma_netdev_get(dev);
+	const struct net_device *netdev = dev->netdev;
 
 	SNAP_BIN(s, mac, dev->mac, ETH_ALEN);
-	SNAP_SET(s, port_state, READ_ONCE(dev->gone) ? IB_PORT_DOWN : erdma_port_state(netdev));
-	if (!netdev)
-		return;
+	SNAP_SET(s, port_state, erdma_port_state(dev));
 	SNAP_STR(s, netdev, netdev->name);
 	SNAP_SET(s, netdev_index, netdev->ifindex);
 	SNAP_SET(s, mtu, READ_ONCE(netdev->mtu));
-	dev_put(netdev);
 }
 
 static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap,

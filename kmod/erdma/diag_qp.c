@@ -40,7 +40,6 @@ static void fill_user(struct erdma_qp *qp, struct eadm_snap_qp *s)
 
 static void fill_connection(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap_qp *s)
 {
-	struct net_device *netdev;
 	struct erdma_rts conn;
 	bool connected;
 
@@ -49,10 +48,7 @@ static void fill_connection(struct erdma_dev *dev, struct erdma_qp *qp, struct e
 	conn = qp->conn;
 	mutex_unlock(&qp->state_lock);
 
-	netdev = erdma_netdev_get(dev);
-	if (netdev)
-		SNAP_STR(s, netdev, netdev->name);
-	dev_put(netdev);
+	SNAP_STR(s, netdev, dev->netdev->name);
 	if (!connected)
 		return;
 	SNAP_BIN(s, local_addr, &conn.sip, sizeof(conn.sip));

@@ -7,7 +7,7 @@
  *   rtnl_lock
  *   erdma_cep.lock (that of a child before that of its listener)
  *   erdma_qp.state_lock
- *   erdma_ctx.dbpage_lock, erdma_dev.netdev_lock, erdma_dev.orphan_lock
+ *   erdma_ctx.dbpage_lock, erdma_dev.orphan_lock
  *   erdma_cq.lock (two CQs are never locked at once)
  *   erdma_sq.lock, erdma_rq.lock
  *   erdma_table.xa (xa_lock), erdma_eq.lock, erdma_cmdq.lock
@@ -207,18 +207,17 @@ struct erdma_caps {
  * @ceqs: completion event queues
  * @epoch: counts resets; written by recovery only, see erdma_obj_is_dead()
  * @gone: the adapter does not answer on the bus any more; set once
- * @removing: no recovery any more
+ * @removing: the interface is not followed any more
  * @recovery: brings the command queue back
  * @last_recovery: jiffies of the last attempt
  * @recoveries: times the queue was brought back
  * @failed_recoveries: times it was not
  * @orphan_lock: guards @orphans
  * @orphans: struct erdma_hostmem
- * @netdev_lock: guards @netdev and @port_state
- * @netdev: the network interface, referenced; NULL when it is gone
+ * @netdev: the network interface, from before registration until after it
  * @netdev_tracker: of that reference
  * @netdev_nb: notifier
- * @port_state: last state told to consumers
+ * @port_state: last state told to consumers; under the RTNL
  * @speed_stale: link speed has to be asked again
  * @speed: link speed in verbs terms
  * @width: link width in verbs terms
@@ -261,7 +260,6 @@ struct erdma_dev {
 	u64 failed_recoveries;
 	spinlock_t orphan_lock;		/* orphans */
 	struct list_head orphans;
-	spinlock_t netdev_lock;		/* netdev, port_state */
 	struct net_device *netdev;
 	netdevice_tracker netdev_tracker;
 	struct notifier_block netdev_nb;
@@ -338,8 +336,9 @@ int erdma_netdev_bind(struct erdma_dev *dev);
 void erdma_netdev_unbind(struct erdma_dev *dev);
 int erdma_netdev_register(struct erdma_dev *dev);
 void erdma_netdev_unregister(struct erdma_dev *dev);
-struct net_device *erdma_netdev_get(struct erdma_dev *dev);
-enum ib_port_state erdma_port_state(const struct net_device *netdev);
+int erdma_netdev_init(void);
+void erdma_netdev_exit(void);
+enum ib_port_state erdma_port_state(const struct erdma_dev *dev);
 void erdma_mtu_work(struct work_struct *work);
 
 void erdma_verbs_init(struct erdma_dev *dev);

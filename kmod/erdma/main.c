@@ -283,7 +283,6 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	dev->probed = local_clock();
 	spin_lock_init(&dev->orphan_lock);
 	INIT_LIST_HEAD(&dev->orphans);
-	spin_lock_init(&dev->netdev_lock);
 	INIT_WORK(&dev->recovery, erdma_recovery_work);
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
 	erdma_diag_init(dev);
@@ -360,7 +359,27 @@ static struct pci_driver erdma_driver = {
 	.probe = erdma_probe,
 	.remove = erdma_remove,
 };
-module_pci_driver(erdma_driver);
+
+static int __init erdma_init(void)
+{
+	int ret;
+
+	ret = erdma_netdev_init();
+	if (ret)
+		return ret;
+	ret = pci_register_driver(&erdma_driver);
+	if (ret)
+		erdma_netdev_exit();
+	return ret;
+}
+module_init(erdma_init);
+
+static void __exit erdma_exit(void)
+{
+	pci_unregister_driver(&erdma_driver);
+	erdma_netdev_exit();
+}
+module_exit(erdma_exit);
 
 MODULE_DESCRIPTION("Elastic RDMA Adapter");
 MODULE_LICENSE("GPL");

@@ -1,80 +1,81 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The network interface of the port (hw 1.5): the one whose permanent address
- * is the adapter's MAC address. It may come and go while the device lives.
+ * is the adapter's MAC address.
+ *
+ * The RDMA core cannot do with an iWARP port that lost its interface. When that
+ * leaves the system the device leaves too: the driver is bound anew, which
+ * waits for the interface to come back. A move to another network namespace
+ * changes nothing.
  */
 
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
+#include <linux/slab.h>
 #include <net/net_namespace.h>
 
 #include "erdma.h"
 
-/**
- * erdma_port_state() - port state that follows from a network interface
- * @netdev: the interface, or NULL
- *
- * Context: any.
- */
-enum ib_port_state erdma_port_state(const struct net_device *netdev)
+/* Outlives all devices, so that it can bind one anew. */
+static struct workqueue_struct *rebind_wq;
+
+struct rebind {
+	struct work_struct work;
+	struct pci_dev *pdev;
+};
+
+static void rebind_work(struct work_struct *work)
 {
-	return netdev && netif_running(netdev) && netif_carrier_ok(netdev) ? IB_PORT_ACTIVE :
-									    IB_PORT_DOWN;
+	struct rebind *rebind = container_of(work, struct rebind, work);
+
+	if (device_reprobe(&rebind->pdev->dev))
+		pci_err(rebind->pdev, "cannot be bound anew\n");
+	pci_dev_put(rebind->pdev);
+	kfree(rebind);
+}
+
+/* The core and the driver hold the interface until removal is done. */
+static void start_rebind(struct erdma_dev *dev)
+{
+	struct rebind *rebind;
+
+	rebind = kmalloc(sizeof(*rebind), GFP_KERNEL | __GFP_NOFAIL);
+	INIT_WORK(&rebind->work, rebind_work);
+	rebind->pdev = pci_dev_get(dev->pdev);
+	queue_work(rebind_wq, &rebind->work);
 }
 
 /**
- * erdma_netdev_get() - the port's network interface
- * @dev: the device
+ * erdma_netdev_init() - when the module is loaded
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_netdev_init(void)
+{
+	rebind_wq = alloc_workqueue("erdma-rebind", WQ_UNBOUND, 0);
+	return rebind_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * erdma_netdev_exit() - when the module is unloaded; no device is left
+ */
+void erdma_netdev_exit(void)
+{
+	destroy_workqueue(rebind_wq);
+}
+
+/**
+ * erdma_port_state() - port state that follows from the network interface
+ * @dev: the device, registered
  *
  * Context: any.
- * Return: the interface, to be let go with dev_put(), or NULL.
  */
-struct net_device *erdma_netdev_get(struct erdma_dev *dev)
+enum ib_port_state erdma_port_state(const struct erdma_dev *dev)
 {
-	struct net_device *netdev;
-
-	spin_lock_bh(&dev->netdev_lock);
-	netdev = dev->netdev;
-	dev_hold(netdev);
-	spin_unlock_bh(&dev->netdev_lock);
-	return netdev;
-}
-
-static bool is_ours(struct erdma_dev *dev, const struct net_device *netdev)
-{
-	return netdev->addr_len == ETH_ALEN && ether_addr_equal(netdev->perm_addr, dev->mac);
-}
-
-static int attach(struct erdma_dev *dev, struct net_device *netdev)
-{
-	int ret;
-
-	ASSERT_RTNL();
-	ret = ib_device_set_netdev(&dev->ibdev, netdev, ERDMA_PORT);
-	if (ret)
-		return ret;
-	netdev_hold(netdev, &dev->netdev_tracker, GFP_KERNEL);
-	spin_lock_bh(&dev->netdev_lock);
-	dev->netdev = netdev;
-	dev->port_state = erdma_port_state(netdev);
-	dev->speed_stale = true;
-	spin_unlock_bh(&dev->netdev_lock);
-	strscpy(dev->ibdev.iw_ifname, netdev->name, sizeof(dev->ibdev.iw_ifname));
-	return 0;
-}
-
-static void detach(struct erdma_dev *dev)
-{
-	struct net_device *netdev;
-
-	spin_lock_bh(&dev->netdev_lock);
-	netdev = dev->netdev;
-	dev->netdev = NULL;
-	spin_unlock_bh(&dev->netdev_lock);
-	if (!netdev)
-		return;
-	ib_device_set_netdev(&dev->ibdev, NULL, ERDMA_PORT);
-	netdev_put(netdev, &dev->netdev_tracker);
+	if (READ_ONCE(dev->gone))
+		return IB_PORT_DOWN;
+	return netif_running(dev->netdev) && netif_carrier_ok(dev->netdev) ? IB_PORT_ACTIVE :
+									     IB_PORT_DOWN;
 }
 
 /**
@@ -91,14 +92,22 @@ int erdma_netdev_bind(struct erdma_dev *dev)
 
 	rtnl_lock();
 	for_each_netdev(&init_net, netdev) {
-		if (is_ours(dev, netdev)) {
-			ret = attach(dev, netdev);
+		if (netdev->addr_len != ETH_ALEN ||
+		    !ether_addr_equal(netdev->perm_addr, dev->mac))
+			continue;
+		ret = ib_device_set_netdev(&dev->ibdev, netdev, ERDMA_PORT);
+		if (ret)
 			break;
-		}
+		netdev_hold(netdev, &dev->netdev_tracker, GFP_KERNEL);
+		dev->netdev = netdev;
+		dev->port_state = erdma_port_state(dev);
+		dev->speed_stale = true;
+		strscpy(dev->ibdev.iw_ifname, netdev->name, sizeof(dev->ibdev.iw_ifname));
+		break;
 	}
 	rtnl_unlock();
 	if (ret == -EPROBE_DEFER)
-		dev_dbg(&dev->pdev->dev, "no network interface with address %pM\n", dev->mac);
+		pci_dbg(dev->pdev, "no network interface with address %pM\n", dev->mac);
 	return ret;
 }
 
@@ -110,9 +119,8 @@ int erdma_netdev_bind(struct erdma_dev *dev)
  */
 void erdma_netdev_unbind(struct erdma_dev *dev)
 {
-	rtnl_lock();
-	detach(dev);
-	rtnl_unlock();
+	ib_device_set_netdev(&dev->ibdev, NULL, ERDMA_PORT);
+	netdev_put(dev->netdev, &dev->netdev_tracker);
 }
 
 static void dispatch(struct erdma_dev *dev, enum ib_event_type type)
@@ -129,16 +137,11 @@ static void dispatch(struct erdma_dev *dev, enum ib_event_type type)
 /* Tells consumers when the port's state is another one than before. */
 static void update_state(struct erdma_dev *dev, enum ib_port_state state)
 {
-	bool changed;
-
-	spin_lock_bh(&dev->netdev_lock);
-	changed = dev->port_state != state;
+	WRITE_ONCE(dev->speed_stale, true);
+	if (dev->port_state == state)
+		return;
 	dev->port_state = state;
-	dev->speed_stale = true;
-	spin_unlock_bh(&dev->netdev_lock);
-	if (changed)
-		dispatch(dev, state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE :
-							IB_EVENT_PORT_ERR);
+	dispatch(dev, state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
@@ -146,23 +149,15 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	struct erdma_dev *dev = container_of(nb, struct erdma_dev, netdev_nb);
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
 
-	if (!is_ours(dev, netdev))
+	ASSERT_RTNL();
+	/* A notifier that leaves is told as if all interfaces did. */
+	if (netdev != dev->netdev || READ_ONCE(dev->removing))
 		return NOTIFY_DONE;
-	if (event == NETDEV_REGISTER && !dev->netdev) {
-		if (attach(dev, netdev))
-			ibdev_err(&dev->ibdev, "interface %s cannot be used\n", netdev->name);
-		else
-			dispatch(dev, IB_EVENT_GID_CHANGE);
-		return NOTIFY_DONE;
-	}
-	if (netdev != dev->netdev)
-		return NOTIFY_DONE;
-
 	switch (event) {
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
-		update_state(dev, erdma_port_state(netdev));
+		update_state(dev, erdma_port_state(dev));
 		break;
 	case NETDEV_GOING_DOWN:
 		update_state(dev, IB_PORT_DOWN);
@@ -178,10 +173,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		strscpy(dev->ibdev.iw_ifname, netdev->name, sizeof(dev->ibdev.iw_ifname));
 		break;
 	case NETDEV_UNREGISTER:
-		detach(dev);
-		update_state(dev, IB_PORT_DOWN);
-		/* Makes the core let go of the interface too. */
-		dispatch(dev, IB_EVENT_GID_CHANGE);
+		/* Also sent for a move, which it survives. */
+		if (netdev->reg_state != NETREG_REGISTERED)
+			start_rebind(dev);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -198,16 +192,12 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 void erdma_mtu_work(struct work_struct *work)
 {
 	struct erdma_dev *dev = container_of(work, struct erdma_dev, mtu_work);
-	struct net_device *netdev = erdma_netdev_get(dev);
+	u32 mtu = READ_ONCE(dev->netdev->mtu);
 	int ret;
 
-	if (!netdev)
-		return;
-	ret = erdma_cmd_conf_mtu(dev, READ_ONCE(netdev->mtu));
+	ret = erdma_cmd_conf_mtu(dev, mtu);
 	if (ret)
-		ibdev_warn(&dev->ibdev, "the adapter did not take an MTU of %u: %d\n",
-			   netdev->mtu, ret);
-	dev_put(netdev);
+		ibdev_warn(&dev->ibdev, "the adapter did not take an MTU of %u: %d\n", mtu, ret);
 }
 
 /**
@@ -219,8 +209,18 @@ void erdma_mtu_work(struct work_struct *work)
  */
 int erdma_netdev_register(struct erdma_dev *dev)
 {
+	int ret;
+
 	dev->netdev_nb.notifier_call = netdev_event;
-	return register_netdevice_notifier(&dev->netdev_nb);
+	ret = register_netdevice_notifier(&dev->netdev_nb);
+	if (ret)
+		return ret;
+	/* Left before anybody looked. */
+	if (READ_ONCE(dev->netdev->reg_state) != NETREG_REGISTERED) {
+		erdma_netdev_unregister(dev);
+		return -EPROBE_DEFER;
+	}
+	return 0;
 }
 
 /**
@@ -231,6 +231,7 @@ int erdma_netdev_register(struct erdma_dev *dev)
  */
 void erdma_netdev_unregister(struct erdma_dev *dev)
 {
+	WRITE_ONCE(dev->removing, true);
 	unregister_netdevice_notifier(&dev->netdev_nb);
 	cancel_work_sync(&dev->mtu_work);
 }

@@ -519,7 +519,6 @@ int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init_attr)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
-	struct net_device *netdev = erdma_netdev_get(dev);
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
 
 	attr->qp_state = erdma_qp_ib_state(qp);
@@ -530,14 +529,12 @@ int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->cap.max_send_sge = ERDMA_MAX_SEND_SGE;
 	attr->cap.max_recv_sge = ERDMA_MAX_RECV_SGE;
 	attr->cap.max_inline_data = ERDMA_MAX_INLINE;
-	attr->path_mtu = ib_mtu_int_to_enum(netdev ? netdev->mtu : 1024);
+	attr->path_mtu = ib_mtu_int_to_enum(READ_ONCE(dev->netdev->mtu));
 	attr->max_rd_atomic = ERDMA_MAX_ORD;
 	attr->max_dest_rd_atomic = ERDMA_MAX_IRD;
 	attr->qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
 				IB_ACCESS_REMOTE_READ;
 	attr->port_num = ERDMA_PORT;
-	if (netdev)
-		dev_put(netdev);
 
 	init_attr->event_handler = ibqp->event_handler;
 	init_attr->qp_context = ibqp->qp_context;

@@ -39,7 +39,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_sge_rd = ERDMA_MAX_SGE_RD;
 	attr->max_cq = caps->max_cq - 1;
 	attr->max_cqe = caps->max_cqe;
-	attr->max_mr = caps->max_mr;
+	attr->max_mr = caps->max_mr - 1;
 	attr->max_pd = ERDMA_MAX_PD;
 	attr->max_qp_rd_atom = ERDMA_MAX_ORD;
 	attr->max_qp_init_rd_atom = ERDMA_MAX_IRD;
@@ -70,21 +70,19 @@ static void update_speed(struct erdma_dev *dev)
 static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibdev);
-	struct net_device *netdev = erdma_netdev_get(dev);
+	const struct net_device *netdev = dev->netdev;
 
 	attr->gid_tbl_len = 1;
 	attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_DEVICE_MGMT_SUP;
 	attr->max_msg_sz = U32_MAX;
-	attr->state = READ_ONCE(dev->gone) ? IB_PORT_DOWN : erdma_port_state(netdev);
+	attr->state = erdma_port_state(dev);
 	attr->phys_state = attr->state == IB_PORT_ACTIVE ? IB_PORT_PHYS_STATE_LINK_UP :
 							   IB_PORT_PHYS_STATE_DISABLED;
-	attr->active_mtu = ib_mtu_int_to_enum(netdev ? netdev->mtu : 1024);
-	attr->max_mtu = ib_mtu_int_to_enum(netdev ? netdev->max_mtu : 1024);
-	if (netdev)
-		update_speed(dev);
+	attr->active_mtu = ib_mtu_int_to_enum(READ_ONCE(netdev->mtu));
+	attr->max_mtu = ib_mtu_int_to_enum(netdev->max_mtu);
+	update_speed(dev);
 	attr->active_speed = READ_ONCE(dev->speed) ?: IB_SPEED_SDR;
 	attr->active_width = READ_ONCE(dev->width) ?: IB_WIDTH_1X;
-	dev_put(netdev);
 	return 0;
 }
 
@@ -100,14 +98,11 @@ static int get_port_immutable(struct ib_device *ibdev, u32 port,
 static int query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibdev);
-	struct net_device *netdev;
 
 	if (index)
 		return -EINVAL;
 	memset(gid, 0, sizeof(*gid));
-	netdev = erdma_netdev_get(dev);
-	ether_addr_copy(gid->raw, netdev ? netdev->dev_addr : dev->mac);
-	dev_put(netdev);
+	ether_addr_copy(gid->raw, dev->netdev->dev_addr);
 	return 0;
 }
 

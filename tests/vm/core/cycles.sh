@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# The module comes and goes.
+cycles() {
+	local i
+
+	for ((i = 0; i < 200; i++)); do
+		rmmod erdma && insmod /run/vm/ctl/erdma.ko || { echo "cycle $i"; return 1; }
+	done
+}
+
+check "200 times unload and load" cycles
+check "objects work" objects_work
+check "nothing is left over" nothing_left

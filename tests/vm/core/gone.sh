@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# The adapter vanishes from the bus.
+begin_async
+fault dev_gone count 1
+check "commands fail at once" stats 1 3000
+check "and again" stats 1 1000
+check "processes are told" until_true 5 async_said 1 'event: local catastrophic error' \
+	3 'event: local work queue catastrophic error'
+end_async
+check "objects go without commands" async_said 1 'destroyed: 0 left'
+faults_off
+echo 0 >"$v0/live"
+check "it can be removed" until_true 10 unplugged
+check "and come back" plug
+check "objects work" objects_work
+
+surprise() {
+	begin_async || return 1
+	echo 1 >"$v0/surprise" && until_true 10 unplugged || return 1
+	end_async
+	async_said 1 'destroyed: 0 left' && plug
+}
+
+surprises() {
+	local i
+
+	for ((i = 0; i < 50; i++)); do
+		surprise || { echo "at removal $i"; return 1; }
+	done
+}
+
+check "50 surprise removals with an open context" surprises
+check "objects work" objects_work
+check "nothing is left over" nothing_left

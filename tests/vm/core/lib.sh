@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What the parts have in common.
+v0=/sys/kernel/config/erdma_virt/v0
+programs=build/tests/vm/src
+
+# until_true LIMIT COMMAND...: waits until COMMAND passes, LIMIT seconds at most.
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+
+	until "$@"; do
+		if [ "$SECONDS" -ge "$end" ]; then
+			echo "not within the limit: $*"
+			return 1
+		fi
+		read -r -t 0.05 <>/run/vm/tick
+	done
+	return 0
+}
+
+# fault NAME FILE VALUE...: sets a fault knob of the first adapter.
+fault() {
+	local dir=$v0/fault/$1
+	shift
+
+	while [ $# -gt 0 ]; do
+		echo "$2" >"$dir/$1" || return 1
+		shift 2
+	done
+}
+
+faults_off() {
+	local dir
+
+	for dir in "$v0"/fault/*; do
+		[ ! -d "$dir" ] || echo 0 >"$dir/count"
+	done
+}
+
+# stats STATUS LIMIT: a command of the first device that fails or not, within
+# LIMIT ms.
+stats() {
+	local begin=${EPOCHREALTIME/./} status took
+
+	rdma statistic show link erdma_0/1 >/tmp/stats 2>&1
+	status=$?
+	took=$(((${EPOCHREALTIME/./} - begin) / 1000))
+	echo "status $status after $took ms: $(head -c 100 /tmp/stats)"
+	[ $((status > 0)) = "$1" ] && [ "$took" -le "$2" ]
+}
+
+nothing_left() {
+	rdma resource
+	! rdma resource | grep -vE ': pd 0 cq 0 qp 0 cm_id 0 mr 0 ctx 0 srq 0'
+}
+
+objects_work() {
+	"$programs/objs" -d erdma_0 -n 20 states cqs qps
+}
+
+# A process with objects that tells what happens: begin_async [DEVICE] ... end_async,
+# which makes it destroy them and try new ones; then asserts on async_said.
+begin_async() {
+	rm -f /tmp/async-in
+	mkfifo /tmp/async-in
+	"$programs/async" -d "${1:-erdma_0}" </tmp/async-in >/tmp/async-out &
+	async_pid=$!
+	exec 9>/tmp/async-in
+	until_true 10 grep -q ready /tmp/async-out
+}
+
+end_async() {
+	exec 9>&-
+	wait "$async_pid"
+}
+
+# async_said COUNT TEXT...
+async_said() {
+	cat /tmp/async-out
+	while [ $# -gt 0 ]; do
+		[ "$(grep -c "$2" /tmp/async-out)" = "$1" ] ||
+			{ echo "not $1 times: $2"; return 1; }
+		shift 2
+	done
+}
+
+unplugged() {
+	! [ -e /sys/class/infiniband/erdma_0 ]
+}
+
+plug() {
+	echo 1 >"$v0/live" && until_true 30 test -e /sys/class/infiniband/erdma_0
+}

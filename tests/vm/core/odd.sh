@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# Answers that are refusals, come twice or are not announced.
+refuse() {
+	fault cmd_error target "$1" arg 22 count 1 || return 1
+	"$programs/async" -d erdma_0 </dev/null
+	[ "$(cat "$v0/fault/cmd_error/count")" = 0 ] && nothing_left && objects_work
+}
+
+for op in 1 2 3 4 5 8 9 264 265; do
+	check "refusing command $op leaves nothing over" refuse "$op"
+done
+fault cmd_error target -1
+
+fault cmd_duplicate count 50
+check "duplicate completions do no harm" "$programs/objs" -n 50 qps
+faults_off
+fault irq_lost count 3 target 0
+check "a lost interrupt costs little" stats 0 2000
+faults_off
+fault cmd_delay count 3 arg 500
+check "slow commands work" stats 0 3000
+faults_off
+check "objects work" objects_work
+check "nothing is left over" nothing_left

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# The queue does not answer at all: the adapter is reset.
+begin_async
+fault cmd_drop count 2
+check "a command without an answer fails after 15 s" stats 1 16500
+check "after a reset the next one works within a second" stats 0 1000
+check "so does a process" objects_work
+check "processes are told" async_said 1 'event: local catastrophic error' \
+	3 'event: local work queue catastrophic error'
+end_async
+check "dead objects go, new ones work" async_said 1 'old: EIO' 1 'destroyed: 0 left' 1 'new: ok'
+check "nothing is left over" nothing_left
+
+# An adapter that is stuck for longer than recovery tries.
+fault stall count 1 arg 18000
+check "a stalled adapter's command fails after 15 s" stats 1 16500
+serves() {
+	stats 0 15000
+}
+check "service is back when the adapter is" until_true 15 serves
+check "a process works" objects_work
+check "nothing is left over" nothing_left
