@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libeadm: support bundles and redaction. Part of eadm.h, which says what holds
+ * for all functions; include that.
+ */
+#ifndef EADM_BUNDLE_H
+#define EADM_BUNDLE_H
+
+#ifndef EADM_H
+#error "include <eadm.h>"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- bundles --------------------------------------------------------------- */
+
+/**
+ * struct eadm_bundle - a bundle being read
+ */
+struct eadm_bundle;
+
+/**
+ * struct eadm_pack - a bundle being written
+ */
+struct eadm_pack;
+
+/**
+ * struct eadm_member - a file in a bundle
+ * @size: sizeof(struct eadm_member), set by the caller
+ * @name: its name within the bundle, such as "manifest.json"
+ * @len: its length in bytes
+ */
+struct eadm_member {
+	size_t size;
+	const char *name;
+	uint64_t len;
+};
+
+/**
+ * eadm_bundle_open() - begin to read a bundle
+ * @ctx: a context; it need not be open
+ * @path: the file, "-" for standard input
+ * @bundle: where to put the bundle; close it with eadm_bundle_close()
+ *
+ * A bundle is tar packed by zstd. Nothing is unpacked to a disk. Whatever is
+ * not as eadm writes it - links, odd names, absurd sizes - is refused.
+ *
+ * Without this, eadm_open_file() reads the capture in a bundle.
+ *
+ * Return: 0; -EBADMSG when it is no bundle; -EOPNOTSUPP when libarchive is
+ * missing; the errno of opening the file; -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
+		     struct eadm_bundle **bundle);
+
+/**
+ * eadm_bundle_next() - the next member
+ * @bundle: the bundle
+ * @member: filled in; @member->name is valid until the next call on @bundle
+ *
+ * The end comes without an error only if every member has the digest that the
+ * bundle itself lists: who reads to the end has verified it.
+ *
+ * Return: 1 with a member, 0 at the end, -EBADMSG for a damaged bundle.
+ * Since: 0.1
+ */
+int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
+
+/**
+ * eadm_bundle_read() - bytes of the current member
+ * @bundle: the bundle
+ * @buf: where to put them
+ * @size: how many at most
+ *
+ * Return: number of bytes, 0 at the end of the member, -EBADMSG.
+ * Since: 0.1
+ */
+long eadm_bundle_read(struct eadm_bundle *bundle, void *buf, size_t size);
+
+/**
+ * eadm_bundle_digest() - SHA-256 of a member that was passed
+ * @bundle: the bundle
+ * @name: name of the member
+ *
+ * Return: 64 hexadecimal digits, or NULL with errno ENOENT.
+ * Since: 0.1
+ */
+const char *eadm_bundle_digest(const struct eadm_bundle *bundle,
+			       const char *name);
+
+/**
+ * eadm_bundle_close() - end reading a bundle
+ * @bundle: the bundle or NULL
+ *
+ * Since: 0.1
+ */
+void eadm_bundle_close(struct eadm_bundle *bundle);
+
+/**
+ * eadm_pack_open() - begin to write a bundle
+ * @ctx: a context; it need not be open
+ * @path: file to make; it appears, with mode 0600, when eadm_pack_close()
+ *	succeeds, and replaces an older one; "-" writes to standard output as
+ *	it goes
+ * @pack: where to put the bundle; close it with eadm_pack_close()
+ *
+ * Return: 0; -EOPNOTSUPP when libarchive is missing; the errno of making the
+ * file; -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_pack_open(struct eadm_ctx *ctx, const char *path,
+		   struct eadm_pack **pack);
+
+/**
+ * eadm_pack_add() - add a member
+ * @pack: the bundle
+ * @name: letters, digits, ".", "_", "-" and "/" for folders
+ * @data: its bytes
+ * @len: number of them
+ * @digest: where to put its SHA-256 as text, 65 bytes, or NULL
+ *
+ * Return: 0; -EINVAL for an odd name; the errno of writing, from which there
+ * is no recovery.
+ * Since: 0.1
+ */
+int eadm_pack_add(struct eadm_pack *pack, const char *name, const void *data,
+		  size_t len, char *digest);
+
+/**
+ * eadm_pack_size() - bytes added so far, before packing
+ * @pack: the bundle
+ *
+ * Since: 0.1
+ */
+uint64_t eadm_pack_size(const struct eadm_pack *pack);
+
+/**
+ * eadm_pack_close() - finish the bundle, or drop it
+ * @pack: the bundle; gone afterwards in any case
+ * @keep: false to leave no file behind
+ *
+ * Return: 0, or the errno of writing, syncing or naming the file.
+ * Since: 0.1
+ */
+int eadm_pack_close(struct eadm_pack *pack, bool keep);
+
+/* ---- redaction -------------------------------------------------------------- */
+
+/**
+ * struct eadm_redactor - replaces what names somebody by pseudonyms
+ */
+struct eadm_redactor;
+
+/**
+ * struct eadm_redaction - how often what was replaced
+ * @size: sizeof(struct eadm_redaction), set by the caller
+ * @ipv4: IPv4 addresses
+ * @ipv6: IPv6 addresses and GIDs
+ * @macs: MAC addresses
+ * @guids: GUIDs and other hardware addresses
+ * @hosts: names of hosts
+ * @processes: names of processes
+ * @secrets: keys and raw bytes left out
+ * @dropped: values left out because nobody knows what they hold
+ */
+struct eadm_redaction {
+	size_t size;
+	uint64_t ipv4;
+	uint64_t ipv6;
+	uint64_t macs;
+	uint64_t guids;
+	uint64_t hosts;
+	uint64_t processes;
+	uint64_t secrets;
+	uint64_t dropped;
+};
+
+/**
+ * eadm_redactor_open() - make a redactor
+ * @ctx: a context that outlives it; it need not be open
+ * @key: what the pseudonyms depend on besides the originals
+ * @len: length of the key, 16 to 64 bytes
+ * @redactor: where to put it; close it with eadm_redactor_close()
+ *
+ * The same original with the same key always has the same pseudonym. IPv4
+ * addresses become such of 240.0.0.0/4, IPv6 addresses and GIDs such of
+ * 2001:db8::/32, MAC addresses and GUIDs locally administered ones, names
+ * "host-..." and "proc-...".
+ *
+ * Return: 0; -EINVAL for a bad key; -EOPNOTSUPP when libnettle or libarchive
+ * is missing; -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_redactor_open(struct eadm_ctx *ctx, const void *key, size_t len,
+		       struct eadm_redactor **redactor);
+
+/**
+ * eadm_redactor_host() - tell a host's name
+ * @redactor: the redactor
+ * @name: the name, with or without a domain
+ *
+ * Return: 0 or -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_redactor_host(struct eadm_redactor *redactor, const char *name);
+
+/**
+ * eadm_redactor_process() - tell a process's name
+ * @redactor: the redactor
+ * @name: the name
+ *
+ * Those in what is captured are learned as they come.
+ *
+ * Return: 0 or -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_redactor_process(struct eadm_redactor *redactor, const char *name);
+
+/**
+ * eadm_redactor_text() - redact text
+ * @redactor: the redactor
+ * @text: the text
+ * @len: its length
+ * @out: where to put the text made, with a NUL behind; free() it
+ * @out_len: where to put its length
+ *
+ * Addresses are found by their form, names where they stand as whole words.
+ *
+ * Return: 0 or -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_redactor_text(struct eadm_redactor *redactor, const char *text,
+		       size_t len, char **out, size_t *out_len);
+
+/**
+ * eadm_redactor_counts() - how often what was replaced so far
+ * @redactor: the redactor
+ * @counts: filled in
+ *
+ * Since: 0.1
+ */
+void eadm_redactor_counts(const struct eadm_redactor *redactor,
+			  struct eadm_redaction *counts);
+
+/**
+ * eadm_redactor_close() - forget a key and what was learned
+ * @redactor: the redactor or NULL
+ *
+ * Since: 0.1
+ */
+void eadm_redactor_close(struct eadm_redactor *redactor);
+
+/**
+ * eadm_capture_redact() - redact what is captured from here on
+ * @ctx: a context without an open capture
+ * @redactor: the redactor, or NULL to stop; it must live as long as captures
+ *
+ * Rows that are read are not changed, only what is written.
+ *
+ * Since: 0.1
+ */
+void eadm_capture_redact(struct eadm_ctx *ctx, struct eadm_redactor *redactor);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* EADM_BUNDLE_H */
