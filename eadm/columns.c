@@ -10,12 +10,17 @@
 struct column *column_add(struct table *table)
 {
 	struct column *cols;
+	unsigned int max;
 
-	cols = realloc(table->cols, (table->n_cols + 1) * sizeof(*cols));
-	if (!cols)
-		return NULL;
-	table->cols = cols;
-	cols += table->n_cols++;
+	if (table->n_cols == table->max_cols) {
+		max = table->max_cols ? 2 * table->max_cols : 32;
+		cols = realloc(table->cols, max * sizeof(*cols));
+		if (!cols)
+			return NULL;
+		table->cols = cols;
+		table->max_cols = max;
+	}
+	cols = &table->cols[table->n_cols++];
 	memset(cols, 0, sizeof(*cols));
 	cols->unit = "";
 	cols->help = "";
@@ -27,13 +32,15 @@ void columns_free(struct table *table)
 	free(table->cols);
 	table->cols = NULL;
 	table->n_cols = 0;
+	table->max_cols = 0;
 }
 
 static enum json_as json_of_field(const struct eadm_field *field)
 {
-	if (eadm_field_type(field) == EADM_TYPE_BYTES ||
-	    eadm_field_is_hex(field))
+	if (eadm_field_type(field) == EADM_TYPE_BYTES)
 		return JSON_TEXT;
+	if (eadm_field_is_hex(field))
+		return JSON_HEX;
 	if (!eadm_field_value_at(field, 0, NULL))
 		return JSON_NUMBER;
 	return eadm_field_kind(field) == EADM_KIND_FLAGS ? JSON_NAMES :
@@ -53,10 +60,21 @@ void column_of_field(struct column *col, const struct eadm_field *field)
 	col->help = eadm_field_help(field);
 }
 
+static int add_new_field(struct table *table, const struct eadm_field *field,
+			 bool asked)
+{
+	struct column *col = column_add(table);
+
+	if (!col)
+		return -ENOMEM;
+	column_of_field(col, field);
+	col->asked = asked;
+	return 0;
+}
+
 static int add_field(struct table *table, const struct eadm_field *field,
 		     bool asked)
 {
-	struct column *col;
 	unsigned int i;
 
 	for (i = 0; i < table->n_cols; i++) {
@@ -67,32 +85,29 @@ static int add_field(struct table *table, const struct eadm_field *field,
 			return 0;
 		}
 	}
-	col = column_add(table);
-	if (!col)
-		return -ENOMEM;
-	column_of_field(col, field);
-	col->asked = asked;
-	return 0;
+	return add_new_field(table, field, asked);
 }
 
 /* Fields up to a mark; secrets only by name. */
 static int add_shown(struct table *table, const struct eadm_object *object,
 		     enum eadm_show up_to, bool hw)
 {
-	const struct eadm_field *field;
-	unsigned int i;
+	const struct eadm_field *field, *key = eadm_object_key(object);
+	unsigned int i, n = eadm_object_fields(object);
+	bool fresh = !table->n_cols;
 	int ret = 0;
 
-	for (i = 0; !ret && i < eadm_object_fields(object); i++) {
+	for (i = 0; !ret && i < n; i++) {
 		field = eadm_object_field(object, i);
 		/* The key is worth its place, unless it only counts devices. */
 		if ((eadm_field_show(field) > up_to &&
-		     (field != eadm_object_key(object) ||
+		     (field != key ||
 		      eadm_field_show(field) == EADM_SHOW_NEVER)) ||
 		    eadm_field_kind(field) == EADM_KIND_SECRET ||
 		    (eadm_field_is_hw(field) && !hw))
 			continue;
-		ret = add_field(table, field, false);
+		ret = fresh ? add_new_field(table, field, false) :
+			      add_field(table, field, false);
 	}
 	return ret;
 }

@@ -62,11 +62,28 @@ void json_free(struct json *json)
 }
 
 /* Room for @n bytes, at most BUFFER_SIZE. */
-static char *room(struct json *json, size_t n)
+static inline char *room(struct json *json, size_t n)
 {
 	if (BUFFER_SIZE - json->used < n)
 		json_flush(json);
 	return json->buf + json->used;
+}
+
+/* @end is where the bytes end that were put into room(). */
+static inline void took(struct json *json, const char *end)
+{
+	json->used = end - json->buf;
+}
+
+/* Room for a value of @n bytes, behind a comma if one is due. */
+static inline char *value_room(struct json *json, size_t n)
+{
+	char *p = room(json, n + 1);
+
+	if (json->comma)
+		*p++ = ',';
+	json->comma = true;
+	return p;
 }
 
 void json_raw(struct json *json, const char *text, size_t len)
@@ -80,13 +97,6 @@ void json_raw(struct json *json, const char *text, size_t len)
 		text += n;
 		len -= n;
 	}
-}
-
-static void comma(struct json *json)
-{
-	if (json->comma)
-		json_raw(json, ",", 1);
-	json->comma = true;
 }
 
 /* Length of the UTF-8 sequence at @p, 0 when it is none. */
@@ -115,90 +125,147 @@ static size_t utf8_len(const unsigned char *p)
 	return n;
 }
 
+/* One character that can't stand for itself; returns where it ends. */
+static char *escape(char *p, unsigned char c)
+{
+	/* Names from the kernel may be any bytes; JSON may not. */
+	if (c >= 0x80)
+		memcpy(p, "\\ufffd", 6);
+	else if (c == '"' || c == '\\')
+		return memcpy(p, (char[]){ '\\', c }, 2) + 2;
+	else
+		memcpy(p, (char[]){ '\\', 'u', '0', '0', "01"[c >> 4],
+				    "0123456789abcdef"[c & 15] }, 6);
+	return p + 6;
+}
+
+/* Long texts go piece by piece; no piece ends within a character. */
+#define PIECE 4096
+
 static void quoted(struct json *json, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text, *plain = p;
-	char escape[8];
+	const unsigned char *from = (const unsigned char *)text, *until;
+	char *p = room(json, 1);
 	size_t n;
 
-	json_raw(json, "\"", 1);
-	while (*p) {
-		if (*p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\') {
-			p++;
-			continue;
+	*p++ = '"';
+	took(json, p);
+	while (*from) {
+		p = room(json, 6 * (PIECE + 4));
+		until = from + PIECE;
+		while (*from && from < until) {
+			if (*from >= 0x20 && *from < 0x80 && *from != '"' &&
+			    *from != '\\') {
+				*p++ = *from++;
+				continue;
+			}
+			n = *from >= 0x80 ? utf8_len(from) : 0;
+			if (n) {
+				p = mempcpy(p, from, n);
+				from += n;
+			} else {
+				p = escape(p, *from++);
+			}
 		}
-		n = *p >= 0x80 ? utf8_len(p) : 0;
-		if (n) {
-			p += n;
-			continue;
-		}
-		json_raw(json, (const char *)plain, p - plain);
-		/* Names from the kernel may be any bytes; JSON may not. */
-		if (*p >= 0x80)
-			n = snprintf(escape, sizeof(escape), "\\ufffd");
-		else if (*p == '"' || *p == '\\')
-			n = snprintf(escape, sizeof(escape), "\\%c", *p);
-		else
-			n = snprintf(escape, sizeof(escape), "\\u%04x", *p);
-		json_raw(json, escape, n);
-		plain = ++p;
+		took(json, p);
 	}
-	json_raw(json, (const char *)plain, p - plain);
 	json_raw(json, "\"", 1);
 }
 
 void json_string(struct json *json, const char *text)
 {
-	comma(json);
+	took(json, value_room(json, 0));
 	quoted(json, text);
+}
+
+void json_name(struct json *json, const char *name, size_t len)
+{
+	char *p = value_room(json, len + 2);
+
+	*p++ = '"';
+	p = mempcpy(p, name, len);
+	*p++ = '"';
+	took(json, p);
 }
 
 void json_key(struct json *json, const char *key)
 {
-	comma(json);
-	quoted(json, key);
+	json_string(json, key);
 	json_raw(json, ":", 1);
 	json->comma = false;
 }
 
+/* Two digits at a time: divisions are what numbers cost. */
+static char *digits(char *p, uint64_t value)
+{
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324"
+		"25262728293031323334353637383940414243444546474849"
+		"50515253545556575859606162636465666768697071727374"
+		"75767778798081828384858687888990919293949596979899";
+	char text[20], *t = text + sizeof(text);
+
+	while (value >= 100) {
+		t -= 2;
+		memcpy(t, &pairs[value % 100 * 2], 2);
+		value /= 100;
+	}
+	if (value >= 10) {
+		t -= 2;
+		memcpy(t, &pairs[value * 2], 2);
+	} else {
+		*--t = '0' + value;
+	}
+	return mempcpy(p, t, text + sizeof(text) - t);
+}
+
 void json_u64(struct json *json, uint64_t value)
 {
-	char digits[20], *p = digits + sizeof(digits);
+	char *p = value_room(json, 20);
 
-	comma(json);
-	do {
-		*--p = '0' + value % 10;
-		value /= 10;
-	} while (value);
-	json_raw(json, p, digits + sizeof(digits) - p);
+	if (value < 10) {
+		*p++ = '0' + value;
+		took(json, p);
+	} else {
+		took(json, digits(p, value));
+	}
 }
 
 void json_s64(struct json *json, int64_t value)
 {
-	if (value >= 0) {
-		json_u64(json, value);
-		return;
-	}
-	comma(json);
-	json_raw(json, "-", 1);
-	json->comma = false;
-	json_u64(json, -(uint64_t)value);
+	char *p = value_room(json, 21);
+
+	if (value < 0)
+		*p++ = '-';
+	took(json, digits(p, value < 0 ? -(uint64_t)value : (uint64_t)value));
+}
+
+void json_hex(struct json *json, uint64_t value)
+{
+	char *p = value_room(json, 20);
+	int shift = value ? (63 - __builtin_clzll(value)) / 4 * 4 : 0;
+
+	p = mempcpy(p, "\"0x", 3);
+	for (; shift >= 0; shift -= 4)
+		*p++ = "0123456789abcdef"[value >> shift & 15];
+	*p++ = '"';
+	took(json, p);
 }
 
 void json_f64(struct json *json, double value)
 {
 	char text[40];
-	int n;
+	int n = snprintf(text, sizeof(text), "%.3f", value);
 
-	comma(json);
-	n = snprintf(text, sizeof(text), "%.3f", value);
-	json_raw(json, text, n);
+	took(json, mempcpy(value_room(json, n), text, n));
 }
 
 void json_open(struct json *json, char bracket)
 {
-	comma(json);
-	json_raw(json, &bracket, 1);
+	char *p = value_room(json, 1);
+
+	*p++ = bracket;
+	took(json, p);
 	json->comma = false;
 }
 
@@ -215,8 +282,7 @@ void json_newline(struct json *json)
 
 void json_prepared_key(struct json *json, const char *text, size_t len)
 {
-	comma(json);
-	json_raw(json, text, len);
+	took(json, mempcpy(value_room(json, len), text, len));
 	json->comma = false;
 }
 

@@ -15,9 +15,12 @@ void json_free(struct json *json);	/* flushes */
 
 void json_raw(struct json *json, const char *text, size_t len);
 void json_string(struct json *json, const char *text);
+/* A text that is known to need no escapes. */
+void json_name(struct json *json, const char *name, size_t len);
 void json_key(struct json *json, const char *key);
 void json_u64(struct json *json, uint64_t value);
 void json_s64(struct json *json, int64_t value);
+void json_hex(struct json *json, uint64_t value);	/* "0x1f" */
 void json_f64(struct json *json, double value);
 void json_open(struct json *json, char bracket);
 void json_close(struct json *json, char bracket);

@@ -262,10 +262,13 @@ static void write_number(struct json *json, const struct column *col,
 	case JSON_NAME:
 		name = eadm_field_value_name(col->field, value);
 		if (name) {
-			json_string(json, name);
+			json_name(json, name, strlen(name));
 			return;
 		}
 		break;
+	case JSON_HEX:
+		json_hex(json, value);
+		return;
 	default:
 		break;
 	}
@@ -317,6 +320,7 @@ static void write_all(struct json_writer *jw, const struct eadm_record *record)
 {
 	const struct eadm_field *field = NULL;
 	struct column *col = jw->all;
+	uint64_t value = 0;
 	struct cell cell;
 
 	while ((field = eadm_record_next(record, field))) {
@@ -325,9 +329,17 @@ static void write_all(struct json_writer *jw, const struct eadm_record *record)
 			col++;
 		if (col->kind == EADM_KIND_SECRET && !col->asked)
 			continue;
-		if (!cell_of_field(record, col, &cell))
-			continue;
 		put_key(jw->json, &jw->keys[col - jw->all]);
+		/* Most are numbers; the field is known to be there. */
+		if (col->type == EADM_TYPE_U64) {
+			eadm_record_u64(record, field, &value);
+			if (col->json == JSON_NUMBER)
+				json_u64(jw->json, value);
+			else
+				write_number(jw->json, col, value);
+			continue;
+		}
+		cell_of_field(record, col, &cell);
 		write_cell(jw->json, col, &cell, record);
 	}
 }

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rows as a table for people. */
 #include <errno.h>
-#include <libsmartcols.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "grid.h"
 #include "table.h"
 #include "term.h"
 
 /* So many rows are shown at a time, with the widths of the first ones. */
 #define CHUNK 5000
 
+struct other {
+	char *name;
+	char value[24];
+};
+
 struct line {
 	char **text;		/* of each column, NULL: absent */
-	char **other;		/* "NAME=VALUE" without a field, ends with NULL */
+	struct other *other;	/* values without a field */
+	unsigned int n_other;
 };
 
 struct table_writer {
@@ -27,7 +32,6 @@ struct table_writer {
 	size_t *width;		/* of each column once it was shown, 0: hidden */
 	bool shown;
 	bool moves;		/* a row has a rate above zero */
-	bool wide;		/* a text is not ASCII */
 	bool colors;
 	int error;
 };
@@ -52,8 +56,8 @@ static void free_line(struct line *line, unsigned int n_cols)
 	for (i = 0; line->text && i < n_cols; i++)
 		free(line->text[i]);
 	free(line->text);
-	for (i = 0; line->other && line->other[i]; i++)
-		free(line->other[i]);
+	for (i = 0; i < line->n_other; i++)
+		free(line->other[i].name);
 	free(line->other);
 }
 
@@ -81,35 +85,26 @@ static char *text_of(const struct column *col, const struct cell *cell,
 	return strdup(len > 0 ? text : "-");
 }
 
-static bool is_ascii(const char *text)
-{
-	for (; *text; text++) {
-		if (*text & 0x80)
-			return false;
-	}
-	return true;
-}
-
-static char **others_of(const struct eadm_record *record)
+static void take_others(struct line *line, const struct eadm_record *record)
 {
 	struct eadm_extra extra = { .size = sizeof(extra) };
 	unsigned int i, n = 0;
-	char **other;
+	struct other *other;
 
 	while (eadm_record_extra(record, n, &extra))
 		n++;
-	other = calloc(n + 1, sizeof(*other));
-	for (i = n = 0; other && eadm_record_extra(record, i, &extra); i++) {
+	line->other = calloc(n + 1, sizeof(*line->other));
+	for (i = 0; line->other && eadm_record_extra(record, i, &extra); i++) {
 		if (!extra.name)
 			continue;
-		if (asprintf(&other[n], "%s=%llu", extra.name,
-			     (unsigned long long)extra.value) < 0) {
-			other[n] = NULL;
-			break;
-		}
-		n++;
+		other = &line->other[line->n_other];
+		other->name = strdup(extra.name);
+		if (!other->name)
+			return;
+		snprintf(other->value, sizeof(other->value), "%llu",
+			 (unsigned long long)extra.value);
+		line->n_other++;
 	}
-	return other;
 }
 
 static void add_line(struct table_writer *tw, const struct row *row)
@@ -130,18 +125,17 @@ static void add_line(struct table_writer *tw, const struct row *row)
 	}
 	line = &tw->lines[tw->n_lines++];
 	line->other = NULL;
+	line->n_other = 0;
 	line->text = calloc(table->n_cols, sizeof(*line->text));
 	if (!line->text) {
 		no_memory(tw);
 		return;
 	}
-	for (i = 0; i < table->n_cols; i++) {
+	for (i = 0; i < table->n_cols; i++)
 		line->text[i] = text_of(&table->cols[i], &row->cells[i],
 					row->record);
-		tw->wide |= line->text[i] && !is_ascii(line->text[i]);
-	}
 	if (table->layout == LAYOUT_FIELDS && row->record)
-		line->other = others_of(row->record);
+		take_others(line, row->record);
 }
 
 /* ---- rows as rows ------------------------------------------------------------------ */
@@ -203,193 +197,141 @@ static size_t expected_width(const struct table_writer *tw,
 	return width;
 }
 
-static struct libscols_column *add_column(struct table_writer *tw,
-					  struct libscols_table *tb,
-					  unsigned int i)
+static void add_column(struct table_writer *tw, struct grid *grid,
+		       unsigned int i)
 {
 	const struct column *col = &tw->table->cols[i];
-	int flags = is_right(col) ? SCOLS_FL_RIGHT : 0;
+	int flags = is_right(col) ? GRID_RIGHT : 0;
 	size_t width = tw->width[i];
 
 	if (!width)
 		width = expected_width(tw, col);
 	if (tw->shown || (tw->table->lines && !tw->table->rates_only))
-		flags |= SCOLS_FL_STRICTWIDTH;
+		flags |= GRID_STRICT;
 	else if (col->type == EADM_TYPE_STRING)
-		flags |= SCOLS_FL_TRUNC;
-	return scols_table_new_column(tb, col->head, width, flags);
+		flags |= GRID_TRUNC;
+	grid_column(grid, col->head, width, flags);
+	if (!tw->width[i])
+		tw->width[i] = 1;
 }
 
-static void fill_line(struct table_writer *tw, struct libscols_table *tb,
-		      const struct line *from)
+static const char *color_of(const struct table_writer *tw,
+			    const struct column *col, const char *text)
 {
-	struct libscols_line *line = scols_table_new_line(tb, NULL);
-	const struct column *cols = tw->table->cols;
-	unsigned int i, n = 0;
-	const char *color;
-
-	if (!line) {
-		no_memory(tw);
-		return;
-	}
-	for (i = 0; i < tw->table->n_cols; i++) {
-		if (!tw->width[i])
-			continue;
-		scols_line_set_data(line, n,
-				    from->text[i] ? from->text[i] : "-");
-		color = tw->colors && from->text[i] &&
-			cols[i].kind == EADM_KIND_STATE ?
-				term_color_of(from->text[i]) : NULL;
-		if (color)
-			scols_cell_set_color(scols_line_get_cell(line, n),
-					     color);
-		n++;
-	}
+	return tw->colors && text && col->kind == EADM_KIND_STATE ?
+		       term_color_of(text) : NULL;
 }
 
-static struct libscols_table *new_table(struct table_writer *tw)
+static void add_cell(struct table_writer *tw, struct grid *grid,
+		     const struct column *col, const char *text)
 {
-	struct libscols_table *tb;
-
-	/* Loading a locale takes time; it matters for widths only. */
-	if (tw->wide)
-		setlocale(LC_CTYPE, "");
-	tb = scols_new_table();
-	if (!tb) {
-		no_memory(tw);
-		return NULL;
-	}
-	scols_table_enable_colors(tb, tw->colors);
-	return tb;
+	grid_cell(grid, text ? text : "-", color_of(tw, col, text));
 }
 
 static void print_rows(struct table_writer *tw)
 {
-	struct libscols_table *tb = new_table(tw);
-	unsigned int i, n = 0;
+	struct grid *grid = grid_new(tw->colors);
+	unsigned int i, j, n = 0;
 
-	if (!tb)
+	if (!grid) {
+		no_memory(tw);
 		return;
-	scols_table_enable_noheadings(tb, tw->shown);
-	for (i = 0; i < tw->table->n_cols; i++) {
-		if (tw->shown ? !tw->width[i] : !is_shown(tw, i))
-			continue;
-		if (!add_column(tw, tb, i))
-			no_memory(tw);
-		if (!tw->width[i])
-			tw->width[i] = 1;
 	}
-	for (i = 0; i < tw->n_lines && !tw->error; i++)
-		fill_line(tw, tb, &tw->lines[i]);
-	if (!tw->error)
-		scols_print_table(tb);
-	for (i = 0; i < tw->table->n_cols && !tw->shown; i++) {
+	for (i = 0; i < tw->table->n_cols; i++) {
+		if (tw->shown ? tw->width[i] : is_shown(tw, i))
+			add_column(tw, grid, i);
+	}
+	for (j = 0; j < tw->n_lines; j++) {
+		for (i = 0; i < tw->table->n_cols; i++) {
+			if (tw->width[i])
+				add_cell(tw, grid, &tw->table->cols[i],
+					 tw->lines[j].text[i]);
+		}
+	}
+	if (!grid_print(grid, !tw->shown))
+		no_memory(tw);
+	for (i = 0; i < tw->table->n_cols && !tw->shown && !tw->error; i++) {
 		if (tw->width[i])
-			tw->width[i] = scols_column_get_width(
-				scols_table_get_column(tb, n++));
+			tw->width[i] = grid_width(grid, n++);
 	}
 	tw->shown = true;
-	scols_unref_table(tb);
+	grid_free(grid);
 }
 
 /* ---- fields as rows ------------------------------------------------------------------ */
 
-static const char *other_value(const struct line *line, const char *other)
+static const char *other_value(const struct line *line, const char *name)
 {
-	size_t len = strcspn(other, "=") + 1;
 	unsigned int i;
 
-	for (i = 0; line->other && line->other[i]; i++) {
-		if (!strncmp(line->other[i], other, len))
-			return line->other[i] + len;
+	for (i = 0; i < line->n_other; i++) {
+		if (!strcmp(line->other[i].name, name))
+			return line->other[i].value;
 	}
 	return NULL;
 }
 
-static void print_others(struct table_writer *tw, struct libscols_table *tb,
-			 unsigned int n_before)
+/* Whether a row before @n has a value of this name. */
+static bool was_shown(const struct table_writer *tw, unsigned int n,
+		      const char *name)
 {
-	struct libscols_line *line;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (other_value(&tw->lines[i], name))
+			return true;
+	}
+	return false;
+}
+
+static void print_others(struct table_writer *tw, struct grid *grid)
+{
+	const char *name, *value;
 	unsigned int i, j, k;
-	const char *value;
-	char name[64];
 
 	for (i = 0; i < tw->n_lines; i++) {
-		char **other = tw->lines[i].other;
-
-		for (j = 0; other && other[j]; j++) {
-			for (k = 0; k < i; k++) {
-				if (other_value(&tw->lines[k], other[j]))
-					break;
-			}
-			if (k < i)
+		for (j = 0; j < tw->lines[i].n_other; j++) {
+			name = tw->lines[i].other[j].name;
+			if (was_shown(tw, i, name))
 				continue;
-			line = scols_table_new_line(tb, NULL);
-			snprintf(name, sizeof(name), "%.*s",
-				 (int)strcspn(other[j], "="), other[j]);
-			scols_line_set_data(line, 0, name);
-			if (n_before > 1)
-				scols_line_set_data(line, 1, "-");
+			grid_cell(grid, name, NULL);
+			grid_cell(grid, "-", NULL);
 			for (k = 0; k < tw->n_lines; k++) {
-				value = other_value(&tw->lines[k], other[j]);
-				scols_line_set_data(line, n_before + k,
-						    value ? value : "-");
+				value = other_value(&tw->lines[k], name);
+				grid_cell(grid, value ? value : "-", NULL);
 			}
 		}
 	}
 }
 
-static void print_field(struct table_writer *tw, struct libscols_table *tb,
-			unsigned int i, bool units)
+static void print_field(struct table_writer *tw, struct grid *grid,
+			unsigned int i)
 {
-	struct libscols_line *line = scols_table_new_line(tb, NULL);
 	const struct column *col = &tw->table->cols[i];
-	const char *text, *color;
-	unsigned int k, n = 0;
-	char unit[48];
+	unsigned int k;
 
-	if (!line) {
-		no_memory(tw);
-		return;
-	}
-	scols_line_set_data(line, n++, col->name);
-	if (units) {
-		snprintf(unit, sizeof(unit), "%s%s",
-			 *col->unit ? col->unit : "-", col->rate ? "/s" : "");
-		scols_line_set_data(line, n++, unit);
-	}
-	for (k = 0; k < tw->n_lines; k++) {
-		text = tw->lines[k].text[i];
-		scols_line_set_data(line, n, text ? text : "-");
-		color = tw->colors && text && col->kind == EADM_KIND_STATE ?
-				term_color_of(text) : NULL;
-		if (color)
-			scols_cell_set_color(scols_line_get_cell(line, n),
-					     color);
-		n++;
-	}
+	grid_cell(grid, col->name, NULL);
+	if (!tw->table->about)
+		grid_cell(grid, *col->unit ? col->unit : "-", NULL);
+	for (k = 0; k < tw->n_lines; k++)
+		add_cell(tw, grid, col, tw->lines[k].text[i]);
 	if (tw->table->about)
-		scols_line_set_data(line, n, col->help);
+		grid_cell(grid, col->help, NULL);
 }
 
-/* A column is headed by what identifies its row: the key columns, joined. */
-static char *heading_of(const struct table_writer *tw, const struct line *line)
+/* What identifies a row heads its column: the keys, joined. */
+static void heading_of(const struct table_writer *tw, const struct line *line,
+		       char *head, size_t size)
 {
-	char head[128] = "";
 	unsigned int i;
 	size_t at = 0;
 
-	for (i = 0; i < tw->table->n_cols; i++) {
-		const struct column *col = &tw->table->cols[i];
-
-		if (!col->heading || !line->text[i])
-			continue;
-		at += snprintf(head + at, sizeof(head) - at, "%s%s",
-			       at ? "/" : "", line->text[i]);
-		if (at >= sizeof(head))
-			break;
+	head[0] = '\0';
+	for (i = 0; i < tw->table->n_cols && at < size; i++) {
+		if (tw->table->cols[i].heading && line->text[i])
+			at += snprintf(head + at, size - at, "%s%s",
+				       at ? "/" : "", line->text[i]);
 	}
-	return strdup(head);
 }
 
 /* A rate that is zero everywhere is not worth its line. */
@@ -409,36 +351,35 @@ static bool is_quiet(const struct table_writer *tw, unsigned int col)
 
 static void print_fields(struct table_writer *tw)
 {
-	struct libscols_table *tb = new_table(tw);
-	bool units = !tw->table->about;
-	unsigned int i, before = units ? 2 : 1;
-	char *head;
+	bool about = tw->table->about;
+	struct grid *grid = grid_new(tw->colors);
+	char head[128];
+	unsigned int i;
 
-	if (!tb)
+	if (!grid) {
+		no_memory(tw);
 		return;
-	scols_table_new_column(tb, units ? "COUNTER" : "FIELD", 1, 0);
-	if (units)
-		scols_table_new_column(tb, "UNIT", 1, 0);
-	for (i = 0; i < tw->n_lines; i++) {
-		head = heading_of(tw, &tw->lines[i]);
-		if (!head || !scols_table_new_column(tb, head, 1,
-						     units ? SCOLS_FL_RIGHT :
-							     0))
-			no_memory(tw);
-		free(head);
 	}
-	if (tw->table->about)
-		scols_table_new_column(tb, "ABOUT", 1, SCOLS_FL_TRUNC);
-	for (i = 0; i < tw->table->n_cols && !tw->error; i++) {
+	grid_column(grid, about ? "FIELD" : "COUNTER", 1, 0);
+	if (!about)
+		grid_column(grid, tw->table->rates_only ? "PER SECOND" :
+							  "UNIT", 1, 0);
+	for (i = 0; i < tw->n_lines; i++) {
+		heading_of(tw, &tw->lines[i], head, sizeof(head));
+		grid_column(grid, head, 1, about ? 0 : GRID_RIGHT);
+	}
+	if (about)
+		grid_column(grid, "ABOUT", 1, GRID_TRUNC);
+	for (i = 0; i < tw->table->n_cols; i++) {
 		if (!tw->table->cols[i].heading && is_shown(tw, i) &&
 		    !is_quiet(tw, i))
-			print_field(tw, tb, i, units);
+			print_field(tw, grid, i);
 	}
-	if (!tw->error && !tw->table->rates_only)
-		print_others(tw, tb, before);
-	if (!tw->error)
-		scols_print_table(tb);
-	scols_unref_table(tb);
+	if (!about && !tw->table->rates_only)
+		print_others(tw, grid);
+	if (!grid_print(grid, true))
+		no_memory(tw);
+	grid_free(grid);
 }
 
 /* ---- the writer ------------------------------------------------------------------------- */

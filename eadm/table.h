@@ -31,6 +31,7 @@ enum json_as {
 	JSON_NUMBER,
 	JSON_NAME,	/* name of a value */
 	JSON_NAMES,	/* names of flags */
+	JSON_HEX,	/* number as "0x..." */
 	JSON_TEXT,	/* as eadm_record_text() */
 };
 
@@ -67,7 +68,7 @@ struct table {
 	bool rates_only;	/* not JSON: rates, no counters */
 	const char *caption;	/* not JSON: line above, or NULL */
 	uint64_t interval;	/* ns that rates are about, 0: no rates */
-	unsigned int n_cols;
+	unsigned int n_cols, max_cols;
 	struct column *cols;
 };
 

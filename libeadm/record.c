@@ -111,7 +111,7 @@ int eadm_record_add_extra(struct eadm_record *rec,
 	return 0;
 }
 
-static const struct eadm_slot *slot_of(const struct eadm_record *rec,
+static inline const struct eadm_slot *slot_of(const struct eadm_record *rec,
 				       const struct eadm_field *field)
 {
 	const struct eadm_object *object = rec->object;
@@ -156,11 +156,16 @@ EADM_API int eadm_record_u64(const struct eadm_record *record,
 			     const struct eadm_field *field, uint64_t *value)
 {
 	const struct eadm_slot *slot = slot_of(record, field);
+	uint32_t u32;
 
 	if (!slot)
 		return -errno;
+	if (field->type == EADM_SPEC_TYPE_U32) {
+		memcpy(&u32, slot->p, sizeof(u32));
+		*value = u32;
+		return 0;
+	}
 	switch (field->type) {
-	case EADM_SPEC_TYPE_U32:
 	case EADM_SPEC_TYPE_U64:
 	case EADM_SPEC_TYPE_UINT:
 		*value = eadm_load(slot->p, slot->len);
@@ -258,13 +263,38 @@ static int text_hex(const unsigned char *p, size_t n, size_t group, char sep,
 	return at;
 }
 
+/* Every row has two of them: no printf. */
+static int text_ipv4(const unsigned char *p, char *buf, size_t size)
+{
+	char ip[INET_ADDRSTRLEN], *t = ip;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		if (i)
+			*t++ = '.';
+		if (p[i] >= 100)
+			*t++ = '0' + p[i] / 100;
+		if (p[i] >= 10)
+			*t++ = '0' + p[i] / 10 % 10;
+		*t++ = '0' + p[i] % 10;
+	}
+	*t++ = '\0';
+	if (size >= (size_t)(t - ip))
+		memcpy(buf, ip, t - ip);
+	else if (size)
+		snprintf(buf, size, "%s", ip);
+	return t - ip - 1;
+}
+
 static int text_bytes(const struct eadm_field *field, const void *p, size_t n,
 		      char *buf, size_t size)
 {
 	char ip[INET6_ADDRSTRLEN];
 
-	if (field->form == EADM_SPEC_FORM_IP && (n == 4 || n == 16)) {
-		inet_ntop(n == 4 ? AF_INET : AF_INET6, p, ip, sizeof(ip));
+	if (field->form == EADM_SPEC_FORM_IP && n == 4)
+		return text_ipv4(p, buf, size);
+	if (field->form == EADM_SPEC_FORM_IP && n == 16) {
+		inet_ntop(AF_INET6, p, ip, sizeof(ip));
 		return snprintf(buf, size, "%s", ip);
 	}
 	if (field->form == EADM_SPEC_FORM_MAC)

@@ -128,3 +128,18 @@ load common
 	[ "$(grep -c DEVICE "$BATS_TEST_TMPDIR/out")" = 1 ]
 	[ "$(awk '{ print NF }' "$BATS_TEST_TMPDIR/out" | sort -u | wc -l)" = 1 ]
 }
+
+@test "a terminal that is wide enough shows the same as a file" {
+	for command in list info stat "stat eq" "dump qp --hw" "dump mr" trace; do
+		diff <(eadm --from "$TWO" $command) \
+			<(TERM=dumb script -qec "stty cols 400 rows 50; $EADM --from $TWO $command" \
+				/dev/null </dev/null | tr -d '\r' | sed 's/ *$//')
+	done
+}
+
+@test "a terminal that is too narrow cuts names, not numbers" {
+	run bash -c "TERM=dumb script -qec 'stty cols 80 rows 50; $EADM --from $TWO info erdma_0' \
+		/dev/null </dev/null | tr -d '\r'"
+	[ -z "$(echo "$output" | grep -E '^.{81}')" ]
+	[[ $output == *"max-mr-size  1TiB"* ]]
+}
