@@ -219,7 +219,11 @@ tick=$temp/tick
 mkfifo "$tick"
 check "ibv_devinfo shows the parameters" devinfo
 check "liberdma makes objects, no command is refused" objects
-check "an idle adapter with a driver costs less than 2 % of a CPU" idle_cost
+name="an idle adapter with a driver costs less than 2 % of a CPU"
+case $(uname -r) in
+*debug*) tap_skip "$name" "this kernel checks everything it does" ;;
+*) check "$name" idle_cost ;;
+esac
 check "interrupts go where their affinity says" affinity
 check "interrupts survive their CPU" offline
 check "removal and rescan on PCI" remove_rescan
