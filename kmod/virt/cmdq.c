@@ -195,9 +195,9 @@ static void finish(struct ev_adapter *ad, struct ev_cmd *cmd)
 {
 	s64 target = cmd->sub_mod << 8 | cmd->opcode;
 
-	ad->counters.commands++;
+	atomic64_inc(&ad->counters.commands);
 	if (cmd->syndrome)
-		ad->counters.command_errors++;
+		atomic64_inc(&ad->counters.command_errors);
 	write_cqe(ad, cmd);
 	if (ev_fault_hit(ad, EV_FAULT_CMD_DUPLICATE, target, NULL))
 		write_cqe(ad, cmd);
@@ -286,7 +286,7 @@ static bool poll_cq_doorbell(struct ev_adapter *ad)
 
 	if (!db)
 		return false;
-	ad->counters.doorbells++;
+	atomic64_inc(&ad->counters.doorbells);
 	if (db & ERDMA_CQ_DB_ARM) {
 		q->arm_db = db;
 		q->arm_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
@@ -322,7 +322,7 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 		return false;
 	}
 	q->sq_pi = pi;
-	ad->counters.doorbells++;
+	atomic64_inc(&ad->counters.doorbells);
 	return true;
 }
 

@@ -247,8 +247,8 @@ CONFIGFS_ATTR_RO(adapter_, state);
 #define COUNTER(_name) \
 static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \
 { \
-	return sysfs_emit(page, "%llu\n", \
-			  READ_ONCE(to_adapter(item)->counters._name)); \
+	return sysfs_emit(page, "%llu\n", (u64) \
+			  atomic64_read(&to_adapter(item)->counters._name)); \
 } \
 CONFIGFS_ATTR_RO(adapter_, _name)
 

@@ -84,7 +84,7 @@ static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
 		eq->db = db;
 		eq->ci = FIELD_GET(ERDMA_EQ_DB_CI, db);
 		eq->armed = true;
-		ad->counters.doorbells++;
+		atomic64_inc(&ad->counters.doorbells);
 	}
 	if (!eq->armed || eq->ci == (u16)eq->pi)
 		return false;
@@ -124,7 +124,7 @@ void ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 	/* The owner bit makes the entry valid; pairs with the driver's read. */
 	smp_store_release(&eqe->word, cpu_to_le64(lo));
 	eq->pi++;
-	ad->counters.events++;
+	atomic64_inc(&ad->counters.events);
 	/* The entry before a look at the doorbell: see eq_evaluate(). */
 	smp_mb();
 	eq_evaluate(ad, eq);

@@ -125,6 +125,7 @@ struct ev_msi {
 	struct irq_domain *domain;
 	struct msi_domain_info info;
 	unsigned long pending;		/* bit per vector: raised, undelivered */
+	spinlock_t lock;		/* delivery: one call at a time */
 	struct ev_vector vector[ERDMA_MAX_VECTORS];
 };
 
@@ -510,13 +511,14 @@ enum ev_state {
 	EV_GONE,			/* died: reads give all ones */
 };
 
+/* Any adapter's thread counts. */
 struct ev_counters {
-	u64 commands;
-	u64 command_errors;
-	u64 doorbells;
-	u64 events;
-	u64 interrupts;
-	u64 resets;
+	atomic64_t commands;
+	atomic64_t command_errors;
+	atomic64_t doorbells;
+	atomic64_t events;
+	atomic64_t interrupts;
+	atomic64_t resets;
 };
 
 /**

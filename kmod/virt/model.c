@@ -78,7 +78,7 @@ static void reset(struct ev_adapter *ad)
 	ad->legacy = 0;
 	if (ad->state == EV_RUNNING)
 		ad->state = EV_POWERED;
-	ad->counters.resets++;
+	atomic64_inc(&ad->counters.resets);
 }
 
 static int init_aeq(struct ev_adapter *ad)

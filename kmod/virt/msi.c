@@ -171,6 +171,7 @@ bool ev_msi_poll(struct ev_adapter *ad)
 
 	if (!pending)
 		return false;
+	spin_lock(&ad->msi.lock);
 	for_each_set_bit(vec, &pending, ERDMA_MAX_VECTORS) {
 		if (vector_is_masked(ad, vec))
 			continue;
@@ -180,6 +181,7 @@ bool ev_msi_poll(struct ev_adapter *ad)
 		delivered = true;
 	}
 	pba_update(ad);
+	spin_unlock(&ad->msi.lock);
 	return delivered;
 }
 
@@ -198,7 +200,7 @@ void ev_msi_raise(struct ev_adapter *ad, unsigned int vec)
 		return;
 	if (ev_fault_hit(ad, EV_FAULT_IRQ_LOST, vec, NULL))
 		return;
-	ad->counters.interrupts++;
+	atomic64_inc(&ad->counters.interrupts);
 	set_bit(vec, &ad->msi.pending);
 	ev_msi_poll(ad);
 }
@@ -232,6 +234,7 @@ int ev_msi_init(struct ev_adapter *ad)
 		INIT_CSD(&vector->csd, vector_ipi, vector);
 		vector->work = IRQ_WORK_INIT_HARD(vector_irq_work);
 	}
+	spin_lock_init(&msi->lock);
 	msi->pending = 0;
 	msi->info = (struct msi_domain_info) {
 		.flags = MSI_FLAG_USE_DEF_DOM_OPS | MSI_FLAG_USE_DEF_CHIP_OPS |

@@ -99,7 +99,7 @@ bool ev_wq_update(struct ev_qp *qp, struct ev_wq *wq)
 
 	if (qpn != qp->qpn || !advance(wq, FIELD_GET(ERDMA_SQ_DB_PI, db)))
 		return false;
-	qp->ad->counters.doorbells++;
+	atomic64_inc(&qp->ad->counters.doorbells);
 	/* Pairs with the driver's barrier before the record. */
 	smp_rmb();
 	return true;
