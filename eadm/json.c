@@ -280,10 +280,33 @@ void json_newline(struct json *json)
 	json_raw(json, "\n", 1);
 }
 
-void json_prepared_key(struct json *json, const char *text, size_t len)
+/* Whole steps: copying some bytes too many beats counting them. */
+static inline char *prepared(char *p, const struct json_prepared *key)
 {
-	took(json, mempcpy(value_room(json, len), text, len));
+	size_t i;
+
+	for (i = 0; i < key->len; i += JSON_KEY_STEP)
+		memcpy(p + i, key->text + i, JSON_KEY_STEP);
+	return p + key->len;
+}
+
+void json_prepared_key(struct json *json, const struct json_prepared *key)
+{
+	took(json, prepared(value_room(json, JSON_KEY_MAX), key));
 	json->comma = false;
+}
+
+void json_prepared_u64(struct json *json, const struct json_prepared *key,
+		       uint64_t value)
+{
+	char *p = prepared(value_room(json, JSON_KEY_MAX + 20), key);
+
+	if (value < 10) {
+		*p++ = '0' + value;
+		took(json, p);
+	} else {
+		took(json, digits(p, value));
+	}
 }
 
 void json_row_break(struct json *json)

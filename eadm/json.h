@@ -25,8 +25,22 @@ void json_f64(struct json *json, double value);
 void json_open(struct json *json, char bracket);
 void json_close(struct json *json, char bracket);
 void json_newline(struct json *json);
-/* A key that is quoted and has its colon already. */
-void json_prepared_key(struct json *json, const char *text, size_t len);
+
+/*
+ * A key that is quoted and has its colon already, in memory that can be read
+ * up to the next multiple of JSON_KEY_STEP bytes.
+ */
+struct json_prepared {
+	const char *text;
+	size_t len;
+};
+
+#define JSON_KEY_STEP	16
+#define JSON_KEY_MAX	128
+
+void json_prepared_key(struct json *json, const struct json_prepared *key);
+void json_prepared_u64(struct json *json, const struct json_prepared *key,
+		       uint64_t value);
 /* A line break in front of the next value. */
 void json_row_break(struct json *json);
 /* json_raw() wrote a value. */

@@ -11,11 +11,6 @@
 #include "json.h"
 #include "table.h"
 
-struct key {
-	char *text;		/* "key": with quotes and colon */
-	size_t len;
-};
-
 struct note_copy {
 	char device[64];
 	char what[128];
@@ -28,7 +23,8 @@ struct json_writer {
 	const struct table *table;
 	struct column *all;	/* every field of the object */
 	unsigned int n_all;
-	struct key *keys;	/* of @all, or of the table's columns */
+	struct eadm_value *values;
+	struct json_prepared *keys;	/* of @all, or of the columns */
 	unsigned int n_keys;
 	bool in_rows;
 	unsigned long long rows;
@@ -56,34 +52,35 @@ static void forget_keys(struct json_writer *jw)
 	unsigned int i;
 
 	for (i = 0; i < jw->n_keys; i++)
-		free(jw->keys[i].text);
+		free((char *)jw->keys[i].text);
 	free(jw->keys);
 	jw->keys = NULL;
 	jw->n_keys = 0;
 	free(jw->all);
 	jw->all = NULL;
 	jw->n_all = 0;
+	free(jw->values);
+	jw->values = NULL;
 }
 
 static void make_keys(struct json_writer *jw, const struct column *cols,
 		      unsigned int n)
 {
-	int len;
+	struct json_prepared *key;
+	char *text;
 
 	jw->keys = calloc(n ? n : 1, sizeof(*jw->keys));
-	if (!jw->keys) {
+	for (jw->n_keys = 0; jw->keys && jw->n_keys < n; jw->n_keys++) {
+		text = calloc(1, JSON_KEY_MAX);
+		if (!text)
+			break;
+		key = &jw->keys[jw->n_keys];
+		key->len = snprintf(text, JSON_KEY_MAX, "\"%.*s\":",
+				    JSON_KEY_MAX - 4, cols[jw->n_keys].key);
+		key->text = text;
+	}
+	if (jw->n_keys < n)
 		no_memory(jw);
-		return;
-	}
-	for (jw->n_keys = 0; jw->n_keys < n; jw->n_keys++) {
-		len = asprintf(&jw->keys[jw->n_keys].text, "\"%s\":",
-			       cols[jw->n_keys].key);
-		if (len < 0) {
-			no_memory(jw);
-			return;
-		}
-		jw->keys[jw->n_keys].len = len;
-	}
 }
 
 static void prepare(struct json_writer *jw)
@@ -99,7 +96,8 @@ static void prepare(struct json_writer *jw)
 	object = eadm_object_find(jw->table->object);
 	jw->n_all = eadm_object_fields(object);
 	jw->all = calloc(jw->n_all, sizeof(*jw->all));
-	if (!jw->all) {
+	jw->values = calloc(jw->n_all, sizeof(*jw->values));
+	if (!jw->all || !jw->values) {
 		jw->n_all = 0;
 		no_memory(jw);
 		return;
@@ -311,36 +309,44 @@ static void write_cell(struct json *json, const struct column *col,
 	}
 }
 
-static void put_key(struct json *json, const struct key *key)
+static void write_value(struct json_writer *jw, const struct column *col,
+			const struct eadm_value *value,
+			const struct eadm_record *record)
 {
-	json_prepared_key(json, key->text, key->len);
+	const struct json_prepared *key = &jw->keys[col - jw->all];
+
+	/* Most are numbers. */
+	if (value->type == EADM_TYPE_U64 && col->json == JSON_NUMBER) {
+		json_prepared_u64(jw->json, key, value->u64);
+		return;
+	}
+	json_prepared_key(jw->json, key);
+	switch (value->type) {
+	case EADM_TYPE_U64:
+		write_number(jw->json, col, value->u64);
+		break;
+	case EADM_TYPE_S64:
+		json_s64(jw->json, value->s64);
+		break;
+	case EADM_TYPE_STRING:
+		json_string(jw->json, value->string);
+		break;
+	case EADM_TYPE_BYTES:
+		write_bytes(jw->json, col, record);
+		break;
+	}
 }
 
 static void write_all(struct json_writer *jw, const struct eadm_record *record)
 {
-	const struct eadm_field *field = NULL;
-	struct column *col = jw->all;
-	uint64_t value = 0;
-	struct cell cell;
+	unsigned int i, n;
 
-	while ((field = eadm_record_next(record, field))) {
-		/* Both go in the order of the object's fields. */
-		while (col->field != field)
-			col++;
-		if (col->kind == EADM_KIND_SECRET && !col->asked)
-			continue;
-		put_key(jw->json, &jw->keys[col - jw->all]);
-		/* Most are numbers; the field is known to be there. */
-		if (col->type == EADM_TYPE_U64) {
-			eadm_record_u64(record, field, &value);
-			if (col->json == JSON_NUMBER)
-				json_u64(jw->json, value);
-			else
-				write_number(jw->json, col, value);
-			continue;
-		}
-		cell_of_field(record, col, &cell);
-		write_cell(jw->json, col, &cell, record);
+	n = eadm_record_values(record, jw->values, jw->n_all);
+	for (i = 0; i < n; i++) {
+		const struct column *col = &jw->all[jw->values[i].index];
+
+		if (col->kind != EADM_KIND_SECRET || col->asked)
+			write_value(jw, col, &jw->values[i], record);
 	}
 }
 
@@ -360,7 +366,7 @@ static void write_columns(struct json_writer *jw, const struct row *row)
 			json_open(jw->json, '{');
 			rates = true;
 		}
-		put_key(jw->json, &jw->keys[i]);
+		json_prepared_key(jw->json, &jw->keys[i]);
 		write_cell(jw->json, col, &row->cells[i], row->record);
 	}
 	if (rates)

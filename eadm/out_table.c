@@ -73,11 +73,19 @@ static void forget_lines(struct table_writer *tw)
 static char *text_of(const struct column *col, const struct cell *cell,
 		     const struct eadm_record *record)
 {
+	const char *name;
 	char text[512];
 	int len;
 
 	if (cell->type == CELL_NONE)
 		return NULL;
+	if (cell->type == CELL_STRING)
+		return strdup(*cell->str ? cell->str : "-");
+	if (cell->type == CELL_U64 && col->json == JSON_NAME) {
+		name = eadm_field_value_name(col->field, cell->u);
+		if (name)
+			return strdup(name);
+	}
 	if (cell->type == CELL_BYTES)
 		len = eadm_record_text(record, col->field, text, sizeof(text));
 	else

@@ -80,6 +80,23 @@ static int text_time(uint64_t ns, char *buf, size_t size)
 			(unsigned int)(ns % 1000000000 / 1000));
 }
 
+static int text_plain(uint64_t u, char *buf, size_t size)
+{
+	char digits[20], *p = digits + sizeof(digits);
+	size_t len;
+
+	do {
+		*--p = '0' + u % 10;
+		u /= 10;
+	} while (u);
+	len = digits + sizeof(digits) - p;
+	if (len >= size)
+		return -1;
+	memcpy(buf, p, len);
+	buf[len] = '\0';
+	return len;
+}
+
 static int text_number(const struct column *col, uint64_t u, char *buf,
 		       size_t size)
 {
@@ -92,7 +109,7 @@ static int text_number(const struct column *col, uint64_t u, char *buf,
 	}
 	if (col->kind == EADM_KIND_GAUGE && !strcmp(col->unit, "bytes"))
 		return text_bytes(u, buf, size);
-	return snprintf(buf, size, "%" PRIu64, u);
+	return text_plain(u, buf, size);
 }
 
 /* Text of a cell that is there; its length as by snprintf(). */

@@ -680,6 +680,44 @@ const void *eadm_record_bytes(const struct eadm_record *record,
 			      const struct eadm_field *field, size_t *len);
 
 /**
+ * struct eadm_value - the value of a field
+ * @field: the field
+ * @index: its position in the object, as of eadm_object_field()
+ * @type: which of the members below holds the value
+ * @len: number of bytes of EADM_TYPE_BYTES
+ * @u64: of EADM_TYPE_U64
+ * @s64: of EADM_TYPE_S64
+ * @string: of EADM_TYPE_STRING, valid as long as the row
+ * @bytes: of EADM_TYPE_BYTES, valid as long as the row
+ */
+struct eadm_value {
+	const struct eadm_field *field;
+	unsigned int index;
+	enum eadm_type type;
+	size_t len;
+	union {
+		uint64_t u64;
+		int64_t s64;
+		const char *string;
+		const void *bytes;
+	};
+};
+
+/**
+ * eadm_record_values() - all values of a row at once
+ * @record: the row
+ * @values: where to put them, in the order of the object's fields
+ * @max: how many fit; eadm_object_fields() is enough for all
+ *
+ * For those who read many rows: one call instead of one per field.
+ *
+ * Return: how many values were put there.
+ * Since: 0.1
+ */
+unsigned int eadm_record_values(const struct eadm_record *record,
+				struct eadm_value *values, unsigned int max);
+
+/**
  * eadm_record_text() - value of any field as text
  * @record: the row
  * @field: a field of the row's object

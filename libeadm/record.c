@@ -221,6 +221,65 @@ EADM_API const void *eadm_record_bytes(const struct eadm_record *record,
 	return slot->p;
 }
 
+static void get_value(const struct eadm_field *field,
+		      const struct eadm_slot *slot, struct eadm_value *value)
+{
+	uint32_t u32;
+
+	switch (field->type) {
+	case EADM_SPEC_TYPE_U32:
+		memcpy(&u32, slot->p, sizeof(u32));
+		value->type = EADM_TYPE_U64;
+		value->u64 = u32;
+		break;
+	case EADM_SPEC_TYPE_S32:
+		value->type = EADM_TYPE_S64;
+		value->s64 = (int32_t)eadm_load(slot->p, 4);
+		break;
+	case EADM_SPEC_TYPE_STRING:
+		value->type = EADM_TYPE_STRING;
+		value->string = slot->p;
+		break;
+	case EADM_SPEC_TYPE_BINARY:
+		value->type = EADM_TYPE_BYTES;
+		value->bytes = slot->p;
+		value->len = slot->len;
+		break;
+	case EADM_SPEC_TYPE_FLAG:
+		value->type = EADM_TYPE_U64;
+		value->u64 = 1;
+		break;
+	default:
+		value->type = EADM_TYPE_U64;
+		value->u64 = eadm_load(slot->p, slot->len);
+		break;
+	}
+}
+
+EADM_API unsigned int eadm_record_values(const struct eadm_record *record,
+					 struct eadm_value *values,
+					 unsigned int max)
+{
+	const struct eadm_object *object = record->object;
+	unsigned int word, bit, index, n = 0;
+	uint64_t bits;
+
+	for (word = 0; word < EADM_ARRAY_SIZE(record->has); word++) {
+		for (bits = record->has[word]; bits; bits &= bits - 1) {
+			if (n == max)
+				return n;
+			bit = word * 64 + __builtin_ctzll(bits);
+			index = object->by_attr[bit + 1];
+			values[n].field = &object->fields[index];
+			values[n].index = index;
+			get_value(values[n].field, &record->slot[bit],
+				  &values[n]);
+			n++;
+		}
+	}
+	return n;
+}
+
 EADM_API uint64_t eadm_record_time(const struct eadm_record *record)
 {
 	return record->time;

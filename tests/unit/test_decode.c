@@ -52,6 +52,7 @@ static void values(void)
 {
 	const unsigned char ip[4] = { 10, 0, 0, 1 };
 	uint64_t big = 1ULL << 40, u = 0;
+	struct eadm_value values[100];
 	const struct eadm_field *f;
 	int32_t minus = -5;
 	char text[64];
@@ -96,6 +97,12 @@ static void values(void)
 	for (n = 0, f = NULL; (f = eadm_record_next(&rec, f)); n++)
 		;
 	ok(n == 9, "the walk meets each present field once");
+	ok(eadm_record_values(&rec, values, 100) == 9 &&
+		   values[2].type == EADM_TYPE_S64 && values[2].s64 == -5 &&
+		   values[3].field == field("qp", "qpn") &&
+		   values[3].u64 == 17 && values[7].u64 == big,
+	   "all values at once");
+	ok(eadm_record_values(&rec, values, 3) == 3, "or as many as fit");
 	ok(eadm_record_time(&rec) == 42, "a record knows its time");
 }
 

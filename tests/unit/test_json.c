@@ -49,10 +49,13 @@ static void shapes(void)
 	json_close(json, ']');
 	json_key(json, "b");
 	json_string(json, "x");
-	json_prepared_key(json, "\"c\":", 4);
+	json_prepared_key(json, &(struct json_prepared){
+					"\"c\":            ", 4 });
 	json_f64(json, 1.5);
+	json_prepared_u64(json, &(struct json_prepared){
+					"\"d\":            ", 4 }, 70);
 	json_close(json, '}');
-	ok(gave("{\"a\":[1,-2,{}],\"b\":\"x\",\"c\":1.500}"),
+	ok(gave("{\"a\":[1,-2,{}],\"b\":\"x\",\"c\":1.500,\"d\":70}"),
 	   "commas stand between values only");
 }
 
