@@ -159,6 +159,17 @@ int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq)
 	return erdma_cmdq_exec(dev, &cmd);
 }
 
+/*
+ * Ending an object is worth a second command when the first one is lost: the
+ * object's memory cannot be given back before the adapter confirmed it.
+ */
+static int exec_destroy(struct erdma_dev *dev, struct erdma_cmd *cmd)
+{
+	int ret = erdma_cmdq_exec(dev, cmd);
+
+	return ret == -ETIMEDOUT ? erdma_cmdq_exec(dev, cmd) : ret;
+}
+
 /**
  * erdma_cmd_destroy_cq() - destroy a CQ
  * @dev: the device
@@ -170,7 +181,7 @@ int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn)
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_DESTROY_CQ, destroy_cq);
 	cmd.req.destroy_cq.cqn = cpu_to_le32(cqn);
-	return erdma_cmdq_exec(dev, &cmd);
+	return exec_destroy(dev, &cmd);
 }
 
 static __le32 qp_cqn(const struct erdma_mtt *mtt, u32 cqn, u32 flags)
@@ -246,7 +257,7 @@ int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn)
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_DESTROY_QP, destroy_qp);
 	cmd.req.destroy_qp.qpn = cpu_to_le32(qpn);
-	return erdma_cmdq_exec(dev, &cmd);
+	return exec_destroy(dev, &cmd);
 }
 
 /**
@@ -356,7 +367,7 @@ int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey)
 	cmd.req.dereg_mr.cfg =
 		cpu_to_le32(FIELD_PREP(ERDMA_REG_MR0_MPT, FIELD_GET(ERDMA_STAG_INDEX, lkey)) |
 			    FIELD_PREP(ERDMA_REG_MR0_KEY, FIELD_GET(ERDMA_STAG_KEY, lkey)));
-	return erdma_cmdq_exec(dev, &cmd);
+	return exec_destroy(dev, &cmd);
 }
 
 /**

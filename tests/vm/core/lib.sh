@@ -19,7 +19,8 @@ until_true() {
 	return 0
 }
 
-# fault NAME FILE VALUE...: sets a fault knob of the first adapter.
+# fault NAME FILE VALUE...: sets a fault knob of the first adapter, in this
+# order: it strikes from when it has a count.
 fault() {
 	local dir=$v0/fault/$1
 	shift

@@ -15,10 +15,10 @@ fault cmd_error target -1
 fault cmd_duplicate count 50
 check "duplicate completions do no harm" "$programs/objs" -n 50 qps
 faults_off
-fault irq_lost count 3 target 0
+fault irq_lost target 0 count 3
 check "a lost interrupt costs little" stats 0 2000
 faults_off
-fault cmd_delay count 3 arg 500
+fault cmd_delay arg 500 count 3
 check "slow commands work" stats 0 3000
 faults_off
 check "objects work" objects_work

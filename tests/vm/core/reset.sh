@@ -13,7 +13,7 @@ check "dead objects go, new ones work" async_said 1 'old: EIO' 1 'destroyed: 0 l
 check "nothing is left over" nothing_left
 
 # An adapter that is stuck for longer than recovery tries.
-fault stall count 1 arg 18000
+fault stall arg 18000 count 1
 check "a stalled adapter's command fails after 15 s" stats 1 16500
 serves() {
 	stats 0 15000
