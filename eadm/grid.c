@@ -4,9 +4,11 @@
  * and characters of any width. Elsewhere, and when all is plain ASCII, padding
  * is all there is to do, and is done here: it takes a tenth of the time, which
  * shows with thousands of rows and in commands that scripts run all the time.
+ * Without libsmartcols it is done here always.
  */
 #include "grid.h"
 
+#include <dlfcn.h>
 #include <libsmartcols.h>
 #include <locale.h>
 #include <stdio.h>
@@ -107,6 +109,20 @@ void grid_cell(struct grid *grid, const char *text, const char *color)
 
 /* ---- by padding --------------------------------------------------------------- */
 
+/* What could upset a terminal or a reader of lines does not go out. */
+static void put_text(const char *text, size_t len)
+{
+	size_t i;
+
+	if (is_plain(text)) {
+		fwrite_unlocked(text, 1, len, stdout);
+		return;
+	}
+	for (i = 0; i < len; i++)
+		putchar_unlocked((unsigned char)text[i] < 0x20 ||
+				 text[i] == 0x7f ? '?' : text[i]);
+}
+
 static void plain_text(const struct grid_col *col, const char *text, bool last)
 {
 	size_t len = strlen(text), pad;
@@ -117,7 +133,7 @@ static void plain_text(const struct grid_col *col, const char *text, bool last)
 			putchar_unlocked(' ');
 		pad = 0;
 	}
-	fwrite_unlocked(text, 1, len, stdout);
+	put_text(text, len);
 	if (last) {
 		putchar_unlocked('\n');
 		return;
@@ -163,7 +179,40 @@ static void print_plain(struct grid *grid, bool headings)
 
 /* ---- by libsmartcols ----------------------------------------------------------- */
 
-static bool fill(struct grid *grid, struct libscols_table *tb)
+/*
+ * Loaded when there is a terminal only: to bind its symbols takes longer than
+ * many a command that prints to a pipe.
+ */
+#define SMART_FUNCTIONS(f)						\
+	f(new_table) f(unref_table)			\
+	f(table_enable_colors) f(table_enable_noheadings)		\
+	f(table_new_column) f(table_new_line) f(table_get_column)	\
+	f(line_set_data) f(line_get_cell) f(cell_set_color)		\
+	f(column_get_width) f(print_table)
+
+struct smart {
+#define f(name) __typeof__(&scols_##name) name;
+	SMART_FUNCTIONS(f)
+#undef f
+};
+
+static bool smart_load(struct smart *smart)
+{
+	void *lib = dlopen("libsmartcols.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!lib)
+		return false;
+#define f(func)								\
+	smart->func = (__typeof__(smart->func))dlsym(lib, "scols_" #func); \
+	if (!smart->func)						\
+		return false;
+	SMART_FUNCTIONS(f)
+#undef f
+	return true;
+}
+
+static bool fill(struct grid *grid, const struct smart *smart,
+		 struct libscols_table *tb)
 {
 	struct libscols_line *line = NULL;
 	unsigned int i;
@@ -179,8 +228,9 @@ static bool fill(struct grid *grid, struct libscols_table *tb)
 			flags |= SCOLS_FL_TRUNC;
 		if (col->flags & GRID_STRICT)
 			flags |= SCOLS_FL_STRICTWIDTH;
-		if (!scols_table_new_column(tb, col->head,
-					    col->width ? col->width : 1, flags))
+		if (!smart->table_new_column(tb, col->head,
+					     col->width ? col->width : 1,
+					     flags))
 			return false;
 	}
 	for (c = 0; c < grid->n_cells; c++) {
@@ -188,46 +238,49 @@ static bool fill(struct grid *grid, struct libscols_table *tb)
 
 		i = c % grid->n_cols;
 		if (!i)
-			line = scols_table_new_line(tb, NULL);
-		if (!line || scols_line_set_data(line, i, cell->text))
+			line = smart->table_new_line(tb, NULL);
+		if (!line || smart->line_set_data(line, i, cell->text))
 			return false;
 		if (cell->color)
-			scols_cell_set_color(scols_line_get_cell(line, i),
-					     cell->color);
+			smart->cell_set_color(smart->line_get_cell(line, i),
+					      cell->color);
 	}
 	return true;
 }
 
-static bool print_smart(struct grid *grid, bool headings)
+static bool print_smart(struct grid *grid, const struct smart *smart,
+			bool headings)
 {
 	struct libscols_table *tb;
 	unsigned int i;
 	bool filled;
 
 	setlocale(LC_CTYPE, "");
-	tb = scols_new_table();
+	tb = smart->new_table();
 	if (!tb)
 		return false;
-	scols_table_enable_colors(tb, grid->colors);
-	scols_table_enable_noheadings(tb, !headings);
-	filled = fill(grid, tb);
+	smart->table_enable_colors(tb, grid->colors);
+	smart->table_enable_noheadings(tb, !headings);
+	filled = fill(grid, smart, tb);
 	if (filled)
-		scols_print_table(tb);
+		smart->print_table(tb);
 	for (i = 0; filled && i < grid->n_cols; i++)
-		grid->cols[i].width = scols_column_get_width(
-			scols_table_get_column(tb, i));
-	scols_unref_table(tb);
+		grid->cols[i].width = smart->column_get_width(
+			smart->table_get_column(tb, i));
+	smart->unref_table(tb);
 	return filled;
 }
 
 bool grid_print(struct grid *grid, bool headings)
 {
+	struct smart smart;
+
 	if (grid->failed)
 		return false;
 	if (!grid->n_cols || !grid->n_cells)
 		return true;
-	if (!grid->plain || term_is_tty())
-		return print_smart(grid, headings);
+	if ((!grid->plain || term_is_tty()) && smart_load(&smart))
+		return print_smart(grid, &smart, headings);
 	print_plain(grid, headings);
 	return true;
 }
