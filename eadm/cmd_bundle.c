@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bundle/bundle.h"
+#include "bundle/jsonc.h"
 
 static const struct option_def options[] = {
 	{ OPT_OUTPUT, 'o', "output", "FILE", WORDS_FILE,
@@ -46,6 +47,9 @@ static int run(struct cli *cli)
 			return fail(cli, STATUS_USAGE,
 				    cli->args.arg[verbs[i].args],
 				    "one argument too many ('eadm help bundle')");
+		if (!jsonc_load())
+			return fail(cli, STATUS_UNSUPPORTED, "libjson-c.so.5",
+				    "not installed");
 		return verbs[i].run(cli);
 	}
 	return fail(cli, STATUS_USAGE, verb,

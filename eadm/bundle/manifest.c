@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The manifest: what is in a bundle, what is not, and why. */
-#include <json-c/json.h>
+#include "jsonc.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>

@@ -2,7 +2,7 @@
 /* Shows what a bundle holds, and tells whether it is as it was written. */
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
+#include "jsonc.h"
 #include <stdlib.h>
 #include <string.h>
 
