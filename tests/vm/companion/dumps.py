@@ -129,7 +129,9 @@ def remove_busy():
     wait_until(lambda: knob_value("held") == 1)
     removal = threading.Thread(target=knob, args=("live", 0))
     removal.start()
-    wait_until(lambda: Client().do("qp", dev_name="fake0", qpn=1).error == -errno.ENODEV)
+    # Not for a QP: a request that comes before the removal would be held, too.
+    wait_until(lambda: Client().do("dev", dev_name="fake0").error == -errno.ENODEV)
+    same(Client().do("qp", dev_name="fake0", qpn=1).error, -errno.ENODEV)
     same(removal.is_alive(), True, "removal waits")
     knob("hold", 0)
     removal.join(20)
