@@ -49,12 +49,13 @@ static bool has_work(const struct ev_qp *qp)
 	       was_rung(qp, &qp->sq);
 }
 
-/* Returns whether there was progress. */
+/* Returns whether there was progress. One thread at a time is enough. */
 static bool serve(struct ev_qp *qp)
 {
 	bool progress;
 
-	mutex_lock(qp->link);
+	if (!mutex_trylock(qp->link))
+		return false;
 	if (is_stopped(qp)) {
 		progress = ev_qp_flush(qp);
 	} else {
@@ -67,7 +68,7 @@ static bool serve(struct ev_qp *qp)
 
 /*
  * The partner on another adapter is served along: this thread is awake, the
- * other may not be.
+ * other's may not be.
  */
 static bool serve_pair(struct ev_qp *qp)
 {
@@ -82,84 +83,134 @@ static bool serve_pair(struct ev_qp *qp)
 	return progress;
 }
 
-static void set_active(struct ev_qp *qp)
+static void set_active(struct ev_qp *qp, bool active)
 {
 	struct ev_adapter *ad = qp->ad;
 
-	if (qp->active)
+	lockdep_assert_held(&ad->qp_lock);
+	if (qp->active == active)
 		return;
-	qp->active = true;
-	list_move_tail(&qp->poll, &ad->qp_active);
-	ad->qps_idle--;
-	ad->qps_active++;
+	qp->active = active;
+	list_move_tail(&qp->poll, active ? &ad->qp_active : &ad->qp_idle);
+	ad->qps_idle += active ? -1 : 1;
+	ad->qps_active += active ? 1 : -1;
 }
 
-static void set_idle(struct ev_qp *qp)
+/* Puts the one that is next at the end of its list. */
+static struct ev_qp *next(struct ev_adapter *ad, struct list_head *list)
+{
+	struct ev_qp *qp;
+
+	spin_lock(&ad->qp_lock);
+	qp = list_first_entry_or_null(list, struct ev_qp, poll);
+	if (qp)
+		list_move_tail(&qp->poll, list);
+	spin_unlock(&ad->qp_lock);
+	return qp;
+}
+
+static void had_work(struct ev_qp *qp)
+{
+	if (qp->active) {
+		WRITE_ONCE(qp->last_work, jiffies);
+		return;
+	}
+	spin_lock(&qp->ad->qp_lock);
+	qp->last_work = jiffies;
+	set_active(qp, true);
+	spin_unlock(&qp->ad->qp_lock);
+}
+
+static void had_none(struct ev_qp *qp)
 {
 	struct ev_adapter *ad = qp->ad;
 
-	qp->active = false;
-	list_move_tail(&qp->poll, &ad->qp_idle);
-	ad->qps_active--;
-	ad->qps_idle++;
+	if (READ_ONCE(ad->qps_active) <= ACTIVE_ALWAYS ||
+	    !time_after(jiffies, READ_ONCE(qp->last_work) +
+			msecs_to_jiffies(ACTIVE_MSECS)))
+		return;
+	spin_lock(&ad->qp_lock);
+	set_active(qp, false);
+	spin_unlock(&ad->qp_lock);
 }
 
 static bool serve_active(struct ev_adapter *ad, u64 now)
 {
-	unsigned int n = ad->qps_active;
+	unsigned int n = READ_ONCE(ad->qps_active);
 	bool progress = false;
 	struct ev_qp *qp;
 
 	while (n--) {
-		qp = list_first_entry(&ad->qp_active, struct ev_qp, poll);
-		list_move_tail(&qp->poll, &ad->qp_active);
-		if (serve_pair(qp)) {
-			progress = true;
-			qp->last_work = jiffies;
-			if (ktime_get_ns() - now > PASS_NS)
-				break;
-		} else if (ad->qps_active > ACTIVE_ALWAYS &&
-			   time_after(jiffies, qp->last_work +
-				      msecs_to_jiffies(ACTIVE_MSECS))) {
-			set_idle(qp);
-		}
-	}
-	return progress;
-}
-
-/* As many of the idle ones as the time since the last look demands. */
-static bool sweep_idle(struct ev_adapter *ad, u64 now)
-{
-	bool quiet = time_after(jiffies, ad->qp_last_work +
-				msecs_to_jiffies(QUIET_MSECS));
-	u64 since = now - ad->swept;
-	u64 n = min_t(u64, ad->qps_idle, div_u64(since * ad->qps_idle,
-				       quiet ? QUIET_SWEEP_NS : SWEEP_NS));
-	bool progress = false;
-	struct ev_qp *qp;
-
-	if (!n && ad->qps_idle)
-		return false;
-	ad->swept = now;
-	while (n--) {
-		qp = list_first_entry(&ad->qp_idle, struct ev_qp, poll);
-		list_move_tail(&qp->poll, &ad->qp_idle);
-		if (!has_work(qp) || !serve_pair(qp))
+		qp = next(ad, &ad->qp_active);
+		if (!qp)
+			break;
+		if (!serve_pair(qp)) {
+			had_none(qp);
 			continue;
+		}
+		had_work(qp);
 		progress = true;
-		qp->last_work = jiffies;
-		set_active(qp);
 		if (ktime_get_ns() - now > PASS_NS)
 			break;
 	}
 	return progress;
 }
 
+/* How many of the idle ones are due after the time since the last look. */
+static unsigned int due(struct ev_adapter *ad, u64 now)
+{
+	bool quiet = time_after(jiffies, READ_ONCE(ad->qp_last_work) +
+				msecs_to_jiffies(QUIET_MSECS));
+	unsigned int idle, n = 0;
+	s64 since;
+
+	if (!READ_ONCE(ad->qps_idle))
+		return 0;
+	spin_lock(&ad->qp_lock);
+	idle = ad->qps_idle;
+	since = now - ad->swept;
+	if (since > 0)
+		n = min_t(u64, idle, div_u64((u64)since * idle, quiet ?
+					     QUIET_SWEEP_NS : SWEEP_NS));
+	if (n)
+		ad->swept = now;
+	spin_unlock(&ad->qp_lock);
+	return n;
+}
+
+static bool sweep_idle(struct ev_adapter *ad, u64 now)
+{
+	unsigned int n = due(ad, now);
+	bool progress = false;
+	struct ev_qp *qp;
+
+	while (n--) {
+		qp = next(ad, &ad->qp_idle);
+		if (!qp)
+			break;
+		if (!serve_pair(qp))
+			continue;
+		had_work(qp);
+		progress = true;
+		if (ktime_get_ns() - now > PASS_NS)
+			break;
+	}
+	return progress;
+}
+
+static bool is_served(struct ev_adapter *ad)
+{
+	ktime_t until = READ_ONCE(ad->stall_until);
+
+	return ev_model_may_access(ad) &&
+	       !(until && ktime_before(ktime_get(), until));
+}
+
 /**
  * ev_qp_poll() - look for doorbells and do the work
- * @ad: running adapter
+ * @ad: adapter; without QPs unless it runs
  *
- * Context: ev_fabric held for reading, by the model's thread.
+ * Context: ev_fabric held for reading. May be called by several threads.
  * Return: whether there was something to do.
  */
 bool ev_qp_poll(struct ev_adapter *ad)
@@ -167,12 +218,12 @@ bool ev_qp_poll(struct ev_adapter *ad)
 	u64 now = ktime_get_ns();
 	bool progress;
 
-	if (!ev_model_may_access(ad))
+	if (!is_served(ad))
 		return false;
 	progress = serve_active(ad, now);
 	progress |= sweep_idle(ad, now);
 	if (progress)
-		ad->qp_last_work = jiffies;
+		WRITE_ONCE(ad->qp_last_work, jiffies);
 	return progress;
 }
 
@@ -184,29 +235,27 @@ bool ev_qp_poll(struct ev_adapter *ad)
  */
 bool ev_qp_is_served(const struct ev_qp *qp)
 {
-	const struct ev_adapter *ad = qp->ad;
-	ktime_t until = READ_ONCE(ad->stall_until);
-
-	return ev_model_may_access(qp->ad) &&
-	       !(until && ktime_before(ktime_get(), until));
+	return is_served(qp->ad);
 }
 
 /**
  * ev_qp_watch() - look at a QP's doorbell records from now on
  * @qp: QP that enters RTS or a stop state
  *
- * Context: ev_fabric held for writing, by the model's thread.
+ * Context: ev_fabric held for writing.
  */
 void ev_qp_watch(struct ev_qp *qp)
 {
 	struct ev_adapter *ad = qp->ad;
 
+	spin_lock(&ad->qp_lock);
 	qp->last_work = jiffies;
-	if (!list_empty(&qp->poll))
-		return;
-	qp->active = true;
-	list_add_tail(&qp->poll, &ad->qp_active);
-	ad->qps_active++;
+	if (list_empty(&qp->poll)) {
+		qp->active = true;
+		list_add_tail(&qp->poll, &ad->qp_active);
+		ad->qps_active++;
+	}
+	spin_unlock(&ad->qp_lock);
 }
 
 /**
@@ -217,11 +266,15 @@ void ev_qp_watch(struct ev_qp *qp)
  */
 void ev_qp_unwatch(struct ev_qp *qp)
 {
-	if (list_empty(&qp->poll))
-		return;
-	list_del_init(&qp->poll);
-	if (qp->active)
-		qp->ad->qps_active--;
-	else
-		qp->ad->qps_idle--;
+	struct ev_adapter *ad = qp->ad;
+
+	spin_lock(&ad->qp_lock);
+	if (!list_empty(&qp->poll)) {
+		list_del_init(&qp->poll);
+		if (qp->active)
+			ad->qps_active--;
+		else
+			ad->qps_idle--;
+	}
+	spin_unlock(&ad->qp_lock);
 }

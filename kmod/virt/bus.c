@@ -169,7 +169,7 @@ static int config_write(struct pci_bus *bus, unsigned int devfn, int where,
 		ev_reg_write(ad, ERDMA_REG_DEV_ST, 0);
 		set_bit(EV_CONFIG_DMA_OFF, &ad->config_events);
 	}
-	ev_model_wake(ad);
+	ev_worker_wake(ad);
 	return PCIBIOS_SUCCESSFUL;
 }
 

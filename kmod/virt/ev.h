@@ -13,13 +13,14 @@
  *   configfs (subsystem mutex, fragment semaphore)
  *   ev_adapter.plug_lock	plugging, unplugging; adapter parameters
  *   pci_lock_rescan_remove()
- *   ev_adapter.lock		the model: registers, CMDQ; held by the model
- *				thread for one pass
+ *   ev_adapter.lock		the model: registers, CMDQ; held by its
+ *				first thread for one pass
  *   ev_fabric			all adapters' QPs, CQs, MRs and who is connected
  *				to whom: changed by commands with write access,
  *				used by the data path with read access
  *   ev_qp.link			two connected QPs and their queues
  *   ev_mr.lock			what work requests change of an MR
+ *   ev_adapter.qp_lock		which QPs are looked at
  *   ev_cq.lock			one CQ's indices
  *   ev_adapter.watch_lock	list of CQs
  *   ev_eq.lock			one EQ's indices
@@ -329,7 +330,7 @@ struct ev_wqe {
  * @waiting: link in the list of QPs that never had a partner
  * @lost:  had a partner
  * @poll:  link in ev_adapter.qp_active or qp_idle while doorbells are of
- *	   interest; this, @active and @last_work belong to the model's thread
+ *	   interest; this, @active and @last_work guarded by ev_adapter.qp_lock
  * @active: in which of them
  * @last_work: jiffies
  * @wqe:   guarded by @link; last because of its flexible arrays
@@ -522,6 +523,26 @@ struct ev_counters {
 };
 
 /**
+ * struct ev_worker - a thread of the model, whose own most of this is
+ * @wake: it has a reason to look now
+ * @parked: it waits to be roused
+ * @worked: when there was work
+ * @busy_since: since when there is work without a break, 0: there is none
+ * @no_spin_until: till when that is of no use
+ */
+struct ev_worker {
+	struct ev_adapter *ad;
+	struct task_struct *thread;
+	bool wake;
+	bool parked;
+	u64 worked;			/* all ns */
+	u64 busy_since;
+	u64 no_spin_until;
+};
+
+#define EV_MAX_WORKERS		4U
+
+/**
  * struct ev_adapter - one virtual adapter
  * @group:     configfs folder, holds the reference that keeps this alive
  * @faults:    its subfolder
@@ -530,7 +551,6 @@ struct ev_counters {
  * @lock:      guards all that follows except @msi and @config
  * @state:     read without lock for display only
  * @config:    config space; bytes read with READ_ONCE()
- * @wake:      the model thread has a reason to look now
  */
 struct ev_adapter {
 	struct config_group group;
@@ -557,10 +577,10 @@ struct ev_adapter {
 	unsigned long config_events;
 	struct ev_msi msi;
 
+	struct ev_worker worker[EV_MAX_WORKERS];
+
 	/* Model */
 	struct mutex lock;		/* the model */
-	struct task_struct *thread;
-	bool wake;
 	enum ev_state state;
 	struct iommu_domain *iommu;
 	ktime_t stall_until;
@@ -579,7 +599,8 @@ struct ev_adapter {
 	struct xarray cqs;			/* these guarded by ev_fabric */
 	struct xarray qps;
 	struct xarray mrs;
-	struct list_head qp_active;		/* these by the model's thread */
+	spinlock_t qp_lock;			/* these: */
+	struct list_head qp_active;
 	struct list_head qp_idle;
 	unsigned int qps_active;
 	unsigned int qps_idle;
@@ -703,8 +724,13 @@ int ev_model_start(struct ev_adapter *ad);
 void ev_model_stop(struct ev_adapter *ad);
 void ev_model_power_on(struct ev_adapter *ad);
 void ev_model_kill(struct ev_adapter *ad);
-void ev_model_wake(struct ev_adapter *ad);
+bool ev_model_pass(struct ev_adapter *ad);
 bool ev_model_may_access(struct ev_adapter *ad);
+
+/* worker.c */
+int ev_worker_start(struct ev_adapter *ad);
+void ev_worker_stop(struct ev_adapter *ad);
+void ev_worker_wake(struct ev_adapter *ad);
 
 /* cmdq.c */
 int ev_cmdq_init(struct ev_adapter *ad);

@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device model's thread: looks at the registers and lets each part do what
- * there is to do.
- *
- * Pace: as long as there is work it looks again at once; then it spins for a
- * while with cpu_relax(), which is what a hypervisor or emulator takes for a
- * hint to run someone else; then it sleeps, longer and longer. The longest
- * sleep is on the timer wheel, whose ticks all idle adapters share.
+ * The device model: looks at the registers and lets each part do what there is
+ * to do.
  */
-#include <linux/hrtimer.h>
 #include <linux/iommu.h>
-#include <linux/jiffies.h>
-#include <linux/kthread.h>
-#include <linux/sched.h>
 
 #include "ev.h"
-
-#define SPIN_NS			(200 * NSEC_PER_USEC)
-#define SLEEP_MAX_NS		(4 * NSEC_PER_MSEC)
-/* A pause is this fraction of the idle time so far. */
-#define SLEEP_SHARE		8
 
 DECLARE_RWSEM(ev_fabric);
 
@@ -148,6 +134,7 @@ void ev_model_setup(struct ev_adapter *ad)
 
 	mutex_init(&ad->lock);
 	spin_lock_init(&ad->watch_lock);
+	spin_lock_init(&ad->qp_lock);
 	INIT_LIST_HEAD(&ad->qp_active);
 	INIT_LIST_HEAD(&ad->qp_idle);
 	INIT_LIST_HEAD(&ad->cq_watch);
@@ -242,7 +229,14 @@ static bool poll_faults(struct ev_adapter *ad)
 	return false;
 }
 
-static bool pass(struct ev_adapter *ad)
+/**
+ * ev_model_pass() - look at everything once
+ * @ad: adapter
+ *
+ * Context: may sleep, @ad->lock held.
+ * Return: whether there was work.
+ */
+bool ev_model_pass(struct ev_adapter *ad)
 {
 	unsigned int i;
 	bool busy;
@@ -265,66 +259,6 @@ static bool pass(struct ev_adapter *ad)
 	return busy | ev_msi_poll(ad);
 }
 
-static void pause(struct ev_adapter *ad, ktime_t last_work)
-{
-	u64 idle = ktime_to_ns(ktime_sub(ktime_get(), last_work));
-	ktime_t delay;
-
-	if (idle < SPIN_NS) {
-		cpu_relax();
-		cond_resched();
-		return;
-	}
-	delay = min_t(u64, idle / SLEEP_SHARE, SLEEP_MAX_NS);
-	set_current_state(TASK_IDLE);
-	if (!READ_ONCE(ad->wake) && !kthread_should_stop()) {
-		if (delay < SLEEP_MAX_NS)
-			schedule_hrtimeout_range(&delay, delay / 4,
-						 HRTIMER_MODE_REL);
-		else
-			schedule_timeout(nsecs_to_jiffies(SLEEP_MAX_NS));
-	}
-	__set_current_state(TASK_RUNNING);
-	WRITE_ONCE(ad->wake, false);
-}
-
-static int model_thread(void *data)
-{
-	struct ev_adapter *ad = data;
-	ktime_t last_work = ktime_get();
-
-	while (!kthread_should_stop()) {
-		bool busy;
-
-		mutex_lock(&ad->lock);
-		busy = pass(ad);
-		mutex_unlock(&ad->lock);
-		if (busy) {
-			last_work = ktime_get();
-			cond_resched();
-		} else {
-			pause(ad, last_work);
-		}
-	}
-	return 0;
-}
-
-/**
- * ev_model_wake() - have the model look now
- * @ad: adapter
- *
- * Context: any.
- */
-void ev_model_wake(struct ev_adapter *ad)
-{
-	struct task_struct *thread = READ_ONCE(ad->thread);
-
-	if (!thread)
-		return;
-	WRITE_ONCE(ad->wake, true);
-	wake_up_process(thread);
-}
-
 /**
  * ev_model_start() - start the model
  * @ad: adapter with window and interrupt domain
@@ -334,16 +268,9 @@ void ev_model_wake(struct ev_adapter *ad)
  */
 int ev_model_start(struct ev_adapter *ad)
 {
-	struct task_struct *thread;
-
 	ad->stall_until = 0;
 	ev_model_power_on(ad);
-	thread = kthread_run(model_thread, ad, "%s/%s", EV_NAME,
-			     config_item_name(&ad->group.cg_item));
-	if (IS_ERR(thread))
-		return PTR_ERR(thread);
-	WRITE_ONCE(ad->thread, thread);
-	return 0;
+	return ev_worker_start(ad);
 }
 
 /**
@@ -354,8 +281,7 @@ int ev_model_start(struct ev_adapter *ad)
  */
 void ev_model_stop(struct ev_adapter *ad)
 {
-	kthread_stop(ad->thread);
-	WRITE_ONCE(ad->thread, NULL);
+	ev_worker_stop(ad);
 	mutex_lock(&ad->lock);
 	release_objects(ad);
 	ad->state = EV_UNPLUGGED;

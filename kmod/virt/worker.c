@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The model's threads, and how often they look.
+ *
+ * The first one of an adapter does everything; the others, one for each CPU
+ * up to a limit, serve QPs, while there is something to serve.
+ *
+ * A thread looks at once while there is work, then less and less. Who waits for
+ * the device often does so by spinning, and would keep the model off its CPU
+ * for a whole time slice: the threads have real-time priority, so they have to
+ * leave time to others by themselves. They spin only where nobody else wants
+ * the CPU, neither here nor, as far as they can tell, on the host: if a pause
+ * instruction takes long, a hypervisor or emulator gave the time to someone
+ * else. Otherwise they sleep, longer and longer. The longest sleep is on the
+ * timer wheel, whose ticks all idle adapters share.
+ */
+#include <linux/hrtimer.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/sched/stat.h>
+
+#include "ev.h"
+
+/* Without a break, which is long enough not to be throttled (5 %). */
+#define BUSY_MAX_NS		(4 * NSEC_PER_MSEC)
+#define BREAK_NS		(400 * NSEC_PER_USEC)
+
+#define SPIN_NS			(200 * NSEC_PER_USEC)
+#define LONG_RELAX_NS		(20 * NSEC_PER_USEC)
+#define NO_SPIN_NS		(20 * NSEC_PER_MSEC)
+
+#define SLEEP_MIN_NS		(20 * NSEC_PER_USEC)
+#define SLEEP_MAX_NS		(4 * NSEC_PER_MSEC)
+/* A sleep is this fraction of the idle time so far. */
+#define SLEEP_SHARE		8
+
+/* After this time without work only the first thread looks. */
+#define PARK_NS			(20 * NSEC_PER_MSEC)
+
+static void sleep(struct ev_worker *w, u64 ns)
+{
+	ktime_t delay = ns_to_ktime(ns);
+
+	set_current_state(TASK_IDLE);
+	if (!READ_ONCE(w->wake) && !kthread_should_stop()) {
+		if (ns < SLEEP_MAX_NS)
+			schedule_hrtimeout_range(&delay, ns / 4,
+						 HRTIMER_MODE_REL);
+		else
+			schedule_timeout(nsecs_to_jiffies(SLEEP_MAX_NS));
+	}
+	__set_current_state(TASK_RUNNING);
+	WRITE_ONCE(w->wake, false);
+}
+
+static void after_work(struct ev_worker *w)
+{
+	w->worked = ktime_get_ns();
+	if (!w->busy_since) {
+		w->busy_since = w->worked;
+	} else if (w->worked - w->busy_since > BUSY_MAX_NS) {
+		sleep(w, BREAK_NS);
+		w->busy_since = 0;
+	}
+}
+
+/* Returns for how long there has been no work. */
+static u64 without_work(struct ev_worker *w)
+{
+	u64 now = ktime_get_ns();
+	u64 idle = now - w->worked;
+
+	if (idle < SPIN_NS && now >= w->no_spin_until &&
+	    single_task_running()) {
+		cpu_relax();
+		if (ktime_get_ns() - now > LONG_RELAX_NS)
+			w->no_spin_until = now + NO_SPIN_NS;
+		return idle;
+	}
+	w->busy_since = 0;
+	sleep(w, clamp_t(u64, idle / SLEEP_SHARE, SLEEP_MIN_NS, SLEEP_MAX_NS));
+	return idle;
+}
+
+/* Only by the first thread, which is stopped before the others. */
+static void rouse_others(struct ev_adapter *ad)
+{
+	unsigned int i;
+
+	if (time_after(jiffies, READ_ONCE(ad->qp_last_work) + 1))
+		return;
+	for (i = 1; i < EV_MAX_WORKERS; i++)
+		if (READ_ONCE(ad->worker[i].parked))
+			wake_up_process(ad->worker[i].thread);
+}
+
+static int do_everything(void *data)
+{
+	struct ev_worker *w = data;
+	bool busy;
+
+	sched_set_fifo_low(current);
+	w->worked = ktime_get_ns();
+	while (!kthread_should_stop()) {
+		mutex_lock(&w->ad->lock);
+		busy = ev_model_pass(w->ad);
+		mutex_unlock(&w->ad->lock);
+		if (busy) {
+			rouse_others(w->ad);
+			after_work(w);
+		} else {
+			without_work(w);
+		}
+	}
+	return 0;
+}
+
+static void park(struct ev_worker *w)
+{
+	set_current_state(TASK_IDLE);
+	WRITE_ONCE(w->parked, true);
+	if (!kthread_should_stop())
+		schedule();
+	__set_current_state(TASK_RUNNING);
+	WRITE_ONCE(w->parked, false);
+	w->worked = ktime_get_ns();
+}
+
+static int serve_qps(void *data)
+{
+	struct ev_worker *w = data;
+	bool busy;
+
+	sched_set_fifo_low(current);
+	park(w);
+	while (!kthread_should_stop()) {
+		down_read(&ev_fabric);
+		busy = ev_qp_poll(w->ad);
+		up_read(&ev_fabric);
+		if (busy)
+			after_work(w);
+		else if (without_work(w) > PARK_NS)
+			park(w);
+	}
+	return 0;
+}
+
+/**
+ * ev_worker_wake() - have the model look at its registers now
+ * @ad: adapter
+ *
+ * Context: any.
+ */
+void ev_worker_wake(struct ev_adapter *ad)
+{
+	struct task_struct *thread = READ_ONCE(ad->worker[0].thread);
+
+	if (!thread)
+		return;
+	WRITE_ONCE(ad->worker[0].wake, true);
+	wake_up_process(thread);
+}
+
+static int start(struct ev_adapter *ad, unsigned int i)
+{
+	unsigned int cpu = ad->domain - EV_DOMAIN_FIRST + i;
+	struct ev_worker *w = &ad->worker[i];
+	struct task_struct *thread;
+
+	*w = (struct ev_worker) { .ad = ad };
+	thread = kthread_create(i ? serve_qps : do_everything, w, "%s/%s/%u",
+				EV_NAME, config_item_name(&ad->group.cg_item),
+				i);
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	/* All on one CPU would be of no use to anyone. */
+	kthread_bind(thread, cpumask_local_spread(cpu % num_online_cpus(),
+						  NUMA_NO_NODE));
+	WRITE_ONCE(w->thread, thread);
+	wake_up_process(thread);
+	return 0;
+}
+
+/**
+ * ev_worker_start() - start an adapter's threads
+ * @ad: adapter that is ready for them
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int ev_worker_start(struct ev_adapter *ad)
+{
+	unsigned int i, n = min(num_online_cpus(), EV_MAX_WORKERS);
+	int ret;
+
+	for (i = 0; i < n; i++) {
+		ret = start(ad, i);
+		if (ret) {
+			ev_worker_stop(ad);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/**
+ * ev_worker_stop() - stop an adapter's threads
+ * @ad: adapter
+ *
+ * Context: may sleep.
+ */
+void ev_worker_stop(struct ev_adapter *ad)
+{
+	struct task_struct *thread;
+	int i;
+
+	for (i = 0; i < EV_MAX_WORKERS; i++) {
+		thread = ad->worker[i].thread;
+		if (!thread)
+			continue;
+		WRITE_ONCE(ad->worker[i].thread, NULL);
+		kthread_stop(thread);
+	}
+}
