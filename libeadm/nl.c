@@ -34,6 +34,7 @@ struct live_source {
 	struct eadm_source src;
 	struct mnl_socket *idle_genl;
 	struct mnl_socket *idle_rdma;
+	unsigned int timeout_ms;	/* of the idle sockets */
 	uint32_t seq;
 	struct live_comm comm[COMM_CACHE];
 	char fact[256];
@@ -105,29 +106,42 @@ static struct mnl_socket **idle_socket(struct live_source *live, int proto)
 	return proto == NETLINK_GENERIC ? &live->idle_genl : &live->idle_rdma;
 }
 
+static void close_idle(struct live_source *live)
+{
+	if (live->idle_genl)
+		mnl_socket_close(live->idle_genl);
+	if (live->idle_rdma)
+		mnl_socket_close(live->idle_rdma);
+	live->idle_genl = NULL;
+	live->idle_rdma = NULL;
+}
+
 static struct mnl_socket *open_socket(struct live_source *live, int proto)
 {
-	struct mnl_socket **idle = idle_socket(live, proto), *sock = *idle;
+	struct mnl_socket **idle = idle_socket(live, proto), *sock;
 	unsigned int ms = live->src.ctx->timeout_ms;
 	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
 	int one = 1, err;
 
-	if (sock) {
-		*idle = NULL;
-	} else {
-		sock = mnl_socket_open2(proto, SOCK_CLOEXEC);
-		if (!sock)
-			return NULL;
-		if (mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0) {
-			err = errno;
-			mnl_socket_close(sock);
-			errno = err;
-			return NULL;
-		}
-		/* Older kernels may refuse; then there are fewer words. */
-		mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
-		mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
+	if (ms != live->timeout_ms)
+		close_idle(live);
+	live->timeout_ms = ms;
+	sock = *idle;
+	*idle = NULL;
+	if (sock)
+		return sock;
+	sock = mnl_socket_open2(proto, SOCK_CLOEXEC);
+	if (!sock)
+		return NULL;
+	if (mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0) {
+		err = errno;
+		mnl_socket_close(sock);
+		errno = err;
+		return NULL;
 	}
+	/* Older kernels may refuse; then there are fewer words. */
+	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
+	mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
 	setsockopt(mnl_socket_get_fd(sock), SOL_SOCKET, SO_RCVTIMEO, &tv,
 		   sizeof(tv));
 	return sock;
@@ -423,10 +437,7 @@ static void live_close(struct eadm_source *src)
 {
 	struct live_source *live = to_live(src);
 
-	if (live->idle_genl)
-		mnl_socket_close(live->idle_genl);
-	if (live->idle_rdma)
-		mnl_socket_close(live->idle_rdma);
+	close_idle(live);
 	free(live);
 }
 

@@ -55,3 +55,11 @@ load common
 	fails 3 "eadm: dump: queue pairs: the capture has no contexts of the adapter" \
 		--from "$DEAD" dump qp --hw
 }
+
+@test "Wireshark reads a capture and finds nothing malformed" {
+	command -v tshark >/dev/null || skip "tshark is not installed"
+	run --separate-stderr tshark -r "$TWO" -V
+	[ "$status" = 0 ]
+	[[ $output != *[Mm]alformed* ]]
+	[[ $output == *"Family ID: 0x21 (eadm)"* ]]
+}
