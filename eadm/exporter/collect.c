@@ -86,14 +86,14 @@ static void put_state(struct collection *col, const struct family_field *f,
 			continue;
 		more = samples_labels_from(col->samples, labels);
 		samples_label(col->samples, key, name);
-		samples_add(col->samples, f->family, NULL, more, v == value);
+		samples_add(col->samples, f->family, more, v == value);
 	}
 	if (known)
 		return;
 	eadm_field_text(f->field, value, buf, sizeof(buf));
 	more = samples_labels_from(col->samples, labels);
 	samples_label(col->samples, key, buf);
-	samples_add(col->samples, f->family, NULL, more, 1);
+	samples_add(col->samples, f->family, more, 1);
 }
 
 static void put_field(struct collection *col, const struct family_field *f,
@@ -115,7 +115,7 @@ static void put_field(struct collection *col, const struct family_field *f,
 				     samples->text + labels, value, f->mask,
 				     age);
 	}
-	samples_add(samples, f->family, NULL, labels, value);
+	samples_add(samples, f->family, labels, value);
 }
 
 static void put_info(struct collection *col, const struct eadm_record *record,
@@ -126,7 +126,7 @@ static void put_info(struct collection *col, const struct eadm_record *record,
 
 	for (i = 0; i < col->c->n_info; i++)
 		put_label(col, record, col->c->info[i]);
-	samples_add(col->samples, col->c->info_family, NULL, more, 1);
+	samples_add(col->samples, col->c->info_family, more, 1);
 }
 
 /* Counters of other drivers, as these name them. */
@@ -146,7 +146,7 @@ static void put_others(struct collection *col, const struct eadm_record *record,
 		}
 		more = samples_labels_from(col->samples, labels);
 		samples_label(col->samples, "counter", extra.name);
-		samples_add(col->samples, col->c->other_family, NULL, more,
+		samples_add(col->samples, col->c->other_family, more,
 			    extra.value);
 	}
 }
@@ -231,10 +231,10 @@ static void put_sums(struct collection *col, const char *device)
 		labels = samples_labels(col->samples);
 		samples_label(col->samples, "device", device);
 		samples_label(col->samples, "comm", col->sums[i].comm);
-		samples_add(col->samples, c->count_family, NULL, labels,
+		samples_add(col->samples, c->count_family, labels,
 			    col->sums[i].count);
 		for (j = 0; j < c->n_fields; j++)
-			samples_add(col->samples, c->fields[j].family, NULL,
+			samples_add(col->samples, c->fields[j].family,
 				    labels, col->sums[i].values[j]);
 		free(col->sums[i].values);
 	}

@@ -11,8 +11,8 @@
 #include "../cli.h"
 
 /*
- * The public list of Prometheus ports (9100 to 9999) is full; this one is
- * beyond it, in none of its later entries and in no list of services.
+ * In the public list of Prometheus' default ports 9100 to 9999 are all given
+ * away; this one is none of its later entries and in no list of services.
  */
 #define EXPORTER_PORT "10707"
 
@@ -106,14 +106,32 @@ int model_make(struct model *model, const char *objects, bool processes);
 void model_free(struct model *model);
 bool model_offers(const char *object);
 
+/* ---- times: histogram.c --------------------------------------------------------- */
+
+#define CLASSIC_BUCKETS 12
+/* Buckets of a native one, eight to a power of two: from 2^-30 to 2^8 seconds. */
+#define NATIVE_SCHEMA 3
+#define NATIVE_FIRST (-30 * 8 + 1)
+#define NATIVE_BUCKETS (38 * 8)
+
+struct histogram {
+	uint64_t count, sum, zero;
+	uint64_t classic[CLASSIC_BUCKETS + 1];	/* the last: all above */
+	uint64_t native[NATIVE_BUCKETS];
+};
+
+extern const uint64_t histogram_bounds[CLASSIC_BUCKETS];
+
+int histogram_index(uint64_t ns);
+void histogram_add(struct histogram *histogram, uint64_t ns);
+
 /* ---- values: sample.c --------------------------------------------------------- */
 
 struct sample {
 	unsigned int family;
 	unsigned int order;	/* keeps samples of a family as they came */
 	uint32_t labels;	/* offset into the text of the samples */
-	const char *suffix;	/* of the name, constant */
-	uint64_t value;
+	uint64_t value;		/* or which of the histograms */
 };
 
 struct samples {
@@ -121,6 +139,8 @@ struct samples {
 	size_t n, max;
 	char *text;		/* labels, without braces, with NULs */
 	size_t len, size;
+	struct histogram *histograms;
+	size_t n_histograms;
 	bool failed;		/* memory ran out */
 };
 
@@ -129,7 +149,9 @@ void samples_label(struct samples *samples, const char *name,
 		   const char *value);
 uint32_t samples_labels_from(struct samples *samples, uint32_t labels);
 void samples_add(struct samples *samples, unsigned int family,
-		 const char *suffix, uint32_t labels, uint64_t value);
+		 uint32_t labels, uint64_t value);
+void samples_add_histogram(struct samples *samples, unsigned int family,
+			   uint32_t labels, const struct histogram *histogram);
 void samples_sort(struct samples *samples);
 void samples_clear(struct samples *samples);
 void samples_release(struct samples *samples);
@@ -159,8 +181,6 @@ struct wraps {
 	size_t len, size;
 };
 
-#define LATENCY_BUCKETS 12
-
 /* What the flight recorder told so far. */
 struct recorder {
 	bool begun;
@@ -168,7 +188,8 @@ struct recorder {
 	uint64_t next;			/* first number never seen */
 	uint64_t *pending;		/* numbers seen without an end */
 	size_t n_pending, max_pending;
-	uint64_t bucket[LATENCY_BUCKETS + 1], sum, lost;
+	struct histogram latency;
+	uint64_t lost;
 	struct outcome {
 		uint64_t op, state, count;
 	} *outcomes;
@@ -218,6 +239,7 @@ uint64_t monotonic_ns(void);
 enum format {
 	FORMAT_TEXT,
 	FORMAT_OPENMETRICS,
+	FORMAT_PROTOBUF,
 	FORMATS,
 };
 
@@ -264,6 +286,20 @@ void text_puts(struct text *text, const char *str);
 void text_release(struct text *text);
 void render(const struct model *model, const struct samples *const *parts,
 	    size_t n_parts, enum format format, struct text *text);
+
+/* ---- protobuf: proto.c -------------------------------------------------------------- */
+
+/* Messages that are being made, one in another. */
+struct proto {
+	struct text family, metric, value, part;
+};
+
+void proto_begin(struct proto *proto, const struct family *family,
+		 const char *suffix);
+void proto_sample(struct proto *proto, const struct family *family,
+		  const struct samples *part, const struct sample *sample);
+void proto_end(struct proto *proto, struct text *text);
+void proto_release(struct proto *proto);
 
 /* ---- serving: http.c, listen.c, webconfig.c, auth.c, sandbox.c, textfile.c ---------- */
 

@@ -163,6 +163,8 @@ static const char *const types[FORMATS] = {
 	[FORMAT_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
 	[FORMAT_OPENMETRICS] =
 		"application/openmetrics-text; version=1.0.0; charset=utf-8",
+	[FORMAT_PROTOBUF] =
+		"application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited",
 };
 
 static enum MHD_Result queue(struct http *http,
@@ -213,46 +215,92 @@ static enum MHD_Result say_plain(struct http *http,
 
 /* ---- what the client wants --------------------------------------------------------------- */
 
-/* The weight of one part of an Accept header: TYPE;...;q=0.5 */
-static double weight(const char *part, size_t len)
+/* The value of one parameter of TYPE;NAME=VALUE;..., of @len bytes. */
+static const char *parameter(const char *part, size_t len, const char *name,
+			     size_t *value_len)
 {
 	const char *p = part, *end = part + len;
-	double q;
+	size_t n = strlen(name);
 
 	while ((p = memchr(p, ';', end - p))) {
 		for (p++; p < end && *p == ' '; p++)
 			;
-		if (end - p > 2 && (p[0] == 'q' || p[0] == 'Q') &&
-		    p[1] == '=') {
-			q = strtod(p + 2, NULL);
-			return q >= 0 && q <= 1 ? q : 0;
+		if ((size_t)(end - p) > n && !strncasecmp(p, name, n) &&
+		    p[n] == '=') {
+			p += n + 1;
+			for (n = 0; p + n < end && !strchr("; ", p[n]); n++)
+				;
+			*value_len = n;
+			return p;
 		}
 	}
-	return 1;
+	return NULL;
 }
 
+static bool has_parameter(const char *part, size_t len, const char *name,
+			  const char *wanted)
+{
+	size_t n;
+	const char *value = parameter(part, len, name, &n);
+
+	return value && n == strlen(wanted) && !strncasecmp(value, wanted, n);
+}
+
+static double weight(const char *part, size_t len)
+{
+	size_t n;
+	const char *value = parameter(part, len, "q", &n);
+	double q = value ? strtod(value, NULL) : 1;
+
+	return q >= 0 && q <= 1 ? q : 0;
+}
+
+/* One part of an Accept header; FORMATS: none of ours. */
+static enum format format_of(const char *part, size_t len)
+{
+	static const char *const names[FORMATS] = {
+		[FORMAT_TEXT] = "text/plain",
+		[FORMAT_OPENMETRICS] = "application/openmetrics-text",
+		[FORMAT_PROTOBUF] = "application/vnd.google.protobuf",
+	};
+	size_t name = strcspn(part, ";, \t");
+	enum format format;
+
+	for (format = 0; format < FORMATS; format++) {
+		if (name == strlen(names[format]) &&
+		    !strncasecmp(part, names[format], name))
+			break;
+	}
+	/* There are other messages than ours, and other ways to put them. */
+	if (format == FORMAT_PROTOBUF &&
+	    (!has_parameter(part, len, "proto",
+			    "io.prometheus.client.MetricFamily") ||
+	     !has_parameter(part, len, "encoding", "delimited")))
+		return FORMATS;
+	return format;
+}
+
+/* Of those that are liked the same the one that tells more. */
 static enum format choose_format(const char *accept)
 {
-	static const char open[] = "application/openmetrics-text",
-		plain[] = "text/plain";
-	double best_open = 0, best_plain = 0, q;
-	size_t len, name;
+	double best[FORMATS + 1] = { 0 }, q;
+	enum format format, chosen = FORMAT_TEXT;
+	size_t len;
 
 	while (accept && *accept) {
 		accept += strspn(accept, " \t,");
 		len = strcspn(accept, ",");
-		name = strcspn(accept, ";, \t");
+		format = format_of(accept, len);
 		q = weight(accept, len);
-		if (name == strlen(open) &&
-		    !strncasecmp(accept, open, name) && q > best_open)
-			best_open = q;
-		if (name == strlen(plain) &&
-		    !strncasecmp(accept, plain, name) && q > best_plain)
-			best_plain = q;
+		if (q > best[format])
+			best[format] = q;
 		accept += len;
 	}
-	return best_open > 0 && best_open >= best_plain ? FORMAT_OPENMETRICS :
-							  FORMAT_TEXT;
+	for (format = 0; format < FORMATS; format++) {
+		if (best[format] > 0 && best[format] >= best[chosen])
+			chosen = format;
+	}
+	return chosen;
 }
 
 /* How long Prometheus waits, as it tells. */
@@ -567,11 +615,11 @@ void http_samples(void *data, const struct model *model,
 	uint32_t labels = samples_labels(samples);
 
 	pthread_mutex_lock(&http->lock);
-	samples_add(samples, model->own[OWN_CONNECTIONS], NULL, labels,
+	samples_add(samples, model->own[OWN_CONNECTIONS], labels,
 		    http->n_conns);
-	samples_add(samples, model->own[OWN_EVICTED], NULL, labels,
+	samples_add(samples, model->own[OWN_EVICTED], labels,
 		    http->evicted);
-	samples_add(samples, model->own[OWN_AUTH_FAILURES], NULL, labels,
+	samples_add(samples, model->own[OWN_AUTH_FAILURES], labels,
 		    http->auth_failures);
 	pthread_mutex_unlock(&http->lock);
 }

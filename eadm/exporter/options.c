@@ -29,11 +29,11 @@ const struct option_def exporter_options[] = {
 const char exporter_help[] = "serve metrics to Prometheus";
 
 const char exporter_more[] =
-	"Serves /metrics (Prometheus text, or OpenMetrics for who asks for it),\n"
-	"/healthz and a page at /. Devices are read when somebody asks, never else,\n"
-	"and nothing of theirs is changed. Sockets of systemd are taken instead of\n"
-	"--listen where there are some. SIGHUP reads the web configuration anew.\n"
-	"With --from a scrape shows the capture's next moment.";
+	"Serves /metrics (Prometheus text; OpenMetrics or protobuf with native\n"
+	"histograms for who asks for it), /healthz and a page at /. Devices are read\n"
+	"when somebody asks, never else, and nothing of theirs is changed. Sockets of\n"
+	"systemd are taken instead of --listen where there are some. SIGHUP reads the\n"
+	"web configuration anew. With --from a scrape shows the capture's next moment.";
 
 const char exporter_examples[] =
 	"  eadm exporter\n"

@@ -11,11 +11,6 @@
 
 #include "exporter.h"
 
-static const uint64_t bounds[LATENCY_BUCKETS] = {
-	10000, 25000, 50000, 100000, 250000, 500000, 1000000, 10000000,
-	100000000, 1000000000, 5000000000, 15000000000,
-};
-
 void recorder_fields_find(const struct eadm_object *object,
 			  struct recorder_fields *fields)
 {
@@ -94,7 +89,6 @@ bool recorder_take(struct recorder *recorder,
 	uint64_t seq, op = 0, state, latency;
 	const char *name;
 	bool ended;
-	size_t i;
 
 	if (eadm_record_u64(record, fields->seq, &seq) ||
 	    eadm_record_u64(record, fields->state, &state))
@@ -115,40 +109,9 @@ bool recorder_take(struct recorder *recorder,
 	}
 	eadm_record_u64(record, fields->op, &op);
 	/* Only an answer has a latency; the rest was given up at some time. */
-	if (!eadm_record_u64(record, fields->latency, &latency)) {
-		for (i = 0; i < LATENCY_BUCKETS && latency > bounds[i]; i++)
-			;
-		recorder->bucket[i]++;
-		recorder->sum += latency;
-	}
+	if (!eadm_record_u64(record, fields->latency, &latency))
+		histogram_add(&recorder->latency, latency);
 	return count_outcome(recorder, op, state);
-}
-
-static void latency_samples(const struct recorder *recorder,
-			    unsigned int family, const char *device,
-			    struct samples *samples)
-{
-	uint32_t labels;
-	uint64_t n = 0;
-	char le[40];
-	int i;
-
-	for (i = 0; i <= LATENCY_BUCKETS; i++) {
-		n += recorder->bucket[i];
-		if (i < LATENCY_BUCKETS)
-			snprintf(le, sizeof(le), "%.12g%s", bounds[i] / 1e9,
-				 bounds[i] % 1000000000 ? "" : ".0");
-		else
-			strcpy(le, "+Inf");
-		labels = samples_labels(samples);
-		samples_label(samples, "device", device);
-		samples_label(samples, "le", le);
-		samples_add(samples, family, "_bucket", labels, n);
-	}
-	labels = samples_labels(samples);
-	samples_label(samples, "device", device);
-	samples_add(samples, family, "_sum", labels, recorder->sum);
-	samples_add(samples, family, "_count", labels, n);
 }
 
 void recorder_samples(const struct recorder *recorder,
@@ -160,10 +123,11 @@ void recorder_samples(const struct recorder *recorder,
 	char text[64];
 	size_t i;
 
-	latency_samples(recorder, model->own[OWN_LATENCY], device, samples);
 	labels = samples_labels(samples);
 	samples_label(samples, "device", device);
-	samples_add(samples, model->own[OWN_LOST], NULL, labels,
+	samples_add_histogram(samples, model->own[OWN_LATENCY], labels,
+			      &recorder->latency);
+	samples_add(samples, model->own[OWN_LOST], labels,
 		    recorder->lost);
 	for (i = 0; i < recorder->n_outcomes; i++) {
 		const struct outcome *outcome = &recorder->outcomes[i];
@@ -175,7 +139,7 @@ void recorder_samples(const struct recorder *recorder,
 		eadm_field_text(fields->state, outcome->state, text,
 				sizeof(text));
 		samples_label(samples, "state", text);
-		samples_add(samples, model->own[OWN_RECORDS], NULL, labels,
+		samples_add(samples, model->own[OWN_RECORDS], labels,
 			    outcome->count);
 	}
 }

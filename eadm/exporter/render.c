@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Metrics as text: the Prometheus format 0.0.4 and OpenMetrics 1.0.0. */
+/*
+ * Metrics as text, in the Prometheus format 0.0.4 and OpenMetrics 1.0.0; what
+ * is said in protobuf is encoded by proto.c.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,28 +116,75 @@ static void put_seconds(struct text *text, uint64_t ns)
 	text_put(text, buf, len);
 }
 
+static void put_number(struct text *text, uint64_t value)
+{
+	char buf[24];
+
+	snprintf(buf, sizeof(buf), "%" PRIu64, value);
+	text_puts(text, buf);
+}
+
+/* The name with the labels, to which @le is added unless NULL. */
+static void put_name(struct text *text, const char *name, const char *suffix,
+		     const char *labels, const char *le)
+{
+	text_puts(text, name);
+	text_puts(text, suffix);
+	if (*labels || le) {
+		text_puts(text, "{");
+		text_puts(text, labels);
+		if (le) {
+			text_puts(text, *labels ? ",le=\"" : "le=\"");
+			text_puts(text, le);
+			text_puts(text, "\"");
+		}
+		text_puts(text, "}");
+	}
+	text_puts(text, " ");
+}
+
+static void put_histogram(struct text *text, const struct family *family,
+			  const char *labels, const struct histogram *histogram)
+{
+	uint64_t n = 0;
+	char le[40];
+	int i;
+
+	for (i = 0; i <= CLASSIC_BUCKETS; i++) {
+		n += histogram->classic[i];
+		if (i < CLASSIC_BUCKETS)
+			snprintf(le, sizeof(le), "%.12g%s",
+				 histogram_bounds[i] / 1e9,
+				 histogram_bounds[i] % 1000000000 ? "" : ".0");
+		else
+			strcpy(le, "+Inf");
+		put_name(text, family->name, "_bucket", labels, le);
+		put_number(text, n);
+		text_puts(text, "\n");
+	}
+	put_name(text, family->name, "_sum", labels, NULL);
+	put_seconds(text, histogram->sum);
+	text_puts(text, "\n");
+	put_name(text, family->name, "_count", labels, NULL);
+	put_number(text, n);
+	text_puts(text, "\n");
+}
+
 static void put_sample(struct text *text, const struct family *family,
 		       const struct samples *part, const struct sample *sample)
 {
 	const char *labels = part->text + sample->labels;
-	char buf[24];
 
-	text_puts(text, family->name);
-	text_puts(text, sample->suffix ? sample->suffix : suffix_of(family));
-	if (*labels) {
-		text_puts(text, "{");
-		text_puts(text, labels);
-		text_puts(text, "}");
+	if (family->type == METRIC_HISTOGRAM) {
+		put_histogram(text, family, labels,
+			      &part->histograms[sample->value]);
+		return;
 	}
-	text_puts(text, " ");
-	/* Buckets and counts are numbers of events whatever the unit. */
-	if (family->unit == METRIC_NS &&
-	    (!sample->suffix || !strcmp(sample->suffix, "_sum"))) {
+	put_name(text, family->name, suffix_of(family), labels, NULL);
+	if (family->unit == METRIC_NS)
 		put_seconds(text, sample->value);
-	} else {
-		snprintf(buf, sizeof(buf), "%" PRIu64, sample->value);
-		text_puts(text, buf);
-	}
+	else
+		put_number(text, sample->value);
 	text_puts(text, "\n");
 }
 
@@ -146,31 +196,44 @@ void render(const struct model *model, const struct samples *const *parts,
 	    size_t n_parts, enum format format, struct text *text)
 {
 	size_t *at = calloc(n_parts ? n_parts : 1, sizeof(*at)), i;
-	unsigned int family;
+	struct proto proto = { 0 };
+	unsigned int number;
 	bool head;
 
 	if (!at) {
 		text->failed = true;
 		return;
 	}
-	for (family = 0; family < model->n_families; family++) {
+	for (number = 0; number < model->n_families; number++) {
+		const struct family *family = &model->families[number];
+
 		head = false;
 		for (i = 0; i < n_parts; i++) {
 			const struct samples *part = parts[i];
 
 			for (; at[i] < part->n &&
-			     part->all[at[i]].family == family; at[i]++) {
-				if (!head)
-					put_head(text,
-						 &model->families[family],
-						 format);
+			     part->all[at[i]].family == number; at[i]++) {
+				const struct sample *sample = &part->all[at[i]];
+
+				if (format == FORMAT_PROTOBUF) {
+					if (!head)
+						proto_begin(&proto, family,
+							    suffix_of(family));
+					proto_sample(&proto, family, part,
+						     sample);
+				} else {
+					if (!head)
+						put_head(text, family, format);
+					put_sample(text, family, part, sample);
+				}
 				head = true;
-				put_sample(text, &model->families[family],
-					   part, &part->all[at[i]]);
 			}
 		}
+		if (head && format == FORMAT_PROTOBUF)
+			proto_end(&proto, text);
 	}
 	if (format == FORMAT_OPENMETRICS)
 		text_puts(text, "# EOF\n");
+	proto_release(&proto);
 	free(at);
 }

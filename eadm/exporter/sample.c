@@ -114,7 +114,7 @@ void samples_label(struct samples *samples, const char *name,
 }
 
 void samples_add(struct samples *samples, unsigned int family,
-		 const char *suffix, uint32_t labels, uint64_t value)
+		 uint32_t labels, uint64_t value)
 {
 	struct sample *all;
 	size_t max;
@@ -132,9 +132,27 @@ void samples_add(struct samples *samples, unsigned int family,
 		samples->max = max;
 	}
 	samples->all[samples->n] = (struct sample){
-		family, samples->n, labels, suffix, value
+		family, samples->n, labels, value
 	};
 	samples->n++;
+}
+
+void samples_add_histogram(struct samples *samples, unsigned int family,
+			   uint32_t labels, const struct histogram *histogram)
+{
+	struct histogram *more;
+
+	if (samples->failed)
+		return;
+	more = realloc(samples->histograms,
+		       (samples->n_histograms + 1) * sizeof(*more));
+	if (!more) {
+		samples->failed = true;
+		return;
+	}
+	samples->histograms = more;
+	more[samples->n_histograms] = *histogram;
+	samples_add(samples, family, labels, samples->n_histograms++);
 }
 
 static int by_family(const void *a, const void *b)
@@ -157,6 +175,7 @@ void samples_clear(struct samples *samples)
 {
 	samples->n = 0;
 	samples->len = 0;
+	samples->n_histograms = 0;
 	samples->failed = false;
 }
 
@@ -164,5 +183,6 @@ void samples_release(struct samples *samples)
 {
 	free(samples->all);
 	free(samples->text);
+	free(samples->histograms);
 	*samples = (struct samples){ 0 };
 }

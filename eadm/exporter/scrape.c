@@ -344,7 +344,7 @@ static void drop_workers(struct scraper *s)
 static void put_self(const struct model *model, struct samples *samples,
 		     enum own_family family, uint64_t value)
 {
-	samples_add(samples, model->own[family], NULL, samples_labels(samples),
+	samples_add(samples, model->own[family], samples_labels(samples),
 		    value);
 }
 
@@ -396,13 +396,13 @@ static void put_health(const struct scraper *s, const struct worker *w,
 		labels = samples_labels(samples);
 		samples_label(samples, "device", w->device);
 		samples_label(samples, "collector", name);
-		samples_add(samples, model->own[OWN_SUCCESS], NULL, labels,
+		samples_add(samples, model->own[OWN_SUCCESS], labels,
 			    fresh && !section->error);
 		if (!fresh)
 			continue;
-		samples_add(samples, model->own[OWN_DURATION], NULL, labels,
+		samples_add(samples, model->own[OWN_DURATION], labels,
 			    section->duration);
-		samples_add(samples, model->own[OWN_TRUNCATED], NULL, labels,
+		samples_add(samples, model->own[OWN_TRUNCATED], labels,
 			    section->truncated);
 	}
 }
@@ -417,7 +417,7 @@ static void put_own(const struct scraper *s, uint64_t begin,
 
 	samples_label(samples, "version", EADM_VERSION);
 	samples_label(samples, "libeadm", eadm_version());
-	samples_add(samples, model->own[OWN_BUILD], NULL, labels, 1);
+	samples_add(samples, model->own[OWN_BUILD], labels, 1);
 	put_self(model, samples, OWN_DEVICES, s->n_names);
 	for (w = s->workers; w; w = w->next) {
 		if (!w->leave)
@@ -426,7 +426,7 @@ static void put_own(const struct scraper *s, uint64_t begin,
 	labels = samples_labels(samples);
 	samples_label(samples, "device", "");
 	samples_label(samples, "collector", "list");
-	samples_add(samples, model->own[OWN_SUCCESS], NULL, labels,
+	samples_add(samples, model->own[OWN_SUCCESS], labels,
 		    s->lister->done == s->scrape && !s->list_error);
 	if (s->opts.server)
 		s->opts.server(s->opts.server_data, model, samples);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is exported, and in which form."""
 
+import math
 import re
 import subprocess
 import time
@@ -8,10 +9,19 @@ import time
 import yaml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+import protobuf
 from server import REPO, Exporter, eadm, once, values, wait_for
 from tap import case, equal, true
 
 OPEN = "application/openmetrics-text"
+PROTOBUF = ("application/vnd.google.protobuf;"
+            "proto=io.prometheus.client.MetricFamily;encoding=delimited")
+KIND = PROTOBUF.split(";", maxsplit=1)[0]
+TYPE_OF = {2: "gauge", 3: "counter", 5: "untyped"}
+# With and without native histograms.
+PROMETHEUS_NATIVE = (f"{PROTOBUF},{OPEN};version=1.0.0;q=0.8,"
+                     f"{OPEN};version=0.0.1;q=0.75,"
+                     "text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
 PROMETHEUS = (f"{OPEN};version=1.0.0,{OPEN};version=0.0.1;q=0.75,"
               "text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
 
@@ -112,13 +122,87 @@ def negotiation(place):
         f"text/plain;q=0.7, {OPEN};version=1.0.0;q=0.9": OPEN,
         f"{OPEN};q=0": "text/plain", f"{OPEN};q=x,text/plain": "text/plain",
         "": "text/plain", ",;,": "text/plain", "text/html": "text/plain",
+        PROMETHEUS_NATIVE: KIND, PROTOBUF: KIND, f"{OPEN}, {PROTOBUF}": KIND,
+        f"{PROTOBUF};q=0.4,text/plain;q=0.5": "text/plain",
+        KIND: "text/plain", f"{KIND};encoding=delimited": "text/plain",
+        PROTOBUF.replace("delimited", "text"): "text/plain",
+        PROTOBUF.replace("Family", "Families"): "text/plain",
     }
     with Exporter(place.folder, place.capture("two")) as server:
         for accept, kind in want.items():
             headers = {} if accept is None else {"Accept": accept}
             answer = server.get(headers=headers)
             equal(answer.headers["Content-Type"].split(";")[0], kind, accept)
-            equal(answer.text.endswith("# EOF\n"), kind == OPEN, accept)
+            equal(answer.data.endswith(b"# EOF\n"), kind == OPEN, accept)
+
+
+def escaped(labels):
+    """Labels as the text has them."""
+    quoted = [(n, v.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"))
+              for n, v in labels.items()]
+    return ",".join(f'{n}="{v}"' for n, v in quoted)
+
+
+def flat(families):
+    """Samples by name with labels, as the text has them."""
+    found = {}
+    for name, _, kind, metrics in families:
+        for labels, value in metrics:
+            text = escaped(labels)
+            if kind != "histogram":
+                number, = value
+                equal(TYPE_OF[number], kind, name)
+                found[f"{name}{{{text}}}" if text else name] = value[number][1][0]
+                continue
+            value = value[7]
+            found[f"{name}_count{{{text}}}"] = value[1][0]
+            found[f"{name}_sum{{{text}}}"] = value[2][0]
+            bounds = map(protobuf.fields, value[3])
+            for bound in bounds:
+                found[name, text, bound[2][0]] = bound[1][0]
+    return found
+
+
+@case("protobuf says what the text says")
+def same_in_protobuf(place):
+    checked = 0
+    for name in ("two", "full", "dead", "recorder"):
+        with Exporter(place.folder, place.capture(name)) as server:
+            families = list(protobuf.families(
+                server.get(headers={"Accept": PROTOBUF}).data))
+        text = once(place.capture(name))
+        want = values(text)
+        for family, help_text, _, _ in families:
+            true(help_text in text or family.startswith("eadm_exporter_"),
+                 help_text)
+        got = flat(families)
+        for key, value in got.items():
+            if isinstance(key, tuple):
+                family, labels, le = key
+                key = next(n for n in want if n.startswith(
+                    f'{family}_bucket{{{labels},le="')
+                    and float(n.rsplit('"', 2)[1]) == le)
+            if not re.search("duration|process_|exporter_", key):
+                true(math.isclose(value, want.pop(key), abs_tol=1e-12), key)
+                checked += 1
+        left = [n for n in want
+                if not re.search('duration|process_|exporter_|le="[+]Inf"', n)]
+        equal(left, [], name)
+    true(checked > 300, checked)
+
+
+@case("native histograms hold each command in the bucket of its time")
+def native(place):
+    with Exporter(place.folder, place.capture("recorder")) as server:
+        for _ in range(2):
+            data = server.get(headers={"Accept": PROTOBUF}).data
+    metrics, = [m for name, _, _, m in protobuf.families(data)
+                if name == "eadm_cmd_latency_seconds"]
+    histogram = metrics[0][1][7]
+    equal(protobuf.signed(histogram[5][0]), 3, "schema")
+    want = {math.ceil(math.log2(t) * 8): 1 for t in (20e-6, 15, 0.2)}
+    equal(protobuf.native_buckets(histogram), want)
+    equal(histogram[1][0], 3, "count")
 
 
 @case("the flight recorder's commands count once each, when they end")

@@ -36,6 +36,8 @@ def exported(place):
     """All names of samples, by a device that has everything."""
     text = once(place.capture("full"))
     names = set(re.findall(r"^([a-z_]+)[{ ]", text, re.M))
+    # A native one has no suffixes.
+    names |= set(re.findall(r"^# TYPE (\S+) histogram$", text, re.M))
     # Told by the server only.
     return names | {"eadm_exporter_connections"}
 
@@ -115,7 +117,7 @@ def alerts(_place):
 class Prometheus:
     """Debian's Prometheus on a port of its own."""
 
-    def __init__(self, place, config):
+    def __init__(self, place, config, *args):
         with socket.create_server(("127.0.0.1", 0)) as sock:
             self.port = sock.getsockname()[1]
         path = place.write("prometheus.yml", yaml.safe_dump(config))
@@ -123,7 +125,7 @@ class Prometheus:
             self.process = subprocess.Popen(
                 ["prometheus", f"--config.file={path}",
                  f"--storage.tsdb.path={place.folder}/data",
-                 f"--web.listen-address=127.0.0.1:{self.port}"],
+                 f"--web.listen-address=127.0.0.1:{self.port}", *args],
                 stdout=log, stderr=log)
 
     def __enter__(self):
@@ -194,3 +196,39 @@ def prometheus(place):
             meta = meta or server.ask("metadata",
                                       metric="eadm_port_tx_bytes_total")
             true("counter" in json.dumps(meta), meta)
+
+
+@case("Prometheus takes the latencies as a native histogram")
+def native_histogram(place):
+    for name in ("rules.yml", "alerts.yml"):
+        shutil.copy(f"{SHIPPED}/prometheus/{name}", place.folder)
+    with Exporter(place.folder, place.capture("two")) as exporter:
+        config = {
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s",
+                       "evaluation_interval": "1s"},
+            "rule_files": ["rules.yml", "alerts.yml"],
+            "scrape_configs": [{"job_name": "eadm", "static_configs": [
+                {"targets": [f"127.0.0.1:{exporter.port}"]}]}]}
+        with Prometheus(place, config,
+                        "--enable-feature=native-histograms") as server:
+            def taken():
+                found = server.ask("query", query="eadm_cmd_latency_seconds"
+                                   '{device="erdma_0"}')
+                return (found or {"result": None})["result"]
+            row, = wait_for("the histogram", taken, 30)
+            count = exporter.metrics()['eadm_cmd_latency_seconds_count'
+                                       '{device="erdma_0"}']
+            equal(float(row["histogram"][1]["count"]), count)
+            equal(sum(float(bucket[3]) for bucket in
+                      row["histogram"][1]["buckets"]), count)
+            # The rules work with either kind.
+            wait_for("the recorded quantile", lambda: server.query(
+                "eadm:cmd_latency_seconds:p99_10m"), 30)
+            equal(server.query("eadm_cmd_latency_seconds_bucket"), {})
+            # All else comes as it does in text.
+            equal(server.query("eadm_dev_qps"),
+                  {"erdma_0": 3.0, "erdma_1": 2.0})
+            targets = server.ask("targets")["activeTargets"]
+            equal([t["lastError"] for t in targets], [""])
+            meta = server.ask("metadata", metric="eadm_port_tx_bytes_total")
+            equal(meta["eadm_port_tx_bytes_total"][0]["type"], "counter")

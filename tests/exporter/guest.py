@@ -15,13 +15,11 @@ import traceback
 sys.dont_write_bytecode = True
 
 from cases_prometheus import SHIPPED, Prometheus  # noqa: E402
-from server import EADM, Exporter, wait_for  # noqa: E402
+from server import NOBODY, Exporter, for_everybody, wait_for  # noqa: E402
 from tap import Place, equal, true  # noqa: E402
 
 CONFIG = "/sys/kernel/config/erdma_virt"
 GET_STATS = 260
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-          "--bounding-set=-all", "--no-new-privs", EADM]
 SUCCESS = 'eadm_scrape_collector_success{{device="{}",collector="{}"}}'.format
 STATE = 'eadm_dev_state{{device="{}",state="{}"}}'.format
 number = failed = 0
@@ -129,9 +127,10 @@ def main():
         place = Place(base, "guest")
         for name in ("rules.yml", "alerts.yml"):
             shutil.copy(f"{SHIPPED}/prometheus/{name}", place.folder)
+        tool = for_everybody(f"{base}/bin")
         # An emulated machine is slow: Prometheus alone keeps it busy.
         with Exporter(place.folder, None, "--device-timeout", "4s",
-                      command=NOBODY) as exporter:
+                      command=[*NOBODY, tool]) as exporter:
             config = {
                 "global": {"scrape_interval": "5s", "scrape_timeout": "5s",
                            "evaluation_interval": "5s"},

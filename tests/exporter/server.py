@@ -4,6 +4,7 @@
 import http.client
 import os
 import re
+import shutil
 import signal
 import socket
 import ssl
@@ -15,6 +16,9 @@ REPO = os.path.dirname(os.path.dirname(os.path.dirname(
 BUILD = f"{REPO}/build"
 EADM = f"{BUILD}/eadm/eadm"
 LIMIT = 20
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+          "--bounding-set=-all", "--no-new-privs"]
+PROGRAMS = ["eadm/eadm", "eadm/exporter/eadm-exporter", "libeadm/libeadm.so.0"]
 
 
 def wait_for(what, condition, limit=LIMIT):
@@ -27,6 +31,14 @@ def wait_for(what, condition, limit=LIMIT):
         if time.monotonic() > end:
             raise AssertionError(f"{what}: not within {limit} s")
         time.sleep(0.02)
+
+
+def for_everybody(folder):
+    """The tool where nobody may run it: this tree may be root's alone."""
+    for name in PROGRAMS:
+        os.makedirs(os.path.dirname(f"{folder}/{name}"), exist_ok=True)
+        shutil.copy(f"{BUILD}/{name}", f"{folder}/{name}")
+    return f"{folder}/{PROGRAMS[0]}"
 
 
 def eadm(*args, **kwargs):
@@ -57,7 +69,11 @@ class Answer:
     def __init__(self, response):
         self.status = response.status
         self.headers = dict(response.getheaders())
-        self.text = response.read().decode()
+        self.data = response.read()
+
+    @property
+    def text(self):
+        return self.data.decode()
 
 
 class UnixConnection(http.client.HTTPConnection):

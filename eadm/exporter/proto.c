@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Metrics in the protobuf format of Prometheus, the one that carries native
+ * histograms: MetricFamily messages of io.prometheus.client, each after its
+ * length. Encoded by hand, one metric at a time: a library would want the tree
+ * of all of them in memory first.
+ */
+#include <string.h>
+
+#include "exporter.h"
+
+enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2 };
+
+/* Numbers of the fields, by message. */
+enum { FAMILY_NAME = 1, FAMILY_HELP, FAMILY_TYPE, FAMILY_METRIC, FAMILY_UNIT };
+enum { LABEL_NAME = 1, LABEL_VALUE };
+enum { METRIC_LABEL = 1, METRIC_GAUGE_FIELD = 2, METRIC_COUNTER_FIELD = 3,
+       METRIC_UNTYPED_FIELD = 5, METRIC_HISTOGRAM_FIELD = 7 };
+enum { VALUE_VALUE = 1 };
+enum { HISTOGRAM_COUNT = 1, HISTOGRAM_SUM, HISTOGRAM_BUCKET,
+       HISTOGRAM_SCHEMA = 5, HISTOGRAM_ZERO_THRESHOLD, HISTOGRAM_ZERO_COUNT,
+       HISTOGRAM_SPAN = 12, HISTOGRAM_DELTA };
+enum { BUCKET_COUNT = 1, BUCKET_BOUND };
+enum { SPAN_OFFSET = 1, SPAN_LENGTH };
+enum { TYPE_COUNTER = 0, TYPE_GAUGE, TYPE_UNTYPED = 3, TYPE_HISTOGRAM };
+
+/* What client libraries use: the smallest normal number of 32 bits, halved. */
+#define ZERO_THRESHOLD 0x1p-128
+
+/* ---- fields ---------------------------------------------------------------------- */
+
+static void put_varint(struct text *text, uint64_t value)
+{
+	char buf[10];
+	size_t n = 0;
+
+	for (; value > 0x7f; value >>= 7)
+		buf[n++] = value | 0x80;
+	buf[n++] = value;
+	text_put(text, buf, n);
+}
+
+static void put_number(struct text *text, int field, uint64_t value)
+{
+	put_varint(text, field << 3 | WIRE_VARINT);
+	put_varint(text, value);
+}
+
+/* Signed ones alternate, so that small ones are short. */
+static void put_signed(struct text *text, int field, int64_t value)
+{
+	put_number(text, field, (uint64_t)value << 1 ^ value >> 63);
+}
+
+static void put_double(struct text *text, int field, double value)
+{
+	uint64_t bits;
+	char buf[8];
+	int i;
+
+	memcpy(&bits, &value, sizeof(bits));
+	for (i = 0; i < 8; i++)
+		buf[i] = bits >> 8 * i;
+	put_varint(text, field << 3 | WIRE_64);
+	text_put(text, buf, sizeof(buf));
+}
+
+static void put_bytes(struct text *text, int field, const char *data,
+		      size_t len)
+{
+	put_varint(text, field << 3 | WIRE_BYTES);
+	put_varint(text, len);
+	text_put(text, data, len);
+}
+
+/* A message inside another one; what it was made in is empty afterwards. */
+static void put_message(struct text *text, int field, struct text *message)
+{
+	put_bytes(text, field, message->data, message->len);
+	text->failed |= message->failed;
+	message->len = 0;
+}
+
+/* ---- metrics ---------------------------------------------------------------------- */
+
+/* NAME="VALUE",... with escapes, as samples keep them. */
+static void put_labels(struct proto *p, const char *labels)
+{
+	size_t n;
+
+	while (*labels) {
+		n = strcspn(labels, "=");
+		put_bytes(&p->part, LABEL_NAME, labels, n);
+		labels += n + 2;
+		for (p->value.len = 0; *labels != '"'; labels++) {
+			if (*labels != '\\')
+				text_put(&p->value, labels, 1);
+			else if (*++labels == 'n')
+				text_put(&p->value, "\n", 1);
+			else
+				text_put(&p->value, labels, 1);
+		}
+		put_message(&p->part, LABEL_VALUE, &p->value);
+		put_message(&p->metric, METRIC_LABEL, &p->part);
+		labels += labels[1] == ',' ? 2 : 1;
+	}
+}
+
+/* Runs of buckets that are not empty; counts as differences to the last one. */
+static void put_native(struct proto *p, const struct histogram *histogram)
+{
+	int i, end, next = -NATIVE_FIRST;
+	uint64_t before = 0;
+	bool spans = false;
+
+	put_signed(&p->value, HISTOGRAM_SCHEMA, NATIVE_SCHEMA);
+	put_double(&p->value, HISTOGRAM_ZERO_THRESHOLD, ZERO_THRESHOLD);
+	put_number(&p->value, HISTOGRAM_ZERO_COUNT, histogram->zero);
+	for (i = 0; i < NATIVE_BUCKETS; i = end + 1) {
+		for (end = i; end < NATIVE_BUCKETS && histogram->native[end];
+		     end++)
+			;
+		if (end == i)
+			continue;
+		put_signed(&p->part, SPAN_OFFSET, i - next);
+		put_number(&p->part, SPAN_LENGTH, end - i);
+		put_message(&p->value, HISTOGRAM_SPAN, &p->part);
+		next = end;
+		spans = true;
+	}
+	/* An empty span tells a native histogram without values. */
+	if (!spans)
+		put_message(&p->value, HISTOGRAM_SPAN, &p->part);
+	for (i = 0; i < NATIVE_BUCKETS; i++) {
+		if (!histogram->native[i])
+			continue;
+		put_signed(&p->value, HISTOGRAM_DELTA,
+			   histogram->native[i] - before);
+		before = histogram->native[i];
+	}
+}
+
+static void put_histogram(struct proto *p, const struct histogram *histogram)
+{
+	uint64_t n = 0;
+	int i;
+
+	put_number(&p->value, HISTOGRAM_COUNT, histogram->count);
+	put_double(&p->value, HISTOGRAM_SUM, histogram->sum / 1e9);
+	for (i = 0; i < CLASSIC_BUCKETS; i++) {
+		n += histogram->classic[i];
+		put_number(&p->part, BUCKET_COUNT, n);
+		put_double(&p->part, BUCKET_BOUND, histogram_bounds[i] / 1e9);
+		put_message(&p->value, HISTOGRAM_BUCKET, &p->part);
+	}
+	put_native(p, histogram);
+	put_message(&p->metric, METRIC_HISTOGRAM_FIELD, &p->value);
+}
+
+void proto_sample(struct proto *p, const struct family *family,
+		  const struct samples *part, const struct sample *sample)
+{
+	static const int fields[] = {
+		[METRIC_GAUGE] = METRIC_GAUGE_FIELD,
+		[METRIC_COUNTER] = METRIC_COUNTER_FIELD,
+		[METRIC_INFO] = METRIC_GAUGE_FIELD,
+		[METRIC_UNKNOWN] = METRIC_UNTYPED_FIELD,
+	};
+
+	put_labels(p, part->text + sample->labels);
+	if (family->type == METRIC_HISTOGRAM) {
+		put_histogram(p, &part->histograms[sample->value]);
+	} else {
+		put_double(&p->value, VALUE_VALUE,
+			   family->unit == METRIC_NS ? sample->value / 1e9 :
+						       sample->value);
+		put_message(&p->metric, fields[family->type], &p->value);
+	}
+	put_message(&p->family, FAMILY_METRIC, &p->metric);
+}
+
+/* ---- families ----------------------------------------------------------------------- */
+
+void proto_begin(struct proto *p, const struct family *family,
+		 const char *suffix)
+{
+	static const int types[] = {
+		[METRIC_GAUGE] = TYPE_GAUGE,
+		[METRIC_COUNTER] = TYPE_COUNTER,
+		[METRIC_HISTOGRAM] = TYPE_HISTOGRAM,
+		[METRIC_INFO] = TYPE_GAUGE,
+		[METRIC_UNKNOWN] = TYPE_UNTYPED,
+	};
+	static const char *const units[] = {
+		[METRIC_BYTES] = "bytes", [METRIC_NS] = "seconds",
+	};
+
+	text_puts(&p->value, family->name);
+	text_puts(&p->value, suffix);
+	put_message(&p->family, FAMILY_NAME, &p->value);
+	put_bytes(&p->family, FAMILY_HELP, family->help, strlen(family->help));
+	put_number(&p->family, FAMILY_TYPE, types[family->type]);
+	if (units[family->unit])
+		put_bytes(&p->family, FAMILY_UNIT, units[family->unit],
+			  strlen(units[family->unit]));
+}
+
+void proto_end(struct proto *p, struct text *text)
+{
+	put_varint(text, p->family.len);
+	text_put(text, p->family.data, p->family.len);
+	text->failed |= p->family.failed;
+	p->family.len = 0;
+}
+
+void proto_release(struct proto *p)
+{
+	text_release(&p->family);
+	text_release(&p->metric);
+	text_release(&p->value);
+	text_release(&p->part);
+}
