@@ -63,7 +63,7 @@ objects_work() {
 # A process with objects that tells what happens: begin_async [DEVICE] ... end_async,
 # which makes it destroy them and try new ones; then asserts on async_said.
 begin_async() {
-	rm -f /tmp/async-in
+	rm -f /tmp/async-in /tmp/async-out
 	mkfifo /tmp/async-in
 	"$programs/async" -d "${1:-erdma_0}" </tmp/async-in >/tmp/async-out &
 	async_pid=$!
