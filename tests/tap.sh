@@ -37,6 +37,25 @@ tap_skip() {
 	echo "ok $tap_count - $1 # SKIP $2"
 }
 
+# guest_tap NAME ARG...: results of tests/vm/run ARG..., with NAME in front, and
+# one for the guest itself.
+guest_tap() {
+	local name=$1 line status
+	shift
+
+	status=$(mktemp)
+	while read -r line; do
+		case $line in
+		"not ok "*) tap_fail "$name: ${line#not ok * - }" ;;
+		"ok "*) tap_pass "$name: ${line#ok * - }" ;;
+		1..*) ;;
+		*) printf '%s\n' "$line" ;;
+		esac
+	done < <(tests/vm/run "$@" 2>&1; echo "status $?" >"$status")
+	check "$name: the guest is sound" [ "$(cat "$status")" = "status 0" ]
+	rm -f "$status"
+}
+
 tap_end() {
 	echo "1..$tap_count"
 	[ "$tap_failed" = 0 ]

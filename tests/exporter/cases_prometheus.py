@@ -232,3 +232,13 @@ def native_histogram(place):
             equal([t["lastError"] for t in targets], [""])
             meta = server.ask("metadata", metric="eadm_port_tx_bytes_total")
             equal(meta["eadm_port_tx_bytes_total"][0]["type"], "counter")
+
+
+@case("one Prometheus scrapes 50 hosts (1,000: tests/bench/fleet)")
+def many_hosts(place):
+    import fleet  # which needs the class above
+    captures = [place.capture(name) for name in ("two", "full")]
+    figures = fleet.measure(place, captures, 50, 2, 3)
+    equal(figures["up in every round"], 50)
+    for name, figure in figures.items():
+        print(f"# {name}: {figure:.6g}")
