@@ -61,6 +61,13 @@ enum opt_id {
 	OPT_MAX_SIZE,
 	OPT_REDACT,
 	OPT_REDACT_KEY,
+	OPT_PEER,
+	OPT_NETNS,
+	OPT_CGROUP,
+	OPT_SORT,
+	OPT_WATCH,
+	OPT_AT,
+	OPT_SAVE,
 	OPT_MAX,
 };
 
@@ -73,6 +80,7 @@ enum words {
 	WORDS_OBJECT,
 	WORDS_COUNTED_OBJECT,
 	WORDS_COLUMN,
+	WORDS_SORT,
 	WORDS_STATE,
 	WORDS_OPCODE,
 	WORDS_COMMAND,
@@ -83,7 +91,7 @@ struct option_def {
 	enum opt_id id;
 	char letter;		/* or 0 */
 	const char *name;
-	const char *arg;	/* NULL: a switch */
+	const char *arg;	/* NULL: a switch; "[TIME]": may be left out */
 	enum words words;
 	const char *help;
 };
@@ -127,6 +135,7 @@ bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value);
 bool opt_duration(struct cli *cli, enum opt_id id, uint64_t unit,
 		  uint64_t *ns);
 bool parse_u64(const char *text, uint64_t *value);
+bool parse_duration(const char *text, uint64_t unit, uint64_t *ns);
 
 /* ---- invocation ------------------------------------------------------------ */
 
@@ -141,6 +150,9 @@ struct cli {
 	struct eadm_ctx *ctx;
 	struct writer *writer;
 	bool json;		/* how errors are told before there is a writer */
+	uint64_t began;		/* ns; when the first progress was made */
+	uint64_t told;		/* ns; when it was shown last, 0: never */
+	bool saving;		/* --save: a capture is being written */
 	int status;
 };
 
@@ -152,6 +164,7 @@ extern volatile sig_atomic_t interrupted;
 void catch_signals(void);
 
 int open_source(struct cli *cli);
+int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text);
 const struct eadm_object *need_object(struct cli *cli, const char *name);
 void print_help(const struct command *cmd);
 int print_schema(void);
@@ -163,6 +176,8 @@ int status_of(int error);
 int fail(struct cli *cli, int status, const char *what, const char *fmt, ...)
 	PRINTF(4, 5);
 int fail_lib(struct cli *cli, int error, const char *what);
+void progress(struct cli *cli, const char *what, unsigned long long n);
+void progress_end(struct cli *cli);
 void note(struct cli *cli, const char *fmt, ...) PRINTF(2, 3);
 const char *suggest(const char *word, const char *const *words);
 

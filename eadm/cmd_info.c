@@ -26,25 +26,23 @@ static int choose(struct cli *cli, const struct eadm_object *object,
 
 static int run(struct cli *cli)
 {
-	struct eadm_dump_opts opts = { .size = sizeof(opts) };
-	const struct eadm_object *object = eadm_object_find("dev");
-	struct table table = { 0 };
+	struct view view = {
+		.object = eadm_object_find("dev"),
+		.opts = { .size = sizeof(view.opts),
+			  .device = cli->args.opt[OPT_DEVICE] },
+	};
 	int status;
 
-	opts.device = cli->args.opt[OPT_DEVICE];
-	if (cli->args.n && opts.device)
+	if (cli->args.n && view.opts.device)
 		return fail(cli, STATUS_USAGE, cli->args.arg[0],
-			    "given twice, --device names %s", opts.device);
+			    "given twice, --device names %s",
+			    view.opts.device);
 	if (cli->args.n)
-		opts.device = cli->args.arg[0];
-	status = choose(cli, object, &table);
+		view.opts.device = cli->args.arg[0];
+	status = choose(cli, view.object, &view.table);
 	if (!status)
-		status = open_source(cli);
-	if (!status) {
-		status = dump_table(cli, object, &opts, NULL, &table);
-		status = write_end(cli, status);
-	}
-	columns_free(&table);
+		status = view_run(cli, &view);
+	view_free(&view);
 	return status;
 }
 

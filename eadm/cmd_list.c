@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "table.h"
 
+static const struct option_def options[] = {
+	SORT_OPTION,
+	WATCH_OPTIONS,
+	{ 0 },
+};
+
 static int run(struct cli *cli)
 {
-	struct eadm_dump_opts opts = { .size = sizeof(opts) };
-	const struct eadm_object *object = eadm_object_find("dev");
-	struct table table = { 0 };
+	struct view view;
 	int status;
 
-	opts.device = cli->args.opt[OPT_DEVICE];
-	status = columns_choose(cli, object, false, &table);
+	status = view_init(cli, eadm_object_find("dev"), false, &view);
 	if (!status)
-		status = open_source(cli);
-	if (!status) {
-		status = dump_table(cli, object, &opts, NULL, &table);
-		status = write_end(cli, status);
-	}
-	columns_free(&table);
+		status = view_run(cli, &view);
+	view_free(&view);
 	return status;
 }
 
@@ -26,7 +25,9 @@ const struct command cmd_list = {
 	.more = "One line for each RDMA device of any vendor.",
 	.examples = "  eadm list\n"
 		    "  eadm list -o +qps,max-qp\n"
+		    "  eadm list --watch\n"
 		    "  eadm list --json | jq -r '.rows[].dev_name'\n",
+	.options = options,
 	.object = "dev",
 	.run = run,
 };

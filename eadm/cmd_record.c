@@ -17,19 +17,10 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-static void wait_until(const struct timespec *when)
-{
-	while (!interrupted &&
-	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, when, NULL) ==
-		       EINTR)
-		;
-}
-
 static int record_moments(struct cli *cli, uint64_t count, uint64_t interval)
 {
 	bool hw = cli->args.opt[OPT_HW] != NULL;
 	struct timespec next;
-	uint64_t ns;
 	int ret;
 
 	clock_gettime(CLOCK_MONOTONIC, &next);
@@ -37,11 +28,7 @@ static int record_moments(struct cli *cli, uint64_t count, uint64_t interval)
 		ret = eadm_capture_all(cli->ctx, hw);
 		if (ret || !--count || interrupted)
 			return ret;
-		ns = next.tv_nsec + interval;
-		next.tv_sec += ns / 1000000000;
-		next.tv_nsec = ns % 1000000000;
-		wait_until(&next);
-		if (interrupted)
+		if (!wait_until(&next, interval))
 			return 0;
 	}
 }

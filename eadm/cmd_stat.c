@@ -17,6 +17,9 @@ static const struct option_def options[] = {
 	  "time between two samples (default: 1s); means --live" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
 	  "end after N intervals; means --live" },
+	OWNER_OPTIONS,
+	STATE_OPTIONS,
+	SORT_OPTION,
 	{ 0 },
 };
 
@@ -81,10 +84,8 @@ static bool keep(struct samples *samples, const struct sample *sample,
 
 struct stat {
 	struct cli *cli;
-	const struct eadm_object *object;
 	const struct eadm_field *dev_index, *key;
-	struct eadm_dump_opts opts;
-	struct table table;
+	struct view view;
 	unsigned int n_plain;		/* columns before the rates */
 	struct cell *cells;
 	struct samples before, now;
@@ -110,7 +111,7 @@ static bool growth(const struct eadm_field *field, uint64_t before,
 static void add_rates(struct stat *stat, const struct sample *before,
 		      const struct sample *now)
 {
-	struct table *table = &stat->table;
+	struct table *table = &stat->view.table;
 	unsigned int i, j = 0;
 	uint64_t delta;
 
@@ -137,7 +138,7 @@ static int take(struct stat *stat, const struct eadm_record *record,
 	struct sample now = { .cells = stat->cells }, *before = NULL;
 	struct row row = { .cells = stat->cells, .record = record };
 
-	cells_of_record(&stat->table, record, stat->cells);
+	cells_of_record(&stat->view.table, record, stat->cells);
 	eadm_record_u64(record, stat->dev_index, &now.device);
 	eadm_record_u64(record, stat->key, &now.id);
 	now.time = eadm_record_time(record);
@@ -165,7 +166,7 @@ static void make_caption(struct stat *stat)
 		return;
 	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
 	snprintf(stat->caption, sizeof(stat->caption), "-- %s", clock);
-	stat->table.caption = stat->caption;
+	stat->view.table.caption = stat->caption;
 }
 
 /* One pass over the objects; shows the rates unless it is the first one. */
@@ -176,11 +177,11 @@ static int sample(struct stat *stat, bool first)
 	struct eadm_dump *dump;
 	int ret, status = 0;
 
-	ret = eadm_dump_open(cli->ctx, stat->object, &stat->opts, &dump);
+	ret = eadm_dump_open(cli->ctx, stat->view.object, &stat->view.opts, &dump);
 	if (ret)
-		return fail_lib(cli, ret, stat->opts.device ?
-					  stat->opts.device :
-					  eadm_object_title(stat->object));
+		return fail_lib(cli, ret, stat->view.opts.device ?
+					  stat->view.opts.device :
+					  eadm_object_title(stat->view.object));
 	forget(&stat->before);
 	stat->before = stat->now;
 	stat->now = (struct samples){ 0 };
@@ -190,13 +191,15 @@ static int sample(struct stat *stat, bool first)
 	ret = eadm_dump_next(dump, &record);
 	if (!first && ret > 0) {
 		if (stat->newest && eadm_record_time(record) > stat->newest)
-			stat->table.interval =
+			stat->view.table.interval =
 				eadm_record_time(record) - stat->newest;
 		stat->caption_time = eadm_record_time(record);
 		make_caption(stat);
-		cli->writer->ops->begin(cli->writer, &stat->table);
+		cli->writer->ops->begin(cli->writer, &stat->view.table);
 	}
 	for (; ret > 0 && !interrupted; ret = eadm_dump_next(dump, &record)) {
+		if (!filter_passes(&stat->view.filter, record))
+			continue;
 		if (take(stat, record, first)) {
 			status = fail(cli, STATUS_FAILED, "rows",
 				      "out of memory");
@@ -204,7 +207,7 @@ static int sample(struct stat *stat, bool first)
 		}
 	}
 	if (ret < 0)
-		status = fail_lib(cli, ret, eadm_object_title(stat->object));
+		status = fail_lib(cli, ret, eadm_object_title(stat->view.object));
 	else if (!status && first)
 		status = dump_notes(cli, dump);
 	eadm_dump_close(dump);
@@ -216,17 +219,9 @@ static int sample(struct stat *stat, bool first)
 static bool next_moment(struct stat *stat, struct timespec *next,
 			uint64_t interval)
 {
-	uint64_t ns;
-
-	if (!eadm_is_live(stat->cli->ctx))
-		return eadm_moment_next(stat->cli->ctx) > 0;
-	ns = next->tv_nsec + interval;
-	next->tv_sec += ns / 1000000000;
-	next->tv_nsec = ns % 1000000000;
-	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
-					       next, NULL) == EINTR)
-		;
-	return !interrupted;
+	if (eadm_is_live(stat->cli->ctx) && !wait_until(next, interval))
+		return false;
+	return eadm_moment_next(stat->cli->ctx) > 0;
 }
 
 static int run_live(struct stat *stat)
@@ -264,7 +259,7 @@ static int run_live(struct stat *stat)
 
 static int add(struct stat *stat, const struct eadm_field *field)
 {
-	struct column *col = column_add(&stat->table);
+	struct column *col = column_add(&stat->view.table);
 
 	if (!col)
 		return -ENOMEM;
@@ -279,18 +274,18 @@ static int usual_columns(struct stat *stat)
 	unsigned int i;
 	int ret = 0;
 
-	stat->table.object = eadm_object_name(stat->object);
-	stat->table.title = eadm_object_title(stat->object);
-	for (i = 0; !ret && i < eadm_object_fields(stat->object); i++) {
-		field = eadm_object_field(stat->object, i);
-		if (eadm_field_is_hw(field) && !stat->opts.hw)
+	stat->view.table.object = eadm_object_name(stat->view.object);
+	stat->view.table.title = eadm_object_title(stat->view.object);
+	for (i = 0; !ret && i < eadm_object_fields(stat->view.object); i++) {
+		field = eadm_object_field(stat->view.object, i);
+		if (eadm_field_is_hw(field) && !stat->view.opts.hw)
 			continue;
 		if (eadm_field_kind(field) == EADM_KIND_COUNTER ||
 		    !strcmp(eadm_field_name(field), "dev-name") ||
 		    field == stat->key || field == stat->dev_index)
 			ret = add(stat, field);
 		if (!ret && field == stat->dev_index && field != stat->key)
-			stat->table.cols[stat->table.n_cols - 1].json_only =
+			stat->view.table.cols[stat->view.table.n_cols - 1].json_only =
 				true;
 	}
 	return ret ? fail(stat->cli, STATUS_FAILED, "columns",
@@ -301,31 +296,31 @@ static int rate_columns(struct stat *stat)
 {
 	unsigned int i;
 
-	stat->n_plain = stat->table.n_cols;
+	stat->n_plain = stat->view.table.n_cols;
 	for (i = 0; i < stat->n_plain; i++) {
-		if (stat->table.cols[i].kind != EADM_KIND_COUNTER)
+		if (stat->view.table.cols[i].kind != EADM_KIND_COUNTER)
 			continue;
-		if (add(stat, stat->table.cols[i].field))
+		if (add(stat, stat->view.table.cols[i].field))
 			return fail(stat->cli, STATUS_FAILED, "columns",
 				    "out of memory");
-		stat->table.cols[stat->table.n_cols - 1].rate = true;
+		stat->view.table.cols[stat->view.table.n_cols - 1].rate = true;
 	}
-	stat->table.all = false;
-	stat->table.lines = true;
-	stat->table.rates_only = true;
-	stat->table.title = NULL;
+	stat->view.table.all = false;
+	stat->view.table.lines = true;
+	stat->view.table.rates_only = true;
+	stat->view.table.title = NULL;
 	return 0;
 }
 
 static int choose(struct stat *stat, bool live)
 {
-	bool counters = !strcmp(eadm_object_name(stat->object), "counters");
+	bool counters = !strcmp(eadm_object_name(stat->view.object), "counters");
 	struct cli *cli = stat->cli;
 	int status;
 
 	if (cli->args.opt[OPT_OUTPUT] || counters)
-		status = columns_choose(cli, stat->object, stat->opts.hw,
-					&stat->table);
+		status = columns_choose(cli, stat->view.object, stat->view.opts.hw,
+					&stat->view.table);
 	else
 		status = usual_columns(stat);
 	if (!status && live)
@@ -337,39 +332,39 @@ static int run(struct cli *cli)
 {
 	struct stat stat = {
 		.cli = cli,
-		.opts = { .size = sizeof(stat.opts),
-			  .device = cli->args.opt[OPT_DEVICE],
-			  .hw = cli->args.opt[OPT_HW] != NULL },
+		.view.opts = { .size = sizeof(stat.view.opts),
+			       .device = cli->args.opt[OPT_DEVICE],
+			       .hw = cli->args.opt[OPT_HW] != NULL },
 	};
 	bool live = cli->args.opt[OPT_LIVE] || cli->args.opt[OPT_INTERVAL] ||
 		    cli->args.opt[OPT_COUNT];
 	int status;
 
-	stat.object = need_object(cli, cli->args.n ? cli->args.arg[0] :
+	stat.view.object = need_object(cli, cli->args.n ? cli->args.arg[0] :
 						     "counters");
-	if (!stat.object)
+	if (!stat.view.object)
 		return STATUS_USAGE;
-	stat.key = eadm_object_key(stat.object);
-	stat.dev_index = eadm_object_find_field(stat.object, "dev-index");
-	status = choose(&stat, live);
+	stat.key = eadm_object_key(stat.view.object);
+	stat.dev_index = eadm_object_find_field(stat.view.object, "dev-index");
+	if (live && cli->args.opt[OPT_SORT])
+		return fail(cli, STATUS_USAGE, "--sort", "not with --live");
+	status = filter_init(cli, stat.view.object, &stat.view.filter);
+	if (!status)
+		status = sort_init(cli, stat.view.object, &stat.view.sort);
+	if (!status)
+		status = choose(&stat, live);
 	if (!status && live) {
-		stat.cells = calloc(stat.table.n_cols, sizeof(*stat.cells));
+		stat.cells = calloc(stat.view.table.n_cols, sizeof(*stat.cells));
 		status = stat.cells ? run_live(&stat) :
 				      fail(cli, STATUS_FAILED, "rows",
 					   "out of memory");
 	} else if (!status) {
-		status = open_source(cli);
-		if (!status) {
-			catch_signals();
-			status = dump_table(cli, stat.object, &stat.opts, NULL,
-					    &stat.table);
-			status = write_end(cli, status);
-		}
+		status = view_run(cli, &stat.view);
 	}
 	forget(&stat.before);
 	forget(&stat.now);
 	free(stat.cells);
-	columns_free(&stat.table);
+	view_free(&stat.view);
 	return status;
 }
 
@@ -386,7 +381,8 @@ const struct command cmd_stat = {
 	.examples = "  eadm stat\n"
 		    "  eadm stat --live\n"
 		    "  eadm stat -i 5s -n 12 -d erdma_0 --json\n"
-		    "  eadm stat eq\n",
+		    "  eadm stat eq\n"
+		    "  eadm stat cq --comm 'ib_*' --sort events:desc\n",
 	.max_args = 1,
 	.args = { WORDS_COUNTED_OBJECT },
 	.options = options,

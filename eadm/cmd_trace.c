@@ -23,6 +23,7 @@ static const struct option_def options[] = {
 	  "only commands that processes of this name caused" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
 	  "with --follow: end after N commands" },
+	SORT_OPTION,
 	{ 0 },
 };
 
@@ -182,29 +183,24 @@ static int run_follow(struct cli *cli, const struct filter *filter,
 
 static int run(struct cli *cli)
 {
-	struct eadm_dump_opts opts = { .size = sizeof(opts) };
-	const struct eadm_object *object = eadm_object_find("cmd");
-	struct table table = { 0 };
-	struct filter filter;
+	struct view view;
 	int status;
 
 	if (cli->args.opt[OPT_COUNT] && !cli->args.opt[OPT_FOLLOW])
 		return fail(cli, STATUS_USAGE, "--count",
 			    "goes with --follow only");
-	opts.device = cli->args.opt[OPT_DEVICE];
-	status = filter_init(cli, object, &filter);
-	if (!status)
-		status = columns_choose(cli, object, false, &table);
-	if (!status)
-		status = open_source(cli);
+	if (cli->args.opt[OPT_FOLLOW] && cli->args.opt[OPT_SORT])
+		return fail(cli, STATUS_USAGE, "--sort",
+			    "not with --follow");
+	status = view_init(cli, eadm_object_find("cmd"), false, &view);
 	if (!status && cli->args.opt[OPT_FOLLOW]) {
-		status = run_follow(cli, &filter, &table);
+		status = open_source(cli);
+		if (!status)
+			status = run_follow(cli, &view.filter, &view.table);
 	} else if (!status) {
-		catch_signals();
-		status = dump_table(cli, object, &opts, &filter, &table);
-		status = write_end(cli, status);
+		status = view_run(cli, &view);
 	}
-	columns_free(&table);
+	view_free(&view);
 	return status;
 }
 
@@ -216,6 +212,7 @@ const struct command cmd_trace = {
 	.examples = "  eadm trace\n"
 		    "  eadm trace --slower-than 5ms\n"
 		    "  eadm trace --state timeout,aborted\n"
+		    "  eadm trace --sort latency:desc\n"
 		    "  eadm trace --follow --opcode create-qp --json\n",
 	.options = options,
 	.object = "cmd",

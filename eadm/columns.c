@@ -112,8 +112,8 @@ static int add_shown(struct table *table, const struct eadm_object *object,
 	return ret;
 }
 
-static int unknown_column(struct cli *cli, const struct eadm_object *object,
-			  const char *name)
+int unknown_column(struct cli *cli, const struct eadm_object *object,
+		   const char *name)
 {
 	struct word_list words = { 0 };
 	const char *near;
@@ -128,7 +128,7 @@ static int unknown_column(struct cli *cli, const struct eadm_object *object,
 		return fail(cli, STATUS_USAGE, name,
 			    "unknown column (did you mean '%s'?)", near);
 	return fail(cli, STATUS_USAGE, name,
-		    "unknown column (--list-columns tells them)");
+		    "unknown column (-o help tells them)");
 }
 
 static int add_named(struct cli *cli, const struct eadm_object *object,

@@ -148,6 +148,7 @@ static void offer_words(const struct state *st, enum words words)
 		offer_objects(st, true);
 		break;
 	case WORDS_COLUMN:
+	case WORDS_SORT:
 		offer_list(st, nth_column);
 		break;
 	case WORDS_STATE:

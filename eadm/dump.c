@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "table.h"
 
@@ -74,54 +75,121 @@ int write_end(struct cli *cli, int status)
 	return err && !status ? STATUS_FAILED : status;
 }
 
-/* Rows of a dump to the writer, which is open afterwards. */
-int dump_table(struct cli *cli, const struct eadm_object *object,
-	       const struct eadm_dump_opts *opts, const struct filter *filter,
-	       struct table *table)
-{
-	const struct eadm_record *record;
-	struct cell *cells;
-	struct eadm_dump *dump;
-	struct row row;
-	int status, ret;
+/* ---- rows ----------------------------------------------------------------------- */
 
-	ret = eadm_dump_open(cli->ctx, object, opts, &dump);
+struct pass {
+	struct cli *cli;
+	struct view *view;
+	struct cell *cells;
+	struct rows kept;
+	unsigned long long seen, blind;
+	const char *blind_option;
+	bool keeps;		/* rows are shown at the end, in order */
+};
+
+static void show_row(struct pass *pass, const struct eadm_record *record)
+{
+	const struct table *table = &pass->view->table;
+	struct writer *writer = pass->cli->writer;
+	struct row row = { .cells = pass->cells, .record = record };
+
+	if (!pass->cli->json || !table->all)
+		cells_of_record(table, record, pass->cells);
+	writer->ops->row(writer, &row);
+}
+
+static int take_row(struct pass *pass, const struct eadm_record *record)
+{
+	const struct view *view = pass->view;
+
+	if (!(++pass->seen % 256) && (pass->keeps || !isatty(STDOUT_FILENO)))
+		progress(pass->cli, eadm_object_title(view->object),
+			 pass->seen);
+	if (filter_is_blind(&view->filter, record, &pass->blind_option))
+		pass->blind++;
+	if (!filter_passes(&view->filter, record))
+		return 0;
+	if (!pass->keeps)
+		show_row(pass, record);
+	else if (!rows_add(&pass->kept, record))
+		return fail(pass->cli, STATUS_FAILED, "rows", "out of memory");
+	return 0;
+}
+
+/* A filter on what no row tells finds nothing, which means nothing. */
+static void tell_blind(const struct pass *pass)
+{
+	struct eadm_note blind = {
+		.size = sizeof(blind), .device = "",
+		.why = "no row tells it (it takes CAP_NET_ADMIN)",
+	};
+
+	blind.what = pass->blind_option;
+	if (pass->seen && pass->blind == pass->seen)
+		pass->cli->writer->ops->note(pass->cli->writer, &blind);
+}
+
+static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
+{
+	const struct view *view = pass->view;
+	const char *device = view->opts.device;
+	struct cli *cli = pass->cli;
+	int status;
+	size_t i;
+
+	if (ret < 0 && ret == -ENOENT && view->opts.has_id) {
+		char id[32];
+
+		snprintf(id, sizeof(id), "%s %llu",
+			 eadm_object_name(view->object),
+			 (unsigned long long)view->opts.id);
+		return fail(cli, STATUS_NOT_FOUND, id, "no such object%s%s",
+			    device ? " on " : "", device ? device : "");
+	}
+	if (ret < 0)
+		return fail_lib(cli, ret, eadm_object_title(view->object));
+	rows_sort(&pass->kept, &view->sort);
+	for (i = 0; i < pass->kept.n; i++)
+		show_row(pass, pass->kept.row[i]);
+	tell_blind(pass);
+	status = dump_notes(cli, dump);
+	if (interrupted && !cli->args.opt[OPT_WATCH])
+		status = fail(cli, STATUS_FAILED,
+			      eadm_object_title(view->object), "interrupted");
+	return status;
+}
+
+/* All rows once to the writer, which is open afterwards. */
+int view_show(struct cli *cli, struct view *view)
+{
+	struct pass pass = { .cli = cli, .view = view,
+			     .keeps = view->sort.n };
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	int ret, status = 0;
+
+	ret = eadm_dump_open(cli->ctx, view->object, &view->opts, &dump);
 	if (ret)
-		return open_failed(cli, object, opts, ret);
-	cells = calloc(table->n_cols ? table->n_cols : 1, sizeof(*cells));
-	if (!cells) {
+		return open_failed(cli, view->object, &view->opts, ret);
+	pass.cells = calloc(view->table.n_cols ? view->table.n_cols : 1,
+			    sizeof(*pass.cells));
+	if (!pass.cells) {
 		eadm_dump_close(dump);
 		return fail(cli, STATUS_FAILED, "rows", "out of memory");
 	}
 	/* The first row decides between a document and a mere error. */
 	ret = eadm_dump_next(dump, &record);
 	if (ret >= 0)
-		cli->writer->ops->begin(cli->writer, table);
-	for (; ret > 0 && !interrupted; ret = eadm_dump_next(dump, &record)) {
-		if (filter && !filter_passes(filter, record))
-			continue;
-		if (!cli->json || !table->all)
-			cells_of_record(table, record, cells);
-		row = (struct row){ .cells = cells, .record = record };
-		cli->writer->ops->row(cli->writer, &row);
+		cli->writer->ops->begin(cli->writer, &view->table);
+	while (ret > 0 && !status && !interrupted) {
+		status = take_row(&pass, record);
+		ret = eadm_dump_next(dump, &record);
 	}
-	free(cells);
-	if (ret < 0 && ret == -ENOENT && opts->has_id) {
-		char id[32];
-
-		snprintf(id, sizeof(id), "%s %llu", eadm_object_name(object),
-			 (unsigned long long)opts->id);
-		status = fail(cli, STATUS_NOT_FOUND, id,
-			      "no such object%s%s", opts->device ? " on " : "",
-			      opts->device ? opts->device : "");
-	} else if (ret < 0) {
-		status = fail_lib(cli, ret, eadm_object_title(object));
-	} else {
-		status = dump_notes(cli, dump);
-		if (interrupted)
-			status = fail(cli, STATUS_FAILED,
-				      eadm_object_title(object), "interrupted");
-	}
+	progress_end(cli);
+	if (!status)
+		status = end_of_rows(&pass, dump, ret);
+	rows_free(&pass.kept);
+	free(pass.cells);
 	eadm_dump_close(dump);
 	return status;
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Filters on rows. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "table.h"
 
@@ -56,6 +59,98 @@ static int parse_states(struct cli *cli, struct filter *filter,
 	return 0;
 }
 
+/* ADDR, ADDR/BITS, ADDR:PORT or [ADDR]:PORT */
+static bool parse_peer(struct filter *filter, const char *text)
+{
+	char addr[INET6_ADDRSTRLEN + 24], *p = addr, *end = NULL;
+	unsigned char *a = filter->peer;
+	uint64_t bits;
+
+	if (strlen(text) >= sizeof(addr))
+		return false;
+	strcpy(addr, text);
+	if (*p == '[') {
+		end = strchr(++p, ']');
+		if (!end || end[1] != ':')
+			return false;
+		*end++ = '\0';
+	} else if (strchr(p, ':') && strchr(p, ':') == strrchr(p, ':')) {
+		end = strchr(p, ':');
+	}
+	if (end) {
+		*end++ = '\0';
+		if (!parse_u64(end, &filter->peer_port) ||
+		    !filter->peer_port || filter->peer_port > 65535)
+			return false;
+	}
+	end = strchr(p, '/');
+	if (end)
+		*end++ = '\0';
+	if (inet_pton(AF_INET, p, a) == 1)
+		filter->peer_len = 4;
+	else if (inet_pton(AF_INET6, p, a) == 1)
+		filter->peer_len = 16;
+	else
+		return false;
+	bits = 8 * filter->peer_len;
+	if (end && (!parse_u64(end, &bits) || bits > 8 * filter->peer_len))
+		return false;
+	filter->peer_bits = bits;
+	filter->has_peer = true;
+	return true;
+}
+
+/* What people call a thing whose number is that of an inode. */
+static int parse_inode(struct cli *cli, const char *text, const char *folder,
+		       const char *what, uint64_t *number)
+{
+	char path[512];
+	struct stat st;
+
+	if (parse_u64(text, number))
+		return 0;
+	snprintf(path, sizeof(path), "%s%s%s",
+		 strchr(text, '/') ? "" : folder,
+		 strchr(text, '/') ? "" : "/", text);
+	if (stat(path, &st))
+		return fail(cli, STATUS_USAGE, text, "no %s: %s: %s", what,
+			    path, strerror(errno));
+	*number = st.st_ino;
+	return 0;
+}
+
+static int parse_owner(struct cli *cli, const struct eadm_object *object,
+		       struct filter *filter)
+{
+	const char *netns = cli->args.opt[OPT_NETNS];
+	const char *cgroup = cli->args.opt[OPT_CGROUP];
+	const char *peer = cli->args.opt[OPT_PEER];
+	int ret = 0;
+
+	filter->netns_field = eadm_object_find_field(object, "netns");
+	filter->cgroup_field = eadm_object_find_field(object, "cgroup-id");
+	filter->peer_field = eadm_object_find_field(object, "peer-addr");
+	filter->peer_port_field = eadm_object_find_field(object, "peer-port");
+	filter->has_netns = netns != NULL;
+	filter->has_cgroup = cgroup != NULL;
+	if (netns && !filter->netns_field)
+		return no_such(cli, "--netns", object);
+	if (cgroup && !filter->cgroup_field)
+		return no_such(cli, "--cgroup", object);
+	if (peer && !filter->peer_field)
+		return no_such(cli, "--peer", object);
+	if (netns)
+		ret = parse_inode(cli, netns, "/run/netns",
+				  "network namespace", &filter->netns);
+	if (!ret && cgroup)
+		ret = parse_inode(cli, cgroup, "/sys/fs/cgroup",
+				  "control group", &filter->cgroup);
+	if (!ret && peer && !parse_peer(filter, peer))
+		ret = fail(cli, STATUS_USAGE, peer,
+			   "not an address (such as 10.0.0.1, 10.0.0.1:4420 or 10.0.0.0/8)");
+	return ret;
+}
+
 int filter_init(struct cli *cli, const struct eadm_object *object,
 		struct filter *filter)
 {
@@ -85,6 +180,8 @@ int filter_init(struct cli *cli, const struct eadm_object *object,
 	if (op && eadm_field_value_find(filter->op_field, op, &filter->op) &&
 	    !parse_u64(op, &filter->op))
 		return unknown_value(cli, filter->op_field, op);
+	if (parse_owner(cli, object, filter))
+		return STATUS_USAGE;
 	return state ? parse_states(cli, filter, state) : 0;
 }
 
@@ -96,6 +193,38 @@ static bool is_value(const struct eadm_record *record,
 	return !eadm_record_u64(record, field, &value) && value == wanted;
 }
 
+static bool is_peer(const struct filter *filter,
+		    const struct eadm_record *record)
+{
+	const unsigned char *addr;
+	unsigned int whole = filter->peer_bits / 8;
+	unsigned int rest = filter->peer_bits % 8;
+	size_t len;
+
+	addr = eadm_record_bytes(record, filter->peer_field, &len);
+	if (!addr || len != filter->peer_len ||
+	    memcmp(addr, filter->peer, whole))
+		return false;
+	if (rest && (addr[whole] ^ filter->peer[whole]) >> (8 - rest))
+		return false;
+	return !filter->peer_port ||
+	       is_value(record, filter->peer_port_field, filter->peer_port);
+}
+
+/* Whether a row lacks what the caller may not see or nobody knows. */
+bool filter_is_blind(const struct filter *filter,
+		     const struct eadm_record *record, const char **option)
+{
+	if (filter->has_netns && !eadm_record_has(record, filter->netns_field))
+		*option = "--netns";
+	else if (filter->has_cgroup &&
+		 !eadm_record_has(record, filter->cgroup_field))
+		*option = "--cgroup";
+	else
+		return false;
+	return true;
+}
+
 bool filter_passes(const struct filter *filter,
 		   const struct eadm_record *record)
 {
@@ -104,6 +233,14 @@ bool filter_passes(const struct filter *filter,
 
 	if (filter->has_pid &&
 	    !is_value(record, filter->pid_field, filter->pid))
+		return false;
+	if (filter->has_netns &&
+	    !is_value(record, filter->netns_field, filter->netns))
+		return false;
+	if (filter->has_cgroup &&
+	    !is_value(record, filter->cgroup_field, filter->cgroup))
+		return false;
+	if (filter->has_peer && !is_peer(filter, record))
 		return false;
 	if (filter->has_op && !is_value(record, filter->op_field, filter->op))
 		return false;

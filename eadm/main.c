@@ -39,6 +39,40 @@ static void log_line(void *data, const char *line)
 	fprintf(stderr, "eadm: %s: %s\n", cli->verb, line);
 }
 
+/* What the command reads is kept for others to look at. */
+static int save_source(struct cli *cli)
+{
+	const char *path = cli->args.opt[OPT_SAVE];
+	int ret;
+
+	if (!path)
+		return 0;
+	if (!strcmp(path, "-"))
+		return fail(cli, STATUS_USAGE, "--save",
+			    "standard output gets what is shown");
+	ret = eadm_capture_open(cli->ctx, path);
+	if (ret)
+		return fail(cli, ret == -EACCES || ret == -EPERM ?
+				      STATUS_PERMISSION : STATUS_FAILED,
+			    "--save", "%s", eadm_errmsg(cli->ctx));
+	cli->saving = true;
+	return 0;
+}
+
+/* Something was read, and an error is worth keeping, too. */
+static int close_save(struct cli *cli, int status)
+{
+	int ret;
+
+	if (!cli->saving)
+		return status;
+	ret = eadm_capture_close(cli->ctx, true);
+	if (!ret)
+		return status;
+	note(cli, "%s: %s", cli->args.opt[OPT_SAVE], eadm_errmsg(cli->ctx));
+	return status ? status : STATUS_FAILED;
+}
+
 int open_source(struct cli *cli)
 {
 	const char *from = cli->args.opt[OPT_FROM];
@@ -58,9 +92,15 @@ int open_source(struct cli *cli)
 				    "from 1ms to 24h");
 		eadm_set_timeout(cli->ctx, ns / 1000000);
 	}
+	if (cli->args.opt[OPT_AT] && !from)
+		return fail(cli, STATUS_USAGE, "--at", "goes with --from");
 	ret = from ? eadm_open_file(cli->ctx, from) : eadm_open_live(cli->ctx);
+	if (!ret && cli->args.opt[OPT_AT])
+		ret = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT]);
+	if (ret > 0)
+		return ret;
 	if (!ret)
-		return 0;
+		return save_source(cli);
 	if (ret == -EACCES || ret == -EPERM)
 		return fail_lib(cli, ret, from ? from : "open");
 	return fail(cli, STATUS_FAILED, from ? from : "open", "%s",
@@ -88,12 +128,21 @@ const struct eadm_object *need_object(struct cli *cli, const char *name)
 	return NULL;
 }
 
+/* --output means something else to some commands. */
+static bool shows_columns(const struct command *cmd)
+{
+	return find_option(cmd, "output", 6)->words == WORDS_COLUMN;
+}
+
 static int run(struct cli *cli)
 {
 	const struct eadm_object *object;
 	const char *name;
 
-	if (cli->args.opt[OPT_LIST_COLUMNS]) {
+	const char *output = cli->args.opt[OPT_OUTPUT];
+
+	if (cli->args.opt[OPT_LIST_COLUMNS] ||
+	    (output && !strcmp(output, "help") && shows_columns(cli->cmd))) {
 		name = cli->cmd->object;
 		if (!name && cli->args.n)
 			name = cli->args.arg[0];
@@ -148,6 +197,7 @@ int main(int argc, char **argv)
 		else
 			status = run(&cli);
 	}
+	status = close_save(&cli, status);
 	if (cli.writer)
 		cli.writer->ops->free(cli.writer);
 	eadm_free(cli.ctx);

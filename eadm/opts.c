@@ -16,9 +16,13 @@ const struct option_def global_options[] = {
 	  "only this RDMA device" },
 	{ OPT_FROM, 0, "from", "FILE", WORDS_FILE,
 	  "read a capture instead of this machine ('-': standard input)" },
+	{ OPT_AT, 0, "at", "TIME", WORDS_ANY,
+	  "of the capture the moment at TIME: 14:03:05, +30s, -10s, #3" },
+	{ OPT_SAVE, 0, "save", "FILE", WORDS_FILE,
+	  "keep all that is read in a capture as well" },
 	{ OPT_JSON, 'j', "json", NULL, WORDS_NONE, "print JSON" },
 	{ OPT_OUTPUT, 'o', "output", "COLS", WORDS_COLUMN,
-	  "columns: A,B,...; '+A' adds to the usual ones; sets: 'all', 'wide'" },
+	  "columns: A,B,...; '+A' adds to the usual ones; 'all', 'wide', 'help'" },
 	{ OPT_LIST_COLUMNS, 0, "list-columns", NULL, WORDS_NONE,
 	  "tell what columns there are" },
 	{ OPT_SCHEMA, 0, "schema", NULL, WORDS_NONE,
@@ -134,16 +138,37 @@ int unknown_command(struct cli *cli, const char *name)
 
 /* ---- the line ---------------------------------------------------------------- */
 
+static bool is_optional(const struct option_def *def)
+{
+	return def->arg && def->arg[0] == '[';
+}
+
+/* The word behind an option as its value; NULL: it has none. */
+static const char *value_behind(const struct option_def *def, int argc,
+				char **argv, int *i)
+{
+	uint64_t ns;
+
+	if (*i + 1 >= argc)
+		return NULL;
+	/* Values that may be left out are times. */
+	if (is_optional(def) && !parse_duration(argv[*i + 1], 1, &ns))
+		return NULL;
+	return argv[++*i];
+}
+
 static int take(struct cli *cli, const struct option_def *def,
 		const char *word, const char *value)
 {
-	if (def->arg && !value)
+	bool may = is_optional(def);
+
+	if (def->arg && !value && !may)
 		return fail(cli, STATUS_USAGE, word, "%s is missing", def->arg);
-	if (def->arg && !*value)
+	if (def->arg && value && !*value)
 		return fail(cli, STATUS_USAGE, word, "%s is empty", def->arg);
 	if (def->arg && cli->args.opt[def->id])
 		return fail(cli, STATUS_USAGE, word, "given twice");
-	cli->args.opt[def->id] = def->arg ? value : "";
+	cli->args.opt[def->id] = def->arg && value ? value : "";
 	if (def->id == OPT_JSON)
 		cli->json = true;
 	return 0;
@@ -165,7 +190,7 @@ static int long_option(struct cli *cli, int argc, char **argv, int *i)
 			    take(cli, def, name, NULL);
 	if (eq)
 		return take(cli, def, name, eq + 1);
-	return take(cli, def, name, *i + 1 < argc ? argv[++*i] : NULL);
+	return take(cli, def, name, value_behind(def, argc, argv, i));
 }
 
 static int short_options(struct cli *cli, int argc, char **argv, int *i)
@@ -188,7 +213,7 @@ static int short_options(struct cli *cli, int argc, char **argv, int *i)
 		}
 		if (p[1])
 			return take(cli, def, name, p + 1);
-		return take(cli, def, name, *i + 1 < argc ? argv[++*i] : NULL);
+		return take(cli, def, name, value_behind(def, argc, argv, i));
 	}
 	return 0;
 }
@@ -272,7 +297,7 @@ bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value)
 	return false;
 }
 
-static bool parse_duration(const char *text, uint64_t unit, uint64_t *ns)
+bool parse_duration(const char *text, uint64_t unit, uint64_t *ns)
 {
 	static const struct {
 		const char *name;

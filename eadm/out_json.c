@@ -221,8 +221,8 @@ static void json_begin(struct writer *w, const struct table *table)
 
 	jw->table = table;
 	prepare(jw);
-	/* Of lines, each is opened by its first row. */
-	if (!table->lines)
+	/* Of mere lines, each is opened by its first row. */
+	if (!table->lines || table->passes)
 		begin_document(jw);
 }
 

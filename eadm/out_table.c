@@ -30,7 +30,8 @@ struct table_writer {
 	unsigned int n_lines, max_lines;
 	unsigned long long rows;
 	size_t *width;		/* of each column once it was shown, 0: hidden */
-	bool shown;
+	bool shown, captioned;
+	unsigned long long cut;	/* rows that the screen has no room for */
 	bool moves;		/* a row has a rate above zero */
 	bool colors;
 	int error;
@@ -185,6 +186,12 @@ static bool is_shown(const struct table_writer *tw, unsigned int i)
 	return true;
 }
 
+/* Rows come one by one, under headings that were shown before. */
+static bool is_stream(const struct table *table)
+{
+	return table->lines && !table->passes && !table->rates_only;
+}
+
 /* Of a stream the later rows are not known when the first one is shown. */
 static size_t expected_width(const struct table_writer *tw,
 			     const struct column *col)
@@ -193,7 +200,7 @@ static size_t expected_width(const struct table_writer *tw,
 	size_t width = 1;
 	unsigned int i;
 
-	if (!tw->table->lines || tw->table->rates_only)
+	if (!is_stream(tw->table))
 		return width;
 	if (col->json == JSON_NUMBER && col->type != EADM_TYPE_STRING)
 		return strlen(col->head) > 8 ? strlen(col->head) : 8;
@@ -214,7 +221,7 @@ static void add_column(struct table_writer *tw, struct grid *grid,
 
 	if (!width)
 		width = expected_width(tw, col);
-	if (tw->shown || (tw->table->lines && !tw->table->rates_only))
+	if (tw->shown || is_stream(tw->table))
 		flags |= GRID_STRICT;
 	else if (col->type == EADM_TYPE_STRING)
 		flags |= GRID_TRUNC;
@@ -397,12 +404,13 @@ static void print_lines(struct table_writer *tw)
 	/* A note can come before the first table. */
 	if (!tw->table)
 		return;
-	if (tw->table->caption && !tw->shown) {
-		printf("%s%s\n", tw->table->caption,
+	if (tw->table->caption && !tw->captioned) {
+		printf("%s%s%s\n", tw->table->screen ? "\033[H\033[J" : "",
+		       tw->table->caption,
 		       tw->moves ? "" : "  nothing moves");
-		tw->shown = !tw->moves;
+		tw->captioned = true;
 	}
-	if (tw->n_lines && !tw->error && (tw->moves || !tw->table->caption)) {
+	if (tw->n_lines && !tw->error && tw->moves) {
 		if (tw->table->layout == LAYOUT_FIELDS) {
 			print_fields(tw);
 			tw->shown = true;
@@ -419,8 +427,10 @@ static void table_begin(struct writer *w, const struct table *table)
 
 	tw->table = table;
 	tw->shown = false;
+	tw->captioned = false;
 	tw->rows = 0;
-	tw->moves = false;
+	tw->cut = 0;
+	tw->moves = !table->rates_only;
 	free(tw->width);
 	tw->width = calloc(table->n_cols ? table->n_cols : 1,
 			   sizeof(*tw->width));
@@ -451,8 +461,14 @@ static void table_row(struct writer *w, const struct row *row)
 	if (is_idle(tw, row) && tw->table->layout == LAYOUT_ROWS)
 		return;
 	tw->moves |= !is_idle(tw, row);
-	add_line(tw, row);
 	tw->rows++;
+	/* Caption, headings, what is left out, and the cursor's line. */
+	if (tw->table->screen && tw->table->layout == LAYOUT_ROWS &&
+	    tw->n_lines + 4 >= tw->table->screen) {
+		tw->cut++;
+		return;
+	}
+	add_line(tw, row);
 	if (tw->n_lines == CHUNK && tw->table->layout == LAYOUT_ROWS)
 		print_lines(tw);
 }
@@ -474,7 +490,12 @@ static void table_inconsistent(struct writer *w)
 
 static void table_flush(struct writer *w)
 {
-	print_lines(to_table(w));
+	struct table_writer *tw = to_table(w);
+
+	print_lines(tw);
+	if (tw->cut)
+		printf("... %llu more\n", tw->cut);
+	tw->cut = 0;
 	fflush(stdout);
 }
 

@@ -3,6 +3,8 @@
 #ifndef TABLE_H
 #define TABLE_H
 
+#include <time.h>
+
 #include "cli.h"
 
 enum cell_type {
@@ -64,6 +66,8 @@ struct table {
 	enum layout layout;
 	bool all;		/* JSON: every field that is present */
 	bool lines;		/* JSON: each flush is a line of its own */
+	bool passes;		/* JSON lines: one for each begin() as well */
+	unsigned int screen;	/* not JSON: rows of a screen to clear, or 0 */
 	bool about;		/* LAYOUT_FIELDS: tell what fields mean */
 	bool rates_only;	/* not JSON: rates, no counters */
 	const char *caption;	/* not JSON: line above, or NULL */
@@ -101,6 +105,8 @@ struct writer *table_writer_new(struct cli *cli);
 
 /* ---- columns ------------------------------------------------------------------ */
 
+int unknown_column(struct cli *cli, const struct eadm_object *object,
+		   const char *name);
 int columns_choose(struct cli *cli, const struct eadm_object *object,
 		   bool hw, struct table *table);
 void column_of_field(struct column *col, const struct eadm_field *field);
@@ -116,11 +122,15 @@ bool cell_of_field(const struct eadm_record *record,
 int text_of_cell(const struct column *col, const struct cell *cell, char *buf,
 		 size_t size);
 
-/* ---- dumps ---------------------------------------------------------------------- */
+/* ---- filters -------------------------------------------------------------------- */
 
 struct filter {
-	bool has_pid;
-	uint64_t pid;
+	bool has_pid, has_netns, has_cgroup, has_peer;
+	uint64_t pid, netns, cgroup;
+	unsigned char peer[16];
+	unsigned int peer_len;		/* bytes of the address: 4 or 16 */
+	unsigned int peer_bits;		/* of it that count */
+	uint64_t peer_port;		/* 0: any */
 	const char *comm;
 	const char *state;
 	bool has_state;
@@ -129,7 +139,8 @@ struct filter {
 	bool has_op;
 	uint64_t op;
 	const struct eadm_field *pid_field, *comm_field, *state_field,
-		*latency_field, *op_field;
+		*latency_field, *op_field, *netns_field, *cgroup_field,
+		*peer_field, *peer_port_field;
 };
 
 int filter_init(struct cli *cli, const struct eadm_object *object,
@@ -137,10 +148,78 @@ int filter_init(struct cli *cli, const struct eadm_object *object,
 bool filter_passes(const struct filter *filter,
 		   const struct eadm_record *record);
 
+bool filter_is_blind(const struct filter *filter,
+		     const struct eadm_record *record, const char **option);
+
+/* ---- rows that are kept ------------------------------------------------------ */
+
+#define MAX_SORT 8
+
+struct sort {
+	unsigned int n;
+	struct {
+		const struct eadm_field *field;
+		bool down;
+	} key[MAX_SORT + 2];
+};
+
+struct rows {
+	struct eadm_record **row;
+	size_t n, max;
+};
+
+int sort_init(struct cli *cli, const struct eadm_object *object,
+	      struct sort *sort);
+bool rows_add(struct rows *rows, const struct eadm_record *record);
+void rows_sort(struct rows *rows, const struct sort *sort);
+void rows_free(struct rows *rows);
+
+/* ---- dumps ---------------------------------------------------------------------- */
+
+/* What a command shows of one kind of objects. */
+struct view {
+	const struct eadm_object *object;
+	struct eadm_dump_opts opts;
+	struct filter filter;
+	struct sort sort;
+	struct table table;
+};
+
+#define WATCH_OPTIONS \
+	{ OPT_WATCH, 'w', "watch", "[TIME]", WORDS_ANY, \
+	  "show it again each second, or so often" }, \
+	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, \
+	  "with --watch: end after N times" }
+
+#define SORT_OPTION \
+	{ OPT_SORT, 0, "sort", "COLS", WORDS_SORT, \
+	  "order by columns: A,B:desc,..." }
+
+#define OWNER_OPTIONS \
+	{ OPT_PID, 0, "pid", "PID", WORDS_ANY, \
+	  "only objects of this process" }, \
+	{ OPT_COMM, 0, "comm", "NAME", WORDS_ANY, \
+	  "only objects of processes of this name ('*' and '?' match)" }, \
+	{ OPT_NETNS, 0, "netns", "NS", WORDS_FILE, \
+	  "only objects of this network namespace: name, path or inode" }, \
+	{ OPT_CGROUP, 0, "cgroup", "GROUP", WORDS_FILE, \
+	  "only objects of this control group: path or id" }
+
+#define STATE_OPTIONS \
+	{ OPT_STATE, 0, "state", "STATES", WORDS_STATE, \
+	  "only objects in one of these states, separated by commas" }, \
+	{ OPT_PEER, 0, "peer", "ADDR", WORDS_ANY, \
+	  "only objects with this peer: ADDR, ADDR:PORT or ADDR/BITS" }
+
+int view_init(struct cli *cli, const struct eadm_object *object, bool hw,
+	      struct view *view);
+int view_check(struct cli *cli);
+int view_show(struct cli *cli, struct view *view);
+int view_run(struct cli *cli, struct view *view);
+void view_free(struct view *view);
+bool wait_until(struct timespec *when, uint64_t more);
+
 int dump_notes(struct cli *cli, struct eadm_dump *dump);
-int dump_table(struct cli *cli, const struct eadm_object *object,
-	       const struct eadm_dump_opts *opts, const struct filter *filter,
-	       struct table *table);
 int write_end(struct cli *cli, int status);
 
 #endif /* TABLE_H */

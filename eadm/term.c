@@ -4,11 +4,24 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool term_is_tty(void)
 {
 	return isatty(STDOUT_FILENO);
+}
+
+/* Rows of a screen that can be cleared, 0 without one. */
+unsigned int term_rows(void)
+{
+	const char *term = getenv("TERM");
+	struct winsize size;
+
+	if (!term || !strcmp(term, "dumb") ||
+	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 4)
+		return 0;
+	return size.ws_row;
 }
 
 bool term_colors(const struct cli *cli)

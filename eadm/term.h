@@ -6,6 +6,7 @@
 #include "cli.h"
 
 bool term_is_tty(void);
+unsigned int term_rows(void);
 bool term_colors(const struct cli *cli);
 const char *term_color_of(const char *value);
 

@@ -31,6 +31,10 @@ struct eadm_capture {
 	size_t used;
 	int error;		/* the first error of writing */
 	uint32_t moments;
+	uint64_t offset;	/* bytes written so far */
+	uint64_t limit;		/* 0: none */
+	uint64_t *starts;	/* offset of each moment in the file */
+	size_t n_starts;
 };
 
 /* ---- bytes ------------------------------------------------------------------ */
@@ -49,6 +53,7 @@ static void flush(struct eadm_capture *c)
 		else
 			done += n;
 	}
+	c->offset += done;
 	c->used = 0;
 }
 
@@ -212,12 +217,32 @@ void eadm_capture_fact(struct eadm_ctx *ctx, const char *key,
 	free(out.p);
 }
 
+/* Here begins the state of another moment. */
+void eadm_capture_moment(struct eadm_ctx *ctx)
+{
+	struct eadm_capture *c = ctx->capture;
+	uint64_t *starts;
+	char number[16];
+
+	starts = realloc(c->starts, (c->n_starts + 1) * sizeof(*starts));
+	if (!starts) {
+		c->error = -ENOMEM;
+		return;
+	}
+	c->starts = starts;
+	starts[c->n_starts++] = c->offset + c->used;
+	snprintf(number, sizeof(number), "%u", c->moments++);
+	eadm_capture_fact(ctx, "moment", number);
+}
+
 void eadm_capture_request(struct eadm_ctx *ctx, const struct eadm_query *query,
 			  uint32_t seq)
 {
 	_Alignas(8) char buf[EADM_REQUEST_MAX] = { 0 };
 	size_t len = eadm_nl_build(query, seq, buf);
 
+	if (!ctx->capture->moments)
+		eadm_capture_moment(ctx);
 	put_packet(ctx, query->proto, PCAPNG_TO_KERNEL, buf, len,
 		   eadm_now(ctx));
 }
@@ -292,6 +317,7 @@ static void capture_free(struct eadm_ctx *ctx)
 		close(c->fd);
 	free(c->path);
 	free(c->temp);
+	free(c->starts);
 	free(c->buf);
 	free(c);
 	ctx->capture = NULL;
@@ -327,6 +353,54 @@ EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 	return 0;
 }
 
+/* Move what follows @from to @to; the buffer is empty. */
+static int close_gap(struct eadm_capture *c, uint64_t from, uint64_t to)
+{
+	ssize_t n;
+
+	while (from < c->offset) {
+		n = pread(c->fd, c->buf, BUFFER_SIZE, from);
+		if (n > 0)
+			n = pwrite(c->fd, c->buf, n, to);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		from += n;
+		to += n;
+	}
+	if (ftruncate(c->fd, to) || lseek(c->fd, to, SEEK_SET) < 0)
+		return -errno;
+	c->offset = to;
+	return 0;
+}
+
+/*
+ * Make room by leaving out the oldest moments. A quarter more than need be
+ * goes, so that the rest is not moved for each new one.
+ */
+static void drop_oldest(struct eadm_capture *c)
+{
+	uint64_t gone, first = c->starts[0];
+	size_t i, n = 0;
+
+	flush(c);
+	if (c->error || c->offset <= c->limit)
+		return;
+	while (n + 1 < c->n_starts && c->offset - (c->starts[n] - first) >
+					      c->limit - c->limit / 4)
+		n++;
+	gone = c->starts[n] - first;
+	if (c->offset - gone > c->limit) {
+		c->error = -EFBIG;
+		return;
+	}
+	c->error = close_gap(c, c->starts[n], first);
+	for (i = n; i < c->n_starts; i++)
+		c->starts[i - n] = c->starts[i] - gone;
+	c->n_starts -= n;
+}
+
 /* Read all rows for the sake of what is read; errors are in the capture. */
 static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 		     bool hw)
@@ -358,13 +432,12 @@ EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
 {
 	struct eadm_capture *c = ctx->capture;
 	const struct eadm_object *object;
-	char key[64], number[16];
+	char key[64];
 	unsigned int i;
 
 	if (!c)
 		return eadm_fail(ctx, -EINVAL, "no capture is open");
-	snprintf(number, sizeof(number), "%u", c->moments++);
-	eadm_capture_fact(ctx, "moment", number);
+	eadm_capture_moment(ctx);
 	for (i = 0; i < EADM_ARRAY_SIZE(modules); i++) {
 		snprintf(key, sizeof(key), "module.%s", modules[i]);
 		eadm_source_fact(ctx, key);
@@ -375,9 +448,25 @@ EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
 		/* The next one may never come to an end. */
 		flush(c);
 	}
+	if (!c->error && c->limit)
+		drop_oldest(c);
+	if (c->error == -EFBIG)
+		return eadm_fail(ctx, c->error,
+				 "a single moment is larger than the limit");
 	if (c->error)
 		return eadm_fail(ctx, c->error, "%s",
 				 strerror(-c->error));
+	return 0;
+}
+
+EADM_API int eadm_capture_limit(struct eadm_ctx *ctx, uint64_t bytes)
+{
+	struct eadm_capture *c = ctx->capture;
+
+	if (!c || !c->rename)
+		return eadm_fail(ctx, -EINVAL,
+				 "only a file can be kept within a size");
+	c->limit = bytes;
 	return 0;
 }
 

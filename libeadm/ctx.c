@@ -98,7 +98,37 @@ EADM_API const char *eadm_fact(struct eadm_ctx *ctx, const char *key)
 
 EADM_API int eadm_moment_next(struct eadm_ctx *ctx)
 {
-	return ctx->src ? ctx->src->ops->moment_next(ctx->src) : 0;
+	if (!ctx->src)
+		return 0;
+	/* What is captured from here on is another moment to its reader. */
+	if (ctx->capture && ctx->live)
+		eadm_capture_moment(ctx);
+	return ctx->src->ops->moment_next(ctx->src);
+}
+
+EADM_API unsigned int eadm_moments(const struct eadm_ctx *ctx)
+{
+	return ctx->src && ctx->src->ops->moments ?
+		       ctx->src->ops->moments(ctx->src) : 1;
+}
+
+EADM_API int eadm_moment_time(const struct eadm_ctx *ctx, unsigned int index,
+			      uint64_t *ns)
+{
+	if (!ctx->src || !ctx->src->ops->moment_time)
+		return -ENOENT;
+	return ctx->src->ops->moment_time(ctx->src, index, ns);
+}
+
+EADM_API int eadm_moment_go(struct eadm_ctx *ctx, unsigned int index)
+{
+	int ret = -ENOENT;
+
+	if (ctx->src && ctx->src->ops->moment_go)
+		ret = ctx->src->ops->moment_go(ctx->src, index);
+	else if (!index)
+		ret = 0;
+	return ret ? eadm_fail(ctx, ret, "no such moment") : 0;
 }
 
 /* Keep a sentence about an error; returns @error. */

@@ -194,6 +194,38 @@ const char *eadm_fact(struct eadm_ctx *ctx, const char *key);
  */
 int eadm_moment_next(struct eadm_ctx *ctx);
 
+/**
+ * eadm_moments() - how many moments a capture holds
+ * @ctx: an open context
+ *
+ * Return: at least 1; 1 on this machine.
+ * Since: 0.1
+ */
+unsigned int eadm_moments(const struct eadm_ctx *ctx);
+
+/**
+ * eadm_moment_time() - when a moment of a capture was recorded
+ * @ctx: an open context
+ * @index: from 0
+ * @ns: where to put the nanoseconds since 1970
+ *
+ * Return: 0; -ENOENT when there is no such moment or it does not tell, as on
+ * this machine.
+ * Since: 0.1
+ */
+int eadm_moment_time(const struct eadm_ctx *ctx, unsigned int index,
+		     uint64_t *ns);
+
+/**
+ * eadm_moment_go() - go to a moment of a capture
+ * @ctx: an open context without a dump
+ * @index: from 0
+ *
+ * Return: 0; -ENOENT when there is no such moment.
+ * Since: 0.1
+ */
+int eadm_moment_go(struct eadm_ctx *ctx, unsigned int index);
+
 /* ---- descriptions ------------------------------------------------------ */
 
 /**
@@ -773,6 +805,24 @@ struct eadm_extra {
 int eadm_record_extra(const struct eadm_record *record, unsigned int index,
 		      struct eadm_extra *extra);
 
+/**
+ * eadm_record_new() - copy a row, to keep it
+ * @record: the row
+ *
+ * Return: the copy, which no dump or context changes, or NULL with errno
+ * ENOMEM. Free it with eadm_record_free().
+ * Since: 0.1
+ */
+struct eadm_record *eadm_record_new(const struct eadm_record *record);
+
+/**
+ * eadm_record_free() - free a copied row
+ * @record: made by eadm_record_new(), or NULL
+ *
+ * Since: 0.1
+ */
+void eadm_record_free(struct eadm_record *record);
+
 /* ---- flight recorder ---------------------------------------------------- */
 
 /**
@@ -876,6 +926,19 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
  * Since: 0.1
  */
 int eadm_capture_all(struct eadm_ctx *ctx, bool hw);
+
+/**
+ * eadm_capture_limit() - bound the size of a capture
+ * @ctx: a context with an open capture that is a file
+ * @bytes: keep only the newest moments that fit into so many bytes
+ *
+ * While a moment is written the file may be larger by that moment.
+ * eadm_capture_all() returns -EFBIG when not even one fits.
+ *
+ * Return: 0; -EINVAL when the capture is no file.
+ * Since: 0.1
+ */
+int eadm_capture_limit(struct eadm_ctx *ctx, uint64_t bytes);
 
 /**
  * eadm_capture_close() - finish the capture, or drop it

@@ -48,10 +48,21 @@ struct file_fact {
 	const char *value;
 };
 
+struct file_moment {
+	uint64_t time;		/* of its first request, 0: unknown */
+	size_t first;		/* request */
+};
+
+/*
+ * Moments count from 1; what comes before the first one has number 0, which is
+ * all there is in a foreign capture.
+ */
 struct file_source {
 	struct eadm_source src;
 	int fd;
 	unsigned int moment, n_moments;
+	struct file_moment *moments;	/* of each number */
+	size_t max_moments;
 	struct file_request *requests;
 	size_t n_requests, max_requests;
 	struct file_fact *facts;
@@ -89,6 +100,22 @@ static void *grow(void *array, size_t n, size_t *max, size_t size)
 	return more;
 }
 
+static int begin_moment(struct file_source *file, unsigned int number)
+{
+	struct file_moment *moments;
+
+	if (number >= MAX_REQUESTS)
+		return -EFBIG;
+	moments = grow(file->moments, number, &file->max_moments,
+		       sizeof(*moments));
+	if (!moments)
+		return -ENOMEM;
+	file->moments = moments;
+	moments[number] = (struct file_moment){ .first = file->n_requests };
+	file->n_moments = number;
+	return 0;
+}
+
 static int add_fact(struct file_source *file, const unsigned char *text,
 		    size_t len)
 {
@@ -97,10 +124,8 @@ static int add_fact(struct file_source *file, const unsigned char *text,
 
 	if (!eq)
 		return 0;
-	if (eq - text == 6 && !memcmp(text, "moment", 6)) {
-		file->n_moments++;
-		return 0;
-	}
+	if (eq - text == 6 && !memcmp(text, "moment", 6))
+		return begin_moment(file, file->n_moments + 1);
 	if (file->n_facts >= MAX_FACTS)
 		return -EFBIG;
 	facts = grow(file->facts, file->n_facts, &file->max_facts,
@@ -183,6 +208,8 @@ static int add_request(struct file_source *file, const struct pcapng *in,
 	if (!requests)
 		return -ENOMEM;
 	file->requests = requests;
+	if (!file->moments[file->n_moments].time)
+		file->moments[file->n_moments].time = item->time;
 	req = &requests[file->n_requests++];
 	*req = (struct file_request){
 		.after = in->st,
@@ -206,6 +233,9 @@ static int make_index(struct file_source *file)
 	struct pcapng in;
 	int ret;
 
+	ret = begin_moment(file, 0);
+	if (ret)
+		return eadm_fail(file->src.ctx, ret, "out of memory");
 	pcapng_init(&in, file->fd, NULL, INDEX_WINDOW);
 	while ((ret = pcapng_next(&in, EADM_REQUEST_MAX, &item)) > 0) {
 		if (item.what == PCAPNG_FACTS)
@@ -291,9 +321,9 @@ static int file_query(struct eadm_source *src, const struct eadm_query *query,
 	int match, best = 0;
 	size_t i;
 
-	for (i = 0; i < file->n_requests && best < 2; i++) {
-		if (file->requests[i].moment != file->moment)
-			continue;
+	for (i = file->moments[file->moment].first;
+	     i < file->n_requests && best < 2 &&
+	     file->requests[i].moment == file->moment; i++) {
 		match = matches(&file->requests[i], query);
 		if (match > best) {
 			best = match;
@@ -410,6 +440,42 @@ static int file_moment_next(struct eadm_source *src)
 	return 1;
 }
 
+static unsigned int file_moments(const struct eadm_source *src)
+{
+	const struct file_source *file = (const struct file_source *)src;
+
+	return file->n_moments ? file->n_moments : 1;
+}
+
+/* The number inside of what callers count from 0. */
+static unsigned int number_of(const struct file_source *file,
+			      unsigned int index)
+{
+	return file->n_moments ? index + 1 : index;
+}
+
+static int file_moment_time(const struct eadm_source *src, unsigned int index,
+			    uint64_t *ns)
+{
+	const struct file_source *file = (const struct file_source *)src;
+
+	if (index >= file_moments(src) ||
+	    !file->moments[number_of(file, index)].time)
+		return -ENOENT;
+	*ns = file->moments[number_of(file, index)].time;
+	return 0;
+}
+
+static int file_moment_go(struct eadm_source *src, unsigned int index)
+{
+	struct file_source *file = to_file(src);
+
+	if (index >= file_moments(src))
+		return -ENOENT;
+	file->moment = number_of(file, index);
+	return 0;
+}
+
 static void file_close(struct eadm_source *src)
 {
 	struct file_source *file = to_file(src);
@@ -419,6 +485,7 @@ static void file_close(struct eadm_source *src)
 		free(file->facts[i].key);
 	free(file->facts);
 	free(file->requests);
+	free(file->moments);
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file);
@@ -504,6 +571,9 @@ static const struct eadm_source_ops file_ops = {
 	.end = file_end,
 	.fact = file_fact,
 	.moment_next = file_moment_next,
+	.moments = file_moments,
+	.moment_time = file_moment_time,
+	.moment_go = file_moment_go,
 	.close = file_close,
 };
 

@@ -76,6 +76,10 @@ struct eadm_source_ops {
 	void (*end)(struct eadm_stream *stream);
 	const char *(*fact)(struct eadm_source *src, const char *key);
 	int (*moment_next)(struct eadm_source *src);
+	unsigned int (*moments)(const struct eadm_source *src);
+	int (*moment_time)(const struct eadm_source *src, unsigned int index,
+			   uint64_t *ns);
+	int (*moment_go)(struct eadm_source *src, unsigned int index);
 	void (*close)(struct eadm_source *src);
 };
 
@@ -221,6 +225,7 @@ struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 
 struct eadm_capture;
 
+void eadm_capture_moment(struct eadm_ctx *ctx);
 void eadm_capture_request(struct eadm_ctx *ctx, const struct eadm_query *query,
 			  uint32_t seq);
 void eadm_capture_chunk(struct eadm_ctx *ctx, const struct eadm_query *query,

@@ -41,7 +41,7 @@ load common
 	fails 2 "eadm: dump: qps: unknown object (did you mean 'qp'?)" dump qps
 	fails 2 "eadm: dump: sq-pp: unknown column (did you mean 'sq-pi'?)" \
 		dump qp -o sq-pp
-	fails 2 "eadm: dump: xyzzy: unknown column (--list-columns tells them)" \
+	fails 2 "eadm: dump: xyzzy: unknown column (-o help tells them)" \
 		dump qp -o xyzzy
 	fails 2 "eadm: dump: errr: unknown state (did you mean 'err'?)" dump qp --state errr
 	fails 2 "eadm: trace: creat-qp: unknown op (did you mean 'create-qp'?)" \

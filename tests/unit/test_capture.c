@@ -243,10 +243,90 @@ static void written_again(void)
 	clear(&two);
 }
 
+static void limited(void)
+{
+	char folder[] = "/tmp/test_capture.XXXXXX", path[64], why[512];
+	struct bytes two = capture("two.pcapng"), copy;
+	struct eadm_ctx *ctx = eadm_new();
+	struct stat st;
+	int i, ret = 0;
+
+	if (!mkdtemp(folder))
+		abort();
+	snprintf(path, sizeof(path), "%s/x", folder);
+	eadm_open_file(ctx, path_of(&two));
+	eadm_capture_open(ctx, path);
+	eadm_capture_limit(ctx, 64 * 1024);
+	for (i = 0; i < 40; i++)
+		ret |= eadm_capture_all(ctx, true);
+	ok(!ret && !eadm_capture_close(ctx, true) && !stat(path, &st) &&
+		   st.st_size <= 64 * 1024 && st.st_size > 16 * 1024,
+	   "a limited capture stays within its limit");
+	copy = read_whole(path);
+	ok(count_in(&copy, "qp", why, sizeof(why)) == 5,
+	   "what it keeps is whole");
+	eadm_free(ctx);
+	ctx = eadm_new();
+	ok(!eadm_open_file(ctx, path) && eadm_moments(ctx) > 1 &&
+		   eadm_moments(ctx) < 40 &&
+		   !eadm_moment_go(ctx, eadm_moments(ctx) - 1) &&
+		   count(ctx, "cmd") == 4,
+	   "and has the newest moments, up to the last one");
+	unlink(path);
+	eadm_capture_open(ctx, path);
+	eadm_capture_limit(ctx, 1000);
+	ok(eadm_capture_all(ctx, true) == -EFBIG,
+	   "one moment that is too large is told");
+	eadm_capture_close(ctx, false);
+	eadm_capture_open(ctx, "/dev/null");
+	ok(eadm_capture_limit(ctx, 1000) == -EINVAL,
+	   "only files have a limit");
+	eadm_free(ctx);
+	rmdir(folder);
+	clear(&copy);
+	clear(&two);
+}
+
+/* A copy has the same values when its dump and its context are gone. */
+static void copies(void)
+{
+	struct bytes b = capture("two.pcapng");
+	struct eadm_ctx *ctx = eadm_new();
+	const struct eadm_object *qp = eadm_object_find("qp");
+	const struct eadm_record *rec;
+	struct eadm_record *copy[8];
+	struct eadm_dump *dump;
+	char before[8][64], after[64];
+	unsigned int i, n = 0;
+	bool same = true;
+
+	eadm_open_file(ctx, path_of(&b));
+	eadm_dump_open(ctx, qp, NULL, &dump);
+	while (n < 8 && eadm_dump_next(dump, &rec) > 0) {
+		eadm_record_text(rec, eadm_object_find_field(qp, "peer-addr"),
+				 before[n], sizeof(before[n]));
+		copy[n++] = eadm_record_new(rec);
+	}
+	eadm_dump_close(dump);
+	eadm_free(ctx);
+	for (i = 0; i < n; i++) {
+		eadm_record_text(copy[i],
+				 eadm_object_find_field(qp, "peer-addr"),
+				 after, sizeof(after));
+		same &= !strcmp(before[i], after) &&
+			eadm_record_string(copy[i],
+				eadm_object_find_field(qp, "dev-name"));
+		eadm_record_free(copy[i]);
+	}
+	ok(n == 5 && same, "copied rows keep their values");
+	clear(&b);
+}
+
 static void moments(void)
 {
 	struct bytes b = capture("moments.pcapng");
 	struct eadm_ctx *ctx = eadm_new();
+	uint64_t first = 0, last = 0;
 	int n = 1;
 
 	eadm_open_file(ctx, path_of(&b));
@@ -254,6 +334,13 @@ static void moments(void)
 		n++;
 	ok(n == 3 && count(ctx, "counters") == 1,
 	   "the moments of a capture follow each other");
+	ok(eadm_moments(ctx) == 3 && !eadm_moment_time(ctx, 0, &first) &&
+		   !eadm_moment_time(ctx, 2, &last) && first < last &&
+		   eadm_moment_time(ctx, 3, &last) == -ENOENT,
+	   "moments have their time");
+	ok(!eadm_moment_go(ctx, 0) && count(ctx, "counters") == 1 &&
+		   eadm_moment_next(ctx) && eadm_moment_go(ctx, 3) == -ENOENT,
+	   "a capture goes to any of its moments");
 	eadm_free(ctx);
 	clear(&b);
 }
@@ -269,6 +356,8 @@ int main(int argc, char **argv)
 	flipped("dead.pcapng", 1500);
 	flipped("two-be.pcapng", 500);
 	written_again();
+	limited();
+	copies();
 	moments();
 	close_path();
 	return done();

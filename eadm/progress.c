@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How far work is that takes long, for somebody who waits at a terminal. */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define PATIENCE	1000000000ULL	/* ns without a word */
+#define STEP		200000000ULL	/* ns between two words */
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Cheap enough to be called for each of some hundred rows. */
+void progress(struct cli *cli, const char *what, unsigned long long n)
+{
+	uint64_t ns = now();
+
+	if (!cli->began)
+		cli->began = ns;
+	if (ns - cli->began < PATIENCE || ns - cli->told < STEP ||
+	    !isatty(STDERR_FILENO))
+		return;
+	cli->told = ns;
+	fprintf(stderr, "\readm: %s: %llu %s ...\033[K", cli->verb, n, what);
+}
+
+/* What comes next on the terminal begins on an empty line. */
+void progress_end(struct cli *cli)
+{
+	if (cli->told)
+		fputs("\r\033[K", stderr);
+	cli->told = 0;
+	cli->began = 0;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a command shows of one kind of objects: once, or again and again. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "table.h"
+#include "term.h"
+
+/* What is wrong with the options, before anything is read. */
+int view_init(struct cli *cli, const struct eadm_object *object, bool hw,
+	      struct view *view)
+{
+	int status;
+
+	*view = (struct view){
+		.object = object,
+		.opts = { .size = sizeof(view->opts), .hw = hw,
+			  .device = cli->args.opt[OPT_DEVICE] },
+	};
+	status = view_check(cli);
+	if (!status)
+		status = filter_init(cli, object, &view->filter);
+	if (!status)
+		status = sort_init(cli, object, &view->sort);
+	if (!status)
+		status = columns_choose(cli, object, hw, &view->table);
+	return status;
+}
+
+void view_free(struct view *view)
+{
+	columns_free(&view->table);
+}
+
+/* ---- again and again ---------------------------------------------------------- */
+
+static int watch_options(struct cli *cli, uint64_t *interval, uint64_t *count)
+{
+	const char *watch = cli->args.opt[OPT_WATCH];
+
+	*interval = 1000000000;
+	*count = UINT64_MAX;
+	if (!watch)
+		return cli->args.opt[OPT_COUNT] &&
+		       find_option(cli->cmd, "watch", 5) ?
+			       fail(cli, STATUS_USAGE, "--count",
+				    "goes with --watch only") : 0;
+	if ((*watch && !opt_duration(cli, OPT_WATCH, 1000000000, interval)) ||
+	    !opt_u64(cli, OPT_COUNT, count))
+		return STATUS_USAGE;
+	if (*interval < 1000000 || !*count)
+		return fail(cli, STATUS_USAGE, *count ? "--watch" : "--count",
+			    *count ? "at least 1ms" : "more than 0");
+	return 0;
+}
+
+int view_check(struct cli *cli)
+{
+	uint64_t interval, count;
+
+	return watch_options(cli, &interval, &count);
+}
+
+/* Sleep until @more ns after @when, which moves on. False: interrupted. */
+bool wait_until(struct timespec *when, uint64_t more)
+{
+	uint64_t ns = when->tv_nsec + more % 1000000000;
+
+	when->tv_sec += more / 1000000000 + ns / 1000000000;
+	when->tv_nsec = ns % 1000000000;
+	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
+					       when, NULL) == EINTR)
+		;
+	return !interrupted;
+}
+
+static void make_caption(struct cli *cli, unsigned int moment, char *caption,
+			 size_t size)
+{
+	struct timespec now;
+	uint64_t ns = 0;
+	char clock[16];
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!eadm_is_live(cli->ctx)) {
+		eadm_moment_time(cli->ctx, moment, &ns);
+		now.tv_sec = ns / 1000000000;
+	}
+	if (!localtime_r(&now.tv_sec, &tm))
+		memset(&tm, 0, sizeof(tm));
+	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	snprintf(caption, size, "-- %s", clock);
+}
+
+static int watch(struct cli *cli, struct view *view)
+{
+	uint64_t interval, count;
+	unsigned int moment = 0;
+	struct timespec next;
+	char caption[32];
+	int status;
+
+	status = watch_options(cli, &interval, &count);
+	if (status)
+		return status;
+	view->table.lines = true;
+	view->table.passes = true;
+	view->table.caption = caption;
+	view->table.screen = eadm_is_live(cli->ctx) ? term_rows() : 0;
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	for (;;) {
+		make_caption(cli, moment++, caption, sizeof(caption));
+		status = view_show(cli, view);
+		cli->writer->ops->flush(cli->writer);
+		if ((status && status != STATUS_PARTIAL) || !--count)
+			return status;
+		if (eadm_is_live(cli->ctx) && !wait_until(&next, interval))
+			return status;
+		if (!eadm_moment_next(cli->ctx))
+			return status;
+	}
+}
+
+/* Open the source and show it all. */
+int view_run(struct cli *cli, struct view *view)
+{
+	int status = open_source(cli);
+
+	if (status)
+		return status;
+	catch_signals();
+	status = cli->args.opt[OPT_WATCH] ? watch(cli, view) :
+					    view_show(cli, view);
+	return write_end(cli, status);
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Filters, order, columns and repetition, of all objects.
+load common
+
+qpns() {
+	eadm --from "$TWO" dump qp --json "$@" | jq -c '[.rows[] | .qpn]'
+}
+
+@test "--peer takes an address, a net, a port" {
+	[ "$(qpns --peer 10.77.1.1)" = "[10,11]" ]
+	[ "$(qpns --peer 10.77.0.0/16)" = "[10,11,10,12]" ]
+	[ "$(qpns --peer 10.77.1.0/25)" = "[10,11]" ]
+	[ "$(qpns --peer 0.0.0.0/0)" = "[10,11,10,12]" ]
+	[ "$(qpns --peer 2001:db8::1)" = "[2]" ]
+	[ "$(qpns --peer 2001:db8::/32)" = "[2]" ]
+	port=$(eadm --from "$TWO" dump qp 2 -j | jq '.rows[0].peer_port')
+	[ "$(qpns --peer "[2001:db8::1]:$port")" = "[2]" ]
+	[ "$(qpns --peer "[2001:db8::1]:$((port + 1))")" = "[]" ]
+	port=$(eadm --from "$TWO" dump qp 11 -j | jq '.rows[0].peer_port')
+	[ "$(qpns --peer "10.77.1.1:$port")" = "[11]" ]
+}
+
+@test "--netns and --cgroup take a number, a path or a name" {
+	netns=$(eadm --from "$TWO" dump qp 11 -j | jq '.rows[0].netns // empty')
+	cgroup=$(eadm --from "$TWO" dump qp 11 -j | jq '.rows[0].cgroup_id // empty')
+	[ "$(qpns --netns "$netns" --cgroup "$cgroup")" = "$(qpns --netns "$netns")" ]
+	[[ $(qpns --netns "$netns") == *11* ]]
+	[ "$(qpns --netns /proc/self/ns/net)" = "[]" ]
+	fails 2 "eadm: dump: nosuch: no network namespace: /run/netns/nosuch: No such file or directory" \
+		dump qp --netns nosuch
+	fails 2 "eadm: dump: a/b: no control group: a/b: No such file or directory" dump qp --cgroup a/b
+}
+
+@test "a filter on what nobody tells says so" {
+	run --separate-stderr eadm --from "$DEAD" dump qp --netns 1
+	[ "$output" = "" ]
+	[[ $stderr == *"--netns: no row tells it (it takes CAP_NET_ADMIN)"* ]]
+}
+
+@test "rows come in the order of --sort, equals by their number" {
+	[ "$(qpns --sort qpn)" = "[2,10,10,11,12]" ]
+	[ "$(qpns --sort qpn:desc)" = "[12,11,10,10,2]" ]
+	[ "$(qpns --sort state,qpn:desc)" = "[12,10,10,2,11]" ]
+	[ "$(qpns --sort comm:asc,dev-name:desc)" = "[2,10,12,10,11]" ]
+	[ "$(qpns --sort peer-addr)" = "[10,12,10,11,2]" ]
+	golden sort-qp --from "$TWO" dump qp --sort state:desc,qpn -o qpn,state
+	golden sort-absent --from "$TWO" dump qp --sort sq-ci:desc -o qpn,sq-ci
+	golden sort-trace --from "$TWO" trace --sort latency:desc -o seq,op,latency
+	golden sort-list --from "$TWO" list --sort dev-name:desc
+}
+
+@test "sorted rows are complete: extras, addresses, names" {
+	for object in dev qp cq eq cmdq mr pd ctx cmd; do
+		diff <(eadm --from "$TWO" dump "$object" --json --sort dev-index | jq -c '.rows | sort[]') \
+			<(eadm --from "$TWO" dump "$object" --json | jq -c '.rows | sort[]')
+	done
+	diff <(eadm --from "$DEAD" stat --json --sort dev-index 2>/dev/null) \
+		<(eadm --from "$DEAD" stat --json 2>/dev/null)
+}
+
+@test "--watch on a capture goes from moment to moment" {
+	golden watch-cq --from "$MOMENTS" dump cq --watch
+	golden watch-json --from "$MOMENTS" dump cq --watch --json
+	[ "$(eadm --from "$MOMENTS" list -w 5s -j | wc -l)" = 3 ]
+	[ "$(eadm --from "$MOMENTS" list --watch -n 2 -j | wc -l)" = 2 ]
+	[ "$(eadm --from "$MOMENTS" dump qp --watch --peer 9.9.9.9 -j 2>/dev/null | wc -l)" = 1 ]
+	eadm --from "$MOMENTS" dump cq --watch --json | "$REPO/tests/cli/validate"
+}
+
+@test "the time of --watch may stand behind it" {
+	[ "$(eadm --from "$MOMENTS" list --watch 5 -j | wc -l)" = 3 ]
+	[ "$(eadm --from "$MOMENTS" list --watch=500ms -j | wc -l)" = 3 ]
+	[ "$(eadm --from "$MOMENTS" dump --watch cq -j | wc -l)" = 3 ]
+	[ "$(eadm --from "$MOMENTS" dump -w cq -j | wc -l)" = 3 ]
+	fails 2 "eadm: list: --watch: at least 1ms" list --watch 0
+	fails 2 "eadm: list: --count: goes with --watch only" list -n 3
+	fails 2 "eadm: list: --count: more than 0" list --watch -n 0
+	fails 2 "eadm: list: 5x: not a time (such as 500ms, 2s or 1m)" list --watch=5x
+}
+
+@test "--at finds the moment" {
+	at() {
+		eadm --from "$MOMENTS" --at "$1" stat --json | jq '.rows[0].tx_packets'
+	}
+	[ "$(at '#1')" = "$(eadm --from "$MOMENTS" stat --json | jq '.rows[0].tx_packets')" ]
+	[ "$(at '#2')" != "$(at '#1')" ]
+	[ "$(at +0s)" = "$(at '#1')" ]
+	[ "$(at +1h)" = "$(at '#3')" ]
+	[ "$(at -0s)" = "$(at '#3')" ]
+	[ "$(at "2033-01-01 10:00")" = "$(at '#3')" ]
+	[ "$(at 23:00)" = "$(at '#3')" ]
+	run --separate-stderr eadm --from "$MOMENTS" --at -1h list
+	[ "$status" = 3 ]
+	[[ $stderr == "eadm: list: -1h: the capture has 3 moments, 20"*" to 20"* ]]
+	run --separate-stderr eadm --from "$MOMENTS" --at '#4' list
+	[ "$status" = 3 ]
+	fails 2 "eadm: list: noon: not a time (such as 14:03:05, +30s, -10s or #3)" \
+		--from "$MOMENTS" --at noon list
+	fails 2 "eadm: list: --at: goes with --from" --at '#1' list
+}
+
+@test "--save keeps what was read" {
+	kept=$BATS_TEST_TMPDIR/kept.pcapng
+	for command in list "dump qp --hw" "stat" trace ver "dump qp --state err -j"; do
+		# shellcheck disable=SC2086
+		eadm --from "$TWO" --save "$kept" $command >"$BATS_TEST_TMPDIR/now"
+		# shellcheck disable=SC2086
+		diff "$BATS_TEST_TMPDIR/now" <(eadm --from "$kept" $command)
+	done
+	run eadm --from "$kept" dump mr
+	[ "$status" != 0 ]
+	fails 2 "eadm: list: --save: standard output gets what is shown" --from "$TWO" --save - list
+	fails 1 "eadm: list: --save: /nowhere/x: No such file or directory" \
+		--from "$TWO" --save /nowhere/x list
+}
+
+@test "-o help tells the columns" {
+	[ "$(eadm dump qp -o help)" = "$(eadm dump qp --list-columns)" ]
+	[ "$(eadm list -o help)" = "$(eadm dump dev --list-columns)" ]
+	fails 2 "eadm: dump: --list-columns: of which object?" dump -o help
+}
+
+@test "wrong filters and orders" {
+	fails 2 "eadm: dump: sta: unknown column (did you mean 'state'?)" dump qp --sort sta
+	fails 2 "eadm: dump: down: not an order (asc or desc)" dump qp --sort qpn:down
+	fails 2 "eadm: dump: --sort: ',': no list of columns" dump qp --sort ,
+	fails 2 "eadm: dump: --sort: at most 8 columns" dump qp \
+		--sort qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn
+	fails 2 "eadm: stat: --sort: not with --live" stat -l --sort port
+	fails 2 "eadm: trace: --sort: not with --follow" trace -f --sort op
+	fails 2 "eadm: dump: --peer: memory regions have nothing like it" dump mr --peer 1.1.1.1
+	fails 2 "eadm: dump: --netns: devices have nothing like it" dump dev --netns 1
+	fails 2 "eadm: dump: --cgroup: event queues have nothing like it" dump eq --cgroup 1
+	for peer in host 1.2.3 1.2.3.4:0 1.2.3.4:70000 1.2.3.4/33 ::1/129 "[::1]" "[::1" "[::1]x" 1.2.3.4:x; do
+		run --separate-stderr eadm dump qp --peer "$peer"
+		[ "$status" = 2 ]
+		[[ $stderr == "eadm: dump: $peer: not an address"* ]]
+	done
+}
+
+@test "stat filters and sorts objects" {
+	[ "$(eadm --from "$TWO" stat cq --pid 4711 -j | jq '[.rows[].cqn] | unique | length')" -ge 1 ]
+	[ "$(eadm --from "$TWO" stat eq --sort index:desc -j | jq -c '[.rows[].index]')" = \
+		"$(eadm --from "$TWO" stat eq -j | jq -c '[.rows[].index] | sort | reverse')" ]
+	fails 2 "eadm: stat: --pid: counters have nothing like it" stat --pid 1
+}
