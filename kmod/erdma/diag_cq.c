@@ -32,6 +32,8 @@ static void fill_user(struct erdma_cq *cq, struct eadm_snap_cq *s)
 	bool armed;
 
 	SNAP_SET(s, ctxn, cq->ctx->ctxn);
+	/* Uverbs keeps the channel's queue there. */
+	SNAP_SET(s, channel, !!cq->ibcq.cq_context);
 	if (!(db & ERDMA_CQ_DB_ARM)) {
 		SNAP_SET(s, armed, 0);
 		SNAP_SET(s, notify_requests, 0);

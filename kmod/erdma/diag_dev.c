@@ -67,6 +67,7 @@ static void fill_port(struct erdma_dev *dev, struct eadm_snap_dev *s)
 	const struct net_device *netdev = dev->netdev;
 
 	SNAP_BIN(s, mac, dev->mac, ETH_ALEN);
+	SNAP_BIN(s, netdev_mac, netdev->dev_addr, ETH_ALEN);
 	SNAP_SET(s, port_state, erdma_port_state(dev));
 	SNAP_STR(s, netdev, netdev->name);
 	SNAP_SET(s, netdev_index, netdev->ifindex);

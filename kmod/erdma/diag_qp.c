@@ -116,6 +116,18 @@ static void fill_hw(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap
 	fill_hw_connection(&c, s);
 }
 
+static void fill_first_event(struct erdma_qp *qp, struct eadm_snap_qp *s)
+{
+	/* Pairs with the release of who notes it. */
+	u64 time = smp_load_acquire(&qp->first_event_time);
+
+	if (!time)
+		return;
+	SNAP_SET(s, first_event, qp->first_event);
+	SNAP_SET(s, first_syndrome, qp->first_syndrome);
+	SNAP_SET(s, first_event_age, diag_age(time));
+}
+
 static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 		   const struct eadm_diag_req *req)
 {
@@ -142,6 +154,7 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	else
 		fill_user(qp, s);
 	fill_connection(dev, qp, s);
+	fill_first_event(qp, s);
 	if (req->hw)
 		fill_hw(dev, qp, s);
 	return 0;

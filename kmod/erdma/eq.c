@@ -116,7 +116,24 @@ static void deliver_cq_error(struct erdma_cq *cq)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 }
 
-static void deliver_async(struct erdma_eq *eq, u8 type, u32 id)
+/* What failed first is the cause, the rest follows from it. */
+static void note_first(struct erdma_qp *qp, u8 type, u8 syndrome)
+{
+	if (qp->first_event_time)
+		return;
+	qp->first_event = type;
+	qp->first_syndrome = syndrome;
+	/* Pairs with the acquire of who shows it. */
+	smp_store_release(&qp->first_event_time, local_clock());
+}
+
+static void deliver_qp_error(struct erdma_qp *qp, u8 type, u8 syndrome)
+{
+	note_first(qp, type, syndrome);
+	erdma_qp_event(qp, IB_EVENT_QP_FATAL);
+}
+
+static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 {
 	struct erdma_dev *dev = eq->dev;
 	struct erdma_obj *obj = NULL;
@@ -133,7 +150,7 @@ static void deliver_async(struct erdma_eq *eq, u8 type, u32 id)
 	if (type == ERDMA_AE_CQ_ERR)
 		deliver_cq_error(container_of(obj, struct erdma_cq, obj));
 	else
-		erdma_qp_event(container_of(obj, struct erdma_qp, obj), IB_EVENT_QP_FATAL);
+		deliver_qp_error(container_of(obj, struct erdma_qp, obj), type, syndrome);
 	erdma_obj_put(obj);
 	eadm_diag_notify(&dev->diag, EADM_DIAG_ASYNC, id, type);
 }
@@ -156,7 +173,8 @@ static void aeq_work(struct work_struct *work)
 		spin_unlock_irq(&eq->lock);
 		if (!aeqe)
 			break;
-		deliver_async(eq, FIELD_GET(ERDMA_AEQE_TYPE, hdr), id);
+		deliver_async(eq, FIELD_GET(ERDMA_AEQE_TYPE, hdr),
+			      FIELD_GET(ERDMA_AEQE_SUB_TYPE, hdr), id);
 	}
 	erdma_eq_arm(eq);
 }

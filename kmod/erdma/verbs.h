@@ -226,6 +226,10 @@ struct erdma_rts {
  *	state_lock held; must not sleep on anything that waits for the QP
  * @cm_data: argument of @cm_closed
  * @events: asynchronous events; written by AEQ delivery only
+ * @first_event: ERDMA_AE_* of the first one the adapter raised; as the rest of
+ *	it stable once @first_event_time is set
+ * @first_syndrome: enum erdma_syndrome
+ * @first_event_time: local_clock(), 0 = none yet; release and acquire
  * @kqp: NULL for user QPs
  */
 struct erdma_qp {
@@ -245,6 +249,9 @@ struct erdma_qp {
 	void (*cm_closed)(struct erdma_qp *qp, void *cm_data);
 	void *cm_data;
 	u64 events;
+	u8 first_event;
+	u8 first_syndrome;
+	u64 first_event_time;
 	struct erdma_kqp *kqp;
 };
 

@@ -152,6 +152,32 @@ enum eadm_obj {
 #define EADM_CMD_OP_SET_EXT_ATTR	266
 #define EADM_CMD_OP_GET_EXT_ATTR	267
 
+/* async-event: What the adapter raises by its asynchronous event queue. */
+#define EADM_ASYNC_EVENT_QP_FATAL	0
+#define EADM_ASYNC_EVENT_QP_RQ_ERROR	1
+#define EADM_ASYNC_EVENT_ACCESS_ERROR	2
+#define EADM_ASYNC_EVENT_CQ_ERROR	3
+#define EADM_ASYNC_EVENT_OTHER	4
+
+/* syndrome: Why a work request failed, in the adapter's terms. */
+#define EADM_SYNDROME_NONE	0
+#define EADM_SYNDROME_GENERAL	1
+#define EADM_SYNDROME_RECV_FORMAT	2
+#define EADM_SYNDROME_RECV_KEY	3
+#define EADM_SYNDROME_RECV_ADDRESS	4
+#define EADM_SYNDROME_RECV_ACCESS	5
+#define EADM_SYNDROME_RECV_PD	6
+#define EADM_SYNDROME_RECV_WRAP	7
+#define EADM_SYNDROME_SEND_FORMAT	8
+#define EADM_SYNDROME_SEND_READS	9
+#define EADM_SYNDROME_SEND_KEY	10
+#define EADM_SYNDROME_SEND_ADDRESS	11
+#define EADM_SYNDROME_SEND_ACCESS	12
+#define EADM_SYNDROME_SEND_PD	13
+#define EADM_SYNDROME_SEND_WRAP	14
+#define EADM_SYNDROME_FLUSHED	15
+#define EADM_SYNDROME_RETRIES_EXCEEDED	16
+
 /* An RDMA device and its port. */
 struct eadm_snap_dev {
 	s32 hw_error;
@@ -189,6 +215,8 @@ struct eadm_snap_dev {
 	u32 max_recv_wr;
 	u32 max_cqe;
 	u64 age;
+	u8 netdev_mac[6];
+	u16 netdev_mac_len;
 	struct {
 		u8 hw_error;
 		u8 driver;
@@ -223,6 +251,7 @@ struct eadm_snap_dev {
 		u8 max_recv_wr;
 		u8 max_cqe;
 		u8 age;
+		u8 netdev_mac;
 	} has;
 };
 
@@ -302,6 +331,9 @@ struct eadm_snap_qp {
 	u16 hw_peer_addr_len;
 	u32 hw_local_port;
 	u32 hw_peer_port;
+	u32 first_event;
+	u32 first_syndrome;
+	u64 first_event_age;
 	struct {
 		u8 hw_error;
 		u8 qpn;
@@ -373,6 +405,9 @@ struct eadm_snap_qp {
 		u8 hw_peer_addr;
 		u8 hw_local_port;
 		u8 hw_peer_port;
+		u8 first_event;
+		u8 first_syndrome;
+		u8 first_event_age;
 	} has;
 };
 
@@ -409,6 +444,7 @@ struct eadm_snap_cq {
 	u32 hw_duplicate;
 	u64 hw_db_addr;
 	u64 hw_dbrec;
+	u32 channel;
 	struct {
 		u8 hw_error;
 		u8 cqn;
@@ -441,6 +477,7 @@ struct eadm_snap_cq {
 		u8 hw_duplicate;
 		u8 hw_db_addr;
 		u8 hw_dbrec;
+		u8 channel;
 	} has;
 };
 

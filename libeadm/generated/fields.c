@@ -145,6 +145,34 @@ static const struct eadm_spec_entry cmd_op_entries[] = {
 	{ 267, "get-ext-attr", "" },
 };
 
+static const struct eadm_spec_entry async_event_entries[] = {
+	{ 0, "qp-fatal", "The QP failed: a work request of its own, or the connection." },
+	{ 1, "qp-rq-error", "A receive of the QP failed." },
+	{ 2, "access-error", "The peer asked for an access that is not allowed." },
+	{ 3, "cq-error", "The CQ failed, most likely by an overrun." },
+	{ 4, "other", "Anything else about a QP." },
+};
+
+static const struct eadm_spec_entry syndrome_entries[] = {
+	{ 0, "none", "" },
+	{ 1, "general", "" },
+	{ 2, "recv-format", "" },
+	{ 3, "recv-key", "" },
+	{ 4, "recv-address", "" },
+	{ 5, "recv-access", "" },
+	{ 6, "recv-pd", "" },
+	{ 7, "recv-wrap", "" },
+	{ 8, "send-format", "" },
+	{ 9, "send-reads", "" },
+	{ 10, "send-key", "" },
+	{ 11, "send-address", "" },
+	{ 12, "send-access", "" },
+	{ 13, "send-pd", "" },
+	{ 14, "send-wrap", "" },
+	{ 15, "flushed", "" },
+	{ 16, "retries-exceeded", "" },
+};
+
 const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "dev-state", "", false, 4, dev_state_entries },
 	{ "port-state", "Numbers of the verbs port state.", false, 6, port_state_entries },
@@ -160,6 +188,8 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "db-type", "How a user context reaches its doorbells.", false, 3, db_type_entries },
 	{ "cmd-state", "", false, 6, cmd_state_entries },
 	{ "cmd-op", "Command: sub-module * 256 + opcode of the adapter's interface.", false, 27, cmd_op_entries },
+	{ "async-event", "What the adapter raises by its asynchronous event queue.", false, 5, async_event_entries },
+	{ "syndrome", "Why a work request failed, in the adapter's terms.", false, 17, syndrome_entries },
 };
 
 static const struct eadm_field dev_fields[] = {
@@ -354,12 +384,18 @@ static const struct eadm_field dev_fields[] = {
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "age", .c_name = "age",
 		.head = "AGE", .unit = "ns", .help = "Time since creation.",
 	},
+	{
+		.attr = 37, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .form = EADM_SPEC_FORM_MAC, .base = 10, .len = 6,
+		.name = "netdev-mac", .c_name = "netdev_mac", .head = "NETMAC",
+		.help = "MAC address the network interface uses now.",
+	},
 };
 
 static const int16_t dev_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30, 31, 32, 33, 34,
+	30, 31, 32, 33, 34, 35,
 };
 
 static const struct eadm_field qp_fields[] = {
@@ -786,6 +822,25 @@ static const struct eadm_field qp_fields[] = {
 		.name = "hw-peer-port", .c_name = "hw_peer_port", .head = "HWPPORT",
 		.help = "Peer's TCP port in the adapter.",
 	},
+	{
+		.attr = 74, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-event",
+		.c_name = "first_event", .head = "FIRSTEVENT",
+		.help = "First asynchronous event the adapter raised for it.",
+		.names = &eadm_spec_enums[14],
+	},
+	{
+		.attr = 75, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-syndrome",
+		.c_name = "first_syndrome", .head = "SYNDROME", .help = "Syndrome of that event.",
+		.names = &eadm_spec_enums[15],
+	},
+	{
+		.attr = 76, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-event-age",
+		.c_name = "first_event_age", .head = "FAILED", .unit = "ns",
+		.help = "Time since that event.",
+	},
 };
 
 static const int16_t qp_by_attr[] = {
@@ -793,7 +848,7 @@ static const int16_t qp_by_attr[] = {
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
 	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45,
 	46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61,
-	62, 63, 64, 65, 66, 67, 68, 69, 70, 71,
+	62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74,
 };
 
 static const struct eadm_field cq_fields[] = {
@@ -986,12 +1041,18 @@ static const struct eadm_field cq_fields[] = {
 		.name = "hw-dbrec", .c_name = "hw_dbrec", .head = "HWDB",
 		.help = "Doorbell record.",
 	},
+	{
+		.attr = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "channel", .c_name = "channel",
+		.head = "CHANNEL",
+		.help = "1 when its process has a channel for completion events, 0 when it only polls; not of the kernel's CQs.",
+	},
 };
 
 static const int16_t cq_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30, 31, 32,
+	30, 31, 32, 33,
 };
 
 static const struct eadm_field eq_fields[] = {
@@ -2322,8 +2383,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = true,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 36,
-		.n_fields = 35,
+		.max_attr = 37,
+		.n_fields = 36,
 		.fields = dev_fields,
 		.key = &dev_fields[0],
 		.by_attr = dev_by_attr,
@@ -2337,8 +2398,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 73,
-		.n_fields = 72,
+		.max_attr = 76,
+		.n_fields = 75,
 		.fields = qp_fields,
 		.key = &qp_fields[3],
 		.by_attr = qp_by_attr,
@@ -2352,8 +2413,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 34,
-		.n_fields = 33,
+		.max_attr = 35,
+		.n_fields = 34,
 		.fields = cq_fields,
 		.key = &cq_fields[3],
 		.by_attr = cq_by_attr,

@@ -180,6 +180,12 @@ static const struct eadm_field dev_fields[] = {
 		.off = offsetof(struct eadm_snap_dev, age),
 		.has = offsetof(struct eadm_snap_dev, has.age),
 	},
+	{
+		.attr = EADM_A_DEV_NETDEV_MAC, .type = EADM_TYPE_BINARY, .len = 6,
+		.off = offsetof(struct eadm_snap_dev, netdev_mac),
+		.has = offsetof(struct eadm_snap_dev, has.netdev_mac),
+		.len_off = offsetof(struct eadm_snap_dev, netdev_mac_len),
+	},
 };
 
 static const struct nla_policy qp_policy[] = {
@@ -547,6 +553,21 @@ static const struct eadm_field qp_fields[] = {
 		.hw = true, .off = offsetof(struct eadm_snap_qp, hw_peer_port),
 		.has = offsetof(struct eadm_snap_qp, has.hw_peer_port),
 	},
+	{
+		.attr = EADM_A_QP_FIRST_EVENT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, first_event),
+		.has = offsetof(struct eadm_snap_qp, has.first_event),
+	},
+	{
+		.attr = EADM_A_QP_FIRST_SYNDROME, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, first_syndrome),
+		.has = offsetof(struct eadm_snap_qp, has.first_syndrome),
+	},
+	{
+		.attr = EADM_A_QP_FIRST_EVENT_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_qp, first_event_age),
+		.has = offsetof(struct eadm_snap_qp, has.first_event_age),
+	},
 };
 
 static const struct nla_policy cq_policy[] = {
@@ -711,6 +732,11 @@ static const struct eadm_field cq_fields[] = {
 		.attr = EADM_A_CQ_HW_DBREC, .type = EADM_TYPE_U64, .perm = EADM_PERM_RAWIO,
 		.hw = true, .off = offsetof(struct eadm_snap_cq, hw_dbrec),
 		.has = offsetof(struct eadm_snap_cq, has.hw_dbrec),
+	},
+	{
+		.attr = EADM_A_CQ_CHANNEL, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cq, channel),
+		.has = offsetof(struct eadm_snap_cq, has.channel),
 	},
 };
 
