@@ -100,6 +100,7 @@ EADM_API int eadm_moment_next(struct eadm_ctx *ctx)
 {
 	if (!ctx->src)
 		return 0;
+	eadm_devices_drop(ctx);
 	/* What is captured from here on is another moment to its reader. */
 	if (ctx->capture && ctx->live)
 		eadm_capture_moment(ctx);
@@ -124,6 +125,7 @@ EADM_API int eadm_moment_go(struct eadm_ctx *ctx, unsigned int index)
 {
 	int ret = -ENOENT;
 
+	eadm_devices_drop(ctx);
 	if (ctx->src && ctx->src->ops->moment_go)
 		ret = ctx->src->ops->moment_go(ctx->src, index);
 	else if (!index)

@@ -130,6 +130,9 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
 
+	/* A capture has to have the list, too. */
+	if (devices->held && !ctx->capture)
+		return 0;
 	devices->n = 0;
 	devices->family_err = find_family(ctx, &devices->family);
 	if (!devices->family_err)
@@ -148,4 +151,28 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "this kernel has no RDMA: module ib_core is not loaded");
 	return devices->rdma_err;
+}
+
+EADM_API int eadm_devices_hold(struct eadm_ctx *ctx)
+{
+	int ret;
+
+	ctx->devices.held = false;
+	ret = eadm_devices_load(ctx);
+	ctx->devices.held = !ret;
+	return ret;
+}
+
+EADM_API void eadm_devices_drop(struct eadm_ctx *ctx)
+{
+	ctx->devices.held = false;
+}
+
+EADM_API const char *eadm_devices_name(const struct eadm_ctx *ctx,
+				       unsigned int index)
+{
+	const struct eadm_devices *devices = &ctx->devices;
+
+	return devices->held && index < devices->n ?
+		       devices->dev[index].name : NULL;
 }

@@ -226,6 +226,39 @@ int eadm_moment_time(const struct eadm_ctx *ctx, unsigned int index,
  */
 int eadm_moment_go(struct eadm_ctx *ctx, unsigned int index);
 
+/**
+ * eadm_devices_hold() - read the list of devices and go on with it
+ * @ctx: an open context
+ *
+ * Each dump begins with the list of devices, which takes three requests. Who
+ * makes several dumps in a row reads it once: until the next call of this
+ * function, of eadm_devices_drop() or of eadm_moment_*() they use it. A
+ * device that appears meanwhile is not seen, one that goes away gives a note.
+ * Without effect on dumps that go into a capture.
+ *
+ * Return: 0 or the errno of a dump of "dev"; nothing is held then.
+ * Since: 0.1
+ */
+int eadm_devices_hold(struct eadm_ctx *ctx);
+
+/**
+ * eadm_devices_drop() - read the list of devices for each dump again
+ * @ctx: the context
+ *
+ * Since: 0.1
+ */
+void eadm_devices_drop(struct eadm_ctx *ctx);
+
+/**
+ * eadm_devices_name() - name of a device of the list that is held
+ * @ctx: the context
+ * @index: from 0
+ *
+ * Return: the name, valid as long as the list; NULL past its end.
+ * Since: 0.1
+ */
+const char *eadm_devices_name(const struct eadm_ctx *ctx, unsigned int index);
+
 /* ---- descriptions ------------------------------------------------------ */
 
 /**

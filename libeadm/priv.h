@@ -215,6 +215,7 @@ struct eadm_devices {
 	int family_err;		/* why there is no companion, 0: it is there */
 	int rdma_err;		/* why there is no RDMA netlink, 0: it is there */
 	uint16_t family;
+	bool held;		/* eadm_devices_hold() */
 };
 
 int eadm_devices_load(struct eadm_ctx *ctx) EADM_MUST_CHECK;

@@ -19,6 +19,19 @@
 extern const struct option_def exporter_options[];
 extern const char exporter_help[], exporter_more[], exporter_examples[];
 
+enum format {
+	FORMAT_TEXT,
+	FORMAT_OPENMETRICS,
+	FORMAT_PROTOBUF,
+	FORMATS,
+};
+
+struct text {
+	char *data;
+	size_t len, size;
+	bool failed;
+};
+
 /* ---- what is exported: family.c -------------------------------------------- */
 
 enum metric_type {
@@ -41,6 +54,9 @@ struct family {
 	char *help;
 	enum metric_type type;
 	enum metric_unit unit;
+	/* By render.c: what is the same in each text, made but once. */
+	struct text *head;	/* of each format, FORMATS of them */
+	char *sample;		/* the name of its samples */
 };
 
 /* A field of an object and the family of its values. */
@@ -236,19 +252,6 @@ uint64_t monotonic_ns(void);
 
 /* ---- a scrape: scrape.c ----------------------------------------------------------- */
 
-enum format {
-	FORMAT_TEXT,
-	FORMAT_OPENMETRICS,
-	FORMAT_PROTOBUF,
-	FORMATS,
-};
-
-struct text {
-	char *data;
-	size_t len, size;
-	bool failed;
-};
-
 /* Somebody who waits for metrics; answered exactly once. */
 struct request {
 	enum format format;
@@ -284,6 +287,8 @@ int scraper_check(const struct scrape_opts *opts, char *why, size_t size);
 void text_put(struct text *text, const char *data, size_t len);
 void text_puts(struct text *text, const char *str);
 void text_release(struct text *text);
+int render_prepare(struct family *family);
+void render_forget(struct family *family);
 void render(const struct model *model, const struct samples *const *parts,
 	    size_t n_parts, enum format format, struct text *text);
 
@@ -294,11 +299,12 @@ struct proto {
 	struct text family, metric, value, part;
 };
 
-void proto_begin(struct proto *proto, const struct family *family,
-		 const char *suffix);
+void proto_head(const struct family *family, const char *name,
+		struct text *text);
 void proto_sample(struct proto *proto, const struct family *family,
 		  const struct samples *part, const struct sample *sample);
-void proto_end(struct proto *proto, struct text *text);
+void proto_end(struct proto *proto, const struct text *head,
+	       struct text *text);
 void proto_release(struct proto *proto);
 
 /* ---- serving: http.c, listen.c, webconfig.c, auth.c, sandbox.c, textfile.c ---------- */

@@ -360,6 +360,7 @@ static bool in_list(const char *list, const char *name)
 int model_make(struct model *model, const char *objects, bool processes)
 {
 	const struct eadm_object *object = NULL;
+	unsigned int i;
 	int ret;
 
 	*model = (struct model){ .recorder = -1 };
@@ -381,7 +382,11 @@ int model_make(struct model *model, const char *objects, bool processes)
 		    eadm_object_find_field(object, "comm"))
 			ret = add_sums(model, object);
 	}
-	return ret ? ret : add_usual(model);
+	if (!ret)
+		ret = add_usual(model);
+	for (i = 0; !ret && i < model->n_families; i++)
+		ret = render_prepare(&model->families[i]);
+	return ret;
 }
 
 void model_free(struct model *model)
@@ -391,6 +396,7 @@ void model_free(struct model *model)
 	for (i = 0; i < model->n_families; i++) {
 		free(model->families[i].name);
 		free(model->families[i].help);
+		render_forget(&model->families[i]);
 	}
 	for (i = 0; i < model->n_collectors; i++) {
 		free(model->collectors[i].fields);

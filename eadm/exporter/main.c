@@ -324,8 +324,10 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	/* Memory of threads that come and go belongs into one place. */
-	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_TRIM_THRESHOLD, 128 * 1024);
+	mallopt(M_ARENA_MAX, 4);
+	/* Buffers of one scrape are those of the next, not the kernel's. */
+	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
+	mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 	status = parse_args(&cli, argc, argv);
 	if (!status && (cli.args.opt[OPT_HELP] || cli.args.opt[OPT_VERSION])) {
 		printf("eadm-exporter %s, the program behind 'eadm exporter' ('eadm help exporter')\n",

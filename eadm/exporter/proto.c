@@ -181,8 +181,9 @@ void proto_sample(struct proto *p, const struct family *family,
 
 /* ---- families ----------------------------------------------------------------------- */
 
-void proto_begin(struct proto *p, const struct family *family,
-		 const char *suffix)
+/* The fields before the metrics: a piece of a message. */
+void proto_head(const struct family *family, const char *name,
+		struct text *text)
 {
 	static const int types[] = {
 		[METRIC_GAUGE] = TYPE_GAUGE,
@@ -195,19 +196,19 @@ void proto_begin(struct proto *p, const struct family *family,
 		[METRIC_BYTES] = "bytes", [METRIC_NS] = "seconds",
 	};
 
-	text_puts(&p->value, family->name);
-	text_puts(&p->value, suffix);
-	put_message(&p->family, FAMILY_NAME, &p->value);
-	put_bytes(&p->family, FAMILY_HELP, family->help, strlen(family->help));
-	put_number(&p->family, FAMILY_TYPE, types[family->type]);
-	if (units[family->unit])
-		put_bytes(&p->family, FAMILY_UNIT, units[family->unit],
+	put_bytes(text, FAMILY_NAME, name, strlen(name));
+	put_bytes(text, FAMILY_HELP, family->help, strlen(family->help));
+	put_number(text, FAMILY_TYPE, types[family->type]);
+	if (family->unit != METRIC_PLAIN)
+		put_bytes(text, FAMILY_UNIT, units[family->unit],
 			  strlen(units[family->unit]));
 }
 
-void proto_end(struct proto *p, struct text *text)
+/* A whole message: @head and the metrics since the last one. */
+void proto_end(struct proto *p, const struct text *head, struct text *text)
 {
-	put_varint(text, p->family.len);
+	put_varint(text, head->len + p->family.len);
+	text_put(text, head->data, head->len);
 	text_put(text, p->family.data, p->family.len);
 	text->failed |= p->family.failed;
 	p->family.len = 0;

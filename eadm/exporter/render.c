@@ -3,7 +3,7 @@
  * Metrics as text, in the Prometheus format 0.0.4 and OpenMetrics 1.0.0; what
  * is said in protobuf is encoded by proto.c.
  */
-#include <inttypes.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ void text_put(struct text *text, const char *data, size_t len)
 	if (text->failed)
 		return;
 	if (text->len + len > text->size) {
-		size = 2 * (text->len + len) + 4096;
+		size = 2 * (text->len + len) + 64;
 		more = realloc(text->data, size);
 		if (!more) {
 			text->failed = true;
@@ -101,46 +101,51 @@ static void put_head(struct text *text, const struct family *family,
 	text_puts(text, "\n");
 }
 
-/* Nanoseconds as seconds, without loss. */
-static void put_seconds(struct text *text, uint64_t ns)
+/* At least so many digits of a number before @end; where they begin. */
+static char *digits(char *end, uint64_t value, int least)
 {
-	char buf[40];
-	int len;
-
-	len = snprintf(buf, sizeof(buf), "%" PRIu64 ".%09" PRIu64,
-		       ns / 1000000000, ns % 1000000000);
-	while (buf[len - 1] == '0')
-		len--;
-	if (buf[len - 1] == '.')
-		len--;
-	text_put(text, buf, len);
+	for (; value || least > 0; least--) {
+		*--end = '0' + value % 10;
+		value /= 10;
+	}
+	return end;
 }
 
-static void put_number(struct text *text, uint64_t value)
+/* A number and the end of its line. Nanoseconds are shown as seconds. */
+static void put_value(struct text *text, uint64_t value, enum metric_unit unit)
 {
-	char buf[24];
+	char buf[40], *end = buf + sizeof(buf) - 1, *p;
 
-	snprintf(buf, sizeof(buf), "%" PRIu64, value);
-	text_puts(text, buf);
+	*end = '\n';
+	if (unit != METRIC_NS || !(value % 1000000000)) {
+		p = digits(end, unit == METRIC_NS ? value / 1000000000 : value,
+			   1);
+		text_put(text, p, buf + sizeof(buf) - p);
+		return;
+	}
+	p = digits(end, value % 1000000000, 9);
+	*--p = '.';
+	p = digits(p, value / 1000000000, 1);
+	while (end[-1] == '0')
+		end--;
+	*end++ = '\n';
+	text_put(text, p, end - p);
 }
 
-/* The name with the labels, to which @le is added unless NULL. */
-static void put_name(struct text *text, const char *name, const char *suffix,
-		     const char *labels, const char *le)
+/* The labels, to which @le is added unless NULL, and a space. */
+static void put_labels(struct text *text, const char *labels, const char *le)
 {
-	text_puts(text, name);
-	text_puts(text, suffix);
 	if (*labels || le) {
-		text_puts(text, "{");
+		text_put(text, "{", 1);
 		text_puts(text, labels);
 		if (le) {
 			text_puts(text, *labels ? ",le=\"" : "le=\"");
 			text_puts(text, le);
-			text_puts(text, "\"");
+			text_put(text, "\"", 1);
 		}
-		text_puts(text, "}");
+		text_put(text, "}", 1);
 	}
-	text_puts(text, " ");
+	text_put(text, " ", 1);
 }
 
 static void put_histogram(struct text *text, const struct family *family,
@@ -158,16 +163,19 @@ static void put_histogram(struct text *text, const struct family *family,
 				 histogram_bounds[i] % 1000000000 ? "" : ".0");
 		else
 			strcpy(le, "+Inf");
-		put_name(text, family->name, "_bucket", labels, le);
-		put_number(text, n);
-		text_puts(text, "\n");
+		text_puts(text, family->name);
+		text_puts(text, "_bucket");
+		put_labels(text, labels, le);
+		put_value(text, n, METRIC_PLAIN);
 	}
-	put_name(text, family->name, "_sum", labels, NULL);
-	put_seconds(text, histogram->sum);
-	text_puts(text, "\n");
-	put_name(text, family->name, "_count", labels, NULL);
-	put_number(text, n);
-	text_puts(text, "\n");
+	text_puts(text, family->name);
+	text_puts(text, "_sum");
+	put_labels(text, labels, NULL);
+	put_value(text, histogram->sum, METRIC_NS);
+	text_puts(text, family->name);
+	text_puts(text, "_count");
+	put_labels(text, labels, NULL);
+	put_value(text, n, METRIC_PLAIN);
 }
 
 static void put_sample(struct text *text, const struct family *family,
@@ -180,12 +188,44 @@ static void put_sample(struct text *text, const struct family *family,
 			      &part->histograms[sample->value]);
 		return;
 	}
-	put_name(text, family->name, suffix_of(family), labels, NULL);
-	if (family->unit == METRIC_NS)
-		put_seconds(text, sample->value);
-	else
-		put_number(text, sample->value);
-	text_puts(text, "\n");
+	text_puts(text, family->sample);
+	put_labels(text, labels, NULL);
+	put_value(text, sample->value, family->unit);
+}
+
+/* ---- families ----------------------------------------------------------------------- */
+
+int render_prepare(struct family *family)
+{
+	enum format format;
+
+	family->head = calloc(FORMATS, sizeof(*family->head));
+	if (!family->head ||
+	    asprintf(&family->sample, "%s%s", family->name,
+		     suffix_of(family)) < 0) {
+		family->sample = NULL;
+		return -ENOMEM;
+	}
+	for (format = 0; format < FORMATS; format++) {
+		if (format == FORMAT_PROTOBUF)
+			proto_head(family, family->sample,
+				   &family->head[format]);
+		else
+			put_head(&family->head[format], family, format);
+		if (family->head[format].failed)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void render_forget(struct family *family)
+{
+	enum format format;
+
+	for (format = 0; family->head && format < FORMATS; format++)
+		text_release(&family->head[format]);
+	free(family->head);
+	free(family->sample);
 }
 
 /*
@@ -206,6 +246,7 @@ void render(const struct model *model, const struct samples *const *parts,
 	}
 	for (number = 0; number < model->n_families; number++) {
 		const struct family *family = &model->families[number];
+		const struct text *heads = &family->head[format];
 
 		head = false;
 		for (i = 0; i < n_parts; i++) {
@@ -216,21 +257,19 @@ void render(const struct model *model, const struct samples *const *parts,
 				const struct sample *sample = &part->all[at[i]];
 
 				if (format == FORMAT_PROTOBUF) {
-					if (!head)
-						proto_begin(&proto, family,
-							    suffix_of(family));
 					proto_sample(&proto, family, part,
 						     sample);
 				} else {
 					if (!head)
-						put_head(text, family, format);
+						text_put(text, heads->data,
+							 heads->len);
 					put_sample(text, family, part, sample);
 				}
 				head = true;
 			}
 		}
 		if (head && format == FORMAT_PROTOBUF)
-			proto_end(&proto, text);
+			proto_end(&proto, heads, text);
 	}
 	if (format == FORMAT_OPENMETRICS)
 		text_puts(text, "# EOF\n");

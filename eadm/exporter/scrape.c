@@ -9,6 +9,7 @@
  * worker's own.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,31 +139,14 @@ static void add_name(struct names *names, const char *name, const char *only)
 	snprintf(more[names->n++], sizeof(*more), "%s", name);
 }
 
-/* Those that cannot be read are devices, too. */
 static int read_names(struct worker *w, struct names *names)
 {
-	const struct eadm_object *object = eadm_object_find("dev");
-	const struct eadm_field *field =
-		eadm_object_find_field(object, "dev-name");
-	struct eadm_note note = { .size = sizeof(note) };
-	const char *only = w->scraper->opts.device;
-	const struct eadm_record *record;
-	struct eadm_dump *dump;
+	const char *only = w->scraper->opts.device, *name;
+	int ret = eadm_devices_hold(w->ctx);
 	unsigned int i;
-	int ret;
 
-	ret = eadm_dump_open(w->ctx, object, NULL, &dump);
-	if (ret)
-		return ret;
-	while ((ret = eadm_dump_next(dump, &record)) > 0)
-		add_name(names, eadm_record_string(record, field), only);
-	for (i = 0; eadm_dump_note(dump, i, &note) > 0; i++) {
-		if (note.error)
-			add_name(names, note.device, only);
-	}
-	eadm_dump_close(dump);
-	if (names->n)
-		ret = 0;
+	for (i = 0; !ret && (name = eadm_devices_name(w->ctx, i)); i++)
+		add_name(names, name, only);
 	return names->failed ? -ENOMEM : ret;
 }
 
@@ -211,11 +195,28 @@ static void do_scrape(struct worker *w, unsigned int scrape)
 		list_devices(w);
 	if (!w->device || !w->ctx)
 		return;
+	/* What this cannot have, each dump tells for itself. */
+	if (eadm_devices_hold(w->ctx))
+		eadm_devices_drop(w->ctx);
 	for (i = 0; i < model->n_collectors; i++) {
 		collect(w->ctx, model, i, w->device, &w->scraper->opts.budget,
 			&w->memory, &w->work);
 		publish(w, i, scrape);
 	}
+}
+
+/* Whether everybody who was asked has answered; with the lock. */
+static bool all_done(const struct scraper *s)
+{
+	const struct worker *w;
+
+	if (s->lister->asked == s->scrape && s->lister->done != s->scrape)
+		return false;
+	for (w = s->workers; w; w = w->next) {
+		if (w->asked == s->scrape && w->done != s->scrape)
+			return false;
+	}
+	return true;
 }
 
 static void *worker_main(void *data)
@@ -236,7 +237,8 @@ static void *worker_main(void *data)
 		do_scrape(w, scrape);
 		pthread_mutex_lock(&s->lock);
 		w->done = scrape;
-		pthread_cond_signal(&s->news);
+		if (all_done(s))
+			pthread_cond_signal(&s->news);
 	}
 	w->left = true;
 	pthread_cond_signal(&s->news);
@@ -299,9 +301,24 @@ static bool is_listed(const struct scraper *s, const char *device)
 	return false;
 }
 
-static void add_workers(struct scraper *s)
+static void ask(struct scraper *s, struct worker *w)
+{
+	uint64_t now = monotonic_ns();
+
+	/* One that is only slow goes on with this scrape when it is done. */
+	if (w->leave || (w->asked != w->done &&
+			 now - w->since > s->opts.device_limit))
+		return;
+	if (w->asked == w->done)
+		w->since = now;
+	w->asked = s->scrape;
+}
+
+/* Those that are new are asked at once; whether there are some. */
+static bool add_workers(struct scraper *s)
 {
 	struct worker *w, **end;
+	bool any = false;
 	unsigned int i;
 
 	for (i = 0; i < s->n_names; i++) {
@@ -317,7 +334,10 @@ static void add_workers(struct scraper *s)
 			continue;
 		*end = w;
 		s->n_workers++;
+		ask(s, w);
+		any = true;
 	}
+	return any;
 }
 
 /* Workers of devices that are gone; one that hangs is joined another time. */
@@ -351,10 +371,12 @@ static void put_self(const struct model *model, struct samples *samples,
 static void put_process(const struct model *model, struct samples *samples)
 {
 	static uint64_t start;
+	static int statm = -1;
 	unsigned long pages;
 	struct rusage use;
 	struct timespec now;
-	FILE *file;
+	char text[100];
+	ssize_t n;
 
 	if (!start) {
 		clock_gettime(CLOCK_REALTIME, &now);
@@ -366,13 +388,13 @@ static void put_process(const struct model *model, struct samples *samples)
 					 1000000000ULL +
 				 (use.ru_utime.tv_usec + use.ru_stime.tv_usec) *
 					 1000ULL);
-	file = fopen("/proc/self/statm", "re");
-	if (file) {
-		if (fscanf(file, "%*u %lu", &pages) == 1)
-			put_self(model, samples, OWN_MEMORY,
-				 pages * sysconf(_SC_PAGESIZE));
-		fclose(file);
-	}
+	if (statm < 0)
+		statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	n = pread(statm, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%*u %lu", &pages) == 1)
+		put_self(model, samples, OWN_MEMORY,
+			 pages * sysconf(_SC_PAGESIZE));
 	put_self(model, samples, OWN_START, start);
 }
 
@@ -512,55 +534,37 @@ static uint64_t earliest(const struct request *batch, uint64_t limit)
 	return limit;
 }
 
-static bool all_done(const struct scraper *s)
+/* Wait until all have answered, at most so long, and give what there is. */
+static void wait_for_all(struct scraper *s, struct request **batch,
+			 uint64_t begin)
 {
-	const struct worker *w;
+	uint64_t limit = monotonic_ns() + s->opts.device_limit;
 
-	for (w = s->workers; w; w = w->next) {
-		if (w->asked == s->scrape && w->done != s->scrape)
-			return false;
+	while (*batch && !all_done(s) && monotonic_ns() < limit) {
+		wait_until(s, earliest(*batch, limit));
+		answer(s, batch, begin, false);
 	}
-	return true;
 }
 
-static void ask(struct scraper *s, struct worker *w)
-{
-	uint64_t now = monotonic_ns();
-
-	/* One that is only slow goes on with this scrape when it is done. */
-	if (w->leave || (w->asked != w->done &&
-			 now - w->since > s->opts.device_limit))
-		return;
-	if (w->asked == w->done)
-		w->since = now;
-	w->asked = s->scrape;
-}
-
+/*
+ * The devices known so far are read while the list of them is, so that there
+ * is one wait for all; only those that are new come after it.
+ */
 static void scrape(struct scraper *s, struct request **batch)
 {
-	uint64_t begin = monotonic_ns(), limit;
+	uint64_t begin = monotonic_ns();
 	struct worker *w;
 
 	s->scrape++;
 	ask(s, s->lister);
-	pthread_cond_broadcast(&s->work);
-	/* Without news of the list the devices known so far will do. */
-	limit = begin + s->opts.device_limit;
-	while (s->lister->asked == s->scrape &&
-	       s->lister->done != s->scrape && *batch &&
-	       monotonic_ns() < limit) {
-		wait_until(s, earliest(*batch, limit));
-		answer(s, batch, begin, false);
-	}
-	drop_workers(s);
-	add_workers(s);
 	for (w = s->workers; w; w = w->next)
 		ask(s, w);
 	pthread_cond_broadcast(&s->work);
-	limit = monotonic_ns() + s->opts.device_limit;
-	while (*batch && !all_done(s) && monotonic_ns() < limit) {
-		wait_until(s, earliest(*batch, limit));
-		answer(s, batch, begin, false);
+	wait_for_all(s, batch, begin);
+	drop_workers(s);
+	if (add_workers(s)) {
+		pthread_cond_broadcast(&s->work);
+		wait_for_all(s, batch, begin);
 	}
 	answer(s, batch, begin, true);
 }

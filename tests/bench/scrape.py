@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""CPU and time of a scrape, of the exporter and of node_exporter's infiniband
+collector, beside each other on the devices of this machine.
+Usage: scrape.py [--replay CAPTURE] [SCRAPES]"""
+
+import glob
+import http.client
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, f"{HERE}/../exporter")
+sys.dont_write_bytecode = True
+
+from server import Exporter, wait_for  # noqa: E402
+
+ACCEPT = {"Accept": "application/openmetrics-text;version=1.0.0,text/plain;q=0.5",
+          "Accept-Encoding": "identity"}
+WARM_UP, ROUNDS = 20, 5
+# What a scrape shows of each port under the names that InfiniBand gives.
+LEGACY = {
+    "port_rcv_data": "rx_bytes", "port_xmit_data": "tx_bytes",
+    "port_rcv_packets": "rx_packets", "port_xmit_packets": "tx_packets",
+    "port_rcv_errors": "rx_drops", "port_xmit_discards": "tx_drops",
+}
+
+
+def cpu_ns(pid):
+    """Of all threads; those that end in between do not count."""
+    total = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+        with open(path, encoding="ascii") as file:
+            total += int(file.read().split()[0])
+    return total
+
+
+def resident_kib(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return int(re.search(r"^VmHWM:\s+(\d+)", file.read(), re.M)[1])
+
+
+class Target:
+    def __init__(self, name, pid, port):
+        self.name, self.pid = name, pid
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.times, self.cpu, self.text = [], [], ""
+
+    def scrape(self, count):
+        begin = cpu_ns(self.pid)
+        for _ in range(count):
+            at = time.monotonic()
+            self.connection.request("GET", "/metrics", headers=ACCEPT)
+            self.text = self.connection.getresponse().read().decode()
+            self.times.append(time.monotonic() - at)
+        self.cpu.append((cpu_ns(self.pid) - begin) / count)
+
+    def forget(self):
+        self.times, self.cpu = [], []
+
+    def report(self):
+        times, cpu = sorted(self.times), sorted(self.cpu)
+        samples = [line for line in self.text.splitlines()
+                   if line and line[0] != "#"]
+        print(f"{self.name:22} CPU {cpu[len(cpu) // 2] / 1000:8.0f} us "
+              f"(least {cpu[0] / 1000:.0f})  p50 {times[len(times) // 2] * 1000:7.2f} ms  "
+              f"p99 {times[len(times) * 99 // 100] * 1000:7.2f} ms  "
+              f"RSS {resident_kib(self.pid)} KiB  samples {len(samples)}",
+              flush=True)
+        return cpu[len(cpu) // 2]
+
+
+def measure(targets, count):
+    """In turns, so that both see the same machine."""
+    for target in targets:
+        target.scrape(WARM_UP)
+        target.forget()
+    for _ in range(ROUNDS):
+        for target in targets:
+            target.scrape(count // ROUNDS)
+    return [target.report() for target in targets]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        return sock.getsockname()[1]
+
+
+def listening(port):
+    with socket.socket() as sock:
+        return sock.connect_ex(("127.0.0.1", port)) == 0
+
+
+def beside_node_exporter(folder, count, *options):
+    port = free_port()
+    with open(f"{folder}/node.log", "wb") as log:
+        node = subprocess.Popen(
+            ["prometheus-node-exporter", "--collector.disable-defaults",
+             "--collector.infiniband", "--web.disable-exporter-metrics",
+             f"--web.listen-address=127.0.0.1:{port}", *options],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        wait_for("node_exporter", lambda: listening(port), 60)
+        with Exporter(folder, None, "--device-timeout", "4s") as ours:
+            targets = [Target("eadm exporter", ours.process.pid, ours.port),
+                       Target("node_exporter", node.pid, port)]
+            mine, theirs = measure(targets, count)
+            print(f"CPU of a scrape, eadm / node_exporter = {mine / theirs:.3f} "
+                  "(wanted: at most 0.2)")
+            return targets
+    finally:
+        node.terminate()
+        node.wait()
+
+
+def main():
+    args = sys.argv[1:]
+    replay = None
+    if args[:1] == ["--replay"]:
+        replay, args = args[1], args[2:]
+    count = int(args[0]) if args else 500
+    with tempfile.TemporaryDirectory(prefix="eadm-scrape.") as folder:
+        if replay:
+            with Exporter(folder, replay) as ours:
+                measure([Target("eadm exporter, replay", ours.process.pid,
+                                ours.port)], count)
+        else:
+            for target in beside_node_exporter(folder, count):
+                if os.environ.get("SHOW"):
+                    print(target.text)
+
+
+if __name__ == "__main__":
+    main()
