@@ -68,6 +68,7 @@ enum opt_id {
 	OPT_WATCH,
 	OPT_AT,
 	OPT_SAVE,
+	OPT_FORMAT,
 	OPT_MAX,
 };
 
@@ -85,6 +86,8 @@ enum words {
 	WORDS_OPCODE,
 	WORDS_COMMAND,
 	WORDS_BUNDLE_VERB,
+	WORDS_TRACE_VERB,
+	WORDS_TRACE_FORMAT,
 };
 
 struct option_def {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
+#include "trace.h"
 
 #define MAX_DEVICES 64
 
@@ -24,6 +24,8 @@ static const struct option_def options[] = {
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
 	  "with --follow: end after N commands" },
 	SORT_OPTION,
+	{ OPT_FORMAT, 0, "format", "FORMAT", WORDS_TRACE_FORMAT,
+	  "of export: chrome, for ui.perfetto.dev and others (default)" },
 	{ 0 },
 };
 
@@ -181,8 +183,41 @@ static int run_follow(struct cli *cli, const struct filter *filter,
 	return status;
 }
 
+static int unknown_verb(struct cli *cli, const char *verb)
+{
+	const char *const words[] = { "hist", "export", NULL };
+	const char *near = suggest(verb, words);
+
+	if (near)
+		return fail(cli, STATUS_USAGE, verb,
+			    "not a part of trace (did you mean '%s'?)", near);
+	return fail(cli, STATUS_USAGE, verb,
+		    "not a part of trace (hist or export)");
+}
+
+/* Arguments and options that do not go together. */
+static int check(struct cli *cli, const char *verb)
+{
+	bool hist = verb && !strcmp(verb, "hist");
+	bool export = verb && !strcmp(verb, "export");
+
+	if (verb && !hist && !export)
+		return unknown_verb(cli, verb);
+	if (hist && cli->args.n > 1)
+		return fail(cli, STATUS_USAGE, cli->args.arg[1],
+			    "one argument too many ('eadm help trace')");
+	if (verb && cli->args.opt[OPT_FOLLOW])
+		return fail(cli, STATUS_USAGE, "--follow", "not with %s",
+			    verb);
+	if (!export && cli->args.opt[OPT_FORMAT])
+		return fail(cli, STATUS_USAGE, "--format",
+			    "goes with export only");
+	return 0;
+}
+
 static int run(struct cli *cli)
 {
+	const char *verb = cli->args.n ? cli->args.arg[0] : NULL;
 	struct view view;
 	int status;
 
@@ -192,11 +227,18 @@ static int run(struct cli *cli)
 	if (cli->args.opt[OPT_FOLLOW] && cli->args.opt[OPT_SORT])
 		return fail(cli, STATUS_USAGE, "--sort",
 			    "not with --follow");
+	status = check(cli, verb);
+	if (status)
+		return status;
 	status = view_init(cli, eadm_object_find("cmd"), false, &view);
 	if (!status && cli->args.opt[OPT_FOLLOW]) {
 		status = open_source(cli);
 		if (!status)
 			status = run_follow(cli, &view.filter, &view.table);
+	} else if (!status && verb && !strcmp(verb, "hist")) {
+		status = trace_hist(cli, &view);
+	} else if (!status && verb) {
+		status = trace_export(cli, &view, cli->args.arg[1]);
 	} else if (!status) {
 		status = view_run(cli, &view);
 	}
@@ -206,14 +248,21 @@ static int run(struct cli *cli)
 
 const struct command cmd_trace = {
 	.name = "trace",
+	.usage = "[hist|export [FILE]]",
 	.help = "show the flight recorder: the last commands of each adapter",
 	.more = "The recorder is always on. It can be read while the command\n"
-		"queue is dead, and the first time-out is kept.",
+		"queue is dead, and the first time-out is kept.\n"
+		"hist draws how long each kind of command took; export writes a\n"
+		"trace for a viewer, to standard output unless FILE is given.",
 	.examples = "  eadm trace\n"
 		    "  eadm trace --slower-than 5ms\n"
 		    "  eadm trace --state timeout,aborted\n"
 		    "  eadm trace --sort latency:desc\n"
-		    "  eadm trace --follow --opcode create-qp --json\n",
+		    "  eadm trace --follow --opcode create-qp --json\n"
+		    "  eadm trace hist -d erdma_0\n"
+		    "  eadm --from now.pcapng trace export commands.json\n",
+	.max_args = 2,
+	.args = { WORDS_TRACE_VERB, WORDS_FILE },
 	.options = options,
 	.object = "cmd",
 	.run = run,

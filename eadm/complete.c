@@ -165,6 +165,13 @@ static void offer_words(const struct state *st, enum words words)
 		offer(st, "", "show");
 		offer(st, "", "verify");
 		break;
+	case WORDS_TRACE_VERB:
+		offer(st, "", "hist");
+		offer(st, "", "export");
+		break;
+	case WORDS_TRACE_FORMAT:
+		offer(st, "", "chrome");
+		break;
 	default:
 		break;
 	}

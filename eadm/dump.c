@@ -149,10 +149,12 @@ static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
 	if (ret < 0)
 		return fail_lib(cli, ret, eadm_object_title(view->object));
 	rows_sort(&pass->kept, &view->sort);
-	for (i = 0; i < pass->kept.n; i++)
+	status = view->show ? view->show(cli, pass->view, &pass->kept) : 0;
+	for (i = 0; !view->show && i < pass->kept.n; i++)
 		show_row(pass, pass->kept.row[i]);
 	tell_blind(pass);
-	status = dump_notes(cli, dump);
+	if (!status)
+		status = dump_notes(cli, dump);
 	if (interrupted && !cli->args.opt[OPT_WATCH])
 		status = fail(cli, STATUS_FAILED,
 			      eadm_object_title(view->object), "interrupted");
@@ -163,7 +165,7 @@ static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
 int view_show(struct cli *cli, struct view *view)
 {
 	struct pass pass = { .cli = cli, .view = view,
-			     .keeps = view->sort.n };
+			     .keeps = view->sort.n || view->show };
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
 	int ret, status = 0;

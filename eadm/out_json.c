@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hist.h"
 #include "json.h"
 #include "table.h"
 
@@ -284,6 +285,28 @@ static void write_bytes(struct json *json, const struct column *col,
 	json_string(json, text);
 }
 
+static void write_hist(struct json *json, const struct hist *hist)
+{
+	unsigned int i, first, last;
+
+	json_open(json, '[');
+	if (!hist_range(hist, &first, &last)) {
+		json_close(json, ']');
+		return;
+	}
+	for (i = first; i <= last; i++) {
+		json_open(json, '{');
+		if (hist_below(i)) {
+			json_key(json, "below");
+			json_u64(json, hist_below(i));
+		}
+		json_key(json, "count");
+		json_u64(json, hist->count[i]);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
 static void write_cell(struct json *json, const struct column *col,
 		       const struct cell *cell,
 		       const struct eadm_record *record)
@@ -303,6 +326,9 @@ static void write_cell(struct json *json, const struct column *col,
 		break;
 	case CELL_BYTES:
 		write_bytes(json, col, record);
+		break;
+	case CELL_HIST:
+		write_hist(json, cell->hist);
 		break;
 	default:
 		break;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "grid.h"
+#include "hist.h"
 #include "table.h"
 #include "term.h"
 
@@ -19,6 +20,7 @@ struct other {
 
 struct line {
 	char **text;		/* of each column, NULL: absent */
+	struct hist *hist;	/* drawn below, or NULL */
 	struct other *other;	/* values without a field */
 	unsigned int n_other;
 };
@@ -57,6 +59,7 @@ static void free_line(struct line *line, unsigned int n_cols)
 	for (i = 0; line->text && i < n_cols; i++)
 		free(line->text[i]);
 	free(line->text);
+	free(line->hist);
 	for (i = 0; i < line->n_other; i++)
 		free(line->other[i].name);
 	free(line->other);
@@ -116,6 +119,18 @@ static void take_others(struct line *line, const struct eadm_record *record)
 	}
 }
 
+static void take_hist(struct table_writer *tw, struct line *line,
+		      const struct cell *cell)
+{
+	if (cell->type != CELL_HIST)
+		return;
+	line->hist = malloc(sizeof(*line->hist));
+	if (line->hist)
+		*line->hist = *cell->hist;
+	else
+		no_memory(tw);
+}
+
 static void add_line(struct table_writer *tw, const struct row *row)
 {
 	const struct table *table = tw->table;
@@ -134,15 +149,20 @@ static void add_line(struct table_writer *tw, const struct row *row)
 	}
 	line = &tw->lines[tw->n_lines++];
 	line->other = NULL;
+	line->hist = NULL;
 	line->n_other = 0;
 	line->text = calloc(table->n_cols, sizeof(*line->text));
 	if (!line->text) {
 		no_memory(tw);
 		return;
 	}
-	for (i = 0; i < table->n_cols; i++)
-		line->text[i] = text_of(&table->cols[i], &row->cells[i],
-					row->record);
+	for (i = 0; i < table->n_cols; i++) {
+		if (table->cols[i].bars)
+			take_hist(tw, line, &row->cells[i]);
+		else
+			line->text[i] = text_of(&table->cols[i],
+						&row->cells[i], row->record);
+	}
 	if (table->layout == LAYOUT_FIELDS && row->record)
 		take_others(line, row->record);
 }
@@ -271,6 +291,58 @@ static void print_rows(struct table_writer *tw)
 	}
 	tw->shown = true;
 	grid_free(grid);
+}
+
+/* ---- histograms below the rows ------------------------------------------------------- */
+
+#define BAR_WIDTH 48
+
+static void put_limit(uint64_t ns, char *buf, size_t size)
+{
+	static const char *const units[] = { "us", "ms", "s" };
+	unsigned int i = 0;
+
+	for (ns /= 1000; ns >= 1000 && i < 2; i++)
+		ns /= 1000;
+	snprintf(buf, size, "%llu%s", (unsigned long long)ns, units[i]);
+}
+
+static void print_bars(const struct hist *hist)
+{
+	static const char bar[] =
+		"################################################";
+	unsigned int i, first, last;
+	uint64_t most = 1;
+	char from[24], to[24];
+
+	if (!hist_range(hist, &first, &last))
+		return;
+	for (i = first; i <= last; i++) {
+		if (hist->count[i] > most)
+			most = hist->count[i];
+	}
+	for (i = first; i <= last; i++) {
+		put_limit(i ? hist_below(i - 1) : 0, from, sizeof(from));
+		put_limit(hist_below(i), to, sizeof(to));
+		printf("  %6s %s %-6s %8llu |%.*s\n", from,
+		       hist_below(i) ? "to" : "up",
+		       hist_below(i) ? to : "",
+		       (unsigned long long)hist->count[i],
+		       (int)((hist->count[i] * BAR_WIDTH + most - 1) / most),
+		       bar);
+	}
+}
+
+static void print_hists(const struct table_writer *tw)
+{
+	unsigned int i;
+
+	for (i = 0; i < tw->n_lines; i++) {
+		if (!tw->lines[i].hist)
+			continue;
+		printf("\n%s\n", tw->lines[i].text[0]);
+		print_bars(tw->lines[i].hist);
+	}
 }
 
 /* ---- fields as rows ------------------------------------------------------------------ */
@@ -416,6 +488,7 @@ static void print_lines(struct table_writer *tw)
 			tw->shown = true;
 		} else {
 			print_rows(tw);
+			print_hists(tw);
 		}
 	}
 	forget_lines(tw);

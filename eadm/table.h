@@ -14,7 +14,10 @@ enum cell_type {
 	CELL_F64,
 	CELL_STRING,
 	CELL_BYTES,
+	CELL_HIST,
 };
+
+struct hist;
 
 struct cell {
 	enum cell_type type;
@@ -25,6 +28,7 @@ struct cell {
 		double f;
 		const char *str;
 		const void *bytes;
+		const struct hist *hist;
 	};
 };
 
@@ -47,6 +51,7 @@ struct column {
 	const char *head;
 	const char *unit;
 	const char *help;
+	bool bars;		/* a histogram, drawn below the rows */
 	bool rate;		/* per second, in the object "rates" */
 	bool asked;		/* by name: shown even if nowhere present */
 	/* Shown only where the values of this field are all absent. */
@@ -183,6 +188,8 @@ struct view {
 	struct filter filter;
 	struct sort sort;
 	struct table table;
+	/* Shows all rows at once, instead of a row for each. */
+	int (*show)(struct cli *cli, struct view *view, struct rows *rows);
 };
 
 #define WATCH_OPTIONS \

@@ -627,6 +627,25 @@ def json_document(title, rows, more):
             "additionalProperties": False}
 
 
+def json_histogram(spec):
+    number = {"type": "integer", "minimum": 0}
+    cmd = next(obj for obj in spec.objects if obj.name == "cmd")
+    op = next(json_field(f) for f in cmd.fields if f.name == "op")
+    return {
+        "description": "How long commands of one kind took, in ns (trace hist).",
+        "type": "object",
+        "properties": {
+            "op": op, "count": number, "failed": number, "p50": number, "p99": number,
+            "max": number,
+            "buckets": {"description": "Commands that took less than below; the last has no end.",
+                        "type": "array",
+                        "items": {"type": "object",
+                                  "properties": {"below": number, "count": number},
+                                  "required": ["count"], "additionalProperties": False}}},
+        "required": ["op", "count", "p50", "p99", "max", "buckets"],
+        "additionalProperties": False}
+
+
 def gen_json_schema(spec):
     text = {"type": "string"}
     defs = {obj.c: json_row(obj) for obj in spec.objects}
@@ -647,6 +666,9 @@ def gen_json_schema(spec):
     documents = [json_document(obj.title, obj.c, {"object": {"const": obj.name}, **interval})
                  for obj in spec.objects]
     documents.append(json_document("versions", "version", {}))
+    defs["histogram"] = json_histogram(spec)
+    documents.append(json_document("histograms of commands", "histogram",
+                                   {"object": {"const": "histogram"}}))
     documents.append({
         "title": "error", "type": "object",
         "properties": {"schema": {"const": 1}, "command": text,

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* "trace hist": how long commands took, by command. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hist.h"
+#include "trace.h"
+
+enum { COL_OP, COL_COUNT, COL_FAILED, COL_P50, COL_P99, COL_MAX, COL_HIST,
+       N_COLS };
+
+struct op {
+	uint64_t op, failed;
+	struct hist hist;
+	uint64_t *latency;
+	size_t n, max;
+};
+
+struct ops {
+	struct op *all;
+	size_t n;
+};
+
+static struct op *op_of(struct ops *ops, uint64_t value)
+{
+	struct op *all;
+	size_t i;
+
+	for (i = 0; i < ops->n; i++) {
+		if (ops->all[i].op == value)
+			return &ops->all[i];
+	}
+	all = realloc(ops->all, (ops->n + 1) * sizeof(*all));
+	if (!all)
+		return NULL;
+	ops->all = all;
+	all[ops->n] = (struct op){ .op = value };
+	return &all[ops->n++];
+}
+
+static bool add_latency(struct op *op, uint64_t ns)
+{
+	uint64_t *latency;
+	size_t max;
+
+	if (op->n == op->max) {
+		max = op->max ? 2 * op->max : 64;
+		latency = realloc(op->latency, max * sizeof(*latency));
+		if (!latency)
+			return false;
+		op->latency = latency;
+		op->max = max;
+	}
+	op->latency[op->n++] = ns;
+	hist_add(&op->hist, ns);
+	return true;
+}
+
+/* A command that waits for its answer took no time yet. */
+static bool add_row(struct ops *ops, const struct view *view,
+		    const struct eadm_record *record)
+{
+	const struct filter *filter = &view->filter;
+	const char *state = "";
+	uint64_t op, value, ns;
+	struct op *entry;
+
+	if (eadm_record_u64(record, filter->op_field, &op) ||
+	    eadm_record_u64(record, filter->latency_field, &ns))
+		return true;
+	if (!eadm_record_u64(record, filter->state_field, &value))
+		state = eadm_field_value_name(filter->state_field, value);
+	if (state && !strcmp(state, "pending"))
+		return true;
+	entry = op_of(ops, op);
+	if (!entry || !add_latency(entry, ns))
+		return false;
+	if (!state || strcmp(state, "done"))
+		entry->failed++;
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* What took longest comes first. */
+static int by_max(const void *a, const void *b)
+{
+	const struct op *x = a, *y = b;
+	uint64_t m = x->latency[x->n - 1], n = y->latency[y->n - 1];
+
+	return m > n ? -1 : m < n ? 1 : x->op < y->op ? -1 : x->op > y->op;
+}
+
+static void show_op(struct cli *cli, const struct op *op)
+{
+	struct cell cells[N_COLS] = {
+		[COL_OP] = { CELL_U64, .u = op->op },
+		[COL_COUNT] = { CELL_U64, .u = op->n },
+		[COL_FAILED] = { CELL_U64, .u = op->failed },
+		[COL_P50] = { CELL_U64, .u = hist_rank(op->latency, op->n, 50) },
+		[COL_P99] = { CELL_U64, .u = hist_rank(op->latency, op->n, 99) },
+		[COL_MAX] = { CELL_U64, .u = op->latency[op->n - 1] },
+		[COL_HIST] = { CELL_HIST, .hist = &op->hist },
+	};
+	struct row row = { .cells = cells };
+
+	cli->writer->ops->row(cli->writer, &row);
+}
+
+static int show(struct cli *cli, struct view *view, struct rows *rows)
+{
+	struct ops ops = { 0 };
+	bool fits = true;
+	size_t i;
+
+	for (i = 0; i < rows->n && fits; i++)
+		fits = add_row(&ops, view, rows->row[i]);
+	for (i = 0; i < ops.n && fits; i++)
+		qsort(ops.all[i].latency, ops.all[i].n, sizeof(uint64_t),
+		      by_value);
+	if (fits && ops.n)
+		qsort(ops.all, ops.n, sizeof(*ops.all), by_max);
+	for (i = 0; i < ops.n; i++) {
+		if (fits)
+			show_op(cli, &ops.all[i]);
+		free(ops.all[i].latency);
+	}
+	free(ops.all);
+	return fits ? 0 : fail(cli, STATUS_FAILED, "rows", "out of memory");
+}
+
+static struct column *add_column(struct table *table, const char *name,
+				 const char *head)
+{
+	struct column *col = column_add(table);
+
+	if (!col)
+		return NULL;
+	col->name = name;
+	col->key = name;
+	col->head = head;
+	col->type = EADM_TYPE_U64;
+	col->kind = EADM_KIND_GAUGE;
+	return col;
+}
+
+static bool add_columns(struct table *table, const struct eadm_field *op)
+{
+	static const struct {
+		const char *name, *head, *unit;
+	} cols[] = {
+		{ "count", "COUNT", "" },    { "failed", "FAILED", "" },
+		{ "p50", "P50", "ns" },	     { "p99", "P99", "ns" },
+		{ "max", "MAX", "ns" },	     { "buckets", "", "" },
+	};
+	struct column *col = column_add(table);
+	size_t i;
+
+	if (!col)
+		return false;
+	column_of_field(col, op);
+	for (i = 0; i < ARRAY_SIZE(cols); i++) {
+		col = add_column(table, cols[i].name, cols[i].head);
+		if (!col)
+			return false;
+		col->unit = cols[i].unit;
+		col->bars = i == ARRAY_SIZE(cols) - 1;
+	}
+	return true;
+}
+
+/* @view shows the flight recorder so far. */
+int trace_hist(struct cli *cli, struct view *view)
+{
+	if (cli->args.opt[OPT_OUTPUT] || cli->args.opt[OPT_SORT])
+		return fail(cli, STATUS_USAGE,
+			    cli->args.opt[OPT_SORT] ? "--sort" : "--output",
+			    "a histogram has its own columns");
+	columns_free(&view->table);
+	view->table = (struct table){ .object = "histogram",
+				      .title = view->table.title };
+	view->show = show;
+	if (!add_columns(&view->table, view->filter.op_field))
+		return fail(cli, STATUS_FAILED, "columns", "out of memory");
+	return view_run(cli, view);
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The flight recorder's histograms and what viewers get.
+load common
+
+@test "trace hist draws each kind of command" {
+	golden hist --from "$TWO" trace hist
+	golden hist-dead --from "$DEAD" trace hist
+	golden hist-none --from "$TWO" trace hist --pid 1
+	golden hist-filtered --from "$TWO" trace hist --slower-than 1ms
+}
+
+@test "trace hist in JSON adds up" {
+	golden hist-json --from "$TWO" trace hist --json
+	for capture in "$TWO" "$DEAD" "$REPO/tests/captures/live/erdma.pcapng"; do
+		eadm --from "$capture" trace hist --json 2>/dev/null >"$BATS_TEST_TMPDIR/hist"
+		"$REPO/tests/cli/validate" <"$BATS_TEST_TMPDIR/hist"
+		[ "$(jq '[.rows[] | .count == ([.buckets[].count] | add) and .p50 <= .p99 and
+			.p99 <= .max] | all' "$BATS_TEST_TMPDIR/hist")" = true ]
+	done
+}
+
+@test "percentiles are values that were measured" {
+	live=$REPO/tests/captures/live/erdma.pcapng
+	latencies=$(eadm --from "$live" trace --opcode create-qp --json | jq -c '[.rows[].latency] | sort')
+	row=$(eadm --from "$live" trace hist --opcode create-qp --json | jq -c '.rows[0]')
+	[ "$(jq -n --argjson l "$latencies" '$l[((($l | length) * 50 + 99) / 100 | floor) - 1]')" = \
+		"$(echo "$row" | jq .p50)" ]
+	[ "$(jq -n --argjson l "$latencies" '$l | max')" = "$(echo "$row" | jq .max)" ]
+}
+
+# What the trace event format asks of a document, and what viewers can't show.
+sound() {
+	jq -e '
+		(.displayTimeUnit == "ns") and (.otherData.start_ns | type == "string") and
+		([.traceEvents[] | select(.ph == "X") | (.ts | type == "number") and .ts >= 0 and
+			.dur >= 0 and .pid > 0 and .tid > 0 and (.name | length > 0) and
+			(.args | type == "object")] | all) and
+		([.traceEvents[] | .ph | IN("X", "M", "C", "i")] | all) and
+		([.traceEvents[] | select(.ph == "i") | .s == "t"] | all) and
+		([.traceEvents[] | select(.ph == "M") | .args.name | length > 0] | all) and
+		(([.traceEvents[] | select(.ph == "X" or .ph == "i") | [.pid, .tid]] | unique) -
+			([.traceEvents[] | select(.name == "thread_name") | [.pid, .tid]]) == []) and
+		([.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid]) |
+			map(sort_by(.ts) | [., .[1:]] | transpose | map(select(.[1] != null) |
+				.[0].ts + .[0].dur <= .[1].ts + 0.0005) | all) | all)' "$1" >/dev/null
+}
+
+@test "trace export is sound, and has every command once" {
+	for capture in "$TWO" "$DEAD" "$REPO/tests/captures/live/erdma.pcapng"; do
+		eadm --from "$capture" trace export "$BATS_TEST_TMPDIR/trace" 2>/dev/null
+		sound "$BATS_TEST_TMPDIR/trace"
+		[ "$(jq '[.traceEvents[] | select(.ph == "X" or .ph == "i")] | length' \
+			"$BATS_TEST_TMPDIR/trace")" = \
+			"$(eadm --from "$capture" trace --json 2>/dev/null | jq '.rows | length')" ]
+	done
+	golden export --from "$TWO" trace export
+	diff <(eadm --from "$TWO" trace export --format chrome) <(eadm --from "$TWO" trace export)
+	[ "$(eadm --from "$TWO" trace export --opcode reg-mr | jq '[.traceEvents[] |
+		select(.ph == "X")] | length')" = 1 ]
+}
+
+@test "commands that overlap get slots of their own" {
+	python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/over.pcapng" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from synth import DEVS, SEC, Capture, cmd, device
+	cap = Capture()
+	cap.family()
+	cap.rdma_devices(DEVS[:1])
+	cap.dump("dev", [device(0)])
+	cap.dump("cmd", [cmd(0, n, time=SEC + at, latency=50000)
+	                 for n, at in enumerate((0, 10000, 20000, 60000), 1)])
+	cap.write(sys.argv[2])
+	EOF
+	eadm --from "$BATS_TEST_TMPDIR/over.pcapng" trace export "$BATS_TEST_TMPDIR/trace"
+	sound "$BATS_TEST_TMPDIR/trace"
+	[ "$(jq -c '[.traceEvents[] | select(.ph == "X") | .tid]' "$BATS_TEST_TMPDIR/trace")" = "[1,2,3,1]" ]
+}
+
+@test "wrong parts of trace" {
+	fails 2 "eadm: trace: hits: not a part of trace (did you mean 'hist'?)" trace hits
+	fails 2 "eadm: trace: xyzzy: not a part of trace (hist or export)" trace xyzzy
+	fails 2 "eadm: trace: x: one argument too many ('eadm help trace')" trace hist x
+	fails 2 "eadm: trace: --follow: not with hist" trace hist -f
+	fails 2 "eadm: trace: --follow: not with export" trace export -f
+	fails 2 "eadm: trace: --format: goes with export only" trace --format chrome
+	fails 2 "eadm: trace: chrom: unknown format (did you mean 'chrome'?)" trace export --format chrom
+	fails 2 "eadm: trace: --sort: a histogram has its own columns" trace hist --sort op
+	fails 2 "eadm: trace: --output: a histogram has its own columns" trace hist -o op
+	fails 1 "eadm: trace: /nowhere/x: No such file or directory" --from "$TWO" trace export /nowhere/x
+	run eadm --from "$TWO" trace export --json
+	[ "$status" = 2 ]
+	[ "$(echo "$output" | jq -r .error.what)" = --json ]
+	run --separate-stderr eadm --from "$TWO" -d nosuch trace export "$BATS_TEST_TMPDIR/none"
+	[ "$status" = 3 ]
+	[ ! -e "$BATS_TEST_TMPDIR/none" ]
+}
