@@ -69,6 +69,9 @@ enum opt_id {
 	OPT_AT,
 	OPT_SAVE,
 	OPT_FORMAT,
+	OPT_SINCE,
+	OPT_LIST,
+	OPT_DELETE,
 	OPT_MAX,
 };
 
@@ -86,6 +89,9 @@ enum words {
 	WORDS_OPCODE,
 	WORDS_COMMAND,
 	WORDS_BUNDLE_VERB,
+	WORDS_MARK,
+	WORDS_MOMENT,
+	WORDS_MOMENT_OR_OBJECT,
 	WORDS_TRACE_VERB,
 	WORDS_TRACE_FORMAT,
 };
@@ -137,6 +143,7 @@ int unknown_command(struct cli *cli, const char *name);
 bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value);
 bool opt_duration(struct cli *cli, enum opt_id id, uint64_t unit,
 		  uint64_t *ns);
+bool opt_size(struct cli *cli, enum opt_id id, uint64_t *size);
 bool parse_u64(const char *text, uint64_t *value);
 bool parse_duration(const char *text, uint64_t unit, uint64_t *ns);
 
@@ -160,13 +167,14 @@ struct cli {
 };
 
 extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
-	cmd_record, cmd_bundle, cmd_exporter, cmd_ver, cmd_help, cmd_complete;
+	cmd_record, cmd_mark, cmd_diff, cmd_bundle, cmd_exporter, cmd_ver, cmd_help, cmd_complete;
 
 /* Set by SIGINT and SIGTERM once catch_signals() was called. */
 extern volatile sig_atomic_t interrupted;
 void catch_signals(void);
 
 int open_source(struct cli *cli);
+int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text);
 const struct eadm_object *need_object(struct cli *cli, const char *name);
 void print_help(const struct command *cmd);

@@ -11,9 +11,11 @@ static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "with the adapters' own contexts" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
-	  "so many moments (default: 1)" },
+	  "so many moments (default: 1; with --interval: until interrupted)" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "time between two moments (default: 1s)" },
+	{ OPT_MAX_SIZE, 0, "max-size", "SIZE", WORDS_ANY,
+	  "keep the newest moments that fit into so many bytes, K, M or G" },
 	{ 0 },
 };
 
@@ -21,6 +23,7 @@ static int record_moments(struct cli *cli, uint64_t count, uint64_t interval)
 {
 	bool hw = cli->args.opt[OPT_HW] != NULL;
 	struct timespec next;
+	unsigned long long moments = 0;
 	int ret;
 
 	clock_gettime(CLOCK_MONOTONIC, &next);
@@ -28,6 +31,7 @@ static int record_moments(struct cli *cli, uint64_t count, uint64_t interval)
 		ret = eadm_capture_all(cli->ctx, hw);
 		if (ret || !--count || interrupted)
 			return ret;
+		progress(cli, "moments", ++moments);
 		if (!wait_until(&next, interval))
 			return 0;
 	}
@@ -35,7 +39,7 @@ static int record_moments(struct cli *cli, uint64_t count, uint64_t interval)
 
 static int run(struct cli *cli)
 {
-	uint64_t count = 1, interval = 1000000000;
+	uint64_t count = 1, interval = 1000000000, limit = 0;
 	const char *path;
 	int ret, status;
 
@@ -52,8 +56,13 @@ static int run(struct cli *cli)
 		return fail(cli, STATUS_USAGE, "--json",
 			    "standard output gets the capture");
 	if (!opt_u64(cli, OPT_COUNT, &count) ||
-	    !opt_duration(cli, OPT_INTERVAL, 1000000000, &interval))
+	    !opt_duration(cli, OPT_INTERVAL, 1000000000, &interval) ||
+	    !opt_size(cli, OPT_MAX_SIZE, &limit))
 		return STATUS_USAGE;
+	/* Who says how often or how much, and not how many, means for ever. */
+	if (!cli->args.opt[OPT_COUNT] &&
+	    (cli->args.opt[OPT_INTERVAL] || limit))
+		count = UINT64_MAX;
 	if (!count || !interval)
 		return fail(cli, STATUS_USAGE,
 			    count ? "--interval" : "--count", "more than 0");
@@ -65,8 +74,15 @@ static int run(struct cli *cli)
 		return fail(cli, ret == -EACCES || ret == -EPERM ?
 				      STATUS_PERMISSION : STATUS_FAILED,
 			    path, "%s", eadm_errmsg(cli->ctx));
+	if (limit && eadm_capture_limit(cli->ctx, limit)) {
+		status = fail(cli, STATUS_USAGE, "--max-size", "%s",
+			      eadm_errmsg(cli->ctx));
+		eadm_capture_close(cli->ctx, false);
+		return status;
+	}
 	catch_signals();
 	ret = record_moments(cli, count, interval);
+	progress_end(cli);
 	if (ret) {
 		status = fail(cli, STATUS_FAILED, path, "%s",
 			      eadm_errmsg(cli->ctx));
@@ -84,10 +100,12 @@ const struct command cmd_record = {
 	.name = "record",
 	.usage = "FILE",
 	.help = "write the state of all devices to a capture",
-	.more = "Every command reads it with --from FILE, and so does Wireshark.",
+	.more = "Every command reads it with --from FILE, and so does Wireshark.\n"
+		"The file appears when all is recorded; an interrupt ends that.",
 	.examples = "  eadm record now.pcapng\n"
 		    "  eadm --from now.pcapng dump qp\n"
 		    "  eadm record -n 60 -i 1s minute.pcapng\n"
+		    "  eadm record -i 1s --max-size 100M night.pcapng\n"
 		    "  ssh HOST eadm record - | eadm --from - list\n",
 	.max_args = 1,
 	.args = { WORDS_FILE },

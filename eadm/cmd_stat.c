@@ -13,6 +13,8 @@ static const struct option_def options[] = {
 	  "show rates per second, again and again" },
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "with the counters in the adapter's own context of each OBJECT" },
+	{ OPT_SINCE, 0, "since", "MARK", WORDS_MOMENT,
+	  "show what counters grew by since a mark or a capture" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "time between two samples (default: 1s); means --live" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
@@ -90,23 +92,9 @@ struct stat {
 	struct cell *cells;
 	struct samples before, now;
 	uint64_t newest, caption_time;
-	char caption[64];
+	bool anew;			/* a counter is less than it was */
+	char caption[80];
 };
-
-/* What a counter grew by, across a wrap. */
-static bool growth(const struct eadm_field *field, uint64_t before,
-		   uint64_t now, uint64_t *delta)
-{
-	unsigned int bits = eadm_field_bits(field);
-
-	/* Nobody wraps 64 bits: the device was made anew. */
-	if (bits >= 64 && now < before)
-		return false;
-	*delta = now - before;
-	if (bits < 64)
-		*delta &= (1ULL << bits) - 1;
-	return true;
-}
 
 static void add_rates(struct stat *stat, const struct sample *before,
 		      const struct sample *now)
@@ -121,12 +109,22 @@ static void add_rates(struct stat *stat, const struct sample *before,
 		cell->type = CELL_NONE;
 		while (table->cols[j].field != table->cols[i].field)
 			j++;
-		if (!before || now->time <= before->time ||
+		if (before && before->cells[j].type == CELL_U64 &&
+		    now->cells[j].type == CELL_U64 &&
+		    eadm_field_bits(table->cols[i].field) >= 64 &&
+		    now->cells[j].u < before->cells[j].u)
+			stat->anew = true;
+		if (!before || (now->time <= before->time && !table->growth) ||
 		    before->cells[j].type != CELL_U64 ||
 		    now->cells[j].type != CELL_U64 ||
-		    !growth(table->cols[i].field, before->cells[j].u,
-			    now->cells[j].u, &delta))
+		    !counter_growth(table->cols[i].field, before->cells[j].u,
+				    now->cells[j].u, &delta))
 			continue;
+		if (table->growth) {
+			cell->type = CELL_U64;
+			cell->u = delta;
+			continue;
+		}
 		cell->type = CELL_F64;
 		cell->f = delta * 1e9 / (now->time - before->time);
 	}
@@ -156,8 +154,12 @@ static int take(struct stat *stat, const struct eadm_record *record,
 	return 0;
 }
 
+/* How long ago the mark was made, or when the sample was taken. */
 static void make_caption(struct stat *stat)
 {
+	struct column age = { .kind = EADM_KIND_AGE, .unit = "ns" };
+	struct cell cell = { CELL_U64, .u = stat->view.table.interval };
+	char text[32];
 	time_t s = stat->caption_time / 1000000000;
 	char clock[16];
 	struct tm tm;
@@ -166,6 +168,11 @@ static void make_caption(struct stat *stat)
 		return;
 	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
 	snprintf(stat->caption, sizeof(stat->caption), "-- %s", clock);
+	if (stat->view.table.growth) {
+		text_of_cell(&age, &cell, text, sizeof(text));
+		snprintf(stat->caption, sizeof(stat->caption),
+			 "-- %s, in %s", clock, text);
+	}
 	stat->view.table.caption = stat->caption;
 }
 
@@ -208,7 +215,7 @@ static int sample(struct stat *stat, bool first)
 	}
 	if (ret < 0)
 		status = fail_lib(cli, ret, eadm_object_title(stat->view.object));
-	else if (!status && first)
+	else if (!status && first != stat->view.table.growth)
 		status = dump_notes(cli, dump);
 	eadm_dump_close(dump);
 	if (!first)
@@ -253,6 +260,36 @@ static int run_live(struct stat *stat)
 		status = fail(cli, STATUS_FAILED, cli->args.opt[OPT_FROM],
 			      "rates take two moments, the capture has one (eadm record -n)");
 	return shown ? write_end(cli, status) : status;
+}
+
+/* The counters of a mark, then those of now. */
+static int run_since(struct stat *stat, const char *since)
+{
+	struct cli *cli = stat->cli;
+	const struct eadm_note anew = {
+		.size = sizeof(anew), .device = "", .what = "counters",
+		.why = "some are less than before: they began anew, and are left out",
+	};
+	struct eadm_ctx *now;
+	int status;
+
+	status = open_source(cli);
+	if (status)
+		return status;
+	now = cli->ctx;
+	status = open_moment(cli, since, &cli->ctx);
+	if (!status) {
+		status = sample(stat, true);
+		eadm_free(cli->ctx);
+	}
+	cli->ctx = now;
+	if (status && status != STATUS_PARTIAL)
+		return status;
+	catch_signals();
+	status = sample(stat, false);
+	if (stat->anew)
+		cli->writer->ops->note(cli->writer, &anew);
+	return write_end(cli, status);
 }
 
 /* ---- columns ---------------------------------------------------------------------- */
@@ -304,9 +341,11 @@ static int rate_columns(struct stat *stat)
 			return fail(stat->cli, STATUS_FAILED, "columns",
 				    "out of memory");
 		stat->view.table.cols[stat->view.table.n_cols - 1].rate = true;
+		stat->view.table.cols[stat->view.table.n_cols - 1].growth =
+			stat->view.table.growth;
 	}
 	stat->view.table.all = false;
-	stat->view.table.lines = true;
+	stat->view.table.lines = !stat->view.table.growth;
 	stat->view.table.rates_only = true;
 	stat->view.table.title = NULL;
 	return 0;
@@ -323,7 +362,8 @@ static int choose(struct stat *stat, bool live)
 					&stat->view.table);
 	else
 		status = usual_columns(stat);
-	if (!status && live)
+	stat->view.table.growth = cli->args.opt[OPT_SINCE];
+	if (!status && (live || stat->view.table.growth))
 		status = rate_columns(stat);
 	return status;
 }
@@ -338,6 +378,7 @@ static int run(struct cli *cli)
 	};
 	bool live = cli->args.opt[OPT_LIVE] || cli->args.opt[OPT_INTERVAL] ||
 		    cli->args.opt[OPT_COUNT];
+	const char *since = cli->args.opt[OPT_SINCE];
 	int status;
 
 	stat.view.object = need_object(cli, cli->args.n ? cli->args.arg[0] :
@@ -346,16 +387,20 @@ static int run(struct cli *cli)
 		return STATUS_USAGE;
 	stat.key = eadm_object_key(stat.view.object);
 	stat.dev_index = eadm_object_find_field(stat.view.object, "dev-index");
-	if (live && cli->args.opt[OPT_SORT])
-		return fail(cli, STATUS_USAGE, "--sort", "not with --live");
+	if ((live || since) && cli->args.opt[OPT_SORT])
+		return fail(cli, STATUS_USAGE, "--sort", "not with %s",
+			    live ? "--live" : "--since");
+	if (live && since)
+		return fail(cli, STATUS_USAGE, "--since", "not with --live");
 	status = filter_init(cli, stat.view.object, &stat.view.filter);
 	if (!status)
 		status = sort_init(cli, stat.view.object, &stat.view.sort);
 	if (!status)
 		status = choose(&stat, live);
-	if (!status && live) {
+	if (!status && (live || since)) {
 		stat.cells = calloc(stat.view.table.n_cols, sizeof(*stat.cells));
-		status = stat.cells ? run_live(&stat) :
+		status = stat.cells && since ? run_since(&stat, since) :
+			 stat.cells ? run_live(&stat) :
 				      fail(cli, STATUS_FAILED, "rows",
 					   "out of memory");
 	} else if (!status) {
@@ -381,6 +426,7 @@ const struct command cmd_stat = {
 	.examples = "  eadm stat\n"
 		    "  eadm stat --live\n"
 		    "  eadm stat -i 5s -n 12 -d erdma_0 --json\n"
+		    "  eadm stat --since before          after 'eadm mark before'\n"
 		    "  eadm stat eq\n"
 		    "  eadm stat cq --comm 'ib_*' --sort events:desc\n",
 	.max_args = 1,

@@ -4,10 +4,13 @@
  * "eadm", the last one as far as it is typed, and prints one candidate per
  * line. ":file" asks the shell for file names.
  */
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "marks.h"
 
 struct state {
 	struct cli *cli;
@@ -39,6 +42,24 @@ static void offer_devices(const struct state *st)
 	while (eadm_dump_next(dump, &record) > 0)
 		offer(st, "", eadm_record_string(record, field));
 	eadm_dump_close(dump);
+}
+
+static void offer_marks(const struct state *st)
+{
+	char folder[MARK_PATH_MAX];
+	struct dirent **names;
+	int i, n;
+
+	if (!mark_folder(folder, sizeof(folder)))
+		return;
+	n = scandir(folder, &names, NULL, alphasort);
+	for (i = 0; i < n; i++) {
+		if (mark_is_name(names[i]->d_name))
+			offer(st, "", names[i]->d_name);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
 }
 
 static bool has_counter(const struct eadm_object *object)
@@ -164,6 +185,17 @@ static void offer_words(const struct state *st, enum words words)
 		offer(st, "", "create");
 		offer(st, "", "show");
 		offer(st, "", "verify");
+		break;
+	case WORDS_MARK:
+		offer_marks(st);
+		break;
+	case WORDS_MOMENT_OR_OBJECT:
+		offer_objects(st, false);
+		/* fallthrough */
+	case WORDS_MOMENT:
+		offer_marks(st);
+		offer(st, "", "live");
+		puts(":file");
 		break;
 	case WORDS_TRACE_VERB:
 		offer(st, "", "hist");

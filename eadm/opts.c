@@ -297,6 +297,28 @@ bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value)
 	return false;
 }
 
+/* Bytes, or with K, M or G. */
+bool opt_size(struct cli *cli, enum opt_id id, uint64_t *size)
+{
+	const char *text = cli->args.opt[id], *unit;
+	static const char units[] = "KMG";
+	char *end;
+
+	if (!text)
+		return true;
+	errno = 0;
+	*size = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (isdigit((unsigned char)*text) && !errno &&
+	    (!*end || (unit && !end[1])) && *size && *size < 1ULL << 33) {
+		if (unit)
+			*size <<= 10 * (unit - units + 1);
+		return true;
+	}
+	fail(cli, STATUS_USAGE, text, "not a size (such as 64M)");
+	return false;
+}
+
 bool parse_duration(const char *text, uint64_t unit, uint64_t *ns)
 {
 	static const struct {

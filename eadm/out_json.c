@@ -388,7 +388,7 @@ static void write_columns(struct json_writer *jw, const struct row *row)
 		if (row->cells[i].type == CELL_NONE)
 			continue;
 		if (col->rate && !rates) {
-			json_key(jw->json, "rates");
+			json_key(jw->json, col->growth ? "growth" : "rates");
 			json_open(jw->json, '{');
 			rates = true;
 		}

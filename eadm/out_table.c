@@ -449,8 +449,8 @@ static void print_fields(struct table_writer *tw)
 	}
 	grid_column(grid, about ? "FIELD" : "COUNTER", 1, 0);
 	if (!about)
-		grid_column(grid, tw->table->rates_only ? "PER SECOND" :
-							  "UNIT", 1, 0);
+		grid_column(grid, tw->table->rates_only && !tw->table->growth ?
+				  "PER SECOND" : "UNIT", 1, 0);
 	for (i = 0; i < tw->n_lines; i++) {
 		heading_of(tw, &tw->lines[i], head, sizeof(head));
 		grid_column(grid, head, 1, about ? 0 : GRID_RIGHT);
@@ -519,7 +519,11 @@ static bool is_idle(const struct table_writer *tw, const struct row *row)
 	if (!tw->table->rates_only)
 		return false;
 	for (i = 0; i < tw->table->n_cols; i++) {
+		if (!tw->table->cols[i].rate)
+			continue;
 		if (row->cells[i].type == CELL_F64 && row->cells[i].f > 0)
+			return false;
+		if (row->cells[i].type == CELL_U64 && row->cells[i].u)
 			return false;
 	}
 	return true;

@@ -33,6 +33,21 @@ void rows_free(struct rows *rows)
 	*rows = (struct rows){ 0 };
 }
 
+/* What a counter grew by, across a wrap. */
+bool counter_growth(const struct eadm_field *field, uint64_t before,
+		    uint64_t now, uint64_t *growth)
+{
+	unsigned int bits = eadm_field_bits(field);
+
+	/* Nobody wraps 64 bits: the device was made anew. */
+	if (bits >= 64 && now < before)
+		return false;
+	*growth = now - before;
+	if (bits < 64)
+		*growth &= (1ULL << bits) - 1;
+	return true;
+}
+
 /* ---- order ------------------------------------------------------------------- */
 
 static int compare_bytes(const struct eadm_record *a,

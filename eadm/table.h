@@ -53,6 +53,7 @@ struct column {
 	const char *help;
 	bool bars;		/* a histogram, drawn below the rows */
 	bool rate;		/* per second, in the object "rates" */
+	bool growth;		/* of a rate: by how much, in "growth" */
 	bool asked;		/* by name: shown even if nowhere present */
 	/* Shown only where the values of this field are all absent. */
 	const struct eadm_field *stands_in_for;
@@ -75,6 +76,7 @@ struct table {
 	unsigned int screen;	/* not JSON: rows of a screen to clear, or 0 */
 	bool about;		/* LAYOUT_FIELDS: tell what fields mean */
 	bool rates_only;	/* not JSON: rates, no counters */
+	bool growth;		/* of these: what was added, no rates */
 	const char *caption;	/* not JSON: line above, or NULL */
 	uint64_t interval;	/* ns that rates are about, 0: no rates */
 	unsigned int n_cols, max_cols;
@@ -175,6 +177,8 @@ struct rows {
 
 int sort_init(struct cli *cli, const struct eadm_object *object,
 	      struct sort *sort);
+bool counter_growth(const struct eadm_field *field, uint64_t before,
+		    uint64_t now, uint64_t *growth);
 bool rows_add(struct rows *rows, const struct eadm_record *record);
 void rows_sort(struct rows *rows, const struct sort *sort);
 void rows_free(struct rows *rows);

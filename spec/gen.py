@@ -606,6 +606,11 @@ def json_row(obj):
                          "properties": {name: {"type": "number", "minimum": 0}
                                         for name in counters},
                          "additionalProperties": False}
+        rows["growth"] = {"description": "What counters grew by (stat --since).",
+                          "type": "object",
+                          "properties": {name: {"type": "integer", "minimum": 0}
+                                         for name in counters},
+                          "additionalProperties": False}
     if obj.name == "counters":
         rows["other"] = {"description": "Counters without a canonical name, by the driver's.",
                          "type": "object",
@@ -625,6 +630,22 @@ def json_document(title, rows, more):
                 "error": {"$ref": "#/$defs/error"}},
             "required": ["schema", "rows", *[k for k in more if k == "object"]],
             "additionalProperties": False}
+
+
+def json_change(spec):
+    number, text = {"type": "integer", "minimum": 0}, {"type": "string"}
+    value = {"description": "Absent where it was not known.", "type": ["integer", "string"]}
+    return {
+        "description": "What differs between two captures or moments (diff).", "type": "object",
+        "properties": {
+            "object": {"enum": [obj.name for obj in spec.objects]}, "dev_name": text,
+            "id": {"description": "Key of the object, or its number in RDMA netlink.", **number},
+            "change": {"enum": ["new", "gone", "changed"]},
+            "field": {"description": "Key of the field that changed.", **text},
+            "before": value, "after": value,
+            "growth": {"description": "What a counter grew by, across a wrap.", **number},
+            "pid": number, "comm": text},
+        "required": ["object", "id", "change"], "additionalProperties": False}
 
 
 def json_histogram(spec):
@@ -669,6 +690,13 @@ def gen_json_schema(spec):
     defs["histogram"] = json_histogram(spec)
     documents.append(json_document("histograms of commands", "histogram",
                                    {"object": {"const": "histogram"}}))
+    defs["mark"] = {
+        "description": "A capture that is kept by name (mark --list).", "type": "object",
+        "properties": {"name": text, "time": {"type": "integer"}, "size": {"type": "integer"}},
+        "required": ["name", "time", "size"], "additionalProperties": False}
+    documents.append(json_document("marks", "mark", {"object": {"const": "mark"}}))
+    defs["change"] = json_change(spec)
+    documents.append(json_document("changes", "change", {"object": {"const": "change"}}))
     documents.append({
         "title": "error", "type": "object",
         "properties": {"schema": {"const": 1}, "command": text,

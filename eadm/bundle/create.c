@@ -111,28 +111,6 @@ static int open_redactor(struct bundle *b)
 
 /* ---- options ---------------------------------------------------------------------- */
 
-static bool parse_size(struct cli *cli, uint64_t *size)
-{
-	const char *text = cli->args.opt[OPT_MAX_SIZE];
-	static const char units[] = "KMG";
-	const char *unit;
-	char *end;
-
-	if (!text)
-		return true;
-	errno = 0;
-	*size = strtoull(text, &end, 10);
-	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-	if (isdigit((unsigned char)*text) && !errno &&
-	    (!*end || (unit && !end[1])) && *size && *size < 1ULL << 33) {
-		if (unit)
-			*size <<= 10 * (unit - units + 1);
-		return true;
-	}
-	fail(cli, STATUS_USAGE, text, "not a size (such as 64M)");
-	return false;
-}
-
 /* "eadm-HOST-TIME.tar.zst" in this folder. */
 static char *default_name(struct bundle *b)
 {
@@ -290,7 +268,7 @@ int bundle_create(struct cli *cli)
 	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &b.interval) ||
 	    !opt_duration(cli, OPT_TIMEOUT, 1000000000, &b.timeout) ||
 	    !opt_duration(cli, OPT_MAX_TIME, 1000000000, &b.max_time) ||
-	    !parse_size(cli, &b.max_size))
+	    !opt_size(cli, OPT_MAX_SIZE, &b.max_size))
 		return STATUS_USAGE;
 	if (b.timeout < 1000000 || b.timeout / 1000000 > 86400000)
 		return fail(cli, STATUS_USAGE, "--timeout",

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+static const struct option_def options[] = {
+	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
+	  "compare the adapters' own contexts as well" },
+	{ 0 },
+};
+
+enum { COL_OBJECT, COL_DEVICE, COL_ID, COL_CHANGE, COL_FIELD, COL_BEFORE,
+       COL_AFTER, COL_GROWTH, COL_PID, COL_COMM, N_COLS };
+
+#define MAX_LACKS 32
+
+/* One kind of objects on both sides. */
+struct side {
+	struct eadm_ctx *ctx;
+	struct rows rows;
+	int error;
+};
+
+struct diff {
+	struct cli *cli;
+	struct side a, b;
+	const struct eadm_object *object;
+	const struct eadm_field *name, *key, *res_id, *pid, *comm;
+	struct lack {
+		const char *what;
+		char why[600];
+	} lacks[MAX_LACKS];
+	unsigned int n_lacks;
+};
+
+/* ---- identity --------------------------------------------------------------------- */
+
+/* Without the key it is the number in the RDMA core that tells rows apart. */
+static uint64_t id_of(const struct diff *diff, const struct eadm_record *row)
+{
+	uint64_t id = 0;
+
+	if (eadm_record_u64(row, diff->key, &id) && diff->res_id)
+		eadm_record_u64(row, diff->res_id, &id);
+	return id;
+}
+
+static int compare_ids(const struct diff *diff, const struct eadm_record *a,
+		       const struct eadm_record *b)
+{
+	const char *x = eadm_record_string(a, diff->name);
+	const char *y = eadm_record_string(b, diff->name);
+	uint64_t i = id_of(diff, a), j = id_of(diff, b);
+	int ret = strcmp(x ? x : "", y ? y : "");
+
+	return ret ? ret : i < j ? -1 : i > j;
+}
+
+static int by_id(const void *a, const void *b, void *diff)
+{
+	return compare_ids(diff, *(struct eadm_record *const *)a,
+			   *(struct eadm_record *const *)b);
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+/* A number stays one; all else is text. */
+static bool put_value(const struct eadm_record *row,
+		      const struct eadm_field *field, struct cell *cell,
+		      char *buf, size_t size)
+{
+	if (!eadm_record_has(row, field))
+		return false;
+	if (eadm_field_type(field) == EADM_TYPE_U64 &&
+	    !eadm_field_value_at(field, 0, NULL) && !eadm_field_is_hex(field)) {
+		cell->type = CELL_U64;
+		eadm_record_u64(row, field, &cell->u);
+		return true;
+	}
+	eadm_record_text(row, field, buf, size);
+	cell->type = CELL_STRING;
+	cell->str = buf;
+	return true;
+}
+
+static void put_row(const struct diff *diff, const struct eadm_record *row,
+		    const char *change, struct cell *cells)
+{
+	struct row out = { .cells = cells };
+	uint64_t pid;
+
+	cells[COL_OBJECT] = (struct cell){
+		CELL_STRING, .str = eadm_object_name(diff->object) };
+	cells[COL_DEVICE] = (struct cell){
+		CELL_STRING, .str = eadm_record_string(row, diff->name) };
+	cells[COL_ID] = (struct cell){ CELL_U64, .u = id_of(diff, row) };
+	cells[COL_CHANGE] = (struct cell){ CELL_STRING, .str = change };
+	if (diff->pid && !eadm_record_u64(row, diff->pid, &pid))
+		cells[COL_PID] = (struct cell){ CELL_U64, .u = pid };
+	if (diff->comm && eadm_record_has(row, diff->comm))
+		cells[COL_COMM] = (struct cell){
+			CELL_STRING,
+			.str = eadm_record_string(row, diff->comm) };
+	if (!cells[COL_DEVICE].str)
+		cells[COL_DEVICE].type = CELL_NONE;
+	diff->cli->writer->ops->row(diff->cli->writer, &out);
+}
+
+static void put_change(const struct diff *diff, const struct eadm_record *a,
+		       const struct eadm_record *b,
+		       const struct eadm_field *field)
+{
+	struct cell cells[N_COLS] = { 0 }, *before = &cells[COL_BEFORE],
+		    *after = &cells[COL_AFTER];
+	char x[512], y[512];
+	uint64_t growth;
+
+	put_value(a, field, before, x, sizeof(x));
+	put_value(b, field, after, y, sizeof(y));
+	if (before->type == after->type &&
+	    (before->type == CELL_NONE ||
+	     (before->type == CELL_U64 && before->u == after->u) ||
+	     (before->type == CELL_STRING && !strcmp(x, y))))
+		return;
+	cells[COL_FIELD] = (struct cell){ CELL_STRING,
+					  .str = eadm_field_key(field) };
+	if (eadm_field_kind(field) == EADM_KIND_COUNTER &&
+	    before->type == CELL_U64 && after->type == CELL_U64 &&
+	    counter_growth(field, before->u, after->u, &growth))
+		cells[COL_GROWTH] = (struct cell){ CELL_U64, .u = growth };
+	put_row(diff, b, "changed", cells);
+}
+
+/* Ages always change, and keys are nobody's business. */
+static bool is_compared(const struct diff *diff, const struct eadm_field *field)
+{
+	enum eadm_kind kind = eadm_field_kind(field);
+
+	return kind != EADM_KIND_AGE && kind != EADM_KIND_TIME &&
+	       kind != EADM_KIND_SECRET && field != diff->key &&
+	       field != diff->name;
+}
+
+static void put_changes(const struct diff *diff, const struct eadm_record *a,
+			const struct eadm_record *b)
+{
+	const struct eadm_field *field;
+	unsigned int i;
+
+	for (i = 0; i < eadm_object_fields(diff->object); i++) {
+		field = eadm_object_field(diff->object, i);
+		if (is_compared(diff, field))
+			put_change(diff, a, b, field);
+	}
+}
+
+static void put_lone(const struct diff *diff, const struct eadm_record *row,
+		     const char *change)
+{
+	struct cell cells[N_COLS] = { 0 };
+
+	put_row(diff, row, change, cells);
+}
+
+static void compare(struct diff *diff)
+{
+	const struct rows *a = &diff->a.rows, *b = &diff->b.rows;
+	size_t i = 0, j = 0;
+	int order;
+
+	while (i < a->n || j < b->n) {
+		order = i == a->n ? 1 : j == b->n ? -1 :
+			compare_ids(diff, a->row[i], b->row[j]);
+		if (order < 0)
+			put_lone(diff, a->row[i++], "gone");
+		else if (order > 0)
+			put_lone(diff, b->row[j++], "new");
+		else
+			put_changes(diff, a->row[i++], b->row[j++]);
+	}
+}
+
+/* ---- sides ----------------------------------------------------------------------- */
+
+static bool has_hw(const struct eadm_object *object)
+{
+	return eadm_object_hw(object, NULL);
+}
+
+static int read_side(struct diff *diff, struct side *side)
+{
+	struct cli *cli = diff->cli;
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = cli->args.opt[OPT_DEVICE],
+		.hw = cli->args.opt[OPT_HW] && has_hw(diff->object),
+	};
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	bool fits = true;
+
+	rows_free(&side->rows);
+	side->error = eadm_dump_open(side->ctx, diff->object, &opts, &dump);
+	/* Where there is no device there is no object either. */
+	if (side->error == -ENODEV && !opts.device)
+		side->error = 0;
+	else if (!side->error) {
+		while (fits &&
+		       (side->error = eadm_dump_next(dump, &record)) > 0) {
+			fits = rows_add(&side->rows, record);
+			if (!(side->rows.n % 256))
+				progress(cli, eadm_object_title(diff->object),
+					 side->rows.n);
+		}
+		eadm_dump_close(dump);
+	}
+	progress_end(cli);
+	if (!fits)
+		return fail(cli, STATUS_FAILED, "rows", "out of memory");
+	if (side->rows.n)
+		qsort_r(side->rows.row, side->rows.n, sizeof(*side->rows.row),
+			by_id, diff);
+	return 0;
+}
+
+/* What neither side can tell is no difference. */
+static bool both_told(struct diff *diff)
+{
+	const struct side *side = diff->a.error ? &diff->a : &diff->b;
+	struct lack *lack;
+
+	if (!diff->a.error && !diff->b.error)
+		return true;
+	if (diff->a.error && diff->b.error)
+		return false;
+	if (diff->n_lacks < MAX_LACKS) {
+		lack = &diff->lacks[diff->n_lacks++];
+		lack->what = eadm_object_title(diff->object);
+		snprintf(lack->why, sizeof(lack->why), "%s: %s",
+			 side == &diff->a ? "before" : "after",
+			 eadm_errmsg(side->ctx));
+	}
+	return false;
+}
+
+/* Behind the rows, which they would part. */
+static void put_lacks(const struct diff *diff)
+{
+	struct writer *writer = diff->cli->writer;
+	unsigned int i;
+
+	for (i = 0; i < diff->n_lacks; i++) {
+		struct eadm_note n = { .size = sizeof(n), .device = "",
+				       .what = diff->lacks[i].what,
+				       .why = diff->lacks[i].why };
+
+		writer->ops->note(writer, &n);
+	}
+}
+
+static int diff_object(struct diff *diff, const struct eadm_object *object)
+{
+	int status;
+
+	diff->object = object;
+	diff->key = eadm_object_key(object);
+	diff->name = eadm_object_find_field(object, "dev-name");
+	diff->res_id = eadm_object_find_field(object, "res-id");
+	diff->pid = eadm_object_find_field(object, "pid");
+	diff->comm = eadm_object_find_field(object, "comm");
+	status = read_side(diff, &diff->a);
+	if (!status)
+		status = read_side(diff, &diff->b);
+	if (!status && both_told(diff))
+		compare(diff);
+	return status;
+}
+
+/* Commands of the flight recorder come and go, that is no change of state. */
+static int diff_all(struct diff *diff)
+{
+	const struct eadm_object *object = NULL;
+	int status = 0;
+
+	while (!status && (object = eadm_object_next(object))) {
+		if (strcmp(eadm_object_name(object), "cmd") &&
+		    eadm_object_find_field(object, "dev-name"))
+			status = diff_object(diff, object);
+	}
+	return status;
+}
+
+/* ---- the command ------------------------------------------------------------------ */
+
+static bool make_table(struct table *table)
+{
+	static const struct column cols[N_COLS] = {
+		[COL_OBJECT] = { .key = "object", .head = "OBJECT" },
+		[COL_DEVICE] = { .key = "dev_name", .head = "DEVICE" },
+		[COL_ID] = { .key = "id", .head = "ID",
+			     .type = EADM_TYPE_U64 },
+		[COL_CHANGE] = { .key = "change", .head = "CHANGE" },
+		[COL_FIELD] = { .key = "field", .head = "FIELD" },
+		[COL_BEFORE] = { .key = "before", .head = "BEFORE" },
+		[COL_AFTER] = { .key = "after", .head = "AFTER" },
+		[COL_GROWTH] = { .key = "growth", .head = "GROWTH",
+				 .type = EADM_TYPE_U64 },
+		[COL_PID] = { .key = "pid", .head = "PID",
+			      .type = EADM_TYPE_U64 },
+		[COL_COMM] = { .key = "comm", .head = "COMM" },
+	};
+	struct column *col;
+	size_t i;
+
+	*table = (struct table){ .object = "change", .title = "changes" };
+	for (i = 0; i < N_COLS; i++) {
+		col = column_add(table);
+		if (!col)
+			return false;
+		*col = cols[i];
+		col->name = col->key;
+		if (!col->type)
+			col->type = EADM_TYPE_STRING;
+		col->unit = "";
+		col->help = "";
+	}
+	return true;
+}
+
+static int run_diff(struct diff *diff, const struct eadm_object *object)
+{
+	struct cli *cli = diff->cli;
+	struct table table;
+	int status;
+
+	if (!make_table(&table)) {
+		columns_free(&table);
+		return fail(cli, STATUS_FAILED, "columns", "out of memory");
+	}
+	cli->writer->ops->begin(cli->writer, &table);
+	status = object ? diff_object(diff, object) : diff_all(diff);
+	if (!status && object && diff->a.error && diff->b.error)
+		status = fail(cli, status_of(diff->b.error),
+			      eadm_object_title(object), "%s",
+			      eadm_errmsg(diff->b.ctx));
+	put_lacks(diff);
+	if (!status && diff->n_lacks)
+		status = STATUS_PARTIAL;
+	status = write_end(cli, status);
+	columns_free(&table);
+	return status;
+}
+
+static int run(struct cli *cli)
+{
+	const struct eadm_object *object = NULL;
+	const char *const *arg = cli->args.arg;
+	struct diff diff = { .cli = cli };
+	unsigned int n = cli->args.n;
+	int status;
+
+	if (n && (object = eadm_object_find(arg[n - 1])))
+		n--;
+	if (!n || n > 2)
+		return fail(cli, STATUS_USAGE, n ? arg[2] : "A",
+			    n ? "unknown object ('eadm help dump' lists them)" :
+				"which marks or captures? ('eadm help diff')");
+	if (cli->args.opt[OPT_OUTPUT])
+		return fail(cli, STATUS_USAGE, "--output",
+			    "changes have their own columns");
+	if (cli->args.opt[OPT_AT] || cli->args.opt[OPT_SAVE])
+		return fail(cli, STATUS_USAGE,
+			    cli->args.opt[OPT_AT] ? "--at" : "--save",
+			    "not with diff (FILE@TIME names a moment)");
+	status = open_moment(cli, arg[0], &diff.a.ctx);
+	if (!status)
+		status = open_moment(cli, n > 1 ? arg[1] : "live",
+				     &diff.b.ctx);
+	if (!status)
+		status = run_diff(&diff, object);
+	rows_free(&diff.a.rows);
+	rows_free(&diff.b.rows);
+	eadm_free(diff.a.ctx);
+	eadm_free(diff.b.ctx);
+	return status;
+}
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.usage = "A [B] [OBJECT]",
+	.help = "show what has changed between two captures or moments",
+	.more = "A and B are marks or captures, each with @TIME behind it for one of\n"
+		"its moments, or 'live', which B is unless given. With --from, @TIME\n"
+		"alone is a moment of that capture. Ages are left out, and so are\n"
+		"commands unless they are the OBJECT.",
+	.examples = "  eadm diff before                 a mark, and now\n"
+		    "  eadm diff mon.pcapng tue.pcapng qp\n"
+		    "  eadm diff night.pcapng@02:10 night.pcapng@02:20\n"
+		    "  eadm --from night.pcapng diff '@#1' @-0s counters --json\n",
+	.max_args = 3,
+	.args = { WORDS_MOMENT, WORDS_MOMENT_OR_OBJECT, WORDS_OBJECT },
+	.options = options,
+	.run = run,
+};

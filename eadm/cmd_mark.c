@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "marks.h"
+#include "table.h"
+
+#define DEFAULT_NAME "last"
+
+static const struct option_def options[] = {
+	{ OPT_LIST, 'l', "list", NULL, WORDS_NONE, "list the marks there are" },
+	{ OPT_DELETE, 0, "delete", NULL, WORDS_NONE, "delete the mark" },
+	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
+	  "with the adapters' own contexts" },
+	{ 0 },
+};
+
+/* The folder and those above it. */
+static bool make_folders(const char *path)
+{
+	char part[MARK_PATH_MAX];
+	char *slash;
+
+	snprintf(part, sizeof(part), "%s", path);
+	for (slash = strchr(part + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(part, 0700) && errno != EEXIST)
+			return false;
+		*slash = '/';
+	}
+	return true;
+}
+
+static int make_mark(struct cli *cli, const char *name, const char *path)
+{
+	int ret, status;
+
+	if (!make_folders(path))
+		return fail(cli, STATUS_FAILED, path, "%s", strerror(errno));
+	status = open_source(cli);
+	if (status)
+		return status;
+	ret = eadm_capture_open(cli->ctx, path);
+	if (!ret) {
+		catch_signals();
+		ret = eadm_capture_all(cli->ctx, cli->args.opt[OPT_HW]);
+		if (interrupted && !ret)
+			ret = -EINTR;
+		if (ret)
+			eadm_capture_close(cli->ctx, false);
+		else
+			ret = eadm_capture_close(cli->ctx, true);
+	}
+	if (ret == -EINTR)
+		return fail(cli, STATUS_FAILED, name, "interrupted");
+	return ret ? fail(cli, STATUS_FAILED, name, "%s",
+			  eadm_errmsg(cli->ctx)) : STATUS_OK;
+}
+
+static int delete_mark(struct cli *cli, const char *name, const char *path)
+{
+	if (!unlink(path))
+		return STATUS_OK;
+	if (errno == ENOENT)
+		return fail(cli, STATUS_NOT_FOUND, name, "no such mark");
+	return fail(cli, STATUS_FAILED, name, "%s", strerror(errno));
+}
+
+/* ---- the list -------------------------------------------------------------------- */
+
+static bool list_table(struct table *table)
+{
+	static const struct column cols[] = {
+		{ .name = "name", .key = "name", .head = "MARK",
+		  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+		{ .name = "time", .key = "time", .head = "TIME", .unit = "ns",
+		  .type = EADM_TYPE_U64, .kind = EADM_KIND_TIME },
+		{ .name = "size", .key = "size", .head = "SIZE",
+		  .unit = "bytes", .type = EADM_TYPE_U64,
+		  .kind = EADM_KIND_GAUGE },
+	};
+	struct column *col;
+	size_t i;
+
+	*table = (struct table){ .object = "mark", .title = "marks" };
+	for (i = 0; i < ARRAY_SIZE(cols); i++) {
+		col = column_add(table);
+		if (!col)
+			return false;
+		*col = cols[i];
+		if (!col->unit)
+			col->unit = "";
+		col->help = "";
+	}
+	return true;
+}
+
+static void put_mark(struct cli *cli, const char *name)
+{
+	char path[MARK_PATH_MAX];
+	struct cell cells[3];
+	struct row row = { .cells = cells };
+	struct stat st;
+
+	if (!mark_path(name, path, sizeof(path)) || stat(path, &st))
+		return;
+	cells[0] = (struct cell){ CELL_STRING, .str = name };
+	cells[1] = (struct cell){ CELL_U64, .u = st.st_mtim.tv_sec *
+						 1000000000ULL +
+						 st.st_mtim.tv_nsec };
+	cells[2] = (struct cell){ CELL_U64, .u = st.st_size };
+	cli->writer->ops->row(cli->writer, &row);
+}
+
+static int list_marks(struct cli *cli)
+{
+	char folder[MARK_PATH_MAX];
+	struct dirent **names;
+	struct table table;
+	int i, n, status;
+
+	if (!list_table(&table)) {
+		columns_free(&table);
+		return fail(cli, STATUS_FAILED, "columns", "out of memory");
+	}
+	n = mark_folder(folder, sizeof(folder)) ?
+		    scandir(folder, &names, NULL, alphasort) : 0;
+	cli->writer->ops->begin(cli->writer, &table);
+	for (i = 0; i < n; i++) {
+		if (mark_is_name(names[i]->d_name))
+			put_mark(cli, names[i]->d_name);
+		free(names[i]);
+	}
+	if (n > 0)
+		free(names);
+	status = write_end(cli, STATUS_OK);
+	columns_free(&table);
+	return status;
+}
+
+static int run(struct cli *cli)
+{
+	const char *name = cli->args.n ? cli->args.arg[0] : DEFAULT_NAME;
+	char path[MARK_PATH_MAX];
+
+	if (cli->args.opt[OPT_LIST]) {
+		if (cli->args.n || cli->args.opt[OPT_DELETE])
+			return fail(cli, STATUS_USAGE, "--list",
+				    "stands alone");
+		return list_marks(cli);
+	}
+	if (!mark_is_name(name))
+		return fail(cli, STATUS_USAGE, name,
+			    "not a name (letters, digits, '.', '_' and '-')");
+	if (!strcmp(name, "live"))
+		return fail(cli, STATUS_USAGE, name,
+			    "means this machine as it is");
+	if (cli->args.opt[OPT_DELETE] && !cli->args.n)
+		return fail(cli, STATUS_USAGE, "--delete", "which mark?");
+	if (!mark_path(name, path, sizeof(path)))
+		return fail(cli, STATUS_FAILED, name,
+			    "neither XDG_STATE_HOME nor HOME tell where");
+	if (cli->args.opt[OPT_DELETE])
+		return delete_mark(cli, name, path);
+	return make_mark(cli, name, path);
+}
+
+const struct command cmd_mark = {
+	.name = "mark",
+	.usage = "[NAME]",
+	.help = "remember how things are, to see later what has changed",
+	.more = "The mark is a capture of all devices; without NAME it is called\n"
+		"'" DEFAULT_NAME "'. 'stat --since' and 'diff' take it by name.",
+	.examples = "  eadm mark before\n"
+		    "  eadm stat --since before\n"
+		    "  eadm diff before\n"
+		    "  eadm mark --list\n"
+		    "  eadm mark --delete before\n",
+	.max_args = 1,
+	.args = { WORDS_MARK },
+	.options = options,
+	.run = run,
+};

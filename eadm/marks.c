@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "marks.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+bool mark_is_name(const char *name)
+{
+	const char *p;
+
+	if (!*name || *name == '.' || *name == '-' || strlen(name) > 64)
+		return false;
+	for (p = name; *p; p++) {
+		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
+			return false;
+	}
+	return true;
+}
+
+/* Where the user's marks are. False: there is no such place. */
+bool mark_folder(char *path, size_t size)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int len;
+
+	if (state && *state == '/')
+		len = snprintf(path, size, "%s/eadm/marks", state);
+	else if (home && *home == '/')
+		len = snprintf(path, size, "%s/.local/state/eadm/marks", home);
+	else
+		return false;
+	return len < (int)size;
+}
+
+bool mark_path(const char *name, char *path, size_t size)
+{
+	char folder[MARK_PATH_MAX];
+
+	return mark_is_name(name) && mark_folder(folder, sizeof(folder)) &&
+	       snprintf(path, size, "%s/%s", folder, name) < (int)size;
+}
+
+/* Marks by their name, captures by their path. */
+static int open_capture(struct cli *cli, struct eadm_ctx *ctx,
+			const char *name)
+{
+	char path[MARK_PATH_MAX];
+
+	if (mark_path(name, path, sizeof(path)) && !access(path, F_OK))
+		name = path;
+	else if (!strchr(name, '/') && access(name, F_OK))
+		return fail(cli, STATUS_NOT_FOUND, name,
+			    "no such mark or file ('eadm mark --list')");
+	if (eadm_open_file(ctx, name))
+		return fail(cli, STATUS_FAILED, name, "%s", eadm_errmsg(ctx));
+	return 0;
+}
+
+/*
+ * Open what @spec names: a mark or a capture, "live", and behind a "@" the
+ * time of a moment. Without a name it is one of the capture of --from.
+ */
+int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **result)
+{
+	const char *at = strrchr(spec, '@');
+	struct eadm_ctx *ctx = eadm_new();
+	int status = 0, ret;
+	char *name;
+
+	name = at ? strndup(spec, at - spec) : strdup(spec);
+	if (!ctx || !name) {
+		free(name);
+		eadm_free(ctx);
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	}
+	if (!*name && !cli->args.opt[OPT_FROM])
+		status = fail(cli, STATUS_USAGE, spec,
+			      "a moment of what? (--from tells)");
+	else if (!*name)
+		status = open_capture(cli, ctx, cli->args.opt[OPT_FROM]);
+	else if (strcmp(name, "live"))
+		status = open_capture(cli, ctx, name);
+	else if (at)
+		status = fail(cli, STATUS_USAGE, spec, "live is now");
+	else if ((ret = eadm_open_live(ctx)))
+		status = fail(cli, status_of(ret), "open", "%s",
+			      eadm_errmsg(ctx));
+	if (!status && at)
+		status = go_to_time(cli, ctx, at + 1);
+	free(name);
+	if (status)
+		eadm_free(ctx);
+	else
+		*result = ctx;
+	return status;
+}

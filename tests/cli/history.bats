@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Marks, growth since then, what has changed, recordings of a bounded size.
+load common
+
+
+@test "diff of two moments tells changes and growth" {
+	golden diff-moments --from "$MOMENTS" diff @#1 @#2
+	golden diff-json --from "$MOMENTS" diff @#1 @-0s --json
+	eadm --from "$MOMENTS" diff @#1 @-0s --json | "$REPO/tests/cli/validate"
+	golden diff-counters --from "$MOMENTS" diff @+0s @+4s counters
+	golden diff-hw --from "$MOMENTS" diff @#1 @#3 cq --hw
+}
+
+@test "diff of a moment with itself is empty" {
+	for capture in "$TWO" "$MOMENTS" "$REPO/tests/captures/live/erdma.pcapng" \
+		"$REPO/tests/captures/live/rxe.pcapng"; do
+		[ "$(eadm diff "$capture" "$capture" --json | jq '.rows | length')" = 0 ]
+	done
+	fails 0 "eadm: diff: no changes" diff "$TWO" "$TWO"
+}
+
+@test "diff of two captures: new, gone, and what one of them lacks" {
+	golden diff-captures diff "$TWO" "$MOMENTS"
+	golden diff-captures-back diff "$MOMENTS" "$TWO" cq
+	run eadm diff "$TWO" "$MOMENTS" --json
+	[ "$status" = 6 ]
+	echo "$output" | "$REPO/tests/cli/validate"
+	[ "$(echo "$output" | jq -r '.notes[0].what')" = "queue pairs" ]
+}
+
+@test "diff never shows keys, and goes by device" {
+	run eadm diff "$TWO" "$REPO/tests/captures/live/erdma.pcapng" --json
+	[[ $output != *lkey* ]]
+	[ "$(eadm diff "$TWO" "$MOMENTS" cq -d erdma_0 -j | jq -r '[.rows[].dev_name] | unique[]')" = erdma_0 ]
+}
+
+@test "stat --since tells what counters grew by" {
+	golden since --from "$MOMENTS" --at '#2' stat --since @#1
+	golden since-anew --from "$MOMENTS" --at '#3' stat --since @#1
+	golden since-cq --from "$MOMENTS" --at '#3' stat cq --hw --since "$MOMENTS"
+	golden since-none --from "$MOMENTS" stat --since @#1
+	golden since-json --from "$MOMENTS" --at '#2' stat --since @#1 --json
+	eadm --from "$MOMENTS" --at '#2' stat --since @#1 --json | "$REPO/tests/cli/validate"
+}
+
+@test "marks are made, listed, used and deleted" {
+	export XDG_STATE_HOME=$BATS_TEST_TMPDIR/state
+	fails 0 "eadm: mark: no marks" mark --list
+	eadm --from "$MOMENTS" mark before
+	eadm --from "$MOMENTS" --at '#2' mark
+	[ "$(stat -c %a "$XDG_STATE_HOME/eadm/marks/before")" = 600 ]
+	[ "$(stat -c %a "$XDG_STATE_HOME/eadm/marks")" = 700 ]
+	[ "$(eadm mark --list -j | jq -c '[.rows[].name]')" = '["before","last"]' ]
+	eadm mark --list -j | "$REPO/tests/cli/validate"
+	[[ $(eadm mark --list) == MARK*before*last* ]]
+	diff <(eadm --from "$MOMENTS" --at '#2' stat --since before) \
+		<(eadm --from "$MOMENTS" --at '#2' stat --since @#1)
+	diff <(eadm diff before last) <(eadm --from "$MOMENTS" diff @#1 @#2)
+	[ "$(eadm __complete diff be)" = "before
+:file" ]
+	[ "$(eadm __complete mark --delete la)" = last ]
+	eadm mark --delete before
+	fails 3 "eadm: mark: before: no such mark" mark --delete before
+	fails 3 "eadm: diff: before: no such mark or file ('eadm mark --list')" diff before
+	fails 3 "eadm: stat: gone: no such mark or file ('eadm mark --list')" --from "$TWO" stat --since gone
+}
+
+@test "record keeps within --max-size" {
+	eadm --from "$TWO" record --hw -i 1ms -n 50 --max-size 64K "$BATS_TEST_TMPDIR/small"
+	[ "$(stat -c %s "$BATS_TEST_TMPDIR/small")" -le 65536 ]
+	diff <(eadm --from "$BATS_TEST_TMPDIR/small" --at -0s dump qp --hw) <(eadm --from "$TWO" dump qp --hw)
+	fails 1 "eadm: record: $BATS_TEST_TMPDIR/tiny: a single moment is larger than the limit" \
+		--from "$TWO" record --max-size 1K "$BATS_TEST_TMPDIR/tiny"
+	[ ! -e "$BATS_TEST_TMPDIR/tiny" ]
+	fails 2 "eadm: record: --max-size: only a file can be kept within a size" \
+		--from "$TWO" record --max-size 1M /dev/null
+	fails 2 "eadm: record: 1X: not a size (such as 64M)" record --max-size 1X x
+}
+
+@test "record goes on until it is told to end, and the file is whole" {
+	"$EADM" --from "$TWO" record -i 10ms "$BATS_TEST_TMPDIR/long" 3>&- &
+	pid=$!
+	for ((i = 0; i < 600; i++)); do
+		size=$(stat -c %s "$BATS_TEST_TMPDIR"/long.?????? 2>/dev/null || true)
+		[ "${size:-0}" -gt 100000 ] && break
+		sleep 0.05
+	done
+	kill -TERM "$pid"
+	wait "$pid"
+	diff <(eadm --from "$BATS_TEST_TMPDIR/long" --at '#2' list) <(eadm --from "$TWO" list)
+}
+
+@test "wrong uses of history" {
+	fails 2 "eadm: diff: A: which marks or captures? ('eadm help diff')" diff
+	fails 2 "eadm: diff: qpp: unknown object ('eadm help dump' lists them)" diff "$TWO" "$TWO" qpp
+	fails 2 "eadm: diff: @#1: a moment of what? (--from tells)" diff @#1 @#2
+	fails 2 "eadm: diff: live@12:00: live is now" diff "$TWO" live@12:00
+	fails 2 "eadm: diff: --output: changes have their own columns" diff "$TWO" "$TWO" -o a
+	fails 2 "eadm: diff: --at: not with diff (FILE@TIME names a moment)" \
+		--from "$TWO" --at '#1' diff @#1 @#1
+	fails 2 "eadm: stat: --since: not with --live" stat -l --since x
+	fails 2 "eadm: mark: live: means this machine as it is" mark live
+	fails 2 "eadm: mark: a/b: not a name (letters, digits, '.', '_' and '-')" mark a/b
+	fails 2 "eadm: mark: --delete: which mark?" mark --delete
+	fails 2 "eadm: mark: --list: stands alone" mark --list x
+	run --separate-stderr env -u HOME -u XDG_STATE_HOME "$EADM" mark x
+	[ "$status" = 1 ]
+	[[ $stderr == *"neither XDG_STATE_HOME nor HOME tell where" ]]
+	run --separate-stderr eadm diff "$TWO" "$REPO/README.md"
+	[ "$status" = 1 ]
+}
