@@ -49,6 +49,22 @@ static bool has_work(const struct ev_qp *qp)
 	       was_rung(qp, &qp->sq);
 }
 
+static bool is_stalled(struct ev_qp *qp)
+{
+	ktime_t now;
+	u64 ms;
+
+	if (ev_fault_hit(qp->ad, EV_FAULT_QP_STALL, qp->qpn, &ms))
+		qp->stall_until = ms ? ktime_add_ms(ktime_get(), ms) : KTIME_MAX;
+	if (likely(!qp->stall_until))
+		return false;
+	now = ktime_get();
+	if (ktime_before(now, qp->stall_until))
+		return true;
+	qp->stall_until = 0;
+	return false;
+}
+
 /* Returns whether there was progress. One thread at a time is enough. */
 static bool serve(struct ev_qp *qp)
 {
@@ -58,6 +74,8 @@ static bool serve(struct ev_qp *qp)
 		return false;
 	if (is_stopped(qp)) {
 		progress = ev_qp_flush(qp);
+	} else if (is_stalled(qp)) {
+		progress = false;
 	} else {
 		progress = ev_wq_update(qp, &qp->sq);
 		progress |= ev_sq_run(qp, TURN_BYTES);
@@ -202,7 +220,7 @@ static bool is_served(struct ev_adapter *ad)
 {
 	ktime_t until = READ_ONCE(ad->stall_until);
 
-	return ev_model_may_access(ad) &&
+	return ev_model_may_access(ad) && !READ_ONCE(ad->hung) &&
 	       !(until && ktime_before(ktime_get(), until));
 }
 
@@ -225,6 +243,35 @@ bool ev_qp_poll(struct ev_adapter *ad)
 	if (progress)
 		WRITE_ONCE(ad->qp_last_work, jiffies);
 	return progress;
+}
+
+/**
+ * ev_qp_poll_faults() - stop QPs that a fault strikes
+ * @ad: running adapter
+ *
+ * Also those whose completion queue is in error: nobody would hear of them.
+ *
+ * Context: ev_fabric held for reading.
+ */
+void ev_qp_poll_faults(struct ev_adapter *ad)
+{
+	unsigned long index;
+	struct ev_qp *qp;
+	u64 syndrome;
+
+	xa_for_each(&ad->qps, index, qp) {
+		mutex_lock(qp->link);
+		if (qp->state != ERDMA_QPS_RTS)
+			;
+		else if (qp->sq.cq->dead || qp->rq.cq->dead)
+			ev_qp_halt(qp, ERDMA_QPS_ERROR, ERDMA_AE_QP_FATAL,
+				   ERDMA_WC_GENERAL_ERR);
+		else if (ev_fault_hit(ad, EV_FAULT_AEQ_QP_FATAL, qp->qpn,
+				      &syndrome))
+			ev_qp_halt(qp, ERDMA_QPS_ERROR, ERDMA_AE_QP_FATAL,
+				   syndrome);
+		mutex_unlock(qp->link);
+	}
 }
 
 /**

@@ -163,6 +163,8 @@ static enum ev_syndrome to_rts(struct ev_qp *qp,
 		return EV_INVALID;
 	if (qp->state != ERDMA_QPS_IDLE && qp->state != ERDMA_QPS_RTR)
 		return EV_INVALID;
+	if (qp->sq.cq->dead || qp->rq.cq->dead)
+		return EV_INVALID;
 	qp->remote_cookie = le32_to_cpu(req->remote_cookie);
 	qp->dip = req->dip;
 	qp->sip = req->sip;

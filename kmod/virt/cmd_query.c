@@ -3,6 +3,7 @@
  * Commands that answer into a buffer of the driver (hw 4.13).
  */
 #include <linux/bitfield.h>
+#include <linux/random.h>
 
 #include "ev.h"
 
@@ -32,11 +33,17 @@ static enum ev_syndrome reply(struct ev_adapter *ad, const struct ev_cmd *cmd,
 {
 	const struct erdma_cmd_query *req = (void *)cmd->req;
 
+	s64 target = cmd->sub_mod << 8 | cmd->opcode;
+
 	if (le32_to_cpu(req->buf_len) < len)
 		return EV_INVALID;
 	answer->hdr.magic = cpu_to_le16(ERDMA_QUERY_MAGIC);
 	answer->hdr.version = VERSION;
 	answer->hdr.length = len - sizeof(answer->hdr);
+	if (ev_fault_hit(ad, EV_FAULT_ANSWER_GARBAGE, target, NULL)) {
+		get_random_bytes(answer, len);
+		answer->hdr.magic = cpu_to_le16((u16)~ERDMA_QUERY_MAGIC);
+	}
 	return ev_syndrome_of(ev_dma_write(ad, le64_to_cpu(req->buf_addr),
 					   answer, len));
 }
@@ -83,6 +90,7 @@ static void fill_qpc(struct erdma_qpc *qpc, const struct ev_qp *qp)
 	qpc->recv_cqes = cpu_to_le16(qp->rq.cqes);
 	qpc->tx_packets = cpu_to_le16(qp->tx_packets);
 	qpc->rx_packets = cpu_to_le16(qp->rx_packets);
+	qpc->rto_retrans = cpu_to_le32(qp->retransmits);
 	qpc->remote_qpn = cpu_to_le32(qp->remote_cookie & ERDMA_CREATE_QP0_QPN);
 	qpc->pd = cpu_to_le32(qp->pd);
 	qpc->fw_sq_pi = cpu_to_le16(qp->sq.pi);

@@ -225,6 +225,14 @@ static void execute(struct ev_adapter *ad, struct ev_cmd *cmd)
 		ev_log(ad, EV_LOG_COMMANDS, "command %s\n", desc->name);
 }
 
+/* Its completion, and all that follow, have to wait. */
+static void hold(struct ev_adapter *ad, const struct ev_cmd *cmd, u64 us)
+{
+	ad->cmdq.holding = true;
+	ad->cmdq.held_until = ktime_add_us(ktime_get(), us);
+	ad->cmdq.held = *cmd;
+}
+
 static void run(struct ev_adapter *ad, struct ev_cmd *cmd)
 {
 	s64 target = cmd->sub_mod << 8 | cmd->opcode;
@@ -239,13 +247,12 @@ static void run(struct ev_adapter *ad, struct ev_cmd *cmd)
 		cmd->syndrome = arg;
 	else
 		execute(ad, cmd);
-	if (ev_fault_hit(ad, EV_FAULT_CMD_DELAY, target, &arg)) {
-		ad->cmdq.holding = true;
-		ad->cmdq.held_until = ktime_add_ms(ktime_get(), arg);
-		ad->cmdq.held = *cmd;
-		return;
-	}
-	finish(ad, cmd);
+	if (ev_fault_hit(ad, EV_FAULT_CMD_DELAY, target, &arg))
+		hold(ad, cmd, arg * USEC_PER_MSEC);
+	else if (ev_fault_hit(ad, EV_FAULT_CMD_SLOW, target, &arg))
+		hold(ad, cmd, ev_fault_latency(arg));
+	else
+		finish(ad, cmd);
 }
 
 /*
@@ -287,7 +294,8 @@ static bool poll_cq_doorbell(struct ev_adapter *ad)
 	if (!db)
 		return false;
 	atomic64_inc(&ad->counters.doorbells);
-	if (db & ERDMA_CQ_DB_ARM) {
+	if (db & ERDMA_CQ_DB_ARM &&
+	    !ev_fault_hit(ad, EV_FAULT_CMD_ARM_LOST, -1, NULL)) {
 		q->arm_db = db;
 		q->arm_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
 		q->armed = true;
@@ -314,7 +322,7 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	if (!ev_model_may_access(ad))
 		return false;
 	ev_reg_cmpxchg64(ad, ERDMA_REG_CMDQ_SQ_DB, db, NO_DOORBELL);
-	if (pi == q->sq_pi)
+	if (pi == q->sq_pi || ev_fault_hit(ad, EV_FAULT_CMD_DB_LOST, -1, NULL))
 		return false;
 	if ((u16)(pi - q->ci) > q->depth) {
 		ev_log(ad, EV_LOG_ERRORS, "command doorbell %u ignored at %u\n",

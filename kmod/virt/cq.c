@@ -67,9 +67,11 @@ static bool evaluate(struct ev_cq *cq)
 	if (db != cq->db && db & ERDMA_CQ_DB_ARM &&
 	    FIELD_GET(ERDMA_CQ_DB_CQN, db) == cq->cqn) {
 		note_sequence(cq, db);
-		cq->armed = true;
-		cq->solicited = db & ERDMA_CQ_DB_SOL;
-		cq->arm_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
+		if (!ev_fault_hit(cq->ad, EV_FAULT_CQ_ARM_LOST, cq->cqn, NULL)) {
+			cq->armed = true;
+			cq->solicited = db & ERDMA_CQ_DB_SOL;
+			cq->arm_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
+		}
 	}
 	cq->db = db;
 	if (!cq->armed)
@@ -97,25 +99,41 @@ static void watch(struct ev_cq *cq)
 	spin_unlock(&ad->watch_lock);
 }
 
-/**
- * ev_cq_post() - write a completion
- * @cq: CQ
- * @wc: what it says
- *
- * Context: ev_fabric held.
- */
-void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc)
+/* The CQ is in error: it gets no more entries, and its QPs are stopped soon. */
+static void die(struct ev_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	cq->dead = true;
+	WRITE_ONCE(cq->ad->cq_died, true);
+	ev_eq_post_async(cq->ad, cq->cqn, ERDMA_AE_CQ_ERR, 0);
+}
+
+/* What the knobs that corrupt an entry make of its first word. */
+static u32 damage(struct ev_cq *cq, u32 hdr)
+{
+	u64 arg;
+
+	if (ev_fault_hit(cq->ad, EV_FAULT_CQE_OWNER, cq->cqn, NULL))
+		hdr ^= ERDMA_CQE_OWNER;
+	if (ev_fault_hit(cq->ad, EV_FAULT_CQE_OPCODE, cq->cqn, &arg))
+		hdr = (hdr & ~ERDMA_CQE_OPCODE) |
+		      FIELD_PREP(ERDMA_CQE_OPCODE,
+				 arg & FIELD_MAX(ERDMA_CQE_OPCODE));
+	return hdr;
+}
+
+static void write_entry(struct ev_cq *cq, const struct ev_wc *wc)
 {
 	struct erdma_cqe *cqe;
+	u64 qpn;
 	u32 hdr;
 
-	if (!ev_model_may_access(cq->ad))
-		return;
-	spin_lock(&cq->lock);
 	cqe = ev_buf_at(&cq->ring, (u64)(cq->pi & (cq->depth - 1)) *
 			ERDMA_CQE_SIZE);
 	cqe->qe_idx = cpu_to_be32(wc->index);
-	cqe->qpn = cpu_to_be32(wc->qpn);
+	if (!ev_fault_hit(cq->ad, EV_FAULT_CQE_QPN, cq->cqn, &qpn))
+		qpn = wc->qpn;
+	cqe->qpn = cpu_to_be32(qpn);
 	/* Immediate data is the one little endian word. */
 	if (wc->opcode == ERDMA_OP_RECV_INV)
 		cqe->inv_stag = cpu_to_be32(wc->data);
@@ -127,16 +145,64 @@ void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc)
 	      FIELD_PREP(ERDMA_CQE_SYNDROME, wc->syndrome);
 	if (!(cq->pi & cq->depth))
 		hdr |= ERDMA_CQE_OWNER;
+	hdr = damage(cq, hdr);
 	/* The owner bit makes the entry valid; pairs with the driver's read. */
 	smp_store_release(&cqe->hdr, cpu_to_be32(hdr));
 	cq->pi++;
 	if (wc->solicited || wc->syndrome)
 		cq->sol_pi = cq->pi;
+}
+
+/**
+ * ev_cq_post() - write a completion
+ * @cq: CQ
+ * @wc: what it says
+ *
+ * Context: ev_fabric held.
+ */
+void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc)
+{
+	struct ev_adapter *ad = cq->ad;
+
+	if (!ev_model_may_access(ad) ||
+	    ev_fault_hit(ad, EV_FAULT_CQE_LOST, cq->cqn, NULL))
+		return;
+	spin_lock(&cq->lock);
+	if (cq->dead)
+		goto out;
+	if (ev_fault_hit(ad, EV_FAULT_CQ_OVERRUN, cq->cqn, NULL)) {
+		die(cq);
+		goto out;
+	}
+	write_entry(cq, wc);
+	if (ev_fault_hit(ad, EV_FAULT_CQE_DUPLICATE, cq->cqn, NULL))
+		write_entry(cq, wc);
 	/* Entry first, then the record: see above. */
 	smp_mb();
 	evaluate(cq);
 	watch(cq);
+out:
 	spin_unlock(&cq->lock);
+}
+
+/**
+ * ev_cq_poll_faults() - bring CQs into error that a fault strikes
+ * @ad: running adapter
+ *
+ * Context: ev_fabric held for reading.
+ */
+void ev_cq_poll_faults(struct ev_adapter *ad)
+{
+	unsigned long index;
+	struct ev_cq *cq;
+
+	xa_for_each(&ad->cqs, index, cq) {
+		spin_lock(&cq->lock);
+		if (!cq->dead && ev_fault_hit(ad, EV_FAULT_AEQ_CQ_ERROR,
+					      cq->cqn, NULL))
+			die(cq);
+		spin_unlock(&cq->lock);
+	}
 }
 
 /**

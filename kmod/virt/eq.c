@@ -76,11 +76,19 @@ void ev_eq_exit(struct ev_eq *eq)
 	ev_buf_unmap(&eq->ring);
 }
 
+/* As QUERY_EQC and the knobs number them. */
+static s64 index_of(const struct ev_adapter *ad, const struct ev_eq *eq)
+{
+	return eq == &ad->aeq ? ERDMA_EQC_INDEX_AEQ :
+	       eq - ad->eq + ERDMA_EQC_INDEX_CMDQ;
+}
+
 static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
 {
 	u64 db = ev_reg_take64(ad, eq->reg);
 
-	if (db & ERDMA_EQ_DB_ARM) {
+	if (db & ERDMA_EQ_DB_ARM &&
+	    !ev_fault_hit(ad, EV_FAULT_EQ_DB_LOST, index_of(ad, eq), NULL)) {
 		eq->db = db;
 		eq->ci = FIELD_GET(ERDMA_EQ_DB_CI, db);
 		eq->armed = true;
@@ -91,6 +99,28 @@ static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
 	eq->armed = false;
 	ev_msi_raise(ad, eq->vector);
 	return true;
+}
+
+static void write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
+{
+	struct erdma_ceqe *eqe;
+
+	if ((u16)(eq->pi - eq->ci) >= eq->depth ||
+	    ev_fault_hit(ad, EV_FAULT_EQ_OVERFLOW, index_of(ad, eq), NULL)) {
+		eq->overflow = true;
+		ev_log(ad, EV_LOG_ERRORS, "EQ of vector %u overflows\n",
+		       eq->vector);
+		return;
+	}
+	eqe = ev_buf_at(&eq->ring,
+			(eq->pi & (eq->depth - 1)) * ERDMA_EQE_SIZE);
+	eqe->rsvd = cpu_to_le64(hi);
+	if (!(eq->pi & eq->depth))
+		lo |= ERDMA_CEQE_OWNER;
+	/* The owner bit makes the entry valid; pairs with the driver's read. */
+	smp_store_release(&eqe->word, cpu_to_le64(lo));
+	eq->pi++;
+	atomic64_inc(&ad->counters.events);
 }
 
 /**
@@ -104,32 +134,34 @@ static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
  */
 void ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
-	struct erdma_ceqe *eqe;
-
 	spin_lock(&eq->lock);
-	if (!eq->exists)
-		goto out;
-	eq_evaluate(ad, eq);
-	if ((u16)(eq->pi - eq->ci) >= eq->depth) {
-		eq->overflow = true;
-		ev_log(ad, EV_LOG_ERRORS, "EQ of vector %u overflows\n",
-		       eq->vector);
-		goto out;
+	if (eq->exists) {
+		eq_evaluate(ad, eq);
+		write_entry(ad, eq, lo, hi);
+		if (ev_fault_hit(ad, EV_FAULT_EQE_DUPLICATE, index_of(ad, eq),
+				 NULL))
+			write_entry(ad, eq, lo, hi);
+		/* The entry before a look at the doorbell: see eq_evaluate(). */
+		smp_mb();
+		eq_evaluate(ad, eq);
 	}
-	eqe = ev_buf_at(&eq->ring,
-			(eq->pi & (eq->depth - 1)) * ERDMA_EQE_SIZE);
-	eqe->rsvd = cpu_to_le64(hi);
-	if (!(eq->pi & eq->depth))
-		lo |= ERDMA_CEQE_OWNER;
-	/* The owner bit makes the entry valid; pairs with the driver's read. */
-	smp_store_release(&eqe->word, cpu_to_le64(lo));
-	eq->pi++;
-	atomic64_inc(&ad->counters.events);
-	/* The entry before a look at the doorbell: see eq_evaluate(). */
-	smp_mb();
-	eq_evaluate(ad, eq);
-out:
 	spin_unlock(&eq->lock);
+}
+
+/**
+ * ev_eq_post_async() - add an event to the AEQ
+ * @ad: adapter
+ * @id: QPN or CQN
+ * @type: enum erdma_aeqe_type
+ * @sub_type: syndrome
+ *
+ * Context: any.
+ */
+void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type)
+{
+	ev_eq_post(ad, &ad->aeq, (u64)id << 32 |
+		   FIELD_PREP(ERDMA_AEQE_TYPE, type) |
+		   FIELD_PREP(ERDMA_AEQE_SUB_TYPE, sub_type), 0);
 }
 
 /**

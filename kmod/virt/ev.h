@@ -222,6 +222,7 @@ struct ev_cmdq {
  * @armed:     the next qualifying entry makes an event
  * @solicited: only solicited or failed ones qualify
  * @db:        last doorbell record seen
+ * @dead:      in error: nothing is written to it any more
  */
 struct ev_cq {
 	struct ev_adapter *ad;
@@ -241,6 +242,7 @@ struct ev_cq {
 	u32 arm_ci;
 	bool armed;
 	bool solicited;
+	bool dead;
 	bool out_of_order_last;
 	u8 out_of_order;
 	u8 duplicate;
@@ -268,6 +270,7 @@ struct ev_wc {
  * @last:   index of the last completed entry
  * @cqes:   completions written
  * @flushed_pi: @pi up to which entries were flushed
+ * @deaf: a doorbell was lost: @deaf_pi, its index, is not noticed
  */
 struct ev_wq {
 	struct ev_buf ring;
@@ -284,32 +287,38 @@ struct ev_wq {
 	u16 last;
 	u16 cqes;
 	u16 flushed_pi;
+	u16 deaf_pi;
+	bool deaf;
 };
 
 /**
  * struct ev_wqe - the work request that a send queue is at
  * @hdr:    its first word
- * @since:  jiffies since when it misses a lost partner, 0: it does not
+ * @not_before: nothing happens till then
  * @length: bytes to move
  * @done:   of which were
+ * @lost:   transmissions in a row that got no answer
  * @count:  building blocks
  * @sges:   scatter/gather elements
  * @loaded: the rest counts
  * @placed: all data is where it goes, something else is to be done
  * @receive_failed: the partner's receive is to blame
+ * @begun: the knobs that strike once were asked
  * @raw:    copy of it
  */
 struct ev_wqe {
 	u64 hdr;
-	unsigned long since;
+	ktime_t not_before;
 	u32 length;
 	u32 done;
+	u16 lost;
 	u16 count;
 	u8 opcode;
 	u8 sges;
 	bool loaded;
 	bool placed;
 	bool receive_failed;
+	bool begun;
 	union {
 		u8 raw[ERDMA_MAX_SQEBB_PER_WQE * ERDMA_WQEBB_SIZE] __aligned(8);
 		struct erdma_send_sqe send;
@@ -329,6 +338,7 @@ struct ev_wqe {
  * @peer:  partner, from when both are in RTS until a command stops one of them
  * @waiting: link in the list of QPs that never had a partner
  * @lost:  had a partner
+ * @stall_until: nothing is executed till then
  * @poll:  link in ev_adapter.qp_active or qp_idle while doorbells are of
  *	   interest; this, @active and @last_work guarded by ev_adapter.qp_lock
  * @active: in which of them
@@ -345,6 +355,7 @@ struct ev_qp {
 	struct ev_qp *peer;
 	struct list_head waiting;
 	bool lost;
+	ktime_t stall_until;
 	struct ev_wq sq;
 	struct ev_wq rq;
 	struct list_head poll;
@@ -358,6 +369,7 @@ struct ev_qp {
 	u8 cc;
 	u16 tx_packets;
 	u16 rx_packets;
+	u32 retransmits;
 	struct ev_wqe wqe;
 };
 
@@ -472,19 +484,61 @@ static_assert(EV_STAT_RX_PPS_DROPS + 1 == ERDMA_STATS_COUNT);
 
 /* ---- Faults ------------------------------------------------------------- */
 
+/* In the order of tests/vm/faults/README.md, which explains them. */
 enum ev_fault_id {
+	/* command queue */
 	EV_FAULT_CMD_DROP,
 	EV_FAULT_CMD_DELAY,
 	EV_FAULT_CMD_ERROR,
 	EV_FAULT_CMD_DUPLICATE,
+	EV_FAULT_CMD_SLOW,
+	EV_FAULT_CMD_DB_LOST,
+	EV_FAULT_CMD_ARM_LOST,
+	EV_FAULT_ANSWER_GARBAGE,
+	/* interrupts and events */
 	EV_FAULT_IRQ_LOST,
+	EV_FAULT_IRQ_SPURIOUS,
+	EV_FAULT_EQ_DB_LOST,
+	EV_FAULT_EQ_OVERFLOW,
+	EV_FAULT_EQE_DUPLICATE,
+	EV_FAULT_AEQ_QP_FATAL,
+	EV_FAULT_AEQ_CQ_ERROR,
+	EV_FAULT_AEQ_UNKNOWN,
+	/* completion queues */
+	EV_FAULT_CQ_ARM_LOST,
+	EV_FAULT_CQ_OVERRUN,
+	EV_FAULT_CQE_LOST,
+	EV_FAULT_CQE_DUPLICATE,
+	EV_FAULT_CQE_OWNER,
+	EV_FAULT_CQE_OPCODE,
+	EV_FAULT_CQE_QPN,
+	/* queue pairs and the wire */
+	EV_FAULT_SQ_DB_LOST,
+	EV_FAULT_RQ_DB_LOST,
+	EV_FAULT_QP_STALL,
+	EV_FAULT_WR_ERROR,
+	EV_FAULT_WR_SLOW,
+	EV_FAULT_DMA_FAULT,
+	EV_FAULT_RNR,
+	EV_FAULT_PEER_SILENT,
+	EV_FAULT_RETRANSMIT,
+	EV_FAULT_LINK_DOWN,
+	EV_FAULT_BPS_LIMIT,
+	EV_FAULT_PPS_LIMIT,
+	/* the device */
+	EV_FAULT_COUNTERS_WRAP,
 	EV_FAULT_DEV_GONE,
 	EV_FAULT_STALL,
+	EV_FAULT_DEV_HANG,
+	EV_FAULT_FW_RESET,
+	EV_FAULT_INIT_LOST,
+	EV_FAULT_RESET_LOST,
 	EV_FAULT_COUNT
 };
 
 /**
  * struct ev_fault - one knob's setting
+ * @ad:          whose
  * @lock:        guards the rest
  * @count:       how many more times it strikes; -1 for ever
  * @probability: percent
@@ -494,6 +548,7 @@ enum ev_fault_id {
  */
 struct ev_fault {
 	struct config_group group;
+	struct ev_adapter *ad;
 	const char *about;
 	spinlock_t lock;		/* all below */
 	int count;
@@ -548,6 +603,7 @@ struct ev_worker {
  * @faults:    its subfolder
  * @plug_lock: guards @live and @params
  * @live:      plugged into a bus
+ * @faults_on: which knobs have a count, so that the others cost next to nothing
  * @lock:      guards all that follows except @msi and @config
  * @state:     read without lock for display only
  * @config:    config space; bytes read with READ_ONCE()
@@ -559,6 +615,7 @@ struct ev_adapter {
 	bool live;
 	int log_level;
 	struct ev_params params;
+	DECLARE_BITMAP(faults_on, EV_FAULT_COUNT);
 	struct ev_fault fault[EV_FAULT_COUNT];
 
 	/* PCI */
@@ -584,6 +641,7 @@ struct ev_adapter {
 	enum ev_state state;
 	struct iommu_domain *iommu;
 	ktime_t stall_until;
+	bool hung;
 	ktime_t gone_until;
 	u32 mtu;
 	u32 page_shift;
@@ -608,6 +666,7 @@ struct ev_adapter {
 	unsigned long qp_last_work;		/* jiffies */
 	spinlock_t watch_lock;			/* cq_watch */
 	struct list_head cq_watch;
+	bool cq_died;				/* any adapter's thread */
 	struct ev_counters counters;
 };
 
@@ -693,6 +752,7 @@ bool ev_bus_is_master(const struct ev_adapter *ad);
 int ev_msi_init(struct ev_adapter *ad);
 void ev_msi_exit(struct ev_adapter *ad);
 void ev_msi_raise(struct ev_adapter *ad, unsigned int vec);
+void ev_msi_poll_faults(struct ev_adapter *ad);
 bool ev_msi_poll(struct ev_adapter *ad);
 void ev_msi_reset(struct ev_adapter *ad);
 
@@ -790,6 +850,7 @@ struct ev_cq *ev_cq_find(struct ev_adapter *ad, u32 cqn);
 void ev_cq_free(struct ev_cq *cq);
 void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc);
 bool ev_cq_poll(struct ev_adapter *ad);
+void ev_cq_poll_faults(struct ev_adapter *ad);
 
 /* qp.c */
 struct ev_qp *ev_qp_find(struct ev_adapter *ad, u32 qpn);
@@ -805,6 +866,7 @@ void ev_qp_reflush(struct ev_qp *qp, u16 sq_pi, u16 rq_pi);
 
 /* active.c */
 bool ev_qp_poll(struct ev_adapter *ad);
+void ev_qp_poll_faults(struct ev_adapter *ad);
 bool ev_qp_is_served(const struct ev_qp *qp);
 void ev_qp_watch(struct ev_qp *qp);
 void ev_qp_unwatch(struct ev_qp *qp);
@@ -853,11 +915,36 @@ int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 void ev_eq_exit(struct ev_eq *eq);
 void ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi);
 bool ev_eq_poll(struct ev_adapter *ad, struct ev_eq *eq);
+void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type);
 
 /* fault.c */
 void ev_fault_init(struct ev_adapter *ad);
-bool ev_fault_hit(struct ev_adapter *ad, enum ev_fault_id id, s64 target,
-		  u64 *arg);
+bool ev_fault_strike(struct ev_adapter *ad, enum ev_fault_id id, s64 target,
+		     u64 *arg);
+u64 ev_fault_latency(u64 mean_us);
+
+/* Might a fault strike, whatever the target? */
+static inline bool ev_fault_is_on(const struct ev_adapter *ad,
+				  enum ev_fault_id id)
+{
+	return unlikely(test_bit(id, ad->faults_on));
+}
+
+/**
+ * ev_fault_hit() - does a fault strike here and now?
+ * @ad: adapter
+ * @id: the knob
+ * @target: what it would strike, compared with the knob's target
+ * @arg: gets the knob's argument, may be NULL
+ *
+ * Context: any.
+ * Return: whether the caller has to do damage.
+ */
+static inline bool ev_fault_hit(struct ev_adapter *ad, enum ev_fault_id id,
+				s64 target, u64 *arg)
+{
+	return ev_fault_is_on(ad, id) && ev_fault_strike(ad, id, target, arg);
+}
 
 /* adapter.c */
 int ev_adapter_plug(struct ev_adapter *ad);

@@ -56,6 +56,7 @@ static void reset(struct ev_adapter *ad)
 	ev_reg_write(ad, ERDMA_REG_DEV_ST, 0);
 	release_objects(ad);
 	ev_msi_reset(ad);
+	WRITE_ONCE(ad->hung, false);
 	ad->mtu = 0;
 	ad->page_shift = PAGE_SHIFT;
 	ad->retrans_num = ERDMA_RETRANS_DEFAULT;
@@ -114,6 +115,9 @@ static bool poll_control(struct ev_adapter *ad)
 		return false;
 	ctrl = le32_to_cpu((__force __le32)
 			   xchg((u32 *)(ad->bar0 + ERDMA_REG_DEV_CTRL), 0));
+	if (ev_fault_hit(ad, ctrl & ERDMA_CTRL_INIT ? EV_FAULT_INIT_LOST :
+			 EV_FAULT_RESET_LOST, -1, NULL))
+		return true;
 	if (ctrl & ERDMA_CTRL_INIT) {
 		init(ad);
 	} else if (ctrl & ERDMA_CTRL_RESET) {
@@ -204,6 +208,43 @@ static void poll_config(struct ev_adapter *ad)
 	}
 }
 
+/* Beyond all numbers that exist: no object is meant. */
+#define NO_OBJECT	0xfffff
+
+static void wrap_counters(struct ev_adapter *ad, u64 before)
+{
+	unsigned int i;
+
+	for (i = 0; i < ERDMA_STATS_COUNT; i++)
+		atomic64_set(&ad->stats[i], -before);
+}
+
+static void poll_running_faults(struct ev_adapter *ad)
+{
+	bool died = READ_ONCE(ad->cq_died);
+	u64 arg;
+
+	if (likely(bitmap_empty(ad->faults_on, EV_FAULT_COUNT) && !died))
+		return;
+	WRITE_ONCE(ad->cq_died, false);
+	down_read(&ev_fabric);
+	if (ev_fault_is_on(ad, EV_FAULT_AEQ_CQ_ERROR))
+		ev_cq_poll_faults(ad);
+	if (died || ev_fault_is_on(ad, EV_FAULT_AEQ_QP_FATAL))
+		ev_qp_poll_faults(ad);
+	up_read(&ev_fabric);
+	if (ev_fault_is_on(ad, EV_FAULT_IRQ_SPURIOUS))
+		ev_msi_poll_faults(ad);
+	if (ev_fault_hit(ad, EV_FAULT_AEQ_UNKNOWN, -1, &arg))
+		ev_eq_post_async(ad, NO_OBJECT, arg, 0);
+	if (ev_fault_hit(ad, EV_FAULT_COUNTERS_WRAP, -1, &arg))
+		wrap_counters(ad, arg);
+	if (ev_fault_hit(ad, EV_FAULT_DEV_HANG, -1, NULL))
+		WRITE_ONCE(ad->hung, true);
+	if (ev_fault_hit(ad, EV_FAULT_FW_RESET, -1, NULL))
+		ev_model_power_on(ad);
+}
+
 /* Returns whether the device is out of order. */
 static bool poll_faults(struct ev_adapter *ad)
 {
@@ -226,6 +267,8 @@ static bool poll_faults(struct ev_adapter *ad)
 	if (ad->stall_until && ktime_before(ktime_get(), ad->stall_until))
 		return true;
 	ad->stall_until = 0;
+	if (ad->state == EV_RUNNING)
+		poll_running_faults(ad);
 	return false;
 }
 
@@ -246,7 +289,7 @@ bool ev_model_pass(struct ev_adapter *ad)
 	if (poll_faults(ad))
 		return false;
 	busy = poll_control(ad);
-	if (ad->state == EV_RUNNING) {
+	if (ad->state == EV_RUNNING && !ad->hung) {
 		busy |= ev_cmdq_poll(ad);
 		down_read(&ev_fabric);
 		busy |= ev_qp_poll(ad);

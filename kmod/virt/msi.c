@@ -206,6 +206,21 @@ void ev_msi_raise(struct ev_adapter *ad, unsigned int vec)
 }
 
 /**
+ * ev_msi_poll_faults() - raise interrupts that nothing has caused
+ * @ad: adapter
+ *
+ * Context: any, from the model.
+ */
+void ev_msi_poll_faults(struct ev_adapter *ad)
+{
+	unsigned int vec;
+
+	for (vec = 0; vec < ad->params.vectors; vec++)
+		if (ev_fault_hit(ad, EV_FAULT_IRQ_SPURIOUS, vec, NULL))
+			ev_msi_raise(ad, vec);
+}
+
+/**
  * ev_msi_reset() - forget pending interrupts
  * @ad: adapter
  */

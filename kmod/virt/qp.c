@@ -83,6 +83,32 @@ static bool advance(struct ev_wq *wq, u16 pi)
 	return true;
 }
 
+static bool is_stopped(const struct ev_qp *qp)
+{
+	return qp->state >= ERDMA_QPS_CLOSING;
+}
+
+/* Who stops looks at the records himself: no doorbell is needed. */
+static void hear_again(struct ev_qp *qp)
+{
+	qp->sq.deaf = false;
+	qp->rq.deaf = false;
+}
+
+/* A doorbell that got lost stays so until the next one. */
+static bool is_lost(struct ev_qp *qp, struct ev_wq *wq, u16 pi)
+{
+	enum ev_fault_id id = wq == &qp->sq ? EV_FAULT_SQ_DB_LOST :
+			      EV_FAULT_RQ_DB_LOST;
+
+	if (wq->deaf && wq->deaf_pi == pi)
+		return true;
+	wq->deaf = pi != wq->pi && !is_stopped(qp) &&
+		   ev_fault_hit(qp->ad, id, qp->qpn, NULL);
+	wq->deaf_pi = pi;
+	return wq->deaf;
+}
+
 /**
  * ev_wq_update() - look at the doorbell record
  * @qp: QP
@@ -96,8 +122,9 @@ bool ev_wq_update(struct ev_qp *qp, struct ev_wq *wq)
 	u64 db = ev_wq_record(wq);
 	u32 qpn = wq == &qp->sq ? FIELD_GET(ERDMA_SQ_DB_QPN, db) :
 		  FIELD_GET(ERDMA_RQ_DB_QPN, db);
+	u16 pi = FIELD_GET(ERDMA_SQ_DB_PI, db);
 
-	if (qpn != qp->qpn || !advance(wq, FIELD_GET(ERDMA_SQ_DB_PI, db)))
+	if (qpn != qp->qpn || is_lost(qp, wq, pi) || !advance(wq, pi))
 		return false;
 	atomic64_inc(&qp->ad->counters.doorbells);
 	/* Pairs with the driver's barrier before the record. */
@@ -157,11 +184,6 @@ static void flush_rq(struct ev_qp *qp)
 	rq->flushed_pi = rq->pi;
 }
 
-static bool is_stopped(const struct ev_qp *qp)
-{
-	return qp->state >= ERDMA_QPS_CLOSING;
-}
-
 /**
  * ev_qp_flush() - flush what is posted to a stopped QP
  * @qp: QP
@@ -197,9 +219,8 @@ void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
 	if (is_stopped(qp) || !ev_model_may_access(qp->ad))
 		return;
 	WRITE_ONCE(qp->state, state);
-	ev_eq_post(qp->ad, &qp->ad->aeq, (u64)qp->qpn << 32 |
-		   FIELD_PREP(ERDMA_AEQE_TYPE, type) |
-		   FIELD_PREP(ERDMA_AEQE_SUB_TYPE, syndrome), 0);
+	ev_eq_post_async(qp->ad, qp->qpn, type, syndrome);
+	hear_again(qp);
 	ev_qp_flush(qp);
 }
 
@@ -221,6 +242,7 @@ void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state)
 	}
 	ev_conn_close(qp);
 	qp->state = state;
+	hear_again(qp);
 	ev_qp_flush(qp);
 	/* Later posts are flushed too. */
 	ev_qp_watch(qp);

@@ -16,7 +16,8 @@
  * flushed. The sub type of an event is the syndrome.
  *
  * Two things are waited for, without limit: a partner that is not in RTS yet,
- * and a receive. A lost partner means RETRY_EXC_ERR after a while.
+ * and a receive. A transmission that gets no answer is repeated, until the
+ * retransmissions are used up: RETRY_EXC_ERR.
  */
 #include <linux/bitfield.h>
 #include <linux/jiffies.h>
@@ -45,24 +46,19 @@ static bool is_remote(int syndrome)
 	       syndrome <= ERDMA_WC_RECV_WRAPPING_ERR;
 }
 
-/* The other end if it can be reached, or what its absence means. */
-static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
+static int wait(struct ev_wqe *wqe, u64 ms)
 {
-	struct ev_wqe *wqe = &qp->wqe;
-
-	*peer = qp->peer;
-	if (*peer) {
-		wqe->since = 0;
-		return ev_qp_is_served(*peer) ? 0 : EV_WAIT;
-	}
-	if (!qp->lost)
-		return EV_WAIT;
-	if (!wqe->since)
-		wqe->since = jiffies | 1;
-	else if (time_after(jiffies, wqe->since +
-			    msecs_to_jiffies(qp->ad->retrans_num * RETRY_MSECS)))
-		return ERDMA_WC_RETRY_EXC_ERR;
+	wqe->not_before = ktime_add_ms(ktime_get(), ms);
 	return EV_WAIT;
+}
+
+/* A transmission got no answer: again, but not for ever. */
+static int lose(struct ev_qp *qp, u64 ms)
+{
+	if (qp->wqe.lost++ >= qp->ad->retrans_num)
+		return ERDMA_WC_RETRY_EXC_ERR;
+	qp->retransmits++;
+	return wait(&qp->wqe, ms);
 }
 
 static u32 packets(const struct ev_qp *qp, u32 bytes)
@@ -70,6 +66,66 @@ static u32 packets(const struct ev_qp *qp, u32 bytes)
 	u32 mtu = READ_ONCE(qp->ad->mtu);
 
 	return bytes ? DIV_ROUND_UP(bytes, mtu ? mtu : EV_DEFAULT_MTU) : 1;
+}
+
+static void count_lost(struct ev_qp *qp, struct ev_adapter *ad,
+		       enum ev_stat stat)
+{
+	atomic64_add(packets(qp, qp->wqe.length - qp->wqe.done),
+		     &ad->stats[stat]);
+}
+
+/* 0, EV_WAIT or a syndrome: what happens to what is sent next. */
+static int cross_wire(struct ev_qp *qp, struct ev_qp *peer)
+{
+	struct ev_adapter *ad = qp->ad;
+	u64 ms;
+
+	if (ev_fault_hit(ad, EV_FAULT_LINK_DOWN, -1, NULL)) {
+		count_lost(qp, ad, EV_STAT_TX_DISABLE_DROPS);
+		return lose(qp, RETRY_MSECS);
+	}
+	if (ev_fault_hit(ad, EV_FAULT_BPS_LIMIT, qp->qpn, &ms)) {
+		count_lost(qp, ad, EV_STAT_TX_BPS_DROPS);
+		return wait(&qp->wqe, ms);
+	}
+	if (ev_fault_hit(ad, EV_FAULT_PPS_LIMIT, qp->qpn, &ms)) {
+		count_lost(qp, ad, EV_STAT_TX_PPS_DROPS);
+		return wait(&qp->wqe, ms);
+	}
+	if (ev_fault_hit(ad, EV_FAULT_RETRANSMIT, qp->qpn, &ms)) {
+		qp->tx_packets += packets(qp, qp->wqe.length);
+		count_lost(qp, ad, EV_STAT_TX_PACKETS);
+		return lose(qp, ms);
+	}
+	if (peer->ad != ad && ev_fault_hit(peer->ad, EV_FAULT_LINK_DOWN, -1, NULL)) {
+		count_lost(qp, peer->ad, EV_STAT_RX_DISABLE_DROPS);
+		return lose(qp, RETRY_MSECS);
+	}
+	if (ev_fault_hit(peer->ad, EV_FAULT_PEER_SILENT, peer->qpn, NULL))
+		return lose(qp, RETRY_MSECS);
+	qp->wqe.lost = 0;
+	return 0;
+}
+
+/* The other end if it can be reached, or what its absence means. */
+static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
+{
+	*peer = qp->peer;
+	if (!*peer)
+		return qp->lost ? lose(qp, RETRY_MSECS) : EV_WAIT;
+	return ev_qp_is_served(*peer) ? cross_wire(qp, *peer) : EV_WAIT;
+}
+
+/* The receive that a message finds. */
+static int find_receive(struct ev_qp *qp, struct ev_qp *peer,
+			struct erdma_rqe *rqe)
+{
+	u64 ms;
+
+	if (ev_fault_hit(peer->ad, EV_FAULT_RNR, peer->qpn, &ms))
+		return wait(&qp->wqe, ms);
+	return ev_rq_peek(peer, rqe);
 }
 
 /* Counts a message at both ends. */
@@ -135,6 +191,8 @@ static int transfer(struct ev_qp *qp, struct ev_xfer *x, bool reading)
 	int source = reading ? ERDMA_WC_RECV_ADDR_VIOLATION :
 		     ERDMA_WC_SEND_ADDR_VIOLATION;
 
+	if (ev_fault_hit(qp->ad, EV_FAULT_DMA_FAULT, qp->qpn, NULL))
+		return reading ? target : source;
 	switch (ev_sgl_copy(&x->dst, &x->src, wqe->done, len)) {
 	case EV_COPIED:
 		break;
@@ -187,7 +245,7 @@ static int send_into(struct ev_qp *qp, struct ev_qp *peer, struct ev_xfer *x)
 	struct erdma_rqe rqe;
 	int ret;
 
-	ret = ev_rq_peek(peer, &rqe);
+	ret = find_receive(qp, peer, &rqe);
 	if (ret)
 		return ret;
 	if (wqe->length > le32_to_cpu(rqe.length))
@@ -241,7 +299,7 @@ static int run_write(struct ev_qp *qp, struct ev_xfer *x)
 		ret = find_peer(qp, &peer);
 	/* A receive is needed at the end, so without one do not begin. */
 	if (!ret && imm) {
-		ret = ev_rq_peek(peer, &rqe);
+		ret = find_receive(qp, peer, &rqe);
 		wqe->receive_failed = ret > 0;
 	}
 	if (!ret)
@@ -508,6 +566,29 @@ static void fail(struct ev_qp *qp, int syndrome)
 		ev_qp_halt(peer, ERDMA_QPS_TERMINATE, type, syndrome);
 }
 
+/* 0, EV_WAIT or a syndrome, before a request is executed. */
+static int delay_or_fail(struct ev_qp *qp)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	u64 arg;
+
+	if (!wqe->begun) {
+		wqe->begun = true;
+		if (ev_fault_hit(qp->ad, EV_FAULT_WR_ERROR, qp->qpn, &arg))
+			return clamp_t(u64, arg, ERDMA_WC_GENERAL_ERR,
+				       ERDMA_WC_RETRY_EXC_ERR);
+		if (ev_fault_hit(qp->ad, EV_FAULT_WR_SLOW, qp->qpn, &arg))
+			wqe->not_before = ktime_add_us(ktime_get(),
+						       ev_fault_latency(arg));
+	}
+	if (likely(!wqe->not_before))
+		return 0;
+	if (ktime_before(ktime_get(), wqe->not_before))
+		return EV_WAIT;
+	wqe->not_before = 0;
+	return 0;
+}
+
 /**
  * ev_sq_run() - execute what is posted to a send queue
  * @qp: QP in RTS
@@ -529,6 +610,8 @@ bool ev_sq_run(struct ev_qp *qp, u32 budget)
 		if (!wqe->loaded && !load(qp))
 			ret = ERDMA_WC_SEND_WQE_FORMAT_ERR;
 		done = wqe->done;
+		if (!ret)
+			ret = delay_or_fail(qp);
 		if (!ret) {
 			ret = ops[wqe->opcode].run(qp, &x);
 			ev_sgl_put(&x.src);
