@@ -82,6 +82,18 @@ static void fill_entry(const struct eadm_object *obj, const struct rdma_restrack
 		fill_task(obj, res->task, pid, snap, rights);
 }
 
+static void fill_maker(const struct eadm_object *obj, struct pid *owner, void *snap,
+		       unsigned int rights)
+{
+	struct task_struct *task = get_pid_task(owner, PIDTYPE_TGID);
+	pid_t pid = task ? task_tgid_vnr(task) : 0;
+
+	if (pid)
+		fill_task(obj, task, pid, snap, rights);
+	if (task)
+		put_task_struct(task);
+}
+
 /**
  * eadm_owner_fill() - set the owner fields of a row
  * @obj: kind of object
@@ -100,6 +112,8 @@ void eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *
 {
 	struct rdma_restrack_entry *res = ops->res ? ops->res(row) : NULL;
 
+	if (!res && ops->owner)
+		fill_maker(obj, ops->owner(row), snap, rights);
 	/* Taking an entry away waits for references: keep this one short. */
 	if (!res || !rdma_restrack_is_tracked(res) || !rdma_restrack_get(res))
 		return;

@@ -36,8 +36,12 @@ enum cep_event {
 static void cep_release(struct kref *ref)
 {
 	struct erdma_cep *cep = container_of(ref, struct erdma_cep, ref);
+	struct erdma_cm *cm = &cep->dev->cm;
 
-	xa_erase(&cep->dev->cm.ceps, cep->id);
+	xa_erase(&cm->ceps, cep->id);
+	atomic_dec(&cm->count[cep->state]);
+	eadm_diag_changed(&cep->dev->diag, EADM_OBJ_CEP);
+	put_pid(cep->owner);
 	mutex_destroy(&cep->lock);
 	kfree(cep);
 }
@@ -74,7 +78,11 @@ static void cep_note(struct erdma_cep *cep, enum cep_event event)
 
 static void cep_set_state(struct erdma_cep *cep, enum erdma_cep_state state)
 {
+	struct erdma_cm *cm = &cep->dev->cm;
+
 	lockdep_assert_held(&cep->lock);
+	atomic_dec(&cm->count[cep->state]);
+	atomic_inc(&cm->count[state]);
 	WRITE_ONCE(cep->state, state);
 	WRITE_ONCE(cep->state_since, ktime_get_ns());
 }
@@ -177,7 +185,8 @@ static void cep_detach(struct erdma_cep *cep)
 
 static void cep_work(struct work_struct *work);
 
-static struct erdma_cep *cep_new(struct erdma_dev *dev)
+static struct erdma_cep *cep_new(struct erdma_dev *dev, enum erdma_cep_state state,
+				 struct pid *owner)
 {
 	struct erdma_cep *cep = kzalloc(sizeof(*cep), GFP_KERNEL);
 	int ret;
@@ -192,13 +201,23 @@ static struct erdma_cep *cep_new(struct erdma_dev *dev)
 	INIT_LIST_HEAD(&cep->pending);
 	cep->created = ktime_get_ns();
 	cep->state_since = cep->created;
+	cep->state = state;
+	cep->owner = get_pid(owner);
 	ret = xa_alloc_cyclic(&dev->cm.ceps, &cep->id, cep, xa_limit_31b,
 			      &dev->cm.next_id, GFP_KERNEL);
 	if (ret < 0) {
+		put_pid(cep->owner);
 		kfree(cep);
 		return NULL;
 	}
+	atomic_inc(&dev->cm.count[state]);
+	eadm_diag_changed(&dev->diag, EADM_OBJ_CEP);
 	return cep;
+}
+
+static struct pid *caller(void)
+{
+	return current->flags & PF_KTHREAD ? NULL : task_tgid(current);
 }
 
 static void cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int status)
@@ -531,7 +550,8 @@ static void cep_read_request(struct erdma_cep *cep)
 
 static void cep_add_child(struct erdma_cep *listener, struct socket *sock)
 {
-	struct erdma_cep *cep = cep_new(listener->dev);
+	struct erdma_cep *cep = cep_new(listener->dev, ERDMA_CEP_AWAIT_REQUEST,
+					listener->owner);
 
 	if (!cep) {
 		sock_release(sock);
@@ -539,7 +559,6 @@ static void cep_add_child(struct erdma_cep *listener, struct socket *sock)
 	}
 	tcp_sock_set_nodelay(sock->sk);
 	cep->cc = listener->cc;
-	cep->state = ERDMA_CEP_AWAIT_REQUEST;
 	cep->listener = listener;
 	erdma_cep_get(listener);
 	list_add_tail(&cep->pending, &listener->pending);
@@ -594,6 +613,8 @@ static void cep_tcp_state(struct erdma_cep *cep)
 	case TCP_ESTABLISHED:
 		if (cep->state == ERDMA_CEP_CONNECTING)
 			cep_tcp_connected(cep);
+		else if (cep->state == ERDMA_CEP_AWAIT_REQUEST)
+			sock_names(cep->sock, &cep->local, &cep->peer);
 		break;
 	case TCP_CLOSE:
 	case TCP_CLOSE_WAIT:
@@ -715,14 +736,13 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		return -EAFNOSUPPORT;
 	if (param->ord > ERDMA_MAX_ORD || param->ird > ERDMA_MAX_IRD)
 		return -EINVAL;
-	cep = cep_new(dev);
+	cep = cep_new(dev, ERDMA_CEP_CONNECTING, caller());
 	if (!cep)
 		return -ENOMEM;
 	erdma_cep_get(cep);
 	mutex_lock(&cep->lock);
 	cep->active = true;
 	cep->cc = dev->caps.cc;
-	cep_set_state(cep, ERDMA_CEP_CONNECTING);
 	ret = cep_set_pdata(cep, param->private_data, param->private_data_len);
 	if (!ret)
 		ret = cep_take_qp(cep, param->qpn);
@@ -840,14 +860,13 @@ static int iw_create_listen(struct iw_cm_id *id, int backlog)
 
 	if (id->m_local_addr.ss_family != AF_INET)
 		return -EAFNOSUPPORT;
-	cep = cep_new(dev);
+	cep = cep_new(dev, ERDMA_CEP_LISTENING, caller());
 	if (!cep)
 		return -ENOMEM;
 	erdma_cep_get(cep);
 	mutex_lock(&cep->lock);
 	cep->cc = dev->caps.cc;
 	cep->backlog = clamp(backlog, 1, SOMAXCONN);
-	cep_set_state(cep, ERDMA_CEP_LISTENING);
 	cep_set_id(cep, id);
 	ret = cep_listen(cep, id, cep->backlog);
 	if (ret) {

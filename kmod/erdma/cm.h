@@ -31,6 +31,7 @@ enum erdma_cep_state {
 	ERDMA_CEP_RECVD_REQUEST,	/* passive: the consumer decides */
 	ERDMA_CEP_CONNECTED,
 	ERDMA_CEP_CLOSED,
+	ERDMA_CEP_STATES
 };
 
 /* Callbacks of the socket as they were before ours. */
@@ -46,6 +47,8 @@ struct erdma_sk_callbacks {
  *	one for each queued work, one for a consumer that decides
  * @lock: guards everything below up to @rx. Order: a child's lock before its
  *	listener's, both before a QP's state lock
+ * @owner: process that began to listen or to connect, a child's is its
+ *	listener's; NULL for a kernel thread. Set before anybody can look
  * @state: written under @lock, read anywhere
  * @events: bits of enum erdma_cep_event the worker still has to look at
  */
@@ -58,6 +61,7 @@ struct erdma_cep {
 	unsigned long events;
 	u64 created;			/* ktime_get_ns() */
 	u64 state_since;
+	struct pid *owner;
 
 	struct mutex lock;		/* see above */
 	enum erdma_cep_state state;
@@ -89,11 +93,13 @@ struct erdma_cep {
  * struct erdma_cm - connection management of one device
  * @wq: ordered, so that events of one connection cannot overtake each other
  * @ceps: all endpoints, for diagnosis; its lock also guards lookups by id
+ * @count: endpoints by state
  */
 struct erdma_cm {
 	struct workqueue_struct *wq;
 	struct xarray ceps;
 	u32 next_id;
+	atomic_t count[ERDMA_CEP_STATES];
 	atomic64_t listens, listen_failures, connects, connect_failures,
 		   connect_timeouts, accepts, accept_failures, rejects, disconnects;
 };

@@ -19,6 +19,7 @@ static const struct eadm_diag_obj *const objs[] = {
 	&erdma_diag_ctx,
 	&erdma_diag_counters,
 	&erdma_diag_cmd,
+	&erdma_diag_cep,
 	NULL
 };
 

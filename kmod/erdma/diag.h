@@ -15,10 +15,13 @@ extern const struct eadm_diag_obj erdma_diag_pd;
 extern const struct eadm_diag_obj erdma_diag_ctx;
 extern const struct eadm_diag_obj erdma_diag_counters;
 extern const struct eadm_diag_obj erdma_diag_cmd;
+extern const struct eadm_diag_obj erdma_diag_cep;
 
 void erdma_diag_put_obj(struct eadm_diag_dev *dd, void *obj);
 void erdma_diag_put_none(struct eadm_diag_dev *dd, void *obj);
 int erdma_diag_may_query(struct erdma_dev *dev, const struct erdma_obj *obj);
+void erdma_diag_count_ceps(struct erdma_dev *dev, struct eadm_snap_dev *s);
+void erdma_diag_count_connections(struct erdma_dev *dev, struct eadm_snap_counters *s);
 
 static inline struct erdma_dev *diag_to_dev(struct eadm_diag_dev *dd)
 {

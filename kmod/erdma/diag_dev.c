@@ -97,6 +97,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, age, diag_age(dev->probed));
 	fill_port(dev, s);
 	fill_limits(dev, s);
+	erdma_diag_count_ceps(dev, s);
 	return 0;
 }
 
@@ -174,6 +175,7 @@ static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	if (req->hw)
 		fill_hw(dev, s);
 	fill_queues(dev, s);
+	erdma_diag_count_connections(dev, s);
 	SNAP_SET(s, qp_creates, erdma_counter_read(dev, ERDMA_CNT_QP_CREATES));
 	SNAP_SET(s, qp_create_failures, erdma_counter_read(dev, ERDMA_CNT_QP_CREATE_FAILURES));
 	SNAP_SET(s, qp_destroys, erdma_counter_read(dev, ERDMA_CNT_QP_DESTROYS));

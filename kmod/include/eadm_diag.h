@@ -35,6 +35,7 @@
 
 struct eadm_diag_dev;
 struct ib_device;
+struct pid;
 
 #define EADM_DIAG_NAME		"diag"
 
@@ -77,6 +78,9 @@ struct eadm_diag_req {
  * @res: resource tracking entry, for the owner fields, or NULL for
  *	objects of the device as a whole (@res itself may be NULL as well).
  *	The companion fills pid, comm, cgroup-id, netns and res-id from it.
+ * @owner: process that made an object for which @res has no entry, or NULL when
+ *	the kernel did; may itself be NULL. Valid as long as the object is
+ *	referenced
  * @fill: set the fields of the snapshot struct of @type (zeroed by the caller)
  */
 struct eadm_diag_obj {
@@ -84,6 +88,7 @@ struct eadm_diag_obj {
 	void *(*next)(struct eadm_diag_dev *dd, u64 *id);
 	void (*put)(struct eadm_diag_dev *dd, void *obj);
 	struct rdma_restrack_entry *(*res)(void *obj);
+	struct pid *(*owner)(void *obj);
 	int (*fill)(struct eadm_diag_dev *dd, void *obj, void *snap,
 		    const struct eadm_diag_req *req);
 };

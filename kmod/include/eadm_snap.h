@@ -20,6 +20,7 @@ enum eadm_obj {
 	EADM_OBJ_CTX,
 	EADM_OBJ_COUNTERS,
 	EADM_OBJ_CMD,
+	EADM_OBJ_CEP,
 	EADM_OBJ_COUNT
 };
 
@@ -178,6 +179,20 @@ enum eadm_obj {
 #define EADM_SYNDROME_FLUSHED	15
 #define EADM_SYNDROME_RETRIES_EXCEEDED	16
 
+/* cep-state */
+#define EADM_CEP_STATE_LISTENING	0
+#define EADM_CEP_STATE_CONNECTING	1
+#define EADM_CEP_STATE_AWAIT_REPLY	2
+#define EADM_CEP_STATE_AWAIT_REQUEST	3
+#define EADM_CEP_STATE_RECVD_REQUEST	4
+#define EADM_CEP_STATE_CONNECTED	5
+#define EADM_CEP_STATE_CLOSED	6
+
+/* cep-role */
+#define EADM_CEP_ROLE_LISTENER	0
+#define EADM_CEP_ROLE_ACTIVE	1
+#define EADM_CEP_ROLE_PASSIVE	2
+
 /* An RDMA device and its port. */
 struct eadm_snap_dev {
 	s32 hw_error;
@@ -217,6 +232,13 @@ struct eadm_snap_dev {
 	u64 age;
 	u8 netdev_mac[6];
 	u16 netdev_mac_len;
+	u32 ceps_listening;
+	u32 ceps_connecting;
+	u32 ceps_await_reply;
+	u32 ceps_await_request;
+	u32 ceps_recvd_request;
+	u32 ceps_connected;
+	u32 ceps_closed;
 	struct {
 		u8 hw_error;
 		u8 driver;
@@ -252,6 +274,13 @@ struct eadm_snap_dev {
 		u8 max_cqe;
 		u8 age;
 		u8 netdev_mac;
+		u8 ceps_listening;
+		u8 ceps_connecting;
+		u8 ceps_await_reply;
+		u8 ceps_await_request;
+		u8 ceps_recvd_request;
+		u8 ceps_connected;
+		u8 ceps_closed;
 	} has;
 };
 
@@ -799,6 +828,15 @@ struct eadm_snap_counters {
 	u64 slow_restarts;
 	u64 tx_drops;
 	u64 rx_errors;
+	u64 listens;
+	u64 listen_failures;
+	u64 connects;
+	u64 connect_failures;
+	u64 connect_timeouts;
+	u64 accepts;
+	u64 accept_failures;
+	u64 rejects;
+	u64 disconnects;
 	struct {
 		u8 hw_error;
 		u8 port;
@@ -886,6 +924,15 @@ struct eadm_snap_counters {
 		u8 slow_restarts;
 		u8 tx_drops;
 		u8 rx_errors;
+		u8 listens;
+		u8 listen_failures;
+		u8 connects;
+		u8 connect_failures;
+		u8 connect_timeouts;
+		u8 accepts;
+		u8 accept_failures;
+		u8 rejects;
+		u8 disconnects;
 	} has;
 };
 
@@ -928,6 +975,58 @@ struct eadm_snap_cmd {
 		u8 request;
 		u8 response;
 		u8 first_timeout;
+	} has;
+};
+
+/* A connection endpoint: it listens, connects or is connected. */
+struct eadm_snap_cep {
+	s32 hw_error;
+	u32 cepn;
+	u32 state;
+	u32 role;
+	u8 local_addr[16];
+	u16 local_addr_len;
+	u32 local_port;
+	u8 peer_addr[16];
+	u16 peer_addr_len;
+	u32 peer_port;
+	u32 qpn;
+	u32 cookie;
+	u32 remote_cookie;
+	u32 cc;
+	u32 listener;
+	u32 backlog;
+	u32 pending;
+	char netdev[16];
+	u32 pid;
+	char comm[32];
+	u64 cgroup_id;
+	u32 netns;
+	u64 age;
+	u64 state_age;
+	struct {
+		u8 hw_error;
+		u8 cepn;
+		u8 state;
+		u8 role;
+		u8 local_addr;
+		u8 local_port;
+		u8 peer_addr;
+		u8 peer_port;
+		u8 qpn;
+		u8 cookie;
+		u8 remote_cookie;
+		u8 cc;
+		u8 listener;
+		u8 backlog;
+		u8 pending;
+		u8 netdev;
+		u8 pid;
+		u8 comm;
+		u8 cgroup_id;
+		u8 netns;
+		u8 age;
+		u8 state_age;
 	} has;
 };
 

@@ -173,6 +173,22 @@ static const struct eadm_spec_entry syndrome_entries[] = {
 	{ 16, "retries-exceeded", "" },
 };
 
+static const struct eadm_spec_entry cep_state_entries[] = {
+	{ 0, "listening", "Waits for connections." },
+	{ 1, "connecting", "Active side: TCP handshake." },
+	{ 2, "await-reply", "Active side: TCP stands, the peer's reply is awaited." },
+	{ 3, "await-request", "Passive side: TCP stands, the peer's request is awaited." },
+	{ 4, "recvd-request", "Passive side: the consumer has to accept or reject." },
+	{ 5, "connected", "The adapter has the connection." },
+	{ 6, "closed", "Over, but somebody has not let go of it yet." },
+};
+
+static const struct eadm_spec_entry cep_role_entries[] = {
+	{ 0, "listener", "" },
+	{ 1, "active", "" },
+	{ 2, "passive", "" },
+};
+
 const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "dev-state", "", false, 4, dev_state_entries },
 	{ "port-state", "Numbers of the verbs port state.", false, 6, port_state_entries },
@@ -190,6 +206,8 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "cmd-op", "Command: sub-module * 256 + opcode of the adapter's interface.", false, 27, cmd_op_entries },
 	{ "async-event", "What the adapter raises by its asynchronous event queue.", false, 5, async_event_entries },
 	{ "syndrome", "Why a work request failed, in the adapter's terms.", false, 17, syndrome_entries },
+	{ "cep-state", "", false, 7, cep_state_entries },
+	{ "cep-role", "", false, 3, cep_role_entries },
 };
 
 static const struct eadm_field dev_fields[] = {
@@ -390,12 +408,54 @@ static const struct eadm_field dev_fields[] = {
 		.name = "netdev-mac", .c_name = "netdev_mac", .head = "NETMAC",
 		.help = "MAC address the network interface uses now.",
 	},
+	{
+		.attr = 38, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "ceps-listening",
+		.c_name = "ceps_listening", .head = "LISTENING", .unit = "objects",
+		.help = "Connection endpoints in state listening.",
+	},
+	{
+		.attr = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "ceps-connecting",
+		.c_name = "ceps_connecting", .head = "CONNECTING", .unit = "objects",
+		.help = "Connection endpoints in state connecting.",
+	},
+	{
+		.attr = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true,
+		.name = "ceps-await-reply", .c_name = "ceps_await_reply", .head = "AWAITREPLY",
+		.unit = "objects", .help = "Connection endpoints in state await-reply.",
+	},
+	{
+		.attr = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true,
+		.name = "ceps-await-request", .c_name = "ceps_await_request", .head = "AWAITREQ",
+		.unit = "objects", .help = "Connection endpoints in state await-request.",
+	},
+	{
+		.attr = 42, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true,
+		.name = "ceps-recvd-request", .c_name = "ceps_recvd_request", .head = "RECVDREQ",
+		.unit = "objects", .help = "Connection endpoints in state recvd-request.",
+	},
+	{
+		.attr = 43, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "ceps-connected",
+		.c_name = "ceps_connected", .head = "CONNECTED", .unit = "objects",
+		.help = "Connection endpoints in state connected.",
+	},
+	{
+		.attr = 44, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "ceps-closed",
+		.c_name = "ceps_closed", .head = "CLOSED", .unit = "objects",
+		.help = "Connection endpoints in state closed.",
+	},
 };
 
 static const int16_t dev_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30, 31, 32, 33, 34, 35,
+	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42,
 };
 
 static const struct eadm_field qp_fields[] = {
@@ -2250,6 +2310,60 @@ static const struct eadm_field counters_fields[] = {
 		.c_name = "rx_errors", .head = "RXERRS", .unit = "packets",
 		.help = "Packets received with an error.",
 	},
+	{
+		.attr = 90, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "listens",
+		.c_name = "listens", .head = "LISTENS", .unit = "objects",
+		.help = "Endpoints that began to listen.",
+	},
+	{
+		.attr = 91, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "listen-failures",
+		.c_name = "listen_failures", .head = "LISTENFAIL", .unit = "objects",
+		.help = "Endpoints that could not listen.",
+	},
+	{
+		.attr = 92, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "connects",
+		.c_name = "connects", .head = "CONNECTS", .unit = "connections",
+		.help = "Connections made from this side.",
+	},
+	{
+		.attr = 93, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "connect-failures",
+		.c_name = "connect_failures", .head = "CONNECTFAIL", .unit = "connections",
+		.help = "Connections from this side that failed or were refused, time-outs aside.",
+	},
+	{
+		.attr = 94, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "connect-timeouts",
+		.c_name = "connect_timeouts", .head = "CONNECTTIMEOUT", .unit = "connections",
+		.help = "Connections from this side that were not answered in time.",
+	},
+	{
+		.attr = 95, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "accepts",
+		.c_name = "accepts", .head = "ACCEPTS", .unit = "connections",
+		.help = "Connections of peers accepted.",
+	},
+	{
+		.attr = 96, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "accept-failures",
+		.c_name = "accept_failures", .head = "ACCEPTFAIL", .unit = "connections",
+		.help = "Connections of peers whose acceptance failed.",
+	},
+	{
+		.attr = 97, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "rejects",
+		.c_name = "rejects", .head = "REJECTS", .unit = "connections",
+		.help = "Connections of peers rejected.",
+	},
+	{
+		.attr = 98, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "disconnects",
+		.c_name = "disconnects", .head = "DISCONNECTS", .unit = "connections",
+		.help = "Connections ended by the peer.",
+	},
 };
 
 static const int16_t counters_by_attr[] = {
@@ -2258,7 +2372,8 @@ static const int16_t counters_by_attr[] = {
 	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45,
 	46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61,
 	62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77,
-	78, 79, 80, 81, 82, 83, 84, 85, 86, 87,
+	78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93,
+	94, 95, 96,
 };
 
 static const struct eadm_field cmd_fields[] = {
@@ -2373,6 +2488,145 @@ static const int16_t cmd_by_attr[] = {
 	14, 15, 16, 17, 18,
 };
 
+static const struct eadm_field cep_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cepn", .c_name = "cepn",
+		.head = "CEPN", .help = "Number of the endpoint.",
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
+		.head = "STATE", .help = "How far it is.", .names = &eadm_spec_enums[16],
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "role", .c_name = "role",
+		.head = "ROLE", .help = "Which side it is.", .names = &eadm_spec_enums[17],
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.name = "local-addr", .c_name = "local_addr", .head = "LOCAL",
+		.help = "Local IP address, 4 or 16 bytes; all zero for a listener on any.",
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "local-port",
+		.c_name = "local_port", .head = "LPORT", .help = "Local TCP port.",
+	},
+	{
+		.attr = 10, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.name = "peer-addr", .c_name = "peer_addr", .head = "PEER",
+		.help = "Peer's IP address, 4 or 16 bytes.",
+	},
+	{
+		.attr = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "peer-port",
+		.c_name = "peer_port", .head = "PPORT", .help = "Peer's TCP port.",
+	},
+	{
+		.attr = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "qpn", .c_name = "qpn",
+		.head = "QPN", .help = "QP of the connection.",
+	},
+	{
+		.attr = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "cookie", .c_name = "cookie",
+		.head = "COOKIE", .help = "Cookie of that QP as told to the peer.",
+	},
+	{
+		.attr = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "remote-cookie",
+		.c_name = "remote_cookie", .head = "RCOOKIE", .help = "Cookie of the peer's QP.",
+	},
+	{
+		.attr = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "cc", .c_name = "cc", .head = "CC",
+		.help = "Congestion control asked for or agreed on.", .names = &eadm_spec_enums[10],
+	},
+	{
+		.attr = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "listener", .c_name = "listener",
+		.head = "LISTENER", .help = "Endpoint it came in at and has not left yet.",
+	},
+	{
+		.attr = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "backlog", .c_name = "backlog",
+		.head = "BACKLOG", .unit = "connections",
+		.help = "Connections a listener lets wait.",
+	},
+	{
+		.attr = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "pending", .c_name = "pending",
+		.head = "PENDING", .unit = "connections",
+		.help = "Connections of a listener that wait, unknown to the consumer.",
+	},
+	{
+		.attr = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name = "netdev",
+		.c_name = "netdev", .head = "NETDEV", .help = "Network interface it runs over.",
+	},
+	{
+		.attr = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pid", .c_name = "pid",
+		.head = "PID",
+		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
+	},
+	{
+		.attr = 21, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "comm",
+		.c_name = "comm", .head = "COMM",
+		.help = "Command name of that process, or the kernel consumer in brackets.",
+	},
+	{
+		.attr = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name = "cgroup-id", .c_name = "cgroup_id", .head = "CGROUP",
+		.help = "Control group (v2) id of that process.",
+	},
+	{
+		.attr = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name = "netns", .c_name = "netns", .head = "NETNS",
+		.help = "Inode number of the network namespace of that process.",
+	},
+	{
+		.attr = 24, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "age", .c_name = "age",
+		.head = "AGE", .unit = "ns", .help = "Time since creation.",
+	},
+	{
+		.attr = 25, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state-age",
+		.c_name = "state_age", .head = "INSTATE", .unit = "ns",
+		.help = "Time since the last change of state.",
+	},
+};
+
+static const int16_t cep_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
+};
+
 const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 	[EADM_SPEC_OBJ_DEV] = {
 		.name = "dev",
@@ -2383,8 +2637,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = true,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 37,
-		.n_fields = 36,
+		.max_attr = 44,
+		.n_fields = 43,
 		.fields = dev_fields,
 		.key = &dev_fields[0],
 		.by_attr = dev_by_attr,
@@ -2503,8 +2757,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 89,
-		.n_fields = 88,
+		.max_attr = 98,
+		.n_fields = 97,
 		.fields = counters_fields,
 		.key = &counters_fields[3],
 		.by_attr = counters_by_attr,
@@ -2523,5 +2777,20 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.fields = cmd_fields,
 		.key = &cmd_fields[3],
 		.by_attr = cmd_by_attr,
+	},
+	[EADM_SPEC_OBJ_CEP] = {
+		.name = "cep",
+		.c_name = "cep",
+		.title = "connection endpoints",
+		.help = "A connection endpoint: it listens, connects or is connected.",
+		.cmd = 11,
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 25,
+		.n_fields = 24,
+		.fields = cep_fields,
+		.key = &cep_fields[3],
+		.by_attr = cep_by_attr,
 	},
 };

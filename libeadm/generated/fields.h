@@ -117,12 +117,13 @@ enum eadm_spec_obj {
 	EADM_SPEC_OBJ_CTX,
 	EADM_SPEC_OBJ_COUNTERS,
 	EADM_SPEC_OBJ_CMD,
+	EADM_SPEC_OBJ_CEP,
 	EADM_SPEC_OBJ_COUNT
 };
 
 extern const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT];
 
-#define EADM_SPEC_ENUM_COUNT	16
+#define EADM_SPEC_ENUM_COUNT	18
 extern const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT];
 
 #endif /* EADM_GENERATED_FIELDS_H */

@@ -186,6 +186,41 @@ static const struct eadm_field dev_fields[] = {
 		.has = offsetof(struct eadm_snap_dev, has.netdev_mac),
 		.len_off = offsetof(struct eadm_snap_dev, netdev_mac_len),
 	},
+	{
+		.attr = EADM_A_DEV_CEPS_LISTENING, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, ceps_listening),
+		.has = offsetof(struct eadm_snap_dev, has.ceps_listening),
+	},
+	{
+		.attr = EADM_A_DEV_CEPS_CONNECTING, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, ceps_connecting),
+		.has = offsetof(struct eadm_snap_dev, has.ceps_connecting),
+	},
+	{
+		.attr = EADM_A_DEV_CEPS_AWAIT_REPLY, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, ceps_await_reply),
+		.has = offsetof(struct eadm_snap_dev, has.ceps_await_reply),
+	},
+	{
+		.attr = EADM_A_DEV_CEPS_AWAIT_REQUEST, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, ceps_await_request),
+		.has = offsetof(struct eadm_snap_dev, has.ceps_await_request),
+	},
+	{
+		.attr = EADM_A_DEV_CEPS_RECVD_REQUEST, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, ceps_recvd_request),
+		.has = offsetof(struct eadm_snap_dev, has.ceps_recvd_request),
+	},
+	{
+		.attr = EADM_A_DEV_CEPS_CONNECTED, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, ceps_connected),
+		.has = offsetof(struct eadm_snap_dev, has.ceps_connected),
+	},
+	{
+		.attr = EADM_A_DEV_CEPS_CLOSED, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, ceps_closed),
+		.has = offsetof(struct eadm_snap_dev, has.ceps_closed),
+	},
 };
 
 static const struct nla_policy qp_policy[] = {
@@ -1728,6 +1763,51 @@ static const struct eadm_field counters_fields[] = {
 		.off = offsetof(struct eadm_snap_counters, rx_errors),
 		.has = offsetof(struct eadm_snap_counters, has.rx_errors),
 	},
+	{
+		.attr = EADM_A_COUNTERS_LISTENS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, listens),
+		.has = offsetof(struct eadm_snap_counters, has.listens),
+	},
+	{
+		.attr = EADM_A_COUNTERS_LISTEN_FAILURES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, listen_failures),
+		.has = offsetof(struct eadm_snap_counters, has.listen_failures),
+	},
+	{
+		.attr = EADM_A_COUNTERS_CONNECTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, connects),
+		.has = offsetof(struct eadm_snap_counters, has.connects),
+	},
+	{
+		.attr = EADM_A_COUNTERS_CONNECT_FAILURES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, connect_failures),
+		.has = offsetof(struct eadm_snap_counters, has.connect_failures),
+	},
+	{
+		.attr = EADM_A_COUNTERS_CONNECT_TIMEOUTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, connect_timeouts),
+		.has = offsetof(struct eadm_snap_counters, has.connect_timeouts),
+	},
+	{
+		.attr = EADM_A_COUNTERS_ACCEPTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, accepts),
+		.has = offsetof(struct eadm_snap_counters, has.accepts),
+	},
+	{
+		.attr = EADM_A_COUNTERS_ACCEPT_FAILURES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, accept_failures),
+		.has = offsetof(struct eadm_snap_counters, has.accept_failures),
+	},
+	{
+		.attr = EADM_A_COUNTERS_REJECTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, rejects),
+		.has = offsetof(struct eadm_snap_counters, has.rejects),
+	},
+	{
+		.attr = EADM_A_COUNTERS_DISCONNECTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, disconnects),
+		.has = offsetof(struct eadm_snap_counters, has.disconnects),
+	},
 };
 
 static const struct nla_policy cmd_policy[] = {
@@ -1824,6 +1904,128 @@ static const struct eadm_field cmd_fields[] = {
 		.attr = EADM_A_CMD_FIRST_TIMEOUT, .type = EADM_TYPE_U32,
 		.off = offsetof(struct eadm_snap_cmd, first_timeout),
 		.has = offsetof(struct eadm_snap_cmd, has.first_timeout),
+	},
+};
+
+static const struct nla_policy cep_policy[] = {
+	[EADM_A_CEP_DEV_INDEX] = { .type = NLA_U32 },
+	[EADM_A_CEP_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+	[EADM_A_CEP_QUERY_HW] = { .type = NLA_FLAG },
+	[EADM_A_CEP_CEPN] = { .type = NLA_U32 },
+};
+
+static const struct eadm_field cep_fields[] = {
+	{
+		.attr = EADM_A_CEP_HW_ERROR, .type = EADM_TYPE_S32, .hw = true,
+		.off = offsetof(struct eadm_snap_cep, hw_error),
+		.has = offsetof(struct eadm_snap_cep, has.hw_error),
+	},
+	{
+		.attr = EADM_A_CEP_CEPN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, cepn),
+		.has = offsetof(struct eadm_snap_cep, has.cepn),
+	},
+	{
+		.attr = EADM_A_CEP_STATE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, state),
+		.has = offsetof(struct eadm_snap_cep, has.state),
+	},
+	{
+		.attr = EADM_A_CEP_ROLE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, role),
+		.has = offsetof(struct eadm_snap_cep, has.role),
+	},
+	{
+		.attr = EADM_A_CEP_LOCAL_ADDR, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_cep, local_addr),
+		.has = offsetof(struct eadm_snap_cep, has.local_addr),
+		.len_off = offsetof(struct eadm_snap_cep, local_addr_len),
+	},
+	{
+		.attr = EADM_A_CEP_LOCAL_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, local_port),
+		.has = offsetof(struct eadm_snap_cep, has.local_port),
+	},
+	{
+		.attr = EADM_A_CEP_PEER_ADDR, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_cep, peer_addr),
+		.has = offsetof(struct eadm_snap_cep, has.peer_addr),
+		.len_off = offsetof(struct eadm_snap_cep, peer_addr_len),
+	},
+	{
+		.attr = EADM_A_CEP_PEER_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, peer_port),
+		.has = offsetof(struct eadm_snap_cep, has.peer_port),
+	},
+	{
+		.attr = EADM_A_CEP_QPN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, qpn),
+		.has = offsetof(struct eadm_snap_cep, has.qpn),
+	},
+	{
+		.attr = EADM_A_CEP_COOKIE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, cookie),
+		.has = offsetof(struct eadm_snap_cep, has.cookie),
+	},
+	{
+		.attr = EADM_A_CEP_REMOTE_COOKIE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, remote_cookie),
+		.has = offsetof(struct eadm_snap_cep, has.remote_cookie),
+	},
+	{
+		.attr = EADM_A_CEP_CC, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, cc),
+		.has = offsetof(struct eadm_snap_cep, has.cc),
+	},
+	{
+		.attr = EADM_A_CEP_LISTENER, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, listener),
+		.has = offsetof(struct eadm_snap_cep, has.listener),
+	},
+	{
+		.attr = EADM_A_CEP_BACKLOG, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, backlog),
+		.has = offsetof(struct eadm_snap_cep, has.backlog),
+	},
+	{
+		.attr = EADM_A_CEP_PENDING, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, pending),
+		.has = offsetof(struct eadm_snap_cep, has.pending),
+	},
+	{
+		.attr = EADM_A_CEP_NETDEV, .type = EADM_TYPE_STRING, .len = 16,
+		.off = offsetof(struct eadm_snap_cep, netdev),
+		.has = offsetof(struct eadm_snap_cep, has.netdev),
+	},
+	{
+		.attr = EADM_A_CEP_PID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, pid),
+		.has = offsetof(struct eadm_snap_cep, has.pid),
+	},
+	{
+		.attr = EADM_A_CEP_COMM, .type = EADM_TYPE_STRING, .len = 32,
+		.off = offsetof(struct eadm_snap_cep, comm),
+		.has = offsetof(struct eadm_snap_cep, has.comm),
+	},
+	{
+		.attr = EADM_A_CEP_CGROUP_ID, .type = EADM_TYPE_UINT, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_cep, cgroup_id),
+		.has = offsetof(struct eadm_snap_cep, has.cgroup_id),
+	},
+	{
+		.attr = EADM_A_CEP_NETNS, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_cep, netns),
+		.has = offsetof(struct eadm_snap_cep, has.netns),
+	},
+	{
+		.attr = EADM_A_CEP_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cep, age),
+		.has = offsetof(struct eadm_snap_cep, has.age),
+	},
+	{
+		.attr = EADM_A_CEP_STATE_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cep, state_age),
+		.has = offsetof(struct eadm_snap_cep, has.state_age),
 	},
 };
 
@@ -1967,6 +2169,21 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 			[EADM_OWNER_COMM] = &cmd_fields[13],
 		},
 	},
+	[EADM_OBJ_CEP] = {
+		.name = "cep",
+		.snap_size = sizeof(struct eadm_snap_cep),
+		.fields = cep_fields,
+		.n_fields = ARRAY_SIZE(cep_fields),
+		.cmd = EADM_CMD_CEP_GET,
+		.key_attr = EADM_A_CEP_CEPN,
+		.key_type = EADM_TYPE_U32,
+		.owner = {
+			[EADM_OWNER_PID] = &cep_fields[16],
+			[EADM_OWNER_COMM] = &cep_fields[17],
+			[EADM_OWNER_CGROUP_ID] = &cep_fields[18],
+			[EADM_OWNER_NETNS] = &cep_fields[19],
+		},
+	},
 };
 
 const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {
@@ -1980,6 +2197,7 @@ const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {
 	[EADM_CMD_CTX_GET] = EADM_OBJ_CTX,
 	[EADM_CMD_COUNTERS_GET] = EADM_OBJ_COUNTERS,
 	[EADM_CMD_CMD_GET] = EADM_OBJ_CMD,
+	[EADM_CMD_CEP_GET] = EADM_OBJ_CEP,
 };
 
 const struct genl_ops eadm_genl_ops[EADM_CMD_MAX] = {
@@ -2030,6 +2248,11 @@ const struct genl_ops eadm_genl_ops[EADM_CMD_MAX] = {
 	},
 	{
 		.cmd = EADM_CMD_CMD_GET, .policy = cmd_policy, .maxattr = EADM_A_CMD_SEQ,
+		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
+		.done = eadm_nl_dump_done,
+	},
+	{
+		.cmd = EADM_CMD_CEP_GET, .policy = cep_policy, .maxattr = EADM_A_CEP_CEPN,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
