@@ -209,6 +209,7 @@ struct erdma_caps {
  * @gone: the adapter does not answer on the bus any more; set once
  * @removing: the interface is not followed any more
  * @recovery: brings the command queue back
+ * @halted: the last attempt failed: there is nobody to ask; recovery's own
  * @last_recovery: jiffies of the last attempt
  * @recoveries: times the queue was brought back
  * @failed_recoveries: times it was not
@@ -255,6 +256,7 @@ struct erdma_dev {
 	bool gone;
 	bool removing;
 	struct work_struct recovery;
+	bool halted;
 	unsigned long last_recovery;
 	u64 recoveries;
 	u64 failed_recoveries;

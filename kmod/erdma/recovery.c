@@ -54,6 +54,7 @@ static int reset(struct erdma_dev *dev)
 	erdma_hw_halt(dev, true);
 	forget_all(dev);
 	ret = start_again(dev);
+	dev->halted = ret;
 	if (ret) {
 		erdma_hw_halt(dev, false);
 		forget_all(dev);
@@ -113,7 +114,7 @@ void erdma_recovery_work(struct work_struct *work)
 	if (!READ_ONCE(dev->gone)) {
 		trace_recovery(&dev->ibdev, STEP_BEGIN, 0);
 		erdma_cmdq_set_state(dev, ERDMA_CMDQ_RECOVERING);
-		ret = erdma_cmd_query_fw(dev, &version);
+		ret = dev->halted ? -ENODEV : erdma_cmd_query_fw(dev, &version);
 		trace_recovery(&dev->ibdev, STEP_PROBE, ret);
 		if (ret && ret != -EIO && !READ_ONCE(dev->gone)) {
 			ret = reset(dev);
