@@ -189,7 +189,9 @@ static int pin(struct erdma_dev *dev, struct erdma_mr *mr, u64 start)
 	page_size = ib_umem_find_best_pgsz(umem, PAGE_SIZES, mr->iova);
 	if (!page_size)
 		return -EINVAL;
-	return erdma_mtt_from_umem(dev, &area->mtt, umem, page_size, ERDMA_MR_INLINE_MTT,
+	/* A command with entries in it has no room for a long length. */
+	return erdma_mtt_from_umem(dev, &area->mtt, umem, page_size,
+				   mr->length > U32_MAX ? 0 : ERDMA_MR_INLINE_MTT,
 				   scattered(dev));
 }
 

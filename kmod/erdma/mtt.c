@@ -7,6 +7,8 @@
 #include "erdma.h"
 
 #define ENTRIES_PER_PAGE	(PAGE_SIZE / sizeof(__le64))
+/* What can be had in one piece. */
+#define MAX_CONTIGUOUS		(SZ_4M / sizeof(__le64))
 
 static int table_alloc(struct erdma_dev *dev, struct erdma_mtt_table *table, u32 size)
 {
@@ -85,8 +87,12 @@ int erdma_mtt_alloc(struct erdma_dev *dev, struct erdma_mtt *mtt, u64 count,
 
 	mtt->level = 1;
 	mtt->nr_tables = 1;
-	if (!scattered)
-		return tables_alloc(dev, mtt, array_size(count, sizeof(__le64)));
+	if (!scattered) {
+		if (count <= MAX_CONTIGUOUS)
+			return tables_alloc(dev, mtt, count * sizeof(__le64));
+		memset(mtt, 0, sizeof(*mtt));
+		return -ENOMEM;
+	}
 
 	mtt->scattered = true;
 	bottom = DIV_ROUND_UP(count, ENTRIES_PER_PAGE);
