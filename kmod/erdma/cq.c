@@ -118,83 +118,96 @@ static void fill_recv(struct ib_wc *wc, u8 opcode, const struct erdma_cqe *cqe)
 	}
 }
 
+static bool is_send_cq(const struct erdma_cq *cq, const struct erdma_qp *qp)
+{
+	return qp->ibqp.send_cq == &cq->ibcq;
+}
+
+static bool is_recv_cq(const struct erdma_cq *cq, const struct erdma_qp *qp)
+{
+	return qp->ibqp.recv_cq == &cq->ibcq;
+}
+
 /* Returns false for an entry that tells nothing to anybody. */
 static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib_wc *wc)
 {
-	struct erdma_dev *dev = to_erdma_dev(cq->ibcq.device);
-	u32 hdr = be32_to_cpu(cqe->hdr), qpn = be32_to_cpu(cqe->qpn);
+	u32 hdr = be32_to_cpu(cqe->hdr);
 	u16 index = be32_to_cpu(cqe->qe_idx);
-	struct erdma_obj *obj;
+	struct erdma_kqp *kqp;
 	struct erdma_qp *qp;
 	bool send;
 
-	/*
-	 * Needs no reference: a QP leaves the table before it is unlinked from
-	 * its CQs, for which destroy waits for this CQ's lock.
-	 */
-	obj = xa_load(&dev->qps.xa, qpn);
-	if (!obj)
+	lockdep_assert_held(&cq->lock);
+	/* A QP that leaves waits for the lock after it can no longer be found. */
+	kqp = xa_load(&cq->kqps, be32_to_cpu(cqe->qpn));
+	if (!kqp)
 		return false;
-	qp = container_of(obj, struct erdma_qp, obj);
+	qp = kqp->qp;
 	send = FIELD_GET(ERDMA_CQE_QTYPE, hdr) == ERDMA_CQE_QTYPE_SQ;
-	if (!qp->kqp || cq != to_erdma_cq(send ? qp->ibqp.send_cq : qp->ibqp.recv_cq))
-		return false;
-
 	memset(wc, 0, sizeof(*wc));
-	if (send ? !take_send(qp, index, wc) : !take_recv(qp, index, wc))
+	if (send ? !is_send_cq(cq, qp) || !take_send(qp, index, wc) :
+		   !is_recv_cq(cq, qp) || !take_recv(qp, index, wc))
 		return false;
 	wc->qp = &qp->ibqp;
 	wc->byte_len = be32_to_cpu(cqe->byte_cnt);
 	fill_status(wc, FIELD_GET(ERDMA_CQE_SYNDROME, hdr));
 	if (!send && wc->status == IB_WC_SUCCESS)
 		fill_recv(wc, FIELD_GET(ERDMA_CQE_OPCODE, hdr), cqe);
-	WRITE_ONCE(qp->kqp->last_comp, local_clock());
+	WRITE_ONCE(kqp->last_comp, local_clock());
 	return true;
 }
 
-static void fill_flushed(struct erdma_qp *qp, struct ib_wc *wc)
+/* The next request of a QP that the adapter has forgotten, send before receive. */
+static bool flush_one(struct erdma_cq *cq, struct erdma_qp *qp, struct ib_wc *wc)
 {
+	const struct erdma_sq *sq = &qp->kqp->sq;
+	const struct erdma_rq *rq = &qp->kqp->rq;
+	bool taken = false;
+
+	memset(wc, 0, sizeof(*wc));
+	if (is_send_cq(cq, qp))
+		taken = take_send(qp, sq->ci, wc);
+	if (!taken && is_recv_cq(cq, qp))
+		taken = take_recv(qp, rq->ci, wc);
 	wc->qp = &qp->ibqp;
 	fill_status(wc, ERDMA_WC_FLUSH_ERR);
+	return taken;
 }
 
 /*
- * Completes what was posted to QPs that the adapter has forgotten, up to num
- * entries; without wc only says whether there is any.
+ * Completes what was posted to QPs that the adapter has forgotten. They can be
+ * on dead CQs only.
  */
 static int flush_dead(struct erdma_cq *cq, int num, struct ib_wc *wc)
 {
 	struct erdma_dev *dev = to_erdma_dev(cq->ibcq.device);
 	struct erdma_kqp *kqp;
-	struct erdma_qp *qp;
+	unsigned long qpn;
 	int n = 0;
 
 	lockdep_assert_held(&cq->lock);
-	list_for_each_entry(kqp, &cq->sqs, sq.cq_entry) {
-		qp = kqp->qp;
-		while (n < num && erdma_obj_is_dead(dev, &qp->obj)) {
-			if (READ_ONCE(kqp->sq.pi) == kqp->sq.ci)
-				break;
-			if (!wc)
-				return 1;
-			memset(&wc[n], 0, sizeof(*wc));
-			take_send(qp, kqp->sq.ci, &wc[n]);
-			fill_flushed(qp, &wc[n++]);
-		}
-	}
-	list_for_each_entry(kqp, &cq->rqs, rq.cq_entry) {
-		qp = kqp->qp;
-		while (n < num && erdma_obj_is_dead(dev, &qp->obj)) {
-			if (READ_ONCE(kqp->rq.pi) == kqp->rq.ci)
-				break;
-			if (!wc)
-				return 1;
-			memset(&wc[n], 0, sizeof(*wc));
-			take_recv(qp, kqp->rq.ci, &wc[n]);
-			fill_flushed(qp, &wc[n++]);
-		}
+	xa_for_each(&cq->kqps, qpn, kqp) {
+		if (!erdma_obj_is_dead(dev, &kqp->qp->obj))
+			continue;
+		while (n < num && flush_one(cq, kqp->qp, &wc[n]))
+			n++;
 	}
 	return n;
+}
+
+static bool has_flushable(struct erdma_cq *cq)
+{
+	struct erdma_kqp *kqp;
+	unsigned long qpn;
+
+	lockdep_assert_held(&cq->lock);
+	xa_for_each(&cq->kqps, qpn, kqp) {
+		if (is_send_cq(cq, kqp->qp) && READ_ONCE(kqp->sq.pi) != kqp->sq.ci)
+			return true;
+		if (is_recv_cq(cq, kqp->qp) && READ_ONCE(kqp->rq.pi) != kqp->rq.ci)
+			return true;
+	}
+	return false;
 }
 
 /**
@@ -243,7 +256,7 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	struct erdma_dev *dev = to_erdma_dev(ibcq->device);
 	struct erdma_cq *cq = to_erdma_cq(ibcq);
 	unsigned long irq_flags;
-	bool missed;
+	bool missed, dead;
 	u64 db;
 
 	spin_lock_irqsave(&cq->lock, irq_flags);
@@ -255,9 +268,10 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	     FIELD_PREP(ERDMA_CQ_DB_CMDSN, cq->cmdsn & 3) |
 	     FIELD_PREP(ERDMA_CQ_DB_CI, cq->ci & 0xffffff);
 	WRITE_ONCE(*cq->mem->dbrec[0].va, cpu_to_le64(db));
-	if (!erdma_obj_is_dead(dev, &cq->obj))
+	dead = erdma_obj_is_dead(dev, &cq->obj);
+	if (!dead)
 		writeq(db, dev->bar + ERDMA_BAR_CQDB);
-	missed = cqe_peek(cq, cq->ci) || flush_dead(cq, 1, NULL);
+	missed = cqe_peek(cq, cq->ci) || (dead && has_flushable(cq));
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 	return (flags & IB_CQ_REPORT_MISSED_EVENTS) && missed;
 }
@@ -266,6 +280,8 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
  * erdma_cq_purge() - forget the completions of a QP that is being destroyed
  * @cq: a kernel CQ
  * @qpn: number of the QP, which may be given to another soon
+ *
+ * Who polls for the QP is done with it on return.
  *
  * Context: any.
  */
@@ -430,8 +446,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->depth = max_t(u32, roundup_pow_of_two(attr->cqe), udata ? 1 : MIN_DEPTH);
 	cq->vector = attr->comp_vector;
 	spin_lock_init(&cq->lock);
-	INIT_LIST_HEAD(&cq->sqs);
-	INIT_LIST_HEAD(&cq->rqs);
+	xa_init(&cq->kqps);
 	erdma_obj_init(&cq->obj, READ_ONCE(dev->epoch));
 	ret = cq_init(dev, cq, udata);
 	if (ret)

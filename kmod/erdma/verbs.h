@@ -114,8 +114,7 @@ struct erdma_mr {
  * @cmdsn: completion events seen, modulo 4
  * @armed: a notification was asked for and has not come yet
  * @solicited: for a solicited completion only
- * @sqs: kernel QPs that send through it, by erdma_sq.cq_entry
- * @rqs: kernel QPs that receive through it, by erdma_rq.cq_entry
+ * @kqps: struct erdma_kqp by number: kernel QPs that complete through it
  *
  * @events, @errors, @last_event and @event_db are written by event delivery of
  * one EQ only and read with READ_ONCE().
@@ -138,8 +137,7 @@ struct erdma_cq {
 	u32 cmdsn;
 	bool armed;
 	bool solicited;
-	struct list_head sqs;
-	struct list_head rqs;
+	struct xarray kqps;
 };
 
 /* A posted send request; index is that of its first building block. */
@@ -152,7 +150,6 @@ struct erdma_swr {
 struct erdma_sq {
 	spinlock_t lock;	/* posting: pi, doorbell */
 	struct erdma_swr *wrs;
-	struct list_head cq_entry;
 	u16 pi;			/* released after the entry, acquired by the poller */
 	u16 ci;			/* under the send CQ's lock, read with READ_ONCE */
 };
@@ -160,13 +157,13 @@ struct erdma_sq {
 struct erdma_rq {
 	spinlock_t lock;	/* posting: pi, doorbell */
 	u64 *wr_ids;
-	struct list_head cq_entry;
 	u16 pi;
 	u16 ci;
 };
 
 /**
  * struct erdma_kqp - the part of a QP that only kernel consumers need
+ * @qp: the QP
  * @sq: send queue
  * @rq: receive queue
  * @signal_all: every send request asks for a completion

@@ -429,6 +429,13 @@ static void reflush_work(struct work_struct *work)
 	erdma_cq_kick(to_erdma_cq(qp->ibqp.recv_cq));
 }
 
+/* Pollers that found the QP hold the lock of their CQ. */
+static void unlink_cq(struct erdma_cq *cq, struct erdma_qp *qp)
+{
+	xa_erase(&cq->kqps, qp->qpn);
+	erdma_cq_purge(cq, qp->qpn);
+}
+
 /**
  * erdma_kqp_init() - make the part of a QP that kernel consumers need
  * @qp: the QP
@@ -441,32 +448,37 @@ int erdma_kqp_init(struct erdma_qp *qp, const struct ib_qp_init_attr *attr)
 {
 	struct erdma_cq *scq = to_erdma_cq(attr->send_cq), *rcq = to_erdma_cq(attr->recv_cq);
 	struct erdma_kqp *kqp;
+	int ret = -ENOMEM;
 
 	kqp = kzalloc(sizeof(*kqp), GFP_KERNEL);
 	if (!kqp)
-		return -ENOMEM;
+		return ret;
 	kqp->sq.wrs = vcalloc(qp->sq_depth, sizeof(*kqp->sq.wrs));
 	kqp->rq.wr_ids = vcalloc(qp->rq_depth, sizeof(*kqp->rq.wr_ids));
-	if (!kqp->sq.wrs || !kqp->rq.wr_ids) {
-		vfree(kqp->sq.wrs);
-		vfree(kqp->rq.wr_ids);
-		kfree(kqp);
-		return -ENOMEM;
-	}
+	if (!kqp->sq.wrs || !kqp->rq.wr_ids)
+		goto err;
 	kqp->qp = qp;
 	kqp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	spin_lock_init(&kqp->sq.lock);
 	spin_lock_init(&kqp->rq.lock);
 	INIT_DELAYED_WORK(&kqp->reflush, reflush_work);
 	qp->kqp = kqp;
-
-	spin_lock_irq(&scq->lock);
-	list_add_tail(&kqp->sq.cq_entry, &scq->sqs);
-	spin_unlock_irq(&scq->lock);
-	spin_lock_irq(&rcq->lock);
-	list_add_tail(&kqp->rq.cq_entry, &rcq->rqs);
-	spin_unlock_irq(&rcq->lock);
+	ret = xa_err(xa_store(&scq->kqps, qp->qpn, kqp, GFP_KERNEL));
+	if (ret)
+		goto err;
+	ret = xa_err(xa_store(&rcq->kqps, qp->qpn, kqp, GFP_KERNEL));
+	if (ret)
+		goto err_scq;
 	return 0;
+
+err_scq:
+	unlink_cq(scq, qp);
+err:
+	qp->kqp = NULL;
+	vfree(kqp->sq.wrs);
+	vfree(kqp->rq.wr_ids);
+	kfree(kqp);
+	return ret;
 }
 
 /**
@@ -482,16 +494,9 @@ void erdma_kqp_free(struct erdma_qp *qp)
 	struct erdma_kqp *kqp = qp->kqp;
 
 	cancel_delayed_work_sync(&kqp->reflush);
-	erdma_cq_purge(scq, qp->qpn);
+	unlink_cq(scq, qp);
 	if (rcq != scq)
-		erdma_cq_purge(rcq, qp->qpn);
-	/* Pollers that found the QP hold the lock of their CQ. */
-	spin_lock_irq(&scq->lock);
-	list_del(&kqp->sq.cq_entry);
-	spin_unlock_irq(&scq->lock);
-	spin_lock_irq(&rcq->lock);
-	list_del(&kqp->rq.cq_entry);
-	spin_unlock_irq(&rcq->lock);
+		unlink_cq(rcq, qp);
 	vfree(kqp->sq.wrs);
 	vfree(kqp->rq.wr_ids);
 	kfree(kqp);
