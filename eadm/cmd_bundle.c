@@ -10,7 +10,7 @@ static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "create: with the adapters' own contexts" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
-	  "create: between the two readings of everything (default: 1s)" },
+	  "create: between the two readings of everything (default: 100ms)" },
 	{ OPT_MAX_TIME, 0, "max-time", "TIME", WORDS_ANY,
 	  "create: end after so long with what there is (default: 2m)" },
 	{ OPT_MAX_SIZE, 0, "max-size", "SIZE", WORDS_ANY,

@@ -85,6 +85,7 @@ bool facts_file(const char *path);
 bool facts_folder(const char *folder, const char *const *names);
 int facts_status(bool complete);
 int collect_pci(struct bundle *b, const void *arg);
+int collect_affinity(struct bundle *b, const void *arg);
 int collect_rdma(struct bundle *b, const void *arg);
 int collect_hw_counters(struct bundle *b, const void *arg);
 int collect_netdev(struct bundle *b, const void *arg);

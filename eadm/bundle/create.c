@@ -254,7 +254,7 @@ int bundle_create(struct cli *cli)
 		.hw = cli->args.opt[OPT_HW] != NULL,
 		.progress = isatty(STDERR_FILENO) ||
 			    cli->args.opt[OPT_VERBOSE],
-		.interval = 1000000000,
+		.interval = 100000000,
 		.timeout = 3000000000,
 		.max_time = 120000000000,
 		.max_size = 256 << 20,

@@ -258,6 +258,45 @@ int collect_pci(struct bundle *b, const void *arg)
 	return result(adapters, good, "no PCI function of an RDMA adapter");
 }
 
+/* ---- interrupts -------------------------------------------------------------------- */
+
+static bool interrupt(const char *path)
+{
+	static const char *const names[] = {
+		"smp_affinity_list", "effective_affinity_list",
+		"affinity_hint", "node", "spurious", NULL,
+	};
+	const char *number = strrchr(path, '/') + 1;
+	char folder[64];
+
+	printf("%s\n", path);
+	snprintf(folder, sizeof(folder), "/proc/irq/%.16s", number);
+	return facts_folder(folder, names);
+}
+
+static bool interrupts_of(const char *dev)
+{
+	char path[600];
+	bool good = true;
+
+	if (!is_adapter(dev))
+		return true;
+	adapters++;
+	snprintf(path, sizeof(path), "%s/msi_irqs", dev);
+	each(path, interrupt, &good);
+	return good;
+}
+
+int collect_affinity(struct bundle *b, const void *arg)
+{
+	bool good = true;
+
+	(void)b;
+	(void)arg;
+	each(PCI, interrupts_of, &good);
+	return result(adapters, good, "no PCI function of an RDMA adapter");
+}
+
 /* ---- network ---------------------------------------------------------------------- */
 
 static bool interface(const char *dev)

@@ -192,8 +192,8 @@ static int render(struct bundle *b, const struct rendering *r)
 
 int bundle_renderings(struct bundle *b)
 {
-	static const char *const commands[] = { "list", "info", "ver",
-						"stat" };
+	static const char *const names[] = { "list", "info", "ver", "stat",
+					     "diagnose", "check" };
 	const struct eadm_object *object;
 	unsigned int i, json;
 	int ret = 0;
@@ -201,9 +201,11 @@ int bundle_renderings(struct bundle *b)
 	if (b->capture < 0)
 		return 0;
 	for (json = 0; json < 2; json++) {
-		for (i = 0; i < ARRAY_SIZE(commands) && !ret; i++)
-			ret = render(b, &(struct rendering){
-						json, commands[i], NULL });
+		for (i = 0; i < ARRAY_SIZE(names) && !ret; i++) {
+			if (find_command(names[i]))
+				ret = render(b, &(struct rendering){
+							json, names[i], NULL });
+		}
 		for (object = eadm_object_next(NULL);
 		     object && !ret && !interrupted;
 		     object = eadm_object_next(object))

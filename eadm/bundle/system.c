@@ -273,6 +273,8 @@ const struct fact_source facts_before[] = {
 const struct fact_source facts_after[] = {
 	{ "rdma/devices.txt", "RDMA devices in sysfs", collect_rdma },
 	{ "rdma/pci.txt", "PCI functions", collect_pci },
+	{ "rdma/interrupts.txt", "CPUs that serve the adapters' interrupts",
+	  collect_affinity },
 	{ "net/netdev.txt", "network interfaces and their addresses",
 	  collect_netdev },
 	{ "rdma/hw_counters-later.txt", "counters in sysfs once more",

@@ -21,6 +21,6 @@ class Eadm(Plugin, DebianPlugin, RedHatPlugin, SuSEPlugin, UbuntuPlugin):
     def setup(self):
         bundle = f"{self.get_cmd_output_path()}/eadm.tar.zst"
         # Its own budget ends before the one that sos gives a command.
-        self.add_cmd_output(f"eadm bundle create --max-time 60s -o {bundle}",
+        self.add_cmd_output(f"eadm bundle create -i 1s --max-time 60s -o {bundle}",
                             suggest_filename="eadm_bundle_create", timeout=90)
         self.add_cmd_output("eadm ver")
