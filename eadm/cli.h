@@ -72,6 +72,8 @@ enum opt_id {
 	OPT_SINCE,
 	OPT_LIST,
 	OPT_DELETE,
+	OPT_BATCH,
+	OPT_ROWS,
 	OPT_MAX,
 };
 
@@ -90,6 +92,7 @@ enum words {
 	WORDS_COMMAND,
 	WORDS_BUNDLE_VERB,
 	WORDS_MARK,
+	WORDS_TOP_SORT,
 	WORDS_MOMENT,
 	WORDS_MOMENT_OR_OBJECT,
 	WORDS_TRACE_VERB,
@@ -167,7 +170,7 @@ struct cli {
 };
 
 extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
-	cmd_record, cmd_mark, cmd_diff, cmd_bundle, cmd_exporter, cmd_ver, cmd_help, cmd_complete;
+	cmd_record, cmd_mark, cmd_diff, cmd_top, cmd_bundle, cmd_exporter, cmd_ver, cmd_help, cmd_complete;
 
 /* Set by SIGINT and SIGTERM once catch_signals() was called. */
 extern volatile sig_atomic_t interrupted;

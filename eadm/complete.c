@@ -155,6 +155,12 @@ static void offer_commands(const struct state *st)
 
 static void offer_words(const struct state *st, enum words words)
 {
+	static const char *const top_sorts[] = {
+		"rate", "queued", "last", "age", "qpn", "state", "pid", "comm",
+		"peer",
+	};
+	size_t i;
+
 	switch (words) {
 	case WORDS_FILE:
 		puts(":file");
@@ -196,6 +202,10 @@ static void offer_words(const struct state *st, enum words words)
 		offer_marks(st);
 		offer(st, "", "live");
 		puts(":file");
+		break;
+	case WORDS_TOP_SORT:
+		for (i = 0; i < ARRAY_SIZE(top_sorts); i++)
+			offer(st, "", top_sorts[i]);
 		break;
 	case WORDS_TRACE_VERB:
 		offer(st, "", "hist");

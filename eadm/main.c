@@ -12,7 +12,7 @@
 
 const struct command *const commands[] = {
 	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_trace, &cmd_record,
-	&cmd_mark, &cmd_diff,
+	&cmd_mark, &cmd_diff, &cmd_top,
 	&cmd_bundle, &cmd_exporter, &cmd_ver, &cmd_help, &cmd_complete, NULL,
 };
 

@@ -648,6 +648,24 @@ def json_change(spec):
         "required": ["object", "id", "change"], "additionalProperties": False}
 
 
+def json_top(spec):
+    number, text = {"type": "integer", "minimum": 0}, {"type": "string"}
+    rate = {"description": "Per second.", "type": "number", "minimum": 0}
+    dev = {"dev_name": text, "netdev": text, "state": text, "port_state": text,
+           "tx_bytes_per_s": rate, "rx_bytes_per_s": rate, "tx_packets_per_s": rate,
+           "rx_packets_per_s": rate, "cmds_per_s": rate, "outstanding": number,
+           "cmd_p50": number, "cmd_p99": number, "qps": number}
+    qp = {"dev_name": text, "qpn": number, "state": text,
+          "sq_per_s": {"description": "Blocks of the send queue, per second.", **rate},
+          "rq_per_s": {"description": "Entries of the receive queue, per second.", **rate},
+          "queued": number, "pid": number, "comm": text, "peer_addr": text,
+          "last_comp_age": number, "age": number}
+    for name, doc, keys in (("top-device", "A device as top shows it.", dev),
+                            ("top-qp", "A QP as top shows it, the busiest first.", qp)):
+        yield name, {"description": doc, "type": "object", "properties": keys,
+                     "required": ["dev_name"], "additionalProperties": False}
+
+
 def json_histogram(spec):
     number = {"type": "integer", "minimum": 0}
     cmd = next(obj for obj in spec.objects if obj.name == "cmd")
@@ -697,6 +715,9 @@ def gen_json_schema(spec):
     documents.append(json_document("marks", "mark", {"object": {"const": "mark"}}))
     defs["change"] = json_change(spec)
     documents.append(json_document("changes", "change", {"object": {"const": "change"}}))
+    for name, row in json_top(spec):
+        defs[name] = row
+        documents.append(json_document(name, name, {"object": {"const": name}}))
     documents.append({
         "title": "error", "type": "object",
         "properties": {"schema": {"const": 1}, "command": text,

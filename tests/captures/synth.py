@@ -193,12 +193,36 @@ def moments():
     return cap
 
 
+def busy():
+    """Three moments with 40 QPs: QP 30 + n posts n * 100 blocks in a second."""
+    cap = Capture()
+    cap.fact("host", "node7")
+    for number in range(3):
+        cap.time = 1700000000 * SEC + number * SEC
+        cap.fact("moment", number)
+        cap.family()
+        cap.rdma_devices(DEVS[:1])
+        cap.dump("dev", [{**device(0), "qps": 40}])
+        cap.dump("counters", [counters(0, **{"tx-bytes": 1000000 * number,
+                                             "tx-packets": 1000 * number})], hw=True)
+        cap.dump("cmdq", [cmdq(0)])
+        rows = [qp(0, 10 + n, pid=4000 + n % 3, comm=("ib_write_bw", "rping", "fio")[n % 3],
+                   **{"sq-pi": (65000 + max(n - 20, 0) * 100 * number) % 65536,
+                      "rq-pi": 5 * number if n == 39 else 0})
+                for n in range(40)]
+        cap.dump("qp", rows)
+        cap.dump("cmd", [cmd(0, s, time=cap.time - 500000000 + s * 1000000,
+                             latency=20000 * s) for s in range(1, 11)])
+    return cap
+
+
 def main():
     folder = sys.argv[1]
     two().write(f"{folder}/two.pcapng")
     two(">").write(f"{folder}/two-be.pcapng")
     dead().write(f"{folder}/dead.pcapng")
     moments().write(f"{folder}/moments.pcapng")
+    busy().write(f"{folder}/busy.pcapng")
 
 
 if __name__ == "__main__":

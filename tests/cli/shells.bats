@@ -45,7 +45,7 @@ complete_in_bash() {
 }
 
 @test "every command has a manual page with its options" {
-	for command in list info stat dump trace record mark diff ver; do
+	for command in list info stat dump trace record mark diff top ver; do
 		page=$REPO/man/eadm-$command.1.scd
 		[ -f "$page" ]
 		options=$(eadm help "$command" | sed '/^Global options:/,$d' |

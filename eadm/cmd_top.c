@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+
+#include "top/top.h"
+
+#define BATCH_ROWS 20
+
+static const struct option_def options[] = {
+	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
+	  "time between two looks (default: 1s)" },
+	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "end after N looks" },
+	{ OPT_BATCH, 'b', "batch", NULL, WORDS_NONE,
+	  "print tables instead of drawing on the terminal" },
+	{ OPT_ROWS, 0, "rows", "N", WORDS_ANY,
+	  "with --batch: so many QPs (default: 20)" },
+	{ OPT_SORT, 0, "sort", "ORDER", WORDS_TOP_SORT,
+	  "rate, queued, last, age, qpn, state, pid, comm or peer" },
+	OWNER_OPTIONS,
+	STATE_OPTIONS,
+	{ 0 },
+};
+
+static int init(struct cli *cli, struct top *top, uint64_t *count,
+		uint64_t *rows)
+{
+	const char *sort = cli->args.opt[OPT_SORT];
+	int status;
+
+	*count = UINT64_MAX;
+	*rows = BATCH_ROWS;
+	top->cli = cli;
+	top->interval = 1000000000;
+	top->sort = QP_SQ;
+	top_columns(top);
+	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &top->interval) ||
+	    !opt_u64(cli, OPT_COUNT, count) || !opt_u64(cli, OPT_ROWS, rows))
+		return STATUS_USAGE;
+	if (top->interval < 10000000 || !*count)
+		return fail(cli, STATUS_USAGE,
+			    *count ? "--interval" : "--count",
+			    *count ? "at least 10ms" : "more than 0");
+	if (cli->args.opt[OPT_OUTPUT])
+		return fail(cli, STATUS_USAGE, "--output",
+			    "top has its own columns");
+	if (cli->args.opt[OPT_ROWS] && !cli->args.opt[OPT_BATCH] && !cli->json)
+		return fail(cli, STATUS_USAGE, "--rows",
+			    "goes with --batch only");
+	status = sort ? top_sort_find(cli, sort, &top->sort) : 0;
+	if (!status)
+		status = filter_init(cli, eadm_object_find("qp"),
+				     &top->filter);
+	return status;
+}
+
+static int run(struct cli *cli)
+{
+	struct top *top = calloc(1, sizeof(*top));
+	uint64_t count, rows;
+	int status;
+
+	if (!top)
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	status = init(cli, top, &count, &rows);
+	if (!status)
+		status = open_source(cli);
+	if (!status) {
+		catch_signals();
+		status = cli->json || cli->args.opt[OPT_BATCH] ?
+				 top_batch(top, count, rows) :
+				 top_screen(top, count);
+	}
+	top_free(top);
+	free(top);
+	return status;
+}
+
+const struct command cmd_top = {
+	.name = "top",
+	.help = "watch devices and the busiest QPs on the terminal",
+	.more = "Rates, owners, latencies of commands; 'h' tells the keys. It reads\n"
+		"many QPs as often as half a percent of a CPU allows. On a capture it\n"
+		"replays the moments.",
+	.examples = "  eadm top\n"
+		    "  eadm top --sort queued --comm 'ib_*'\n"
+		    "  eadm --from night.pcapng --at 02:10 top\n"
+		    "  eadm top -b -n 5 --rows 10\n"
+		    "  eadm top --json | jq -c 'select(.object == \"top-device\")'\n",
+	.options = options,
+	.run = run,
+};

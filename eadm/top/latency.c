@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How long commands take: of this machine from the stream of flight records,
+ * which costs nothing while there are none; of a capture from its records.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../hist.h"
+#include "top.h"
+
+static void add_latency(struct top_dev *dev, const struct eadm_record *record)
+{
+	const struct eadm_field *field = eadm_object_find_field(
+		eadm_object_find("cmd"), "latency");
+	uint64_t *latency, ns;
+	size_t max;
+
+	if (eadm_record_u64(record, field, &ns))
+		return;
+	if (dev->n_latency == dev->max_latency) {
+		max = dev->max_latency ? 2 * dev->max_latency : 64;
+		latency = realloc(dev->latency, max * sizeof(*latency));
+		if (!latency)
+			return;
+		dev->latency = latency;
+		dev->max_latency = max;
+	}
+	dev->latency[dev->n_latency++] = ns;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void rank(struct top_dev *dev)
+{
+	dev->has_latency = dev->n_latency;
+	if (!dev->n_latency)
+		return;
+	qsort(dev->latency, dev->n_latency, sizeof(*dev->latency), by_value);
+	dev->p50 = hist_rank(dev->latency, dev->n_latency, 50);
+	dev->p99 = hist_rank(dev->latency, dev->n_latency, 99);
+	dev->n_latency = 0;
+}
+
+/* Who may not read the stream sees no latency. */
+void top_latency_open(struct top *top, struct top_dev *dev)
+{
+	dev->tried = true;
+	if (eadm_is_live(top->cli->ctx) &&
+	    eadm_trace_open(top->cli->ctx, dev->name, NULL, &dev->trace))
+		dev->trace = NULL;
+}
+
+static void drain(struct top_dev *dev)
+{
+	const struct eadm_record *record;
+	int ret;
+
+	while ((ret = eadm_trace_next(dev->trace, &record)) > 0)
+		add_latency(dev, record);
+	if (ret == 0)
+		return;
+	eadm_trace_close(dev->trace);
+	dev->trace = NULL;
+}
+
+/* Commands of a capture that were given since the moment before. */
+static void read_records(struct top *top)
+{
+	const struct eadm_object *cmd = eadm_object_find("cmd");
+	const struct eadm_field *index =
+		eadm_object_find_field(cmd, "dev-index");
+	const struct eadm_field *field = eadm_object_find_field(cmd, "time");
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	uint64_t time, dev;
+	unsigned int i;
+
+	if (eadm_dump_open(top->cli->ctx, cmd, NULL, &dump))
+		return;
+	while (eadm_dump_next(dump, &record) > 0) {
+		if (eadm_record_u64(record, field, &time) ||
+		    eadm_record_u64(record, index, &dev) ||
+		    time <= top->before)
+			continue;
+		for (i = 0; i < top->n_devs; i++) {
+			if (top->dev[i].index == dev)
+				add_latency(&top->dev[i], record);
+		}
+	}
+	eadm_dump_close(dump);
+}
+
+void top_latency_look(struct top *top)
+{
+	unsigned int i;
+
+	if (!eadm_is_live(top->cli->ctx))
+		read_records(top);
+	for (i = 0; i < top->n_devs; i++) {
+		if (top->dev[i].trace)
+			drain(&top->dev[i]);
+		rank(&top->dev[i]);
+	}
+}

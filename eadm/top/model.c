@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is measured. Devices are few and looked at each time. QPs may be very
+ * many: reading them all takes the more CPU the more there are, so they are
+ * read as often as a fixed share of one CPU allows, and their rates are over
+ * the time between two readings, whatever that is.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "top.h"
+
+/* A scan that took 1 ms of CPU is not repeated for so many ms. */
+#define SCAN_SHARE 200
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void keep_note(struct top *top, const char *what)
+{
+	if (!top->note[0])
+		snprintf(top->note, sizeof(top->note), "%s: %s", what,
+			 eadm_errmsg(top->cli->ctx));
+}
+
+static bool get(const struct eadm_record *record, const char *object,
+		const char *name, uint64_t *value)
+{
+	const struct eadm_field *field = eadm_object_find_field(
+		eadm_object_find(object), name);
+
+	return field && !eadm_record_u64(record, field, value);
+}
+
+static struct top_dev *find_dev(struct top *top, uint32_t index)
+{
+	unsigned int i;
+
+	for (i = 0; i < top->n_devs; i++) {
+		if (top->dev[i].index == index)
+			return &top->dev[i];
+	}
+	return NULL;
+}
+
+/* ---- counters --------------------------------------------------------------------- */
+
+static void take_count(struct top *top, struct top_dev *dev, int which,
+		       uint64_t time, uint64_t value)
+{
+	struct count *count = &dev->count[which];
+
+	count->rate = -1;
+	/* What is less than before began anew. */
+	if (count->time && time > count->time && value >= count->value)
+		count->rate = (value - count->value) * 1e9 /
+			      (time - count->time);
+	count->time = time;
+	count->value = value;
+	if (time > top->now)
+		top->now = time;
+}
+
+static void take_counters(struct top *top, const struct eadm_record *record)
+{
+	static const char *const names[] = {
+		"tx-bytes", "rx-bytes", "tx-packets", "rx-packets",
+		"cmds-submitted",
+	};
+	uint64_t index, value;
+	struct top_dev *dev;
+	size_t i;
+
+	if (!get(record, "counters", "dev-index", &index))
+		return;
+	dev = find_dev(top, index);
+	for (i = 0; dev && i < ARRAY_SIZE(names); i++) {
+		if (get(record, "counters", names[i], &value))
+			take_count(top, dev, i, eadm_record_time(record),
+				   value);
+		else
+			dev->count[i].rate = -1;
+	}
+}
+
+static void take_cmdq(struct top *top, const struct eadm_record *record)
+{
+	struct top_dev *dev;
+	uint64_t index;
+
+	if (!get(record, "cmdq", "dev-index", &index))
+		return;
+	dev = find_dev(top, index);
+	if (dev)
+		dev->has_outstanding = get(record, "cmdq", "outstanding",
+					   &dev->outstanding);
+}
+
+static void take_dev(struct top *top, const struct eadm_record *record)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const char *text;
+	struct top_dev *dev;
+	uint64_t index;
+
+	if (!get(record, "dev", "dev-index", &index))
+		return;
+	dev = find_dev(top, index);
+	if (!dev) {
+		if (top->n_devs == TOP_MAX_DEVICES)
+			return;
+		dev = &top->dev[top->n_devs++];
+		*dev = (struct top_dev){ .index = index };
+		for (int i = 0; i < N_COUNTS; i++)
+			dev->count[i].rate = -1;
+	}
+	text = eadm_record_string(record,
+				  eadm_object_find_field(object, "dev-name"));
+	snprintf(dev->name, sizeof(dev->name), "%s", text ? text : "");
+	text = eadm_record_string(record,
+				  eadm_object_find_field(object, "netdev"));
+	snprintf(dev->netdev, sizeof(dev->netdev), "%s", text ? text : "");
+	dev->has_state = get(record, "dev", "state", &dev->state);
+	dev->has_port = get(record, "dev", "port-state", &dev->port);
+	dev->has_qps = get(record, "dev", "qps", &dev->qps);
+	dev->seen = true;
+	if (eadm_record_time(record) > top->now)
+		top->now = eadm_record_time(record);
+	if (!dev->tried)
+		top_latency_open(top, dev);
+}
+
+/* Devices that went away. */
+static void forget_devs(struct top *top)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < top->n_devs; i++) {
+		if (top->dev[i].seen) {
+			top->dev[n++] = top->dev[i];
+			continue;
+		}
+		eadm_trace_close(top->dev[i].trace);
+		free(top->dev[i].latency);
+	}
+	top->n_devs = n;
+}
+
+/* ---- QPs ------------------------------------------------------------------------- */
+
+struct qp_fields {
+	const struct eadm_field *dev, *qpn, *state, *sq_pi, *sq_ci, *rq_pi,
+		*pid, *comm, *peer, *last, *age;
+};
+
+static void find_fields(struct qp_fields *f)
+{
+	const struct eadm_object *qp = eadm_object_find("qp");
+
+	f->dev = eadm_object_find_field(qp, "dev-index");
+	f->qpn = eadm_object_find_field(qp, "qpn");
+	f->state = eadm_object_find_field(qp, "state");
+	f->sq_pi = eadm_object_find_field(qp, "sq-pi");
+	f->sq_ci = eadm_object_find_field(qp, "sq-ci");
+	f->rq_pi = eadm_object_find_field(qp, "rq-pi");
+	f->pid = eadm_object_find_field(qp, "pid");
+	f->comm = eadm_object_find_field(qp, "comm");
+	f->peer = eadm_object_find_field(qp, "peer-addr");
+	f->last = eadm_object_find_field(qp, "last-comp-age");
+	f->age = eadm_object_find_field(qp, "age");
+}
+
+static bool get_field(const struct eadm_record *record,
+		      const struct eadm_field *field, uint64_t *value)
+{
+	*value = 0;
+	return !eadm_record_u64(record, field, value);
+}
+
+static void take_qp(const struct qp_fields *f,
+		    const struct eadm_record *record, struct top_qp *qp)
+{
+	uint64_t value, ci;
+	const void *peer;
+	const char *comm;
+	size_t len;
+
+	memset(qp, 0, sizeof(*qp));
+	qp->time = eadm_record_time(record);
+	qp->sq_rate = -1;
+	qp->rq_rate = -1;
+	get_field(record, f->dev, &value);
+	qp->dev = value;
+	get_field(record, f->qpn, &value);
+	qp->qpn = value;
+	qp->has_state = get_field(record, f->state, &value) && value < 256;
+	qp->state = value;
+	qp->has_sq = get_field(record, f->sq_pi, &value);
+	qp->sq_pi = value;
+	qp->has_queued = qp->has_sq && get_field(record, f->sq_ci, &ci);
+	qp->queued = qp->has_queued ? (value - ci) & 0xffff : 0;
+	qp->has_rq = get_field(record, f->rq_pi, &value);
+	qp->rq_pi = value;
+	qp->has_pid = get_field(record, f->pid, &qp->pid);
+	qp->has_last = get_field(record, f->last, &qp->last);
+	qp->has_age = get_field(record, f->age, &qp->age);
+	comm = eadm_record_string(record, f->comm);
+	if (comm)
+		snprintf(qp->comm, sizeof(qp->comm), "%s", comm);
+	peer = eadm_record_bytes(record, f->peer, &len);
+	if (peer && len <= sizeof(qp->peer)) {
+		memcpy(qp->peer, peer, len);
+		qp->peer_len = len;
+	}
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct top_qp *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	return x->qpn < y->qpn ? -1 : x->qpn > y->qpn;
+}
+
+static struct top_qp *qp_add(struct qp_set *set)
+{
+	struct top_qp *qp;
+	size_t max;
+
+	if (set->n == set->max) {
+		max = set->max ? 2 * set->max : 256;
+		qp = realloc(set->qp, max * sizeof(*qp));
+		if (!qp)
+			return NULL;
+		set->qp = qp;
+		set->max = max;
+	}
+	return &set->qp[set->n++];
+}
+
+/* Indices count modulo 65536. */
+static float index_rate(uint32_t before, uint32_t now, uint64_t ns)
+{
+	return ((now - before) & 0xffff) * 1e9 / ns;
+}
+
+/* Both sets are in order: a walk beside each other finds what is the same. */
+static void add_rates(struct top *top)
+{
+	const struct qp_set *old = &top->old;
+	struct qp_set *qps = &top->qps;
+	size_t i, j = 0;
+
+	if (!qps->sorted && qps->n)
+		qsort(qps->qp, qps->n, sizeof(*qps->qp), by_id);
+	for (i = 0; i < qps->n; i++) {
+		struct top_qp *qp = &qps->qp[i];
+		const struct top_qp *was;
+
+		while (j < old->n && by_id(&old->qp[j], qp) < 0)
+			j++;
+		if (j == old->n)
+			break;
+		was = &old->qp[j];
+		if (by_id(was, qp) || qp->time <= was->time)
+			continue;
+		if (qp->has_sq && was->has_sq)
+			qp->sq_rate = index_rate(was->sq_pi, qp->sq_pi,
+						 qp->time - was->time);
+		if (qp->has_rq && was->has_rq)
+			qp->rq_rate = index_rate(was->rq_pi, qp->rq_pi,
+						 qp->time - was->time);
+	}
+}
+
+static int scan_qps(struct top *top)
+{
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts),
+		.device = top->cli->args.opt[OPT_DEVICE],
+	};
+	struct qp_set spare = top->old;
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	struct qp_fields f;
+	struct top_qp *qp;
+	int ret;
+
+	find_fields(&f);
+	top->old = top->qps;
+	top->qps = spare;
+	top->qps.n = 0;
+	top->qps.sorted = true;
+	ret = eadm_dump_open(top->cli->ctx, eadm_object_find("qp"), &opts,
+			     &dump);
+	if (ret) {
+		keep_note(top, "queue pairs");
+		return 0;
+	}
+	while ((ret = eadm_dump_next(dump, &record)) > 0) {
+		if (!filter_passes(&top->filter, record))
+			continue;
+		qp = qp_add(&top->qps);
+		if (!qp) {
+			eadm_dump_close(dump);
+			return -ENOMEM;
+		}
+		take_qp(&f, record, qp);
+		if (top->qps.n > 1 && by_id(qp - 1, qp) > 0)
+			top->qps.sorted = false;
+	}
+	if (ret < 0)
+		keep_note(top, "queue pairs");
+	eadm_dump_close(dump);
+	add_rates(top);
+	return 0;
+}
+
+/* ---- a look ----------------------------------------------------------------------- */
+
+static int each(struct top *top, const char *name,
+		void (*take)(struct top *top, const struct eadm_record *record))
+{
+	const struct eadm_object *object = eadm_object_find(name);
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts),
+		.device = top->cli->args.opt[OPT_DEVICE],
+	};
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	int ret;
+
+	ret = eadm_dump_open(top->cli->ctx, object, &opts, &dump);
+	if (ret)
+		return ret;
+	while ((ret = eadm_dump_next(dump, &record)) > 0)
+		take(top, record);
+	eadm_dump_close(dump);
+	return ret;
+}
+
+static bool is_due(const struct top *top, uint64_t now)
+{
+	return !eadm_is_live(top->cli->ctx) || now >= top->next_scan;
+}
+
+/* Everything once; negative: nothing more to look at. */
+int top_look(struct top *top)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), cpu;
+	unsigned int i;
+	int ret;
+
+	top->note[0] = '\0';
+	top->before = top->now;
+	for (i = 0; i < top->n_devs; i++) {
+		top->dev[i].seen = false;
+		top->dev[i].has_outstanding = false;
+	}
+	ret = each(top, "dev", take_dev);
+	if (ret < 0)
+		return ret;
+	forget_devs(top);
+	if (each(top, "counters", take_counters) < 0)
+		keep_note(top, "counters");
+	/* Devices without a command queue have nothing to say there. */
+	each(top, "cmdq", take_cmdq);
+	top_latency_look(top);
+	if (!is_due(top, start))
+		return 0;
+	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	ret = scan_qps(top);
+	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	top->scan_every = cpu * SCAN_SHARE > top->interval ?
+				  cpu * SCAN_SHARE : top->interval;
+	/* Looks come a little early or late. */
+	top->next_scan = start + top->scan_every - top->interval / 10;
+	if (!ret && !top_arrange(top))
+		ret = -ENOMEM;
+	return ret;
+}
+
+/* The next moment of a capture. False: it was the last one. */
+bool top_next(struct top *top)
+{
+	if (eadm_moment_next(top->cli->ctx) > 0)
+		return true;
+	top->ended = true;
+	return false;
+}
+
+void top_free(struct top *top)
+{
+	unsigned int i;
+
+	for (i = 0; i < top->n_devs; i++) {
+		eadm_trace_close(top->dev[i].trace);
+		free(top->dev[i].latency);
+	}
+	free(top->qps.qp);
+	free(top->old.qp);
+	free(top->order);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which QPs are shown, and in what order. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "top.h"
+
+/* Columns that rows can be ordered by; the first one means the busiest. */
+static const struct {
+	const char *name;
+	unsigned int column;
+} sorts[] = {
+	{ "rate", QP_SQ }, { "queued", QP_QUEUED }, { "last", QP_LAST },
+	{ "age", QP_AGE }, { "qpn", QP_QPN }, { "state", QP_STATE },
+	{ "pid", QP_PID }, { "comm", QP_COMM }, { "peer", QP_PEER },
+};
+
+int top_sort_find(struct cli *cli, const char *name, unsigned int *column)
+{
+	struct word_list words = { 0 };
+	const char *near;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sorts); i++) {
+		if (!strcmp(sorts[i].name, name)) {
+			*column = sorts[i].column;
+			return 0;
+		}
+		word_add(&words, sorts[i].name);
+	}
+	near = suggest(name, words.words);
+	word_free(&words);
+	if (near)
+		return fail(cli, STATUS_USAGE, name,
+			    "unknown order (did you mean '%s'?)", near);
+	return fail(cli, STATUS_USAGE, name,
+		    "unknown order (rate, queued, last, age, qpn, state, pid, comm or peer)");
+}
+
+/* The order before or behind one. */
+unsigned int top_sort_step(unsigned int column, int step)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sorts) && sorts[i].column != column; i++)
+		;
+	return sorts[(i + ARRAY_SIZE(sorts) + step) % ARRAY_SIZE(sorts)]
+		.column;
+}
+
+static bool contains(const char *text, const char *part)
+{
+	return text && strcasestr(text, part);
+}
+
+/* Part of a name or an address, or a whole number or state. */
+static bool matches(const struct top *top, const struct top_qp *qp)
+{
+	const struct eadm_field *state = eadm_object_find_field(
+		eadm_object_find("qp"), "state");
+	const char *name = qp->has_state ?
+		eadm_field_value_name(state, qp->state) : NULL;
+	char peer[INET6_ADDRSTRLEN] = "";
+	uint64_t number;
+
+	if (!top->match[0])
+		return true;
+	if (parse_u64(top->match, &number) &&
+	    (number == qp->qpn || (qp->has_pid && number == qp->pid)))
+		return true;
+	if (qp->peer_len)
+		inet_ntop(qp->peer_len == 4 ? AF_INET : AF_INET6, qp->peer,
+			  peer, sizeof(peer));
+	return contains(qp->comm, top->match) || contains(peer, top->match) ||
+	       contains(top_dev_name(top, qp->dev), top->match) ||
+	       (name && !strcasecmp(name, top->match));
+}
+
+static float busy(const struct top_qp *qp)
+{
+	return (qp->sq_rate > 0 ? qp->sq_rate : 0) +
+	       (qp->rq_rate > 0 ? qp->rq_rate : 0);
+}
+
+#define ORDER(x, y) ((x) < (y) ? -1 : (x) > (y))
+
+/* Below 0: @a comes first. What is more, or older, or unknown last. */
+static int compare(const struct top_qp *a, const struct top_qp *b,
+		   unsigned int column)
+{
+	switch (column) {
+	case QP_QUEUED:
+		if (a->has_queued != b->has_queued)
+			return a->has_queued ? -1 : 1;
+		return ORDER(b->queued, a->queued);
+	case QP_LAST:
+		if (a->has_last != b->has_last)
+			return a->has_last ? -1 : 1;
+		return ORDER(b->last, a->last);
+	case QP_AGE:
+		return ORDER(b->age, a->age);
+	case QP_QPN:
+		return ORDER(a->qpn, b->qpn);
+	case QP_STATE:
+		return ORDER(b->state, a->state);
+	case QP_PID:
+		return ORDER(a->pid, b->pid);
+	case QP_COMM:
+		return strcmp(a->comm, b->comm);
+	case QP_PEER:
+		if (a->peer_len != b->peer_len)
+			return ORDER(b->peer_len, a->peer_len);
+		return memcmp(a->peer, b->peer, a->peer_len);
+	default:
+		return ORDER(busy(b), busy(a));
+	}
+}
+
+static int by_order(const void *a, const void *b, void *data)
+{
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	const struct top *top = data;
+	int ret = compare(&top->qps.qp[i], &top->qps.qp[j], top->sort);
+
+	if (!ret)
+		ret = ORDER(i, j);
+	return top->reverse ? -ret : ret;
+}
+
+/*
+ * Most QPs of many are idle, and stand in order already: only those that are
+ * busy need sorting. False: no memory.
+ */
+bool top_arrange(struct top *top)
+{
+	bool by_rate = top->sort == QP_SQ && !top->reverse;
+	uint32_t *order;
+	size_t i, n = 0;
+
+	order = realloc(top->order, (top->qps.n + 1) * sizeof(*order));
+	if (!order)
+		return false;
+	top->order = order;
+	for (i = 0; i < top->qps.n; i++) {
+		if ((!by_rate || busy(&top->qps.qp[i]) > 0) &&
+		    matches(top, &top->qps.qp[i]))
+			order[n++] = i;
+	}
+	qsort_r(order, n, sizeof(*order), by_order, top);
+	for (i = 0; by_rate && i < top->qps.n; i++) {
+		if (busy(&top->qps.qp[i]) <= 0 &&
+		    matches(top, &top->qps.qp[i]))
+			order[n++] = i;
+	}
+	top->n_order = n;
+	return true;
+}

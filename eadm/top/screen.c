@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The screen: what is drawn, and what keys do. */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../term.h"
+#include "curses.h"
+#include "top.h"
+
+#define MAX_WIDTH 512
+#define MAX_CELL 48
+#define MIN_ROWS 5
+#define MIN_COLS 20
+
+enum color { PLAIN, RED, YELLOW };
+
+struct screen {
+	struct top *top;
+	SCREEN *term;
+	WINDOW *win;
+	int rows, cols;
+	size_t first;		/* QP that is shown first */
+	bool help, typing, colors;
+	char typed[sizeof(((struct top *)0)->match)];
+	uint64_t left;		/* looks still to take */
+	struct timespec next;	/* when the next look is due */
+};
+
+/* ---- drawing ----------------------------------------------------------------------- */
+
+static void put_line(struct screen *s, int y, attr_t attr, short pair,
+		     const char *text)
+{
+	char line[MAX_WIDTH];
+	int i;
+
+	if (y >= s->rows)
+		return;
+	/* The last column of the last line would scroll some terminals. */
+	for (i = 0; text[i] && i < s->cols - (y == s->rows - 1) &&
+		    i < MAX_WIDTH - 1; i++)
+		line[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
+	line[i] = '\0';
+	curses.wattr_set(s->win, attr, pair, NULL);
+	curses.wmove(s->win, y, 0);
+	curses.waddnstr(s->win, line, i);
+	if (attr & A_REVERSE) {
+		for (; i < s->cols - (y == s->rows - 1); i++)
+			curses.waddnstr(s->win, " ", 1);
+	}
+	curses.wattr_set(s->win, A_NORMAL, 0, NULL);
+}
+
+struct text_row {
+	char cell[N_DEV_COLS][MAX_CELL];
+	bool has[N_DEV_COLS];
+	short pair;
+};
+
+_Static_assert((int)N_QP_COLS <= (int)N_DEV_COLS, "a row has room for both");
+
+static void take_row(struct screen *s, const struct column *cols,
+		     unsigned int n, const struct cell *cells,
+		     struct text_row *row)
+{
+	const char *color;
+	unsigned int i;
+
+	row->pair = PLAIN;
+	for (i = 0; i < n; i++) {
+		row->has[i] = cells[i].type != CELL_NONE;
+		text_of_cell(&cols[i], &cells[i], row->cell[i], MAX_CELL);
+		if (!s->colors || cols[i].kind != EADM_KIND_STATE ||
+		    !row->has[i])
+			continue;
+		color = term_color_of(row->cell[i]);
+		if (color)
+			row->pair = *color == 'r' ? RED : YELLOW;
+	}
+}
+
+static bool is_left(const struct column *col)
+{
+	return col->type == EADM_TYPE_STRING;
+}
+
+static void add_cell(char *line, size_t *at, const struct column *col,
+		     int width, const char *text)
+{
+	if (*at >= MAX_WIDTH - 1)
+		return;
+	*at += snprintf(line + *at, MAX_WIDTH - *at,
+			is_left(col) ? "%s%-*s" : "%s%*s", *at ? " " : "",
+			width, text);
+}
+
+/* Headings and rows; columns that are empty in all rows are left out. */
+static int draw_table(struct screen *s, int y, const struct column *cols,
+		      unsigned int n, const struct text_row *rows,
+		      unsigned int n_rows)
+{
+	int width[N_DEV_COLS] = { 0 };
+	char line[MAX_WIDTH];
+	unsigned int i, j;
+	size_t at = 0;
+
+	for (j = 0; j < n_rows; j++) {
+		for (i = 0; i < n; i++) {
+			int len = strlen(rows[j].cell[i]);
+
+			if (rows[j].has[i] && !width[i])
+				width[i] = strlen(cols[i].head);
+			if (rows[j].has[i] && len > width[i])
+				width[i] = len;
+		}
+	}
+	line[0] = '\0';
+	for (i = 0; i < n; i++) {
+		/* No column is better than half of one. */
+		if (at && at + 1 + width[i] > (size_t)s->cols)
+			width[i] = 0;
+		if (width[i])
+			add_cell(line, &at, &cols[i], width[i], cols[i].head);
+	}
+	put_line(s, y++, A_REVERSE, PLAIN, line);
+	for (j = 0; j < n_rows; j++) {
+		at = 0;
+		line[0] = '\0';
+		for (i = 0; i < n; i++) {
+			if (width[i])
+				add_cell(line, &at, &cols[i], width[i],
+					 rows[j].cell[i]);
+		}
+		put_line(s, y++, A_NORMAL, rows[j].pair, line);
+	}
+	return y;
+}
+
+static int draw_devs(struct screen *s, int y)
+{
+	const struct top *top = s->top;
+	struct text_row rows[TOP_MAX_DEVICES];
+	struct cell cells[N_DEV_COLS];
+	unsigned int i, n = top->n_devs, room = s->rows / 3;
+	char more[64];
+
+	if (n > room)
+		n = room;
+	for (i = 0; i < n; i++) {
+		top_dev_cells(top, &top->dev[i], cells);
+		take_row(s, top->dev_cols, N_DEV_COLS, cells, &rows[i]);
+	}
+	y = draw_table(s, y, top->dev_cols, N_DEV_COLS, rows, n);
+	if (n < top->n_devs) {
+		snprintf(more, sizeof(more), "... %u more devices",
+			 top->n_devs - n);
+		put_line(s, y++, A_NORMAL, PLAIN, more);
+	}
+	return y;
+}
+
+static void draw_qps(struct screen *s, int y)
+{
+	struct top *top = s->top;
+	int room = s->rows - y - 2;	/* headings and the line of keys */
+	struct cell cells[N_QP_COLS];
+	char peer[INET6_ADDRSTRLEN];
+	struct text_row *rows;
+	size_t i, n = 0;
+
+	if (room <= 0)
+		return;
+	if (s->first >= top->n_order)
+		s->first = top->n_order ? top->n_order - 1 : 0;
+	rows = calloc(room, sizeof(*rows));
+	for (i = s->first; rows && i < top->n_order && n < (size_t)room; i++) {
+		top_qp_cells(top, &top->qps.qp[top->order[i]], cells, peer,
+			     sizeof(peer));
+		take_row(s, top->qp_cols, N_QP_COLS, cells, &rows[n++]);
+	}
+	if (n)
+		draw_table(s, y, top->qp_cols, N_QP_COLS, rows, n);
+	else
+		put_line(s, y, A_NORMAL, PLAIN, top->match[0] ?
+			 "no queue pair like that" : "no queue pairs");
+	free(rows);
+}
+
+static void draw_head(struct screen *s)
+{
+	const struct top *top = s->top;
+	const char *host = eadm_fact(top->cli->ctx, "host");
+	time_t when = top->now / 1000000000;
+	char line[MAX_WIDTH], clock[16] = "", age[32] = "";
+	struct tm tm;
+	int at;
+
+	if (localtime_r(&when, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	if (top->scan_every > top->interval)
+		snprintf(age, sizeof(age), " (every %.0fs)",
+			 top->scan_every / 1e9);
+	at = snprintf(line, sizeof(line), "eadm top %s  %s  %zu QPs%s", clock,
+		      host ? host : "", top->qps.n, age);
+	if (top->match[0])
+		at += snprintf(line + at, sizeof(line) - at, "  like '%s': %zu",
+			       top->match, top->n_order);
+	snprintf(line + at, sizeof(line) - at, "  by %s%s%s",
+		 top->sort == QP_SQ ? "rate" : top->qp_cols[top->sort].head,
+		 top->reverse ? ", reversed" : "",
+		 top->frozen ? "  FROZEN" : top->ended ? "  END" : "");
+	put_line(s, 0, A_BOLD, PLAIN, line);
+}
+
+static void draw_help(struct screen *s)
+{
+	static const char *const lines[] = {
+		"q        quit",
+		"h ?      this help",
+		"space    freeze, and go on",
+		"s S      order by the next column, the one before",
+		"r        reverse the order",
+		"f /      show only QPs like a word: process, PID, peer, state, QPN",
+		"c        show all QPs again",
+		"arrows   go up and down, also j, k, page up, page down, g, G",
+		"+ -      look less often, more often",
+		"",
+		"Rates are per second: of devices as they count them, of QPs how fast the",
+		"indices of the send queue (SQ, blocks of 32 bytes) and of the receive queue",
+		"(RQ, entries) moved. They count modulo 65536, and so do these rates, times",
+		"the seconds between two readings. P50 and P99 are latencies of commands.",
+		"Many QPs are read as often as half a percent of a CPU allows.",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		put_line(s, 2 + i, A_NORMAL, PLAIN, lines[i]);
+}
+
+static void draw_foot(struct screen *s)
+{
+	char line[MAX_WIDTH];
+
+	if (s->typing)
+		snprintf(line, sizeof(line), "like: %s_", s->typed);
+	else if (s->top->note[0])
+		snprintf(line, sizeof(line), "%s", s->top->note);
+	else
+		snprintf(line, sizeof(line),
+			 "q quit  h help  space freeze  s sort  r reverse  f filter  +/- every %.1fs",
+			 s->top->interval / 1e9);
+	put_line(s, s->rows - 1, A_REVERSE, PLAIN, line);
+}
+
+static void draw(struct screen *s)
+{
+	int y;
+
+	s->rows = curses.getmaxy(s->win);
+	s->cols = curses.getmaxx(s->win);
+	curses.werase(s->win);
+	if (s->rows < MIN_ROWS || s->cols < MIN_COLS) {
+		put_line(s, 0, A_NORMAL, PLAIN, "too small");
+	} else {
+		draw_head(s);
+		if (s->help) {
+			draw_help(s);
+		} else {
+			y = draw_devs(s, 1);
+			draw_qps(s, y + 1);
+		}
+		draw_foot(s);
+	}
+	curses.wrefresh(s->win);
+}
+
+/* ---- keys -------------------------------------------------------------------------- */
+
+static void type_key(struct screen *s, int key)
+{
+	size_t len = strlen(s->typed);
+
+	if (key == '\n' || key == '\r' || key == KEY_ENTER) {
+		strcpy(s->top->match, s->typed);
+		s->typing = false;
+		s->first = 0;
+		top_arrange(s->top);
+	} else if (key == 27) {
+		s->typing = false;
+	} else if (key == KEY_BACKSPACE || key == 127 || key == 8) {
+		if (len)
+			s->typed[len - 1] = '\0';
+	} else if (key < 256 && isprint(key) && len + 1 < sizeof(s->typed)) {
+		s->typed[len] = key;
+		s->typed[len + 1] = '\0';
+	}
+}
+
+static void scroll_by(struct screen *s, long rows)
+{
+	long first = (long)s->first + rows, last = s->top->n_order;
+
+	s->first = first < 0 ? 0 : first >= last ? (last ? last - 1 : 0) :
+						   first;
+}
+
+static void change_interval(struct screen *s, bool slower)
+{
+	uint64_t *interval = &s->top->interval;
+
+	if (slower && *interval < 60000000000)
+		*interval *= 2;
+	else if (!slower && *interval > 250000000)
+		*interval /= 2;
+}
+
+static void change_order(struct screen *s, int step)
+{
+	struct top *top = s->top;
+
+	if (step)
+		top->sort = top_sort_step(top->sort, step);
+	else
+		top->reverse = !top->reverse;
+	s->first = 0;
+	top_arrange(top);
+}
+
+static void press_scroll(struct screen *s, int key)
+{
+	int page = s->rows / 2;
+
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		scroll_by(s, -1);
+		break;
+	case KEY_DOWN:
+	case 'j':
+		scroll_by(s, 1);
+		break;
+	case KEY_PPAGE:
+		scroll_by(s, -page);
+		break;
+	case KEY_NPAGE:
+		scroll_by(s, page);
+		break;
+	case KEY_HOME:
+	case 'g':
+		s->first = 0;
+		break;
+	case KEY_END:
+	case 'G':
+		scroll_by(s, s->top->n_order);
+		scroll_by(s, -page);
+		break;
+	}
+}
+
+/* False: quit. */
+static bool press(struct screen *s, int key)
+{
+	struct top *top = s->top;
+
+	if (s->typing) {
+		type_key(s, key);
+		return true;
+	}
+	switch (key) {
+	case 'q':
+		if (s->help) {
+			s->help = false;
+			break;
+		}
+		return false;
+	case 'h':
+	case '?':
+		s->help = !s->help;
+		break;
+	case ' ':
+		top->frozen = !top->frozen;
+		break;
+	case 's':
+	case 'S':
+		change_order(s, key == 's' ? 1 : -1);
+		break;
+	case 'r':
+		change_order(s, 0);
+		break;
+	case 'f':
+	case '/':
+		s->typing = true;
+		s->typed[0] = '\0';
+		break;
+	case 'c':
+		top->match[0] = '\0';
+		top_arrange(top);
+		break;
+	case '+':
+	case '-':
+		change_interval(s, key == '+');
+		break;
+	case 12:			/* ^L */
+		curses.clearok(s->win, true);
+		break;
+	default:
+		press_scroll(s, key);
+		break;
+	}
+	return true;
+}
+
+/* ---- the loop ---------------------------------------------------------------------- */
+
+static int ms_left(const struct screen *s)
+{
+	struct timespec now;
+	int64_t ms;
+
+	if (s->top->frozen || s->top->ended)
+		return 3600000;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ms = (s->next.tv_sec - now.tv_sec) * 1000LL +
+	     (s->next.tv_nsec - now.tv_nsec) / 1000000;
+	return ms < 0 ? 0 : ms > 3600000 ? 3600000 : ms;
+}
+
+/* Keys until the next look is due. False: quit. */
+static bool serve_keys(struct screen *s)
+{
+	int key, ms;
+
+	while (!interrupted) {
+		ms = ms_left(s);
+		curses.wtimeout(s->win, ms);
+		key = curses.wgetch(s->win);
+		if (key == ERR && !s->top->frozen && !s->top->ended &&
+		    !ms_left(s))
+			return true;
+		/* The terminal went away. */
+		if (key == ERR && ms > 1000 && !isatty(STDIN_FILENO))
+			return false;
+		if (key != ERR && !press(s, key))
+			return false;
+		if (key != ERR)
+			draw(s);
+	}
+	return false;
+}
+
+static void set_next(struct screen *s)
+{
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &s->next);
+	ns = s->next.tv_nsec + s->top->interval;
+	s->next.tv_sec += ns / 1000000000;
+	s->next.tv_nsec = ns % 1000000000;
+}
+
+static int loop(struct screen *s)
+{
+	int ret;
+
+	for (;;) {
+		set_next(s);
+		ret = top_look(s->top);
+		if (ret)
+			return ret;
+		draw(s);
+		if (!--s->left)
+			return 0;
+		if (!serve_keys(s))
+			return 0;
+		/* The last moment of a capture stays until somebody quits. */
+		if (!top_next(s->top)) {
+			draw(s);
+			serve_keys(s);
+			return 0;
+		}
+	}
+}
+
+static bool open_screen(struct screen *s)
+{
+	s->term = curses.newterm(NULL, stdout, stdin);
+	if (!s->term)
+		return false;
+	s->win = *curses.screen;
+	curses.cbreak();
+	curses.noecho();
+	curses.keypad(s->win, true);
+	curses.curs_set(0);
+	s->colors = term_colors(s->top->cli) && curses.has_colors();
+	if (s->colors) {
+		curses.start_color();
+		curses.use_default_colors();
+		curses.init_pair(RED, COLOR_RED, -1);
+		curses.init_pair(YELLOW, COLOR_YELLOW, -1);
+	}
+	return true;
+}
+
+int top_screen(struct top *top, uint64_t count)
+{
+	struct screen s = { .top = top, .left = count };
+	struct cli *cli = top->cli;
+	int ret;
+
+	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+		return fail(cli, STATUS_USAGE, "screen",
+			    "there is no terminal (--batch takes none)");
+	if (!curses_load())
+		return fail(cli, STATUS_UNSUPPORTED, "screen",
+			    "libncursesw.so.6 is missing (--batch takes none)");
+	if (!open_screen(&s))
+		return fail(cli, STATUS_FAILED, "screen",
+			    "unknown terminal (TERM; --batch takes none)");
+	ret = loop(&s);
+	curses.endwin();
+	curses.delscreen(s.term);
+	return ret < 0 ? fail_lib(cli, ret, "devices") : STATUS_OK;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parts of the command "top": what is measured, and how it is shown. */
+#ifndef TOP_H
+#define TOP_H
+
+#include "../table.h"
+
+#define TOP_MAX_DEVICES 64
+
+enum {
+	DEV_NAME, DEV_STATE, DEV_PORT, DEV_TX_BYTES, DEV_RX_BYTES,
+	DEV_TX_PACKETS, DEV_RX_PACKETS, DEV_CMDS, DEV_OUT, DEV_P50, DEV_P99,
+	DEV_QPS, DEV_NETDEV, N_DEV_COLS
+};
+
+enum {
+	QP_DEVICE, QP_QPN, QP_STATE, QP_SQ, QP_RQ, QP_QUEUED, QP_PID, QP_COMM,
+	QP_PEER, QP_LAST, QP_AGE, N_QP_COLS
+};
+
+/* Values of which there are rates. */
+enum { C_TX_BYTES, C_RX_BYTES, C_TX_PACKETS, C_RX_PACKETS, C_CMDS,
+       N_COUNTS };
+
+struct count {
+	uint64_t time, value;	/* time 0: not known */
+	double rate;		/* below 0: not known */
+};
+
+struct top_dev {
+	uint32_t index;
+	char name[64], netdev[32];
+	uint64_t state, port, qps, outstanding;
+	bool has_state, has_port, has_qps, has_outstanding;
+	bool seen;
+	struct count count[N_COUNTS];
+	struct eadm_trace *trace;	/* of this machine, or NULL */
+	bool tried;			/* to open it */
+	uint64_t *latency;		/* of commands since the last look */
+	size_t n_latency, max_latency;
+	uint64_t p50, p99;
+	bool has_latency;
+};
+
+/* Small, since there may be a hundred thousand of them. */
+struct top_qp {
+	uint64_t time, pid, last, age;
+	float sq_rate, rq_rate;		/* below 0: not known */
+	uint32_t dev, qpn;
+	uint32_t sq_pi, rq_pi, queued;
+	uint8_t state;
+	bool has_state, has_sq, has_rq, has_queued, has_pid, has_last, has_age;
+	uint8_t peer_len;
+	unsigned char peer[16];
+	char comm[32];
+};
+
+struct qp_set {
+	struct top_qp *qp;
+	size_t n, max;
+	bool sorted;
+};
+
+struct top {
+	struct cli *cli;
+	struct filter filter;		/* of options */
+	char match[64];			/* typed at the screen */
+	uint64_t now;			/* ns since 1970; of what is shown */
+	uint64_t before;		/* the time before, 0: none */
+	uint64_t interval;		/* ns */
+	unsigned int n_devs;
+	struct top_dev dev[TOP_MAX_DEVICES];
+	struct qp_set qps, old;
+	uint64_t next_scan;		/* ns, monotonic */
+	uint64_t scan_every;		/* ns; how old the QPs get */
+	uint32_t *order;		/* QPs as shown */
+	size_t n_order;
+	unsigned int sort;		/* column of QPs, or QP_SQ for the busiest */
+	bool reverse, frozen, ended;
+	char note[160];			/* what could not be read */
+	struct column dev_cols[N_DEV_COLS], qp_cols[N_QP_COLS];
+	const struct eadm_field *qp_peer;
+};
+
+/* ---- model.c, latency.c --------------------------------------------------- */
+
+int top_look(struct top *top);
+bool top_next(struct top *top);
+void top_free(struct top *top);
+void top_latency_open(struct top *top, struct top_dev *dev);
+void top_latency_look(struct top *top);
+
+/* ---- order.c ------------------------------------------------------------------ */
+
+bool top_arrange(struct top *top);
+int top_sort_find(struct cli *cli, const char *name, unsigned int *column);
+unsigned int top_sort_step(unsigned int column, int step);
+
+/* ---- cells.c ------------------------------------------------------------------ */
+
+void top_columns(struct top *top);
+void top_dev_cells(const struct top *top, const struct top_dev *dev,
+		   struct cell *cells);
+/* @peer: room for the address as text */
+void top_qp_cells(const struct top *top, const struct top_qp *qp,
+		  struct cell *cells, char *peer, size_t size);
+const char *top_dev_name(const struct top *top, uint32_t index);
+
+/* ---- batch.c, screen.c -------------------------------------------------------- */
+
+int top_batch(struct top *top, uint64_t count, uint64_t rows);
+int top_screen(struct top *top, uint64_t count);
+
+#endif /* TOP_H */

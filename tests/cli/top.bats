@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The terminal view, on a recording: as text, as JSON, and on a terminal.
+load common
+
+teardown() {
+	[ -z "${SOCKET-}" ] || tmux -S "$SOCKET" kill-server 2>/dev/null || true
+}
+
+@test "top in batch mode replays a recording" {
+	golden top-batch --from "$BUSY" top --batch --rows 3
+	golden top-one --from "$TWO" top -b -n 1
+	[ "$(eadm --from "$BUSY" top -b -n 2 | grep -c '^--')" = 2 ]
+	[ "$(eadm --from "$BUSY" --at '#3' top -b | grep -c '^--')" = 1 ]
+}
+
+@test "top orders and filters" {
+	qpns() {
+		eadm --from "$BUSY" top --json "$@" | jq -c 'select(.object == "top-qp") |
+			[.rows[].qpn][:3]' | tail -1
+	}
+	[ "$(qpns)" = "[49,48,47]" ]
+	[ "$(qpns --sort qpn)" = "[10,11,12]" ]
+	[ "$(qpns --sort comm)" = "[12,15,18]" ]
+	[ "$(qpns --pid 4001)" = "[47,44,41]" ]
+	[ "$(qpns --comm 'ib_*')" = "[49,46,43]" ]
+	[ "$(qpns --peer 9.9.9.9)" = "[]" ]
+}
+
+@test "top in JSON is as the schema says, and so are its rates" {
+	eadm --from "$BUSY" top --json >"$BATS_TEST_TMPDIR/top"
+	eadm --from "$TWO" top --json >>"$BATS_TEST_TMPDIR/top"
+	eadm --from "$REPO/tests/captures/live/rxe.pcapng" top --json >>"$BATS_TEST_TMPDIR/top" 2>/dev/null
+	"$REPO/tests/cli/validate" <"$BATS_TEST_TMPDIR/top"
+	[ "$(eadm --from "$BUSY" top --json | jq -c 'select(.object == "top-qp") |
+		.rows[0] | select(.qpn == 49) | [.sq_per_s, .rq_per_s]')" = "[1900,5]
+[1900,5]" ]
+	[ "$(eadm --from "$BUSY" top --json | jq -c 'select(.object == "top-device") |
+		.rows[0].tx_bytes_per_s' | tail -1)" = 1000000 ]
+}
+
+@test "wrong uses of top" {
+	fails 2 "eadm: top: screen: there is no terminal (--batch takes none)" --from "$BUSY" top
+	fails 2 "eadm: top: rat: unknown order (did you mean 'rate'?)" top --sort rat
+	fails 2 "eadm: top: --rows: goes with --batch only" top --rows 3
+	fails 2 "eadm: top: --output: top has its own columns" top -o qpn
+	fails 2 "eadm: top: --interval: at least 10ms" top -b -i 1ms
+	fails 2 "eadm: top: --count: more than 0" top -b -n 0
+	fails 3 "eadm: top: devices: no RDMA device of this name" --from "$BUSY" -d nosuch top -b
+	run bash -c "TERM=nosuch script -qec '$EADM --from $BUSY top' /dev/null </dev/null"
+	[[ $output == *"unknown terminal (TERM; --batch takes none)"* ]]
+}
+
+# ---- on a terminal
+
+screen() {
+	tmux -S "$SOCKET" capture-pane -p
+}
+
+# on_screen WORDS: comes within a time that is plenty.
+on_screen() {
+	local i
+
+	for ((i = 0; i < 300; i++)); do
+		screen | grep -qF -- "$1" && return
+		sleep 0.1
+	done
+	screen
+	return 1
+}
+
+key() {
+	tmux -S "$SOCKET" send-keys "$@"
+}
+
+start() {
+	SOCKET=$BATS_TEST_TMPDIR/tmux
+	env -u TMUX TERM=xterm-256color tmux -f /dev/null -S "$SOCKET" new-session -d -x 80 -y 24 \
+		"TZ=UTC $EADM --from $BUSY top $*; echo status \$?; exec cat"
+	tmux -S "$SOCKET" set-option -g status off
+	tmux -S "$SOCKET" resize-window -x 80 -y 24
+}
+
+@test "top at 80x24: rows, keys, help, quit" {
+	start -i 100ms
+	on_screen END
+	on_screen "eadm top 22:13:22  node7  40 QPs"
+	[ "$(screen | wc -l)" = 24 ]
+	[ "$(screen | grep -cE '^.{81}')" = 0 ]
+	screen | sed -n 2p | grep -q "^DEVICE  STATE PORT .* QPS"
+	screen | grep -E "^erdma_0 +49 rts +1.9k +5.0 4000 ib_write_bw +10.77.1.1"
+	screen | tail -1 | grep -q "q quit  h help"
+
+	key s
+	on_screen "by QUEUED"
+	key S S
+	on_screen "by PEER"
+	key s r
+	on_screen "by rate, reversed"
+	key r
+
+	key f
+	on_screen "like: _"
+	key rpin g x BSpace Enter
+	on_screen "like 'rping': 13"
+	[ "$(screen | grep -c "^erdma_0 .*ib_write_bw")" = 0 ]
+	key / e r r Enter
+	on_screen "no queue pair like that"
+	key c
+	on_screen "erdma_0  49 rts"
+
+	key Down Down
+	on_screen "erdma_0  47 rts"
+	[ "$(screen | grep -c "erdma_0  48 rts")" = 0 ]
+	key G
+	on_screen "erdma_0  29 rts"
+	key g
+	on_screen "erdma_0  49 rts"
+
+	key h
+	on_screen "show only QPs like a word"
+	[ "$(screen | grep -cE '^.{81}')" = 0 ]
+	key q
+	on_screen "erdma_0  49 rts"
+	key q
+	on_screen "status 0"
+}
+
+@test "top follows the size of its terminal" {
+	start -i 100ms
+	on_screen END
+	tmux -S "$SOCKET" resize-window -x 120 -y 40
+	on_screen "AGE"
+	[ "$(screen | wc -l)" = 40 ]
+	screen | tail -1 | grep -q "q quit"
+	[ "$(screen | grep -c "^erdma_0 ")" = 35 ]
+	tmux -S "$SOCKET" resize-window -x 40 -y 10
+	on_screen "q quit  h help  space freeze"
+	[ "$(screen | grep -cE '^.{41}')" = 0 ]
+	tmux -S "$SOCKET" resize-window -x 15 -y 4
+	on_screen "too small"
+	tmux -S "$SOCKET" resize-window -x 80 -y 24
+	on_screen "q quit  h help"
+	key C-c
+	on_screen "status 0"
+}
+
+@test "top stands still while it is frozen" {
+	start -i 1s
+	on_screen "eadm top 22:13:20"
+	key Space
+	on_screen FROZEN
+	before=$(screen)
+	key +
+	on_screen "every 2.0s"
+	key -
+	on_screen "every 1.0s"
+	[ "$(screen)" = "$before" ]
+	key Space
+	on_screen "eadm top 22:13:22"
+	on_screen END
+	key q
+	on_screen "status 0"
+}
