@@ -539,6 +539,7 @@ struct eadm_snap_eq {
 	u64 hw_ring_addr;
 	u64 hw_db_addr;
 	u64 hw_dbrec;
+	u64 missed;
 	struct {
 		u8 hw_error;
 		u8 index;
@@ -567,6 +568,7 @@ struct eadm_snap_eq {
 		u8 hw_ring_addr;
 		u8 hw_db_addr;
 		u8 hw_dbrec;
+		u8 missed;
 	} has;
 };
 

@@ -1240,13 +1240,13 @@ static const struct eadm_field eq_fields[] = {
 		.attr = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-head", .c_name = "hw_head", .head = "HWHEAD", .unit = "entries",
-		.help = "Producer index of the adapter.",
+		.help = "Consumer index last told to the adapter.",
 	},
 	{
 		.attr = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-tail", .c_name = "hw_tail", .head = "HWTAIL", .unit = "entries",
-		.help = "Consumer index last told to the adapter.",
+		.help = "Producer index of the adapter.",
 	},
 	{
 		.attr = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -1278,11 +1278,17 @@ static const struct eadm_field eq_fields[] = {
 		.name = "hw-dbrec", .c_name = "hw_dbrec", .head = "HWDB",
 		.help = "Doorbell record.",
 	},
+	{
+		.attr = 31, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "missed",
+		.c_name = "missed", .head = "MISSED", .unit = "events",
+		.help = "Times that entries were found for which no interrupt had come, or answers that no event had announced.",
+	},
 };
 
 static const int16_t eq_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
 };
 
 static const struct eadm_field cmdq_fields[] = {
@@ -2682,8 +2688,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 30,
-		.n_fields = 29,
+		.max_attr = 31,
+		.n_fields = 30,
 		.fields = eq_fields,
 		.key = &eq_fields[3],
 		.by_attr = eq_by_attr,

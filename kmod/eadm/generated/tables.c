@@ -918,6 +918,11 @@ static const struct eadm_field eq_fields[] = {
 		.hw = true, .off = offsetof(struct eadm_snap_eq, hw_dbrec),
 		.has = offsetof(struct eadm_snap_eq, has.hw_dbrec),
 	},
+	{
+		.attr = EADM_A_EQ_MISSED, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_eq, missed),
+		.has = offsetof(struct eadm_snap_eq, has.missed),
+	},
 };
 
 static const struct nla_policy cmdq_policy[] = {
