@@ -467,6 +467,19 @@ void erdma_cmdq_set_recoverable(struct erdma_dev *dev, bool recoverable)
 }
 
 /**
+ * erdma_cmdq_recover() - start recovery though no command was lost yet
+ * @dev: the device, whose adapter has started again by itself
+ *
+ * Context: process.
+ */
+void erdma_cmdq_recover(struct erdma_dev *dev)
+{
+	spin_lock_irq(&dev->cmdq.lock);
+	start_recovery(dev);
+	spin_unlock_irq(&dev->cmdq.lock);
+}
+
+/**
  * erdma_cmdq_reset() - give up all commands and empty the rings
  * @dev: the device
  * @status: result for those who wait

@@ -82,6 +82,7 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, interrupts, eq->interrupts);
 	SNAP_SET(s, events, eq->events);
 	SNAP_SET(s, unknown, eq->unknown);
+	SNAP_SET(s, missed, eq == &dev->cmdq_eq ? READ_ONCE(dev->cmdq.missed_events) : eq->missed);
 	if (eq->last_event)
 		SNAP_SET(s, last_event_age, diag_age(eq->last_event));
 	spin_unlock_irq(&eq->lock);

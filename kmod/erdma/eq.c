@@ -499,3 +499,37 @@ void erdma_eqs_set_live(struct erdma_dev *dev)
 	eq_set_live(&dev->aeq, true);
 	eq_set_live(&dev->cmdq_eq, true);
 }
+
+/* Whether the same entry was there the last time, and nobody came for it. */
+static bool eq_is_stuck(struct erdma_eq *eq)
+{
+	bool waiting, stuck;
+
+	spin_lock_irq(&eq->lock);
+	waiting = eq->live && eq_peek(eq, eq->ci);
+	stuck = waiting && eq->waiting && eq->looked_at == eq->events;
+	eq->waiting = waiting;
+	eq->looked_at = eq->events;
+	eq->missed += stuck;
+	spin_unlock_irq(&eq->lock);
+	return stuck;
+}
+
+/**
+ * erdma_eqs_kick() - consume entries that no interrupt came for
+ * @dev: the device
+ *
+ * The command queue's are looked for by who waits for a command.
+ *
+ * Context: process; called now and then.
+ */
+void erdma_eqs_kick(struct erdma_dev *dev)
+{
+	u32 i;
+
+	if (eq_is_stuck(&dev->aeq))
+		queue_work(dev->wq, &dev->aeq.work);
+	for (i = 0; i < dev->nr_ceqs; i++)
+		if (eq_is_stuck(&dev->ceqs[i]))
+			tasklet_schedule(&dev->ceqs[i].tasklet);
+}

@@ -71,6 +71,9 @@ struct erdma_dev;
  * @interrupts: taken
  * @events: entries consumed
  * @unknown: entries that named an unknown object
+ * @missed: times that entries were there and no interrupt came
+ * @waiting: entries were there at the last look for that
+ * @looked_at: @events then
  * @created: local_clock()
  * @last_event: local_clock(), 0 = none yet
  * @cqs: CQs that report to it
@@ -95,6 +98,9 @@ struct erdma_eq {
 	u64 interrupts;
 	u64 events;
 	u64 unknown;
+	u64 missed;
+	bool waiting;
+	u64 looked_at;
 	u64 created;
 	u64 last_event;
 	atomic_t cqs;
@@ -115,6 +121,7 @@ void erdma_ceqs_stop(struct erdma_dev *dev);
 int erdma_common_irq_request(struct erdma_dev *dev);
 void erdma_common_irq_free(struct erdma_dev *dev);
 void erdma_eqs_reset(struct erdma_dev *dev);
+void erdma_eqs_kick(struct erdma_dev *dev);
 void erdma_eqs_set_live(struct erdma_dev *dev);
 u32 erdma_eq_consume(struct erdma_eq *eq);
 void erdma_eq_arm(struct erdma_eq *eq);
@@ -208,6 +215,8 @@ struct erdma_caps {
  * @epoch: counts resets; written by recovery only, see erdma_obj_is_dead()
  * @gone: the adapter does not answer on the bus any more; set once
  * @removing: the interface is not followed any more
+ * @watch: notices what nobody asks for
+ * @was_up: the adapter said so at the last look
  * @recovery: brings the command queue back
  * @halted: the last attempt failed: there is nobody to ask; recovery's own
  * @last_recovery: jiffies of the last attempt
@@ -255,6 +264,8 @@ struct erdma_dev {
 	u32 epoch;
 	bool gone;
 	bool removing;
+	struct delayed_work watch;
+	bool was_up;
 	struct work_struct recovery;
 	bool halted;
 	unsigned long last_recovery;
@@ -327,12 +338,17 @@ static inline bool erdma_obj_is_dead(const struct erdma_dev *dev, const struct e
 /* ---- Adapter as a whole (hw.c, recovery.c, netdev.c, verbs.c, diag.c) ------ */
 
 bool erdma_hw_is_gone(struct erdma_dev *dev);
+bool erdma_hw_is_up(struct erdma_dev *dev);
 int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms);
 void erdma_hw_halt(struct erdma_dev *dev, bool wait);
 void erdma_hw_read_mac(struct erdma_dev *dev);
 
 void erdma_recovery_work(struct work_struct *work);
 void erdma_dev_set_gone(struct erdma_dev *dev);
+
+void erdma_watch_init(struct erdma_dev *dev);
+void erdma_watch_start(struct erdma_dev *dev);
+void erdma_watch_stop(struct erdma_dev *dev);
 
 int erdma_netdev_bind(struct erdma_dev *dev);
 void erdma_netdev_unbind(struct erdma_dev *dev);

@@ -37,6 +37,17 @@ bool erdma_hw_is_gone(struct erdma_dev *dev)
 	       reg_read(dev, ERDMA_REG_VERSION) == ERDMA_REG_GONE;
 }
 
+/**
+ * erdma_hw_is_up() - whether the adapter says that it was initialised
+ * @dev: the device
+ *
+ * Context: any.
+ */
+bool erdma_hw_is_up(struct erdma_dev *dev)
+{
+	return reg_read(dev, ERDMA_REG_DEV_ST) & ERDMA_ST_INIT_DONE;
+}
+
 static void announce_rings(struct erdma_dev *dev)
 {
 	struct erdma_cmdq *q = &dev->cmdq;

@@ -199,6 +199,7 @@ static void queues_free(struct erdma_dev *dev)
 /* Takes the adapter out of service; its memory may be freed afterwards. */
 static void adapter_stop(struct erdma_dev *dev)
 {
+	erdma_watch_stop(dev);
 	erdma_cmdq_set_recoverable(dev, false);
 	flush_work(&dev->recovery);
 	erdma_ceqs_stop(dev);
@@ -260,6 +261,7 @@ static int consumers_start(struct erdma_dev *dev)
 	ret = erdma_diag_add(dev);
 	if (ret)
 		goto err_notifier;
+	erdma_watch_start(dev);
 	return 0;
 
 err_notifier:
@@ -283,6 +285,7 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	dev->probed = local_clock();
 	spin_lock_init(&dev->orphan_lock);
 	INIT_LIST_HEAD(&dev->orphans);
+	erdma_watch_init(dev);
 	INIT_WORK(&dev->recovery, erdma_recovery_work);
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
 	erdma_diag_init(dev);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What nobody would notice who does not ask: an adapter that is gone or has
+ * started again by itself while no command is issued, and events whose
+ * interrupt got lost.
+ */
+
+#include "erdma.h"
+
+#define PERIOD_MS	500
+
+/* Says that it was not initialised, which it said it was the last time. */
+static bool has_restarted(struct erdma_dev *dev)
+{
+	bool was_up = dev->was_up;
+
+	dev->was_up = erdma_hw_is_up(dev);
+	return was_up && !dev->was_up;
+}
+
+static void watch_work(struct work_struct *work)
+{
+	struct erdma_dev *dev = container_of(to_delayed_work(work), struct erdma_dev, watch);
+
+	if (erdma_hw_is_gone(dev)) {
+		erdma_dev_set_gone(dev);
+		return;
+	}
+	if (has_restarted(dev))
+		erdma_cmdq_recover(dev);
+	erdma_eqs_kick(dev);
+	queue_delayed_work(dev->wq, &dev->watch, msecs_to_jiffies(PERIOD_MS));
+}
+
+/**
+ * erdma_watch_init() - once in a device's life
+ * @dev: the device
+ */
+void erdma_watch_init(struct erdma_dev *dev)
+{
+	INIT_DELAYED_WORK(&dev->watch, watch_work);
+}
+
+/**
+ * erdma_watch_start() - look after the adapter from now on
+ * @dev: the device, in service
+ *
+ * Context: process.
+ */
+void erdma_watch_start(struct erdma_dev *dev)
+{
+	queue_delayed_work(dev->wq, &dev->watch, msecs_to_jiffies(PERIOD_MS));
+}
+
+/**
+ * erdma_watch_stop() - do not any more
+ * @dev: the device; may never have been in service
+ *
+ * Context: process.
+ */
+void erdma_watch_stop(struct erdma_dev *dev)
+{
+	cancel_delayed_work_sync(&dev->watch);
+}
