@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A kernel consumer that holds an RDMA driver to its contract; knows no driver.
+ *
+ * Parameter "device" names the RDMA device. Writing the name of a case to
+ * parameter "run" runs it: the write fails if a clause does not hold, the kernel
+ * log says which. "begin" makes a PD, a CQ and a QP that stay until "end", the
+ * device's removal or the module's; what their handlers saw meanwhile is in the
+ * read-only parameters. tests/vm/conformance/README.md lists the clauses.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+
+#define DEPTH		32
+#define CQ_DEPTH	256
+#define BATCH		8
+#define HANDLER_MS	20
+
+static char *device = "erdma_0";
+module_param(device, charp, 0644);
+MODULE_PARM_DESC(device, "RDMA device to use");
+
+static unsigned int cq_events, qp_events, device_events, removals;
+module_param(cq_events, uint, 0444);
+MODULE_PARM_DESC(cq_events, "Asynchronous events of the CQ");
+module_param(qp_events, uint, 0444);
+MODULE_PARM_DESC(qp_events, "Asynchronous events of the QP");
+module_param(device_events, uint, 0444);
+MODULE_PARM_DESC(device_events, "Asynchronous events of the device");
+module_param(removals, uint, 0444);
+MODULE_PARM_DESC(removals, "Times that the device was taken away with objects in use");
+
+static unsigned int atomic_events;
+module_param(atomic_events, uint, 0444);
+MODULE_PARM_DESC(atomic_events, "Asynchronous events outside of process context");
+
+static unsigned int late_events;
+module_param(late_events, uint, 0444);
+MODULE_PARM_DESC(late_events, "Callbacks after an object was destroyed");
+
+static unsigned int event_ms;
+module_param(event_ms, uint, 0644);
+MODULE_PARM_DESC(event_ms, "How long an asynchronous event's handler sleeps");
+
+/* One set of objects. */
+struct set {
+	struct ib_device *ibdev;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	struct ib_event_handler handler;
+	atomic_t running;
+	unsigned int callbacks, most_running;
+	bool in_handler;
+	bool destroyed;
+};
+
+/* Guards the rest, and whether devices are there. */
+static DEFINE_MUTEX(lock);
+static struct ib_device *found;
+static struct set *kept;
+
+#define CLAUSE(cond) \
+	({ \
+		bool _ok = (cond); \
+		if (!_ok) \
+			pr_err("selftest: line %d: not so: %s\n", __LINE__, #cond); \
+		_ok; \
+	})
+
+static void note_context(void)
+{
+	if (!in_task() || irqs_disabled()) {
+		atomic_events++;
+		return;
+	}
+	/* The debug kernel tells if that must not be. */
+	might_sleep();
+	if (event_ms)
+		msleep(event_ms);
+}
+
+static void on_completion(struct ib_cq *cq, void *context)
+{
+	struct set *s = context;
+	unsigned int running = atomic_inc_return(&s->running);
+
+	if (READ_ONCE(s->destroyed))
+		late_events++;
+	s->most_running = max(s->most_running, running);
+	WRITE_ONCE(s->in_handler, true);
+	mdelay(HANDLER_MS);
+	WRITE_ONCE(s->callbacks, s->callbacks + 1);
+	WRITE_ONCE(s->in_handler, false);
+	atomic_dec(&s->running);
+}
+
+static void on_cq_event(struct ib_event *event, void *context)
+{
+	struct set *s = context;
+
+	note_context();
+	if (READ_ONCE(s->destroyed))
+		late_events++;
+	cq_events++;
+}
+
+static void on_qp_event(struct ib_event *event, void *context)
+{
+	struct set *s = context;
+
+	note_context();
+	if (READ_ONCE(s->destroyed))
+		late_events++;
+	qp_events++;
+}
+
+static void on_device_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	note_context();
+	device_events++;
+}
+
+static void destroy(struct set *s)
+{
+	ib_unregister_event_handler(&s->handler);
+	if (s->qp)
+		ib_destroy_qp(s->qp);
+	if (s->cq)
+		ib_destroy_cq(s->cq);
+	WRITE_ONCE(s->destroyed, true);
+	if (s->pd)
+		ib_dealloc_pd(s->pd);
+	/* A callback that comes too late is counted, not a use after free. */
+	msleep(2 * HANDLER_MS);
+	kfree(s);
+}
+
+static struct set *make(struct ib_device *ibdev)
+{
+	struct ib_cq_init_attr cq_attr = { .cqe = CQ_DEPTH };
+	struct ib_qp_init_attr qp_attr = {
+		.event_handler = on_qp_event,
+		.qp_type = IB_QPT_RC,
+		.sq_sig_type = IB_SIGNAL_ALL_WR,
+		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct set *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return NULL;
+	s->ibdev = ibdev;
+	INIT_IB_EVENT_HANDLER(&s->handler, ibdev, on_device_event);
+	ib_register_event_handler(&s->handler);
+	s->pd = ib_alloc_pd(ibdev, 0);
+	if (IS_ERR(s->pd)) {
+		s->pd = NULL;
+		goto err;
+	}
+	s->cq = ib_create_cq(ibdev, on_completion, on_cq_event, s, &cq_attr);
+	if (IS_ERR(s->cq)) {
+		s->cq = NULL;
+		goto err;
+	}
+	qp_attr.send_cq = s->cq;
+	qp_attr.recv_cq = s->cq;
+	qp_attr.qp_context = s;
+	s->qp = ib_create_qp(s->pd, &qp_attr);
+	if (IS_ERR(s->qp)) {
+		s->qp = NULL;
+		goto err;
+	}
+	return s;
+
+err:
+	pr_err("selftest: no objects\n");
+	destroy(s);
+	return NULL;
+}
+
+static int stop(struct set *s)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	return ib_modify_qp(s->qp, &attr, IB_QP_STATE);
+}
+
+/* Posts count receives by one call; how many were taken, from @bad. */
+static int post(struct set *s, unsigned int count, unsigned int *taken)
+{
+	const struct ib_recv_wr *bad = NULL;
+	struct ib_recv_wr *wr;
+	struct ib_sge sge = { .lkey = s->pd->local_dma_lkey };
+	unsigned int i;
+	int ret;
+
+	wr = kcalloc(count, sizeof(*wr), GFP_KERNEL);
+	if (!wr)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		wr[i].wr_id = i;
+		wr[i].sg_list = &sge;
+		wr[i].num_sge = 1;
+		wr[i].next = i + 1 < count ? &wr[i + 1] : NULL;
+	}
+	ret = ib_post_recv(s->qp, wr, &bad);
+	*taken = ret ? bad - wr : count;
+	kfree(wr);
+	return ret;
+}
+
+/* Reaps until count are there; *most is the best of one call. */
+static bool reap(struct set *s, unsigned int count, unsigned int *most)
+{
+	unsigned long end = jiffies + 5 * HZ;
+	struct ib_wc wc[BATCH];
+	unsigned int next = 0;
+	int i, n;
+
+	*most = 0;
+	while (next < count && time_before(jiffies, end)) {
+		n = ib_poll_cq(s->cq, BATCH, wc);
+		if (n < 0 || n > BATCH)
+			return CLAUSE(n >= 0 && n <= BATCH);
+		*most = max_t(unsigned int, *most, n);
+		for (i = 0; i < n; i++, next++)
+			if (!CLAUSE(wc[i].wr_id == next && wc[i].qp == s->qp &&
+				    wc[i].status == IB_WC_WR_FLUSH_ERR))
+				return false;
+		if (!n)
+			usleep_range(100, 200);
+	}
+	return CLAUSE(next == count) && CLAUSE(!ib_poll_cq(s->cq, 1, wc));
+}
+
+static bool post_many(struct set *s)
+{
+	unsigned int taken, most;
+
+	if (!CLAUSE(!post(s, DEPTH / 2, &taken)) || !CLAUSE(!stop(s)))
+		return false;
+	msleep(50);
+	return reap(s, DEPTH / 2, &most) && CLAUSE(most == BATCH);
+}
+
+static bool post_too_many(struct set *s)
+{
+	unsigned int taken, more, most;
+	int ret = post(s, 4 * DEPTH, &taken);
+
+	return CLAUSE(ret == -ENOMEM) && CLAUSE(taken >= DEPTH) &&
+	       CLAUSE(taken < 4 * DEPTH) && CLAUSE(post(s, 1, &more) && !more) &&
+	       CLAUSE(!stop(s)) && reap(s, taken, &most);
+}
+
+static bool wait_callbacks(struct set *s, unsigned int count)
+{
+	unsigned long end = jiffies + 5 * HZ;
+
+	while (READ_ONCE(s->callbacks) < count && time_before(jiffies, end))
+		usleep_range(100, 200);
+	return CLAUSE(READ_ONCE(s->callbacks) == count);
+}
+
+static bool notify_once(struct set *s)
+{
+	unsigned int taken, most;
+
+	if (!CLAUSE(!ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP)) || !CLAUSE(!stop(s)) ||
+	    !CLAUSE(!post(s, BATCH, &taken)) || !wait_callbacks(s, 1))
+		return false;
+	/* Completions without a new request: no callback. */
+	if (!CLAUSE(!post(s, BATCH, &taken)))
+		return false;
+	msleep(100);
+	if (!CLAUSE(s->callbacks == 1))
+		return false;
+	/* A request that comes after the completions does not lose them. */
+	if (!CLAUSE(ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0 ||
+		    READ_ONCE(s->callbacks) == 2))
+		return false;
+	for (taken = 0; taken < 2 * BATCH; taken += most) {
+		struct ib_wc wc[BATCH];
+
+		most = ib_poll_cq(s->cq, BATCH, wc);
+		if (!CLAUSE(most))
+			return false;
+	}
+	return CLAUSE(s->most_running == 1);
+}
+
+static bool destroy_in_callback(struct set *s)
+{
+	unsigned long end = jiffies + 5 * HZ;
+	unsigned int taken;
+
+	if (!CLAUSE(!ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP)) || !CLAUSE(!stop(s)) ||
+	    !CLAUSE(!post(s, 1, &taken)))
+		return false;
+	while (!READ_ONCE(s->in_handler) && time_before(jiffies, end))
+		cpu_relax();
+	ib_destroy_qp(s->qp);
+	s->qp = NULL;
+	ib_destroy_cq(s->cq);
+	s->cq = NULL;
+	return CLAUSE(!READ_ONCE(s->in_handler));
+}
+
+static const struct {
+	const char *name;
+	bool (*run)(struct set *s);
+} cases[] = {
+	{ "post_many", post_many },
+	{ "post_too_many", post_too_many },
+	{ "notify_once", notify_once },
+	{ "destroy_in_callback", destroy_in_callback },
+};
+
+static int run_case(const char *name)
+{
+	unsigned int i;
+	struct set *s;
+	bool ok;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (!sysfs_streq(name, cases[i].name))
+			continue;
+		s = make(found);
+		if (!s)
+			return -EIO;
+		ok = cases[i].run(s);
+		destroy(s);
+		return ok ? 0 : -EIO;
+	}
+	return -EINVAL;
+}
+
+static int param_set_run(const char *val, const struct kernel_param *kp)
+{
+	int ret = 0;
+
+	mutex_lock(&lock);
+	if (sysfs_streq(val, "end")) {
+		if (kept)
+			destroy(kept);
+		kept = NULL;
+	} else if (!found) {
+		ret = -ENODEV;
+	} else if (sysfs_streq(val, "begin")) {
+		if (!kept)
+			kept = make(found);
+		ret = kept ? 0 : -EIO;
+	} else {
+		ret = run_case(val);
+	}
+	mutex_unlock(&lock);
+	return ret;
+}
+
+static const struct kernel_param_ops run_ops = {
+	.set = param_set_run,
+};
+module_param_cb(run, &run_ops, NULL, 0200);
+MODULE_PARM_DESC(run, "Name of a case");
+
+static int add_one(struct ib_device *ibdev)
+{
+	mutex_lock(&lock);
+	if (!strcmp(dev_name(&ibdev->dev), device))
+		found = ibdev;
+	mutex_unlock(&lock);
+	return 0;
+}
+
+static void remove_one(struct ib_device *ibdev, void *data)
+{
+	mutex_lock(&lock);
+	if (found == ibdev) {
+		found = NULL;
+		removals += !!kept;
+		if (kept)
+			destroy(kept);
+		kept = NULL;
+	}
+	mutex_unlock(&lock);
+}
+
+static struct ib_client client = {
+	.name = "eadm_selftest",
+	.add = add_one,
+	.remove = remove_one,
+};
+
+static int __init selftest_init(void)
+{
+	return ib_register_client(&client);
+}
+module_init(selftest_init);
+
+static void __exit selftest_exit(void)
+{
+	ib_unregister_client(&client);
+}
+module_exit(selftest_exit);
+
+MODULE_DESCRIPTION("Kernel consumer that tests an RDMA driver");
+MODULE_LICENSE("GPL");

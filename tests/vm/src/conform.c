@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The contract between applications and an RDMA driver, clause by clause:
+ *
+ *	conform [-d DEVICE] CASE [ARGUMENT]
+ *
+ * Exit status 0: the clause holds; else what does not is told. The cases are
+ * the functions below; tests/vm/conformance/README.md lists the clauses.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <pthread.h>
+#include <rdma/ib_user_verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEPTH	32
+
+static const char *device = "erdma_0", *argument = "";
+static struct ibv_device_attr limits;
+
+#define NEED(cond) \
+	do { \
+		if (!(cond)) { \
+			printf("line %d: not so: %s (errno %d)\n", __LINE__, #cond, errno); \
+			return false; \
+		} \
+	} while (0)
+
+struct set {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	char buf[4096];
+};
+
+static struct ibv_device *find(struct ibv_device **list)
+{
+	for (int i = 0; list && list[i]; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), device))
+			return list[i];
+	return NULL;
+}
+
+static struct ibv_context *open_device(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device *dev = find(list);
+	struct ibv_context *ctx = dev ? ibv_open_device(dev) : NULL;
+
+	if (list)
+		ibv_free_device_list(list);
+	return ctx;
+}
+
+static struct ibv_qp *make_qp(struct set *s, uint32_t wrs, uint32_t sges)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = s->cq, .recv_cq = s->cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = wrs, .max_recv_wr = wrs, .max_send_sge = sges,
+			 .max_recv_sge = 1 },
+	};
+
+	return ibv_create_qp(s->pd, &attr);
+}
+
+static bool make(struct set *s)
+{
+	NEED((s->ctx = open_device()));
+	NEED((s->pd = ibv_alloc_pd(s->ctx)));
+	NEED((s->cq = ibv_create_cq(s->ctx, 4 * DEPTH, NULL, NULL, 0)));
+	NEED((s->mr = ibv_reg_mr(s->pd, s->buf, sizeof(s->buf), IBV_ACCESS_LOCAL_WRITE)));
+	NEED((s->qp = make_qp(s, DEPTH, 1)));
+	NEED(!ibv_query_device(s->ctx, &limits));
+	return true;
+}
+
+static bool destroy(struct set *s)
+{
+	NEED(!s->qp || !ibv_destroy_qp(s->qp));
+	NEED(!s->mr || !ibv_dereg_mr(s->mr));
+	NEED(!s->cq || !ibv_destroy_cq(s->cq));
+	NEED(!s->pd || !ibv_dealloc_pd(s->pd));
+	NEED(!s->ctx || !ibv_close_device(s->ctx));
+	return true;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+static int post_list(struct set *s, struct ibv_recv_wr *wr, unsigned int count,
+		     struct ibv_recv_wr **bad)
+{
+	static struct ibv_sge sge;
+
+	sge = (struct ibv_sge) { (uintptr_t)s->buf, 64, s->mr->lkey };
+	for (unsigned int i = 0; i < count; i++)
+		wr[i] = (struct ibv_recv_wr) {
+			.wr_id = i, .sg_list = &sge, .num_sge = 1,
+			.next = i + 1 < count ? &wr[i + 1] : NULL,
+		};
+	*bad = NULL;
+	return ibv_post_recv(s->qp, wr, bad);
+}
+
+static int stop(struct set *s)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	return ibv_modify_qp(s->qp, &attr, IBV_QP_STATE);
+}
+
+/* Waits until count completions can be had by one call. */
+static bool reap_at_once(struct set *s, int count)
+{
+	struct ibv_wc wc[4 * DEPTH];
+	int n = 0, got = 0;
+
+	/* All are there after a while; what one call gives is what counts. */
+	for (int64_t end = now_ms() + 5000; now_ms() < end; usleep(1000)) {
+		got = ibv_poll_cq(s->cq, n ? 4 * DEPTH : 1, wc + n);
+		NEED(got >= 0 && n + got <= count);
+		n += got;
+		if (n == count)
+			break;
+		if (n == 1)
+			usleep(200000);
+	}
+	NEED(n == count);
+	NEED(got == count - 1);
+	for (int i = 0; i < n; i++) {
+		NEED(wc[i].wr_id == (uint64_t)i);
+		NEED(wc[i].qp_num == s->qp->qp_num);
+		NEED(wc[i].status == IBV_WC_WR_FLUSH_ERR);
+	}
+	return true;
+}
+
+/* ---- Cases --------------------------------------------------------------- */
+
+static bool many_opens(struct set *s)
+{
+	struct set other = {};
+	struct ibv_context *more[20];
+
+	for (int i = 0; i < 20; i++)
+		NEED((more[i] = open_device()));
+	NEED(make(&other));
+	NEED(destroy(&other));
+	for (int i = 0; i < 20; i++)
+		NEED(!ibv_close_device(more[i]));
+	NEED(!stop(s));
+	return true;
+}
+
+static bool busy_objects(struct set *s)
+{
+	struct ibv_recv_wr wr[4], *bad;
+
+	NEED(ibv_destroy_cq(s->cq) == EBUSY);
+	NEED(ibv_dealloc_pd(s->pd) == EBUSY);
+	/* They are as before. */
+	NEED(!post_list(s, wr, 4, &bad));
+	NEED(!stop(s));
+	return reap_at_once(s, 4);
+}
+
+static bool post_many(struct set *s)
+{
+	struct ibv_recv_wr wr[DEPTH], *bad;
+
+	NEED(!post_list(s, wr, DEPTH / 2, &bad));
+	NEED(!stop(s));
+	return reap_at_once(s, DEPTH / 2);
+}
+
+static bool post_too_many(struct set *s)
+{
+	struct ibv_recv_wr wr[4 * DEPTH], *bad;
+	int taken;
+
+	NEED(post_list(s, wr, 4 * DEPTH, &bad) == ENOMEM);
+	NEED(bad >= wr + DEPTH && bad < wr + 4 * DEPTH);
+	taken = bad - wr;
+	NEED(!stop(s));
+	return reap_at_once(s, taken);
+}
+
+static bool stay_within_limits(struct set *s)
+{
+	struct ibv_qp *qp;
+
+	NEED((qp = make_qp(s, limits.max_qp_wr, limits.max_sge)));
+	NEED(!ibv_destroy_qp(qp));
+	NEED(!make_qp(s, limits.max_qp_wr + 1, 1) && (errno == EINVAL || errno == ENOMEM));
+	NEED(!make_qp(s, 1, limits.max_sge + 1) && (errno == EINVAL || errno == ENOMEM));
+	NEED(!ibv_create_cq(s->ctx, 0, NULL, NULL, 0) && errno == EINVAL);
+	NEED(!ibv_create_cq(s->ctx, limits.max_cqe + 1, NULL, NULL, 0) && errno);
+	NEED(!ibv_create_cq(s->ctx, 1, NULL, NULL, s->ctx->num_comp_vectors) && errno == EINVAL);
+	return true;
+}
+
+/* Zero when no such file, or it has no GUID. */
+static uint64_t sysfs_guid(void)
+{
+	unsigned int part[4] = {};
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/node_guid", device);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%x:%x:%x:%x", part, part + 1, part + 2, part + 3) != 4)
+		part[0] = 0;
+	fclose(file);
+	return (uint64_t)part[0] << 48 | (uint64_t)part[1] << 32 | part[2] << 16 | part[3];
+}
+
+static bool known_by_guid(struct set *s)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	uint64_t guid = ibv_get_device_guid(s->ctx->device);
+	int same = 0;
+
+	NEED(guid && guid == limits.node_guid);
+	NEED(sysfs_guid() == be64toh(guid));
+	NEED(limits.sys_image_guid);
+	for (int i = 0; list[i]; i++)
+		same += ibv_get_device_guid(list[i]) == guid;
+	NEED(same == 1);
+	printf("%016llx\n", (unsigned long long)be64toh(guid));
+	ibv_free_device_list(list);
+	return true;
+}
+
+/* The provider's part of a request is missing, too short, or too long. */
+static bool check_create_data(struct set *s)
+{
+	static const unsigned int extra[] = { 0, 1, 64 };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct ib_uverbs_create_cq_resp resp[8] = {};
+		struct {
+			struct ib_uverbs_cmd_hdr hdr;
+			struct ib_uverbs_create_cq cmd;
+			uint32_t extra[64];
+		} __attribute__((packed)) req = {};
+		size_t len = sizeof(req.hdr) + sizeof(req.cmd) + 4 * extra[i];
+
+		req.hdr.command = IB_USER_VERBS_CMD_CREATE_CQ;
+		req.hdr.in_words = len / 4;
+		req.hdr.out_words = sizeof(resp) / 4;
+		req.cmd.response = (uintptr_t)resp;
+		req.cmd.cqe = 16;
+		req.cmd.comp_channel = -1;
+		memset(req.extra, 0xff, sizeof(req.extra));
+		NEED(write(s->ctx->cmd_fd, &req, len) == -1);
+		NEED(errno == EINVAL || errno == EFAULT || errno == EOPNOTSUPP || errno == ENOSPC);
+	}
+	/* What the driver gave back is what the provider made of it. */
+	NEED(s->qp->qp_num && s->qp->qp_num < (uint32_t)limits.max_qp + 1);
+	return true;
+}
+
+struct ack {
+	struct ibv_context *ctx;
+	int64_t acked;
+};
+
+static void *ack_late(void *arg)
+{
+	struct ibv_async_event event;
+	struct ack *ack = arg;
+
+	while (!ibv_get_async_event(ack->ctx, &event)) {
+		bool wanted = event.event_type == IBV_EVENT_CQ_ERR;
+
+		if (wanted) {
+			puts("event");
+			fflush(stdout);
+			usleep(300000);
+			ack->acked = now_ms();
+		}
+		ibv_ack_async_event(&event);
+		if (wanted)
+			break;
+	}
+	return NULL;
+}
+
+/* Somebody makes the CQ fail after "ready". */
+static bool destroy_awaits_ack(struct set *s)
+{
+	struct ack ack = { .ctx = s->ctx };
+	struct ibv_cq *cq = s->cq;
+	pthread_t thread;
+
+	puts("ready");
+	fflush(stdout);
+	NEED(!pthread_create(&thread, NULL, ack_late, &ack));
+	for (int64_t end = now_ms() + 20000; now_ms() < end; usleep(1000))
+		if (!access(argument, F_OK))
+			break;
+	NEED(!ibv_destroy_qp(s->qp));
+	s->qp = NULL;
+	NEED(!ibv_destroy_cq(cq));
+	s->cq = NULL;
+	NEED(ack.acked && ack.acked <= now_ms());
+	pthread_join(thread, NULL);
+	return true;
+}
+
+static bool keep_state_machine(struct set *s)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+	struct ibv_qp_init_attr init;
+
+	/* Only the connection manager connects. */
+	NEED(ibv_modify_qp(s->qp, &attr, IBV_QP_STATE));
+	attr.qp_state = 42;
+	NEED(ibv_modify_qp(s->qp, &attr, IBV_QP_STATE));
+	NEED(!stop(s));
+	NEED(!ibv_query_qp(s->qp, &attr, IBV_QP_STATE, &init));
+	NEED(attr.qp_state == IBV_QPS_ERR);
+	NEED(init.cap.max_recv_wr >= DEPTH);
+	return true;
+}
+
+static bool forget_keys(struct set *s)
+{
+	uint32_t key = s->mr->lkey;
+
+	/* An R_Key right without the local one is refused. */
+	NEED(!ibv_reg_mr(s->pd, s->buf, 64, IBV_ACCESS_REMOTE_WRITE));
+	NEED(!ibv_reg_mr(s->pd, NULL, 1 << 20, IBV_ACCESS_LOCAL_WRITE));
+	NEED(!ibv_dereg_mr(s->mr));
+	NEED((s->mr = ibv_reg_mr(s->pd, s->buf, sizeof(s->buf), IBV_ACCESS_LOCAL_WRITE)));
+	NEED(s->mr->lkey != key);
+	return true;
+}
+
+static const struct {
+	const char *name;
+	bool (*run)(struct set *s);
+} cases[] = {
+	{ "many_opens", many_opens },
+	{ "busy_objects", busy_objects },
+	{ "post_many", post_many },
+	{ "post_too_many", post_too_many },
+	{ "limits", stay_within_limits },
+	{ "guid", known_by_guid },
+	{ "create_data", check_create_data },
+	{ "destroy_awaits_ack", destroy_awaits_ack },
+	{ "states", keep_state_machine },
+	{ "keys", forget_keys },
+};
+
+int main(int argc, char **argv)
+{
+	static struct set s;
+	int opt;
+
+	while ((opt = getopt(argc, argv, "d:")) != -1) {
+		if (opt != 'd')
+			return 2;
+		device = optarg;
+	}
+	if (optind + 1 < argc)
+		argument = argv[optind + 1];
+	for (unsigned int i = 0; optind < argc && i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (!strcmp(argv[optind], cases[i].name))
+			return !(make(&s) && cases[i].run(&s) && destroy(&s));
+	fputs("usage: conform [-d DEVICE] CASE [ARGUMENT]\n", stderr);
+	return 2;
+}
