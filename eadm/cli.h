@@ -21,6 +21,8 @@ enum status {
 	STATUS_PERMISSION = 4,
 	STATUS_UNSUPPORTED = 5,
 	STATUS_PARTIAL = 6,
+	STATUS_WARNING = 7,
+	STATUS_CRITICAL = 8,
 };
 
 /* ---- options ------------------------------------------------------------- */
@@ -74,6 +76,8 @@ enum opt_id {
 	OPT_DELETE,
 	OPT_BATCH,
 	OPT_ROWS,
+	OPT_NO_HW,
+	OPT_RULES,
 	OPT_MAX,
 };
 
@@ -170,7 +174,8 @@ struct cli {
 };
 
 extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
-	cmd_record, cmd_mark, cmd_diff, cmd_top, cmd_bundle, cmd_exporter, cmd_ver, cmd_help, cmd_complete;
+	cmd_top, cmd_diagnose, cmd_check, cmd_record, cmd_mark, cmd_diff,
+	cmd_bundle, cmd_exporter, cmd_ver, cmd_help, cmd_complete;
 
 /* Set by SIGINT and SIGTERM once catch_signals() was called. */
 extern volatile sig_atomic_t interrupted;

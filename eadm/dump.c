@@ -9,7 +9,7 @@
 #include "table.h"
 
 /* "no RDMA device of this name" deserves a hint. */
-static int unknown_device(struct cli *cli, const char *name)
+int unknown_device(struct cli *cli, const char *name)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
 	const struct eadm_field *field;

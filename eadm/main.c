@@ -11,8 +11,8 @@
 #include "table.h"
 
 const struct command *const commands[] = {
-	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_trace, &cmd_record,
-	&cmd_mark, &cmd_diff, &cmd_top,
+	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_trace, &cmd_top,
+	&cmd_diagnose, &cmd_check, &cmd_record, &cmd_mark, &cmd_diff,
 	&cmd_bundle, &cmd_exporter, &cmd_ver, &cmd_help, &cmd_complete, NULL,
 };
 

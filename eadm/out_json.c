@@ -307,6 +307,30 @@ static void write_hist(struct json *json, const struct hist *hist)
 	json_close(json, ']');
 }
 
+static void write_evidence(struct json *json, const struct cell *cell)
+{
+	const struct eadm_evidence *e = cell->evidence;
+	size_t i;
+
+	json_open(json, '[');
+	for (i = 0; i < cell->len; i++, e++) {
+		json_open(json, '{');
+		json_key(json, "object");
+		json_string(json, e->object);
+		json_key(json, "id");
+		json_u64(json, e->id);
+		json_key(json, "name");
+		json_string(json, e->name);
+		json_key(json, "value");
+		if (e->is_number)
+			json_u64(json, e->number);
+		else
+			json_string(json, e->text);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
 static void write_cell(struct json *json, const struct column *col,
 		       const struct cell *cell,
 		       const struct eadm_record *record)
@@ -329,6 +353,9 @@ static void write_cell(struct json *json, const struct column *col,
 		break;
 	case CELL_HIST:
 		write_hist(json, cell->hist);
+		break;
+	case CELL_EVIDENCE:
+		write_evidence(json, cell);
 		break;
 	default:
 		break;

@@ -539,6 +539,11 @@ static void table_row(struct writer *w, const struct row *row)
 		return;
 	tw->moves |= !is_idle(tw, row);
 	tw->rows++;
+	if (tw->table->layout == LAYOUT_BLOCKS) {
+		if (!block_print(tw->table, row, tw->colors))
+			no_memory(tw);
+		return;
+	}
 	/* Caption, headings, what is left out, and the cursor's line. */
 	if (tw->table->screen && tw->table->layout == LAYOUT_ROWS &&
 	    tw->n_lines + 4 >= tw->table->screen) {

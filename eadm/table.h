@@ -15,13 +15,14 @@ enum cell_type {
 	CELL_STRING,
 	CELL_BYTES,
 	CELL_HIST,
+	CELL_EVIDENCE,	/* of a verdict */
 };
 
 struct hist;
 
 struct cell {
 	enum cell_type type;
-	size_t len;		/* CELL_BYTES */
+	size_t len;		/* CELL_BYTES, CELL_EVIDENCE: how many */
 	union {
 		uint64_t u;
 		int64_t s;
@@ -29,6 +30,7 @@ struct cell {
 		const char *str;
 		const void *bytes;
 		const struct hist *hist;
+		const struct eadm_evidence *evidence;
 	};
 };
 
@@ -58,12 +60,13 @@ struct column {
 	/* Shown only where the values of this field are all absent. */
 	const struct eadm_field *stands_in_for;
 	bool json_only;
-	bool heading;		/* LAYOUT_FIELDS: part of what heads a row */
+	bool heading;		/* not LAYOUT_ROWS: part of what heads a row */
 };
 
 enum layout {
 	LAYOUT_ROWS,
 	LAYOUT_FIELDS,	/* a line for each field, a column for each row */
+	LAYOUT_BLOCKS,	/* a paragraph for each row */
 };
 
 struct table {
@@ -109,6 +112,7 @@ struct writer {
 
 struct writer *json_writer_new(struct cli *cli);
 struct writer *table_writer_new(struct cli *cli);
+bool block_print(const struct table *table, const struct row *row, bool colors);
 
 /* ---- columns ------------------------------------------------------------------ */
 
@@ -231,6 +235,7 @@ void view_free(struct view *view);
 bool wait_until(struct timespec *when, uint64_t more);
 
 int dump_notes(struct cli *cli, struct eadm_dump *dump);
+int unknown_device(struct cli *cli, const char *name);
 int write_end(struct cli *cli, int status);
 
 #endif /* TABLE_H */

@@ -24,6 +24,17 @@ unsigned int term_rows(void)
 	return size.ws_row;
 }
 
+/* Columns of the terminal, 0 without one. */
+unsigned int term_width(void)
+{
+	struct winsize size;
+
+	if (!term_is_tty() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
+	    size.ws_col < 40)
+		return 0;
+	return size.ws_col;
+}
+
 bool term_colors(const struct cli *cli)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -45,6 +56,8 @@ const char *term_color_of(const char *value)
 		{ "sqe", "yellow" },	  { "sqd", "yellow" },
 		{ "closing", "yellow" },  { "recovering", "yellow" },
 		{ "late", "yellow" },	  { "pending", "yellow" },
+		{ "critical", "red" },	  { "warning", "yellow" },
+		{ "fail", "red" },	  { "warn", "yellow" },
 	};
 	size_t i;
 
@@ -53,4 +66,14 @@ const char *term_color_of(const char *value)
 			return colors[i].color;
 	}
 	return NULL;
+}
+
+/* The same for who prints by himself. */
+const char *term_escape_of(const char *value)
+{
+	const char *color = term_color_of(value);
+
+	if (!color)
+		return NULL;
+	return !strcmp(color, "red") ? "\033[31m" : "\033[33m";
 }

@@ -9,5 +9,7 @@ bool term_is_tty(void);
 unsigned int term_rows(void);
 bool term_colors(const struct cli *cli);
 const char *term_color_of(const char *value);
+const char *term_escape_of(const char *value);
+unsigned int term_width(void);
 
 #endif /* TERM_H */

@@ -325,7 +325,7 @@ static void capture_free(struct eadm_ctx *ctx)
 
 EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 {
-	static const char *const facts[] = { "eadm", "kernel", "host" };
+	static const char *const facts[] = { "eadm", "kernel", "host", "pidns" };
 	const char *value;
 	unsigned int i;
 	int ret;

@@ -172,6 +172,7 @@ bool eadm_is_live(const struct eadm_ctx *ctx);
  * eadm_fact() - a single fact about the machine that the source shows
  * @ctx: an open context
  * @key: "kernel" (release), "host" (name), "eadm" (version that recorded),
+ *	"pidns" ("init" where every process has a PID, else "other"),
  *	"module.NAME" (version of a loaded module, "" when it has none),
  *	"driver.DEVICE", "bus.DEVICE" (bus driver and address of a device),
  *	"comm.PID" (command name of a process)
@@ -988,5 +989,6 @@ int eadm_capture_close(struct eadm_ctx *ctx, bool keep);
 #endif
 
 #include <eadm_bundle.h>
+#include <eadm_diagnose.h>
 
 #endif /* EADM_H */

@@ -403,6 +403,19 @@ static const char *link_fact(struct live_source *live, const char *dev,
 	return live->fact;
 }
 
+/* In the first PID namespace of the machine every process has a number. */
+static const char *pidns_fact(void)
+{
+	char to[64];
+	ssize_t len = readlink("/proc/self/ns/pid", to, sizeof(to) - 1);
+
+	if (len < 0)
+		return NULL;
+	to[len] = '\0';
+	/* The kernel's PROC_PID_INIT_INO. */
+	return strcmp(to, "pid:[4026531836]") ? "other" : "init";
+}
+
 static const char *live_fact(struct eadm_source *src, const char *key)
 {
 	struct live_source *live = to_live(src);
@@ -418,6 +431,8 @@ static const char *live_fact(struct eadm_source *src, const char *key)
 		return link_fact(live, key + 4, "device");
 	if (!strcmp(key, "eadm"))
 		return EADM_VERSION;
+	if (!strcmp(key, "pidns"))
+		return pidns_fact();
 	if (strcmp(key, "kernel") && strcmp(key, "host"))
 		return NULL;
 	if (uname(&uts))

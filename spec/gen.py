@@ -685,6 +685,44 @@ def json_histogram(spec):
         "additionalProperties": False}
 
 
+SEVERITIES = ["notice", "warning", "critical"]
+
+
+def json_judgements():
+    text = {"type": "string"}
+    verdict = {
+        "description": "What a rule found to be wrong (diagnose).", "type": "object",
+        "properties": {
+            "severity": {"enum": SEVERITIES}, "rule": text, "dev_name": text, "object": text,
+            "id": {"description": "Key field of the object.", "type": "integer", "minimum": 0},
+            "pid": {"type": "integer", "minimum": 1}, "comm": text, "finding": text,
+            "evidence": {"type": "array", "items": {
+                "type": "object",
+                "properties": {"object": text, "id": {"type": "integer", "minimum": 0},
+                               "name": {"description": "Key of a field, or with _growth what it "
+                                                       "grew by between the two moments.",
+                                        "type": "string"},
+                               "value": {"type": ["integer", "string"]}},
+                "required": ["object", "id", "name", "value"], "additionalProperties": False}},
+            "cause": text, "next": text},
+        "required": ["severity", "rule", "dev_name", "object", "finding", "evidence", "cause",
+                     "next"],
+        "additionalProperties": False}
+    rule = {
+        "description": "A rule of diagnose.", "type": "object",
+        "properties": {"rule": text, "severity": {"enum": SEVERITIES}, "object": text,
+                       "moments": {"enum": [1, 2]}, "about": text},
+        "required": ["rule", "severity", "object", "moments", "about"],
+        "additionalProperties": False}
+    check = {
+        "description": "A look at the configuration, and what to do about it (check).",
+        "type": "object",
+        "properties": {"result": {"enum": ["ok", "warn", "fail"]}, "check": text,
+                       "dev_name": text, "finding": text, "remedy": text},
+        "required": ["result", "check", "finding"], "additionalProperties": False}
+    return {"verdict": verdict, "rule": rule, "check": check}
+
+
 def gen_json_schema(spec):
     text = {"type": "string"}
     defs = {obj.c: json_row(obj) for obj in spec.objects}
@@ -700,6 +738,7 @@ def gen_json_schema(spec):
     defs["version"] = {
         "type": "object", "properties": {"part": text, "version": text},
         "required": ["part", "version"], "additionalProperties": False}
+    defs.update(json_judgements())
     interval = {"interval": {"description": "Time that rates are about, in ns.",
                              "type": "integer", "minimum": 0}}
     documents = [json_document(obj.title, obj.c, {"object": {"const": obj.name}, **interval})
@@ -718,6 +757,10 @@ def gen_json_schema(spec):
     for name, row in json_top(spec):
         defs[name] = row
         documents.append(json_document(name, name, {"object": {"const": name}}))
+    documents.append(json_document("verdicts", "verdict",
+                                   {"object": {"const": "verdict"}, **interval}))
+    documents.append(json_document("checks", "check", {"object": {"const": "check"}}))
+    documents.append(json_document("rules", "rule", {"object": {"const": "rule"}}))
     documents.append({
         "title": "error", "type": "object",
         "properties": {"schema": {"const": 1}, "command": text,

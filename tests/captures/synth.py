@@ -7,6 +7,9 @@
   dead.pcapng    one device whose command queue is dead, odd values, an attribute
                  and values that nobody knows yet, a torn dump, a refused request
   moments.pcapng counters at three moments, wraps among them
+  sick.pcapng    two moments of devices on which every rule of a diagnosis applies
+  well.pcapng    two moments of a healthy device with all that looks like a fault
+                 and is none
 """
 
 import sys
@@ -216,6 +219,203 @@ def busy():
     return cap
 
 
+# ------------------------------------------------------------ for diagnosis
+
+class Machine:
+    """Devices at a moment; rows may be changed before they are written."""
+
+    def __init__(self, names):
+        self.names = names
+        self.rows = {}
+
+    def head(self, dev):
+        return {"dev-index": dev, "dev-name": self.names[dev]}
+
+    def add(self, obj, dev, row, **more):
+        row = {**row, **self.head(dev), **more}
+        self.rows.setdefault(obj, []).append(row)
+        return row
+
+    def write(self, cap, number):
+        # Commands that are kept by time are about ten minutes.
+        cap.time = 1700000000 * SEC + (number + 1) * 2 * SEC
+        cap.fact("moment", number)
+        cap.family()
+        cap.rdma_devices([(i, name, 1) for i, name in enumerate(self.names)])
+        for obj in ("dev", "qp", "cq", "eq", "cmdq", "ctx", "cmd"):
+            hw = obj in ("qp", "cq", "eq")
+            cap.dump(obj, self.rows.get(obj, []), hw=hw)
+        cap.dump("counters", self.rows.get("counters", []), hw=True)
+
+
+SICK = ["gone", "dead", "recovering", "stalled", "queues", "rings", "conns", "flushes"]
+LOCAL, PEER = bytes([10, 77, 0, 1]), bytes([10, 77, 1, 1])
+
+
+def conn(qpn, port=4791, peer_side=False, **more):
+    """A QP with a connection; those of one port belong together."""
+    ends = (PEER, port, LOCAL, 18515) if peer_side else (LOCAL, 18515, PEER, port)
+    names = ("local-addr", "local-port", "peer-addr", "peer-port")
+    return {**qp(0, qpn), "send-cqn": 1000 + qpn, "recv-cqn": 2000 + qpn, "events": 0,
+            "age": 100 * SEC, **dict(zip(names, ends)), "sq-pi": 40, "rq-pi": 20,
+            "hw-sq-pi": 40, "hw-sq-ci": 40, "hw-rq-pi": 20, "hw-rq-ci": 10, "hw-send-cqes": 7,
+            "hw-recv-cqes": 3, "hw-tx-packets": 50, "hw-rx-packets": 60, "hw-rx-error-drops": 0,
+            "hw-rx-invalid-drops": 0, "hw-rto-retrans": 5, **more}
+
+
+def plain_cq(cqn, **more):
+    return {**cq(0, cqn), "ci": 40, "hw-pi": 40, "channel": 1, "age": 90 * SEC, **more}
+
+
+def sick_devices(m, late):
+    for dev in range(len(SICK)):
+        m.add("dev", dev, device(0), **{"age": (100 + 2 * late) * SEC})
+        m.add("ctx", dev, ctx(0))
+    m.rows["dev"][0]["state"] = "gone"
+    m.rows["dev"][1].update({"state": "dead", "port-state": "down"})
+    m.rows["dev"][2].update({"state": "recovering",
+                             "netdev-mac": bytes([2, 0, 0, 0, 0, 9])})
+    m.rows["dev"][3].update({"qps": 131000})
+    del m.rows["ctx"][3]["pid"], m.rows["ctx"][3]["comm"]
+
+
+def sick_cmdqs(m, late):
+    m.add("cmdq", 0, cmdq(0))
+    m.add("cmdq", 1, cmdq(0, state="dead", timeouts=3, recoveries=1,
+                          **{"failed-recoveries": 1}))
+    m.add("cmdq", 2, cmdq(0, state="recovering", timeouts=1, outstanding=2,
+                          **{"oldest-age": 15 * SEC}))
+    m.add("cmdq", 3, cmdq(0, outstanding=3, **{"oldest-age": 4 * SEC}))
+    m.add("cmdq", 4, cmdq(0, spurious=2, timeouts=1, errors=1, recoveries=1))
+    for dev in (5, 6, 7):
+        m.add("cmdq", dev, cmdq(0))
+    m.add("cmd", 4, cmd(0, 1, state="timeout", status=-110, latency=15 * SEC))
+    m.add("cmd", 4, cmd(0, 2, op="reg-mr", latency=2 * SEC))
+    m.add("cmd", 4, cmd(0, 3, op="create-cq", state="error", status=-5, syndrome=9))
+    # Long ago, or of no account.
+    m.add("cmd", 5, cmd(0, 1, state="timeout", time=1699999000 * SEC, status=-110))
+    m.add("cmd", 5, cmd(0, 2, op="query-qpc", state="error", status=-5, syndrome=3))
+    grown = {"tx-bps-limit-drops": 1, "rx-disabled-drops": 3, "qp-create-failures": 1,
+             "tx-rnr-naks": 40, "retransmitted-packets": 500, "link-downs": 1}
+    first = {"qp-create-failures": 0, "tx-rnr-naks": 5, "retransmitted-packets": 10,
+             "link-downs": 2}
+    row = m.add("counters", 4, counters(0, **first))
+    for name, by in grown.items():
+        row[name] += by * late
+    m.add("counters", 5, counters(0), **({"rx-bytes": 3} if late else {}))
+
+
+def ring(index, **more):
+    return {**eqs(0)[2], "index": index, "eqn": index - 1, "vector": index - 1, "ci": 100,
+            "interrupts": 90, "events": 100, **more}
+
+
+def sick_rings(m, late):
+    m.add("eq", 5, {**eqs(0)[0], "unknown": 1})
+    m.add("eq", 5, ring(2, **{"hw-overflow": 1}))
+    m.add("eq", 5, ring(3, pending=1))
+    m.add("eq", 5, ring(4, pending=3, interrupts=90 + late))
+    m.add("eq", 5, ring(5, pending=4000, ci=100 + late))
+    m.add("eq", 5, ring(6, interrupts=500))
+    add = lambda cqn, **more: m.add("cq", 5, plain_cq(cqn, **more), age=(90 + 2 * late) * SEC)
+    add(1, errors=1)
+    add(2, user=0, ci=10, **{"hw-pi": 2000})
+    add(3, eqn=99, **{"hw-pi": 42 + late})
+    add(4, armed=0, **{"hw-pi": 42})
+    add(5, events=20 + 50 * late, **{"notify-requests": 20 + 50 * late, "hw-pi": 41})
+    add(6, events=9)
+    # One QP each, as old as the CQ, that has completed more or less than there is.
+    for cqn, pi in ((7, 9), (8, 11)):
+        add(cqn, ci=pi, users=2, **{"hw-pi": pi})
+        m.add("qp", 5, conn(cqn, **{"send-cqn": cqn, "recv-cqn": cqn}), age=(90 + 2 * late) * SEC)
+
+
+def sick_conns(m, late):
+    def add(dev, qpn, **more):
+        m.add("qp", dev, conn(qpn, **more), age=(100 + 2 * late) * SEC)
+
+    # The peer of 1 has posted no receive; 2's doorbell was lost, and so was 4's.
+    add(6, 1, port=1, **{"hw-sq-ci": 30})
+    add(6, 11, port=1, peer_side=True, **{"hw-rq-ci": 20})
+    add(6, 2, port=2, **{"hw-sq-pi": 38, "hw-sq-ci": 38})
+    add(6, 3, port=3, **{"hw-sq-ci": 30})
+    add(6, 13, port=3, peer_side=True, **{"rq-pi": 25, "hw-rq-ci": 20})
+    add(6, 4, port=4, **{"hw-sq-ci": 30})
+    add(6, 5, port=5, **{"hw-sq-ci": 30, "hw-rto-retrans": 5 + 8 * late})
+    add(6, 6, port=6, state="err", events=1, **{
+        "iwarp-state": "error", "first-event": "qp-fatal", "hw-rq-ci": 20,
+        "first-syndrome": "retries-exceeded", "first-event-age": 9 * SEC})
+    add(6, 7, port=7, **{"hw-sq-ci": 20 + 2 * late})
+    add(6, 8, port=8, **{"hw-rto-retrans": 5 + 80 * late, "hw-tx-packets": 50 + 900 * late})
+    add(6, 9, port=9, **{"hw-rx-invalid-drops": 2 * late})
+    add(7, 1, port=1, state="err", events=1, **{
+        "iwarp-state": "terminate", "first-event": "access-error", "hw-rq-ci": 20,
+        "first-syndrome": "recv-access", "first-event-age": 3 * SEC})
+    add(7, 2, port=2, state="err", events=1, **{"iwarp-state": "error", "hw-error": -19})
+    add(7, 3, port=3, state="err", **{"iwarp-state": "error", "hw-sq-ci": 33, "state-age": 5 * SEC})
+    row = conn(4, state="err")
+    del row["events"], row["iwarp-state"]
+    for name in [n for n in row if n.startswith("hw-")]:
+        del row[name]
+    m.add("qp", 7, row, age=(100 + 2 * late) * SEC)
+
+
+def sick():
+    cap = Capture()
+    cap.fact("kernel", "6.12.0-test")
+    cap.fact("pidns", "init")
+    for late in range(2):
+        m = Machine(SICK)
+        for part in (sick_devices, sick_cmdqs, sick_rings, sick_conns):
+            part(m, late)
+        m.write(cap, late)
+    return cap
+
+
+def well():
+    """What a rule might mistake for a fault."""
+    cap = Capture()
+    cap.fact("kernel", "6.12.0-test")
+    cap.fact("pidns", "init")
+    for late in range(2):
+        m = Machine(["erdma_0", "idle"])
+        for dev in range(2):
+            m.add("dev", dev, device(0), age=(100 + 2 * late) * SEC,
+                  **{"netdev-mac": device(0)["mac"]})
+            m.add("cmdq", dev, cmdq(0, outstanding=1, **{"oldest-age": SEC // 50}))
+            m.add("ctx", dev, ctx(0))
+        m.rows["dev"][1].update({"port-state": "down", "qps": 0, "ctxs": 0})
+        wrap = (1 << 64) - 500
+        m.add("counters", 0, counters(0), **{"tx-packets": (wrap + 900 * late) % (1 << 64),
+                                             "retransmitted-packets": 40 + late})
+        m.add("eq", 0, ring(2, pending=3, ci=100 + 40 * late, interrupts=90 + 9 * late))
+        m.add("eq", 0, ring(3, pending=late))
+        add = lambda cqn, **more: m.add("cq", 0, plain_cq(cqn, **more),
+                                        age=(90 + 2 * late) * SEC)
+        # Polled only; armed and served; solicited only; one that waits for nothing.
+        add(1, channel=0, armed=0, users=1, **{"hw-pi": 99})
+        add(2, events=6 + 9 * late, **{"notify-requests": 7 + 9 * late, "ci": 40 + 5 * late,
+                                       "hw-pi": 41 + 5 * late})
+        add(3, solicited=1, **{"hw-pi": 44})
+        add(4)
+        # Other QPs have completed to it before.
+        add(5, users=2, ci=70, **{"hw-pi": 70})
+        n = lambda qpn, **more: m.add("qp", 0, conn(qpn, **more), age=(60 + 2 * late) * SEC)
+        n(1, port=1, **{"send-cqn": 5, "recv-cqn": 5})
+        # Sends much, to one who has no receive because nobody sends to it.
+        n(2, port=2, **{"hw-sq-ci": (65500 + 300 * late) % 65536, "sq-pi": (65530 + 300 * late) % 65536,
+                        "hw-sq-pi": (65520 + 300 * late) % 65536, "hw-send-cqes": 9 + 80 * late,
+                        "hw-tx-packets": 50 + 4000 * late, "hw-rto-retrans": 5 + 9 * late})
+        n(12, port=2, peer_side=True, **{"hw-rq-ci": 20})
+        # Receives are heard of when something arrives; a closed one is drained.
+        n(3, port=3, **{"rq-pi": 90})
+        n(4, port=4, state="err", **{"iwarp-state": "closing", "hw-rq-ci": 20})
+        # Its number was given anew: nothing to compare with.
+        m.add("qp", 0, conn(5, port=5, **{"hw-sq-ci": 30}), age=SEC if late else 50 * SEC)
+        m.write(cap, late)
+    return cap
+
+
 def main():
     folder = sys.argv[1]
     two().write(f"{folder}/two.pcapng")
@@ -223,6 +423,8 @@ def main():
     dead().write(f"{folder}/dead.pcapng")
     moments().write(f"{folder}/moments.pcapng")
     busy().write(f"{folder}/busy.pcapng")
+    sick().write(f"{folder}/sick.pcapng")
+    well().write(f"{folder}/well.pcapng")
 
 
 if __name__ == "__main__":

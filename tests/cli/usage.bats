@@ -11,7 +11,7 @@ load common
 }
 
 @test "every command has help with examples, by both ways" {
-	for command in list info stat dump trace record mark diff top ver; do
+	for command in list info stat dump trace top diagnose check record mark diff ver; do
 		run eadm help "$command"
 		[ "$status" = 0 ]
 		[[ $output == "Usage: eadm $command"*"Examples:"* ]]
@@ -21,7 +21,7 @@ load common
 }
 
 @test "help fits a terminal of 100 columns" {
-	for command in "" list info stat dump trace record mark diff top ver help; do
+	for command in "" list info stat dump trace top diagnose check record mark diff ver help; do
 		# shellcheck disable=SC2086
 		[ -z "$(eadm help $command | grep -vE '^.{0,100}$')" ]
 	done

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Checks of each device and its network interface. */
+#include <ifaddrs.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "check.h"
+
+/* As many vectors as an adapter can have, one of them for commands. */
+#define MAX_COMPLETION_VECTORS 31
+
+static void check_driver(struct audit *a, const struct audit_device *dev)
+{
+	const char *driver = dev->driver, *version;
+	char key[80], name[64];
+
+	if (!*driver) {
+		snprintf(key, sizeof(key), "driver.%s", dev->name);
+		driver = eadm_fact(a->cli->ctx, key);
+		if (!driver)
+			return;
+	}
+	snprintf(name, sizeof(name), "%s", driver);
+	snprintf(key, sizeof(key), "module.%s", name);
+	version = eadm_fact(a->cli->ctx, key);
+	tell(a, CHECK_OK, dev, NULL, "driver %s%s%s%s%s", name,
+	     version && *version ? " " : "", version ? version : "",
+	     *dev->fw ? ", firmware " : "", dev->fw);
+}
+
+static void check_netdev(struct audit *a, const struct audit_device *dev)
+{
+	if (!*dev->netdev)
+		tell(a, CHECK_FAIL, dev,
+		     "look for the network interface with the adapter's MAC address",
+		     "no network interface belongs to it");
+	else if (*dev->mac && *dev->netdev_mac &&
+		 strcmp(dev->mac, dev->netdev_mac))
+		tell(a, CHECK_FAIL, dev,
+		     "ip link set INTERFACE address with the adapter's",
+		     "%s uses %s, the adapter belongs to %s", dev->netdev,
+		     dev->netdev_mac, dev->mac);
+	else
+		tell(a, CHECK_OK, dev, NULL, "belongs to %s%s%s", dev->netdev,
+		     *dev->mac ? ", " : "", dev->mac);
+}
+
+static void check_port(struct audit *a, const struct audit_device *dev)
+{
+	if (!dev->port_known)
+		return;
+	if (dev->port_down)
+		tell(a, CHECK_FAIL, dev, "ip link set INTERFACE up",
+		     "the port is down");
+	else
+		tell(a, CHECK_OK, dev, NULL, "the port is not down");
+}
+
+static void check_mtu(struct audit *a, const struct audit_device *dev)
+{
+	char line[32];
+	uint64_t mtu = dev->mtu, other;
+	unsigned int i;
+
+	if (!mtu && a->live && *dev->netdev &&
+	    read_line(line, sizeof(line), "/sys/class/net/%s/mtu",
+		      dev->netdev))
+		mtu = strtoull(line, NULL, 10);
+	if (!mtu)
+		return;
+	for (i = 0; i < a->n; i++) {
+		other = a->devices[i].mtu;
+		if (other && dev->mtu && other > mtu)
+			break;
+	}
+	if (mtu < 1280)
+		tell(a, CHECK_WARN, dev, "ip link set INTERFACE mtu 1500",
+		     "an MTU of %" PRIu64 " is too small to be quick", mtu);
+	else if (i < a->n)
+		tell(a, CHECK_WARN, dev,
+		     "give all interfaces of a network the same MTU",
+		     "an MTU of %" PRIu64 ", but %s has %" PRIu64, mtu,
+		     a->devices[i].name, a->devices[i].mtu);
+	else
+		tell(a, CHECK_OK, dev, NULL, "an MTU of %" PRIu64, mtu);
+}
+
+static void check_gid(struct audit *a, const struct audit_device *dev)
+{
+	char gid[64];
+	int i;
+
+	if (!a->live)
+		return;
+	for (i = 0; i < 16; i++) {
+		if (!read_line(gid, sizeof(gid),
+			       "/sys/class/infiniband/%s/ports/1/gids/%d",
+			       dev->name, i))
+			continue;
+		if (gid[strspn(gid, "0:")]) {
+			tell(a, CHECK_OK, dev, NULL, "GID %d is %s", i, gid);
+			return;
+		}
+	}
+	tell(a, CHECK_FAIL, dev,
+	     "give the network interface an address and set it up",
+	     "the port has no GID");
+}
+
+/* Connections are made by IP address. */
+static void check_address(struct audit *a, const struct audit_device *dev)
+{
+	struct ifaddrs *list, *i;
+	bool found = false;
+
+	if (!a->live || !*dev->netdev || getifaddrs(&list))
+		return;
+	for (i = list; i && !found; i = i->ifa_next)
+		found = i->ifa_addr && i->ifa_addr->sa_family == AF_INET &&
+			!strcmp(i->ifa_name, dev->netdev);
+	freeifaddrs(list);
+	if (found)
+		tell(a, CHECK_OK, dev, NULL, "%s has an IPv4 address",
+		     dev->netdev);
+	else
+		tell(a, CHECK_WARN, dev, "ip address add ADDRESS dev INTERFACE",
+		     "%s has no IPv4 address in this network namespace: no connections by rdma_cm",
+		     dev->netdev);
+}
+
+static void check_uverbs(struct audit *a, const struct audit_device *dev)
+{
+	char path[128], name[64];
+	int i;
+
+	if (!a->live)
+		return;
+	for (i = 0; i < 256; i++) {
+		if (read_line(name, sizeof(name),
+			      "/sys/class/infiniband_verbs/uverbs%d/ibdev", i) &&
+		    !strcmp(name, dev->name))
+			break;
+	}
+	snprintf(path, sizeof(path), "/dev/infiniband/uverbs%d", i);
+	if (i == 256)
+		tell(a, CHECK_WARN, dev, "modprobe ib_uverbs",
+		     "no verbs device: processes cannot use it");
+	else if (access(path, R_OK | W_OK))
+		tell(a, CHECK_WARN, dev,
+		     "a udev rule, the group that owns the file, or --device for containers",
+		     "%s: %m", path);
+	else
+		tell(a, CHECK_OK, dev, NULL, "%s can be opened", path);
+}
+
+static void check_vectors(struct audit *a, const struct audit_device *dev)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t wanted, have;
+
+	if (!dev->vectors || (!a->live && cpus < 1))
+		return;
+	have = dev->vectors - 1;
+	if (!a->live) {
+		tell(a, have ? CHECK_OK : CHECK_FAIL, dev,
+		     "an instance type with more interrupt vectors",
+		     "%" PRIu64 " vectors for completions", have);
+		return;
+	}
+	wanted = cpus < MAX_COMPLETION_VECTORS ? cpus : MAX_COMPLETION_VECTORS;
+	tell(a, !have ? CHECK_FAIL : have < wanted ? CHECK_WARN : CHECK_OK,
+	     dev, "an instance type with more interrupt vectors",
+	     "%" PRIu64 " vectors for completions, %ld CPUs", have, cpus);
+}
+
+/* Completion vectors that all interrupt one CPU make it the bottleneck. */
+static void check_affinity(struct audit *a, const struct audit_device *dev)
+{
+	char first[64] = "", line[64];
+	unsigned int i, known = 0;
+	bool spread = false;
+
+	if (!a->live || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		return;
+	/* The first two queues share the vector for commands. */
+	for (i = 2; i < dev->n_irqs; i++) {
+		if (!read_line(line, sizeof(line),
+			       "/proc/irq/%" PRIu64 "/effective_affinity_list",
+			       dev->irqs[i]) || !*line)
+			continue;
+		if (!known++)
+			snprintf(first, sizeof(first), "%s", line);
+		else if (strcmp(first, line))
+			spread = true;
+	}
+	if (known < 2)
+		return;
+	if (spread)
+		tell(a, CHECK_OK, dev, NULL,
+		     "%u completion interrupts on different CPUs", known);
+	else
+		tell(a, CHECK_WARN, dev,
+		     "write other CPUs to /proc/irq/NUMBER/smp_affinity_list, or let irqbalance do it",
+		     "all %u completion interrupts go to CPU %s", known,
+		     first);
+}
+
+static void check_iommu(struct audit *a, const struct audit_device *dev)
+{
+	char type[32];
+
+	if (!a->live)
+		return;
+	if (!read_line(type, sizeof(type),
+		       "/sys/class/infiniband/%s/device/iommu_group/type",
+		       dev->name))
+		tell(a, CHECK_OK, dev, NULL, "no IOMMU translates its DMA");
+	else if (!strcmp(type, "identity"))
+		tell(a, CHECK_OK, dev, NULL, "the IOMMU passes its DMA on");
+	else
+		tell(a, CHECK_WARN, dev, "boot with iommu=pt",
+		     "the IOMMU translates its DMA (%s): registering memory costs more",
+		     type);
+}
+
+static void check_limits(struct audit *a, const struct audit_device *dev)
+{
+	static const char *const what[] = { "QPs", "CQs", "MRs", "PDs",
+					    "contexts" };
+	bool told = false, any = false;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(what); i++) {
+		any |= dev->max[i] > 0;
+		if (dev->max[i] < 10 ||
+		    dev->used[i] < dev->max[i] - dev->max[i] / 5)
+			continue;
+		tell(a, dev->used[i] >= dev->max[i] ? CHECK_FAIL : CHECK_WARN,
+		     dev, "eadm dump ctx tells who has how many",
+		     "%" PRIu64 " of %" PRIu64 " %s are in use",
+		     dev->used[i], dev->max[i], what[i]);
+		told = true;
+	}
+	if (any && !told)
+		tell(a, CHECK_OK, dev, NULL,
+		     "less than four fifths of each limit are in use");
+}
+
+const struct check device_checks[] = {
+	{ "driver", "Driver and firmware.", .of_device = check_driver },
+	{ "netdev", "Device and network interface belong together.",
+	  .of_device = check_netdev },
+	{ "port", "The port is up.", .of_device = check_port },
+	{ "mtu", "The MTU is large enough, and the same everywhere.",
+	  .of_device = check_mtu },
+	{ "gid", "The port has an address of its own.",
+	  .of_device = check_gid },
+	{ "address", "The interface has an IP address.",
+	  .of_device = check_address },
+	{ "uverbs", "Processes can open the device.",
+	  .of_device = check_uverbs },
+	{ "vectors", "There is an interrupt vector for each CPU.",
+	  .of_device = check_vectors },
+	{ "affinity", "Interrupts are spread over CPUs.",
+	  .of_device = check_affinity },
+	{ "iommu", "DMA is not translated.", .of_device = check_iommu },
+	{ "limits", "Limits are not nearly used up.",
+	  .of_device = check_limits },
+	{ 0 }
+};

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "table.h"
+
+static const struct column columns[] = {
+	{ .name = "result", .key = "result", .head = "RESULT",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_STATE },
+	{ .name = "check", .key = "check", .head = "CHECK",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "device", .key = "dev_name", .head = "DEVICE",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "finding", .key = "finding", .head = "FINDING",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "remedy", .key = "remedy", .head = "REMEDY",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+};
+
+static const char *const verdicts[] = {
+	[CHECK_OK] = "ok", [CHECK_WARN] = "warn", [CHECK_FAIL] = "fail",
+};
+
+static struct cell text(const char *str)
+{
+	return (struct cell){ .type = str ? CELL_STRING : CELL_NONE,
+			      .str = str };
+}
+
+void tell(struct audit *a, enum verdict verdict,
+	  const struct audit_device *dev, const char *remedy, const char *fmt,
+	  ...)
+{
+	char finding[400];
+	struct cell cells[] = {
+		text(verdicts[verdict]), text(a->check->name),
+		text(dev ? dev->name : NULL), text(finding),
+		text(verdict == CHECK_OK ? NULL : remedy),
+	};
+	struct row row = { .cells = cells };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(finding, sizeof(finding), fmt, ap);
+	va_end(ap);
+	if (verdict > a->worst)
+		a->worst = verdict;
+	a->cli->writer->ops->row(a->cli->writer, &row);
+}
+
+bool read_line(char *buf, size_t size, const char *fmt, ...)
+{
+	char path[256];
+	va_list ap;
+	FILE *file;
+	bool ok;
+
+	va_start(ap, fmt);
+	vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	ok = fgets(buf, size, file);
+	fclose(file);
+	if (ok)
+		buf[strcspn(buf, "\n")] = '\0';
+	return ok;
+}
+
+/* ---- what the library knows ------------------------------------------------- */
+
+static const struct eadm_field *field_of(const char *object, const char *name)
+{
+	return eadm_object_find_field(eadm_object_find(object), name);
+}
+
+static void take_text(const struct eadm_record *record, const char *name,
+		      char *buf, size_t size)
+{
+	if (eadm_record_text(record, field_of("dev", name), buf, size) < 0)
+		buf[0] = '\0';
+}
+
+static bool take_number(const struct eadm_record *record, const char *name,
+			uint64_t *value)
+{
+	return !eadm_record_u64(record, field_of("dev", name), value);
+}
+
+static void take_device(struct audit_device *dev,
+			const struct eadm_record *record)
+{
+	static const char *const limits[][2] = {
+		{ "qps", "max-qp" }, { "cqs", "max-cq" }, { "mrs", "max-mr" },
+		{ "pds", "max-pd" }, { "ctxs", "max-ctx" },
+	};
+	const struct eadm_field *port = field_of("dev", "port-state");
+	uint64_t state, down;
+	size_t i;
+
+	take_text(record, "dev-name", dev->name, sizeof(dev->name));
+	take_text(record, "driver", dev->driver, sizeof(dev->driver));
+	take_text(record, "netdev", dev->netdev, sizeof(dev->netdev));
+	take_text(record, "mac", dev->mac, sizeof(dev->mac));
+	take_text(record, "netdev-mac", dev->netdev_mac,
+		  sizeof(dev->netdev_mac));
+	take_text(record, "fw-version", dev->fw, sizeof(dev->fw));
+	take_number(record, "mtu", &dev->mtu);
+	take_number(record, "vectors", &dev->vectors);
+	dev->companion = eadm_record_has(record, field_of("dev", "state"));
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		take_number(record, limits[i][0], &dev->used[i]);
+		take_number(record, limits[i][1], &dev->max[i]);
+	}
+	if (!eadm_field_value_find(port, "down", &down) &&
+	    !eadm_record_u64(record, port, &state)) {
+		dev->port_known = true;
+		dev->port_down = state == down;
+	}
+}
+
+static int take_devices(struct audit *a)
+{
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = a->cli->args.opt[OPT_DEVICE],
+	};
+	const struct eadm_record *record;
+	struct audit_device *more;
+	struct eadm_dump *dump;
+	int ret;
+
+	ret = eadm_dump_open(a->cli->ctx, eadm_object_find("dev"), &opts,
+			     &dump);
+	if (ret == -ENODEV && opts.device)
+		return unknown_device(a->cli, opts.device);
+	/* That there is none is for a check to tell. */
+	if (ret == -ENODEV || ret == -EOPNOTSUPP)
+		return 0;
+	if (ret)
+		return fail_lib(a->cli, ret, "devices");
+	while ((ret = eadm_dump_next(dump, &record)) > 0) {
+		more = realloc(a->devices, (a->n + 1) * sizeof(*more));
+		if (!more) {
+			ret = -ENOMEM;
+			break;
+		}
+		a->devices = more;
+		memset(&more[a->n], 0, sizeof(*more));
+		take_device(&more[a->n++], record);
+	}
+	eadm_dump_close(dump);
+	return ret ? fail_lib(a->cli, ret, "devices") : 0;
+}
+
+/* Interrupts, where the companion tells them. */
+static void take_interrupts(struct audit *a)
+{
+	const struct eadm_object *eq = eadm_object_find("eq");
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	unsigned int i;
+	uint64_t irq;
+
+	if (eadm_dump_open(a->cli->ctx, eq, NULL, &dump))
+		return;
+	while (eadm_dump_next(dump, &record) > 0) {
+		const char *name = eadm_record_string(
+			record, field_of("eq", "dev-name"));
+
+		if (!name ||
+		    eadm_record_u64(record, field_of("eq", "irq"), &irq))
+			continue;
+		for (i = 0; i < a->n; i++) {
+			struct audit_device *dev = &a->devices[i];
+
+			if (!strcmp(dev->name, name) &&
+			    dev->n_irqs < ARRAY_SIZE(dev->irqs))
+				dev->irqs[dev->n_irqs++] = irq;
+		}
+	}
+	eadm_dump_close(dump);
+}
+
+/* ---- the command ------------------------------------------------------------- */
+
+static void run_checks(struct audit *a, struct table *table)
+{
+	const struct check *check;
+	unsigned int i;
+
+	a->cli->writer->ops->begin(a->cli->writer, table);
+	for (check = machine_checks; check->name && !interrupted; check++) {
+		a->check = check;
+		check->of_machine(a);
+	}
+	for (check = device_checks; check->name && !interrupted; check++) {
+		a->check = check;
+		for (i = 0; i < a->n; i++)
+			check->of_device(a, &a->devices[i]);
+	}
+	if (!a->live) {
+		struct eadm_note note = {
+			.size = sizeof(note), .device = "",
+			.what = "files of the machine",
+			.why = "a capture does not have them; what they tell was not checked",
+		};
+
+		a->cli->writer->ops->note(a->cli->writer, &note);
+	}
+}
+
+static int run(struct cli *cli)
+{
+	static const int statuses[] = {
+		[CHECK_OK] = STATUS_OK, [CHECK_WARN] = STATUS_WARNING,
+		[CHECK_FAIL] = STATUS_CRITICAL,
+	};
+	struct table table = { .object = "check" };
+	struct audit a = { .cli = cli };
+	struct column *col;
+	unsigned int i;
+	int status = 0;
+
+	for (i = 0; i < ARRAY_SIZE(columns) && !status; i++) {
+		col = column_add(&table);
+		if (!col)
+			return fail(cli, STATUS_FAILED, "columns",
+				    "out of memory");
+		*col = columns[i];
+		col->unit = col->help = "";
+	}
+	status = open_source(cli);
+	if (!status) {
+		a.live = eadm_is_live(cli->ctx);
+		status = take_devices(&a);
+	}
+	if (!status) {
+		catch_signals();
+		take_interrupts(&a);
+		run_checks(&a, &table);
+		status = write_end(cli, statuses[a.worst]);
+	}
+	free(a.devices);
+	columns_free(&table);
+	return status;
+}
+
+const struct command cmd_check = {
+	.name = "check",
+	.help = "audit the configuration: drivers, interfaces, limits, interrupts",
+	.more = "Tells for each thing it looks at whether it is ok, and what to do if it\n"
+		"is not. Of a capture only what is in there is checked.\n"
+		"The exit status is 0 when all is ok, 7 with warnings, 8 when something\n"
+		"fails.",
+	.examples = "  eadm check\n"
+		    "  eadm check -d erdma_0\n"
+		    "  eadm check --json | jq '.rows[] | select(.result != \"ok\")'\n"
+		    "  eadm --from case.tar.zst check\n",
+	.run = run,
+};

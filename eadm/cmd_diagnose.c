@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "table.h"
+
+static const struct option_def options[] = {
+	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
+	  "time between the two looks (default: 1s)" },
+	{ OPT_NO_HW, 0, "no-hw", NULL, WORDS_NONE,
+	  "do not ask the adapter for its own view of each object" },
+	{ OPT_RULES, 0, "rules", NULL, WORDS_NONE,
+	  "tell all rules, and what each finds" },
+	{ 0 },
+};
+
+/* What looks stuck is watched for so many intervals more before it is told. */
+#define MORE_INTERVALS 2
+
+/* ---- columns ------------------------------------------------------------------ */
+
+static const struct column verdict_columns[] = {
+	{ .name = "severity", .key = "severity", .head = "SEVERITY",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_STATE, .heading = true },
+	{ .name = "rule", .key = "rule", .head = "RULE",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME, .heading = true },
+	{ .name = "device", .key = "dev_name", .head = "DEVICE",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME, .heading = true },
+	{ .name = "object", .key = "object", .head = "OBJECT",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME, .heading = true },
+	{ .name = "id", .key = "id", .head = "ID", .type = EADM_TYPE_U64,
+	  .kind = EADM_KIND_ID, .heading = true },
+	{ .name = "pid", .key = "pid", .head = "PID", .type = EADM_TYPE_U64,
+	  .kind = EADM_KIND_ID },
+	{ .name = "comm", .key = "comm", .head = "COMM",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "finding", .key = "finding", .head = "FINDING",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "evidence", .key = "evidence", .head = "EVIDENCE",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "cause", .key = "cause", .head = "CAUSE",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "next", .key = "next", .head = "NEXT",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+};
+
+static const struct column rule_columns[] = {
+	{ .name = "rule", .key = "rule", .head = "RULE",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "severity", .key = "severity", .head = "SEVERITY",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_STATE },
+	{ .name = "object", .key = "object", .head = "OBJECT",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "moments", .key = "moments", .head = "MOMENTS",
+	  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
+	{ .name = "about", .key = "about", .head = "ABOUT",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+};
+
+static int add_columns(struct cli *cli, struct table *table,
+		       const struct column *cols, unsigned int n)
+{
+	struct column *col;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		col = column_add(table);
+		if (!col)
+			return fail(cli, STATUS_FAILED, "columns",
+				    "out of memory");
+		*col = cols[i];
+		col->unit = col->help = "";
+	}
+	return 0;
+}
+
+static struct cell text_cell(const char *text)
+{
+	return (struct cell){ .type = text && *text ? CELL_STRING : CELL_NONE,
+			      .str = text };
+}
+
+static struct cell number_cell(uint64_t u, bool there)
+{
+	return (struct cell){ .type = there ? CELL_U64 : CELL_NONE, .u = u };
+}
+
+/* ---- rules --------------------------------------------------------------------- */
+
+static int show_rules(struct cli *cli)
+{
+	struct table table = { .object = "rule" };
+	struct cell cells[ARRAY_SIZE(rule_columns)];
+	struct row row = { .cells = cells };
+	const struct eadm_rule *rule = NULL;
+	int status;
+
+	status = add_columns(cli, &table, rule_columns,
+			     ARRAY_SIZE(rule_columns));
+	if (!status) {
+		cli->writer->ops->begin(cli->writer, &table);
+		while ((rule = eadm_rule_next(rule))) {
+			cells[0] = text_cell(eadm_rule_name(rule));
+			cells[1] = text_cell(eadm_severity_name(
+				eadm_rule_severity(rule)));
+			cells[2] = text_cell(eadm_object_name(
+				eadm_rule_object(rule)));
+			cells[3] = number_cell(
+				eadm_rule_two_moments(rule) ? 2 : 1, true);
+			cells[4] = text_cell(eadm_rule_help(rule));
+			cli->writer->ops->row(cli->writer, &row);
+		}
+		status = write_end(cli, status);
+	}
+	columns_free(&table);
+	return status;
+}
+
+/* ---- moments --------------------------------------------------------------------- */
+
+static void wait_for(uint64_t ns)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	ns += until.tv_nsec;
+	until.tv_sec += ns / 1000000000;
+	until.tv_nsec = ns % 1000000000;
+	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
+					       &until, NULL) == EINTR)
+		;
+}
+
+static int sample(struct cli *cli, struct eadm_diagnosis *d, bool extend)
+{
+	struct eadm_sample_opts opts = {
+		.size = sizeof(opts), .device = cli->args.opt[OPT_DEVICE],
+		.hw = !cli->args.opt[OPT_NO_HW], .extend = extend,
+	};
+	int ret = eadm_diagnosis_sample(d, cli->ctx, &opts);
+
+	if (ret == -ENODEV && opts.device)
+		return unknown_device(cli, opts.device);
+	return ret ? fail_lib(cli, ret, "diagnosis") : 0;
+}
+
+static int evaluate(struct cli *cli, struct eadm_diagnosis *d)
+{
+	if (eadm_diagnosis_evaluate(d) < 0)
+		return fail(cli, STATUS_FAILED, "diagnosis", "out of memory");
+	return 0;
+}
+
+static int look_live(struct cli *cli, struct eadm_diagnosis *d,
+		     uint64_t interval)
+{
+	int status, more;
+
+	status = sample(cli, d, false);
+	for (more = 0; !status && more <= MORE_INTERVALS; more++) {
+		wait_for(interval);
+		if (interrupted)
+			return fail(cli, STATUS_FAILED, "diagnosis",
+				    "interrupted");
+		status = sample(cli, d, more);
+		if (!status)
+			status = evaluate(cli, d);
+		/* A busy machine may make anything look stuck for a while. */
+		if (!status && !eadm_diagnosis_in_doubt(d))
+			break;
+	}
+	return status;
+}
+
+/* The moment that --at names, else the last one, and the one before it. */
+static int look_back(struct cli *cli, struct eadm_diagnosis *d)
+{
+	unsigned int last = eadm_moments(cli->ctx) - 1, left = 0;
+	int status = 0;
+
+	if (cli->args.opt[OPT_AT]) {
+		while (eadm_moment_next(cli->ctx) > 0)
+			left++;
+		last -= left;
+	}
+	if (last) {
+		eadm_moment_go(cli->ctx, last - 1);
+		status = sample(cli, d, false);
+	}
+	if (!status) {
+		eadm_moment_go(cli->ctx, last);
+		status = sample(cli, d, false);
+	}
+	return status ? status : evaluate(cli, d);
+}
+
+/* ---- verdicts -------------------------------------------------------------------- */
+
+static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
+			 struct table *table)
+{
+	struct eadm_verdict v = { .size = sizeof(v) };
+	struct eadm_note n = { .size = sizeof(n) };
+	struct cell cells[ARRAY_SIZE(verdict_columns)];
+	struct row row = { .cells = cells };
+	int status = STATUS_OK;
+	unsigned int i;
+
+	table->interval = eadm_diagnosis_interval(d);
+	cli->writer->ops->begin(cli->writer, table);
+	for (i = 0; eadm_diagnosis_verdict(d, i, &v); i++) {
+		/* The worst one comes first. */
+		if (!i && v.severity == EADM_SEVERITY_CRITICAL)
+			status = STATUS_CRITICAL;
+		else if (!i && v.severity == EADM_SEVERITY_WARNING)
+			status = STATUS_WARNING;
+		cells[0] = text_cell(eadm_severity_name(v.severity));
+		cells[1] = text_cell(eadm_rule_name(v.rule));
+		cells[2] = text_cell(v.device);
+		cells[3] = text_cell(v.object);
+		cells[4] = number_cell(v.id, v.has_id);
+		cells[5] = number_cell(v.pid, v.pid);
+		cells[6] = text_cell(v.comm);
+		cells[7] = text_cell(v.finding);
+		cells[8] = (struct cell){ .type = CELL_EVIDENCE,
+					  .len = v.n_evidence,
+					  .evidence = v.evidence };
+		cells[9] = text_cell(v.cause);
+		cells[10] = text_cell(v.next);
+		cli->writer->ops->row(cli->writer, &row);
+	}
+	for (i = 0; eadm_diagnosis_note(d, i, &n); i++) {
+		if (!status)
+			status = STATUS_PARTIAL;
+		cli->writer->ops->note(cli->writer, &n);
+	}
+	return status;
+}
+
+static int run(struct cli *cli)
+{
+	struct table table = { .object = "verdict", .title = "problems found",
+			       .layout = LAYOUT_BLOCKS };
+	struct eadm_diagnosis *d;
+	uint64_t interval = 1000000000;
+	int status;
+
+	if (cli->args.opt[OPT_RULES])
+		return show_rules(cli);
+	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &interval))
+		return STATUS_USAGE;
+	if (interval < 10000000)
+		return fail(cli, STATUS_USAGE, "--interval", "at least 10ms");
+	status = open_source(cli);
+	if (status)
+		return status;
+	d = eadm_diagnosis_new();
+	if (!d)
+		return fail(cli, STATUS_FAILED, "diagnosis", "out of memory");
+	catch_signals();
+	status = add_columns(cli, &table, verdict_columns,
+			     ARRAY_SIZE(verdict_columns));
+	if (!status)
+		status = eadm_is_live(cli->ctx) ?
+				 look_live(cli, d, interval) :
+				 look_back(cli, d);
+	if (!status) {
+		status = show_verdicts(cli, d, &table);
+		status = write_end(cli, status);
+	}
+	columns_free(&table);
+	eadm_diagnosis_free(d);
+	return status;
+}
+
+const struct command cmd_diagnose = {
+	.name = "diagnose",
+	.help = "find out what is wrong, why, and what to look at next",
+	.more = "Looks twice, an interval apart, and applies rules to what it saw. Of a\n"
+		"capture the last two moments serve, or the one of --at and the one\n"
+		"before it. With CAP_SYS_RAWIO the adapter's own view counts, too, at\n"
+		"the price of a command for each object; without, fewer rules apply.\n"
+		"The exit status is 0 when nothing is wrong, 7 with warnings, 8 when\n"
+		"something is critical.",
+	.examples = "  eadm diagnose\n"
+		    "  eadm diagnose -d erdma_0 -i 5s\n"
+		    "  eadm diagnose --json | jq -r '.rows[].rule'\n"
+		    "  eadm --from hung.pcapng diagnose\n"
+		    "  eadm diagnose --rules\n",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A row as a paragraph: what heads it on one line, the rest below, wrapped. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+#include "term.h"
+
+#define LABEL_WIDTH 10
+#define USUAL_WIDTH 80
+
+/* Words of @text, so that no line is longer than @width if that can be. */
+static void print_wrapped(const char *label, const char *text, size_t width)
+{
+	size_t at = 2 + LABEL_WIDTH, indent = at, len;
+
+	printf("  %-*s", LABEL_WIDTH, label);
+	while (*text) {
+		len = strcspn(text, " ");
+		if (at > indent && at + 1 + len > width) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", (int)len, text);
+		at += len;
+		text += len;
+		while (*text == ' ')
+			text++;
+	}
+	putchar('\n');
+}
+
+/* As tables show it where it is a field, not what a field grew by. */
+static void print_value(FILE *out, const struct eadm_evidence *e)
+{
+	const struct eadm_object *object = eadm_object_find(e->object);
+	const struct eadm_field *field =
+		object ? eadm_object_find_field(object, e->name) : NULL;
+	struct cell cell = { .type = CELL_U64, .u = e->number };
+	struct column col = { 0 };
+	char text[64];
+
+	if (!field || !e->is_number) {
+		fputs(e->text, out);
+		return;
+	}
+	column_of_field(&col, field);
+	text_of_cell(&col, &cell, text, sizeof(text));
+	fputs(text, out);
+}
+
+/* "qp 5: state rts, sq_pi 17; qp 6: rq_pi 3", to be freed. */
+static char *evidence_text(const struct cell *cell)
+{
+	const struct eadm_evidence *e = cell->evidence, *last = NULL;
+	char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (i = 0; i < cell->len; i++, e++) {
+		if (!last || last->id != e->id ||
+		    strcmp(last->object, e->object))
+			fprintf(out, "%s%s %llu:", last ? "; " : "", e->object,
+				(unsigned long long)e->id);
+		else
+			fputc(',', out);
+		fprintf(out, " %s ", e->name);
+		print_value(out, e);
+		last = e;
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static void print_heading(const struct table *table, const struct row *row,
+			  bool colors)
+{
+	const char *color, *between = "";
+	unsigned int i;
+	char text[256];
+
+	for (i = 0; i < table->n_cols; i++) {
+		const struct column *col = &table->cols[i];
+
+		if (!col->heading || row->cells[i].type == CELL_NONE)
+			continue;
+		text_of_cell(col, &row->cells[i], text, sizeof(text));
+		color = colors && col->kind == EADM_KIND_STATE ?
+				term_escape_of(text) : NULL;
+		printf("%s%s%s%s", between, color ? color : "", text,
+		       color ? "\033[0m" : "");
+		between = " ";
+	}
+	putchar('\n');
+}
+
+/* False without memory. */
+bool block_print(const struct table *table, const struct row *row, bool colors)
+{
+	size_t width = term_width();
+	unsigned int i;
+	char number[64];
+	char *text;
+
+	if (!width)
+		width = USUAL_WIDTH;
+	print_heading(table, row, colors);
+	for (i = 0; i < table->n_cols; i++) {
+		const struct column *col = &table->cols[i];
+		const struct cell *cell = &row->cells[i];
+
+		if (col->heading || cell->type == CELL_NONE)
+			continue;
+		if (cell->type == CELL_STRING) {
+			print_wrapped(col->name, cell->str, width);
+		} else if (cell->type == CELL_EVIDENCE) {
+			text = evidence_text(cell);
+			if (!text)
+				return false;
+			print_wrapped(col->name, text, width);
+			free(text);
+		} else {
+			text_of_cell(col, cell, number, sizeof(number));
+			print_wrapped(col->name, number, width);
+		}
+	}
+	return true;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the rules of a diagnosis look at: rows with the fields that some rule
+ * needs, and no others, so that many objects take little memory.
+ */
+#ifndef EADM_DIAG_MODEL_H
+#define EADM_DIAG_MODEL_H
+
+#include "eadm.h"
+
+/* In the order in which they are read and judged. */
+enum diag_kind {
+	DIAG_DEV,
+	DIAG_CMDQ,
+	DIAG_CMD,
+	DIAG_COUNTERS,
+	DIAG_EQ,
+	DIAG_CTX,
+	DIAG_CQ,
+	DIAG_QP,
+	DIAG_KINDS,
+};
+
+/* Fields of each kind: F(name in C, name). At most 64 each. */
+#define DIAG_DEV_FIELDS(F)						\
+	F(DEV_STATE, "state") F(DEV_DRIVER, "driver")			\
+	F(DEV_NETDEV, "netdev")						\
+	F(DEV_MAC, "mac") F(DEV_NETDEV_MAC, "netdev-mac")		\
+	F(DEV_PORT_STATE, "port-state") F(DEV_MTU, "mtu")		\
+	F(DEV_QPS, "qps") F(DEV_MAX_QP, "max-qp")			\
+	F(DEV_CQS, "cqs") F(DEV_MAX_CQ, "max-cq")			\
+	F(DEV_MRS, "mrs") F(DEV_MAX_MR, "max-mr")			\
+	F(DEV_PDS, "pds") F(DEV_MAX_PD, "max-pd")			\
+	F(DEV_CTXS, "ctxs") F(DEV_MAX_CTX, "max-ctx")			\
+	F(DEV_AGE, "age")
+
+#define DIAG_CMDQ_FIELDS(F)						\
+	F(CMDQ_STATE, "state") F(CMDQ_SQ_PI, "sq-pi")			\
+	F(CMDQ_SQ_CI, "sq-ci") F(CMDQ_OUTSTANDING, "outstanding")	\
+	F(CMDQ_SUBMITTED, "submitted") F(CMDQ_COMPLETED, "completed")	\
+	F(CMDQ_ERRORS, "errors") F(CMDQ_TIMEOUTS, "timeouts")		\
+	F(CMDQ_LATE, "late") F(CMDQ_SPURIOUS, "spurious")		\
+	F(CMDQ_RECOVERIES, "recoveries")				\
+	F(CMDQ_FAILED_RECOVERIES, "failed-recoveries")			\
+	F(CMDQ_CREDITS, "credits") F(CMDQ_TIMEOUT, "timeout")		\
+	F(CMDQ_LAST_SUBMIT_AGE, "last-submit-age")			\
+	F(CMDQ_LAST_COMP_AGE, "last-comp-age")				\
+	F(CMDQ_OLDEST_AGE, "oldest-age")
+
+#define DIAG_CMD_FIELDS(F)						\
+	F(CMD_TIME, "time") F(CMD_OP, "op") F(CMD_STATE, "state")	\
+	F(CMD_STATUS, "status") F(CMD_SYNDROME, "syndrome")		\
+	F(CMD_LATENCY, "latency") F(CMD_PID, "pid") F(CMD_COMM, "comm")	\
+	F(CMD_FIRST_TIMEOUT, "first-timeout")
+
+#define DIAG_COUNTERS_FIELDS(F)						\
+	F(CNT_TX_PACKETS, "tx-packets") F(CNT_TX_BYTES, "tx-bytes")	\
+	F(CNT_RX_PACKETS, "rx-packets") F(CNT_RX_BYTES, "rx-bytes")	\
+	F(CNT_TX_DISABLED_DROPS, "tx-disabled-drops")			\
+	F(CNT_TX_BPS_DROPS, "tx-bps-limit-drops")			\
+	F(CNT_TX_PPS_DROPS, "tx-pps-limit-drops")			\
+	F(CNT_RX_DISABLED_DROPS, "rx-disabled-drops")			\
+	F(CNT_RX_BPS_DROPS, "rx-bps-limit-drops")			\
+	F(CNT_RX_PPS_DROPS, "rx-pps-limit-drops")			\
+	F(CNT_QP_FAILURES, "qp-create-failures")			\
+	F(CNT_CQ_FAILURES, "cq-create-failures")			\
+	F(CNT_MR_FAILURES, "mr-register-failures")			\
+	F(CNT_CTX_FAILURES, "ctx-alloc-failures")			\
+	F(CNT_RETRANS_PACKETS, "retransmitted-packets")			\
+	F(CNT_RETRANSMITS, "retransmits")				\
+	F(CNT_ACK_TIMEOUTS, "ack-timeouts")				\
+	F(CNT_OUT_OF_SEQUENCE, "out-of-sequence")			\
+	F(CNT_RX_RNR, "rx-rnr-naks") F(CNT_TX_RNR, "tx-rnr-naks")	\
+	F(CNT_NO_RECV, "no-receive-buffer")				\
+	F(CNT_RETRIES_EXCEEDED, "retries-exceeded")			\
+	F(CNT_RNR_EXCEEDED, "rnr-retries-exceeded")			\
+	F(CNT_LINK_DOWNS, "link-downs")
+
+#define DIAG_EQ_FIELDS(F)						\
+	F(EQ_TYPE, "type") F(EQ_EQN, "eqn") F(EQ_VECTOR, "vector")	\
+	F(EQ_IRQ, "irq") F(EQ_DEPTH, "depth") F(EQ_CI, "ci")		\
+	F(EQ_PENDING, "pending") F(EQ_INTERRUPTS, "interrupts")		\
+	F(EQ_EVENTS, "events") F(EQ_UNKNOWN, "unknown")			\
+	F(EQ_LAST_EVENT_AGE, "last-event-age")				\
+	F(EQ_HW_SUPPRESSED, "hw-suppressed")				\
+	F(EQ_HW_OVERFLOW, "hw-overflow")
+
+#define DIAG_CTX_FIELDS(F)						\
+	F(CTX_PID, "pid") F(CTX_COMM, "comm") F(CTX_QPS, "qps")		\
+	F(CTX_CQS, "cqs") F(CTX_MRS, "mrs") F(CTX_PDS, "pds")		\
+	F(CTX_AGE, "age")
+
+#define DIAG_CQ_FIELDS(F)						\
+	F(CQ_PID, "pid") F(CQ_COMM, "comm") F(CQ_DEPTH, "depth")	\
+	F(CQ_CI, "ci") F(CQ_VECTOR, "vector") F(CQ_EQN, "eqn")		\
+	F(CQ_ARMED, "armed") F(CQ_SOLICITED, "solicited")		\
+	F(CQ_NOTIFY_REQUESTS, "notify-requests") F(CQ_EVENTS, "events")	\
+	F(CQ_ERRORS, "errors") F(CQ_USERS, "users") F(CQ_USER, "user")	\
+	F(CQ_CHANNEL, "channel") F(CQ_AGE, "age")			\
+	F(CQ_LAST_EVENT_AGE, "last-event-age") F(CQ_HW_PI, "hw-pi")	\
+	F(CQ_HW_ERROR, "hw-error")
+
+#define DIAG_QP_FIELDS(F)						\
+	F(QP_PID, "pid") F(QP_COMM, "comm") F(QP_STATE, "state")	\
+	F(QP_IWARP_STATE, "iwarp-state")				\
+	F(QP_SEND_CQN, "send-cqn") F(QP_RECV_CQN, "recv-cqn")		\
+	F(QP_SQ_DEPTH, "sq-depth") F(QP_SQ_PI, "sq-pi")			\
+	F(QP_SQ_CI, "sq-ci") F(QP_RQ_DEPTH, "rq-depth")			\
+	F(QP_RQ_PI, "rq-pi") F(QP_RQ_CI, "rq-ci") F(QP_USER, "user")	\
+	F(QP_LOCAL_ADDR, "local-addr") F(QP_LOCAL_PORT, "local-port")	\
+	F(QP_PEER_ADDR, "peer-addr") F(QP_PEER_PORT, "peer-port")	\
+	F(QP_AGE, "age") F(QP_STATE_AGE, "state-age")			\
+	F(QP_LAST_POST_AGE, "last-post-age")				\
+	F(QP_LAST_COMP_AGE, "last-comp-age") F(QP_EVENTS, "events")	\
+	F(QP_FIRST_EVENT, "first-event")				\
+	F(QP_FIRST_SYNDROME, "first-syndrome")				\
+	F(QP_FIRST_EVENT_AGE, "first-event-age")			\
+	F(QP_HW_SQ_PI, "hw-sq-pi") F(QP_HW_SQ_CI, "hw-sq-ci")		\
+	F(QP_HW_RQ_PI, "hw-rq-pi") F(QP_HW_RQ_CI, "hw-rq-ci")		\
+	F(QP_HW_SEND_CQES, "hw-send-cqes")				\
+	F(QP_HW_RECV_CQES, "hw-recv-cqes")				\
+	F(QP_HW_TX_PACKETS, "hw-tx-packets")				\
+	F(QP_HW_RX_PACKETS, "hw-rx-packets")				\
+	F(QP_HW_RX_ERROR_DROPS, "hw-rx-error-drops")			\
+	F(QP_HW_RX_INVALID_DROPS, "hw-rx-invalid-drops")		\
+	F(QP_HW_RTO, "hw-rto-retrans") F(QP_HW_ERROR, "hw-error")
+
+#define DIAG_FIELD(name, text) name,
+enum { DIAG_DEV_FIELDS(DIAG_FIELD) DIAG_DEV_N };
+enum { DIAG_CMDQ_FIELDS(DIAG_FIELD) DIAG_CMDQ_N };
+enum { DIAG_CMD_FIELDS(DIAG_FIELD) DIAG_CMD_N };
+enum { DIAG_COUNTERS_FIELDS(DIAG_FIELD) DIAG_COUNTERS_N };
+enum { DIAG_EQ_FIELDS(DIAG_FIELD) DIAG_EQ_N };
+enum { DIAG_CTX_FIELDS(DIAG_FIELD) DIAG_CTX_N };
+enum { DIAG_CQ_FIELDS(DIAG_FIELD) DIAG_CQ_N };
+enum { DIAG_QP_FIELDS(DIAG_FIELD) DIAG_QP_N };
+#undef DIAG_FIELD
+
+union diag_value {
+	uint64_t u;
+	const char *s;		/* fields that are no numbers, as text */
+};
+
+struct diag_row {
+	uint64_t dev;		/* index */
+	uint64_t id;		/* of its key field */
+	uint64_t time;		/* when it was read, ns since 1970 */
+	uint64_t has;		/* bit for each field */
+	union diag_value *value;
+	const char *device;	/* name */
+};
+
+struct diag_rows {
+	struct diag_row *row;	/* by device and id */
+	size_t n, max;
+};
+
+/* Memory that is given back all at once. */
+struct diag_block;
+
+struct diag_pool {
+	struct diag_block *blocks;
+	size_t used;
+};
+
+void *diag_alloc(struct diag_pool *pool, size_t size);
+char *diag_strdup(struct diag_pool *pool, const char *text);
+void diag_pool_free(struct diag_pool *pool);
+
+struct diag_note {
+	int error;
+	const char *device, *what, *why;
+};
+
+/* What was read at one time. */
+struct diag_moment {
+	uint64_t time;		/* of the first row, 0: there is none */
+	bool owners_known;	/* who has no PID has ended */
+	struct diag_rows rows[DIAG_KINDS];
+	struct diag_pool pool;
+	struct diag_note *notes;
+	unsigned int n_notes;
+};
+
+/* The fields above, as the library describes them. */
+struct diag_fields {
+	const struct eadm_object *object;
+	unsigned int n;
+	const struct eadm_field *field[64];
+	unsigned char slot[256];	/* by position in the object; n: none */
+	unsigned int n_all;
+	const struct eadm_field *dev_index, *dev_name;
+};
+
+void diag_fields_init(struct diag_fields fields[DIAG_KINDS]);
+
+int diag_moment_read(struct diag_moment *moment,
+		     const struct diag_fields fields[DIAG_KINDS],
+		     struct eadm_ctx *ctx,
+		     const struct eadm_sample_opts *opts);
+void diag_moment_free(struct diag_moment *moment);
+
+const struct diag_row *diag_find(const struct diag_moment *moment,
+				 enum diag_kind kind, uint64_t dev,
+				 uint64_t id);
+
+static inline bool diag_has(const struct diag_row *row, unsigned int field)
+{
+	return row && row->has >> field & 1;
+}
+
+/* 0 where nobody knows: ask diag_has() where that matters. */
+static inline uint64_t diag_u64(const struct diag_row *row, unsigned int field)
+{
+	return diag_has(row, field) ? row->value[field].u : 0;
+}
+
+static inline const char *diag_text(const struct diag_row *row,
+				    unsigned int field)
+{
+	return diag_has(row, field) ? row->value[field].s : "";
+}
+
+#endif /* EADM_DIAG_MODEL_H */

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reads what the rules of a diagnosis look at.
+ *
+ * The adapter's own contexts take commands. Where the command queue does not
+ * answer they would take a time-out each, so that is looked at first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diag_model.h"
+#include "eadm_nl.h"
+
+/* An adapter that needs so long for a command is not asked for more. */
+#define PATIENCE_NS 1000000000ULL
+
+/* ---- memory ----------------------------------------------------------------- */
+
+#define BLOCK_SIZE 65536
+
+struct diag_block {
+	struct diag_block *next;
+	size_t size;
+	uint64_t data[];
+};
+
+void *diag_alloc(struct diag_pool *pool, size_t size)
+{
+	struct diag_block *block = pool->blocks;
+	size_t room;
+	void *p;
+
+	size = (size + 7) & ~(size_t)7;
+	if (!block || block->size - pool->used < size) {
+		room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+		block = malloc(sizeof(*block) + room);
+		if (!block)
+			return NULL;
+		block->size = room;
+		block->next = pool->blocks;
+		pool->blocks = block;
+		pool->used = 0;
+	}
+	p = (char *)block->data + pool->used;
+	pool->used += size;
+	memset(p, 0, size);
+	return p;
+}
+
+char *diag_strdup(struct diag_pool *pool, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	char *copy = diag_alloc(pool, len);
+
+	return copy ? memcpy(copy, text, len) : NULL;
+}
+
+void diag_pool_free(struct diag_pool *pool)
+{
+	struct diag_block *block;
+
+	while ((block = pool->blocks)) {
+		pool->blocks = block->next;
+		free(block);
+	}
+	pool->used = 0;
+}
+
+/* ---- fields ------------------------------------------------------------------- */
+
+#define DIAG_NAME(name, text) text,
+static const char *const dev_names[] = { DIAG_DEV_FIELDS(DIAG_NAME) NULL };
+static const char *const cmdq_names[] = { DIAG_CMDQ_FIELDS(DIAG_NAME) NULL };
+static const char *const cmd_names[] = { DIAG_CMD_FIELDS(DIAG_NAME) NULL };
+static const char *const counters_names[] = {
+	DIAG_COUNTERS_FIELDS(DIAG_NAME) NULL
+};
+static const char *const eq_names[] = { DIAG_EQ_FIELDS(DIAG_NAME) NULL };
+static const char *const ctx_names[] = { DIAG_CTX_FIELDS(DIAG_NAME) NULL };
+static const char *const cq_names[] = { DIAG_CQ_FIELDS(DIAG_NAME) NULL };
+static const char *const qp_names[] = { DIAG_QP_FIELDS(DIAG_NAME) NULL };
+
+static const struct {
+	const char *object;
+	const char *const *fields;
+	unsigned int n;
+} kinds[DIAG_KINDS] = {
+	[DIAG_DEV] = { "dev", dev_names, DIAG_DEV_N },
+	[DIAG_CMDQ] = { "cmdq", cmdq_names, DIAG_CMDQ_N },
+	[DIAG_CMD] = { "cmd", cmd_names, DIAG_CMD_N },
+	[DIAG_COUNTERS] = { "counters", counters_names, DIAG_COUNTERS_N },
+	[DIAG_EQ] = { "eq", eq_names, DIAG_EQ_N },
+	[DIAG_CTX] = { "ctx", ctx_names, DIAG_CTX_N },
+	[DIAG_CQ] = { "cq", cq_names, DIAG_CQ_N },
+	[DIAG_QP] = { "qp", qp_names, DIAG_QP_N },
+};
+
+_Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
+	       DIAG_COUNTERS_N <= 64 && DIAG_EQ_N <= 64 && DIAG_CTX_N <= 64 &&
+	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64, "a bit for each field");
+
+void diag_fields_init(struct diag_fields fields[DIAG_KINDS])
+{
+	const struct eadm_field *field;
+	struct diag_fields *f;
+	unsigned int i, j;
+
+	for (i = 0; i < DIAG_KINDS; i++) {
+		f = &fields[i];
+		f->object = eadm_object_find(kinds[i].object);
+		f->n = kinds[i].n;
+		f->n_all = eadm_object_fields(f->object);
+		f->dev_index = eadm_object_find_field(f->object, "dev-index");
+		f->dev_name = eadm_object_find_field(f->object, "dev-name");
+		memset(f->slot, f->n, sizeof(f->slot));
+		for (j = 0; j < f->n; j++)
+			f->field[j] = eadm_object_find_field(
+				f->object, kinds[i].fields[j]);
+		for (j = 0; j < f->n_all && j < sizeof(f->slot); j++) {
+			field = eadm_object_field(f->object, j);
+			while (f->slot[j] && f->field[f->slot[j] - 1] != field)
+				f->slot[j]--;
+			if (f->slot[j])
+				f->slot[j]--;
+			else
+				f->slot[j] = f->n;
+		}
+	}
+}
+
+/* ---- rows ---------------------------------------------------------------------- */
+
+struct reader {
+	struct diag_moment *moment;
+	const struct diag_fields *fields;
+	struct eadm_ctx *ctx;
+	struct eadm_value values[256];
+	const char *device;	/* the one being read */
+};
+
+static struct diag_row *add_row(struct diag_rows *rows)
+{
+	struct diag_row *all;
+	size_t max;
+
+	if (rows->n == rows->max) {
+		max = rows->max ? 2 * rows->max : 16;
+		all = realloc(rows->row, max * sizeof(*all));
+		if (!all)
+			return NULL;
+		rows->row = all;
+		rows->max = max;
+	}
+	all = &rows->row[rows->n];
+	memset(all, 0, sizeof(*all));
+	return all;
+}
+
+static bool take_value(struct reader *r, const struct eadm_record *record,
+		       const struct eadm_value *v, union diag_value *to)
+{
+	char text[128];
+
+	switch (v->type) {
+	case EADM_TYPE_U64:
+		to->u = v->u64;
+		return true;
+	case EADM_TYPE_S64:
+		to->u = v->s64;
+		return true;
+	default:
+		if (eadm_record_text(record, v->field, text, sizeof(text)) < 0)
+			return true;
+		to->s = diag_strdup(&r->moment->pool, text);
+		return to->s;
+	}
+}
+
+static int take_row(struct reader *r, enum diag_kind kind,
+		    const struct eadm_record *record)
+{
+	const struct diag_fields *f = &r->fields[kind];
+	struct diag_row *row = add_row(&r->moment->rows[kind]);
+	struct diag_pool *pool = &r->moment->pool;
+	unsigned int i, n, slot;
+
+	if (!row)
+		return -ENOMEM;
+	row->value = diag_alloc(pool, f->n * sizeof(*row->value));
+	/* Of the rows of a device, its own one keeps the name. */
+	row->device = kind == DIAG_DEV ?
+			      diag_strdup(pool, eadm_record_string(
+							record, f->dev_name)) :
+			      r->device;
+	if (!row->value || !row->device)
+		return -ENOMEM;
+	eadm_record_u64(record, f->dev_index, &row->dev);
+	eadm_record_u64(record, eadm_object_key(f->object), &row->id);
+	row->time = eadm_record_time(record);
+	if (!r->moment->time)
+		r->moment->time = row->time;
+	n = eadm_record_values(record, r->values, f->n_all);
+	for (i = 0; i < n; i++) {
+		slot = f->slot[r->values[i].index];
+		if (slot == f->n)
+			continue;
+		if (!take_value(r, record, &r->values[i], &row->value[slot]))
+			return -ENOMEM;
+		row->has |= 1ULL << slot;
+	}
+	r->moment->rows[kind].n++;
+	return 0;
+}
+
+static int add_note(struct reader *r, int error, const char *device,
+		    const char *what, const char *why)
+{
+	struct diag_moment *m = r->moment;
+	struct diag_note *notes;
+
+	notes = realloc(m->notes, (m->n_notes + 1) * sizeof(*notes));
+	if (!notes)
+		return -ENOMEM;
+	m->notes = notes;
+	notes += m->n_notes++;
+	notes->error = error;
+	notes->device = diag_strdup(&m->pool, device);
+	notes->what = diag_strdup(&m->pool, what);
+	notes->why = diag_strdup(&m->pool, why);
+	if (!notes->device || !notes->what || !notes->why) {
+		m->n_notes--;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What failed is noted; what is just not there needs no words. */
+static int take_notes(struct reader *r, const struct eadm_dump *dump)
+{
+	struct eadm_note n = { .size = sizeof(n) };
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && eadm_dump_note(dump, i, &n); i++) {
+		if (n.error && n.error != -EOPNOTSUPP)
+			ret = add_note(r, n.error, n.device, n.what, n.why);
+	}
+	return ret;
+}
+
+/* -ENOMEM, or what made reading impossible; rows so far are dropped then. */
+static int read_kind(struct reader *r, enum diag_kind kind, bool hw)
+{
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = r->device, .hw = hw,
+	};
+	struct diag_rows *rows = &r->moment->rows[kind];
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	size_t before = rows->n;
+	int ret, err;
+
+	ret = eadm_dump_open(r->ctx, r->fields[kind].object, &opts, &dump);
+	if (ret)
+		return ret;
+	while ((ret = eadm_dump_next(dump, &record)) > 0) {
+		err = take_row(r, kind, record);
+		if (err) {
+			eadm_dump_close(dump);
+			return err;
+		}
+	}
+	if (ret)
+		rows->n = before;
+	else
+		ret = take_notes(r, dump);
+	eadm_dump_close(dump);
+	return ret;
+}
+
+static int failed(struct reader *r, enum diag_kind kind, int error)
+{
+	if (error == -ENOMEM)
+		return error;
+	/* It went away, or its driver has none of these. */
+	if (error == -ENODEV || error == -ENOENT || error == -ENODATA ||
+	    error == -EOPNOTSUPP)
+		return 0;
+	return add_note(r, error, r->device,
+			eadm_object_title(r->fields[kind].object),
+			eadm_errmsg(r->ctx));
+}
+
+/* Once for a device, not for each kind of its objects. */
+static int note_no_hw(struct reader *r, int error)
+{
+	const struct diag_moment *m = r->moment;
+	static const char what[] = "the adapter's own contexts";
+	unsigned int i;
+
+	for (i = 0; i < m->n_notes; i++) {
+		if (!strcmp(m->notes[i].device, r->device) &&
+		    !strcmp(m->notes[i].what, what))
+			return 0;
+	}
+	return add_note(r, error, r->device, what, eadm_errmsg(r->ctx));
+}
+
+static int read_objects(struct reader *r, enum diag_kind kind, bool hw)
+{
+	int ret;
+
+	if (hw) {
+		ret = read_kind(r, kind, true);
+		if (!ret || ret == -ENOMEM)
+			return ret;
+		if (ret != -EOPNOTSUPP && ret != -ENODEV && ret != -ENOENT)
+			ret = note_no_hw(r, ret);
+		else
+			ret = 0;
+		if (ret)
+			return ret;
+	}
+	ret = read_kind(r, kind, false);
+	return ret ? failed(r, kind, ret) : 0;
+}
+
+/* ---- moments -------------------------------------------------------------------- */
+
+static bool answers(const struct diag_row *cmdq)
+{
+	uint64_t state = diag_u64(cmdq, CMDQ_STATE);
+
+	return state != EADM_CMDQ_STATE_DEAD &&
+	       state != EADM_CMDQ_STATE_RECOVERING &&
+	       diag_u64(cmdq, CMDQ_OLDEST_AGE) < PATIENCE_NS;
+}
+
+/* Anew each time: what was read meanwhile may have hung the command queue. */
+static int read_cmdq(struct reader *r, size_t before, bool *answering)
+{
+	struct diag_rows *rows = &r->moment->rows[DIAG_CMDQ];
+	int ret;
+
+	rows->n = before;
+	ret = read_objects(r, DIAG_CMDQ, false);
+	*answering = rows->n == before || answers(&rows->row[before]);
+	return ret;
+}
+
+static int read_device(struct reader *r, const char *device, bool hw)
+{
+	/* What needs no right, such as counters, asks the adapter anyway. */
+	static const struct {
+		enum diag_kind kind;
+		bool asks, always;
+	} steps[] = {
+		{ DIAG_COUNTERS, true, true },
+		{ DIAG_EQ, true },
+		{ DIAG_CTX },
+		{ DIAG_CQ, true },
+		{ DIAG_QP, true },
+	};
+	size_t before = r->moment->rows[DIAG_CMDQ].n;
+	bool answering = true;
+	unsigned int i;
+	int ret = 0;
+
+	r->device = device;
+	for (i = 0; !ret && i < sizeof(steps) / sizeof(*steps); i++) {
+		if (steps[i].asks)
+			ret = read_cmdq(r, before, &answering);
+		if (ret || (steps[i].always && !answering))
+			continue;
+		ret = read_objects(r, steps[i].kind, hw && answering &&
+				   steps[i].asks && !steps[i].always);
+	}
+	if (!ret)
+		ret = read_cmdq(r, before, &answering);
+	return ret ? ret : read_objects(r, DIAG_CMD, false);
+}
+
+static int by_identity(const void *a, const void *b)
+{
+	const struct diag_row *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void sort(struct diag_rows *rows)
+{
+	if (rows->n > 1)
+		qsort(rows->row, rows->n, sizeof(*rows->row), by_identity);
+}
+
+int diag_moment_read(struct diag_moment *moment,
+		     const struct diag_fields fields[DIAG_KINDS],
+		     struct eadm_ctx *ctx,
+		     const struct eadm_sample_opts *opts)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	const char *pidns;
+	size_t i;
+	int ret;
+
+	memset(moment, 0, sizeof(*moment));
+	if (!r)
+		return -ENOMEM;
+	r->moment = moment;
+	r->fields = fields;
+	r->ctx = ctx;
+	r->device = opts->device;
+	ret = read_kind(r, DIAG_DEV, false);
+	sort(&moment->rows[DIAG_DEV]);
+	for (i = 0; !ret && i < moment->rows[DIAG_DEV].n; i++)
+		ret = read_device(r, moment->rows[DIAG_DEV].row[i].device,
+				  opts->hw);
+	for (i = 0; i < DIAG_KINDS; i++)
+		sort(&moment->rows[i]);
+	pidns = eadm_fact(ctx, "pidns");
+	moment->owners_known = pidns && !strcmp(pidns, "init");
+	free(r);
+	if (ret)
+		diag_moment_free(moment);
+	return ret;
+}
+
+void diag_moment_free(struct diag_moment *moment)
+{
+	unsigned int i;
+
+	for (i = 0; i < DIAG_KINDS; i++)
+		free(moment->rows[i].row);
+	free(moment->notes);
+	diag_pool_free(&moment->pool);
+	memset(moment, 0, sizeof(*moment));
+}
+
+const struct diag_row *diag_find(const struct diag_moment *moment,
+				 enum diag_kind kind, uint64_t dev, uint64_t id)
+{
+	const struct diag_row key = { .dev = dev, .id = id };
+	const struct diag_rows *rows = &moment->rows[kind];
+
+	if (!rows->n)
+		return NULL;
+	return bsearch(&key, rows->row, rows->n, sizeof(key), by_identity);
+}

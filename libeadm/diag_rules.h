@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Rules of a diagnosis: a line of data and a small function each.
+ *
+ * The function is called for each object of the rule's kind that is there now.
+ * It looks, and where something is wrong it accuses the object, in a sentence
+ * with numbers, and cites what it saw.
+ */
+#ifndef EADM_DIAG_RULES_H
+#define EADM_DIAG_RULES_H
+
+#include "diag_model.h"
+#include "priv.h"
+
+#define SECOND 1000000000ULL
+
+struct judge;
+
+struct eadm_rule {
+	const char *name;	/* for ever */
+	enum eadm_severity severity;
+	enum diag_kind kind;
+	bool two;		/* it compares two moments */
+	bool stuck;		/* because something did not move between them */
+	bool last;		/* nothing else matters of this device then */
+	const char *help;
+	/* "{dev}" and "{id}" stand for the device and the object. */
+	const char *cause, *next;
+	/* @then: NULL when the object was not there before. */
+	void (*look)(struct judge *j, const struct diag_row *now,
+		     const struct diag_row *then);
+};
+
+extern const struct eadm_rule diag_rules_dev[], diag_rules_cmdq[],
+	diag_rules_eq[], diag_rules_qp[];
+
+/* ---- what a look sees ------------------------------------------------------ */
+
+const struct diag_moment *judge_now(const struct judge *j);
+const struct diag_moment *judge_then(const struct judge *j);
+/* Whether this rule has named the object at this evaluation. */
+bool judge_named(const struct judge *j, const char *rule, uint64_t dev,
+		 uint64_t id);
+
+static inline bool same(const struct diag_row *a, const struct diag_row *b,
+			unsigned int field)
+{
+	return diag_has(a, field) && diag_has(b, field) &&
+	       a->value[field].u == b->value[field].u;
+}
+
+/* What a counter of so many bits grew by; 0 when it is not known. */
+static inline uint64_t growth(const struct diag_row *now,
+			      const struct diag_row *then, unsigned int field,
+			      unsigned int bits)
+{
+	uint64_t delta;
+
+	if (!diag_has(now, field) || !diag_has(then, field))
+		return 0;
+	delta = now->value[field].u - then->value[field].u;
+	if (bits < 64)
+		return delta & ((1ULL << bits) - 1);
+	/* Even 64 bits may wrap, but so much means that it began anew. */
+	return delta >> 63 ? 0 : delta;
+}
+
+/* ---- what it says ------------------------------------------------------------- */
+
+void accuse(struct judge *j, const struct diag_row *row, const char *fmt, ...)
+	EADM_PRINTF(3, 4);
+/* Afterwards, where they differ from the rule's own. */
+void judge_severity(struct judge *j, enum eadm_severity severity);
+void judge_cause(struct judge *j, const char *cause);
+void judge_next(struct judge *j, const char *next);
+
+void cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
+	  unsigned int field);
+void cite_growth(struct judge *j, enum diag_kind kind,
+		 const struct diag_row *now, const struct diag_row *then,
+		 unsigned int field, unsigned int bits);
+
+/* Fields of a list that ends with a negative number. */
+void cite_all(struct judge *j, enum diag_kind kind, const struct diag_row *row,
+	      const signed char *fields);
+
+/* "3.2 s", for a sentence. */
+const char *age_text(uint64_t ns, char *buf, size_t size);
+
+#endif /* EADM_DIAG_RULES_H */

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules about the command queue, by its state and the flight recorder. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "diag_rules.h"
+#include "eadm_nl.h"
+
+/* What the recorder tells of longer ago is history. */
+#define RECENT_NS	(600 * SECOND)
+/* An adapter needs microseconds to milliseconds. */
+#define SLOW_NS		SECOND
+
+static void look_dead(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *then)
+{
+	static const signed char facts[] = {
+		CMDQ_STATE, CMDQ_TIMEOUTS, CMDQ_RECOVERIES,
+		CMDQ_FAILED_RECOVERIES, CMDQ_LAST_COMP_AGE, -1,
+	};
+
+	(void)then;
+	if (diag_u64(now, CMDQ_STATE) != EADM_CMDQ_STATE_DEAD)
+		return;
+	accuse(j, now, "the command queue is dead, %" PRIu64
+	       " recoveries failed: no object can be made or changed",
+	       diag_u64(now, CMDQ_FAILED_RECOVERIES));
+	cite_all(j, DIAG_CMDQ, now, facts);
+}
+
+static const signed char waiting[] = {
+	CMDQ_STATE, CMDQ_OUTSTANDING, CMDQ_OLDEST_AGE, CMDQ_LAST_COMP_AGE,
+	CMDQ_TIMEOUTS, CMDQ_SQ_PI, CMDQ_SQ_CI, -1,
+};
+
+static void look_recovering(struct judge *j, const struct diag_row *now,
+			    const struct diag_row *then)
+{
+	(void)then;
+	if (diag_u64(now, CMDQ_STATE) != EADM_CMDQ_STATE_RECOVERING)
+		return;
+	accuse(j, now, "a lost command is being recovered from");
+	cite_all(j, DIAG_CMDQ, now, waiting);
+}
+
+static void look_stalled(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	uint64_t oldest = diag_u64(now, CMDQ_OLDEST_AGE);
+	char age[32];
+
+	(void)then;
+	if (oldest < SLOW_NS || !diag_u64(now, CMDQ_OUTSTANDING) ||
+	    diag_u64(now, CMDQ_STATE) >= EADM_CMDQ_STATE_RECOVERING)
+		return;
+	accuse(j, now, "%" PRIu64 " commands wait for an answer, the oldest for %s",
+	       diag_u64(now, CMDQ_OUTSTANDING),
+	       age_text(oldest, age, sizeof(age)));
+	cite_all(j, DIAG_CMDQ, now, waiting);
+}
+
+/* ---- the flight recorder ----------------------------------------------------- */
+
+/* How long before the row was read it was submitted; false: unknown or older. */
+static bool is_recent(const struct diag_row *cmd, uint64_t *ago)
+{
+	uint64_t time = diag_u64(cmd, CMD_TIME);
+
+	*ago = cmd->time > time ? cmd->time - time : 0;
+	return diag_has(cmd, CMD_TIME) && *ago < RECENT_NS;
+}
+
+struct found {
+	const struct diag_row *first, *last;
+	unsigned int n;
+};
+
+/* Recent commands of a device for which @is holds. */
+static void search(const struct diag_moment *m, uint64_t dev,
+		   bool (*is)(const struct diag_row *), struct found *found)
+{
+	const struct diag_rows *rows = &m->rows[DIAG_CMD];
+	uint64_t ago;
+	size_t i;
+
+	memset(found, 0, sizeof(*found));
+	for (i = 0; i < rows->n; i++) {
+		const struct diag_row *cmd = &rows->row[i];
+
+		if (cmd->dev != dev || !is_recent(cmd, &ago) || !is(cmd))
+			continue;
+		if (!found->first)
+			found->first = cmd;
+		found->last = cmd;
+		found->n++;
+	}
+}
+
+static void cite_command(struct judge *j, const struct diag_row *cmd)
+{
+	static const signed char facts[] = {
+		CMD_OP, CMD_STATE, CMD_STATUS, CMD_SYNDROME, CMD_LATENCY,
+		CMD_TIME, CMD_PID, CMD_COMM, -1,
+	};
+
+	cite_all(j, DIAG_CMD, cmd, facts);
+}
+
+static const char *op_name(const struct diag_row *cmd, char *buf, size_t size)
+{
+	const struct eadm_field *field = eadm_object_find_field(
+		eadm_object_find("cmd"), "op");
+
+	eadm_field_text(field, diag_u64(cmd, CMD_OP), buf, size);
+	return buf;
+}
+
+static bool is_lost(const struct diag_row *cmd)
+{
+	uint64_t state = diag_u64(cmd, CMD_STATE);
+
+	return state == EADM_CMD_STATE_TIMEOUT ||
+	       state == EADM_CMD_STATE_LATE;
+}
+
+static void look_lost(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *then)
+{
+	char op[32], age[32];
+	struct found found;
+	uint64_t ago;
+
+	search(judge_now(j), now->dev, is_lost, &found);
+	if (!found.n && !growth(now, then, CMDQ_TIMEOUTS, 64))
+		return;
+	if (found.n) {
+		is_recent(found.first, &ago);
+		accuse(j, now, "%u commands were not answered in time, the first was %s %s ago; the queue was brought back %" PRIu64 " times",
+		       found.n, op_name(found.first, op, sizeof(op)),
+		       age_text(ago, age, sizeof(age)),
+		       diag_u64(now, CMDQ_RECOVERIES));
+		cite_command(j, found.first);
+	} else {
+		accuse(j, now, "%" PRIu64 " commands were not answered in time",
+		       growth(now, then, CMDQ_TIMEOUTS, 64));
+	}
+	cite(j, DIAG_CMDQ, now, CMDQ_TIMEOUTS);
+	cite(j, DIAG_CMDQ, now, CMDQ_LATE);
+	cite(j, DIAG_CMDQ, now, CMDQ_RECOVERIES);
+	cite(j, DIAG_CMDQ, now, CMDQ_CREDITS);
+}
+
+static bool is_slow(const struct diag_row *cmd)
+{
+	uint64_t state = diag_u64(cmd, CMD_STATE);
+
+	return (state == EADM_CMD_STATE_DONE ||
+		state == EADM_CMD_STATE_ERROR) &&
+	       diag_u64(cmd, CMD_LATENCY) >= SLOW_NS;
+}
+
+static void look_slow(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *then)
+{
+	char op[32], age[32], took[32];
+	struct found found;
+	uint64_t ago;
+
+	(void)then;
+	search(judge_now(j), now->dev, is_slow, &found);
+	if (!found.n)
+		return;
+	is_recent(found.last, &ago);
+	accuse(j, now, "%u commands took more than a second, the last was %s with %s, %s ago",
+	       found.n, op_name(found.last, op, sizeof(op)),
+	       age_text(diag_u64(found.last, CMD_LATENCY), took, sizeof(took)),
+	       age_text(ago, age, sizeof(age)));
+	cite_command(j, found.last);
+	cite(j, DIAG_CMDQ, now, CMDQ_OUTSTANDING);
+}
+
+/* Questions about objects that are going away are refused on good days, too. */
+static bool is_refused(const struct diag_row *cmd)
+{
+	switch (diag_u64(cmd, CMD_OP)) {
+	case EADM_CMD_OP_QUERY_QPC:
+	case EADM_CMD_OP_QUERY_CQC:
+	case EADM_CMD_OP_QUERY_EQC:
+	case EADM_CMD_OP_QUERY_QP:
+		return false;
+	default:
+		return diag_u64(cmd, CMD_STATE) == EADM_CMD_STATE_ERROR;
+	}
+}
+
+static void look_refused(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	char op[32], age[32];
+	struct found found;
+	uint64_t ago;
+
+	(void)then;
+	search(judge_now(j), now->dev, is_refused, &found);
+	if (!found.n)
+		return;
+	is_recent(found.last, &ago);
+	accuse(j, now, "%u commands were refused by the adapter, the last was %s with syndrome %" PRIu64 ", %s ago",
+	       found.n, op_name(found.last, op, sizeof(op)),
+	       diag_u64(found.last, CMD_SYNDROME),
+	       age_text(ago, age, sizeof(age)));
+	cite_command(j, found.last);
+	cite(j, DIAG_CMDQ, now, CMDQ_ERRORS);
+}
+
+static void look_spurious(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	uint64_t n = diag_u64(now, CMDQ_SPURIOUS);
+
+	if (!n)
+		return;
+	accuse(j, now, "%" PRIu64 " completions of the command queue matched no command",
+	       n);
+	cite(j, DIAG_CMDQ, now, CMDQ_SPURIOUS);
+	cite_growth(j, DIAG_CMDQ, now, then, CMDQ_SPURIOUS, 64);
+	cite(j, DIAG_CMDQ, now, CMDQ_COMPLETED);
+}
+
+const struct eadm_rule diag_rules_cmdq[] = {
+	{
+		.name = "cmdq-dead", .kind = DIAG_CMDQ,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "The command queue could not be brought back.",
+		.cause = "The adapter's firmware hangs and does not come back from a reset.",
+		.next = "eadm trace -d {dev}; reload the driver or restart the machine",
+		.look = look_dead,
+	}, {
+		.name = "cmdq-recovering", .kind = DIAG_CMDQ,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "The command queue is being brought back after a lost command.",
+		.cause = "The adapter did not answer a command; it is asked again or reset.",
+		.next = "eadm trace -d {dev} --follow",
+		.look = look_recovering,
+	}, {
+		.name = "cmdq-stalled", .kind = DIAG_CMDQ,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "Commands have waited for an answer for more than a second.",
+		.cause = "The adapter hangs, or the interrupt that tells of the answer was lost; the command is given up at its time-out.",
+		.next = "eadm trace -d {dev}; eadm dump eq -d {dev}",
+		.look = look_stalled,
+	}, {
+		.name = "command-lost", .kind = DIAG_CMDQ,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "A command was not answered in time within the last ten minutes.",
+		.cause = "The adapter dropped the command or hung; what came of it is in the flight recorder.",
+		.next = "eadm trace -d {dev} --state timeout,late,aborted",
+		.look = look_lost,
+	}, {
+		.name = "command-slow", .kind = DIAG_CMDQ,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "A command took more than a second within the last ten minutes.",
+		.cause = "The adapter is overloaded or hung for a while.",
+		.next = "eadm trace -d {dev} --slower-than 1s",
+		.look = look_slow,
+	}, {
+		.name = "command-failed", .kind = DIAG_CMDQ,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The adapter refused a command within the last ten minutes.",
+		.cause = "A bad request, a resource of the adapter that is used up, or its firmware.",
+		.next = "eadm trace -d {dev} --state error -o +request,response",
+		.look = look_refused,
+	}, {
+		.name = "spurious-completion", .kind = DIAG_CMDQ,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The adapter completed commands twice, or such as there are none.",
+		.cause = "A fault of the adapter's firmware.",
+		.next = "eadm dump cmdq -d {dev} --hw",
+		.look = look_spurious,
+	},
+	{ 0 }
+};

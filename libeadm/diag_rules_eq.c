@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules about event queues and completion queues. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "diag_rules.h"
+#include "eadm_nl.h"
+
+/* Indices of a CQ have 24 bits where doorbells carry them. */
+#define CQ_INDEX 0xffffffu
+
+/* ---- event queues ------------------------------------------------------------- */
+
+static const signed char eq_facts[] = {
+	EQ_TYPE, EQ_VECTOR, EQ_IRQ, EQ_DEPTH, EQ_CI, EQ_PENDING, EQ_INTERRUPTS,
+	EQ_EVENTS, EQ_LAST_EVENT_AGE, EQ_HW_SUPPRESSED, -1,
+};
+
+static const char *interval(const struct diag_row *now,
+			    const struct diag_row *then, char *buf, size_t size)
+{
+	return age_text(now->time - then->time, buf, size);
+}
+
+static void look_overflow(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	(void)then;
+	if (!diag_u64(now, EQ_HW_OVERFLOW))
+		return;
+	accuse(j, now, "the adapter had no room for an event: the queue of vector %" PRIu64 " overflowed",
+	       diag_u64(now, EQ_VECTOR));
+	cite(j, DIAG_EQ, now, EQ_HW_OVERFLOW);
+	cite_all(j, DIAG_EQ, now, eq_facts);
+}
+
+/* Entries lie there and none was taken in the meantime. */
+static bool eq_stands(const struct diag_row *now, const struct diag_row *then)
+{
+	return diag_u64(now, EQ_PENDING) && diag_u64(then, EQ_PENDING) &&
+	       same(now, then, EQ_CI);
+}
+
+static void look_lost_interrupt(struct judge *j, const struct diag_row *now,
+				const struct diag_row *then)
+{
+	char age[32];
+
+	if (!eq_stands(now, then) || !same(now, then, EQ_INTERRUPTS))
+		return;
+	accuse(j, now, "%" PRIu64 " events wait in the queue of vector %" PRIu64 ", and no interrupt came for %s",
+	       diag_u64(now, EQ_PENDING), diag_u64(now, EQ_VECTOR),
+	       interval(now, then, age, sizeof(age)));
+	cite_all(j, DIAG_EQ, now, eq_facts);
+}
+
+static void look_eq_stuck(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	char age[32];
+
+	if (!eq_stands(now, then) || same(now, then, EQ_INTERRUPTS))
+		return;
+	accuse(j, now, "%" PRIu64 " events wait, interrupts come, and none was taken for %s",
+	       diag_u64(now, EQ_PENDING), interval(now, then, age, sizeof(age)));
+	cite_all(j, DIAG_EQ, now, eq_facts);
+	cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS, 64);
+}
+
+static void look_backlog(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	uint64_t pending = diag_u64(now, EQ_PENDING);
+	uint64_t depth = diag_u64(now, EQ_DEPTH);
+
+	(void)then;
+	if (!depth || pending < depth / 2 || pending == 0)
+		return;
+	accuse(j, now, "%" PRIu64 " of %" PRIu64 " entries wait to be taken",
+	       pending, depth);
+	cite_all(j, DIAG_EQ, now, eq_facts);
+}
+
+static void look_unknown(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	(void)then;
+	/* CQs may go while an event is under way, an error names what is there. */
+	if (diag_u64(now, EQ_TYPE) != EADM_EQ_TYPE_AEQ ||
+	    !diag_u64(now, EQ_UNKNOWN))
+		return;
+	accuse(j, now, "%" PRIu64 " asynchronous events named an object that does not exist",
+	       diag_u64(now, EQ_UNKNOWN));
+	cite(j, DIAG_EQ, now, EQ_UNKNOWN);
+	cite(j, DIAG_EQ, now, EQ_EVENTS);
+	cite(j, DIAG_EQ, now, EQ_LAST_EVENT_AGE);
+}
+
+/* Of a completion EQ each interrupt has an event, but for a few at the seams. */
+static void look_spurious(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	uint64_t interrupts = diag_u64(now, EQ_INTERRUPTS);
+	uint64_t events = diag_u64(now, EQ_EVENTS);
+	uint64_t slack = 4 + events / 10;
+
+	if (diag_u64(now, EQ_TYPE) != EADM_EQ_TYPE_CEQ ||
+	    !diag_has(now, EQ_INTERRUPTS) || interrupts <= events + slack)
+		return;
+	accuse(j, now, "%" PRIu64 " interrupts of vector %" PRIu64 " had no event",
+	       interrupts - events, diag_u64(now, EQ_VECTOR));
+	cite_all(j, DIAG_EQ, now, eq_facts);
+	cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS, 64);
+	cite_growth(j, DIAG_EQ, now, then, EQ_EVENTS, 64);
+}
+
+/* ---- completion queues ----------------------------------------------------------- */
+
+static const signed char cq_facts[] = {
+	CQ_DEPTH, CQ_CI, CQ_HW_PI, CQ_ARMED, CQ_NOTIFY_REQUESTS, CQ_EVENTS,
+	CQ_ERRORS, CQ_EQN, CQ_LAST_EVENT_AGE, -1,
+};
+
+/* Completions that were written after the consumer last told where it is. */
+static uint32_t cq_news(const struct diag_row *cq)
+{
+	/* A CQ that was never armed told nothing: it is at its beginning. */
+	return (diag_u64(cq, CQ_HW_PI) - diag_u64(cq, CQ_CI)) & CQ_INDEX;
+}
+
+static bool is_kernel(const struct diag_row *cq)
+{
+	return diag_has(cq, CQ_USER) && !diag_u64(cq, CQ_USER);
+}
+
+static void look_overrun(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	bool over = is_kernel(now) && diag_has(now, CQ_HW_PI) &&
+		    diag_has(now, CQ_CI) && cq_news(now) < CQ_INDEX / 2 &&
+		    cq_news(now) > diag_u64(now, CQ_DEPTH);
+
+	(void)then;
+	if (!over && !diag_u64(now, CQ_ERRORS))
+		return;
+	if (over)
+		accuse(j, now, "%u completions in a queue of %" PRIu64 ": some are overwritten",
+		       cq_news(now), diag_u64(now, CQ_DEPTH));
+	else
+		accuse(j, now, "the adapter raised %" PRIu64 " errors for the CQ",
+		       diag_u64(now, CQ_ERRORS));
+	cite_all(j, DIAG_CQ, now, cq_facts);
+}
+
+/* Nothing came and nothing was asked for in the meantime. */
+static bool cq_stands(const struct diag_row *now, const struct diag_row *then)
+{
+	return same(now, then, CQ_EVENTS) &&
+	       same(now, then, CQ_NOTIFY_REQUESTS) &&
+	       diag_has(now, CQ_HW_PI) && diag_has(then, CQ_HW_PI) &&
+	       cq_news(now) && cq_news(then);
+}
+
+static bool eq_is_blamed(struct judge *j, const struct diag_row *cq)
+{
+	const struct diag_rows *eqs = &judge_now(j)->rows[DIAG_EQ];
+	size_t i;
+
+	for (i = 0; i < eqs->n; i++) {
+		const struct diag_row *eq = &eqs->row[i];
+
+		if (eq->dev == cq->dev && diag_has(eq, EQ_EQN) &&
+		    diag_u64(eq, EQ_TYPE) == EADM_EQ_TYPE_CEQ &&
+		    diag_u64(eq, EQ_EQN) == diag_u64(cq, CQ_EQN))
+			return diag_u64(eq, EQ_PENDING) ||
+			       diag_u64(eq, EQ_HW_OVERFLOW);
+	}
+	return false;
+}
+
+static void look_missed_event(struct judge *j, const struct diag_row *now,
+			      const struct diag_row *then)
+{
+	char age[32];
+
+	/* Of a solicited one nobody knows whether there is one to tell of. */
+	if (!diag_u64(now, CQ_ARMED) || !diag_u64(then, CQ_ARMED) ||
+	    diag_u64(now, CQ_SOLICITED) || !diag_has(now, CQ_CI) ||
+	    !same(now, then, CQ_CI) || !cq_stands(now, then) ||
+	    eq_is_blamed(j, now))
+		return;
+	accuse(j, now, "armed, %u completions were written since, and no event came for %s",
+	       cq_news(now), interval(now, then, age, sizeof(age)));
+	cite_all(j, DIAG_CQ, now, cq_facts);
+}
+
+static void look_unarmed(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	char age[32];
+
+	if (!diag_has(now, CQ_ARMED) || diag_u64(now, CQ_ARMED) ||
+	    diag_u64(then, CQ_ARMED) || !diag_u64(now, CQ_USERS) ||
+	    !cq_stands(now, then) || !same(now, then, CQ_HW_PI) ||
+	    !same(now, then, CQ_CI))
+		return;
+	if (!is_kernel(now) && !diag_u64(now, CQ_CHANNEL))
+		return;
+	accuse(j, now, "%u completions wait, nobody asked to be told, and nothing happened for %s",
+	       cq_news(now), interval(now, then, age, sizeof(age)));
+	if (!is_kernel(now))
+		judge_cause(j, "The application did not ask for notification again after the last event, or not before it went to sleep; only if it polls besides, all is well.");
+	cite(j, DIAG_CQ, now, CQ_CHANNEL);
+	cite_all(j, DIAG_CQ, now, cq_facts);
+}
+
+/* Told again and again, and it does not get on. */
+static void look_unconsumed(struct judge *j, const struct diag_row *now,
+			    const struct diag_row *then)
+{
+	uint64_t events = growth(now, then, CQ_EVENTS, 64);
+	char age[32];
+
+	if (events < 10 || !same(now, then, CQ_CI) ||
+	    !diag_has(now, CQ_HW_PI) || !cq_news(now) || !cq_news(then))
+		return;
+	accuse(j, now, "%" PRIu64 " events within %s, and none of %u completions was taken",
+	       events, interval(now, then, age, sizeof(age)), cq_news(now));
+	cite_all(j, DIAG_CQ, now, cq_facts);
+	cite_growth(j, DIAG_CQ, now, then, CQ_EVENTS, 64);
+}
+
+/* One request for notification gives one event. A process's are known by 8 bits. */
+static void look_extra_events(struct judge *j, const struct diag_row *now,
+			      const struct diag_row *then)
+{
+	uint8_t extra = diag_u64(now, CQ_EVENTS) -
+			diag_u64(now, CQ_NOTIFY_REQUESTS);
+
+	if (!diag_has(now, CQ_NOTIFY_REQUESTS) || !extra || extra >= 0x80 ||
+	    !then || !same(now, then, CQ_EVENTS) ||
+	    !same(now, then, CQ_NOTIFY_REQUESTS))
+		return;
+	accuse(j, now, "%u events more than were asked for", extra);
+	cite_all(j, DIAG_CQ, now, cq_facts);
+}
+
+/* ---- completions and those who made them --------------------------------------- */
+
+struct made {
+	uint16_t cqes;			/* by all QPs, modulo 2^16 */
+	unsigned int queues;
+	bool moves, since_birth;
+};
+
+/* What the QPs of a CQ have completed by their own account. */
+static void add_made(struct judge *j, const struct diag_row *cq,
+		     struct made *made)
+{
+	const struct diag_rows *qps = &judge_now(j)->rows[DIAG_QP];
+	size_t i;
+
+	memset(made, 0, sizeof(*made));
+	made->since_birth = true;
+	for (i = 0; i < qps->n; i++) {
+		const struct diag_row *qp = &qps->row[i], *then;
+		bool send = diag_u64(qp, QP_SEND_CQN) == cq->id;
+		bool recv = diag_u64(qp, QP_RECV_CQN) == cq->id;
+
+		if (qp->dev != cq->dev || (!send && !recv))
+			continue;
+		then = diag_find(judge_then(j), DIAG_QP, qp->dev, qp->id);
+		made->queues += send + recv;
+		if (send)
+			made->cqes += diag_u64(qp, QP_HW_SEND_CQES);
+		if (recv)
+			made->cqes += diag_u64(qp, QP_HW_RECV_CQES);
+		if (!same(qp, then, QP_HW_SEND_CQES) ||
+		    !same(qp, then, QP_HW_RECV_CQES))
+			made->moves = true;
+		/* No earlier QP had the time to complete anything. */
+		if (diag_u64(qp, QP_AGE) + SECOND < diag_u64(cq, CQ_AGE))
+			made->since_birth = false;
+	}
+}
+
+/*
+ * Completions the QPs made less those in the CQ, once nothing moves. What QPs
+ * that are no more have made is not known: without them there are fewer made.
+ */
+static int16_t missing_cqes(struct judge *j, const struct diag_row *now,
+			    const struct diag_row *then, struct made *made)
+{
+	if (!diag_has(now, CQ_HW_PI) || !same(now, then, CQ_HW_PI))
+		return 0;
+	add_made(j, now, made);
+	if (!made->queues || made->moves ||
+	    made->queues != diag_u64(now, CQ_USERS))
+		return 0;
+	/* Modulo 2^16 only what cannot be anybody else's is certain. */
+	if (!made->since_birth && diag_u64(now, CQ_HW_PI) > UINT16_MAX)
+		return 0;
+	return made->cqes - (uint16_t)diag_u64(now, CQ_HW_PI);
+}
+
+static void look_lost_cqe(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	struct made made;
+	int16_t lost = missing_cqes(j, now, then, &made);
+
+	if (lost <= 0)
+		return;
+	accuse(j, now, "its QPs have completed %d requests more than there are completions",
+	       lost);
+	cite_all(j, DIAG_CQ, now, cq_facts);
+	cite(j, DIAG_CQ, now, CQ_USERS);
+}
+
+static void look_extra_cqe(struct judge *j, const struct diag_row *now,
+			   const struct diag_row *then)
+{
+	struct made made;
+	int16_t lost = missing_cqes(j, now, then, &made);
+
+	if (lost >= 0 || !made.since_birth)
+		return;
+	accuse(j, now, "there are %d completions more than its QPs have completed",
+	       -lost);
+	cite_all(j, DIAG_CQ, now, cq_facts);
+	cite(j, DIAG_CQ, now, CQ_USERS);
+}
+
+const struct eadm_rule diag_rules_eq[] = {
+	{
+		.name = "eq-overflow", .kind = DIAG_EQ,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "An event queue overflowed: events are lost.",
+		.cause = "The CPU of its interrupt was busy or its interrupts were held back for too long.",
+		.next = "eadm dump eq {id} -d {dev} --hw; grep erdma /proc/interrupts",
+		.look = look_overflow,
+	}, {
+		.name = "lost-interrupt", .kind = DIAG_EQ, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
+		.help = "Events wait in a queue and no interrupt comes.",
+		.cause = "An interrupt was lost between adapter and CPU; the adapter raises no other one until it is answered.",
+		.next = "eadm dump eq {id} -d {dev} --hw; grep erdma /proc/interrupts",
+		.look = look_lost_interrupt,
+	}, {
+		.name = "eq-stuck", .kind = DIAG_EQ, .two = true, .stuck = true,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "Interrupts come, but events are not taken from their queue.",
+		.cause = "The driver's handler does not run to its end: an overloaded CPU, or a fault of the driver.",
+		.next = "eadm dump eq {id} -d {dev} --hw; grep -e TASKLET -e HI /proc/softirqs",
+		.look = look_eq_stuck,
+	}, {
+		.name = "eq-backlog", .kind = DIAG_EQ,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "An event queue is more than half full.",
+		.cause = "Events come faster than the CPU of its interrupt takes them.",
+		.next = "eadm dump eq -d {dev}; grep erdma /proc/interrupts",
+		.look = look_backlog,
+	}, {
+		.name = "unknown-event", .kind = DIAG_EQ,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The adapter told of an error of an object that does not exist.",
+		.cause = "The object was destroyed meanwhile, or the firmware is at fault.",
+		.next = "eadm dump eq {id} -d {dev}; dmesg | grep {dev}",
+		.look = look_unknown,
+	}, {
+		.name = "spurious-interrupt", .kind = DIAG_EQ,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "Interrupts for completions come without an event.",
+		.cause = "A fault of the adapter or of the interrupt controller; each costs CPU time.",
+		.next = "eadm dump eq {id} -d {dev}; grep erdma /proc/interrupts",
+		.look = look_spurious,
+	}, {
+		.name = "cq-overrun", .kind = DIAG_CQ,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "A CQ was overrun or failed: completions are lost.",
+		.cause = "The CQ has fewer entries than requests that may be under way on its QPs, and its consumer is too slow.",
+		.next = "eadm dump cq {id} -d {dev} --hw; make the CQ as deep as its queues together",
+		.look = look_overrun,
+	}, {
+		.name = "missed-event", .kind = DIAG_CQ, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
+		.help = "A CQ is armed, has completions, and no event comes.",
+		.cause = "The doorbell that armed it was lost, or the adapter did not make the event.",
+		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev} --hw",
+		.look = look_missed_event,
+	}, {
+		.name = "unarmed-cq", .kind = DIAG_CQ, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_WARNING,
+		.help = "Completions wait in a CQ that nobody polls and that is not armed.",
+		.cause = "The consumer of the CQ sleeps without having asked for notification.",
+		.next = "eadm dump cq {id} -d {dev} --hw",
+		.look = look_unarmed,
+	}, {
+		.name = "cq-not-consumed", .kind = DIAG_CQ, .two = true,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "The consumer of a CQ is told of completions and takes none.",
+		.cause = "It does not find the completion valid (a damaged entry of the CQ), or does not poll when it is told.",
+		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump cqe {id} -d {dev}",
+		.look = look_unconsumed,
+	}, {
+		.name = "extra-events", .kind = DIAG_CQ, .two = true,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "A CQ got more events than were asked for.",
+		.cause = "The adapter wrote an event twice.",
+		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev}",
+		.look = look_extra_events,
+	}, {
+		.name = "lost-completion", .kind = DIAG_CQ, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
+		.help = "QPs have completed requests of which the CQ has no completion.",
+		.cause = "The adapter did not write a completion; who waits for it waits for ever.",
+		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
+		.look = look_lost_cqe,
+	}, {
+		.name = "extra-completion", .kind = DIAG_CQ, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_WARNING,
+		.help = "A CQ has more completions than its QPs have completed requests.",
+		.cause = "The adapter wrote a completion twice.",
+		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
+		.look = look_extra_cqe,
+	},
+	{ 0 }
+};

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libeadm: diagnosis. Part of eadm.h, which says what holds for all functions;
+ * include that.
+ *
+ * A diagnosis reads moments from a source and applies rules to them. Some
+ * rules judge a single moment, such as "the command queue is dead"; others need
+ * two, because they are about what moves or does not move. So: sample, wait,
+ * sample again, evaluate, and read the verdicts. Who samples anyway, such as an
+ * exporter at each scrape, evaluates after each sample.
+ *
+ * A healthy system has no verdicts, however busy it is.
+ */
+#ifndef EADM_DIAGNOSE_H
+#define EADM_DIAGNOSE_H
+
+#ifndef EADM_H
+#error "include <eadm.h>"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct eadm_diagnosis - moments of a source and the verdicts about them
+ */
+struct eadm_diagnosis;
+
+/**
+ * struct eadm_rule - description of a rule
+ */
+struct eadm_rule;
+
+/**
+ * enum eadm_severity - how bad it is
+ * @EADM_SEVERITY_NOTICE: worth knowing, nothing is broken
+ * @EADM_SEVERITY_WARNING: something does not work as it should
+ * @EADM_SEVERITY_CRITICAL: a device or a connection is out of service
+ */
+enum eadm_severity {
+	EADM_SEVERITY_NOTICE = 0,
+	EADM_SEVERITY_WARNING = 1,
+	EADM_SEVERITY_CRITICAL = 2,
+};
+
+/**
+ * eadm_severity_name() - such as "warning"
+ * @severity: the severity
+ *
+ * Return: its name, NULL for no severity.
+ * Since: 0.1
+ */
+const char *eadm_severity_name(enum eadm_severity severity);
+
+/**
+ * eadm_rule_next() - walk all rules
+ * @rule: NULL for the first one
+ *
+ * Return: the next one, NULL at the end.
+ * Since: 0.1
+ */
+const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule);
+
+/**
+ * eadm_rule_name() - stable name, such as "receiver-starved"
+ * @rule: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_rule_name(const struct eadm_rule *rule);
+
+/**
+ * eadm_rule_severity() - how bad it is when the rule applies
+ * @rule: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_severity eadm_rule_severity(const struct eadm_rule *rule);
+
+/**
+ * eadm_rule_object() - the kind of objects it judges
+ * @rule: the description
+ *
+ * Since: 0.1
+ */
+const struct eadm_object *eadm_rule_object(const struct eadm_rule *rule);
+
+/**
+ * eadm_rule_help() - a sentence about what it finds
+ * @rule: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_rule_help(const struct eadm_rule *rule);
+
+/**
+ * eadm_rule_cause() - the likely cause
+ * @rule: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_rule_cause(const struct eadm_rule *rule);
+
+/**
+ * eadm_rule_two_moments() - whether it takes two moments
+ * @rule: the description
+ *
+ * Since: 0.1
+ */
+bool eadm_rule_two_moments(const struct eadm_rule *rule);
+
+/**
+ * eadm_diagnosis_new() - begin a diagnosis
+ *
+ * Return: the diagnosis, or NULL with errno ENOMEM. Free it with
+ * eadm_diagnosis_free().
+ * Since: 0.1
+ */
+struct eadm_diagnosis *eadm_diagnosis_new(void);
+
+/**
+ * eadm_diagnosis_free() - end a diagnosis
+ * @diagnosis: the diagnosis or NULL
+ *
+ * Since: 0.1
+ */
+void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
+
+/**
+ * struct eadm_sample_opts - how a moment is read
+ * @size: sizeof(struct eadm_sample_opts)
+ * @device: only of this RDMA device, NULL for all
+ * @hw: with the adapters' own contexts: a command of the adapter for each
+ *	object. Where they may not be read, or the adapter does not answer, the
+ *	rules do with the rest.
+ * @extend: keep the moment that the last one is compared with, so that the
+ *	time between them grows
+ */
+struct eadm_sample_opts {
+	size_t size;
+	const char *device;
+	bool hw;
+	bool extend;
+};
+
+/**
+ * eadm_diagnosis_sample() - read a moment
+ * @diagnosis: the diagnosis
+ * @ctx: an open context without a dump; always the same one
+ * @opts: how, or NULL for all devices with @hw
+ *
+ * Keeps two moments: this one and the one to compare it with.
+ *
+ * Return: 0; -ENODEV for an unknown device or when there is none; other errors
+ * of the source.
+ * Since: 0.1
+ */
+int eadm_diagnosis_sample(struct eadm_diagnosis *diagnosis,
+			  struct eadm_ctx *ctx,
+			  const struct eadm_sample_opts *opts);
+
+/**
+ * eadm_diagnosis_evaluate() - apply the rules to the moments
+ * @diagnosis: the diagnosis; verdicts from before are forgotten
+ *
+ * Return: the number of verdicts, worst first, or -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_diagnosis_evaluate(struct eadm_diagnosis *diagnosis);
+
+/**
+ * eadm_diagnosis_in_doubt() - whether a longer interval makes verdicts surer
+ * @diagnosis: the diagnosis, evaluated
+ *
+ * True when something is said to be stuck because it did not move between the
+ * two moments. Sample again with &eadm_sample_opts.extend and evaluate.
+ *
+ * Since: 0.1
+ */
+bool eadm_diagnosis_in_doubt(const struct eadm_diagnosis *diagnosis);
+
+/**
+ * eadm_diagnosis_interval() - time between the two moments
+ * @diagnosis: the diagnosis
+ *
+ * Return: nanoseconds, 0 with one moment.
+ * Since: 0.1
+ */
+uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *diagnosis);
+
+/**
+ * struct eadm_evidence - a fact that a verdict rests on
+ * @object: name of the kind of object it was seen at, such as "qp"
+ * @id: value of that object's key field
+ * @name: what was seen: the key of a field as in JSON, such as "hw_sq_ci", or
+ *	with "_growth" behind it what a counter grew by
+ * @text: the value as text
+ * @is_number: @number holds the value, too
+ * @number: the value
+ */
+struct eadm_evidence {
+	const char *object;
+	uint64_t id;
+	const char *name;
+	const char *text;
+	bool is_number;
+	uint64_t number;
+};
+
+/**
+ * struct eadm_verdict - what a rule found
+ * @size: sizeof(struct eadm_verdict), set by the caller
+ * @rule: the rule
+ * @severity: how bad it is
+ * @device: name of the device
+ * @object: name of the kind of object it is about
+ * @has_id: @id holds the value of the object's key field
+ * @id: the value
+ * @pid: process that owns the object, 0 when it has none or it is not known
+ * @comm: command name of that process or the kernel consumer in brackets, ""
+ *	when it is not known
+ * @finding: a sentence about what is the matter, with numbers
+ * @cause: the likely cause
+ * @next: a command that tells more
+ * @evidence: what it rests on
+ * @n_evidence: number of those
+ *
+ * Strings are valid until the diagnosis is sampled, evaluated or freed.
+ */
+struct eadm_verdict {
+	size_t size;
+	const struct eadm_rule *rule;
+	enum eadm_severity severity;
+	const char *device;
+	const char *object;
+	bool has_id;
+	uint64_t id;
+	uint64_t pid;
+	const char *comm;
+	const char *finding;
+	const char *cause;
+	const char *next;
+	const struct eadm_evidence *evidence;
+	unsigned int n_evidence;
+};
+
+/**
+ * eadm_diagnosis_verdict() - read a verdict
+ * @diagnosis: the diagnosis, evaluated
+ * @index: from 0
+ * @verdict: filled in
+ *
+ * Return: 1, or 0 when there are no more.
+ * Since: 0.1
+ */
+int eadm_diagnosis_verdict(const struct eadm_diagnosis *diagnosis,
+			   unsigned int index, struct eadm_verdict *verdict);
+
+/**
+ * eadm_diagnosis_note() - what could not be looked at and why
+ * @diagnosis: the diagnosis
+ * @index: from 0
+ * @note: filled in; the strings are valid as those of a verdict
+ *
+ * Return: 1, or 0 when there are no more.
+ * Since: 0.1
+ */
+int eadm_diagnosis_note(const struct eadm_diagnosis *diagnosis,
+			unsigned int index, struct eadm_note *note);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* EADM_DIAGNOSE_H */

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is wrong with a machine, and with what it is made of.
+load common
+
+rules_of() {
+	eadm --from "$1" diagnose --json "${@:2}" 2>/dev/null | jq -r '.rows[].rule' | sort -u
+}
+
+@test "every rule finds its fault, with object, evidence, cause and next step" {
+	[ "$(rules_of "$SICK")" = "$(eadm diagnose --rules --json | jq -r '.rows[].rule' | sort)" ]
+	run jq -e '.rows | all((.evidence | length > 0) and (.finding | length > 10) and
+		(.cause | length > 10) and (.next | test("eadm|ip |dmesg")) and .dev_name)' \
+		<(eadm --from "$SICK" diagnose --json)
+	[ "$output" = true ]
+}
+
+@test "what is found, for people" {
+	golden diagnose-sick --from "$SICK" diagnose
+	golden diagnose-dead --from "$DEAD" diagnose
+	golden diagnose-rules diagnose --rules
+}
+
+@test "a busy healthy device has no verdict, an unused port that is down a notice" {
+	run --separate-stderr eadm --from "$WELL" diagnose --json
+	[ "$status" = 0 ]
+	[ "$(jq -c '.rows[] | [.rule, .severity, .dev_name]' <<<"$output")" = \
+		'["link-down","notice","idle"]' ]
+	run --separate-stderr eadm --from "$WELL" diagnose -d erdma_0
+	[ "$status" = 0 ]
+	[ "$output" = "" ]
+	[ "$stderr" = "eadm: diagnose: no problems found" ]
+}
+
+@test "recordings of healthy guests have no verdict" {
+	for capture in "$REPO"/tests/captures/live/*.pcapng "$TWO"; do
+		run --separate-stderr eadm --from "$capture" diagnose
+		echo "$capture: $output $stderr"
+		[ "$status" = 0 ]
+		[ "$output" = "" ]
+	done
+}
+
+@test "the worst comes first and makes the exit status" {
+	run jq -r '.rows | map(.severity) | map({critical: 0, warning: 1, notice: 2}[.]) |
+		. == sort' <(eadm --from "$SICK" diagnose --json)
+	[ "$output" = true ]
+	run eadm --from "$SICK" diagnose
+	[ "$status" = 8 ]
+	run eadm --from "$SICK" diagnose -d stalled --at '#1'
+	[ "$status" = 8 ]
+	# Without the adapter's own view nobody knows all.
+	run eadm --from "$MOMENTS" diagnose
+	[ "$status" = 6 ]
+	[[ $output == *counters-restarted*"the adapter's own contexts"* ]]
+}
+
+@test "one moment tells what needs one" {
+	two=$(eadm diagnose --rules --json | jq -r '.rows[] | select(.moments == 2).rule' | sort)
+	[ "$(comm -12 <(rules_of "$SICK" --at '#1') <(echo "$two"))" = "" ]
+	[[ $(rules_of "$SICK" --at '#1') == *cmdq-dead*qp-error* ]]
+	[ "$(rules_of "$SICK" --at '#2')" = "$(rules_of "$SICK")" ]
+}
+
+@test "a device that is gone is not accused of anything else" {
+	[ "$(rules_of "$SICK" -d gone)" = adapter-gone ]
+}
+
+@test "JSON is as the schema says" {
+	for capture in "$SICK" "$WELL" "$TWO" "$DEAD" "$MOMENTS"; do
+		[ "$(valid --from "$capture" diagnose --json)" = 1 ]
+		[ "$(valid --from "$capture" check --json)" = 1 ]
+	done
+	[ "$(valid diagnose --rules --json)" = 1 ]
+	[ "$(valid check --json)" = 1 ]
+}
+
+@test "what is saved says the same again" {
+	run --separate-stderr eadm --from "$SICK" diagnose --json --save "$BATS_TEST_TMPDIR/saved"
+	[ "$status" = 8 ]
+	[ "$output" = "$(eadm --from "$BATS_TEST_TMPDIR/saved" diagnose --json)" ]
+}
+
+@test "check, of captures" {
+	golden check-two --from "$TWO" check
+	run --separate-stderr eadm --from "$SICK" check --json
+	[ "$status" = 8 ]
+	[ "$(jq -c '[.rows[] | select(.result != "ok") | [.result, .check, .dev_name]] | sort' \
+		<<<"$output")" = \
+		'[["fail","netdev","recovering"],["fail","port","dead"],["warn","limits","stalled"]]' ]
+}
+
+@test "every line of a check that is not ok says what to do" {
+	run jq -e '.rows | length > 3 and all((.result == "ok") == (has("remedy") | not))' \
+		<(eadm check --json)
+	[ "$output" = true ]
+}
+
+@test "wrong use" {
+	fails 2 "eadm: diagnose: --interval: at least 10ms" diagnose -i 1ms
+	fails 2 "eadm: diagnose: qp: one argument too many ('eadm help diagnose')" diagnose qp
+	fails 3 "eadm: diagnose: erdma0: no such RDMA device (did you mean 'erdma_0'?)" \
+		--from "$TWO" diagnose -d erdma0
+	fails 3 "eadm: check: erdma0: no such RDMA device (did you mean 'erdma_0'?)" \
+		--from "$TWO" check -d erdma0
+	fails 2 "eadm: check: --interval: unknown option" check --interval 1s
+}
