@@ -12,6 +12,7 @@ setup() {
 	TWO=$SYNTH/two.pcapng
 	DEAD=$SYNTH/dead.pcapng
 	MOMENTS=$SYNTH/moments.pcapng
+	BUSY=$SYNTH/busy.pcapng
 	SICK=$SYNTH/sick.pcapng
 	WELL=$SYNTH/well.pcapng
 }
