@@ -31,8 +31,8 @@ struct note {
 struct eadm_dump {
 	struct eadm_ctx *ctx;
 	const struct eadm_object *object;
-	bool hw, has_id, has_device, ended;
-	uint64_t id;
+	bool hw, has_id, has_device, has_from, ended;
+	uint64_t id, from;
 	uint32_t device;		/* index */
 	uint16_t family;
 	struct step *steps;
@@ -216,6 +216,15 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 	if (opts && opts->size > sizeof(*opts))
 		return eadm_fail(dump->ctx, -EINVAL,
 				 "options of a newer library");
+	if (opts && opts->size > offsetof(struct eadm_dump_opts, has_from)) {
+		dump->has_from = opts->has_from;
+		dump->from = opts->from;
+	}
+	if (dump->has_from &&
+	    dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_CMD])
+		return eadm_fail(dump->ctx, -EINVAL,
+				 "%s have no running number",
+				 dump->object->title);
 	if (opts) {
 		dump->hw = opts->hw;
 		dump->has_id = opts->has_id;
@@ -298,6 +307,9 @@ static void companion_query(const struct eadm_dump *dump,
 			       object->key->type == EADM_SPEC_TYPE_U32 ?
 				       EADM_ARG_U32 : EADM_ARG_U64,
 			       dump->id, NULL, true);
+	if (dump->has_from && query->dump)
+		eadm_query_arg(query, EADM_A_CMD_FROM_SEQ, EADM_ARG_U64,
+			       dump->from, NULL, true);
 	if (hw)
 		eadm_query_arg(query, EADM_A_COMMON_QUERY_HW, EADM_ARG_FLAG, 0,
 			       NULL, false);
@@ -370,6 +382,8 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 		return false;
 	/* The one that an earlier or later step asks its own device for. */
 	if (step->dev.name[0] && dev != step->dev.index)
+		return false;
+	if (dump->has_from && eadm_record_attr_u64(rec, attr) < dump->from)
 		return false;
 	if (!dump->has_id)
 		return true;

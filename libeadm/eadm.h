@@ -585,6 +585,8 @@ const char *eadm_field_value_at(const struct eadm_field *field,
  *	the device a command per row and needs CAP_SYS_RAWIO
  * @has_id: only the object @id
  * @id: value of the object's key field
+ * @has_from: only commands whose number is @from or above
+ * @from: number of the first one
  */
 struct eadm_dump_opts {
 	size_t size;
@@ -592,6 +594,8 @@ struct eadm_dump_opts {
 	bool hw;
 	bool has_id;
 	uint64_t id;
+	bool has_from;
+	uint64_t from;
 };
 
 /**

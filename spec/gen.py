@@ -181,6 +181,8 @@ class Object:
         self.fields = [f for f in self.all if not f.request and not f.unused]
         # Those a driver sets; the companion knows the device itself.
         self.snap = [f for f in self.fields if f.name not in COMMON[:2]]
+        # Where a dump begins; a number as the key is.
+        self.first = next((f for f in self.all if f.request and f.type == "uint"), None)
         self.key = next((f for f in self.fields
                          if f.name == raw["x-object"]["key"]), None)
         if not self.key or self.key.type not in ("u32", "uint"):
@@ -369,9 +371,9 @@ def gen_snap(spec):
 
 def kernel_policy(obj):
     lines = ["", f"static const struct nla_policy {obj.c}_policy[] = {{"]
-    wanted = ["dev-index", "dev-name", "query-hw"]
+    wanted = ["dev-index", "dev-name"]
     for field in obj.all:
-        if field.name not in wanted and field is not obj.key:
+        if field.name not in wanted and field is not obj.key and not field.request:
             continue
         rule = {"u32": "{ .type = NLA_U32 }", "uint": "COMPAT_NLA_POLICY_UINT",
                 "flag": "{ .type = NLA_FLAG }",
@@ -412,6 +414,8 @@ def kernel_object(obj):
     else:
         lines.append(f"\t\t.key_attr = {obj.attr(obj.key)},")
         lines.append(f"\t\t.key_type = EADM_TYPE_{obj.key.type.upper()},")
+    if obj.first:
+        lines.append(f"\t\t.from_attr = {obj.attr(obj.first)},")
     if obj.hw:
         lines.append("\t\t.hw = true,")
         lines.append(f"\t\t.hw_perm = EADM_PERM_{obj.hw_perm.upper()},")
@@ -559,7 +563,7 @@ def gen_ynl(spec):
     for (_, _, obj), node in zip(spec.ops, raw["operations"]["list"]):
         key = [] if obj.by_device else [obj.key.name]
         reply = {"attributes": [f.name for f in obj.fields]}
-        ask = {"attributes": COMMON[:3] + key}
+        ask = {"attributes": COMMON[:2] + [f.name for f in obj.all if f.request] + key}
         node["do"] = {"request": ask, "reply": reply}
         node["dump"] = {"request": ask, "reply": reply}
     text = yaml.dump(raw, Dumper=PlainDumper, sort_keys=False, width=100)
@@ -761,6 +765,17 @@ def gen_json_schema(spec):
                                    {"object": {"const": "verdict"}, **interval}))
     documents.append(json_document("checks", "check", {"object": {"const": "check"}}))
     documents.append(json_document("rules", "rule", {"object": {"const": "rule"}}))
+    number = {"type": "integer", "minimum": 0}
+    defs["test"] = {
+        "type": "object",
+        "properties": {
+            "test": text, "result": {"enum": ["ok", "failed"]},
+            "count": number, "size": number, "min": number, "p50": number,
+            "p99": number, "max": number,
+            "rate": {"type": "number", "minimum": 0}, "why": text},
+        "required": ["test", "result"], "additionalProperties": False}
+    documents.append(json_document("tests", "test",
+                                   {"object": {"const": "test"}}))
     documents.append({
         "title": "error", "type": "object",
         "properties": {"schema": {"const": 1}, "command": text,

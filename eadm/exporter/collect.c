@@ -290,7 +290,7 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 	if (ret)
 		return ret;
 	if (recorder) {
-		col->memory->recorder.primed = true;
+		recorder_end(&col->memory->recorder);
 		recorder_samples(&col->memory->recorder, col->model, &fields,
 				 device, col->samples);
 	}
@@ -334,6 +334,8 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	struct eadm_dump *dump = NULL;
 	int ret;
 
+	if (collector == (unsigned int)model->recorder)
+		opts.has_from = recorder_begin(&memory->recorder, &opts.from);
 	samples_clear(&section->samples);
 	section->truncated = false;
 	ret = eadm_dump_open(ctx, col.c->object, &opts, &dump);

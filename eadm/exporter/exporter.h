@@ -136,7 +136,9 @@ struct histogram {
 	uint64_t native[NATIVE_BUCKETS];
 };
 
-extern const uint64_t histogram_bounds[CLASSIC_BUCKETS];
+extern const uint64_t histogram_bounds[CLASSIC_BUCKETS];	/* ns */
+/* The same in seconds, as OpenMetrics wants them, and what is above. */
+extern const char *const histogram_le[CLASSIC_BUCKETS + 1];
 
 int histogram_index(uint64_t ns);
 void histogram_add(struct histogram *histogram, uint64_t ns);
@@ -204,6 +206,7 @@ struct recorder {
 	uint64_t next;			/* first number never seen */
 	uint64_t *pending;		/* numbers seen without an end */
 	size_t n_pending, max_pending;
+	size_t n_seen;			/* of these, in the running dump */
 	struct histogram latency;
 	uint64_t lost;
 	struct outcome {
@@ -239,6 +242,8 @@ struct recorder_fields {
 
 void recorder_fields_find(const struct eadm_object *object,
 			  struct recorder_fields *fields);
+bool recorder_begin(struct recorder *recorder, uint64_t *from);
+void recorder_end(struct recorder *recorder);
 bool recorder_take(struct recorder *recorder,
 		   const struct recorder_fields *fields,
 		   const struct eadm_record *record);

@@ -12,6 +12,11 @@ const uint64_t histogram_bounds[CLASSIC_BUCKETS] = {
 	100000000, 1000000000, 5000000000, 15000000000,
 };
 
+const char *const histogram_le[CLASSIC_BUCKETS + 1] = {
+	"1e-05", "2.5e-05", "5e-05", "0.0001", "0.00025", "0.0005", "0.001",
+	"0.01", "0.1", "1.0", "5.0", "15.0", "+Inf",
+};
+
 /*
  * The number that Prometheus gives the bucket: those of schema n end at the
  * powers of 2^(2^-n) seconds, bucket 0 at one second.

@@ -27,6 +27,45 @@ void recorder_reset(struct recorder *recorder)
 	*recorder = (struct recorder){ 0 };
 }
 
+/*
+ * Before a dump: the number of the first record that may tell something new,
+ * false when all of them do.
+ */
+bool recorder_begin(struct recorder *recorder, uint64_t *from)
+{
+	size_t i;
+
+	recorder->n_seen = 0;
+	*from = recorder->next;
+	for (i = 0; i < recorder->n_pending; i++) {
+		if (recorder->pending[i] < *from)
+			*from = recorder->pending[i];
+	}
+	return recorder->primed;
+}
+
+/*
+ * After a whole dump: who was waited for and is not there any more has ended
+ * unseen.
+ */
+void recorder_end(struct recorder *recorder)
+{
+	recorder->lost += recorder->n_pending - recorder->n_seen;
+	recorder->n_pending = recorder->n_seen;
+	recorder->primed = true;
+}
+
+/* Those seen in this dump stand in front. */
+static void mark_seen(struct recorder *recorder, size_t i)
+{
+	uint64_t seq = recorder->pending[i];
+
+	if (i < recorder->n_seen)
+		return;
+	recorder->pending[i] = recorder->pending[recorder->n_seen];
+	recorder->pending[recorder->n_seen++] = seq;
+}
+
 static bool was_pending(struct recorder *recorder, uint64_t seq, bool ended)
 {
 	size_t i;
@@ -34,9 +73,14 @@ static bool was_pending(struct recorder *recorder, uint64_t seq, bool ended)
 	for (i = 0; i < recorder->n_pending; i++) {
 		if (recorder->pending[i] != seq)
 			continue;
-		if (ended)
-			recorder->pending[i] =
-				recorder->pending[--recorder->n_pending];
+		mark_seen(recorder, i);
+		if (!ended)
+			return true;
+		for (i = 0; recorder->pending[i] != seq; i++)
+			;
+		recorder->pending[i] = recorder->pending[--recorder->n_seen];
+		recorder->pending[recorder->n_seen] =
+			recorder->pending[--recorder->n_pending];
 		return true;
 	}
 	return false;
@@ -56,6 +100,7 @@ static bool add_pending(struct recorder *recorder, uint64_t seq)
 		recorder->max_pending = max;
 	}
 	recorder->pending[recorder->n_pending++] = seq;
+	mark_seen(recorder, recorder->n_pending - 1);
 	return true;
 }
 

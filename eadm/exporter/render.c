@@ -152,20 +152,13 @@ static void put_histogram(struct text *text, const struct family *family,
 			  const char *labels, const struct histogram *histogram)
 {
 	uint64_t n = 0;
-	char le[40];
 	int i;
 
 	for (i = 0; i <= CLASSIC_BUCKETS; i++) {
 		n += histogram->classic[i];
-		if (i < CLASSIC_BUCKETS)
-			snprintf(le, sizeof(le), "%.12g%s",
-				 histogram_bounds[i] / 1e9,
-				 histogram_bounds[i] % 1000000000 ? "" : ".0");
-		else
-			strcpy(le, "+Inf");
 		text_puts(text, family->name);
 		text_puts(text, "_bucket");
-		put_labels(text, labels, le);
+		put_labels(text, labels, histogram_le[i]);
 		put_value(text, n, METRIC_PLAIN);
 	}
 	text_puts(text, family->name);

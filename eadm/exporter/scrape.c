@@ -8,6 +8,7 @@
  * Lock: scraper.lock guards everything below but what is marked as the
  * worker's own.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,6 +21,9 @@
 #include "exporter.h"
 
 #define MAX_WORKERS 256
+#define DEVICES "/sys/class/infiniband"
+/* After so many scrapes the list of devices is read in any case. */
+#define LIST_SCRAPES 10
 #define STACK_SIZE (256 * 1024)
 /* The answer has to travel, too. */
 #define DEADLINE_PERCENT 90
@@ -40,6 +44,7 @@ struct worker {
 	struct section work;
 	struct memory memory;
 	unsigned int moment;
+	unsigned int list;		/* scrape whose list it holds */
 };
 
 struct scraper {
@@ -51,6 +56,9 @@ struct scraper {
 	pthread_t thread;
 	bool started, stop;
 	unsigned int scrape;		/* number of the running or last one */
+	unsigned int listed;		/* the one that read the list last */
+	uint64_t listed_names;		/* what sysfs had then */
+	bool failed;			/* something, in the last one */
 	struct worker *lister, *workers;
 	unsigned int n_workers;
 	char (*names)[64];		/* devices found last */
@@ -184,7 +192,7 @@ static void publish(struct worker *w, unsigned int collector,
 	pthread_mutex_unlock(&w->scraper->lock);
 }
 
-static void do_scrape(struct worker *w, unsigned int scrape)
+static void do_scrape(struct worker *w, unsigned int scrape, unsigned int list)
 {
 	const struct model *model = w->scraper->model;
 	unsigned int i;
@@ -196,8 +204,9 @@ static void do_scrape(struct worker *w, unsigned int scrape)
 	if (!w->device || !w->ctx)
 		return;
 	/* What this cannot have, each dump tells for itself. */
-	if (eadm_devices_hold(w->ctx))
+	if (w->list != list && eadm_devices_hold(w->ctx))
 		eadm_devices_drop(w->ctx);
+	w->list = list;
 	for (i = 0; i < model->n_collectors; i++) {
 		collect(w->ctx, model, i, w->device, &w->scraper->opts.budget,
 			&w->memory, &w->work);
@@ -223,7 +232,7 @@ static void *worker_main(void *data)
 {
 	struct worker *w = data;
 	struct scraper *s = w->scraper;
-	unsigned int scrape;
+	unsigned int scrape, list;
 
 	pthread_mutex_lock(&s->lock);
 	while (!w->leave) {
@@ -232,9 +241,10 @@ static void *worker_main(void *data)
 			continue;
 		}
 		scrape = w->asked;
+		list = s->listed;
 		w->since = monotonic_ns();
 		pthread_mutex_unlock(&s->lock);
-		do_scrape(w, scrape);
+		do_scrape(w, scrape, list);
 		pthread_mutex_lock(&s->lock);
 		w->done = scrape;
 		if (all_done(s))
@@ -449,7 +459,7 @@ static void put_own(const struct scraper *s, uint64_t begin,
 	samples_label(samples, "device", "");
 	samples_label(samples, "collector", "list");
 	samples_add(samples, model->own[OWN_SUCCESS], labels,
-		    s->lister->done == s->scrape && !s->list_error);
+		    s->lister->done == s->listed && !s->list_error);
 	if (s->opts.server)
 		s->opts.server(s->opts.server_data, model, samples);
 	put_process(model, samples);
@@ -463,7 +473,7 @@ static bool make_text(struct scraper *s, uint64_t begin, enum format format)
 	struct text *text = &s->text[format];
 	const struct samples **parts;
 	struct samples own = { 0 };
-	bool complete = s->lister->done == s->scrape && !s->list_error;
+	bool complete = s->lister->done == s->listed && !s->list_error;
 	struct worker *w;
 	unsigned int i;
 	size_t n = 0;
@@ -546,6 +556,61 @@ static void wait_for_all(struct scraper *s, struct request **batch,
 	}
 }
 
+/* Names in sysfs, in whatever order. */
+static uint64_t names_in_sysfs(void)
+{
+	uint64_t sum = 0, hash;
+	struct dirent *entry;
+	const char *p;
+	DIR *dir = opendir(DEVICES);
+
+	while (dir && (entry = readdir(dir))) {
+		hash = 14695981039346656037ULL;
+		for (p = entry->d_name; *p; p++)
+			hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
+		sum += hash;
+	}
+	if (dir)
+		closedir(dir);
+	return sum;
+}
+
+/*
+ * The list of devices takes as many requests as a device does. It is read when
+ * sysfs shows others than before, when something failed, and now and then, for
+ * sysfs does not show all that may change.
+ */
+static bool needs_list(struct scraper *s)
+{
+	uint64_t names;
+	bool needed;
+
+	if (s->opts.from)
+		return true;
+	names = names_in_sysfs();
+	needed = !s->listed || s->failed || names != s->listed_names ||
+		 s->scrape - s->listed >= LIST_SCRAPES;
+	s->listed_names = names;
+	return needed;
+}
+
+/* Whether another look at the list may help next time. */
+static bool has_failed(const struct scraper *s)
+{
+	const struct worker *w;
+	unsigned int i;
+
+	if (s->lister->done != s->listed || s->list_error)
+		return true;
+	for (w = s->workers; w; w = w->next) {
+		for (i = 0; i < s->model->n_collectors; i++) {
+			if (w->fresh[i] != s->scrape || w->sections[i].error)
+				return true;
+		}
+	}
+	return false;
+}
+
 /*
  * The devices known so far are read while the list of them is, so that there
  * is one wait for all; only those that are new come after it.
@@ -556,7 +621,11 @@ static void scrape(struct scraper *s, struct request **batch)
 	struct worker *w;
 
 	s->scrape++;
-	ask(s, s->lister);
+	if (needs_list(s)) {
+		ask(s, s->lister);
+		if (s->lister->asked == s->scrape)
+			s->listed = s->scrape;
+	}
 	for (w = s->workers; w; w = w->next)
 		ask(s, w);
 	pthread_cond_broadcast(&s->work);
@@ -566,6 +635,7 @@ static void scrape(struct scraper *s, struct request **batch)
 		pthread_cond_broadcast(&s->work);
 		wait_for_all(s, batch, begin);
 	}
+	s->failed = has_failed(s);
 	answer(s, batch, begin, true);
 }
 

@@ -83,6 +83,7 @@ struct eadm_field {
  * @snap_size: size of the snapshot struct
  * @key_attr: attribute that names a row
  * @key_type: its type, EADM_TYPE_U32 or EADM_TYPE_UINT
+ * @from_attr: attribute of a dump with the key to begin at, or 0
  * @cmd: command that reads it
  * @hw_perm: EADM_PERM_* needed to ask the adapter
  * @hw: there is something to ask the adapter for
@@ -96,6 +97,7 @@ struct eadm_object {
 	u16 n_fields;
 	u16 snap_size;
 	u16 key_attr;
+	u16 from_attr;
 	u8 key_type;
 	u8 cmd;
 	u8 hw_perm;

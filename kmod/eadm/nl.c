@@ -25,8 +25,8 @@ enum {
  * @net: network namespace of the sender's socket
  * @index: attribute with the index of the RDMA device, or NULL
  * @name: attribute with its name, or NULL
- * @key: number of the row
- * @has_key: @key is given
+ * @key: number of the row, or of the first one of a dump
+ * @has_key: @key is that of the only row
  * @diag: for the driver
  */
 struct request {
@@ -114,6 +114,8 @@ static int parse_request(struct request *req, u8 cmd, struct nlattr **attrs,
 	if (key) {
 		req->has_key = true;
 		req->key = obj->key_type == EADM_TYPE_U32 ? nla_get_u32(key) : nla_get_uint(key);
+	} else if (obj->from_attr && attrs[obj->from_attr]) {
+		req->key = nla_get_uint(attrs[obj->from_attr]);
 	}
 	if (!req->diag.hw)
 		return 0;

@@ -2491,7 +2491,7 @@ static const struct eadm_field cmd_fields[] = {
 
 static const int16_t cmd_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18,
+	14, 15, 16, 17, 18, -1,
 };
 
 static const struct eadm_field cep_fields[] = {
@@ -2778,7 +2778,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 20,
+		.max_attr = 21,
 		.n_fields = 19,
 		.fields = cmd_fields,
 		.key = &cmd_fields[3],

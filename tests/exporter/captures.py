@@ -49,7 +49,9 @@ def recorder(path):
     cap = Capture()
     steps = [
         [(7, "done", 20000), (8, "pending", 0)],
-        [(7, "done", 20000), (8, "timeout", 15 * SEC), (9, "done", 200000000)],
+        [(7, "done", 20000), (8, "timeout", 15 * SEC), (9, "done", 200000000),
+         (10, "pending", 0)],
+        # The one that was waited for was overwritten, too.
         [(20, "done", 20000)],
         [(1, "done", 20000)],
     ]

@@ -1820,6 +1820,7 @@ static const struct nla_policy cmd_policy[] = {
 	[EADM_A_CMD_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_CMD_QUERY_HW] = { .type = NLA_FLAG },
 	[EADM_A_CMD_SEQ] = COMPAT_NLA_POLICY_UINT,
+	[EADM_A_CMD_FROM_SEQ] = COMPAT_NLA_POLICY_UINT,
 };
 
 static const struct eadm_field cmd_fields[] = {
@@ -2168,6 +2169,7 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 		.cmd = EADM_CMD_CMD_GET,
 		.key_attr = EADM_A_CMD_SEQ,
 		.key_type = EADM_TYPE_UINT,
+		.from_attr = EADM_A_CMD_FROM_SEQ,
 		.soft_rawio = true,
 		.owner = {
 			[EADM_OWNER_PID] = &cmd_fields[12],
