@@ -64,12 +64,25 @@ def check_names(place, exprs):
     return seen
 
 
+def shipped_rules(*names):
+    """Name and expression of each rule."""
+    return [(rule.get("record") or rule["alert"], rule["expr"])
+            for name in names
+            for group in load(f"{SHIPPED}/prometheus/{name}.yml")["groups"]
+            for rule in group["rules"]]
+
+
+def shipped_panels():
+    """Title and expression of all that the dashboard's panels show."""
+    with open(f"{SHIPPED}/grafana/eadm.json", encoding="utf-8") as file:
+        return [(panel["title"], target["expr"])
+                for panel in json.load(file)["panels"]
+                if panel["type"] != "row" for target in panel["targets"]]
+
+
 @case("rules and alerts use metrics that are exported")
 def rule_names(place):
-    exprs = [(rule.get("record") or rule["alert"], rule["expr"])
-             for name in ("rules", "alerts")
-             for group in load(f"{SHIPPED}/prometheus/{name}.yml")["groups"]
-             for rule in group["rules"]]
+    exprs = shipped_rules("rules", "alerts")
     true(len(exprs) >= 20, len(exprs))
     check_names(place, exprs)
 
@@ -79,7 +92,7 @@ def dashboard(place):
     with open(f"{SHIPPED}/grafana/eadm.json", encoding="utf-8") as file:
         board = json.load(file)
     panels = [p for p in board["panels"] if p["type"] != "row"]
-    exprs = [(p["title"], t["expr"]) for p in panels for t in p["targets"]]
+    exprs = shipped_panels()
     exprs += [(v["name"], re.sub(r"^label_values\((.*),[^,]*\)$", r"\1",
                                  v["definition"]))
               for v in board["templating"]["list"] if v["type"] == "query"]

@@ -14,13 +14,15 @@ import traceback
 
 sys.dont_write_bytecode = True
 
-from cases_prometheus import SHIPPED, Prometheus  # noqa: E402
-from server import NOBODY, Exporter, for_everybody, wait_for  # noqa: E402
+from cases_prometheus import (FOREIGN, SHIPPED, Prometheus,  # noqa: E402
+                              load, names_in, shipped_panels, shipped_rules)
+from server import NOBODY, REPO, Exporter, for_everybody, wait_for  # noqa: E402
 from tap import Place, equal, true  # noqa: E402
 
 CONFIG = "/sys/kernel/config/erdma_virt"
 GET_STATS = 260
 SUCCESS = 'eadm_scrape_collector_success{{device="{}",collector="{}"}}'.format
+HERE = ["erdma (mainline)", "rdma_rxe"]
 STATE = 'eadm_dev_state{{device="{}",state="{}"}}'.format
 number = failed = 0
 
@@ -44,6 +46,20 @@ def step(name, function, *args):
         for line in traceback.format_exc().splitlines():
             print(f"# {line}")
         print(f"not ok {number} - {name}", flush=True)
+
+
+class Watched(Exporter):
+    """Keeps the names of all metrics that it ever had."""
+
+    names = set()
+
+    def metrics(self, **kwargs):
+        got = super().metrics(**kwargs)
+        found = {name.partition("{")[0] for name in got}
+        # A native histogram has the bare name.
+        found |= {name.removesuffix("_bucket") for name in found}
+        self.names.update(found)
+        return got
 
 
 def sound(exporter):
@@ -112,6 +128,43 @@ def unplugged(exporter):
     equal(got[SUCCESS("erdma_0", "counters")], 1)
 
 
+def software_device(exporter):
+    """Another vendor's counters, by a device without a companion."""
+    subprocess.run(["modprobe", "rdma_rxe"], check=True)
+    subprocess.run(["rdma", "link", "add", "rxe0", "type", "rxe", "netdev",
+                    "eth0"], check=True)
+    wait_for("its counters", lambda: exporter.metrics().get(
+        'eadm_port_tx_packets_total{device="rxe0",port="1"}') is not None, 30)
+    equal(exporter.metrics()[SUCCESS("rxe0", "counters")], 1)
+    subprocess.run(["rdma", "link", "delete", "rxe0"], check=True)
+
+
+def all_there(exporter):
+    """What rules, alerts and panels ask for was there at some time, but for
+    counters that the dictionary has for other vendors' devices only."""
+    drivers = load(f"{REPO}/spec/counters.yaml")["drivers"]
+    ours = {f"eadm_port_{name.replace('-', '_')}_total"
+            for driver in drivers if driver["driver"] in HERE
+            for name in driver["counters"].values()}
+    others = {f"eadm_port_{name.replace('-', '_')}_total"
+              for driver in drivers
+              for name in driver["counters"].values()} - ours
+    records = {name: set() for name, _ in shipped_rules("rules")}
+    for name, expr in shipped_rules("rules"):
+        records[name] |= names_in(expr)
+    panels = {}
+    for name, expr in shipped_rules("rules", "alerts") + shipped_panels():
+        panels.setdefault(name, set()).update(*(
+            records.get(n, {n}) for n in names_in(expr)))
+    true(len(panels) > 40, len(panels))
+    for name, wanted in panels.items():
+        missing = wanted - exporter.names - FOREIGN
+        equal(missing - others, set(), name)
+        true(wanted - missing, f"{name}: nothing of it is here")
+    print(f"# {len(exporter.names)} names in all, asked for by others' "
+          f"devices only: {len(set().union(*panels.values()) & others)}")
+
+
 def alert(prometheus, name, device):
     wait_for(name, lambda: device in prometheus.query(
         f'count by (device) (ALERTS{{alertname="{name}"}})'), 60)
@@ -129,7 +182,7 @@ def main():
             shutil.copy(f"{SHIPPED}/prometheus/{name}", place.folder)
         tool = for_everybody(f"{base}/bin")
         # An emulated machine is slow: Prometheus alone keeps it busy.
-        with Exporter(place.folder, None, "--device-timeout", "4s",
+        with Watched(place.folder, None, "--device-timeout", "4s",
                       command=[*NOBODY, tool]) as exporter:
             config = {
                 "global": {"scrape_interval": "5s", "scrape_timeout": "5s",
@@ -149,6 +202,10 @@ def main():
                      "EadmDeviceDead", "erdma_1")
                 step("one that is unplugged leaves no metrics", unplugged,
                      exporter)
+            step("a device of another vendor stands beside them",
+                 software_device, exporter)
+            step("all that rules, alerts and panels ask for was there",
+                 all_there, exporter)
             step("the exporter ends well",
                  lambda: equal(exporter.stop(), 0))
     print(f"1..{number}")
