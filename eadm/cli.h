@@ -78,6 +78,10 @@ enum opt_id {
 	OPT_ROWS,
 	OPT_NO_HW,
 	OPT_RULES,
+	OPT_PORT,
+	OPT_BIND,
+	OPT_TESTS,
+	OPT_SIZE,
 	OPT_MAX,
 };
 
@@ -101,6 +105,8 @@ enum words {
 	WORDS_MOMENT_OR_OBJECT,
 	WORDS_TRACE_VERB,
 	WORDS_TRACE_FORMAT,
+	WORDS_TEST_VERB,
+	WORDS_TEST,
 };
 
 struct option_def {
@@ -175,7 +181,7 @@ struct cli {
 
 extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
 	cmd_top, cmd_diagnose, cmd_check, cmd_record, cmd_mark, cmd_diff,
-	cmd_bundle, cmd_exporter, cmd_ver, cmd_help, cmd_complete;
+	cmd_bundle, cmd_exporter, cmd_test, cmd_ver, cmd_help, cmd_complete;
 
 /* Set by SIGINT and SIGTERM once catch_signals() was called. */
 extern volatile sig_atomic_t interrupted;
@@ -207,5 +213,8 @@ struct word_list {
 
 void word_add(struct word_list *list, const char *word);
 void word_free(struct word_list *list);
+
+/* Of "eadm test client"; ends with NULL. */
+extern const char *const test_names[];
 
 #endif /* CLI_H */

@@ -94,11 +94,11 @@ static const struct eadm_object *object_of(const struct state *st)
 }
 
 /* Lists: what is typed up to the last comma stays. */
-static void offer_list(const struct state *st,
+static void offer_some(const struct state *st,
+		       const struct eadm_object *object,
 		       const char *(*nth)(const struct eadm_object *object,
 					  unsigned int n))
 {
-	const struct eadm_object *object = object_of(st);
 	const char *comma = strrchr(st->typed, ',');
 	struct state rest = *st;
 	char done[512];
@@ -106,8 +106,6 @@ static void offer_list(const struct state *st,
 	unsigned int i;
 	int len;
 
-	if (!object)
-		return;
 	if (comma)
 		len = comma + 1 - st->typed;
 	else
@@ -116,6 +114,16 @@ static void offer_list(const struct state *st,
 	rest.typed = st->typed + len;
 	for (i = 0; (word = nth(object, i)); i++)
 		offer(&rest, done, word);
+}
+
+static void offer_list(const struct state *st,
+		       const char *(*nth)(const struct eadm_object *object,
+					  unsigned int n))
+{
+	const struct eadm_object *object = object_of(st);
+
+	if (object)
+		offer_some(st, object, nth);
 }
 
 static const char *nth_column(const struct eadm_object *object, unsigned int n)
@@ -141,6 +149,12 @@ static const char *nth_state(const struct eadm_object *object, unsigned int n)
 static const char *nth_opcode(const struct eadm_object *object, unsigned int n)
 {
 	return nth_value(object, "op", n);
+}
+
+static const char *nth_test(const struct eadm_object *object, unsigned int n)
+{
+	(void)object;
+	return test_names[n];
 }
 
 static void offer_commands(const struct state *st)
@@ -186,6 +200,13 @@ static void offer_words(const struct state *st, enum words words)
 		break;
 	case WORDS_COMMAND:
 		offer_commands(st);
+		break;
+	case WORDS_TEST_VERB:
+		offer(st, "", "server");
+		offer(st, "", "client");
+		break;
+	case WORDS_TEST:
+		offer_some(st, NULL, nth_test);
 		break;
 	case WORDS_BUNDLE_VERB:
 		offer(st, "", "create");

@@ -13,7 +13,7 @@
 const struct command *const commands[] = {
 	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_trace, &cmd_top,
 	&cmd_diagnose, &cmd_check, &cmd_record, &cmd_mark, &cmd_diff,
-	&cmd_bundle, &cmd_exporter, &cmd_ver, &cmd_help, &cmd_complete, NULL,
+	&cmd_bundle, &cmd_exporter, &cmd_test, &cmd_ver, &cmd_help, &cmd_complete, NULL,
 };
 
 volatile sig_atomic_t interrupted;

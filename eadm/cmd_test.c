@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+
+#include "test/test.h"
+
+static const struct option_def options[] = {
+	{ OPT_PORT, 'p', "port", "PORT", WORDS_ANY,
+	  "port of RDMA's connection manager (default: " TEST_PORT ")" },
+	{ OPT_BIND, 'b', "bind", "ADDR", WORDS_ANY,
+	  "own address, which chooses the device" },
+	{ OPT_TESTS, 't', "tests", "NAMES", WORDS_TEST,
+	  "client: only these: connect, data, rdma, echo, order, rate" },
+	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
+	  "client: messages of echo and order (default: 1000)" },
+	{ OPT_SIZE, 's', "size", "BYTES", WORDS_ANY,
+	  "client: largest message of data and rdma (default: 65536)" },
+	{ OPT_ONCE, 0, "once", NULL, WORDS_NONE,
+	  "server: end after the first client" },
+	{ 0 },
+};
+
+/* An address of a host; without one, any of this machine's. */
+int test_address(struct test *test, const char *host, bool passive,
+		 struct sockaddr_storage *addr)
+{
+	struct addrinfo hints = {
+		.ai_family = host ? AF_UNSPEC : AF_INET,
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = passive ? AI_PASSIVE : 0,
+	}, *found;
+	int ret = getaddrinfo(host, test->port, &hints, &found);
+
+	if (ret)
+		return fail(test->cli, STATUS_FAILED, host ? host : test->port,
+			    "%s", ret == EAI_SYSTEM ? strerror(errno) :
+						      gai_strerror(ret));
+	memcpy(addr, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return 0;
+}
+
+static int check_tests(struct test *test)
+{
+	const char *p = test->only;
+	size_t len;
+	int i;
+
+	while (p && *p) {
+		len = strcspn(p, ",");
+		for (i = 0; test_names[i]; i++) {
+			if (strlen(test_names[i]) == len &&
+			    !strncmp(test_names[i], p, len))
+				break;
+		}
+		if (!test_names[i])
+			return fail(test->cli, STATUS_USAGE, p,
+				    "no such test (connect, data, rdma, echo, order, rate)");
+		p += len + (p[len] == ',');
+	}
+	return 0;
+}
+
+static int take_options(struct test *test)
+{
+	struct cli *cli = test->cli;
+	uint64_t port = 0;
+
+	test->port = cli->args.opt[OPT_PORT] ? cli->args.opt[OPT_PORT] :
+					       TEST_PORT;
+	test->bind = cli->args.opt[OPT_BIND];
+	test->only = cli->args.opt[OPT_TESTS];
+	if (!opt_u64(cli, OPT_COUNT, &test->count) ||
+	    !opt_u64(cli, OPT_SIZE, &test->size) ||
+	    !opt_u64(cli, OPT_PORT, &port) ||
+	    !opt_duration(cli, OPT_TIMEOUT, 1000000000, &test->timeout))
+		return STATUS_USAGE;
+	if (cli->args.opt[OPT_PORT] && (!port || port > 65535))
+		return fail(cli, STATUS_USAGE, "--port", "from 1 to 65535");
+	if (!test->count || test->count > 10000000)
+		return fail(cli, STATUS_USAGE, "--count",
+			    "from 1 to 10000000");
+	if (!test->size || test->size > TEST_MAX_SIZE)
+		return fail(cli, STATUS_USAGE, "--size", "from 1 to %d",
+			    TEST_MAX_SIZE);
+	if (test->timeout < 1000000 || test->timeout > 3600000000000)
+		return fail(cli, STATUS_USAGE, "--timeout", "from 1ms to 1h");
+	if (cli->args.opt[OPT_FROM])
+		return fail(cli, STATUS_USAGE, "--from",
+			    "tests need this machine");
+	return check_tests(test);
+}
+
+static int run(struct cli *cli)
+{
+	const char *verb = cli->args.arg[0], *missing;
+	struct test test = {
+		.cli = cli, .timeout = 10000000000, .count = 1000,
+		.size = 65536, .depth = 16,
+	};
+	bool client = cli->args.n && !strcmp(verb, "client");
+	int status;
+
+	if (!client && (!cli->args.n || strcmp(verb, "server") != 0))
+		return fail(cli, STATUS_USAGE, cli->args.n ? verb : "test",
+			    "server or client? ('eadm help test')");
+	if (client && cli->args.n < 2)
+		return fail(cli, STATUS_USAGE, "client",
+			    "HOST of the server is missing");
+	if (!client && cli->args.n > 1)
+		return fail(cli, STATUS_USAGE, cli->args.arg[1],
+			    "one argument too many ('eadm help test')");
+	status = take_options(&test);
+	if (status)
+		return status;
+	missing = cm_load();
+	if (missing)
+		return fail(cli, STATUS_UNSUPPORTED, missing,
+			    "not installed (package librdmacm1)");
+	test.host = cli->args.arg[1];
+	if (client)
+		status = test_address(&test, test.host, false, &test.to);
+	if (client && !status && test.bind) {
+		/* Any port of it. */
+		test.port = NULL;
+		status = test_address(&test, test.bind, false, &test.from);
+	}
+	if (status)
+		return status;
+	test.channel = rdma_create_event_channel();
+	if (!test.channel)
+		return fail(cli, STATUS_UNSUPPORTED, "/dev/infiniband/rdma_cm",
+			    "%s", strerror(errno));
+	catch_signals();
+	status = client ? test_client(&test) : test_server(&test);
+	rdma_destroy_event_channel(test.channel);
+	return status;
+}
+
+const struct command cmd_test = {
+	.name = "test",
+	.usage = "server | client HOST",
+	.help = "test connections, data, latency and order between two hosts",
+	.more = "Over RDMA's connection manager, on devices of all vendors. Each test has\n"
+		"a row: connect, data (messages of all sizes, compared), rdma (written,\n"
+		"read back, compared), echo (time there and back), order, rate (of\n"
+		"connections).",
+	.examples = "  eadm test server\n"
+		    "  eadm test client 192.0.2.1\n"
+		    "  eadm test client 192.0.2.1 --bind 192.0.2.2 --json\n"
+		    "  eadm test client node7 --tests connect,echo -n 10000\n",
+	.max_args = 2,
+	.args = { WORDS_TEST_VERB, WORDS_ANY },
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* "eadm test client": one test after the other, each on connections of its own. */
+#include "test.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ECHO_SIZE 64
+
+struct client {
+	struct test *test;
+	struct link link;
+	struct welcome there;
+	int status;
+	bool last;		/* no other connection follows */
+};
+
+static const char *const rejected = "the server does not want this connection";
+
+/* ---- connecting ---------------------------------------------------------------------- */
+
+/* Why an event is not the one that was expected, and what status that is. */
+static int wrong_event(struct client *c, const struct rdma_cm_event *event)
+{
+	const char *why = rdma_event_str(event->event);
+	int error = event->status < 0 ? -event->status : event->status;
+
+	c->status = STATUS_FAILED;
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		why = "no RDMA device leads to this address";
+		c->status = STATUS_NOT_FOUND;
+		break;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		why = "the peer does not answer";
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		why = error == ECONNREFUSED ? "nobody listens there" : rejected;
+		break;
+	default:
+		break;
+	}
+	return error && error < 4096 && error != ECONNREFUSED ?
+		       link_fail(&c->link, "%s (%s)", why, strerror(error)) :
+		       link_fail(&c->link, "%s", why);
+}
+
+static int take_event(struct client *c, enum rdma_cm_event_type want)
+{
+	const struct welcome *there;
+	struct rdma_cm_event *event;
+	int ret = 0;
+
+	if (rdma_get_cm_event(c->test->channel, &event))
+		return link_fail(&c->link, "events: %s", strerror(errno));
+	if (event->event != want)
+		ret = wrong_event(c, event);
+	there = event->param.conn.private_data;
+	if (!ret && want == RDMA_CM_EVENT_ESTABLISHED) {
+		if (event->param.conn.private_data_len < sizeof(*there) ||
+		    ntohl(there->magic) != TEST_MAGIC)
+			ret = link_fail(&c->link,
+					"what listens there is no 'eadm test server'");
+		else
+			c->there = (struct welcome){
+				.rkey = ntohl(there->rkey),
+				.addr = be64toh(there->addr),
+				.len = ntohl(there->len),
+			};
+	}
+	rdma_ack_cm_event(event);
+	return ret;
+}
+
+static int await(struct client *c, enum rdma_cm_event_type want)
+{
+	struct pollfd pfd = { .fd = c->test->channel->fd, .events = POLLIN };
+	uint64_t end = test_now() + c->test->timeout, now;
+	int ret;
+
+	do {
+		now = test_now();
+		ret = poll(&pfd, 1, now < end ? (end - now) / 1000000 + 1 : 0);
+	} while (ret < 0 && errno == EINTR && !interrupted);
+	if (ret < 0)
+		return link_fail(&c->link, "interrupted");
+	if (!ret) {
+		c->status = STATUS_FAILED;
+		return link_fail(&c->link, "no answer within %.1f s",
+				 c->test->timeout / 1e9);
+	}
+	return take_event(c, want);
+}
+
+static int check_device(struct client *c)
+{
+	const char *wanted = c->test->cli->args.opt[OPT_DEVICE];
+	const char *name = c->link.id->verbs->device->name;
+
+	if (!wanted || !strcmp(wanted, name))
+		return 0;
+	c->status = STATUS_NOT_FOUND;
+	return link_fail(&c->link, "the way there leads through %s (--bind chooses another one)",
+			 name);
+}
+
+static int say_hello(struct client *c)
+{
+	struct hello hello = {
+		.magic = htonl(TEST_MAGIC),
+		.version = htons(TEST_VERSION),
+		.depth = htons(c->link.depth),
+		.size = htonl(c->link.size),
+		.last = htonl(c->last),
+	};
+	struct rdma_conn_param param = {
+		.private_data = &hello,
+		.private_data_len = sizeof(hello),
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.retry_count = 7,
+		.rnr_retry_count = 7,
+	};
+
+	if (rdma_connect(c->link.id, &param))
+		return link_fail(&c->link, "connect: %s", strerror(errno));
+	return await(c, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+/* A connection for messages of at most @size; to be ended in any case. */
+static int begin(struct client *c, uint32_t size, uint32_t depth)
+{
+	struct test *t = c->test;
+	struct rdma_cm_id *id;
+	int ms = t->timeout / 1000000;
+
+	c->link = (struct link){ 0 };
+	c->status = STATUS_FAILED;
+	if (rdma_create_id(t->channel, &id, NULL, RDMA_PS_TCP))
+		return link_fail(&c->link, "%s", errno == ENODEV ?
+				 "there is no RDMA device" : strerror(errno));
+	c->link.id = id;
+	if (rdma_resolve_addr(id, t->from.ss_family ?
+			      (struct sockaddr *)&t->from : NULL,
+			      (struct sockaddr *)&t->to, ms))
+		return link_fail(&c->link, "address: %s", strerror(errno));
+	if (await(c, RDMA_CM_EVENT_ADDR_RESOLVED) || check_device(c))
+		return -1;
+	if (rdma_resolve_route(id, ms))
+		return link_fail(&c->link, "route: %s", strerror(errno));
+	if (await(c, RDMA_CM_EVENT_ROUTE_RESOLVED))
+		return -1;
+	if (link_make(&c->link, id, size, depth))
+		return -1;
+	return say_hello(c);
+}
+
+/* What the test says about the end is no error any more. */
+static void finish(struct client *c)
+{
+	char why[MAX_WHY];
+
+	strcpy(why, c->link.why);
+	if (c->link.has_qp && !rdma_disconnect(c->link.id))
+		await(c, RDMA_CM_EVENT_DISCONNECTED);
+	link_release(&c->link);
+	strcpy(c->link.why, why);
+}
+
+/* ---- tests --------------------------------------------------------------------------- */
+
+static uint64_t deadline(const struct client *c)
+{
+	return test_now() + c->test->timeout;
+}
+
+/* Bytes that differ from place to place and from message to message. */
+static void fill(unsigned char *data, uint32_t len, uint64_t seed)
+{
+	uint64_t x = seed * 0x9e3779b97f4a7c15 + 1;
+	uint32_t i;
+
+	for (i = 0; i < len; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		data[i] = x;
+	}
+}
+
+static int compare(struct client *c, const char *what,
+		   const unsigned char *want, const unsigned char *got,
+		   uint32_t len)
+{
+	uint32_t i;
+
+	if (!memcmp(want, got, len))
+		return 0;
+	for (i = 0; want[i] == got[i]; i++)
+		;
+	return link_fail(&c->link,
+			 "%s of %u bytes: byte %u is 0x%02x, not 0x%02x", what,
+			 len, i, got[i], want[i]);
+}
+
+/* There and back; the message is in the place where it was sent from. */
+static int echo(struct client *c, uint32_t len)
+{
+	struct link *link = &c->link;
+	struct ibv_wc wc, sent;
+	const unsigned char *out = link_send_place(link, 0);
+
+	if (link_post_send(link, out, len, 0) ||
+	    link_wait(link, link->id->recv_cq, deadline(c), &wc) ||
+	    link_wait(link, link->id->send_cq, deadline(c), &sent))
+		return -1;
+	if (wc.byte_len != len)
+		return link_fail(link, "%u bytes came back of %u", wc.byte_len,
+				 len);
+	if (compare(c, "a message", out, link_recv_place(link, wc.wr_id), len))
+		return -1;
+	return link_post_recv(link, wc.wr_id);
+}
+
+static int run_connect(struct client *c, struct result *result)
+{
+	uint64_t begun = test_now();
+
+	if (begin(c, ECHO_SIZE, 1))
+		return -1;
+	result->times[result->n_times++] = test_now() - begun;
+	result->count = 1;
+	return echo(c, 1);
+}
+
+static int run_data(struct client *c, struct result *result)
+{
+	static const uint32_t sizes[] = { 1, 7, 64, 255, 1024, 4095, 4096,
+					  4097, 16384, 65536, 262144 };
+	uint32_t max = c->test->size, len;
+	size_t i, kind;
+
+	result->size = max;
+	if (begin(c, max, 2))
+		return -1;
+	for (i = 0; i <= ARRAY_SIZE(sizes); i++) {
+		len = i < ARRAY_SIZE(sizes) ? sizes[i] : max;
+		if (len > max)
+			continue;
+		for (kind = 0; kind < 3; kind++) {
+			if (kind < 2)
+				memset(link_send_place(&c->link, 0),
+				       kind ? 0xff : 0, len);
+			else
+				fill(link_send_place(&c->link, 0), len, i);
+			if (echo(c, len))
+				return -1;
+			result->count++;
+		}
+	}
+	return 0;
+}
+
+/* Written into the server's memory and read back into a place of zeros. */
+static int run_rdma(struct client *c, struct result *result)
+{
+	uint32_t max = c->test->size, len;
+	struct link *link = &c->link;
+	unsigned char *out, *in;
+	struct ibv_wc wc;
+
+	result->size = max;
+	/* What is sent first opens the way to the server's memory. */
+	if (begin(c, max, 2) || echo(c, 1))
+		return -1;
+	out = link_send_place(link, 0);
+	in = link_shared_place(link);
+	for (len = max; len; len /= 8) {
+		fill(out, len, len);
+		memset(in, 0, len);
+		if (link_post_rdma(link, IBV_WR_RDMA_WRITE, out, len,
+				   &c->there) ||
+		    link_wait(link, link->id->send_cq, deadline(c), &wc) ||
+		    link_post_rdma(link, IBV_WR_RDMA_READ, in, len,
+				   &c->there) ||
+		    link_wait(link, link->id->send_cq, deadline(c), &wc) ||
+		    compare(c, "what was written and read", out, in, len))
+			return -1;
+		result->count++;
+	}
+	return 0;
+}
+
+static int run_echo(struct client *c, struct result *result)
+{
+	uint64_t begun;
+
+	result->size = ECHO_SIZE;
+	if (begin(c, ECHO_SIZE, 2))
+		return -1;
+	for (; result->count < c->test->count; result->count++) {
+		fill(link_send_place(&c->link, 0), ECHO_SIZE, result->count);
+		begun = test_now();
+		if (echo(c, ECHO_SIZE))
+			return -1;
+		result->times[result->n_times++] = test_now() - begun;
+	}
+	return 0;
+}
+
+/* Take the next message, which must be that of number @seq. */
+static int take_in_order(struct client *c, uint64_t seq)
+{
+	struct link *link = &c->link;
+	struct ibv_wc wc;
+	uint64_t got;
+
+	if (link_wait(link, link->id->recv_cq, deadline(c), &wc))
+		return -1;
+	memcpy(&got, link_recv_place(link, wc.wr_id), sizeof(got));
+	if (wc.byte_len != ECHO_SIZE || got != seq)
+		return link_fail(link, "message %llu came in place of %llu",
+				 (unsigned long long)got,
+				 (unsigned long long)seq);
+	return link_post_recv(link, wc.wr_id);
+}
+
+static int run_order(struct client *c, struct result *result)
+{
+	uint64_t sent = 0, done = 0, count = c->test->count, begun;
+	struct link *link = &c->link;
+	unsigned char *place;
+	struct ibv_wc wc;
+
+	result->size = ECHO_SIZE;
+	if (begin(c, ECHO_SIZE, c->test->depth))
+		return -1;
+	begun = test_now();
+	for (; result->count < count; result->count++) {
+		for (; sent < count && sent - result->count < link->depth;
+		     sent++) {
+			/* Its place must have been sent from. */
+			for (; done + link->depth <= sent; done++) {
+				if (link_wait(link, link->id->send_cq,
+					      deadline(c), &wc))
+					return -1;
+			}
+			place = link_send_place(link, sent % link->depth);
+			memcpy(place, &sent, sizeof(sent));
+			if (link_post_send(link, place, ECHO_SIZE, 0))
+				return -1;
+		}
+		if (take_in_order(c, result->count))
+			return -1;
+	}
+	result->rate = count * 1e9 / (test_now() - begun);
+	return 0;
+}
+
+/* Connections one after the other, with a message each. */
+static int run_rate(struct client *c, struct result *result)
+{
+	uint64_t count = c->test->count < 20 ? c->test->count : 20;
+	uint64_t all = test_now(), begun;
+	bool last = c->last;
+
+	while (result->count < count) {
+		c->last = last && result->count == count - 1;
+		if (result->count)
+			finish(c);
+		begun = test_now();
+		if (c->link.why[0] || begin(c, ECHO_SIZE, 1) ||
+		    echo(c, ECHO_SIZE))
+			return -1;
+		result->times[result->n_times++] = test_now() - begun;
+		result->count++;
+	}
+	result->rate = count * 1e9 / (test_now() - all);
+	return 0;
+}
+
+static int (*const tests[])(struct client *c, struct result *result) = {
+	run_connect, run_data, run_rdma, run_echo, run_order, run_rate,
+};
+
+const char *const test_names[] = {
+	"connect", "data", "rdma", "echo", "order", "rate", NULL,
+};
+
+/* ---- all of them ------------------------------------------------------------------------ */
+
+static bool is_chosen(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+	const char *p = list;
+
+	if (!list)
+		return true;
+	for (; *p; p += strcspn(p, ","), p += *p == ',') {
+		if (!strncmp(p, name, len) && (!p[len] || p[len] == ','))
+			return true;
+	}
+	return false;
+}
+
+static int run_test(struct client *c, int number)
+{
+	struct result result = { .test = test_names[number] };
+	int status = STATUS_OK;
+
+	result.times = calloc(c->test->count + 1, sizeof(*result.times));
+	if (!result.times)
+		return fail(c->test->cli, STATUS_FAILED, "start",
+			    "out of memory");
+	if (tests[number](c, &result)) {
+		result.why = c->link.why;
+		status = c->status;
+	}
+	finish(c);
+	report_result(c->test->cli, &result);
+	free(result.times);
+	return status;
+}
+
+int test_client(struct test *test)
+{
+	struct client c = { .test = test };
+	struct table table = { 0 };
+	int status, worst = STATUS_OK, last = -1, i, ret;
+
+	status = report_begin(test->cli, &table);
+	for (i = 0; test_names[i]; i++) {
+		if (is_chosen(test->only, test_names[i]))
+			last = i;
+	}
+	for (i = 0; !status && i <= last && !interrupted; i++) {
+		if (!is_chosen(test->only, test_names[i]))
+			continue;
+		c.last = i == last;
+		ret = run_test(&c, i);
+		if (!worst)
+			worst = ret;
+		/* Without a connection the others would tell the same. */
+		if (ret && tests[i] == run_connect)
+			break;
+	}
+	status = write_end(test->cli, status ? status : worst);
+	columns_free(&table);
+	return status;
+}

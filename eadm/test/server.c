@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * "eadm test server": sends back what comes, and lends memory to be written
+ * and read. One thread; a client that is slow or gone costs nobody else.
+ */
+#include "test.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LINKS 64
+
+struct server {
+	struct test *test;
+	struct rdma_cm_id *listener;
+	struct link *links;
+	unsigned int n_links;
+	uint64_t connections, messages, bytes, failures;
+	bool leave;
+};
+
+/* ---- connections --------------------------------------------------------------------- */
+
+static struct link **find(struct server *s, const struct rdma_cm_id *id)
+{
+	struct link **at = &s->links;
+
+	while (*at && (*at)->id != id)
+		at = &(*at)->next;
+	return at;
+}
+
+static void drop(struct server *s, struct link **at)
+{
+	struct link *link = *at;
+	char text[INET6_ADDRSTRLEN];
+
+	if (!link)
+		return;
+	if (link->why[0]) {
+		s->failures++;
+		note(s->test->cli, "%s: %s",
+		     address_text(&link->peer, text, sizeof(text)), link->why);
+	}
+	s->messages += link->messages;
+	s->bytes += link->bytes;
+	*at = link->next;
+	s->n_links--;
+	if (link->last && s->test->cli->args.opt[OPT_ONCE])
+		s->leave = true;
+	link_release(link);
+	free(link);
+}
+
+/* What may be wrong with a request to connect; NULL: nothing. */
+static const char *refuse(const struct server *s,
+			  const struct rdma_cm_event *event)
+{
+	const struct hello *hello = event->param.conn.private_data;
+	const char *wanted = s->test->cli->args.opt[OPT_DEVICE];
+
+	if (event->param.conn.private_data_len < sizeof(*hello) ||
+	    ntohl(hello->magic) != TEST_MAGIC)
+		return "no 'eadm test client'";
+	if (ntohs(hello->version) != TEST_VERSION)
+		return "a client of another version";
+	if (!hello->size || ntohl(hello->size) > TEST_MAX_SIZE ||
+	    !hello->depth || ntohs(hello->depth) > TEST_MAX_DEPTH)
+		return "a client that wants too much";
+	if (wanted && strcmp(wanted, event->id->verbs->device->name) != 0)
+		return "through another device";
+	return s->n_links == MAX_LINKS ? "too many clients at once" : NULL;
+}
+
+static int accept_link(struct link *link)
+{
+	struct welcome welcome = {
+		.magic = htonl(TEST_MAGIC),
+		.rkey = htonl(link->mr->rkey),
+		.addr = htobe64((uintptr_t)link_shared_place(link)),
+		.len = htonl(link->size),
+	};
+	struct rdma_conn_param param = {
+		.private_data = &welcome,
+		.private_data_len = sizeof(welcome),
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.rnr_retry_count = 7,
+	};
+
+	if (rdma_accept(link->id, &param))
+		return link_fail(link, "accept: %s", strerror(errno));
+	if (ibv_req_notify_cq(link->id->recv_cq, 0))
+		return link_fail(link, "arm: %s", strerror(errno));
+	return 0;
+}
+
+static void on_request(struct server *s, struct rdma_cm_event *event)
+{
+	const struct hello *hello = event->param.conn.private_data;
+	const char *why = refuse(s, event);
+	struct rdma_cm_id *id = event->id;
+	char text[INET6_ADDRSTRLEN];
+	struct link *link;
+
+	link = why ? NULL : calloc(1, sizeof(*link));
+	if (!link) {
+		struct sockaddr_storage peer = { 0 };
+
+		memcpy(&peer, &id->route.addr.dst_addr,
+		       sizeof(id->route.addr.dst_storage));
+		note(s->test->cli, "%s: refused: %s",
+		     address_text(&peer, text, sizeof(text)),
+		     why ? why : "out of memory");
+		rdma_reject(id, NULL, 0);
+		rdma_ack_cm_event(event);
+		rdma_destroy_id(id);
+		return;
+	}
+	memcpy(&link->peer, &id->route.addr.dst_addr,
+	       sizeof(id->route.addr.dst_storage));
+	link->last = hello->last != 0;
+	link->next = s->links;
+	s->links = link;
+	s->n_links++;
+	s->connections++;
+	/* The event may keep the id from going: let go of it first. */
+	if (link_make(link, id, ntohl(hello->size), ntohs(hello->depth))) {
+		rdma_reject(id, NULL, 0);
+	} else {
+		accept_link(link);
+	}
+	rdma_ack_cm_event(event);
+	if (link->why[0])
+		drop(s, find(s, id));
+}
+
+static void on_event(struct server *s)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+	struct link **at;
+
+	if (rdma_get_cm_event(s->test->channel, &event))
+		return;
+	id = event->id;
+	switch (event->event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		on_request(s, event);
+		return;
+	case RDMA_CM_EVENT_ESTABLISHED:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		rdma_ack_cm_event(event);
+		return;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		if (id == s->listener)
+			s->leave = true;
+		/* fall through */
+	default:
+		at = find(s, id);
+		if (*at)
+			link_fail(*at, "%s", rdma_event_str(event->event));
+		break;
+	}
+	rdma_ack_cm_event(event);
+	at = find(s, id);
+	if (*at && event->event == RDMA_CM_EVENT_DISCONNECTED)
+		rdma_disconnect(id);
+	drop(s, at);
+}
+
+/* ---- messages -------------------------------------------------------------------------- */
+
+/* Sent from where it was received; the place is free when it was sent. */
+static int send_back(struct link *link, const struct ibv_wc *wc)
+{
+	link->messages++;
+	link->bytes += wc->byte_len;
+	return link_post_send(link, link_recv_place(link, wc->wr_id),
+			      wc->byte_len, wc->wr_id);
+}
+
+/* Flushed work only says that the connection is over. */
+static bool is_over(struct link *link, const struct ibv_wc *wc)
+{
+	if (wc->status == IBV_WC_SUCCESS)
+		return false;
+	if (wc->status != IBV_WC_WR_FLUSH_ERR)
+		link_fail(link, "%s (syndrome %#x)",
+			  ibv_wc_status_str(wc->status), wc->vendor_err);
+	return true;
+}
+
+static void drain(struct link *link)
+{
+	struct ibv_wc wc;
+	int n;
+
+	do {
+		n = ibv_poll_cq(link->id->send_cq, 1, &wc);
+		if (n > 0 && (is_over(link, &wc) ||
+			      link_post_recv(link, wc.wr_id)))
+			return;
+		if (n)
+			continue;
+		n = ibv_poll_cq(link->id->recv_cq, 1, &wc);
+		if (n > 0 && (is_over(link, &wc) || send_back(link, &wc)))
+			return;
+	} while (n > 0);
+}
+
+static void on_completion(struct link *link)
+{
+	struct ibv_cq *cq;
+	void *context;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		struct pollfd pfd = { .events = POLLIN };
+
+		cq = i ? link->id->recv_cq : link->id->send_cq;
+		pfd.fd = cq->channel->fd;
+		if (poll(&pfd, 1, 0) > 0 &&
+		    !ibv_get_cq_event(cq->channel, &cq, &context))
+			ibv_ack_cq_events(cq, 1);
+		if (ibv_req_notify_cq(i ? link->id->recv_cq :
+					  link->id->send_cq, 0))
+			link_fail(link, "arm: %s", strerror(errno));
+	}
+	/* After arming: what comes from now on raises an event. */
+	drain(link);
+}
+
+static void serve(struct server *s)
+{
+	struct pollfd fds[1 + 2 * MAX_LINKS];
+	struct link *link, *at[MAX_LINKS];
+	unsigned int n, i;
+
+	while (!s->leave && !interrupted) {
+		fds[0] = (struct pollfd){ s->test->channel->fd, POLLIN, 0 };
+		for (n = 0, link = s->links; link; link = link->next, n++) {
+			at[n] = link;
+			fds[1 + 2 * n] = (struct pollfd){
+				link->id->recv_cq_channel->fd, POLLIN, 0 };
+			fds[2 + 2 * n] = (struct pollfd){
+				link->id->send_cq_channel->fd, POLLIN, 0 };
+		}
+		if (poll(fds, 1 + 2 * n, -1) < 0)
+			continue;
+		for (i = 0; i < n; i++) {
+			if (fds[1 + 2 * i].revents || fds[2 + 2 * i].revents)
+				on_completion(at[i]);
+		}
+		/* Last: connections end here. */
+		if (fds[0].revents)
+			on_event(s);
+	}
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+static int listen_there(struct server *s)
+{
+	struct test *t = s->test;
+	struct sockaddr_storage addr = { 0 };
+	char text[INET6_ADDRSTRLEN];
+	int status;
+
+	status = test_address(t, t->bind, true, &addr);
+	if (status)
+		return status;
+	if (rdma_create_id(t->channel, &s->listener, NULL, RDMA_PS_TCP))
+		return fail(t->cli, STATUS_UNSUPPORTED, "listen", "%s",
+			    errno == ENODEV ? "there is no RDMA device" :
+					      strerror(errno));
+	if (rdma_bind_addr(s->listener, (struct sockaddr *)&addr) ||
+	    rdma_listen(s->listener, 16))
+		return fail(t->cli, errno == ENODEV || errno == EADDRNOTAVAIL ?
+					    STATUS_NOT_FOUND : STATUS_FAILED,
+			    t->bind ? t->bind : "listen", "%s", errno == ENODEV ?
+			    "no RDMA device has this address" :
+			    strerror(errno));
+	note(t->cli, "listening on %s port %s",
+	     t->bind ? address_text(&addr, text, sizeof(text)) :
+		       "all addresses", t->port);
+	return 0;
+}
+
+/* What was served, as rows; failures are of connections, not of messages. */
+static int tell(struct server *s)
+{
+	struct result results[] = {
+		{ .test = "connections", .count = s->connections },
+		{ .test = "messages", .count = s->messages,
+		  .size = s->bytes },
+	};
+	struct table table = { 0 };
+	char why[60];
+	int status;
+	size_t i;
+
+	snprintf(why, sizeof(why), "%llu ended by a failure",
+		 (unsigned long long)s->failures);
+	if (s->failures)
+		results[0].why = why;
+	status = report_begin(s->test->cli, &table);
+	for (i = 0; !status && i < ARRAY_SIZE(results); i++)
+		report_result(s->test->cli, &results[i]);
+	status = write_end(s->test->cli, s->failures ? STATUS_FAILED : status);
+	columns_free(&table);
+	return status;
+}
+
+int test_server(struct test *test)
+{
+	struct server s = { .test = test };
+	int status = listen_there(&s);
+
+	if (!status) {
+		serve(&s);
+		while (s.links)
+			drop(&s, &s.links);
+		status = tell(&s);
+	}
+	if (s.listener)
+		rdma_destroy_id(s.listener);
+	return status;
+}
