@@ -47,11 +47,17 @@ static void rank(struct top_dev *dev)
 	dev->n_latency = 0;
 }
 
+/* The stream is in no capture: who wants to see it all later reads records. */
+static bool reads_records(const struct top *top)
+{
+	return !eadm_is_live(top->cli->ctx) || top->cli->saving;
+}
+
 /* Who may not read the stream sees no latency. */
 void top_latency_open(struct top *top, struct top_dev *dev)
 {
 	dev->tried = true;
-	if (eadm_is_live(top->cli->ctx) &&
+	if (!reads_records(top) &&
 	    eadm_trace_open(top->cli->ctx, dev->name, NULL, &dev->trace))
 		dev->trace = NULL;
 }
@@ -100,7 +106,7 @@ void top_latency_look(struct top *top)
 {
 	unsigned int i;
 
-	if (!eadm_is_live(top->cli->ctx))
+	if (reads_records(top))
 		read_records(top);
 	for (i = 0; i < top->n_devs; i++) {
 		if (top->dev[i].trace)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes a capture of many QPs: many.py COUNT FILE."""
+"""Makes a capture of many QPs: many.py COUNT FILE [ROWS_PER_PACKET]."""
 
 import struct
 import sys
@@ -8,11 +8,12 @@ import sys
 from nlcap import Capture, FAMILY, GENERIC, MULTI
 from synth import DEVS, device, qp
 
-PER_PACKET = 64
+PER_PACKET = 64  # about what the kernel puts into one
 
 
 def main():
     count, path = int(sys.argv[1]), sys.argv[2]
+    per_packet = int(sys.argv[3]) if len(sys.argv) > 3 else PER_PACKET
     cap = Capture()
     cap.fact("moment", "0")
     cap.family()
@@ -23,9 +24,9 @@ def main():
     body = cap.row("qp", qp(0, 0x12345678), hw=False)
     at = body.index(struct.pack("<I", 0x12345678))
     with open(path, "wb") as file:
-        for begin in range(0, count, PER_PACKET):
+        for begin in range(0, count, per_packet):
             out = b""
-            for qpn in range(begin, min(begin + PER_PACKET, count)):
+            for qpn in range(begin, min(begin + per_packet, count)):
                 row = body[:at] + struct.pack("<I", qpn) + body[at + 4:]
                 out += cap.message(FAMILY, MULTI, seq, head + row)
             cap.packet(GENERIC, out)
