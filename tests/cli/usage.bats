@@ -11,7 +11,7 @@ load common
 }
 
 @test "every command has help with examples, by both ways" {
-	for command in list info stat dump trace top diagnose check record mark diff ver; do
+	for command in list info stat dump trace top diagnose check record mark diff test ver; do
 		run eadm help "$command"
 		[ "$status" = 0 ]
 		[[ $output == "Usage: eadm $command"*"Examples:"* ]]
@@ -21,10 +21,26 @@ load common
 }
 
 @test "help fits a terminal of 100 columns" {
-	for command in "" list info stat dump trace top diagnose check record mark diff ver help; do
+	for command in "" list info stat dump trace top diagnose check record mark diff test ver help; do
 		# shellcheck disable=SC2086
 		[ -z "$(eadm help $command | grep -vE '^.{0,100}$')" ]
 	done
+}
+
+@test "test says what it needs" {
+	fails 2 "eadm: test: test: server or client? ('eadm help test')" test
+	fails 2 "eadm: test: both: server or client? ('eadm help test')" test both
+	fails 2 "eadm: test: client: HOST of the server is missing" test client
+	fails 2 "eadm: test: x: one argument too many ('eadm help test')" test server x
+	fails 2 "eadm: test: ping,echo: no such test (connect, data, rdma, echo, order, rate)" \
+		test client 192.0.2.1 -t ping,echo
+	fails 2 "eadm: test: --port: from 1 to 65535" test server --port 65536
+	fails 2 "eadm: test: --size: from 1 to 1048576" test client 192.0.2.1 -s 2000000
+	fails 2 "eadm: test: --count: from 1 to 10000000" test client 192.0.2.1 -n 0
+	fails 2 "eadm: test: --timeout: from 1ms to 1h" test client 192.0.2.1 --timeout 2h
+	fails 2 "eadm: test: --from: tests need this machine" --from "$TWO" test server
+	run eadm __complete eadm test client host --tests connect,e
+	[ "$output" = "connect,echo" ]
 }
 
 @test "--version" {
