@@ -321,8 +321,8 @@ void erdma_cq_event(struct erdma_cq *cq)
 
 	WRITE_ONCE(cq->events, cq->events + 1);
 	WRITE_ONCE(cq->last_event, local_clock());
-	if (cq->mem->dbpage) {
-		WRITE_ONCE(cq->event_db, erdma_dbpage_read(cq->mem, 0));
+	if (cq->db.page) {
+		WRITE_ONCE(cq->event_db, erdma_dbref_read(&cq->db, 0));
 	} else {
 		spin_lock_irqsave(&cq->lock, flags);
 		cq->cmdsn++;
@@ -340,7 +340,7 @@ void erdma_cq_event(struct erdma_cq *cq)
  */
 void erdma_cq_kick(struct erdma_cq *cq)
 {
-	if (!cq->mem->dbpage && erdma_obj_is_dead(to_erdma_dev(cq->ibcq.device), &cq->obj))
+	if (!cq->db.page && erdma_obj_is_dead(to_erdma_dev(cq->ibcq.device), &cq->obj))
 		call_consumer(cq);
 }
 
@@ -363,7 +363,7 @@ static int init_user(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata
 			     PAGE_SIZES, 1);
 	if (ret)
 		return ret;
-	return erdma_dbpage_pin(cq->ctx, cq->mem, req.dbrec_va, ERDMA_DBREC_SIZE);
+	return erdma_dbpage_pin(cq->ctx, cq->mem, req.dbrec_va, ERDMA_DBREC_SIZE, &cq->db);
 }
 
 /* Whether the adapter is certainly done with a CQ whose creation failed so. */

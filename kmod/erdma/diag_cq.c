@@ -28,7 +28,7 @@ static void fill_kernel(struct erdma_cq *cq, struct eadm_snap_cq *s)
 /* All that is known of a process's CQ is its last request for notification. */
 static void fill_user(struct erdma_cq *cq, struct eadm_snap_cq *s)
 {
-	u64 db = erdma_dbpage_read(cq->mem, 0);
+	u64 db = erdma_dbref_read(&cq->db, 0);
 	bool armed;
 
 	SNAP_SET(s, ctxn, cq->ctx->ctxn);

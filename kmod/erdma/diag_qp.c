@@ -33,8 +33,8 @@ static void fill_kernel(struct erdma_qp *qp, struct eadm_snap_qp *s)
 /* A process tells its producer indices to the adapter only, in its records. */
 static void fill_user(struct erdma_qp *qp, struct eadm_snap_qp *s)
 {
-	SNAP_SET(s, sq_pi, FIELD_GET(ERDMA_SQ_DB_PI, erdma_dbpage_read(qp->mem, 0)));
-	SNAP_SET(s, rq_pi, FIELD_GET(ERDMA_RQ_DB_PI, erdma_dbpage_read(qp->mem, 1)));
+	SNAP_SET(s, sq_pi, FIELD_GET(ERDMA_SQ_DB_PI, erdma_dbref_read(&qp->db, 0)));
+	SNAP_SET(s, rq_pi, FIELD_GET(ERDMA_RQ_DB_PI, erdma_dbref_read(&qp->db, 1)));
 	SNAP_SET(s, ctxn, qp->ctx->ctxn);
 }
 
@@ -43,10 +43,11 @@ static void fill_connection(struct erdma_dev *dev, struct erdma_qp *qp, struct e
 	struct erdma_rts conn;
 	bool connected;
 
-	mutex_lock(&qp->state_lock);
+	spin_lock(&qp->conn_lock);
 	connected = qp->connected;
-	conn = qp->conn;
-	mutex_unlock(&qp->state_lock);
+	if (connected)
+		conn = qp->conn;
+	spin_unlock(&qp->conn_lock);
 
 	SNAP_STR(s, netdev, dev->netdev->name);
 	if (!connected)

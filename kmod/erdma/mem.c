@@ -124,13 +124,15 @@ static bool dbpage_fits(const struct erdma_dbpage *page)
  * @mem: memory of the object the records are for
  * @va: address of the first record
  * @size: bytes of all its records
+ * @ref: set to where they are, for as long as @mem exists
  *
  * Providers put the records of many objects into one page, so it is shared.
  *
  * Context: process, of the owner of the memory.
  * Return: 0 or -errno; unpinned by erdma_hostmem_free().
  */
-int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, size_t size)
+int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, size_t size,
+		     struct erdma_dbref *ref)
 {
 	struct erdma_dev *dev = to_erdma_dev(ctx->ibctx.device);
 	unsigned long index = va >> PAGE_SHIFT;
@@ -166,8 +168,9 @@ int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, s
 		page->ctx = ctx;
 found:
 	mem->dbpage = page;
-	mem->db_offset = offset_in_page(va);
-	dma = sg_dma_address(page->umem->sgt_append.sgt.sgl) + mem->db_offset;
+	ref->page = sg_page(page->umem->sgt_append.sgt.sgl);
+	ref->offset = offset_in_page(va);
+	dma = sg_dma_address(page->umem->sgt_append.sgt.sgl) + ref->offset;
 	mem->dbrec[0].dma = dma;
 	mem->dbrec[1].dma = dma + ERDMA_DBREC_SIZE;
 out:
@@ -205,20 +208,19 @@ static void dbpage_unpin(struct erdma_dbpage *page)
 }
 
 /**
- * erdma_dbpage_read() - read a user's doorbell record
- * @mem: memory of the object
- * @i: which of its records
+ * erdma_dbref_read() - read a user's doorbell record
+ * @ref: where the object's records are
+ * @i: which of them
  *
  * Context: any.
  * Return: the value, which the user can make anything.
  */
-u64 erdma_dbpage_read(const struct erdma_hostmem *mem, u32 i)
+u64 erdma_dbref_read(const struct erdma_dbref *ref, u32 i)
 {
-	struct page *page = sg_page(mem->dbpage->umem->sgt_append.sgt.sgl);
-	void *va = kmap_local_page(page);
+	void *va = kmap_local_page(ref->page);
 	u64 value;
 
-	value = le64_to_cpu(READ_ONCE(*(__le64 *)(va + mem->db_offset + i * ERDMA_DBREC_SIZE)));
+	value = le64_to_cpu(READ_ONCE(*(__le64 *)(va + ref->offset + i * ERDMA_DBREC_SIZE)));
 	kunmap_local(va);
 	return value;
 }

@@ -147,12 +147,24 @@ struct erdma_dbpage {
 };
 
 /**
+ * struct erdma_dbref - where a user's doorbell records are
+ * @page: pinned as long as the memory of the object
+ * @offset: of the first one
+ *
+ * Kept in the object itself, so that a look at many objects touches no other
+ * memory of theirs.
+ */
+struct erdma_dbref {
+	struct page *page;
+	u32 offset;
+};
+
+/**
  * struct erdma_hostmem - all memory of one object that the adapter knows of
  * @orphan: entry in the device's list of memory whose object is gone while the
  *	adapter did not confirm that; freed by the next reset
  * @table: table of @id
  * @id: number that stays reserved as long as the memory
- * @db_offset: of the first of the user's doorbell records in @dbpage
  * @dbpage: page of the user's doorbell records
  * @area: what the adapter is told, of user and kernel memory alike (QP: SQ and
  *	RQ)
@@ -163,7 +175,6 @@ struct erdma_hostmem {
 	struct list_head orphan;
 	struct erdma_table *table;
 	u32 id;
-	u32 db_offset;
 	struct erdma_dbpage *dbpage;
 	struct erdma_area area[2];
 	struct erdma_ring ring[2];
@@ -182,7 +193,8 @@ void erdma_hostmem_retire(struct erdma_dev *dev, struct erdma_hostmem *mem, bool
 void erdma_orphans_free(struct erdma_dev *dev);
 int erdma_area_pin(struct erdma_dev *dev, struct erdma_area *area, u64 va, size_t size,
 		   int access, unsigned long page_sizes, u32 max_direct);
-int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, size_t size);
-u64 erdma_dbpage_read(const struct erdma_hostmem *mem, u32 i);
+int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, size_t size,
+		     struct erdma_dbref *ref);
+u64 erdma_dbref_read(const struct erdma_dbref *ref, u32 i);
 
 #endif /* ERDMA_MEM_H */

@@ -54,7 +54,7 @@ static int init_user(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata
 			     PAGE_SIZES, ERDMA_QP_INLINE_MTT);
 	if (ret)
 		return ret;
-	return erdma_dbpage_pin(qp->ctx, qp->mem, req.dbrec_va, 2 * ERDMA_DBREC_SIZE);
+	return erdma_dbpage_pin(qp->ctx, qp->mem, req.dbrec_va, 2 * ERDMA_DBREC_SIZE, &qp->db);
 }
 
 static int init_kernel(struct erdma_dev *dev, struct erdma_qp *qp,
@@ -151,6 +151,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	qp->sq_depth = roundup_pow_of_two(attr->cap.max_send_wr * ERDMA_MAX_SQEBB_PER_WQE);
 	qp->rq_depth = roundup_pow_of_two(attr->cap.max_recv_wr);
 	mutex_init(&qp->state_lock);
+	spin_lock_init(&qp->conn_lock);
 	erdma_obj_init(&qp->obj, READ_ONCE(dev->epoch));
 	qp->state_since = qp->obj.created;
 	ret = -EIO;
@@ -201,13 +202,24 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
+/* rts: NULL when it is over. */
+static void set_connection(struct erdma_qp *qp, const struct erdma_rts *rts)
+{
+	lockdep_assert_held(&qp->state_lock);
+	spin_lock(&qp->conn_lock);
+	qp->connected = rts;
+	if (rts)
+		qp->conn = *rts;
+	spin_unlock(&qp->conn_lock);
+}
+
 static void set_state(struct erdma_qp *qp, enum erdma_qp_state state)
 {
 	lockdep_assert_held(&qp->state_lock);
 	WRITE_ONCE(qp->state, state);
 	WRITE_ONCE(qp->state_since, local_clock());
 	if (state == ERDMA_QPS_IDLE)
-		qp->connected = false;
+		set_connection(qp, NULL);
 	if (state > ERDMA_QPS_RTS && qp->kqp)
 		erdma_kqp_reflush(qp);
 }
@@ -342,10 +354,8 @@ int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts)
 	mutex_lock(&qp->state_lock);
 	if (qp->state == ERDMA_QPS_IDLE || qp->state == ERDMA_QPS_RTR) {
 		ret = change_state(qp, ERDMA_QPS_RTS, rts);
-		if (!ret) {
-			qp->conn = *rts;
-			qp->connected = true;
-		}
+		if (!ret)
+			set_connection(qp, rts);
 	}
 	mutex_unlock(&qp->state_lock);
 	return ret;

@@ -104,6 +104,7 @@ struct erdma_mr {
  * @depth: entries
  * @vector: completion vector
  * @mem: memory
+ * @db: a user CQ's doorbell record
  * @events: completion events delivered
  * @errors: asynchronous error events
  * @last_event: local_clock(), 0 = none yet
@@ -127,6 +128,7 @@ struct erdma_cq {
 	u32 depth;
 	u32 vector;
 	struct erdma_hostmem *mem;
+	struct erdma_dbref db;
 	u64 events;
 	u64 errors;
 	u64 last_event;
@@ -213,10 +215,12 @@ struct erdma_rts {
  * @rq_depth: receive queue size
  * @cookie: what the adapter gave at creation, carried to the peer
  * @mem: memory
- * @state_lock: serialises changes of state; guards @state, @conn and the CM's
- *	pair
+ * @db: a user QP's doorbell records
+ * @state_lock: serialises changes of state, which may take as long as a command
+ *	does; guards @state and the CM's pair
  * @state: enum erdma_qp_state; read with READ_ONCE() elsewhere
  * @state_since: local_clock() of the last change
+ * @conn_lock: guards the connection, innermost; written with @state_lock held too
  * @connected: @conn is valid
  * @conn: the connection
  * @cm_closed: called once when the QP leaves RTS or is stopped before, with
@@ -238,9 +242,11 @@ struct erdma_qp {
 	u32 rq_depth;
 	u32 cookie;
 	struct erdma_hostmem *mem;
+	struct erdma_dbref db;
 	struct mutex state_lock;	/* changes of state */
 	enum erdma_qp_state state;
 	u64 state_since;
+	spinlock_t conn_lock;		/* connected, conn */
 	bool connected;
 	struct erdma_rts conn;
 	void (*cm_closed)(struct erdma_qp *qp, void *cm_data);
