@@ -369,12 +369,15 @@ def gen_snap(spec):
 
 # ----------------------------------------------------------- kernel: tables
 
+def requested(obj):
+    """The fields that requests may hold."""
+    return [field for field in obj.all
+            if field.name in ("dev-index", "dev-name") or field is obj.key or field.request]
+
+
 def kernel_policy(obj):
     lines = ["", f"static const struct nla_policy {obj.c}_policy[] = {{"]
-    wanted = ["dev-index", "dev-name"]
-    for field in obj.all:
-        if field.name not in wanted and field is not obj.key and not field.request:
-            continue
+    for field in requested(obj):
         rule = {"u32": "{ .type = NLA_U32 }", "uint": "COMPAT_NLA_POLICY_UINT",
                 "flag": "{ .type = NLA_FLAG }",
                 "string": f"{{ .type = NLA_NUL_STRING, .len = {field.len - 1} }}"}[field.type]
@@ -442,9 +445,9 @@ def gen_kernel_tables(spec):
         lines.append(f"\t[{c_const('cmd', raw['name'])}] = {c_const('obj', obj.name)},")
     lines += ["};", "", "const struct genl_ops eadm_genl_ops[EADM_CMD_MAX] = {"]
     for _, raw, obj in spec.ops:
-        key = obj.attr(max((obj.key, obj.all[2]), key=lambda f: f.attr))
+        last = obj.attr(max(requested(obj), key=lambda f: f.attr))
         items = [f".cmd = {c_const('cmd', raw['name'])}", f".policy = {obj.c}_policy",
-                 f".maxattr = {key}", ".doit = eadm_nl_doit", ".start = eadm_nl_dump_start",
+                 f".maxattr = {last}", ".doit = eadm_nl_doit", ".start = eadm_nl_dump_start",
                  ".dumpit = eadm_nl_dumpit", ".done = eadm_nl_dump_done"]
         lines += ["\t{", *packed(items, 2), "\t},"]
     lines += ["};"]

@@ -2254,7 +2254,7 @@ const struct genl_ops eadm_genl_ops[EADM_CMD_MAX] = {
 		.dumpit = eadm_nl_dumpit, .done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_CMD_GET, .policy = cmd_policy, .maxattr = EADM_A_CMD_SEQ,
+		.cmd = EADM_CMD_CMD_GET, .policy = cmd_policy, .maxattr = EADM_A_CMD_FROM_SEQ,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
