@@ -242,7 +242,8 @@ static bool post_many(struct set *s)
 
 	if (!CLAUSE(!post(s, DEPTH / 2, &taken)) || !CLAUSE(!stop(s)))
 		return false;
-	msleep(50);
+	/* All of them are there then, so that one call can give a batch. */
+	msleep(500);
 	return reap(s, DEPTH / 2, &most) && CLAUSE(most == BATCH);
 }
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# Faults of the command queue.
+CREATE_QP=1
+GET_STATS=260
+
+
+test_cmd_drop() {
+	fault cmd_drop target $GET_STATS count 1
+	asks 1 14000 17500 || return 1
+	echo "$took" >"$work/told"
+	asks 0 0 1000 || return 1
+	note "the caller was told after $(cat "$work/told") ms, service was back $took ms later"
+	[ "$(trace '[.[] | select(.state == "timeout" and .op == "get-stats")] | length')" = 1 ] &&
+		[ "$(show cmdq '' .timeouts)" = 1 ] &&
+		[ "$(show cmdq '' .recoveries)" = 1 ] && objects_work
+}
+
+test_cmd_db_lost() {
+	fault cmd_db_lost count 1
+	asks 1 14000 17500 || return 1
+	echo "$took" >"$work/told"
+	asks 0 0 1000 || return 1
+	note "the caller was told after $(cat "$work/told") ms, service was back $took ms later"
+	[ "$(show cmdq '' .timeouts)" = 1 ] && [ "$(show cmdq '' .late)" -ge 1 ] &&
+		[ "$(trace '[.[] | select(.state == "late")] | length')" = 1 ] && objects_work
+}
+
+test_cmd_error() {
+	local errors
+
+	errors=$(show cmdq '' .errors)
+	fault cmd_error target $CREATE_QP arg 12 count 1
+	! "$programs/objs" -d "$dev" -n 1 qps || return 1
+	[ "$(trace '[.[] | select(.op == "create-qp" and .state == "error" and .syndrome == 12)] | length')" = 1 ] &&
+		[ $(($(show cmdq '' .errors) - errors)) = 1 ] && objects_work
+}
+
+test_cmd_delay() {
+	fault cmd_delay target $GET_STATS arg 300 count 1
+	asks 0 300 5000 || return 1
+	[ "$(trace '[.[] | select(.op == "get-stats" and .latency >= 300000000)] | length')" = 1 ] ||
+		return 1
+	eadm trace -d "$dev" --slower-than 300ms --opcode get-stats | grep get-stats
+}
+
+test_cmd_slow() {
+	fault cmd_slow arg 10000 count 12
+	objects_work || return 1
+	[ "$(trace '[.[] | select(.latency >= 5000000)] | length')" -ge 12 ]
+}
+
+test_cmd_duplicate() {
+	local spurious
+
+	spurious=$(show cmdq '' .spurious)
+	fault cmd_duplicate count 10
+	objects_work && [ $(($(show cmdq '' .spurious) - spurious)) -ge 10 ]
+}
+
+test_cmd_arm_lost() {
+	fault cmd_arm_lost count 1
+	# The first one's event was armed before.
+	asks 0 0 5000 && asks 0 0 5000 && asks 0 0 5000 || return 1
+	[ "$(trace '[.[] | select(.op == "get-stats" and .latency > 50000000)] | length')" -ge 1 ] &&
+		objects_work
+}
+
+test_answer_garbage() {
+	fault answer_garbage target $GET_STATS count 1
+	asks 1 0 5000 && asks 0 0 5000
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# Faults of the device as a whole.
+
+# Counters that pass 2^64 make small rates, not enormous ones.
+test_counters_wrap() {
+	local packets
+
+	begin_traffic || return 1
+	fault counters_wrap arg 20 count 1
+	until_true 5 struck counters_wrap || return 1
+	eadm stat -d "$dev" --live -i 2s -n 1 --json >"$work/rates" 2>&1 &
+	local pid=$!
+	works || return 1
+	wait $pid || { cat "$work/rates"; return 1; }
+	packets=$(counter tx_packets)
+	between 20 100000 "$packets" tx_packets || return 1
+	jq -e '[.rows[0].rates[] | select(. > 1e15)] | length == 0' "$work/rates" ||
+		{ cat "$work/rates"; return 1; }
+	end_traffic
+}
+
+unplugged() {
+	! [ -e "/sys/class/infiniband/$dev" ]
+}
+
+plug() {
+	echo 1 >"$adapter/live" &&
+		until_true 30 ls "/sys/bus/pci/devices/$(cat "$adapter/address")/infiniband"
+}
+
+# Nobody asks the adapter for anything, and yet it is noticed.
+test_dev_gone() {
+	begin_traffic || return 1
+	fault dev_gone count 1
+	told 'local catastrophic error' || return 1
+	asks 1 0 1000 && ask 10 '' 'write 1 64 1000' || return 1
+	[ "$(show cmdq '' .state)" = dead ] || return 1
+	echo 0 >"$adapter/live"
+	until_true 20 unplugged && end_traffic && plug
+}
+
+test_stall() {
+	fault stall arg 400 count 1
+	asks 0 100 5000 && objects_work
+}
+
+# Told within LIMIT s of a reset that nobody asked for; then all is well.
+reset_by_itself() {
+	told 'local catastrophic error' && told 'local work queue catastrophic error' || return 1
+	[ "$(show cmdq '' .recoveries)" -ge 1 ] && [ "$(show cmdq '' .state)" = event ] || return 1
+	asks 0 0 1000 && note "service answers in $took ms after the reset" &&
+		ask 10 '' 'write 1 64 1000' && works_again && end_traffic
+}
+
+test_fw_reset() {
+	local begin
+
+	begin_traffic || return 1
+	begin=$(now_ms)
+	fault fw_reset count 1
+	told 'local catastrophic error' || return 1
+	note "consumers were told after $(($(now_ms) - begin)) ms"
+	reset_by_itself
+}
+
+test_dev_hang() {
+	begin_traffic || return 1
+	fault dev_hang count 1
+	asks 1 14000 17500 || return 1
+	echo "$took" >"$work/told"
+	asks 0 0 1000 || return 1
+	note "the caller was told after $(cat "$work/told") ms, service was back $took ms later"
+	reset_by_itself
+}
+
+# Recovery fails, and the next one does not.
+test_init_lost() {
+	begin_traffic || return 1
+	fault init_lost count 1
+	fault fw_reset count 1
+	failed() {
+		[ "$(show cmdq '' .failed_recoveries)" = 1 ]
+	}
+	until_true 10 failed || return 1
+	back() {
+		asks 0 0 5000
+	}
+	until_true 15 back && reset_by_itself
+}
+
+test_reset_lost() {
+	begin_traffic || return 1
+	fault reset_lost count 1
+	fault fw_reset count 1
+	reset_by_itself
+}

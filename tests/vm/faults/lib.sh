@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034 # for the tests
+# What the tests of the fault knobs have in common. A test is a function
+# test_KNOB; use N gives it the adapter vN to itself.
+config=/sys/kernel/config/erdma_virt
+programs=build/tests/vm/src
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+
+use() { # N
+	local address devices
+
+	adapter=$config/v$1
+	read -r address <"$adapter/address"
+	devices=("/sys/bus/pci/devices/$address/infiniband/"*)
+	dev=${devices[0]##*/}
+	addr=10.77.$1.1
+	port=$((7800 + $1))
+	work=$temp/$1
+	mkdir -p "$work"
+}
+
+# until_true LIMIT COMMAND...: waits until COMMAND passes, LIMIT seconds at most.
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+
+	until "$@"; do
+		if [ "$SECONDS" -ge "$end" ]; then
+			echo "not within the limit: $*"
+			return 1
+		fi
+		read -r -t 0.05 <>/run/vm/tick
+	done
+	return 0
+}
+
+now_ms() {
+	local now=${EPOCHREALTIME/./}
+
+	echo "${now%???}"
+}
+
+# between LOW HIGH VALUE WHAT
+between() {
+	echo "$4: $3"
+	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ] || { echo "not within $1..$2"; return 1; }
+}
+
+# fault KNOB FILE VALUE...: in this order, so the count comes last.
+fault() {
+	local dir=$adapter/fault/$1
+	shift
+
+	while [ $# -gt 0 ]; do
+		echo "$2" >"$dir/$1" || return 1
+		shift 2
+	done
+}
+
+hits() { # KNOB
+	local hits
+
+	read -r hits <"$adapter/fault/$1/hits"
+	echo "$hits"
+}
+
+struck() { # KNOB [HITS BEFORE]
+	local hits
+
+	read -r hits <"$adapter/fault/$1/hits"
+	[ "$hits" -gt "${2:-0}" ]
+}
+
+# Without a process for each of so many files.
+reset() { # FILE VALUE
+	local value
+
+	read -r value <"$1"
+	[ "$value" = "$2" ] || echo "$2" >"$1"
+}
+
+# All knobs of the adapter as they were in the beginning.
+calm() {
+	local dir
+
+	for dir in "$adapter"/fault/*/; do
+		reset "$dir/count" 0
+		reset "$dir/target" -1
+		reset "$dir/arg" 0
+	done
+}
+
+# show OBJECT ID FILTER [OPTIONS]: a jq expression of the first such row
+show() {
+	local object=$1 id=$2 filter=$3
+	shift 3
+
+	# shellcheck disable=SC2086 # no ID for some objects
+	eadm dump $object $id -d "$dev" --json "$@" | jq -r ".rows[0]$filter"
+}
+
+# trace FILTER: a jq expression of the array of records
+trace() {
+	eadm trace -d "$dev" --json | jq -r ".rows | $1"
+}
+
+counter() { # NAME of the port
+	eadm stat -d "$dev" --json | jq -r ".rows[0].$1 // 0"
+}
+
+# grew NAME BEFORE BY
+grew() {
+	between "$3" "$3" $(($(counter "$1") - $2)) "$1 grew by"
+}
+
+# A command, and the time it takes: asks STATUS LOW HIGH
+asks() {
+	local begin status
+
+	begin=$(now_ms)
+	rdma statistic show link "$dev/1" >"$work/asked" 2>&1
+	status=$?
+	took=$(($(now_ms) - begin))
+	echo "status $status after $took ms: $(head -c 100 "$work/asked")"
+	[ $((status > 0)) = "$1" ] && between "$2" "$3" "$took" ms
+}
+
+objects_work() {
+	"$programs/objs" -d "$dev" -n 5 states cqs qps
+}
+
+# ---- Traffic: see tests/vm/src/traffic.c ----------------------------------
+
+begin_traffic() { # [OPTIONS]
+	rm -f "$work/in"
+	mkfifo "$work/in" || return 1
+	"$programs/traffic" -s "$addr" -c "$addr" -p "$port" "$@" <"$work/in" >"$work/out" 2>&1 &
+	traffic=$!
+	exec {say}>"$work/in"
+	until_true 20 grep -qE '^(connected|connect:|listen:)' "$work/out"
+	look_up
+}
+
+# Numbers of the QPs and CQs of the newest connection.
+look_up() {
+	local line
+
+	line=$(grep '^connect' "$work/out" | tail -n 1)
+	echo "$line"
+	read -r _ _ client _ server <<<"$line"
+	[ -n "$server" ] || return 1
+	client_cq=$(show qp "$client" .send_cqn)
+}
+
+# ask LIMIT REGEX LINE: says LINE and waits for an answer that matches. The
+# answer's first word is the line's.
+ask() {
+	local limit=$1 regex=$2 word=${3%% *} before new
+
+	[ "$word" = again ] && word='connect(ed)?'
+	[ "$word" = close ] && word=closed
+	before=$(wc -l <"$work/out")
+	echo "$3" >&"$say"
+	answered() {
+		local line n=0
+
+		while read -r line; do
+			n=$((n + 1))
+			[ "$n" -gt "$before" ] && [[ $line =~ ^$word($|[ :]) ]] && return
+		done <"$work/out"
+		return 1
+	}
+	until_true "$limit" answered || { cat "$work/out"; return 1; }
+	new=$(tail -n "+$((before + 1))" "$work/out")
+	echo "$3 -> $new"
+	grep -qE "^$word:? ?$regex" <<<"$new"
+}
+
+works() {
+	ask 15 'ok 10' 'send 10 1000 10000' && ask 15 'ok 10' 'read 10 20000 10000'
+}
+
+# A new connection works: what failed hurt nothing else.
+works_again() {
+	ask 25 'client' again && ask 15 'ok 10' 'send 10 20000 10000'
+}
+
+told() { # REGEX: an asynchronous event came
+	until_true 5 grep -qE "^event: $1" "$work/out" || { cat "$work/out"; return 1; }
+}
+
+# The process ends by itself and leaves nothing behind.
+end_traffic() {
+	exec {say}>&-
+	wait "$traffic" || { echo "traffic ended with $?"; cat "$work/out"; return 1; }
+	grep -q '^destroyed: 0 left' "$work/out" || { cat "$work/out"; return 1; }
+}
+
+# note TEXT: a measured figure, printed beside the test's result
+note() {
+	echo "$*" >>"$work/note"
+}
+
+# run_test N KNOB: the test on adapter vN; writes result.KNOB, for report.
+run_test() {
+	local status
+
+	(
+		use "$1"
+		rm -f "$work/note"
+		set -x
+		"test_$2" && struck "$2"
+	) >"$temp/log.$2" 2>&1
+	status=$?
+	(use "$1" && calm) >>"$temp/log.$2" 2>&1
+	cp "$temp/$1/note" "$temp/note.$2" 2>/dev/null
+	echo $status >"$temp/result.$2"
+}
+
+report() { # KNOB
+	[ ! -e "$temp/note.$1" ] || sed "s/^/# $1: /" "$temp/note.$1"
+	if [ "$(cat "$temp/result.$1" 2>/dev/null)" = 0 ]; then
+		tap_pass "$1"
+	else
+		sed 's/^/# /' "$temp/log.$1"
+		tap_fail "$1"
+	fi
+}
