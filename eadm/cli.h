@@ -82,6 +82,7 @@ enum opt_id {
 	OPT_BIND,
 	OPT_TESTS,
 	OPT_SIZE,
+	OPT_DIAGNOSE_INTERVAL,
 	OPT_MAX,
 };
 

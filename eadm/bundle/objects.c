@@ -144,21 +144,29 @@ int bundle_capture(struct bundle *b)
 struct rendering {
 	bool json;
 	const char *command, *object;	/* object: or NULL */
+	bool live;		/* of this machine, not of the capture */
 };
 
 static int collect_rendering(struct bundle *b, const void *arg)
 {
 	const struct rendering *r = arg;
 	char path[40];
-	const char *argv[8] = { "eadm", "--from", path, "--no-color" };
-	int n = 4;
+	const char *argv[9] = { "eadm", "--no-color" };
+	int n = 2;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", b->capture);
 	if (fcntl(b->capture, F_SETFD, 0))
 		return STATUS_FAILED;
+	if (!r->live) {
+		argv[n++] = "--from";
+		argv[n++] = path;
+	}
 	if (r->json)
 		argv[n++] = "--json";
 	argv[n++] = r->command;
+	/* It would miss what nobody wanted to have. */
+	if (!b->hw && !strcmp(r->command, "diagnose"))
+		argv[n++] = "--no-hw";
 	argv[n++] = r->object;
 	execv("/proc/self/exe", (char **)argv);
 	fprintf(stderr, "%s\n", strerror(errno));
@@ -184,7 +192,7 @@ static int render(struct bundle *b, const struct rendering *r)
 		bundle_why(part, "as in text/%s%s%s.txt", r->command,
 			   r->object ? "-" : "", r->object ? r->object : "");
 	ret = part->outcome == OUTCOME_OK || part->outcome == OUTCOME_PARTIAL ?
-		      bundle_keep(b, part, fd, false) : 0;
+		      bundle_keep(b, part, fd, r->live) : 0;
 	if (fd >= 0)
 		close(fd);
 	return ret;
@@ -201,11 +209,11 @@ int bundle_renderings(struct bundle *b)
 	if (b->capture < 0)
 		return 0;
 	for (json = 0; json < 2; json++) {
-		for (i = 0; i < ARRAY_SIZE(names) && !ret; i++) {
-			if (find_command(names[i]))
-				ret = render(b, &(struct rendering){
-							json, names[i], NULL });
-		}
+		for (i = 0; i < ARRAY_SIZE(names) && !ret; i++)
+			ret = render(b, &(struct rendering){
+				json, names[i], NULL,
+				/* It reads files that no capture has. */
+				!b->from && !strcmp(names[i], "check") });
 		for (object = eadm_object_next(NULL);
 		     object && !ret && !interrupted;
 		     object = eadm_object_next(object))

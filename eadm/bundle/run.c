@@ -151,6 +151,8 @@ static void judge(struct part *part, int status)
 	}
 	switch (WEXITSTATUS(status)) {
 	case STATUS_OK:
+	case STATUS_WARNING:	/* what a diagnosis found */
+	case STATUS_CRITICAL:
 		part->outcome = OUTCOME_OK;
 		break;
 	case STATUS_PARTIAL:

@@ -250,6 +250,7 @@ void memory_reset(struct memory *memory)
 	for (i = 0; i < MAX_COLLECTORS; i++)
 		wraps_release(&memory->wraps[i]);
 	recorder_reset(&memory->recorder);
+	verdicts_reset(&memory->verdicts);
 }
 
 /* A device that is younger than before counts from 0 again. */
@@ -317,6 +318,24 @@ static bool is_unsupported(const struct collector *c, int error)
 	       (error == -ENODATA && strcmp(c->name, "dev") != 0);
 }
 
+static int read_object(struct collection *col, struct eadm_ctx *ctx,
+		       const struct eadm_dump_opts *opts)
+{
+	struct eadm_dump *dump = NULL;
+	int ret;
+
+	ret = eadm_dump_open(ctx, col->c->object, opts, &dump);
+	if (!ret)
+		ret = read_rows(col, dump, opts->device);
+	put_sums(col, opts->device);
+	if (!ret && !col->rows)
+		ret = first_error(dump);
+	if (!ret && eadm_dump_inconsistent(dump))
+		col->section->truncated = true;
+	eadm_dump_close(dump);
+	return ret;
+}
+
 /* Read one device by one collector; what cannot be read leaves no samples. */
 void collect(struct eadm_ctx *ctx, const struct model *model,
 	     unsigned int collector, const char *device,
@@ -331,22 +350,17 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 		.section = section, .samples = &section->samples,
 	};
 	uint64_t begin = monotonic_ns();
-	struct eadm_dump *dump = NULL;
 	int ret;
 
 	if (collector == (unsigned int)model->recorder)
 		opts.has_from = recorder_begin(&memory->recorder, &opts.from);
 	samples_clear(&section->samples);
 	section->truncated = false;
-	ret = eadm_dump_open(ctx, col.c->object, &opts, &dump);
-	if (!ret)
-		ret = read_rows(&col, dump, device);
-	put_sums(&col, device);
-	if (!ret && !col.rows)
-		ret = first_error(dump);
-	if (!ret && eadm_dump_inconsistent(dump))
-		section->truncated = true;
-	eadm_dump_close(dump);
+	if (col.c->object)
+		ret = read_object(&col, ctx, &opts);
+	else
+		ret = verdicts_collect(ctx, model, device, budget->diagnosis,
+				       &memory->verdicts, &section->samples);
 	if (!ret && section->samples.failed)
 		ret = -ENOMEM;
 	if (ret)

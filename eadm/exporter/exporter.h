@@ -71,7 +71,7 @@ struct family_field {
 
 /* An object whose rows are exported. */
 struct collector {
-	const struct eadm_object *object;
+	const struct eadm_object *object;	/* NULL: the diagnosis */
 	const char *name;	/* of the object */
 	bool per_object;	/* only on request, with a budget */
 	bool sums;		/* sums of rows by process, not rows */
@@ -98,6 +98,9 @@ enum own_family {
 	OWN_LATENCY,
 	OWN_RECORDS,
 	OWN_LOST,
+	OWN_VERDICTS,
+	OWN_FINDINGS,
+	OWN_DIAGNOSED,
 	OWN_CONNECTIONS,
 	OWN_EVICTED,
 	OWN_AUTH_FAILURES,
@@ -118,7 +121,8 @@ struct model {
 	unsigned int own[OWN_MAX];
 };
 
-int model_make(struct model *model, const char *objects, bool processes);
+int model_make(struct model *model, const char *objects, bool processes,
+	       bool diagnose);
 void model_free(struct model *model);
 bool model_offers(const char *object);
 
@@ -174,7 +178,7 @@ void samples_sort(struct samples *samples);
 void samples_clear(struct samples *samples);
 void samples_release(struct samples *samples);
 
-/* ---- reading: collect.c, recorder.c --------------------------------------------- */
+/* ---- reading: collect.c, recorder.c, verdicts.c --------------------------------------------- */
 
 /* What one collector found on one device. */
 struct section {
@@ -215,15 +219,27 @@ struct recorder {
 	size_t n_outcomes;
 };
 
+#define SEVERITIES (EADM_SEVERITY_CRITICAL + 1)
+
+/* What the last diagnosis said. */
+struct verdicts {
+	struct eadm_diagnosis *diagnosis;
+	uint64_t when;			/* of monotonic_ns(), 0: never */
+	uint64_t severity[SEVERITIES];
+	uint64_t *rules;		/* in the order of eadm_rule_next() */
+};
+
 /* The state that lives from scrape to scrape, of one device. */
 struct memory {
 	struct wraps wraps[MAX_COLLECTORS];
 	struct recorder recorder;
+	struct verdicts verdicts;
 	uint64_t age;			/* of the device, when last seen */
 };
 
 struct budget {
 	unsigned int series;	/* for each collector of each device */
+	uint64_t diagnosis;	/* ns from one to the next */
 };
 
 void collect(struct eadm_ctx *ctx, const struct model *model,
@@ -252,6 +268,11 @@ void recorder_samples(const struct recorder *recorder,
 		      const struct recorder_fields *fields,
 		      const char *device, struct samples *samples);
 void recorder_reset(struct recorder *recorder);
+
+int verdicts_collect(struct eadm_ctx *ctx, const struct model *model,
+		     const char *device, uint64_t interval,
+		     struct verdicts *verdicts, struct samples *samples);
+void verdicts_reset(struct verdicts *verdicts);
 
 uint64_t monotonic_ns(void);
 

@@ -299,6 +299,13 @@ static int add_own(struct model *model)
 		[OWN_LOST] = { "eadm_cmd_records_lost",
 			"Commands whose record was overwritten before it was read.",
 			METRIC_COUNTER },
+		[OWN_VERDICTS] = { "eadm_diagnose_verdicts",
+			"Verdicts of the last diagnosis by severity." },
+		[OWN_FINDINGS] = { "eadm_diagnose_findings",
+			"Verdicts of the last diagnosis by rule; a rule that found nothing is absent." },
+		[OWN_DIAGNOSED] = { "eadm_diagnose_age",
+			"Time since the last diagnosis.", METRIC_GAUGE,
+			METRIC_NS },
 		[OWN_CONNECTIONS] = { "eadm_exporter_connections",
 			"Connections of clients." },
 		[OWN_EVICTED] = { "eadm_exporter_connections_evicted",
@@ -357,7 +364,8 @@ static bool in_list(const char *list, const char *name)
  * @objects: names separated by commas, all of them offered; or NULL.
  * Return: 0, -ENOMEM, or -ENOENT with a library that lacks an object.
  */
-int model_make(struct model *model, const char *objects, bool processes)
+int model_make(struct model *model, const char *objects, bool processes,
+	       bool diagnose)
 {
 	const struct eadm_object *object = NULL;
 	unsigned int i;
@@ -384,6 +392,9 @@ int model_make(struct model *model, const char *objects, bool processes)
 	}
 	if (!ret)
 		ret = add_usual(model);
+	/* Has no object of its own and looks at those of others. */
+	if (!ret && diagnose)
+		model->collectors[model->n_collectors++].name = "diagnose";
 	for (i = 0; !ret && i < model->n_families; i++)
 		ret = render_prepare(&model->families[i]);
 	return ret;

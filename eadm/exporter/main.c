@@ -256,12 +256,14 @@ static int check_objects(struct cli *cli)
 static int take_options(struct exporter *x)
 {
 	uint64_t series = 2000, limit = 1000000000, timeout = 0;
+	uint64_t diagnosis = 60000000000;
 	struct cli *cli = x->cli;
 
 	x->max_connections = 128;
 	if (!opt_u64(cli, OPT_MAX_SERIES, &series) ||
 	    !opt_u64(cli, OPT_MAX_CONNECTIONS, &x->max_connections) ||
 	    !opt_duration(cli, OPT_DEVICE_TIMEOUT, 1000000000, &limit) ||
+	    !opt_duration(cli, OPT_DIAGNOSE_INTERVAL, 1000000000, &diagnosis) ||
 	    !opt_duration(cli, OPT_TIMEOUT, 1000000000, &timeout))
 		return STATUS_USAGE;
 	if (series < 10 || series > 1000000)
@@ -281,7 +283,7 @@ static int take_options(struct exporter *x)
 		.device = cli->args.opt[OPT_DEVICE],
 		.device_limit = limit,
 		.lib_timeout = timeout,
-		.budget = { .series = series },
+		.budget = { .series = series, .diagnosis = diagnosis },
 	};
 	return check_objects(cli);
 }
@@ -304,7 +306,8 @@ static int run(struct cli *cli)
 		return fail(cli, STATUS_FAILED,
 			    x.scrape.from ? x.scrape.from : "open", "%s", why);
 	if (model_make(&x.model, cli->args.opt[OPT_OBJECTS],
-		       cli->args.opt[OPT_PROCESSES] != NULL))
+		       cli->args.opt[OPT_PROCESSES] != NULL,
+		       x.scrape.budget.diagnosis != 0))
 		return fail(cli, STATUS_FAILED, "start", "out of memory");
 	if (!once)
 		return run_server(&x);

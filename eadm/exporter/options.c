@@ -21,6 +21,8 @@ const struct option_def exporter_options[] = {
 	  "serve so many clients at once (default: 128)" },
 	{ OPT_DEVICE_TIMEOUT, 0, "device-timeout", "TIME", WORDS_ANY,
 	  "wait at most so long for a device in a scrape (default: 1s)" },
+	{ OPT_DIAGNOSE_INTERVAL, 0, "diagnose-interval", "TIME", WORDS_ANY,
+	  "diagnose each device at most so often (default: 1m; 0: never)" },
 	{ OPT_NO_SECCOMP, 0, "no-seccomp", NULL, WORDS_NONE,
 	  "do not restrict the program's own system calls" },
 	{ 0 },

@@ -44,7 +44,7 @@ def promtool_captures(place):
 def byte_orders(place):
     def stable(text):
         return [line for line in text.splitlines()
-                if "duration" not in line and not line.startswith("process_")]
+                if not re.search("duration|_age|^process_", line)]
     equal(stable(once(place.capture("two-be"))),
           stable(once(place.capture("two"))))
 
@@ -93,6 +93,11 @@ def dead_device(place):
     got = values(done.stdout)
     equal(got['eadm_dev_state{device="roce_x",state="dead"}'], 1)
     equal(got['eadm_cmdq_timeouts_total{device="roce_x"}'], 3)
+    verdicts = 'eadm_diagnose_verdicts{{device="roce_x",severity="{}"}}'
+    equal([got[verdicts.format(s)] for s in ("critical", "warning", "notice")],
+          [1, 1, 0])
+    equal(got['eadm_diagnose_findings{device="roce_x",rule="cmdq-dead",'
+              'severity="critical"}'], 1)
     success = 'eadm_scrape_collector_success{{device="{}",collector="{}"}}'
     equal(got[success.format("roce_x", "cmdq")], 1)
     equal(got[success.format("roce_x", "eq")], 0)
@@ -182,11 +187,12 @@ def same_in_protobuf(place):
                 key = next(n for n in want if n.startswith(
                     f'{family}_bucket{{{labels},le="')
                     and float(n.rsplit('"', 2)[1]) == le)
-            if not re.search("duration|process_|exporter_", key):
+            if not re.search("duration|diagnose_age|process_|exporter_", key):
                 true(math.isclose(value, want.pop(key), abs_tol=1e-12), key)
                 checked += 1
         left = [n for n in want
-                if not re.search('duration|process_|exporter_|le="[+]Inf"', n)]
+                if not re.search('duration|diagnose_age|process_|exporter_|le="[+]Inf"',
+                                 n)]
         equal(left, [], name)
     true(checked > 300, checked)
 
