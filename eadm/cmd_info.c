@@ -28,7 +28,7 @@ static int run(struct cli *cli)
 {
 	struct view view = {
 		.object = eadm_object_find("dev"),
-		.opts = { .size = sizeof(view.opts),
+		.opts = { .size = sizeof(view.opts), .limits = true,
 			  .device = cli->args.opt[OPT_DEVICE] },
 	};
 	int status;

@@ -13,6 +13,8 @@ static const struct option_def options[] = {
 	  "show rates per second, again and again" },
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "with the counters in the adapter's own context of each OBJECT" },
+	{ OPT_ORIGINAL, 0, "original", NULL, WORDS_NONE,
+	  "counters of ports as the driver and sysfs name them" },
 	{ OPT_SINCE, 0, "since", "MARK", WORDS_MOMENT,
 	  "show what counters grew by since a mark or a capture" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
@@ -374,7 +376,8 @@ static int run(struct cli *cli)
 		.cli = cli,
 		.view.opts = { .size = sizeof(stat.view.opts),
 			       .device = cli->args.opt[OPT_DEVICE],
-			       .hw = cli->args.opt[OPT_HW] != NULL },
+			       .hw = cli->args.opt[OPT_HW] != NULL,
+			       .original = cli->args.opt[OPT_ORIGINAL] },
 	};
 	bool live = cli->args.opt[OPT_LIVE] || cli->args.opt[OPT_INTERVAL] ||
 		    cli->args.opt[OPT_COUNT];
@@ -387,6 +390,10 @@ static int run(struct cli *cli)
 		return STATUS_USAGE;
 	stat.key = eadm_object_key(stat.view.object);
 	stat.dev_index = eadm_object_find_field(stat.view.object, "dev-index");
+	if (cli->args.opt[OPT_ORIGINAL] &&
+	    (live || since || cli->args.n || cli->args.opt[OPT_OUTPUT]))
+		return fail(cli, STATUS_USAGE, "--original",
+			    "stands alone: what it shows has no fields");
 	if ((live || since) && cli->args.opt[OPT_SORT])
 		return fail(cli, STATUS_USAGE, "--sort", "not with %s",
 			    live ? "--live" : "--since");
@@ -427,6 +434,7 @@ const struct command cmd_stat = {
 		    "  eadm stat --live\n"
 		    "  eadm stat -i 5s -n 12 -d erdma_0 --json\n"
 		    "  eadm stat --since before          after 'eadm mark before'\n"
+		    "  eadm stat --original\n"
 		    "  eadm stat eq\n"
 		    "  eadm stat cq --comm 'ib_*' --sort events:desc\n",
 	.max_args = 1,

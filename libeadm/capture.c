@@ -405,7 +405,8 @@ static void drop_oldest(struct eadm_capture *c)
 static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 		     bool hw)
 {
-	struct eadm_dump_opts opts = { .size = sizeof(opts), .hw = hw };
+	struct eadm_dump_opts opts = { .size = sizeof(opts), .hw = hw,
+				       .limits = true };
 	const struct eadm_record *rec;
 	struct eadm_dump *dump;
 	int ret;

@@ -31,7 +31,7 @@ struct note {
 struct eadm_dump {
 	struct eadm_ctx *ctx;
 	const struct eadm_object *object;
-	bool hw, has_id, has_device, has_from, ended;
+	bool hw, has_id, has_device, has_from, ended, original, limits;
 	uint64_t id, from;
 	uint32_t device;		/* index */
 	uint16_t family;
@@ -170,7 +170,7 @@ static int plan(struct eadm_dump *dump)
 
 		if (dump->has_device && dev->index != dump->device)
 			continue;
-		if (dev->companion) {
+		if (dev->companion && !dump->original) {
 			covered++;
 			continue;
 		}
@@ -179,11 +179,11 @@ static int plan(struct eadm_dump *dump)
 	}
 	ret = plan_companion(dump, covered);
 	for (i = 0; !ret && known && i < devices->n; i++) {
-		if (!devices->dev[i].companion &&
+		if ((!devices->dev[i].companion || dump->original) &&
 		    (!dump->has_device || devices->dev[i].index == dump->device))
 			ret = plan_rdma(dump, &devices->dev[i]);
 	}
-	if (ret || !others)
+	if (ret || !others || dump->original)
 		return ret;
 	if (!known && !covered)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP, "%s",
@@ -220,6 +220,13 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 		dump->has_from = opts->has_from;
 		dump->from = opts->from;
 	}
+	if (opts && opts->size > offsetof(struct eadm_dump_opts, original))
+		dump->original = opts->original;
+	if (opts && opts->size > offsetof(struct eadm_dump_opts, limits))
+		dump->limits = opts->limits;
+	if (dump->original && !eadm_rdma_per_port(dump->object))
+		return eadm_fail(dump->ctx, -EINVAL, "%s have no other names",
+				 dump->object->title);
 	if (dump->has_from &&
 	    dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_CMD])
 		return eadm_fail(dump->ctx, -EINVAL,
@@ -365,6 +372,7 @@ static int step_next(struct eadm_dump *dump, const struct step *step)
 		}
 		ret = eadm_rdma_begin(&dump->reply, nlh, dump->object,
 				      &dump->cursor);
+		dump->cursor.original = dump->original;
 		if (ret)
 			return ret;
 		dump->in_message = true;
@@ -440,7 +448,8 @@ static int advance(struct eadm_dump *dump)
 
 	if (step->how == STEP_RDMA_DEVICE) {
 		dump->step++;
-		ret = eadm_rdma_device(dump->ctx, &step->dev, &dump->rec);
+		ret = eadm_rdma_device(dump->ctx, &step->dev, dump->limits,
+				       &dump->rec);
 		return ret ? step_failed(dump, step, ret) : 1;
 	}
 	ret = 0;

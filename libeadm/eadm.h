@@ -175,7 +175,8 @@ bool eadm_is_live(const struct eadm_ctx *ctx);
  *	"pidns" ("init" where every process has a PID, else "other"),
  *	"module.NAME" (version of a loaded module, "" when it has none),
  *	"driver.DEVICE", "bus.DEVICE" (bus driver and address of a device),
- *	"comm.PID" (command name of a process)
+ *	"comm.PID" (command name of a process), "port.DEVICE.PORT.COUNTER" (of
+ *	sysfs), "limits.DEVICE" (as libibverbs tells them, FIELD=VALUE)
  *
  * Return: the value, valid until the next call on @ctx, or NULL with errno
  * ENOENT when it is not known.
@@ -587,6 +588,10 @@ const char *eadm_field_value_at(const struct eadm_field *field,
  * @id: value of the object's key field
  * @has_from: only commands whose number is @from or above
  * @from: number of the first one
+ * @original: counters under the names that the driver gives them, as values
+ *	without a field; of RDMA netlink and sysfs, whatever else there is
+ * @limits: of devices that only the RDMA core knows, open each to ask for its
+ *	limits through libibverbs
  */
 struct eadm_dump_opts {
 	size_t size;
@@ -596,6 +601,8 @@ struct eadm_dump_opts {
 	uint64_t id;
 	bool has_from;
 	uint64_t from;
+	bool original;
+	bool limits;
 };
 
 /**

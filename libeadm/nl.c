@@ -403,6 +403,23 @@ static const char *link_fact(struct live_source *live, const char *dev,
 	return live->fact;
 }
 
+/* DEVICE.PORT.COUNTER; the name of a device may have dots in it. */
+static const char *port_fact(struct live_source *live, const char *key)
+{
+	const char *counter = strrchr(key, '.'), *port = counter;
+	char path[256];
+
+	while (port > key && *--port != '.')
+		;
+	if (!counter || port == key || strchr(key, '/') || key[0] == '.')
+		return NULL;
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%.*s/ports/%.*s/counters/%.64s",
+		 (int)(port - key), key, (int)(counter - port - 1), port + 1,
+		 counter + 1);
+	return read_fact(live, path);
+}
+
 /* In the first PID namespace of the machine every process has a number. */
 static const char *pidns_fact(void)
 {
@@ -429,6 +446,12 @@ static const char *live_fact(struct eadm_source *src, const char *key)
 		return link_fact(live, key + 7, "device/driver");
 	if (!strncmp(key, "bus.", 4))
 		return link_fact(live, key + 4, "device");
+	if (!strncmp(key, "port.", 5))
+		return port_fact(live, key + 5);
+	if (!strncmp(key, "limits.", 7))
+		return eadm_verbs_limits(key + 7, live->fact,
+					 sizeof(live->fact)) ?
+			       live->fact : NULL;
 	if (!strcmp(key, "eadm"))
 		return EADM_VERSION;
 	if (!strcmp(key, "pidns"))

@@ -189,6 +189,7 @@ struct eadm_rdma_cursor {
 	size_t left;
 	uint16_t entry;		/* attribute of an entry, 0: all is one entry */
 	bool more;
+	bool original;		/* counters as the driver names them */
 };
 
 bool eadm_rdma_knows(const struct eadm_object *object);
@@ -204,7 +205,14 @@ int eadm_rdma_next(struct eadm_reply *reply, struct eadm_rdma_cursor *cur,
 		   const struct eadm_device *dev, struct eadm_record *rec)
 	EADM_MUST_CHECK;
 int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
-		     struct eadm_record *rec) EADM_MUST_CHECK;
+		     bool limits, struct eadm_record *rec) EADM_MUST_CHECK;
+int eadm_rdma_counter(struct eadm_record *rec, const char *name,
+		      uint64_t value, bool original, bool spare)
+	EADM_MUST_CHECK;
+int eadm_sysfs_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			bool original, struct eadm_record *rec)
+	EADM_MUST_CHECK;
+bool eadm_verbs_limits(const char *name, char *buf, size_t size);
 int eadm_rdma_list(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 
 /* ---- device.c ------------------------------------------------------------ */

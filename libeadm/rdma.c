@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <rdma/rdma_netlink.h>
 #include <stdio.h>
 #include <string.h>
@@ -257,11 +258,36 @@ static const struct eadm_counter_name *find_counter(const char *name)
 	return NULL;
 }
 
+/*
+ * A counter by the driver's name. A spare one only fills in where there is no
+ * better. @name must stay as long as the record.
+ */
+int eadm_rdma_counter(struct eadm_record *rec, const char *name,
+		      uint64_t value, bool original, bool spare)
+{
+	const struct eadm_counter_name *canonical =
+		original ? NULL : find_counter(name);
+	struct eadm_extra extra = { .name = name, .value = value };
+
+	if (!canonical)
+		return eadm_record_add_extra(rec, &extra);
+	if (!eadm_record_attr_has(rec, canonical->attr)) {
+		eadm_record_put_u64(rec, canonical->attr, value);
+		return 0;
+	}
+	if (spare)
+		return 0;
+	/* Several names of a vendor may make up one canonical counter. */
+	value += eadm_record_attr_u64(rec, canonical->attr);
+	memcpy((void *)rec->slot[canonical->attr - 1].p, &value,
+	       sizeof(value));
+	return 0;
+}
+
 static int put_counter(struct eadm_reply *reply, const struct nlattr *entry,
-		       struct eadm_record *rec)
+		       bool original, struct eadm_record *rec)
 {
 	struct eadm_attrs attrs = eadm_attr_nested(entry);
-	const struct eadm_counter_name *canonical;
 	struct eadm_extra extra = { 0 };
 	const struct nlattr *attr;
 	bool has_value = false;
@@ -279,22 +305,12 @@ static int put_counter(struct eadm_reply *reply, const struct nlattr *entry,
 	}
 	if (ret < 0 || !extra.name || !has_value)
 		return leaves(reply, entry);
-	canonical = find_counter(extra.name);
-	if (!canonical)
-		return eadm_record_add_extra(rec, &extra);
-	/* Several names of a vendor may make up one canonical counter. */
-	if (eadm_record_attr_has(rec, canonical->attr)) {
-		extra.value += eadm_record_attr_u64(rec, canonical->attr);
-		memcpy((void *)rec->slot[canonical->attr - 1].p, &extra.value,
-		       sizeof(extra.value));
-		return 0;
-	}
-	eadm_record_put_u64(rec, canonical->attr, extra.value);
-	return 0;
+	return eadm_rdma_counter(rec, extra.name, extra.value, original,
+				 false);
 }
 
 static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
-			struct eadm_record *rec)
+			bool original, struct eadm_record *rec)
 {
 	const struct nlattr *attr, *entry;
 	struct eadm_attrs nested;
@@ -309,7 +325,7 @@ static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
 			continue;
 		nested = eadm_attr_nested(attr);
 		while ((err = eadm_attr_next(&nested, &entry)) > 0) {
-			err = put_counter(reply, entry, rec);
+			err = put_counter(reply, entry, original, rec);
 			if (err)
 				return err;
 		}
@@ -382,7 +398,10 @@ int eadm_rdma_next(struct eadm_reply *reply, struct eadm_rdma_cursor *cur,
 	eadm_record_put_u64(rec, EADM_A_COMMON_DEV_INDEX, dev->index);
 	eadm_record_put_string(rec, EADM_A_COMMON_DEV_NAME, dev->name);
 	if (!ro) {
-		ret = map_counters(reply, entry, rec);
+		ret = map_counters(reply, entry, cur->original, rec);
+		if (!ret)
+			ret = eadm_sysfs_counters(reply->ctx, dev,
+						  cur->original, rec);
 		return ret ? ret : 1;
 	}
 	while ((ret = eadm_attr_next(&entry, &attr)) > 0) {
@@ -549,9 +568,27 @@ static int ask_once(struct eadm_ctx *ctx, const struct eadm_query *query,
 	return ret < 0 ? ret : 0;
 }
 
+/* "FIELD=VALUE ...", of numbers only; what is no field is another's. */
+static void put_limits(const char *text, struct eadm_record *rec)
+{
+	const struct eadm_field *field;
+	char name[32];
+	uint64_t value;
+	int len, n;
+
+	for (; sscanf(text, " %31[a-z-]=%" SCNu64 "%n", name, &value, &n) == 2;
+	     text += n) {
+		field = eadm_object_find_field(rec->object, name);
+		len = sizeof(rec->scratch) - rec->used;
+		if (field && eadm_field_type(field) == EADM_TYPE_U64 &&
+		    !eadm_record_has(rec, field) && len >= 8)
+			eadm_record_put_u64(rec, field->attr, value);
+	}
+}
+
 /* The row of a device: what the list said, its port and what is in use. */
 int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
-		     struct eadm_record *rec)
+		     bool limits, struct eadm_record *rec)
 {
 	struct eadm_query query;
 	const char *fact;
@@ -575,6 +612,10 @@ int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	fact = eadm_source_fact(ctx, key);
 	if (fact)
 		eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, fact);
+	snprintf(key, sizeof(key), "limits.%s", dev->name);
+	fact = limits ? eadm_source_fact(ctx, key) : NULL;
+	if (fact)
+		put_limits(fact, rec);
 	if (dev->ports) {
 		query = nldev_query(RDMA_NLDEV_CMD_PORT_GET, false);
 		ask_device(&query, dev);

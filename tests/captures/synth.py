@@ -416,6 +416,35 @@ def well():
     return cap
 
 
+def foreign():
+    """A device of another vendor: RDMA netlink, counters of sysfs, limits of libibverbs."""
+    cap = Capture()
+    cap.fact("kernel", "6.1.0-test")
+    cap.fact("moment", "0")
+    cap.family(False)
+    cap.rdma_devices([(0, "mlx5_0", 1)])
+    for name, value in (("port_xmit_data", 1000), ("port_rcv_data", 2000),
+                        ("port_xmit_packets", 30), ("port_rcv_packets", 40), ("link_downed", 2),
+                        ("symbol_error", 5), ("port_xmit_discards", 6), ("port_xmit_wait", 7)):
+        cap.fact(f"port.mlx5_0.1.{name}", value)
+    cap.fact("driver.mlx5_0", "mlx5_core")
+    cap.fact("limits.mlx5_0", "vendor-id=713 part-id=4123 hw-version=0 max-qp=131072 "
+             "max-cq=16777216 max-mr=16777216 nonsense=1 max-cqe=4194303")
+    one = cap.attr(1, cap.pack("I", 0)) + cap.attr(3, cap.pack("I", 1))
+    # A port, what is in use, and the counters of RDMA netlink.
+    answers = {5: cap.attr(12, b"\x04") + cap.attr(51, b"ens1\0"), 9: b""}
+    entries = b"".join(cap.attr(81, cap.attr(82, name.encode() + b"\0") +
+                                cap.attr(83, cap.pack("Q", value)))
+                       for name, value in (("rx_write_requests", 11), ("out_of_sequence", 12),
+                                           ("np_ecn_marked_roce_packets", 13)))
+    answers[17] = one + cap.attr(80, entries)
+    for cmd, body in answers.items():
+        kind = 5 << 10 | cmd
+        seq = cap.request(20, kind, one if cmd != 9 else cap.attr(1, cap.pack("I", 0)), False)
+        cap.packet(20, cap.message(kind, 0, seq, body))
+    return cap
+
+
 def main():
     folder = sys.argv[1]
     two().write(f"{folder}/two.pcapng")
@@ -423,6 +452,7 @@ def main():
     dead().write(f"{folder}/dead.pcapng")
     moments().write(f"{folder}/moments.pcapng")
     busy().write(f"{folder}/busy.pcapng")
+    foreign().write(f"{folder}/foreign.pcapng")
     sick().write(f"{folder}/sick.pcapng")
     well().write(f"{folder}/well.pcapng")
 

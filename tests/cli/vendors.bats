@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Devices of any vendor, without the companion: RDMA netlink, sysfs, libibverbs.
+load common
+
+setup_file() {
+	export FOREIGN=$BATS_TEST_DIRNAME/../captures/synth/foreign.pcapng
+}
+
+@test "counters have one name for each meaning, wherever they come from" {
+	golden foreign-stat --from "$FOREIGN" stat
+	golden foreign-stat-json --from "$FOREIGN" stat --json
+	eadm --from "$FOREIGN" stat --json 2>/dev/null | "$REPO/tests/cli/validate"
+}
+
+@test "and their own names and units on request" {
+	golden foreign-original --from "$FOREIGN" stat --original
+	eadm --from "$FOREIGN" stat --original --json | "$REPO/tests/cli/validate"
+	[ "$(eadm --from "$FOREIGN" stat --original -j | jq '.rows[0].other.port_xmit_data')" = 1000 ]
+	golden rxe-original --from "$REPO/tests/captures/live/rxe.pcapng" stat --original
+	fails 3 "eadm: stat: counters: the capture does not have it" --from "$TWO" stat --original
+	fails 2 "eadm: stat: --original: stands alone: what it shows has no fields" stat eq --original
+	fails 2 "eadm: stat: --original: stands alone: what it shows has no fields" stat --original -l
+}
+
+@test "info tells the limits that libibverbs knows" {
+	golden foreign-info --from "$FOREIGN" info
+	eadm --from "$FOREIGN" info --json 2>/dev/null | "$REPO/tests/cli/validate"
+}
+
+@test "what is missing is said once, with the reason" {
+	for command in list info stat "dump dev"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr eadm --from "$FOREIGN" $command
+		[ "$status" = 0 ]
+		[ "$stderr" = "eadm: ${command% *}: what RDMA netlink does not tell: the companion module eadm.ko is not loaded" ]
+	done
+	for command in "dump eq" "dump cmdq" trace "trace hist" "dump cmd"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr eadm --from "$FOREIGN" $command
+		[ "$status" = 5 ]
+		[[ $stderr == *"the companion module eadm.ko is not loaded" ]]
+	done
+}
+
+@test "every counter that the dictionary names is a field" {
+	python3 - "$REPO" "$EADM" <<-'EOF'
+	import subprocess, sys, yaml
+	names = {line.split()[0] for line in subprocess.run(
+	    [sys.argv[2], "dump", "counters", "-o", "help"], check=True, text=True,
+	    stdout=subprocess.PIPE).stdout.splitlines()}
+	with open(f"{sys.argv[1]}/spec/counters.yaml", encoding="utf-8") as file:
+	    drivers = yaml.safe_load(file)["drivers"]
+	missing = {field for driver in drivers for field in driver["counters"].values()} - names
+	sys.exit(f"missing: {missing}" if missing else 0)
+	EOF
+}
