@@ -366,6 +366,9 @@ int top_look(struct top *top)
 		top->dev[i].seen = false;
 		top->dev[i].has_outstanding = false;
 	}
+	/* One list of devices serves the whole look; without one each tells why. */
+	if (eadm_devices_hold(top->cli->ctx))
+		eadm_devices_drop(top->cli->ctx);
 	ret = each(top, "dev", take_dev);
 	if (ret < 0)
 		return ret;

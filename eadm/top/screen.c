@@ -310,6 +310,16 @@ static void scroll_by(struct screen *s, long rows)
 						   first;
 }
 
+static void set_next(struct screen *s)
+{
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &s->next);
+	ns = s->next.tv_nsec + s->top->interval;
+	s->next.tv_sec += ns / 1000000000;
+	s->next.tv_nsec = ns % 1000000000;
+}
+
 static void change_interval(struct screen *s, bool slower)
 {
 	uint64_t *interval = &s->top->interval;
@@ -318,6 +328,7 @@ static void change_interval(struct screen *s, bool slower)
 		*interval *= 2;
 	else if (!slower && *interval > 250000000)
 		*interval /= 2;
+	set_next(s);
 }
 
 static void change_order(struct screen *s, int step)
@@ -452,16 +463,6 @@ static bool serve_keys(struct screen *s)
 			draw(s);
 	}
 	return false;
-}
-
-static void set_next(struct screen *s)
-{
-	uint64_t ns;
-
-	clock_gettime(CLOCK_MONOTONIC, &s->next);
-	ns = s->next.tv_nsec + s->top->interval;
-	s->next.tv_sec += ns / 1000000000;
-	s->next.tv_nsec = ns % 1000000000;
 }
 
 static int loop(struct screen *s)

@@ -145,16 +145,18 @@ start() {
 }
 
 @test "top stands still while it is frozen" {
-	start -i 1s
+	start -i 16s
 	on_screen "eadm top 22:13:20"
 	key Space
 	on_screen FROZEN
 	before=$(screen)
 	key +
-	on_screen "every 2.0s"
+	on_screen "every 32.0s"
 	key -
-	on_screen "every 1.0s"
+	on_screen "every 16.0s"
 	[ "$(screen)" = "$before" ]
+	key - - - - - -
+	on_screen "every 0.2s"
 	key Space
 	on_screen "eadm top 22:13:22"
 	on_screen END
