@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A scrape: one thread for each device reads it, so that a device that hangs
- * costs its own metrics only. The thread here hands out the work, waits no
- * longer than it may, and answers. A device that hangs for longer than that is
- * not waited for again before it has answered.
+ * A scrape: one thread reads device after device. When it is stuck with one,
+ * another thread goes on with the rest, so that a device that hangs costs its
+ * own metrics only; the usual case costs one change of threads. The scraper's
+ * thread hands out the work, waits no longer than it may, and answers. A device
+ * that hangs for longer than that is not waited for again before it has
+ * answered.
  *
- * Lock: scraper.lock guards everything below but what is marked as the
- * worker's own.
+ * Lock: scraper.lock guards everything below but what is marked as belonging
+ * to the thread that reads.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +22,9 @@
 
 #include "exporter.h"
 
-#define MAX_WORKERS 256
+#define MAX_TARGETS 256
+/* A thread that takes no other device for so long gets help, in ns. */
+#define PATIENCE 50000000
 #define DEVICES "/sys/class/infiniband"
 /* After so many scrapes the list of devices is read in any case. */
 #define LIST_SCRAPES 10
@@ -28,18 +32,18 @@
 /* The answer has to travel, too. */
 #define DEADLINE_PERCENT 90
 
-struct worker {
+/* A device, or the list of them, with what is known of it. */
+struct target {
 	struct scraper *scraper;
-	struct worker *next;
-	char *device;			/* NULL: lists the devices */
-	pthread_t thread;
+	struct target *next;
+	char *device;			/* NULL: the list of devices */
 	unsigned int asked, done;	/* numbers of scrapes */
-	uint64_t since;			/* when it began what it does */
+	uint64_t since;			/* when its reading was asked for or began */
+	bool running;			/* a thread reads it */
 	bool leave;			/* the device is gone */
-	bool left;			/* the thread has ended */
 	struct section sections[MAX_COLLECTORS];
 	unsigned int fresh[MAX_COLLECTORS];	/* scrape they are of */
-	/* The worker's own: */
+	/* Of the thread that reads it: */
 	struct eadm_ctx *ctx;
 	struct section work;
 	struct memory memory;
@@ -51,7 +55,7 @@ struct scraper {
 	const struct model *model;
 	struct scrape_opts opts;
 	pthread_mutex_t lock;
-	pthread_cond_t work;		/* for workers */
+	pthread_cond_t work;		/* for threads that read */
 	pthread_cond_t news;		/* for the thread here */
 	pthread_t thread;
 	bool started, stop;
@@ -59,8 +63,10 @@ struct scraper {
 	unsigned int listed;		/* the one that read the list last */
 	uint64_t listed_names;		/* what sysfs had then */
 	bool failed;			/* something, in the last one */
-	struct worker *lister, *workers;
-	unsigned int n_workers;
+	struct target *lister, *targets;
+	unsigned int n_targets;
+	unsigned int n_threads, n_idle;	/* that read */
+	uint64_t taken;			/* when one of them took the last target */
 	char (*names)[64];		/* devices found last */
 	unsigned int n_names;
 	int list_error;
@@ -68,7 +74,7 @@ struct scraper {
 	struct text text[FORMATS];
 };
 
-/* ---- workers --------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------- */
 
 static int open_source_of(const struct scrape_opts *opts, struct eadm_ctx *ctx)
 {
@@ -95,29 +101,29 @@ int scraper_check(const struct scrape_opts *opts, char *why, size_t size)
 	return ret;
 }
 
-static int open_worker(struct worker *w)
+static int open_target(struct target *t)
 {
 	int ret;
 
-	if (w->ctx)
+	if (t->ctx)
 		return 0;
-	w->ctx = eadm_new();
-	if (!w->ctx)
+	t->ctx = eadm_new();
+	if (!t->ctx)
 		return -ENOMEM;
-	ret = open_source_of(&w->scraper->opts, w->ctx);
+	ret = open_source_of(&t->scraper->opts, t->ctx);
 	if (ret) {
-		eadm_free(w->ctx);
-		w->ctx = NULL;
+		eadm_free(t->ctx);
+		t->ctx = NULL;
 	}
 	return ret;
 }
 
 /* A capture shows one moment at each scrape, at last the last one for ever. */
-static void go_to_moment(struct worker *w, unsigned int scrape)
+static void go_to_moment(struct target *t, unsigned int scrape)
 {
-	while (!eadm_is_live(w->ctx) && w->moment + 1 < scrape &&
-	       eadm_moment_next(w->ctx) > 0)
-		w->moment++;
+	while (!eadm_is_live(t->ctx) && t->moment + 1 < scrape &&
+	       eadm_moment_next(t->ctx) > 0)
+		t->moment++;
 }
 
 struct names {
@@ -132,7 +138,7 @@ static void add_name(struct names *names, const char *name, const char *only)
 	unsigned int i;
 
 	if (!name || !*name || (only && strcmp(name, only) != 0) ||
-	    names->n == MAX_WORKERS)
+	    names->n == MAX_TARGETS)
 		return;
 	for (i = 0; i < names->n; i++) {
 		if (!strcmp(names->name[i], name))
@@ -147,22 +153,22 @@ static void add_name(struct names *names, const char *name, const char *only)
 	snprintf(more[names->n++], sizeof(*more), "%s", name);
 }
 
-static int read_names(struct worker *w, struct names *names)
+static int read_names(struct target *t, struct names *names)
 {
-	const char *only = w->scraper->opts.device, *name;
-	int ret = eadm_devices_hold(w->ctx);
+	const char *only = t->scraper->opts.device, *name;
+	int ret = eadm_devices_hold(t->ctx);
 	unsigned int i;
 
-	for (i = 0; !ret && (name = eadm_devices_name(w->ctx, i)); i++)
+	for (i = 0; !ret && (name = eadm_devices_name(t->ctx, i)); i++)
 		add_name(names, name, only);
 	return names->failed ? -ENOMEM : ret;
 }
 
-static void list_devices(struct worker *w)
+static void list_devices(struct target *t)
 {
-	struct scraper *s = w->scraper;
+	struct scraper *s = t->scraper;
 	struct names names = { 0 };
-	int ret = w->ctx ? read_names(w, &names) : -EIO;
+	int ret = t->ctx ? read_names(t, &names) : -EIO;
 
 	/* A machine without devices or without RDMA is no error. */
 	if (ret == -ENODEV || ret == -EOPNOTSUPP)
@@ -179,94 +185,111 @@ static void list_devices(struct worker *w)
 	free(names.name);
 }
 
-static void publish(struct worker *w, unsigned int collector,
+static void publish(struct target *t, unsigned int collector,
 		    unsigned int scrape)
 {
 	struct section spare;
 
-	pthread_mutex_lock(&w->scraper->lock);
-	spare = w->sections[collector];
-	w->sections[collector] = w->work;
-	w->work = spare;
-	w->fresh[collector] = scrape;
-	pthread_mutex_unlock(&w->scraper->lock);
+	pthread_mutex_lock(&t->scraper->lock);
+	spare = t->sections[collector];
+	t->sections[collector] = t->work;
+	t->work = spare;
+	t->fresh[collector] = scrape;
+	pthread_mutex_unlock(&t->scraper->lock);
 }
 
-static void do_scrape(struct worker *w, unsigned int scrape, unsigned int list)
+static void do_scrape(struct target *t, unsigned int scrape, unsigned int list)
 {
-	const struct model *model = w->scraper->model;
+	const struct model *model = t->scraper->model;
 	unsigned int i;
 
-	if (!open_worker(w))
-		go_to_moment(w, scrape);
-	if (!w->device)
-		list_devices(w);
-	if (!w->device || !w->ctx)
+	if (!open_target(t))
+		go_to_moment(t, scrape);
+	if (!t->device)
+		list_devices(t);
+	if (!t->device || !t->ctx)
 		return;
 	/* What this cannot have, each dump tells for itself. */
-	if (w->list != list && eadm_devices_hold(w->ctx))
-		eadm_devices_drop(w->ctx);
-	w->list = list;
+	if (t->list != list && eadm_devices_hold(t->ctx))
+		eadm_devices_drop(t->ctx);
+	t->list = list;
 	for (i = 0; i < model->n_collectors; i++) {
-		collect(w->ctx, model, i, w->device, &w->scraper->opts.budget,
-			&w->memory, &w->work);
-		publish(w, i, scrape);
+		collect(t->ctx, model, i, t->device, &t->scraper->opts.budget,
+			&t->memory, &t->work);
+		publish(t, i, scrape);
 	}
 }
 
 /* Whether everybody who was asked has answered; with the lock. */
 static bool all_done(const struct scraper *s)
 {
-	const struct worker *w;
+	const struct target *t;
 
 	if (s->lister->asked == s->scrape && s->lister->done != s->scrape)
 		return false;
-	for (w = s->workers; w; w = w->next) {
-		if (w->asked == s->scrape && w->done != s->scrape)
+	for (t = s->targets; t; t = t->next) {
+		if (t->asked == s->scrape && t->done != s->scrape && !t->leave)
 			return false;
 	}
 	return true;
 }
 
-static void *worker_main(void *data)
+/* What is to be read and nobody does; with the lock. */
+static struct target *next_target(const struct scraper *s)
 {
-	struct worker *w = data;
-	struct scraper *s = w->scraper;
-	unsigned int scrape, list;
+	struct target *t;
 
-	pthread_mutex_lock(&s->lock);
-	while (!w->leave) {
-		if (w->asked == w->done) {
-			pthread_cond_wait(&s->work, &s->lock);
-			continue;
-		}
-		scrape = w->asked;
-		list = s->listed;
-		w->since = monotonic_ns();
-		pthread_mutex_unlock(&s->lock);
-		do_scrape(w, scrape, list);
-		pthread_mutex_lock(&s->lock);
-		w->done = scrape;
-		if (all_done(s))
-			pthread_cond_signal(&s->news);
+	if (s->lister->asked != s->lister->done && !s->lister->running)
+		return s->lister;
+	for (t = s->targets; t; t = t->next) {
+		if (t->asked != t->done && !t->running && !t->leave)
+			return t;
 	}
-	w->left = true;
-	pthread_cond_signal(&s->news);
-	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
 
-static void worker_free(struct worker *w)
+static void *reader_main(void *data)
+{
+	struct scraper *s = data;
+	unsigned int scrape, list;
+	struct target *t;
+
+	pthread_mutex_lock(&s->lock);
+	for (;;) {
+		t = next_target(s);
+		if (!t) {
+			s->n_idle++;
+			pthread_cond_wait(&s->work, &s->lock);
+			s->n_idle--;
+			continue;
+		}
+		t->running = true;
+		scrape = t->asked;
+		list = s->listed;
+		t->since = monotonic_ns();
+		s->taken = t->since;
+		pthread_mutex_unlock(&s->lock);
+		do_scrape(t, scrape, list);
+		pthread_mutex_lock(&s->lock);
+		t->running = false;
+		t->done = scrape;
+		if (all_done(s))
+			pthread_cond_signal(&s->news);
+	}
+	return NULL;
+}
+
+static void target_free(struct target *t)
 {
 	unsigned int i;
 
 	for (i = 0; i < MAX_COLLECTORS; i++)
-		samples_release(&w->sections[i].samples);
-	samples_release(&w->work.samples);
-	memory_reset(&w->memory);
-	eadm_free(w->ctx);
-	free(w->device);
-	free(w);
+		samples_release(&t->sections[i].samples);
+	samples_release(&t->work.samples);
+	memory_reset(&t->memory);
+	eadm_free(t->ctx);
+	free(t->device);
+	free(t);
 }
 
 static int thread_start(pthread_t *thread, void *(*fn)(void *), void *data)
@@ -281,24 +304,40 @@ static int thread_start(pthread_t *thread, void *(*fn)(void *), void *data)
 	return -ret;
 }
 
-static struct worker *worker_new(struct scraper *s, const char *device)
+static struct target *target_new(struct scraper *s, const char *device)
 {
-	struct worker *w = calloc(1, sizeof(*w));
+	struct target *t = calloc(1, sizeof(*t));
 
-	if (!w)
+	if (!t)
 		return NULL;
-	w->scraper = s;
-	w->device = device ? strdup(device) : NULL;
-	if ((device && !w->device) ||
-	    thread_start(&w->thread, worker_main, w)) {
-		free(w->device);
-		free(w);
+	t->scraper = s;
+	t->device = device ? strdup(device) : NULL;
+	if (device && !t->device) {
+		free(t);
 		return NULL;
 	}
-	return w;
+	return t;
 }
 
-/* ---- which workers there are; with the lock ---------------------------------------- */
+/*
+ * Somebody to read: a thread without work, or a new one. Each device and the
+ * list may keep one; with the lock.
+ */
+static void hire(struct scraper *s)
+{
+	pthread_t thread;
+
+	s->taken = monotonic_ns();
+	if (s->n_idle) {
+		pthread_cond_signal(&s->work);
+	} else if (s->n_threads <= s->n_targets &&
+		   !thread_start(&thread, reader_main, s)) {
+		pthread_detach(thread);
+		s->n_threads++;
+	}
+}
+
+/* ---- which devices there are; with the lock ---------------------------------------- */
 
 static bool is_listed(const struct scraper *s, const char *device)
 {
@@ -311,61 +350,60 @@ static bool is_listed(const struct scraper *s, const char *device)
 	return false;
 }
 
-static void ask(struct scraper *s, struct worker *w)
+static void ask(struct scraper *s, struct target *t)
 {
 	uint64_t now = monotonic_ns();
 
 	/* One that is only slow goes on with this scrape when it is done. */
-	if (w->leave || (w->asked != w->done &&
-			 now - w->since > s->opts.device_limit))
+	if (t->leave || (t->asked != t->done &&
+			 now - t->since > s->opts.device_limit))
 		return;
-	if (w->asked == w->done)
-		w->since = now;
-	w->asked = s->scrape;
+	if (t->asked == t->done)
+		t->since = now;
+	t->asked = s->scrape;
 }
 
 /* Those that are new are asked at once; whether there are some. */
-static bool add_workers(struct scraper *s)
+static bool add_targets(struct scraper *s)
 {
-	struct worker *w, **end;
+	struct target *t, **end;
 	bool any = false;
 	unsigned int i;
 
 	for (i = 0; i < s->n_names; i++) {
-		for (end = &s->workers; *end; end = &(*end)->next) {
+		for (end = &s->targets; *end; end = &(*end)->next) {
 			if (!(*end)->leave &&
 			    !strcmp((*end)->device, s->names[i]))
 				break;
 		}
-		if (*end || s->n_workers == MAX_WORKERS)
+		if (*end || s->n_targets == MAX_TARGETS)
 			continue;
-		w = worker_new(s, s->names[i]);
-		if (!w)
+		t = target_new(s, s->names[i]);
+		if (!t)
 			continue;
-		*end = w;
-		s->n_workers++;
-		ask(s, w);
+		*end = t;
+		s->n_targets++;
+		ask(s, t);
 		any = true;
 	}
 	return any;
 }
 
-/* Workers of devices that are gone; one that hangs is joined another time. */
-static void drop_workers(struct scraper *s)
+/* Devices that are gone; one that hangs is freed another time. */
+static void drop_targets(struct scraper *s)
 {
-	struct worker **at = &s->workers, *w;
+	struct target **at = &s->targets, *t;
 
-	while ((w = *at)) {
-		if (!is_listed(s, w->device))
-			w->leave = true;
-		if (!w->left) {
-			at = &w->next;
+	while ((t = *at)) {
+		if (!is_listed(s, t->device))
+			t->leave = true;
+		if (!t->leave || t->running) {
+			at = &t->next;
 			continue;
 		}
-		pthread_join(w->thread, NULL);
-		*at = w->next;
-		worker_free(w);
-		s->n_workers--;
+		*at = t->next;
+		target_free(t);
+		s->n_targets--;
 	}
 }
 
@@ -408,7 +446,7 @@ static void put_process(const struct model *model, struct samples *samples)
 	put_self(model, samples, OWN_START, start);
 }
 
-static void put_health(const struct scraper *s, const struct worker *w,
+static void put_health(const struct scraper *s, const struct target *t,
 		       struct samples *samples)
 {
 	const struct model *model = s->model;
@@ -416,8 +454,8 @@ static void put_health(const struct scraper *s, const struct worker *w,
 	uint32_t labels;
 
 	for (i = 0; i < model->n_collectors; i++) {
-		const struct section *section = &w->sections[i];
-		bool fresh = w->fresh[i] == s->scrape;
+		const struct section *section = &t->sections[i];
+		bool fresh = t->fresh[i] == s->scrape;
 		char name[64];
 
 		if (fresh && !section->supported)
@@ -426,7 +464,7 @@ static void put_health(const struct scraper *s, const struct worker *w,
 			 model->collectors[i].sums ? "process_" : "",
 			 model->collectors[i].name);
 		labels = samples_labels(samples);
-		samples_label(samples, "device", w->device);
+		samples_label(samples, "device", t->device);
 		samples_label(samples, "collector", name);
 		samples_add(samples, model->own[OWN_SUCCESS], labels,
 			    fresh && !section->error);
@@ -444,16 +482,16 @@ static void put_own(const struct scraper *s, uint64_t begin,
 		    struct samples *samples)
 {
 	const struct model *model = s->model;
-	const struct worker *w;
+	const struct target *t;
 	uint32_t labels = samples_labels(samples);
 
 	samples_label(samples, "version", EADM_VERSION);
 	samples_label(samples, "libeadm", eadm_version());
 	samples_add(samples, model->own[OWN_BUILD], labels, 1);
 	put_self(model, samples, OWN_DEVICES, s->n_names);
-	for (w = s->workers; w; w = w->next) {
-		if (!w->leave)
-			put_health(s, w, samples);
+	for (t = s->targets; t; t = t->next) {
+		if (!t->leave)
+			put_health(s, t, samples);
 	}
 	labels = samples_labels(samples);
 	samples_label(samples, "device", "");
@@ -474,25 +512,25 @@ static bool make_text(struct scraper *s, uint64_t begin, enum format format)
 	const struct samples **parts;
 	struct samples own = { 0 };
 	bool complete = s->lister->done == s->listed && !s->list_error;
-	struct worker *w;
+	struct target *t;
 	unsigned int i;
 	size_t n = 0;
 
 	text->len = 0;
 	text->failed = false;
 	put_own(s, begin, &own);
-	parts = calloc(s->n_workers * s->model->n_collectors + 1,
+	parts = calloc(s->n_targets * s->model->n_collectors + 1,
 		       sizeof(*parts));
 	if (!parts || own.failed) {
 		text->failed = true;
 		goto out;
 	}
 	parts[n++] = &own;
-	for (w = s->workers; w; w = w->next) {
-		for (i = 0; !w->leave && i < s->model->n_collectors; i++) {
-			if (w->fresh[i] == s->scrape)
-				parts[n++] = &w->sections[i].samples;
-			if (w->fresh[i] != s->scrape || w->sections[i].error)
+	for (t = s->targets; t; t = t->next) {
+		for (i = 0; !t->leave && i < s->model->n_collectors; i++) {
+			if (t->fresh[i] == s->scrape)
+				parts[n++] = &t->sections[i].samples;
+			if (t->fresh[i] != s->scrape || t->sections[i].error)
 				complete = false;
 		}
 	}
@@ -548,11 +586,19 @@ static uint64_t earliest(const struct request *batch, uint64_t limit)
 static void wait_for_all(struct scraper *s, struct request **batch,
 			 uint64_t begin)
 {
-	uint64_t limit = monotonic_ns() + s->opts.device_limit;
+	uint64_t now = monotonic_ns(), limit = now + s->opts.device_limit, when;
 
-	while (*batch && !all_done(s) && monotonic_ns() < limit) {
-		wait_until(s, earliest(*batch, limit));
+	hire(s);
+	while (*batch && !all_done(s) && now < limit) {
+		when = limit;
+		/* Who should go on with it may be stuck with another one. */
+		if (next_target(s) && s->taken + PATIENCE < limit)
+			when = s->taken + PATIENCE;
+		wait_until(s, earliest(*batch, when));
 		answer(s, batch, begin, false);
+		now = monotonic_ns();
+		if (next_target(s) && now >= s->taken + PATIENCE)
+			hire(s);
 	}
 }
 
@@ -597,14 +643,14 @@ static bool needs_list(struct scraper *s)
 /* Whether another look at the list may help next time. */
 static bool has_failed(const struct scraper *s)
 {
-	const struct worker *w;
+	const struct target *t;
 	unsigned int i;
 
 	if (s->lister->done != s->listed || s->list_error)
 		return true;
-	for (w = s->workers; w; w = w->next) {
+	for (t = s->targets; t; t = t->next) {
 		for (i = 0; i < s->model->n_collectors; i++) {
-			if (w->fresh[i] != s->scrape || w->sections[i].error)
+			if (t->fresh[i] != s->scrape || t->sections[i].error)
 				return true;
 		}
 	}
@@ -618,7 +664,7 @@ static bool has_failed(const struct scraper *s)
 static void scrape(struct scraper *s, struct request **batch)
 {
 	uint64_t begin = monotonic_ns();
-	struct worker *w;
+	struct target *t;
 
 	s->scrape++;
 	if (needs_list(s)) {
@@ -626,15 +672,12 @@ static void scrape(struct scraper *s, struct request **batch)
 		if (s->lister->asked == s->scrape)
 			s->listed = s->scrape;
 	}
-	for (w = s->workers; w; w = w->next)
-		ask(s, w);
-	pthread_cond_broadcast(&s->work);
+	for (t = s->targets; t; t = t->next)
+		ask(s, t);
 	wait_for_all(s, batch, begin);
-	drop_workers(s);
-	if (add_workers(s)) {
-		pthread_cond_broadcast(&s->work);
+	drop_targets(s);
+	if (add_targets(s))
 		wait_for_all(s, batch, begin);
-	}
 	s->failed = has_failed(s);
 	answer(s, batch, begin, true);
 }
@@ -682,7 +725,7 @@ struct scraper *scraper_new(const struct model *model,
 
 int scraper_start(struct scraper *s)
 {
-	s->lister = worker_new(s, NULL);
+	s->lister = target_new(s, NULL);
 	if (!s->lister || thread_start(&s->thread, scraper_main, s))
 		return -ENOMEM;
 	s->started = true;

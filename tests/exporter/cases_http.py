@@ -242,7 +242,7 @@ def sandbox(place):
             server.metrics()
         tasks = [os.path.basename(t)
                  for t in glob.glob(f"/proc/{server.process.pid}/task/*")]
-        true(len(tasks) >= 5, tasks)
+        true(len(tasks) >= 4, tasks)
         for task in tasks:
             equal(server.status("Seccomp", task), "2")
             equal(server.status("NoNewPrivs", task), "1")
