@@ -82,4 +82,13 @@ static inline int nla_put_uint(struct sk_buff *skb, int type, u64 value)
 	})
 #endif
 
+/* The verb that registers a DMA buffer gets the attributes since 6.12. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#define compat_reg_dmabuf_arg	ib_udata
+#define compat_reg_dmabuf_udata(arg) (arg)
+#else
+#define compat_reg_dmabuf_arg	uverbs_attr_bundle
+#define compat_reg_dmabuf_udata(arg) (&(arg)->driver_udata)
+#endif
+
 #endif /* COMPAT_H */

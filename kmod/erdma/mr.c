@@ -176,15 +176,12 @@ int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	return n;
 }
 
-static int pin(struct erdma_dev *dev, struct erdma_mr *mr, u64 start)
+/* Takes over the pinned memory, whatever comes of it. */
+static int translate(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_umem *umem)
 {
 	struct erdma_area *area = &mr->mem->area[0];
 	unsigned long page_size;
-	struct ib_umem *umem;
 
-	umem = ib_umem_get(&dev->ibdev, start, mr->length, mr->access);
-	if (IS_ERR(umem))
-		return PTR_ERR(umem);
 	area->umem = umem;
 	page_size = ib_umem_find_best_pgsz(umem, PAGE_SIZES, mr->iova);
 	if (!page_size)
@@ -193,6 +190,39 @@ static int pin(struct erdma_dev *dev, struct erdma_mr *mr, u64 start)
 	return erdma_mtt_from_umem(dev, &area->mtt, umem, page_size,
 				   mr->length > U32_MAX ? 0 : ERDMA_MR_INLINE_MTT,
 				   scattered(dev));
+}
+
+static int check_user_mr(struct erdma_dev *dev, u64 length, int access)
+{
+	if (!length || length > dev->caps.max_mr_size)
+		return -EINVAL;
+	if (access & IB_ACCESS_REMOTE_ATOMIC && !(dev->caps.flags & ERDMA_FLAG_ATOMIC))
+		return -EOPNOTSUPP;
+	if (access & (IB_ACCESS_ON_DEMAND | IB_ZERO_BASED | IB_ACCESS_MW_BIND))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/* Takes over the pinned memory, whatever comes of it. */
+static struct ib_mr *reg_umem(struct ib_pd *ibpd, struct ib_umem *umem, u64 length, u64 virt,
+			      int access, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
+	struct erdma_mr *mr;
+	int ret;
+
+	mr = mr_alloc(ibpd, ERDMA_MR_NORMAL, access, udata);
+	if (IS_ERR(mr)) {
+		ib_umem_release(umem);
+		return ERR_CAST(mr);
+	}
+	mr->iova = virt;
+	mr->length = length;
+	mr->valid = true;
+	ret = translate(dev, mr, umem);
+	if (ret)
+		return mr_fail(dev, mr, true, ret);
+	return mr_register(dev, mr);
 }
 
 /**
@@ -211,25 +241,52 @@ struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 v
 				int access, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
-	struct erdma_mr *mr;
+	struct ib_umem *umem;
 	int ret;
 
-	if (!length || length > dev->caps.max_mr_size)
-		return ERR_PTR(-EINVAL);
-	if (access & IB_ACCESS_REMOTE_ATOMIC && !(dev->caps.flags & ERDMA_FLAG_ATOMIC))
-		return ERR_PTR(-EOPNOTSUPP);
-	if (access & (IB_ACCESS_ON_DEMAND | IB_ZERO_BASED | IB_ACCESS_MW_BIND))
-		return ERR_PTR(-EOPNOTSUPP);
-	mr = mr_alloc(ibpd, ERDMA_MR_NORMAL, access, udata);
-	if (IS_ERR(mr))
-		return ERR_CAST(mr);
-	mr->iova = virt;
-	mr->length = length;
-	mr->valid = true;
-	ret = pin(dev, mr, start);
+	ret = check_user_mr(dev, length, access);
 	if (ret)
-		return mr_fail(dev, mr, true, ret);
-	return mr_register(dev, mr);
+		return ERR_PTR(ret);
+	umem = ib_umem_get(&dev->ibdev, start, length, access);
+	if (IS_ERR(umem)) {
+		erdma_count(dev, ERDMA_CNT_MR_REGISTER_FAILURES);
+		return ERR_CAST(umem);
+	}
+	return reg_umem(ibpd, umem, length, virt, access, udata);
+}
+
+/**
+ * erdma_reg_user_mr_dmabuf() - verb: register memory of another device
+ * @ibpd: the PD
+ * @offset: into the buffer
+ * @length: bytes
+ * @virt: address in work requests
+ * @fd: the DMA buffer
+ * @access: verbs access flags
+ * @arg: leads to the process's context
+ *
+ * The memory stays where it is until the MR is gone.
+ *
+ * Context: process.
+ * Return: the MR or ERR_PTR.
+ */
+struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
+				       int fd, int access, struct compat_reg_dmabuf_arg *arg)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
+	struct ib_umem_dmabuf *dmabuf;
+	int ret;
+
+	ret = check_user_mr(dev, length, access);
+	if (ret)
+		return ERR_PTR(ret);
+	dmabuf = ib_umem_dmabuf_get_pinned(&dev->ibdev, offset, length, fd, access);
+	if (IS_ERR(dmabuf)) {
+		erdma_count(dev, ERDMA_CNT_MR_REGISTER_FAILURES);
+		return ERR_CAST(dmabuf);
+	}
+	return reg_umem(ibpd, &dmabuf->umem, length, virt, access,
+			compat_reg_dmabuf_udata(arg));
 }
 
 /**

@@ -236,6 +236,7 @@ static const struct ib_device_ops erdma_ops = {
 	.query_port = query_port,
 	.query_qp = erdma_query_qp,
 	.reg_user_mr = erdma_reg_user_mr,
+	.reg_user_mr_dmabuf = erdma_reg_user_mr_dmabuf,
 	.req_notify_cq = erdma_req_notify_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, erdma_cq, ibcq),

@@ -308,6 +308,8 @@ int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset);
 struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
 				int access, struct ib_udata *udata);
+struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
+				       int fd, int access, struct compat_reg_dmabuf_arg *arg);
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 u32 erdma_mr_rights(int access);
 

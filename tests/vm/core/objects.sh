@@ -6,7 +6,8 @@ no_refusal() {
 }
 
 echo 16 >/proc/sys/vm/nr_hugepages
-for objects in cqs qps mrs states refused; do
+modprobe -q udmabuf
+for objects in cqs qps mrs dmabuf states refused; do
 	check "$objects" "$programs/objs" -n 1000 -g 31 "$objects"
 done
 check "contexts" "$programs/objs" -n 300 open

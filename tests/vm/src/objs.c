@@ -4,16 +4,21 @@
  *
  *	objs [-d DEVICE] [-n COUNT] [-g MAX_MR_SHIFT] PART...
  *
- * Parts: cqs, qps, mrs, states, refused, open (contexts). Says what failed;
- * the exit status is 0 when nothing did.
+ * Parts: cqs, qps, mrs, dmabuf, states, refused, open (contexts). Says what
+ * failed; the exit status is 0 when nothing did.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <linux/udmabuf.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -242,6 +247,105 @@ static void mrs(void)
 	}
 }
 
+/* Memory as a DMA buffer, or -1 where the kernel makes none. */
+static int make_dmabuf(size_t size)
+{
+	struct udmabuf_create create = { .size = size };
+	int dev = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), fd;
+
+	if (dev < 0)
+		return -1;
+	create.memfd = memfd_create("objs", MFD_ALLOW_SEALING);
+	if ((int)create.memfd < 0 || ftruncate(create.memfd, size) ||
+	    fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK))
+		fail("memfd");
+	fd = ioctl(dev, UDMABUF_CREATE, &create);
+	if (fd < 0)
+		fail("DMA buffer");
+	close(create.memfd);
+	close(dev);
+	return fd;
+}
+
+struct request {
+	struct ib_uverbs_ioctl_hdr hdr;
+	struct ib_uverbs_attr attrs[9];
+};
+
+/* What has up to 8 bytes stands in the attribute itself. */
+static void add(struct request *req, unsigned int id, unsigned int len, uint64_t data)
+{
+	req->attrs[req->hdr.num_attrs++] = (struct ib_uverbs_attr) {
+		.attr_id = id, .len = len, .flags = UVERBS_ATTR_F_MANDATORY, .data = data,
+	};
+}
+
+static int call(struct request *req, unsigned int method)
+{
+	req->hdr.length = sizeof(req->hdr) + req->hdr.num_attrs * sizeof(req->attrs[0]);
+	req->hdr.object_id = UVERBS_OBJECT_MR;
+	req->hdr.method_id = method;
+	req->hdr.driver_id = RDMA_DRIVER_ERDMA;
+	return ioctl(ctx->cmd_fd, RDMA_VERBS_IOCTL, &req->hdr);
+}
+
+/* By itself: the provider has no function for it. Returns the handle or -1. */
+static int reg_dmabuf(int fd, uint64_t offset, uint64_t length, uint64_t iova)
+{
+	uint32_t key[2] = { 0, 0 };
+	struct request req = {};
+
+	add(&req, UVERBS_ATTR_REG_DMABUF_MR_HANDLE, 0, 0);
+	add(&req, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, 0, pd->handle);
+	add(&req, UVERBS_ATTR_REG_DMABUF_MR_OFFSET, sizeof(offset), offset);
+	add(&req, UVERBS_ATTR_REG_DMABUF_MR_LENGTH, sizeof(length), length);
+	add(&req, UVERBS_ATTR_REG_DMABUF_MR_IOVA, sizeof(iova), iova);
+	add(&req, UVERBS_ATTR_REG_DMABUF_MR_FD, 0, fd);
+	add(&req, UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, sizeof(uint32_t),
+	    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+	add(&req, UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, sizeof(key[0]), (uintptr_t)&key[0]);
+	add(&req, UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, sizeof(key[1]), (uintptr_t)&key[1]);
+	if (call(&req, UVERBS_METHOD_REG_DMABUF_MR))
+		return -1;
+	EXPECT(key[0] && key[0] == key[1], "DMA buffer's keys %x %x", key[0], key[1]);
+	return req.attrs[0].data;
+}
+
+static void dereg(int handle)
+{
+	struct request req = {};
+
+	add(&req, UVERBS_ATTR_DESTROY_MR_HANDLE, 0, handle);
+	EXPECT(!call(&req, UVERBS_METHOD_MR_DESTROY), "DMA buffer's MR stays");
+}
+
+static void dmabuf(void)
+{
+	size_t size = 1ul << 20;
+	int fd = make_dmabuf(size), mr;
+
+	if (fd < 0) {
+		puts("this kernel makes no DMA buffers");
+		EXPECT(reg_dmabuf(0, 0, PAGE, 0) < 0, "MR of what is no DMA buffer");
+		return;
+	}
+	for (size_t offset = 0; offset < size; offset += size / 4 + 3) {
+		mr = reg_dmabuf(fd, offset, size - offset, 0x10000000 + offset % PAGE);
+		EXPECT(mr >= 0, "MR of %zu bytes of a DMA buffer", size - offset);
+		if (mr >= 0)
+			dereg(mr);
+	}
+	EXPECT(reg_dmabuf(fd, 0, 0, 0) < 0, "empty MR of a DMA buffer");
+	EXPECT(reg_dmabuf(fd, PAGE, size, 0) < 0, "MR beyond its DMA buffer");
+	EXPECT(reg_dmabuf(0, 0, PAGE, 0) < 0, "MR of what is no DMA buffer");
+	/* The MR keeps the memory. */
+	mr = reg_dmabuf(fd, 0, size, 0);
+	close(fd);
+	EXPECT(mr >= 0, "MR of a DMA buffer that goes");
+	if (mr >= 0)
+		dereg(mr);
+}
+
 static int modify(struct ibv_qp *qp, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr qp_attr = { .qp_state = state };
@@ -321,7 +425,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } parts[] = {
-	{ "cqs", cqs }, { "qps", qps }, { "mrs", mrs }, { "states", states },
+	{ "cqs", cqs }, { "qps", qps }, { "mrs", mrs }, { "dmabuf", dmabuf },
+	{ "states", states },
 	{ "refused", refused }, { "open", contexts },
 };
 
