@@ -742,7 +742,7 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	erdma_cep_get(cep);
 	mutex_lock(&cep->lock);
 	cep->active = true;
-	cep->cc = dev->caps.cc;
+	cep->cc = READ_ONCE(dev->conf.cc);
 	ret = cep_set_pdata(cep, param->private_data, param->private_data_len);
 	if (!ret)
 		ret = cep_take_qp(cep, param->qpn);
@@ -865,7 +865,7 @@ static int iw_create_listen(struct iw_cm_id *id, int backlog)
 		return -ENOMEM;
 	erdma_cep_get(cep);
 	mutex_lock(&cep->lock);
-	cep->cc = dev->caps.cc;
+	cep->cc = READ_ONCE(dev->conf.cc);
 	cep->backlog = clamp(backlog, 1, SOMAXCONN);
 	cep_set_id(cep, id);
 	ret = cep_listen(cep, id, cep->backlog);

@@ -123,6 +123,35 @@ int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu)
 }
 
 /**
+ * erdma_cmd_set_retrans_num() - limit retransmissions
+ * @dev: the device
+ * @num: times, at least 1
+ */
+int erdma_cmd_set_retrans_num(struct erdma_dev *dev, u8 num)
+{
+	struct erdma_cmd cmd;
+
+	cmd_init_common(&cmd, ERDMA_CMD_SET_RETRANS_NUM, set_retrans_num);
+	cmd.req.set_retrans_num.retrans_num = cpu_to_le32(num);
+	return erdma_cmdq_exec(dev, &cmd);
+}
+
+/**
+ * erdma_cmd_set_delayed_ack() - let acknowledgments wait
+ * @dev: the device
+ * @count: for so many packets
+ */
+int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count)
+{
+	struct erdma_cmd cmd;
+
+	cmd_init_common(&cmd, ERDMA_CMD_SET_EXT_ATTR, set_ext_attr);
+	cmd.req.set_ext_attr.mask = cpu_to_le32(ERDMA_EXT_ATTR_DELAYED_ACK);
+	cmd.req.set_ext_attr.delayed_ack = count;
+	return erdma_cmdq_exec(dev, &cmd);
+}
+
+/**
  * erdma_cmd_create_cq() - create a CQ
  * @dev: the device
  * @cq: the CQ
@@ -484,4 +513,14 @@ int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc)
 int erdma_cmd_query_eqc(struct erdma_dev *dev, u32 index, struct erdma_eqc *eqc)
 {
 	return query(dev, ERDMA_SUB_COMMON, ERDMA_CMD_QUERY_EQC, index, eqc, sizeof(*eqc));
+}
+
+/**
+ * erdma_cmd_get_ext_attr() - read the extended attributes
+ * @dev: the device
+ * @ext: the attributes
+ */
+int erdma_cmd_get_ext_attr(struct erdma_dev *dev, struct erdma_ext_attr *ext)
+{
+	return query(dev, ERDMA_SUB_COMMON, ERDMA_CMD_GET_EXT_ATTR, 0, ext, sizeof(*ext));
 }

@@ -51,6 +51,8 @@ struct erdma_cmd {
 		struct erdma_cmd_dereg_mr dereg_mr;
 		struct erdma_cmd_reflush reflush;
 		struct erdma_cmd_db db;
+		struct erdma_cmd_set_retrans_num set_retrans_num;
+		struct erdma_cmd_set_ext_attr set_ext_attr;
 		struct erdma_cmd_query query;
 		u8 raw[ERDMA_CMD_SLOT_SIZE];
 	} req;
@@ -177,6 +179,9 @@ int erdma_cmd_create_eq(struct erdma_dev *dev, const struct erdma_eq *eq);
 int erdma_cmd_destroy_eq(struct erdma_dev *dev, const struct erdma_eq *eq);
 int erdma_cmd_conf_device(struct erdma_dev *dev);
 int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu);
+int erdma_cmd_set_retrans_num(struct erdma_dev *dev, u8 num);
+int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count);
+int erdma_cmd_get_ext_attr(struct erdma_dev *dev, struct erdma_ext_attr *ext);
 int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq);
 int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn);
 int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie);

@@ -92,7 +92,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, numa_node, dev_to_node(&dev->pdev->dev));
 	SNAP_BIN(s, node_guid, &dev->ibdev.node_guid, sizeof(dev->ibdev.node_guid));
 	SNAP_SET(s, caps, dev_caps(&dev->caps));
-	SNAP_SET(s, cc, dev->caps.cc);
+	SNAP_SET(s, cc, READ_ONCE(dev->conf.cc));
 	SNAP_SET(s, vectors, dev->vectors);
 	SNAP_SET(s, age, diag_age(dev->probed));
 	fill_port(dev, s);

@@ -5,6 +5,7 @@
  * Lock order, outermost first; locks on one line are never held together:
  *
  *   rtnl_lock
+ *   erdma_conf.lock
  *   erdma_cep.lock (that of a child before that of its listener)
  *   erdma_qp.state_lock
  *   erdma_ctx.dbpage_lock, erdma_dev.orphan_lock
@@ -159,6 +160,28 @@ struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 por
 int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
 		       int index);
 
+/* ---- Settings (conf.c) ------------------------------------------------------ */
+
+/**
+ * struct erdma_conf - settings; each is read with READ_ONCE()
+ * @lock: one change at a time; held while a command is under way
+ * @cc: congestion control of new connections
+ * @retrans_num: as told to the adapter, 0 = never
+ * @delayed_ack: as told to the adapter, -1 = never
+ */
+struct erdma_conf {
+	struct mutex lock;	/* changes */
+	u8 cc;
+	u8 retrans_num;
+	int delayed_ack;
+};
+
+struct attribute_group;
+extern const struct attribute_group erdma_conf_group;
+
+void erdma_conf_init(struct erdma_dev *dev);
+int erdma_conf_restore(struct erdma_dev *dev);
+
 /* ---- The device ------------------------------------------------------------ */
 
 /**
@@ -202,6 +225,7 @@ struct erdma_caps {
  * @bar_len: its length
  * @wq: recovery, AEQ, reflush and MTU work
  * @caps: capabilities
+ * @conf: settings
  * @mac: MAC address the adapter is paired by
  * @probed: local_clock() of probe
  * @vectors: interrupt vectors granted
@@ -251,6 +275,7 @@ struct erdma_dev {
 	resource_size_t bar_len;
 	struct workqueue_struct *wq;
 	struct erdma_caps caps;
+	struct erdma_conf conf;
 	u8 mac[ETH_ALEN];
 	u64 probed;
 	u32 vectors;

@@ -44,7 +44,7 @@ static int start_again(struct erdma_dev *dev)
 		return ret;
 	if (dev->caps.flags & ERDMA_FLAG_EXTEND_DB)
 		ret = erdma_cmd_conf_device(dev);
-	return ret;
+	return ret ? ret : erdma_conf_restore(dev);
 }
 
 static int reset(struct erdma_dev *dev)

@@ -213,6 +213,7 @@ static const struct ib_device_ops erdma_ops = {
 	.dereg_mr = erdma_dereg_mr,
 	.destroy_cq = erdma_destroy_cq,
 	.destroy_qp = erdma_destroy_qp,
+	.device_group = &erdma_conf_group,
 	.disassociate_ucontext = erdma_disassociate_ucontext,
 	.fill_res_cq_entry = fill_res_cq_entry,
 	.fill_res_cq_entry_raw = fill_res_cq_entry_raw,

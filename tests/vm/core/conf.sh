@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# Settings are taken, kept over a reset, and nonsense is refused.
+settings=/sys/class/infiniband/erdma_0
+
+set_and_get() { # NAME VALUE
+	echo "$2" >$settings/"$1" && same "$2" "$(cat $settings/"$1")"
+}
+
+refuses() { # NAME VALUE
+	local before
+	before=$(cat $settings/"$1")
+
+	! echo "$2" >$settings/"$1" 2>/dev/null && same "$before" "$(cat $settings/"$1")"
+}
+
+same_after_reset() {
+	fault cmd_drop count 2
+	stats 1 16500 && until_true 5 stats 0 1000 || return 1
+	same 7 "$(cat $settings/delayed_ack)" && same 40 "$(cat $settings/retrans_num)" &&
+		same hpcc-ecn "$(cat $settings/cc)"
+}
+
+not_taken() {
+	fault cmd_error target $((0x107)) arg 22 count 1
+	refuses retrans_num 41
+}
+
+check "congestion control" set_and_get cc hpcc-ecn
+check "retransmissions" set_and_get retrans_num 40
+check "delayed acknowledgment" set_and_get delayed_ack 7
+check "no unknown congestion control" refuses cc vegas
+check "no retransmissions are refused" refuses retrans_num 0
+check "too many retransmissions are refused" refuses retrans_num 256
+check "nonsense is refused" refuses delayed_ack many
+check "settings survive a reset" same_after_reset
+check "what the adapter refuses is not kept" not_taken
+fault cmd_error target -1
+check "data moves with them" "$programs/conns" again 10.77.0.1 10.77.1.1 3
+check "nothing is left over" nothing_left
