@@ -93,3 +93,21 @@ unplugged() {
 plug() {
 	echo 1 >"$v0/live" && until_true 30 test -e /sys/class/infiniband/erdma_0
 }
+
+# Reads the state of everything over and over, with devices that come and go:
+# begin_reading ... end_reading, which fails if a reader hung, broke off or left
+# half a document.
+begin_reading() {
+	rm -f /tmp/reading-in
+	mkfifo /tmp/reading-in
+	tests/vm/core/dumps.py "eadm dump qp --json" "eadm dump qp --hw --json" \
+		"eadm stat --json" </tmp/reading-in >/tmp/reading-out 2>&1 &
+	reading_pid=$!
+	exec 8>/tmp/reading-in
+}
+
+end_reading() {
+	exec 8>&-
+	wait "$reading_pid" || { cat /tmp/reading-out; return 1; }
+	cat /tmp/reading-out
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs the commands that are its arguments, one after the other and over again,
+until its input ends: adapters may vanish meanwhile. Each has to end in time with
+one whole JSON document, with rows or with a clear error. Exit status 1 and the
+first bad outputs if one did not."""
+
+import collections
+import json
+import select
+import subprocess
+import sys
+
+LIMIT = 30
+SHOWN = 5
+
+
+def judge(status, out, err):
+    """None, or what is wrong."""
+    try:
+        document = json.loads(out)
+    except ValueError as error:
+        return f"no JSON document: {error}"
+    if not isinstance(document, dict) or document.get("schema") != 1:
+        return "no document of ours"
+    if status == 0:
+        return None if "rows" in document else "no rows"
+    error = document.get("error")
+    if not isinstance(error, dict) or not error.get("why"):
+        return "no reason"
+    if error.get("status") != status:
+        return f"status {error.get('status')} inside"
+    if err and not err.startswith("eadm: "):
+        return "noise on standard error"
+    return None
+
+
+def main(commands):
+    told, bad = collections.Counter(), 0
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        for command in commands:
+            try:
+                done = subprocess.run(command.split(), stdin=subprocess.DEVNULL, check=False,
+                                      capture_output=True, text=True, timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                bad += 1
+                print(f"'{command}' does not end within {LIMIT} s")
+                continue
+            told[f"{command}: status {done.returncode}"] += 1
+            wrong = judge(done.returncode, done.stdout, done.stderr)
+            if wrong:
+                bad += 1
+                if bad <= SHOWN:
+                    print(f"'{command}', status {done.returncode}: {wrong}\n"
+                          f"{done.stdout[-500:]}\n{done.stderr[-500:]}")
+    for what, times in sorted(told.items()):
+        print(f"{times} times {what}")
+    if not told:
+        print("nothing was run")
+    return 1 if bad or not told else 0
+
+
+sys.exit(main(sys.argv[1:]))

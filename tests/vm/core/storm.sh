@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# Removals of both kinds while data moves and tools read: EADM_STORM times each.
+storm=${EADM_STORM:-2}
+drivers=/sys/bus/pci/drivers/erdma
+loads=("ib_write_bw -s 65536" "ib_send_bw -s 4096 -e" "ib_read_bw -s 65536 -q 4"
+	"ib_send_lat -s 64" "ib_atomic_bw")
+
+server_listens() {
+	rdma resource show cm_id 2>/dev/null | grep -q "state LISTEN .*:18515 "
+}
+
+sent() {
+	cat /sys/class/infiniband/erdma_0/ports/1/hw_counters/tx_reqs_cnt
+}
+
+has_sent() {
+	[ "$(sent)" -gt "$1" ]
+}
+
+# Sets pids: both ends of a load that ends only when it is killed, from adapter
+# to adapter or on one.
+begin_load() { # NUMBER
+	local before address=10.77.0.1
+	local -a tool
+	read -r -a tool <<<"${loads[$1 % ${#loads[@]}]}"
+
+	[ $(($1 % 2)) = 0 ] || address=10.77.1.1
+	before=$(sent)
+	"${tool[@]}" -R -F -D 600 >/tmp/load-server 2>&1 &
+	pids=($!)
+	until_true 30 server_listens || return 1
+	"${tool[@]}" -R -F -D 600 --source_ip $address 10.77.0.1 >/tmp/load-client 2>&1 &
+	pids+=($!)
+	until_true 60 has_sent $((before + 4)) || { cat /tmp/load-*; return 1; }
+}
+
+# They do not always notice. A process that can be killed does not hang.
+end_load() {
+	kill -KILL "${pids[@]}" 2>/dev/null
+	wait "${pids[@]}"
+	return 0
+}
+
+# in_time COMMAND...: passes if COMMAND does, within 30 s.
+in_time() {
+	local begin=$SECONDS
+
+	"$@" || return 1
+	[ $((SECONDS - begin)) -le 30 ] || { echo "$((SECONDS - begin)) s: $*"; return 1; }
+}
+
+take_away() {
+	case $1 in
+	surprise) echo 1 >"$v0/surprise" ;;
+	unbind) cat "$v0/address" >$drivers/unbind ;;
+	esac && until_true 30 unplugged
+}
+
+bring_back() {
+	case $1 in
+	surprise) echo 1 >"$v0/live" ;;
+	unbind) cat "$v0/address" >$drivers/bind ;;
+	esac && until_true 30 test -e /sys/class/infiniband/erdma_0
+}
+
+removals() { # KIND
+	local i status=0
+
+	begin_reading
+	for ((i = 0; i < storm && status == 0; i++)); do
+		{ begin_load "$i" && in_time take_away "$1"; } 8>&- || status=1
+		in_time end_load || status=1
+		bring_back "$1" || status=1
+		[ $status = 0 ] || echo "at removal $i"
+	done
+	end_reading && return $status
+}
+
+works_under_load() {
+	local status=0
+
+	begin_load 0 || status=1
+	end_load
+	return $status
+}
+
+echo 30 >/proc/sys/kernel/hung_task_timeout_secs
+for kind in surprise unbind; do
+	check "$storm times $kind under load, with running dumps" removals $kind
+done
+check "data moves" works_under_load
+check "nothing is left over" until_true 30 nothing_left
+echo 60 >/proc/sys/kernel/hung_task_timeout_secs
