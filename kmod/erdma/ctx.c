@@ -36,16 +36,73 @@ static bool db_page_is_sane(struct erdma_dev *dev, u64 offset)
 	return offset >= ERDMA_REGS_SIZE && offset + PAGE_SIZE <= dev->bar_len;
 }
 
+/**
+ * erdma_sdbs_init() - split the SQ doorbell space for direct work requests
+ * @dev: the device, started
+ *
+ * Pages of one context each come first, then pages of entries of one context
+ * each; the last page is for all others (hw 6.7).
+ */
+void erdma_sdbs_init(struct erdma_dev *dev)
+{
+	struct erdma_sdbs *sdbs = &dev->sdbs;
+	u32 groups = erdma_hw_grp_num(dev), total;
+
+	ida_init(&sdbs->pages);
+	ida_init(&sdbs->entries);
+	if (groups >= ERDMA_GRP_NUM_MAX) {
+		sdbs->nr_pages = ERDMA_MAX_SDB_PAGES;
+		sdbs->nr_entries = ERDMA_MAX_SDB_ENTRY_PAGES * ERDMA_SDB_ENTRIES_PER_PAGE;
+	} else if (groups >= ERDMA_GRP_NUM_MIN) {
+		total = groups * ERDMA_PAGES_PER_GRP;
+		sdbs->nr_pages = total - total / 3 - 1;
+		sdbs->nr_entries = total / 3 * ERDMA_SDB_ENTRIES_PER_PAGE;
+	}
+}
+
+/* Where in BAR 0 the context may ring its SQs, directly if there is room. */
+static u64 sdb_get(struct erdma_dev *dev, struct erdma_ctx *ctx)
+{
+	struct erdma_sdbs *sdbs = &dev->sdbs;
+	int index = -ENOSPC;
+
+	if (sdbs->nr_pages)
+		index = ida_alloc_max(&sdbs->pages, sdbs->nr_pages - 1, GFP_KERNEL);
+	if (index >= 0) {
+		ctx->sdb_type = ERDMA_SDB_PAGE;
+		ctx->sdb_index = index;
+		return ERDMA_BAR_SQDB + index * ERDMA_HW_PAGE_SIZE;
+	}
+	if (sdbs->nr_entries)
+		index = ida_alloc_max(&sdbs->entries, sdbs->nr_entries - 1, GFP_KERNEL);
+	if (index >= 0) {
+		ctx->sdb_type = ERDMA_SDB_ENTRY;
+		ctx->sdb_index = index;
+		return ERDMA_BAR_SQDB + (sdbs->nr_pages + index / ERDMA_SDB_ENTRIES_PER_PAGE) *
+		       ERDMA_HW_PAGE_SIZE;
+	}
+	ctx->sdb_type = ERDMA_SDB_SHARED;
+	return ERDMA_BAR_SQDB_SHARED;
+}
+
+static void sdb_put(struct erdma_dev *dev, const struct erdma_ctx *ctx)
+{
+	if (ctx->sdb_type == ERDMA_SDB_PAGE)
+		ida_free(&dev->sdbs.pages, ctx->sdb_index);
+	else if (ctx->sdb_type == ERDMA_SDB_ENTRY)
+		ida_free(&dev->sdbs.entries, ctx->sdb_index);
+}
+
 /* Offsets in BAR 0 of the pages for SQ, RQ and CQ doorbells. */
 static int db_pages_get(struct erdma_dev *dev, struct erdma_ctx *ctx, u64 offset[3])
 {
 	int ret;
 
 	if (!(dev->caps.flags & ERDMA_FLAG_EXTEND_DB)) {
-		/* Pages that all contexts share: no isolation. */
+		/* Contexts share the other pages: no isolation. */
 		if (!capable(CAP_SYS_RAWIO))
 			return -EPERM;
-		offset[0] = ERDMA_BAR_SQDB;
+		offset[0] = sdb_get(dev, ctx);
 		offset[1] = ERDMA_BAR_RQDB;
 		offset[2] = ERDMA_BAR_CQDB;
 		return 0;
@@ -54,6 +111,7 @@ static int db_pages_get(struct erdma_dev *dev, struct erdma_ctx *ctx, u64 offset
 	if (ret)
 		return ret;
 	ctx->db_allocated = true;
+	ctx->sdb_type = ERDMA_SDB_PAGE;
 	/* Swap trap (hw 4.11): the page named "cdb" takes RQ doorbells. */
 	offset[0] = FIELD_GET(ERDMA_ALLOC_DB_SDB, ctx->db_pages) << PAGE_SHIFT;
 	offset[1] = FIELD_GET(ERDMA_ALLOC_DB_CDB, ctx->db_pages) << PAGE_SHIFT;
@@ -68,7 +126,11 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
 	entry_remove(ctx->cdb);
 	entry_remove(ctx->rdb);
 	entry_remove(ctx->sdb);
-	if (!ctx->db_allocated || erdma_obj_is_dead(dev, &ctx->obj))
+	if (!ctx->db_allocated) {
+		sdb_put(dev, ctx);
+		return;
+	}
+	if (erdma_obj_is_dead(dev, &ctx->obj))
 		return;
 	ret = erdma_cmd_free_db(dev, ctx->db_pages);
 	if (ret && !erdma_obj_is_dead(dev, &ctx->obj))
@@ -78,10 +140,7 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
 
 static int ctx_init(struct erdma_dev *dev, struct erdma_ctx *ctx, struct ib_udata *udata)
 {
-	struct erdma_uresp_alloc_ctx resp = {
-		.dev_id = dev->pdev->device,
-		.sdb_type = ERDMA_SDB_PAGE,
-	};
+	struct erdma_uresp_alloc_ctx resp = { .dev_id = dev->pdev->device };
 	u64 offset[3];
 	int ret, i;
 
@@ -101,6 +160,9 @@ static int ctx_init(struct erdma_dev *dev, struct erdma_ctx *ctx, struct ib_udat
 	ctx->cdb = entry_insert(ctx, offset[2]);
 	if (!ctx->sdb || !ctx->rdb || !ctx->cdb)
 		goto err;
+	resp.sdb_type = ctx->sdb_type;
+	if (ctx->sdb_type == ERDMA_SDB_ENTRY)
+		resp.sdb_entry = ctx->sdb_index % ERDMA_SDB_ENTRIES_PER_PAGE;
 	resp.sdb = rdma_user_mmap_get_offset(&ctx->sdb->rdma_entry);
 	resp.rdb = rdma_user_mmap_get_offset(&ctx->rdb->rdma_entry);
 	resp.cdb = rdma_user_mmap_get_offset(&ctx->cdb->rdma_entry);

@@ -32,6 +32,7 @@
 
 #include <linux/completion.h>
 #include <linux/dmapool.h>
+#include <linux/idr.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>
 #include <linux/netdevice.h>
@@ -160,6 +161,22 @@ struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 por
 int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
 		       int index);
 
+/**
+ * struct erdma_sdbs - SQ doorbell space where the adapter hands out none
+ * @pages: those in use by one context each
+ * @entries: those in use by one context each, over all pages of entries
+ * @nr_pages: how many there are
+ * @nr_entries: how many there are
+ */
+struct erdma_sdbs {
+	struct ida pages;
+	struct ida entries;
+	u16 nr_pages;
+	u16 nr_entries;
+};
+
+void erdma_sdbs_init(struct erdma_dev *dev);
+
 /* ---- Settings (conf.c) ------------------------------------------------------ */
 
 /**
@@ -262,6 +279,7 @@ struct erdma_caps {
  * @mrs: tables
  * @pds: tables
  * @ctxs: tables
+ * @sdbs: SQ doorbell space
  * @cm: connections
  * @counters: software counters
  * @diag: seen by the companion module
@@ -312,6 +330,7 @@ struct erdma_dev {
 	struct erdma_table mrs;
 	struct erdma_table pds;
 	struct erdma_table ctxs;
+	struct erdma_sdbs sdbs;
 	struct erdma_cm cm;
 	struct erdma_counters __percpu *counters;
 	struct eadm_diag_dev diag;
@@ -367,6 +386,7 @@ bool erdma_hw_is_up(struct erdma_dev *dev);
 int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms);
 void erdma_hw_halt(struct erdma_dev *dev, bool wait);
 void erdma_hw_read_mac(struct erdma_dev *dev);
+u32 erdma_hw_grp_num(struct erdma_dev *dev);
 
 void erdma_recovery_work(struct work_struct *work);
 void erdma_dev_set_gone(struct erdma_dev *dev);

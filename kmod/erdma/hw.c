@@ -125,3 +125,12 @@ void erdma_hw_read_mac(struct erdma_dev *dev)
 
 	u64_to_ether_addr(mac, dev->mac);
 }
+
+/**
+ * erdma_hw_grp_num() - read how many groups of direct work requests there are
+ * @dev: the device
+ */
+u32 erdma_hw_grp_num(struct erdma_dev *dev)
+{
+	return reg_read(dev, ERDMA_REG_GRP_NUM);
+}

@@ -230,6 +230,7 @@ static int adapter_start(struct erdma_dev *dev)
 	if (ret)
 		goto err;
 	erdma_conf_init(dev);
+	erdma_sdbs_init(dev);
 	if (dev->caps.flags & ERDMA_FLAG_EXTEND_DB) {
 		ret = erdma_cmd_conf_device(dev);
 		if (ret)

@@ -24,6 +24,8 @@ struct erdma_mmap_entry {
  * @ctxn: its number
  * @db_pages: answer to ALLOC_DB, valid with @db_allocated
  * @db_allocated: doorbell pages were handed out by the adapter
+ * @sdb_type: what it has of the SQ doorbell space, enum erdma_sdb_type
+ * @sdb_index: which page, or which entry in all pages of entries
  * @sdb: SQ doorbell page
  * @rdb: RQ doorbell page
  * @cdb: CQ doorbell page
@@ -41,6 +43,8 @@ struct erdma_ctx {
 	u32 ctxn;
 	u64 db_pages;
 	bool db_allocated;
+	u8 sdb_type;
+	u16 sdb_index;
 	struct erdma_mmap_entry *sdb;
 	struct erdma_mmap_entry *rdb;
 	struct erdma_mmap_entry *cdb;

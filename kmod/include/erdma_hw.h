@@ -37,6 +37,13 @@
 #define ERDMA_BAR_SQDB			0x01000
 #define ERDMA_BAR_SQDB_SIZE		0x60000
 #define ERDMA_BAR_SQDB_SHARED		0x5f000
+/* Of the pages for SQ doorbells, entries for direct work requests (hw 6.7). */
+#define ERDMA_SDB_ENTRIES_PER_PAGE	16
+#define ERDMA_GRP_NUM_MIN		4
+#define ERDMA_GRP_NUM_MAX		24
+#define ERDMA_PAGES_PER_GRP		4
+#define ERDMA_MAX_SDB_PAGES		64
+#define ERDMA_MAX_SDB_ENTRY_PAGES	31
 #define ERDMA_BAR_RQDB			0x61000
 #define ERDMA_BAR_RQDB_SIZE		0x18000
 #define ERDMA_BAR_CQDB			0x79000
