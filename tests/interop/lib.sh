@@ -8,6 +8,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tests=0
 failed=0
+turn=0
+step=1
 
 result() { # STATUS NAME [LOG...]
 	local status=$1 name=$2 file
@@ -49,11 +51,23 @@ idle() { # no connection and no listener is left
 	! rdma resource show cm_id 2>/dev/null | grep -q 'ps TCP'
 }
 
+# choose even|odd: every other of the pairs from now on.
+choose() {
+	step=2
+	[ "$1" = even ] || turn=1
+}
+
+wanted() {
+	turn=$((turn + 1))
+	[ $((turn % step)) = 0 ]
+}
+
 # pair NAME PORT SERVER_COMMAND -- CLIENT_COMMAND
 # Both must end with status 0.
 pair() {
 	local name=$1 port=$2 server=() pid status server_status
 
+	wanted || return 0
 	shift 2
 	while [ "$1" != -- ]; do
 		server+=("$1")

@@ -38,3 +38,22 @@ check "what the adapter refuses is not kept" not_taken
 fault cmd_error target -1
 check "data moves with them" "$programs/conns" again 10.77.0.1 10.77.1.1 3
 check "nothing is left over" nothing_left
+
+# An adapter that hands out no doorbell pages: contexts share what there is, in
+# the three ways of hw 6.7; four groups make 10 pages and 80 entries.
+direct() {
+	local flags
+	flags=$(cat "$v0/flags")
+
+	echo 0 >"$v0/live" && until_true 10 unplugged || return 1
+	echo "${flags//3/}" >"$v0/flags" && echo 4 >"$v0/grp_num" && plug &&
+		"$programs/objs" -d erdma_0 -n 120 open &&
+		"$programs/objs" -d erdma_0 -n 50 qps &&
+		"$programs/conns" again 10.77.0.1 10.77.1.1 3
+	local status=$?
+	echo 0 >"$v0/live" && until_true 10 unplugged &&
+		echo "$flags" >"$v0/flags" && echo 0 >"$v0/grp_num" && plug && return $status
+}
+
+check "doorbell space without pages of its own" direct
+check "nothing is left over" nothing_left
