@@ -104,6 +104,19 @@ static int make_write(struct wqe *wqe, const struct ib_send_wr *wr)
 	return set_payload(wqe, wr, offsetof(struct erdma_write_sqe, sgl), &wqe->write.length);
 }
 
+/*
+ * The kernel's read/write API names the sink by the key that it had before its
+ * registration, a request earlier on the same queue.
+ */
+static u32 read_inv_stag(const struct ib_send_wr *wr, const struct ib_sge *sink)
+{
+	u32 stag = wr->ex.invalidate_rkey;
+
+	if (FIELD_GET(ERDMA_STAG_INDEX, stag) == FIELD_GET(ERDMA_STAG_INDEX, sink->lkey))
+		return sink->lkey;
+	return stag;
+}
+
 /* The sink is part of the fixed part, the remote source is the element. */
 static int make_read(struct wqe *wqe, const struct ib_send_wr *wr)
 {
@@ -112,7 +125,7 @@ static int make_read(struct wqe *wqe, const struct ib_send_wr *wr)
 	if (wr->num_sge > ERDMA_MAX_SGE_RD || wr->send_flags & IB_SEND_INLINE)
 		return -EINVAL;
 	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV)
-		wqe->read.inv_stag = cpu_to_le32(wr->ex.invalidate_rkey);
+		wqe->read.inv_stag = cpu_to_le32(read_inv_stag(wr, sink));
 	wqe->read.length = cpu_to_le32(sink->length);
 	wqe->read.lkey = cpu_to_le32(sink->lkey);
 	wqe->read.laddr_l = cpu_to_le32(lower_32_bits(sink->addr));
