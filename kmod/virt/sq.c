@@ -318,10 +318,19 @@ static int run_write(struct ev_qp *qp, struct ev_xfer *x)
 /* For a fast-register MR, which is then in nobody's use but others'. */
 static int invalidate_sink(struct ev_qp *qp, struct ev_xfer *x)
 {
+	u32 stag = le32_to_cpu(qp->wqe.read.inv_stag);
+	u32 sink = le32_to_cpu(qp->wqe.read.lkey);
 	int ret;
 
+	/*
+	 * Linux' read/write API names the sink by its key before the last
+	 * registration, and drivers pass that on.
+	 */
+	if (FIELD_GET(ERDMA_STAG_INDEX, stag) ==
+	    FIELD_GET(ERDMA_STAG_INDEX, sink))
+		stag = sink;
 	ev_sgl_put(&x->dst);
-	ret = ev_frmr_invalidate(qp, le32_to_cpu(qp->wqe.read.inv_stag));
+	ret = ev_frmr_invalidate(qp, stag);
 	return ret < 0 ? ret : local(ret);
 }
 
