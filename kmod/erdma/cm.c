@@ -20,7 +20,8 @@
 #include "erdma.h"
 
 #define CONNECT_TIMEOUT		(10 * HZ)
-#define REPLY_TIMEOUT		(10 * HZ)
+/* The peer's consumer decides when; it may have a thousand others to answer. */
+#define REPLY_TIMEOUT		(60 * HZ)
 #define REQUEST_TIMEOUT		(20 * HZ)
 #define MAX_PRIVATE_SEND	255	/* passes through an 8-bit length */
 
