@@ -73,6 +73,19 @@ static bool has_event(const struct side *side, int ms)
 	return poll(&fd, 1, ms) > 0;
 }
 
+/* Whoever has an event first, the server if both have. */
+static struct side *busy_side(void)
+{
+	struct pollfd fds[] = {
+		{ .fd = server.channel->fd, .events = POLLIN },
+		{ .fd = client.channel->fd, .events = POLLIN },
+	};
+
+	if (poll(fds, 2, LIMIT_MS) <= 0)
+		fail("no event at either end");
+	return fds[0].revents ? &server : &client;
+}
+
 /* The next event, which the caller acknowledges. */
 static struct rdma_cm_event *next(struct side *side)
 {
@@ -599,7 +612,7 @@ static void connect_all(struct rdma_cm_id **a)
 	struct rdma_cm_event *event;
 
 	while (up < 2 * count) {
-		struct side *side = has_event(&server, 0) ? &server : &client;
+		struct side *side = busy_side();
 
 		event = next(side);
 		switch (event->event) {
