@@ -68,7 +68,7 @@ begin_async() {
 	"$programs/async" -d "${1:-erdma_0}" </tmp/async-in >/tmp/async-out &
 	async_pid=$!
 	exec 9>/tmp/async-in
-	until_true 10 grep -q ready /tmp/async-out
+	until_true 30 grep -q ready /tmp/async-out
 }
 
 end_async() {
@@ -90,8 +90,18 @@ unplugged() {
 	! [ -e /sys/class/infiniband/erdma_0 ]
 }
 
+# Processes can open the first device: its node comes a moment after the rest.
+is_open() {
+	local node
+
+	for node in /sys/class/infiniband/erdma_0/device/infiniband_verbs/uverbs*; do
+		[ ! -e "/dev/infiniband/${node##*/}" ] || return 0
+	done
+	return 1
+}
+
 plug() {
-	echo 1 >"$v0/live" && until_true 30 test -e /sys/class/infiniband/erdma_0
+	echo 1 >"$v0/live" && until_true 30 is_open
 }
 
 # Reads the state of everything over and over, with devices that come and go:

@@ -6,8 +6,7 @@ no_refusal() {
 }
 
 echo 16 >/proc/sys/vm/nr_hugepages
-modprobe -q udmabuf
-for objects in cqs qps mrs dmabuf states refused; do
+for objects in cqs qps mrs states refused; do
 	check "$objects" "$programs/objs" -n 1000 -g 31 "$objects"
 done
 check "contexts" "$programs/objs" -n 300 open

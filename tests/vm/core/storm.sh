@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Removals of both kinds while data moves and tools read: EADM_STORM times each.
-storm=${EADM_STORM:-2}
+storm=${EADM_STORM:-1}
 drivers=/sys/bus/pci/drivers/erdma
-loads=("ib_write_bw -s 65536" "ib_send_bw -s 4096 -e" "ib_read_bw -s 65536 -q 4"
-	"ib_send_lat -s 64" "ib_atomic_bw")
+loads=("ib_write_bw -s 65536 -D 600" "ib_send_bw -s 4096 -n 1000000 -e -Q 1"
+	"ib_read_bw -s 65536 -q 4 -D 600" "ib_send_lat -s 64 -n 1000000" "ib_atomic_bw -D 600")
 
 server_listens() {
 	rdma resource show cm_id 2>/dev/null | grep -q "state LISTEN .*:18515 "
@@ -27,10 +27,10 @@ begin_load() { # NUMBER
 
 	[ $(($1 % 2)) = 0 ] || address=10.77.1.1
 	before=$(sent)
-	"${tool[@]}" -R -F -D 600 >/tmp/load-server 2>&1 &
+	"${tool[@]}" -R -F >/tmp/load-server 2>&1 &
 	pids=($!)
-	until_true 30 server_listens || return 1
-	"${tool[@]}" -R -F -D 600 --source_ip $address 10.77.0.1 >/tmp/load-client 2>&1 &
+	until_true 30 server_listens || { cat /tmp/load-server; return 1; }
+	"${tool[@]}" -R -F --source_ip $address 10.77.0.1 >/tmp/load-client 2>&1 &
 	pids+=($!)
 	until_true 60 has_sent $((before + 4)) || { cat /tmp/load-*; return 1; }
 }
@@ -61,7 +61,7 @@ bring_back() {
 	case $1 in
 	surprise) echo 1 >"$v0/live" ;;
 	unbind) cat "$v0/address" >$drivers/bind ;;
-	esac && until_true 30 test -e /sys/class/infiniband/erdma_0
+	esac && until_true 30 is_open
 }
 
 removals() { # KIND
