@@ -62,7 +62,10 @@ perftest_pairs() { # SIZES VERBS...
 		# it sleeps over credits that are not announced by any.
 		[ "$verb" = write ] || perf "ib_${verb}_bw with events" "ib_${verb}_bw" -s 4096 -n 50 -e -Q 1
 		perf "ib_${verb}_bw over 4 QPs" "ib_${verb}_bw" -s 4096 -n 50 -q 4
-		perf "ib_${verb}_bw in both directions" "ib_${verb}_bw" -s 4096 -n 50 -b
+		# Its server listens a second time, its client may be there before and
+		# then crashes in its own retry (perftest 4.5).
+		[ -n "$part" ] ||
+			perf "ib_${verb}_bw in both directions" "ib_${verb}_bw" -s 4096 -n 50 -b
 		pair "ib_${verb}_bw between adapters" 18515 "ib_${verb}_bw" -s 65536 -n 50 -R -F -- \
 			"ib_${verb}_bw" -s 65536 -n 50 -R -F --source_ip "$b" "$a"
 	done
