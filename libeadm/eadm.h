@@ -940,66 +940,12 @@ uint64_t eadm_trace_lost(const struct eadm_trace *trace);
  */
 void eadm_trace_close(struct eadm_trace *trace);
 
-/* ---- captures ----------------------------------------------------------- */
-
-/**
- * eadm_capture_open() - begin to write everything that is read to a capture
- * @ctx: an open context without a dump
- * @path: file to make; it appears, with mode 0600, when eadm_capture_close()
- *	succeeds, and replaces an older one; "-" writes to standard output as
- *	it goes
- *
- * A capture is pcapng with the link type "netlink": the requests and raw
- * answers of all dumps from here on. eadm_open_file() reads it, and so does
- * Wireshark.
- *
- * Return: 0, -EBUSY when a capture is being written already, the errno of
- * making the file.
- * Since: 0.1
- */
-int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
-
-/**
- * eadm_capture_all() - read all objects of all devices into the capture
- * @ctx: a context with an open capture
- * @hw: with the adapters' own contexts
- *
- * Objects that can't be read are part of the capture as such: reading it
- * gives the same errors.
- *
- * Return: 0, or a negative errno when the capture can't be written.
- * Since: 0.1
- */
-int eadm_capture_all(struct eadm_ctx *ctx, bool hw);
-
-/**
- * eadm_capture_limit() - bound the size of a capture
- * @ctx: a context with an open capture that is a file
- * @bytes: keep only the newest moments that fit into so many bytes
- *
- * While a moment is written the file may be larger by that moment.
- * eadm_capture_all() returns -EFBIG when not even one fits.
- *
- * Return: 0; -EINVAL when the capture is no file.
- * Since: 0.1
- */
-int eadm_capture_limit(struct eadm_ctx *ctx, uint64_t bytes);
-
-/**
- * eadm_capture_close() - finish the capture, or drop it
- * @ctx: the context
- * @keep: false to leave no file behind
- *
- * Return: 0, or the errno of writing, syncing or renaming the file.
- * Since: 0.1
- */
-int eadm_capture_close(struct eadm_ctx *ctx, bool keep);
-
 #ifdef __cplusplus
 }
 #endif
 
 #include <eadm_bundle.h>
+#include <eadm_capture.h>
 #include <eadm_diagnose.h>
 
 #endif /* EADM_H */
