@@ -38,6 +38,7 @@ struct file_request {
 	uint16_t proto, type;
 	uint8_t cmd;
 	bool dump;
+	bool used;		/* its answer was given already */
 	uint8_t n_args;
 	struct file_arg args[EADM_MAX_ARGS];
 };
@@ -312,24 +313,41 @@ static int matches(const struct file_request *have,
 	return have->dump && narrow;
 }
 
-static int file_query(struct eadm_source *src, const struct eadm_query *query,
-		      struct eadm_stream **stream)
+/*
+ * The best answer of this moment. Of the same request made several times, each
+ * one gets the next answer, as it did when they were made; then the last one.
+ */
+static struct file_request *find_request(struct file_source *file,
+					 const struct eadm_query *query)
 {
-	struct file_source *file = to_file(src);
-	const struct file_request *found = NULL;
-	struct file_stream *s;
+	struct file_request *found = NULL, *req;
 	int match, best = 0;
 	size_t i;
 
 	for (i = file->moments[file->moment].first;
-	     i < file->n_requests && best < 2 &&
+	     i < file->n_requests &&
 	     file->requests[i].moment == file->moment; i++) {
-		match = matches(&file->requests[i], query);
-		if (match > best) {
-			best = match;
-			found = &file->requests[i];
-		}
+		req = &file->requests[i];
+		match = matches(req, query);
+		if (match < best || !match)
+			continue;
+		if (match == best && match < 2)
+			continue;
+		found = req;
+		best = match;
+		if (best == 2 && !req->used)
+			break;
 	}
+	return found;
+}
+
+static int file_query(struct eadm_source *src, const struct eadm_query *query,
+		      struct eadm_stream **stream)
+{
+	struct file_source *file = to_file(src);
+	struct file_request *found = find_request(file, query);
+	struct file_stream *s;
+
 	if (!found && file->broken[0])
 		return eadm_fail(src->ctx, -ENODATA,
 				 "not in this part of the capture: %s",
@@ -340,6 +358,7 @@ static int file_query(struct eadm_source *src, const struct eadm_query *query,
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return eadm_fail(src->ctx, -ENOMEM, "out of memory");
+	found->used = true;
 	s->stream.src = src;
 	s->stream.seq = found->seq;
 	s->proto = found->proto;
@@ -430,13 +449,24 @@ static const char *file_fact(struct eadm_source *src, const char *key)
 	return value;
 }
 
+/* Who comes to a moment again finds it as it was. */
+static void go_to(struct file_source *file, unsigned int moment)
+{
+	size_t i;
+
+	file->moment = moment;
+	for (i = file->moments[moment].first;
+	     i < file->n_requests && file->requests[i].moment == moment; i++)
+		file->requests[i].used = false;
+}
+
 static int file_moment_next(struct eadm_source *src)
 {
 	struct file_source *file = to_file(src);
 
 	if (file->moment >= file->n_moments)
 		return 0;
-	file->moment++;
+	go_to(file, file->moment + 1);
 	return 1;
 }
 
@@ -472,7 +502,7 @@ static int file_moment_go(struct eadm_source *src, unsigned int index)
 
 	if (index >= file_moments(src))
 		return -ENOENT;
-	file->moment = number_of(file, index);
+	go_to(file, number_of(file, index));
 	return 0;
 }
 

@@ -16,6 +16,8 @@
 /* A scan that took 1 ms of CPU is not repeated for so many ms. */
 #define SCAN_SHARE 200
 
+#define LIST_LOOKS 5
+
 static uint64_t clock_ns(clockid_t id)
 {
 	struct timespec ts;
@@ -138,10 +140,11 @@ static void take_dev(struct top *top, const struct eadm_record *record)
 		top_latency_open(top, dev);
 }
 
-/* Devices that went away. */
-static void forget_devs(struct top *top)
+/* Devices that went away; true if there were any. */
+static bool forget_devs(struct top *top)
 {
 	unsigned int i, n = 0;
+	bool gone;
 
 	for (i = 0; i < top->n_devs; i++) {
 		if (top->dev[i].seen) {
@@ -151,7 +154,9 @@ static void forget_devs(struct top *top)
 		eadm_trace_close(top->dev[i].trace);
 		free(top->dev[i].latency);
 	}
+	gone = n < top->n_devs;
 	top->n_devs = n;
+	return gone;
 }
 
 /* ---- QPs ------------------------------------------------------------------------- */
@@ -348,9 +353,23 @@ static int each(struct top *top, const char *name,
 	return ret;
 }
 
+/*
+ * One list of devices serves some looks: it takes as much as all the rest. A
+ * new device is seen a little later; without a list each dump tells why.
+ */
+static void hold_list(struct top *top)
+{
+	if (top->looks++ % LIST_LOOKS && !top->lost)
+		return;
+	top->lost = eadm_devices_hold(top->cli->ctx);
+	if (top->lost)
+		eadm_devices_drop(top->cli->ctx);
+}
+
 static bool is_due(const struct top *top, uint64_t now)
 {
-	return !eadm_is_live(top->cli->ctx) || now >= top->next_scan;
+	return !eadm_is_live(top->cli->ctx) || top->cli->saving ||
+	       now >= top->next_scan;
 }
 
 /* Everything once; negative: nothing more to look at. */
@@ -366,13 +385,12 @@ int top_look(struct top *top)
 		top->dev[i].seen = false;
 		top->dev[i].has_outstanding = false;
 	}
-	/* One list of devices serves the whole look; without one each tells why. */
-	if (eadm_devices_hold(top->cli->ctx))
-		eadm_devices_drop(top->cli->ctx);
+	hold_list(top);
 	ret = each(top, "dev", take_dev);
 	if (ret < 0)
 		return ret;
-	forget_devs(top);
+	if (forget_devs(top))
+		top->lost = true;
 	if (each(top, "counters", take_counters) < 0)
 		keep_note(top, "counters");
 	/* Devices without a command queue have nothing to say there. */
@@ -385,8 +403,9 @@ int top_look(struct top *top)
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	top->scan_every = cpu * SCAN_SHARE > top->interval ?
 				  cpu * SCAN_SHARE : top->interval;
-	/* Looks come a little early or late. */
-	top->next_scan = start + top->scan_every - top->interval / 10;
+	/* Looks come a little early or late. Rates take a second scan soon. */
+	top->next_scan = start - top->interval / 10 +
+			 (top->scans++ ? top->scan_every : top->interval);
 	if (!ret && !top_arrange(top))
 		ret = -ENOMEM;
 	return ret;

@@ -76,6 +76,8 @@ struct top {
 	uint32_t *order;		/* QPs as shown */
 	size_t n_order;
 	unsigned int sort;		/* column of QPs, or QP_SQ for the busiest */
+	unsigned int looks, scans;
+	bool lost;			/* the list of devices is to be read */
 	bool reverse, frozen, ended;
 	char note[160];			/* what could not be read */
 	struct column dev_cols[N_DEV_COLS], qp_cols[N_QP_COLS];
