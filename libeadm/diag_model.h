@@ -74,13 +74,14 @@ enum diag_kind {
 	F(CNT_NO_RECV, "no-receive-buffer")				\
 	F(CNT_RETRIES_EXCEEDED, "retries-exceeded")			\
 	F(CNT_RNR_EXCEEDED, "rnr-retries-exceeded")			\
-	F(CNT_LINK_DOWNS, "link-downs")
+	F(CNT_LINK_DOWNS, "link-downs") F(CNT_HW_ERROR, "hw-error")
 
 #define DIAG_EQ_FIELDS(F)						\
 	F(EQ_TYPE, "type") F(EQ_EQN, "eqn") F(EQ_VECTOR, "vector")	\
 	F(EQ_IRQ, "irq") F(EQ_DEPTH, "depth") F(EQ_CI, "ci")		\
 	F(EQ_PENDING, "pending") F(EQ_INTERRUPTS, "interrupts")		\
 	F(EQ_EVENTS, "events") F(EQ_UNKNOWN, "unknown")			\
+	F(EQ_MISSED, "missed")						\
 	F(EQ_LAST_EVENT_AGE, "last-event-age")				\
 	F(EQ_HW_SUPPRESSED, "hw-suppressed")				\
 	F(EQ_HW_OVERFLOW, "hw-overflow")

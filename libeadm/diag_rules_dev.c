@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Rules about devices, their port and its counters, and who uses them. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -197,6 +198,18 @@ static void look_restart(struct judge *j, const struct diag_row *now,
 	cite(j, DIAG_COUNTERS, now, *f);
 }
 
+static void look_answer(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	(void)then;
+	/* What a driver says of an answer that makes no sense. */
+	if (!diag_has(now, CNT_HW_ERROR) ||
+	    (int64_t)diag_u64(now, CNT_HW_ERROR) != -EINVAL)
+		return;
+	accuse(j, now, "the adapter's answer to a question for its counters makes no sense");
+	cite(j, DIAG_COUNTERS, now, CNT_HW_ERROR);
+}
+
 /* ---- contexts -------------------------------------------------------------------- */
 
 static void look_leaked(struct judge *j, const struct diag_row *now,
@@ -298,6 +311,13 @@ const struct eadm_rule diag_rules_dev[] = {
 		.cause = "The firmware was reset, or has set its counters.",
 		.next = "eadm dump cmdq -d {dev}; eadm trace -d {dev}",
 		.look = look_restart,
+	}, {
+		.name = "bad-answer", .kind = DIAG_COUNTERS,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The adapter answers a question with garbage.",
+		.cause = "The firmware is at fault, or the answer was damaged on its way to memory.",
+		.next = "eadm trace -d {dev} --opcode get-stats -o +request,response",
+		.look = look_answer,
 	}, {
 		.name = "leaked-objects", .kind = DIAG_CTX,
 		.severity = EADM_SEVERITY_WARNING,

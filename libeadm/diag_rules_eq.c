@@ -100,18 +100,37 @@ static void look_unknown(struct judge *j, const struct diag_row *now,
 static void look_spurious(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
-	uint64_t interrupts = diag_u64(now, EQ_INTERRUPTS);
-	uint64_t events = diag_u64(now, EQ_EVENTS);
-	uint64_t slack = 4 + events / 10;
+	uint64_t interrupts = growth(now, then, EQ_INTERRUPTS, 64);
+	uint64_t events = growth(now, then, EQ_EVENTS, 64);
+	char age[32];
 
 	if (diag_u64(now, EQ_TYPE) != EADM_EQ_TYPE_CEQ ||
-	    !diag_has(now, EQ_INTERRUPTS) || interrupts <= events + slack)
+	    interrupts < 10 + events + events / 2)
 		return;
-	accuse(j, now, "%" PRIu64 " interrupts of vector %" PRIu64 " had no event",
-	       interrupts - events, diag_u64(now, EQ_VECTOR));
+	accuse(j, now, "%" PRIu64 " interrupts of vector %" PRIu64 " within %s, and only %" PRIu64 " events",
+	       interrupts, diag_u64(now, EQ_VECTOR),
+	       interval(now, then, age, sizeof(age)), events);
 	cite_all(j, DIAG_EQ, now, eq_facts);
 	cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS, 64);
 	cite_growth(j, DIAG_EQ, now, then, EQ_EVENTS, 64);
+}
+
+/* The driver looks for itself now and then, and whoever waits for a command. */
+static void look_missed(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	uint64_t missed = diag_u64(now, EQ_MISSED);
+
+	if (!missed)
+		return;
+	accuse(j, now, "%" PRIu64 " times events of vector %" PRIu64 " were found that no interrupt had told of",
+	       missed, diag_u64(now, EQ_VECTOR));
+	/* On an overloaded machine an answer may overtake its event. */
+	if (diag_u64(now, EQ_TYPE) == EADM_EQ_TYPE_CMDQ)
+		judge_severity(j, EADM_SEVERITY_NOTICE);
+	cite(j, DIAG_EQ, now, EQ_MISSED);
+	cite_growth(j, DIAG_EQ, now, then, EQ_MISSED, 64);
+	cite_all(j, DIAG_EQ, now, eq_facts);
 }
 
 /* ---- completion queues ----------------------------------------------------------- */
@@ -347,6 +366,13 @@ const struct eadm_rule diag_rules_eq[] = {
 		.next = "eadm dump eq {id} -d {dev} --hw; grep erdma /proc/interrupts",
 		.look = look_lost_interrupt,
 	}, {
+		.name = "missed-interrupt", .kind = DIAG_EQ,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "Events were found that no interrupt had told of.",
+		.cause = "Interrupts or doorbells of the queue get lost; the driver looks for itself, but late: consumers wait.",
+		.next = "eadm dump eq {id} -d {dev} --hw; grep erdma /proc/interrupts",
+		.look = look_missed,
+	}, {
 		.name = "eq-stuck", .kind = DIAG_EQ, .two = true, .stuck = true,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "Interrupts come, but events are not taken from their queue.",
@@ -368,7 +394,7 @@ const struct eadm_rule diag_rules_eq[] = {
 		.next = "eadm dump eq {id} -d {dev}; dmesg | grep {dev}",
 		.look = look_unknown,
 	}, {
-		.name = "spurious-interrupt", .kind = DIAG_EQ,
+		.name = "spurious-interrupt", .kind = DIAG_EQ, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Interrupts for completions come without an event.",
 		.cause = "A fault of the adapter or of the interrupt controller; each costs CPU time.",

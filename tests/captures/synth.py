@@ -302,6 +302,9 @@ def sick_cmdqs(m, late):
     row = m.add("counters", 4, counters(0, **first))
     for name, by in grown.items():
         row[name] += by * late
+    row = m.add("counters", 6, counters(0), **{"hw-error": -22})
+    for name in [n for n in row if n.startswith(("tx-", "rx-"))]:
+        del row[name]
     m.add("counters", 5, counters(0), **({"rx-bytes": 3} if late else {}))
 
 
@@ -316,7 +319,8 @@ def sick_rings(m, late):
     m.add("eq", 5, ring(3, pending=1))
     m.add("eq", 5, ring(4, pending=3, interrupts=90 + late))
     m.add("eq", 5, ring(5, pending=4000, ci=100 + late))
-    m.add("eq", 5, ring(6, interrupts=500))
+    m.add("eq", 5, ring(6, interrupts=90 + 400 * late))
+    m.add("eq", 5, ring(7, missed=3))
     add = lambda cqn, **more: m.add("cq", 5, plain_cq(cqn, **more), age=(90 + 2 * late) * SEC)
     add(1, errors=1)
     add(2, user=0, ci=10, **{"hw-pi": 2000})
