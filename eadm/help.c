@@ -57,6 +57,7 @@ static void print_overview(void)
 	       "  eadm stat --live                 what moves\n"
 	       "  eadm dump qp --state err         which queue pairs failed\n"
 	       "  eadm trace --slower-than 10ms    which commands took long\n"
+	       "  eadm diagnose                    what is wrong, and why\n"
 	       "  eadm record now.pcapng           keep it all for later\n"
 	       "  eadm --from now.pcapng dump qp   and look at it elsewhere\n"
 	       "\n'eadm help COMMAND' tells more.\n");

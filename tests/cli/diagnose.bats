@@ -94,6 +94,21 @@ rules_of() {
 	[ "$output" = true ]
 }
 
+@test "a capture cut anywhere is judged by what is left, or refused" {
+	local n size
+	size=$(stat -c %s "$SICK")
+	for ((n = 200; n < size; n += 397)); do
+		head -c $n "$SICK" >"$BATS_TEST_TMPDIR/cut"
+		for command in diagnose check; do
+			status=0
+			eadm --from "$BATS_TEST_TMPDIR/cut" $command --json >"$BATS_TEST_TMPDIR/out" ||
+				status=$?
+			[ "$status" -le 8 ] || { echo "$command at $n: $status"; return 1; }
+			jq -e . "$BATS_TEST_TMPDIR/out" >/dev/null || return 1
+		done
+	done
+}
+
 @test "wrong use" {
 	fails 2 "eadm: diagnose: --interval: at least 10ms" diagnose -i 1ms
 	fails 2 "eadm: diagnose: qp: one argument too many ('eadm help diagnose')" diagnose qp
