@@ -87,4 +87,11 @@ void cite_all(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 /* "3.2 s", for a sentence. */
 const char *age_text(uint64_t ns, char *buf, size_t size);
 
+static inline const char *interval(const struct diag_row *now,
+				   const struct diag_row *then, char *buf,
+				   size_t size)
+{
+	return age_text(now->time - then->time, buf, size);
+}
+
 #endif /* EADM_DIAG_RULES_H */

@@ -103,7 +103,7 @@ static void look_growth(struct judge *j, const struct diag_row *now,
 	if (sum < least)
 		return;
 	accuse(j, now, "%" PRIu64 " %s within %s", sum, what,
-	       age_text(now->time - then->time, age, sizeof(age)));
+	       interval(now, then, age, sizeof(age)));
 	for (f = fields; *f >= 0; f++) {
 		if (growth(now, then, *f, 64))
 			cite_growth(j, DIAG_COUNTERS, now, then, *f, 64);

@@ -16,12 +16,6 @@ static const signed char eq_facts[] = {
 	EQ_EVENTS, EQ_LAST_EVENT_AGE, EQ_HW_SUPPRESSED, -1,
 };
 
-static const char *interval(const struct diag_row *now,
-			    const struct diag_row *then, char *buf, size_t size)
-{
-	return age_text(now->time - then->time, buf, size);
-}
-
 static void look_overflow(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {

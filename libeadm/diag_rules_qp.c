@@ -117,12 +117,6 @@ static const struct diag_row *stuck_sender(struct judge *j,
 					     peer->id)) ? peer : NULL;
 }
 
-static const char *interval(const struct diag_row *now,
-			    const struct diag_row *then, char *buf, size_t size)
-{
-	return age_text(now->time - then->time, buf, size);
-}
-
 /* ---- what may be wrong ------------------------------------------------------------ */
 
 static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
