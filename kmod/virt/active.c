@@ -75,7 +75,8 @@ static bool serve(struct ev_qp *qp)
 	if (is_stopped(qp)) {
 		progress = ev_qp_flush(qp);
 	} else if (is_stalled(qp)) {
-		progress = false;
+		/* It hears what it does not do. */
+		progress = ev_wq_update(qp, &qp->sq);
 	} else {
 		progress = ev_wq_update(qp, &qp->sq);
 		progress |= ev_sq_run(qp, TURN_BYTES);

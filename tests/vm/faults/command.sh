@@ -31,7 +31,9 @@ test_cmd_error() {
 
 	errors=$(show cmdq '' .errors)
 	fault cmd_error target $CREATE_QP arg 12 count 1
-	! "$programs/objs" -d "$dev" -n 1 qps || return 1
+	"$programs/async" -d "$dev" </dev/null >"$work/made"
+	cat "$work/made"
+	grep -q '^made: EIO' "$work/made" || return 1
 	[ "$(trace '[.[] | select(.op == "create-qp" and .state == "error" and .syndrome == 12)] | length')" = 1 ] &&
 		[ $(($(show cmdq '' .errors) - errors)) = 1 ] && objects_work
 }

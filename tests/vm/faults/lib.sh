@@ -209,7 +209,6 @@ run_test() {
 	(
 		use "$1"
 		rm -f "$work/note"
-		set -x
 		"test_$2" && struck "$2"
 	) >"$temp/log.$2" 2>&1
 	status=$?

@@ -33,7 +33,7 @@ test_qp_stall() {
 	timed 300 8000 10 'ok 5' 'write 5 64 6000' || return 1
 	fault qp_stall arg 0 count 1
 	ask 10 'timeout, 0 of 5' 'write 5 64 500' || return 1
-	[ "$(show qp "$client" '| .hw_sq_pi != .hw_sq_ci or .hw_sq_ci < 10' --hw)" = true ] &&
+	[ "$(show qp "$client" '| .hw_sq_pi > .hw_sq_ci' --hw)" = true ] &&
 		ask 10 '' close && works_again && end_traffic
 }
 
