@@ -112,8 +112,10 @@ static int compare(const void *a, const void *b, void *data)
 
 void rows_sort(struct rows *rows, const struct sort *sort)
 {
-	qsort_r(rows->row, rows->n, sizeof(*rows->row), compare,
-		(void *)sort);
+	/* It takes no NULL, not even for nothing. */
+	if (rows->n)
+		qsort_r(rows->row, rows->n, sizeof(*rows->row), compare,
+			(void *)sort);
 }
 
 static int add_key(struct cli *cli, const struct eadm_object *object,
