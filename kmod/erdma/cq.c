@@ -101,7 +101,8 @@ static bool take_recv(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 }
 
 /* Immediate data is the one little endian word of a CQE. */
-static void fill_recv(struct ib_wc *wc, u8 opcode, const struct erdma_cqe *cqe)
+static void fill_recv(struct erdma_dev *dev, struct ib_wc *wc, u8 opcode,
+		      const struct erdma_cqe *cqe)
 {
 	switch (opcode) {
 	case ERDMA_OP_RECV_IMM:
@@ -114,6 +115,7 @@ static void fill_recv(struct ib_wc *wc, u8 opcode, const struct erdma_cqe *cqe)
 	case ERDMA_OP_RECV_INV:
 		wc->ex.invalidate_rkey = be32_to_cpu(cqe->inv_stag);
 		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
+		erdma_mr_invalidated(dev, wc->ex.invalidate_rkey);
 		break;
 	}
 }
@@ -152,7 +154,8 @@ static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib
 	wc->byte_len = be32_to_cpu(cqe->byte_cnt);
 	fill_status(wc, FIELD_GET(ERDMA_CQE_SYNDROME, hdr));
 	if (!send && wc->status == IB_WC_SUCCESS)
-		fill_recv(wc, FIELD_GET(ERDMA_CQE_OPCODE, hdr), cqe);
+		fill_recv(to_erdma_dev(cq->ibcq.device), wc,
+			  FIELD_GET(ERDMA_CQE_OPCODE, hdr), cqe);
 	WRITE_ONCE(kqp->last_comp, local_clock());
 	return true;
 }

@@ -176,6 +176,26 @@ int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	return n;
 }
 
+/**
+ * erdma_mr_invalidated() - note that a fast-registration MR covers nothing now
+ * @dev: the device
+ * @stag: its key, may be that of none
+ *
+ * Context: any.
+ */
+void erdma_mr_invalidated(struct erdma_dev *dev, u32 stag)
+{
+	struct erdma_obj *obj = erdma_table_get(&dev->mrs, FIELD_GET(ERDMA_STAG_INDEX, stag));
+	struct erdma_mr *mr;
+
+	if (!obj)
+		return;
+	mr = container_of(obj, struct erdma_mr, obj);
+	if (mr->type == ERDMA_MR_FRMR)
+		WRITE_ONCE(mr->valid, false);
+	erdma_obj_put(obj);
+}
+
 /* Takes over the pinned memory, whatever comes of it. */
 static int translate(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_umem *umem)
 {

@@ -310,6 +310,7 @@ struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
 int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset);
+void erdma_mr_invalidated(struct erdma_dev *dev, u32 stag);
 struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
 				int access, struct ib_udata *udata);
 struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,

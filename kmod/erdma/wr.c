@@ -118,14 +118,16 @@ static u32 read_inv_stag(const struct ib_send_wr *wr, const struct ib_sge *sink)
 }
 
 /* The sink is part of the fixed part, the remote source is the element. */
-static int make_read(struct wqe *wqe, const struct ib_send_wr *wr)
+static int make_read(struct erdma_dev *dev, struct wqe *wqe, const struct ib_send_wr *wr)
 {
 	struct ib_sge none = {}, *sink = wr->num_sge ? wr->sg_list : &none;
 
 	if (wr->num_sge > ERDMA_MAX_SGE_RD || wr->send_flags & IB_SEND_INLINE)
 		return -EINVAL;
-	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV)
+	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV) {
 		wqe->read.inv_stag = cpu_to_le32(read_inv_stag(wr, sink));
+		erdma_mr_invalidated(dev, sink->lkey);
+	}
 	wqe->read.length = cpu_to_le32(sink->length);
 	wqe->read.lkey = cpu_to_le32(sink->lkey);
 	wqe->read.laddr_l = cpu_to_le32(lower_32_bits(sink->addr));
@@ -191,17 +193,11 @@ static int make_reg_mr(struct wqe *wqe, const struct ib_send_wr *wr)
 
 static int make_local_inv(struct erdma_dev *dev, struct wqe *wqe, const struct ib_send_wr *wr)
 {
-	struct erdma_obj *obj;
-
 	if (wr->num_sge || wr->send_flags & IB_SEND_INLINE)
 		return -EINVAL;
 	wqe->reg_mr.stag = cpu_to_le32(wr->ex.invalidate_rkey);
 	wqe->len = sizeof(wqe->reg_mr);
-	obj = erdma_table_get(&dev->mrs, FIELD_GET(ERDMA_STAG_INDEX, wr->ex.invalidate_rkey));
-	if (obj) {
-		WRITE_ONCE(container_of(obj, struct erdma_mr, obj)->valid, false);
-		erdma_obj_put(obj);
-	}
+	erdma_mr_invalidated(dev, wr->ex.invalidate_rkey);
 	return 0;
 }
 
@@ -217,7 +213,7 @@ static int make_wqe(struct erdma_dev *dev, struct wqe *wqe, const struct ib_send
 		return make_write(wqe, wr);
 	case ERDMA_OP_READ:
 	case ERDMA_OP_READ_WITH_INV:
-		return make_read(wqe, wr);
+		return make_read(dev, wqe, wr);
 	case ERDMA_OP_ATOMIC_CAS:
 	case ERDMA_OP_ATOMIC_FAA:
 		return make_atomic(dev, wqe, wr);
