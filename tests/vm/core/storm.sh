@@ -30,7 +30,8 @@ begin_load() { # NUMBER
 	"${tool[@]}" -R -F >/tmp/load-server 2>&1 &
 	pids=($!)
 	until_true 30 server_listens || { cat /tmp/load-server; return 1; }
-	"${tool[@]}" -R -F --source_ip $address 10.77.0.1 >/tmp/load-client 2>&1 &
+	LD_PRELOAD=$PWD/$programs/listener.so \
+		"${tool[@]}" -R -F --source_ip $address 10.77.0.1 >/tmp/load-client 2>&1 &
 	pids+=($!)
 	until_true 60 has_sent $((before + 4)) || { cat /tmp/load-*; return 1; }
 }

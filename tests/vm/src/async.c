@@ -9,7 +9,6 @@
  * "old: ERRNO"), destroys everything ("destroyed"), and does the same in a new
  * context ("new: ok" or "new: ERRNO").
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>

@@ -9,7 +9,6 @@
  * be the server's. The exit status is 0 when everything happened that has to,
  * within a limit each. Nothing is cleaned up where a scenario is about that.
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>

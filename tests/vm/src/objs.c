@@ -7,7 +7,6 @@
  * Parts: cqs, qps, mrs, dmabuf, states, refused, open (contexts). Says what
  * failed; the exit status is 0 when nothing did.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
