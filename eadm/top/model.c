@@ -355,10 +355,13 @@ static int each(struct top *top, const char *name,
 
 /*
  * One list of devices serves some looks: it takes as much as all the rest. A
- * new device is seen a little later; without a list each dump tells why.
+ * new device is seen a little later; without a list each dump tells why. What
+ * is written to a capture and read from it asks the same in the same order.
  */
 static void hold_list(struct top *top)
 {
+	if (!eadm_is_live(top->cli->ctx) || top->cli->saving)
+		return;
 	if (top->looks++ % LIST_LOOKS && !top->lost)
 		return;
 	top->lost = eadm_devices_hold(top->cli->ctx);
