@@ -270,7 +270,7 @@ static void look_at_age(struct collection *col,
 static int read_rows(struct collection *col, struct eadm_dump *dump,
 		     const char *device)
 {
-	bool recorder = col->c == &col->model->collectors[col->model->recorder];
+	bool recorder = col->c - col->model->collectors == col->model->recorder;
 	struct recorder_fields fields;
 	const struct eadm_record *record;
 	int ret;

@@ -121,8 +121,9 @@ struct model {
 	unsigned int own[OWN_MAX];
 };
 
-int model_make(struct model *model, const char *objects, bool processes,
-	       bool diagnose);
+int model_make(struct model *model, const char *collectors,
+	       const char *objects, bool processes, bool diagnose);
+bool model_has_collector(const char *name);
 void model_free(struct model *model);
 bool model_offers(const char *object);
 

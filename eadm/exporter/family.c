@@ -38,6 +38,11 @@ static int is_usual(const char *object)
 	return false;
 }
 
+bool model_has_collector(const char *name)
+{
+	return is_usual(name) || !strcmp(name, "diagnose");
+}
+
 /* Whether there can be series for each object of this kind. */
 bool model_offers(const char *object)
 {
@@ -332,20 +337,6 @@ static int add_own(struct model *model)
 	return ret;
 }
 
-static int add_usual(struct model *model)
-{
-	const struct eadm_object *object;
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; !ret && i < ARRAY_SIZE(usual); i++) {
-		object = eadm_object_find(usual[i].object);
-		ret = object ? add_rows(model, object, usual[i].prefix,
-					usual[i].label, false) : -ENOENT;
-	}
-	return ret;
-}
-
 static bool in_list(const char *list, const char *name)
 {
 	size_t len = strlen(name);
@@ -360,12 +351,29 @@ static bool in_list(const char *list, const char *name)
 	return false;
 }
 
+static int add_usual(struct model *model, const char *collectors)
+{
+	const struct eadm_object *object;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < ARRAY_SIZE(usual); i++) {
+		if (collectors && !in_list(collectors, usual[i].object))
+			continue;
+		object = eadm_object_find(usual[i].object);
+		ret = object ? add_rows(model, object, usual[i].prefix,
+					usual[i].label, false) : -ENOENT;
+	}
+	return ret;
+}
+
 /*
- * @objects: names separated by commas, all of them offered; or NULL.
+ * @collectors: names separated by commas, all of them known, or NULL for all.
+ * @objects: the same of objects that are offered, or NULL for none.
  * Return: 0, -ENOMEM, or -ENOENT with a library that lacks an object.
  */
-int model_make(struct model *model, const char *objects, bool processes,
-	       bool diagnose)
+int model_make(struct model *model, const char *collectors,
+	       const char *objects, bool processes, bool diagnose)
 {
 	const struct eadm_object *object = NULL;
 	unsigned int i;
@@ -391,9 +399,9 @@ int model_make(struct model *model, const char *objects, bool processes,
 			ret = add_sums(model, object);
 	}
 	if (!ret)
-		ret = add_usual(model);
+		ret = add_usual(model, collectors);
 	/* Has no object of its own and looks at those of others. */
-	if (!ret && diagnose)
+	if (!ret && diagnose && (!collectors || in_list(collectors, "diagnose")))
 		model->collectors[model->n_collectors++].name = "diagnose";
 	for (i = 0; !ret && i < model->n_families; i++)
 		ret = render_prepare(&model->families[i]);

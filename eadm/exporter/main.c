@@ -232,9 +232,10 @@ static int run_server(struct exporter *x)
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static int check_objects(struct cli *cli)
+static int check_names(struct cli *cli, enum opt_id id,
+		       bool (*known)(const char *name), const char *why)
 {
-	const char *text = cli->args.opt[OPT_OBJECTS];
+	const char *text = cli->args.opt[id];
 	char *list, *name, *rest = NULL;
 	int status = 0;
 
@@ -245,9 +246,8 @@ static int check_objects(struct cli *cli)
 		return fail(cli, STATUS_FAILED, "start", "out of memory");
 	for (name = strtok_r(list, ",", &rest); name && !status;
 	     name = strtok_r(NULL, ",", &rest)) {
-		if (!model_offers(name))
-			status = fail(cli, STATUS_USAGE, name,
-				      "no series for each of these (such as qp, cq, mr)");
+		if (!known(name))
+			status = fail(cli, STATUS_USAGE, name, "%s", why);
 	}
 	free(list);
 	return status;
@@ -285,7 +285,11 @@ static int take_options(struct exporter *x)
 		.lib_timeout = timeout,
 		.budget = { .series = series, .diagnosis = diagnosis },
 	};
-	return check_objects(cli);
+	if (check_names(cli, OPT_COLLECTORS, model_has_collector,
+			"no collector (dev, cmdq, eq, cmd, counters, diagnose)"))
+		return STATUS_USAGE;
+	return check_names(cli, OPT_OBJECTS, model_offers,
+			   "no series for each of these (such as qp, cq, mr)");
 }
 
 static int run(struct cli *cli)
@@ -305,7 +309,8 @@ static int run(struct cli *cli)
 	if (status)
 		return fail(cli, STATUS_FAILED,
 			    x.scrape.from ? x.scrape.from : "open", "%s", why);
-	if (model_make(&x.model, cli->args.opt[OPT_OBJECTS],
+	if (model_make(&x.model, cli->args.opt[OPT_COLLECTORS],
+		       cli->args.opt[OPT_OBJECTS],
 		       cli->args.opt[OPT_PROCESSES] != NULL,
 		       x.scrape.budget.diagnosis != 0))
 		return fail(cli, STATUS_FAILED, "start", "out of memory");

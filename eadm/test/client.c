@@ -133,6 +133,15 @@ static int say_hello(struct client *c)
 	return await(c, RDMA_CM_EVENT_ESTABLISHED);
 }
 
+/* What the kernel sees at once: the own address or the route is none of RDMA. */
+static int no_way(struct client *c)
+{
+	c->status = errno == EPERM || errno == EACCES ? STATUS_PERMISSION :
+							STATUS_NOT_FOUND;
+	return link_fail(&c->link, "no RDMA device leads to this address (%s)",
+			 strerror(errno));
+}
+
 /* A connection for messages of at most @size; to be ended in any case. */
 static int begin(struct client *c, uint32_t size, uint32_t depth)
 {
@@ -149,7 +158,7 @@ static int begin(struct client *c, uint32_t size, uint32_t depth)
 	if (rdma_resolve_addr(id, t->from.ss_family ?
 			      (struct sockaddr *)&t->from : NULL,
 			      (struct sockaddr *)&t->to, ms))
-		return link_fail(&c->link, "address: %s", strerror(errno));
+		return no_way(c);
 	if (await(c, RDMA_CM_EVENT_ADDR_RESOLVED) || check_device(c))
 		return -1;
 	if (rdma_resolve_route(id, ms))

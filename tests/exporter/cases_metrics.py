@@ -235,6 +235,19 @@ def moments(place):
               [3000, 5003000, 15003000, 15003000])
 
 
+@case("only the collectors that are wanted")
+def collectors(place):
+    text = once(place.capture("two"), "--collectors", "counters,cmd")
+    names = set(re.findall(r'collector="(\w+)"', text))
+    equal(names, {"counters", "cmd", "list"})
+    true("eadm_port_tx_bytes_total{" in text and "eadm_dev_" not in text, "rows")
+    promtool(text)
+    done = eadm("--from", place.capture("two"), "exporter", "--once",
+                "--collectors", "qp")
+    equal((done.returncode, done.stderr), (2, "eadm: exporter: qp: no collector "
+          "(dev, cmdq, eq, cmd, counters, diagnose)\n"))
+
+
 @case("objects and processes are shown within the budget only")
 def budget(place):
     got = values(once(place.capture("many"), "--objects", "qp",

@@ -16,7 +16,8 @@ sys.dont_write_bytecode = True
 
 from cases_prometheus import (FOREIGN, SHIPPED, Prometheus,  # noqa: E402
                               load, names_in, shipped_panels, shipped_rules)
-from server import NOBODY, REPO, Exporter, for_everybody, wait_for  # noqa: E402
+from server import (NOBODY, REPO, Exporter, eadm, for_everybody,  # noqa: E402
+                    values, wait_for)
 from tap import Place, equal, true  # noqa: E402
 
 CONFIG = "/sys/kernel/config/erdma_virt"
@@ -54,7 +55,9 @@ class Watched(Exporter):
     names = set()
 
     def metrics(self, **kwargs):
-        got = super().metrics(**kwargs)
+        return self.keep(super().metrics(**kwargs))
+
+    def keep(self, got):
         found = {name.partition("{")[0] for name in got}
         # A native histogram has the bare name.
         found |= {name.removesuffix("_bucket") for name in found}
@@ -96,6 +99,13 @@ def lost_command(exporter):
         equal(got[SUCCESS("erdma_1", "counters")], 1)
         return got.get('eadm_cmdq_timeouts_total{device="erdma_0"}', 0) >= 1
 
+    # The first scrape loses its command; while that is waited for, another
+    # exporter sees it in the queue.
+    exporter.metrics()
+    oldest = 'eadm_cmdq_oldest_age_seconds{device="erdma_0"}'
+    true(oldest in exporter.keep(values(eadm(
+        "exporter", "--once", "--device-timeout", "2s").stdout)),
+        "the age of the command")
     wait_for("the time-out", timed_out, 60)
     true(slowest < 8, f"the slowest scrape took {slowest:.1f} s")
     wait_for("the return of the counters", lambda: exporter.metrics().get(
