@@ -221,8 +221,9 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 		return;
 	accuse(j, now, "%u completions wait, nobody asked to be told, and nothing happened for %s",
 	       cq_news(now), interval(now, then, age, sizeof(age)));
-	if (!is_kernel(now))
-		judge_cause(j, "The application did not ask for notification again after the last event, or not before it went to sleep; only if it polls besides, all is well.");
+	/* Of a process's it is not known how far it has polled since. */
+	if (is_kernel(now))
+		judge_severity(j, EADM_SEVERITY_WARNING);
 	cite(j, DIAG_CQ, now, CQ_CHANNEL);
 	cite_all(j, DIAG_CQ, now, cq_facts);
 }
@@ -410,9 +411,9 @@ const struct eadm_rule diag_rules_eq[] = {
 		.look = look_missed_event,
 	}, {
 		.name = "unarmed-cq", .kind = DIAG_CQ, .two = true,
-		.stuck = true, .severity = EADM_SEVERITY_WARNING,
-		.help = "Completions wait in a CQ that nobody polls and that is not armed.",
-		.cause = "The consumer of the CQ sleeps without having asked for notification.",
+		.stuck = true, .severity = EADM_SEVERITY_NOTICE,
+		.help = "Completions came to a CQ that is not armed, and nothing happens; of a process's CQ they may have been polled.",
+		.cause = "The consumer sleeps without having asked for notification again, or is stopped; all is well only if it polls besides.",
 		.next = "eadm dump cq {id} -d {dev} --hw",
 		.look = look_unarmed,
 	}, {

@@ -459,7 +459,7 @@ const struct eadm_rule diag_rules_qp[] = {
 		.name = "lost-doorbell", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "Requests are posted that the adapter does not know of.",
-		.cause = "The write to the doorbell was lost, or the process died or was stopped before it.",
+		.cause = "The write to the doorbell was lost, the process was stopped before it, or the adapter does not look at this queue: it hangs, or holds the QP back.",
 		.next = "eadm dump qp {id} -d {dev} --hw",
 		.look = look_doorbell,
 	}, {
