@@ -113,6 +113,7 @@ class Field:
         self.doc = raw.get("doc", "")
         self.where = f"{where}.{self.name}"
         self.request = bool(raw.get("x-request"))
+        self.set = bool(raw.get("x-set"))
         self.unused = self.type == "unused"
         self.enum = enums.get(raw.get("enum"))
         view = raw.get("x-view", {})
@@ -190,7 +191,10 @@ class Object:
         asked = [f for f in self.fields if f.hw and f.name != "hw-error"]
         self.hw = bool(asked)
         self.hw_perm = max((f.perm for f in asked), key=PERMS.index, default="none")
-        self.cmd = None
+        # Not of netlink: over the char device, or made of what came over it.
+        self.local = raw["x-object"].get("cmd")
+        self.cmd = self.local
+        self.verbs = set()
 
     @property
     def by_device(self):
@@ -212,16 +216,21 @@ class Spec:
             self.enums[raw["name"]] = Enum(raw)
         self.objects = [Object(i, raw, self.enums)
                         for i, raw in enumerate(self.raw["attribute-sets"])]
+        self.family = [o for o in self.objects if o.local is None]
         by_name = {o.name: o for o in self.objects}
         # Command numbers begin at 1, the kernel's format has it so.
         self.ops = []
         for number, raw in enumerate(self.raw["operations"]["list"], 1):
             obj = by_name.get(raw["attribute-set"])
-            if not obj or raw["name"] != f"{obj.name}-get" or obj.cmd:
+            verb = raw["name"].rpartition("-")[2]
+            if (not obj or obj.local is not None or raw["name"] != f"{obj.name}-{verb}" or
+                    verb in obj.verbs or verb not in ("get", "set", "ntf")):
                 raise SpecError(f"operation {raw['name']}: not the one 'get' of its set")
-            obj.cmd = number
+            obj.verbs.add(verb)
+            if verb != "set":
+                obj.cmd, obj.op = number, raw["name"]
             self.ops.append((number, raw, obj))
-        for obj in self.objects:
+        for obj in self.family:
             if not obj.cmd:
                 raise SpecError(f"{obj.name}: no operation reads it")
         self.check_names()
@@ -315,6 +324,13 @@ def enum_defines(spec):
     return lines
 
 
+def attr_enum(obj):
+    lines = ["", f"/* {obj.name}: {obj.doc} */", "enum {"]
+    lines += [f"\t{obj.attr(field)} = {field.attr}," for field in obj.all]
+    top = c_const("a", obj.name)
+    return lines + ["", f"\t__{top}_MAX,", f"\t{top}_MAX = (__{top}_MAX - 1)", "};"]
+
+
 def gen_uapi(spec):
     lines = ["#ifndef _UAPI_EADM_NL_H", "#define _UAPI_EADM_NL_H", "",
              f"#define EADM_FAMILY_NAME\t{c_string(spec.raw['name'])}",
@@ -322,16 +338,15 @@ def gen_uapi(spec):
     for number, raw, _ in spec.ops:
         lines.append(f"\t{c_const('cmd', raw['name'])} = {number},")
     lines += ["", "\t__EADM_CMD_MAX,", "\tEADM_CMD_MAX = (__EADM_CMD_MAX - 1)", "};"]
+    for group in spec.raw["mcast-groups"]["list"]:
+        name = c_string(group["name"])
+        lines += ["", f"#define {c_const('mcgrp', group['name'])}_NAME\t{name}"]
     lines += ["", "/* The first attributes of every object. */", "enum {"]
     for number, name in enumerate(COMMON, 1):
         lines.append(f"\t{c_const('a', 'common', name)} = {number},")
     lines.append("};")
-    for obj in spec.objects:
-        lines += ["", f"/* {obj.name}: {obj.doc} */", "enum {"]
-        for field in obj.all:
-            lines.append(f"\t{obj.attr(field)} = {field.attr},")
-        top = c_const("a", obj.name)
-        lines += ["", f"\t__{top}_MAX,", f"\t{top}_MAX = (__{top}_MAX - 1)", "};"]
+    for obj in spec.family:
+        lines += attr_enum(obj)
     lines += enum_defines(spec)
     lines += ["", "#endif /* _UAPI_EADM_NL_H */"]
     return header(lines, "GPL-2.0-only WITH Linux-syscall-note", "h")
@@ -347,10 +362,10 @@ def gen_snap(spec):
              " */",
              "#ifndef EADM_SNAP_H", "#define EADM_SNAP_H", "", "#include <linux/types.h>", "",
              "enum eadm_obj {"]
-    lines += [f"\t{c_const('obj', o.name)}," for o in spec.objects]
+    lines += [f"\t{c_const('obj', o.name)}," for o in spec.family]
     lines += ["\tEADM_OBJ_COUNT", "};"]
     lines += enum_defines(spec)
-    for obj in spec.objects:
+    for obj in spec.family:
         lines += ["", f"/* {obj.doc} */", f"struct eadm_snap_{obj.c} {{"]
         for field in obj.snap:
             if field.type == "string":
@@ -369,15 +384,15 @@ def gen_snap(spec):
 
 # ----------------------------------------------------------- kernel: tables
 
-def requested(obj):
-    """The fields that requests may hold."""
-    return [field for field in obj.all
-            if field.name in ("dev-index", "dev-name") or field is obj.key or field.request]
+def asked_fields(obj, verb):
+    """The attributes of a request."""
+    return [f for f in obj.all
+            if f.name in COMMON[:2] or f is obj.key or (f.set if verb == "set" else f.request)]
 
 
-def kernel_policy(obj):
-    lines = ["", f"static const struct nla_policy {obj.c}_policy[] = {{"]
-    for field in requested(obj):
+def kernel_policy(obj, verb):
+    lines = ["", f"static const struct nla_policy {obj.c}_{verb}_policy[] = {{"]
+    for field in asked_fields(obj, verb):
         rule = {"u32": "{ .type = NLA_U32 }", "uint": "COMPAT_NLA_POLICY_UINT",
                 "flag": "{ .type = NLA_FLAG }",
                 "string": f"{{ .type = NLA_NUL_STRING, .len = {field.len - 1} }}"}[field.type]
@@ -411,7 +426,7 @@ def kernel_object(obj):
              f"\t\t.snap_size = sizeof(struct eadm_snap_{obj.c}),",
              f"\t\t.fields = {obj.c}_fields,",
              f"\t\t.n_fields = ARRAY_SIZE({obj.c}_fields),",
-             f"\t\t.cmd = {c_const('cmd', obj.name + '-get')},"]
+             f"\t\t.cmd = {c_const('cmd', obj.op)},"]
     if obj.by_device:
         lines.append("\t\t.by_device = true,")
     else:
@@ -434,23 +449,31 @@ def kernel_object(obj):
 def gen_kernel_tables(spec):
     lines = ["#include <linux/kernel.h>", "#include <linux/stddef.h>", "#include <net/genetlink.h>",
              "", '#include "../eadm.h"']
-    for obj in spec.objects:
-        lines += kernel_policy(obj)
+    for obj in spec.family:
+        for verb in sorted(obj.verbs - {"ntf"}):
+            lines += kernel_policy(obj, verb)
         lines += kernel_fields(obj)
     lines += ["", "const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {"]
-    for obj in spec.objects:
+    for obj in spec.family:
         lines += kernel_object(obj)
     lines += ["};", "", "const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {"]
     for _, raw, obj in spec.ops:
         lines.append(f"\t[{c_const('cmd', raw['name'])}] = {c_const('obj', obj.name)},")
-    lines += ["};", "", "const struct genl_ops eadm_genl_ops[EADM_CMD_MAX] = {"]
+    lines += ["};", "", "const struct genl_ops eadm_genl_ops[] = {"]
     for _, raw, obj in spec.ops:
-        last = obj.attr(max(requested(obj), key=lambda f: f.attr))
-        items = [f".cmd = {c_const('cmd', raw['name'])}", f".policy = {obj.c}_policy",
-                 f".maxattr = {last}", ".doit = eadm_nl_doit", ".start = eadm_nl_dump_start",
-                 ".dumpit = eadm_nl_dumpit", ".done = eadm_nl_dump_done"]
+        verb = raw["name"].rpartition("-")[2]
+        if verb == "ntf":
+            continue
+        top = obj.attr(max(asked_fields(obj, verb), key=lambda f: f.attr))
+        items = [f".cmd = {c_const('cmd', raw['name'])}", f".policy = {obj.c}_{verb}_policy",
+                 f".maxattr = {top}"]
+        if verb == "get":
+            items += [".doit = eadm_nl_doit", ".start = eadm_nl_dump_start",
+                      ".dumpit = eadm_nl_dumpit", ".done = eadm_nl_dump_done"]
+        else:
+            items.append(f".doit = eadm_nl_{c_name(raw['name'])}")
         lines += ["\t{", *packed(items, 2), "\t},"]
-    lines += ["};"]
+    lines += ["};", "const unsigned int eadm_n_genl_ops = ARRAY_SIZE(eadm_genl_ops);"]
     return header(lines, "GPL-2.0-only")
 
 
@@ -467,9 +490,17 @@ def gen_fields_h(spec):
             ("KINDS", block("KIND", KINDS)), ("SHOWS", block("SHOW", SHOWS)),
             ("PERMS", block("PERM", PERMS)), ("FORMS", block("FORM", FORMS)),
             ("OBJECTS", block("OBJ", [o.name for o in spec.objects])),
+            ("ATTRS", "\n".join(line for o in spec.objects if o.local is not None
+                                for line in attr_enum(o)).strip()),
             ("ENUM_COUNT", f"#define EADM_SPEC_ENUM_COUNT\t{len(spec.enums)}")):
         text = text.replace(f"@{mark}@", value)
     return text
+
+
+def object_sort(obj):
+    if obj.local is not None:
+        return "RAW" if obj.local else "ENTRIES"
+    return "ROWS" if "get" in obj.verbs else "EVENTS"
 
 
 def spec_field(spec, field):
@@ -525,6 +556,7 @@ def gen_fields_c(spec):
                   f"\t\t.title = {c_string(obj.title)},",
                   f"\t\t.help = {c_string(obj.doc)},",
                   f"\t\t.cmd = {obj.cmd},",
+                  f"\t\t.sort = EADM_SPEC_SORT_{object_sort(obj)},",
                   f"\t\t.by_device = {'true' if obj.by_device else 'false'},",
                   f"\t\t.hw = {'true' if obj.hw else 'false'},",
                   f"\t\t.hw_perm = EADM_SPEC_PERM_{obj.hw_perm.upper()},",
@@ -556,19 +588,25 @@ class PlainDumper(yaml.SafeDumper):
 
 def gen_ynl(spec):
     raw = without_x(spec.raw)
+    raw["attribute-sets"] = [node for obj, node in zip(spec.objects, raw["attribute-sets"])
+                             if obj.local is None]
     hints = {"ip": "ipv4", "mac": "mac"}
-    for obj, node in zip(spec.objects, raw["attribute-sets"]):
+    for obj, node in zip(spec.family, raw["attribute-sets"]):
         for field, attr in zip(obj.all, node["attributes"]):
             if field.type == "binary":
                 attr["display-hint"] = hints.get(field.form, "hex")
             elif field.base == 16:
                 attr["display-hint"] = "hex"
     for (_, _, obj), node in zip(spec.ops, raw["operations"]["list"]):
-        key = [] if obj.by_device else [obj.key.name]
+        verb = node["name"].rpartition("-")[2]
         reply = {"attributes": [f.name for f in obj.fields]}
-        ask = {"attributes": COMMON[:2] + [f.name for f in obj.all if f.request] + key}
+        ask = {"attributes": [f.name for f in asked_fields(obj, verb)]}
+        if verb == "ntf":
+            node["event"] = reply
+            continue
         node["do"] = {"request": ask, "reply": reply}
-        node["dump"] = {"request": ask, "reply": reply}
+        if verb == "get":
+            node["dump"] = {"request": ask, "reply": reply}
     text = yaml.dump(raw, Dumper=PlainDumper, sort_keys=False, width=100)
     licence = "((GPL-2.0-only WITH Linux-syscall-note) OR BSD-3-Clause)"
     return header(text.rstrip("\n").split("\n"), licence, "#")

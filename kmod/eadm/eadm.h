@@ -18,6 +18,7 @@
 #include <linux/poll.h>
 #include <linux/refcount.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 
@@ -108,7 +109,28 @@ struct eadm_object {
 
 extern const struct eadm_object eadm_objects[EADM_OBJ_COUNT];
 extern const u8 eadm_cmd_obj[EADM_CMD_MAX + 1];
-extern const struct genl_ops eadm_genl_ops[EADM_CMD_MAX];
+extern const struct genl_ops eadm_genl_ops[];
+extern const unsigned int eadm_n_genl_ops;
+
+#define EADM_EVENTS_MAX	32
+
+/**
+ * struct eadm_events - events of a device that are to be told
+ * @lock: guards the rest; taken in interrupts
+ * @first: place of the oldest
+ * @n: how many
+ * @lost: those that found no place since the last one that did
+ * @work: tells them
+ * @event: the events
+ */
+struct eadm_events {
+	spinlock_t lock;	/* what follows */
+	unsigned int first;
+	unsigned int n;
+	u32 lost;
+	struct work_struct work;
+	struct eadm_snap_event event[EADM_EVENTS_MAX];
+};
 
 /**
  * struct eadm_dev - a bound device
@@ -123,6 +145,7 @@ extern const struct genl_ops eadm_genl_ops[EADM_CMD_MAX];
  * @events: counts the driver's notifications
  * @wait: readers of the node waiting for @events or @gone
  * @nb: entry in the driver's notifier chain
+ * @queue: events for the multicast group
  * @rcu: frees it after lookups in the table
  */
 struct eadm_dev {
@@ -137,6 +160,7 @@ struct eadm_dev {
 	atomic_t events;
 	wait_queue_head_t wait;
 	struct notifier_block nb;
+	struct eadm_events queue;
 	struct rcu_head rcu;
 };
 
@@ -173,12 +197,29 @@ int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info);
 int eadm_nl_dump_start(struct netlink_callback *cb);
 int eadm_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int eadm_nl_dump_done(struct netlink_callback *cb);
+int eadm_nl_conf_set(struct sk_buff *skb, struct genl_info *info);
+void eadm_nl_tell(struct net *net, struct eadm_dev *edev, struct eadm_snap_event *event);
 int eadm_nl_init(void);
 void eadm_nl_exit(void);
 
 /* owner.c */
 void eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
 		     void *row, void *snap, unsigned int rights);
+
+/* event.c */
+void eadm_event_init(struct eadm_dev *edev);
+void eadm_event_note(struct eadm_dev *edev, unsigned long type,
+		     const struct eadm_diag_event *ev);
+void eadm_event_device(struct eadm_dev *edev, u32 type);
+void eadm_event_flush(struct eadm_dev *edev);
+
+/* raw.c */
+struct eadm_ioc_hwctx;
+struct eadm_ioc_regs;
+struct eadm_ioc_ring;
+int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg);
+int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg);
+int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg);
 
 /* put.c */
 int eadm_put_snap(struct sk_buff *skb, const struct eadm_object *obj, void *snap,

@@ -119,6 +119,7 @@ static int dev_event(struct notifier_block *nb, unsigned long type, void *data)
 {
 	struct eadm_dev *edev = container_of(nb, struct eadm_dev, nb);
 
+	eadm_event_note(edev, type, data);
 	atomic_inc(&edev->events);
 	/* Orders the count before the look at the queue; pairs with prepare_to_wait(). */
 	if (wq_has_sleeper(&edev->wait))
@@ -151,6 +152,7 @@ static int eadm_probe(struct auxiliary_device *adev, const struct auxiliary_devi
 	init_completion(&edev->idle);
 	init_waitqueue_head(&edev->wait);
 	edev->nb.notifier_call = dev_event;
+	eadm_event_init(edev);
 
 	ret = dev_take_objs(edev);
 	if (ret)
@@ -168,6 +170,7 @@ static int eadm_probe(struct auxiliary_device *adev, const struct auxiliary_devi
 	atomic_notifier_chain_register(&edev->dd->events, &edev->nb);
 	dev_publish(edev);
 	auxiliary_set_drvdata(adev, edev);
+	eadm_event_device(edev, EADM_EVENT_TYPE_DEVICE_ADDED);
 	return 0;
 
 err_free:
@@ -190,6 +193,8 @@ static void eadm_remove(struct auxiliary_device *adev)
 	atomic_notifier_chain_unregister(&edev->dd->events, &edev->nb);
 	eadm_node_del(edev);
 	dev_unpublish(edev);
+	eadm_event_device(edev, EADM_EVENT_TYPE_DEVICE_REMOVED);
+	eadm_event_flush(edev);
 	wake_up_all(&edev->wait);
 	put_device(&edev->node);
 }

@@ -283,6 +283,76 @@ err_free:
 	return ret;
 }
 
+/* ------------------------------------------------------------------- conf */
+
+static int set_param(struct eadm_dev *edev, const struct request *req, u64 value,
+		     struct genl_info *info)
+{
+	const struct eadm_diag_ops *ops = edev->dd->ops;
+	int ret;
+
+	if (!(rights_on(req, edev) & BIT(EADM_PERM_ADMIN))) {
+		NL_SET_ERR_MSG(info->extack, "a change takes CAP_NET_ADMIN");
+		return -EPERM;
+	}
+	ret = ops->conf_set ? ops->conf_set(edev->dd, req->key, value) : -EOPNOTSUPP;
+	if (ret == -EOPNOTSUPP)
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[EADM_A_CONF_PARAM],
+				    "the adapter does not have this setting");
+	else if (ret == -ERANGE)
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[EADM_A_CONF_VALUE],
+				    "the setting cannot have this value");
+	return ret;
+}
+
+/**
+ * eadm_nl_conf_set() - change a setting and answer with what it is then
+ * @skb: the request
+ * @info: the same, taken apart
+ *
+ * Return: 0 or a negative errno, explained in the extended ack.
+ */
+int eadm_nl_conf_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *value = info->attrs[EADM_A_CONF_VALUE];
+	struct eadm_snap_conf *snap;
+	struct request req = {};
+	struct eadm_dev *edev;
+	struct sk_buff *reply;
+	int ret;
+
+	ret = parse_request(&req, info->genlhdr->cmd, info->attrs, skb, info->extack);
+	if (ret)
+		return ret;
+	if (!(req.index || req.name) || !req.has_key || !value) {
+		NL_SET_ERR_MSG(info->extack, "the request lacks device, setting or value");
+		return -EINVAL;
+	}
+	req.diag.hw = true;
+	snap = kzalloc(sizeof(*snap), GFP_KERNEL);
+	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	ret = -ENOMEM;
+	if (!snap || !reply)
+		goto err_free;
+	ret = -ENODEV;
+	edev = find_device(&req, info->extack);
+	if (!edev)
+		goto err_free;
+	ret = set_param(edev, &req, nla_get_uint(value), info);
+	if (!ret)
+		ret = reply_row(reply, &req, edev, snap, info);
+	eadm_dev_exit(edev);
+	if (ret)
+		goto err_free;
+	kfree(snap);
+	return genlmsg_reply(reply, info);
+
+err_free:
+	nlmsg_free(reply);
+	kfree(snap);
+	return ret;
+}
+
 /* ------------------------------------------------------------------- dumps */
 
 static struct dump **dump_slot(struct netlink_callback *cb)
@@ -420,13 +490,48 @@ int eadm_nl_dump_done(struct netlink_callback *cb)
 	return 0;
 }
 
+static const struct genl_multicast_group groups[] = {
+	{ .name = EADM_MCGRP_EVENTS_NAME },
+};
+
+/**
+ * eadm_nl_tell() - tell of an event
+ * @net: whom to
+ * @edev: the device it is about
+ * @event: what happened
+ *
+ * Context: process.
+ */
+void eadm_nl_tell(struct net *net, struct eadm_dev *edev, struct eadm_snap_event *event)
+{
+	const struct ib_device *ibdev = edev->dd->ibdev;
+	struct sk_buff *skb;
+	void *hdr;
+
+	if (!genl_has_listeners(&eadm_family, net, 0))
+		return;
+	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!skb)
+		return;
+	hdr = genlmsg_put(skb, 0, 0, &eadm_family, 0, EADM_CMD_EVENT_NTF);
+	if (!hdr || nla_put_u32(skb, EADM_A_COMMON_DEV_INDEX, ibdev->index) ||
+	    nla_put_string(skb, EADM_A_COMMON_DEV_NAME, ibdev->name) ||
+	    eadm_put_snap(skb, &eadm_objects[EADM_OBJ_EVENT], event, BIT(EADM_PERM_NONE))) {
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast_netns(&eadm_family, net, skb, 0, 0, GFP_KERNEL);
+}
+
 static struct genl_family eadm_family __ro_after_init = {
 	.name = EADM_FAMILY_NAME,
 	.version = EADM_FAMILY_VERSION,
 	.netnsok = true,
 	.parallel_ops = true,
 	.ops = eadm_genl_ops,
-	.n_ops = EADM_CMD_MAX,
+	.mcgrps = groups,
+	.n_mcgrps = ARRAY_SIZE(groups),
 	.resv_start_op = EADM_CMD_DEV_GET,
 	.module = THIS_MODULE,
 };
@@ -438,6 +543,7 @@ static struct genl_family eadm_family __ro_after_init = {
  */
 int __init eadm_nl_init(void)
 {
+	eadm_family.n_ops = eadm_n_genl_ops;
 	return genl_register_family(&eadm_family);
 }
 

@@ -19,6 +19,9 @@
 /* Sizes of the first version of each argument: less was never asked for. */
 #define INFO_SIZE_V0	offsetofend(struct eadm_ioc_info, dev_name)
 #define TRACE_SIZE_V0	offsetofend(struct eadm_ioc_trace, reserved)
+#define RING_SIZE_V0	offsetofend(struct eadm_ioc_ring, reserved)
+#define HWCTX_SIZE_V0	offsetofend(struct eadm_ioc_hwctx, reserved)
+#define REGS_SIZE_V0	offsetofend(struct eadm_ioc_regs, reserved)
 
 static dev_t node_base;
 
@@ -94,7 +97,10 @@ static int ioc_info(struct eadm_dev *edev, struct eadm_ioc_info *info, void __us
 	info->size = sizeof(*info);
 	info->dev_index = edev->dd->ibdev->index;
 	info->trace_rec_size = sizeof(struct eadm_trace_rec);
-	info->features = edev->objs[EADM_OBJ_CMD] ? EADM_FEATURE_TRACE : 0;
+	info->features = (edev->objs[EADM_OBJ_CMD] ? EADM_FEATURE_TRACE : 0) |
+			 (edev->dd->ops->ring ? EADM_FEATURE_RING : 0) |
+			 (edev->dd->ops->context ? EADM_FEATURE_HWCTX : 0) |
+			 (edev->dd->ops->regs ? EADM_FEATURE_REGS : 0);
 	strscpy(info->dev_name, edev->dd->ibdev->name, sizeof(info->dev_name));
 	eadm_dev_exit(edev);
 	if (copy_to_user(arg, info, min_t(size_t, size, sizeof(*info))))
@@ -120,15 +126,43 @@ static int ioc_trace(struct file *file, struct eadm_dev *edev, struct eadm_ioc_t
 	return ret;
 }
 
+union ioc_arg {
+	u32 size;
+	struct eadm_ioc_info info;
+	struct eadm_ioc_trace trace;
+	struct eadm_ioc_ring ring;
+	struct eadm_ioc_hwctx hwctx;
+	struct eadm_ioc_regs regs;
+};
+
+static int ioc_raw(struct file *file, struct eadm_dev *edev, unsigned int cmd,
+		   union ioc_arg *u, void __user *arg, u32 size, u32 known)
+{
+	int ret;
+
+	if (!may_read_raw(file))
+		return -EPERM;
+	if (!eadm_dev_enter(edev, caller_net()))
+		return -ENODEV;
+	if (cmd == EADM_IOC_RING)
+		ret = eadm_raw_ring(edev, &u->ring);
+	else if (cmd == EADM_IOC_HWCTX)
+		ret = eadm_raw_hwctx(edev, &u->hwctx);
+	else
+		ret = eadm_raw_regs(edev, &u->regs);
+	eadm_dev_exit(edev);
+	if (ret)
+		return ret;
+	u->size = known;
+	return copy_to_user(arg, u, min(size, known)) ? -EFAULT : 0;
+}
+
 static long node_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 {
 	struct eadm_dev *edev = container_of(file_inode(file)->i_cdev, struct eadm_dev, cdev);
 	void __user *arg = (void __user *)user;
-	union {
-		struct eadm_ioc_info info;
-		struct eadm_ioc_trace trace;
-	} u;
 	u32 size, min, max;
+	union ioc_arg u;
 	int ret;
 
 	switch (cmd) {
@@ -139,6 +173,18 @@ static long node_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 	case EADM_IOC_TRACE:
 		min = TRACE_SIZE_V0;
 		max = sizeof(u.trace);
+		break;
+	case EADM_IOC_RING:
+		min = RING_SIZE_V0;
+		max = sizeof(u.ring);
+		break;
+	case EADM_IOC_HWCTX:
+		min = HWCTX_SIZE_V0;
+		max = sizeof(u.hwctx);
+		break;
+	case EADM_IOC_REGS:
+		min = REGS_SIZE_V0;
+		max = sizeof(u.regs);
 		break;
 	default:
 		return -ENOTTY;
@@ -152,9 +198,14 @@ static long node_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 	ret = copy_struct_from_user(&u, max, arg, size);
 	if (ret)
 		return ret;
-	if (cmd == EADM_IOC_INFO)
+	switch (cmd) {
+	case EADM_IOC_INFO:
 		return ioc_info(edev, &u.info, arg, size);
-	return ioc_trace(file, edev, &u.trace);
+	case EADM_IOC_TRACE:
+		return ioc_trace(file, edev, &u.trace);
+	default:
+		return ioc_raw(file, edev, cmd, &u, arg, size, max);
+	}
 }
 
 static ssize_t node_read(struct file *file, char __user *buf, size_t count, loff_t *pos)

@@ -60,8 +60,6 @@ static ssize_t retrans_num_show(struct device *device, struct device_attribute *
 static ssize_t retrans_num_store(struct device *device, struct device_attribute *attr,
 				 const char *buf, size_t len)
 {
-	struct erdma_dev *dev = from_device(device);
-	struct erdma_conf *conf = &dev->conf;
 	u8 num;
 	int ret;
 
@@ -70,11 +68,7 @@ static ssize_t retrans_num_store(struct device *device, struct device_attribute 
 		return ret;
 	if (!num)
 		return -EINVAL;
-	mutex_lock(&conf->lock);
-	ret = erdma_cmd_set_retrans_num(dev, num);
-	if (!ret)
-		WRITE_ONCE(conf->retrans_num, num);
-	mutex_unlock(&conf->lock);
+	ret = erdma_conf_set_retrans_num(from_device(device), num);
 	return ret ? ret : len;
 }
 static DEVICE_ATTR_RW(retrans_num);
@@ -92,19 +86,13 @@ static ssize_t delayed_ack_show(struct device *device, struct device_attribute *
 static ssize_t delayed_ack_store(struct device *device, struct device_attribute *attr,
 				 const char *buf, size_t len)
 {
-	struct erdma_dev *dev = from_device(device);
-	struct erdma_conf *conf = &dev->conf;
 	u8 count;
 	int ret;
 
 	ret = kstrtou8(buf, 0, &count);
 	if (ret)
 		return ret;
-	mutex_lock(&conf->lock);
-	ret = erdma_cmd_set_delayed_ack(dev, count);
-	if (!ret)
-		WRITE_ONCE(conf->delayed_ack, count);
-	mutex_unlock(&conf->lock);
+	ret = erdma_conf_set_delayed_ack(from_device(device), count);
 	return ret ? ret : len;
 }
 static DEVICE_ATTR_RW(delayed_ack);
@@ -119,6 +107,48 @@ static struct attribute *attrs[] = {
 const struct attribute_group erdma_conf_group = {
 	.attrs = attrs,
 };
+
+/**
+ * erdma_conf_set_retrans_num() - limit retransmissions from now on
+ * @dev: the device
+ * @num: times, at least 1
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_conf_set_retrans_num(struct erdma_dev *dev, u8 num)
+{
+	struct erdma_conf *conf = &dev->conf;
+	int ret;
+
+	mutex_lock(&conf->lock);
+	ret = erdma_cmd_set_retrans_num(dev, num);
+	if (!ret)
+		WRITE_ONCE(conf->retrans_num, num);
+	mutex_unlock(&conf->lock);
+	return ret;
+}
+
+/**
+ * erdma_conf_set_delayed_ack() - let acknowledgments wait from now on
+ * @dev: the device
+ * @count: for so many packets
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_conf_set_delayed_ack(struct erdma_dev *dev, u8 count)
+{
+	struct erdma_conf *conf = &dev->conf;
+	int ret;
+
+	mutex_lock(&conf->lock);
+	ret = erdma_cmd_set_delayed_ack(dev, count);
+	if (!ret)
+		WRITE_ONCE(conf->delayed_ack, count);
+	mutex_unlock(&conf->lock);
+	return ret;
+}
 
 /**
  * erdma_conf_init() - begin with the adapter's own settings

@@ -20,11 +20,16 @@ static const struct eadm_diag_obj *const objs[] = {
 	&erdma_diag_counters,
 	&erdma_diag_cmd,
 	&erdma_diag_cep,
+	&erdma_diag_conf,
 	NULL
 };
 
 static const struct eadm_diag_ops ops = {
 	.objs = objs,
+	.ring = erdma_diag_ring,
+	.context = erdma_diag_context,
+	.regs = erdma_diag_regs,
+	.conf_set = erdma_diag_conf_set,
 };
 
 /**

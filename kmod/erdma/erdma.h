@@ -197,6 +197,8 @@ struct attribute_group;
 extern const struct attribute_group erdma_conf_group;
 
 void erdma_conf_init(struct erdma_dev *dev);
+int erdma_conf_set_retrans_num(struct erdma_dev *dev, u8 num);
+int erdma_conf_set_delayed_ack(struct erdma_dev *dev, u8 count);
 int erdma_conf_restore(struct erdma_dev *dev);
 
 /* ---- The device ------------------------------------------------------------ */

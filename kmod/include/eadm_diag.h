@@ -98,7 +98,8 @@ enum eadm_diag_event_type {
 	EADM_DIAG_CMD_TIMEOUT,	/* a command was lost; id = seq */
 	EADM_DIAG_RECOVERED,	/* the command queue serves again */
 	EADM_DIAG_DEAD,		/* the command queue will not serve again */
-	EADM_DIAG_ASYNC,	/* AEQ event; id = QPN or CQN, code = event type */
+	EADM_DIAG_ASYNC,	/* id = QPN or CQN, code = EADM_ASYNC_EVENT_* */
+	EADM_DIAG_CONF,		/* a setting changed; id = param, code = value */
 };
 
 struct eadm_diag_event {
@@ -106,12 +107,75 @@ struct eadm_diag_event {
 	u32 code;
 };
 
+/* Members of struct eadm_diag_ring that are set. */
+#define EADM_DIAG_RING_SW_PI	BIT(0)
+#define EADM_DIAG_RING_SW_CI	BIT(1)
+#define EADM_DIAG_RING_HW_PI	BIT(2)
+#define EADM_DIAG_RING_HW_CI	BIT(3)
+
+/**
+ * struct eadm_diag_ring - entries of a queue
+ * @kind: in: EADM_RAW_KIND_SQ to EADM_RAW_KIND_CMD_CQ
+ * @hw: in: ask the adapter for its indices
+ * @user: out: a process works with it directly
+ * @id: in: number of the queue as in its object
+ * @first: in: position of the first entry
+ * @count: in: how many; out: how many there are in the buffer
+ * @entry_size: out: bytes of one entry
+ * @depth: out: entries of the ring
+ * @valid: out: EADM_DIAG_RING_*
+ * @sw_pi: out: producer index of the software, as it counts
+ * @sw_ci: out: its consumer index
+ * @hw_pi: out: producer index of the adapter
+ * @hw_ci: out: its consumer index
+ * @hw_error: out: 0 or why the adapter did not tell
+ */
+struct eadm_diag_ring {
+	u8 kind;
+	bool hw;
+	bool user;
+	u32 id;
+	u32 first;
+	u32 count;
+	u32 entry_size;
+	u32 depth;
+	u32 valid;
+	u32 sw_pi;
+	u32 sw_ci;
+	u32 hw_pi;
+	u32 hw_ci;
+	int hw_error;
+};
+
+/* A register that can be read without effect. */
+struct eadm_diag_reg {
+	u32 offset;
+	u32 bits;
+	u64 value;
+};
+
+#define EADM_DIAG_CONTEXT_SIZE	256
+
 /**
  * struct eadm_diag_ops - what a driver offers
  * @objs: table of pointers, NULL terminated
+ * @ring: copies entries of a queue into a buffer with that much room; -ENOENT:
+ *	no such queue, -ERANGE: it has no such entries, -EOPNOTSUPP: no such kind
+ * @context: reads the adapter's context (EADM_RAW_KIND_QPC, _CQC, _EQC) into a
+ *	buffer of EADM_DIAG_CONTEXT_SIZE; its length or an error as above
+ * @regs: reads registers; how many there are, or an error
+ * @conf_set: changes a setting, EADM_CONF_PARAM_*; -EOPNOTSUPP: the adapter
+ *	does not have it, -ERANGE: not this value
+ *
+ * All but @objs may be NULL.
  */
 struct eadm_diag_ops {
 	const struct eadm_diag_obj *const *objs;
+	int (*ring)(struct eadm_diag_dev *dd, struct eadm_diag_ring *ring, void *buf,
+		    size_t room);
+	int (*context)(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf);
+	int (*regs)(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max);
+	int (*conf_set)(struct eadm_diag_dev *dd, u32 param, u64 value);
 };
 
 /**

@@ -21,6 +21,8 @@ enum eadm_obj {
 	EADM_OBJ_COUNTERS,
 	EADM_OBJ_CMD,
 	EADM_OBJ_CEP,
+	EADM_OBJ_EVENT,
+	EADM_OBJ_CONF,
 	EADM_OBJ_COUNT
 };
 
@@ -192,6 +194,81 @@ enum eadm_obj {
 #define EADM_CEP_ROLE_LISTENER	0
 #define EADM_CEP_ROLE_ACTIVE	1
 #define EADM_CEP_ROLE_PASSIVE	2
+
+/* raw-kind: What raw bytes are of. */
+#define EADM_RAW_KIND_SQ	0
+#define EADM_RAW_KIND_RQ	1
+#define EADM_RAW_KIND_CQ	2
+#define EADM_RAW_KIND_EQ	3
+#define EADM_RAW_KIND_CMD_SQ	4
+#define EADM_RAW_KIND_CMD_CQ	5
+#define EADM_RAW_KIND_QPC	6
+#define EADM_RAW_KIND_CQC	7
+#define EADM_RAW_KIND_EQC	8
+#define EADM_RAW_KIND_REGS	9
+
+/* entry-state: What is known of an entry of a queue. */
+#define EADM_ENTRY_STATE_EMPTY	0
+#define EADM_ENTRY_STATE_POSTED	1
+#define EADM_ENTRY_STATE_DONE	2
+#define EADM_ENTRY_STATE_WRITTEN	3
+#define EADM_ENTRY_STATE_FOREIGN	4
+
+/* entry-mark: Pointers that stand at an entry. */
+#define EADM_ENTRY_MARK_SW_PI	0x1
+#define EADM_ENTRY_MARK_SW_CI	0x2
+#define EADM_ENTRY_MARK_HW_PI	0x4
+#define EADM_ENTRY_MARK_HW_CI	0x8
+
+/* wqe-flags */
+#define EADM_WQE_FLAGS_SIGNALED	0x1
+#define EADM_WQE_FLAGS_SOLICITED	0x2
+#define EADM_WQE_FLAGS_FENCE	0x4
+#define EADM_WQE_FLAGS_INLINE	0x8
+#define EADM_WQE_FLAGS_DIRECT	0x10
+
+/* wqe-op: Operation of a work request or completion. */
+#define EADM_WQE_OP_WRITE	0
+#define EADM_WQE_OP_READ	1
+#define EADM_WQE_OP_SEND	2
+#define EADM_WQE_OP_SEND_WITH_IMM	3
+#define EADM_WQE_OP_RECEIVE	4
+#define EADM_WQE_OP_RECEIVE_WRITE_IMM	5
+#define EADM_WQE_OP_RECEIVE_INV	6
+#define EADM_WQE_OP_WRITE_WITH_IMM	9
+#define EADM_WQE_OP_RECEIVE_IMM	12
+#define EADM_WQE_OP_SEND_WITH_INV	13
+#define EADM_WQE_OP_REGISTER_MR	14
+#define EADM_WQE_OP_LOCAL_INV	15
+#define EADM_WQE_OP_READ_WITH_INV	16
+#define EADM_WQE_OP_ATOMIC_CAS	17
+#define EADM_WQE_OP_ATOMIC_FAA	18
+
+/* cqe-queue: Kind of queue a completion is of. */
+#define EADM_CQE_QUEUE_SQ	0
+#define EADM_CQE_QUEUE_RQ	1
+#define EADM_CQE_QUEUE_CMDQ	2
+
+/* wqe-right */
+#define EADM_WQE_RIGHT_REMOTE_ATOMIC	0x1
+#define EADM_WQE_RIGHT_LOCAL_READ	0x2
+#define EADM_WQE_RIGHT_LOCAL_WRITE	0x4
+#define EADM_WQE_RIGHT_REMOTE_READ	0x8
+#define EADM_WQE_RIGHT_REMOTE_WRITE	0x10
+
+/* event-type */
+#define EADM_EVENT_TYPE_DEVICE_ADDED	0
+#define EADM_EVENT_TYPE_DEVICE_REMOVED	1
+#define EADM_EVENT_TYPE_ASYNC	2
+#define EADM_EVENT_TYPE_CMD_TIMEOUT	3
+#define EADM_EVENT_TYPE_RECOVERED	4
+#define EADM_EVENT_TYPE_DEAD	5
+#define EADM_EVENT_TYPE_CONF_CHANGED	6
+
+/* conf-param: Settings of a device. */
+#define EADM_CONF_PARAM_CC	0
+#define EADM_CONF_PARAM_RETRANS_NUM	1
+#define EADM_CONF_PARAM_DELAYED_ACK	2
 
 /* An RDMA device and its port. */
 struct eadm_snap_dev {
@@ -1029,6 +1106,56 @@ struct eadm_snap_cep {
 		u8 netns;
 		u8 age;
 		u8 state_age;
+	} has;
+};
+
+/* Something that happened, as the multicast group events tells it. */
+struct eadm_snap_event {
+	s32 hw_error;
+	u64 seq;
+	u64 time;
+	u32 type;
+	u32 async;
+	u32 qpn;
+	u32 cqn;
+	u64 cmd_seq;
+	u32 op;
+	u32 param;
+	u64 value;
+	u32 lost;
+	struct {
+		u8 hw_error;
+		u8 seq;
+		u8 time;
+		u8 type;
+		u8 async;
+		u8 qpn;
+		u8 cqn;
+		u8 cmd_seq;
+		u8 op;
+		u8 param;
+		u8 value;
+		u8 lost;
+	} has;
+};
+
+/* A setting of a device. */
+struct eadm_snap_conf {
+	s32 hw_error;
+	u32 param;
+	u64 value;
+	char value_name[32];
+	u64 lowest;
+	u64 highest;
+	u32 read_back;
+	struct {
+		u8 hw_error;
+		u8 param;
+		u8 value;
+		u8 value_name;
+		u8 lowest;
+		u8 highest;
+		u8 read_back;
 	} has;
 };
 

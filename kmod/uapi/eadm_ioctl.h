@@ -18,6 +18,9 @@
 
 #define EADM_IOC_INFO		_IO(EADM_IOC_MAGIC, 0x00)
 #define EADM_IOC_TRACE		_IO(EADM_IOC_MAGIC, 0x01)
+#define EADM_IOC_RING		_IO(EADM_IOC_MAGIC, 0x02)
+#define EADM_IOC_HWCTX		_IO(EADM_IOC_MAGIC, 0x03)
+#define EADM_IOC_REGS		_IO(EADM_IOC_MAGIC, 0x04)
 
 /**
  * struct eadm_ioc_info - what this node belongs to (EADM_IOC_INFO)
@@ -38,6 +41,9 @@ struct eadm_ioc_info {
 };
 
 #define EADM_FEATURE_TRACE	0x1	/* EADM_IOC_TRACE works */
+#define EADM_FEATURE_RING	0x2	/* EADM_IOC_RING works */
+#define EADM_FEATURE_HWCTX	0x4	/* EADM_IOC_HWCTX works */
+#define EADM_FEATURE_REGS	0x8	/* EADM_IOC_REGS works */
 
 /* Where a trace begins. */
 #define EADM_TRACE_FROM_OLDEST	0	/* with the oldest record kept */
@@ -121,5 +127,113 @@ struct eadm_trace_rec {
 
 #define EADM_TRACE_REC_POLLED		0x1	/* its answer was polled for */
 #define EADM_TRACE_REC_FIRST_TIMEOUT	0x2	/* kept: the first time-out */
+
+/*
+ * The following three need CAP_SYS_RAWIO of whoever opened the node, and a
+ * kernel that is not locked down: EPERM. ENOENT: there is no such queue.
+ */
+
+/**
+ * struct eadm_ioc_ring - read entries of a queue (EADM_IOC_RING)
+ * @size: in: size of the struct; out: size the kernel knows
+ * @kind: in: EADM_RAW_KIND_SQ to EADM_RAW_KIND_CMD_CQ
+ * @id: in: number of the queue: QPN, CQN, number of the event queue; 0 for
+ *	the command queue
+ * @flags: in: EADM_RING_HW
+ * @first: in: position of the first entry in the ring
+ * @count: in: how many; out: how many were read
+ * @data: in: where to put them
+ * @data_len: in: room there, of which EADM_RING_MAX_BYTES are used at most;
+ *	out: bytes written
+ * @entry_size: out: bytes of an entry; zero on input, as all that follows
+ * @depth: out: entries of the ring
+ * @valid: out: EADM_RING_*: which of the indices are known
+ * @sw_pi: out: producer index of the software, as it counts
+ * @sw_ci: out: consumer index of the software
+ * @hw_pi: out: producer index of the adapter
+ * @hw_ci: out: consumer index of the adapter
+ * @hw_error: out: 0, or a negative errno: why the adapter did not tell
+ * @reserved: zero
+ *
+ * The range does not wrap around: ERANGE when the ring has no such entries. A
+ * @count of 0 tells about the ring alone. What the adapter or a process writes
+ * at the same time may be seen in part.
+ */
+struct eadm_ioc_ring {
+	__u32 size;
+	__u32 kind;
+	__u32 id;
+	__u32 flags;
+	__u32 first;
+	__u32 count;
+	__u64 data;
+	__u32 data_len;
+	__u32 entry_size;
+	__u32 depth;
+	__u32 valid;
+	__u32 sw_pi;
+	__u32 sw_ci;
+	__u32 hw_pi;
+	__u32 hw_ci;
+	__s32 hw_error;
+	__u32 reserved[3];
+};
+
+#define EADM_RING_MAX_BYTES	65536
+
+#define EADM_RING_HW		0x1	/* flags: ask the adapter, too */
+
+#define EADM_RING_SW_PI		0x1	/* valid: sw_pi is known */
+#define EADM_RING_SW_CI		0x2
+#define EADM_RING_HW_PI		0x4
+#define EADM_RING_HW_CI		0x8
+#define EADM_RING_USER		0x80000000	/* a process works with it directly */
+
+/**
+ * struct eadm_ioc_hwctx - read the adapter's context of a queue
+ *	(EADM_IOC_HWCTX)
+ * @size: in: size of the struct; out: size the kernel knows
+ * @kind: in: EADM_RAW_KIND_QPC, EADM_RAW_KIND_CQC or EADM_RAW_KIND_EQC
+ * @id: in: number of the queue
+ * @data_len: in: room at @data; out: length of the context
+ * @data: in: where to put it; not more than there is room
+ * @reserved: zero
+ */
+struct eadm_ioc_hwctx {
+	__u32 size;
+	__u32 kind;
+	__u32 id;
+	__u32 data_len;
+	__u64 data;
+	__u64 reserved;
+};
+
+/**
+ * struct eadm_ioc_reg - a register of the adapter
+ * @offset: its offset
+ * @bits: its width
+ * @value: what it read
+ */
+struct eadm_ioc_reg {
+	__u32 offset;
+	__u32 bits;
+	__u64 value;
+};
+
+/**
+ * struct eadm_ioc_regs - read registers (EADM_IOC_REGS)
+ * @size: in: size of the struct; out: size the kernel knows
+ * @count: in: room at @data in registers; out: how many there are
+ * @data: in: where to put them, struct eadm_ioc_reg; not more than fit
+ * @reserved: zero
+ *
+ * Only registers that can be read without effect.
+ */
+struct eadm_ioc_regs {
+	__u32 size;
+	__u32 count;
+	__u64 data;
+	__u64 reserved;
+};
 
 #endif /* _UAPI_EADM_IOCTL_H */

@@ -19,10 +19,15 @@ enum {
 	EADM_CMD_COUNTERS_GET = 9,
 	EADM_CMD_CMD_GET = 10,
 	EADM_CMD_CEP_GET = 11,
+	EADM_CMD_CONF_GET = 12,
+	EADM_CMD_CONF_SET = 13,
+	EADM_CMD_EVENT_NTF = 14,
 
 	__EADM_CMD_MAX,
 	EADM_CMD_MAX = (__EADM_CMD_MAX - 1)
 };
+
+#define EADM_MCGRP_EVENTS_NAME	"events"
 
 /* The first attributes of every object. */
 enum {
@@ -524,6 +529,45 @@ enum {
 	EADM_A_CEP_MAX = (__EADM_A_CEP_MAX - 1)
 };
 
+/* event: Something that happened, as the multicast group events tells it. */
+enum {
+	EADM_A_EVENT_DEV_INDEX = 1,
+	EADM_A_EVENT_DEV_NAME = 2,
+	EADM_A_EVENT_QUERY_HW = 3,
+	EADM_A_EVENT_HW_ERROR = 4,
+	EADM_A_EVENT_SEQ = 5,
+	EADM_A_EVENT_TIME = 6,
+	EADM_A_EVENT_TYPE = 7,
+	EADM_A_EVENT_ASYNC = 8,
+	EADM_A_EVENT_QPN = 9,
+	EADM_A_EVENT_CQN = 10,
+	EADM_A_EVENT_CMD_SEQ = 11,
+	EADM_A_EVENT_OP = 12,
+	EADM_A_EVENT_PARAM = 13,
+	EADM_A_EVENT_VALUE = 14,
+	EADM_A_EVENT_LOST = 15,
+
+	__EADM_A_EVENT_MAX,
+	EADM_A_EVENT_MAX = (__EADM_A_EVENT_MAX - 1)
+};
+
+/* conf: A setting of a device. */
+enum {
+	EADM_A_CONF_DEV_INDEX = 1,
+	EADM_A_CONF_DEV_NAME = 2,
+	EADM_A_CONF_QUERY_HW = 3,
+	EADM_A_CONF_HW_ERROR = 4,
+	EADM_A_CONF_PARAM = 5,
+	EADM_A_CONF_VALUE = 6,
+	EADM_A_CONF_VALUE_NAME = 7,
+	EADM_A_CONF_LOWEST = 8,
+	EADM_A_CONF_HIGHEST = 9,
+	EADM_A_CONF_READ_BACK = 10,
+
+	__EADM_A_CONF_MAX,
+	EADM_A_CONF_MAX = (__EADM_A_CONF_MAX - 1)
+};
+
 /* dev-state */
 #define EADM_DEV_STATE_READY	0
 #define EADM_DEV_STATE_RECOVERING	1
@@ -692,5 +736,80 @@ enum {
 #define EADM_CEP_ROLE_LISTENER	0
 #define EADM_CEP_ROLE_ACTIVE	1
 #define EADM_CEP_ROLE_PASSIVE	2
+
+/* raw-kind: What raw bytes are of. */
+#define EADM_RAW_KIND_SQ	0
+#define EADM_RAW_KIND_RQ	1
+#define EADM_RAW_KIND_CQ	2
+#define EADM_RAW_KIND_EQ	3
+#define EADM_RAW_KIND_CMD_SQ	4
+#define EADM_RAW_KIND_CMD_CQ	5
+#define EADM_RAW_KIND_QPC	6
+#define EADM_RAW_KIND_CQC	7
+#define EADM_RAW_KIND_EQC	8
+#define EADM_RAW_KIND_REGS	9
+
+/* entry-state: What is known of an entry of a queue. */
+#define EADM_ENTRY_STATE_EMPTY	0
+#define EADM_ENTRY_STATE_POSTED	1
+#define EADM_ENTRY_STATE_DONE	2
+#define EADM_ENTRY_STATE_WRITTEN	3
+#define EADM_ENTRY_STATE_FOREIGN	4
+
+/* entry-mark: Pointers that stand at an entry. */
+#define EADM_ENTRY_MARK_SW_PI	0x1
+#define EADM_ENTRY_MARK_SW_CI	0x2
+#define EADM_ENTRY_MARK_HW_PI	0x4
+#define EADM_ENTRY_MARK_HW_CI	0x8
+
+/* wqe-flags */
+#define EADM_WQE_FLAGS_SIGNALED	0x1
+#define EADM_WQE_FLAGS_SOLICITED	0x2
+#define EADM_WQE_FLAGS_FENCE	0x4
+#define EADM_WQE_FLAGS_INLINE	0x8
+#define EADM_WQE_FLAGS_DIRECT	0x10
+
+/* wqe-op: Operation of a work request or completion. */
+#define EADM_WQE_OP_WRITE	0
+#define EADM_WQE_OP_READ	1
+#define EADM_WQE_OP_SEND	2
+#define EADM_WQE_OP_SEND_WITH_IMM	3
+#define EADM_WQE_OP_RECEIVE	4
+#define EADM_WQE_OP_RECEIVE_WRITE_IMM	5
+#define EADM_WQE_OP_RECEIVE_INV	6
+#define EADM_WQE_OP_WRITE_WITH_IMM	9
+#define EADM_WQE_OP_RECEIVE_IMM	12
+#define EADM_WQE_OP_SEND_WITH_INV	13
+#define EADM_WQE_OP_REGISTER_MR	14
+#define EADM_WQE_OP_LOCAL_INV	15
+#define EADM_WQE_OP_READ_WITH_INV	16
+#define EADM_WQE_OP_ATOMIC_CAS	17
+#define EADM_WQE_OP_ATOMIC_FAA	18
+
+/* cqe-queue: Kind of queue a completion is of. */
+#define EADM_CQE_QUEUE_SQ	0
+#define EADM_CQE_QUEUE_RQ	1
+#define EADM_CQE_QUEUE_CMDQ	2
+
+/* wqe-right */
+#define EADM_WQE_RIGHT_REMOTE_ATOMIC	0x1
+#define EADM_WQE_RIGHT_LOCAL_READ	0x2
+#define EADM_WQE_RIGHT_LOCAL_WRITE	0x4
+#define EADM_WQE_RIGHT_REMOTE_READ	0x8
+#define EADM_WQE_RIGHT_REMOTE_WRITE	0x10
+
+/* event-type */
+#define EADM_EVENT_TYPE_DEVICE_ADDED	0
+#define EADM_EVENT_TYPE_DEVICE_REMOVED	1
+#define EADM_EVENT_TYPE_ASYNC	2
+#define EADM_EVENT_TYPE_CMD_TIMEOUT	3
+#define EADM_EVENT_TYPE_RECOVERED	4
+#define EADM_EVENT_TYPE_DEAD	5
+#define EADM_EVENT_TYPE_CONF_CHANGED	6
+
+/* conf-param: Settings of a device. */
+#define EADM_CONF_PARAM_CC	0
+#define EADM_CONF_PARAM_RETRANS_NUM	1
+#define EADM_CONF_PARAM_DELAYED_ACK	2
 
 #endif /* _UAPI_EADM_NL_H */

@@ -189,6 +189,90 @@ static const struct eadm_spec_entry cep_role_entries[] = {
 	{ 2, "passive", "" },
 };
 
+static const struct eadm_spec_entry raw_kind_entries[] = {
+	{ 0, "sq", "Send queue of a QP." },
+	{ 1, "rq", "Receive queue of a QP." },
+	{ 2, "cq", "Completion queue." },
+	{ 3, "eq", "Event queue." },
+	{ 4, "cmd-sq", "Command ring." },
+	{ 5, "cmd-cq", "Completion ring of the command queue." },
+	{ 6, "qpc", "The adapter's context of a QP." },
+	{ 7, "cqc", "The adapter's context of a CQ." },
+	{ 8, "eqc", "The adapter's context of an event queue." },
+	{ 9, "regs", "Registers." },
+};
+
+static const struct eadm_spec_entry entry_state_entries[] = {
+	{ 0, "empty", "All bytes are zero: never written, or kept back as they may be payload." },
+	{ 1, "posted", "Producer gave it, consumer has not taken it." },
+	{ 2, "done", "Over; what is left of it." },
+	{ 3, "written", "An entry of which only this is known." },
+	{ 4, "foreign", "No entry that belongs here, or the rest of one that was partly overwritten." },
+};
+
+static const struct eadm_spec_entry entry_mark_entries[] = {
+	{ 1, "sw-pi", "" },
+	{ 2, "sw-ci", "" },
+	{ 4, "hw-pi", "" },
+	{ 8, "hw-ci", "" },
+};
+
+static const struct eadm_spec_entry wqe_flags_entries[] = {
+	{ 1, "signaled", "Asks for a completion." },
+	{ 2, "solicited", "Asks for an event at the receiver." },
+	{ 4, "fence", "Waits for reads and atomics before it." },
+	{ 8, "inline", "The payload is in the entry." },
+	{ 16, "direct", "Pushed through the doorbell page as well." },
+};
+
+static const struct eadm_spec_entry wqe_op_entries[] = {
+	{ 0, "write", "" },
+	{ 1, "read", "" },
+	{ 2, "send", "" },
+	{ 3, "send-with-imm", "" },
+	{ 4, "receive", "" },
+	{ 5, "receive-write-imm", "" },
+	{ 6, "receive-inv", "" },
+	{ 9, "write-with-imm", "" },
+	{ 12, "receive-imm", "" },
+	{ 13, "send-with-inv", "" },
+	{ 14, "register-mr", "" },
+	{ 15, "local-inv", "" },
+	{ 16, "read-with-inv", "" },
+	{ 17, "atomic-cas", "" },
+	{ 18, "atomic-faa", "" },
+};
+
+static const struct eadm_spec_entry cqe_queue_entries[] = {
+	{ 0, "sq", "" },
+	{ 1, "rq", "" },
+	{ 2, "cmdq", "" },
+};
+
+static const struct eadm_spec_entry wqe_right_entries[] = {
+	{ 1, "remote-atomic", "" },
+	{ 2, "local-read", "" },
+	{ 4, "local-write", "" },
+	{ 8, "remote-read", "" },
+	{ 16, "remote-write", "" },
+};
+
+static const struct eadm_spec_entry event_type_entries[] = {
+	{ 0, "device-added", "A device appeared." },
+	{ 1, "device-removed", "A device went away." },
+	{ 2, "async", "The adapter raised an asynchronous event." },
+	{ 3, "cmd-timeout", "A command was not answered." },
+	{ 4, "recovered", "The command queue serves again." },
+	{ 5, "dead", "The command queue will not serve again." },
+	{ 6, "conf-changed", "A setting was changed." },
+};
+
+static const struct eadm_spec_entry conf_param_entries[] = {
+	{ 0, "cc", "Congestion control of new connections." },
+	{ 1, "retrans-num", "Retransmissions before a connection is given up." },
+	{ 2, "delayed-ack", "Packets that one acknowledgement may wait for, 0: none." },
+};
+
 const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "dev-state", "", false, 4, dev_state_entries },
 	{ "port-state", "Numbers of the verbs port state.", false, 6, port_state_entries },
@@ -208,6 +292,15 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "syndrome", "Why a work request failed, in the adapter's terms.", false, 17, syndrome_entries },
 	{ "cep-state", "", false, 7, cep_state_entries },
 	{ "cep-role", "", false, 3, cep_role_entries },
+	{ "raw-kind", "What raw bytes are of.", false, 10, raw_kind_entries },
+	{ "entry-state", "What is known of an entry of a queue.", false, 5, entry_state_entries },
+	{ "entry-mark", "Pointers that stand at an entry.", true, 4, entry_mark_entries },
+	{ "wqe-flags", "", true, 5, wqe_flags_entries },
+	{ "wqe-op", "Operation of a work request or completion.", false, 15, wqe_op_entries },
+	{ "cqe-queue", "Kind of queue a completion is of.", false, 3, cqe_queue_entries },
+	{ "wqe-right", "", true, 5, wqe_right_entries },
+	{ "event-type", "", false, 7, event_type_entries },
+	{ "conf-param", "Settings of a device.", false, 3, conf_param_entries },
 };
 
 static const struct eadm_field dev_fields[] = {
@@ -2633,6 +2726,892 @@ static const int16_t cep_by_attr[] = {
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
+static const struct eadm_field event_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "seq", .c_name = "seq",
+		.head = "SEQ", .help = "Running number of the event.",
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "time", .c_name = "time",
+		.head = "TIME", .unit = "ns", .help = "Wall-clock time.",
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "type", .c_name = "type",
+		.head = "EVENT", .help = "What happened.", .names = &eadm_spec_enums[25],
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "async", .c_name = "async",
+		.head = "ASYNC", .help = "Asynchronous event of the adapter.",
+		.names = &eadm_spec_enums[14],
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "qpn", .c_name = "qpn",
+		.head = "QPN", .help = "QP it is about.",
+	},
+	{
+		.attr = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cqn", .c_name = "cqn",
+		.head = "CQN", .help = "CQ it is about.",
+	},
+	{
+		.attr = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "cmd-seq", .c_name = "cmd_seq",
+		.head = "CMDSEQ", .help = "Number of the command in the flight recorder.",
+	},
+	{
+		.attr = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "op", .c_name = "op",
+		.head = "COMMAND", .help = "Command.", .names = &eadm_spec_enums[13],
+	},
+	{
+		.attr = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "param", .c_name = "param",
+		.head = "PARAM", .help = "Setting.", .names = &eadm_spec_enums[26],
+	},
+	{
+		.attr = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "value", .c_name = "value",
+		.head = "VALUE", .help = "Its new value.",
+	},
+	{
+		.attr = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "lost", .c_name = "lost",
+		.head = "LOST", .unit = "events",
+		.help = "Events before this one that could not be told.",
+	},
+};
+
+static const int16_t event_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+};
+
+static const struct eadm_field conf_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "param", .c_name = "param",
+		.head = "PARAM", .help = "Setting.", .names = &eadm_spec_enums[26],
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "value", .c_name = "value",
+		.head = "VALUE", .help = "Value in force, as far as anybody can tell.",
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "value-name",
+		.c_name = "value_name", .head = "NAME", .help = "Name of the value.",
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "lowest", .c_name = "lowest",
+		.head = "LOWEST", .help = "Least value.",
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "highest", .c_name = "highest",
+		.head = "HIGHEST", .help = "Largest value.",
+	},
+	{
+		.attr = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .hw = true, .name = "read-back",
+		.c_name = "read_back", .head = "READBACK",
+		.help = "1 when the value was read from the adapter, 0 when it is what the driver last told it.",
+	},
+};
+
+static const int16_t conf_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8,
+};
+
+static const struct eadm_field raw_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "id", .c_name = "id",
+		.head = "ID", .help = "Number of the queue or context.",
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "kind", .c_name = "kind",
+		.head = "KIND", .help = "What the bytes are of.", .names = &eadm_spec_enums[18],
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "first", .c_name = "first",
+		.head = "FIRST", .help = "Position of the first entry.",
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "count", .c_name = "count",
+		.head = "COUNT", .help = "Entries.",
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "entry-size",
+		.c_name = "entry_size", .head = "SIZE", .unit = "bytes",
+		.help = "Size of an entry.",
+	},
+	{
+		.attr = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "depth", .c_name = "depth",
+		.head = "DEPTH", .help = "Entries of the ring.",
+	},
+	{
+		.attr = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "user", .c_name = "user",
+		.head = "USER", .help = "1 when a process works with it directly.",
+	},
+	{
+		.attr = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sw-pi", .c_name = "sw_pi",
+		.head = "SWPI", .help = "Producer index of the software.",
+	},
+	{
+		.attr = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sw-ci", .c_name = "sw_ci",
+		.head = "SWCI", .help = "Consumer index of the software.",
+	},
+	{
+		.attr = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name = "hw-pi", .c_name = "hw_pi", .head = "HWPI",
+		.help = "Producer index of the adapter.",
+	},
+	{
+		.attr = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name = "hw-ci", .c_name = "hw_ci", .head = "HWCI",
+		.help = "Consumer index of the adapter.",
+	},
+	{
+		.attr = 16, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
+		.len = 61440, .name = "data", .c_name = "data", .head = "DATA",
+		.help = "The bytes.",
+	},
+};
+
+static const int16_t raw_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, -1,
+};
+
+static const struct eadm_field sqe_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "qpn", .c_name = "qpn",
+		.head = "QPN", .help = "QP of the queue.",
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
+		.head = "INDEX", .help = "Position in the ring.",
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "op", .c_name = "op",
+		.head = "OP", .help = "Operation.", .names = &eadm_spec_enums[22],
+	},
+	{
+		.attr = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "flags", .c_name = "flags",
+		.head = "FLAGS", .help = "Flags.", .names = &eadm_spec_enums[21],
+	},
+	{
+		.attr = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "blocks", .c_name = "blocks",
+		.head = "BLOCKS", .help = "Building blocks of 32 bytes.",
+	},
+	{
+		.attr = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "pi", .c_name = "pi", .head = "PI",
+		.help = "Producer index after it, modulo 65536.",
+	},
+	{
+		.attr = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "length", .c_name = "length",
+		.head = "LENGTH", .unit = "bytes", .help = "Payload.",
+	},
+	{
+		.attr = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_DATA,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "imm", .c_name = "imm",
+		.head = "IMM", .help = "Immediate data.",
+	},
+	{
+		.attr = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "inv-key", .c_name = "inv_key",
+		.head = "INVKEY", .help = "Key to invalidate.",
+	},
+	{
+		.attr = 16, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name = "remote-addr",
+		.c_name = "remote_addr", .head = "RADDR", .help = "Remote address.",
+	},
+	{
+		.attr = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "remote-key",
+		.c_name = "remote_key", .head = "RKEY", .help = "Remote key.",
+	},
+	{
+		.attr = 18, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "swap-add", .c_name = "swap_add",
+		.head = "SWAPADD", .help = "Value to swap in or to add.",
+	},
+	{
+		.attr = 19, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "compare", .c_name = "compare",
+		.head = "COMPARE", .help = "Value to compare with.",
+	},
+	{
+		.attr = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "rights", .c_name = "rights",
+		.head = "RIGHTS", .help = "Rights of a registration.",
+		.names = &eadm_spec_enums[24],
+	},
+	{
+		.attr = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "pages", .c_name = "pages",
+		.head = "PAGES", .help = "Translation entries of a registration.",
+	},
+	{
+		.attr = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sges", .c_name = "sges",
+		.head = "SGES", .help = "Scatter/gather elements.",
+	},
+	{
+		.attr = 23, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name = "sge0-addr",
+		.c_name = "sge0_addr", .head = "ADDR0",
+		.help = "Address of scatter/gather element 0.",
+	},
+	{
+		.attr = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sge0-length",
+		.c_name = "sge0_length", .head = "LEN0", .unit = "bytes",
+		.help = "Length of element 0.",
+	},
+	{
+		.attr = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge0-key", .c_name = "sge0_key",
+		.head = "KEY0", .help = "Key of element 0.",
+	},
+	{
+		.attr = 26, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "sge1-addr", .c_name = "sge1_addr",
+		.head = "ADDR1", .help = "Address of scatter/gather element 1.",
+	},
+	{
+		.attr = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sge1-length",
+		.c_name = "sge1_length", .head = "LEN1", .unit = "bytes",
+		.help = "Length of element 1.",
+	},
+	{
+		.attr = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge1-key", .c_name = "sge1_key",
+		.head = "KEY1", .help = "Key of element 1.",
+	},
+	{
+		.attr = 29, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "sge2-addr", .c_name = "sge2_addr",
+		.head = "ADDR2", .help = "Address of scatter/gather element 2.",
+	},
+	{
+		.attr = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sge2-length",
+		.c_name = "sge2_length", .head = "LEN2", .unit = "bytes",
+		.help = "Length of element 2.",
+	},
+	{
+		.attr = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge2-key", .c_name = "sge2_key",
+		.head = "KEY2", .help = "Key of element 2.",
+	},
+	{
+		.attr = 32, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "sge3-addr", .c_name = "sge3_addr",
+		.head = "ADDR3", .help = "Address of scatter/gather element 3.",
+	},
+	{
+		.attr = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sge3-length",
+		.c_name = "sge3_length", .head = "LEN3", .unit = "bytes",
+		.help = "Length of element 3.",
+	},
+	{
+		.attr = 34, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge3-key", .c_name = "sge3_key",
+		.head = "KEY3", .help = "Key of element 3.",
+	},
+	{
+		.attr = 35, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "sge4-addr", .c_name = "sge4_addr",
+		.head = "ADDR4", .help = "Address of scatter/gather element 4.",
+	},
+	{
+		.attr = 36, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sge4-length",
+		.c_name = "sge4_length", .head = "LEN4", .unit = "bytes",
+		.help = "Length of element 4.",
+	},
+	{
+		.attr = 37, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge4-key", .c_name = "sge4_key",
+		.head = "KEY4", .help = "Key of element 4.",
+	},
+	{
+		.attr = 38, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "sge5-addr", .c_name = "sge5_addr",
+		.head = "ADDR5", .help = "Address of scatter/gather element 5.",
+	},
+	{
+		.attr = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sge5-length",
+		.c_name = "sge5_length", .head = "LEN5", .unit = "bytes",
+		.help = "Length of element 5.",
+	},
+	{
+		.attr = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge5-key", .c_name = "sge5_key",
+		.head = "KEY5", .help = "Key of element 5.",
+	},
+	{
+		.attr = 41, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 96, .name = "payload",
+		.c_name = "payload", .head = "PAYLOAD",
+		.help = "Inline payload, only when asked for.",
+	},
+	{
+		.attr = 42, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name = "bytes",
+		.c_name = "bytes", .head = "BYTES", .help = "Its bytes as they are in memory.",
+	},
+};
+
+static const int16_t sqe_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,
+};
+
+static const struct eadm_field rqe_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "qpn", .c_name = "qpn",
+		.head = "QPN", .help = "QP of the queue.",
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
+		.head = "INDEX", .help = "Position in the ring.",
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "pi", .c_name = "pi", .head = "PI",
+		.help = "Producer index after it, modulo 65536.",
+	},
+	{
+		.attr = 10, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name = "addr", .c_name = "addr",
+		.head = "ADDR", .help = "Address of the buffer.",
+	},
+	{
+		.attr = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "length", .c_name = "length",
+		.head = "LENGTH", .unit = "bytes", .help = "Length of the buffer.",
+	},
+	{
+		.attr = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "lkey", .c_name = "lkey",
+		.head = "LKEY", .help = "Local key.",
+	},
+	{
+		.attr = 13, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name = "bytes",
+		.c_name = "bytes", .head = "BYTES", .help = "Its bytes as they are in memory.",
+	},
+};
+
+static const int16_t rqe_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+};
+
+static const struct eadm_field cqe_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cqn", .c_name = "cqn",
+		.head = "CQN", .help = "CQ.",
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
+		.head = "INDEX", .help = "Position in the ring.",
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "owner", .c_name = "owner",
+		.head = "OWNER", .help = "Owner bit, which changes with each lap.",
+	},
+	{
+		.attr = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "op", .c_name = "op",
+		.head = "OP", .help = "Operation.", .names = &eadm_spec_enums[22],
+	},
+	{
+		.attr = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "queue", .c_name = "queue",
+		.head = "QUEUE", .help = "Kind of queue it is of.", .names = &eadm_spec_enums[23],
+	},
+	{
+		.attr = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "status", .c_name = "status",
+		.head = "STATUS", .help = "How the request ended.", .names = &eadm_spec_enums[15],
+	},
+	{
+		.attr = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "syndrome", .c_name = "syndrome",
+		.head = "SYNDROME", .help = "Syndrome of a command.",
+	},
+	{
+		.attr = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "wqe-index",
+		.c_name = "wqe_index", .head = "WQE", .help = "Index of the request in its queue.",
+	},
+	{
+		.attr = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "qpn", .c_name = "qpn",
+		.head = "QPN", .help = "QP.",
+	},
+	{
+		.attr = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "length", .c_name = "length",
+		.head = "LENGTH", .unit = "bytes", .help = "Bytes.",
+	},
+	{
+		.attr = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_DATA,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "imm", .c_name = "imm",
+		.head = "IMM", .help = "Immediate data.",
+	},
+	{
+		.attr = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "inv-key", .c_name = "inv_key",
+		.head = "INVKEY", .help = "Key that was invalidated.",
+	},
+	{
+		.attr = 19, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "response",
+		.c_name = "response", .head = "RESPONSE", .help = "Response of a command.",
+	},
+	{
+		.attr = 20, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name = "bytes",
+		.c_name = "bytes", .head = "BYTES", .help = "Its bytes as they are in memory.",
+	},
+};
+
+static const int16_t cqe_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16, 17, 18,
+};
+
+static const struct eadm_field eqe_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "eq", .c_name = "eq",
+		.head = "EQ", .help = "Event queue: 0 AEQ, 1 command EQ, 2 and up CEQs.",
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
+		.head = "INDEX", .help = "Position in the ring.",
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "owner", .c_name = "owner",
+		.head = "OWNER", .help = "Owner bit, which changes with each lap.",
+	},
+	{
+		.attr = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cqn", .c_name = "cqn",
+		.head = "CQN", .help = "CQ that has a completion.",
+	},
+	{
+		.attr = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "cq-pi", .c_name = "cq_pi",
+		.head = "CQPI", .help = "Producer index of that CQ.",
+	},
+	{
+		.attr = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "async", .c_name = "async",
+		.head = "ASYNC", .help = "Asynchronous event.", .names = &eadm_spec_enums[14],
+	},
+	{
+		.attr = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sub-type", .c_name = "sub_type",
+		.head = "SUBTYPE", .help = "Detail of the event.",
+	},
+	{
+		.attr = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "qpn", .c_name = "qpn",
+		.head = "QPN", .help = "QP the event is about.",
+	},
+	{
+		.attr = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_DATA,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "data1", .c_name = "data1",
+		.head = "DATA1", .help = "Second word of the event.",
+	},
+	{
+		.attr = 16, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name = "bytes",
+		.c_name = "bytes", .head = "BYTES", .help = "Its bytes as they are in memory.",
+	},
+};
+
+static const int16_t eqe_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14,
+};
+
+static const struct eadm_field cmde_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
+		.head = "INDEX", .help = "Position in the ring.",
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "op", .c_name = "op",
+		.head = "COMMAND", .help = "Command.", .names = &eadm_spec_enums[13],
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cookie", .c_name = "cookie",
+		.head = "COOKIE", .help = "Slot number the answer is told by.",
+	},
+	{
+		.attr = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "blocks", .c_name = "blocks",
+		.head = "BLOCKS", .help = "Building blocks of 32 bytes.",
+	},
+	{
+		.attr = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pi", .c_name = "pi",
+		.head = "PI", .help = "Producer index after it, modulo 65536.",
+	},
+	{
+		.attr = 12, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name = "bytes",
+		.c_name = "bytes", .head = "BYTES", .help = "Its bytes as they are in memory.",
+	},
+};
+
+static const int16_t cmde_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+};
+
+static const struct eadm_field regs_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name = "offset", .c_name = "offset",
+		.head = "OFFSET", .help = "Offset in the register page.",
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "name",
+		.c_name = "name", .head = "NAME", .help = "Name.",
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "width", .c_name = "width",
+		.head = "BITS", .unit = "bits", .help = "Width.",
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name = "value", .c_name = "value",
+		.head = "VALUE", .help = "What it reads.",
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name = "about",
+		.c_name = "about", .head = "ABOUT", .help = "What it means.",
+	},
+};
+
+static const int16_t regs_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7,
+};
+
+static const struct eadm_field hwctx_fields[] = {
+	{
+		.attr = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.attr = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.attr = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name = "offset", .c_name = "offset",
+		.head = "OFFSET", .help = "Offset in the context.",
+	},
+	{
+		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "kind", .c_name = "kind",
+		.head = "KIND", .help = "What the context is of.", .names = &eadm_spec_enums[18],
+	},
+	{
+		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "id", .c_name = "id",
+		.head = "ID", .help = "Number of that.",
+	},
+	{
+		.attr = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "name",
+		.c_name = "name", .head = "NAME", .help = "Name.",
+	},
+	{
+		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "width", .c_name = "width",
+		.head = "BITS", .unit = "bits", .help = "Width.",
+	},
+	{
+		.attr = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_DATA,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "value", .c_name = "value",
+		.head = "VALUE", .help = "Value.",
+	},
+	{
+		.attr = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 48, .name = "text",
+		.c_name = "text", .head = "TEXT", .help = "The value in its usual form.",
+	},
+	{
+		.attr = 12, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name = "bytes",
+		.c_name = "bytes", .head = "BYTES", .help = "Its bytes.",
+	},
+};
+
+static const int16_t hwctx_by_attr[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+};
+
 const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 	[EADM_SPEC_OBJ_DEV] = {
 		.name = "dev",
@@ -2640,6 +3619,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "devices",
 		.help = "An RDMA device and its port.",
 		.cmd = 1,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = true,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
@@ -2655,6 +3635,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "queue pairs",
 		.help = "A queue pair.",
 		.cmd = 2,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
@@ -2670,6 +3651,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "completion queues",
 		.help = "A completion queue.",
 		.cmd = 3,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
@@ -2685,6 +3667,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "event queues",
 		.help = "An event queue.",
 		.cmd = 4,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
@@ -2700,6 +3683,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "command queues",
 		.help = "The command queue of a device.",
 		.cmd = 5,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
@@ -2715,6 +3699,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "memory regions",
 		.help = "A memory region.",
 		.cmd = 6,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
@@ -2730,6 +3715,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "protection domains",
 		.help = "A protection domain.",
 		.cmd = 7,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
@@ -2745,6 +3731,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "user contexts",
 		.help = "A user context, one for each open of the verbs device.",
 		.cmd = 8,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
@@ -2760,6 +3747,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "counters",
 		.help = "Counters of a device's port under their canonical names (spec/counters.yaml).",
 		.cmd = 9,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_NONE,
@@ -2775,6 +3763,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "commands",
 		.help = "A record of the flight recorder: one command of the command queue.",
 		.cmd = 10,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
@@ -2790,6 +3779,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.title = "connection endpoints",
 		.help = "A connection endpoint: it listens, connects or is connected.",
 		.cmd = 11,
+		.sort = EADM_SPEC_SORT_ROWS,
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
@@ -2798,5 +3788,165 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.fields = cep_fields,
 		.key = &cep_fields[3],
 		.by_attr = cep_by_attr,
+	},
+	[EADM_SPEC_OBJ_EVENT] = {
+		.name = "event",
+		.c_name = "event",
+		.title = "events",
+		.help = "Something that happened, as the multicast group events tells it.",
+		.cmd = 14,
+		.sort = EADM_SPEC_SORT_EVENTS,
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 15,
+		.n_fields = 14,
+		.fields = event_fields,
+		.key = &event_fields[3],
+		.by_attr = event_by_attr,
+	},
+	[EADM_SPEC_OBJ_CONF] = {
+		.name = "conf",
+		.c_name = "conf",
+		.title = "settings",
+		.help = "A setting of a device.",
+		.cmd = 12,
+		.sort = EADM_SPEC_SORT_ROWS,
+		.by_device = false,
+		.hw = true,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 10,
+		.n_fields = 9,
+		.fields = conf_fields,
+		.key = &conf_fields[3],
+		.by_attr = conf_by_attr,
+	},
+	[EADM_SPEC_OBJ_RAW] = {
+		.name = "raw",
+		.c_name = "raw",
+		.title = "raw bytes",
+		.help = "A range of raw bytes of a device, as the char device gives it.",
+		.cmd = 192,
+		.sort = EADM_SPEC_SORT_RAW,
+		.by_device = false,
+		.hw = true,
+		.hw_perm = EADM_SPEC_PERM_RAWIO,
+		.max_attr = 17,
+		.n_fields = 15,
+		.fields = raw_fields,
+		.key = &raw_fields[3],
+		.by_attr = raw_by_attr,
+	},
+	[EADM_SPEC_OBJ_SQE] = {
+		.name = "sqe",
+		.c_name = "sqe",
+		.title = "send queue entries",
+		.help = "An entry of a send queue.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_ENTRIES,
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 42,
+		.n_fields = 41,
+		.fields = sqe_fields,
+		.key = &sqe_fields[4],
+		.by_attr = sqe_by_attr,
+	},
+	[EADM_SPEC_OBJ_RQE] = {
+		.name = "rqe",
+		.c_name = "rqe",
+		.title = "receive queue entries",
+		.help = "An entry of a receive queue.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_ENTRIES,
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 13,
+		.n_fields = 12,
+		.fields = rqe_fields,
+		.key = &rqe_fields[4],
+		.by_attr = rqe_by_attr,
+	},
+	[EADM_SPEC_OBJ_CQE] = {
+		.name = "cqe",
+		.c_name = "cqe",
+		.title = "completion queue entries",
+		.help = "An entry of a completion queue; queue 0 is that of the command queue.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_ENTRIES,
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 20,
+		.n_fields = 19,
+		.fields = cqe_fields,
+		.key = &cqe_fields[4],
+		.by_attr = cqe_by_attr,
+	},
+	[EADM_SPEC_OBJ_EQE] = {
+		.name = "eqe",
+		.c_name = "eqe",
+		.title = "event queue entries",
+		.help = "An entry of an event queue.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_ENTRIES,
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 16,
+		.n_fields = 15,
+		.fields = eqe_fields,
+		.key = &eqe_fields[4],
+		.by_attr = eqe_by_attr,
+	},
+	[EADM_SPEC_OBJ_CMDE] = {
+		.name = "cmde",
+		.c_name = "cmde",
+		.title = "commands in the ring",
+		.help = "A slot of the command ring.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_ENTRIES,
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 12,
+		.n_fields = 11,
+		.fields = cmde_fields,
+		.key = &cmde_fields[3],
+		.by_attr = cmde_by_attr,
+	},
+	[EADM_SPEC_OBJ_REGS] = {
+		.name = "regs",
+		.c_name = "regs",
+		.title = "registers",
+		.help = "A register of the adapter.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_ENTRIES,
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 9,
+		.n_fields = 8,
+		.fields = regs_fields,
+		.key = &regs_fields[3],
+		.by_attr = regs_by_attr,
+	},
+	[EADM_SPEC_OBJ_HWCTX] = {
+		.name = "hwctx",
+		.c_name = "hwctx",
+		.title = "context of the adapter",
+		.help = "A member of the adapter's context of a queue.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_ENTRIES,
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 12,
+		.n_fields = 11,
+		.fields = hwctx_fields,
+		.key = &hwctx_fields[3],
+		.by_attr = hwctx_by_attr,
 	},
 };

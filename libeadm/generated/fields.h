@@ -56,6 +56,14 @@ enum eadm_spec_form {
 	EADM_SPEC_FORM_GUID,
 };
 
+/* Where rows come from. */
+enum eadm_spec_sort {
+	EADM_SPEC_SORT_ROWS,	/* netlink */
+	EADM_SPEC_SORT_EVENTS,	/* a multicast group */
+	EADM_SPEC_SORT_RAW,	/* the char device */
+	EADM_SPEC_SORT_ENTRIES,	/* decoded from raw bytes */
+};
+
 struct eadm_spec_entry {
 	uint64_t value;		/* of flags: the mask */
 	const char *name;
@@ -95,7 +103,8 @@ struct eadm_object {
 	const char *c_name;
 	const char *title;	/* queue pairs */
 	const char *help;
-	uint8_t cmd;		/* netlink command */
+	uint8_t cmd;		/* netlink command, or a number of its own */
+	uint8_t sort;		/* enum eadm_spec_sort */
 	bool by_device;		/* one row per device: a request has no other key */
 	bool hw;		/* some fields come from the adapter when asked for */
 	uint8_t hw_perm;	/* right needed to ask for them */
@@ -118,12 +127,219 @@ enum eadm_spec_obj {
 	EADM_SPEC_OBJ_COUNTERS,
 	EADM_SPEC_OBJ_CMD,
 	EADM_SPEC_OBJ_CEP,
+	EADM_SPEC_OBJ_EVENT,
+	EADM_SPEC_OBJ_CONF,
+	EADM_SPEC_OBJ_RAW,
+	EADM_SPEC_OBJ_SQE,
+	EADM_SPEC_OBJ_RQE,
+	EADM_SPEC_OBJ_CQE,
+	EADM_SPEC_OBJ_EQE,
+	EADM_SPEC_OBJ_CMDE,
+	EADM_SPEC_OBJ_REGS,
+	EADM_SPEC_OBJ_HWCTX,
 	EADM_SPEC_OBJ_COUNT
+};
+
+/* raw: A range of raw bytes of a device, as the char device gives it. */
+enum {
+	EADM_A_RAW_DEV_INDEX = 1,
+	EADM_A_RAW_DEV_NAME = 2,
+	EADM_A_RAW_QUERY_HW = 3,
+	EADM_A_RAW_HW_ERROR = 4,
+	EADM_A_RAW_ID = 5,
+	EADM_A_RAW_KIND = 6,
+	EADM_A_RAW_FIRST = 7,
+	EADM_A_RAW_COUNT = 8,
+	EADM_A_RAW_ENTRY_SIZE = 9,
+	EADM_A_RAW_DEPTH = 10,
+	EADM_A_RAW_USER = 11,
+	EADM_A_RAW_SW_PI = 12,
+	EADM_A_RAW_SW_CI = 13,
+	EADM_A_RAW_HW_PI = 14,
+	EADM_A_RAW_HW_CI = 15,
+	EADM_A_RAW_DATA = 16,
+	EADM_A_RAW_PAYLOAD = 17,
+
+	__EADM_A_RAW_MAX,
+	EADM_A_RAW_MAX = (__EADM_A_RAW_MAX - 1)
+};
+
+/* sqe: An entry of a send queue. */
+enum {
+	EADM_A_SQE_DEV_INDEX = 1,
+	EADM_A_SQE_DEV_NAME = 2,
+	EADM_A_SQE_QUERY_HW = 3,
+	EADM_A_SQE_HW_ERROR = 4,
+	EADM_A_SQE_QPN = 5,
+	EADM_A_SQE_INDEX = 6,
+	EADM_A_SQE_MARK = 7,
+	EADM_A_SQE_STATE = 8,
+	EADM_A_SQE_OP = 9,
+	EADM_A_SQE_FLAGS = 10,
+	EADM_A_SQE_BLOCKS = 11,
+	EADM_A_SQE_PI = 12,
+	EADM_A_SQE_LENGTH = 13,
+	EADM_A_SQE_IMM = 14,
+	EADM_A_SQE_INV_KEY = 15,
+	EADM_A_SQE_REMOTE_ADDR = 16,
+	EADM_A_SQE_REMOTE_KEY = 17,
+	EADM_A_SQE_SWAP_ADD = 18,
+	EADM_A_SQE_COMPARE = 19,
+	EADM_A_SQE_RIGHTS = 20,
+	EADM_A_SQE_PAGES = 21,
+	EADM_A_SQE_SGES = 22,
+	EADM_A_SQE_SGE0_ADDR = 23,
+	EADM_A_SQE_SGE0_LENGTH = 24,
+	EADM_A_SQE_SGE0_KEY = 25,
+	EADM_A_SQE_SGE1_ADDR = 26,
+	EADM_A_SQE_SGE1_LENGTH = 27,
+	EADM_A_SQE_SGE1_KEY = 28,
+	EADM_A_SQE_SGE2_ADDR = 29,
+	EADM_A_SQE_SGE2_LENGTH = 30,
+	EADM_A_SQE_SGE2_KEY = 31,
+	EADM_A_SQE_SGE3_ADDR = 32,
+	EADM_A_SQE_SGE3_LENGTH = 33,
+	EADM_A_SQE_SGE3_KEY = 34,
+	EADM_A_SQE_SGE4_ADDR = 35,
+	EADM_A_SQE_SGE4_LENGTH = 36,
+	EADM_A_SQE_SGE4_KEY = 37,
+	EADM_A_SQE_SGE5_ADDR = 38,
+	EADM_A_SQE_SGE5_LENGTH = 39,
+	EADM_A_SQE_SGE5_KEY = 40,
+	EADM_A_SQE_PAYLOAD = 41,
+	EADM_A_SQE_BYTES = 42,
+
+	__EADM_A_SQE_MAX,
+	EADM_A_SQE_MAX = (__EADM_A_SQE_MAX - 1)
+};
+
+/* rqe: An entry of a receive queue. */
+enum {
+	EADM_A_RQE_DEV_INDEX = 1,
+	EADM_A_RQE_DEV_NAME = 2,
+	EADM_A_RQE_QUERY_HW = 3,
+	EADM_A_RQE_HW_ERROR = 4,
+	EADM_A_RQE_QPN = 5,
+	EADM_A_RQE_INDEX = 6,
+	EADM_A_RQE_MARK = 7,
+	EADM_A_RQE_STATE = 8,
+	EADM_A_RQE_PI = 9,
+	EADM_A_RQE_ADDR = 10,
+	EADM_A_RQE_LENGTH = 11,
+	EADM_A_RQE_LKEY = 12,
+	EADM_A_RQE_BYTES = 13,
+
+	__EADM_A_RQE_MAX,
+	EADM_A_RQE_MAX = (__EADM_A_RQE_MAX - 1)
+};
+
+/* cqe: An entry of a completion queue; queue 0 is that of the command queue. */
+enum {
+	EADM_A_CQE_DEV_INDEX = 1,
+	EADM_A_CQE_DEV_NAME = 2,
+	EADM_A_CQE_QUERY_HW = 3,
+	EADM_A_CQE_HW_ERROR = 4,
+	EADM_A_CQE_CQN = 5,
+	EADM_A_CQE_INDEX = 6,
+	EADM_A_CQE_MARK = 7,
+	EADM_A_CQE_STATE = 8,
+	EADM_A_CQE_OWNER = 9,
+	EADM_A_CQE_OP = 10,
+	EADM_A_CQE_QUEUE = 11,
+	EADM_A_CQE_STATUS = 12,
+	EADM_A_CQE_SYNDROME = 13,
+	EADM_A_CQE_WQE_INDEX = 14,
+	EADM_A_CQE_QPN = 15,
+	EADM_A_CQE_LENGTH = 16,
+	EADM_A_CQE_IMM = 17,
+	EADM_A_CQE_INV_KEY = 18,
+	EADM_A_CQE_RESPONSE = 19,
+	EADM_A_CQE_BYTES = 20,
+
+	__EADM_A_CQE_MAX,
+	EADM_A_CQE_MAX = (__EADM_A_CQE_MAX - 1)
+};
+
+/* eqe: An entry of an event queue. */
+enum {
+	EADM_A_EQE_DEV_INDEX = 1,
+	EADM_A_EQE_DEV_NAME = 2,
+	EADM_A_EQE_QUERY_HW = 3,
+	EADM_A_EQE_HW_ERROR = 4,
+	EADM_A_EQE_EQ = 5,
+	EADM_A_EQE_INDEX = 6,
+	EADM_A_EQE_MARK = 7,
+	EADM_A_EQE_STATE = 8,
+	EADM_A_EQE_OWNER = 9,
+	EADM_A_EQE_CQN = 10,
+	EADM_A_EQE_CQ_PI = 11,
+	EADM_A_EQE_ASYNC = 12,
+	EADM_A_EQE_SUB_TYPE = 13,
+	EADM_A_EQE_QPN = 14,
+	EADM_A_EQE_DATA1 = 15,
+	EADM_A_EQE_BYTES = 16,
+
+	__EADM_A_EQE_MAX,
+	EADM_A_EQE_MAX = (__EADM_A_EQE_MAX - 1)
+};
+
+/* cmde: A slot of the command ring. */
+enum {
+	EADM_A_CMDE_DEV_INDEX = 1,
+	EADM_A_CMDE_DEV_NAME = 2,
+	EADM_A_CMDE_QUERY_HW = 3,
+	EADM_A_CMDE_HW_ERROR = 4,
+	EADM_A_CMDE_INDEX = 5,
+	EADM_A_CMDE_MARK = 6,
+	EADM_A_CMDE_STATE = 7,
+	EADM_A_CMDE_OP = 8,
+	EADM_A_CMDE_COOKIE = 9,
+	EADM_A_CMDE_BLOCKS = 10,
+	EADM_A_CMDE_PI = 11,
+	EADM_A_CMDE_BYTES = 12,
+
+	__EADM_A_CMDE_MAX,
+	EADM_A_CMDE_MAX = (__EADM_A_CMDE_MAX - 1)
+};
+
+/* regs: A register of the adapter. */
+enum {
+	EADM_A_REGS_DEV_INDEX = 1,
+	EADM_A_REGS_DEV_NAME = 2,
+	EADM_A_REGS_QUERY_HW = 3,
+	EADM_A_REGS_HW_ERROR = 4,
+	EADM_A_REGS_OFFSET = 5,
+	EADM_A_REGS_NAME = 6,
+	EADM_A_REGS_WIDTH = 7,
+	EADM_A_REGS_VALUE = 8,
+	EADM_A_REGS_ABOUT = 9,
+
+	__EADM_A_REGS_MAX,
+	EADM_A_REGS_MAX = (__EADM_A_REGS_MAX - 1)
+};
+
+/* hwctx: A member of the adapter's context of a queue. */
+enum {
+	EADM_A_HWCTX_DEV_INDEX = 1,
+	EADM_A_HWCTX_DEV_NAME = 2,
+	EADM_A_HWCTX_QUERY_HW = 3,
+	EADM_A_HWCTX_HW_ERROR = 4,
+	EADM_A_HWCTX_OFFSET = 5,
+	EADM_A_HWCTX_KIND = 6,
+	EADM_A_HWCTX_ID = 7,
+	EADM_A_HWCTX_NAME = 8,
+	EADM_A_HWCTX_WIDTH = 9,
+	EADM_A_HWCTX_VALUE = 10,
+	EADM_A_HWCTX_TEXT = 11,
+	EADM_A_HWCTX_BYTES = 12,
+
+	__EADM_A_HWCTX_MAX,
+	EADM_A_HWCTX_MAX = (__EADM_A_HWCTX_MAX - 1)
 };
 
 extern const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT];
 
-#define EADM_SPEC_ENUM_COUNT	18
+#define EADM_SPEC_ENUM_COUNT	27
 extern const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT];
 
 #endif /* EADM_GENERATED_FIELDS_H */

@@ -6,7 +6,7 @@
 
 #include "../eadm.h"
 
-static const struct nla_policy dev_policy[] = {
+static const struct nla_policy dev_get_policy[] = {
 	[EADM_A_DEV_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_DEV_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_DEV_QUERY_HW] = { .type = NLA_FLAG },
@@ -223,7 +223,7 @@ static const struct eadm_field dev_fields[] = {
 	},
 };
 
-static const struct nla_policy qp_policy[] = {
+static const struct nla_policy qp_get_policy[] = {
 	[EADM_A_QP_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_QP_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_QP_QUERY_HW] = { .type = NLA_FLAG },
@@ -605,7 +605,7 @@ static const struct eadm_field qp_fields[] = {
 	},
 };
 
-static const struct nla_policy cq_policy[] = {
+static const struct nla_policy cq_get_policy[] = {
 	[EADM_A_CQ_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_CQ_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_CQ_QUERY_HW] = { .type = NLA_FLAG },
@@ -775,7 +775,7 @@ static const struct eadm_field cq_fields[] = {
 	},
 };
 
-static const struct nla_policy eq_policy[] = {
+static const struct nla_policy eq_get_policy[] = {
 	[EADM_A_EQ_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_EQ_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_EQ_QUERY_HW] = { .type = NLA_FLAG },
@@ -925,7 +925,7 @@ static const struct eadm_field eq_fields[] = {
 	},
 };
 
-static const struct nla_policy cmdq_policy[] = {
+static const struct nla_policy cmdq_get_policy[] = {
 	[EADM_A_CMDQ_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_CMDQ_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_CMDQ_QUERY_HW] = { .type = NLA_FLAG },
@@ -1065,7 +1065,7 @@ static const struct eadm_field cmdq_fields[] = {
 	},
 };
 
-static const struct nla_policy mr_policy[] = {
+static const struct nla_policy mr_get_policy[] = {
 	[EADM_A_MR_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_MR_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_MR_QUERY_HW] = { .type = NLA_FLAG },
@@ -1175,7 +1175,7 @@ static const struct eadm_field mr_fields[] = {
 	},
 };
 
-static const struct nla_policy pd_policy[] = {
+static const struct nla_policy pd_get_policy[] = {
 	[EADM_A_PD_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_PD_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_PD_QUERY_HW] = { .type = NLA_FLAG },
@@ -1240,7 +1240,7 @@ static const struct eadm_field pd_fields[] = {
 	},
 };
 
-static const struct nla_policy ctx_policy[] = {
+static const struct nla_policy ctx_get_policy[] = {
 	[EADM_A_CTX_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_CTX_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_CTX_QUERY_HW] = { .type = NLA_FLAG },
@@ -1330,7 +1330,7 @@ static const struct eadm_field ctx_fields[] = {
 	},
 };
 
-static const struct nla_policy counters_policy[] = {
+static const struct nla_policy counters_get_policy[] = {
 	[EADM_A_COUNTERS_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_COUNTERS_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_COUNTERS_QUERY_HW] = { .type = NLA_FLAG },
@@ -1815,7 +1815,7 @@ static const struct eadm_field counters_fields[] = {
 	},
 };
 
-static const struct nla_policy cmd_policy[] = {
+static const struct nla_policy cmd_get_policy[] = {
 	[EADM_A_CMD_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_CMD_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_CMD_QUERY_HW] = { .type = NLA_FLAG },
@@ -1913,7 +1913,7 @@ static const struct eadm_field cmd_fields[] = {
 	},
 };
 
-static const struct nla_policy cep_policy[] = {
+static const struct nla_policy cep_get_policy[] = {
 	[EADM_A_CEP_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_CEP_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_CEP_QUERY_HW] = { .type = NLA_FLAG },
@@ -2032,6 +2032,121 @@ static const struct eadm_field cep_fields[] = {
 		.attr = EADM_A_CEP_STATE_AGE, .type = EADM_TYPE_UINT,
 		.off = offsetof(struct eadm_snap_cep, state_age),
 		.has = offsetof(struct eadm_snap_cep, has.state_age),
+	},
+};
+
+static const struct eadm_field event_fields[] = {
+	{
+		.attr = EADM_A_EVENT_HW_ERROR, .type = EADM_TYPE_S32, .hw = true,
+		.off = offsetof(struct eadm_snap_event, hw_error),
+		.has = offsetof(struct eadm_snap_event, has.hw_error),
+	},
+	{
+		.attr = EADM_A_EVENT_SEQ, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_event, seq),
+		.has = offsetof(struct eadm_snap_event, has.seq),
+	},
+	{
+		.attr = EADM_A_EVENT_TIME, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_event, time),
+		.has = offsetof(struct eadm_snap_event, has.time),
+	},
+	{
+		.attr = EADM_A_EVENT_TYPE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, type),
+		.has = offsetof(struct eadm_snap_event, has.type),
+	},
+	{
+		.attr = EADM_A_EVENT_ASYNC, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, async),
+		.has = offsetof(struct eadm_snap_event, has.async),
+	},
+	{
+		.attr = EADM_A_EVENT_QPN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, qpn),
+		.has = offsetof(struct eadm_snap_event, has.qpn),
+	},
+	{
+		.attr = EADM_A_EVENT_CQN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, cqn),
+		.has = offsetof(struct eadm_snap_event, has.cqn),
+	},
+	{
+		.attr = EADM_A_EVENT_CMD_SEQ, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_event, cmd_seq),
+		.has = offsetof(struct eadm_snap_event, has.cmd_seq),
+	},
+	{
+		.attr = EADM_A_EVENT_OP, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, op),
+		.has = offsetof(struct eadm_snap_event, has.op),
+	},
+	{
+		.attr = EADM_A_EVENT_PARAM, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, param),
+		.has = offsetof(struct eadm_snap_event, has.param),
+	},
+	{
+		.attr = EADM_A_EVENT_VALUE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_event, value),
+		.has = offsetof(struct eadm_snap_event, has.value),
+	},
+	{
+		.attr = EADM_A_EVENT_LOST, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, lost),
+		.has = offsetof(struct eadm_snap_event, has.lost),
+	},
+};
+
+static const struct nla_policy conf_get_policy[] = {
+	[EADM_A_CONF_DEV_INDEX] = { .type = NLA_U32 },
+	[EADM_A_CONF_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+	[EADM_A_CONF_QUERY_HW] = { .type = NLA_FLAG },
+	[EADM_A_CONF_PARAM] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy conf_set_policy[] = {
+	[EADM_A_CONF_DEV_INDEX] = { .type = NLA_U32 },
+	[EADM_A_CONF_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+	[EADM_A_CONF_PARAM] = { .type = NLA_U32 },
+	[EADM_A_CONF_VALUE] = COMPAT_NLA_POLICY_UINT,
+};
+
+static const struct eadm_field conf_fields[] = {
+	{
+		.attr = EADM_A_CONF_HW_ERROR, .type = EADM_TYPE_S32, .hw = true,
+		.off = offsetof(struct eadm_snap_conf, hw_error),
+		.has = offsetof(struct eadm_snap_conf, has.hw_error),
+	},
+	{
+		.attr = EADM_A_CONF_PARAM, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_conf, param),
+		.has = offsetof(struct eadm_snap_conf, has.param),
+	},
+	{
+		.attr = EADM_A_CONF_VALUE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_conf, value),
+		.has = offsetof(struct eadm_snap_conf, has.value),
+	},
+	{
+		.attr = EADM_A_CONF_VALUE_NAME, .type = EADM_TYPE_STRING, .len = 32,
+		.off = offsetof(struct eadm_snap_conf, value_name),
+		.has = offsetof(struct eadm_snap_conf, has.value_name),
+	},
+	{
+		.attr = EADM_A_CONF_LOWEST, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_conf, lowest),
+		.has = offsetof(struct eadm_snap_conf, has.lowest),
+	},
+	{
+		.attr = EADM_A_CONF_HIGHEST, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_conf, highest),
+		.has = offsetof(struct eadm_snap_conf, has.highest),
+	},
+	{
+		.attr = EADM_A_CONF_READ_BACK, .type = EADM_TYPE_U32, .hw = true,
+		.off = offsetof(struct eadm_snap_conf, read_back),
+		.has = offsetof(struct eadm_snap_conf, has.read_back),
 	},
 };
 
@@ -2191,6 +2306,26 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 			[EADM_OWNER_NETNS] = &cep_fields[19],
 		},
 	},
+	[EADM_OBJ_EVENT] = {
+		.name = "event",
+		.snap_size = sizeof(struct eadm_snap_event),
+		.fields = event_fields,
+		.n_fields = ARRAY_SIZE(event_fields),
+		.cmd = EADM_CMD_EVENT_NTF,
+		.key_attr = EADM_A_EVENT_SEQ,
+		.key_type = EADM_TYPE_UINT,
+	},
+	[EADM_OBJ_CONF] = {
+		.name = "conf",
+		.snap_size = sizeof(struct eadm_snap_conf),
+		.fields = conf_fields,
+		.n_fields = ARRAY_SIZE(conf_fields),
+		.cmd = EADM_CMD_CONF_GET,
+		.key_attr = EADM_A_CONF_PARAM,
+		.key_type = EADM_TYPE_U32,
+		.hw = true,
+		.hw_perm = EADM_PERM_NONE,
+	},
 };
 
 const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {
@@ -2205,62 +2340,75 @@ const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {
 	[EADM_CMD_COUNTERS_GET] = EADM_OBJ_COUNTERS,
 	[EADM_CMD_CMD_GET] = EADM_OBJ_CMD,
 	[EADM_CMD_CEP_GET] = EADM_OBJ_CEP,
+	[EADM_CMD_CONF_GET] = EADM_OBJ_CONF,
+	[EADM_CMD_CONF_SET] = EADM_OBJ_CONF,
+	[EADM_CMD_EVENT_NTF] = EADM_OBJ_EVENT,
 };
 
-const struct genl_ops eadm_genl_ops[EADM_CMD_MAX] = {
+const struct genl_ops eadm_genl_ops[] = {
 	{
-		.cmd = EADM_CMD_DEV_GET, .policy = dev_policy, .maxattr = EADM_A_DEV_QUERY_HW,
+		.cmd = EADM_CMD_DEV_GET, .policy = dev_get_policy, .maxattr = EADM_A_DEV_QUERY_HW,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_QP_GET, .policy = qp_policy, .maxattr = EADM_A_QP_QPN,
+		.cmd = EADM_CMD_QP_GET, .policy = qp_get_policy, .maxattr = EADM_A_QP_QPN,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_CQ_GET, .policy = cq_policy, .maxattr = EADM_A_CQ_CQN,
+		.cmd = EADM_CMD_CQ_GET, .policy = cq_get_policy, .maxattr = EADM_A_CQ_CQN,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_EQ_GET, .policy = eq_policy, .maxattr = EADM_A_EQ_INDEX,
+		.cmd = EADM_CMD_EQ_GET, .policy = eq_get_policy, .maxattr = EADM_A_EQ_INDEX,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_CMDQ_GET, .policy = cmdq_policy, .maxattr = EADM_A_CMDQ_INDEX,
+		.cmd = EADM_CMD_CMDQ_GET, .policy = cmdq_get_policy, .maxattr = EADM_A_CMDQ_INDEX,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_MR_GET, .policy = mr_policy, .maxattr = EADM_A_MR_MPT,
+		.cmd = EADM_CMD_MR_GET, .policy = mr_get_policy, .maxattr = EADM_A_MR_MPT,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_PD_GET, .policy = pd_policy, .maxattr = EADM_A_PD_PDN,
+		.cmd = EADM_CMD_PD_GET, .policy = pd_get_policy, .maxattr = EADM_A_PD_PDN,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_CTX_GET, .policy = ctx_policy, .maxattr = EADM_A_CTX_CTXN,
+		.cmd = EADM_CMD_CTX_GET, .policy = ctx_get_policy, .maxattr = EADM_A_CTX_CTXN,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_COUNTERS_GET, .policy = counters_policy,
+		.cmd = EADM_CMD_COUNTERS_GET, .policy = counters_get_policy,
 		.maxattr = EADM_A_COUNTERS_PORT, .doit = eadm_nl_doit, .start = eadm_nl_dump_start,
 		.dumpit = eadm_nl_dumpit, .done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_CMD_GET, .policy = cmd_policy, .maxattr = EADM_A_CMD_FROM_SEQ,
+		.cmd = EADM_CMD_CMD_GET, .policy = cmd_get_policy, .maxattr = EADM_A_CMD_FROM_SEQ,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_CEP_GET, .policy = cep_policy, .maxattr = EADM_A_CEP_CEPN,
+		.cmd = EADM_CMD_CEP_GET, .policy = cep_get_policy, .maxattr = EADM_A_CEP_CEPN,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
+	{
+		.cmd = EADM_CMD_CONF_GET, .policy = conf_get_policy, .maxattr = EADM_A_CONF_PARAM,
+		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
+		.done = eadm_nl_dump_done,
+	},
+	{
+		.cmd = EADM_CMD_CONF_SET, .policy = conf_set_policy, .maxattr = EADM_A_CONF_VALUE,
+		.doit = eadm_nl_conf_set,
+	},
 };
+const unsigned int eadm_n_genl_ops = ARRAY_SIZE(eadm_genl_ops);

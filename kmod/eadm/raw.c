@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Raw bytes through the char device: entries of queues, contexts of the
+ * adapter, registers. The driver fills a zeroed buffer of the kernel, so that
+ * no byte leaves it that was not set.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "eadm.h"
+#include "eadm_ioctl.h"
+
+#define MAX_REGS	256
+
+static_assert(sizeof(struct eadm_ioc_ring) == 80);
+static_assert(sizeof(struct eadm_ioc_hwctx) == 32);
+static_assert(sizeof(struct eadm_ioc_regs) == 24);
+static_assert(sizeof(struct eadm_ioc_reg) == 16);
+static_assert(EADM_RING_SW_PI == EADM_DIAG_RING_SW_PI);
+static_assert(EADM_RING_SW_CI == EADM_DIAG_RING_SW_CI);
+static_assert(EADM_RING_HW_PI == EADM_DIAG_RING_HW_PI);
+static_assert(EADM_RING_HW_CI == EADM_DIAG_RING_HW_CI);
+
+/**
+ * eadm_raw_ring() - EADM_IOC_RING
+ * @edev: the device, entered
+ * @arg: the argument; filled in
+ *
+ * Return: 0 or a negative errno.
+ */
+int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg)
+{
+	const struct eadm_diag_ops *ops = edev->dd->ops;
+	struct eadm_diag_ring ring = {
+		.kind = arg->kind,
+		.hw = arg->flags & EADM_RING_HW,
+		.id = arg->id,
+		.first = arg->first,
+		.count = arg->count,
+	};
+	size_t room = min_t(size_t, arg->data_len, EADM_RING_MAX_BYTES);
+	void *buf;
+	int ret;
+
+	if (!ops->ring)
+		return -EOPNOTSUPP;
+	if (arg->flags & ~EADM_RING_HW || arg->kind > EADM_RAW_KIND_CMD_CQ ||
+	    memchr_inv(&arg->entry_size, 0, sizeof(*arg) - offsetof(typeof(*arg), entry_size)))
+		return -EINVAL;
+	buf = kvzalloc(room ?: 1, GFP_KERNEL);
+	if (!buf)
+		return -ENOMEM;
+	ret = ops->ring(edev->dd, &ring, buf, room);
+	if (ret)
+		goto out;
+	arg->count = ring.count;
+	arg->data_len = ring.count * ring.entry_size;
+	arg->entry_size = ring.entry_size;
+	arg->depth = ring.depth;
+	arg->valid = ring.valid | (ring.user ? EADM_RING_USER : 0);
+	arg->sw_pi = ring.sw_pi;
+	arg->sw_ci = ring.sw_ci;
+	arg->hw_pi = ring.hw_pi;
+	arg->hw_ci = ring.hw_ci;
+	arg->hw_error = ring.hw_error;
+	if (copy_to_user(u64_to_user_ptr(arg->data), buf, arg->data_len))
+		ret = -EFAULT;
+out:
+	kvfree(buf);
+	return ret;
+}
+
+/**
+ * eadm_raw_hwctx() - EADM_IOC_HWCTX
+ * @edev: the device, entered
+ * @arg: the argument; filled in
+ *
+ * Return: 0 or a negative errno.
+ */
+int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg)
+{
+	const struct eadm_diag_ops *ops = edev->dd->ops;
+	u32 room = arg->data_len;
+	void *buf;
+	int ret;
+
+	if (!ops->context)
+		return -EOPNOTSUPP;
+	if (arg->reserved || arg->kind < EADM_RAW_KIND_QPC || arg->kind > EADM_RAW_KIND_EQC)
+		return -EINVAL;
+	buf = kzalloc(EADM_DIAG_CONTEXT_SIZE, GFP_KERNEL);
+	if (!buf)
+		return -ENOMEM;
+	ret = ops->context(edev->dd, arg->kind, arg->id, buf);
+	if (ret >= 0) {
+		arg->data_len = ret;
+		ret = copy_to_user(u64_to_user_ptr(arg->data), buf, min_t(u32, room, ret)) ?
+			-EFAULT : 0;
+	}
+	kfree(buf);
+	return ret;
+}
+
+/**
+ * eadm_raw_regs() - EADM_IOC_REGS
+ * @edev: the device, entered
+ * @arg: the argument; filled in
+ *
+ * Return: 0 or a negative errno.
+ */
+int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg)
+{
+	const struct eadm_diag_ops *ops = edev->dd->ops;
+	u32 max = min_t(u32, arg->count, MAX_REGS), n;
+	struct eadm_diag_reg *regs;
+	int ret;
+
+	/* The same layout on both sides. */
+	static_assert(sizeof(struct eadm_diag_reg) == sizeof(struct eadm_ioc_reg));
+	static_assert(offsetof(struct eadm_diag_reg, value) ==
+		      offsetof(struct eadm_ioc_reg, value));
+	if (!ops->regs)
+		return -EOPNOTSUPP;
+	if (arg->reserved)
+		return -EINVAL;
+	regs = kcalloc(max ?: 1, sizeof(*regs), GFP_KERNEL);
+	if (!regs)
+		return -ENOMEM;
+	ret = ops->regs(edev->dd, regs, max);
+	if (ret >= 0) {
+		n = min_t(u32, ret, max);
+		arg->count = ret;
+		ret = copy_to_user(u64_to_user_ptr(arg->data), regs, n * sizeof(*regs)) ?
+			-EFAULT : 0;
+	}
+	kfree(regs);
+	return ret;
+}

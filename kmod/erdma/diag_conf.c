@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Diagnostic provider: settings. */
+
+#include "diag.h"
+
+struct param {
+	u32 id;
+	u32 min;
+	u32 max;
+};
+
+static const struct param params[] = {
+	{ EADM_CONF_PARAM_CC, ERDMA_CC_NEWRENO, ERDMA_CC_HPCC_INT },
+	{ EADM_CONF_PARAM_RETRANS_NUM, 1, ERDMA_RETRANS_MAX },
+	{ EADM_CONF_PARAM_DELAYED_ACK, 0, U8_MAX },
+};
+
+static const char *const cc_names[] = {
+	[ERDMA_CC_NEWRENO]	= "newreno",
+	[ERDMA_CC_CUBIC]	= "cubic",
+	[ERDMA_CC_HPCC_RTT]	= "hpcc-rtt",
+	[ERDMA_CC_HPCC_ECN]	= "hpcc-ecn",
+	[ERDMA_CC_HPCC_INT]	= "hpcc-int",
+};
+
+static void *conf_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++) {
+		if (params[i].id >= *id) {
+			*id = params[i].id;
+			return (void *)&params[i];
+		}
+	}
+	return NULL;
+}
+
+/* Of all settings the adapter tells only this one. */
+static void fill_delayed_ack(struct erdma_dev *dev, struct eadm_snap_conf *s, bool hw)
+{
+	struct erdma_ext_attr attr;
+	int ret, told;
+
+	told = READ_ONCE(dev->conf.delayed_ack);
+	if (told >= 0)
+		SNAP_SET(s, value, told);
+	if (!hw)
+		return;
+	ret = READ_ONCE(dev->gone) ? -ENODEV : erdma_cmd_get_ext_attr(dev, &attr);
+	if (!ret && !(le32_to_cpu(attr.cap_mask) & ERDMA_EXT_ATTR_DELAYED_ACK))
+		ret = -EOPNOTSUPP;
+	if (ret) {
+		SNAP_SET(s, hw_error, ret);
+		return;
+	}
+	SNAP_SET(s, value, attr.delayed_ack);
+	SNAP_SET(s, read_back, 1);
+}
+
+static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+		     const struct eadm_diag_req *req)
+{
+	struct erdma_dev *dev = diag_to_dev(dd);
+	const struct param *param = obj;
+	struct eadm_snap_conf *s = snap;
+	u8 cc, num;
+
+	SNAP_SET(s, param, param->id);
+	SNAP_SET(s, lowest, param->min);
+	SNAP_SET(s, highest, param->max);
+	if (req->hw)
+		SNAP_SET(s, read_back, 0);
+	switch (param->id) {
+	case EADM_CONF_PARAM_CC:
+		cc = READ_ONCE(dev->conf.cc);
+		SNAP_SET(s, value, cc);
+		if (cc < ARRAY_SIZE(cc_names))
+			SNAP_STR(s, value_name, cc_names[cc]);
+		break;
+	case EADM_CONF_PARAM_RETRANS_NUM:
+		num = READ_ONCE(dev->conf.retrans_num);
+		if (num)
+			SNAP_SET(s, value, num);
+		break;
+	case EADM_CONF_PARAM_DELAYED_ACK:
+		fill_delayed_ack(dev, s, req->hw);
+		break;
+	}
+	return 0;
+}
+
+const struct eadm_diag_obj erdma_diag_conf = {
+	.type = EADM_OBJ_CONF,
+	.next = conf_next,
+	.put = erdma_diag_put_none,
+	.fill = conf_fill,
+};
+
+static int apply(struct erdma_dev *dev, u32 param, u8 value)
+{
+	switch (param) {
+	case EADM_CONF_PARAM_CC:
+		/* Told to the adapter with each connection. */
+		WRITE_ONCE(dev->conf.cc, value);
+		return 0;
+	case EADM_CONF_PARAM_RETRANS_NUM:
+		return erdma_conf_set_retrans_num(dev, value);
+	case EADM_CONF_PARAM_DELAYED_ACK:
+		return erdma_conf_set_delayed_ack(dev, value);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/**
+ * erdma_diag_conf_set() - change a setting
+ * @dd: the device
+ * @param: EADM_CONF_PARAM_*
+ * @value: its new value
+ *
+ * Context: process; issues a command.
+ * Return: 0; -EOPNOTSUPP for a setting that the adapter does not have; -ERANGE
+ * for a value it cannot take; -errno of the command.
+ */
+int erdma_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value)
+{
+	struct erdma_dev *dev = diag_to_dev(dd);
+	u64 id = param;
+	const struct param *p = conf_next(dd, &id);
+	int ret;
+
+	if (!p || id != param)
+		return -EOPNOTSUPP;
+	if (value < p->min || value > p->max)
+		return -ERANGE;
+	if (READ_ONCE(dev->gone))
+		return -ENODEV;
+	ret = apply(dev, param, value);
+	/* That is how the adapter refuses what it does not know. */
+	if (ret == -EIO)
+		return -EOPNOTSUPP;
+	if (!ret)
+		eadm_diag_notify(dd, EADM_DIAG_CONF, param, value);
+	return ret;
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Diagnostic provider: bytes of rings, of the adapter's contexts and of
+ * registers. What the bytes mean is not looked at here.
+ */
+#include <linux/bitfield.h>
+#include <linux/nospec.h>
+
+#include "diag.h"
+
+/**
+ * struct ring - where the bytes of a queue are
+ * @va: kernel memory, or NULL
+ * @umem: a process's memory, when there is no @va
+ * @obj: object that owns it, referenced, or NULL when the device does
+ */
+struct ring {
+	const void *va;
+	struct ib_umem *umem;
+	struct erdma_obj *obj;
+};
+
+static void set_sw(struct eadm_diag_ring *r, u32 pi, u32 ci)
+{
+	r->sw_pi = pi;
+	r->sw_ci = ci;
+	r->valid |= EADM_DIAG_RING_SW_PI | EADM_DIAG_RING_SW_CI;
+}
+
+static void set_hw(struct eadm_diag_ring *r, u32 pi, u32 ci)
+{
+	r->hw_pi = pi;
+	r->hw_ci = ci;
+	r->valid |= EADM_DIAG_RING_HW_PI | EADM_DIAG_RING_HW_CI;
+}
+
+/* Number 0 of QPs and CQs is the command queue's. */
+static int ask_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, u32 qpn, bool rq)
+{
+	const struct erdma_qpc_queue *q;
+	struct erdma_qpc c;
+	int ret = erdma_cmd_query_qpc(dev, qpn, &c);
+
+	if (ret)
+		return ret;
+	q = rq ? &c.rq : &c.sq;
+	set_hw(r, le16_to_cpu(q->pi), le16_to_cpu(q->ci));
+	return 0;
+}
+
+static int ask_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, u32 cqn)
+{
+	struct erdma_cqc c;
+	int ret = erdma_cmd_query_cqc(dev, cqn, &c);
+
+	if (ret)
+		return ret;
+	r->hw_pi = le32_to_cpu(c.pi);
+	r->valid |= EADM_DIAG_RING_HW_PI;
+	return 0;
+}
+
+static int ask_eq(struct erdma_dev *dev, struct eadm_diag_ring *r, u32 index)
+{
+	struct erdma_eqc c;
+	int ret = erdma_cmd_query_eqc(dev, index, &c);
+
+	if (ret)
+		return ret;
+	set_hw(r, le32_to_cpu(c.head), le32_to_cpu(c.tail));
+	return 0;
+}
+
+static int ask(struct erdma_dev *dev, struct eadm_diag_ring *r, const struct erdma_obj *obj)
+{
+	int ret = erdma_diag_may_query(dev, obj);
+
+	if (ret)
+		return ret;
+	switch (r->kind) {
+	case EADM_RAW_KIND_SQ:
+	case EADM_RAW_KIND_RQ:
+		return ask_qp(dev, r, r->id, r->kind == EADM_RAW_KIND_RQ);
+	case EADM_RAW_KIND_CQ:
+		return ask_cq(dev, r, r->id);
+	case EADM_RAW_KIND_EQ:
+		return ask_eq(dev, r, r->id);
+	case EADM_RAW_KIND_CMD_SQ:
+		return ask_qp(dev, r, 0, false);
+	default:
+		return ask_cq(dev, r, 0);
+	}
+}
+
+static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+{
+	bool rq = r->kind == EADM_RAW_KIND_RQ;
+	struct erdma_qp *qp = erdma_qp_get(dev, r->id);
+	struct erdma_kqp *kqp;
+	u64 db;
+
+	if (!qp)
+		return -ENOENT;
+	ring->obj = &qp->obj;
+	ring->va = qp->mem->ring[rq].va;
+	ring->umem = qp->mem->area[rq].umem;
+	r->depth = rq ? qp->rq_depth : qp->sq_depth;
+	r->entry_size = ERDMA_WQEBB_SIZE;
+	kqp = qp->kqp;
+	r->user = !kqp;
+	if (!kqp) {
+		/* A process tells its producer index to the adapter only. */
+		db = erdma_dbref_read(&qp->db, rq);
+		r->sw_pi = rq ? FIELD_GET(ERDMA_RQ_DB_PI, db) : FIELD_GET(ERDMA_SQ_DB_PI, db);
+		r->valid |= EADM_DIAG_RING_SW_PI;
+	} else if (rq) {
+		set_sw(r, READ_ONCE(kqp->rq.pi), READ_ONCE(kqp->rq.ci));
+	} else {
+		set_sw(r, READ_ONCE(kqp->sq.pi), READ_ONCE(kqp->sq.ci));
+	}
+	return 0;
+}
+
+static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+{
+	struct erdma_obj *obj = erdma_table_get(&dev->cqs, r->id);
+	struct erdma_cq *cq;
+	u64 db;
+
+	if (!obj)
+		return -ENOENT;
+	cq = container_of(obj, struct erdma_cq, obj);
+	ring->obj = obj;
+	ring->va = cq->mem->ring[0].va;
+	ring->umem = cq->mem->area[0].umem;
+	r->depth = cq->depth;
+	r->entry_size = sizeof(struct erdma_cqe);
+	r->user = !!cq->ctx;
+	if (!cq->ctx) {
+		r->sw_ci = READ_ONCE(cq->ci);
+		r->valid |= EADM_DIAG_RING_SW_CI;
+		return 0;
+	}
+	/* Where it stood at the last request for notification. */
+	db = erdma_dbref_read(&cq->db, 0);
+	if (db & ERDMA_CQ_DB_ARM && FIELD_GET(ERDMA_CQ_DB_CQN, db) == cq->cqn) {
+		r->sw_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
+		r->valid |= EADM_DIAG_RING_SW_CI;
+	}
+	return 0;
+}
+
+static int find_eq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+{
+	const struct erdma_eq *eq;
+	u32 ceq = r->id - ERDMA_EQC_INDEX_CEQ(0);
+
+	if (r->id == ERDMA_EQC_INDEX_AEQ)
+		eq = &dev->aeq;
+	else if (r->id == ERDMA_EQC_INDEX_CMDQ)
+		eq = &dev->cmdq_eq;
+	else if (ceq < dev->nr_ceqs)
+		eq = &dev->ceqs[array_index_nospec(ceq, ERDMA_MAX_VECTORS - 1)];
+	else
+		return -ENOENT;
+	ring->va = eq->ring.va;
+	r->depth = eq->depth;
+	r->entry_size = sizeof(struct erdma_aeqe);
+	r->sw_ci = READ_ONCE(eq->ci);
+	r->valid |= EADM_DIAG_RING_SW_CI;
+	return 0;
+}
+
+static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	if (r->id)
+		return -ENOENT;
+	r->depth = ERDMA_CMDQ_DEPTH;
+	spin_lock_irq(&q->lock);
+	if (r->kind == EADM_RAW_KIND_CMD_SQ) {
+		ring->va = q->sq.va;
+		r->entry_size = ERDMA_WQEBB_SIZE;
+		set_sw(r, q->sq_pi, q->sq_ci);
+	} else {
+		ring->va = q->cq.va;
+		r->entry_size = sizeof(struct erdma_cqe);
+		r->sw_ci = q->cq_ci;
+		r->valid |= EADM_DIAG_RING_SW_CI;
+	}
+	spin_unlock_irq(&q->lock);
+	return 0;
+}
+
+static int find(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+{
+	switch (r->kind) {
+	case EADM_RAW_KIND_SQ:
+	case EADM_RAW_KIND_RQ:
+		return find_qp(dev, r, ring);
+	case EADM_RAW_KIND_CQ:
+		return find_cq(dev, r, ring);
+	case EADM_RAW_KIND_EQ:
+		return find_eq(dev, r, ring);
+	case EADM_RAW_KIND_CMD_SQ:
+	case EADM_RAW_KIND_CMD_CQ:
+		return find_cmdq(dev, r, ring);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* The owner may write at the same time: the copy is as torn as its memory. */
+static int copy(const struct ring *ring, void *buf, size_t from, size_t len)
+{
+	if (ring->va) {
+		memcpy(buf, ring->va + from, len);
+		return 0;
+	}
+	return ring->umem ? ib_umem_copy_from(buf, ring->umem, from, len) : -ENODATA;
+}
+
+/**
+ * erdma_diag_ring() - read entries of a queue
+ * @dd: the device
+ * @r: which; on return, what is known of the queue
+ * @buf: where to put the entries
+ * @room: its size
+ *
+ * Context: process; may issue a command when @r->hw is set.
+ * Return: 0; -ENOENT for an unknown queue; -ERANGE when the queue has no such
+ * entries; -EOPNOTSUPP for an unknown kind.
+ */
+int erdma_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room)
+{
+	struct erdma_dev *dev = diag_to_dev(dd);
+	struct ring ring = {};
+	int ret;
+
+	ret = find(dev, r, &ring);
+	if (ret)
+		return ret;
+	if (r->first > r->depth || r->count > r->depth - r->first) {
+		ret = -ERANGE;
+		goto out;
+	}
+	r->count = min_t(size_t, r->count, room / r->entry_size);
+	ret = copy(&ring, buf, (size_t)r->first * r->entry_size,
+		   (size_t)r->count * r->entry_size);
+	if (!ret && r->hw)
+		r->hw_error = ask(dev, r, ring.obj);
+out:
+	if (ring.obj)
+		erdma_obj_put(ring.obj);
+	return ret;
+}
+
+/* A QP or CQ is not taken away while the adapter is asked about it. */
+static int query_object(struct erdma_dev *dev, u8 kind, u32 id, void *buf)
+{
+	struct erdma_table *table = kind == EADM_RAW_KIND_QPC ? &dev->qps : &dev->cqs;
+	struct erdma_obj *obj = id ? erdma_table_get(table, id) : NULL;
+	int ret;
+
+	if (id && !obj)
+		return -ENOENT;
+	ret = erdma_diag_may_query(dev, obj);
+	if (!ret && kind == EADM_RAW_KIND_QPC)
+		ret = erdma_cmd_query_qpc(dev, id, buf);
+	else if (!ret)
+		ret = erdma_cmd_query_cqc(dev, id, buf);
+	if (obj)
+		erdma_obj_put(obj);
+	return ret;
+}
+
+/**
+ * erdma_diag_context() - read the adapter's context of a queue
+ * @dd: the device
+ * @kind: EADM_RAW_KIND_QPC, _CQC or _EQC
+ * @id: number of the queue, 0 of QPs and CQs is the command queue
+ * @buf: where to put it, EADM_DIAG_CONTEXT_SIZE bytes
+ *
+ * Context: process; issues a command.
+ * Return: its length, or -errno.
+ */
+int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf)
+{
+	struct erdma_dev *dev = diag_to_dev(dd);
+	int ret;
+
+	static_assert(sizeof(struct erdma_qpc) <= EADM_DIAG_CONTEXT_SIZE);
+	switch (kind) {
+	case EADM_RAW_KIND_QPC:
+		return query_object(dev, kind, id, buf) ?: (int)sizeof(struct erdma_qpc);
+	case EADM_RAW_KIND_CQC:
+		return query_object(dev, kind, id, buf) ?: (int)sizeof(struct erdma_cqc);
+	case EADM_RAW_KIND_EQC:
+		if (id >= ERDMA_EQC_INDEX_CEQ(dev->nr_ceqs))
+			return -ENOENT;
+		ret = erdma_diag_may_query(dev, NULL);
+		if (!ret)
+			ret = erdma_cmd_query_eqc(dev, id, buf);
+		return ret ?: (int)sizeof(struct erdma_eqc);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* Only registers that the interface says can be read (hw 2.1). */
+static const u16 readable[] = {
+	ERDMA_REG_VERSION,
+	ERDMA_REG_DEV_PROTO,
+	ERDMA_REG_DEV_ST,
+	ERDMA_REG_MAC_L,
+	ERDMA_REG_MAC_H,
+	ERDMA_REG_GRP_NUM,
+};
+
+/**
+ * erdma_diag_regs() - read registers
+ * @dd: the device
+ * @regs: where to put them
+ * @max: how many fit
+ *
+ * Context: process.
+ * Return: how many there are, or -ENODEV.
+ */
+int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
+{
+	struct erdma_dev *dev = diag_to_dev(dd);
+	u32 i;
+
+	if (READ_ONCE(dev->gone))
+		return -ENODEV;
+	for (i = 0; i < ARRAY_SIZE(readable) && i < max; i++) {
+		regs[i] = (struct eadm_diag_reg){
+			.offset = readable[i],
+			.bits = 32,
+			.value = readl(dev->bar + readable[i]),
+		};
+	}
+	return ARRAY_SIZE(readable);
+}
