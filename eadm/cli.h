@@ -68,6 +68,11 @@ enum opt_id {
 	OPT_CGROUP,
 	OPT_SORT,
 	OPT_WATCH,
+	OPT_RANGE,
+	OPT_AROUND,
+	OPT_RAW,
+	OPT_PAYLOAD,
+	OPT_RINGS,
 	OPT_AT,
 	OPT_SAVE,
 	OPT_FORMAT,
@@ -98,6 +103,9 @@ enum words {
 	WORDS_COUNTED_OBJECT,
 	WORDS_COLUMN,
 	WORDS_SORT,
+	WORDS_POINTER,
+	WORDS_CONF_VERB,
+	WORDS_CONF_PARAM,
 	WORDS_STATE,
 	WORDS_OPCODE,
 	WORDS_COMMAND,
@@ -182,6 +190,7 @@ struct cli {
 	int status;
 };
 
+extern const struct command cmd_conf, cmd_events;
 extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
 	cmd_top, cmd_diagnose, cmd_check, cmd_record, cmd_mark, cmd_diff,
 	cmd_bundle, cmd_exporter, cmd_test, cmd_ver, cmd_help, cmd_complete;
@@ -194,6 +203,7 @@ int open_source(struct cli *cli);
 int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text);
 const struct eadm_object *need_object(struct cli *cli, const char *name);
+bool can_dump(const struct eadm_object *object);
 void print_help(const struct command *cmd);
 int print_schema(void);
 void list_columns(const struct eadm_object *object);

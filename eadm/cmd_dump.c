@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "table.h"
 
 static const struct option_def options[] = {
@@ -6,17 +10,125 @@ static const struct option_def options[] = {
 	  "ask the adapter for its own context of each object as well" },
 	OWNER_OPTIONS,
 	STATE_OPTIONS,
+	{ OPT_RANGE, 0, "range", "A..B", WORDS_ANY,
+	  "entries: only those at these positions of the ring" },
+	{ OPT_AROUND, 0, "around", "PTR", WORDS_POINTER,
+	  "entries: only some around the pointer pi or ci" },
+	{ OPT_RAW, 0, "raw", NULL, WORDS_NONE,
+	  "entries: their bytes instead of what they mean" },
+	{ OPT_PAYLOAD, 0, "payload", NULL, WORDS_NONE,
+	  "entries: inline payload as well" },
 	SORT_OPTION,
 	WATCH_OPTIONS,
 	{ 0 },
 };
+
+/* What only makes sense for the entries of a queue. */
+static const enum opt_id of_entries[] = {
+	OPT_RANGE, OPT_AROUND, OPT_RAW, OPT_PAYLOAD,
+};
+
+static bool is_named(const struct eadm_object *object, const char *name)
+{
+	return !strcmp(eadm_object_name(object), name);
+}
+
+static const char *option_name(enum opt_id id)
+{
+	switch (id) {
+	case OPT_RANGE:
+		return "--range";
+	case OPT_AROUND:
+		return "--around";
+	case OPT_RAW:
+		return "--raw";
+	default:
+		return "--payload";
+	}
+}
+
+/* "A..B" or "A". */
+static int parse_range(struct cli *cli, struct eadm_dump_opts *opts)
+{
+	const char *text = cli->args.opt[OPT_RANGE], *dots;
+	uint64_t first, last;
+	char from[24];
+
+	dots = strstr(text, "..");
+	snprintf(from, sizeof(from), "%.*s",
+		 (int)(dots ? (size_t)(dots - text) : strlen(text)), text);
+	if (!parse_u64(from, &first) ||
+	    !parse_u64(dots ? dots + 2 : from, &last) || last > UINT32_MAX)
+		return fail(cli, STATUS_USAGE, "--range",
+			    "'%s': no range such as 8..15", text);
+	if (first > last)
+		return fail(cli, STATUS_USAGE, "--range",
+			    "'%s' ends before it begins", text);
+	opts->ranged = true;
+	opts->first = first;
+	opts->last = last;
+	return 0;
+}
+
+static int check_options(struct cli *cli, const struct eadm_object *object)
+{
+	bool entries = eadm_object_sort(object) == EADM_SORT_ENTRIES &&
+		       !is_named(object, "regs") && !is_named(object, "hwctx");
+	unsigned int i;
+
+	for (i = 0; !entries && i < ARRAY_SIZE(of_entries); i++) {
+		if (cli->args.opt[of_entries[i]])
+			return fail(cli, STATUS_USAGE,
+				    option_name(of_entries[i]),
+				    "goes with sqe, rqe, cqe, eqe and cmde only");
+	}
+	if (cli->args.opt[OPT_RANGE] && cli->args.opt[OPT_AROUND])
+		return fail(cli, STATUS_USAGE, "--around", "not with --range");
+	return 0;
+}
+
+/* What is wanted beside the kind of object. */
+static int fill_options(struct cli *cli, const struct eadm_object *object,
+			struct eadm_dump_opts *opts)
+{
+	unsigned int id = is_named(object, "hwctx") ? 2 : 1;
+
+	if (cli->args.n > 2 && id == 1)
+		return fail(cli, STATUS_USAGE, cli->args.arg[2],
+			    "one argument too many ('eadm help dump')");
+	if (id == 2 && cli->args.n < 3)
+		return fail(cli, STATUS_USAGE, "hwctx",
+			    "of what? ('eadm dump hwctx qp|cq|eq N')");
+	if (id == 2)
+		opts->part = cli->args.arg[1];
+	if (cli->args.n > id) {
+		if (!parse_u64(cli->args.arg[id], &opts->id))
+			return fail(cli, STATUS_USAGE, cli->args.arg[id],
+				    "not a number");
+		opts->has_id = true;
+	}
+	if (opts->part && strcmp(opts->part, "qp") &&
+	    strcmp(opts->part, "cq") && strcmp(opts->part, "eq"))
+		return fail(cli, STATUS_USAGE, opts->part,
+			    "the adapter keeps contexts of qp, cq and eq");
+	if (eadm_object_sort(object) == EADM_SORT_ENTRIES && !opts->has_id &&
+	    !is_named(object, "regs") && !is_named(object, "cmde"))
+		return fail(cli, STATUS_USAGE, eadm_object_name(object),
+			    "of which queue?");
+	opts->around = cli->args.opt[OPT_AROUND];
+	opts->payload = cli->args.opt[OPT_PAYLOAD] != NULL;
+	if (opts->around && strcmp(opts->around, "pi") &&
+	    strcmp(opts->around, "ci"))
+		return fail(cli, STATUS_USAGE, "--around",
+			    "'%s': pi or ci", opts->around);
+	return cli->args.opt[OPT_RANGE] ? parse_range(cli, opts) : 0;
+}
 
 static int run(struct cli *cli)
 {
 	const struct eadm_object *object;
 	bool hw = cli->args.opt[OPT_HW] != NULL;
 	struct view view;
-	uint64_t id;
 	int status;
 
 	if (!cli->args.n)
@@ -25,14 +137,14 @@ static int run(struct cli *cli)
 	object = need_object(cli, cli->args.arg[0]);
 	if (!object)
 		return STATUS_USAGE;
-	if (cli->args.n > 1 && !parse_u64(cli->args.arg[1], &id))
-		return fail(cli, STATUS_USAGE, cli->args.arg[1],
-			    "not a number");
+	status = check_options(cli, object);
+	if (status)
+		return status;
+	if (cli->args.opt[OPT_RAW] && !cli->args.opt[OPT_OUTPUT])
+		cli->args.opt[OPT_OUTPUT] = "index,mark,state,bytes";
 	status = view_init(cli, object, hw, &view);
-	if (cli->args.n > 1) {
-		view.opts.has_id = true;
-		view.opts.id = id;
-	}
+	if (!status)
+		status = fill_options(cli, object, &view.opts);
 	if (!status)
 		status = view_run(cli, &view);
 	view_free(&view);
@@ -41,19 +153,25 @@ static int run(struct cli *cli)
 
 const struct command cmd_dump = {
 	.name = "dump",
-	.usage = "OBJECT [ID]",
+	.usage = "OBJECT [ID] | hwctx qp|cq|eq ID",
 	.help = "show the state of objects: queues, regions, contexts",
 	.more = "A plain dump costs the adapter nothing. With --hw each row\n"
-		"takes a command of the adapter and CAP_SYS_RAWIO.",
+		"takes a command of the adapter and CAP_SYS_RAWIO. Entries of\n"
+		"queues, registers and contexts take CAP_SYS_RAWIO; their ID is\n"
+		"the number of the queue, completion queue 0 is that of commands.",
 	.examples = "  eadm dump qp\n"
 		    "  eadm dump qp 17 --hw\n"
 		    "  eadm dump cq -d erdma_0 --comm 'ib_*'\n"
 		    "  eadm dump qp --state err,sqe -o +peer-addr,state-age\n"
 		    "  eadm dump qp --peer 10.77.1.0/24 --sort state-age:desc\n"
 		    "  eadm dump qp --netns blue --watch 2s\n"
+		    "  eadm dump cep --state connected\n"
+		    "  eadm dump sqe 17 --around ci --hw\n"
+		    "  eadm dump cqe 5 --range 0..15 --raw\n"
+		    "  eadm dump hwctx qp 17\n"
 		    "  eadm dump mr --json | jq '[.rows[].length] | add'\n",
-	.max_args = 2,
-	.args = { WORDS_OBJECT, WORDS_ANY },
+	.max_args = 3,
+	.args = { WORDS_OBJECT, WORDS_ANY, WORDS_ANY },
 	.options = options,
 	.run = run,
 };

@@ -10,6 +10,8 @@ static const struct option_def options[] = {
 	  "another way to name FILE" },
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "with the adapters' own contexts" },
+	{ OPT_RINGS, 0, "rings", NULL, WORDS_NONE,
+	  "with the entries of all queues, contexts and registers" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
 	  "so many moments (default: 1; with --interval: until interrupted)" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
@@ -29,6 +31,8 @@ static int record_moments(struct cli *cli, uint64_t count, uint64_t interval)
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (;;) {
 		ret = eadm_capture_all(cli->ctx, hw);
+		if (!ret && cli->args.opt[OPT_RINGS])
+			ret = eadm_capture_rings(cli->ctx, 0);
 		if (ret || !--count || interrupted)
 			return ret;
 		progress(cli, "moments", ++moments);
@@ -101,9 +105,11 @@ const struct command cmd_record = {
 	.usage = "FILE",
 	.help = "write the state of all devices to a capture",
 	.more = "Every command reads it with --from FILE, and so does Wireshark.\n"
+		"--rings takes CAP_SYS_RAWIO and leaves inline payload out.\n"
 		"The file appears when all is recorded; an interrupt ends that.",
 	.examples = "  eadm record now.pcapng\n"
 		    "  eadm --from now.pcapng dump qp\n"
+		    "  eadm record --hw --rings all.pcapng\n"
 		    "  eadm record -n 60 -i 1s minute.pcapng\n"
 		    "  eadm record -i 1s --max-size 100M night.pcapng\n"
 		    "  ssh HOST eadm record - | eadm --from - list\n",

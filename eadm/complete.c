@@ -79,7 +79,7 @@ static void offer_objects(const struct state *st, bool counted)
 	const struct eadm_object *object = NULL;
 
 	while ((object = eadm_object_next(object))) {
-		if (!counted || has_counter(object))
+		if (can_dump(object) && (!counted || has_counter(object)))
 			offer(st, "", eadm_object_name(object));
 	}
 }
@@ -157,6 +157,11 @@ static const char *nth_test(const struct eadm_object *object, unsigned int n)
 	return test_names[n];
 }
 
+static const char *nth_param(const struct eadm_object *object, unsigned int n)
+{
+	return nth_value(object, "param", n);
+}
+
 static void offer_commands(const struct state *st)
 {
 	int i;
@@ -212,6 +217,18 @@ static void offer_words(const struct state *st, enum words words)
 		offer(st, "", "create");
 		offer(st, "", "show");
 		offer(st, "", "verify");
+		break;
+	case WORDS_POINTER:
+		offer(st, "", "pi");
+		offer(st, "", "ci");
+		break;
+	case WORDS_CONF_VERB:
+		offer(st, "", "list");
+		offer(st, "", "get");
+		offer(st, "", "set");
+		break;
+	case WORDS_CONF_PARAM:
+		offer_list(st, nth_param);
 		break;
 	case WORDS_MARK:
 		offer_marks(st);

@@ -26,6 +26,8 @@ int status_of(int error)
 	case EPROTONOSUPPORT:
 	case EAFNOSUPPORT:
 		return STATUS_UNSUPPORTED;
+	case ERANGE:
+		return STATUS_USAGE;
 	default:
 		return STATUS_FAILED;
 	}

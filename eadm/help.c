@@ -33,9 +33,12 @@ static void print_objects(void)
 	const struct eadm_object *object = NULL;
 
 	printf("\nObjects:\n");
-	while ((object = eadm_object_next(object)))
+	while ((object = eadm_object_next(object))) {
+		if (!can_dump(object))
+			continue;
 		printf("  %-10s %s\n", eadm_object_name(object),
 		       eadm_object_help(object));
+	}
 }
 
 static void print_overview(void)

@@ -11,9 +11,10 @@
 #include "table.h"
 
 const struct command *const commands[] = {
-	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_trace, &cmd_top,
-	&cmd_diagnose, &cmd_check, &cmd_record, &cmd_mark, &cmd_diff,
-	&cmd_bundle, &cmd_exporter, &cmd_test, &cmd_ver, &cmd_help, &cmd_complete, NULL,
+	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_events, &cmd_conf,
+	&cmd_trace, &cmd_top, &cmd_diagnose, &cmd_check, &cmd_record, &cmd_mark,
+	&cmd_diff, &cmd_bundle, &cmd_exporter, &cmd_test, &cmd_ver, &cmd_help,
+	&cmd_complete, NULL,
 };
 
 volatile sig_atomic_t interrupted;
@@ -108,6 +109,14 @@ int open_source(struct cli *cli)
 		    eadm_errmsg(cli->ctx));
 }
 
+/* Whether "eadm dump" can show it, for whoever lists what there is. */
+bool can_dump(const struct eadm_object *object)
+{
+	enum eadm_sort sort = eadm_object_sort(object);
+
+	return sort == EADM_SORT_ROWS || sort == EADM_SORT_ENTRIES;
+}
+
 const struct eadm_object *need_object(struct cli *cli, const char *name)
 {
 	const struct eadm_object *object = eadm_object_find(name);
@@ -116,8 +125,10 @@ const struct eadm_object *need_object(struct cli *cli, const char *name)
 
 	if (object)
 		return object;
-	while ((object = eadm_object_next(object)))
-		word_add(&words, eadm_object_name(object));
+	while ((object = eadm_object_next(object))) {
+		if (can_dump(object))
+			word_add(&words, eadm_object_name(object));
+	}
 	near = suggest(name, words.words);
 	if (near)
 		fail(cli, STATUS_USAGE, name,

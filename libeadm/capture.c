@@ -423,6 +423,8 @@ static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
 			bool hw)
 {
+	if (object->sort != EADM_SPEC_SORT_ROWS)
+		return;
 	hw = hw && object->hw;
 	/* The capture that is read may have been made without. */
 	if (read_rows(ctx, object, hw) == -ENODATA && hw)

@@ -12,11 +12,12 @@
 #include "attr.h"
 #include "eadm_nl.h"
 #include "priv.h"
+#include "rawdump.h"
 
 #define MAX_NOTES 256
 
 struct step {
-	enum { STEP_COMPANION, STEP_RDMA, STEP_RDMA_DEVICE } how;
+	enum { STEP_COMPANION, STEP_RDMA, STEP_RDMA_DEVICE, STEP_RAW } how;
 	struct eadm_device dev;		/* without a name: all devices */
 	uint32_t port;
 };
@@ -40,11 +41,15 @@ struct eadm_dump {
 	struct note *notes;
 	unsigned int n_notes;
 	unsigned long long rows;
-	int first_error;
+	int first_error, absent;
+	bool opened;			/* some device has the queue */
 	bool inconsistent;
 	bool open;			/* reply is */
 	struct eadm_reply reply;
 	bool in_message;		/* cursor is */
+	struct eadm_dump_opts opts;	/* of raw bytes */
+	char *part, *around;		/* of those */
+	struct eadm_rawdump raw;
 	struct eadm_rdma_cursor cursor;
 	struct eadm_record rec;
 };
@@ -156,6 +161,23 @@ static int plan_companion(struct eadm_dump *dump, unsigned int covered)
 	return 0;
 }
 
+/* Each device that has the queue. */
+static int plan_raw(struct eadm_dump *dump)
+{
+	const struct eadm_devices *devices = &dump->ctx->devices;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < devices->n; i++) {
+		const struct eadm_device *dev = &devices->dev[i];
+
+		if (dev->companion &&
+		    (!dump->has_device || dev->index == dump->device))
+			ret = add_step(dump, STEP_RAW, dev, 0);
+	}
+	return ret;
+}
+
 static int plan(struct eadm_dump *dump)
 {
 	const struct eadm_devices *devices = &dump->ctx->devices;
@@ -177,7 +199,8 @@ static int plan(struct eadm_dump *dump)
 		others++;
 		lone = dev->name;
 	}
-	ret = plan_companion(dump, covered);
+	ret = dump->object->sort == EADM_SPEC_SORT_ENTRIES ?
+		      plan_raw(dump) : plan_companion(dump, covered);
 	for (i = 0; !ret && known && i < devices->n; i++) {
 		if ((!devices->dev[i].companion || dump->original) &&
 		    (!dump->has_device || devices->dev[i].index == dump->device))
@@ -209,6 +232,20 @@ static int find_device(struct eadm_dump *dump, const char *name)
 	return eadm_fail(dump->ctx, -ENODEV, "no RDMA device of this name");
 }
 
+/* The caller's strings need not live as long as the dump. */
+static int keep_strings(struct eadm_dump *dump)
+{
+	struct eadm_dump_opts *opts = &dump->opts;
+
+	dump->part = opts->part ? strdup(opts->part) : NULL;
+	dump->around = opts->around ? strdup(opts->around) : NULL;
+	if ((opts->part && !dump->part) || (opts->around && !dump->around))
+		return out_of_memory(dump->ctx);
+	opts->part = dump->part;
+	opts->around = dump->around;
+	return 0;
+}
+
 static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 {
 	int ret;
@@ -216,7 +253,13 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 	if (opts && opts->size > sizeof(*opts))
 		return eadm_fail(dump->ctx, -EINVAL,
 				 "options of a newer library");
-	if (opts && opts->size > offsetof(struct eadm_dump_opts, has_from)) {
+	if (opts) {
+		/* Those of an older library end earlier. */
+		memcpy(&dump->opts, opts, opts->size);
+		opts = &dump->opts;
+		dump->hw = opts->hw;
+		dump->has_id = opts->has_id;
+		dump->id = opts->id;
 		dump->has_from = opts->has_from;
 		dump->from = opts->from;
 	}
@@ -232,16 +275,24 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 		return eadm_fail(dump->ctx, -EINVAL,
 				 "%s have no running number",
 				 dump->object->title);
-	if (opts) {
-		dump->hw = opts->hw;
-		dump->has_id = opts->has_id;
-		dump->id = opts->id;
+	if (dump->object->sort == EADM_SPEC_SORT_ENTRIES) {
+		ret = eadm_rawdump_check(dump->ctx, dump->object,
+					 &dump->opts);
+		if (!ret)
+			ret = keep_strings(dump);
+		if (ret)
+			return ret;
+	} else if (dump->object->sort != EADM_SPEC_SORT_ROWS) {
+		return eadm_fail(dump->ctx, -EOPNOTSUPP,
+				 "%s are nothing that can be dumped",
+				 dump->object->title);
 	}
 	/* What takes no right is asked for unasked. */
 	if (dump->object->hw &&
 	    dump->object->hw_perm == EADM_SPEC_PERM_NONE)
 		dump->hw = true;
-	if (dump->hw && !dump->object->hw)
+	if (dump->hw && !dump->object->hw &&
+	    dump->object->sort == EADM_SPEC_SORT_ROWS)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "the adapter keeps no context of %s",
 				 dump->object->title);
@@ -286,7 +337,10 @@ EADM_API void eadm_dump_close(struct eadm_dump *dump)
 		return;
 	if (dump->open)
 		eadm_reply_close(&dump->reply);
+	eadm_rawdump_close(&dump->raw);
 	eadm_record_release(&dump->rec);
+	free(dump->part);
+	free(dump->around);
 	free(dump->steps);
 	free(dump->notes);
 	free(dump);
@@ -322,11 +376,22 @@ static void companion_query(const struct eadm_dump *dump,
 			       NULL, false);
 }
 
+static int open_raw(struct eadm_dump *dump, const struct step *step)
+{
+	int ret = eadm_rawdump_open(dump->ctx, &step->dev, dump->object,
+				    &dump->opts, &dump->raw);
+
+	dump->opened |= !ret;
+	return ret;
+}
+
 static int open_step(struct eadm_dump *dump, const struct step *step)
 {
 	struct eadm_query query;
 	int ret;
 
+	if (step->how == STEP_RAW)
+		return open_raw(dump, step);
 	if (step->how == STEP_RDMA) {
 		eadm_rdma_query(dump->object, &step->dev, step->port,
 				dump->has_id ? &dump->id : NULL, &query);
@@ -353,6 +418,9 @@ static int step_next(struct eadm_dump *dump, const struct step *step)
 	const struct nlmsghdr *nlh;
 	int ret;
 
+	if (step->how == STEP_RAW)
+		return eadm_rawdump_next(&dump->raw, dump->object,
+					 &dump->rec);
 	for (;;) {
 		if (dump->in_message) {
 			ret = eadm_rdma_next(&dump->reply, &dump->cursor,
@@ -393,7 +461,7 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 		return false;
 	if (dump->has_from && eadm_record_attr_u64(rec, attr) < dump->from)
 		return false;
-	if (!dump->has_id)
+	if (!dump->has_id || step->how == STEP_RAW)
 		return true;
 	if (!eadm_record_attr_has(rec, attr)) {
 		/* RDMA netlink numbers memory regions in its own way. */
@@ -413,8 +481,13 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 static int step_failed(struct eadm_dump *dump, const struct step *step,
 		       int error)
 {
-	if (error == -ENOENT && dump->has_id)
+	/* A capture may have the queue of one device only. */
+	if ((error == -ENOENT ||
+	     (error == -ENODATA && step->how == STEP_RAW &&
+	      dump->n_steps > 1)) && dump->has_id) {
+		dump->absent = error;
 		return 0;
+	}
 	if (error == -ENODEV && step->dev.name[0])
 		return add_note(dump, 0, step->dev.name, dump->object->title,
 				"the device went away");
@@ -431,6 +504,7 @@ static int step_failed(struct eadm_dump *dump, const struct step *step,
 
 static void close_step(struct eadm_dump *dump)
 {
+	eadm_rawdump_close(&dump->raw);
 	if (!dump->open)
 		return;
 	if (dump->reply.inconsistent)
@@ -473,6 +547,8 @@ static int finish(struct eadm_dump *dump)
 		return 0;
 	if (dump->first_error)
 		return dump->first_error;
+	if (dump->object->sort == EADM_SPEC_SORT_ENTRIES)
+		return dump->opened ? 0 : dump->absent;
 	if (dump->has_id)
 		return eadm_fail(dump->ctx, -ENOENT, "no such object");
 	return 0;

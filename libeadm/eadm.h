@@ -273,6 +273,29 @@ const char *eadm_devices_name(const struct eadm_ctx *ctx, unsigned int index);
 const struct eadm_object *eadm_object_next(const struct eadm_object *object);
 
 /**
+ * enum eadm_sort - where the rows of an object come from
+ * @EADM_SORT_ROWS: a dump reads them
+ * @EADM_SORT_EVENTS: they come as they happen, see eadm_events_open()
+ * @EADM_SORT_RAW: the library's own, for captures
+ * @EADM_SORT_ENTRIES: a dump of one queue decodes them, which takes more
+ *	&eadm_dump_opts
+ */
+enum eadm_sort {
+	EADM_SORT_ROWS,
+	EADM_SORT_EVENTS,
+	EADM_SORT_RAW,
+	EADM_SORT_ENTRIES,
+};
+
+/**
+ * eadm_object_sort() - where the rows of an object come from
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_sort eadm_object_sort(const struct eadm_object *object);
+
+/**
  * eadm_object_find() - look a kind of object up
  * @name: such as "qp"
  *
@@ -585,13 +608,20 @@ const char *eadm_field_value_at(const struct eadm_field *field,
  * @hw: ask the adapter for its own context of each row as well; that costs
  *	the device a command per row and needs CAP_SYS_RAWIO
  * @has_id: only the object @id
- * @id: value of the object's key field
+ * @id: value of the object's key field; of entries and contexts, the number of
+ *	the queue, where 0 of completion queues is that of the command queue
  * @has_from: only commands whose number is @from or above
  * @from: number of the first one
  * @original: counters under the names that the driver gives them, as values
  *	without a field; of RDMA netlink and sysfs, whatever else there is
  * @limits: of devices that only the RDMA core knows, open each to ask for its
  *	limits through libibverbs
+ * @part: of the object "hwctx": "qp", "cq" or "eq", else NULL
+ * @ranged: of entries: only those at the positions @first to @last
+ * @first: first position in the ring
+ * @last: last position in the ring
+ * @around: of entries: only some around "pi" or "ci", else NULL
+ * @payload: of entries: inline payload as well
  */
 struct eadm_dump_opts {
 	size_t size;
@@ -603,6 +633,12 @@ struct eadm_dump_opts {
 	uint64_t from;
 	bool original;
 	bool limits;
+	const char *part;
+	bool ranged;
+	uint32_t first;
+	uint32_t last;
+	const char *around;
+	bool payload;
 };
 
 /**
@@ -947,5 +983,6 @@ void eadm_trace_close(struct eadm_trace *trace);
 #include <eadm_bundle.h>
 #include <eadm_capture.h>
 #include <eadm_diagnose.h>
+#include <eadm_events.h>
 
 #endif /* EADM_H */

@@ -47,6 +47,19 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
 int eadm_capture_all(struct eadm_ctx *ctx, bool hw);
 
 /**
+ * eadm_capture_rings() - read the bytes of all queues into the capture
+ * @ctx: a context with an open capture, on this machine
+ * @max_bytes: how many bytes at most, 0: 64 MiB
+ *
+ * With them entries, registers and contexts can be shown from the capture.
+ * Inline payload is left out. Takes CAP_SYS_RAWIO.
+ *
+ * Return: 0, -EFBIG when there were more, another negative errno.
+ * Since: 0.1
+ */
+int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes);
+
+/**
  * eadm_capture_limit() - bound the size of a capture
  * @ctx: a context with an open capture that is a file
  * @bytes: keep only the newest moments that fit into so many bytes

@@ -12,6 +12,10 @@ _Static_assert((int)EADM_SHOW_NEVER == (int)EADM_SPEC_SHOW_NEVER &&
 	       (int)EADM_PERM_RAWIO == (int)EADM_SPEC_PERM_RAWIO,
 	       "marks are those of the specification");
 
+_Static_assert((int)EADM_SORT_ENTRIES == (int)EADM_SPEC_SORT_ENTRIES &&
+	       (int)EADM_SORT_EVENTS == (int)EADM_SPEC_SORT_EVENTS,
+	       "sorts are those of the specification");
+
 /* The same name with "-" and "_" taken for one. */
 static bool same_name(const char *a, const char *b)
 {
@@ -41,6 +45,11 @@ EADM_API const struct eadm_object *eadm_object_find(const char *name)
 	}
 	errno = ENOENT;
 	return NULL;
+}
+
+EADM_API enum eadm_sort eadm_object_sort(const struct eadm_object *object)
+{
+	return (enum eadm_sort)object->sort;
 }
 
 EADM_API const char *eadm_object_name(const struct eadm_object *object)

@@ -13,7 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "priv.h"
+#include "node.h"
 
 /* The kernel answers dumps in packets of up to 32 KiB to who can take them. */
 #define PACKET_SIZE 65536
@@ -54,6 +54,8 @@ struct live_stream {
 	bool torn;
 	bool read;		/* the held packets are there */
 	unsigned int n_held, next;
+	unsigned char *node;	/* answer of the char device, no socket */
+	size_t node_len, node_pos;
 	struct live_packet held[HELD_PACKETS];
 };
 
@@ -175,6 +177,16 @@ static bool is_hopeless(const struct eadm_query *query)
 	       access("/sys/module/eadm", F_OK);
 }
 
+/* Netlink would not know the command: the char device answers. */
+static int query_node(struct live_stream *s)
+{
+	struct eadm_source *src = s->stream.src;
+
+	s->stream.seq = ++to_live(src)->seq;
+	return eadm_node_answer(src->ctx, &s->query, s->stream.seq, &s->node,
+				&s->node_len);
+}
+
 static int live_query(struct eadm_source *src, const struct eadm_query *query,
 		      struct eadm_stream **stream)
 {
@@ -189,6 +201,14 @@ static int live_query(struct eadm_source *src, const struct eadm_query *query,
 		return eadm_fail(src->ctx, -ENOMEM, "out of memory");
 	s->stream.src = src;
 	s->query = *query;
+	if (query->proto == NETLINK_GENERIC && query->cmd == EADM_RAW_CMD) {
+		ret = query_node(s);
+		if (ret)
+			free(s);
+		else
+			*stream = &s->stream;
+		return ret;
+	}
 	s->sock = open_socket(to_live(src), query->proto);
 	if (!s->sock) {
 		ret = eadm_fail(src->ctx, -errno, "%s netlink: %s",
@@ -287,12 +307,29 @@ static int hold_packets(struct live_stream *s)
 	}
 }
 
+/* A message at a time, as a packet cannot have all of them. */
+static int next_of_node(struct live_stream *s, struct eadm_chunk *chunk)
+{
+	const struct nlmsghdr *nlh = (void *)(s->node + s->node_pos);
+
+	if (s->node_pos == s->node_len)
+		return 0;
+	chunk->data = nlh;
+	chunk->len = nlh->nlmsg_len;
+	chunk->time = eadm_now(s->stream.src->ctx);
+	chunk->offset = 0;
+	s->node_pos += NLMSG_ALIGN(nlh->nlmsg_len);
+	return 1;
+}
+
 static int live_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 {
 	struct live_stream *s = (struct live_stream *)stream;
 	struct live_packet *packet;
 	int ret;
 
+	if (s->node)
+		return next_of_node(s, chunk);
 	if (!s->read) {
 		s->read = true;
 		ret = hold_packets(s);
@@ -324,10 +361,11 @@ static void live_end(struct eadm_stream *stream)
 	unsigned int i;
 
 	/* A socket with half an answer in it is of no more use. */
-	if (s->complete && !*idle)
+	if (s->complete && s->sock && !*idle)
 		*idle = s->sock;
-	else
+	else if (s->sock)
 		mnl_socket_close(s->sock);
+	free(s->node);
 	for (i = 0; i < HELD_PACKETS; i++)
 		free(s->held[i].data);
 	free(s);

@@ -18,6 +18,8 @@
 
 #define EADM_MAX_FIELDS 256
 #define EADM_DEV_NAME_MAX 64
+/* Command number of messages that come from the char device. */
+#define EADM_RAW_CMD 192
 
 /* ---- query.c: requests and their answers ------------------------------- */
 
@@ -40,7 +42,7 @@ struct eadm_arg {
 	const char *str;
 };
 
-#define EADM_MAX_ARGS 4
+#define EADM_MAX_ARGS 8
 
 struct eadm_query {
 	uint16_t proto;		/* NETLINK_GENERIC or NETLINK_RDMA */

@@ -61,7 +61,7 @@ static const struct eadm_object *object_of(unsigned int cmd)
 	int i;
 
 	for (i = 0; i < EADM_SPEC_OBJ_COUNT; i++) {
-		if (eadm_spec_objects[i].cmd == cmd)
+		if (cmd && eadm_spec_objects[i].cmd == cmd)
 			return &eadm_spec_objects[i];
 	}
 	return NULL;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Following the flight recorder through the companion's char device. */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 
 #include "eadm_ioctl.h"
 #include "eadm_nl.h"
-#include "priv.h"
+#include "node.h"
 
 #define BATCH 64
 
@@ -26,10 +24,11 @@ struct eadm_trace {
 	struct eadm_trace_rec raw[BATCH];
 };
 
-static int find_node(struct eadm_trace *trace, const char *device)
+static int open_node(struct eadm_trace *trace, const char *device)
 {
 	struct eadm_ctx *ctx = trace->ctx;
 	const struct eadm_device *dev = NULL;
+	struct eadm_ioc_info info;
 	unsigned int i;
 	int ret;
 
@@ -50,76 +49,17 @@ static int find_node(struct eadm_trace *trace, const char *device)
 				 "its driver gives no diagnostics to the companion module");
 	trace->dev_index = dev->index;
 	snprintf(trace->dev_name, sizeof(trace->dev_name), "%s", dev->name);
-	return 0;
-}
-
-/* Nodes have numbers of their own; sysfs tells whose they are. */
-static bool node_is_of(const char *node, const char *device)
-{
-	char path[320], name[EADM_DEV_NAME_MAX + 1];
-	ssize_t len;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/class/eadm/%s/ibdev", node);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	len = read(fd, name, sizeof(name) - 1);
-	close(fd);
-	if (len < 0)
-		return false;
-	name[len] = '\0';
-	name[strcspn(name, "\n")] = '\0';
-	return !strcmp(name, device);
-}
-
-static int node_path(struct eadm_trace *trace, char *path, size_t size)
-{
-	DIR *dir = opendir("/sys/class/eadm");
-	struct dirent *entry;
-	unsigned int number;
-	int ret = -ENODEV;
-
-	while (dir && ret && (entry = readdir(dir))) {
-		if (sscanf(entry->d_name, "eadm%u", &number) != 1 ||
-		    !node_is_of(entry->d_name, trace->dev_name))
-			continue;
-		snprintf(path, size, "/dev/eadm/%u", number);
-		ret = 0;
-	}
-	if (dir)
-		closedir(dir);
-	if (ret)
-		eadm_fail(trace->ctx, ret, "the companion has no node for it");
-	return ret;
-}
-
-static int open_node(struct eadm_trace *trace)
-{
-	struct eadm_ioc_info info = { .size = sizeof(info) };
-	struct eadm_ctx *ctx = trace->ctx;
-	char path[64];
-	int ret;
-
-	ret = node_path(trace, path, sizeof(path));
-	if (ret)
-		return ret;
-	trace->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	trace->fd = eadm_node_open(ctx, dev, &info);
 	if (trace->fd < 0)
-		return eadm_fail(ctx, -errno, "%s: %s", path, strerror(errno));
-	if (ioctl(trace->fd, EADM_IOC_INFO, &info))
-		return eadm_fail(ctx, -errno, "%s: %s", path, strerror(errno));
-	if (info.dev_index != trace->dev_index)
-		return eadm_fail(ctx, -ENODEV, "%s belongs to another device",
-				 path);
+		return trace->fd;
 	if (!(info.features & EADM_FEATURE_TRACE))
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "its driver keeps no flight recorder");
 	/* Records may only grow at their end, which takes a new command. */
 	if (info.trace_rec_size != sizeof(struct eadm_trace_rec))
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "%s gives records of %u bytes, not of %zu",
-				 path, info.trace_rec_size,
+				 "it gives records of %u bytes, not of %zu",
+				 info.trace_rec_size,
 				 sizeof(struct eadm_trace_rec));
 	return 0;
 }
@@ -162,9 +102,7 @@ EADM_API int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
 	t->ctx = ctx;
 	t->fd = -1;
-	ret = find_node(t, device);
-	if (!ret)
-		ret = open_node(t);
+	ret = open_node(t, device);
 	if (!ret)
 		ret = begin(t, opts);
 	if (ret) {

@@ -217,7 +217,8 @@ int bundle_renderings(struct bundle *b)
 		for (object = eadm_object_next(NULL);
 		     object && !ret && !interrupted;
 		     object = eadm_object_next(object))
-			ret = render(b, &(struct rendering){
+			ret = eadm_object_sort(object) != EADM_SORT_ROWS ? 0 :
+			      render(b, &(struct rendering){
 						json, "dump",
 						eadm_object_name(object) });
 	}

@@ -388,13 +388,15 @@ int model_make(struct model *model, const char *collectors,
 			eadm_field_name(eadm_object_key(object)),
 		};
 
-		if (in_list(objects, eadm_object_name(object)))
+		if (eadm_object_sort(object) == EADM_SORT_ROWS &&
+		    in_list(objects, eadm_object_name(object)))
 			ret = add_rows(model, object, eadm_object_name(object),
 				       labels, true);
 	}
 	for (object = NULL; !ret && processes &&
 	     (object = eadm_object_next(object));) {
-		if (!is_usual(eadm_object_name(object)) &&
+		if (eadm_object_sort(object) == EADM_SORT_ROWS &&
+		    !is_usual(eadm_object_name(object)) &&
 		    eadm_object_find_field(object, "comm"))
 			ret = add_sums(model, object);
 	}

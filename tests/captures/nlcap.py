@@ -38,7 +38,8 @@ class Spec:
             self.sets[raw_set["name"]] = {
                 a["name"]: (number, a) for number, a in enumerate(raw_set["attributes"], 1)}
         self.cmds = {op["attribute-set"]: number
-                     for number, op in enumerate(raw["operations"]["list"], 1)}
+                     for number, op in enumerate(raw["operations"]["list"], 1)
+                     if not op["name"].endswith("-set")}
 
 
 class Netlink:

@@ -7,11 +7,13 @@
   dead.pcapng    one device whose command queue is dead, odd values, an attribute
                  and values that nobody knows yet, a torn dump, a refused request
   moments.pcapng counters at three moments, wraps among them
+  rings.pcapng   entries of queues, a context, registers, events
   sick.pcapng    two moments of devices on which every rule of a diagnosis applies
   well.pcapng    two moments of a healthy device with all that looks like a fault
                  and is none
 """
 
+import struct
 import sys
 
 from nlcap import Capture, FAMILY, GENERIC
@@ -193,6 +195,77 @@ def moments():
         cap.dump("counters", [counters(0, **step)], hw=True)
         row = cq(0, 2, **{"hw-out-of-order": (250 + 10 * number) % 256, "events": 6 + number})
         cap.dump("cq", [row], hw=True)
+    return cap
+
+
+RING = {"dev-index": 3, "dev-name": "erdma_1"}
+
+
+def raw_ring(cap, kind, ident, depth, data, size=32, hw=True, **pointers):
+    """What the char device gave of a queue; a command of its own, 192."""
+    number = cap.spec.enums["raw-kind"][kind]
+    head = cap.pack("BBH", 192, 1, 0)
+    ask = cap.row("raw", {"dev-index": 3, "kind": number, "id": ident})
+    seq = cap.request(GENERIC, FAMILY, head + ask + (cap.attr(3, b"") if hw else b""), True)
+    row = {**RING, "id": ident, "kind": number}
+    if depth:
+        data = data + bytes(depth * size - len(data))
+        row.update({"first": 0, "count": depth, "entry-size": size, "depth": depth, "user": 1})
+    row.update({**pointers, "data": data})
+    cap.packet(GENERIC, cap.message(FAMILY, 2, seq, head + cap.row("raw", row)) + cap.done(seq))
+
+
+def sqe(header, *words):
+    data = struct.pack("<Q", header) + b"".join(struct.pack(f, v) for f, v in words)
+    return data + bytes(-len(data) % 32)
+
+
+def rings():
+    """Entries of queues from the worked values of the hardware document."""
+    cap = Capture()
+    cap.family()
+    cap.rdma_devices(DEVS[:2])
+    cap.dump("dev", [device(0), device(1)])
+    sq = sqe(0x0100001210400001, ("<I", 0), ("<I", 5), ("<Q", 0x7f0000001000), ("<I", 5),
+             ("<I", 0x2100))
+    sq += sqe(0x0110001200400003, ("<I", 0), ("<I", 64), ("<I", 0x3300), ("<Q", 0x7f0000002000),
+              ("<I", 0), ("<Q", 0x7f0000003000), ("<I", 64), ("<I", 0x2200))
+    sq += sqe(0x0500001212400004, ("<I", 0), ("<I", 5), ("<5s", b"hello"))
+    sq += sqe(0x0010001208400006, ("<I", 0), ("<I", 4096), ("<I", 0x2100), ("<Q", 0x7f0000004000),
+              ("<I", 0), ("<Q", 0x7f0000005000), ("<I", 4096), ("<I", 0x3300))
+    raw_ring(cap, "sq", 0x12, 64, sq, **{"sw-pi": 6, "hw-pi": 6, "hw-ci": 3})
+    rq = b"".join(struct.pack("<HHIIIQII", i + 1, 0, 0x12, 0, 0, 0x7f0000006000 + 64 * i, 64, 0x2100)
+                  for i in range(3))
+    raw_ring(cap, "rq", 0x12, 64, rq, **{"sw-pi": 3, "hw-pi": 3, "hw-ci": 1})
+    cq = b"".join(struct.pack(">IIIIIIII", *words) for words in (
+        (0x80020000, 0, 0x12, 0, 5, 0, 0, 0), (0x80040100, 0, 0x13, 0, 5, 0, 0, 0),
+        (0x8005010f, 1, 0x13, 0x44332211, 8, 0, 0, 0)))
+    raw_ring(cap, "cq", 5, 64, cq, **{"sw-ci": 1, "hw-pi": 3})
+    commands = struct.pack("<Q", 0x0030000000000004) + bytes(120)
+    commands += struct.pack("<Q", 0x0030000101000008) + bytes(120)
+    raw_ring(cap, "cmd-sq", 0, 512, commands, **{"sw-pi": 8, "sw-ci": 4, "hw-pi": 8, "hw-ci": 8})
+    answer = struct.pack(">IIIIIIII", 0x80000200, 0, 0xa80f0024, 0x1400, 0x10080000, 0xffffff00, 0, 0)
+    raw_ring(cap, "cmd-cq", 0, 512, answer, **{"sw-ci": 1, "hw-pi": 2})
+    raw_ring(cap, "eq", 2, 128, struct.pack("<QQ", 0x0000000380000005, 0), 16,
+         **{"sw-ci": 0, "hw-pi": 1, "hw-ci": 0})
+    raw_ring(cap, "eq", 0, 128, struct.pack("<IIII", 0x80030000, 5, 0, 0), 16,
+         **{"sw-ci": 1, "hw-pi": 1, "hw-ci": 1})
+    context = bytearray(0x8c)
+    struct.pack_into("<HBBI", context, 0, 0x5566, 1, 0x8c, 0x12)
+    struct.pack_into("<BBBBHH", context, 0x10, 1, 0, 0, 6, 6, 3)
+    struct.pack_into("<II", context, 0x48, 5, 5)
+    struct.pack_into(">IIHH", context, 0x80, 0x0a4d0101, 0x0a4d0001, 38905, 7200)
+    raw_ring(cap, "qpc", 0x12, 0, bytes(context), hw=False)
+    registers = ((0, 0x01000000), (0x14, 2), (0x18, 0xeda00001), (0x1c, 0x5254))
+    raw_ring(cap, "regs", 0, 0, b"".join(struct.pack("<IIQ", o, 32, v) for o, v in registers), hw=False)
+    seq = cap.request(GENERIC, FAMILY, cap.pack("BBH", cap.spec.cmds["event"], 1, 0), True)
+    for row in ({"seq": 1, "time": 1700000000 * SEC, "type": "async", "async": "qp-fatal", "qpn": 18},
+                {"seq": 2, "time": 1700000001 * SEC, "type": "cmd-timeout", "cmd-seq": 77,
+                 "op": "query-eqc"},
+                {"seq": 3, "time": 1700000002 * SEC, "type": "recovered", "lost": 2}):
+        body = cap.row("event", {**RING, **row})
+        cap.packet(GENERIC, cap.message(FAMILY, 2, seq, cap.pack("BBH", cap.spec.cmds["event"], 1, 0)
+                                        + body))
     return cap
 
 
@@ -457,6 +530,7 @@ def main():
     moments().write(f"{folder}/moments.pcapng")
     busy().write(f"{folder}/busy.pcapng")
     foreign().write(f"{folder}/foreign.pcapng")
+    rings().write(f"{folder}/rings.pcapng")
     sick().write(f"{folder}/sick.pcapng")
     well().write(f"{folder}/well.pcapng")
 

@@ -16,7 +16,7 @@ complete_in_bash() {
 
 @test "bash offers commands, objects, options and values" {
 	[ "$(complete_in_bash li)" = list ]
-	[ "$(complete_in_bash dump cm | tr '\n' ' ')" = "cmdq cmd " ]
+	[ "$(complete_in_bash dump cm | tr '\n' ' ')" = "cmdq cmd cmde " ]
 	[ "$(complete_in_bash dump qp --hw)" = --hw ]
 	[ "$(complete_in_bash dump qp --state rts,e)" = rts,err ]
 	[ "$(complete_in_bash trace --opcode create-q)" = create-qp ]

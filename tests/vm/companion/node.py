@@ -133,7 +133,7 @@ def sizes():
 @test("unknown commands give ENOTTY, soiled arguments EINVAL")
 def wrong():
     with Node() as node:
-        for number in (0, 1, 0xEA02, 0xEAFF, 0xEB00, 0xC0500000 | INFO, 0x5401, 0xffffffff):
+        for number in (0, 1, 0xEA05, 0xEAFF, 0xEB00, 0xC0500000 | INFO, 0x5401, 0xffffffff):
             same(errno.errorcode.get(ioctl(node.fd, number, bytes(256))[0]), "ENOTTY", hex(number))
         data = struct.pack("=II", INFO_SIZE, 1) + bytes(INFO_SIZE - 8)
         same(ioctl(node.fd, INFO, data)[0], errno.EINVAL)

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+static const struct option_def options[] = {
+	SORT_OPTION,
+	{ 0 },
+};
+
+static const struct eadm_object *conf_object(void)
+{
+	return eadm_object_find("conf");
+}
+
+static int find_param(struct cli *cli, const char *name, uint64_t *param)
+{
+	const struct eadm_field *field =
+		eadm_object_find_field(conf_object(), "param");
+	struct word_list words = { 0 };
+	const char *near, *word;
+	unsigned int i;
+
+	if (!eadm_field_value_find(field, name, param))
+		return 0;
+	for (i = 0; (word = eadm_field_value_at(field, i, NULL)); i++)
+		word_add(&words, word);
+	near = suggest(name, words.words);
+	word_free(&words);
+	if (near)
+		return fail(cli, STATUS_USAGE, name,
+			    "unknown setting (did you mean '%s'?)", near);
+	return fail(cli, STATUS_USAGE, name,
+		    "unknown setting ('eadm conf list' shows them)");
+}
+
+/* A number, or for congestion control its name. */
+static int find_value(struct cli *cli, const char *param, const char *text,
+		      uint64_t *value)
+{
+	const struct eadm_field *field =
+		eadm_object_find_field(eadm_object_find("dev"), param);
+
+	if (parse_u64(text, value) ||
+	    (field && !eadm_field_value_find(field, text, value)))
+		return 0;
+	return fail(cli, STATUS_USAGE, text, "no value of %s", param);
+}
+
+/* The only device there is, unless one is named. */
+static char *the_device(struct cli *cli)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const struct eadm_field *field =
+		eadm_object_find_field(object, "dev-name");
+	const char *only = cli->args.opt[OPT_DEVICE];
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	unsigned int n = 0;
+	char *name = NULL;
+
+	if (only)
+		return strdup(only);
+	if (eadm_dump_open(cli->ctx, object, NULL, &dump)) {
+		fail(cli, STATUS_NOT_FOUND, "devices", "%s",
+		     eadm_errmsg(cli->ctx));
+		return NULL;
+	}
+	while (eadm_dump_next(dump, &record) > 0) {
+		if (!n++)
+			name = strdup(eadm_record_string(record, field));
+	}
+	eadm_dump_close(dump);
+	if (n == 1)
+		return name;
+	fail(cli, STATUS_USAGE, "--device",
+	     n ? "of which device?" : "there is none");
+	free(name);
+	return NULL;
+}
+
+static int show(struct cli *cli, const uint64_t *param, const char *device)
+{
+	struct view view;
+	int status;
+
+	status = view_init(cli, conf_object(), false, &view);
+	if (param) {
+		view.opts.has_id = true;
+		view.opts.id = *param;
+	}
+	if (device)
+		view.opts.device = device;
+	if (!status && !cli->ctx)
+		status = open_source(cli);
+	if (!status) {
+		status = view_show(cli, &view);
+		status = write_end(cli, status);
+	}
+	view_free(&view);
+	return status;
+}
+
+static int set(struct cli *cli)
+{
+	const char *name = cli->args.arg[1], *text = cli->args.arg[2];
+	uint64_t param, value, now;
+	char *device;
+	int status, ret;
+
+	status = find_param(cli, name, &param);
+	if (!status)
+		status = find_value(cli, name, text, &value);
+	if (!status)
+		status = open_source(cli);
+	if (status)
+		return status;
+	device = the_device(cli);
+	if (!device)
+		return cli->args.opt[OPT_DEVICE] ? STATUS_FAILED : STATUS_USAGE;
+	ret = eadm_conf_set(cli->ctx, device, param, value, &now);
+	if (ret)
+		status = fail_lib(cli, ret, name);
+	else if (now != value)
+		status = fail(cli, STATUS_FAILED, name,
+			      "set to %llu, but it is %llu now",
+			      (unsigned long long)value,
+			      (unsigned long long)now);
+	else
+		status = show(cli, &param, device);
+	free(device);
+	return status;
+}
+
+static int run(struct cli *cli)
+{
+	const char *verb = cli->args.n ? cli->args.arg[0] : "list";
+	uint64_t param;
+	int status;
+
+	if (!strcmp(verb, "list") && cli->args.n <= 1)
+		return show(cli, NULL, NULL);
+	if (!strcmp(verb, "get") && cli->args.n == 2) {
+		status = find_param(cli, cli->args.arg[1], &param);
+		return status ? status : show(cli, &param, NULL);
+	}
+	if (!strcmp(verb, "set") && cli->args.n == 3)
+		return set(cli);
+	return fail(cli, STATUS_USAGE, verb,
+		    "list, get SETTING or set SETTING VALUE");
+}
+
+const struct command cmd_conf = {
+	.name = "conf",
+	.usage = "[list | get SETTING | set SETTING VALUE]",
+	.help = "show and change settings of an adapter",
+	.more = "A change takes CAP_NET_ADMIN and holds until the driver is\n"
+		"loaded anew. What is shown afterwards was read back.",
+	.examples = "  eadm conf\n"
+		    "  eadm conf get cc\n"
+		    "  eadm conf set cc cubic -d erdma_0\n"
+		    "  eadm conf set retrans-num 48 -d erdma_0\n",
+	.max_args = 3,
+	.args = { WORDS_CONF_VERB, WORDS_CONF_PARAM, WORDS_ANY },
+	.options = options,
+	.object = "conf",
+	.run = run,
+};

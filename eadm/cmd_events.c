@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+static const struct option_def options[] = {
+	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "end after N events" },
+	{ 0 },
+};
+
+static bool is_wanted(struct cli *cli, const struct eadm_record *record)
+{
+	const struct eadm_field *field =
+		eadm_object_find_field(eadm_object_find("event"), "dev-name");
+	const char *only = cli->args.opt[OPT_DEVICE];
+	const char *name = eadm_record_string(record, field);
+
+	return !only || (name && !strcmp(name, only));
+}
+
+static int show(struct cli *cli, struct table *table,
+		struct eadm_events *events, uint64_t left)
+{
+	struct pollfd fd = { .fd = eadm_events_fd(events), .events = POLLIN };
+	struct cell *cells = calloc(table->n_cols, sizeof(*cells));
+	const struct eadm_record *record;
+	struct row row;
+	int ret = 0;
+
+	if (!cells)
+		return -ENOMEM;
+	while (left && !interrupted) {
+		ret = eadm_events_next(events, &record);
+		if (ret < 0 || (!ret && fd.fd < 0))
+			break;
+		if (!ret) {
+			cli->writer->ops->flush(cli->writer);
+			if (poll(&fd, 1, -1) < 0 && errno != EINTR) {
+				ret = -errno;
+				break;
+			}
+			continue;
+		}
+		if (!is_wanted(cli, record))
+			continue;
+		cells_of_record(table, record, cells);
+		row = (struct row){ .cells = cells, .record = record };
+		cli->writer->ops->row(cli->writer, &row);
+		/* Each at once, in JSON a line of its own. */
+		cli->writer->ops->flush(cli->writer);
+		left--;
+	}
+	free(cells);
+	return ret < 0 ? ret : 0;
+}
+
+static int follow(struct cli *cli, struct table *table, uint64_t count)
+{
+	struct eadm_events *events;
+	int ret, status = STATUS_OK;
+	unsigned int i;
+
+	ret = eadm_events_open(cli->ctx, &events);
+	if (ret)
+		return fail_lib(cli, ret, "events");
+	table->lines = true;
+	table->title = NULL;
+	/* What the first event lacks the next one may have. */
+	for (i = 0; i < table->n_cols; i++)
+		table->cols[i].asked = true;
+	catch_signals();
+	cli->writer->ops->begin(cli->writer, table);
+	cli->writer->ops->flush(cli->writer);
+	ret = show(cli, table, events, count);
+	if (ret)
+		status = fail_lib(cli, ret, "events");
+	if (eadm_events_lost(events))
+		note(cli, "%llu events were lost",
+		     (unsigned long long)eadm_events_lost(events));
+	eadm_events_close(events);
+	return write_end(cli, status);
+}
+
+static int run(struct cli *cli)
+{
+	struct table table = { 0 };
+	uint64_t count = UINT64_MAX;
+	int status;
+
+	if (!opt_u64(cli, OPT_COUNT, &count))
+		return STATUS_USAGE;
+	status = columns_choose(cli, eadm_object_find("event"), false, &table);
+	if (!status)
+		status = open_source(cli);
+	if (!status)
+		status = follow(cli, &table, count);
+	columns_free(&table);
+	return status;
+}
+
+const struct command cmd_events = {
+	.name = "events",
+	.help = "tell what happens: devices, failed QPs, lost commands, settings",
+	.more = "Runs until it is interrupted. Events that happened before it was\n"
+		"started are not told.",
+	.examples = "  eadm events\n"
+		    "  eadm events -d erdma_0 --json\n"
+		    "  eadm events --save night.pcapng\n"
+		    "  eadm --from night.pcapng events\n",
+	.options = options,
+	.object = "event",
+	.run = run,
+};

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Bytes of all queues, contexts and registers into a capture. */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+
+#include "eadm_nl.h"
+#include "node.h"
+
+#define MAX_BYTES (64U << 20)
+
+struct walk {
+	struct eadm_ctx *ctx;
+	uint64_t left;
+};
+
+/* What was read is in the capture, errors as well. */
+static int take(struct walk *walk, const struct eadm_device *dev,
+		uint32_t kind, uint32_t id, bool hw)
+{
+	struct eadm_node_query q = { .kind = kind, .id = id, .hw = hw };
+	const struct nlmsghdr *nlh;
+	struct eadm_query query;
+	struct eadm_reply reply;
+	int ret;
+
+	eadm_node_ask(walk->ctx, dev, &q, &query);
+	ret = eadm_reply_open(walk->ctx, &query, &reply);
+	while (!ret && (ret = eadm_reply_next(&reply, &nlh)) > 0) {
+		ret = nlh->nlmsg_len > walk->left ?
+			      eadm_fail(walk->ctx, -EFBIG,
+					"the queues have more bytes than a capture shall take") :
+			      0;
+		if (!ret)
+			walk->left -= nlh->nlmsg_len;
+	}
+	eadm_reply_close(&reply);
+	/* Without the right nothing else will work; all else is its own. */
+	return ret == -EPERM || ret == -EFBIG ? ret : 0;
+}
+
+static int take_eq(struct walk *walk, const struct eadm_device *dev,
+		   uint32_t id)
+{
+	int ret = take(walk, dev, EADM_RAW_KIND_EQ, id, true);
+
+	return ret ? ret : take(walk, dev, EADM_RAW_KIND_EQC, id, false);
+}
+
+static int take_cq(struct walk *walk, const struct eadm_device *dev,
+		   uint32_t id)
+{
+	int ret = take(walk, dev, EADM_RAW_KIND_CQ, id, true);
+
+	return ret ? ret : take(walk, dev, EADM_RAW_KIND_CQC, id, false);
+}
+
+static int take_qp(struct walk *walk, const struct eadm_device *dev,
+		   uint32_t id)
+{
+	int ret = take(walk, dev, EADM_RAW_KIND_SQ, id, true);
+
+	if (!ret)
+		ret = take(walk, dev, EADM_RAW_KIND_RQ, id, true);
+	return ret ? ret : take(walk, dev, EADM_RAW_KIND_QPC, id, false);
+}
+
+static int take_device(struct walk *walk, const struct eadm_device *dev)
+{
+	int ret;
+
+	ret = take(walk, dev, EADM_RAW_KIND_REGS, 0, false);
+	if (!ret)
+		ret = take(walk, dev, EADM_RAW_KIND_CMD_SQ, 0, true);
+	if (!ret)
+		ret = take(walk, dev, EADM_RAW_KIND_CMD_CQ, 0, true);
+	return ret;
+}
+
+static int take_objects(struct walk *walk, const struct eadm_device *dev,
+			enum eadm_spec_obj number,
+			int (*fn)(struct walk *walk,
+				  const struct eadm_device *dev, uint32_t id))
+{
+	const struct eadm_object *object = &eadm_spec_objects[number];
+	struct eadm_dump_opts opts = { .size = sizeof(opts),
+				       .device = dev->name };
+	const struct eadm_record *rec;
+	uint32_t *ids = NULL, *more;
+	size_t i, n = 0, max = 0;
+	struct eadm_dump *dump;
+	int ret;
+
+	ret = eadm_dump_open(walk->ctx, object, &opts, &dump);
+	if (ret)
+		return ret;
+	while ((ret = eadm_dump_next(dump, &rec)) > 0) {
+		if (n == max) {
+			max = max ? 2 * max : 64;
+			more = realloc(ids, max * sizeof(*ids));
+			if (!more) {
+				ret = eadm_fail(walk->ctx, -ENOMEM,
+						"out of memory");
+				break;
+			}
+			ids = more;
+		}
+		ids[n++] = eadm_record_attr_u64(rec, object->key->attr);
+	}
+	eadm_dump_close(dump);
+	for (i = 0; !ret && i < n; i++)
+		ret = fn(walk, dev, ids[i]);
+	free(ids);
+	return ret;
+}
+
+EADM_API int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes)
+{
+	struct walk walk = { ctx, max_bytes ? max_bytes : MAX_BYTES };
+	struct eadm_device dev;
+	unsigned int i;
+	int ret;
+
+	if (!ctx->capture)
+		return eadm_fail(ctx, -EINVAL, "no capture is open");
+	if (!ctx->live)
+		return eadm_fail(ctx, -EOPNOTSUPP,
+				 "bytes are read from this machine only");
+	ret = eadm_devices_load(ctx);
+	for (i = 0; !ret && i < ctx->devices.n; i++) {
+		/* Dumps load the list anew. */
+		dev = ctx->devices.dev[i];
+		if (!dev.companion)
+			continue;
+		ret = take_device(&walk, &dev);
+		if (!ret)
+			ret = take_objects(&walk, &dev, EADM_SPEC_OBJ_EQ,
+					   take_eq);
+		if (!ret)
+			ret = take_objects(&walk, &dev, EADM_SPEC_OBJ_CQ,
+					   take_cq);
+		if (!ret)
+			ret = take_objects(&walk, &dev, EADM_SPEC_OBJ_QP,
+					   take_qp);
+	}
+	return ret;
+}

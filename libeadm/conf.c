@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Changing settings. Reading them is a dump of the object "conf". */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <string.h>
+
+#include "eadm_nl.h"
+#include "priv.h"
+
+static const struct eadm_device *find_device(struct eadm_ctx *ctx,
+					     const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ctx->devices.n; i++) {
+		if (!strcmp(ctx->devices.dev[i].name, name))
+			return &ctx->devices.dev[i];
+	}
+	return NULL;
+}
+
+static int send_set(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		    uint64_t param, uint64_t value, uint64_t *now)
+{
+	const struct eadm_object *object =
+		&eadm_spec_objects[EADM_SPEC_OBJ_CONF];
+	struct eadm_query query = {
+		.proto = NETLINK_GENERIC,
+		.type = ctx->devices.family,
+		.cmd = EADM_CMD_CONF_SET,
+	};
+	struct eadm_record rec = { 0 };
+	const struct nlmsghdr *nlh;
+	struct eadm_reply reply;
+	int ret;
+
+	eadm_query_arg(&query, EADM_A_CONF_DEV_INDEX, EADM_ARG_U32, dev->index,
+		       NULL, false);
+	eadm_query_arg(&query, EADM_A_CONF_PARAM, EADM_ARG_U32, param, NULL,
+		       false);
+	eadm_query_arg(&query, EADM_A_CONF_VALUE, EADM_ARG_U64, value, NULL,
+		       false);
+	ret = eadm_reply_open(ctx, &query, &reply);
+	if (!ret)
+		ret = eadm_reply_next(&reply, &nlh);
+	if (ret > 0)
+		ret = eadm_decode(&reply, nlh, object, true, &rec);
+	else if (!ret)
+		ret = eadm_fail(ctx, -EBADMSG, "the kernel gave no answer");
+	if (!ret && !eadm_record_attr_has(&rec, EADM_A_CONF_VALUE))
+		ret = eadm_fail(ctx, -ENODATA,
+				"what the setting is now cannot be read");
+	if (!ret)
+		*now = eadm_record_attr_u64(&rec, EADM_A_CONF_VALUE);
+	eadm_reply_close(&reply);
+	eadm_record_release(&rec);
+	return ret;
+}
+
+EADM_API int eadm_conf_set(struct eadm_ctx *ctx, const char *device,
+			   uint64_t param, uint64_t value, uint64_t *now)
+{
+	const struct eadm_device *dev;
+	int ret;
+
+	if (!ctx->live)
+		return eadm_fail(ctx, -EOPNOTSUPP,
+				 "settings of a capture can't be changed");
+	ret = eadm_devices_load(ctx);
+	if (ret)
+		return ret;
+	dev = find_device(ctx, device);
+	if (!dev)
+		return eadm_fail(ctx, -ENODEV, "no RDMA device of this name");
+	if (ctx->devices.family_err)
+		return eadm_fail(ctx, -EOPNOTSUPP,
+				 "the companion module eadm.ko is not loaded");
+	if (!dev->companion)
+		return eadm_fail(ctx, -EOPNOTSUPP,
+				 "its driver gives no settings to the companion module");
+	return send_set(ctx, dev, param, value, now);
+}

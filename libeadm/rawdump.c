@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Dumps of raw bytes: which bytes are needed for the rows that were asked for,
+ * from the char device or from a capture.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eadm_nl.h"
+#include "rawdump.h"
+
+#define MAX_BYTES (64U << 20)	/* more would be a broken or hostile capture */
+#define NEARBY 8		/* entries on each side of a pointer */
+
+static const struct eadm_object *raw_object(void)
+{
+	return &eadm_spec_objects[EADM_SPEC_OBJ_RAW];
+}
+
+static bool is(const struct eadm_object *object, int number)
+{
+	return object == &eadm_spec_objects[number];
+}
+
+/* What the rows of an object are made of, or a negative errno. */
+static int kind_of(const struct eadm_object *object,
+		   const struct eadm_dump_opts *opts)
+{
+	if (is(object, EADM_SPEC_OBJ_SQE))
+		return EADM_RAW_KIND_SQ;
+	if (is(object, EADM_SPEC_OBJ_RQE))
+		return EADM_RAW_KIND_RQ;
+	if (is(object, EADM_SPEC_OBJ_CQE))
+		return opts->id ? EADM_RAW_KIND_CQ : EADM_RAW_KIND_CMD_CQ;
+	if (is(object, EADM_SPEC_OBJ_EQE))
+		return EADM_RAW_KIND_EQ;
+	if (is(object, EADM_SPEC_OBJ_CMDE))
+		return EADM_RAW_KIND_CMD_SQ;
+	if (is(object, EADM_SPEC_OBJ_REGS))
+		return EADM_RAW_KIND_REGS;
+	if (!opts->part)
+		return -EINVAL;
+	if (!strcmp(opts->part, "qp"))
+		return EADM_RAW_KIND_QPC;
+	if (!strcmp(opts->part, "cq"))
+		return EADM_RAW_KIND_CQC;
+	return strcmp(opts->part, "eq") ? -EINVAL : EADM_RAW_KIND_EQC;
+}
+
+/* Whether the options make sense together. */
+int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
+		       const struct eadm_dump_opts *opts)
+{
+	int kind = opts ? kind_of(object, opts) : -EINVAL;
+
+	if (kind < 0)
+		return eadm_fail(ctx, -EINVAL,
+				 "the context of what: qp, cq or eq?");
+	if (!opts->has_id && kind != EADM_RAW_KIND_REGS &&
+	    kind != EADM_RAW_KIND_CMD_SQ)
+		return eadm_fail(ctx, -EINVAL, "of which queue?");
+	if (opts->has_id && opts->id > UINT32_MAX)
+		return eadm_fail(ctx, -ENOENT, "no such queue");
+	if (opts->ranged && opts->first > opts->last)
+		return eadm_fail(ctx, -ERANGE,
+				 "a range ends before it begins");
+	if (opts->around && strcmp(opts->around, "pi") &&
+	    strcmp(opts->around, "ci"))
+		return eadm_fail(ctx, -EINVAL, "around what: pi or ci?");
+	return 0;
+}
+
+/* ---- bytes ---------------------------------------------------------------------- */
+
+static bool get(const struct eadm_record *rec, unsigned int attr,
+		uint32_t *value)
+{
+	if (!eadm_record_attr_has(rec, attr))
+		return false;
+	*value = eadm_record_attr_u64(rec, attr);
+	return true;
+}
+
+/* What each message tells of the ring. */
+static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
+		     bool hw, struct eadm_ring *ring)
+{
+	uint32_t error = 0, user = 0;
+
+	if (!get(rec, EADM_A_RAW_DEPTH, &ring->depth) ||
+	    !get(rec, EADM_A_RAW_ENTRY_SIZE, &ring->entry_size) ||
+	    !ring->depth || ring->depth & (ring->depth - 1) ||
+	    ring->entry_size != (ring->kind == EADM_RAW_KIND_EQ ? 16 : 32) ||
+	    ring->depth > MAX_BYTES / ring->entry_size)
+		return eadm_reply_bad(reply, reply->chunk.data,
+				      "a ring of no possible size");
+	get(rec, EADM_A_RAW_USER, &user);
+	ring->user = user;
+	ring->has_sw_pi = get(rec, EADM_A_RAW_SW_PI, &ring->sw_pi);
+	ring->has_sw_ci = get(rec, EADM_A_RAW_SW_CI, &ring->sw_ci);
+	ring->has_hw_pi = hw && get(rec, EADM_A_RAW_HW_PI, &ring->hw_pi);
+	ring->has_hw_ci = hw && get(rec, EADM_A_RAW_HW_CI, &ring->hw_ci);
+	if (hw && get(rec, EADM_A_RAW_HW_ERROR, &error))
+		ring->hw_error = (int32_t)error;
+	ring->time = reply->chunk.time;
+	return 0;
+}
+
+/* The part of a message's data that was asked for. */
+static int take_data(struct eadm_reply *reply, const struct eadm_record *rec,
+		     struct eadm_ring *ring, uint32_t *got)
+{
+	const struct eadm_slot *slot = &rec->slot[EADM_A_RAW_DATA - 1];
+	uint32_t first = 0, count = 0, from, to;
+
+	get(rec, EADM_A_RAW_FIRST, &first);
+	get(rec, EADM_A_RAW_COUNT, &count);
+	if (!eadm_record_attr_has(rec, EADM_A_RAW_DATA))
+		return count ? eadm_fail(reply->ctx, -ENODATA,
+					 "the capture was made without the bytes of queues") :
+			       0;
+	if (first > ring->depth || count > ring->depth - first ||
+	    slot->len != (uint64_t)count * ring->entry_size)
+		return eadm_reply_bad(reply, slot->p,
+				      "entries outside of their ring");
+	from = first > ring->first ? first : ring->first;
+	to = first + count < ring->first + ring->count ?
+		     first + count : ring->first + ring->count;
+	if (from >= to)
+		return 0;
+	memcpy(ring->data + (size_t)(from - ring->first) * ring->entry_size,
+	       (const char *)slot->p + (size_t)(from - first) *
+				       ring->entry_size,
+	       (size_t)(to - from) * ring->entry_size);
+	*got += to - from;
+	return 0;
+}
+
+/* Captures that have more than what is wanted serve as well. */
+static int ask(struct eadm_ctx *ctx, const struct eadm_device *dev,
+	       const struct eadm_node_query *want, struct eadm_reply *reply)
+{
+	struct eadm_node_query q = *want;
+	struct eadm_query query;
+	unsigned int more;
+	int ret = -ENODATA;
+
+	for (more = 0; ret == -ENODATA && more < 4; more++) {
+		q.hw = want->hw || more & 1;
+		q.payload = want->payload || more & 2;
+		eadm_node_ask(ctx, dev, &q, &query);
+		ret = eadm_reply_open(ctx, &query, reply);
+		if (ctx->live)
+			break;
+	}
+	return ret;
+}
+
+/* Reads what ring->first and ring->count say; a count of 0: only about it. */
+static int read_ring(struct eadm_ctx *ctx, const struct eadm_node_query *want,
+		     struct eadm_ring *ring)
+{
+	struct eadm_record rec = { 0 };
+	const struct nlmsghdr *nlh;
+	struct eadm_reply reply;
+	uint32_t got = 0;
+	bool some = false;
+	int ret;
+
+	ret = ask(ctx, ring->dev, want, &reply);
+	while (!ret && (ret = eadm_reply_next(&reply, &nlh)) > 0) {
+		ret = eadm_decode(&reply, nlh, raw_object(), true, &rec);
+		if (!ret)
+			ret = take_ring(&reply, &rec, want->hw, ring);
+		if (!ret && ring->data)
+			ret = take_data(&reply, &rec, ring, &got);
+		some = true;
+		if (!ring->data)
+			break;
+	}
+	eadm_reply_close(&reply);
+	eadm_record_release(&rec);
+	if (!ret && (!some || got != ring->count))
+		ret = eadm_fail(ctx, -ENODATA,
+				"the capture does not have these entries");
+	return ret;
+}
+
+/* Contexts and registers: all bytes are in one message. */
+static int read_block(struct eadm_ctx *ctx, const struct eadm_node_query *want,
+		      struct eadm_ring *ring)
+{
+	const struct eadm_slot *slot;
+	struct eadm_record rec = { 0 };
+	const struct nlmsghdr *nlh;
+	struct eadm_reply reply;
+	int ret;
+
+	ret = ask(ctx, ring->dev, want, &reply);
+	if (!ret)
+		ret = eadm_reply_next(&reply, &nlh);
+	if (ret > 0)
+		ret = eadm_decode(&reply, nlh, raw_object(), true, &rec);
+	else if (!ret)
+		ret = eadm_fail(ctx, -ENODATA, "the answer is empty");
+	slot = &rec.slot[EADM_A_RAW_DATA - 1];
+	if (!ret && !eadm_record_attr_has(&rec, EADM_A_RAW_DATA))
+		ret = eadm_fail(ctx, -ENODATA,
+				"the capture was made without these bytes");
+	if (!ret) {
+		ring->time = reply.chunk.time;
+		ring->data = malloc(slot->len + 1);
+		if (!ring->data)
+			ret = eadm_fail(ctx, -ENOMEM, "out of memory");
+	}
+	if (!ret) {
+		memcpy(ring->data, slot->p, slot->len);
+		ring->count = slot->len;
+	}
+	eadm_reply_close(&reply);
+	eadm_record_release(&rec);
+	return ret;
+}
+
+/* ---- ranges ----------------------------------------------------------------------- */
+
+static int around(struct eadm_ctx *ctx, const struct eadm_ring *ring,
+		  const char *what, uint32_t *first, uint32_t *last)
+{
+	bool pi = what[0] == 'p';
+	uint32_t at;
+
+	if (pi && ring->has_sw_pi)
+		at = ring->sw_pi;
+	else if (pi && ring->has_hw_pi)
+		at = ring->hw_pi;
+	else if (!pi && ring->has_sw_ci)
+		at = ring->sw_ci;
+	else if (!pi && ring->has_hw_ci)
+		at = ring->hw_ci;
+	else
+		return eadm_fail(ctx, -ENODATA,
+				 "where its %s stands is not known%s", what,
+				 ring->hw_error ? "" :
+				 ": the adapter may tell (--hw)");
+	at &= ring->depth - 1;
+	/* At the ends of the ring there is less of it. */
+	*first = at > NEARBY ? at - NEARBY : 0;
+	*last = at + NEARBY < ring->depth ? at + NEARBY : ring->depth - 1;
+	return 0;
+}
+
+static int choose(struct eadm_ctx *ctx, const struct eadm_dump_opts *opts,
+		  struct eadm_rawdump *raw)
+{
+	const struct eadm_ring *ring = &raw->ring;
+
+	if (opts->around)
+		return around(ctx, ring, opts->around, &raw->next, &raw->last);
+	raw->next = opts->ranged ? opts->first : 0;
+	raw->last = opts->ranged ? opts->last : ring->depth - 1;
+	raw->whole = !opts->ranged;
+	if (raw->last >= ring->depth)
+		return eadm_fail(ctx, -ERANGE,
+				 "the queue has entries 0 to %u",
+				 ring->depth - 1);
+	return 0;
+}
+
+static int load(struct eadm_ctx *ctx, struct eadm_node_query *q,
+		struct eadm_rawdump *raw)
+{
+	struct eadm_ring *ring = &raw->ring;
+	int ret;
+
+	/* Where an entry of a send queue begins, only the others tell. */
+	if (ring->kind == EADM_RAW_KIND_SQ) {
+		ring->first = 0;
+		ring->count = ring->depth;
+	} else {
+		ring->first = raw->next;
+		ring->count = raw->last - raw->next + 1;
+	}
+	/* An entry of the command ring takes up to four places. */
+	if (ring->kind == EADM_RAW_KIND_CMD_SQ) {
+		ring->count += 3;
+		if (ring->count > ring->depth - ring->first)
+			ring->count = ring->depth - ring->first;
+	}
+	q->first = ring->first;
+	q->count = ring->count;
+	ring->data = calloc(ring->count, ring->entry_size);
+	if (!ring->data)
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	ret = read_ring(ctx, q, ring);
+	if (ret || ring->kind != EADM_RAW_KIND_SQ)
+		return ret;
+	/* A capture may have more than was asked for. */
+	if (!q->payload)
+		eadm_entry_scrub(ring->data, 0, ring->count, ring->depth,
+				 ring->id);
+	ring->blocks = malloc(ring->count);
+	if (!ring->blocks)
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	return eadm_entry_index(ring->data, ring->count, 0, ring->depth,
+				ring->id, ring->blocks);
+}
+
+int eadm_rawdump_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		      const struct eadm_object *object,
+		      const struct eadm_dump_opts *opts,
+		      struct eadm_rawdump *raw)
+{
+	struct eadm_node_query q = {
+		.kind = kind_of(object, opts),
+		.id = opts->has_id ? opts->id : 0,
+		.hw = opts->hw,
+		.payload = opts->payload,
+	};
+	int ret;
+
+	*raw = (struct eadm_rawdump){
+		.ring = { .dev = dev, .kind = q.kind, .id = q.id,
+			  .payload = q.payload },
+	};
+	if (q.kind >= EADM_RAW_KIND_QPC) {
+		q.hw = false;
+		q.payload = false;
+		return read_block(ctx, &q, &raw->ring);
+	}
+	q.has_range = true;
+	ret = read_ring(ctx, &q, &raw->ring);
+	if (!ret)
+		ret = choose(ctx, opts, raw);
+	return ret ? ret : load(ctx, &q, raw);
+}
+
+static void put_device(const struct eadm_ring *ring, struct eadm_record *rec)
+{
+	eadm_record_put_u64(rec, EADM_A_COMMON_DEV_INDEX, ring->dev->index);
+	eadm_record_put_string(rec, EADM_A_COMMON_DEV_NAME, ring->dev->name);
+}
+
+static int next_member(struct eadm_rawdump *raw,
+		       const struct eadm_object *object,
+		       struct eadm_record *rec)
+{
+	struct eadm_ring *ring = &raw->ring;
+
+	eadm_record_reset(rec, object, ring->time);
+	put_device(ring, rec);
+	if (ring->kind == EADM_RAW_KIND_REGS)
+		return eadm_regs_row(ring->data, ring->count, raw->next++, rec);
+	eadm_record_put_u64(rec, EADM_A_HWCTX_KIND, ring->kind);
+	eadm_record_put_u64(rec, EADM_A_HWCTX_ID, ring->id);
+	return eadm_context_row(ring->kind, ring->data, ring->count,
+				raw->next++, rec);
+}
+
+/*
+ * Of a whole queue, what was never written is not worth a row, unless a
+ * pointer stands there.
+ */
+static bool is_empty(const struct eadm_record *rec,
+		     const struct eadm_object *object)
+{
+	const struct eadm_field *state = eadm_object_find_field(object,
+								"state");
+	const struct eadm_field *mark = eadm_object_find_field(object, "mark");
+
+	return !eadm_record_attr_has(rec, mark->attr) &&
+	       eadm_record_attr_has(rec, state->attr) &&
+	       eadm_record_attr_u64(rec, state->attr) ==
+		       EADM_ENTRY_STATE_EMPTY;
+}
+
+/* 1 with a row, 0 at the end. */
+int eadm_rawdump_next(struct eadm_rawdump *raw,
+		      const struct eadm_object *object,
+		      struct eadm_record *rec)
+{
+	unsigned int n;
+
+	if (raw->ring.kind >= EADM_RAW_KIND_QPC)
+		return next_member(raw, object, rec);
+	while (raw->next <= raw->last) {
+		n = eadm_entry_decode(&raw->ring, raw->next, object, rec);
+		raw->next += n ? n : 1;
+		if (n && !(raw->whole && is_empty(rec, object)))
+			return 1;
+	}
+	return 0;
+}
+
+void eadm_rawdump_close(struct eadm_rawdump *raw)
+{
+	free(raw->ring.data);
+	free(raw->ring.blocks);
+	raw->ring.data = NULL;
+	raw->ring.blocks = NULL;
+}
