@@ -473,7 +473,7 @@ def gen_kernel_tables(spec):
         else:
             items.append(f".doit = eadm_nl_{c_name(raw['name'])}")
         lines += ["\t{", *packed(items, 2), "\t},"]
-    lines += ["};", "const unsigned int eadm_n_genl_ops = ARRAY_SIZE(eadm_genl_ops);"]
+    lines += ["};", "", "const unsigned int eadm_n_genl_ops = ARRAY_SIZE(eadm_genl_ops);"]
     return header(lines, "GPL-2.0-only")
 
 

@@ -2411,4 +2411,5 @@ const struct genl_ops eadm_genl_ops[] = {
 		.doit = eadm_nl_conf_set,
 	},
 };
+
 const unsigned int eadm_n_genl_ops = ARRAY_SIZE(eadm_genl_ops);
