@@ -9,6 +9,7 @@ from harness import knob, reset, same, test
 from rawnl import ATTRS, CMDS, NLMSG_ERROR, Client, attr, encode
 
 QP = CMDS["qp"]
+EVENT = CMDS["event-ntf"]  # told by the kernel, never asked for
 INDEX, NAME, HW, KEY = 1, 2, 3, ATTRS["qp"]["qpn"][0]
 U32 = struct.Struct("=I").pack
 HEAD = 16 + 4
@@ -134,7 +135,7 @@ def truncated():
 
 @test("unknown commands and a soiled header are refused")
 def header():
-    for cmd in 0, 11, 100, 255:
+    for cmd in 0, EVENT, EVENT + 1, 100, 255:
         refused(b"", errno.EOPNOTSUPP, cmd=cmd, word=None)
     refused(attr(INDEX, index()) + attr(KEY, U32(1)), errno.EINVAL, word="reserved",
             head=struct.pack("=BBH", QP, 1, 7))

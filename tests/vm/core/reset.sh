@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # The queue does not answer at all: the adapter is reset.
 begin_async
-fault cmd_drop count 2
-check "a command without an answer fails after 15 s" stats 1 16500
+fault dev_hang count 1
+check "a command without an answer fails after 15 s" stats 1 18000
 check "after a reset the next one works soon" stats 0 3000
 check "so does a process" objects_work
 check "processes are told" async_said 1 'event: local catastrophic error' \
