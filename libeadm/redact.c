@@ -43,7 +43,8 @@ void eadm_grow_put(struct eadm_grow *g, const void *data, size_t len)
 		g->p = more;
 		g->max = max;
 	}
-	memcpy(g->p + g->len, data, len);
+	if (len)
+		memcpy(g->p + g->len, data, len);
 	g->len += len;
 }
 
