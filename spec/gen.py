@@ -313,15 +313,17 @@ def lock_update(spec, text):
 
 # ---------------------------------------------------------- kernel: headers
 
-def enum_defines(spec):
-    lines = []
+def gen_values(spec):
+    """The names of values, for the driver, the companion and programs alike."""
+    lines = ["#ifndef _UAPI_EADM_VALUES_H", "#define _UAPI_EADM_VALUES_H"]
     for enum in spec.enums.values():
         lines += ["", f"/* {enum.name}{': ' + enum.doc if enum.doc else ''} */"]
         for name, value, _ in enum.entries:
             number = enum.number(value)
             shown = f"0x{number:x}" if enum.flags else f"{number}"
             lines.append(f"#define {enum.const(name)}\t{shown}")
-    return lines
+    lines += ["", "#endif /* _UAPI_EADM_VALUES_H */"]
+    return header(lines, "GPL-2.0-only WITH Linux-syscall-note", "h")
 
 
 def attr_enum(obj):
@@ -333,6 +335,7 @@ def attr_enum(obj):
 
 def gen_uapi(spec):
     lines = ["#ifndef _UAPI_EADM_NL_H", "#define _UAPI_EADM_NL_H", "",
+             '#include "eadm_values.h"', "",
              f"#define EADM_FAMILY_NAME\t{c_string(spec.raw['name'])}",
              "#define EADM_FAMILY_VERSION\t1", "", "/* Commands. */", "enum {"]
     for number, raw, _ in spec.ops:
@@ -347,7 +350,6 @@ def gen_uapi(spec):
     lines.append("};")
     for obj in spec.family:
         lines += attr_enum(obj)
-    lines += enum_defines(spec)
     lines += ["", "#endif /* _UAPI_EADM_NL_H */"]
     return header(lines, "GPL-2.0-only WITH Linux-syscall-note", "h")
 
@@ -361,10 +363,10 @@ def gen_snap(spec):
              " * SNAP_ macros of eadm_diag.h. The companion adds the device's name and index.",
              " */",
              "#ifndef EADM_SNAP_H", "#define EADM_SNAP_H", "", "#include <linux/types.h>", "",
+             '#include "eadm_values.h"', "",
              "enum eadm_obj {"]
     lines += [f"\t{c_const('obj', o.name)}," for o in spec.family]
     lines += ["\tEADM_OBJ_COUNT", "};"]
-    lines += enum_defines(spec)
     for obj in spec.family:
         lines += ["", f"/* {obj.doc} */", f"struct eadm_snap_{obj.c} {{"]
         for field in obj.snap:
@@ -874,6 +876,7 @@ def gen_man(spec):
 # ---------------------------------------------------------------------- main
 
 OUTPUTS = {
+    "kmod/uapi/eadm_values.h": gen_values,
     "kmod/uapi/eadm_nl.h": gen_uapi,
     "kmod/include/eadm_snap.h": gen_snap,
     "kmod/eadm/generated/tables.c": gen_kernel_tables,
