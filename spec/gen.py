@@ -8,12 +8,13 @@ done with them is written by hand where it is done.
 
 import argparse
 import difflib
-import json
 import os
 import re
 import sys
 
 import yaml
+
+from json_schema import json_schema
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 REPO = os.path.dirname(HERE)
@@ -614,226 +615,6 @@ def gen_ynl(spec):
     return header(text.rstrip("\n").split("\n"), licence, "#")
 
 
-def json_field(field):
-    help_ = field.doc + (f" Unit: {field.unit}." if field.unit else "")
-    kind = field.json_type()
-    if kind in ("name", "names"):
-        names = [e[0] for e in field.enum.entries]
-        value = {"anyOf": [{"enum": names},
-                           {"type": "string", "pattern": "^unknown\\([0-9]+\\)$"}]}
-        if kind == "name":
-            return {"description": help_, **value}
-        return {"description": help_, "type": "array", "items": value}
-    if kind == "number":
-        node = {"description": help_, "type": "integer"}
-        return node if field.type == "s32" else {**node, "minimum": 0}
-    node = {"description": help_, "type": "string"}
-    if field.type not in ("string", "binary"):
-        node["pattern"] = "^0x[0-9a-f]+$"
-    elif field.form == "mac":
-        node["pattern"] = "^[0-9a-f]{2}(:[0-9a-f]{2})*$"
-    elif field.form == "guid":
-        node["pattern"] = "^[0-9a-f]{4}(:[0-9a-f]{4}){3}$"
-    elif field.kind == "bytes":
-        node["pattern"] = "^([0-9a-f]{2})*$"
-    return node
-
-
-def json_row(obj):
-    rows = {f.c: json_field(f) for f in obj.fields}
-    rows["extra"] = {"description": "Attributes this eadm does not know, by number, in hex.",
-                     "type": "object",
-                     "patternProperties": {"^[0-9]+$": {"type": "string",
-                                                        "pattern": "^([0-9a-f]{2})*$"}},
-                     "additionalProperties": False}
-    counters = [f.c for f in obj.fields if f.kind == "counter"]
-    if counters:
-        rows["rates"] = {"description": "What counters grew by, per second (stat --live).",
-                         "type": "object",
-                         "properties": {name: {"type": "number", "minimum": 0}
-                                        for name in counters},
-                         "additionalProperties": False}
-        rows["growth"] = {"description": "What counters grew by (stat --since).",
-                          "type": "object",
-                          "properties": {name: {"type": "integer", "minimum": 0}
-                                         for name in counters},
-                          "additionalProperties": False}
-    if obj.name == "counters":
-        rows["other"] = {"description": "Counters without a canonical name, by the driver's.",
-                         "type": "object",
-                         "additionalProperties": {"type": "integer", "minimum": 0}}
-    return {"description": obj.doc, "type": "object", "properties": rows,
-            "required": ["dev_name", "dev_index"], "additionalProperties": False}
-
-
-def json_document(title, rows, more):
-    return {"title": title, "type": "object",
-            "properties": {
-                "schema": {"const": 1}, "command": {"type": "string"}, **more,
-                "rows": {"type": "array", "items": {"$ref": f"#/$defs/{rows}"}},
-                "notes": {"type": "array", "items": {"$ref": "#/$defs/note"}},
-                "inconsistent": {"description": "Objects came or went during the dump.",
-                                 "const": True},
-                "error": {"$ref": "#/$defs/error"}},
-            "required": ["schema", "rows", *[k for k in more if k == "object"]],
-            "additionalProperties": False}
-
-
-def json_change(spec):
-    number, text = {"type": "integer", "minimum": 0}, {"type": "string"}
-    value = {"description": "Absent where it was not known.", "type": ["integer", "string"]}
-    return {
-        "description": "What differs between two captures or moments (diff).", "type": "object",
-        "properties": {
-            "object": {"enum": [obj.name for obj in spec.objects]}, "dev_name": text,
-            "id": {"description": "Key of the object, or its number in RDMA netlink.", **number},
-            "change": {"enum": ["new", "gone", "changed"]},
-            "field": {"description": "Key of the field that changed.", **text},
-            "before": value, "after": value,
-            "growth": {"description": "What a counter grew by, across a wrap.", **number},
-            "pid": number, "comm": text},
-        "required": ["object", "id", "change"], "additionalProperties": False}
-
-
-def json_top(spec):
-    number, text = {"type": "integer", "minimum": 0}, {"type": "string"}
-    rate = {"description": "Per second.", "type": "number", "minimum": 0}
-    dev = {"dev_name": text, "netdev": text, "state": text, "port_state": text,
-           "tx_bytes_per_s": rate, "rx_bytes_per_s": rate, "tx_packets_per_s": rate,
-           "rx_packets_per_s": rate, "cmds_per_s": rate, "outstanding": number,
-           "cmd_p50": number, "cmd_p99": number, "qps": number}
-    qp = {"dev_name": text, "qpn": number, "state": text,
-          "sq_per_s": {"description": "Blocks of the send queue, per second.", **rate},
-          "rq_per_s": {"description": "Entries of the receive queue, per second.", **rate},
-          "queued": number, "pid": number, "comm": text, "peer_addr": text,
-          "last_comp_age": number, "age": number}
-    for name, doc, keys in (("top-device", "A device as top shows it.", dev),
-                            ("top-qp", "A QP as top shows it, the busiest first.", qp)):
-        yield name, {"description": doc, "type": "object", "properties": keys,
-                     "required": ["dev_name"], "additionalProperties": False}
-
-
-def json_histogram(spec):
-    number = {"type": "integer", "minimum": 0}
-    cmd = next(obj for obj in spec.objects if obj.name == "cmd")
-    op = next(json_field(f) for f in cmd.fields if f.name == "op")
-    return {
-        "description": "How long commands of one kind took, in ns (trace hist).",
-        "type": "object",
-        "properties": {
-            "op": op, "count": number, "failed": number, "p50": number, "p99": number,
-            "max": number,
-            "buckets": {"description": "Commands that took less than below; the last has no end.",
-                        "type": "array",
-                        "items": {"type": "object",
-                                  "properties": {"below": number, "count": number},
-                                  "required": ["count"], "additionalProperties": False}}},
-        "required": ["op", "count", "p50", "p99", "max", "buckets"],
-        "additionalProperties": False}
-
-
-SEVERITIES = ["notice", "warning", "critical"]
-
-
-def json_judgements():
-    text = {"type": "string"}
-    verdict = {
-        "description": "What a rule found to be wrong (diagnose).", "type": "object",
-        "properties": {
-            "severity": {"enum": SEVERITIES}, "rule": text, "dev_name": text, "object": text,
-            "id": {"description": "Key field of the object.", "type": "integer", "minimum": 0},
-            "pid": {"type": "integer", "minimum": 1}, "comm": text, "finding": text,
-            "evidence": {"type": "array", "items": {
-                "type": "object",
-                "properties": {"object": text, "id": {"type": "integer", "minimum": 0},
-                               "name": {"description": "Key of a field, or with _growth what it "
-                                                       "grew by between the two moments.",
-                                        "type": "string"},
-                               "value": {"type": ["integer", "string"]}},
-                "required": ["object", "id", "name", "value"], "additionalProperties": False}},
-            "cause": text, "next": text},
-        "required": ["severity", "rule", "dev_name", "object", "finding", "evidence", "cause",
-                     "next"],
-        "additionalProperties": False}
-    rule = {
-        "description": "A rule of diagnose.", "type": "object",
-        "properties": {"rule": text, "severity": {"enum": SEVERITIES}, "object": text,
-                       "moments": {"enum": [1, 2]}, "about": text},
-        "required": ["rule", "severity", "object", "moments", "about"],
-        "additionalProperties": False}
-    check = {
-        "description": "A look at the configuration, and what to do about it (check).",
-        "type": "object",
-        "properties": {"result": {"enum": ["ok", "warn", "fail"]}, "check": text,
-                       "dev_name": text, "finding": text, "remedy": text},
-        "required": ["result", "check", "finding"], "additionalProperties": False}
-    return {"verdict": verdict, "rule": rule, "check": check}
-
-
-def gen_json_schema(spec):
-    text = {"type": "string"}
-    defs = {obj.c: json_row(obj) for obj in spec.objects}
-    defs["note"] = {
-        "description": "Something that could not be read, and the reason.", "type": "object",
-        "properties": {"device": text, "what": text, "why": text},
-        "required": ["what", "why"], "additionalProperties": False}
-    defs["error"] = {
-        "description": "Why there are no rows, or no more of them. status is the exit status.",
-        "type": "object",
-        "properties": {"verb": text, "what": text, "why": text, "status": {"type": "integer"}},
-        "required": ["what", "why"], "additionalProperties": False}
-    defs["version"] = {
-        "type": "object", "properties": {"part": text, "version": text},
-        "required": ["part", "version"], "additionalProperties": False}
-    defs.update(json_judgements())
-    interval = {"interval": {"description": "Time that rates are about, in ns.",
-                             "type": "integer", "minimum": 0}}
-    documents = [json_document(obj.title, obj.c, {"object": {"const": obj.name}, **interval})
-                 for obj in spec.objects]
-    documents.append(json_document("versions", "version", {}))
-    defs["histogram"] = json_histogram(spec)
-    documents.append(json_document("histograms of commands", "histogram",
-                                   {"object": {"const": "histogram"}}))
-    defs["mark"] = {
-        "description": "A capture that is kept by name (mark --list).", "type": "object",
-        "properties": {"name": text, "time": {"type": "integer"}, "size": {"type": "integer"}},
-        "required": ["name", "time", "size"], "additionalProperties": False}
-    documents.append(json_document("marks", "mark", {"object": {"const": "mark"}}))
-    defs["change"] = json_change(spec)
-    documents.append(json_document("changes", "change", {"object": {"const": "change"}}))
-    for name, row in json_top(spec):
-        defs[name] = row
-        documents.append(json_document(name, name, {"object": {"const": name}}))
-    documents.append(json_document("verdicts", "verdict",
-                                   {"object": {"const": "verdict"}, **interval}))
-    documents.append(json_document("checks", "check", {"object": {"const": "check"}}))
-    documents.append(json_document("rules", "rule", {"object": {"const": "rule"}}))
-    number = {"type": "integer", "minimum": 0}
-    defs["test"] = {
-        "type": "object",
-        "properties": {
-            "test": text, "result": {"enum": ["ok", "failed"]},
-            "count": number, "size": number, "min": number, "p50": number,
-            "p99": number, "max": number,
-            "rate": {"type": "number", "minimum": 0}, "why": text},
-        "required": ["test", "result"], "additionalProperties": False}
-    documents.append(json_document("tests", "test",
-                                   {"object": {"const": "test"}}))
-    documents.append({
-        "title": "error", "type": "object",
-        "properties": {"schema": {"const": 1}, "command": text,
-                       "error": {"$ref": "#/$defs/error"}},
-        "required": ["schema", "error"], "additionalProperties": False})
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema",
-              "$comment": f"SPDX-License-Identifier: LGPL-2.1-or-later. {DO_NOT_EDIT}",
-              "title": "Output of eadm --json",
-              "description": "An absent key is a value nobody knows. Ages and times are "
-                             "nanoseconds. Keys are only ever added. A stream is one document "
-                             "per line.",
-              "oneOf": documents, "$defs": defs}
-    return json.dumps(schema, indent=1) + "\n"
-
-
 # ------------------------------------------------------------------ man page
 
 def roff(text):
@@ -883,7 +664,7 @@ OUTPUTS = {
     "libeadm/generated/fields.h": gen_fields_h,
     "libeadm/generated/fields.c": gen_fields_c,
     "spec/generated/eadm-ynl.yaml": gen_ynl,
-    "spec/generated/eadm.schema.json": gen_json_schema,
+    "spec/generated/eadm.schema.json": lambda spec: json_schema(spec, DO_NOT_EDIT),
 }
 
 
