@@ -199,6 +199,7 @@ extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
 extern volatile sig_atomic_t interrupted;
 void catch_signals(void);
 
+int run_line(int argc, char **argv);
 int open_source(struct cli *cli);
 int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text);

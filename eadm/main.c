@@ -185,12 +185,12 @@ static int close_stdout(int status)
 	return status;
 }
 
-int main(int argc, char **argv)
+/* A whole command line, also one of many in a process. */
+int run_line(int argc, char **argv)
 {
 	struct cli cli = { .verb = "", .argc = argc, .argv = argv };
 	int status;
 
-	signal(SIGPIPE, SIG_IGN);
 	if (argc == 1) {
 		print_help(NULL);
 		return close_stdout(STATUS_OK);
@@ -214,4 +214,10 @@ int main(int argc, char **argv)
 		cli.writer->ops->free(cli.writer);
 	eadm_free(cli.ctx);
 	return close_stdout(status);
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGPIPE, SIG_IGN);
+	return run_line(argc, argv);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "cli.h"
 
@@ -35,6 +36,13 @@ struct part {
 	char digest[65];	/* "": there is no member */
 };
 
+/* The process that collects; of no use to who forks. */
+struct worker {
+	pid_t pid;		/* 0: there is none */
+	int fd;			/* jobs there, outcomes back */
+	int out, err;		/* memory with what it writes */
+};
+
 struct bundle {
 	struct cli *cli;
 	struct eadm_ctx *ctx;		/* of the container */
@@ -50,10 +58,11 @@ struct bundle {
 	int capture;			/* memory with the capture, -1: none */
 	struct part *parts;
 	unsigned int n_parts;
+	struct worker worker;
 };
 
 /*
- * Runs in a child: data to stdout, complaints to stderr. Returns a status of
+ * Runs in a child, after and before others: data to stdout, complaints to stderr. Returns a status of
  * enum status; not found and unsupported mean that there is none.
  */
 typedef int (*collect_fn)(struct bundle *b, const void *arg);
@@ -63,6 +72,7 @@ struct part *bundle_part(struct bundle *b, const char *name, const char *what);
 void bundle_why(struct part *part, const char *fmt, ...) PRINTF(2, 3);
 int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	       collect_fn collect, const void *arg);
+void bundle_worker_end(struct bundle *b);
 int bundle_load(int fd, char **data, size_t *len);
 int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact);
 

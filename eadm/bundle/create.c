@@ -223,6 +223,7 @@ static int write_bundle(struct bundle *b, const char *path)
 			    path, "%s", eadm_errmsg(b->ctx));
 	catch_signals();
 	status = collect(b);
+	bundle_worker_end(b);
 	ret = eadm_pack_close(b->pack, !status);
 	if (status)
 		return status;

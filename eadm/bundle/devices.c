@@ -254,6 +254,7 @@ int collect_pci(struct bundle *b, const void *arg)
 
 	(void)b;
 	(void)arg;
+	adapters = 0;
 	each(PCI, pci_function, &good);
 	return result(adapters, good, "no PCI function of an RDMA adapter");
 }
@@ -293,6 +294,7 @@ int collect_affinity(struct bundle *b, const void *arg)
 
 	(void)b;
 	(void)arg;
+	adapters = 0;
 	each(PCI, interrupts_of, &good);
 	return result(adapters, good, "no PCI function of an RDMA adapter");
 }

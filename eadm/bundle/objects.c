@@ -16,6 +16,7 @@
 
 #define CAPTURE_MS 30000
 #define RENDER_MS 10000
+#define MAX_RENDERINGS 256
 
 static int say(struct eadm_ctx *ctx, const char *what)
 {
@@ -114,6 +115,8 @@ int bundle_capture(struct bundle *b)
 			    "out of memory");
 	now = bundle_now();
 	half = now < b->deadline ? (b->deadline - now) / 2000000 : 0;
+	/* One of its own: it is to see &hw, and what it writes stays. */
+	bundle_worker_end(b);
 	fd = bundle_run(b, part, box < half ? box : half, collect_capture,
 			&hw);
 	if (hw && part->outcome == OUTCOME_TIMEOUT && !interrupted) {
@@ -128,6 +131,7 @@ int bundle_capture(struct bundle *b)
 		if (part->outcome == OUTCOME_OK)
 			part->outcome = with_hw;
 	}
+	bundle_worker_end(b);
 	b->hw = hw;
 	if (fd >= 0 && b->redactor)
 		fd = redact_capture(b, part, fd);
@@ -155,8 +159,6 @@ static int collect_rendering(struct bundle *b, const void *arg)
 	int n = 2;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", b->capture);
-	if (fcntl(b->capture, F_SETFD, 0))
-		return STATUS_FAILED;
 	if (!r->live) {
 		argv[n++] = "--from";
 		argv[n++] = path;
@@ -167,10 +169,9 @@ static int collect_rendering(struct bundle *b, const void *arg)
 	/* It would miss what nobody wanted to have. */
 	if (!b->hw && !strcmp(r->command, "diagnose"))
 		argv[n++] = "--no-hw";
-	argv[n++] = r->object;
-	execv("/proc/self/exe", (char **)argv);
-	fprintf(stderr, "%s\n", strerror(errno));
-	return STATUS_FAILED;
+	if (r->object)
+		argv[n++] = r->object;
+	return run_line(n, (char **)argv);
 }
 
 static int render(struct bundle *b, const struct rendering *r)
@@ -198,29 +199,43 @@ static int render(struct bundle *b, const struct rendering *r)
 	return ret;
 }
 
-int bundle_renderings(struct bundle *b)
+/* All of them, for the worker to know where they are. */
+static unsigned int list_renderings(struct bundle *b, struct rendering *list,
+				    unsigned int max)
 {
 	static const char *const names[] = { "list", "info", "ver", "stat",
 					     "diagnose", "check" };
 	const struct eadm_object *object;
-	unsigned int i, json;
+	unsigned int i, json, n = 0;
+
+	for (json = 0; json < 2; json++) {
+		for (i = 0; i < ARRAY_SIZE(names) && n < max; i++)
+			list[n++] = (struct rendering){
+				json, names[i], NULL,
+				/* It reads files that no capture has. */
+				!b->from && !strcmp(names[i], "check") };
+		for (object = eadm_object_next(NULL); object && n < max;
+		     object = eadm_object_next(object)) {
+			if (eadm_object_sort(object) == EADM_SORT_ROWS)
+				list[n++] = (struct rendering){
+					json, "dump",
+					eadm_object_name(object) };
+		}
+	}
+	return n;
+}
+
+int bundle_renderings(struct bundle *b)
+{
+	static struct rendering list[MAX_RENDERINGS];
+	unsigned int i, n;
 	int ret = 0;
 
 	if (b->capture < 0)
 		return 0;
-	for (json = 0; json < 2; json++) {
-		for (i = 0; i < ARRAY_SIZE(names) && !ret; i++)
-			ret = render(b, &(struct rendering){
-				json, names[i], NULL,
-				/* It reads files that no capture has. */
-				!b->from && !strcmp(names[i], "check") });
-		for (object = eadm_object_next(NULL);
-		     object && !ret && !interrupted;
-		     object = eadm_object_next(object))
-			ret = eadm_object_sort(object) != EADM_SORT_ROWS ? 0 :
-			      render(b, &(struct rendering){
-						json, "dump",
-						eadm_object_name(object) });
-	}
+	n = list_renderings(b, list, ARRAY_SIZE(list));
+	for (i = 0; i < n && !ret && !interrupted; i++)
+		ret = render(b, &list[i]);
+	bundle_worker_end(b);
 	return ret;
 }

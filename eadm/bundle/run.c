@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Collecting in children: what blocks in the kernel, crashes or never ends
- * costs its own part and its time box, nothing else.
+ * Collecting in a child: what blocks in the kernel, crashes or never ends costs
+ * its own part and its time box, nothing else. The child does one part after
+ * the other, since to start a process takes longer than most of them; after an
+ * accident there is a new one.
  */
 #include "bundle.h"
 
@@ -14,8 +16,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -94,30 +96,59 @@ int bundle_load(int fd, char **data, size_t *len)
 	return 0;
 }
 
-static void child(struct bundle *b, int out, int err, uint64_t room,
-		  pid_t parent, collect_fn collect, const void *arg)
+/* ---- in the child -------------------------------------------------------------- */
+
+/* What the child is asked for; it has a copy of all that this points to. */
+struct job {
+	collect_fn collect;
+	const void *arg;
+	uint64_t room;
+};
+
+static int do_job(struct bundle *b, const struct job *job)
 {
-	struct rlimit size = { room, room }, none = { 0, 0 };
-	int null;
+	struct rlimit size = { job->room, RLIM_INFINITY };
+	int status;
+
+	/* A command before may have caught them. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_DFL);
+	getrlimit(RLIMIT_FSIZE, &size);
+	size.rlim_cur = job->room < size.rlim_max ? job->room : size.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &size);
+	status = job->collect(b, job->arg);
+	if (fflush(stdout) || ferror(stdout))
+		status = STATUS_FAILED;
+	clearerr(stdout);
+	return status;
+}
+
+/* Never returns. Once the parent has closed its end there is no more to do. */
+static void work(struct bundle *b, int fd, int out, int err, pid_t parent)
+{
+	struct rlimit none = { 0, 0 };
+	struct job job;
+	int null, status;
 
 	/* Nothing that is killed leaves a child behind. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(STATUS_FAILED);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	setrlimit(RLIMIT_CORE, &none);
-	setrlimit(RLIMIT_FSIZE, &size);
 	null = open("/dev/null", O_RDONLY);
 	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
 	    dup2(err, 2) < 0)
 		_exit(STATUS_FAILED);
-	int status = collect(b, arg);
-
-	fflush(stdout);
-	_exit(ferror(stdout) ? STATUS_FAILED : status);
+	while (!interrupted && recv(fd, &job, sizeof(job), 0) == sizeof(job)) {
+		status = do_job(b, &job);
+		if (send(fd, &status, sizeof(status), MSG_NOSIGNAL) < 0)
+			break;
+	}
+	_exit(STATUS_FAILED);
 }
+
+/* ---- its outcome ----------------------------------------------------------------- */
 
 /* What the child said about what went wrong, in one line. */
 static void read_why(struct part *part, int err)
@@ -140,16 +171,7 @@ static void read_why(struct part *part, int err)
 
 static void judge(struct part *part, int status)
 {
-	if (WIFSIGNALED(status)) {
-		part->outcome = WTERMSIG(status) == SIGXFSZ ? OUTCOME_PARTIAL :
-							      OUTCOME_FAILED;
-		bundle_why(part, WTERMSIG(status) == SIGXFSZ ?
-			   "cut off: no room left (--max-size)" :
-			   "its collector died of signal %d",
-			   WTERMSIG(status));
-		return;
-	}
-	switch (WEXITSTATUS(status)) {
+	switch (status) {
 	case STATUS_OK:
 	case STATUS_WARNING:	/* what a diagnosis found */
 	case STATUS_CRITICAL:
@@ -168,9 +190,89 @@ static void judge(struct part *part, int status)
 	}
 }
 
-static bool ends_within(int pidfd, uint64_t ms)
+static void judge_death(struct part *part, int status)
 {
-	struct pollfd pfd = { .fd = pidfd, .events = POLLIN };
+	bool cut = WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ;
+
+	part->outcome = cut ? OUTCOME_PARTIAL : OUTCOME_FAILED;
+	if (cut)
+		bundle_why(part, "cut off: no room left (--max-size)");
+	else if (WIFSIGNALED(status))
+		bundle_why(part, "its collector died of signal %d",
+			   WTERMSIG(status));
+}
+
+/* ---- in the parent --------------------------------------------------------------- */
+
+static bool worker_start(struct bundle *b, struct worker *w)
+{
+	pid_t parent = getpid();
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return false;
+	w->out = memfd_create("eadm-part", MFD_CLOEXEC);
+	w->err = memfd_create("eadm-why", MFD_CLOEXEC);
+	fflush(NULL);
+	w->pid = w->out < 0 || w->err < 0 ? -1 : fork();
+	if (!w->pid) {
+		close(pair[0]);
+		work(b, pair[1], w->out, w->err, parent);
+	}
+	close(pair[1]);
+	w->fd = pair[0];
+	if (w->pid > 0)
+		return true;
+	w->pid = 0;
+	close(w->fd);
+	if (w->out >= 0)
+		close(w->out);
+	if (w->err >= 0)
+		close(w->err);
+	return false;
+}
+
+static void worker_forget(struct worker *w)
+{
+	close(w->fd);
+	close(w->out);
+	close(w->err);
+	w->pid = 0;
+}
+
+/* One that is blocked in the kernel does not even die; it is left behind. */
+void bundle_worker_end(struct bundle *b)
+{
+	struct worker *w = &b->worker;
+	struct pollfd pfd = { .fd = w->fd };
+
+	if (!w->pid)
+		return;
+	kill(w->pid, SIGKILL);
+	if (poll(&pfd, 1, 500) > 0)
+		waitpid(w->pid, NULL, 0);
+	worker_forget(w);
+}
+
+/* Both have one place in the memory, where the last part ended. */
+static bool empty(int fd)
+{
+	return !ftruncate(fd, 0) && !lseek(fd, 0, SEEK_SET);
+}
+
+static bool worker_ask(struct bundle *b, const struct job *job)
+{
+	struct worker *w = &b->worker;
+
+	return (w->pid || worker_start(b, w)) && empty(w->out) &&
+	       empty(w->err) &&
+	       send(w->fd, job, sizeof(*job), MSG_NOSIGNAL) == sizeof(*job);
+}
+
+/* 1: it has answered or died, 0: it has done neither. */
+static bool answers_within(int fd, uint64_t ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	uint64_t end = bundle_now() + ms * MS, now;
 
 	while (!interrupted) {
@@ -183,66 +285,60 @@ static bool ends_within(int pidfd, uint64_t ms)
 	return false;
 }
 
-/* One that is blocked in the kernel does not even die; it is left behind. */
-static void wait_child(struct part *part, pid_t pid, uint64_t ms, int err)
+static void await(struct bundle *b, struct part *part, uint64_t ms)
 {
-	int pidfd = syscall(SYS_pidfd_open, pid, 0), status;
+	struct worker *w = &b->worker;
+	int status;
 
-	if (pidfd >= 0 && ends_within(pidfd, ms)) {
-		waitpid(pid, &status, 0);
-		read_why(part, err);
-		judge(part, status);
-		close(pidfd);
+	if (!answers_within(w->fd, ms)) {
+		part->outcome = OUTCOME_TIMEOUT;
+		bundle_why(part, "not done after %.1f s", ms / 1000.0);
+		bundle_worker_end(b);
 		return;
 	}
-	kill(pid, SIGKILL);
-	part->outcome = OUTCOME_TIMEOUT;
-	bundle_why(part, "not done after %.1f s", ms / 1000.0);
-	if (pidfd >= 0) {
-		struct pollfd pfd = { .fd = pidfd, .events = POLLIN };
-
-		if (poll(&pfd, 1, 500) > 0)
-			waitpid(pid, NULL, 0);
-		close(pidfd);
+	read_why(part, w->err);
+	if (recv(w->fd, &status, sizeof(status), 0) == sizeof(status)) {
+		judge(part, status);
+		return;
 	}
+	if (waitpid(w->pid, &status, 0) == w->pid)
+		judge_death(part, status);
+	worker_forget(w);
 }
 
 /*
- * Run a collector in its time box. Returns a descriptor of memory with what
- * it wrote, or -1; part tells the outcome.
+ * Run a collector in its time box. What @arg points to must be there since the
+ * last bundle_worker_end(). Returns a descriptor of memory with what it wrote,
+ * which the next collector of the same worker overwrites, or -1; part tells the
+ * outcome.
  */
 int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	       collect_fn collect, const void *arg)
 {
 	uint64_t begin = bundle_now(), used = eadm_pack_size(b->pack);
 	uint64_t left = begin < b->deadline ? (b->deadline - begin) / MS : 0;
-	uint64_t room = used < b->max_size ? b->max_size - used : 0;
-	pid_t parent = getpid(), pid;
-	int out, err;
+	struct job job = { collect, arg, 0 };
+	int out;
 
+	job.room = used < b->max_size ? b->max_size - used : 0;
 	part->outcome = OUTCOME_SKIPPED;
-	if (!left || !room) {
+	if (!left || !job.room) {
 		bundle_why(part, left ? "no room left (--max-size)" :
 					"no time left (--max-time)");
 		return -1;
 	}
-	out = memfd_create("eadm-part", MFD_CLOEXEC);
-	err = memfd_create("eadm-why", MFD_CLOEXEC);
-	fflush(NULL);
-	pid = out < 0 || err < 0 ? -1 : fork();
-	if (!pid)
-		child(b, out, err, room, parent, collect, arg);
-	if (pid < 0) {
-		part->outcome = OUTCOME_FAILED;
-		bundle_why(part, "%s", strerror(errno));
-		if (out >= 0)
-			close(out);
-		if (err >= 0)
-			close(err);
-		return -1;
+	part->outcome = OUTCOME_FAILED;
+	if (!worker_ask(b, &job)) {
+		/* It may have died of what it did before. */
+		bundle_worker_end(b);
+		if (!worker_ask(b, &job)) {
+			bundle_why(part, "%s", strerror(errno));
+			return -1;
+		}
 	}
-	wait_child(part, pid, limit_ms < left ? limit_ms : left, err);
-	close(err);
+	/* That of the worker goes with it. */
+	out = fcntl(b->worker.out, F_DUPFD_CLOEXEC, 3);
+	await(b, part, limit_ms < left ? limit_ms : left);
 	part->ns = bundle_now() - begin;
 	return out;
 }
