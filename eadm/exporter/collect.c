@@ -17,6 +17,8 @@ struct collection {
 	struct section *section;
 	struct samples *samples;
 	unsigned int rows;
+	struct lone_row *lone;
+	uint64_t id;		/* of the last row */
 	struct sum *sums;
 	size_t n_sums;
 };
@@ -247,8 +249,10 @@ void memory_reset(struct memory *memory)
 {
 	unsigned int i;
 
-	for (i = 0; i < MAX_COLLECTORS; i++)
+	for (i = 0; i < MAX_COLLECTORS; i++) {
 		wraps_release(&memory->wraps[i]);
+		memory->lone[i].known = false;
+	}
 	recorder_reset(&memory->recorder);
 	verdicts_reset(&memory->verdicts);
 }
@@ -271,14 +275,18 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 		     const char *device)
 {
 	bool recorder = col->c - col->model->collectors == col->model->recorder;
+	const struct eadm_field *key;
 	struct recorder_fields fields;
 	const struct eadm_record *record;
 	int ret;
 
 	if (recorder)
 		recorder_fields_find(col->c->object, &fields);
+	key = eadm_object_key(col->c->object);
 	while ((ret = eadm_dump_next(dump, &record)) > 0) {
 		col->rows++;
+		if (eadm_record_u64(record, key, &col->id))
+			col->rows++;	/* one without a number is not alone */
 		look_at_age(col, record);
 		if (recorder)
 			col->samples->failed |= !recorder_take(
@@ -318,8 +326,8 @@ static bool is_unsupported(const struct collector *c, int error)
 	       (error == -ENODATA && strcmp(c->name, "dev") != 0);
 }
 
-static int read_object(struct collection *col, struct eadm_ctx *ctx,
-		       const struct eadm_dump_opts *opts)
+static int read_dump(struct collection *col, struct eadm_ctx *ctx,
+		     const struct eadm_dump_opts *opts)
 {
 	struct eadm_dump *dump = NULL;
 	int ret;
@@ -336,6 +344,26 @@ static int read_object(struct collection *col, struct eadm_ctx *ctx,
 	return ret;
 }
 
+static int read_object(struct collection *col, struct eadm_ctx *ctx,
+		       struct eadm_dump_opts *opts)
+{
+	int ret;
+
+	if (col->lone->known) {
+		opts->has_id = true;
+		opts->id = col->lone->id;
+		ret = read_dump(col, ctx, opts);
+		col->lone->known = !ret;
+		if (ret != -ENOENT)
+			return ret;
+		opts->has_id = false;
+	}
+	ret = read_dump(col, ctx, opts);
+	col->lone->known = !ret && col->c->steady && col->rows == 1;
+	col->lone->id = col->id;
+	return ret;
+}
+
 /* Read one device by one collector; what cannot be read leaves no samples. */
 void collect(struct eadm_ctx *ctx, const struct model *model,
 	     unsigned int collector, const char *device,
@@ -347,6 +375,7 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 		.model = model, .c = &model->collectors[collector],
 		.budget = budget, .memory = memory,
 		.before = &memory->wraps[collector],
+		.lone = &memory->lone[collector],
 		.section = section, .samples = &section->samples,
 	};
 	uint64_t begin = monotonic_ns();

@@ -75,6 +75,7 @@ struct collector {
 	const char *name;	/* of the object */
 	bool per_object;	/* only on request, with a budget */
 	bool sums;		/* sums of rows by process, not rows */
+	bool steady;		/* a device never has more or fewer rows */
 	const struct eadm_field *dev_index, *age;
 	const struct eadm_field *label[MAX_LABELS];
 	unsigned int n_labels;
@@ -230,8 +231,15 @@ struct verdicts {
 	uint64_t *rules;		/* in the order of eadm_rule_next() */
 };
 
+/* The only row that a device has of a kind: to ask for it takes less. */
+struct lone_row {
+	bool known;
+	uint64_t id;
+};
+
 /* The state that lives from scrape to scrape, of one device. */
 struct memory {
+	struct lone_row lone[MAX_COLLECTORS];
 	struct wraps wraps[MAX_COLLECTORS];
 	struct recorder recorder;
 	struct verdicts verdicts;

@@ -195,6 +195,7 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	c->object = object;
 	c->name = eadm_object_name(object);
 	c->per_object = per_object;
+	c->steady = !strcmp(c->name, "cmdq") || !strcmp(c->name, "counters");
 	c->dev_index = eadm_object_find_field(object, "dev-index");
 	c->age = eadm_object_find_field(object, "age");
 	for (i = 0; i < MAX_LABELS && labels[i]; i++)

@@ -332,7 +332,7 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	/* Memory of threads that come and go belongs into one place. */
-	mallopt(M_ARENA_MAX, 4);
+	mallopt(M_ARENA_MAX, 3);
 	/* Buffers of one scrape are those of the next, not the kernel's. */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	mallopt(M_TRIM_THRESHOLD, 1024 * 1024);

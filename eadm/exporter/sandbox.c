@@ -48,7 +48,7 @@ static const int allowed[] = {
 	SCMP_SYS(recvmsg), SCMP_SYS(sendfile), SCMP_SYS(poll),
 	SCMP_SYS(ppoll), SCMP_SYS(epoll_create1), SCMP_SYS(epoll_create),
 	SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
-	SCMP_SYS(eventfd2), SCMP_SYS(pipe2),
+	SCMP_SYS(eventfd2), SCMP_SYS(timerfd_settime), SCMP_SYS(pipe2),
 };
 
 static const int deadly[] = {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A scrape: one thread reads device after device. When it is stuck with one,
- * another thread goes on with the rest, so that a device that hangs costs its
- * own metrics only; the usual case costs one change of threads. The scraper's
- * thread hands out the work, waits no longer than it may, and answers. A device
- * that hangs for longer than that is not waited for again before it has
- * answered.
+ * A scrape: one thread reads device after device and answers at the end, so
+ * that the usual case costs one change of threads. A watch looks after it:
+ * when the thread is stuck with a device, another one goes on with the rest, so
+ * that a device that hangs costs its own metrics only, and who may wait no
+ * longer is answered. A device that hangs for longer than that is not waited
+ * for again before it has answered. The watch sleeps until a timer ends, which
+ * mostly is stopped before.
  *
  * Lock: scraper.lock guards everything below but what is marked as belonging
  * to the thread that reads.
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,8 +28,10 @@
 /* A thread that takes no other device for so long gets help, in ns. */
 #define PATIENCE 50000000
 #define DEVICES "/sys/class/infiniband"
+/* As it comes and goes, so does most of what devices show. */
+#define COMPANION "/sys/module/eadm"
 /* After so many scrapes the list of devices is read in any case. */
-#define LIST_SCRAPES 10
+#define LIST_SCRAPES 30
 #define STACK_SIZE (256 * 1024)
 /* The answer has to travel, too. */
 #define DEADLINE_PERCENT 90
@@ -56,12 +60,17 @@ struct scraper {
 	struct scrape_opts opts;
 	pthread_mutex_t lock;
 	pthread_cond_t work;		/* for threads that read */
-	pthread_cond_t news;		/* for the thread here */
-	pthread_t thread;
+	pthread_t watch;
+	int timer;			/* wakes it */
 	bool started, stop;
+	bool running;			/* a scrape is */
+	bool again;			/* it reads devices that are new */
+	uint64_t begin, limit;		/* of the running one */
+	struct request *batch;		/* who waits for it */
 	unsigned int scrape;		/* number of the running or last one */
 	unsigned int listed;		/* the one that read the list last */
 	uint64_t listed_names;		/* what sysfs had then */
+	DIR *folder;			/* of sysfs, or NULL */
 	bool failed;			/* something, in the last one */
 	struct target *lister, *targets;
 	unsigned int n_targets;
@@ -248,37 +257,6 @@ static struct target *next_target(const struct scraper *s)
 	return NULL;
 }
 
-static void *reader_main(void *data)
-{
-	struct scraper *s = data;
-	unsigned int scrape, list;
-	struct target *t;
-
-	pthread_mutex_lock(&s->lock);
-	for (;;) {
-		t = next_target(s);
-		if (!t) {
-			s->n_idle++;
-			pthread_cond_wait(&s->work, &s->lock);
-			s->n_idle--;
-			continue;
-		}
-		t->running = true;
-		scrape = t->asked;
-		list = s->listed;
-		t->since = monotonic_ns();
-		s->taken = t->since;
-		pthread_mutex_unlock(&s->lock);
-		do_scrape(t, scrape, list);
-		pthread_mutex_lock(&s->lock);
-		t->running = false;
-		t->done = scrape;
-		if (all_done(s))
-			pthread_cond_signal(&s->news);
-	}
-	return NULL;
-}
-
 static void target_free(struct target *t)
 {
 	unsigned int i;
@@ -317,24 +295,6 @@ static struct target *target_new(struct scraper *s, const char *device)
 		return NULL;
 	}
 	return t;
-}
-
-/*
- * Somebody to read: a thread without work, or a new one. Each device and the
- * list may keep one; with the lock.
- */
-static void hire(struct scraper *s)
-{
-	pthread_t thread;
-
-	s->taken = monotonic_ns();
-	if (s->n_idle) {
-		pthread_cond_signal(&s->work);
-	} else if (s->n_threads <= s->n_targets &&
-		   !thread_start(&thread, reader_main, s)) {
-		pthread_detach(thread);
-		s->n_threads++;
-	}
 }
 
 /* ---- which devices there are; with the lock ---------------------------------------- */
@@ -420,10 +380,9 @@ static void put_process(const struct model *model, struct samples *samples)
 {
 	static uint64_t start;
 	static int statm = -1;
-	unsigned long pages;
 	struct rusage use;
 	struct timespec now;
-	char text[100];
+	char text[100], *end;
 	ssize_t n;
 
 	if (!start) {
@@ -440,9 +399,11 @@ static void put_process(const struct model *model, struct samples *samples)
 		statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	n = pread(statm, text, sizeof(text) - 1, 0);
 	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "%*u %lu", &pages) == 1)
+	/* The second number is what is resident, in pages. */
+	strtoul(text, &end, 10);
+	if (end != text)
 		put_self(model, samples, OWN_MEMORY,
-			 pages * sysconf(_SC_PAGESIZE));
+			 strtoul(end, NULL, 10) * sysconf(_SC_PAGESIZE));
 	put_self(model, samples, OWN_START, start);
 }
 
@@ -478,8 +439,7 @@ static void put_health(const struct scraper *s, const struct target *t,
 }
 
 /* What this program knows itself. */
-static void put_own(const struct scraper *s, uint64_t begin,
-		    struct samples *samples)
+static void put_own(const struct scraper *s, struct samples *samples)
 {
 	const struct model *model = s->model;
 	const struct target *t;
@@ -501,12 +461,12 @@ static void put_own(const struct scraper *s, uint64_t begin,
 	if (s->opts.server)
 		s->opts.server(s->opts.server_data, model, samples);
 	put_process(model, samples);
-	put_self(model, samples, OWN_SCRAPE, monotonic_ns() - begin);
+	put_self(model, samples, OWN_SCRAPE, monotonic_ns() - s->begin);
 	samples_sort(samples);
 }
 
 /* False: something is missing from the text. */
-static bool make_text(struct scraper *s, uint64_t begin, enum format format)
+static bool make_text(struct scraper *s, enum format format)
 {
 	struct text *text = &s->text[format];
 	const struct samples **parts;
@@ -518,7 +478,7 @@ static bool make_text(struct scraper *s, uint64_t begin, enum format format)
 
 	text->len = 0;
 	text->failed = false;
-	put_own(s, begin, &own);
+	put_own(s, &own);
 	parts = calloc(s->n_targets * s->model->n_collectors + 1,
 		       sizeof(*parts));
 	if (!parts || own.failed) {
@@ -542,11 +502,10 @@ out:
 }
 
 /* Answer those whose time is over, or all. */
-static void answer(struct scraper *s, struct request **batch, uint64_t begin,
-		   bool all)
+static void answer(struct scraper *s, bool all)
 {
 	bool made[FORMATS] = { false }, complete[FORMATS] = { false };
-	struct request **at = batch, *request;
+	struct request **at = &s->batch, *request;
 	uint64_t now = monotonic_ns();
 
 	while ((request = *at)) {
@@ -557,67 +516,74 @@ static void answer(struct scraper *s, struct request **batch, uint64_t begin,
 			continue;
 		}
 		if (!made[format])
-			complete[format] = make_text(s, begin, format);
+			complete[format] = make_text(s, format);
 		made[format] = true;
 		*at = request->next;
 		request->done(request, &s->text[format], complete[format]);
 	}
 }
 
-/* ---- a scrape; with the lock, which waiting gives up ------------------------------------- */
+/* ---- a scrape; with the lock ------------------------------------------------------------ */
 
-static void wait_until(struct scraper *s, uint64_t when)
+/* When the watch is to look, 0: not before somebody calls it. */
+static void set_timer(struct scraper *s, uint64_t when)
 {
-	struct timespec ts = { when / 1000000000, when % 1000000000 };
+	struct itimerspec at = { .it_value = { when / 1000000000,
+					       when % 1000000000 } };
 
-	pthread_cond_timedwait(&s->news, &s->lock, &ts);
+	timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-static uint64_t earliest(const struct request *batch, uint64_t limit)
+static void call_watch(struct scraper *s)
 {
-	for (; batch; batch = batch->next) {
-		if (batch->deadline < limit)
-			limit = batch->deadline;
+	set_timer(s, 1);
+}
+
+/* When somebody's time is over, or a thread may be stuck. */
+static void watch_again(struct scraper *s)
+{
+	const struct request *request;
+	uint64_t when = s->limit;
+
+	for (request = s->batch; request; request = request->next) {
+		if (request->deadline < when)
+			when = request->deadline;
 	}
-	return limit;
+	if (next_target(s) && s->taken + PATIENCE < when)
+		when = s->taken + PATIENCE;
+	set_timer(s, when);
 }
 
-/* Wait until all have answered, at most so long, and give what there is. */
-static void wait_for_all(struct scraper *s, struct request **batch,
-			 uint64_t begin)
-{
-	uint64_t now = monotonic_ns(), limit = now + s->opts.device_limit, when;
-
-	hire(s);
-	while (*batch && !all_done(s) && now < limit) {
-		when = limit;
-		/* Who should go on with it may be stuck with another one. */
-		if (next_target(s) && s->taken + PATIENCE < limit)
-			when = s->taken + PATIENCE;
-		wait_until(s, earliest(*batch, when));
-		answer(s, batch, begin, false);
-		now = monotonic_ns();
-		if (next_target(s) && now >= s->taken + PATIENCE)
-			hire(s);
-	}
-}
-
-/* Names in sysfs, in whatever order. */
-static uint64_t names_in_sysfs(void)
+/*
+ * Names in sysfs, in whatever order. The folder stays open; without a name in
+ * it, it may be one that is gone.
+ */
+static uint64_t names_in_sysfs(struct scraper *s)
 {
 	uint64_t sum = 0, hash;
 	struct dirent *entry;
+	unsigned int n = 0;
 	const char *p;
-	DIR *dir = opendir(DEVICES);
 
-	while (dir && (entry = readdir(dir))) {
+	if (!access(COMPANION, F_OK))
+		sum++;
+	if (s->folder)
+		rewinddir(s->folder);
+	else
+		s->folder = opendir(DEVICES);
+	while (s->folder && (entry = readdir(s->folder))) {
+		if (entry->d_name[0] == '.')
+			continue;
 		hash = 14695981039346656037ULL;
 		for (p = entry->d_name; *p; p++)
 			hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
 		sum += hash;
+		n++;
 	}
-	if (dir)
-		closedir(dir);
+	if (s->folder && !n) {
+		closedir(s->folder);
+		s->folder = NULL;
+	}
 	return sum;
 }
 
@@ -633,7 +599,7 @@ static bool needs_list(struct scraper *s)
 
 	if (s->opts.from)
 		return true;
-	names = names_in_sysfs();
+	names = names_in_sysfs(s);
 	needed = !s->listed || s->failed || names != s->listed_names ||
 		 s->scrape - s->listed >= LIST_SCRAPES;
 	s->listed_names = names;
@@ -661,11 +627,17 @@ static bool has_failed(const struct scraper *s)
  * The devices known so far are read while the list of them is, so that there
  * is one wait for all; only those that are new come after it.
  */
-static void scrape(struct scraper *s, struct request **batch)
+static void begin_scrape(struct scraper *s)
 {
-	uint64_t begin = monotonic_ns();
 	struct target *t;
 
+	s->begin = monotonic_ns();
+	s->limit = s->begin + s->opts.device_limit;
+	s->running = true;
+	s->again = false;
+	/* Who asks from now on gets the next one. */
+	s->batch = s->waiting;
+	s->waiting = NULL;
 	s->scrape++;
 	if (needs_list(s)) {
 		ask(s, s->lister);
@@ -674,29 +646,131 @@ static void scrape(struct scraper *s, struct request **batch)
 	}
 	for (t = s->targets; t; t = t->next)
 		ask(s, t);
-	wait_for_all(s, batch, begin);
-	drop_targets(s);
-	if (add_targets(s))
-		wait_for_all(s, batch, begin);
-	s->failed = has_failed(s);
-	answer(s, batch, begin, true);
+	s->taken = s->begin;
+	watch_again(s);
 }
 
-static void *scraper_main(void *data)
+/* Of no use any more for whoever reads still. */
+static void end_scrape(struct scraper *s)
+{
+	drop_targets(s);
+	if (!s->again && add_targets(s)) {
+		s->again = true;
+		s->taken = monotonic_ns();
+		s->limit = s->taken + s->opts.device_limit;
+		watch_again(s);
+		return;
+	}
+	s->failed = has_failed(s);
+	answer(s, true);
+	s->running = false;
+	if (s->stop || s->waiting)
+		call_watch(s);
+	else
+		set_timer(s, 0);
+}
+
+static bool can_begin(const struct scraper *s)
+{
+	return !s->running && s->waiting;
+}
+
+static bool can_end(const struct scraper *s)
+{
+	return s->running && (all_done(s) || !s->batch);
+}
+
+static void read_target(struct scraper *s, struct target *t)
+{
+	unsigned int scrape = t->asked, list = s->listed;
+
+	t->running = true;
+	t->since = monotonic_ns();
+	s->taken = t->since;
+	pthread_mutex_unlock(&s->lock);
+	do_scrape(t, scrape, list);
+	pthread_mutex_lock(&s->lock);
+	t->running = false;
+	t->done = scrape;
+}
+
+static void *reader_main(void *data)
 {
 	struct scraper *s = data;
-	struct request *batch;
+	struct target *t;
 
 	pthread_mutex_lock(&s->lock);
 	for (;;) {
-		while (!s->waiting && !s->stop)
-			pthread_cond_wait(&s->news, &s->lock);
-		if (!s->waiting)
-			break;
-		/* Who asks from now on gets the next one. */
-		batch = s->waiting;
-		s->waiting = NULL;
-		scrape(s, &batch);
+		if (can_begin(s)) {
+			begin_scrape(s);
+		} else if (can_end(s)) {
+			end_scrape(s);
+		} else if ((t = next_target(s))) {
+			read_target(s, t);
+		} else {
+			s->n_idle++;
+			pthread_cond_wait(&s->work, &s->lock);
+			s->n_idle--;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Somebody to read: a thread without work, or a new one. Each device and the
+ * list may keep one.
+ */
+static void hire(struct scraper *s)
+{
+	pthread_t thread;
+
+	s->taken = monotonic_ns();
+	if (s->n_idle) {
+		pthread_cond_signal(&s->work);
+	} else if (s->n_threads <= s->n_targets &&
+		   !thread_start(&thread, reader_main, s)) {
+		pthread_detach(thread);
+		s->n_threads++;
+	}
+}
+
+/* Never reads. All threads may be stuck, then a scrape is done here. */
+static void look_after(struct scraper *s)
+{
+	uint64_t now;
+
+	if (can_begin(s)) {
+		begin_scrape(s);
+		hire(s);
+	}
+	if (!s->running)
+		return;
+	answer(s, false);
+	now = monotonic_ns();
+	if (can_end(s) || now >= s->limit) {
+		end_scrape(s);
+		if (s->running)
+			hire(s);
+	} else if (next_target(s) && now >= s->taken + PATIENCE) {
+		hire(s);
+	}
+	if (s->running)
+		watch_again(s);
+}
+
+static void *watch_main(void *data)
+{
+	struct scraper *s = data;
+	uint64_t times;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop || s->running || s->waiting) {
+		pthread_mutex_unlock(&s->lock);
+		if (read(s->timer, &times, sizeof(times)) < 0 &&
+		    errno != EINTR)
+			return NULL;
+		pthread_mutex_lock(&s->lock);
+		look_after(s);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
@@ -708,25 +782,25 @@ struct scraper *scraper_new(const struct model *model,
 			    const struct scrape_opts *opts)
 {
 	struct scraper *s = calloc(1, sizeof(*s));
-	pthread_condattr_t attr;
 
 	if (!s)
 		return NULL;
+	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	if (s->timer < 0) {
+		free(s);
+		return NULL;
+	}
 	s->model = model;
 	s->opts = *opts;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->work, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->news, &attr);
-	pthread_condattr_destroy(&attr);
 	return s;
 }
 
 int scraper_start(struct scraper *s)
 {
 	s->lister = target_new(s, NULL);
-	if (!s->lister || thread_start(&s->thread, scraper_main, s))
+	if (!s->lister || thread_start(&s->watch, watch_main, s))
 		return -ENOMEM;
 	s->started = true;
 	return 0;
@@ -739,7 +813,7 @@ int scraper_start(struct scraper *s)
 bool scraper_ask(struct scraper *s, struct request *request)
 {
 	uint64_t now = monotonic_ns();
-	bool ok;
+	bool ok, idle = false;
 
 	if (request->deadline > now)
 		request->deadline = now + (request->deadline - now) / 100 *
@@ -749,9 +823,15 @@ bool scraper_ask(struct scraper *s, struct request *request)
 	if (ok) {
 		request->next = s->waiting;
 		s->waiting = request;
-		pthread_cond_signal(&s->news);
+		idle = s->n_idle;
+		/* Those that read may be stuck, or there is none yet. */
+		if (!idle && !s->running)
+			call_watch(s);
 	}
 	pthread_mutex_unlock(&s->lock);
+	/* With the lock free, or who wakes up would wait for it. */
+	if (idle)
+		pthread_cond_signal(&s->work);
 	return ok;
 }
 
@@ -763,8 +843,8 @@ void scraper_stop(struct scraper *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->stop = true;
-	pthread_cond_signal(&s->news);
+	call_watch(s);
 	pthread_mutex_unlock(&s->lock);
 	if (s->started)
-		pthread_join(s->thread, NULL);
+		pthread_join(s->watch, NULL);
 }

@@ -14,10 +14,11 @@ import traceback
 
 sys.dont_write_bytecode = True
 
+import captures  # noqa: E402
 from cases_prometheus import (FOREIGN, SHIPPED, Prometheus,  # noqa: E402
                               load, names_in, shipped_panels, shipped_rules)
 from server import (NOBODY, REPO, Exporter, eadm, for_everybody,  # noqa: E402
-                    values, wait_for)
+                    once, values, wait_for)
 from tap import Place, equal, true  # noqa: E402
 
 CONFIG = "/sys/kernel/config/erdma_virt"
@@ -149,16 +150,30 @@ def software_device(exporter):
     subprocess.run(["rdma", "link", "delete", "rxe0"], check=True)
 
 
-def all_there(exporter):
-    """What rules, alerts and panels ask for was there at some time, but for
-    counters that the dictionary has for other vendors' devices only."""
+def of_others():
+    """Counters that the dictionary has for other vendors' devices only."""
     drivers = load(f"{REPO}/spec/counters.yaml")["drivers"]
     ours = {f"eadm_port_{name.replace('-', '_')}_total"
             for driver in drivers if driver["driver"] in HERE
             for name in driver["counters"].values()}
-    others = {f"eadm_port_{name.replace('-', '_')}_total"
-              for driver in drivers
-              for name in driver["counters"].values()} - ours
+    return {f"eadm_port_{name.replace('-', '_')}_total"
+            for driver in drivers
+            for name in driver["counters"].values()} - ours
+
+
+def every_metric(exporter, place):
+    """What a device with every field of the specification would have."""
+    path = f"{place.folder}/full.pcapng"
+    captures.full(path)
+    wanted = {name.partition("{")[0] for name in values(once(path))}
+    missing = wanted - exporter.names - of_others()
+    true(len(wanted) > 150, len(wanted))
+    equal(missing, set())
+
+
+def all_there(exporter):
+    """What rules, alerts and panels ask for was there at some time."""
+    others = of_others()
     records = {name: set() for name, _ in shipped_rules("rules")}
     for name, expr in shipped_rules("rules"):
         records[name] |= names_in(expr)
@@ -214,6 +229,8 @@ def main():
                      exporter)
             step("a device of another vendor stands beside them",
                  software_device, exporter)
+            step("every metric of the specification was there", every_metric,
+                 exporter, place)
             step("all that rules, alerts and panels ask for was there",
                  all_there, exporter)
             step("the exporter ends well",
