@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is exported, and in which form."""
 
+import concurrent.futures
 import math
+import os
 import re
 import subprocess
 import time
@@ -297,3 +299,36 @@ def hang(place):
         equal(server.get("/healthz").text, "ok\n")
         subprocess.run(["rm", stop], check=True)
         wait_for("the device's return", lambda: bad in scrape(server)[0])
+
+
+@case("when everything hangs, each scrape is answered still")
+def all_hang(place):
+    stop = f"{place.folder}/hang"
+    env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/hang.so",
+           "HANG_ALL": "1", "HANG_FILE": stop}
+    good = ['eadm_port_tx_bytes_total{device="erdma_%d",port="1"}' % n for n in (0, 1)]
+    success = ['eadm_scrape_collector_success{device="%s",collector="%s"}' % pair
+               for pair in (("erdma_0", "counters"), ("erdma_1", "counters"), ("", "list"))]
+
+    with Exporter(place.folder, place.capture("two"), "--device-timeout",
+                  "1s", env=env) as server:
+        got = server.metrics()
+        equal([n in got for n in good], [True, True])
+        place.write("hang", "")
+        for number in range(5):
+            begin = time.monotonic()
+            got = server.metrics()
+            took = time.monotonic() - begin
+            # It is waited for once.
+            true(took < 3, f"scrape {number}: {took} s")
+            equal([got[n] for n in success], [0, 0, 0])
+            equal(server.get("/healthz").text, "ok\n")
+        with concurrent.futures.ThreadPoolExecutor(20) as pool:
+            answers = list(pool.map(lambda _: server.get().status, range(100)))
+        equal(answers, 100 * [200])
+        threads = len(os.listdir(f"/proc/{server.process.pid}/task"))
+        true(threads <= 8, f"{threads} threads")
+        os.unlink(stop)
+        wait_for("the return of all", lambda: [
+            server.metrics().get(n) for n in success] == [1, 1, 1])
+        equal(server.stop(), 0)

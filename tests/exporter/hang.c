@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Preloaded into the exporter: reading the counters of the device $HANG_DEVICE
- * takes until the file $HANG_FILE is gone, as with an adapter that is dead.
+ * takes until the file $HANG_FILE is gone, as with an adapter that is dead; with
+ * $HANG_ALL the counters of all devices and their list do.
  */
 #include <dlfcn.h>
 #include <eadm.h>
@@ -9,19 +10,34 @@
 #include <string.h>
 #include <unistd.h>
 
+static void hang(void)
+{
+	const char *file = getenv("HANG_FILE");
+
+	while (file && !access(file, F_OK))
+		usleep(10000);
+}
+
+int eadm_devices_hold(struct eadm_ctx *ctx)
+{
+	int (*real)(struct eadm_ctx *) = dlsym(RTLD_NEXT, "eadm_devices_hold");
+
+	if (getenv("HANG_ALL"))
+		hang();
+	return real(ctx);
+}
+
 int eadm_dump_open(struct eadm_ctx *ctx, const struct eadm_object *object,
 		   const struct eadm_dump_opts *opts, struct eadm_dump **dump)
 {
 	int (*real)(struct eadm_ctx *, const struct eadm_object *,
 		    const struct eadm_dump_opts *, struct eadm_dump **) =
 		dlsym(RTLD_NEXT, "eadm_dump_open");
-	const char *device = getenv("HANG_DEVICE"), *file = getenv("HANG_FILE");
+	const char *device = getenv("HANG_DEVICE");
 
-	if (device && file && opts && opts->device &&
-	    !strcmp(opts->device, device) &&
-	    !strcmp(eadm_object_name(object), "counters")) {
-		while (!access(file, F_OK))
-			usleep(10000);
-	}
+	if (opts && opts->device &&
+	    (getenv("HANG_ALL") || (device && !strcmp(opts->device, device))) &&
+	    !strcmp(eadm_object_name(object), "counters"))
+		hang();
 	return real(ctx, object, opts, dump);
 }
