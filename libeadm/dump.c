@@ -62,16 +62,20 @@ static int out_of_memory(struct eadm_ctx *ctx)
 static int add_note(struct eadm_dump *dump, int error, const char *device,
 		    const char *what, const char *why)
 {
+	unsigned int n = dump->n_notes;
 	struct note *notes, *note;
 
 	/* Who has read so many of them needs no more. */
-	if (dump->n_notes == MAX_NOTES)
+	if (n == MAX_NOTES)
 		return 0;
-	notes = realloc(dump->notes, (dump->n_notes + 1) * sizeof(*notes));
-	if (!notes)
-		return out_of_memory(dump->ctx);
-	dump->notes = notes;
-	note = &notes[dump->n_notes++];
+	/* Twice as many each time; so are the steps below. */
+	if (!(n & (n - 1))) {
+		notes = realloc(dump->notes, (n ? 2 * n : 1) * sizeof(*notes));
+		if (!notes)
+			return out_of_memory(dump->ctx);
+		dump->notes = notes;
+	}
+	note = &dump->notes[dump->n_notes++];
 	note->error = error;
 	snprintf(note->device, sizeof(note->device), "%s", device);
 	snprintf(note->what, sizeof(note->what), "%s", what);
@@ -82,13 +86,17 @@ static int add_note(struct eadm_dump *dump, int error, const char *device,
 static int add_step(struct eadm_dump *dump, int how,
 		    const struct eadm_device *dev, uint32_t port)
 {
+	unsigned int n = dump->n_steps;
 	struct step *steps, *step;
 
-	steps = realloc(dump->steps, (dump->n_steps + 1) * sizeof(*steps));
-	if (!steps)
-		return out_of_memory(dump->ctx);
-	dump->steps = steps;
-	step = &steps[dump->n_steps++];
+	/* A capture may claim thousands of ports. */
+	if (!(n & (n - 1))) {
+		steps = realloc(dump->steps, (n ? 2 * n : 1) * sizeof(*steps));
+		if (!steps)
+			return out_of_memory(dump->ctx);
+		dump->steps = steps;
+	}
+	step = &dump->steps[dump->n_steps++];
 	memset(step, 0, sizeof(*step));
 	step->how = how;
 	step->port = port;

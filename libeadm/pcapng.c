@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCK_MIN	12U	/* type, length, length */
@@ -56,8 +57,9 @@ static int bad(struct pcapng *p, const char *what)
  */
 static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 {
-	uint64_t pos = p->st.pos;
+	uint64_t pos = p->st.pos, left;
 	unsigned char *more;
+	struct stat st;
 	size_t size;
 	ssize_t got;
 
@@ -65,9 +67,18 @@ static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 		*there = want;
 		return p->buf + (pos - p->at);
 	}
+	/* No more than there is: lengths may be wrong, and most files small. */
+	if (fstat(p->fd, &st)) {
+		*there = 0;
+		return NULL;
+	}
+	left = (uint64_t)st.st_size > pos ? st.st_size - pos : 0;
 	size = want > p->window ? want : p->window;
-	if (size > p->size) {
-		more = realloc(p->buf, size);
+	if (size > left)
+		size = left;
+	if (!p->buf || size > p->size) {
+		/* A byte at least: NULL would be an error, and no end. */
+		more = realloc(p->buf, size + !size);
 		if (!more) {
 			errno = ENOMEM;
 			*there = 0;
