@@ -18,6 +18,7 @@ enum diag_kind {
 	DIAG_CTX,
 	DIAG_CQ,
 	DIAG_QP,
+	DIAG_CQE,	/* the newest ones of some CQs */
 	DIAG_KINDS,
 };
 
@@ -126,6 +127,12 @@ enum diag_kind {
 	F(QP_HW_RX_INVALID_DROPS, "hw-rx-invalid-drops")		\
 	F(QP_HW_RTO, "hw-rto-retrans") F(QP_HW_ERROR, "hw-error")
 
+#define DIAG_CQE_FIELDS(F)						\
+	F(CQE_CQN, "cqn") F(CQE_OWNER, "owner") F(CQE_OP, "op")		\
+	F(CQE_QUEUE, "queue") F(CQE_STATUS, "status")			\
+	F(CQE_WQE_INDEX, "wqe-index") F(CQE_QPN, "qpn")			\
+	F(CQE_BYTES, "bytes")
+
 #define DIAG_FIELD(name, text) name,
 enum { DIAG_DEV_FIELDS(DIAG_FIELD) DIAG_DEV_N };
 enum { DIAG_CMDQ_FIELDS(DIAG_FIELD) DIAG_CMDQ_N };
@@ -135,6 +142,7 @@ enum { DIAG_EQ_FIELDS(DIAG_FIELD) DIAG_EQ_N };
 enum { DIAG_CTX_FIELDS(DIAG_FIELD) DIAG_CTX_N };
 enum { DIAG_CQ_FIELDS(DIAG_FIELD) DIAG_CQ_N };
 enum { DIAG_QP_FIELDS(DIAG_FIELD) DIAG_QP_N };
+enum { DIAG_CQE_FIELDS(DIAG_FIELD) DIAG_CQE_N };
 #undef DIAG_FIELD
 
 union diag_value {

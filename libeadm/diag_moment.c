@@ -80,6 +80,7 @@ static const char *const eq_names[] = { DIAG_EQ_FIELDS(DIAG_NAME) NULL };
 static const char *const ctx_names[] = { DIAG_CTX_FIELDS(DIAG_NAME) NULL };
 static const char *const cq_names[] = { DIAG_CQ_FIELDS(DIAG_NAME) NULL };
 static const char *const qp_names[] = { DIAG_QP_FIELDS(DIAG_NAME) NULL };
+static const char *const cqe_names[] = { DIAG_CQE_FIELDS(DIAG_NAME) NULL };
 
 static const struct {
 	const char *object;
@@ -94,11 +95,13 @@ static const struct {
 	[DIAG_CTX] = { "ctx", ctx_names, DIAG_CTX_N },
 	[DIAG_CQ] = { "cq", cq_names, DIAG_CQ_N },
 	[DIAG_QP] = { "qp", qp_names, DIAG_QP_N },
+	[DIAG_CQE] = { "cqe", cqe_names, DIAG_CQE_N },
 };
 
 _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
 	       DIAG_COUNTERS_N <= 64 && DIAG_EQ_N <= 64 && DIAG_CTX_N <= 64 &&
-	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64, "a bit for each field");
+	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64 && DIAG_CQE_N <= 64,
+	       "a bit for each field");
 
 void diag_fields_init(struct diag_fields fields[DIAG_KINDS])
 {
@@ -250,18 +253,16 @@ static int take_notes(struct reader *r, const struct eadm_dump *dump)
 }
 
 /* -ENOMEM, or what made reading impossible; rows so far are dropped then. */
-static int read_kind(struct reader *r, enum diag_kind kind, bool hw)
+static int read_dump(struct reader *r, enum diag_kind kind,
+		     const struct eadm_dump_opts *opts)
 {
-	struct eadm_dump_opts opts = {
-		.size = sizeof(opts), .device = r->device, .hw = hw,
-	};
 	struct diag_rows *rows = &r->moment->rows[kind];
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
 	size_t before = rows->n;
 	int ret, err;
 
-	ret = eadm_dump_open(r->ctx, r->fields[kind].object, &opts, &dump);
+	ret = eadm_dump_open(r->ctx, r->fields[kind].object, opts, &dump);
 	if (ret)
 		return ret;
 	while ((ret = eadm_dump_next(dump, &record)) > 0) {
@@ -277,6 +278,15 @@ static int read_kind(struct reader *r, enum diag_kind kind, bool hw)
 		ret = take_notes(r, dump);
 	eadm_dump_close(dump);
 	return ret;
+}
+
+static int read_kind(struct reader *r, enum diag_kind kind, bool hw)
+{
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = r->device, .hw = hw,
+	};
+
+	return read_dump(r, kind, &opts);
 }
 
 static int failed(struct reader *r, enum diag_kind kind, int error)
@@ -326,6 +336,59 @@ static int read_objects(struct reader *r, enum diag_kind kind, bool hw)
 	return ret ? failed(r, kind, ret) : 0;
 }
 
+/* ---- completions ------------------------------------------------------------------ */
+
+/* No more: each CQ is a few calls, and its ring may be long. */
+#define NEWEST_CQES 32
+#define MOST_CQS 128
+
+/* The newest ones, in two parts where they go over the end of the ring. */
+static int read_newest(struct reader *r, const struct diag_row *cq)
+{
+	uint64_t pi = diag_u64(cq, CQ_HW_PI), depth = diag_u64(cq, CQ_DEPTH);
+	uint64_t n = pi < depth ? pi : depth, part;
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = r->device, .has_id = true,
+		.id = cq->id, .ranged = true,
+	};
+	int ret = 0;
+
+	if (!depth || depth & (depth - 1) || depth > UINT32_MAX)
+		return 0;
+	if (n > NEWEST_CQES)
+		n = NEWEST_CQES;
+	while (!ret && n) {
+		opts.last = (pi - 1) & (depth - 1);
+		part = n <= opts.last ? n : opts.last + 1;
+		opts.first = opts.last + 1 - part;
+		ret = read_dump(r, DIAG_CQE, &opts);
+		pi -= part;
+		n -= part;
+	}
+	return ret;
+}
+
+/* A capture may be without them, a CQ may go: then there is nothing to see. */
+static int read_cqes(struct reader *r, size_t first)
+{
+	const struct diag_rows *cqs = &r->moment->rows[DIAG_CQ];
+	unsigned int n = 0;
+	size_t i;
+	int ret;
+
+	for (i = first; i < cqs->n && n < MOST_CQS; i++) {
+		if (!diag_u64(&cqs->row[i], CQ_HW_PI))
+			continue;
+		n++;
+		ret = read_newest(r, &cqs->row[i]);
+		if (ret == -ENOMEM)
+			return ret;
+		if (ret && ret != -ENODATA && ret != -ENOENT)
+			return failed(r, DIAG_CQE, ret);
+	}
+	return 0;
+}
+
 /* ---- moments -------------------------------------------------------------------- */
 
 static bool answers(const struct diag_row *cmdq)
@@ -363,6 +426,7 @@ static int read_device(struct reader *r, const char *device, bool hw)
 		{ DIAG_QP, true },
 	};
 	size_t before = r->moment->rows[DIAG_CMDQ].n;
+	size_t first_cq = r->moment->rows[DIAG_CQ].n;
 	bool answering = true;
 	unsigned int i;
 	int ret = 0;
@@ -376,6 +440,8 @@ static int read_device(struct reader *r, const char *device, bool hw)
 		ret = read_objects(r, steps[i].kind, hw && answering &&
 				   steps[i].asks && !steps[i].always);
 	}
+	if (!ret && hw)
+		ret = read_cqes(r, first_cq);
 	if (!ret)
 		ret = read_cmdq(r, before, &answering);
 	return ret ? ret : read_objects(r, DIAG_CMD, false);

@@ -32,7 +32,7 @@ struct eadm_rule {
 };
 
 extern const struct eadm_rule diag_rules_dev[], diag_rules_cmdq[],
-	diag_rules_eq[], diag_rules_qp[];
+	diag_rules_eq[], diag_rules_cq[], diag_rules_qp[];
 
 /* ---- what a look sees ------------------------------------------------------ */
 

@@ -259,92 +259,6 @@ static void look_extra_events(struct judge *j, const struct diag_row *now,
 	cite_all(j, DIAG_CQ, now, cq_facts);
 }
 
-/* ---- completions and those who made them --------------------------------------- */
-
-struct made {
-	uint16_t cqes;			/* by all QPs, modulo 2^16 */
-	unsigned int queues;
-	bool moves, since_birth;
-};
-
-/* What the QPs of a CQ have completed by their own account. */
-static void add_made(struct judge *j, const struct diag_row *cq,
-		     struct made *made)
-{
-	const struct diag_rows *qps = &judge_now(j)->rows[DIAG_QP];
-	size_t i;
-
-	memset(made, 0, sizeof(*made));
-	made->since_birth = true;
-	for (i = 0; i < qps->n; i++) {
-		const struct diag_row *qp = &qps->row[i], *then;
-		bool send = diag_u64(qp, QP_SEND_CQN) == cq->id;
-		bool recv = diag_u64(qp, QP_RECV_CQN) == cq->id;
-
-		if (qp->dev != cq->dev || (!send && !recv))
-			continue;
-		then = diag_find(judge_then(j), DIAG_QP, qp->dev, qp->id);
-		made->queues += send + recv;
-		if (send)
-			made->cqes += diag_u64(qp, QP_HW_SEND_CQES);
-		if (recv)
-			made->cqes += diag_u64(qp, QP_HW_RECV_CQES);
-		if (!same(qp, then, QP_HW_SEND_CQES) ||
-		    !same(qp, then, QP_HW_RECV_CQES))
-			made->moves = true;
-		/* No earlier QP had the time to complete anything. */
-		if (diag_u64(qp, QP_AGE) + SECOND < diag_u64(cq, CQ_AGE))
-			made->since_birth = false;
-	}
-}
-
-/*
- * Completions the QPs made less those in the CQ, once nothing moves. What QPs
- * that are no more have made is not known: without them there are fewer made.
- */
-static int16_t missing_cqes(struct judge *j, const struct diag_row *now,
-			    const struct diag_row *then, struct made *made)
-{
-	if (!diag_has(now, CQ_HW_PI) || !same(now, then, CQ_HW_PI))
-		return 0;
-	add_made(j, now, made);
-	if (!made->queues || made->moves ||
-	    made->queues != diag_u64(now, CQ_USERS))
-		return 0;
-	/* Modulo 2^16 only what cannot be anybody else's is certain. */
-	if (!made->since_birth && diag_u64(now, CQ_HW_PI) > UINT16_MAX)
-		return 0;
-	return made->cqes - (uint16_t)diag_u64(now, CQ_HW_PI);
-}
-
-static void look_lost_cqe(struct judge *j, const struct diag_row *now,
-			  const struct diag_row *then)
-{
-	struct made made;
-	int16_t lost = missing_cqes(j, now, then, &made);
-
-	if (lost <= 0)
-		return;
-	accuse(j, now, "its QPs have completed %d requests more than there are completions",
-	       lost);
-	cite_all(j, DIAG_CQ, now, cq_facts);
-	cite(j, DIAG_CQ, now, CQ_USERS);
-}
-
-static void look_extra_cqe(struct judge *j, const struct diag_row *now,
-			   const struct diag_row *then)
-{
-	struct made made;
-	int16_t lost = missing_cqes(j, now, then, &made);
-
-	if (lost >= 0 || !made.since_birth)
-		return;
-	accuse(j, now, "there are %d completions more than its QPs have completed",
-	       -lost);
-	cite_all(j, DIAG_CQ, now, cq_facts);
-	cite(j, DIAG_CQ, now, CQ_USERS);
-}
-
 const struct eadm_rule diag_rules_eq[] = {
 	{
 		.name = "eq-overflow", .kind = DIAG_EQ,
@@ -430,20 +344,6 @@ const struct eadm_rule diag_rules_eq[] = {
 		.cause = "The adapter wrote an event twice.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev}",
 		.look = look_extra_events,
-	}, {
-		.name = "lost-completion", .kind = DIAG_CQ, .two = true,
-		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "QPs have completed requests of which the CQ has no completion.",
-		.cause = "The adapter did not write a completion; who waits for it waits for ever.",
-		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
-		.look = look_lost_cqe,
-	}, {
-		.name = "extra-completion", .kind = DIAG_CQ, .two = true,
-		.stuck = true, .severity = EADM_SEVERITY_WARNING,
-		.help = "A CQ has more completions than its QPs have completed requests.",
-		.cause = "The adapter wrote a completion twice.",
-		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
-		.look = look_extra_cqe,
 	},
 	{ 0 }
 };

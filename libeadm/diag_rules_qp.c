@@ -90,10 +90,18 @@ static const struct diag_row *find_peer(const struct diag_moment *m,
 	return NULL;
 }
 
+/* What is sent to such a QP writes, reads, or waits for ever. */
+static bool never_receives(const struct diag_row *qp)
+{
+	return diag_has(qp, QP_RQ_PI) && !diag_u64(qp, QP_RQ_PI) &&
+	       !diag_u64(qp, QP_HW_RQ_PI);
+}
+
 /* No receive is left, and none was taken or posted in the meantime. */
 static bool is_starved(const struct diag_row *now, const struct diag_row *then)
 {
 	return then && is_up(now) && diag_has(now, QP_HW_RQ_PI) &&
+	       !never_receives(now) &&
 	       !apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
 	       !apart(then, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
 	       same(now, then, QP_HW_RQ_CI);
@@ -231,6 +239,8 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 	       to_send(now), interval(now, then, age, sizeof(age)));
 	if (peer && !is_up(peer))
 		judge_cause(j, "The QP of the peer is not connected any more.");
+	else if (peer && never_receives(peer))
+		judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back; or these are sends to a peer that has never posted a receive.");
 	else if (peer)
 		judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back.");
 	cite_all(j, DIAG_QP, now, sq_facts);

@@ -44,7 +44,8 @@ struct judge {
 
 /* In the order in which they look: what explains others comes first. */
 static const struct eadm_rule *const lists[] = {
-	diag_rules_dev, diag_rules_cmdq, diag_rules_eq, diag_rules_qp,
+	diag_rules_dev, diag_rules_cmdq, diag_rules_eq, diag_rules_cq,
+	diag_rules_qp,
 };
 
 EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
@@ -81,6 +82,7 @@ static const char *object_of(enum diag_kind kind)
 {
 	static const char *const names[DIAG_KINDS] = {
 		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
+		"cqe",
 	};
 
 	return names[kind];
@@ -412,7 +414,7 @@ static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 	static const signed char ages[DIAG_KINDS] = {
 		[DIAG_DEV] = DEV_AGE, [DIAG_CMDQ] = -1, [DIAG_CMD] = -1,
 		[DIAG_COUNTERS] = -1, [DIAG_EQ] = -1, [DIAG_CTX] = CTX_AGE,
-		[DIAG_CQ] = CQ_AGE, [DIAG_QP] = QP_AGE,
+		[DIAG_CQ] = CQ_AGE, [DIAG_QP] = QP_AGE, [DIAG_CQE] = -1,
 	};
 	const struct diag_row *then;
 
@@ -497,6 +499,7 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 		[DIAG_COUNTERS] = { -1, -1 }, [DIAG_EQ] = { -1, -1 },
 		[DIAG_CTX] = { CTX_PID, CTX_COMM },
 		[DIAG_CQ] = { CQ_PID, CQ_COMM }, [DIAG_QP] = { QP_PID, QP_COMM },
+		[DIAG_CQE] = { -1, -1 },
 	};
 
 	v->comm = "";

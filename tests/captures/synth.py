@@ -201,13 +201,14 @@ def moments():
 RING = {"dev-index": 3, "dev-name": "erdma_1"}
 
 
-def raw_ring(cap, kind, ident, depth, data, size=32, hw=True, **pointers):
+def raw_ring(cap, kind, ident, depth, data, size=32, hw=True, dev=None, **pointers):
     """What the char device gave of a queue; a command of its own, 192."""
+    dev = dev or RING
     number = cap.spec.enums["raw-kind"][kind]
     head = cap.pack("BBH", 192, 1, 0)
-    ask = cap.row("raw", {"dev-index": 3, "kind": number, "id": ident})
+    ask = cap.row("raw", {"dev-index": dev["dev-index"], "kind": number, "id": ident})
     seq = cap.request(GENERIC, FAMILY, head + ask + (cap.attr(3, b"") if hw else b""), True)
-    row = {**RING, "id": ident, "kind": number}
+    row = {**dev, "id": ident, "kind": number}
     if depth:
         data = data + bytes(depth * size - len(data))
         row.update({"first": 0, "count": depth, "entry-size": size, "depth": depth, "user": 1})
@@ -300,6 +301,7 @@ class Machine:
     def __init__(self, names):
         self.names = names
         self.rows = {}
+        self.rings = []
 
     def head(self, dev):
         return {"dev-index": dev, "dev-name": self.names[dev]}
@@ -308,6 +310,14 @@ class Machine:
         row = {**row, **self.head(dev), **more}
         self.rows.setdefault(obj, []).append(row)
         return row
+
+    def completions(self, dev, cqn, depth, *cqes):
+        """All there have been in a CQ: (operation, QPN) of a send queue each."""
+        ring = [bytes(32)] * depth
+        for i, (op, qpn) in enumerate(cqes):
+            owner = 0 if i & depth else 1 << 31
+            ring[i % depth] = struct.pack(">IIIIIIII", owner | op << 16, i, qpn, 0, 64, 0, 0, 0)
+        self.rings.append((cqn, depth, b"".join(ring), self.head(dev)))
 
     def write(self, cap, number):
         # Commands that are kept by time are about ten minutes.
@@ -319,6 +329,8 @@ class Machine:
             hw = obj in ("qp", "cq", "eq")
             cap.dump(obj, self.rows.get(obj, []), hw=hw)
         cap.dump("counters", self.rows.get("counters", []), hw=True)
+        for cqn, depth, data, dev in self.rings:
+            raw_ring(cap, "cq", cqn, depth, data, dev=dev, hw=False)
 
 
 SICK = ["gone", "dead", "recovering", "stalled", "queues", "rings", "conns", "flushes"]
@@ -405,6 +417,12 @@ def sick_rings(m, late):
     for cqn, pi in ((7, 9), (8, 11)):
         add(cqn, ci=pi, users=2, **{"hw-pi": pi})
         m.add("qp", 5, conn(cqn, **{"send-cqn": cqn, "recv-cqn": cqn}), age=(90 + 2 * late) * SEC)
+    # The second one of 9 has no operation that there is; of 10, the number of another QP.
+    for cqn, cqes in ((9, ((0, 9), (29, 9))), (10, ((0, 10), (0, 9)))):
+        add(cqn, ci=2, users=2, depth=16, **{"hw-pi": 2})
+        m.add("qp", 5, conn(cqn, **{"send-cqn": cqn, "recv-cqn": cqn, "hw-send-cqes": 2,
+                                    "hw-recv-cqes": 0}), age=(90 + 2 * late) * SEC)
+        m.completions(5, cqn, 16, *cqes)
 
 
 def sick_conns(m, late):
@@ -476,9 +494,10 @@ def well():
         add(3, solicited=1, **{"hw-pi": 44})
         add(4)
         # Other QPs have completed to it before.
-        add(5, users=2, ci=70, **{"hw-pi": 70})
+        add(5, users=2, ci=70, depth=64, **{"hw-pi": 70})
         n = lambda qpn, **more: m.add("qp", 0, conn(qpn, **more), age=(60 + 2 * late) * SEC)
         n(1, port=1, **{"send-cqn": 5, "recv-cqn": 5})
+        m.completions(0, 5, 64, *[(0, 77)] * 50 + [(2, 1)] * 20)
         # Sends much, to one who has no receive because nobody sends to it.
         n(2, port=2, **{"hw-sq-ci": (65500 + 300 * late) % 65536, "sq-pi": (65530 + 300 * late) % 65536,
                         "hw-sq-pi": (65520 + 300 * late) % 65536, "hw-send-cqes": 9 + 80 * late,

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules about completions: those in a CQ, and those that should be there. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "diag_rules.h"
+#include "eadm_nl.h"
+
+static const signed char cq_facts[] = {
+	CQ_DEPTH, CQ_CI, CQ_HW_PI, CQ_EVENTS, CQ_ERRORS, CQ_USERS, -1,
+};
+
+struct made {
+	uint16_t cqes;			/* by all QPs, modulo 2^16 */
+	unsigned int queues;
+	bool moves, since_birth;
+};
+
+/* What the QPs of a CQ have completed by their own account. */
+static void add_made(struct judge *j, const struct diag_row *cq,
+		     struct made *made)
+{
+	const struct diag_rows *qps = &judge_now(j)->rows[DIAG_QP];
+	size_t i;
+
+	memset(made, 0, sizeof(*made));
+	made->since_birth = true;
+	for (i = 0; i < qps->n; i++) {
+		const struct diag_row *qp = &qps->row[i], *then;
+		bool send = diag_u64(qp, QP_SEND_CQN) == cq->id;
+		bool recv = diag_u64(qp, QP_RECV_CQN) == cq->id;
+
+		if (qp->dev != cq->dev || (!send && !recv))
+			continue;
+		then = diag_find(judge_then(j), DIAG_QP, qp->dev, qp->id);
+		made->queues += send + recv;
+		if (send)
+			made->cqes += diag_u64(qp, QP_HW_SEND_CQES);
+		if (recv)
+			made->cqes += diag_u64(qp, QP_HW_RECV_CQES);
+		if (!same(qp, then, QP_HW_SEND_CQES) ||
+		    !same(qp, then, QP_HW_RECV_CQES))
+			made->moves = true;
+		/* No earlier QP had the time to complete anything. */
+		if (diag_u64(qp, QP_AGE) + SECOND < diag_u64(cq, CQ_AGE))
+			made->since_birth = false;
+	}
+}
+
+/*
+ * Completions the QPs made less those in the CQ, once nothing moves; false
+ * where it is not known. What QPs that are no more have made is not known
+ * either: without them there are fewer made.
+ */
+static bool count_missing(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then, struct made *made,
+			  int16_t *missing)
+{
+	if (!diag_has(now, CQ_HW_PI) || !same(now, then, CQ_HW_PI))
+		return false;
+	add_made(j, now, made);
+	if (!made->queues || made->moves ||
+	    made->queues != diag_u64(now, CQ_USERS))
+		return false;
+	/* Modulo 2^16 only what cannot be anybody else's is certain. */
+	if (!made->since_birth && diag_u64(now, CQ_HW_PI) > UINT16_MAX)
+		return false;
+	*missing = made->cqes - (uint16_t)diag_u64(now, CQ_HW_PI);
+	return true;
+}
+
+static void look_lost_cqe(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	struct made made;
+	int16_t lost;
+
+	if (!count_missing(j, now, then, &made, &lost) || lost <= 0)
+		return;
+	accuse(j, now, "its QPs have completed %d requests more than there are completions",
+	       lost);
+	cite_all(j, DIAG_CQ, now, cq_facts);
+}
+
+static void look_extra_cqe(struct judge *j, const struct diag_row *now,
+			   const struct diag_row *then)
+{
+	struct made made;
+	int16_t lost;
+
+	if (!count_missing(j, now, then, &made, &lost) || lost >= 0 ||
+	    !made.since_birth)
+		return;
+	accuse(j, now, "there are %d completions more than its QPs have completed",
+	       -lost);
+	cite_all(j, DIAG_CQ, now, cq_facts);
+}
+
+/* ---- what completions say -------------------------------------------------------- */
+
+static const signed char cqe_facts[] = {
+	CQE_OP, CQE_QUEUE, CQE_STATUS, CQE_WQE_INDEX, CQE_QPN, CQE_BYTES, -1,
+};
+
+/* The completion at an index that only grows: whether it is of that lap. */
+static bool is_valid(const struct diag_row *cqe, const struct diag_row *cq)
+{
+	uint64_t pi = diag_u64(cq, CQ_HW_PI), depth = diag_u64(cq, CQ_DEPTH);
+	uint64_t index = pi - 1 - ((pi - 1 - cqe->id) & (depth - 1));
+
+	return diag_has(cqe, CQE_OWNER) && diag_has(cqe, CQE_OP) &&
+	       diag_u64(cqe, CQE_OWNER) != !!(index & depth);
+}
+
+/* The next valid completion of a CQ among those that were read. */
+static const struct diag_row *next_cqe(struct judge *j,
+				       const struct diag_row *cq, size_t *at)
+{
+	const struct diag_rows *cqes = &judge_now(j)->rows[DIAG_CQE];
+
+	if (!diag_has(cq, CQ_HW_PI) || !diag_u64(cq, CQ_DEPTH))
+		return NULL;
+	while (*at < cqes->n) {
+		const struct diag_row *cqe = &cqes->row[(*at)++];
+
+		if (cqe->dev == cq->dev && diag_u64(cqe, CQE_CQN) == cq->id &&
+		    is_valid(cqe, cq))
+			return cqe;
+	}
+	return NULL;
+}
+
+static bool is_receive(uint64_t op)
+{
+	return op == EADM_WQE_OP_RECEIVE || op == EADM_WQE_OP_RECEIVE_IMM ||
+	       op == EADM_WQE_OP_RECEIVE_WRITE_IMM ||
+	       op == EADM_WQE_OP_RECEIVE_INV;
+}
+
+static void look_opcode(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	const struct eadm_field *op = eadm_object_find_field(
+		eadm_object_find("cqe"), "op");
+	const struct diag_row *cqe;
+	uint64_t number;
+	char text[32];
+	size_t at = 0;
+
+	(void)then;
+	while ((cqe = next_cqe(j, now, &at))) {
+		number = diag_u64(cqe, CQE_OP);
+		if (eadm_field_value_name(op, number) &&
+		    is_receive(number) ==
+			    (diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ))
+			continue;
+		eadm_field_text(op, number, text, sizeof(text));
+		accuse(j, now, "the completion at index %" PRIu64 " says operation %s, which no %s queue has",
+		       cqe->id, text,
+		       diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ ?
+			       "receive" : "send");
+		cite_all(j, DIAG_CQE, cqe, cqe_facts);
+		cite_all(j, DIAG_CQ, now, cq_facts);
+		return;
+	}
+}
+
+/*
+ * A QP that is no more may have completed to the CQ while it was there. So
+ * only a number that no QP can have is certain, or a CQ of which every
+ * completion was made by the QPs that use it now.
+ */
+static void look_stray(struct judge *j, const struct diag_row *now,
+		       const struct diag_row *then)
+{
+	const struct diag_row *dev = diag_find(judge_now(j), DIAG_DEV,
+					       now->dev, now->dev);
+	const struct diag_row *cqe, *qp;
+	uint64_t qpn, max = diag_u64(dev, DEV_MAX_QP);
+	struct made made;
+	int16_t missing;
+	bool all_known = then && count_missing(j, now, then, &made, &missing) &&
+			 !missing;
+	size_t at = 0;
+
+	while ((cqe = next_cqe(j, now, &at))) {
+		qpn = diag_u64(cqe, CQE_QPN);
+		qp = diag_find(judge_now(j), DIAG_QP, now->dev, qpn);
+		if (qp && (diag_u64(qp, QP_SEND_CQN) == now->id ||
+			   diag_u64(qp, QP_RECV_CQN) == now->id))
+			continue;
+		if (!all_known && (!max || qpn <= max))
+			continue;
+		accuse(j, now, "the completion at index %" PRIu64 " is of QP %" PRIu64 ", which %s",
+		       cqe->id, qpn,
+		       qp ? "does not use this CQ" : "does not exist");
+		cite_all(j, DIAG_CQE, cqe, cqe_facts);
+		cite_all(j, DIAG_CQ, now, cq_facts);
+		if (qp) {
+			cite(j, DIAG_QP, qp, QP_SEND_CQN);
+			cite(j, DIAG_QP, qp, QP_RECV_CQN);
+		}
+		return;
+	}
+}
+
+const struct eadm_rule diag_rules_cq[] = {
+	{
+		.name = "lost-completion", .kind = DIAG_CQ, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
+		.help = "QPs have completed requests of which the CQ has no completion.",
+		.cause = "The adapter did not write a completion; who waits for it waits for ever.",
+		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
+		.look = look_lost_cqe,
+	}, {
+		.name = "extra-completion", .kind = DIAG_CQ, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_WARNING,
+		.help = "A CQ has more completions than its QPs have completed requests.",
+		.cause = "The adapter wrote a completion twice.",
+		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
+		.look = look_extra_cqe,
+	}, {
+		.name = "unknown-opcode", .kind = DIAG_CQ,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "A completion tells of an operation that its queue does not have; the newest 32 of up to 128 CQs are looked at.",
+		.cause = "The entry is damaged, the firmware is at fault, or it is newer than this program.",
+		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw",
+		.look = look_opcode,
+	}, {
+		.name = "stray-completion", .kind = DIAG_CQ,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "A completion names a QP that cannot have made it; the newest 32 of up to 128 CQs are looked at.",
+		.cause = "The adapter wrote another QP's number: the QP that made the request waits for ever.",
+		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw; eadm dump qp -d {dev}",
+		.look = look_stray,
+	},
+	{ 0 }
+};
