@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "asan.h"
 #include "eadm_nl.h"
 #include "entry.h"
 #include "priv.h"

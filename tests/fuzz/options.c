@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "asan.h"
 #include "cli.h"
 #include "table.h"
 
