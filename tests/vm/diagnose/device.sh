@@ -87,7 +87,7 @@ test_eqe_duplicate() {
 	begin_traffic || return 1
 	# One event is asked for, and nobody is there to ask for another.
 	fault eqe_duplicate target $EQ count 1
-	struck_by eqe_duplicate 'write 1 64 1 events' &&
+	struck_by eqe_duplicate 'write 1 64 10000 armed' &&
 		until_true 10 sees extra-events -i 200ms && drop_traffic
 }
 

@@ -117,3 +117,14 @@ test_cqe_owner() {
 		struck_is cqe_owner 'cq-not-consumed|unarmed-cq|missed-event' \
 			'write 3 64 20000 events' "$client_cq" count 1
 }
+
+# Who polls throws such a completion away, or takes it for another one's.
+test_cqe_opcode() {
+	begin_traffic &&
+		struck_is cqe_opcode unknown-opcode 'write 2 64 20000' "$client_cq" arg 29 count 1
+}
+
+test_cqe_qpn() {
+	begin_traffic &&
+		struck_is cqe_qpn stray-completion 'write 2 64 20000' "$client_cq" arg "$server" count 1
+}

@@ -7,11 +7,13 @@
  * Connects by rdma_cm, prints "connected client CQPN server SQPN", prints each
  * asynchronous event as "event: NAME", and obeys lines of standard input:
  *
- *	send|write|read COUNT SIZE LIMIT_MS [events]
+ *	send|write|read COUNT SIZE LIMIT_MS [events|armed]
  *		COUNT requests of SIZE bytes each by the client, data verified.
  *		Answers "OP: ok COUNT" or "OP: timeout, N of COUNT" or
  *		"OP: STATUS" of the first completion that failed, then, once the
- *		rest came or LIMIT_MS passed, "flushed: N".
+ *		rest came or LIMIT_MS passed, "flushed: N". With events it sleeps
+ *		until it is told of completions; armed asks to be told once, but
+ *		polls.
  *	again	makes a new connection: "connected ..." or "connect: ERRNO"
  *	close	ends the connection: "closed"
  *
@@ -245,7 +247,7 @@ struct job {
 	enum ibv_wr_opcode opcode;
 	unsigned int count, size;
 	unsigned int posted, received_posted, sent, received;
-	bool events, wrong;
+	bool events, armed, wrong;
 	enum ibv_wc_status status;
 	unsigned int flushed;
 	int64_t end;
@@ -371,7 +373,7 @@ static void run(struct job *job, unsigned int limit_ms)
 	for (unsigned int i = 0; i < job->size; i++)
 		from[i] = pattern(job, i);
 	memset(to, 0, job->size);
-	if (job->events) {
+	if (job->events || job->armed) {
 		ibv_req_notify_cq(client.cq, 0);
 		ibv_req_notify_cq(server.cq, 0);
 	}
@@ -406,6 +408,7 @@ static bool transfer(const char *name, const char *args)
 	    job.size > MAX_SIZE)
 		return false;
 	job.events = !strcmp(mode, "events");
+	job.armed = !strcmp(mode, "armed");
 	for (unsigned int i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
 		if (strcmp(name, ops[i].name))
 			continue;
