@@ -18,6 +18,9 @@
 #define FIRST_LOOK_MS	100
 #define NEXT_LOOK_MS	1000
 
+/* How long it looks for the answer before that. */
+#define SPIN_NS		(100 * NSEC_PER_USEC)
+
 /* What a command of recovery may take: service is to be back within a second. */
 #define RECOVERY_TIMEOUT_MS	300
 
@@ -213,6 +216,7 @@ static void arm_cq(struct erdma_dev *dev)
 		 FIELD_PREP(ERDMA_CQ_DB_CI, q->cq_ci & 0xffffff);
 
 	lockdep_assert_held(&q->lock);
+	q->armed = true;
 	WRITE_ONCE(*q->cq_rec.va, cpu_to_le64(db));
 	writeq(db, dev->bar + ERDMA_REG_CMDQ_CQ_DB);
 }
@@ -233,8 +237,11 @@ void erdma_cmdq_event(struct erdma_dev *dev)
 	if (erdma_eq_consume(&dev->cmdq_eq)) {
 		spin_lock_irqsave(&q->lock, flags);
 		q->cmdsn++;
+		q->armed = false;
 		process_cq(dev);
-		arm_cq(dev);
+		/* A later issuer asks for an event when it has to sleep. */
+		if (q->outstanding)
+			arm_cq(dev);
 		spin_unlock_irqrestore(&q->lock, flags);
 	}
 	erdma_eq_arm(&dev->cmdq_eq);
@@ -308,11 +315,39 @@ static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	eadm_diag_notify(&dev->diag, EADM_DIAG_CMD_TIMEOUT, cmd->seq, cmd->op);
 }
 
+/*
+ * Most commands are answered sooner than an interrupt and two changes of task
+ * take. Returns whether this one was; if not, an event will tell.
+ */
+static bool spin(struct erdma_dev *dev, struct erdma_cmd *cmd)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	u64 end = local_clock() + SPIN_NS;
+	bool done;
+
+	do {
+		cpu_relax();
+		spin_lock_irq(&q->lock);
+		process_cq(dev);
+		done = completion_done(&cmd->done);
+		spin_unlock_irq(&q->lock);
+	} while (!done && !need_resched() && local_clock() < end);
+	if (done)
+		return true;
+	spin_lock_irq(&q->lock);
+	if (!q->armed && q->state == ERDMA_CMDQ_EVENT)
+		arm_cq(dev);
+	spin_unlock_irq(&q->lock);
+	return false;
+}
+
 static void wait_event_mode(struct erdma_dev *dev, struct erdma_cmd *cmd)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(ERDMA_CMD_TIMEOUT_MS);
 	unsigned long slice = msecs_to_jiffies(FIRST_LOOK_MS);
 
+	if (spin(dev, cmd))
+		return;
 	while (!wait_for_completion_timeout(&cmd->done, slice)) {
 		slice = clamp_t(long, deadline - jiffies, 1, msecs_to_jiffies(NEXT_LOOK_MS));
 		if (erdma_hw_is_gone(dev))
@@ -517,6 +552,7 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 	q->sq_ci = 0;
 	q->cq_ci = 0;
 	q->cmdsn = 0;
+	q->armed = false;
 	q->outstanding = 0;
 	q->quarantined = 0;
 	spin_unlock_irq(&q->lock);

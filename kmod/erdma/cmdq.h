@@ -126,6 +126,7 @@ struct erdma_cmdq_slot {
  * @timeouts: commands given up
  * @late: answers after that
  * @spurious: completions that matched nothing
+ * @armed: an event was asked for and has not come yet
  * @missed_events: answers found by looking that no event had announced
  * @last_submit: local_clock()
  * @last_comp: local_clock()
@@ -155,6 +156,7 @@ struct erdma_cmdq {
 	u64 timeouts;
 	u64 late;
 	u64 spurious;
+	bool armed;
 	u64 missed_events;
 	u64 last_submit;
 	u64 last_comp;

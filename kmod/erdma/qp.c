@@ -174,6 +174,17 @@ err:
 	return ret;
 }
 
+/* Neither connected nor about to be: there is nothing to stop. */
+static bool was_never_used(struct erdma_qp *qp)
+{
+	bool unused;
+
+	mutex_lock(&qp->state_lock);
+	unused = qp->state == ERDMA_QPS_IDLE && !qp->cm_closed && !qp->kqp;
+	mutex_unlock(&qp->state_lock);
+	return unused;
+}
+
 /**
  * erdma_destroy_qp() - verb: destroy a QP
  * @ibqp: the QP
@@ -189,7 +200,8 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	bool done;
 
 	/* A refusal does not matter: what counts is the destruction. */
-	erdma_qp_stop(qp, ERDMA_QPS_ERROR);
+	if (!was_never_used(qp))
+		erdma_qp_stop(qp, ERDMA_QPS_ERROR);
 	done = destroy_in_adapter(dev, qp);
 	erdma_table_unpublish(&dev->qps, qp->qpn, &qp->obj);
 	if (qp->kqp)

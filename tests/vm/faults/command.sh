@@ -61,8 +61,9 @@ test_cmd_duplicate() {
 }
 
 test_cmd_arm_lost() {
+	# Too slow to be answered before its caller sleeps, and asks for an event.
+	fault cmd_delay target $GET_STATS arg 5 count 3
 	fault cmd_arm_lost count 1
-	# The first one's event was armed before.
 	asks 0 0 5000 && asks 0 0 5000 && asks 0 0 5000 || return 1
 	[ "$(trace '[.[] | select(.op == "get-stats" and .latency > 50000000)] | length')" -ge 1 ] &&
 		objects_work
