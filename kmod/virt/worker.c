@@ -26,8 +26,8 @@
 #define BREAK_NS		(400 * NSEC_PER_USEC)
 
 #define SPIN_NS			(200 * NSEC_PER_USEC)
-#define LONG_RELAX_NS		(20 * NSEC_PER_USEC)
-#define NO_SPIN_NS		(20 * NSEC_PER_MSEC)
+#define LONG_RELAX_NS		(500 * NSEC_PER_USEC)
+#define NO_SPIN_NS		(50 * NSEC_PER_MSEC)
 
 #define SLEEP_MIN_NS		(20 * NSEC_PER_USEC)
 #define SLEEP_MAX_NS		(4 * NSEC_PER_MSEC)
@@ -69,12 +69,14 @@ static u64 without_work(struct ev_worker *w)
 {
 	u64 now = ktime_get_ns();
 	u64 idle = now - w->worked;
+	u64 relaxed;
 
 	if (idle < SPIN_NS && now >= w->no_spin_until &&
 	    single_task_running()) {
 		cpu_relax();
-		if (ktime_get_ns() - now > LONG_RELAX_NS)
-			w->no_spin_until = now + NO_SPIN_NS;
+		relaxed = ktime_get_ns() - now;
+		if (relaxed > LONG_RELAX_NS)
+			w->no_spin_until = now + relaxed + NO_SPIN_NS;
 		return idle;
 	}
 	w->busy_since = 0;
