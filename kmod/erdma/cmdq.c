@@ -89,9 +89,23 @@ static void submit(struct erdma_dev *dev, struct erdma_cmd *cmd, bool waits, boo
 	ring_sq_doorbell(dev);
 }
 
+/* Whoever answers in order has read what was put into the slot before. */
+static bool was_read(const struct erdma_cmdq *q, const struct erdma_cmdq_slot *slot)
+{
+	return (s16)(q->answered - slot->index) > 0;
+}
+
+static void give_up_filler(struct erdma_cmdq *q, struct erdma_cmdq_slot *slot, u64 now)
+{
+	if (slot->filler)
+		erdma_recorder_abort(&q->rec, slot->seq, now, -ETIMEDOUT);
+	slot->filler = false;
+}
+
 /*
  * Steps over slots whose late answers are still to come, with commands whose
- * answers mean nothing: nobody could tell them from the late ones.
+ * answers mean nothing: nobody could tell them from the late ones. Such a
+ * filler may get lost as well; the next one takes its place.
  * Returns whether the next slot is free then.
  */
 static bool skip_lost_slots(struct erdma_dev *dev)
@@ -102,12 +116,16 @@ static bool skip_lost_slots(struct erdma_dev *dev)
 
 	for (;;) {
 		slot = slot_of(q, q->sq_pi);
-		if (!slot->lost || slot->pending > 1)
+		if (!slot->lost)
 			return !slot->pending;
+		if (!was_read(q, slot))
+			return false;
+		give_up_filler(q, slot, local_clock());
 		memset(&filler, 0, sizeof(filler));
 		filler.op = ERDMA_SUB_COMMON << 8 | ERDMA_CMD_QUERY_FW_INFO;
 		filler.len = sizeof(filler.req.hdr);
 		submit(dev, &filler, false, false);
+		slot->filler = true;
 	}
 }
 
@@ -120,6 +138,7 @@ static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8
 
 	slot->cmd = NULL;
 	slot->pending = 0;
+	q->answered = slot->index;
 	q->outstanding--;
 	q->completed++;
 	if (syndrome)
@@ -142,8 +161,10 @@ static void complete_lost(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	if (--slot->pending) {
-		/* Its own or that of the command put over it. */
-		erdma_recorder_done(&q->rec, slot->seq, now, 0, syndrome, resp);
+		/* Its own or that of a command put over it. */
+		if (slot->filler)
+			erdma_recorder_done(&q->rec, slot->seq, now, 0, syndrome, resp);
+		slot->filler = false;
 		return;
 	}
 	q->late++;
@@ -151,6 +172,7 @@ static void complete_lost(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u
 	if (slot->lost_buf)
 		dma_pool_free(dev->resp_pool, slot->lost_buf, slot->lost_buf_dma);
 	slot->lost_buf = NULL;
+	give_up_filler(q, slot, now);
 	slot->lost = false;
 	q->quarantined--;
 }
@@ -343,7 +365,7 @@ static bool spin(struct erdma_dev *dev, struct erdma_cmd *cmd)
 
 static void wait_event_mode(struct erdma_dev *dev, struct erdma_cmd *cmd)
 {
-	unsigned long deadline = jiffies + msecs_to_jiffies(ERDMA_CMD_TIMEOUT_MS);
+	unsigned long deadline = jiffies + msecs_to_jiffies(erdma_cmd_timeout_ms(dev));
 	unsigned long slice = msecs_to_jiffies(FIRST_LOOK_MS);
 
 	if (spin(dev, cmd))
@@ -420,7 +442,7 @@ static int admit(struct erdma_dev *dev)
 		return skip_lost_slots(dev) ? 0 : -EBUSY;
 	}
 	if (!wait_event_lock_irq_timeout(q->wait, may_go_on(dev), q->lock,
-					 msecs_to_jiffies(ERDMA_CMD_TIMEOUT_MS))) {
+					 msecs_to_jiffies(erdma_cmd_timeout_ms(dev)))) {
 		start_recovery(dev);
 		return -ETIMEDOUT;
 	}
@@ -458,7 +480,7 @@ int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	if (ret)
 		return ret;
 	if (polled)
-		wait_polled(dev, cmd, recovery ? RECOVERY_TIMEOUT_MS : ERDMA_CMD_TIMEOUT_MS);
+		wait_polled(dev, cmd, recovery ? RECOVERY_TIMEOUT_MS : erdma_cmd_timeout_ms(dev));
 	else
 		wait_event_mode(dev, cmd);
 	eadm_diag_notify(&dev->diag, EADM_DIAG_CMD_DONE, cmd->seq, cmd->op);
@@ -515,6 +537,30 @@ void erdma_cmdq_recover(struct erdma_dev *dev)
 }
 
 /**
+ * erdma_cmdq_watch() - give up fillers that nobody answers
+ * @dev: the device
+ *
+ * Nobody waits for them.
+ *
+ * Context: process.
+ */
+void erdma_cmdq_watch(struct erdma_dev *dev)
+{
+	u64 limit = (u64)erdma_cmd_timeout_ms(dev) * NSEC_PER_MSEC;
+	struct erdma_cmdq *q = &dev->cmdq;
+	u64 now = local_clock();
+	int i;
+
+	if (!READ_ONCE(q->quarantined))
+		return;
+	spin_lock_irq(&q->lock);
+	for (i = 0; i < ARRAY_SIZE(q->slots); i++)
+		if (now - q->slots[i].submit > limit)
+			give_up_filler(q, &q->slots[i], now);
+	spin_unlock_irq(&q->lock);
+}
+
+/**
  * erdma_cmdq_reset() - give up all commands and empty the rings
  * @dev: the device
  * @status: result for those who wait
@@ -542,6 +588,7 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 				       now - slot->submit);
 			complete(&cmd->done);
 		}
+		give_up_filler(q, slot, now);
 		memset(slot, 0, sizeof(*slot));
 	}
 	memset(q->sq.va, 0, q->sq.size);
@@ -552,6 +599,7 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 	q->sq_ci = 0;
 	q->cq_ci = 0;
 	q->cmdsn = 0;
+	q->answered = 0;
 	q->armed = false;
 	q->outstanding = 0;
 	q->quarantined = 0;

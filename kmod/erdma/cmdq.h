@@ -86,6 +86,7 @@ enum erdma_cmdq_state {
  * @lost: a command was given up here and its answer may still come. Until it
  *	does only commands that nobody waits for go through this slot, so that
  *	the late answer is never taken for that of a later command
+ * @filler: the newest of these is neither answered nor given up
  * @lost_seq: number of the lost command
  * @lost_buf: response buffer the adapter may still write to
  * @lost_buf_dma: its address
@@ -95,8 +96,9 @@ struct erdma_cmdq_slot {
 	u64 seq;
 	u64 submit;
 	u16 index;
-	u8 pending;
+	u32 pending;
 	bool lost;
+	bool filler;
 	u64 lost_seq;
 	void *lost_buf;
 	dma_addr_t lost_buf_dma;
@@ -115,6 +117,7 @@ struct erdma_cmdq_slot {
  * @cq_rec: doorbell record of the completion ring
  * @sq_pi: producer index in building blocks, 16 bits running
  * @sq_ci: building blocks up to here are no longer waited for
+ * @answered: first building block of the newest command that was answered
  * @cq_ci: consumer index of the completion ring
  * @cmdsn: command events seen
  * @outstanding: commands somebody waits for
@@ -145,6 +148,7 @@ struct erdma_cmdq {
 	struct erdma_dbrec cq_rec;
 	u16 sq_pi;
 	u16 sq_ci;
+	u16 answered;
 	u32 cq_ci;
 	u32 cmdsn;
 	u32 outstanding;
@@ -164,6 +168,7 @@ struct erdma_cmdq {
 	struct erdma_recorder rec;
 };
 
+/* Unless set otherwise (conf.c). */
 #define ERDMA_CMD_TIMEOUT_MS	15000
 
 int erdma_cmdq_init(struct erdma_dev *dev);
@@ -172,6 +177,7 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status);
 void erdma_cmdq_set_state(struct erdma_dev *dev, enum erdma_cmdq_state state);
 void erdma_cmdq_set_recoverable(struct erdma_dev *dev, bool recoverable);
 void erdma_cmdq_recover(struct erdma_dev *dev);
+void erdma_cmdq_watch(struct erdma_dev *dev);
 void erdma_cmdq_event(struct erdma_dev *dev);
 int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd);
 

@@ -6,6 +6,8 @@
  *   retrans_num   retransmissions before a connection is given up, 1 to 255;
  *                 0 before it is set: the adapter's own choice
  *   delayed_ack   packets that one acknowledgment may wait for
+ *   cmd_timeout   ms after which a command is given up and the command queue
+ *                 is brought back; not told to the adapter
  *
  * What the adapter was told, it is told again after a reset.
  */
@@ -15,6 +17,9 @@
 #include <linux/sysfs.h>
 
 #include "erdma.h"
+
+#define CMD_TIMEOUT_MIN_MS	500
+#define CMD_TIMEOUT_MAX_MS	60000
 
 /* By number (hw 4.1). */
 static const char *const cc_names[] = {
@@ -97,10 +102,33 @@ static ssize_t delayed_ack_store(struct device *device, struct device_attribute 
 }
 static DEVICE_ATTR_RW(delayed_ack);
 
+static ssize_t cmd_timeout_show(struct device *device, struct device_attribute *attr,
+				char *buf)
+{
+	return sysfs_emit(buf, "%u\n", erdma_cmd_timeout_ms(from_device(device)));
+}
+
+static ssize_t cmd_timeout_store(struct device *device, struct device_attribute *attr,
+				 const char *buf, size_t len)
+{
+	u32 ms;
+	int ret;
+
+	ret = kstrtou32(buf, 0, &ms);
+	if (ret)
+		return ret;
+	if (ms < CMD_TIMEOUT_MIN_MS || ms > CMD_TIMEOUT_MAX_MS)
+		return -EINVAL;
+	WRITE_ONCE(from_device(device)->conf.cmd_timeout, ms);
+	return len;
+}
+static DEVICE_ATTR_RW(cmd_timeout);
+
 static struct attribute *attrs[] = {
 	&dev_attr_cc.attr,
 	&dev_attr_retrans_num.attr,
 	&dev_attr_delayed_ack.attr,
+	&dev_attr_cmd_timeout.attr,
 	NULL
 };
 

@@ -75,7 +75,7 @@ static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, index, 0);
 	SNAP_SET(s, sq_depth, ERDMA_CMDQ_DEPTH);
 	SNAP_SET(s, eq_ci, READ_ONCE(dev->cmdq_eq.ci));
-	SNAP_SET(s, timeout, (u64)ERDMA_CMD_TIMEOUT_MS * NSEC_PER_MSEC);
+	SNAP_SET(s, timeout, (u64)erdma_cmd_timeout_ms(dev) * NSEC_PER_MSEC);
 	fill_cmdq(dev, s);
 	if (req->hw)
 		fill_cmdq_hw(dev, s);

@@ -185,12 +185,14 @@ void erdma_sdbs_init(struct erdma_dev *dev);
  * @cc: congestion control of new connections
  * @retrans_num: as told to the adapter, 0 = never
  * @delayed_ack: as told to the adapter, -1 = never
+ * @cmd_timeout: how long a command may take, ms, 0 = never set
  */
 struct erdma_conf {
 	struct mutex lock;	/* changes */
 	u8 cc;
 	u8 retrans_num;
 	int delayed_ack;
+	u32 cmd_timeout;
 };
 
 struct attribute_group;
@@ -342,6 +344,12 @@ struct erdma_dev {
 static inline struct erdma_dev *to_erdma_dev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct erdma_dev, ibdev);
+}
+
+/* How long a command may take. Also before there are settings. */
+static inline u32 erdma_cmd_timeout_ms(const struct erdma_dev *dev)
+{
+	return READ_ONCE(dev->conf.cmd_timeout) ?: ERDMA_CMD_TIMEOUT_MS;
 }
 
 static inline struct erdma_ctx *to_erdma_ctx(struct ib_ucontext *ibctx)

@@ -29,6 +29,7 @@ static void watch_work(struct work_struct *work)
 	if (has_restarted(dev))
 		erdma_cmdq_recover(dev);
 	erdma_eqs_kick(dev);
+	erdma_cmdq_watch(dev);
 	queue_delayed_work(dev->wq, &dev->watch, msecs_to_jiffies(PERIOD_MS));
 }
 
