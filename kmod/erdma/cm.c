@@ -23,6 +23,8 @@
 /* The peer's consumer decides when; it may have a thousand others to answer. */
 #define REPLY_TIMEOUT		(60 * HZ)
 #define REQUEST_TIMEOUT		(20 * HZ)
+/* How often a request the consumer has not answered is looked after. */
+#define ORPHAN_PERIOD		(15 * HZ)
 #define MAX_PRIVATE_SEND	255	/* passes through an 8-bit length */
 
 enum cep_event {
@@ -197,6 +199,7 @@ static struct erdma_cep *cep_new(struct erdma_dev *dev, enum erdma_cep_state sta
 	kref_init(&cep->ref);
 	cep->dev = dev;
 	mutex_init(&cep->lock);
+	spin_lock_init(&cep->view);
 	INIT_WORK(&cep->work, cep_work);
 	INIT_DELAYED_WORK(&cep->timer, cep_timer);
 	INIT_LIST_HEAD(&cep->pending);
@@ -250,6 +253,13 @@ static void cep_qp_stopped(struct erdma_qp *qp, void *data)
 	cep_note(data, EV_QP_STOPPED);
 }
 
+static void cep_show_qp(struct erdma_cep *cep, struct erdma_qp *qp)
+{
+	spin_lock(&cep->view);
+	cep->qp = qp;
+	spin_unlock(&cep->view);
+}
+
 /*
  * The callback needs no reference of the endpoint: cep_close() takes it away
  * before the endpoint can go.
@@ -266,7 +276,7 @@ static int cep_take_qp(struct erdma_cep *cep, u32 qpn)
 		erdma_obj_put(&qp->obj);
 		return ret;
 	}
-	cep->qp = qp;
+	cep_show_qp(cep, qp);
 	return 0;
 }
 
@@ -287,26 +297,32 @@ static void cep_drop_id(struct erdma_cep *cep)
 	id->rem_ref(id);
 }
 
-/* Takes a child off its listener's list; true when it was on it. */
-static bool cep_leave_listener(struct erdma_cep *cep)
+/* Takes a child off its listener's list of those nobody knows of. */
+static void cep_unlist(struct erdma_cep *cep)
 {
 	struct erdma_cep *listener = cep->listener;
-	bool was_pending;
 
-	if (!listener)
-		return false;
-	cep->listener = NULL;
 	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
-	was_pending = !list_empty(&cep->pending);
-	if (was_pending) {
+	if (!list_empty(&cep->pending)) {
 		list_del_init(&cep->pending);
 		listener->npending--;
 		if (listener->state == ERDMA_CEP_LISTENING)
 			cep_note(listener, EV_ACCEPT);
 	}
 	mutex_unlock(&listener->lock);
+}
+
+static void cep_leave_listener(struct erdma_cep *cep)
+{
+	struct erdma_cep *listener = cep->listener;
+
+	if (!listener)
+		return;
+	cep_unlist(cep);
+	spin_lock(&cep->view);
+	cep->listener = NULL;
+	spin_unlock(&cep->view);
 	erdma_cep_put(listener);
-	return was_pending;
 }
 
 /*
@@ -325,7 +341,7 @@ static void cep_close(struct erdma_cep *cep)
 	cep_detach(cep);
 	cep_leave_listener(cep);
 	if (qp) {
-		cep->qp = NULL;
+		cep_show_qp(cep, NULL);
 		erdma_qp_detach_cm(qp);
 		erdma_obj_put(&qp->obj);
 	}
@@ -333,89 +349,24 @@ static void cep_close(struct erdma_cep *cep)
 	erdma_cep_put(cep);
 }
 
-static int sock_names(struct socket *sock, struct sockaddr_in *local,
-		      struct sockaddr_in *peer)
+/* Addresses of the connection as far as TCP knows them; 0 when it is complete. */
+static int cep_learn_names(struct erdma_cep *cep)
 {
-	int ret = kernel_getsockname(sock, (struct sockaddr *)local);
+	struct sockaddr_in local, peer;
+	int ret = kernel_getsockname(cep->sock, (struct sockaddr *)&local);
 
 	if (ret < 0)
 		return ret;
-	ret = kernel_getpeername(sock, (struct sockaddr *)peer);
+	ret = kernel_getpeername(cep->sock, (struct sockaddr *)&peer);
+	spin_lock(&cep->view);
+	cep->local = local;
+	if (ret >= 0)
+		cep->peer = peer;
+	spin_unlock(&cep->view);
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- MPA frames --------------------------------------------------------- */
-
-static int mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie)
-{
-	struct erdma_mpa_frame hdr = {
-		.bits = cpu_to_be16(bits | ERDMA_MPA_REVISION),
-		.pd_len = cpu_to_be16(cep->tx_len),
-		.cookie = cpu_to_be32(cookie),
-		.cc = cpu_to_be32(FIELD_PREP(ERDMA_MPA_EXT_CC, cep->cc)),
-	};
-	struct kvec vec[2] = {
-		{ .iov_base = &hdr, .iov_len = sizeof(hdr) },
-		{ .iov_base = cep->tx_pdata, .iov_len = cep->tx_len },
-	};
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	size_t len = sizeof(hdr) + cep->tx_len;
-	int ret;
-
-	memcpy(hdr.key, key, sizeof(hdr.key));
-	ret = kernel_sendmsg(cep->sock, &msg, vec, cep->tx_len ? 2 : 1, len);
-	if (ret < 0)
-		return ret;
-	/* An empty send buffer takes a whole frame or the socket is broken. */
-	return ret == len ? 0 : -ECONNABORTED;
-}
-
-static int sock_recv(struct socket *sock, void *buf, size_t len)
-{
-	struct kvec vec = { .iov_base = buf, .iov_len = len };
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-
-	return kernel_recvmsg(sock, &msg, &vec, 1, len, MSG_DONTWAIT);
-}
-
-/*
- * Reads on with the peer's frame. 0: complete; -EAGAIN: more to come; -EPROTO:
- * not a frame of this protocol.
- */
-static int mpa_recv(struct erdma_cep *cep, const char *key)
-{
-	u8 *buf = (u8 *)&cep->rx.hdr;
-	size_t want = sizeof(cep->rx.hdr);
-	u8 extra;
-	int ret;
-
-	static_assert(offsetof(typeof(cep->rx), pdata) == sizeof(struct erdma_mpa_frame));
-	for (;;) {
-		if (cep->rx.got >= sizeof(cep->rx.hdr)) {
-			u16 len = be16_to_cpu(cep->rx.hdr.pd_len);
-			u16 bits = be16_to_cpu(cep->rx.hdr.bits);
-
-			if (memcmp(cep->rx.hdr.key, key, ERDMA_MPA_KEY_LEN) ||
-			    (bits & ERDMA_MPA_REV) != ERDMA_MPA_REVISION ||
-			    len > ERDMA_MPA_MAX_PRIVATE)
-				return -EPROTO;
-			want = sizeof(cep->rx.hdr) + len;
-		}
-		if (cep->rx.got == want && want >= sizeof(cep->rx.hdr))
-			break;
-		ret = sock_recv(cep->sock, buf + cep->rx.got, want - cep->rx.got);
-		if (ret == 0)
-			return -ECONNRESET;
-		if (ret < 0)
-			return ret;
-		cep->rx.got += ret;
-	}
-	/* Nothing may follow before both ends are in RTS. */
-	ret = sock_recv(cep->sock, &extra, sizeof(extra));
-	return ret > 0 ? -EPROTO : 0;
-}
-
-static u8 mpa_agree_cc(struct erdma_cep *cep)
+static u8 agree_cc(struct erdma_cep *cep)
 {
 	u8 peer = FIELD_GET(ERDMA_MPA_EXT_CC, be32_to_cpu(cep->rx.hdr.cc));
 
@@ -432,11 +383,11 @@ static int cep_connect_qp(struct erdma_cep *cep, u32 ahead)
 	struct erdma_rts rts;
 	int ret;
 
-	ret = sock_names(cep->sock, &cep->local, &cep->peer);
+	ret = cep_learn_names(cep);
 	if (ret)
 		return ret;
 	cep->remote_cookie = be32_to_cpu(cep->rx.hdr.cookie);
-	cep->cc = mpa_agree_cc(cep);
+	cep->cc = agree_cc(cep);
 	rts = (struct erdma_rts) {
 		.remote_cookie = cep->remote_cookie,
 		.cc = cep->cc,
@@ -466,7 +417,7 @@ static void cep_tcp_connected(struct erdma_cep *cep)
 	int ret;
 
 	tcp_sock_set_nodelay(cep->sock->sk);
-	ret = mpa_send(cep, ERDMA_MPA_KEY_REQ, 0, cep->qp->cookie);
+	ret = erdma_mpa_send(cep, ERDMA_MPA_KEY_REQ, 0, cep->qp->cookie);
 	if (ret) {
 		cep_fail_connect(cep, ret);
 		return;
@@ -477,7 +428,7 @@ static void cep_tcp_connected(struct erdma_cep *cep)
 
 static void cep_read_reply(struct erdma_cep *cep)
 {
-	int ret = mpa_recv(cep, ERDMA_MPA_KEY_REP);
+	int ret = erdma_mpa_recv(cep, ERDMA_MPA_KEY_REP);
 	u16 bits;
 
 	if (ret == -EAGAIN)
@@ -513,7 +464,7 @@ static bool cep_announce(struct erdma_cep *cep)
 	};
 	bool known = false;
 
-	if (!listener || sock_names(cep->sock, &cep->local, &cep->peer))
+	if (!listener || cep_learn_names(cep))
 		return false;
 	memcpy(&event.local_addr, &cep->local, sizeof(cep->local));
 	memcpy(&event.remote_addr, &cep->peer, sizeof(cep->peer));
@@ -530,19 +481,20 @@ static bool cep_announce(struct erdma_cep *cep)
 
 static void cep_read_request(struct erdma_cep *cep)
 {
-	int ret = mpa_recv(cep, ERDMA_MPA_KEY_REQ);
+	int ret = erdma_mpa_recv(cep, ERDMA_MPA_KEY_REQ);
 
 	if (ret == -EAGAIN)
 		return;
 	if (!ret && (be16_to_cpu(cep->rx.hdr.bits) & (ERDMA_MPA_MARKERS | ERDMA_MPA_CRC))) {
-		mpa_send(cep, ERDMA_MPA_KEY_REP, ERDMA_MPA_REJECT, 0);
+		erdma_mpa_send(cep, ERDMA_MPA_KEY_REP, ERDMA_MPA_REJECT, 0);
 		ret = -EPROTO;
 	}
 	if (!ret) {
 		cep_stop_timer(cep);
 		cep_set_state(cep, ERDMA_CEP_RECVD_REQUEST);
 		if (cep_announce(cep)) {
-			cep_leave_listener(cep);
+			cep_unlist(cep);
+			cep_start_timer(cep, ORPHAN_PERIOD);
 			return;
 		}
 	}
@@ -560,8 +512,10 @@ static void cep_add_child(struct erdma_cep *listener, struct socket *sock)
 	}
 	tcp_sock_set_nodelay(sock->sk);
 	cep->cc = listener->cc;
-	cep->listener = listener;
 	erdma_cep_get(listener);
+	spin_lock(&cep->view);
+	cep->listener = listener;
+	spin_unlock(&cep->view);
 	list_add_tail(&cep->pending, &listener->pending);
 	listener->npending++;
 	cep_start_timer(cep, REQUEST_TIMEOUT);
@@ -615,7 +569,7 @@ static void cep_tcp_state(struct erdma_cep *cep)
 		if (cep->state == ERDMA_CEP_CONNECTING)
 			cep_tcp_connected(cep);
 		else if (cep->state == ERDMA_CEP_AWAIT_REQUEST)
-			sock_names(cep->sock, &cep->local, &cep->peer);
+			cep_learn_names(cep);
 		break;
 	case TCP_CLOSE:
 	case TCP_CLOSE_WAIT:
@@ -637,6 +591,17 @@ static void cep_timed_out(struct erdma_cep *cep)
 		break;
 	case ERDMA_CEP_AWAIT_REQUEST:
 		cep_close(cep);
+		break;
+	case ERDMA_CEP_RECVD_REQUEST:
+		/*
+		 * The iWARP CM drops requests it has not handed on yet when
+		 * their listener is destroyed, and tells nobody: the peer would
+		 * wait in vain. Who has this one had his time.
+		 */
+		if (READ_ONCE(cep->listener->state) == ERDMA_CEP_CLOSED)
+			cep_close(cep);
+		else
+			cep_start_timer(cep, ORPHAN_PERIOD);
 		break;
 	default:
 		break;
@@ -709,6 +674,24 @@ static int sock_open(struct socket **sock)
 	return ret;
 }
 
+/*
+ * A port of the range for those who want any was chosen by the RDMA CM, which
+ * does not know which ones TCP uses: then another does as well.
+ */
+static int sock_bind(struct socket *sock, const struct sockaddr_storage *to)
+{
+	struct sockaddr_in addr = *(const struct sockaddr_in *)to;
+	u16 port = ntohs(addr.sin_port);
+	int low, high, ret;
+
+	ret = kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
+	inet_get_local_port_range(sock_net(sock->sk), &low, &high);
+	if (ret != -EADDRINUSE || port < low || port > high)
+		return ret;
+	addr.sin_port = 0;
+	return kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
+}
+
 static int cep_start_connect(struct erdma_cep *cep, struct iw_cm_id *id)
 {
 	struct socket *sock;
@@ -717,8 +700,7 @@ static int cep_start_connect(struct erdma_cep *cep, struct iw_cm_id *id)
 	if (ret)
 		return ret;
 	cep_attach(cep, sock, NULL);
-	ret = kernel_bind(sock, (struct sockaddr *)&id->m_local_addr,
-			  sizeof(struct sockaddr_in));
+	ret = sock_bind(sock, &id->m_local_addr);
 	if (ret)
 		return ret;
 	cep_start_timer(cep, CONNECT_TIMEOUT);
@@ -755,7 +737,7 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		atomic64_inc(&dev->cm.connect_failures);
 		cep_close(cep);
 	} else {
-		sock_names(cep->sock, &cep->local, &cep->peer);
+		cep_learn_names(cep);
 		/* A connection to oneself may be complete already. */
 		cep_note(cep, EV_STATE);
 	}
@@ -790,11 +772,13 @@ static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	if (ret)
 		goto close;
 	cep_set_id(cep, id);
-	ret = mpa_send(cep, ERDMA_MPA_KEY_REP, 0, cep->qp->cookie);
+	ret = erdma_mpa_send(cep, ERDMA_MPA_KEY_REP, 0, cep->qp->cookie);
 	if (ret) {
 		erdma_qp_stop(cep->qp, ERDMA_QPS_ERROR);
 		goto close;
 	}
+	cep_stop_timer(cep);
+	cep_leave_listener(cep);
 	cep_set_state(cep, ERDMA_CEP_CONNECTED);
 	atomic64_inc(&dev->cm.accepts);
 	cep_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0);
@@ -819,7 +803,7 @@ static int iw_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 	if (cep->state == ERDMA_CEP_RECVD_REQUEST) {
 		ret = cep_set_pdata(cep, pdata, len);
 		if (!ret)
-			ret = mpa_send(cep, ERDMA_MPA_KEY_REP, ERDMA_MPA_REJECT, 0);
+			ret = erdma_mpa_send(cep, ERDMA_MPA_KEY_REP, ERDMA_MPA_REJECT, 0);
 		atomic64_inc(&cep->dev->cm.rejects);
 		cep_close(cep);
 	}
@@ -830,7 +814,7 @@ static int iw_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 
 static int cep_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog)
 {
-	struct sockaddr_in *addr = (struct sockaddr_in *)&id->m_local_addr;
+	struct sockaddr_in *addr = (struct sockaddr_in *)&id->m_local_addr, local;
 	struct socket *sock;
 	int ret = sock_open(&sock);
 
@@ -849,8 +833,13 @@ static int cep_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog)
 	ret = kernel_listen(sock, backlog);
 	if (ret)
 		return ret;
-	cep->local = *addr;
-	return kernel_getsockname(sock, (struct sockaddr *)&cep->local) < 0 ? -EINVAL : 0;
+	ret = kernel_getsockname(sock, (struct sockaddr *)&local);
+	if (ret < 0)
+		return ret;
+	spin_lock(&cep->view);
+	cep->local = local;
+	spin_unlock(&cep->view);
+	return 0;
 }
 
 static int iw_create_listen(struct iw_cm_id *id, int backlog)
@@ -922,7 +911,20 @@ int erdma_cm_init(struct erdma_cm *cm, const char *name)
  */
 void erdma_cm_exit(struct erdma_cm *cm)
 {
+	struct erdma_cep *cep;
+	unsigned long id;
+
+	/* Left are requests that the iWARP CM dropped, see cep_timed_out(). */
+	xa_for_each(&cm->ceps, id, cep) {
+		erdma_cep_get(cep);
+		mutex_lock(&cep->lock);
+		cep_close(cep);
+		mutex_unlock(&cep->lock);
+		erdma_cep_put(cep);
+	}
 	destroy_workqueue(cm->wq);
+	xa_for_each(&cm->ceps, id, cep)
+		erdma_cep_put(cep);
 	WARN_ON_ONCE(!xa_empty(&cm->ceps));
 	xa_destroy(&cm->ceps);
 }

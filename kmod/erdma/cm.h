@@ -47,6 +47,8 @@ struct erdma_sk_callbacks {
  *	one for each queued work, one for a consumer that decides
  * @lock: guards everything below up to @rx. Order: a child's lock before its
  *	listener's, both before a QP's state lock
+ * @view: held for moments, inside @lock, while what diagnosis reads besides
+ *	@state changes; it must not wait for @lock, which is held during commands
  * @owner: process that began to listen or to connect, a child's is its
  *	listener's; NULL for a kernel thread. Set before anybody can look
  * @state: written under @lock, read anywhere
@@ -64,6 +66,7 @@ struct erdma_cep {
 	struct pid *owner;
 
 	struct mutex lock;		/* see above */
+	spinlock_t view;		/* see above */
 	enum erdma_cep_state state;
 	bool active;
 	struct socket *sock;
@@ -75,7 +78,7 @@ struct erdma_cep {
 	u32 remote_cookie;
 	u8 cc;
 
-	struct erdma_cep *listener;	/* a child's, referenced */
+	struct erdma_cep *listener;	/* a child's until it is answered, referenced */
 	struct list_head pending;	/* children the consumer knows nothing of */
 	u32 npending;			/* on @pending of a listener */
 	u32 backlog;
@@ -109,5 +112,9 @@ void erdma_cm_exit(struct erdma_cm *cm);
 
 void erdma_cep_get(struct erdma_cep *cep);
 void erdma_cep_put(struct erdma_cep *cep);
+
+/* mpa.c */
+int erdma_mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie);
+int erdma_mpa_recv(struct erdma_cep *cep, const char *key);
 
 #endif /* ERDMA_CM_H */

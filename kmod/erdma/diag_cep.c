@@ -49,35 +49,33 @@ static struct erdma_cep *find(struct erdma_cm *cm, u64 *id)
 }
 
 /* The first steps of an endpoint that just appeared may still lie ahead. */
-static u32 role_of(const struct erdma_cep *cep)
+static u32 role_of(const struct erdma_cep *cep, enum erdma_cep_state state)
 {
-	if (cep->state == ERDMA_CEP_LISTENING || cep->backlog)
+	if (state == ERDMA_CEP_LISTENING || READ_ONCE(cep->backlog))
 		return EADM_CEP_ROLE_LISTENER;
-	return cep->active || cep->state == ERDMA_CEP_CONNECTING ? EADM_CEP_ROLE_ACTIVE :
-								   EADM_CEP_ROLE_PASSIVE;
+	return READ_ONCE(cep->active) || state == ERDMA_CEP_CONNECTING ? EADM_CEP_ROLE_ACTIVE :
+									 EADM_CEP_ROLE_PASSIVE;
 }
 
 static void take(struct cep_row *row, struct erdma_cep *cep)
 {
-	lockdep_assert_held(&cep->lock);
+	row->cep = cep;
+	row->state = READ_ONCE(cep->state);
+	row->role = role_of(cep, row->state);
+	row->remote_cookie = READ_ONCE(cep->remote_cookie);
+	row->cc = READ_ONCE(cep->cc);
+	row->backlog = READ_ONCE(cep->backlog);
+	row->pending = READ_ONCE(cep->npending);
+	spin_lock(&cep->view);
 	row->qp = cep->qp;
 	if (row->qp)
 		erdma_obj_get(&row->qp->obj);
-	row->state = cep->state;
-	row->role = role_of(cep);
 	row->listener = cep->listener ? cep->listener->id : 0;
 	row->local = cep->local;
 	row->peer = cep->peer;
-	row->remote_cookie = cep->remote_cookie;
-	row->cc = cep->cc;
-	row->backlog = cep->backlog;
-	row->pending = cep->npending;
+	spin_unlock(&cep->view);
 }
 
-/*
- * The lock may be held for as long as a command takes, so a reader that is
- * killed shall not wait; it holds up nobody for longer than a copy takes.
- */
 static void *cep_next(struct eadm_diag_dev *dd, u64 *id)
 {
 	struct erdma_cep *cep = find(&diag_to_dev(dd)->cm, id);
@@ -85,14 +83,8 @@ static void *cep_next(struct eadm_diag_dev *dd, u64 *id)
 
 	if (!cep)
 		return NULL;
-	if (mutex_lock_killable(&cep->lock)) {
-		erdma_cep_put(cep);
-		return NULL;
-	}
 	row = kzalloc(sizeof(*row), GFP_KERNEL | __GFP_NOFAIL);
-	row->cep = cep;
 	take(row, cep);
-	mutex_unlock(&cep->lock);
 	return row;
 }
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* MPA frames of connection set-up (hw 10.3). */
+
+#include <linux/bitfield.h>
+#include <linux/net.h>
+
+#include "cm.h"
+#include "erdma.h"
+
+/**
+ * erdma_mpa_send() - send a frame with the endpoint's private data
+ * @cep: the endpoint
+ * @key: what it is, ERDMA_MPA_KEY_*
+ * @bits: flags
+ * @cookie: of the sender's QP
+ *
+ * Context: process, @cep->lock held.
+ * Return: 0 or -errno.
+ */
+int erdma_mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie)
+{
+	struct erdma_mpa_frame hdr = {
+		.bits = cpu_to_be16(bits | ERDMA_MPA_REVISION),
+		.pd_len = cpu_to_be16(cep->tx_len),
+		.cookie = cpu_to_be32(cookie),
+		.cc = cpu_to_be32(FIELD_PREP(ERDMA_MPA_EXT_CC, cep->cc)),
+	};
+	struct kvec vec[2] = {
+		{ .iov_base = &hdr, .iov_len = sizeof(hdr) },
+		{ .iov_base = cep->tx_pdata, .iov_len = cep->tx_len },
+	};
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	size_t len = sizeof(hdr) + cep->tx_len;
+	int ret;
+
+	memcpy(hdr.key, key, sizeof(hdr.key));
+	ret = kernel_sendmsg(cep->sock, &msg, vec, cep->tx_len ? 2 : 1, len);
+	if (ret < 0)
+		return ret;
+	/* An empty send buffer takes a whole frame or the socket is broken. */
+	return ret == len ? 0 : -ECONNABORTED;
+}
+
+static int sock_recv(struct socket *sock, void *buf, size_t len)
+{
+	struct kvec vec = { .iov_base = buf, .iov_len = len };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+
+	return kernel_recvmsg(sock, &msg, &vec, 1, len, MSG_DONTWAIT);
+}
+
+/**
+ * erdma_mpa_recv() - read on with the peer's frame
+ * @cep: the endpoint
+ * @key: what it has to be, ERDMA_MPA_KEY_*
+ *
+ * Context: process, @cep->lock held.
+ * Return: 0 when it is complete; -EAGAIN when more is to come; -EPROTO when it
+ * is not a frame of this protocol; -ECONNRESET or another error of the socket.
+ */
+int erdma_mpa_recv(struct erdma_cep *cep, const char *key)
+{
+	u8 *buf = (u8 *)&cep->rx.hdr;
+	size_t want = sizeof(cep->rx.hdr);
+	u8 extra;
+	int ret;
+
+	static_assert(offsetof(typeof(cep->rx), pdata) == sizeof(struct erdma_mpa_frame));
+	for (;;) {
+		if (cep->rx.got >= sizeof(cep->rx.hdr)) {
+			u16 len = be16_to_cpu(cep->rx.hdr.pd_len);
+			u16 bits = be16_to_cpu(cep->rx.hdr.bits);
+
+			if (memcmp(cep->rx.hdr.key, key, ERDMA_MPA_KEY_LEN) ||
+			    (bits & ERDMA_MPA_REV) != ERDMA_MPA_REVISION ||
+			    len > ERDMA_MPA_MAX_PRIVATE)
+				return -EPROTO;
+			want = sizeof(cep->rx.hdr) + len;
+		}
+		if (cep->rx.got == want && want >= sizeof(cep->rx.hdr))
+			break;
+		ret = sock_recv(cep->sock, buf + cep->rx.got, want - cep->rx.got);
+		if (ret == 0)
+			return -ECONNRESET;
+		if (ret < 0)
+			return ret;
+		cep->rx.got += ret;
+	}
+	/* Nothing may follow before both ends are in RTS. */
+	ret = sock_recv(cep->sock, &extra, sizeof(extra));
+	return ret > 0 ? -EPROTO : 0;
+}
