@@ -5,11 +5,19 @@ no_refusal() {
 	same 0 "$(cat "$v0/command_errors")"
 }
 
+# Of a process where the kernel has the means, else of a card without hardware.
+exporter() {
+	[ -e /dev/udmabuf ] || [ -e /dev/dri/card0 ]
+}
+
 echo 16 >/proc/sys/vm/nr_hugepages
 for objects in cqs qps mrs states refused; do
 	check "$objects" "$programs/objs" -n 1000 -g 31 "$objects"
 done
 check "contexts" "$programs/objs" -n 300 open
 echo 0 >/proc/sys/vm/nr_hugepages
+[ -e /dev/udmabuf ] || modprobe vgem
+check "there are DMA buffers" until_true 10 exporter
+check "MRs of DMA buffers" same "" "$("$programs/objs" dmabuf 2>&1)"
 check "nothing is left over" nothing_left
 check "the adapter refused no command" no_refusal
