@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define LIMIT_MS	60000
+#define SOON_MS		10000
 #define PORT		7900
 #define MSG_SIZE	64
 /* Of a frame of the adapter's connection set-up. */
@@ -90,7 +91,9 @@ static struct rdma_cm_event *next(struct side *side)
 {
 	struct rdma_cm_event *event;
 
-	if (!has_event(side, LIMIT_MS) || rdma_get_cm_event(side->channel, &event))
+	if (!has_event(side, LIMIT_MS))
+		fail("%s: no event in time", side->name);
+	if (rdma_get_cm_event(side->channel, &event))
 		fail("%s: no event", side->name);
 	return event;
 }
@@ -122,6 +125,14 @@ static void expect_failure(struct side *side)
 		fail("%s: %s instead of a failure", side->name, rdma_event_str(event->event));
 	}
 	rdma_ack_cm_event(event);
+}
+
+/* Such an event long before any timer of the connection manager runs out. */
+static void expect_soon(struct side *side)
+{
+	if (!has_event(side, SOON_MS))
+		fail("%s: no event at once", side->name);
+	expect_failure(side);
 }
 
 static void make_memory(struct side *side, struct rdma_cm_id *id)
@@ -472,7 +483,9 @@ static void error_before(void)
 		fail("cannot modify");
 	if (!try_accept(a))
 		fail("a dead QP was accepted");
-	expect_failure(&client);
+	/* It was the library that refused: the peer learns from what we do now. */
+	drop(a);
+	expect_soon(&client);
 	drop(b);
 	b = resolved();
 	make_qp(&client, b);
@@ -480,6 +493,39 @@ static void error_before(void)
 		fail("cannot modify");
 	if (!rdma_connect(b, &param))
 		expect_failure(&client);
+	drop(b);
+	free_memory(&server);
+	free_memory(&client);
+	stop_listening();
+}
+
+/* Such a QP that the library knows nothing of: the driver refuses it. */
+static void accept_refused(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
+	struct rdma_cm_id *a, *b;
+	struct ibv_qp *qp;
+
+	listen_on_server(0);
+	a = request(&b);
+	make_memory(&server, a);
+	init.send_cq = server.cq;
+	init.recv_cq = server.cq;
+	qp = ibv_create_qp(server.pd, &init);
+	if (!qp || ibv_modify_qp(qp, &attr, IBV_QP_STATE))
+		fail("no dead QP");
+	param.qp_num = qp->qp_num;
+	if (!rdma_accept(a, &param))
+		fail("a dead QP was accepted");
+	expect_soon(&client);
+	if (ibv_destroy_qp(qp))
+		fail("the QP stays");
 	finish(a, b);
 }
 
@@ -733,6 +779,7 @@ static const struct {
 	{ "destroy-connected", destroy_connected },
 	{ "error-connected", error_connected },
 	{ "error-before", error_before },
+	{ "accept-refused", accept_refused },
 	{ "exit-connecting", exit_connecting },
 	{ "exit-connected", exit_connected },
 	{ "tcp-garbage", tcp_garbage },
