@@ -15,8 +15,10 @@ refuses() { # NAME VALUE
 }
 
 same_after_reset() {
+	echo 2000 >$settings/cmd_timeout
 	fault cmd_drop count 2
 	stats 1 16500 && until_true 5 stats 0 1000 || return 1
+	same 2000 "$(cat $settings/cmd_timeout)" && echo 15000 >$settings/cmd_timeout || return 1
 	same 7 "$(cat $settings/delayed_ack)" && same 40 "$(cat $settings/retrans_num)" &&
 		same hpcc-ecn "$(cat $settings/cc)"
 }
@@ -29,6 +31,9 @@ not_taken() {
 check "congestion control" set_and_get cc hpcc-ecn
 check "retransmissions" set_and_get retrans_num 40
 check "delayed acknowledgment" set_and_get delayed_ack 7
+check "the time limit of commands" set_and_get cmd_timeout 15000
+check "no time for commands is refused" refuses cmd_timeout 0
+check "too much time for commands is refused" refuses cmd_timeout 60001
 check "no unknown congestion control" refuses cc vegas
 check "no retransmissions are refused" refuses retrans_num 0
 check "too many retransmissions are refused" refuses retrans_num 256

@@ -111,7 +111,7 @@ begin_reading() {
 	rm -f /tmp/reading-in
 	mkfifo /tmp/reading-in
 	tests/vm/core/dumps.py "eadm dump qp --json" "eadm dump qp --hw --json" \
-		"eadm stat --json" </tmp/reading-in >/tmp/reading-out 2>&1 &
+		"eadm dump cep --json" "eadm stat --json" </tmp/reading-in >/tmp/reading-out 2>&1 &
 	reading_pid=$!
 	exec 8>/tmp/reading-in
 }

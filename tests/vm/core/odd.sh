@@ -3,7 +3,12 @@
 # Answers that are refusals, come twice or are not announced.
 refuse() {
 	fault cmd_error target "$1" arg 22 count 1 || return 1
-	"$programs/async" -d erdma_0 </dev/null
+	if [ "$1" = 3 ]; then
+		# MODIFY_QP: only for QPs that see some use.
+		"$programs/conns" again 10.77.0.1 10.77.1.1 1
+	else
+		"$programs/async" -d erdma_0 </dev/null
+	fi
 	[ "$(cat "$v0/fault/cmd_error/count")" = 0 ] && nothing_left && objects_work
 }
 
@@ -15,8 +20,10 @@ fault cmd_error target -1
 fault cmd_duplicate count 50
 check "duplicate completions do no harm" "$programs/objs" -n 50 qps
 faults_off
+fault cmd_delay arg 20 count 1
 fault irq_lost target 0 count 3
 check "a lost interrupt costs little" stats 0 2000
+check "it was lost" eval '[ "$(cat $v0/fault/irq_lost/hits)" -ge 1 ]'
 faults_off
 fault cmd_delay arg 500 count 3
 check "slow commands work" stats 0 3000
