@@ -1,28 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Faults of the command queue.
-CREATE_QP=1
-GET_STATS=260
-
 
 test_cmd_drop() {
-	fault cmd_drop target $GET_STATS count 1
-	asks 1 14000 17500 || return 1
-	echo "$took" >"$work/told"
-	asks 0 0 1000 || return 1
-	note "the caller was told after $(cat "$work/told") ms, service was back $took ms later"
+	local timeouts recoveries
+
+	timeouts=$(show cmdq '' .timeouts) recoveries=$(show cmdq '' .recoveries)
+	short_limit && fault cmd_drop target "$GET_STATS" count 1
+	lost_and_back || return 1
 	[ "$(trace '[.[] | select(.state == "timeout" and .op == "get-stats")] | length')" = 1 ] &&
-		[ "$(show cmdq '' .timeouts)" = 1 ] &&
-		[ "$(show cmdq '' .recoveries)" = 1 ] && objects_work
+		[ $(($(show cmdq '' .timeouts) - timeouts)) = 1 ] &&
+		[ $(($(show cmdq '' .recoveries) - recoveries)) = 1 ] && objects_work
 }
 
 test_cmd_db_lost() {
-	fault cmd_db_lost count 1
-	asks 1 14000 17500 || return 1
-	echo "$took" >"$work/told"
-	asks 0 0 1000 || return 1
-	note "the caller was told after $(cat "$work/told") ms, service was back $took ms later"
-	[ "$(show cmdq '' .timeouts)" = 1 ] && [ "$(show cmdq '' .late)" -ge 1 ] &&
+	local timeouts
+
+	timeouts=$(show cmdq '' .timeouts)
+	short_limit && fault cmd_db_lost count 1
+	lost_and_back || return 1
+	[ $(($(show cmdq '' .timeouts) - timeouts)) = 1 ] && [ "$(show cmdq '' .late)" -ge 1 ] &&
 		[ "$(trace '[.[] | select(.state == "late")] | length')" = 1 ] && objects_work
 }
 
@@ -30,7 +27,7 @@ test_cmd_error() {
 	local errors
 
 	errors=$(show cmdq '' .errors)
-	fault cmd_error target $CREATE_QP arg 12 count 1
+	fault cmd_error target "$CREATE_QP" arg 12 count 1
 	"$programs/async" -d "$dev" </dev/null >"$work/made"
 	cat "$work/made"
 	grep -q '^made: EIO' "$work/made" || return 1
@@ -39,9 +36,9 @@ test_cmd_error() {
 }
 
 test_cmd_delay() {
-	fault cmd_delay target $GET_STATS arg 300 count 1
+	fault cmd_delay target "$GET_STATS" arg 300 count 1
 	asks 0 300 5000 || return 1
-	[ "$(trace '[.[] | select(.op == "get-stats" and .latency >= 300000000)] | length')" = 1 ] ||
+	[ "$(trace '[.[] | select(.op == "get-stats" and .state == "done" and .latency >= 300000000)] | length')" = 1 ] ||
 		return 1
 	eadm trace -d "$dev" --slower-than 300ms --opcode get-stats | grep get-stats
 }
@@ -62,7 +59,7 @@ test_cmd_duplicate() {
 
 test_cmd_arm_lost() {
 	# Too slow to be answered before its caller sleeps, and asks for an event.
-	fault cmd_delay target $GET_STATS arg 5 count 3
+	fault cmd_delay target "$GET_STATS" arg 5 count 3
 	fault cmd_arm_lost count 1
 	asks 0 0 5000 && asks 0 0 5000 && asks 0 0 5000 || return 1
 	[ "$(trace '[.[] | select(.op == "get-stats" and .latency > 50000000)] | length')" -ge 1 ] &&
@@ -70,6 +67,6 @@ test_cmd_arm_lost() {
 }
 
 test_answer_garbage() {
-	fault answer_garbage target $GET_STATS count 1
+	fault answer_garbage target "$GET_STATS" count 1
 	asks 1 0 5000 && asks 0 0 5000
 }

@@ -68,12 +68,8 @@ test_fw_reset() {
 
 test_dev_hang() {
 	begin_traffic || return 1
-	fault dev_hang count 1
-	asks 1 14000 17500 || return 1
-	echo "$took" >"$work/told"
-	asks 0 0 1000 || return 1
-	note "the caller was told after $(cat "$work/told") ms, service was back $took ms later"
-	reset_by_itself
+	short_limit && fault dev_hang count 1
+	lost_and_back && reset_by_itself
 }
 
 # Recovery fails, and the next one does not.

@@ -6,14 +6,18 @@ EQ=2
 VECTOR=1
 
 test_irq_lost() {
+	local before
+
 	begin_traffic && ask 15 'ok 5' 'write 5 64 10000 events' || return 1
 	fault irq_lost target $VECTOR count 1
 	ask 15 'ok 1' 'write 1 64 10000 events' || return 1
 	calm
 	[ "$(show eq "$EQ" .missed)" -ge 1 ] && works && end_traffic || return 1
-	# The command queue's: noticed by who waits.
+	# The command queue's: noticed by who waits, for an answer that comes late.
+	before=$(hits irq_lost)
 	fault irq_lost target 0 count 1
-	asks 0 0 2000
+	fault cmd_delay target "$GET_STATS" arg 20 count 1
+	asks 0 0 5000 && struck irq_lost "$before"
 }
 
 test_irq_spurious() {
