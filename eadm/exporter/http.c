@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The web server: one daemon of libmicrohttpd for each socket. A request for
- * metrics is put to sleep until the scraper has them, so that slow devices do
- * not hold up other requests.
+ * The web server: one daemon of libmicrohttpd for each socket, a thread for each
+ * connection. That of a request for metrics sleeps until the scraper has them,
+ * which does not hold up other requests, and takes less than to have one thread
+ * put connections to sleep and wake them.
  *
  * Memory and descriptors are bounded: past the limit of connections the one
  * that has been of no use for the longest time makes room.
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <microhttpd.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,8 @@
 #define PATIENCE (10 * SECOND)
 /* Of a request with its headers. */
 #define CONNECTION_MEMORY 6144
+/* Of a thread; what is touched of it counts. */
+#define CONNECTION_STACK (128 * 1024)
 
 struct conn {
 	struct conn *prev, *next;
@@ -51,13 +55,11 @@ struct http {
 	size_t log_size;
 };
 
-/* A request on its way; asked once it is one for metrics. */
+/* A request for metrics, and who waits for them. */
 struct waiting {
 	struct request request;
-	bool asked;
-	struct http *http;
-	struct MHD_Connection *connection;
 	struct MHD_Response *response;
+	sem_t done;
 };
 
 /* ---- connections -------------------------------------------------------------------- */
@@ -356,64 +358,60 @@ static bool has_good_certificate(struct http *http,
 
 /* ---- metrics ---------------------------------------------------------------------------------- */
 
-/* In the scraper's thread: keep the answer and wake the connection. */
+/* In the scraper's thread: keep the answer and wake who waits. */
 static void on_metrics(struct request *request, const struct text *text,
 		       bool complete)
 {
 	struct waiting *w = (struct waiting *)request;
-	struct http *http = w->http;
 
 	(void)complete;		/* a scrape with a part missing is a good one */
 	if (!text->failed)
 		w->response = MHD_create_response_from_buffer(
 			text->len, text->data, MHD_RESPMEM_MUST_COPY);
-	MHD_resume_connection(w->connection);
-	pthread_mutex_lock(&http->lock);
-	http->in_flight--;
-	pthread_cond_signal(&http->idle);
-	pthread_mutex_unlock(&http->lock);
+	/* The last touch: it is gone as soon as it is seen to be done. */
+	sem_post(&w->done);
 }
 
-static enum MHD_Result ask_metrics(struct http *http,
-				   struct MHD_Connection *connection,
-				   struct waiting *w)
+/* False: no answer will come, for the server is being stopped. */
+static bool wait_for_metrics(struct http *http, struct waiting *w)
 {
 	bool closing;
 
-	w->request.format = choose_format(MHD_lookup_connection_value(
-		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
-	w->request.deadline = monotonic_ns() + timeout_of(connection);
-	w->request.done = on_metrics;
-	w->http = http;
-	w->connection = connection;
 	pthread_mutex_lock(&http->lock);
 	closing = http->closing;
 	http->in_flight += !closing;
 	pthread_mutex_unlock(&http->lock);
 	if (closing)
-		return say_plain(http, connection,
-				 MHD_HTTP_SERVICE_UNAVAILABLE,
-				 "being stopped\n");
-	w->asked = true;
-	MHD_suspend_connection(connection);
-	if (!scraper_ask(http->scraper, &w->request))
-		on_metrics(&w->request, &(struct text){ .failed = true },
-			   false);
-	return MHD_YES;
+		return false;
+	if (scraper_ask(http->scraper, &w->request)) {
+		while (sem_wait(&w->done) && errno == EINTR)
+			;
+	}
+	pthread_mutex_lock(&http->lock);
+	http->in_flight--;
+	pthread_cond_signal(&http->idle);
+	pthread_mutex_unlock(&http->lock);
+	return w->response;
 }
 
-static enum MHD_Result give_metrics(struct waiting *w)
+static enum MHD_Result give_metrics(struct http *http,
+				    struct MHD_Connection *connection)
 {
-	struct MHD_Response *response = w->response;
+	struct waiting w = {
+		.request.format = choose_format(MHD_lookup_connection_value(
+			connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT)),
+		.request.deadline = monotonic_ns() + timeout_of(connection),
+		.request.done = on_metrics,
+	};
 
-	w->response = NULL;
-	if (!response)
-		return say_plain(w->http, w->connection,
+	sem_init(&w.done, 0, 0);
+	if (!wait_for_metrics(http, &w))
+		return say_plain(http, connection,
 				 MHD_HTTP_SERVICE_UNAVAILABLE,
 				 "out of memory, or being stopped\n");
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-				types[w->request.format]);
-	return queue(w->http, w->connection, MHD_HTTP_OK, response);
+	MHD_add_response_header(w.response, MHD_HTTP_HEADER_CONTENT_TYPE,
+				types[w.request.format]);
+	return queue(http, connection, MHD_HTTP_OK, w.response);
 }
 
 /* ---- requests ----------------------------------------------------------------------------------- */
@@ -428,8 +426,7 @@ static const char page[] =
 
 static enum MHD_Result route(struct http *http,
 			     struct MHD_Connection *connection,
-			     const char *url, const char *method,
-			     struct waiting *w)
+			     const char *url, const char *method)
 {
 	if (!has_good_certificate(http, connection))
 		return say_plain(http, connection, MHD_HTTP_FORBIDDEN,
@@ -443,7 +440,7 @@ static enum MHD_Result route(struct http *http,
 				 MHD_HTTP_METHOD_NOT_ALLOWED,
 				 "only to be read\n");
 	if (!strcmp(url, "/metrics"))
-		return ask_metrics(http, connection, w);
+		return give_metrics(http, connection);
 	if (!strcmp(url, "/healthz"))
 		return say_plain(http, connection, MHD_HTTP_OK, "ok\n");
 	if (!strcmp(url, "/"))
@@ -460,37 +457,29 @@ static enum MHD_Result on_request(void *data,
 				  size_t *upload_size, void **context)
 {
 	struct http *http = data;
-	struct waiting *w = *context;
 
 	(void)version;
 	(void)upload;
 	/* Called first when the headers are there, then when all is. */
-	if (!w) {
-		*context = calloc(1, sizeof(*w));
-		return *context ? MHD_YES : MHD_NO;
+	if (!*context) {
+		*context = http;
+		return MHD_YES;
 	}
 	/* Bodies have no use here. */
 	if (*upload_size) {
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	if (w->asked)
-		return give_metrics(w);
 	mark(http, connection, true);
-	return route(http, connection, url, method, w);
+	return route(http, connection, url, method);
 }
 
 static void on_completed(void *data, struct MHD_Connection *connection,
 			 void **context,
 			 enum MHD_RequestTerminationCode why)
 {
-	struct waiting *w = *context;
-
 	(void)why;
 	mark(data, connection, false);
-	if (w && w->response)
-		MHD_destroy_response(w->response);
-	free(w);
 	*context = NULL;
 }
 
@@ -508,9 +497,8 @@ static void on_log(void *data, const char *fmt, va_list ap)
 static struct MHD_Daemon *start_daemon(struct http *http, int fd)
 {
 	const struct web_config *config = http->config;
-	/* With so few connections poll() takes fewer calls than epoll does. */
 	unsigned int flags = MHD_USE_POLL_INTERNAL_THREAD |
-			     MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+			     MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ERROR_LOG |
 			     (config->cert ? MHD_USE_TLS : 0);
 	struct MHD_OptionItem tls[] = {
 		{ MHD_OPTION_HTTPS_MEM_CERT, 0, config->cert },
@@ -530,6 +518,7 @@ static struct MHD_Daemon *start_daemon(struct http *http, int fd)
 		MHD_OPTION_CONNECTION_LIMIT,
 		2 * http->opts.max_connections + 16,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_THREAD_STACK_SIZE, (size_t)CONNECTION_STACK,
 		MHD_OPTION_CONNECTION_TIMEOUT,
 		(unsigned int)(CONNECTION_TIME / SECOND),
 		MHD_OPTION_ARRAY, config->cert ? tls : none, MHD_OPTION_END);

@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ struct scraper {
 	const struct model *model;
 	struct scrape_opts opts;
 	pthread_mutex_t lock;
-	pthread_cond_t work;		/* for threads that read */
+	sem_t work;			/* for threads that read */
 	pthread_t watch;
 	int timer;			/* wakes it */
 	bool started, stop;
@@ -709,7 +710,10 @@ static void *reader_main(void *data)
 			read_target(s, t);
 		} else {
 			s->n_idle++;
-			pthread_cond_wait(&s->work, &s->lock);
+			pthread_mutex_unlock(&s->lock);
+			/* Interrupted or called in vain, it looks again. */
+			sem_wait(&s->work);
+			pthread_mutex_lock(&s->lock);
 			s->n_idle--;
 		}
 	}
@@ -726,7 +730,7 @@ static void hire(struct scraper *s)
 
 	s->taken = monotonic_ns();
 	if (s->n_idle) {
-		pthread_cond_signal(&s->work);
+		sem_post(&s->work);
 	} else if (s->n_threads <= s->n_targets &&
 		   !thread_start(&thread, reader_main, s)) {
 		pthread_detach(thread);
@@ -793,7 +797,7 @@ struct scraper *scraper_new(const struct model *model,
 	s->model = model;
 	s->opts = *opts;
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->work, NULL);
+	sem_init(&s->work, 0, 0);
 	return s;
 }
 
@@ -831,7 +835,7 @@ bool scraper_ask(struct scraper *s, struct request *request)
 	pthread_mutex_unlock(&s->lock);
 	/* With the lock free, or who wakes up would wait for it. */
 	if (idle)
-		pthread_cond_signal(&s->work);
+		sem_post(&s->work);
 	return ok;
 }
 
