@@ -23,6 +23,7 @@ static const int allowed[] = {
 	SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity),
 	SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep),
 	SCMP_SYS(nanosleep), SCMP_SYS(gettimeofday), SCMP_SYS(time),
+	SCMP_SYS(timerfd_settime),
 	SCMP_SYS(getrandom), SCMP_SYS(membarrier),
 	/* signals */
 	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
@@ -46,9 +47,7 @@ static const int allowed[] = {
 	SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(shutdown),
 	SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(recvfrom),
 	SCMP_SYS(recvmsg), SCMP_SYS(sendfile), SCMP_SYS(poll),
-	SCMP_SYS(ppoll), SCMP_SYS(epoll_create1), SCMP_SYS(epoll_create),
-	SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
-	SCMP_SYS(eventfd2), SCMP_SYS(timerfd_settime), SCMP_SYS(pipe2),
+	SCMP_SYS(ppoll), SCMP_SYS(eventfd2), SCMP_SYS(pipe2),
 };
 
 static const int deadly[] = {
