@@ -687,12 +687,13 @@ static void connect_all(struct rdma_cm_id **a)
 	}
 }
 
-static void exchange_all(struct rdma_cm_id **b)
+/* One message each. Requests came in any order: sets a[] to that of b[]. */
+static void exchange_all(struct rdma_cm_id **a, struct rdma_cm_id **b)
 {
-	bool *seen = calloc(count, sizeof(*seen));
+	struct rdma_cm_id **peer = calloc(count, sizeof(*peer));
 	unsigned int slot;
 
-	if (!seen)
+	if (!peer)
 		fail("memory");
 	for (unsigned int i = 0; i < count; i++)
 		post_send(&client, b[i], i);
@@ -700,14 +701,14 @@ static void exchange_all(struct rdma_cm_id **b)
 		expect_completion(&client, IBV_WC_SUCCESS);
 		expect_completion(&server, IBV_WC_SUCCESS);
 	}
-	/* Requests came in any order, each message once. */
 	for (unsigned int i = 0; i < count; i++) {
 		if (sscanf(server.buf + i * MSG_SIZE, "message %u", &slot) != 1 ||
-		    slot >= count || seen[slot])
+		    slot >= count || peer[slot])
 			fail("receive %u: '%.20s'", i, server.buf + i * MSG_SIZE);
-		seen[slot] = true;
+		peer[slot] = a[i];
 	}
-	free(seen);
+	memcpy(a, peer, count * sizeof(*a));
+	free(peer);
 }
 
 /* All at once: every step is begun for all of them before the first ends. */
@@ -725,7 +726,7 @@ static void many(void)
 			fail("cannot resolve");
 	}
 	connect_all(a);
-	exchange_all(b);
+	exchange_all(a, b);
 	for (unsigned int i = 0; i < count; i++)
 		if (rdma_disconnect(i % 2 ? a[i] : b[i]))
 			fail("cannot disconnect %u", i);
