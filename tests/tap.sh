@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # TAP for suites in bash: source it, call check for each test, end with tap_end.
+. "${BASH_SOURCE%/*}/wait.sh"
 tap_count=0
 tap_failed=0
 

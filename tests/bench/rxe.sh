@@ -25,10 +25,7 @@ perf() {
 	shift 2
 	"$@" -R -F >"$temp/server" 2>&1 &
 	pid=$!
-	for _ in $(seq 200); do
-		! rdma resource show cm_id 2>/dev/null | grep -q 'state LISTEN .*:18515 ' || break
-		sleep 0.05
-	done
+	until_true 10 eval "rdma resource show cm_id 2>/dev/null | grep -q 'state LISTEN .*:18515 '"
 	if ! timeout 60 "$@" -R -F "$addr" >"$temp/client" 2>&1; then
 		kill $pid 2>/dev/null
 		cat "$temp/server" "$temp/client" >&2

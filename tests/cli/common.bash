@@ -2,6 +2,7 @@
 # For all bats files: a fixed surrounding, captures, goldens.
 # EADM is the binary; EADM_GOLDEN=update writes the expected outputs anew.
 bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/../wait.sh"
 
 setup() {
 	export TZ=UTC LC_ALL=C.UTF-8

@@ -80,11 +80,10 @@ load common
 @test "record goes on until it is told to end, and the file is whole" {
 	"$EADM" --from "$TWO" record -i 10ms "$BATS_TEST_TMPDIR/long" 3>&- &
 	pid=$!
-	for ((i = 0; i < 600; i++)); do
-		size=$(stat -c %s "$BATS_TEST_TMPDIR"/long.?????? 2>/dev/null || true)
-		[ "${size:-0}" -gt 100000 ] && break
-		sleep 0.05
-	done
+	has_grown() {
+		size=$(stat -c %s "$BATS_TEST_TMPDIR"/long.?????? 2>/dev/null) && [ "$size" -gt 100000 ]
+	}
+	until_true 30 has_grown
 	kill -TERM "$pid"
 	wait "$pid"
 	diff <(eadm --from "$BATS_TEST_TMPDIR/long" --at '#2' list) <(eadm --from "$TWO" list)

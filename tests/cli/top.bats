@@ -56,16 +56,13 @@ screen() {
 	tmux -S "$SOCKET" capture-pane -p
 }
 
+shows() {
+	screen | grep -qF -- "$1"
+}
+
 # on_screen WORDS: comes within a time that is plenty.
 on_screen() {
-	local i
-
-	for ((i = 0; i < 300; i++)); do
-		screen | grep -qF -- "$1" && return
-		sleep 0.1
-	done
-	screen
-	return 1
+	until_true 30 shows "$1" || { screen; return 1; }
 }
 
 key() {

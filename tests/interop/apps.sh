@@ -93,7 +93,7 @@ fabric() { # NAME OPTIONS...
 	shift
 	timeout "$LIMIT" fi_pingpong "$@" -d "$(device_of "$a")" >"$work/server" 2>&1 </dev/null &
 	pid=$!
-	await tcp_listening 47592
+	until_true "$LIMIT" tcp_listening 47592
 	timeout "$LIMIT" fi_pingpong "$@" -d "$(device_of "$a")" "$a" >"$work/client" 2>&1 </dev/null
 	status=$?
 	wait $pid

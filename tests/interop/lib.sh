@@ -3,6 +3,7 @@
 # For scripts that run foreign clients inside a guest: TAP, server/client
 # pairs and the question whether anything was left over.
 
+. "${BASH_SOURCE%/*}/../wait.sh"
 LIMIT=${LIMIT:-60}	# seconds for one client
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,16 +32,6 @@ result() { # STATUS NAME [LOG...]
 plan() {
 	echo "1..$tests"
 	[ "$failed" = 0 ] && [ "$tests" -gt 0 ]
-}
-
-# Waits until CONDITION... holds, for at most LIMIT seconds.
-await() {
-	local end=$((SECONDS + LIMIT))
-
-	until "$@" 2>/dev/null; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.1
-	done
 }
 
 listening() { # PORT
@@ -76,7 +67,7 @@ pair() {
 	shift
 	timeout "$LIMIT" "${server[@]}" >"$work/server" 2>&1 </dev/null &
 	pid=$!
-	if ! await listening "$port"; then
+	if ! until_true "$LIMIT" listening "$port"; then
 		kill "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null
 		result 1 "$name: the server never listened" "$work/server"
@@ -88,7 +79,7 @@ pair() {
 	server_status=$?
 	[ "$status" != 0 ] || status=$server_status
 	result "$status" "$name" "$work/server" "$work/client"
-	await idle || result 1 "$name: a connection was left over"
+	until_true "$LIMIT" idle || result 1 "$name: a connection was left over"
 }
 
 # Objects of processes, as the kernel counts them; QP 1 and the like stay.

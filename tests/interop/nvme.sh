@@ -48,7 +48,7 @@ disk() { # prints the block device of the connected namespace
 }
 
 up() {
-	nvme connect -t rdma -a "$address" -s 4420 -n "$nqn" -i 2 && await disk
+	nvme connect -t rdma -a "$address" -s 4420 -n "$nqn" -i 2 && until_true "$LIMIT" disk
 }
 
 down() {
@@ -73,7 +73,7 @@ compare() {
 
 # The target frees a connection's objects behind the host's back.
 settle() {
-	await eval "! rdma resource show qp | grep -q nvme"
+	until_true "$LIMIT" eval "! rdma resource show qp | grep -q nvme"
 }
 
 same_objects() {
@@ -99,7 +99,7 @@ settle && before=$(objects)
 check "connect again" up
 check "read back and compare" compare
 check "disconnect again" down
-check "no object is left over" await same_objects
+check "no object is left over" until_true "$LIMIT" same_objects
 check "take the target down" target_down
-check "no connection is left over" await idle
+check "no connection is left over" until_true "$LIMIT" idle
 plan

@@ -4,22 +4,8 @@
 # TAP lines. Adapters v0 and v1 are there, with erdma_0 and erdma_1.
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 . tests/tap.sh
+. tests/virt/idle.sh
 config=/sys/kernel/config/erdma_virt
-
-# wait_for WHAT CONDITION...: at most 30 s.
-wait_for() {
-	local what=$1 limit=$((SECONDS + 30))
-	shift
-
-	until "$@" >/dev/null 2>&1; do
-		if [ "$SECONDS" -ge "$limit" ]; then
-			echo "never: $what"
-			return 1
-		fi
-		read -r -t 0.05 <>"$tick"
-	done
-	return 0
-}
 
 has_device() {
 	[ -e "/sys/class/infiniband/$1" ]
@@ -55,7 +41,7 @@ objects() {
 	rm -f "$out"
 	stdbuf -oL ibv_rc_pingpong -d "$(device_of v0)" -g 0 >"$out" 2>&1 &
 	pid=$!
-	wait_for "local address" grep -q 'local address:' "$out"
+	until_true 30 grep -q 'local address:' "$out"
 	kill $pid
 	wait $pid
 	cat "$out"
@@ -93,7 +79,7 @@ affinity() {
 			same $cpu "$(cat "/proc/irq/$irq/effective_affinity_list")" || return 1
 		before=$(count_on "$irq" $cpu) mtu=$((1400 + cpu))
 		ip link set eth0 mtu $mtu || return 1
-		wait_for "interrupt on CPU $cpu" moved "$irq" $cpu "$before" || return 1
+		until_true 30 moved "$irq" $cpu "$before" || return 1
 	done
 	ip link set eth0 mtu 1500
 }
@@ -111,7 +97,7 @@ offline() {
 	echo 0 >/sys/devices/system/cpu/cpu1/online || return 1
 	before=$(count_on "$irq" 0)
 	ip link set eth0 mtu 1450
-	wait_for "interrupt on CPU 0" moved "$irq" 0 "$before"
+	until_true 30 moved "$irq" 0 "$before"
 	echo 1 >/sys/devices/system/cpu/cpu1/online
 	ip link set eth0 mtu 1500
 	objects
@@ -125,7 +111,7 @@ remove_rescan() {
 		echo 1 >"/sys/bus/pci/devices/$address/remove"
 		same "" "$(device_of v0)" || return 1
 		echo 1 >/sys/bus/pci/rescan
-		wait_for "driver bound" bound v0 || return 1
+		until_true 30 bound v0 || return 1
 	done
 	objects
 }
@@ -152,33 +138,33 @@ unplug() {
 	rm -f "$out"
 	stdbuf -oL ibv_asyncwatch -d "$device" >"$out" 2>&1 &
 	pid=$!
-	wait_for "device open" grep -q "$device" "$out" || return 1
+	until_true 30 grep -q "$device" "$out" || return 1
 	if [ "$1" = surprise ]; then
 		echo 1 >$config/v0/surprise
 	else
 		echo 0 >$config/v0/live
 	fi || return 1
 	same unplugged "$(cat $config/v0/state)" || return 1
-	wait_for "device gone" lacks_device "$device" || return 1
+	until_true 30 lacks_device "$device" || return 1
 	kill $pid
 	wait $pid
-	echo 1 >$config/v0/live && wait_for "driver bound" bound v0 && objects
+	echo 1 >$config/v0/live && until_true 30 bound v0 && objects
 }
 
 # The driver finds a dead device by itself, and a later removal ends it.
 gone() {
 	echo 1 >$config/v0/fault/dev_gone/count
-	wait_for "gone" in_state gone || return 1
+	until_true 30 in_state gone || return 1
 	echo 0 >$config/v0/live &&
-		echo 1 >$config/v0/live && wait_for "driver bound" bound v0 && objects
+		echo 1 >$config/v0/live && until_true 30 bound v0 && objects
 }
 
 cycles() {
 	for _ in {1..20}; do
 		echo 0 >$config/v0/live && echo 1 >$config/v0/live &&
-			wait_for "driver bound" bound v0 || return 1
+			until_true 30 bound v0 || return 1
 		echo 1 >$config/v0/surprise && echo 1 >$config/v0/live &&
-			wait_for "driver bound" bound v0 || return 1
+			until_true 30 bound v0 || return 1
 	done
 	objects
 }
@@ -189,7 +175,7 @@ eight() {
 	before=$(find /sys/class/infiniband -mindepth 1 | wc -l)
 	for i in 2 3 4 5 6 7; do
 		mkdir $config/n$i && echo 52:54:00:ed:a0:00 >$config/n$i/mac &&
-			echo 1 >$config/n$i/live && wait_for "driver bound" bound n$i ||
+			echo 1 >$config/n$i/live && until_true 30 bound n$i ||
 			return 1
 	done
 	same $((before + 6)) "$(find /sys/class/infiniband -mindepth 1 | wc -l)" && objects || return 1
@@ -199,31 +185,7 @@ eight() {
 	same "$before" "$(find /sys/class/infiniband -mindepth 1 | wc -l)"
 }
 
-ticks() {
-	pgrep '^erdma_virt' | sed 's|.*|/proc/&/stat|' | xargs cat |
-		awk '{ n += $14 + $15 } END { print n }'
-}
-
-# Of two adapters; ticks are hundredths of a second.
-idle_cost() {
-	local begin end from to
-
-	read -r -t 1 <>"$tick"
-	read -r from _ </proc/uptime
-	begin=$(ticks)
-	read -r -t 10 <>"$tick"
-	end=$(ticks)
-	read -r to _ </proc/uptime
-	awk -v ticks=$((end - begin)) -v from="$from" -v to="$to" 'BEGIN {
-		percent = ticks / (to - from) / 2
-		printf "%.2f %% of a CPU per idle adapter\n", percent
-		exit percent >= 2
-	}'
-}
-
 temp=$(mktemp -d)
-tick=$temp/tick
-mkfifo "$tick"
 check "ibv_devinfo shows the parameters" devinfo
 check "liberdma makes objects, no command is refused" objects
 name="an idle adapter with a driver costs less than 2 % of a CPU"

@@ -4,21 +4,6 @@
 v0=/sys/kernel/config/erdma_virt/v0
 programs=build/tests/vm/src
 
-# until_true LIMIT COMMAND...: waits until COMMAND passes, LIMIT seconds at most.
-until_true() {
-	local end=$((SECONDS + $1))
-	shift
-
-	until "$@"; do
-		if [ "$SECONDS" -ge "$end" ]; then
-			echo "not within the limit: $*"
-			return 1
-		fi
-		read -r -t 0.05 <>/run/vm/tick
-	done
-	return 0
-}
-
 # fault NAME FILE VALUE...: sets a fault knob of the first adapter, in this
 # order: it strikes from when it has a count.
 fault() {

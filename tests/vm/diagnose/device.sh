@@ -64,7 +64,7 @@ test_irq_lost() {
 test_irq_spurious() {
 	fault irq_spurious target $VECTOR probability 100 count 0
 	{
-		read -r -t 0.4 <>/run/vm/tick
+		pause 0.4
 		fault irq_spurious count 100
 	} &
 	sees spurious-interrupt -i 2s
@@ -119,7 +119,7 @@ test_stall() {
 test_counters_wrap() {
 	begin_traffic && works || return 1
 	{
-		read -r -t 0.6 <>/run/vm/tick
+		pause 0.6
 		fault counters_wrap arg 2000 count 1
 	} &
 	sees counters-restarted -i 2s || return 1

@@ -23,21 +23,6 @@ use() { # N
 	mkdir -p "$work"
 }
 
-# until_true LIMIT COMMAND...: waits until COMMAND passes, LIMIT seconds at most.
-until_true() {
-	local end=$((SECONDS + $1))
-	shift
-
-	until "$@"; do
-		if [ "$SECONDS" -ge "$end" ]; then
-			echo "not within the limit: $*"
-			return 1
-		fi
-		read -r -t 0.05 <>/run/vm/tick
-	done
-	return 0
-}
-
 now_ms() {
 	local now=${EPOCHREALTIME/./}
 

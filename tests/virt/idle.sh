@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What virtual adapters cost that have nothing to do.
+
+model_ticks() {
+	pgrep '^erdma_virt' | sed 's|.*|/proc/&/stat|' | xargs cat |
+		awk '{ n += $14 + $15 } END { print n }'
+}
+
+# idle_cost ADAPTERS: below 2 % of a CPU each? Ticks are hundredths of a second.
+idle_cost() {
+	local begin end from to
+
+	pause 1
+	read -r from _ </proc/uptime
+	begin=$(model_ticks)
+	pause 10
+	end=$(model_ticks)
+	read -r to _ </proc/uptime
+	awk -v ticks=$((end - begin)) -v from="$from" -v to="$to" -v n="$1" 'BEGIN {
+		percent = ticks / (to - from) / n
+		printf "%.2f %% of a CPU per idle adapter\n", percent
+		exit percent >= 2
+	}'
+}

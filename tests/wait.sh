@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Waiting for a condition, for scripts that source this.
+
+# Nobody ever writes here: reading with a time limit is a pause without a process.
+exec {pause_fd}<> <(:)
+
+# pause SECONDS: for a time that is measured; a condition is waited for otherwise.
+pause() {
+	read -r -t "$1" -u "$pause_fd" || :
+}
+
+# until_true LIMIT COMMAND...: waits until COMMAND passes, LIMIT seconds at most.
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+
+	until "$@"; do
+		if [ "$SECONDS" -ge "$end" ]; then
+			echo "not within the limit: $*"
+			return 1
+		fi
+		pause 0.05
+	done
+	return 0
+}
