@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Which RDMA devices there are, and who can tell about them. */
 #include <errno.h>
-#include <linux/genetlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,41 +44,6 @@ struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 	dev->index = index;
 	snprintf(dev->name, sizeof(dev->name), "%s", name);
 	return dev;
-}
-
-static int find_family(struct eadm_ctx *ctx, uint16_t *family)
-{
-	struct eadm_query query = {
-		.proto = NETLINK_GENERIC,
-		.type = GENL_ID_CTRL,
-		.cmd = CTRL_CMD_GETFAMILY,
-	};
-	const struct nlmsghdr *nlh;
-	const struct nlattr *attr;
-	struct eadm_reply reply;
-	struct eadm_attrs attrs;
-	int ret;
-
-	eadm_query_arg(&query, CTRL_ATTR_FAMILY_NAME, EADM_ARG_STRING, 0,
-		       EADM_FAMILY_NAME, false);
-	ret = eadm_reply_open(ctx, &query, &reply);
-	if (!ret)
-		ret = eadm_reply_next(&reply, &nlh);
-	if (ret > 0) {
-		ret = -ENOENT;
-		attrs = eadm_attr_msg(nlh, GENL_HDRLEN);
-		while (eadm_attr_next(&attrs, &attr) > 0) {
-			if (eadm_attr_type(attr) == CTRL_ATTR_FAMILY_ID &&
-			    eadm_attr_len(attr) == 2) {
-				*family = eadm_load(eadm_attr_data(attr), 2);
-				ret = 0;
-			}
-		}
-	} else if (!ret) {
-		ret = -ENOENT;
-	}
-	eadm_reply_close(&reply);
-	return ret;
 }
 
 static int list_companion(struct eadm_ctx *ctx)
@@ -134,7 +98,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	if (devices->held && !ctx->capture)
 		return 0;
 	devices->n = 0;
-	devices->family_err = find_family(ctx, &devices->family);
+	devices->family_err = eadm_family_find(ctx);
 	if (!devices->family_err)
 		devices->family_err = list_companion(ctx);
 	if (devices->family_err)

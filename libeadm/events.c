@@ -33,64 +33,6 @@ static const struct eadm_object *event_object(void)
 
 /* ---- the group --------------------------------------------------------------- */
 
-static uint32_t group_of(struct eadm_attrs groups)
-{
-	const struct nlattr *group, *attr;
-	struct eadm_attrs attrs;
-	const char *name;
-	uint32_t id;
-
-	while (eadm_attr_next(&groups, &group) > 0) {
-		attrs = eadm_attr_nested(group);
-		name = NULL;
-		id = 0;
-		while (eadm_attr_next(&attrs, &attr) > 0) {
-			if (eadm_attr_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
-				name = eadm_attr_string(attr);
-			else if (eadm_attr_type(attr) ==
-					 CTRL_ATTR_MCAST_GRP_ID &&
-				 eadm_attr_len(attr) == 4)
-				id = eadm_load(eadm_attr_data(attr), 4);
-		}
-		if (name && !strcmp(name, EADM_MCGRP_EVENTS_NAME))
-			return id;
-	}
-	return 0;
-}
-
-static int find_group(struct eadm_ctx *ctx, uint32_t *group)
-{
-	struct eadm_query query = {
-		.proto = NETLINK_GENERIC,
-		.type = GENL_ID_CTRL,
-		.cmd = CTRL_CMD_GETFAMILY,
-	};
-	const struct nlmsghdr *nlh;
-	const struct nlattr *attr;
-	struct eadm_reply reply;
-	struct eadm_attrs attrs;
-	int ret;
-
-	eadm_query_arg(&query, CTRL_ATTR_FAMILY_NAME, EADM_ARG_STRING, 0,
-		       EADM_FAMILY_NAME, false);
-	ret = eadm_reply_open(ctx, &query, &reply);
-	if (!ret)
-		ret = eadm_reply_next(&reply, &nlh);
-	*group = 0;
-	if (ret > 0) {
-		attrs = eadm_attr_msg(nlh, GENL_HDRLEN);
-		while (eadm_attr_next(&attrs, &attr) > 0) {
-			if (eadm_attr_type(attr) == CTRL_ATTR_MCAST_GROUPS)
-				*group = group_of(eadm_attr_nested(attr));
-		}
-	}
-	eadm_reply_close(&reply);
-	if (ret < 0)
-		return ret;
-	return *group ? 0 : eadm_fail(ctx, -EOPNOTSUPP,
-				      "the companion module eadm.ko tells no events");
-}
-
 static int listen_live(struct eadm_events *events)
 {
 	struct sockaddr_nl addr = { .nl_family = AF_NETLINK };
@@ -104,9 +46,10 @@ static int listen_live(struct eadm_events *events)
 				 "the companion module eadm.ko is not loaded");
 	if (ret)
 		return ret;
-	ret = find_group(ctx, &group);
-	if (ret)
-		return ret;
+	group = ctx->devices.events;
+	if (!group)
+		return eadm_fail(ctx, -EOPNOTSUPP,
+				 "the companion module eadm.ko tells no events");
 	events->fd = socket(AF_NETLINK,
 			    SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
 			    NETLINK_GENERIC);

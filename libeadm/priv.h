@@ -194,6 +194,7 @@ struct eadm_rdma_cursor {
 	bool original;		/* counters as the driver names them */
 };
 
+bool eadm_rdma_is_nest(unsigned int type);
 bool eadm_rdma_knows(const struct eadm_object *object);
 bool eadm_rdma_per_port(const struct eadm_object *object);
 void eadm_rdma_query(const struct eadm_object *object,
@@ -225,9 +226,11 @@ struct eadm_devices {
 	int family_err;		/* why there is no companion, 0: it is there */
 	int rdma_err;		/* why there is no RDMA netlink, 0: it is there */
 	uint16_t family;
+	uint32_t events;	/* number of the multicast group, 0: none */
 	bool held;		/* eadm_devices_hold() */
 };
 
+int eadm_family_find(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 int eadm_devices_load(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 				    const char *name);

@@ -130,6 +130,32 @@ static const struct rdma_object *find(const struct eadm_object *object)
 	return NULL;
 }
 
+/* Whether an attribute of RDMA netlink has others in it, of those we read. */
+bool eadm_rdma_is_nest(unsigned int type)
+{
+	switch (type) {
+	case RDMA_NLDEV_ATTR_RES_SUMMARY:
+	case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_QP:
+	case RDMA_NLDEV_ATTR_RES_QP_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_CQ:
+	case RDMA_NLDEV_ATTR_RES_CQ_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_MR:
+	case RDMA_NLDEV_ATTR_RES_MR_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_PD:
+	case RDMA_NLDEV_ATTR_RES_PD_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_CTX:
+	case RDMA_NLDEV_ATTR_RES_CTX_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_CM_ID:
+	case RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY:
+	case RDMA_NLDEV_ATTR_STAT_HWCOUNTERS:
+	case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool eadm_rdma_per_port(const struct eadm_object *object)
 {
 	return number_of(object) == EADM_SPEC_OBJ_COUNTERS;

@@ -197,42 +197,37 @@ static void put_guid(struct eadm_redactor *r, const struct nlattr *attr,
 }
 
 static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
+		     struct eadm_grow *out);
+
+static void put_nest(struct eadm_redactor *r, const struct nlattr *attr,
+		     struct eadm_grow *out)
+{
+	size_t from = out->len;
+	struct nlattr *nla;
+
+	put_attr(out, attr->nla_type, NULL, 0);
+	put_rdma(r, eadm_attr_nested(attr), out);
+	/* No longer than 64 KiB, like the one it replaces. */
+	if (out->fail || out->len - from > UINT16_MAX) {
+		out->len = from;
+		r->count.dropped++;
+		return;
+	}
+	nla = (struct nlattr *)(out->p + from);
+	nla->nla_len = out->len - from;
+}
+
+static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
 		     struct eadm_grow *out)
 {
 	const struct nlattr *attr;
-	struct nlattr *nla;
-	size_t from;
 
 	while (eadm_attr_next(&attrs, &attr) > 0) {
+		if (eadm_rdma_is_nest(eadm_attr_type(attr))) {
+			put_nest(r, attr, out);
+			continue;
+		}
 		switch (eadm_attr_type(attr)) {
-		case RDMA_NLDEV_ATTR_RES_SUMMARY:
-		case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY:
-		case RDMA_NLDEV_ATTR_RES_QP:
-		case RDMA_NLDEV_ATTR_RES_QP_ENTRY:
-		case RDMA_NLDEV_ATTR_RES_CQ:
-		case RDMA_NLDEV_ATTR_RES_CQ_ENTRY:
-		case RDMA_NLDEV_ATTR_RES_MR:
-		case RDMA_NLDEV_ATTR_RES_MR_ENTRY:
-		case RDMA_NLDEV_ATTR_RES_PD:
-		case RDMA_NLDEV_ATTR_RES_PD_ENTRY:
-		case RDMA_NLDEV_ATTR_RES_CTX:
-		case RDMA_NLDEV_ATTR_RES_CTX_ENTRY:
-		case RDMA_NLDEV_ATTR_RES_CM_ID:
-		case RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY:
-		case RDMA_NLDEV_ATTR_STAT_HWCOUNTERS:
-		case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY:
-			from = out->len;
-			put_attr(out, attr->nla_type, NULL, 0);
-			put_rdma(r, eadm_attr_nested(attr), out);
-			/* No longer than 64 KiB, like the one it replaces. */
-			if (out->fail || out->len - from > UINT16_MAX) {
-				out->len = from;
-				r->count.dropped++;
-				break;
-			}
-			nla = (struct nlattr *)(out->p + from);
-			nla->nla_len = out->len - from;
-			break;
 		case RDMA_NLDEV_ATTR_RES_SRC_ADDR:
 		case RDMA_NLDEV_ATTR_RES_DST_ADDR:
 			put_sockaddr(r, attr, out);

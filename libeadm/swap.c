@@ -9,6 +9,7 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "priv.h"
 
@@ -91,22 +92,15 @@ static void turn_eadm(unsigned int type, unsigned char *data, size_t len,
 static void turn_rdma(unsigned int type, unsigned char *data, size_t len,
 		      const void *arg)
 {
-	switch (type) {
-	case RDMA_NLDEV_ATTR_RES_SUMMARY:
-	case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_QP:
-	case RDMA_NLDEV_ATTR_RES_QP_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_CQ:
-	case RDMA_NLDEV_ATTR_RES_CQ_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_MR:
-	case RDMA_NLDEV_ATTR_RES_MR_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_PD:
-	case RDMA_NLDEV_ATTR_RES_PD_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_CTX:
-	case RDMA_NLDEV_ATTR_RES_CTX_ENTRY:
-	case RDMA_NLDEV_ATTR_STAT_HWCOUNTERS:
-	case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY:
+	if (eadm_rdma_is_nest(type)) {
 		turn_attrs(data, len, turn_rdma, arg);
+		return;
+	}
+	switch (type) {
+	case RDMA_NLDEV_ATTR_RES_SRC_ADDR:
+	case RDMA_NLDEV_ATTR_RES_DST_ADDR:
+		/* Of a socket address only the family is in the host's order. */
+		turn(data, len < sizeof(sa_family_t) ? len : sizeof(sa_family_t));
 		break;
 	case RDMA_NLDEV_ATTR_DEV_NAME:
 	case RDMA_NLDEV_ATTR_FW_VERSION:

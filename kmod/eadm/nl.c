@@ -232,59 +232,6 @@ none:
 	return -ENOENT;
 }
 
-/**
- * eadm_nl_doit() - answer a request for one row
- * @skb: the request
- * @info: the same, taken apart
- *
- * Return: 0 or a negative errno, explained in the extended ack.
- */
-int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	struct request req = {};
-	struct eadm_dev *edev;
-	struct sk_buff *reply;
-	void *snap;
-	int ret;
-
-	ret = parse_request(&req, info->genlhdr->cmd, info->attrs, skb, info->extack);
-	if (ret)
-		return ret;
-	if (!req.index && !req.name) {
-		NL_SET_ERR_MSG(info->extack, "the request names no device");
-		NL_SET_ERR_ATTR_MISS(info->extack, NULL, EADM_A_COMMON_DEV_INDEX);
-		return -EINVAL;
-	}
-	if (!req.obj->by_device && !req.has_key) {
-		NL_SET_ERR_MSG(info->extack, "the request names no object");
-		NL_SET_ERR_ATTR_MISS(info->extack, NULL, req.obj->key_attr);
-		return -EINVAL;
-	}
-	snap = kmalloc(req.obj->snap_size, GFP_KERNEL);
-	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	ret = -ENOMEM;
-	if (!snap || !reply)
-		goto err_free;
-
-	ret = -ENODEV;
-	edev = find_device(&req, info->extack);
-	if (!edev)
-		goto err_free;
-	ret = reply_row(reply, &req, edev, snap, info);
-	eadm_dev_exit(edev);
-	if (ret)
-		goto err_free;
-	kfree(snap);
-	return genlmsg_reply(reply, info);
-
-err_free:
-	nlmsg_free(reply);
-	kfree(snap);
-	return ret;
-}
-
-/* ------------------------------------------------------------------- conf */
-
 static int set_param(struct eadm_dev *edev, const struct request *req, u64 value,
 		     struct genl_info *info)
 {
@@ -305,42 +252,25 @@ static int set_param(struct eadm_dev *edev, const struct request *req, u64 value
 	return ret;
 }
 
-/**
- * eadm_nl_conf_set() - change a setting and answer with what it is then
- * @skb: the request
- * @info: the same, taken apart
- *
- * Return: 0 or a negative errno, explained in the extended ack.
- */
-int eadm_nl_conf_set(struct sk_buff *skb, struct genl_info *info)
+/* Does what the request asks for, and answers with the row as it is then. */
+static int answer(struct request *req, const struct nlattr *value, struct genl_info *info)
 {
-	struct nlattr *value = info->attrs[EADM_A_CONF_VALUE];
-	struct eadm_snap_conf *snap;
-	struct request req = {};
 	struct eadm_dev *edev;
 	struct sk_buff *reply;
-	int ret;
+	int ret = -ENOMEM;
+	void *snap;
 
-	ret = parse_request(&req, info->genlhdr->cmd, info->attrs, skb, info->extack);
-	if (ret)
-		return ret;
-	if (!(req.index || req.name) || !req.has_key || !value) {
-		NL_SET_ERR_MSG(info->extack, "the request lacks device, setting or value");
-		return -EINVAL;
-	}
-	req.diag.hw = true;
-	snap = kzalloc(sizeof(*snap), GFP_KERNEL);
+	snap = kmalloc(req->obj->snap_size, GFP_KERNEL);
 	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	ret = -ENOMEM;
 	if (!snap || !reply)
 		goto err_free;
 	ret = -ENODEV;
-	edev = find_device(&req, info->extack);
+	edev = find_device(req, info->extack);
 	if (!edev)
 		goto err_free;
-	ret = set_param(edev, &req, nla_get_uint(value), info);
+	ret = value ? set_param(edev, req, nla_get_uint(value), info) : 0;
 	if (!ret)
-		ret = reply_row(reply, &req, edev, snap, info);
+		ret = reply_row(reply, req, edev, snap, info);
 	eadm_dev_exit(edev);
 	if (ret)
 		goto err_free;
@@ -351,6 +281,58 @@ err_free:
 	nlmsg_free(reply);
 	kfree(snap);
 	return ret;
+}
+
+/**
+ * eadm_nl_doit() - answer a request for one row
+ * @skb: the request
+ * @info: the same, taken apart
+ *
+ * Return: 0 or a negative errno, explained in the extended ack.
+ */
+int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct request req = {};
+	int ret;
+
+	ret = parse_request(&req, info->genlhdr->cmd, info->attrs, skb, info->extack);
+	if (ret)
+		return ret;
+	if (!req.index && !req.name) {
+		NL_SET_ERR_MSG(info->extack, "the request names no device");
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, EADM_A_COMMON_DEV_INDEX);
+		return -EINVAL;
+	}
+	if (!req.obj->by_device && !req.has_key) {
+		NL_SET_ERR_MSG(info->extack, "the request names no object");
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, req.obj->key_attr);
+		return -EINVAL;
+	}
+	return answer(&req, NULL, info);
+}
+
+/**
+ * eadm_nl_conf_set() - change a setting and answer with what it is then
+ * @skb: the request
+ * @info: the same, taken apart
+ *
+ * Return: 0 or a negative errno, explained in the extended ack.
+ */
+int eadm_nl_conf_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *value = info->attrs[EADM_A_CONF_VALUE];
+	struct request req = {};
+	int ret;
+
+	ret = parse_request(&req, info->genlhdr->cmd, info->attrs, skb, info->extack);
+	if (ret)
+		return ret;
+	if (!(req.index || req.name) || !req.has_key || !value) {
+		NL_SET_ERR_MSG(info->extack, "the request lacks device, setting or value");
+		return -EINVAL;
+	}
+	req.diag.hw = true;
+	return answer(&req, value, info);
 }
 
 /* ------------------------------------------------------------------- dumps */
