@@ -44,8 +44,18 @@ complete_in_bash() {
 	done
 }
 
+@test "the page about devices names each of their commands" {
+	for name in $(grep -oE 'define EADM_IOC_[A-Z]+' "$REPO/kmod/uapi/eadm_ioctl.h"); do
+		[ "$name" = define ] || [ "$name" = EADM_IOC_MAGIC ] ||
+			grep -qF "$name" "$REPO/man/eadm.4.scd"
+	done
+}
+
 @test "every command has a manual page with its options" {
-	for command in list info stat dump trace record mark diff top ver; do
+	commands=$(eadm help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+	[ "$(wc -w <<<"$commands")" -ge 18 ]
+	for command in $commands; do
+		[ "$command" != help ] || continue
 		page=$REPO/man/eadm-$command.1.scd
 		[ -f "$page" ]
 		options=$(eadm help "$command" | sed '/^Global options:/,$d' |
