@@ -77,6 +77,10 @@ load common
 	fails 2 "eadm: record: 1X: not a size (such as 64M)" record --max-size 1X x
 }
 
+teardown() {
+	[ -z "${pid-}" ] || kill "$pid" 2>/dev/null || :
+}
+
 @test "record goes on until it is told to end, and the file is whole" {
 	"$EADM" --from "$TWO" record -i 10ms "$BATS_TEST_TMPDIR/long" 3>&- &
 	pid=$!
