@@ -10,9 +10,10 @@ pause() {
 	read -r -t "$1" -u "$pause_fd" || :
 }
 
-# until_true LIMIT COMMAND...: waits until COMMAND passes, LIMIT seconds at most.
+# until_true LIMIT COMMAND...: waits until COMMAND passes, LIMIT seconds at most,
+# times EADM_PATIENCE (for kernels that check all they do).
 until_true() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${EADM_PATIENCE:-1}))
 	shift
 
 	until "$@"; do

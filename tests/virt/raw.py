@@ -33,7 +33,7 @@ class Timeout(Exception):
 
 
 def wait_until(condition, what, limit=5):
-    end = time.monotonic() + limit
+    end = time.monotonic() + limit * int(os.environ.get("EADM_PATIENCE", 1))
     while True:
         value = condition()
         if value:

@@ -7,11 +7,12 @@ first bad outputs if one did not."""
 
 import collections
 import json
+import os
 import select
 import subprocess
 import sys
 
-LIMIT = 30
+LIMIT = 30 * int(os.environ.get("EADM_PATIENCE", 1))
 SHOWN = 5
 
 
