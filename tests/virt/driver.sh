@@ -191,7 +191,7 @@ check "liberdma makes objects, no command is refused" objects
 name="an idle adapter with a driver costs less than 2 % of a CPU"
 case $(uname -r) in
 *debug*) tap_skip "$name" "this kernel checks everything it does" ;;
-*) check "$name" idle_cost ;;
+*) check "$name" idle_cost 2 ;;
 esac
 check "interrupts go where their affinity says" affinity
 check "interrupts survive their CPU" offline
