@@ -32,7 +32,7 @@ class Timeout(Exception):
     """The device did not answer."""
 
 
-def wait_until(condition, what, limit=5):
+def wait_until(condition, what, limit=30):
     end = time.monotonic() + limit * int(os.environ.get("EADM_PATIENCE", 1))
     while True:
         value = condition()
@@ -127,7 +127,7 @@ class Ring:
             self.ci += 1
         return entry
 
-    def wait(self, what="an entry", limit=5):
+    def wait(self, what="an entry", limit=30):
         return wait_until(self.get, what, limit)
 
 
@@ -251,7 +251,7 @@ class Device:
         self.dbrec.set64(0, self.pi)
         self.write64(0x200, self.pi)
 
-    def completion(self, first=None, limit=5):
+    def completion(self, first=None, limit=30):
         raw = self.cq.wait("a command completion", limit)
         word = struct.unpack(">8I", raw)
         assert first is None or word[1] == first, f"index {word[1]}"
@@ -343,7 +343,7 @@ class Cq:
         raw = self.ring.get()
         return Cqe(raw) if raw else None
 
-    def wait(self, limit=5):
+    def wait(self, limit=30):
         return Cqe(self.ring.wait("a CQE", limit))
 
     def arm(self, solicited=0, ci=None, mmio=True):
