@@ -25,7 +25,7 @@ perf() {
 	shift 2
 	"$@" -R -F >"$temp/server" 2>&1 &
 	pid=$!
-	until_true 10 eval "rdma resource show cm_id 2>/dev/null | grep -q 'state LISTEN .*:18515 '"
+	until_true 60 eval "rdma resource show cm_id 2>/dev/null | grep -q 'state LISTEN .*:18515 '"
 	if ! timeout 60 "$@" -R -F "$addr" >"$temp/client" 2>&1; then
 		kill $pid 2>/dev/null
 		cat "$temp/server" "$temp/client" >&2
