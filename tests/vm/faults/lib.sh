@@ -191,6 +191,12 @@ ask() {
 	grep -qE "^$word:? ?$regex" <<<"$new"
 }
 
+# The next write request takes a while, so that who wants its event has to wait
+# for it: otherwise the completion may be there before the wait begins.
+next_is_late() {
+	fault wr_slow target "$client" arg 50000 count 1
+}
+
 works() {
 	ask 15 'ok 10' 'send 10 1000 10000' && ask 15 'ok 10' 'read 10 20000 10000'
 }
