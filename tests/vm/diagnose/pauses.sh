@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # $pauses
+# When the whole guest stood still, as it does when the host has other things to do. A command
+# that took more than a second did so; but while the guest stood still for most of that time, that
+# is no fault of the adapter, which is a thread of this guest. $pauses is a file that is there.
+
+watch_pauses() { # writes "FROM TO" in ms since 1970 for each pause into $pauses
+	local now before=${EPOCHREALTIME/./}
+
+	while :; do
+		read -r -t 0.1 <>/run/vm/tick
+		now=${EPOCHREALTIME/./}
+		[ $((now - before)) -lt 400000 ] || echo "$((before / 1000)) $((now / 1000))" >>"$pauses"
+		before=$now
+	done
+}
+
+is_explained() { # VERDICT command-slow
+	local time latency
+
+	read -r time latency < <(jq -r '(.evidence | map({(.name): .value}) | add) |
+		"\(.time / 1000000 | floor) \(.latency / 1000000 | floor)"' <<<"$1")
+	awk -v from="$time" -v to=$((time + latency)) '
+		{ a = $1 > from ? $1 : from; b = $2 < to ? $2 : to; if (b > a) stood += b - a }
+		END { exit stood * 2 < to - from }' "$pauses"
+}
+
+unexplained() { # FILE of eadm diagnose --json: prints the verdicts that are left
+	local row
+
+	while read -r row; do
+		[[ $row == *'"rule":"command-slow"'* ]] && is_explained "$row" || echo "$row"
+	done < <(jq -c '.rows[]' "$1")
+}
