@@ -65,6 +65,17 @@ on_screen() {
 	until_true 30 shows "$1" || { screen; return 1; }
 }
 
+off_screen() {
+	local i
+
+	for ((i = 0; i < 300; i++)); do
+		screen | grep -qF -- "$1" || return 0
+		sleep 0.1
+	done
+	screen
+	return 1
+}
+
 key() {
 	tmux -S "$SOCKET" send-keys "$@"
 }
@@ -106,8 +117,8 @@ start() {
 	on_screen "erdma_0  49 rts"
 
 	key Down Down
+	off_screen "erdma_0  48 rts"
 	on_screen "erdma_0  47 rts"
-	[ "$(screen | grep -c "erdma_0  48 rts")" = 0 ]
 	key G
 	on_screen "erdma_0  29 rts"
 	key g
