@@ -124,7 +124,7 @@ test_counters_wrap() {
 	} &
 	sees counters-restarted -i 2s || return 1
 	# Over the wrap itself nothing is wrong.
-	works && diagnose -i 300ms && ! grep -q drops "$work/verdicts" && end_traffic
+	works && diagnose . -i 300ms && ! grep -q drops "$work/verdicts" && end_traffic
 }
 
 # What consumers had is lost with the adapter's memory, and told so.
