@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Faults of the command queue, of events and of the device as a whole.
-CREATE_QP=1
-GET_STATS=260
 EQ=2
 VECTOR=1
 
@@ -11,6 +9,7 @@ ask_device() {
 }
 
 test_cmd_drop() {
+	short_limit
 	fault cmd_drop target $GET_STATS count 1
 	ask_device
 	sees command-lost -i 200ms
@@ -18,6 +17,7 @@ test_cmd_drop() {
 
 # Any other command would ring again, so nobody asks before it was given up.
 test_cmd_db_lost() {
+	short_limit
 	fault cmd_db_lost count 1
 	ask_device
 	sees command-lost -i 200ms
@@ -129,7 +129,7 @@ test_counters_wrap() {
 
 # What consumers had is lost with the adapter's memory, and told so.
 test_dev_hang() {
-	begin_traffic || return 1
+	begin_traffic && short_limit || return 1
 	fault dev_hang count 1
 	ask_device
 	until_true 20 sees command-lost -i 100ms || return 1
