@@ -10,7 +10,7 @@ ask_device() {
 
 test_cmd_drop() {
 	short_limit
-	fault cmd_drop target $GET_STATS count 1
+	fault cmd_drop target "$GET_STATS" count 1
 	ask_device
 	sees command-lost -i 200ms
 }
@@ -24,23 +24,23 @@ test_cmd_db_lost() {
 }
 
 test_cmd_delay() {
-	fault cmd_delay target $GET_STATS arg 1500 count 1
+	fault cmd_delay target "$GET_STATS" arg 1500 count 1
 	ask_device && sees command-slow -i 100ms
 }
 
 test_cmd_slow() {
-	fault cmd_slow target $GET_STATS arg 1200000 count 1
+	fault cmd_slow target "$GET_STATS" arg 1200000 count 1
 	ask_device && sees command-slow -i 100ms
 }
 
 test_cmd_error() {
-	fault cmd_error target $CREATE_QP arg 12 count 1
+	fault cmd_error target "$CREATE_QP" arg 12 count 1
 	! "$programs/objs" -d "$dev" -n 1 qps || return 1
 	sees command-failed -i 100ms && grep -q create-qp "$work/verdicts"
 }
 
 test_cmd_duplicate() {
-	fault cmd_duplicate target $GET_STATS count 1
+	fault cmd_duplicate target "$GET_STATS" count 1
 	ask_device && sees spurious-completion -i 100ms
 }
 
@@ -50,7 +50,7 @@ test_cmd_arm_lost() {
 }
 
 test_answer_garbage() {
-	fault answer_garbage target $GET_STATS count -1
+	fault answer_garbage target "$GET_STATS" count -1
 	sees bad-answer -i 100ms
 }
 
