@@ -17,18 +17,26 @@ static const struct eadm_object *dev_object(void)
 	return &eadm_spec_objects[EADM_SPEC_OBJ_DEV];
 }
 
+struct eadm_device *eadm_device_find(struct eadm_ctx *ctx, uint32_t index)
+{
+	unsigned int i;
+
+	for (i = 0; i < ctx->devices.n; i++) {
+		if (ctx->devices.dev[i].index == index)
+			return &ctx->devices.dev[i];
+	}
+	return NULL;
+}
+
 /* The entry of a device, made if need be; NULL when there can't be more. */
 struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 				    const char *name)
 {
 	struct eadm_devices *devices = &ctx->devices;
-	struct eadm_device *dev;
-	unsigned int i;
+	struct eadm_device *dev = eadm_device_find(ctx, index);
 
-	for (i = 0; i < devices->n; i++) {
-		if (devices->dev[i].index == index)
-			return &devices->dev[i];
-	}
+	if (dev)
+		return dev;
 	if (devices->n == MAX_DEVICES) {
 		eadm_fail(ctx, -E2BIG, "more than %d devices", MAX_DEVICES);
 		return NULL;
@@ -88,18 +96,16 @@ static int by_index(const void *a, const void *b)
 
 /*
  * Succeeds when at least one of the two ways works; what is wrong with the
- * other one is remembered.
+ * other one is remembered. If RDMA netlink works and the caller will see which
+ * devices the companion shows, its list of them is left out.
  */
-int eadm_devices_load(struct eadm_ctx *ctx)
+static int load(struct eadm_ctx *ctx, bool brief)
 {
 	struct eadm_devices *devices = &ctx->devices;
 
-	/* A capture has to have the list, too. */
-	if (devices->held && !ctx->capture)
-		return 0;
 	devices->n = 0;
 	devices->family_err = eadm_family_find(ctx);
-	if (!devices->family_err)
+	if (!devices->family_err && !brief)
 		devices->family_err = list_companion(ctx);
 	if (devices->family_err)
 		eadm_log(ctx, "companion: %s", ctx->errmsg);
@@ -115,6 +121,26 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "this kernel has no RDMA: module ib_core is not loaded");
 	return devices->rdma_err;
+}
+
+int eadm_devices_load(struct eadm_ctx *ctx)
+{
+	/* A capture has to have the list, too. */
+	if (ctx->devices.held && !ctx->capture)
+		return 0;
+	return load(ctx, false);
+}
+
+/*
+ * Whether the devices could be loaded but for which of them the companion
+ * shows. Where it cannot be asked, or all is to be captured, this is not tried.
+ */
+bool eadm_devices_load_brief(struct eadm_ctx *ctx)
+{
+	if (ctx->devices.held || ctx->capture || !ctx->live)
+		return false;
+	return !load(ctx, true) && !ctx->devices.family_err &&
+	       !ctx->devices.rdma_err;
 }
 
 EADM_API int eadm_devices_hold(struct eadm_ctx *ctx)

@@ -17,7 +17,10 @@
 #define MAX_NOTES 256
 
 struct step {
-	enum { STEP_COMPANION, STEP_RDMA, STEP_RDMA_DEVICE, STEP_RAW } how;
+	enum {
+		STEP_COMPANION, STEP_RDMA, STEP_RDMA_DEVICE, STEP_RAW,
+		STEP_OTHERS,	/* plan for what the companion did not show */
+	} how;
 	struct eadm_device dev;		/* without a name: all devices */
 	uint32_t port;
 };
@@ -43,6 +46,7 @@ struct eadm_dump {
 	unsigned long long rows;
 	int first_error, absent;
 	bool opened;			/* some device has the queue */
+	bool finds;			/* rows tell what the companion shows */
 	bool inconsistent;
 	bool open;			/* reply is */
 	struct eadm_reply reply;
@@ -145,7 +149,7 @@ static int plan_rdma(struct eadm_dump *dump, const struct eadm_device *dev)
 	return 0;
 }
 
-static int plan_companion(struct eadm_dump *dump, unsigned int covered)
+static int plan_companion(struct eadm_dump *dump, bool covered)
 {
 	const struct eadm_devices *devices = &dump->ctx->devices;
 	unsigned int i;
@@ -186,14 +190,15 @@ static int plan_raw(struct eadm_dump *dump)
 	return ret;
 }
 
-static int plan(struct eadm_dump *dump)
+/* What RDMA netlink tells of devices that the companion does not show. */
+static int plan_others(struct eadm_dump *dump)
 {
 	const struct eadm_devices *devices = &dump->ctx->devices;
 	const struct eadm_object *object = dump->object;
 	unsigned int i, covered = 0, others = 0;
 	bool known = eadm_rdma_knows(object);
 	const char *lone = "";
-	int ret;
+	int ret = 0;
 
 	for (i = 0; i < devices->n; i++) {
 		const struct eadm_device *dev = &devices->dev[i];
@@ -207,8 +212,6 @@ static int plan(struct eadm_dump *dump)
 		others++;
 		lone = dev->name;
 	}
-	ret = dump->object->sort == EADM_SPEC_SORT_ENTRIES ?
-		      plan_raw(dump) : plan_companion(dump, covered);
 	for (i = 0; !ret && known && i < devices->n; i++) {
 		if ((!devices->dev[i].companion || dump->original) &&
 		    (!dump->has_device || devices->dev[i].index == dump->device))
@@ -223,6 +226,28 @@ static int plan(struct eadm_dump *dump)
 			known ? "what RDMA netlink does not tell" :
 				object->title,
 			why_not(dump->ctx));
+}
+
+static int plan(struct eadm_dump *dump)
+{
+	const struct eadm_devices *devices = &dump->ctx->devices;
+	bool covered = false;
+	unsigned int i;
+	int ret;
+
+	if (dump->finds) {
+		ret = add_step(dump, STEP_COMPANION, NULL, 0);
+		return ret ? ret : add_step(dump, STEP_OTHERS, NULL, 0);
+	}
+	for (i = 0; i < devices->n; i++) {
+		const struct eadm_device *dev = &devices->dev[i];
+
+		if (!dump->has_device || dev->index == dump->device)
+			covered |= dev->companion && !dump->original;
+	}
+	ret = dump->object->sort == EADM_SPEC_SORT_ENTRIES ?
+		      plan_raw(dump) : plan_companion(dump, covered);
+	return ret ? ret : plan_others(dump);
 }
 
 static int find_device(struct eadm_dump *dump, const char *name)
@@ -304,7 +329,12 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "the adapter keeps no context of %s",
 				 dump->object->title);
-	ret = eadm_devices_load(dump->ctx);
+	/* A dump with a row for each device need not ask for the list before. */
+	dump->finds = dump->object->by_device && !dump->has_id &&
+		      !dump->original && !(opts && opts->device) &&
+		      eadm_rdma_knows(dump->object) &&
+		      eadm_devices_load_brief(dump->ctx);
+	ret = dump->finds ? 0 : eadm_devices_load(dump->ctx);
 	if (ret)
 		return ret;
 	dump->family = dump->ctx->devices.family;
@@ -482,6 +512,16 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 	return eadm_record_attr_u64(rec, attr) == dump->id;
 }
 
+static void note_device(struct eadm_dump *dump)
+{
+	uint64_t index = eadm_record_attr_u64(&dump->rec,
+					      EADM_A_COMMON_DEV_INDEX);
+	struct eadm_device *dev = eadm_device_find(dump->ctx, index);
+
+	if (dev)
+		dev->companion = true;
+}
+
 /*
  * A step that failed becomes a note, so that one device does not hide the
  * others. What went away while we looked, or was never there, is no failure.
@@ -496,6 +536,9 @@ static int step_failed(struct eadm_dump *dump, const struct step *step,
 		dump->absent = error;
 		return 0;
 	}
+	/* The others are all of them then, and this the reason. */
+	if (dump->finds && step->how == STEP_COMPANION)
+		dump->ctx->devices.family_err = error;
 	if (error == -ENODEV && step->dev.name[0])
 		return add_note(dump, 0, step->dev.name, dump->object->title,
 				"the device went away");
@@ -528,6 +571,10 @@ static int advance(struct eadm_dump *dump)
 	const struct step *step = &dump->steps[dump->step];
 	int ret;
 
+	if (step->how == STEP_OTHERS) {
+		dump->step++;
+		return plan_others(dump);
+	}
 	if (step->how == STEP_RDMA_DEVICE) {
 		dump->step++;
 		ret = eadm_rdma_device(dump->ctx, &step->dev, dump->limits,
@@ -579,6 +626,8 @@ EADM_API int eadm_dump_next(struct eadm_dump *dump,
 		}
 		if (!ret || !wanted(dump, step))
 			continue;
+		if (dump->finds)
+			note_device(dump);
 		dump->rows++;
 		*record = &dump->rec;
 		return 1;

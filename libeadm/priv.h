@@ -232,6 +232,8 @@ struct eadm_devices {
 
 int eadm_family_find(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 int eadm_devices_load(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+bool eadm_devices_load_brief(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+struct eadm_device *eadm_device_find(struct eadm_ctx *ctx, uint32_t index);
 struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 				    const char *name);
 
