@@ -9,6 +9,7 @@ setup() {
 	unset NO_COLOR COLUMNS
 	REPO=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	EADM=${EADM:-$REPO/build/eadm/eadm}
+	BUILD=$(cd "$(dirname "$EADM")/.." && pwd)
 	SYNTH=$REPO/tests/captures/synth
 	TWO=$SYNTH/two.pcapng
 	DEAD=$SYNTH/dead.pcapng

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Tells what the rules find wrong at the last two moments of a capture.
+ * Usage: verdicts CAPTURE
+ */
+#include <eadm.h>
+#include <eadm_diagnose.h>
+#include <stdio.h>
+
+static int look(struct eadm_diagnosis *diagnosis, struct eadm_ctx *ctx)
+{
+	const struct eadm_sample_opts opts = {
+		.size = sizeof(opts),
+		.hw = true,	/* as far as the capture has it */
+	};
+	int ret;
+
+	/* The last two samples count. */
+	do {
+		ret = eadm_diagnosis_sample(diagnosis, ctx, &opts);
+	} while (!ret && eadm_moment_next(ctx) > 0);
+	return ret ? ret : eadm_diagnosis_evaluate(diagnosis);
+}
+
+int main(int argc, char **argv)
+{
+	struct eadm_verdict verdict = { .size = sizeof(verdict) };
+	struct eadm_diagnosis *diagnosis = eadm_diagnosis_new();
+	struct eadm_ctx *ctx = eadm_new();
+	unsigned int i;
+	int ret = -1;
+
+	if (argc != 2)
+		fprintf(stderr, "usage: %s CAPTURE\n", argv[0]);
+	else if (!ctx || !diagnosis || eadm_open_file(ctx, argv[1]) ||
+		 (ret = look(diagnosis, ctx)) < 0)
+		fprintf(stderr, "%s: %s\n", argv[1],
+			ctx ? eadm_errmsg(ctx) : "out of memory");
+	for (i = 0; ret >= 0 && eadm_diagnosis_verdict(diagnosis, i, &verdict) > 0; i++)
+		printf("%s %s: %s\n", eadm_rule_name(verdict.rule),
+		       verdict.device, verdict.finding);
+	eadm_diagnosis_free(diagnosis);
+	eadm_free(ctx);
+	return ret < 0;
+}

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that use the library: its examples and the one of its page.
+load common
+
+@test "an example shows every field of every row" {
+	for object in dev qp cq counters; do
+		rows=$("$BUILD/libeadm/examples/fields" $object "$TWO")
+		[ "$(wc -l <<<"$rows")" = "$(eadm --from "$TWO" dump $object --json | jq '.rows | length')" ]
+	done
+	grep -q ' qpn=10 type=rc state=rts ' <("$BUILD/libeadm/examples/fields" qp "$TWO")
+}
+
+@test "an example tells the same verdicts as diagnose" {
+	for capture in "$MOMENTS" "$SICK" "$WELL"; do
+		diff <("$BUILD/libeadm/examples/verdicts" "$capture" | awk '{ print $1, $2 }' | tr -d :) \
+			<(eadm --from "$capture" diagnose --json | jq -r '.rows[] | .rule + " " + .dev_name')
+	done
+}
+
+@test "examples fail in words" {
+	run "$BUILD/libeadm/examples/fields" no-such-object
+	[ "$status" = 2 ]
+	run "$BUILD/libeadm/examples/verdicts" "$BATS_TEST_TMPDIR/none"
+	[ "$status" = 1 ] && [[ $output == *"No such file"* ]]
+}
+
+@test "the example of libeadm(3) compiles and runs" {
+	sed -n '/^# EXAMPLE/,/^# SEE/p' "$REPO/man/libeadm.3.scd" | sed '1,/^```/d; /^```/,$d; s/\\\\/\\/g' \
+		>"$BATS_TEST_TMPDIR/example.c"
+	flags=()
+	! nm -D "$BUILD/libeadm/libeadm.so" | grep -q __asan || flags=(-fsanitize=address,undefined)
+	cc -Wall -Wextra -Werror "${flags[@]}" -I"$REPO/libeadm" -o "$BATS_TEST_TMPDIR/example" \
+		"$BATS_TEST_TMPDIR/example.c" -L"$BUILD/libeadm" -leadm
+	LD_LIBRARY_PATH=$BUILD/libeadm run "$BATS_TEST_TMPDIR/example"
+	[ "$status" = 0 ] || [[ $output == *RDMA* ]] || [[ $output == *netlink* ]]
+}
