@@ -68,6 +68,13 @@ count_on() {
 	awk -v irq="$1:" -v cpu="$2" '$1 == irq { print $(cpu + 2) }' /proc/interrupts
 }
 
+# command_at MTU: the driver tells the adapter the new MTU, and has to sleep until
+# the answer's interrupt comes.
+command_at() {
+	echo 5 >$config/v0/fault/cmd_delay/arg && echo 1 >$config/v0/fault/cmd_delay/count &&
+		ip link set eth0 mtu "$1"
+}
+
 # A command makes an event, the event an interrupt, on the CPU that was asked for.
 affinity() {
 	local irq cpu before mtu
@@ -78,7 +85,7 @@ affinity() {
 		echo $cpu >"/proc/irq/$irq/smp_affinity_list" &&
 			same $cpu "$(cat "/proc/irq/$irq/effective_affinity_list")" || return 1
 		before=$(count_on "$irq" $cpu) mtu=$((1400 + cpu))
-		ip link set eth0 mtu $mtu || return 1
+		command_at $mtu || return 1
 		until_true 30 moved "$irq" $cpu "$before" || return 1
 	done
 	ip link set eth0 mtu 1500
@@ -96,7 +103,7 @@ offline() {
 	echo 1 >"/proc/irq/$irq/smp_affinity_list"
 	echo 0 >/sys/devices/system/cpu/cpu1/online || return 1
 	before=$(count_on "$irq" 0)
-	ip link set eth0 mtu 1450
+	command_at 1450
 	until_true 30 moved "$irq" 0 "$before"
 	echo 1 >/sys/devices/system/cpu/cpu1/online
 	ip link set eth0 mtu 1500
