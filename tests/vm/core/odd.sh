@@ -4,8 +4,8 @@
 refuse() {
 	fault cmd_error target "$1" arg 22 count 1 || return 1
 	if [ "$1" = 3 ]; then
-		# MODIFY_QP: only for QPs that see some use.
-		"$programs/conns" again 10.77.0.1 10.77.1.1 1
+		# MODIFY_QP: only for QPs that see some use. "info" took the other interface's address.
+		"$programs/conns" again 10.77.0.1 10.77.0.1 1
 	else
 		"$programs/async" -d erdma_0 </dev/null
 	fi
