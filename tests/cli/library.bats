@@ -4,23 +4,23 @@ load common
 
 @test "an example shows every field of every row" {
 	for object in dev qp cq counters; do
-		rows=$("$BUILD/libeadm/examples/fields" $object "$TWO")
+		rows=$("$BUILD/examples/fields" $object "$TWO")
 		[ "$(wc -l <<<"$rows")" = "$(eadm --from "$TWO" dump $object --json | jq '.rows | length')" ]
 	done
-	grep -q ' qpn=10 type=rc state=rts ' <("$BUILD/libeadm/examples/fields" qp "$TWO")
+	grep -q ' qpn=10 type=rc state=rts ' <("$BUILD/examples/fields" qp "$TWO")
 }
 
 @test "an example tells the same verdicts as diagnose" {
 	for capture in "$MOMENTS" "$SICK" "$WELL"; do
-		diff <("$BUILD/libeadm/examples/verdicts" "$capture" | awk '{ print $1, $2 }' | tr -d :) \
+		diff <("$BUILD/examples/verdicts" "$capture" | awk '{ print $1, $2 }' | tr -d :) \
 			<(eadm --from "$capture" diagnose --json | jq -r '.rows[] | .rule + " " + .dev_name')
 	done
 }
 
 @test "examples fail in words" {
-	run "$BUILD/libeadm/examples/fields" no-such-object
+	run "$BUILD/examples/fields" no-such-object
 	[ "$status" = 2 ]
-	run "$BUILD/libeadm/examples/verdicts" "$BATS_TEST_TMPDIR/none"
+	run "$BUILD/examples/verdicts" "$BATS_TEST_TMPDIR/none"
 	[ "$status" = 1 ] && [[ $output == *"No such file"* ]]
 }
 
