@@ -17,26 +17,18 @@ static const struct eadm_object *dev_object(void)
 	return &eadm_spec_objects[EADM_SPEC_OBJ_DEV];
 }
 
-struct eadm_device *eadm_device_find(struct eadm_ctx *ctx, uint32_t index)
-{
-	unsigned int i;
-
-	for (i = 0; i < ctx->devices.n; i++) {
-		if (ctx->devices.dev[i].index == index)
-			return &ctx->devices.dev[i];
-	}
-	return NULL;
-}
-
 /* The entry of a device, made if need be; NULL when there can't be more. */
 struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 				    const char *name)
 {
 	struct eadm_devices *devices = &ctx->devices;
-	struct eadm_device *dev = eadm_device_find(ctx, index);
+	struct eadm_device *dev;
+	unsigned int i;
 
-	if (dev)
-		return dev;
+	for (i = 0; i < devices->n; i++) {
+		if (devices->dev[i].index == index)
+			return &devices->dev[i];
+	}
 	if (devices->n == MAX_DEVICES) {
 		eadm_fail(ctx, -E2BIG, "more than %d devices", MAX_DEVICES);
 		return NULL;
@@ -94,27 +86,37 @@ static int by_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/*
- * Succeeds when at least one of the two ways works; what is wrong with the
- * other one is remembered. If RDMA netlink works and the caller will see which
- * devices the companion shows, its list of them is left out.
- */
-static int load(struct eadm_ctx *ctx, bool brief)
+/* Devices that RDMA netlink shows, beside those that are known. */
+static void load_rdma(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
 
-	devices->n = 0;
-	devices->family_err = eadm_family_find(ctx);
-	if (!devices->family_err && !brief)
-		devices->family_err = list_companion(ctx);
-	if (devices->family_err)
-		eadm_log(ctx, "companion: %s", ctx->errmsg);
 	devices->rdma_err = eadm_rdma_list(ctx);
 	if (devices->rdma_err)
 		eadm_log(ctx, "RDMA netlink: %s", ctx->errmsg);
 	if (devices->n > 1)
 		qsort(devices->dev, devices->n, sizeof(*devices->dev),
 		      by_index);
+}
+
+/*
+ * Succeeds when at least one of the two ways works; what is wrong with the
+ * other one is remembered.
+ */
+int eadm_devices_load(struct eadm_ctx *ctx)
+{
+	struct eadm_devices *devices = &ctx->devices;
+
+	/* A capture has to have the list, too. */
+	if (devices->held && !ctx->capture)
+		return 0;
+	devices->n = 0;
+	devices->family_err = eadm_family_find(ctx);
+	if (!devices->family_err)
+		devices->family_err = list_companion(ctx);
+	if (devices->family_err)
+		eadm_log(ctx, "companion: %s", ctx->errmsg);
+	load_rdma(ctx);
 	if (!devices->family_err || !devices->rdma_err)
 		return 0;
 	if (devices->rdma_err == -EPROTONOSUPPORT)
@@ -123,24 +125,32 @@ static int load(struct eadm_ctx *ctx, bool brief)
 	return devices->rdma_err;
 }
 
-int eadm_devices_load(struct eadm_ctx *ctx)
+/*
+ * For a dump that has a row for each device: its reader finds the devices that
+ * the companion shows, and eadm_devices_rest() the others. Not where there is
+ * no companion, or all is to be captured.
+ */
+bool eadm_devices_begin(struct eadm_ctx *ctx)
 {
-	/* A capture has to have the list, too. */
-	if (ctx->devices.held && !ctx->capture)
-		return 0;
-	return load(ctx, false);
+	struct eadm_devices *devices = &ctx->devices;
+
+	if (devices->held || ctx->capture || !ctx->live)
+		return false;
+	devices->n = 0;
+	devices->rdma_err = 0;
+	devices->family_err = eadm_family_find(ctx);
+	return !devices->family_err;
 }
 
-/*
- * Whether the devices could be loaded but for which of them the companion
- * shows. Where it cannot be asked, or all is to be captured, this is not tried.
- */
-bool eadm_devices_load_brief(struct eadm_ctx *ctx)
+int eadm_devices_rest(struct eadm_ctx *ctx)
 {
-	if (ctx->devices.held || ctx->capture || !ctx->live)
-		return false;
-	return !load(ctx, true) && !ctx->devices.family_err &&
-	       !ctx->devices.rdma_err;
+	if (ctx->devices.n && eadm_sysfs_shows_no_other(ctx))
+		return 0;
+	load_rdma(ctx);
+	if (ctx->devices.n)
+		return 0;
+	return ctx->devices.rdma_err ? ctx->devices.rdma_err :
+		eadm_fail(ctx, -ENODEV, "there is no RDMA device");
 }
 
 EADM_API int eadm_devices_hold(struct eadm_ctx *ctx)

@@ -333,12 +333,12 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 	dump->finds = dump->object->by_device && !dump->has_id &&
 		      !dump->original && !(opts && opts->device) &&
 		      eadm_rdma_knows(dump->object) &&
-		      eadm_devices_load_brief(dump->ctx);
+		      eadm_devices_begin(dump->ctx);
 	ret = dump->finds ? 0 : eadm_devices_load(dump->ctx);
 	if (ret)
 		return ret;
 	dump->family = dump->ctx->devices.family;
-	if (!dump->ctx->devices.n)
+	if (!dump->ctx->devices.n && !dump->finds)
 		return eadm_fail(dump->ctx, -ENODEV, "there is no RDMA device");
 	if (opts && opts->device) {
 		ret = find_device(dump, opts->device);
@@ -512,14 +512,18 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 	return eadm_record_attr_u64(rec, attr) == dump->id;
 }
 
-static void note_device(struct eadm_dump *dump)
+static int note_device(struct eadm_dump *dump)
 {
-	uint64_t index = eadm_record_attr_u64(&dump->rec,
-					      EADM_A_COMMON_DEV_INDEX);
-	struct eadm_device *dev = eadm_device_find(dump->ctx, index);
+	const struct eadm_record *rec = &dump->rec;
+	struct eadm_device *dev;
 
-	if (dev)
-		dev->companion = true;
+	dev = eadm_device_add(dump->ctx,
+			      eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX),
+			      rec->slot[EADM_A_COMMON_DEV_NAME - 1].p);
+	if (!dev)
+		return -ENOMEM;
+	dev->companion = true;
+	return 0;
 }
 
 /*
@@ -573,7 +577,8 @@ static int advance(struct eadm_dump *dump)
 
 	if (step->how == STEP_OTHERS) {
 		dump->step++;
-		return plan_others(dump);
+		ret = eadm_devices_rest(dump->ctx);
+		return ret ? ret : plan_others(dump);
 	}
 	if (step->how == STEP_RDMA_DEVICE) {
 		dump->step++;
@@ -626,8 +631,11 @@ EADM_API int eadm_dump_next(struct eadm_dump *dump,
 		}
 		if (!ret || !wanted(dump, step))
 			continue;
-		if (dump->finds)
-			note_device(dump);
+		if (dump->finds && step->how == STEP_COMPANION &&
+		    note_device(dump)) {
+			dump->ended = true;
+			return -ENOMEM;
+		}
 		dump->rows++;
 		*record = &dump->rec;
 		return 1;

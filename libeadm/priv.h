@@ -212,6 +212,7 @@ int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
 int eadm_rdma_counter(struct eadm_record *rec, const char *name,
 		      uint64_t value, bool original, bool spare)
 	EADM_MUST_CHECK;
+bool eadm_sysfs_shows_no_other(struct eadm_ctx *ctx);
 int eadm_sysfs_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			bool original, struct eadm_record *rec)
 	EADM_MUST_CHECK;
@@ -232,8 +233,8 @@ struct eadm_devices {
 
 int eadm_family_find(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 int eadm_devices_load(struct eadm_ctx *ctx) EADM_MUST_CHECK;
-bool eadm_devices_load_brief(struct eadm_ctx *ctx) EADM_MUST_CHECK;
-struct eadm_device *eadm_device_find(struct eadm_ctx *ctx, uint32_t index);
+bool eadm_devices_begin(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+int eadm_devices_rest(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 				    const char *name);
 

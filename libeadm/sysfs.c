@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Counters that InfiniBand gives every port. RDMA netlink does not tell them,
- * sysfs does, where the driver keeps them.
+ * What sysfs tells and netlink does not: the counters that InfiniBand gives
+ * every port, where the driver keeps them. And which devices there are, sooner
+ * than netlink does.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,41 @@ static const struct {
 	{ "unicast_xmit_packets", 1 }, { "unicast_rcv_packets", 1 },
 	{ "multicast_xmit_packets", 1 }, { "multicast_rcv_packets", 1 },
 };
+
+static bool is_known(const struct eadm_devices *devices, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < devices->n; i++) {
+		if (!strcmp(devices->dev[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether there is no RDMA device but the known ones, of which there is one at
+ * least. It need not be our network namespace that sysfs shows. But a device
+ * belongs to one or to all of them, so who shares one sees the same.
+ */
+bool eadm_sysfs_shows_no_other(struct eadm_ctx *ctx)
+{
+	DIR *dir = opendir("/sys/class/infiniband");
+	const struct dirent *entry;
+	unsigned int n = 0;
+
+	if (!dir)
+		return false;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (!is_known(&ctx->devices, entry->d_name))
+			break;
+		n++;
+	}
+	closedir(dir);
+	return !entry && n;
+}
 
 /* "port.DEVICE.PORT.COUNTER", from a file of sysfs or a capture. */
 int eadm_sysfs_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
