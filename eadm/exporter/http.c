@@ -515,8 +515,9 @@ static struct MHD_Daemon *start_daemon(struct http *http, int fd)
 		MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
+		/* Refuses the newest; those that were shut take a while to end. */
 		MHD_OPTION_CONNECTION_LIMIT,
-		2 * http->opts.max_connections + 16,
+		4 * http->opts.max_connections + 16,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_THREAD_STACK_SIZE, (size_t)CONNECTION_STACK,
 		MHD_OPTION_CONNECTION_TIMEOUT,

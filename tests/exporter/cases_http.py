@@ -227,8 +227,8 @@ def slow_clients(place):
              got["eadm_exporter_connections_evicted_total"])
         rss = int(server.status("VmHWM"))
         true(rss < 24 * 1024, f"{rss} KiB")
-        descriptors = len(os.listdir(f"/proc/{server.process.pid}/fd"))
-        true(descriptors < 350, descriptors)
+        wait_for("few descriptors", lambda: len(
+            os.listdir(f"/proc/{server.process.pid}/fd")) < 350)
         for sock in socks:
             sock.close()
         wait_for("their end", lambda: server.metrics()[
