@@ -86,7 +86,7 @@ test_no_receive() {
 	rping -c -a "$addr" -C 1000000 >"$work/rping-c" 2>&1 </dev/null &
 	cpid=$!
 	until_true 20 eval '[ "$(eadm dump qp -d "$dev" --state rts --json | jq ".rows | length")" = 2 ]' &&
-		kill -STOP $spid && sees 'unarmed-cq|receiver-starved' -i 400ms
+		kill -STOP $spid && until_true 20 sees 'unarmed-cq|receiver-starved' -i 400ms
 	local status=$?
 	kill -KILL $cpid $spid
 	wait $cpid $spid
