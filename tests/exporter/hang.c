@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Preloaded into the exporter: reading the counters of the device $HANG_DEVICE
- * takes until the file $HANG_FILE is gone, as with an adapter that is dead; with
- * $HANG_ALL the counters of all devices and their list do.
+ * takes until somebody opens the FIFO $HANG_FILE for writing, as with an adapter
+ * that is dead; with $HANG_ALL the counters of all devices and their list do.
  */
 #include <dlfcn.h>
 #include <eadm.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,9 +14,10 @@
 static void hang(void)
 {
 	const char *file = getenv("HANG_FILE");
+	int fd = file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
 
-	while (file && !access(file, F_OK))
-		usleep(10000);
+	if (fd >= 0)
+		close(fd);
 }
 
 int eadm_devices_hold(struct eadm_ctx *ctx)
