@@ -71,6 +71,29 @@ void erdma_cep_put(struct erdma_cep *cep)
 	kref_put(&cep->ref, cep_release);
 }
 
+/**
+ * erdma_cep_find() - find the first endpoint from a number on
+ * @cm: the connection manager
+ * @id: where to begin; the number of the one that was found
+ *
+ * Context: any but hard interrupt.
+ * Return: the endpoint, referenced, or NULL when there are no more.
+ */
+struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id)
+{
+	unsigned long index = *id;
+	struct erdma_cep *cep;
+
+	xa_lock(&cm->ceps);
+	/* One whose last reference has gone waits for this lock. */
+	cep = xa_find(&cm->ceps, &index, ULONG_MAX, XA_PRESENT);
+	while (cep && !kref_get_unless_zero(&cep->ref))
+		cep = xa_find_after(&cm->ceps, &index, ULONG_MAX, XA_PRESENT);
+	xa_unlock(&cm->ceps);
+	*id = index;
+	return cep;
+}
+
 static void cep_note(struct erdma_cep *cep, enum cep_event event)
 {
 	set_bit(event, &cep->events);
@@ -255,6 +278,7 @@ static void cep_qp_stopped(struct erdma_qp *qp, void *data)
 
 static void cep_show_qp(struct erdma_cep *cep, struct erdma_qp *qp)
 {
+	lockdep_assert_held(&cep->lock);
 	spin_lock(&cep->view);
 	cep->qp = qp;
 	spin_unlock(&cep->view);
@@ -302,6 +326,7 @@ static void cep_unlist(struct erdma_cep *cep)
 {
 	struct erdma_cep *listener = cep->listener;
 
+	lockdep_assert_held(&cep->lock);
 	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
 	if (!list_empty(&cep->pending)) {
 		list_del_init(&cep->pending);
@@ -316,6 +341,7 @@ static void cep_leave_listener(struct erdma_cep *cep)
 {
 	struct erdma_cep *listener = cep->listener;
 
+	lockdep_assert_held(&cep->lock);
 	if (!listener)
 		return;
 	cep_unlist(cep);
@@ -912,18 +938,19 @@ int erdma_cm_init(struct erdma_cm *cm, const char *name)
 void erdma_cm_exit(struct erdma_cm *cm)
 {
 	struct erdma_cep *cep;
-	unsigned long id;
+	unsigned long left;
+	u64 id;
 
 	/* Left are requests that the iWARP CM dropped, see cep_timed_out(). */
-	xa_for_each(&cm->ceps, id, cep) {
-		erdma_cep_get(cep);
+	for (id = 0; (cep = erdma_cep_find(cm, &id)); id++) {
 		mutex_lock(&cep->lock);
 		cep_close(cep);
 		mutex_unlock(&cep->lock);
 		erdma_cep_put(cep);
 	}
 	destroy_workqueue(cm->wq);
-	xa_for_each(&cm->ceps, id, cep)
+	/* What such a request's consumer would have given back. */
+	xa_for_each(&cm->ceps, left, cep)
 		erdma_cep_put(cep);
 	WARN_ON_ONCE(!xa_empty(&cm->ceps));
 	xa_destroy(&cm->ceps);

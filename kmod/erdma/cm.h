@@ -110,6 +110,7 @@ struct erdma_cm {
 int erdma_cm_init(struct erdma_cm *cm, const char *name);
 void erdma_cm_exit(struct erdma_cm *cm);
 
+struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id);
 void erdma_cep_get(struct erdma_cep *cep);
 void erdma_cep_put(struct erdma_cep *cep);
 

@@ -97,6 +97,7 @@ static bool was_read(const struct erdma_cmdq *q, const struct erdma_cmdq_slot *s
 
 static void give_up_filler(struct erdma_cmdq *q, struct erdma_cmdq_slot *slot, u64 now)
 {
+	lockdep_assert_held(&q->lock);
 	if (slot->filler)
 		erdma_recorder_abort(&q->rec, slot->seq, now, -ETIMEDOUT);
 	slot->filler = false;

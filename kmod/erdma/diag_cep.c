@@ -33,21 +33,6 @@ struct cep_row {
 	u32 pending;
 };
 
-static struct erdma_cep *find(struct erdma_cm *cm, u64 *id)
-{
-	unsigned long index = *id;
-	struct erdma_cep *cep;
-
-	xa_lock(&cm->ceps);
-	/* One whose last reference has gone waits for this lock. */
-	cep = xa_find(&cm->ceps, &index, ULONG_MAX, XA_PRESENT);
-	while (cep && !kref_get_unless_zero(&cep->ref))
-		cep = xa_find_after(&cm->ceps, &index, ULONG_MAX, XA_PRESENT);
-	xa_unlock(&cm->ceps);
-	*id = index;
-	return cep;
-}
-
 /* The first steps of an endpoint that just appeared may still lie ahead. */
 static u32 role_of(const struct erdma_cep *cep, enum erdma_cep_state state)
 {
@@ -78,7 +63,7 @@ static void take(struct cep_row *row, struct erdma_cep *cep)
 
 static void *cep_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	struct erdma_cep *cep = find(&diag_to_dev(dd)->cm, id);
+	struct erdma_cep *cep = erdma_cep_find(&diag_to_dev(dd)->cm, id);
 	struct cep_row *row;
 
 	if (!cep)

@@ -33,6 +33,7 @@ int erdma_mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie)
 	size_t len = sizeof(hdr) + cep->tx_len;
 	int ret;
 
+	lockdep_assert_held(&cep->lock);
 	memcpy(hdr.key, key, sizeof(hdr.key));
 	ret = kernel_sendmsg(cep->sock, &msg, vec, cep->tx_len ? 2 : 1, len);
 	if (ret < 0)
@@ -66,6 +67,7 @@ int erdma_mpa_recv(struct erdma_cep *cep, const char *key)
 	int ret;
 
 	static_assert(offsetof(typeof(cep->rx), pdata) == sizeof(struct erdma_mpa_frame));
+	lockdep_assert_held(&cep->lock);
 	for (;;) {
 		if (cep->rx.got >= sizeof(cep->rx.hdr)) {
 			u16 len = be16_to_cpu(cep->rx.hdr.pd_len);
