@@ -65,6 +65,9 @@ static inline uint64_t growth(const struct diag_row *now,
 	return delta >> 63 ? 0 : delta;
 }
 
+/* Whether a QP of this CQ has completed anything on either of its queues. */
+bool cq_qps_move(struct judge *j, const struct diag_row *cq);
+
 /* ---- what it says ------------------------------------------------------------- */
 
 void accuse(struct judge *j, const struct diag_row *row, const char *fmt, ...)

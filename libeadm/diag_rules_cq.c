@@ -47,6 +47,14 @@ static void add_made(struct judge *j, const struct diag_row *cq,
 	}
 }
 
+bool cq_qps_move(struct judge *j, const struct diag_row *cq)
+{
+	struct made made;
+
+	add_made(j, cq, &made);
+	return made.moves;
+}
+
 /*
  * Completions the QPs made less those in the CQ, once nothing moves; false
  * where it is not known. What QPs that are no more have made is not known

@@ -228,7 +228,10 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 	cite_all(j, DIAG_CQ, now, cq_facts);
 }
 
-/* Told again and again, and it does not get on. */
+/*
+ * Told again and again, and it does not get on. While its QPs do, a consumer may
+ * be content to look later, as it is with small messages of its own.
+ */
 static void look_unconsumed(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)
 {
@@ -236,7 +239,8 @@ static void look_unconsumed(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	if (events < 10 || !same(now, then, CQ_CI) ||
-	    !diag_has(now, CQ_HW_PI) || !cq_news(now) || !cq_news(then))
+	    !diag_has(now, CQ_HW_PI) || !cq_news(now) || !cq_news(then) ||
+	    cq_qps_move(j, now))
 		return;
 	accuse(j, now, "%" PRIu64 " events within %s, and none of %u completions was taken",
 	       events, interval(now, then, age, sizeof(age)), cq_news(now));

@@ -279,6 +279,20 @@ static int keep_strings(struct eadm_dump *dump)
 	return 0;
 }
 
+/*
+ * Whether each device that the companion shows has a row, so that the list of
+ * devices need not be asked for before. One without a port has no counters by
+ * RDMA netlink either.
+ */
+static bool shows_each_device(const struct eadm_dump *dump)
+{
+	const struct eadm_object *object = dump->object;
+
+	return (object->by_device || eadm_rdma_per_port(object)) &&
+	       eadm_rdma_knows(object) && !dump->has_id && !dump->original &&
+	       !dump->opts.device;
+}
+
 static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 {
 	int ret;
@@ -329,10 +343,7 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "the adapter keeps no context of %s",
 				 dump->object->title);
-	/* A dump with a row for each device need not ask for the list before. */
-	dump->finds = dump->object->by_device && !dump->has_id &&
-		      !dump->original && !(opts && opts->device) &&
-		      eadm_rdma_knows(dump->object) &&
+	dump->finds = shows_each_device(dump) &&
 		      eadm_devices_begin(dump->ctx);
 	ret = dump->finds ? 0 : eadm_devices_load(dump->ctx);
 	if (ret)
