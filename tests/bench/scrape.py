@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """CPU and time of a scrape, of the exporter and of node_exporter's infiniband
-collector, beside each other on the devices of this machine.
+collector, beside each other on the devices of this machine, or of a capture.
 Usage: scrape.py [--replay CAPTURE] [SCRAPES]"""
 
 import glob
 import gzip
 import http.client
+import json
 import os
 import re
 import socket
@@ -19,7 +20,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, f"{HERE}/../exporter")
 sys.dont_write_bytecode = True
 
-from server import Exporter, wait_for  # noqa: E402
+from server import Exporter, eadm, wait_for  # noqa: E402
 
 ACCEPT = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
 # As Prometheus asks, which node_exporter follows, and without packing.
@@ -37,11 +38,21 @@ FACTS = {"state": "4: ACTIVE", "phys_state": "5: LinkUp",
          "rate": "100 Gb/sec (4X EDR)"}
 
 
-def infiniband_tree(folder):
+def device_names(replay):
+    if not replay:
+        return os.listdir("/sys/class/infiniband")
+    done = eadm("--from", replay, "list", "--json")
+    if done.returncode:
+        sys.exit(done.stderr)
+    rows = json.loads(done.stdout)["rows"]
+    return [row["dev_name"] for row in rows]
+
+
+def infiniband_tree(folder, devices):
     """node_exporter reads ports/N/counters only, which no iWARP device has:
     it gets files with such counters of the same devices, in memory, which
     cost it less than those of sysfs do."""
-    for device in os.listdir("/sys/class/infiniband"):
+    for device in devices:
         port = f"{folder}/class/infiniband/{device}/ports/1"
         os.makedirs(f"{port}/counters")
         files = {**{f"{port}/counters/{n}": "12345" for n in COUNTERS},
@@ -124,9 +135,9 @@ def listening(port):
         return sock.connect_ex(("127.0.0.1", port)) == 0
 
 
-def beside_node_exporter(folder, count):
+def beside_node_exporter(folder, replay, count):
     port = free_port()
-    tree = infiniband_tree(f"{folder}/sys")
+    tree = infiniband_tree(f"{folder}/sys", device_names(replay))
     with open(f"{folder}/node.log", "wb") as log:
         node = subprocess.Popen(
             ["prometheus-node-exporter", "--collector.disable-defaults",
@@ -135,8 +146,8 @@ def beside_node_exporter(folder, count):
             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
         wait_for("node_exporter", lambda: listening(port), 60)
-        with Exporter(folder, None, "--device-timeout", "4s") as ours, \
-                Exporter(folder, None, "--device-timeout", "4s",
+        with Exporter(folder, replay, "--device-timeout", "4s") as ours, \
+                Exporter(folder, replay, "--device-timeout", "4s",
                          "--collectors", "counters") as same:
             targets = [Target("eadm, the counters", same.process.pid, same.port),
                        Target("eadm, all it has", ours.process.pid, ours.port),
@@ -161,12 +172,7 @@ def main():
         replay, args = args[1], args[2:]
     count = int(args[0]) if args else 500
     with tempfile.TemporaryDirectory(prefix="eadm-scrape.") as folder:
-        if replay:
-            with Exporter(folder, replay) as ours:
-                measure([Target("eadm exporter, replay", ours.process.pid,
-                                ours.port)], count, "identity")
-        else:
-            beside_node_exporter(folder, count)
+        beside_node_exporter(folder, replay, count)
 
 
 if __name__ == "__main__":
