@@ -62,26 +62,30 @@ bool cq_qps_move(struct judge *j, const struct diag_row *cq)
  */
 static bool count_missing(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then, struct made *made,
-			  int16_t *missing)
+			  int *missing)
 {
+	uint64_t pi = diag_u64(now, CQ_HW_PI);
+
 	if (!diag_has(now, CQ_HW_PI) || !same(now, then, CQ_HW_PI))
 		return false;
 	add_made(j, now, made);
 	if (!made->queues || made->moves ||
 	    made->queues != diag_u64(now, CQ_USERS))
 		return false;
-	/* Modulo 2^16 only what cannot be anybody else's is certain. */
-	if (!made->since_birth && diag_u64(now, CQ_HW_PI) > UINT16_MAX)
-		return false;
-	*missing = made->cqes - (uint16_t)diag_u64(now, CQ_HW_PI);
-	return true;
+	if (made->since_birth) {
+		*missing = (int16_t)(made->cqes - pi);
+		return true;
+	}
+	/* They have made as many at least: less than nothing may be anything. */
+	*missing = (int)made->cqes - (int)pi;
+	return pi <= UINT16_MAX && *missing >= 0;
 }
 
 static void look_lost_cqe(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
 	struct made made;
-	int16_t lost;
+	int lost;
 
 	if (!count_missing(j, now, then, &made, &lost) || lost <= 0)
 		return;
@@ -94,7 +98,7 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 			   const struct diag_row *then)
 {
 	struct made made;
-	int16_t lost;
+	int lost;
 
 	if (!count_missing(j, now, then, &made, &lost) || lost >= 0 ||
 	    !made.since_birth)
@@ -186,7 +190,7 @@ static void look_stray(struct judge *j, const struct diag_row *now,
 	const struct diag_row *cqe, *qp;
 	uint64_t qpn, max = diag_u64(dev, DEV_MAX_QP);
 	struct made made;
-	int16_t missing;
+	int missing;
 	bool all_known = then && count_missing(j, now, then, &made, &missing) &&
 			 !missing;
 	size_t at = 0;

@@ -498,6 +498,9 @@ def well():
         n = lambda qpn, **more: m.add("qp", 0, conn(qpn, **more), age=(60 + 2 * late) * SEC)
         n(1, port=1, **{"send-cqn": 5, "recv-cqn": 5})
         m.completions(0, 5, 64, *[(0, 77)] * 50 + [(2, 1)] * 20)
+        # So many that the difference looks like the opposite in 16 bits.
+        add(6, users=2, ci=42430, depth=4096, **{"hw-pi": 42430})
+        n(6, port=6, **{"send-cqn": 6, "recv-cqn": 6, "hw-send-cqes": 1380, "hw-recv-cqes": 0})
         # Sends much, to one who has no receive because nobody sends to it.
         n(2, port=2, **{"hw-sq-ci": (65500 + 300 * late) % 65536, "sq-pi": (65530 + 300 * late) % 65536,
                         "hw-sq-pi": (65520 + 300 * late) % 65536, "hw-send-cqes": 9 + 80 * late,
