@@ -700,39 +700,48 @@ static int sock_open(struct socket **sock)
 	return ret;
 }
 
-/*
- * A port of the range for those who want any was chosen by the RDMA CM, which
- * does not know which ones TCP uses: then another does as well.
- */
-static int sock_bind(struct socket *sock, const struct sockaddr_storage *to)
+/* @any_port: one that TCP finds free for this peer. */
+static int cep_try_connect(struct erdma_cep *cep, struct iw_cm_id *id, int any_port)
 {
-	struct sockaddr_in addr = *(const struct sockaddr_in *)to;
-	u16 port = ntohs(addr.sin_port);
-	int low, high, ret;
-
-	ret = kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
-	inet_get_local_port_range(sock_net(sock->sk), &low, &high);
-	if (ret != -EADDRINUSE || port < low || port > high)
-		return ret;
-	addr.sin_port = 0;
-	return kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
-}
-
-static int cep_start_connect(struct erdma_cep *cep, struct iw_cm_id *id)
-{
+	struct sockaddr_in from = *(struct sockaddr_in *)&id->m_local_addr;
 	struct socket *sock;
 	int ret = sock_open(&sock);
 
 	if (ret)
 		return ret;
 	cep_attach(cep, sock, NULL);
-	ret = sock_bind(sock, &id->m_local_addr);
-	if (ret)
-		return ret;
-	cep_start_timer(cep, CONNECT_TIMEOUT);
-	ret = kernel_connect(sock, (struct sockaddr *)&id->m_remote_addr,
-			     sizeof(struct sockaddr_in), O_NONBLOCK);
+	if (any_port) {
+		from.sin_port = 0;
+		ret = sock->ops->setsockopt(sock, SOL_IP, IP_BIND_ADDRESS_NO_PORT,
+					    KERNEL_SOCKPTR(&any_port), sizeof(any_port));
+	}
+	if (!ret)
+		ret = kernel_bind(sock, (struct sockaddr *)&from, sizeof(from));
+	if (!ret)
+		ret = kernel_connect(sock, (struct sockaddr *)&id->m_remote_addr,
+				     sizeof(struct sockaddr_in), O_NONBLOCK);
 	return ret == -EINPROGRESS ? 0 : ret;
+}
+
+/*
+ * A port of the range for those who want any was chosen by the RDMA CM, which
+ * does not know which ones TCP uses, or keeps after a connection to the same
+ * peer: then another does as well.
+ */
+static int cep_start_connect(struct erdma_cep *cep, struct iw_cm_id *id)
+{
+	u16 port = ntohs(((struct sockaddr_in *)&id->m_local_addr)->sin_port);
+	int low, high, ret;
+
+	cep_start_timer(cep, CONNECT_TIMEOUT);
+	ret = cep_try_connect(cep, id, 0);
+	if (ret != -EADDRINUSE && ret != -EADDRNOTAVAIL)
+		return ret;
+	inet_get_local_port_range(sock_net(cep->sock->sk), &low, &high);
+	if (port < low || port > high)
+		return ret;
+	cep_detach(cep);
+	return cep_try_connect(cep, id, 1);
 }
 
 static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)

@@ -17,6 +17,40 @@ for scenario in $("$programs/conns" list); do
 	check "$scenario on one adapter" conns "$scenario" $here_is $here_is "$times"
 	check "$scenario between adapters" conns "$scenario" $here_is $there_is "$times"
 done
+
+# The RDMA CM takes ports for free that TCP has: every other one of a few, to the same peer.
+taken_ports() {
+	local file=/proc/sys/net/ipv4/ip_local_port_range range status=0 holder
+
+	range=$(cat $file)
+	coproc HOLD { python3 -c '
+import socket, sys
+def tcp(host, port):
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind((host, port))
+    return sock
+listener = tcp(sys.argv[1], 7900)
+listener.listen(100)
+held = []
+for port in range(40000, 40400, 2):
+    held.append(tcp(sys.argv[2], port))
+    held[-1].connect((sys.argv[1], 7900))
+    held.append(listener.accept())
+listener.close()
+print("held", flush=True)
+sys.stdin.read()' $there_is $here_is; }
+	holder=$HOLD_PID
+	read -r _ <&"${HOLD[0]}" || return 1
+	echo 40000 40399 >$file
+	conns many $there_is $here_is 100 || status=1
+	echo "$range" >$file
+	kill "$holder"
+	wait "$holder"
+	return $status
+}
+check "100 connections from ports of which TCP has half" taken_ports
+
 # Either takes a while: one for each kernel is enough.
 case $(uname -r) in
 6.1.*) check "1000 connections at once on one adapter" conns many $here_is $here_is 1000 ;;
