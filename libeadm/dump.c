@@ -538,6 +538,20 @@ static int note_device(struct eadm_dump *dump)
 }
 
 /*
+ * RDMA netlink has the same answer for a device that is not there any more as
+ * for a question that its driver does not understand.
+ */
+static bool went_away(struct eadm_dump *dump, const struct step *step,
+		      int error)
+{
+	if (!step->dev.name[0])
+		return false;
+	return error == -ENODEV ||
+	       (error == -EINVAL && step->how == STEP_RDMA &&
+		eadm_rdma_device(dump->ctx, &step->dev, false, &dump->rec));
+}
+
+/*
  * A step that failed becomes a note, so that one device does not hide the
  * others. What went away while we looked, or was never there, is no failure.
  */
@@ -554,7 +568,7 @@ static int step_failed(struct eadm_dump *dump, const struct step *step,
 	/* The others are all of them then, and this the reason. */
 	if (dump->finds && step->how == STEP_COMPANION)
 		dump->ctx->devices.family_err = error;
-	if (error == -ENODEV && step->dev.name[0])
+	if (went_away(dump, step, error))
 		return add_note(dump, 0, step->dev.name, dump->object->title,
 				"the device went away");
 	/* A device without counters has nothing to tell. */
