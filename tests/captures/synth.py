@@ -498,6 +498,11 @@ def well():
         n = lambda qpn, **more: m.add("qp", 0, conn(qpn, **more), age=(60 + 2 * late) * SEC)
         n(1, port=1, **{"send-cqn": 5, "recv-cqn": 5})
         m.completions(0, 5, 64, *[(0, 77)] * 50 + [(2, 1)] * 20)
+        # Told of each, content to look later: its QP gets on.
+        add(7, users=2, ci=0, events=20 + 30 * late, **{"hw-pi": 10,
+                                                        "notify-requests": 21 + 30 * late})
+        n(7, port=7, **{"send-cqn": 7, "recv-cqn": 7, "hw-send-cqes": 5, "hw-recv-cqes": 5 + 400 * late,
+                        "hw-rq-ci": 5 + 400 * late})
         # So many that the difference looks like the opposite in 16 bits.
         add(6, users=2, ci=42430, depth=4096, **{"hw-pi": 42430})
         n(6, port=6, **{"send-cqn": 6, "recv-cqn": 6, "hw-send-cqes": 1380, "hw-recv-cqes": 0})
