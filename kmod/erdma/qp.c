@@ -202,6 +202,9 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	/* A refusal does not matter: what counts is the destruction. */
 	if (!was_never_used(qp))
 		erdma_qp_stop(qp, ERDMA_QPS_ERROR);
+	/* It would name a QP that the adapter does not know any more. */
+	if (qp->kqp)
+		cancel_delayed_work_sync(&qp->kqp->reflush);
 	done = destroy_in_adapter(dev, qp);
 	erdma_table_unpublish(&dev->qps, qp->qpn, &qp->obj);
 	if (qp->kqp)
