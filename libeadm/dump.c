@@ -544,11 +544,16 @@ static int note_device(struct eadm_dump *dump)
 static bool went_away(struct eadm_dump *dump, const struct step *step,
 		      int error)
 {
-	if (!step->dev.name[0])
-		return false;
-	return error == -ENODEV ||
-	       (error == -EINVAL && step->how == STEP_RDMA &&
-		eadm_rdma_device(dump->ctx, &step->dev, false, &dump->rec));
+	struct eadm_ctx *ctx = dump->ctx;
+	char why[sizeof(ctx->errmsg)];
+
+	if (error != -EINVAL || step->how != STEP_RDMA)
+		return error == -ENODEV && step->dev.name[0];
+	memcpy(why, ctx->errmsg, sizeof(why));
+	if (eadm_rdma_device(ctx, &step->dev, false, &dump->rec) == -EINVAL)
+		return true;
+	memcpy(ctx->errmsg, why, sizeof(why));
+	return false;
 }
 
 /*

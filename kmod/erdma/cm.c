@@ -733,6 +733,7 @@ static int cep_start_connect(struct erdma_cep *cep, struct iw_cm_id *id)
 	u16 port = ntohs(((struct sockaddr_in *)&id->m_local_addr)->sin_port);
 	int low, high, ret;
 
+	lockdep_assert_held(&cep->lock);
 	cep_start_timer(cep, CONNECT_TIMEOUT);
 	ret = cep_try_connect(cep, id, 0);
 	if (ret != -EADDRINUSE && ret != -EADDRNOTAVAIL)
