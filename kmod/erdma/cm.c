@@ -27,15 +27,6 @@
 #define ORPHAN_PERIOD		(15 * HZ)
 #define MAX_PRIVATE_SEND	255	/* passes through an 8-bit length */
 
-enum cep_event {
-	EV_STATE,		/* TCP state changed */
-	EV_DATA,
-	EV_ACCEPT,
-	EV_TIMEOUT,
-	EV_QP_STOPPED,
-	EV_ABORT,		/* the listener went away */
-};
-
 static void cep_release(struct kref *ref)
 {
 	struct erdma_cep *cep = container_of(ref, struct erdma_cep, ref);
@@ -94,7 +85,14 @@ struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id)
 	return cep;
 }
 
-static void cep_note(struct erdma_cep *cep, enum cep_event event)
+/**
+ * erdma_cep_note() - leave an event to an endpoint's worker
+ * @cep: the endpoint, which the caller holds a reference of
+ * @event: what happened
+ *
+ * Context: any but hard interrupt.
+ */
+void erdma_cep_note(struct erdma_cep *cep, enum erdma_cep_event event)
 {
 	set_bit(event, &cep->events);
 	erdma_cep_get(cep);
@@ -130,80 +128,7 @@ static void cep_timer(struct work_struct *work)
 {
 	struct erdma_cep *cep = container_of(to_delayed_work(work), struct erdma_cep, timer);
 
-	cep_note(cep, EV_TIMEOUT);
-	erdma_cep_put(cep);
-}
-
-/* ---- socket callbacks --------------------------------------------------- */
-
-static void sk_note(struct sock *sk, enum cep_event event)
-{
-	struct erdma_cep *cep;
-
-	read_lock_bh(&sk->sk_callback_lock);
-	/* The lowest bits are flags of the socket layer. */
-	cep = (void *)((uintptr_t)sk->sk_user_data & SK_USER_DATA_PTRMASK);
-	if (cep)
-		cep_note(cep, event);
-	read_unlock_bh(&sk->sk_callback_lock);
-}
-
-static void cep_state_change(struct sock *sk)
-{
-	sk_note(sk, EV_STATE);
-}
-
-static void cep_data_ready(struct sock *sk)
-{
-	sk_note(sk, sk->sk_state == TCP_LISTEN ? EV_ACCEPT : EV_DATA);
-}
-
-/*
- * @saved is NULL for the first socket of a chain. A child of a listener has
- * inherited our callbacks and must be given back those its listener had: after
- * sock_release() TCP may go on using the socket for a while without us.
- */
-static void cep_attach(struct erdma_cep *cep, struct socket *sock,
-		       const struct erdma_sk_callbacks *saved)
-{
-	struct sock *sk = sock->sk;
-
-	cep->sock = sock;
-	erdma_cep_get(cep);
-	write_lock_bh(&sk->sk_callback_lock);
-	if (saved) {
-		cep->saved = *saved;
-	} else {
-		cep->saved.state_change = sk->sk_state_change;
-		cep->saved.data_ready = sk->sk_data_ready;
-		cep->saved.error_report = sk->sk_error_report;
-	}
-	/* Without NOCOPY a child would point to the listener unreferenced. */
-	sk->sk_user_data = NULL;
-	__rcu_assign_sk_user_data_with_flags(sk, cep, SK_USER_DATA_NOCOPY);
-	sk->sk_state_change = cep_state_change;
-	sk->sk_data_ready = cep_data_ready;
-	sk->sk_error_report = cep_state_change;
-	write_unlock_bh(&sk->sk_callback_lock);
-}
-
-static void cep_detach(struct erdma_cep *cep)
-{
-	struct socket *sock = cep->sock;
-	struct sock *sk;
-
-	lockdep_assert_held(&cep->lock);
-	if (!sock)
-		return;
-	cep->sock = NULL;
-	sk = sock->sk;
-	write_lock_bh(&sk->sk_callback_lock);
-	rcu_assign_sk_user_data(sk, NULL);
-	sk->sk_state_change = cep->saved.state_change;
-	sk->sk_data_ready = cep->saved.data_ready;
-	sk->sk_error_report = cep->saved.error_report;
-	write_unlock_bh(&sk->sk_callback_lock);
-	sock_release(sock);
+	erdma_cep_note(cep, ERDMA_CEP_EV_TIMEOUT);
 	erdma_cep_put(cep);
 }
 
@@ -273,7 +198,7 @@ static void cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int st
 /* Called with the QP's state lock held, by whoever stops it. */
 static void cep_qp_stopped(struct erdma_qp *qp, void *data)
 {
-	cep_note(data, EV_QP_STOPPED);
+	erdma_cep_note(data, ERDMA_CEP_EV_QP_STOPPED);
 }
 
 static void cep_show_qp(struct erdma_cep *cep, struct erdma_qp *qp)
@@ -332,7 +257,7 @@ static void cep_unlist(struct erdma_cep *cep)
 		list_del_init(&cep->pending);
 		listener->npending--;
 		if (listener->state == ERDMA_CEP_LISTENING)
-			cep_note(listener, EV_ACCEPT);
+			erdma_cep_note(listener, ERDMA_CEP_EV_ACCEPT);
 	}
 	mutex_unlock(&listener->lock);
 }
@@ -364,7 +289,7 @@ static void cep_close(struct erdma_cep *cep)
 		return;
 	cep_set_state(cep, ERDMA_CEP_CLOSED);
 	cep_stop_timer(cep);
-	cep_detach(cep);
+	erdma_sock_detach(cep);
 	cep_leave_listener(cep);
 	if (qp) {
 		cep_show_qp(cep, NULL);
@@ -373,23 +298,6 @@ static void cep_close(struct erdma_cep *cep)
 	}
 	cep_drop_id(cep);
 	erdma_cep_put(cep);
-}
-
-/* Addresses of the connection as far as TCP knows them; 0 when it is complete. */
-static int cep_learn_names(struct erdma_cep *cep)
-{
-	struct sockaddr_in local, peer;
-	int ret = kernel_getsockname(cep->sock, (struct sockaddr *)&local);
-
-	if (ret < 0)
-		return ret;
-	ret = kernel_getpeername(cep->sock, (struct sockaddr *)&peer);
-	spin_lock(&cep->view);
-	cep->local = local;
-	if (ret >= 0)
-		cep->peer = peer;
-	spin_unlock(&cep->view);
-	return ret < 0 ? ret : 0;
 }
 
 static u8 agree_cc(struct erdma_cep *cep)
@@ -409,7 +317,7 @@ static int cep_connect_qp(struct erdma_cep *cep, u32 ahead)
 	struct erdma_rts rts;
 	int ret;
 
-	ret = cep_learn_names(cep);
+	ret = erdma_sock_names(cep);
 	if (ret)
 		return ret;
 	cep->remote_cookie = be32_to_cpu(cep->rx.hdr.cookie);
@@ -490,7 +398,7 @@ static bool cep_announce(struct erdma_cep *cep)
 	};
 	bool known = false;
 
-	if (!listener || cep_learn_names(cep))
+	if (!listener || erdma_sock_names(cep))
 		return false;
 	memcpy(&event.local_addr, &cep->local, sizeof(cep->local));
 	memcpy(&event.remote_addr, &cep->peer, sizeof(cep->peer));
@@ -545,10 +453,10 @@ static void cep_add_child(struct erdma_cep *listener, struct socket *sock)
 	list_add_tail(&cep->pending, &listener->pending);
 	listener->npending++;
 	cep_start_timer(cep, REQUEST_TIMEOUT);
-	cep_attach(cep, sock, &listener->saved);
+	erdma_sock_attach(cep, sock, &listener->saved);
 	/* What came before the callbacks were ours. */
-	cep_note(cep, EV_STATE);
-	cep_note(cep, EV_DATA);
+	erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
+	erdma_cep_note(cep, ERDMA_CEP_EV_DATA);
 }
 
 static void cep_accept_all(struct erdma_cep *listener)
@@ -595,7 +503,7 @@ static void cep_tcp_state(struct erdma_cep *cep)
 		if (cep->state == ERDMA_CEP_CONNECTING)
 			cep_tcp_connected(cep);
 		else if (cep->state == ERDMA_CEP_AWAIT_REQUEST)
-			cep_learn_names(cep);
+			erdma_sock_names(cep);
 		break;
 	case TCP_CLOSE:
 	case TCP_CLOSE_WAIT:
@@ -646,26 +554,28 @@ static void cep_qp_gone(struct erdma_cep *cep)
 
 static void cep_handle(struct erdma_cep *cep)
 {
-	if (test_and_clear_bit(EV_ABORT, &cep->events))
+	if (test_and_clear_bit(ERDMA_CEP_EV_ABORT, &cep->events))
 		cep_close(cep);
 	if (cep->state == ERDMA_CEP_CLOSED)
 		return;
-	if (test_and_clear_bit(EV_QP_STOPPED, &cep->events)) {
+	if (test_and_clear_bit(ERDMA_CEP_EV_QP_STOPPED, &cep->events)) {
 		cep_qp_gone(cep);
 		return;
 	}
-	if (test_and_clear_bit(EV_ACCEPT, &cep->events) &&
+	if (test_and_clear_bit(ERDMA_CEP_EV_ACCEPT, &cep->events) &&
 	    cep->state == ERDMA_CEP_LISTENING)
 		cep_accept_all(cep);
-	if (test_and_clear_bit(EV_DATA, &cep->events)) {
+	if (test_and_clear_bit(ERDMA_CEP_EV_DATA, &cep->events)) {
 		if (cep->state == ERDMA_CEP_AWAIT_REPLY)
 			cep_read_reply(cep);
 		else if (cep->state == ERDMA_CEP_AWAIT_REQUEST)
 			cep_read_request(cep);
 	}
-	if (cep->state != ERDMA_CEP_CLOSED && test_and_clear_bit(EV_STATE, &cep->events))
+	if (cep->state != ERDMA_CEP_CLOSED &&
+	    test_and_clear_bit(ERDMA_CEP_EV_STATE, &cep->events))
 		cep_tcp_state(cep);
-	if (cep->state != ERDMA_CEP_CLOSED && test_and_clear_bit(EV_TIMEOUT, &cep->events))
+	if (cep->state != ERDMA_CEP_CLOSED &&
+	    test_and_clear_bit(ERDMA_CEP_EV_TIMEOUT, &cep->events))
 		cep_timed_out(cep);
 }
 
@@ -691,60 +601,6 @@ static int cep_set_pdata(struct erdma_cep *cep, const void *pdata, u16 len)
 	return 0;
 }
 
-static int sock_open(struct socket **sock)
-{
-	int ret = sock_create(AF_INET, SOCK_STREAM, IPPROTO_TCP, sock);
-
-	if (!ret)
-		sock_set_reuseaddr((*sock)->sk);
-	return ret;
-}
-
-/* @any_port: one that TCP finds free for this peer. */
-static int cep_try_connect(struct erdma_cep *cep, struct iw_cm_id *id, int any_port)
-{
-	struct sockaddr_in from = *(struct sockaddr_in *)&id->m_local_addr;
-	struct socket *sock;
-	int ret = sock_open(&sock);
-
-	if (ret)
-		return ret;
-	cep_attach(cep, sock, NULL);
-	if (any_port) {
-		from.sin_port = 0;
-		ret = sock->ops->setsockopt(sock, SOL_IP, IP_BIND_ADDRESS_NO_PORT,
-					    KERNEL_SOCKPTR(&any_port), sizeof(any_port));
-	}
-	if (!ret)
-		ret = kernel_bind(sock, (struct sockaddr *)&from, sizeof(from));
-	if (!ret)
-		ret = kernel_connect(sock, (struct sockaddr *)&id->m_remote_addr,
-				     sizeof(struct sockaddr_in), O_NONBLOCK);
-	return ret == -EINPROGRESS ? 0 : ret;
-}
-
-/*
- * A port of the range for those who want any was chosen by the RDMA CM, which
- * does not know which ones TCP uses, or keeps after a connection to the same
- * peer: then another does as well.
- */
-static int cep_start_connect(struct erdma_cep *cep, struct iw_cm_id *id)
-{
-	u16 port = ntohs(((struct sockaddr_in *)&id->m_local_addr)->sin_port);
-	int low, high, ret;
-
-	lockdep_assert_held(&cep->lock);
-	cep_start_timer(cep, CONNECT_TIMEOUT);
-	ret = cep_try_connect(cep, id, 0);
-	if (ret != -EADDRINUSE && ret != -EADDRNOTAVAIL)
-		return ret;
-	inet_get_local_port_range(sock_net(cep->sock->sk), &low, &high);
-	if (port < low || port > high)
-		return ret;
-	cep_detach(cep);
-	return cep_try_connect(cep, id, 1);
-}
-
 static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct erdma_dev *dev = to_erdma_dev(id->device);
@@ -767,15 +623,16 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		ret = cep_take_qp(cep, param->qpn);
 	if (!ret) {
 		cep_set_id(cep, id);
-		ret = cep_start_connect(cep, id);
+		cep_start_timer(cep, CONNECT_TIMEOUT);
+		ret = erdma_sock_connect(cep, id);
 	}
 	if (ret) {
 		atomic64_inc(&dev->cm.connect_failures);
 		cep_close(cep);
 	} else {
-		cep_learn_names(cep);
+		erdma_sock_names(cep);
 		/* A connection to oneself may be complete already. */
-		cep_note(cep, EV_STATE);
+		erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
 	}
 	mutex_unlock(&cep->lock);
 	erdma_cep_put(cep);
@@ -819,7 +676,7 @@ static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	atomic64_inc(&dev->cm.accepts);
 	cep_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0);
 	/* The peer may have gone while nobody looked. */
-	cep_note(cep, EV_STATE);
+	erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
 	goto out;
 close:
 	atomic64_inc(&dev->cm.accept_failures);
@@ -848,36 +705,6 @@ static int iw_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 	return ret;
 }
 
-static int cep_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog)
-{
-	struct sockaddr_in *addr = (struct sockaddr_in *)&id->m_local_addr, local;
-	struct socket *sock;
-	int ret = sock_open(&sock);
-
-	if (ret)
-		return ret;
-	cep_attach(cep, sock, NULL);
-	/* Each device listens on the same wildcard port (hw 10.2). */
-	if (addr->sin_addr.s_addr == htonl(INADDR_ANY)) {
-		ret = sock_bindtoindex(sock->sk, cep->dev->netdev->ifindex, true);
-		if (ret)
-			return ret;
-	}
-	ret = kernel_bind(sock, (struct sockaddr *)addr, sizeof(*addr));
-	if (ret)
-		return ret;
-	ret = kernel_listen(sock, backlog);
-	if (ret)
-		return ret;
-	ret = kernel_getsockname(sock, (struct sockaddr *)&local);
-	if (ret < 0)
-		return ret;
-	spin_lock(&cep->view);
-	cep->local = local;
-	spin_unlock(&cep->view);
-	return 0;
-}
-
 static int iw_create_listen(struct iw_cm_id *id, int backlog)
 {
 	struct erdma_dev *dev = to_erdma_dev(id->device);
@@ -894,13 +721,13 @@ static int iw_create_listen(struct iw_cm_id *id, int backlog)
 	cep->cc = READ_ONCE(dev->conf.cc);
 	cep->backlog = clamp(backlog, 1, SOMAXCONN);
 	cep_set_id(cep, id);
-	ret = cep_listen(cep, id, cep->backlog);
+	ret = erdma_sock_listen(cep, id, cep->backlog);
 	if (ret) {
 		atomic64_inc(&dev->cm.listen_failures);
 		cep_close(cep);
 	} else {
 		atomic64_inc(&dev->cm.listens);
-		cep_note(cep, EV_ACCEPT);
+		erdma_cep_note(cep, ERDMA_CEP_EV_ACCEPT);
 	}
 	mutex_unlock(&cep->lock);
 	erdma_cep_put(cep);
@@ -916,7 +743,7 @@ static int iw_destroy_listen(struct iw_cm_id *id)
 	erdma_cep_get(cep);
 	mutex_lock(&cep->lock);
 	list_for_each_entry(child, &cep->pending, pending)
-		cep_note(child, EV_ABORT);
+		erdma_cep_note(child, ERDMA_CEP_EV_ABORT);
 	cep_close(cep);
 	mutex_unlock(&cep->lock);
 	erdma_cep_put(cep);

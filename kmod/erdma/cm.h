@@ -34,6 +34,16 @@ enum erdma_cep_state {
 	ERDMA_CEP_STATES
 };
 
+/* What an endpoint's worker has to look at, see erdma_cep_note(). */
+enum erdma_cep_event {
+	ERDMA_CEP_EV_STATE,		/* TCP state changed */
+	ERDMA_CEP_EV_DATA,
+	ERDMA_CEP_EV_ACCEPT,
+	ERDMA_CEP_EV_TIMEOUT,
+	ERDMA_CEP_EV_QP_STOPPED,
+	ERDMA_CEP_EV_ABORT,		/* the listener went away */
+};
+
 /* Callbacks of the socket as they were before ours. */
 struct erdma_sk_callbacks {
 	void (*state_change)(struct sock *sk);
@@ -113,6 +123,15 @@ void erdma_cm_exit(struct erdma_cm *cm);
 struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id);
 void erdma_cep_get(struct erdma_cep *cep);
 void erdma_cep_put(struct erdma_cep *cep);
+void erdma_cep_note(struct erdma_cep *cep, enum erdma_cep_event event);
+
+/* sock.c */
+void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
+		       const struct erdma_sk_callbacks *saved);
+void erdma_sock_detach(struct erdma_cep *cep);
+int erdma_sock_names(struct erdma_cep *cep);
+int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id);
+int erdma_sock_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog);
 
 /* mpa.c */
 int erdma_mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie);
