@@ -337,7 +337,7 @@ const struct eadm_rule diag_rules_eq[] = {
 	}, {
 		.name = "cq-not-consumed", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "The consumer of a CQ is told of completions and takes none.",
+		.help = "The consumer of a CQ is told of completions and takes none, and no QP of it gets on.",
 		.cause = "It does not find the completion valid (a damaged entry of the CQ), or does not poll when it is told.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump cqe {id} -d {dev}",
 		.look = look_unconsumed,

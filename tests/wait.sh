@@ -25,3 +25,8 @@ until_true() {
 	done
 	return 0
 }
+
+# listening PORT: a condition to wait for; somebody listens there by RDMA.
+listening() {
+	rdma resource show cm_id 2>/dev/null | grep -q "state LISTEN .*:$1 "
+}

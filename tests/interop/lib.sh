@@ -34,10 +34,6 @@ plan() {
 	[ "$failed" = 0 ] && [ "$tests" -gt 0 ]
 }
 
-listening() { # PORT
-	rdma resource show cm_id 2>/dev/null | grep -q "state LISTEN .*:$1 "
-}
-
 idle() { # no connection and no listener is left
 	! rdma resource show cm_id 2>/dev/null | grep -q 'ps TCP'
 }

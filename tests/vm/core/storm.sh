@@ -6,10 +6,6 @@ drivers=/sys/bus/pci/drivers/erdma
 loads=("ib_write_bw -s 65536 -D 600" "ib_send_bw -s 4096 -n 1000000 -e -Q 1"
 	"ib_read_bw -s 65536 -q 4 -D 600" "ib_send_lat -s 64 -n 1000000" "ib_atomic_bw -D 600")
 
-server_listens() {
-	rdma resource show cm_id 2>/dev/null | grep -q "state LISTEN .*:18515 "
-}
-
 sent() {
 	cat /sys/class/infiniband/erdma_0/ports/1/hw_counters/tx_reqs_cnt
 }
@@ -29,7 +25,7 @@ begin_load() { # NUMBER
 	before=$(sent)
 	"${tool[@]}" -R -F >/tmp/load-server 2>&1 &
 	pids=($!)
-	until_true 30 server_listens || { cat /tmp/load-server; return 1; }
+	until_true 30 listening 18515 || { cat /tmp/load-server; return 1; }
 	LD_PRELOAD=$PWD/$programs/listener.so \
 		"${tool[@]}" -R -F --source_ip $address 10.77.0.1 >/tmp/load-client 2>&1 &
 	pids+=($!)

@@ -7,14 +7,10 @@ perf() { # PORT TOOL OPTIONS...
 	shift
 
 	nice -n 15 timeout 60 "$@" -R -F -D 3 -p "$port" >"$work/server.$port" 2>&1 </dev/null &
-	until_true 20 listens "$port" || return 1
+	until_true 20 listening "$port" || return 1
 	nice -n 15 timeout 60 "$@" -R -F -D 3 -p "$port" --source_ip 10.77.1.1 "$addr" \
 		>"$work/client.$port" 2>&1 </dev/null &
 	clients+=($!)
-}
-
-listens() { # PORT
-	rdma resource show cm_id | grep -q "state LISTEN .*:$1 "
 }
 
 busy() {
@@ -29,7 +25,7 @@ test_healthy() {
 	perf 18600 ib_send_bw -s 65536 -q 2 && perf 18601 ib_write_lat -s 64 &&
 		perf 18602 ib_read_bw -s 4096 || return 1
 	nice -n 15 timeout 60 rping -s -a "$addr" -C 1000 >"$work/rping-s" 2>&1 </dev/null &
-	until_true 20 listens 7174 || return 1
+	until_true 20 listening 7174 || return 1
 	nice -n 15 timeout 60 rping -c -a "$addr" -I 10.77.1.1 -C 1000 >"$work/rping-c" 2>&1 </dev/null &
 	until_true 20 busy || return 1
 	sees_nothing -i 300ms && sees_nothing || status=1
