@@ -282,6 +282,7 @@ void ev_bus_scan(struct ev_adapter *ad)
 void ev_bus_remove(struct ev_adapter *ad)
 {
 	struct pci_bus *bus = ad->bus;
+	struct device *bridge = bus->bridge;
 
 	pci_lock_rescan_remove();
 	pci_stop_root_bus(bus);
@@ -291,4 +292,6 @@ void ev_bus_remove(struct ev_adapter *ad)
 	mutex_unlock(&ad->lock);
 	pci_remove_root_bus(bus);
 	pci_unlock_rescan_remove();
+	/* As pci_create_root_bus() left it: removal takes the bridge away, but not this. */
+	put_device(bridge);
 }
