@@ -2,9 +2,9 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Faults of queue pairs and of the wire between them.
 
-# timed LOW HIGH ARGUMENTS OF ask...: within so many ms
+# timed LOW HIGH ARGUMENTS OF ask...: within so many ms; HIGH times EADM_PATIENCE
 timed() {
-	local low=$1 high=$2 begin
+	local low=$1 high=$(($2 * ${EADM_PATIENCE:-1})) begin
 
 	shift 2
 	begin=$(now_ms)
