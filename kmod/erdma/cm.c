@@ -9,8 +9,9 @@
  *
  * Who may hold a pointer to an endpoint: its creator's reference (dropped by
  * cep_close()), the socket (dropped when its callbacks are restored), queued
- * work and timer (one each), the consumer between CONNECT_REQUEST and its
- * accept or reject, a QP between RTS and stop.
+ * work and timer (one each), a QP between RTS and stop. The consumer of a
+ * CONNECT_REQUEST has no pointer but the endpoint's number until it accepts:
+ * the iWARP CM drops requests when their listener goes, and tells nobody.
  */
 #include <linux/bitfield.h>
 #include <linux/tcp.h>
@@ -390,7 +391,7 @@ static bool cep_announce(struct erdma_cep *cep)
 	struct erdma_cep *listener = cep->listener;
 	struct iw_cm_event event = {
 		.event = IW_CM_EVENT_CONNECT_REQUEST,
-		.provider_data = cep,
+		.provider_data = (void *)(uintptr_t)cep->id,
 		.ird = ERDMA_MAX_IRD,
 		.ord = ERDMA_MAX_ORD,
 		.private_data = cep->rx.pdata,
@@ -402,14 +403,10 @@ static bool cep_announce(struct erdma_cep *cep)
 		return false;
 	memcpy(&event.local_addr, &cep->local, sizeof(cep->local));
 	memcpy(&event.remote_addr, &cep->peer, sizeof(cep->peer));
-	/* For the consumer, given back by accept or reject. */
-	erdma_cep_get(cep);
 	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
 	if (listener->state == ERDMA_CEP_LISTENING)
 		known = !listener->cm_id->event_handler(listener->cm_id, &event);
 	mutex_unlock(&listener->lock);
-	if (!known)
-		erdma_cep_put(cep);
 	return known;
 }
 
@@ -485,7 +482,7 @@ static void cep_peer_closed(struct erdma_cep *cep, int err)
 		cep_close(cep);
 		return;
 	case ERDMA_CEP_RECVD_REQUEST:
-		/* The consumer still holds it: accept will find it closed. */
+		/* Accept and reject will not find it. */
 	case ERDMA_CEP_AWAIT_REQUEST:
 		cep_close(cep);
 		return;
@@ -639,13 +636,28 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	return ret;
 }
 
+/* The endpoint of a request as announced, referenced; NULL if it has been closed. */
+static struct erdma_cep *cep_asking(struct iw_cm_id *id)
+{
+	u64 asked = (uintptr_t)id->provider_data, found = asked;
+	struct erdma_cep *cep = erdma_cep_find(&to_erdma_dev(id->device)->cm, &found);
+
+	if (cep && found != asked) {
+		erdma_cep_put(cep);
+		cep = NULL;
+	}
+	return cep;
+}
+
 /* The QP is in RTS before the reply leaves (hw 10.4). */
 static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
-	struct erdma_cep *cep = id->provider_data;
 	struct erdma_dev *dev = to_erdma_dev(id->device);
+	struct erdma_cep *cep = cep_asking(id);
 	int ret;
 
+	if (!cep)
+		return -ECONNRESET;
 	mutex_lock(&cep->lock);
 	if (cep->state != ERDMA_CEP_RECVD_REQUEST) {
 		ret = -ECONNRESET;
@@ -689,9 +701,11 @@ out:
 
 static int iw_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 {
-	struct erdma_cep *cep = id->provider_data;
+	struct erdma_cep *cep = cep_asking(id);
 	int ret = -ECONNRESET;
 
+	if (!cep)
+		return ret;
 	mutex_lock(&cep->lock);
 	if (cep->state == ERDMA_CEP_RECVD_REQUEST) {
 		ret = cep_set_pdata(cep, pdata, len);
@@ -775,7 +789,6 @@ int erdma_cm_init(struct erdma_cm *cm, const char *name)
 void erdma_cm_exit(struct erdma_cm *cm)
 {
 	struct erdma_cep *cep;
-	unsigned long left;
 	u64 id;
 
 	/* Left are requests that the iWARP CM dropped, see cep_timed_out(). */
@@ -786,9 +799,6 @@ void erdma_cm_exit(struct erdma_cm *cm)
 		erdma_cep_put(cep);
 	}
 	destroy_workqueue(cm->wq);
-	/* What such a request's consumer would have given back. */
-	xa_for_each(&cm->ceps, left, cep)
-		erdma_cep_put(cep);
 	WARN_ON_ONCE(!xa_empty(&cm->ceps));
 	xa_destroy(&cm->ceps);
 }

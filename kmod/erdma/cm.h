@@ -54,7 +54,7 @@ struct erdma_sk_callbacks {
 /**
  * struct erdma_cep - a connection endpoint
  * @ref: one for its creator until it is closed, one for the socket callbacks,
- *	one for each queued work, one for a consumer that decides
+ *	one for each queued work
  * @lock: guards everything below up to @rx. Order: a child's lock before its
  *	listener's, both before a QP's state lock
  * @view: held for moments, inside @lock, while what diagnosis reads besides

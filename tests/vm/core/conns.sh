@@ -56,3 +56,9 @@ case $(uname -r) in
 6.1.*) check "1000 connections at once on one adapter" conns many $here_is $here_is 1000 ;;
 *) check "1000 connections at once between adapters" conns many $there_is $here_is 1000 ;;
 esac
+
+# Of requests, too, that the iWARP CM dropped with their listener.
+no_endpoints() {
+	[ "$(eadm dump cep --json | jq '.rows | length')" = 0 ]
+}
+check "no endpoint is left" until_true 40 no_endpoints
