@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define PRINTF(a, b) __attribute__((format(printf, a, b)))
@@ -217,6 +218,7 @@ int fail(struct cli *cli, int status, const char *what, const char *fmt, ...)
 int fail_lib(struct cli *cli, int error, const char *what);
 void progress(struct cli *cli, const char *what, unsigned long long n);
 void progress_end(struct cli *cli);
+void put_clean(FILE *out, const char *text, size_t len);
 void note(struct cli *cli, const char *fmt, ...) PRINTF(2, 3);
 const char *suggest(const char *word, const char *const *words);
 

@@ -33,6 +33,26 @@ int status_of(int error)
 	}
 }
 
+/* What could upset a terminal or a reader of lines does not go out. */
+void put_clean(FILE *out, const char *text, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)text, *end = p + len;
+	const unsigned char *clean = p;
+	size_t n;
+
+	for (; p < end; p += n) {
+		n = *p < 0x80 ? *p >= 0x20 && *p != 0x7f : utf8_len(p);
+		/* Controls of ISO 8859 are two bytes of UTF-8. */
+		if (n && !(*p == 0xc2 && p[1] < 0xa0))
+			continue;
+		fwrite_unlocked(clean, 1, p - clean, out);
+		putc_unlocked('?', out);
+		n = n ? n : 1;
+		clean = p + n;
+	}
+	fwrite_unlocked(clean, 1, end - clean, out);
+}
+
 static void report(struct cli *cli, int status, const char *what,
 		   const char *why)
 {
@@ -48,8 +68,7 @@ static void report(struct cli *cli, int status, const char *what,
 		json_free(json);
 		return;
 	}
-	fprintf(stderr, "eadm: %s%s%s: %s\n", cli->verb, *cli->verb ? ": " : "",
-		what, why);
+	note(cli, "%s: %s", what, why);
 }
 
 /* Tell an error; returns @status. */
@@ -77,12 +96,15 @@ int fail_lib(struct cli *cli, int error, const char *what)
 /* Tell something on stderr, whatever the format of the output. */
 void note(struct cli *cli, const char *fmt, ...)
 {
+	char line[1024];
 	va_list ap;
 
-	fprintf(stderr, "eadm: %s: ", cli->verb);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
+	fprintf(stderr, "eadm: %s%s", cli->verb, *cli->verb ? ": " : "");
+	/* Part of it may come from a capture. */
+	put_clean(stderr, line, strlen(line));
 	fputc('\n', stderr);
 }
 

@@ -109,20 +109,6 @@ void grid_cell(struct grid *grid, const char *text, const char *color)
 
 /* ---- by padding --------------------------------------------------------------- */
 
-/* What could upset a terminal or a reader of lines does not go out. */
-static void put_text(const char *text, size_t len)
-{
-	size_t i;
-
-	if (is_plain(text)) {
-		fwrite_unlocked(text, 1, len, stdout);
-		return;
-	}
-	for (i = 0; i < len; i++)
-		putchar_unlocked((unsigned char)text[i] < 0x20 ||
-				 text[i] == 0x7f ? '?' : text[i]);
-}
-
 static void plain_text(const struct grid_col *col, const char *text, bool last)
 {
 	size_t len = strlen(text), pad;
@@ -133,7 +119,10 @@ static void plain_text(const struct grid_col *col, const char *text, bool last)
 			putchar_unlocked(' ');
 		pad = 0;
 	}
-	put_text(text, len);
+	if (is_plain(text))
+		fwrite_unlocked(text, 1, len, stdout);
+	else
+		put_clean(stdout, text, len);
 	if (last) {
 		putchar_unlocked('\n');
 		return;

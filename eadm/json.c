@@ -100,7 +100,7 @@ void json_raw(struct json *json, const char *text, size_t len)
 }
 
 /* Length of the UTF-8 sequence at @p, 0 when it is none. */
-static size_t utf8_len(const unsigned char *p)
+size_t utf8_len(const unsigned char *p)
 {
 	size_t n, i;
 	uint32_t c;

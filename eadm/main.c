@@ -38,7 +38,7 @@ static void log_line(void *data, const char *line)
 {
 	struct cli *cli = data;
 
-	fprintf(stderr, "eadm: %s: %s\n", cli->verb, line);
+	note(cli, "%s", line);
 }
 
 /* What the command reads is kept for others to look at. */

@@ -25,7 +25,7 @@ static void print_wrapped(const char *label, const char *text, size_t width)
 			putchar(' ');
 			at++;
 		}
-		printf("%.*s", (int)len, text);
+		put_clean(stdout, text, len);
 		at += len;
 		text += len;
 		while (*text == ' ')
@@ -96,8 +96,9 @@ static void print_heading(const struct table *table, const struct row *row,
 		text_of_cell(col, &row->cells[i], text, sizeof(text));
 		color = colors && col->kind == EADM_KIND_STATE ?
 				term_escape_of(text) : NULL;
-		printf("%s%s%s%s", between, color ? color : "", text,
-		       color ? "\033[0m" : "");
+		printf("%s%s", between, color ? color : "");
+		put_clean(stdout, text, strlen(text));
+		fputs(color ? "\033[0m" : "", stdout);
 		between = " ";
 	}
 	putchar('\n');

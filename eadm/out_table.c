@@ -477,9 +477,10 @@ static void print_lines(struct table_writer *tw)
 	if (!tw->table)
 		return;
 	if (tw->table->caption && !tw->captioned) {
-		printf("%s%s%s\n", tw->table->screen ? "\033[H\033[J" : "",
-		       tw->table->caption,
-		       tw->moves ? "" : "  nothing moves");
+		fputs(tw->table->screen ? "\033[H\033[J" : "", stdout);
+		put_clean(stdout, tw->table->caption,
+			  strlen(tw->table->caption));
+		puts(tw->moves ? "" : "  nothing moves");
 		tw->captioned = true;
 	}
 	if (tw->n_lines && !tw->error && tw->moves) {

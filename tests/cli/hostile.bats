@@ -63,3 +63,27 @@ load common
 	[[ $output != *[Mm]alformed* ]]
 	[[ $output == *"Family ID: 0x21 (eadm)"* ]]
 }
+
+@test "no control of the terminal comes from a capture" {
+	/usr/bin/python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR" <<-'END'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	sys.dont_write_bytecode = True
+	import synth
+	evil = "e\x1b[31mX\x1b]0;pwn\x07\nroot#\x9b"
+	synth.DEVS[0] = 0, evil, 1
+	synth.SICK[:] = [evil + name for name in synth.SICK]
+	synth.two().write(f"{sys.argv[2]}/two")
+	synth.moments().write(f"{sys.argv[2]}/moments")
+	synth.sick().write(f"{sys.argv[2]}/sick")
+	END
+	for capture in two moments sick; do
+		for command in list info diagnose check ver trace "stat -v" "dump qp --hw" \
+			"top -b" "diff $TWO@#1 $BATS_TEST_TMPDIR/$capture"; do
+			# shellcheck disable=SC2086
+			eadm --from "$BATS_TEST_TMPDIR/$capture" $command >>"$BATS_TEST_TMPDIR/all" 2>&1 || true
+		done
+	done
+	[ "$(LC_ALL=C grep -acP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|^root#' "$BATS_TEST_TMPDIR/all")" = 0 ]
+	grep -aq '^eadm: diagnose: e?\[31mX?\]0;pwn??root#?: ' "$BATS_TEST_TMPDIR/all"
+}
