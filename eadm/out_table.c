@@ -232,6 +232,19 @@ static size_t expected_width(const struct table_writer *tw,
 	return width;
 }
 
+/* What a narrow terminal may cut: it tells no two rows apart. */
+static bool may_be_cut(const struct column *col)
+{
+	static const char *const names[] = { "comm", "irq-name", "about" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(col->name, names[i]))
+			return true;
+	}
+	return false;
+}
+
 static void add_column(struct table_writer *tw, struct grid *grid,
 		       unsigned int i)
 {
@@ -243,7 +256,7 @@ static void add_column(struct table_writer *tw, struct grid *grid,
 		width = expected_width(tw, col);
 	if (tw->shown || is_stream(tw->table))
 		flags |= GRID_STRICT;
-	else if (col->type == EADM_TYPE_STRING)
+	else if (may_be_cut(col))
 		flags |= GRID_TRUNC;
 	grid_column(grid, col->head, width, flags);
 	if (!tw->width[i])

@@ -143,3 +143,12 @@ load common
 	[ -z "$(echo "$output" | grep -E '^.{81}')" ]
 	[[ $output == *"max-mr-size  1TiB"* ]]
 }
+
+@test "a terminal that is too narrow cuts no device, address or version" {
+	for command in list "dump qp"; do
+		run bash -c "TERM=dumb script -qec 'stty cols 60 rows 24; $EADM --from $TWO $command' \
+			/dev/null </dev/null | tr -d '\r'"
+		[ "$(grep -c '^erdma_[01] ' <<<"$output")" -ge 2 ]
+		[[ $output == *0001:00:01.0*0.2.0* || $output == *2001:db8::1* ]]
+	done
+}
