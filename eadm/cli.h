@@ -202,6 +202,7 @@ void catch_signals(void);
 
 int run_line(int argc, char **argv);
 int open_source(struct cli *cli);
+int check_target(struct cli *cli, const char *path);
 int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text);
 const struct eadm_object *need_object(struct cli *cli, const char *name);

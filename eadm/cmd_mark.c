@@ -39,8 +39,10 @@ static bool make_folders(const char *path)
 
 static int make_mark(struct cli *cli, const char *name, const char *path)
 {
-	int ret, status;
+	int ret, status = check_target(cli, path);
 
+	if (status)
+		return status;
 	if (!make_folders(path))
 		return fail(cli, STATUS_FAILED, path, "%s", strerror(errno));
 	status = open_source(cli);

@@ -70,7 +70,9 @@ static int run(struct cli *cli)
 	if (!count || !interval)
 		return fail(cli, STATUS_USAGE,
 			    count ? "--interval" : "--count", "more than 0");
-	status = open_source(cli);
+	status = check_target(cli, path);
+	if (!status)
+		status = open_source(cli);
 	if (status)
 		return status;
 	ret = eadm_capture_open(cli->ctx, path);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -41,6 +42,23 @@ static void log_line(void *data, const char *line)
 	note(cli, "%s", line);
 }
 
+/* Whoever writes to what is read destroys it. */
+int check_target(struct cli *cli, const char *path)
+{
+	const char *from = cli->args.opt[OPT_FROM];
+	struct stat source, target;
+	int ret;
+
+	if (!from || stat(path, &target) || !S_ISREG(target.st_mode))
+		return 0;
+	ret = strcmp(from, "-") ? stat(from, &source) :
+				  fstat(STDIN_FILENO, &source);
+	if (ret || source.st_dev != target.st_dev ||
+	    source.st_ino != target.st_ino)
+		return 0;
+	return fail(cli, STATUS_USAGE, path, "is what --from reads");
+}
+
 /* What the command reads is kept for others to look at. */
 static int save_source(struct cli *cli)
 {
@@ -52,6 +70,9 @@ static int save_source(struct cli *cli)
 	if (!strcmp(path, "-"))
 		return fail(cli, STATUS_USAGE, "--save",
 			    "standard output gets what is shown");
+	ret = check_target(cli, path);
+	if (ret)
+		return ret;
 	ret = eadm_capture_open(cli->ctx, path);
 	if (ret)
 		return fail(cli, ret == -EACCES || ret == -EPERM ?

@@ -49,6 +49,9 @@ int trace_export(struct cli *cli, struct view *view, const char *path)
 	}
 	if (i == ARRAY_SIZE(formats))
 		return unknown_format(cli, name);
+	status = path ? check_target(cli, path) : 0;
+	if (status)
+		return status;
 	fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) :
 		    STDOUT_FILENO;
 	if (fd < 0)

@@ -215,8 +215,11 @@ static void tell(struct bundle *b, const char *path)
 static int write_bundle(struct bundle *b, const char *path)
 {
 	bool stream = !strcmp(path, "-");
-	int status, ret = eadm_pack_open(b->ctx, path, &b->pack);
+	int status = check_target(b->cli, path), ret;
 
+	if (status)
+		return status;
+	ret = eadm_pack_open(b->ctx, path, &b->pack);
 	if (ret)
 		return fail(b->cli, status_of(ret) == STATUS_NOT_FOUND ?
 				    STATUS_FAILED : status_of(ret),

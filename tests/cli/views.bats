@@ -114,6 +114,22 @@ qpns() {
 		--from "$TWO" --save /nowhere/x list
 }
 
+@test "nothing is written to the capture that is read" {
+	export XDG_STATE_HOME=$BATS_TEST_TMPDIR
+	local t=$BATS_TEST_TMPDIR/eadm/marks/t
+	mkdir -p "${t%/*}"
+	cp "$TWO" "$t"
+	ln -s "$t" "$BATS_TEST_TMPDIR/link"
+	fails 2 "eadm: list: $t: is what --from reads" --from "$t" list --save "$t"
+	fails 2 "eadm: record: $BATS_TEST_TMPDIR/link: is what --from reads" \
+		--from "$t" record "$BATS_TEST_TMPDIR/link"
+	fails 2 "eadm: mark: $t: is what --from reads" --from "$t" mark t
+	fails 2 "eadm: trace: $t: is what --from reads" --from "$t" trace export "$t"
+	fails 2 "eadm: bundle: $t: is what --from reads" --from "$t" bundle create -o "$t"
+	fails 2 "eadm: record: $t: is what --from reads" --from - record "$t" <"$t"
+	cmp "$t" "$TWO"
+}
+
 @test "-o help tells the columns" {
 	[ "$(eadm dump qp -o help)" = "$(eadm dump qp --list-columns)" ]
 	[ "$(eadm list -o help)" = "$(eadm dump dev --list-columns)" ]
