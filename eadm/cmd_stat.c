@@ -260,6 +260,8 @@ static int run_live(struct stat *stat)
 	}
 	if (!status && !shown && !interrupted)
 		status = fail(cli, STATUS_FAILED, cli->args.opt[OPT_FROM],
+			      cli->args.opt[OPT_AT] ?
+			      "rates take two moments, --at names the last one" :
 			      "rates take two moments, the capture has one (eadm record -n)");
 	return shown ? write_end(cli, status) : status;
 }

@@ -31,6 +31,7 @@ struct eadm_diagnosis {
 	uint64_t settled[64];		/* devices of which all is said */
 	unsigned int n_settled;
 	struct diag_pool pool;		/* of verdicts */
+	char skipped[80];		/* how many rules, for want of a moment */
 	int error;
 };
 
@@ -348,6 +349,7 @@ static void forget_verdicts(struct eadm_diagnosis *d)
 {
 	d->n = 0;
 	d->n_settled = 0;
+	d->skipped[0] = '\0';
 	diag_pool_free(&d->pool);
 }
 
@@ -452,12 +454,15 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 	struct judge j = { .d = d };
 	const struct diag_row *then;
 	const struct diag_rows *rows;
+	unsigned int skipped = 0;
 	size_t i;
 
 	forget_verdicts(d);
 	d->error = 0;
 	while ((j.rule = eadm_rule_next(j.rule))) {
 		rows = &d->now.rows[j.rule->kind];
+		if (j.rule->two && !d->have_then && rows->n)
+			skipped++;
 		for (i = 0; i < rows->n; i++) {
 			then = row_then(d, j.rule->kind, &rows->row[i]);
 			if ((j.rule->two && !then) ||
@@ -468,6 +473,10 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 	}
 	if (d->n > 1)
 		qsort(d->verdicts, d->n, sizeof(*d->verdicts), worst_first);
+	if (skipped)
+		snprintf(d->skipped, sizeof(d->skipped),
+			 "%u take another moment before this one (eadm record -n 2)",
+			 skipped);
 	return d->error ? d->error : (int)d->n;
 }
 
@@ -543,13 +552,21 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 	struct eadm_note full = { .size = note->size };
 	const struct diag_note *n;
 
-	if (index >= d->now.n_notes || note->size > sizeof(full))
+	if (index > d->now.n_notes || note->size > sizeof(full) ||
+	    (index == d->now.n_notes && !d->skipped[0]))
 		return 0;
-	n = &d->now.notes[index];
-	full.error = n->error;
-	full.device = n->device;
-	full.what = n->what;
-	full.why = n->why;
+	if (index == d->now.n_notes) {
+		full.error = -ENODATA;
+		full.device = "";
+		full.what = "rules";
+		full.why = d->skipped;
+	} else {
+		n = &d->now.notes[index];
+		full.error = n->error;
+		full.device = n->device;
+		full.what = n->what;
+		full.why = n->why;
+	}
 	memcpy(note, &full, note->size);
 	return 1;
 }

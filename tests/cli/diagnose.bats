@@ -58,6 +58,12 @@ rules_of() {
 	[ "$(comm -12 <(rules_of "$SICK" --at '#1') <(echo "$two"))" = "" ]
 	[[ $(rules_of "$SICK" --at '#1') == *cmdq-dead*qp-error* ]]
 	[ "$(rules_of "$SICK" --at '#2')" = "$(rules_of "$SICK")" ]
+	run --separate-stderr eadm --from "$TWO" diagnose
+	[ "$status" = 0 ]
+	[ "${stderr_lines[0]}" = "eadm: diagnose: rules: $(wc -w <<<"$two") take another moment before this one (eadm record -n 2)" ]
+	eadm --from "$TWO" diagnose -j | "$REPO/tests/cli/validate"
+	[ "$(eadm --from "$TWO" diagnose -j | jq -r '.notes[].what')" = rules ]
+	[[ $(eadm --from "$SICK" --at '#2' diagnose 2>&1) != *"another moment"* ]]
 }
 
 @test "a device that is gone is not accused of anything else" {

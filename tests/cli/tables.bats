@@ -31,6 +31,8 @@ load common
 @test "stat --live on one moment says what is missing" {
 	fails 1 "eadm: stat: $TWO: rates take two moments, the capture has one (eadm record -n)" \
 		--from "$TWO" stat -l
+	fails 1 "eadm: stat: $MOMENTS: rates take two moments, --at names the last one" \
+		--from "$MOMENTS" --at '#3' stat -l
 }
 
 @test "dump shows each kind of object" {
