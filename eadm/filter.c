@@ -3,10 +3,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "table.h"
 
@@ -102,19 +104,27 @@ static bool parse_peer(struct filter *filter, const char *text)
 
 /* What people call a thing whose number is that of an inode. */
 static int parse_inode(struct cli *cli, const char *text, const char *folder,
-		       const char *what, uint64_t *number)
+		       const char *what, long magic, uint64_t *number)
 {
 	char path[512];
+	struct statfs fs;
 	struct stat st;
 
 	if (parse_u64(text, number))
 		return 0;
+	if (cli->args.opt[OPT_FROM])
+		return fail(cli, STATUS_USAGE, text,
+			    "with --from a %s is told by its number only",
+			    what);
 	snprintf(path, sizeof(path), "%s%s%s",
 		 strchr(text, '/') ? "" : folder,
 		 strchr(text, '/') ? "" : "/", text);
-	if (stat(path, &st))
+	if (stat(path, &st) || statfs(path, &fs))
 		return fail(cli, STATUS_USAGE, text, "no %s: %s: %s", what,
 			    path, strerror(errno));
+	/* Others have inodes, too. */
+	if (fs.f_type != magic)
+		return fail(cli, STATUS_USAGE, path, "no %s", what);
 	*number = st.st_ino;
 	return 0;
 }
@@ -141,10 +151,12 @@ static int parse_owner(struct cli *cli, const struct eadm_object *object,
 		return no_such(cli, "--peer", object);
 	if (netns)
 		ret = parse_inode(cli, netns, "/run/netns",
-				  "network namespace", &filter->netns);
+				  "network namespace", NSFS_MAGIC,
+				  &filter->netns);
 	if (!ret && cgroup)
 		ret = parse_inode(cli, cgroup, "/sys/fs/cgroup",
-				  "control group", &filter->cgroup);
+				  "control group", CGROUP2_SUPER_MAGIC,
+				  &filter->cgroup);
 	if (!ret && peer && !parse_peer(filter, peer))
 		ret = fail(cli, STATUS_USAGE, peer,
 			   "not an address (such as 10.0.0.1, 10.0.0.1:4420 or 10.0.0.0/8)");

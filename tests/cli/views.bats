@@ -25,7 +25,15 @@ qpns() {
 	cgroup=$(eadm --from "$TWO" dump qp 11 -j | jq '.rows[0].cgroup_id // empty')
 	[ "$(qpns --netns "$netns" --cgroup "$cgroup")" = "$(qpns --netns "$netns")" ]
 	[[ $(qpns --netns "$netns") == *11* ]]
-	[ "$(qpns --netns /proc/self/ns/net)" = "[]" ]
+	fails 2 "eadm: dump: /proc/self/ns/net: with --from a network namespace is told by its number only" \
+		--from "$TWO" dump qp --netns /proc/self/ns/net
+	fails 2 "eadm: dump: blue: with --from a control group is told by its number only" \
+		--from "$TWO" dump qp --cgroup blue
+	fails 2 "eadm: dump: /proc/self/stat: no network namespace" \
+		dump qp --netns /proc/self/stat
+	fails 2 "eadm: dump: /proc: no control group" dump qp --cgroup /proc
+	run eadm dump qp --netns /proc/self/ns/net
+	[[ $output != *"network namespace"* ]]
 	fails 2 "eadm: dump: nosuch: no network namespace: /run/netns/nosuch: No such file or directory" \
 		dump qp --netns nosuch
 	fails 2 "eadm: dump: a/b: no control group: a/b: No such file or directory" dump qp --cgroup a/b
