@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
 #include <string.h>
 
 #include "bundle/bundle.h"
@@ -35,6 +36,8 @@ static const struct {
 static int run(struct cli *cli)
 {
 	const char *verb = cli->args.arg[0];
+	const struct option_def *def;
+	char name[32];
 	size_t i;
 
 	if (!cli->args.n)
@@ -47,6 +50,12 @@ static int run(struct cli *cli)
 			return fail(cli, STATUS_USAGE,
 				    cli->args.arg[verbs[i].args],
 				    "one argument too many ('eadm help bundle')");
+		for (def = options; i && def->name; def++) {
+			snprintf(name, sizeof(name), "--%s", def->name);
+			if (cli->args.opt[def->id])
+				return fail(cli, STATUS_USAGE, name,
+					    "goes with create only");
+		}
 		if (!jsonc_load())
 			return fail(cli, STATUS_UNSUPPORTED, "libjson-c.so.5",
 				    "not installed");

@@ -368,9 +368,6 @@ static int run(struct cli *cli)
 		return fail(cli, STATUS_USAGE, n ? arg[2] : "A",
 			    n ? "unknown object ('eadm help dump' lists them)" :
 				"which marks or captures? ('eadm help diff')");
-	if (cli->args.opt[OPT_OUTPUT])
-		return fail(cli, STATUS_USAGE, "--output",
-			    "changes have their own columns");
 	if (cli->args.opt[OPT_AT] || cli->args.opt[OPT_SAVE])
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_AT] ? "--at" : "--save",

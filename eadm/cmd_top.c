@@ -39,9 +39,6 @@ static int init(struct cli *cli, struct top *top, uint64_t *count,
 		return fail(cli, STATUS_USAGE,
 			    *count ? "--interval" : "--count",
 			    *count ? "at least 10ms" : "more than 0");
-	if (cli->args.opt[OPT_OUTPUT])
-		return fail(cli, STATUS_USAGE, "--output",
-			    "top has its own columns");
 	if (cli->args.opt[OPT_ROWS] && !cli->args.opt[OPT_BATCH] && !cli->json)
 		return fail(cli, STATUS_USAGE, "--rows",
 			    "goes with --batch only");

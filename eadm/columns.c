@@ -131,6 +131,21 @@ int unknown_column(struct cli *cli, const struct eadm_object *object,
 		    "unknown column (-o help tells them)");
 }
 
+/* By its name, or by the heading that tables have. */
+const struct eadm_field *find_column(const struct eadm_object *object,
+				     const char *name)
+{
+	const struct eadm_field *field = eadm_object_find_field(object, name);
+	unsigned int i;
+
+	for (i = 0; !field && i < eadm_object_fields(object); i++) {
+		field = eadm_object_field(object, i);
+		if (strcasecmp(eadm_field_heading(field), name))
+			field = NULL;
+	}
+	return field;
+}
+
 static int add_named(struct cli *cli, const struct eadm_object *object,
 		     const char *name, bool hw, struct table *table)
 {
@@ -140,7 +155,7 @@ static int add_named(struct cli *cli, const struct eadm_object *object,
 		return add_shown(table, object, EADM_SHOW_NEVER, hw);
 	if (!strcmp(name, "wide"))
 		return add_shown(table, object, EADM_SHOW_WIDE, hw);
-	field = eadm_object_find_field(object, name);
+	field = find_column(object, name);
 	if (!field)
 		return unknown_column(cli, object, name);
 	return add_field(table, field, true);

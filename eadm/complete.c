@@ -62,24 +62,12 @@ static void offer_marks(const struct state *st)
 		free(names);
 }
 
-static bool has_counter(const struct eadm_object *object)
-{
-	unsigned int i;
-
-	for (i = 0; i < eadm_object_fields(object); i++) {
-		if (eadm_field_kind(eadm_object_field(object, i)) ==
-		    EADM_KIND_COUNTER)
-			return true;
-	}
-	return false;
-}
-
 static void offer_objects(const struct state *st, bool counted)
 {
 	const struct eadm_object *object = NULL;
 
 	while ((object = eadm_object_next(object))) {
-		if (can_dump(object) && (!counted || has_counter(object)))
+		if (counted ? can_count(object) : can_dump(object))
 			offer(st, "", eadm_object_name(object));
 	}
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Errors: one line on stderr, or an object on stdout; and the exit status. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -133,6 +134,18 @@ void word_free(struct word_list *list)
 	*list = (struct word_list){ 0 };
 }
 
+/* "a, b, c" */
+const char *word_join(const struct word_list *list, char *buf, size_t size)
+{
+	size_t i, at = 0;
+
+	buf[0] = '\0';
+	for (i = 0; i < list->n && at < size; i++)
+		at += snprintf(buf + at, size - at, "%s%s", i ? ", " : "",
+			       list->words[i]);
+	return buf;
+}
+
 #define MAX_WORD 32
 
 static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
@@ -157,7 +170,8 @@ static unsigned int distance(const char *a, const char *b)
 		now[0] = i;
 		for (j = 1; j <= m; j++) {
 			now[j] = min3(last[j] + 1, now[j - 1] + 1,
-				      last[j - 1] + (a[i - 1] != b[j - 1]));
+				      last[j - 1] + (tolower(a[i - 1]) !=
+						     tolower(b[j - 1])));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
 			    a[i - 2] == b[j - 1] && before[j - 2] + 1 < now[j])
 				now[j] = before[j - 2] + 1;
@@ -180,7 +194,7 @@ const char *suggest(const char *word, const char *const *words)
 		d = distance(word, *words);
 		/* The beginning of a word most likely means it. */
 		if (d > 1 && strlen(word) > 1 &&
-		    !strncmp(word, *words, strlen(word)))
+		    !strncasecmp(word, *words, strlen(word)))
 			d = 1;
 		if (d < best && d < strlen(*words)) {
 			best = d;

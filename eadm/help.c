@@ -28,13 +28,13 @@ static void print_options(const struct option_def *def,
 	}
 }
 
-static void print_objects(void)
+static void print_objects(bool counted)
 {
 	const struct eadm_object *object = NULL;
 
 	printf("\nObjects:\n");
 	while ((object = eadm_object_next(object))) {
-		if (!can_dump(object))
+		if (!(counted ? can_count(object) : can_dump(object)))
 			continue;
 		printf("  %-10s %s\n", eadm_object_name(object),
 		       eadm_object_help(object));
@@ -68,8 +68,6 @@ static void print_overview(void)
 
 void print_help(const struct command *cmd)
 {
-	bool objects;
-
 	if (!cmd) {
 		print_overview();
 		return;
@@ -79,10 +77,9 @@ void print_help(const struct command *cmd)
 	       cmd->help[0] - 'a' + 'A', cmd->help + 1);
 	if (cmd->more)
 		printf("%s\n", cmd->more);
-	objects = cmd->max_args && (cmd->args[0] == WORDS_OBJECT ||
-				    cmd->args[0] == WORDS_COUNTED_OBJECT);
-	if (objects)
-		print_objects();
+	if (cmd->args[0] == WORDS_OBJECT ||
+	    cmd->args[0] == WORDS_COUNTED_OBJECT)
+		print_objects(cmd->args[0] == WORDS_COUNTED_OBJECT);
 	if (cmd->options) {
 		printf("\nOptions:\n");
 		print_options(cmd->options, cmd);

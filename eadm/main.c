@@ -138,25 +138,46 @@ bool can_dump(const struct eadm_object *object)
 	return sort == EADM_SORT_ROWS || sort == EADM_SORT_ENTRIES;
 }
 
+/* Whether "eadm stat" can show it. */
+bool can_count(const struct eadm_object *object)
+{
+	unsigned int i;
+
+	for (i = 0; i < eadm_object_fields(object); i++) {
+		if (eadm_field_kind(eadm_object_field(object, i)) ==
+		    EADM_KIND_COUNTER)
+			return can_dump(object);
+	}
+	return false;
+}
+
 const struct eadm_object *need_object(struct cli *cli, const char *name)
 {
 	const struct eadm_object *object = eadm_object_find(name);
+	bool counted = cli->cmd == &cmd_stat, known = object;
 	struct word_list words = { 0 };
 	const char *near;
+	char all[200];
 
-	if (object)
+	if (object && (!counted || can_count(object)))
 		return object;
+	object = NULL;
 	while ((object = eadm_object_next(object))) {
-		if (can_dump(object))
+		if (counted ? can_count(object) : can_dump(object))
 			word_add(&words, eadm_object_name(object));
 	}
 	near = suggest(name, words.words);
-	if (near)
+	word_join(&words, all, sizeof(all));
+	if (known)
+		fail(cli, STATUS_USAGE, name, "without counters (%s have some)",
+		     all);
+	else if (near)
 		fail(cli, STATUS_USAGE, name,
 		     "unknown object (did you mean '%s'?)", near);
 	else
 		fail(cli, STATUS_USAGE, name,
-		     "unknown object ('eadm help dump' lists them)");
+		     "unknown object ('eadm help %s' lists them)",
+		     counted ? "stat" : "dump");
 	word_free(&words);
 	return NULL;
 }
@@ -167,17 +188,32 @@ static bool shows_columns(const struct command *cmd)
 	return find_option(cmd, "output", 6)->words == WORDS_COLUMN;
 }
 
+/* Of an object, which others do not show or from more than one. */
+static bool has_fields(const struct command *cmd)
+{
+	return cmd->object || cmd->args[0] == WORDS_OBJECT ||
+	       cmd->args[0] == WORDS_COUNTED_OBJECT;
+}
+
 static int run(struct cli *cli)
 {
+	const char *output = cli->args.opt[OPT_OUTPUT];
 	const struct eadm_object *object;
 	const char *name;
 
-	const char *output = cli->args.opt[OPT_OUTPUT];
-
+	if (output && !shows_columns(cli->cmd))
+		output = NULL;
+	if ((output || cli->args.opt[OPT_LIST_COLUMNS]) &&
+	    !has_fields(cli->cmd))
+		return fail(cli, STATUS_USAGE,
+			    output ? "--output" : "--list-columns",
+			    "%s has its own columns", cli->verb);
 	if (cli->args.opt[OPT_LIST_COLUMNS] ||
-	    (output && !strcmp(output, "help") && shows_columns(cli->cmd))) {
+	    (output && !strcmp(output, "help"))) {
 		name = cli->cmd->object;
-		if (!name && cli->args.n)
+		if (cli->cmd == &cmd_stat)
+			name = "counters";
+		if (!cli->cmd->object && cli->args.n)
 			name = cli->args.arg[0];
 		if (!name)
 			return fail(cli, STATUS_USAGE, "--list-columns",

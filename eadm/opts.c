@@ -76,7 +76,7 @@ const struct command *find_command(const char *name)
 	int i;
 
 	for (i = 0; commands[i]; i++) {
-		if (!strcmp(commands[i]->name, name))
+		if (!strcasecmp(commands[i]->name, name))
 			return commands[i];
 	}
 	return NULL;

@@ -129,7 +129,7 @@ static int add_key(struct cli *cli, const struct eadm_object *object,
 	if (colon && strcmp(colon, "desc") && strcmp(colon, "asc"))
 		return fail(cli, STATUS_USAGE, colon,
 			    "not an order (asc or desc)");
-	field = eadm_object_find_field(object, name);
+	field = find_column(object, name);
 	if (!field)
 		return unknown_column(cli, object, name);
 	if (sort->n == MAX_SORT)

@@ -116,6 +116,8 @@ bool block_print(const struct table *table, const struct row *row, bool colors);
 
 /* ---- columns ------------------------------------------------------------------ */
 
+const struct eadm_field *find_column(const struct eadm_object *object,
+				     const char *name);
 int unknown_column(struct cli *cli, const struct eadm_object *object,
 		   const char *name);
 int columns_choose(struct cli *cli, const struct eadm_object *object,

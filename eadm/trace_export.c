@@ -41,8 +41,10 @@ int trace_export(struct cli *cli, struct view *view, const char *path)
 	if (cli->json)
 		return fail(cli, STATUS_USAGE, "--json",
 			    "the format is told by --format");
-	if (cli->args.opt[OPT_WATCH])
-		return fail(cli, STATUS_USAGE, "--watch", "not with export");
+	if (cli->args.opt[OPT_OUTPUT] || cli->args.opt[OPT_SORT])
+		return fail(cli, STATUS_USAGE,
+			    cli->args.opt[OPT_SORT] ? "--sort" : "--output",
+			    "not with export");
 	for (i = 0; name && i < ARRAY_SIZE(formats); i++) {
 		if (!strcmp(formats[i].name, name))
 			break;

@@ -297,7 +297,7 @@ enum eadm_sort eadm_object_sort(const struct eadm_object *object);
 
 /**
  * eadm_object_find() - look a kind of object up
- * @name: such as "qp"
+ * @name: such as "qp"; "QP" is the same
  *
  * Return: its description, or NULL with errno ENOENT.
  * Since: 0.1
@@ -358,7 +358,7 @@ const struct eadm_field *eadm_object_field(const struct eadm_object *object,
 /**
  * eadm_object_find_field() - a field by name
  * @object: the description
- * @name: such as "sq-pi"; "sq_pi" is the same
+ * @name: such as "sq-pi"; "sq_pi" and "SQ-PI" are the same
  *
  * Return: the field, or NULL with errno ENOENT.
  * Since: 0.1

@@ -16,11 +16,18 @@ _Static_assert((int)EADM_SORT_ENTRIES == (int)EADM_SPEC_SORT_ENTRIES &&
 	       (int)EADM_SORT_EVENTS == (int)EADM_SPEC_SORT_EVENTS,
 	       "sorts are those of the specification");
 
-/* The same name with "-" and "_" taken for one. */
+static char folded(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A' + 'a';
+	return c == '_' ? '-' : c;
+}
+
+/* The same name with "-" and "_" taken for one, and so are "A" and "a". */
 static bool same_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++) {
-		if ((*a == '_' ? '-' : *a) != (*b == '_' ? '-' : *b))
+		if (folded(*a) != folded(*b))
 			return false;
 	}
 	return *a == *b;

@@ -69,7 +69,7 @@ int top_batch(struct top *top, uint64_t count, uint64_t rows)
 	for (;;) {
 		ret = top_look(top);
 		if (ret)
-			return write_end(cli, fail_lib(cli, ret, "devices"));
+			return write_end(cli, top_failed(top, ret));
 		caption_of(top, caption, sizeof(caption));
 		put_devs(top, &devs);
 		put_qps(top, &qps, rows);

@@ -414,6 +414,16 @@ int top_look(struct top *top)
 	return ret;
 }
 
+/* Tell why a look failed. */
+int top_failed(struct top *top, int error)
+{
+	const char *device = top->cli->args.opt[OPT_DEVICE];
+
+	return error == -ENODEV && device ?
+		       unknown_device(top->cli, device) :
+		       fail_lib(top->cli, error, "devices");
+}
+
 /* The next moment of a capture. False: it was the last one. */
 bool top_next(struct top *top)
 {

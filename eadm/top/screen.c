@@ -526,5 +526,5 @@ int top_screen(struct top *top, uint64_t count)
 	ret = loop(&s);
 	curses.endwin();
 	curses.delscreen(s.term);
-	return ret < 0 ? fail_lib(cli, ret, "devices") : STATUS_OK;
+	return ret < 0 ? top_failed(top, ret) : STATUS_OK;
 }

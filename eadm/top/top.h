@@ -87,6 +87,7 @@ struct top {
 /* ---- model.c, latency.c --------------------------------------------------- */
 
 int top_look(struct top *top);
+int top_failed(struct top *top, int error);
 bool top_next(struct top *top);
 void top_free(struct top *top);
 void top_latency_open(struct top *top, struct top_dev *dev);

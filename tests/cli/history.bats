@@ -98,7 +98,7 @@ teardown() {
 	fails 2 "eadm: diff: qpp: unknown object ('eadm help dump' lists them)" diff "$TWO" "$TWO" qpp
 	fails 2 "eadm: diff: @#1: a moment of what? (--from tells)" diff @#1 @#2
 	fails 2 "eadm: diff: live@12:00: live is now" diff "$TWO" live@12:00
-	fails 2 "eadm: diff: --output: changes have their own columns" diff "$TWO" "$TWO" -o a
+	fails 2 "eadm: diff: --output: diff has its own columns" diff "$TWO" "$TWO" -o a
 	fails 2 "eadm: diff: --at: not with diff (FILE@TIME names a moment)" \
 		--from "$TWO" --at '#1' diff @#1 @#1
 	fails 2 "eadm: stat: --since: not with --live" stat -l --since x

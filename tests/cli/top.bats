@@ -45,7 +45,9 @@ teardown() {
 	fails 2 "eadm: top: --output: top has its own columns" top -o qpn
 	fails 2 "eadm: top: --interval: at least 10ms" top -b -i 1ms
 	fails 2 "eadm: top: --count: more than 0" top -b -n 0
-	fails 3 "eadm: top: devices: no RDMA device of this name" --from "$BUSY" -d nosuch top -b
+	fails 3 "eadm: top: nosuch: no such RDMA device" --from "$BUSY" -d nosuch top -b
+	fails 3 "eadm: top: erdma0: no such RDMA device (did you mean 'erdma_0'?)" \
+		--from "$TWO" -d erdma0 top -b
 	run bash -c "TERM=nosuch script -qec '$EADM --from $BUSY top' /dev/null </dev/null"
 	[[ $output == *"unknown terminal (TERM; --batch takes none)"* ]]
 }

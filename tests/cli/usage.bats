@@ -67,6 +67,27 @@ load common
 	fails 2 "eadm: help: lisst: unknown command (did you mean 'list'?)" help lisst
 }
 
+@test "case does not matter, and headings are names of columns" {
+	diff <(eadm --from "$TWO" LIST -o FW,Bus) <(eadm --from "$TWO" list -o fw-version,bus-addr)
+	diff <(eadm --from "$TWO" dump QP --state RTS,Err --sort AGE,SQPI:desc) \
+		<(eadm --from "$TWO" dump qp --state rts,err --sort age,sq-pi:desc)
+	fails 2 "eadm: LSIT: unknown command (did you mean 'list'?)" LSIT
+	fails 2 "eadm: dump: xyzzy: unknown state (reset, init, rtr, rts, sqd, sqe, err)" \
+		dump qp --state xyzzy
+}
+
+@test "stat takes what has counters, of ports unless told otherwise" {
+	[ "$(eadm stat -o help)" = "$(eadm dump counters --list-columns)" ]
+	[ "$(eadm stat --list-columns)" = "$(eadm stat -o help)" ]
+	[ "$(eadm stat cq -o help)" = "$(eadm dump cq --list-columns)" ]
+	fails 2 "eadm: stat: sqe: without counters (qp, cq, eq, cmdq, counters have some)" stat sqe
+	fails 2 "eadm: stat: dev: without counters (qp, cq, eq, cmdq, counters have some)" stat dev
+	fails 2 "eadm: stat: xyzzy: unknown object ('eadm help stat' lists them)" stat xyzzy
+	[ "$(eadm __complete stat "" | tr '\n' ' ')" = "qp cq eq cmdq counters " ]
+	[ "$(eadm help stat | sed -n '/^Objects:/,/^$/s/^  \([a-z]*\) .*/\1/p' | tr '\n' ' ')" = \
+		"qp cq eq cmdq counters " ]
+}
+
 @test "a prefix is not the word" {
 	fails 2 "eadm: li: unknown command (did you mean 'list'?)" li
 	run eadm dump qp --dev x
@@ -137,6 +158,14 @@ load common
 	fails 2 "eadm: dump: --pid: event queues have nothing like it" dump eq --pid 1
 	fails 2 "eadm: dump: --comm: devices have nothing like it" dump dev --comm x
 	fails 2 "eadm: list: --hw: unknown option" list --hw
+	for command in check diagnose ver "mark --list" top test "diff a"; do
+		# shellcheck disable=SC2086
+		fails 2 "eadm: ${command% *}: --output: ${command% *} has its own columns" $command -o x
+	done
+	fails 2 "eadm: check: --list-columns: check has its own columns" check --list-columns
+	fails 2 "eadm: bundle: --output: goes with create only" bundle show x -o x
+	fails 2 "eadm: bundle: --redact: goes with create only" bundle verify x --redact
+	fails 2 "eadm: trace: --sort: not with export" trace export --sort seq
 	fails 2 "eadm: trace: --count: goes with --follow only" trace -n 5
 	fails 2 "eadm: --hw: belongs behind its command" --hw dump qp
 	fails 2 "eadm: -n: belongs behind its command" -n 5 stat
