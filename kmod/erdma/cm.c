@@ -438,7 +438,7 @@ static void cep_add_child(struct erdma_cep *listener, struct socket *sock)
 					listener->owner);
 
 	if (!cep) {
-		sock_release(sock);
+		erdma_sock_release(sock, &listener->saved);
 		return;
 	}
 	tcp_sock_set_nodelay(sock->sk);
@@ -551,7 +551,9 @@ static void cep_qp_gone(struct erdma_cep *cep)
 
 static void cep_handle(struct erdma_cep *cep)
 {
-	if (test_and_clear_bit(ERDMA_CEP_EV_ABORT, &cep->events))
+	/* One that the consumer was told of meanwhile is his, see cep_timed_out(). */
+	if (test_and_clear_bit(ERDMA_CEP_EV_ABORT, &cep->events) &&
+	    cep->state == ERDMA_CEP_AWAIT_REQUEST)
 		cep_close(cep);
 	if (cep->state == ERDMA_CEP_CLOSED)
 		return;
@@ -673,7 +675,9 @@ static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	ret = cep_take_qp(cep, param->qpn);
 	if (ret)
 		goto close;
-	ret = cep_connect_qp(cep, sizeof(struct erdma_mpa_frame) + cep->tx_len);
+	ret = erdma_mpa_quiet(cep);
+	if (!ret)
+		ret = cep_connect_qp(cep, sizeof(struct erdma_mpa_frame) + cep->tx_len);
 	if (ret)
 		goto close;
 	cep_set_id(cep, id);
@@ -803,9 +807,9 @@ void erdma_cm_exit(struct erdma_cm *cm)
 	xa_destroy(&cm->ceps);
 }
 
+/* Who calls this has just called iw_get_qp(), which took the reference. */
 static void iw_add_ref(struct ib_qp *ibqp)
 {
-	erdma_obj_get(&to_erdma_qp(ibqp)->obj);
 }
 
 static void iw_rem_ref(struct ib_qp *ibqp)
@@ -813,15 +817,12 @@ static void iw_rem_ref(struct ib_qp *ibqp)
 	erdma_obj_put(&to_erdma_qp(ibqp)->obj);
 }
 
-/* The caller owns the QP and takes its own reference. */
+/* The number is a process's: the QP might be destroyed before iw_add_ref(). */
 static struct ib_qp *iw_get_qp(struct ib_device *ibdev, int qpn)
 {
 	struct erdma_qp *qp = erdma_qp_get(to_erdma_dev(ibdev), qpn);
 
-	if (!qp)
-		return NULL;
-	erdma_obj_put(&qp->obj);
-	return &qp->ibqp;
+	return qp ? &qp->ibqp : NULL;
 }
 
 const struct ib_device_ops erdma_iw_ops = {

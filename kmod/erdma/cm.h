@@ -129,12 +129,14 @@ void erdma_cep_note(struct erdma_cep *cep, enum erdma_cep_event event);
 void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
 		       const struct erdma_sk_callbacks *saved);
 void erdma_sock_detach(struct erdma_cep *cep);
+void erdma_sock_release(struct socket *sock, const struct erdma_sk_callbacks *saved);
 int erdma_sock_names(struct erdma_cep *cep);
 int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id);
 int erdma_sock_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog);
 
 /* mpa.c */
 int erdma_mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie);
+int erdma_mpa_quiet(struct erdma_cep *cep);
 int erdma_mpa_recv(struct erdma_cep *cep, const char *key);
 
 #endif /* ERDMA_CM_H */

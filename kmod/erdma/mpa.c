@@ -51,6 +51,23 @@ static int sock_recv(struct socket *sock, void *buf, size_t len)
 }
 
 /**
+ * erdma_mpa_quiet() - see that the peer keeps silent
+ * @cep: the endpoint, whose frame is complete
+ *
+ * Nothing may follow before both ends are in RTS: the adapter would begin in
+ * the middle of the stream (hw 10.3).
+ *
+ * Context: process, @cep->lock held.
+ * Return: 0, or -EPROTO when something came.
+ */
+int erdma_mpa_quiet(struct erdma_cep *cep)
+{
+	u8 extra;
+
+	return sock_recv(cep->sock, &extra, sizeof(extra)) > 0 ? -EPROTO : 0;
+}
+
+/**
  * erdma_mpa_recv() - read on with the peer's frame
  * @cep: the endpoint
  * @key: what it has to be, ERDMA_MPA_KEY_*
@@ -63,7 +80,6 @@ int erdma_mpa_recv(struct erdma_cep *cep, const char *key)
 {
 	u8 *buf = (u8 *)&cep->rx.hdr;
 	size_t want = sizeof(cep->rx.hdr);
-	u8 extra;
 	int ret;
 
 	static_assert(offsetof(typeof(cep->rx), pdata) == sizeof(struct erdma_mpa_frame));
@@ -88,7 +104,5 @@ int erdma_mpa_recv(struct erdma_cep *cep, const char *key)
 			return ret;
 		cep->rx.got += ret;
 	}
-	/* Nothing may follow before both ends are in RTS. */
-	ret = sock_recv(cep->sock, &extra, sizeof(extra));
-	return ret > 0 ? -EPROTO : 0;
+	return erdma_mpa_quiet(cep);
 }

@@ -66,6 +66,28 @@ void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
 }
 
 /**
+ * erdma_sock_release() - release a socket with our callbacks
+ * @sock: the socket, nobody's any more
+ * @saved: those it had, or the listener it was accepted from
+ *
+ * TCP may go on with it for a while.
+ *
+ * Context: process.
+ */
+void erdma_sock_release(struct socket *sock, const struct erdma_sk_callbacks *saved)
+{
+	struct sock *sk = sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	rcu_assign_sk_user_data(sk, NULL);
+	sk->sk_state_change = saved->state_change;
+	sk->sk_data_ready = saved->data_ready;
+	sk->sk_error_report = saved->error_report;
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock_release(sock);
+}
+
+/**
  * erdma_sock_detach() - take an endpoint's socket from it and release that
  * @cep: the endpoint, locked; the caller holds a reference of it
  *
@@ -74,20 +96,12 @@ void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
 void erdma_sock_detach(struct erdma_cep *cep)
 {
 	struct socket *sock = cep->sock;
-	struct sock *sk;
 
 	lockdep_assert_held(&cep->lock);
 	if (!sock)
 		return;
 	cep->sock = NULL;
-	sk = sock->sk;
-	write_lock_bh(&sk->sk_callback_lock);
-	rcu_assign_sk_user_data(sk, NULL);
-	sk->sk_state_change = cep->saved.state_change;
-	sk->sk_data_ready = cep->saved.data_ready;
-	sk->sk_error_report = cep->saved.error_report;
-	write_unlock_bh(&sk->sk_callback_lock);
-	sock_release(sock);
+	erdma_sock_release(sock, &cep->saved);
 	erdma_cep_put(cep);
 }
 
