@@ -192,7 +192,7 @@ int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq)
  * Ending an object is worth a second command when the first one is lost: the
  * object's memory cannot be given back before the adapter confirmed it.
  */
-static int exec_destroy(struct erdma_dev *dev, struct erdma_cmd *cmd)
+static int exec_again(struct erdma_dev *dev, struct erdma_cmd *cmd)
 {
 	int ret = erdma_cmdq_exec(dev, cmd);
 
@@ -210,7 +210,7 @@ int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn)
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_DESTROY_CQ, destroy_cq);
 	cmd.req.destroy_cq.cqn = cpu_to_le32(cqn);
-	return exec_destroy(dev, &cmd);
+	return exec_again(dev, &cmd);
 }
 
 static __le32 qp_cqn(const struct erdma_mtt *mtt, u32 cqn, u32 flags)
@@ -286,7 +286,7 @@ int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn)
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_DESTROY_QP, destroy_qp);
 	cmd.req.destroy_qp.qpn = cpu_to_le32(qpn);
-	return exec_destroy(dev, &cmd);
+	return exec_again(dev, &cmd);
 }
 
 /**
@@ -295,6 +295,9 @@ int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn)
  * @qpn: its number
  * @state: new state
  * @rts: the connection, for a change to RTS
+ *
+ * A change that ends service is repeated if the command got lost: consumers
+ * count on it, and free what the adapter works with.
  */
 int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
 			const struct erdma_rts *rts)
@@ -318,7 +321,7 @@ int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state stat
 	req->cfg = cpu_to_le32(FIELD_PREP(ERDMA_MODIFY_QP_STATE, state) |
 			       FIELD_PREP(ERDMA_MODIFY_QP_CC, cc) |
 			       FIELD_PREP(ERDMA_MODIFY_QP_QPN, qpn));
-	return erdma_cmdq_exec(dev, &cmd);
+	return state > ERDMA_QPS_RTS ? exec_again(dev, &cmd) : erdma_cmdq_exec(dev, &cmd);
 }
 
 /**
@@ -396,7 +399,7 @@ int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey)
 	cmd.req.dereg_mr.cfg =
 		cpu_to_le32(FIELD_PREP(ERDMA_REG_MR0_MPT, FIELD_GET(ERDMA_STAG_INDEX, lkey)) |
 			    FIELD_PREP(ERDMA_REG_MR0_KEY, FIELD_GET(ERDMA_STAG_KEY, lkey)));
-	return exec_destroy(dev, &cmd);
+	return exec_again(dev, &cmd);
 }
 
 /**

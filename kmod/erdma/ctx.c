@@ -268,16 +268,20 @@ int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 		return -EINVAL;
 	entry = container_of(rdma_entry, struct erdma_mmap_entry, rdma_entry);
 	WRITE_ONCE(ctx->mapping, vma->vm_file->f_mapping);
+	ret = -EIO;
+	if (erdma_obj_is_dead(dev, &ctx->obj))
+		goto out;
 	ret = rdma_user_mmap_io(ibctx, vma, PHYS_PFN(dev->bar_addr + entry->bar_offset),
 				PAGE_SIZE, pgprot_device(vma->vm_page_prot), rdma_entry);
-	rdma_user_mmap_entry_put(rdma_entry);
 	/*
-	 * Either erdma_ctx_zap() sees the mapping or the new epoch is seen
-	 * here; the page-table lock orders the former.
+	 * erdma_ctx_zap() may have come too early for this mapping. It is the
+	 * core's by now, so it must not fail any more.
 	 */
 	smp_mb();
 	if (!ret && erdma_obj_is_dead(dev, &ctx->obj))
-		return -EIO;
+		zap_vma_ptes(vma, vma->vm_start, PAGE_SIZE);
+out:
+	rdma_user_mmap_entry_put(rdma_entry);
 	return ret;
 }
 

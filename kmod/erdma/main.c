@@ -342,6 +342,10 @@ static void erdma_remove(struct pci_dev *pdev)
 	erdma_netdev_unregister(dev);
 	/* Ends all consumers and destroys all objects, with commands. */
 	ib_unregister_device(&dev->ibdev);
+	/* It tells consumers of the device, and follows the interface. */
+	erdma_cmdq_set_recoverable(dev, false);
+	flush_work(&dev->recovery);
+	cancel_work_sync(&dev->mtu_work);
 	erdma_netdev_unbind(dev);
 	adapter_stop(dev);
 	queues_free(dev);

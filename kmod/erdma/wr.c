@@ -258,7 +258,7 @@ static int post_one_send(struct erdma_qp *qp, const struct ib_send_wr *wr)
 	int ret;
 
 	lockdep_assert_held(&sq->lock);
-	if ((u16)(pi - READ_ONCE(sq->ci)) + ERDMA_MAX_SQEBB_PER_WQE > qp->sq_depth)
+	if ((u16)(pi - smp_load_acquire(&sq->ci)) + ERDMA_MAX_SQEBB_PER_WQE > qp->sq_depth)
 		return -ENOMEM;
 	ret = make_wqe(dev, &wqe, wr);
 	if (ret)
@@ -365,7 +365,7 @@ static int post_one_recv(struct erdma_qp *qp, const struct ib_recv_wr *wr)
 	lockdep_assert_held(&rq->lock);
 	if (wr->num_sge > ERDMA_MAX_RECV_SGE)
 		return -EINVAL;
-	if ((u16)(pi - READ_ONCE(rq->ci)) >= qp->rq_depth)
+	if ((u16)(pi - smp_load_acquire(&rq->ci)) >= qp->rq_depth)
 		return -ENOMEM;
 	rqe = &ring[pi & (qp->rq_depth - 1)];
 	memset(rqe, 0, sizeof(*rqe));
@@ -429,10 +429,16 @@ static void reflush_work(struct work_struct *work)
 	struct erdma_kqp *kqp = container_of(to_delayed_work(work), struct erdma_kqp, reflush);
 	struct erdma_qp *qp = kqp->qp;
 	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
+	int ret;
 
-	if (!erdma_obj_is_dead(dev, &qp->obj) &&
-	    !erdma_cmd_reflush(dev, qp->qpn, READ_ONCE(kqp->sq.pi), READ_ONCE(kqp->rq.pi)))
+	if (!erdma_obj_is_dead(dev, &qp->obj)) {
+		ret = erdma_cmd_reflush(dev, qp->qpn, READ_ONCE(kqp->sq.pi),
+					READ_ONCE(kqp->rq.pi));
+		/* Without an answer somebody may wait for these completions for ever. */
+		if (ret && ret != -EIO)
+			erdma_kqp_reflush(qp);
 		return;
+	}
 	/* The driver flushes for an adapter that has forgotten the QP. */
 	erdma_cq_kick(to_erdma_cq(qp->ibqp.send_cq));
 	erdma_cq_kick(to_erdma_cq(qp->ibqp.recv_cq));
