@@ -82,7 +82,8 @@ static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 		return false;
 	wc->wr_id = swr->wr_id;
 	wc->opcode = send_opcodes[swr->opcode];
-	WRITE_ONCE(sq->ci, index + swr->blocks);
+	/* Pairs with the acquire of who writes the next entry here. */
+	smp_store_release(&sq->ci, index + swr->blocks);
 	return true;
 }
 
@@ -96,7 +97,7 @@ static bool take_recv(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 		return false;
 	wc->wr_id = rq->wr_ids[index & (qp->rq_depth - 1)];
 	wc->opcode = IB_WC_RECV;
-	WRITE_ONCE(rq->ci, index + 1);
+	smp_store_release(&rq->ci, index + 1);
 	return true;
 }
 
@@ -418,6 +419,69 @@ err:
 	return ret;
 }
 
+/* As it was made; false while QPs of before the reset complete through it. */
+static bool cq_clear(struct erdma_cq *cq)
+{
+	unsigned long flags;
+	bool unused;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	unused = xa_empty(&cq->kqps);
+	if (unused) {
+		memset(cq->mem->ring[0].va, 0, cq->mem->ring[0].size);
+		WRITE_ONCE(*cq->mem->dbrec[0].va, 0);
+		cq->ci = 0;
+		cq->notify_count = 0;
+		cq->cmdsn = 0;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return unused;
+}
+
+/**
+ * erdma_cq_revive() - make a kernel CQ again that the adapter has forgotten
+ * @cq: a CQ that a QP is to use; does nothing unless it is dead
+ *
+ * The access layer keeps CQs in a pool until the device goes, so the consumers
+ * that come back after a reset get the same ones.
+ *
+ * Context: process.
+ * Return: 0; -EAGAIN while QPs of before the reset use it; -EIO for a process's
+ * CQ or without an adapter; or what the adapter made of it.
+ */
+int erdma_cq_revive(struct erdma_cq *cq)
+{
+	struct erdma_dev *dev = to_erdma_dev(cq->ibcq.device);
+	enum ib_cq_notify_flags notify = 0;
+	u32 epoch;
+	int ret = 0;
+
+	if (!erdma_obj_is_dead(dev, &cq->obj))
+		return 0;
+	if (cq->ctx || READ_ONCE(dev->gone))
+		return -EIO;
+	mutex_lock(&cq->revival);
+	epoch = READ_ONCE(dev->epoch);
+	if (!erdma_obj_is_dead(dev, &cq->obj))
+		goto out;
+	ret = cq_clear(cq) ? erdma_cmd_create_cq(dev, cq) : -EAGAIN;
+	if (ret == -ETIMEDOUT)
+		erdma_cmd_destroy_cq(dev, cq->cqn);
+	if (ret)
+		goto out;
+	spin_lock_irq(&cq->lock);
+	WRITE_ONCE(cq->obj.epoch, epoch);
+	/* Who asked for an event meanwhile does not ask again. */
+	if (cq->armed)
+		notify = cq->solicited ? IB_CQ_SOLICITED : IB_CQ_NEXT_COMP;
+	spin_unlock_irq(&cq->lock);
+	if (notify)
+		erdma_req_notify_cq(&cq->ibcq, notify);
+out:
+	mutex_unlock(&cq->revival);
+	return ret;
+}
+
 /**
  * erdma_create_cq() - verb: make a CQ
  * @ibcq: the CQ
@@ -448,6 +512,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	}
 	cq->depth = max_t(u32, roundup_pow_of_two(attr->cqe), udata ? 1 : MIN_DEPTH);
 	cq->vector = attr->comp_vector;
+	mutex_init(&cq->revival);
 	spin_lock_init(&cq->lock);
 	xa_init(&cq->kqps);
 	erdma_obj_init(&cq->obj, READ_ONCE(dev->epoch));
@@ -493,6 +558,7 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	if (cq->ctx)
 		atomic_dec(&cq->ctx->cqs);
 	erdma_hostmem_retire(dev, cq->mem, !ret);
+	mutex_destroy(&cq->revival);
 	erdma_count(dev, ERDMA_CNT_CQ_DESTROYS);
 	return 0;
 }

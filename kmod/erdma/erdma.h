@@ -386,7 +386,7 @@ static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
  */
 static inline bool erdma_obj_is_dead(const struct erdma_dev *dev, const struct erdma_obj *obj)
 {
-	return READ_ONCE(dev->gone) || obj->epoch != READ_ONCE(dev->epoch);
+	return READ_ONCE(dev->gone) || READ_ONCE(obj->epoch) != READ_ONCE(dev->epoch);
 }
 
 /* ---- Adapter as a whole (hw.c, recovery.c, netdev.c, verbs.c, diag.c) ------ */

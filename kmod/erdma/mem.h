@@ -22,7 +22,8 @@ struct erdma_dev;
  * @unused: completed when @refs drops to zero
  * @created: local_clock() of creation
  * @epoch: dev->epoch when the adapter learned of it; an older one than the
- *	device's now means that the adapter has forgotten it
+ *	device's now means that the adapter has forgotten it. Only that of a
+ *	kernel CQ ever changes, see erdma_cq_revive()
  */
 struct erdma_obj {
 	refcount_t refs;

@@ -155,9 +155,12 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	erdma_obj_init(&qp->obj, READ_ONCE(dev->epoch));
 	qp->state_since = qp->obj.created;
 	ret = -EIO;
-	if ((qp->ctx && erdma_obj_is_dead(dev, &qp->ctx->obj)) ||
-	    erdma_obj_is_dead(dev, &to_erdma_cq(attr->send_cq)->obj) ||
-	    erdma_obj_is_dead(dev, &to_erdma_cq(attr->recv_cq)->obj))
+	if (qp->ctx && erdma_obj_is_dead(dev, &qp->ctx->obj))
+		goto err;
+	ret = erdma_cq_revive(to_erdma_cq(attr->send_cq));
+	if (!ret)
+		ret = erdma_cq_revive(to_erdma_cq(attr->recv_cq));
+	if (ret)
 		goto err;
 	ret = qp_init(dev, qp, attr, udata);
 	if (ret)
@@ -305,20 +308,14 @@ static int transition(struct erdma_qp *qp, enum erdma_qp_state state, bool *clos
 	}
 }
 
-/* Takes the CM's callback out: it is called once, without the lock. */
+/* Under the lock, or the endpoint might be freed between taking it and telling it. */
 static void tell_cm(struct erdma_qp *qp)
 {
-	void (*closed)(struct erdma_qp *qp, void *cm_data);
-	void *cm_data;
-
-	mutex_lock(&qp->state_lock);
-	closed = qp->cm_closed;
-	cm_data = qp->cm_data;
+	lockdep_assert_held(&qp->state_lock);
+	if (qp->cm_closed)
+		qp->cm_closed(qp, qp->cm_data);
 	qp->cm_closed = NULL;
 	qp->cm_data = NULL;
-	mutex_unlock(&qp->state_lock);
-	if (closed)
-		closed(qp, cm_data);
 }
 
 static int modify(struct erdma_qp *qp, enum erdma_qp_state state)
@@ -328,9 +325,9 @@ static int modify(struct erdma_qp *qp, enum erdma_qp_state state)
 
 	mutex_lock(&qp->state_lock);
 	ret = transition(qp, state, &closed);
-	mutex_unlock(&qp->state_lock);
 	if (closed)
 		tell_cm(qp);
+	mutex_unlock(&qp->state_lock);
 	return ret;
 }
 
@@ -379,9 +376,9 @@ int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts)
 /**
  * erdma_qp_attach_cm() - be told when a QP's connection ends
  * @qp: the QP, referenced for as long as it is attached
- * @closed: called once, in process context and without any lock, when the QP
- *	leaves RTS or goes to ERROR before that, dies with the adapter, or is
- *	destroyed; never after erdma_qp_detach_cm() if that returned true
+ * @closed: called once, in process context and with the QP's state lock held,
+ *	when the QP leaves RTS or goes to ERROR before that, dies with the
+ *	adapter, or is destroyed; never after erdma_qp_detach_cm()
  * @cm_data: its argument
  *
  * Context: process.
@@ -410,18 +407,13 @@ int erdma_qp_attach_cm(struct erdma_qp *qp,
  * @qp: the QP, referenced
  *
  * Context: process.
- * Return: false when the callback was or is being called instead.
  */
-bool erdma_qp_detach_cm(struct erdma_qp *qp)
+void erdma_qp_detach_cm(struct erdma_qp *qp)
 {
-	bool attached;
-
 	mutex_lock(&qp->state_lock);
-	attached = qp->cm_closed;
 	qp->cm_closed = NULL;
 	qp->cm_data = NULL;
 	mutex_unlock(&qp->state_lock);
-	return attached;
 }
 
 /**
@@ -468,6 +460,9 @@ void erdma_qp_event(struct erdma_qp *qp, enum ib_event_type type)
 void erdma_qp_died(struct erdma_qp *qp)
 {
 	erdma_qp_stop(qp, ERDMA_QPS_ERROR);
+	/* In ERROR before, its change of state did not see to that. */
+	if (qp->kqp)
+		erdma_kqp_reflush(qp);
 	erdma_qp_event(qp, IB_EVENT_QP_FATAL);
 }
 

@@ -79,10 +79,6 @@ static void tell_consumers(struct erdma_dev *dev)
 			erdma_qp_died(container_of(obj, struct erdma_qp, obj));
 		erdma_obj_put(obj);
 	}
-	for (id = 0; (obj = erdma_table_next(&dev->cqs, &id)); id++) {
-		erdma_cq_kick(container_of(obj, struct erdma_cq, obj));
-		erdma_obj_put(obj);
-	}
 }
 
 static void count_recovery(struct erdma_dev *dev, bool ok)

@@ -113,6 +113,7 @@ struct erdma_mr {
  * @errors: asynchronous error events
  * @last_event: local_clock(), 0 = none yet
  * @event_db: a user's doorbell record at the last event: that request is served
+ * @revival: serialises erdma_cq_revive(), taken before @lock
  * @lock: guards what follows (kernel CQs only) and the CI of their queues
  * @ci: consumer index
  * @notify_count: requests for notification
@@ -137,6 +138,7 @@ struct erdma_cq {
 	u64 errors;
 	u64 last_event;
 	u64 event_db;
+	struct mutex revival;	/* making it again */
 	spinlock_t lock;	/* what follows */
 	u32 ci;
 	u32 notify_count;
@@ -157,7 +159,7 @@ struct erdma_sq {
 	spinlock_t lock;	/* posting: pi, doorbell */
 	struct erdma_swr *wrs;
 	u16 pi;			/* released after the entry, acquired by the poller */
-	u16 ci;			/* under the send CQ's lock, read with READ_ONCE */
+	u16 ci;			/* under the send CQ's lock, released after the entry */
 };
 
 struct erdma_rq {
@@ -280,6 +282,7 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
 void erdma_cq_event(struct erdma_cq *cq);
 void erdma_cq_kick(struct erdma_cq *cq);
+int erdma_cq_revive(struct erdma_cq *cq);
 
 int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		    struct ib_udata *udata);
@@ -293,7 +296,7 @@ int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts);
 int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state);
 int erdma_qp_attach_cm(struct erdma_qp *qp,
 		       void (*closed)(struct erdma_qp *qp, void *cm_data), void *cm_data);
-bool erdma_qp_detach_cm(struct erdma_qp *qp);
+void erdma_qp_detach_cm(struct erdma_qp *qp);
 struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn);
 void erdma_qp_died(struct erdma_qp *qp);
 void erdma_qp_event(struct erdma_qp *qp, enum ib_event_type type);

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # NVMe over Fabrics in the guest: target and host on one machine, a file system
-# written through it, read back after a reconnect and compared. TAP on stdout.
+# written through it, read back after a reconnect, again after a reset, and
+# compared. TAP on stdout.
 # Usage: nvme.sh TARGET_ADDRESS
 set -u
 here=$(dirname "$(readlink -f "$0")")
@@ -48,7 +49,7 @@ disk() { # prints the block device of the connected namespace
 }
 
 up() {
-	nvme connect -t rdma -a "$address" -s 4420 -n "$nqn" -i 2 && until_true "$LIMIT" disk
+	nvme connect -t rdma -a "$address" -s 4420 -n "$nqn" -i 2 -c 1 && until_true "$LIMIT" disk
 }
 
 down() {
@@ -69,6 +70,18 @@ compare() {
 
 	umount "$mnt"
 	return $status
+}
+
+reset_adapter() {
+	local fault=/sys/kernel/config/erdma_virt/v0/fault/fw_reset
+
+	echo 1 >$fault/count
+	until_true "$LIMIT" grep -qx 1 $fault/hits
+}
+
+# Both ends get the CQs of before from the core's pool, which the reset has killed.
+is_back() {
+	dmesg | grep -q 'nvme.*Successfully reconnected'
 }
 
 # The target frees a connection's objects behind the host's back.
@@ -98,6 +111,9 @@ check "disconnect" down
 settle && before=$(objects)
 check "connect again" up
 check "read back and compare" compare
+check "the adapter's firmware restarts" reset_adapter
+check "the host connects by itself" until_true "$LIMIT" is_back
+check "read back and compare again" compare
 check "disconnect again" down
 check "no object is left over" until_true "$LIMIT" same_objects
 check "take the target down" target_down
