@@ -248,18 +248,18 @@ static void look_unconsumed(struct judge *j, const struct diag_row *now,
 	cite_growth(j, DIAG_CQ, now, then, CQ_EVENTS, 64);
 }
 
-/* One request for notification gives one event. A process's are known by 8 bits. */
+/* One request for notification gives one event at most. */
 static void look_extra_events(struct judge *j, const struct diag_row *now,
 			      const struct diag_row *then)
 {
-	uint8_t extra = diag_u64(now, CQ_EVENTS) -
+	/* The driver counts requests in 32 bits. */
+	int32_t extra = diag_u64(now, CQ_EVENTS) -
 			diag_u64(now, CQ_NOTIFY_REQUESTS);
 
-	if (!diag_has(now, CQ_NOTIFY_REQUESTS) || !extra || extra >= 0x80 ||
-	    !then || !same(now, then, CQ_EVENTS) ||
+	if (!diag_has(now, CQ_NOTIFY_REQUESTS) || extra <= 0 || !then || !same(now, then, CQ_EVENTS) ||
 	    !same(now, then, CQ_NOTIFY_REQUESTS))
 		return;
-	accuse(j, now, "%u events more than were asked for", extra);
+	accuse(j, now, "%d events more than were asked for", extra);
 	cite_all(j, DIAG_CQ, now, cq_facts);
 }
 

@@ -314,6 +314,27 @@ static void call_consumer(struct erdma_cq *cq)
 }
 
 /**
+ * erdma_cq_requests() - how often a process asked for notification
+ * @cq: a process's CQ
+ * @db: its doorbell record as it is now
+ *
+ * The record has the lowest 8 bits of a request's number: of 256 or more
+ * requests between two events some are not seen.
+ *
+ * Context: any.
+ * Return: the number of requests, modulo 2^32.
+ */
+u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db)
+{
+	u32 seen = READ_ONCE(cq->requests);
+
+	if (!(db & ERDMA_CQ_DB_ARM) || FIELD_GET(ERDMA_CQ_DB_CQN, db) != cq->cqn)
+		return seen;
+	/* The first one has number 0. */
+	return seen + (u8)(FIELD_GET(ERDMA_CQ_DB_IDX, db) + 1 - seen);
+}
+
+/**
  * erdma_cq_event() - deliver a completion event
  * @cq: the CQ, referenced
  *
@@ -322,11 +343,14 @@ static void call_consumer(struct erdma_cq *cq)
 void erdma_cq_event(struct erdma_cq *cq)
 {
 	unsigned long flags;
+	u64 db;
 
 	WRITE_ONCE(cq->events, cq->events + 1);
 	WRITE_ONCE(cq->last_event, local_clock());
 	if (cq->db.page) {
-		WRITE_ONCE(cq->event_db, erdma_dbref_read(&cq->db, 0));
+		db = erdma_dbref_read(&cq->db, 0);
+		WRITE_ONCE(cq->event_db, db);
+		WRITE_ONCE(cq->requests, erdma_cq_requests(cq, db));
 	} else {
 		spin_lock_irqsave(&cq->lock, flags);
 		cq->cmdsn++;

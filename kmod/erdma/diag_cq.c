@@ -36,7 +36,7 @@ static void fill_user(struct erdma_cq *cq, struct eadm_snap_cq *s)
 	SNAP_SET(s, channel, !!cq->ibcq.cq_context);
 	if (!(db & ERDMA_CQ_DB_ARM)) {
 		SNAP_SET(s, armed, 0);
-		SNAP_SET(s, notify_requests, 0);
+		SNAP_SET(s, notify_requests, erdma_cq_requests(cq, db));
 		return;
 	}
 	if (FIELD_GET(ERDMA_CQ_DB_CQN, db) != cq->cqn)
@@ -45,8 +45,7 @@ static void fill_user(struct erdma_cq *cq, struct eadm_snap_cq *s)
 	SNAP_SET(s, ci, FIELD_GET(ERDMA_CQ_DB_CI, db));
 	SNAP_SET(s, armed, armed);
 	SNAP_SET(s, solicited, armed && db & ERDMA_CQ_DB_SOL);
-	/* The first request has number 0. */
-	SNAP_SET(s, notify_requests, (FIELD_GET(ERDMA_CQ_DB_IDX, db) + 1) & 0xff);
+	SNAP_SET(s, notify_requests, erdma_cq_requests(cq, db));
 }
 
 static void fill_hw(struct erdma_dev *dev, struct erdma_cq *cq, struct eadm_snap_cq *s)

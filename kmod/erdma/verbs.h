@@ -113,6 +113,8 @@ struct erdma_mr {
  * @errors: asynchronous error events
  * @last_event: local_clock(), 0 = none yet
  * @event_db: a user's doorbell record at the last event: that request is served
+ * @requests: a user's requests for notification up to @event_db, see
+ *	erdma_cq_requests()
  * @revival: serialises erdma_cq_revive(), taken before @lock
  * @lock: guards what follows (kernel CQs only) and the CI of their queues
  * @ci: consumer index
@@ -122,7 +124,7 @@ struct erdma_mr {
  * @solicited: for a solicited completion only
  * @kqps: struct erdma_kqp by number: kernel QPs that complete through it
  *
- * @events, @errors, @last_event and @event_db are written by event delivery of
+ * @events, @errors, @last_event, @event_db and @requests are written by event delivery of
  * one EQ only and read with READ_ONCE().
  */
 struct erdma_cq {
@@ -138,6 +140,7 @@ struct erdma_cq {
 	u64 errors;
 	u64 last_event;
 	u64 event_db;
+	u32 requests;
 	struct mutex revival;	/* making it again */
 	spinlock_t lock;	/* what follows */
 	u32 ci;
@@ -281,6 +284,7 @@ int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
 void erdma_cq_event(struct erdma_cq *cq);
+u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db);
 void erdma_cq_kick(struct erdma_cq *cq);
 int erdma_cq_revive(struct erdma_cq *cq);
 

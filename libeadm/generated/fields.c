@@ -1063,7 +1063,7 @@ static const struct eadm_field cq_fields[] = {
 		.attr = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "notify-requests",
 		.c_name = "notify_requests", .head = "ARMS", .unit = "requests",
-		.help = "Requests for notification, modulo 256 for a process's CQ.",
+		.help = "Requests for notification; of a process's CQ at least so many, as the driver sees only the lowest 8 bits of their number, with each event and when it is asked.",
 	},
 	{
 		.attr = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,

@@ -503,6 +503,8 @@ def well():
                                                         "notify-requests": 21 + 30 * late})
         n(7, port=7, **{"send-cqn": 7, "recv-cqn": 7, "hw-send-cqes": 5, "hw-recv-cqes": 5 + 400 * late,
                         "hw-rq-ci": 5 + 400 * late})
+        # Asked for again and again, with an event now and then.
+        add(8, events=52553, users=1, **{"notify-requests": 52705})
         # So many that the difference looks like the opposite in 16 bits.
         add(6, users=2, ci=42430, depth=4096, **{"hw-pi": 42430})
         n(6, port=6, **{"send-cqn": 6, "recv-cqn": 6, "hw-send-cqes": 1380, "hw-recv-cqes": 0})
