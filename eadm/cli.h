@@ -183,6 +183,7 @@ struct cli {
 	int argc;		/* the line; of a raw command what is behind it */
 	char **argv;
 	struct eadm_ctx *ctx;
+	unsigned int moment;	/* of the capture: what --at says, from 0 */
 	struct writer *writer;
 	bool json;		/* how errors are told before there is a writer */
 	uint64_t began;		/* ns; when the first progress was made */
@@ -204,7 +205,8 @@ int run_line(int argc, char **argv);
 int open_source(struct cli *cli);
 int check_target(struct cli *cli, const char *path);
 int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
-int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text);
+int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
+	       unsigned int *moment);
 const struct eadm_object *need_object(struct cli *cli, const char *name);
 bool can_dump(const struct eadm_object *object);
 bool can_count(const struct eadm_object *object);

@@ -119,7 +119,8 @@ int open_source(struct cli *cli)
 		return fail(cli, STATUS_USAGE, "--at", "goes with --from");
 	ret = from ? eadm_open_file(cli->ctx, from) : eadm_open_live(cli->ctx);
 	if (!ret && cli->args.opt[OPT_AT])
-		ret = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT]);
+		ret = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],
+				 &cli->moment);
 	if (ret > 0)
 		return ret;
 	if (!ret)

@@ -71,6 +71,7 @@ int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **result)
 	const char *at = strrchr(spec, '@');
 	struct eadm_ctx *ctx = eadm_new();
 	int status = 0, ret;
+	unsigned int moment;
 	char *name;
 
 	name = at ? strndup(spec, at - spec) : strdup(spec);
@@ -92,7 +93,7 @@ int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **result)
 		status = fail(cli, status_of(ret), "open", "%s",
 			      eadm_errmsg(ctx));
 	if (!status && at)
-		status = go_to_time(cli, ctx, at + 1);
+		status = go_to_time(cli, ctx, at + 1, &moment);
 	free(name);
 	if (status)
 		eadm_free(ctx);

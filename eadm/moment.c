@@ -7,11 +7,12 @@
 
 #include "table.h"
 
-#define DAY 86400000000000ULL
+#define SECOND 1000000000ULL
+#define DAY (86400 * SECOND)
 
 static void text_of_time(uint64_t ns, char *buf, size_t size)
 {
-	time_t s = ns / 1000000000;
+	time_t s = ns / SECOND;
 	struct tm tm;
 
 	if (!localtime_r(&s, &tm) ||
@@ -19,14 +20,28 @@ static void text_of_time(uint64_t ns, char *buf, size_t size)
 		snprintf(buf, size, "%" PRIu64, ns);
 }
 
-/* 14:03, 14:03:05.5, with a day in front or the one of @near; local time. */
-static bool parse_clock(const char *text, uint64_t near, uint64_t *ns)
+/* The time that words mean, in ns; both ends belong to it. */
+struct span {
+	uint64_t first, last;
+};
+
+/*
+ * 14:03, 14:03:05, 14:03:05.5, with a day in front or the first one that
+ * does not end before @near; local time. A clock stands for all of the minute
+ * or second that it names.
+ */
+static bool parse_clock(const char *text, uint64_t near, struct span *span)
 {
-	static const char *const forms[] = {
-		"%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M",
-		"%Y-%m-%dT%H:%M", "%H:%M:%S", "%H:%M",
+	static const struct {
+		const char *form;
+		uint64_t length;
+	} forms[] = {
+		{ "%Y-%m-%d %H:%M:%S", SECOND }, { "%Y-%m-%dT%H:%M:%S", SECOND },
+		{ "%Y-%m-%d %H:%M", 60 * SECOND },
+		{ "%Y-%m-%dT%H:%M", 60 * SECOND },
+		{ "%H:%M:%S", SECOND }, { "%H:%M", 60 * SECOND },
 	};
-	time_t day = near / 1000000000;
+	time_t day = near / SECOND;
 	const char *end = NULL;
 	uint64_t part = 0;
 	struct tm tm;
@@ -37,16 +52,19 @@ static bool parse_clock(const char *text, uint64_t near, uint64_t *ns)
 			return false;
 		tm.tm_sec = 0;
 		tm.tm_isdst = -1;
-		end = strptime(text, forms[i], &tm);
+		end = strptime(text, forms[i].form, &tm);
 		if (end && *end && *end != '.')
 			end = NULL;
+		span->last = end && !*end ? forms[i].length - 1 : 0;
 	}
-	if (!end || (*end && !parse_duration(end, 1000000000, &part)))
+	if (!end || (*end && !parse_duration(end, SECOND, &part)))
 		return false;
-	*ns = mktime(&tm) * 1000000000ULL + part;
-	/* A clock without a day means the time that comes next. */
-	if (!strchr(text, '-') && *ns / 1000000000 < near / 1000000000)
-		*ns += DAY;
+	span->first = mktime(&tm) * SECOND + part;
+	span->last += span->first;
+	if (!strchr(text, '-') && span->last < near) {
+		span->first += DAY;
+		span->last += DAY;
+	}
 	return true;
 }
 
@@ -66,41 +84,48 @@ static int out_of_range(struct cli *cli, struct eadm_ctx *ctx,
 		    to);
 }
 
-static bool parse_time(struct eadm_ctx *ctx, const char *text, uint64_t *ns)
+static bool parse_time(const char *text, const struct span *all,
+		       struct span *span)
 {
-	uint64_t first, last, span;
+	uint64_t ns;
 
-	if (eadm_moment_time(ctx, 0, &first) ||
-	    eadm_moment_time(ctx, eadm_moments(ctx) - 1, &last))
-		return false;
-	if (*text == '+' && parse_duration(text + 1, 1000000000, &span)) {
-		*ns = first + span;
+	span->first = all->first;
+	if (*text == '+' && parse_duration(text + 1, SECOND, &ns)) {
+		span->last = all->first + ns;
 		return true;
 	}
-	if (*text == '-' && parse_duration(text + 1, 1000000000, &span)) {
-		*ns = span < last ? last - span : 0;
+	if (*text == '-' && parse_duration(text + 1, SECOND, &ns)) {
+		span->last = ns < all->last ? all->last - ns : 0;
 		return true;
 	}
-	return parse_clock(text, first, ns);
+	return parse_clock(text, all->first, span);
 }
 
-/* Go to the last moment that began at @text or before. */
-int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text)
+/* Go to the last moment that began at @text or before; it is @moment, from 0. */
+int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
+	       unsigned int *moment)
 {
 	unsigned int i, n = eadm_moments(ctx);
-	uint64_t ns, number, time;
+	struct span all, span;
+	uint64_t number, time;
 
 	if (*text == '#' && parse_u64(text + 1, &number)) {
 		if (!number || number > n)
 			return out_of_range(cli, ctx, text);
-		return eadm_moment_go(ctx, number - 1) ? STATUS_FAILED : 0;
+		*moment = number - 1;
+		return eadm_moment_go(ctx, *moment) ? STATUS_FAILED : 0;
 	}
-	if (!parse_time(ctx, text, &ns))
+	if (eadm_moment_time(ctx, 0, &all.first) ||
+	    eadm_moment_time(ctx, n - 1, &all.last) ||
+	    !parse_time(text, &all, &span))
 		return fail(cli, STATUS_USAGE, text,
 			    "not a time (such as 14:03:05, +30s, -10s or #3)");
-	for (i = n; i-- > 0;) {
-		if (!eadm_moment_time(ctx, i, &time) && time <= ns)
-			return eadm_moment_go(ctx, i) ? STATUS_FAILED : 0;
+	/* Nobody knows what was after the last moment. */
+	for (i = span.first > all.last ? 0 : n; i-- > 0;) {
+		if (eadm_moment_time(ctx, i, &time) || time > span.last)
+			continue;
+		*moment = i;
+		return eadm_moment_go(ctx, i) ? STATUS_FAILED : 0;
 	}
 	return out_of_range(cli, ctx, text);
 }

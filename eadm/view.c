@@ -97,7 +97,7 @@ static void make_caption(struct cli *cli, unsigned int moment, char *caption,
 static int watch(struct cli *cli, struct view *view)
 {
 	uint64_t interval, count;
-	unsigned int moment = 0;
+	unsigned int moment = cli->moment;
 	struct timespec next;
 	char caption[32];
 	int status;

@@ -9,6 +9,9 @@ load common
 	eadm --from "$MOMENTS" diff @#1 @-0s --json | "$REPO/tests/cli/validate"
 	golden diff-counters --from "$MOMENTS" diff @+0s @+4s counters
 	golden diff-hw --from "$MOMENTS" diff @#1 @#3 cq --hw
+	diff <(eadm --from "$MOMENTS" diff @22:13:20 @22:13) <(eadm --from "$MOMENTS" diff @#1 @#3)
+	fails 3 "eadm: diff: 22:12: the capture has 3 moments, 2023-11-14 22:13:20 to 2023-11-14 22:13:24" \
+		--from "$MOMENTS" diff @22:12 @#3
 }
 
 @test "diff of a moment with itself is empty" {

@@ -73,6 +73,8 @@ qpns() {
 	[ "$(eadm --from "$MOMENTS" list --watch -n 2 -j | wc -l)" = 2 ]
 	[ "$(eadm --from "$MOMENTS" dump qp --watch --peer 9.9.9.9 -j 2>/dev/null | wc -l)" = 1 ]
 	eadm --from "$MOMENTS" dump cq --watch --json | "$REPO/tests/cli/validate"
+	[ "$(eadm --from "$MOMENTS" --at '#2' dump cq --watch | grep ^--)" = "-- 22:13:22
+-- 22:13:24" ]
 }
 
 @test "the time of --watch may stand behind it" {
@@ -95,8 +97,21 @@ qpns() {
 	[ "$(at +0s)" = "$(at '#1')" ]
 	[ "$(at +1h)" = "$(at '#3')" ]
 	[ "$(at -0s)" = "$(at '#3')" ]
-	[ "$(at "2033-01-01 10:00")" = "$(at '#3')" ]
-	[ "$(at 23:00)" = "$(at '#3')" ]
+	# From 22:13:20 to 22:13:24: all of the minute or second that is named.
+	[ "$(at 22:13)" = "$(at '#3')" ]
+	[ "$(at "2023-11-14 22:13")" = "$(at '#3')" ]
+	[ "$(at 22:13:20)" = "$(at '#1')" ]
+	[ "$(at 22:13:21.5)" = "$(at '#1')" ]
+	[ "$(at 22:13:23)" = "$(at '#2')" ]
+	[ "$(at "2023-11-14T22:13:24")" = "$(at '#3')" ]
+	for time in 22:12 22:13:19 22:13:20.0 22:13:25 22:14 23:00 "2033-01-01 10:00" "2023-11-13 22:13"; do
+		fails 3 "eadm: list: $time: the capture has 3 moments, 2023-11-14 22:13:20 to 2023-11-14 22:13:24" \
+			--from "$MOMENTS" --at "$time" list
+	done
+	# Where it is from 23:59:58 to 00:00:02.
+	[ "$(TZ=XXX-1:46:38 at 23:59)" = "$(at '#1')" ]
+	[ "$(TZ=XXX-1:46:38 at 00:00:01)" = "$(at '#2')" ]
+	[ "$(TZ=XXX-1:46:38 at 00:00)" = "$(at '#3')" ]
 	run --separate-stderr eadm --from "$MOMENTS" --at -1h list
 	[ "$status" = 3 ]
 	[[ $stderr == "eadm: list: -1h: the capture has 3 moments, 20"*" to 20"* ]]
