@@ -183,7 +183,7 @@ struct cli {
 	int argc;		/* the line; of a raw command what is behind it */
 	char **argv;
 	struct eadm_ctx *ctx;
-	unsigned int moment;	/* of the capture: what --at says, from 0 */
+	unsigned int moment;	/* of the capture that is shown, from 0 */
 	struct writer *writer;
 	bool json;		/* how errors are told before there is a writer */
 	uint64_t began;		/* ns; when the first progress was made */

@@ -31,7 +31,8 @@ static const struct option_def options[] = {
 
 /* The counters of one object at one time. */
 struct sample {
-	uint64_t device, id, time;
+	char device[64];	/* by name: indexes are given anew */
+	uint64_t id, time;
 	struct cell *cells;	/* of the table's columns before the rates */
 };
 
@@ -53,10 +54,9 @@ static void forget(struct samples *samples)
 static int by_identity(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
+	int ret = strcmp(x->device, y->device);
 
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	return ret ? ret : x->id < y->id ? -1 : x->id > y->id;
 }
 
 static bool keep(struct samples *samples, const struct sample *sample,
@@ -88,7 +88,7 @@ static bool keep(struct samples *samples, const struct sample *sample,
 
 struct stat {
 	struct cli *cli;
-	const struct eadm_field *dev_index, *key;
+	const struct eadm_field *dev_index, *name, *key;
 	struct view view;
 	unsigned int n_plain;		/* columns before the rates */
 	struct cell *cells;
@@ -96,6 +96,7 @@ struct stat {
 	uint64_t newest, caption_time;
 	bool anew;			/* a counter is less than it was */
 	char caption[80];
+	char notes[4000];		/* of the pass before */
 };
 
 static void add_rates(struct stat *stat, const struct sample *before,
@@ -137,9 +138,10 @@ static int take(struct stat *stat, const struct eadm_record *record,
 {
 	struct sample now = { .cells = stat->cells }, *before = NULL;
 	struct row row = { .cells = stat->cells, .record = record };
+	const char *name = eadm_record_string(record, stat->name);
 
 	cells_of_record(&stat->view.table, record, stat->cells);
-	eadm_record_u64(record, stat->dev_index, &now.device);
+	snprintf(now.device, sizeof(now.device), "%s", name ? name : "");
 	eadm_record_u64(record, stat->key, &now.id);
 	now.time = eadm_record_time(record);
 	if (now.time > stat->newest)
@@ -178,6 +180,34 @@ static void make_caption(struct stat *stat)
 	stat->view.table.caption = stat->caption;
 }
 
+/*
+ * The notes of a pass, of which a table tells none that the pass before had; a
+ * document stands for itself. STATUS_PARTIAL when one is an error.
+ */
+static int pass_notes(struct stat *stat, struct eadm_dump *dump)
+{
+	struct eadm_note n = { .size = sizeof(n) };
+	struct cli *cli = stat->cli;
+	char notes[sizeof(stat->notes)] = "";
+	int status = STATUS_OK;
+	unsigned int i;
+	size_t len = 0;
+
+	for (i = 0; eadm_dump_note(dump, i, &n); i++) {
+		if (n.error)
+			status = STATUS_PARTIAL;
+		if (len < sizeof(notes))
+			len += snprintf(notes + len, sizeof(notes) - len,
+					"%s %s: %s\n", n.device, n.what, n.why);
+	}
+	if (cli->json || strcmp(notes, stat->notes))
+		status = dump_notes(cli, dump);
+	else if (eadm_dump_inconsistent(dump))
+		cli->writer->ops->inconsistent(cli->writer);
+	strcpy(stat->notes, notes);
+	return status;
+}
+
 /* One pass over the objects; shows the rates unless it is the first one. */
 static int sample(struct stat *stat, bool first)
 {
@@ -198,11 +228,12 @@ static int sample(struct stat *stat, bool first)
 		qsort(stat->before.all, stat->before.n,
 		      sizeof(*stat->before.all), by_identity);
 	ret = eadm_dump_next(dump, &record);
-	if (!first && ret > 0) {
-		if (stat->newest && eadm_record_time(record) > stat->newest)
+	if (!first && ret >= 0) {
+		stat->caption_time = ret ? eadm_record_time(record) :
+					   time_shown(cli);
+		if (stat->newest && stat->caption_time > stat->newest)
 			stat->view.table.interval =
-				eadm_record_time(record) - stat->newest;
-		stat->caption_time = eadm_record_time(record);
+				stat->caption_time - stat->newest;
 		make_caption(stat);
 		cli->writer->ops->begin(cli->writer, &stat->view.table);
 	}
@@ -217,20 +248,12 @@ static int sample(struct stat *stat, bool first)
 	}
 	if (ret < 0)
 		status = fail_lib(cli, ret, eadm_object_title(stat->view.object));
-	else if (!status && first != stat->view.table.growth)
-		status = dump_notes(cli, dump);
+	else if (!status && (!first || !(stat->view.table.growth || cli->json)))
+		status = pass_notes(stat, dump);
 	eadm_dump_close(dump);
 	if (!first)
 		cli->writer->ops->flush(cli->writer);
 	return status;
-}
-
-static bool next_moment(struct stat *stat, struct timespec *next,
-			uint64_t interval)
-{
-	if (eadm_is_live(stat->cli->ctx) && !wait_until(next, interval))
-		return false;
-	return eadm_moment_next(stat->cli->ctx) > 0;
 }
 
 static int run_live(struct stat *stat)
@@ -238,7 +261,7 @@ static int run_live(struct stat *stat)
 	uint64_t interval = 1000000000, count = UINT64_MAX, shown = 0;
 	struct cli *cli = stat->cli;
 	struct timespec next;
-	int status;
+	int status, ret;
 
 	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &interval) ||
 	    !opt_u64(cli, OPT_COUNT, &count))
@@ -253,12 +276,17 @@ static int run_live(struct stat *stat)
 	catch_signals();
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	status = sample(stat, true);
-	while (!status && shown < count &&
-	       next_moment(stat, &next, interval)) {
-		status = sample(stat, false);
+	while ((!status || status == STATUS_PARTIAL) && shown < count) {
+		if (eadm_is_live(cli->ctx) && !wait_until(&next, interval))
+			break;
+		if (!next_moment(cli))
+			break;
+		ret = sample(stat, false);
+		if (ret)
+			status = ret;
 		shown++;
 	}
-	if (!status && !shown && !interrupted)
+	if ((!status || status == STATUS_PARTIAL) && !shown && !interrupted)
 		status = fail(cli, STATUS_FAILED, cli->args.opt[OPT_FROM],
 			      cli->args.opt[OPT_AT] ?
 			      "rates take two moments, --at names the last one" :
@@ -274,7 +302,12 @@ static int run_since(struct stat *stat, const char *since)
 		.size = sizeof(anew), .device = "", .what = "counters",
 		.why = "some are less than before: they began anew, and are left out",
 	};
+	struct eadm_note other = {
+		.size = sizeof(other), .device = "", .what = "host",
+	};
+	const char *host;
 	struct eadm_ctx *now;
+	char was[80], why[200];
 	int status;
 
 	status = open_source(cli);
@@ -283,6 +316,8 @@ static int run_since(struct stat *stat, const char *since)
 	now = cli->ctx;
 	status = open_moment(cli, since, &cli->ctx);
 	if (!status) {
+		host = eadm_fact(cli->ctx, "host");
+		snprintf(was, sizeof(was), "%s", host ? host : "");
 		status = sample(stat, true);
 		eadm_free(cli->ctx);
 	}
@@ -293,6 +328,13 @@ static int run_since(struct stat *stat, const char *since)
 	status = sample(stat, false);
 	if (stat->anew)
 		cli->writer->ops->note(cli->writer, &anew);
+	host = eadm_fact(cli->ctx, "host");
+	if (*was && host && strcmp(was, host)) {
+		snprintf(why, sizeof(why), "%s before, %s now: counters of two machines",
+			 was, host);
+		other.why = why;
+		cli->writer->ops->note(cli->writer, &other);
+	}
 	return write_end(cli, status);
 }
 
@@ -350,6 +392,7 @@ static int rate_columns(struct stat *stat)
 	}
 	stat->view.table.all = false;
 	stat->view.table.lines = !stat->view.table.growth;
+	stat->view.table.passes = stat->view.table.lines;
 	stat->view.table.rates_only = true;
 	stat->view.table.title = NULL;
 	return 0;
@@ -392,6 +435,7 @@ static int run(struct cli *cli)
 		return STATUS_USAGE;
 	stat.key = eadm_object_key(stat.view.object);
 	stat.dev_index = eadm_object_find_field(stat.view.object, "dev-index");
+	stat.name = eadm_object_find_field(stat.view.object, "dev-name");
 	if (cli->args.opt[OPT_ORIGINAL] &&
 	    (live || since || cli->args.n || cli->args.opt[OPT_OUTPUT]))
 		return fail(cli, STATUS_USAGE, "--original",

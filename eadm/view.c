@@ -75,20 +75,34 @@ bool wait_until(struct timespec *when, uint64_t more)
 	return !interrupted;
 }
 
-static void make_caption(struct cli *cli, unsigned int moment, char *caption,
-			 size_t size)
+/* Now, or when the moment of the capture began, in ns since 1970. */
+uint64_t time_shown(struct cli *cli)
 {
 	struct timespec now;
 	uint64_t ns = 0;
+
+	if (!eadm_is_live(cli->ctx)) {
+		eadm_moment_time(cli->ctx, cli->moment, &ns);
+		return ns;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* False: there is no other one. */
+bool next_moment(struct cli *cli)
+{
+	cli->moment++;
+	return eadm_moment_next(cli->ctx) > 0;
+}
+
+static void make_caption(struct cli *cli, char *caption, size_t size)
+{
+	time_t s = time_shown(cli) / 1000000000;
 	char clock[16];
 	struct tm tm;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (!eadm_is_live(cli->ctx)) {
-		eadm_moment_time(cli->ctx, moment, &ns);
-		now.tv_sec = ns / 1000000000;
-	}
-	if (!localtime_r(&now.tv_sec, &tm))
+	if (!localtime_r(&s, &tm))
 		memset(&tm, 0, sizeof(tm));
 	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
 	snprintf(caption, size, "-- %s", clock);
@@ -97,7 +111,6 @@ static void make_caption(struct cli *cli, unsigned int moment, char *caption,
 static int watch(struct cli *cli, struct view *view)
 {
 	uint64_t interval, count;
-	unsigned int moment = cli->moment;
 	struct timespec next;
 	char caption[32];
 	int status;
@@ -111,14 +124,14 @@ static int watch(struct cli *cli, struct view *view)
 	view->table.screen = eadm_is_live(cli->ctx) ? term_rows() : 0;
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (;;) {
-		make_caption(cli, moment++, caption, sizeof(caption));
+		make_caption(cli, caption, sizeof(caption));
 		status = view_show(cli, view);
 		cli->writer->ops->flush(cli->writer);
 		if ((status && status != STATUS_PARTIAL) || !--count)
 			return status;
 		if (eadm_is_live(cli->ctx) && !wait_until(&next, interval))
 			return status;
-		if (!eadm_moment_next(cli->ctx))
+		if (!next_moment(cli))
 			return status;
 	}
 }

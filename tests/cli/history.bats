@@ -46,6 +46,64 @@ load common
 	eadm --from "$MOMENTS" --at '#2' stat --since @#1 --json | "$REPO/tests/cli/validate"
 }
 
+@test "rates and growth go by the names of devices, and tell of another host" {
+	python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/swapped" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from synth import SEC, Capture, counters, device
+	cap = Capture()
+	cap.fact("host", "node7")
+	for number, (one, two) in enumerate(((0, 3), (3, 0))):
+	    cap.time = (1700000000 + number) * SEC
+	    cap.fact("moment", number)
+	    cap.family()
+	    devs = [{"dev-index": one, "dev-name": "one"}, {"dev-index": two, "dev-name": "two"}]
+	    cap.rdma_devices([(d["dev-index"], d["dev-name"], 1) for d in devs])
+	    cap.dump("dev", [{**device(0), **d} for d in devs])
+	    cap.dump("counters", [counters(0, **devs[0], **{"tx-packets": 1000 + 5 * number}),
+	                          counters(0, **devs[1], **{"tx-packets": 7000 + 9 * number})], hw=True)
+	cap.write(sys.argv[2])
+	EOF
+	swapped=$BATS_TEST_TMPDIR/swapped
+	for rates in "rates stat -l" "growth --at #2 stat --since @#1"; do
+		# shellcheck disable=SC2086
+		[ "$(eadm --from "$swapped" ${rates#* } -j | jq -c "[.rows[] | {(.dev_name): .${rates%% *}.tx_packets}] | add")" = '{"one":5,"two":9}' ]
+	done
+	sed s/node7/node8/ "$swapped" >"$BATS_TEST_TMPDIR/other"
+	run --separate-stderr eadm --from "$swapped" --at '#2' stat --since "$BATS_TEST_TMPDIR/other"
+	[ "$status" = 0 ]
+	[ "$stderr" = "eadm: stat: host: node8 before, node7 now: counters of two machines" ]
+}
+
+@test "stat --live goes on where a device does not answer, and without rows" {
+	python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/part" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from synth import DEVS, SEC, Capture, counters, device
+	cap = Capture()
+	for number in range(3):
+	    cap.time = (1700000000 + number) * SEC
+	    cap.fact("moment", number)
+	    cap.family()
+	    cap.rdma_devices(DEVS)
+	    cap.dump("dev", [device(0)])
+	    cap.dump("counters", [counters(0, **{"tx-bytes": 1000 * number})], hw=True)
+	cap.write(sys.argv[2])
+	EOF
+	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/part" stat --live
+	[ "$status" = 6 ]
+	[ "$(grep -c 1.0k <<<"$output")" = 2 ]
+	[ "$(grep -c "erdma_1: counters: the capture does not have it" <<<"$stderr")" = 1 ]
+	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/part" stat --live --json
+	[ "$status" = 6 ]
+	[ "$(jq -r '.notes[-1].device' <<<"$output")" = 'erdma_1
+erdma_1' ]
+	"$REPO/tests/cli/validate" <<<"$output"
+	[ "$(eadm --from "$BUSY" stat qp --live --peer 9.9.9.9 -j | jq -c .rows)" = '[]
+[]' ]
+	[ "$(eadm --from "$BUSY" stat qp --since @#1 --peer 9.9.9.9 -j | jq -c .rows)" = '[]' ]
+}
+
 @test "marks are made, listed, used and deleted" {
 	export XDG_STATE_HOME=$BATS_TEST_TMPDIR/state
 	fails 0 "eadm: mark: no marks" mark --list
