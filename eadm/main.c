@@ -234,13 +234,14 @@ static int run(struct cli *cli)
 /* What was printed by stdio must have arrived, too. */
 static int close_stdout(int status)
 {
-	if (fflush(stdout) || ferror(stdout)) {
-		if (errno != EPIPE)
-			fprintf(stderr, "eadm: standard output: %s\n",
-				strerror(errno));
-		return status ? status : STATUS_FAILED;
-	}
-	return status;
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	/* What went wrong before is told, or there is a status. */
+	if (errno ? errno != EPIPE : !status)
+		fprintf(stderr, "eadm: standard output: %s\n",
+			errno ? strerror(errno) : "write error");
+	return status ? status : STATUS_FAILED;
 }
 
 /* A whole command line, also one of many in a process. */

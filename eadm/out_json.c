@@ -536,6 +536,8 @@ static void json_flush_rows(struct writer *w)
 		close_document(jw);
 	if (jw->json && !jw->error)
 		jw->error = json_flush(jw->json);
+	if (jw->error)
+		interrupted = SIGPIPE;
 }
 
 static void json_error(struct writer *w, int status, const char *what,

@@ -569,10 +569,19 @@ static void table_row(struct writer *w, const struct row *row)
 		print_lines(tw);
 }
 
+/* stdio forgets why it failed; who shows more and more need not go on. */
+static void push(struct table_writer *tw)
+{
+	if (!fflush(stdout) || tw->error)
+		return;
+	tw->error = errno;
+	interrupted = SIGPIPE;
+}
+
 static void table_note(struct writer *w, const struct eadm_note *n)
 {
 	print_lines(to_table(w));
-	fflush(stdout);
+	push(to_table(w));
 	note(w->cli, "%s%s%s: %s", n->device, *n->device ? ": " : "", n->what,
 	     n->why);
 }
@@ -580,7 +589,7 @@ static void table_note(struct writer *w, const struct eadm_note *n)
 static void table_inconsistent(struct writer *w)
 {
 	print_lines(to_table(w));
-	fflush(stdout);
+	push(to_table(w));
 	note(w->cli, "objects came or went while they were read");
 }
 
@@ -592,7 +601,7 @@ static void table_flush(struct writer *w)
 	if (tw->cut)
 		printf("... %llu more\n", tw->cut);
 	tw->cut = 0;
-	fflush(stdout);
+	push(tw);
 }
 
 /* Never called: the table is not open(), errors go to stderr. */
@@ -611,9 +620,7 @@ static int table_end(struct writer *w)
 	if (!tw->table)
 		return 0;
 	print_lines(tw);
-	errno = 0;
-	if (fflush(stdout))
-		return errno;
+	push(tw);
 	if (!tw->rows && tw->table->title && !tw->error)
 		note(w->cli, "no %s", tw->table->title);
 	return tw->error;
