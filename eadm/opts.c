@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 
@@ -275,14 +276,16 @@ int parse_args(struct cli *cli, int argc, char **argv)
 
 /* ---- values ------------------------------------------------------------------- */
 
+/* Decimal, or hexadecimal behind 0x. */
 bool parse_u64(const char *text, uint64_t *value)
 {
+	int base = strncasecmp(text, "0x", 2) ? 10 : 16;
 	char *end;
 
 	if (!isdigit((unsigned char)*text))
 		return false;
 	errno = 0;
-	*value = strtoull(text, &end, 0);
+	*value = strtoull(text, &end, base);
 	return !errno && !*end;
 }
 

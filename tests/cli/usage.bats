@@ -153,6 +153,23 @@ load common
 	fails 2 "eadm: dump: --output: '': no list of columns" dump qp -o qpn,
 }
 
+@test "numbers are decimal, or hexadecimal behind 0x" {
+	[ "$(eadm --from "$TWO" dump qp 012 -j | jq -c '[.rows[].qpn] | unique')" = '[12]' ]
+	[ "$(eadm --from "$TWO" dump qp 0xC -j | jq -c '[.rows[].qpn] | unique')" = '[12]' ]
+	for number in 0x 0x1g 1f 08x; do
+		fails 2 "eadm: dump: $number: not a number" dump qp "$number"
+	done
+}
+
+@test "output that cannot be written: once, and why" {
+	for command in "top -b -n 1" "stat -l" "list -w" list "list -w -j" "stat -j" help; do
+		# shellcheck disable=SC2086
+		run --separate-stderr sh -c '"$@" >/dev/full' - "$EADM" --from "$BUSY" $command
+		[ "$status" = 1 ]
+		[[ $stderr =~ ^eadm:\ ([a-z]+:\ )?"standard output: No space left on device"$ ]]
+	done
+}
+
 @test "options that do not fit" {
 	fails 2 "eadm: dump: --state: counters have nothing like it" dump counters --state rts
 	fails 2 "eadm: dump: --pid: event queues have nothing like it" dump eq --pid 1
