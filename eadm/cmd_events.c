@@ -22,8 +22,35 @@ static bool is_wanted(struct cli *cli, const struct eadm_record *record)
 	return !only || (name && !strcmp(name, only));
 }
 
+/* What was lost before the events of a device were its events, too. */
+static uint64_t lost_before(const struct eadm_record *record)
+{
+	const struct eadm_field *field =
+		eadm_object_find_field(eadm_object_find("event"), "lost");
+	uint64_t lost = 0;
+
+	eadm_record_u64(record, field, &lost);
+	return lost;
+}
+
+/* Whether --device names none of a list that can be read. */
+static bool is_unknown(struct cli *cli)
+{
+	const char *only = cli->args.opt[OPT_DEVICE], *name;
+	unsigned int i;
+
+	if (!only || eadm_devices_hold(cli->ctx))
+		return false;
+	for (i = 0; (name = eadm_devices_name(cli->ctx, i)); i++) {
+		if (!strcmp(name, only))
+			break;
+	}
+	eadm_devices_drop(cli->ctx);
+	return !name;
+}
+
 static int show(struct cli *cli, struct table *table,
-		struct eadm_events *events, uint64_t left)
+		struct eadm_events *events, uint64_t *left, uint64_t *others)
 {
 	struct pollfd fd = { .fd = eadm_events_fd(events), .events = POLLIN };
 	struct cell *cells = calloc(table->n_cols, sizeof(*cells));
@@ -33,7 +60,7 @@ static int show(struct cli *cli, struct table *table,
 
 	if (!cells)
 		return -ENOMEM;
-	while (left && !interrupted) {
+	while (*left && !interrupted) {
 		ret = eadm_events_next(events, &record);
 		if (ret < 0 || (!ret && fd.fd < 0))
 			break;
@@ -45,14 +72,16 @@ static int show(struct cli *cli, struct table *table,
 			}
 			continue;
 		}
-		if (!is_wanted(cli, record))
+		if (!is_wanted(cli, record)) {
+			*others += lost_before(record);
 			continue;
+		}
 		cells_of_record(table, record, cells);
 		row = (struct row){ .cells = cells, .record = record };
 		cli->writer->ops->row(cli->writer, &row);
 		/* Each at once, in JSON a line of its own. */
 		cli->writer->ops->flush(cli->writer);
-		left--;
+		--*left;
 	}
 	free(cells);
 	return ret < 0 ? ret : 0;
@@ -61,9 +90,12 @@ static int show(struct cli *cli, struct table *table,
 static int follow(struct cli *cli, struct table *table, uint64_t count)
 {
 	struct eadm_events *events;
+	uint64_t left = count, others = 0, lost;
 	int ret, status = STATUS_OK;
 	unsigned int i;
 
+	if (eadm_is_live(cli->ctx) && is_unknown(cli))
+		return unknown_device(cli, cli->args.opt[OPT_DEVICE]);
 	ret = eadm_events_open(cli->ctx, &events);
 	if (ret)
 		return fail_lib(cli, ret, "events");
@@ -75,13 +107,16 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 	catch_signals();
 	cli->writer->ops->begin(cli->writer, table);
 	cli->writer->ops->flush(cli->writer);
-	ret = show(cli, table, events, count);
+	ret = show(cli, table, events, &left, &others);
 	if (ret)
 		status = fail_lib(cli, ret, "events");
-	if (eadm_events_lost(events))
-		note(cli, "%llu events were lost",
-		     (unsigned long long)eadm_events_lost(events));
+	lost = eadm_events_lost(events) - others;
+	if (lost)
+		note(cli, "%llu events were lost", (unsigned long long)lost);
 	eadm_events_close(events);
+	/* In a capture a device may come later than its list. */
+	if (!ret && left == count && !eadm_is_live(cli->ctx) && is_unknown(cli))
+		status = unknown_device(cli, cli->args.opt[OPT_DEVICE]);
 	return write_end(cli, status);
 }
 
@@ -93,6 +128,8 @@ static int run(struct cli *cli)
 
 	if (!opt_u64(cli, OPT_COUNT, &count))
 		return STATUS_USAGE;
+	if (!count)
+		return fail(cli, STATUS_USAGE, "--count", "more than 0");
 	status = columns_choose(cli, eadm_object_find("event"), false, &table);
 	if (!status)
 		status = open_source(cli);

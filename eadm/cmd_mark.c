@@ -151,6 +151,9 @@ static int run(struct cli *cli)
 	const char *name = cli->args.n ? cli->args.arg[0] : DEFAULT_NAME;
 	char path[MARK_PATH_MAX];
 
+	if (cli->args.opt[OPT_DEVICE])
+		return fail(cli, STATUS_USAGE, "--device",
+			    "a mark holds all devices");
 	if (cli->args.opt[OPT_LIST]) {
 		if (cli->args.n || cli->args.opt[OPT_DELETE])
 			return fail(cli, STATUS_USAGE, "--list",

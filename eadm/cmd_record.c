@@ -56,6 +56,9 @@ static int run(struct cli *cli)
 	if (!path)
 		return fail(cli, STATUS_USAGE, "FILE",
 			    "to where? ('-': standard output)");
+	if (cli->args.opt[OPT_DEVICE])
+		return fail(cli, STATUS_USAGE, "--device",
+			    "a capture holds all devices");
 	if (cli->json && !strcmp(path, "-"))
 		return fail(cli, STATUS_USAGE, "--json",
 			    "standard output gets the capture");

@@ -163,6 +163,8 @@ static int run_follow(struct cli *cli, const struct filter *filter,
 
 	if (!opt_u64(cli, OPT_COUNT, &f.left))
 		return STATUS_USAGE;
+	if (!f.left)
+		return fail(cli, STATUS_USAGE, "--count", "more than 0");
 	f.cells = calloc(table->n_cols, sizeof(*f.cells));
 	if (!f.cells)
 		return fail(cli, STATUS_FAILED, "rows", "out of memory");

@@ -34,6 +34,17 @@ RINGS=$BATS_TEST_DIRNAME/../captures/synth/rings.pcapng
 	[ "$(eadm --from "$RINGS" dump sqe 18 -o sge0-key --json | jq -r '.rows[0].sge0_key')" = 0x2100 ]
 }
 
+@test "events of a device" {
+	[ "$(eadm --from "$RINGS" events -d erdma_1 -j 2>/dev/null | wc -l)" = 3 ]
+	# Those that were lost are of the other one.
+	fails 0 "" --from "$RINGS" events -d erdma_0
+	fails 3 "eadm: events: erdma_9: no such RDMA device (did you mean 'erdma_0'?)" \
+		--from "$RINGS" events -d erdma_9
+	[ "$(eadm --from "$RINGS" events -d erdma_9 -j | jq .error.status)" = 3 ]
+	fails 2 "eadm: events: --count: more than 0" --from "$RINGS" events -n 0
+	fails 2 "eadm: trace: --count: more than 0" trace -f -n 0
+}
+
 @test "events of a capture" {
 	golden entries-events --from "$RINGS" events
 }

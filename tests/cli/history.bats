@@ -167,6 +167,8 @@ teardown() {
 	fails 2 "eadm: mark: a/b: not a name (letters, digits, '.', '_' and '-')" mark a/b
 	fails 2 "eadm: mark: --delete: which mark?" mark --delete
 	fails 2 "eadm: mark: --list: stands alone" mark --list x
+	fails 2 "eadm: mark: --device: a mark holds all devices" mark -d erdma_0 x
+	fails 2 "eadm: record: --device: a capture holds all devices" record -d erdma_0 x
 	run --separate-stderr env -u HOME -u XDG_STATE_HOME "$EADM" mark x
 	[ "$status" = 1 ]
 	[[ $stderr == *"neither XDG_STATE_HOME nor HOME tell where" ]]
