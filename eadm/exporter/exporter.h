@@ -298,6 +298,7 @@ struct request {
 
 struct scrape_opts {
 	const char *from;		/* capture, NULL: this machine */
+	unsigned int moment;		/* of the capture, the first one shown */
 	const char *device;		/* only this one, NULL: all */
 	uint64_t device_limit;		/* ns a device may take */
 	uint64_t lib_timeout;		/* ns, 0: the library's */
@@ -315,7 +316,7 @@ struct scraper *scraper_new(const struct model *model,
 int scraper_start(struct scraper *scraper);
 bool scraper_ask(struct scraper *scraper, struct request *request);
 void scraper_stop(struct scraper *scraper);
-int scraper_check(const struct scrape_opts *opts, char *why, size_t size);
+int scrape_open(const struct scrape_opts *opts, struct eadm_ctx *ctx);
 
 /* ---- text: render.c ----------------------------------------------------------------- */
 

@@ -278,6 +278,10 @@ static int take_options(struct exporter *x)
 	if (cli->args.opt[OPT_TIMEOUT] &&
 	    (timeout < 1000000 || timeout / 1000000 > 86400000))
 		return fail(cli, STATUS_USAGE, "--timeout", "from 1ms to 24h");
+	if (cli->args.opt[OPT_AT] && !cli->args.opt[OPT_FROM])
+		return fail(cli, STATUS_USAGE, "--at", "goes with --from");
+	if (cli->args.opt[OPT_SAVE])
+		return fail(cli, STATUS_USAGE, "--save", "not with exporter");
 	x->scrape = (struct scrape_opts){
 		.from = cli->args.opt[OPT_FROM],
 		.device = cli->args.opt[OPT_DEVICE],
@@ -292,11 +296,62 @@ static int take_options(struct exporter *x)
 			   "no series for each of these (such as qp, cq, mr)");
 }
 
+/* A server is content with a device that may come yet. */
+static int check_device(struct exporter *x, bool once)
+{
+	const char *only = x->scrape.device, *name, *near;
+	struct word_list words = { 0 };
+	int ret = eadm_devices_hold(x->cli->ctx);
+	char why[100] = "no such RDMA device";
+	unsigned int i;
+
+	if (ret && ret != -ENODEV && ret != -EOPNOTSUPP)
+		return 0;
+	for (i = 0; !ret && (name = eadm_devices_name(x->cli->ctx, i)); i++) {
+		if (!strcmp(name, only)) {
+			word_free(&words);
+			return 0;
+		}
+		word_add(&words, name);
+	}
+	near = suggest(only, words.words);
+	if (near)
+		snprintf(why, sizeof(why),
+			 "no such RDMA device (did you mean '%s'?)", near);
+	word_free(&words);
+	if (once)
+		return fail(x->cli, STATUS_NOT_FOUND, only, "%s", why);
+	note(x->cli, "%s: %s", only, why);
+	return 0;
+}
+
+/* Whether the source can be read at all, before anybody asks. */
+static int check_source(struct exporter *x, bool once)
+{
+	struct cli *cli = x->cli;
+	int status = 0;
+
+	cli->ctx = eadm_new();
+	if (!cli->ctx)
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	if (scrape_open(&x->scrape, cli->ctx))
+		status = fail(cli, STATUS_FAILED,
+			      x->scrape.from ? x->scrape.from : "open", "%s",
+			      eadm_errmsg(cli->ctx));
+	if (!status && cli->args.opt[OPT_AT])
+		status = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],
+				    &x->scrape.moment);
+	if (!status && x->scrape.device)
+		status = check_device(x, once);
+	eadm_free(cli->ctx);
+	cli->ctx = NULL;
+	return status;
+}
+
 static int run(struct cli *cli)
 {
 	struct exporter x = { .cli = cli };
 	bool once = cli->args.opt[OPT_ONCE] || cli->args.opt[OPT_TEXTFILE];
-	char why[600];
 	int status;
 
 	status = take_options(&x);
@@ -305,10 +360,9 @@ static int run(struct cli *cli)
 	if (x.scrape.from && !strcmp(x.scrape.from, "-"))
 		return fail(cli, STATUS_USAGE, "--from",
 			    "a file: each device reads it for itself");
-	status = scraper_check(&x.scrape, why, sizeof(why));
+	status = check_source(&x, once);
 	if (status)
-		return fail(cli, STATUS_FAILED,
-			    x.scrape.from ? x.scrape.from : "open", "%s", why);
+		return status;
 	if (model_make(&x.model, cli->args.opt[OPT_COLLECTORS],
 		       cli->args.opt[OPT_OBJECTS],
 		       cli->args.opt[OPT_PROCESSES] != NULL,

@@ -86,29 +86,15 @@ struct scraper {
 
 /* ---- reading --------------------------------------------------------------------- */
 
-static int open_source_of(const struct scrape_opts *opts, struct eadm_ctx *ctx)
+int scrape_open(const struct scrape_opts *opts, struct eadm_ctx *ctx)
 {
-	if (opts->lib_timeout)
-		eadm_set_timeout(ctx, opts->lib_timeout / 1000000);
-	return opts->from ? eadm_open_file(ctx, opts->from) :
-			    eadm_open_live(ctx);
-}
-
-/* Whether the source can be read at all; for errors at the start. */
-int scraper_check(const struct scrape_opts *opts, char *why, size_t size)
-{
-	struct eadm_ctx *ctx = eadm_new();
 	int ret;
 
-	if (!ctx) {
-		snprintf(why, size, "%s", strerror(ENOMEM));
-		return -ENOMEM;
-	}
-	ret = open_source_of(opts, ctx);
-	if (ret)
-		snprintf(why, size, "%s", eadm_errmsg(ctx));
-	eadm_free(ctx);
-	return ret;
+	if (opts->lib_timeout)
+		eadm_set_timeout(ctx, opts->lib_timeout / 1000000);
+	ret = opts->from ? eadm_open_file(ctx, opts->from) :
+			   eadm_open_live(ctx);
+	return !ret && opts->moment ? eadm_moment_go(ctx, opts->moment) : ret;
 }
 
 static int open_target(struct target *t)
@@ -120,7 +106,7 @@ static int open_target(struct target *t)
 	t->ctx = eadm_new();
 	if (!t->ctx)
 		return -ENOMEM;
-	ret = open_source_of(&t->scraper->opts, t->ctx);
+	ret = scrape_open(&t->scraper->opts, t->ctx);
 	if (ret) {
 		eadm_free(t->ctx);
 		t->ctx = NULL;

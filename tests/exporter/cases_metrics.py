@@ -239,6 +239,20 @@ def moments(place):
               [3000, 5003000, 15003000, 15003000])
 
 
+@case("scrapes begin with the moment of --at, a server waits for its device")
+def at_moment(place):
+    name = 'eadm_port_tx_packets_total{device="erdma_0",port="1"}'
+    first = {at: values(once(place.capture("moments"), "--at", at))[name]
+             for at in ("#1", "#2", "#3")}
+    equal(len(set(first.values())), 3, first)
+    with Exporter(place.folder, place.capture("moments"), "--at", "#2") as server:
+        equal([server.metrics()[name] for _ in range(3)],
+              [first["#2"], first["#3"], first["#3"]])
+    with Exporter(place.folder, place.capture("moments"), "-d", "erdma_9") as server:
+        true("erdma_9: no such RDMA device" in server.text_of_log(), "log")
+        equal(server.metrics()["eadm_devices"], 0)
+
+
 @case("only the collectors that are wanted")
 def collectors(place):
     text = once(place.capture("two"), "--collectors", "counters,cmd")
