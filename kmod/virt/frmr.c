@@ -39,6 +39,7 @@ static enum erdma_syndrome parse(const struct ev_mr *mr,
 		req->page_shift = FIELD_GET(ERDMA_SQE_MR_PAGE_SIZE,
 					    le32_to_cpu(sqe->attr1));
 	if (type > ERDMA_SQE_MR_MTT_TABLE || req->count > mr->max_count ||
+	    (req->use_table && !mr->table.page) ||
 	    req->page_shift < EV_MIN_PAGE_SHIFT ||
 	    req->page_shift > EV_MAX_PAGE_SHIFT)
 		return ERDMA_WC_SEND_WQE_FORMAT_ERR;

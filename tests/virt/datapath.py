@@ -391,7 +391,8 @@ def fast_registration(ad):
     table = device.alloc(4096)
     equal(device.reg_mr(700, [table.addr], 0, kind=p.FRMR, valid=0, level=1,
                         count=16), 0)
-    stag = 700 << 8
+    equal(device.reg_mr(703, [table.addr] * 4, 0, kind=p.FRMR, valid=0), 0)
+    stag, bare = 700 << 8, 703 << 8
 
     def fails(post, opcode, syndrome):
         nonlocal a, b
@@ -443,6 +444,8 @@ def fast_registration(ad):
             ("too long", lambda: a.reg_mr(stag, 1, 12288, pages), p.SEND_ADDR),
             ("too many", lambda: a.reg_mr(stag, 0, 1, [], table=True,
                                           count=17), p.SEND_FORMAT),
+            ("no table", lambda: a.reg_mr(bare, 0, 1, [], table=True, count=1),
+             p.SEND_FORMAT),
             ("not aligned", lambda: a.reg_mr(stag, 0, 1, [pages[0] + 8]),
              p.SEND_FORMAT),
             ("around the end", lambda: a.reg_mr(stag, (1 << 64) - 4096, 8192,
