@@ -31,6 +31,15 @@ static u64 full_length(u64 start, u32 length, u64 count, u8 shift)
 	return length + round_down(capacity - end, BIT_ULL(32));
 }
 
+/* As many as the largest MR needs, both ends within a page, and no more. */
+static u64 max_count(const struct ev_adapter *ad, const struct ev_mr *mr)
+{
+	if (mr->type == ERDMA_MR_FRMR)
+		return ERDMA_MAX_ALLOC_MR_PAGES;
+	return min_t(u64, U32_MAX,
+		     (BIT_ULL(ad->params.max_mr_size) >> mr->page_shift) + 2);
+}
+
 static enum ev_syndrome set_translation(struct ev_adapter *ad, struct ev_mr *mr,
 					const struct mr_req *req)
 {
@@ -39,8 +48,10 @@ static enum ev_syndrome set_translation(struct ev_adapter *ad, struct ev_mr *mr,
 
 	if (mr->page_shift < EV_MIN_PAGE_SHIFT || mr->page_shift > EV_MAX_PAGE_SHIFT)
 		return EV_INVALID;
-	if (!req->count || req->count > U32_MAX)
+	if (!req->count)
 		return EV_INVALID;
+	if (req->count > max_count(ad, mr))
+		return EV_RANGE;
 	mr->count = req->count;
 	mr->max_count = req->count;
 	if (req->level) {

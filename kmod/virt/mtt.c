@@ -4,6 +4,7 @@
  * MR's tree of tables, whatever its level, into a list of the pages that hold
  * the entries. The entries themselves stay in driver memory: they may change.
  */
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "ev.h"
@@ -129,6 +130,7 @@ static int walk_level(struct walk *w, u64 addr, u32 level)
 			ret = walk_level(w, le64_to_cpu(entry), level - 1);
 		if (ret)
 			return ret;
+		cond_resched();
 	}
 	return 0;
 }

@@ -568,6 +568,11 @@ def memory_regions(ad):
               version=1), INVALID, "more entries than the level holds")
     equal(reg(10, [root.addr], 1 << 41, level=3, count=1 << 21, version=1,
               shift=20), RANGE)
+    # More than the largest region needs, however short this one is.
+    equal(reg(10, [root.addr], 4096, level=3, count=(1 << 20) + 3, version=1,
+              shift=20), RANGE)
+    equal(reg(10, [table.addr], 0, level=1, count=(512 << 10) + 1, kind=1,
+              valid=0), RANGE)
     top.set64(8 * 100, 1 << 45)
     equal(reg(10, [top.addr], 300 << 20, level=2, count=512 * 150, version=1),
           BAD_ADDRESS)
