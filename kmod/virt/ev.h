@@ -913,7 +913,7 @@ void ev_eq_setup(struct ev_eq *eq);
 int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 	       u32 depth, u64 dbrec_addr, u16 vector, u32 reg);
 void ev_eq_exit(struct ev_eq *eq);
-void ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi);
+bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi);
 bool ev_eq_poll(struct ev_adapter *ad, struct ev_eq *eq);
 void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type);
 
