@@ -204,6 +204,8 @@ struct ev_cmdq {
 	u64 cq_addr;
 	u64 sq_dbrec_addr;
 	u64 cq_dbrec_addr;
+	__le64 *sq_dbrec;
+	__le64 *cq_dbrec;
 	struct ev_buf sq;
 	struct ev_buf cq;
 	bool holding;

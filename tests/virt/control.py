@@ -105,6 +105,27 @@ def reset_init(ad):
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
 
 
+@case("INIT while the device looks away: what was rung before is forgotten")
+def init_after_stall(ad):
+    dev = ad.plug()
+    dev.init()
+    dev.command(COMMON, raw.QUERY_FW_INFO)
+    ad.fault("stall", count=1, arg=1000)
+    raw.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
+    dev.post(COMMON, raw.QUERY_FW_INFO)
+    dev.arm()
+    dev.prepare()
+    dev.write32(0x10, 2)
+    equal(dev.read32(0x10), 2, "device awake too early")
+    raw.wait_until(lambda: dev.read32(0x10) == 0, "INIT taken")
+    raw.wait_until(lambda: dev.read32(0x14) & 2, "INIT_DONE")
+    raw.wait_until(lambda: dev.read64(0x200) == (1 << 64) - 1 and
+                   dev.read64(0x300) == 0, "doorbells taken")
+    for _ in range(3):
+        equal(dev.command(COMMON, raw.QUERY_FW_INFO), (0, 0x225, 0))
+    equal(dev.eq.get(), None, "event although not armed")
+
+
 @case("end of bus mastering ends a life at once")
 def master_off(ad):
     dev = ad.plug()
