@@ -8,7 +8,8 @@
  *   vectors      MSI-X vectors
  *   qblock       queue blocks of 1024 QPs each
  *   max_mr_size, max_recv_wr, max_cqe	limits, log2
- *   flags        capabilities by bit number (hw 4.1), for instance "7 6 5 3"
+ *   flags        capabilities by bit number (hw 4.1), for instance "7 6 5 3";
+ *                not 4 (IPV6), which this adapter does not have
  *   grp_num      direct-WQE groups
  *   version, fw_version	register and firmware version
  *   cc           default congestion control
@@ -137,7 +138,7 @@ static ssize_t adapter_flags_store(struct config_item *item, const char *page,
 		if (!*word)
 			continue;
 		ret = kstrtou8(word, 0, &bit);
-		if (!ret && bit > 7)
+		if (!ret && (bit > 7 || BIT(bit) == ERDMA_FLAG_IPV6))
 			ret = -EINVAL;
 		if (!ret)
 			flags |= BIT(bit);

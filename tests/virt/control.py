@@ -45,7 +45,7 @@ def parameters(ad):
             "vectors": ("1", "33", "x", "-1", "0x100000020"),
             "qblock": "3 513".split(), "max_mr_size": "11 49".split(),
             "max_recv_wr": "0 16".split(), "max_cqe": "5 21".split(),
-            "flags": "8 -1 7,6".split(), "grp_num": ["33"],
+            "flags": "8 -1 7,6 4".split(), "grp_num": ["33"],
             "version": "0 0x100000000".split(), "fw_version": ["-1"],
             "cc": ["5"], "log_level": ["3"], "live": "2 maybe".split(),
             "surprise": ["0"], "fault/stall/count": "-2 x".split(),
