@@ -30,17 +30,33 @@ static u32 pick(struct ev_adapter *ad, u32 step, const u32 *other, u32 n)
 	return best;
 }
 
+/*
+ * Of a context, in the order of the bits ERDMA_DB_*: the RQ is rung on the page
+ * of the field "cdb", the CQ on that of "rdb", see ERDMA_ALLOC_DB_*.
+ */
+#define PAGES		3
+
+/* Which of the pages a request is about; none named means all. */
+static unsigned long wanted(const struct erdma_cmd_db *req)
+{
+	u32 cfg = le32_to_cpu(req->cfg) & (BIT(PAGES) - 1);
+
+	return cfg ?: BIT(PAGES) - 1;
+}
+
 enum ev_syndrome ev_cmd_alloc_db(struct ev_adapter *ad, struct ev_cmd *cmd)
 {
+	unsigned long want = wanted((void *)cmd->req);
 	u32 scale = ad->page_shift - ERDMA_HW_PAGE_SHIFT;
-	u32 page[3], i;
+	u32 page[PAGES] = {};
+	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(page); i++) {
+	for_each_set_bit(i, &want, PAGES) {
 		page[i] = pick(ad, BIT(scale), page, i);
 		if (!page[i])
 			return EV_NO_SPACE;
 	}
-	for (i = 0; i < ARRAY_SIZE(page); i++)
+	for_each_set_bit(i, &want, PAGES)
 		ad->db_users[page[i]]++;
 	cmd->resp[0] = FIELD_PREP(ERDMA_ALLOC_DB_SDB, page[0] >> scale) |
 		       FIELD_PREP(ERDMA_ALLOC_DB_CDB, page[1] >> scale) |
@@ -51,23 +67,25 @@ enum ev_syndrome ev_cmd_alloc_db(struct ev_adapter *ad, struct ev_cmd *cmd)
 enum ev_syndrome ev_cmd_free_db(struct ev_adapter *ad, struct ev_cmd *cmd)
 {
 	const struct erdma_cmd_db *req = (void *)cmd->req;
+	unsigned long want = wanted(req);
 	u32 scale = ad->page_shift - ERDMA_HW_PAGE_SHIFT;
-	u32 page[3] = {
+	u32 page[PAGES] = {
 		le16_to_cpu(req->sdb) << scale,
 		le16_to_cpu(req->cdb) << scale,
 		le16_to_cpu(req->rdb) << scale,
 	};
-	u32 i;
+	u32 i, j;
 
-	for (i = 0; i < ARRAY_SIZE(page); i++) {
+	for_each_set_bit(i, &want, PAGES) {
 		if (page[i] >= ARRAY_SIZE(ad->db_users))
 			return EV_RANGE;
 		if (!ad->db_users[page[i]])
 			return EV_NO_OBJECT;
+		for (j = 0; j < i; j++)
+			if (want & BIT(j) && page[j] == page[i])
+				return EV_INVALID;
 	}
-	if (page[0] == page[1] || page[1] == page[2] || page[0] == page[2])
-		return EV_INVALID;
-	for (i = 0; i < ARRAY_SIZE(page); i++)
+	for_each_set_bit(i, &want, PAGES)
 		ad->db_users[page[i]]--;
 	return EV_OK;
 }

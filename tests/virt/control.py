@@ -357,6 +357,19 @@ def doorbell_pages(ad):
     equal(free(*pages[0]), NO_OBJECT)
     equal(free(70, 70, 71), NO_OBJECT)
     equal(free(0xffff, 1, 2), RANGE)
+    # Some of them: the bits are SQ, RQ and CQ; of none of them, all is meant.
+    fields = 0xffff, 0xffff << 32, 0xffff << 48
+    for bits in range(8):
+        status, answer, _ = dev.command(COMMON, raw.ALLOC_DB, struct.pack(
+            "<IHHHH12x", bits, 0, 0, 0, 0))
+        equal((status, [bool(answer & field) for field in fields]),
+              (0, [bool((bits or 7) & 1 << i) for i in range(3)]), "pages")
+        pages = struct.pack("<HHHH12x", answer >> 48, answer & 0xffff, 0,
+                            answer >> 32 & 0xffff)
+        for one in (1 << i for i in range(3) if (bits or 7) & 1 << i):
+            for status in 0, NO_OBJECT:
+                equal(dev.command(COMMON, raw.FREE_DB, struct.pack("<I", one) +
+                                  pages)[0], status)
 
 
 @case("event queues: creation, limits, contexts")
