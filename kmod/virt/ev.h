@@ -431,6 +431,7 @@ enum ev_copy {
 	EV_COPIED,
 	EV_NO_SOURCE,
 	EV_NO_TARGET,
+	EV_NO_ACCESS,
 };
 
 /* One of them is asked for by this end; the other end asks for none. */
