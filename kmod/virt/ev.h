@@ -14,7 +14,7 @@
  *   ev_adapter.plug_lock	plugging, unplugging; adapter parameters
  *   pci_lock_rescan_remove()
  *   ev_adapter.lock		the model: registers, CMDQ; held by its
- *				first thread for one pass
+ *				first thread, or who stands in, for one pass
  *   ev_fabric			all adapters' QPs, CQs, MRs and who is connected
  *				to whom: changed by commands with write access,
  *				used by the data path with read access
@@ -584,6 +584,7 @@ struct ev_counters {
  * struct ev_worker - a thread of the model, whose own most of this is
  * @wake: it has a reason to look now
  * @parked: it waits to be roused
+ * @looked: when it looked for work
  * @worked: when there was work
  * @busy_since: since when there is work without a break, 0: there is none
  * @no_spin_until: till when that is of no use
@@ -593,7 +594,8 @@ struct ev_worker {
 	struct task_struct *thread;
 	bool wake;
 	bool parked;
-	u64 worked;			/* all ns */
+	u64 looked;			/* all ns */
+	u64 worked;
 	u64 busy_since;
 	u64 no_spin_until;
 };

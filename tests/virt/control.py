@@ -5,6 +5,7 @@
 Runs in the guest with no ERDMA driver loaded; prints TAP lines."""
 
 import errno
+import os
 import struct
 import sys
 import time
@@ -207,6 +208,40 @@ def events(ad):
     dev.arm()
     raw.wait_until(lambda: int(ad.read("doorbells")) > doorbells, "arm seen")
     equal(dev.eq.get(), None)
+
+
+@case("commands of a driver that does not let go of its CPU, whichever it is")
+def busy_waiting(ad):
+    limit = "/proc/sys/kernel/sched_rt_runtime_us"
+    with open(limit) as file:
+        share = file.read()
+    dev = ad.plug()
+    dev.init()
+    cpus = os.sched_getaffinity(0)
+    assert len(cpus) > 1, "one CPU"
+
+    def spin():
+        dev.post(COMMON, raw.QUERY_FW_INFO)
+        end = time.monotonic() + 10
+        while not dev.cq.peek():
+            assert time.monotonic() < end, "no answer"
+        equal(dev.completion()[0], 0)
+
+    try:
+        with open(limit, "w") as file:
+            file.write("-1")
+        for cpu in cpus:
+            print(f"# CPU {cpu}")
+            os.sched_setaffinity(0, {cpu})
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(99))
+            for _ in range(3):
+                spin()
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setaffinity(0, cpus)
+        with open(limit, "w") as file:
+            file.write(share)
 
 
 @case("MSI-X masks, pending bits and replay")
