@@ -97,6 +97,7 @@ static bool take_recv(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 		return false;
 	wc->wr_id = rq->wr_ids[index & (qp->rq_depth - 1)];
 	wc->opcode = IB_WC_RECV;
+	/* As in take_send(). */
 	smp_store_release(&rq->ci, index + 1);
 	return true;
 }

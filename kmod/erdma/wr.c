@@ -258,6 +258,7 @@ static int post_one_send(struct erdma_qp *qp, const struct ib_send_wr *wr)
 	int ret;
 
 	lockdep_assert_held(&sq->lock);
+	/* Pairs with the release of who has read the entries. */
 	if ((u16)(pi - smp_load_acquire(&sq->ci)) + ERDMA_MAX_SQEBB_PER_WQE > qp->sq_depth)
 		return -ENOMEM;
 	ret = make_wqe(dev, &wqe, wr);
@@ -365,6 +366,7 @@ static int post_one_recv(struct erdma_qp *qp, const struct ib_recv_wr *wr)
 	lockdep_assert_held(&rq->lock);
 	if (wr->num_sge > ERDMA_MAX_RECV_SGE)
 		return -EINVAL;
+	/* As for the SQ. */
 	if ((u16)(pi - smp_load_acquire(&rq->ci)) >= qp->rq_depth)
 		return -ENOMEM;
 	rqe = &ring[pi & (qp->rq_depth - 1)];
