@@ -101,18 +101,16 @@ static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
 	return true;
 }
 
-/* Returns false if there was no room; what a fault takes away had some. */
-static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
+static void write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
-	bool full = (u16)(eq->pi - eq->ci) >= eq->depth;
 	struct erdma_ceqe *eqe;
 
-	if (full ||
+	if ((u16)(eq->pi - eq->ci) >= eq->depth ||
 	    ev_fault_hit(ad, EV_FAULT_EQ_OVERFLOW, index_of(ad, eq), NULL)) {
 		eq->overflow = true;
 		ev_log(ad, EV_LOG_ERRORS, "EQ of vector %u overflows\n",
 		       eq->vector);
-		return !full;
+		return;
 	}
 	eqe = ev_buf_at(&eq->ring,
 			(eq->pi & (eq->depth - 1)) * ERDMA_EQE_SIZE);
@@ -123,7 +121,6 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 	smp_store_release(&eqe->word, cpu_to_le64(lo));
 	eq->pi++;
 	atomic64_inc(&ad->counters.events);
-	return true;
 }
 
 /**
@@ -134,16 +131,13 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
  * @hi: last 8 bytes
  *
  * Context: any.
- * Return: false if the queue is full: the event can be tried again.
  */
-bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
+void ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
-	bool posted = true;
-
 	spin_lock(&eq->lock);
 	if (eq->exists) {
 		eq_evaluate(ad, eq);
-		posted = write_entry(ad, eq, lo, hi);
+		write_entry(ad, eq, lo, hi);
 		if (ev_fault_hit(ad, EV_FAULT_EQE_DUPLICATE, index_of(ad, eq),
 				 NULL))
 			write_entry(ad, eq, lo, hi);
@@ -152,7 +146,6 @@ bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 		eq_evaluate(ad, eq);
 	}
 	spin_unlock(&eq->lock);
-	return posted;
 }
 
 /**
