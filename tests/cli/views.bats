@@ -109,9 +109,9 @@ qpns() {
 			--from "$MOMENTS" --at "$time" list
 	done
 	# Where it is from 23:59:58 to 00:00:02.
-	[ "$(TZ=XXX-1:46:38 at 23:59)" = "$(at '#1')" ]
-	[ "$(TZ=XXX-1:46:38 at 00:00:01)" = "$(at '#2')" ]
-	[ "$(TZ=XXX-1:46:38 at 00:00)" = "$(at '#3')" ]
+	[ "$(TZ=LMT-1:46:38 at 23:59)" = "$(at '#1')" ]
+	[ "$(TZ=LMT-1:46:38 at 00:00:01)" = "$(at '#2')" ]
+	[ "$(TZ=LMT-1:46:38 at 00:00)" = "$(at '#3')" ]
 	run --separate-stderr eadm --from "$MOMENTS" --at -1h list
 	[ "$status" = 3 ]
 	[[ $stderr == "eadm: list: -1h: the capture has 3 moments, 20"*" to 20"* ]]
