@@ -26,7 +26,7 @@
 #define REQUEST_TIMEOUT		(20 * HZ)
 /* How often a request the consumer has not answered is looked after. */
 #define ORPHAN_PERIOD		(15 * HZ)
-#define MAX_PRIVATE_SEND	255	/* passes through an 8-bit length */
+#define MAX_PRIVATE		255	/* passes through an 8-bit length */
 
 static void cep_release(struct kref *ref)
 {
@@ -173,13 +173,25 @@ static struct pid *caller(void)
 	return current->flags & PF_KTHREAD ? NULL : task_tgid(current);
 }
 
-static void cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int status)
+/* A peer may send 256 bytes (hw 10.3), of which a consumer can be told 255. */
+static u8 private_len(const struct erdma_cep *cep)
+{
+	return min_t(size_t, cep->rx.got - sizeof(cep->rx.hdr), MAX_PRIVATE);
+}
+
+/*
+ * The iWARP CM may lack the memory for private data. It must learn of a reply
+ * all the same, as a connection without one cannot be destroyed: of a failed
+ * one then, which the caller has to make true.
+ */
+static int cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int status)
 {
 	struct iw_cm_event event = { .event = type, .status = status };
+	int ret;
 
 	lockdep_assert_held(&cep->lock);
 	if (!cep->cm_id)
-		return;
+		return 0;
 	if (type == IW_CM_EVENT_CONNECT_REPLY || type == IW_CM_EVENT_ESTABLISHED) {
 		event.ird = ERDMA_MAX_IRD;
 		event.ord = ERDMA_MAX_ORD;
@@ -190,10 +202,17 @@ static void cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int st
 		/* A connection refused before the reply has none. */
 		if (cep->rx.got > sizeof(cep->rx.hdr)) {
 			event.private_data = cep->rx.pdata;
-			event.private_data_len = cep->rx.got - sizeof(cep->rx.hdr);
+			event.private_data_len = private_len(cep);
 		}
 	}
-	cep->cm_id->event_handler(cep->cm_id, &event);
+	ret = cep->cm_id->event_handler(cep->cm_id, &event);
+	if (ret && event.private_data) {
+		event.private_data = NULL;
+		event.private_data_len = 0;
+		event.status = status ? status : ret;
+		cep->cm_id->event_handler(cep->cm_id, &event);
+	}
+	return ret;
 }
 
 /* Called with the QP's state lock held, by whoever stops it. */
@@ -379,10 +398,15 @@ static void cep_read_reply(struct erdma_cep *cep)
 		cep_fail_connect(cep, ret);
 		return;
 	}
+	if (cep_upcall(cep, IW_CM_EVENT_CONNECT_REPLY, 0)) {
+		atomic64_inc(&cep->dev->cm.connect_failures);
+		erdma_qp_stop(cep->qp, ERDMA_QPS_ERROR);
+		cep_close(cep);
+		return;
+	}
 	cep_stop_timer(cep);
 	cep_set_state(cep, ERDMA_CEP_CONNECTED);
 	atomic64_inc(&cep->dev->cm.connects);
-	cep_upcall(cep, IW_CM_EVENT_CONNECT_REPLY, 0);
 }
 
 /* Tells the listener's consumer; true when it knows the endpoint now. */
@@ -395,7 +419,7 @@ static bool cep_announce(struct erdma_cep *cep)
 		.ird = ERDMA_MAX_IRD,
 		.ord = ERDMA_MAX_ORD,
 		.private_data = cep->rx.pdata,
-		.private_data_len = be16_to_cpu(cep->rx.hdr.pd_len),
+		.private_data_len = private_len(cep),
 	};
 	bool known = false;
 
@@ -592,7 +616,7 @@ static void cep_work(struct work_struct *work)
 
 static int cep_set_pdata(struct erdma_cep *cep, const void *pdata, u16 len)
 {
-	if (len > MAX_PRIVATE_SEND)
+	if (len > MAX_PRIVATE)
 		return -EINVAL;
 	if (len)
 		memcpy(cep->tx_pdata, pdata, len);

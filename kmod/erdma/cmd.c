@@ -17,6 +17,13 @@ static void cmd_init(struct erdma_cmd *cmd, u8 sub_mod, u8 opcode, size_t len)
 	cmd->len = len;
 }
 
+/* Means the adapter as it is before its next reset, which the issuer may have to wait for. */
+static void cmd_bind(struct erdma_cmd *cmd, u32 epoch)
+{
+	cmd->bound = true;
+	cmd->epoch = epoch;
+}
+
 #define cmd_init_rdma(cmd, opcode, body) \
 	cmd_init(cmd, ERDMA_SUB_RDMA, opcode, sizeof((cmd)->req.body))
 #define cmd_init_common(cmd, opcode, body) \
@@ -155,8 +162,9 @@ int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count)
  * erdma_cmd_create_cq() - create a CQ
  * @dev: the device
  * @cq: the CQ
+ * @epoch: as erdma_obj_init() takes it
  */
-int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq)
+int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 {
 	const struct erdma_area *area = &cq->mem->area[0];
 	struct erdma_cmd_create_cq *req;
@@ -165,6 +173,7 @@ int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq)
 	u32 cfg1;
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_CREATE_CQ, create_cq);
+	cmd_bind(&cmd, epoch);
 	req = &cmd.req.create_cq;
 	req->cfg0 = cpu_to_le32(FIELD_PREP(ERDMA_CREATE_CQ0_DEPTH, ilog2(cq->depth)) |
 				FIELD_PREP(ERDMA_CREATE_CQ0_PAGE_SIZE,
@@ -243,6 +252,7 @@ int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *c
 	int ret;
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_CREATE_QP, create_qp);
+	cmd_bind(&cmd, qp->obj.epoch);
 	req = &cmd.req.create_qp;
 	req->cfg0 = cpu_to_le32(FIELD_PREP(ERDMA_CREATE_QP0_SQ_DEPTH, ilog2(qp->sq_depth)) |
 				FIELD_PREP(ERDMA_CREATE_QP0_QPN, qp->qpn));
@@ -355,6 +365,7 @@ int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
 	u32 cfg0, cfg2;
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_REG_MR, reg_mr);
+	cmd_bind(&cmd, mr->obj.epoch);
 	req = &cmd.req.reg_mr;
 	cfg0 = FIELD_PREP(ERDMA_REG_MR0_MPT, mr->mpt);
 	if (mr->type == ERDMA_MR_NORMAL)
@@ -405,34 +416,37 @@ int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey)
 /**
  * erdma_cmd_alloc_db() - get doorbell pages for a user context
  * @dev: the device
- * @pages: the answer, ERDMA_ALLOC_DB_*
+ * @ctx: the context; gets what the adapter answers
  */
-int erdma_cmd_alloc_db(struct erdma_dev *dev, u64 *pages)
+int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx)
 {
 	struct erdma_cmd cmd;
 	int ret;
 
 	cmd_init_common(&cmd, ERDMA_CMD_ALLOC_DB, db);
+	cmd_bind(&cmd, ctx->obj.epoch);
 	cmd.req.db.cfg = cpu_to_le32(ERDMA_DB_SQ | ERDMA_DB_RQ | ERDMA_DB_CQ);
 	ret = erdma_cmdq_exec(dev, &cmd);
-	*pages = cmd.resp[0];
+	ctx->db_pages = cmd.resp[0];
 	return ret;
 }
 
 /**
  * erdma_cmd_free_db() - give the doorbell pages of a user context back
  * @dev: the device
- * @pages: what ALLOC_DB answered
+ * @ctx: the context
  */
-int erdma_cmd_free_db(struct erdma_dev *dev, u64 pages)
+int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx)
 {
 	struct erdma_cmd cmd;
 
 	cmd_init_common(&cmd, ERDMA_CMD_FREE_DB, db);
+	/* After a reset these pages are another context's. */
+	cmd_bind(&cmd, ctx->obj.epoch);
 	cmd.req.db.cfg = cpu_to_le32(ERDMA_DB_SQ | ERDMA_DB_RQ | ERDMA_DB_CQ);
-	cmd.req.db.sdb = cpu_to_le16(FIELD_GET(ERDMA_ALLOC_DB_SDB, pages));
-	cmd.req.db.rdb = cpu_to_le16(FIELD_GET(ERDMA_ALLOC_DB_RDB, pages));
-	cmd.req.db.cdb = cpu_to_le16(FIELD_GET(ERDMA_ALLOC_DB_CDB, pages));
+	cmd.req.db.sdb = cpu_to_le16(FIELD_GET(ERDMA_ALLOC_DB_SDB, ctx->db_pages));
+	cmd.req.db.rdb = cpu_to_le16(FIELD_GET(ERDMA_ALLOC_DB_RDB, ctx->db_pages));
+	cmd.req.db.cdb = cpu_to_le16(FIELD_GET(ERDMA_ALLOC_DB_CDB, ctx->db_pages));
 	return erdma_cmdq_exec(dev, &cmd);
 }
 

@@ -300,7 +300,7 @@ static void start_recovery(struct erdma_dev *dev)
 		return;
 	if (q->state == ERDMA_CMDQ_EVENT || q->state == ERDMA_CMDQ_DEAD) {
 		q->state = ERDMA_CMDQ_RECOVERING;
-		queue_work(dev->wq, &dev->recovery);
+		queue_work(dev->recovery_wq, &dev->recovery);
 	}
 }
 
@@ -473,6 +473,9 @@ int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	init_completion(&cmd->done);
 	spin_lock_irq(&q->lock);
 	ret = admit(dev);
+	/* The wait may have been for a reset. */
+	if (!ret && cmd->bound && cmd->epoch != dev->epoch)
+		ret = -ECANCELED;
 	recovery = q->recoverer == current;
 	polled = recovery || q->state == ERDMA_CMDQ_POLLING;
 	if (!ret)
@@ -547,16 +550,17 @@ void erdma_cmdq_recover(struct erdma_dev *dev)
  */
 void erdma_cmdq_watch(struct erdma_dev *dev)
 {
-	u64 limit = (u64)erdma_cmd_timeout_ms(dev) * NSEC_PER_MSEC;
+	s64 limit = (s64)erdma_cmd_timeout_ms(dev) * NSEC_PER_MSEC;
 	struct erdma_cmdq *q = &dev->cmdq;
-	u64 now = local_clock();
+	u64 now;
 	int i;
 
 	if (!READ_ONCE(q->quarantined))
 		return;
 	spin_lock_irq(&q->lock);
+	now = local_clock();
 	for (i = 0; i < ARRAY_SIZE(q->slots); i++)
-		if (now - q->slots[i].submit > limit)
+		if ((s64)(now - q->slots[i].submit) > limit)
 			give_up_filler(q, &q->slots[i], now);
 	spin_unlock_irq(&q->lock);
 }

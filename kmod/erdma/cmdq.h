@@ -13,6 +13,7 @@
 #include "recorder.h"
 
 struct erdma_cq;
+struct erdma_ctx;
 struct erdma_dev;
 struct erdma_eq;
 struct erdma_mr;
@@ -26,6 +27,8 @@ struct erdma_rts;
  * @req: request; all of it is copied into the ring
  * @len: bytes of the request that mean something
  * @op: sub-module * 256 + opcode
+ * @bound: not to be issued when a reset has come since @epoch
+ * @epoch: dev->epoch when the issuer decided
  * @syndrome: of the answer
  * @status: result
  * @resp: response qwords
@@ -58,6 +61,8 @@ struct erdma_cmd {
 	} req;
 	u8 len;
 	u16 op;
+	bool bound;
+	u32 epoch;
 	u8 syndrome;
 	int status;
 	u64 resp[ERDMA_REC_RESPONSE];
@@ -190,7 +195,7 @@ int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu);
 int erdma_cmd_set_retrans_num(struct erdma_dev *dev, u8 num);
 int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count);
 int erdma_cmd_get_ext_attr(struct erdma_dev *dev, struct erdma_ext_attr *ext);
-int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq);
+int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch);
 int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn);
 int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie);
 int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn);
@@ -199,8 +204,8 @@ int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state stat
 int erdma_cmd_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi);
 int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr);
 int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey);
-int erdma_cmd_alloc_db(struct erdma_dev *dev, u64 *pages);
-int erdma_cmd_free_db(struct erdma_dev *dev, u64 pages);
+int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx);
+int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx);
 int erdma_cmd_get_stats(struct erdma_dev *dev, u64 value[ERDMA_STATS_COUNT]);
 int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc);
 int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc);

@@ -422,7 +422,7 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 					 ilog2(SZ_32M));
 	if (ret)
 		goto err;
-	ret = erdma_cmd_create_cq(dev, cq);
+	ret = erdma_cmd_create_cq(dev, cq, cq->obj.epoch);
 	if (ret) {
 		done = undo_create(dev, cq, ret);
 		goto err;
@@ -489,7 +489,7 @@ int erdma_cq_revive(struct erdma_cq *cq)
 	epoch = READ_ONCE(dev->epoch);
 	if (!erdma_obj_is_dead(dev, &cq->obj))
 		goto out;
-	ret = cq_clear(cq) ? erdma_cmd_create_cq(dev, cq) : -EAGAIN;
+	ret = cq_clear(cq) ? erdma_cmd_create_cq(dev, cq, epoch) : -EAGAIN;
 	if (ret == -ETIMEDOUT)
 		erdma_cmd_destroy_cq(dev, cq->cqn);
 	if (ret)

@@ -107,7 +107,7 @@ static int db_pages_get(struct erdma_dev *dev, struct erdma_ctx *ctx, u64 offset
 		offset[2] = ERDMA_BAR_CQDB;
 		return 0;
 	}
-	ret = erdma_cmd_alloc_db(dev, &ctx->db_pages);
+	ret = erdma_cmd_alloc_db(dev, ctx);
 	if (ret)
 		return ret;
 	ctx->db_allocated = true;
@@ -132,7 +132,7 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
 	}
 	if (erdma_obj_is_dead(dev, &ctx->obj))
 		return;
-	ret = erdma_cmd_free_db(dev, ctx->db_pages);
+	ret = erdma_cmd_free_db(dev, ctx);
 	if (ret && !erdma_obj_is_dead(dev, &ctx->obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "doorbell pages %#llx are not free: %d\n",
 				       ctx->db_pages, ret);

@@ -25,7 +25,7 @@ static int ctx_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, cqs, atomic_read(&ctx->cqs));
 	SNAP_SET(s, mrs, atomic_read(&ctx->mrs));
 	SNAP_SET(s, pds, atomic_read(&ctx->pds));
-	SNAP_SET(s, db_type, ERDMA_SDB_PAGE);
+	SNAP_SET(s, db_type, ctx->sdb_type);
 	SNAP_SET(s, sq_db_offset, ctx->sdb->bar_offset);
 	SNAP_SET(s, rq_db_offset, ctx->rdb->bar_offset);
 	SNAP_SET(s, cq_db_offset, ctx->cdb->bar_offset);

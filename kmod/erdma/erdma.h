@@ -244,7 +244,8 @@ struct erdma_caps {
  * @bar: BAR 0
  * @bar_addr: its bus address
  * @bar_len: its length
- * @wq: recovery, AEQ, reflush and MTU work
+ * @wq: AEQ, reflush and MTU work, and @watch
+ * @recovery_wq: recovery, for which all others wait
  * @caps: capabilities
  * @conf: settings
  * @mac: MAC address the adapter is paired by
@@ -296,6 +297,7 @@ struct erdma_dev {
 	resource_size_t bar_addr;
 	resource_size_t bar_len;
 	struct workqueue_struct *wq;
+	struct workqueue_struct *recovery_wq;
 	struct erdma_caps caps;
 	struct erdma_conf conf;
 	u8 mac[ETH_ALEN];

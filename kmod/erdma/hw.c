@@ -90,8 +90,9 @@ static int wait_status(struct erdma_dev *dev, u32 bit, unsigned int timeout_ms)
  */
 int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms)
 {
-	pci_set_master(dev->pdev);
 	announce_rings(dev);
+	/* Not before: what it knew before a reset that it has not noticed works until INIT. */
+	pci_set_master(dev->pdev);
 	reg_write(dev, ERDMA_REG_DEV_CTRL, ERDMA_CTRL_INIT);
 	return wait_status(dev, ERDMA_ST_INIT_DONE, timeout_ms);
 }

@@ -162,9 +162,14 @@ static int queues_init(struct erdma_dev *dev)
 				  pci_name(dev->pdev));
 	if (!dev->wq)
 		goto err_resp;
+	/* Work on the other queue waits for commands, and so for recovery. */
+	dev->recovery_wq = alloc_ordered_workqueue("erdma-rec-%s", WQ_MEM_RECLAIM,
+						   pci_name(dev->pdev));
+	if (!dev->recovery_wq)
+		goto err_wq;
 	ret = erdma_cm_init(&dev->cm, pci_name(dev->pdev));
 	if (ret)
-		goto err_wq;
+		goto err_recovery;
 	ret = erdma_eqs_init(dev);
 	if (ret)
 		goto err_cm;
@@ -177,6 +182,8 @@ err_eqs:
 	erdma_eqs_free(dev);
 err_cm:
 	erdma_cm_exit(&dev->cm);
+err_recovery:
+	destroy_workqueue(dev->recovery_wq);
 err_wq:
 	destroy_workqueue(dev->wq);
 err_resp:
@@ -191,6 +198,7 @@ static void queues_free(struct erdma_dev *dev)
 	erdma_cmdq_free(dev);
 	erdma_eqs_free(dev);
 	erdma_cm_exit(&dev->cm);
+	destroy_workqueue(dev->recovery_wq);
 	destroy_workqueue(dev->wq);
 	dma_pool_destroy(dev->resp_pool);
 	dma_pool_destroy(dev->dbrec_pool);
@@ -200,8 +208,6 @@ static void queues_free(struct erdma_dev *dev)
 static void adapter_stop(struct erdma_dev *dev)
 {
 	erdma_watch_stop(dev);
-	erdma_cmdq_set_recoverable(dev, false);
-	flush_work(&dev->recovery);
 	erdma_ceqs_stop(dev);
 	erdma_common_irq_free(dev);
 	erdma_hw_halt(dev, false);
@@ -244,6 +250,14 @@ err:
 	return ret;
 }
 
+/* It tells consumers of the device, which is unregistered, and follows the interface. */
+static void recovery_stop(struct erdma_dev *dev)
+{
+	erdma_cmdq_set_recoverable(dev, false);
+	flush_work(&dev->recovery);
+	cancel_work_sync(&dev->mtu_work);
+}
+
 /* Lets consumers use the device. */
 static int consumers_start(struct erdma_dev *dev)
 {
@@ -271,6 +285,7 @@ err_notifier:
 err_device:
 	ib_unregister_device(&dev->ibdev);
 err_netdev:
+	recovery_stop(dev);
 	erdma_netdev_unbind(dev);
 	return ret;
 }
@@ -342,10 +357,7 @@ static void erdma_remove(struct pci_dev *pdev)
 	erdma_netdev_unregister(dev);
 	/* Ends all consumers and destroys all objects, with commands. */
 	ib_unregister_device(&dev->ibdev);
-	/* It tells consumers of the device, and follows the interface. */
-	erdma_cmdq_set_recoverable(dev, false);
-	flush_work(&dev->recovery);
-	cancel_work_sync(&dev->mtu_work);
+	recovery_stop(dev);
 	erdma_netdev_unbind(dev);
 	adapter_stop(dev);
 	queues_free(dev);

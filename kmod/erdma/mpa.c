@@ -64,6 +64,7 @@ int erdma_mpa_quiet(struct erdma_cep *cep)
 {
 	u8 extra;
 
+	lockdep_assert_held(&cep->lock);
 	return sock_recv(cep->sock, &extra, sizeof(extra)) > 0 ? -EPROTO : 0;
 }
 

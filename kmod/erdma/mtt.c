@@ -33,8 +33,10 @@ static int tables_alloc(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 size)
 	int ret;
 
 	mtt->tables = kvcalloc(mtt->nr_tables, sizeof(*mtt->tables), GFP_KERNEL);
-	if (!mtt->tables)
+	if (!mtt->tables) {
+		mtt->nr_tables = 0;
 		return -ENOMEM;
+	}
 	for (i = 0; i < mtt->nr_tables; i++) {
 		ret = table_alloc(dev, &mtt->tables[i], size);
 		if (ret) {

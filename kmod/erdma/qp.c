@@ -177,13 +177,18 @@ err:
 	return ret;
 }
 
-/* Neither connected nor about to be: there is nothing to stop. */
+/*
+ * Neither connected nor about to be: there is nothing to stop. Nobody can
+ * connect it from now on.
+ */
 static bool was_never_used(struct erdma_qp *qp)
 {
 	bool unused;
 
 	mutex_lock(&qp->state_lock);
 	unused = qp->state == ERDMA_QPS_IDLE && !qp->cm_closed && !qp->kqp;
+	if (unused)
+		WRITE_ONCE(qp->state, ERDMA_QPS_ERROR);
 	mutex_unlock(&qp->state_lock);
 	return unused;
 }

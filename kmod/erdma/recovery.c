@@ -167,5 +167,5 @@ void erdma_dev_set_gone(struct erdma_dev *dev)
 	erdma_cmdq_reset(dev, -ENODEV);
 	eadm_diag_notify(&dev->diag, EADM_DIAG_DEAD, 0, 0);
 	if (tell)
-		queue_work(dev->wq, &dev->recovery);
+		queue_work(dev->recovery_wq, &dev->recovery);
 }

@@ -117,8 +117,10 @@ void erdma_sock_detach(struct erdma_cep *cep)
 int erdma_sock_names(struct erdma_cep *cep)
 {
 	struct sockaddr_in local, peer;
-	int ret = kernel_getsockname(cep->sock, (struct sockaddr *)&local);
+	int ret;
 
+	lockdep_assert_held(&cep->lock);
+	ret = kernel_getsockname(cep->sock, (struct sockaddr *)&local);
 	if (ret < 0)
 		return ret;
 	ret = kernel_getpeername(cep->sock, (struct sockaddr *)&peer);
@@ -204,8 +206,10 @@ int erdma_sock_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog)
 {
 	struct sockaddr_in *addr = (struct sockaddr_in *)&id->m_local_addr, local;
 	struct socket *sock;
-	int ret = sock_open(&sock);
+	int ret;
 
+	lockdep_assert_held(&cep->lock);
+	ret = sock_open(&sock);
 	if (ret)
 		return ret;
 	erdma_sock_attach(cep, sock, NULL);

@@ -40,7 +40,7 @@ struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 por
  * @index: one of them; all are read
  *
  * Context: process.
- * Return: how many were read, or -errno.
+ * Return: how many were read, or -errno; -EOPNOTSUPP when the adapter refuses.
  */
 int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
 		       int index)
@@ -50,6 +50,9 @@ int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32
 	if (!port)
 		return 0;
 	ret = erdma_cmd_get_stats(to_erdma_dev(ibdev), stats->value);
+	/* The core asks once when it registers the device, which any other error ends. */
+	if (ret == -EIO)
+		return -EOPNOTSUPP;
 	return ret ? ret : stats->num_counters;
 }
 

@@ -158,7 +158,7 @@ static int make_atomic(struct erdma_dev *dev, struct wqe *wqe, const struct ib_s
 	return 0;
 }
 
-static int make_reg_mr(struct wqe *wqe, const struct ib_send_wr *wr)
+static int make_reg_mr(struct erdma_dev *dev, struct wqe *wqe, const struct ib_send_wr *wr)
 {
 	struct erdma_mr *mr = to_erdma_mr(reg_wr(wr)->mr);
 	const struct erdma_mtt *mtt = &mr->mem->area[0].mtt;
@@ -168,6 +168,10 @@ static int make_reg_mr(struct wqe *wqe, const struct ib_send_wr *wr)
 	if (mr->type != ERDMA_MR_FRMR || wr->num_sge || wr->send_flags & IB_SEND_INLINE ||
 	    mr->ibmr.length > U32_MAX)
 		return -EINVAL;
+	/* To an adapter without them the right is a bit of another field (hw 6.5). */
+	if (reg_wr(wr)->access & IB_ACCESS_REMOTE_ATOMIC &&
+	    !(dev->caps.flags & ERDMA_FLAG_ATOMIC))
+		return -EOPNOTSUPP;
 	wqe->reg_mr.addr = cpu_to_le64(mr->ibmr.iova);
 	wqe->reg_mr.length = cpu_to_le32(mr->ibmr.length);
 	wqe->reg_mr.stag = cpu_to_le32(reg_wr(wr)->key);
@@ -218,7 +222,7 @@ static int make_wqe(struct erdma_dev *dev, struct wqe *wqe, const struct ib_send
 	case ERDMA_OP_ATOMIC_FAA:
 		return make_atomic(dev, wqe, wr);
 	case ERDMA_OP_REG_MR:
-		return make_reg_mr(wqe, wr);
+		return make_reg_mr(dev, wqe, wr);
 	case ERDMA_OP_LOCAL_INV:
 		return make_local_inv(dev, wqe, wr);
 	default:
