@@ -121,11 +121,12 @@ static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
 static int find_receive(struct ev_qp *qp, struct ev_qp *peer,
 			struct erdma_rqe *rqe)
 {
+	int ret = ev_rq_peek(peer, rqe);
 	u64 ms;
 
-	if (ev_fault_hit(peer->ad, EV_FAULT_RNR, peer->qpn, &ms))
+	if (!ret && ev_fault_hit(peer->ad, EV_FAULT_RNR, peer->qpn, &ms))
 		return wait(&qp->wqe, ms);
-	return ev_rq_peek(peer, rqe);
+	return ret;
 }
 
 /* Counts a message at both ends. */
