@@ -2,25 +2,29 @@
 /*
  * A kernel consumer that holds an RDMA driver to its contract; knows no driver.
  *
- * Parameter "device" names the RDMA device. Writing the name of a case to
+ * Parameter "device" names the RDMA device, "address" is its own. Writing the name of a case to
  * parameter "run" runs it: the write fails if a clause does not hold, the kernel
  * log says which. "begin" makes a PD, a CQ and a QP that stay until "end", the
  * device's removal or the module's; what their handlers saw meanwhile is in the
- * read-only parameters. tests/vm/conformance/README.md lists the clauses.
+ * read-only parameters. "begin_pair" connects two QPs and leaves requests
+ * outstanding, for "lost" after a reset. tests/vm/conformance/README.md lists the clauses.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <rdma/ib_verbs.h>
 
-#define DEPTH		32
-#define CQ_DEPTH	256
+#include "selftest.h"
+
 #define BATCH		8
 #define HANDLER_MS	20
 
 static char *device = "erdma_0";
 module_param(device, charp, 0644);
 MODULE_PARM_DESC(device, "RDMA device to use");
+
+static char *address = "10.77.0.1";
+module_param(address, charp, 0644);
+MODULE_PARM_DESC(address, "Its IPv4 address, for connections");
 
 static unsigned int cq_events, qp_events, device_events, removals;
 module_param(cq_events, uint, 0444);
@@ -61,14 +65,7 @@ struct set {
 static DEFINE_MUTEX(lock);
 static struct ib_device *found;
 static struct set *kept;
-
-#define CLAUSE(cond) \
-	({ \
-		bool _ok = (cond); \
-		if (!_ok) \
-			pr_err("selftest: line %d: not so: %s\n", __LINE__, #cond); \
-		_ok; \
-	})
+static struct pair *kept_pair;
 
 static void note_context(void)
 {
@@ -320,6 +317,53 @@ static const struct {
 	{ "destroy_in_callback", destroy_in_callback },
 };
 
+static const struct {
+	const char *name;
+	bool (*run)(struct pair *p);
+} pair_cases[] = {
+	{ "send", transfer_send },
+	{ "send_imm", transfer_send_imm },
+	{ "write", transfer_write },
+	{ "write_imm", transfer_write_imm },
+	{ "read", transfer_read },
+	{ "compare_swap", transfer_compare_swap },
+	{ "fetch_add", transfer_fetch_add },
+	{ "no_atomics", transfer_no_atomics },
+	{ "inline", transfer_inline },
+	{ "elements", transfer_elements },
+	{ "register", region_register },
+	{ "invalidate", region_invalidate },
+	{ "send_invalidate", region_send_invalidate },
+	{ "read_invalidate", region_read_invalidate },
+	{ "signals", queue_signals },
+	{ "chain", queue_chain },
+	{ "full", queue_full },
+	{ "wrap", queue_wrap },
+	{ "solicited", queue_solicited },
+	{ "flush", queue_flush },
+	{ "flush_error", queue_flush_error },
+	{ "drain", queue_drain },
+};
+
+static int run_pair_case(const char *name)
+{
+	struct pair *p;
+	unsigned int i;
+	bool ok;
+
+	for (i = 0; i < ARRAY_SIZE(pair_cases); i++) {
+		if (!sysfs_streq(name, pair_cases[i].name))
+			continue;
+		p = pair_make(found, address);
+		if (!p)
+			return -EIO;
+		ok = pair_cases[i].run(p);
+		pair_destroy(p);
+		return ok ? 0 : -EIO;
+	}
+	return -EINVAL;
+}
+
 static int run_case(const char *name)
 {
 	unsigned int i;
@@ -336,7 +380,24 @@ static int run_case(const char *name)
 		destroy(s);
 		return ok ? 0 : -EIO;
 	}
-	return -EINVAL;
+	return run_pair_case(name);
+}
+
+static void let_go(void)
+{
+	if (kept)
+		destroy(kept);
+	kept = NULL;
+	if (kept_pair)
+		pair_destroy(kept_pair);
+	kept_pair = NULL;
+}
+
+static int begin_pair(void)
+{
+	if (!kept_pair)
+		kept_pair = pair_make(found, address);
+	return kept_pair && queue_outstanding(kept_pair) ? 0 : -EIO;
 }
 
 static int param_set_run(const char *val, const struct kernel_param *kp)
@@ -345,15 +406,17 @@ static int param_set_run(const char *val, const struct kernel_param *kp)
 
 	mutex_lock(&lock);
 	if (sysfs_streq(val, "end")) {
-		if (kept)
-			destroy(kept);
-		kept = NULL;
+		let_go();
 	} else if (!found) {
 		ret = -ENODEV;
 	} else if (sysfs_streq(val, "begin")) {
 		if (!kept)
 			kept = make(found);
 		ret = kept ? 0 : -EIO;
+	} else if (sysfs_streq(val, "begin_pair")) {
+		ret = begin_pair();
+	} else if (sysfs_streq(val, "lost")) {
+		ret = kept_pair && queue_lost(kept_pair) ? 0 : -EIO;
 	} else {
 		ret = run_case(val);
 	}
@@ -382,9 +445,7 @@ static void remove_one(struct ib_device *ibdev, void *data)
 	if (found == ibdev) {
 		found = NULL;
 		removals += !!kept;
-		if (kept)
-			destroy(kept);
-		kept = NULL;
+		let_go();
 	}
 	mutex_unlock(&lock);
 }

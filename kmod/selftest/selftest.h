@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the kernel consumer share. */
+#ifndef EADM_SELFTEST_H
+#define EADM_SELFTEST_H
+
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#define DEPTH		32
+#define CQ_DEPTH	256
+/* Memory of one end. */
+#define PAIR_PAGES	16
+
+#define CLAUSE(cond) \
+	({ \
+		bool _ok = (cond); \
+		if (!_ok) \
+			pr_err("selftest: %s:%d: not so: %s\n", __func__, __LINE__, #cond); \
+		_ok; \
+	})
+
+/**
+ * struct end - one end of a connection
+ * @id: of the connection manager
+ * @pd: each end has its own
+ * @scq: completions of what is sent, in number and order of the requests
+ * @rcq: of what is received
+ * @qp: only signals what asks for it
+ * @mr: for fast registration of all the memory
+ * @buf: memory, zero at first
+ * @dma: its address for the device
+ * @scq_callbacks: of the CQ; rcq_callbacks likewise
+ * @by_events: requests have an ib_cqe each; completions are taken when an event
+ *	tells of them
+ * @made: has all of that
+ * @established: says the connection manager
+ */
+struct end {
+	struct rdma_cm_id *id;
+	struct ib_pd *pd;
+	struct ib_cq *scq;
+	struct ib_cq *rcq;
+	struct ib_qp *qp;
+	struct ib_mr *mr;
+	u8 *buf;
+	dma_addr_t dma;
+	unsigned int scq_callbacks, rcq_callbacks;
+	bool by_events;
+	bool made;
+	bool established;
+};
+
+/* A connection of a device with itself. */
+struct pair {
+	struct ib_device *ibdev;
+	struct rdma_cm_id *listener;
+	struct end client, server;
+	struct completion connected;
+	int status;
+};
+
+struct pair *pair_make(struct ib_device *ibdev, const char *address);
+void pair_destroy(struct pair *p);
+
+struct ib_sge end_sge(const struct end *e, u32 offset, u32 length);
+void end_fill(struct end *e, u32 offset, u32 length, u8 seed);
+bool end_holds(const struct end *e, u32 offset, u32 length, u8 seed);
+bool end_receive(struct end *e, u64 wr_id, u32 offset, u32 length);
+bool end_post(struct end *e, const struct ib_send_wr *wr);
+bool end_refuses(struct end *e, const struct ib_send_wr *wr, const struct ib_send_wr *first,
+		 int err);
+bool end_completes(struct end *e, struct ib_cq *cq, u64 wr_id, enum ib_wc_status status,
+		   struct ib_wc *wc);
+bool end_sent(struct end *e, u64 wr_id, enum ib_wc_opcode opcode, struct ib_wc *wc);
+bool end_received(struct end *e, u64 wr_id, enum ib_wc_opcode opcode, struct ib_wc *wc);
+bool end_is_quiet(struct end *e);
+bool end_map(struct end *e, const u8 *pages, unsigned int count, unsigned int offset);
+bool end_register(struct end *e, int access);
+bool end_expose(struct end *e, int access);
+bool end_invalidate(struct end *e, u32 rkey);
+
+/* Cases: each has a pair to itself and ends with it in any state. */
+bool transfer_send(struct pair *p);
+bool transfer_send_imm(struct pair *p);
+bool transfer_write(struct pair *p);
+bool transfer_write_imm(struct pair *p);
+bool transfer_read(struct pair *p);
+bool transfer_compare_swap(struct pair *p);
+bool transfer_fetch_add(struct pair *p);
+bool transfer_no_atomics(struct pair *p);
+bool transfer_inline(struct pair *p);
+bool transfer_elements(struct pair *p);
+
+bool region_register(struct pair *p);
+bool region_invalidate(struct pair *p);
+bool region_send_invalidate(struct pair *p);
+bool region_read_invalidate(struct pair *p);
+
+bool queue_signals(struct pair *p);
+bool queue_chain(struct pair *p);
+bool queue_full(struct pair *p);
+bool queue_wrap(struct pair *p);
+bool queue_solicited(struct pair *p);
+bool queue_flush(struct pair *p);
+bool queue_flush_error(struct pair *p);
+bool queue_outstanding(struct pair *p);
+bool queue_lost(struct pair *p);
+bool queue_drain(struct pair *p);
+
+#endif
