@@ -13,9 +13,9 @@
 static DEFINE_XARRAY_ALLOC(devices);
 
 /*
- * What devices that left had added to the generation of each type, so that
- * the sum over all devices never comes back to a former value. Guarded by the
- * lock of the table.
+ * What devices that left or leave had added to the generation of each type, so
+ * that the sum over all devices never comes back to a former value. Guarded by
+ * the lock of the table.
  */
 static u32 retired[EADM_OBJ_COUNT];
 
@@ -103,6 +103,21 @@ static void dev_publish(struct eadm_dev *edev)
 	xa_store(&devices, edev->index, edev, GFP_KERNEL);
 }
 
+/*
+ * A dump that ends early because the device goes looks at the generation after
+ * that, under the same lock.
+ */
+static void dev_begin_removal(struct eadm_dev *edev)
+{
+	int i;
+
+	xa_lock(&devices);
+	WRITE_ONCE(edev->gone, true);
+	for (i = 0; i < EADM_OBJ_COUNT; i++)
+		retired[i]++;
+	xa_unlock(&devices);
+}
+
 static void dev_unpublish(struct eadm_dev *edev)
 {
 	int i;
@@ -187,12 +202,14 @@ static void eadm_remove(struct auxiliary_device *adev)
 {
 	struct eadm_dev *edev = auxiliary_get_drvdata(adev);
 
-	WRITE_ONCE(edev->gone, true);
+	dev_begin_removal(edev);
 	if (!refcount_dec_and_test(&edev->users))
 		wait_for_completion(&edev->idle);
 	atomic_notifier_chain_unregister(&edev->dd->events, &edev->nb);
 	eadm_node_del(edev);
 	dev_unpublish(edev);
+	/* Nobody else tells events any more: after this there is room. */
+	eadm_event_flush(edev);
 	eadm_event_device(edev, EADM_EVENT_TYPE_DEVICE_REMOVED);
 	eadm_event_flush(edev);
 	wake_up_all(&edev->wait);

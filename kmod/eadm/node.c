@@ -165,6 +165,8 @@ static long node_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 	union ioc_arg u;
 	int ret;
 
+	if (eadm_dev_gone(edev))
+		return -ENODEV;
 	switch (cmd) {
 	case EADM_IOC_INFO:
 		min = INFO_SIZE_V0;
@@ -210,6 +212,10 @@ static long node_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 
 static ssize_t node_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
+	struct eadm_dev *edev = container_of(file_inode(file)->i_cdev, struct eadm_dev, cdev);
+
+	if (eadm_dev_gone(edev))
+		return -ENODEV;
 	return eadm_trace_read(file->private_data, buf, count, !(file->f_flags & O_NONBLOCK));
 }
 

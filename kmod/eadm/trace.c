@@ -129,6 +129,8 @@ static void make_rec(struct eadm_trace *trace, u64 seq)
 		rec->flags |= EADM_TRACE_REC_POLLED;
 	if (snap->first_timeout)
 		rec->flags |= EADM_TRACE_REC_FIRST_TIMEOUT;
+	if (snap->has.syndrome)
+		rec->flags |= EADM_TRACE_REC_ANSWERED;
 	if (snap->has.pid)
 		rec->pid = snap->pid;
 	if (snap->has.comm)
@@ -184,9 +186,9 @@ static int take_next(struct eadm_trace *trace, bool skip)
 			return ret;
 		if (is_pending(trace) && trace->n_pending == MAX_PENDING)
 			return 0;
-		if (trace->counting)
+		if (trace->counting && !skip)
 			trace->lost += id - trace->next;
-		trace->counting = !skip;
+		trace->counting = true;
 		trace->next = id + 1;
 		if (is_pending(trace))
 			trace->pending[trace->n_pending++] = id;
@@ -234,7 +236,8 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 		return -ERESTARTSYS;
 	trace->want = *arg;
 	trace->raw = raw;
-	trace->next = arg->seq;
+	/* Records count from 1. */
+	trace->next = arg->seq ?: 1;
 	trace->counting = arg->from == EADM_TRACE_FROM_SEQ;
 	trace->lost = 0;
 	trace->n_pending = 0;

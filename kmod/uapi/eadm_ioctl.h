@@ -91,7 +91,7 @@ struct eadm_ioc_trace {
  * @op: EADM_CMD_OP_*
  * @state: EADM_CMD_STATE_*
  * @status: result for the caller, 0 or a negative errno
- * @syndrome: syndrome of the answer
+ * @syndrome: syndrome of the answer; with EADM_TRACE_REC_ANSWERED, else zero
  * @cookie: slot of the command
  * @outstanding: commands outstanding when it was submitted
  * @cpu: CPU that submitted it
@@ -127,6 +127,7 @@ struct eadm_trace_rec {
 
 #define EADM_TRACE_REC_POLLED		0x1	/* its answer was polled for */
 #define EADM_TRACE_REC_FIRST_TIMEOUT	0x2	/* kept: the first time-out */
+#define EADM_TRACE_REC_ANSWERED		0x4	/* syndrome is known */
 
 /*
  * The following three need CAP_SYS_RAWIO of whoever opened the node, and a

@@ -141,6 +141,31 @@ def remove_busy():
     reset()
 
 
+@test("a dump that removal cuts short is flagged while another reader still holds the device")
+def remove_held():
+    knob("rows", 10)
+    knob("hold", 1)
+    client = Client()
+    dump = threading.Thread(target=lambda: client.ask(CMDS["qp"], dump=True))
+    dump.start()
+    wait_until(lambda: knob_value("held") == 1)
+    other = threading.Thread(target=lambda: Client().do("qp", dev_name="fake0", qpn=9))
+    other.start()
+    wait_until(lambda: knob_value("held") == 2)
+    removal = threading.Thread(target=knob, args=("live", 0))
+    removal.start()
+    wait_until(lambda: Client().do("dev", dev_name="fake0").error == -errno.ENODEV)
+    # The dump goes on and ends after its first row, the other one waits.
+    knob("hold", 2)
+    dump.join(20)
+    out = client.outcome("qp")
+    same((out.intr, len(out.rows), removal.is_alive()), (True, 1, True))
+    knob("hold", 0)
+    for thread in other, removal:
+        thread.join(20)
+    reset()
+
+
 @test("readers that leave in the middle of a dump leave nothing behind")
 def abandoned():
     for _ in range(50):

@@ -13,11 +13,12 @@ from rawnl import Client
 from rights import NOBODY, capable
 
 NODE = "/dev/eadm/0"
-INFO, TRACE = 0xEA00, 0xEA01
+INFO, TRACE, RING = 0xEA00, 0xEA01, 0xEA02
 OLDEST, NOW, SEQ = 0, 1, 2
 PENDING, DONE = 0, 1
 REG_MR, CREATE_QP = 8, 1
 BY_OP = 1
+ANSWERED = 4
 INFO_SIZE, REC_SIZE = 80, 184
 REC = struct.Struct("=4Q2Ii6IHH32s64s16s")
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -163,7 +164,8 @@ def positions():
         knob("end", 11)
         same(node.seqs(), [11])
         record = node.trace(SEQ, 10).records()[0]
-        same(record[:10], (10, 10 * 10 ** 9, 10000, 0, REG_MR, DONE, 0, 0, 0, 0))
+        same(record[:10], (10, 10 * 10 ** 9, 10000, 0, REG_MR, DONE, 0, 3, 0, 0))
+        same([r[12] for r in node.trace(SEQ, 9).records()], [0, ANSWERED, 0], "flags")
         same(record[11], 1, "pid")
         same(record[15].rstrip(b"\0"), b"init")
         same(record[16][:record[13]], b"secret!")
@@ -214,6 +216,19 @@ def lost():
         # Filtered ones are not lost, lost ones count although filtered.
         same([(r[0], r[3]) for r in node.trace(SEQ, 31, op=REG_MR).records()][:2],
              [(42, 10), (44, 0)])
+
+
+@test("from now on, and from number 0: what was lost, and no more")
+def lost_from_the_start():
+    fresh(10)
+    with Node() as node:
+        same([(r[0], r[3]) for r in node.trace(SEQ, 0).records()][0], (1, 0))
+        same(node.trace(NOW).seqs(), [])
+        knob("cmds", 60)
+        for seq in range(11, 61):
+            knob("end", seq)
+        knob("oldest", 41)
+        same([(r[0], r[3]) for r in node.records()][:2], [(41, 30), (42, 0)])
 
 
 @test("a reader that waits is woken by the next record")
@@ -268,7 +283,10 @@ def removal():
             same(bool(one.poll() & select.POLLHUP), True)
             same(errno.errorcode.get(ioctl(one.fd, INFO, struct.pack("=I", INFO_SIZE) +
                                            bytes(INFO_SIZE - 4))[0]), "ENODEV")
-        same(error_of(os.read, node.fd, 4096), "ENODEV")
+            for number in TRACE, RING, 0xEA05:
+                same(errno.errorcode.get(ioctl(one.fd, number, bytes(256))[0]), "ENODEV")
+            for size in 0, 4096:
+                same(error_of(os.read, one.fd, size), "ENODEV")
         same(os.path.exists(NODE), False)
         knob("live", 1)
         same(bool(other.poll() & select.POLLHUP), True, "the old file stays with the old device")

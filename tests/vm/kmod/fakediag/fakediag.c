@@ -10,7 +10,7 @@
  *	    that wrote "owner"
  *  owner   any number: the writing process owns the odd QPs
  *  touch   type: an object of this type came or went
- *  hold    1: fill() of QPs waits, 0: goes on
+ *  hold    N: fill() of QPs N and above waits, 0: goes on
  *  held    how many wait
  *  cmds    records 1 to N exist, a new one is pending
  *  oldest  records below that number are overwritten
@@ -42,7 +42,7 @@ static DEFINE_MUTEX(live_lock);	/* one coming or going at a time */
 static DEFINE_MUTEX(lock);	/* guards fake */
 static DECLARE_WAIT_QUEUE_HEAD(release);
 static atomic_t held;
-static bool hold;
+static unsigned int hold;
 static struct fake *fake;
 static unsigned int rows = 10;
 static unsigned int cmds;
@@ -133,14 +133,21 @@ static struct rdma_restrack_entry *qp_res(void *obj)
 	return (unsigned long)obj & 1 ? &user_res : &kernel_res;
 }
 
+static bool is_held(unsigned long qpn)
+{
+	unsigned int from = READ_ONCE(hold);
+
+	return from && qpn >= from;
+}
+
 static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 		   const struct eadm_diag_req *req)
 {
 	struct eadm_snap_qp *s = snap;
 
-	if (READ_ONCE(hold)) {
+	if (is_held((unsigned long)obj)) {
 		atomic_inc(&held);
-		wait_event(release, !READ_ONCE(hold));
+		wait_event(release, !is_held((unsigned long)obj));
 		atomic_dec(&held);
 	}
 	SNAP_SET(s, qpn, (unsigned long)obj);
@@ -194,6 +201,8 @@ static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, op, seq & 1 ? EADM_CMD_OP_CREATE_QP : EADM_CMD_OP_REG_MR);
 	SNAP_SET(s, state, cmd_state[seq]);
 	SNAP_SET(s, status, 0);
+	if (!(seq % 5))
+		SNAP_SET(s, syndrome, 3);
 	SNAP_SET(s, latency, cmd_state[seq] == EADM_CMD_STATE_PENDING ? 0 : 1000 * seq);
 	SNAP_SET(s, pid, 1);
 	SNAP_STR(s, comm, "init");
@@ -341,12 +350,12 @@ static int touch_set(const char *val, const struct kernel_param *kp)
 
 static int hold_set(const char *val, const struct kernel_param *kp)
 {
-	unsigned int on;
-	int ret = number_of(val, 1, &on);
+	unsigned int from;
+	int ret = number_of(val, UINT_MAX, &from);
 
 	if (ret)
 		return ret;
-	WRITE_ONCE(hold, on);
+	WRITE_ONCE(hold, from);
 	wake_up_all(&release);
 	return 0;
 }
