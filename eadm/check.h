@@ -40,7 +40,7 @@ struct audit {
 	const struct check *check;
 	struct audit_device *devices;
 	unsigned int n;
-	bool live;
+	bool unseen;		/* the capture lacks a fact of the machine */
 	enum verdict worst;
 };
 
@@ -51,7 +51,11 @@ void tell(struct audit *a, enum verdict verdict,
 	  const struct audit_device *dev, const char *remedy, const char *fmt,
 	  ...) PRINTF(5, 6);
 
-/* First line of a file of the system, false if it cannot be read. */
-bool read_line(char *buf, size_t size, const char *fmt, ...) PRINTF(3, 4);
+/*
+ * A fact of the machine, "" where it has nothing of the kind. False: it is not
+ * known, as an older capture does not have it.
+ */
+bool machine_fact(struct audit *a, char *buf, size_t size, const char *fmt,
+		  ...) PRINTF(4, 5);
 
 #endif /* CHECK_H */

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of each device and its network interface. */
-#include <ifaddrs.h>
 #include <inttypes.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "check.h"
 
@@ -67,9 +63,8 @@ static void check_mtu(struct audit *a, const struct audit_device *dev)
 	uint64_t mtu = dev->mtu, other;
 	unsigned int i;
 
-	if (!mtu && a->live && *dev->netdev &&
-	    read_line(line, sizeof(line), "/sys/class/net/%s/mtu",
-		      dev->netdev))
+	if (!mtu && *dev->netdev &&
+	    machine_fact(a, line, sizeof(line), "mtu.%s", dev->netdev))
 		mtu = strtoull(line, NULL, 10);
 	if (!mtu)
 		return;
@@ -92,39 +87,30 @@ static void check_mtu(struct audit *a, const struct audit_device *dev)
 
 static void check_gid(struct audit *a, const struct audit_device *dev)
 {
-	char gid[64];
-	int i;
+	char gid[64], *value;
 
-	if (!a->live)
+	if (!machine_fact(a, gid, sizeof(gid), "gid.%s", dev->name))
 		return;
-	for (i = 0; i < 16; i++) {
-		if (!read_line(gid, sizeof(gid),
-			       "/sys/class/infiniband/%s/ports/1/gids/%d",
-			       dev->name, i))
-			continue;
-		if (gid[strspn(gid, "0:")]) {
-			tell(a, CHECK_OK, dev, NULL, "GID %d is %s", i, gid);
-			return;
-		}
-	}
-	tell(a, CHECK_FAIL, dev,
-	     "give the network interface an address and set it up",
-	     "the port has no GID");
+	value = strchr(gid, ' ');
+	if (value)
+		tell(a, CHECK_OK, dev, NULL, "GID %.*s is %s",
+		     (int)(value - gid), gid, value + 1);
+	else
+		tell(a, CHECK_FAIL, dev,
+		     "give the network interface an address and set it up",
+		     "the port has no GID");
 }
 
 /* Connections are made by IP address. */
 static void check_address(struct audit *a, const struct audit_device *dev)
 {
-	struct ifaddrs *list, *i;
-	bool found = false;
+	char found[8];
 
-	if (!a->live || !*dev->netdev || getifaddrs(&list))
+	if (!*dev->netdev ||
+	    !machine_fact(a, found, sizeof(found), "ipv4.%s", dev->netdev) ||
+	    !*found)
 		return;
-	for (i = list; i && !found; i = i->ifa_next)
-		found = i->ifa_addr && i->ifa_addr->sa_family == AF_INET &&
-			!strcmp(i->ifa_name, dev->netdev);
-	freeifaddrs(list);
-	if (found)
+	if (!strcmp(found, "yes"))
 		tell(a, CHECK_OK, dev, NULL, "%s has an IPv4 address",
 		     dev->netdev);
 	else
@@ -135,47 +121,44 @@ static void check_address(struct audit *a, const struct audit_device *dev)
 
 static void check_uverbs(struct audit *a, const struct audit_device *dev)
 {
-	char path[128], name[64];
-	int i;
+	char name[64], error[16];
 
-	if (!a->live)
+	if (!machine_fact(a, name, sizeof(name), "uverbs.%s", dev->name))
 		return;
-	for (i = 0; i < 256; i++) {
-		if (read_line(name, sizeof(name),
-			      "/sys/class/infiniband_verbs/uverbs%d/ibdev", i) &&
-		    !strcmp(name, dev->name))
-			break;
-	}
-	snprintf(path, sizeof(path), "/dev/infiniband/uverbs%d", i);
-	if (i == 256)
+	if (!*name)
 		tell(a, CHECK_WARN, dev, "modprobe ib_uverbs",
 		     "no verbs device: processes cannot use it");
-	else if (access(path, R_OK | W_OK))
+	else if (!machine_fact(a, error, sizeof(error), "access.%s", name))
+		return;
+	else if (strcmp(error, "0"))
 		tell(a, CHECK_WARN, dev,
 		     "a udev rule, the group that owns the file, or --device for containers",
-		     "%s: %m", path);
+		     "/dev/infiniband/%s: %s", name, strerror(atoi(error)));
 	else
-		tell(a, CHECK_OK, dev, NULL, "%s can be opened", path);
+		tell(a, CHECK_OK, dev, NULL,
+		     "/dev/infiniband/%s can be opened", name);
 }
 
 static void check_vectors(struct audit *a, const struct audit_device *dev)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t wanted, have;
+	uint64_t wanted, have, cpus;
+	char number[24];
 
-	if (!dev->vectors || (!a->live && cpus < 1))
+	if (!dev->vectors)
 		return;
 	have = dev->vectors - 1;
-	if (!a->live) {
+	if (!machine_fact(a, number, sizeof(number), "cpus")) {
 		tell(a, have ? CHECK_OK : CHECK_FAIL, dev,
 		     "an instance type with more interrupt vectors",
 		     "%" PRIu64 " vectors for completions", have);
 		return;
 	}
+	cpus = strtoull(number, NULL, 10);
 	wanted = cpus < MAX_COMPLETION_VECTORS ? cpus : MAX_COMPLETION_VECTORS;
 	tell(a, !have ? CHECK_FAIL : have < wanted ? CHECK_WARN : CHECK_OK,
 	     dev, "an instance type with more interrupt vectors",
-	     "%" PRIu64 " vectors for completions, %ld CPUs", have, cpus);
+	     "%" PRIu64 " vectors for completions, %" PRIu64 " CPUs", have,
+	     cpus);
 }
 
 /* Completion vectors that all interrupt one CPU make it the bottleneck. */
@@ -185,13 +168,14 @@ static void check_affinity(struct audit *a, const struct audit_device *dev)
 	unsigned int i, known = 0;
 	bool spread = false;
 
-	if (!a->live || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+	if (!machine_fact(a, line, sizeof(line), "cpus") ||
+	    strtoull(line, NULL, 10) < 2)
 		return;
 	/* The first two queues share the vector for commands. */
 	for (i = 2; i < dev->n_irqs; i++) {
-		if (!read_line(line, sizeof(line),
-			       "/proc/irq/%" PRIu64 "/effective_affinity_list",
-			       dev->irqs[i]) || !*line)
+		machine_fact(a, line, sizeof(line), "affinity.%" PRIu64,
+			     dev->irqs[i]);
+		if (!*line)
 			continue;
 		if (!known++)
 			snprintf(first, sizeof(first), "%s", line);
@@ -214,11 +198,9 @@ static void check_iommu(struct audit *a, const struct audit_device *dev)
 {
 	char type[32];
 
-	if (!a->live)
+	if (!machine_fact(a, type, sizeof(type), "iommu.%s", dev->name))
 		return;
-	if (!read_line(type, sizeof(type),
-		       "/sys/class/infiniband/%s/device/iommu_group/type",
-		       dev->name))
+	if (!*type)
 		tell(a, CHECK_OK, dev, NULL, "no IOMMU translates its DMA");
 	else if (!strcmp(type, "identity"))
 		tell(a, CHECK_OK, dev, NULL, "the IOMMU passes its DMA on");

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of the machine and of who runs eadm. */
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "check.h"
 
@@ -24,18 +22,29 @@ static void check_devices(struct audit *a)
 		     "no RDMA device");
 }
 
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word), n;
+
+	for (; *words; words += n + (words[n] == ' ')) {
+		n = strcspn(words, " ");
+		if (n == len && !memcmp(words, word, n))
+			return true;
+	}
+	return false;
+}
+
 static void check_core(struct audit *a)
 {
 	static const char *const needed[] = { "ib_core", "ib_uverbs",
 					      "rdma_cm", "rdma_ucm" };
-	char path[64], missing[64] = "";
+	char loaded[256], missing[64] = "";
 	size_t i, at = 0;
 
-	if (!a->live)
+	if (!machine_fact(a, loaded, sizeof(loaded), "modules"))
 		return;
 	for (i = 0; i < ARRAY_SIZE(needed); i++) {
-		snprintf(path, sizeof(path), "/sys/module/%s", needed[i]);
-		if (access(path, F_OK))
+		if (!has_word(loaded, needed[i]))
 			at += snprintf(missing + at, sizeof(missing) - at,
 				       "%s%s", at ? ", " : "", needed[i]);
 	}
@@ -73,15 +82,19 @@ static void check_companion(struct audit *a)
 
 static void check_access(struct audit *a)
 {
-	if (!a->live)
+	char text[16];
+	int error;
+
+	if (!machine_fact(a, text, sizeof(text), "access.rdma_cm"))
 		return;
-	if (access("/dev/infiniband/rdma_cm", R_OK | W_OK) && errno == ENOENT)
+	error = atoi(text);
+	if (error == ENOENT)
 		tell(a, CHECK_WARN, NULL, "modprobe rdma_ucm",
 		     "/dev/infiniband/rdma_cm is not there: no connections by rdma_cm");
-	else if (access("/dev/infiniband/rdma_cm", R_OK | W_OK))
+	else if (error)
 		tell(a, CHECK_WARN, NULL,
 		     "a udev rule or the group that owns the file",
-		     "/dev/infiniband/rdma_cm: %s", strerror(errno));
+		     "/dev/infiniband/rdma_cm: %s", strerror(error));
 	else
 		tell(a, CHECK_OK, NULL, NULL,
 		     "/dev/infiniband/rdma_cm can be opened");
@@ -91,27 +104,27 @@ static void check_memlock(struct audit *a)
 {
 	static const char remedy[] =
 		"'* - memlock unlimited' in /etc/security/limits.d/, LimitMEMLOCK=infinity in services, --ulimit memlock=-1 for containers";
-	struct rlimit limit;
+	char limit[24];
+	uint64_t bytes;
 
-	if (!a->live || getrlimit(RLIMIT_MEMLOCK, &limit))
+	if (!machine_fact(a, limit, sizeof(limit), "memlock") || !*limit)
 		return;
-	if (limit.rlim_cur == RLIM_INFINITY)
+	bytes = strtoull(limit, NULL, 10);
+	if (!strcmp(limit, "unlimited"))
 		tell(a, CHECK_OK, NULL, NULL, "locked memory is unlimited");
 	else
-		tell(a, limit.rlim_cur < MEMLOCK_MIN ? CHECK_WARN : CHECK_OK,
-		     NULL, remedy, "locked memory of this process: %llu KiB",
-		     (unsigned long long)limit.rlim_cur / 1024);
+		tell(a, bytes < MEMLOCK_MIN ? CHECK_WARN : CHECK_OK, NULL,
+		     remedy, "locked memory of this process: %" PRIu64 " KiB",
+		     bytes / 1024);
 }
 
 static void check_netns(struct audit *a)
 {
-	char mode[8];
+	char mode[16];
 
-	if (!a->live || !read_line(mode, sizeof(mode),
-				   "/sys/module/ib_core/parameters/netns_mode"))
+	if (!machine_fact(a, mode, sizeof(mode), "netns-mode") || !*mode)
 		return;
-	/* The parameter says whether namespaces share the devices. */
-	if (*mode == 'Y')
+	if (!strcmp(mode, "shared"))
 		tell(a, CHECK_OK, NULL, NULL,
 		     "shared: devices are seen in all network namespaces");
 	else
@@ -123,8 +136,7 @@ static void check_lockdown(struct audit *a)
 {
 	char line[64];
 
-	if (!a->live || !read_line(line, sizeof(line),
-				   "/sys/kernel/security/lockdown"))
+	if (!machine_fact(a, line, sizeof(line), "lockdown") || !*line)
 		return;
 	if (strstr(line, "[none]"))
 		tell(a, CHECK_OK, NULL, NULL, "the kernel is not locked down");
@@ -135,34 +147,13 @@ static void check_lockdown(struct audit *a)
 		     line);
 }
 
-/* A library somewhere where the loader looks. */
-static bool has_library(const char *pattern)
-{
-	static const char *const places[] = {
-		"/usr/lib/*/%s", "/usr/lib64/%s", "/usr/lib/%s", "/lib/*/%s",
-		"/usr/local/lib/*/%s", "/usr/local/lib/%s", "/usr/local/lib64/%s",
-	};
-	char path[256];
-	bool found;
-	glob_t g;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		memset(&g, 0, sizeof(g));
-		snprintf(path, sizeof(path), places[i], pattern);
-		found = !glob(path, GLOB_NOSORT, NULL, &g);
-		globfree(&g);
-		if (found)
-			return true;
-	}
-	return false;
-}
-
 static void check_verbs(struct audit *a)
 {
-	if (!a->live)
+	char installed[8];
+
+	if (!machine_fact(a, installed, sizeof(installed), "verbs"))
 		return;
-	if (has_library("libibverbs.so.1"))
+	if (!strcmp(installed, "yes"))
 		tell(a, CHECK_OK, NULL, NULL, "libibverbs is installed");
 	else
 		tell(a, CHECK_WARN, NULL,
@@ -183,11 +174,13 @@ static void check_provider(struct audit *a)
 		{ "mana", "mana" }, { "hns3", "hns" },
 	};
 	const struct audit_device *dev;
-	char name[64], key[80];
+	char installed[256], key[80];
 	const char *driver;
 	unsigned int i, j;
 
-	for (i = 0; a->live && i < a->n; i++) {
+	if (!machine_fact(a, installed, sizeof(installed), "providers"))
+		return;
+	for (i = 0; i < a->n; i++) {
 		dev = &a->devices[i];
 		snprintf(key, sizeof(key), "driver.%s", dev->name);
 		driver = *dev->driver ? dev->driver :
@@ -199,9 +192,7 @@ static void check_provider(struct audit *a)
 		}
 		if (!driver || j == ARRAY_SIZE(providers))
 			continue;
-		snprintf(name, sizeof(name), "libibverbs/lib%s-rdmav*.so",
-			 providers[j].provider);
-		if (has_library(name))
+		if (has_word(installed, providers[j].provider))
 			tell(a, CHECK_OK, dev, NULL,
 			     "the provider of verbs for %s is installed",
 			     providers[j].provider);

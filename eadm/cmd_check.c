@@ -52,24 +52,21 @@ void tell(struct audit *a, enum verdict verdict,
 	a->cli->writer->ops->row(a->cli->writer, &row);
 }
 
-bool read_line(char *buf, size_t size, const char *fmt, ...)
+bool machine_fact(struct audit *a, char *buf, size_t size, const char *fmt,
+		  ...)
 {
-	char path[256];
+	const char *value;
+	char key[160];
 	va_list ap;
-	FILE *file;
-	bool ok;
 
 	va_start(ap, fmt);
-	vsnprintf(path, sizeof(path), fmt, ap);
+	vsnprintf(key, sizeof(key), fmt, ap);
 	va_end(ap);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	ok = fgets(buf, size, file);
-	fclose(file);
-	if (ok)
-		buf[strcspn(buf, "\n")] = '\0';
-	return ok;
+	value = eadm_fact(a->cli->ctx, key);
+	snprintf(buf, size, "%s", value ? value : "");
+	if (!value)
+		a->unseen = true;
+	return value;
 }
 
 /* ---- what the library knows ------------------------------------------------- */
@@ -203,11 +200,11 @@ static void run_checks(struct audit *a, struct table *table)
 		for (i = 0; i < a->n; i++)
 			check->of_device(a, &a->devices[i]);
 	}
-	if (!a->live) {
+	if (a->unseen) {
 		struct eadm_note note = {
 			.size = sizeof(note), .device = "",
-			.what = "files of the machine",
-			.why = "a capture does not have them; what they tell was not checked",
+			.what = "facts of the machine",
+			.why = "the capture does not have all of them; what is missing was not checked",
 		};
 
 		a->cli->writer->ops->note(a->cli->writer, &note);
@@ -235,10 +232,8 @@ static int run(struct cli *cli)
 		col->unit = col->help = "";
 	}
 	status = open_source(cli);
-	if (!status) {
-		a.live = eadm_is_live(cli->ctx);
+	if (!status)
 		status = take_devices(&a);
-	}
 	if (!status) {
 		catch_signals();
 		take_interrupts(&a);

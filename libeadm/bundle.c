@@ -254,6 +254,7 @@ static int skip(struct eadm_bundle *b)
 static int add_member(struct eadm_bundle *b, const char *name)
 {
 	struct member *more;
+	unsigned int max;
 
 	if (!eadm_member_name_ok(name))
 		return refuse(b, "a member with a name that eadm never gives");
@@ -262,11 +263,14 @@ static int add_member(struct eadm_bundle *b, const char *name)
 	if (b->n == EADM_MEMBERS_MAX)
 		return refuse(b, "too many members");
 	if (b->n == b->max) {
-		b->max = b->max ? 2 * b->max : 64;
-		more = realloc(b->members, b->max * sizeof(*more));
-		if (!more)
-			return eadm_fail(b->ctx, -ENOMEM, "out of memory");
+		max = b->max ? 2 * b->max : 64;
+		more = realloc(b->members, max * sizeof(*more));
+		if (!more) {
+			b->error = -ENOMEM;
+			return eadm_fail(b->ctx, b->error, "out of memory");
+		}
 		b->members = more;
+		b->max = max;
 	}
 	b->members[b->n] = (struct member){ 0 };
 	snprintf(b->members[b->n++].name, EADM_MEMBER_MAX, "%s", name);

@@ -254,18 +254,22 @@ void eadm_capture_chunk(struct eadm_ctx *ctx, const struct eadm_query *query,
 		   chunk->time);
 }
 
-/* An error that came from no message is written as the one it could be. */
+/*
+ * An error that came from no message is written as the one it could be, with
+ * the sentence about it.
+ */
 void eadm_capture_error(struct eadm_ctx *ctx, const struct eadm_query *query,
 			uint32_t seq, int error)
 {
 	struct {
 		struct nlmsghdr nlh;
 		struct nlmsgerr err;
+		struct nlattr attr;
+		char sentence[sizeof(ctx->errmsg)];
 	} msg = {
 		.nlh = {
-			.nlmsg_len = sizeof(msg),
 			.nlmsg_type = NLMSG_ERROR,
-			.nlmsg_flags = NLM_F_CAPPED,
+			.nlmsg_flags = NLM_F_CAPPED | NLM_F_ACK_TLVS,
 			.nlmsg_seq = seq,
 		},
 		.err = {
@@ -276,10 +280,15 @@ void eadm_capture_error(struct eadm_ctx *ctx, const struct eadm_query *query,
 				.nlmsg_seq = seq,
 			},
 		},
+		.attr.nla_type = EADM_ERROR_SENTENCE,
 	};
+	size_t len = strlen(ctx->errmsg) + 1;
 
-	put_packet(ctx, query->proto, PCAPNG_TO_USER, &msg, sizeof(msg),
-		   eadm_now(ctx));
+	memcpy(msg.sentence, ctx->errmsg, len);
+	msg.attr.nla_len = NLA_HDRLEN + len;
+	msg.nlh.nlmsg_len = offsetof(typeof(msg), sentence) + NLA_ALIGN(len);
+	put_packet(ctx, query->proto, PCAPNG_TO_USER, &msg,
+		   msg.nlh.nlmsg_len, eadm_now(ctx));
 }
 
 /* ---- files ------------------------------------------------------------------- */
@@ -440,6 +449,8 @@ EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
 
 	if (!c)
 		return eadm_fail(ctx, -EINVAL, "no capture is open");
+	if (!c->moments)
+		eadm_capture_machine(ctx);
 	eadm_capture_moment(ctx);
 	for (i = 0; i < EADM_ARRAY_SIZE(modules); i++) {
 		snprintf(key, sizeof(key), "module.%s", modules[i]);

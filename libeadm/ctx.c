@@ -162,3 +162,10 @@ uint64_t eadm_now(const struct eadm_ctx *ctx)
 {
 	return clock_ns(CLOCK_MONOTONIC) + ctx->clock_offset;
 }
+
+/* What to add to that for the clock as it is set now; 0 in a capture. */
+int64_t eadm_clock_step(const struct eadm_ctx *ctx)
+{
+	return ctx->live ? clock_ns(CLOCK_REALTIME) - (int64_t)eadm_now(ctx) :
+			   0;
+}

@@ -184,6 +184,7 @@ struct diag_note {
 /* What was read at one time. */
 struct diag_moment {
 	uint64_t time;		/* of the first row, 0: there is none */
+	int64_t clock_step;	/* the machine's clock less the time of rows */
 	bool owners_known;	/* who has no PID has ended */
 	struct diag_rows rows[DIAG_KINDS];
 	struct diag_pool pool;

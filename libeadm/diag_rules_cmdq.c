@@ -61,12 +61,17 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 
 /* ---- the flight recorder ----------------------------------------------------- */
 
-/* How long before the row was read it was submitted; false: unknown or older. */
-static bool is_recent(const struct diag_row *cmd, uint64_t *ago)
+/*
+ * How long before the row was read it was submitted; false: unknown or older.
+ * The kernel dates it by the clock as that is set when it is asked.
+ */
+static bool is_recent(const struct diag_moment *m, const struct diag_row *cmd,
+		      uint64_t *ago)
 {
 	uint64_t time = diag_u64(cmd, CMD_TIME);
+	uint64_t now = cmd->time + m->clock_step;
 
-	*ago = cmd->time > time ? cmd->time - time : 0;
+	*ago = now > time ? now - time : 0;
 	return diag_has(cmd, CMD_TIME) && *ago < RECENT_NS;
 }
 
@@ -87,7 +92,7 @@ static void search(const struct diag_moment *m, uint64_t dev,
 	for (i = 0; i < rows->n; i++) {
 		const struct diag_row *cmd = &rows->row[i];
 
-		if (cmd->dev != dev || !is_recent(cmd, &ago) || !is(cmd))
+		if (cmd->dev != dev || !is_recent(m, cmd, &ago) || !is(cmd))
 			continue;
 		if (!found->first)
 			found->first = cmd;
@@ -134,7 +139,7 @@ static void look_lost(struct judge *j, const struct diag_row *now,
 	if (!found.n && !growth(now, then, CMDQ_TIMEOUTS, 64))
 		return;
 	if (found.n) {
-		is_recent(found.first, &ago);
+		is_recent(judge_now(j), found.first, &ago);
 		accuse(j, now, "%u commands were not answered in time, the first was %s %s ago; the queue was brought back %" PRIu64 " times",
 		       found.n, op_name(found.first, op, sizeof(op)),
 		       age_text(ago, age, sizeof(age)),
@@ -170,7 +175,7 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	search(judge_now(j), now->dev, is_slow, &found);
 	if (!found.n)
 		return;
-	is_recent(found.last, &ago);
+	is_recent(judge_now(j), found.last, &ago);
 	accuse(j, now, "%u commands took more than a second, the last was %s with %s, %s ago",
 	       found.n, op_name(found.last, op, sizeof(op)),
 	       age_text(diag_u64(found.last, CMD_LATENCY), took, sizeof(took)),
@@ -204,7 +209,7 @@ static void look_refused(struct judge *j, const struct diag_row *now,
 	search(judge_now(j), now->dev, is_refused, &found);
 	if (!found.n)
 		return;
-	is_recent(found.last, &ago);
+	is_recent(judge_now(j), found.last, &ago);
 	accuse(j, now, "%u commands were refused by the adapter, the last was %s with syndrome %" PRIu64 ", %s ago",
 	       found.n, op_name(found.last, op, sizeof(op)),
 	       diag_u64(found.last, CMD_SYNDROME),

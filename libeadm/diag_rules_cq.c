@@ -58,7 +58,7 @@ bool cq_qps_move(struct judge *j, const struct diag_row *cq)
 /*
  * Completions the QPs made less those in the CQ, once nothing moves; false
  * where it is not known. What QPs that are no more have made is not known
- * either: without them there are fewer made.
+ * either: without them there are fewer made. A CQ that failed takes none.
  */
 static bool count_missing(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then, struct made *made,
@@ -66,7 +66,8 @@ static bool count_missing(struct judge *j, const struct diag_row *now,
 {
 	uint64_t pi = diag_u64(now, CQ_HW_PI);
 
-	if (!diag_has(now, CQ_HW_PI) || !same(now, then, CQ_HW_PI))
+	if (!diag_has(now, CQ_HW_PI) || !same(now, then, CQ_HW_PI) ||
+	    diag_u64(now, CQ_ERRORS))
 		return false;
 	add_made(j, now, made);
 	if (!made->queues || made->moves ||
@@ -81,6 +82,24 @@ static bool count_missing(struct judge *j, const struct diag_row *now,
 	return pi <= UINT16_MAX && *missing >= 0;
 }
 
+/* What each QP has completed: more than there is, or less. */
+static void cite_made(struct judge *j, const struct diag_row *cq)
+{
+	const struct diag_rows *qps = &judge_now(j)->rows[DIAG_QP];
+	size_t i;
+
+	for (i = 0; i < qps->n; i++) {
+		const struct diag_row *qp = &qps->row[i];
+
+		if (qp->dev != cq->dev)
+			continue;
+		if (diag_u64(qp, QP_SEND_CQN) == cq->id)
+			cite(j, DIAG_QP, qp, QP_HW_SEND_CQES);
+		if (diag_u64(qp, QP_RECV_CQN) == cq->id)
+			cite(j, DIAG_QP, qp, QP_HW_RECV_CQES);
+	}
+}
+
 static void look_lost_cqe(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
@@ -92,6 +111,7 @@ static void look_lost_cqe(struct judge *j, const struct diag_row *now,
 	accuse(j, now, "its QPs have completed %d requests more than there are completions",
 	       lost);
 	cite_all(j, DIAG_CQ, now, cq_facts);
+	cite_made(j, now);
 }
 
 static void look_extra_cqe(struct judge *j, const struct diag_row *now,
@@ -106,6 +126,7 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 	accuse(j, now, "there are %d completions more than its QPs have completed",
 	       -lost);
 	cite_all(j, DIAG_CQ, now, cq_facts);
+	cite_made(j, now);
 }
 
 /* ---- what completions say -------------------------------------------------------- */

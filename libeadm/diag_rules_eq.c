@@ -256,7 +256,8 @@ static void look_extra_events(struct judge *j, const struct diag_row *now,
 	int32_t extra = diag_u64(now, CQ_EVENTS) -
 			diag_u64(now, CQ_NOTIFY_REQUESTS);
 
-	if (!diag_has(now, CQ_NOTIFY_REQUESTS) || extra <= 0 || !then || !same(now, then, CQ_EVENTS) ||
+	if (!diag_has(now, CQ_NOTIFY_REQUESTS) || extra <= 0 || !then ||
+	    !same(now, then, CQ_EVENTS) ||
 	    !same(now, then, CQ_NOTIFY_REQUESTS))
 		return;
 	accuse(j, now, "%d events more than were asked for", extra);

@@ -190,11 +190,13 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 	cite(j, DIAG_QP, sender, QP_HW_SQ_CI);
 }
 
+/* Who gives up has sent again; who has not was told by the peer that it did. */
 static bool gave_up(const struct diag_row *qp)
 {
 	return diag_has(qp, QP_FIRST_SYNDROME) &&
 	       diag_u64(qp, QP_FIRST_SYNDROME) ==
-		       EADM_SYNDROME_RETRIES_EXCEEDED;
+		       EADM_SYNDROME_RETRIES_EXCEEDED &&
+	       (!diag_has(qp, QP_HW_RTO) || diag_u64(qp, QP_HW_RTO));
 }
 
 static void look_silent(struct judge *j, const struct diag_row *now,
@@ -241,6 +243,8 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 		judge_cause(j, "The QP of the peer is not connected any more.");
 	else if (peer && never_receives(peer))
 		judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back; or these are sends to a peer that has never posted a receive.");
+	else if (peer && apart(peer, QP_HW_RQ_PI, QP_HW_RQ_CI))
+		judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back; or these are sends and the peer's adapter takes none of the receives that are posted there.");
 	else if (peer)
 		judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back.");
 	cite_all(j, DIAG_QP, now, sq_facts);
@@ -248,20 +252,43 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 		cite_all(j, DIAG_QP, peer, rq_facts);
 }
 
+/* What its device counted: it has one port so far. */
+static const struct diag_row *counters_of(const struct diag_moment *m,
+					  const struct diag_row *qp)
+{
+	return diag_find(m, DIAG_COUNTERS, qp->dev, 1);
+}
+
+/*
+ * The counter of a QP has 16 bits, so it tells what was sent only where the
+ * device as a whole sent no more than that; else all of that may be its own.
+ */
 static void look_storm(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
-	uint64_t again = growth(now, then, QP_HW_RTO, 32);
-	uint64_t sent = growth(now, then, QP_HW_TX_PACKETS, 16);
+	const struct diag_row *all = counters_of(judge_now(j), now);
+	const struct diag_row *before = counters_of(judge_then(j), now);
+	uint64_t again = growth(now, then, QP_HW_RTO, 32), sent;
+	bool few;
 	char age[32];
 
-	if (again < 10 || again < sent / 100 || sends_nothing(now, then))
+	if (again < 10 || sends_nothing(now, then) || !all || !before ||
+	    !diag_has(all, CNT_TX_PACKETS) || !diag_has(before, CNT_TX_PACKETS))
+		return;
+	sent = growth(all, before, CNT_TX_PACKETS, 64);
+	few = sent <= UINT16_MAX;
+	if (few)
+		sent = growth(now, then, QP_HW_TX_PACKETS, 16);
+	if (again < sent / 100)
 		return;
 	accuse(j, now, "%" PRIu64 " retransmissions to %s within %s",
 	       again, diag_text(now, QP_PEER_ADDR),
 	       interval(now, then, age, sizeof(age)));
 	cite_growth(j, DIAG_QP, now, then, QP_HW_RTO, 32);
-	cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
+	if (few)
+		cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
+	else
+		cite_growth(j, DIAG_COUNTERS, all, before, CNT_TX_PACKETS, 64);
 	cite_all(j, DIAG_QP, now, sq_facts);
 }
 
@@ -311,17 +338,18 @@ static const char *const causes[] = {
 	[EADM_SYNDROME_GENERAL] = "The adapter could not carry a request out, for example because it could not reach the memory by DMA.",
 	[EADM_SYNDROME_RECV_FORMAT] = "The peer posted a receive that makes no sense.",
 	[EADM_SYNDROME_RECV_KEY] = "The receiving end does not know the key: a wrong rkey, or the memory region is gone.",
-	[EADM_SYNDROME_RECV_ADDRESS] = "The access ends outside of the memory region at the receiving end, or the message is longer than the receive.",
+	[EADM_SYNDROME_RECV_ADDRESS] = "The access ends outside of the memory region at the receiving end or in memory that the adapter there cannot reach, or the message is longer than the receive.",
 	[EADM_SYNDROME_RECV_ACCESS] = "The memory region at the receiving end does not allow this access.",
 	[EADM_SYNDROME_RECV_PD] = "QP and memory region at the receiving end belong to different protection domains.",
 	[EADM_SYNDROME_RECV_WRAP] = "The access at the receiving end wraps around the end of memory.",
 	[EADM_SYNDROME_SEND_FORMAT] = "The sender posted a request that makes no sense.",
 	[EADM_SYNDROME_SEND_READS] = "The sender has more reads under way than were agreed on.",
 	[EADM_SYNDROME_SEND_KEY] = "The sender's request names a key that does not exist: a wrong lkey, or the memory region is gone.",
-	[EADM_SYNDROME_SEND_ADDRESS] = "The sender's request reaches outside of its memory region.",
+	[EADM_SYNDROME_SEND_ADDRESS] = "The sender's request reaches outside of its memory region, or to memory that the adapter cannot reach.",
 	[EADM_SYNDROME_SEND_ACCESS] = "The sender's memory region does not allow this access.",
 	[EADM_SYNDROME_SEND_PD] = "QP and memory region at the sender belong to different protection domains.",
 	[EADM_SYNDROME_SEND_WRAP] = "The sender's request wraps around the end of memory.",
+	[EADM_SYNDROME_RETRIES_EXCEEDED] = "The peer gave the connection up: this end did not answer it.",
 	[EADM_SYNDROME_FLUSHED] = "The QP was stopped before its requests were carried out.",
 };
 
@@ -342,7 +370,7 @@ static void look_error(struct judge *j, const struct diag_row *now,
 		QP_STATE, QP_IWARP_STATE, QP_STATE_AGE, QP_EVENTS,
 		QP_FIRST_EVENT, QP_FIRST_SYNDROME, QP_FIRST_EVENT_AGE,
 		QP_PEER_ADDR, QP_PEER_PORT, QP_HW_SQ_PI, QP_HW_SQ_CI,
-		QP_HW_RQ_PI, QP_HW_RQ_CI, -1,
+		QP_HW_RQ_PI, QP_HW_RQ_CI, QP_HW_RTO, -1,
 	};
 	uint64_t syndrome = diag_u64(now, QP_FIRST_SYNDROME);
 	char event[32], what[32], age[32];

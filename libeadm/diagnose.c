@@ -386,6 +386,7 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	if (ret)
 		return ret == -ENOMEM ? eadm_fail(ctx, ret, "out of memory") :
 					ret;
+	now.clock_step = eadm_clock_step(ctx);
 	if (!d->have_now || !all.extend || !d->have_then) {
 		diag_moment_free(&d->then);
 		d->then = d->now;
@@ -408,7 +409,13 @@ static void apply(struct judge *j, const struct diag_row *now,
 		j->d->settled[j->d->n_settled++] = now->dev;
 }
 
-/* An object that bears a number anew is another one. */
+/* Rows are dated when they arrive, not when the kernel filled them. */
+#define SLACK SECOND
+
+/*
+ * An object that bears a number anew is another one: it is younger than the one
+ * before was, or than the time between the moments.
+ */
 static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 				       enum diag_kind kind,
 				       const struct diag_row *now)
@@ -419,12 +426,18 @@ static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 		[DIAG_CQ] = CQ_AGE, [DIAG_QP] = QP_AGE, [DIAG_CQE] = -1,
 	};
 	const struct diag_row *then;
+	uint64_t age;
 
 	if (!d->have_then)
 		return NULL;
 	then = diag_find(&d->then, kind, now->dev, now->id);
-	if (then && ages[kind] >= 0 && diag_has(now, ages[kind]) &&
-	    diag_u64(now, ages[kind]) < diag_u64(then, ages[kind]))
+	if (!then || ages[kind] < 0 || !diag_has(now, ages[kind]))
+		return then;
+	age = diag_u64(now, ages[kind]);
+	if (age < diag_u64(then, ages[kind]))
+		return NULL;
+	if (now->time > then->time && age < now->time - then->time &&
+	    now->time - then->time - age > SLACK)
 		return NULL;
 	return then;
 }

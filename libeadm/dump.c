@@ -43,6 +43,8 @@ struct eadm_dump {
 	unsigned int n_steps, step;
 	struct note *notes;
 	unsigned int n_notes;
+	struct eadm_device *shown;	/* by the companion, see finds */
+	unsigned int n_shown;
 	unsigned long long rows;
 	int first_error, absent;
 	bool opened;			/* some device has the queue */
@@ -392,6 +394,7 @@ EADM_API void eadm_dump_close(struct eadm_dump *dump)
 	free(dump->around);
 	free(dump->steps);
 	free(dump->notes);
+	free(dump->shown);
 	free(dump);
 }
 
@@ -508,7 +511,9 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 	/* The one that an earlier or later step asks its own device for. */
 	if (step->dev.name[0] && dev != step->dev.index)
 		return false;
-	if (dump->has_from && eadm_record_attr_u64(rec, attr) < dump->from)
+	if (dump->has_from &&
+	    (!eadm_record_attr_has(rec, attr) ||
+	     eadm_record_attr_u64(rec, attr) < dump->from))
 		return false;
 	if (!dump->has_id || step->how == STEP_RAW)
 		return true;
@@ -523,18 +528,42 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 	return eadm_record_attr_u64(rec, attr) == dump->id;
 }
 
+/* In the dump: the context's list may be begun anew by another one meanwhile. */
 static int note_device(struct eadm_dump *dump)
 {
 	const struct eadm_record *rec = &dump->rec;
-	struct eadm_device *dev;
+	unsigned int n = dump->n_shown;
+	struct eadm_device *shown, *dev;
 
-	dev = eadm_device_add(dump->ctx,
-			      eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX),
-			      rec->slot[EADM_A_COMMON_DEV_NAME - 1].p);
-	if (!dev)
-		return -ENOMEM;
-	dev->companion = true;
+	if (!(n & (n - 1))) {
+		shown = realloc(dump->shown, (n ? 2 * n : 1) * sizeof(*shown));
+		if (!shown)
+			return out_of_memory(dump->ctx);
+		dump->shown = shown;
+	}
+	dev = &dump->shown[dump->n_shown++];
+	dev->index = eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX);
+	snprintf(dev->name, sizeof(dev->name), "%s",
+		 (const char *)rec->slot[EADM_A_COMMON_DEV_NAME - 1].p);
 	return 0;
+}
+
+/* The devices that no row was about. */
+static int begin_others(struct eadm_dump *dump)
+{
+	struct eadm_device *dev;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < dump->n_shown; i++) {
+		dev = eadm_device_add(dump->ctx, dump->shown[i].index,
+				      dump->shown[i].name);
+		if (!dev)
+			return -ENOMEM;
+		dev->companion = true;
+	}
+	ret = eadm_devices_rest(dump->ctx);
+	return ret ? ret : plan_others(dump);
 }
 
 /*
@@ -607,8 +636,7 @@ static int advance(struct eadm_dump *dump)
 
 	if (step->how == STEP_OTHERS) {
 		dump->step++;
-		ret = eadm_devices_rest(dump->ctx);
-		return ret ? ret : plan_others(dump);
+		return begin_others(dump);
 	}
 	if (step->how == STEP_RDMA_DEVICE) {
 		dump->step++;

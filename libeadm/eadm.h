@@ -176,7 +176,8 @@ bool eadm_is_live(const struct eadm_ctx *ctx);
  *	"module.NAME" (version of a loaded module, "" when it has none),
  *	"driver.DEVICE", "bus.DEVICE" (bus driver and address of a device),
  *	"comm.PID" (command name of a process), "port.DEVICE.PORT.COUNTER" (of
- *	sysfs), "limits.DEVICE" (as libibverbs tells them, FIELD=VALUE)
+ *	sysfs), "limits.DEVICE" (as libibverbs tells them, FIELD=VALUE), or one
+ *	of how the machine is set up, which eadm_capture_all() lists
  *
  * Return: the value, valid until the next call on @ctx, or NULL with errno
  * ENOENT when it is not known.

@@ -4,6 +4,8 @@
  * process or the adapter may write to at any time, or from a file: nothing in
  * them is believed.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "eadm_nl.h"
@@ -157,36 +159,83 @@ static void clear(unsigned char *data, uint32_t count, bool whole, size_t from,
 	}
 }
 
-/* Take out what may be payload: inline data, and blocks that are no entry. */
-void eadm_entry_scrub(unsigned char *data, uint32_t first, uint32_t count,
-		      uint32_t depth, uint32_t qpn)
+/*
+ * The words of an entry that mean something, a bit each. Who writes an entry
+ * leaves the others as they were, with payload of an older entry perhaps.
+ */
+static uint32_t words_of(const unsigned char *p)
 {
-	unsigned char *p, blocks[4096];
-	uint32_t i, base, n;
-	size_t end;
+	static const uint32_t fixed[32] = {
+		[EADM_WQE_OP_SEND] = 0xb,
+		[EADM_WQE_OP_SEND_WITH_IMM] = 0xf,
+		[EADM_WQE_OP_SEND_WITH_INV] = 0xf,
+		[EADM_WQE_OP_WRITE] = 0x7b,
+		[EADM_WQE_OP_WRITE_WITH_IMM] = 0x7f,
+		[EADM_WQE_OP_READ] = 0xf7b,
+		[EADM_WQE_OP_READ_WITH_INV] = 0xf7f,
+		[EADM_WQE_OP_ATOMIC_CAS] = 0xfbf3,
+		[EADM_WQE_OP_ATOMIC_FAA] = 0xfb33,
+		[EADM_WQE_OP_REGISTER_MR] = 0xff,
+		[EADM_WQE_OP_LOCAL_INV] = 0x23,
+	};
+	unsigned int op = HDR_OP(p), n = 0, at = payload_offset(op) / 4;
+	uint64_t attrs = load(p + 0x18, 4, LE);
 
-	/* A window at a time; entries over its end are cleared by length. */
-	for (base = 0; base < count; base += n) {
-		n = count - base < sizeof(blocks) ? count - base :
-						    sizeof(blocks);
-		eadm_entry_index(data + (size_t)base * BLOCK, n, first + base,
-				 depth, qpn, blocks);
-		for (i = 0; i < n; i++) {
-			p = data + (size_t)(base + i) * BLOCK;
-			if (blocks[i] == EADM_BLOCK_NONE) {
-				memset(p, 0, BLOCK);
-				continue;
-			}
-			if (blocks[i] == EADM_BLOCK_REST || !HDR_INLINE(p))
-				continue;
-			end = (size_t)blocks[i] * BLOCK;
-			clear(data, count, !first && count == depth,
-			      (size_t)(base + i) * BLOCK +
-				      payload_offset(HDR_OP(p)),
-			      end - payload_offset(HDR_OP(p)) > end ? 0 :
-				      end - payload_offset(HDR_OP(p)));
+	switch (op) {
+	case EADM_WQE_OP_SEND:
+	case EADM_WQE_OP_SEND_WITH_IMM:
+	case EADM_WQE_OP_SEND_WITH_INV:
+	case EADM_WQE_OP_WRITE:
+	case EADM_WQE_OP_WRITE_WITH_IMM:
+		if (!HDR_INLINE(p))
+			n = HDR_SGES(p) < MAX_SGES ? 4 * HDR_SGES(p) :
+						     4 * MAX_SGES;
+		break;
+	case EADM_WQE_OP_REGISTER_MR:
+		/* Up to four addresses of pages, unless they are in a table. */
+		at = 0x20 / 4;
+		if (!(attrs >> 6 & 3))
+			n = attrs >> 12 < 4 ? 2 * (attrs >> 12) : 8;
+		break;
+	}
+	return fixed[op] | 0x3 | ((1U << n) - 1) << at;
+}
+
+/*
+ * Take out what may be payload: inline data, what an entry leaves of older
+ * ones, and blocks that are no entry. All that was read at once: what
+ * continues an entry looks like no entry without the one before. 0 or
+ * -ENOMEM, when nothing was taken out.
+ */
+int eadm_entry_scrub(unsigned char *data, uint32_t first, uint32_t count,
+		     uint32_t depth, uint32_t qpn)
+{
+	uint8_t *blocks = malloc(count + 1);
+	bool whole = !first && count == depth;
+	unsigned int word;
+	unsigned char *p;
+	uint32_t i, keep;
+
+	if (!blocks)
+		return -ENOMEM;
+	eadm_entry_index(data, count, first, depth, qpn, blocks);
+	for (i = 0; i < count; i++) {
+		p = data + (size_t)i * BLOCK;
+		if (blocks[i] == EADM_BLOCK_NONE) {
+			memset(p, 0, BLOCK);
+			continue;
+		}
+		if (blocks[i] == EADM_BLOCK_REST)
+			continue;
+		keep = words_of(p);
+		for (word = 0; word < blocks[i] * BLOCK / 4U; word++) {
+			if (!(keep >> word & 1))
+				clear(data, count, whole,
+				      (size_t)i * BLOCK + 4 * word, 4);
 		}
 	}
+	free(blocks);
+	return 0;
 }
 
 /* ---- where pointers stand -------------------------------------------------------- */

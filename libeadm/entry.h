@@ -29,8 +29,8 @@ struct eadm_ring {
 
 int eadm_entry_index(const unsigned char *data, uint32_t count, uint32_t first,
 		     uint32_t depth, uint32_t qpn, uint8_t *blocks);
-void eadm_entry_scrub(unsigned char *data, uint32_t first, uint32_t count,
-		      uint32_t depth, uint32_t qpn);
+int eadm_entry_scrub(unsigned char *data, uint32_t first, uint32_t count,
+		     uint32_t depth, uint32_t qpn) EADM_MUST_CHECK;
 unsigned int eadm_entry_decode(const struct eadm_ring *ring, uint32_t place,
 			       const struct eadm_object *object,
 			       struct eadm_record *rec);

@@ -189,18 +189,18 @@ static int add_request(struct file_source *file, const struct pcapng *in,
 	_Alignas(8) unsigned char buf[EADM_REQUEST_MAX];
 	const struct nlmsghdr *nlh = (const void *)buf;
 	struct file_request *requests, *req;
-	size_t hdr = 0;
+	size_t hdr = 0, n = item->there;
 
-	if (item->there < NLMSG_HDRLEN)
+	if (n < NLMSG_HDRLEN)
 		return 0;
+	if (n > sizeof(buf))
+		n = sizeof(buf);
 	memset(buf, 0, sizeof(buf));
-	memcpy(buf, item->data,
-	       item->there < sizeof(buf) ? item->there : sizeof(buf));
+	memcpy(buf, item->data, n);
 	if (eadm_swap_needed(buf, item->len))
-		eadm_swap(item->proto, buf, item->there);
+		eadm_swap(item->proto, buf, n);
 	if (!(nlh->nlmsg_flags & NLM_F_REQUEST) ||
-	    nlh->nlmsg_type < NLMSG_MIN_TYPE ||
-	    nlh->nlmsg_len > sizeof(buf) || nlh->nlmsg_len > item->there)
+	    nlh->nlmsg_type < NLMSG_MIN_TYPE || nlh->nlmsg_len > n)
 		return 0;
 	if (file->n_requests >= MAX_REQUESTS)
 		return -EFBIG;

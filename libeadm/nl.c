@@ -24,9 +24,12 @@
 #define HELD_PACKETS 32
 #define MAX_TRIES 4
 #define COMM_CACHE 64
+/* Names change, numbers are given anew: so long a name is worth keeping. */
+#define COMM_NS 1000000000ULL
 
 struct live_comm {
 	uint32_t pid;
+	uint64_t time;
 	char name[32];
 };
 
@@ -375,32 +378,24 @@ static void live_end(struct eadm_stream *stream)
 
 static const char *read_fact(struct live_source *live, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len;
-
-	if (fd < 0)
-		return NULL;
-	len = read(fd, live->fact, sizeof(live->fact) - 1);
-	close(fd);
-	if (len < 0)
-		return NULL;
-	live->fact[len] = '\0';
-	live->fact[strcspn(live->fact, "\n")] = '\0';
-	return live->fact;
+	return eadm_read_line(path, live->fact, sizeof(live->fact)) ?
+		       live->fact : NULL;
 }
 
 static const char *comm_fact(struct live_source *live, const char *number)
 {
 	uint32_t pid = strtoul(number, NULL, 10);
 	struct live_comm *comm = &live->comm[pid % COMM_CACHE];
+	uint64_t now = eadm_now(live->src.ctx);
 	const char *name;
 	char path[64];
 
-	if (comm->pid != pid || !pid) {
+	if (comm->pid != pid || now - comm->time > COMM_NS) {
 		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 		name = read_fact(live, path);
 		comm->pid = pid;
-		snprintf(comm->name, sizeof(comm->name), "%s",
+		comm->time = now;
+		snprintf(comm->name, sizeof(comm->name), "%.31s",
 			 name ? name : "");
 	}
 	return comm->name[0] ? comm->name : NULL;
@@ -494,6 +489,8 @@ static const char *live_fact(struct eadm_source *src, const char *key)
 		return EADM_VERSION;
 	if (!strcmp(key, "pidns"))
 		return pidns_fact();
+	if (eadm_machine_fact(key, live->fact, sizeof(live->fact)))
+		return live->fact;
 	if (strcmp(key, "kernel") && strcmp(key, "host"))
 		return NULL;
 	if (uname(&uts))

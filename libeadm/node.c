@@ -255,8 +255,9 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 		else
 			done += part.count;
 	}
-	if (!ret && !q->payload && q->kind == EADM_RAW_KIND_SQ)
-		eadm_entry_scrub(data, first, left, ring.depth, q->id);
+	if (!ret && !q->payload && q->kind == EADM_RAW_KIND_SQ &&
+	    eadm_entry_scrub(data, first, left, ring.depth, q->id))
+		ret = eadm_fail(ctx, -ENOMEM, "out of memory");
 	for (done = 0; !ret; done += ring.count) {
 		uint32_t max = PIECE / ring.entry_size;
 

@@ -13,6 +13,7 @@
 
 #define BLOCK_MIN	12U	/* type, length, length */
 #define EPB_FIXED	20U
+#define SPB_FIXED	4U
 
 void pcapng_init(struct pcapng *p, int fd, const struct pcapng_state *st,
 		 size_t window)
@@ -199,6 +200,11 @@ static uint64_t ticks_ns(uint64_t ticks, uint8_t tsresol)
 	return ticks * per;
 }
 
+static uint32_t fixed_part(uint32_t type)
+{
+	return type == PCAPNG_EPB ? EPB_FIXED : SPB_FIXED;
+}
+
 /*
  * Fill @item from a packet block of which @there bytes are in memory. 1: a
  * netlink packet, 0: another kind of packet.
@@ -207,7 +213,7 @@ static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 		  uint32_t len, size_t there, struct pcapng_item *item)
 {
 	struct pcapng_state *st = &p->st;
-	uint32_t fixed = type == PCAPNG_EPB ? EPB_FIXED : 4;
+	uint32_t fixed = fixed_part(type);
 	uint32_t iface = 0, caplen, skip = sizeof(struct pcapng_cooked);
 	const unsigned char *cooked;
 	uint64_t ticks = 0;
@@ -246,7 +252,7 @@ static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 }
 
 /*
- * The next netlink packet or facts; of packets at least @want bytes are in
+ * The next netlink packet or facts; of packets the first @want bytes are in
  * memory, and if that is all of it the block's end was checked. 1, 0 at the
  * end of the file, or a negative errno with p->err.
  */
@@ -283,8 +289,8 @@ int pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 		need = len;
 		if ((type == PCAPNG_EPB || type == PCAPNG_SPB) &&
 		    want < len)
-			need = 8 + EPB_FIXED + sizeof(struct pcapng_cooked) +
-			       want;
+			need = 8 + fixed_part(type) +
+			       sizeof(struct pcapng_cooked) + want;
 		if (need > len)
 			need = len;
 		b = fetch(p, need, &there);

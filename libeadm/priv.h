@@ -242,6 +242,9 @@ struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 
 struct eadm_capture;
 
+/* Attribute of an error that came from no message: the whole sentence. */
+#define EADM_ERROR_SENTENCE 0x2ead
+
 void eadm_capture_moment(struct eadm_ctx *ctx);
 void eadm_capture_request(struct eadm_ctx *ctx, const struct eadm_query *query,
 			  uint32_t seq);
@@ -251,6 +254,12 @@ void eadm_capture_error(struct eadm_ctx *ctx, const struct eadm_query *query,
 			uint32_t seq, int error);
 void eadm_capture_fact(struct eadm_ctx *ctx, const char *key,
 		       const char *value);
+
+/* ---- machine.c --------------------------------------------------------------- */
+
+bool eadm_read_line(const char *path, char *buf, size_t size);
+bool eadm_machine_fact(const char *key, char *buf, size_t size);
+void eadm_capture_machine(struct eadm_ctx *ctx);
 
 /* ---- swap.c ----------------------------------------------------------------- */
 
@@ -292,5 +301,6 @@ int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
 	EADM_PRINTF(3, 4);
 void eadm_log(struct eadm_ctx *ctx, const char *fmt, ...) EADM_PRINTF(2, 3);
 uint64_t eadm_now(const struct eadm_ctx *ctx);
+int64_t eadm_clock_step(const struct eadm_ctx *ctx);
 
 #endif /* EADM_PRIV_H */

@@ -56,13 +56,13 @@ int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
 			 ((const char *)at - (const char *)chunk->data), what);
 }
 
-/* The kernel's own words about an error, if it has any. */
-static const char *ext_ack(struct eadm_attrs attrs)
+/* Words about an error: the kernel's own, or a sentence of a capture. */
+static const char *ext_ack(struct eadm_attrs attrs, unsigned int type)
 {
 	const struct nlattr *attr;
 
 	while (eadm_attr_next(&attrs, &attr) > 0) {
-		if (eadm_attr_type(attr) == NLMSGERR_ATTR_MSG)
+		if (eadm_attr_type(attr) == type)
 			return eadm_attr_string(attr);
 	}
 	return NULL;
@@ -71,7 +71,8 @@ static const char *ext_ack(struct eadm_attrs attrs)
 static int kernel_error(struct eadm_reply *reply, int error,
 			struct eadm_attrs attrs)
 {
-	const char *words = ext_ack(attrs);
+	const char *words = ext_ack(attrs, NLMSGERR_ATTR_MSG);
+	const char *sentence = ext_ack(attrs, EADM_ERROR_SENTENCE);
 
 	reply->done = true;
 	/* What is no errno comes from a broken message. */
@@ -80,6 +81,8 @@ static int kernel_error(struct eadm_reply *reply, int error,
 				 "the answer ends with error number %d", error);
 	if (!error)
 		return 0;
+	if (sentence)
+		return eadm_fail(reply->ctx, error, "%s", sentence);
 	if (words)
 		return eadm_fail(reply->ctx, error, "%s (%s)", words,
 				 strerror(-error));

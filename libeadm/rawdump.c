@@ -297,9 +297,10 @@ static int load(struct eadm_ctx *ctx, struct eadm_node_query *q,
 	if (ret || ring->kind != EADM_RAW_KIND_SQ)
 		return ret;
 	/* A capture may have more than was asked for. */
-	if (!q->payload)
-		eadm_entry_scrub(ring->data, 0, ring->count, ring->depth,
-				 ring->id);
+	if (!q->payload &&
+	    eadm_entry_scrub(ring->data, 0, ring->count, ring->depth,
+			     ring->id))
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
 	ring->blocks = malloc(ring->count);
 	if (!ring->blocks)
 		return eadm_fail(ctx, -ENOMEM, "out of memory");

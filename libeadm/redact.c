@@ -216,7 +216,7 @@ static bool is_everywhere(const char *name)
 static int learn(struct eadm_redactor *r, enum class class, const char *name)
 {
 	struct eadm_name *more;
-	size_t i;
+	size_t i, max;
 
 	if (!*name || is_everywhere(name))
 		return 0;
@@ -227,11 +227,12 @@ static int learn(struct eadm_redactor *r, enum class class, const char *name)
 	if (r->n_names == MAX_NAMES)
 		return -EFBIG;
 	if (r->n_names == r->max_names) {
-		r->max_names = r->max_names ? 2 * r->max_names : 64;
-		more = realloc(r->names, r->max_names * sizeof(*more));
+		max = r->max_names ? 2 * r->max_names : 64;
+		more = realloc(r->names, max * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
 		r->names = more;
+		r->max_names = max;
 	}
 	r->names[i] = (struct eadm_name){
 		.name = strdup(name), .len = strlen(name), .class = class,
@@ -460,7 +461,10 @@ static bool address(struct eadm_redactor *r, const char *text, size_t len,
 	return true;
 }
 
-/* Four numbers with dots at @text; characters taken. */
+/*
+ * Four numbers with dots at @text; characters taken. More may follow: a port
+ * behind a dot, or the index of a table.
+ */
 static size_t dotted(struct eadm_redactor *r, const char *text, size_t len,
 		     struct eadm_grow *out)
 {
@@ -474,10 +478,7 @@ static size_t dotted(struct eadm_redactor *r, const char *text, size_t len,
 		dots += text[n] == '.';
 		n++;
 	}
-	/* A fifth number makes it something else. */
-	if (n >= sizeof(buf) || dots != 3 ||
-	    (n + 1 < len && text[n] == '.' &&
-	     isdigit((unsigned char)text[n + 1])))
+	if (n >= sizeof(buf) || dots != 3)
 		return 0;
 	memcpy(buf, text, n);
 	buf[n] = '\0';
@@ -533,6 +534,14 @@ static size_t bare_address(struct eadm_redactor *r, const char *text,
 	return n;
 }
 
+/* "node.10.1.2.3", but not the "2.3.4.5" of "1.2.3.4.5". */
+static bool starts_number(const char *text, size_t at)
+{
+	if (at && text[at - 1] == '.')
+		return at < 2 || !isdigit((unsigned char)text[at - 2]);
+	return !at || !isdigit((unsigned char)text[at - 1]);
+}
+
 static size_t redact_at(struct eadm_redactor *r, const char *text, size_t len,
 			size_t at, struct eadm_grow *out)
 {
@@ -547,7 +556,7 @@ static size_t redact_at(struct eadm_redactor *r, const char *text, size_t len,
 	if (!n && (isxdigit(c) || c == ':') && !is_word(before) &&
 	    before != '.')
 		n = run(r, text + at, len - at, out);
-	if (!n && isdigit(c) && !isdigit(before) && before != '.')
+	if (!n && isdigit(c) && starts_number(text, at))
 		n = dotted(r, text + at, len - at, out);
 	return n;
 }

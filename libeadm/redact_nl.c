@@ -345,18 +345,32 @@ void eadm_redact_packet(struct eadm_redactor *r, uint16_t proto,
 		r->count.dropped++;
 }
 
+/* What the library words itself is about nobody, whoever is called like it. */
+static bool is_ours(const char *key, const char *value)
+{
+	return (!strcmp(key, "moment") &&
+		value[strspn(value, "0123456789")] == '\0') ||
+	       (!strcmp(key, "pidns") &&
+		(!strcmp(value, "init") || !strcmp(value, "other")));
+}
+
 void eadm_redact_fact(struct eadm_redactor *r, const char *key,
 		      const char *value, struct eadm_grow *out)
 {
+	size_t kind = strcspn(key, ".");
 	char pseudo[32];
 
+	/* The kind of a fact; what follows is a device, mostly. */
+	eadm_grow_put(out, key, kind);
 	/* Modules are no processes, though some are called alike. */
 	if (!strncmp(key, "module.", 7))
-		eadm_grow_put(out, key, strlen(key));
+		eadm_grow_put(out, key + kind, strlen(key + kind));
 	else
-		eadm_redact_text(r, key, strlen(key), out);
+		eadm_redact_text(r, key + kind, strlen(key + kind), out);
 	eadm_grow_put(out, "=", 1);
-	if (!strcmp(key, "host")) {
+	if (is_ours(key, value)) {
+		eadm_grow_put(out, value, strlen(value));
+	} else if (!strcmp(key, "host")) {
 		if (eadm_redactor_host(r, value))
 			out->fail = true;
 		eadm_redact_text(r, value, strlen(value), out);

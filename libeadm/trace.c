@@ -139,7 +139,8 @@ static void decode(struct eadm_trace *trace, struct eadm_trace_rec *raw)
 	eadm_record_put_u64(rec, EADM_A_CMD_OP, raw->op);
 	eadm_record_put_u64(rec, EADM_A_CMD_STATE, raw->state);
 	eadm_record_put_u64(rec, EADM_A_CMD_STATUS, raw->status);
-	eadm_record_put_u64(rec, EADM_A_CMD_SYNDROME, raw->syndrome);
+	if (raw->flags & EADM_TRACE_REC_ANSWERED)
+		eadm_record_put_u64(rec, EADM_A_CMD_SYNDROME, raw->syndrome);
 	eadm_record_put_u64(rec, EADM_A_CMD_LATENCY, raw->latency);
 	eadm_record_put_u64(rec, EADM_A_CMD_COOKIE, raw->cookie);
 	eadm_record_put_u64(rec, EADM_A_CMD_OUTSTANDING, raw->outstanding);

@@ -148,21 +148,16 @@ int bundle_capture(struct bundle *b)
 struct rendering {
 	bool json;
 	const char *command, *object;	/* object: or NULL */
-	bool live;		/* of this machine, not of the capture */
 };
 
 static int collect_rendering(struct bundle *b, const void *arg)
 {
 	const struct rendering *r = arg;
 	char path[40];
-	const char *argv[9] = { "eadm", "--no-color" };
-	int n = 2;
+	const char *argv[9] = { "eadm", "--no-color", "--from", path };
+	int n = 4;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", b->capture);
-	if (!r->live) {
-		argv[n++] = "--from";
-		argv[n++] = path;
-	}
 	if (r->json)
 		argv[n++] = "--json";
 	argv[n++] = r->command;
@@ -193,15 +188,14 @@ static int render(struct bundle *b, const struct rendering *r)
 		bundle_why(part, "as in text/%s%s%s.txt", r->command,
 			   r->object ? "-" : "", r->object ? r->object : "");
 	ret = part->outcome == OUTCOME_OK || part->outcome == OUTCOME_PARTIAL ?
-		      bundle_keep(b, part, fd, r->live) : 0;
+		      bundle_keep(b, part, fd, false) : 0;
 	if (fd >= 0)
 		close(fd);
 	return ret;
 }
 
 /* All of them, for the worker to know where they are. */
-static unsigned int list_renderings(struct bundle *b, struct rendering *list,
-				    unsigned int max)
+static unsigned int list_renderings(struct rendering *list, unsigned int max)
 {
 	static const char *const names[] = { "list", "info", "ver", "stat",
 					     "diagnose", "check" };
@@ -210,10 +204,7 @@ static unsigned int list_renderings(struct bundle *b, struct rendering *list,
 
 	for (json = 0; json < 2; json++) {
 		for (i = 0; i < ARRAY_SIZE(names) && n < max; i++)
-			list[n++] = (struct rendering){
-				json, names[i], NULL,
-				/* It reads files that no capture has. */
-				!b->from && !strcmp(names[i], "check") };
+			list[n++] = (struct rendering){ json, names[i], NULL };
 		for (object = eadm_object_next(NULL); object && n < max;
 		     object = eadm_object_next(object)) {
 			if (eadm_object_sort(object) == EADM_SORT_ROWS)
@@ -233,7 +224,7 @@ int bundle_renderings(struct bundle *b)
 
 	if (b->capture < 0)
 		return 0;
-	n = list_renderings(b, list, ARRAY_SIZE(list));
+	n = list_renderings(list, ARRAY_SIZE(list));
 	for (i = 0; i < n && !ret && !interrupted; i++)
 		ret = render(b, &list[i]);
 	bundle_worker_end(b);

@@ -3159,7 +3159,7 @@ static const struct eadm_field sqe_fields[] = {
 	},
 	{
 		.attr = 41, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 96, .name = "payload",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name = "payload",
 		.c_name = "payload", .head = "PAYLOAD",
 		.help = "Inline payload, only when asked for.",
 	},

@@ -387,7 +387,8 @@ def sick_cmdqs(m, late):
     row = m.add("counters", 4, counters(0, **first))
     for name, by in grown.items():
         row[name] += by * late
-    row = m.add("counters", 6, counters(0), **{"hw-error": -22})
+    m.add("counters", 6, counters(0), **{"tx-packets": 2000 + 1000 * late})
+    row = m.add("counters", 7, counters(0), **{"hw-error": -22})
     for name in [n for n in row if n.startswith(("tx-", "rx-"))]:
         del row[name]
     m.add("counters", 5, counters(0), **({"rx-bytes": 3} if late else {}))
@@ -440,6 +441,10 @@ def sick_conns(m, late):
     add(6, 6, port=6, state="err", events=1, **{
         "iwarp-state": "error", "first-event": "qp-fatal", "hw-rq-ci": 20,
         "first-syndrome": "retries-exceeded", "first-event-age": 9 * SEC})
+    # 6 gave up, and told the other end.
+    add(6, 16, port=6, peer_side=True, state="err", events=1, **{
+        "iwarp-state": "error", "first-event": "qp-fatal", "hw-rq-ci": 20, "hw-rto-retrans": 0,
+        "first-syndrome": "retries-exceeded", "first-event-age": 9 * SEC})
     add(6, 7, port=7, **{"hw-sq-ci": 20 + 2 * late})
     add(6, 8, port=8, **{"hw-rto-retrans": 5 + 80 * late, "hw-tx-packets": 50 + 900 * late})
     add(6, 9, port=9, **{"hw-rx-invalid-drops": 2 * late})
@@ -481,7 +486,7 @@ def well():
             m.add("ctx", dev, ctx(0))
         m.rows["dev"][1].update({"port-state": "down", "qps": 0, "ctxs": 0})
         wrap = (1 << 64) - 500
-        m.add("counters", 0, counters(0), **{"tx-packets": (wrap + 900 * late) % (1 << 64),
+        m.add("counters", 0, counters(0), **{"tx-packets": (wrap + 66436 * late) % (1 << 64),
                                              "retransmitted-packets": 40 + late})
         m.add("eq", 0, ring(2, pending=3, ci=100 + 40 * late, interrupts=90 + 9 * late))
         m.add("eq", 0, ring(3, pending=late))
@@ -512,12 +517,15 @@ def well():
         n(2, port=2, **{"hw-sq-ci": (65500 + 300 * late) % 65536, "sq-pi": (65530 + 300 * late) % 65536,
                         "hw-sq-pi": (65520 + 300 * late) % 65536, "hw-send-cqes": 9 + 80 * late,
                         "hw-tx-packets": 50 + 4000 * late, "hw-rto-retrans": 5 + 9 * late})
+        # Many more than its counter of 16 bits tells, so that few were sent again.
+        n(8, port=8, **{"hw-tx-packets": 50 + 900 * late, "hw-rto-retrans": 5 + 80 * late})
         n(12, port=2, peer_side=True, **{"hw-rq-ci": 20})
         # Receives are heard of when something arrives; a closed one is drained.
         n(3, port=3, **{"rq-pi": 90})
         n(4, port=4, state="err", **{"iwarp-state": "closing", "hw-rq-ci": 20})
-        # Its number was given anew: nothing to compare with.
+        # Their numbers were given anew: nothing to compare with.
         m.add("qp", 0, conn(5, port=5, **{"hw-sq-ci": 30}), age=SEC if late else 50 * SEC)
+        m.add("qp", 0, conn(9, port=9, **{"hw-sq-ci": 30}), age=(9 if late else 1) * SEC // 10)
         m.write(cap, late)
     return cap
 

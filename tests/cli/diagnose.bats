@@ -94,6 +94,51 @@ rules_of() {
 		'[["fail","netdev","recovering"],["fail","port","dead"],["warn","limits","stalled"]]' ]
 }
 
+# audited FILE KEY=VALUE...: two adapters, and facts of their machine.
+audited() {
+	/usr/bin/python3 - "$REPO/tests/captures" "$@" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	import synth
+	eqs = synth.eqs
+	synth.eqs = lambda i: eqs(i) + [{**eqs(i)[2], "index": 3, "eqn": 3, "irq": 43}]
+	cap = synth.two()
+	for fact in sys.argv[3:]:
+	    cap.fact(*fact.split("=", 1))
+	cap.write(sys.argv[2])
+	EOF
+}
+
+@test "check, of a capture with facts of the machine" {
+	local here=$BATS_TEST_TMPDIR/audited
+	audited "$here" cpus=4 memlock=8388608 "modules=ib_core ib_uverbs rdma_cm" \
+		netns-mode=exclusive "lockdown=none [integrity] confidentiality" verbs=yes \
+		"providers=rxe siw" access.rdma_cm=13 access.uverbs0=0 access.uverbs1=2 \
+		"gid.erdma_0=1 0000:0000:0000:0000:0000:ffff:0a4d:0001" gid.erdma_1= \
+		iommu.erdma_0=DMA-FQ iommu.erdma_1= uverbs.erdma_0=uverbs0 uverbs.erdma_1=uverbs1 \
+		ipv4.eth0=yes ipv4.eth1=no affinity.42=2 affinity.43=2
+	golden check-facts --from "$here" check
+	audited "$here" cpus=2 memlock=unlimited "modules=rdma_ucm rdma_cm ib_uverbs ib_core" \
+		netns-mode=shared lockdown= verbs=no "providers=xerdma erdma" access.rdma_cm=2 \
+		gid.erdma_0= gid.erdma_1= iommu.erdma_0=identity iommu.erdma_1= \
+		uverbs.erdma_0= uverbs.erdma_1= ipv4.eth0= ipv4.eth1= affinity.42=0 affinity.43=1
+	golden check-facts-other --from "$here" check
+}
+
+@test "check, of facts that are none" {
+	local key long
+	local -a facts=()
+	printf -v long '%*s' 5000 ''
+	for key in cpus memlock modules netns-mode lockdown verbs providers access.rdma_cm \
+		access.uverbs0 gid.erdma_0 iommu.erdma_0 uverbs.erdma_0 ipv4.eth0 mtu.eth0; do
+		facts+=("$key=-1${long// /9%s}")
+	done
+	audited "$BATS_TEST_TMPDIR/odd" "${facts[@]}"
+	[ "$(valid --from "$BATS_TEST_TMPDIR/odd" check --json)" = 1 ]
+	run eadm --from "$BATS_TEST_TMPDIR/odd" check
+	[ "$status" -le 8 ]
+}
+
 @test "every line of a check that is not ok says what to do" {
 	run jq -e '.rows | length > 3 and all((.result == "ok") == (has("remedy") | not))' \
 		<(eadm check --json)

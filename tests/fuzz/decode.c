@@ -94,8 +94,9 @@ static void entries(const uint8_t *p, size_t len)
 	memcpy(ring.data, p, (size_t)ring.count * ring.entry_size);
 	decode_all(&ring);
 	if (ring.kind == EADM_RAW_KIND_SQ) {
-		eadm_entry_scrub(ring.data, ring.first, ring.count, ring.depth,
-				 ring.id);
+		if (eadm_entry_scrub(ring.data, ring.first, ring.count,
+				     ring.depth, ring.id))
+			abort();
 		decode_all(&ring);
 	}
 	free(ring.data);

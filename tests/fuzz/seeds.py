@@ -12,6 +12,7 @@ from pathlib import Path
 
 FACTS = 0x8EAD0001
 PACKET = 6
+SIMPLE = 3
 GENERIC = 16
 REQUEST = 1
 CTRL, FAMILY = 16, 0x21
@@ -63,6 +64,17 @@ def selections(group):
     return [(place, 0), (place | 0x80, 0)]
 
 
+def simple(data):
+    """The same with simple packets, which no program of ours writes."""
+    out = b""
+    for order, kind, block in blocks(data):
+        if kind == PACKET:
+            length = struct.pack(order + "I", len(block) - 16)
+            block = struct.pack(order + "I", SIMPLE) + length + block[24:-4] + length
+        out += block
+    return out
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
@@ -83,6 +95,8 @@ def main():
             for place, ident in selections(group):
                 name = f"{path.stem}-{number}-{place}-{ident}"
                 (folder / name).write_bytes(data + bytes((place, ident)))
+            (folder / f"{path.stem}-{number}-simple").write_bytes(
+                simple(data) + bytes(selections(group)[0]))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reading captures, whole, broken and hostile ones; writing them again. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "build.h"
+#include "eadm_nl.h"
 #include "pcapng.h"
 #include "priv.h"
 #include "tap.h"
@@ -130,6 +132,45 @@ static void broken_format(void)
 	add_section(&b);
 	b.p[b.n - 4]++;
 	refused(&b, "a block with two lengths", "another length");
+	clear(&b);
+}
+
+/*
+ * A simple packet of the other byte order: its head is shorter than that of
+ * others, and its messages go on after the first bytes of it.
+ */
+static void simple_packet(void)
+{
+	unsigned char body[4 + sizeof(struct pcapng_cooked) + 1024] = { 0 };
+	unsigned char *msgs = body + 4 + sizeof(struct pcapng_cooked);
+	struct pcapng_item item = { 0 };
+	struct bytes b = { 0 };
+	char why[512];
+	struct pcapng in;
+	size_t at;
+	int fd;
+
+	body[1] = (sizeof(body) - 4) >> 8;
+	body[0] = (sizeof(body) - 4) & 0xff;
+	body[4 + 15] = NETLINK_GENERIC;
+	/* A request of all that is read of one, then short ones. */
+	for (at = 0; at < 1024; at += at ? 16 : EADM_REQUEST_MAX) {
+		msgs[at + 2] = at ? 0 : EADM_REQUEST_MAX >> 8;
+		msgs[at + 3] = at ? 16 : 0;
+		msgs[at + 5] = 0x20;
+		msgs[at + 7] = NLM_F_REQUEST;
+	}
+	add_section(&b);
+	add_block(&b, PCAPNG_SPB, body, sizeof(body));
+	fd = open(path_of(&b), O_RDONLY);
+	pcapng_init(&in, fd, NULL, 4096);
+	ok(pcapng_next(&in, EADM_REQUEST_MAX, &item) == 1 &&
+		   item.len == 1024 && item.there == EADM_REQUEST_MAX,
+	   "of a simple packet as much is in memory as was asked for");
+	pcapng_release(&in);
+	close(fd);
+	ok(count_in(&b, "qp", why, sizeof(why)) == -ENODATA,
+	   "one of the other byte order is read");
 	clear(&b);
 }
 
@@ -287,6 +328,98 @@ static void limited(void)
 	clear(&two);
 }
 
+static void add_exchange(struct bytes *b, uint16_t type, uint16_t flags,
+			 uint8_t cmd, const struct bytes *request,
+			 const struct bytes *answer)
+{
+	struct bytes msgs = { 0 };
+	size_t at = msg_begin(&msgs, type, NLM_F_REQUEST | flags, b->n);
+	uint32_t seq = b->n;
+
+	add32(&msgs, cmd);
+	add(&msgs, request->p, request->n);
+	msg_end(&msgs, at);
+	add_packet(b, NETLINK_GENERIC, &msgs);
+	msgs.n = 0;
+	at = msg_begin(&msgs, type, NLM_F_MULTI, seq);
+	add32(&msgs, cmd);
+	add(&msgs, answer->p, answer->n);
+	msg_end(&msgs, at);
+	at = msg_begin(&msgs, NLMSG_DONE, NLM_F_MULTI, seq);
+	add32(&msgs, 0);
+	msg_end(&msgs, at);
+	add_packet(b, NETLINK_GENERIC, &msgs);
+	clear(&msgs);
+}
+
+/* A capture of a device and a command of it that has no number. */
+static void without_number(void)
+{
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .has_from = true, .from = 1,
+	};
+	struct bytes b = { 0 }, none = { 0 }, name = { 0 }, row = { 0 };
+	const struct eadm_record *rec;
+	struct eadm_dump *dump = NULL;
+	struct eadm_ctx *ctx = eadm_new();
+	uint16_t family = 0x20;
+
+	add_section(&b);
+	add_attr(&name, CTRL_ATTR_FAMILY_NAME, "eadm", 5);
+	add_attr(&row, CTRL_ATTR_FAMILY_ID, &family, sizeof(family));
+	add_exchange(&b, GENL_ID_CTRL, 0, CTRL_CMD_GETFAMILY, &name, &row);
+	row.n = 0;
+	add_attr32(&row, EADM_A_COMMON_DEV_INDEX, 0);
+	add_attr(&row, EADM_A_COMMON_DEV_NAME, "erdma_0", 8);
+	add_exchange(&b, family, NLM_F_DUMP, EADM_CMD_DEV_GET, &none, &row);
+	add_exchange(&b, family, NLM_F_DUMP, EADM_CMD_CMD_GET, &none, &row);
+	ok(!eadm_open_file(ctx, path_of(&b)) && count(ctx, "cmd") == 1 &&
+		   !eadm_dump_open(ctx, eadm_object_find("cmd"), &opts,
+				   &dump) &&
+		   eadm_dump_next(dump, &rec) == 0,
+	   "what has no number is not after any");
+	eadm_dump_close(dump);
+	eadm_free(ctx);
+	clear(&row);
+	clear(&name);
+	clear(&b);
+}
+
+/* How the machine is set up holds for all moments of a capture. */
+static void set_up(void)
+{
+	char folder[] = "/tmp/test_capture.XXXXXX", path[64], cpus[16];
+	struct eadm_ctx *ctx = eadm_new();
+	const char *fact;
+
+	if (!mkdtemp(folder))
+		abort();
+	snprintf(path, sizeof(path), "%s/x", folder);
+	eadm_open_live(ctx);
+	fact = eadm_fact(ctx, "cpus");
+	snprintf(cpus, sizeof(cpus), "%s", fact ? fact : "");
+	ok(atoi(cpus) > 0, "there is a processor");
+	fact = eadm_fact(ctx, "mtu.lo");
+	ok(fact && atoi(fact) > 0, "a fact about what has a name");
+	fact = eadm_fact(ctx, "mtu.nosuch0");
+	ok(fact && !*fact, "what is not there is empty");
+	ok(!eadm_fact(ctx, "mtu.") && !eadm_fact(ctx, "mtu.../lo") &&
+		   !eadm_fact(ctx, "mtu.a/b") && !eadm_fact(ctx, "cpus.0"),
+	   "what is no fact is not known");
+	eadm_capture_open(ctx, path);
+	eadm_capture_all(ctx, false);
+	eadm_capture_all(ctx, false);
+	eadm_capture_close(ctx, true);
+	eadm_free(ctx);
+	ctx = eadm_new();
+	ok(!eadm_open_file(ctx, path) && !eadm_moment_go(ctx, 1) &&
+		   (fact = eadm_fact(ctx, "cpus")) && !strcmp(fact, cpus),
+	   "a capture has them at its last moment, too");
+	eadm_free(ctx);
+	unlink(path);
+	rmdir(folder);
+}
+
 /* A copy has the same values when its dump and its context are gone. */
 static void copies(void)
 {
@@ -322,6 +455,22 @@ static void copies(void)
 	clear(&b);
 }
 
+/* Rows go on evenly; what the kernel dates is compared with its own clock. */
+static void clock_set(void)
+{
+	const int64_t hour = 3600 * 1000000000LL;
+	struct eadm_ctx *ctx = eadm_new();
+	int64_t step;
+
+	ctx->clock_offset -= hour;
+	ctx->live = true;
+	step = eadm_clock_step(ctx);
+	/* Whoever keeps this machine's clock may move it meanwhile. */
+	ok(step > hour - hour / 60 && step < hour + hour / 60,
+	   "a clock that was set an hour forward is known");
+	eadm_free(ctx);
+}
+
 static void moments(void)
 {
 	struct bytes b = capture("moments.pcapng");
@@ -350,6 +499,7 @@ int main(int argc, char **argv)
 	captures = argc > 1 ? argv[1] : ".";
 	whole();
 	broken_format();
+	simple_packet();
 	unknown_parts();
 	cut_off();
 	flipped("two.pcapng", 1500);
@@ -357,7 +507,10 @@ int main(int argc, char **argv)
 	flipped("two-be.pcapng", 500);
 	written_again();
 	limited();
+	without_number();
+	set_up();
 	copies();
+	clock_set();
 	moments();
 	close_path();
 	return done();

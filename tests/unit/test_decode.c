@@ -6,6 +6,8 @@
 #include <linux/netlink.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "attr.h"
 #include "build.h"
@@ -213,6 +215,24 @@ static void noise(void)
 	ok(sane, "noise gives an error or a record that can be read");
 }
 
+/* The live source keeps names of processes for a moment only. */
+static void renamed(void)
+{
+	struct eadm_ctx *live = eadm_new();
+	const char *name;
+	char key[32];
+
+	snprintf(key, sizeof(key), "comm.%d", getpid());
+	eadm_open_live(live);
+	name = eadm_fact(live, key);
+	ok(name && !strcmp(name, "test_decode"), "a process has a name");
+	prctl(PR_SET_NAME, "another");
+	live->clock_offset += 2000000000LL;
+	name = eadm_fact(live, key);
+	ok(name && !strcmp(name, "another"), "and has another one later");
+	eadm_free(live);
+}
+
 int main(void)
 {
 	ctx = eadm_new();
@@ -221,6 +241,7 @@ int main(void)
 	unknown();
 	bad();
 	noise();
+	renamed();
 	eadm_record_release(&rec);
 	clear(&msg);
 	eadm_free(ctx);

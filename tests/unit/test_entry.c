@@ -59,6 +59,12 @@ static void index_all(const struct eadm_ring *ring)
 	eadm_entry_index(data, ring->count, 0, DEPTH, ring->id, blocks);
 }
 
+static void scrub(void)
+{
+	if (eadm_entry_scrub(data, 0, DEPTH, DEPTH, QPN))
+		abort();
+}
+
 static void send_queue(void)
 {
 	struct eadm_ring ring = ring_of(EADM_RAW_KIND_SQ, QPN, BLOCK);
@@ -111,7 +117,7 @@ static void send_queue(void)
 	   is(EADM_A_SQE_STATE, EADM_ENTRY_STATE_EMPTY), "nothing");
 
 	memcpy(data + 7 * BLOCK, "secret from before", 18);
-	eadm_entry_scrub(data, 0, DEPTH, DEPTH, QPN);
+	scrub();
 	ok(!memmem(data, sizeof(data), "hello", 5) &&
 	   !memmem(data, sizeof(data), "secret", 6) && data[28] == 0 &&
 	   data[29] == 0x21, "payload is taken out, and nothing else");
@@ -131,7 +137,7 @@ static void wrapped(void)
 	index_all(&ring);
 	ok(blocks[15] == 2 && blocks[0] == EADM_BLOCK_REST,
 	   "an entry around the end of the ring");
-	eadm_entry_scrub(data, 0, DEPTH, DEPTH, QPN);
+	scrub();
 	ok(!memchr(data, 'x', sizeof(data)), "its payload is taken out");
 
 	/* The rest of an older WRITE of two blocks under a newer SEND. */
@@ -150,6 +156,86 @@ static void wrapped(void)
 	index_all(&ring);
 	ok(blocks[1] == 2 && blocks[2] == EADM_BLOCK_REST && blocks[3] == 1,
 	   "entries in line");
+}
+
+/* As deep as send queues are: what stays does not depend on the place. */
+static void deep(void)
+{
+	const uint32_t depth = 8192;
+	unsigned char *ring = calloc(depth, BLOCK), *copy;
+	const uint64_t write = 0x0110001200400000;	/* of 2 blocks, 1 SGE */
+	uint64_t header;
+	uint32_t place;
+
+	for (place = 1; place < depth; place += 2) {
+		header = write | (place + 2);
+		memcpy(ring + place * BLOCK, &header, sizeof(header));
+		memset(ring + place * BLOCK + 16, 0x11, 12);
+		memset(ring + (place + 1) % depth * BLOCK, 0x22, 16);
+	}
+	copy = malloc(depth * BLOCK);
+	memcpy(copy, ring, depth * BLOCK);
+	ok(!eadm_entry_scrub(ring, 0, depth, depth, QPN) &&
+		   !memcmp(ring, copy, depth * BLOCK),
+	   "entries of a deep ring stay, also the one around its end");
+	free(copy);
+	free(ring);
+}
+
+static bool same_row(const struct eadm_record *a, const struct eadm_record *b)
+{
+	const struct eadm_field *f = NULL, *g = NULL;
+	char x[600], y[600];
+
+	do {
+		f = eadm_record_next(a, f);
+		g = eadm_record_next(b, g);
+		if (f != g)
+			return false;
+		if (!f)
+			return true;
+		eadm_record_text(a, f, x, sizeof(x));
+		eadm_record_text(b, f, y, sizeof(y));
+	} while (!strcmp(x, y) || !strcmp(eadm_field_name(f), "bytes"));
+	return false;
+}
+
+/* An entry of two blocks on old payload; bytes of it that are left. */
+static unsigned int upon_payload(unsigned int op, bool *same)
+{
+	struct eadm_ring ring = ring_of(EADM_RAW_KIND_SQ, QPN, BLOCK);
+	struct eadm_record *before;
+	unsigned int i, left = 0;
+
+	memset(data, 0, sizeof(data));
+	memset(data + BLOCK, 'x', 2 * BLOCK);
+	le(BLOCK, 1ULL << 56 | 1ULL << 52 | (uint64_t)QPN << 32 | op << 27 | 3,
+	   8);
+	index_all(&ring);
+	decode(&ring, 1, "sqe");
+	before = eadm_record_new(&rec);
+	scrub();
+	decode(&ring, 1, "sqe");
+	*same &= before && same_row(before, &rec);
+	eadm_record_free(before);
+	for (i = 8; i < 2 * BLOCK; i++)
+		left += data[BLOCK + i] == 'x';
+	return left;
+}
+
+static void left_over(void)
+{
+	bool same = true;
+	unsigned int op;
+
+	for (op = 0; op < 32; op++)
+		upon_payload(op, &same);
+	ok(same, "what an entry says itself is not taken out");
+	ok(upon_payload(EADM_WQE_OP_SEND, &same) == 4 + 16 &&
+		   upon_payload(EADM_WQE_OP_WRITE, &same) == 16 + 16 &&
+		   upon_payload(EADM_WQE_OP_LOCAL_INV, &same) == 4 &&
+		   upon_payload(31, &same) == 0,
+	   "what it leaves of older ones is");
 }
 
 static void other_queues(void)
@@ -225,6 +311,8 @@ int main(void)
 {
 	send_queue();
 	wrapped();
+	deep();
+	left_over();
 	other_queues();
 	eadm_record_release(&rec);
 	return done();
