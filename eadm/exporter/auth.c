@@ -20,6 +20,8 @@ struct auth {
 	bool (*known);
 	unsigned char (*digest)[DIGEST];
 	pthread_mutex_t lock;		/* of known and digest */
+	pthread_mutex_t slow;		/* of closing; of who hashes */
+	bool closing;
 };
 
 struct auth *auth_new(const struct web_config *config)
@@ -39,7 +41,18 @@ struct auth *auth_new(const struct web_config *config)
 		return NULL;
 	}
 	pthread_mutex_init(&auth->lock, NULL);
+	pthread_mutex_init(&auth->slow, NULL);
 	return auth;
+}
+
+/* From now on who would have to wait is not let in. */
+void auth_close(struct auth *auth)
+{
+	if (!auth)
+		return;
+	pthread_mutex_lock(&auth->slow);
+	auth->closing = true;
+	pthread_mutex_unlock(&auth->slow);
 }
 
 void auth_free(struct auth *auth)
@@ -47,6 +60,7 @@ void auth_free(struct auth *auth)
 	if (!auth)
 		return;
 	pthread_mutex_destroy(&auth->lock);
+	pthread_mutex_destroy(&auth->slow);
 	gnutls_memset(auth->key, 0, DIGEST);
 	free(auth->known);
 	free(auth->digest);
@@ -76,6 +90,17 @@ static bool hash_matches(const char *hash, const char *password)
 	return ok;
 }
 
+/* One at a time, or strangers would have all CPUs at work. */
+static bool matches(struct auth *auth, const char *hash, const char *password)
+{
+	bool ok;
+
+	pthread_mutex_lock(&auth->slow);
+	ok = !auth->closing && hash_matches(hash, password);
+	pthread_mutex_unlock(&auth->slow);
+	return ok;
+}
+
 bool auth_check(struct auth *auth, const char *user, const char *password)
 {
 	const struct web_config *config = auth->config;
@@ -89,7 +114,7 @@ bool auth_check(struct auth *auth, const char *user, const char *password)
 	}
 	if (i == config->n_users) {
 		/* As slow as a wrong password: names are not to be guessed. */
-		hash_matches(config->users[0].hash, password);
+		matches(auth, config->users[0].hash, password);
 		return false;
 	}
 	if (gnutls_hmac_fast(GNUTLS_MAC_SHA256, auth->key, DIGEST, password,
@@ -101,7 +126,7 @@ bool auth_check(struct auth *auth, const char *user, const char *password)
 	pthread_mutex_unlock(&auth->lock);
 	if (known)
 		return true;
-	ok = hash_matches(config->users[i].hash, password);
+	ok = matches(auth, config->users[i].hash, password);
 	if (ok) {
 		pthread_mutex_lock(&auth->lock);
 		memcpy(auth->digest[i], digest, DIGEST);

@@ -13,7 +13,6 @@ struct collection {
 	const struct collector *c;
 	const struct budget *budget;
 	struct memory *memory;
-	struct wraps *before, now;
 	struct section *section;
 	struct samples *samples;
 	unsigned int rows;
@@ -50,24 +49,30 @@ static const char *label_name(const struct collector *c,
 	return !strcmp(key, "index") ? c->name : key;
 }
 
-static void put_label(struct collection *col, const struct eadm_record *record,
+static bool put_label(struct collection *col, const struct eadm_record *record,
 		      const struct eadm_field *field)
 {
 	char buf[256];
 
-	if (eadm_record_text(record, field, buf, sizeof(buf)) >= 0)
-		samples_label(col->samples, label_name(col->c, field), buf);
+	if (!field || eadm_record_text(record, field, buf, sizeof(buf)) < 0)
+		return false;
+	samples_label(col->samples, label_name(col->c, field), buf);
+	return true;
 }
 
-static uint32_t row_labels(struct collection *col,
-			   const struct eadm_record *record)
+/* False: nothing would tell the row's series from those of another one. */
+static bool row_labels(struct collection *col, const struct eadm_record *record,
+		       uint32_t *labels)
 {
-	uint32_t labels = samples_labels(col->samples);
+	const struct collector *c = col->c;
+	bool told = true;
 	unsigned int i;
 
-	for (i = 0; i < col->c->n_labels; i++)
-		put_label(col, record, col->c->label[i]);
-	return labels;
+	*labels = samples_labels(col->samples);
+	/* The last one is the key. */
+	for (i = 0; i < c->n_labels; i++)
+		told = put_label(col, record, c->label[i]);
+	return !c->per_object || told || put_label(col, record, c->spare);
 }
 
 /* One series for each name of a state, so that all of them are always there. */
@@ -101,23 +106,14 @@ static void put_state(struct collection *col, const struct family_field *f,
 static void put_field(struct collection *col, const struct family_field *f,
 		      const struct eadm_record *record, uint32_t labels)
 {
-	struct samples *samples = col->samples;
-	uint64_t value, age = 0;
+	uint64_t value;
 
 	if (eadm_record_u64(record, f->field, &value))
 		return;
-	if (f->names) {
+	if (f->names)
 		put_state(col, f, labels, value);
-		return;
-	}
-	if (f->mask && !samples->failed) {
-		if (col->c->age)
-			eadm_record_u64(record, col->c->age, &age);
-		value = wraps_extend(col->before, &col->now, f->family,
-				     samples->text + labels, value, f->mask,
-				     age);
-	}
-	samples_add(samples, f->family, labels, value);
+	else
+		samples_add(col->samples, f->family, labels, value);
 }
 
 static void put_info(struct collection *col, const struct eadm_record *record,
@@ -165,7 +161,10 @@ static void put_row(struct collection *col, const struct eadm_record *record)
 		col->section->truncated = true;
 		return;
 	}
-	labels = row_labels(col, record);
+	if (!row_labels(col, record, &labels)) {
+		col->section->truncated = true;
+		return;
+	}
 	for (i = 0; i < c->n_fields; i++)
 		put_field(col, &c->fields[i], record, labels);
 	if (c->n_info)
@@ -207,10 +206,14 @@ static void sum_row(struct collection *col, const struct eadm_record *record)
 {
 	const struct collector *c = col->c;
 	const char *comm = eadm_record_string(record, c->label[1]);
-	struct sum *sum = find_sum(col, comm ? comm : "");
+	char name[sizeof(col->sums->comm)];
+	struct sum *sum;
 	unsigned int i;
 	uint64_t value;
 
+	/* What looks the same is one series. */
+	samples_name(comm ? comm : "", name, sizeof(name));
+	sum = find_sum(col, name);
 	if (!sum) {
 		col->samples->failed = true;
 		return;
@@ -249,26 +252,26 @@ void memory_reset(struct memory *memory)
 {
 	unsigned int i;
 
-	for (i = 0; i < MAX_COLLECTORS; i++) {
-		wraps_release(&memory->wraps[i]);
+	for (i = 0; i < MAX_COLLECTORS; i++)
 		memory->lone[i].known = false;
-	}
 	recorder_reset(&memory->recorder);
 	verdicts_reset(&memory->verdicts);
 }
 
-/* A device that is younger than before counts from 0 again. */
+/* A device that was made since it was seen last counts from 0 again. */
 static void look_at_age(struct collection *col,
 			const struct eadm_record *record)
 {
-	uint64_t age;
+	uint64_t now = eadm_record_time(record), age;
+	struct memory *memory = col->memory;
 
 	if (strcmp(col->c->name, "dev") != 0 || !col->c->age ||
 	    eadm_record_u64(record, col->c->age, &age))
 		return;
-	if (age < col->memory->age)
-		memory_reset(col->memory);
-	col->memory->age = age;
+	if (age < memory->age || now - memory->seen > age)
+		memory_reset(memory);
+	memory->age = age;
+	memory->seen = now;
 }
 
 static int read_rows(struct collection *col, struct eadm_dump *dump,
@@ -374,7 +377,6 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	struct collection col = {
 		.model = model, .c = &model->collectors[collector],
 		.budget = budget, .memory = memory,
-		.before = &memory->wraps[collector],
 		.lone = &memory->lone[collector],
 		.section = section, .samples = &section->samples,
 	};
@@ -397,7 +399,5 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	section->supported = !is_unsupported(col.c, ret);
 	section->error = section->supported ? ret : 0;
 	samples_sort(&section->samples);
-	wraps_release(col.before);
-	*col.before = col.now;
 	section->duration = monotonic_ns() - begin;
 }

@@ -63,7 +63,6 @@ struct family {
 struct family_field {
 	const struct eadm_field *field;
 	unsigned int family;
-	uint64_t mask;		/* of a counter that wraps, else 0 */
 	bool names;		/* a state: one series for each name */
 };
 
@@ -76,9 +75,11 @@ struct collector {
 	bool per_object;	/* only on request, with a budget */
 	bool sums;		/* sums of rows by process, not rows */
 	bool steady;		/* a device never has more or fewer rows */
-	const struct eadm_field *dev_index, *age;
+	const struct eadm_field *age;
 	const struct eadm_field *label[MAX_LABELS];
 	unsigned int n_labels;
+	/* Labels a row whose key RDMA netlink does not tell. */
+	const struct eadm_field *spare;
 	struct family_field *fields;
 	unsigned int n_fields;
 	const struct eadm_field **info;
@@ -171,6 +172,7 @@ struct samples {
 uint32_t samples_labels(struct samples *samples);
 void samples_label(struct samples *samples, const char *name,
 		   const char *value);
+void samples_name(const char *value, char *buf, size_t size);
 uint32_t samples_labels_from(struct samples *samples, uint32_t labels);
 void samples_add(struct samples *samples, unsigned int family,
 		 uint32_t labels, uint64_t value);
@@ -189,20 +191,6 @@ struct section {
 	bool truncated;		/* more rows than the budget, or a torn dump */
 	int error;
 	uint64_t duration;	/* ns */
-};
-
-/* Where a counter that wraps stood. */
-struct wrap {
-	unsigned int family;
-	uint32_t labels;	/* offset into wraps.text */
-	uint64_t last, value, age;
-};
-
-struct wraps {
-	struct wrap *all;
-	size_t n, max;
-	char *text;
-	size_t len, size;
 };
 
 /* What the flight recorder told so far. */
@@ -240,10 +228,10 @@ struct lone_row {
 /* The state that lives from scrape to scrape, of one device. */
 struct memory {
 	struct lone_row lone[MAX_COLLECTORS];
-	struct wraps wraps[MAX_COLLECTORS];
 	struct recorder recorder;
 	struct verdicts verdicts;
-	uint64_t age;			/* of the device, when last seen */
+	/* When the device was seen last, by its record, and how old it was. */
+	uint64_t seen, age;
 };
 
 struct budget {
@@ -256,10 +244,6 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	     const struct budget *budget, struct memory *memory,
 	     struct section *section);
 void memory_reset(struct memory *memory);
-uint64_t wraps_extend(const struct wraps *before, struct wraps *now,
-		      unsigned int family, const char *labels, uint64_t value,
-		      uint64_t mask, uint64_t age);
-void wraps_release(struct wraps *wraps);
 
 struct recorder_fields {
 	const struct eadm_field *seq, *op, *state, *latency;
@@ -389,6 +373,7 @@ struct auth;
 
 struct auth *auth_new(const struct web_config *config);
 bool auth_check(struct auth *auth, const char *user, const char *password);
+void auth_close(struct auth *auth);
 void auth_free(struct auth *auth);
 
 struct http_opts {
@@ -408,7 +393,6 @@ void http_samples(void *data, const struct model *model,
 		  struct samples *samples);
 
 int sandbox_enter(char *why, size_t size);
-int textfile_write(const char *path, const struct text *text, char *why,
-		   size_t size);
+int textfile_write(const char *path, const struct text *text);
 
 #endif /* EXPORTER_H */

@@ -123,8 +123,11 @@ static bool is_value(const struct eadm_field *field)
 		return false;
 	switch (eadm_field_kind(field)) {
 	case EADM_KIND_GAUGE:
-	case EADM_KIND_COUNTER:
 		return eadm_field_is_metric(field);
+	case EADM_KIND_COUNTER:
+		/* Others wrap between two scrapes, who knows how often. */
+		return eadm_field_is_metric(field) &&
+		       eadm_field_bits(field) == 64;
 	case EADM_KIND_AGE:
 		return true;
 	case EADM_KIND_STATE:
@@ -155,14 +158,12 @@ static int add_field(struct model *model, struct collector *c,
 {
 	bool counter = eadm_field_kind(field) == EADM_KIND_COUNTER;
 	struct family_field *f = &c->fields[c->n_fields];
-	unsigned int bits = eadm_field_bits(field);
 	char name[160];
 
 	snprintf(name, sizeof(name), "eadm_%s_%s", prefix,
 		 eadm_field_key(field));
 	f->field = field;
 	f->names = eadm_field_value_at(field, 0, NULL) != NULL;
-	f->mask = counter && bits < 64 ? (1ULL << bits) - 1 : 0;
 	c->n_fields++;
 	return add_family(model, counter ? METRIC_COUNTER : METRIC_GAUGE,
 			  unit_of(field), eadm_field_help(field), name,
@@ -196,8 +197,8 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	c->name = eadm_object_name(object);
 	c->per_object = per_object;
 	c->steady = !strcmp(c->name, "cmdq") || !strcmp(c->name, "counters");
-	c->dev_index = eadm_object_find_field(object, "dev-index");
 	c->age = eadm_object_find_field(object, "age");
+	c->spare = eadm_object_find_field(object, "res-id");
 	for (i = 0; i < MAX_LABELS && labels[i]; i++)
 		c->label[c->n_labels++] =
 			eadm_object_find_field(object, labels[i]);
@@ -236,7 +237,7 @@ static bool adds_up(const struct eadm_field *field)
 	case EADM_KIND_GAUGE:
 		return !strcmp(eadm_field_name(field), "length");
 	case EADM_KIND_COUNTER:
-		return eadm_field_bits(field) == 64;
+		return true;
 	default:
 		return false;
 	}

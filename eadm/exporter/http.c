@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -337,10 +338,17 @@ static bool is_known_user(struct http *http, struct MHD_Connection *connection)
 	return ok;
 }
 
-/* libmicrohttpd asks for certificates, but leaves the verdict to us. */
+/*
+ * libmicrohttpd asks for certificates, but leaves the verdict to us. That of
+ * another server is none of a client, though of the same CA.
+ */
 static bool has_good_certificate(struct http *http,
 				 struct MHD_Connection *connection)
 {
+	gnutls_typed_vdata_st purpose = {
+		.type = GNUTLS_DT_KEY_PURPOSE_OID,
+		.data = (unsigned char *)GNUTLS_KP_TLS_WWW_CLIENT,
+	};
 	const union MHD_ConnectionInfo *info;
 	unsigned int verdict, n = 0;
 
@@ -352,8 +360,8 @@ static bool has_good_certificate(struct http *http,
 		return false;
 	if (!gnutls_certificate_get_peers(info->tls_session, &n) || !n)
 		return http->config->client_auth == CLIENT_VERIFY_IF_GIVEN;
-	return !gnutls_certificate_verify_peers2(info->tls_session, &verdict) &&
-	       !verdict;
+	return !gnutls_certificate_verify_peers(info->tls_session, &purpose, 1,
+						&verdict) && !verdict;
 }
 
 /* ---- metrics ---------------------------------------------------------------------------------- */
@@ -584,6 +592,7 @@ void http_stop(struct http *http)
 		if (http->daemons[i])
 			MHD_quiesce_daemon(http->daemons[i]);
 	}
+	auth_close(http->auth);
 	pthread_mutex_lock(&http->lock);
 	http->closing = true;
 	while (http->in_flight)

@@ -61,18 +61,17 @@ static void on_metrics(struct request *request, const struct text *text,
 static int write_once(struct cli *cli, const struct once *once)
 {
 	const char *path = cli->args.opt[OPT_TEXTFILE];
-	char why[200];
 	int ret;
 
 	if (once->text.failed)
 		return fail(cli, STATUS_FAILED, "metrics", "out of memory");
 	if (path) {
-		ret = textfile_write(path, &once->text, why, sizeof(why));
+		ret = textfile_write(path, &once->text);
 		if (ret)
 			return fail(cli, ret == -EACCES || ret == -EPERM ?
 						 STATUS_PERMISSION :
 						 STATUS_FAILED,
-				    path, "%s", why);
+				    path, "%s", strerror(-ret));
 	} else if (fwrite(once->text.data, 1, once->text.len, stdout) !=
 			   once->text.len || fflush(stdout)) {
 		return fail(cli, STATUS_FAILED, "standard output", "%s",
@@ -299,26 +298,12 @@ static int take_options(struct exporter *x)
 /* A server is content with a device that may come yet. */
 static int check_device(struct exporter *x, bool once)
 {
-	const char *only = x->scrape.device, *name, *near;
-	struct word_list words = { 0 };
-	int ret = eadm_devices_hold(x->cli->ctx);
-	char why[100] = "no such RDMA device";
-	unsigned int i;
+	const char *only = x->scrape.device;
+	char why[DEVICE_WHY];
+	int ret = device_find(x->cli, only, why, sizeof(why));
 
-	if (ret && ret != -ENODEV && ret != -EOPNOTSUPP)
+	if (ret != -ENODEV && ret != -EOPNOTSUPP)
 		return 0;
-	for (i = 0; !ret && (name = eadm_devices_name(x->cli->ctx, i)); i++) {
-		if (!strcmp(name, only)) {
-			word_free(&words);
-			return 0;
-		}
-		word_add(&words, name);
-	}
-	near = suggest(only, words.words);
-	if (near)
-		snprintf(why, sizeof(why),
-			 "no such RDMA device (did you mean '%s'?)", near);
-	word_free(&words);
 	if (once)
 		return fail(x->cli, STATUS_NOT_FOUND, only, "%s", why);
 	note(x->cli, "%s: %s", only, why);
@@ -351,10 +336,13 @@ static int check_source(struct exporter *x, bool once)
 static int run(struct cli *cli)
 {
 	struct exporter x = { .cli = cli };
-	bool once = cli->args.opt[OPT_ONCE] || cli->args.opt[OPT_TEXTFILE];
+	const char *path = cli->args.opt[OPT_TEXTFILE];
+	bool once = cli->args.opt[OPT_ONCE] || path;
 	int status;
 
 	status = take_options(&x);
+	if (!status && path)
+		status = check_target(cli, path);
 	if (status)
 		return status;
 	if (x.scrape.from && !strcmp(x.scrape.from, "-"))

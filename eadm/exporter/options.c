@@ -4,13 +4,13 @@
 
 const struct option_def exporter_options[] = {
 	{ OPT_LISTEN, 'l', "listen", "ADDRS", WORDS_ANY,
-	  "addresses, separated by commas: [HOST]:PORT or unix:PATH (default: :" EXPORTER_PORT ")" },
+	  "[HOST]:PORT or unix:PATH, several by commas (default: :" EXPORTER_PORT ")" },
 	{ OPT_WEB_CONFIG, 0, "web-config", "FILE", WORDS_FILE,
 	  "TLS, users and headers, in the format of the Prometheus exporter-toolkit" },
 	{ OPT_ONCE, 0, "once", NULL, WORDS_NONE,
 	  "print the metrics once and end" },
 	{ OPT_TEXTFILE, 0, "textfile", "FILE", WORDS_FILE,
-	  "write them once to FILE, in one step, for node_exporter's textfile collector" },
+	  "write them once to FILE for node_exporter's textfile collector" },
 	{ OPT_COLLECTORS, 0, "collectors", "NAMES", WORDS_ANY,
 	  "only these: dev, cmdq, eq, cmd, counters, diagnose (default: all)" },
 	{ OPT_OBJECTS, 0, "objects", "NAMES", WORDS_ANY,

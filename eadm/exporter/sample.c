@@ -76,23 +76,50 @@ static size_t utf8(const unsigned char *p)
 	return n;
 }
 
-/* Names of devices and processes may be any bytes; the formats want UTF-8. */
+/*
+ * The character at @p, or one that stands for what is none: names of devices
+ * and processes may be any bytes, the formats want UTF-8. Bytes taken.
+ */
+static size_t take_char(const unsigned char *p, const char **out, size_t *len)
+{
+	size_t n = utf8(p);
+
+	*out = n ? (const char *)p : "\xef\xbf\xbd";
+	*len = n ? n : 3;
+	return n ? n : 1;
+}
+
+/* @value as a label shows it, as far as there is room. */
+void samples_name(const char *value, char *buf, size_t size)
+{
+	const unsigned char *p = (const unsigned char *)value;
+	size_t at = 0, len;
+	const char *c;
+
+	while (*p) {
+		p += take_char(p, &c, &len);
+		if (at + len >= size)
+			break;
+		memcpy(buf + at, c, len);
+		at += len;
+	}
+	buf[at] = '\0';
+}
+
 static void append_value(struct samples *samples, const char *value)
 {
 	const unsigned char *p = (const unsigned char *)value;
-	size_t n;
+	const char *c;
+	size_t len;
 
 	while (*p) {
-		n = utf8(p);
 		if (*p == '\\' || *p == '"')
 			append(samples, "\\", 1);
-		if (*p == '\n')
+		p += take_char(p, &c, &len);
+		if (*c == '\n')
 			append(samples, "\\n", 2);
-		else if (n)
-			append(samples, (const char *)p, n);
 		else
-			append(samples, "\xef\xbf\xbd", 3);
-		p += n ? n : 1;
+			append(samples, c, len);
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Which system calls the program may make once it listens. Files are opened
- * for reading only; starting programs or touching others ends the process;
+ * for reading only; starting programs or looking into others ends the process;
  * what is in no list fails as if the kernel did not know it, as libraries
  * expect of an older one.
  */
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "exporter.h"
 
@@ -28,7 +29,7 @@ static const int allowed[] = {
 	/* signals */
 	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigtimedwait),
-	SCMP_SYS(restart_syscall), SCMP_SYS(sigaltstack), SCMP_SYS(tgkill),
+	SCMP_SYS(restart_syscall), SCMP_SYS(sigaltstack),
 	/* files that are open, and their facts */
 	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(write),
 	SCMP_SYS(writev), SCMP_SYS(close), SCMP_SYS(lseek), SCMP_SYS(fstat),
@@ -40,7 +41,7 @@ static const int allowed[] = {
 	SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getuid),
 	SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid),
 	SCMP_SYS(getrusage), SCMP_SYS(uname), SCMP_SYS(sysinfo),
-	SCMP_SYS(prlimit64), SCMP_SYS(getrlimit),
+	SCMP_SYS(getrlimit),
 	/* the network */
 	SCMP_SYS(socket), SCMP_SYS(bind), SCMP_SYS(getsockname),
 	SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
@@ -72,12 +73,21 @@ static int add_rules(scmp_filter_ctx filter)
 	if (!ret)
 		ret = seccomp_rule_add(
 			filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
-			SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT,
-				O_RDONLY));
+			SCMP_A2(SCMP_CMP_MASKED_EQ,
+				O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY));
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_EQ, FIONBIO));
+	/* Both also reach other processes. */
+	if (!ret)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+				       SCMP_SYS(tgkill), 1,
+				       SCMP_A0(SCMP_CMP_EQ, getpid()));
+	if (!ret)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+				       SCMP_SYS(prlimit64), 1,
+				       SCMP_A0(SCMP_CMP_EQ, 0));
 	/* For all threads, though there should be one only. */
 	if (!ret)
 		ret = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);

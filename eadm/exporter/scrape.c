@@ -59,6 +59,7 @@ struct target {
 struct scraper {
 	const struct model *model;
 	struct scrape_opts opts;
+	uint64_t start;			/* of the program, ns since 1970 */
 	pthread_mutex_t lock;
 	sem_t work;			/* for threads that read */
 	pthread_t watch;
@@ -363,19 +364,14 @@ static void put_self(const struct model *model, struct samples *samples,
 		    value);
 }
 
-static void put_process(const struct model *model, struct samples *samples)
+static void put_process(const struct scraper *s, struct samples *samples)
 {
-	static uint64_t start;
+	const struct model *model = s->model;
 	static int statm = -1;
 	struct rusage use;
-	struct timespec now;
 	char text[100], *end;
 	ssize_t n;
 
-	if (!start) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		start = now.tv_sec * 1000000000ULL + now.tv_nsec;
-	}
 	if (!getrusage(RUSAGE_SELF, &use))
 		put_self(model, samples, OWN_CPU,
 			 (use.ru_utime.tv_sec + use.ru_stime.tv_sec) *
@@ -391,7 +387,7 @@ static void put_process(const struct model *model, struct samples *samples)
 	if (end != text)
 		put_self(model, samples, OWN_MEMORY,
 			 strtoul(end, NULL, 10) * sysconf(_SC_PAGESIZE));
-	put_self(model, samples, OWN_START, start);
+	put_self(model, samples, OWN_START, s->start);
 }
 
 static void put_health(const struct scraper *s, const struct target *t,
@@ -447,7 +443,7 @@ static void put_own(const struct scraper *s, struct samples *samples)
 		    s->lister->done == s->listed && !s->list_error);
 	if (s->opts.server)
 		s->opts.server(s->opts.server_data, model, samples);
-	put_process(model, samples);
+	put_process(s, samples);
 	put_self(model, samples, OWN_SCRAPE, monotonic_ns() - s->begin);
 	samples_sort(samples);
 }
@@ -772,9 +768,12 @@ struct scraper *scraper_new(const struct model *model,
 			    const struct scrape_opts *opts)
 {
 	struct scraper *s = calloc(1, sizeof(*s));
+	struct timespec now;
 
 	if (!s)
 		return NULL;
+	clock_gettime(CLOCK_REALTIME, &now);
+	s->start = now.tv_sec * 1000000000ULL + now.tv_nsec;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	if (s->timer < 0) {
 		free(s);

@@ -68,6 +68,33 @@ def recorder(path):
     cap.write(path)
 
 
+def remade(path):
+    """Three looks, an hour apart, at a device that was made anew after the first
+    one and is older at the second one than it was then."""
+    cap = Capture()
+    for moment, (age, seqs) in enumerate(((60, (1, 2)), (1800, (1,)), (5400, (1, 2, 3)))):
+        cap.fact("moment", moment)
+        cap.family()
+        cap.rdma_devices([(0, "erdma_0", 1)])
+        cap.dump("dev", [{**synth.device(0), "age": age * SEC}])
+        cap.dump("cmd", [synth.cmd(0, seq) for seq in seqs])
+        cap.time += 3600 * SEC
+    cap.write(path)
+
+
+def odd(path):
+    """Processes whose names differ in what is no UTF-8, or far behind, only."""
+    cap = Capture()
+    cap.fact("moment", "0")
+    cap.family()
+    cap.rdma_devices([(0, "erdma_0", 1)])
+    cap.dump("dev", [synth.device(0)])
+    cap.dump("qp", [synth.qp(0, 10 + n, comm=comm) for n, comm in enumerate(
+        ("odd\1", "odd\2", 70 * "x" + "1", 70 * "x" + "2"))])
+    cap.data = cap.data.replace(b"odd\1", b"odd\xfe").replace(b"odd\2", b"odd\xff")
+    cap.write(path)
+
+
 def make(folder):
     subprocess.run([sys.executable, "-B", f"{HERE}/../captures/synth.py", folder],
                    check=True)
@@ -75,3 +102,5 @@ def make(folder):
                     f"{folder}/many.pcapng"], check=True)
     full(f"{folder}/full.pcapng")
     recorder(f"{folder}/recorder.pcapng")
+    remade(f"{folder}/remade.pcapng")
+    odd(f"{folder}/odd.pcapng")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The text file, and what is shipped beside the program."""
 
+import filecmp
 import os
 import re
 import shutil
@@ -47,6 +48,24 @@ def textfile(place):
     equal(halves, [], "half files")
     proms = [n for n in os.listdir(place.folder) if n.endswith(".prom")]
     equal(proms, ["eadm.prom"])
+
+
+@case("--textfile replaces neither pipes nor the capture that is read")
+def textfile_targets(place):
+    capture, path = place.capture("two"), f"{place.folder}/pipe"
+    os.mkfifo(path)
+    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE, text=True) as reader:
+        try:
+            equal(eadm("--from", capture, "exporter", "--textfile", path).returncode, 0)
+            true(stat.S_ISFIFO(os.stat(path).st_mode), "it is a pipe still")
+            true(reader.stdout.read().endswith(LAST), "metrics")
+        finally:
+            reader.kill()
+    copy = shutil.copy(capture, place.folder)
+    done = eadm("--from", copy, "exporter", "--textfile", copy)
+    equal((done.returncode, done.stderr),
+          (2, f"eadm: exporter: {copy}: is what --from reads\n"))
+    true(filecmp.cmp(copy, capture, shallow=False), "the capture is as before")
 
 
 @case("a text file that cannot be written leaves nothing behind")

@@ -163,10 +163,12 @@ def tls(place):
     config = place.write("web.yml", text + "  client_ca_file: ca.crt\n"
                          "  client_auth_type: RequireAndVerifyClientCert\n")
     with Exporter(place.folder, place.capture("two"), "--web-config", config,
-                  tls=client_tls(place.folder, True)) as server:
+                  tls=client_tls(place.folder, "client")) as server:
         equal(server.get().status, 200)
         server.tls = client_tls(place.folder)
         equal(server.get().status, 403, "without a certificate")
+        server.tls = client_tls(place.folder, "other")
+        equal(server.get().status, 403, "with that of a server")
 
 
 @case("a web configuration that cannot be kept to is refused")
@@ -233,6 +235,15 @@ def slow_clients(place):
             sock.close()
         wait_for("their end", lambda: server.metrics()[
             "eadm_exporter_connections"] < 5)
+
+
+@case("the process started before it was asked")
+def start_time(place):
+    before = time.time()
+    with Exporter(place.folder, place.capture("two")) as server:
+        after = time.time()
+        started = server.metrics()["process_start_time_seconds"]
+    true(before < started < after, (before, started, after))
 
 
 @case("all threads are in the sandbox; it takes 8 MiB at most")

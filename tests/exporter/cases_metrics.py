@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is exported, and in which form."""
 
+import collections
 import concurrent.futures
+import glob
 import math
 import os
 import re
@@ -42,6 +44,20 @@ def promtool_captures(place):
         promtool(once(place.capture(name)))
     promtool(once(place.capture("full"), "--processes", "--objects",
                   "qp,cq,mr,pd,ctx"))
+
+
+@case("no series appears twice, with and without the companion")
+def unique(place):
+    for path in (*map(place.capture, ("two", "full", "dead", "sick", "odd")),
+                 *glob.glob(f"{REPO}/tests/captures/live/*.pcapng")):
+        text = once(path, "--processes", "--objects", "qp,cq,mr,pd,ctx,cep")
+        names = [line.rpartition(" ")[0] for line in text.splitlines() if line[0] != "#"]
+        equal([n for n, count in collections.Counter(names).items() if count > 1], [], path)
+    got = values(once(f"{REPO}/tests/captures/live/rxe.pcapng", "--objects", "mr"))
+    equal([got[f'eadm_mr_length_bytes{{device="rxe0",res_id="{n}"}}'] for n in (0, 1)],
+          [65536, 65536])
+    got = values(once(place.capture("odd"), "--processes"))
+    equal(got['eadm_process_qp_objects{device="erdma_0",comm="odd\ufffd"}'], 2)
 
 
 @case("both byte orders show the same")
@@ -229,6 +245,15 @@ def recorder(place):
     equal([g[slow] for g in got], [1, 1, 2, 1, 1], "fast ones")
     equal([g.get(timeout) for g in got], [None, 1, 1, None, None], "timeouts")
     equal(got[1]['eadm_cmd_latency_seconds_sum{device="erdma_0"}'], 15.20002)
+
+
+@case("a device that was made anew counts from 0, however old it has grown")
+def remade(place):
+    count = 'eadm_cmd_latency_seconds_count{device="erdma_0"}'
+    lost = 'eadm_cmd_records_lost_total{device="erdma_0"}'
+    with Exporter(place.folder, place.capture("remade")) as server:
+        got = [server.metrics() for _ in range(4)]
+    equal([(g[count], g[lost]) for g in got], [(2, 0), (1, 0), (3, 0), (3, 0)])
 
 
 @case("each scrape shows the next moment of a capture, the last one for ever")

@@ -157,16 +157,18 @@ class Exporter:
 
 
 def certificates(folder):
-    """A CA, a server's and a client's certificate."""
+    """A CA, a server's and a client's certificate, and one of no client."""
     def openssl(*args):
         subprocess.run(["openssl", *args], check=True, capture_output=True,
                        cwd=folder)
     curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
     openssl("req", "-x509", *curve, "-keyout", "ca.key", "-out", "ca.crt",
             "-subj", "/CN=test", "-days", "2")
-    for name in ("localhost", "client"):
+    for name, purpose in (("localhost", "serverAuth"), ("client", "clientAuth"),
+                          ("other", "serverAuth")):
         with open(f"{folder}/{name}.ext", "w", encoding="utf-8") as file:
-            file.write(f"subjectAltName=DNS:{name},IP:127.0.0.1\n")
+            file.write(f"subjectAltName=DNS:{name},IP:127.0.0.1\n"
+                       f"extendedKeyUsage={purpose}\n")
         openssl("req", *curve, "-keyout", f"{name}.key", "-out",
                 f"{name}.csr", "-subj", f"/CN={name}")
         openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt",
@@ -174,8 +176,9 @@ def certificates(folder):
                 "-extfile", f"{name}.ext", "-out", f"{name}.crt")
 
 
-def client_tls(folder, with_certificate=False):
+def client_tls(folder, certificate=None):
     context = ssl.create_default_context(cafile=f"{folder}/ca.crt")
-    if with_certificate:
-        context.load_cert_chain(f"{folder}/client.crt", f"{folder}/client.key")
+    if certificate:
+        context.load_cert_chain(f"{folder}/{certificate}.crt",
+                                f"{folder}/{certificate}.key")
     return context
