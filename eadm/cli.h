@@ -169,6 +169,7 @@ bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value);
 bool opt_duration(struct cli *cli, enum opt_id id, uint64_t unit,
 		  uint64_t *ns);
 bool opt_size(struct cli *cli, enum opt_id id, uint64_t *size);
+int check_target(struct cli *cli, const char *path);
 bool parse_u64(const char *text, uint64_t *value);
 bool parse_duration(const char *text, uint64_t unit, uint64_t *ns);
 
@@ -200,10 +201,10 @@ extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
 /* Set by SIGINT and SIGTERM once catch_signals() was called. */
 extern volatile sig_atomic_t interrupted;
 void catch_signals(void);
+void catch_signal(int signum);
 
 int run_line(int argc, char **argv);
 int open_source(struct cli *cli);
-int check_target(struct cli *cli, const char *path);
 int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
 	       unsigned int *moment);
@@ -234,6 +235,13 @@ struct word_list {
 void word_add(struct word_list *list, const char *word);
 void word_free(struct word_list *list);
 const char *word_join(const struct word_list *list, char *buf, size_t size);
+
+/* ---- device.c ---------------------------------------------------------------- */
+
+#define DEVICE_WHY	160	/* for a sentence with a name */
+
+int device_find(struct cli *cli, const char *name, char *why, size_t size);
+int unknown_device(struct cli *cli, const char *name);
 
 /* Of "eadm test client"; ends with NULL. */
 extern const char *const test_names[];

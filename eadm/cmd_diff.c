@@ -279,7 +279,10 @@ static int diff_object(struct diff *diff, const struct eadm_object *object)
 	return status;
 }
 
-/* Commands of the flight recorder come and go, that is no change of state. */
+/*
+ * Commands of the flight recorder come and go, that is no change of state, and
+ * bytes of rings and registers are in few captures and no mark.
+ */
 static int diff_all(struct diff *diff)
 {
 	const struct eadm_object *object = NULL;
@@ -287,6 +290,7 @@ static int diff_all(struct diff *diff)
 
 	while (!status && (object = eadm_object_next(object))) {
 		if (strcmp(eadm_object_name(object), "cmd") &&
+		    eadm_object_sort(object) != EADM_SORT_ENTRIES &&
 		    eadm_object_find_field(object, "dev-name"))
 			status = diff_object(diff, object);
 	}
@@ -392,7 +396,7 @@ const struct command cmd_diff = {
 	.more = "A and B are marks or captures, each with @TIME behind it for one of\n"
 		"its moments, or 'live', which B is unless given. With --from, @TIME\n"
 		"alone is a moment of that capture. Ages are left out, and so are\n"
-		"commands unless they are the OBJECT.",
+		"commands, entries and registers unless they are the OBJECT.",
 	.examples = "  eadm diff before                 a mark, and now\n"
 		    "  eadm diff mon.pcapng tue.pcapng qp\n"
 		    "  eadm diff night.pcapng@02:10 night.pcapng@02:20\n"

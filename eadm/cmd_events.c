@@ -33,20 +33,15 @@ static uint64_t lost_before(const struct eadm_record *record)
 	return lost;
 }
 
-/* Whether --device names none of a list that can be read. */
-static bool is_unknown(struct cli *cli)
+/* Refuses a --device that is not among those of a list that can be read. */
+static int check_device(struct cli *cli)
 {
-	const char *only = cli->args.opt[OPT_DEVICE], *name;
-	unsigned int i;
+	const char *only = cli->args.opt[OPT_DEVICE];
+	char why[DEVICE_WHY];
 
-	if (!only || eadm_devices_hold(cli->ctx))
-		return false;
-	for (i = 0; (name = eadm_devices_name(cli->ctx, i)); i++) {
-		if (!strcmp(name, only))
-			break;
-	}
-	eadm_devices_drop(cli->ctx);
-	return !name;
+	if (!only || device_find(cli, only, why, sizeof(why)) != -ENODEV)
+		return STATUS_OK;
+	return fail(cli, STATUS_NOT_FOUND, only, "%s", why);
 }
 
 static int show(struct cli *cli, struct table *table,
@@ -94,8 +89,10 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 	int ret, status = STATUS_OK;
 	unsigned int i;
 
-	if (eadm_is_live(cli->ctx) && is_unknown(cli))
-		return unknown_device(cli, cli->args.opt[OPT_DEVICE]);
+	if (eadm_is_live(cli->ctx))
+		status = check_device(cli);
+	if (status)
+		return status;
 	ret = eadm_events_open(cli->ctx, &events);
 	if (ret)
 		return fail_lib(cli, ret, "events");
@@ -115,8 +112,8 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 		note(cli, "%llu events were lost", (unsigned long long)lost);
 	eadm_events_close(events);
 	/* In a capture a device may come later than its list. */
-	if (!ret && left == count && !eadm_is_live(cli->ctx) && is_unknown(cli))
-		status = unknown_device(cli, cli->args.opt[OPT_DEVICE]);
+	if (!ret && left == count && !eadm_is_live(cli->ctx))
+		status = check_device(cli);
 	return write_end(cli, status);
 }
 

@@ -8,38 +8,6 @@
 
 #include "table.h"
 
-/* "no RDMA device of this name" deserves a hint. */
-int unknown_device(struct cli *cli, const char *name)
-{
-	const struct eadm_object *object = eadm_object_find("dev");
-	const struct eadm_field *field;
-	const struct eadm_record *record;
-	struct word_list words = { 0 };
-	struct eadm_dump *dump;
-	const char *near;
-	int status;
-	size_t i;
-
-	field = eadm_object_find_field(object, "dev-name");
-	if (!eadm_dump_open(cli->ctx, object, NULL, &dump)) {
-		while (eadm_dump_next(dump, &record) > 0)
-			word_add(&words,
-				 strdup(eadm_record_string(record, field)));
-		eadm_dump_close(dump);
-	}
-	near = suggest(name, words.words);
-	if (near)
-		status = fail(cli, STATUS_NOT_FOUND, name,
-			      "no such RDMA device (did you mean '%s'?)", near);
-	else
-		status = fail(cli, STATUS_NOT_FOUND, name,
-			      "no such RDMA device");
-	for (i = 0; i < words.n; i++)
-		free((char *)words.words[i]);
-	word_free(&words);
-	return status;
-}
-
 static int open_failed(struct cli *cli, const struct eadm_object *object,
 		       const struct eadm_dump_opts *opts, int error)
 {

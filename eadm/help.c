@@ -115,6 +115,7 @@ const struct command cmd_help = {
 	.name = "help",
 	.usage = "[COMMAND]",
 	.help = "tell how a command is used",
+	.examples = "  eadm help dump\n",
 	.max_args = 1,
 	.args = { WORDS_COMMAND },
 	.run = run,

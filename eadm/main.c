@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -26,13 +25,18 @@ static void on_signal(int signum)
 }
 
 /* The next read or poll ends, and what was begun is brought to an end. */
-void catch_signals(void)
+void catch_signal(int signum)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 
 	action.sa_flags = SA_RESETHAND;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	sigaction(signum, &action, NULL);
+}
+
+void catch_signals(void)
+{
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
 }
 
 static void log_line(void *data, const char *line)
@@ -40,23 +44,6 @@ static void log_line(void *data, const char *line)
 	struct cli *cli = data;
 
 	note(cli, "%s", line);
-}
-
-/* Whoever writes to what is read destroys it. */
-int check_target(struct cli *cli, const char *path)
-{
-	const char *from = cli->args.opt[OPT_FROM];
-	struct stat source, target;
-	int ret;
-
-	if (!from || stat(path, &target) || !S_ISREG(target.st_mode))
-		return 0;
-	ret = strcmp(from, "-") ? stat(from, &source) :
-				  fstat(STDIN_FILENO, &source);
-	if (ret || source.st_dev != target.st_dev ||
-	    source.st_ino != target.st_ino)
-		return 0;
-	return fail(cli, STATUS_USAGE, path, "is what --from reads");
 }
 
 /* What the command reads is kept for others to look at. */

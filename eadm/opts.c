@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -365,4 +367,21 @@ bool opt_duration(struct cli *cli, enum opt_id id, uint64_t unit, uint64_t *ns)
 	fail(cli, STATUS_USAGE, text,
 	     "not a time (such as 500ms, 2s or 1m)");
 	return false;
+}
+
+/* Whoever writes to what is read destroys it. */
+int check_target(struct cli *cli, const char *path)
+{
+	const char *from = cli->args.opt[OPT_FROM];
+	struct stat source, target;
+	int ret;
+
+	if (!from || stat(path, &target) || !S_ISREG(target.st_mode))
+		return 0;
+	ret = strcmp(from, "-") ? stat(from, &source) :
+				  fstat(STDIN_FILENO, &source);
+	if (ret || source.st_dev != target.st_dev ||
+	    source.st_ino != target.st_ino)
+		return 0;
+	return fail(cli, STATUS_USAGE, path, "is what --from reads");
 }

@@ -239,7 +239,6 @@ uint64_t time_shown(struct cli *cli);
 bool next_moment(struct cli *cli);
 
 int dump_notes(struct cli *cli, struct eadm_dump *dump);
-int unknown_device(struct cli *cli, const char *name);
 int write_end(struct cli *cli, int status);
 
 #endif /* TABLE_H */

@@ -237,6 +237,12 @@ static int echo(struct client *c, uint32_t len)
 	return link_post_recv(link, wc.wr_id);
 }
 
+static void one_more(struct client *c, struct result *result, const char *what)
+{
+	result->count++;
+	progress(c->test->cli, what, result->count);
+}
+
 static int run_connect(struct client *c, struct result *result)
 {
 	uint64_t begun = test_now();
@@ -270,7 +276,7 @@ static int run_data(struct client *c, struct result *result)
 				fill(link_send_place(&c->link, 0), len, i);
 			if (echo(c, len))
 				return -1;
-			result->count++;
+			one_more(c, result, "messages");
 		}
 	}
 	return 0;
@@ -301,7 +307,7 @@ static int run_rdma(struct client *c, struct result *result)
 		    link_wait(link, link->id->send_cq, deadline(c), &wc) ||
 		    compare(c, "what was written and read", out, in, len))
 			return -1;
-		result->count++;
+		one_more(c, result, "messages");
 	}
 	return 0;
 }
@@ -313,12 +319,13 @@ static int run_echo(struct client *c, struct result *result)
 	result->size = ECHO_SIZE;
 	if (begin(c, ECHO_SIZE, 2))
 		return -1;
-	for (; result->count < c->test->count; result->count++) {
+	while (result->count < c->test->count) {
 		fill(link_send_place(&c->link, 0), ECHO_SIZE, result->count);
 		begun = test_now();
 		if (echo(c, ECHO_SIZE))
 			return -1;
 		result->times[result->n_times++] = test_now() - begun;
+		one_more(c, result, "messages");
 	}
 	return 0;
 }
@@ -351,7 +358,7 @@ static int run_order(struct client *c, struct result *result)
 	if (begin(c, ECHO_SIZE, c->test->depth))
 		return -1;
 	begun = test_now();
-	for (; result->count < count; result->count++) {
+	while (result->count < count) {
 		for (; sent < count && sent - result->count < link->depth;
 		     sent++) {
 			/* Its place must have been sent from. */
@@ -367,6 +374,7 @@ static int run_order(struct client *c, struct result *result)
 		}
 		if (take_in_order(c, result->count))
 			return -1;
+		one_more(c, result, "messages");
 	}
 	result->rate = count * 1e9 / (test_now() - begun);
 	return 0;
@@ -388,7 +396,7 @@ static int run_rate(struct client *c, struct result *result)
 		    echo(c, ECHO_SIZE))
 			return -1;
 		result->times[result->n_times++] = test_now() - begun;
-		result->count++;
+		one_more(c, result, "connections");
 	}
 	result->rate = count * 1e9 / (test_now() - all);
 	return 0;
@@ -432,6 +440,7 @@ static int run_test(struct client *c, int number)
 		status = c->status;
 	}
 	finish(c);
+	progress_end(c->test->cli);
 	report_result(c->test->cli, &result);
 	free(result.times);
 	return status;

@@ -223,6 +223,9 @@ int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	uint64_t spin = test_now() + SPIN_NS;
 	int ret;
 
+	/* While answers come at once nobody sleeps, whom a signal could wake. */
+	if (interrupted)
+		return link_fail(link, "interrupted");
 	do {
 		ret = poll_cq(link, cq, wc);
 	} while (!ret && test_now() < spin);

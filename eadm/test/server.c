@@ -142,6 +142,7 @@ static void on_request(struct server *s, struct rdma_cm_event *event)
 
 static void on_event(struct server *s)
 {
+	enum rdma_cm_event_type type;
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
 	struct link **at;
@@ -149,7 +150,8 @@ static void on_event(struct server *s)
 	if (rdma_get_cm_event(s->test->channel, &event))
 		return;
 	id = event->id;
-	switch (event->event) {
+	type = event->event;
+	switch (type) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		on_request(s, event);
 		return;
@@ -166,12 +168,12 @@ static void on_event(struct server *s)
 	default:
 		at = find(s, id);
 		if (*at)
-			link_fail(*at, "%s", rdma_event_str(event->event));
+			link_fail(*at, "%s", rdma_event_str(type));
 		break;
 	}
 	rdma_ack_cm_event(event);
 	at = find(s, id);
-	if (*at && event->event == RDMA_CM_EVENT_DISCONNECTED)
+	if (*at && type == RDMA_CM_EVENT_DISCONNECTED)
 		rdma_disconnect(id);
 	drop(s, at);
 }

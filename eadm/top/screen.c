@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +207,8 @@ static void draw_head(struct screen *s)
 	if (top->scan_every > top->interval)
 		snprintf(age, sizeof(age), " (every %.0fs)",
 			 top->scan_every / 1e9);
-	at = snprintf(line, sizeof(line), "eadm top %s  %s  %zu QPs%s", clock,
+	/* A capture may call its host what it likes. */
+	at = snprintf(line, sizeof(line), "eadm top %s  %.64s  %zu QPs%s", clock,
 		      host ? host : "", top->qps.n, age);
 	if (top->match[0])
 		at += snprintf(line + at, sizeof(line) - at, "  like '%s': %zu",
@@ -520,6 +522,9 @@ int top_screen(struct top *top, uint64_t count)
 	if (!curses_load())
 		return fail(cli, STATUS_UNSUPPORTED, "screen",
 			    "libncursesw.so.6 is missing (--batch takes none)");
+	/* The terminal gets back its ways whatever ends the program. */
+	catch_signal(SIGHUP);
+	catch_signal(SIGQUIT);
 	if (!open_screen(&s))
 		return fail(cli, STATUS_FAILED, "screen",
 			    "unknown terminal (TERM; --batch takes none)");

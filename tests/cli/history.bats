@@ -31,6 +31,15 @@ load common
 	[ "$(echo "$output" | jq -r '.notes[0].what')" = "queue pairs" ]
 }
 
+@test "bytes of rings and registers are compared only when named" {
+	rings=$SYNTH/rings.pcapng
+	[ "$(eadm diff "$TWO" "$rings" -j | jq -c '[.rows[].object, .notes[].what] |
+		map(select(test("cmde|regs|ring|registers")))')" = '[]' ]
+	run --separate-stderr eadm diff "$TWO" "$rings" regs
+	[ "$status" = 6 ]
+	[[ $stderr == *"registers: before: the capture does not have it"* ]]
+}
+
 @test "diff never shows keys, and goes by device" {
 	run eadm diff "$TWO" "$REPO/tests/captures/live/erdma.pcapng" --json
 	[[ $output != *lkey* ]]
@@ -152,6 +161,28 @@ teardown() {
 	kill -TERM "$pid"
 	wait "$pid"
 	diff <(eadm --from "$BATS_TEST_TMPDIR/long" --at '#2' list) <(eadm --from "$TWO" list)
+}
+
+# on_terminal ARGUMENT...: what a terminal gets that is behind both outputs.
+on_terminal() {
+	script -qec "$EADM $*" /dev/null </dev/null
+}
+
+@test "long work is told of on a terminal, and wiped away" {
+	record="--from $TWO record -i 20ms -n 80"
+	told=$(on_terminal "$record" "$BATS_TEST_TMPDIR/seen")
+	[[ $told =~ $'\r'"eadm: record: "[0-9]+" moments ..."$'\e[K' ]]
+	[[ ${told##*...$'\e[K'} == $'\r\e[K'* ]]
+	# shellcheck disable=SC2086
+	run --separate-stderr eadm $record "$BATS_TEST_TMPDIR/unseen"
+	[ "$status" = 0 ]
+	[[ $output$stderr != *"..."* ]]
+	bundle="--from $TWO bundle create -o $BATS_TEST_TMPDIR"
+	[[ $(on_terminal "$bundle/seen.tar.zst") == *"eadm: bundle: capture.pcapng: "*"written"* ]]
+	# shellcheck disable=SC2086
+	run --separate-stderr eadm $bundle/unseen.tar.zst
+	[ "$status" = 0 ]
+	[[ $output$stderr != *capture.pcapng* ]]
 }
 
 @test "wrong uses of history" {

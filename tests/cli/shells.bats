@@ -2,40 +2,73 @@
 # Completion as the shells ask for it, and that what is installed is complete.
 load common
 
-# complete_in_bash WORD...: what bash offers for the last word.
-complete_in_bash() {
-	PATH=$(dirname "$EADM"):$PATH bash --norc -c '
+# What follows on a line, by each shell, in a folder with captures and a mark.
+offers="eadm du: dump
+eadm dump cm: cmd cmde cmdq
+eadm dump qp --hw: --hw
+eadm dump qp --state rts,e: rts,err
+eadm dump qp --output=sq-p: sq-pi
+eadm trace --opcode create-q: create-qp
+eadm list --from dea: dead.pcapng
+eadm list --from=dea: dead.pcapng
+eadm diff dea: dead.pcapng deadline
+eadm diff deadline l: library.pcapng live
+eadm stat --since dea: dead.pcapng deadline
+eadm list no-such: "
+
+# offers SHELL: it offers just that; SHELL LINE... prints "LINE: WORD..." for each.
+offers() {
+	local lines line
+
+	export XDG_STATE_HOME=$BATS_TEST_TMPDIR/state PATH=$(dirname "$EADM"):$PATH
+	eadm --from "$TWO" mark deadline
+	mkdir "$BATS_TEST_TMPDIR/here"
+	cd "$BATS_TEST_TMPDIR/here"
+	touch dead.pcapng library.pcapng
+	mapfile -t lines < <(cut -d : -f 1 <<<"$offers")
+	"$1" "${lines[@]}" >"$BATS_TEST_TMPDIR/offers"
+	diff <(echo "$offers") <(while read -r line; do
+		echo "${line%%:*}: $(xargs -n 1 <<<"${line#*:}" | sort | xargs)"
+	done <"$BATS_TEST_TMPDIR/offers")
+}
+
+# As bash splits it.
+in_bash() {
+	bash --norc -c '
 		compopt() { :; }
-		. "$1/completions/eadm.bash"
+		. "$1"
 		shift
-		COMP_WORDS=(eadm "$@")
-		COMP_CWORD=$#
-		_eadm
-		printf "%s\n" "${COMPREPLY[@]}"' - "$REPO" "$@"
+		for line; do
+			read -ra COMP_WORDS <<<"${line//=/ = }"
+			COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+			_eadm
+			echo "$line: ${COMPREPLY[*]}"
+		done' - "$REPO/completions/eadm.bash" "$@"
 }
 
-@test "bash offers commands, objects, options and values" {
-	[ "$(complete_in_bash li)" = list ]
-	[ "$(complete_in_bash dump cm | tr '\n' ' ')" = "cmdq cmd cmde " ]
-	[ "$(complete_in_bash dump qp --hw)" = --hw ]
-	[ "$(complete_in_bash dump qp --state rts,e)" = rts,err ]
-	[ "$(complete_in_bash trace --opcode create-q)" = create-qp ]
+# Fish offers whole words.
+in_fish() {
+	HOME=$BATS_TEST_TMPDIR fish --no-config -c "source $REPO/completions/eadm.fish
+		for line in \$argv
+			echo \$line: (complete -C \$line | string replace -r '^--[a-z]*=' '')
+		end" "$@"
 }
 
-@test "bash offers files where files are wanted" {
-	cd "$SYNTH"
-	[ "$(complete_in_bash list --from dea)" = dead.pcapng ]
+in_zsh() {
+	ln -s "$REPO/completions/eadm.zsh" "$BATS_TEST_TMPDIR/_eadm"
+	timeout 100 zsh -f "$BATS_TEST_DIRNAME/complete.zsh" "$BATS_TEST_TMPDIR" "$@"
 }
 
-@test "zsh and fish ask the same question" {
-	grep -q 'eadm __complete' "$REPO/completions/eadm.zsh"
-	grep -q 'eadm __complete' "$REPO/completions/eadm.fish"
-	if command -v zsh >/dev/null; then
-		zsh -n "$REPO/completions/eadm.zsh"
-	fi
-	if command -v fish >/dev/null; then
-		fish -n "$REPO/completions/eadm.fish"
-	fi
+@test "bash offers words and files" {
+	offers in_bash
+}
+
+@test "fish offers words and files" {
+	offers in_fish
+}
+
+@test "zsh offers words and files" {
+	offers in_zsh
 }
 
 @test "completions are short" {

@@ -154,6 +154,19 @@ start() {
 	on_screen "status 0"
 }
 
+@test "top leaves the terminal as it was when a signal ends it" {
+	local signal shell
+
+	for signal in QUIT HUP; do
+		start
+		on_screen "q quit"
+		shell=$(tmux -S "$SOCKET" display-message -p '#{pane_pid}')
+		kill -s "$signal" "$(<"/proc/$shell/task/$shell/children")"
+		on_screen "status 0"
+		tmux -S "$SOCKET" kill-server
+	done
+}
+
 @test "top stands still while it is frozen" {
 	start -i 16s
 	on_screen "eadm top 22:13:20"
@@ -170,6 +183,27 @@ start() {
 	key Space
 	on_screen "eadm top 22:13:22"
 	on_screen END
+	key q
+	on_screen "status 0"
+}
+
+@test "top of a capture that calls its host something endless" {
+	BUSY=$BATS_TEST_TMPDIR/long.pcapng
+	PYTHONPATH=$REPO/tests/captures /usr/bin/python3 -B - "$BUSY" <<-'END'
+	import sys
+	import nlcap
+	import synth
+	cap = nlcap.Capture()
+	cap.fact("host", "A" * 60000)
+	cap.fact("moment", "0")
+	cap.family()
+	cap.rdma_devices([(0, "erdma_0", 1)])
+	cap.dump("dev", [synth.device(0)])
+	cap.dump("qp", [synth.qp(0, 10)])
+	cap.write(sys.argv[1])
+	END
+	start
+	on_screen "eadm top 22:13:20  AAAA"
 	key q
 	on_screen "status 0"
 }

@@ -10,8 +10,18 @@ load common
 	[ "$output" = "$(eadm --help)" ]
 }
 
+# As the tool itself tells them.
+commands() {
+	eadm __complete ""
+}
+
+@test "help and completion tell the same commands" {
+	[ "$(commands | wc -l)" -ge 18 ]
+	[ "$(eadm --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')" = "$(commands)" ]
+}
+
 @test "every command has help with examples, by both ways" {
-	for command in list info stat dump trace top diagnose check record mark diff test ver; do
+	for command in $(commands); do
 		run eadm help "$command"
 		[ "$status" = 0 ]
 		[[ $output == "Usage: eadm $command"*"Examples:"* ]]
@@ -21,7 +31,7 @@ load common
 }
 
 @test "help fits a terminal of 100 columns" {
-	for command in "" list info stat dump trace top diagnose check record mark diff test ver help; do
+	for command in "" $(commands); do
 		# shellcheck disable=SC2086
 		[ -z "$(eadm help $command | grep -vE '^.{0,100}$')" ]
 	done
