@@ -87,9 +87,10 @@ libfabric_pairs() {
 
 # Its control connection is plain TCP, so the listener to wait for is not RDMA's.
 fabric() { # NAME OPTIONS...
-	local name=$1 pid status server_status
+	local name=$1 pid status server_status before
 
 	wanted || return 0
+	before=$(objects)
 	shift
 	timeout "$LIMIT" fi_pingpong "$@" -d "$(device_of "$a")" >"$work/server" 2>&1 </dev/null &
 	pid=$!
@@ -100,6 +101,7 @@ fabric() { # NAME OPTIONS...
 	server_status=$?
 	[ $status != 0 ] || status=$server_status
 	result $status "$name" "$work/server" "$work/client"
+	all_cleared "$name" "$before"
 }
 
 tcp_listening() { # PORT

@@ -34,6 +34,18 @@ plan() {
 	[ "$failed" = 0 ] && [ "$tests" -gt 0 ]
 }
 
+# cleared OBJECTS: no connection, no listener, and of other objects none but those of before
+cleared() {
+	idle && [ "$(objects)" = "$1" ]
+}
+
+# all_cleared NAME OBJECTS: what an application had is gone soon after it
+all_cleared() {
+	until_true "$LIMIT" cleared "$2" >/dev/null && return
+	rdma resource show >"$work/objects"
+	result 1 "$1: objects were left over" "$work/objects"
+}
+
 idle() { # no connection and no listener is left
 	! rdma resource show cm_id 2>/dev/null | grep -q 'ps TCP'
 }
@@ -52,9 +64,10 @@ wanted() {
 # pair NAME PORT SERVER_COMMAND -- CLIENT_COMMAND
 # Both must end with status 0.
 pair() {
-	local name=$1 port=$2 server=() pid status server_status
+	local name=$1 port=$2 server=() pid status server_status before
 
 	wanted || return 0
+	before=$(objects)
 	shift 2
 	while [ "$1" != -- ]; do
 		server+=("$1")
@@ -75,7 +88,7 @@ pair() {
 	server_status=$?
 	[ "$status" != 0 ] || status=$server_status
 	result "$status" "$name" "$work/server" "$work/client"
-	until_true "$LIMIT" idle || result 1 "$name: a connection was left over"
+	all_cleared "$name" "$before"
 }
 
 # Objects of processes, as the kernel counts them; QP 1 and the like stay.

@@ -72,6 +72,49 @@ compare() {
 	return $status
 }
 
+# kernel_qp END: number of a QP of an end, "local" (the target's) or "peer", and of its CQ.
+kernel_qp() {
+	eadm dump qp --json | jq -r --arg port "$1_port" '[.rows[] | select(has("pid") | not) |
+		select(.[$port] == 4420)] | max_by(.sq_pi) | "\(.qpn) \(.send_cqn)"'
+}
+
+# has FILTER COMMAND...: the filter holds for the rows of its JSON.
+has() {
+	local filter=$1
+	shift
+
+	"$@" --json | tee "$work/json" | jq -e ".rows | $filter" || {
+		head -c 4000 "$work/json"
+		return 1
+	}
+}
+
+# What the kernel's consumers wrote into their queues, and where they stand.
+host_entries() {
+	local qpn cqn marks='([.[] | .mark // [] | .[]] | contains(["sw-pi", "sw-ci", "hw-ci"]))'
+
+	read -r qpn cqn < <(kernel_qp peer)
+	has "$marks"' and any(.state == "done" and .op == "register-mr" and .pages > 0) and
+		any(.state == "done" and (.op | startswith("send")) and .sge0_length == 64)' \
+		eadm dump sqe "$qpn" --hw || return
+	has "$marks"' and any(.state == "posted" and .length == 16)' eadm dump rqe "$qpn" --hw || return
+	has 'any(.queue == "sq" and .op == "send" and .qpn == '"$qpn"') and
+		any(.queue == "rq" and .length == 16 and .qpn == '"$qpn"') and
+		all(.status // "none" == "none") and any(.mark // [] | index("sw-ci"))' \
+		eadm dump cqe "$cqn"
+}
+
+target_entries() {
+	local qpn cqn
+
+	read -r qpn cqn < <(kernel_qp local)
+	has 'any(.op == "write" and .length > 0 and has("remote_addr")) and
+		any(.op | tostring | startswith("read")) and any(.op == "send-with-inv")' \
+		eadm dump sqe "$qpn" || return
+	has 'any(.state == "posted" and .length >= 64)' eadm dump rqe "$qpn" || return
+	has 'any(.op == "receive" and .length == 64)' eadm dump cqe "$cqn"
+}
+
 reset_adapter() {
 	local fault=/sys/kernel/config/erdma_virt/v0/fault/fw_reset
 
@@ -106,6 +149,8 @@ check() { # NAME COMMAND...
 check "NVMe target over RDMA" target_up
 check "connect" up
 check "write a file system" fill
+check "entries of the host's queues" host_entries
+check "entries of the target's queues" target_entries
 check "disconnect" down
 # The core keeps the CQs of the first connection in a pool for later ones.
 settle && before=$(objects)

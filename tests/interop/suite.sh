@@ -4,12 +4,13 @@
 suite_temp=$(mktemp -d)
 trap 'rm -rf "$suite_temp"' EXIT
 
-# interop KERNEL SCRIPT [ARGUMENT...]: passes on the results of a guest.
+# interop KERNEL SCRIPT [ARGUMENT...]: passes on the results of a guest, which has
+# no companion module unless $interop_kmods names it.
 interop() {
 	local kernel=$1 line status=0
 	shift
 
-	EADM_VM_KMODS="erdma virt" tests/vm/run --kernel "$kernel" --timeout 600 -- "$@" \
+	EADM_VM_KMODS=${interop_kmods:-erdma virt} tests/vm/run --kernel "$kernel" --timeout 600 -- "$@" \
 		>"$suite_temp/out" 2>"$suite_temp/err" || status=$?
 	while IFS= read -r line; do
 		case $line in

@@ -63,7 +63,7 @@ def objects(kind, device):
     keys = SAME[kind]
     ours = only(run("eadm", "dump", kind, "--json")["rows"], "dev_name", device)
     theirs = only(run("rdma", "-j", "resource", "show", kind), "ifname", device)
-    # What only one of the two tells of a row can't be compared.
+    # eadm may say more of a row than rdma, never less.
     def view(row, names):
         return {k: normal(row[n]) for k, n in names if n in row}
     if "pdn" in keys:
@@ -80,7 +80,7 @@ def objects(kind, device):
     if not mine:
         sys.exit("there are no rows to compare")
     for row in other:
-        match = [m for m in mine if all(m.get(k, v) == v for k, v in row.items())]
+        match = [m for m in mine if all(m.get(k) == v for k, v in row.items())]
         if not match:
             sys.exit(f"rdma has {row}, eadm not: {mine}")
         mine.remove(match[0])

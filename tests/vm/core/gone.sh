@@ -22,8 +22,7 @@ surprise() {
 	async_said 1 'destroyed: 0 left' && plug
 }
 
-# As many on each of two kernels make the 50 that are wanted.
-removals=${EADM_REMOVALS:-25}
+removals=${EADM_REMOVALS:-50}
 
 surprises() {
 	local i status=0

@@ -2,129 +2,179 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Faults of queue pairs, of the wire between them, and of completion queues.
 
-# struck_is KNOB REGEX LINE TARGET [FILE VALUE]...: a rule names what strikes LINE
-struck_is() {
-	local knob=$1 regex=$2 line=$3 target=$4
-	shift 4
+# strike KNOB LINE TARGET [FILE VALUE]...: until LINE is hit
+strike() {
+	local knob=$1 line=$2 target=$3
+	shift 3
 
 	[ "$target" = none ] || fault "$knob" target "$target" || return 1
-	fault "$knob" "$@" && struck_by "$knob" "$line" && sees "$regex" -i 400ms && drop_traffic
+	fault "$knob" "$@" && struck_by "$knob" "$line"
+}
+
+# fails_both SYNDROME [OPTIONS]: the client failed, and its peer was told
+fails_both() {
+	local syndrome=$1
+	shift
+
+	beside+=("qp-error qp $server")
+	sees qp-error qp "$client" \
+		".first_event == \"qp-fatal\" and .first_syndrome == \"$syndrome\"" "$@"
 }
 
 test_sq_db_lost() {
-	begin_traffic && struck_is sq_db_lost lost-doorbell 'write 1 64 20000' "$client" count 1
+	begin_traffic && strike sq_db_lost 'write 1 64 20000' "$client" count 1 &&
+		sees lost-doorbell qp "$client" '.sq_pi > 0 and .hw_sq_pi == 0' -i 400ms && drop_traffic
 }
 
 test_rq_db_lost() {
-	begin_traffic && struck_is rq_db_lost lost-doorbell 'send 1 64 20000' "$server" count 1
+	begin_traffic && strike rq_db_lost 'send 1 64 20000' "$server" count 1 &&
+		sees lost-doorbell qp "$server" '.rq_pi == 1 and .hw_rq_pi == 0' -i 400ms && drop_traffic
 }
 
 test_qp_stall() {
-	begin_traffic &&
-		struck_is qp_stall 'sender-stalled|lost-doorbell' 'write 5 64 20000' "$client" arg 0 count 1
-}
-
-test_wr_error() {
-	begin_traffic && struck_is wr_error qp-error 'write 3 64 3000' "$client" arg 12 count 1
-}
-
-test_dma_fault() {
-	begin_traffic && struck_is dma_fault qp-error 'write 3 64 3000' "$client" count 1
-}
-
-test_wr_slow() {
-	begin_traffic || return 1
-	fault wr_slow target "$client" arg 300000 count -1
-	struck_by wr_slow 'write 40 64 30000' && sees 'sender-slow|sender-stalled' -i 1500ms &&
+	begin_traffic && strike qp_stall 'write 5 64 20000' "$client" arg 0 count 1 &&
+		sees sender-stalled qp "$client" '.hw_sq_pi > 0 and .hw_sq_ci == 0' -i 400ms &&
 		drop_traffic
 }
 
+test_wr_error() {
+	begin_traffic && strike wr_error 'write 3 64 3000' "$client" arg 12 count 1 &&
+		fails_both send-access -i 400ms && drop_traffic
+}
+
+test_dma_fault() {
+	begin_traffic && strike dma_fault 'write 3 64 3000' "$client" count 1 &&
+		fails_both send-address -i 400ms && drop_traffic
+}
+
+# A request takes 0.1 to 0.3 s, or 1 to 3 s: within a longer time some are done, and not many.
+test_wr_slow() {
+	begin_traffic && strike wr_slow 'write 200 64 60000' "$client" arg 200000 count -1 &&
+		sees sender-slow qp "$client" '.hw_sq_ci_growth > 0 and .hw_sq_pi > .hw_sq_ci' -i 3200ms &&
+		drop_traffic
+}
+
+# The receive is posted, and the adapter knows it: none is starved, no doorbell was lost.
 test_rnr() {
-	begin_traffic &&
-		struck_is rnr 'sender-stalled|receiver-starved|lost-doorbell' 'send 1 64 20000' "$server" \
-			arg 50 count -1
+	begin_traffic && strike rnr 'send 1 64 20000' "$server" arg 50 count -1 &&
+		sees sender-stalled qp "$client" \
+			'.hw_sq_pi > .hw_sq_ci and .hw_rq_pi == 1 and .hw_rq_ci == 0' -i 400ms &&
+		drop_traffic
 }
 
 test_peer_silent() {
-	begin_traffic || return 1
-	fault peer_silent target "$server" count -1
-	struck_by peer_silent 'write 3 64 20000' || return 1
-	until_true 20 sees peer-silent -i 400ms && drop_traffic
+	begin_traffic && strike peer_silent 'write 3 64 20000' "$server" count -1 || return 1
+	# In the end it is given up, and the other end is told: that one accuses nobody of silence.
+	beside=("qp-error qp $server")
+	sees peer-silent qp "$client" '.hw_rto_retrans > 0' -i 400ms &&
+		until_true 20 sees peer-silent qp "$client" \
+			'.first_syndrome == "retries-exceeded" and .hw_rto_retrans == 24' -i 100ms &&
+		drop_traffic
 }
 
 test_retransmit() {
-	begin_traffic || return 1
-	fault retransmit probability 50 target "$client" arg 1 count -1
-	struck_by retransmit 'write 4000 64 20000' &&
-		sees 'retransmission-storm|peer-silent|packet-loss' -i 500ms || return 1
-	fault retransmit probability 100
-	drop_traffic
+	begin_traffic && strike retransmit 'write 4000 64 60000' "$client" \
+		probability 50 arg 1 count -1 &&
+		sees retransmission-storm qp "$client" \
+			'.hw_rto_retrans_growth >= 10 and .hw_tx_packets_growth > .hw_rto_retrans_growth' \
+			-i 500ms && drop_traffic
 }
 
 test_link_down() {
-	begin_traffic &&
-		struck_is link_down port-disabled-drops 'write 1 64 20000' none count -1
+	begin_traffic && strike link_down 'write 1 64 20000' none count -1 || return 1
+	# What is dropped is sent again, and nobody answers.
+	beside=("peer-silent qp $client")
+	sees port-disabled-drops counters - '.tx_disabled_drops_growth > 0' -i 400ms && drop_traffic
+}
+
+limited() { # KNOB
+	begin_traffic && strike "$1" 'write 1 60000 20000' "$client" arg 10 count -1 || return 1
+	# The only message is dropped again and again.
+	beside=("sender-stalled qp $client")
+	# 60,000 bytes are 40 packets or more.
+	sees rate-limit-drops counters - ".tx_$1_drops_growth >= 40" -i 400ms && drop_traffic
 }
 
 test_bps_limit() {
-	begin_traffic &&
-		struck_is bps_limit rate-limit-drops 'write 1 60000 20000' "$client" arg 10 count -1
+	limited bps_limit
 }
 
 test_pps_limit() {
-	begin_traffic &&
-		struck_is pps_limit rate-limit-drops 'write 1 60000 20000' "$client" arg 10 count -1
+	limited pps_limit
 }
 
 # An application that does not post what its peer needs.
 test_no_receive() {
-	local spid cpid
+	begin_traffic && say 'send 3 64 20000 starved' &&
+		until_true 10 sees receiver-starved qp "$server" \
+			'.rq_pi == 1 and .hw_rq_pi == 1 and .hw_rq_ci == 1 and .hw_sq_pi > .hw_sq_ci' \
+			-i 400ms && drop_traffic
+}
+
+connected() { # PID: what eadm shows of the QP of its connection
+	eadm dump qp -d "$dev" --pid "$1" --state rts --json | jq -e '.rows[0].recv_cqn'
+}
+
+# An application that stopped where it has been told and not asked to be told again.
+test_unarmed_cq() {
+	local spid cpid cqn status=1
 
 	rping -s -a "$addr" -C 1000000 >"$work/rping-s" 2>&1 </dev/null &
 	spid=$!
-	until_true 20 eval 'rdma resource show cm_id | grep -q "state LISTEN .*:7174 "' || return 1
+	until_true 20 listening 7174 || return 1
 	rping -c -a "$addr" -C 1000000 >"$work/rping-c" 2>&1 </dev/null &
 	cpid=$!
-	until_true 20 eval '[ "$(eadm dump qp -d "$dev" --state rts --json | jq ".rows | length")" = 2 ]' &&
-		kill -STOP $spid && until_true 20 sees 'unarmed-cq|receiver-starved' -i 400ms
-	local status=$?
+	# What waits for the other end's answer asked to be told: that is no fault.
+	until_true 20 connected $spid && until_true 20 connected $cpid && cqn=$(connected $spid) &&
+		kill -STOP $spid && until_true 20 sees unarmed-cq cq "$cqn" \
+			'.armed == 0 and .hw_pi > .ci and .channel == 1' -i 400ms
+	status=$?
 	kill -KILL $cpid $spid
 	wait $cpid $spid
 	return $status
 }
 
 test_cq_arm_lost() {
-	begin_traffic &&
-		struck_is cq_arm_lost missed-event 'write 1 64 20000 events' "$client_cq" count 1
+	begin_traffic && strike cq_arm_lost 'write 1 64 20000 events' "$client_cq" count 1 &&
+		sees missed-event cq "$client_cq" '.armed == 1 and .hw_pi == 1 and .events == 0' -i 400ms &&
+		drop_traffic
 }
 
 test_cq_overrun() {
-	begin_traffic && struck_is cq_overrun cq-overrun 'write 5 64 1500' "$client_cq" count 1
+	begin_traffic && strike cq_overrun 'write 5 64 1500' "$client_cq" count 1 || return 1
+	# Its QP fails with it.
+	beside=("qp-error qp $client")
+	sees cq-overrun cq "$client_cq" '.errors == 1' -i 400ms && drop_traffic
 }
 
 test_cqe_lost() {
-	begin_traffic && struck_is cqe_lost lost-completion 'write 1 64 20000' "$client_cq" count 1
+	begin_traffic && strike cqe_lost 'write 1 64 20000' "$client_cq" count 1 &&
+		sees lost-completion cq "$client_cq" '.hw_pi == 0 and .hw_send_cqes == 1' -i 400ms &&
+		drop_traffic
 }
 
 test_cqe_duplicate() {
-	begin_traffic &&
-		struck_is cqe_duplicate extra-completion 'write 4 64 2000' "$client_cq" count 1
+	begin_traffic && strike cqe_duplicate 'write 4 64 2000' "$client_cq" count 1 &&
+		sees extra-completion cq "$client_cq" '.hw_pi == 5 and .hw_send_cqes == 4' -i 400ms &&
+		drop_traffic
 }
 
-# Seen by who is told of it; who polls only waits without anybody knowing.
+# Seen by who is told of it, again and again; who polls only waits without anybody knowing.
 test_cqe_owner() {
-	begin_traffic &&
-		struck_is cqe_owner 'cq-not-consumed|unarmed-cq|missed-event' \
-			'write 3 64 20000 events' "$client_cq" count 1
+	begin_traffic && strike cqe_owner 'write 3 64 20000 events' "$client_cq" count 1 &&
+		sees cq-not-consumed cq "$client_cq" '.events_growth >= 10 and .ci == 0 and .hw_pi == 3' \
+			-i 400ms && drop_traffic
 }
 
 # Who polls throws such a completion away, or takes it for another one's.
 test_cqe_opcode() {
-	begin_traffic &&
-		struck_is cqe_opcode unknown-opcode 'write 2 64 20000' "$client_cq" arg 29 count 1
+	begin_traffic && strike cqe_opcode 'write 2 64 20000' "$client_cq" arg 29 count 1 &&
+		sees unknown-opcode cq "$client_cq" '.op == "unknown(29)" and .queue == "sq"' -i 400ms && drop_traffic
 }
 
 test_cqe_qpn() {
-	begin_traffic &&
-		struck_is cqe_qpn stray-completion 'write 2 64 20000' "$client_cq" arg "$server" count 1
+	begin_traffic && strike cqe_qpn 'write 2 64 20000' "$client_cq" arg "$server" count 1 &&
+		sees stray-completion cq "$client_cq" \
+			".qpn == $server and .send_cqn != $client_cq and .recv_cqn != $client_cq" -i 400ms &&
+		drop_traffic
 }

@@ -41,8 +41,14 @@ test_dev_gone() {
 }
 
 test_stall() {
-	fault stall arg 400 count 1
-	asks 0 100 5000 && objects_work
+	local begin answered
+
+	begin=$(now_ms)
+	fault stall arg 1000 count 1
+	until_true 5 struck stall && asks 0 0 5000 || return 1
+	answered=$(trace "map(select(.op == \"get-stats\" and .time >= ${begin}000000) | .time + .latency) |
+		min / 1000000 | floor")
+	between 1000 5000 $((answered - begin)) "ms until an answer came" && objects_work
 }
 
 # Applications are told of a reset that they did not ask for; then all is well.
@@ -63,7 +69,7 @@ test_fw_reset() {
 	fault fw_reset count 1
 	told 'local catastrophic error' || return 1
 	note "consumers were told after $(($(now_ms) - begin)) ms"
-	reset_by_itself
+	noticed_and_back "$begin" && reset_by_itself
 }
 
 test_dev_hang() {

@@ -84,6 +84,7 @@ calm() {
 
 	for dir in "$adapter"/fault/*/; do
 		reset "$dir/count" 0
+		reset "$dir/probability" 100
 		reset "$dir/target" -1
 		reset "$dir/arg" 0
 	done
@@ -138,6 +139,18 @@ lost_and_back() {
 		((. - $lost.time) / 1000000 | floor) - '$LIMIT)
 	between 0 1000 "$back" "ms until service was back" &&
 		note "the caller was told after $told ms, service was back after $back ms more"
+}
+
+# Nobody asks the adapter that was reset at BEGIN, ms since 1970: recovery begins within a second,
+# and service is back within another one. Its own commands, which are polled for, tell when.
+noticed_and_back() { # BEGIN
+	local noticed back
+
+	read -r noticed back < <(trace "map(select(.polled == 1 and .time >= ${1}000000)) |
+		\"\(map(.time) | min / 1000000 | floor) \(map(.time + .latency) | max / 1000000 | floor)\"")
+	between 0 1000 $((noticed - $1)) "ms until the reset was noticed" &&
+		between 0 1000 $((back - noticed)) "ms until service was back" &&
+		note "noticed after $((noticed - $1)) ms, service was back after $((back - noticed)) ms more"
 }
 
 objects_work() {

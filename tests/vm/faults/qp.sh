@@ -11,6 +11,11 @@ timed() {
 	ask "$@" && between "$low" "$high" $(($(now_ms) - begin)) ms
 }
 
+# first_error EVENT SYNDROME: what the records say of the client's failure
+first_error() {
+	same "$*" "$(show qp "$client" '| "\(.first_event) \(.first_syndrome)"')"
+}
+
 test_sq_db_lost() {
 	begin_traffic || return 1
 	fault sq_db_lost target "$client" count 1
@@ -42,26 +47,57 @@ test_wr_error() {
 	fault wr_error target "$client" arg 12 count 1
 	ask 10 'local protection error|local access error|local' 'write 3 64 3000' &&
 		told 'local work queue catastrophic error' && grep -q '^flushed: 2' "$work/out" &&
-		works_again && end_traffic
+		first_error qp-fatal send-access && works_again && end_traffic
 }
 
 test_wr_slow() {
+	local before begin took rate asked
+
 	begin_traffic || return 1
 	fault wr_slow target "$client" arg 20000 count 10
-	timed 100 12000 15 'ok 10' 'write 10 64 11000' && works && end_traffic
+	timed 100 12000 15 'ok 10' 'write 10 64 11000' && works || return 1
+	# Half of a thousand: fewer or more than this with a probability below 1e-9.
+	before=$(hits wr_slow)
+	fault wr_slow probability 50 arg 0 count -1
+	begin=$(now_ms)
+	ask 30 'ok 1000' 'write 1000 64 20000' || return 1
+	took=$(($(now_ms) - begin))
+	between 395 605 $(($(hits wr_slow) - before)) "of 1000 were hit" || return 1
+	# At a tenth of a second or more for each the rate falls.
+	before=$(hits wr_slow)
+	fault wr_slow probability 100 arg 200000
+	ask 60 'ok 150' 'write 150 64 60000' &
+	asked=$!
+	until_true 10 struck wr_slow "$before" &&
+		rate=$(eadm stat -d "$dev" --live -i 1s -n 1 --json | jq '.rows[0].rates.tx_packets | floor') &&
+		between 0 11 "$rate" "packets a second" && kill -0 $asked &&
+		[ $((1000000 / took)) -gt $((2 * rate)) ] || return 1
+	fault wr_slow count 0
+	wait $asked && end_traffic
 }
 
 test_dma_fault() {
 	begin_traffic || return 1
 	fault dma_fault target "$client" count 1
 	ask 10 'local' 'write 3 64 3000' && told 'local work queue catastrophic error' &&
-		works_again && end_traffic
+		first_error qp-fatal send-address && works_again && end_traffic
 }
 
 test_rnr() {
+	local before asked
+
 	begin_traffic || return 1
 	fault rnr target "$server" arg 50 count 4
-	timed 200 8000 10 'ok 1' 'send 1 64 6000' && works && end_traffic
+	timed 200 8000 10 'ok 1' 'send 1 64 6000' || return 1
+	before=$(hits rnr)
+	fault rnr count -1
+	ask 20 'ok 1' 'send 1 64 15000' &
+	asked=$!
+	# A receive is there and is not taken.
+	until_true 10 struck rnr "$before" &&
+		same "2 1" "$(show qp "$server" '| "\(.hw_rq_pi) \(.hw_rq_ci)"' --hw)" || return 1
+	fault rnr count 0
+	wait $asked && works && end_traffic
 }
 
 test_peer_silent() {
@@ -69,7 +105,8 @@ test_peer_silent() {
 	fault peer_silent target "$server" count -1
 	timed 4000 12000 20 'transport retry counter exceeded' 'write 3 64 11000' || return 1
 	calm
-	told 'local work queue catastrophic error' && works_again && end_traffic
+	told 'local work queue catastrophic error' && first_error qp-fatal retries-exceeded &&
+		same 24 "$(show qp "$client" .hw_rto_retrans --hw)" && works_again && end_traffic
 }
 
 test_retransmit() {

@@ -7,13 +7,16 @@
  * Connects by rdma_cm, prints "connected client CQPN server SQPN", prints each
  * asynchronous event as "event: NAME", and obeys lines of standard input:
  *
- *	send|write|read COUNT SIZE LIMIT_MS [events|armed]
- *		COUNT requests of SIZE bytes each by the client, data verified.
- *		Answers "OP: ok COUNT" or "OP: timeout, N of COUNT" or
- *		"OP: STATUS" of the first completion that failed, then, once the
- *		rest came or LIMIT_MS passed, "flushed: N". With events it sleeps
- *		until it is told of completions; armed asks to be told once, but
- *		polls.
+ *	send|write|read|send-imm|write-imm COUNT SIZE LIMIT_MS
+ *			[events|armed|inline|starved]
+ *		COUNT requests of SIZE bytes each by the client, data and
+ *		completions with immediate data verified. Answers "OP: ok COUNT"
+ *		or "OP: timeout, N of COUNT" or "OP: STATUS" of the first
+ *		completion that failed, then, once the rest came or LIMIT_MS
+ *		passed, "flushed: N". With events it sleeps until it is told of
+ *		completions; armed asks to be told once, but polls; inline puts
+ *		the bytes, at most 96, into the requests; starved posts one
+ *		receive only.
  *	again	makes a new connection: "connected ..." or "connect: ERRNO"
  *	close	ends the connection: "closed"
  *
@@ -40,6 +43,7 @@
 #define DEPTH		64
 #define MAX_SIZE	(1 << 20)
 #define CM_LIMIT_MS	10000
+#define MAX_INLINE	96
 
 struct end {
 	struct rdma_cm_id *id;
@@ -105,7 +109,8 @@ static int end_make(struct end *e, struct rdma_cm_id *id)
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC, .sq_sig_all = 1,
 		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH,
-			 .max_send_sge = 1, .max_recv_sge = 1 },
+			 .max_send_sge = 1, .max_recv_sge = 1,
+			 .max_inline_data = MAX_INLINE },
 	};
 	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
@@ -242,12 +247,26 @@ static void connect_both(void)
 
 /* ---- Traffic ------------------------------------------------------------- */
 
-struct job {
+/* received is 0 if the server does not hear of it. */
+static const struct op {
 	const char *name;
 	enum ibv_wr_opcode opcode;
+	enum ibv_wc_opcode received;
+	bool imm;
+} ops[] = {
+	{ "send", IBV_WR_SEND, IBV_WC_RECV, false },
+	{ "write", IBV_WR_RDMA_WRITE, 0, false },
+	{ "read", IBV_WR_RDMA_READ, 0, false },
+	{ "send-imm", IBV_WR_SEND_WITH_IMM, IBV_WC_RECV, true },
+	{ "write-imm", IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_RECV_RDMA_WITH_IMM, true },
+};
+
+struct job {
+	const struct op *op;
 	unsigned int count, size;
 	unsigned int posted, received_posted, sent, received;
-	bool events, armed, wrong;
+	bool events, armed, inlined, starved;
+	const char *wrong;
 	enum ibv_wc_status status;
 	unsigned int flushed;
 	int64_t end;
@@ -255,15 +274,24 @@ struct job {
 
 static uint8_t pattern(const struct job *job, unsigned int i)
 {
-	return i * 7 + job->size + job->opcode;
+	return i * 7 + job->size + job->op->opcode;
+}
+
+/* Immediate data of a request: all of its bytes differ. */
+static uint32_t number(unsigned int i)
+{
+	return htonl(0x11223344 + i);
 }
 
 static int post_send(struct job *job)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)client.buf, .length = job->size,
 			       .lkey = client.mr->lkey };
-	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = job->opcode }, *bad;
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = job->op->opcode,
+				  .send_flags = job->inlined ? IBV_SEND_INLINE : 0 }, *bad;
 
+	if (job->op->imm)
+		wr.imm_data = number(job->posted);
 	wr.wr.rdma.remote_addr = (uintptr_t)server.buf;
 	wr.wr.rdma.rkey = server.mr->rkey;
 	return ibv_post_send(client.id->qp, &wr, &bad);
@@ -280,10 +308,10 @@ static int post_recv(struct job *job)
 
 static bool post_more(struct job *job)
 {
-	bool receives = job->opcode == IBV_WR_SEND;
+	unsigned int receives = !job->op->received ? 0 : job->starved ? 1 : job->count;
 	int err = 0;
 
-	while (receives && !err && job->received_posted < job->count &&
+	while (!err && job->received_posted < receives &&
 	       job->received_posted - job->received < DEPTH / 2) {
 		err = post_recv(job);
 		job->received_posted += !err;
@@ -293,8 +321,15 @@ static bool post_more(struct job *job)
 		job->posted += !err;
 	}
 	if (err)
-		printf("%s: post: %s\n", job->name, strerrorname_np(err));
+		printf("%s: post: %s\n", job->op->name, strerrorname_np(err));
 	return !err;
+}
+
+/* Receives are completed in order, so the n-th has the n-th number. */
+static bool has_number(const struct job *job, const struct ibv_wc *wc, unsigned int n)
+{
+	return wc->opcode == job->op->received && wc->byte_len == job->size &&
+	       wc->wc_flags & IBV_WC_WITH_IMM && wc->imm_data == number(n);
 }
 
 static int reap(struct job *job, struct end *e, unsigned int *good)
@@ -304,6 +339,9 @@ static int reap(struct job *job, struct end *e, unsigned int *good)
 
 	while ((n = ibv_poll_cq(e->cq, 1, &wc)) > 0) {
 		total++;
+		if (wc.status == IBV_WC_SUCCESS && e == &server && job->op->imm &&
+		    !has_number(job, &wc, *good))
+			job->wrong = "completion";
 		if (wc.status == IBV_WC_SUCCESS)
 			++*good;
 		else if (wc.status == IBV_WC_WR_FLUSH_ERR)
@@ -339,34 +377,35 @@ static void await_events(struct job *job)
 static bool is_done(const struct job *job)
 {
 	return job->sent >= job->count &&
-	       (job->opcode != IBV_WR_SEND || job->received >= job->count);
+	       (!job->op->received || job->received >= job->count);
 }
 
 static void verify(struct job *job)
 {
-	uint8_t *to = job->opcode == IBV_WR_RDMA_READ ? client.buf : server.buf;
+	uint8_t *to = job->op->opcode == IBV_WR_RDMA_READ ? client.buf : server.buf;
 
 	for (unsigned int i = 0; i < job->size && !job->wrong; i++)
-		job->wrong = to[i] != pattern(job, i);
+		if (to[i] != pattern(job, i))
+			job->wrong = "data";
 }
 
 static void answer(struct job *job)
 {
 	if (job->status)
-		printf("%s: %s\nflushed: %u\n", job->name, ibv_wc_status_str(job->status),
+		printf("%s: %s\nflushed: %u\n", job->op->name, ibv_wc_status_str(job->status),
 		       job->flushed);
 	else if (!is_done(job))
-		printf("%s: timeout, %u of %u\n", job->name, job->sent, job->count);
+		printf("%s: timeout, %u of %u\n", job->op->name, job->sent, job->count);
 	else if (job->wrong)
-		printf("%s: wrong data\n", job->name);
+		printf("%s: wrong %s\n", job->op->name, job->wrong);
 	else
-		printf("%s: ok %u\n", job->name, job->count);
+		printf("%s: ok %u\n", job->op->name, job->count);
 }
 
 static void run(struct job *job, unsigned int limit_ms)
 {
-	uint8_t *from = job->opcode == IBV_WR_RDMA_READ ? server.buf : client.buf;
-	uint8_t *to = job->opcode == IBV_WR_RDMA_READ ? client.buf : server.buf;
+	bool reads = job->op->opcode == IBV_WR_RDMA_READ;
+	uint8_t *from = reads ? server.buf : client.buf, *to = reads ? client.buf : server.buf;
 	int got;
 
 	job->end = now_ms() + limit_ms;
@@ -396,11 +435,7 @@ static void run(struct job *job, unsigned int limit_ms)
 
 static bool transfer(const char *name, const char *args)
 {
-	static const struct { const char *name; enum ibv_wr_opcode opcode; } ops[] = {
-		{ "send", IBV_WR_SEND }, { "write", IBV_WR_RDMA_WRITE },
-		{ "read", IBV_WR_RDMA_READ },
-	};
-	struct job job = { .name = name };
+	struct job job = {};
 	unsigned int limit;
 	char mode[8] = "";
 
@@ -409,10 +444,12 @@ static bool transfer(const char *name, const char *args)
 		return false;
 	job.events = !strcmp(mode, "events");
 	job.armed = !strcmp(mode, "armed");
+	job.inlined = !strcmp(mode, "inline");
+	job.starved = !strcmp(mode, "starved");
 	for (unsigned int i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
 		if (strcmp(name, ops[i].name))
 			continue;
-		job.opcode = ops[i].opcode;
+		job.op = &ops[i];
 		if (!client.connected)
 			printf("%s: not connected\n", name);
 		else
