@@ -268,14 +268,17 @@ static int choose(struct eadm_ctx *ctx, const struct eadm_dump_opts *opts,
 	return 0;
 }
 
-static int load(struct eadm_ctx *ctx, struct eadm_node_query *q,
-		struct eadm_rawdump *raw)
+static int load(struct eadm_ctx *ctx, const struct eadm_dump_opts *opts,
+		struct eadm_node_query *q, struct eadm_rawdump *raw)
 {
 	struct eadm_ring *ring = &raw->ring;
 	int ret;
 
-	/* Where an entry of a send queue begins, only the others tell. */
-	if (ring->kind == EADM_RAW_KIND_SQ) {
+	/*
+	 * Where an entry of a send queue begins, only the others tell; where a
+	 * pointer stands, what comes with the bytes.
+	 */
+	if (ring->kind == EADM_RAW_KIND_SQ || opts->around) {
 		ring->first = 0;
 		ring->count = ring->depth;
 	} else {
@@ -294,6 +297,8 @@ static int load(struct eadm_ctx *ctx, struct eadm_node_query *q,
 	if (!ring->data)
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
 	ret = read_ring(ctx, q, ring);
+	if (!ret && opts->around)
+		ret = choose(ctx, opts, raw);
 	if (ret || ring->kind != EADM_RAW_KIND_SQ)
 		return ret;
 	/* A capture may have more than was asked for. */
@@ -334,7 +339,7 @@ int eadm_rawdump_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	ret = read_ring(ctx, &q, &raw->ring);
 	if (!ret)
 		ret = choose(ctx, opts, raw);
-	return ret ? ret : load(ctx, &q, raw);
+	return ret ? ret : load(ctx, opts, &q, raw);
 }
 
 static void put_device(const struct eadm_ring *ring, struct eadm_record *rec)

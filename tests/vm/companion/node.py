@@ -3,6 +3,7 @@
 
 import ctypes
 import errno
+import json
 import os
 import select
 import struct
@@ -19,6 +20,7 @@ PENDING, DONE = 0, 1
 REG_MR, CREATE_QP = 8, 1
 BY_OP = 1
 ANSWERED = 4
+TRACES, RINGS = 1, 2
 INFO_SIZE, REC_SIZE = 80, 184
 REC = struct.Struct("=4Q2Ii6IHH32s64s16s")
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -98,7 +100,7 @@ def info():
         error, data = ioctl(node.fd, INFO, struct.pack("=I", INFO_SIZE) + bytes(INFO_SIZE - 4))
         same(error, 0)
         index = Client().dump("dev").rows[0]["dev-index"]
-        same(struct.unpack("=IIII", data[:16]), (INFO_SIZE, index, REC_SIZE, 1))
+        same(struct.unpack("=IIII", data[:16]), (INFO_SIZE, index, REC_SIZE, TRACES | RINGS))
         same(data[16:].rstrip(b"\0"), b"fake0")
     same(os.stat(NODE).st_mode & 0o777, 0o600)
     done = command(*NOBODY, "cat", NODE, check=False)
@@ -292,6 +294,18 @@ def removal():
         same(bool(other.poll() & select.POLLHUP), True, "the old file stays with the old device")
         with Node() as again:
             same(again.trace().seqs(), [1])
+
+
+@test("what is around a pointer is chosen where it stands when the bytes are read")
+def around():
+    fresh(0)
+    for _ in range(10):
+        done = command("eadm", "dump", "cqe", "1", "-d", "fake0", "--around", "ci", "--json")
+        rows = json.loads(done.stdout)["rows"]
+        at = [row["index"] for row in rows if "sw-ci" in row.get("mark", [])]
+        same(len(at), 1, "entries with the pointer")
+        same([row["index"] for row in rows],
+             list(range(max(at[0] - 8, 0), min(at[0] + 8, 255) + 1)))
 
 
 @test("200 readers of one node while records end")
