@@ -20,7 +20,7 @@
 #define MAX_PATH 256
 #define MAX_GIDS 16
 
-/* First line of a file of the system, false if it cannot be read. */
+/* First line of a file of the system; false, and nothing, if it cannot be read. */
 bool eadm_read_line(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -37,7 +37,7 @@ bool eadm_read_line(const char *path, char *buf, size_t size)
 	return true;
 }
 
-/* ---- one function for each fact ------------------------------------------------ */
+/* ---- one function for each fact, which finds an empty buffer ------------------- */
 
 static void access_fact(const char *name, char *buf, size_t size)
 {
@@ -53,8 +53,7 @@ static void affinity_fact(const char *irq, char *buf, size_t size)
 
 	snprintf(path, sizeof(path),
 		 "/proc/irq/%.64s/effective_affinity_list", irq);
-	if (!eadm_read_line(path, buf, size))
-		*buf = '\0';
+	eadm_read_line(path, buf, size);
 }
 
 static void cpus_fact(const char *name, char *buf, size_t size)
@@ -86,8 +85,7 @@ static void iommu_fact(const char *device, char *buf, size_t size)
 
 	snprintf(path, sizeof(path),
 		 "/sys/class/infiniband/%.64s/device/iommu_group/type", device);
-	if (!eadm_read_line(path, buf, size))
-		*buf = '\0';
+	eadm_read_line(path, buf, size);
 }
 
 static void ipv4_fact(const char *interface, char *buf, size_t size)
@@ -108,8 +106,7 @@ static void ipv4_fact(const char *interface, char *buf, size_t size)
 static void lockdown_fact(const char *name, char *buf, size_t size)
 {
 	(void)name;
-	if (!eadm_read_line("/sys/kernel/security/lockdown", buf, size))
-		*buf = '\0';
+	eadm_read_line("/sys/kernel/security/lockdown", buf, size);
 }
 
 static void memlock_fact(const char *name, char *buf, size_t size)
@@ -161,8 +158,7 @@ static void mtu_fact(const char *interface, char *buf, size_t size)
 	char path[MAX_PATH];
 
 	snprintf(path, sizeof(path), "/sys/class/net/%.64s/mtu", interface);
-	if (!eadm_read_line(path, buf, size))
-		*buf = '\0';
+	eadm_read_line(path, buf, size);
 }
 
 static void netns_fact(const char *name, char *buf, size_t size)
