@@ -107,13 +107,17 @@ static void make_mrs(struct objects *o)
 	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
 		     IBV_ACCESS_REMOTE_WRITE;
 
+	/* DMA debugging wants no page to be mapped twice. */
+	size_t page = sysconf(_SC_PAGESIZE);
+	size_t stride = (o->mr_bytes + page - 1) & ~(page - 1);
+
 	o->mr = calloc(o->mrs + 1, sizeof(*o->mr));
-	o->buf = mmap(NULL, o->mr_bytes, PROT_READ | PROT_WRITE,
+	o->buf = mmap(NULL, stride * (o->mrs ? o->mrs : 1), PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (!o->mr || o->buf == MAP_FAILED)
 		fail("memory");
 	for (unsigned int i = 0; i < o->mrs; i++) {
-		o->mr[i] = ibv_reg_mr(o->pd, o->buf, o->mr_bytes, access);
+		o->mr[i] = ibv_reg_mr(o->pd, o->buf + i * stride, o->mr_bytes, access);
 		if (!o->mr[i])
 			fail("ibv_reg_mr");
 	}
