@@ -151,26 +151,27 @@ static void work(struct bundle *b, int fd, int out, int err, pid_t parent)
 /* ---- its outcome ----------------------------------------------------------------- */
 
 /* What the child said about what went wrong, in one line. */
-static void read_why(struct part *part, int err)
+static void read_words(int err, char words[MAX_WHY + 1])
 {
-	char text[MAX_WHY + 1], why[MAX_WHY + 1] = "", *line, *save = NULL;
+	char text[MAX_WHY + 1], *line, *save = NULL;
 	ssize_t n = pread(err, text, MAX_WHY, 0);
 
+	*words = '\0';
 	text[n > 0 ? n : 0] = '\0';
 	for (line = strtok_r(text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		if (!strncmp(line, "eadm: ", 6))
 			line += 6;
-		n = strlen(why);
-		snprintf(why + n, sizeof(why) - n, "%s%s", n ? "; " : "",
+		n = strlen(words);
+		snprintf(words + n, MAX_WHY + 1 - n, "%s%s", n ? "; " : "",
 			 line);
 	}
-	if (why[0])
-		bundle_why(part, "%s", why);
 }
 
-static void judge(struct part *part, int status)
+static void judge(struct part *part, int status, const char *words)
 {
+	if (*words)
+		bundle_why(part, "%s", words);
 	switch (status) {
 	case STATUS_OK:
 	case STATUS_WARNING:	/* what a diagnosis found */
@@ -190,7 +191,8 @@ static void judge(struct part *part, int status)
 	}
 }
 
-static void judge_death(struct part *part, int status)
+/* It may have died while it said something else. */
+static void judge_death(struct part *part, int status, const char *words)
 {
 	bool cut = WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ;
 
@@ -198,8 +200,10 @@ static void judge_death(struct part *part, int status)
 	if (cut)
 		bundle_why(part, "cut off: no room left (--max-size)");
 	else if (WIFSIGNALED(status))
-		bundle_why(part, "its collector died of signal %d",
-			   WTERMSIG(status));
+		bundle_why(part, "its collector died of signal %d%s%s",
+			   WTERMSIG(status), *words ? ": " : "", words);
+	else if (*words)
+		bundle_why(part, "%s", words);
 }
 
 /* ---- in the parent --------------------------------------------------------------- */
@@ -287,6 +291,7 @@ static bool answers_within(int fd, uint64_t ms)
 
 static void await(struct bundle *b, struct part *part, uint64_t ms)
 {
+	char words[MAX_WHY + 1];
 	struct worker *w = &b->worker;
 	int status;
 
@@ -296,13 +301,13 @@ static void await(struct bundle *b, struct part *part, uint64_t ms)
 		bundle_worker_end(b);
 		return;
 	}
-	read_why(part, w->err);
+	read_words(w->err, words);
 	if (recv(w->fd, &status, sizeof(status), 0) == sizeof(status)) {
-		judge(part, status);
+		judge(part, status, words);
 		return;
 	}
 	if (waitpid(w->pid, &status, 0) == w->pid)
-		judge_death(part, status);
+		judge_death(part, status, words);
 	worker_forget(w);
 }
 
