@@ -115,6 +115,18 @@ connected() { # PID: what eadm shows of the QP of its connection
 	eadm dump qp -d "$dev" --pid "$1" --state rts --json | jq -e '.rows[0].recv_cqn'
 }
 
+untold() { # CQN: there are completions, and nobody will be told
+	eadm dump cq "$1" -d "$dev" --hw --json | jq -e '.rows[0] | .armed == 0 and .hw_pi > .ci'
+}
+
+# stop_untold PID CQN: the process stops where it has been told; where it has asked again it goes on.
+stop_untold() {
+	kill -STOP "$1"
+	until_true 2 untold "$2" && return
+	kill -CONT "$1"
+	return 1
+}
+
 # An application that stopped where it has been told and not asked to be told again.
 test_unarmed_cq() {
 	local spid cpid cqn status=1
@@ -126,7 +138,7 @@ test_unarmed_cq() {
 	cpid=$!
 	# What waits for the other end's answer asked to be told: that is no fault.
 	until_true 20 connected $spid && until_true 20 connected $cpid && cqn=$(connected $spid) &&
-		kill -STOP $spid && until_true 20 sees unarmed-cq cq "$cqn" \
+		until_true 60 stop_untold $spid "$cqn" && sees unarmed-cq cq "$cqn" \
 			'.armed == 0 and .hw_pi > .ci and .channel == 1' -i 400ms
 	status=$?
 	kill -KILL $cpid $spid
