@@ -33,7 +33,7 @@ stats() {
 	status=$?
 	took=$(((${EPOCHREALTIME/./} - begin) / 1000))
 	echo "status $status after $took ms: $(head -c 100 /tmp/stats)"
-	[ $((status > 0)) = "$1" ] && [ "$took" -le "$2" ]
+	[ $((status > 0)) = "$1" ] && [ "$took" -le $(($2 * ${EADM_PATIENCE:-1})) ]
 }
 
 nothing_left() {
