@@ -83,7 +83,8 @@ key() {
 }
 
 start() {
-	SOCKET=$BATS_TEST_TMPDIR/tmux
+	# Of its own: the server of an earlier one may still be on its way out.
+	SOCKET=$(mktemp -u "$BATS_TEST_TMPDIR/tmux.XXXXXX")
 	env -u TMUX TERM=xterm-256color tmux -f /dev/null -S "$SOCKET" new-session -d -x 80 -y 24 \
 		"TZ=UTC $EADM --from $BUSY top $*; echo status \$?; exec cat"
 	tmux -S "$SOCKET" set-option -g status off
