@@ -47,15 +47,6 @@ static void access_fact(const char *name, char *buf, size_t size)
 	snprintf(buf, size, "%d", access(path, R_OK | W_OK) ? errno : 0);
 }
 
-static void affinity_fact(const char *irq, char *buf, size_t size)
-{
-	char path[MAX_PATH];
-
-	snprintf(path, sizeof(path),
-		 "/proc/irq/%.64s/effective_affinity_list", irq);
-	eadm_read_line(path, buf, size);
-}
-
 static void cpus_fact(const char *name, char *buf, size_t size)
 {
 	(void)name;
@@ -79,15 +70,6 @@ static void gid_fact(const char *device, char *buf, size_t size)
 	}
 }
 
-static void iommu_fact(const char *device, char *buf, size_t size)
-{
-	char path[MAX_PATH];
-
-	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%.64s/device/iommu_group/type", device);
-	eadm_read_line(path, buf, size);
-}
-
 static void ipv4_fact(const char *interface, char *buf, size_t size)
 {
 	const struct ifaddrs *i;
@@ -101,12 +83,6 @@ static void ipv4_fact(const char *interface, char *buf, size_t size)
 			!strcmp(i->ifa_name, interface);
 	freeifaddrs(list);
 	snprintf(buf, size, "%s", found ? "yes" : "no");
-}
-
-static void lockdown_fact(const char *name, char *buf, size_t size)
-{
-	(void)name;
-	eadm_read_line("/sys/kernel/security/lockdown", buf, size);
 }
 
 static void memlock_fact(const char *name, char *buf, size_t size)
@@ -151,14 +127,6 @@ static void modules_fact(const char *name, char *buf, size_t size)
 		if (!access(path, F_OK))
 			add_word(buf, size, modules[i], strlen(modules[i]));
 	}
-}
-
-static void mtu_fact(const char *interface, char *buf, size_t size)
-{
-	char path[MAX_PATH];
-
-	snprintf(path, sizeof(path), "/sys/class/net/%.64s/mtu", interface);
-	eadm_read_line(path, buf, size);
 }
 
 static void netns_fact(const char *name, char *buf, size_t size)
@@ -235,20 +203,41 @@ static void verbs_fact(const char *name, char *buf, size_t size)
 	globfree(&found);
 }
 
+static void read_file_fact(const char *before, const char *name,
+			   const char *after, char *buf, size_t size)
+{
+	char path[MAX_PATH];
+
+	snprintf(path, sizeof(path), "%s%.64s%s", before, name, after);
+	eadm_read_line(path, buf, size);
+}
+
 /* ---- all of them ----------------------------------------------------------------- */
 
-/* After a dot comes the name of what the fact is about. */
+/*
+ * After a dot comes the name of what the fact is about. A fact without a
+ * function is the first line of the file whose path has the name between
+ * @before and @after.
+ */
 static const struct {
 	const char *key;
 	void (*read)(const char *name, char *buf, size_t size);
+	const char *before, *after;
 } facts[] = {
-	{ "access.", access_fact },	{ "affinity.", affinity_fact },
-	{ "cpus", cpus_fact },		{ "gid.", gid_fact },
-	{ "iommu.", iommu_fact },	{ "ipv4.", ipv4_fact },
-	{ "lockdown", lockdown_fact },	{ "memlock", memlock_fact },
-	{ "modules", modules_fact },	{ "mtu.", mtu_fact },
-	{ "netns-mode", netns_fact },	{ "providers", providers_fact },
-	{ "uverbs.", uverbs_fact },	{ "verbs", verbs_fact },
+	{ "access.", access_fact },
+	{ "affinity.", NULL, "/proc/irq/", "/effective_affinity_list" },
+	{ "cpus", cpus_fact },
+	{ "gid.", gid_fact },
+	{ "iommu.", NULL, "/sys/class/infiniband/", "/device/iommu_group/type" },
+	{ "ipv4.", ipv4_fact },
+	{ "lockdown", NULL, "/sys/kernel/security/lockdown", "" },
+	{ "memlock", memlock_fact },
+	{ "modules", modules_fact },
+	{ "mtu.", NULL, "/sys/class/net/", "/mtu" },
+	{ "netns-mode", netns_fact },
+	{ "providers", providers_fact },
+	{ "uverbs.", uverbs_fact },
+	{ "verbs", verbs_fact },
 };
 
 static bool is_named(const char *key)
@@ -271,7 +260,11 @@ bool eadm_machine_fact(const char *key, char *buf, size_t size)
 		if (*name == '.' || strchr(name, '/'))
 			return false;
 		*buf = '\0';
-		facts[i].read(name, buf, size);
+		if (facts[i].read)
+			facts[i].read(name, buf, size);
+		else
+			read_file_fact(facts[i].before, name, facts[i].after,
+				       buf, size);
 		return true;
 	}
 	return false;
