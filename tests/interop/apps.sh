@@ -92,10 +92,10 @@ fabric() { # NAME OPTIONS...
 	wanted || return 0
 	before=$(objects)
 	shift
-	timeout "$LIMIT" fi_pingpong "$@" -d "$(device_of "$a")" >"$work/server" 2>&1 </dev/null &
+	timeout "$patient_limit" fi_pingpong "$@" -d "$(device_of "$a")" >"$work/server" 2>&1 </dev/null &
 	pid=$!
 	until_true "$LIMIT" tcp_listening 47592
-	timeout "$LIMIT" fi_pingpong "$@" -d "$(device_of "$a")" "$a" >"$work/client" 2>&1 </dev/null
+	timeout "$patient_limit" fi_pingpong "$@" -d "$(device_of "$a")" "$a" >"$work/client" 2>&1 </dev/null
 	status=$?
 	wait $pid
 	server_status=$?

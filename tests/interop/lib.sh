@@ -5,6 +5,7 @@
 
 . "${BASH_SOURCE%/*}/../wait.sh"
 LIMIT=${LIMIT:-60}	# seconds for one client
+patient_limit=$((LIMIT * ${EADM_PATIENCE:-1}))
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tests=0
@@ -74,7 +75,7 @@ pair() {
 		shift
 	done
 	shift
-	timeout "$LIMIT" "${server[@]}" >"$work/server" 2>&1 </dev/null &
+	timeout "$patient_limit" "${server[@]}" >"$work/server" 2>&1 </dev/null &
 	pid=$!
 	if ! until_true "$LIMIT" listening "$port"; then
 		kill "$pid" 2>/dev/null
@@ -82,7 +83,7 @@ pair() {
 		result 1 "$name: the server never listened" "$work/server"
 		return 0
 	fi
-	timeout "$LIMIT" "$@" >"$work/client" 2>&1 </dev/null
+	timeout "$patient_limit" "$@" >"$work/client" 2>&1 </dev/null
 	status=$?
 	wait "$pid"
 	server_status=$?

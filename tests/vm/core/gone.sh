@@ -8,6 +8,7 @@ check "and again" stats 1 1000
 check "processes are told" until_true 5 async_said 1 'event: local catastrophic error' \
 	3 'event: local work queue catastrophic error'
 end_async
+context_refused
 check "objects go without commands" async_said 1 'destroyed: 0 left'
 faults_off
 echo 0 >"$v0/live"

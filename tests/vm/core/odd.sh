@@ -9,6 +9,8 @@ refuse() {
 	else
 		"$programs/async" -d erdma_0 </dev/null
 	fi
+	# ALLOC_DB, without which there is no context.
+	[ "$1" != 264 ] || context_refused
 	[ "$(cat "$v0/fault/cmd_error/count")" = 0 ] && nothing_left && objects_work
 }
 

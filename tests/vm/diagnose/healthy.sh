@@ -2,13 +2,17 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # A busy machine with nothing wrong, over two adapters. Pollers are nice: eadm would wait for them.
 
+limit=$((60 * ${EADM_PATIENCE:-1}))
+# See there: for clients that may come before their server.
+listener=$(readlink -f "$programs/listener.so")
+
 perf() { # PORT TOOL OPTIONS...
 	local port=$1
 	shift
 
-	nice -n 15 timeout 60 "$@" -R -F -D 3 -p "$port" >"$work/server.$port" 2>&1 </dev/null &
+	nice -n 15 timeout $limit "$@" -R -F -D 3 -p "$port" >"$work/server.$port" 2>&1 </dev/null &
 	until_true 20 listening "$port" || return 1
-	nice -n 15 timeout 60 "$@" -R -F -D 3 -p "$port" --source_ip 10.77.1.1 "$addr" \
+	LD_PRELOAD=$listener nice -n 15 timeout $limit "$@" -R -F -D 3 -p "$port" --source_ip 10.77.1.1 "$addr" \
 		>"$work/client.$port" 2>&1 </dev/null &
 	clients+=($!)
 }
@@ -24,9 +28,9 @@ test_healthy() {
 	sees_nothing -i 100ms || return 1
 	perf 18600 ib_send_bw -s 65536 -q 2 && perf 18601 ib_write_lat -s 64 &&
 		perf 18602 ib_read_bw -s 4096 || return 1
-	nice -n 15 timeout 60 rping -s -a "$addr" -C 1000 >"$work/rping-s" 2>&1 </dev/null &
+	nice -n 15 timeout $limit rping -s -a "$addr" -C 1000 >"$work/rping-s" 2>&1 </dev/null &
 	until_true 20 listening 7174 || return 1
-	nice -n 15 timeout 60 rping -c -a "$addr" -I 10.77.1.1 -C 1000 >"$work/rping-c" 2>&1 </dev/null &
+	nice -n 15 timeout $limit rping -c -a "$addr" -I 10.77.1.1 -C 1000 >"$work/rping-c" 2>&1 </dev/null &
 	until_true 20 busy || return 1
 	sees_nothing -i 300ms && sees_nothing || status=1
 	for pid in "${clients[@]}"; do

@@ -25,6 +25,7 @@
 #define LIMIT_MS	60000
 #define SOON_MS		10000
 #define PORT		7900
+#define PAGE		4096ul
 #define MSG_SIZE	64
 /* Of a frame of the adapter's connection set-up. */
 #define MPA_HEADER	28
@@ -137,9 +138,15 @@ static void expect_soon(struct side *side)
 
 static void make_memory(struct side *side, struct rdma_cm_id *id)
 {
+	size_t size;
+
 	if (side->pd)
 		return;
-	side->buf = calloc(count, MSG_SIZE);
+	/* Pages that are mapped once: no other side's memory is in them. */
+	size = (count * MSG_SIZE + PAGE - 1) / PAGE * PAGE;
+	side->buf = aligned_alloc(PAGE, size);
+	if (side->buf)
+		memset(side->buf, 0, size);
 	side->pd = ibv_alloc_pd(id->verbs);
 	side->cq = side->pd ? ibv_create_cq(id->verbs, 2 * count, NULL, NULL, 0) : NULL;
 	side->mr = side->cq && side->buf ? ibv_reg_mr(side->pd, side->buf, count * MSG_SIZE,

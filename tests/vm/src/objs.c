@@ -4,8 +4,9 @@
  *
  *	objs [-d DEVICE] [-n COUNT] [-g MAX_MR_SHIFT] PART...
  *
- * Parts: cqs, qps, mrs, dmabuf, states, refused, open (contexts). Says what
- * failed; the exit status is 0 when nothing did.
+ * Parts: cqs, qps, mrs, large (MRs of up to 2^MAX_MR_SHIFT bytes, of pages that
+ * come over and over), dmabuf, states, refused, open (contexts). Says what failed;
+ * the exit status is 0 when nothing did.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 
 #define PAGE		4096ul
 #define HUGE_PAGE	(2ul << 20)
+#define MIN_LARGE_SHIFT	26
 
 static struct ibv_context *ctx;
 static struct ibv_pd *pd;
@@ -169,6 +171,7 @@ static void qps(void)
 	EXPECT(!ibv_destroy_cq(cq), "CQ stays");
 }
 
+/* Of small pages. */
 static void *plain(size_t size)
 {
 	void *buf = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -176,6 +179,7 @@ static void *plain(size_t size)
 
 	if (buf == MAP_FAILED)
 		fail("memory");
+	madvise(buf, size, MADV_NOHUGEPAGE);
 	return buf;
 }
 
@@ -209,28 +213,30 @@ static void reg(void *addr, size_t size, int access)
 	EXPECT(!ibv_dereg_mr(mr), "MR of %zu bytes stays", size);
 }
 
+#define REMOTE_ACCESS	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | \
+			 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
+
 static void mrs(void)
 {
-	int all = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
-		  IBV_ACCESS_REMOTE_ATOMIC;
 	struct ibv_mr **mr = calloc(count, sizeof(*mr));
-	size_t small = 64 * PAGE;
-	char *buf = plain(small);
+	size_t small = 8 * PAGE;
+	char *buf = plain(count * small);
 
 	for (unsigned int i = 0; i < count; i++) {
-		mr[i] = ibv_reg_mr(pd, buf + i % 977, small - i % 977 - i % 31, all);
+		mr[i] = ibv_reg_mr(pd, buf + i * small + i % 977, small - i % 977 - i % 31,
+				   REMOTE_ACCESS);
 		EXPECT(mr[i], "MR %u", i);
 	}
 	for (unsigned int i = 0; i < count; i++)
 		if (mr[i])
 			EXPECT(!ibv_dereg_mr(mr[i]), "MR %u stays", i);
+	munmap(buf, count * small);
 	free(mr);
-	munmap(buf, small);
 
-	/* 4 KiB pages: inside the command, then one, two and three levels. */
-	for (unsigned int shift = 12; shift <= max_mr_shift; shift++) {
-		buf = aliased(1ul << shift);
-		reg(buf, 1ul << shift, all);
+	/* 4 KiB pages: inside the command, then one and two levels. */
+	for (unsigned int shift = 12; shift < MIN_LARGE_SHIFT; shift++) {
+		buf = plain(1ul << shift);
+		reg(buf, 1ul << shift, REMOTE_ACCESS);
 		if (shift > 12) {
 			reg(buf + 5, (1ul << shift) - 10, IBV_ACCESS_LOCAL_WRITE);
 			reg(buf, (1ul << shift) - PAGE, 0);
@@ -240,9 +246,20 @@ static void mrs(void)
 	buf = mmap(NULL, 4 * HUGE_PAGE, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	if (buf != MAP_FAILED) {
-		reg(buf, 4 * HUGE_PAGE, all);
-		reg(buf + 7, 3 * HUGE_PAGE, all);
+		reg(buf, 4 * HUGE_PAGE, REMOTE_ACCESS);
+		reg(buf + 7, 3 * HUGE_PAGE, REMOTE_ACCESS);
 		munmap(buf, 4 * HUGE_PAGE);
+	}
+}
+
+/* Two and three levels. */
+static void large(void)
+{
+	for (unsigned int shift = MIN_LARGE_SHIFT; shift <= max_mr_shift; shift++) {
+		char *buf = aliased(1ul << shift);
+
+		reg(buf + 5, (1ul << shift) - 10, REMOTE_ACCESS);
+		munmap(buf, 1ul << shift);
 	}
 }
 
@@ -458,8 +475,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } parts[] = {
-	{ "cqs", cqs }, { "qps", qps }, { "mrs", mrs }, { "dmabuf", dmabuf },
-	{ "states", states },
+	{ "cqs", cqs }, { "qps", qps }, { "mrs", mrs }, { "large", large },
+	{ "dmabuf", dmabuf }, { "states", states },
 	{ "refused", refused }, { "open", contexts },
 };
 

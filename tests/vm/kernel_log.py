@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a guest's kernel has to say: which of it is a fault."""
+
+import re
+
+# What a sound kernel never logs. Case matters: "kasan:" at boot is harmless.
+# What kmemleak finds is judged by its own list, if it still looks.
+SPLATS = re.compile(
+    r"BUG:|WARNING:|\bOops\b|Call Trace:|general protection|"
+    r"possible circular|possible recursive|possible irq lock|"
+    r"INFO: task .* blocked|INFO: rcu|rcu: INFO|suspicious RCU|"
+    r"inconsistent lock|bad unlock balance|held lock freed|"
+    r"lock held when returning|KASAN|UBSAN|leak detector disabled|"
+    r"refcount_t:|sleeping function|scheduling while atomic|"
+    r"soft lockup|hard LOCKUP|list_(add|del) corruption|"
+    r"ODEBUG:|DMA-API: (?!preallocated|debugging enabled)|"
+    r"unregister_netdevice: waiting|vm-guest:|"
+    r"Unbalanced enable|irq \d+: nobody cared|Kernel panic")
+
+# A page mapped while it is. DMA debugging (6.1) takes that for a fault, but it
+# is what ib_umem_get() does for a process that registers memory twice, or two
+# buffers that share a page, with any driver. A mapping left over, which looks
+# the same, is told once more when the driver leaves its device.
+OVERLAP = re.compile(r"DMA-API: .*overlapping mappings")
+OVERLAP_LINES = re.compile(
+    r"WARNING: CPU: \d+ PID: \d+ at kernel/dma/debug\.c:\d+ |Call Trace:|"
+    r"DMA-API: Mapped at:")
+TRACE_END = "---[ end trace"
+# No backtrace is longer, other lines between its own included.
+TRACE_LINES = 150
+
+
+def overlap_of_user_memory(lines, start):
+    """The numbers of the lines that tell of it, if that is what starts there."""
+    ends = [i for i in range(start, min(start + TRACE_LINES, len(lines)))
+            if TRACE_END in lines[i]]
+    if not ends or not any(" ib_umem_get+" in line
+                           for line in lines[start:ends[0]]):
+        return set()
+    # How the older mapping was made follows the trace.
+    return {start, *(i for i in range(start, min(ends[0] + 4, len(lines)))
+                     if OVERLAP_LINES.search(lines[i]))}
+
+
+def splats(log):
+    """The lines of a kernel log that tell of a fault."""
+    lines = log.splitlines()
+    harmless = set()
+    for i, line in enumerate(lines):
+        if OVERLAP.search(line) and i not in harmless:
+            harmless |= overlap_of_user_memory(lines, i)
+    return [line for i, line in enumerate(lines)
+            if i not in harmless and SPLATS.search(line)]
+
+
+# A process that ends without being freed leaves these three.
+TASK = (r"kmem_cache_alloc_node\+.*\n.* copy_process\+",
+        r"kmem_cache_alloc\+.*\n.* copy_process\+",
+        r" prepare_creds\+")
+
+
+def leaks(found, refused):
+    """Those of kmemleak's list that are not the kernel's own.
+
+    The kernel (6.1) never lets go of the task of a process whose context was
+    refused by a driver, or by a cgroup: `refused` processes at most.
+    """
+    left = [refused] * len(TASK)
+    ours = []
+    for entry in re.split(r"^(?=unreferenced object)", found, flags=re.M):
+        part = next((i for i, calls in enumerate(TASK)
+                     if re.search(calls, entry)), None)
+        if part is not None and left[part]:
+            left[part] -= 1
+        elif entry:
+            ours.append(entry)
+    return "".join(ours)
