@@ -165,6 +165,11 @@ static void *cursor_at(const struct cursor *cur, u32 *len)
 	return ev_span_at(cur->span, cur->off, len);
 }
 
+static bool may_access(const struct cursor *cur)
+{
+	return cur->span->direct || ev_model_may_access(cur->span->ad);
+}
+
 /**
  * ev_sgl_copy() - copy from memory to memory
  * @dst: target
@@ -173,7 +178,8 @@ static void *cursor_at(const struct cursor *cur, u32 *len)
  * @len: bytes; both lists have them
  *
  * Context: may take as long as it takes to copy @len.
- * Return: EV_COPIED, or whose translation leads nowhere.
+ * Return: EV_COPIED, or whose translation leads nowhere, or EV_NO_ACCESS if an
+ * adapter is to stop: it is told so any time, and not more than a page is late.
  */
 enum ev_copy ev_sgl_copy(const struct ev_sgl *dst, const struct ev_sgl *src,
 			 u64 from, u32 len)
@@ -189,6 +195,8 @@ enum ev_copy ev_sgl_copy(const struct ev_sgl *dst, const struct ev_sgl *src,
 	for (out.off = from; out.off >= out.span->len; out.span++)
 		out.off -= out.span->len;
 	for (; len; len -= part) {
+		if (!may_access(&in) || !may_access(&out))
+			return EV_NO_ACCESS;
 		part = len;
 		what = cursor_at(&in, &part);
 		if (!what)

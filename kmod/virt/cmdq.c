@@ -103,8 +103,9 @@ int ev_cmdq_init(struct ev_adapter *ad)
 	if (!is_power_of_2(q->depth) || q->depth > MAX_DEPTH ||
 	    q->sq_addr % ERDMA_WQEBB_SIZE || q->cq_addr % ERDMA_CQE_SIZE)
 		return -EINVAL;
-	if (!ev_dma_record(ad, q->sq_dbrec_addr) ||
-	    !ev_dma_record(ad, q->cq_dbrec_addr))
+	q->sq_dbrec = ev_dma_record(ad, q->sq_dbrec_addr);
+	q->cq_dbrec = ev_dma_record(ad, q->cq_dbrec_addr);
+	if (!q->sq_dbrec || !q->cq_dbrec)
 		return -EFAULT;
 
 	ret = ev_buf_map(ad, &q->sq, q->sq_addr,
@@ -294,6 +295,11 @@ static bool poll_cq_doorbell(struct ev_adapter *ad)
 	if (!db)
 		return false;
 	atomic64_inc(&ad->counters.doorbells);
+	/* See poll_sq_doorbell(). */
+	smp_rmb();
+	if (!ev_model_may_access(ad) ||
+	    le64_to_cpu(READ_ONCE(*q->cq_dbrec)) != db)
+		return true;
 	if (db & ERDMA_CQ_DB_ARM &&
 	    !ev_fault_hit(ad, EV_FAULT_CMD_ARM_LOST, -1, NULL)) {
 		q->arm_db = db;
@@ -310,6 +316,7 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	struct ev_cmdq *q = &ad->cmdq;
 	u64 db = ev_reg_read64(ad, ERDMA_REG_CMDQ_SQ_DB);
 	u16 pi = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI, db);
+	u16 record;
 
 	if (db == NO_DOORBELL)
 		return false;
@@ -324,7 +331,14 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	ev_reg_cmpxchg64(ad, ERDMA_REG_CMDQ_SQ_DB, db, NO_DOORBELL);
 	if (pi == q->sq_pi || ev_fault_hit(ad, EV_FAULT_CMD_DB_LOST, -1, NULL))
 		return false;
-	if ((u16)(pi - q->ci) > q->depth) {
+	/*
+	 * One that was left from the life before, though, is not in the new
+	 * record, which is written before the doorbell.
+	 */
+	record = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI,
+			   le64_to_cpu(READ_ONCE(*q->sq_dbrec)));
+	if ((u16)(pi - q->ci) > q->depth ||
+	    (u16)(record - q->ci) < (u16)(pi - q->ci)) {
 		ev_log(ad, EV_LOG_ERRORS, "command doorbell %u ignored at %u\n",
 		       pi, q->ci);
 		return false;

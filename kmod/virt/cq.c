@@ -5,8 +5,9 @@
  * All kernel CQs ring one doorbell address, so the doorbell record is what
  * counts. It is looked at whenever an entry was written: entry first, then the
  * record, as the driver writes the record first and then looks for entries; one
- * of the two sees the other. CQs with entries that no arm has covered are
- * watched besides, for drivers that arm late and do not look again.
+ * of the two sees the other. CQs with entries that no event has told of are
+ * watched besides: for drivers that arm late, or for more than before, and do
+ * not look again; and until there is room for the event.
  */
 #include <linux/bitfield.h>
 #include <linux/slab.h>
@@ -57,11 +58,22 @@ static void note_sequence(struct ev_cq *cq, u64 db)
 		cq->duplicate++;
 }
 
+/* The doorbell has 24 bits of it, those that only count have more. */
+static u32 full_index(const struct ev_cq *cq, u64 db)
+{
+	return cq->pi + sign_extend32(FIELD_GET(ERDMA_CQ_DB_CI, db) - cq->pi,
+				      23);
+}
+
+static bool has_news(const struct ev_cq *cq, u32 pi)
+{
+	return (s32)(pi - cq->arm_ci) > 0;
+}
+
 /* Looks at the doorbell record; an armed CQ with news makes its event. */
 static bool evaluate(struct ev_cq *cq)
 {
 	u64 db = le64_to_cpu(READ_ONCE(*cq->dbrec));
-	u32 pi;
 
 	lockdep_assert_held(&cq->lock);
 	if (db != cq->db && db & ERDMA_CQ_DB_ARM &&
@@ -70,20 +82,16 @@ static bool evaluate(struct ev_cq *cq)
 		if (!ev_fault_hit(cq->ad, EV_FAULT_CQ_ARM_LOST, cq->cqn, NULL)) {
 			cq->armed = true;
 			cq->solicited = db & ERDMA_CQ_DB_SOL;
-			cq->arm_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
+			cq->arm_ci = full_index(cq, db);
 		}
 	}
 	cq->db = db;
-	if (!cq->armed)
-		return false;
-	pi = cq->solicited ? cq->sol_pi : cq->pi;
-	/* Nothing new, in 24 bit arithmetic. */
-	if (((pi - cq->arm_ci - 1) & ERDMA_CQ_DB_CI) >= cq->depth)
+	if (!cq->armed || !has_news(cq, cq->solicited ? cq->sol_pi : cq->pi) ||
+	    !ev_eq_post(cq->ad, &cq->ad->eq[cq->eqn],
+			FIELD_PREP(ERDMA_CEQE_PI, cq->pi) |
+			FIELD_PREP(ERDMA_CEQE_CQN, cq->cqn), 0))
 		return false;
 	cq->armed = false;
-	ev_eq_post(cq->ad, &cq->ad->eq[cq->eqn],
-		   FIELD_PREP(ERDMA_CEQE_PI, cq->pi) |
-		   FIELD_PREP(ERDMA_CEQE_CQN, cq->cqn), 0);
 	return true;
 }
 
@@ -91,7 +99,8 @@ static void watch(struct ev_cq *cq)
 {
 	struct ev_adapter *ad = cq->ad;
 
-	if (cq->armed)
+	/* Without news the next entry is soon enough. */
+	if (cq->armed && !has_news(cq, cq->pi))
 		return;
 	spin_lock(&ad->watch_lock);
 	if (list_empty(&cq->watch))

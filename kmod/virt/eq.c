@@ -101,16 +101,18 @@ static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
 	return true;
 }
 
-static void write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
+/* Returns false if there was no room; what a fault takes away had some. */
+static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
+	bool full = (u16)(eq->pi - eq->ci) >= eq->depth;
 	struct erdma_ceqe *eqe;
 
-	if ((u16)(eq->pi - eq->ci) >= eq->depth ||
+	if (full ||
 	    ev_fault_hit(ad, EV_FAULT_EQ_OVERFLOW, index_of(ad, eq), NULL)) {
 		eq->overflow = true;
 		ev_log(ad, EV_LOG_ERRORS, "EQ of vector %u overflows\n",
 		       eq->vector);
-		return;
+		return !full;
 	}
 	eqe = ev_buf_at(&eq->ring,
 			(eq->pi & (eq->depth - 1)) * ERDMA_EQE_SIZE);
@@ -121,6 +123,7 @@ static void write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 	smp_store_release(&eqe->word, cpu_to_le64(lo));
 	eq->pi++;
 	atomic64_inc(&ad->counters.events);
+	return true;
 }
 
 /**
@@ -131,13 +134,16 @@ static void write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
  * @hi: last 8 bytes
  *
  * Context: any.
+ * Return: false if the queue is full: the event can be tried again.
  */
-void ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
+bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
+	bool posted = true;
+
 	spin_lock(&eq->lock);
 	if (eq->exists) {
 		eq_evaluate(ad, eq);
-		write_entry(ad, eq, lo, hi);
+		posted = write_entry(ad, eq, lo, hi);
 		if (ev_fault_hit(ad, EV_FAULT_EQE_DUPLICATE, index_of(ad, eq),
 				 NULL))
 			write_entry(ad, eq, lo, hi);
@@ -146,6 +152,7 @@ void ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 		eq_evaluate(ad, eq);
 	}
 	spin_unlock(&eq->lock);
+	return posted;
 }
 
 /**

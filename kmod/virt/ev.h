@@ -14,7 +14,7 @@
  *   ev_adapter.plug_lock	plugging, unplugging; adapter parameters
  *   pci_lock_rescan_remove()
  *   ev_adapter.lock		the model: registers, CMDQ; held by its
- *				first thread for one pass
+ *				first thread, or who stands in, for one pass
  *   ev_fabric			all adapters' QPs, CQs, MRs and who is connected
  *				to whom: changed by commands with write access,
  *				used by the data path with read access
@@ -204,6 +204,8 @@ struct ev_cmdq {
 	u64 cq_addr;
 	u64 sq_dbrec_addr;
 	u64 cq_dbrec_addr;
+	__le64 *sq_dbrec;
+	__le64 *cq_dbrec;
 	struct ev_buf sq;
 	struct ev_buf cq;
 	bool holding;
@@ -429,6 +431,7 @@ enum ev_copy {
 	EV_COPIED,
 	EV_NO_SOURCE,
 	EV_NO_TARGET,
+	EV_NO_ACCESS,
 };
 
 /* One of them is asked for by this end; the other end asks for none. */
@@ -581,6 +584,7 @@ struct ev_counters {
  * struct ev_worker - a thread of the model, whose own most of this is
  * @wake: it has a reason to look now
  * @parked: it waits to be roused
+ * @looked: when it looked for work
  * @worked: when there was work
  * @busy_since: since when there is work without a break, 0: there is none
  * @no_spin_until: till when that is of no use
@@ -590,7 +594,8 @@ struct ev_worker {
 	struct task_struct *thread;
 	bool wake;
 	bool parked;
-	u64 worked;			/* all ns */
+	u64 looked;			/* all ns */
+	u64 worked;
 	u64 busy_since;
 	u64 no_spin_until;
 };
@@ -913,7 +918,7 @@ void ev_eq_setup(struct ev_eq *eq);
 int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 	       u32 depth, u64 dbrec_addr, u16 vector, u32 reg);
 void ev_eq_exit(struct ev_eq *eq);
-void ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi);
+bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi);
 bool ev_eq_poll(struct ev_adapter *ad, struct ev_eq *eq);
 void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type);
 

@@ -201,6 +201,8 @@ static int transfer(struct ev_qp *qp, struct ev_xfer *x, bool reading)
 		return source;
 	case EV_NO_TARGET:
 		return target;
+	case EV_NO_ACCESS:
+		return EV_WAIT;
 	}
 	x->budget -= len;
 	wqe->done += len;
@@ -411,7 +413,8 @@ static int run_atomic(struct ev_qp *qp, struct ev_xfer *x)
 	ev_sgl_put(&x->src);
 	x->src.span[0] = (struct ev_span) { .direct = &old, .len = sizeof(old) };
 	x->src.count = 1;
-	if (ev_sgl_copy(&x->dst, &x->src, 0, sizeof(old)) != EV_COPIED)
+	/* Without access it is done nevertheless: it must not happen twice. */
+	if (ev_sgl_copy(&x->dst, &x->src, 0, sizeof(old)) == EV_NO_TARGET)
 		return ERDMA_WC_SEND_ADDR_VIOLATION;
 	wqe->done = sizeof(old);
 	count(qp, peer, 2 * sizeof(old));
@@ -615,7 +618,8 @@ bool ev_sq_run(struct ev_qp *qp, u32 budget)
 	u32 done;
 	int ret;
 
-	while (x.budget && (wqe->loaded || qp->sq.ci != qp->sq.pi)) {
+	while (x.budget && (wqe->loaded || qp->sq.ci != qp->sq.pi) &&
+	       ev_model_may_access(qp->ad)) {
 		ret = 0;
 		if (!wqe->loaded && !load(qp))
 			ret = ERDMA_WC_SEND_WQE_FORMAT_ERR;

@@ -3,7 +3,9 @@
  * The model's threads, and how often they look.
  *
  * The first one of an adapter does everything; the others, one for each CPU
- * up to a limit, serve QPs, while there is something to serve.
+ * up to a limit, serve QPs, while there is something to serve. Drivers may wait
+ * for an answer without letting anything else run on their CPU (hw 3.7), which
+ * may be the first one's: then the second one does everything.
  *
  * A thread looks at once while there is work, then less and less. Who waits for
  * the device often does so by spinning, and would keep the model off its CPU
@@ -37,6 +39,9 @@
 /* After this time without work only the first thread looks. */
 #define PARK_NS			(20 * NSEC_PER_MSEC)
 
+/* The first thread is kept from looking: beyond its longest sleep and a tick. */
+#define LATE_NS			(4 * SLEEP_MAX_NS)
+
 static void sleep(struct ev_worker *w, u64 ns)
 {
 	ktime_t delay = ns_to_ktime(ns);
@@ -56,6 +61,7 @@ static void sleep(struct ev_worker *w, u64 ns)
 static void after_work(struct ev_worker *w)
 {
 	w->worked = ktime_get_ns();
+	WRITE_ONCE(w->looked, w->worked);
 	if (!w->busy_since) {
 		w->busy_since = w->worked;
 	} else if (w->worked - w->busy_since > BUSY_MAX_NS) {
@@ -71,6 +77,7 @@ static u64 without_work(struct ev_worker *w)
 	u64 idle = now - w->worked;
 	u64 relaxed;
 
+	WRITE_ONCE(w->looked, now);
 	if (idle < SPIN_NS && now >= w->no_spin_until &&
 	    single_task_running()) {
 		cpu_relax();
@@ -117,12 +124,36 @@ static int do_everything(void *data)
 	return 0;
 }
 
+static bool is_second(const struct ev_worker *w)
+{
+	return w == w->ad->worker + 1;
+}
+
+/* Returns whether there was work that the first thread did not come to. */
+static bool stand_in(struct ev_worker *w)
+{
+	struct ev_adapter *ad = w->ad;
+	bool busy;
+
+	if (!is_second(w) ||
+	    ktime_get_ns() <= READ_ONCE(ad->worker[0].looked) + LATE_NS ||
+	    !mutex_trylock(&ad->lock))
+		return false;
+	busy = ev_model_pass(ad);
+	mutex_unlock(&ad->lock);
+	return busy;
+}
+
 static void park(struct ev_worker *w)
 {
-	set_current_state(TASK_IDLE);
-	WRITE_ONCE(w->parked, true);
-	if (!kthread_should_stop())
-		schedule();
+	long left, most = is_second(w) ? nsecs_to_jiffies(LATE_NS) :
+			  MAX_SCHEDULE_TIMEOUT;
+
+	do {
+		set_current_state(TASK_IDLE);
+		WRITE_ONCE(w->parked, true);
+		left = kthread_should_stop() ? 1 : schedule_timeout(most);
+	} while (!left && !stand_in(w));
 	__set_current_state(TASK_RUNNING);
 	WRITE_ONCE(w->parked, false);
 	w->worked = ktime_get_ns();
@@ -136,8 +167,9 @@ static int serve_qps(void *data)
 	sched_set_fifo_low(current);
 	park(w);
 	while (!kthread_should_stop()) {
+		busy = stand_in(w);
 		down_read(&ev_fabric);
-		busy = ev_qp_poll(w->ad);
+		busy |= ev_qp_poll(w->ad);
 		up_read(&ev_fabric);
 		if (busy)
 			after_work(w);
@@ -169,7 +201,7 @@ static int start(struct ev_adapter *ad, unsigned int i)
 	struct ev_worker *w = &ad->worker[i];
 	struct task_struct *thread;
 
-	*w = (struct ev_worker) { .ad = ad };
+	*w = (struct ev_worker) { .ad = ad, .looked = ktime_get_ns() };
 	thread = kthread_create(i ? serve_qps : do_everything, w, "%s/%s/%u",
 				EV_NAME, config_item_name(&ad->group.cg_item),
 				i);

@@ -5,6 +5,7 @@
 Runs in the guest with no ERDMA driver loaded; prints TAP lines."""
 
 import errno
+import os
 import struct
 import sys
 import time
@@ -105,6 +106,27 @@ def reset_init(ad):
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
 
 
+@case("INIT while the device looks away: what was rung before is forgotten")
+def init_after_stall(ad):
+    dev = ad.plug()
+    dev.init()
+    dev.command(COMMON, raw.QUERY_FW_INFO)
+    ad.fault("stall", count=1, arg=1000)
+    raw.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
+    dev.post(COMMON, raw.QUERY_FW_INFO)
+    dev.arm()
+    dev.prepare()
+    dev.write32(0x10, 2)
+    equal(dev.read32(0x10), 2, "device awake too early")
+    raw.wait_until(lambda: dev.read32(0x10) == 0, "INIT taken")
+    raw.wait_until(lambda: dev.read32(0x14) & 2, "INIT_DONE")
+    raw.wait_until(lambda: dev.read64(0x200) == (1 << 64) - 1 and
+                   dev.read64(0x300) == 0, "doorbells taken")
+    for _ in range(3):
+        equal(dev.command(COMMON, raw.QUERY_FW_INFO), (0, 0x225, 0))
+    equal(dev.eq.get(), None, "event although not armed")
+
+
 @case("end of bus mastering ends a life at once")
 def master_off(ad):
     dev = ad.plug()
@@ -186,6 +208,40 @@ def events(ad):
     dev.arm()
     raw.wait_until(lambda: int(ad.read("doorbells")) > doorbells, "arm seen")
     equal(dev.eq.get(), None)
+
+
+@case("commands of a driver that does not let go of its CPU, whichever it is")
+def busy_waiting(ad):
+    limit = "/proc/sys/kernel/sched_rt_runtime_us"
+    with open(limit) as file:
+        share = file.read()
+    dev = ad.plug()
+    dev.init()
+    cpus = os.sched_getaffinity(0)
+    assert len(cpus) > 1, "one CPU"
+
+    def spin():
+        dev.post(COMMON, raw.QUERY_FW_INFO)
+        end = time.monotonic() + 10
+        while not dev.cq.peek():
+            assert time.monotonic() < end, "no answer"
+        equal(dev.completion()[0], 0)
+
+    try:
+        with open(limit, "w") as file:
+            file.write("-1")
+        for cpu in cpus:
+            print(f"# CPU {cpu}")
+            os.sched_setaffinity(0, {cpu})
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(99))
+            for _ in range(3):
+                spin()
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setaffinity(0, cpus)
+        with open(limit, "w") as file:
+            file.write(share)
 
 
 @case("MSI-X masks, pending bits and replay")

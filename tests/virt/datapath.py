@@ -744,6 +744,57 @@ def events(ad):
     event(b.rcq)
 
 
+@case("arms of CQs: none is missed")
+def arms(ad):
+    a, b = pair(ad, cq_log2=3)
+    device = ad.device
+
+    def event(cq, eqn=1, ceq=device.ceq):
+        word = struct.unpack("<Q", ceq.wait("an event")[:8])[0]
+        device.arm_eq(eqn, ceq)
+        equal(word & 0xfffff, cq.cqn)
+
+    def stopped(cq):
+        """A completion from a QP of its own."""
+        qp = device.create_qp(cq.cqn, cq, cq)
+        qp.post_recv()
+        equal(qp.modify(raw.ERROR), 0)
+        cq.wait()
+
+    # The first one is what the memory of the record happened to hold.
+    cq = device.create_cq(50, record=50 << 32 | 1 << 31)
+    cq.arm()
+    stopped(cq)
+    event(cq)
+    # For any entry instead of solicited ones, with one there.
+    b.rcq.arm(solicited=1)
+    b.recv()
+    a.sent(a.send(a.mr.sge(0, 4)))
+    equal(device.ceq.peek(), None, "event")
+    b.rcq.arm()
+    event(b.rcq)
+    b.received(0)
+    # For solicited ones, of which none comes for longer than the ring is.
+    b.rcq.arm(solicited=1)
+    for i in range(1, 12):
+        b.recv()
+        a.sent(a.send(a.mr.sge(0, 4)))
+        b.received(i)
+    equal(device.ceq.peek(), None, "event")
+    b.recv()
+    a.sent(a.send(a.mr.sge(0, 4), flags=p.CE | p.SE))
+    event(b.rcq)
+    # The EQ has no room: its event comes when there is some.
+    small = device.create_eq(2, log2=1)
+    cqs = [device.create_cq(60 + i, eqn=2) for i in range(3)]
+    for cq in cqs:
+        cq.arm()
+        stopped(cq)
+    for cq in cqs:
+        event(cq, 2, small)
+    equal(small.peek(), None, "event")
+
+
 @case("counters of adapter and QPs")
 def counters(ad):
     a, b = pair(ad)

@@ -62,10 +62,11 @@ class Mr:
 class End:
     """A QP with CQs of its own and one buffer."""
 
-    def __init__(self, device, number, size=16384, pd=PD, **kwargs):
+    def __init__(self, device, number, size=16384, pd=PD, cq_log2=10,
+                 **kwargs):
         self.device, self.number = device, number
-        self.scq = device.create_cq(2 * number, 10)
-        self.rcq = device.create_cq(2 * number + 1, 10)
+        self.scq = device.create_cq(2 * number, cq_log2)
+        self.rcq = device.create_cq(2 * number + 1, cq_log2)
         equal((self.scq.syndrome, self.rcq.syndrome), (0, 0), "CREATE_CQ")
         self.qp = device.create_qp(number, self.scq, self.rcq, pd=pd, **kwargs)
         equal((self.qp.syndrome, self.qp.cookie), (0, number), "CREATE_QP")

@@ -326,10 +326,14 @@ class Device:
 
 
 class Cq:
-    def __init__(self, device, cqn, log2=6, eqn=1, block=None, direct_bit=0):
+    """Its doorbell record holds anything while the device creates it."""
+
+    def __init__(self, device, cqn, log2=6, eqn=1, block=None, direct_bit=0,
+                 record=0):
         self.device, self.cqn, self.log2 = device, cqn, log2
         self.block = block or device.alloc(max(4096, 32 << log2))
         self.dbrec = device.alloc(8, 8)
+        self.dbrec.set64(0, record)
         self.idx = 0
         self.cmdsn = 0
         self.ring = Ring(self.block, 1 << log2, 32, True)
@@ -338,6 +342,7 @@ class Cq:
                            1 << 16 | direct_bit << 15 | eqn, self.dbrec.addr,
                            0, 0xdeadbeef)
         self.syndrome = device.command(RDMA, CREATE_CQ, body)[0]
+        self.dbrec.set64(0, 0)
 
     def get(self):
         raw = self.ring.get()
