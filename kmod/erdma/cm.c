@@ -753,8 +753,6 @@ static int iw_create_listen(struct iw_cm_id *id, int backlog)
 	struct erdma_cep *cep;
 	int ret;
 
-	if (id->m_local_addr.ss_family != AF_INET)
-		return -EAFNOSUPPORT;
 	cep = cep_new(dev, ERDMA_CEP_LISTENING, caller());
 	if (!cep)
 		return -ENOMEM;
@@ -769,7 +767,8 @@ static int iw_create_listen(struct iw_cm_id *id, int backlog)
 		cep_close(cep);
 	} else {
 		atomic64_inc(&dev->cm.listens);
-		erdma_cep_note(cep, ERDMA_CEP_EV_ACCEPT);
+		if (cep->sock)
+			erdma_cep_note(cep, ERDMA_CEP_EV_ACCEPT);
 	}
 	mutex_unlock(&cep->lock);
 	erdma_cep_put(cep);

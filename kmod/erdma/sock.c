@@ -193,33 +193,62 @@ int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id)
 	return sock_try_connect(cep, id, 1);
 }
 
+/* Where to listen by IPv4; false if by nothing but IPv6. */
+static bool sock_listen_addr(const struct iw_cm_id *id, struct sockaddr_in *addr)
+{
+	const struct sockaddr_in6 *any = (const struct sockaddr_in6 *)&id->m_local_addr;
+
+	if (any->sin6_family == AF_INET) {
+		*addr = *(const struct sockaddr_in *)&id->m_local_addr;
+		return true;
+	}
+	*addr = (struct sockaddr_in) { .sin_family = AF_INET, .sin_port = any->sin6_port };
+	return !id->afonly;
+}
+
+static bool sock_can_listen(const struct iw_cm_id *id)
+{
+	const struct sockaddr_in6 *addr = (const struct sockaddr_in6 *)&id->m_local_addr;
+
+	return addr->sin6_family == AF_INET ||
+	       (addr->sin6_family == AF_INET6 && ipv6_addr_any(&addr->sin6_addr));
+}
+
 /**
  * erdma_sock_listen() - listen by TCP for an endpoint
  * @cep: the endpoint, locked, without a socket
- * @id: has the address, IPv4, which may be the wildcard
+ * @id: has the address, IPv4, which may be the wildcard, or that of IPv6
  * @backlog: connections that TCP holds
  *
+ * The wildcard is that of all devices, and one that refuses spoils it for the
+ * others: that of IPv6 is good for IPv4, too, or else for nothing here.
+ *
  * Context: process.
- * Return: 0, or an error; the socket then is detached with the endpoint's end.
+ * Return: 0, without a socket if nobody can come, or an error; the socket then
+ * is detached with the endpoint's end.
  */
 int erdma_sock_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog)
 {
-	struct sockaddr_in *addr = (struct sockaddr_in *)&id->m_local_addr, local;
+	struct sockaddr_in addr, local;
 	struct socket *sock;
 	int ret;
 
 	lockdep_assert_held(&cep->lock);
+	if (!sock_can_listen(id))
+		return -EAFNOSUPPORT;
+	if (!sock_listen_addr(id, &addr))
+		return 0;
 	ret = sock_open(&sock);
 	if (ret)
 		return ret;
 	erdma_sock_attach(cep, sock, NULL);
 	/* Each device listens on the same wildcard port (hw 10.2). */
-	if (addr->sin_addr.s_addr == htonl(INADDR_ANY)) {
+	if (addr.sin_addr.s_addr == htonl(INADDR_ANY)) {
 		ret = sock_bindtoindex(sock->sk, cep->dev->netdev->ifindex, true);
 		if (ret)
 			return ret;
 	}
-	ret = kernel_bind(sock, (struct sockaddr *)addr, sizeof(*addr));
+	ret = kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
 	if (ret)
 		return ret;
 	ret = kernel_listen(sock, backlog);

@@ -20,6 +20,8 @@ rping_pairs() {
 		rping -s -a "$a" -C 20 -- rping -c -a "$a" -I "$b" -C 20 -v -V
 	pair "rping with a listener on every address" 7174 \
 		rping -s -C 5 -- rping -c -a "$b" -C 5 -v -V
+	pair "rping with a listener on every address of IPv6, too" 7174 \
+		rping -s -a :: -C 5 -- rping -c -a "$b" -C 5 -v -V
 	pair "rping with large buffers" 7174 \
 		rping -s -a "$a" -C 5 -S 65000 -- rping -c -a "$a" -C 5 -S 65000 -V
 }
