@@ -68,3 +68,8 @@ same() {
 	diff -u --label expected --label got <(printf '%s\n' "$1") \
 		<(printf '%s\n' "$2")
 }
+
+# In a guest: a process was refused a context: what that leaves (tests/vm/kernel_log.py).
+context_refused() {
+	echo task >>/run/vm/ctl/kernel-leaks
+}

@@ -71,11 +71,6 @@ async_said() {
 	done
 }
 
-# A process was refused a context: what that leaves (tests/vm/kernel_log.py).
-context_refused() {
-	echo task >>/run/vm/ctl/kernel-leaks
-}
-
 unplugged() {
 	! [ -e /sys/class/infiniband/erdma_0 ]
 }
