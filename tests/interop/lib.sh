@@ -30,6 +30,14 @@ result() { # STATUS NAME [LOG...]
 	return 0
 }
 
+check() { # NAME COMMAND...
+	local name=$1
+
+	shift
+	"$@" >"$work/log" 2>&1
+	result $? "$name" "$work/log"
+}
+
 plan() {
 	echo "1..$tests"
 	[ "$failed" = 0 ] && [ "$tests" -gt 0 ]
@@ -96,4 +104,19 @@ pair() {
 objects() {
 	rdma resource show | sed 's/.*: //' |
 		awk '{ for (i = 1; i < NF; i += 2) n[$i] += $(i + 1) } END { for (k in n) print k, n[k] }' | sort
+}
+
+# same_objects OBJECTS: neither more nor less than those of before
+same_objects() {
+	[ "$1" = "$(objects)" ] && return
+	printf 'before:\n%s\nafter:\n%s\n' "$1" "$(objects)"
+	return 1
+}
+
+# The firmware of the first adapter restarts.
+reset_adapter() {
+	local fault=/sys/kernel/config/erdma_virt/v0/fault/fw_reset
+
+	echo 1 >$fault/count
+	until_true "$LIMIT" grep -qx 1 $fault/hits
 }

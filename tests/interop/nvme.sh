@@ -115,13 +115,6 @@ target_entries() {
 	has 'any(.op == "receive" and .length == 64)' eadm dump cqe "$cqn"
 }
 
-reset_adapter() {
-	local fault=/sys/kernel/config/erdma_virt/v0/fault/fw_reset
-
-	echo 1 >$fault/count
-	until_true "$LIMIT" grep -qx 1 $fault/hits
-}
-
 # Both ends get the CQs of before from the core's pool, which the reset has killed.
 is_back() {
 	dmesg | grep -q 'nvme.*Successfully reconnected'
@@ -130,20 +123,6 @@ is_back() {
 # The target frees a connection's objects behind the host's back.
 settle() {
 	until_true "$LIMIT" eval "! rdma resource show qp | grep -q nvme"
-}
-
-same_objects() {
-	[ "$before" = "$(objects)" ] && return
-	printf 'before:\n%s\nafter:\n%s\n' "$before" "$(objects)"
-	return 1
-}
-
-check() { # NAME COMMAND...
-	local name=$1
-
-	shift
-	"$@" >"$work/log" 2>&1
-	result $? "$name" "$work/log"
 }
 
 check "NVMe target over RDMA" target_up
@@ -160,7 +139,7 @@ check "the adapter's firmware restarts" reset_adapter
 check "the host connects by itself" until_true "$LIMIT" is_back
 check "read back and compare again" compare
 check "disconnect again" down
-check "no object is left over" until_true "$LIMIT" same_objects
+check "no object is left over" until_true "$LIMIT" same_objects "$before"
 check "take the target down" target_down
 check "no connection is left over" until_true "$LIMIT" idle
 plan
