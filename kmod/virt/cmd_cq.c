@@ -60,12 +60,11 @@ static enum ev_syndrome cq_setup(struct ev_adapter *ad, struct ev_cq *cq,
 	if (!cq->dbrec)
 		return EV_BAD_ADDRESS;
 	/*
-	 * Anything may be there until the driver gets our answer. What looks
-	 * like the first arm may come again as such, and counts in any case.
+	 * Anything may be there until the driver gets our answer, even what
+	 * its arm will be. An arm of a life before that is still there with
+	 * the first entry makes an event too many, which does no harm.
 	 */
-	cq->db = le64_to_cpu(READ_ONCE(*cq->dbrec));
-	if (!(cq->db & (ERDMA_CQ_DB_IDX | ERDMA_CQ_DB_CI)))
-		cq->db = 0;
+	cq->db = 0;
 	if (cfg1 & ERDMA_CREATE_CQ1_DB_CFG)
 		cq->db_page = FIELD_GET(ERDMA_CREATE_CQ2_DB_PAGE,
 					le32_to_cpu(req->cfg2));

@@ -290,15 +290,17 @@ static void fetch(struct ev_adapter *ad, struct ev_cmd *cmd)
 static bool poll_cq_doorbell(struct ev_adapter *ad)
 {
 	struct ev_cmdq *q = &ad->cmdq;
-	u64 db = ev_reg_take64(ad, ERDMA_REG_CMDQ_CQ_DB);
+	u64 db = ev_reg_read64(ad, ERDMA_REG_CMDQ_CQ_DB);
 
 	if (!db)
 		return false;
-	atomic64_inc(&ad->counters.doorbells);
 	/* See poll_sq_doorbell(). */
 	smp_rmb();
-	if (!ev_model_may_access(ad) ||
-	    le64_to_cpu(READ_ONCE(*q->cq_dbrec)) != db)
+	if (!ev_model_may_access(ad))
+		return false;
+	ev_reg_cmpxchg64(ad, ERDMA_REG_CMDQ_CQ_DB, db, 0);
+	atomic64_inc(&ad->counters.doorbells);
+	if (le64_to_cpu(READ_ONCE(*q->cq_dbrec)) != db)
 		return true;
 	if (db & ERDMA_CQ_DB_ARM &&
 	    !ev_fault_hit(ad, EV_FAULT_CMD_ARM_LOST, -1, NULL)) {

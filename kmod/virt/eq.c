@@ -109,9 +109,10 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 
 	if (full ||
 	    ev_fault_hit(ad, EV_FAULT_EQ_OVERFLOW, index_of(ad, eq), NULL)) {
+		if (!eq->overflow)
+			ev_log(ad, EV_LOG_ERRORS, "EQ of vector %u overflows\n",
+			       eq->vector);
 		eq->overflow = true;
-		ev_log(ad, EV_LOG_ERRORS, "EQ of vector %u overflows\n",
-		       eq->vector);
 		return !full;
 	}
 	eqe = ev_buf_at(&eq->ring,
@@ -144,8 +145,8 @@ bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 	if (eq->exists) {
 		eq_evaluate(ad, eq);
 		posted = write_entry(ad, eq, lo, hi);
-		if (ev_fault_hit(ad, EV_FAULT_EQE_DUPLICATE, index_of(ad, eq),
-				 NULL))
+		if (posted && ev_fault_hit(ad, EV_FAULT_EQE_DUPLICATE,
+					   index_of(ad, eq), NULL))
 			write_entry(ad, eq, lo, hi);
 		/* The entry before a look at the doorbell: see eq_evaluate(). */
 		smp_mb();

@@ -141,7 +141,7 @@ struct ev_msi {
  * @ci:       driver's consumer index as of its last doorbell, 16 bits
  * @armed:    the next entry raises the vector
  * @db:       last doorbell
- * @overflow: an entry was dropped because the ring was full
+ * @overflow: an entry found the ring full; that of a CQ waits for room
  */
 struct ev_eq {
 	spinlock_t lock;		/* indices and entries */

@@ -111,9 +111,12 @@ static int do_everything(void *data)
 	sched_set_fifo_low(current);
 	w->worked = ktime_get_ns();
 	while (!kthread_should_stop()) {
-		mutex_lock(&w->ad->lock);
-		busy = ev_model_pass(w->ad);
-		mutex_unlock(&w->ad->lock);
+		busy = false;
+		/* A waiter may be handed the lock, and then be kept from running. */
+		if (mutex_trylock(&w->ad->lock)) {
+			busy = ev_model_pass(w->ad);
+			mutex_unlock(&w->ad->lock);
+		}
 		if (busy) {
 			rouse_others(w->ad);
 			after_work(w);
