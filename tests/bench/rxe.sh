@@ -4,6 +4,8 @@
 # on one device each. README.md tells the method.
 our_addr=10.77.0.1	# of the first adapter
 rxe_addr=10.78.0.1
+# See there: for clients that may come before their server.
+listener=$(readlink -f build/tests/vm/src/listener.so)
 
 rxe_device() {
 	modprobe rdma_rxe
@@ -26,7 +28,7 @@ perf() {
 	"$@" -R -F >"$temp/server" 2>&1 &
 	pid=$!
 	until_true 60 eval "rdma resource show cm_id 2>/dev/null | grep -q 'state LISTEN .*:18515 '"
-	if ! timeout 60 "$@" -R -F "$addr" >"$temp/client" 2>&1; then
+	if ! LD_PRELOAD=$listener timeout 60 "$@" -R -F "$addr" >"$temp/client" 2>&1; then
 		kill $pid 2>/dev/null
 		cat "$temp/server" "$temp/client" >&2
 		return 1

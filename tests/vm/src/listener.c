@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <glob.h>
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #define LIMIT_S		30
@@ -29,16 +31,39 @@ static unsigned int count_listeners(unsigned int port)
 	return n;
 }
 
-static unsigned int count_adapters(void)
+/* Others do not listen by TCP: the kernel's list has them, a moment too early. */
+static unsigned int count_listed(unsigned int port)
+{
+	FILE *list = popen("rdma resource show cm_id", "re");
+	char line[512], end[16];
+	unsigned int n = 0;
+
+	snprintf(end, sizeof(end), ":%u ", port);
+	while (list && fgets(line, sizeof(line), list))
+		n += strstr(line, " state LISTEN ") && strstr(line, end);
+	if (list)
+		pclose(list);
+	return n;
+}
+
+static unsigned int count_devices(const char *pattern)
 {
 	unsigned int n;
 	glob_t found;
 
-	if (glob("/sys/class/infiniband/*", 0, NULL, &found))
+	if (glob(pattern, 0, NULL, &found))
 		return 0;
 	n = found.gl_pathc;
 	globfree(&found);
 	return n;
+}
+
+static bool server_listens(unsigned int port)
+{
+	unsigned int ours = count_devices("/sys/class/infiniband/erdma_*");
+	unsigned int all = count_devices("/sys/class/infiniband/*");
+
+	return count_listeners(port) >= ours && (all == ours || count_listed(port) >= all);
 }
 
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
@@ -52,8 +77,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 		errno = ENOSYS;
 		return -1;
 	}
-	while (count_listeners(ntohs(rdma_get_dst_port(id))) < count_adapters() &&
-	       time(NULL) < end)
+	while (!server_listens(ntohs(rdma_get_dst_port(id))) && time(NULL) < end)
 		nanosleep(&pause, NULL);
 	return real(id, param);
 }
