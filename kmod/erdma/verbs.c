@@ -5,6 +5,7 @@
 #include <linux/etherdevice.h>
 #include <net/addrconf.h>
 #include <rdma/ib_mad.h>
+#include <rdma/iw_cm.h>
 #include <rdma/rdma_netlink.h>
 
 #include "abi.h"
@@ -261,6 +262,8 @@ void erdma_verbs_init(struct erdma_dev *dev)
 	ibdev->node_type = RDMA_NODE_RNIC;
 	ibdev->phys_port_cnt = 1;
 	ibdev->num_comp_vectors = dev->nr_ceqs;
+	/* Listening is TCP's: a port that iwpmd had reserved would be in use. */
+	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
 	ibdev->local_dma_lkey = dev->caps.local_dma_key;
 	ibdev->dev.parent = &dev->pdev->dev;
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->mac);

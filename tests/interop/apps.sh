@@ -26,6 +26,16 @@ rping_pairs() {
 		rping -s -a "$a" -C 5 -S 65000 -- rping -c -a "$a" -C 5 -S 65000 -V
 }
 
+# The port mapper runs on hosts with iWARP adapters: udev starts it.
+mapped_pairs() {
+	iwpmd || return
+	pair "rping with a port mapper" 7174 \
+		rping -s -a "$a" -C 5 -- rping -c -a "$a" -I "$b" -C 5 -v -V
+	pair "rping with a port mapper and a listener on every address" 7174 \
+		rping -s -C 5 -- rping -c -a "$b" -C 5 -v -V
+	pkill -x iwpmd
+}
+
 cm_pairs() {
 	pair "ucmatose" 7471 ucmatose -b "$a" -- ucmatose -s "$a"
 	pair "ucmatose with 20 connections" 7471 \
@@ -147,6 +157,7 @@ rstream_pairs
 perftest_pairs "$sizes" send write read
 atomic_pairs
 libfabric_pairs
+[ -n "$part" ] || mapped_pairs
 after=$(objects)
 [ "$before" = "$after" ]
 left=$?
