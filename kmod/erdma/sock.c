@@ -4,6 +4,7 @@
  * reports, which is only noted for the endpoint's worker (see cm.c).
  */
 #include <linux/tcp.h>
+#include <net/ipv6.h>
 #include <net/tcp.h>
 
 #include "cm.h"
@@ -193,25 +194,19 @@ int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id)
 	return sock_try_connect(cep, id, 1);
 }
 
-/* Where to listen by IPv4; false if by nothing but IPv6. */
-static bool sock_listen_addr(const struct iw_cm_id *id, struct sockaddr_in *addr)
+/* Where to listen by IPv4. */
+static int sock_listen_addr(const struct iw_cm_id *id, struct sockaddr_in *addr)
 {
 	const struct sockaddr_in6 *any = (const struct sockaddr_in6 *)&id->m_local_addr;
 
 	if (any->sin6_family == AF_INET) {
 		*addr = *(const struct sockaddr_in *)&id->m_local_addr;
-		return true;
+		return 0;
 	}
+	if (any->sin6_family != AF_INET6 || !ipv6_addr_any(&any->sin6_addr))
+		return -EAFNOSUPPORT;
 	*addr = (struct sockaddr_in) { .sin_family = AF_INET, .sin_port = any->sin6_port };
-	return !id->afonly;
-}
-
-static bool sock_can_listen(const struct iw_cm_id *id)
-{
-	const struct sockaddr_in6 *addr = (const struct sockaddr_in6 *)&id->m_local_addr;
-
-	return addr->sin6_family == AF_INET ||
-	       (addr->sin6_family == AF_INET6 && ipv6_addr_any(&addr->sin6_addr));
+	return 0;
 }
 
 /**
@@ -234,9 +229,11 @@ int erdma_sock_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog)
 	int ret;
 
 	lockdep_assert_held(&cep->lock);
-	if (!sock_can_listen(id))
-		return -EAFNOSUPPORT;
-	if (!sock_listen_addr(id, &addr))
+	ret = sock_listen_addr(id, &addr);
+	if (ret)
+		return ret;
+	/* For IPv6 only: nobody can come. */
+	if (id->m_local_addr.ss_family == AF_INET6 && id->afonly)
 		return 0;
 	ret = sock_open(&sock);
 	if (ret)
