@@ -26,7 +26,8 @@ rping_pairs() {
 		rping -s -a "$a" -C 5 -S 65000 -- rping -c -a "$a" -C 5 -S 65000 -V
 }
 
-# The port mapper runs on hosts with iWARP adapters: udev starts it.
+# The port mapper runs on hosts with iWARP adapters: udev starts it. Of the full
+# matrix only.
 mapped_pairs() {
 	iwpmd || return
 	pair "rping with a port mapper" 7174 \
