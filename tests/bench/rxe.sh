@@ -41,28 +41,31 @@ median() {
 	sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-# compare WHAT UNIT WANTED COLUMN TOOL OPTIONS...: ours and theirs in turn
-compare() {
-	local what=$1 unit=$2 wanted=$3 column=$4
+# QPs made and destroyed per second
+qps() { # DEVICE
+	qprate "$1" | median
+}
 
-	shift 4
+# compare WHAT UNIT WANTED MEASURE OURS THEIRS ARGUMENTS...: of both in turn
+compare() {
+	local what=$1 unit=$2 wanted=$3 measure=$4 ours=$5 theirs=$6
+
+	shift 6
 	: >"$temp/ours"
 	: >"$temp/theirs"
 	for _ in 1 2 3 4 5; do
-		perf "$our_addr" "$column" "$@" >>"$temp/ours"
-		perf $rxe_addr "$column" "$@" >>"$temp/theirs"
+		"$measure" "$ours" "$@" >>"$temp/ours"
+		"$measure" "$theirs" "$@" >>"$temp/theirs"
 	done
 	report "$what" "$(median <"$temp/ours")" "$(median <"$temp/theirs")" "$unit" "$wanted"
 }
 
 bench_rxe() {
-	local ours theirs
-
 	rxe_device
-	compare "ib_write_bw -R, 64 KiB, erdma / rxe" MB/s ">= 4" 4 ib_write_bw -s 65536 -n 1000
-	compare "ib_send_lat -R, 2 bytes, erdma / rxe" us "<= 0.7" 5 ib_send_lat -s 2 -n 1000
-	ours=$(qprate "$device" | median)
-	theirs=$(qprate rxe_bench | median)
-	report "QP create and destroy, erdma / rxe" "$ours" "$theirs" "/s" ">= 1"
+	compare "ib_write_bw -R, 64 KiB, erdma / rxe" MB/s ">= 4" \
+		perf $our_addr $rxe_addr 4 ib_write_bw -s 65536 -n 1000
+	compare "ib_send_lat -R, 2 bytes, erdma / rxe" us "<= 0.7" \
+		perf $our_addr $rxe_addr 5 ib_send_lat -s 2 -n 1000
+	compare "QP create and destroy, erdma / rxe" /s ">= 1" qps "$device" rxe_bench
 	rxe_remove
 }
