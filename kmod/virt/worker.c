@@ -28,7 +28,8 @@
 #define BREAK_NS		(400 * NSEC_PER_USEC)
 
 #define SPIN_NS			(200 * NSEC_PER_USEC)
-#define LONG_RELAX_NS		(500 * NSEC_PER_USEC)
+/* Longer than a driver takes from one command to the next under an emulator. */
+#define LONG_RELAX_NS		(4 * NSEC_PER_MSEC)
 #define NO_SPIN_NS		(50 * NSEC_PER_MSEC)
 
 #define SLEEP_MIN_NS		(20 * NSEC_PER_USEC)
