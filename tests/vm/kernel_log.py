@@ -4,7 +4,8 @@
 import re
 
 # What a sound kernel never logs. Case matters: "kasan:" at boot is harmless.
-# What kmemleak finds is judged by its own list, if it still looks.
+# What kmemleak finds is judged by its own list, if it still looks; and what DMA
+# debugging keeps of many mappings needs room.
 SPLATS = re.compile(
     r"BUG:|WARNING:|\bOops\b|Call Trace:|general protection|"
     r"possible circular|possible recursive|possible irq lock|"
@@ -13,7 +14,7 @@ SPLATS = re.compile(
     r"lock held when returning|KASAN|UBSAN|leak detector disabled|"
     r"refcount_t:|sleeping function|scheduling while atomic|"
     r"soft lockup|hard LOCKUP|list_(add|del) corruption|"
-    r"ODEBUG:|DMA-API: (?!preallocated|debugging enabled)|"
+    r"ODEBUG:|DMA-API: (?!preallocated|debugging enabled|dma_debug_entry pool grown)|"
     r"unregister_netdevice: waiting|vm-guest:|"
     r"Unbalanced enable|irq \d+: nobody cared|Kernel panic")
 
