@@ -11,7 +11,7 @@ perf() { # PORT TOOL OPTIONS...
 	shift
 
 	nice -n 15 timeout $limit "$@" -R -F -D 3 -p "$port" >"$work/server.$port" 2>&1 </dev/null &
-	until_true 20 listening "$port" || return 1
+	until_true 60 listening "$port" || return 1
 	LD_PRELOAD=$listener nice -n 15 timeout $limit "$@" -R -F -D 3 -p "$port" --source_ip 10.77.1.1 "$addr" \
 		>"$work/client.$port" 2>&1 </dev/null &
 	clients+=($!)
@@ -29,9 +29,9 @@ test_healthy() {
 	perf 18600 ib_send_bw -s 65536 -q 2 && perf 18601 ib_write_lat -s 64 &&
 		perf 18602 ib_read_bw -s 4096 || return 1
 	nice -n 15 timeout $limit rping -s -a "$addr" -C 1000 >"$work/rping-s" 2>&1 </dev/null &
-	until_true 20 listening 7174 || return 1
+	until_true 60 listening 7174 || return 1
 	nice -n 15 timeout $limit rping -c -a "$addr" -I 10.77.1.1 -C 1000 >"$work/rping-c" 2>&1 </dev/null &
-	until_true 20 busy || return 1
+	until_true 60 busy || return 1
 	sees_nothing -i 300ms && sees_nothing || status=1
 	for pid in "${clients[@]}"; do
 		wait "$pid" || { tail -n 5 "$work"/client.*; status=1; }
