@@ -365,11 +365,21 @@ void erdma_cq_event(struct erdma_cq *cq)
  * erdma_cq_kick() - make the consumer of a dead kernel CQ poll it
  * @cq: the CQ, referenced
  *
+ * One that did not ask for an event polls by itself, and may not expect any.
+ *
  * Context: process.
  */
 void erdma_cq_kick(struct erdma_cq *cq)
 {
-	if (!cq->db.page && erdma_obj_is_dead(to_erdma_dev(cq->ibcq.device), &cq->obj))
+	bool armed;
+
+	if (cq->db.page || !erdma_obj_is_dead(to_erdma_dev(cq->ibcq.device), &cq->obj))
+		return;
+	spin_lock_irq(&cq->lock);
+	armed = cq->armed;
+	cq->armed = false;
+	spin_unlock_irq(&cq->lock);
+	if (armed)
 		call_consumer(cq);
 }
 
