@@ -259,7 +259,8 @@ static int change_state(struct erdma_qp *qp, enum erdma_qp_state state,
 			return -EIO;
 	} else {
 		ret = erdma_cmd_modify_qp(dev, qp->qpn, state, rts);
-		if (ret && !erdma_obj_is_dead(dev, &qp->obj))
+		/* An adapter that has forgotten the QP has stopped it, too. */
+		if (ret && (state <= ERDMA_QPS_RTS || !erdma_obj_is_dead(dev, &qp->obj)))
 			return ret;
 	}
 	set_state(qp, state);
