@@ -301,13 +301,15 @@ static bool stopped(const struct erdma_qp *qp)
  * erdma_kqp_reflush() - have requests flushed that were posted too late
  * @qp: a kernel QP in a stop state
  *
+ * Requests posted meanwhile do not put it off.
+ *
  * Context: any.
  */
 void erdma_kqp_reflush(struct erdma_qp *qp)
 {
 	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
 
-	mod_delayed_work(dev->wq, &qp->kqp->reflush, REFLUSH_DELAY);
+	queue_delayed_work(dev->wq, &qp->kqp->reflush, REFLUSH_DELAY);
 }
 
 /**
