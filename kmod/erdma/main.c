@@ -255,6 +255,8 @@ static void recovery_stop(struct erdma_dev *dev)
 {
 	erdma_cmdq_set_recoverable(dev, false);
 	flush_work(&dev->recovery);
+	/* An event for consumers may still be on its way, with a pointer to the device. */
+	flush_workqueue(ib_wq);
 	cancel_work_sync(&dev->mtu_work);
 }
 
