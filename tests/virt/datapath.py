@@ -700,6 +700,23 @@ def Second():
     return Adapter("test2", "52:54:00:ed:a0:78")
 
 
+@case("a partner that an error stopped gives no answer and keeps its memory")
+def stopped_partner(ad):
+    device = p.start(ad.plug())
+    equal(device.command(raw.COMMON, raw.SET_RETRANS_NUM,
+                         struct.pack("<I", 2))[0], 0)
+    a, b = p.End(device, 5), p.End(device, 6)
+    p.rts(b, a, 2, 1, 60, 50)
+    b.sent(b.send((0, 8, 0x7ff00)), p.SEND, p.SEND_STAG)
+    b.event(p.QP_FATAL, p.SEND_STAG)
+    a.fill(pattern(64))
+    p.rts(a, b, 1, 2, 50, 60)
+    a.sent(a.write((b.mr.va, b.mr.stag), a.mr.sge(0, 64)), p.WRITE, p.RETRY_EXC)
+    a.event(p.QP_FATAL, p.RETRY_EXC)
+    equal(b.data(64), bytes(64), "untouched")
+    b.no_event()
+
+
 @case("a lost partner: RETRY_EXC_ERR after the retransmissions")
 def lost(ad):
     a, b = pair(ad)
