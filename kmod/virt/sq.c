@@ -283,8 +283,9 @@ static int run_send(struct ev_qp *qp, struct ev_xfer *x)
 	ret = send_into(qp, peer, x);
 	if (ret < 0)
 		return ret;
-	receive(qp, peer, receive_opcode(wqe->opcode), ret);
-	wqe->receive_failed = ret;
+	wqe->receive_failed = is_remote(ret);
+	if (!ret || wqe->receive_failed)
+		receive(qp, peer, receive_opcode(wqe->opcode), ret);
 	if (!ret)
 		count(qp, peer, wqe->length);
 	return ret;
