@@ -66,9 +66,8 @@ enum ev_violation ev_sgl_add(struct ev_sgl *sgl, struct ev_qp *qp, u32 key,
 
 	if (!len)
 		return EV_VIOLATES_NOTHING;
-	/* User QPs have doorbell pages; every DMA address is not for them. */
-	if (key != EV_DMA_LOCAL_KEY || !(rights & EV_LOCAL_RIGHTS) ||
-	    qp->sq.db_page) {
+	/* That every DMA address is within reach is not for processes. */
+	if (key != EV_DMA_LOCAL_KEY || !(rights & EV_LOCAL_RIGHTS) || qp->user) {
 		mr = ev_mr_find(qp->ad, FIELD_GET(ERDMA_STAG_INDEX, key));
 		if (!mr)
 			return EV_VIOLATES_STAG;

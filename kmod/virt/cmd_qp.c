@@ -103,7 +103,14 @@ static enum ev_syndrome create_wqs(struct ev_adapter *ad, struct ev_qp *qp,
 		db = le32_to_cpu(c->db_cfg);
 		qp->sq.db_page = FIELD_GET(ERDMA_CREATE_QP_SQDB_PAGE, db);
 		qp->rq.db_page = FIELD_GET(ERDMA_CREATE_QP_RQDB_PAGE, db);
+		qp->user = true;
 	}
+	/*
+	 * Drivers with short requests do not say whose QP it is, but only their
+	 * kernel QPs have pages of 1 MiB (hw 4.7, 5.2).
+	 */
+	if (!more && qp->sq.page_shift != ilog2(SZ_1M))
+		qp->user = true;
 	return ret;
 }
 

@@ -339,6 +339,7 @@ struct ev_wqe {
  *	   members, @link among them, change with ev_fabric held for writing
  * @peer:  partner, from when both are in RTS until a command stops one of them
  * @waiting: link in the list of QPs that never had a partner
+ * @user:  a process posts to it
  * @lost:  had a partner
  * @stall_until: nothing is executed till then
  * @poll:  link in ev_adapter.qp_active or qp_idle while doorbells are of
@@ -351,6 +352,7 @@ struct ev_qp {
 	struct ev_adapter *ad;
 	u32 qpn;
 	u32 pd;
+	bool user;
 	enum erdma_qp_state state;
 	struct mutex lock;		/* see @link */
 	struct mutex *link;

@@ -497,8 +497,18 @@ def dma_keys(ad):
     a, b = pair(ad, 9)
     b.recv()
     a.sent(a.send((0, 8, p.DMA_KEY)), p.SEND, p.SEND_ADDR)
+    # The receive is not to blame.
+    b.received(0, p.RECEIVE, p.FLUSH)
     a, b = pair(ad, 11)
     a.sent(a.send(((1 << 64) - 4, 8, p.DMA_KEY)), p.SEND, p.SEND_WRAP)
+    # Drivers with short requests do not name doorbell pages: a process's QP
+    # has none of 1 MiB.
+    p.start(ad.plug(slot=64))
+    a, b = pair(ad, shift=12)
+    a.sent(a.send((a.block.addr, 8, p.DMA_KEY)), p.SEND, p.SEND_STAG)
+    a, b = pair(ad, 7)
+    b.recv(b.block.addr, 8, p.DMA_KEY)
+    a.sent(a.send((a.block.addr, 8, p.DMA_KEY)))
 
 
 @case("tables of all levels, pages of all sizes")

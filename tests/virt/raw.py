@@ -366,7 +366,8 @@ class Cq:
 
 
 class Qp:
-    def __init__(self, device, qpn, scq, rcq, sq_log2=6, rq_log2=4, pd=3):
+    def __init__(self, device, qpn, scq, rcq, sq_log2=6, rq_log2=4, pd=3,
+                 shift=20):
         self.device, self.qpn = device, qpn
         self.sq_depth, self.rq_depth = 1 << sq_log2, 1 << rq_log2
         self.sq = device.alloc(32 << sq_log2)
@@ -374,8 +375,8 @@ class Qp:
         self.dbrec = device.alloc(16, 8)
         self.pi = self.rpi = 0
         body = struct.pack("<IIIIQQIIQQ", sq_log2 << 20 | qpn,
-                           rq_log2 << 20 | pd, 8 << 28 | scq.cqn,
-                           8 << 28 | rcq.cqn, self.sq.addr, self.rq.addr,
+                           rq_log2 << 20 | pd, shift - 12 << 28 | scq.cqn,
+                           shift - 12 << 28 | rcq.cqn, self.sq.addr, self.rq.addr,
                            1 << 1, 1 << 1, self.dbrec.addr,
                            self.dbrec.addr + 8)
         self.syndrome, self.cookie, _ = device.command(RDMA, CREATE_QP, body)
