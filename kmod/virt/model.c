@@ -221,12 +221,12 @@ static void wrap_counters(struct ev_adapter *ad, u64 before)
 
 static void poll_running_faults(struct ev_adapter *ad)
 {
-	bool died = READ_ONCE(ad->cq_died);
+	/* Whoever finds a dead CQ later says so again. */
+	bool died = READ_ONCE(ad->cq_died) && xchg(&ad->cq_died, false);
 	u64 arg;
 
 	if (likely(bitmap_empty(ad->faults_on, EV_FAULT_COUNT) && !died))
 		return;
-	WRITE_ONCE(ad->cq_died, false);
 	down_read(&ev_fabric);
 	if (ev_fault_is_on(ad, EV_FAULT_AEQ_CQ_ERROR))
 		ev_cq_poll_faults(ad);
