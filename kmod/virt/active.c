@@ -49,7 +49,13 @@ static bool has_work(const struct ev_qp *qp)
 	       was_rung(qp, &qp->sq);
 }
 
-static bool is_stalled(struct ev_qp *qp)
+/**
+ * ev_qp_is_stalled() - does a fault keep a QP from working?
+ * @qp: QP in RTS
+ *
+ * Context: @qp->link, or ev_fabric for writing, held.
+ */
+bool ev_qp_is_stalled(struct ev_qp *qp)
 {
 	ktime_t now;
 	u64 ms;
@@ -74,7 +80,7 @@ static bool serve(struct ev_qp *qp)
 		return false;
 	if (is_stopped(qp)) {
 		progress = ev_qp_flush(qp);
-	} else if (is_stalled(qp)) {
+	} else if (ev_qp_is_stalled(qp)) {
 		/* It hears what it does not do. */
 		progress = ev_wq_update(qp, &qp->sq);
 	} else {

@@ -875,6 +875,7 @@ void ev_qp_reflush(struct ev_qp *qp, u16 sq_pi, u16 rq_pi);
 bool ev_qp_poll(struct ev_adapter *ad);
 void ev_qp_poll_faults(struct ev_adapter *ad);
 bool ev_qp_is_served(const struct ev_qp *qp);
+bool ev_qp_is_stalled(struct ev_qp *qp);
 void ev_qp_watch(struct ev_qp *qp);
 void ev_qp_unwatch(struct ev_qp *qp);
 

@@ -230,7 +230,7 @@ void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
  * @state: CLOSING, TERMINATE or ERROR
  *
  * CLOSING is a graceful end: what was posted before and can be done at once,
- * is done.
+ * is done. A stalled QP can do nothing.
  *
  * Context: ev_fabric held for writing.
  */
@@ -238,7 +238,8 @@ void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state)
 {
 	if (qp->state == ERDMA_QPS_RTS && state == ERDMA_QPS_CLOSING) {
 		ev_wq_update(qp, &qp->sq);
-		ev_sq_run(qp, LAST_BYTES);
+		if (!ev_qp_is_stalled(qp))
+			ev_sq_run(qp, LAST_BYTES);
 	}
 	ev_conn_close(qp);
 	qp->state = state;

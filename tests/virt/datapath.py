@@ -620,6 +620,14 @@ def closing(ad):
     equal(b.qp.modify(raw.CLOSING), 0)
     b.received(3, p.RECEIVE, p.FLUSH)
     a.no_event()
+    # Stalled until it is stopped: nothing.
+    a, b = pair(ad, 7)
+    ad.fault("qp_stall", target=7, arg=0, count=1)
+    b.recv()
+    index = a.send(a.mr.sge(0, 64))
+    equal(a.qp.modify(raw.CLOSING), 0)
+    a.sent(index, p.SEND, p.FLUSH)
+    b.quiet()
 
 
 @case("partners: by addresses, by cookie, twice in a row, across adapters")
