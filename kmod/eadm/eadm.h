@@ -217,9 +217,9 @@ void eadm_event_flush(struct eadm_dev *edev);
 struct eadm_ioc_hwctx;
 struct eadm_ioc_regs;
 struct eadm_ioc_ring;
-int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg);
-int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg);
-int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg);
+int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data);
+int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg, void **data);
+int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg, void **data);
 
 /* put.c */
 int eadm_put_snap(struct sk_buff *skb, const struct eadm_object *obj, void *snap,

@@ -135,9 +135,23 @@ union ioc_arg {
 	struct eadm_ioc_regs regs;
 };
 
+static void __user *data_of(const union ioc_arg *u, unsigned int cmd)
+{
+	if (cmd == EADM_IOC_RING)
+		return u64_to_user_ptr(u->ring.data);
+	if (cmd == EADM_IOC_HWCTX)
+		return u64_to_user_ptr(u->hwctx.data);
+	return u64_to_user_ptr(u->regs.data);
+}
+
+/*
+ * The device is left before memory of the caller is touched: a page that does
+ * not come must not keep it from being removed.
+ */
 static int ioc_raw(struct file *file, struct eadm_dev *edev, unsigned int cmd,
 		   union ioc_arg *u, void __user *arg, u32 size, u32 known)
 {
+	void *data = NULL;
 	int ret;
 
 	if (!may_read_raw(file))
@@ -145,16 +159,19 @@ static int ioc_raw(struct file *file, struct eadm_dev *edev, unsigned int cmd,
 	if (!eadm_dev_enter(edev, caller_net()))
 		return -ENODEV;
 	if (cmd == EADM_IOC_RING)
-		ret = eadm_raw_ring(edev, &u->ring);
+		ret = eadm_raw_ring(edev, &u->ring, &data);
 	else if (cmd == EADM_IOC_HWCTX)
-		ret = eadm_raw_hwctx(edev, &u->hwctx);
+		ret = eadm_raw_hwctx(edev, &u->hwctx, &data);
 	else
-		ret = eadm_raw_regs(edev, &u->regs);
+		ret = eadm_raw_regs(edev, &u->regs, &data);
 	eadm_dev_exit(edev);
-	if (ret)
+	if (ret < 0)
 		return ret;
 	u->size = known;
-	return copy_to_user(arg, u, min(size, known)) ? -EFAULT : 0;
+	ret = copy_to_user(data_of(u, cmd), data, ret) ||
+	      copy_to_user(arg, u, min(size, known)) ? -EFAULT : 0;
+	kvfree(data);
+	return ret;
 }
 
 static long node_ioctl(struct file *file, unsigned int cmd, unsigned long user)

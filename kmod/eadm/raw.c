@@ -6,7 +6,6 @@
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "eadm.h"
 #include "eadm_ioctl.h"
@@ -26,10 +25,11 @@ static_assert(EADM_RING_HW_CI == EADM_DIAG_RING_HW_CI);
  * eadm_raw_ring() - EADM_IOC_RING
  * @edev: the device, entered
  * @arg: the argument; filled in
+ * @data: set to what goes to @arg->data, for kvfree(), unless there is an error
  *
- * Return: 0 or a negative errno.
+ * Return: bytes of @data or a negative errno.
  */
-int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg)
+int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
 {
 	const struct eadm_diag_ops *ops = edev->dd->ops;
 	struct eadm_diag_ring ring = {
@@ -52,8 +52,10 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg)
 	if (!buf)
 		return -ENOMEM;
 	ret = ops->ring(edev->dd, &ring, buf, room);
-	if (ret)
-		goto out;
+	if (ret) {
+		kvfree(buf);
+		return ret;
+	}
 	arg->count = ring.count;
 	arg->data_len = ring.count * ring.entry_size;
 	arg->entry_size = ring.entry_size;
@@ -64,21 +66,19 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg)
 	arg->hw_pi = ring.hw_pi;
 	arg->hw_ci = ring.hw_ci;
 	arg->hw_error = ring.hw_error;
-	if (copy_to_user(u64_to_user_ptr(arg->data), buf, arg->data_len))
-		ret = -EFAULT;
-out:
-	kvfree(buf);
-	return ret;
+	*data = buf;
+	return arg->data_len;
 }
 
 /**
  * eadm_raw_hwctx() - EADM_IOC_HWCTX
  * @edev: the device, entered
  * @arg: the argument; filled in
+ * @data: set to what goes to @arg->data, for kvfree(), unless there is an error
  *
- * Return: 0 or a negative errno.
+ * Return: bytes of @data or a negative errno.
  */
-int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg)
+int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg, void **data)
 {
 	const struct eadm_diag_ops *ops = edev->dd->ops;
 	u32 room = arg->data_len;
@@ -93,26 +93,27 @@ int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg)
 	if (!buf)
 		return -ENOMEM;
 	ret = ops->context(edev->dd, arg->kind, arg->id, buf);
-	if (ret >= 0) {
-		arg->data_len = ret;
-		ret = copy_to_user(u64_to_user_ptr(arg->data), buf, min_t(u32, room, ret)) ?
-			-EFAULT : 0;
+	if (ret < 0) {
+		kfree(buf);
+		return ret;
 	}
-	kfree(buf);
-	return ret;
+	arg->data_len = ret;
+	*data = buf;
+	return min_t(u32, room, ret);
 }
 
 /**
  * eadm_raw_regs() - EADM_IOC_REGS
  * @edev: the device, entered
  * @arg: the argument; filled in
+ * @data: set to what goes to @arg->data, for kvfree(), unless there is an error
  *
- * Return: 0 or a negative errno.
+ * Return: bytes of @data or a negative errno.
  */
-int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg)
+int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg, void **data)
 {
 	const struct eadm_diag_ops *ops = edev->dd->ops;
-	u32 max = min_t(u32, arg->count, MAX_REGS), n;
+	u32 max = min_t(u32, arg->count, MAX_REGS);
 	struct eadm_diag_reg *regs;
 	int ret;
 
@@ -128,12 +129,11 @@ int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg)
 	if (!regs)
 		return -ENOMEM;
 	ret = ops->regs(edev->dd, regs, max);
-	if (ret >= 0) {
-		n = min_t(u32, ret, max);
-		arg->count = ret;
-		ret = copy_to_user(u64_to_user_ptr(arg->data), regs, n * sizeof(*regs)) ?
-			-EFAULT : 0;
+	if (ret < 0) {
+		kfree(regs);
+		return ret;
 	}
-	kfree(regs);
-	return ret;
+	arg->count = ret;
+	*data = regs;
+	return min_t(u32, ret, max) * sizeof(*regs);
 }

@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The companion with the real driver on virtual adapters."""
 
+import ctypes
 import errno
+import fcntl
 import json
+import mmap
 import os
+import select
+import struct
 import subprocess
 import threading
 import time
 
-from harness import HERE, command, reader, same, test, wait_until
-from node import Node
+from harness import HERE, Skip, command, reader, same, test, wait_until
+from node import LIBC, Node, ioctl
 from rawnl import CMDS, Client, encode
 from rights import NOBODY, capable
 
 HOLD = os.path.realpath(f"{HERE}/../../../build/tests/vm/src/hold")
+REGS = 0xEA04
 INSIDE = ("unshare", "-pf", "--mount-proc")
 
 
@@ -102,6 +108,11 @@ def adapter(name):
     return os.path.realpath(f"/sys/class/infiniband/{name}/device")
 
 
+def bind(how, pci):
+    with open(f"/sys/bus/pci/drivers/erdma/{how}", "w", encoding="ascii") as file:
+        file.write(pci)
+
+
 @test("driver unbound under a half-read dump, an open node and a blocked reader")
 def unbind():
     path = adapter("erdma_0")
@@ -122,8 +133,7 @@ def unbind():
         thread = threading.Thread(target=lambda: [read() for _ in range(1000) if not got or
                                                   got[-1] != errno.ENODEV])
         thread.start()
-        with open("/sys/bus/pci/drivers/erdma/unbind", "w", encoding="ascii") as file:
-            file.write(pci)
+        bind("unbind", pci)
         thread.join(60)
         same(got[-1], errno.ENODEV, "the blocked reader")
         out = client.outcome("qp", first + list(client.receive()))
@@ -131,11 +141,64 @@ def unbind():
         same(Client().do("dev", dev_name="erdma_0").error, -errno.ENODEV)
         holder.stdin.close()
         holder.wait(60)
-    with open("/sys/bus/pci/drivers/erdma/bind", "w", encoding="ascii") as file:
-        file.write(pci)
+    bind("bind", pci)
     wait_until(lambda: len(Client().dump("dev").rows) == 2)
     with Holder("-q", "2"):
         same(len(Client().dump("qp").rows), 2)
+
+
+class MissingPage:
+    """A page of memory that comes when this ends (userfaultfd)."""
+
+    SYSCALL, API, REGISTER, MISSING = 323, 0xc018aa3f, 0xc020aa00, 1
+
+    def __init__(self):
+        self.fd = LIBC.syscall(self.SYSCALL, os.O_CLOEXEC | os.O_NONBLOCK)
+        if self.fd < 0:
+            raise Skip("no userfaultfd")
+        self.memory = mmap.mmap(-1, 4096)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        fcntl.ioctl(self.fd, self.API, struct.pack("=QQQ", 0xaa, 0, 0))
+        fcntl.ioctl(self.fd, self.REGISTER,
+                    struct.pack("=QQQQ", self.address, 4096, self.MISSING, 0))
+
+    def __enter__(self):
+        return self
+
+    def wait(self):
+        """Until somebody waits for it."""
+        same(select.select([self.fd], [], [], 60)[0], [self.fd], "the page is asked for")
+
+    def come(self):
+        os.close(self.fd)
+        self.fd = None
+
+    def __exit__(self, *_):
+        if self.fd is not None:
+            self.come()
+
+
+@test("driver unbound while raw bytes go to a page that does not come")
+def missing_page():
+    pci = os.path.basename(adapter("erdma_0"))
+    got = []
+    with MissingPage() as page, Node() as node:
+        regs = struct.pack("=IIQQ", 24, 16, page.address, 0)
+        asks = threading.Thread(target=lambda: got.append(ioctl(node.fd, REGS, regs)[0]))
+        asks.start()
+        page.wait()
+        unbinds = threading.Thread(target=bind, args=("unbind", pci))
+        unbinds.start()
+        try:
+            wait_until(lambda: not unbinds.is_alive())
+            same(got, [], "nobody got the bytes meanwhile")
+        finally:
+            page.come()
+            asks.join(60)
+            unbinds.join(60)
+    same(got, [0], "the reader")
+    bind("bind", pci)
+    wait_until(lambda: len(Client().dump("dev").rows) == 2)
 
 
 @test("ten removals under readers who ask the adapter")
@@ -155,10 +218,8 @@ def removal_storm():
     for _ in range(10):
         with Holder("-q", "20"):
             pci = os.path.basename(adapter("erdma_0"))
-            with open("/sys/bus/pci/drivers/erdma/unbind", "w", encoding="ascii") as file:
-                file.write(pci)
-            with open("/sys/bus/pci/drivers/erdma/bind", "w", encoding="ascii") as file:
-                file.write(pci)
+            bind("unbind", pci)
+            bind("bind", pci)
         wait_until(lambda: len(Client().dump("dev").rows) == 2)
     stop.set()
     for thread in readers:
