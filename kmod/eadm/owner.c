@@ -114,8 +114,12 @@ void eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *
 
 	if (!res && ops->owner)
 		fill_maker(obj, ops->owner(row), snap, rights);
-	/* Taking an entry away waits for references: keep this one short. */
-	if (!res || !rdma_restrack_is_tracked(res) || !rdma_restrack_get(res))
+	/*
+	 * Taking an entry away waits for references, but not that of one that
+	 * could not be added. Keep this one short.
+	 */
+	if (!res || !rdma_restrack_is_tracked(res) || !READ_ONCE(res->valid) ||
+	    !rdma_restrack_get(res))
 		return;
 	fill_entry(obj, res, snap, rights);
 	rdma_restrack_put(res);

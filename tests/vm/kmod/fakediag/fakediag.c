@@ -49,11 +49,11 @@ static unsigned int cmds;
 static unsigned int oldest = 1;
 static u8 cmd_state[MAX_CMDS + 1];
 static struct rdma_restrack_entry kernel_res = {
-	.kern_name = "fake", .type = RDMA_RESTRACK_QP, .kref = KREF_INIT(1), .id = 2,
+	.kern_name = "fake", .type = RDMA_RESTRACK_QP, .kref = KREF_INIT(1), .id = 2, .valid = true,
 };
 
 static struct rdma_restrack_entry user_res = {
-	.user = true, .type = RDMA_RESTRACK_QP, .kref = KREF_INIT(1), .id = 1,
+	.user = true, .type = RDMA_RESTRACK_QP, .kref = KREF_INIT(1), .id = 1, .valid = true,
 };
 
 /* ------------------------------------------------------------- RDMA device */
