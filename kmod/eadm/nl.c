@@ -54,6 +54,7 @@ struct dump {
 	struct request req;
 	unsigned long dev;
 	unsigned long last;
+	u32 index;
 	bool done;
 	u64 id;
 	u8 snap[] __aligned(8);
@@ -375,6 +376,7 @@ int eadm_nl_dump_start(struct netlink_callback *cb)
 			goto err_free;
 		dump->dev = edev->index;
 		dump->last = edev->index;
+		dump->index = edev->dd->ibdev->index;
 		eadm_dev_exit(edev);
 	}
 	*dump_slot(cb) = dump;
@@ -383,6 +385,12 @@ int eadm_nl_dump_start(struct netlink_callback *cb)
 err_free:
 	kfree(dump);
 	return ret;
+}
+
+/* A device keeps its index when it is renamed, but not its place for another. */
+static bool is_dumped(const struct dump *dump, const struct eadm_dev *edev)
+{
+	return dump->last == ULONG_MAX || edev->dd->ibdev->index == dump->index;
 }
 
 /* Return: 0 at the end of the device, -EMSGSIZE when the message is full. */
@@ -394,7 +402,7 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
 	void *row;
 	int ret;
 
-	if (!ops || !is_wanted(&dump->req, edev->dd->ibdev))
+	if (!ops || !is_dumped(dump, edev))
 		return 0;
 	while (!eadm_dev_gone(edev)) {
 		cond_resched();
