@@ -179,12 +179,14 @@ static int put_row(struct sk_buff *skb, const struct request *req, struct eadm_d
 	const struct eadm_object *obj = req->obj;
 	unsigned int rights = rights_on(req, edev);
 	struct ib_device *ibdev = edev->dd->ibdev;
+	struct eadm_diag_req diag = req->diag;
 	void *hdr;
 	int ret;
 
 	memset(snap, 0, obj->snap_size);
 	eadm_owner_fill(obj, ops, row, snap, rights);
-	ret = ops->fill(edev->dd, row, snap, &req->diag);
+	diag.admin = rights & BIT(EADM_PERM_ADMIN);
+	ret = ops->fill(edev->dd, row, snap, &diag);
 	if (ret)
 		return ret;
 

@@ -74,12 +74,21 @@ void eadm_trace_free(struct eadm_trace *trace)
 	kfree(trace);
 }
 
+/* Whoever picks records may never see the one that the driver keeps. */
+static bool takes_all(const struct eadm_trace *trace)
+{
+	const struct eadm_ioc_trace *want = &trace->want;
+
+	return want->from != EADM_TRACE_FROM_NOW && !want->min_latency && !want->states &&
+	       !(want->flags & EADM_TRACE_BY_OP);
+}
+
 /* Reads record *@id or the next one there is: 1, 0 if none, or an error. */
 static int load(struct eadm_trace *trace, u64 *id)
 {
 	struct eadm_diag_dev *dd = trace->edev->dd;
 	const struct eadm_diag_obj *ops = trace->edev->objs[EADM_OBJ_CMD];
-	const struct eadm_diag_req req = {};
+	const struct eadm_diag_req req = { .admin = takes_all(trace) };
 	void *row;
 	int ret;
 

@@ -159,6 +159,7 @@ static void fill_requester(const struct erdma_rec *rec, struct eadm_snap_cmd *s)
 static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 		    const struct eadm_diag_req *req)
 {
+	struct erdma_cmdq *q = &diag_to_dev(dd)->cmdq;
 	const struct record *record = obj;
 	const struct erdma_rec *rec = &record->rec;
 	struct eadm_snap_cmd *s = snap;
@@ -181,6 +182,11 @@ static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	if (rec->flags & ERDMA_REC_ANSWERED) {
 		SNAP_SET(s, syndrome, rec->syndrome);
 		SNAP_BIN(s, response, rec->response, sizeof(rec->response));
+	}
+	if (record->first_timeout && req->admin) {
+		spin_lock_irq(&q->lock);
+		erdma_recorder_release(&q->rec, rec->seq);
+		spin_unlock_irq(&q->lock);
 	}
 	return 0;
 }

@@ -51,7 +51,8 @@ static void give_up(struct erdma_rec *rec, u64 now, int status, u8 state)
  * @now: local_clock()
  * @status: result for the caller
  *
- * The first such record is kept beside the ring until somebody has read it:
+ * The first such record is kept beside the ring until who administers
+ * the device has read it:
  * it tells what started the trouble.
  *
  * Context: the caller's lock held.
@@ -142,7 +143,18 @@ bool erdma_recorder_next(struct erdma_recorder *r, u64 seq, struct erdma_rec *co
 	else
 		return false;
 	*first_timeout = copy->seq == r->kept.seq;
-	if (*first_timeout)
-		r->kept_read = true;
 	return true;
+}
+
+/**
+ * erdma_recorder_release() - the kept record has been read
+ * @r: the recorder
+ * @seq: its number; another may be kept meanwhile
+ *
+ * Context: the caller's lock held.
+ */
+void erdma_recorder_release(struct erdma_recorder *r, u64 seq)
+{
+	if (r->kept.seq == seq)
+		r->kept_read = true;
 }

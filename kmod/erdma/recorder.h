@@ -83,7 +83,7 @@ struct erdma_rec {
  * @ring: ERDMA_REC_COUNT records; number seq is at seq % ERDMA_REC_COUNT
  * @next: number of the next record
  * @kept: copy of the record of the first time-out
- * @kept_read: @kept was handed to a reader and may be replaced
+ * @kept_read: @kept was handed to an administrator and may be replaced
  */
 struct erdma_recorder {
 	struct erdma_rec *ring;
@@ -100,6 +100,7 @@ void erdma_recorder_late(struct erdma_recorder *r, u64 seq, u64 now, u8 syndrome
 void erdma_recorder_abort(struct erdma_recorder *r, u64 seq, u64 now, int status);
 bool erdma_recorder_next(struct erdma_recorder *r, u64 seq, struct erdma_rec *copy,
 			 bool *first_timeout);
+void erdma_recorder_release(struct erdma_recorder *r, u64 seq);
 
 static inline struct erdma_rec *erdma_recorder_find(struct erdma_recorder *r, u64 seq)
 {

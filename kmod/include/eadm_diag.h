@@ -64,9 +64,11 @@ struct pid;
 /**
  * struct eadm_diag_req - what a reader wants beyond software state
  * @hw: read the adapter's own context of the object too; may issue commands
+ * @admin: the reader administers the device: what was kept for it has been read
  */
 struct eadm_diag_req {
 	bool hw;
+	bool admin;
 };
 
 /**

@@ -41,6 +41,26 @@ filler_lost() {
 
 check "a lost filler of a lost command's slot blocks nothing" filler_lost
 
+# What started the trouble is kept until who administers the device has read it.
+kept() { # [COMMAND TO READ THROUGH...]
+	"$@" eadm dump cmd -d erdma_0 --json | jq '.rows[] | select(.first_timeout == 1).seq'
+}
+
+lose_stats() {
+	fault cmd_drop target $GET_STATS arg 0 count 1
+	stats 1 20000 && stats 0 20000
+}
+
+first_kept() {
+	local first
+
+	kept >/dev/null && lose_stats && first=$(kept setpriv --reuid 65534 --clear-groups) &&
+		[ "$first" ] && lose_stats && same "$first" "$(kept)" &&
+		lose_stats && [ "$(kept)" -gt "$first" ]
+}
+
+check "the first time-out is kept for the administrator" first_kept
+
 # As well for every command that makes or ends an object, executed or not:
 # nobody knows which.
 # CREATE_QP 1, DESTROY_QP 2, CREATE_CQ 4, DESTROY_CQ 5, REG_MR 8, DEREG_MR 9
