@@ -46,6 +46,7 @@ struct request {
  * @req: the request; its attributes live as long as the dump
  * @dev: place in the table of devices to go on with
  * @last: last place
+ * @index: RDMA index of the device that is to be at @last, if it is one place
  * @done: nothing is left
  * @id: number in the device to go on with
  * @snap: room for one snapshot
