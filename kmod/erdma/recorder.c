@@ -51,9 +51,8 @@ static void give_up(struct erdma_rec *rec, u64 now, int status, u8 state)
  * @now: local_clock()
  * @status: result for the caller
  *
- * The first such record is kept beside the ring until who administers
- * the device has read it:
- * it tells what started the trouble.
+ * The first such record is kept beside the ring until who administers the
+ * device has read it: it tells what started the trouble.
  *
  * Context: the caller's lock held.
  */
