@@ -114,8 +114,11 @@ static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
 	*peer = qp->peer;
 	if (!*peer)
 		return qp->lost ? lose(qp, RETRY_MSECS) : EV_WAIT;
-	/* One that an error stopped stays the partner until its driver acts. */
-	if ((*peer)->state != ERDMA_QPS_RTS)
+	/*
+	 * One that an error stopped stays the partner until its driver acts, one
+	 * whose adapter hangs until that is reset.
+	 */
+	if ((*peer)->state != ERDMA_QPS_RTS || READ_ONCE((*peer)->ad->hung))
 		return lose(qp, RETRY_MSECS);
 	return ev_qp_is_served(*peer) ? cross_wire(qp, *peer) : EV_WAIT;
 }
