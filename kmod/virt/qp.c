@@ -216,7 +216,9 @@ bool ev_qp_flush(struct ev_qp *qp)
 void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
 		enum erdma_aeqe_type type, u8 syndrome)
 {
-	if (is_stopped(qp) || !ev_model_may_access(qp->ad))
+	/* An adapter that hangs does not even hear that its partner gave up. */
+	if (is_stopped(qp) || READ_ONCE(qp->ad->hung) ||
+	    !ev_model_may_access(qp->ad))
 		return;
 	WRITE_ONCE(qp->state, state);
 	ev_eq_post_async(qp->ad, qp->qpn, type, syndrome);

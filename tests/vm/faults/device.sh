@@ -73,16 +73,17 @@ test_fw_reset() {
 }
 
 test_dev_hang() {
-	# Who sends to it from another adapter is told, though nobody asks this one for anything.
-	local timeouts
+	# Who sends to it from another adapter is told, though this one says nothing, and nobody
+	# asks it for anything.
+	local timeouts events
 
 	begin_traffic -c 10.77.1.1 || return 1
 	timeouts=$(show cmdq '' .timeouts)
 	short_limit && fault dev_hang count 1
-	until_true 5 struck dev_hang &&
+	until_true 5 struck dev_hang && read -r events <"$adapter/events" &&
 		ask 30 'transport retry counter exceeded' 'write 3 64 25000' &&
 		told 'local work queue catastrophic error' &&
-		same "$timeouts" "$(show cmdq '' .timeouts)" || return 1
+		same "$timeouts $events" "$(show cmdq '' .timeouts) $(<"$adapter/events")" || return 1
 	lost_and_back && told 'local catastrophic error' && end_traffic || return 1
 	begin_traffic || return 1
 	fault dev_hang count 1
