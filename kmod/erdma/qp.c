@@ -150,6 +150,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	qp->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
 	qp->sq_depth = roundup_pow_of_two(attr->cap.max_send_wr * ERDMA_MAX_SQEBB_PER_WQE);
 	qp->rq_depth = roundup_pow_of_two(attr->cap.max_recv_wr);
+	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	mutex_init(&qp->state_lock);
 	spin_lock_init(&qp->conn_lock);
 	erdma_obj_init(&qp->obj, READ_ONCE(dev->epoch));
@@ -538,7 +539,8 @@ int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
  * @mask: which; all are given
  * @init_attr: attributes of creation
  *
- * Context: process.
+ * Context: process; resource tracking may ask while and after the QP is
+ * destroyed, until its memory goes: uses nothing that destruction frees.
  * Return: 0.
  */
 int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -547,6 +549,9 @@ int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
 
+	/* Callers pass on all of it, to processes too. */
+	memset(attr, 0, sizeof(*attr));
+	memset(init_attr, 0, sizeof(*init_attr));
 	attr->qp_state = erdma_qp_ib_state(qp);
 	attr->cur_qp_state = attr->qp_state;
 	/* In units of the queues: that is what the provider works with. */
@@ -567,8 +572,7 @@ int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init_attr->send_cq = ibqp->send_cq;
 	init_attr->recv_cq = ibqp->recv_cq;
 	init_attr->cap = attr->cap;
-	init_attr->sq_sig_type = qp->kqp && qp->kqp->signal_all ? IB_SIGNAL_ALL_WR :
-								  IB_SIGNAL_REQ_WR;
+	init_attr->sq_sig_type = qp->signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init_attr->qp_type = ibqp->qp_type;
 	return 0;
 }

@@ -177,7 +177,6 @@ struct erdma_rq {
  * @qp: the QP
  * @sq: send queue
  * @rq: receive queue
- * @signal_all: every send request asks for a completion
  * @last_post: local_clock(), 0 = never
  * @last_comp: local_clock(), 0 = never
  * @reflush: tells the adapter of requests posted after it began to flush
@@ -186,7 +185,6 @@ struct erdma_kqp {
 	struct erdma_qp *qp;
 	struct erdma_sq sq;
 	struct erdma_rq rq;
-	bool signal_all;
 	u64 last_post;
 	u64 last_comp;
 	struct delayed_work reflush;
@@ -222,6 +220,8 @@ struct erdma_rts {
  * @qpn: its number
  * @sq_depth: send queue size in building blocks
  * @rq_depth: receive queue size
+ * @signal_all: every send request asks for a completion; for user QPs the
+ *	provider sees to it
  * @cookie: what the adapter gave at creation, carried to the peer
  * @mem: memory
  * @db: a user QP's doorbell records
@@ -249,6 +249,7 @@ struct erdma_qp {
 	u32 qpn;
 	u32 sq_depth;
 	u32 rq_depth;
+	bool signal_all;
 	u32 cookie;
 	struct erdma_hostmem *mem;
 	struct erdma_dbref db;

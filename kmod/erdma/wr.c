@@ -245,7 +245,7 @@ static u64 make_header(const struct erdma_qp *qp, const struct wqe *wqe,
 		hdr |= ERDMA_SQE_FENCE;
 	if (wr->send_flags & IB_SEND_SOLICITED)
 		hdr |= ERDMA_SQE_SE;
-	if (wr->send_flags & IB_SEND_SIGNALED || qp->kqp->signal_all)
+	if (wr->send_flags & IB_SEND_SIGNALED || qp->signal_all)
 		hdr |= ERDMA_SQE_CE;
 	return hdr;
 }
@@ -481,7 +481,6 @@ int erdma_kqp_init(struct erdma_qp *qp, const struct ib_qp_init_attr *attr)
 	if (!kqp->sq.wrs || !kqp->rq.wr_ids)
 		goto err;
 	kqp->qp = qp;
-	kqp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	spin_lock_init(&kqp->sq.lock);
 	spin_lock_init(&kqp->rq.lock);
 	INIT_DELAYED_WORK(&kqp->reflush, reflush_work);

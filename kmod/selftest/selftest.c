@@ -307,10 +307,33 @@ static bool destroy_in_callback(struct set *s)
 	return CLAUSE(!READ_ONCE(s->in_handler));
 }
 
+/* What means nothing to iWARP is zero, not what the caller's memory held. */
+static bool query(struct set *s)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+
+	memset(&attr, 0xff, sizeof(attr));
+	memset(&init, 0xff, sizeof(init));
+	return CLAUSE(!ib_query_qp(s->qp, &attr, IB_QP_STATE | IB_QP_CAP, &init)) &&
+	       CLAUSE(attr.qp_state == IB_QPS_INIT || attr.qp_state == IB_QPS_RESET) &&
+	       CLAUSE(attr.cap.max_send_wr >= DEPTH && attr.cap.max_recv_wr >= DEPTH) &&
+	       CLAUSE(!attr.path_mig_state && !attr.qkey && !attr.pkey_index) &&
+	       CLAUSE(!attr.rq_psn && !attr.sq_psn && !attr.dest_qp_num) &&
+	       CLAUSE(!attr.timeout && !attr.retry_cnt && !attr.rnr_retry) &&
+	       CLAUSE(!attr.min_rnr_timer && !attr.sq_draining) &&
+	       CLAUSE(!attr.alt_pkey_index && !attr.alt_port_num && !attr.alt_timeout) &&
+	       CLAUSE(!memchr_inv(&attr.ah_attr, 0, sizeof(attr.ah_attr))) &&
+	       CLAUSE(!memchr_inv(&attr.alt_ah_attr, 0, sizeof(attr.alt_ah_attr))) &&
+	       CLAUSE(init.send_cq == s->cq && init.recv_cq == s->cq && !init.srq) &&
+	       CLAUSE(init.qp_type == IB_QPT_RC && init.sq_sig_type == IB_SIGNAL_ALL_WR);
+}
+
 static const struct {
 	const char *name;
 	bool (*run)(struct set *s);
 } cases[] = {
+	{ "query", query },
 	{ "post_many", post_many },
 	{ "post_too_many", post_too_many },
 	{ "notify_once", notify_once },

@@ -339,6 +339,29 @@ static bool keep_state_machine(struct set *s)
 	return true;
 }
 
+static bool tell_of_creation(struct set *s)
+{
+	struct ibv_qp_init_attr init, made = {
+		.send_cq = s->cq, .recv_cq = s->cq, .qp_type = IBV_QPT_RC, .sq_sig_all = 1,
+		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+	struct ibv_qp_attr attr;
+	struct ibv_qp *all;
+
+	NEED(!ibv_query_qp(s->qp, &attr, IBV_QP_CAP, &init));
+	NEED(init.qp_type == IBV_QPT_RC && init.send_cq == s->cq && !init.srq);
+	NEED(!init.sq_sig_all);
+	NEED(attr.cap.max_send_wr >= DEPTH && attr.cap.max_recv_wr >= DEPTH);
+	NEED(!attr.qkey && !attr.dest_qp_num && !attr.rq_psn && !attr.sq_psn);
+	NEED(!attr.ah_attr.is_global && !attr.ah_attr.dlid && !attr.timeout);
+	NEED((all = ibv_create_qp(s->pd, &made)));
+	NEED(!ibv_query_qp(all, &attr, IBV_QP_CAP, &init));
+	NEED(init.sq_sig_all);
+	NEED(!ibv_destroy_qp(all));
+	return true;
+}
+
 static bool forget_keys(struct set *s)
 {
 	uint32_t key = s->mr->lkey;
@@ -365,6 +388,7 @@ static const struct {
 	{ "create_data", check_create_data },
 	{ "destroy_awaits_ack", destroy_awaits_ack },
 	{ "states", keep_state_machine },
+	{ "query", tell_of_creation },
 	{ "keys", forget_keys },
 };
 
