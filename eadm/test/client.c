@@ -17,6 +17,7 @@ struct client {
 	struct link link;
 	struct welcome there;
 	int status;
+	bool established;	/* so its end is told, too */
 	bool last;		/* no other connection follows */
 };
 
@@ -59,6 +60,8 @@ static int take_event(struct client *c, enum rdma_cm_event_type want)
 
 	if (rdma_get_cm_event(c->test->channel, &event))
 		return link_fail(&c->link, "events: %s", strerror(errno));
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+		c->established = true;
 	if (event->event != want)
 		ret = wrong_event(c, event);
 	there = event->param.conn.private_data;
@@ -150,6 +153,7 @@ static int begin(struct client *c, uint32_t size, uint32_t depth)
 	int ms = t->timeout / 1000000;
 
 	c->link = (struct link){ 0 };
+	c->established = false;
 	c->status = STATUS_FAILED;
 	if (rdma_create_id(t->channel, &id, NULL, RDMA_PS_TCP))
 		return link_fail(&c->link, "%s", errno == ENODEV ?
@@ -176,7 +180,7 @@ static void finish(struct client *c)
 	char why[MAX_WHY];
 
 	strcpy(why, c->link.why);
-	if (c->link.has_qp && !rdma_disconnect(c->link.id))
+	if (c->established && !rdma_disconnect(c->link.id))
 		await(c, RDMA_CM_EVENT_DISCONNECTED);
 	link_release(&c->link);
 	strcpy(c->link.why, why);
