@@ -141,6 +141,16 @@ def json_judgements():
                                         "type": "string"},
                                "value": {"type": ["integer", "string"]}},
                 "required": ["object", "id", "name", "value"], "additionalProperties": False}},
+            "affects": {
+                "description": "What else the cause does: these have no verdict of their own.",
+                "type": "array", "items": {
+                    "type": "object",
+                    "properties": {"dev_name": text, "object": text,
+                                   "id": {"type": "integer", "minimum": 0},
+                                   "pid": {"type": "integer", "minimum": 1}, "comm": text,
+                                   "finding": text},
+                    "required": ["dev_name", "object", "finding"],
+                    "additionalProperties": False}},
             "cause": text, "next": text},
         "required": ["severity", "rule", "dev_name", "object", "finding", "evidence", "cause",
                      "next"],
@@ -148,13 +158,15 @@ def json_judgements():
     rule = {
         "description": "A rule of diagnose.", "type": "object",
         "properties": {"rule": text, "severity": {"enum": SEVERITIES}, "object": text,
-                       "moments": {"enum": [1, 2]}, "about": text},
-        "required": ["rule", "severity", "object", "moments", "about"],
+                       "moments": {"enum": [1, 2]}, "about": text,
+                       "alike": {"description": "What looks alike and is no fault, and why it is "
+                                                "not accused.", "type": "string"}},
+        "required": ["rule", "severity", "object", "moments", "about", "alike"],
         "additionalProperties": False}
     check = {
         "description": "A look at the configuration, and what to do about it (check).",
         "type": "object",
-        "properties": {"result": {"enum": ["ok", "warn", "fail"]}, "check": text,
+        "properties": {"result": {"enum": ["ok", "unseen", "warn", "fail"]}, "check": text,
                        "dev_name": text, "finding": text, "remedy": text},
         "required": ["result", "check", "finding"], "additionalProperties": False}
     return {"verdict": verdict, "rule": rule, "check": check}
@@ -166,7 +178,14 @@ def json_schema(spec, note):
     defs = {obj.c: json_row(obj) for obj in spec.objects}
     defs["note"] = {
         "description": "Something that could not be read, and the reason.", "type": "object",
-        "properties": {"device": text, "what": text, "why": text},
+        "properties": {"device": text, "what": text, "why": text,
+                       "reason": {"description": "Why rules of diagnose could not be applied, by a "
+                                                 "name that never changes.", "type": "string"},
+                       "count": {"description": "How many rules.", "type": "integer",
+                                 "minimum": 1},
+                       "of": {"description": "How many rules there are.", "type": "integer",
+                              "minimum": 1},
+                       "remedy": text},
         "required": ["what", "why"], "additionalProperties": False}
     defs["error"] = {
         "description": "Why there are no rows, or no more of them. status is the exit status.",

@@ -22,7 +22,7 @@
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 
-#include "compat.h"
+#include "compat_netlink.h"
 #include "eadm_diag.h"
 #include "eadm_nl.h"
 

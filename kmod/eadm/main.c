@@ -6,6 +6,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "eadm.h"
+#include "eadm_version.h"
 
 #define MAX_DEVICES	1024
 
@@ -221,6 +222,7 @@ static const struct auxiliary_device_id eadm_ids[] = {
 	{}
 };
 MODULE_DEVICE_TABLE(auxiliary, eadm_ids);
+COMPAT_AUX_ALIAS("erdma." EADM_DIAG_NAME);
 
 static struct auxiliary_driver eadm_driver = {
 	.probe = eadm_probe,
@@ -300,3 +302,4 @@ module_exit(eadm_exit);
 
 MODULE_DESCRIPTION("Diagnosis of RDMA adapters: netlink family and char devices");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(EADM_MODULE_VERSION);

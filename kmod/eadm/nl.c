@@ -18,7 +18,7 @@ enum {
 };
 
 /**
- * struct request - a request, taken apart
+ * struct eadm_request - a request, taken apart
  * @obj: object asked for
  * @type: EADM_OBJ_* of it
  * @can: CAN_* of the sender
@@ -29,7 +29,7 @@ enum {
  * @has_key: @key is that of the only row
  * @diag: for the driver
  */
-struct request {
+struct eadm_request {
 	const struct eadm_object *obj;
 	u8 type;
 	u8 can;
@@ -52,7 +52,7 @@ struct request {
  * @snap: room for one snapshot
  */
 struct dump {
-	struct request req;
+	struct eadm_request req;
 	unsigned long dev;
 	unsigned long last;
 	u32 index;
@@ -82,7 +82,7 @@ static u8 sender_can(const struct sk_buff *skb, const struct net *net, bool rawi
  * A device that belongs to the reader's network namespace is administered
  * from there; one that is merely shared with it, from the initial namespace.
  */
-static unsigned int rights_on(const struct request *req, const struct eadm_dev *edev)
+static unsigned int rights_on(const struct eadm_request *req, const struct eadm_dev *edev)
 {
 	const struct net *owner = read_pnet(&edev->dd->ibdev->coredev.rdma_net);
 	unsigned int rights = BIT(EADM_PERM_NONE);
@@ -96,7 +96,7 @@ static unsigned int rights_on(const struct request *req, const struct eadm_dev *
 
 /* ---------------------------------------------------------------- requests */
 
-static int parse_request(struct request *req, u8 cmd, struct nlattr **attrs,
+static int parse_request(struct eadm_request *req, u8 cmd, struct nlattr **attrs,
 			 const struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	const struct eadm_object *obj;
@@ -135,7 +135,7 @@ static int parse_request(struct request *req, u8 cmd, struct nlattr **attrs,
 }
 
 /* Names longer than a device's cannot match: the policy bounds them. */
-static bool is_wanted(const struct request *req, const struct ib_device *ibdev)
+static bool is_wanted(const struct eadm_request *req, const struct ib_device *ibdev)
 {
 	if (req->index && nla_get_u32(req->index) != ibdev->index)
 		return false;
@@ -143,7 +143,7 @@ static bool is_wanted(const struct request *req, const struct ib_device *ibdev)
 }
 
 /* The device a request names, entered, or NULL. */
-static struct eadm_dev *find_device(const struct request *req, struct netlink_ext_ack *extack)
+static struct eadm_dev *find_device(const struct eadm_request *req, struct netlink_ext_ack *extack)
 {
 	struct eadm_dev *edev;
 	unsigned long place;
@@ -172,7 +172,7 @@ static struct eadm_dev *find_device(const struct request *req, struct netlink_ex
  *
  * Return: 0; -EMSGSIZE when it did not fit; the driver's error.
  */
-static int put_row(struct sk_buff *skb, const struct request *req, struct eadm_dev *edev,
+static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct eadm_dev *edev,
 		   void *row, void *snap, const struct nlmsghdr *nlh, u32 portid,
 		   struct netlink_callback *cb)
 {
@@ -209,7 +209,7 @@ static int put_row(struct sk_buff *skb, const struct request *req, struct eadm_d
 
 /* -------------------------------------------------------------------- doit */
 
-static int reply_row(struct sk_buff *skb, const struct request *req, struct eadm_dev *edev,
+static int reply_row(struct sk_buff *skb, const struct eadm_request *req, struct eadm_dev *edev,
 		     void *snap, struct genl_info *info)
 {
 	const struct eadm_diag_obj *ops = edev->objs[req->type];
@@ -224,6 +224,8 @@ static int reply_row(struct sk_buff *skb, const struct request *req, struct eadm
 	row = ops->next(edev->dd, &id);
 	if (!row)
 		goto none;
+	if (IS_ERR(row))
+		return PTR_ERR(row);
 	ret = -ENOENT;
 	if (!req->has_key || id == req->key)
 		ret = put_row(skb, req, edev, row, snap, info->nlhdr, info->snd_portid, NULL);
@@ -236,7 +238,7 @@ none:
 	return -ENOENT;
 }
 
-static int set_param(struct eadm_dev *edev, const struct request *req, u64 value,
+static int set_param(struct eadm_dev *edev, const struct eadm_request *req, u64 value,
 		     struct genl_info *info)
 {
 	const struct eadm_diag_ops *ops = edev->dd->ops;
@@ -257,7 +259,7 @@ static int set_param(struct eadm_dev *edev, const struct request *req, u64 value
 }
 
 /* Does what the request asks for, and answers with the row as it is then. */
-static int answer(struct request *req, const struct nlattr *value, struct genl_info *info)
+static int answer(struct eadm_request *req, const struct nlattr *value, struct genl_info *info)
 {
 	struct eadm_dev *edev;
 	struct sk_buff *reply;
@@ -296,7 +298,7 @@ err_free:
  */
 int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct request req = {};
+	struct eadm_request req = {};
 	int ret;
 
 	ret = parse_request(&req, info->genlhdr->cmd, info->attrs, skb, info->extack);
@@ -325,7 +327,7 @@ int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info)
 int eadm_nl_conf_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *value = info->attrs[EADM_A_CONF_VALUE];
-	struct request req = {};
+	struct eadm_request req = {};
 	int ret;
 
 	ret = parse_request(&req, info->genlhdr->cmd, info->attrs, skb, info->extack);
@@ -415,6 +417,8 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
 		row = ops->next(edev->dd, &dump->id);
 		if (!row)
 			return 0;
+		if (IS_ERR(row))
+			return PTR_ERR(row);
 		ret = -ENOENT;
 		if (!dump->req.has_key || dump->id == dump->req.key)
 			ret = put_row(skb, &dump->req, edev, row, dump->snap, cb->nlh, portid,
@@ -525,7 +529,6 @@ static struct genl_family eadm_family __ro_after_init = {
 	.ops = eadm_genl_ops,
 	.mcgrps = groups,
 	.n_mcgrps = ARRAY_SIZE(groups),
-	.resv_start_op = EADM_CMD_DEV_GET,
 	.module = THIS_MODULE,
 };
 
@@ -537,6 +540,7 @@ static struct genl_family eadm_family __ro_after_init = {
 int __init eadm_nl_init(void)
 {
 	eadm_family.n_ops = eadm_n_genl_ops;
+	compat_genl_resv_start(&eadm_family, EADM_CMD_DEV_GET);
 	return genl_register_family(&eadm_family);
 }
 

@@ -36,11 +36,16 @@ static char *node_path(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mode)
 	return kasprintf(GFP_KERNEL, "eadm/%u", MINOR(dev->devt));
 }
 
-/* For udev. The node is deleted before its device goes. */
+/*
+ * For udev. The node is deleted before its device goes. The names of devices are
+ * told as the RDMA core tells them: where they can be used.
+ */
 static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct eadm_dev *edev = container_of(dev, struct eadm_dev, node);
 
+	if (!rdma_dev_access_netns(edev->dd->ibdev, current->nsproxy->net_ns))
+		return -ENODEV;
 	return sysfs_emit(buf, "%s\n", edev->dd->ibdev->name);
 }
 static DEVICE_ATTR_RO(ibdev);

@@ -18,7 +18,9 @@
 /**
  * struct eadm_trace - one open file
  * @edev: its device
- * @lock: one call at a time
+ * @reading: one reader at a time; held while memory of the reader is touched,
+ *	which may take for ever
+ * @lock: one call at a time; never held then. Inside of @reading
  * @want: position and filters, as set up
  * @active: set up
  * @raw: the reader may see bytes of commands
@@ -33,6 +35,7 @@
  */
 struct eadm_trace {
 	struct eadm_dev *edev;
+	struct mutex reading;	/* one reader */
 	struct mutex lock;	/* guards all below */
 	struct eadm_ioc_trace want;
 	bool active;
@@ -60,6 +63,7 @@ struct eadm_trace *eadm_trace_new(struct eadm_dev *edev)
 	if (!trace)
 		return ERR_PTR(-ENOMEM);
 	trace->edev = edev;
+	mutex_init(&trace->reading);
 	mutex_init(&trace->lock);
 	return trace;
 }
@@ -71,6 +75,7 @@ struct eadm_trace *eadm_trace_new(struct eadm_dev *edev)
 void eadm_trace_free(struct eadm_trace *trace)
 {
 	mutex_destroy(&trace->lock);
+	mutex_destroy(&trace->reading);
 	kfree(trace);
 }
 
@@ -95,6 +100,8 @@ static int load(struct eadm_trace *trace, u64 *id)
 	row = ops->next(dd, id);
 	if (!row)
 		return 0;
+	if (IS_ERR(row))
+		return PTR_ERR(row);
 	memset(&trace->snap, 0, sizeof(trace->snap));
 	ret = ops->fill(dd, row, &trace->snap, &req);
 	ops->put(dd, row);
@@ -241,8 +248,9 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 	    (arg->seq && arg->from != EADM_TRACE_FROM_SEQ) ||
 	    (arg->op && !(arg->flags & EADM_TRACE_BY_OP)))
 		return -EINVAL;
-	if (mutex_lock_interruptible(&trace->lock))
+	if (mutex_lock_interruptible(&trace->reading))
 		return -ERESTARTSYS;
+	mutex_lock(&trace->lock);
 	trace->want = *arg;
 	trace->raw = raw;
 	/* Records count from 1. */
@@ -255,29 +263,55 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 		ret = take_next(trace, true);
 	trace->active = !ret;
 	mutex_unlock(&trace->lock);
+	mutex_unlock(&trace->reading);
 	return ret;
 }
 
-/* Copies out what there is. The device is left before memory of the caller is touched. */
+/* Copies the next record to @rec; it stays until drop(). 1, 0 if none, or an error. */
+static int peek(struct eadm_trace *trace, struct eadm_trace_rec *rec)
+{
+	int ret = -EBADFD;
+
+	lockdep_assert_held(&trace->reading);
+	mutex_lock(&trace->lock);
+	if (trace->active)
+		ret = take(trace) ?: trace->have;
+	if (ret > 0)
+		*rec = trace->rec;
+	mutex_unlock(&trace->lock);
+	return ret;
+}
+
+static void drop(struct eadm_trace *trace)
+{
+	lockdep_assert_held(&trace->reading);
+	mutex_lock(&trace->lock);
+	trace->have = false;
+	mutex_unlock(&trace->lock);
+}
+
+/*
+ * Copies out what there is. The device is left and who polls is let through
+ * before memory of the caller is touched.
+ */
 static ssize_t drain(struct eadm_trace *trace, char __user *buf, size_t count)
 {
+	struct eadm_trace_rec rec;
 	size_t done = 0;
 	int ret = 0;
 
-	if (!trace->active)
-		return -EBADFD;
-	while (count - done >= sizeof(trace->rec)) {
-		ret = take(trace);
-		if (ret || !trace->have)
+	while (count - done >= sizeof(rec)) {
+		ret = peek(trace, &rec);
+		if (ret <= 0)
 			break;
-		if (copy_to_user(buf + done, &trace->rec, sizeof(trace->rec))) {
+		if (copy_to_user(buf + done, &rec, sizeof(rec))) {
 			ret = -EFAULT;
 			break;
 		}
-		trace->have = false;
-		done += sizeof(trace->rec);
+		drop(trace);
+		done += sizeof(rec);
 	}
-	return done ?: ret;
+	return done ?: min(ret, 0);
 }
 
 /**
@@ -300,10 +334,10 @@ ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count
 	for (;;) {
 		/* Before the look: an event after it ends the wait. */
 		seen = atomic_read(&edev->events);
-		if (mutex_lock_interruptible(&trace->lock))
+		if (mutex_lock_interruptible(&trace->reading))
 			return -ERESTARTSYS;
 		ret = drain(trace, buf, count);
-		mutex_unlock(&trace->lock);
+		mutex_unlock(&trace->reading);
 		if (ret)
 			return ret;
 		if (!block)

@@ -152,6 +152,7 @@ static struct erdma_cep *cep_new(struct erdma_dev *dev, enum erdma_cep_state sta
 	INIT_WORK(&cep->work, cep_work);
 	INIT_DELAYED_WORK(&cep->timer, cep_timer);
 	INIT_LIST_HEAD(&cep->pending);
+	INIT_LIST_HEAD(&cep->lsocks);
 	cep->created = ktime_get_ns();
 	cep->state_since = cep->created;
 	cep->state = state;
@@ -310,6 +311,7 @@ static void cep_close(struct erdma_cep *cep)
 	cep_set_state(cep, ERDMA_CEP_CLOSED);
 	cep_stop_timer(cep);
 	erdma_sock_detach(cep);
+	erdma_listener_close(cep);
 	cep_leave_listener(cep);
 	if (qp) {
 		cep_show_qp(cep, NULL);
@@ -456,13 +458,14 @@ static void cep_read_request(struct erdma_cep *cep)
 	cep_close(cep);
 }
 
-static void cep_add_child(struct erdma_cep *listener, struct socket *sock)
+static void cep_add_child(struct erdma_cep *listener, struct socket *sock,
+			  const struct erdma_sk_callbacks *inherited)
 {
 	struct erdma_cep *cep = cep_new(listener->dev, ERDMA_CEP_AWAIT_REQUEST,
 					listener->owner);
 
 	if (!cep) {
-		erdma_sock_release(sock, &listener->saved);
+		erdma_sock_release(sock, inherited);
 		return;
 	}
 	tcp_sock_set_nodelay(sock->sk);
@@ -474,7 +477,7 @@ static void cep_add_child(struct erdma_cep *listener, struct socket *sock)
 	list_add_tail(&cep->pending, &listener->pending);
 	listener->npending++;
 	cep_start_timer(cep, REQUEST_TIMEOUT);
-	erdma_sock_attach(cep, sock, &listener->saved);
+	erdma_sock_attach(cep, sock, inherited);
 	/* What came before the callbacks were ours. */
 	erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
 	erdma_cep_note(cep, ERDMA_CEP_EV_DATA);
@@ -482,12 +485,14 @@ static void cep_add_child(struct erdma_cep *listener, struct socket *sock)
 
 static void cep_accept_all(struct erdma_cep *listener)
 {
+	const struct erdma_sk_callbacks *inherited;
 	struct socket *sock;
 
 	while (listener->npending < listener->backlog) {
-		if (kernel_accept(listener->sock, &sock, O_NONBLOCK))
+		sock = erdma_listener_accept(listener, &inherited);
+		if (!sock)
 			return;
-		cep_add_child(listener, sock);
+		cep_add_child(listener, sock, inherited);
 	}
 }
 
@@ -573,6 +578,14 @@ static void cep_qp_gone(struct erdma_cep *cep)
 	}
 }
 
+static void cep_serve_listener(struct erdma_cep *cep)
+{
+	if (test_and_clear_bit(ERDMA_CEP_EV_ADDRESSES, &cep->events))
+		erdma_listener_follow(cep);
+	if (test_and_clear_bit(ERDMA_CEP_EV_ACCEPT, &cep->events))
+		cep_accept_all(cep);
+}
+
 static void cep_handle(struct erdma_cep *cep)
 {
 	/* One that the consumer was told of meanwhile is his, see cep_timed_out(). */
@@ -585,9 +598,10 @@ static void cep_handle(struct erdma_cep *cep)
 		cep_qp_gone(cep);
 		return;
 	}
-	if (test_and_clear_bit(ERDMA_CEP_EV_ACCEPT, &cep->events) &&
-	    cep->state == ERDMA_CEP_LISTENING)
-		cep_accept_all(cep);
+	if (cep->state == ERDMA_CEP_LISTENING) {
+		cep_serve_listener(cep);
+		return;
+	}
 	if (test_and_clear_bit(ERDMA_CEP_EV_DATA, &cep->events)) {
 		if (cep->state == ERDMA_CEP_AWAIT_REPLY)
 			cep_read_reply(cep);
@@ -675,11 +689,52 @@ static struct erdma_cep *cep_asking(struct iw_cm_id *id)
 	return cep;
 }
 
+/*
+ * Stands in for the consumer's handler until the iWARP CM has processed
+ * ESTABLISHED: the id is established by now, and the waiting accept may return.
+ */
+static int accept_is_done(struct iw_cm_id *id, struct iw_cm_event *event)
+{
+	struct erdma_cep *cep = id->provider_data;
+	iw_cm_handler handler = cep->cm_handler;
+
+	id->cm_handler = handler;
+	/* Nothing keeps the endpoint from here on. */
+	complete(&cep->established);
+	return handler(id, event);
+}
+
+/*
+ * While ESTABLISHED is queued, the iWARP CM still takes the id for one that
+ * nobody has answered. A second accept then makes it forget its reference of
+ * the first QP; one that fails, or a reject, sets the id idle, and ESTABLISHED
+ * finds it in a state that is a BUG(). A process may do all of that (see
+ * docs/iwcm-accept.md). The RDMA CM holds the id's mutex while a process
+ * accepts or rejects: no other call gets in before the accept returns, and so
+ * it has to wait until ESTABLISHED has been processed.
+ *
+ * Kernel consumers answer a request once; they may do it on the iWARP CM's own
+ * workqueue, where waiting for an event would never end.
+ */
+static bool hold_back_accept(struct erdma_cep *cep)
+{
+	struct iw_cm_id *id = cep->cm_id;
+
+	lockdep_assert_held(&cep->lock);
+	if (current->flags & PF_KTHREAD)
+		return false;
+	init_completion(&cep->established);
+	cep->cm_handler = id->cm_handler;
+	id->cm_handler = accept_is_done;
+	return true;
+}
+
 /* The QP is in RTS before the reply leaves (hw 10.4). */
 static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct erdma_dev *dev = to_erdma_dev(id->device);
 	struct erdma_cep *cep = cep_asking(id);
+	bool wait = false;
 	int ret;
 
 	if (!cep)
@@ -714,7 +769,10 @@ static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	cep_leave_listener(cep);
 	cep_set_state(cep, ERDMA_CEP_CONNECTED);
 	atomic64_inc(&dev->cm.accepts);
-	cep_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0);
+	wait = hold_back_accept(cep);
+	/* The iWARP CM has one preallocated for it. */
+	if (WARN_ON_ONCE(cep_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0)))
+		wait = false;
 	/* The peer may have gone while nobody looked. */
 	erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
 	goto out;
@@ -723,6 +781,8 @@ close:
 	cep_close(cep);
 out:
 	mutex_unlock(&cep->lock);
+	if (wait)
+		wait_for_completion(&cep->established);
 	erdma_cep_put(cep);
 	return ret;
 }
@@ -761,14 +821,13 @@ static int iw_create_listen(struct iw_cm_id *id, int backlog)
 	cep->cc = READ_ONCE(dev->conf.cc);
 	cep->backlog = clamp(backlog, 1, SOMAXCONN);
 	cep_set_id(cep, id);
-	ret = erdma_sock_listen(cep, id, cep->backlog);
+	ret = erdma_listener_open(cep, id);
 	if (ret) {
 		atomic64_inc(&dev->cm.listen_failures);
 		cep_close(cep);
 	} else {
 		atomic64_inc(&dev->cm.listens);
-		if (cep->sock)
-			erdma_cep_note(cep, ERDMA_CEP_EV_ACCEPT);
+		erdma_cep_note(cep, ERDMA_CEP_EV_ACCEPT);
 	}
 	mutex_unlock(&cep->lock);
 	erdma_cep_put(cep);
@@ -789,6 +848,24 @@ static int iw_destroy_listen(struct iw_cm_id *id)
 	mutex_unlock(&cep->lock);
 	erdma_cep_put(cep);
 	return 0;
+}
+
+/**
+ * erdma_cm_addresses_changed() - the network interface got or lost an address
+ * @cm: the connection manager
+ *
+ * Context: any but hard interrupt.
+ */
+void erdma_cm_addresses_changed(struct erdma_cm *cm)
+{
+	struct erdma_cep *cep;
+	u64 id;
+
+	for (id = 0; (cep = erdma_cep_find(cm, &id)); id++) {
+		if (READ_ONCE(cep->state) == ERDMA_CEP_LISTENING)
+			erdma_cep_note(cep, ERDMA_CEP_EV_ADDRESSES);
+		erdma_cep_put(cep);
+	}
 }
 
 /**

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * iWARP connection manager: an endpoint (cep) owns one kernel TCP socket, on
- * which it connects or listens and exchanges the MPA frames; the adapter is
- * then told the connection and the socket only watches for the peer's close
- * (hw 10).
+ * which it connects and exchanges the MPA frames; the adapter is then told the
+ * connection and the socket only watches for the peer's close (hw 10). One that
+ * listens may own several.
  */
 #ifndef ERDMA_CM_H
 #define ERDMA_CM_H
 
+#include <linux/completion.h>
 #include <linux/in.h>
 #include <linux/kref.h>
 #include <linux/list.h>
@@ -42,6 +43,7 @@ enum erdma_cep_event {
 	ERDMA_CEP_EV_TIMEOUT,
 	ERDMA_CEP_EV_QP_STOPPED,
 	ERDMA_CEP_EV_ABORT,		/* the listener went away */
+	ERDMA_CEP_EV_ADDRESSES,		/* those of the interface changed */
 };
 
 /* Callbacks of the socket as they were before ours. */
@@ -92,6 +94,9 @@ struct erdma_cep {
 	struct list_head pending;	/* children the consumer knows nothing of */
 	u32 npending;			/* on @pending of a listener */
 	u32 backlog;
+	struct list_head lsocks;	/* a listener's sockets, see listener.c */
+	bool any_addr;			/* it listens on all addresses ... */
+	u64 net_cookie;			/* ... in this network namespace */
 
 	struct {
 		struct erdma_mpa_frame hdr;
@@ -100,6 +105,10 @@ struct erdma_cep {
 	} rx;
 	u8 tx_pdata[ERDMA_MPA_MAX_PRIVATE];
 	u16 tx_len;
+
+	/* Of an accept by a process, see hold_back_accept(). */
+	struct completion established;
+	iw_cm_handler cm_handler;
 };
 
 /**
@@ -119,6 +128,7 @@ struct erdma_cm {
 
 int erdma_cm_init(struct erdma_cm *cm, const char *name);
 void erdma_cm_exit(struct erdma_cm *cm);
+void erdma_cm_addresses_changed(struct erdma_cm *cm);
 
 struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id);
 void erdma_cep_get(struct erdma_cep *cep);
@@ -126,13 +136,21 @@ void erdma_cep_put(struct erdma_cep *cep);
 void erdma_cep_note(struct erdma_cep *cep, enum erdma_cep_event event);
 
 /* sock.c */
+void erdma_sock_hook(struct sock *sk, struct erdma_cep *cep, struct erdma_sk_callbacks *saved,
+		     const struct erdma_sk_callbacks *inherited);
 void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
-		       const struct erdma_sk_callbacks *saved);
+		       const struct erdma_sk_callbacks *inherited);
 void erdma_sock_detach(struct erdma_cep *cep);
 void erdma_sock_release(struct socket *sock, const struct erdma_sk_callbacks *saved);
 int erdma_sock_names(struct erdma_cep *cep);
 int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id);
-int erdma_sock_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog);
+
+/* listener.c */
+int erdma_listener_open(struct erdma_cep *cep, const struct iw_cm_id *id);
+void erdma_listener_follow(struct erdma_cep *cep);
+struct socket *erdma_listener_accept(struct erdma_cep *cep,
+				     const struct erdma_sk_callbacks **inherited);
+void erdma_listener_close(struct erdma_cep *cep);
 
 /* mpa.c */
 int erdma_mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie);

@@ -17,7 +17,11 @@ static void cmd_init(struct erdma_cmd *cmd, u8 sub_mod, u8 opcode, size_t len)
 	cmd->len = len;
 }
 
-/* Means the adapter as it is before its next reset, which the issuer may have to wait for. */
+/*
+ * Means the adapter as it is before its next reset, which the issuer may have to
+ * wait for: the object is of that time. Recovery counts on it that no command
+ * about an object of before the reset is under way when the queue is back.
+ */
 static void cmd_bind(struct erdma_cmd *cmd, u32 epoch)
 {
 	cmd->bound = true;
@@ -212,12 +216,14 @@ static int exec_again(struct erdma_dev *dev, struct erdma_cmd *cmd)
  * erdma_cmd_destroy_cq() - destroy a CQ
  * @dev: the device
  * @cqn: its number
+ * @epoch: dev->epoch when the adapter was told of it
  */
-int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn)
+int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn, u32 epoch)
 {
 	struct erdma_cmd cmd;
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_DESTROY_CQ, destroy_cq);
+	cmd_bind(&cmd, epoch);
 	cmd.req.destroy_cq.cqn = cpu_to_le32(cqn);
 	return exec_again(dev, &cmd);
 }
@@ -288,35 +294,37 @@ int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *c
 /**
  * erdma_cmd_destroy_qp() - destroy a QP
  * @dev: the device
- * @qpn: its number
+ * @qp: the QP
  */
-int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn)
+int erdma_cmd_destroy_qp(struct erdma_dev *dev, const struct erdma_qp *qp)
 {
 	struct erdma_cmd cmd;
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_DESTROY_QP, destroy_qp);
-	cmd.req.destroy_qp.qpn = cpu_to_le32(qpn);
+	cmd_bind(&cmd, qp->obj.epoch);
+	cmd.req.destroy_qp.qpn = cpu_to_le32(qp->qpn);
 	return exec_again(dev, &cmd);
 }
 
 /**
  * erdma_cmd_modify_qp() - change the state of a QP
  * @dev: the device
- * @qpn: its number
+ * @qp: the QP
  * @state: new state
  * @rts: the connection, for a change to RTS
  *
  * A change that ends service is repeated if the command got lost: consumers
  * count on it, and free what the adapter works with.
  */
-int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
-			const struct erdma_rts *rts)
+int erdma_cmd_modify_qp(struct erdma_dev *dev, const struct erdma_qp *qp,
+			enum erdma_qp_state state, const struct erdma_rts *rts)
 {
 	struct erdma_cmd_modify_qp *req;
 	struct erdma_cmd cmd;
 	u8 cc = 0;
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_MODIFY_QP, modify_qp);
+	cmd_bind(&cmd, qp->obj.epoch);
 	req = &cmd.req.modify_qp;
 	if (rts) {
 		cc = rts->cc;
@@ -330,23 +338,24 @@ int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state stat
 	}
 	req->cfg = cpu_to_le32(FIELD_PREP(ERDMA_MODIFY_QP_STATE, state) |
 			       FIELD_PREP(ERDMA_MODIFY_QP_CC, cc) |
-			       FIELD_PREP(ERDMA_MODIFY_QP_QPN, qpn));
+			       FIELD_PREP(ERDMA_MODIFY_QP_QPN, qp->qpn));
 	return state > ERDMA_QPS_RTS ? exec_again(dev, &cmd) : erdma_cmdq_exec(dev, &cmd);
 }
 
 /**
  * erdma_cmd_reflush() - flush requests posted after flushing began
  * @dev: the device
- * @qpn: number of the QP
+ * @qp: the QP
  * @sq_pi: producer index of the SQ
  * @rq_pi: producer index of the RQ
  */
-int erdma_cmd_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi)
+int erdma_cmd_reflush(struct erdma_dev *dev, const struct erdma_qp *qp, u16 sq_pi, u16 rq_pi)
 {
 	struct erdma_cmd cmd;
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_REFLUSH, reflush);
-	cmd.req.reflush.qpn = cpu_to_le32(qpn);
+	cmd_bind(&cmd, qp->obj.epoch);
+	cmd.req.reflush.qpn = cpu_to_le32(qp->qpn);
 	cmd.req.reflush.sq_pi = cpu_to_le32(sq_pi);
 	cmd.req.reflush.rq_pi = cpu_to_le32(rq_pi);
 	return erdma_cmdq_exec(dev, &cmd);
@@ -355,22 +364,25 @@ int erdma_cmd_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi)
 /**
  * erdma_cmd_reg_mr() - register an MR
  * @dev: the device
- * @mr: the MR
+ * @mr: the MR; without a PD that of nobody
  */
 int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
 {
 	const struct erdma_mtt *mtt = &mr->mem->area[0].mtt;
 	struct erdma_cmd_reg_mr *req;
 	struct erdma_cmd cmd;
-	u32 cfg0, cfg2;
+	u32 cfg0, cfg2, pdn;
 
+	/* PDs are counted from 1. */
+	pdn = mr->ibmr.pd ? to_erdma_pd(mr->ibmr.pd)->pdn : 0;
 	cmd_init_rdma(&cmd, ERDMA_CMD_REG_MR, reg_mr);
 	cmd_bind(&cmd, mr->obj.epoch);
 	req = &cmd.req.reg_mr;
-	cfg0 = FIELD_PREP(ERDMA_REG_MR0_MPT, mr->mpt);
+	cfg0 = FIELD_PREP(ERDMA_REG_MR0_MPT, mr->mpt) |
+	       FIELD_PREP(ERDMA_REG_MR0_KEY, FIELD_GET(ERDMA_STAG_KEY, mr->ibmr.lkey));
 	if (mr->type == ERDMA_MR_NORMAL)
 		cfg0 |= ERDMA_REG_MR0_VALID;
-	req->cfg1 = cpu_to_le32(FIELD_PREP(ERDMA_REG_MR1_PD, to_erdma_pd(mr->ibmr.pd)->pdn) |
+	req->cfg1 = cpu_to_le32(FIELD_PREP(ERDMA_REG_MR1_PD, pdn) |
 				FIELD_PREP(ERDMA_REG_MR1_TYPE, mr->type) |
 				FIELD_PREP(ERDMA_REG_MR1_RIGHTS, erdma_mr_rights(mr->access)));
 	if (mr->type != ERDMA_MR_DMA) {
@@ -401,12 +413,14 @@ int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
  * erdma_cmd_dereg_mr() - deregister an MR
  * @dev: the device
  * @lkey: its key as it is now
+ * @epoch: dev->epoch when the adapter was told of it
  */
-int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey)
+int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey, u32 epoch)
 {
 	struct erdma_cmd cmd;
 
 	cmd_init_rdma(&cmd, ERDMA_CMD_DEREG_MR, dereg_mr);
+	cmd_bind(&cmd, epoch);
 	cmd.req.dereg_mr.cfg =
 		cpu_to_le32(FIELD_PREP(ERDMA_REG_MR0_MPT, FIELD_GET(ERDMA_STAG_INDEX, lkey)) |
 			    FIELD_PREP(ERDMA_REG_MR0_KEY, FIELD_GET(ERDMA_STAG_KEY, lkey)));
@@ -451,8 +465,8 @@ int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx)
 }
 
 /* Commands that answer into host memory (hw 4.13). */
-static int query(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *dst,
-		 size_t size)
+static int ask(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *dst, size_t size,
+	       u8 *syndrome)
 {
 	const struct erdma_query_hdr *hdr;
 	struct erdma_cmd cmd;
@@ -466,6 +480,7 @@ static int query(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *
 	cmd.req.query.buf_addr = cpu_to_le64(cmd.buf_dma);
 	cmd.req.query.buf_len = cpu_to_le32(ERDMA_QUERY_BUF_SIZE);
 	ret = erdma_cmdq_exec(dev, &cmd);
+	*syndrome = cmd.syndrome;
 	if (!ret) {
 		hdr = cmd.buf;
 		if (le16_to_cpu(hdr->magic) == ERDMA_QUERY_MAGIC)
@@ -477,6 +492,14 @@ static int query(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *
 	if (cmd.buf)
 		dma_pool_free(dev->resp_pool, cmd.buf, cmd.buf_dma);
 	return ret;
+}
+
+static int query(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *dst,
+		 size_t size)
+{
+	u8 syndrome;
+
+	return ask(dev, sub_mod, opcode, index, dst, size, &syndrome);
 }
 
 /**
@@ -511,6 +534,18 @@ int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc)
 }
 
 /**
+ * erdma_cmd_ask_qpc() - as erdma_cmd_query_qpc(), and how it was refused
+ * @dev: the device
+ * @qpn: its number
+ * @qpc: the context
+ * @syndrome: of the answer
+ */
+int erdma_cmd_ask_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc, u8 *syndrome)
+{
+	return ask(dev, ERDMA_SUB_RDMA, ERDMA_CMD_QUERY_QPC, qpn, qpc, sizeof(*qpc), syndrome);
+}
+
+/**
  * erdma_cmd_query_cqc() - read the adapter's context of a CQ
  * @dev: the device
  * @cqn: its number, 0 for the command queue
@@ -519,6 +554,18 @@ int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc)
 int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc)
 {
 	return query(dev, ERDMA_SUB_RDMA, ERDMA_CMD_QUERY_CQC, cqn, cqc, sizeof(*cqc));
+}
+
+/**
+ * erdma_cmd_ask_cqc() - as erdma_cmd_query_cqc(), and how it was refused
+ * @dev: the device
+ * @cqn: its number
+ * @cqc: the context
+ * @syndrome: of the answer
+ */
+int erdma_cmd_ask_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc, u8 *syndrome)
+{
+	return ask(dev, ERDMA_SUB_RDMA, ERDMA_CMD_QUERY_CQC, cqn, cqc, sizeof(*cqc), syndrome);
 }
 
 /**

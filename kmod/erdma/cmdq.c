@@ -194,6 +194,7 @@ static void process_cqe(struct erdma_dev *dev, u32 hdr, const struct erdma_cqe *
 	if (!slot->pending || index > U16_MAX || index % ERDMA_CMDQ_SLOT_WQEBB ||
 	    (index != slot->index && index >= ERDMA_CMDQ_DEPTH && !slot->lost)) {
 		q->spurious++;
+		q->last_spurious = now;
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(resp); i++)
@@ -284,6 +285,7 @@ static bool look(struct erdma_dev *dev, struct erdma_cmd *cmd)
 		done = completion_done(&cmd->done);
 		if (done && q->state == ERDMA_CMDQ_EVENT) {
 			q->missed_events++;
+			q->last_missed = local_clock();
 			arm_cq(dev);
 		}
 	}
@@ -431,17 +433,46 @@ static bool may_go_on(struct erdma_dev *dev)
 	}
 }
 
+/*
+ * The next slot may be that of a command whose issuer still waits. To wait for
+ * it is no use if that one is lost, too; but then the fillers before it tell
+ * whether the adapter answers, which is all that recovery wants to know.
+ * Returns 0 with a free slot; -EIO when there is none, but an answer came, as a
+ * refusal is one; -EBUSY when neither is so after a while.
+ */
+static int admit_recoverer(struct erdma_dev *dev)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(RECOVERY_TIMEOUT_MS);
+	struct erdma_cmdq *q = &dev->cmdq;
+	u64 last;
+
+	lockdep_assert_held(&q->lock);
+	process_cq(dev);
+	last = q->last_comp;
+	for (;;) {
+		if (READ_ONCE(dev->gone))
+			return -ENODEV;
+		if (skip_lost_slots(dev))
+			return 0;
+		if (q->last_comp != last)
+			return -EIO;
+		if (time_after_eq(jiffies, deadline))
+			return -EBUSY;
+		spin_unlock_irq(&q->lock);
+		usleep_range(500, 1000);
+		spin_lock_irq(&q->lock);
+		process_cq(dev);
+	}
+}
+
 static int admit(struct erdma_dev *dev)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	lockdep_assert_held(&q->lock);
 	/* The one who brings the queue back does not wait for himself. */
-	if (q->recoverer == current) {
-		if (READ_ONCE(dev->gone))
-			return -ENODEV;
-		return skip_lost_slots(dev) ? 0 : -EBUSY;
-	}
+	if (q->recoverer == current)
+		return admit_recoverer(dev);
 	if (!wait_event_lock_irq_timeout(q->wait, may_go_on(dev), q->lock,
 					 msecs_to_jiffies(erdma_cmd_timeout_ms(dev)))) {
 		start_recovery(dev);
@@ -565,10 +596,42 @@ void erdma_cmdq_watch(struct erdma_dev *dev)
 	spin_unlock_irq(&q->lock);
 }
 
+/* Until the adapter is known not to write to the buffer any more. */
+static void park_buf(struct erdma_cmdq *q, void *buf, dma_addr_t dma)
+{
+	lockdep_assert_held(&q->lock);
+	/* One for each slot at most: nothing is submitted while any is parked. */
+	if (!buf || WARN_ON_ONCE(q->nr_parked == ARRAY_SIZE(q->parked)))
+		return;
+	q->parked[q->nr_parked].va = buf;
+	q->parked[q->nr_parked++].dma = dma;
+}
+
+/**
+ * erdma_cmdq_bufs_free() - free the response buffers of commands given up
+ * @dev: the device, whose adapter is known to have forgotten them
+ *
+ * Context: process.
+ */
+void erdma_cmdq_bufs_free(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	spin_lock_irq(&q->lock);
+	while (q->nr_parked) {
+		q->nr_parked--;
+		dma_pool_free(dev->resp_pool, q->parked[q->nr_parked].va,
+			      q->parked[q->nr_parked].dma);
+	}
+	spin_unlock_irq(&q->lock);
+}
+
 /**
  * erdma_cmdq_reset() - give up all commands and empty the rings
  * @dev: the device
  * @status: result for those who wait
+ *
+ * Response buffers are parked, see erdma_cmdq_bufs_free().
  *
  * Context: process; the adapter was halted.
  */
@@ -584,9 +647,10 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 	for (i = 0; i < ARRAY_SIZE(q->slots); i++) {
 		slot = &q->slots[i];
 		cmd = slot->cmd;
-		if (slot->lost_buf)
-			dma_pool_free(dev->resp_pool, slot->lost_buf, slot->lost_buf_dma);
+		park_buf(q, slot->lost_buf, slot->lost_buf_dma);
 		if (cmd) {
+			park_buf(q, cmd->buf, cmd->buf_dma);
+			cmd->buf = NULL;
 			cmd->status = status;
 			erdma_recorder_abort(&q->rec, slot->seq, now, status);
 			trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0,

@@ -33,8 +33,8 @@ struct erdma_rts;
  * @status: result
  * @resp: response qwords
  * @seq: number in the flight recorder
- * @buf: response buffer; a lost command leaves it to the command queue, which
- *	sets this to NULL
+ * @buf: response buffer; a command that is lost or ended by a reset leaves it to
+ *	the command queue, which sets this to NULL
  * @buf_dma: its address
  * @done: answered or given up
  */
@@ -134,11 +134,15 @@ struct erdma_cmdq_slot {
  * @timeouts: commands given up
  * @late: answers after that
  * @spurious: completions that matched nothing
+ * @last_spurious: local_clock() when @spurious last grew, 0 = never
  * @armed: an event was asked for and has not come yet
  * @missed_events: answers found by looking that no event had announced
+ * @last_missed: local_clock() when @missed_events last grew, 0 = never
  * @last_submit: local_clock()
  * @last_comp: local_clock()
  * @slots: the slots
+ * @parked: response buffers of commands that a reset ended before it was confirmed
+ * @nr_parked: how many
  * @rec: flight recorder, kept across recovery
  */
 struct erdma_cmdq {
@@ -165,11 +169,18 @@ struct erdma_cmdq {
 	u64 timeouts;
 	u64 late;
 	u64 spurious;
+	u64 last_spurious;
 	bool armed;
 	u64 missed_events;
+	u64 last_missed;
 	u64 last_submit;
 	u64 last_comp;
 	struct erdma_cmdq_slot slots[ERDMA_CMDQ_MAX_OUTSTANDING];
+	struct {
+		void *va;
+		dma_addr_t dma;
+	} parked[ERDMA_CMDQ_MAX_OUTSTANDING];
+	u32 nr_parked;
 	struct erdma_recorder rec;
 };
 
@@ -179,6 +190,7 @@ struct erdma_cmdq {
 int erdma_cmdq_init(struct erdma_dev *dev);
 void erdma_cmdq_free(struct erdma_dev *dev);
 void erdma_cmdq_reset(struct erdma_dev *dev, int status);
+void erdma_cmdq_bufs_free(struct erdma_dev *dev);
 void erdma_cmdq_set_state(struct erdma_dev *dev, enum erdma_cmdq_state state);
 void erdma_cmdq_set_recoverable(struct erdma_dev *dev, bool recoverable);
 void erdma_cmdq_recover(struct erdma_dev *dev);
@@ -196,19 +208,21 @@ int erdma_cmd_set_retrans_num(struct erdma_dev *dev, u8 num);
 int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count);
 int erdma_cmd_get_ext_attr(struct erdma_dev *dev, struct erdma_ext_attr *ext);
 int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch);
-int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn);
+int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn, u32 epoch);
 int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie);
-int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn);
-int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
-			const struct erdma_rts *rts);
-int erdma_cmd_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi);
+int erdma_cmd_destroy_qp(struct erdma_dev *dev, const struct erdma_qp *qp);
+int erdma_cmd_modify_qp(struct erdma_dev *dev, const struct erdma_qp *qp,
+			enum erdma_qp_state state, const struct erdma_rts *rts);
+int erdma_cmd_reflush(struct erdma_dev *dev, const struct erdma_qp *qp, u16 sq_pi, u16 rq_pi);
 int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr);
-int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey);
+int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey, u32 epoch);
 int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx);
 int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx);
 int erdma_cmd_get_stats(struct erdma_dev *dev, u64 value[ERDMA_STATS_COUNT]);
 int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc);
+int erdma_cmd_ask_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc, u8 *syndrome);
 int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc);
+int erdma_cmd_ask_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc, u8 *syndrome);
 int erdma_cmd_query_eqc(struct erdma_dev *dev, u32 index, struct erdma_eqc *eqc);
 
 #endif /* ERDMA_CMDQ_H */

@@ -5,7 +5,8 @@
  *   cc            congestion control of connections made from now on
  *   retrans_num   retransmissions before a connection is given up, 1 to 255;
  *                 0 before it is set: the adapter's own choice
- *   delayed_ack   packets that one acknowledgment may wait for
+ *   delayed_ack   packets that one acknowledgment may wait for, as the adapter
+ *                 has it; without CAP_NET_ADMIN up to 100 ms old
  *   cmd_timeout   ms after which a command is given up and the command queue
  *                 is brought back; not told to the adapter
  *
@@ -84,7 +85,7 @@ static ssize_t delayed_ack_show(struct device *device, struct device_attribute *
 	struct erdma_ext_attr ext;
 	int ret;
 
-	ret = erdma_cmd_get_ext_attr(from_device(device), &ext);
+	ret = erdma_recent_ext_attr(from_device(device), &ext, erdma_may_ask());
 	return ret ? ret : sysfs_emit(buf, "%u\n", ext.delayed_ack);
 }
 
@@ -175,6 +176,7 @@ int erdma_conf_set_delayed_ack(struct erdma_dev *dev, u8 count)
 	if (!ret)
 		WRITE_ONCE(conf->delayed_ack, count);
 	mutex_unlock(&conf->lock);
+	erdma_recent_forget(dev);
 	return ret;
 }
 
@@ -187,6 +189,7 @@ int erdma_conf_set_delayed_ack(struct erdma_dev *dev, u8 count)
 void erdma_conf_init(struct erdma_dev *dev)
 {
 	mutex_init(&dev->conf.lock);
+	erdma_recent_init(dev);
 	dev->conf.cc = dev->caps.cc;
 	dev->conf.delayed_ack = -1;
 }

@@ -319,7 +319,7 @@ static void call_consumer(struct erdma_cq *cq)
  * @cq: a process's CQ
  * @db: its doorbell record as it is now
  *
- * The record has the lowest 8 bits of a request's number: of 256 or more
+ * The record has the lowest 8 bits of a request's number: of more than 256
  * requests between two events some are not seen.
  *
  * Context: any.
@@ -327,12 +327,29 @@ static void call_consumer(struct erdma_cq *cq)
  */
 u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db)
 {
-	u32 seen = READ_ONCE(cq->requests);
+	/* Pairs with the release of who counts them: @event_db is of the same request or later. */
+	u32 seen = smp_load_acquire(&cq->requests);
+	u8 more;
 
 	if (!(db & ERDMA_CQ_DB_ARM) || FIELD_GET(ERDMA_CQ_DB_CQN, db) != cq->cqn)
 		return seen;
 	/* The first one has number 0. */
-	return seen + (u8)(FIELD_GET(ERDMA_CQ_DB_IDX, db) + 1 - seen);
+	more = FIELD_GET(ERDMA_CQ_DB_IDX, db) + 1 - seen;
+	/* Another record with the same 8 bits: all the way round. */
+	if (!more && db != READ_ONCE(cq->event_db))
+		return seen + 256;
+	return seen + more;
+}
+
+/* Each request is good for one event. */
+static void note_extra(struct erdma_cq *cq, u32 requests)
+{
+	s32 extra = (u32)cq->events - requests;
+
+	if (extra <= cq->extra)
+		return;
+	cq->extra = extra;
+	WRITE_ONCE(cq->last_extra, local_clock());
 }
 
 /**
@@ -344,20 +361,25 @@ u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db)
 void erdma_cq_event(struct erdma_cq *cq)
 {
 	unsigned long flags;
+	u32 requests;
 	u64 db;
 
 	WRITE_ONCE(cq->events, cq->events + 1);
 	WRITE_ONCE(cq->last_event, local_clock());
 	if (cq->db.page) {
 		db = erdma_dbref_read(&cq->db, 0);
+		requests = erdma_cq_requests(cq, db);
 		WRITE_ONCE(cq->event_db, db);
-		WRITE_ONCE(cq->requests, erdma_cq_requests(cq, db));
+		/* Pairs with the acquire of erdma_cq_requests(). */
+		smp_store_release(&cq->requests, requests);
 	} else {
 		spin_lock_irqsave(&cq->lock, flags);
 		cq->cmdsn++;
 		cq->armed = false;
+		requests = cq->notify_count;
 		spin_unlock_irqrestore(&cq->lock, flags);
 	}
+	note_extra(cq, requests);
 	call_consumer(cq);
 }
 
@@ -365,20 +387,37 @@ void erdma_cq_event(struct erdma_cq *cq)
  * erdma_cq_kick() - make the consumer of a dead kernel CQ poll it
  * @cq: the CQ, referenced
  *
- * One that did not ask for an event polls by itself, and may not expect any.
+ * The consumer is called where its events are delivered, by the CQ's EQ: never
+ * twice at once, whichever of its QPs this is for.
  *
- * Context: process.
+ * Context: any.
  */
 void erdma_cq_kick(struct erdma_cq *cq)
 {
+	struct erdma_dev *dev = to_erdma_dev(cq->ibcq.device);
+
+	if (!cq->db.page && erdma_obj_is_dead(dev, &cq->obj))
+		erdma_eq_kick_cq(&dev->ceqs[cq->vector], cq);
+}
+
+/**
+ * erdma_cq_kicked() - deliver what erdma_cq_kick() asked for
+ * @cq: the CQ, referenced
+ *
+ * A consumer that did not ask for an event polls by itself, and may not expect
+ * any.
+ *
+ * Context: softirq, of the CQ's own EQ.
+ */
+void erdma_cq_kicked(struct erdma_cq *cq)
+{
+	unsigned long flags;
 	bool armed;
 
-	if (cq->db.page || !erdma_obj_is_dead(to_erdma_dev(cq->ibcq.device), &cq->obj))
-		return;
-	spin_lock_irq(&cq->lock);
+	spin_lock_irqsave(&cq->lock, flags);
 	armed = cq->armed;
 	cq->armed = false;
-	spin_unlock_irq(&cq->lock);
+	spin_unlock_irqrestore(&cq->lock, flags);
 	if (armed)
 		call_consumer(cq);
 }
@@ -405,20 +444,13 @@ static int init_user(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata
 	return erdma_dbpage_pin(cq->ctx, cq->mem, req.dbrec_va, ERDMA_DBREC_SIZE, &cq->db);
 }
 
-/* Whether the adapter is certainly done with a CQ whose creation failed so. */
-static bool undo_create(struct erdma_dev *dev, struct erdma_cq *cq, int ret)
-{
-	return ret != -ETIMEDOUT || !erdma_cmd_destroy_cq(dev, cq->cqn) ||
-	       erdma_obj_is_dead(dev, &cq->obj);
-}
-
 static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *udata)
 {
 	struct erdma_uresp_create_cq resp;
 	bool done = true;
 	int ret;
 
-	cq->mem = erdma_hostmem_alloc(&dev->cqs);
+	cq->mem = erdma_hostmem_alloc(&dev->cqs, cq->obj.epoch);
 	if (!cq->mem)
 		return -ENOMEM;
 	ret = erdma_table_reserve(&dev->cqs, &cq->cqn);
@@ -434,7 +466,9 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 		goto err;
 	ret = erdma_cmd_create_cq(dev, cq, cq->obj.epoch);
 	if (ret) {
-		done = undo_create(dev, cq, ret);
+		/* Nobody knows what became of a command without an answer. */
+		done = ret == -EIO ||
+		       (ret == -ETIMEDOUT && erdma_cq_end(dev, cq, cq->obj.epoch));
 		goto err;
 	}
 	if (udata) {
@@ -442,8 +476,7 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 		resp.depth = cq->depth;
 		ret = ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
 		if (ret) {
-			done = !erdma_cmd_destroy_cq(dev, cq->cqn) ||
-			       erdma_obj_is_dead(dev, &cq->obj);
+			done = erdma_cq_end(dev, cq, cq->obj.epoch);
 			goto err;
 		}
 	}
@@ -468,6 +501,8 @@ static bool cq_clear(struct erdma_cq *cq)
 		cq->ci = 0;
 		cq->notify_count = 0;
 		cq->cmdsn = 0;
+		WRITE_ONCE(cq->events, 0);
+		cq->extra = 0;
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return unused;
@@ -499,9 +534,16 @@ int erdma_cq_revive(struct erdma_cq *cq)
 	epoch = READ_ONCE(dev->epoch);
 	if (!erdma_obj_is_dead(dev, &cq->obj))
 		goto out;
-	ret = cq_clear(cq) ? erdma_cmd_create_cq(dev, cq, epoch) : -EAGAIN;
-	if (ret == -ETIMEDOUT)
-		erdma_cmd_destroy_cq(dev, cq->cqn);
+	ret = cq_clear(cq) ? 0 : -EAGAIN;
+	if (ret)
+		goto out;
+	cq->mem->epoch = epoch;
+	ret = erdma_cmd_create_cq(dev, cq, epoch);
+	/* What the adapter may know of is not dead: its end has to be asked for. */
+	if (ret == -ETIMEDOUT && !erdma_cq_end(dev, cq, epoch))
+		WRITE_ONCE(cq->obj.epoch, epoch);
+	else if (ret == -EIO)
+		cq->mem->epoch = cq->obj.epoch;
 	if (ret)
 		goto out;
 	spin_lock_irq(&cq->lock);
@@ -521,16 +563,15 @@ out:
  * erdma_create_cq() - verb: make a CQ
  * @ibcq: the CQ
  * @attr: what it is to be
- * @arg: NULL for the kernel
+ * @udata: NULL for the kernel
  *
  * Context: process.
  * Return: 0 or -errno.
  */
 int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct compat_create_cq_arg *arg)
+		    struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibcq->device);
-	struct ib_udata *udata = compat_create_cq_udata(arg);
 	struct erdma_cq *cq = to_erdma_cq(ibcq);
 	int ret = -EINVAL;
 
@@ -550,6 +591,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	mutex_init(&cq->revival);
 	spin_lock_init(&cq->lock);
 	xa_init(&cq->kqps);
+	INIT_LIST_HEAD(&cq->kick);
 	erdma_obj_init(&cq->obj, READ_ONCE(dev->epoch));
 	ret = cq_init(dev, cq, udata);
 	if (ret)
@@ -573,26 +615,20 @@ err:
  * @udata: NULL for the kernel
  *
  * Context: process.
- * Return: 0; should the adapter refuse, the memory is kept until a reset.
+ * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
  */
 int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibcq->device);
 	struct erdma_cq *cq = to_erdma_cq(ibcq);
-	int ret = 0;
+	bool done;
 
-	if (!erdma_obj_is_dead(dev, &cq->obj))
-		ret = erdma_cmd_destroy_cq(dev, cq->cqn);
-	if (ret && erdma_obj_is_dead(dev, &cq->obj))
-		ret = 0;
-	if (ret)
-		ibdev_err_ratelimited(&dev->ibdev, "CQ %u is not destroyed: %d\n", cq->cqn,
-				      ret);
+	done = erdma_cq_end(dev, cq, cq->obj.epoch);
 	erdma_table_unpublish(&dev->cqs, cq->cqn, &cq->obj);
 	atomic_dec(&dev->ceqs[cq->vector].cqs);
 	if (cq->ctx)
 		atomic_dec(&cq->ctx->cqs);
-	erdma_hostmem_retire(dev, cq->mem, !ret);
+	erdma_hostmem_retire(dev, cq->mem, done);
 	mutex_destroy(&cq->revival);
 	erdma_count(dev, ERDMA_CNT_CQ_DESTROYS);
 	return 0;

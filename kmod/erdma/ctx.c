@@ -4,6 +4,7 @@
 #include <linux/bitfield.h>
 #include <linux/capability.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -30,10 +31,14 @@ static void entry_remove(struct erdma_mmap_entry *entry)
 		rdma_user_mmap_entry_remove(&entry->rdma_entry);
 }
 
-/* The adapter's word is not taken for where users may write. */
+/*
+ * The adapter's word is not taken for where users may write, and a whole page of
+ * ours is mapped: it must not begin before the doorbell page.
+ */
 static bool db_page_is_sane(struct erdma_dev *dev, u64 offset)
 {
-	return offset >= ERDMA_REGS_SIZE && offset + PAGE_SIZE <= dev->bar_len;
+	return offset >= ERDMA_REGS_SIZE && offset + PAGE_SIZE <= dev->bar_len &&
+	       !((dev->bar_addr + offset) & (PAGE_SIZE - 1));
 }
 
 /**
@@ -99,6 +104,9 @@ static int db_pages_get(struct erdma_dev *dev, struct erdma_ctx *ctx, u64 offset
 	int ret;
 
 	if (!(dev->caps.flags & ERDMA_FLAG_EXTEND_DB)) {
+		/* The pages are of 4 KiB; in a larger one of ours are registers, too. */
+		if (PAGE_SIZE != ERDMA_HW_PAGE_SIZE)
+			return -EOPNOTSUPP;
 		/* Contexts share the other pages: no isolation. */
 		if (!capable(CAP_SYS_RAWIO))
 			return -EPERM;
@@ -136,6 +144,68 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
 	if (ret && !erdma_obj_is_dead(dev, &ctx->obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "doorbell pages %#llx are not free: %d\n",
 				       ctx->db_pages, ret);
+}
+
+/* Lets go of address spaces: of those whose processes have ended, or of all. */
+static void forget_mms(struct erdma_ctx *ctx, bool dead_only)
+{
+	struct mm_struct *mm;
+	unsigned long index;
+
+	xa_lock(&ctx->mms);
+	xa_for_each(&ctx->mms, index, mm) {
+		if (dead_only && atomic_read(&mm->mm_users))
+			continue;
+		__xa_erase(&ctx->mms, index);
+		mmdrop(mm);
+	}
+	xa_unlock(&ctx->mms);
+}
+
+/* Notes that the caller's address space has a mapping, or is about to. */
+static int note_mm(struct erdma_ctx *ctx)
+{
+	unsigned long index = (unsigned long)current->mm;
+	int ret;
+
+	if (xa_load(&ctx->mms, index))
+		return 0;
+	forget_mms(ctx, true);
+	mmgrab(current->mm);
+	ret = xa_insert(&ctx->mms, index, current->mm, GFP_KERNEL);
+	if (ret)
+		mmdrop(current->mm);
+	/* Another thread of the process was quicker. */
+	return ret == -EBUSY ? 0 : ret;
+}
+
+/* The next one at *index or after it that is in use; mmput() lets it go. */
+static struct mm_struct *next_mm(struct erdma_ctx *ctx, unsigned long *index)
+{
+	struct mm_struct *mm;
+
+	xa_lock(&ctx->mms);
+	mm = xa_find(&ctx->mms, index, ULONG_MAX, XA_PRESENT);
+	while (mm && !mmget_not_zero(mm))
+		mm = xa_find_after(&ctx->mms, index, ULONG_MAX, XA_PRESENT);
+	xa_unlock(&ctx->mms);
+	return mm;
+}
+
+/*
+ * Waits for mappings under way: the kernel makes a mapping findable only after
+ * erdma_mmap() has returned, but under the same lock.
+ */
+static void await_mmaps(struct erdma_ctx *ctx)
+{
+	unsigned long index;
+	struct mm_struct *mm;
+
+	for (index = 0; (mm = next_mm(ctx, &index)); index++) {
+		mmap_read_lock(mm);
+		mmap_read_unlock(mm);
+		mmput(mm);
+	}
 }
 
 static int ctx_init(struct erdma_dev *dev, struct erdma_ctx *ctx, struct ib_udata *udata)
@@ -199,6 +269,7 @@ int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		goto err;
 	mutex_init(&ctx->dbpage_lock);
 	xa_init(&ctx->dbpages);
+	xa_init(&ctx->mms);
 	erdma_obj_init(&ctx->obj, READ_ONCE(dev->epoch));
 	ret = ctx_init(dev, ctx, udata);
 	if (ret)
@@ -226,6 +297,8 @@ void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
 
 	erdma_table_unpublish(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	forget_mms(ctx, false);
+	xa_destroy(&ctx->mms);
 	db_pages_put(dev, ctx);
 	xa_destroy(&ctx->dbpages);
 	mutex_destroy(&ctx->dbpage_lock);
@@ -268,18 +341,16 @@ int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 		return -EINVAL;
 	entry = container_of(rdma_entry, struct erdma_mmap_entry, rdma_entry);
 	WRITE_ONCE(ctx->mapping, vma->vm_file->f_mapping);
+	ret = note_mm(ctx);
+	if (ret)
+		goto out;
+	/* Either this sees that it is dead, or erdma_ctx_zap() waits for the mapping. */
+	smp_mb();
 	ret = -EIO;
 	if (erdma_obj_is_dead(dev, &ctx->obj))
 		goto out;
 	ret = rdma_user_mmap_io(ibctx, vma, PHYS_PFN(dev->bar_addr + entry->bar_offset),
 				PAGE_SIZE, pgprot_device(vma->vm_page_prot), rdma_entry);
-	/*
-	 * erdma_ctx_zap() may have come too early for this mapping. It is the
-	 * core's by now, so it must not fail any more.
-	 */
-	smp_mb();
-	if (!ret && erdma_obj_is_dead(dev, &ctx->obj))
-		zap_vma_ptes(vma, vma->vm_start, PAGE_SIZE);
 out:
 	rdma_user_mmap_entry_put(rdma_entry);
 	return ret;
@@ -308,12 +379,17 @@ void erdma_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 void erdma_ctx_zap(struct erdma_dev *dev)
 {
 	struct address_space *mapping;
+	struct erdma_ctx *ctx;
 	struct erdma_obj *obj;
 	u64 id;
 
+	/* Pairs with the barrier in erdma_mmap(). */
+	smp_mb();
 	for (id = 0; (obj = erdma_table_next(&dev->ctxs, &id)); id++) {
+		ctx = container_of(obj, struct erdma_ctx, obj);
+		await_mmaps(ctx);
 		/* The open file keeps it; the context is there as long as that. */
-		mapping = READ_ONCE(container_of(obj, struct erdma_ctx, obj)->mapping);
+		mapping = READ_ONCE(ctx->mapping);
 		if (mapping)
 			unmap_mapping_range(mapping, 0, 0, 1);
 		erdma_obj_put(obj);

@@ -32,6 +32,8 @@ static void fill_cmdq(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 	SNAP_SET(s, timeouts, q->timeouts);
 	SNAP_SET(s, late, q->late);
 	SNAP_SET(s, spurious, q->spurious);
+	if (q->last_spurious)
+		SNAP_SET(s, last_spurious_age, diag_age(q->last_spurious));
 	SNAP_SET(s, recoveries, dev->recoveries);
 	SNAP_SET(s, failed_recoveries, dev->failed_recoveries);
 	if (q->last_submit)
@@ -102,8 +104,9 @@ static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
 	bool found;
 
 	record = kmalloc(sizeof(*record), GFP_KERNEL);
+	/* NULL would say that there are no more. */
 	if (!record)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	spin_lock_irq(&q->lock);
 	found = erdma_recorder_next(&q->rec, *id, &record->rec, &record->first_timeout);
 	spin_unlock_irq(&q->lock);
@@ -165,7 +168,7 @@ static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	struct eadm_snap_cmd *s = snap;
 
 	SNAP_SET(s, seq, rec->seq);
-	SNAP_SET(s, time, ktime_get_real_ns() - diag_age(rec->submit));
+	SNAP_SET(s, time, rec->time);
 	SNAP_SET(s, op, rec->op);
 	SNAP_SET(s, state, rec->state);
 	SNAP_SET(s, cookie, rec->cookie);

@@ -37,7 +37,8 @@ static void *conf_next(struct eadm_diag_dev *dd, u64 *id)
 }
 
 /* Of all settings the adapter tells only this one. */
-static void fill_delayed_ack(struct erdma_dev *dev, struct eadm_snap_conf *s, bool hw)
+static void fill_delayed_ack(struct erdma_dev *dev, struct eadm_snap_conf *s,
+			     const struct eadm_diag_req *req)
 {
 	struct erdma_ext_attr attr;
 	int ret, told;
@@ -45,9 +46,9 @@ static void fill_delayed_ack(struct erdma_dev *dev, struct eadm_snap_conf *s, bo
 	told = READ_ONCE(dev->conf.delayed_ack);
 	if (told >= 0)
 		SNAP_SET(s, value, told);
-	if (!hw)
+	if (!req->hw)
 		return;
-	ret = READ_ONCE(dev->gone) ? -ENODEV : erdma_cmd_get_ext_attr(dev, &attr);
+	ret = READ_ONCE(dev->gone) ? -ENODEV : erdma_recent_ext_attr(dev, &attr, req->admin);
 	if (!ret && !(le32_to_cpu(attr.cap_mask) & ERDMA_EXT_ATTR_DELAYED_ACK))
 		ret = -EOPNOTSUPP;
 	if (ret) {
@@ -84,7 +85,7 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 			SNAP_SET(s, value, num);
 		break;
 	case EADM_CONF_PARAM_DELAYED_ACK:
-		fill_delayed_ack(dev, s, req->hw);
+		fill_delayed_ack(dev, s, req);
 		break;
 	}
 	return 0;

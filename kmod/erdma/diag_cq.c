@@ -77,7 +77,7 @@ static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 		   const struct eadm_diag_req *req)
 {
 	struct erdma_cq *cq = container_of(obj, struct erdma_cq, obj);
-	u64 last_event = READ_ONCE(cq->last_event);
+	u64 last_event = READ_ONCE(cq->last_event), last_extra = READ_ONCE(cq->last_extra);
 	struct eadm_snap_cq *s = snap;
 
 	SNAP_SET(s, cqn, cq->cqn);
@@ -89,6 +89,8 @@ static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, users, atomic_read(&cq->ibcq.usecnt));
 	SNAP_SET(s, user, !!cq->ctx);
 	SNAP_SET(s, age, diag_age(cq->obj.created));
+	if (last_extra)
+		SNAP_SET(s, last_extra_age, diag_age(last_extra));
 	if (last_event)
 		SNAP_SET(s, last_event_age, diag_age(last_event));
 	if (cq->ctx)

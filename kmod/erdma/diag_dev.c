@@ -15,6 +15,8 @@ static u32 dev_state(struct erdma_dev *dev)
 {
 	if (READ_ONCE(dev->gone))
 		return EADM_DEV_STATE_GONE;
+	if (READ_ONCE(dev->unconfirmed))
+		return EADM_DEV_STATE_HALTED;
 	switch (READ_ONCE(dev->cmdq.state)) {
 	case ERDMA_CMDQ_RECOVERING:
 		return EADM_DEV_STATE_RECOVERING;
@@ -74,6 +76,14 @@ static void fill_port(struct erdma_dev *dev, struct eadm_snap_dev *s)
 	SNAP_SET(s, mtu, READ_ONCE(netdev->mtu));
 }
 
+static void fill_orphans(struct erdma_dev *dev, struct eadm_snap_dev *s)
+{
+	spin_lock(&dev->orphan_lock);
+	SNAP_SET(s, orphans, dev->nr_orphans);
+	SNAP_SET(s, orphan_bytes, dev->orphan_bytes);
+	spin_unlock(&dev->orphan_lock);
+}
+
 static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 		    const struct eadm_diag_req *req)
 {
@@ -97,6 +107,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, age, diag_age(dev->probed));
 	fill_port(dev, s);
 	fill_limits(dev, s);
+	fill_orphans(dev, s);
 	erdma_diag_count_ceps(dev, s);
 	return 0;
 }
@@ -117,12 +128,12 @@ static void *counters_next(struct eadm_diag_dev *dd, u64 *id)
 }
 
 /* The adapter's own counters cost a command. */
-static void fill_hw(struct erdma_dev *dev, struct eadm_snap_counters *s)
+static void fill_hw(struct erdma_dev *dev, struct eadm_snap_counters *s, bool fresh)
 {
 	u64 v[ERDMA_STATS_COUNT];
 	int ret;
 
-	ret = erdma_cmd_get_stats(dev, v);
+	ret = erdma_recent_stats(dev, v, fresh);
 	if (ret) {
 		SNAP_SET(s, hw_error, ret);
 		return;
@@ -173,7 +184,7 @@ static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 
 	SNAP_SET(s, port, ERDMA_PORT);
 	if (req->hw)
-		fill_hw(dev, s);
+		fill_hw(dev, s, req->admin);
 	fill_queues(dev, s);
 	erdma_diag_count_connections(dev, s);
 	SNAP_SET(s, qp_creates, erdma_counter_read(dev, ERDMA_CNT_QP_CREATES));

@@ -63,6 +63,7 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	struct erdma_dev *dev = diag_to_dev(dd);
 	struct eadm_snap_eq *s = snap;
 	struct erdma_eq *eq = obj;
+	u64 last_missed;
 
 	SNAP_SET(s, index, eq->index);
 	SNAP_SET(s, type, eq_type(eq));
@@ -83,6 +84,11 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, events, eq->events);
 	SNAP_SET(s, unknown, eq->unknown);
 	SNAP_SET(s, missed, eq == &dev->cmdq_eq ? READ_ONCE(dev->cmdq.missed_events) : eq->missed);
+	last_missed = eq == &dev->cmdq_eq ? READ_ONCE(dev->cmdq.last_missed) : eq->last_missed;
+	if (last_missed)
+		SNAP_SET(s, last_missed_age, diag_age(last_missed));
+	if (eq->last_unknown)
+		SNAP_SET(s, last_unknown_age, diag_age(eq->last_unknown));
 	if (eq->last_event)
 		SNAP_SET(s, last_event_age, diag_age(eq->last_event));
 	spin_unlock_irq(&eq->lock);

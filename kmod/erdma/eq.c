@@ -100,6 +100,7 @@ static void eq_unknown(struct erdma_eq *eq)
 
 	spin_lock_irqsave(&eq->lock, flags);
 	eq->unknown++;
+	eq->last_unknown = local_clock();
 	spin_unlock_irqrestore(&eq->lock, flags);
 }
 
@@ -201,6 +202,48 @@ static irqreturn_t common_irq(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
+/**
+ * erdma_eq_kick_cq() - have the consumer of a CQ called without an event
+ * @eq: the CQ's EQ
+ * @cq: the CQ, referenced
+ *
+ * Context: any.
+ */
+void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&eq->lock, flags);
+	if (list_empty(&cq->kick)) {
+		erdma_obj_get(&cq->obj);
+		list_add_tail(&cq->kick, &eq->kicks);
+	}
+	spin_unlock_irqrestore(&eq->lock, flags);
+	tasklet_schedule(&eq->tasklet);
+}
+
+static void deliver_kicks(struct erdma_eq *eq)
+{
+	struct erdma_cq *cq;
+	unsigned long flags;
+
+	for (;;) {
+		spin_lock_irqsave(&eq->lock, flags);
+		cq = list_first_entry_or_null(&eq->kicks, struct erdma_cq, kick);
+		if (cq)
+			list_del_init(&cq->kick);
+		spin_unlock_irqrestore(&eq->lock, flags);
+		if (!cq)
+			return;
+		erdma_cq_kicked(cq);
+		erdma_obj_put(&cq->obj);
+	}
+}
+
+/*
+ * All calls of consumers' completion handlers come from here: a tasklet runs on
+ * one CPU at a time, and so do the handlers of one CQ, as they may count on.
+ */
 static void ceq_tasklet(struct tasklet_struct *tasklet)
 {
 	struct erdma_eq *eq = from_tasklet(eq, tasklet, tasklet);
@@ -211,6 +254,7 @@ static void ceq_tasklet(struct tasklet_struct *tasklet)
 	unsigned long flags;
 	u32 cqn = 0;
 
+	deliver_kicks(eq);
 	while (budget--) {
 		spin_lock_irqsave(&eq->lock, flags);
 		ceqe = eq_next(eq);
@@ -247,6 +291,7 @@ static int eq_init(struct erdma_dev *dev, struct erdma_eq *eq, u8 index, u32 dep
 	int ret;
 
 	spin_lock_init(&eq->lock);
+	INIT_LIST_HEAD(&eq->kicks);
 	eq->dev = dev;
 	eq->index = index;
 	eq->depth = depth;
@@ -510,7 +555,12 @@ static bool eq_is_stuck(struct erdma_eq *eq)
 	stuck = waiting && eq->waiting && eq->looked_at == eq->events;
 	eq->waiting = waiting;
 	eq->looked_at = eq->events;
-	eq->missed += stuck;
+	/* On an overloaded CPU it may have come, and its work not. */
+	if (stuck && eq->interrupts_then == eq->interrupts) {
+		eq->missed++;
+		eq->last_missed = local_clock();
+	}
+	eq->interrupts_then = eq->interrupts;
 	spin_unlock_irq(&eq->lock);
 	return stuck;
 }

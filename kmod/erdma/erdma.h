@@ -24,8 +24,24 @@
  * connection manager.
  *
  * What the adapter may write to (rings, user memory, doorbell records, response
- * buffers) is given back only after the adapter said that it is done with it,
- * or after a reset (erdma_hostmem, erdma_cmdq_slot).
+ * buffers) is given back only when the adapter is known to be done with it. There
+ * are two ways to know:
+ *
+ *   - it answered the command that ends the object, or refused the one that
+ *     makes it (the @done of erdma_hostmem_retire());
+ *   - the epoch in which it learned of the memory is over (erdma_mem_confirm()):
+ *     erdma_hw_halt() saw the reset confirmed, INIT_DONE drop, a function level
+ *     reset made, or no function any more.
+ *
+ * An epoch begins with INIT (erdma_mem_expose()). When recovery, or who finds the
+ * adapter gone, raises erdma_dev.epoch, its objects are dead: no command is
+ * issued for them. Their memory is not free by that. What is destroyed before the
+ * end of the epoch is confirmed becomes an orphan, counted and kept with its
+ * number; response buffers are parked with the command queue. Until then the
+ * adapter is halted: bus mastering is off, there is no INIT, and the watch has
+ * the reset tried again now and then. Bus mastering goes off before an object is
+ * called dead, and on only in erdma_hw_start(). A driver that leaves before the
+ * confirmation leaves orphans, parked buffers, rings and pools behind for good.
  */
 #ifndef ERDMA_H
 #define ERDMA_H
@@ -44,6 +60,8 @@
 
 #include "cmdq.h"
 #include "cm.h"
+#include "compat_kernel.h"
+#include "compat_net.h"
 #include "eadm_diag.h"
 #include "erdma_hw.h"
 #include "mem.h"
@@ -52,6 +70,10 @@
 #define ERDMA_DRV_NAME		"erdma"
 #define ERDMA_PORT		1
 #define ERDMA_IRQ_NAME_LEN	50
+
+/* How long a reset may take during service, and when no service waits for it. */
+#define ERDMA_HALT_MS		1000u
+#define ERDMA_STOP_MS		3000u
 
 struct erdma_dev;
 
@@ -74,13 +96,18 @@ struct erdma_dev;
  * @events: entries consumed
  * @unknown: entries that named an unknown object
  * @missed: times that entries were there and no interrupt came
+ * @last_unknown: local_clock() when @unknown last grew, 0 = never
+ * @last_missed: the same of @missed
  * @waiting: entries were there at the last look for that
  * @looked_at: @events then
+ * @interrupts_then: @interrupts then
  * @created: local_clock()
  * @last_event: local_clock(), 0 = none yet
  * @cqs: CQs that report to it
  * @irq: interrupt number, 0 = not requested
  * @irq_name: its name
+ * @kicks: struct erdma_cq whose consumers are to be called without an event; a
+ *	CQ in it is referenced
  * @affinity: its affinity
  * @tasklet: consumes a CEQ
  * @work: consumes the AEQ
@@ -101,14 +128,18 @@ struct erdma_eq {
 	u64 events;
 	u64 unknown;
 	u64 missed;
+	u64 last_unknown;
+	u64 last_missed;
 	bool waiting;
 	u64 looked_at;
+	u64 interrupts_then;
 	u64 created;
 	u64 last_event;
 	atomic_t cqs;
 	int irq;
 	char irq_name[ERDMA_IRQ_NAME_LEN];
 	cpumask_t affinity;
+	struct list_head kicks;
 	union {
 		struct tasklet_struct tasklet;
 		struct work_struct work;
@@ -124,6 +155,7 @@ int erdma_common_irq_request(struct erdma_dev *dev);
 void erdma_common_irq_free(struct erdma_dev *dev);
 void erdma_eqs_reset(struct erdma_dev *dev);
 void erdma_eqs_kick(struct erdma_dev *dev);
+void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq);
 void erdma_eqs_set_live(struct erdma_dev *dev);
 u32 erdma_eq_consume(struct erdma_eq *eq);
 void erdma_eq_arm(struct erdma_eq *eq);
@@ -157,9 +189,9 @@ struct erdma_counters {
 #define erdma_count(dev, counter) this_cpu_inc((dev)->counters->value[counter])
 
 u64 erdma_counter_read(struct erdma_dev *dev, enum erdma_counter counter);
-struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
-int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
-		       int index);
+struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, compat_port_t port);
+int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		       compat_port_t port, int index);
 
 /**
  * struct erdma_sdbs - SQ doorbell space where the adapter hands out none
@@ -194,6 +226,29 @@ struct erdma_conf {
 	int delayed_ack;
 	u32 cmd_timeout;
 };
+
+/**
+ * struct erdma_recent - an answer of the adapter, kept for a moment (recent.c)
+ * @lock: guards the rest; held while a command is under way
+ * @asked: there is an answer, of @when (jiffies)
+ * @ret: what the command returned; 0: the answer is valid
+ */
+struct erdma_recent {
+	struct mutex lock;	/* see above */
+	bool asked;
+	unsigned long when;
+	int ret;
+	union {
+		u64 stats[ERDMA_STATS_COUNT];
+		struct erdma_ext_attr ext;
+	};
+};
+
+bool erdma_may_ask(void);
+int erdma_recent_stats(struct erdma_dev *dev, u64 value[ERDMA_STATS_COUNT], bool fresh);
+int erdma_recent_ext_attr(struct erdma_dev *dev, struct erdma_ext_attr *ext, bool fresh);
+void erdma_recent_forget(struct erdma_dev *dev);
+void erdma_recent_init(struct erdma_dev *dev);
 
 struct attribute_group;
 extern const struct attribute_group erdma_conf_group;
@@ -258,21 +313,30 @@ struct erdma_caps {
  * @cmdq_eq: its event queue
  * @aeq: asynchronous event queue
  * @ceqs: completion event queues
- * @epoch: counts resets; written by recovery only, see erdma_obj_is_dead()
+ * @epoch: counts resets; raised under the command queue's lock by recovery and
+ *	who finds the adapter gone, see erdma_obj_is_dead()
  * @gone: the adapter does not answer on the bus any more; set once
  * @removing: the interface is not followed any more
  * @watch: notices what nobody asks for
  * @was_up: the adapter said so at the last look
  * @recovery: brings the command queue back
  * @halted: the last attempt failed: there is nobody to ask; recovery's own
+ * @came_up: the adapter said so of itself in this epoch
+ * @unconfirmed: it has not confirmed the last reset
  * @last_recovery: jiffies of the last attempt
  * @recoveries: times the queue was brought back
  * @failed_recoveries: times it was not
- * @orphan_lock: guards @orphans
+ * @orphan_lock: guards all up to @orphan_bytes
  * @orphans: struct erdma_hostmem
+ * @over: all epochs before this one are known to be over
+ * @exposed: no epoch from this one on has begun
+ * @nr_orphans: entries of @orphans
+ * @orphan_bytes: their memory
+ * @leaking: rings and pools are left behind
+ * @leaked: bytes of them
  * @netdev: the network interface, from before registration until after it
  * @netdev_tracker: of that reference
- * @netdev_nb: notifier
+ * @netdev_nb, @inetaddr_nb: notifiers
  * @port_state: last state told to consumers; under the RTNL
  * @speed_stale: link speed has to be asked again
  * @speed: link speed in verbs terms
@@ -300,6 +364,8 @@ struct erdma_dev {
 	struct workqueue_struct *recovery_wq;
 	struct erdma_caps caps;
 	struct erdma_conf conf;
+	struct erdma_recent recent_stats;
+	struct erdma_recent recent_ext;
 	u8 mac[ETH_ALEN];
 	u64 probed;
 	u32 vectors;
@@ -317,14 +383,23 @@ struct erdma_dev {
 	bool was_up;
 	struct work_struct recovery;
 	bool halted;
+	bool came_up;
+	bool unconfirmed;
 	unsigned long last_recovery;
 	u64 recoveries;
 	u64 failed_recoveries;
-	spinlock_t orphan_lock;		/* orphans */
+	spinlock_t orphan_lock;		/* orphans and epochs */
 	struct list_head orphans;
+	u32 over;
+	u32 exposed;
+	u32 nr_orphans;
+	u64 orphan_bytes;
+	bool leaking;
+	u64 leaked;
 	struct net_device *netdev;
 	netdevice_tracker netdev_tracker;
 	struct notifier_block netdev_nb;
+	struct notifier_block inetaddr_nb;
 	enum ib_port_state port_state;
 	bool speed_stale;
 	u16 speed;
@@ -380,9 +455,12 @@ static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
 }
 
 /**
- * erdma_obj_is_dead() - whether the adapter has forgotten an object
+ * erdma_obj_is_dead() - whether the adapter serves an object no longer
  * @dev: the device
  * @obj: the object
+ *
+ * It cannot reach the object's memory, and has forgotten it or will before it
+ * can. That does not make the memory free.
  *
  * Context: any.
  */
@@ -396,12 +474,14 @@ static inline bool erdma_obj_is_dead(const struct erdma_dev *dev, const struct e
 bool erdma_hw_is_gone(struct erdma_dev *dev);
 bool erdma_hw_is_up(struct erdma_dev *dev);
 int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms);
-void erdma_hw_halt(struct erdma_dev *dev, bool wait);
+bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms);
+int erdma_hw_end_former_life(struct erdma_dev *dev);
 void erdma_hw_read_mac(struct erdma_dev *dev);
 u32 erdma_hw_grp_num(struct erdma_dev *dev);
 
 void erdma_recovery_work(struct work_struct *work);
 void erdma_dev_set_gone(struct erdma_dev *dev);
+void erdma_dev_withdraw(struct erdma_dev *dev);
 
 void erdma_watch_init(struct erdma_dev *dev);
 void erdma_watch_start(struct erdma_dev *dev);

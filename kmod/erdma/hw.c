@@ -8,6 +8,9 @@
 
 #include "erdma.h"
 
+/* From the end of INIT_DONE to RESET_DONE. */
+#define SAY_SO_MS	100
+
 static u32 reg_read(struct erdma_dev *dev, u32 reg)
 {
 	return readl(dev->bar + reg);
@@ -80,39 +83,143 @@ static int wait_status(struct erdma_dev *dev, u32 bit, unsigned int timeout_ms)
 	return status == ERDMA_REG_GONE ? -ENODEV : ret;
 }
 
+/* Unless it is gone: whoever finds that ends bus mastering for good. */
+static int let_master(struct erdma_dev *dev)
+{
+	int ret = 0;
+
+	spin_lock_irq(&dev->cmdq.lock);
+	if (dev->gone)
+		ret = -ENODEV;
+	else
+		pci_set_master(dev->pdev);
+	spin_unlock_irq(&dev->cmdq.lock);
+	return ret;
+}
+
 /**
  * erdma_hw_start() - hand the rings over and let the adapter begin
  * @dev: the device; rings are empty
  * @timeout_ms: how long to wait for it
+ *
+ * From now on it may reach memory, so it must be known to have forgotten all of
+ * before (erdma_hw_halt()).
  *
  * Context: process.
  * Return: 0, -ETIMEDOUT or -ENODEV.
  */
 int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms)
 {
+	int ret;
+
 	announce_rings(dev);
-	/* Not before: what it knew before a reset that it has not noticed works until INIT. */
-	pci_set_master(dev->pdev);
+	erdma_mem_expose(dev);
+	ret = let_master(dev);
+	if (ret)
+		return ret;
 	reg_write(dev, ERDMA_REG_DEV_CTRL, ERDMA_CTRL_INIT);
-	return wait_status(dev, ERDMA_ST_INIT_DONE, timeout_ms);
+	ret = wait_status(dev, ERDMA_ST_INIT_DONE, timeout_ms);
+	dev->came_up = !ret;
+	return ret;
+}
+
+/*
+ * Asks for a reset and returns whether the adapter is known to have made it:
+ * it says so, or does not claim any more to be initialised, which it did. Not all
+ * generations say so (hw 2.1).
+ */
+static bool reset_is_confirmed(struct erdma_dev *dev, unsigned int timeout_ms)
+{
+	u32 before = reg_read(dev, ERDMA_REG_DEV_ST), now;
+	bool was_up = dev->came_up || before & ERDMA_ST_INIT_DONE;
+	/* An answer that is older than the life to be ended. */
+	bool old = before & ERDMA_ST_RESET_DONE && before & ERDMA_ST_INIT_DONE;
+	unsigned long deadline;
+	bool down = false;
+
+	if (!was_up)
+		timeout_ms = min(timeout_ms, ERDMA_HALT_MS);
+	deadline = jiffies + msecs_to_jiffies(timeout_ms);
+	reg_write(dev, ERDMA_REG_DEV_CTRL, ERDMA_CTRL_RESET);
+	do {
+		now = reg_read(dev, ERDMA_REG_DEV_ST);
+		if (now == ERDMA_REG_GONE)
+			return false;
+		if (now & ERDMA_ST_RESET_DONE && !old)
+			return true;
+		if (was_up && !down && !(now & ERDMA_ST_INIT_DONE)) {
+			/* Some time for it to say so, before it gets the next request. */
+			down = true;
+			deadline = jiffies + msecs_to_jiffies(SAY_SO_MS);
+		}
+		usleep_range(500, 1000);
+	} while (time_before(jiffies, deadline));
+	return down;
+}
+
+/* Returns whether the function announces such a reset, and made it. */
+static bool function_was_reset(struct erdma_dev *dev)
+{
+	struct pci_dev *pdev = dev->pdev;
+	int ret;
+
+	if (pcie_reset_flr(pdev, PCI_RESET_PROBE))
+		return false;
+	pci_cfg_access_lock(pdev);
+	pci_save_state(pdev);
+	ret = pcie_reset_flr(pdev, PCI_RESET_DO_RESET);
+	pci_restore_state(pdev);
+	pci_cfg_access_unlock(pdev);
+	return !ret;
 }
 
 /**
  * erdma_hw_halt() - make the adapter stop and forget everything
  * @dev: the device
- * @wait: give it time to report that
+ * @timeout_ms: how long it may take to confirm that
  *
- * Memory may be given back afterwards whether the adapter reported it or not:
- * without bus mastering it cannot reach any.
+ * Bus mastering is off afterwards in any case. That alone is no reason to give
+ * memory back: what the adapter has not forgotten works on when somebody else
+ * switches it on again, another driver, or this one's next life.
  *
  * Context: process.
+ * Return: whether it is known that the adapter has forgotten everything: it
+ * confirmed the request, its function was reset, or there is no function.
  */
-void erdma_hw_halt(struct erdma_dev *dev, bool wait)
+bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms)
 {
-	reg_write(dev, ERDMA_REG_DEV_CTRL, ERDMA_CTRL_RESET);
-	if (wait && wait_status(dev, ERDMA_ST_RESET_DONE, 300) == -ETIMEDOUT)
-		dev_warn(&dev->pdev->dev, "reset was not confirmed\n");
+	bool confirmed = reset_is_confirmed(dev, timeout_ms);
+
 	pci_clear_master(dev->pdev);
+	if (!confirmed)
+		confirmed = !pci_device_is_present(dev->pdev) || function_was_reset(dev);
+	if (confirmed)
+		dev->came_up = false;
+	return confirmed;
+}
+
+/**
+ * erdma_hw_end_former_life() - make the adapter forget a driver before this one
+ * @dev: the device, of which the adapter knows nothing yet
+ *
+ * Who leaves by kexec or a crash tells the adapter nothing. Its queues and memory
+ * regions would write to memory that is somebody else's by now.
+ *
+ * Context: process.
+ * Return: 0 or -EBUSY.
+ */
+int erdma_hw_end_former_life(struct erdma_dev *dev)
+{
+	pci_clear_master(dev->pdev);
+	if (erdma_hw_halt(dev, ERDMA_STOP_MS))
+		return 0;
+	if (erdma_hw_is_up(dev)) {
+		dev_err(&dev->pdev->dev,
+			"still initialised by a former driver, and does not confirm a reset: it could write to memory that is not its own, so it is not used\n");
+		return -EBUSY;
+	}
+	dev_warn(&dev->pdev->dev, "does not confirm a reset; was not initialised, so it is used\n");
+	return 0;
 }
 
 /**

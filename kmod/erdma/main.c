@@ -4,6 +4,7 @@
 #include <linux/bitfield.h>
 #include <linux/module.h>
 
+#include "eadm_version.h"
 #include "erdma.h"
 
 /* The adapter brings much up before it says INIT_DONE. */
@@ -77,13 +78,12 @@ static void tables_destroy(struct erdma_dev *dev)
 static int pci_start(struct erdma_dev *dev)
 {
 	struct pci_dev *pdev = dev->pdev;
-	u32 version;
+	u32 version, proto;
 	int ret;
 
 	ret = pci_enable_device_mem(pdev);
 	if (ret)
 		return ret;
-	pci_set_master(pdev);
 	ret = -EINVAL;
 	if (pci_select_bars(pdev, IORESOURCE_MEM) != ERDMA_BAR_MASK) {
 		dev_err(&pdev->dev, "memory BARs other than 0 and 2\n");
@@ -107,10 +107,21 @@ static int pci_start(struct erdma_dev *dev)
 		dev_err(&pdev->dev, "no working function (version %#x)\n", version);
 		goto err_unmap;
 	}
+	/* What a command means depends on it. */
+	proto = readl(dev->bar + ERDMA_REG_DEV_PROTO);
+	if (proto != ERDMA_PROTO_IWARP) {
+		dev_err(&pdev->dev,
+			"this adapter is not supported: it is set up for %s (protocol %u), the driver works with iWARP only\n",
+			proto == ERDMA_PROTO_ROCEV2 ? "RoCEv2" : "an unknown protocol", proto);
+		goto err_unmap;
+	}
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 	if (ret)
 		goto err_unmap;
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	ret = erdma_hw_end_former_life(dev);
+	if (ret)
+		goto err_unmap;
 	return 0;
 
 err_unmap:
@@ -200,19 +211,26 @@ static void queues_free(struct erdma_dev *dev)
 	erdma_cm_exit(&dev->cm);
 	destroy_workqueue(dev->recovery_wq);
 	destroy_workqueue(dev->wq);
+	if (dev->leaking) {
+		erdma_mem_leak(dev);
+		return;
+	}
 	dma_pool_destroy(dev->resp_pool);
 	dma_pool_destroy(dev->dbrec_pool);
 }
 
-/* Takes the adapter out of service; its memory may be freed afterwards. */
+/* Takes the adapter out of service; what it may still know of is not freed afterwards. */
 static void adapter_stop(struct erdma_dev *dev)
 {
 	erdma_watch_stop(dev);
 	erdma_ceqs_stop(dev);
 	erdma_common_irq_free(dev);
-	erdma_hw_halt(dev, false);
+	dev->leaking = !erdma_hw_halt(dev, ERDMA_STOP_MS) && erdma_mem_is_exposed(dev);
 	erdma_cmdq_reset(dev, -ENODEV);
-	erdma_orphans_free(dev);
+	if (!dev->leaking) {
+		erdma_mem_confirm(dev);
+		erdma_cmdq_bufs_free(dev);
+	}
 }
 
 static int adapter_start(struct erdma_dev *dev)
@@ -370,6 +388,16 @@ static void erdma_remove(struct pci_dev *pdev)
 	ib_dealloc_device(&dev->ibdev);
 }
 
+static void erdma_shutdown(struct pci_dev *pdev)
+{
+	struct erdma_dev *dev = pci_get_drvdata(pdev);
+
+	erdma_watch_stop(dev);
+	erdma_cmdq_set_recoverable(dev, false);
+	flush_work(&dev->recovery);
+	erdma_dev_withdraw(dev);
+}
+
 static const struct pci_device_id erdma_ids[] = {
 	{ PCI_DEVICE(ERDMA_PCI_VENDOR, ERDMA_PCI_DEVICE) },
 	{ }
@@ -381,6 +409,7 @@ static struct pci_driver erdma_driver = {
 	.id_table = erdma_ids,
 	.probe = erdma_probe,
 	.remove = erdma_remove,
+	.shutdown = erdma_shutdown,
 };
 
 static int __init erdma_init(void)
@@ -406,3 +435,4 @@ module_exit(erdma_exit);
 
 MODULE_DESCRIPTION("Elastic RDMA Adapter");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(EADM_MODULE_VERSION);

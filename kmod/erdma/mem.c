@@ -6,6 +6,7 @@
 
 #include <linux/dma-mapping.h>
 #include <linux/highmem.h>
+#include <linux/kmemleak.h>
 #include <linux/slab.h>
 
 #include "erdma.h"
@@ -38,7 +39,9 @@ int erdma_ring_alloc(struct erdma_dev *dev, struct erdma_ring *ring, size_t size
  */
 void erdma_ring_free(struct erdma_dev *dev, struct erdma_ring *ring)
 {
-	if (ring->va)
+	if (ring->va && dev->leaking)
+		dev->leaked += ring->size;
+	else if (ring->va)
 		dma_free_coherent(&dev->pdev->dev, ring->size, ring->va, ring->dma);
 	ring->va = NULL;
 }
@@ -66,7 +69,9 @@ int erdma_dbrec_alloc(struct erdma_dev *dev, struct erdma_dbrec *rec)
  */
 void erdma_dbrec_free(struct erdma_dev *dev, struct erdma_dbrec *rec)
 {
-	if (rec->va)
+	if (rec->va && dev->leaking)
+		dev->leaked += ERDMA_DBREC_SIZE;
+	else if (rec->va)
 		dma_pool_free(dev->dbrec_pool, rec->va, rec->dma);
 	rec->va = NULL;
 }
@@ -168,9 +173,9 @@ int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, s
 		page->ctx = ctx;
 found:
 	mem->dbpage = page;
-	ref->page = sg_page(page->umem->sgt_append.sgt.sgl);
+	ref->page = sg_page(compat_umem_sgl(page->umem));
 	ref->offset = offset_in_page(va);
-	dma = sg_dma_address(page->umem->sgt_append.sgt.sgl) + ref->offset;
+	dma = sg_dma_address(compat_umem_sgl(page->umem)) + ref->offset;
 	mem->dbrec[0].dma = dma;
 	mem->dbrec[1].dma = dma + ERDMA_DBREC_SIZE;
 out:
@@ -228,16 +233,19 @@ u64 erdma_dbref_read(const struct erdma_dbref *ref, u32 i)
 /**
  * erdma_hostmem_alloc() - make an empty description of an object's memory
  * @table: table the object will be in
+ * @epoch: that of the object
  *
  * Context: process.
  * Return: the description or NULL.
  */
-struct erdma_hostmem *erdma_hostmem_alloc(struct erdma_table *table)
+struct erdma_hostmem *erdma_hostmem_alloc(struct erdma_table *table, u32 epoch)
 {
 	struct erdma_hostmem *mem = kzalloc(sizeof(*mem), GFP_KERNEL);
 
-	if (mem)
+	if (mem) {
 		mem->table = table;
+		mem->epoch = epoch;
+	}
 	return mem;
 }
 
@@ -294,15 +302,42 @@ void erdma_hostmem_free(struct erdma_dev *dev, struct erdma_hostmem *mem)
 	kfree(mem);
 }
 
+static size_t mem_size(const struct erdma_hostmem *mem)
+{
+	const struct erdma_mtt *mtt;
+	size_t size = 0;
+	u32 i, j;
+
+	for (i = 0; i < ARRAY_SIZE(mem->area); i++) {
+		mtt = &mem->area[i].mtt;
+		for (j = 0; j < mtt->nr_tables; j++)
+			size += mtt->tables[j].size;
+		if (mem->area[i].umem)
+			size += ib_umem_num_pages(mem->area[i].umem) * PAGE_SIZE;
+		if (mem->ring[i].va)
+			size += mem->ring[i].size;
+		if (mem->dbrec[i].va)
+			size += ERDMA_DBREC_SIZE;
+	}
+	return size;
+}
+
+/* Whether the adapter cannot know of memory it was told of in an epoch, if at all. */
+static bool epoch_is_over(const struct erdma_dev *dev, u32 epoch)
+{
+	lockdep_assert_held(&dev->orphan_lock);
+	return (s32)(epoch - dev->over) < 0 || (s32)(epoch - dev->exposed) >= 0;
+}
+
 /**
  * erdma_hostmem_retire() - an object is gone; do what can be done with its
  *	memory
  * @dev: the device
  * @mem: the memory
- * @done: the adapter is known to be done with it
+ * @done: the adapter answered that it is done with it, or was never told
  *
- * Memory the adapter may still use is kept, with its number, until the next
- * reset.
+ * Memory the adapter may still know of is kept, with its number, until a reset
+ * is confirmed.
  *
  * Context: process.
  */
@@ -310,11 +345,7 @@ void erdma_hostmem_retire(struct erdma_dev *dev, struct erdma_hostmem *mem, bool
 {
 	struct erdma_ctx *ctx;
 
-	if (done) {
-		erdma_hostmem_free(dev, mem);
-		return;
-	}
-	if (mem->dbpage) {
+	if (!done && mem->dbpage) {
 		ctx = READ_ONCE(mem->dbpage->ctx);
 		if (ctx) {
 			mutex_lock(&ctx->dbpage_lock);
@@ -323,24 +354,96 @@ void erdma_hostmem_retire(struct erdma_dev *dev, struct erdma_hostmem *mem, bool
 		}
 	}
 	spin_lock(&dev->orphan_lock);
-	list_add_tail(&mem->orphan, &dev->orphans);
+	done = done || epoch_is_over(dev, mem->epoch);
+	if (!done) {
+		list_add_tail(&mem->orphan, &dev->orphans);
+		dev->nr_orphans++;
+		dev->orphan_bytes += mem_size(mem);
+	}
+	spin_unlock(&dev->orphan_lock);
+	if (done)
+		erdma_hostmem_free(dev, mem);
+}
+
+/**
+ * erdma_mem_expose() - the adapter learns of memory from now on
+ * @dev: the device
+ *
+ * Context: process.
+ */
+void erdma_mem_expose(struct erdma_dev *dev)
+{
+	spin_lock(&dev->orphan_lock);
+	dev->exposed = READ_ONCE(dev->epoch) + 1;
 	spin_unlock(&dev->orphan_lock);
 }
 
 /**
- * erdma_orphans_free() - free what retired objects left behind
+ * erdma_mem_is_exposed() - whether the adapter may know of memory
  * @dev: the device
  *
- * Context: process; the adapter was reset or is gone.
+ * Context: process.
  */
-void erdma_orphans_free(struct erdma_dev *dev)
+bool erdma_mem_is_exposed(struct erdma_dev *dev)
+{
+	bool exposed;
+
+	spin_lock(&dev->orphan_lock);
+	exposed = dev->exposed != dev->over;
+	spin_unlock(&dev->orphan_lock);
+	return exposed;
+}
+
+/**
+ * erdma_mem_confirm() - the adapter is known to have forgotten everything
+ * @dev: the device
+ *
+ * Frees what retired objects left behind.
+ *
+ * Context: process; nobody starts the adapter meanwhile.
+ */
+void erdma_mem_confirm(struct erdma_dev *dev)
 {
 	struct erdma_hostmem *mem, *tmp;
 	LIST_HEAD(list);
 
 	spin_lock(&dev->orphan_lock);
+	dev->over = dev->exposed;
 	list_splice_init(&dev->orphans, &list);
+	dev->nr_orphans = 0;
+	dev->orphan_bytes = 0;
 	spin_unlock(&dev->orphan_lock);
 	list_for_each_entry_safe(mem, tmp, &list, orphan)
 		erdma_hostmem_free(dev, mem);
+}
+
+/* What is left of a device that could not be made to let go of memory. */
+struct remains {
+	struct list_head orphans;
+	struct dma_pool *pools[2];
+};
+
+/**
+ * erdma_mem_leak() - leave all memory behind that the adapter may know of
+ * @dev: the device, about to be freed; rings were "freed" with @dev->leaking set
+ *
+ * Whoever got it would share it with the adapter.
+ *
+ * Context: process.
+ */
+void erdma_mem_leak(struct erdma_dev *dev)
+{
+	struct remains *remains = kzalloc(sizeof(*remains), GFP_KERNEL);
+
+	dev_err(&dev->pdev->dev,
+		"left without a confirmed reset: %llu bytes of %u objects and %llu bytes of queues are lost until the next boot, as the adapter could still write to them\n",
+		dev->orphan_bytes, dev->nr_orphans, dev->leaked);
+	if (!remains)
+		return;
+	/* Found from here by who looks for leaks: this one is intended. */
+	kmemleak_not_leak(remains);
+	INIT_LIST_HEAD(&remains->orphans);
+	list_splice_init(&dev->orphans, &remains->orphans);
+	remains->pools[0] = dev->dbrec_pool;
+	remains->pools[1] = dev->resp_pool;
 }

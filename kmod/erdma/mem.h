@@ -163,7 +163,8 @@ struct erdma_dbref {
 /**
  * struct erdma_hostmem - all memory of one object that the adapter knows of
  * @orphan: entry in the device's list of memory whose object is gone while the
- *	adapter did not confirm that; freed by the next reset
+ *	adapter did not confirm that; freed by the next reset that is confirmed
+ * @epoch: dev->epoch when the adapter was told of it last
  * @table: table of @id
  * @id: number that stays reserved as long as the memory
  * @dbpage: page of the user's doorbell records
@@ -174,6 +175,7 @@ struct erdma_dbref {
  */
 struct erdma_hostmem {
 	struct list_head orphan;
+	u32 epoch;
 	struct erdma_table *table;
 	u32 id;
 	struct erdma_dbpage *dbpage;
@@ -188,10 +190,13 @@ int erdma_hostmem_ring(struct erdma_dev *dev, struct erdma_hostmem *mem, int i,
 void erdma_ring_free(struct erdma_dev *dev, struct erdma_ring *ring);
 int erdma_dbrec_alloc(struct erdma_dev *dev, struct erdma_dbrec *rec);
 void erdma_dbrec_free(struct erdma_dev *dev, struct erdma_dbrec *rec);
-struct erdma_hostmem *erdma_hostmem_alloc(struct erdma_table *table);
+struct erdma_hostmem *erdma_hostmem_alloc(struct erdma_table *table, u32 epoch);
 void erdma_hostmem_free(struct erdma_dev *dev, struct erdma_hostmem *mem);
 void erdma_hostmem_retire(struct erdma_dev *dev, struct erdma_hostmem *mem, bool done);
-void erdma_orphans_free(struct erdma_dev *dev);
+void erdma_mem_expose(struct erdma_dev *dev);
+void erdma_mem_confirm(struct erdma_dev *dev);
+bool erdma_mem_is_exposed(struct erdma_dev *dev);
+void erdma_mem_leak(struct erdma_dev *dev);
 int erdma_area_pin(struct erdma_dev *dev, struct erdma_area *area, u64 va, size_t size,
 		   int access, unsigned long page_sizes, u32 max_direct);
 int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, size_t size,

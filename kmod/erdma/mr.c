@@ -2,6 +2,7 @@
 /* Memory regions (hw 4.9, 5). */
 
 #include <linux/bitfield.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -36,11 +37,12 @@ static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, in
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
 	struct erdma_mr *mr;
 	int ret = -ENOMEM;
+	u8 key;
 
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
 		goto err;
-	mr->mem = erdma_hostmem_alloc(&dev->mrs);
+	mr->mem = erdma_hostmem_alloc(&dev->mrs, READ_ONCE(dev->epoch));
 	if (!mr->mem)
 		goto err_mr;
 	ret = erdma_table_reserve(&dev->mrs, &mr->mpt);
@@ -52,9 +54,11 @@ static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, in
 	mr->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
 	mr->ibmr.pd = ibpd;
 	mr->ibmr.device = ibpd->device;
-	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt);
+	/* The index is shown to everyone, the key is not: it must not follow from it. */
+	get_random_bytes(&key, sizeof(key));
+	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt) | FIELD_PREP(ERDMA_STAG_KEY, key);
 	mr->ibmr.rkey = mr->ibmr.lkey;
-	erdma_obj_init(&mr->obj, READ_ONCE(dev->epoch));
+	erdma_obj_init(&mr->obj, mr->mem->epoch);
 	return mr;
 
 err_mem:
@@ -81,9 +85,9 @@ static struct ib_mr *mr_register(struct erdma_dev *dev, struct erdma_mr *mr)
 	int ret;
 
 	ret = erdma_cmd_reg_mr(dev, mr);
+	/* Nobody knows what became of a command without an answer. */
 	if (ret) {
-		done = ret != -ETIMEDOUT || !erdma_cmd_dereg_mr(dev, mr->ibmr.lkey) ||
-		       erdma_obj_is_dead(dev, &mr->obj);
+		done = ret == -EIO || (ret == -ETIMEDOUT && erdma_mr_end(dev, mr));
 		return mr_fail(dev, mr, done, ret);
 	}
 	if (mr->ctx)
@@ -283,7 +287,7 @@ struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 v
  * @virt: address in work requests
  * @fd: the DMA buffer
  * @access: verbs access flags
- * @arg: leads to the process's context
+ * @udata: leads to the process's context
  *
  * The memory stays where it is until the MR is gone.
  *
@@ -291,7 +295,7 @@ struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 v
  * Return: the MR or ERR_PTR.
  */
 struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
-				       int fd, int access, struct compat_reg_dmabuf_arg *arg)
+				       int fd, int access, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
 	struct ib_umem_dmabuf *dmabuf;
@@ -305,8 +309,7 @@ struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 		erdma_count(dev, ERDMA_CNT_MR_REGISTER_FAILURES);
 		return ERR_CAST(dmabuf);
 	}
-	return reg_umem(ibpd, &dmabuf->umem, length, virt, access,
-			compat_reg_dmabuf_udata(arg));
+	return reg_umem(ibpd, &dmabuf->umem, length, virt, access, udata);
 }
 
 /**
@@ -315,25 +318,19 @@ struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
  * @udata: not used
  *
  * Context: process.
- * Return: 0; should the adapter refuse, the memory is kept until a reset.
+ * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
  */
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibmr->device);
 	struct erdma_mr *mr = to_erdma_mr(ibmr);
-	int ret = 0;
+	bool done;
 
-	if (!erdma_obj_is_dead(dev, &mr->obj))
-		ret = erdma_cmd_dereg_mr(dev, ibmr->lkey);
-	if (ret && erdma_obj_is_dead(dev, &mr->obj))
-		ret = 0;
-	if (ret)
-		ibdev_err_ratelimited(&dev->ibdev, "MR %u is not deregistered: %d\n", mr->mpt,
-				      ret);
+	done = erdma_mr_end(dev, mr);
 	erdma_table_unpublish(&dev->mrs, mr->mpt, &mr->obj);
 	if (mr->ctx)
 		atomic_dec(&mr->ctx->mrs);
-	erdma_hostmem_retire(dev, mr->mem, !ret);
+	erdma_hostmem_retire(dev, mr->mem, done);
 	kfree(mr);
 	erdma_count(dev, ERDMA_CNT_MR_DEREGISTERS);
 	return 0;

@@ -62,6 +62,16 @@ static void tables_link(struct erdma_mtt *mtt, u32 bottom)
 	}
 }
 
+/* Lets the adapter see the tables from number @first on. */
+static void tables_sync(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 first)
+{
+	u32 i;
+
+	for (i = first; i < mtt->nr_tables; i++)
+		dma_sync_single_for_device(&dev->pdev->dev, mtt->tables[i].dma,
+					   mtt->tables[i].size, DMA_TO_DEVICE);
+}
+
 /**
  * erdma_mtt_alloc() - make a translation with empty entries
  * @dev: the device
@@ -110,6 +120,8 @@ int erdma_mtt_alloc(struct erdma_dev *dev, struct erdma_mtt *mtt, u64 count,
 	if (tables_alloc(dev, mtt, PAGE_SIZE))
 		return -ENOMEM;
 	tables_link(mtt, bottom);
+	/* Those above the entries are complete; nobody may come back to them. */
+	tables_sync(dev, mtt, bottom);
 	return 0;
 }
 
@@ -157,11 +169,7 @@ u64 erdma_mtt_get(const struct erdma_mtt *mtt, u32 i)
  */
 void erdma_mtt_sync(struct erdma_dev *dev, struct erdma_mtt *mtt)
 {
-	u32 i;
-
-	for (i = 0; i < mtt->nr_tables; i++)
-		dma_sync_single_for_device(&dev->pdev->dev, mtt->tables[i].dma,
-					   mtt->tables[i].size, DMA_TO_DEVICE);
+	tables_sync(dev, mtt, 0);
 }
 
 /**

@@ -10,6 +10,7 @@
  */
 
 #include <linux/etherdevice.h>
+#include <linux/inetdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -19,17 +20,26 @@
 /* Outlives all devices, so that it can bind one anew. */
 static struct workqueue_struct *rebind_wq;
 
+/* @dev is only compared: it may be gone. */
 struct rebind {
 	struct work_struct work;
 	struct pci_dev *pdev;
+	const struct erdma_dev *dev;
 };
 
 static void rebind_work(struct work_struct *work)
 {
 	struct rebind *rebind = container_of(work, struct rebind, work);
+	struct device *dev = &rebind->pdev->dev;
+	bool ours;
 
-	if (device_reprobe(&rebind->pdev->dev))
-		pci_err(rebind->pdev, "cannot be bound anew\n");
+	/* An administrator may have given the adapter to another driver meanwhile. */
+	device_lock(dev);
+	ours = dev->driver && dev->driver->owner == THIS_MODULE &&
+	       pci_get_drvdata(rebind->pdev) == rebind->dev;
+	device_unlock(dev);
+	if (ours && device_reprobe(dev))
+		pci_err(rebind->pdev, "cannot be bound again\n");
 	pci_dev_put(rebind->pdev);
 	kfree(rebind);
 }
@@ -42,6 +52,7 @@ static void start_rebind(struct erdma_dev *dev)
 	rebind = kmalloc(sizeof(*rebind), GFP_KERNEL | __GFP_NOFAIL);
 	INIT_WORK(&rebind->work, rebind_work);
 	rebind->pdev = pci_dev_get(dev->pdev);
+	rebind->dev = dev;
 	queue_work(rebind_wq, &rebind->work);
 }
 
@@ -83,13 +94,19 @@ enum ib_port_state erdma_port_state(const struct erdma_dev *dev)
  * @dev: the device; its MAC address is known
  *
  * Context: process.
- * Return: 0; -EPROBE_DEFER when there is none (yet); or -errno.
+ * Return: 0; -EPROBE_DEFER when there is none (yet); -EINVAL when the address is
+ * none; or -errno.
  */
 int erdma_netdev_bind(struct erdma_dev *dev)
 {
 	struct net_device *netdev;
 	int ret = -EPROBE_DEFER;
 
+	/* Interfaces without a permanent address have zeros there. */
+	if (!is_valid_ether_addr(dev->mac)) {
+		pci_err(dev->pdev, "the adapter gives no valid MAC address (%pM)\n", dev->mac);
+		return -EINVAL;
+	}
 	rtnl_lock();
 	for_each_netdev(&init_net, netdev) {
 		if (netdev->addr_len != ETH_ALEN ||
@@ -181,6 +198,16 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	return NOTIFY_DONE;
 }
 
+static int inetaddr_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct erdma_dev *dev = container_of(nb, struct erdma_dev, inetaddr_nb);
+	const struct in_ifaddr *ifa = ptr;
+
+	if (ifa->ifa_dev->dev == dev->netdev)
+		erdma_cm_addresses_changed(&dev->cm);
+	return NOTIFY_DONE;
+}
+
 /**
  * erdma_mtu_work() - tell the adapter of the interface's MTU
  * @work: dev->mtu_work
@@ -215,8 +242,10 @@ int erdma_netdev_register(struct erdma_dev *dev)
 	ret = register_netdevice_notifier(&dev->netdev_nb);
 	if (ret)
 		return ret;
+	dev->inetaddr_nb.notifier_call = inetaddr_event;
+	register_inetaddr_notifier(&dev->inetaddr_nb);
 	/* Left before anybody looked. */
-	if (READ_ONCE(dev->netdev->reg_state) != NETREG_REGISTERED) {
+	if (!compat_netdev_is_registered(dev->netdev)) {
 		erdma_netdev_unregister(dev);
 		return -EPROBE_DEFER;
 	}
@@ -232,6 +261,7 @@ int erdma_netdev_register(struct erdma_dev *dev)
 void erdma_netdev_unregister(struct erdma_dev *dev)
 {
 	WRITE_ONCE(dev->removing, true);
+	unregister_inetaddr_notifier(&dev->inetaddr_nb);
 	unregister_netdevice_notifier(&dev->netdev_nb);
 	cancel_work_sync(&dev->mtu_work);
 }

@@ -16,8 +16,8 @@ static int check_attr(struct erdma_dev *dev, const struct ib_qp_init_attr *attr)
 
 	if (attr->qp_type != IB_QPT_RC || attr->srq || attr->create_flags || attr->rwq_ind_tbl)
 		return -EOPNOTSUPP;
-	if (!cap->max_send_wr || cap->max_send_wr > dev->caps.max_send_wr ||
-	    !cap->max_recv_wr || cap->max_recv_wr > dev->caps.max_recv_wr ||
+	if (cap->max_send_wr > dev->caps.max_send_wr ||
+	    cap->max_recv_wr > dev->caps.max_recv_wr ||
 	    cap->max_send_sge > ERDMA_MAX_SEND_SGE || cap->max_recv_sge > ERDMA_MAX_RECV_SGE ||
 	    cap->max_inline_data > ERDMA_MAX_INLINE)
 		return -EINVAL;
@@ -73,18 +73,6 @@ static int init_kernel(struct erdma_dev *dev, struct erdma_qp *qp,
 	return erdma_kqp_init(qp, attr);
 }
 
-static bool destroy_in_adapter(struct erdma_dev *dev, struct erdma_qp *qp)
-{
-	int ret = 0;
-
-	if (!erdma_obj_is_dead(dev, &qp->obj))
-		ret = erdma_cmd_destroy_qp(dev, qp->qpn);
-	if (!ret || erdma_obj_is_dead(dev, &qp->obj))
-		return true;
-	ibdev_err_ratelimited(&dev->ibdev, "QP %u is not destroyed: %d\n", qp->qpn, ret);
-	return false;
-}
-
 static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp,
 		   const struct ib_qp_init_attr *attr, struct ib_udata *udata)
 {
@@ -92,7 +80,7 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp,
 	bool done = true;
 	int ret;
 
-	qp->mem = erdma_hostmem_alloc(&dev->qps);
+	qp->mem = erdma_hostmem_alloc(&dev->qps, qp->obj.epoch);
 	if (!qp->mem)
 		return -ENOMEM;
 	ret = erdma_table_reserve(&dev->qps, &qp->qpn);
@@ -105,8 +93,7 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp,
 	ret = erdma_cmd_create_qp(dev, qp, &qp->cookie);
 	if (ret) {
 		/* Nobody knows what became of a command without an answer. */
-		if (ret == -ETIMEDOUT)
-			done = destroy_in_adapter(dev, qp);
+		done = ret == -EIO || (ret == -ETIMEDOUT && erdma_qp_end(dev, qp));
 		goto err_kqp;
 	}
 	if (udata) {
@@ -115,7 +102,7 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp,
 		resp.rq_depth = qp->rq_depth;
 		ret = ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
 		if (ret) {
-			done = destroy_in_adapter(dev, qp);
+			done = erdma_qp_end(dev, qp);
 			goto err_kqp;
 		}
 	}
@@ -148,8 +135,10 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	if (ret)
 		goto err;
 	qp->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
-	qp->sq_depth = roundup_pow_of_two(attr->cap.max_send_wr * ERDMA_MAX_SQEBB_PER_WQE);
-	qp->rq_depth = roundup_pow_of_two(attr->cap.max_recv_wr);
+	/* The adapter has no QP without one of its queues: the smallest does for none. */
+	qp->sq_depth = roundup_pow_of_two(max(attr->cap.max_send_wr, 1u) *
+					  ERDMA_MAX_SQEBB_PER_WQE);
+	qp->rq_depth = roundup_pow_of_two(max(attr->cap.max_recv_wr, 1u));
 	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	mutex_init(&qp->state_lock);
 	spin_lock_init(&qp->conn_lock);
@@ -200,7 +189,7 @@ static bool was_never_used(struct erdma_qp *qp)
  * @udata: NULL for the kernel
  *
  * Context: process; waits for the connection manager to let go of the QP.
- * Return: 0; should the adapter refuse, the memory is kept until a reset.
+ * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
  */
 int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
@@ -214,7 +203,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	/* It would name a QP that the adapter does not know any more. */
 	if (qp->kqp)
 		cancel_delayed_work_sync(&qp->kqp->reflush);
-	done = destroy_in_adapter(dev, qp);
+	done = erdma_qp_end(dev, qp);
 	erdma_table_unpublish(&dev->qps, qp->qpn, &qp->obj);
 	if (qp->kqp)
 		erdma_kqp_free(qp);
@@ -259,7 +248,7 @@ static int change_state(struct erdma_qp *qp, enum erdma_qp_state state,
 		if (state <= ERDMA_QPS_RTS)
 			return -EIO;
 	} else {
-		ret = erdma_cmd_modify_qp(dev, qp->qpn, state, rts);
+		ret = erdma_cmd_modify_qp(dev, qp, state, rts);
 		/* An adapter that has forgotten the QP has stopped it, too. */
 		if (ret && (state <= ERDMA_QPS_RTS || !erdma_obj_is_dead(dev, &qp->obj)))
 			return ret;
@@ -357,6 +346,17 @@ int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state)
 	return modify(qp, state);
 }
 
+/*
+ * The adapter may have the QP in RTS or not. A QP that cannot be stopped now is
+ * out of service in any case, in a state that its destruction stops it from.
+ */
+static void stop_unsure(struct erdma_qp *qp)
+{
+	lockdep_assert_held(&qp->state_lock);
+	if (change_state(qp, ERDMA_QPS_ERROR, NULL))
+		set_state(qp, ERDMA_QPS_CLOSING);
+}
+
 /**
  * erdma_qp_modify_to_rts() - hand a connection over to the adapter
  * @qp: the QP, referenced
@@ -364,7 +364,7 @@ int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state)
  *
  * Context: process.
  * Return: 0; -EINVAL in a state other than IDLE and RTR; or what the adapter
- * made of it.
+ * made of it. After -ETIMEDOUT the QP is stopped.
  */
 int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts)
 {
@@ -375,6 +375,8 @@ int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts)
 		ret = change_state(qp, ERDMA_QPS_RTS, rts);
 		if (!ret)
 			set_connection(qp, rts);
+		else if (ret == -ETIMEDOUT)
+			stop_unsure(qp);
 	}
 	mutex_unlock(&qp->state_lock);
 	return ret;

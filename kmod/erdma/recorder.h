@@ -17,6 +17,7 @@
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 #include <linux/types.h>
 
 #define ERDMA_REC_COUNT		4096	/* power of two */
@@ -41,6 +42,7 @@ enum erdma_rec_state {
  * struct erdma_rec - one command
  * @seq: running number, 0 = never used
  * @submit: local_clock() at submission
+ * @time: wall clock at submission, in ns; kept, as the two clocks drift apart
  * @latency: ns until the answer, or until giving up
  * @start_time: of the requester's process, tells it from a later one with its
  *	number
@@ -61,6 +63,7 @@ enum erdma_rec_state {
 struct erdma_rec {
 	u64 seq;
 	u64 submit;
+	u64 time;
 	u64 latency;
 	u64 start_time;
 	u32 pid;
@@ -132,6 +135,7 @@ static inline u64 erdma_recorder_submit(struct erdma_recorder *r, u64 now, u16 o
 
 	rec->seq = seq;
 	rec->submit = now;
+	rec->time = ktime_get_real_fast_ns();
 	rec->latency = 0;
 	rec->start_time = current->group_leader->start_time;
 	rec->pid = current->tgid;

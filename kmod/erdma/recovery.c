@@ -7,6 +7,10 @@
  * has forgotten all objects then: they are marked dead by raising the epoch,
  * their consumers are told, and destroying them needs no command. New objects
  * work at once.
+ *
+ * An adapter that does not confirm the reset is not started again: it is halted,
+ * and keeps the memory it knows of (see erdma.h). The watch has the reset tried
+ * again.
  */
 
 #include "erdma.h"
@@ -20,15 +24,43 @@ enum recovery_step {
 	STEP_GONE,
 };
 
-/* The adapter has forgotten all objects, and cannot reach any memory now. */
-static void forget_all(struct erdma_dev *dev)
+/* Objects of an epoch that the adapter was never told of are none to forget. */
+static void end_epoch(struct erdma_dev *dev)
+{
+	lockdep_assert_held(&dev->cmdq.lock);
+	if ((s32)(dev->epoch - READ_ONCE(dev->exposed)) < 0)
+		WRITE_ONCE(dev->epoch, dev->epoch + 1);
+}
+
+/*
+ * The adapter has forgotten all objects if it confirmed that, and cannot reach any
+ * memory in either case.
+ */
+static void forget_all(struct erdma_dev *dev, bool confirmed)
 {
 	/* Before anybody is told that his command was given up. */
-	WRITE_ONCE(dev->epoch, dev->epoch + 1);
+	spin_lock_irq(&dev->cmdq.lock);
+	end_epoch(dev);
+	spin_unlock_irq(&dev->cmdq.lock);
+	if (confirmed)
+		erdma_mem_confirm(dev);
+	WRITE_ONCE(dev->unconfirmed, !confirmed);
 	erdma_cmdq_reset(dev, -ECANCELED);
+	if (confirmed)
+		erdma_cmdq_bufs_free(dev);
 	erdma_eqs_reset(dev);
-	erdma_orphans_free(dev);
 	erdma_ctx_zap(dev);
+}
+
+static bool halt_adapter(struct erdma_dev *dev)
+{
+	bool confirmed = erdma_hw_halt(dev, ERDMA_HALT_MS);
+
+	if (!confirmed && !dev->unconfirmed)
+		ibdev_err(&dev->ibdev,
+			  "the adapter does not confirm a reset: it is halted and keeps its memory\n");
+	forget_all(dev, confirmed);
+	return confirmed;
 }
 
 static int start_again(struct erdma_dev *dev)
@@ -49,16 +81,14 @@ static int start_again(struct erdma_dev *dev)
 
 static int reset(struct erdma_dev *dev)
 {
-	int ret;
+	int ret = -EIO;
 
-	erdma_hw_halt(dev, true);
-	forget_all(dev);
-	ret = start_again(dev);
-	dev->halted = ret;
-	if (ret) {
-		erdma_hw_halt(dev, false);
-		forget_all(dev);
+	if (halt_adapter(dev)) {
+		ret = start_again(dev);
+		if (ret)
+			halt_adapter(dev);
 	}
+	dev->halted = ret;
 	return ret;
 }
 
@@ -103,6 +133,7 @@ static void count_recovery(struct erdma_dev *dev, bool ok)
 void erdma_recovery_work(struct work_struct *work)
 {
 	struct erdma_dev *dev = container_of(work, struct erdma_dev, recovery);
+	bool was_halted = dev->halted;
 	u32 epoch = dev->epoch;
 	u64 version;
 	int ret;
@@ -110,7 +141,7 @@ void erdma_recovery_work(struct work_struct *work)
 	if (!READ_ONCE(dev->gone)) {
 		trace_recovery(&dev->ibdev, STEP_BEGIN, 0);
 		erdma_cmdq_set_state(dev, ERDMA_CMDQ_RECOVERING);
-		ret = dev->halted ? -ENODEV : erdma_cmd_query_fw(dev, &version);
+		ret = was_halted ? -ENODEV : erdma_cmd_query_fw(dev, &version);
 		trace_recovery(&dev->ibdev, STEP_PROBE, ret);
 		if (ret && ret != -EIO && !READ_ONCE(dev->gone)) {
 			ret = reset(dev);
@@ -122,19 +153,48 @@ void erdma_recovery_work(struct work_struct *work)
 		count_recovery(dev, !ret);
 		erdma_cmdq_set_state(dev, ret ? ERDMA_CMDQ_DEAD : ERDMA_CMDQ_EVENT);
 		trace_recovery(&dev->ibdev, STEP_END, ret);
-		if (ret)
+		if (ret && !was_halted)
 			ibdev_err(&dev->ibdev, "the command queue could not be brought back: %d\n",
 				  ret);
-		else
+		else if (!ret)
 			ibdev_warn(&dev->ibdev, "the command queue is back%s\n",
-				   epoch == dev->epoch ? "" : " after a reset");
-		eadm_diag_notify(&dev->diag, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED, 0, 0);
+				   epoch == dev->epoch && !was_halted ? "" : " after a reset");
+		if (!ret || !was_halted)
+			eadm_diag_notify(&dev->diag, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED,
+					 0, 0);
 	}
-	if (epoch == dev->epoch && !READ_ONCE(dev->gone))
-		return;
-	if (READ_ONCE(dev->mtu_changed))
+	/* An adapter that was reset knows nothing of the MTU. */
+	if ((epoch != dev->epoch || was_halted) && READ_ONCE(dev->mtu_changed))
 		queue_work(dev->wq, &dev->mtu_work);
-	tell_consumers(dev);
+	if (epoch != dev->epoch || READ_ONCE(dev->gone))
+		tell_consumers(dev);
+}
+
+/*
+ * Returns false if that was done before. Bus mastering goes off before anybody can
+ * see that the objects are dead: should the adapter be there after all, it must not
+ * write to what their owners free.
+ */
+static bool withdraw(struct erdma_dev *dev, bool *tell)
+{
+	bool present = pci_device_is_present(dev->pdev);
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	spin_lock_irq(&q->lock);
+	if (dev->gone) {
+		spin_unlock_irq(&q->lock);
+		return false;
+	}
+	pci_clear_master(dev->pdev);
+	end_epoch(dev);
+	WRITE_ONCE(dev->gone, true);
+	q->state = ERDMA_CMDQ_DEAD;
+	*tell = q->recoverable;
+	spin_unlock_irq(&q->lock);
+	/* Registers that read as ones are no proof that nobody writes. */
+	if (!present)
+		erdma_mem_confirm(dev);
+	return true;
 }
 
 /**
@@ -147,25 +207,32 @@ void erdma_recovery_work(struct work_struct *work)
  */
 void erdma_dev_set_gone(struct erdma_dev *dev)
 {
-	struct erdma_cmdq *q = &dev->cmdq;
 	bool tell;
 
-	spin_lock_irq(&q->lock);
-	if (dev->gone) {
-		spin_unlock_irq(&q->lock);
+	if (!withdraw(dev, &tell))
 		return;
-	}
-	WRITE_ONCE(dev->gone, true);
-	q->state = ERDMA_CMDQ_DEAD;
-	tell = q->recoverable;
-	spin_unlock_irq(&q->lock);
-
 	trace_recovery(&dev->ibdev, STEP_GONE, 0);
 	dev_err(&dev->pdev->dev, "the adapter is gone\n");
-	/* Should it be there after all, it must not write any more. */
-	pci_clear_master(dev->pdev);
 	erdma_cmdq_reset(dev, -ENODEV);
 	eadm_diag_notify(&dev->diag, EADM_DIAG_DEAD, 0, 0);
 	if (tell)
 		queue_work(dev->recovery_wq, &dev->recovery);
+}
+
+/**
+ * erdma_dev_withdraw() - the machine is about to go down, or to start another kernel
+ * @dev: the device
+ *
+ * What the adapter does not forget, it would write to while the next kernel runs.
+ *
+ * Context: process.
+ */
+void erdma_dev_withdraw(struct erdma_dev *dev)
+{
+	bool tell;
+
+	if (!erdma_hw_halt(dev, ERDMA_HALT_MS))
+		dev_warn(&dev->pdev->dev, "does not confirm a reset; bus mastering is off\n");
+	if (withdraw(dev, &tell))
+		erdma_cmdq_reset(dev, -ENODEV);
 }

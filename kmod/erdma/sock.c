@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An endpoint's TCP socket: connecting, listening, its names, and what it
- * reports, which is only noted for the endpoint's worker (see cm.c).
+ * An endpoint's TCP socket: connecting, its names, and what it reports, which
+ * is only noted for the endpoint's worker (see cm.c).
  */
 #include <linux/tcp.h>
-#include <net/ipv6.h>
 #include <net/tcp.h>
 
 #include "cm.h"
@@ -33,29 +32,27 @@ static void sk_got_data(struct sock *sk)
 }
 
 /**
- * erdma_sock_attach() - give an endpoint its socket
- * @cep: the endpoint, which is told from now on; the socket takes a reference
- * @sock: belongs to the endpoint from now on
- * @saved: NULL for the first socket of a chain. A child of a listener has
- *	inherited our callbacks and must be given back those its listener had:
- *	after sock_release() TCP may go on using the socket for a while without us
+ * erdma_sock_hook() - let a socket report to an endpoint
+ * @sk: the socket, which takes a reference of the endpoint
+ * @cep: the endpoint
+ * @saved: set to the callbacks that erdma_sock_release() restores
+ * @inherited: NULL, or for a child of a listener those the listener had: the
+ *	child has inherited ours, and after sock_release() TCP may go on using
+ *	it for a while without us
  *
  * Context: process; @cep is locked, or nobody else knows it.
  */
-void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
-		       const struct erdma_sk_callbacks *saved)
+void erdma_sock_hook(struct sock *sk, struct erdma_cep *cep, struct erdma_sk_callbacks *saved,
+		     const struct erdma_sk_callbacks *inherited)
 {
-	struct sock *sk = sock->sk;
-
-	cep->sock = sock;
 	erdma_cep_get(cep);
 	write_lock_bh(&sk->sk_callback_lock);
-	if (saved) {
-		cep->saved = *saved;
+	if (inherited) {
+		*saved = *inherited;
 	} else {
-		cep->saved.state_change = sk->sk_state_change;
-		cep->saved.data_ready = sk->sk_data_ready;
-		cep->saved.error_report = sk->sk_error_report;
+		saved->state_change = sk->sk_state_change;
+		saved->data_ready = sk->sk_data_ready;
+		saved->error_report = sk->sk_error_report;
 	}
 	/* Without NOCOPY a child would point to the listener unreferenced. */
 	sk->sk_user_data = NULL;
@@ -64,6 +61,21 @@ void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
 	sk->sk_data_ready = sk_got_data;
 	sk->sk_error_report = sk_state_changed;
 	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * erdma_sock_attach() - give an endpoint its socket
+ * @cep: the endpoint, which is told from now on
+ * @sock: belongs to the endpoint from now on
+ * @inherited: see erdma_sock_hook()
+ *
+ * Context: process; @cep is locked, or nobody else knows it.
+ */
+void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
+		       const struct erdma_sk_callbacks *inherited)
+{
+	cep->sock = sock;
+	erdma_sock_hook(sock->sk, cep, &cep->saved, inherited);
 }
 
 /**
@@ -158,9 +170,9 @@ static int sock_try_connect(struct erdma_cep *cep, struct iw_cm_id *id, int any_
 					    KERNEL_SOCKPTR(&any_port), sizeof(any_port));
 	}
 	if (!ret)
-		ret = kernel_bind(sock, (struct sockaddr *)&from, sizeof(from));
+		ret = kernel_bind(sock, compat_sockaddr(&from), sizeof(from));
 	if (!ret)
-		ret = kernel_connect(sock, (struct sockaddr *)&id->m_remote_addr,
+		ret = kernel_connect(sock, compat_sockaddr(&id->m_remote_addr),
 				     sizeof(struct sockaddr_in), O_NONBLOCK);
 	return ret == -EINPROGRESS ? 0 : ret;
 }
@@ -192,70 +204,4 @@ int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id)
 		return ret;
 	erdma_sock_detach(cep);
 	return sock_try_connect(cep, id, 1);
-}
-
-/* Where to listen by IPv4. */
-static int sock_listen_addr(const struct iw_cm_id *id, struct sockaddr_in *addr)
-{
-	const struct sockaddr_in6 *any = (const struct sockaddr_in6 *)&id->m_local_addr;
-
-	if (any->sin6_family == AF_INET) {
-		*addr = *(const struct sockaddr_in *)&id->m_local_addr;
-		return 0;
-	}
-	if (any->sin6_family != AF_INET6 || !ipv6_addr_any(&any->sin6_addr))
-		return -EAFNOSUPPORT;
-	*addr = (struct sockaddr_in) { .sin_family = AF_INET, .sin_port = any->sin6_port };
-	return 0;
-}
-
-/**
- * erdma_sock_listen() - listen by TCP for an endpoint
- * @cep: the endpoint, locked, without a socket
- * @id: has the address, IPv4, which may be the wildcard, or that of IPv6
- * @backlog: connections that TCP holds
- *
- * The wildcard is that of all devices, and one that refuses spoils it for the
- * others: that of IPv6 is good for IPv4, too, or else for nothing here.
- *
- * Context: process.
- * Return: 0, without a socket if nobody can come, or an error; the socket then
- * is detached with the endpoint's end.
- */
-int erdma_sock_listen(struct erdma_cep *cep, struct iw_cm_id *id, int backlog)
-{
-	struct sockaddr_in addr, local;
-	struct socket *sock;
-	int ret;
-
-	lockdep_assert_held(&cep->lock);
-	ret = sock_listen_addr(id, &addr);
-	if (ret)
-		return ret;
-	/* For IPv6 only: nobody can come. */
-	if (id->m_local_addr.ss_family == AF_INET6 && id->afonly)
-		return 0;
-	ret = sock_open(&sock);
-	if (ret)
-		return ret;
-	erdma_sock_attach(cep, sock, NULL);
-	/* Each device listens on the same wildcard port (hw 10.2). */
-	if (addr.sin_addr.s_addr == htonl(INADDR_ANY)) {
-		ret = sock_bindtoindex(sock->sk, cep->dev->netdev->ifindex, true);
-		if (ret)
-			return ret;
-	}
-	ret = kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
-	if (ret)
-		return ret;
-	ret = kernel_listen(sock, backlog);
-	if (ret)
-		return ret;
-	ret = kernel_getsockname(sock, (struct sockaddr *)&local);
-	if (ret < 0)
-		return ret;
-	spin_lock(&cep->view);
-	cep->local = local;
-	spin_unlock(&cep->view);
-	return 0;
 }

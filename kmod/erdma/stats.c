@@ -26,10 +26,9 @@ static const struct rdma_stat_desc descs[ERDMA_STATS_COUNT] = {
  * Context: process.
  * Return: the counters or NULL.
  */
-struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
+struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, compat_port_t port)
 {
-	return rdma_alloc_hw_stats_struct(descs, ERDMA_STATS_COUNT,
-					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+	return compat_alloc_hw_stats(descs, ERDMA_STATS_COUNT);
 }
 
 /**
@@ -42,14 +41,14 @@ struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 por
  * Context: process.
  * Return: how many were read, or -errno; -EOPNOTSUPP when the adapter refuses.
  */
-int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
-		       int index)
+int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		       compat_port_t port, int index)
 {
 	int ret;
 
 	if (!port)
 		return 0;
-	ret = erdma_cmd_get_stats(to_erdma_dev(ibdev), stats->value);
+	ret = erdma_recent_stats(to_erdma_dev(ibdev), stats->value, erdma_may_ask());
 	/* The core asks once when it registers the device, which any other error ends. */
 	if (ret == -EIO)
 		return -EOPNOTSUPP;

@@ -2,7 +2,9 @@
 /* Device and port verbs, and the table of all verbs. */
 
 #include <linux/bitfield.h>
+#include <linux/capability.h>
 #include <linux/etherdevice.h>
+#include <linux/security.h>
 #include <net/addrconf.h>
 #include <rdma/ib_mad.h>
 #include <rdma/iw_cm.h>
@@ -17,7 +19,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	struct erdma_dev *dev = to_erdma_dev(ibdev);
 	const struct erdma_caps *caps = &dev->caps;
 
-	if (udata->inlen || udata->outlen)
+	/* Newer cores have none when they ask for themselves. */
+	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
 	/* As the provider splits it for display. */
@@ -34,7 +37,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp = caps->max_qp - 1;
 	attr->max_qp_wr = min(caps->max_send_wr, caps->max_recv_wr);
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
-	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+	compat_has_local_dma_lkey(attr);
 	attr->max_send_sge = ERDMA_MAX_SEND_SGE;
 	attr->max_recv_sge = ERDMA_MAX_RECV_SGE;
 	attr->max_sge_rd = ERDMA_MAX_SGE_RD;
@@ -68,7 +71,7 @@ static void update_speed(struct erdma_dev *dev)
 	WRITE_ONCE(dev->width, width);
 }
 
-static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+static int query_port(struct ib_device *ibdev, compat_port_t port, struct ib_port_attr *attr)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibdev);
 	const struct net_device *netdev = dev->netdev;
@@ -87,7 +90,7 @@ static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *at
 	return 0;
 }
 
-static int get_port_immutable(struct ib_device *ibdev, u32 port,
+static int get_port_immutable(struct ib_device *ibdev, compat_port_t port,
 			      struct ib_port_immutable *immutable)
 {
 	immutable->gid_tbl_len = 1;
@@ -96,7 +99,7 @@ static int get_port_immutable(struct ib_device *ibdev, u32 port,
 }
 
 /* iWARP: the interface's address, the rest zero. */
-static int query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
+static int query_gid(struct ib_device *ibdev, compat_port_t port, int index, union ib_gid *gid)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibdev);
 
@@ -113,13 +116,6 @@ static void get_dev_fw_str(struct ib_device *ibdev, char *str)
 
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%lu.%lu.%lu", FIELD_GET(ERDMA_FW_MAJOR, fw),
 		 FIELD_GET(ERDMA_FW_MEDIUM, fw), FIELD_GET(ERDMA_FW_MINOR, fw));
-}
-
-static const struct cpumask *get_vector_affinity(struct ib_device *ibdev, int vector)
-{
-	struct erdma_dev *dev = to_erdma_dev(ibdev);
-
-	return vector < 0 || vector >= dev->nr_ceqs ? NULL : &dev->ceqs[vector].affinity;
 }
 
 static int fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
@@ -179,12 +175,22 @@ err:
 	return -EMSGSIZE;
 }
 
-/* The adapter's own contexts, as it gives them. */
+/*
+ * The adapter's own contexts, as it gives them: with addresses of memory. The
+ * access layer asks for CAP_NET_ADMIN only.
+ */
+static bool may_see_contexts(void)
+{
+	return capable(CAP_SYS_RAWIO) && !security_locked_down(LOCKDOWN_PCI_ACCESS);
+}
+
 static int fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct erdma_qpc qpc;
 	int ret;
 
+	if (!may_see_contexts())
+		return -EPERM;
 	ret = erdma_cmd_query_qpc(to_erdma_dev(ibqp->device), to_erdma_qp(ibqp)->qpn, &qpc);
 	return ret ? ret : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(qpc), &qpc);
 }
@@ -194,6 +200,8 @@ static int fill_res_cq_entry_raw(struct sk_buff *msg, struct ib_cq *ibcq)
 	struct erdma_cqc cqc;
 	int ret;
 
+	if (!may_see_contexts())
+		return -EPERM;
 	ret = erdma_cmd_query_cqc(to_erdma_dev(ibcq->device), to_erdma_cq(ibcq)->cqn, &cqc);
 	return ret ? ret : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(cqc), &cqc);
 }
@@ -203,18 +211,13 @@ static const struct ib_device_ops erdma_ops = {
 	.driver_id = RDMA_DRIVER_ERDMA,
 	.uverbs_abi_ver = ERDMA_ABI_VERSION,
 
-	.alloc_hw_port_stats = erdma_alloc_hw_port_stats,
 	.alloc_mr = erdma_alloc_mr,
 	.alloc_pd = erdma_alloc_pd,
 	.alloc_ucontext = erdma_alloc_ucontext,
-	.create_cq = erdma_create_cq,
-	.create_qp = erdma_create_qp,
 	.dealloc_pd = erdma_dealloc_pd,
 	.dealloc_ucontext = erdma_dealloc_ucontext,
 	.dereg_mr = erdma_dereg_mr,
 	.destroy_cq = erdma_destroy_cq,
-	.destroy_qp = erdma_destroy_qp,
-	.device_group = &erdma_conf_group,
 	.disassociate_ucontext = erdma_disassociate_ucontext,
 	.fill_res_cq_entry = fill_res_cq_entry,
 	.fill_res_cq_entry_raw = fill_res_cq_entry_raw,
@@ -225,7 +228,6 @@ static const struct ib_device_ops erdma_ops = {
 	.get_dma_mr = erdma_get_dma_mr,
 	.get_hw_stats = erdma_get_hw_stats,
 	.get_port_immutable = get_port_immutable,
-	.get_vector_affinity = get_vector_affinity,
 	.map_mr_sg = erdma_map_mr_sg,
 	.mmap = erdma_mmap,
 	.mmap_free = erdma_mmap_free,
@@ -237,13 +239,10 @@ static const struct ib_device_ops erdma_ops = {
 	.query_gid = query_gid,
 	.query_port = query_port,
 	.query_qp = erdma_query_qp,
-	.reg_user_mr = erdma_reg_user_mr,
-	.reg_user_mr_dmabuf = erdma_reg_user_mr_dmabuf,
 	.req_notify_cq = erdma_req_notify_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, erdma_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, erdma_pd, ibpd),
-	INIT_RDMA_OBJ_SIZE(ib_qp, erdma_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, erdma_ctx, ibctx),
 };
 
@@ -258,6 +257,7 @@ void erdma_verbs_init(struct erdma_dev *dev)
 	struct ib_device *ibdev = &dev->ibdev;
 
 	ib_set_device_ops(ibdev, &erdma_ops);
+	erdma_compat_init(ibdev);
 	ib_set_device_ops(ibdev, &erdma_iw_ops);
 	ibdev->node_type = RDMA_NODE_RNIC;
 	ibdev->phys_port_cnt = 1;

@@ -8,7 +8,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-#include "compat.h"
+#include "compat_rdma.h"
 #include "erdma_hw.h"
 #include "mem.h"
 
@@ -32,6 +32,7 @@ struct erdma_mmap_entry {
  * @dbpage_lock: guards @dbpages and the pages in it
  * @dbpages: struct erdma_dbpage by user address in pages
  * @mapping: address space the doorbell pages were mapped through; changed once
+ * @mms: struct mm_struct by address: of processes that mapped doorbell pages
  * @qps: QPs it owns
  * @cqs: CQs it owns
  * @mrs: MRs it owns
@@ -51,6 +52,7 @@ struct erdma_ctx {
 	struct mutex dbpage_lock;	/* dbpages */
 	struct xarray dbpages;
 	struct address_space *mapping;
+	struct xarray mms;
 	atomic_t qps;
 	atomic_t cqs;
 	atomic_t mrs;
@@ -115,6 +117,8 @@ struct erdma_mr {
  * @event_db: a user's doorbell record at the last event: that request is served
  * @requests: a user's requests for notification up to @event_db, see
  *	erdma_cq_requests()
+ * @extra: by how many events outran requests at most
+ * @last_extra: local_clock() when @extra last grew, 0 = never
  * @revival: serialises erdma_cq_revive(), taken before @lock
  * @lock: guards what follows (kernel CQs only) and the CI of their queues
  * @ci: consumer index
@@ -123,9 +127,10 @@ struct erdma_mr {
  * @armed: a notification was asked for and has not come yet
  * @solicited: for a solicited completion only
  * @kqps: struct erdma_kqp by number: kernel QPs that complete through it
+ * @kick: entry in its EQ's list of CQs to call the consumers of; under the EQ's
+ *	lock
  *
- * @events, @errors, @last_event, @event_db and @requests are written by event delivery of
- * one EQ only and read with READ_ONCE().
+ * @events to @last_extra are written by event delivery of one EQ only and read with READ_ONCE().
  */
 struct erdma_cq {
 	struct ib_cq ibcq;
@@ -141,6 +146,8 @@ struct erdma_cq {
 	u64 last_event;
 	u64 event_db;
 	u32 requests;
+	s32 extra;
+	u64 last_extra;
 	struct mutex revival;	/* making it again */
 	spinlock_t lock;	/* what follows */
 	u32 ci;
@@ -149,6 +156,7 @@ struct erdma_cq {
 	bool armed;
 	bool solicited;
 	struct xarray kqps;
+	struct list_head kick;
 };
 
 /* A posted send request; index is that of its first building block. */
@@ -279,7 +287,7 @@ int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 
 int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct compat_create_cq_arg *arg);
+		    struct ib_udata *udata);
 int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
@@ -287,6 +295,7 @@ void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
 void erdma_cq_event(struct erdma_cq *cq);
 u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db);
 void erdma_cq_kick(struct erdma_cq *cq);
+void erdma_cq_kicked(struct erdma_cq *cq);
 int erdma_cq_revive(struct erdma_cq *cq);
 
 int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
@@ -322,9 +331,15 @@ void erdma_mr_invalidated(struct erdma_dev *dev, u32 stag);
 struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
 				int access, struct ib_udata *udata);
 struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
-				       int fd, int access, struct compat_reg_dmabuf_arg *arg);
+				       int fd, int access, struct ib_udata *udata);
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 u32 erdma_mr_rights(int access);
+
+bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp);
+bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch);
+bool erdma_mr_end(struct erdma_dev *dev, const struct erdma_mr *mr);
+
+void erdma_compat_init(struct ib_device *ibdev);
 
 /* What the core's connection manager asks for (cm.c). */
 extern const struct ib_device_ops erdma_iw_ops;

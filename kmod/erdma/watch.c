@@ -8,6 +8,8 @@
 #include "erdma.h"
 
 #define PERIOD_MS	500
+/* An adapter that did not confirm its reset is asked again. */
+#define RETRY_MS	5000
 
 /* Says that it was not initialised, which it said it was the last time. */
 static bool has_restarted(struct erdma_dev *dev)
@@ -18,6 +20,12 @@ static bool has_restarted(struct erdma_dev *dev)
 	return was_up && !dev->was_up;
 }
 
+static bool wants_retry(const struct erdma_dev *dev)
+{
+	return READ_ONCE(dev->unconfirmed) &&
+	       time_after(jiffies, dev->last_recovery + msecs_to_jiffies(RETRY_MS));
+}
+
 static void watch_work(struct work_struct *work)
 {
 	struct erdma_dev *dev = container_of(to_delayed_work(work), struct erdma_dev, watch);
@@ -26,7 +34,7 @@ static void watch_work(struct work_struct *work)
 		erdma_dev_set_gone(dev);
 		return;
 	}
-	if (has_restarted(dev))
+	if (has_restarted(dev) || wants_retry(dev))
 		erdma_cmdq_recover(dev);
 	erdma_eqs_kick(dev);
 	erdma_cmdq_watch(dev);

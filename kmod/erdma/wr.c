@@ -440,8 +440,7 @@ static void reflush_work(struct work_struct *work)
 	int ret;
 
 	if (!erdma_obj_is_dead(dev, &qp->obj)) {
-		ret = erdma_cmd_reflush(dev, qp->qpn, READ_ONCE(kqp->sq.pi),
-					READ_ONCE(kqp->rq.pi));
+		ret = erdma_cmd_reflush(dev, qp, READ_ONCE(kqp->sq.pi), READ_ONCE(kqp->rq.pi));
 		/* Without an answer somebody may wait for these completions for ever. */
 		if (ret && ret != -EIO)
 			erdma_kqp_reflush(qp);

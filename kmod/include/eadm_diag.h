@@ -25,12 +25,12 @@
 #define EADM_DIAG_H
 
 #include <linux/atomic.h>
-#include <linux/auxiliary_bus.h>
 #include <linux/notifier.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <rdma/restrack.h>
 
+#include "compat_auxbus.h"
 #include "eadm_snap.h"
 
 struct eadm_diag_dev;
@@ -64,7 +64,9 @@ struct pid;
 /**
  * struct eadm_diag_req - what a reader wants beyond software state
  * @hw: read the adapter's own context of the object too; may issue commands
- * @admin: the reader administers the device: what was kept for it has been read
+ * @admin: the reader administers the device: what was kept for it has been read,
+ *	and it may have as many commands issued as it likes; for others an answer
+ *	of a moment ago has to do
  */
 struct eadm_diag_req {
 	bool hw;
@@ -75,7 +77,7 @@ struct eadm_diag_req {
  * struct eadm_diag_obj - one kind of object a driver can show
  * @type: EADM_OBJ_* (generated from the specification)
  * @next: first object with an id of at least *@id, referenced, its id in *@id;
- *	NULL at the end
+ *	NULL at the end; ERR_PTR when it cannot tell, as the dump is incomplete then
  * @put: drop the reference next() took
  * @res: resource tracking entry, for the owner fields, or NULL for
  *	objects of the device as a whole (@res itself may be NULL as well).

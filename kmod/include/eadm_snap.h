@@ -74,6 +74,8 @@ struct eadm_snap_dev {
 	u32 ceps_recvd_request;
 	u32 ceps_connected;
 	u32 ceps_closed;
+	u32 orphans;
+	u64 orphan_bytes;
 	struct {
 		u8 hw_error;
 		u8 driver;
@@ -116,6 +118,8 @@ struct eadm_snap_dev {
 		u8 ceps_recvd_request;
 		u8 ceps_connected;
 		u8 ceps_closed;
+		u8 orphans;
+		u8 orphan_bytes;
 	} has;
 };
 
@@ -309,6 +313,7 @@ struct eadm_snap_cq {
 	u64 hw_db_addr;
 	u64 hw_dbrec;
 	u32 channel;
+	u64 last_extra_age;
 	struct {
 		u8 hw_error;
 		u8 cqn;
@@ -342,6 +347,7 @@ struct eadm_snap_cq {
 		u8 hw_db_addr;
 		u8 hw_dbrec;
 		u8 channel;
+		u8 last_extra_age;
 	} has;
 };
 
@@ -375,6 +381,8 @@ struct eadm_snap_eq {
 	u64 hw_db_addr;
 	u64 hw_dbrec;
 	u64 missed;
+	u64 last_missed_age;
+	u64 last_unknown_age;
 	struct {
 		u8 hw_error;
 		u8 index;
@@ -404,6 +412,8 @@ struct eadm_snap_eq {
 		u8 hw_db_addr;
 		u8 hw_dbrec;
 		u8 missed;
+		u8 last_missed_age;
+		u8 last_unknown_age;
 	} has;
 };
 
@@ -435,6 +445,7 @@ struct eadm_snap_cmdq {
 	u32 hw_sq_pi;
 	u32 hw_sq_ci;
 	u32 hw_cq_pi;
+	u64 last_spurious_age;
 	struct {
 		u8 hw_error;
 		u8 index;
@@ -462,6 +473,7 @@ struct eadm_snap_cmdq {
 		u8 hw_sq_pi;
 		u8 hw_sq_ci;
 		u8 hw_cq_pi;
+		u8 last_spurious_age;
 	} has;
 };
 
@@ -841,6 +853,8 @@ struct eadm_snap_cep {
 	u32 netns;
 	u64 age;
 	u64 state_age;
+	u32 res_id;
+	u32 ps;
 	struct {
 		u8 hw_error;
 		u8 cepn;
@@ -864,6 +878,8 @@ struct eadm_snap_cep {
 		u8 netns;
 		u8 age;
 		u8 state_age;
+		u8 res_id;
+		u8 ps;
 	} has;
 };
 

@@ -7,7 +7,9 @@
  * log says which. "begin" makes a PD, a CQ and a QP that stay until "end", the
  * device's removal or the module's; what their handlers saw meanwhile is in the
  * read-only parameters. "begin_pair" connects two QPs and leaves requests
- * outstanding, for "lost" after a reset. tests/vm/conformance/README.md lists the clauses.
+ * outstanding, for "lost" after a reset; "begin_shared" does so with two QPs
+ * that share a CQ, for "shared_lost".
+ * tests/vm/conformance/README.md lists the clauses.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -17,6 +19,7 @@
 
 #define BATCH		8
 #define HANDLER_MS	20
+#define LARGE_PAGES	1024
 
 static char *device = "erdma_0";
 module_param(device, charp, 0644);
@@ -53,11 +56,12 @@ struct set {
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
-	struct ib_qp *qp;
+	struct ib_qp *qp, *other;
 	struct ib_event_handler handler;
 	atomic_t running;
-	unsigned int callbacks, most_running;
+	unsigned int callbacks, most_running, reaped;
 	bool in_handler;
+	bool rearms;
 	bool destroyed;
 };
 
@@ -79,6 +83,18 @@ static void note_context(void)
 		msleep(event_ms);
 }
 
+/* As consumers do that work by events: ask for the next one, then poll. */
+static void rearm(struct set *s)
+{
+	struct ib_wc wc;
+
+	ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP);
+	/* Long enough that a second call would be there. */
+	mdelay(HANDLER_MS);
+	while (ib_poll_cq(s->cq, 1, &wc) > 0)
+		s->reaped++;
+}
+
 static void on_completion(struct ib_cq *cq, void *context)
 {
 	struct set *s = context;
@@ -88,7 +104,10 @@ static void on_completion(struct ib_cq *cq, void *context)
 		late_events++;
 	s->most_running = max(s->most_running, running);
 	WRITE_ONCE(s->in_handler, true);
-	mdelay(HANDLER_MS);
+	if (s->rearms)
+		rearm(s);
+	else
+		mdelay(HANDLER_MS);
 	WRITE_ONCE(s->callbacks, s->callbacks + 1);
 	WRITE_ONCE(s->in_handler, false);
 	atomic_dec(&s->running);
@@ -123,6 +142,8 @@ static void on_device_event(struct ib_event_handler *handler, struct ib_event *e
 static void destroy(struct set *s)
 {
 	ib_unregister_event_handler(&s->handler);
+	if (s->other)
+		ib_destroy_qp(s->other);
 	if (s->qp)
 		ib_destroy_qp(s->qp);
 	if (s->cq)
@@ -135,16 +156,27 @@ static void destroy(struct set *s)
 	kfree(s);
 }
 
-static struct set *make(struct ib_device *ibdev)
+/* A QP, or NULL. */
+static struct ib_qp *make_qp(struct set *s)
 {
-	struct ib_cq_init_attr cq_attr = { .cqe = CQ_DEPTH };
 	struct ib_qp_init_attr qp_attr = {
 		.event_handler = on_qp_event,
+		.qp_context = s,
+		.send_cq = s->cq,
+		.recv_cq = s->cq,
 		.qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_ALL_WR,
 		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 	};
+	struct ib_qp *qp = ib_create_qp(s->pd, &qp_attr);
+
+	return IS_ERR(qp) ? NULL : qp;
+}
+
+static struct set *make(struct ib_device *ibdev)
+{
+	struct ib_cq_init_attr cq_attr = { .cqe = CQ_DEPTH };
 	struct set *s = kzalloc(sizeof(*s), GFP_KERNEL);
 
 	if (!s)
@@ -162,14 +194,9 @@ static struct set *make(struct ib_device *ibdev)
 		s->cq = NULL;
 		goto err;
 	}
-	qp_attr.send_cq = s->cq;
-	qp_attr.recv_cq = s->cq;
-	qp_attr.qp_context = s;
-	s->qp = ib_create_qp(s->pd, &qp_attr);
-	if (IS_ERR(s->qp)) {
-		s->qp = NULL;
+	s->qp = make_qp(s);
+	if (!s->qp)
 		goto err;
-	}
 	return s;
 
 err:
@@ -307,6 +334,38 @@ static bool destroy_in_callback(struct set *s)
 	return CLAUSE(!READ_ONCE(s->in_handler));
 }
 
+/*
+ * Two QPs complete through one CQ, whose consumer works by events, and the
+ * adapter forgets them.
+ */
+static bool share(struct set *s)
+{
+	const struct ib_recv_wr wr = {};
+	unsigned int i;
+
+	s->other = make_qp(s);
+	if (!CLAUSE(s->other))
+		return false;
+	for (i = 0; i < BATCH; i++)
+		if (!CLAUSE(!ib_post_recv(s->qp, &wr, NULL)) ||
+		    !CLAUSE(!ib_post_recv(s->other, &wr, NULL)))
+			return false;
+	s->rearms = true;
+	return CLAUSE(!ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP));
+}
+
+/* finding: D3 */
+static bool shared_lost(struct set *s)
+{
+	unsigned long end = jiffies + 5 * HZ;
+
+	while (READ_ONCE(s->reaped) < 2 * BATCH && time_before(jiffies, end))
+		usleep_range(100, 200);
+	/* Both QPs were flushed at about the same time. */
+	msleep(4 * HANDLER_MS);
+	return CLAUSE(s->reaped == 2 * BATCH) && CLAUSE(s->most_running == 1);
+}
+
 /* What means nothing to iWARP is zero, not what the caller's memory held. */
 static bool query(struct set *s)
 {
@@ -329,6 +388,14 @@ static bool query(struct set *s)
 	       CLAUSE(init.qp_type == IB_QPT_RC && init.sq_sig_type == IB_SIGNAL_ALL_WR);
 }
 
+/* More pages than one table of the adapter's holds. */
+static bool large_region(struct set *s)
+{
+	struct ib_mr *mr = ib_alloc_mr(s->pd, IB_MR_TYPE_MEM_REG, LARGE_PAGES);
+
+	return CLAUSE(!IS_ERR(mr)) && CLAUSE(!ib_dereg_mr(mr));
+}
+
 static const struct {
 	const char *name;
 	bool (*run)(struct set *s);
@@ -338,6 +405,7 @@ static const struct {
 	{ "post_too_many", post_too_many },
 	{ "notify_once", notify_once },
 	{ "destroy_in_callback", destroy_in_callback },
+	{ "large_region", large_region },
 };
 
 static const struct {
@@ -423,6 +491,14 @@ static int begin_pair(void)
 	return kept_pair && queue_outstanding(kept_pair) ? 0 : -EIO;
 }
 
+static int begin_shared(void)
+{
+	if (kept)
+		return -EBUSY;
+	kept = make(found);
+	return kept && share(kept) ? 0 : -EIO;
+}
+
 static int param_set_run(const char *val, const struct kernel_param *kp)
 {
 	int ret = 0;
@@ -438,6 +514,10 @@ static int param_set_run(const char *val, const struct kernel_param *kp)
 		ret = kept ? 0 : -EIO;
 	} else if (sysfs_streq(val, "begin_pair")) {
 		ret = begin_pair();
+	} else if (sysfs_streq(val, "begin_shared")) {
+		ret = begin_shared();
+	} else if (sysfs_streq(val, "shared_lost")) {
+		ret = kept && shared_lost(kept) ? 0 : -EIO;
 	} else if (sysfs_streq(val, "lost")) {
 		ret = kept_pair && queue_lost(kept_pair) ? 0 : -EIO;
 	} else {

@@ -8,6 +8,7 @@
 #define EADM_DEV_STATE_RECOVERING	1
 #define EADM_DEV_STATE_DEAD	2
 #define EADM_DEV_STATE_GONE	3
+#define EADM_DEV_STATE_HALTED	4
 
 /* port-state: Numbers of the verbs port state. */
 #define EADM_PORT_STATE_NOP	0
@@ -166,11 +167,26 @@
 #define EADM_CEP_STATE_RECVD_REQUEST	4
 #define EADM_CEP_STATE_CONNECTED	5
 #define EADM_CEP_STATE_CLOSED	6
+#define EADM_CEP_STATE_CONNECT	7
+#define EADM_CEP_STATE_IDLE	8
+#define EADM_CEP_STATE_ADDR_QUERY	9
+#define EADM_CEP_STATE_ADDR_RESOLVED	10
+#define EADM_CEP_STATE_ROUTE_QUERY	11
+#define EADM_CEP_STATE_ROUTE_RESOLVED	12
+#define EADM_CEP_STATE_ADDR_BOUND	13
+#define EADM_CEP_STATE_DEVICE_REMOVAL	14
+#define EADM_CEP_STATE_DESTROYING	15
 
 /* cep-role */
 #define EADM_CEP_ROLE_LISTENER	0
 #define EADM_CEP_ROLE_ACTIVE	1
 #define EADM_CEP_ROLE_PASSIVE	2
+
+/* port-space: What the ports of a connection endpoint are of. */
+#define EADM_PORT_SPACE_TCP	0
+#define EADM_PORT_SPACE_UDP	1
+#define EADM_PORT_SPACE_IPOIB	2
+#define EADM_PORT_SPACE_IB	3
 
 /* raw-kind: What raw bytes are of. */
 #define EADM_RAW_KIND_SQ	0

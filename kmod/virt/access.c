@@ -127,7 +127,7 @@ static u64 translate(const struct ev_mr *mr, u64 addr)
  * @off: offset in it
  * @len: reduced to the bytes that follow without a gap
  *
- * Context: any.
+ * Context: between ev_dma_begin() and ev_dma_end(), unless @span is direct.
  * Return: the address, or NULL if the driver's translation leads nowhere.
  */
 void *ev_span_at(const struct ev_span *span, u64 off, u32 *len)
@@ -164,9 +164,42 @@ static void *cursor_at(const struct cursor *cur, u32 *len)
 	return ev_span_at(cur->span, cur->off, len);
 }
 
-static bool may_access(const struct cursor *cur)
+static bool begin(const struct cursor *cur)
 {
-	return cur->span->direct || ev_model_may_access(cur->span->ad);
+	return cur->span->direct || ev_dma_begin(cur->span->ad);
+}
+
+static void end(const struct cursor *cur)
+{
+	if (!cur->span->direct)
+		ev_dma_end(cur->span->ad);
+}
+
+/* Copies up to the end of a page on either side, at most @len bytes. */
+static enum ev_copy copy_part(struct cursor *out, struct cursor *in, u32 *len)
+{
+	enum ev_copy ret = EV_NO_ACCESS;
+	void *to, *from;
+
+	if (!begin(in))
+		return ret;
+	if (!begin(out))
+		goto end_in;
+	ret = EV_NO_SOURCE;
+	from = cursor_at(in, len);
+	if (!from)
+		goto end_out;
+	ret = EV_NO_TARGET;
+	to = cursor_at(out, len);
+	if (!to)
+		goto end_out;
+	memcpy(to, from, *len);
+	ret = EV_COPIED;
+end_out:
+	end(out);
+end_in:
+	end(in);
+	return ret;
 }
 
 /**
@@ -178,13 +211,13 @@ static bool may_access(const struct cursor *cur)
  *
  * Context: may take as long as it takes to copy @len.
  * Return: EV_COPIED, or whose translation leads nowhere, or EV_NO_ACCESS if an
- * adapter is to stop: it is told so any time, and not more than a page is late.
+ * adapter is to stop, which may be at any time.
  */
 enum ev_copy ev_sgl_copy(const struct ev_sgl *dst, const struct ev_sgl *src,
 			 u64 from, u32 len)
 {
 	struct cursor in = { .span = src->span }, out = { .span = dst->span };
-	void *to, *what;
+	enum ev_copy ret;
 	u32 part;
 
 	if (!len)
@@ -194,16 +227,10 @@ enum ev_copy ev_sgl_copy(const struct ev_sgl *dst, const struct ev_sgl *src,
 	for (out.off = from; out.off >= out.span->len; out.span++)
 		out.off -= out.span->len;
 	for (; len; len -= part) {
-		if (!may_access(&in) || !may_access(&out))
-			return EV_NO_ACCESS;
 		part = len;
-		what = cursor_at(&in, &part);
-		if (!what)
-			return EV_NO_SOURCE;
-		to = cursor_at(&out, &part);
-		if (!to)
-			return EV_NO_TARGET;
-		memcpy(to, what, part);
+		ret = copy_part(&out, &in, &part);
+		if (ret != EV_COPIED)
+			return ret;
 		advance(&in, part);
 		advance(&out, part);
 	}

@@ -75,8 +75,8 @@ static void config_init(struct ev_adapter *ad)
 
 	set8(ad, CAP_EXP, PCI_CAP_ID_EXP, 0);
 	set16(ad, CAP_EXP + PCI_EXP_FLAGS, 2 | PCI_EXP_TYPE_RC_END << 4, 0);
-	set32(ad, CAP_EXP + PCI_EXP_DEVCAP,
-	      PCI_EXP_DEVCAP_RBER | PCI_EXP_DEVCAP_FLR, 0);
+	set32(ad, CAP_EXP + PCI_EXP_DEVCAP, PCI_EXP_DEVCAP_RBER |
+	      (ad->params.flr ? PCI_EXP_DEVCAP_FLR : 0), 0);
 	set16(ad, CAP_EXP + PCI_EXP_DEVCTL,
 	      PCI_EXP_DEVCTL_RELAX_EN | PCI_EXP_DEVCTL_READRQ_512B,
 	      PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE |
@@ -135,6 +135,10 @@ static int config_read(struct pci_bus *bus, unsigned int devfn, int where,
 		*val = ~0u;
 		return PCIBIOS_DEVICE_NOT_FOUND;
 	}
+	*val = ~0u;
+	/* Not ready yet, the PCI core asks again. */
+	if (test_bit(EV_CONFIG_FLR, &ad->config_events))
+		return PCIBIOS_SUCCESSFUL;
 	*val = 0;
 	for (i = 0; i < size; i++)
 		*val |= (u32)READ_ONCE(ad->config[where + i]) << (8 * i);
@@ -158,16 +162,17 @@ static int config_write(struct pci_bus *bus, unsigned int devfn, int where,
 
 		WRITE_ONCE(ad->config[i],
 			   (ad->config[i] & ~mask) | (val & mask));
-		if (i == flr && val & (PCI_EXP_DEVCTL_BCR_FLR >> 8))
+		if (i == flr && val & (PCI_EXP_DEVCTL_BCR_FLR >> 8) &&
+		    ad->params.flr)
 			function_reset(ad);
 	}
-	/*
-	 * A driver that leaves may free its memory right after this write, and
-	 * the next one must not take a stale "done" for its own.
-	 */
 	if (master && !ev_bus_is_master(ad)) {
-		ev_reg_write(ad, ERDMA_REG_DEV_ST, 0);
-		set_bit(EV_CONFIG_DMA_OFF, &ad->config_events);
+		ev_dma_wait(ad);
+		if (READ_ONCE(ad->stale)) {
+			/* The request that was not carried out came before. */
+			ev_reg_write(ad, ERDMA_REG_DEV_CTRL, 0);
+			set_bit(EV_CONFIG_LEFT, &ad->config_events);
+		}
 	}
 	ev_worker_wake(ad);
 	return PCIBIOS_SUCCESSFUL;
@@ -250,7 +255,7 @@ int ev_bus_add(struct ev_adapter *ad)
 	ad->bus = pci_create_root_bus(NULL, 0, &config_ops, &ad->sysdata,
 				      &resources);
 	if (ad->bus)
-		dev_set_msi_domain(&ad->bus->dev, ad->msi.domain);
+		dev_set_msi_domain(&ad->bus->dev, ad->msi.domain.domain);
 	pci_unlock_rescan_remove();
 	if (!ad->bus) {
 		pci_free_resource_list(&resources);

@@ -159,6 +159,9 @@ enum ev_syndrome ev_cmd_destroy_qp(struct ev_adapter *ad, struct ev_cmd *cmd)
 	qp = xa_erase(&ad->qps, qpn);
 	if (!qp)
 		return EV_NO_OBJECT;
+	/* Allowed, but no driver means to: it stops the QP before. */
+	if (qp->state == ERDMA_QPS_RTS)
+		ev_log(ad, EV_LOG_ERRORS, "QP %u is destroyed while connected\n", qpn);
 	ev_qp_free(qp);
 	return EV_OK;
 }

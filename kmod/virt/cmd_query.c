@@ -182,7 +182,7 @@ static void fill_cqc(struct erdma_cqc *cqc, struct ev_cq *cq)
 	cqc->out_of_order = cq->out_of_order;
 	cqc->duplicate = cq->duplicate;
 	cqc->db_addr = cpu_to_le64(bar_address(cq->ad, db));
-	cqc->dbrec = cpu_to_le64(le64_to_cpu(READ_ONCE(*cq->dbrec)));
+	cqc->dbrec = cpu_to_le64(ev_dma_peek(cq->ad, cq->dbrec));
 	spin_unlock(&cq->lock);
 }
 

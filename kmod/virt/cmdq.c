@@ -20,33 +20,41 @@ struct cmd_desc {
 	const char *name;
 	ev_cmd_fn *fn;
 	u32 len;			/* least slot bytes */
+	bool atomic;			/* does not sleep, nor use what ev_fabric guards */
+	bool ends;			/* an object, or its service */
 };
 
 #define CMD(op, func, len) \
 	[ERDMA_CMD_##op] = { #op, ev_cmd_##func, len }
+#define CMD_END(op, func, len) \
+	[ERDMA_CMD_##op] = { #op, ev_cmd_##func, len, .ends = true }
+#define ATOMIC_CMD(op, func, len) \
+	[ERDMA_CMD_##op] = { #op, ev_cmd_##func, len, .atomic = true }
+#define ATOMIC_CMD_END(op, func, len) \
+	[ERDMA_CMD_##op] = { #op, ev_cmd_##func, len, .atomic = true, .ends = true }
 
 /* The parts of CREATE_QP and REG_MR that not every slot has are optional. */
 #define CREATE_QP_LEN	offsetof(struct erdma_cmd_create_qp, sq_inline_mtt)
 #define REG_MR_LEN	offsetof(struct erdma_cmd_reg_mr, phy_addr)
 
 static const struct cmd_desc rdma_cmds[] = {
-	CMD(QUERY_DEVICE, query_device, sizeof(__le64)),
+	ATOMIC_CMD(QUERY_DEVICE, query_device, sizeof(__le64)),
 	CMD(CREATE_QP, create_qp, CREATE_QP_LEN),
-	CMD(DESTROY_QP, destroy_qp, sizeof(struct erdma_cmd_destroy_qp)),
-	CMD(MODIFY_QP, modify_qp, sizeof(struct erdma_cmd_modify_qp)),
+	CMD_END(DESTROY_QP, destroy_qp, sizeof(struct erdma_cmd_destroy_qp)),
+	CMD_END(MODIFY_QP, modify_qp, sizeof(struct erdma_cmd_modify_qp)),
 	CMD(CREATE_CQ, create_cq, sizeof(struct erdma_cmd_create_cq)),
-	CMD(DESTROY_CQ, destroy_cq, sizeof(struct erdma_cmd_destroy_cq)),
+	CMD_END(DESTROY_CQ, destroy_cq, sizeof(struct erdma_cmd_destroy_cq)),
 	CMD(REFLUSH, reflush, sizeof(struct erdma_cmd_reflush)),
 	CMD(REG_MR, reg_mr, REG_MR_LEN),
-	CMD(DEREG_MR, dereg_mr, sizeof(struct erdma_cmd_dereg_mr)),
+	CMD_END(DEREG_MR, dereg_mr, sizeof(struct erdma_cmd_dereg_mr)),
 	CMD(QUERY_QPC, query_qpc, sizeof(struct erdma_cmd_query)),
 	CMD(QUERY_CQC, query_cqc, sizeof(struct erdma_cmd_query)),
 };
 
 static const struct cmd_desc common_cmds[] = {
-	CMD(CREATE_EQ, create_eq, sizeof(struct erdma_cmd_create_eq)),
-	CMD(DESTROY_EQ, destroy_eq, sizeof(struct erdma_cmd_destroy_eq)),
-	CMD(QUERY_FW_INFO, query_fw_info, sizeof(__le64)),
+	ATOMIC_CMD(CREATE_EQ, create_eq, sizeof(struct erdma_cmd_create_eq)),
+	ATOMIC_CMD_END(DESTROY_EQ, destroy_eq, sizeof(struct erdma_cmd_destroy_eq)),
+	ATOMIC_CMD(QUERY_FW_INFO, query_fw_info, sizeof(__le64)),
 	CMD(CONF_MTU, conf_mtu, sizeof(struct erdma_cmd_conf_mtu)),
 	CMD(GET_STATS, get_stats, sizeof(struct erdma_cmd_query)),
 	CMD(CONF_DEVICE, conf_device, sizeof(struct erdma_cmd_conf_device)),
@@ -54,7 +62,7 @@ static const struct cmd_desc common_cmds[] = {
 	CMD(SET_RETRANS_NUM, set_retrans_num,
 	    sizeof(struct erdma_cmd_set_retrans_num)),
 	CMD(ALLOC_DB, alloc_db, sizeof(struct erdma_cmd_db)),
-	CMD(FREE_DB, free_db, sizeof(struct erdma_cmd_db)),
+	CMD_END(FREE_DB, free_db, sizeof(struct erdma_cmd_db)),
 	CMD(SET_EXT_ATTR, set_ext_attr, sizeof(struct erdma_cmd_set_ext_attr)),
 	CMD(GET_EXT_ATTR, get_ext_attr, sizeof(struct erdma_cmd_query)),
 };
@@ -109,10 +117,10 @@ int ev_cmdq_init(struct ev_adapter *ad)
 		return -EFAULT;
 
 	ret = ev_buf_map(ad, &q->sq, q->sq_addr,
-			 (u64)q->depth * ERDMA_WQEBB_SIZE);
+			 (u64)q->depth * ERDMA_WQEBB_SIZE, GFP_KERNEL);
 	if (!ret)
 		ret = ev_buf_map(ad, &q->cq, q->cq_addr,
-				 (u64)q->depth * ERDMA_CQE_SIZE);
+				 (u64)q->depth * ERDMA_CQE_SIZE, GFP_KERNEL);
 	if (!ret) {
 		eq_addr = reg_addr(ad, ERDMA_REG_CMDQ_EQ_ADDR_L,
 				   ERDMA_REG_CMDQ_EQ_ADDR_H);
@@ -163,7 +171,7 @@ static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
 	      FIELD_PREP(ERDMA_CQE_SYNDROME, cmd->syndrome);
 	if (!(q->cq_pi & q->depth))
 		hdr |= ERDMA_CQE_OWNER;
-	if (!ev_model_may_access(ad))
+	if (!ev_dma_begin(ad))
 		return;
 	cqe->qe_idx = cpu_to_be32(cmd->index);
 	for (i = 0; i < ARRAY_SIZE(cmd->resp); i++) {
@@ -172,6 +180,7 @@ static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
 	}
 	/* The owner bit makes the entry valid; pairs with the driver's read. */
 	smp_store_release(&cqe->hdr, cpu_to_be32(hdr));
+	ev_dma_end(ad);
 	q->cq_pi++;
 	q->last = cmd->index;
 }
@@ -213,7 +222,11 @@ static void execute(struct ev_adapter *ad, struct ev_cmd *cmd)
 		cmd->syndrome = EV_UNKNOWN;
 	else if (cmd->len < desc->len)
 		cmd->syndrome = EV_SHORT;
-	if (cmd->syndrome == EV_OK) {
+	else if (READ_ONCE(ad->stale) && desc->ends)
+		return;
+	if (cmd->syndrome == EV_OK && desc->atomic) {
+		cmd->syndrome = desc->fn(ad, cmd);
+	} else if (cmd->syndrome == EV_OK) {
 		down_write(&ev_fabric);
 		cmd->syndrome = desc->fn(ad, cmd);
 		up_write(&ev_fabric);
@@ -259,8 +272,9 @@ static void run(struct ev_adapter *ad, struct ev_cmd *cmd)
 /*
  * Copies the next command. A slot whose size or index contradicts the
  * doorbell is no command, but an answer is due: silence kills the queue.
+ * Returns false if memory must not be touched.
  */
-static void fetch(struct ev_adapter *ad, struct ev_cmd *cmd)
+static bool fetch(struct ev_adapter *ad, struct ev_cmd *cmd)
 {
 	struct ev_cmdq *q = &ad->cmdq;
 	u16 avail = q->sq_pi - q->ci, count;
@@ -269,10 +283,13 @@ static void fetch(struct ev_adapter *ad, struct ev_cmd *cmd)
 
 	memset(cmd, 0, sizeof(*cmd));
 	cmd->index = q->ci;
+	if (!ev_dma_begin(ad))
+		return false;
 	for (i = 0; i < sizeof(cmd->req) / ERDMA_WQEBB_SIZE && i < avail; i++)
 		memcpy(cmd->req + i * ERDMA_WQEBB_SIZE,
 		       ev_buf_at(&q->sq, ((q->ci + i) & (q->depth - 1)) *
 				 ERDMA_WQEBB_SIZE), ERDMA_WQEBB_SIZE);
+	ev_dma_end(ad);
 	hdr = le64_to_cpu(cmd->hdr);
 	cmd->sub_mod = FIELD_GET(ERDMA_CMD_HDR_SUB_MOD, hdr);
 	cmd->opcode = FIELD_GET(ERDMA_CMD_HDR_OPCODE, hdr);
@@ -285,6 +302,7 @@ static void fetch(struct ev_adapter *ad, struct ev_cmd *cmd)
 	q->ci += count;
 	if (FIELD_GET(ERDMA_CMD_HDR_WQEBB_INDEX, hdr) != q->ci)
 		cmd->syndrome = EV_BAD_INDEX;
+	return true;
 }
 
 static bool poll_cq_doorbell(struct ev_adapter *ad)
@@ -300,7 +318,7 @@ static bool poll_cq_doorbell(struct ev_adapter *ad)
 		return false;
 	ev_reg_cmpxchg64(ad, ERDMA_REG_CMDQ_CQ_DB, db, 0);
 	atomic64_inc(&ad->counters.doorbells);
-	if (le64_to_cpu(READ_ONCE(*q->cq_dbrec)) != db)
+	if (ev_dma_peek(ad, q->cq_dbrec) != db)
 		return true;
 	if (db & ERDMA_CQ_DB_ARM &&
 	    !ev_fault_hit(ad, EV_FAULT_CMD_ARM_LOST, -1, NULL)) {
@@ -337,8 +355,7 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	 * One that was left from the life before, though, is not in the new
 	 * record, which is written before the doorbell.
 	 */
-	record = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI,
-			   le64_to_cpu(READ_ONCE(*q->sq_dbrec)));
+	record = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI, ev_dma_peek(ad, q->sq_dbrec));
 	if ((u16)(pi - q->ci) > q->depth ||
 	    (u16)(record - q->ci) < (u16)(pi - q->ci)) {
 		ev_log(ad, EV_LOG_ERRORS, "command doorbell %u ignored at %u\n",
@@ -350,19 +367,28 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	return true;
 }
 
+static bool is_atomic(const struct ev_cmd *cmd)
+{
+	const struct cmd_desc *desc = find(cmd);
+
+	return !desc || desc->atomic;
+}
+
 /**
  * ev_cmdq_poll() - serve the command queue
  * @ad: running adapter
+ * @atomic: leave a command that may sleep, and those behind it, for later
  *
- * Context: may sleep, @ad->lock held.
+ * Context: the model's turn, see ev_model_trylock(); may sleep unless @atomic.
  * Return: whether there was something to do.
  */
-bool ev_cmdq_poll(struct ev_adapter *ad)
+bool ev_cmdq_poll(struct ev_adapter *ad, bool atomic)
 {
 	struct ev_cmdq *q = &ad->cmdq;
 	bool busy = poll_cq_doorbell(ad);
 	struct ev_cmd cmd;
 	unsigned int n;
+	u16 ci;
 
 	if (q->holding) {
 		if (ktime_before(ktime_get(), q->held_until))
@@ -376,9 +402,13 @@ bool ev_cmdq_poll(struct ev_adapter *ad)
 		busy = true;
 		/* Pairs with the driver's write barrier before its doorbell. */
 		smp_rmb();
-		fetch(ad, &cmd);
-		if (!ev_model_may_access(ad))
+		ci = q->ci;
+		if (!fetch(ad, &cmd))
 			break;
+		if (atomic && !is_atomic(&cmd)) {
+			q->ci = ci;
+			break;
+		}
 		if (cmd.syndrome)
 			finish(ad, &cmd);
 		else

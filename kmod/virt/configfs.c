@@ -4,7 +4,8 @@
  * writing 1 to its file "live" plugs it in, rmdir removes it in order.
  *
  * Parameters, refused with EBUSY while the adapter is plugged in:
- *   mac          of the network interface it belongs to
+ *   mac          of the network interface it belongs to; all zeros: the adapter
+ *                does not know it
  *   vectors      MSI-X vectors
  *   qblock       queue blocks of 1024 QPs each
  *   max_mr_size, max_recv_wr, max_cqe	limits, log2
@@ -13,10 +14,17 @@
  *   grp_num      direct-WQE groups
  *   version, fw_version	register and firmware version
  *   cc           default congestion control
+ *   flr          1: function level reset is announced, and works
+ *   reset_done   1: RESET_DONE is reported; 0: a reset only takes INIT_DONE away
+ *   proto        0 iWARP, 1 RoCEv2: only the register says so, the adapter works
+ *                as before
  * At any time:
  *   log_level    0 nothing, 1 refused commands, 2 all commands
  *   live         1 plug in, 0 remove: the driver can still talk to the device
  *   surprise     1: the device dies, then is removed
+ *   stale        1: what the driver ends from now on is answered, but stays: when
+ *                it has left, QPs, MRs and INIT_DONE are as after kexec, which
+ *                ends nothing. 0 again when bus mastering ends
  *   fault/       see fault.c
  * Read only:
  *   address      on PCI, while plugged in
@@ -80,6 +88,9 @@ PARAM(grp_num, "%u", 0, 32);
 PARAM(version, "%#010x", 1, U32_MAX);
 PARAM(fw_version, "%#010x", 0, U32_MAX);
 PARAM(cc, "%u", ERDMA_CC_NEWRENO, ERDMA_CC_HPCC_INT);
+PARAM(flr, "%u", 0, 1);
+PARAM(reset_done, "%u", 0, 1);
+PARAM(proto, "%u", ERDMA_PROTO_IWARP, ERDMA_PROTO_ROCEV2);
 
 static ssize_t adapter_mac_show(struct config_item *item, char *page)
 {
@@ -93,16 +104,17 @@ static ssize_t adapter_mac_store(struct config_item *item, const char *page,
 	u8 mac[ETH_ALEN];
 	int ret = 0;
 
-	if (len < 3 * ETH_ALEN - 1 || !mac_pton(page, mac) ||
-	    !is_valid_ether_addr(mac))
+	if (len < 3 * ETH_ALEN - 1 || !mac_pton(page, mac) || is_multicast_ether_addr(mac))
 		return -EINVAL;
 	if (page[3 * ETH_ALEN - 1] && page[3 * ETH_ALEN - 1] != '\n')
 		return -EINVAL;
 	mutex_lock(&ad->plug_lock);
-	if (ad->live)
+	if (ad->live) {
 		ret = -EBUSY;
-	else
+	} else {
 		ether_addr_copy(ad->params.mac, mac);
+		ad->params.mac_set = true;
+	}
 	mutex_unlock(&ad->plug_lock);
 	return ret ? ret : len;
 }
@@ -177,6 +189,23 @@ static ssize_t adapter_log_level_store(struct config_item *item,
 }
 CONFIGFS_ATTR(adapter_, log_level);
 
+static ssize_t adapter_stale_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n", READ_ONCE(to_adapter(item)->stale));
+}
+
+static ssize_t adapter_stale_store(struct config_item *item, const char *page,
+				   size_t len)
+{
+	bool stale;
+
+	if (kstrtobool(page, &stale))
+		return -EINVAL;
+	WRITE_ONCE(to_adapter(item)->stale, stale);
+	return len;
+}
+CONFIGFS_ATTR(adapter_, stale);
+
 static ssize_t adapter_live_show(struct config_item *item, char *page)
 {
 	return sysfs_emit(page, "%d\n", READ_ONCE(to_adapter(item)->live));
@@ -193,8 +222,7 @@ static ssize_t adapter_live_store(struct config_item *item, const char *page,
 		return -EINVAL;
 	mutex_lock(&ad->plug_lock);
 	if (live && !ad->live)
-		ret = is_valid_ether_addr(ad->params.mac) ?
-		      ev_adapter_plug(ad) : -EINVAL;
+		ret = ad->params.mac_set ? ev_adapter_plug(ad) : -EINVAL;
 	else if (!live && ad->live)
 		ev_adapter_unplug(ad, false);
 	mutex_unlock(&ad->plug_lock);
@@ -272,9 +300,13 @@ static struct configfs_attribute *adapter_attrs[] = {
 	&adapter_attr_version,
 	&adapter_attr_fw_version,
 	&adapter_attr_cc,
+	&adapter_attr_flr,
+	&adapter_attr_reset_done,
+	&adapter_attr_proto,
 	&adapter_attr_log_level,
 	&adapter_attr_live,
 	&adapter_attr_surprise,
+	&adapter_attr_stale,
 	&adapter_attr_address,
 	&adapter_attr_state,
 	&adapter_attr_commands,
@@ -324,6 +356,9 @@ static struct config_group *adapters_make(struct config_group *group,
 		.version = 0x01000000,
 		.fw_version = 0x000225,
 		.cc = ERDMA_CC_CUBIC,
+		.flr = 1,
+		.reset_done = 1,
+		.proto = ERDMA_PROTO_IWARP,
 	};
 	config_group_init_type_name(&ad->group, name, &adapter_type);
 	ev_fault_init(ad);

@@ -73,9 +73,13 @@ static bool has_news(const struct ev_cq *cq, u32 pi)
 /* Looks at the doorbell record; an armed CQ with news makes its event. */
 static bool evaluate(struct ev_cq *cq)
 {
-	u64 db = le64_to_cpu(READ_ONCE(*cq->dbrec));
+	u64 db;
 
 	lockdep_assert_held(&cq->lock);
+	if (!ev_dma_begin(cq->ad))
+		return false;
+	db = le64_to_cpu(READ_ONCE(*cq->dbrec));
+	ev_dma_end(cq->ad);
 	if (db != cq->db && db & ERDMA_CQ_DB_ARM &&
 	    FIELD_GET(ERDMA_CQ_DB_CQN, db) == cq->cqn) {
 		note_sequence(cq, db);
@@ -173,11 +177,10 @@ void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc)
 {
 	struct ev_adapter *ad = cq->ad;
 
-	if (!ev_model_may_access(ad) ||
-	    ev_fault_hit(ad, EV_FAULT_CQE_LOST, cq->cqn, NULL))
+	if (!ev_dma_begin(ad))
 		return;
 	spin_lock(&cq->lock);
-	if (cq->dead)
+	if (cq->dead || ev_fault_hit(ad, EV_FAULT_CQE_LOST, cq->cqn, NULL))
 		goto out;
 	if (ev_fault_hit(ad, EV_FAULT_CQ_OVERRUN, cq->cqn, NULL)) {
 		die(cq);
@@ -192,6 +195,7 @@ void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc)
 	watch(cq);
 out:
 	spin_unlock(&cq->lock);
+	ev_dma_end(ad);
 }
 
 /**

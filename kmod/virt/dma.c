@@ -4,6 +4,9 @@
  *
  * Addresses are bus addresses: physical, unless an IOMMU translates for the
  * function. Whatever is not memory is refused instead of touched.
+ *
+ * Memory is touched between ev_dma_begin() and ev_dma_end() only, a page at most
+ * at a time: whoever ends bus mastering waits for those, see ev_dma_wait().
  */
 #include <linux/iommu.h>
 #include <linux/ioport.h>
@@ -14,11 +17,82 @@
 #include "ev.h"
 
 /**
+ * ev_dma_begin() - touch driver memory from now on, if that is allowed
+ * @ad: adapter whose driver's memory it is
+ *
+ * Context: any. Preemption is off until ev_dma_end(), which follows soon; may be
+ * nested.
+ * Return: whether memory may be touched; if not, ev_dma_end() must not follow.
+ */
+bool ev_dma_begin(struct ev_adapter *ad)
+{
+	preempt_disable();
+	atomic_inc(&ad->dma_users);
+	/* Pairs with ev_dma_wait(): one of the two sees the other. */
+	smp_mb__after_atomic();
+	if (ev_model_may_access(ad))
+		return true;
+	ev_dma_end(ad);
+	return false;
+}
+
+/**
+ * ev_dma_end() - touch driver memory no longer
+ * @ad: adapter
+ *
+ * Context: any.
+ */
+void ev_dma_end(struct ev_adapter *ad)
+{
+	atomic_dec_return_release(&ad->dma_users);
+	preempt_enable();
+}
+
+/**
+ * ev_dma_wait() - wait until nobody touches driver memory any more
+ * @ad: adapter that has just lost bus mastering
+ *
+ * As on PCI, where the completion of the write that ends bus mastering comes
+ * after all that the function wrote to memory before it.
+ *
+ * Context: any, interrupts may be off: those who are waited for cannot be
+ * preempted, and wait for nobody.
+ */
+void ev_dma_wait(struct ev_adapter *ad)
+{
+	/* Pairs with ev_dma_begin(). */
+	smp_mb();
+	while (atomic_read_acquire(&ad->dma_users))
+		cpu_relax();
+}
+
+/**
+ * ev_dma_peek() - read a doorbell record
+ * @ad: adapter
+ * @record: from ev_dma_record()
+ *
+ * Context: any.
+ * Return: its value, 0 if memory must not be touched.
+ */
+u64 ev_dma_peek(struct ev_adapter *ad, const __le64 *record)
+{
+	u64 value;
+
+	if (!ev_dma_begin(ad))
+		return 0;
+	value = le64_to_cpu(READ_ONCE(*record));
+	ev_dma_end(ad);
+	return value;
+}
+
+/**
  * ev_dma_page() - find the memory behind a DMA address
  * @ad: adapter
  * @addr: DMA address
  *
- * Context: any.
+ * Context: any. A hard interrupt cannot look at the memory map, whose lock it
+ * may have interrupted: there, reserved pages do not count as memory. What
+ * drivers get from dma_alloc_coherent() is not reserved.
  * Return: kernel address of the byte at @addr, good up to the end of its 4 KiB
  * page, or NULL if that is not memory a device may use.
  */
@@ -38,7 +112,7 @@ void *ev_dma_page(struct ev_adapter *ad, u64 addr)
 	if (!page)
 		return NULL;
 	/* Holes of the memory map have reserved pages, and so has the kernel. */
-	if (PageReserved(page) && !page_is_ram(PHYS_PFN(phys)))
+	if (PageReserved(page) && (in_hardirq() || !page_is_ram(PHYS_PFN(phys))))
 		return NULL;
 	return page_address(page) + offset_in_page(phys);
 }
@@ -51,7 +125,7 @@ static int dma_copy(struct ev_adapter *ad, u64 addr, void *to, const void *from,
 				    (addr & (ERDMA_HW_PAGE_SIZE - 1)));
 		void *mem = ev_dma_page(ad, addr);
 
-		if (!mem)
+		if (!mem || !ev_dma_begin(ad))
 			return -EFAULT;
 		if (to) {
 			memcpy(to, mem, part);
@@ -60,6 +134,7 @@ static int dma_copy(struct ev_adapter *ad, u64 addr, void *to, const void *from,
 			memcpy(mem, from, part);
 			from += part;
 		}
+		ev_dma_end(ad);
 		addr += part;
 		len -= part;
 	}
@@ -74,7 +149,8 @@ static int dma_copy(struct ev_adapter *ad, u64 addr, void *to, const void *from,
  * @len: bytes
  *
  * Context: any.
- * Return: 0, or -EFAULT if a part of the target is not memory.
+ * Return: 0, or -EFAULT if a part of the target is not memory, or must not be
+ * touched.
  */
 int ev_dma_write(struct ev_adapter *ad, u64 addr, const void *src, size_t len)
 {
@@ -89,7 +165,8 @@ int ev_dma_write(struct ev_adapter *ad, u64 addr, const void *src, size_t len)
  * @len: bytes
  *
  * Context: any.
- * Return: 0, or -EFAULT if a part of the source is not memory.
+ * Return: 0, or -EFAULT if a part of the source is not memory, or must not be
+ * touched.
  */
 int ev_dma_read(struct ev_adapter *ad, u64 addr, void *dst, size_t len)
 {
@@ -116,20 +193,20 @@ __le64 *ev_dma_record(struct ev_adapter *ad, u64 addr)
  * @buf: buffer
  * @off: offset of the first byte in the first page
  * @len: bytes the buffer holds from there
+ * @gfp: how to get memory for it
  *
  * The caller sets each entry of @buf->page.
  *
- * Context: may sleep.
+ * Context: may sleep unless @gfp says otherwise.
  * Return: 0 or -ENOMEM.
  */
-int ev_buf_alloc(struct ev_buf *buf, u32 off, u64 len)
+int ev_buf_alloc(struct ev_buf *buf, u32 off, u64 len, gfp_t gfp)
 {
 	u64 npages = DIV_ROUND_UP_ULL(off + len, ERDMA_HW_PAGE_SIZE);
 
 	if (npages > U32_MAX)
 		return -ENOMEM;
-	buf->page = kvcalloc(npages, sizeof(*buf->page),
-			     GFP_KERNEL | __GFP_NOWARN);
+	buf->page = kvcalloc(npages, sizeof(*buf->page), gfp | __GFP_NOWARN);
 	if (!buf->page)
 		return -ENOMEM;
 	buf->npages = npages;
@@ -143,11 +220,13 @@ int ev_buf_alloc(struct ev_buf *buf, u32 off, u64 len)
  * @buf: filled in; released with ev_buf_unmap()
  * @addr: DMA address
  * @len: bytes, not 0
+ * @gfp: how to get memory for the list of its pages
  *
- * Context: may sleep.
+ * Context: may sleep unless @gfp says otherwise.
  * Return: 0, -EFAULT if a part is not memory, -ENOMEM.
  */
-int ev_buf_map(struct ev_adapter *ad, struct ev_buf *buf, u64 addr, u64 len)
+int ev_buf_map(struct ev_adapter *ad, struct ev_buf *buf, u64 addr, u64 len,
+	       gfp_t gfp)
 {
 	u32 off = addr & (ERDMA_HW_PAGE_SIZE - 1);
 	u32 i;
@@ -155,7 +234,7 @@ int ev_buf_map(struct ev_adapter *ad, struct ev_buf *buf, u64 addr, u64 len)
 
 	if (addr + len < addr)
 		return -EFAULT;
-	ret = ev_buf_alloc(buf, off, len);
+	ret = ev_buf_alloc(buf, off, len, gfp);
 	if (ret)
 		return ret;
 	for (i = 0; i < buf->npages; i++) {

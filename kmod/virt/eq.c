@@ -30,12 +30,14 @@ void ev_eq_setup(struct ev_eq *eq)
  * @vector: MSI-X vector
  * @reg: BAR0 offset of the doorbell
  *
- * Context: may sleep, @ad->lock held.
+ * Context: any, but for the model alone (see ev_model_trylock()).
  * Return: 0, -EINVAL for a geometry no device has, -EFAULT, -ENOMEM.
  */
 int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 	       u32 depth, u64 dbrec_addr, u16 vector, u32 reg)
 {
+	struct ev_buf ring;
+	unsigned long flags;
 	int ret;
 
 	if (!is_power_of_2(depth) || depth > ERDMA_EQ_MAX_DEPTH ||
@@ -43,10 +45,13 @@ int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 		return -EINVAL;
 	if (!ev_dma_record(ad, dbrec_addr))
 		return -EFAULT;
-	ret = ev_buf_map(ad, &eq->ring, ring_addr, (u64)depth * ERDMA_EQE_SIZE);
+	ret = ev_buf_map(ad, &ring, ring_addr, (u64)depth * ERDMA_EQE_SIZE,
+			 GFP_ATOMIC);
 	if (ret)
 		return ret;
+	spin_lock_irqsave(&eq->lock, flags);
 	ev_reg_write64(ad, reg, 0);
+	eq->ring = ring;
 	eq->reg = reg;
 	eq->ring_addr = ring_addr;
 	eq->depth = depth;
@@ -59,6 +64,7 @@ int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 	/* Drivers rely on the first event without arming (hw 2.3). */
 	eq->armed = true;
 	eq->exists = true;
+	spin_unlock_irqrestore(&eq->lock, flags);
 	return 0;
 }
 
@@ -66,13 +72,15 @@ int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
  * ev_eq_exit() - end of an event queue's life
  * @eq: event queue, may not exist
  *
- * Context: @ad->lock held.
+ * Context: any, but for the model alone (see ev_model_trylock()).
  */
 void ev_eq_exit(struct ev_eq *eq)
 {
-	spin_lock(&eq->lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&eq->lock, flags);
 	eq->exists = false;
-	spin_unlock(&eq->lock);
+	spin_unlock_irqrestore(&eq->lock, flags);
 	ev_buf_unmap(&eq->ring);
 }
 
@@ -101,7 +109,10 @@ static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
 	return true;
 }
 
-/* Returns false if there was no room; what a fault takes away had some. */
+/*
+ * Returns false if there was no room; what a fault takes away, or the end of bus
+ * mastering, had some.
+ */
 static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
 	bool full = (u16)(eq->pi - eq->ci) >= eq->depth;
@@ -115,6 +126,8 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 		eq->overflow = true;
 		return !full;
 	}
+	if (!ev_dma_begin(ad))
+		return true;
 	eqe = ev_buf_at(&eq->ring,
 			(eq->pi & (eq->depth - 1)) * ERDMA_EQE_SIZE);
 	eqe->rsvd = cpu_to_le64(hi);
@@ -122,6 +135,7 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 		lo |= ERDMA_CEQE_OWNER;
 	/* The owner bit makes the entry valid; pairs with the driver's read. */
 	smp_store_release(&eqe->word, cpu_to_le64(lo));
+	ev_dma_end(ad);
 	eq->pi++;
 	atomic64_inc(&ad->counters.events);
 	return true;
@@ -140,8 +154,9 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
 	bool posted = true;
+	unsigned long flags;
 
-	spin_lock(&eq->lock);
+	spin_lock_irqsave(&eq->lock, flags);
 	if (eq->exists) {
 		eq_evaluate(ad, eq);
 		posted = write_entry(ad, eq, lo, hi);
@@ -152,7 +167,7 @@ bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 		smp_mb();
 		eq_evaluate(ad, eq);
 	}
-	spin_unlock(&eq->lock);
+	spin_unlock_irqrestore(&eq->lock, flags);
 	return posted;
 }
 
@@ -182,12 +197,13 @@ void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type)
  */
 bool ev_eq_poll(struct ev_adapter *ad, struct ev_eq *eq)
 {
+	unsigned long flags;
 	bool raised;
 
 	if (!eq->exists || eq->ci == (u16)eq->pi)
 		return false;
-	spin_lock(&eq->lock);
+	spin_lock_irqsave(&eq->lock, flags);
 	raised = eq->exists && eq_evaluate(ad, eq);
-	spin_unlock(&eq->lock);
+	spin_unlock_irqrestore(&eq->lock, flags);
 	return raised;
 }

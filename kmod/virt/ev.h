@@ -15,6 +15,8 @@
  *   pci_lock_rescan_remove()
  *   ev_adapter.lock		the model: registers, CMDQ; held by its
  *				first thread, or who stands in, for one pass
+ *   ev_adapter.turn		the same; an interrupt that stands in has this
+ *				only, or goes away, see ev_model_trylock()
  *   ev_fabric			all adapters' QPs, CQs, MRs and who is connected
  *				to whom: changed by commands with write access,
  *				used by the data path with read access
@@ -24,14 +26,22 @@
  *   ev_cq.lock			one CQ's indices
  *   ev_adapter.watch_lock	list of CQs
  *   ev_eq.lock			one EQ's indices
+ *   ev_msi.lock		delivery of interrupts
+ *   ev_fault.lock		one knob
+ * The last three are taken in hard interrupts, too, none of the others.
  * Interrupts and config space are reached from any context: config bytes are
  * written under the PCI core's own lock and read with READ_ONCE(); pending
  * vectors are atomic bits.
+ *
+ * Bus mastering decides whether memory is touched and interrupts are sent, and
+ * nothing else: objects and registers stay as they are without it, until RESET,
+ * INIT or a function level reset.
  */
 #ifndef EV_H
 #define EV_H
 
 #include <linux/configfs.h>
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/irqdomain.h>
 #include <linux/ktime.h>
@@ -44,8 +54,10 @@
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
 
-#include "compat.h"
+#include "compat_kernel.h"
+#include "compat_msi.h"
 #include "erdma_hw.h"
+#include "fault.h"
 
 #define EV_NAME			"erdma_virt"
 
@@ -101,6 +113,7 @@ struct ev_buf {
 
 struct ev_params {
 	u8 mac[6];
+	bool mac_set;
 	u32 vectors;
 	u32 qblock;
 	u32 max_mr_size;		/* log2 */
@@ -111,6 +124,9 @@ struct ev_params {
 	u32 version;			/* register value */
 	u32 fw_version;
 	u32 cc;
+	u32 flr;			/* function level reset is announced */
+	u32 reset_done;			/* RESET_DONE is reported */
+	u32 proto;			/* register value */
 };
 
 /* ---- Interrupts --------------------------------------------------------- */
@@ -123,8 +139,7 @@ struct ev_vector {
 
 struct ev_msi {
 	struct fwnode_handle *fwnode;
-	struct irq_domain *domain;
-	struct msi_domain_info info;
+	struct compat_msi domain;
 	unsigned long pending;		/* bit per vector: raised, undelivered */
 	spinlock_t lock;		/* delivery: one call at a time */
 	struct ev_vector vector[ERDMA_MAX_VECTORS];
@@ -311,6 +326,7 @@ struct ev_wq {
 struct ev_wqe {
 	u64 hdr;
 	ktime_t not_before;
+	ktime_t knock_at;	/* waits for a receive, and asks for one then */
 	u32 length;
 	u32 done;
 	u16 lost;
@@ -487,82 +503,6 @@ static_assert(EV_STAT_RX_PPS_DROPS + 1 == ERDMA_STATS_COUNT);
 /* Until CONF_MTU. */
 #define EV_DEFAULT_MTU		1500
 
-/* ---- Faults ------------------------------------------------------------- */
-
-/* In the order of tests/vm/faults/README.md, which explains them. */
-enum ev_fault_id {
-	/* command queue */
-	EV_FAULT_CMD_DROP,
-	EV_FAULT_CMD_DELAY,
-	EV_FAULT_CMD_ERROR,
-	EV_FAULT_CMD_DUPLICATE,
-	EV_FAULT_CMD_SLOW,
-	EV_FAULT_CMD_DB_LOST,
-	EV_FAULT_CMD_ARM_LOST,
-	EV_FAULT_ANSWER_GARBAGE,
-	/* interrupts and events */
-	EV_FAULT_IRQ_LOST,
-	EV_FAULT_IRQ_SPURIOUS,
-	EV_FAULT_EQ_DB_LOST,
-	EV_FAULT_EQ_OVERFLOW,
-	EV_FAULT_EQE_DUPLICATE,
-	EV_FAULT_AEQ_QP_FATAL,
-	EV_FAULT_AEQ_CQ_ERROR,
-	EV_FAULT_AEQ_UNKNOWN,
-	/* completion queues */
-	EV_FAULT_CQ_ARM_LOST,
-	EV_FAULT_CQ_OVERRUN,
-	EV_FAULT_CQE_LOST,
-	EV_FAULT_CQE_DUPLICATE,
-	EV_FAULT_CQE_OWNER,
-	EV_FAULT_CQE_OPCODE,
-	EV_FAULT_CQE_QPN,
-	/* queue pairs and the wire */
-	EV_FAULT_SQ_DB_LOST,
-	EV_FAULT_RQ_DB_LOST,
-	EV_FAULT_QP_STALL,
-	EV_FAULT_WR_ERROR,
-	EV_FAULT_WR_SLOW,
-	EV_FAULT_DMA_FAULT,
-	EV_FAULT_RNR,
-	EV_FAULT_PEER_SILENT,
-	EV_FAULT_RETRANSMIT,
-	EV_FAULT_LINK_DOWN,
-	EV_FAULT_BPS_LIMIT,
-	EV_FAULT_PPS_LIMIT,
-	/* the device */
-	EV_FAULT_COUNTERS_WRAP,
-	EV_FAULT_DEV_GONE,
-	EV_FAULT_STALL,
-	EV_FAULT_DEV_HANG,
-	EV_FAULT_FW_RESET,
-	EV_FAULT_INIT_LOST,
-	EV_FAULT_RESET_LOST,
-	EV_FAULT_COUNT
-};
-
-/**
- * struct ev_fault - one knob's setting
- * @ad:          whose
- * @lock:        guards the rest
- * @count:       how many more times it strikes; -1 for ever
- * @probability: percent
- * @target:      what it applies to, -1 for anything
- * @arg:         meaning depends on the knob
- * @hits:        how often it struck
- */
-struct ev_fault {
-	struct config_group group;
-	struct ev_adapter *ad;
-	const char *about;
-	spinlock_t lock;		/* all below */
-	int count;
-	u32 probability;
-	s64 target;
-	u64 arg;
-	u64 hits;
-};
-
 /* ---- The adapter -------------------------------------------------------- */
 
 enum ev_state {
@@ -614,6 +554,11 @@ struct ev_worker {
  * @lock:      guards all that follows except @msi and @config
  * @state:     read without lock for display only
  * @config:    config space; bytes read with READ_ONCE()
+ * @stale:     what ends objects is answered, but not carried out, until the
+ *	       driver ends bus mastering; then they and INIT_DONE are still there
+ * @dma_users: who touches driver memory just now; see ev_dma_begin()
+ * @reset_at:  a request to reset is obeyed then
+ * @false_until: the version register reads all ones till then
  */
 struct ev_adapter {
 	struct config_group group;
@@ -642,14 +587,20 @@ struct ev_adapter {
 	struct ev_msi msi;
 
 	struct ev_worker worker[EV_MAX_WORKERS];
+	struct hrtimer watch;		/* stands in for the first worker */
+	bool stale;
+	atomic_t dma_users;
 
 	/* Model */
-	struct mutex lock;		/* the model */
+	struct mutex lock;		/* the model, among threads */
+	unsigned long turn;		/* bit 0: the model, interrupts as well */
 	enum ev_state state;
 	struct iommu_domain *iommu;
 	ktime_t stall_until;
 	bool hung;
 	ktime_t gone_until;
+	ktime_t reset_at;
+	ktime_t false_until;
 	u32 mtu;
 	u32 page_shift;
 	u32 retrans_num;
@@ -679,7 +630,7 @@ struct ev_adapter {
 
 /* Bits of ev_adapter.config_events. */
 enum ev_config_event {
-	EV_CONFIG_DMA_OFF,		/* bus mastering was switched off */
+	EV_CONFIG_LEFT,			/* the driver left, see @stale */
 	EV_CONFIG_FLR,			/* function level reset */
 };
 
@@ -764,12 +715,17 @@ bool ev_msi_poll(struct ev_adapter *ad);
 void ev_msi_reset(struct ev_adapter *ad);
 
 /* dma.c */
+bool ev_dma_begin(struct ev_adapter *ad);
+void ev_dma_end(struct ev_adapter *ad);
+void ev_dma_wait(struct ev_adapter *ad);
+u64 ev_dma_peek(struct ev_adapter *ad, const __le64 *record);
 void *ev_dma_page(struct ev_adapter *ad, u64 addr);
 int ev_dma_write(struct ev_adapter *ad, u64 addr, const void *src, size_t len);
 int ev_dma_read(struct ev_adapter *ad, u64 addr, void *dst, size_t len);
 __le64 *ev_dma_record(struct ev_adapter *ad, u64 addr);
-int ev_buf_alloc(struct ev_buf *buf, u32 off, u64 len);
-int ev_buf_map(struct ev_adapter *ad, struct ev_buf *buf, u64 addr, u64 len);
+int ev_buf_alloc(struct ev_buf *buf, u32 off, u64 len, gfp_t gfp);
+int ev_buf_map(struct ev_adapter *ad, struct ev_buf *buf, u64 addr, u64 len,
+	       gfp_t gfp);
 void ev_buf_unmap(struct ev_buf *buf);
 
 /**
@@ -792,6 +748,10 @@ void ev_model_stop(struct ev_adapter *ad);
 void ev_model_power_on(struct ev_adapter *ad);
 void ev_model_kill(struct ev_adapter *ad);
 bool ev_model_pass(struct ev_adapter *ad);
+void ev_model_pass_atomic(struct ev_adapter *ad);
+void ev_model_lock(struct ev_adapter *ad);
+bool ev_model_trylock(struct ev_adapter *ad);
+void ev_model_unlock(struct ev_adapter *ad);
 bool ev_model_may_access(struct ev_adapter *ad);
 
 /* worker.c */
@@ -803,7 +763,7 @@ void ev_worker_wake(struct ev_adapter *ad);
 int ev_cmdq_init(struct ev_adapter *ad);
 void ev_cmdq_reset(struct ev_adapter *ad);
 void ev_cmdq_exit(struct ev_adapter *ad);
-bool ev_cmdq_poll(struct ev_adapter *ad);
+bool ev_cmdq_poll(struct ev_adapter *ad, bool atomic);
 
 /* cmd_*.c: one function per command; @ad->lock and ev_fabric are held. */
 typedef enum ev_syndrome ev_cmd_fn(struct ev_adapter *ad, struct ev_cmd *cmd);
@@ -863,7 +823,7 @@ void ev_cq_poll_faults(struct ev_adapter *ad);
 struct ev_qp *ev_qp_find(struct ev_adapter *ad, u32 qpn);
 void ev_qp_free(struct ev_qp *qp);
 u64 ev_wq_record(const struct ev_wq *wq);
-void *ev_wq_at(const struct ev_wq *wq, u16 index);
+bool ev_wq_read(const struct ev_wq *wq, u16 index, void *to, u32 size);
 bool ev_wq_update(struct ev_qp *qp, struct ev_wq *wq);
 bool ev_qp_flush(struct ev_qp *qp);
 void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,

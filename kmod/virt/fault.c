@@ -108,7 +108,11 @@ static const struct knob knobs[EV_FAULT_COUNT] = {
 	[EV_FAULT_INIT_LOST] = { "init_lost",
 		"a request to start is not noticed" },
 	[EV_FAULT_RESET_LOST] = { "reset_lost",
-		"a request to reset is not noticed" },
+		"a request to reset is not noticed, everything works on" },
+	[EV_FAULT_RESET_LATE] = { "reset_late",
+		"a request to reset is obeyed arg ms later, everything works till then" },
+	[EV_FAULT_FALSE_GONE] = { "false_gone",
+		"the version reads as ones for arg ms, 0: for ever, but everything works" },
 };
 
 static struct ev_fault *to_fault(struct config_item *item)
@@ -130,9 +134,9 @@ static ssize_t fault_##_name##_show(struct config_item *item, char *page) \
 	struct ev_fault *fault = to_fault(item); \
 	_type value; \
 \
-	spin_lock(&fault->lock); \
+	spin_lock_irq(&fault->lock); \
 	value = fault->_name; \
-	spin_unlock(&fault->lock); \
+	spin_unlock_irq(&fault->lock); \
 	return sysfs_emit(page, _fmt "\n", value); \
 } \
 \
@@ -148,10 +152,10 @@ static ssize_t fault_##_name##_store(struct config_item *item, \
 		return ret; \
 	if (!(_valid)) \
 		return -EINVAL; \
-	spin_lock(&fault->lock); \
+	spin_lock_irq(&fault->lock); \
 	fault->_name = value; \
 	switch_on(fault); \
-	spin_unlock(&fault->lock); \
+	spin_unlock_irq(&fault->lock); \
 	return len; \
 } \
 CONFIGFS_ATTR(fault_, _name)
@@ -166,9 +170,9 @@ static ssize_t fault_hits_show(struct config_item *item, char *page)
 	struct ev_fault *fault = to_fault(item);
 	u64 hits;
 
-	spin_lock(&fault->lock);
+	spin_lock_irq(&fault->lock);
 	hits = fault->hits;
-	spin_unlock(&fault->lock);
+	spin_unlock_irq(&fault->lock);
 	return sysfs_emit(page, "%llu\n", hits);
 }
 CONFIGFS_ATTR_RO(fault_, hits);
@@ -236,9 +240,10 @@ bool ev_fault_strike(struct ev_adapter *ad, enum ev_fault_id id, s64 target,
 		     u64 *arg)
 {
 	struct ev_fault *fault = &ad->fault[id];
+	unsigned long flags;
 	bool hit = false;
 
-	spin_lock(&fault->lock);
+	spin_lock_irqsave(&fault->lock, flags);
 	if (fault->count &&
 	    (fault->target < 0 || fault->target == target) &&
 	    get_random_u32_below(100) < fault->probability) {
@@ -250,7 +255,7 @@ bool ev_fault_strike(struct ev_adapter *ad, enum ev_fault_id id, s64 target,
 			*arg = fault->arg;
 		switch_on(fault);
 	}
-	spin_unlock(&fault->lock);
+	spin_unlock_irqrestore(&fault->lock, flags);
 	return hit;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <linux/module.h>
 
+#include "eadm_version.h"
 #include "ev.h"
 
 static int __init ev_init(void)
@@ -30,3 +31,4 @@ module_init(ev_init);
 module_exit(ev_exit);
 MODULE_DESCRIPTION("Virtual Elastic RDMA adapter");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(EADM_MODULE_VERSION);

@@ -14,9 +14,10 @@ DECLARE_RWSEM(ev_fabric);
  * @ad: adapter
  *
  * The driver may reset the device and free its memory at any time without
- * waiting for an answer; the request is in the register before it does.
+ * waiting for an answer; the request is in the register before it does. Unless
+ * a fault takes it from there, it ends all access.
  *
- * Context: any.
+ * Context: any; only ev_dma_begin() makes sure that the answer stays true.
  */
 bool ev_model_may_access(struct ev_adapter *ad)
 {
@@ -54,6 +55,7 @@ static void release_objects(struct ev_adapter *ad)
 static void reset(struct ev_adapter *ad)
 {
 	ev_reg_write(ad, ERDMA_REG_DEV_ST, 0);
+	ad->reset_at = 0;
 	release_objects(ad);
 	ev_msi_reset(ad);
 	WRITE_ONCE(ad->hung, false);
@@ -86,7 +88,7 @@ static void init(struct ev_adapter *ad)
 	int ret;
 
 	reset(ad);
-	if (!ad->bus || !ev_bus_is_master(ad))
+	if (!ad->bus)
 		return;
 	pdev = pci_get_slot(ad->bus, PCI_DEVFN(0, 0));
 	if (!pdev)
@@ -107,10 +109,26 @@ static void init(struct ev_adapter *ad)
 	ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_INIT_DONE);
 }
 
+/* What is left behind keeps its objects, but its driver need not know. */
+static void obey_reset(struct ev_adapter *ad)
+{
+	if (READ_ONCE(ad->stale)) {
+		ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_RESET_DONE);
+		return;
+	}
+	reset(ad);
+	ev_cmdq_reset(ad);
+	if (ad->params.reset_done)
+		ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_RESET_DONE);
+}
+
 static bool poll_control(struct ev_adapter *ad)
 {
 	u32 ctrl = ev_reg_read(ad, ERDMA_REG_DEV_CTRL);
+	u64 ms;
 
+	if (ad->reset_at && ktime_after(ktime_get(), ad->reset_at))
+		obey_reset(ad);
 	if (!ctrl)
 		return false;
 	ctrl = le32_to_cpu((__force __le32)
@@ -118,13 +136,14 @@ static bool poll_control(struct ev_adapter *ad)
 	if (ev_fault_hit(ad, ctrl & ERDMA_CTRL_INIT ? EV_FAULT_INIT_LOST :
 			 EV_FAULT_RESET_LOST, -1, NULL))
 		return true;
-	if (ctrl & ERDMA_CTRL_INIT) {
+	if (ctrl & ERDMA_CTRL_INIT)
 		init(ad);
-	} else if (ctrl & ERDMA_CTRL_RESET) {
-		reset(ad);
-		ev_cmdq_reset(ad);
-		ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_RESET_DONE);
-	}
+	else if (!(ctrl & ERDMA_CTRL_RESET) || ad->reset_at)
+		;
+	else if (ev_fault_hit(ad, EV_FAULT_RESET_LATE, -1, &ms))
+		ad->reset_at = ktime_add_ms(ktime_get(), ms);
+	else
+		obey_reset(ad);
 	return true;
 }
 
@@ -162,8 +181,9 @@ void ev_model_power_on(struct ev_adapter *ad)
 	const u8 *mac = p->mac;
 
 	memset(ad->bar0, 0, ERDMA_BAR0_SIZE);
+	ad->false_until = 0;
 	ev_reg_write(ad, ERDMA_REG_VERSION, p->version);
-	ev_reg_write(ad, ERDMA_REG_DEV_PROTO, ERDMA_PROTO_IWARP);
+	ev_reg_write(ad, ERDMA_REG_DEV_PROTO, p->proto);
 	ev_reg_write(ad, ERDMA_REG_MAC_L, (u32)mac[2] << 24 | mac[3] << 16 |
 		     mac[4] << 8 | mac[5]);
 	ev_reg_write(ad, ERDMA_REG_MAC_H, mac[0] << 8 | mac[1]);
@@ -191,20 +211,22 @@ static void die(struct ev_adapter *ad, ktime_t until)
  */
 void ev_model_kill(struct ev_adapter *ad)
 {
-	mutex_lock(&ad->lock);
+	ev_model_lock(ad);
 	die(ad, KTIME_MAX);
-	mutex_unlock(&ad->lock);
+	ev_model_unlock(ad);
 }
 
 static void poll_config(struct ev_adapter *ad)
 {
-	if (test_and_clear_bit(EV_CONFIG_FLR, &ad->config_events)) {
-		clear_bit(EV_CONFIG_DMA_OFF, &ad->config_events);
+	/* The one that brings the driver's memory back into reach comes after it. */
+	if (test_bit(EV_CONFIG_FLR, &ad->config_events)) {
 		ev_model_power_on(ad);
+		clear_bit(EV_CONFIG_FLR, &ad->config_events);
 	}
-	if (test_and_clear_bit(EV_CONFIG_DMA_OFF, &ad->config_events)) {
-		reset(ad);
-		ev_cmdq_reset(ad);
+	if (test_and_clear_bit(EV_CONFIG_LEFT, &ad->config_events)) {
+		if (ad->state == EV_RUNNING)
+			ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_INIT_DONE);
+		WRITE_ONCE(ad->stale, false);
 	}
 }
 
@@ -262,6 +284,14 @@ static bool poll_faults(struct ev_adapter *ad)
 		die(ad, ms ? ktime_add_ms(ktime_get(), ms) : KTIME_MAX);
 		return true;
 	}
+	if (ad->false_until && ktime_after(ktime_get(), ad->false_until)) {
+		ad->false_until = 0;
+		ev_reg_write(ad, ERDMA_REG_VERSION, ad->params.version);
+	}
+	if (ev_fault_hit(ad, EV_FAULT_FALSE_GONE, -1, &ms)) {
+		ad->false_until = ms ? ktime_add_ms(ktime_get(), ms) : KTIME_MAX;
+		ev_reg_write(ad, ERDMA_REG_VERSION, ERDMA_REG_GONE);
+	}
 	if (ev_fault_hit(ad, EV_FAULT_STALL, -1, &ms))
 		ad->stall_until = ktime_add_ms(ktime_get(), ms);
 	if (ad->stall_until && ktime_before(ktime_get(), ad->stall_until))
@@ -276,7 +306,7 @@ static bool poll_faults(struct ev_adapter *ad)
  * ev_model_pass() - look at everything once
  * @ad: adapter
  *
- * Context: may sleep, @ad->lock held.
+ * Context: may sleep, the model's turn.
  * Return: whether there was work.
  */
 bool ev_model_pass(struct ev_adapter *ad)
@@ -290,7 +320,7 @@ bool ev_model_pass(struct ev_adapter *ad)
 		return false;
 	busy = poll_control(ad);
 	if (ad->state == EV_RUNNING && !ad->hung) {
-		busy |= ev_cmdq_poll(ad);
+		busy |= ev_cmdq_poll(ad, false);
 		down_read(&ev_fabric);
 		busy |= ev_qp_poll(ad);
 		busy |= ev_cq_poll(ad);
@@ -300,6 +330,63 @@ bool ev_model_pass(struct ev_adapter *ad)
 			busy |= ev_eq_poll(ad, &ad->eq[i]);
 	}
 	return busy | ev_msi_poll(ad);
+}
+
+/**
+ * ev_model_pass_atomic() - do what can be done without sleeping
+ * @ad: adapter
+ *
+ * That is commands which ask for no more. Resets, knobs of the device and the
+ * data path wait for a thread.
+ *
+ * Context: hard interrupt, the model's turn.
+ */
+void ev_model_pass_atomic(struct ev_adapter *ad)
+{
+	if (ad->state == EV_RUNNING && !READ_ONCE(ad->hung) &&
+	    !ad->stall_until && !READ_ONCE(ad->config_events) &&
+	    ev_model_may_access(ad))
+		ev_cmdq_poll(ad, true);
+}
+
+/**
+ * ev_model_lock() - take the model's turn
+ * @ad: adapter
+ *
+ * Context: may sleep.
+ */
+void ev_model_lock(struct ev_adapter *ad)
+{
+	mutex_lock(&ad->lock);
+	/* An interrupt on another CPU, which does not take long. */
+	while (test_and_set_bit_lock(0, &ad->turn))
+		cpu_relax();
+}
+
+/**
+ * ev_model_trylock() - take the model's turn if nobody else has it
+ * @ad: adapter
+ *
+ * Context: process.
+ * Return: whether it is the caller's.
+ */
+bool ev_model_trylock(struct ev_adapter *ad)
+{
+	if (!mutex_trylock(&ad->lock))
+		return false;
+	while (test_and_set_bit_lock(0, &ad->turn))
+		cpu_relax();
+	return true;
+}
+
+/**
+ * ev_model_unlock() - end the model's turn
+ * @ad: adapter
+ */
+void ev_model_unlock(struct ev_adapter *ad)
+{
+	clear_bit_unlock(0, &ad->turn);
+	mutex_unlock(&ad->lock);
 }
 
 /**

@@ -46,56 +46,25 @@ static struct irq_chip chip = {
 	.irq_set_affinity	= irq_affinity,
 };
 
-static irq_hw_number_t msi_get_hwirq(struct msi_domain_info *info,
-				     msi_alloc_info_t *arg)
+static void map(struct compat_msi *domain, unsigned int vec, unsigned int virq)
 {
-	return arg->desc->msi_index;
+	struct ev_msi *msi = container_of(domain, struct ev_msi, domain);
+
+	WRITE_ONCE(msi->vector[vec].virq, virq);
 }
 
-static int msi_setup(struct irq_domain *domain, struct msi_domain_info *info,
-		     unsigned int virq, irq_hw_number_t hwirq,
-		     msi_alloc_info_t *arg)
+static void unmap(struct compat_msi *domain, unsigned int vec)
 {
-	struct ev_msi *msi = container_of(info, struct ev_msi, info);
+	struct ev_msi *msi = container_of(domain, struct ev_msi, domain);
 
-	if (hwirq >= ERDMA_MAX_VECTORS)
-		return -EINVAL;
-	irq_domain_set_info(domain, virq, hwirq, info->chip, NULL,
-			    handle_edge_irq, NULL, "edge");
-	/* Without this, affinity is only ever changed from the handler. */
-	irq_set_status_flags(virq, IRQ_MOVE_PCNTXT);
-	WRITE_ONCE(msi->vector[hwirq].virq, virq);
-	return 0;
+	WRITE_ONCE(msi->vector[vec].virq, 0);
 }
 
-static void msi_teardown(struct irq_domain *domain,
-			 struct msi_domain_info *info, unsigned int virq)
-{
-	struct ev_msi *msi = container_of(info, struct ev_msi, info);
-	irq_hw_number_t hwirq = irq_get_irq_data(virq)->hwirq;
-
-	if (hwirq < ERDMA_MAX_VECTORS)
-		WRITE_ONCE(msi->vector[hwirq].virq, 0);
-}
-
-static int msi_prepare(struct irq_domain *domain, struct device *dev, int nvec,
-		       msi_alloc_info_t *arg)
-{
-	memset(arg, 0, sizeof(*arg));
-	return 0;
-}
-
-static void msi_set_desc(msi_alloc_info_t *arg, struct msi_desc *desc)
-{
-	arg->desc = desc;
-}
-
-static struct msi_domain_ops msi_ops = {
-	.get_hwirq	= msi_get_hwirq,
-	.msi_init	= msi_setup,
-	.msi_free	= msi_teardown,
-	.msi_prepare	= msi_prepare,
-	.set_desc	= msi_set_desc,
+static const struct compat_msi_ops domain_ops = {
+	.chip	= &chip,
+	.size	= ERDMA_MAX_VECTORS,
+	.map	= map,
+	.unmap	= unmap,
 };
 
 static void vector_fire(struct ev_vector *vector)
@@ -167,11 +136,13 @@ bool ev_msi_poll(struct ev_adapter *ad)
 {
 	unsigned long pending = READ_ONCE(ad->msi.pending);
 	bool delivered = false;
+	unsigned long flags;
 	unsigned int vec;
 
-	if (!pending)
+	/* To PCI, a message is a write to memory. */
+	if (!pending || !ev_bus_is_master(ad))
 		return false;
-	spin_lock(&ad->msi.lock);
+	spin_lock_irqsave(&ad->msi.lock, flags);
 	for_each_set_bit(vec, &pending, ERDMA_MAX_VECTORS) {
 		if (vector_is_masked(ad, vec))
 			continue;
@@ -181,7 +152,7 @@ bool ev_msi_poll(struct ev_adapter *ad)
 		delivered = true;
 	}
 	pba_update(ad);
-	spin_unlock(&ad->msi.lock);
+	spin_unlock_irqrestore(&ad->msi.lock, flags);
 	return delivered;
 }
 
@@ -190,7 +161,8 @@ bool ev_msi_poll(struct ev_adapter *ad)
  * @ad: adapter
  * @vec: MSI-X vector
  *
- * A masked vector stays pending until the model finds it unmasked.
+ * A masked vector, or one of a function that may not access memory, stays
+ * pending until the model finds that changed.
  *
  * Context: any, from the model.
  */
@@ -241,6 +213,7 @@ int ev_msi_init(struct ev_adapter *ad)
 {
 	struct ev_msi *msi = &ad->msi;
 	unsigned int i;
+	int ret;
 
 	for (i = 0; i < ERDMA_MAX_VECTORS; i++) {
 		struct ev_vector *vector = &msi->vector[i];
@@ -251,22 +224,14 @@ int ev_msi_init(struct ev_adapter *ad)
 	}
 	spin_lock_init(&msi->lock);
 	msi->pending = 0;
-	msi->info = (struct msi_domain_info) {
-		.flags = MSI_FLAG_USE_DEF_DOM_OPS | MSI_FLAG_USE_DEF_CHIP_OPS |
-			 MSI_FLAG_PCI_MSIX,
-		.ops = &msi_ops,
-		.chip = &chip,
-	};
 	msi->fwnode = irq_domain_alloc_named_id_fwnode("EV-MSIX", ad->domain);
 	if (!msi->fwnode)
 		return -ENOMEM;
-	msi->domain = pci_msi_create_irq_domain(msi->fwnode, &msi->info, NULL);
-	if (!msi->domain) {
+	ret = compat_msi_create(&msi->domain, &domain_ops, msi->fwnode);
+	if (ret) {
 		irq_domain_free_fwnode(msi->fwnode);
-		return -ENOMEM;
+		return ret;
 	}
-	/* Keeps interrupt remapping from taking the function's domain away. */
-	irq_domain_update_bus_token(msi->domain, DOMAIN_BUS_VMD_MSI);
 	return 0;
 }
 
@@ -284,7 +249,7 @@ void ev_msi_exit(struct ev_adapter *ad)
 {
 	unsigned int i;
 
-	irq_domain_remove(ad->msi.domain);
+	irq_domain_remove(ad->msi.domain.domain);
 	irq_domain_free_fwnode(ad->msi.fwnode);
 	/* Calls under way still use the vectors. */
 	for (i = 0; i < ERDMA_MAX_VECTORS; i++)

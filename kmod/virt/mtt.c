@@ -36,11 +36,12 @@ int ev_mtt_map_ring(struct ev_adapter *ad, struct ev_buf *ring,
 	if (!count || off >> page_shift || end > (u64)count << page_shift)
 		return -EINVAL;
 	if (count == 1)
-		return ev_buf_map(ad, ring, le64_to_cpu(entry[0]) + off, len);
+		return ev_buf_map(ad, ring, le64_to_cpu(entry[0]) + off, len,
+				  GFP_KERNEL);
 	for (i = 0; i < count; i++)
 		if (le64_to_cpu(entry[i]) & (BIT_ULL(page_shift) - 1))
 			return -EINVAL;
-	ret = ev_buf_alloc(ring, off % ERDMA_HW_PAGE_SIZE, len);
+	ret = ev_buf_alloc(ring, off % ERDMA_HW_PAGE_SIZE, len, GFP_KERNEL);
 	if (ret)
 		return ret;
 	pos = round_down(off, ERDMA_HW_PAGE_SIZE);
@@ -158,10 +159,11 @@ int ev_mtt_map_tree(struct ev_adapter *ad, struct ev_buf *out, u64 table,
 	if (table % MTT_ENTRY_SIZE)
 		return -EINVAL;
 	if (level == 1)
-		return ev_buf_map(ad, out, table, count * MTT_ENTRY_SIZE);
+		return ev_buf_map(ad, out, table, count * MTT_ENTRY_SIZE,
+				  GFP_KERNEL);
 	if (bits < 64 && count > BIT_ULL(bits))
 		return -EINVAL;
-	ret = ev_buf_alloc(out, 0, count * MTT_ENTRY_SIZE);
+	ret = ev_buf_alloc(out, 0, count * MTT_ENTRY_SIZE, GFP_KERNEL);
 	if (ret)
 		return ret;
 	ret = walk_level(&w, table, level);

@@ -53,24 +53,36 @@ void ev_qp_free(struct ev_qp *qp)
  * @wq: queue
  *
  * Context: any.
- * Return: its value.
+ * Return: its value, 0 if memory must not be touched.
  */
 u64 ev_wq_record(const struct ev_wq *wq)
 {
-	return le64_to_cpu(READ_ONCE(*wq->dbrec));
+	return ev_dma_peek(wq->cq->ad, wq->dbrec);
 }
 
 /**
- * ev_wq_at() - a building block of a queue
+ * ev_wq_read() - read building blocks of a queue
  * @wq: queue
- * @index: free running
+ * @index: of the first one, free running
+ * @to: where to
+ * @size: bytes
  *
  * Context: any.
+ * Return: false if memory must not be touched.
  */
-void *ev_wq_at(const struct ev_wq *wq, u16 index)
+bool ev_wq_read(const struct ev_wq *wq, u16 index, void *to, u32 size)
 {
-	return ev_buf_at(&wq->ring, (u64)(index & (wq->depth - 1)) *
-			 ERDMA_WQEBB_SIZE);
+	u32 off, part;
+
+	if (!ev_dma_begin(wq->cq->ad))
+		return false;
+	for (off = 0; off < size; off += part, index++) {
+		part = min_t(u32, size - off, ERDMA_WQEBB_SIZE);
+		memcpy(to + off, ev_buf_at(&wq->ring, (u64)(index & (wq->depth - 1)) *
+					   ERDMA_WQEBB_SIZE), part);
+	}
+	ev_dma_end(wq->cq->ad);
+	return true;
 }
 
 /* A later index than known, as far as the ring allows. */
@@ -153,10 +165,16 @@ static void flush_sq(struct ev_qp *qp)
 	struct ev_wq *sq = &qp->sq;
 
 	while (sq->ci != sq->pi) {
-		u64 hdr = le64_to_cpu(*(__le64 *)ev_wq_at(sq, sq->ci));
-		u16 count = FIELD_GET(ERDMA_SQE_WQEBB_CNT, hdr) + 1;
-		u8 opcode = FIELD_GET(ERDMA_SQE_OPCODE, hdr);
+		__le64 word;
+		u64 hdr;
+		u16 count;
+		u8 opcode;
 
+		if (!ev_wq_read(sq, sq->ci, &word, sizeof(word)))
+			return;
+		hdr = le64_to_cpu(word);
+		count = FIELD_GET(ERDMA_SQE_WQEBB_CNT, hdr) + 1;
+		opcode = FIELD_GET(ERDMA_SQE_OPCODE, hdr);
 		/* Consumers index tables with the opcode unchecked. */
 		if (opcode >= ERDMA_OP_COUNT)
 			opcode = ERDMA_OP_SEND;

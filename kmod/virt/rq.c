@@ -12,7 +12,8 @@
  * @rqe: gets a copy of the entry
  *
  * Context: ev_fabric and @qp->link held.
- * Return: 0, EV_WAIT if none is posted, or ERDMA_WC_RECV_WQE_FORMAT_ERR.
+ * Return: 0, EV_WAIT if none is posted or memory must not be touched, or
+ * ERDMA_WC_RECV_WQE_FORMAT_ERR.
  */
 int ev_rq_peek(struct ev_qp *qp, struct erdma_rqe *rqe)
 {
@@ -20,7 +21,8 @@ int ev_rq_peek(struct ev_qp *qp, struct erdma_rqe *rqe)
 
 	if (rq->ci == rq->pi && !ev_wq_update(qp, rq))
 		return EV_WAIT;
-	memcpy(rqe, ev_wq_at(rq, rq->ci), sizeof(*rqe));
+	if (!ev_wq_read(rq, rq->ci, rqe, sizeof(*rqe)))
+		return EV_WAIT;
 	if (le16_to_cpu(rqe->qe_idx) != (u16)(rq->ci + 1) ||
 	    le32_to_cpu(rqe->qpn) != qp->qpn)
 		return ERDMA_WC_RECV_WQE_FORMAT_ERR;

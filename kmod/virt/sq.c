@@ -16,8 +16,10 @@
  * flushed. The sub type of an event is the syndrome.
  *
  * Two things are waited for, without limit: a partner that is not in RTS yet,
- * and a receive. A transmission that gets no answer is repeated, until the
- * retransmissions are used up: RETRY_EXC_ERR.
+ * and a receive. A sender that waits for a receive asks for one from time to
+ * time, as TCP probes a closed window: a packet at both ends. A transmission that
+ * gets no answer is repeated, until the retransmissions are used up:
+ * RETRY_EXC_ERR.
  */
 #include <linux/bitfield.h>
 #include <linux/jiffies.h>
@@ -26,6 +28,9 @@
 
 /* Time for one of SET_RETRANS_NUM's retransmissions. */
 #define RETRY_MSECS	200
+
+/* Between two questions for a receive. */
+#define KNOCK_MSECS	100
 
 /* What a work request costs besides its bytes, in bytes. */
 #define WQE_COST	512
@@ -123,18 +128,6 @@ static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
 	return ev_qp_is_served(*peer) ? cross_wire(qp, *peer) : EV_WAIT;
 }
 
-/* The receive that a message finds. */
-static int find_receive(struct ev_qp *qp, struct ev_qp *peer,
-			struct erdma_rqe *rqe)
-{
-	int ret = ev_rq_peek(peer, rqe);
-	u64 ms;
-
-	if (!ret && ev_fault_hit(peer->ad, EV_FAULT_RNR, peer->qpn, &ms))
-		return wait(&qp->wqe, ms);
-	return ret;
-}
-
 /* Counts a message at both ends. */
 static void count(struct ev_qp *from, struct ev_qp *to, u32 bytes)
 {
@@ -146,6 +139,33 @@ static void count(struct ev_qp *from, struct ev_qp *to, u32 bytes)
 	atomic64_add(bytes, &from->ad->stats[EV_STAT_TX_BYTES]);
 	atomic64_add(n, &to->ad->stats[EV_STAT_RX_PACKETS]);
 	atomic64_add(bytes, &to->ad->stats[EV_STAT_RX_BYTES]);
+}
+
+/* Asks for a receive when it is time to. */
+static void knock(struct ev_qp *qp, struct ev_qp *peer)
+{
+	struct ev_wqe *wqe = &qp->wqe;
+	ktime_t now = ktime_get();
+
+	if (wqe->knock_at && ktime_before(now, wqe->knock_at))
+		return;
+	if (wqe->knock_at)
+		count(qp, peer, 0);
+	wqe->knock_at = ktime_add_ms(now, KNOCK_MSECS);
+}
+
+/* The receive that a message finds. */
+static int find_receive(struct ev_qp *qp, struct ev_qp *peer,
+			struct erdma_rqe *rqe)
+{
+	int ret = ev_rq_peek(peer, rqe);
+	u64 ms;
+
+	if (!ret && ev_fault_hit(peer->ad, EV_FAULT_RNR, peer->qpn, &ms))
+		ret = wait(&qp->wqe, ms);
+	if (ret == EV_WAIT)
+		knock(qp, peer);
+	return ret;
 }
 
 /* Where the scatter/gather list or inline data begins. */
@@ -399,7 +419,7 @@ static int run_atomic(struct ev_qp *qp, struct ev_xfer *x)
 	const struct erdma_sge *there = &wqe->atomic.remote;
 	u32 room = sizeof(u64);
 	struct ev_qp *peer;
-	u64 *target, old;
+	u64 *target, old = 0;
 	int ret;
 
 	ret = local(ev_sgl_add(&x->dst, qp, le32_to_cpu(here->key),
@@ -413,10 +433,16 @@ static int run_atomic(struct ev_qp *qp, struct ev_xfer *x)
 					ERDMA_MR_RA));
 	if (ret)
 		return ret;
+	if (!ev_dma_begin(peer->ad))
+		return EV_WAIT;
 	target = ev_span_at(&x->src.span[0], 0, &room);
 	if (!target || !IS_ALIGNED((unsigned long)target, sizeof(*target)))
-		return ERDMA_WC_RECV_ADDR_VIOLATION;
-	old = execute_atomic(wqe, target);
+		ret = ERDMA_WC_RECV_ADDR_VIOLATION;
+	else
+		old = execute_atomic(wqe, target);
+	ev_dma_end(peer->ad);
+	if (ret)
+		return ret;
 	ev_sgl_put(&x->src);
 	x->src.span[0] = (struct ev_span) { .direct = &old, .len = sizeof(old) };
 	x->src.count = 1;
@@ -518,16 +544,21 @@ static const struct op ops[ERDMA_OP_COUNT] = {
 	[ERDMA_OP_ATOMIC_FAA]	  = { parse_atomic, run_atomic, true },
 };
 
-/* Copies the next work request, which the driver could change meanwhile. */
-static bool load(struct ev_qp *qp)
+/*
+ * Copies the next work request, which the driver could change meanwhile.
+ * Returns 0, EV_WAIT if memory must not be touched, or a syndrome.
+ */
+static int load(struct ev_qp *qp)
 {
 	struct ev_wqe *wqe = &qp->wqe;
 	struct ev_wq *sq = &qp->sq;
 	u16 avail = sq->pi - sq->ci;
-	u32 i;
+	__le64 hdr;
 
 	memset(wqe, 0, offsetof(struct ev_wqe, raw));
-	wqe->hdr = le64_to_cpu(READ_ONCE(*(__le64 *)ev_wq_at(sq, sq->ci)));
+	if (!ev_wq_read(sq, sq->ci, &hdr, sizeof(hdr)))
+		return EV_WAIT;
+	wqe->hdr = le64_to_cpu(hdr);
 	wqe->loaded = true;
 	wqe->count = FIELD_GET(ERDMA_SQE_WQEBB_CNT, wqe->hdr) + 1;
 	wqe->opcode = FIELD_GET(ERDMA_SQE_OPCODE, wqe->hdr);
@@ -537,13 +568,14 @@ static bool load(struct ev_qp *qp)
 	    (u16)(sq->ci + wqe->count)) {
 		/* Where the next one is, is unknown. */
 		wqe->count = avail;
-		return false;
+		return ERDMA_WC_SEND_WQE_FORMAT_ERR;
 	}
-	for (i = 0; i < wqe->count; i++)
-		memcpy(wqe->raw + i * ERDMA_WQEBB_SIZE,
-		       ev_wq_at(sq, sq->ci + i), ERDMA_WQEBB_SIZE);
+	if (!ev_wq_read(sq, sq->ci, wqe->raw, wqe->count * ERDMA_WQEBB_SIZE)) {
+		wqe->loaded = false;
+		return EV_WAIT;
+	}
 	return wqe->opcode < ERDMA_OP_COUNT && ops[wqe->opcode].parse &&
-	       ops[wqe->opcode].parse(qp);
+	       ops[wqe->opcode].parse(qp) ? 0 : ERDMA_WC_SEND_WQE_FORMAT_ERR;
 }
 
 static void finish(struct ev_qp *qp, u8 syndrome)
@@ -627,9 +659,7 @@ bool ev_sq_run(struct ev_qp *qp, u32 budget)
 
 	while (x.budget && (wqe->loaded || qp->sq.ci != qp->sq.pi) &&
 	       ev_model_may_access(qp->ad)) {
-		ret = 0;
-		if (!wqe->loaded && !load(qp))
-			ret = ERDMA_WC_SEND_WQE_FORMAT_ERR;
+		ret = wqe->loaded ? 0 : load(qp);
 		done = wqe->done;
 		if (!ret)
 			ret = delay_or_fail(qp);

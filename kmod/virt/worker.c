@@ -5,7 +5,10 @@
  * The first one of an adapter does everything; the others, one for each CPU
  * up to a limit, serve QPs, while there is something to serve. Drivers may wait
  * for an answer without letting anything else run on their CPU (hw 3.7), which
- * may be the first one's: then the second one does everything.
+ * may be the first one's: then the second one does everything. Where there is
+ * none, with one CPU, or where its CPU is occupied in the same way, a timer's
+ * hard interrupt does what can be done without sleeping: a driver that spins
+ * with interrupts off, or for what takes more than that, cannot be served.
  *
  * A thread looks at once while there is work, then less and less. Who waits for
  * the device often does so by spinning, and would keep the model off its CPU
@@ -42,6 +45,44 @@
 
 /* The first thread is kept from looking: beyond its longest sleep and a tick. */
 #define LATE_NS			(4 * SLEEP_MAX_NS)
+/* How often the timer does its work, then. */
+#define STAND_IN_NS		NSEC_PER_MSEC
+
+static bool is_first(const struct ev_worker *w)
+{
+	return w == w->ad->worker;
+}
+
+/* Has not looked for so long: ns, up to LATE_NS. */
+static u64 lateness(const struct ev_adapter *ad)
+{
+	u64 looked = READ_ONCE(ad->worker[0].looked);
+
+	return clamp_t(s64, ktime_get_ns() - looked, 0, LATE_NS);
+}
+
+static enum hrtimer_restart watch(struct hrtimer *timer)
+{
+	struct ev_adapter *ad = container_of(timer, struct ev_adapter, watch);
+	u64 late = lateness(ad);
+
+	/* On this CPU, somebody may have been interrupted during his turn. */
+	if (late == LATE_NS && !test_and_set_bit_lock(0, &ad->turn)) {
+		ev_model_pass_atomic(ad);
+		clear_bit_unlock(0, &ad->turn);
+	}
+	hrtimer_forward_now(timer, ns_to_ktime(LATE_NS - late + STAND_IN_NS));
+	return HRTIMER_RESTART;
+}
+
+/* While the thread is idle, the timer does not fire, and is seldom set. */
+static void sleep_long(struct ev_worker *w)
+{
+	if (is_first(w) && hrtimer_get_remaining(&w->ad->watch) < LATE_NS)
+		hrtimer_start(&w->ad->watch, ns_to_ktime(2 * LATE_NS),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+	schedule_timeout(nsecs_to_jiffies(SLEEP_MAX_NS));
+}
 
 static void sleep(struct ev_worker *w, u64 ns)
 {
@@ -53,7 +94,7 @@ static void sleep(struct ev_worker *w, u64 ns)
 			schedule_hrtimeout_range(&delay, ns / 4,
 						 HRTIMER_MODE_REL);
 		else
-			schedule_timeout(nsecs_to_jiffies(SLEEP_MAX_NS));
+			sleep_long(w);
 	}
 	__set_current_state(TASK_RUNNING);
 	WRITE_ONCE(w->wake, false);
@@ -111,12 +152,14 @@ static int do_everything(void *data)
 
 	sched_set_fifo_low(current);
 	w->worked = ktime_get_ns();
+	hrtimer_start(&w->ad->watch, ns_to_ktime(LATE_NS),
+		      HRTIMER_MODE_REL_PINNED_HARD);
 	while (!kthread_should_stop()) {
 		busy = false;
 		/* A waiter may be handed the lock, and then be kept from running. */
-		if (mutex_trylock(&w->ad->lock)) {
+		if (ev_model_trylock(w->ad)) {
 			busy = ev_model_pass(w->ad);
-			mutex_unlock(&w->ad->lock);
+			ev_model_unlock(w->ad);
 		}
 		if (busy) {
 			rouse_others(w->ad);
@@ -140,11 +183,10 @@ static bool stand_in(struct ev_worker *w)
 	bool busy;
 
 	if (!is_second(w) ||
-	    ktime_get_ns() <= READ_ONCE(ad->worker[0].looked) + LATE_NS ||
-	    !mutex_trylock(&ad->lock))
+	    lateness(ad) < LATE_NS || !ev_model_trylock(ad))
 		return false;
 	busy = ev_model_pass(ad);
-	mutex_unlock(&ad->lock);
+	ev_model_unlock(ad);
 	return busy;
 }
 
@@ -231,6 +273,7 @@ int ev_worker_start(struct ev_adapter *ad)
 	unsigned int i, n = min(num_online_cpus(), EV_MAX_WORKERS);
 	int ret;
 
+	hrtimer_setup(&ad->watch, watch, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	for (i = 0; i < n; i++) {
 		ret = start(ad, i);
 		if (ret) {
@@ -259,4 +302,5 @@ void ev_worker_stop(struct ev_adapter *ad)
 		WRITE_ONCE(ad->worker[i].thread, NULL);
 		kthread_stop(thread);
 	}
+	hrtimer_cancel(&ad->watch);
 }

@@ -7,6 +7,7 @@ static const struct eadm_spec_entry dev_state_entries[] = {
 	{ 1, "recovering", "The command queue is being brought back after a lost command." },
 	{ 2, "dead", "The command queue could not be brought back, commands fail." },
 	{ 3, "gone", "The adapter no longer answers on the bus." },
+	{ 4, "halted", "The adapter does not confirm a reset: it cannot reach memory, and is reset again now and then." },
 };
 
 static const struct eadm_spec_entry port_state_entries[] = {
@@ -181,12 +182,28 @@ static const struct eadm_spec_entry cep_state_entries[] = {
 	{ 4, "recvd-request", "Passive side: the consumer has to accept or reject." },
 	{ 5, "connected", "The adapter has the connection." },
 	{ 6, "closed", "Over, but somebody has not let go of it yet." },
+	{ 7, "connect", "Connecting, connected, or (iWARP) over and kept: the kernel's connection manager tells no more." },
+	{ 8, "idle", "As the kernel's connection manager tells: unused, or its acceptance failed." },
+	{ 9, "addr-query", "Active side: the peer's address is being resolved." },
+	{ 10, "addr-resolved", "Active side: the adapter to the peer's address is known." },
+	{ 11, "route-query", "Active side: the route to the peer is being resolved." },
+	{ 12, "route-resolved", "Active side: the consumer has to connect." },
+	{ 13, "addr-bound", "Has a local address and does nothing yet." },
+	{ 14, "device-removal", "The consumer has to let go of an adapter that goes away." },
+	{ 15, "destroying", "The consumer has let go of it." },
 };
 
 static const struct eadm_spec_entry cep_role_entries[] = {
 	{ 0, "listener", "" },
 	{ 1, "active", "" },
 	{ 2, "passive", "" },
+};
+
+static const struct eadm_spec_entry port_space_entries[] = {
+	{ 0, "tcp", "Connections." },
+	{ 1, "udp", "Datagrams." },
+	{ 2, "ipoib", "Multicast groups of IP over InfiniBand." },
+	{ 3, "ib", "Service numbers of InfiniBand." },
 };
 
 static const struct eadm_spec_entry raw_kind_entries[] = {
@@ -274,7 +291,7 @@ static const struct eadm_spec_entry conf_param_entries[] = {
 };
 
 const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
-	{ "dev-state", "", false, 4, dev_state_entries },
+	{ "dev-state", "", false, 5, dev_state_entries },
 	{ "port-state", "Numbers of the verbs port state.", false, 6, port_state_entries },
 	{ "qp-type", "Numbers of the verbs QP type.", false, 11, qp_type_entries },
 	{ "qp-state", "Numbers of the verbs QP state.", false, 7, qp_state_entries },
@@ -290,8 +307,9 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "cmd-op", "Command: sub-module * 256 + opcode of the adapter's interface.", false, 27, cmd_op_entries },
 	{ "async-event", "What the adapter raises by its asynchronous event queue.", false, 5, async_event_entries },
 	{ "syndrome", "Why a work request failed, in the adapter's terms.", false, 17, syndrome_entries },
-	{ "cep-state", "", false, 7, cep_state_entries },
+	{ "cep-state", "", false, 16, cep_state_entries },
 	{ "cep-role", "", false, 3, cep_role_entries },
+	{ "port-space", "What the ports of a connection endpoint are of.", false, 4, port_space_entries },
 	{ "raw-kind", "What raw bytes are of.", false, 10, raw_kind_entries },
 	{ "entry-state", "What is known of an entry of a queue.", false, 5, entry_state_entries },
 	{ "entry-mark", "Pointers that stand at an entry.", true, 4, entry_mark_entries },
@@ -543,12 +561,24 @@ static const struct eadm_field dev_fields[] = {
 		.c_name = "ceps_closed", .head = "CLOSED", .unit = "objects",
 		.help = "Connection endpoints in state closed.",
 	},
+	{
+		.attr = 45, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "orphans",
+		.c_name = "orphans", .head = "ORPHANS", .unit = "objects",
+		.help = "Destroyed objects whose memory is kept, because the adapter has not confirmed that it no longer uses it.",
+	},
+	{
+		.attr = 46, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "orphan-bytes",
+		.c_name = "orphan_bytes", .head = "ORPHANBYTES", .unit = "bytes",
+		.help = "Memory of these objects.",
+	},
 };
 
 static const int16_t dev_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42,
+	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44,
 };
 
 static const struct eadm_field qp_fields[] = {
@@ -1200,12 +1230,18 @@ static const struct eadm_field cq_fields[] = {
 		.head = "CHANNEL",
 		.help = "1 when its process has a channel for completion events, 0 when it only polls; not of the kernel's CQs.",
 	},
+	{
+		.attr = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "last-extra-age",
+		.c_name = "last_extra_age", .head = "LASTEXTRA", .unit = "ns",
+		.help = "Time since it last got an event more than it had asked for.",
+	},
 };
 
 static const int16_t cq_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30, 31, 32, 33,
+	30, 31, 32, 33, 34,
 };
 
 static const struct eadm_field eq_fields[] = {
@@ -1377,11 +1413,24 @@ static const struct eadm_field eq_fields[] = {
 		.c_name = "missed", .head = "MISSED", .unit = "events",
 		.help = "Times that entries were found for which no interrupt had come, or answers that no event had announced.",
 	},
+	{
+		.attr = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "last-missed-age",
+		.c_name = "last_missed_age", .head = "LASTMISSED", .unit = "ns",
+		.help = "Time since the field missed last grew.",
+	},
+	{
+		.attr = 33, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "last-unknown-age",
+		.c_name = "last_unknown_age", .head = "LASTUNKNOWN", .unit = "ns",
+		.help = "Time since the field unknown last grew.",
+	},
 };
 
 static const int16_t eq_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+	30, 31,
 };
 
 static const struct eadm_field cmdq_fields[] = {
@@ -1546,11 +1595,17 @@ static const struct eadm_field cmdq_fields[] = {
 		.name = "hw-cq-pi", .c_name = "hw_cq_pi", .head = "HWCQPI", .unit = "entries",
 		.help = "Producer index of the command CQ in the adapter.",
 	},
+	{
+		.attr = 30, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "last-spurious-age",
+		.c_name = "last_spurious_age", .head = "LASTSPURIOUS", .unit = "ns",
+		.help = "Time since the field spurious last grew.",
+	},
 };
 
 static const int16_t cmdq_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
 };
 
 static const struct eadm_field mr_fields[] = {
@@ -2719,11 +2774,23 @@ static const struct eadm_field cep_fields[] = {
 		.c_name = "state_age", .head = "INSTATE", .unit = "ns",
 		.help = "Time since the last change of state.",
 	},
+	{
+		.attr = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "res-id", .c_name = "res_id",
+		.head = "RESID",
+		.help = "Number of this object in RDMA netlink (rdma resource show).",
+	},
+	{
+		.attr = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "ps", .c_name = "ps", .head = "PS",
+		.help = "Port space, as the kernel's connection manager tells.",
+		.names = &eadm_spec_enums[18],
+	},
 };
 
 static const int16_t cep_by_attr[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
 };
 
 static const struct eadm_field event_fields[] = {
@@ -2757,7 +2824,7 @@ static const struct eadm_field event_fields[] = {
 	{
 		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "type", .c_name = "type",
-		.head = "EVENT", .help = "What happened.", .names = &eadm_spec_enums[25],
+		.head = "EVENT", .help = "What happened.", .names = &eadm_spec_enums[26],
 	},
 	{
 		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -2788,7 +2855,7 @@ static const struct eadm_field event_fields[] = {
 	{
 		.attr = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "param", .c_name = "param",
-		.head = "PARAM", .help = "Setting.", .names = &eadm_spec_enums[26],
+		.head = "PARAM", .help = "Setting.", .names = &eadm_spec_enums[27],
 	},
 	{
 		.attr = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
@@ -2828,7 +2895,7 @@ static const struct eadm_field conf_fields[] = {
 	{
 		.attr = 5, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "param", .c_name = "param",
-		.head = "PARAM", .help = "Setting.", .names = &eadm_spec_enums[26],
+		.head = "PARAM", .help = "Setting.", .names = &eadm_spec_enums[27],
 	},
 	{
 		.attr = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
@@ -2888,7 +2955,7 @@ static const struct eadm_field raw_fields[] = {
 	{
 		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "kind", .c_name = "kind",
-		.head = "KIND", .help = "What the bytes are of.", .names = &eadm_spec_enums[18],
+		.head = "KIND", .help = "What the bytes are of.", .names = &eadm_spec_enums[19],
 	},
 	{
 		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -2982,22 +3049,22 @@ static const struct eadm_field sqe_fields[] = {
 	{
 		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "op", .c_name = "op",
-		.head = "OP", .help = "Operation.", .names = &eadm_spec_enums[22],
+		.head = "OP", .help = "Operation.", .names = &eadm_spec_enums[23],
 	},
 	{
 		.attr = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "flags", .c_name = "flags",
-		.head = "FLAGS", .help = "Flags.", .names = &eadm_spec_enums[21],
+		.head = "FLAGS", .help = "Flags.", .names = &eadm_spec_enums[22],
 	},
 	{
 		.attr = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3048,7 +3115,7 @@ static const struct eadm_field sqe_fields[] = {
 		.attr = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "rights", .c_name = "rights",
 		.head = "RIGHTS", .help = "Rights of a registration.",
-		.names = &eadm_spec_enums[24],
+		.names = &eadm_spec_enums[25],
 	},
 	{
 		.attr = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3207,12 +3274,12 @@ static const struct eadm_field rqe_fields[] = {
 	{
 		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3276,12 +3343,12 @@ static const struct eadm_field cqe_fields[] = {
 	{
 		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3291,12 +3358,12 @@ static const struct eadm_field cqe_fields[] = {
 	{
 		.attr = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "op", .c_name = "op",
-		.head = "OP", .help = "Operation.", .names = &eadm_spec_enums[22],
+		.head = "OP", .help = "Operation.", .names = &eadm_spec_enums[23],
 	},
 	{
 		.attr = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "queue", .c_name = "queue",
-		.head = "QUEUE", .help = "Kind of queue it is of.", .names = &eadm_spec_enums[23],
+		.head = "QUEUE", .help = "Kind of queue it is of.", .names = &eadm_spec_enums[24],
 	},
 	{
 		.attr = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3381,12 +3448,12 @@ static const struct eadm_field eqe_fields[] = {
 	{
 		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.attr = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3461,12 +3528,12 @@ static const struct eadm_field cmde_fields[] = {
 	{
 		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.attr = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3574,7 +3641,7 @@ static const struct eadm_field hwctx_fields[] = {
 	{
 		.attr = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "kind", .c_name = "kind",
-		.head = "KIND", .help = "What the context is of.", .names = &eadm_spec_enums[18],
+		.head = "KIND", .help = "What the context is of.", .names = &eadm_spec_enums[19],
 	},
 	{
 		.attr = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -3623,8 +3690,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = true,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 44,
-		.n_fields = 43,
+		.max_attr = 46,
+		.n_fields = 45,
 		.fields = dev_fields,
 		.key = &dev_fields[0],
 		.by_attr = dev_by_attr,
@@ -3655,8 +3722,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 35,
-		.n_fields = 34,
+		.max_attr = 36,
+		.n_fields = 35,
 		.fields = cq_fields,
 		.key = &cq_fields[3],
 		.by_attr = cq_by_attr,
@@ -3671,8 +3738,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 31,
-		.n_fields = 30,
+		.max_attr = 33,
+		.n_fields = 32,
 		.fields = eq_fields,
 		.key = &eq_fields[3],
 		.by_attr = eq_by_attr,
@@ -3687,8 +3754,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 29,
-		.n_fields = 28,
+		.max_attr = 30,
+		.n_fields = 29,
 		.fields = cmdq_fields,
 		.key = &cmdq_fields[3],
 		.by_attr = cmdq_by_attr,
@@ -3783,8 +3850,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 25,
-		.n_fields = 24,
+		.max_attr = 27,
+		.n_fields = 26,
 		.fields = cep_fields,
 		.key = &cep_fields[3],
 		.by_attr = cep_by_attr,

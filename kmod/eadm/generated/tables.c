@@ -221,6 +221,16 @@ static const struct eadm_field dev_fields[] = {
 		.off = offsetof(struct eadm_snap_dev, ceps_closed),
 		.has = offsetof(struct eadm_snap_dev, has.ceps_closed),
 	},
+	{
+		.attr = EADM_A_DEV_ORPHANS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, orphans),
+		.has = offsetof(struct eadm_snap_dev, has.orphans),
+	},
+	{
+		.attr = EADM_A_DEV_ORPHAN_BYTES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev, orphan_bytes),
+		.has = offsetof(struct eadm_snap_dev, has.orphan_bytes),
+	},
 };
 
 static const struct nla_policy qp_get_policy[] = {
@@ -773,6 +783,11 @@ static const struct eadm_field cq_fields[] = {
 		.off = offsetof(struct eadm_snap_cq, channel),
 		.has = offsetof(struct eadm_snap_cq, has.channel),
 	},
+	{
+		.attr = EADM_A_CQ_LAST_EXTRA_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cq, last_extra_age),
+		.has = offsetof(struct eadm_snap_cq, has.last_extra_age),
+	},
 };
 
 static const struct nla_policy eq_get_policy[] = {
@@ -923,6 +938,16 @@ static const struct eadm_field eq_fields[] = {
 		.off = offsetof(struct eadm_snap_eq, missed),
 		.has = offsetof(struct eadm_snap_eq, has.missed),
 	},
+	{
+		.attr = EADM_A_EQ_LAST_MISSED_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_eq, last_missed_age),
+		.has = offsetof(struct eadm_snap_eq, has.last_missed_age),
+	},
+	{
+		.attr = EADM_A_EQ_LAST_UNKNOWN_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_eq, last_unknown_age),
+		.has = offsetof(struct eadm_snap_eq, has.last_unknown_age),
+	},
 };
 
 static const struct nla_policy cmdq_get_policy[] = {
@@ -1062,6 +1087,11 @@ static const struct eadm_field cmdq_fields[] = {
 		.attr = EADM_A_CMDQ_HW_CQ_PI, .type = EADM_TYPE_U32, .perm = EADM_PERM_RAWIO,
 		.hw = true, .off = offsetof(struct eadm_snap_cmdq, hw_cq_pi),
 		.has = offsetof(struct eadm_snap_cmdq, has.hw_cq_pi),
+	},
+	{
+		.attr = EADM_A_CMDQ_LAST_SPURIOUS_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cmdq, last_spurious_age),
+		.has = offsetof(struct eadm_snap_cmdq, has.last_spurious_age),
 	},
 };
 
@@ -2033,6 +2063,16 @@ static const struct eadm_field cep_fields[] = {
 		.off = offsetof(struct eadm_snap_cep, state_age),
 		.has = offsetof(struct eadm_snap_cep, has.state_age),
 	},
+	{
+		.attr = EADM_A_CEP_RES_ID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, res_id),
+		.has = offsetof(struct eadm_snap_cep, has.res_id),
+	},
+	{
+		.attr = EADM_A_CEP_PS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cep, ps),
+		.has = offsetof(struct eadm_snap_cep, has.ps),
+	},
 };
 
 static const struct eadm_field event_fields[] = {
@@ -2304,6 +2344,7 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 			[EADM_OWNER_COMM] = &cep_fields[17],
 			[EADM_OWNER_CGROUP_ID] = &cep_fields[18],
 			[EADM_OWNER_NETNS] = &cep_fields[19],
+			[EADM_OWNER_RES_ID] = &cep_fields[22],
 		},
 	},
 	[EADM_OBJ_EVENT] = {

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Text, memory, PCI, interrupts and timers. */
+#ifndef COMPAT_KERNEL_H
+#define COMPAT_KERNEL_H
+
+#include <linux/highmem.h>
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
+#include <linux/kernel.h>
+#include <linux/pci.h>
+#include <linux/preempt.h>
+#include <linux/random.h>
+#include <linux/smp.h>
+
+/* mac_pton() */
+#ifdef COMPAT_HAVE_HEX_H
+#include <linux/hex.h>
+#endif
+
+#ifndef COMPAT_HAVE_KMAP_LOCAL
+#define kmap_local_page	kmap_atomic
+#define kunmap_local	kunmap_atomic
+#endif
+
+#ifndef COMPAT_HAVE_PCIE_RESET_FLR
+#define PCI_RESET_DO_RESET	false
+#define PCI_RESET_PROBE		true
+
+static inline int pcie_reset_flr(struct pci_dev *pdev, bool probe)
+{
+	if (!pcie_has_flr(pdev))
+		return -ENOTTY;
+	return probe ? 0 : pcie_flr(pdev);
+}
+#endif
+
+#ifndef in_hardirq
+#define in_hardirq()	in_irq()
+#endif
+
+#ifndef COMPAT_HAVE_RANDOM_U32_BELOW
+#define get_random_u32_below	prandom_u32_max
+#endif
+
+#ifndef INIT_CSD
+#define INIT_CSD(csd, f, i)						\
+	(*(csd) = (struct __call_single_data){ .func = (f), .info = (i) })
+#endif
+
+#ifndef IRQ_WORK_INIT_HARD
+#define IRQ_WORK_INIT_HARD(f)						\
+	((struct irq_work){ .func = (f), .flags = ATOMIC_INIT(0) })
+#endif
+
+#ifndef COMPAT_HAVE_GENERIC_HANDLE_IRQ_SAFE
+/* Ours are raised in hard interrupts only. */
+#define generic_handle_irq_safe	generic_handle_irq
+#endif
+
+#ifndef COMPAT_HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+#endif /* COMPAT_KERNEL_H */

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The TCP sockets of a listening endpoint.
+ *
+ * The wildcard address is that of all devices, and each of them listens on the
+ * same port (hw 10.2): each on the addresses of its own network interface, as
+ * they come and go. One socket bound to the interface would not do: TCP would
+ * answer through that interface alone, and a client on another address of this
+ * host is not reached that way.
+ */
+#include <linux/inetdevice.h>
+#include <linux/nsproxy.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <net/ipv6.h>
+#include <net/l3mdev.h>
+#include <net/tcp.h>
+
+#include "cm.h"
+#include "erdma.h"
+
+/**
+ * struct lsock - a listening socket
+ * @link: in erdma_cep.lsocks
+ * @addr: address it is bound to
+ * @sock: NULL if TCP refused
+ * @saved: callbacks it had
+ */
+struct lsock {
+	struct list_head link;
+	__be32 addr;
+	struct socket *sock;
+	struct erdma_sk_callbacks saved;
+};
+
+static void lsock_free(struct erdma_cep *cep, struct lsock *ls)
+{
+	list_del(&ls->link);
+	if (ls->sock) {
+		erdma_sock_release(ls->sock, &ls->saved);
+		erdma_cep_put(cep);
+	}
+	kfree(ls);
+}
+
+static int lsock_bind(struct lsock *ls, struct erdma_cep *cep)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = cep->local.sin_port,
+		.sin_addr.s_addr = ls->addr,
+	};
+	struct sock *sk = ls->sock->sk;
+	int vrf, ret;
+
+	sock_set_reuseaddr(sk);
+	/* TCP delivers what comes in through a VRF to sockets of that VRF. */
+	vrf = cep->any_addr ? l3mdev_master_ifindex(cep->dev->netdev) : 0;
+	ret = vrf ? sock_bindtoindex(sk, vrf, true) : 0;
+	if (!ret)
+		ret = kernel_bind(ls->sock, compat_sockaddr(&addr), sizeof(addr));
+	if (!ret)
+		ret = kernel_listen(ls->sock, cep->backlog);
+	if (!ret)
+		ret = kernel_getsockname(ls->sock, (struct sockaddr *)&addr);
+	if (ret < 0)
+		return ret;
+	spin_lock(&cep->view);
+	cep->local.sin_port = addr.sin_port;
+	spin_unlock(&cep->view);
+	return 0;
+}
+
+/* On failure the entry stays, without a socket, until addresses change. */
+static int lsock_add(struct erdma_cep *cep, struct net *net, __be32 addr)
+{
+	struct lsock *ls = kzalloc(sizeof(*ls), GFP_KERNEL);
+	int ret;
+
+	if (!ls)
+		return -ENOMEM;
+	ls->addr = addr;
+	list_add_tail(&ls->link, &cep->lsocks);
+	ret = __sock_create(net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &ls->sock, 0);
+	if (ret)
+		return ret;
+	erdma_sock_hook(ls->sock->sk, cep, &ls->saved, NULL);
+	ret = lsock_bind(ls, cep);
+	if (ret) {
+		erdma_sock_release(ls->sock, &ls->saved);
+		erdma_cep_put(cep);
+		ls->sock = NULL;
+	}
+	return ret;
+}
+
+static bool has_lsock(const struct erdma_cep *cep, __be32 addr)
+{
+	struct lsock *ls;
+
+	list_for_each_entry(ls, &cep->lsocks, link)
+		if (ls->addr == addr)
+			return true;
+	return false;
+}
+
+/* An address of the interface without a socket, 0: there is none. */
+static __be32 next_addr(const struct erdma_cep *cep)
+{
+	const struct in_device *in_dev;
+	const struct in_ifaddr *ifa;
+	__be32 addr = 0;
+
+	rcu_read_lock();
+	in_dev = __in_dev_get_rcu(cep->dev->netdev);
+	if (in_dev) {
+		in_dev_for_each_ifa_rcu(ifa, in_dev) {
+			if (has_lsock(cep, ifa->ifa_local))
+				continue;
+			addr = ifa->ifa_local;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return addr;
+}
+
+static bool is_own_addr(const struct erdma_cep *cep, __be32 addr)
+{
+	const struct in_device *in_dev;
+	const struct in_ifaddr *ifa;
+	bool found = false;
+
+	rcu_read_lock();
+	in_dev = __in_dev_get_rcu(cep->dev->netdev);
+	if (in_dev) {
+		in_dev_for_each_ifa_rcu(ifa, in_dev)
+			found |= ifa->ifa_local == addr;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/* The interface's namespace, referenced; NULL unless it is the listener's. */
+static struct net *netdev_net(const struct erdma_cep *cep)
+{
+	struct net *net;
+
+	rcu_read_lock();
+	net = dev_net(cep->dev->netdev);
+	net = compat_net_cookie(net) == cep->net_cookie ? maybe_get_net(net) : NULL;
+	rcu_read_unlock();
+	return net;
+}
+
+/* The first error, but all that can be listened on is. */
+static int listen_on_all(struct erdma_cep *cep)
+{
+	struct net *net = netdev_net(cep);
+	int err, ret = 0;
+	__be32 addr;
+
+	if (!net)
+		return 0;
+	while ((addr = next_addr(cep))) {
+		err = lsock_add(cep, net, addr);
+		if (err)
+			ibdev_warn(&cep->dev->ibdev, "cannot listen on %pI4 port %u: %d\n",
+				   &addr, ntohs(cep->local.sin_port), err);
+		ret = ret ?: err;
+		if (err == -ENOMEM)
+			break;
+	}
+	put_net(net);
+	return ret;
+}
+
+/**
+ * erdma_listener_open() - listen by TCP for an endpoint
+ * @cep: the endpoint, locked, without sockets, its @backlog set
+ * @id: has the address, IPv4, which may be the wildcard, or that of IPv6
+ *
+ * A device that refuses the wildcard spoils it for the others: that of IPv6 is
+ * good for IPv4, too, or else for nothing here.
+ *
+ * Context: process.
+ * Return: 0, also if nobody can come, or an error; the sockets then are closed
+ * with the endpoint's end.
+ */
+int erdma_listener_open(struct erdma_cep *cep, const struct iw_cm_id *id)
+{
+	const struct sockaddr_in6 *addr6 = (const struct sockaddr_in6 *)&id->m_local_addr;
+	const struct sockaddr_in *addr = (const struct sockaddr_in *)&id->m_local_addr;
+	struct net *net = current->nsproxy->net_ns;
+	struct sockaddr_in local = { .sin_family = AF_INET };
+
+	lockdep_assert_held(&cep->lock);
+	if (addr6->sin6_family == AF_INET6 && ipv6_addr_any(&addr6->sin6_addr))
+		local.sin_port = addr6->sin6_port;
+	else if (addr->sin_family == AF_INET)
+		local = *addr;
+	else
+		return -EAFNOSUPPORT;
+	spin_lock(&cep->view);
+	cep->local = local;
+	spin_unlock(&cep->view);
+	if (addr6->sin6_family == AF_INET6 && compat_iw_afonly(id))
+		return 0;
+	cep->net_cookie = compat_net_cookie(net);
+	cep->any_addr = local.sin_addr.s_addr == htonl(INADDR_ANY);
+	return cep->any_addr ? listen_on_all(cep) : lsock_add(cep, net, local.sin_addr.s_addr);
+}
+
+/**
+ * erdma_listener_follow() - listen on the addresses that there are now
+ * @cep: a listening endpoint, locked
+ *
+ * Context: process.
+ */
+void erdma_listener_follow(struct erdma_cep *cep)
+{
+	struct lsock *ls, *next;
+
+	lockdep_assert_held(&cep->lock);
+	if (!cep->any_addr)
+		return;
+	list_for_each_entry_safe(ls, next, &cep->lsocks, link)
+		if (!ls->sock || !is_own_addr(cep, ls->addr))
+			lsock_free(cep, ls);
+	listen_on_all(cep);
+}
+
+/**
+ * erdma_listener_accept() - take a connection that a listener's TCP has
+ * @cep: the listening endpoint, locked
+ * @inherited: set to what erdma_sock_attach() wants to know
+ *
+ * Context: process.
+ * Return: the connection, or NULL when there is none.
+ */
+struct socket *erdma_listener_accept(struct erdma_cep *cep,
+				     const struct erdma_sk_callbacks **inherited)
+{
+	struct socket *sock;
+	struct lsock *ls;
+
+	lockdep_assert_held(&cep->lock);
+	list_for_each_entry(ls, &cep->lsocks, link) {
+		if (!ls->sock || kernel_accept(ls->sock, &sock, O_NONBLOCK))
+			continue;
+		*inherited = &ls->saved;
+		return sock;
+	}
+	return NULL;
+}
+
+/**
+ * erdma_listener_close() - no longer listen
+ * @cep: an endpoint, locked; the caller holds a reference of it
+ *
+ * Does nothing with one that does not listen. Context: process.
+ */
+void erdma_listener_close(struct erdma_cep *cep)
+{
+	struct lsock *ls, *next;
+
+	lockdep_assert_held(&cep->lock);
+	list_for_each_entry_safe(ls, next, &cep->lsocks, link)
+		lsock_free(cep, ls);
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The version that the modules share with the tool. */
+#ifndef EADM_VERSION_H
+#define EADM_VERSION_H
+
+#define EADM_MODULE_VERSION "0.1.0"
+
+#endif /* EADM_VERSION_H */
