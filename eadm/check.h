@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Checks of the configuration: a line of data and a small function each. A
- * function tells a result for each thing it looks at; about what it cannot see
- * it tells nothing.
+ * function has a result for each thing it looks at: "ok" only for what it has
+ * seen. What does not apply, as to a device of another vendor, has none.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -11,6 +11,7 @@
 
 enum verdict {
 	CHECK_OK,
+	CHECK_UNSEEN,	/* it should be there, and could not be looked at */
 	CHECK_WARN,
 	CHECK_FAIL,
 };

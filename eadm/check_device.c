@@ -10,11 +10,36 @@
 /* As many vectors as an adapter can have, one of them for commands. */
 #define MAX_COMPLETION_VECTORS 31
 
+/* Its driver should show all of it, and does not: nobody is to think it is well. */
+static bool is_hidden(const struct audit_device *dev)
+{
+	return !strcmp(dev->driver, "erdma") && !dev->companion;
+}
+
+static const char see[] =
+	"modprobe eadm, with the erdma.ko that comes with it: modinfo erdma";
+
+static void unseen(struct audit *a, const struct audit_device *dev,
+		   const char *what)
+{
+	if (is_hidden(dev))
+		tell(a, CHECK_UNSEEN, dev, see, "%s cannot be seen", what);
+}
+
 static void check_driver(struct audit *a, const struct audit_device *dev)
 {
 	const char *driver = dev->driver, *version;
 	char key[80], name[64];
 
+	if (is_hidden(dev)) {
+		if (eadm_fact(a->cli->ctx, "module.eadm"))
+			tell(a, CHECK_WARN, dev, see,
+			     "driver erdma, but another one than eadm's: it shows nothing to the companion module");
+		else
+			tell(a, CHECK_UNSEEN, dev, see,
+			     "driver erdma; whose it is, and its firmware, cannot be seen");
+		return;
+	}
 	if (!*driver) {
 		snprintf(key, sizeof(key), "driver.%s", dev->name);
 		driver = eadm_fact(a->cli->ctx, key);
@@ -41,6 +66,10 @@ static void check_netdev(struct audit *a, const struct audit_device *dev)
 		     "ip link set INTERFACE address with the adapter's",
 		     "%s uses %s, the adapter belongs to %s", dev->netdev,
 		     dev->netdev_mac, dev->mac);
+	else if (is_hidden(dev))
+		tell(a, CHECK_UNSEEN, dev, see,
+		     "belongs to %s; whether their MAC addresses agree cannot be seen",
+		     dev->netdev);
 	else
 		tell(a, CHECK_OK, dev, NULL, "belongs to %s%s%s", dev->netdev,
 		     *dev->mac ? ", " : "", dev->mac);
@@ -48,8 +77,10 @@ static void check_netdev(struct audit *a, const struct audit_device *dev)
 
 static void check_port(struct audit *a, const struct audit_device *dev)
 {
-	if (!dev->port_known)
+	if (!dev->port_known) {
+		unseen(a, dev, "the state of the port");
 		return;
+	}
 	if (dev->port_down)
 		tell(a, CHECK_FAIL, dev, "ip link set INTERFACE up",
 		     "the port is down");
@@ -144,8 +175,10 @@ static void check_vectors(struct audit *a, const struct audit_device *dev)
 	uint64_t wanted, have, cpus;
 	char number[24];
 
-	if (!dev->vectors)
+	if (!dev->vectors) {
+		unseen(a, dev, "how many interrupt vectors it has");
 		return;
+	}
 	have = dev->vectors - 1;
 	if (!machine_fact(a, number, sizeof(number), "cpus")) {
 		tell(a, have ? CHECK_OK : CHECK_FAIL, dev,
@@ -171,6 +204,8 @@ static void check_affinity(struct audit *a, const struct audit_device *dev)
 	if (!machine_fact(a, line, sizeof(line), "cpus") ||
 	    strtoull(line, NULL, 10) < 2)
 		return;
+	if (!dev->n_irqs)
+		unseen(a, dev, "which CPUs its interrupts go to");
 	/* The first two queues share the vector for commands. */
 	for (i = 2; i < dev->n_irqs; i++) {
 		machine_fact(a, line, sizeof(line), "affinity.%" PRIu64,
@@ -228,6 +263,8 @@ static void check_limits(struct audit *a, const struct audit_device *dev)
 		     dev->used[i], dev->max[i], what[i]);
 		told = true;
 	}
+	if (!any)
+		unseen(a, dev, "how much of its limits is in use");
 	if (any && !told)
 		tell(a, CHECK_OK, dev, NULL,
 		     "less than four fifths of each limit are in use");

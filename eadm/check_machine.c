@@ -57,11 +57,30 @@ static void check_core(struct audit *a)
 		     "ib_core, ib_uverbs, rdma_cm and rdma_ucm are loaded");
 }
 
+/* Somebody else's driver of the adapters that eadm has one for. */
+static bool check_owner(struct audit *a, const struct audit_device *dev)
+{
+	const char *driver, *origin;
+	char key[80];
+
+	snprintf(key, sizeof(key), "driver.%s", dev->name);
+	driver = *dev->driver ? dev->driver : eadm_fact(a->cli->ctx, key);
+	if (dev->companion || !driver || strcmp(driver, "erdma") != 0)
+		return false;
+	origin = eadm_fact(a->cli->ctx, "origin.erdma");
+	tell(a, CHECK_WARN, dev,
+	     "load erdma.ko of eadm in its place, or go on with what RDMA netlink shows",
+	     "the driver erdma that is loaded is not eadm's%s%s%s: the module eadm cannot show the device",
+	     origin && *origin ? " (" : "", origin ? origin : "",
+	     origin && *origin ? ")" : "");
+	return true;
+}
+
 static void check_companion(struct audit *a)
 {
 	const char *version = eadm_fact(a->cli->ctx, "module.eadm");
 	unsigned int i;
-	bool shows = false;
+	bool shows = false, foreign = false;
 
 	for (i = 0; i < a->n; i++)
 		shows |= a->devices[i].companion;
@@ -71,6 +90,15 @@ static void check_companion(struct audit *a)
 		     "the module eadm is not loaded: only what RDMA netlink tells is seen");
 		return;
 	}
+	for (i = 0; i < a->n; i++)
+		foreign |= check_owner(a, &a->devices[i]);
+	if (a->n && !shows && !foreign)
+		tell(a, CHECK_WARN, NULL,
+		     "go on with what RDMA netlink shows",
+		     "module eadm%s%s is loaded, but shows no device: their drivers give it no diagnostics",
+		     version && *version ? " " : "", version ? version : "");
+	if (a->n && !shows)
+		return;
 	if (version && *version && strcmp(version, eadm_version()))
 		tell(a, CHECK_WARN, NULL,
 		     "install module and tool of the same version, or read on: unknown fields are kept",

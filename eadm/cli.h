@@ -205,6 +205,7 @@ void catch_signal(int signum);
 
 int run_line(int argc, char **argv);
 int open_source(struct cli *cli);
+int close_capture(struct cli *cli, const char *path);
 int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
 	       unsigned int *moment);
@@ -221,6 +222,8 @@ int status_of(int error);
 int fail(struct cli *cli, int status, const char *what, const char *fmt, ...)
 	PRINTF(4, 5);
 int fail_lib(struct cli *cli, int error, const char *what);
+int fail_write(struct cli *cli, const struct eadm_ctx *ctx, int error,
+	       const char *path);
 void progress(struct cli *cli, const char *what, unsigned long long n);
 void progress_end(struct cli *cli);
 void put_clean(FILE *out, const char *text, size_t len);

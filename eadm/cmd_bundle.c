@@ -57,8 +57,8 @@ static int run(struct cli *cli)
 					    "goes with create only");
 		}
 		if (!jsonc_load())
-			return fail(cli, STATUS_UNSUPPORTED, "libjson-c.so.5",
-				    "not installed");
+			return fail(cli, STATUS_UNSUPPORTED, "libjson-c5",
+				    "the package is not installed");
 		return verbs[i].run(cli);
 	}
 	return fail(cli, STATUS_USAGE, verb,

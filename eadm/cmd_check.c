@@ -22,7 +22,7 @@ static const struct column columns[] = {
 };
 
 static const char *const verdicts[] = {
-	[CHECK_OK] = "ok", [CHECK_WARN] = "warn", [CHECK_FAIL] = "fail",
+	[CHECK_OK] = "ok", [CHECK_UNSEEN] = "unseen", [CHECK_WARN] = "warn", [CHECK_FAIL] = "fail",
 };
 
 static struct cell text(const char *str)
@@ -214,8 +214,8 @@ static void run_checks(struct audit *a, struct table *table)
 static int run(struct cli *cli)
 {
 	static const int statuses[] = {
-		[CHECK_OK] = STATUS_OK, [CHECK_WARN] = STATUS_WARNING,
-		[CHECK_FAIL] = STATUS_CRITICAL,
+		[CHECK_OK] = STATUS_OK, [CHECK_UNSEEN] = STATUS_PARTIAL,
+		[CHECK_WARN] = STATUS_WARNING, [CHECK_FAIL] = STATUS_CRITICAL,
 	};
 	struct table table = { .object = "check" };
 	struct audit a = { .cli = cli };
@@ -248,10 +248,11 @@ static int run(struct cli *cli)
 const struct command cmd_check = {
 	.name = "check",
 	.help = "audit the configuration: drivers, interfaces, limits, interrupts",
-	.more = "Tells for each thing it looks at whether it is ok, and what to do if it\n"
-		"is not. Of a capture only what is in there is checked.\n"
-		"The exit status is 0 when all is ok, 7 with warnings, 8 when something\n"
-		"fails.",
+	.more = "Shows for each thing it looks at whether it is ok, and what to do if it\n"
+		"is not, or if it cannot be seen. Of a capture only what is in there is\n"
+		"checked.\n"
+		"The exit status is 0 when all is ok, 6 when something cannot be seen,\n"
+		"7 with warnings, 8 when something fails.",
 	.examples = "  eadm check\n"
 		    "  eadm check -d erdma_0\n"
 		    "  eadm check --json | jq '.rows[] | select(.result != \"ok\")'\n"

@@ -42,11 +42,29 @@ static int find_value(struct cli *cli, const char *param, const char *text,
 {
 	const struct eadm_field *field =
 		eadm_object_find_field(eadm_object_find("dev"), param);
+	struct word_list words = { 0 };
+	const char *near, *word;
+	char all[200];
+	unsigned int i;
 
 	if (parse_u64(text, value) ||
 	    (field && !eadm_field_value_find(field, text, value)))
 		return 0;
-	return fail(cli, STATUS_USAGE, text, "no value of %s", param);
+	for (i = 0; field && (word = eadm_field_value_at(field, i, NULL)); i++)
+		word_add(&words, word);
+	near = suggest(text, words.words);
+	word_join(&words, all, sizeof(all));
+	if (near)
+		fail(cli, STATUS_USAGE, text,
+		     "no value of %s (did you mean '%s'?)", param, near);
+	else if (*all)
+		fail(cli, STATUS_USAGE, text, "no value of %s (%s)", param,
+		     all);
+	else
+		fail(cli, STATUS_USAGE, text, "no value of %s, a number",
+		     param);
+	word_free(&words);
+	return STATUS_USAGE;
 }
 
 /* The only device there is, unless one is named. */
@@ -136,7 +154,8 @@ static int set(struct cli *cli)
 
 static int run(struct cli *cli)
 {
-	const char *verb = cli->args.n ? cli->args.arg[0] : "list";
+	const char *const verbs[] = { "list", "get", "set", NULL };
+	const char *verb = cli->args.n ? cli->args.arg[0] : "list", *near;
 	uint64_t param;
 	int status;
 
@@ -148,6 +167,10 @@ static int run(struct cli *cli)
 	}
 	if (!strcmp(verb, "set") && cli->args.n == 3)
 		return set(cli);
+	near = suggest(verb, verbs);
+	if (near && strcmp(near, verb) != 0)
+		return fail(cli, STATUS_USAGE, verb,
+			    "not a part of conf (did you mean '%s'?)", near);
 	return fail(cli, STATUS_USAGE, verb,
 		    "list, get SETTING or set SETTING VALUE");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,7 +13,7 @@ static const struct option_def options[] = {
 	{ OPT_NO_HW, 0, "no-hw", NULL, WORDS_NONE,
 	  "do not ask the adapter for its own view of each object" },
 	{ OPT_RULES, 0, "rules", NULL, WORDS_NONE,
-	  "tell all rules, and what each finds" },
+	  "show all rules, and what each finds" },
 	{ 0 },
 };
 
@@ -40,6 +41,8 @@ static const struct column verdict_columns[] = {
 	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
 	{ .name = "evidence", .key = "evidence", .head = "EVIDENCE",
 	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "affects", .key = "affects", .head = "AFFECTS",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
 	{ .name = "cause", .key = "cause", .head = "CAUSE",
 	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
 	{ .name = "next", .key = "next", .head = "NEXT",
@@ -57,6 +60,9 @@ static const struct column rule_columns[] = {
 	  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
 	{ .name = "about", .key = "about", .head = "ABOUT",
 	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .name = "alike", .key = "alike", .head = "ALIKE",
+	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME,
+	  .json_only = true },
 };
 
 static int add_columns(struct cli *cli, struct table *table,
@@ -110,6 +116,7 @@ static int show_rules(struct cli *cli)
 			cells[3] = number_cell(
 				eadm_rule_two_moments(rule) ? 2 : 1, true);
 			cells[4] = text_cell(eadm_rule_help(rule));
+			cells[5] = text_cell(eadm_rule_alike(rule));
 			cli->writer->ops->row(cli->writer, &row);
 		}
 		status = write_end(cli, status);
@@ -198,24 +205,55 @@ static int look_back(struct cli *cli, struct eadm_diagnosis *d)
 
 /* ---- verdicts -------------------------------------------------------------------- */
 
+/* What a verdict's cause does to other objects; to be freed. */
+static struct cell affected_cell(const struct eadm_diagnosis *d,
+				 unsigned int verdict)
+{
+	struct eadm_consequence one = { .size = sizeof(one) }, *all = NULL;
+	unsigned int i, n = 0;
+
+	while (eadm_diagnosis_consequence(d, verdict, n, &one))
+		n++;
+	if (n)
+		all = calloc(n, sizeof(*all));
+	for (i = 0; all && i < n; i++) {
+		all[i].size = sizeof(*all);
+		eadm_diagnosis_consequence(d, verdict, i, &all[i]);
+	}
+	return (struct cell){ .type = all ? CELL_AFFECTED : CELL_NONE,
+			      .len = n, .affected = all };
+}
+
+static int severity_status(enum eadm_severity severity)
+{
+	static const int statuses[] = {
+		[EADM_SEVERITY_NOTICE] = STATUS_OK,
+		[EADM_SEVERITY_WARNING] = STATUS_WARNING,
+		[EADM_SEVERITY_CRITICAL] = STATUS_CRITICAL,
+	};
+
+	return statuses[severity];
+}
+
 static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 			 struct table *table)
 {
 	struct eadm_verdict v = { .size = sizeof(v) };
 	struct eadm_note n = { .size = sizeof(n) };
+	struct eadm_gap gap = { .size = sizeof(gap) };
 	struct cell cells[ARRAY_SIZE(verdict_columns)];
 	struct row row = { .cells = cells };
 	int status = STATUS_OK;
 	unsigned int i;
 
+	if (eadm_diagnosis_gap(d, 0, &gap))
+		table->title = "problems found by the rules that could be applied";
 	table->interval = eadm_diagnosis_interval(d);
 	cli->writer->ops->begin(cli->writer, table);
 	for (i = 0; eadm_diagnosis_verdict(d, i, &v); i++) {
 		/* The worst one comes first. */
-		if (!i && v.severity == EADM_SEVERITY_CRITICAL)
-			status = STATUS_CRITICAL;
-		else if (!i && v.severity == EADM_SEVERITY_WARNING)
-			status = STATUS_WARNING;
+		if (!i)
+			status = severity_status(v.severity);
 		cells[0] = text_cell(eadm_severity_name(v.severity));
 		cells[1] = text_cell(eadm_rule_name(v.rule));
 		cells[2] = text_cell(v.device);
@@ -227,9 +265,11 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 		cells[8] = (struct cell){ .type = CELL_EVIDENCE,
 					  .len = v.n_evidence,
 					  .evidence = v.evidence };
-		cells[9] = text_cell(v.cause);
-		cells[10] = text_cell(v.next);
+		cells[9] = affected_cell(d, i);
+		cells[10] = text_cell(v.cause);
+		cells[11] = text_cell(v.next);
 		cli->writer->ops->row(cli->writer, &row);
+		free((void *)cells[9].affected);
 	}
 	for (i = 0; eadm_diagnosis_note(d, i, &n); i++) {
 		/* That a capture was made without is nobody's failure. */
@@ -282,9 +322,11 @@ const struct command cmd_diagnose = {
 	.more = "Looks twice, an interval apart, and applies rules to what it saw. Of a\n"
 		"capture the last two moments serve, or the one of --at and the one\n"
 		"before it. With CAP_SYS_RAWIO the adapter's own view counts, too, at\n"
-		"the price of a command for each object; without, fewer rules apply.\n"
-		"The exit status is 0 when nothing is wrong, 7 with warnings, 8 when\n"
-		"something is critical.",
+		"the price of a command for each object. Rules that could not be\n"
+		"applied are counted, with the reason and a remedy.\n"
+		"The exit status is 0 when nothing is wrong, 6 when nothing was found\n"
+		"and rules could not be applied, 7 with warnings, 8 when something is\n"
+		"critical.",
 	.examples = "  eadm diagnose\n"
 		    "  eadm diagnose -d erdma_0 -i 5s\n"
 		    "  eadm diagnose --json | jq -r '.rows[].rule'\n"

@@ -54,10 +54,9 @@ static int make_mark(struct cli *cli, const char *name, const char *path)
 		ret = eadm_capture_all(cli->ctx, cli->args.opt[OPT_HW]);
 		if (interrupted && !ret)
 			ret = -EINTR;
-		if (ret)
-			eadm_capture_close(cli->ctx, false);
-		else
-			ret = eadm_capture_close(cli->ctx, true);
+		if (!ret)
+			return close_capture(cli, name);
+		eadm_capture_close(cli->ctx, false);
 	}
 	if (ret == -EINTR)
 		return fail(cli, STATUS_FAILED, name, "interrupted");

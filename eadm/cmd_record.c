@@ -80,9 +80,7 @@ static int run(struct cli *cli)
 		return status;
 	ret = eadm_capture_open(cli->ctx, path);
 	if (ret)
-		return fail(cli, ret == -EACCES || ret == -EPERM ?
-				      STATUS_PERMISSION : STATUS_FAILED,
-			    path, "%s", eadm_errmsg(cli->ctx));
+		return fail_write(cli, cli->ctx, ret, path);
 	if (limit && eadm_capture_limit(cli->ctx, limit)) {
 		status = fail(cli, STATUS_USAGE, "--max-size", "%s",
 			      eadm_errmsg(cli->ctx));
@@ -93,16 +91,11 @@ static int run(struct cli *cli)
 	ret = record_moments(cli, count, interval);
 	progress_end(cli);
 	if (ret) {
-		status = fail(cli, STATUS_FAILED, path, "%s",
-			      eadm_errmsg(cli->ctx));
+		status = fail_write(cli, cli->ctx, ret, path);
 		eadm_capture_close(cli->ctx, false);
 		return status;
 	}
-	ret = eadm_capture_close(cli->ctx, true);
-	if (ret)
-		return fail(cli, STATUS_FAILED, path, "%s",
-			    eadm_errmsg(cli->ctx));
-	return STATUS_OK;
+	return close_capture(cli, path);
 }
 
 const struct command cmd_record = {
@@ -110,7 +103,8 @@ const struct command cmd_record = {
 	.usage = "FILE",
 	.help = "write the state of all devices to a capture",
 	.more = "Every command reads it with --from FILE, and so does Wireshark.\n"
-		"--rings takes CAP_SYS_RAWIO and leaves inline payload out.\n"
+		"--hw and --rings take CAP_SYS_RAWIO; without it the rest is recorded, and\n"
+		"the status is 6. --rings leaves inline payload out.\n"
 		"The file appears when all is recorded; an interrupt ends that.",
 	.examples = "  eadm record now.pcapng\n"
 		    "  eadm --from now.pcapng dump qp\n"

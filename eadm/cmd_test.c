@@ -43,7 +43,8 @@ int test_address(struct test *test, const char *host, bool passive,
 
 static int check_tests(struct test *test)
 {
-	const char *p = test->only;
+	const char *p = test->only, *near;
+	char name[32];
 	size_t len;
 	int i;
 
@@ -54,6 +55,11 @@ static int check_tests(struct test *test)
 			    !strncmp(test_names[i], p, len))
 				break;
 		}
+		snprintf(name, sizeof(name), "%.*s", (int)len, p);
+		near = test_names[i] ? NULL : suggest(name, test_names);
+		if (near)
+			return fail(test->cli, STATUS_USAGE, name,
+				    "no such test (did you mean '%s'?)", near);
 		if (!test_names[i])
 			return fail(test->cli, STATUS_USAGE, p,
 				    "no such test (connect, data, rdma, echo, order, rate)");

@@ -31,13 +31,25 @@ static void put_fact(struct cli *cli, const char *part, const char *key)
 
 static void put_modules(struct cli *cli)
 {
-	char key[64], part[64];
+	char key[64], part[64], text[400];
+	const char *version, *origin;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(modules); i++) {
 		snprintf(key, sizeof(key), "module.%s", modules[i]);
+		version = eadm_fact(cli->ctx, key);
+		if (!version)
+			continue;
+		/* Facts of this machine share their memory. */
+		snprintf(text, sizeof(text), "%s", version);
+		snprintf(key, sizeof(key), "origin.%s", modules[i]);
+		origin = eadm_fact(cli->ctx, key);
+		if (origin && *origin)
+			snprintf(text + strlen(text),
+				 sizeof(text) - strlen(text), "%s%s",
+				 *text ? ", " : "", origin);
 		snprintf(part, sizeof(part), "module %s", modules[i]);
-		put_fact(cli, part, key);
+		put(cli, part, text);
 	}
 }
 

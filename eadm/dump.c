@@ -39,8 +39,11 @@ int write_end(struct cli *cli, int status)
 	int err = cli->writer->ops->end(cli->writer);
 
 	if (err && err != EPIPE)
-		note(cli, "standard output: %s", strerror(err));
-	return err && !status ? STATUS_FAILED : status;
+		note(cli, "%s: %s", cli->writer->target ?
+		     cli->writer->target : "standard output", strerror(err));
+	/* What is there of it is not all that was read. */
+	return err && (!status || status == STATUS_PARTIAL) ? STATUS_FAILED :
+							      status;
 }
 
 /* ---- rows ----------------------------------------------------------------------- */

@@ -43,8 +43,7 @@ void put_clean(FILE *out, const char *text, size_t len)
 
 	for (; p < end; p += n) {
 		n = *p < 0x80 ? *p >= 0x20 && *p != 0x7f : utf8_len(p);
-		/* Controls of ISO 8859 are two bytes of UTF-8. */
-		if (n && !(*p == 0xc2 && p[1] < 0xa0))
+		if (n && (*p < 0x80 || !utf8_is_hidden(p, n)))
 			continue;
 		fwrite_unlocked(clean, 1, p - clean, out);
 		putc_unlocked('?', out);
@@ -92,6 +91,21 @@ int fail_lib(struct cli *cli, int error, const char *what)
 
 	report(cli, status, what, eadm_errmsg(cli->ctx));
 	return status;
+}
+
+/*
+ * A file that could not be written; returns the status that fits. A reader who
+ * has seen enough is no error worth a word.
+ */
+int fail_write(struct cli *cli, const struct eadm_ctx *ctx, int error,
+	       const char *path)
+{
+	if (error == -EPIPE)
+		return STATUS_FAILED;
+	return fail(cli, error == -EACCES || error == -EPERM ?
+			      STATUS_PERMISSION : STATUS_FAILED,
+		    strcmp(path, "-") ? path : "standard output", "%s",
+		    eadm_errmsg(ctx));
 }
 
 /* Tell something on stderr, whatever the format of the output. */

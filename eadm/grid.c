@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "term.h"
 
 struct grid_col {
@@ -36,6 +37,26 @@ struct grid {
 	struct grid_text *cells;
 	size_t n_cells, max_cells;
 };
+
+/* libsmartcols escapes what it can't print, but takes what is not seen. */
+static char *visible(const char *text)
+{
+	const unsigned char *from = (const unsigned char *)text;
+	char *copy = malloc(strlen(text) + 1), *to = copy;
+	size_t n;
+
+	while (copy && *from) {
+		n = *from < 0x80 ? 0 : utf8_len(from);
+		if (n && utf8_is_hidden(from, n))
+			*to++ = '?';
+		else
+			to = mempcpy(to, from, n ? n : 1);
+		from += n ? n : 1;
+	}
+	if (copy)
+		*to = '\0';
+	return copy;
+}
 
 struct grid *grid_new(bool colors)
 {
@@ -80,7 +101,7 @@ void grid_column(struct grid *grid, const char *head, size_t width, int flags)
 	}
 	grid->cols = cols;
 	col = &cols[grid->n_cols++];
-	*col = (struct grid_col){ strdup(head), width, flags };
+	*col = (struct grid_col){ visible(head), width, flags };
 	if (!col->head)
 		grid->failed = true;
 	else
@@ -200,6 +221,20 @@ static bool smart_load(struct smart *smart)
 	return true;
 }
 
+static int set_text(const struct smart *smart, struct libscols_line *line,
+		    unsigned int i, const char *text)
+{
+	char *copy;
+	int ret;
+
+	if (is_plain(text))
+		return smart->line_set_data(line, i, text);
+	copy = visible(text);
+	ret = copy ? smart->line_set_data(line, i, copy) : -1;
+	free(copy);
+	return ret;
+}
+
 static bool fill(struct grid *grid, const struct smart *smart,
 		 struct libscols_table *tb)
 {
@@ -228,7 +263,7 @@ static bool fill(struct grid *grid, const struct smart *smart,
 		i = c % grid->n_cols;
 		if (!i)
 			line = smart->table_new_line(tb, NULL);
-		if (!line || smart->line_set_data(line, i, cell->text))
+		if (!line || set_text(smart, line, i, cell->text))
 			return false;
 		if (cell->color)
 			smart->cell_set_color(smart->line_get_cell(line, i),

@@ -99,6 +99,16 @@ void json_raw(struct json *json, const char *text, size_t len)
 	}
 }
 
+static uint32_t code_of(const unsigned char *p, size_t n)
+{
+	uint32_t c = *p & (0x7f >> n);
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		c = c << 6 | (p[i] & 0x3f);
+	return c;
+}
+
 /* Length of the UTF-8 sequence at @p, 0 when it is none. */
 size_t utf8_len(const unsigned char *p)
 {
@@ -113,16 +123,53 @@ size_t utf8_len(const unsigned char *p)
 		n = 4;
 	else
 		return 0;
-	c = *p & (0x7f >> n);
 	for (i = 1; i < n; i++) {
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-		c = c << 6 | (p[i] & 0x3f);
 	}
+	c = code_of(p, n);
 	if ((n == 3 && (c < 0x800 || (c >= 0xd800 && c <= 0xdfff))) ||
 	    (n == 4 && (c < 0x10000 || c > 0x10ffff)))
 		return 0;
 	return n;
+}
+
+/*
+ * Whether a character of UTF-8 of @n bytes is not seen, or changes how others
+ * are: controls of ISO 8859, marks of direction, joiners, spaces without width.
+ */
+bool utf8_is_hidden(const unsigned char *p, size_t n)
+{
+	static const struct {
+		uint32_t first, last;
+	} hidden[] = {
+		{ 0x80, 0x9f }, { 0xad, 0xad }, { 0x34f, 0x34f },
+		{ 0x61c, 0x61c }, { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 },
+		{ 0x180b, 0x180f }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
+		{ 0x2060, 0x206f }, { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f },
+		{ 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 }, { 0xfff9, 0xfffb },
+		{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+	};
+	uint32_t c = code_of(p, n);
+	size_t i;
+
+	for (i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+		if (c >= hidden[i].first && c <= hidden[i].last)
+			return true;
+	}
+	return false;
+}
+
+/* Such a character as an escape, which means the same; returns where it ends. */
+static char *escape_hidden(char *p, const unsigned char *from, size_t n)
+{
+	uint32_t c = code_of(from, n);
+
+	if (c >= 0x10000) {
+		p += sprintf(p, "\\u%04x", 0xd800 + ((c - 0x10000) >> 10));
+		c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+	}
+	return p + sprintf(p, "\\u%04x", c);
 }
 
 /* One character that can't stand for itself; returns where it ends. */
@@ -134,7 +181,7 @@ static char *escape(char *p, unsigned char c)
 	else if (c == '"' || c == '\\')
 		return memcpy(p, (char[]){ '\\', c }, 2) + 2;
 	else
-		memcpy(p, (char[]){ '\\', 'u', '0', '0', "01"[c >> 4],
+		memcpy(p, (char[]){ '\\', 'u', '0', '0', "01234567"[c >> 4],
 				    "0123456789abcdef"[c & 15] }, 6);
 	return p + 6;
 }
@@ -151,17 +198,20 @@ static void quoted(struct json *json, const char *text)
 	*p++ = '"';
 	took(json, p);
 	while (*from) {
+		/* A byte takes 6 at most, and the last character has 4. */
 		p = room(json, 6 * (PIECE + 4));
 		until = from + PIECE;
 		while (*from && from < until) {
-			if (*from >= 0x20 && *from < 0x80 && *from != '"' &&
+			if (*from >= 0x20 && *from < 0x7f && *from != '"' &&
 			    *from != '\\') {
 				*p++ = *from++;
 				continue;
 			}
 			n = *from >= 0x80 ? utf8_len(from) : 0;
 			if (n) {
-				p = mempcpy(p, from, n);
+				p = utf8_is_hidden(from, n) ?
+					    escape_hidden(p, from, n) :
+					    mempcpy(p, from, n);
 				from += n;
 			} else {
 				p = escape(p, *from++);

@@ -14,6 +14,7 @@ int json_flush(struct json *json);	/* 0, or errno of the first failure */
 void json_free(struct json *json);	/* flushes */
 
 size_t utf8_len(const unsigned char *p);
+bool utf8_is_hidden(const unsigned char *p, size_t n);
 void json_raw(struct json *json, const char *text, size_t len);
 void json_string(struct json *json, const char *text);
 /* A text that is known to need no escapes. */

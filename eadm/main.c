@@ -2,6 +2,7 @@
 /* The command "eadm": which command is meant, and what all have in common. */
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static int save_source(struct cli *cli)
 	if (ret)
 		return fail(cli, ret == -EACCES || ret == -EPERM ?
 				      STATUS_PERMISSION : STATUS_FAILED,
-			    "--save", "%s", eadm_errmsg(cli->ctx));
+			    "--save", "%s: %s", path, eadm_errmsg(cli->ctx));
 	cli->saving = true;
 	return 0;
 }
@@ -79,7 +80,9 @@ static int close_save(struct cli *cli, int status)
 	ret = eadm_capture_close(cli->ctx, true);
 	if (!ret)
 		return status;
-	note(cli, "%s: %s", cli->args.opt[OPT_SAVE], eadm_errmsg(cli->ctx));
+	if (ret != -EPIPE)
+		note(cli, "%s: %s", cli->args.opt[OPT_SAVE],
+		     eadm_errmsg(cli->ctx));
 	return status ? status : STATUS_FAILED;
 }
 
@@ -116,6 +119,22 @@ int open_source(struct cli *cli)
 		return fail_lib(cli, ret, from ? from : "open");
 	return fail(cli, STATUS_FAILED, from ? from : "open", "%s",
 		    eadm_errmsg(cli->ctx));
+}
+
+/* A capture that is complete; what was asked for and is not in it is told. */
+int close_capture(struct cli *cli, const char *path)
+{
+	struct eadm_note n = { .size = sizeof(n) };
+	int ret, status = STATUS_OK;
+	unsigned int i;
+
+	for (i = 0; eadm_capture_note(cli->ctx, i, &n); i++) {
+		note(cli, "%s%s%s: %s", n.device, *n.device ? ": " : "",
+		     n.what, n.why);
+		status = STATUS_PARTIAL;
+	}
+	ret = eadm_capture_close(cli->ctx, true);
+	return ret ? fail_write(cli, cli->ctx, ret, path) : status;
 }
 
 /* Whether "eadm dump" can show it, for whoever lists what there is. */
@@ -162,10 +181,13 @@ const struct eadm_object *need_object(struct cli *cli, const char *name)
 	else if (near)
 		fail(cli, STATUS_USAGE, name,
 		     "unknown object (did you mean '%s'?)", near);
+	else if (counted)
+		fail(cli, STATUS_USAGE, name,
+		     "unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d %s')",
+		     name);
 	else
 		fail(cli, STATUS_USAGE, name,
-		     "unknown object ('eadm help %s' lists them)",
-		     counted ? "stat" : "dump");
+		     "unknown object ('eadm help dump' lists them)");
 	word_free(&words);
 	return NULL;
 }
@@ -218,6 +240,14 @@ static int run(struct cli *cli)
 	return cli->cmd->run(cli);
 }
 
+/* An earlier write of stdio leaves no errno behind. */
+static bool reader_is_gone(void)
+{
+	struct pollfd pfd = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&pfd, 1, 0) > 0 && pfd.revents & (POLLERR | POLLHUP);
+}
+
 /* What was printed by stdio must have arrived, too. */
 static int close_stdout(int status)
 {
@@ -225,7 +255,7 @@ static int close_stdout(int status)
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
 	/* What went wrong before is told, or there is a status. */
-	if (errno ? errno != EPIPE : !status)
+	if (errno ? errno != EPIPE : !status && !reader_is_gone())
 		fprintf(stderr, "eadm: standard output: %s\n",
 			errno ? strerror(errno) : "write error");
 	return status ? status : STATUS_FAILED;

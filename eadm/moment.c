@@ -91,7 +91,7 @@ static bool parse_time(const char *text, const struct span *all,
 
 	span->first = all->first;
 	if (*text == '+' && parse_duration(text + 1, SECOND, &ns)) {
-		span->last = all->first + ns;
+		span->first = span->last = all->first + ns;
 		return true;
 	}
 	if (*text == '-' && parse_duration(text + 1, SECOND, &ns)) {

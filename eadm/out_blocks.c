@@ -81,6 +81,34 @@ static char *evidence_text(const struct cell *cell)
 	return text;
 }
 
+/* "erdma_1 qp 5 (rping, PID 77): waits for a receive; ...", to be freed. */
+static char *affected_text(const struct cell *cell)
+{
+	const struct eadm_consequence *c = cell->affected;
+	char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (i = 0; i < cell->len; i++, c++) {
+		fprintf(out, "%s%s %s", i ? "; " : "", c->device, c->object);
+		if (c->has_id)
+			fprintf(out, " %llu", (unsigned long long)c->id);
+		if (c->pid)
+			fprintf(out, " (%s, PID %llu)", c->comm,
+				(unsigned long long)c->pid);
+		else if (*c->comm)
+			fprintf(out, " (%s)", c->comm);
+		fprintf(out, ": %s", c->finding);
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 static void print_heading(const struct table *table, const struct row *row,
 			  bool colors)
 {
@@ -123,8 +151,11 @@ bool block_print(const struct table *table, const struct row *row, bool colors)
 			continue;
 		if (cell->type == CELL_STRING) {
 			print_wrapped(col->name, cell->str, width);
-		} else if (cell->type == CELL_EVIDENCE) {
-			text = evidence_text(cell);
+		} else if (cell->type == CELL_EVIDENCE ||
+			   cell->type == CELL_AFFECTED) {
+			text = cell->type == CELL_EVIDENCE ?
+				       evidence_text(cell) :
+				       affected_text(cell);
 			if (!text)
 				return false;
 			print_wrapped(col->name, text, width);

@@ -16,6 +16,8 @@ struct note_copy {
 	char device[64];
 	char what[128];
 	char why[600];
+	char reason[32], remedy[128];
+	unsigned int count, of;
 };
 
 struct json_writer {
@@ -187,6 +189,16 @@ static void write_notes(struct json_writer *jw)
 		json_string(json, jw->notes[i].what);
 		json_key(json, "why");
 		json_string(json, jw->notes[i].why);
+		if (jw->notes[i].reason[0]) {
+			json_key(json, "reason");
+			json_string(json, jw->notes[i].reason);
+			json_key(json, "count");
+			json_u64(json, jw->notes[i].count);
+			json_key(json, "of");
+			json_u64(json, jw->notes[i].of);
+			json_key(json, "remedy");
+			json_string(json, jw->notes[i].remedy);
+		}
 		json_close(json, '}');
 	}
 	json_close(json, ']');
@@ -331,6 +343,37 @@ static void write_evidence(struct json *json, const struct cell *cell)
 	json_close(json, ']');
 }
 
+static void write_affected(struct json *json, const struct cell *cell)
+{
+	const struct eadm_consequence *c = cell->affected;
+	size_t i;
+
+	json_open(json, '[');
+	for (i = 0; i < cell->len; i++, c++) {
+		json_open(json, '{');
+		json_key(json, "dev_name");
+		json_string(json, c->device);
+		json_key(json, "object");
+		json_string(json, c->object);
+		if (c->has_id) {
+			json_key(json, "id");
+			json_u64(json, c->id);
+		}
+		if (c->pid) {
+			json_key(json, "pid");
+			json_u64(json, c->pid);
+		}
+		if (*c->comm) {
+			json_key(json, "comm");
+			json_string(json, c->comm);
+		}
+		json_key(json, "finding");
+		json_string(json, c->finding);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
 static void write_cell(struct json *json, const struct column *col,
 		       const struct cell *cell,
 		       const struct eadm_record *record)
@@ -356,6 +399,9 @@ static void write_cell(struct json *json, const struct column *col,
 		break;
 	case CELL_EVIDENCE:
 		write_evidence(json, cell);
+		break;
+	case CELL_AFFECTED:
+		write_affected(json, cell);
 		break;
 	default:
 		break;
@@ -521,6 +567,12 @@ static void json_note(struct writer *w, const struct eadm_note *n)
 	snprintf(copy->device, sizeof(copy->device), "%s", n->device);
 	snprintf(copy->what, sizeof(copy->what), "%s", n->what);
 	snprintf(copy->why, sizeof(copy->why), "%s", n->why);
+	snprintf(copy->reason, sizeof(copy->reason), "%s",
+		 n->reason ? n->reason : "");
+	snprintf(copy->remedy, sizeof(copy->remedy), "%s",
+		 n->remedy ? n->remedy : "");
+	copy->count = n->count;
+	copy->of = n->of;
 }
 
 static void json_inconsistent(struct writer *w)

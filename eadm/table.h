@@ -16,13 +16,14 @@ enum cell_type {
 	CELL_BYTES,
 	CELL_HIST,
 	CELL_EVIDENCE,	/* of a verdict */
+	CELL_AFFECTED,	/* what else its cause affects */
 };
 
 struct hist;
 
 struct cell {
 	enum cell_type type;
-	size_t len;		/* CELL_BYTES, CELL_EVIDENCE: how many */
+	size_t len;		/* CELL_BYTES, CELL_EVIDENCE, CELL_AFFECTED: how many */
 	union {
 		uint64_t u;
 		int64_t s;
@@ -31,6 +32,7 @@ struct cell {
 		const void *bytes;
 		const struct hist *hist;
 		const struct eadm_evidence *evidence;
+		const struct eadm_consequence *affected;
 	};
 };
 
@@ -107,6 +109,7 @@ struct writer_ops {
 struct writer {
 	const struct writer_ops *ops;
 	struct cli *cli;
+	const char *target;	/* file that is written, NULL: standard output */
 	bool open;
 };
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* "trace export": flight records for the viewers of others. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "trace.h"
 
@@ -34,8 +32,9 @@ static int unknown_format(struct cli *cli, const char *name)
 int trace_export(struct cli *cli, struct view *view, const char *path)
 {
 	const char *name = cli->args.opt[OPT_FORMAT];
-	struct writer *writer = NULL;
-	int fd, status;
+	struct eadm_output *out;
+	struct writer *writer;
+	int ret, status;
 	size_t i;
 
 	if (cli->json)
@@ -52,24 +51,26 @@ int trace_export(struct cli *cli, struct view *view, const char *path)
 	if (i == ARRAY_SIZE(formats))
 		return unknown_format(cli, name);
 	status = path ? check_target(cli, path) : 0;
+	if (!status)
+		status = open_source(cli);
 	if (status)
 		return status;
-	fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) :
-		    STDOUT_FILENO;
-	if (fd < 0)
-		return fail(cli, errno == EACCES ? STATUS_PERMISSION :
-						   STATUS_FAILED,
-			    path, "%s", strerror(errno));
-	writer = formats[i].writer(cli, fd);
-	if (!writer)
-		return fail(cli, STATUS_FAILED, "start", "out of memory");
-	cli->writer->ops->free(cli->writer);
-	cli->writer = writer;
-	status = view_run(cli, view);
-	if (path && close(fd) && !status)
-		status = fail(cli, STATUS_FAILED, path, "%s", strerror(errno));
+	ret = eadm_output_open(cli->ctx, path ? path : "-", &out);
+	if (ret)
+		return fail_write(cli, cli->ctx, ret, path ? path : "-");
+	writer = formats[i].writer(cli, eadm_output_fd(out));
+	if (writer) {
+		cli->writer->ops->free(cli->writer);
+		cli->writer = writer;
+		writer->target = path;
+		catch_signals();
+		status = write_end(cli, view_show(cli, view));
+	} else {
+		status = fail(cli, STATUS_FAILED, "start", "out of memory");
+	}
 	/* What has no records is no trace. */
-	if (path && status && status != STATUS_PARTIAL)
-		unlink(path);
+	ret = eadm_output_close(out, !status || status == STATUS_PARTIAL);
+	if (ret)
+		status = fail_write(cli, cli->ctx, ret, path ? path : "-");
 	return status;
 }

@@ -2,12 +2,10 @@
 /* Writing captures. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pcapng.h"
@@ -23,10 +21,19 @@ static const char *const modules[] = {
 	"rdma_rxe", "siw", "efa", "mlx5_ib", "bnxt_re", "irdma", "vmw_pvrdma",
 };
 
+#define MAX_MISSING 64
+
+/* What was asked for and could not be read. */
+struct missing {
+	int error;
+	char device[EADM_DEV_NAME_MAX];
+	char what[96];
+	char why[sizeof(((struct eadm_ctx *)0)->errmsg)];
+};
+
 struct eadm_capture {
-	int fd;
-	bool rename;
-	char *path, *temp;
+	struct eadm_output *out;
+	int fd;			/* of the output */
 	unsigned char *buf;
 	size_t used;
 	int error;		/* the first error of writing */
@@ -35,6 +42,8 @@ struct eadm_capture {
 	uint64_t limit;		/* 0: none */
 	uint64_t *starts;	/* offset of each moment in the file */
 	size_t n_starts;
+	struct missing *missing;
+	unsigned int n_missing;
 };
 
 /* ---- bytes ------------------------------------------------------------------ */
@@ -293,40 +302,14 @@ void eadm_capture_error(struct eadm_ctx *ctx, const struct eadm_query *query,
 
 /* ---- files ------------------------------------------------------------------- */
 
-static int open_output(struct eadm_capture *c, const char *path)
-{
-	struct stat st;
-
-	if (!strcmp(path, "-")) {
-		c->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return c->fd < 0 ? -errno : 0;
-	}
-	/* Devices and pipes stay what they are. */
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		c->fd = open(path, O_WRONLY | O_CLOEXEC);
-		return c->fd < 0 ? -errno : 0;
-	}
-	c->path = strdup(path);
-	c->temp = malloc(strlen(path) + 8);
-	if (!c->path || !c->temp)
-		return -ENOMEM;
-	snprintf(c->temp, strlen(path) + 8, "%s.XXXXXX", path);
-	c->fd = mkostemp(c->temp, O_CLOEXEC);
-	if (c->fd < 0)
-		return -errno;
-	c->rename = true;
-	return 0;
-}
-
 static void capture_free(struct eadm_ctx *ctx)
 {
 	struct eadm_capture *c = ctx->capture;
 
-	if (c->fd >= 0)
-		close(c->fd);
-	free(c->path);
-	free(c->temp);
+	if (c->out)
+		eadm_output_close(c->out, false);
 	free(c->starts);
+	free(c->missing);
 	free(c->buf);
 	free(c);
 	ctx->capture = NULL;
@@ -346,13 +329,15 @@ EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 	ctx->capture = calloc(1, sizeof(*ctx->capture));
 	if (!ctx->capture)
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
-	ctx->capture->fd = -1;
 	ctx->capture->buf = malloc(BUFFER_SIZE);
-	ret = ctx->capture->buf ? open_output(ctx->capture, path) : -ENOMEM;
+	ret = ctx->capture->buf ?
+		      eadm_output_open(ctx, path, &ctx->capture->out) :
+		      eadm_fail(ctx, -ENOMEM, "out of memory");
 	if (ret) {
 		capture_free(ctx);
-		return eadm_fail(ctx, ret, "%s: %s", path, strerror(-ret));
+		return ret;
 	}
+	ctx->capture->fd = eadm_output_fd(ctx->capture->out);
 	put_section(ctx);
 	for (i = 0; i < EADM_ARRAY_SIZE(facts); i++) {
 		value = ctx->src->ops->fact(ctx->src, facts[i]);
@@ -410,14 +395,60 @@ static void drop_oldest(struct eadm_capture *c)
 	c->n_starts -= n;
 }
 
+/* The context's error is why; each is kept once, however often it comes. */
+void eadm_capture_missing(struct eadm_ctx *ctx, int error, const char *device,
+			  const char *what)
+{
+	struct eadm_capture *c = ctx->capture;
+	struct missing *more;
+	unsigned int i;
+
+	for (i = 0; i < c->n_missing; i++) {
+		if (!strcmp(c->missing[i].device, device) &&
+		    !strcmp(c->missing[i].what, what))
+			return;
+	}
+	if (c->n_missing == MAX_MISSING)
+		return;
+	more = realloc(c->missing, (c->n_missing + 1) * sizeof(*more));
+	if (!more) {
+		c->error = -ENOMEM;
+		return;
+	}
+	c->missing = more;
+	more += c->n_missing++;
+	more->error = error;
+	snprintf(more->device, sizeof(more->device), "%s", device);
+	snprintf(more->what, sizeof(more->what), "%s", what);
+	snprintf(more->why, sizeof(more->why), "%s", ctx->errmsg);
+}
+
+EADM_API int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,
+			       struct eadm_note *note)
+{
+	const struct eadm_capture *c = ctx->capture;
+	const struct missing *m;
+	struct eadm_note full;
+	size_t size = note->size;
+
+	if (!c || index >= c->n_missing || size > sizeof(full))
+		return 0;
+	m = &c->missing[index];
+	full = (struct eadm_note){ size, m->error, m->device, m->what, m->why };
+	memcpy(note, &full, size);
+	return 1;
+}
+
 /* Read all rows for the sake of what is read; errors are in the capture. */
 static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 		     bool hw)
 {
 	struct eadm_dump_opts opts = { .size = sizeof(opts), .hw = hw,
 				       .limits = true };
+	struct eadm_note note = { .size = sizeof(note) };
 	const struct eadm_record *rec;
 	struct eadm_dump *dump;
+	unsigned int i;
 	int ret;
 
 	ret = eadm_dump_open(ctx, object, &opts, &dump);
@@ -425,6 +456,11 @@ static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 		return ret;
 	while ((ret = eadm_dump_next(dump, &rec)) > 0 && !ctx->capture->error)
 		;
+	/* Rows of other devices do not make up for those of one. */
+	for (i = 0; !ret && eadm_dump_note(dump, i, &note); i++) {
+		if (note.error)
+			ret = eadm_fail(ctx, note.error, "%s", note.why);
+	}
 	eadm_dump_close(dump);
 	return ret;
 }
@@ -432,12 +468,20 @@ static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
 			bool hw)
 {
+	int ret;
+
 	if (object->sort != EADM_SPEC_SORT_ROWS)
 		return;
 	hw = hw && object->hw;
+	ret = read_rows(ctx, object, hw);
+	if (!hw || !ret)
+		return;
 	/* The capture that is read may have been made without. */
-	if (read_rows(ctx, object, hw) == -ENODATA && hw)
-		read_rows(ctx, object, false);
+	if (ret == -EPERM || ret == -EACCES)
+		eadm_capture_missing(ctx, ret, "", "the adapters' contexts");
+	else if (ret != -ENODATA)
+		return;
+	read_rows(ctx, object, false);
 }
 
 EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
@@ -454,6 +498,9 @@ EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
 	eadm_capture_moment(ctx);
 	for (i = 0; i < EADM_ARRAY_SIZE(modules); i++) {
 		snprintf(key, sizeof(key), "module.%s", modules[i]);
+		if (!eadm_source_fact(ctx, key))
+			continue;
+		snprintf(key, sizeof(key), "origin.%s", modules[i]);
 		eadm_source_fact(ctx, key);
 	}
 	for (object = eadm_object_next(NULL); object && !c->error;
@@ -477,7 +524,7 @@ EADM_API int eadm_capture_limit(struct eadm_ctx *ctx, uint64_t bytes)
 {
 	struct eadm_capture *c = ctx->capture;
 
-	if (!c || !c->rename)
+	if (!c || !eadm_output_is_file(c->out))
 		return eadm_fail(ctx, -EINVAL,
 				 "only a file can be kept within a size");
 	c->limit = bytes;
@@ -494,14 +541,12 @@ EADM_API int eadm_capture_close(struct eadm_ctx *ctx, bool keep)
 	if (keep)
 		flush(c);
 	ret = c->error;
-	if (c->rename && keep && !ret && fsync(c->fd))
-		ret = -errno;
-	if (c->rename && keep && !ret && rename(c->temp, c->path))
-		ret = -errno;
-	if (c->rename && (!keep || ret))
-		unlink(c->temp);
-	capture_free(ctx);
 	if (ret)
 		eadm_fail(ctx, ret, "%s", strerror(-ret));
+	if (keep && !ret) {
+		ret = eadm_output_close(c->out, true);
+		c->out = NULL;
+	}
+	capture_free(ctx);
 	return ret;
 }

@@ -35,8 +35,23 @@ static int take(struct walk *walk, const struct eadm_device *dev,
 			walk->left -= nlh->nlmsg_len;
 	}
 	eadm_reply_close(&reply);
-	/* Without the right nothing else will work; all else is its own. */
-	return ret == -EPERM || ret == -EFBIG ? ret : 0;
+	switch (ret) {
+	case -EFBIG:
+	case -EPERM:
+	case -EACCES:
+		/* Without the right nothing else will work. */
+		return ret;
+	case 0:
+	case -ENOENT:
+	case -ENODEV:
+	case -EOPNOTSUPP:
+		/* It went away, or there is none of it. */
+		return 0;
+	default:
+		eadm_capture_missing(walk->ctx, ret, dev->name,
+				     "queues, contexts and registers");
+		return 0;
+	}
 }
 
 static int take_eq(struct walk *walk, const struct eadm_device *dev,
@@ -143,5 +158,8 @@ EADM_API int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes)
 			ret = take_objects(&walk, &dev, EADM_SPEC_OBJ_QP,
 					   take_qp);
 	}
-	return ret;
+	if (ret != -EPERM && ret != -EACCES)
+		return ret;
+	eadm_capture_missing(ctx, ret, "", "queues, contexts and registers");
+	return 0;
 }

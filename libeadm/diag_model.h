@@ -33,7 +33,8 @@ enum diag_kind {
 	F(DEV_MRS, "mrs") F(DEV_MAX_MR, "max-mr")			\
 	F(DEV_PDS, "pds") F(DEV_MAX_PD, "max-pd")			\
 	F(DEV_CTXS, "ctxs") F(DEV_MAX_CTX, "max-ctx")			\
-	F(DEV_AGE, "age")
+	F(DEV_AGE, "age") F(DEV_ORPHANS, "orphans")			\
+	F(DEV_ORPHAN_BYTES, "orphan-bytes")
 
 #define DIAG_CMDQ_FIELDS(F)						\
 	F(CMDQ_STATE, "state") F(CMDQ_SQ_PI, "sq-pi")			\
@@ -46,7 +47,8 @@ enum diag_kind {
 	F(CMDQ_CREDITS, "credits") F(CMDQ_TIMEOUT, "timeout")		\
 	F(CMDQ_LAST_SUBMIT_AGE, "last-submit-age")			\
 	F(CMDQ_LAST_COMP_AGE, "last-comp-age")				\
-	F(CMDQ_OLDEST_AGE, "oldest-age")
+	F(CMDQ_OLDEST_AGE, "oldest-age")				\
+	F(CMDQ_LAST_SPURIOUS, "last-spurious-age")
 
 #define DIAG_CMD_FIELDS(F)						\
 	F(CMD_TIME, "time") F(CMD_OP, "op") F(CMD_STATE, "state")	\
@@ -85,7 +87,9 @@ enum diag_kind {
 	F(EQ_MISSED, "missed")						\
 	F(EQ_LAST_EVENT_AGE, "last-event-age")				\
 	F(EQ_HW_SUPPRESSED, "hw-suppressed")				\
-	F(EQ_HW_OVERFLOW, "hw-overflow")
+	F(EQ_HW_OVERFLOW, "hw-overflow") F(EQ_HW_ERROR, "hw-error")	\
+	F(EQ_LAST_MISSED, "last-missed-age")				\
+	F(EQ_LAST_UNKNOWN, "last-unknown-age")
 
 #define DIAG_CTX_FIELDS(F)						\
 	F(CTX_PID, "pid") F(CTX_COMM, "comm") F(CTX_QPS, "qps")		\
@@ -100,7 +104,7 @@ enum diag_kind {
 	F(CQ_ERRORS, "errors") F(CQ_USERS, "users") F(CQ_USER, "user")	\
 	F(CQ_CHANNEL, "channel") F(CQ_AGE, "age")			\
 	F(CQ_LAST_EVENT_AGE, "last-event-age") F(CQ_HW_PI, "hw-pi")	\
-	F(CQ_HW_ERROR, "hw-error")
+	F(CQ_HW_ERROR, "hw-error") F(CQ_LAST_EXTRA, "last-extra-age")
 
 #define DIAG_QP_FIELDS(F)						\
 	F(QP_PID, "pid") F(QP_COMM, "comm") F(QP_STATE, "state")	\
@@ -176,6 +180,43 @@ void *diag_alloc(struct diag_pool *pool, size_t size);
 char *diag_strdup(struct diag_pool *pool, const char *text);
 void diag_pool_free(struct diag_pool *pool);
 
+/* What rules look at besides the rows of their kind. */
+enum diag_input {
+	DIAG_STATE,	/* what the companion shows of the driver */
+	DIAG_HW,	/* the adapter's own contexts */
+	DIAG_RINGS,	/* bytes of queues */
+	DIAG_OWNERS,	/* whether a process is there */
+	DIAG_INPUTS,
+};
+
+#define DIAG_NEEDS(input) (1u << (input))
+
+/* Why a device does not have one of them. */
+enum diag_lack {
+	DIAG_LACK_NONE,
+	DIAG_LACK_FAMILY,	/* it is not of a kind that has them */
+	DIAG_LACK_COMPANION,	/* the module is not loaded */
+	DIAG_LACK_DRIVER,	/* a driver that shows nothing */
+	DIAG_LACK_SILENT,	/* the module does not answer */
+	DIAG_LACK_RIGHT,
+	DIAG_LACK_LOCKDOWN,
+	DIAG_LACK_ASKED,	/* nobody asked for it */
+	DIAG_LACK_ADAPTER,	/* the adapter does not answer */
+	DIAG_LACK_NODE,		/* no char device */
+	DIAG_LACK_PIDNS,
+	DIAG_LACK_CAPTURE,	/* it was not recorded */
+	DIAG_LACK_MOMENT,	/* there is no earlier moment */
+	DIAG_LACKS,
+};
+
+/* What there is of a device, in the order in which devices were read. */
+struct diag_inputs {
+	uint64_t dev;
+	const char *device;
+	enum diag_lack lack[DIAG_INPUTS];
+	const char *why[DIAG_INPUTS];	/* in the library's words, or NULL */
+};
+
 struct diag_note {
 	int error;
 	const char *device, *what, *why;
@@ -190,6 +231,8 @@ struct diag_moment {
 	struct diag_pool pool;
 	struct diag_note *notes;
 	unsigned int n_notes;
+	struct diag_inputs *inputs;
+	unsigned int n_inputs;
 };
 
 /* The fields above, as the library describes them. */

@@ -6,10 +6,12 @@
  * answer they would take a time-out each, so that is looked at first.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "diag_model.h"
+#include "priv.h"
 #include "eadm_nl.h"
 
 /* An adapter that needs so long for a command is not asked for more. */
@@ -140,6 +142,7 @@ struct reader {
 	struct eadm_ctx *ctx;
 	struct eadm_value values[256];
 	const char *device;	/* the one being read */
+	struct diag_inputs *inputs;	/* of it */
 };
 
 static struct diag_row *add_row(struct diag_rows *rows)
@@ -302,19 +305,121 @@ static int failed(struct reader *r, enum diag_kind kind, int error)
 			eadm_errmsg(r->ctx));
 }
 
-/* Once for a device, not for each kind of its objects. */
-static int note_no_hw(struct reader *r, int error)
+/* ---- what there is of a device -------------------------------------------------- */
+
+static void lacks(struct reader *r, enum diag_input input, enum diag_lack lack,
+		  const char *why)
 {
-	const struct diag_moment *m = r->moment;
-	static const char what[] = "the adapter's own contexts";
+	struct diag_inputs *in = r->inputs;
+
+	/* The first reason is the cause of others. */
+	if (in->lack[input])
+		return;
+	in->lack[input] = lack;
+	in->why[input] = why ? diag_strdup(&r->moment->pool, why) : NULL;
+}
+
+/* The only drivers that show their state are those of this family. */
+static bool is_of_family(const struct diag_row *dev)
+{
+	return !strcmp(diag_text(dev, DEV_DRIVER), "erdma");
+}
+
+static enum diag_lack why_no_state(struct reader *r, const struct diag_row *dev)
+{
+	const struct eadm_devices *devices = &r->ctx->devices;
 	unsigned int i;
 
-	for (i = 0; i < m->n_notes; i++) {
-		if (!strcmp(m->notes[i].device, r->device) &&
-		    !strcmp(m->notes[i].what, what))
-			return 0;
+	for (i = 0; i < devices->n; i++) {
+		if (devices->dev[i].index == dev->dev &&
+		    devices->dev[i].companion)
+			return DIAG_LACK_NONE;
 	}
-	return add_note(r, error, r->device, what, eadm_errmsg(r->ctx));
+	if (!is_of_family(dev))
+		return DIAG_LACK_FAMILY;
+	switch (devices->family_err) {
+	case 0:
+		return DIAG_LACK_DRIVER;
+	case -ENOENT:
+		return DIAG_LACK_COMPANION;
+	case -ENODATA:
+		return DIAG_LACK_CAPTURE;
+	case -EPERM:
+	case -EACCES:
+		return DIAG_LACK_RIGHT;
+	default:
+		return DIAG_LACK_SILENT;
+	}
+}
+
+static int begin_inputs(struct reader *r, const struct diag_row *dev, bool hw)
+{
+	struct diag_moment *m = r->moment;
+	struct diag_inputs *all;
+	enum diag_lack lack;
+	const char *pidns;
+	unsigned int i;
+
+	all = realloc(m->inputs, (m->n_inputs + 1) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	m->inputs = all;
+	r->inputs = &all[m->n_inputs++];
+	memset(r->inputs, 0, sizeof(*r->inputs));
+	r->inputs->dev = dev->dev;
+	r->inputs->device = dev->device;
+	lack = why_no_state(r, dev);
+	for (i = 0; lack && i < DIAG_INPUTS; i++)
+		lacks(r, i, lack, NULL);
+	if (!hw) {
+		lacks(r, DIAG_HW, DIAG_LACK_ASKED, NULL);
+		lacks(r, DIAG_RINGS, DIAG_LACK_ASKED, NULL);
+	}
+	pidns = eadm_fact(r->ctx, "pidns");
+	m->owners_known = pidns && !strcmp(pidns, "init");
+	if (!m->owners_known)
+		lacks(r, DIAG_OWNERS, pidns ? DIAG_LACK_PIDNS :
+					      DIAG_LACK_CAPTURE, NULL);
+	return 0;
+}
+
+static void lacks_hw(struct reader *r, int error)
+{
+	const char *lockdown, *why = eadm_errmsg(r->ctx);
+	enum diag_lack lack = DIAG_LACK_ADAPTER;
+
+	if (error == -EPERM || error == -EACCES) {
+		lockdown = eadm_fact(r->ctx, "lockdown");
+		lack = lockdown && *lockdown && !strstr(lockdown, "[none]") ?
+			       DIAG_LACK_LOCKDOWN : DIAG_LACK_RIGHT;
+		why = NULL;
+	} else if (error == -ENODATA) {
+		lack = DIAG_LACK_CAPTURE;
+		why = NULL;
+	}
+	lacks(r, DIAG_HW, lack, why);
+	lacks(r, DIAG_RINGS, lack, why);
+}
+
+/* Each device has event queues: what the adapter said when asked for theirs. */
+static void look_at_answers(struct reader *r, size_t first)
+{
+	const struct diag_rows *eqs = &r->moment->rows[DIAG_EQ];
+	int64_t error = 0;
+	char why[96];
+	size_t i;
+
+	for (i = first; i < eqs->n; i++) {
+		if (!diag_has(&eqs->row[i], EQ_HW_ERROR))
+			return;
+		error = diag_u64(&eqs->row[i], EQ_HW_ERROR);
+	}
+	if (!error)
+		return;
+	snprintf(why, sizeof(why), "the adapter did not tell: %s",
+		 strerror(-error));
+	lacks(r, DIAG_HW, error == -EOPNOTSUPP ? DIAG_LACK_FAMILY :
+						 DIAG_LACK_ADAPTER, why);
 }
 
 static int read_objects(struct reader *r, enum diag_kind kind, bool hw)
@@ -326,11 +431,7 @@ static int read_objects(struct reader *r, enum diag_kind kind, bool hw)
 		if (!ret || ret == -ENOMEM)
 			return ret;
 		if (ret != -EOPNOTSUPP && ret != -ENODEV && ret != -ENOENT)
-			ret = note_no_hw(r, ret);
-		else
-			ret = 0;
-		if (ret)
-			return ret;
+			lacks_hw(r, ret);
 	}
 	ret = read_kind(r, kind, false);
 	return ret ? failed(r, kind, ret) : 0;
@@ -339,7 +440,8 @@ static int read_objects(struct reader *r, enum diag_kind kind, bool hw)
 /* ---- completions ------------------------------------------------------------------ */
 
 /* No more: each CQ is a few calls, and its ring may be long. */
-#define NEWEST_CQES 32
+#define NEWEST_CQES 512
+#define MOST_CQES 16384
 #define MOST_CQS 128
 
 /* The newest ones, in two parts where they go over the end of the ring. */
@@ -368,24 +470,36 @@ static int read_newest(struct reader *r, const struct diag_row *cq)
 	return ret;
 }
 
-/* A capture may be without them, a CQ may go: then there is nothing to see. */
+/* A CQ may go meanwhile; where none can be read there is a reason for all. */
 static int read_cqes(struct reader *r, size_t first)
 {
 	const struct diag_rows *cqs = &r->moment->rows[DIAG_CQ];
-	unsigned int n = 0;
-	size_t i;
-	int ret;
+	size_t i, before = r->moment->rows[DIAG_CQE].n;
+	unsigned int n = 0, good = 0;
+	int ret, error = 0;
 
-	for (i = first; i < cqs->n && n < MOST_CQS; i++) {
+	for (i = first; i < cqs->n && n < MOST_CQS &&
+			r->moment->rows[DIAG_CQE].n - before < MOST_CQES; i++) {
 		if (!diag_u64(&cqs->row[i], CQ_HW_PI))
 			continue;
 		n++;
 		ret = read_newest(r, &cqs->row[i]);
 		if (ret == -ENOMEM)
 			return ret;
+		good += !ret;
+		if (ret)
+			error = ret;
 		if (ret && ret != -ENODATA && ret != -ENOENT)
-			return failed(r, DIAG_CQE, ret);
+			break;
 	}
+	if (!error || good)
+		return 0;
+	if (error == -ENODATA)
+		lacks(r, DIAG_RINGS, DIAG_LACK_CAPTURE, NULL);
+	else if (error == -EPERM || error == -EACCES)
+		lacks(r, DIAG_RINGS, DIAG_LACK_RIGHT, NULL);
+	else
+		lacks(r, DIAG_RINGS, DIAG_LACK_NODE, eadm_errmsg(r->ctx));
 	return 0;
 }
 
@@ -412,7 +526,7 @@ static int read_cmdq(struct reader *r, size_t before, bool *answering)
 	return ret;
 }
 
-static int read_device(struct reader *r, const char *device, bool hw)
+static int read_device(struct reader *r, const struct diag_row *dev, bool hw)
 {
 	/* What needs no right, such as counters, asks the adapter anyway. */
 	static const struct {
@@ -427,19 +541,26 @@ static int read_device(struct reader *r, const char *device, bool hw)
 	};
 	size_t before = r->moment->rows[DIAG_CMDQ].n;
 	size_t first_cq = r->moment->rows[DIAG_CQ].n;
-	bool answering = true;
+	size_t first_eq = r->moment->rows[DIAG_EQ].n;
+	bool answering = true, asked = true;
 	unsigned int i;
-	int ret = 0;
+	int ret;
 
-	r->device = device;
+	r->device = dev->device;
+	ret = begin_inputs(r, dev, hw);
 	for (i = 0; !ret && i < sizeof(steps) / sizeof(*steps); i++) {
 		if (steps[i].asks)
 			ret = read_cmdq(r, before, &answering);
+		asked &= answering || !steps[i].asks;
 		if (ret || (steps[i].always && !answering))
 			continue;
 		ret = read_objects(r, steps[i].kind, hw && answering &&
 				   steps[i].asks && !steps[i].always);
 	}
+	if (!asked)
+		lacks(r, DIAG_HW, DIAG_LACK_ADAPTER, NULL);
+	if (hw)
+		look_at_answers(r, first_eq);
 	if (!ret && hw)
 		ret = read_cqes(r, first_cq);
 	if (!ret)
@@ -468,7 +589,6 @@ int diag_moment_read(struct diag_moment *moment,
 		     const struct eadm_sample_opts *opts)
 {
 	struct reader *r = calloc(1, sizeof(*r));
-	const char *pidns;
 	size_t i;
 	int ret;
 
@@ -482,12 +602,9 @@ int diag_moment_read(struct diag_moment *moment,
 	ret = read_kind(r, DIAG_DEV, false);
 	sort(&moment->rows[DIAG_DEV]);
 	for (i = 0; !ret && i < moment->rows[DIAG_DEV].n; i++)
-		ret = read_device(r, moment->rows[DIAG_DEV].row[i].device,
-				  opts->hw);
+		ret = read_device(r, &moment->rows[DIAG_DEV].row[i], opts->hw);
 	for (i = 0; i < DIAG_KINDS; i++)
 		sort(&moment->rows[i]);
-	pidns = eadm_fact(ctx, "pidns");
-	moment->owners_known = pidns && !strcmp(pidns, "init");
 	free(r);
 	if (ret)
 		diag_moment_free(moment);
@@ -501,6 +618,7 @@ void diag_moment_free(struct diag_moment *moment)
 	for (i = 0; i < DIAG_KINDS; i++)
 		free(moment->rows[i].row);
 	free(moment->notes);
+	free(moment->inputs);
 	diag_pool_free(&moment->pool);
 	memset(moment, 0, sizeof(*moment));
 }

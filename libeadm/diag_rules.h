@@ -9,6 +9,8 @@
 #ifndef EADM_DIAG_RULES_H
 #define EADM_DIAG_RULES_H
 
+#include <errno.h>
+
 #include "diag_model.h"
 #include "priv.h"
 
@@ -23,25 +25,52 @@ struct eadm_rule {
 	bool two;		/* it compares two moments */
 	bool stuck;		/* because something did not move between them */
 	bool last;		/* nothing else matters of this device then */
+	unsigned int needs;	/* besides rows: DIAG_NEEDS() of each */
 	const char *help;
 	/* "{dev}" and "{id}" stand for the device and the object. */
 	const char *cause, *next;
+	/* What looks alike and is as it should be, and why it is not accused. */
+	const char *alike;
 	/* @then: NULL when the object was not there before. */
 	void (*look)(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then);
 };
 
+/* Shorthands for the lines of data. */
+#define STATE	DIAG_NEEDS(DIAG_STATE)
+#define HW	DIAG_NEEDS(DIAG_HW)
+#define RINGS	DIAG_NEEDS(DIAG_RINGS)
+#define OWNERS	DIAG_NEEDS(DIAG_OWNERS)
+
 extern const struct eadm_rule diag_rules_dev[], diag_rules_cmdq[],
-	diag_rules_eq[], diag_rules_cq[], diag_rules_qp[];
+	diag_rules_eq[], diag_rules_cq[], diag_rules_notify[], diag_rules_qp[];
+
+/* ---- what could not be looked at: diag_gaps.c --------------------------------- */
+
+struct diag_gap {
+	const struct diag_inputs *in;
+	enum diag_lack lack;
+	const char *why;	/* in the library's words, or NULL */
+	const char *text;	/* all of it, as a sentence */
+	unsigned int rules;
+};
+
+struct diag_gaps {
+	struct diag_gap *gap;
+	size_t n;
+};
+
+const char *diag_lack_name(enum diag_lack lack);
+const char *diag_lack_why(enum diag_lack lack);
+const char *diag_lack_remedy(enum diag_lack lack);
+int diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
+		   bool two, const struct diag_inputs *in);
+void diag_gaps_free(struct diag_gaps *gaps);
 
 /* ---- what a look sees ------------------------------------------------------ */
 
 const struct diag_moment *judge_now(const struct judge *j);
 const struct diag_moment *judge_then(const struct judge *j);
-/* Whether this rule has named the object at this evaluation. */
-bool judge_named(const struct judge *j, const char *rule, uint64_t dev,
-		 uint64_t id);
-
 static inline bool same(const struct diag_row *a, const struct diag_row *b,
 			unsigned int field)
 {
@@ -65,6 +94,29 @@ static inline uint64_t growth(const struct diag_row *now,
 	return delta >> 63 ? 0 : delta;
 }
 
+/* How many moments were dropped between the two, and a QP was idle at. */
+unsigned int judge_between(const struct judge *j);
+unsigned int judge_idled(const struct judge *j, const struct diag_row *row);
+/* A longer look may show something: see eadm_diagnosis_in_doubt(). */
+void judge_doubt(struct judge *j);
+
+/* Counted faults of longer ago are history. */
+#define LATELY_NS	(30 * SECOND)
+
+/*
+ * Whether a counter of faults grew between the moments, or shortly before; where
+ * it is known how long ago that was, @ago is that, else 0.
+ */
+static inline bool lately(const struct diag_row *now,
+			  const struct diag_row *then, unsigned int field,
+			  unsigned int age, uint64_t *ago)
+{
+	*ago = diag_u64(now, age);
+	return growth(now, then, field, 64) ||
+	       (diag_u64(now, field) && diag_has(now, age) &&
+		*ago < LATELY_NS);
+}
+
 /* Whether a QP of this CQ has completed anything on either of its queues. */
 bool cq_qps_move(struct judge *j, const struct diag_row *cq);
 
@@ -76,6 +128,15 @@ void accuse(struct judge *j, const struct diag_row *row, const char *fmt, ...)
 void judge_severity(struct judge *j, enum eadm_severity severity);
 void judge_cause(struct judge *j, const char *cause);
 void judge_next(struct judge *j, const char *next);
+
+/*
+ * For what follows from another fault: where the @cause was accused (by @rule, or
+ * NULL: by any), or is itself a consequence, @row is listed there, and true is
+ * returned. The sentence says what the fault does to @row.
+ */
+bool follows(struct judge *j, const char *rule, enum diag_kind kind,
+	     const struct diag_row *cause, const struct diag_row *row,
+	     const char *fmt, ...) EADM_PRINTF(6, 7);
 
 void cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 	  unsigned int field);

@@ -221,12 +221,14 @@ static void look_refused(struct judge *j, const struct diag_row *now,
 static void look_spurious(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
-	uint64_t n = diag_u64(now, CMDQ_SPURIOUS);
+	uint64_t ago;
+	char age[32];
 
-	if (!n)
+	if (!lately(now, then, CMDQ_SPURIOUS, CMDQ_LAST_SPURIOUS, &ago))
 		return;
-	accuse(j, now, "%" PRIu64 " completions of the command queue matched no command",
-	       n);
+	accuse(j, now, "%" PRIu64 " completions of the command queue matched no command, the last one %s ago",
+	       diag_u64(now, CMDQ_SPURIOUS), age_text(ago, age, sizeof(age)));
+	cite(j, DIAG_CMDQ, now, CMDQ_LAST_SPURIOUS);
 	cite(j, DIAG_CMDQ, now, CMDQ_SPURIOUS);
 	cite_growth(j, DIAG_CMDQ, now, then, CMDQ_SPURIOUS, 64);
 	cite(j, DIAG_CMDQ, now, CMDQ_COMPLETED);
@@ -234,53 +236,60 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 
 const struct eadm_rule diag_rules_cmdq[] = {
 	{
-		.name = "cmdq-dead", .kind = DIAG_CMDQ,
+		.name = "cmdq-dead", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The command queue could not be brought back.",
 		.cause = "The adapter's firmware hangs and does not come back from a reset.",
 		.next = "eadm trace -d {dev}; reload the driver or restart the machine",
+		.alike = "A queue that is being brought back: that is another state.",
 		.look = look_dead,
 	}, {
-		.name = "cmdq-recovering", .kind = DIAG_CMDQ,
+		.name = "cmdq-recovering", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The command queue is being brought back after a lost command.",
 		.cause = "The adapter did not answer a command; it is asked again or reset.",
 		.next = "eadm trace -d {dev} --follow",
+		.alike = "Nothing: it is as said.",
 		.look = look_recovering,
 	}, {
-		.name = "cmdq-stalled", .kind = DIAG_CMDQ,
+		.name = "cmdq-stalled", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "Commands have waited for an answer for more than a second.",
 		.cause = "The adapter hangs, or the interrupt that tells of the answer was lost; the command is given up at its time-out.",
 		.next = "eadm trace -d {dev}; eadm dump eq -d {dev}",
+		.alike = "A machine that stood still for a second, with the adapter or without.",
 		.look = look_stalled,
 	}, {
-		.name = "command-lost", .kind = DIAG_CMDQ,
+		.name = "command-lost", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A command was not answered in time within the last ten minutes.",
 		.cause = "The adapter dropped the command or hung; what came of it is in the flight recorder.",
 		.next = "eadm trace -d {dev} --state timeout,late,aborted",
+		.alike = "A command of long ago: ten minutes count, and its age is shown.",
 		.look = look_lost,
 	}, {
-		.name = "command-slow", .kind = DIAG_CMDQ,
+		.name = "command-slow", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A command took more than a second within the last ten minutes.",
 		.cause = "The adapter is overloaded or hung for a while.",
 		.next = "eadm trace -d {dev} --slower-than 1s",
+		.alike = "A machine that stood still for a second; ten minutes count, and its age is shown.",
 		.look = look_slow,
 	}, {
-		.name = "command-failed", .kind = DIAG_CMDQ,
+		.name = "command-failed", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The adapter refused a command within the last ten minutes.",
 		.cause = "A bad request, a resource of the adapter that is used up, or its firmware.",
 		.next = "eadm trace -d {dev} --state error -o +request,response",
+		.alike = "Questions about objects that are going away, which are refused on good days, too: they do not count.",
 		.look = look_refused,
 	}, {
-		.name = "spurious-completion", .kind = DIAG_CMDQ,
+		.name = "spurious-completion", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The adapter completed commands twice, or such as there are none.",
 		.cause = "A fault of the adapter's firmware.",
 		.next = "eadm dump cmdq -d {dev} --hw",
+		.alike = "One of long ago: what counts is the last half minute.",
 		.look = look_spurious,
 	},
 	{ 0 }

@@ -114,21 +114,6 @@ static void look_lost_cqe(struct judge *j, const struct diag_row *now,
 	cite_made(j, now);
 }
 
-static void look_extra_cqe(struct judge *j, const struct diag_row *now,
-			   const struct diag_row *then)
-{
-	struct made made;
-	int lost;
-
-	if (!count_missing(j, now, then, &made, &lost) || lost >= 0 ||
-	    !made.since_birth)
-		return;
-	accuse(j, now, "there are %d completions more than its QPs have completed",
-	       -lost);
-	cite_all(j, DIAG_CQ, now, cq_facts);
-	cite_made(j, now);
-}
-
 /* ---- what completions say -------------------------------------------------------- */
 
 static const signed char cqe_facts[] = {
@@ -161,6 +146,68 @@ static const struct diag_row *next_cqe(struct judge *j,
 			return cqe;
 	}
 	return NULL;
+}
+
+/*
+ * A queue has 2^16 indices, and few of them are among the entries that are looked
+ * at: two completions of one request are one too many.
+ */
+static bool is_same_request(const struct diag_row *a, const struct diag_row *b)
+{
+	return diag_has(a, CQE_WQE_INDEX) && same(a, b, CQE_QPN) &&
+	       same(a, b, CQE_QUEUE) && same(a, b, CQE_WQE_INDEX);
+}
+
+static void look_extra_cqe(struct judge *j, const struct diag_row *now,
+			   const struct diag_row *then)
+{
+	const struct diag_row *cqe, *before = NULL;
+	size_t at = 0;
+
+	(void)then;
+	/* The adapter writes it twice at once. */
+	for (; (cqe = next_cqe(j, now, &at)); before = cqe) {
+		if (!before || cqe->id != before->id + 1 ||
+		    !is_same_request(cqe, before))
+			continue;
+		accuse(j, now, "the completions at index %" PRIu64 " and %" PRIu64 " are of the same request",
+		       before->id, cqe->id);
+		cite_all(j, DIAG_CQE, cqe, cqe_facts);
+		cite_all(j, DIAG_CQ, now, cq_facts);
+		cite_made(j, now);
+		return;
+	}
+}
+
+/*
+ * An entry that the adapter has written, and of whose owner bit a consumer must
+ * think that it has not. Nothing was written from the first moment to the second
+ * one, so the first one's entries are all of the lap that its index says.
+ */
+static void look_damaged(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	const struct diag_rows *cqes = &judge_then(j)->rows[DIAG_CQE];
+	uint64_t pi = diag_u64(now, CQ_HW_PI), depth = diag_u64(now, CQ_DEPTH);
+	size_t i;
+
+	if (!depth || !same(now, then, CQ_HW_PI) || diag_u64(now, CQ_ERRORS))
+		return;
+	for (i = 0; i < cqes->n; i++) {
+		const struct diag_row *cqe = &cqes->row[i];
+		uint64_t age = (pi - 1 - cqe->id) & (depth - 1);
+
+		if (cqe->dev != now->dev || diag_u64(cqe, CQE_CQN) != now->id ||
+		    age >= pi || !diag_has(cqe, CQE_OWNER) ||
+		    is_valid(cqe, now))
+			continue;
+		accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of another lap: its consumer sees neither it nor the %" PRIu64 " behind it",
+		       cqe->id, age);
+		cite(j, DIAG_CQE, cqe, CQE_OWNER);
+		cite_all(j, DIAG_CQE, cqe, cqe_facts);
+		cite_all(j, DIAG_CQ, now, cq_facts);
+		return;
+	}
 }
 
 static bool is_receive(uint64_t op)
@@ -199,10 +246,20 @@ static void look_opcode(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * A QP that is no more may have completed to the CQ while it was there. So
- * only a number that no QP can have is certain, or a CQ of which every
- * completion was made by the QPs that use it now.
+ * A QP that is no more may have completed to the CQ while it was there. So only
+ * a number that no QP can have is certain, or that of a QP of another CQ which is
+ * older than this one, or a CQ of which every completion was made by the QPs that
+ * use it now.
  */
+static bool cannot_be(const struct diag_row *cq, const struct diag_row *qp,
+		      uint64_t qpn, uint64_t max)
+{
+	if (max && qpn > max)
+		return true;
+	return qp && diag_has(qp, QP_AGE) && diag_has(cq, CQ_AGE) &&
+	       diag_u64(qp, QP_AGE) > diag_u64(cq, CQ_AGE) + SECOND / 10;
+}
+
 static void look_stray(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
@@ -222,7 +279,7 @@ static void look_stray(struct judge *j, const struct diag_row *now,
 		if (qp && (diag_u64(qp, QP_SEND_CQN) == now->id ||
 			   diag_u64(qp, QP_RECV_CQN) == now->id))
 			continue;
-		if (!all_known && (!max || qpn <= max))
+		if (!all_known && !cannot_be(now, qp, qpn, max))
 			continue;
 		accuse(j, now, "the completion at index %" PRIu64 " is of QP %" PRIu64 ", which %s",
 		       cqe->id, qpn,
@@ -240,31 +297,44 @@ static void look_stray(struct judge *j, const struct diag_row *now,
 const struct eadm_rule diag_rules_cq[] = {
 	{
 		.name = "lost-completion", .kind = DIAG_CQ, .two = true,
-		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
+		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
 		.help = "QPs have completed requests of which the CQ has no completion.",
 		.cause = "The adapter did not write a completion; who waits for it waits for ever.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
+		.alike = "Completions under way, and those of QPs that are gone: nothing may move between the looks, and gone QPs make it fewer.",
 		.look = look_lost_cqe,
 	}, {
-		.name = "extra-completion", .kind = DIAG_CQ, .two = true,
-		.stuck = true, .severity = EADM_SEVERITY_WARNING,
-		.help = "A CQ has more completions than its QPs have completed requests.",
+		.name = "extra-completion", .kind = DIAG_CQ,
+		.severity = EADM_SEVERITY_WARNING, .needs = HW | RINGS,
+		.help = "A CQ has two completions of one request; the newest 512 are looked at.",
 		.cause = "The adapter wrote a completion twice.",
-		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
+		.next = "eadm dump cqe {id} -d {dev} --around pi --hw; eadm dump qp -d {dev} --hw",
+		.alike = "More completions than the QPs of now have made, as QPs that are gone leave behind: only two of one request count.",
 		.look = look_extra_cqe,
 	}, {
+		.name = "damaged-completion", .kind = DIAG_CQ, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
+		.needs = HW | RINGS,
+		.help = "A completion was written that its consumer cannot see: its owner bit is wrong; the newest 512 are looked at.",
+		.cause = "The entry was damaged on its way to memory, or the firmware is at fault.",
+		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw",
+		.alike = "Entries of the lap before, which look like that until they are written: only entries behind the adapter's own index count, and none while it moves.",
+		.look = look_damaged,
+	}, {
 		.name = "unknown-opcode", .kind = DIAG_CQ,
-		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "A completion tells of an operation that its queue does not have; the newest 32 of up to 128 CQs are looked at.",
+		.severity = EADM_SEVERITY_CRITICAL, .needs = HW | RINGS,
+		.help = "A completion names an operation that its queue does not have; the newest 512 are looked at.",
 		.cause = "The entry is damaged, the firmware is at fault, or it is newer than this program.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw",
+		.alike = "Entries that were not written yet: only those of the current lap count.",
 		.look = look_opcode,
 	}, {
 		.name = "stray-completion", .kind = DIAG_CQ,
-		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "A completion names a QP that cannot have made it; the newest 32 of up to 128 CQs are looked at.",
+		.severity = EADM_SEVERITY_CRITICAL, .needs = HW | RINGS,
+		.help = "A completion names a QP that cannot have made it; the newest 512 are looked at.",
 		.cause = "The adapter wrote another QP's number: the QP that made the request waits for ever.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw; eadm dump qp -d {dev}",
+		.alike = "Completions of QPs that were destroyed: the QP must be older than the CQ and use another one, or all completions be known.",
 		.look = look_stray,
 	},
 	{ 0 }

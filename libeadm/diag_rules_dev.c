@@ -21,6 +21,22 @@ static void look_gone(struct judge *j, const struct diag_row *now,
 	cite(j, DIAG_DEV, now, DEV_QPS);
 }
 
+static void look_halted(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	(void)then;
+	if (!diag_has(now, DEV_STATE) ||
+	    diag_u64(now, DEV_STATE) != EADM_DEV_STATE_HALTED)
+		return;
+	accuse(j, now, "the adapter does not confirm a reset and is halted; %" PRIu64
+	       " bytes of %" PRIu64 " destroyed objects are not given back",
+	       diag_u64(now, DEV_ORPHAN_BYTES), diag_u64(now, DEV_ORPHANS));
+	cite(j, DIAG_DEV, now, DEV_STATE);
+	cite(j, DIAG_DEV, now, DEV_ORPHANS);
+	cite(j, DIAG_DEV, now, DEV_ORPHAN_BYTES);
+	cite(j, DIAG_DEV, now, DEV_QPS);
+}
+
 static void look_link(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
@@ -153,6 +169,8 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 
 	look_growth(j, now, then, rnr, 10,
 		    "requests met a receiver that was not ready");
+	if (!growth(now, then, CNT_RNR_EXCEEDED, 64))
+		judge_severity(j, EADM_SEVERITY_NOTICE);
 }
 
 static void look_flaps(struct judge *j, const struct diag_row *now,
@@ -235,25 +253,36 @@ static void look_leaked(struct judge *j, const struct diag_row *now,
 
 const struct eadm_rule diag_rules_dev[] = {
 	{
-		.name = "adapter-gone", .kind = DIAG_DEV,
+		.name = "adapter-gone", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
 		.help = "The adapter no longer answers on the bus.",
 		.cause = "It was removed or reset beneath its driver, or failed.",
 		.next = "dmesg | grep -e {dev} -e pci; then remove and rescan the PCI function",
+		.alike = "An adapter that is being reset: it answers on the bus.",
 		.look = look_gone,
+	}, {
+		.name = "adapter-halted", .kind = DIAG_DEV, .needs = STATE,
+		.severity = EADM_SEVERITY_CRITICAL, .last = true,
+		.help = "The adapter does not confirm a reset, so it may not reach memory.",
+		.cause = "Its firmware hangs. Its queues may still know addresses of memory, so it serves nobody until a reset succeeds, which is tried every 5 seconds.",
+		.next = "dmesg | grep -e {dev} -e erdma; end its applications; restart the machine if this lasts (eadm-diagnose(1))",
+		.alike = "An adapter that is being reset, or is gone: those are other states.",
+		.look = look_halted,
 	}, {
 		.name = "link-down", .kind = DIAG_DEV,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The port is down.",
 		.cause = "The network interface was set down, or lost its carrier.",
 		.next = "ip -s link show; eadm info {dev}",
+		.alike = "A port that is not used and was set down on purpose: a notice.",
 		.look = look_link,
 	}, {
-		.name = "mac-mismatch", .kind = DIAG_DEV,
+		.name = "mac-mismatch", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The network interface does not use the adapter's MAC address.",
 		.cause = "The interface got another address; the fabric drops RDMA packets that do not come from the adapter's own.",
 		.next = "eadm info {dev} -o netdev,mac,netdev-mac; ip link set NETDEV address MAC",
+		.alike = "A bond or bridge on top of the interface: only the interface itself counts.",
 		.look = look_mac,
 	}, {
 		.name = "limit-near", .kind = DIAG_DEV,
@@ -261,6 +290,7 @@ const struct eadm_rule diag_rules_dev[] = {
 		.help = "More than nine tenths of a limit of the adapter are in use.",
 		.cause = "Many applications, or one that does not destroy what it makes.",
 		.next = "eadm dump ctx -d {dev}",
+		.alike = "Nothing: it is as said.",
 		.look = look_limits,
 	}, {
 		.name = "rate-limit-drops", .kind = DIAG_COUNTERS, .two = true,
@@ -268,6 +298,7 @@ const struct eadm_rule diag_rules_dev[] = {
 		.help = "Packets are dropped by the adapter's bit-rate or packet-rate limit.",
 		.cause = "The machine sends or receives more than its share of the network.",
 		.next = "eadm stat --live -d {dev}",
+		.alike = "Drops of before: only growth counts.",
 		.look = look_rate_limit,
 	}, {
 		.name = "port-disabled-drops", .kind = DIAG_COUNTERS,
@@ -275,13 +306,15 @@ const struct eadm_rule diag_rules_dev[] = {
 		.help = "Packets are dropped because the port is disabled.",
 		.cause = "The fabric has switched the port off.",
 		.next = "eadm info {dev}; eadm stat -d {dev}",
+		.alike = "Drops of before: only growth counts.",
 		.look = look_disabled,
 	}, {
-		.name = "create-failures", .kind = DIAG_COUNTERS, .two = true,
+		.name = "create-failures", .kind = DIAG_COUNTERS, .two = true, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "QPs, CQs, MRs or contexts could not be made.",
 		.cause = "A limit of the adapter or of the process (locked memory) is reached, or the application asks for too much.",
 		.next = "eadm trace -d {dev}; eadm check",
+		.alike = "An application that asks for more than is offered, to find out: that is what it shows; failures of before do not count.",
 		.look = look_failures,
 	}, {
 		.name = "receiver-not-ready", .kind = DIAG_COUNTERS,
@@ -289,6 +322,7 @@ const struct eadm_rule diag_rules_dev[] = {
 		.help = "Requests arrive where no receive is posted, by the counters.",
 		.cause = "An application here or at the peer posts receives too slowly.",
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev} --hw",
+		.alike = "An application that posts receives late: therefore a notice, unless a request was given up for it.",
 		.look = look_rnr,
 	}, {
 		.name = "packet-loss", .kind = DIAG_COUNTERS, .two = true,
@@ -296,6 +330,7 @@ const struct eadm_rule diag_rules_dev[] = {
 		.help = "More than one packet in a hundred is sent again, by the counters.",
 		.cause = "Packets get lost in the network, or acknowledgements come too late.",
 		.next = "eadm stat --live -d {dev}",
+		.alike = "Losses of congestion: fewer than ten, or one in a hundred, do not count.",
 		.look = look_retransmissions,
 	}, {
 		.name = "link-flapping", .kind = DIAG_COUNTERS, .two = true,
@@ -303,6 +338,7 @@ const struct eadm_rule diag_rules_dev[] = {
 		.help = "The link went down meanwhile.",
 		.cause = "A bad cable or transceiver, or a switch that restarts.",
 		.next = "ip -s link show; eadm info {dev}",
+		.alike = "A link that went down before: only growth counts.",
 		.look = look_flaps,
 	}, {
 		.name = "counters-restarted", .kind = DIAG_COUNTERS,
@@ -310,20 +346,23 @@ const struct eadm_rule diag_rules_dev[] = {
 		.help = "The adapter's counters went back.",
 		.cause = "The firmware was reset, or has set its counters.",
 		.next = "eadm dump cmdq -d {dev}; eadm trace -d {dev}",
+		.alike = "A counter that goes over 2^64: therefore a notice.",
 		.look = look_restart,
 	}, {
-		.name = "bad-answer", .kind = DIAG_COUNTERS,
+		.name = "bad-answer", .kind = DIAG_COUNTERS, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The adapter answers a question with garbage.",
 		.cause = "The firmware is at fault, or the answer was damaged on its way to memory.",
 		.next = "eadm trace -d {dev} --opcode get-stats -o +request,response",
+		.alike = "A command that failed: that is another error.",
 		.look = look_answer,
 	}, {
-		.name = "leaked-objects", .kind = DIAG_CTX,
+		.name = "leaked-objects", .kind = DIAG_CTX, .needs = STATE | OWNERS,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Objects are left over from a process that has ended.",
 		.cause = "Another process got the open device from it, or the kernel cannot take the objects away because the adapter does not answer.",
 		.next = "eadm dump ctx {id} -d {dev}; grep -l infiniband/uverbs /proc/*/maps",
+		.alike = "A process that cannot be seen from here: only the PID namespace of the host is judged.",
 		.look = look_leaked,
 	},
 	{ 0 }

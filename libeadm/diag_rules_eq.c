@@ -9,6 +9,33 @@
 /* Indices of a CQ have 24 bits where doorbells carry them. */
 #define CQ_INDEX 0xffffffu
 
+/* Completions that were written after the consumer last told where it is. */
+static uint32_t cq_news(const struct diag_row *cq)
+{
+	/* A CQ that was never armed told nothing: it is at its beginning. */
+	return (diag_u64(cq, CQ_HW_PI) - diag_u64(cq, CQ_CI)) & CQ_INDEX;
+}
+
+/* Nothing came and nothing was asked for in the meantime. */
+static bool cq_stands(const struct diag_row *now, const struct diag_row *then)
+{
+	return same(now, then, CQ_EVENTS) &&
+	       same(now, then, CQ_NOTIFY_REQUESTS) &&
+	       diag_has(now, CQ_HW_PI) && diag_has(then, CQ_HW_PI) &&
+	       cq_news(now) && cq_news(then);
+}
+
+/*
+ * Armed, with completions, and no event. Of a solicited one nobody knows whether
+ * there is one to announce.
+ */
+static bool misses_event(const struct diag_row *now, const struct diag_row *then)
+{
+	return diag_u64(now, CQ_ARMED) && diag_u64(then, CQ_ARMED) &&
+	       !diag_u64(now, CQ_SOLICITED) && diag_has(now, CQ_CI) &&
+	       same(now, then, CQ_CI) && cq_stands(now, then);
+}
+
 /* ---- event queues ------------------------------------------------------------- */
 
 static const signed char eq_facts[] = {
@@ -16,14 +43,45 @@ static const signed char eq_facts[] = {
 	EQ_EVENTS, EQ_LAST_EVENT_AGE, EQ_HW_SUPPRESSED, -1,
 };
 
+static bool eq_of_cq(const struct diag_row *eq, const struct diag_row *cq)
+{
+	return eq->dev == cq->dev && diag_has(eq, EQ_EQN) &&
+	       diag_u64(eq, EQ_TYPE) == EADM_EQ_TYPE_CEQ &&
+	       diag_u64(eq, EQ_EQN) == diag_u64(cq, CQ_EQN);
+}
+
+/* A CQ waits for an event of this queue that does not come. */
+static bool is_waited_for(struct judge *j, const struct diag_row *eq)
+{
+	const struct diag_rows *cqs = &judge_now(j)->rows[DIAG_CQ];
+	size_t i;
+
+	for (i = 0; i < cqs->n; i++) {
+		const struct diag_row *cq = &cqs->row[i];
+
+		if (eq_of_cq(eq, cq) &&
+		    misses_event(cq, diag_find(judge_then(j), DIAG_CQ, cq->dev,
+					       cq->id)))
+			return true;
+	}
+	return false;
+}
+
 static void look_overflow(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
-	(void)then;
+	bool fresh = then && diag_has(then, EQ_HW_OVERFLOW) &&
+		     !diag_u64(then, EQ_HW_OVERFLOW);
+
 	if (!diag_u64(now, EQ_HW_OVERFLOW))
 		return;
 	accuse(j, now, "the adapter had no room for an event: the queue of vector %" PRIu64 " overflowed",
 	       diag_u64(now, EQ_VECTOR));
+	/* The adapter never takes that back. */
+	if (!fresh && !is_waited_for(j, now) && !diag_u64(now, EQ_PENDING)) {
+		judge_severity(j, EADM_SEVERITY_NOTICE);
+		judge_cause(j, "At some time since the driver was loaded; nobody waits for the event now.");
+	}
 	cite(j, DIAG_EQ, now, EQ_HW_OVERFLOW);
 	cite_all(j, DIAG_EQ, now, eq_facts);
 }
@@ -67,8 +125,8 @@ static void look_backlog(struct judge *j, const struct diag_row *now,
 	uint64_t pending = diag_u64(now, EQ_PENDING);
 	uint64_t depth = diag_u64(now, EQ_DEPTH);
 
-	(void)then;
-	if (!depth || pending < depth / 2 || pending == 0)
+	if (!depth || pending < depth / 2 || !pending ||
+	    diag_u64(then, EQ_PENDING) < depth / 2)
 		return;
 	accuse(j, now, "%" PRIu64 " of %" PRIu64 " entries wait to be taken",
 	       pending, depth);
@@ -78,14 +136,18 @@ static void look_backlog(struct judge *j, const struct diag_row *now,
 static void look_unknown(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
-	(void)then;
+	uint64_t ago;
+	char age[32];
+
 	/* CQs may go while an event is under way, an error names what is there. */
 	if (diag_u64(now, EQ_TYPE) != EADM_EQ_TYPE_AEQ ||
-	    !diag_u64(now, EQ_UNKNOWN))
+	    !lately(now, then, EQ_UNKNOWN, EQ_LAST_UNKNOWN, &ago))
 		return;
-	accuse(j, now, "%" PRIu64 " asynchronous events named an object that does not exist",
-	       diag_u64(now, EQ_UNKNOWN));
+	accuse(j, now, "%" PRIu64 " asynchronous events named an object that does not exist, the last one %s ago",
+	       diag_u64(now, EQ_UNKNOWN), age_text(ago, age, sizeof(age)));
 	cite(j, DIAG_EQ, now, EQ_UNKNOWN);
+	cite(j, DIAG_EQ, now, EQ_LAST_UNKNOWN);
+	cite_growth(j, DIAG_EQ, now, then, EQ_UNKNOWN, 64);
 	cite(j, DIAG_EQ, now, EQ_EVENTS);
 	cite(j, DIAG_EQ, now, EQ_LAST_EVENT_AGE);
 }
@@ -113,16 +175,19 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 static void look_missed(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
-	uint64_t missed = diag_u64(now, EQ_MISSED);
+	uint64_t ago;
+	char age[32];
 
-	if (!missed)
+	if (!lately(now, then, EQ_MISSED, EQ_LAST_MISSED, &ago))
 		return;
-	accuse(j, now, "%" PRIu64 " times events of vector %" PRIu64 " were found that no interrupt had told of",
-	       missed, diag_u64(now, EQ_VECTOR));
+	accuse(j, now, "%" PRIu64 " times events of vector %" PRIu64 " were found that no interrupt had announced, the last time %s ago",
+	       diag_u64(now, EQ_MISSED), diag_u64(now, EQ_VECTOR),
+	       age_text(ago, age, sizeof(age)));
 	/* On an overloaded machine an answer may overtake its event. */
 	if (diag_u64(now, EQ_TYPE) == EADM_EQ_TYPE_CMDQ)
 		judge_severity(j, EADM_SEVERITY_NOTICE);
 	cite(j, DIAG_EQ, now, EQ_MISSED);
+	cite(j, DIAG_EQ, now, EQ_LAST_MISSED);
 	cite_growth(j, DIAG_EQ, now, then, EQ_MISSED, 64);
 	cite_all(j, DIAG_EQ, now, eq_facts);
 }
@@ -133,13 +198,6 @@ static const signed char cq_facts[] = {
 	CQ_DEPTH, CQ_CI, CQ_HW_PI, CQ_ARMED, CQ_NOTIFY_REQUESTS, CQ_EVENTS,
 	CQ_ERRORS, CQ_EQN, CQ_LAST_EVENT_AGE, -1,
 };
-
-/* Completions that were written after the consumer last told where it is. */
-static uint32_t cq_news(const struct diag_row *cq)
-{
-	/* A CQ that was never armed told nothing: it is at its beginning. */
-	return (diag_u64(cq, CQ_HW_PI) - diag_u64(cq, CQ_CI)) & CQ_INDEX;
-}
 
 static bool is_kernel(const struct diag_row *cq)
 {
@@ -165,42 +223,30 @@ static void look_overrun(struct judge *j, const struct diag_row *now,
 	cite_all(j, DIAG_CQ, now, cq_facts);
 }
 
-/* Nothing came and nothing was asked for in the meantime. */
-static bool cq_stands(const struct diag_row *now, const struct diag_row *then)
-{
-	return same(now, then, CQ_EVENTS) &&
-	       same(now, then, CQ_NOTIFY_REQUESTS) &&
-	       diag_has(now, CQ_HW_PI) && diag_has(then, CQ_HW_PI) &&
-	       cq_news(now) && cq_news(then);
-}
-
-static bool eq_is_blamed(struct judge *j, const struct diag_row *cq)
+static const struct diag_row *eq_of(struct judge *j, const struct diag_row *cq)
 {
 	const struct diag_rows *eqs = &judge_now(j)->rows[DIAG_EQ];
 	size_t i;
 
 	for (i = 0; i < eqs->n; i++) {
-		const struct diag_row *eq = &eqs->row[i];
-
-		if (eq->dev == cq->dev && diag_has(eq, EQ_EQN) &&
-		    diag_u64(eq, EQ_TYPE) == EADM_EQ_TYPE_CEQ &&
-		    diag_u64(eq, EQ_EQN) == diag_u64(cq, CQ_EQN))
-			return diag_u64(eq, EQ_PENDING) ||
-			       diag_u64(eq, EQ_HW_OVERFLOW);
+		if (eq_of_cq(&eqs->row[i], cq))
+			return &eqs->row[i];
 	}
-	return false;
+	return NULL;
 }
 
 static void look_missed_event(struct judge *j, const struct diag_row *now,
 			      const struct diag_row *then)
 {
+	const struct diag_row *eq = eq_of(j, now);
 	char age[32];
 
-	/* Of a solicited one nobody knows whether there is one to tell of. */
-	if (!diag_u64(now, CQ_ARMED) || !diag_u64(then, CQ_ARMED) ||
-	    diag_u64(now, CQ_SOLICITED) || !diag_has(now, CQ_CI) ||
-	    !same(now, then, CQ_CI) || !cq_stands(now, then) ||
-	    eq_is_blamed(j, now))
+	if (!misses_event(now, then) ||
+	    follows(j, NULL, DIAG_EQ, eq, now,
+		    "is armed, has completions, and waits for the event"))
+		return;
+	/* It is on its way. */
+	if (diag_u64(eq, EQ_PENDING))
 		return;
 	accuse(j, now, "armed, %u completions were written since, and no event came for %s",
 	       cq_news(now), interval(now, then, age, sizeof(age)));
@@ -215,15 +261,13 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, CQ_ARMED) || diag_u64(now, CQ_ARMED) ||
 	    diag_u64(then, CQ_ARMED) || !diag_u64(now, CQ_USERS) ||
 	    !cq_stands(now, then) || !same(now, then, CQ_HW_PI) ||
-	    !same(now, then, CQ_CI))
+	    !same(now, then, CQ_CI) ||
+	    follows(j, NULL, DIAG_CQ, now, now, "has completions"))
 		return;
 	if (!is_kernel(now) && !diag_u64(now, CQ_CHANNEL))
 		return;
-	accuse(j, now, "%u completions wait, nobody asked to be told, and nothing happened for %s",
+	accuse(j, now, "%u completions wait, no event is asked for, and nothing happened for %s",
 	       cq_news(now), interval(now, then, age, sizeof(age)));
-	/* Of a process's it is not known how far it has polled since. */
-	if (is_kernel(now))
-		judge_severity(j, EADM_SEVERITY_WARNING);
 	cite(j, DIAG_CQ, now, CQ_CHANNEL);
 	cite_all(j, DIAG_CQ, now, cq_facts);
 }
@@ -240,7 +284,8 @@ static void look_unconsumed(struct judge *j, const struct diag_row *now,
 
 	if (events < 10 || !same(now, then, CQ_CI) ||
 	    !diag_has(now, CQ_HW_PI) || !cq_news(now) || !cq_news(then) ||
-	    cq_qps_move(j, now))
+	    cq_qps_move(j, now) ||
+	    follows(j, NULL, DIAG_CQ, now, now, "is not consumed"))
 		return;
 	accuse(j, now, "%" PRIu64 " events within %s, and none of %u completions was taken",
 	       events, interval(now, then, age, sizeof(age)), cq_news(now));
@@ -253,101 +298,119 @@ static void look_extra_events(struct judge *j, const struct diag_row *now,
 			      const struct diag_row *then)
 {
 	/* The driver counts requests in 32 bits. */
-	int32_t extra = diag_u64(now, CQ_EVENTS) -
-			diag_u64(now, CQ_NOTIFY_REQUESTS);
+	uint64_t ago = diag_u64(now, CQ_LAST_EXTRA);
+	char age[32];
 
-	if (!diag_has(now, CQ_NOTIFY_REQUESTS) || extra <= 0 || !then ||
-	    !same(now, then, CQ_EVENTS) ||
-	    !same(now, then, CQ_NOTIFY_REQUESTS))
+	if (!diag_has(now, CQ_LAST_EXTRA) ||
+	    (ago >= LATELY_NS && (!then || ago >= now->time - then->time)))
 		return;
-	accuse(j, now, "%d events more than were asked for", extra);
+	accuse(j, now, "it got more events than it had asked for, the last one %s ago",
+	       age_text(ago, age, sizeof(age)));
+	cite(j, DIAG_CQ, now, CQ_LAST_EXTRA);
 	cite_all(j, DIAG_CQ, now, cq_facts);
 }
 
 const struct eadm_rule diag_rules_eq[] = {
 	{
 		.name = "eq-overflow", .kind = DIAG_EQ,
-		.severity = EADM_SEVERITY_CRITICAL,
+		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "An event queue overflowed: events are lost.",
 		.cause = "The CPU of its interrupt was busy or its interrupts were held back for too long.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep erdma /proc/interrupts",
+		.alike = "An overflow of long ago: unless it is new, or a CQ waits for an event, it is a notice.",
 		.look = look_overflow,
 	}, {
-		.name = "lost-interrupt", .kind = DIAG_EQ, .two = true,
+		.name = "lost-interrupt", .kind = DIAG_EQ, .two = true, .needs = STATE,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "Events wait in a queue and no interrupt comes.",
 		.cause = "An interrupt was lost between adapter and CPU; the adapter raises no other one until it is answered.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep erdma /proc/interrupts",
+		.alike = "Events that are being taken: their queue must not have moved, nor an interrupt come, for the whole time.",
 		.look = look_lost_interrupt,
 	}, {
 		.name = "missed-interrupt", .kind = DIAG_EQ,
-		.severity = EADM_SEVERITY_WARNING,
-		.help = "Events were found that no interrupt had told of.",
+		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
+		.help = "Events were found that no interrupt had announced.",
 		.cause = "Interrupts or doorbells of the queue get lost; the driver looks for itself, but late: consumers wait.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep erdma /proc/interrupts",
+		.alike = "An interrupt that was lost long ago: what counts is the last half minute. On an overloaded machine a command's answer may overtake its event: a notice.",
 		.look = look_missed,
 	}, {
 		.name = "eq-stuck", .kind = DIAG_EQ, .two = true, .stuck = true,
-		.severity = EADM_SEVERITY_CRITICAL,
+		.needs = STATE, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "Interrupts come, but events are not taken from their queue.",
 		.cause = "The driver's handler does not run to its end: an overloaded CPU, or a fault of the driver.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep -e TASKLET -e HI /proc/softirqs",
+		.alike = "A burst of events that is being taken: the consumer index must not have moved.",
 		.look = look_eq_stuck,
 	}, {
-		.name = "eq-backlog", .kind = DIAG_EQ,
-		.severity = EADM_SEVERITY_WARNING,
+		.name = "eq-backlog", .kind = DIAG_EQ, .two = true,
+		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "An event queue is more than half full.",
 		.cause = "Events come faster than the CPU of its interrupt takes them.",
 		.next = "eadm dump eq -d {dev}; grep erdma /proc/interrupts",
+		.alike = "A burst: it must be so at both looks.",
 		.look = look_backlog,
 	}, {
 		.name = "unknown-event", .kind = DIAG_EQ,
-		.severity = EADM_SEVERITY_WARNING,
-		.help = "The adapter told of an error of an object that does not exist.",
+		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
+		.help = "The adapter reported an error of an object that does not exist.",
 		.cause = "The object was destroyed meanwhile, or the firmware is at fault.",
 		.next = "eadm dump eq {id} -d {dev}; dmesg | grep {dev}",
+		.alike = "An event for an object that was destroyed meanwhile, which is history after half a minute; completion events of destroyed CQs do not count.",
 		.look = look_unknown,
 	}, {
 		.name = "spurious-interrupt", .kind = DIAG_EQ, .two = true,
-		.severity = EADM_SEVERITY_WARNING,
+		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "Interrupts for completions come without an event.",
 		.cause = "A fault of the adapter or of the interrupt controller; each costs CPU time.",
 		.next = "eadm dump eq {id} -d {dev}; grep erdma /proc/interrupts",
+		.alike = "Interrupts whose events were taken along with those of the one before: ten, and half as many as events, are free.",
 		.look = look_spurious,
-	}, {
+	},
+	{ 0 }
+};
+
+const struct eadm_rule diag_rules_notify[] = {
+	{
 		.name = "cq-overrun", .kind = DIAG_CQ,
-		.severity = EADM_SEVERITY_CRITICAL,
+		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "A CQ was overrun or failed: completions are lost.",
 		.cause = "The CQ has fewer entries than requests that may be under way on its QPs, and its consumer is too slow.",
 		.next = "eadm dump cq {id} -d {dev} --hw; make the CQ as deep as its queues together",
+		.alike = "A process that polls rarely: how far it has polled is not known, so only the adapter's own error counts, or a CQ of the kernel.",
 		.look = look_overrun,
 	}, {
-		.name = "missed-event", .kind = DIAG_CQ, .two = true,
+		.name = "missed-event", .kind = DIAG_CQ, .two = true, .needs = STATE | HW,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "A CQ is armed, has completions, and no event comes.",
 		.cause = "The doorbell that armed it was lost, or the adapter did not make the event.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev} --hw",
+		.alike = "A consumer that is stopped or polls besides: the event is the adapter's to make, and must have come when there are completions. Solicited events only are not judged.",
 		.look = look_missed_event,
 	}, {
-		.name = "unarmed-cq", .kind = DIAG_CQ, .two = true,
+		.name = "unarmed-cq", .kind = DIAG_CQ, .two = true, .needs = STATE | HW,
 		.stuck = true, .severity = EADM_SEVERITY_NOTICE,
 		.help = "Completions came to a CQ that is not armed, and nothing happens; of a process's CQ they may have been polled.",
 		.cause = "The consumer sleeps without having asked for notification again, or is stopped; all is well only if it polls besides.",
 		.next = "eadm dump cq {id} -d {dev} --hw",
+		.alike = "An application that is stopped, sleeps, or polls besides: therefore a notice.",
 		.look = look_unarmed,
 	}, {
 		.name = "cq-not-consumed", .kind = DIAG_CQ, .two = true,
-		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "The consumer of a CQ is told of completions and takes none, and no QP of it gets on.",
-		.cause = "It does not find the completion valid (a damaged entry of the CQ), or does not poll when it is told.",
+		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
+		.help = "The consumer of a CQ gets events of completions and takes none, and no QP of it gets on.",
+		.cause = "It does not find the completion valid (a damaged entry of the CQ), or does not poll after an event.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump cqe {id} -d {dev}",
+		.alike = "A consumer that is content to look later: its QPs get on. One that is stopped does not ask for events.",
 		.look = look_unconsumed,
 	}, {
-		.name = "extra-events", .kind = DIAG_CQ, .two = true,
-		.severity = EADM_SEVERITY_WARNING,
+		.name = "extra-events", .kind = DIAG_CQ,
+		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "A CQ got more events than were asked for.",
 		.cause = "The adapter wrote an event twice.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev}",
+		.alike = "Requests beyond the 256 that a doorbell record can tell apart: the driver counts them; and history is not judged.",
 		.look = look_extra_events,
 	},
 	{ 0 }

@@ -8,7 +8,9 @@
 #include "eadm_nl.h"
 
 /* A QP with work that moves fewer packets a second crawls. */
-#define SLOW_PACKETS 10
+#define SLOW_PACKETS 50
+/* Who waits for a receive asks for one no more often, packets a second. */
+#define MOST_KNOCKS 25
 
 /* ---- what a QP does ----------------------------------------------------------- */
 
@@ -20,14 +22,16 @@ static const signed char sq_facts[] = {
 
 static const signed char rq_facts[] = {
 	QP_STATE, QP_RQ_PI, QP_RQ_CI, QP_HW_RQ_PI, QP_HW_RQ_CI,
-	QP_HW_RECV_CQES, QP_RQ_DEPTH, QP_PEER_ADDR, QP_PEER_PORT, -1,
+	QP_HW_RECV_CQES, QP_HW_RX_PACKETS, QP_RQ_DEPTH, QP_PEER_ADDR,
+	QP_PEER_PORT, -1,
 };
 
 static bool is_up(const struct diag_row *qp)
 {
-	return diag_has(qp, QP_IWARP_STATE) ?
-		       diag_u64(qp, QP_IWARP_STATE) == EADM_IWARP_STATE_RTS :
-		       diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS;
+	return (diag_has(qp, QP_IWARP_STATE) ?
+			diag_u64(qp, QP_IWARP_STATE) == EADM_IWARP_STATE_RTS :
+			diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS) &&
+	       !diag_has(qp, QP_FIRST_EVENT);
 }
 
 static bool is_stopped(const struct diag_row *qp)
@@ -50,20 +54,18 @@ static uint16_t to_send(const struct diag_row *qp)
 	return apart(qp, QP_HW_SQ_PI, QP_HW_SQ_CI);
 }
 
-/* The adapter has something to send and got nowhere. */
-static bool sends_nothing(const struct diag_row *now,
-			  const struct diag_row *then)
-{
-	return then && is_up(now) && is_up(then) && to_send(now) &&
-	       to_send(then) && same(now, then, QP_HW_SQ_CI) &&
-	       same(now, then, QP_HW_SEND_CQES) &&
-	       same(now, then, QP_HW_RX_PACKETS);
-}
+/* A QP at both moments. */
+struct end {
+	const struct diag_row *now, *then;
+};
 
-static bool is_retrying(const struct diag_row *now,
-			const struct diag_row *then)
+static struct end end_of(struct judge *j, const struct diag_row *now)
 {
-	return growth(now, then, QP_HW_RTO, 32);
+	struct end e = { .now = now };
+
+	if (now)
+		e.then = diag_find(judge_then(j), DIAG_QP, now->dev, now->id);
+	return e;
 }
 
 /* The other end, where it is on this machine. */
@@ -78,7 +80,7 @@ static const struct diag_row *find_peer(const struct diag_moment *m,
 	for (i = 0; i < qps->n; i++) {
 		const struct diag_row *p = &qps->row[i];
 
-		if (diag_has(p, QP_LOCAL_PORT) &&
+		if (p != qp && diag_has(p, QP_LOCAL_PORT) &&
 		    diag_u64(p, QP_LOCAL_PORT) == diag_u64(qp, QP_PEER_PORT) &&
 		    diag_u64(p, QP_PEER_PORT) == diag_u64(qp, QP_LOCAL_PORT) &&
 		    !strcmp(diag_text(p, QP_LOCAL_ADDR),
@@ -90,21 +92,58 @@ static const struct diag_row *find_peer(const struct diag_moment *m,
 	return NULL;
 }
 
-/* What is sent to such a QP writes, reads, or waits for ever. */
-static bool never_receives(const struct diag_row *qp)
+static struct end peer_of(struct judge *j, const struct diag_row *now)
 {
-	return diag_has(qp, QP_RQ_PI) && !diag_u64(qp, QP_RQ_PI) &&
-	       !diag_u64(qp, QP_HW_RQ_PI);
+	return end_of(j, find_peer(judge_now(j), now));
 }
 
-/* No receive is left, and none was taken or posted in the meantime. */
-static bool is_starved(const struct diag_row *now, const struct diag_row *then)
+static bool grew_fast(const struct end *e, unsigned int field)
 {
-	return then && is_up(now) && diag_has(now, QP_HW_RQ_PI) &&
-	       !never_receives(now) &&
-	       !apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
-	       !apart(then, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
-	       same(now, then, QP_HW_RQ_CI);
+	uint64_t ns = e->now->time - e->then->time;
+
+	return growth(e->now, e->then, field, 16) * SECOND >= MOST_KNOCKS * ns;
+}
+
+static bool is_retrying(const struct diag_row *now,
+			const struct diag_row *then)
+{
+	return growth(now, then, QP_HW_RTO, 32);
+}
+
+/*
+ * The adapter knows of something to send and got nowhere. What comes in may be
+ * the answers to a long read, but not where the peer's own requests explain it.
+ */
+static bool sends_nothing(const struct end *e, const struct end *peer)
+{
+	return e->now && e->then && is_up(e->now) && is_up(e->then) &&
+	       to_send(e->now) && to_send(e->then) &&
+	       same(e->now, e->then, QP_HW_SQ_CI) &&
+	       same(e->now, e->then, QP_HW_SEND_CQES) &&
+	       (!grew_fast(e, QP_HW_RX_PACKETS) ||
+		growth(peer->now, peer->then, QP_HW_SQ_CI, 16));
+}
+
+/*
+ * Its request has arrived at the peer and is not taken: packets go out at both
+ * ends, not many, and none of them is lost.
+ */
+static bool knocks(const struct end *e, const struct end *peer)
+{
+	return sends_nothing(e, peer) && !is_retrying(e->now, e->then) &&
+	       growth(e->now, e->then, QP_HW_TX_PACKETS, 16) &&
+	       !grew_fast(e, QP_HW_TX_PACKETS) &&
+	       (!peer->then ||
+		growth(peer->now, peer->then, QP_HW_RX_PACKETS, 16));
+}
+
+/* The adapter knows of no receive, and took none meanwhile. */
+static bool has_no_receive(const struct end *e)
+{
+	return e->then && is_up(e->now) && diag_has(e->now, QP_HW_RQ_PI) &&
+	       !apart(e->now, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
+	       !apart(e->then, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
+	       same(e->now, e->then, QP_HW_RQ_CI);
 }
 
 /* Posted to the receive queue, and the adapter does not know. */
@@ -113,16 +152,98 @@ static bool rq_is_unheard(const struct diag_row *qp)
 	return apart(qp, QP_RQ_PI, QP_HW_RQ_PI);
 }
 
-/* Whoever sends to this QP and gets nowhere. */
-static const struct diag_row *stuck_sender(struct judge *j,
-					   const struct diag_row *now)
-{
-	const struct diag_row *peer = find_peer(judge_now(j), now);
+/* ---- what explains more than one QP ------------------------------------------------ */
 
-	if (!peer)
-		return NULL;
-	return sends_nothing(peer, diag_find(judge_then(j), DIAG_QP, peer->dev,
-					     peer->id)) ? peer : NULL;
+/* What its device counted: it has one port so far. */
+static const struct diag_row *counters_of(const struct diag_moment *m,
+					  const struct diag_row *qp)
+{
+	return diag_find(m, DIAG_COUNTERS, qp->dev, 1);
+}
+
+static const struct diag_row *cq_of(struct judge *j, const struct diag_row *qp,
+				    unsigned int field)
+{
+	return diag_find(judge_now(j), DIAG_CQ, qp->dev, diag_u64(qp, field));
+}
+
+/* @text: what happens to @qp by a device that does nothing */
+static bool device_explains(struct judge *j, const struct diag_row *at,
+			    const struct diag_row *qp, const char *text)
+{
+	static const char *const device[] = { "adapter-gone", "adapter-halted",
+					      "link-down", "mac-mismatch" };
+	static const char *const queue[] = { "cmdq-dead", "cmdq-recovering",
+					     "cmdq-stalled" };
+	const struct diag_moment *m = judge_now(j);
+	unsigned int i;
+
+	if (!at)
+		return false;
+	for (i = 0; i < EADM_ARRAY_SIZE(device); i++) {
+		if (follows(j, device[i], DIAG_DEV,
+			    diag_find(m, DIAG_DEV, at->dev, at->dev), qp,
+			    "%s", text))
+			return true;
+	}
+	for (i = 0; i < EADM_ARRAY_SIZE(queue); i++) {
+		if (follows(j, queue[i], DIAG_CMDQ,
+			    diag_find(m, DIAG_CMDQ, at->dev, 0), qp, "%s",
+			    text))
+			return true;
+	}
+	return follows(j, "port-disabled-drops", DIAG_COUNTERS,
+		       counters_of(m, at), qp, "%s", text);
+}
+
+/* A CQ of it that was accused: its owner does not get on. */
+static bool cq_explains(struct judge *j, const struct diag_row *qp,
+			unsigned int field, const char *text)
+{
+	return follows(j, NULL, DIAG_CQ, cq_of(j, qp, field), qp, "%s", text);
+}
+
+/* A CQ that fails takes its QPs along. */
+static bool stopped_with_cq(struct judge *j, const struct diag_row *qp)
+{
+	static const char text[] = "was stopped with its CQ";
+
+	return follows(j, "cq-overrun", DIAG_CQ, cq_of(j, qp, QP_SEND_CQN),
+		       qp, "%s", text) ||
+	       follows(j, "cq-overrun", DIAG_CQ, cq_of(j, qp, QP_RECV_CQN),
+		       qp, "%s", text);
+}
+
+/* The other end was accused, or either device. */
+static bool others_explain(struct judge *j, const struct diag_row *qp,
+			   const struct diag_row *peer, const char *text)
+{
+	return device_explains(j, qp, qp, text) ||
+	       device_explains(j, peer, qp, text) ||
+	       follows(j, NULL, DIAG_QP, peer, qp, "%s", text);
+}
+
+/*
+ * Whether packets are dropped at the port or by a limit is among the counters:
+ * where these cannot be read the adapters of both ends may have a cause that
+ * nobody sees.
+ */
+static bool drops_are_unknown(struct judge *j, const struct diag_row *qp)
+{
+	const struct diag_row *counters =
+		qp ? counters_of(judge_now(j), qp) : NULL;
+
+	return diag_has(counters, CNT_HW_ERROR) &&
+	       (int64_t)diag_u64(counters, CNT_HW_ERROR) != -EOPNOTSUPP;
+}
+
+static void doubt_cause(struct judge *j, const struct diag_row *qp,
+			const struct diag_row *peer)
+{
+	if (!drops_are_unknown(j, qp) && !drops_are_unknown(j, peer))
+		return;
+	judge_severity(j, EADM_SEVERITY_NOTICE);
+	judge_cause(j, "Unknown: packets may be dropped at the port or by a limit, and the counters that would tell cannot be read.");
 }
 
 /* ---- what may be wrong ------------------------------------------------------------ */
@@ -132,9 +253,12 @@ static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 {
 	char age[32];
 
+	/* With something to do it may look for more when that is done. */
 	if (!is_up(now) || !is_up(then) || !same(now, then, QP_HW_SQ_PI) ||
+	    to_send(now) || to_send(then) ||
 	    !apart(now, QP_SQ_PI, QP_HW_SQ_PI) ||
-	    !apart(then, QP_SQ_PI, QP_HW_SQ_PI))
+	    !apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
+	    device_explains(j, now, now, "its requests are not carried out"))
 		return;
 	accuse(j, now, "%u blocks were posted to the send queue that the adapter has not heard of for %s",
 	       apart(now, QP_SQ_PI, QP_HW_SQ_PI),
@@ -142,26 +266,35 @@ static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 	cite_all(j, DIAG_QP, now, sq_facts);
 }
 
+/* The sender, which has done nothing wrong, is told of beside the receiver. */
+static void add_sender(struct judge *j, const struct end *receiver,
+		       const struct end *sender)
+{
+	cite(j, DIAG_QP, sender->now, QP_HW_SQ_PI);
+	cite(j, DIAG_QP, sender->now, QP_HW_SQ_CI);
+	cite_growth(j, DIAG_QP, receiver->now, receiver->then,
+		    QP_HW_RX_PACKETS, 16);
+	follows(j, NULL, DIAG_QP, receiver->now, sender->now,
+		"waits for a receive with %u blocks to send",
+		to_send(sender->now));
+}
+
 static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {
-	const struct diag_row *sender;
+	struct end e = { now, then }, sender = peer_of(j, now);
 	char age[32];
 
 	/* It may look at the receive queue only when something arrives. */
-	if (!is_starved(now, then) || !rq_is_unheard(now) ||
-	    !rq_is_unheard(then))
+	if (!has_no_receive(&e) || !rq_is_unheard(now) ||
+	    !rq_is_unheard(then) || !knocks(&sender, &e))
 		return;
-	sender = stuck_sender(j, now);
-	if (!sender)
-		return;
-	accuse(j, now, "%u receives were posted that the adapter has not heard of for %s, while %s QP %" PRIu64 " waits for one",
+	accuse(j, now, "%u receives were posted that the adapter has not heard of for %s, while %s QP %" PRIu64 " asks for one",
 	       apart(now, QP_RQ_PI, QP_HW_RQ_PI),
-	       interval(now, then, age, sizeof(age)), sender->device,
-	       sender->id);
+	       interval(now, then, age, sizeof(age)), sender.now->device,
+	       sender.now->id);
 	cite_all(j, DIAG_QP, now, rq_facts);
-	cite(j, DIAG_QP, sender, QP_HW_SQ_PI);
-	cite(j, DIAG_QP, sender, QP_HW_SQ_CI);
+	add_sender(j, &e, &sender);
 }
 
 static void look_doorbell(struct judge *j, const struct diag_row *now,
@@ -171,23 +304,93 @@ static void look_doorbell(struct judge *j, const struct diag_row *now,
 	look_rq_doorbell(j, now, then);
 }
 
+static void look_not_taken(struct judge *j, const struct diag_row *now,
+			   const struct diag_row *then)
+{
+	struct end e = { now, then }, sender = peer_of(j, now);
+	char age[32];
+
+	if (!is_up(now) || !apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI) ||
+	    !apart(then, QP_HW_RQ_PI, QP_HW_RQ_CI) ||
+	    !same(now, then, QP_HW_RQ_CI) || !knocks(&sender, &e))
+		return;
+	accuse(j, now, "its adapter knows of %u receives and has taken none for %s, while %s QP %" PRIu64 " asks for one",
+	       apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI),
+	       interval(now, then, age, sizeof(age)), sender.now->device,
+	       sender.now->id);
+	cite_all(j, DIAG_QP, now, rq_facts);
+	add_sender(j, &e, &sender);
+}
+
+/* Who asks for a receive at another machine; the rest is seen from there. */
+static void wait_for_peer(struct judge *j, const struct end *e)
+{
+	char age[32];
+
+	accuse(j, e->now, "%u blocks are posted, and the peer %s has taken none for %s: it has no receive for them",
+	       to_send(e->now), diag_text(e->now, QP_PEER_ADDR),
+	       interval(e->now, e->then, age, sizeof(age)));
+	judge_severity(j, EADM_SEVERITY_NOTICE);
+	judge_cause(j, "The application at the peer posts no receives: it is blocked, stopped or slow; or its adapter does not take them.");
+	cite_all(j, DIAG_QP, e->now, sq_facts);
+	cite_growth(j, DIAG_QP, e->now, e->then, QP_HW_TX_PACKETS, 16);
+}
+
+static void look_stalled(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	struct end e = { now, then }, peer = peer_of(j, now);
+	char age[32];
+
+	if (!sends_nothing(&e, &peer) || is_retrying(now, then) ||
+	    others_explain(j, now, peer.now, "sends nothing") ||
+	    follows(j, "rate-limit-drops", DIAG_COUNTERS,
+		    counters_of(judge_now(j), now), now,
+		    "sends nothing: its packets are dropped by the limits"))
+		return;
+	if (knocks(&e, &peer)) {
+		if (!peer.now)
+			wait_for_peer(j, &e);
+		return;
+	}
+	accuse(j, now, "%u blocks are posted, and none was sent or completed for %s",
+	       to_send(now), interval(now, then, age, sizeof(age)));
+	if (!peer.now)
+		judge_severity(j, EADM_SEVERITY_WARNING);
+	else if (!is_up(peer.now))
+		judge_cause(j, "The QP of the peer is not connected any more.");
+	else
+		judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back.");
+	cite_all(j, DIAG_QP, now, sq_facts);
+	doubt_cause(j, now, peer.now);
+	cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
+	if (peer.now)
+		cite_all(j, DIAG_QP, peer.now, rq_facts);
+}
+
 static void look_starved(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
-	const struct diag_row *sender;
+	struct end e = { now, then }, sender = peer_of(j, now);
 	char age[32];
 
-	if (!is_starved(now, then) || rq_is_unheard(now))
+	if (!has_no_receive(&e) || rq_is_unheard(now) ||
+	    !knocks(&sender, &e))
 		return;
-	sender = stuck_sender(j, now);
-	if (!sender)
+	/* Its owner waits for something that is not its fault. */
+	if (cq_explains(j, now, QP_RECV_CQN, "has no receive posted") ||
+	    cq_explains(j, now, QP_SEND_CQN, "has no receive posted") ||
+	    follows(j, NULL, DIAG_QP, now, now, "has no receive posted")) {
+		follows(j, NULL, DIAG_QP, now, sender.now,
+			"waits for a receive with %u blocks to send",
+			to_send(sender.now));
 		return;
+	}
 	accuse(j, now, "no receive is posted, and the peer, %s QP %" PRIu64 ", waits with %u blocks to send for %s",
-	       sender->device, sender->id, to_send(sender),
+	       sender.now->device, sender.now->id, to_send(sender.now),
 	       interval(now, then, age, sizeof(age)));
 	cite_all(j, DIAG_QP, now, rq_facts);
-	cite(j, DIAG_QP, sender, QP_HW_SQ_PI);
-	cite(j, DIAG_QP, sender, QP_HW_SQ_CI);
+	add_sender(j, &e, &sender);
 }
 
 /* Who gives up has sent again; who has not was told by the peer that it did. */
@@ -199,11 +402,24 @@ static bool gave_up(const struct diag_row *qp)
 	       (!diag_has(qp, QP_HW_RTO) || diag_u64(qp, QP_HW_RTO));
 }
 
+static bool was_given_up(const struct diag_row *qp)
+{
+	return diag_has(qp, QP_FIRST_SYNDROME) &&
+	       diag_u64(qp, QP_FIRST_SYNDROME) ==
+		       EADM_SYNDROME_RETRIES_EXCEEDED && !gave_up(qp);
+}
+
 static void look_silent(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
+	struct end e = { now, then }, peer = peer_of(j, now);
 	char age[32];
 
+	if (!gave_up(now) && (!sends_nothing(&e, &peer) ||
+			      !is_retrying(now, then)))
+		return;
+	if (others_explain(j, now, peer.now, "gets no answer from its peer"))
+		return;
 	if (gave_up(now)) {
 		accuse(j, now, "the connection was given up %s ago: the peer %s did not answer after all retries",
 		       age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age,
@@ -211,52 +427,18 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 		cite(j, DIAG_QP, now, QP_FIRST_EVENT);
 		cite(j, DIAG_QP, now, QP_FIRST_SYNDROME);
 		cite(j, DIAG_QP, now, QP_FIRST_EVENT_AGE);
-	} else if (sends_nothing(now, then) && is_retrying(now, then)) {
+		if (peer.now && was_given_up(peer.now))
+			follows(j, NULL, DIAG_QP, now, peer.now,
+				"was stopped: its peer gave the connection up");
+	} else {
 		accuse(j, now, "%" PRIu64 " retransmissions within %s, and nothing came back from %s",
 		       growth(now, then, QP_HW_RTO, 32),
 		       interval(now, then, age, sizeof(age)),
 		       diag_text(now, QP_PEER_ADDR));
-	} else {
-		return;
 	}
+	doubt_cause(j, now, peer.now);
 	cite_all(j, DIAG_QP, now, sq_facts);
 	cite_growth(j, DIAG_QP, now, then, QP_HW_RTO, 32);
-}
-
-static void look_stalled(struct judge *j, const struct diag_row *now,
-			 const struct diag_row *then)
-{
-	const struct diag_row *peer, *before;
-	char age[32];
-
-	if (!sends_nothing(now, then) || is_retrying(now, then))
-		return;
-	peer = find_peer(judge_now(j), now);
-	before = peer ? diag_find(judge_then(j), DIAG_QP, peer->dev, peer->id) :
-			NULL;
-	/* Then the receiver is accused. */
-	if (peer && is_starved(peer, before))
-		return;
-	accuse(j, now, "%u blocks are posted, and none was sent or completed for %s",
-	       to_send(now), interval(now, then, age, sizeof(age)));
-	if (peer && !is_up(peer))
-		judge_cause(j, "The QP of the peer is not connected any more.");
-	else if (peer && never_receives(peer))
-		judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back; or these are sends to a peer that has never posted a receive.");
-	else if (peer && apart(peer, QP_HW_RQ_PI, QP_HW_RQ_CI))
-		judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back; or these are sends and the peer's adapter takes none of the receives that are posted there.");
-	else if (peer)
-		judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back.");
-	cite_all(j, DIAG_QP, now, sq_facts);
-	if (peer)
-		cite_all(j, DIAG_QP, peer, rq_facts);
-}
-
-/* What its device counted: it has one port so far. */
-static const struct diag_row *counters_of(const struct diag_moment *m,
-					  const struct diag_row *qp)
-{
-	return diag_find(m, DIAG_COUNTERS, qp->dev, 1);
 }
 
 /*
@@ -268,18 +450,20 @@ static void look_storm(struct judge *j, const struct diag_row *now,
 {
 	const struct diag_row *all = counters_of(judge_now(j), now);
 	const struct diag_row *before = counters_of(judge_then(j), now);
+	struct end e = { now, then }, peer = peer_of(j, now);
 	uint64_t again = growth(now, then, QP_HW_RTO, 32), sent;
 	bool few;
 	char age[32];
 
-	if (again < 10 || sends_nothing(now, then) || !all || !before ||
+	if (again < 10 || sends_nothing(&e, &peer) || !all || !before ||
 	    !diag_has(all, CNT_TX_PACKETS) || !diag_has(before, CNT_TX_PACKETS))
 		return;
 	sent = growth(all, before, CNT_TX_PACKETS, 64);
 	few = sent <= UINT16_MAX;
 	if (few)
 		sent = growth(now, then, QP_HW_TX_PACKETS, 16);
-	if (again < sent / 100)
+	if (again < sent / 100 ||
+	    others_explain(j, now, peer.now, "sends again what is dropped"))
 		return;
 	accuse(j, now, "%" PRIu64 " retransmissions to %s within %s",
 	       again, diag_text(now, QP_PEER_ADDR),
@@ -292,6 +476,29 @@ static void look_storm(struct judge *j, const struct diag_row *now,
 	cite_all(j, DIAG_QP, now, sq_facts);
 }
 
+/* Messages came in, but now and then there was no receive for the next one. */
+static bool receives_late(const struct end *e)
+{
+	return e->now && e->then && growth(e->now, e->then, QP_HW_RQ_CI, 16) &&
+	       (!apart(e->now, QP_RQ_PI, QP_HW_RQ_CI) ||
+		!apart(e->then, QP_RQ_PI, QP_HW_RQ_CI));
+}
+
+/*
+ * Nearly always something to send. Who posts one request after the other has
+ * nothing now and then, but not at two looks of four.
+ */
+static bool always_sends(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	unsigned int idle = judge_idled(j, now) + !to_send(now) +
+			    !to_send(then);
+
+	if (!judge_between(j) && idle == 1)
+		judge_doubt(j);
+	return idle <= (judge_between(j) > 1);
+}
+
 /* Always something to send, and hardly anything is sent. */
 static void look_slow(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
@@ -300,15 +507,25 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 			growth(now, then, QP_HW_RX_PACKETS, 16);
 	uint64_t done = growth(now, then, QP_HW_SQ_CI, 16);
 	uint64_t ns = now->time - then->time;
+	struct end peer = peer_of(j, now);
 	char age[32];
 
 	/* Too short to tell, stalled, or quick. */
-	if (!is_up(now) || !is_up(then) || !to_send(now) || !to_send(then) ||
-	    ns < SECOND / 2 || !done || sent * SECOND / ns >= SLOW_PACKETS ||
-	    is_retrying(now, then))
+	if (!is_up(now) || !is_up(then) || ns < SECOND / 2 || !done ||
+	    sent * SECOND / ns >= SLOW_PACKETS || is_retrying(now, then) ||
+	    !always_sends(j, now, then) ||
+	    receives_late(&peer) ||
+	    others_explain(j, now, peer.now, "sends next to nothing") ||
+	    follows(j, "rate-limit-drops", DIAG_COUNTERS,
+		    counters_of(judge_now(j), now), now,
+		    "sends next to nothing: packets are dropped by the limits"))
 		return;
 	accuse(j, now, "%u blocks are posted, and only %" PRIu64 " were done within %s",
 	       to_send(now), done, interval(now, then, age, sizeof(age)));
+	/* Of a peer elsewhere it is not known whether it has receives. */
+	if (!peer.now)
+		judge_severity(j, EADM_SEVERITY_NOTICE);
+	doubt_cause(j, now, peer.now);
 	cite_growth(j, DIAG_QP, now, then, QP_HW_SQ_CI, 16);
 	cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
 	cite_all(j, DIAG_QP, now, sq_facts);
@@ -363,6 +580,54 @@ static const char *name_of(const char *name, uint64_t value, char *buf,
 	return buf;
 }
 
+/* A request of this QP has the failure in its completion. */
+static bool has_failed_request(struct judge *j, const struct diag_row *qp)
+{
+	const struct diag_rows *cqes = &judge_now(j)->rows[DIAG_CQE];
+	uint64_t syndrome = diag_u64(qp, QP_FIRST_SYNDROME);
+	size_t i;
+
+	for (i = 0; i < cqes->n; i++) {
+		const struct diag_row *cqe = &cqes->row[i];
+
+		if (cqe->dev == qp->dev && diag_u64(cqe, CQE_QPN) == qp->id &&
+		    diag_u64(cqe, CQE_CQN) == diag_u64(qp, QP_SEND_CQN) &&
+		    diag_has(cqe, CQE_QUEUE) && diag_has(cqe, CQE_STATUS) &&
+		    diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_SQ &&
+		    diag_u64(cqe, CQE_STATUS) == syndrome)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether @a failed, and @b was stopped for that: both ends name the same cause.
+ * Whose request it was has a completion that says so; the other end was told of
+ * an access or a receive, or simply later.
+ */
+static bool failed_first(struct judge *j, const struct diag_row *a,
+			 const struct diag_row *b)
+{
+	bool mine, yours;
+
+	if (!a || !diag_has(a, QP_FIRST_EVENT) ||
+	    !diag_has(b, QP_FIRST_EVENT) ||
+	    diag_u64(a, QP_FIRST_SYNDROME) != diag_u64(b, QP_FIRST_SYNDROME))
+		return false;
+	mine = diag_u64(a, QP_FIRST_EVENT) == EADM_ASYNC_EVENT_QP_FATAL;
+	yours = diag_u64(b, QP_FIRST_EVENT) == EADM_ASYNC_EVENT_QP_FATAL;
+	if (mine != yours)
+		return mine;
+	mine = has_failed_request(j, a);
+	yours = has_failed_request(j, b);
+	if (mine != yours)
+		return mine;
+	if (!same(a, b, QP_FIRST_EVENT_AGE))
+		return diag_u64(a, QP_FIRST_EVENT_AGE) + b->time >
+		       diag_u64(b, QP_FIRST_EVENT_AGE) + a->time;
+	return a->dev != b->dev ? a->dev < b->dev : a->id < b->id;
+}
+
 static void look_error(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
@@ -372,11 +637,17 @@ static void look_error(struct judge *j, const struct diag_row *now,
 		QP_PEER_ADDR, QP_PEER_PORT, QP_HW_SQ_PI, QP_HW_SQ_CI,
 		QP_HW_RQ_PI, QP_HW_RQ_CI, QP_HW_RTO, -1,
 	};
+	const struct diag_row *peer = find_peer(judge_now(j), now);
 	uint64_t syndrome = diag_u64(now, QP_FIRST_SYNDROME);
 	char event[32], what[32], age[32];
 
 	(void)then;
-	if (!diag_has(now, QP_FIRST_EVENT) || gave_up(now))
+	if (!diag_has(now, QP_FIRST_EVENT) || gave_up(now) ||
+	    (was_given_up(now) && peer && gave_up(peer)))
+		return;
+	if (failed_first(j, peer, now))
+		return;
+	if (stopped_with_cq(j, now))
 		return;
 	accuse(j, now, "failed %s ago: %s, %s",
 	       age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age, sizeof(age)),
@@ -386,6 +657,9 @@ static void look_error(struct judge *j, const struct diag_row *now,
 	if (syndrome < EADM_ARRAY_SIZE(causes) && causes[syndrome])
 		judge_cause(j, causes[syndrome]);
 	cite_all(j, DIAG_QP, now, facts);
+	if (peer && failed_first(j, now, peer))
+		follows(j, NULL, DIAG_QP, now, peer,
+			"was stopped because a request of its peer failed");
 }
 
 /* Of a driver that tells no more than the state. */
@@ -448,8 +722,10 @@ static void look_flush(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	if (!is_stopped(now) || !is_stopped(then) || !undrained(now, kernel) ||
-	    !undrained(then, kernel) || judge_named(j, "qp-forgotten", now->dev,
-						    now->id))
+	    !undrained(then, kernel) ||
+	    follows(j, "qp-forgotten", DIAG_QP, now, now, "not flushed") ||
+	    stopped_with_cq(j, now) ||
+	    device_explains(j, now, now, "its requests are not flushed"))
 		return;
 	/* Somebody is at it. */
 	if ((kernel && (!same(now, then, QP_SQ_CI) ||
@@ -459,88 +735,109 @@ static void look_flush(struct judge *j, const struct diag_row *now,
 		return;
 	accuse(j, now, "stopped %s ago, and not all that was posted has been completed",
 	       age_text(diag_u64(now, QP_STATE_AGE), age, sizeof(age)));
-	if (kernel && flushed)
+	if (kernel && flushed) {
+		judge_severity(j, EADM_SEVERITY_NOTICE);
 		judge_cause(j, "The adapter has flushed everything; its owner does not poll the CQ.");
+	}
 	cite_all(j, DIAG_QP, now, facts);
 }
 
 const struct eadm_rule diag_rules_qp[] = {
 	{
 		.name = "qp-forgotten", .kind = DIAG_QP,
-		.severity = EADM_SEVERITY_CRITICAL,
+		.severity = EADM_SEVERITY_CRITICAL, .needs = STATE | HW,
 		.help = "The adapter was reset and knows nothing of this QP any more.",
 		.cause = "The command queue was brought back by a reset; all objects from before are lost and must be made anew.",
 		.next = "eadm trace -d {dev}; restart what owns the QP",
+		.alike = "A QP that an application has stopped: the driver raises no event for it.",
 		.look = look_forgotten,
 	}, {
-		.name = "qp-error", .kind = DIAG_QP,
+		.name = "qp-error", .kind = DIAG_QP, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "The adapter stopped a QP because of an error; the first one is told.",
+		.help = "The adapter stopped a QP because of an error; the first one is shown.",
 		.cause = "A request of this end or of the peer failed.",
 		.next = "eadm dump qp {id} -d {dev} --hw; read the status of the first failed completion in the application's log",
+		.alike = "The other end of the connection is stopped for the same error: it is listed as a consequence. Disconnecting raises no event.",
 		.look = look_error,
 	}, {
 		.name = "qp-in-error", .kind = DIAG_QP, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A QP stays in the state ERR, for a reason the driver does not tell.",
+		.help = "A QP stays in the state ERR, for a reason the driver does not show.",
 		.cause = "The connection has ended, or a request failed; the QP was not destroyed.",
 		.next = "eadm dump qp {id} -d {dev}",
+		.alike = "An application that keeps the QP of a connection that has ended: therefore a notice.",
 		.look = look_plain_error,
 	}, {
-		.name = "peer-silent", .kind = DIAG_QP,
+		.name = "lost-doorbell", .kind = DIAG_QP, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
+		.help = "Requests are posted that the adapter does not know of.",
+		.cause = "The write to the doorbell was lost, or the process was stopped before it.",
+		.next = "eadm dump qp {id} -d {dev} --hw",
+		.alike = "An adapter that looks for more requests when it is done with those it has, and at the receive queue when a message arrives: it is accused only when it has nothing to do, or when a message has arrived and waits.",
+		.look = look_doorbell,
+	}, {
+		.name = "receive-not-taken", .kind = DIAG_QP, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
+		.help = "Messages arrive, receives are posted, and the adapter takes none.",
+		.cause = "The adapter of the receiver does not match messages with receives.",
+		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump rqe {id} -d {dev} --around ci --hw",
+		.alike = "Receives that nobody sends to: it is accused only when a message has arrived and waits.",
+		.look = look_not_taken,
+	}, {
+		.name = "sender-stalled", .kind = DIAG_QP, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
+		.help = "Requests are posted, and the adapter sends and completes none.",
+		.cause = "The adapter holds the QP back, the path to the peer is blocked, or the receiver has no receive posted.",
+		.next = "eadm dump qp {id} -d {dev} --hw; eadm diagnose at the peer",
+		.alike = "A peer that posts receives late or is stopped: the sender keeps asking for a receive then. Where that peer is not on this machine, a sender that asks is a notice, and one that does not a warning. Packets that are dropped at the port or by a limit: where the counters that tell cannot be read, a notice.",
+		.look = look_stalled,
+	}, {
+		.name = "receiver-starved", .kind = DIAG_QP, .two = true,
+		.stuck = true, .severity = EADM_SEVERITY_NOTICE, .needs = HW,
+		.help = "No receive is posted while the peer has something to send.",
+		.cause = "The application does not post receives: it is blocked, stopped or slow, or posts fewer than the peer sends.",
+		.next = "eadm dump qp {id} -d {dev} --hw; look what its process does: cat /proc/PID/stat /proc/PID/wchan",
+		.alike = "An application that is stopped, sleeps, or posts late on purpose: therefore a notice.",
+		.look = look_starved,
+	}, {
+		.name = "peer-silent", .kind = DIAG_QP, .needs = STATE | HW,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The peer does not answer: everything is sent again and again, or was given up.",
 		.cause = "The peer's machine is down or cut off, or a firewall or security group drops its packets.",
 		.next = "eadm dump qp {id} -d {dev} --hw; ping the peer; eadm diagnose there",
+		.alike = "A peer that was stopped with SIGSTOP or polls rarely: its adapter answers for it. One whose QP or device was accused: listed there. A port that drops packets: where its counters cannot be read, a notice.",
 		.look = look_silent,
 	}, {
-		.name = "lost-doorbell", .kind = DIAG_QP, .two = true,
-		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "Requests are posted that the adapter does not know of.",
-		.cause = "The write to the doorbell was lost, the process was stopped before it, or the adapter does not look at this queue: it hangs, or holds the QP back.",
-		.next = "eadm dump qp {id} -d {dev} --hw",
-		.look = look_doorbell,
-	}, {
-		.name = "receiver-starved", .kind = DIAG_QP, .two = true,
-		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "No receive is posted while the peer has something to send.",
-		.cause = "The application does not post receives: it is blocked, too slow, or posts fewer than the peer sends.",
-		.next = "eadm dump qp {id} -d {dev} --hw; look what its process does",
-		.look = look_starved,
-	}, {
-		.name = "sender-stalled", .kind = DIAG_QP, .two = true,
-		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "Requests are posted, and the adapter sends and completes none.",
-		.cause = "The receiver has no receive posted, the path to it is blocked, or the adapter holds the QP back.",
-		.next = "eadm dump qp {id} -d {dev} --hw; eadm diagnose at the peer",
-		.look = look_stalled,
-	}, {
 		.name = "sender-slow", .kind = DIAG_QP, .two = true,
-		.stuck = true, .severity = EADM_SEVERITY_WARNING,
+		.stuck = true, .severity = EADM_SEVERITY_WARNING, .needs = HW,
 		.help = "A QP always has requests to send and moves next to nothing.",
 		.cause = "The adapter or the path to the peer is overloaded, or the receiver posts receives too slowly.",
 		.next = "eadm stat qp --hw --live -d {dev}; eadm diagnose at the peer",
+		.alike = "A receiver that posts late, which is without receives now and then; a sender that posts rarely, which has nothing to send at one of the looks. Of a peer elsewhere that is not known: a notice.",
 		.look = look_slow,
 	}, {
 		.name = "retransmission-storm", .kind = DIAG_QP, .two = true,
-		.severity = EADM_SEVERITY_WARNING,
+		.severity = EADM_SEVERITY_WARNING, .needs = HW,
 		.help = "More than one packet in a hundred of a QP is sent again.",
 		.cause = "Packets get lost on the way to this peer.",
 		.next = "eadm stat qp --hw --live -d {dev}",
+		.alike = "A few losses, which congestion brings: fewer than ten, or one in a hundred, do not count.",
 		.look = look_storm,
 	}, {
 		.name = "bad-packets", .kind = DIAG_QP, .two = true,
-		.severity = EADM_SEVERITY_WARNING,
+		.severity = EADM_SEVERITY_WARNING, .needs = HW,
 		.help = "Received packets of a QP are dropped as bad or invalid.",
 		.cause = "A peer with another idea of the connection, or packets that are damaged on the way.",
 		.next = "eadm stat qp --hw --live -d {dev}",
+		.alike = "Packets dropped before the look: only growth counts.",
 		.look = look_drops,
 	}, {
 		.name = "flush-not-drained", .kind = DIAG_QP, .two = true,
-		.stuck = true, .severity = EADM_SEVERITY_WARNING,
+		.stuck = true, .severity = EADM_SEVERITY_WARNING, .needs = HW,
 		.help = "A stopped QP has requests that were not completed as flushed.",
 		.cause = "The adapter has not flushed the queues to their end.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump cq -d {dev} --hw",
+		.alike = "A process that has not polled the flushed completions: what counts is how far the adapter has come.",
 		.look = look_flush,
 	},
 	{ 0 }

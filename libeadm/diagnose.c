@@ -12,6 +12,14 @@
 /* More than any rule cites. */
 #define MAX_EVIDENCE 24
 
+/* What a fault does to another object. */
+struct consequence {
+	struct consequence *before;
+	enum diag_kind kind;
+	const struct diag_row *row;
+	const char *finding;
+};
+
 struct verdict {
 	const struct eadm_rule *rule;
 	enum eadm_severity severity;
@@ -19,6 +27,8 @@ struct verdict {
 	const char *finding, *cause, *next;
 	struct eadm_evidence *evidence;
 	unsigned int n_evidence;
+	struct consequence *consequences;	/* the newest one */
+	unsigned int n_consequences;
 	unsigned int number;	/* in the order they were found */
 };
 
@@ -26,12 +36,17 @@ struct eadm_diagnosis {
 	struct diag_fields fields[DIAG_KINDS];
 	struct diag_moment now, then;
 	bool have_now, have_then;
+	struct diag_row *idle;		/* QPs that had nothing to send once */
+	size_t n_idle;
+	unsigned int between;		/* moments that were dropped */
+	bool doubt;
 	struct verdict *verdicts;
 	unsigned int n, max;
 	uint64_t settled[64];		/* devices of which all is said */
 	unsigned int n_settled;
 	struct diag_pool pool;		/* of verdicts */
 	char skipped[80];		/* how many rules, for want of a moment */
+	struct diag_gaps gaps;
 	int error;
 };
 
@@ -46,7 +61,7 @@ struct judge {
 /* In the order in which they look: what explains others comes first. */
 static const struct eadm_rule *const lists[] = {
 	diag_rules_dev, diag_rules_cmdq, diag_rules_eq, diag_rules_cq,
-	diag_rules_qp,
+	diag_rules_notify, diag_rules_qp,
 };
 
 EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
@@ -105,6 +120,11 @@ EADM_API const char *eadm_rule_cause(const struct eadm_rule *rule)
 	return rule->cause;
 }
 
+EADM_API const char *eadm_rule_alike(const struct eadm_rule *rule)
+{
+	return rule->alike;
+}
+
 EADM_API bool eadm_rule_two_moments(const struct eadm_rule *rule)
 {
 	return rule->two;
@@ -127,21 +147,6 @@ const struct diag_moment *judge_now(const struct judge *j)
 const struct diag_moment *judge_then(const struct judge *j)
 {
 	return &j->d->then;
-}
-
-bool judge_named(const struct judge *j, const char *rule, uint64_t dev,
-		 uint64_t id)
-{
-	unsigned int i;
-
-	for (i = 0; i < j->d->n; i++) {
-		const struct verdict *v = &j->d->verdicts[i];
-
-		if (v->row->dev == dev && v->row->id == id &&
-		    !strcmp(v->rule->name, rule))
-			return true;
-	}
-	return false;
 }
 
 /* ---- what it says ---------------------------------------------------------------- */
@@ -211,6 +216,67 @@ void accuse(struct judge *j, const struct diag_row *row, const char *fmt, ...)
 		.next = fill(j, row, j->rule->next),
 		.number = d->n++,
 	};
+}
+
+/* Whether a verdict is about an object, or about what affects it. */
+static bool concerns(const struct verdict *v, enum diag_kind kind,
+		     const struct diag_row *row)
+{
+	const struct consequence *c;
+
+	if (v->rule->kind == kind && v->row->dev == row->dev &&
+	    v->row->id == row->id)
+		return true;
+	for (c = v->consequences; c; c = c->before) {
+		if (c->kind == kind && c->row->dev == row->dev &&
+		    c->row->id == row->id)
+			return true;
+	}
+	return false;
+}
+
+/* What is merely worth knowing breaks nothing, but for the other end's waiting. */
+static bool may_be_cause(const struct verdict *v)
+{
+	return v->severity > EADM_SEVERITY_NOTICE || v->rule->kind == DIAG_QP;
+}
+
+bool follows(struct judge *j, const char *rule, enum diag_kind kind,
+	     const struct diag_row *cause, const struct diag_row *row,
+	     const char *fmt, ...)
+{
+	struct eadm_diagnosis *d = j->d;
+	struct verdict *v = d->verdicts, *end = v + d->n;
+	struct consequence *c;
+	char text[400];
+	va_list ap;
+
+	if (!cause)
+		return false;
+	while (v < end && !(concerns(v, kind, cause) &&
+			    (rule ? !strcmp(rule, v->rule->name) :
+				    may_be_cause(v))))
+		v++;
+	if (v == end)
+		return false;
+	/* Each object once, in the words of the first rule. */
+	if (concerns(v, j->rule->kind, row))
+		return true;
+	c = diag_alloc(&d->pool, sizeof(*c));
+	if (!c) {
+		d->error = -ENOMEM;
+		return true;
+	}
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	*c = (struct consequence){
+		.before = v->consequences, .kind = j->rule->kind, .row = row,
+		.finding = keep(j, text),
+	};
+	v->consequences = c;
+	v->n_consequences++;
+	return true;
 }
 
 void judge_severity(struct judge *j, enum eadm_severity severity)
@@ -349,7 +415,9 @@ static void forget_verdicts(struct eadm_diagnosis *d)
 {
 	d->n = 0;
 	d->n_settled = 0;
+	d->doubt = false;
 	d->skipped[0] = '\0';
+	diag_gaps_free(&d->gaps);
 	diag_pool_free(&d->pool);
 }
 
@@ -359,9 +427,55 @@ EADM_API void eadm_diagnosis_free(struct eadm_diagnosis *d)
 		return;
 	forget_verdicts(d);
 	free(d->verdicts);
+	free(d->idle);
 	diag_moment_free(&d->now);
 	diag_moment_free(&d->then);
 	free(d);
+}
+
+/*
+ * A moment between the first and the last one is dropped, but for this: which
+ * QPs had nothing to send then. What has always something to send has none.
+ */
+static int note_idle(struct eadm_diagnosis *d)
+{
+	const struct diag_rows *qps = &d->now.rows[DIAG_QP];
+	struct diag_row *idle;
+	size_t i;
+
+	idle = realloc(d->idle, (d->n_idle + qps->n + 1) * sizeof(*idle));
+	if (!idle)
+		return -ENOMEM;
+	d->idle = idle;
+	for (i = 0; i < qps->n; i++) {
+		if (diag_u64(&qps->row[i], QP_HW_SQ_PI) ==
+		    diag_u64(&qps->row[i], QP_HW_SQ_CI))
+			idle[d->n_idle++] = (struct diag_row){
+				.dev = qps->row[i].dev, .id = qps->row[i].id,
+			};
+	}
+	return 0;
+}
+
+unsigned int judge_between(const struct judge *j)
+{
+	return j->d->between;
+}
+
+unsigned int judge_idled(const struct judge *j, const struct diag_row *row)
+{
+	unsigned int n = 0;
+	size_t i;
+
+	for (i = 0; i < j->d->n_idle; i++)
+		n += j->d->idle[i].dev == row->dev &&
+		     j->d->idle[i].id == row->id;
+	return n;
+}
+
+void judge_doubt(struct judge *j)
+{
+	j->d->doubt = true;
 }
 
 EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
@@ -391,12 +505,16 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 		diag_moment_free(&d->then);
 		d->then = d->now;
 		d->have_then = d->have_now;
+		d->n_idle = 0;
+		d->between = 0;
 	} else {
+		ret = note_idle(d);
+		d->between++;
 		diag_moment_free(&d->now);
 	}
 	d->now = now;
 	d->have_now = true;
-	return 0;
+	return ret ? eadm_fail(ctx, ret, "out of memory") : 0;
 }
 
 static void apply(struct judge *j, const struct diag_row *now,
@@ -462,6 +580,28 @@ static int worst_first(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* What could not be looked at, and how to say so. */
+static void find_gaps(struct judge *j)
+{
+	struct eadm_diagnosis *d = j->d;
+	struct eadm_gap gap = { .size = sizeof(gap) };
+	char text[512];
+	unsigned int i;
+
+	for (i = 0; i < d->now.n_inputs && !d->error; i++) {
+		if (!is_settled(d, d->now.inputs[i].dev))
+			d->error = diag_gaps_find(&d->gaps, &d->now,
+						  d->have_then,
+						  &d->now.inputs[i]);
+	}
+	for (i = 0; eadm_diagnosis_gap(d, i, &gap); i++) {
+		snprintf(text, sizeof(text),
+			 "%u of %u could not be applied: %s (%s)", gap.rules,
+			 gap.of, gap.why, gap.remedy);
+		d->gaps.gap[i].text = keep(j, text);
+	}
+}
+
 EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 {
 	struct judge j = { .d = d };
@@ -484,6 +624,7 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 			apply(&j, &rows->row[i], then);
 		}
 	}
+	find_gaps(&j);
 	if (d->n > 1)
 		qsort(d->verdicts, d->n, sizeof(*d->verdicts), worst_first);
 	if (skipped)
@@ -501,7 +642,7 @@ EADM_API bool eadm_diagnosis_in_doubt(const struct eadm_diagnosis *d)
 		if (d->verdicts[i].rule->stuck)
 			return true;
 	}
-	return false;
+	return d->doubt;
 }
 
 EADM_API uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *d)
@@ -531,6 +672,12 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 	v->comm = diag_text(row, owner[kind].comm);
 }
 
+/* A device has one command queue, and one port so far. */
+static bool has_id(enum diag_kind kind)
+{
+	return kind != DIAG_DEV && kind != DIAG_CMDQ && kind != DIAG_COUNTERS;
+}
+
 EADM_API int eadm_diagnosis_verdict(const struct eadm_diagnosis *d,
 				    unsigned int index,
 				    struct eadm_verdict *verdict)
@@ -545,9 +692,7 @@ EADM_API int eadm_diagnosis_verdict(const struct eadm_diagnosis *d,
 	full.severity = v->severity;
 	full.device = v->row->device;
 	full.object = object_of(v->rule->kind);
-	/* A device has one command queue, and one port so far. */
-	full.has_id = v->rule->kind != DIAG_DEV && v->rule->kind != DIAG_CMDQ &&
-		      v->rule->kind != DIAG_COUNTERS;
+	full.has_id = has_id(v->rule->kind);
 	full.id = v->row->id;
 	tell_owner(v->row, v->rule->kind, &full);
 	full.finding = v->finding;
@@ -559,27 +704,110 @@ EADM_API int eadm_diagnosis_verdict(const struct eadm_diagnosis *d,
 	return 1;
 }
 
+EADM_API int eadm_diagnosis_consequence(const struct eadm_diagnosis *d,
+					unsigned int verdict,
+					unsigned int index,
+					struct eadm_consequence *consequence)
+{
+	struct eadm_consequence full = { .size = consequence->size };
+	struct eadm_verdict owner = { 0 };
+	const struct consequence *c;
+	const struct verdict *v;
+
+	if (verdict >= d->n || consequence->size > sizeof(full))
+		return 0;
+	v = &d->verdicts[verdict];
+	if (index >= v->n_consequences)
+		return 0;
+	/* The list begins with the newest one. */
+	index = v->n_consequences - 1 - index;
+	for (c = v->consequences; index; index--)
+		c = c->before;
+	full.device = c->row->device;
+	full.object = object_of(c->kind);
+	full.has_id = has_id(c->kind);
+	full.id = c->row->id;
+	tell_owner(c->row, c->kind, &owner);
+	full.pid = owner.pid;
+	full.comm = owner.comm;
+	full.finding = c->finding;
+	memcpy(consequence, &full, full.size);
+	return 1;
+}
+
+EADM_API int eadm_diagnosis_gap(const struct eadm_diagnosis *d,
+				unsigned int index, struct eadm_gap *gap)
+{
+	struct eadm_gap full = { .size = gap->size };
+	const struct eadm_rule *rule = NULL;
+	const struct diag_gap *g;
+
+	if (index >= d->gaps.n || gap->size > sizeof(full))
+		return 0;
+	g = &d->gaps.gap[index];
+	full.device = g->in->device;
+	full.reason = diag_lack_name(g->lack);
+	full.rules = g->rules;
+	while ((rule = eadm_rule_next(rule)))
+		full.of++;
+	full.why = g->why ? g->why : diag_lack_why(g->lack);
+	full.remedy = diag_lack_remedy(g->lack);
+	memcpy(gap, &full, full.size);
+	return 1;
+}
+
+/* What a capture lacks is nobody's failure now. */
+static void gap_note(const struct eadm_diagnosis *d, unsigned int index,
+		     struct eadm_note *note)
+{
+	const struct diag_gap *g = &d->gaps.gap[index];
+	struct eadm_gap gap = { .size = sizeof(gap) };
+
+	eadm_diagnosis_gap(d, index, &gap);
+	note->error = g->lack == DIAG_LACK_CAPTURE ? -ENODATA : -EACCES;
+	note->device = gap.device;
+	note->what = "rules";
+	note->why = g->text;
+	note->reason = gap.reason;
+	note->remedy = gap.remedy;
+	note->count = gap.rules;
+	note->of = gap.of;
+}
+
 EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 				 unsigned int index, struct eadm_note *note)
 {
 	struct eadm_note full = { .size = note->size };
 	const struct diag_note *n;
+	size_t i;
 
-	if (index > d->now.n_notes || note->size > sizeof(full) ||
-	    (index == d->now.n_notes && !d->skipped[0]))
+	if (note->size > sizeof(full))
 		return 0;
-	if (index == d->now.n_notes) {
-		full.error = -ENODATA;
-		full.device = "";
-		full.what = "rules";
-		full.why = d->skipped;
-	} else {
+	if (index < d->now.n_notes) {
 		n = &d->now.notes[index];
 		full.error = n->error;
 		full.device = n->device;
 		full.what = n->what;
 		full.why = n->why;
+		memcpy(note, &full, note->size);
+		return 1;
 	}
-	memcpy(note, &full, note->size);
-	return 1;
+	index -= d->now.n_notes;
+	/* That there was one moment only is told once, of all devices. */
+	if (d->skipped[0] && !index--) {
+		full.error = -ENODATA;
+		full.device = "";
+		full.what = "rules";
+		full.why = d->skipped;
+		memcpy(note, &full, note->size);
+		return 1;
+	}
+	for (i = 0; i < d->gaps.n; i++) {
+		if (d->gaps.gap[i].lack == DIAG_LACK_MOMENT || index--)
+			continue;
+		gap_note(d, i, &full);
+		memcpy(note, &full, note->size);
+		return 1;
+	}
+	return 0;
 }

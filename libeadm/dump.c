@@ -56,6 +56,7 @@ struct eadm_dump {
 	struct eadm_dump_opts opts;	/* of raw bytes */
 	char *part, *around;		/* of those */
 	struct eadm_rawdump raw;
+	struct eadm_peers peers;	/* of the QPs of the step */
 	struct eadm_rdma_cursor cursor;
 	struct eadm_record rec;
 };
@@ -389,6 +390,7 @@ EADM_API void eadm_dump_close(struct eadm_dump *dump)
 	if (dump->open)
 		eadm_reply_close(&dump->reply);
 	eadm_rawdump_close(&dump->raw);
+	eadm_peers_free(&dump->peers);
 	eadm_record_release(&dump->rec);
 	free(dump->part);
 	free(dump->around);
@@ -478,6 +480,8 @@ static int step_next(struct eadm_dump *dump, const struct step *step)
 			ret = eadm_rdma_next(&dump->reply, &dump->cursor,
 					     dump->object, &step->dev,
 					     &dump->rec);
+			if (ret > 0 && dump->peers.n)
+				eadm_peers_put(&dump->peers, &dump->rec);
 			if (ret)
 				return ret;
 			dump->in_message = false;
@@ -499,6 +503,16 @@ static int step_next(struct eadm_dump *dump, const struct step *step)
 	}
 }
 
+/* RDMA netlink numbers some objects in its own way. */
+static unsigned int other_number(const struct eadm_object *object)
+{
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_MR])
+		return EADM_A_MR_RES_ID;
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_CEP])
+		return EADM_A_CEP_RES_ID;
+	return 0;
+}
+
 /* Captures hold more than what was asked for. */
 static bool wanted(const struct eadm_dump *dump, const struct step *step)
 {
@@ -518,11 +532,8 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 	if (!dump->has_id || step->how == STEP_RAW)
 		return true;
 	if (!eadm_record_attr_has(rec, attr)) {
-		/* RDMA netlink numbers memory regions in its own way. */
-		if (dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_MR])
-			return false;
-		attr = EADM_A_MR_RES_ID;
-		if (!eadm_record_attr_has(rec, attr))
+		attr = other_number(dump->object);
+		if (!attr || !eadm_record_attr_has(rec, attr))
 			return false;
 	}
 	return eadm_record_attr_u64(rec, attr) == dump->id;
@@ -586,6 +597,57 @@ static bool went_away(struct eadm_dump *dump, const struct step *step,
 }
 
 /*
+ * Rows of QPs go without their peers if need be. A capture may be of a time
+ * when nobody asked for connections.
+ */
+static int load_peers(struct eadm_dump *dump, const struct step *step)
+{
+	struct eadm_ctx *ctx = dump->ctx;
+	char before[sizeof(ctx->errmsg)];
+	int ret;
+
+	if (step->how != STEP_RDMA ||
+	    dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_QP])
+		return 0;
+	/* It may be of the error that the dump ends with. */
+	memcpy(before, ctx->errmsg, sizeof(before));
+	ret = eadm_peers_load(ctx, &step->dev, &dump->peers, &dump->rec);
+	if (!ret || ret == -ENOMEM)
+		return ret;
+	if (ret == -ENODATA || went_away(dump, step, ret)) {
+		memcpy(ctx->errmsg, before, sizeof(before));
+		return 0;
+	}
+	if (!dump->first_error)
+		dump->first_error = ret;
+	return add_note(dump, ret, step->dev.name, "peers of queue pairs",
+			ctx->errmsg);
+}
+
+/*
+ * RDMA netlink has one answer for a driver without counters, which is no
+ * failure, and for an adapter that did not give them.
+ */
+static int no_counters(struct eadm_dump *dump, const struct step *step)
+{
+	const char *why = "there are none, or the adapter did not give them";
+	int ret, error = 0;
+
+	ret = eadm_rdma_counters(dump->ctx, &step->dev, step->port, &dump->rec);
+	if (!ret) {
+		error = -EIO;
+		why = "the driver has counters, but the adapter did not give them";
+	} else if (ret == -EINVAL) {
+		why = "the driver has none";
+	}
+	if (error && !dump->first_error) {
+		dump->first_error = error;
+		eadm_fail(dump->ctx, error, "%s: %s", step->dev.name, why);
+	}
+	return add_note(dump, error, step->dev.name, dump->object->title, why);
+}
+
+/*
  * A step that failed becomes a note, so that one device does not hide the
  * others. What went away while we looked, or was never there, is no failure.
  */
@@ -605,11 +667,9 @@ static int step_failed(struct eadm_dump *dump, const struct step *step,
 	if (went_away(dump, step, error))
 		return add_note(dump, 0, step->dev.name, dump->object->title,
 				"the device went away");
-	/* A device without counters has nothing to tell. */
 	if (step->how == STEP_RDMA && eadm_rdma_per_port(dump->object) &&
 	    (error == -EINVAL || error == -EOPNOTSUPP))
-		return add_note(dump, 0, step->dev.name, dump->object->title,
-				"the driver has none");
+		return no_counters(dump, step);
 	if (!dump->first_error)
 		dump->first_error = error;
 	return add_note(dump, error, step->dev.name, dump->object->title,
@@ -646,6 +706,9 @@ static int advance(struct eadm_dump *dump)
 	}
 	ret = 0;
 	if (!dump->open) {
+		ret = load_peers(dump, step);
+		if (ret)
+			return ret;
 		ret = open_step(dump, step);
 		dump->open = !ret;
 	}
@@ -716,7 +779,10 @@ EADM_API int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
 	if (index >= dump->n_notes || size > sizeof(full))
 		return 0;
 	n = &dump->notes[index];
-	full = (struct eadm_note){ size, n->error, n->device, n->what, n->why };
+	full = (struct eadm_note){
+		.size = size, .error = n->error, .device = n->device,
+		.what = n->what, .why = n->why,
+	};
 	memcpy(note, &full, size);
 	return 1;
 }

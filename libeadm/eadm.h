@@ -174,6 +174,8 @@ bool eadm_is_live(const struct eadm_ctx *ctx);
  * @key: "kernel" (release), "host" (name), "eadm" (version that recorded),
  *	"pidns" ("init" where every process has a PID, else "other"),
  *	"module.NAME" (version of a loaded module, "" when it has none),
+ *	"origin.NAME" (whose a loaded module is: "the kernel's own" or "out of
+ *	tree", and its srcversion),
  *	"driver.DEVICE", "bus.DEVICE" (bus driver and address of a device),
  *	"comm.PID" (command name of a process), "port.DEVICE.PORT.COUNTER" (of
  *	sysfs), "limits.DEVICE" (as libibverbs tells them, FIELD=VALUE), or one
@@ -698,6 +700,11 @@ bool eadm_dump_inconsistent(const struct eadm_dump *dump);
  * @device: device it is about, "" for all
  * @what: what is missing
  * @why: the reason
+ * @reason: its stable name where several things are missing for the same reason,
+ *	else NULL, and what follows is nothing
+ * @remedy: what to do about it
+ * @count: how many are missing
+ * @of: how many there are
  */
 struct eadm_note {
 	size_t size;
@@ -705,6 +712,10 @@ struct eadm_note {
 	const char *device;
 	const char *what;
 	const char *why;
+	const char *reason;
+	const char *remedy;
+	unsigned int count;
+	unsigned int of;
 };
 
 /**

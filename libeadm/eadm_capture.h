@@ -14,6 +14,58 @@
 extern "C" {
 #endif
 
+/* ---- files -------------------------------------------------------------- */
+
+/**
+ * struct eadm_output - a file being written
+ */
+struct eadm_output;
+
+/**
+ * eadm_output_open() - begin to write a file
+ * @ctx: a context; it need not be open
+ * @path: file to make; it appears, with mode 0600, when eadm_output_close()
+ *	succeeds, and replaces an older one; "-": standard output
+ * @output: where to put the file; close it with eadm_output_close()
+ *
+ * Standard output, devices, pipes and sockets get what is written as it comes.
+ * A symbolic link stays, and the file that it leads to is replaced.
+ *
+ * Return: 0; -EISDIR for a folder; the errno of making the file; -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_output_open(struct eadm_ctx *ctx, const char *path,
+		     struct eadm_output **output);
+
+/**
+ * eadm_output_fd() - the descriptor to write to
+ * @output: the file
+ *
+ * Return: a descriptor that eadm_output_close() closes.
+ * Since: 0.1
+ */
+int eadm_output_fd(const struct eadm_output *output);
+
+/**
+ * eadm_output_is_file() - whether it is a file rather than a stream
+ * @output: the file
+ *
+ * What was written to a file can be read and changed until it is closed.
+ *
+ * Since: 0.1
+ */
+bool eadm_output_is_file(const struct eadm_output *output);
+
+/**
+ * eadm_output_close() - finish the file, or drop it
+ * @output: the file; gone afterwards in any case
+ * @keep: false to leave what was there before
+ *
+ * Return: 0, or the errno of syncing, closing or naming the file.
+ * Since: 0.1
+ */
+int eadm_output_close(struct eadm_output *output, bool keep);
+
 /* ---- captures ----------------------------------------------------------- */
 
 /**
@@ -67,12 +119,29 @@ int eadm_capture_all(struct eadm_ctx *ctx, bool hw);
  * @max_bytes: how many bytes at most, 0: 64 MiB
  *
  * With them entries, registers and contexts can be shown from the capture.
- * Inline payload is left out. Takes CAP_SYS_RAWIO.
+ * Inline payload is left out. Takes CAP_SYS_RAWIO; without it nothing is read,
+ * and eadm_capture_note() says so.
  *
  * Return: 0, -EFBIG when there were more, another negative errno.
  * Since: 0.1
  */
 int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes);
+
+/**
+ * eadm_capture_note() - what was asked for and is not in the capture
+ * @ctx: a context with an open capture
+ * @index: from 0
+ * @note: filled in; the strings are valid until the next call on @ctx
+ *
+ * About contexts of adapters that eadm_capture_all() and bytes that
+ * eadm_capture_rings() could not read, mostly for want of a right. What can be
+ * read without it is in the capture.
+ *
+ * Return: 1, or 0 when there are no more.
+ * Since: 0.1
+ */
+int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,
+		      struct eadm_note *note);
 
 /**
  * eadm_capture_limit() - bound the size of a capture

@@ -103,6 +103,16 @@ const char *eadm_rule_help(const struct eadm_rule *rule);
 const char *eadm_rule_cause(const struct eadm_rule *rule);
 
 /**
+ * eadm_rule_alike() - what looks alike without being a fault
+ * @rule: the description
+ *
+ * Return: what a healthy adapter or application may do that looks like what the
+ * rule finds, and why it is not accused.
+ * Since: 0.1
+ */
+const char *eadm_rule_alike(const struct eadm_rule *rule);
+
+/**
  * eadm_rule_two_moments() - whether it takes two moments
  * @rule: the description
  *
@@ -258,10 +268,86 @@ int eadm_diagnosis_verdict(const struct eadm_diagnosis *diagnosis,
 			   unsigned int index, struct eadm_verdict *verdict);
 
 /**
+ * struct eadm_consequence - what the cause of a verdict does to another object
+ * @size: sizeof(struct eadm_consequence), set by the caller
+ * @device: name of the device
+ * @object: name of the kind of object, such as "qp"
+ * @has_id: @id holds the value of the object's key field
+ * @id: the value
+ * @pid: process that owns it, as in &struct eadm_verdict
+ * @comm: its name, likewise
+ * @finding: a sentence about what was seen of it
+ */
+struct eadm_consequence {
+	size_t size;
+	const char *device;
+	const char *object;
+	bool has_id;
+	uint64_t id;
+	uint64_t pid;
+	const char *comm;
+	const char *finding;
+};
+
+/**
+ * eadm_diagnosis_consequence() - read what follows from the cause of a verdict
+ * @diagnosis: the diagnosis, evaluated
+ * @verdict: index of the verdict
+ * @index: from 0
+ * @consequence: filled in; the strings are valid as those of a verdict
+ *
+ * These objects have no verdict of their own.
+ *
+ * Return: 1, or 0 when there are no more.
+ * Since: 0.1
+ */
+int eadm_diagnosis_consequence(const struct eadm_diagnosis *diagnosis,
+			       unsigned int verdict, unsigned int index,
+			       struct eadm_consequence *consequence);
+
+/**
+ * struct eadm_gap - rules that could not be applied to a device
+ * @size: sizeof(struct eadm_gap), set by the caller
+ * @device: name of the device
+ * @reason: why, by a stable name such as "companion"
+ * @rules: how many rules
+ * @of: how many rules there are
+ * @why: why, as a sentence
+ * @remedy: what to do about it
+ */
+struct eadm_gap {
+	size_t size;
+	const char *device;
+	const char *reason;
+	unsigned int rules;
+	unsigned int of;
+	const char *why;
+	const char *remedy;
+};
+
+/**
+ * eadm_diagnosis_gap() - which rules could not be applied, and why
+ * @diagnosis: the diagnosis, evaluated
+ * @index: from 0
+ * @gap: filled in; the strings are valid as those of a verdict
+ *
+ * Without verdicts nothing is wrong only as far as there are no gaps. What does
+ * not apply, such as a rule about event queues to a device that has none, is no
+ * gap.
+ *
+ * Return: 1, or 0 when there are no more.
+ * Since: 0.1
+ */
+int eadm_diagnosis_gap(const struct eadm_diagnosis *diagnosis,
+		       unsigned int index, struct eadm_gap *gap);
+
+/**
  * eadm_diagnosis_note() - what could not be looked at and why
  * @diagnosis: the diagnosis
  * @index: from 0
  * @note: filled in; the strings are valid as those of a verdict
+ *
+ * The gaps of eadm_diagnosis_gap() are among them, in words.
  *
  * Return: 1, or 0 when there are no more.
  * Since: 0.1

@@ -23,6 +23,8 @@
 #define STREAM_WINDOW	(256 * 1024)
 #define MAX_REQUESTS	1000000
 #define MAX_FACTS	1000000
+/* Of what can be read only once. */
+#define MAX_SPOOLED	(256U << 20)
 
 /* A request as recorded. */
 struct file_arg {
@@ -521,31 +523,65 @@ static void file_close(struct eadm_source *src)
 	free(file);
 }
 
-/* What can't be read twice is kept in memory. */
+static const unsigned char zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+/* Whether it begins like a capture or a bundle, as far as it is known. */
+static bool may_be_capture(const unsigned char *head, size_t len)
+{
+	static const unsigned char section[] = { 0x0a, 0x0d, 0x0d, 0x0a };
+
+	if (len > sizeof(section))
+		len = sizeof(section);
+	return !memcmp(head, section, len) || !memcmp(head, zstd_magic, len);
+}
+
+static int keep(int fd, const unsigned char *data, size_t len)
+{
+	ssize_t put;
+
+	while (len) {
+		put = write(fd, data, len);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		data += put;
+		len -= put;
+	}
+	return 0;
+}
+
+/*
+ * What can't be read twice is kept in memory. A pipe or a device need not have
+ * an end: of what is neither a capture nor a bundle the beginning is enough to
+ * refuse it, and all else is bounded.
+ */
 static int spool(int in)
 {
-	char buf[65536];
-	ssize_t n, done, put;
-	int fd, err;
+	unsigned char buf[65536], head[4];
+	uint64_t total = 0;
+	size_t i;
+	ssize_t n;
+	int fd, ret = 0;
 
 	fd = memfd_create("eadm-capture", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	while ((n = read(in, buf, sizeof(buf))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		for (done = 0; n > 0 && done < n; done += put) {
-			put = write(fd, buf + done, n - done);
-			if (put < 0) {
-				n = -1;
-				break;
-			}
-		}
+	while (!ret && (n = read(in, buf, sizeof(buf))) != 0) {
 		if (n < 0) {
-			err = -errno;
-			close(fd);
-			return err;
+			ret = errno == EINTR ? 0 : -errno;
+			continue;
 		}
+		for (i = 0; i < (size_t)n && total + i < sizeof(head); i++)
+			head[total + i] = buf[i];
+		total += n;
+		ret = total > MAX_SPOOLED ? -EFBIG : keep(fd, buf, n);
+		if (!may_be_capture(head, total))
+			break;
+	}
+	if (ret) {
+		close(fd);
+		return ret;
 	}
 	return fd;
 }
@@ -558,7 +594,7 @@ static int open_input(const char *path)
 	if (!strcmp(path, "-"))
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	else
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st)) {
@@ -577,15 +613,18 @@ static int open_input(const char *path)
 /* A bundle has its capture inside. */
 static int open_capture(struct eadm_ctx *ctx, const char *path)
 {
-	static const unsigned char zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
-	unsigned char magic[sizeof(zstd)];
+	unsigned char magic[sizeof(zstd_magic)];
 	int fd, inside;
 
 	fd = open_input(path);
+	if (fd == -EFBIG)
+		return eadm_fail(ctx, fd,
+				 "more than %u MiB from a pipe or device: save it to a file, and read that",
+				 MAX_SPOOLED >> 20);
 	if (fd < 0)
 		return eadm_fail(ctx, fd, "%s", strerror(-fd));
 	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic) ||
-	    memcmp(magic, zstd, sizeof(zstd)))
+	    memcmp(magic, zstd_magic, sizeof(zstd_magic)))
 		return fd;
 	if (lseek(fd, 0, SEEK_SET))
 		inside = eadm_fail(ctx, -errno, "%s", strerror(errno));

@@ -47,6 +47,40 @@ static void access_fact(const char *name, char *buf, size_t size)
 	snprintf(buf, size, "%d", access(path, R_OK | W_OK) ? errno : 0);
 }
 
+/* Adds a word that is not there yet and for which there is room. */
+static void add_word(char *buf, size_t size, const char *word, size_t len)
+{
+	size_t used = strlen(buf), n;
+	const char *at;
+
+	for (at = buf; *at; at += n + (at[n] == ' ')) {
+		n = strcspn(at, " ");
+		if (n == len && !memcmp(at, word, len))
+			return;
+	}
+	if (used + 1 + len < size)
+		snprintf(buf + used, size - used, "%s%.*s", used ? " " : "",
+			 (int)len, word);
+}
+
+/* The PCI functions that the drivers of a module serve. */
+static void bound_fact(const char *module, char *buf, size_t size)
+{
+	const char *address;
+	char path[MAX_PATH];
+	glob_t found;
+	size_t i;
+
+	snprintf(path, sizeof(path), "/sys/module/%.64s/drivers/pci:*/*:*:*.*",
+		 module);
+	glob(path, GLOB_NOSORT, NULL, &found);
+	for (i = 0; i < found.gl_pathc; i++) {
+		address = strrchr(found.gl_pathv[i], '/') + 1;
+		add_word(buf, size, address, strlen(address));
+	}
+	globfree(&found);
+}
+
 static void cpus_fact(const char *name, char *buf, size_t size)
 {
 	(void)name;
@@ -96,22 +130,6 @@ static void memlock_fact(const char *name, char *buf, size_t size)
 		snprintf(buf, size, "unlimited");
 	else
 		snprintf(buf, size, "%" PRIu64, (uint64_t)limit.rlim_cur);
-}
-
-/* Adds a word that is not there yet and for which there is room. */
-static void add_word(char *buf, size_t size, const char *word, size_t len)
-{
-	size_t used = strlen(buf), n;
-	const char *at;
-
-	for (at = buf; *at; at += n + (at[n] == ' ')) {
-		n = strcspn(at, " ");
-		if (n == len && !memcmp(at, word, len))
-			return;
-	}
-	if (used + 1 + len < size)
-		snprintf(buf + used, size - used, "%s%.*s", used ? " " : "",
-			 (int)len, word);
 }
 
 static void modules_fact(const char *name, char *buf, size_t size)
@@ -226,6 +244,7 @@ static const struct {
 } facts[] = {
 	{ "access.", access_fact },
 	{ "affinity.", NULL, "/proc/irq/", "/effective_affinity_list" },
+	{ "bound.", bound_fact },
 	{ "cpus", cpus_fact },
 	{ "gid.", gid_fact },
 	{ "iommu.", NULL, "/sys/class/infiniband/", "/device/iommu_group/type" },

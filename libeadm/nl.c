@@ -416,6 +416,25 @@ static const char *module_fact(struct live_source *live, const char *name)
 	return access(path, F_OK) ? NULL : "";
 }
 
+/* Whose a loaded module is, as far as the kernel knows. */
+static const char *origin_fact(struct live_source *live, const char *name)
+{
+	char path[128], source[48], taint[16];
+	bool known;
+
+	if (strchr(name, '/') || name[0] == '.')
+		return NULL;
+	snprintf(path, sizeof(path), "/sys/module/%.64s/taint", name);
+	if (!eadm_read_line(path, taint, sizeof(taint)))
+		return NULL;
+	snprintf(path, sizeof(path), "/sys/module/%.64s/srcversion", name);
+	known = eadm_read_line(path, source, sizeof(source)) && *source;
+	snprintf(live->fact, sizeof(live->fact), "%s%s%s",
+		 strchr(taint, 'O') ? "out of tree" : "the kernel's own",
+		 known ? ", srcversion " : "", known ? source : "");
+	return live->fact;
+}
+
 static const char *link_fact(struct live_source *live, const char *dev,
 			     const char *what)
 {
@@ -475,6 +494,8 @@ static const char *live_fact(struct eadm_source *src, const char *key)
 		return comm_fact(live, key + 5);
 	if (!strncmp(key, "module.", 7))
 		return module_fact(live, key + 7);
+	if (!strncmp(key, "origin.", 7))
+		return origin_fact(live, key + 7);
 	if (!strncmp(key, "driver.", 7))
 		return link_fact(live, key + 7, "device/driver");
 	if (!strncmp(key, "bus.", 4))

@@ -80,7 +80,9 @@ int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		return ret;
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
-		return eadm_fail(ctx, -errno, "%s: %s", path, strerror(errno));
+		return eadm_fail(ctx, -errno, errno == EACCES ?
+				 "%s: %s (see eadm(4) for who may open it)" :
+				 "%s: %s", path, strerror(errno));
 	*info = (struct eadm_ioc_info){ .size = sizeof(*info) };
 	if (ioctl(fd, EADM_IOC_INFO, info))
 		ret = eadm_fail(ctx, -errno, "%s: %s", path, strerror(errno));

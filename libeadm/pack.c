@@ -3,75 +3,23 @@
 #include "archlib.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 struct eadm_pack {
 	struct eadm_ctx *ctx;
 	const struct eadm_archive *lib;
 	struct archive *a;
 	struct archive_entry *entry;
-	int fd;
+	struct eadm_output *out;
 	int error;
-	char *path;	/* name to give, NULL for a stream */
-	char *temp;	/* name it has meanwhile, "" without one */
 	char *sums;
 	size_t sums_len;
 	uint64_t unpacked;
 	unsigned int members;
 };
-
-/* A file without a name where the file system knows that. */
-static int open_temp(struct eadm_pack *p, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *dir;
-
-	p->path = strdup(path);
-	p->temp = calloc(1, strlen(path) + 8);
-	dir = slash ? strndup(path, slash - path + 1) : strdup(".");
-	if (!p->path || !p->temp || !dir) {
-		free(dir);
-		return -ENOMEM;
-	}
-	p->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	free(dir);
-	if (p->fd >= 0)
-		return 0;
-	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
-		return -errno;
-	sprintf(p->temp, "%s.XXXXXX", path);
-	p->fd = mkostemp(p->temp, O_CLOEXEC);
-	if (p->fd < 0) {
-		p->temp[0] = '\0';
-		return -errno;
-	}
-	return 0;
-}
-
-static int open_output(struct eadm_pack *p, const char *path)
-{
-	struct stat st;
-
-	if (!strcmp(path, "-")) {
-		p->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return p->fd < 0 ? -errno : 0;
-	}
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		return -EISDIR;
-	/* Devices and pipes stay what they are. */
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		p->fd = open(path, O_WRONLY | O_CLOEXEC);
-		return p->fd < 0 ? -errno : 0;
-	}
-	return open_temp(p, path);
-}
 
 static void pack_free(struct eadm_pack *p)
 {
@@ -79,12 +27,8 @@ static void pack_free(struct eadm_pack *p)
 		p->lib->write_free(p->a);
 	if (p->entry)
 		p->lib->entry_free(p->entry);
-	if (p->fd >= 0)
-		close(p->fd);
-	if (p->temp && p->temp[0])
-		unlink(p->temp);
-	free(p->path);
-	free(p->temp);
+	if (p->out)
+		eadm_output_close(p->out, false);
 	free(p->sums);
 	free(p);
 }
@@ -103,11 +47,10 @@ EADM_API int eadm_pack_open(struct eadm_ctx *ctx, const char *path,
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
 	p->ctx = ctx;
 	p->lib = lib;
-	p->fd = -1;
-	ret = open_output(p, path);
+	ret = eadm_output_open(ctx, path, &p->out);
 	if (ret) {
 		pack_free(p);
-		return eadm_fail(ctx, ret, "%s", strerror(-ret));
+		return ret;
 	}
 	p->a = lib->write_new();
 	p->entry = lib->entry_new();
@@ -115,7 +58,7 @@ EADM_API int eadm_pack_open(struct eadm_ctx *ctx, const char *path,
 	    lib->write_set_format_pax_restricted(p->a) != ARCHIVE_OK ||
 	    lib->write_add_filter_zstd(p->a) != ARCHIVE_OK ||
 	    lib->write_set_bytes_in_last_block(p->a, 1) != ARCHIVE_OK ||
-	    lib->write_open_fd(p->a, p->fd) != ARCHIVE_OK) {
+	    lib->write_open_fd(p->a, eadm_output_fd(p->out)) != ARCHIVE_OK) {
 		eadm_fail(ctx, -EOPNOTSUPP, "libarchive: %s",
 			  p->a && lib->error_string(p->a) ?
 				  lib->error_string(p->a) : "out of memory");
@@ -199,39 +142,8 @@ EADM_API uint64_t eadm_pack_size(const struct eadm_pack *p)
 	return p->unpacked;
 }
 
-/* Give the finished file its name, in one step whether there is one or not. */
-static int publish(struct eadm_pack *p)
-{
-	unsigned int number;
-	char from[40];
-
-	if (fsync(p->fd))
-		return -errno;
-	if (!p->temp[0]) {
-		snprintf(from, sizeof(from), "/proc/self/fd/%d", p->fd);
-		if (!linkat(AT_FDCWD, from, AT_FDCWD, p->path,
-			    AT_SYMLINK_FOLLOW))
-			return 0;
-		if (errno != EEXIST)
-			return -errno;
-		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-			return -EIO;
-		sprintf(p->temp, "%s.%06x", p->path, number & 0xffffff);
-		if (linkat(AT_FDCWD, from, AT_FDCWD, p->temp,
-			   AT_SYMLINK_FOLLOW)) {
-			p->temp[0] = '\0';
-			return -errno;
-		}
-	}
-	if (rename(p->temp, p->path))
-		return -errno;
-	p->temp[0] = '\0';
-	return 0;
-}
-
 EADM_API int eadm_pack_close(struct eadm_pack *p, bool keep)
 {
-	struct eadm_ctx *ctx = p->ctx;
 	int ret = p->error;
 
 	if (keep && !ret)
@@ -241,10 +153,9 @@ EADM_API int eadm_pack_close(struct eadm_pack *p, bool keep)
 		p->lib->write_fail(p->a);
 	else if (p->lib->write_close(p->a) != ARCHIVE_OK)
 		ret = write_error(p);
-	if (keep && !ret && p->path) {
-		ret = publish(p);
-		if (ret)
-			eadm_fail(ctx, ret, "%s", strerror(-ret));
+	if (keep && !ret) {
+		ret = eadm_output_close(p->out, true);
+		p->out = NULL;
 	}
 	pack_free(p);
 	return ret;

@@ -209,15 +209,43 @@ int eadm_rdma_next(struct eadm_reply *reply, struct eadm_rdma_cursor *cur,
 	EADM_MUST_CHECK;
 int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		     bool limits, struct eadm_record *rec) EADM_MUST_CHECK;
+int eadm_rdma_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		       uint32_t port, struct eadm_record *rec);
 int eadm_rdma_counter(struct eadm_record *rec, const char *name,
 		      uint64_t value, bool original, bool spare)
 	EADM_MUST_CHECK;
+int eadm_rdma_list(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+int eadm_rdma_driver_id(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			uint32_t *id) EADM_MUST_CHECK;
+
+/* ---- driver.c -------------------------------------------------------------- */
+
+void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		     struct eadm_record *rec);
+
+/* ---- peers.c -------------------------------------------------------------- */
+
+struct eadm_peer;
+
+/* Connections of a device. */
+struct eadm_peers {
+	struct eadm_peer *peer;	/* by the number of the QP */
+	size_t n;
+};
+
+int eadm_peers_load(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		    struct eadm_peers *peers, struct eadm_record *rec)
+	EADM_MUST_CHECK;
+void eadm_peers_put(const struct eadm_peers *peers, struct eadm_record *qp);
+void eadm_peers_free(struct eadm_peers *peers);
+
+/* ---- sysfs.c, verbs.c ----------------------------------------------------- */
+
 bool eadm_sysfs_shows_no_other(struct eadm_ctx *ctx);
 int eadm_sysfs_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			bool original, struct eadm_record *rec)
 	EADM_MUST_CHECK;
 bool eadm_verbs_limits(const char *name, char *buf, size_t size);
-int eadm_rdma_list(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 
 /* ---- device.c ------------------------------------------------------------ */
 
@@ -254,6 +282,8 @@ void eadm_capture_error(struct eadm_ctx *ctx, const struct eadm_query *query,
 			uint32_t seq, int error);
 void eadm_capture_fact(struct eadm_ctx *ctx, const char *key,
 		       const char *value);
+void eadm_capture_missing(struct eadm_ctx *ctx, int error, const char *device,
+			  const char *what);
 
 /* ---- machine.c --------------------------------------------------------------- */
 

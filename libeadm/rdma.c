@@ -7,9 +7,12 @@
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <rdma/rdma_netlink.h>
+#include <rdma/rdma_user_cm.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "attr.h"
 #include "eadm_nl.h"
@@ -23,6 +26,9 @@ enum map_as {
 	AS_NUMBER,
 	AS_PID,		/* comm comes with it */
 	AS_KERNEL,	/* name of a kernel consumer */
+	AS_ADDR,	/* socket address; the port is our next attribute */
+	AS_CM_STATE,
+	AS_PORT_SPACE,
 };
 
 struct map {
@@ -93,18 +99,55 @@ static const struct map ctx_map[] = {
 	{ A(KERN_NAME), EADM_A_CTX_COMM, AS_KERNEL },
 };
 
-#define OBJECT(NAME, name, CMD, ...)					\
+static const struct map cep_map[] = {
+	{ A(CM_IDN), EADM_A_CEP_RES_ID, AS_NUMBER },
+	{ A(STATE), EADM_A_CEP_STATE, AS_CM_STATE },
+	{ A(PS), EADM_A_CEP_PS, AS_PORT_SPACE },
+	{ A(SRC_ADDR), EADM_A_CEP_LOCAL_ADDR, AS_ADDR },
+	{ A(DST_ADDR), EADM_A_CEP_PEER_ADDR, AS_ADDR },
+	{ A(LQPN), EADM_A_CEP_QPN, AS_NUMBER },
+	{ A(PID), EADM_A_CEP_PID, AS_PID },
+	{ A(KERN_NAME), EADM_A_CEP_COMM, AS_KERNEL },
+};
+
+/* States of the kernel's connection manager, in its order. */
+static const uint8_t cm_states[] = {
+	EADM_CEP_STATE_IDLE,
+	EADM_CEP_STATE_ADDR_QUERY,
+	EADM_CEP_STATE_ADDR_RESOLVED,
+	EADM_CEP_STATE_ROUTE_QUERY,
+	EADM_CEP_STATE_ROUTE_RESOLVED,
+	EADM_CEP_STATE_CONNECT,
+	EADM_CEP_STATE_CLOSED,
+	EADM_CEP_STATE_ADDR_BOUND,
+	EADM_CEP_STATE_LISTENING,
+	EADM_CEP_STATE_DEVICE_REMOVAL,
+	EADM_CEP_STATE_DESTROYING,
+};
+
+static const struct {
+	uint16_t from;		/* enum rdma_ucm_port_space */
+	uint8_t to;
+} port_spaces[] = {
+	{ RDMA_PS_TCP, EADM_PORT_SPACE_TCP },
+	{ RDMA_PS_UDP, EADM_PORT_SPACE_UDP },
+	{ RDMA_PS_IPOIB, EADM_PORT_SPACE_IPOIB },
+	{ RDMA_PS_IB, EADM_PORT_SPACE_IB },
+};
+
+#define OBJECT_OF(OUR, THEIR, our, CMD, ...)				\
 	{								\
-		.object = EADM_SPEC_OBJ_##NAME,				\
+		.object = EADM_SPEC_OBJ_##OUR,				\
 		.cmd = RDMA_NLDEV_CMD_##CMD,				\
-		.table = A(NAME),					\
-		.entry = A(NAME##_ENTRY),				\
-		.pid = EADM_A_##NAME##_PID,				\
-		.comm = EADM_A_##NAME##_COMM,				\
-		.n_map = EADM_ARRAY_SIZE(name##_map),			\
-		.map = name##_map,					\
+		.table = A(THEIR),					\
+		.entry = A(THEIR##_ENTRY),				\
+		.pid = EADM_A_##OUR##_PID,				\
+		.comm = EADM_A_##OUR##_COMM,				\
+		.n_map = EADM_ARRAY_SIZE(our##_map),			\
+		.map = our##_map,					\
 		__VA_ARGS__						\
 	}
+#define OBJECT(NAME, name, ...) OBJECT_OF(NAME, NAME, name, __VA_ARGS__)
 
 static const struct rdma_object rdma_objects[] = {
 	OBJECT(QP, qp, RES_QP_GET),
@@ -112,6 +155,7 @@ static const struct rdma_object rdma_objects[] = {
 	OBJECT(MR, mr, RES_MR_GET, .id = A(MRN)),
 	OBJECT(PD, pd, RES_PD_GET, .id = A(PDN)),
 	OBJECT(CTX, ctx, RES_CTX_GET, .id = A(CTXN)),
+	OBJECT_OF(CEP, CM_ID, cep, RES_CM_ID_GET, .id = A(CM_IDN)),
 };
 
 static int number_of(const struct eadm_object *object)
@@ -233,6 +277,78 @@ static void put_comm(struct eadm_ctx *ctx, struct eadm_record *rec,
 		eadm_record_put_string(rec, attr, comm);
 }
 
+static bool is_zero(const void *data, size_t len)
+{
+	static const unsigned char zeros[16];
+
+	return !memcmp(data, zeros, len);
+}
+
+/* Addresses of InfiniBand are not of IP, and stay absent. */
+static void put_addr(struct eadm_record *rec, uint16_t to,
+		     const struct nlattr *attr)
+{
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} u = { 0 };
+	size_t len = eadm_attr_len(attr), size;
+	const void *addr;
+	uint16_t port;
+
+	memcpy(&u, eadm_attr_data(attr), len < sizeof(u) ? len : sizeof(u));
+	if (u.sa.sa_family == AF_INET && len >= sizeof(u.in)) {
+		addr = &u.in.sin_addr;
+		size = sizeof(u.in.sin_addr);
+		port = ntohs(u.in.sin_port);
+	} else if (u.sa.sa_family == AF_INET6 && len >= sizeof(u.in6)) {
+		addr = &u.in6.sin6_addr;
+		size = sizeof(u.in6.sin6_addr);
+		port = ntohs(u.in6.sin6_port);
+	} else {
+		return;
+	}
+	/* Whoever has none yet has a family only. */
+	if (to == EADM_A_CEP_PEER_ADDR && is_zero(addr, size))
+		return;
+	eadm_record_put_bytes(rec, to, addr, size);
+	eadm_record_put_u64(rec, to + 1, port);
+}
+
+_Static_assert(EADM_A_CEP_LOCAL_PORT == EADM_A_CEP_LOCAL_ADDR + 1 &&
+	       EADM_A_CEP_PEER_PORT == EADM_A_CEP_PEER_ADDR + 1,
+	       "the port of an address is the next attribute");
+
+static void put_number(struct eadm_reply *reply, const struct rdma_object *ro,
+		       const struct map *map, uint64_t u,
+		       struct eadm_record *rec)
+{
+	size_t i;
+
+	switch (map->as) {
+	case AS_CM_STATE:
+		if (u >= EADM_ARRAY_SIZE(cm_states))
+			return;
+		eadm_record_put_u64(rec, map->to, cm_states[u]);
+		if (cm_states[u] == EADM_CEP_STATE_LISTENING)
+			eadm_record_put_u64(rec, EADM_A_CEP_ROLE,
+					    EADM_CEP_ROLE_LISTENER);
+		return;
+	case AS_PORT_SPACE:
+		for (i = 0; i < EADM_ARRAY_SIZE(port_spaces); i++) {
+			if (port_spaces[i].from == u)
+				eadm_record_put_u64(rec, map->to,
+						    port_spaces[i].to);
+		}
+		return;
+	case AS_PID:
+		put_comm(reply->ctx, rec, ro->comm, u);
+		break;
+	}
+	eadm_record_put_u64(rec, map->to, u);
+}
+
 static int map_attr(struct eadm_reply *reply, const struct rdma_object *ro,
 		    const struct nlattr *attr, struct eadm_record *rec)
 {
@@ -253,13 +369,13 @@ static int map_attr(struct eadm_reply *reply, const struct rdma_object *ro,
 				return leaves(reply, attr);
 			snprintf(name, sizeof(name), "[%s]", str);
 			eadm_record_put_string(rec, map->to, name);
-			continue;
-		}
-		if (!number(attr, &u))
+		} else if (map->as == AS_ADDR) {
+			put_addr(rec, map->to, attr);
+		} else if (number(attr, &u)) {
+			put_number(reply, ro, map, u, rec);
+		} else {
 			return leaves(reply, attr);
-		eadm_record_put_u64(rec, map->to, u);
-		if (map->as == AS_PID)
-			put_comm(reply->ctx, rec, ro->comm, u);
+		}
 	}
 	return 0;
 }
@@ -594,6 +710,74 @@ static int ask_once(struct eadm_ctx *ctx, const struct eadm_query *query,
 	return ret < 0 ? ret : 0;
 }
 
+static void put_nothing(struct eadm_attrs attrs, struct eadm_record *rec)
+{
+	(void)attrs;
+	(void)rec;
+}
+
+/*
+ * Whether a driver has counters of a port, as the access layer knows without
+ * asking the adapter: 0; -EINVAL when there are none; another negative errno
+ * when it is not known. Leaves the message of the context as it is.
+ */
+int eadm_rdma_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		       uint32_t port, struct eadm_record *rec)
+{
+	char message[sizeof(ctx->errmsg)];
+	struct eadm_query query;
+	int ret;
+
+	memcpy(message, ctx->errmsg, sizeof(message));
+	query = nldev_query(RDMA_NLDEV_CMD_STAT_GET_STATUS, false);
+	ask_device(&query, dev);
+	eadm_query_arg(&query, RDMA_NLDEV_ATTR_PORT_INDEX, EADM_ARG_U32, port,
+		       NULL, false);
+	ret = ask_once(ctx, &query, put_nothing, rec);
+	memcpy(ctx->errmsg, message, sizeof(message));
+	return ret;
+}
+
+/*
+ * The number of its driver at the user's interface of verbs, enum
+ * rdma_driver_id. Leaves the message of the context as it is.
+ */
+int eadm_rdma_driver_id(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			uint32_t *id)
+{
+	struct eadm_query query = nldev_query(RDMA_NLDEV_CMD_GET_CHARDEV,
+					      false);
+	char message[sizeof(ctx->errmsg)];
+	const struct nlmsghdr *nlh;
+	const struct nlattr *attr;
+	struct eadm_attrs attrs;
+	struct eadm_reply reply;
+	int ret, found = -ENODATA;
+	uint64_t u;
+
+	memcpy(message, ctx->errmsg, sizeof(message));
+	ask_device(&query, dev);
+	eadm_query_arg(&query, RDMA_NLDEV_ATTR_CHARDEV_TYPE, EADM_ARG_STRING,
+		       0, "uverbs", false);
+	ret = eadm_reply_open(ctx, &query, &reply);
+	if (!ret)
+		ret = eadm_reply_next(&reply, &nlh);
+	if (ret > 0) {
+		attrs = eadm_attr_msg(nlh, 0);
+		while (eadm_attr_next(&attrs, &attr) > 0) {
+			if (eadm_attr_type(attr) !=
+				    RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID ||
+			    !number(attr, &u))
+				continue;
+			*id = u;
+			found = 0;
+		}
+	}
+	eadm_reply_close(&reply);
+	memcpy(ctx->errmsg, message, sizeof(message));
+	return ret < 0 ? ret : found;
+}
+
 /* "FIELD=VALUE ...", of numbers only; what is no field is another's. */
 static void put_limits(const char *text, struct eadm_record *rec)
 {
@@ -630,14 +814,7 @@ int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	guid = htobe64(dev->node_guid);
 	if (dev->has_guid)
 		eadm_record_put_bytes(rec, EADM_A_DEV_NODE_GUID, &guid, 8);
-	snprintf(key, sizeof(key), "driver.%s", dev->name);
-	fact = eadm_source_fact(ctx, key);
-	if (fact)
-		eadm_record_put_string(rec, EADM_A_DEV_DRIVER, fact);
-	snprintf(key, sizeof(key), "bus.%s", dev->name);
-	fact = eadm_source_fact(ctx, key);
-	if (fact)
-		eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, fact);
+	eadm_driver_put(ctx, dev, rec);
 	snprintf(key, sizeof(key), "limits.%s", dev->name);
 	fact = limits ? eadm_source_fact(ctx, key) : NULL;
 	if (fact)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "archlib.h"
 
@@ -76,6 +77,29 @@ static bool all(const unsigned char *p, size_t len, unsigned char byte)
 	return !len;
 }
 
+static bool is_known(const struct eadm_redactor *r, const unsigned char *in,
+		     size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->n_hw; i++) {
+		if (r->hw[i].len == len && !memcmp(r->hw[i].bytes, in, len))
+			return true;
+	}
+	return false;
+}
+
+/* Where it stands without separators, nothing else tells it from a number. */
+static void learn_address(struct eadm_redactor *r, const unsigned char *in,
+		     size_t len)
+{
+	if ((len != 4 && len != 6 && len != 8) || r->n_hw == EADM_MAX_HW ||
+	    is_known(r, in, len))
+		return;
+	memcpy(r->hw[r->n_hw].bytes, in, len);
+	r->hw[r->n_hw++].len = len;
+}
+
 /* 240.0.0.0/4 is nobody's: a pseudonym is never taken for an original. */
 static void redact_ip4(struct eadm_redactor *r, const unsigned char *in,
 		       unsigned char *out)
@@ -86,6 +110,7 @@ static void redact_ip4(struct eadm_redactor *r, const unsigned char *in,
 	/* No address of anybody: any, loopback, a netmask. */
 	if (all(in, 4, 0) || in[0] == 127 || in[0] == 255)
 		return;
+	learn_address(r, in, 4);
 	pseudonym(r, CLASS_IPV4, in, 4, hash);
 	memcpy(out, hash, 4);
 	out[0] = 240 + hash[0] % 15;
@@ -128,29 +153,6 @@ void eadm_redact_ip(struct eadm_redactor *r, const unsigned char *in,
 	}
 }
 
-static bool known_hw(const struct eadm_redactor *r, const unsigned char *in,
-		     size_t len)
-{
-	unsigned int i;
-
-	for (i = 0; i < r->n_hw; i++) {
-		if (r->hw[i].len == len && !memcmp(r->hw[i].bytes, in, len))
-			return true;
-	}
-	return false;
-}
-
-/* Where it stands without separators, nothing else tells it from a number. */
-static void learn_hw(struct eadm_redactor *r, const unsigned char *in,
-		     size_t len)
-{
-	if ((len != 6 && len != 8) || r->n_hw == EADM_MAX_HW ||
-	    known_hw(r, in, len))
-		return;
-	memcpy(r->hw[r->n_hw].bytes, in, len);
-	r->hw[r->n_hw++].len = len;
-}
-
 /* A MAC address or a GUID; its pseudonym is locally administered. */
 void eadm_redact_hw(struct eadm_redactor *r, const unsigned char *in,
 		    unsigned char *out, size_t len)
@@ -166,7 +168,7 @@ void eadm_redact_hw(struct eadm_redactor *r, const unsigned char *in,
 		memmove(out, in, len);
 		return;
 	}
-	learn_hw(r, in, len);
+	learn_address(r, in, len);
 	pseudonym(r, CLASS_HW, in, len, hash);
 	memcpy(out, hash, len);
 	out[0] = 0x02;
@@ -181,7 +183,15 @@ static void name_pseudonym(struct eadm_redactor *r, enum class class,
 			   size_t size)
 {
 	uint8_t hash[SHA256_DIGEST_SIZE];
+	char lower[256] = "";
+	size_t i;
 
+	/* Hosts are the same in capitals. */
+	if (class == CLASS_HOST && len < sizeof(lower)) {
+		for (i = 0; i < len; i++)
+			lower[i] = tolower((unsigned char)name[i]);
+		name = lower;
+	}
 	pseudonym(r, class, name, len, hash);
 	snprintf(out, size, "%s-%02x%02x%02x%02x",
 		 class == CLASS_HOST ? "host" : "proc", hash[0], hash[1],
@@ -251,6 +261,18 @@ static int by_length(const void *a, const void *b)
 	return x->len < y->len ? -1 : x->len > y->len;
 }
 
+static int *first_of(struct eadm_redactor *r, unsigned char c)
+{
+	return &r->first[tolower(c)];
+}
+
+static bool is_name(const struct eadm_name *name, const char *text)
+{
+	return name->class == CLASS_HOST ?
+		       !strncasecmp(name->name, text, name->len) :
+		       !memcmp(name->name, text, name->len);
+}
+
 static void index_names(struct eadm_redactor *r)
 {
 	size_t i;
@@ -262,7 +284,7 @@ static void index_names(struct eadm_redactor *r)
 	for (i = 0; i < 256; i++)
 		r->first[i] = -1;
 	for (i = 0; i < r->n_names; i++) {
-		int *first = &r->first[(unsigned char)r->names[i].name[0]];
+		int *first = first_of(r, r->names[i].name[0]);
 
 		r->names[i].next = *first;
 		*first = i;
@@ -321,10 +343,9 @@ static size_t known_name(struct eadm_redactor *r, const char *text, size_t len,
 
 	if (at && is_word(text[at - 1]) && is_word(text[at]))
 		return 0;
-	for (i = r->first[(unsigned char)text[at]]; i >= 0; i = name->next) {
+	for (i = *first_of(r, text[at]); i >= 0; i = name->next) {
 		name = &r->names[i];
-		if (name->len > len - at ||
-		    memcmp(name->name, text + at, name->len))
+		if (name->len > len - at || !is_name(name, text + at))
 			continue;
 		if (at + name->len < len && is_word(text[at + name->len]) &&
 		    is_word(name->name[name->len - 1]))
@@ -461,31 +482,82 @@ static bool address(struct eadm_redactor *r, const char *text, size_t len,
 	return true;
 }
 
+/* Whether the word in front of @at says that a version follows. */
+static bool is_version(const char *text, size_t at)
+{
+	static const char *const words[] = { "v", "ver", "version", "fw",
+					     "firmware", "rev", "revision",
+					     "bios" };
+	size_t i, len, end = at;
+
+	while (end && strchr(" \t:=\"'([", text[end - 1]))
+		end--;
+	for (at = end; at && isalpha((unsigned char)text[at - 1]);)
+		at--;
+	len = end - at;
+	for (i = 0; i < EADM_ARRAY_SIZE(words); i++) {
+		if (len == strlen(words[i]) &&
+		    !strncasecmp(words[i], text + at, len))
+			return true;
+	}
+	return false;
+}
+
+/* Four numbers with dots; also 010.001.002.003, as the kernel's %pi4 has it. */
+static bool parse_ip4(const char *text, unsigned char *ip, bool *padded)
+{
+	unsigned int n[4];
+	int end = 0, i;
+
+	*padded = strlen(text) == 15 && (*text == '0' || text[4] == '0' ||
+					 text[8] == '0' || text[12] == '0');
+	if (!*padded)
+		return inet_pton(AF_INET, text, ip) == 1;
+	if (sscanf(text, "%3u.%3u.%3u.%3u%n", &n[0], &n[1], &n[2], &n[3],
+		   &end) != 4 || text[end])
+		return false;
+	for (i = 0; i < 4; i++) {
+		if (n[i] > 255)
+			return false;
+		ip[i] = n[i];
+	}
+	return true;
+}
+
 /*
- * Four numbers with dots at @text; characters taken. More may follow: a port
- * behind a dot, or the index of a table.
+ * Four numbers with dots at @text + @at; characters taken. More may follow: a
+ * port behind a dot, or the index of a table.
  */
 static size_t dotted(struct eadm_redactor *r, const char *text, size_t len,
-		     struct eadm_grow *out)
+		     size_t at, struct eadm_grow *out)
 {
 	char buf[INET_ADDRSTRLEN];
 	size_t n = 0, dots = 0;
 	unsigned char ip[4];
+	bool padded;
 
-	while (n < len && (isdigit((unsigned char)text[n]) ||
-			   (text[n] == '.' && dots < 3 && n + 1 < len &&
-			    isdigit((unsigned char)text[n + 1])))) {
-		dots += text[n] == '.';
+	while (at + n < len && (isdigit((unsigned char)text[at + n]) ||
+				(text[at + n] == '.' && dots < 3 &&
+				 at + n + 1 < len &&
+				 isdigit((unsigned char)text[at + n + 1])))) {
+		dots += text[at + n] == '.';
 		n++;
 	}
 	if (n >= sizeof(buf) || dots != 3)
 		return 0;
-	memcpy(buf, text, n);
+	memcpy(buf, text + at, n);
 	buf[n] = '\0';
-	if (inet_pton(AF_INET, buf, ip) != 1)
+	if (!parse_ip4(buf, ip, &padded))
 		return 0;
+	if (is_version(text, at)) {
+		put_text(out, buf);
+		return n;
+	}
 	eadm_redact_ip(r, ip, ip, 4);
-	put_text(out, inet_ntop(AF_INET, ip, buf, sizeof(buf)));
+	snprintf(buf, sizeof(buf), padded ? "%03u.%03u.%03u.%03u" :
+					    "%u.%u.%u.%u",
+		 ip[0], ip[1], ip[2], ip[3]);
+	put_text(out, buf);
 	return n;
 }
 
@@ -510,26 +582,51 @@ static size_t run(struct eadm_redactor *r, const char *text, size_t len,
 	return 0;
 }
 
+/* An IPv4 address in 8 digits, from the first byte or from the last one. */
+static bool bare_ip4(struct eadm_redactor *r, unsigned char *ip)
+{
+	unsigned char turned[4] = { ip[3], ip[2], ip[1], ip[0] };
+	int i;
+
+	if (is_known(r, ip, 4)) {
+		redact_ip4(r, ip, ip);
+		return true;
+	}
+	if (!is_known(r, turned, 4))
+		return false;
+	redact_ip4(r, turned, turned);
+	for (i = 0; i < 4; i++)
+		ip[i] = turned[3 - i];
+	return true;
+}
+
 /*
  * "enx525400eda001", "rocex525400fffeeda000": interfaces named by address;
- * "0x525400fffeeda000" and without "0x": one that was met before.
+ * "0x525400fffeeda000", "cb00714d" and without or with "0x": one that was met
+ * before; 32 digits: nothing but a GID or another name of a machine is so long.
  */
 static size_t bare_address(struct eadm_redactor *r, const char *text,
 			   size_t len, size_t at, struct eadm_grow *out)
 {
 	bool name = at >= 2 && text[at - 1] == 'x' &&
 		    isalpha((unsigned char)text[at - 2]);
-	unsigned char bytes[8];
+	unsigned char bytes[16];
 	size_t n = 0;
 
 	while (at + n < len && isxdigit((unsigned char)text[at + n]))
 		n++;
-	if ((n != 12 && n != 16) || (at + n < len && is_word(text[at + n])))
+	if ((n != 8 && n != 12 && n != 16 && n != 32) ||
+	    (at + n < len && is_word(text[at + n])))
 		return 0;
 	hex_groups(text + at, n, n, 0, bytes, sizeof(bytes));
-	if (!name && !known_hw(r, bytes, n / 2))
+	if (n == 32)
+		eadm_redact_ip(r, bytes, bytes, 16);
+	else if (n == 8 && !bare_ip4(r, bytes))
 		return 0;
-	eadm_redact_hw(r, bytes, bytes, n / 2);
+	else if (n != 8 && !name && !is_known(r, bytes, n / 2))
+		return 0;
+	else if (n != 8)
+		eadm_redact_hw(r, bytes, bytes, n / 2);
 	put_groups(out, bytes, n / 2, n, 0);
 	return n;
 }
@@ -557,7 +654,7 @@ static size_t redact_at(struct eadm_redactor *r, const char *text, size_t len,
 	    before != '.')
 		n = run(r, text + at, len - at, out);
 	if (!n && isdigit(c) && starts_number(text, at))
-		n = dotted(r, text + at, len - at, out);
+		n = dotted(r, text, len, at, out);
 	return n;
 }
 

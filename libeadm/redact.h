@@ -9,7 +9,7 @@ struct eadm_name;
 
 #define EADM_MAX_HW 4096
 
-/* A MAC address or GUID that was met. */
+/* An IPv4 or MAC address or a GUID that was met. */
 struct eadm_hw {
 	unsigned char bytes[8];
 	unsigned char len;

@@ -363,7 +363,8 @@ void eadm_redact_fact(struct eadm_redactor *r, const char *key,
 	/* The kind of a fact; what follows is a device, mostly. */
 	eadm_grow_put(out, key, kind);
 	/* Modules are no processes, though some are called alike. */
-	if (!strncmp(key, "module.", 7))
+	if (!strncmp(key, "module.", 7) || !strncmp(key, "origin.", 7) ||
+	    !strncmp(key, "bound.", 6))
 		eadm_grow_put(out, key + kind, strlen(key + kind));
 	else
 		eadm_redact_text(r, key + kind, strlen(key + kind), out);

@@ -108,6 +108,8 @@ static void turn_rdma(unsigned int type, unsigned char *data, size_t len,
 	case RDMA_NLDEV_ATTR_RES_KERN_NAME:
 	case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME:
 	case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME:
+	case RDMA_NLDEV_ATTR_CHARDEV_TYPE:
+	case RDMA_NLDEV_ATTR_CHARDEV_NAME:
 	case RDMA_NLDEV_ATTR_DRIVER:
 		break;
 	default:

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -86,6 +87,32 @@ static void learn_processes(struct eadm_redactor *r)
 		closedir(proc);
 }
 
+/* What /etc/hosts calls this machine and others. */
+static void learn_hosts(struct eadm_redactor *r)
+{
+	static const char blanks[] = " \t\r\n";
+	FILE *file = fopen("/etc/hosts", "re");
+	char line[1024], *name, *save, *text;
+	size_t len;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "#")] = '\0';
+		name = strtok_r(line, blanks, &save);
+		/* An address that is known is found in hexadecimal as well. */
+		if (!name || eadm_redactor_text(r, name, strlen(name), &text,
+						&len))
+			continue;
+		free(text);
+		while ((name = strtok_r(NULL, blanks, &save))) {
+			if (strncasecmp(name, "localhost", 9) &&
+			    strncasecmp(name, "ip6-", 4))
+				eadm_redactor_host(r, name);
+		}
+	}
+	if (file)
+		fclose(file);
+}
+
 static int open_redactor(struct bundle *b)
 {
 	const char *path = b->cli->args.opt[OPT_REDACT_KEY];
@@ -105,6 +132,7 @@ static int open_redactor(struct bundle *b)
 	explicit_bzero(key, sizeof(key));
 	if (!uname(&uts))
 		eadm_redactor_host(b->redactor, uts.nodename);
+	learn_hosts(b->redactor);
 	learn_processes(b->redactor);
 	return STATUS_OK;
 }
@@ -231,8 +259,7 @@ static int write_bundle(struct bundle *b, const char *path)
 	if (status)
 		return status;
 	if (ret)
-		return fail(b->cli, STATUS_FAILED, path, "%s",
-			    eadm_errmsg(b->ctx));
+		return fail_write(b->cli, b->ctx, ret, path);
 	tell(b, stream ? "standard output" : path);
 	return complete(b) ? STATUS_OK : STATUS_PARTIAL;
 }

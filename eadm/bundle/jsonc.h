@@ -14,7 +14,7 @@
 	f(json_object_array_add) f(json_object_array_get_idx)		\
 	f(json_object_array_length) f(json_object_get_boolean)		\
 	f(json_object_get_double) f(json_object_get_int)		\
-	f(json_object_get_string) f(json_object_get_uint64)		\
+	f(json_object_get_int64) f(json_object_get_string) f(json_object_get_uint64)		\
 	f(json_object_is_type) f(json_object_new_array)			\
 	f(json_object_new_boolean) f(json_object_new_double_s)		\
 	f(json_object_new_object) f(json_object_new_string)		\
@@ -39,6 +39,7 @@ bool jsonc_load(void);
 #define json_object_get_boolean		jsonc.json_object_get_boolean
 #define json_object_get_double		jsonc.json_object_get_double
 #define json_object_get_int		jsonc.json_object_get_int
+#define json_object_get_int64		jsonc.json_object_get_int64
 #define json_object_get_string		jsonc.json_object_get_string
 #define json_object_get_uint64		jsonc.json_object_get_uint64
 #define json_object_is_type		jsonc.json_object_is_type

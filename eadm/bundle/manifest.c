@@ -139,6 +139,5 @@ int bundle_manifest(struct bundle *b)
 	ret = eadm_pack_add(b->pack, BUNDLE_MANIFEST, text, strlen(text),
 			    NULL);
 	json_object_put(to);
-	return ret ? fail(b->cli, STATUS_FAILED, BUNDLE_MANIFEST, "%s",
-			  eadm_errmsg(b->ctx)) : 0;
+	return ret ? fail_write(b->cli, b->ctx, ret, BUNDLE_MANIFEST) : 0;
 }

@@ -32,10 +32,16 @@ static void wait_ns(uint64_t ns)
 		;
 }
 
-/* All moments of a source; contexts of the adapters in the first one. */
-static int write_moments(struct bundle *b, struct eadm_ctx *ctx, bool hw)
+/*
+ * All moments of a source; contexts of the adapters in the first one. Where
+ * @lacks is, it learns whether they could not be read, and people why.
+ */
+static int write_moments(struct bundle *b, struct eadm_ctx *ctx, bool hw,
+			 bool *lacks)
 {
+	struct eadm_note n = { .size = sizeof(n) };
 	int ret = eadm_capture_open(ctx, "-");
+	unsigned int i;
 
 	if (!ret)
 		ret = eadm_capture_all(ctx, hw);
@@ -45,6 +51,11 @@ static int write_moments(struct bundle *b, struct eadm_ctx *ctx, bool hw)
 	}
 	while (!ret && !eadm_is_live(ctx) && eadm_moment_next(ctx) > 0)
 		ret = eadm_capture_all(ctx, false);
+	for (i = 0; !ret && lacks && eadm_capture_note(ctx, i, &n); i++) {
+		fprintf(stderr, "%s%s%s: %s\n", n.device,
+			*n.device ? ": " : "", n.what, n.why);
+		*lacks = true;
+	}
 	return ret ? ret : eadm_capture_close(ctx, true);
 }
 
@@ -52,6 +63,7 @@ static int collect_capture(struct bundle *b, const void *arg)
 {
 	const bool *hw = arg;
 	struct eadm_ctx *ctx = eadm_new();
+	bool lacks = false;
 	int ret;
 
 	if (!ctx)
@@ -60,7 +72,9 @@ static int collect_capture(struct bundle *b, const void *arg)
 	ret = b->from ? eadm_open_file(ctx, b->from) : eadm_open_live(ctx);
 	if (ret)
 		return say(ctx, b->from ? b->from : "open");
-	return write_moments(b, ctx, *hw) ? say(ctx, "capture") : STATUS_OK;
+	if (write_moments(b, ctx, *hw, &lacks))
+		return say(ctx, "capture");
+	return lacks ? STATUS_PARTIAL : STATUS_OK;
 }
 
 /*
@@ -81,7 +95,7 @@ static int redact_capture(struct bundle *b, struct part *part, int raw)
 		ret = eadm_open_file(ctx, path);
 		eadm_capture_redact(ctx, b->redactor);
 		if (!ret)
-			ret = write_moments(b, ctx, b->hw);
+			ret = write_moments(b, ctx, b->hw, NULL);
 		dup2(keep, STDOUT_FILENO);
 	}
 	if (ret) {
@@ -154,16 +168,13 @@ static int collect_rendering(struct bundle *b, const void *arg)
 {
 	const struct rendering *r = arg;
 	char path[40];
-	const char *argv[9] = { "eadm", "--no-color", "--from", path };
+	const char *argv[8] = { "eadm", "--no-color", "--from", path };
 	int n = 4;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", b->capture);
 	if (r->json)
 		argv[n++] = "--json";
 	argv[n++] = r->command;
-	/* It would miss what nobody wanted to have. */
-	if (!b->hw && !strcmp(r->command, "diagnose"))
-		argv[n++] = "--no-hw";
 	if (r->object)
 		argv[n++] = r->object;
 	return run_line(n, (char **)argv);

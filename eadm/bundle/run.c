@@ -382,7 +382,6 @@ int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
 	}
 	free(data);
 	if (ret)
-		return fail(b->cli, STATUS_FAILED, part->name, "%s",
-			    eadm_errmsg(b->ctx));
+		return fail_write(b->cli, b->ctx, ret, part->name);
 	return 0;
 }

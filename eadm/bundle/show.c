@@ -11,6 +11,13 @@
 
 #define MAX_MANIFEST (4U << 20)
 
+/* A member of the bundle, and whether the manifest names it. */
+struct member {
+	char *name;
+	uint64_t len;
+	bool named;
+};
+
 struct reader {
 	struct cli *cli;
 	struct eadm_ctx *ctx;
@@ -18,6 +25,8 @@ struct reader {
 	const char *path;
 	char *text;		/* of the manifest */
 	struct json_object *manifest;
+	bool newer;		/* made by an eadm that may know more */
+	struct member *list;
 	uint64_t members, bytes;
 };
 
@@ -58,9 +67,141 @@ static int parse_manifest(struct reader *r)
 	    !json_object_object_get_ex(r->manifest, "eadm_bundle", &format))
 		return fail(r->cli, STATUS_FAILED, r->path,
 			    "a manifest that is none");
-	if (json_object_get_int(format) > BUNDLE_FORMAT)
+	if (!json_object_is_type(format, json_type_int) ||
+	    json_object_get_int(format) < 1)
+		return fail(r->cli, STATUS_FAILED, r->path,
+			    "a manifest of no known format");
+	r->newer = json_object_get_int(format) > BUNDLE_FORMAT;
+	if (r->newer)
 		note(r->cli, "%s: made by a newer eadm; some of it may not be shown",
 		     r->path);
+	return 0;
+}
+
+/* ---- the manifest against the members ------------------------------------------------ */
+
+static const char *text_of(struct json_object *from, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(from, key, &value) ||
+	    !json_object_is_type(value, json_type_string))
+		return NULL;
+	return json_object_get_string(value);
+}
+
+static bool add_member(struct reader *r, const struct eadm_member *m)
+{
+	struct member *more;
+
+	/* Twice as many each time. */
+	if (!(r->members & (r->members - 1))) {
+		more = realloc(r->list, (r->members ? 2 * r->members : 1) *
+						sizeof(*more));
+		if (!more)
+			return false;
+		r->list = more;
+	}
+	more = &r->list[r->members];
+	*more = (struct member){ .name = strdup(m->name), .len = m->len };
+	if (!more->name)
+		return false;
+	r->members++;
+	r->bytes += m->len;
+	return true;
+}
+
+static struct member *find_member(struct reader *r, const char *name)
+{
+	uint64_t i;
+
+	for (i = 0; i < r->members; i++) {
+		if (!strcmp(r->list[i].name, name))
+			return &r->list[i];
+	}
+	return NULL;
+}
+
+/* A value that is there has the type that it is written with. */
+static bool has_type(struct json_object *part, const char *key,
+		     enum json_type type)
+{
+	struct json_object *value;
+
+	return !json_object_object_get_ex(part, key, &value) ||
+	       json_object_is_type(value, type);
+}
+
+static bool is_part(struct json_object *part)
+{
+	struct json_object *value;
+
+	return json_object_is_type(part, json_type_object) &&
+	       text_of(part, "name") && text_of(part, "state") &&
+	       has_type(part, "what", json_type_string) &&
+	       has_type(part, "why", json_type_string) &&
+	       has_type(part, "sha256", json_type_string) &&
+	       has_type(part, "bytes", json_type_int) &&
+	       (!json_object_object_get_ex(part, "seconds", &value) ||
+		json_object_is_type(value, json_type_double) ||
+		json_object_is_type(value, json_type_int));
+}
+
+/*
+ * What the manifest says of a part against its member. A newer eadm may leave
+ * out what this one always writes.
+ */
+static bool is_as_told(struct reader *r, struct json_object *part)
+{
+	struct member *m = find_member(r, text_of(part, "name"));
+	const char *want = text_of(part, "sha256"), *have;
+	struct json_object *bytes = NULL;
+
+	json_object_object_get_ex(part, "bytes", &bytes);
+	if (!m)
+		return !want && !bytes;
+	if (m->named)
+		return false;
+	m->named = true;
+	if (!r->newer && (!want || !bytes))
+		return false;
+	have = eadm_bundle_digest(r->bundle, m->name);
+	/* As signed numbers: no length is as large as that. */
+	return (!want || (have && !strcmp(have, want))) &&
+	       (!bytes || json_object_get_int64(bytes) == (int64_t)m->len);
+}
+
+static int compare_manifest(struct reader *r)
+{
+	struct json_object *parts, *part;
+	struct member *m;
+	size_t i, n;
+
+	if (!json_object_object_get_ex(r->manifest, "parts", &parts) ||
+	    !json_object_is_type(parts, json_type_array))
+		return fail(r->cli, STATUS_FAILED, r->path,
+			    "a manifest without parts");
+	m = find_member(r, BUNDLE_MANIFEST);
+	if (m)
+		m->named = true;
+	n = json_object_array_length(parts);
+	for (i = 0; i < n; i++) {
+		part = json_object_array_get_idx(parts, i);
+		if (!is_part(part))
+			return fail(r->cli, STATUS_FAILED, r->path,
+				    "part %zu of the manifest is not as eadm writes one",
+				    i + 1);
+		if (!is_as_told(r, part))
+			return fail(r->cli, STATUS_FAILED, r->path,
+				    "%s is not what the manifest says",
+				    text_of(part, "name"));
+	}
+	for (i = 0; i < r->members && !r->newer; i++) {
+		if (!r->list[i].named)
+			return fail(r->cli, STATUS_FAILED, r->path,
+				    "%s is not in the manifest",
+				    r->list[i].name);
+	}
 	return 0;
 }
 
@@ -80,18 +221,26 @@ static int open_bundle(struct reader *r, struct cli *cli)
 	if (ret)
 		return bad(r, ret);
 	while (!status && (ret = eadm_bundle_next(r->bundle, &m)) > 0) {
-		r->members++;
-		r->bytes += m.len;
+		if (!add_member(r, &m))
+			return fail(cli, STATUS_FAILED, r->path,
+				    "out of memory");
 		if (!strcmp(m.name, BUNDLE_MANIFEST))
 			status = read_manifest(r, m.len);
 	}
 	if (!status && ret)
 		status = bad(r, ret);
-	return status ? status : parse_manifest(r);
+	if (!status)
+		status = parse_manifest(r);
+	return status ? status : compare_manifest(r);
 }
 
 static void close_bundle(struct reader *r)
 {
+	uint64_t i;
+
+	for (i = 0; i < r->members; i++)
+		free(r->list[i].name);
+	free(r->list);
 	json_object_put(r->manifest);
 	free(r->text);
 	eadm_bundle_close(r->bundle);
@@ -99,16 +248,6 @@ static void close_bundle(struct reader *r)
 }
 
 /* ---- values of the manifest -------------------------------------------------------- */
-
-static const char *text_of(struct json_object *from, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(from, key, &value) ||
-	    !json_object_is_type(value, json_type_string))
-		return NULL;
-	return json_object_get_string(value);
-}
 
 static struct cell text_cell(const char *text)
 {
@@ -199,10 +338,7 @@ static int write_parts(struct reader *r, struct table *table)
 	struct json_object *parts;
 	size_t i, n;
 
-	if (!json_object_object_get_ex(r->manifest, "parts", &parts) ||
-	    !json_object_is_type(parts, json_type_array))
-		return fail(cli, STATUS_FAILED, r->path,
-			    "a manifest without parts");
+	json_object_object_get_ex(r->manifest, "parts", &parts);
 	cli->writer->ops->begin(cli->writer, table);
 	n = json_object_array_length(parts);
 	for (i = 0; i < n; i++)
@@ -241,31 +377,6 @@ int bundle_show(struct cli *cli)
 
 /* ---- verify ------------------------------------------------------------------------------ */
 
-/* The digests of the manifest against the members themselves. */
-static int compare_digests(struct reader *r)
-{
-	struct json_object *parts, *part;
-	const char *name, *want, *have;
-	size_t i, n = 0;
-
-	if (json_object_object_get_ex(r->manifest, "parts", &parts) &&
-	    json_object_is_type(parts, json_type_array))
-		n = json_object_array_length(parts);
-	for (i = 0; i < n; i++) {
-		part = json_object_array_get_idx(parts, i);
-		want = text_of(part, "sha256");
-		name = text_of(part, "name");
-		if (!want || !name)
-			continue;
-		have = eadm_bundle_digest(r->bundle, name);
-		if (!have || strcmp(have, want))
-			return fail(r->cli, STATUS_FAILED, r->path,
-				    "%s is not what the manifest says",
-				    name);
-	}
-	return 0;
-}
-
 int bundle_verify(struct cli *cli)
 {
 	struct table table = { 0 };
@@ -274,8 +385,6 @@ int bundle_verify(struct cli *cli)
 	struct reader r;
 	int status = open_bundle(&r, cli);
 
-	if (!status)
-		status = compare_digests(&r);
 	if (!status &&
 	    (!add_column(&table, "bundle", "BUNDLE", EADM_TYPE_STRING,
 			 EADM_KIND_NAME, NULL) ||

@@ -269,6 +269,41 @@ static void serve(struct server *s)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
+static bool is_local(const struct sockaddr_storage *addr)
+{
+	struct sockaddr_storage any_port = *addr;
+	int fd = socket(addr->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool local;
+
+	if (addr->ss_family == AF_INET)
+		((struct sockaddr_in *)&any_port)->sin_port = 0;
+	else
+		((struct sockaddr_in6 *)&any_port)->sin6_port = 0;
+	local = fd >= 0 && !bind(fd, (struct sockaddr *)&any_port,
+				 sizeof(any_port));
+	if (fd >= 0)
+		close(fd);
+	return local;
+}
+
+static int cannot_listen(const struct test *t,
+			 const struct sockaddr_storage *addr, int error)
+{
+	bool not_found = error == ENODEV || error == EADDRNOTAVAIL;
+
+	/*
+	 * The RDMA CM returns EADDRNOTAVAIL also for a port in use when one of
+	 * the two listeners is on all addresses.
+	 */
+	if (error == EADDRNOTAVAIL && is_local(addr)) {
+		error = EADDRINUSE;
+		not_found = false;
+	}
+	return fail(t->cli, not_found ? STATUS_NOT_FOUND : STATUS_FAILED,
+		    t->bind ? t->bind : "listen", "%s", error == ENODEV ?
+		    "no RDMA device has this address" : strerror(error));
+}
+
 static int listen_there(struct server *s)
 {
 	struct test *t = s->test;
@@ -285,11 +320,7 @@ static int listen_there(struct server *s)
 					      strerror(errno));
 	if (rdma_bind_addr(s->listener, (struct sockaddr *)&addr) ||
 	    rdma_listen(s->listener, 16))
-		return fail(t->cli, errno == ENODEV || errno == EADDRNOTAVAIL ?
-					    STATUS_NOT_FOUND : STATUS_FAILED,
-			    t->bind ? t->bind : "listen", "%s", errno == ENODEV ?
-			    "no RDMA device has this address" :
-			    strerror(errno));
+		return cannot_listen(t, &addr, errno);
 	note(t->cli, "listening on %s port %s",
 	     t->bind ? address_text(&addr, text, sizeof(text)) :
 		       "all addresses", t->port);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which rules could not be applied, and why: "nothing found" is worth as much as
+ * what was looked at. A rule about objects that a device cannot have, or does
+ * not have at the moment, is no gap.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diag_rules.h"
+
+static const struct {
+	const char *name;	/* for ever */
+	const char *why, *remedy;
+} lacks[DIAG_LACKS] = {
+	[DIAG_LACK_COMPANION] = { "companion",
+		"the companion module eadm.ko is not loaded",
+		"modprobe eadm" },
+	[DIAG_LACK_DRIVER] = { "driver",
+		"its driver shows nothing to the companion module: it is another erdma.ko",
+		"load the erdma.ko that comes with eadm (modinfo erdma)" },
+	[DIAG_LACK_SILENT] = { "companion-silent",
+		"the companion module eadm.ko does not answer",
+		"dmesg | grep eadm; reload eadm.ko" },
+	[DIAG_LACK_RIGHT] = { "right",
+		"the adapter's own contexts are for those with CAP_SYS_RAWIO",
+		"run it as root" },
+	[DIAG_LACK_LOCKDOWN] = { "lockdown",
+		"the kernel is locked down: the adapter's own contexts cannot be read",
+		"boot without lockdown" },
+	[DIAG_LACK_ASKED] = { "not-asked",
+		"the adapter was not asked for its own contexts",
+		"run eadm diagnose as root, without --no-hw" },
+	[DIAG_LACK_ADAPTER] = { "adapter",
+		"the adapter does not answer commands",
+		"eadm trace" },
+	[DIAG_LACK_NODE] = { "char-device",
+		"the bytes of the queues cannot be read",
+		"ls -l /dev/eadm; reload eadm.ko" },
+	[DIAG_LACK_PIDNS] = { "pid-namespace",
+		"processes outside of this PID namespace cannot be seen",
+		"run it in the PID namespace of the host" },
+	[DIAG_LACK_CAPTURE] = { "capture",
+		"the capture was made without what they look at",
+		"eadm diagnose --save as root" },
+	[DIAG_LACK_MOMENT] = { "moment",
+		"they compare two moments",
+		"eadm record -n 2" },
+};
+
+const char *diag_lack_name(enum diag_lack lack)
+{
+	return lacks[lack].name;
+}
+
+const char *diag_lack_why(enum diag_lack lack)
+{
+	return lacks[lack].why;
+}
+
+const char *diag_lack_remedy(enum diag_lack lack)
+{
+	return lacks[lack].remedy;
+}
+
+/* Whether the rows of a kind, and that there are none, can be seen at all. */
+static bool is_seen(const struct diag_inputs *in, enum diag_kind kind)
+{
+	switch (kind) {
+	case DIAG_CMDQ:
+	case DIAG_CMD:
+	case DIAG_EQ:
+	case DIAG_CTX:
+		return !in->lack[DIAG_STATE];
+	default:
+		return true;
+	}
+}
+
+static bool has_rows(const struct diag_moment *m, enum diag_kind kind,
+		     uint64_t dev)
+{
+	const struct diag_rows *rows = &m->rows[kind];
+	size_t low = 0, high = rows->n, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (rows->row[mid].dev < dev)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < rows->n && rows->row[low].dev == dev;
+}
+
+/* What keeps the rule from being applied to the device, and in whose words. */
+static enum diag_lack lack_of(const struct diag_moment *m, bool two,
+			      const struct diag_inputs *in,
+			      const struct eadm_rule *rule, const char **why)
+{
+	unsigned int i;
+
+	*why = NULL;
+	if (is_seen(in, rule->kind) && !has_rows(m, rule->kind, in->dev))
+		return DIAG_LACK_NONE;
+	for (i = 0; i < DIAG_INPUTS; i++) {
+		if (!(rule->needs & DIAG_NEEDS(i)) || !in->lack[i])
+			continue;
+		*why = in->why[i];
+		return in->lack[i];
+	}
+	return rule->two && !two ? DIAG_LACK_MOMENT : DIAG_LACK_NONE;
+}
+
+static int add_gap(struct diag_gaps *gaps, const struct diag_inputs *in,
+		   enum diag_lack lack, const char *why)
+{
+	struct diag_gap *all, *gap;
+	size_t i;
+
+	for (i = 0; i < gaps->n; i++) {
+		gap = &gaps->gap[i];
+		if (gap->in == in && gap->lack == lack) {
+			gap->rules++;
+			return 0;
+		}
+	}
+	all = realloc(gaps->gap, (gaps->n + 1) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	gaps->gap = all;
+	all[gaps->n++] = (struct diag_gap){
+		.in = in, .lack = lack, .why = why, .rules = 1,
+	};
+	return 0;
+}
+
+/* @two: there is an earlier moment; 0 or -ENOMEM. */
+int diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
+		   bool two, const struct diag_inputs *in)
+{
+	const struct eadm_rule *rule = NULL;
+	enum diag_lack lack;
+	const char *why;
+	int ret = 0;
+
+	while (!ret && (rule = eadm_rule_next(rule))) {
+		lack = lack_of(m, two, in, rule, &why);
+		if (lack && lack != DIAG_LACK_FAMILY)
+			ret = add_gap(gaps, in, lack, why);
+	}
+	return ret;
+}
+
+void diag_gaps_free(struct diag_gaps *gaps)
+{
+	free(gaps->gap);
+	memset(gaps, 0, sizeof(*gaps));
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which driver a device has, and where it is. sysfs tells it of devices that
+ * hang below a function of a bus; some drivers register theirs below nothing.
+ */
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "eadm_nl.h"
+#include "priv.h"
+
+/*
+ * Modules by the number that drivers have at the user's interface of verbs.
+ * Without those that share one, and those that never lack a parent.
+ */
+static const struct {
+	uint32_t id;
+	const char *module;
+} modules[] = {
+	{ RDMA_DRIVER_RXE, "rdma_rxe" },
+	{ RDMA_DRIVER_EFA, "efa" },
+	{ RDMA_DRIVER_SIW, "siw" },
+	{ RDMA_DRIVER_ERDMA, "erdma" },
+	{ RDMA_DRIVER_VMW_PVRDMA, "vmw_pvrdma" },
+};
+
+static const char *fact(struct eadm_ctx *ctx, const char *kind,
+			const char *name)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "%s.%s", kind, name);
+	return eadm_source_fact(ctx, key);
+}
+
+/* A module that is not loaded is not the driver, whatever the number says. */
+static const char *module_of(struct eadm_ctx *ctx,
+			     const struct eadm_device *dev, uint32_t *id)
+{
+	const char *node = fact(ctx, "uverbs", dev->name);
+	size_t i;
+
+	/* Without a node the question would load the module ib_uverbs. */
+	if (!node || !*node || eadm_rdma_driver_id(ctx, dev, id))
+		return NULL;
+	for (i = 0; i < EADM_ARRAY_SIZE(modules); i++) {
+		if (modules[i].id == *id)
+			return fact(ctx, "module", modules[i].module) ?
+				       modules[i].module : NULL;
+	}
+	return NULL;
+}
+
+/* Whether the module has no other device. */
+static bool is_only_one(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			const char *module, uint32_t id)
+{
+	const struct eadm_devices *devices = &ctx->devices;
+	const struct eadm_device *other;
+	const char *driver;
+	uint32_t other_id;
+	unsigned int i;
+
+	for (i = 0; i < devices->n; i++) {
+		other = &devices->dev[i];
+		if (other->index == dev->index)
+			continue;
+		driver = fact(ctx, "driver", other->name);
+		if (driver && strcmp(driver, module) != 0)
+			continue;
+		if (eadm_rdma_driver_id(ctx, other, &other_id) ||
+		    other_id == id)
+			return false;
+	}
+	return true;
+}
+
+void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		     struct eadm_record *rec)
+{
+	const char *driver = fact(ctx, "driver", dev->name), *bus;
+	uint32_t id;
+
+	if (driver) {
+		eadm_record_put_string(rec, EADM_A_DEV_DRIVER, driver);
+		bus = fact(ctx, "bus", dev->name);
+		if (bus)
+			eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, bus);
+		return;
+	}
+	driver = module_of(ctx, dev, &id);
+	if (!driver)
+		return;
+	eadm_record_put_string(rec, EADM_A_DEV_DRIVER, driver);
+	/* One device of a module that serves one function is that function's. */
+	bus = is_only_one(ctx, dev, driver, id) ?
+		      fact(ctx, "bound", driver) : NULL;
+	if (bus && *bus && !strchr(bus, ' '))
+		eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, bus);
+}
