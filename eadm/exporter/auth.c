@@ -1,70 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names and passwords. The hashes are meant to be slow, and Prometheus comes
- * again every few seconds: the digest of the last right pair of each user is
- * kept, under a key that this process made up.
+ * Names and passwords. Hashes are meant to be slow, so one thread computes them,
+ * one at a time, and everybody else waits asleep: strangers cost one CPU at
+ * most. A pair that was looked at once costs nothing later: the digests of right
+ * pairs and of wrong ones are kept under a key that this process made up. They
+ * cover the hash, too, and hold as long as the configuration has it.
+ *
+ * Before its first success nothing tells a scraper from a stranger, and a queue
+ * in order of arrival would be as long as strangers make it. So the newest
+ * attempt comes first: whoever fails is not answered at once (client.c) and
+ * cannot be the newest again. A pair that comes a second time before it could be
+ * looked at, as a scraper's does and a guess does not, goes before all others.
+ * Users take turns, and all unknown names together are one user, so that guesses
+ * at one name do not hold up another.
  */
 #include <crypt.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exporter.h"
 
-#define DIGEST 32
+/* Powers of two: digests are kept by their first bits. */
+#define RIGHT 256
+#define WRONG 4096
+#define SEEN 16384
+/* Of known users; the first one is that of unknown names. */
+#define TURNS 64
+#define STACK_SIZE (128 * 1024)
 
 struct auth {
-	const struct web_config *config;
-	unsigned char key[DIGEST];
-	bool (*known);
-	unsigned char (*digest)[DIGEST];
-	pthread_mutex_t lock;		/* of known and digest */
-	pthread_mutex_t slow;		/* of closing; of who hashes */
-	bool closing;
+	unsigned char key[AUTH_DIGEST];
+	pthread_mutex_t lock;		/* of what follows */
+	pthread_cond_t come;
+	unsigned char right[RIGHT][AUTH_DIGEST], wrong[WRONG][AUTH_DIGEST];
+	uint64_t seen[SEEN];		/* beginnings of digests */
+	struct attempt waiting;		/* ring, the newest first */
+	uint64_t turn[TURNS], turns;	/* when each had its last one */
+	bool started;
 };
 
-struct auth *auth_new(const struct web_config *config)
+struct auth *auth_new(void)
 {
 	struct auth *auth = calloc(1, sizeof(*auth));
 
 	if (!auth)
 		return NULL;
-	auth->config = config;
-	auth->known = calloc(config->n_users, sizeof(*auth->known));
-	auth->digest = calloc(config->n_users, sizeof(*auth->digest));
-	if (!auth->known || !auth->digest ||
-	    gnutls_rnd(GNUTLS_RND_KEY, auth->key, DIGEST)) {
-		free(auth->known);
-		free(auth->digest);
+	if (gnutls_rnd(GNUTLS_RND_KEY, auth->key, AUTH_DIGEST)) {
 		free(auth);
 		return NULL;
 	}
 	pthread_mutex_init(&auth->lock, NULL);
-	pthread_mutex_init(&auth->slow, NULL);
+	pthread_cond_init(&auth->come, NULL);
+	auth->waiting.prev = &auth->waiting;
+	auth->waiting.next = &auth->waiting;
 	return auth;
-}
-
-/* From now on who would have to wait is not let in. */
-void auth_close(struct auth *auth)
-{
-	if (!auth)
-		return;
-	pthread_mutex_lock(&auth->slow);
-	auth->closing = true;
-	pthread_mutex_unlock(&auth->slow);
-}
-
-void auth_free(struct auth *auth)
-{
-	if (!auth)
-		return;
-	pthread_mutex_destroy(&auth->lock);
-	pthread_mutex_destroy(&auth->slow);
-	gnutls_memset(auth->key, 0, DIGEST);
-	free(auth->known);
-	free(auth->digest);
-	free(auth);
 }
 
 static bool same(const char *a, const char *b)
@@ -74,64 +66,283 @@ static bool same(const char *a, const char *b)
 	return n == strlen(b) && !gnutls_memcmp(a, b, n);
 }
 
-static bool hash_matches(const char *hash, const char *password)
+/* False: nothing was computed, for memory ran out. */
+static bool compute(const char *hash, const char *password, bool *ok)
 {
-	struct crypt_data *data = calloc(1, sizeof(*data));
+	struct crypt_data *data;
 	const char *got;
-	bool ok;
 
+	data = hash && password ? calloc(1, sizeof(*data)) : NULL;
 	if (!data)
 		return false;
 	/* Not crypt_r(): that of the sanitizers' library is none. */
 	got = crypt_rn(password, hash, data, sizeof(*data));
-	ok = got && same(got, hash);
+	*ok = got && same(got, hash);
 	gnutls_memset(data, 0, sizeof(*data));
 	free(data);
-	return ok;
+	return true;
 }
 
-/* One at a time, or strangers would have all CPUs at work. */
-static bool matches(struct auth *auth, const char *hash, const char *password)
+/* ---- what is known; with the lock -------------------------------------------- */
+
+static unsigned char *place(unsigned char (*table)[AUTH_DIGEST], size_t n,
+			    const unsigned char *digest)
+{
+	return table[(digest[0] | digest[1] << 8) % n];
+}
+
+static bool is_kept(unsigned char (*table)[AUTH_DIGEST], size_t n,
+		    const unsigned char *digest)
+{
+	return !gnutls_memcmp(place(table, n, digest), digest, AUTH_DIGEST);
+}
+
+static void keep(struct auth *auth, const unsigned char *digest, bool ok)
+{
+	memcpy(ok ? place(auth->right, RIGHT, digest) :
+		    place(auth->wrong, WRONG, digest), digest, AUTH_DIGEST);
+}
+
+/* Whether it came before. */
+static bool is_seen(struct auth *auth, const unsigned char *digest)
+{
+	uint64_t begin, *at;
+	bool seen;
+
+	memcpy(&begin, digest, sizeof(begin));
+	at = &auth->seen[begin % SEEN];
+	seen = *at == begin;
+	*at = begin;
+	return seen;
+}
+
+static bool digest_of(const struct auth *auth, const char *hash,
+		      const char *user, const char *password,
+		      unsigned char *digest)
+{
+	gnutls_hmac_hd_t hmac;
+
+	if (gnutls_hmac_init(&hmac, GNUTLS_MAC_SHA256, auth->key, AUTH_DIGEST))
+		return false;
+	/* With their ends, so that no two triples are the same bytes. */
+	gnutls_hmac(hmac, hash, strlen(hash) + 1);
+	gnutls_hmac(hmac, user, strlen(user) + 1);
+	gnutls_hmac(hmac, password, strlen(password) + 1);
+	gnutls_hmac_deinit(hmac, digest);
+	return true;
+}
+
+static unsigned int turn_of(const char *user)
+{
+	uint64_t hash = 14695981039346656037ULL;
+
+	for (; *user; user++)
+		hash = (hash ^ (unsigned char)*user) * 1099511628211ULL;
+	return 1 + hash % (TURNS - 1);
+}
+
+/*
+ * What is known of a pair without computing; where nothing is, @attempt is
+ * ready for auth_wait() or auth_forget().
+ */
+enum auth_answer auth_look(struct auth *auth, const struct web_config *config,
+			   const char *user, const char *password,
+			   struct attempt *attempt)
+{
+	/* Unknown names take as long as known ones: they are not to be guessed. */
+	const char *hash = config->users[0].hash;
+	enum auth_answer answer = AUTH_UNKNOWN;
+	size_t i;
+
+	attempt->turn = 0;
+	for (i = 0; i < config->n_users; i++) {
+		if (!strcmp(config->users[i].name, user)) {
+			hash = config->users[i].hash;
+			attempt->turn = turn_of(user);
+		}
+	}
+	if (!digest_of(auth, hash, user, password, attempt->digest))
+		return AUTH_NO;
+	pthread_mutex_lock(&auth->lock);
+	if (is_kept(auth->right, RIGHT, attempt->digest))
+		answer = AUTH_YES;
+	else if (is_kept(auth->wrong, WRONG, attempt->digest))
+		answer = AUTH_NO;
+	else
+		attempt->again = is_seen(auth, attempt->digest);
+	pthread_mutex_unlock(&auth->lock);
+	if (answer != AUTH_UNKNOWN)
+		return answer;
+	attempt->hash = strdup(hash);
+	attempt->password = strdup(password);
+	if (attempt->hash && attempt->password)
+		return AUTH_UNKNOWN;
+	auth_forget(attempt);
+	return AUTH_NO;
+}
+
+void auth_forget(struct attempt *attempt)
+{
+	if (attempt->password)
+		gnutls_memset(attempt->password, 0, strlen(attempt->password));
+	free(attempt->password);
+	free(attempt->hash);
+	attempt->password = NULL;
+	attempt->hash = NULL;
+}
+
+/* ---- computing ------------------------------------------------------------------ */
+
+static void unlink_attempt(struct attempt *attempt)
+{
+	attempt->prev->next = attempt->next;
+	attempt->next->prev = attempt->prev;
+	attempt->next = NULL;
+}
+
+/* Maybe with its half of the connection only. */
+bool peer_has_left(int fd)
+{
+	struct pollfd peer = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&peer, 1, 0) > 0;
+}
+
+/* Whether @a is to be looked at before @b, which is newer. */
+static bool is_before(const struct auth *auth, const struct attempt *a,
+		      const struct attempt *b)
+{
+	if (a->left != b->left)
+		return b->left;
+	if (auth->turn[a->turn] != auth->turn[b->turn])
+		return auth->turn[a->turn] < auth->turn[b->turn];
+	return a->again && !b->again;
+}
+
+static struct attempt *pick(struct auth *auth)
+{
+	struct attempt *attempt, *best = NULL;
+
+	for (attempt = auth->waiting.next; attempt != &auth->waiting;
+	     attempt = attempt->next) {
+		attempt->left = peer_has_left(attempt->fd);
+		if (!best || is_before(auth, attempt, best))
+			best = attempt;
+	}
+	return best;
+}
+
+/* Everybody who came with the same pair has the same answer. */
+static struct attempt *take_answered(struct auth *auth,
+				     const unsigned char *digest)
+{
+	struct attempt *attempt, *next, *taken = NULL;
+
+	for (attempt = auth->waiting.next; attempt != &auth->waiting;
+	     attempt = next) {
+		next = attempt->next;
+		if (memcmp(attempt->digest, digest, AUTH_DIGEST) != 0)
+			continue;
+		unlink_attempt(attempt);
+		attempt->prev = taken;
+		taken = attempt;
+	}
+	return taken;
+}
+
+/* With the lock, but not while it computes: the attempt may be taken back. */
+static void look_at(struct auth *auth, struct attempt *attempt)
+{
+	struct attempt job = { .turn = attempt->turn }, *taken;
+	bool ok = false, computed;
+
+	memcpy(job.digest, attempt->digest, AUTH_DIGEST);
+	job.hash = strdup(attempt->hash);
+	job.password = strdup(attempt->password);
+	auth->turn[job.turn] = ++auth->turns;
+	pthread_mutex_unlock(&auth->lock);
+	computed = compute(job.hash, job.password, &ok);
+	ok = ok && job.turn;
+	auth_forget(&job);
+	pthread_mutex_lock(&auth->lock);
+	if (computed)
+		keep(auth, job.digest, ok);
+	taken = take_answered(auth, job.digest);
+	pthread_mutex_unlock(&auth->lock);
+	while ((attempt = taken)) {
+		taken = attempt->prev;
+		auth_forget(attempt);
+		/* The last touch: it may be used again at once. */
+		attempt->done(attempt, ok);
+	}
+	pthread_mutex_lock(&auth->lock);
+}
+
+static void *auth_main(void *data)
+{
+	struct auth *auth = data;
+	struct attempt *attempt;
+
+	pthread_mutex_lock(&auth->lock);
+	for (;;) {
+		attempt = pick(auth);
+		if (attempt)
+			look_at(auth, attempt);
+		else
+			pthread_cond_wait(&auth->come, &auth->lock);
+	}
+	return NULL;
+}
+
+static bool start(struct auth *auth)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (auth->started)
+		return true;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	auth->started = !pthread_create(&thread, &attr, auth_main, auth);
+	pthread_attr_destroy(&attr);
+	return auth->started;
+}
+
+/*
+ * The answer comes by @attempt->done, from another thread and maybe before this
+ * returns; never after auth_take_back(). False: none will come.
+ */
+bool auth_wait(struct auth *auth, struct attempt *attempt)
 {
 	bool ok;
 
-	pthread_mutex_lock(&auth->slow);
-	ok = !auth->closing && hash_matches(hash, password);
-	pthread_mutex_unlock(&auth->slow);
+	pthread_mutex_lock(&auth->lock);
+	ok = start(auth);
+	if (ok) {
+		attempt->prev = &auth->waiting;
+		attempt->next = auth->waiting.next;
+		attempt->prev->next = attempt;
+		attempt->next->prev = attempt;
+		pthread_cond_signal(&auth->come);
+	}
+	pthread_mutex_unlock(&auth->lock);
+	if (!ok)
+		auth_forget(attempt);
 	return ok;
 }
 
-bool auth_check(struct auth *auth, const char *user, const char *password)
+/* False: too late, the answer is on its way. */
+bool auth_take_back(struct auth *auth, struct attempt *attempt)
 {
-	const struct web_config *config = auth->config;
-	unsigned char digest[DIGEST];
-	bool known, ok;
-	size_t i;
+	bool waiting;
 
-	for (i = 0; i < config->n_users; i++) {
-		if (!strcmp(config->users[i].name, user))
-			break;
-	}
-	if (i == config->n_users) {
-		/* As slow as a wrong password: names are not to be guessed. */
-		matches(auth, config->users[0].hash, password);
-		return false;
-	}
-	if (gnutls_hmac_fast(GNUTLS_MAC_SHA256, auth->key, DIGEST, password,
-			     strlen(password), digest))
-		return false;
 	pthread_mutex_lock(&auth->lock);
-	known = auth->known[i] &&
-		!gnutls_memcmp(auth->digest[i], digest, DIGEST);
+	waiting = attempt->next;
+	if (waiting)
+		unlink_attempt(attempt);
 	pthread_mutex_unlock(&auth->lock);
-	if (known)
-		return true;
-	ok = matches(auth, config->users[i].hash, password);
-	if (ok) {
-		pthread_mutex_lock(&auth->lock);
-		memcpy(auth->digest[i], digest, DIGEST);
-		auth->known[i] = true;
-		pthread_mutex_unlock(&auth->lock);
-	}
-	return ok;
+	if (waiting)
+		auth_forget(attempt);
+	return waiting;
 }

@@ -102,6 +102,7 @@ enum own_family {
 	OWN_LOST,
 	OWN_VERDICTS,
 	OWN_FINDINGS,
+	OWN_UNAPPLIED,
 	OWN_DIAGNOSED,
 	OWN_CONNECTIONS,
 	OWN_EVICTED,
@@ -327,7 +328,7 @@ void proto_end(struct proto *proto, const struct text *head,
 	       struct text *text);
 void proto_release(struct proto *proto);
 
-/* ---- serving: http.c, listen.c, webconfig.c, auth.c, sandbox.c, textfile.c ---------- */
+/* ---- configuration: listen.c, webconfig.c ----------------------------------------------- */
 
 #define MAX_LISTENERS 16
 
@@ -369,28 +370,60 @@ int web_config_read(const char *path, struct web_config *config, char *why,
 		    size_t size);
 void web_config_free(struct web_config *config);
 
-struct auth;
+/* ---- passwords: auth.c ---------------------------------------------------------------- */
 
-struct auth *auth_new(const struct web_config *config);
-bool auth_check(struct auth *auth, const char *user, const char *password);
-void auth_close(struct auth *auth);
-void auth_free(struct auth *auth);
+#define AUTH_DIGEST 32
 
-struct http_opts {
-	struct listeners listeners;
-	unsigned int max_connections;
+enum auth_answer {
+	AUTH_NO,
+	AUTH_YES,
+	AUTH_UNKNOWN,		/* a hash is to be computed */
 };
 
-struct http;
+/* A name and a password that somebody waits for. */
+struct attempt {
+	struct attempt *prev, *next;
+	void (*done)(struct attempt *attempt, bool ok);
+	int fd;			/* of who waits, or -1 */
+	bool again;		/* the pair came before */
+	bool left;		/* the client seems to have */
+	unsigned int turn;
+	unsigned char digest[AUTH_DIGEST];
+	char *hash, *password;
+};
 
-struct http *http_new(const struct http_opts *opts);
+struct auth;
+
+struct auth *auth_new(void);
+enum auth_answer auth_look(struct auth *auth, const struct web_config *config,
+			   const char *user, const char *password,
+			   struct attempt *attempt);
+bool auth_wait(struct auth *auth, struct attempt *attempt);
+bool auth_take_back(struct auth *auth, struct attempt *attempt);
+void auth_forget(struct attempt *attempt);
+bool peer_has_left(int fd);
+
+/* ---- the web server: http.c, client.c, format.c ---------------------------------------------------- */
+
+struct http;
+struct server;
+
+struct http *http_new(const struct listeners *listeners,
+		      unsigned int max_connections);
 void http_use(struct http *http, struct scraper *scraper);
-int http_start(struct http *http, struct web_config *config, char *why,
-	       size_t size);
-void http_stop(struct http *http);
+int http_start(struct http *http, struct web_config *config,
+	       struct server **old, char *why, size_t size);
+void http_leave(struct server *server);
+int http_listen(struct http *http);
+void http_finish(struct http *http);
 void http_sweep(struct http *http);
 void http_samples(void *data, const struct model *model,
 		  struct samples *samples);
+unsigned int client_limit(unsigned int max_connections);
+
+enum format format_choose(const char *accept);
+
+/* ---- the rest: sandbox.c, textfile.c ----------------------------------------------------- */
 
 int sandbox_enter(char *why, size_t size);
 int textfile_write(const char *path, const struct text *text);

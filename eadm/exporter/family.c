@@ -310,6 +310,8 @@ static int add_own(struct model *model)
 			"Verdicts of the last diagnosis by severity." },
 		[OWN_FINDINGS] = { "eadm_diagnose_findings",
 			"Verdicts of the last diagnosis by rule; a rule that found nothing is absent." },
+		[OWN_UNAPPLIED] = { "eadm_diagnose_rules_unapplied",
+			"Rules that the last diagnosis could not apply, by reason; what does not apply to the device is not counted." },
 		[OWN_DIAGNOSED] = { "eadm_diagnose_age",
 			"Time since the last diagnosis.", METRIC_GAUGE,
 			METRIC_NS },

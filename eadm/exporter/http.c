@@ -1,164 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The web server: one daemon of libmicrohttpd for each socket, a thread for each
- * connection. That of a request for metrics sleeps until the scraper has them,
- * which does not hold up other requests, and takes less than to have one thread
- * put connections to sleep and wake them.
+ * The web server: requests and their answers. One thread takes connections and
+ * gives them to the daemon of libmicrohttpd, whose thread does everything that is
+ * not waited for; connections that wait for a password or for metrics sleep.
  *
- * Memory and descriptors are bounded: past the limit of connections the one
- * that has been of no use for the longest time makes room.
+ * The listening sockets are ours, never the daemon's: a new configuration has a
+ * daemon of its own, which is started before the old one is left, so that one
+ * that does not start changes nothing.
  */
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
-#include <microhttpd.h>
-#include <semaphore.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "exporter.h"
+#include "http.h"
 
-#define SECOND 1000000000ULL
 #define DEFAULT_TIMEOUT (10 * SECOND)
-/* A connection gets so long for a request, or between two. */
-#define CONNECTION_TIME (60 * SECOND)
-/* An answer that is not taken so soon may go to make room. */
-#define PATIENCE (10 * SECOND)
+/* A connection gets so many seconds for a request, or between two. */
+#define CONNECTION_SECONDS 60
 /* Of a request with its headers. */
 #define CONNECTION_MEMORY 6144
-/* Of a thread; what is touched of it counts. */
-#define CONNECTION_STACK (128 * 1024)
-
-struct conn {
-	struct conn *prev, *next;
-	int fd;
-	uint64_t since;		/* made, or last answer taken */
-	bool busy;		/* a request is being answered */
-	bool shut;
-};
-
-struct http {
-	struct http_opts opts;
-	struct scraper *scraper;
-	struct MHD_Daemon *daemons[MAX_LISTENERS];
-	struct web_config *config;
-	struct auth *auth;
-	pthread_mutex_t lock;		/* of what follows */
-	pthread_cond_t idle;
-	struct conn conns;		/* ring; this one is its head */
-	unsigned int n_conns, in_flight;
-	bool closing;
-	uint64_t evicted, auth_failures;
-	char *log;			/* of a daemon being started */
-	size_t log_size;
-};
-
-/* A request for metrics, and who waits for them. */
-struct waiting {
-	struct request request;
-	struct MHD_Response *response;
-	sem_t done;
-};
-
-/* ---- connections -------------------------------------------------------------------- */
-
-/* With the lock: the descriptor is open as long as the entry is there. */
-static void shut(struct http *http, struct conn *conn)
-{
-	shutdown(conn->fd, SHUT_RDWR);
-	conn->shut = true;
-	http->evicted++;
-}
-
-static void make_room(struct http *http, uint64_t now)
-{
-	struct conn *conn, *oldest = NULL;
-	unsigned int open = 0;
-
-	for (conn = http->conns.next; conn != &http->conns;
-	     conn = conn->next) {
-		if (conn->shut)
-			continue;
-		open++;
-		if (conn->busy && now - conn->since < PATIENCE)
-			continue;
-		if (!oldest || conn->since < oldest->since)
-			oldest = conn;
-	}
-	if (oldest && open > http->opts.max_connections)
-		shut(http, oldest);
-}
-
-/* Close what has taken too long. */
-void http_sweep(struct http *http)
-{
-	uint64_t now = monotonic_ns();
-	struct conn *conn;
-
-	pthread_mutex_lock(&http->lock);
-	for (conn = http->conns.next; conn != &http->conns;
-	     conn = conn->next) {
-		if (!conn->shut && now - conn->since > CONNECTION_TIME)
-			shut(http, conn);
-	}
-	pthread_mutex_unlock(&http->lock);
-}
-
-static void on_connection(void *data, struct MHD_Connection *connection,
-			  void **context,
-			  enum MHD_ConnectionNotificationCode code)
-{
-	const union MHD_ConnectionInfo *info;
-	struct http *http = data;
-	struct conn *conn = *context;
-
-	pthread_mutex_lock(&http->lock);
-	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		info = MHD_get_connection_info(
-			connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-		conn = calloc(1, sizeof(*conn));
-		if (conn && info) {
-			conn->fd = info->connect_fd;
-			conn->since = monotonic_ns();
-			conn->prev = http->conns.prev;
-			conn->next = &http->conns;
-			conn->prev->next = conn;
-			conn->next->prev = conn;
-			http->n_conns++;
-			*context = conn;
-			make_room(http, conn->since);
-		} else {
-			/* Unknown connections have no bound. */
-			if (info)
-				shutdown(info->connect_fd, SHUT_RDWR);
-			free(conn);
-		}
-	} else if (conn) {
-		conn->prev->next = conn->next;
-		conn->next->prev = conn->prev;
-		http->n_conns--;
-		free(conn);
-	}
-	pthread_mutex_unlock(&http->lock);
-}
-
-static void mark(struct http *http, struct MHD_Connection *connection,
-		 bool busy)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct conn *conn = info ? info->socket_context : NULL;
-
-	if (!conn)
-		return;
-	pthread_mutex_lock(&http->lock);
-	conn->busy = busy;
-	conn->since = monotonic_ns();
-	pthread_mutex_unlock(&http->lock);
-}
+/* Requests of an old configuration get so long to end, all of them at the end. */
+#define LEAVE_SECONDS 5
+#define FINISH_SECONDS 1
+/* Refusals told at once: so many, and so many more each second. */
+#define REFUSALS 64
+#define REFUSALS_PER_SECOND 1
+/* Connections that are taken before the daemon begins with the first one. */
+#define TAKE 16
 
 /* ---- answers -------------------------------------------------------------------------- */
 
@@ -170,31 +44,40 @@ static const char *const types[FORMATS] = {
 		"application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited",
 };
 
-static enum MHD_Result queue(struct http *http,
-			     struct MHD_Connection *connection,
-			     unsigned int status,
+/* With @status 401, the client is asked for name and password. */
+static enum MHD_Result queue(struct client *client, unsigned int status,
 			     struct MHD_Response *response)
 {
+	const struct web_config *config = &client->server->config;
+	struct http *http = client->server->http;
 	enum MHD_Result ret;
+	bool last, crowd;
 	size_t i;
 
-	for (i = 0; i < http->config->n_headers; i++)
-		MHD_add_response_header(response,
-					http->config->headers[i].name,
-					http->config->headers[i].value);
+	pthread_mutex_lock(&http->lock);
+	last = client->server->leaving;
+	crowd = !last && !client->trusted && client_is_crowded(client);
+	http->evicted += crowd;
+	pthread_mutex_unlock(&http->lock);
+	/* What a refused client sends behind its request is not looked at. */
+	if (last || crowd || status == MHD_HTTP_UNAUTHORIZED ||
+	    status == MHD_HTTP_FORBIDDEN)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION,
+					"close");
+	for (i = 0; i < config->n_headers; i++)
+		MHD_add_response_header(response, config->headers[i].name,
+					config->headers[i].value);
 	if (status == MHD_HTTP_UNAUTHORIZED)
-		ret = MHD_queue_basic_auth_fail_response(connection, "eadm",
-							 response);
+		ret = MHD_queue_basic_auth_fail_response(client->connection,
+							 "eadm", response);
 	else
-		ret = MHD_queue_response(connection, status, response);
+		ret = MHD_queue_response(client->connection, status, response);
 	MHD_destroy_response(response);
 	return ret;
 }
 
-static enum MHD_Result say(struct http *http,
-			   struct MHD_Connection *connection,
-			   unsigned int status, const char *type,
-			   const char *text)
+static enum MHD_Result say(struct client *client, unsigned int status,
+			   const char *type, const char *text)
 {
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 		strlen(text), (void *)text, MHD_RESPMEM_PERSISTENT);
@@ -205,106 +88,160 @@ static enum MHD_Result say(struct http *http,
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
 					"GET, HEAD");
-	return queue(http, connection, status, response);
+	return queue(client, status, response);
 }
 
-static enum MHD_Result say_plain(struct http *http,
-				 struct MHD_Connection *connection,
-				 unsigned int status, const char *text)
+static enum MHD_Result say_plain(struct client *client, unsigned int status,
+				 const char *text)
 {
-	return say(http, connection, status, "text/plain; charset=utf-8",
-		   text);
+	return say(client, status, "text/plain; charset=utf-8", text);
 }
 
-/* ---- what the client wants --------------------------------------------------------------- */
-
-/* The value of one parameter of TYPE;NAME=VALUE;..., of @len bytes. */
-static const char *parameter(const char *part, size_t len, const char *name,
-			     size_t *value_len)
+static enum MHD_Result say_status(struct client *client, unsigned int status)
 {
-	const char *p = part, *end = part + len;
-	size_t n = strlen(name);
-
-	while ((p = memchr(p, ';', end - p))) {
-		for (p++; p < end && *p == ' '; p++)
-			;
-		if ((size_t)(end - p) > n && !strncasecmp(p, name, n) &&
-		    p[n] == '=') {
-			p += n + 1;
-			for (n = 0; p + n < end && !strchr("; ", p[n]); n++)
-				;
-			*value_len = n;
-			return p;
-		}
+	switch (status) {
+	case MHD_HTTP_UNAUTHORIZED:
+		return say_plain(client, status,
+				 "name and password are needed\n");
+	case MHD_HTTP_FORBIDDEN:
+		return say_plain(client, status, "a certificate is needed\n");
+	default:
+		return say_plain(client, status,
+				 "out of memory, or being stopped\n");
 	}
-	return NULL;
 }
 
-static bool has_parameter(const char *part, size_t len, const char *name,
-			  const char *wanted)
-{
-	size_t n;
-	const char *value = parameter(part, len, name, &n);
+/* ---- who may ask ------------------------------------------------------------------------- */
 
-	return value && n == strlen(wanted) && !strncasecmp(value, wanted, n);
+/*
+ * With the lock: whether a refusal is told later. Clients that try one password
+ * after the other are slowed down by it, and so is the work they make.
+ */
+static bool is_to_be_held(struct server *server)
+{
+	struct http *http = server->http;
+	uint64_t now = monotonic_ns();
+
+	http->refusals += (double)(now - http->refilled) / SECOND *
+			  REFUSALS_PER_SECOND;
+	http->refilled = now;
+	if (http->refusals > REFUSALS)
+		http->refusals = REFUSALS;
+	if (server->over)
+		return false;
+	if (http->refusals < 1)
+		return true;
+	http->refusals--;
+	return false;
 }
 
-static double weight(const char *part, size_t len)
+static enum MHD_Result refuse(struct client *client, unsigned int status)
 {
-	size_t n;
-	const char *value = parameter(part, len, "q", &n);
-	double q = value ? strtod(value, NULL) : 1;
+	struct http *http = client->server->http;
+	bool held;
 
-	return q >= 0 && q <= 1 ? q : 0;
+	pthread_mutex_lock(&http->lock);
+	http->auth_failures += status == MHD_HTTP_UNAUTHORIZED;
+	held = is_to_be_held(client->server);
+	if (held) {
+		client->status = status;
+		client_sleep(client, CLIENT_HELD);
+	}
+	pthread_mutex_unlock(&http->lock);
+	return held ? MHD_YES : say_status(client, status);
 }
 
-/* One part of an Accept header; FORMATS: none of ours. */
-static enum format format_of(const char *part, size_t len)
+/* In the thread of auth.c. */
+static void on_verdict(struct attempt *attempt, bool ok)
 {
-	static const char *const names[FORMATS] = {
-		[FORMAT_TEXT] = "text/plain",
-		[FORMAT_OPENMETRICS] = "application/openmetrics-text",
-		[FORMAT_PROTOBUF] = "application/vnd.google.protobuf",
+	struct client *client = (struct client *)((char *)attempt -
+					offsetof(struct client, attempt));
+	struct http *http = client->server->http;
+
+	pthread_mutex_lock(&http->lock);
+	if (ok) {
+		client->passed = true;
+	} else {
+		http->auth_failures++;
+		client->status = MHD_HTTP_UNAUTHORIZED;
+	}
+	if (!ok && is_to_be_held(client->server)) {
+		client_enter(client, CLIENT_HELD);
+	} else {
+		client_enter(client, CLIENT_OPEN);
+		client_wake(client);
+	}
+	pthread_mutex_unlock(&http->lock);
+}
+
+static enum MHD_Result wait_for_verdict(struct client *client)
+{
+	struct server *server = client->server;
+	struct http *http = server->http;
+
+	client->attempt.done = on_verdict;
+	client->attempt.fd = client->fd;
+	pthread_mutex_lock(&http->lock);
+	if (server->over) {
+		auth_forget(&client->attempt);
+		pthread_mutex_unlock(&http->lock);
+		return MHD_NO;
+	}
+	client_sleep(client, CLIENT_AUTH);
+	if (!auth_wait(http->auth, &client->attempt)) {
+		client->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+		client_enter(client, CLIENT_OPEN);
+		client_wake(client);
+	}
+	pthread_mutex_unlock(&http->lock);
+	return MHD_YES;
+}
+
+static enum auth_answer look_at_password(struct client *client)
+{
+	const struct web_config *config = &client->server->config;
+	enum auth_answer answer = AUTH_NO;
+	char *user, *password = NULL;
+
+	if (!config->n_users)
+		return AUTH_YES;
+	user = MHD_basic_auth_get_username_password(client->connection,
+						    &password);
+	if (user && password)
+		answer = auth_look(client->server->http->auth, config, user,
+				   password, &client->attempt);
+	MHD_free(user);
+	MHD_free(password);
+	return answer;
+}
+
+/*
+ * libmicrohttpd asks for certificates, but leaves the verdict to us. That of
+ * another server is none of a client, though of the same CA.
+ */
+static bool has_good_certificate(struct client *client)
+{
+	enum client_auth wanted = client->server->config.client_auth;
+	gnutls_typed_vdata_st purpose = {
+		.type = GNUTLS_DT_KEY_PURPOSE_OID,
+		.data = (unsigned char *)GNUTLS_KP_TLS_WWW_CLIENT,
 	};
-	size_t name = strcspn(part, ";, \t");
-	enum format format;
+	const union MHD_ConnectionInfo *info;
+	unsigned int verdict, n = 0;
 
-	for (format = 0; format < FORMATS; format++) {
-		if (name == strlen(names[format]) &&
-		    !strncasecmp(part, names[format], name))
-			break;
-	}
-	/* There are other messages than ours, and other ways to put them. */
-	if (format == FORMAT_PROTOBUF &&
-	    (!has_parameter(part, len, "proto",
-			    "io.prometheus.client.MetricFamily") ||
-	     !has_parameter(part, len, "encoding", "delimited")))
-		return FORMATS;
-	return format;
+	if (wanted == CLIENT_ANYBODY)
+		return true;
+	info = MHD_get_connection_info(client->connection,
+				       MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	if (!info || !info->tls_session)
+		return false;
+	if (!gnutls_certificate_get_peers(info->tls_session, &n) || !n)
+		return wanted == CLIENT_VERIFY_IF_GIVEN;
+	return !gnutls_certificate_verify_peers(info->tls_session, &purpose, 1,
+						&verdict) && !verdict;
 }
 
-/* Of those that are liked the same the one that tells more. */
-static enum format choose_format(const char *accept)
-{
-	double best[FORMATS + 1] = { 0 }, q;
-	enum format format, chosen = FORMAT_TEXT;
-	size_t len;
-
-	while (accept && *accept) {
-		accept += strspn(accept, " \t,");
-		len = strcspn(accept, ",");
-		format = format_of(accept, len);
-		q = weight(accept, len);
-		if (q > best[format])
-			best[format] = q;
-		accept += len;
-	}
-	for (format = 0; format < FORMATS; format++) {
-		if (best[format] > 0 && best[format] >= best[chosen])
-			chosen = format;
-	}
-	return chosen;
-}
+/* ---- metrics ---------------------------------------------------------------------------------- */
 
 /* How long Prometheus waits, as it tells. */
 static uint64_t timeout_of(struct MHD_Connection *connection)
@@ -318,108 +255,66 @@ static uint64_t timeout_of(struct MHD_Connection *connection)
 						DEFAULT_TIMEOUT;
 }
 
-static bool is_known_user(struct http *http, struct MHD_Connection *connection)
-{
-	char *user, *password = NULL;
-	bool ok = false;
-
-	if (!http->auth)
-		return true;
-	user = MHD_basic_auth_get_username_password(connection, &password);
-	if (user && password)
-		ok = auth_check(http->auth, user, password);
-	MHD_free(user);
-	MHD_free(password);
-	if (!ok) {
-		pthread_mutex_lock(&http->lock);
-		http->auth_failures++;
-		pthread_mutex_unlock(&http->lock);
-	}
-	return ok;
-}
-
-/*
- * libmicrohttpd asks for certificates, but leaves the verdict to us. That of
- * another server is none of a client, though of the same CA.
- */
-static bool has_good_certificate(struct http *http,
-				 struct MHD_Connection *connection)
-{
-	gnutls_typed_vdata_st purpose = {
-		.type = GNUTLS_DT_KEY_PURPOSE_OID,
-		.data = (unsigned char *)GNUTLS_KP_TLS_WWW_CLIENT,
-	};
-	const union MHD_ConnectionInfo *info;
-	unsigned int verdict, n = 0;
-
-	if (http->config->client_auth == CLIENT_ANYBODY)
-		return true;
-	info = MHD_get_connection_info(connection,
-				       MHD_CONNECTION_INFO_GNUTLS_SESSION);
-	if (!info || !info->tls_session)
-		return false;
-	if (!gnutls_certificate_get_peers(info->tls_session, &n) || !n)
-		return http->config->client_auth == CLIENT_VERIFY_IF_GIVEN;
-	return !gnutls_certificate_verify_peers(info->tls_session, &purpose, 1,
-						&verdict) && !verdict;
-}
-
-/* ---- metrics ---------------------------------------------------------------------------------- */
-
-/* In the scraper's thread: keep the answer and wake who waits. */
+/* In the scraper's thread. */
 static void on_metrics(struct request *request, const struct text *text,
 		       bool complete)
 {
-	struct waiting *w = (struct waiting *)request;
+	struct client *client = (struct client *)((char *)request -
+					offsetof(struct client, request));
+	struct http *http = client->server->http;
+	struct MHD_Response *response = NULL;
 
 	(void)complete;		/* a scrape with a part missing is a good one */
 	if (!text->failed)
-		w->response = MHD_create_response_from_buffer(
+		response = MHD_create_response_from_buffer(
 			text->len, text->data, MHD_RESPMEM_MUST_COPY);
-	/* The last touch: it is gone as soon as it is seen to be done. */
-	sem_post(&w->done);
+	pthread_mutex_lock(&http->lock);
+	client->response = response;
+	client->status = response ? 0 : MHD_HTTP_SERVICE_UNAVAILABLE;
+	if (client->state != CLIENT_SHUT)
+		client_enter(client, CLIENT_OPEN);
+	client_wake(client);
+	pthread_mutex_unlock(&http->lock);
 }
 
-/* False: no answer will come, for the server is being stopped. */
-static bool wait_for_metrics(struct http *http, struct waiting *w)
+static enum MHD_Result wait_for_metrics(struct client *client)
 {
-	bool closing;
+	struct http *http = client->server->http;
+	bool over;
 
-	pthread_mutex_lock(&http->lock);
-	closing = http->closing;
-	http->in_flight += !closing;
-	pthread_mutex_unlock(&http->lock);
-	if (closing)
-		return false;
-	if (scraper_ask(http->scraper, &w->request)) {
-		while (sem_wait(&w->done) && errno == EINTR)
-			;
-	}
-	pthread_mutex_lock(&http->lock);
-	http->in_flight--;
-	pthread_cond_signal(&http->idle);
-	pthread_mutex_unlock(&http->lock);
-	return w->response;
-}
-
-static enum MHD_Result give_metrics(struct http *http,
-				    struct MHD_Connection *connection)
-{
-	struct waiting w = {
-		.request.format = choose_format(MHD_lookup_connection_value(
-			connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT)),
-		.request.deadline = monotonic_ns() + timeout_of(connection),
-		.request.done = on_metrics,
+	client->request = (struct request){
+		.format = format_choose(MHD_lookup_connection_value(
+			client->connection, MHD_HEADER_KIND,
+			MHD_HTTP_HEADER_ACCEPT)),
+		.deadline = monotonic_ns() + timeout_of(client->connection),
+		.done = on_metrics,
 	};
+	pthread_mutex_lock(&http->lock);
+	over = client->server->over;
+	if (!over)
+		client_sleep(client, CLIENT_METRICS);
+	pthread_mutex_unlock(&http->lock);
+	if (over)
+		return MHD_NO;
+	if (!scraper_ask(http->scraper, &client->request)) {
+		pthread_mutex_lock(&http->lock);
+		client->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+		if (client->state != CLIENT_SHUT)
+			client_enter(client, CLIENT_OPEN);
+		client_wake(client);
+		pthread_mutex_unlock(&http->lock);
+	}
+	return MHD_YES;
+}
 
-	sem_init(&w.done, 0, 0);
-	if (!wait_for_metrics(http, &w))
-		return say_plain(http, connection,
-				 MHD_HTTP_SERVICE_UNAVAILABLE,
-				 "out of memory, or being stopped\n");
-	MHD_add_response_header(w.response, MHD_HTTP_HEADER_CONTENT_TYPE,
-				types[w.request.format]);
-	return queue(http, connection, MHD_HTTP_OK, w.response);
+static enum MHD_Result give_metrics(struct client *client)
+{
+	struct MHD_Response *response = client->response;
+
+	client->response = NULL;
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+				types[client->request.format]);
+	return queue(client, MHD_HTTP_OK, response);
 }
 
 /* ---- requests ----------------------------------------------------------------------------------- */
@@ -432,30 +327,66 @@ static const char page[] =
 	"<ul><li><a href=\"/metrics\">Metrics</a></li>\n"
 	"<li><a href=\"/healthz\">Health</a></li></ul></body></html>\n";
 
-static enum MHD_Result route(struct http *http,
-			     struct MHD_Connection *connection,
-			     const char *url, const char *method)
+/* The path of a target that names the server as well (RFC 9112, 3.2.2). */
+static const char *path_of(const char *target)
 {
-	if (!has_good_certificate(http, connection))
-		return say_plain(http, connection, MHD_HTTP_FORBIDDEN,
-				 "a certificate is needed\n");
-	if (!is_known_user(http, connection))
-		return say_plain(http, connection, MHD_HTTP_UNAUTHORIZED,
-				 "name and password are needed\n");
+	const char *path = target;
+
+	if (!strncasecmp(target, "http://", 7))
+		path = target + 7;
+	else if (!strncasecmp(target, "https://", 8))
+		path = target + 8;
+	if (path == target)
+		return target;
+	path = strchr(path, '/');
+	return path ? path : "/";
+}
+
+static enum MHD_Result route(struct client *client, const char *url,
+			     const char *method)
+{
+	const char *path = path_of(url);
+
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return say_plain(http, connection,
-				 MHD_HTTP_METHOD_NOT_ALLOWED,
+		return say_plain(client, MHD_HTTP_METHOD_NOT_ALLOWED,
 				 "only to be read\n");
-	if (!strcmp(url, "/metrics"))
-		return give_metrics(http, connection);
-	if (!strcmp(url, "/healthz"))
-		return say_plain(http, connection, MHD_HTTP_OK, "ok\n");
-	if (!strcmp(url, "/"))
-		return say(http, connection, MHD_HTTP_OK,
-			   "text/html; charset=utf-8", page);
-	return say_plain(http, connection, MHD_HTTP_NOT_FOUND,
-			 "not found\n");
+	if (!strcmp(path, "/metrics"))
+		return wait_for_metrics(client);
+	if (!strcmp(path, "/healthz"))
+		return say_plain(client, MHD_HTTP_OK, "ok\n");
+	if (!strcmp(path, "/"))
+		return say(client, MHD_HTTP_OK, "text/html; charset=utf-8",
+			   page);
+	return say_plain(client, MHD_HTTP_NOT_FOUND, "not found\n");
+}
+
+/* A request that nothing has been waited for, or that of a known client. */
+static enum MHD_Result go_on(struct client *client, const char *url,
+			     const char *method)
+{
+	enum auth_answer answer;
+
+	if (!client->passed) {
+		if (!has_good_certificate(client))
+			return refuse(client, MHD_HTTP_FORBIDDEN);
+		answer = look_at_password(client);
+		if (answer == AUTH_UNKNOWN)
+			return wait_for_verdict(client);
+		if (answer == AUTH_NO)
+			return refuse(client, MHD_HTTP_UNAUTHORIZED);
+		client->passed = true;
+	}
+	client->trusted = server_knows_clients(client->server);
+	return route(client, url, method);
+}
+
+static struct client *client_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
 }
 
 static enum MHD_Result on_request(void *data,
@@ -464,13 +395,17 @@ static enum MHD_Result on_request(void *data,
 				  const char *version, const char *upload,
 				  size_t *upload_size, void **context)
 {
-	struct http *http = data;
+	struct client *client = client_of(connection);
+	struct server *server = data;
+	bool over;
 
 	(void)version;
 	(void)upload;
+	if (!client)
+		return MHD_NO;
 	/* Called first when the headers are there, then when all is. */
 	if (!*context) {
-		*context = http;
+		*context = client;
 		return MHD_YES;
 	}
 	/* Bodies have no use here. */
@@ -478,35 +413,114 @@ static enum MHD_Result on_request(void *data,
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	mark(http, connection, true);
-	return route(http, connection, url, method);
+	/* And once more whenever it was woken. */
+	pthread_mutex_lock(&server->http->lock);
+	over = server->over || client->state == CLIENT_SHUT;
+	client->busy = true;
+	pthread_mutex_unlock(&server->http->lock);
+	if (over)
+		return MHD_NO;
+	if (client->response)
+		return give_metrics(client);
+	if (client->status)
+		return say_status(client, client->status);
+	return go_on(client, url, method);
 }
 
 static void on_completed(void *data, struct MHD_Connection *connection,
 			 void **context,
 			 enum MHD_RequestTerminationCode why)
 {
+	struct client *client = client_of(connection);
+	struct server *server = data;
+
 	(void)why;
-	mark(data, connection, false);
 	*context = NULL;
+	if (!client)
+		return;
+	if (client->response)
+		MHD_destroy_response(client->response);
+	client->response = NULL;
+	client->status = 0;
+	client->passed = false;
+	pthread_mutex_lock(&server->http->lock);
+	client->busy = false;
+	client->served = true;
+	if (client->state == CLIENT_OPEN)
+		client_enter(client, CLIENT_OPEN);
+	pthread_mutex_unlock(&server->http->lock);
 }
 
-/* ---- the daemons ----------------------------------------------------------------------------------- */
+static void was_taken(struct http *http)
+{
+	if (http->n_taken)
+		http->n_taken--;
+	pthread_cond_broadcast(&http->change);
+}
+
+static void on_connection(void *data, struct MHD_Connection *connection,
+			  void **context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	struct server *server = data;
+
+	pthread_mutex_lock(&server->http->lock);
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		server->n_coming--;
+		was_taken(server->http);
+		*context = client_add(server, connection);
+	} else if (*context) {
+		client_remove(*context);
+	}
+	pthread_mutex_unlock(&server->http->lock);
+}
+
+/* ---- the daemon ---------------------------------------------------------------------------------- */
+
+static int hex(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c | 0x20) : NULL;
+
+	return at ? at - digits : -1;
+}
+
+/* In place, but for NULs: what is behind one would not be seen. */
+static size_t unescape(void *data, struct MHD_Connection *connection,
+		       char *text)
+{
+	char *to = text;
+	const char *p;
+	int byte;
+
+	(void)data;
+	(void)connection;
+	for (p = text; *p; p++) {
+		byte = 0;
+		if (*p == '%' && hex(p[1]) >= 0 && hex(p[2]) >= 0)
+			byte = hex(p[1]) << 4 | hex(p[2]);
+		*to++ = byte ? byte : *p;
+		p += byte ? 2 : 0;
+	}
+	*to = '\0';
+	return to - text;
+}
 
 static void on_log(void *data, const char *fmt, va_list ap)
 {
-	struct http *http = data;
+	struct server *server = data;
 
 	/* Later ones are about single clients. */
-	if (http->log)
-		vsnprintf(http->log, http->log_size, fmt, ap);
+	if (server->why)
+		vsnprintf(server->why, server->why_size, fmt, ap);
 }
 
-static struct MHD_Daemon *start_daemon(struct http *http, int fd)
+static struct MHD_Daemon *start_daemon(struct server *server)
 {
-	const struct web_config *config = http->config;
-	unsigned int flags = MHD_USE_POLL_INTERNAL_THREAD |
-			     MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ERROR_LOG |
+	const struct web_config *config = &server->config;
+	unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD |
+			     MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
+			     MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG |
 			     (config->cert ? MHD_USE_TLS : 0);
 	struct MHD_OptionItem tls[] = {
 		{ MHD_OPTION_HTTPS_MEM_CERT, 0, config->cert },
@@ -518,32 +532,43 @@ static struct MHD_Daemon *start_daemon(struct http *http, int fd)
 	}, none[] = { { MHD_OPTION_END, 0, NULL } };
 
 	return MHD_start_daemon(
-		flags, 0, NULL, NULL, on_request, http,
-		MHD_OPTION_EXTERNAL_LOGGER, on_log, http,
-		MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
-		/* Refuses the newest; those that were shut take a while to end. */
+		flags, 0, NULL, NULL, on_request, server,
+		MHD_OPTION_EXTERNAL_LOGGER, on_log, server,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+		MHD_OPTION_UNESCAPE_CALLBACK, unescape, server,
 		MHD_OPTION_CONNECTION_LIMIT,
-		4 * http->opts.max_connections + 16,
+		client_limit(server->http->max_connections),
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-		MHD_OPTION_THREAD_STACK_SIZE, (size_t)CONNECTION_STACK,
-		MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)(CONNECTION_TIME / SECOND),
+		MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS,
 		MHD_OPTION_ARRAY, config->cert ? tls : none, MHD_OPTION_END);
 }
 
-struct http *http_new(const struct http_opts *opts)
+struct http *http_new(const struct listeners *listeners,
+		      unsigned int max_connections)
 {
 	struct http *http = calloc(1, sizeof(*http));
+	pthread_condattr_t attr;
 
 	if (!http)
 		return NULL;
-	http->opts = *opts;
-	http->conns.prev = &http->conns;
-	http->conns.next = &http->conns;
+	http->auth = auth_new();
+	if (!http->auth) {
+		free(http);
+		return NULL;
+	}
+	http->listeners = *listeners;
+	http->max_connections = max_connections;
+	http->refusals = REFUSALS;
+	http->refilled = monotonic_ns();
+	http->clients.prev = &http->clients;
+	http->clients.next = &http->clients;
+	pthread_mutex_init(&http->taking, NULL);
 	pthread_mutex_init(&http->lock, NULL);
-	pthread_cond_init(&http->idle, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&http->change, &attr);
+	pthread_condattr_destroy(&attr);
 	return http;
 }
 
@@ -553,58 +578,229 @@ void http_use(struct http *http, struct scraper *scraper)
 	http->scraper = scraper;
 }
 
-/* @config is the server's until it is stopped. */
-int http_start(struct http *http, struct web_config *config, char *why,
-	       size_t size)
+/*
+ * Serve by @config, which is taken over, from now on. Whoever was served by
+ * another one is in @old, for http_leave(). On an error nothing has changed.
+ */
+int http_start(struct http *http, struct web_config *config,
+	       struct server **old, char *why, size_t size)
 {
-	unsigned int i;
+	struct server *server = calloc(1, sizeof(*server));
 
 	snprintf(why, size, "the web server does not start");
-	http->config = config;
-	http->closing = false;
-	if (config->n_users) {
-		http->auth = auth_new(config);
-		if (!http->auth)
-			return -ENOMEM;
-	}
-	http->log = why;
-	http->log_size = size;
-	for (i = 0; i < http->opts.listeners.n; i++) {
-		http->daemons[i] =
-			start_daemon(http, http->opts.listeners.fd[i]);
-		if (!http->daemons[i])
-			break;
-	}
-	http->log = NULL;
+	*old = NULL;
+	if (!server)
+		return -ENOMEM;
+	server->http = http;
+	server->config = *config;
+	server->why = why;
+	server->why_size = size;
+	server->daemon = start_daemon(server);
+	server->why = NULL;
 	why[strcspn(why, "\n")] = '\0';
-	if (i == http->opts.listeners.n)
-		return 0;
-	http_stop(http);
-	return -EINVAL;
+	if (!server->daemon) {
+		free(server);
+		return -EINVAL;
+	}
+	*config = (struct web_config){ 0 };
+	pthread_mutex_lock(&http->taking);
+	*old = http->server;
+	http->server = server;
+	pthread_mutex_unlock(&http->taking);
+	return 0;
 }
 
-/* The sockets stay open and may be served again. */
-void http_stop(struct http *http)
+/* Wait for a change, with the lock; false: it is @end. */
+static bool wait_until(struct http *http, uint64_t end)
 {
-	unsigned int i;
+	struct timespec at = { end / SECOND, end % SECOND };
 
-	for (i = 0; i < http->opts.listeners.n; i++) {
-		if (http->daemons[i])
-			MHD_quiesce_daemon(http->daemons[i]);
+	return pthread_cond_timedwait(&http->change, &http->lock, &at) !=
+	       ETIMEDOUT;
+}
+
+/* But for those that are held: all of them at once would be a flood. */
+static void end_clients(struct server *server, bool all)
+{
+	struct http *http = server->http;
+	struct client *client;
+
+	for (client = http->clients.next; client != &http->clients;
+	     client = client->next) {
+		if (client->server == server && client->state != CLIENT_HELD &&
+		    (all || (client->served && !client->busy)))
+			client_end(client);
 	}
-	auth_close(http->auth);
+}
+
+/* With the lock: whether all but those that are held have ended. */
+static bool is_left(const struct server *server)
+{
+	const struct http *http = server->http;
+	const struct client *client;
+
+	if (server->n_coming)
+		return false;
+	for (client = http->clients.next; client != &http->clients;
+	     client = client->next) {
+		if (client->server == server && client->state != CLIENT_HELD)
+			return false;
+	}
+	return true;
+}
+
+/* Ends what an old configuration still serves; takes a while. */
+void http_leave(struct server *server)
+{
+	uint64_t end = monotonic_ns() + LEAVE_SECONDS * SECOND;
+	struct http *http;
+
+	if (!server)
+		return;
+	http = server->http;
 	pthread_mutex_lock(&http->lock);
-	http->closing = true;
-	while (http->in_flight)
-		pthread_cond_wait(&http->idle, &http->lock);
+	server->leaving = true;
+	end_clients(server, false);
+	while (!is_left(server) && wait_until(http, end))
+		;
+	server->over = true;
+	end_clients(server, true);
+	/* Not to be stopped before: the scraper answers in its time. */
+	while (server->n_asleep)
+		pthread_cond_wait(&http->change, &http->lock);
 	pthread_mutex_unlock(&http->lock);
-	for (i = 0; i < http->opts.listeners.n; i++) {
-		if (http->daemons[i])
-			MHD_stop_daemon(http->daemons[i]);
-		http->daemons[i] = NULL;
+	MHD_stop_daemon(server->daemon);
+	web_config_free(&server->config);
+	free(server);
+}
+
+/* Takes nobody more, and gives the answers that are due some time. */
+void http_finish(struct http *http)
+{
+	uint64_t end = monotonic_ns() + FINISH_SECONDS * SECOND;
+	const struct client *client;
+	bool due;
+
+	pthread_mutex_lock(&http->lock);
+	http->finishing = true;
+	do {
+		due = false;
+		for (client = http->clients.next; client != &http->clients;
+		     client = client->next)
+			due |= client->state == CLIENT_METRICS ||
+			       (client->state == CLIENT_OPEN && client->busy);
+	} while (due && wait_until(http, end));
+	pthread_mutex_unlock(&http->lock);
+}
+
+/* ---- the listening sockets ------------------------------------------------------------------------ */
+
+/*
+ * Not faster than the daemon begins with them: what makes room is closed by its
+ * thread, too. False: nobody is to be taken any more.
+ */
+static bool wait_for_daemon(struct http *http)
+{
+	uint64_t end = monotonic_ns() + SECOND / 10;
+	bool finishing;
+
+	pthread_mutex_lock(&http->lock);
+	while (http->n_taken >= TAKE && wait_until(http, end))
+		;
+	/* Those that it could not begin with are not counted for ever. */
+	if (http->n_taken >= TAKE)
+		http->n_taken = 0;
+	finishing = http->finishing;
+	http->n_taken += !finishing;
+	pthread_mutex_unlock(&http->lock);
+	return !finishing;
+}
+
+static void is_coming(struct server *server, int n)
+{
+	pthread_mutex_lock(&server->http->lock);
+	server->n_coming += n;
+	pthread_mutex_unlock(&server->http->lock);
+}
+
+/* With http->taking; the daemon's thread begins with it some time later. */
+static void hand_over(struct server *server, int fd,
+		      const struct sockaddr_storage *addr, socklen_t len)
+{
+	is_coming(server, 1);
+	/* Which closes it when it cannot take it. */
+	if (MHD_add_connection(server->daemon, fd, (const void *)addr, len) !=
+	    MHD_YES)
+		is_coming(server, -1);
+}
+
+/* False: there is none, or it cannot be taken now, by errno. */
+static bool take(struct http *http, int listener)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+	int fd = -1, err = ESHUTDOWN;
+
+	if (wait_for_daemon(http)) {
+		fd = accept4(listener, (void *)&addr, &len,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		err = errno;
 	}
-	auth_free(http->auth);
-	http->auth = NULL;
+	if (fd < 0) {
+		pthread_mutex_lock(&http->lock);
+		was_taken(http);
+		pthread_mutex_unlock(&http->lock);
+		errno = err;
+		return false;
+	}
+	pthread_mutex_lock(&http->taking);
+	hand_over(http->server, fd, &addr, len);
+	pthread_mutex_unlock(&http->taking);
+	return true;
+}
+
+static void *take_main(void *data)
+{
+	struct timespec rest = { .tv_nsec = 10000000 };
+	struct pollfd fds[MAX_LISTENERS];
+	struct http *http = data;
+	unsigned int i, n;
+
+	for (;;) {
+		for (i = 0; i < http->listeners.n; i++)
+			fds[i] = (struct pollfd){ http->listeners.fd[i],
+						  POLLIN, 0 };
+		if (poll(fds, http->listeners.n, -1) < 0)
+			continue;
+		for (i = 0; i < http->listeners.n; i++) {
+			if (!fds[i].revents)
+				continue;
+			for (n = 0; n < TAKE && take(http, fds[i].fd); n++)
+				;
+			/* It is there and cannot be taken: not at once again. */
+			if (!n && errno != EAGAIN)
+				nanosleep(&rest, NULL);
+		}
+	}
+	return NULL;
+}
+
+/* After http_start(). */
+int http_listen(struct http *http)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, take_main, http))
+		return -ENOMEM;
+	pthread_detach(thread);
+	return 0;
+}
+
+void http_sweep(struct http *http)
+{
+	pthread_mutex_lock(&http->lock);
+	client_sweep(http);
+	pthread_mutex_unlock(&http->lock);
 }
 
 /* For the scraper: what is known here. */
@@ -616,7 +812,7 @@ void http_samples(void *data, const struct model *model,
 
 	pthread_mutex_lock(&http->lock);
 	samples_add(samples, model->own[OWN_CONNECTIONS], labels,
-		    http->n_conns);
+		    http->n_clients);
 	samples_add(samples, model->own[OWN_EVICTED], labels,
 		    http->evicted);
 	samples_add(samples, model->own[OWN_AUTH_FAILURES], labels,

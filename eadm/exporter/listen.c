@@ -15,7 +15,8 @@
 #include "exporter.h"
 
 #define SYSTEMD_FIRST_FD 3
-#define BACKLOG 128
+/* Less, and strangers who come all at once keep others from connecting. */
+#define BACKLOG SOMAXCONN
 
 static int no_room(struct cli *cli, const char *what)
 {
@@ -139,12 +140,17 @@ static int listen_name(struct cli *cli, const char *address,
 	const char *colon = strrchr(address, ':');
 	struct addrinfo *list, *info;
 	char host[256];
+	uint64_t port;
 	int ret;
 
 	if (!colon || !colon[1])
 		return fail(cli, STATUS_USAGE, address,
 			    "not an address (such as :" EXPORTER_PORT
 			    ", 127.0.0.1:" EXPORTER_PORT " or unix:/run/eadm.sock)");
+	/* getaddrinfo() takes larger ones, less what is above 16 bits. */
+	if (!parse_u64(colon + 1, &port) || port > UINT16_MAX)
+		return fail(cli, STATUS_USAGE, address,
+			    "the port is a number from 0 to 65535");
 	snprintf(host, sizeof(host), "%.*s", (int)(colon - address), address);
 	if (host[0] == '[' && host[strlen(host) - 1] == ']') {
 		host[strlen(host) - 1] = '\0';

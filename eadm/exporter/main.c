@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "exporter.h"
 
 #define SWEEP_SECONDS 5
+/* Besides those of connections: of devices, files, the program itself. */
+#define OTHER_DESCRIPTORS 64
 
 static int run(struct cli *cli);
 
@@ -31,7 +34,7 @@ struct exporter {
 	struct listeners listeners;
 	struct scraper *scraper;
 	struct http *http;
-	struct web_config config;
+	pthread_mutex_t reloading;	/* one by one, in order */
 };
 
 /* ---- once ------------------------------------------------------------------------------ */
@@ -58,6 +61,28 @@ static void on_metrics(struct request *request, const struct text *text,
 	pthread_mutex_unlock(&once->lock);
 }
 
+/*
+ * The formats let labels hold any character, and readers get them as they are; a
+ * terminal gets none that would have an effect on it.
+ */
+static bool write_text(const struct text *text)
+{
+	const char *p = text->data, *end = text->data + text->len, *line;
+
+	if (!isatty(STDOUT_FILENO)) {
+		fwrite(text->data, 1, text->len, stdout);
+		return !fflush(stdout) && !ferror(stdout);
+	}
+	for (; p < end; p = line + 1) {
+		line = memchr(p, '\n', end - p);
+		if (!line)
+			line = end;
+		put_clean(stdout, p, line - p);
+		putchar('\n');
+	}
+	return !fflush(stdout) && !ferror(stdout);
+}
+
 static int write_once(struct cli *cli, const struct once *once)
 {
 	const char *path = cli->args.opt[OPT_TEXTFILE];
@@ -72,8 +97,7 @@ static int write_once(struct cli *cli, const struct once *once)
 						 STATUS_PERMISSION :
 						 STATUS_FAILED,
 				    path, "%s", strerror(-ret));
-	} else if (fwrite(once->text.data, 1, once->text.len, stdout) !=
-			   once->text.len || fflush(stdout)) {
+	} else if (!write_text(&once->text)) {
 		return fail(cli, STATUS_FAILED, "standard output", "%s",
 			    strerror(errno));
 	}
@@ -125,54 +149,98 @@ static int read_config(struct exporter *x, struct web_config *config)
 		    path, "%s", why);
 }
 
-static int start_http(struct exporter *x)
+static int start_http(struct exporter *x, struct web_config *config,
+		      struct server **old)
 {
+	bool tls = config->cert;
 	char why[300];
 
-	if (!http_start(x->http, &x->config, why, sizeof(why)))
+	if (!http_start(x->http, config, old, why, sizeof(why)))
 		return 0;
-	return fail(x->cli, STATUS_FAILED, x->config.cert ?
+	return fail(x->cli, STATUS_FAILED, tls ?
 		    x->cli->args.opt[OPT_WEB_CONFIG] : "start", "%s", why);
 }
 
 /* A new configuration that cannot be used leaves the old one at work. */
-static int reload(struct exporter *x)
+static void *reload_main(void *data)
 {
-	struct web_config config, old;
-	int status;
+	struct server *old = NULL;
+	struct exporter *x = data;
+	struct web_config config;
 
-	if (!x->cli->args.opt[OPT_WEB_CONFIG] || read_config(x, &config))
-		return 0;
-	http_stop(x->http);
-	old = x->config;
-	x->config = config;
-	status = start_http(x);
-	if (status) {
-		web_config_free(&x->config);
-		x->config = old;
-		return start_http(x);
+	pthread_mutex_lock(&x->reloading);
+	if (!read_config(x, &config)) {
+		if (start_http(x, &config, &old))
+			web_config_free(&config);
+		else
+			note(x->cli, "the web configuration was read again");
 	}
-	web_config_free(&old);
-	note(x->cli, "the web configuration was read anew");
-	return 0;
+	pthread_mutex_unlock(&x->reloading);
+	http_leave(old);
+	return NULL;
+}
+
+/* Files may take long to read, and a signal to end must not wait for them. */
+static void reload(struct exporter *x)
+{
+	pthread_t thread;
+
+	if (!x->cli->args.opt[OPT_WEB_CONFIG])
+		return;
+	if (pthread_create(&thread, NULL, reload_main, x))
+		fail(x->cli, STATUS_FAILED, "SIGHUP", "%s", strerror(EAGAIN));
+	else
+		pthread_detach(thread);
 }
 
 static int serve(struct exporter *x, const sigset_t *signals)
 {
 	struct timespec sweep = { .tv_sec = SWEEP_SECONDS };
-	int signum, status;
+	int signum;
 
 	for (;;) {
 		signum = sigtimedwait(signals, NULL, &sweep);
-		if (signum == SIGHUP) {
-			status = reload(x);
-			if (status)
-				return status;
-		} else if (signum > 0) {
+		if (signum == SIGHUP)
+			reload(x);
+		else if (signum > 0)
 			return STATUS_OK;
-		}
 		http_sweep(x->http);
 	}
+}
+
+/*
+ * Descriptors for all connections that may be open: without one, nobody's could
+ * be taken any more.
+ */
+static int fit_descriptors(struct exporter *x)
+{
+	uint64_t need = client_limit(x->max_connections) + OTHER_DESCRIPTORS;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
+		return 0;
+	if (limit.rlim_max >= need) {
+		limit.rlim_cur = need;
+		if (!setrlimit(RLIMIT_NOFILE, &limit))
+			return 0;
+		getrlimit(RLIMIT_NOFILE, &limit);
+	} else if (limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		getrlimit(RLIMIT_NOFILE, &limit);
+	}
+	while (x->max_connections &&
+	       client_limit(x->max_connections) + OTHER_DESCRIPTORS >
+		       limit.rlim_cur)
+		x->max_connections--;
+	if (!x->max_connections)
+		return fail(x->cli, STATUS_FAILED, "start",
+			    "only %ju files may be open, %u are needed to serve (ulimit -n)",
+			    (uintmax_t)limit.rlim_cur,
+			    client_limit(1) + OTHER_DESCRIPTORS);
+	note(x->cli, "only %ju files may be open (ulimit -n): serving %ju clients at once",
+	     (uintmax_t)limit.rlim_cur, (uintmax_t)x->max_connections);
+	return 0;
 }
 
 static int enter_sandbox(struct cli *cli)
@@ -187,10 +255,14 @@ static int enter_sandbox(struct cli *cli)
 
 static int run_server(struct exporter *x)
 {
+	struct web_config config;
+	struct server *old;
 	sigset_t signals;
 	int status;
 
-	status = read_config(x, &x->config);
+	status = read_config(x, &config);
+	if (!status)
+		status = fit_descriptors(x);
 	if (!status)
 		status = listen_all(x->cli, x->cli->args.opt[OPT_LISTEN],
 				    &x->listeners);
@@ -202,10 +274,8 @@ static int run_server(struct exporter *x)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	x->http = http_new(&(struct http_opts){
-		.listeners = x->listeners,
-		.max_connections = x->max_connections,
-	});
+	pthread_mutex_init(&x->reloading, NULL);
+	x->http = http_new(&x->listeners, x->max_connections);
 	if (x->http) {
 		x->scrape.server = http_samples;
 		x->scrape.server_data = x->http;
@@ -219,13 +289,15 @@ static int run_server(struct exporter *x)
 		status = fail(x->cli, STATUS_FAILED, "start", "%s",
 			      strerror(ENOMEM));
 	if (!status)
-		status = start_http(x);
+		status = start_http(x, &config, &old);
+	if (!status && http_listen(x->http))
+		status = fail(x->cli, STATUS_FAILED, "start", "%s",
+			      strerror(ENOMEM));
 	if (status)
 		return status;
 	listen_note(x->cli, &x->listeners);
 	status = serve(x, &signals);
-	http_stop(x->http);
-	scraper_stop(x->scraper);
+	http_finish(x->http);
 	return status;
 }
 

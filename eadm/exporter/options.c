@@ -37,7 +37,7 @@ const char exporter_more[] =
 	"histograms for who asks for it), /healthz and a page at /. Devices are read\n"
 	"when somebody asks, never else, and nothing of theirs is changed. Sockets of\n"
 	"systemd are taken instead of --listen where there are some. SIGHUP reads the\n"
-	"web configuration anew. With --from a scrape shows the capture's next moment.";
+	"web configuration again. With --from a scrape shows the capture's next moment.";
 
 const char exporter_examples[] =
 	"  eadm exporter\n"

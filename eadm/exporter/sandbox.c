@@ -10,6 +10,7 @@
 #include <seccomp.h>
 #include <stdio.h>
 #include <string.h>
+#include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -49,6 +50,8 @@ static const int allowed[] = {
 	SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(recvfrom),
 	SCMP_SYS(recvmsg), SCMP_SYS(sendfile), SCMP_SYS(poll),
 	SCMP_SYS(ppoll), SCMP_SYS(eventfd2), SCMP_SYS(pipe2),
+	SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl),
+	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
 };
 
 static const int deadly[] = {
@@ -79,6 +82,10 @@ static int add_rules(scmp_filter_ctx filter)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_EQ, FIONBIO));
+	if (!ret)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+				       SCMP_SYS(ioctl), 1,
+				       SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ));
 	/* Both also reach other processes. */
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A file that is complete whenever it is there. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,47 +22,30 @@ static int write_all(int fd, const struct text *text)
 	return 0;
 }
 
-/* Devices and pipes stay what they are. */
-static int write_there(const char *path, const struct text *text)
+static int write_to(struct eadm_ctx *ctx, const char *path,
+		    const struct text *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int ret = fd < 0 ? -errno : write_all(fd, text);
+	struct eadm_output *out;
+	int fd, ret, err;
 
-	if (fd >= 0 && close(fd) && !ret)
-		ret = -errno;
-	return ret;
-}
-
-/*
- * The text gets its name when it is all there. Until then it has one that
- * neither ends in .prom nor is left behind.
- */
-static int replace(const char *path, const struct text *text)
-{
-	char *temp;
-	int fd, ret;
-
-	if (asprintf(&temp, "%s.XXXXXX", path) < 0)
-		return -ENOMEM;
-	fd = mkostemp(temp, O_CLOEXEC);
-	ret = fd < 0 ? -errno : write_all(fd, text);
+	ret = eadm_output_open(ctx, path, &out);
+	if (ret)
+		return ret;
+	fd = eadm_output_fd(out);
+	ret = write_all(fd, text);
 	/* Readable for node_exporter, which is another user. */
-	if (!ret && (fchmod(fd, 0644) || fsync(fd)))
+	if (!ret && eadm_output_is_file(out) && fchmod(fd, 0644))
 		ret = -errno;
-	if (fd >= 0 && close(fd) && !ret)
-		ret = -errno;
-	if (!ret && rename(temp, path))
-		ret = -errno;
-	if (ret && fd >= 0)
-		unlink(temp);
-	free(temp);
-	return ret;
+	err = eadm_output_close(out, !ret);
+	return ret ? ret : err;
 }
 
+/* The contexts of devices belong to threads that may hang: this has its own. */
 int textfile_write(const char *path, const struct text *text)
 {
-	struct stat st;
+	struct eadm_ctx *ctx = eadm_new();
+	int ret = ctx ? write_to(ctx, path, text) : -ENOMEM;
 
-	return !stat(path, &st) && !S_ISREG(st.st_mode) ?
-		       write_there(path, text) : replace(path, text);
+	eadm_free(ctx);
+	return ret;
 }

@@ -85,6 +85,23 @@ static uint32_t labels_of(struct samples *samples, const char *device,
 	return labels;
 }
 
+/* That nothing was found says as much as what was looked at. */
+static void collect_gaps(const struct verdicts *verdicts,
+			 const struct model *model, struct samples *samples)
+{
+	struct eadm_gap gap = { .size = sizeof(gap) };
+	uint32_t labels;
+	unsigned int i;
+
+	for (i = 0; eadm_diagnosis_gap(verdicts->diagnosis, i, &gap); i++) {
+		labels = samples_labels(samples);
+		samples_label(samples, "device", gap.device);
+		samples_label(samples, "reason", gap.reason);
+		samples_add(samples, model->own[OWN_UNAPPLIED], labels,
+			    gap.rules);
+	}
+}
+
 int verdicts_collect(struct eadm_ctx *ctx, const struct model *model,
 		     const char *device, uint64_t interval,
 		     struct verdicts *verdicts, struct samples *samples)
@@ -114,6 +131,7 @@ int verdicts_collect(struct eadm_ctx *ctx, const struct model *model,
 		samples_add(samples, model->own[OWN_FINDINGS], labels,
 			    verdicts->rules[i]);
 	}
+	collect_gaps(verdicts, model, samples);
 	labels = samples_labels(samples);
 	samples_label(samples, "device", device);
 	samples_add(samples, model->own[OWN_DIAGNOSED], labels,

@@ -4,7 +4,9 @@
  * program cannot do is refused: a server that is less strict than its
  * configuration says would be worse than none.
  */
+#include <crypt.h>
 #include <errno.h>
+#include <gnutls/gnutls.h>
 #include <libgen.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +17,12 @@
 #include "exporter.h"
 
 #define MAX_FILE (1024 * 1024)
+/* Of bcrypt: $2b$10$, 22 digits of salt, 31 of the hash. */
+#define HASH_SALT 7
+#define HASH_SUM 29
+#define HASH_END 60
+/* Above this, one password takes longer than a scrape may. */
+#define MAX_COST 15
 
 struct reader {
 	yaml_document_t doc;
@@ -248,17 +256,66 @@ static int take_http(struct reader *r, const char *key, const yaml_node_t *node)
 	return unknown(r, key, node);
 }
 
+/*
+ * A password is compared as text with what crypt(3) makes of it, so only a hash
+ * that it may have made is one. Made with the least cost, its own copy of the
+ * salt shows whether this one is.
+ */
+static bool is_salt(const char *hash)
+{
+	struct crypt_data *data = calloc(1, sizeof(*data));
+	char setting[HASH_SUM + 1];
+	const char *got;
+	bool ok;
+
+	if (!data)
+		return false;
+	memcpy(setting, hash, HASH_SUM);
+	memcpy(setting + HASH_SALT - 3, "04$", 3);
+	setting[HASH_SUM] = '\0';
+	got = crypt_rn("", setting, data, sizeof(*data));
+	ok = got && !strncmp(got, setting, HASH_SUM);
+	free(data);
+	return ok;
+}
+
+/* The last digit of 31 has two bits that are not used. */
+static bool is_bcrypt(const char *hash)
+{
+	static const char digits[] =
+		"./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+	return strlen(hash) == HASH_END && !strncmp(hash, "$2", 2) &&
+	       hash[3] == '$' && hash[HASH_SALT - 1] == '$' &&
+	       strspn(hash + HASH_SALT, digits) == HASH_END - HASH_SALT &&
+	       !((strchr(digits, hash[HASH_END - 1]) - digits) % 4) &&
+	       is_salt(hash);
+}
+
 static int take_user(struct reader *r, const char *key, const yaml_node_t *node)
 {
 	struct web_config *config = r->config;
 	const char *hash = scalar(r, node);
 	struct web_user *users;
+	char cost[3] = "";
+	uint64_t n;
+	size_t i;
 
 	if (!hash)
 		return -EINVAL;
-	if (strncmp(hash, "$2", 2) != 0 || strlen(hash) != 60)
-		return bad(r, node, "%s: the password is not hashed by bcrypt",
+	if (!is_bcrypt(hash))
+		return bad(r, node,
+			   "%s: not a bcrypt hash of a password ($2y$10$ and 53 more characters)",
 			   key);
+	memcpy(cost, hash + HASH_SALT - 3, 2);
+	if (!parse_u64(cost[0] == '0' ? cost + 1 : cost, &n) || n < 4 ||
+	    n > MAX_COST)
+		return bad(r, node, "%s: the hash has a cost of %s, not 4 to %d",
+			   key, cost, MAX_COST);
+	for (i = 0; i < config->n_users; i++) {
+		if (!strcmp(config->users[i].name, key))
+			return bad(r, node, "%s: the user is there twice", key);
+	}
 	users = realloc(config->users, (config->n_users + 1) * sizeof(*users));
 	if (!users)
 		return bad(r, NULL, "out of memory");
@@ -310,19 +367,81 @@ static int check(struct reader *r)
 	return 0;
 }
 
+/* By the library that will load them: one certificate for one key, and a CA. */
+static int check_tls(struct reader *r)
+{
+	const struct web_config *config = r->config;
+	gnutls_datum_t cert, key, ca;
+	gnutls_certificate_credentials_t all;
+	gnutls_priority_t priority;
+	int ret;
+
+	if (!config->cert)
+		return 0;
+	if (gnutls_certificate_allocate_credentials(&all))
+		return bad(r, NULL, "out of memory");
+	cert = (gnutls_datum_t){ (void *)config->cert, strlen(config->cert) };
+	key = (gnutls_datum_t){ (void *)config->key, strlen(config->key) };
+	ret = gnutls_certificate_set_x509_key_mem(all, &cert, &key,
+						  GNUTLS_X509_FMT_PEM);
+	if (ret < 0)
+		bad(r, NULL, "cert_file and key_file: %s",
+		    gnutls_strerror(ret));
+	if (ret >= 0 && config->client_ca) {
+		ca = (gnutls_datum_t){ (void *)config->client_ca,
+				       strlen(config->client_ca) };
+		ret = gnutls_certificate_set_x509_trust_mem(
+			all, &ca, GNUTLS_X509_FMT_PEM);
+		if (ret < 0)
+			bad(r, NULL, "client_ca_file: %s",
+			    gnutls_strerror(ret));
+		else if (!ret)
+			ret = bad(r, NULL,
+				  "client_ca_file: there is no certificate in it");
+	}
+	gnutls_certificate_free_credentials(all);
+	if (ret < 0)
+		return -EINVAL;
+	ret = gnutls_priority_init(&priority, config->priority, NULL);
+	if (ret)
+		return bad(r, NULL, "min_version, max_version: %s",
+			   gnutls_strerror(ret));
+	gnutls_priority_deinit(priority);
+	return 0;
+}
+
+static int load_doc(struct reader *r, yaml_parser_t *parser)
+{
+	if (yaml_parser_load(parser, &r->doc))
+		return 0;
+	return bad(r, NULL, "line %zu: %s", parser->problem_mark.line + 1,
+		   parser->problem ? parser->problem : "not YAML");
+}
+
 static int read_doc(struct reader *r, yaml_parser_t *parser)
 {
 	const yaml_node_t *root;
 	int ret;
 
-	if (!yaml_parser_load(parser, &r->doc))
-		return bad(r, NULL, "line %zu: %s",
-			   parser->problem_mark.line + 1,
-			   parser->problem ? parser->problem : "not YAML");
+	ret = load_doc(r, parser);
+	if (ret)
+		return ret;
 	root = yaml_document_get_root_node(&r->doc);
 	ret = root ? mapping(r, root, take_top) : 0;
 	yaml_document_delete(&r->doc);
-	return ret ? ret : check(r);
+	if (ret)
+		return ret;
+	/* Another document would be ignored, and so would the users in it. */
+	ret = load_doc(r, parser);
+	if (ret)
+		return ret;
+	root = yaml_document_get_root_node(&r->doc);
+	if (root)
+		ret = bad(r, root, "a second document: one is read");
+	yaml_document_delete(&r->doc);
+	if (!ret)
+		ret = check(r);
+	return ret ? ret : check_tls(r);
 }
 
 int web_config_read(const char *path, struct web_config *config, char *why,

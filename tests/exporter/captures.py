@@ -95,6 +95,17 @@ def odd(path):
     cap.write(path)
 
 
+def one_process(path, name):
+    """A queue pair of a process of this name."""
+    cap = Capture()
+    cap.fact("moment", "0")
+    cap.family()
+    cap.rdma_devices([(0, "erdma_0", 1)])
+    cap.dump("dev", [synth.device(0)])
+    cap.dump("qp", [synth.qp(0, 10, comm=name)])
+    cap.write(path)
+
+
 def make(folder):
     subprocess.run([sys.executable, "-B", f"{HERE}/../captures/synth.py", folder],
                    check=True)

@@ -50,6 +50,21 @@ def textfile(place):
     equal(proms, ["eadm.prom"])
 
 
+@case("--textfile writes the file that a link leads to, and the link stays")
+def textfile_link(place):
+    os.mkdir(f"{place.folder}/real")
+    os.symlink("real/eadm.prom", f"{place.folder}/eadm.prom")
+    with open(f"{place.folder}/real/eadm.prom", "w", encoding="utf-8") as file:
+        file.write("old\n")
+    done = eadm("--from", place.capture("two"), "exporter", "--textfile",
+                f"{place.folder}/eadm.prom")
+    equal(done.returncode, 0, done.stderr)
+    equal(os.readlink(f"{place.folder}/eadm.prom"), "real/eadm.prom")
+    equal(os.listdir(f"{place.folder}/real"), ["eadm.prom"])
+    with open(f"{place.folder}/real/eadm.prom", encoding="utf-8") as file:
+        true(file.read().endswith(LAST), "metrics")
+
+
 @case("--textfile replaces neither pipes nor the capture that is read")
 def textfile_targets(place):
     capture, path = place.capture("two"), f"{place.folder}/pipe"

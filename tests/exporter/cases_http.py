@@ -222,9 +222,10 @@ def slow_clients(place):
                 server.metrics()
                 took = time.monotonic() - begin
                 true(took < 3, f"a scrape with {number + 1} others: {took} s")
+        # Those that came last are spared for a moment.
+        wait_for("few connections",
+                 lambda: server.metrics()["eadm_exporter_connections"] <= 160)
         got = server.metrics()
-        true(got["eadm_exporter_connections"] <= 160,
-             got["eadm_exporter_connections"])
         true(got["eadm_exporter_connections_evicted_total"] > 500,
              got["eadm_exporter_connections_evicted_total"])
         rss = int(server.status("VmHWM"))

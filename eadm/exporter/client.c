@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Connections of the web server and their bounds. Each state has a bound of its
+ * own, so that many in one of them take no room from those in another: who
+ * sends nothing, or reads nothing, keeps nobody from a password or from metrics.
+ * Past a bound the oldest makes room, of those without a password first, and
+ * never the one that has just come.
+ *
+ * All with http->lock.
+ */
+#include <linux/sockios.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "http.h"
+
+/* A connection gets so long for a request, or to take an answer. */
+#define OPEN_TIME (60 * SECOND)
+/* For so long nobody has to make room, be there ever so many. */
+#define SPARED_TIME (SECOND / 2)
+/* So long does a refused client wait where there are many. */
+#define HELD_TIME (60 * SECOND)
+
+/* With passwords more may be open, for few get on to what takes work. */
+#define MOST_OPEN 5
+
+static unsigned int bound(const struct client *client, enum client_state state)
+{
+	static const unsigned int times[CLIENT_STATES] = {
+		[CLIENT_OPEN] = 1, [CLIENT_AUTH] = 2, [CLIENT_METRICS] = 2,
+		[CLIENT_HELD] = 6,
+	};
+	const struct server *server = client->server;
+	unsigned int n = times[state];
+
+	if (state == CLIENT_OPEN && server_knows_clients(server))
+		n = MOST_OPEN;
+	return n * server->http->max_connections;
+}
+
+bool server_knows_clients(const struct server *server)
+{
+	return server->config.n_users ||
+	       server->config.client_auth == CLIENT_VERIFY;
+}
+
+/* All of the above, and what is being closed. */
+unsigned int client_limit(unsigned int max_connections)
+{
+	return 16 * max_connections + 64;
+}
+
+static void set_state(struct client *client, enum client_state state)
+{
+	struct http *http = client->server->http;
+
+	http->n[client->state]--;
+	http->n[state]++;
+	client->state = state;
+	client->since = monotonic_ns();
+	if (http->finishing || client->server->leaving)
+		pthread_cond_broadcast(&http->change);
+}
+
+void client_wake(struct client *client)
+{
+	if (!client->asleep)
+		return;
+	client->asleep = false;
+	client->server->n_asleep--;
+	if (client->server->leaving)
+		pthread_cond_broadcast(&client->server->http->change);
+	MHD_resume_connection(client->connection);
+}
+
+/* The descriptor is open as long as the client is in the ring. */
+static void shut(struct client *client)
+{
+	set_state(client, CLIENT_SHUT);
+	client->server->http->evicted++;
+	shutdown(client->fd, SHUT_RDWR);
+}
+
+/* False: its answer is on its way. Metrics wake those that wait for them. */
+bool client_end(struct client *client)
+{
+	enum client_state state = client->state;
+
+	if (state == CLIENT_SHUT ||
+	    (state == CLIENT_AUTH &&
+	     !auth_take_back(client->server->http->auth, &client->attempt)))
+		return false;
+	shut(client);
+	if (state != CLIENT_METRICS)
+		client_wake(client);
+	return true;
+}
+
+/* Whether @a makes room before @b. */
+static bool is_before(const struct client *a, const struct client *b)
+{
+	if (a->left != b->left)
+		return a->left;
+	if (a->trusted != b->trusted)
+		return b->trusted;
+	return a->since < b->since;
+}
+
+/*
+ * It has had no time to send its request or to take its answer, or we have not come
+ * to its request or its answer yet. Without this, who comes again as soon as it is
+ * closed keeps all others from being read.
+ */
+static bool is_spared(const struct client *client, uint64_t now)
+{
+	const struct http *http = client->server->http;
+	bool young = now - client->since < SPARED_TIME;
+	int bytes;
+
+	if (client->busy)
+		return young ||
+		       (!ioctl(client->fd, SIOCOUTQ, &bytes) && !bytes);
+	if (http->n[CLIENT_OPEN] > MOST_OPEN * http->max_connections)
+		return false;
+	return young || (!client->served &&
+			 !ioctl(client->fd, SIOCINQ, &bytes) && bytes);
+}
+
+static struct client *first(struct http *http, enum client_state state,
+			    const struct client *except)
+{
+	struct client *client, *best = NULL;
+	uint64_t now = monotonic_ns();
+
+	for (client = http->clients.next; client != &http->clients;
+	     client = client->next) {
+		if (client->state != state || client == except ||
+		    (state == CLIENT_OPEN && is_spared(client, now)))
+			continue;
+		/* All others are seen to leave by libmicrohttpd. */
+		client->left = state == CLIENT_HELD &&
+			       peer_has_left(client->fd);
+		if (!best || is_before(client, best))
+			best = client;
+	}
+	return best;
+}
+
+static bool give_way(struct client *client)
+{
+	if (client->state != CLIENT_AUTH)
+		return client_end(client);
+	if (!auth_take_back(client->server->http->auth, &client->attempt))
+		return false;
+	/* Closed, it would come again at once as the newest one. */
+	client->status = MHD_HTTP_UNAUTHORIZED;
+	client_enter(client, CLIENT_HELD);
+	return true;
+}
+
+/* @newcomer: who does not make room, or NULL */
+static void make_room(struct http *http, enum client_state state,
+		      const struct client *newcomer)
+{
+	struct client *client;
+
+	if (state == CLIENT_SHUT)
+		return;
+	while (http->n[state] > http->max_connections) {
+		client = first(http, state, newcomer);
+		if (!client || http->n[state] <= bound(client, state) ||
+		    !give_way(client))
+			return;
+	}
+}
+
+void client_enter(struct client *client, enum client_state state)
+{
+	set_state(client, state);
+	make_room(client->server->http, state, client);
+}
+
+void client_sleep(struct client *client, enum client_state state)
+{
+	MHD_suspend_connection(client->connection);
+	client->asleep = true;
+	client->server->n_asleep++;
+	client_enter(client, state);
+}
+
+struct client *client_add(struct server *server,
+			  struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct client *client = calloc(1, sizeof(*client));
+	struct http *http = server->http;
+
+	if (!client || !info) {
+		/* Without an entry it would have no bound. */
+		if (info)
+			shutdown(info->connect_fd, SHUT_RDWR);
+		free(client);
+		return NULL;
+	}
+	client->server = server;
+	client->connection = connection;
+	client->fd = info->connect_fd;
+	client->since = monotonic_ns();
+	client->prev = http->clients.prev;
+	client->next = &http->clients;
+	client->prev->next = client;
+	client->next->prev = client;
+	http->n_clients++;
+	http->n[CLIENT_OPEN]++;
+	server->n_clients++;
+	make_room(http, CLIENT_OPEN, client);
+	return client;
+}
+
+void client_remove(struct client *client)
+{
+	struct server *server = client->server;
+	struct http *http = server->http;
+
+	client->prev->next = client->next;
+	client->next->prev = client->prev;
+	http->n_clients--;
+	http->n[client->state]--;
+	server->n_clients--;
+	if (http->finishing || server->leaving)
+		pthread_cond_broadcast(&http->change);
+	free(client);
+}
+
+/* Room is short: connections are not kept for another request. */
+bool client_is_crowded(const struct client *client)
+{
+	return client->server->http->n[CLIENT_OPEN] >
+	       bound(client, CLIENT_OPEN) / 2;
+}
+
+/* Whoever took too long goes, or was spared; who was refused is told. */
+void client_sweep(struct http *http)
+{
+	uint64_t now = monotonic_ns();
+	struct client *client;
+
+	make_room(http, CLIENT_OPEN, NULL);
+	for (client = http->clients.next; client != &http->clients;
+	     client = client->next) {
+		if (client->state == CLIENT_OPEN &&
+		    now - client->since > OPEN_TIME) {
+			client_end(client);
+		} else if (client->state == CLIENT_HELD &&
+			   peer_has_left(client->fd)) {
+			client_end(client);
+		} else if (client->state == CLIENT_HELD &&
+			   now - client->since > HELD_TIME) {
+			set_state(client, CLIENT_OPEN);
+			client_wake(client);
+		}
+	}
+}

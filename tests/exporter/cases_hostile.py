@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What must not stop the exporter: bad configurations, strangers, its end."""
+
+import concurrent.futures
+import contextlib
+import crypt
+import http.client
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from captures import one_process
+from cases_http import SALT, basic
+from server import (EADM, REPO, Exporter, certificates, client_tls, eadm,
+                    wait_for)
+from tap import case, equal, true
+
+# As slow as those that htpasswd makes.
+SLOW = "$2b$10$abcdefghijklmnopqrst{}u"
+TLS = "cert_file: localhost.crt, key_file: localhost.key"
+CLIENTS = "client_auth_type: RequireAndVerifyClientCert, client_ca_file: "
+HASH = "$2b$04$abcdefghijklmnopqrstuu" + 31 * "."
+SCRAPE_LIMIT = 5
+
+
+def user(password, salt=SALT):
+    return f"basic_auth_users: {{prom: {crypt.crypt(password, salt)}}}\n"
+
+
+def tls(more=""):
+    return f"tls_server_config: {{{TLS}{', ' + more if more else ''}}}\n"
+
+
+BAD = {
+    "another key": "tls_server_config: {cert_file: localhost.crt, key_file: client.key}\n",
+    "no such file": "tls_server_config: {cert_file: none.crt, key_file: none.key}\n",
+    "a key that is none": "tls_server_config: {cert_file: localhost.crt, key_file: junk}\n",
+    "a CA without a certificate": tls(CLIENTS + "junk"),
+    "no YAML": "a: [\n",
+    "binary": "\0\1\2",
+    "a list": "[]\n",
+    "a second document": "{}\n---\n" + user("other"),
+    "an unknown key": user("other") + "more: {}\n",
+    "a broken hash": f"basic_auth_users: {{prom: {HASH[:-1]}?}}\n",
+    "a version that is none": tls("min_version: SSL3"),
+}
+
+
+# finding: R1
+@case("a bad configuration leaves the old one at work, a good one takes effect")
+def bad_reload(place):
+    certificates(place.folder)
+    place.write("junk", "nothing\n")
+    for text, context in (
+            (user("old"), None),
+            (user("old") + tls(), client_tls(place.folder)),
+            (user("old") + tls(CLIENTS + "ca.crt"),
+             client_tls(place.folder, "client"))):
+        config = place.write("web.yml", text)
+        with Exporter(place.folder, place.capture("two"), "--web-config",
+                      config, tls=context) as server:
+            def status(password, server=server):
+                return server.get("/healthz",
+                                  headers=basic("prom", password)).status
+            def reload(text, server=server):
+                before = server.text_of_log()
+                place.write("web.yml", text)
+                server.process.send_signal(signal.SIGHUP)
+                wait_for("a word on it",
+                         lambda: server.text_of_log()[len(before):])
+                return server.text_of_log()[len(before):]
+            for what, bad in BAD.items():
+                said = reload(bad)
+                true("web.yml: " in said, f"{what}: {said}")
+                equal(status("old"), 200, what)
+            os.unlink(config)
+            server.process.send_signal(signal.SIGHUP)
+            wait_for("a word on it", lambda: "No such file" in
+                     server.text_of_log().splitlines()[-1])
+            equal(status("old"), 200, "without a file")
+            reload(text.replace(user("old"), user("new")))
+            equal((status("new"), status("old")), (200, 401))
+            equal(server.stop(), 0)
+
+
+# finding: R1
+@case("a reload leaves no request without its answer")
+def reload_under_load(place):
+    config = place.write("web.yml", user("x"))
+    with Exporter(place.folder, place.capture("two"), "--web-config",
+                  config) as server, \
+            concurrent.futures.ThreadPoolExecutor(4) as pool:
+        done = []
+        def ask():
+            while len(done) < 10:
+                equal(server.get(headers=basic("prom", "x")).status, 200)
+        askers = [pool.submit(ask) for _ in range(4)]
+        try:
+            for number in range(10):
+                server.process.send_signal(signal.SIGHUP)
+                wait_for("the reload", lambda n=number: server.text_of_log()
+                         .count("configuration was read") > n)
+                done.append(number)
+        finally:
+            done += range(10)
+        for asker in askers:
+            asker.result()
+
+
+def refused(place, text, *why):
+    config = place.write("web.yml", text)
+    done = eadm("--from", place.capture("two"), "exporter", "--listen",
+                "127.0.0.1:0", "--web-config", config)
+    true(done.returncode == 1 and all(w in done.stderr for w in why),
+         f"{text}: {done.returncode} {done.stderr}")
+
+
+# finding: R6
+@case("a CA file without a certificate is refused")
+def empty_ca(place):
+    certificates(place.folder)
+    place.write("junk", "nothing\n")
+    for name in ("ca.key", "junk"):
+        refused(place, tls(CLIENTS + name), "client_ca_file")
+
+
+# finding: R8
+@case("a hash that bcrypt cannot have made is refused")
+def broken_hashes(place):
+    good = crypt.crypt("x", SALT)
+    for bad in (good[:-1], good + ".", good[:-1] + "?", good[:10] + "?" + good[11:],
+                good.replace("$04$", "$03$"), good.replace("$04$", "$32$"),
+                good.replace("$04$", "$xx$"), good.replace("$2b", "$2q"),
+                good[:28] + "v" + good[29:], good[:-1] + "/", "$2b$04$",
+                "$6$salt$" + 52 * "a"):
+        refused(place, f"basic_auth_users: {{prom: '{bad}'}}\n", "prom", "hash")
+    refused(place, f"basic_auth_users: {{prom: '{good.replace('$04$', '$16$')}'}}\n",
+            "prom", "cost of 16")
+    refused(place, f"basic_auth_users: {{prom: '{good}', prom: '{good}'}}\n",
+            "prom", "twice")
+
+
+# finding: R9
+@case("a second document is refused")
+def second_document(place):
+    for text in ("---\n{}\n---\n" + user("x"), user("x") + "---\n{}\n",
+                 "{}\n--- [\n"):
+        refused(place, text, "line")
+
+
+# finding: R10
+@case("a port is one, or is refused")
+def ports(place):
+    for port in ("65536", "99999", "-1", "4294967296", "1x"):
+        done = subprocess.run(
+            ["timeout", "3", EADM, "--from", place.capture("two"), "exporter",
+             "--listen", f"127.0.0.1:{port}"], capture_output=True, text=True,
+            check=False)
+        true(done.returncode == 2 and "port" in done.stderr,
+             f"{port}: {done.returncode} {done.stderr}")
+
+
+# finding: R11
+@case("with few descriptors fewer clients are served, and served they are")
+def descriptors(place):
+    def limit(number):
+        return ["prlimit", f"--nofile={number}:{number}", EADM]
+    with Exporter(place.folder, place.capture("two"), command=limit(200),
+                  ) as server, contextlib.ExitStack() as stack:
+        for _ in range(400):
+            stack.enter_context(socket.create_connection(
+                ("127.0.0.1", server.port), SCRAPE_LIMIT))
+        equal(server.get().status, 200)
+        true("ulimit -n" in server.text_of_log(), server.text_of_log())
+    done = subprocess.run([*limit(60), "--from", place.capture("two"), "exporter",
+                           "--listen", "127.0.0.1:0"], capture_output=True,
+                          text=True, check=False, timeout=SCRAPE_LIMIT)
+    true(done.returncode == 1 and "ulimit -n" in done.stderr, done.stderr)
+    # The soft limit alone is no limit.
+    soft = ["prlimit", "--nofile=256:4096", EADM]
+    with Exporter(place.folder, place.capture("two"), command=soft) as server:
+        true("ulimit" not in server.text_of_log(), server.text_of_log())
+
+
+# finding: R17
+@case("targets of requests as RFC 9112 has them; versions of formats")
+def targets(place):
+    with Exporter(place.folder, place.capture("two")) as server:
+        def status(target):
+            with socket.create_connection(("127.0.0.1", server.port),
+                                          SCRAPE_LIMIT) as sock:
+                sock.sendall(f"GET {target} HTTP/1.1\r\nHost: x\r\n"
+                             "Connection: close\r\n\r\n".encode())
+                return int(sock.makefile("rb").readline().split()[1])
+        for target, want in {
+                "http://x/metrics": 200, "HTTP://x:1/metrics?a=b": 200,
+                "https://x/healthz": 200, "http://x": 200,
+                "http://x/nothing": 404, "/metrics?a=%00": 200,
+                "/%6detrics": 200, "/metrics%00x": 404, "/metrics%00": 404,
+                "/metrics%": 404, "x/metrics": 404}.items():
+            equal(status(target), want, target)
+        om, text = "application/openmetrics-text", "text/plain"
+        for accept, want in {
+                f"{om};version=2.0.0": text, f"{om}; version=1.0.0": om,
+                om: om, f"{om};version=2.0.0,{om};version=1.0.0;q=0.5": om,
+                f"{om};version=2.0.0, text/plain;version=0.0.4;q=0.3": text,
+                f"{text};version=1.0.0;q=0.9,{om};version=1.0.0;q=0.2": om,
+                }.items():
+            got = server.get(headers={"Accept": accept}).headers
+            equal(got["Content-Type"].split(";")[0], want, accept)
+
+
+# finding: R14-exporter
+@case("a terminal gets no control characters, a reader all of them")
+def terminal(place):
+    name = "a\x1b[31mb\x9bc"
+    capture = f"{place.folder}/escape.pcapng"
+    one_process(capture, name)
+    args = [EADM, "--from", capture, "exporter", "--once", "--processes"]
+    piped = subprocess.run(args, capture_output=True, check=True).stdout
+    true(f'"{name}"'.encode() in piped, "the reader's label")
+    main, terminal_end = pty.openpty()
+    with subprocess.Popen(args, stdout=terminal_end) as process:
+        os.close(terminal_end)
+        shown = b""
+        # The end of a terminal is an error.
+        with contextlib.suppress(OSError):
+            while data := os.read(main, 65536):
+                shown += data
+    equal(process.returncode, 0)
+    os.close(main)
+    true(b"\x1b" not in shown and "\x9b".encode() not in shown, shown[-300:])
+    true(b'"a?[31mb?c"' in shown, "the label is there")
+    equal(shown.count(b"\n"), piped.count(b"\n"), "lines")
+
+
+@contextlib.contextmanager
+def strangers(server, *kinds):
+    """Runs flood.py with these; from when all of them have asked."""
+    with subprocess.Popen([sys.executable, "-B", f"{REPO}/tests/exporter/flood.py",
+                           str(server.port), *kinds],
+                          stdout=subprocess.PIPE) as process:
+        try:
+            equal(process.stdout.readline(), b"all\n")
+            wait_for("all taken", lambda: not backlog(server))
+            yield
+        finally:
+            process.kill()
+
+
+def sockets(server):
+    """State and bytes not read of the server's sockets, as the kernel has them."""
+    with open("/proc/net/tcp", encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if words[1].endswith(f":{server.port:04X}"):
+                yield words[3], int(words[4].split(":")[1], 16)
+
+
+def backlog(server):
+    """Connections that the server has not taken."""
+    return sum(n for state, n in sockets(server) if state == "0A")
+
+
+def unread_bytes(server):
+    return sum(n for state, n in sockets(server) if state == "01")
+
+
+def scrape(server, password=None):
+    """Status of a scrape on a connection of its own, or what went wrong."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port,
+                                            timeout=SCRAPE_LIMIT)
+    begin = time.monotonic()
+    try:
+        headers = basic("prom", password) if password else {}
+        answer = server.get(headers=headers, connection=connection)
+        took = time.monotonic() - begin
+        return answer.status if took < SCRAPE_LIMIT else f"took {took} s"
+    except (OSError, http.client.HTTPException) as error:
+        return repr(error)
+
+
+def end_in_time(server):
+    begin = time.monotonic()
+    server.process.send_signal(signal.SIGTERM)
+    equal(server.process.wait(60), 0)
+    took = time.monotonic() - begin
+    true(took < 2, f"the end took {took} s")
+
+
+# finding: R5
+@case("floods of wrong passwords and unread requests keep no scraper out")
+def flood(place):
+    config = place.write("web.yml", user("first", SLOW.format("a")))
+    with Exporter(place.folder, place.capture("two"), "--web-config",
+                  config) as server, \
+            strangers(server, "wrong:300", "pipeline:200", "others:100"):
+        # Nobody is known yet; and again with another password, and another salt.
+        for number, (password, salt) in enumerate((
+                ("first", "a"), ("first", "a"), ("second", "a"), ("second", "b"))):
+            if number:
+                place.write("web.yml", user(password, SLOW.format(salt)))
+                server.process.send_signal(signal.SIGHUP)
+                wait_for("the reload", lambda n=number: server.text_of_log()
+                         .count("configuration was read") == n)
+            for n in range(15):
+                equal(scrape(server, password), 200, f"scrape {n} after {number}")
+        true(int(server.status("VmHWM")) < 32 * 1024, server.status("VmHWM"))
+        end_in_time(server)
+
+
+# finding: R4
+@case("clients that read nothing keep no scraper out")
+def unread(place):
+    with Exporter(place.folder, place.capture("two")) as server, \
+            strangers(server, "pipeline:200", "idle:200"):
+        for n in range(30):
+            equal(scrape(server), 200, f"scrape {n}")
+            equal(server.get("/healthz").status, 200)
+        end_in_time(server)
+
+
+# finding: R4
+@case("200 scrapes at once are answered while devices hang, and so is who comes then")
+def many_while_hanging(place):
+    stop = f"{place.folder}/hang"
+    os.mkfifo(stop)
+    for env in ({"HANG_DEVICE": "erdma_1"}, {"HANG_ALL": "1"}):
+        env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/hang.so",
+               "HANG_FILE": stop, **env}
+        with Exporter(place.folder, place.capture("two"), env=env) as server, \
+                concurrent.futures.ThreadPoolExecutor(200) as pool:
+            answers = [pool.submit(scrape, server) for _ in range(200)]
+            equal(server.get("/healthz").text, "ok\n")
+            equal([a.result() for a in answers], 200 * [200])
+            end_in_time(server)
+
+
+# finding: R5
+@case("it ends within two seconds, whatever it is doing")
+def prompt_end(place):
+    stop = f"{place.folder}/hang"
+    os.mkfifo(stop)
+    env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/hang.so",
+           "HANG_FILE": stop, "HANG_ALL": "1"}
+    slow = SLOW.format("a").replace("$10$", "$15$")
+    hash_of = slow + 31 * "."
+    config = place.write("web.yml", f"basic_auth_users: {{prom: '{hash_of}'}}\n")
+    fifo = f"{place.folder}/fifo"
+    os.mkfifo(fifo)
+    for args, headers in ((["--device-timeout", "60s"], ""),
+                          (["--web-config", config],
+                           "Authorization: Basic cHJvbTp4\r\n")):
+        with Exporter(place.folder, place.capture("two"), *args, env=env) as server:
+            socks = [socket.create_connection(("127.0.0.1", server.port))
+                     for _ in range(20)]
+            for sock in socks:
+                sock.sendall(f"GET /metrics HTTP/1.1\r\nHost: x\r\n{headers}\r\n"
+                             .encode())
+            # All requests are taken when those that came later are.
+            wait_for("the requests", lambda: not backlog(server) and
+                     not unread_bytes(server))
+            if headers:
+                # A configuration that takes for ever to read.
+                os.unlink(config)
+                os.rename(fifo, config)
+                server.process.send_signal(signal.SIGHUP)
+            end_in_time(server)
+            for sock in socks:
+                sock.close()
