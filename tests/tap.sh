@@ -47,8 +47,8 @@ guest_tap() {
 	status=$(mktemp)
 	while read -r line; do
 		case $line in
-		"not ok "*) tap_fail "$name: ${line#not ok * - }" ;;
-		"ok "*) tap_pass "$name: ${line#ok * - }" ;;
+		"not ok "*) tap_fail "$name: ${line#not ok *- }" ;;
+		"ok "*) tap_pass "$name: ${line#ok *- }" ;;
 		1..*) ;;
 		*) printf '%s\n' "$line" ;;
 		esac

@@ -8,11 +8,14 @@
                  and values that nobody knows yet, a torn dump, a refused request
   moments.pcapng counters at three moments, wraps among them
   rings.pcapng   entries of queues, a context, registers, events
+  foreign.pcapng a device of another vendor
+  stock.pcapng   devices of stock drivers and their connections; stock-be.pcapng, too
   sick.pcapng    two moments of devices on which every rule of a diagnosis applies
   well.pcapng    two moments of a healthy device with all that looks like a fault
                  and is none
 """
 
+import socket
 import struct
 import sys
 
@@ -312,11 +315,17 @@ class Machine:
         return row
 
     def completions(self, dev, cqn, depth, *cqes):
-        """All there have been in a CQ: (operation, QPN) of a send queue each."""
+        """All there have been in a CQ: (operation, QPN, request) of a send queue each.
+
+        Without a number of its request each has the next one; with none it has the
+        owner bit of another lap."""
         ring = [bytes(32)] * depth
-        for i, (op, qpn) in enumerate(cqes):
+        for i, (op, qpn, *request) in enumerate(cqes):
             owner = 0 if i & depth else 1 << 31
-            ring[i % depth] = struct.pack(">IIIIIIII", owner | op << 16, i, qpn, 0, 64, 0, 0, 0)
+            if request == [None]:
+                owner ^= 1 << 31
+            index = request[0] if request and request[0] is not None else i
+            ring[i % depth] = struct.pack(">IIIIIIII", owner | op << 16, index, qpn, 0, 64, 0, 0, 0)
         self.rings.append((cqn, depth, b"".join(ring), self.head(dev)))
 
     def write(self, cap, number):
@@ -333,7 +342,8 @@ class Machine:
             raw_ring(cap, "cq", cqn, depth, data, dev=dev, hw=False)
 
 
-SICK = ["gone", "dead", "recovering", "stalled", "queues", "rings", "conns", "flushes"]
+SICK = ["gone", "dead", "recovering", "stalled", "queues", "rings", "conns", "flushes",
+        "halted"]
 LOCAL, PEER = bytes([10, 77, 0, 1]), bytes([10, 77, 1, 1])
 
 
@@ -361,6 +371,7 @@ def sick_devices(m, late):
     m.rows["dev"][2].update({"state": "recovering",
                              "netdev-mac": bytes([2, 0, 0, 0, 0, 9])})
     m.rows["dev"][3].update({"qps": 131000})
+    m.rows["dev"][8].update({"state": "halted", "orphans": 5, "orphan-bytes": 3 << 20})
     del m.rows["ctx"][3]["pid"], m.rows["ctx"][3]["comm"]
 
 
@@ -371,9 +382,11 @@ def sick_cmdqs(m, late):
     m.add("cmdq", 2, cmdq(0, state="recovering", timeouts=1, outstanding=2,
                           **{"oldest-age": 15 * SEC}))
     m.add("cmdq", 3, cmdq(0, outstanding=3, **{"oldest-age": 4 * SEC}))
-    m.add("cmdq", 4, cmdq(0, spurious=2, timeouts=1, errors=1, recoveries=1))
+    m.add("cmdq", 4, cmdq(0, spurious=2, timeouts=1, errors=1, recoveries=1,
+                          **{"last-spurious-age": 4 * SEC}))
     for dev in (5, 6, 7):
         m.add("cmdq", dev, cmdq(0))
+    m.add("cmdq", 8, cmdq(0, state="dead", timeouts=1, **{"failed-recoveries": 9}))
     m.add("cmd", 4, cmd(0, 1, state="timeout", status=-110, latency=15 * SEC))
     m.add("cmd", 4, cmd(0, 2, op="reg-mr", latency=2 * SEC))
     m.add("cmd", 4, cmd(0, 3, op="create-cq", state="error", status=-5, syndrome=9))
@@ -400,26 +413,27 @@ def ring(index, **more):
 
 
 def sick_rings(m, late):
-    m.add("eq", 5, {**eqs(0)[0], "unknown": 1})
+    m.add("eq", 5, {**eqs(0)[0], "unknown": 1, "last-unknown-age": 3 * SEC})
     m.add("eq", 5, ring(2, **{"hw-overflow": 1}))
     m.add("eq", 5, ring(3, pending=1))
     m.add("eq", 5, ring(4, pending=3, interrupts=90 + late))
     m.add("eq", 5, ring(5, pending=4000, ci=100 + late))
     m.add("eq", 5, ring(6, interrupts=90 + 400 * late))
-    m.add("eq", 5, ring(7, missed=3))
+    m.add("eq", 5, ring(7, missed=3, **{"last-missed-age": 5 * SEC}))
     add = lambda cqn, **more: m.add("cq", 5, plain_cq(cqn, **more), age=(90 + 2 * late) * SEC)
     add(1, errors=1)
     add(2, user=0, ci=10, **{"hw-pi": 2000})
     add(3, eqn=99, **{"hw-pi": 42 + late})
     add(4, armed=0, **{"hw-pi": 42})
     add(5, events=20 + 50 * late, **{"notify-requests": 20 + 50 * late, "hw-pi": 41})
-    add(6, events=9)
-    # One QP each, as old as the CQ, that has completed more or less than there is.
-    for cqn, pi in ((7, 9), (8, 11)):
-        add(cqn, ci=pi, users=2, **{"hw-pi": pi})
-        m.add("qp", 5, conn(cqn, **{"send-cqn": cqn, "recv-cqn": cqn}), age=(90 + 2 * late) * SEC)
-    # The second one of 9 has no operation that there is; of 10, the number of another QP.
-    for cqn, cqes in ((9, ((0, 9), (29, 9))), (10, ((0, 10), (0, 9)))):
+    add(6, events=9, **{"last-extra-age": 6 * SEC})
+    # One QP, as old as the CQ, that has completed more than there is.
+    add(7, ci=9, users=2, **{"hw-pi": 9})
+    m.add("qp", 5, conn(7, **{"send-cqn": 7, "recv-cqn": 7}), age=(90 + 2 * late) * SEC)
+    # The second one of 9 has no operation that there is; of 10, the number of another QP. Two
+    # of 8 are of one request, and the second one of 11 cannot be seen.
+    for cqn, cqes in ((9, ((0, 9), (29, 9))), (10, ((0, 10), (0, 9))),
+                      (8, ((0, 8, 5), (0, 8, 5))), (11, ((0, 11), (0, 11, None)))):
         add(cqn, ci=2, users=2, depth=16, **{"hw-pi": 2})
         m.add("qp", 5, conn(cqn, **{"send-cqn": cqn, "recv-cqn": cqn, "hw-send-cqes": 2,
                                     "hw-recv-cqes": 0}), age=(90 + 2 * late) * SEC)
@@ -430,13 +444,21 @@ def sick_conns(m, late):
     def add(dev, qpn, **more):
         m.add("qp", dev, conn(qpn, **more), age=(100 + 2 * late) * SEC)
 
-    # The peer of 1 has posted no receive; 2's doorbell was lost, and so was 4's.
-    add(6, 1, port=1, **{"hw-sq-ci": 30})
-    add(6, 11, port=1, peer_side=True, **{"hw-rq-ci": 20})
+    # What arrives is asked for again and again: at both ends packets are counted.
+    knock = {"hw-tx-packets": 50 + 20 * late}
+    hear = {"hw-rx-packets": 60 + 20 * late}
+    # The peer of 1 has posted no receive; the doorbells of 2 and 13 were lost.
+    add(6, 1, port=1, **{"hw-sq-ci": 30}, **knock)
+    add(6, 11, port=1, peer_side=True, **{"hw-rq-ci": 20}, **hear)
     add(6, 2, port=2, **{"hw-sq-pi": 38, "hw-sq-ci": 38})
-    add(6, 3, port=3, **{"hw-sq-ci": 30})
-    add(6, 13, port=3, peer_side=True, **{"rq-pi": 25, "hw-rq-ci": 20})
+    add(6, 3, port=3, **{"hw-sq-ci": 30}, **knock)
+    add(6, 13, port=3, peer_side=True, **{"rq-pi": 25, "hw-rq-ci": 20}, **hear)
+    # 10's receives are there and are not taken. 4 is held back: that the adapter has not looked
+    # at the receives of its peer, 14, is as it should be, as nothing has arrived.
+    add(6, 10, port=10, **{"hw-sq-ci": 30}, **knock)
+    add(6, 20, port=10, peer_side=True, **hear)
     add(6, 4, port=4, **{"hw-sq-ci": 30})
+    add(6, 14, port=4, peer_side=True, **{"rq-pi": 25, "hw-rq-ci": 20})
     add(6, 5, port=5, **{"hw-sq-ci": 30, "hw-rto-retrans": 5 + 8 * late})
     add(6, 6, port=6, state="err", events=1, **{
         "iwarp-state": "error", "first-event": "qp-fatal", "hw-rq-ci": 20,
@@ -485,11 +507,17 @@ def well():
             m.add("cmdq", dev, cmdq(0, outstanding=1, **{"oldest-age": SEC // 50}))
             m.add("ctx", dev, ctx(0))
         m.rows["dev"][1].update({"port-state": "down", "qps": 0, "ctxs": 0})
+        # A destroy that was refused keeps some memory; the adapter serves.
+        m.rows["dev"][0].update({"orphans": 1, "orphan-bytes": 4096})
         wrap = (1 << 64) - 500
         m.add("counters", 0, counters(0), **{"tx-packets": (wrap + 66436 * late) % (1 << 64),
                                              "retransmitted-packets": 40 + late})
         m.add("eq", 0, ring(2, pending=3, ci=100 + 40 * late, interrupts=90 + 9 * late))
         m.add("eq", 0, ring(3, pending=late))
+        # History.
+        m.add("eq", 0, {**eqs(0)[0], "unknown": 1, "last-unknown-age": (3600 + 2 * late) * SEC})
+        m.add("eq", 0, ring(4, missed=3, **{"last-missed-age": (3600 + 2 * late) * SEC}))
+        m.rows["cmdq"][0].update({"spurious": 2, "last-spurious-age": (3600 + 2 * late) * SEC})
         add = lambda cqn, **more: m.add("cq", 0, plain_cq(cqn, **more),
                                         age=(90 + 2 * late) * SEC)
         # Polled only; armed and served; solicited only; one that waits for nothing.
@@ -510,6 +538,7 @@ def well():
                         "hw-rq-ci": 5 + 400 * late})
         # Asked for again and again, with an event now and then.
         add(8, events=52553, users=1, **{"notify-requests": 52705})
+        add(9, events=9, **{"last-extra-age": (3600 + 2 * late) * SEC})
         # So many that the difference looks like the opposite in 16 bits.
         add(6, users=2, ci=42430, depth=4096, **{"hw-pi": 42430})
         n(6, port=6, **{"send-cqn": 6, "recv-cqn": 6, "hw-send-cqes": 1380, "hw-recv-cqes": 0})
@@ -520,6 +549,11 @@ def well():
         # Many more than its counter of 16 bits tells, so that few were sent again.
         n(8, port=8, **{"hw-tx-packets": 50 + 900 * late, "hw-rto-retrans": 5 + 80 * late})
         n(12, port=2, peer_side=True, **{"hw-rq-ci": 20})
+        # A receiver that posts late: what is sent waits for it now and then.
+        n(10, port=10, **{"sq-pi": 44 + 4 * late, "hw-sq-pi": 44 + 4 * late, "hw-sq-ci": 40 + 4 * late,
+                          "hw-send-cqes": 7 + late, "hw-tx-packets": 50 + 12 * late})
+        n(11, port=10, peer_side=True, **{"rq-pi": 10 + late, "hw-rq-pi": 10 + late, "hw-rq-ci": 10 + late,
+                                          "hw-recv-cqes": 3 + late, "hw-rx-packets": 60 + 12 * late})
         # Receives are heard of when something arrives; a closed one is drained.
         n(3, port=3, **{"rq-pi": 90})
         n(4, port=4, state="err", **{"iwarp-state": "closing", "hw-rq-ci": 20})
@@ -559,6 +593,109 @@ def foreign():
     return cap
 
 
+def socket_address(cap, text, port):
+    """As the kernel gives it: all of sockaddr_storage."""
+    if ":" in text:
+        data = cap.pack("H", 10) + struct.pack(">HI", port, 0) + socket.inet_pton(
+            socket.AF_INET6, text)
+    else:
+        data = cap.pack("H", 2) + struct.pack(">H", port) + socket.inet_aton(text)
+    return data + bytes(128 - len(data))
+
+
+def owner(cap, who):
+    """A process or a kernel consumer."""
+    return cap.attr(28, cap.pack("I", who)) if isinstance(who, int) else \
+        cap.attr(29, who.encode() + b"\0")
+
+
+def cm_id(cap, number, state, who, local=None, peer=None, qpn=None, ps=0x106):
+    """An entry of the kernel's connection manager."""
+    out = cap.attr(3, cap.pack("I", 1))
+    if qpn:
+        out += cap.attr(21, cap.pack("I", qpn)) + cap.attr(26, b"\x02")
+    out += cap.attr(32, cap.pack("I", ps)) + cap.attr(27, bytes([state]))
+    for attr, address in ((33, local), (34, peer)):
+        if isinstance(address, bytes):
+            out += cap.attr(attr, address)
+        elif address:
+            out += cap.attr(attr, socket_address(cap, *address))
+    return out + cap.attr(63, cap.pack("I", number)) + owner(cap, who)
+
+
+def rdma_qp(cap, qpn, state, who, kind=2):
+    return (cap.attr(21, cap.pack("I", qpn)) + cap.attr(26, bytes([kind])) +
+            cap.attr(27, bytes([state])) + owner(cap, who))
+
+
+def stock(order="<"):
+    """Stock drivers whose devices hang below nothing, and their connections."""
+    cap = Capture(order)
+    for key, value in (("kernel", "6.12.0-test"), ("comm.99", "rping"), ("comm.100", "server"),
+                       ("moment", "0")):
+        cap.fact(key, value)
+    cap.family(False)
+    devices = [(0, "rocep1", 1), (1, "erdma_0", 1), (2, "siw0", 1), (3, "siw1", 1),
+               (4, "alien0", 1), (5, "gone0", 1)]
+    cap.rdma_devices(devices)
+    any4, any6 = ("0.0.0.0", 7174), ("::", 7174)
+    local, peer = ("10.77.0.1", 7174), ("10.77.1.1", 40001)
+    ib = cap.pack("H", 27) + bytes(126)
+    connections = {
+        0: [cm_id(cap, 1, 8, 99, any4, ("0.0.0.0", 0)), cm_id(cap, 2, 8, "nvmet_rdma", any6),
+            cm_id(cap, 3, 5, 99, local, peer, 17), cm_id(cap, 4, 5, 99, ("2001:db8::1", 7174),
+                                                         ("2001:db8::2", 40002), 18),
+            cm_id(cap, 5, 6, 99, local, ("10.77.1.1", 40003), 19),
+            cm_id(cap, 6, 5, "nvme_rdma", ("10.77.0.1", 40009), ("10.77.1.1", 4420), 20),
+            # Two of one QP; datagrams; InfiniBand's own addresses; a QP that is not connected.
+            cm_id(cap, 7, 5, 100, local, ("10.77.1.1", 40004), 21),
+            cm_id(cap, 8, 5, 100, local, ("10.77.1.1", 40005), 21),
+            cm_id(cap, 9, 5, 100, local, ("10.77.1.1", 40006), 22, ps=0x111),
+            cm_id(cap, 10, 5, 100, ib, ib, 23, ps=0x13F),
+            cm_id(cap, 11, 5, 100, local, ("10.77.1.1", 40007), 24),
+            # On the way, and what is new.
+            cm_id(cap, 12, 2, 100, ("10.77.0.1", 40010), ("10.77.1.1", 4420)),
+            cm_id(cap, 13, 7, 100, ("10.77.0.1", 40011), ("0.0.0.0", 0)),
+            cm_id(cap, 14, 77, 100, local, ps=0x999)],
+        1: [], 2: [cm_id(cap, 1, 5, 99, peer, local, 17)], 3: [], 4: [], 5: []}
+    queues = {0: [rdma_qp(cap, 1, 3, "ib_core", 1), *(rdma_qp(cap, n, 3, 99) for n in (17, 18)),
+                  rdma_qp(cap, 19, 6, 99), rdma_qp(cap, 20, 3, "nvme_rdma"),
+                  *(rdma_qp(cap, n, 3, 100) for n in (21, 22, 23)), rdma_qp(cap, 24, 1, 100)],
+              1: [], 2: [rdma_qp(cap, 17, 3, 99)], 3: [], 4: [], 5: []}
+    for cmd, table, rows in ((11, 30, connections), (10, 19, queues)):
+        for index, entries in rows.items():
+            kind = 5 << 10 | cmd
+            one = cap.attr(1, cap.pack("I", index))
+            seq = cap.request(20, kind, one, True)
+            nest = cap.attr(table, b"".join(cap.attr(table + 1, entry) for entry in entries))
+            cap.packet(20, (cap.message(kind, 2, seq, one + nest) if entries else b"") +
+                       cap.done(seq))
+    # Numbers of their drivers, and what is loaded.
+    for (index, name, _), driver in zip(devices, (None, 19, 18, 18, 0x7777, 17)):
+        if index == 0:
+            cap.fact("driver.rocep1", "mlx5_core")
+            cap.fact("bus.rocep1", "0000:01:00.0")
+            continue
+        cap.fact(f"uverbs.{name}", f"uverbs{index}")
+        kind = 5 << 10 | 15
+        one = cap.attr(1, cap.pack("I", index))
+        seq = cap.request(20, kind, one + cap.attr(69, b"uverbs\0"), False)
+        cap.packet(20, cap.message(kind, 0, seq, one + cap.attr(70, b"uverbs\x30\0") +
+                                   cap.attr(71, cap.pack("Q", 1)) +
+                                   cap.attr(73, cap.pack("I", driver))))
+    for key, value in (("module.erdma", ""), ("module.siw", ""), ("bound.erdma", "0000:00:07.0"),
+                       ("bound.siw", "")):
+        cap.fact(key, value)
+    for index, name, _ in devices:
+        one = cap.attr(1, cap.pack("I", index))
+        for cmd, body in ((5, cap.attr(12, b"\x04")), (9, b"")):
+            kind = 5 << 10 | cmd
+            ask = one + cap.attr(3, cap.pack("I", 1)) if cmd == 5 else one
+            seq = cap.request(20, kind, ask, False)
+            cap.packet(20, cap.message(kind, 0, seq, body))
+    return cap
+
+
 def main():
     folder = sys.argv[1]
     two().write(f"{folder}/two.pcapng")
@@ -567,6 +704,8 @@ def main():
     moments().write(f"{folder}/moments.pcapng")
     busy().write(f"{folder}/busy.pcapng")
     foreign().write(f"{folder}/foreign.pcapng")
+    stock().write(f"{folder}/stock.pcapng")
+    stock(">").write(f"{folder}/stock-be.pcapng")
     rings().write(f"{folder}/rings.pcapng")
     sick().write(f"{folder}/sick.pcapng")
     well().write(f"{folder}/well.pcapng")

@@ -155,7 +155,8 @@ teardown() {
 	"$EADM" --from "$TWO" record -i 10ms "$BATS_TEST_TMPDIR/long" 3>&- &
 	pid=$!
 	has_grown() {
-		size=$(stat -c %s "$BATS_TEST_TMPDIR"/long.?????? 2>/dev/null) && [ "$size" -gt 100000 ]
+		# It has no name until it is whole.
+		size=$(stat -Lc %s "/proc/$pid/fd/"* 2>/dev/null | sort -n | tail -n 1) && [ "$size" -gt 100000 ]
 	}
 	until_true 30 has_grown
 	kill -TERM "$pid"

@@ -87,3 +87,32 @@ load common
 	[ "$(LC_ALL=C grep -acP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|^root#' "$BATS_TEST_TMPDIR/all")" = 0 ]
 	grep -aq '^eadm: diagnose: e?\[31mX?\]0;pwn??root#?: ' "$BATS_TEST_TMPDIR/all"
 }
+
+# finding: R14
+# bats test_tags=R14
+@test "what is not seen is seen" {
+	# A name that shows as another one: bidi override, no width, C1, a joiner.
+	/usr/bin/python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR" <<-'END'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	sys.dont_write_bytecode = True
+	import synth
+	evil = "a\u202eb\u200bc\x9bd\u2066e\ufefff\u00adg\U000e0041h\u00e9"
+	synth.DEVS[0] = 0, evil, 1
+	synth.two().write(f"{sys.argv[2]}/two")
+	END
+	local hidden='\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf|\xc2[\x80-\x9f\xad]|\xf3\xa0'
+	for command in list info diagnose check ver trace "stat -v" "dump qp --hw" "list -j" \
+		"dump qp -j" "trace export" "dump qp --watch -j" "diff $TWO@#1 $BATS_TEST_TMPDIR/two" \
+		"-d nosuch list" "-d nosuch list -j"; do
+		# shellcheck disable=SC2086
+		eadm --from "$BATS_TEST_TMPDIR/two" $command >>"$BATS_TEST_TMPDIR/all" 2>&1 || true
+		TERM=xterm script -qec "stty cols 300; $EADM --from $BATS_TEST_TMPDIR/two $command" /dev/null \
+			</dev/null >>"$BATS_TEST_TMPDIR/all" || true
+	done
+	[ "$(LC_ALL=C grep -acP "$hidden" "$BATS_TEST_TMPDIR/all")" = 0 ]
+	grep -aq 'a?b?c?d?e?f?g?hé' "$BATS_TEST_TMPDIR/all"
+	# To a program it is the name that it was.
+	[ "$(eadm --from "$BATS_TEST_TMPDIR/two" list -j | jq -r '.rows[0].dev_name')" = \
+		"$(printf 'a\u202eb\u200bc\u009bd\u2066e\ufefff\u00adg\U000e0041h\u00e9')" ]
+}

@@ -92,7 +92,7 @@ commands() {
 	[ "$(eadm stat cq -o help)" = "$(eadm dump cq --list-columns)" ]
 	fails 2 "eadm: stat: sqe: without counters (qp, cq, eq, cmdq, counters have some)" stat sqe
 	fails 2 "eadm: stat: dev: without counters (qp, cq, eq, cmdq, counters have some)" stat dev
-	fails 2 "eadm: stat: xyzzy: unknown object ('eadm help stat' lists them)" stat xyzzy
+	fails 2 "eadm: stat: xyzzy: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d xyzzy')" stat xyzzy
 	[ "$(eadm __complete stat "" | tr '\n' ' ')" = "qp cq eq cmdq counters " ]
 	[ "$(eadm help stat | sed -n '/^Objects:/,/^$/s/^  \([a-z]*\) .*/\1/p' | tr '\n' ' ')" = \
 		"qp cq eq cmdq counters " ]
@@ -252,4 +252,65 @@ commands() {
 	[ "$(eadm __complete help tr)" = trace ]
 	[[ $(eadm __complete list --) == *--device*--help* ]]
 	[ "$(eadm __complete | wc -l)" -ge 8 ]
+}
+
+# finding: O12
+# bats test_tags=O12
+@test "wrong words get a hint" {
+	fails 2 "eadm: conf: sat: not a part of conf (did you mean 'set'?)" --from "$TWO" conf sat cc 1
+	fails 2 "eadm: conf: cubix: no value of cc (did you mean 'cubic'?)" --from "$TWO" conf set cc cubix
+	run --separate-stderr eadm --from "$TWO" conf set cc xyzzy
+	[[ $stderr == "eadm: conf: xyzzy: no value of cc ("*cubic*")" ]]
+	fails 2 "eadm: test: echp: no such test (did you mean 'echo'?)" test client x -t data,echp
+	fails 2 "eadm: stat: erdma_0: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d erdma_0')" \
+		--from "$TWO" stat erdma_0
+	eadm --from "$TWO" stat -d erdma_0
+	for option in -o --sort; do
+		fails 2 "eadm: dump: pee-addr: unknown column (did you mean 'peer-addr'?)" \
+			--from "$TWO" dump qp $option pee-addr
+	done
+}
+
+# finding: O12
+# bats test_tags=O12
+@test "a time after the last moment is none of the capture" {
+	for time in +1h +3600 -1h; do
+		run --separate-stderr eadm --from "$MOMENTS" --at $time list
+		[ "$status" = 3 ] && [ "$output" = "" ]
+		[[ $stderr == "eadm: list: $time: the capture has "*" moments, "* ]]
+	done
+	eadm --from "$MOMENTS" --at +0s list
+	eadm --from "$MOMENTS" --at -0s list
+}
+
+# finding: O12
+# bats test_tags=O12
+@test "eadm(1) names all pages" {
+	see=$(sed -n '/^# SEE ALSO/,$p' "$REPO/man/eadm.1.scd")
+	for page in "$REPO"/man/eadm*.scd "$REPO"/build/man/eadm*.7; do
+		name=$(basename "${page%.scd}")
+		[ "$name" = eadm.1 ] || [[ $see == *"*${name%.*}*(${name##*.})"* ]] || { echo "$name"; false; }
+	done
+}
+
+# finding: O12
+# bats test_tags=O12
+@test "a library that is missing is named by its package" {
+	for lib in libjson-c.so.5:libjson-c5 libarchive.so.13:libarchive13 libnettle.so.8:libnettle8; do
+		rm -rf "$BATS_TEST_TMPDIR/lib"
+		mkdir "$BATS_TEST_TMPDIR/lib"
+		echo none >"$BATS_TEST_TMPDIR/lib/${lib%:*}"
+		LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/lib run eadm --from "$TWO" bundle create \
+			-o "$BATS_TEST_TMPDIR/x"
+		[ "$status" = 5 ] && [[ $output == *"${lib#*:}"* ]]
+	done
+}
+
+# finding: R18
+# bats test_tags=R18
+@test "pages say what a node in /dev/eadm takes" {
+	for page in eadm-dump.1 eadm-record.1; do
+		grep -q /dev/eadm "$REPO/man/$page.scd" && grep -q 'eadm\*(4)' "$REPO/man/$page.scd"
+	done
+	grep -q 'CAP_DAC_OVERRIDE' "$REPO/man/eadm-dump.1.scd"
 }

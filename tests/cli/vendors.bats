@@ -4,6 +4,7 @@ load common
 
 setup_file() {
 	export FOREIGN=$BATS_TEST_DIRNAME/../captures/synth/foreign.pcapng
+	export STOCK=$BATS_TEST_DIRNAME/../captures/synth/stock.pcapng
 }
 
 @test "counters have one name for each meaning, wherever they come from" {
@@ -40,6 +41,39 @@ setup_file() {
 		[ "$status" = 5 ]
 		[[ $stderr == *"the companion module eadm.ko is not loaded" ]]
 	done
+}
+
+# finding: O10
+# bats test_tags=O10
+@test "connections are those of the kernel's connection manager" {
+	golden stock-cep --from "$STOCK" dump cep -o +ps,res-id
+	golden stock-cep-json --from "$STOCK" dump cep --json
+	valid --from "$STOCK" dump cep --json
+	[ "$(eadm --from "$STOCK" dump cep 3 --json | jq -c '.rows | map(.res_id)')" = '[3]' ]
+	[ "$(eadm --from "$STOCK" dump cep --state listening --json | jq '.rows | length')" = 2 ]
+	fails 3 "eadm: dump: cep 99: no such object" --from "$STOCK" dump cep 99
+}
+
+# finding: O10
+# bats test_tags=O10
+@test "and tell the peers of queue pairs, where there is no doubt" {
+	local columns=local-addr,local-port,peer-addr,peer-port
+
+	golden stock-qp --from "$STOCK" dump qp -o "device,qpn,state,$columns"
+	valid --from "$STOCK" dump qp --json
+	[ "$(eadm --from "$STOCK" dump qp --peer 10.77.1.1:4420 --json | jq -c '.rows | map(.qpn)')" = '[20]' ]
+	[ "$(eadm --from "$STOCK" dump qp 17 -d siw0 --json | jq -r '.rows[0].peer_addr')" = 10.77.0.1 ]
+	diff <(eadm --from "$STOCK" dump qp --json 2>&1) \
+		<(eadm --from "${STOCK%.pcapng}-be.pcapng" dump qp --json 2>&1)
+}
+
+# finding: O4
+# bats test_tags=O4
+@test "a device below nothing has the driver that verbs tell, if it is loaded" {
+	golden stock-list --from "$STOCK" list
+	diff <(eadm --from "$STOCK" list --json 2>&1) \
+		<(eadm --from "${STOCK%.pcapng}-be.pcapng" list --json 2>&1)
+	valid --from "$STOCK" list --json
 }
 
 @test "every counter that the dictionary names is a field" {

@@ -105,6 +105,35 @@ atomic_pairs() {
 	done
 }
 
+# Its server serves until it is killed. The receiver asks for a QP without sends, the
+# sender for one without receives. With -n there is no end by time, and rc_bw alone
+# counts what it sends: the others would go on until they are killed.
+# finding: qperf
+qperf_pair() { # TEST OPTIONS...
+	local name=$1 pid before
+
+	wanted || return 0
+	before=$(objects)
+	shift
+	qperf >"$work/server" 2>&1 </dev/null &
+	pid=$!
+	until_true "$LIMIT" tcp_listening 19765
+	timeout "$patient_limit" qperf "$a" -cm1 "$@" "$name" >"$work/client" 2>&1 </dev/null
+	result $? "qperf $name on one adapter" "$work/server" "$work/client"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	all_cleared "qperf $name" "$before"
+}
+
+qperf_pairs() {
+	local name
+
+	qperf_pair rc_bw -m 4096 -n 50
+	for name in rc_lat rc_bi_bw rc_rdma_read_lat rc_rdma_write_lat; do
+		qperf_pair $name -t 1
+	done
+}
+
 libfabric_pairs() {
 	fabric "fi_pingpong msg" -e msg -p verbs -I 20 -c
 	fabric "fi_pingpong rdm" -e rdm -p "verbs;ofi_rxm" -I 20 -c
@@ -157,6 +186,7 @@ cm_pairs
 rstream_pairs
 perftest_pairs "$sizes" send write read
 atomic_pairs
+qperf_pairs
 libfabric_pairs
 [ -n "$part" ] || mapped_pairs
 after=$(objects)

@@ -93,6 +93,8 @@ pair() {
 	fi
 	timeout "$patient_limit" "$@" >"$work/client" 2>&1 </dev/null
 	status=$?
+	# Otherwise it would wait for another one till its limit.
+	[ "$status" = 0 ] || kill "$pid" 2>/dev/null
 	wait "$pid"
 	server_status=$?
 	[ "$status" != 0 ] || status=$server_status

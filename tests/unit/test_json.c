@@ -87,6 +87,18 @@ static void strings(void)
 	   "what is no UTF-8 does not");
 }
 
+/* finding: R14 */
+static void hidden(void)
+{
+	begin();
+	json_string(json, "\xc2\x9b" "31m\177 \xe2\x80\xae \xe2\x80\x8b \xc2\xa0");
+	ok(gave("\"\\u009b31m\\u007f \\u202e \\u200b \xc2\xa0\""),
+	   "what is not seen is escaped");
+	begin();
+	json_string(json, "\xf3\xa0\x80\x81");
+	ok(gave("\"\\udb40\\udc01\""), "also beyond 16 bits");
+}
+
 static void long_value(void)
 {
 	static char text[150000], expected[150003];
@@ -121,6 +133,7 @@ int main(void)
 	shapes();
 	numbers();
 	strings();
+	hidden();
 	long_value();
 	failing();
 	error();

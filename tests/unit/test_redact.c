@@ -40,6 +40,52 @@ static void test_other(const char *text)
 	free(out);
 }
 
+/* finding: R13 */
+static void test_forms(void)
+{
+	static const char *const versions[] = {
+		"firmware version 16.32.20.8", "fw 1.2.3.4", "v1.2.3.4 loaded",
+		"fw_ver: \"1.2.3.4\"", "BIOS 2.10.0.1", "driver (rev 1.2.3.4)",
+	};
+	static const char *const others[] = {
+		"0x1ded107f", "deadbeef", "cb00714", "cb00714d0",
+	};
+	unsigned int ip[4];
+	char want[100], *out;
+	size_t i;
+
+	for (i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		test_other(versions[i]);
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		test_other(others[i]);
+	test_address("server ", "");
+	test_address("version of ", "");
+	if (sscanf(pseudonym, "%u.%u.%u.%u", &ip[0], &ip[1], &ip[2], &ip[3]) != 4)
+		abort();
+	out = redacted("from 010.001.002.003, 0x0a010203 = 0302010a A010203 0a010203");
+	snprintf(want, sizeof(want),
+		 "from %03u.%03u.%03u.%03u, 0x%02x%02x%02x%02x = %02x%02x%02x%02x A010203 %02x%02x%02x%02x",
+		 ip[0], ip[1], ip[2], ip[3], ip[0], ip[1], ip[2], ip[3], ip[3],
+		 ip[2], ip[1], ip[0], ip[0], ip[1], ip[2], ip[3]);
+	if (!ok(!strcmp(out, want), "an address as the kernel prints it"))
+		printf("# %s\n# %s\n", out, want);
+	free(out);
+	out = redacted("gid 2001067c00000000000000000000004d.");
+	ok(!strncmp(out, "gid 20010db8", 12) && strlen(out) == 37 &&
+		   !strstr(out, "4d."), "an IPv6 address without colons");
+	free(out);
+	eadm_redactor_host(redactor, "Node7.example");
+	out = redacted("node7 NODE7.Example Node7x");
+	snprintf(want, sizeof(want), "%.13s", out);
+	ok(!strncmp(out, "host-", 5) && !strcasestr(out, "node7 ") &&
+		   !strcasestr(out, "node7.") && strstr(out, "Node7x"),
+	   "a host's name in capitals");
+	free(out);
+	out = redacted("NODE7");
+	ok(!strcmp(out, want), "has the pseudonym that it has in small letters");
+	free(out);
+}
+
 int main(void)
 {
 	struct eadm_ctx *ctx = eadm_new();
@@ -64,6 +110,7 @@ int main(void)
 	test_other("1.2.3.256");
 	test_other("6.1.0-44");
 	test_other("300.1.2.3.4");
+	test_forms();
 	eadm_redactor_close(redactor);
 	eadm_free(ctx);
 	return done();

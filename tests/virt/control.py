@@ -23,7 +23,8 @@ def parameters(ad):
     defaults = {"vectors": "32", "qblock": "32", "max_mr_size": "40",
                 "max_recv_wr": "15", "max_cqe": "20", "flags": "7 6 5 3",
                 "grp_num": "0", "version": "0x01000000",
-                "fw_version": "0x00000225", "cc": "1"}
+                "fw_version": "0x00000225", "cc": "1", "proto": "0", "flr": "1",
+                "reset_done": "1"}
     for name, value in defaults.items():
         equal(ad.read(name), value, name)
     equal((ad.read("state"), ad.read("address")), ("unplugged", ""))
@@ -40,7 +41,7 @@ def parameters(ad):
     refused([errno.EINVAL], "live", 1)
     for value in ("\n", "1", "52:54:00:ed:a0", "52:54:00:ed:a0:0",
                   "52:54:00:ed:a0:01:02", "52:54:00:ed:a0:zz",
-                  "00:00:00:00:00:00", "01:00:5e:00:00:01", "x" * 4000):
+                  "01:00:5e:00:00:01", "x" * 4000):
         refused([errno.EINVAL], "mac", value)
     for name, values in {
             "vectors": ("1", "33", "x", "-1", "0x100000020"),
@@ -48,7 +49,8 @@ def parameters(ad):
             "max_recv_wr": "0 16".split(), "max_cqe": "5 21".split(),
             "flags": "8 -1 7,6 4".split(), "grp_num": ["33"],
             "version": "0 0x100000000".split(), "fw_version": ["-1"],
-            "cc": ["5"], "log_level": ["3"], "live": "2 maybe".split(),
+            "cc": ["5"], "proto": ["2"], "flr": ["2"], "reset_done": ["2"],
+            "stale": ["maybe"], "log_level": ["3"], "live": "2 maybe".split(),
             "surprise": ["0"], "fault/stall/count": "-2 x".split(),
             "fault/stall/probability": ["101"], "fault/stall/target": ["-2"],
             "fault/stall/arg": ["x"]}.items():
@@ -127,15 +129,68 @@ def init_after_stall(ad):
     equal(dev.eq.get(), None, "event although not armed")
 
 
-@case("end of bus mastering ends a life at once")
+# finding: D1
+@case("without bus mastering no memory is touched, and nothing is forgotten")
 def master_off(ad):
     dev = ad.plug()
     dev.init()
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+    equal(dev.reg_mr(7, [dev.alloc(4096).addr], 4096), 0)
     dev.master(False)
-    equal(dev.read32(0x14), 0)
+    equal((dev.read32(0x14), ad.read("state")), (2, "running"))
+    commands = int(ad.read("commands"))
+    first = dev.post(COMMON, raw.QUERY_FW_INFO)
+    # The device goes by, several times, and has its doorbell for later.
+    ad.fault("stall", count=1, arg=20)
+    raw.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
+    equal((dev.cq.get(), int(ad.read("commands"))), (None, commands))
+    dev.master()
+    equal(dev.completion(first)[0], 0)
+    equal(dev.reg_mr(7, [dev.alloc(4096).addr], 4096) != 0, True, "MR 7 lives")
+    # RESET and INIT are registers, and need no memory.
+    dev.master(False)
+    dev.reset()
+    equal(dev.read32(0x14), 1)
+    dev.prepare()
+    dev.write32(0x10, 2)
+    raw.wait_until(lambda: dev.read32(0x14) & 2, "INIT_DONE")
+    dev.master()
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+    equal(dev.reg_mr(7, [dev.alloc(4096).addr], 4096), 0)
+
+
+@case("a reset that only takes INIT_DONE away")
+def reset_unreported(ad):
+    ad.write("reset_done", 0)
+    dev = ad.plug()
+    dev.init()
+    dev.write32(0x10, 1)
+    raw.wait_until(lambda: not dev.read32(0x10), "RESET taken")
     raw.wait_until(lambda: ad.read("state") == "powered", "reset")
+    equal(dev.read32(0x14), 0)
     dev.init()
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+
+
+@case("what a driver left behind stays until RESET, as after kexec")
+def stale(ad):
+    dev = ad.plug()
+    dev.init()
+    page = dev.alloc(4096).addr
+    equal(dev.reg_mr(7, [page], 4096), 0)
+    ad.write("stale", 1)
+    equal(dev.dereg_mr(7, 0), 0)
+    dev.reset()
+    equal(dev.read32(0x14), 1)
+    dev.master(False)
+    raw.wait_until(lambda: ad.read("stale") == "0", "left")
+    equal((dev.read32(0x14), ad.read("state")), (2, "running"))
+    dev.master()
+    equal(dev.reg_mr(7, [page], 4096) != 0, True, "MR 7 lives")
+    dev.reset()
+    equal(ad.read("state"), "powered")
+    dev.init()
+    equal(dev.reg_mr(7, [page], 4096), 0)
 
 
 @case("INIT with impossible rings never says done")
@@ -856,6 +911,10 @@ def flr(ad):
     equal(dev.read32(0x14), 0)
     dev.init()
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+    ad.unplug()
+    ad.write("flr", 0)
+    dev = ad.plug()
+    equal(os.path.exists(f"{dev.sysfs}/reset"), False, "reset without FLR")
 
 
 if __name__ == "__main__":

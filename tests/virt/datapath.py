@@ -6,12 +6,17 @@ Runs in the guest with no ERDMA driver loaded; prints TAP lines."""
 
 import struct
 import sys
+import time
 
 import raw
 import pair as p
 from pair import Mr, pair
 from raw import RDMA
 from tap import adapter, case, equal, run
+
+
+# Of what a preempted thread of the model would spoil in one of ten.
+TRIALS = 100
 
 
 def pattern(length, seed=1):
@@ -600,6 +605,41 @@ def large(ad):
     a.send((0, 1 << 30, keys[0]))
     equal((b.qp.destroy(), a.qp.destroy()), (0, 0))
     a.quiet()
+
+
+def write_for_ever(ad, memories, device):
+    """A message of 1 GiB that fills the same 2 MiB again and again, otherwise."""
+    a, _ = pair(ad)
+    source, sink = device.alloc(4096), device.alloc(4096)
+    source[0:4096] = struct.pack("<512Q", *[m.phys for m in memories[1:]] * 256)
+    sink[0:4096] = struct.pack("<512Q", *[memories[0].phys] * 512)
+    for index, table in (850, source), (851, sink):
+        equal(device.reg_mr(index, [table.addr], 1 << 30, level=1, shift=21,
+                            count=512), 0)
+    return a.write((0, 851 << 8), (0, 1 << 30, 850 << 8))
+
+
+# finding: D9
+@case("no byte lands once the write that ends bus mastering is done")
+def mastering(ad):
+    memories = [raw.Memory() for _ in range(3)]
+    for memory, byte in zip(memories[1:], (b"\xaa", b"\x55")):
+        memory.map[:] = byte * raw.MEMORY
+    sink = memories[0].map
+    device = p.start(ad.plug())
+    for trial in range(TRIALS):
+        sink[:8] = bytes(8)
+        write_for_ever(ad, memories, device)
+        raw.wait_until(lambda: sink[:1] != b"\0", "data")
+        # Not always at the same point of a turn.
+        time.sleep(trial % 10 * 0.0003)
+        device.master(False)
+        before = sink[:]
+        time.sleep(0.012)
+        equal(sink[:] == before, True, f"trial {trial}: nothing lands")
+        device.memory.used = 0
+        device.more.clear()
+        p.start(device)
 
 
 @case("CLOSING does first what was posted before")

@@ -18,6 +18,10 @@ SPLATS = re.compile(
     r"unregister_netdevice: waiting|vm-guest:|"
     r"Unbalanced enable|irq \d+: nobody cared|Kernel panic")
 
+# A user program that dies of a fault, of which the kernel tells much as of one of
+# its own: "traps: NAME[PID] general protection fault ip:... sp:... error:...".
+USER_TRAP = re.compile(r"\btraps: .*\[\d+\] .* ip:[0-9a-f]+ sp:[0-9a-f]+ error:")
+
 # A page mapped while it is. DMA debugging (6.1) takes that for a fault, but it
 # is what ib_umem_get() does for a process that registers memory twice, or two
 # buffers that share a page, with any driver. A mapping left over, which looks
@@ -51,7 +55,8 @@ def splats(log):
         if OVERLAP.search(line) and i not in harmless:
             harmless |= overlap_of_user_memory(lines, i)
     return [line for i, line in enumerate(lines)
-            if i not in harmless and SPLATS.search(line)]
+            if i not in harmless and SPLATS.search(line) and
+            not USER_TRAP.search(line)]
 
 
 # A process that ends without being freed leaves these three.

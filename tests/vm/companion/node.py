@@ -24,6 +24,7 @@ TRACES, RINGS = 1, 2
 INFO_SIZE, REC_SIZE = 80, 184
 REC = struct.Struct("=4Q2Ii6IHH32s64s16s")
 LIBC = ctypes.CDLL(None, use_errno=True)
+USERFAULTFD, UFFDIO_API, UFFDIO_REGISTER = 323, 0xc018aa3f, 0xc020aa00
 
 
 def ioctl(fd, number, data):
@@ -344,3 +345,49 @@ def storm():
         thread.join(60)
     with Node() as node:
         same(len(node.trace().seqs()), 50)
+
+
+# finding: D15
+@test("a reader whose page does not come holds up nobody who polls")
+def poll_beside_reader():
+    fresh()
+    LIBC.mmap.restype = ctypes.c_void_p
+    start = LIBC.mmap(None, ctypes.c_size_t(4096), 3, 0x22, -1, ctypes.c_long(0))
+    fault = LIBC.syscall(USERFAULTFD, os.O_CLOEXEC | os.O_NONBLOCK)
+    same(fault >= 0, True, "userfaultfd()")
+    same(ioctl(fault, UFFDIO_API, struct.pack("=QQQ", 0xaa, 0, 0))[0], 0)
+    same(ioctl(fault, UFFDIO_REGISTER, struct.pack("=QQQQ", start, 4096, 1, 0))[0], 0)
+    with Node(os.O_RDONLY) as node:
+        node.trace()
+        read = threading.Thread(target=LIBC.read, args=(
+            node.fd, ctypes.c_void_p(start), ctypes.c_size_t(4096)))
+        seen = []
+        poll = threading.Thread(target=lambda: seen.append(node.poll()), daemon=True)
+        read.start()
+        try:
+            same(bool(select.select([fault], [], [], 20)[0]), True, "the reader waits")
+            poll.start()
+            poll.join(20)
+            same(seen, [select.POLLIN], "poll() beside it")
+        finally:
+            # Ends the wait: the page is one like any other then.
+            os.close(fault)
+            read.join()
+            poll.join()
+
+
+# finding: D15
+@test("records that there is no memory for are not the end of the recorder")
+def no_memory():
+    fresh()
+    knob("no_memory", 4)
+    try:
+        same(Client().dump("cmd").error, -errno.ENOMEM, "dump")
+        with Node() as node:
+            node.trace()
+            same(len(os.read(node.fd, 1 << 16)), 3 * REC_SIZE, "records before")
+            same(error_of(os.read, node.fd, 1 << 16), "ENOMEM", "the next one")
+            knob("no_memory", 0)
+            same(node.seqs(), list(range(4, 11)), "records after")
+    finally:
+        knob("no_memory", 0)

@@ -12,6 +12,7 @@ from rawnl import Client
 
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
           "--inh-caps=-all", "--bounding-set=-all")
+IBDEV = "/sys/class/eadm/eadm0/ibdev"
 SECRETS = {"lkey", "rkey", "iova", "cgroup-id", "netns", "request", "response"}
 
 
@@ -155,6 +156,9 @@ def net_namespace():
         same(in_net("do", "qp", "dev-name=fake0", "qpn=1")["error"], -errno.ENODEV)
         same(in_net("dump", "qp", "dev-name=fake0")["error"], -errno.ENODEV)
         same(node_status(inside), True, "node inside, before")
+        # finding: D15
+        same(command(*inside, "cat", IBDEV, check=False).stdout, "", "name inside, before")
+        same(command("cat", IBDEV).stdout, "fake0\n", "name outside, before")
         same(len(Client().dump("dev").rows), 1, "outside, before")
         command("rdma", "dev", "set", "fake0", "netns", "eadm-test")
         same(len(in_net("dump", "dev")["rows"]), 1, "inside, after")

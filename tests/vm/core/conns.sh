@@ -12,11 +12,32 @@ for scenario in $("$programs/conns" list); do
 	case $scenario in
 	many) continue ;;
 	again) times=20 ;;
+	accept-*) times=40 ;;
 	*) times=4 ;;
 	esac
 	check "$scenario on one adapter" conns "$scenario" $here_is $here_is "$times"
 	check "$scenario between adapters" conns "$scenario" $here_is $there_is "$times"
 done
+
+# rpings COUNT: clients one after the other, of a server with a thread for each.
+rpings() {
+	local before i server status=0
+
+	before=$(rdma resource)
+	rping -s -P -a $here_is -p 7910 >/tmp/rping-server 2>&1 &
+	server=$!
+	until_true 20 eval "ss -Hltn sport = :7910 | grep -q ." || status=1
+	for ((i = 0; i < $1 && !status; i++)); do
+		timeout 60 rping -c -a $here_is -I $there_is -p 7910 -C 2 -V >/tmp/rping 2>&1 ||
+			{ echo "client $i"; tail -n 5 /tmp/rping /tmp/rping-server; status=1; }
+	done
+	kill $server
+	wait $server
+	[ $status = 0 ] && until_true 20 eval '[ "$(rdma resource)" = "'"$before"'" ]'
+}
+
+# finding: iwcm
+check "${EADM_RPINGS:-20} clients of one rping server" rpings "${EADM_RPINGS:-20}"
 
 # The RDMA CM takes ports for free that TCP has: every other one of a few, to the same peer.
 taken_ports() {

@@ -26,6 +26,9 @@ def judge(status, out, err):
         return "no document of ours"
     if status == 0:
         return None if "rows" in document else "no rows"
+    # Rows, with something left out and the reason.
+    if status == 6 and document.get("rows") and all(n.get("why") for n in document["notes"]):
+        return None if document["notes"] else "nothing says what is missing"
     error = document.get("error")
     if not isinstance(error, dict) or not error.get("why"):
         return "no reason"

@@ -138,7 +138,7 @@ test_eqe_duplicate() {
 	# One event is asked for, and nobody is there to ask for another.
 	fault eqe_duplicate target $EQ count 1
 	struck_by eqe_duplicate 'write 1 64 10000 armed' &&
-		until_true 10 sees extra-events cq "$client_cq" '.events == 2 and .notify_requests == 1' \
+		until_true 10 sees extra-events cq "$client_cq" '.events == 2 and .notify_requests == 1 and .last_extra_age > 0' \
 			-i 200ms && drop_traffic
 }
 
@@ -251,6 +251,14 @@ test_reset_lost() {
 	told 'local catastrophic error' && forgotten && drop_traffic
 }
 
+test_reset_late() {
+	begin_traffic && short_limit || return 1
+	fault reset_late arg 500 count 1
+	fault dev_hang count 1
+	ask_device
+	forgotten && drop_traffic
+}
+
 failed_recovery() {
 	[ "$(show cmdq '' .failed_recoveries)" -ge 1 ]
 }
@@ -268,13 +276,21 @@ unplugged() {
 	! [ -e "/sys/class/infiniband/$dev" ]
 }
 
-# The last one: it takes the device away.
-test_dev_gone() {
+# The last ones: they take the device away.
+gone_by() { # KNOB
 	begin_traffic || return 1
-	fault dev_gone count 1
+	fault "$1" count 1
 	told 'local catastrophic error' && sees adapter-gone dev - '.state == "gone"' -i 100ms || return 1
 	echo 0 >"$adapter/live"
 	until_true 20 unplugged && exec {say}>&- && kill -KILL "$traffic" && calm &&
 		echo 1 >"$adapter/live" &&
 		until_true 30 ls "/sys/bus/pci/devices/$(cat "$adapter/address")/infiniband"
+}
+
+test_false_gone() {
+	gone_by false_gone
+}
+
+test_dev_gone() {
+	gone_by dev_gone
 }

@@ -109,5 +109,32 @@ test_reset_lost() {
 	begin_traffic || return 1
 	fault reset_lost count 1
 	fault fw_reset count 1
-	reset_by_itself
+	reset_by_itself || return 1
+	# The adapter was seen to restart. One that was not has its function reset.
+	begin_traffic || return 1
+	fault reset_lost count 1
+	short_limit && fault dev_hang count 1
+	asks 1 $((LIMIT - 100)) $((LIMIT + 20000)) && reset_by_itself
+}
+
+# Within a second it is waited for, so that nobody has to be halted.
+test_reset_late() {
+	begin_traffic || return 1
+	fault reset_late arg 500 count 1
+	short_limit && fault dev_hang count 1
+	asks 1 $((LIMIT - 100)) $((LIMIT + 20000)) && reset_by_itself &&
+		[ "$(show dev '' .orphans)" = 0 ]
+}
+
+test_false_gone() {
+	local command
+
+	begin_traffic || return 1
+	fault false_gone count 1
+	told 'local catastrophic error' || return 1
+	read -r command < <(setpci -s "$(<"$adapter/address")" COMMAND)
+	[ "$(show dev '' .state)" = gone ] && [ $((0x$command & 4)) = 0 ] && asks 1 0 1000 || return 1
+	calm
+	echo 0 >"$adapter/live"
+	until_true 20 unplugged && end_traffic && plug
 }

@@ -103,7 +103,7 @@ test_rnr() {
 test_peer_silent() {
 	begin_traffic || return 1
 	fault peer_silent target "$server" count -1
-	timed 4000 12000 20 'transport retry counter exceeded' 'write 3 64 11000' || return 1
+	timed 4000 16000 25 'transport retry counter exceeded' 'write 3 64 20000' || return 1
 	calm
 	told 'local work queue catastrophic error' && first_error qp-fatal retries-exceeded &&
 		same 24 "$(show qp "$client" .hw_rto_retrans --hw)" && works_again && end_traffic

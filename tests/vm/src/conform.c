@@ -62,15 +62,21 @@ static struct ibv_context *open_device(void)
 	return ctx;
 }
 
-static struct ibv_qp *make_qp(struct set *s, uint32_t wrs, uint32_t recv_sges)
+static struct ibv_qp *make_qp_of(struct set *s, uint32_t sends, uint32_t recvs,
+				 uint32_t recv_sges)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = s->cq, .recv_cq = s->cq, .qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = wrs, .max_recv_wr = wrs, .max_send_sge = 1,
+		.cap = { .max_send_wr = sends, .max_recv_wr = recvs, .max_send_sge = 1,
 			 .max_recv_sge = recv_sges },
 	};
 
 	return ibv_create_qp(s->pd, &attr);
+}
+
+static struct ibv_qp *make_qp(struct set *s, uint32_t wrs, uint32_t recv_sges)
+{
+	return make_qp_of(s, wrs, wrs, recv_sges);
 }
 
 static bool make(struct set *s)
@@ -208,6 +214,13 @@ static bool stay_within_limits(struct set *s)
 	NEED(!ibv_destroy_qp(qp));
 	NEED(!make_qp(s, limits.max_qp_wr + 1, 1) && (errno == EINVAL || errno == ENOMEM));
 	NEED(!make_qp(s, 1, limits.max_sge + 1) && (errno == EINVAL || errno == ENOMEM));
+	/* finding: qperf. Who only sends, or only receives, asks for nothing else. */
+	NEED((qp = make_qp_of(s, 1, 0, 0)));
+	NEED(!ibv_destroy_qp(qp));
+	NEED((qp = make_qp_of(s, 0, 1, 1)));
+	NEED(!ibv_destroy_qp(qp));
+	NEED((qp = make_qp_of(s, 0, 0, 0)));
+	NEED(!ibv_destroy_qp(qp));
 	NEED(!ibv_create_cq(s->ctx, limits.max_cqe + 1, NULL, NULL, 0) && errno);
 	return true;
 }

@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <time.h>
@@ -27,6 +28,8 @@
 #define PORT		7900
 #define PAGE		4096ul
 #define MSG_SIZE	64
+/* A number that no QP has. */
+#define NO_QPN		0xffffe
 /* Of a frame of the adapter's connection set-up. */
 #define MPA_HEADER	28
 #define MPA_REVISION	129
@@ -165,19 +168,37 @@ static void free_memory(struct side *side)
 	side->pd = NULL;
 }
 
-static void make_qp(struct side *side, struct rdma_cm_id *id)
+static struct ibv_qp_init_attr qp_attr(const struct side *side)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
+	return (struct ibv_qp_init_attr){
+		.qp_type = IBV_QPT_RC, .send_cq = side->cq, .recv_cq = side->cq,
 		.cap = { .max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1,
 			 .max_recv_sge = 1 },
 	};
+}
+
+static void make_qp(struct side *side, struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr attr;
 
 	make_memory(side, id);
-	attr.send_cq = side->cq;
-	attr.recv_cq = side->cq;
+	attr = qp_attr(side);
 	if (rdma_create_qp(id, side->pd, &attr))
 		fail("%s: no QP", side->name);
+}
+
+/* A QP that the library does not know to be an id's: it changes nothing of it. */
+static struct ibv_qp *separate_qp(struct side *side, struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr attr;
+	struct ibv_qp *qp;
+
+	make_memory(side, id);
+	attr = qp_attr(side);
+	qp = ibv_create_qp(side->pd, &attr);
+	if (!qp)
+		fail("%s: no QP", side->name);
+	return qp;
 }
 
 static void post_recv(struct side *side, struct rdma_cm_id *id, unsigned int slot)
@@ -285,6 +306,14 @@ static int try_accept(struct rdma_cm_id *id)
 {
 	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1,
 					 .private_data = "welcome", .private_data_len = 8 };
+
+	return rdma_accept(id, &param);
+}
+
+static int accept_with(struct rdma_cm_id *id, uint32_t qpn)
+{
+	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1,
+					 .qp_num = qpn };
 
 	return rdma_accept(id, &param);
 }
@@ -510,30 +539,138 @@ static void error_before(void)
 static void accept_refused(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
-	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
 	struct rdma_cm_id *a, *b;
 	struct ibv_qp *qp;
 
 	listen_on_server(0);
 	a = request(&b);
-	make_memory(&server, a);
-	init.send_cq = server.cq;
-	init.recv_cq = server.cq;
-	qp = ibv_create_qp(server.pd, &init);
-	if (!qp || ibv_modify_qp(qp, &attr, IBV_QP_STATE))
+	qp = separate_qp(&server, a);
+	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))
 		fail("no dead QP");
-	param.qp_num = qp->qp_num;
-	if (!rdma_accept(a, &param))
+	if (!accept_with(a, qp->qp_num))
 		fail("a dead QP was accepted");
 	expect_soon(&client);
 	if (ibv_destroy_qp(qp))
 		fail("the QP stays");
 	finish(a, b);
+}
+
+/* No QP has that number: the call fails, and the id can be destroyed. */
+static void unknown_qp(void)
+{
+	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1,
+					 .qp_num = NO_QPN };
+	struct rdma_cm_id *a, *b;
+
+	listen_on_server(0);
+	a = request(&b);
+	if (!accept_with(a, NO_QPN))
+		fail("no QP was accepted");
+	expect_soon(&client);
+	drop(a);
+	drop(b);
+	b = resolved();
+	if (!rdma_connect(b, &param))
+		fail("no QP was connected");
+	drop(b);
+	free_memory(&client);
+	stop_listening();
+}
+
+/* ---- two answers to one request --------------------------------------------- */
+
+/* What a second thread does with a request, and what became of it. */
+struct answer {
+	struct rdma_cm_id *id;
+	pthread_barrier_t *begin;
+	uint32_t qpn;		/* 0: reject */
+	bool done;
+};
+
+static bool answer(struct rdma_cm_id *id, uint32_t qpn)
+{
+	return qpn ? !accept_with(id, qpn) : !rdma_reject(id, NULL, 0);
+}
+
+static void *second_answer(void *arg)
+{
+	struct answer *second = arg;
+
+	pthread_barrier_wait(second->begin);
+	second->done = answer(second->id, second->qpn);
+	return NULL;
+}
+
+/* Both at once, or in every fourth round one after the other: true for each that succeeded. */
+static void answer_twice(struct answer *first, struct answer *second, unsigned int round)
+{
+	pthread_barrier_t begin;
+	pthread_t thread;
+
+	if (round % 4 == 3) {
+		first->done = answer(first->id, first->qpn);
+		second->done = answer(second->id, second->qpn);
+		return;
+	}
+	second->begin = &begin;
+	if (pthread_barrier_init(&begin, NULL, 2) ||
+	    pthread_create(&thread, NULL, second_answer, second))
+		fail("no thread");
+	pthread_barrier_wait(&begin);
+	first->done = answer(first->id, first->qpn);
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&begin);
+}
+
+/* One of the two answers holds, the other one is refused, and all objects can be destroyed. */
+static void two_answers(bool two_qps, bool reject)
+{
+	listen_on_server(0);
+	for (unsigned int i = 0; i < count; i++) {
+		struct answer first = {}, second = {};
+		struct ibv_qp *qps[2] = {};
+		struct rdma_cm_id *a, *b;
+
+		a = request(&b);
+		qps[0] = separate_qp(&server, a);
+		qps[1] = two_qps ? separate_qp(&server, a) : qps[0];
+		first.id = second.id = a;
+		first.qpn = qps[0]->qp_num;
+		second.qpn = reject ? 0 : qps[1]->qp_num;
+		answer_twice(&first, &second, i);
+		if (first.done == second.done)
+			fail("round %u: %s", i, first.done ? "both answers" : "no answer");
+		if (second.done && reject) {
+			expect_failure(&client);
+		} else {
+			expect(&server, RDMA_CM_EVENT_ESTABLISHED);
+			expect(&client, RDMA_CM_EVENT_ESTABLISHED);
+		}
+		drop(b);
+		drop(a);
+		/* Waits for ever if the connection manager keeps a reference. */
+		if (ibv_destroy_qp(qps[0]) || (two_qps && ibv_destroy_qp(qps[1])))
+			fail("round %u: a QP stays", i);
+	}
+	free_memory(&server);
+	free_memory(&client);
+	stop_listening();
+}
+
+/* finding: iwcm */
+static void accept_twice(void)
+{
+	two_answers(false, false);
+}
+
+static void accept_two_qps(void)
+{
+	two_answers(true, false);
+}
+
+static void accept_and_reject(void)
+{
+	two_answers(false, true);
 }
 
 /* The process goes with requests under way, then with connections. */
@@ -788,6 +925,10 @@ static const struct {
 	{ "error-connected", error_connected },
 	{ "error-before", error_before },
 	{ "accept-refused", accept_refused },
+	{ "unknown-qp", unknown_qp },
+	{ "accept-twice", accept_twice },
+	{ "accept-two-qps", accept_two_qps },
+	{ "accept-and-reject", accept_and_reject },
 	{ "exit-connecting", exit_connecting },
 	{ "exit-connected", exit_connected },
 	{ "tcp-garbage", tcp_garbage },

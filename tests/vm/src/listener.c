@@ -3,14 +3,18 @@
  * Preloaded into a client: rdma_connect() waits until the server listens, on all
  * adapters of this machine. perftest connects twice, and its server listens
  * for the second time when it gets there; a client that is first is refused,
- * as everywhere, and crashes in its own retry (version 4.5).
+ * as everywhere, and crashes in its own retry (version 4.5). And with $EADM_SOURCE,
+ * an IPv4 address, it uses the adapter of that, which perftest is told with
+ * --source_ip in vain.
  */
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <glob.h>
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -80,4 +84,18 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	while (!server_listens(ntohs(rdma_get_dst_port(id))) && time(NULL) < end)
 		nanosleep(&pause, NULL);
 	return real(id, param);
+}
+
+int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr *dst, int ms)
+{
+	int (*real)(struct rdma_cm_id *, struct sockaddr *, struct sockaddr *, int) =
+		dlsym(RTLD_NEXT, "rdma_resolve_addr");
+	struct sockaddr_in source = { .sin_family = AF_INET };
+	const char *text = getenv("EADM_SOURCE");
+
+	if (!real || (text && inet_pton(AF_INET, text, &source.sin_addr) != 1)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	return real(id, text ? (struct sockaddr *)&source : src, dst, ms);
 }

@@ -19,6 +19,13 @@
  *		receive only.
  *	again	makes a new connection: "connected ..." or "connect: ERRNO"
  *	close	ends the connection: "closed"
+ *	flood	lets the client write to memory of the server from now on, other bytes
+ *		each time, whatever else happens, until a write fails: "flood: ok"
+ *	moves|still LIMIT_MS
+ *		whether that memory changes within the time: "moves: yes", "still: no"
+ *	mark	notes what is in that memory: "mark: ok"
+ *	kept	whether that is still there: "kept: yes"
+ *	dereg	deregisters it: "dereg: ok" or "dereg: ERRNO"
  *
  * Whatever fails, every line is answered within its limit. End of input ends
  * it: "destroyed: N left".
@@ -268,7 +275,7 @@ struct job {
 	bool events, armed, inlined, starved;
 	const char *wrong;
 	enum ibv_wc_status status;
-	unsigned int flushed;
+	unsigned int flushed, ended;
 	int64_t end;
 };
 
@@ -420,8 +427,10 @@ static void run(struct job *job, unsigned int limit_ms)
 		/* After an error only the rest is waited for. */
 		if (!job->status && !post_more(job))
 			return;
-		got = reap(job, &client, &job->sent) + reap(job, &server, &job->received);
-		if (job->status && job->sent + job->flushed >= job->posted)
+		got = reap(job, &client, &job->sent);
+		job->ended += got;
+		got += reap(job, &server, &job->received);
+		if (job->status && job->ended >= job->posted)
 			break;
 		if (!got && job->events)
 			await_events(job);
@@ -459,12 +468,144 @@ static bool transfer(const char *name, const char *args)
 	return false;
 }
 
+/* ---- Memory that somebody else writes to ----------------------------------- */
+
+/* So few pages that no table of them is needed, which would be freed with the MR. */
+#define FLOOD_SIZE	16384
+#define FLOOD_DEPTH	8
+/* One that is posted again has been done: no write has the bytes of another. */
+#define FLOOD_SOURCES	(2 * FLOOD_DEPTH)
+
+static pthread_t flooder;
+static bool flooding;
+static uint8_t flooded[FLOOD_SIZE] __attribute__((aligned(FLOOD_SIZE)));
+static uint8_t marked[FLOOD_SIZE];
+static struct ibv_mr *flood_mr;
+/* The client goes on when the server's MR is gone. */
+static uint32_t flood_rkey;
+
+/* Returns false when a write has failed. */
+static bool flood_more(unsigned int *posted, unsigned int *done)
+{
+	struct ibv_sge sge = { .length = FLOOD_SIZE, .lkey = client.mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE },
+			   *bad;
+	struct ibv_wc wc;
+	uint8_t *source;
+
+	while (ibv_poll_cq(client.cq, 1, &wc) > 0) {
+		if (wc.status != IBV_WC_SUCCESS) {
+			printf("flood ends: %s\n", ibv_wc_status_str(wc.status));
+			return false;
+		}
+		++*done;
+	}
+	wr.wr.rdma.remote_addr = (uintptr_t)flooded;
+	wr.wr.rdma.rkey = flood_rkey;
+	for (; *posted - *done < FLOOD_DEPTH; ++*posted) {
+		source = client.buf + *posted % FLOOD_SOURCES * FLOOD_SIZE;
+		for (unsigned int i = 0; i < FLOOD_SIZE; i += sizeof(*posted))
+			memcpy(source + i, posted, sizeof(*posted));
+		sge.addr = (uintptr_t)source;
+		if (ibv_post_send(client.id->qp, &wr, &bad))
+			return false;
+	}
+	return true;
+}
+
+static void *flood(void *arg)
+{
+	unsigned int posted = 0, done = 0;
+
+	(void)arg;
+	while (__atomic_load_n(&flooding, __ATOMIC_RELAXED) && flood_more(&posted, &done))
+		usleep(1000);
+	return NULL;
+}
+
+static void begin_flood(void)
+{
+	if (client.connected && !flood_mr)
+		flood_mr = ibv_reg_mr(server.pd, flooded, sizeof(flooded),
+				      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	flooding = flood_mr && !flooding;
+	if (flooding)
+		flood_rkey = flood_mr->rkey;
+	if (flooding && pthread_create(&flooder, NULL, flood, NULL))
+		flooding = false;
+	puts(flooding ? "flood: ok" : "flood: no");
+}
+
+static void end_flood(void)
+{
+	if (flooding) {
+		__atomic_store_n(&flooding, false, __ATOMIC_RELAXED);
+		pthread_join(flooder, NULL);
+	}
+	if (flood_mr && ibv_dereg_mr(flood_mr))
+		left++;
+	flood_mr = NULL;
+}
+
+static bool changes(int limit_ms)
+{
+	static uint8_t before[FLOOD_SIZE];
+	int64_t end = now_ms() + limit_ms;
+
+	memcpy(before, flooded, sizeof(before));
+	do {
+		if (memcmp(before, flooded, sizeof(before)))
+			return true;
+		usleep(1000);
+	} while (now_ms() < end);
+	return false;
+}
+
+static void mark(void)
+{
+	memcpy(marked, flooded, sizeof(marked));
+	puts("mark: ok");
+}
+
+static void dereg(void)
+{
+	int err = flood_mr ? ibv_dereg_mr(flood_mr) : EINVAL;
+
+	/* After an error it is still there. */
+	printf("dereg: %s\n", err ? strerrorname_np(err) : "ok");
+	if (!err)
+		flood_mr = NULL;
+}
+
+/* Whether the line was about that. */
+static bool obey_memory(const char *name, const char *args)
+{
+	if (!strcmp(name, "flood"))
+		begin_flood();
+	else if (!strcmp(name, "dereg"))
+		dereg();
+	else if (!strcmp(name, "mark"))
+		mark();
+	else if (!strcmp(name, "kept"))
+		printf("kept: %s\n", memcmp(marked, flooded, sizeof(marked)) ? "no" : "yes");
+	else if (!strcmp(name, "moves"))
+		printf("moves: %s\n", changes(atoi(args)) ? "yes" : "no");
+	else if (!strcmp(name, "still"))
+		printf("still: %s\n", changes(atoi(args)) ? "no" : "yes");
+	else
+		return false;
+	return true;
+}
+
 static bool obey(char *line)
 {
 	char *name = strtok(line, " \n"), *args = strtok(NULL, "\n");
 
 	if (!name)
 		return false;
+	if (obey_memory(name, args ? args : ""))
+		return true;
+	end_flood();
 	if (!strcmp(name, "again")) {
 		connect_both();
 		return true;
@@ -519,6 +660,7 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin))
 		if (!obey(line))
 			printf("what? %s", line);
+	end_flood();
 	close_both();
 	rdma_destroy_id(listener);
 	printf("destroyed: %d left\n", left);

@@ -47,6 +47,7 @@ static struct fake *fake;
 static unsigned int rows = 10;
 static unsigned int cmds;
 static unsigned int oldest = 1;
+static unsigned int no_memory;	/* first record that there is no memory for, 0: none */
 static u8 cmd_state[MAX_CMDS + 1];
 static struct rdma_restrack_entry kernel_res = {
 	.kern_name = "fake", .type = RDMA_RESTRACK_QP, .kref = KREF_INIT(1), .id = 2, .valid = true,
@@ -187,6 +188,8 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 
 static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
 {
+	if (READ_ONCE(no_memory) && *id >= READ_ONCE(no_memory))
+		return ERR_PTR(-ENOMEM);
 	return number_next(READ_ONCE(oldest), READ_ONCE(cmds), id);
 }
 
@@ -432,6 +435,7 @@ static const struct kernel_param_ops held_ops = { .get = held_get };
 module_param_cb(held, &held_ops, NULL, 0400);
 module_param(rows, uint, 0600);
 module_param(oldest, uint, 0600);
+module_param(no_memory, uint, 0600);
 
 static int __init fake_init(void)
 {

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# A peer on the second adapter that writes to a process's memory through the first
+# one, whatever becomes of that. Neither its own driver nor its adapter learns that
+# the connection is over, as if it were another machine and this one had crashed.
+v1=/sys/kernel/config/erdma_virt/v1
+
+# ask LIMIT REGEX LINE: says LINE and waits for an answer that matches.
+ask() {
+	local word=${3%% *} before
+
+	before=$(wc -l </tmp/landing-out)
+	echo "$3" >&7
+	answered() {
+		tail -n "+$((before + 1))" /tmp/landing-out | grep -q "^$word:"
+	}
+	until_true "$1" answered || { cat /tmp/landing-out; return 1; }
+	tail -n "+$((before + 1))" /tmp/landing-out
+	tail -n "+$((before + 1))" /tmp/landing-out | grep -qE "^$word: $2\$"
+}
+
+# Not in a subshell, as "check" would be.
+begin_landing() {
+	rm -f /tmp/landing-in
+	mkfifo /tmp/landing-in
+	"$programs/traffic" -s 10.77.0.1 -c 10.77.1.1 -p 7900 </tmp/landing-in >/tmp/landing-out 2>&1 &
+	landing_pid=$!
+	exec 7>/tmp/landing-in
+	check "a peer writes to a process's memory" landing_begins
+}
+
+landing_begins() {
+	until_true 30 grep -q '^connected' /tmp/landing-out || { cat /tmp/landing-out; return 1; }
+	echo 1 >"$v1/stale"
+	ask 10 ok flood && ask 10 yes 'moves 5000'
+}
+
+end_landing() {
+	echo 0 >"$v1/stale"
+	exec 7>&-
+	wait "$landing_pid"
+}
+
+# replug [PARAMETER VALUE]: the first adapter, with another parameter
+replug() {
+	echo 0 >"$v0/live" && until_true 20 unplugged || return 1
+	[ $# = 0 ] || echo "$2" >"$v0/$1" || return 1
+	plug
+}
+
+# driver bind|unbind: of the first adapter. On the CPU of the second one's thread, which
+# comes in between: in an emulator that runs one CPU at a time it would come too late
+# to write while a driver begins.
+driver() {
+	taskset -c 1 sh -c "cat $v0/address >/sys/bus/pci/drivers/erdma/$1"
+}
+
+state_is() { # STATE
+	[ "$(eadm dump dev -d erdma_0 --json | jq -r '.rows[0].state')" = "$1" ]
+}
+
+# Bytes and objects that are kept: kept FILTER
+kept() {
+	eadm dump dev -d erdma_0 --json | jq -e ".rows[0] | $1"
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# A slot that is met again while its command is waited for.
+limit=/sys/class/infiniband/erdma_0/cmd_timeout
+
+resets() {
+	cat "$v0/resets"
+}
+
+# Commands since the first of the two: the next one would be put into its slot.
+has_wrapped() { # SUBMITTED_BEFORE
+	[ $(($(submitted) - $1)) -ge 128 ]
+}
+
+submitted() {
+	eadm dump cmdq -d erdma_0 --json | jq '.rows[0].submitted'
+}
+
+# lose LIMIT COMMAND...: its first command of the adapter gets no answer.
+lose() {
+	echo "$1" >$limit
+	fault cmd_drop count 1 || return 1
+	shift
+	"$@" &
+	until_true 10 grep -qx 0 "$v0/fault/cmd_drop/count"
+}
+
+# The second one's time is up when the first one's slot has been met again.
+no_reset() {
+	local resets count first second more status=0
+
+	begin_async || return 1
+	resets=$(resets)
+	count=$(submitted)
+	lose 15000 eadm dump eq -d erdma_0 --hw >/tmp/first || status=1
+	first=$!
+	lose 25000 stats 1 60000 || status=1
+	second=$!
+	"$programs/objs" -d erdma_0 -n 100 cqs &
+	more=$!
+	until_true 12 has_wrapped "$count" || status=1
+	wait $first
+	wait $second && wait $more || status=1
+	end_async
+	same "$resets" "$(resets)" && async_said 0 event 1 'old: ok' || status=1
+	return $status
+}
+
+# finding: D12
+fault cmd_drop target -1 arg 0
+check "two lost commands in a row are no reason for a reset" no_reset
+faults_off
+echo 15000 >$limit
+check "objects work" objects_work
+check "nothing is left over" nothing_left

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# Recovery and those who change states.
+limit=/sys/class/infiniband/erdma_0/cmd_timeout
+MODIFY_QP=3
+
+# A process ends, with QPs that have to be stopped, while recovery looks whether
+# the adapter answers. It does not, and then loses the change of state as well.
+never_stalls() {
+	local tracing=/sys/kernel/tracing asked process begin took status=0
+
+	rm -f /tmp/say
+	mkfifo /tmp/say && exec {say}<>/tmp/say || return 1
+	"$programs/traffic" -s 10.77.0.1 -c 10.77.0.1 -p 7811 </tmp/say >/tmp/traffic 2>&1 &
+	process=$!
+	until_true 60 grep -q '^connected' /tmp/traffic || { cat /tmp/traffic; return 1; }
+	: >$tracing/trace
+	echo 1 >$tracing/events/erdma/recovery/enable
+	exec {told}<$tracing/trace_pipe
+	fault cmd_drop target $MODIFY_QP arg 0 count 1
+	fault reset_late arg 250 count 1
+	fault dev_hang count 1
+	stats 1 30000 &
+	asked=$!
+	# Its first step.
+	read -r -t 30 -u "$told" || status=1
+	begin=${EPOCHREALTIME/./}
+	kill -9 $process
+	wait $process
+	took=$(((${EPOCHREALTIME/./} - begin) / 1000))
+	wait $asked || status=1
+	exec {say}>&- {told}<&-
+	echo 0 >$tracing/events/erdma/recovery/enable
+	echo "the process ended after $took ms"
+	# Nobody has waited for a command that was meant for the life before.
+	[ $took -lt 4000 ] && return $status
+}
+
+echo 4000 >$limit
+# finding: D11
+check "recovery does not wait for itself" never_stalls
+faults_off
+echo 15000 >$limit
+check "objects work" objects_work
+check "nothing is left over" nothing_left
+fault cmd_drop target -1 arg 0

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154,SC2034 # lib.sh sets them, run takes $beside
+# Debian's rping, one end held back by its adapter: that end is named, and the other one is not, whose
+# adapter has not looked at its receives because nothing has arrived.
+
+# numbers: QPNs of both ends, by the process
+qpn_of() { # PID
+	eadm dump qp -d "$dev" --pid "$1" --state rts --json | jq -e '.rows[0].qpn'
+}
+
+both_ends() {
+	server=$(qpn_of "$spid") && client=$(qpn_of "$cpid")
+}
+
+stalls() { # server|client
+	local spid cpid server client status qpn
+
+	rping -s -a "$addr" -C 1000000 >"$work/rping-s" 2>&1 </dev/null &
+	spid=$!
+	until_true 20 listening 7174 || return 1
+	rping -c -a "$addr" -C 1000000 >"$work/rping-c" 2>&1 </dev/null &
+	cpid=$!
+	until_true 20 both_ends || return 1
+	qpn=${!1}
+	fault qp_stall target "$qpn" arg 0 count 1
+	until_true 10 struck qp_stall "$before" &&
+		sees sender-stalled qp "$qpn" '.hw_sq_pi > .hw_sq_ci' -i 400ms &&
+		[ "$(jq -c "[.rows[] | select(.severity != \"notice\")] | length" "$work/verdicts")" = 1 ]
+	status=$?
+	kill -KILL $cpid $spid
+	wait $cpid $spid
+	return $status
+}
+
+# finding: O2
+test_ends() {
+	local before
+
+	before=$(hits qp_stall)
+	stalls client || return 1
+	before=$(hits qp_stall)
+	stalls server
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# What cannot be looked at is counted, with the reason: each input is taken away in turn.
+
+# gaps REASON COMMAND...: all rules that could not be applied have this reason (none: -), nothing is
+# found, and the status says so. Prints how many there are.
+gaps() {
+	local reason=$1 wanted=6 status found
+	shift
+
+	[ "$reason" != - ] || wanted=0
+	"$@" diagnose -d "$dev" -i 100ms --json >"$work/gaps"
+	status=$?
+	found=$(jq -r '[.notes[]? | select(.what == "rules") | .reason] | unique | join(" ")' "$work/gaps")
+	echo "$reason: '$found', status $status, $(jq -c '[.notes[]?, .rows[]?.rule]' "$work/gaps")" >&2
+	[ "$found" = "${reason#-}" ] && [ $status = $wanted ] || return 1
+	jq '[.notes[]?.count] | add // 0' "$work/gaps"
+}
+
+without_hw() {
+	local command=$1
+	shift
+
+	eadm "$command" --no-hw "$@"
+}
+
+# The device's own driver shows nothing any more, as another erdma.ko would not.
+unbound() {
+	local path=/sys/bus/auxiliary/drivers/eadm name status
+
+	name=$(basename "$(ls -d "/sys/class/infiniband/$dev/device/"erdma.*)")
+	echo "$name" >$path/unbind
+	"$@"
+	status=$?
+	echo "$name" >$path/bind
+	return $status
+}
+
+unloaded() {
+	local status
+
+	rmmod eadm || return 1
+	"$@"
+	status=$?
+	insmod /run/vm/ctl/eadm.ko
+	return $status
+}
+
+without_node() {
+	local status
+
+	mv /dev/eadm /dev/eadm.away || return 1
+	"$@"
+	status=$?
+	mv /dev/eadm.away /dev/eadm
+	return $status
+}
+
+# finding: O1
+test_gaps() {
+	local hw rawio node pidns driver companion
+
+	begin_traffic && ask 15 'ok 5' 'write 5 64 10000' || return 1
+	gaps - eadm || return 1
+	hw=$(gaps not-asked without_hw) &&
+		rawio=$(gaps right setpriv --bounding-set=-sys_rawio eadm) &&
+		node=$(gaps char-device without_node eadm) &&
+		pidns=$(gaps pid-namespace unshare --pid --fork --mount-proc eadm) &&
+		driver=$(unbound gaps driver eadm) && companion=$(unloaded gaps companion eadm) || return 1
+	# Without its own view the bytes of its queues say nothing either; without the module all is gone.
+	[ "$hw" = "$rawio" ] && [ "$companion" = "$driver" ] && [ "$node" -gt 0 ] && [ "$pidns" = 1 ] &&
+		[ "$node" -lt "$hw" ] && [ "$hw" -lt "$driver" ] || return 1
+	# A person reads how many, of how many, why, and what to do.
+	eadm diagnose -d "$dev" --no-hw 2>&1 | grep -qE \
+		"^eadm: diagnose: $dev: rules: $hw of [0-9]+ could not be applied: .* \(.*--no-hw\)$" || return 1
+	unloaded eadm check -d "$dev" --json >"$work/check"
+	[ $? = 7 ] && [ "$(jq -r '.rows[] | select(.result == "unseen" and .dev_name) | .check' "$work/check" |
+		sort | tr '\n' ' ')" = "affinity driver limits netdev vectors " ] || { cat "$work/check"; return 1; }
+	gaps - eadm && end_traffic
+}
