@@ -226,6 +226,7 @@ int fail_write(struct cli *cli, const struct eadm_ctx *ctx, int error,
 	       const char *path);
 void progress(struct cli *cli, const char *what, unsigned long long n);
 void progress_end(struct cli *cli);
+void error_init(void);
 void put_clean(FILE *out, const char *text, size_t len);
 void note(struct cli *cli, const char *fmt, ...) PRINTF(2, 3);
 const char *suggest(const char *word, const char *const *words);

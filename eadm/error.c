@@ -34,6 +34,11 @@ int status_of(int error)
 	}
 }
 
+void error_init(void)
+{
+	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+}
+
 /* What could upset a terminal or a reader of lines does not go out. */
 void put_clean(FILE *out, const char *text, size_t len)
 {
@@ -108,7 +113,10 @@ int fail_write(struct cli *cli, const struct eadm_ctx *ctx, int error,
 		    eadm_errmsg(ctx));
 }
 
-/* Tell something on stderr, whatever the format of the output. */
+/*
+ * One line on stderr, whatever the format of the output. stderr is line buffered
+ * (error_init), so that a log never has half of one.
+ */
 void note(struct cli *cli, const char *fmt, ...)
 {
 	char line[1024];
@@ -117,10 +125,12 @@ void note(struct cli *cli, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
+	flockfile(stderr);
 	fprintf(stderr, "eadm: %s%s", cli->verb, *cli->verb ? ": " : "");
 	/* Part of it may come from a capture. */
 	put_clean(stderr, line, strlen(line));
 	fputc('\n', stderr);
+	funlockfile(stderr);
 }
 
 /* ---- words like another ------------------------------------------------------ */

@@ -295,5 +295,6 @@ int run_line(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
+	error_init();
 	return run_line(argc, argv);
 }

@@ -29,13 +29,16 @@ void progress(struct cli *cli, const char *what, unsigned long long n)
 		return;
 	cli->told = ns;
 	fprintf(stderr, "\readm: %s: %llu %s ...\033[K", cli->verb, n, what);
+	fflush(stderr);
 }
 
 /* What comes next on the terminal begins on an empty line. */
 void progress_end(struct cli *cli)
 {
-	if (cli->told)
+	if (cli->told) {
 		fputs("\r\033[K", stderr);
+		fflush(stderr);
+	}
 	cli->told = 0;
 	cli->began = 0;
 }

@@ -445,6 +445,7 @@ int main(int argc, char **argv)
 	int status;
 
 	signal(SIGPIPE, SIG_IGN);
+	error_init();
 	/* Memory of threads that come and go belongs into one place. */
 	mallopt(M_ARENA_MAX, 3);
 	/* Buffers of one scrape are those of the next, not the kernel's. */

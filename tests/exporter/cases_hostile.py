@@ -70,8 +70,8 @@ def bad_reload(place):
                 before = server.text_of_log()
                 place.write("web.yml", text)
                 server.process.send_signal(signal.SIGHUP)
-                wait_for("a word on it",
-                         lambda: server.text_of_log()[len(before):])
+                wait_for("a line on it",
+                         lambda: server.text_of_log()[len(before):].endswith("\n"))
                 return server.text_of_log()[len(before):]
             for what, bad in BAD.items():
                 said = reload(bad)
