@@ -170,7 +170,13 @@ static inline bool eadm_dev_gone(const struct eadm_dev *edev)
 	return READ_ONCE(edev->gone);
 }
 
-/* main.c */
+/* device.c */
+int eadm_dev_reserve(struct eadm_dev *edev);
+void eadm_dev_release(struct eadm_dev *edev);
+void eadm_dev_publish(struct eadm_dev *edev);
+void eadm_dev_begin_removal(struct eadm_dev *edev);
+void eadm_dev_unpublish(struct eadm_dev *edev);
+void eadm_dev_table_exit(void);
 bool eadm_dev_enter(struct eadm_dev *edev, const struct net *net);
 void eadm_dev_exit(struct eadm_dev *edev);
 struct eadm_dev *eadm_dev_next(unsigned long *index, unsigned long last, const struct net *net);

@@ -1,134 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Binding to drivers, and the table of bound devices. */
+/* Binding to drivers. */
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
 #include "eadm.h"
 #include "eadm_version.h"
-
-#define MAX_DEVICES	1024
-
-/* Bound devices by index. Lookups go under RCU and enter what they find. */
-static DEFINE_XARRAY_ALLOC(devices);
-
-/*
- * What devices that left or leave had added to the generation of each type, so
- * that the sum over all devices never comes back to a former value. Guarded by
- * the lock of the table.
- */
-static u32 retired[EADM_OBJ_COUNT];
-
-/**
- * eadm_dev_enter() - begin to use a device
- * @edev: the device, kept in memory by the caller
- * @net: network namespace of the reader
- *
- * Context: any. Ends with eadm_dev_exit().
- * Return: true if it is bound, registered with RDMA and to be seen from @net.
- */
-bool eadm_dev_enter(struct eadm_dev *edev, const struct net *net)
-{
-	struct ib_device *ibdev;
-
-	if (!refcount_inc_not_zero(&edev->users))
-		return false;
-	ibdev = edev->dd->ibdev;
-	if (!READ_ONCE(edev->gone) && ib_device_try_get(ibdev)) {
-		if (rdma_dev_access_netns(ibdev, net))
-			return true;
-		ib_device_put(ibdev);
-	}
-	if (refcount_dec_and_test(&edev->users))
-		complete(&edev->idle);
-	return false;
-}
-
-/**
- * eadm_dev_exit() - end what eadm_dev_enter() began
- * @edev: the device
- */
-void eadm_dev_exit(struct eadm_dev *edev)
-{
-	ib_device_put(edev->dd->ibdev);
-	if (refcount_dec_and_test(&edev->users))
-		complete(&edev->idle);
-}
-
-/**
- * eadm_dev_next() - enter the next device of the table
- * @index: place to begin with; place of the device on return
- * @last: last place to look at
- * @net: network namespace of the reader
- *
- * Return: the device, to be left with eadm_dev_exit(), or NULL at the end.
- */
-struct eadm_dev *eadm_dev_next(unsigned long *index, unsigned long last, const struct net *net)
-{
-	struct eadm_dev *edev;
-
-	rcu_read_lock();
-	edev = xa_find(&devices, index, last, XA_PRESENT);
-	while (edev && !eadm_dev_enter(edev, net))
-		edev = xa_find_after(&devices, index, last, XA_PRESENT);
-	rcu_read_unlock();
-	return edev;
-}
-
-/**
- * eadm_dev_generation() - a number that changes when objects come or go
- * @type: EADM_OBJ_*
- * @first: first place of the table to look at
- * @last: last place
- *
- * Return: the number, never 0.
- */
-u32 eadm_dev_generation(u8 type, unsigned long first, unsigned long last)
-{
-	struct eadm_dev *edev;
-	unsigned long index;
-	u32 sum;
-
-	xa_lock(&devices);
-	sum = retired[type];
-	/* A device in the table is bound. One more for the device itself. */
-	xa_for_each_range(&devices, index, edev, first, last)
-		sum += atomic_read(&edev->dd->gen[type]) + 1;
-	xa_unlock(&devices);
-	return sum ?: 1;
-}
-
-static void dev_publish(struct eadm_dev *edev)
-{
-	xa_store(&devices, edev->index, edev, GFP_KERNEL);
-}
-
-/*
- * A dump that ends early because the device goes looks at the generation after
- * that, under the same lock.
- */
-static void dev_begin_removal(struct eadm_dev *edev)
-{
-	int i;
-
-	xa_lock(&devices);
-	WRITE_ONCE(edev->gone, true);
-	for (i = 0; i < EADM_OBJ_COUNT; i++)
-		retired[i]++;
-	xa_unlock(&devices);
-}
-
-static void dev_unpublish(struct eadm_dev *edev)
-{
-	int i;
-
-	xa_lock(&devices);
-	for (i = 0; i < EADM_OBJ_COUNT; i++)
-		retired[i] += atomic_read(&edev->dd->gen[i]) + 2;
-	__xa_erase(&devices, edev->index);
-	xa_unlock(&devices);
-}
 
 /* May run in interrupts: readers look for themselves what there is. */
 static int dev_event(struct notifier_block *nb, unsigned long type, void *data)
@@ -173,18 +50,18 @@ static int eadm_probe(struct auxiliary_device *adev, const struct auxiliary_devi
 	ret = dev_take_objs(edev);
 	if (ret)
 		goto err_free;
-	ret = xa_alloc(&devices, &edev->index, NULL, XA_LIMIT(0, MAX_DEVICES - 1), GFP_KERNEL);
+	ret = eadm_dev_reserve(edev);
 	if (ret)
 		goto err_free;
 	ret = eadm_node_add(edev, &adev->dev);
 	if (ret) {
-		xa_erase(&devices, edev->index);
+		eadm_dev_release(edev);
 		/* The node owns the struct from eadm_node_add() on. */
 		put_device(&edev->node);
 		return ret;
 	}
 	atomic_notifier_chain_register(&edev->dd->events, &edev->nb);
-	dev_publish(edev);
+	eadm_dev_publish(edev);
 	auxiliary_set_drvdata(adev, edev);
 	eadm_event_device(edev, EADM_EVENT_TYPE_DEVICE_ADDED);
 	return 0;
@@ -203,12 +80,12 @@ static void eadm_remove(struct auxiliary_device *adev)
 {
 	struct eadm_dev *edev = auxiliary_get_drvdata(adev);
 
-	dev_begin_removal(edev);
+	eadm_dev_begin_removal(edev);
 	if (!refcount_dec_and_test(&edev->users))
 		wait_for_completion(&edev->idle);
 	atomic_notifier_chain_unregister(&edev->dd->events, &edev->nb);
 	eadm_node_del(edev);
-	dev_unpublish(edev);
+	eadm_dev_unpublish(edev);
 	/* Nobody else tells events any more: after this there is room. */
 	eadm_event_flush(edev);
 	eadm_event_device(edev, EADM_EVENT_TYPE_DEVICE_REMOVED);
@@ -296,7 +173,7 @@ static void __exit eadm_exit(void)
 	eadm_nl_exit();
 	ib_unregister_client(&eadm_client);
 	eadm_node_exit();
-	xa_destroy(&devices);
+	eadm_dev_table_exit();
 }
 module_exit(eadm_exit);
 

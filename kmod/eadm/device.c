@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of bound devices. */
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "eadm.h"
+
+#define MAX_DEVICES	1024
+
+/* Bound devices by index. Lookups go under RCU and enter what they find. */
+static DEFINE_XARRAY_ALLOC(devices);
+
+/*
+ * What devices that left or leave had added to the generation of each type, so
+ * that the sum over all devices never comes back to a former value. Guarded by
+ * the lock of the table.
+ */
+static u32 retired[EADM_OBJ_COUNT];
+
+/**
+ * eadm_dev_enter() - begin to use a device
+ * @edev: the device, kept in memory by the caller
+ * @net: network namespace of the reader
+ *
+ * Context: any. Ends with eadm_dev_exit().
+ * Return: true if it is bound, registered with RDMA and to be seen from @net.
+ */
+bool eadm_dev_enter(struct eadm_dev *edev, const struct net *net)
+{
+	struct ib_device *ibdev;
+
+	if (!refcount_inc_not_zero(&edev->users))
+		return false;
+	ibdev = edev->dd->ibdev;
+	if (!READ_ONCE(edev->gone) && ib_device_try_get(ibdev)) {
+		if (rdma_dev_access_netns(ibdev, net))
+			return true;
+		ib_device_put(ibdev);
+	}
+	if (refcount_dec_and_test(&edev->users))
+		complete(&edev->idle);
+	return false;
+}
+
+/**
+ * eadm_dev_exit() - end what eadm_dev_enter() began
+ * @edev: the device
+ */
+void eadm_dev_exit(struct eadm_dev *edev)
+{
+	ib_device_put(edev->dd->ibdev);
+	if (refcount_dec_and_test(&edev->users))
+		complete(&edev->idle);
+}
+
+/**
+ * eadm_dev_next() - enter the next device of the table
+ * @index: place to begin with; place of the device on return
+ * @last: last place to look at
+ * @net: network namespace of the reader
+ *
+ * Return: the device, to be left with eadm_dev_exit(), or NULL at the end.
+ */
+struct eadm_dev *eadm_dev_next(unsigned long *index, unsigned long last, const struct net *net)
+{
+	struct eadm_dev *edev;
+
+	rcu_read_lock();
+	edev = xa_find(&devices, index, last, XA_PRESENT);
+	while (edev && !eadm_dev_enter(edev, net))
+		edev = xa_find_after(&devices, index, last, XA_PRESENT);
+	rcu_read_unlock();
+	return edev;
+}
+
+/**
+ * eadm_dev_generation() - a number that changes when objects come or go
+ * @type: EADM_OBJ_*
+ * @first: first place of the table to look at
+ * @last: last place
+ *
+ * Return: the number, never 0.
+ */
+u32 eadm_dev_generation(u8 type, unsigned long first, unsigned long last)
+{
+	struct eadm_dev *edev;
+	unsigned long index;
+	u32 sum;
+
+	xa_lock(&devices);
+	sum = retired[type];
+	/* A device in the table is bound. One more for the device itself. */
+	xa_for_each_range(&devices, index, edev, first, last)
+		sum += atomic_read(&edev->dd->gen[type]) + 1;
+	xa_unlock(&devices);
+	return sum ?: 1;
+}
+
+/**
+ * eadm_dev_reserve() - take a place in the table for a device
+ * @edev: the device; its index is set
+ *
+ * Return: 0 or a negative errno.
+ */
+int eadm_dev_reserve(struct eadm_dev *edev)
+{
+	return xa_alloc(&devices, &edev->index, NULL, XA_LIMIT(0, MAX_DEVICES - 1), GFP_KERNEL);
+}
+
+/**
+ * eadm_dev_release() - give up a place that was reserved but not used
+ * @edev: the device
+ */
+void eadm_dev_release(struct eadm_dev *edev)
+{
+	xa_erase(&devices, edev->index);
+}
+
+/**
+ * eadm_dev_publish() - let readers find a device
+ * @edev: the device, in a reserved place
+ */
+void eadm_dev_publish(struct eadm_dev *edev)
+{
+	xa_store(&devices, edev->index, edev, GFP_KERNEL);
+}
+
+/**
+ * eadm_dev_begin_removal() - turn away readers from now on
+ * @edev: the device
+ *
+ * A dump that ends early because the device goes looks at the generation after
+ * that, under the same lock.
+ */
+void eadm_dev_begin_removal(struct eadm_dev *edev)
+{
+	int i;
+
+	xa_lock(&devices);
+	WRITE_ONCE(edev->gone, true);
+	for (i = 0; i < EADM_OBJ_COUNT; i++)
+		retired[i]++;
+	xa_unlock(&devices);
+}
+
+/**
+ * eadm_dev_unpublish() - take a device out of the table
+ * @edev: the device, which nobody uses any more
+ */
+void eadm_dev_unpublish(struct eadm_dev *edev)
+{
+	int i;
+
+	xa_lock(&devices);
+	for (i = 0; i < EADM_OBJ_COUNT; i++)
+		retired[i] += atomic_read(&edev->dd->gen[i]) + 2;
+	__xa_erase(&devices, edev->index);
+	xa_unlock(&devices);
+}
+
+/**
+ * eadm_dev_table_exit() - free the table
+ */
+void eadm_dev_table_exit(void)
+{
+	xa_destroy(&devices);
+}
