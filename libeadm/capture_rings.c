@@ -120,7 +120,7 @@ static int take_objects(struct walk *walk, const struct eadm_device *dev,
 			}
 			ids = more;
 		}
-		ids[n++] = eadm_record_attr_u64(rec, object->key->attr);
+		ids[n++] = eadm_record_attr_u64(rec, object->key->slot);
 	}
 	eadm_dump_close(dump);
 	for (i = 0; !ret && i < n; i++)

@@ -418,7 +418,7 @@ static void companion_query(const struct eadm_dump *dump,
 		eadm_query_arg(query, EADM_A_COMMON_DEV_INDEX, EADM_ARG_U32,
 			       step->dev.index, NULL, true);
 	if (dump->has_id && !object->by_device)
-		eadm_query_arg(query, object->key->attr,
+		eadm_query_arg(query, object->key->slot,
 			       object->key->type == EADM_SPEC_TYPE_U32 ?
 				       EADM_ARG_U32 : EADM_ARG_U64,
 			       dump->id, NULL, true);
@@ -517,7 +517,7 @@ static unsigned int other_number(const struct eadm_object *object)
 static bool wanted(const struct eadm_dump *dump, const struct step *step)
 {
 	const struct eadm_record *rec = &dump->rec;
-	unsigned int attr = dump->object->key->attr;
+	unsigned int attr = dump->object->key->slot;
 	uint32_t dev = eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX);
 
 	if (dump->has_device && dev != dump->device)

@@ -489,6 +489,17 @@ const char *eadm_field_help(const struct eadm_field *field);
 const char *eadm_field_unit(const struct eadm_field *field);
 
 /**
+ * eadm_field_family() - the only family of adapters that has the field
+ * @field: the description
+ *
+ * Return: its name, such as "erdma", or NULL for a field that every family may
+ * have.
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_family(const struct eadm_field *field);
+
+/**
  * eadm_field_type() - how its value is read
  * @field: the description
  *

@@ -135,6 +135,11 @@ EADM_API const char *eadm_field_help(const struct eadm_field *field)
 	return field->help;
 }
 
+EADM_API const char *eadm_field_family(const struct eadm_field *field)
+{
+	return field->family;
+}
+
 EADM_API const char *eadm_field_unit(const struct eadm_field *field)
 {
 	return field->unit ? field->unit : "";

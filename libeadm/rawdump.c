@@ -375,9 +375,9 @@ static bool is_empty(const struct eadm_record *rec,
 								"state");
 	const struct eadm_field *mark = eadm_object_find_field(object, "mark");
 
-	return !eadm_record_attr_has(rec, mark->attr) &&
-	       eadm_record_attr_has(rec, state->attr) &&
-	       eadm_record_attr_u64(rec, state->attr) ==
+	return !eadm_record_attr_has(rec, mark->slot) &&
+	       eadm_record_attr_has(rec, state->slot) &&
+	       eadm_record_attr_u64(rec, state->slot) ==
 		       EADM_ENTRY_STATE_EMPTY;
 }
 

@@ -792,7 +792,7 @@ static void put_limits(const char *text, struct eadm_record *rec)
 		len = sizeof(rec->scratch) - rec->used;
 		if (field && eadm_field_type(field) == EADM_TYPE_U64 &&
 		    !eadm_record_has(rec, field) && len >= 8)
-			eadm_record_put_u64(rec, field->attr, value);
+			eadm_record_put_u64(rec, field->slot, value);
 	}
 }
 

@@ -74,7 +74,7 @@ void eadm_record_put_u64(struct eadm_record *rec, unsigned int attr,
 	int32_t s32 = value;
 	uint32_t u32 = value;
 
-	switch (object->fields[object->by_attr[attr]].type) {
+	switch (object->fields[object->by_slot[attr]].type) {
 	case EADM_SPEC_TYPE_U32:
 		eadm_record_put_bytes(rec, attr, &u32, sizeof(u32));
 		break;
@@ -121,11 +121,11 @@ static inline const struct eadm_slot *slot_of(const struct eadm_record *rec,
 		errno = EINVAL;
 		return NULL;
 	}
-	if (!eadm_record_attr_has(rec, field->attr)) {
+	if (!eadm_record_attr_has(rec, field->slot)) {
 		errno = ENODATA;
 		return NULL;
 	}
-	return &rec->slot[field->attr - 1];
+	return &rec->slot[field->slot - 1];
 }
 
 EADM_API bool eadm_record_has(const struct eadm_record *record,
@@ -139,7 +139,7 @@ eadm_record_next(const struct eadm_record *record,
 		 const struct eadm_field *field)
 {
 	const struct eadm_object *object = record->object;
-	unsigned int attr = field ? field->attr : 0;	/* bit after the field */
+	unsigned int attr = field ? field->slot : 0;	/* bit after the field */
 	unsigned int word = attr / 64;
 	uint64_t bits = record->has[word] & ~0ULL << (attr % 64);
 
@@ -149,7 +149,7 @@ eadm_record_next(const struct eadm_record *record,
 		bits = record->has[word];
 	}
 	attr = word * 64 + __builtin_ctzll(bits) + 1;
-	return &object->fields[object->by_attr[attr]];
+	return &object->fields[object->by_slot[attr]];
 }
 
 EADM_API int eadm_record_u64(const struct eadm_record *record,
@@ -269,7 +269,7 @@ EADM_API unsigned int eadm_record_values(const struct eadm_record *record,
 			if (n == max)
 				return n;
 			bit = word * 64 + __builtin_ctzll(bits);
-			index = object->by_attr[bit + 1];
+			index = object->by_slot[bit + 1];
 			values[n].field = &object->fields[index];
 			values[n].index = index;
 			get_value(values[n].field, &record->slot[bit],

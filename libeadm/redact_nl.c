@@ -67,22 +67,30 @@ static const struct eadm_object *object_of(unsigned int cmd)
 	return NULL;
 }
 
-static const struct eadm_field *field_of(const struct eadm_object *object,
+/* Attributes of an object: those of all families, or of a nest of one. */
+struct fields {
+	const struct eadm_object *object;
+	unsigned int base, max;
+};
+
+static const struct eadm_field *field_of(const struct fields *fields,
 					 unsigned int type)
 {
-	if (type > object->max_attr || object->by_attr[type] < 0)
-		return NULL;
-	return &object->fields[object->by_attr[type]];
+	const struct eadm_object *object = fields->object;
+	int place = type > fields->max ? -1 :
+					 object->by_slot[fields->base + type];
+
+	return place < 0 ? NULL : &object->fields[place];
 }
 
 /* Kernel consumers are no processes: "[nvme_rdma]", and nobody's PID. */
-static bool has_pid(const struct eadm_object *object, struct eadm_attrs attrs)
+static bool has_pid(const struct fields *fields, struct eadm_attrs attrs)
 {
 	const struct eadm_field *field;
 	const struct nlattr *attr;
 
 	while (eadm_attr_next(&attrs, &attr) > 0) {
-		field = field_of(object, eadm_attr_type(attr));
+		field = field_of(fields, eadm_attr_type(attr));
 		if (field && !strcmp(field->name, "pid"))
 			return true;
 	}
@@ -121,17 +129,53 @@ static void put_binary(struct eadm_redactor *r, const struct nlattr *attr,
 	put_attr(out, attr->nla_type, bytes, len);
 }
 
-static void put_eadm(struct eadm_redactor *r, const struct eadm_object *object,
+static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
+		     struct eadm_attrs attrs, bool request,
+		     struct eadm_grow *out);
+
+/* No longer than 64 KiB, like the one it replaces. */
+static void end_nest(struct eadm_redactor *r, size_t from,
+		     struct eadm_grow *out)
+{
+	struct nlattr *nla;
+
+	if (out->fail || out->len - from > UINT16_MAX) {
+		out->len = from;
+		r->count.dropped++;
+		return;
+	}
+	nla = (struct nlattr *)(out->p + from);
+	nla->nla_len = out->len - from;
+}
+
+static void put_set(struct eadm_redactor *r, const struct eadm_object *object,
+		    const struct eadm_spec_set *set, const struct nlattr *attr,
+		    struct eadm_grow *out)
+{
+	const struct fields fields = { object, set->base, set->max_attr };
+	size_t from = out->len;
+
+	put_attr(out, attr->nla_type, NULL, 0);
+	put_eadm(r, &fields, eadm_attr_nested(attr), false, out);
+	end_nest(r, from, out);
+}
+
+static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
 		     struct eadm_attrs attrs, bool request,
 		     struct eadm_grow *out)
 {
-	bool process = has_pid(object, attrs);
+	bool process = has_pid(fields, attrs);
+	const struct eadm_spec_set *set;
 	const struct eadm_field *field;
 	const struct nlattr *attr;
 
 	while (eadm_attr_next(&attrs, &attr) > 0) {
-		field = field_of(object, eadm_attr_type(attr));
-		if (!field && request)
+		set = fields->base ? NULL :
+		      eadm_spec_set_of(fields->object, eadm_attr_type(attr));
+		field = field_of(fields, eadm_attr_type(attr));
+		if (set)
+			put_set(r, fields->object, set, attr, out);
+		else if (!field && request)
 			put_attr(out, attr->nla_type, eadm_attr_data(attr),
 				 eadm_attr_len(attr));
 		else if (!field)
@@ -203,18 +247,10 @@ static void put_nest(struct eadm_redactor *r, const struct nlattr *attr,
 		     struct eadm_grow *out)
 {
 	size_t from = out->len;
-	struct nlattr *nla;
 
 	put_attr(out, attr->nla_type, NULL, 0);
 	put_rdma(r, eadm_attr_nested(attr), out);
-	/* No longer than 64 KiB, like the one it replaces. */
-	if (out->fail || out->len - from > UINT16_MAX) {
-		out->len = from;
-		r->count.dropped++;
-		return;
-	}
-	nla = (struct nlattr *)(out->p + from);
-	nla->nla_len = out->len - from;
+	end_nest(r, from, out);
 }
 
 static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
@@ -290,6 +326,7 @@ static void put_message(struct eadm_redactor *r, uint16_t proto,
 	bool request = nlh->nlmsg_flags & NLM_F_REQUEST;
 	const struct eadm_object *object = NULL;
 	struct nlmsghdr *head;
+	struct fields fields;
 
 	if (nlh->nlmsg_type == NLMSG_ERROR) {
 		put_error(nlh, out);
@@ -312,8 +349,9 @@ static void put_message(struct eadm_redactor *r, uint16_t proto,
 			out->len = from;
 			return;
 		}
+		fields = (struct fields){ object, 0, object->max_attr };
 		eadm_grow_put(out, body, GENL_HDRLEN);
-		put_eadm(r, object, eadm_attr_msg(nlh, GENL_HDRLEN), request,
+		put_eadm(r, &fields, eadm_attr_msg(nlh, GENL_HDRLEN), request,
 			 out);
 	}
 	if (out->fail)

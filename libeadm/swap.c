@@ -72,14 +72,31 @@ static void turn_control(unsigned int type, unsigned char *data, size_t len,
 		turn(data, 2);
 }
 
+/* Attributes of an object: all its families have, or those of a nest. */
+struct body {
+	const struct eadm_object *object;
+	unsigned int base, max;
+};
+
 static void turn_eadm(unsigned int type, unsigned char *data, size_t len,
 		      const void *arg)
 {
-	const struct eadm_object *object = arg;
+	const struct body *body = arg;
+	const struct eadm_object *object = body->object;
+	const struct eadm_spec_set *set = body->base ? NULL :
+		eadm_spec_set_of(object, type);
+	int place;
 
-	if (type > object->max_attr || object->by_attr[type] < 0)
+	if (set) {
+		struct body nest = { object, set->base, set->max_attr };
+
+		turn_attrs(data, len, turn_eadm, &nest);
 		return;
-	switch (object->fields[object->by_attr[type]].type) {
+	}
+	place = type > body->max ? -1 : object->by_slot[body->base + type];
+	if (place < 0)
+		return;
+	switch (object->fields[place].type) {
 	case EADM_SPEC_TYPE_STRING:
 	case EADM_SPEC_TYPE_BINARY:
 		break;
@@ -153,9 +170,12 @@ static void turn_body(uint16_t proto, uint16_t type, unsigned char *p,
 		return;
 	}
 	object = object_of(p[0]);
-	if (object)
+	if (object) {
+		struct body body = { object, 0, object->max_attr };
+
 		turn_attrs(p + GENL_HDRLEN, len - GENL_HDRLEN, turn_eadm,
-			   object);
+			   &body);
+	}
 }
 
 /* Whether a packet is of the other byte order, as far as its length tells. */

@@ -30,13 +30,13 @@ def json_field(field):
 
 
 def json_row(obj):
-    rows = {f.c: json_field(f) for f in obj.fields}
+    rows = {f.c: json_field(f) for f in obj.every}
     rows["extra"] = {"description": "Attributes this eadm does not know, by number, in hex.",
                      "type": "object",
                      "patternProperties": {"^[0-9]+$": {"type": "string",
                                                         "pattern": "^([0-9a-f]{2})*$"}},
                      "additionalProperties": False}
-    counters = [f.c for f in obj.fields if f.kind == "counter"]
+    counters = [f.c for f in obj.every if f.kind == "counter"]
     if counters:
         rows["rates"] = {"description": "What counters grew by, per second (stat --live).",
                          "type": "object",

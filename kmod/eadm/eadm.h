@@ -76,9 +76,26 @@ struct eadm_field {
 };
 
 /**
+ * struct eadm_set - what one family of adapters has of an object besides
+ * @family: its name
+ * @fields: its fields
+ * @nest: attribute that carries them
+ * @n_fields: number of @fields
+ * @snap_size: size of their snapshot struct
+ */
+struct eadm_set {
+	const char *family;
+	const struct eadm_field *fields;
+	u16 nest;
+	u16 n_fields;
+	u16 snap_size;
+};
+
+/**
  * struct eadm_object - one kind of object of the family
  * @name: its name in the specification
  * @fields: what a driver can tell of it
+ * @sets: what families have besides, up to one without a name; or NULL
  * @owner: those of @fields that the companion sets, or NULL
  * @n_fields: number of @fields
  * @snap_size: size of the snapshot struct
@@ -94,6 +111,7 @@ struct eadm_field {
 struct eadm_object {
 	const char *name;
 	const struct eadm_field *fields;
+	const struct eadm_set *sets;
 	const struct eadm_field *owner[EADM_OWNER_COUNT];
 	u16 n_fields;
 	u16 snap_size;
@@ -138,6 +156,7 @@ struct eadm_events {
  * @cdev: its file operations
  * @dd: the driver's side; for users only
  * @objs: the driver's objects by type, or NULL
+ * @sets: what its family has besides of each, or NULL
  * @users: work in flight, plus one while bound
  * @idle: the last user left
  * @gone: unbind has begun
@@ -153,6 +172,7 @@ struct eadm_dev {
 	struct cdev cdev;
 	struct eadm_diag_dev *dd;
 	const struct eadm_diag_obj *objs[EADM_OBJ_COUNT];
+	const struct eadm_set *sets[EADM_OBJ_COUNT];
 	refcount_t users;
 	struct completion idle;
 	bool gone;
@@ -228,7 +248,10 @@ int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg, void **dat
 int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg, void **data);
 
 /* put.c */
-int eadm_put_snap(struct sk_buff *skb, const struct eadm_object *obj, void *snap,
+size_t eadm_snap_room(u8 type);
+int eadm_snap_fill(struct eadm_dev *edev, u8 type, void *row, void *snap,
+		   const struct eadm_diag_req *req);
+int eadm_put_snap(struct sk_buff *skb, const struct eadm_dev *edev, u8 type, void *snap,
 		  unsigned int rights);
 
 #endif /* EADM_H */

@@ -6,6 +6,7 @@
 
 #include "eadm.h"
 #include "eadm_version.h"
+#include "generated/ids.h"
 
 /* May run in interrupts: readers look for themselves what there is. */
 static int dev_event(struct notifier_block *nb, unsigned long type, void *data)
@@ -18,6 +19,19 @@ static int dev_event(struct notifier_block *nb, unsigned long type, void *data)
 	if (wq_has_sleeper(&edev->wait))
 		wake_up_all(&edev->wait);
 	return NOTIFY_DONE;
+}
+
+static void dev_take_sets(struct eadm_dev *edev)
+{
+	const struct eadm_set *set;
+	int i;
+
+	for (i = 0; i < EADM_OBJ_COUNT; i++) {
+		for (set = eadm_objects[i].sets; set && set->family; set++) {
+			if (!strcmp(set->family, edev->dd->ops->family))
+				edev->sets[i] = set;
+		}
+	}
 }
 
 static int dev_take_objs(struct eadm_dev *edev)
@@ -47,6 +61,7 @@ static int eadm_probe(struct auxiliary_device *adev, const struct auxiliary_devi
 	edev->nb.notifier_call = dev_event;
 	eadm_event_init(edev);
 
+	dev_take_sets(edev);
 	ret = dev_take_objs(edev);
 	if (ret)
 		goto err_free;
@@ -93,13 +108,6 @@ static void eadm_remove(struct auxiliary_device *adev)
 	wake_up_all(&edev->wait);
 	put_device(&edev->node);
 }
-
-static const struct auxiliary_device_id eadm_ids[] = {
-	{ .name = "erdma." EADM_DIAG_NAME },
-	{}
-};
-MODULE_DEVICE_TABLE(auxiliary, eadm_ids);
-COMPAT_AUX_ALIAS("erdma." EADM_DIAG_NAME);
 
 static struct auxiliary_driver eadm_driver = {
 	.probe = eadm_probe,

@@ -179,7 +179,6 @@ static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct e
 	const struct eadm_diag_obj *ops = edev->objs[req->type];
 	const struct eadm_object *obj = req->obj;
 	unsigned int rights = rights_on(req, edev);
-	struct ib_device *ibdev = edev->dd->ibdev;
 	struct eadm_diag_req diag = req->diag;
 	void *hdr;
 	int ret;
@@ -187,7 +186,7 @@ static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct e
 	memset(snap, 0, obj->snap_size);
 	eadm_owner_fill(obj, ops, row, snap, rights);
 	diag.admin = rights & BIT(EADM_PERM_ADMIN);
-	ret = ops->fill(edev->dd, row, snap, &diag);
+	ret = eadm_snap_fill(edev, req->type, row, snap, &diag);
 	if (ret)
 		return ret;
 
@@ -197,9 +196,7 @@ static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct e
 		return -EMSGSIZE;
 	if (cb)
 		genl_dump_check_consistent(cb, hdr);
-	if (nla_put_u32(skb, EADM_A_COMMON_DEV_INDEX, ibdev->index) ||
-	    nla_put_string(skb, EADM_A_COMMON_DEV_NAME, ibdev->name) ||
-	    eadm_put_snap(skb, obj, snap, rights)) {
+	if (eadm_put_snap(skb, edev, req->type, snap, rights)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -266,7 +263,7 @@ static int answer(struct eadm_request *req, const struct nlattr *value, struct g
 	int ret = -ENOMEM;
 	void *snap;
 
-	snap = kmalloc(req->obj->snap_size, GFP_KERNEL);
+	snap = kmalloc(eadm_snap_room(req->type), GFP_KERNEL);
 	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!snap || !reply)
 		goto err_free;
@@ -364,7 +361,7 @@ int eadm_nl_dump_start(struct netlink_callback *cb)
 	struct dump *dump;
 	int ret;
 
-	dump = kzalloc(struct_size(dump, snap, eadm_objects[eadm_cmd_obj[ghdr->cmd]].snap_size),
+	dump = kzalloc(struct_size(dump, snap, eadm_snap_room(eadm_cmd_obj[ghdr->cmd])),
 		       GFP_KERNEL);
 	if (!dump)
 		return -ENOMEM;
@@ -501,7 +498,6 @@ static const struct genl_multicast_group groups[] = {
  */
 void eadm_nl_tell(struct net *net, struct eadm_dev *edev, struct eadm_snap_event *event)
 {
-	const struct ib_device *ibdev = edev->dd->ibdev;
 	struct sk_buff *skb;
 	void *hdr;
 
@@ -511,9 +507,7 @@ void eadm_nl_tell(struct net *net, struct eadm_dev *edev, struct eadm_snap_event
 	if (!skb)
 		return;
 	hdr = genlmsg_put(skb, 0, 0, &eadm_family, 0, EADM_CMD_EVENT_NTF);
-	if (!hdr || nla_put_u32(skb, EADM_A_COMMON_DEV_INDEX, ibdev->index) ||
-	    nla_put_string(skb, EADM_A_COMMON_DEV_NAME, ibdev->name) ||
-	    eadm_put_snap(skb, &eadm_objects[EADM_OBJ_EVENT], event, BIT(EADM_PERM_NONE))) {
+	if (!hdr || eadm_put_snap(skb, edev, EADM_OBJ_EVENT, event, BIT(EADM_PERM_NONE))) {
 		nlmsg_free(skb);
 		return;
 	}

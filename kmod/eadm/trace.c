@@ -103,7 +103,7 @@ static int load(struct eadm_trace *trace, u64 *id)
 	if (IS_ERR(row))
 		return PTR_ERR(row);
 	memset(&trace->snap, 0, sizeof(trace->snap));
-	ret = ops->fill(dd, row, &trace->snap, &req);
+	ret = ops->fill(dd, row, &trace->snap, NULL, &req);
 	ops->put(dd, row);
 	return ret ?: 1;
 }

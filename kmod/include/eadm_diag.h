@@ -85,7 +85,9 @@ struct eadm_diag_req {
  * @owner: process that made an object for which @res has no entry, or NULL when
  *	the kernel did; may itself be NULL. Valid as long as the object is
  *	referenced
- * @fill: set the fields of the snapshot struct of @type (zeroed by the caller)
+ * @fill: set the fields of the snapshot struct of @type, and in @own those that
+ *	only the driver's family has: struct eadm_snap_<object>_<family>, NULL where
+ *	there are none. The caller has zeroed both
  */
 struct eadm_diag_obj {
 	u8 type;
@@ -93,7 +95,7 @@ struct eadm_diag_obj {
 	void (*put)(struct eadm_diag_dev *dd, void *obj);
 	struct rdma_restrack_entry *(*res)(void *obj);
 	struct pid *(*owner)(void *obj);
-	int (*fill)(struct eadm_diag_dev *dd, void *obj, void *snap,
+	int (*fill)(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req);
 };
 
@@ -162,6 +164,7 @@ struct eadm_diag_reg {
 
 /**
  * struct eadm_diag_ops - what a driver offers
+ * @family: name of the adapter's family, as in spec/families
  * @objs: table of pointers, NULL terminated
  * @ring: copies entries of a queue into a buffer with that much room; -ENOENT:
  *	no such queue, -ERANGE: it has no such entries, -EOPNOTSUPP: no such kind
@@ -171,9 +174,10 @@ struct eadm_diag_reg {
  * @conf_set: changes a setting, EADM_CONF_PARAM_*; -EOPNOTSUPP: the adapter
  *	does not have it, -ERANGE: not this value
  *
- * All but @objs may be NULL.
+ * All but @family and @objs may be NULL.
  */
 struct eadm_diag_ops {
+	const char *family;
 	const struct eadm_diag_obj *const *objs;
 	int (*ring)(struct eadm_diag_dev *dd, struct eadm_diag_ring *ring, void *buf,
 		    size_t room);

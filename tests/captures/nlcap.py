@@ -3,6 +3,7 @@
 """Builds captures of netlink for tests: messages from the specification,
 pcapng around them, in either byte order."""
 
+import glob
 import os
 import struct
 
@@ -25,8 +26,14 @@ class Spec:
     def __init__(self):
         with open(f"{REPO}/spec/eadm.yaml", encoding="utf-8") as file:
             raw = yaml.safe_load(file)
+        self.families = {}
+        for path in glob.glob(f"{REPO}/spec/families/*.yaml"):
+            with open(path, encoding="utf-8") as file:
+                family = yaml.safe_load(file)
+            self.families[family["name"]] = family
         self.enums = {}
-        for item in raw["definitions"]:
+        for item in raw["definitions"] + [
+                d for f in self.families.values() for d in f.get("definitions") or []]:
             value, names = -1, {}
             for entry in item["entries"]:
                 entry = {"name": entry} if isinstance(entry, str) else entry
@@ -37,6 +44,12 @@ class Spec:
         for raw_set in raw["attribute-sets"]:
             self.sets[raw_set["name"]] = {
                 a["name"]: (number, a) for number, a in enumerate(raw_set["attributes"], 1)}
+        # What only a family has: attributes of a nest.
+        self.nests = {}
+        for family in self.families.values():
+            for obj, attrs in family["sets"].items():
+                for number, a in enumerate(attrs, 1):
+                    self.nests[obj, a["name"]] = (256 + family["number"], number, a)
         self.cmds = {op["attribute-set"]: number
                      for number, op in enumerate(raw["operations"]["list"], 1)
                      if not op["name"].endswith("-set")}
@@ -77,13 +90,21 @@ class Netlink:
 
     def row(self, obj, values, hw=True):
         """Attributes of one object."""
-        out = b""
+        out, nests = b"", {}
         for name, value in values.items():
-            number, field = self.spec.sets[obj][name.replace("_", "-")]
+            name = name.replace("_", "-")
+            if name in self.spec.sets[obj]:
+                nest, (number, field) = None, self.spec.sets[obj][name]
+            else:
+                nest, number, field = self.spec.nests[obj, name]
             if field.get("x-view", {}).get("hw") and not hw:
                 continue
-            out += self.attr(number, self.value(field, value))
-        return out
+            attr = self.attr(number, self.value(field, value))
+            if nest:
+                nests[nest] = nests.get(nest, b"") + attr
+            else:
+                out += attr
+        return out + b"".join(self.attr(nest, data) for nest, data in nests.items())
 
     def rows(self, obj, rows, seq, hw=True, intr=False):
         """A packet with the messages of a dump and its end."""

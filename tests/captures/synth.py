@@ -26,7 +26,7 @@ SEC = 1000000000
 
 
 def head(index):
-    return {"dev-index": DEVS[index][0], "dev-name": DEVS[index][1]}
+    return {"dev-index": DEVS[index][0], "dev-name": DEVS[index][1], "family": "erdma"}
 
 
 def device(i):

@@ -16,7 +16,9 @@ static void walk_all(void)
 
 	while ((object = eadm_object_next(object))) {
 		n++;
-		fit &= object->max_attr < EADM_MAX_FIELDS;
+		fit &= object->max_attr < EADM_MAX_FIELDS &&
+		       object->fields[object->n_fields - 1].slot <=
+			       EADM_MAX_FIELDS;
 		keys &= eadm_object_key(object) != NULL;
 		found &= eadm_object_find(eadm_object_name(object)) == object;
 		for (i = 0; i < eadm_object_fields(object); i++) {
@@ -25,8 +27,8 @@ static void walk_all(void)
 
 			found &= eadm_object_find_field(
 					 object, eadm_field_name(f)) == f;
-			order &= !i || f[-1].attr < f->attr;
-			order &= object->by_attr[f->attr] == (int)i;
+			order &= !i || f[-1].slot < f->slot;
+			order &= object->by_slot[f->slot] == (int)i;
 		}
 		errno = 0;
 		found &= !eadm_object_field(object, i) && errno == ENOENT;
@@ -91,8 +93,8 @@ static void counters(void)
 
 		sorted &= !i || strcmp(c[-1].name, c->name) < 0;
 		exist &= c->attr <= object->max_attr &&
-			 object->by_attr[c->attr] >= 0 &&
-			 object->fields[object->by_attr[c->attr]].kind ==
+			 object->by_slot[c->attr] >= 0 &&
+			 object->fields[object->by_slot[c->attr]].kind ==
 				 EADM_SPEC_KIND_COUNTER;
 	}
 	ok(sorted, "the counter dictionary is sorted");

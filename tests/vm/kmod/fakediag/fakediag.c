@@ -109,7 +109,7 @@ static void *dev_next(struct eadm_diag_dev *dd, u64 *id)
 	return number_next(1, 1, id);
 }
 
-static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {
 	struct eadm_snap_dev *s = snap;
@@ -141,7 +141,7 @@ static bool is_held(unsigned long qpn)
 	return from && qpn >= from;
 }
 
-static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		   const struct eadm_diag_req *req)
 {
 	struct eadm_snap_qp *s = snap;
@@ -172,7 +172,7 @@ static void *mr_next(struct eadm_diag_dev *dd, u64 *id)
 	return number_next(1, 1, id);
 }
 
-static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		   const struct eadm_diag_req *req)
 {
 	struct eadm_snap_mr *s = snap;
@@ -193,7 +193,7 @@ static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
 	return number_next(READ_ONCE(oldest), READ_ONCE(cmds), id);
 }
 
-static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {
 	unsigned long seq = (unsigned long)obj;
@@ -257,7 +257,7 @@ static int fake_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *ring, void
 	return 0;
 }
 
-static const struct eadm_diag_ops ops = { .objs = objs, .ring = fake_ring };
+static const struct eadm_diag_ops ops = { .family = "erdma", .objs = objs, .ring = fake_ring };
 
 /* ------------------------------------------------------------ come and go */
 

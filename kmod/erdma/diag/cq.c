@@ -48,7 +48,8 @@ static void fill_user(struct erdma_cq *cq, struct eadm_snap_cq *s)
 	SNAP_SET(s, notify_requests, erdma_cq_requests(cq, db));
 }
 
-static void fill_hw(struct erdma_dev *dev, struct erdma_cq *cq, struct eadm_snap_cq *s)
+static void fill_hw(struct erdma_dev *dev, struct erdma_cq *cq, struct eadm_snap_cq *s,
+		    struct eadm_snap_cq_erdma *o)
 {
 	struct erdma_cqc c;
 	int ret;
@@ -64,16 +65,16 @@ static void fill_hw(struct erdma_dev *dev, struct erdma_cq *cq, struct eadm_snap
 	SNAP_SET(s, hw_enabled, c.enabled);
 	if (c.depth_log2 < 32)
 		SNAP_SET(s, hw_depth, BIT(c.depth_log2));
-	SNAP_SET(s, hw_owner, c.owner);
-	SNAP_SET(s, hw_bad_db_type, c.bad_db_type);
-	SNAP_SET(s, hw_bad_db_ci, le32_to_cpu(c.bad_db_ci));
-	SNAP_SET(s, hw_out_of_order, c.out_of_order);
-	SNAP_SET(s, hw_duplicate, c.duplicate);
-	SNAP_SET(s, hw_db_addr, le64_to_cpu(c.db_addr));
-	SNAP_SET(s, hw_dbrec, le64_to_cpu(c.dbrec));
+	SNAP_SET(o, hw_owner, c.owner);
+	SNAP_SET(o, hw_bad_db_type, c.bad_db_type);
+	SNAP_SET(o, hw_bad_db_ci, le32_to_cpu(c.bad_db_ci));
+	SNAP_SET(o, hw_out_of_order, c.out_of_order);
+	SNAP_SET(o, hw_duplicate, c.duplicate);
+	SNAP_SET(o, hw_db_addr, le64_to_cpu(c.db_addr));
+	SNAP_SET(o, hw_dbrec, le64_to_cpu(c.dbrec));
 }
 
-static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		   const struct eadm_diag_req *req)
 {
 	struct erdma_cq *cq = container_of(obj, struct erdma_cq, obj);
@@ -98,7 +99,7 @@ static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	else
 		fill_kernel(cq, s);
 	if (req->hw)
-		fill_hw(diag_to_dev(dd), cq, s);
+		fill_hw(diag_to_dev(dd), cq, s, own);
 	return 0;
 }
 

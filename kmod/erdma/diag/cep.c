@@ -102,16 +102,17 @@ static u64 age(u64 since)
 	return ktime_get_ns() - since;
 }
 
-static int cep_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int cep_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {
+	struct eadm_snap_cep_erdma *o = own;
 	struct eadm_snap_cep *s = snap;
 	struct cep_row *row = obj;
 
 	SNAP_SET(s, cepn, row->cep->id);
 	SNAP_SET(s, state, row->state);
 	SNAP_SET(s, role, row->role);
-	SNAP_SET(s, cc, row->cc);
+	SNAP_SET(o, cc, row->cc);
 	SNAP_STR(s, netdev, diag_to_dev(dd)->netdev->name);
 	SNAP_SET(s, age, age(row->cep->created));
 	SNAP_SET(s, state_age, age(READ_ONCE(row->cep->state_since)));
@@ -125,10 +126,10 @@ static int cep_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	}
 	if (row->qp) {
 		SNAP_SET(s, qpn, row->qp->qpn);
-		SNAP_SET(s, cookie, row->qp->cookie);
+		SNAP_SET(o, cookie, row->qp->cookie);
 	}
 	if (row->state == ERDMA_CEP_CONNECTED)
-		SNAP_SET(s, remote_cookie, row->remote_cookie);
+		SNAP_SET(o, remote_cookie, row->remote_cookie);
 	if (row->listener)
 		SNAP_SET(s, listener, row->listener);
 	if (row->role == EADM_CEP_ROLE_LISTENER) {

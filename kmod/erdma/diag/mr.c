@@ -25,11 +25,12 @@ static u32 mr_type(const struct erdma_mr *mr)
 	}
 }
 
-static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		   const struct eadm_diag_req *req)
 {
 	struct erdma_mr *mr = container_of(obj, struct erdma_mr, obj);
 	const struct erdma_mtt *mtt = &mr->mem->area[0].mtt;
+	struct eadm_snap_mr_erdma *o = own;
 	struct eadm_snap_mr *s = snap;
 	bool valid;
 
@@ -47,7 +48,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 		SNAP_SET(s, length, READ_ONCE(mr->length));
 		SNAP_SET(s, page_size, BIT_ULL(mtt->page_shift));
 		SNAP_SET(s, pages, mtt->count);
-		SNAP_SET(s, mtt_level, mtt->level);
+		SNAP_SET(o, mtt_level, mtt->level);
 	}
 	if (mr->ctx)
 		SNAP_SET(s, ctxn, mr->ctx->ctxn);

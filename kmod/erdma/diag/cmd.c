@@ -68,7 +68,7 @@ static void fill_cmdq_hw(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 	SNAP_SET(s, hw_cq_pi, le32_to_cpu(cqc.pi));
 }
 
-static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		     const struct eadm_diag_req *req)
 {
 	struct eadm_snap_cmdq *s = snap;
@@ -159,7 +159,7 @@ static void fill_requester(const struct erdma_rec *rec, struct eadm_snap_cmd *s)
 	SNAP_STR(s, comm, rec->comm);
 }
 
-static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {
 	struct erdma_cmdq *q = &diag_to_dev(dd)->cmdq;

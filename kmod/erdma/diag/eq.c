@@ -32,7 +32,8 @@ static u32 eq_type(const struct erdma_eq *eq)
 	}
 }
 
-static void fill_hw(struct erdma_dev *dev, struct erdma_eq *eq, struct eadm_snap_eq *s)
+static void fill_hw(struct erdma_dev *dev, struct erdma_eq *eq, struct eadm_snap_eq *s,
+		    struct eadm_snap_eq_erdma *o)
 {
 	struct erdma_eqc c;
 	int ret;
@@ -50,14 +51,14 @@ static void fill_hw(struct erdma_dev *dev, struct erdma_eq *eq, struct eadm_snap
 	SNAP_SET(s, hw_overflow, c.overflow);
 	SNAP_SET(s, hw_head, le32_to_cpu(c.head));
 	SNAP_SET(s, hw_tail, le32_to_cpu(c.tail));
-	SNAP_SET(s, hw_head_owner, c.head_owner);
-	SNAP_SET(s, hw_tail_owner, c.tail_owner);
+	SNAP_SET(o, hw_head_owner, c.head_owner);
+	SNAP_SET(o, hw_tail_owner, c.tail_owner);
 	SNAP_SET(s, hw_ring_addr, le64_to_cpu(c.ring_addr));
-	SNAP_SET(s, hw_db_addr, le64_to_cpu(c.db_addr));
-	SNAP_SET(s, hw_dbrec, le64_to_cpu(c.dbrec));
+	SNAP_SET(o, hw_db_addr, le64_to_cpu(c.db_addr));
+	SNAP_SET(o, hw_dbrec, le64_to_cpu(c.dbrec));
 }
 
-static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		   const struct eadm_diag_req *req)
 {
 	struct erdma_dev *dev = diag_to_dev(dd);
@@ -93,7 +94,7 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 		SNAP_SET(s, last_event_age, diag_age(eq->last_event));
 	spin_unlock_irq(&eq->lock);
 	if (req->hw)
-		fill_hw(dev, eq, s);
+		fill_hw(dev, eq, s, own);
 	return 0;
 }
 

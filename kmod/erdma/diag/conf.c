@@ -59,7 +59,7 @@ static void fill_delayed_ack(struct erdma_dev *dev, struct eadm_snap_conf *s,
 	SNAP_SET(s, read_back, 1);
 }
 
-static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		     const struct eadm_diag_req *req)
 {
 	struct erdma_dev *dev = diag_to_dev(dd);

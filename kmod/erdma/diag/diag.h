@@ -3,7 +3,7 @@
 #ifndef ERDMA_DIAG_H
 #define ERDMA_DIAG_H
 
-#include "erdma.h"
+#include "../erdma.h"
 
 extern const struct eadm_diag_obj erdma_diag_dev;
 extern const struct eadm_diag_obj erdma_diag_qp;

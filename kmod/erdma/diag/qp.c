@@ -38,7 +38,8 @@ static void fill_user(struct erdma_qp *qp, struct eadm_snap_qp *s)
 	SNAP_SET(s, ctxn, qp->ctx->ctxn);
 }
 
-static void fill_connection(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap_qp *s)
+static void fill_connection(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap_qp *s,
+			    struct eadm_snap_qp_erdma *o)
 {
 	struct erdma_rts conn;
 	bool connected;
@@ -56,22 +57,24 @@ static void fill_connection(struct erdma_dev *dev, struct erdma_qp *qp, struct e
 	SNAP_SET(s, local_port, be16_to_cpu(conn.sport));
 	SNAP_BIN(s, peer_addr, &conn.dip, sizeof(conn.dip));
 	SNAP_SET(s, peer_port, be16_to_cpu(conn.dport));
-	SNAP_SET(s, remote_cookie, conn.remote_cookie);
-	SNAP_SET(s, cc, conn.cc);
+	SNAP_SET(o, remote_cookie, conn.remote_cookie);
+	SNAP_SET(o, cc, conn.cc);
 }
 
-static void fill_hw_connection(const struct erdma_qpc *c, struct eadm_snap_qp *s)
+static void fill_hw_connection(const struct erdma_qpc *c, struct eadm_snap_qp *s,
+			       struct eadm_snap_qp_erdma *o)
 {
 	if (!c->sip && !c->dip)
 		return;
-	SNAP_BIN(s, hw_local_addr, &c->sip, sizeof(c->sip));
-	SNAP_BIN(s, hw_peer_addr, &c->dip, sizeof(c->dip));
-	SNAP_SET(s, hw_local_port, be16_to_cpu(c->sport));
-	SNAP_SET(s, hw_peer_port, be16_to_cpu(c->dport));
+	SNAP_BIN(o, hw_local_addr, &c->sip, sizeof(c->sip));
+	SNAP_BIN(o, hw_peer_addr, &c->dip, sizeof(c->dip));
+	SNAP_SET(o, hw_local_port, be16_to_cpu(c->sport));
+	SNAP_SET(o, hw_peer_port, be16_to_cpu(c->dport));
 	SNAP_SET(s, hw_remote_qpn, le32_to_cpu(c->remote_qpn));
 }
 
-static void fill_hw(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap_qp *s)
+static void fill_hw(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap_qp *s,
+		    struct eadm_snap_qp_erdma *o)
 {
 	struct erdma_qpc c;
 	int ret;
@@ -89,32 +92,32 @@ static void fill_hw(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap
 	SNAP_SET(s, hw_rq_enabled, c.rq.enabled);
 	SNAP_SET(s, hw_rq_pi, le16_to_cpu(c.rq.pi));
 	SNAP_SET(s, hw_rq_ci, le16_to_cpu(c.rq.ci));
-	SNAP_SET(s, hw_last_sqe, le16_to_cpu(c.last_sqe));
-	SNAP_SET(s, hw_last_rqe, le16_to_cpu(c.last_rqe));
-	SNAP_SET(s, hw_send_cqes, le16_to_cpu(c.send_cqes));
-	SNAP_SET(s, hw_recv_cqes, le16_to_cpu(c.recv_cqes));
-	SNAP_SET(s, hw_tx_packets, le16_to_cpu(c.tx_packets));
-	SNAP_SET(s, hw_rx_packets, le16_to_cpu(c.rx_packets));
-	SNAP_SET(s, hw_rx_error_drops, le16_to_cpu(c.rx_error_drops));
-	SNAP_SET(s, hw_rx_invalid_drops, le16_to_cpu(c.rx_invalid_drops));
-	SNAP_SET(s, hw_rto_retrans, le32_to_cpu(c.rto_retrans));
+	SNAP_SET(o, hw_last_sqe, le16_to_cpu(c.last_sqe));
+	SNAP_SET(o, hw_last_rqe, le16_to_cpu(c.last_rqe));
+	SNAP_SET(o, hw_send_cqes, le16_to_cpu(c.send_cqes));
+	SNAP_SET(o, hw_recv_cqes, le16_to_cpu(c.recv_cqes));
+	SNAP_SET(o, hw_tx_packets, le16_to_cpu(c.tx_packets));
+	SNAP_SET(o, hw_rx_packets, le16_to_cpu(c.rx_packets));
+	SNAP_SET(o, hw_rx_error_drops, le16_to_cpu(c.rx_error_drops));
+	SNAP_SET(o, hw_rx_invalid_drops, le16_to_cpu(c.rx_invalid_drops));
+	SNAP_SET(o, hw_rto_retrans, le32_to_cpu(c.rto_retrans));
 	SNAP_SET(s, hw_pdn, le32_to_cpu(c.pd));
-	SNAP_SET(s, hw_fw_sq_pi, le16_to_cpu(c.fw_sq_pi));
-	SNAP_SET(s, hw_fw_sq_ci, le16_to_cpu(c.fw_sq_ci));
-	SNAP_SET(s, hw_fw_rq_ci, le16_to_cpu(c.fw_rq_ci));
-	SNAP_SET(s, hw_sq_flushing, c.sq_flushing);
-	SNAP_SET(s, hw_rq_flushing, c.rq_flushing);
-	SNAP_SET(s, hw_flushed_sq_pi, le16_to_cpu(c.flushed_sq_pi));
-	SNAP_SET(s, hw_flushed_rq_pi, le16_to_cpu(c.flushed_rq_pi));
+	SNAP_SET(o, hw_fw_sq_pi, le16_to_cpu(c.fw_sq_pi));
+	SNAP_SET(o, hw_fw_sq_ci, le16_to_cpu(c.fw_sq_ci));
+	SNAP_SET(o, hw_fw_rq_ci, le16_to_cpu(c.fw_rq_ci));
+	SNAP_SET(o, hw_sq_flushing, c.sq_flushing);
+	SNAP_SET(o, hw_rq_flushing, c.rq_flushing);
+	SNAP_SET(o, hw_flushed_sq_pi, le16_to_cpu(c.flushed_sq_pi));
+	SNAP_SET(o, hw_flushed_rq_pi, le16_to_cpu(c.flushed_rq_pi));
 	SNAP_SET(s, hw_send_cqn, le32_to_cpu(c.send_cqn));
 	SNAP_SET(s, hw_recv_cqn, le32_to_cpu(c.recv_cqn));
 	SNAP_SET(s, hw_sq_addr, le64_to_cpu(c.sq_addr));
 	SNAP_SET(s, hw_rq_addr, le64_to_cpu(c.rq_addr));
-	SNAP_SET(s, hw_sq_dbrec_addr, le64_to_cpu(c.sq_dbrec_addr));
-	SNAP_SET(s, hw_rq_dbrec_addr, le64_to_cpu(c.rq_dbrec_addr));
-	SNAP_SET(s, hw_sq_dbrec, le64_to_cpu(c.sq_dbrec));
-	SNAP_SET(s, hw_rq_dbrec, le64_to_cpu(c.rq_dbrec));
-	fill_hw_connection(&c, s);
+	SNAP_SET(o, hw_sq_dbrec_addr, le64_to_cpu(c.sq_dbrec_addr));
+	SNAP_SET(o, hw_rq_dbrec_addr, le64_to_cpu(c.rq_dbrec_addr));
+	SNAP_SET(o, hw_sq_dbrec, le64_to_cpu(c.sq_dbrec));
+	SNAP_SET(o, hw_rq_dbrec, le64_to_cpu(c.rq_dbrec));
+	fill_hw_connection(&c, s, o);
 }
 
 static void fill_first_event(struct erdma_qp *qp, struct eadm_snap_qp *s)
@@ -129,24 +132,25 @@ static void fill_first_event(struct erdma_qp *qp, struct eadm_snap_qp *s)
 	SNAP_SET(s, first_event_age, diag_age(time));
 }
 
-static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		   const struct eadm_diag_req *req)
 {
 	struct erdma_qp *qp = container_of(obj, struct erdma_qp, obj);
 	struct erdma_dev *dev = diag_to_dev(dd);
+	struct eadm_snap_qp_erdma *o = own;
 	struct eadm_snap_qp *s = snap;
 
 	SNAP_SET(s, qpn, qp->qpn);
 	SNAP_SET(s, type, qp->ibqp.qp_type);
 	SNAP_SET(s, state, erdma_qp_ib_state(qp));
-	SNAP_SET(s, iwarp_state, READ_ONCE(qp->state));
+	SNAP_SET(o, iwarp_state, READ_ONCE(qp->state));
 	SNAP_SET(s, pdn, to_erdma_pd(qp->ibqp.pd)->pdn);
 	SNAP_SET(s, send_cqn, to_erdma_cq(qp->ibqp.send_cq)->cqn);
 	SNAP_SET(s, recv_cqn, to_erdma_cq(qp->ibqp.recv_cq)->cqn);
 	SNAP_SET(s, sq_depth, qp->sq_depth);
 	SNAP_SET(s, rq_depth, qp->rq_depth);
 	SNAP_SET(s, user, !qp->kqp);
-	SNAP_SET(s, cookie, qp->cookie);
+	SNAP_SET(o, cookie, qp->cookie);
 	SNAP_SET(s, age, diag_age(qp->obj.created));
 	SNAP_SET(s, state_age, diag_age(READ_ONCE(qp->state_since)));
 	SNAP_SET(s, events, READ_ONCE(qp->events));
@@ -154,10 +158,10 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 		fill_kernel(qp, s);
 	else
 		fill_user(qp, s);
-	fill_connection(dev, qp, s);
+	fill_connection(dev, qp, s, o);
 	fill_first_event(qp, s);
 	if (req->hw)
-		fill_hw(dev, qp, s);
+		fill_hw(dev, qp, s, o);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Diagnostic provider: user contexts and protection domains. */
 
-#include "abi.h"
+#include "../abi.h"
 #include "diag.h"
 
 static void *ctx_next(struct eadm_diag_dev *dd, u64 *id)
@@ -14,10 +14,11 @@ static struct rdma_restrack_entry *ctx_res(void *obj)
 	return &container_of(obj, struct erdma_ctx, obj)->ibctx.res;
 }
 
-static int ctx_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int ctx_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {
 	struct erdma_ctx *ctx = container_of(obj, struct erdma_ctx, obj);
+	struct eadm_snap_ctx_erdma *o = own;
 	struct eadm_snap_ctx *s = snap;
 
 	SNAP_SET(s, ctxn, ctx->ctxn);
@@ -25,10 +26,10 @@ static int ctx_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, cqs, atomic_read(&ctx->cqs));
 	SNAP_SET(s, mrs, atomic_read(&ctx->mrs));
 	SNAP_SET(s, pds, atomic_read(&ctx->pds));
-	SNAP_SET(s, db_type, ctx->sdb_type);
-	SNAP_SET(s, sq_db_offset, ctx->sdb->bar_offset);
-	SNAP_SET(s, rq_db_offset, ctx->rdb->bar_offset);
-	SNAP_SET(s, cq_db_offset, ctx->cdb->bar_offset);
+	SNAP_SET(o, db_type, ctx->sdb_type);
+	SNAP_SET(o, sq_db_offset, ctx->sdb->bar_offset);
+	SNAP_SET(o, rq_db_offset, ctx->rdb->bar_offset);
+	SNAP_SET(o, cq_db_offset, ctx->cdb->bar_offset);
 	SNAP_SET(s, age, diag_age(ctx->obj.created));
 	return 0;
 }
@@ -51,7 +52,7 @@ static struct rdma_restrack_entry *pd_res(void *obj)
 	return &container_of(obj, struct erdma_pd, obj)->ibpd.res;
 }
 
-static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		   const struct eadm_diag_req *req)
 {
 	struct erdma_pd *pd = container_of(obj, struct erdma_pd, obj);

@@ -3,7 +3,7 @@
  * Diagnostic provider: the auxiliary device that the companion module binds to.
  *
  * Owner fields (pid, comm, cgroup-id, netns, res-id) and the device's name and
- * index are the companion's; each file diag_<object>.c fills the rest.
+ * index are the companion's; each other file fills the rest of one object.
  */
 
 #include "diag.h"
@@ -25,6 +25,7 @@ static const struct eadm_diag_obj *const objs[] = {
 };
 
 static const struct eadm_diag_ops ops = {
+	.family = "erdma",
 	.objs = objs,
 	.ring = erdma_diag_ring,
 	.context = erdma_diag_context,

@@ -84,11 +84,12 @@ static void fill_orphans(struct erdma_dev *dev, struct eadm_snap_dev *s)
 	spin_unlock(&dev->orphan_lock);
 }
 
-static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {
 	char fw[IB_FW_VERSION_NAME_MAX];
 	struct erdma_dev *dev = obj;
+	struct eadm_snap_dev_erdma *o = own;
 	struct eadm_snap_dev *s = snap;
 
 	SNAP_STR(s, driver, ERDMA_DRV_NAME);
@@ -102,7 +103,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
 	SNAP_SET(s, numa_node, dev_to_node(&dev->pdev->dev));
 	SNAP_BIN(s, node_guid, &dev->ibdev.node_guid, sizeof(dev->ibdev.node_guid));
 	SNAP_SET(s, caps, dev_caps(&dev->caps));
-	SNAP_SET(s, cc, READ_ONCE(dev->conf.cc));
+	SNAP_SET(o, cc, READ_ONCE(dev->conf.cc));
 	SNAP_SET(s, vectors, dev->vectors);
 	SNAP_SET(s, age, diag_age(dev->probed));
 	fill_port(dev, s);
@@ -176,7 +177,7 @@ static void fill_queues(struct erdma_dev *dev, struct eadm_snap_counters *s)
 	SNAP_SET(s, interrupts, interrupts);
 }
 
-static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap,
+static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 			 const struct eadm_diag_req *req)
 {
 	struct eadm_snap_counters *s = snap;
