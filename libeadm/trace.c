@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Following the flight recorder through the companion's char device. */
 #include <errno.h>
+#include <linux/netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +12,13 @@
 #include "eadm_nl.h"
 #include "node.h"
 
-#define BATCH 64
-
 struct eadm_trace {
 	struct eadm_ctx *ctx;
 	int fd;
-	uint32_t dev_index;
-	char dev_name[EADM_DEV_NAME_MAX];
-	unsigned int n, next;
 	uint64_t lost;
 	struct eadm_record rec;
-	struct eadm_trace_rec raw[BATCH];
+	size_t len, pos;	/* of what was read, and what was given of it */
+	_Alignas(NLMSG_ALIGNTO) unsigned char data[16 * EADM_TRACE_REC_MAX];
 };
 
 static int open_node(struct eadm_trace *trace, const char *device)
@@ -47,20 +44,16 @@ static int open_node(struct eadm_trace *trace, const char *device)
 	if (!dev->companion)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "its driver gives no diagnostics to the companion module");
-	trace->dev_index = dev->index;
-	snprintf(trace->dev_name, sizeof(trace->dev_name), "%s", dev->name);
 	trace->fd = eadm_node_open(ctx, dev, &info);
 	if (trace->fd < 0)
 		return trace->fd;
 	if (!(info.features & EADM_FEATURE_TRACE))
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "its driver keeps no flight recorder");
-	/* Records may only grow at their end, which takes a new command. */
-	if (info.trace_rec_size != sizeof(struct eadm_trace_rec))
+	if (info.trace_rec_max > sizeof(trace->data))
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "it gives records of %u bytes, not of %zu",
-				 info.trace_rec_size,
-				 sizeof(struct eadm_trace_rec));
+				 "its records have up to %u bytes, which this program has no room for",
+				 info.trace_rec_max);
 	return 0;
 }
 
@@ -123,70 +116,53 @@ EADM_API uint64_t eadm_trace_lost(const struct eadm_trace *trace)
 	return trace->lost;
 }
 
-/* The same row as the dump of the object "cmd" gives. */
-static void decode(struct eadm_trace *trace, struct eadm_trace_rec *raw)
-{
-	struct eadm_record *rec = &trace->rec;
-	const size_t max_req = sizeof(raw->request);
-	const size_t max_resp = sizeof(raw->response);
-
-	eadm_record_reset(rec, &eadm_spec_objects[EADM_SPEC_OBJ_CMD],
-			  eadm_now(trace->ctx));
-	eadm_record_put_u64(rec, EADM_A_CMD_DEV_INDEX, trace->dev_index);
-	eadm_record_put_string(rec, EADM_A_CMD_DEV_NAME, trace->dev_name);
-	eadm_record_put_u64(rec, EADM_A_CMD_SEQ, raw->seq);
-	eadm_record_put_u64(rec, EADM_A_CMD_TIME, raw->time);
-	eadm_record_put_u64(rec, EADM_A_CMD_OP, raw->op);
-	eadm_record_put_u64(rec, EADM_A_CMD_STATE, raw->state);
-	eadm_record_put_u64(rec, EADM_A_CMD_STATUS, raw->status);
-	if (raw->flags & EADM_TRACE_REC_ANSWERED)
-		eadm_record_put_u64(rec, EADM_A_CMD_SYNDROME, raw->syndrome);
-	eadm_record_put_u64(rec, EADM_A_CMD_LATENCY, raw->latency);
-	eadm_record_put_u64(rec, EADM_A_CMD_COOKIE, raw->cookie);
-	eadm_record_put_u64(rec, EADM_A_CMD_OUTSTANDING, raw->outstanding);
-	eadm_record_put_u64(rec, EADM_A_CMD_POLLED,
-			    !!(raw->flags & EADM_TRACE_REC_POLLED));
-	eadm_record_put_u64(rec, EADM_A_CMD_CPU, raw->cpu);
-	if (raw->pid)
-		eadm_record_put_u64(rec, EADM_A_CMD_PID, raw->pid);
-	raw->comm[sizeof(raw->comm) - 1] = '\0';
-	if (raw->comm[0])
-		eadm_record_put_string(rec, EADM_A_CMD_COMM,
-				       (const char *)raw->comm);
-	if (raw->request_len && raw->request_len <= max_req)
-		eadm_record_put_bytes(rec, EADM_A_CMD_REQUEST, raw->request,
-				      raw->request_len);
-	if (raw->response_len && raw->response_len <= max_resp)
-		eadm_record_put_bytes(rec, EADM_A_CMD_RESPONSE, raw->response,
-				      raw->response_len);
-	eadm_record_put_u64(rec, EADM_A_CMD_FIRST_TIMEOUT,
-			    !!(raw->flags & EADM_TRACE_REC_FIRST_TIMEOUT));
-	trace->lost += raw->lost;
-}
-
-EADM_API int eadm_trace_next(struct eadm_trace *trace,
-			     const struct eadm_record **record)
+static int refill(struct eadm_trace *trace)
 {
 	ssize_t got;
 
-	if (trace->next == trace->n) {
-		do {
-			got = read(trace->fd, trace->raw, sizeof(trace->raw));
-		} while (got < 0 && errno == EINTR);
-		if (got < 0 && errno == EAGAIN)
-			return 0;
-		if (got < 0)
-			return eadm_fail(trace->ctx, -errno, "%s",
-					 errno == ENODEV ?
-						 "the device went away" :
-						 strerror(errno));
-		trace->n = got / sizeof(trace->raw[0]);
-		trace->next = 0;
-		if (!trace->n)
-			return 0;
+	do {
+		got = read(trace->fd, trace->data, sizeof(trace->data));
+	} while (got < 0 && errno == EINTR);
+	if (got < 0 && errno != EAGAIN)
+		return eadm_fail(trace->ctx, -errno, "%s",
+				 errno == ENODEV ? "the device went away" :
+						   strerror(errno));
+	trace->len = got < 0 ? 0 : got;
+	trace->pos = 0;
+	return 0;
+}
+
+/* Messages as a dump of the object "cmd" has them, one behind the other. */
+EADM_API int eadm_trace_next(struct eadm_trace *trace,
+			     const struct eadm_record **record)
+{
+	const struct eadm_object *object = &eadm_spec_objects[EADM_SPEC_OBJ_CMD];
+	struct eadm_record *rec = &trace->rec;
+	struct eadm_reply reply = { .ctx = trace->ctx };
+	const struct nlmsghdr *nlh;
+	int ret;
+
+	if (trace->pos == trace->len) {
+		ret = refill(trace);
+		if (ret || !trace->len)
+			return ret;
 	}
-	decode(trace, &trace->raw[trace->next++]);
-	*record = &trace->rec;
+	nlh = (const void *)(trace->data + trace->pos);
+	if (trace->len - trace->pos < NLMSG_HDRLEN ||
+	    nlh->nlmsg_len < NLMSG_HDRLEN ||
+	    nlh->nlmsg_len > trace->len - trace->pos)
+		return eadm_fail(trace->ctx, -EBADMSG,
+				 "malformed flight record");
+	trace->pos += NLMSG_ALIGN(nlh->nlmsg_len);
+	if (trace->pos > trace->len)
+		trace->pos = trace->len;
+	reply.chunk.time = eadm_now(trace->ctx);
+	ret = eadm_decode(&reply, nlh, object, true, rec);
+	if (ret)
+		return ret;
+	if (eadm_record_attr_has(rec, EADM_A_CMD_LOST))
+		trace->lost += eadm_record_attr_u64(rec, EADM_A_CMD_LOST);
+	*record = rec;
 	return 1;
 }
 

@@ -224,6 +224,8 @@ int eadm_nl_dump_start(struct netlink_callback *cb);
 int eadm_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int eadm_nl_dump_done(struct netlink_callback *cb);
 int eadm_nl_conf_set(struct sk_buff *skb, struct genl_info *info);
+int eadm_nl_put_row(struct sk_buff *skb, struct eadm_dev *edev, u8 type, void *snap,
+		    unsigned int rights);
 void eadm_nl_tell(struct net *net, struct eadm_dev *edev, struct eadm_snap_event *event);
 int eadm_nl_init(void);
 void eadm_nl_exit(void);

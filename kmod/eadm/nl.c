@@ -160,6 +160,27 @@ static struct eadm_dev *find_device(const struct eadm_request *req, struct netli
 /* -------------------------------------------------------------------- rows */
 
 /**
+ * eadm_nl_put_row() - add a message with a snapshot, as a dump gives it
+ * @skb: where to
+ * @edev: the device, entered
+ * @type: EADM_OBJ_*
+ * @snap: the snapshot
+ * @rights: BIT(EADM_PERM_*) of the reader
+ *
+ * Return: 0, or -EMSGSIZE when it does not fit.
+ */
+int eadm_nl_put_row(struct sk_buff *skb, struct eadm_dev *edev, u8 type, void *snap,
+		    unsigned int rights)
+{
+	void *hdr = genlmsg_put(skb, 0, 0, &eadm_family, 0, eadm_objects[type].cmd);
+
+	if (!hdr || eadm_put_snap(skb, edev, type, snap, rights))
+		return -EMSGSIZE;
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/**
  * put_row() - add the message of one object
  * @skb: where to
  * @req: what is wanted
@@ -499,19 +520,16 @@ static const struct genl_multicast_group groups[] = {
 void eadm_nl_tell(struct net *net, struct eadm_dev *edev, struct eadm_snap_event *event)
 {
 	struct sk_buff *skb;
-	void *hdr;
 
 	if (!genl_has_listeners(&eadm_family, net, 0))
 		return;
 	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!skb)
 		return;
-	hdr = genlmsg_put(skb, 0, 0, &eadm_family, 0, EADM_CMD_EVENT_NTF);
-	if (!hdr || eadm_put_snap(skb, edev, EADM_OBJ_EVENT, event, BIT(EADM_PERM_NONE))) {
+	if (eadm_nl_put_row(skb, edev, EADM_OBJ_EVENT, event, BIT(EADM_PERM_NONE))) {
 		nlmsg_free(skb);
 		return;
 	}
-	genlmsg_end(skb, hdr);
 	genlmsg_multicast_netns(&eadm_family, net, skb, 0, 0, GFP_KERNEL);
 }
 

@@ -27,7 +27,6 @@ static dev_t node_base;
 
 static_assert(sizeof(struct eadm_ioc_info) == 80);
 static_assert(sizeof(struct eadm_ioc_trace) == 40);
-static_assert(sizeof(struct eadm_trace_rec) == 184);
 
 static char *node_path(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mode)
 {
@@ -101,7 +100,7 @@ static int ioc_info(struct eadm_dev *edev, struct eadm_ioc_info *info, void __us
 		return -ENODEV;
 	info->size = sizeof(*info);
 	info->dev_index = edev->dd->ibdev->index;
-	info->trace_rec_size = sizeof(struct eadm_trace_rec);
+	info->trace_rec_max = EADM_TRACE_REC_MAX;
 	info->features = (edev->objs[EADM_OBJ_CMD] ? EADM_FEATURE_TRACE : 0) |
 			 (edev->dd->ops->ring ? EADM_FEATURE_RING : 0) |
 			 (edev->dd->ops->context ? EADM_FEATURE_HWCTX : 0) |

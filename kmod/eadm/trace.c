@@ -7,6 +7,7 @@
  */
 #include <linux/nsproxy.h>
 #include <linux/pid_namespace.h>
+#include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -25,13 +26,13 @@
  * @active: set up
  * @raw: the reader may see bytes of commands
  * @counting: a gap before @next is a loss
- * @have: @rec waits to be copied out
+ * @have: @rec waits to be copied out; it is not touched then
  * @next: number of the next record to look at
  * @lost: records lost since the last one given
  * @n_pending: numbers in @pending
  * @pending: commands to come back to, by rising number
- * @snap: room for the driver's answer
- * @rec: the record under way
+ * @snap: room for the driver's answer, with what only its family has
+ * @rec: the record under way: a message as a dump of commands gives it
  */
 struct eadm_trace {
 	struct eadm_dev *edev;
@@ -46,8 +47,8 @@ struct eadm_trace {
 	u64 lost;
 	unsigned int n_pending;
 	u64 pending[MAX_PENDING];
-	struct eadm_snap_cmd snap;
-	struct eadm_trace_rec rec;
+	struct eadm_snap_cmd *snap;
+	struct sk_buff *rec;
 };
 
 /**
@@ -62,6 +63,14 @@ struct eadm_trace *eadm_trace_new(struct eadm_dev *edev)
 
 	if (!trace)
 		return ERR_PTR(-ENOMEM);
+	trace->snap = kzalloc(eadm_snap_room(EADM_OBJ_CMD), GFP_KERNEL_ACCOUNT);
+	trace->rec = alloc_skb(EADM_TRACE_REC_MAX, GFP_KERNEL_ACCOUNT);
+	if (!trace->snap || !trace->rec) {
+		kfree_skb(trace->rec);
+		kfree(trace->snap);
+		kfree(trace);
+		return ERR_PTR(-ENOMEM);
+	}
 	trace->edev = edev;
 	mutex_init(&trace->reading);
 	mutex_init(&trace->lock);
@@ -76,6 +85,8 @@ void eadm_trace_free(struct eadm_trace *trace)
 {
 	mutex_destroy(&trace->lock);
 	mutex_destroy(&trace->reading);
+	kfree_skb(trace->rec);
+	kfree(trace->snap);
 	kfree(trace);
 }
 
@@ -102,8 +113,8 @@ static int load(struct eadm_trace *trace, u64 *id)
 		return 0;
 	if (IS_ERR(row))
 		return PTR_ERR(row);
-	memset(&trace->snap, 0, sizeof(trace->snap));
-	ret = ops->fill(dd, row, &trace->snap, NULL, &req);
+	memset(trace->snap, 0, sizeof(*trace->snap));
+	ret = eadm_snap_fill(trace->edev, EADM_OBJ_CMD, row, trace->snap, &req);
 	ops->put(dd, row);
 	return ret ?: 1;
 }
@@ -111,7 +122,7 @@ static int load(struct eadm_trace *trace, u64 *id)
 static bool is_wanted(const struct eadm_trace *trace)
 {
 	const struct eadm_ioc_trace *want = &trace->want;
-	const struct eadm_snap_cmd *snap = &trace->snap;
+	const struct eadm_snap_cmd *snap = trace->snap;
 
 	return snap->latency >= want->min_latency &&
 	       (!want->states || (snap->state < 32 && want->states & BIT(snap->state))) &&
@@ -120,45 +131,25 @@ static bool is_wanted(const struct eadm_trace *trace)
 
 static bool is_pending(const struct eadm_trace *trace)
 {
-	return trace->snap.state == EADM_CMD_STATE_PENDING;
+	return trace->snap->state == EADM_CMD_STATE_PENDING;
 }
 
-/* Makes the record from the snapshot. Fields that are not set are zero there. */
-static void make_rec(struct eadm_trace *trace, u64 seq)
+/* Makes the message of the record in the snapshot. */
+static int make_rec(struct eadm_trace *trace)
 {
-	const struct eadm_snap_cmd *snap = &trace->snap;
-	struct eadm_trace_rec *rec = &trace->rec;
+	unsigned int rights = BIT(EADM_PERM_NONE) | (trace->raw ? BIT(EADM_PERM_RAWIO) : 0);
+	struct eadm_snap_cmd *snap = trace->snap;
+	int ret;
 
-	memset(rec, 0, sizeof(*rec));
-	rec->seq = seq;
-	rec->time = snap->time;
-	rec->latency = snap->latency;
-	rec->lost = trace->lost;
-	rec->op = snap->op;
-	rec->state = snap->state;
-	rec->status = snap->status;
-	rec->syndrome = snap->syndrome;
-	rec->cookie = snap->cookie;
-	rec->outstanding = snap->outstanding;
-	rec->cpu = snap->cpu;
-	if (snap->polled)
-		rec->flags |= EADM_TRACE_REC_POLLED;
-	if (snap->first_timeout)
-		rec->flags |= EADM_TRACE_REC_FIRST_TIMEOUT;
-	if (snap->has.syndrome)
-		rec->flags |= EADM_TRACE_REC_ANSWERED;
-	if (snap->has.pid)
-		rec->pid = snap->pid;
-	if (snap->has.comm)
-		strscpy(rec->comm, snap->comm, sizeof(rec->comm));
-	if (trace->raw) {
-		rec->request_len = min_t(u16, snap->request_len, sizeof(rec->request));
-		memcpy(rec->request, snap->request, rec->request_len);
-		rec->response_len = min_t(u16, snap->response_len, sizeof(rec->response));
-		memcpy(rec->response, snap->response, rec->response_len);
-	}
+	if (trace->lost)
+		SNAP_SET(snap, lost, trace->lost);
+	skb_trim(trace->rec, 0);
+	ret = eadm_nl_put_row(trace->rec, trace->edev, EADM_OBJ_CMD, snap, rights);
+	if (ret)
+		return ret;
 	trace->lost = 0;
 	trace->have = true;
+	return 0;
 }
 
 /* Looks at the remembered commands; leaves a wanted one in @rec. */
@@ -180,7 +171,9 @@ static int take_pending(struct eadm_trace *trace)
 		if (!ret || id != trace->pending[i])
 			trace->lost++;
 		else if (is_wanted(trace))
-			make_rec(trace, id);
+			ret = make_rec(trace);
+		if (ret < 0)
+			return ret;
 		trace->n_pending--;
 		memmove(&trace->pending[i], &trace->pending[i + 1],
 			(trace->n_pending - i) * sizeof(trace->pending[0]));
@@ -209,7 +202,9 @@ static int take_next(struct eadm_trace *trace, bool skip)
 		if (is_pending(trace))
 			trace->pending[trace->n_pending++] = id;
 		else if (!skip && is_wanted(trace))
-			make_rec(trace, id);
+			ret = make_rec(trace);
+		if (ret < 0)
+			return ret;
 	}
 	return 0;
 }
@@ -267,8 +262,8 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 	return ret;
 }
 
-/* Copies the next record to @rec; it stays until drop(). 1, 0 if none, or an error. */
-static int peek(struct eadm_trace *trace, struct eadm_trace_rec *rec)
+/* Has the next record in @rec, where it stays until drop(). 1, 0 if none, or an error. */
+static int peek(struct eadm_trace *trace)
 {
 	int ret = -EBADFD;
 
@@ -276,8 +271,6 @@ static int peek(struct eadm_trace *trace, struct eadm_trace_rec *rec)
 	mutex_lock(&trace->lock);
 	if (trace->active)
 		ret = take(trace) ?: trace->have;
-	if (ret > 0)
-		*rec = trace->rec;
 	mutex_unlock(&trace->lock);
 	return ret;
 }
@@ -296,22 +289,23 @@ static void drop(struct eadm_trace *trace)
  */
 static ssize_t drain(struct eadm_trace *trace, char __user *buf, size_t count)
 {
-	struct eadm_trace_rec rec;
+	const struct sk_buff *rec = trace->rec;
 	size_t done = 0;
-	int ret = 0;
+	int ret;
 
-	while (count - done >= sizeof(rec)) {
-		ret = peek(trace, &rec);
-		if (ret <= 0)
+	while ((ret = peek(trace)) > 0) {
+		if (rec->len > count - done) {
+			ret = -EINVAL;
 			break;
-		if (copy_to_user(buf + done, &rec, sizeof(rec))) {
+		}
+		if (copy_to_user(buf + done, rec->data, rec->len)) {
 			ret = -EFAULT;
 			break;
 		}
+		done += rec->len;
 		drop(trace);
-		done += sizeof(rec);
 	}
-	return done ?: min(ret, 0);
+	return done ?: ret;
 }
 
 /**
@@ -321,7 +315,8 @@ static ssize_t drain(struct eadm_trace *trace, char __user *buf, size_t count)
  * @count: room
  * @block: wait for a record
  *
- * Return: bytes of whole records, or a negative errno.
+ * Return: bytes of whole records, or a negative errno: -EINVAL when there is no
+ * room for the next one.
  */
 ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count, bool block)
 {
@@ -329,8 +324,6 @@ ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count
 	ssize_t ret;
 	int seen;
 
-	if (count < sizeof(trace->rec))
-		return -EINVAL;
 	for (;;) {
 		/* Before the look: an event after it ends the wait. */
 		seen = atomic_read(&edev->events);

@@ -842,6 +842,7 @@ struct eadm_snap_cmd {
 	u8 response[16];
 	u16 response_len;
 	u32 first_timeout;
+	u64 lost;
 	struct {
 		u8 hw_error;
 		u8 seq;
@@ -860,6 +861,7 @@ struct eadm_snap_cmd {
 		u8 request;
 		u8 response;
 		u8 first_timeout;
+		u8 lost;
 	} has;
 };
 

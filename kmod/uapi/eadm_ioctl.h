@@ -26,7 +26,7 @@
  * struct eadm_ioc_info - what this node belongs to (EADM_IOC_INFO)
  * @size: in: size of the struct; out: size the kernel knows
  * @dev_index: out: index of the RDMA device, as in netlink
- * @trace_rec_size: out: bytes of one trace record
+ * @trace_rec_max: out: bytes of one flight record at most
  * @features: out: EADM_FEATURE_*
  * @dev_name: out: name of the RDMA device
  *
@@ -35,7 +35,7 @@
 struct eadm_ioc_info {
 	__u32 size;
 	__u32 dev_index;
-	__u32 trace_rec_size;
+	__u32 trace_rec_max;
 	__u32 features;
 	__u8 dev_name[64];
 };
@@ -62,11 +62,14 @@ struct eadm_ioc_info {
  * @flags: EADM_TRACE_BY_OP
  * @reserved: zero
  *
- * read() then gives whole struct eadm_trace_rec, as many as there are and fit,
- * in order of @seq except that a command which was still pending when its turn
- * came follows once it has ended; it waits for one unless the file is
- * non-blocking. May be called again to begin anew. read() before this gives
- * EBADFD.
+ * read() then gives whole netlink messages, each as a dump of the object cmd
+ * has it, as many as there are and fit, in order of their numbers except that a
+ * command which was still pending when its turn came follows once it has ended.
+ * It waits for one unless the file is non-blocking, and gives EINVAL when the
+ * next one does not fit; EADM_TRACE_REC_MAX bytes are enough for any. Bytes of
+ * commands need CAP_SYS_RAWIO of whoever opened the node, and a kernel that is
+ * not locked down. May be called again to begin again. read() before this
+ * gives EBADFD.
  */
 struct eadm_ioc_trace {
 	__u32 size;
@@ -81,53 +84,7 @@ struct eadm_ioc_trace {
 
 #define EADM_TRACE_BY_OP	0x1
 
-/**
- * struct eadm_trace_rec - one flight record as read() gives it
- * @seq: running number of the command
- * @time: wall-clock time of submission in ns
- * @latency: ns from submission to the answer or to giving up
- * @lost: records that were overwritten before they could be read, since the
- *	record read before this one
- * @op: EADM_CMD_OP_*
- * @state: EADM_CMD_STATE_*
- * @status: result for the caller, 0 or a negative errno
- * @syndrome: syndrome of the answer; with EADM_TRACE_REC_ANSWERED, else zero
- * @cookie: slot of the command
- * @outstanding: commands outstanding when it was submitted
- * @cpu: CPU that submitted it
- * @pid: process that caused it; 0 when unknown or not for this reader
- * @flags: EADM_TRACE_REC_*
- * @request_len: valid bytes of @request
- * @response_len: valid bytes of @response
- * @comm: command name of the process, ends with a zero
- * @request: first bytes of the request. Needs CAP_SYS_RAWIO and a kernel that
- *	is not locked down, as does @response
- * @response: response words of the answer
- */
-struct eadm_trace_rec {
-	__u64 seq;
-	__u64 time;
-	__u64 latency;
-	__u64 lost;
-	__u32 op;
-	__u32 state;
-	__s32 status;
-	__u32 syndrome;
-	__u32 cookie;
-	__u32 outstanding;
-	__u32 cpu;
-	__u32 pid;
-	__u32 flags;
-	__u16 request_len;
-	__u16 response_len;
-	__u8 comm[32];
-	__u8 request[64];
-	__u8 response[16];
-};
-
-#define EADM_TRACE_REC_POLLED		0x1	/* its answer was polled for */
-#define EADM_TRACE_REC_FIRST_TIMEOUT	0x2	/* kept: the first time-out */
-#define EADM_TRACE_REC_ANSWERED		0x4	/* syndrome is known */
+#define EADM_TRACE_REC_MAX	4096
 
 /*
  * The following three need CAP_SYS_RAWIO of whoever opened the node, and a

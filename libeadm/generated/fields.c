@@ -2729,11 +2729,17 @@ static const struct eadm_field cmd_fields[] = {
 		.c_name = "first_timeout", .head = "FIRST",
 		.help = "1 for the kept record of the first time-out.",
 	},
+	{
+		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "lost", .c_name = "lost",
+		.head = "LOST", .unit = "commands",
+		.help = "Records that were overwritten before they could be read, since the one before this.",
+	},
 };
 
 static const int16_t cmd_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, -1,
+	14, 15, 16, 17, 18, 19, 20, -1,
 };
 
 static const struct eadm_field cep_fields[] = {
@@ -4017,8 +4023,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 22,
-		.n_fields = 20,
+		.max_attr = 23,
+		.n_fields = 21,
 		.n_sets = 0,
 		.fields = cmd_fields,
 		.key = &cmd_fields[4],

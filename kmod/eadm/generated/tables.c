@@ -2033,6 +2033,11 @@ static const struct eadm_field cmd_fields[] = {
 		.off = offsetof(struct eadm_snap_cmd, first_timeout),
 		.has = offsetof(struct eadm_snap_cmd, has.first_timeout),
 	},
+	{
+		.attr = EADM_A_CMD_LOST, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cmd, lost),
+		.has = offsetof(struct eadm_snap_cmd, has.lost),
+	},
 };
 
 static const struct nla_policy cep_get_policy[] = {

@@ -10,19 +10,17 @@ import struct
 import threading
 
 from harness import command, knob, reset, same, test, wait_until
-from rawnl import Client
+from rawnl import CMDS, VALUES, Client, decode
 from rights import NOBODY, capable
 
 NODE = "/dev/eadm/0"
 INFO, TRACE, RING = 0xEA00, 0xEA01, 0xEA02
 OLDEST, NOW, SEQ = 0, 1, 2
 PENDING, DONE = 0, 1
-REG_MR, CREATE_QP = 8, 1
+REG_MR, CREATE_QP = VALUES["cmd-op"]["reg-mr"], VALUES["cmd-op"]["create-qp"]
 BY_OP = 1
-ANSWERED = 4
 TRACES, RINGS = 1, 2
-INFO_SIZE, REC_SIZE = 80, 184
-REC = struct.Struct("=4Q2Ii6IHH32s64s16s")
+INFO_SIZE, REC_MAX = 80, 4096
 LIBC = ctypes.CDLL(None, use_errno=True)
 USERFAULTFD, UFFDIO_API, UFFDIO_REGISTER = 323, 0xc018aa3f, 0xc020aa00
 
@@ -33,6 +31,18 @@ def ioctl(fd, number, data):
     if LIBC.ioctl(fd, ctypes.c_ulong(number), buffer) < 0:
         return ctypes.get_errno(), buffer.raw
     return 0, buffer.raw
+
+
+def messages(data):
+    """Rows of whole messages, each as a dump has it."""
+    rows = []
+    while data:
+        size, _, flags, seq, port, cmd = struct.unpack_from("=IHHIIB", data)
+        same((flags, seq, port, cmd), (0, 0, 0, CMDS["cmd"]), "head of a record")
+        same(20 < size <= min(len(data), REC_MAX), True, "a whole record")
+        rows.append(decode("cmd", data[20:size]))
+        data = data[size:]
+    return rows
 
 
 class Node:
@@ -54,18 +64,21 @@ class Node:
         return self
 
     def records(self, size=1 << 16):
-        """All records there are: (seq, lost) or the error."""
+        """All records there are."""
         out = []
         while True:
             try:
                 data = os.read(self.fd, size)
             except BlockingIOError:
                 return out
-            same(len(data) % REC_SIZE, 0, "whole records")
-            out += [REC.unpack_from(data, i) for i in range(0, len(data), REC_SIZE)]
+            out += messages(data)
 
     def seqs(self):
-        return [r[0] for r in self.records()]
+        return [r["seq"] for r in self.records()]
+
+    def losses(self):
+        """Number of each record, and of the records lost before it."""
+        return [(r["seq"], r.get("lost", 0)) for r in self.records()]
 
     def poll(self, timeout=0):
         poll = select.poll()
@@ -96,12 +109,11 @@ def fresh(ended=10, oldest=1):
 @test("the node tells its device")
 def info():
     fresh()
-    same(REC.size, REC_SIZE)
     with Node() as node:
         error, data = ioctl(node.fd, INFO, struct.pack("=I", INFO_SIZE) + bytes(INFO_SIZE - 4))
         same(error, 0)
         index = Client().dump("dev").rows[0]["dev-index"]
-        same(struct.unpack("=IIII", data[:16]), (INFO_SIZE, index, REC_SIZE, TRACES | RINGS))
+        same(struct.unpack("=IIII", data[:16]), (INFO_SIZE, index, REC_MAX, TRACES | RINGS))
         same(data[16:].rstrip(b"\0"), b"fake0")
     same(os.stat(NODE).st_mode & 0o777, 0o600)
     done = command(*NOBODY, "cat", NODE, check=False)
@@ -148,7 +160,9 @@ def wrong():
             same(ioctl(node.fd, TRACE, struct.pack("=IIQQIIII", *bad))[0], errno.EINVAL, str(bad))
         same(error_of(os.read, node.fd, 4096), "EBADFD", "read before TRACE")
         node.trace()
-        same(error_of(os.read, node.fd, REC_SIZE - 1), "EINVAL", "room for no record")
+        size = struct.unpack_from("=I", os.read(node.trace().fd, REC_MAX))[0]
+        node.trace()
+        same(error_of(os.read, node.fd, size - 1), "EINVAL", "room for no record")
         same(error_of(os.read, node.fd, 0), "EINVAL")
         same(error_of(os.write, node.fd, b"x"), "EBADF")
         same(error_of(os.lseek, node.fd, 0, 0), "ESPIPE")
@@ -167,12 +181,15 @@ def positions():
         knob("end", 11)
         same(node.seqs(), [11])
         record = node.trace(SEQ, 10).records()[0]
-        same(record[:10], (10, 10 * 10 ** 9, 10000, 0, REG_MR, DONE, 0, 3, 0, 0))
-        same([r[12] for r in node.trace(SEQ, 9).records()], [0, ANSWERED, 0], "flags")
-        same(record[11], 1, "pid")
-        same(record[15].rstrip(b"\0"), b"init")
-        same(record[16][:record[13]], b"secret!")
-        same(os.read(node.trace().fd, REC_SIZE * 3 + 100), os.read(node.trace().fd, REC_SIZE * 3))
+        row = Client().dump("cmd").rows[9]
+        same(record, row, "a record and a row of the dump")
+        same((record["seq"], record["time"], record["latency"], record["op"], record["state"]),
+             (10, 10 * 10 ** 9, 10000, REG_MR, DONE))
+        same((record["pid"], record["comm"]), (1, "init"))
+        same(bytes.fromhex(record["request"]), b"secret!")
+        whole = os.read(node.trace().fd, 1 << 16)
+        first = struct.unpack_from("=I", whole)[0]
+        same(os.read(node.trace().fd, 2 * first - 1), whole[:first], "whole records only")
 
 
 @test("filters pick records by command, time and outcome")
@@ -213,11 +230,11 @@ def lost():
         for seq in range(11, 61):
             knob("end", seq)
         knob("oldest", 41)
-        same([(r[0], r[3]) for r in node.records()][:3], [(41, 30), (42, 0), (43, 0)])
-        same([(r[0], r[3]) for r in node.trace(SEQ, 31).records()][0], (41, 10))
-        same([(r[0], r[3]) for r in node.trace(OLDEST).records()][0], (41, 0))
+        same(node.losses()[:3], [(41, 30), (42, 0), (43, 0)])
+        same(node.trace(SEQ, 31).losses()[0], (41, 10))
+        same(node.trace(OLDEST).losses()[0], (41, 0))
         # Filtered ones are not lost, lost ones count although filtered.
-        same([(r[0], r[3]) for r in node.trace(SEQ, 31, op=REG_MR).records()][:2],
+        same(node.trace(SEQ, 31, op=REG_MR).losses()[:2],
              [(42, 10), (44, 0)])
 
 
@@ -225,13 +242,13 @@ def lost():
 def lost_from_the_start():
     fresh(10)
     with Node() as node:
-        same([(r[0], r[3]) for r in node.trace(SEQ, 0).records()][0], (1, 0))
+        same(node.trace(SEQ, 0).losses()[0], (1, 0))
         same(node.trace(NOW).seqs(), [])
         knob("cmds", 60)
         for seq in range(11, 61):
             knob("end", seq)
         knob("oldest", 41)
-        same([(r[0], r[3]) for r in node.records()][:2], [(41, 30), (42, 0)])
+        same(node.losses()[:2], [(41, 30), (42, 0)])
 
 
 @test("a reader that waits is woken by the next record")
@@ -246,13 +263,13 @@ def blocking():
         same(node.poll(), 0)
         knob("end", 3)
         thread.join(20)
-        same([REC.unpack(d)[0] for d in got], [3])
+        same([messages(d)[0]["seq"] for d in got], [3])
         knob("cmds", 4)
         same(node.poll(50), 0)
         timer = threading.Timer(0.2, knob, ("end", 4))
         timer.start()
         same(node.poll(20000), select.POLLIN)
-        same(REC.unpack(os.read(node.fd, REC_SIZE))[0], 4)
+        same(messages(os.read(node.fd, REC_MAX))[0]["seq"], 4)
 
 
 @test("request bytes need the right of the one who opened the node")
@@ -385,7 +402,7 @@ def no_memory():
         same(Client().dump("cmd").error, -errno.ENOMEM, "dump")
         with Node() as node:
             node.trace()
-            same(len(os.read(node.fd, 1 << 16)), 3 * REC_SIZE, "records before")
+            same(len(messages(os.read(node.fd, 1 << 16))), 3, "records before")
             same(error_of(os.read, node.fd, 1 << 16), "ENOMEM", "the next one")
             knob("no_memory", 0)
             same(node.seqs(), list(range(4, 11)), "records after")

@@ -20,8 +20,8 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 
 
 def read_lock():
-    """Commands, and attributes of each object, out of spec/abi.lock."""
-    cmds, attrs = {}, {}
+    """Commands, attributes, nests of families and names of values, out of spec/abi.lock."""
+    cmds, attrs, nests, values = {}, {}, {}, {}
     with open(f"{REPO}/spec/abi.lock", encoding="utf-8") as file:
         for line in file:
             words = line.split()
@@ -30,10 +30,15 @@ def read_lock():
             elif words[0] == "attr":
                 obj, _, name = words[1].partition(".")
                 attrs.setdefault(obj, {})[name] = (int(words[2]), words[3])
-    return cmds, attrs
+            elif words[0] == "family":
+                nests[256 + int(words[2])] = words[1]
+            elif words[0] == "value":
+                enum, _, name = words[1].partition(".")
+                values.setdefault(enum, {})[name] = int(words[2])
+    return cmds, attrs, nests, values
 
 
-CMDS, ATTRS = read_lock()
+CMDS, ATTRS, NESTS, VALUES = read_lock()
 
 
 def attr(kind, payload, length=None):
@@ -61,6 +66,12 @@ def decode(obj, data):
     while data:
         size, number = struct.unpack_from("=HH", data)
         raw, data = data[4:size], data[(size + 3) & ~3:]
+        if number & 0x3fff in NESTS:
+            more = decode(f"{obj}-{NESTS[number & 0x3fff]}", raw)
+            if not more or row.keys() & more.keys():
+                raise ValueError(f"{obj}: a nest with nothing, or with what is there already")
+            row.update(more)
+            continue
         name, kind = names[number]
         if name in row:
             raise ValueError(f"{obj}.{name} is there twice")

@@ -157,7 +157,7 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, sq_depth, 128);
 	SNAP_SET(s, sq_pi, (unsigned long)obj & 0xffff);
 	SNAP_BIN(s, peer_addr, "\x0a\x00\x00\x01", 4);
-	SNAP_SET(s, cookie, 0x1234);
+	SNAP_SET((struct eadm_snap_qp_erdma *)own, cookie, 0x1234);
 	SNAP_SET(s, age, (unsigned long)obj * 1000000000ULL);
 	SNAP_SET(s, events, 7);
 	if (req->hw) {
