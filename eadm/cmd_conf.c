@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,16 @@ static int find_param(struct cli *cli, const char *name, uint64_t *param)
 		    "unknown setting ('eadm conf list' shows them)");
 }
 
-/* A number, or for congestion control its name. */
+/* A time says its unit: a bare "3.5" is none. */
+static bool is_duration(const char *text, uint64_t *ns)
+{
+	size_t len = strlen(text);
+
+	return len && isalpha((unsigned char)text[len - 1]) &&
+	       parse_duration(text, 1, ns);
+}
+
+/* A number, a time such as 500ms, or for congestion control its name. */
 static int find_value(struct cli *cli, const char *param, const char *text,
 		      uint64_t *value)
 {
@@ -47,7 +57,7 @@ static int find_value(struct cli *cli, const char *param, const char *text,
 	char all[200];
 	unsigned int i;
 
-	if (parse_u64(text, value) ||
+	if (parse_u64(text, value) || is_duration(text, value) ||
 	    (field && !eadm_field_value_find(field, text, value)))
 		return 0;
 	for (i = 0; field && (word = eadm_field_value_at(field, i, NULL)); i++)
@@ -61,7 +71,8 @@ static int find_value(struct cli *cli, const char *param, const char *text,
 		fail(cli, STATUS_USAGE, text, "no value of %s (%s)", param,
 		     all);
 	else
-		fail(cli, STATUS_USAGE, text, "no value of %s, a number",
+		fail(cli, STATUS_USAGE, text,
+		     "not a value of %s: a number, or a time such as 500ms",
 		     param);
 	word_free(&words);
 	return STATUS_USAGE;
@@ -184,7 +195,8 @@ const struct command cmd_conf = {
 	.examples = "  eadm conf\n"
 		    "  eadm conf get cc\n"
 		    "  eadm conf set cc cubic -d erdma_0\n"
-		    "  eadm conf set retrans-num 48 -d erdma_0\n",
+		    "  eadm conf set retrans-num 48 -d erdma_0\n"
+		    "  eadm conf set cmd-timeout 5s -d erdma_0\n",
 	.max_args = 3,
 	.args = { WORDS_CONF_VERB, WORDS_CONF_PARAM, WORDS_ANY },
 	.options = options,

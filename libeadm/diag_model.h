@@ -52,7 +52,7 @@ enum diag_kind {
 
 #define DIAG_CMD_FIELDS(F)						\
 	F(CMD_TIME, "time") F(CMD_OP, "op") F(CMD_STATE, "state")	\
-	F(CMD_STATUS, "status") F(CMD_SYNDROME, "syndrome")		\
+	F(CMD_STATUS, "status") F(CMD_SYNDROME_RAW, "syndrome-raw")		\
 	F(CMD_LATENCY, "latency") F(CMD_PID, "pid") F(CMD_COMM, "comm")	\
 	F(CMD_FIRST_TIMEOUT, "first-timeout")
 
@@ -80,7 +80,7 @@ enum diag_kind {
 	F(CNT_LINK_DOWNS, "link-downs") F(CNT_HW_ERROR, "hw-error")
 
 #define DIAG_EQ_FIELDS(F)						\
-	F(EQ_TYPE, "type") F(EQ_EQN, "eqn") F(EQ_VECTOR, "vector")	\
+	F(EQ_ROLE, "role") F(EQ_EQN, "eqn") F(EQ_VECTOR, "vector")	\
 	F(EQ_IRQ, "irq") F(EQ_DEPTH, "depth") F(EQ_CI, "ci")		\
 	F(EQ_PENDING, "pending") F(EQ_INTERRUPTS, "interrupts")		\
 	F(EQ_EVENTS, "events") F(EQ_UNKNOWN, "unknown")			\
@@ -119,7 +119,7 @@ enum diag_kind {
 	F(QP_LAST_POST_AGE, "last-post-age")				\
 	F(QP_LAST_COMP_AGE, "last-comp-age") F(QP_EVENTS, "events")	\
 	F(QP_FIRST_EVENT, "first-event")				\
-	F(QP_FIRST_SYNDROME, "first-syndrome")				\
+	F(QP_FIRST_CAUSE, "first-cause")				\
 	F(QP_FIRST_EVENT_AGE, "first-event-age")			\
 	F(QP_HW_SQ_PI, "hw-sq-pi") F(QP_HW_SQ_CI, "hw-sq-ci")		\
 	F(QP_HW_RQ_PI, "hw-rq-pi") F(QP_HW_RQ_CI, "hw-rq-ci")		\

@@ -104,7 +104,7 @@ static void search(const struct diag_moment *m, uint64_t dev,
 static void cite_command(struct judge *j, const struct diag_row *cmd)
 {
 	static const signed char facts[] = {
-		CMD_OP, CMD_STATE, CMD_STATUS, CMD_SYNDROME, CMD_LATENCY,
+		CMD_OP, CMD_STATE, CMD_STATUS, CMD_SYNDROME_RAW, CMD_LATENCY,
 		CMD_TIME, CMD_PID, CMD_COMM, -1,
 	};
 
@@ -212,7 +212,7 @@ static void look_refused(struct judge *j, const struct diag_row *now,
 	is_recent(judge_now(j), found.last, &ago);
 	accuse(j, now, "%u commands were refused by the adapter, the last was %s with syndrome %" PRIu64 ", %s ago",
 	       found.n, op_name(found.last, op, sizeof(op)),
-	       diag_u64(found.last, CMD_SYNDROME),
+	       diag_u64(found.last, CMD_SYNDROME_RAW),
 	       age_text(ago, age, sizeof(age)));
 	cite_command(j, found.last);
 	cite(j, DIAG_CMDQ, now, CMDQ_ERRORS);

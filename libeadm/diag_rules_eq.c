@@ -39,14 +39,14 @@ static bool misses_event(const struct diag_row *now, const struct diag_row *then
 /* ---- event queues ------------------------------------------------------------- */
 
 static const signed char eq_facts[] = {
-	EQ_TYPE, EQ_VECTOR, EQ_IRQ, EQ_DEPTH, EQ_CI, EQ_PENDING, EQ_INTERRUPTS,
+	EQ_ROLE, EQ_VECTOR, EQ_IRQ, EQ_DEPTH, EQ_CI, EQ_PENDING, EQ_INTERRUPTS,
 	EQ_EVENTS, EQ_LAST_EVENT_AGE, EQ_HW_SUPPRESSED, -1,
 };
 
 static bool eq_of_cq(const struct diag_row *eq, const struct diag_row *cq)
 {
 	return eq->dev == cq->dev && diag_has(eq, EQ_EQN) &&
-	       diag_u64(eq, EQ_TYPE) == EADM_EQ_TYPE_CEQ &&
+	       diag_u64(eq, EQ_ROLE) == EADM_EQ_ROLE_COMPLETION &&
 	       diag_u64(eq, EQ_EQN) == diag_u64(cq, CQ_EQN);
 }
 
@@ -140,7 +140,7 @@ static void look_unknown(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	/* CQs may go while an event is under way, an error names what is there. */
-	if (diag_u64(now, EQ_TYPE) != EADM_EQ_TYPE_AEQ ||
+	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_ASYNC ||
 	    !lately(now, then, EQ_UNKNOWN, EQ_LAST_UNKNOWN, &ago))
 		return;
 	accuse(j, now, "%" PRIu64 " asynchronous events named an object that does not exist, the last one %s ago",
@@ -160,7 +160,7 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 	uint64_t events = growth(now, then, EQ_EVENTS, 64);
 	char age[32];
 
-	if (diag_u64(now, EQ_TYPE) != EADM_EQ_TYPE_CEQ ||
+	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_COMPLETION ||
 	    interrupts < 10 + events + events / 2)
 		return;
 	accuse(j, now, "%" PRIu64 " interrupts of vector %" PRIu64 " within %s, and only %" PRIu64 " events",
@@ -184,7 +184,7 @@ static void look_missed(struct judge *j, const struct diag_row *now,
 	       diag_u64(now, EQ_MISSED), diag_u64(now, EQ_VECTOR),
 	       age_text(ago, age, sizeof(age)));
 	/* On an overloaded machine an answer may overtake its event. */
-	if (diag_u64(now, EQ_TYPE) == EADM_EQ_TYPE_CMDQ)
+	if (diag_u64(now, EQ_ROLE) == EADM_EQ_ROLE_ADMIN)
 		judge_severity(j, EADM_SEVERITY_NOTICE);
 	cite(j, DIAG_EQ, now, EQ_MISSED);
 	cite(j, DIAG_EQ, now, EQ_LAST_MISSED);

@@ -396,17 +396,17 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 /* Who gives up has sent again; who has not was told by the peer that it did. */
 static bool gave_up(const struct diag_row *qp)
 {
-	return diag_has(qp, QP_FIRST_SYNDROME) &&
-	       diag_u64(qp, QP_FIRST_SYNDROME) ==
-		       EADM_SYNDROME_RETRIES_EXCEEDED &&
+	return diag_has(qp, QP_FIRST_CAUSE) &&
+	       diag_u64(qp, QP_FIRST_CAUSE) ==
+		       EADM_CAUSE_RETRIES_EXCEEDED &&
 	       (!diag_has(qp, QP_HW_RTO) || diag_u64(qp, QP_HW_RTO));
 }
 
 static bool was_given_up(const struct diag_row *qp)
 {
-	return diag_has(qp, QP_FIRST_SYNDROME) &&
-	       diag_u64(qp, QP_FIRST_SYNDROME) ==
-		       EADM_SYNDROME_RETRIES_EXCEEDED && !gave_up(qp);
+	return diag_has(qp, QP_FIRST_CAUSE) &&
+	       diag_u64(qp, QP_FIRST_CAUSE) ==
+		       EADM_CAUSE_RETRIES_EXCEEDED && !gave_up(qp);
 }
 
 static void look_silent(struct judge *j, const struct diag_row *now,
@@ -425,7 +425,7 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 		       age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age,
 				sizeof(age)), diag_text(now, QP_PEER_ADDR));
 		cite(j, DIAG_QP, now, QP_FIRST_EVENT);
-		cite(j, DIAG_QP, now, QP_FIRST_SYNDROME);
+		cite(j, DIAG_QP, now, QP_FIRST_CAUSE);
 		cite(j, DIAG_QP, now, QP_FIRST_EVENT_AGE);
 		if (peer.now && was_given_up(peer.now))
 			follows(j, NULL, DIAG_QP, now, peer.now,
@@ -552,22 +552,22 @@ static void look_drops(struct judge *j, const struct diag_row *now,
 
 /* Which end is to blame, and for what. */
 static const char *const causes[] = {
-	[EADM_SYNDROME_GENERAL] = "The adapter could not carry a request out, for example because it could not reach the memory by DMA.",
-	[EADM_SYNDROME_RECV_FORMAT] = "The peer posted a receive that makes no sense.",
-	[EADM_SYNDROME_RECV_KEY] = "The receiving end does not know the key: a wrong rkey, or the memory region is gone.",
-	[EADM_SYNDROME_RECV_ADDRESS] = "The access ends outside of the memory region at the receiving end or in memory that the adapter there cannot reach, or the message is longer than the receive.",
-	[EADM_SYNDROME_RECV_ACCESS] = "The memory region at the receiving end does not allow this access.",
-	[EADM_SYNDROME_RECV_PD] = "QP and memory region at the receiving end belong to different protection domains.",
-	[EADM_SYNDROME_RECV_WRAP] = "The access at the receiving end wraps around the end of memory.",
-	[EADM_SYNDROME_SEND_FORMAT] = "The sender posted a request that makes no sense.",
-	[EADM_SYNDROME_SEND_READS] = "The sender has more reads under way than were agreed on.",
-	[EADM_SYNDROME_SEND_KEY] = "The sender's request names a key that does not exist: a wrong lkey, or the memory region is gone.",
-	[EADM_SYNDROME_SEND_ADDRESS] = "The sender's request reaches outside of its memory region, or to memory that the adapter cannot reach.",
-	[EADM_SYNDROME_SEND_ACCESS] = "The sender's memory region does not allow this access.",
-	[EADM_SYNDROME_SEND_PD] = "QP and memory region at the sender belong to different protection domains.",
-	[EADM_SYNDROME_SEND_WRAP] = "The sender's request wraps around the end of memory.",
-	[EADM_SYNDROME_RETRIES_EXCEEDED] = "The peer gave the connection up: this end did not answer it.",
-	[EADM_SYNDROME_FLUSHED] = "The QP was stopped before its requests were carried out.",
+	[EADM_CAUSE_GENERAL] = "The adapter could not carry a request out, for example because it could not reach the memory by DMA.",
+	[EADM_CAUSE_RECV_FORMAT] = "The peer posted a receive that makes no sense.",
+	[EADM_CAUSE_RECV_KEY] = "The receiving end does not know the key: a wrong rkey, or the memory region is gone.",
+	[EADM_CAUSE_RECV_ADDRESS] = "The access ends outside of the memory region at the receiving end or in memory that the adapter there cannot reach, or the message is longer than the receive.",
+	[EADM_CAUSE_RECV_ACCESS] = "The memory region at the receiving end does not allow this access.",
+	[EADM_CAUSE_RECV_PD] = "QP and memory region at the receiving end belong to different protection domains.",
+	[EADM_CAUSE_RECV_WRAP] = "The access at the receiving end wraps around the end of memory.",
+	[EADM_CAUSE_SEND_FORMAT] = "The sender posted a request that makes no sense.",
+	[EADM_CAUSE_SEND_READS] = "The sender has more reads under way than were agreed on.",
+	[EADM_CAUSE_SEND_KEY] = "The sender's request names a key that does not exist: a wrong lkey, or the memory region is gone.",
+	[EADM_CAUSE_SEND_ADDRESS] = "The sender's request reaches outside of its memory region, or to memory that the adapter cannot reach.",
+	[EADM_CAUSE_SEND_ACCESS] = "The sender's memory region does not allow this access.",
+	[EADM_CAUSE_SEND_PD] = "QP and memory region at the sender belong to different protection domains.",
+	[EADM_CAUSE_SEND_WRAP] = "The sender's request wraps around the end of memory.",
+	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave the connection up: this end did not answer it.",
+	[EADM_CAUSE_FLUSHED] = "The QP was stopped before its requests were carried out.",
 };
 
 static const char *name_of(const char *name, uint64_t value, char *buf,
@@ -584,7 +584,7 @@ static const char *name_of(const char *name, uint64_t value, char *buf,
 static bool has_failed_request(struct judge *j, const struct diag_row *qp)
 {
 	const struct diag_rows *cqes = &judge_now(j)->rows[DIAG_CQE];
-	uint64_t syndrome = diag_u64(qp, QP_FIRST_SYNDROME);
+	uint64_t cause = diag_u64(qp, QP_FIRST_CAUSE);
 	size_t i;
 
 	for (i = 0; i < cqes->n; i++) {
@@ -594,7 +594,7 @@ static bool has_failed_request(struct judge *j, const struct diag_row *qp)
 		    diag_u64(cqe, CQE_CQN) == diag_u64(qp, QP_SEND_CQN) &&
 		    diag_has(cqe, CQE_QUEUE) && diag_has(cqe, CQE_STATUS) &&
 		    diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_SQ &&
-		    diag_u64(cqe, CQE_STATUS) == syndrome)
+		    diag_u64(cqe, CQE_STATUS) == cause)
 			return true;
 	}
 	return false;
@@ -612,7 +612,7 @@ static bool failed_first(struct judge *j, const struct diag_row *a,
 
 	if (!a || !diag_has(a, QP_FIRST_EVENT) ||
 	    !diag_has(b, QP_FIRST_EVENT) ||
-	    diag_u64(a, QP_FIRST_SYNDROME) != diag_u64(b, QP_FIRST_SYNDROME))
+	    diag_u64(a, QP_FIRST_CAUSE) != diag_u64(b, QP_FIRST_CAUSE))
 		return false;
 	mine = diag_u64(a, QP_FIRST_EVENT) == EADM_ASYNC_EVENT_QP_FATAL;
 	yours = diag_u64(b, QP_FIRST_EVENT) == EADM_ASYNC_EVENT_QP_FATAL;
@@ -633,12 +633,12 @@ static void look_error(struct judge *j, const struct diag_row *now,
 {
 	static const signed char facts[] = {
 		QP_STATE, QP_IWARP_STATE, QP_STATE_AGE, QP_EVENTS,
-		QP_FIRST_EVENT, QP_FIRST_SYNDROME, QP_FIRST_EVENT_AGE,
+		QP_FIRST_EVENT, QP_FIRST_CAUSE, QP_FIRST_EVENT_AGE,
 		QP_PEER_ADDR, QP_PEER_PORT, QP_HW_SQ_PI, QP_HW_SQ_CI,
 		QP_HW_RQ_PI, QP_HW_RQ_CI, QP_HW_RTO, -1,
 	};
 	const struct diag_row *peer = find_peer(judge_now(j), now);
-	uint64_t syndrome = diag_u64(now, QP_FIRST_SYNDROME);
+	uint64_t cause = diag_u64(now, QP_FIRST_CAUSE);
 	char event[32], what[32], age[32];
 
 	(void)then;
@@ -653,9 +653,9 @@ static void look_error(struct judge *j, const struct diag_row *now,
 	       age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age, sizeof(age)),
 	       name_of("first-event", diag_u64(now, QP_FIRST_EVENT), event,
 		       sizeof(event)),
-	       name_of("first-syndrome", syndrome, what, sizeof(what)));
-	if (syndrome < EADM_ARRAY_SIZE(causes) && causes[syndrome])
-		judge_cause(j, causes[syndrome]);
+	       name_of("first-cause", cause, what, sizeof(what)));
+	if (cause < EADM_ARRAY_SIZE(causes) && causes[cause])
+		judge_cause(j, causes[cause]);
 	cite_all(j, DIAG_QP, now, facts);
 	if (peer && failed_first(j, now, peer))
 		follows(j, NULL, DIAG_QP, now, peer,

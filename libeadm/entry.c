@@ -539,7 +539,7 @@ static const struct member cqe_inv[] = {
 };
 
 static const struct member cqe_cmd[] = {
-	{ EADM_A_CQE_SYNDROME, 0x00, 4, BE, 0, 8 },
+	{ EADM_A_CQE_SYNDROME_RAW, 0x00, 4, BE, 0, 8 },
 };
 
 static unsigned int decode_cqe(const struct eadm_ring *ring, uint32_t place,

@@ -199,6 +199,11 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 	put_u32(out, EADM_A_RAW_COUNT, ring->count);
 	put_u32(out, EADM_A_RAW_ENTRY_SIZE, ring->entry_size);
 	put_u32(out, EADM_A_RAW_DEPTH, ring->depth);
+	put_u32(out, EADM_A_RAW_SUB, ring->sub);
+	put_u32(out, EADM_A_RAW_FORMAT, ring->format);
+	put_u32(out, EADM_A_RAW_RING_INDEX, ring->index);
+	put_u32(out, EADM_A_RAW_INDEX_BITS, ring->index_bits);
+	put_u32(out, EADM_A_RAW_MEMORY, ring->memory);
 	put_u32(out, EADM_A_RAW_USER, !!(ring->valid & EADM_RING_USER));
 	if (ring->valid & EADM_RING_SW_PI)
 		put_u32(out, EADM_A_RAW_SW_PI, ring->sw_pi);

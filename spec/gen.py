@@ -139,7 +139,7 @@ class Field:
         self.perm = view.get("perm", "none")
         self.form = view.get("form", "none")
         self.hw = bool(view.get("hw"))
-        self.metric = view.get("metric", self.kind in ("gauge", "counter"))
+        self.metric = view.get("metric", self.kind in ("gauge", "counter", "name"))
         self.len = view.get("len", 0)
         self.base = view.get("base", 10)
         self.bits = view.get("bits", 0)

@@ -26,6 +26,18 @@ until_true() {
 	return 0
 }
 
+# command_limit DEVICE MS: a command that takes longer counts as lost.
+command_limit() {
+	local file=/sys/class/infiniband/$1/cmd_timeout
+
+	# Where it was before "eadm conf" had it.
+	if [ -e "$file" ]; then
+		echo "$2" >"$file"
+	else
+		eadm conf set cmd-timeout "$2ms" -d "$1" >/dev/null
+	fi
+}
+
 # listening PORT: a condition to wait for; somebody listens there by RDMA.
 listening() {
 	rdma resource show cm_id 2>/dev/null | grep -q "state LISTEN .*:$1 "

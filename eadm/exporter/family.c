@@ -21,7 +21,7 @@ static const struct {
 } usual[] = {
 	{ "dev", "dev", { "dev-name" } },
 	{ "cmdq", "cmdq", { "dev-name" } },
-	{ "eq", "eq", { "dev-name", "index", "type" } },
+	{ "eq", "eq", { "dev-name", "index", "role" } },
 	{ "cmd", "cmd", { "dev-name" } },
 	/* Last: it asks the adapter, which may be dead. */
 	{ "counters", "port", { "dev-name", "port" } },
@@ -141,6 +141,7 @@ static bool is_info(const struct eadm_field *field)
 {
 	switch (eadm_field_kind(field)) {
 	case EADM_KIND_NAME:
+		return eadm_field_is_metric(field);
 	case EADM_KIND_ADDRESS:
 		return true;
 	case EADM_KIND_ID:

@@ -10,7 +10,7 @@
 #include <linux/module.h>
 #include <linux/sched/clock.h>
 
-#include "../erdma/recorder.h"
+#include "eadm_recorder.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -38,17 +38,18 @@ static u64 per_command(u64 start)
 }
 
 /* The clock is read by the driver in any case; it is counted here too. */
-static u64 measure_recorder(struct erdma_recorder *r)
+static u64 measure_recorder(struct eadm_recorder *r)
 {
-	u64 response[ERDMA_REC_RESPONSE] = { 1, 2 };
+	u64 response[2] = { 1, 2 };
 	u64 start = ktime_get_ns();
 	u64 seq;
 	int i;
 
 	for (i = 0; i < COMMANDS; i++) {
-		seq = erdma_recorder_submit(r, local_clock(), 1, i & 127, 1, false,
-					    request, 128);
-		erdma_recorder_done(r, seq, local_clock(), 0, 0, response);
+		seq = eadm_recorder_submit(r, local_clock(), 1, i & 127, 1, false,
+					   request, 128);
+		eadm_recorder_done(r, seq, local_clock(), 0, 0, response,
+				   sizeof(response));
 	}
 	return per_command(start);
 }
@@ -74,7 +75,7 @@ static u64 measure_clock(void)
 	return per_command(start);
 }
 
-static void run(struct erdma_recorder *r)
+static void run(struct eadm_recorder *r)
 {
 	int i;
 
@@ -88,16 +89,16 @@ static void run(struct erdma_recorder *r)
 
 static int param_set_run(const char *val, const struct kernel_param *kp)
 {
-	struct erdma_recorder r;
+	struct eadm_recorder r;
 	int ret;
 
 	if (!trace_erdma_bench_cmd_enabled())
 		return -EINVAL;
-	ret = erdma_recorder_init(&r);
+	ret = eadm_recorder_init(&r);
 	if (ret)
 		return ret;
 	run(&r);
-	erdma_recorder_free(&r);
+	eadm_recorder_free(&r);
 	return 0;
 }
 

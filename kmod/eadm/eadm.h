@@ -164,8 +164,8 @@ struct eadm_events {
  * @events: counts the driver's notifications
  * @wait: readers of the node waiting for @events or @gone
  * @nb: entry in the driver's notifier chain
+ * @rcu: frees it after lookups in the table; must lie in the first page
  * @queue: events for the multicast group
- * @rcu: frees it after lookups in the table
  */
 struct eadm_dev {
 	struct device node;
@@ -180,8 +180,8 @@ struct eadm_dev {
 	atomic_t events;
 	wait_queue_head_t wait;
 	struct notifier_block nb;
-	struct eadm_events queue;
 	struct rcu_head rcu;
+	struct eadm_events queue;
 };
 
 /* Work on a device that is being unbound shall come to an end. */

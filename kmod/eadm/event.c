@@ -22,6 +22,7 @@ static bool translate(unsigned long type, const struct eadm_diag_event *ev,
 		SNAP_SET(s, type, EADM_EVENT_TYPE_CMD_TIMEOUT);
 		SNAP_SET(s, cmd_seq, ev->id);
 		SNAP_SET(s, op, ev->code);
+		SNAP_SET(s, op_raw, ev->raw);
 		return true;
 	case EADM_DIAG_RECOVERED:
 		SNAP_SET(s, type, EADM_EVENT_TYPE_RECOVERED);
@@ -32,10 +33,11 @@ static bool translate(unsigned long type, const struct eadm_diag_event *ev,
 	case EADM_DIAG_ASYNC:
 		SNAP_SET(s, type, EADM_EVENT_TYPE_ASYNC);
 		SNAP_SET(s, async, ev->code);
-		if (ev->code == EADM_ASYNC_EVENT_CQ_ERROR)
-			SNAP_SET(s, cqn, ev->id);
-		else
+		SNAP_SET(s, async_raw, ev->raw);
+		if (ev->obj == EADM_OBJ_QP)
 			SNAP_SET(s, qpn, ev->id);
+		else if (ev->obj == EADM_OBJ_CQ)
+			SNAP_SET(s, cqn, ev->id);
 		return true;
 	case EADM_DIAG_CONF:
 		SNAP_SET(s, type, EADM_EVENT_TYPE_CONF_CHANGED);

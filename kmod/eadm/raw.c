@@ -12,7 +12,7 @@
 
 #define MAX_REGS	256
 
-static_assert(sizeof(struct eadm_ioc_ring) == 80);
+static_assert(sizeof(struct eadm_ioc_ring) == 96);
 static_assert(sizeof(struct eadm_ioc_hwctx) == 32);
 static_assert(sizeof(struct eadm_ioc_regs) == 24);
 static_assert(sizeof(struct eadm_ioc_reg) == 16);
@@ -20,6 +20,8 @@ static_assert(EADM_RING_SW_PI == EADM_DIAG_RING_SW_PI);
 static_assert(EADM_RING_SW_CI == EADM_DIAG_RING_SW_CI);
 static_assert(EADM_RING_HW_PI == EADM_DIAG_RING_HW_PI);
 static_assert(EADM_RING_HW_CI == EADM_DIAG_RING_HW_CI);
+static_assert(EADM_RING_INDEX_PHASE == (int)EADM_DIAG_INDEX_PHASE);
+static_assert(EADM_RING_MEMORY_DEVICE == (int)EADM_DIAG_MEMORY_DEVICE);
 
 /**
  * eadm_raw_ring() - EADM_IOC_RING
@@ -36,6 +38,7 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
 		.kind = arg->kind,
 		.hw = arg->flags & EADM_RING_HW,
 		.id = arg->id,
+		.sub = arg->sub,
 		.first = arg->first,
 		.count = arg->count,
 	};
@@ -45,8 +48,8 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
 
 	if (!ops->ring)
 		return -EOPNOTSUPP;
-	if (arg->flags & ~EADM_RING_HW || arg->kind > EADM_RAW_KIND_CMD_CQ ||
-	    memchr_inv(&arg->entry_size, 0, sizeof(*arg) - offsetof(typeof(*arg), entry_size)))
+	if (arg->flags & ~EADM_RING_HW || arg->kind > U8_MAX ||
+	    memchr_inv(&arg->format, 0, sizeof(*arg) - offsetof(typeof(*arg), format)))
 		return -EINVAL;
 	buf = kvzalloc(room ?: 1, GFP_KERNEL);
 	if (!buf)
@@ -59,6 +62,10 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
 	arg->count = ring.count;
 	arg->data_len = ring.count * ring.entry_size;
 	arg->entry_size = ring.entry_size;
+	arg->format = ring.format;
+	arg->index = ring.index;
+	arg->index_bits = ring.index_bits;
+	arg->memory = ring.memory;
 	arg->depth = ring.depth;
 	arg->valid = ring.valid | (ring.user ? EADM_RING_USER : 0);
 	arg->sw_pi = ring.sw_pi;
@@ -87,14 +94,14 @@ int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg, void **dat
 
 	if (!ops->context)
 		return -EOPNOTSUPP;
-	if (arg->reserved || arg->kind < EADM_RAW_KIND_QPC || arg->kind > EADM_RAW_KIND_EQC)
+	if (arg->reserved || arg->kind > U8_MAX)
 		return -EINVAL;
-	buf = kzalloc(EADM_DIAG_CONTEXT_SIZE, GFP_KERNEL);
+	buf = kvzalloc(ops->context_max, GFP_KERNEL);
 	if (!buf)
 		return -ENOMEM;
 	ret = ops->context(edev->dd, arg->kind, arg->id, buf);
 	if (ret < 0) {
-		kfree(buf);
+		kvfree(buf);
 		return ret;
 	}
 	arg->data_len = ret;

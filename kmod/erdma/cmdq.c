@@ -82,8 +82,8 @@ static void submit(struct erdma_dev *dev, struct erdma_cmd *cmd, bool waits, boo
 				   FIELD_PREP(ERDMA_CMD_HDR_WQEBB_INDEX, q->sq_pi));
 	memcpy(q->sq.va + cookie * ERDMA_CMD_SLOT_SIZE, &cmd->req, ERDMA_CMD_SLOT_SIZE);
 
-	slot->seq = erdma_recorder_submit(&q->rec, now, cmd->op, cookie, q->outstanding,
-					  polled, &cmd->req, cmd->len);
+	slot->seq = eadm_recorder_submit(&q->rec, now, cmd->op, cookie, q->outstanding,
+					 polled, &cmd->req, cmd->len);
 	cmd->seq = slot->seq;
 	trace_cmd_submit(&dev->ibdev, cmd->seq, cmd->op, cookie, q->outstanding);
 	ring_sq_doorbell(dev);
@@ -99,7 +99,7 @@ static void give_up_filler(struct erdma_cmdq *q, struct erdma_cmdq_slot *slot, u
 {
 	lockdep_assert_held(&q->lock);
 	if (slot->filler)
-		erdma_recorder_abort(&q->rec, slot->seq, now, -ETIMEDOUT);
+		eadm_recorder_abort(&q->rec, slot->seq, now, -ETIMEDOUT);
 	slot->filler = false;
 }
 
@@ -149,7 +149,8 @@ static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8
 	cmd->syndrome = syndrome;
 	cmd->status = syndrome ? -EIO : 0;
 	memcpy(cmd->resp, resp, sizeof(cmd->resp));
-	erdma_recorder_done(&q->rec, slot->seq, now, cmd->status, syndrome, resp);
+	eadm_recorder_done(&q->rec, slot->seq, now, cmd->status, syndrome, resp,
+			   sizeof(cmd->resp));
 	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, syndrome,
 		       now - slot->submit);
 	complete(&cmd->done);
@@ -164,12 +165,14 @@ static void complete_lost(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u
 	if (--slot->pending) {
 		/* Its own or that of a command put over it. */
 		if (slot->filler)
-			erdma_recorder_done(&q->rec, slot->seq, now, 0, syndrome, resp);
+			eadm_recorder_done(&q->rec, slot->seq, now, 0, syndrome, resp,
+					   ERDMA_CMD_RESPONSE * sizeof(*resp));
 		slot->filler = false;
 		return;
 	}
 	q->late++;
-	erdma_recorder_late(&q->rec, slot->lost_seq, now, syndrome, resp);
+	eadm_recorder_late(&q->rec, slot->lost_seq, now, syndrome, resp,
+			   ERDMA_CMD_RESPONSE * sizeof(*resp));
 	if (slot->lost_buf)
 		dma_pool_free(dev->resp_pool, slot->lost_buf, slot->lost_buf_dma);
 	slot->lost_buf = NULL;
@@ -184,7 +187,7 @@ static void process_cqe(struct erdma_dev *dev, u32 hdr, const struct erdma_cqe *
 	u32 index = be32_to_cpu(cqe->qe_idx);
 	struct erdma_cmdq_slot *slot = slot_of(q, index);
 	u8 syndrome = FIELD_GET(ERDMA_CQE_SYNDROME, hdr);
-	u64 now = local_clock(), resp[ERDMA_REC_RESPONSE];
+	u64 now = local_clock(), resp[ERDMA_CMD_RESPONSE];
 	int i;
 
 	/*
@@ -331,13 +334,13 @@ static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	q->quarantined++;
 	q->timeouts++;
 	advance_ci(q);
-	erdma_recorder_timeout(&q->rec, slot->seq, now, cmd->status);
+	eadm_recorder_timeout(&q->rec, slot->seq, now, cmd->status);
 	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, 0, now - slot->submit);
 	start_recovery(dev);
 	spin_unlock_irq(&q->lock);
 	ibdev_err(&dev->ibdev, "command %#x (number %llu) was not answered\n", cmd->op,
 		  cmd->seq);
-	eadm_diag_notify(&dev->diag, EADM_DIAG_CMD_TIMEOUT, cmd->seq, cmd->op);
+	erdma_diag_command(dev, EADM_DIAG_CMD_TIMEOUT, cmd);
 }
 
 /*
@@ -518,7 +521,7 @@ int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 		wait_polled(dev, cmd, recovery ? RECOVERY_TIMEOUT_MS : erdma_cmd_timeout_ms(dev));
 	else
 		wait_event_mode(dev, cmd);
-	eadm_diag_notify(&dev->diag, EADM_DIAG_CMD_DONE, cmd->seq, cmd->op);
+	erdma_diag_command(dev, EADM_DIAG_CMD_DONE, cmd);
 	return cmd->status;
 }
 
@@ -652,7 +655,7 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 			park_buf(q, cmd->buf, cmd->buf_dma);
 			cmd->buf = NULL;
 			cmd->status = status;
-			erdma_recorder_abort(&q->rec, slot->seq, now, status);
+			eadm_recorder_abort(&q->rec, slot->seq, now, status);
 			trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0,
 				       now - slot->submit);
 			complete(&cmd->done);
@@ -703,7 +706,7 @@ int erdma_cmdq_init(struct erdma_dev *dev)
 	ret = erdma_dbrec_alloc(dev, &q->cq_rec);
 	if (ret)
 		goto err;
-	ret = erdma_recorder_init(&q->rec);
+	ret = eadm_recorder_init(&q->rec);
 	if (ret)
 		goto err;
 	return 0;
@@ -723,7 +726,7 @@ void erdma_cmdq_free(struct erdma_dev *dev)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
-	erdma_recorder_free(&q->rec);
+	eadm_recorder_free(&q->rec);
 	erdma_dbrec_free(dev, &q->cq_rec);
 	erdma_dbrec_free(dev, &q->sq_rec);
 	erdma_ring_free(dev, &q->cq);

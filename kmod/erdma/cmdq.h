@@ -7,10 +7,9 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include "eadm_snap.h"
+#include "eadm_recorder.h"
 #include "erdma_hw.h"
 #include "mem.h"
-#include "recorder.h"
 
 struct erdma_cq;
 struct erdma_ctx;
@@ -20,6 +19,7 @@ struct erdma_mr;
 struct erdma_qp;
 struct erdma_rts;
 
+#define ERDMA_CMD_RESPONSE	2	/* qwords of an answer (hw 3.4) */
 #define ERDMA_CMD_SLOT_SIZE	(ERDMA_CMDQ_SLOT_WQEBB * ERDMA_WQEBB_SIZE)
 
 /**
@@ -65,19 +65,18 @@ struct erdma_cmd {
 	u32 epoch;
 	u8 syndrome;
 	int status;
-	u64 resp[ERDMA_REC_RESPONSE];
+	u64 resp[ERDMA_CMD_RESPONSE];
 	u64 seq;
 	void *buf;
 	dma_addr_t buf_dma;
 	struct completion done;
 };
 
-/* Numbers of the specification's cmdq-state. */
 enum erdma_cmdq_state {
-	ERDMA_CMDQ_POLLING	= EADM_CMDQ_STATE_POLLING,
-	ERDMA_CMDQ_EVENT	= EADM_CMDQ_STATE_EVENT,
-	ERDMA_CMDQ_RECOVERING	= EADM_CMDQ_STATE_RECOVERING,
-	ERDMA_CMDQ_DEAD		= EADM_CMDQ_STATE_DEAD,
+	ERDMA_CMDQ_POLLING,
+	ERDMA_CMDQ_EVENT,
+	ERDMA_CMDQ_RECOVERING,
+	ERDMA_CMDQ_DEAD,
 };
 
 /**
@@ -181,7 +180,7 @@ struct erdma_cmdq {
 		dma_addr_t dma;
 	} parked[ERDMA_CMDQ_MAX_OUTSTANDING];
 	u32 nr_parked;
-	struct erdma_recorder rec;
+	struct eadm_recorder rec;
 };
 
 /* Unless set otherwise (conf.c). */

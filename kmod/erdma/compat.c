@@ -104,9 +104,6 @@ static const struct ib_device_ops compat_ops = {
 	.create_cq = op_create_cq,
 	.create_qp = op_create_qp,
 	.destroy_qp = op_destroy_qp,
-#ifdef COMPAT_HAVE_DEVICE_GROUP
-	.device_group = &erdma_conf_group,
-#endif
 #ifdef COMPAT_HAVE_GET_VECTOR_AFFINITY
 	.get_vector_affinity = op_get_vector_affinity,
 #endif
@@ -128,7 +125,4 @@ void erdma_compat_init(struct ib_device *ibdev)
 {
 	ib_set_device_ops(ibdev, &compat_ops);
 	compat_allow_commands(ibdev);
-#ifndef COMPAT_HAVE_DEVICE_GROUP
-	rdma_set_device_sysfs_group(ibdev, &erdma_conf_group);
-#endif
 }

@@ -153,7 +153,7 @@ static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 	else
 		deliver_qp_error(container_of(obj, struct erdma_qp, obj), type, syndrome);
 	erdma_obj_put(obj);
-	eadm_diag_notify(&dev->diag, EADM_DIAG_ASYNC, id, type);
+	erdma_diag_async(dev, type, id);
 }
 
 /* Consumers may sleep in their handlers, so this is no interrupt's business. */

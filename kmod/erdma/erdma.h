@@ -251,7 +251,6 @@ void erdma_recent_forget(struct erdma_dev *dev);
 void erdma_recent_init(struct erdma_dev *dev);
 
 struct attribute_group;
-extern const struct attribute_group erdma_conf_group;
 
 void erdma_conf_init(struct erdma_dev *dev);
 int erdma_conf_set_retrans_num(struct erdma_dev *dev, u8 num);
@@ -498,6 +497,9 @@ void erdma_mtu_work(struct work_struct *work);
 
 void erdma_verbs_init(struct erdma_dev *dev);
 
+void erdma_diag_async(struct erdma_dev *dev, u8 type, u32 id);
+void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct erdma_cmd *cmd);
+void erdma_diag_device(struct erdma_dev *dev, unsigned long type);
 int erdma_diag_add(struct erdma_dev *dev);
 void erdma_diag_init(struct erdma_dev *dev);
 void erdma_diag_del(struct erdma_dev *dev);

@@ -160,8 +160,7 @@ void erdma_recovery_work(struct work_struct *work)
 			ibdev_warn(&dev->ibdev, "the command queue is back%s\n",
 				   epoch == dev->epoch && !was_halted ? "" : " after a reset");
 		if (!ret || !was_halted)
-			eadm_diag_notify(&dev->diag, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED,
-					 0, 0);
+			erdma_diag_device(dev, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
 	}
 	/* An adapter that was reset knows nothing of the MTU. */
 	if ((epoch != dev->epoch || was_halted) && READ_ONCE(dev->mtu_changed))
@@ -214,7 +213,7 @@ void erdma_dev_set_gone(struct erdma_dev *dev)
 	trace_recovery(&dev->ibdev, STEP_GONE, 0);
 	dev_err(&dev->pdev->dev, "the adapter is gone\n");
 	erdma_cmdq_reset(dev, -ENODEV);
-	eadm_diag_notify(&dev->diag, EADM_DIAG_DEAD, 0, 0);
+	erdma_diag_device(dev, EADM_DIAG_DEAD);
 	if (tell)
 		queue_work(dev->recovery_wq, &dev->recovery);
 }

@@ -100,17 +100,26 @@ struct eadm_diag_obj {
 };
 
 enum eadm_diag_event_type {
-	EADM_DIAG_CMD_DONE,	/* a command ended in any way; id = seq */
-	EADM_DIAG_CMD_TIMEOUT,	/* a command was lost; id = seq */
+	EADM_DIAG_CMD_DONE,	/* a command ended in any way; code: EADM_CMD_OP_* */
+	EADM_DIAG_CMD_TIMEOUT,	/* a command was lost; code: EADM_CMD_OP_* */
 	EADM_DIAG_RECOVERED,	/* the command queue serves again */
 	EADM_DIAG_DEAD,		/* the command queue will not serve again */
-	EADM_DIAG_ASYNC,	/* id = QPN or CQN, code = EADM_ASYNC_EVENT_* */
-	EADM_DIAG_CONF,		/* a setting changed; id = param, code = value */
+	EADM_DIAG_ASYNC,	/* of the adapter; code: EADM_ASYNC_EVENT_* */
+	EADM_DIAG_CONF,		/* a setting changed; code: its value */
 };
 
+/**
+ * struct eadm_diag_event - what happened to what
+ * @obj: EADM_OBJ_* of the object; EADM_OBJ_DEV for the device as a whole
+ * @id: its number, 0 for the device
+ * @code: detail in the specification's terms, by the type of the event
+ * @raw: the same as the adapter has it, for EADM_DIAG_CMD_* and EADM_DIAG_ASYNC
+ */
 struct eadm_diag_event {
+	u8 obj;
 	u64 id;
-	u32 code;
+	u64 code;
+	u32 raw;
 };
 
 /* Members of struct eadm_diag_ring that are set. */
@@ -121,14 +130,19 @@ struct eadm_diag_event {
 
 /**
  * struct eadm_diag_ring - entries of a queue
- * @kind: in: EADM_RAW_KIND_SQ to EADM_RAW_KIND_CMD_CQ
+ * @kind: in: EADM_RAW_KIND_*
  * @hw: in: ask the adapter for its indices
  * @user: out: a process works with it directly
  * @id: in: number of the queue as in its object
+ * @sub: in: number of the part of the queue, for adapters that have such
+ * @format: out: which of the family's formats its entries have
+ * @index: out: enum eadm_diag_index
+ * @index_bits: out: width of the indices of EADM_DIAG_INDEX_FREE
+ * @memory: out: enum eadm_diag_memory
  * @first: in: position of the first entry
  * @count: in: how many; out: how many there are in the buffer
- * @entry_size: out: bytes of one entry
- * @depth: out: entries of the ring
+ * @entry_size: out: bytes from one entry to the next
+ * @depth: out: entries of the ring, any number
  * @valid: out: EADM_DIAG_RING_*
  * @sw_pi: out: producer index of the software, as it counts
  * @sw_ci: out: its consumer index
@@ -141,6 +155,11 @@ struct eadm_diag_ring {
 	bool hw;
 	bool user;
 	u32 id;
+	u32 sub;
+	u32 format;
+	u8 index;
+	u8 index_bits;
+	u8 memory;
 	u32 first;
 	u32 count;
 	u32 entry_size;
@@ -153,6 +172,20 @@ struct eadm_diag_ring {
 	int hw_error;
 };
 
+/* How the indices of a ring count, and how its owner knows an entry as new. */
+enum eadm_diag_index {
+	EADM_DIAG_INDEX_FREE,	/* on and on; the place is the index modulo the depth */
+	EADM_DIAG_INDEX_LAP,	/* to twice the depth: the place and a lap bit above it */
+	EADM_DIAG_INDEX_PHASE,	/* a bit in each entry, which changes with each lap */
+};
+
+/* Where the entries are. */
+enum eadm_diag_memory {
+	EADM_DIAG_MEMORY_HOST,	/* memory of the kernel */
+	EADM_DIAG_MEMORY_USER,	/* memory of a process */
+	EADM_DIAG_MEMORY_DEVICE,	/* behind a BAR: there is nothing to read */
+};
+
 /* A register that can be read without effect. */
 struct eadm_diag_reg {
 	u32 offset;
@@ -160,16 +193,15 @@ struct eadm_diag_reg {
 	u64 value;
 };
 
-#define EADM_DIAG_CONTEXT_SIZE	256
-
 /**
  * struct eadm_diag_ops - what a driver offers
  * @family: name of the adapter's family, as in spec/families
  * @objs: table of pointers, NULL terminated
  * @ring: copies entries of a queue into a buffer with that much room; -ENOENT:
  *	no such queue, -ERANGE: it has no such entries, -EOPNOTSUPP: no such kind
- * @context: reads the adapter's context (EADM_RAW_KIND_QPC, _CQC, _EQC) into a
- *	buffer of EADM_DIAG_CONTEXT_SIZE; its length or an error as above
+ * @context: reads the adapter's context (EADM_RAW_KIND_*) into a buffer of
+ *	@context_max bytes; its length or an error as above
+ * @context_max: length of the longest context
  * @regs: reads registers; how many there are, or an error
  * @conf_set: changes a setting, EADM_CONF_PARAM_*; -EOPNOTSUPP: the adapter
  *	does not have it, -ERANGE: not this value
@@ -182,6 +214,7 @@ struct eadm_diag_ops {
 	int (*ring)(struct eadm_diag_dev *dd, struct eadm_diag_ring *ring, void *buf,
 		    size_t room);
 	int (*context)(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf);
+	u32 context_max;
 	int (*regs)(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max);
 	int (*conf_set)(struct eadm_diag_dev *dd, u32 param, u64 value);
 };
@@ -225,18 +258,15 @@ static inline void eadm_diag_changed(struct eadm_diag_dev *dd, u8 type)
  * eadm_diag_notify() - tell a bound companion of an event
  * @dd: the device
  * @type: enum eadm_diag_event_type
- * @id: object the event is about
- * @code: detail
+ * @ev: what happened
  *
  * Context: any; costs one load when nobody listens.
  */
 static inline void eadm_diag_notify(struct eadm_diag_dev *dd, unsigned long type,
-				    u64 id, u32 code)
+				    const struct eadm_diag_event *ev)
 {
-	struct eadm_diag_event ev = { .id = id, .code = code };
-
 	if (rcu_access_pointer(dd->events.head))
-		atomic_notifier_call_chain(&dd->events, type, &ev);
+		atomic_notifier_call_chain(&dd->events, type, (void *)ev);
 }
 
 #endif /* EADM_DIAG_H */

@@ -139,9 +139,11 @@ struct eadm_snap_qp {
 	u32 send_cqn;
 	u32 recv_cqn;
 	u32 sq_depth;
+	u32 sq_stride;
 	u32 sq_pi;
 	u32 sq_ci;
 	u32 rq_depth;
+	u32 rq_stride;
 	u32 rq_pi;
 	u32 rq_ci;
 	u32 user;
@@ -176,7 +178,9 @@ struct eadm_snap_qp {
 	u64 hw_sq_addr;
 	u64 hw_rq_addr;
 	u32 first_event;
-	u32 first_syndrome;
+	u32 first_event_raw;
+	u32 first_cause;
+	u32 first_syndrome_raw;
 	u64 first_event_age;
 	struct {
 		u8 hw_error;
@@ -187,9 +191,11 @@ struct eadm_snap_qp {
 		u8 send_cqn;
 		u8 recv_cqn;
 		u8 sq_depth;
+		u8 sq_stride;
 		u8 sq_pi;
 		u8 sq_ci;
 		u8 rq_depth;
+		u8 rq_stride;
 		u8 rq_pi;
 		u8 rq_ci;
 		u8 user;
@@ -222,7 +228,9 @@ struct eadm_snap_qp {
 		u8 hw_sq_addr;
 		u8 hw_rq_addr;
 		u8 first_event;
-		u8 first_syndrome;
+		u8 first_event_raw;
+		u8 first_cause;
+		u8 first_syndrome_raw;
 		u8 first_event_age;
 	} has;
 };
@@ -373,7 +381,7 @@ struct eadm_snap_cq_erdma {
 struct eadm_snap_eq {
 	s32 hw_error;
 	u32 index;
-	u32 type;
+	u32 role;
 	u32 eqn;
 	u32 vector;
 	u32 irq;
@@ -400,7 +408,7 @@ struct eadm_snap_eq {
 	struct {
 		u8 hw_error;
 		u8 index;
-		u8 type;
+		u8 role;
 		u8 eqn;
 		u8 vector;
 		u8 irq;
@@ -447,6 +455,7 @@ struct eadm_snap_cmdq {
 	u32 index;
 	u32 state;
 	u32 sq_depth;
+	u32 sq_stride;
 	u32 sq_pi;
 	u32 sq_ci;
 	u32 cq_ci;
@@ -475,6 +484,7 @@ struct eadm_snap_cmdq {
 		u8 index;
 		u8 state;
 		u8 sq_depth;
+		u8 sq_stride;
 		u8 sq_pi;
 		u8 sq_ci;
 		u8 cq_ci;
@@ -504,7 +514,7 @@ struct eadm_snap_cmdq {
 /* A memory region. */
 struct eadm_snap_mr {
 	s32 hw_error;
-	u32 mpt;
+	u32 mrn;
 	u32 type;
 	u32 valid;
 	u32 pdn;
@@ -524,7 +534,7 @@ struct eadm_snap_mr {
 	u64 age;
 	struct {
 		u8 hw_error;
-		u8 mpt;
+		u8 mrn;
 		u8 type;
 		u8 valid;
 		u8 pdn;
@@ -827,19 +837,20 @@ struct eadm_snap_cmd {
 	u64 seq;
 	u64 time;
 	u32 op;
+	u32 op_raw;
 	u32 state;
 	s32 status;
-	u32 syndrome;
+	u32 syndrome_raw;
 	u64 latency;
-	u32 cookie;
+	u32 tag;
 	u32 outstanding;
 	u32 polled;
 	u32 cpu;
 	u32 pid;
 	char comm[32];
-	u8 request[64];
+	u8 request[184];
 	u16 request_len;
-	u8 response[16];
+	u8 response[64];
 	u16 response_len;
 	u32 first_timeout;
 	u64 lost;
@@ -848,11 +859,12 @@ struct eadm_snap_cmd {
 		u8 seq;
 		u8 time;
 		u8 op;
+		u8 op_raw;
 		u8 state;
 		u8 status;
-		u8 syndrome;
+		u8 syndrome_raw;
 		u8 latency;
-		u8 cookie;
+		u8 tag;
 		u8 outstanding;
 		u8 polled;
 		u8 cpu;
@@ -934,10 +946,12 @@ struct eadm_snap_event {
 	u64 time;
 	u32 type;
 	u32 async;
+	u32 async_raw;
 	u32 qpn;
 	u32 cqn;
 	u64 cmd_seq;
 	u32 op;
+	u32 op_raw;
 	u32 param;
 	u64 value;
 	u32 lost;
@@ -947,10 +961,12 @@ struct eadm_snap_event {
 		u8 time;
 		u8 type;
 		u8 async;
+		u8 async_raw;
 		u8 qpn;
 		u8 cqn;
 		u8 cmd_seq;
 		u8 op;
+		u8 op_raw;
 		u8 param;
 		u8 value;
 		u8 lost;
@@ -962,6 +978,7 @@ struct eadm_snap_conf {
 	s32 hw_error;
 	u32 param;
 	u64 value;
+	char unit[16];
 	char value_name[32];
 	u64 lowest;
 	u64 highest;
@@ -970,6 +987,7 @@ struct eadm_snap_conf {
 		u8 hw_error;
 		u8 param;
 		u8 value;
+		u8 unit;
 		u8 value_name;
 		u8 lowest;
 		u8 highest;

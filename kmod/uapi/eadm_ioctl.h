@@ -94,7 +94,7 @@ struct eadm_ioc_trace {
 /**
  * struct eadm_ioc_ring - read entries of a queue (EADM_IOC_RING)
  * @size: in: size of the struct; out: size the kernel knows
- * @kind: in: EADM_RAW_KIND_SQ to EADM_RAW_KIND_CMD_CQ
+ * @kind: in: EADM_RAW_KIND_* of a queue
  * @id: in: number of the queue: QPN, CQN, number of the event queue; 0 for
  *	the command queue
  * @flags: in: EADM_RING_HW
@@ -103,14 +103,20 @@ struct eadm_ioc_trace {
  * @data: in: where to put them
  * @data_len: in: room there, of which EADM_RING_MAX_BYTES are used at most;
  *	out: bytes written
- * @entry_size: out: bytes of an entry; zero on input, as all that follows
- * @depth: out: entries of the ring
+ * @sub: in: part of the queue, for adapters whose queues have parts
+ * @format: out: which of the family's formats the entries have; zero on input, as
+ *	all that follows
+ * @entry_size: out: bytes from one entry to the next
+ * @depth: out: entries of the ring, any number
  * @valid: out: EADM_RING_*: which of the indices are known
  * @sw_pi: out: producer index of the software, as it counts
  * @sw_ci: out: consumer index of the software
  * @hw_pi: out: producer index of the adapter
  * @hw_ci: out: consumer index of the adapter
- * @hw_error: out: 0, or a negative errno: why the adapter did not tell
+ * @hw_error: out: 0, or a negative errno: why the adapter did not answer
+ * @index: out: EADM_RING_INDEX_*
+ * @index_bits: out: width of indices of EADM_RING_INDEX_FREE
+ * @memory: out: EADM_RING_MEMORY_*; there are no entries to read behind a BAR
  * @reserved: zero
  *
  * The range does not wrap around: ERANGE when the ring has no such entries. A
@@ -126,6 +132,8 @@ struct eadm_ioc_ring {
 	__u32 count;
 	__u64 data;
 	__u32 data_len;
+	__u32 sub;
+	__u32 format;
 	__u32 entry_size;
 	__u32 depth;
 	__u32 valid;
@@ -134,10 +142,22 @@ struct eadm_ioc_ring {
 	__u32 hw_pi;
 	__u32 hw_ci;
 	__s32 hw_error;
-	__u32 reserved[3];
+	__u32 index;
+	__u32 index_bits;
+	__u32 memory;
+	__u32 reserved[2];
 };
 
 #define EADM_RING_MAX_BYTES	65536
+
+/* How indices count, and how an entry is known as new. */
+#define EADM_RING_INDEX_FREE	0	/* on and on: the place is the index modulo the depth */
+#define EADM_RING_INDEX_LAP	1	/* to twice the depth: the place and a lap bit above it */
+#define EADM_RING_INDEX_PHASE	2	/* a bit in each entry changes with each lap */
+
+#define EADM_RING_MEMORY_HOST	0
+#define EADM_RING_MEMORY_USER	1
+#define EADM_RING_MEMORY_DEVICE	2
 
 #define EADM_RING_HW		0x1	/* flags: ask the adapter, too */
 
@@ -151,7 +171,7 @@ struct eadm_ioc_ring {
  * struct eadm_ioc_hwctx - read the adapter's context of a queue
  *	(EADM_IOC_HWCTX)
  * @size: in: size of the struct; out: size the kernel knows
- * @kind: in: EADM_RAW_KIND_QPC, EADM_RAW_KIND_CQC or EADM_RAW_KIND_EQC
+ * @kind: in: EADM_RAW_KIND_* of a context
  * @id: in: number of the queue
  * @data_len: in: room at @data; out: length of the context
  * @data: in: where to put it; not more than there is room

@@ -40,10 +40,10 @@
 #define EADM_QP_STATE_SQE	5
 #define EADM_QP_STATE_ERR	6
 
-/* eq-type */
-#define EADM_EQ_TYPE_AEQ	0
-#define EADM_EQ_TYPE_CMDQ	1
-#define EADM_EQ_TYPE_CEQ	2
+/* eq-role */
+#define EADM_EQ_ROLE_ASYNC	0
+#define EADM_EQ_ROLE_ADMIN	1
+#define EADM_EQ_ROLE_COMPLETION	2
 
 /* cmdq-state */
 #define EADM_CMDQ_STATE_POLLING	0
@@ -120,24 +120,24 @@
 #define EADM_ASYNC_EVENT_CQ_ERROR	3
 #define EADM_ASYNC_EVENT_OTHER	4
 
-/* syndrome: Why a work request failed, in the adapter's terms. */
-#define EADM_SYNDROME_NONE	0
-#define EADM_SYNDROME_GENERAL	1
-#define EADM_SYNDROME_RECV_FORMAT	2
-#define EADM_SYNDROME_RECV_KEY	3
-#define EADM_SYNDROME_RECV_ADDRESS	4
-#define EADM_SYNDROME_RECV_ACCESS	5
-#define EADM_SYNDROME_RECV_PD	6
-#define EADM_SYNDROME_RECV_WRAP	7
-#define EADM_SYNDROME_SEND_FORMAT	8
-#define EADM_SYNDROME_SEND_READS	9
-#define EADM_SYNDROME_SEND_KEY	10
-#define EADM_SYNDROME_SEND_ADDRESS	11
-#define EADM_SYNDROME_SEND_ACCESS	12
-#define EADM_SYNDROME_SEND_PD	13
-#define EADM_SYNDROME_SEND_WRAP	14
-#define EADM_SYNDROME_FLUSHED	15
-#define EADM_SYNDROME_RETRIES_EXCEEDED	16
+/* cause: Why a work request failed. */
+#define EADM_CAUSE_NONE	0
+#define EADM_CAUSE_GENERAL	1
+#define EADM_CAUSE_RECV_FORMAT	2
+#define EADM_CAUSE_RECV_KEY	3
+#define EADM_CAUSE_RECV_ADDRESS	4
+#define EADM_CAUSE_RECV_ACCESS	5
+#define EADM_CAUSE_RECV_PD	6
+#define EADM_CAUSE_RECV_WRAP	7
+#define EADM_CAUSE_SEND_FORMAT	8
+#define EADM_CAUSE_SEND_READS	9
+#define EADM_CAUSE_SEND_KEY	10
+#define EADM_CAUSE_SEND_ADDRESS	11
+#define EADM_CAUSE_SEND_ACCESS	12
+#define EADM_CAUSE_SEND_PD	13
+#define EADM_CAUSE_SEND_WRAP	14
+#define EADM_CAUSE_FLUSHED	15
+#define EADM_CAUSE_RETRIES_EXCEEDED	16
 
 /* cep-state */
 #define EADM_CEP_STATE_LISTENING	0
@@ -179,6 +179,16 @@
 #define EADM_RAW_KIND_CQC	7
 #define EADM_RAW_KIND_EQC	8
 #define EADM_RAW_KIND_REGS	9
+
+/* ring-index: How the indices of a ring count, and how an entry is known as new. */
+#define EADM_RING_INDEX_FREE	0
+#define EADM_RING_INDEX_LAP	1
+#define EADM_RING_INDEX_PHASE	2
+
+/* ring-memory: Where the entries of a ring are. */
+#define EADM_RING_MEMORY_HOST	0
+#define EADM_RING_MEMORY_USER	1
+#define EADM_RING_MEMORY_DEVICE	2
 
 /* entry-state: What is known of an entry of a queue. */
 #define EADM_ENTRY_STATE_EMPTY	0
@@ -242,6 +252,7 @@
 #define EADM_CONF_PARAM_CC	0
 #define EADM_CONF_PARAM_RETRANS_NUM	1
 #define EADM_CONF_PARAM_DELAYED_ACK	2
+#define EADM_CONF_PARAM_CMD_TIMEOUT	3
 
 /* iwarp-state: State of a QP in the adapter's own terms (iWARP). */
 #define EADM_IWARP_STATE_IDLE	0

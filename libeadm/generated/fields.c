@@ -43,10 +43,10 @@ static const struct eadm_spec_entry qp_state_entries[] = {
 	{ 6, "err", "" },
 };
 
-static const struct eadm_spec_entry eq_type_entries[] = {
-	{ 0, "aeq", "Asynchronous events." },
-	{ 1, "cmdq", "Command completions." },
-	{ 2, "ceq", "Completion events." },
+static const struct eadm_spec_entry eq_role_entries[] = {
+	{ 0, "async", "Asynchronous events." },
+	{ 1, "admin", "Completions of commands." },
+	{ 2, "completion", "Completions of work requests." },
 };
 
 static const struct eadm_spec_entry cmdq_state_entries[] = {
@@ -131,7 +131,7 @@ static const struct eadm_spec_entry async_event_entries[] = {
 	{ 4, "other", "Anything else about a QP." },
 };
 
-static const struct eadm_spec_entry syndrome_entries[] = {
+static const struct eadm_spec_entry cause_entries[] = {
 	{ 0, "none", "" },
 	{ 1, "general", "" },
 	{ 2, "recv-format", "" },
@@ -194,6 +194,18 @@ static const struct eadm_spec_entry raw_kind_entries[] = {
 	{ 7, "cqc", "The adapter's context of a CQ." },
 	{ 8, "eqc", "The adapter's context of an event queue." },
 	{ 9, "regs", "Registers." },
+};
+
+static const struct eadm_spec_entry ring_index_entries[] = {
+	{ 0, "free", "On and on; the place is the index modulo the depth." },
+	{ 1, "lap", "To twice the depth: the place, and a lap bit above it." },
+	{ 2, "phase", "A bit in each entry changes with each lap." },
+};
+
+static const struct eadm_spec_entry ring_memory_entries[] = {
+	{ 0, "host", "Memory of the kernel." },
+	{ 1, "user", "Memory of a process." },
+	{ 2, "device", "Behind a BAR: they cannot be read." },
 };
 
 static const struct eadm_spec_entry entry_state_entries[] = {
@@ -265,6 +277,7 @@ static const struct eadm_spec_entry conf_param_entries[] = {
 	{ 0, "cc", "Congestion control of new connections." },
 	{ 1, "retrans-num", "Retransmissions before a connection is given up." },
 	{ 2, "delayed-ack", "Packets that one acknowledgement may wait for, 0: none." },
+	{ 3, "cmd-timeout", "Time after which a command counts as lost." },
 };
 
 static const struct eadm_spec_entry iwarp_state_entries[] = {
@@ -295,7 +308,7 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "port-state", "Numbers of the verbs port state.", false, 6, port_state_entries },
 	{ "qp-type", "Numbers of the verbs QP type.", false, 11, qp_type_entries },
 	{ "qp-state", "Numbers of the verbs QP state.", false, 7, qp_state_entries },
-	{ "eq-type", "", false, 3, eq_type_entries },
+	{ "eq-role", "", false, 3, eq_role_entries },
 	{ "cmdq-state", "", false, 4, cmdq_state_entries },
 	{ "mr-type", "", false, 3, mr_type_entries },
 	{ "mr-access", "Numbers of the verbs access flags.", true, 10, mr_access_entries },
@@ -303,11 +316,13 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "cmd-state", "", false, 6, cmd_state_entries },
 	{ "cmd-op", "Command: sub-module * 256 + opcode of the adapter's interface.", false, 27, cmd_op_entries },
 	{ "async-event", "What the adapter raises by its asynchronous event queue.", false, 5, async_event_entries },
-	{ "syndrome", "Why a work request failed, in the adapter's terms.", false, 17, syndrome_entries },
+	{ "cause", "Why a work request failed.", false, 17, cause_entries },
 	{ "cep-state", "", false, 16, cep_state_entries },
 	{ "cep-role", "", false, 3, cep_role_entries },
 	{ "port-space", "What the ports of a connection endpoint are of.", false, 4, port_space_entries },
 	{ "raw-kind", "What raw bytes are of.", false, 10, raw_kind_entries },
+	{ "ring-index", "How the indices of a ring count, and how an entry is known as new.", false, 3, ring_index_entries },
+	{ "ring-memory", "Where the entries of a ring are.", false, 3, ring_memory_entries },
 	{ "entry-state", "What is known of an entry of a queue.", false, 5, entry_state_entries },
 	{ "entry-mark", "Pointers that stand at an entry.", true, 4, entry_mark_entries },
 	{ "wqe-flags", "", true, 5, wqe_flags_entries },
@@ -315,7 +330,7 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "cqe-queue", "Kind of queue a completion is of.", false, 3, cqe_queue_entries },
 	{ "wqe-right", "", true, 5, wqe_right_entries },
 	{ "event-type", "", false, 7, event_type_entries },
-	{ "conf-param", "Settings of a device.", false, 3, conf_param_entries },
+	{ "conf-param", "Settings of a device.", false, 4, conf_param_entries },
 	{ "iwarp-state", "State of a QP in the adapter's own terms (iWARP).", false, 6, iwarp_state_entries },
 	{ "cc", "Congestion control.", false, 5, cc_entries },
 	{ "db-type", "How a user context reaches its doorbells.", false, 3, db_type_entries },
@@ -330,8 +345,9 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -341,14 +357,15 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .metric = true,
+		.name = "family", .c_name = "family", .head = "FAMILY",
 		.help = "Family of the adapter, as in spec/families.",
 	},
 	{
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "driver",
-		.c_name = "driver", .head = "DRIVER", .help = "Name of the driver.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "driver", .c_name = "driver", .head = "DRIVER",
+		.help = "Name of the driver.",
 	},
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -358,8 +375,9 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "bus-addr",
-		.c_name = "bus_addr", .head = "BUS", .help = "Address on the bus.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "bus-addr", .c_name = "bus_addr", .head = "BUS",
+		.help = "Address on the bus.",
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -378,8 +396,9 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "fw-version",
-		.c_name = "fw_version", .head = "FW", .help = "Firmware version.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "fw-version", .c_name = "fw_version", .head = "FW",
+		.help = "Firmware version.",
 	},
 	{
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_ID,
@@ -393,8 +412,9 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name = "netdev",
-		.c_name = "netdev", .head = "NETDEV", .help = "Network interface of the port.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .metric = true,
+		.name = "netdev", .c_name = "netdev", .head = "NETDEV",
+		.help = "Network interface of the port.",
 	},
 	{
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -578,7 +598,7 @@ static const struct eadm_field dev_fields[] = {
 		.slot = 47, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "cc", .c_name = "cc",
 		.head = "CC", .family = "erdma", .help = "Default congestion control.",
-		.names = &eadm_spec_enums[26],
+		.names = &eadm_spec_enums[28],
 	},
 };
 
@@ -601,8 +621,9 @@ static const struct eadm_field qp_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -650,400 +671,425 @@ static const struct eadm_field qp_fields[] = {
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "sq-depth",
 		.c_name = "sq_depth", .head = "SQDEPTH", .unit = "entries",
-		.help = "Send queue size in 32-byte building blocks.",
+		.help = "Entries of the send queue.",
 	},
 	{
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-pi", .c_name = "sq_pi",
-		.head = "SQPI", .unit = "entries",
-		.help = "Send queue producer index: blocks posted, modulo 65536.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "sq-stride",
+		.c_name = "sq_stride", .head = "SQSTRIDE", .unit = "bytes",
+		.help = "Size of an entry of the send queue; a work request may take several.",
 	},
 	{
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-pi", .c_name = "sq_pi",
+		.head = "SQPI", .unit = "entries",
+		.help = "Send queue producer index: entries posted, as the adapter counts.",
+	},
+	{
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-ci", .c_name = "sq_ci",
 		.head = "SQCI", .unit = "entries",
 		.help = "Send queue consumer index; known for kernel QPs only.",
 	},
 	{
-		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "rq-depth",
 		.c_name = "rq_depth", .head = "RQDEPTH", .unit = "entries",
-		.help = "Receive queue size in entries.",
+		.help = "Entries of the receive queue.",
 	},
 	{
-		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "rq-stride",
+		.c_name = "rq_stride", .head = "RQSTRIDE", .unit = "bytes",
+		.help = "Size of an entry of the receive queue.",
+	},
+	{
+		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "rq-pi", .c_name = "rq_pi",
 		.head = "RQPI", .unit = "entries", .help = "Receive queue producer index.",
 	},
 	{
-		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "rq-ci", .c_name = "rq_ci",
 		.head = "RQCI", .unit = "entries",
 		.help = "Receive queue consumer index; known for kernel QPs only.",
 	},
 	{
-		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "user", .c_name = "user",
 		.head = "USER", .help = "1 when a process posts to it directly, 0 for the kernel.",
 	},
 	{
-		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pid", .c_name = "pid",
 		.head = "PID",
 		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
 	},
 	{
-		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "comm",
-		.c_name = "comm", .head = "COMM",
+		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "comm", .c_name = "comm", .head = "COMM",
 		.help = "Command name of that process, or the kernel consumer in brackets.",
 	},
 	{
-		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
 		.name = "cgroup-id", .c_name = "cgroup_id", .head = "CGROUP",
 		.help = "Control group (v2) id of that process.",
 	},
 	{
-		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
 		.name = "netns", .c_name = "netns", .head = "NETNS",
 		.help = "Inode number of the network namespace of that process.",
 	},
 	{
-		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "ctxn", .c_name = "ctxn",
 		.head = "CTXN", .help = "User context (open verbs device) that owns the object.",
 	},
 	{
-		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "res-id", .c_name = "res_id",
 		.head = "RESID",
 		.help = "Number of this object in RDMA netlink (rdma resource show).",
 	},
 	{
-		.slot = 25, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name = "netdev",
-		.c_name = "netdev", .head = "NETDEV", .help = "Network interface it runs over.",
+		.slot = 27, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .metric = true,
+		.name = "netdev", .c_name = "netdev", .head = "NETDEV",
+		.help = "Network interface it runs over.",
 	},
 	{
-		.slot = 26, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 28, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
 		.name = "local-addr", .c_name = "local_addr", .head = "LOCAL",
 		.help = "Local IP address of the connection, 4 or 16 bytes.",
 	},
 	{
-		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "local-port",
 		.c_name = "local_port", .head = "LPORT",
 		.help = "Local TCP port of the connection.",
 	},
 	{
-		.slot = 28, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 30, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
 		.name = "peer-addr", .c_name = "peer_addr", .head = "PEER",
 		.help = "Peer's IP address, 4 or 16 bytes.",
 	},
 	{
-		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "peer-port", .c_name = "peer_port",
 		.head = "PPORT", .help = "Peer's TCP port.",
 	},
 	{
-		.slot = 30, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "age", .c_name = "age",
 		.head = "AGE", .unit = "ns", .help = "Time since creation.",
 	},
 	{
-		.slot = 31, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 33, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "state-age", .c_name = "state_age",
 		.head = "INSTATE", .unit = "ns", .help = "Time since the last change of state.",
 	},
 	{
-		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 34, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "last-post-age",
 		.c_name = "last_post_age", .head = "POSTED", .unit = "ns",
 		.help = "Time since the last post, kernel QPs only.",
 	},
 	{
-		.slot = 33, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "last-comp-age",
 		.c_name = "last_comp_age", .head = "COMPLETED", .unit = "ns",
 		.help = "Time since the last completion polled, kernel QPs only.",
 	},
 	{
-		.slot = 34, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "events",
 		.c_name = "events", .head = "EVENTS", .unit = "events",
 		.help = "Asynchronous events the adapter raised for it.",
 	},
 	{
-		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 37, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-sq-enabled", .c_name = "hw_sq_enabled", .head = "HWSQ",
 		.help = "Send queue enabled in the adapter.",
 	},
 	{
-		.slot = 36, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 38, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-sq-pi", .c_name = "hw_sq_pi", .head = "HWSQPI", .unit = "entries",
 		.help = "Send queue producer index seen by the adapter.",
 	},
 	{
-		.slot = 37, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-sq-ci", .c_name = "hw_sq_ci", .head = "HWSQCI", .unit = "entries",
 		.help = "Send queue consumer index of the adapter.",
 	},
 	{
-		.slot = 38, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-rq-enabled", .c_name = "hw_rq_enabled", .head = "HWRQ",
 		.help = "Receive queue enabled in the adapter.",
 	},
 	{
-		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-rq-pi", .c_name = "hw_rq_pi", .head = "HWRQPI", .unit = "entries",
 		.help = "Receive queue producer index seen by the adapter.",
 	},
 	{
-		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 42, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-rq-ci", .c_name = "hw_rq_ci", .head = "HWRQCI", .unit = "entries",
 		.help = "Receive queue consumer index of the adapter.",
 	},
 	{
-		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 43, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-remote-qpn", .c_name = "hw_remote_qpn", .head = "HWRQPN",
 		.help = "QP number of the peer.",
 	},
 	{
-		.slot = 42, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 44, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-pdn", .c_name = "hw_pdn", .head = "HWPDN",
 		.help = "Protection domain in the adapter.",
 	},
 	{
-		.slot = 43, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 45, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-send-cqn", .c_name = "hw_send_cqn", .head = "HWSCQN",
 		.help = "CQ of send completions in the adapter.",
 	},
 	{
-		.slot = 44, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 46, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-recv-cqn", .c_name = "hw_recv_cqn", .head = "HWRCQN",
 		.help = "CQ of receive completions in the adapter.",
 	},
 	{
-		.slot = 45, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 47, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
 		.name = "hw-sq-addr", .c_name = "hw_sq_addr", .head = "HWSQADDR",
 		.help = "DMA address of the send queue.",
 	},
 	{
-		.slot = 46, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 48, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
 		.name = "hw-rq-addr", .c_name = "hw_rq_addr", .head = "HWRQADDR",
 		.help = "DMA address of the receive queue.",
 	},
 	{
-		.slot = 47, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 49, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-event",
 		.c_name = "first_event", .head = "FIRSTEVENT",
 		.help = "First asynchronous event the adapter raised for it.",
 		.names = &eadm_spec_enums[11],
 	},
 	{
-		.slot = 48, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-syndrome",
-		.c_name = "first_syndrome", .head = "SYNDROME", .help = "Syndrome of that event.",
+		.slot = 50, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-event-raw",
+		.c_name = "first_event_raw", .head = "FIRSTEVRAW",
+		.help = "The adapter's own number of that event.",
+	},
+	{
+		.slot = 51, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-cause",
+		.c_name = "first_cause", .head = "CAUSE", .help = "Cause of that event.",
 		.names = &eadm_spec_enums[12],
 	},
 	{
-		.slot = 49, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 52, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-syndrome-raw",
+		.c_name = "first_syndrome_raw", .head = "SYNDROME",
+		.help = "Cause of that event in the adapter's own terms.",
+	},
+	{
+		.slot = 53, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-event-age",
 		.c_name = "first_event_age", .head = "FAILED", .unit = "ns",
 		.help = "Time since that event.",
 	},
 	{
-		.slot = 50, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "iwarp-state",
 		.c_name = "iwarp_state", .head = "HWSTATE", .family = "erdma",
 		.help = "State in the adapter's terms as the driver last set it.",
-		.names = &eadm_spec_enums[25],
+		.names = &eadm_spec_enums[27],
 	},
 	{
-		.slot = 51, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "cookie", .c_name = "cookie",
 		.head = "COOKIE", .family = "erdma",
 		.help = "Cookie the adapter gave this QP, carried to the peer.",
 	},
 	{
-		.slot = 52, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "remote-cookie",
 		.c_name = "remote_cookie", .head = "RCOOKIE", .family = "erdma",
 		.help = "Cookie of the peer's QP.",
 	},
 	{
-		.slot = 53, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 57, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "cc", .c_name = "cc",
 		.head = "CC", .family = "erdma", .help = "Congestion control in use.",
-		.names = &eadm_spec_enums[26],
+		.names = &eadm_spec_enums[28],
 	},
 	{
-		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 58, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-last-sqe", .c_name = "hw_last_sqe", .head = "HWLASTSQE",
 		.family = "erdma", .unit = "entries", .help = "Index of the last completed SQE.",
 	},
 	{
-		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 59, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-last-rqe", .c_name = "hw_last_rqe", .head = "HWLASTRQE",
 		.family = "erdma", .unit = "entries", .help = "Index of the last completed RQE.",
 	},
 	{
-		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 60, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
 		.hw = true, .metric = true, .name = "hw-send-cqes", .c_name = "hw_send_cqes",
 		.head = "HWSCQES", .family = "erdma", .unit = "entries",
 		.help = "Send completions written, modulo 65536.",
 	},
 	{
-		.slot = 57, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 61, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
 		.hw = true, .metric = true, .name = "hw-recv-cqes", .c_name = "hw_recv_cqes",
 		.head = "HWRCQES", .family = "erdma", .unit = "entries",
 		.help = "Receive completions written, modulo 65536.",
 	},
 	{
-		.slot = 58, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 62, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
 		.hw = true, .metric = true, .name = "hw-tx-packets", .c_name = "hw_tx_packets",
 		.head = "HWTXPKTS", .family = "erdma", .unit = "packets",
 		.help = "Packets sent, modulo 65536.",
 	},
 	{
-		.slot = 59, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 63, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
 		.hw = true, .metric = true, .name = "hw-rx-packets", .c_name = "hw_rx_packets",
 		.head = "HWRXPKTS", .family = "erdma", .unit = "packets",
 		.help = "Packets received, modulo 65536.",
 	},
 	{
-		.slot = 60, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 64, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
 		.hw = true, .metric = true, .name = "hw-rx-error-drops",
 		.c_name = "hw_rx_error_drops", .head = "HWRXERR", .family = "erdma",
 		.unit = "packets", .help = "Received packets dropped for an error, modulo 65536.",
 	},
 	{
-		.slot = 61, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 65, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
 		.hw = true, .metric = true, .name = "hw-rx-invalid-drops",
 		.c_name = "hw_rx_invalid_drops", .head = "HWRXINV", .family = "erdma",
 		.unit = "packets", .help = "Received packets dropped as invalid, modulo 65536.",
 	},
 	{
-		.slot = 62, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 66, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 32,
 		.hw = true, .metric = true, .name = "hw-rto-retrans", .c_name = "hw_rto_retrans",
 		.head = "HWRTO", .family = "erdma", .unit = "packets",
 		.help = "Retransmissions after a time-out.",
 	},
 	{
-		.slot = 63, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 67, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-fw-sq-pi", .c_name = "hw_fw_sq_pi", .head = "FWSQPI", .family = "erdma",
 		.unit = "entries", .help = "Send queue producer index of the firmware.",
 	},
 	{
-		.slot = 64, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 68, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-fw-sq-ci", .c_name = "hw_fw_sq_ci", .head = "FWSQCI", .family = "erdma",
 		.unit = "entries", .help = "Send queue consumer index of the firmware.",
 	},
 	{
-		.slot = 65, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 69, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-fw-rq-ci", .c_name = "hw_fw_rq_ci", .head = "FWRQCI", .family = "erdma",
 		.unit = "entries", .help = "Receive queue consumer index of the firmware.",
 	},
 	{
-		.slot = 66, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 70, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-sq-flushing", .c_name = "hw_sq_flushing", .head = "HWSQFL",
 		.family = "erdma", .help = "Send queue is being flushed.",
 	},
 	{
-		.slot = 67, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 71, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-rq-flushing", .c_name = "hw_rq_flushing", .head = "HWRQFL",
 		.family = "erdma", .help = "Receive queue is being flushed.",
 	},
 	{
-		.slot = 68, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 72, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-flushed-sq-pi", .c_name = "hw_flushed_sq_pi", .head = "FLSQPI",
 		.family = "erdma", .unit = "entries",
 		.help = "Producer index up to which the send queue was flushed.",
 	},
 	{
-		.slot = 69, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 73, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-flushed-rq-pi", .c_name = "hw_flushed_rq_pi", .head = "FLRQPI",
 		.family = "erdma", .unit = "entries",
 		.help = "Producer index up to which the receive queue was flushed.",
 	},
 	{
-		.slot = 70, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 74, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
 		.name = "hw-sq-dbrec-addr", .c_name = "hw_sq_dbrec_addr", .head = "HWSQDBADDR",
 		.family = "erdma", .help = "DMA address of the send doorbell record.",
 	},
 	{
-		.slot = 71, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 75, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
 		.name = "hw-rq-dbrec-addr", .c_name = "hw_rq_dbrec_addr", .head = "HWRQDBADDR",
 		.family = "erdma", .help = "DMA address of the receive doorbell record.",
 	},
 	{
-		.slot = 72, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
+		.slot = 76, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
 		.name = "hw-sq-dbrec", .c_name = "hw_sq_dbrec", .head = "HWSQDB", .family = "erdma",
 		.help = "Send doorbell record as the adapter reads it.",
 	},
 	{
-		.slot = 73, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
+		.slot = 77, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
 		.name = "hw-rq-dbrec", .c_name = "hw_rq_dbrec", .head = "HWRQDB", .family = "erdma",
 		.help = "Receive doorbell record as the adapter reads it.",
 	},
 	{
-		.slot = 74, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 78, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO,
 		.form = EADM_SPEC_FORM_IP, .base = 10, .len = 16, .hw = true,
 		.name = "hw-local-addr", .c_name = "hw_local_addr", .head = "HWLOCAL",
 		.family = "erdma", .help = "Local IP address in the adapter.",
 	},
 	{
-		.slot = 75, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 79, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO,
 		.form = EADM_SPEC_FORM_IP, .base = 10, .len = 16, .hw = true,
 		.name = "hw-peer-addr", .c_name = "hw_peer_addr", .head = "HWPEER",
 		.family = "erdma", .help = "Peer's IP address in the adapter.",
 	},
 	{
-		.slot = 76, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 80, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-local-port", .c_name = "hw_local_port", .head = "HWLPORT",
 		.family = "erdma", .help = "Local TCP port in the adapter.",
 	},
 	{
-		.slot = 77, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 81, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-peer-port", .c_name = "hw_peer_port", .head = "HWPPORT",
 		.family = "erdma", .help = "Peer's TCP port in the adapter.",
@@ -1055,11 +1101,12 @@ static const int16_t qp_by_slot[] = {
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
 	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45,
 	46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61,
-	62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75,
+	62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77,
+	78, 79,
 };
 
 static const struct eadm_spec_set qp_sets[] = {
-	{ "erdma", 257, 49, 28 },
+	{ "erdma", 257, 53, 28 },
 };
 
 static const struct eadm_field cq_fields[] = {
@@ -1071,8 +1118,9 @@ static const struct eadm_field cq_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -1160,8 +1208,8 @@ static const struct eadm_field cq_fields[] = {
 	},
 	{
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "comm",
-		.c_name = "comm", .head = "COMM",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "comm", .c_name = "comm", .head = "COMM",
 		.help = "Command name of that process, or the kernel consumer in brackets.",
 	},
 	{
@@ -1293,8 +1341,9 @@ static const struct eadm_field eq_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -1311,12 +1360,12 @@ static const struct eadm_field eq_fields[] = {
 	{
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
-		.head = "EQ", .help = "Number: 0 AEQ, 1 command EQ, 2 and up CEQs.",
+		.head = "EQ", .help = "Number of the queue within its device.",
 	},
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "type", .c_name = "type",
-		.head = "TYPE", .help = "What it carries.", .names = &eadm_spec_enums[4],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "role", .c_name = "role",
+		.head = "ROLE", .help = "What it carries.", .names = &eadm_spec_enums[4],
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -1335,8 +1384,9 @@ static const struct eadm_field eq_fields[] = {
 	},
 	{
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 56, .name = "irq-name",
-		.c_name = "irq_name", .head = "IRQNAME", .help = "Name in /proc/interrupts.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 56, .metric = true,
+		.name = "irq-name", .c_name = "irq_name", .head = "IRQNAME",
+		.help = "Name in /proc/interrupts.",
 	},
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -1492,8 +1542,9 @@ static const struct eadm_field cmdq_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -1521,138 +1572,144 @@ static const struct eadm_field cmdq_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "sq-depth",
 		.c_name = "sq_depth", .head = "SQDEPTH", .unit = "entries",
-		.help = "Command ring size in 32-byte building blocks.",
+		.help = "Entries of the command ring.",
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-pi", .c_name = "sq_pi",
-		.head = "SQPI", .unit = "entries", .help = "Producer index in building blocks.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "sq-stride",
+		.c_name = "sq_stride", .head = "SQSTRIDE", .unit = "bytes",
+		.help = "Size of an entry of the command ring; a command may take several.",
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-ci", .c_name = "sq_ci",
-		.head = "SQCI", .unit = "entries", .help = "Consumer index in building blocks.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-pi", .c_name = "sq_pi",
+		.head = "SQPI", .unit = "entries", .help = "Producer index.",
 	},
 	{
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-ci", .c_name = "sq_ci",
+		.head = "SQCI", .unit = "entries", .help = "Consumer index.",
+	},
+	{
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cq-ci", .c_name = "cq_ci",
 		.head = "CQCI", .unit = "entries", .help = "Consumer index of the command CQ.",
 	},
 	{
-		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "eq-ci", .c_name = "eq_ci",
 		.head = "EQCI", .unit = "entries", .help = "Consumer index of the command EQ.",
 	},
 	{
-		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = true, .name = "credits",
 		.c_name = "credits", .head = "CREDITS", .unit = "commands",
 		.help = "Commands that may be outstanding at once.",
 	},
 	{
-		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = true, .name = "outstanding",
 		.c_name = "outstanding", .head = "OUT", .unit = "commands",
 		.help = "Commands outstanding now.",
 	},
 	{
-		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "max-outstanding",
 		.c_name = "max_outstanding", .head = "MAXOUT", .unit = "commands",
 		.help = "Most commands outstanding at once so far.",
 	},
 	{
-		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = true, .name = "submitted",
 		.c_name = "submitted", .head = "SUBMITTED", .unit = "commands",
 		.help = "Commands submitted.",
 	},
 	{
-		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = true, .name = "completed",
 		.c_name = "completed", .head = "COMPLETED", .unit = "commands",
 		.help = "Commands answered.",
 	},
 	{
-		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = true, .name = "errors",
 		.c_name = "errors", .head = "ERRORS", .unit = "commands",
 		.help = "Commands answered with a syndrome.",
 	},
 	{
-		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = true, .name = "timeouts",
 		.c_name = "timeouts", .head = "TIMEOUTS", .unit = "commands",
 		.help = "Commands not answered in time.",
 	},
 	{
-		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "late",
 		.c_name = "late", .head = "LATE", .unit = "commands",
 		.help = "Answers that came after the time-out.",
 	},
 	{
-		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "spurious",
 		.c_name = "spurious", .head = "SPURIOUS", .unit = "commands",
 		.help = "Completions that matched no outstanding command.",
 	},
 	{
-		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = true, .name = "recoveries",
 		.c_name = "recoveries", .head = "RECOVERIES", .unit = "recoveries",
 		.help = "Times the queue was brought back.",
 	},
 	{
-		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 24, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true,
 		.name = "failed-recoveries", .c_name = "failed_recoveries", .head = "RECFAILED",
 		.unit = "recoveries", .help = "Times that failed.",
 	},
 	{
-		.slot = 24, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 25, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "last-submit-age",
 		.c_name = "last_submit_age", .head = "LASTSUBMIT", .unit = "ns",
 		.help = "Time since the last command was submitted.",
 	},
 	{
-		.slot = 25, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 26, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "last-comp-age",
 		.c_name = "last_comp_age", .head = "LASTCOMP", .unit = "ns",
 		.help = "Time since the last answer.",
 	},
 	{
-		.slot = 26, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 27, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "oldest-age",
 		.c_name = "oldest_age", .head = "OLDEST", .unit = "ns",
 		.help = "Time the oldest outstanding command has waited.",
 	},
 	{
-		.slot = 27, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 28, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "timeout",
 		.c_name = "timeout", .head = "TIMEOUT", .unit = "ns",
 		.help = "Time after which a command counts as lost.",
 	},
 	{
-		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-sq-pi", .c_name = "hw_sq_pi", .head = "HWSQPI", .unit = "entries",
 		.help = "Producer index seen by the adapter.",
 	},
 	{
-		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-sq-ci", .c_name = "hw_sq_ci", .head = "HWSQCI", .unit = "entries",
 		.help = "Consumer index of the adapter.",
 	},
 	{
-		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-cq-pi", .c_name = "hw_cq_pi", .head = "HWCQPI", .unit = "entries",
 		.help = "Producer index of the command CQ in the adapter.",
 	},
 	{
-		.slot = 31, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "last-spurious-age",
 		.c_name = "last_spurious_age", .head = "LASTSPURIOUS", .unit = "ns",
 		.help = "Time since the field spurious last grew.",
@@ -1662,6 +1719,7 @@ static const struct eadm_field cmdq_fields[] = {
 static const int16_t cmdq_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+	30,
 };
 
 static const struct eadm_field mr_fields[] = {
@@ -1673,8 +1731,9 @@ static const struct eadm_field mr_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -1690,9 +1749,9 @@ static const struct eadm_field mr_fields[] = {
 	},
 	{
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mpt", .c_name = "mpt",
-		.head = "MPT",
-		.help = "Index in the memory protection table: bits 31:8 of the keys.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mrn", .c_name = "mrn",
+		.head = "MRN",
+		.help = "Number of the region, which its keys begin with where the adapter has that.",
 	},
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -1755,8 +1814,8 @@ static const struct eadm_field mr_fields[] = {
 	},
 	{
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "comm",
-		.c_name = "comm", .head = "COMM",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "comm", .c_name = "comm", .head = "COMM",
 		.help = "Command name of that process, or the kernel consumer in brackets.",
 	},
 	{
@@ -1813,8 +1872,9 @@ static const struct eadm_field pd_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -1853,8 +1913,8 @@ static const struct eadm_field pd_fields[] = {
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "comm",
-		.c_name = "comm", .head = "COMM",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "comm", .c_name = "comm", .head = "COMM",
 		.help = "Command name of that process, or the kernel consumer in brackets.",
 	},
 	{
@@ -1900,8 +1960,9 @@ static const struct eadm_field ctx_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -1948,8 +2009,8 @@ static const struct eadm_field ctx_fields[] = {
 	},
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "comm",
-		.c_name = "comm", .head = "COMM",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "comm", .c_name = "comm", .head = "COMM",
 		.help = "Command name of that process, or the kernel consumer in brackets.",
 	},
 	{
@@ -1979,7 +2040,7 @@ static const struct eadm_field ctx_fields[] = {
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "db-type", .c_name = "db_type",
 		.head = "DBTYPE", .family = "erdma", .help = "How it reaches its doorbells.",
-		.names = &eadm_spec_enums[27],
+		.names = &eadm_spec_enums[29],
 	},
 	{
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -2019,8 +2080,9 @@ static const struct eadm_field counters_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -2627,8 +2689,9 @@ static const struct eadm_field cmd_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -2658,79 +2721,85 @@ static const struct eadm_field cmd_fields[] = {
 		.head = "COMMAND", .help = "Command.", .names = &eadm_spec_enums[10],
 	},
 	{
-		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "op-raw", .c_name = "op_raw",
+		.head = "OPRAW", .help = "The adapter's own number of the command.",
+	},
+	{
+		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
 		.head = "STATE", .help = "What became of it.", .names = &eadm_spec_enums[9],
 	},
 	{
-		.slot = 10, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 11, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "status", .c_name = "status",
 		.head = "STATUS", .help = "Result for the caller as a negative errno.",
 	},
 	{
-		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "syndrome", .c_name = "syndrome",
-		.head = "SYNDROME", .help = "Syndrome of the answer.",
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "syndrome-raw",
+		.c_name = "syndrome_raw", .head = "SYNDROME",
+		.help = "How the command ended, in the adapter's own terms; 0 is success.",
 	},
 	{
-		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "latency", .c_name = "latency",
 		.head = "LATENCY", .unit = "ns",
 		.help = "Time from submission to the answer, or to giving up.",
 	},
 	{
-		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "cookie", .c_name = "cookie",
-		.head = "COOKIE", .help = "Slot of the command.",
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "tag", .c_name = "tag",
+		.head = "TAG", .help = "What the answer names the command by.",
 	},
 	{
-		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = true, .name = "outstanding",
 		.c_name = "outstanding", .head = "OUT", .unit = "commands",
 		.help = "Commands outstanding when it was submitted.",
 	},
 	{
-		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "polled", .c_name = "polled",
 		.head = "POLLED", .help = "1 when its answer was polled for.",
 	},
 	{
-		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "cpu", .c_name = "cpu",
 		.head = "CPU", .help = "CPU that submitted it.",
 	},
 	{
-		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pid", .c_name = "pid",
 		.head = "PID",
 		.help = "Process that caused it, in the reader's PID namespace; absent when it is not known there.",
 	},
 	{
-		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "comm",
-		.c_name = "comm", .head = "COMM",
+		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "comm", .c_name = "comm", .head = "COMM",
 		.help = "Command name of that process, or a kernel thread's in brackets.",
 	},
 	{
-		.slot = 19, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .len = 64,
+		.slot = 20, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .len = 184,
 		.name = "request", .c_name = "request", .head = "REQUEST",
 		.help = "First bytes of the request.",
 	},
 	{
-		.slot = 20, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .len = 16,
+		.slot = 21, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .len = 64,
 		.name = "response", .c_name = "response", .head = "RESPONSE",
-		.help = "Response words of the answer.",
+		.help = "First bytes of the answer.",
 	},
 	{
-		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-timeout",
 		.c_name = "first_timeout", .head = "FIRST",
 		.help = "1 for the kept record of the first time-out.",
 	},
 	{
-		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "lost", .c_name = "lost",
 		.head = "LOST", .unit = "commands",
 		.help = "Records that were overwritten before they could be read, since the one before this.",
@@ -2739,7 +2808,7 @@ static const struct eadm_field cmd_fields[] = {
 
 static const int16_t cmd_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, -1,
+	14, 15, 16, 17, 18, 19, 20, 21, -1,
 };
 
 static const struct eadm_field cep_fields[] = {
@@ -2751,8 +2820,9 @@ static const struct eadm_field cep_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -2827,8 +2897,9 @@ static const struct eadm_field cep_fields[] = {
 	},
 	{
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name = "netdev",
-		.c_name = "netdev", .head = "NETDEV", .help = "Network interface it runs over.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .metric = true,
+		.name = "netdev", .c_name = "netdev", .head = "NETDEV",
+		.help = "Network interface it runs over.",
 	},
 	{
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -2838,8 +2909,8 @@ static const struct eadm_field cep_fields[] = {
 	},
 	{
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "comm",
-		.c_name = "comm", .head = "COMM",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "comm", .c_name = "comm", .head = "COMM",
 		.help = "Command name of that process, or the kernel consumer in brackets.",
 	},
 	{
@@ -2893,7 +2964,7 @@ static const struct eadm_field cep_fields[] = {
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "cc", .c_name = "cc", .head = "CC",
 		.family = "erdma", .help = "Congestion control asked for or agreed on.",
-		.names = &eadm_spec_enums[26],
+		.names = &eadm_spec_enums[28],
 	},
 };
 
@@ -2915,8 +2986,9 @@ static const struct eadm_field event_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -2943,7 +3015,7 @@ static const struct eadm_field event_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "type", .c_name = "type",
-		.head = "EVENT", .help = "What happened.", .names = &eadm_spec_enums[23],
+		.head = "EVENT", .help = "What happened.", .names = &eadm_spec_enums[25],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -2952,37 +3024,48 @@ static const struct eadm_field event_fields[] = {
 		.names = &eadm_spec_enums[11],
 	},
 	{
-		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "async-raw",
+		.c_name = "async_raw", .head = "ASYNCRAW",
+		.help = "The adapter's own number of that event.",
+	},
+	{
+		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "qpn", .c_name = "qpn",
 		.head = "QPN", .help = "QP it is about.",
 	},
 	{
-		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cqn", .c_name = "cqn",
 		.head = "CQN", .help = "CQ it is about.",
 	},
 	{
-		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "cmd-seq", .c_name = "cmd_seq",
 		.head = "CMDSEQ", .help = "Number of the command in the flight recorder.",
 	},
 	{
-		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "op", .c_name = "op",
 		.head = "COMMAND", .help = "Command.", .names = &eadm_spec_enums[10],
 	},
 	{
-		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "param", .c_name = "param",
-		.head = "PARAM", .help = "Setting.", .names = &eadm_spec_enums[24],
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "op-raw", .c_name = "op_raw",
+		.head = "OPRAW", .help = "The adapter's own number of that command.",
 	},
 	{
-		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "param", .c_name = "param",
+		.head = "PARAM", .help = "Setting.", .names = &eadm_spec_enums[26],
+	},
+	{
+		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "value", .c_name = "value",
 		.head = "VALUE", .help = "Its new value.",
 	},
 	{
-		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "lost", .c_name = "lost",
 		.head = "LOST", .unit = "events",
 		.help = "Events before this one that could not be told.",
@@ -2991,7 +3074,7 @@ static const struct eadm_field event_fields[] = {
 
 static const int16_t event_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14,
+	14, 15, 16,
 };
 
 static const struct eadm_field conf_fields[] = {
@@ -3003,8 +3086,9 @@ static const struct eadm_field conf_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -3021,7 +3105,7 @@ static const struct eadm_field conf_fields[] = {
 	{
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "param", .c_name = "param",
-		.head = "PARAM", .help = "Setting.", .names = &eadm_spec_enums[24],
+		.head = "PARAM", .help = "Setting.", .names = &eadm_spec_enums[26],
 	},
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3030,21 +3114,28 @@ static const struct eadm_field conf_fields[] = {
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "value-name",
-		.c_name = "value_name", .head = "NAME", .help = "Name of the value.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .metric = true,
+		.name = "unit", .c_name = "unit", .head = "UNIT",
+		.help = "Unit of the values, where they have one.",
 	},
 	{
-		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "value-name", .c_name = "value_name", .head = "NAME",
+		.help = "Name of the value.",
+	},
+	{
+		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "lowest", .c_name = "lowest",
 		.head = "LOWEST", .help = "Least value.",
 	},
 	{
-		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "highest", .c_name = "highest",
 		.head = "HIGHEST", .help = "Largest value.",
 	},
 	{
-		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .hw = true, .name = "read-back",
 		.c_name = "read_back", .head = "READBACK",
 		.help = "1 when the value was read from the adapter, 0 when it is what the driver last told it.",
@@ -3052,7 +3143,7 @@ static const struct eadm_field conf_fields[] = {
 };
 
 static const int16_t conf_by_slot[] = {
-	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9,
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 };
 
 static const struct eadm_field raw_fields[] = {
@@ -3064,8 +3155,9 @@ static const struct eadm_field raw_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -3111,34 +3203,61 @@ static const struct eadm_field raw_fields[] = {
 		.head = "DEPTH", .help = "Entries of the ring.",
 	},
 	{
-		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "sub", .c_name = "sub",
+		.head = "SUB", .help = "Part of the queue.",
+	},
+	{
+		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "format", .c_name = "format",
+		.head = "FORMAT", .help = "Which of the family's formats the entries have.",
+	},
+	{
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "ring-index",
+		.c_name = "ring_index", .head = "INDEXED", .help = "How its indices count.",
+		.names = &eadm_spec_enums[17],
+	},
+	{
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "index-bits",
+		.c_name = "index_bits", .head = "INDEXBITS", .unit = "bits",
+		.help = "Width of indices that count on and on.",
+	},
+	{
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "memory", .c_name = "memory",
+		.head = "MEMORY", .help = "Where the entries are.", .names = &eadm_spec_enums[18],
+	},
+	{
+		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "user", .c_name = "user",
 		.head = "USER", .help = "1 when a process works with it directly.",
 	},
 	{
-		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sw-pi", .c_name = "sw_pi",
 		.head = "SWPI", .help = "Producer index of the software.",
 	},
 	{
-		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sw-ci", .c_name = "sw_ci",
 		.head = "SWCI", .help = "Consumer index of the software.",
 	},
 	{
-		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-pi", .c_name = "hw_pi", .head = "HWPI",
 		.help = "Producer index of the adapter.",
 	},
 	{
-		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-ci", .c_name = "hw_ci", .head = "HWCI",
 		.help = "Consumer index of the adapter.",
 	},
 	{
-		.slot = 17, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
+		.slot = 22, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
 		.len = 61440, .name = "data", .c_name = "data", .head = "DATA",
 		.help = "The bytes.",
@@ -3147,7 +3266,7 @@ static const struct eadm_field raw_fields[] = {
 
 static const int16_t raw_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, -1,
+	14, 15, 16, 17, 18, 19, 20, -1,
 };
 
 static const struct eadm_field sqe_fields[] = {
@@ -3159,8 +3278,9 @@ static const struct eadm_field sqe_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -3187,22 +3307,22 @@ static const struct eadm_field sqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[18],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[17],
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "op", .c_name = "op",
-		.head = "OP", .help = "Operation.", .names = &eadm_spec_enums[20],
+		.head = "OP", .help = "Operation.", .names = &eadm_spec_enums[22],
 	},
 	{
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "flags", .c_name = "flags",
-		.head = "FLAGS", .help = "Flags.", .names = &eadm_spec_enums[19],
+		.head = "FLAGS", .help = "Flags.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3253,7 +3373,7 @@ static const struct eadm_field sqe_fields[] = {
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "rights", .c_name = "rights",
 		.head = "RIGHTS", .help = "Rights of a registration.",
-		.names = &eadm_spec_enums[22],
+		.names = &eadm_spec_enums[24],
 	},
 	{
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3390,8 +3510,9 @@ static const struct eadm_field rqe_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -3418,12 +3539,12 @@ static const struct eadm_field rqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[18],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[17],
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3465,8 +3586,9 @@ static const struct eadm_field cqe_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -3493,12 +3615,12 @@ static const struct eadm_field cqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[18],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[17],
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3508,12 +3630,12 @@ static const struct eadm_field cqe_fields[] = {
 	{
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "op", .c_name = "op",
-		.head = "OP", .help = "Operation.", .names = &eadm_spec_enums[20],
+		.head = "OP", .help = "Operation.", .names = &eadm_spec_enums[22],
 	},
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "queue", .c_name = "queue",
-		.head = "QUEUE", .help = "Kind of queue it is of.", .names = &eadm_spec_enums[21],
+		.head = "QUEUE", .help = "Kind of queue it is of.", .names = &eadm_spec_enums[23],
 	},
 	{
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3522,8 +3644,9 @@ static const struct eadm_field cqe_fields[] = {
 	},
 	{
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "syndrome", .c_name = "syndrome",
-		.head = "SYNDROME", .help = "Syndrome of a command.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "syndrome-raw",
+		.c_name = "syndrome_raw", .head = "SYNDROME",
+		.help = "How it ended, in the adapter's own terms.",
 	},
 	{
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3576,8 +3699,9 @@ static const struct eadm_field eqe_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -3594,7 +3718,7 @@ static const struct eadm_field eqe_fields[] = {
 	{
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "eq", .c_name = "eq",
-		.head = "EQ", .help = "Event queue: 0 AEQ, 1 command EQ, 2 and up CEQs.",
+		.head = "EQ", .help = "Number of the event queue.",
 	},
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -3604,12 +3728,12 @@ static const struct eadm_field eqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[18],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[17],
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3667,8 +3791,9 @@ static const struct eadm_field cmde_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -3690,12 +3815,12 @@ static const struct eadm_field cmde_fields[] = {
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[18],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[17],
+		.head = "STATE", .help = "What is known of it.", .names = &eadm_spec_enums[19],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3737,8 +3862,9 @@ static const struct eadm_field regs_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -3759,8 +3885,8 @@ static const struct eadm_field regs_fields[] = {
 	},
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "name",
-		.c_name = "name", .head = "NAME", .help = "Name.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "name", .c_name = "name", .head = "NAME", .help = "Name.",
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3774,8 +3900,8 @@ static const struct eadm_field regs_fields[] = {
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name = "about",
-		.c_name = "about", .head = "ABOUT", .help = "What it means.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .metric = true,
+		.name = "about", .c_name = "about", .head = "ABOUT", .help = "What it means.",
 	},
 };
 
@@ -3792,8 +3918,9 @@ static const struct eadm_field hwctx_fields[] = {
 	},
 	{
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "Name of the RDMA device.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .metric = true,
+		.name = "dev-name", .c_name = "dev_name", .head = "DEVICE",
+		.help = "Name of the RDMA device.",
 	},
 	{
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -3824,8 +3951,8 @@ static const struct eadm_field hwctx_fields[] = {
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "name",
-		.c_name = "name", .head = "NAME", .help = "Name.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .metric = true,
+		.name = "name", .c_name = "name", .head = "NAME", .help = "Name.",
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3839,8 +3966,9 @@ static const struct eadm_field hwctx_fields[] = {
 	},
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 48, .name = "text",
-		.c_name = "text", .head = "TEXT", .help = "The value in its usual form.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 48, .metric = true,
+		.name = "text", .c_name = "text", .head = "TEXT",
+		.help = "The value in its usual form.",
 	},
 	{
 		.slot = 13, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
@@ -3882,8 +4010,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 49,
-		.n_fields = 76,
+		.max_attr = 53,
+		.n_fields = 80,
 		.n_sets = 1,
 		.sets = qp_sets,
 		.fields = qp_fields,
@@ -3936,8 +4064,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 31,
-		.n_fields = 30,
+		.max_attr = 32,
+		.n_fields = 31,
 		.n_sets = 0,
 		.fields = cmdq_fields,
 		.key = &cmdq_fields[4],
@@ -4023,8 +4151,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 23,
-		.n_fields = 21,
+		.max_attr = 24,
+		.n_fields = 22,
 		.n_sets = 0,
 		.fields = cmd_fields,
 		.key = &cmd_fields[4],
@@ -4058,8 +4186,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 16,
-		.n_fields = 15,
+		.max_attr = 18,
+		.n_fields = 17,
 		.n_sets = 0,
 		.fields = event_fields,
 		.key = &event_fields[4],
@@ -4075,8 +4203,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 11,
-		.n_fields = 10,
+		.max_attr = 12,
+		.n_fields = 11,
 		.n_sets = 0,
 		.fields = conf_fields,
 		.key = &conf_fields[4],
@@ -4092,8 +4220,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 18,
-		.n_fields = 16,
+		.max_attr = 23,
+		.n_fields = 21,
 		.n_sets = 0,
 		.fields = raw_fields,
 		.key = &raw_fields[4],

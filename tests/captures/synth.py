@@ -73,11 +73,11 @@ def cq(i, cqn, **more):
 
 def eqs(i):
     common = {"depth": 4096, "age": 93784 * SEC, "last-event-age": 5 * SEC, "unknown": 0}
-    return [{**head(i), "index": n, "type": kind, "eqn": n, "vector": n, "irq": 40 + n,
+    return [{**head(i), "index": n, "role": role, "eqn": n, "vector": n, "irq": 40 + n,
              "irq-name": f"erdma-{kind}{n}@pci:0001:00:0{i}.0", "ci": 12 * n, "pending": 0,
              "interrupts": 3 + n, "events": 12 * n, "hw-suppressed": 0, "hw-overflow": 0,
              "hw-head": 12 * n, "hw-tail": 12 * n, **common}
-            for n, kind in enumerate(("aeq", "cmdq", "ceq"))]
+            for n, (kind, role) in enumerate((("aeq", "async"), ("cmdq", "admin"), ("ceq", "completion")))]
 
 
 def cmdq(i, **more):
@@ -89,12 +89,12 @@ def cmdq(i, **more):
             "timeout": 15 * SEC, "hw-sq-pi": 96, "hw-sq-ci": 96, "hw-cq-pi": 24, **more}
 
 
-def mr(i, mpt, **more):
-    return {**head(i), "mpt": mpt, "type": "normal", "valid": 1, "pdn": 1, "lkey": mpt << 8 | 0x42,
-            "rkey": mpt << 8 | 0x42, "iova": 0x7F1200000000, "length": 3 << 30,
+def mr(i, mrn, **more):
+    return {**head(i), "mrn": mrn, "type": "normal", "valid": 1, "pdn": 1, "lkey": mrn << 8 | 0x42,
+            "rkey": mrn << 8 | 0x42, "iova": 0x7F1200000000, "length": 3 << 30,
             "access": ["local-write", "remote-write", "remote-read"], "page-size": 4096,
             "pages": 786432, "mtt-level": 2, "pid": 4711, "comm": "ib_write_bw", "ctxn": 0,
-            "res-id": mpt, "age": 61 * SEC, **more}
+            "res-id": mrn, "age": 61 * SEC, **more}
 
 
 def pd(i, pdn):
@@ -118,7 +118,7 @@ def counters(i, **more):
 
 def cmd(i, seq, **more):
     return {**head(i), "seq": seq, "time": 1700000000 * SEC + seq * 1000000, "op": "create-qp",
-            "state": "done", "status": 0, "syndrome": 0, "latency": 45000 + seq, "cookie": seq % 128,
+            "state": "done", "status": 0, "syndrome-raw": 0, "latency": 45000 + seq, "tag": seq % 128,
             "outstanding": 1, "polled": 0, "cpu": 1, "pid": 4711, "comm": "ib_write_bw",
             "request": bytes(range(16)), "response": bytes(8), "first-timeout": 0, **more}
 
@@ -165,14 +165,14 @@ def dead():
     own = {"dev-index": 7, "dev-name": "roce_x"}
     seq = cap.request(GENERIC, FAMILY, cap.pack("BBH", cap.spec.cmds["qp"], 1, 0), True)
     body = cap.row("qp", {**own, "qpn": 1, "state": 9})
-    body += cap.attr(20, b"bad\xff\xc3\xa9\0") + cap.attr(999, b"\x0a\x0b\x0c")
+    body += cap.attr(cap.spec.sets["qp"]["comm"][0], b"bad\xff\xc3\xa9\0") + cap.attr(999, b"\x0a\x0b\x0c")
     cap.packet(GENERIC, cap.message(FAMILY, 0x12, seq, cap.pack("BBH", 2, 1, 0) + body) +
                cap.done(seq))
     cap.dump("cmdq", [cmdq(0, **own, state="dead", timeouts=3, outstanding=3, recoveries=1,
                            **{"failed-recoveries": 1, "oldest-age": 3600 * SEC})])
     cap.dump("cmd", [cmd(0, 1, **own, state="timeout", status=-110, latency=15 * SEC,
                          **{"first-timeout": 1}),
-                     cmd(0, 2, **own, op=9999, state="aborted", status=-5, syndrome=0x1234)])
+                     cmd(0, 2, **own, op=9999, state="aborted", status=-5, **{"syndrome-raw": 0x1234})])
     cap.refused("eq", -1)
     cap.refused("cmdq", -1, hw=True)
     # The other device, as far as RDMA netlink knows it.
@@ -389,10 +389,10 @@ def sick_cmdqs(m, late):
     m.add("cmdq", 8, cmdq(0, state="dead", timeouts=1, **{"failed-recoveries": 9}))
     m.add("cmd", 4, cmd(0, 1, state="timeout", status=-110, latency=15 * SEC))
     m.add("cmd", 4, cmd(0, 2, op="reg-mr", latency=2 * SEC))
-    m.add("cmd", 4, cmd(0, 3, op="create-cq", state="error", status=-5, syndrome=9))
+    m.add("cmd", 4, cmd(0, 3, op="create-cq", state="error", status=-5, **{"syndrome-raw": 9}))
     # Long ago, or of no account.
     m.add("cmd", 5, cmd(0, 1, state="timeout", time=1699999000 * SEC, status=-110))
-    m.add("cmd", 5, cmd(0, 2, op="query-qpc", state="error", status=-5, syndrome=3))
+    m.add("cmd", 5, cmd(0, 2, op="query-qpc", state="error", status=-5, **{"syndrome-raw": 3}))
     grown = {"tx-bps-limit-drops": 1, "rx-disabled-drops": 3, "qp-create-failures": 1,
              "tx-rnr-naks": 40, "retransmitted-packets": 500, "link-downs": 1}
     first = {"qp-create-failures": 0, "tx-rnr-naks": 5, "retransmitted-packets": 10,
@@ -462,17 +462,17 @@ def sick_conns(m, late):
     add(6, 5, port=5, **{"hw-sq-ci": 30, "hw-rto-retrans": 5 + 8 * late})
     add(6, 6, port=6, state="err", events=1, **{
         "iwarp-state": "error", "first-event": "qp-fatal", "hw-rq-ci": 20,
-        "first-syndrome": "retries-exceeded", "first-event-age": 9 * SEC})
+        "first-cause": "retries-exceeded", "first-event-age": 9 * SEC})
     # 6 gave up, and told the other end.
     add(6, 16, port=6, peer_side=True, state="err", events=1, **{
         "iwarp-state": "error", "first-event": "qp-fatal", "hw-rq-ci": 20, "hw-rto-retrans": 0,
-        "first-syndrome": "retries-exceeded", "first-event-age": 9 * SEC})
+        "first-cause": "retries-exceeded", "first-event-age": 9 * SEC})
     add(6, 7, port=7, **{"hw-sq-ci": 20 + 2 * late})
     add(6, 8, port=8, **{"hw-rto-retrans": 5 + 80 * late, "hw-tx-packets": 50 + 900 * late})
     add(6, 9, port=9, **{"hw-rx-invalid-drops": 2 * late})
     add(7, 1, port=1, state="err", events=1, **{
         "iwarp-state": "terminate", "first-event": "access-error", "hw-rq-ci": 20,
-        "first-syndrome": "recv-access", "first-event-age": 3 * SEC})
+        "first-cause": "recv-access", "first-event-age": 3 * SEC})
     add(7, 2, port=2, state="err", events=1, **{"iwarp-state": "error", "hw-error": -19})
     add(7, 3, port=3, state="err", **{"iwarp-state": "error", "hw-sq-ci": 33, "state-age": 5 * SEC})
     row = conn(4, state="err")

@@ -38,7 +38,7 @@ load common
 	/usr/bin/python3 - "$TWO" "$BATS_TEST_TMPDIR/bad" <<-'END'
 	import sys
 	data = bytearray(open(sys.argv[1], "rb").read())
-	at = data.index(b"\x08\x00\x05\x00\x0b\x00\x00\x00")
+	at = data.index(b"\x08\x00\x06\x00\x0b\x00\x00\x00")
 	data[at:at + 2] = b"\xff\x7f"
 	open(sys.argv[2], "wb").write(data)
 	END

@@ -65,7 +65,7 @@ load common
 	golden columns-chosen --from "$TWO" dump qp -o qpn,peer-addr,peer_port
 	golden columns-added --from "$TWO" dump qp -o +cookie,sq-depth
 	golden columns-wide --from "$TWO" dump cq -o wide
-	golden columns-secret --from "$TWO" dump mr -o mpt,lkey
+	golden columns-secret --from "$TWO" dump mr -o mrn,lkey
 }
 
 @test "a chosen column is shown even if it is empty" {

@@ -100,7 +100,7 @@ def devices(place):
     equal(got['eadm_dev_qps{device="erdma_0"}'], 3)
     equal(got['eadm_dev_max_qp{device="erdma_0"}'], 131071)
     equal(got['eadm_cmdq_timeout_seconds{device="erdma_0"}'], 15)
-    equal(got['eadm_eq_events_total{device="erdma_0",eq="2",type="ceq"}'], 24)
+    equal(got['eadm_eq_events_total{device="erdma_0",eq="2",role="completion"}'], 24)
     info = [name for name in got if name.startswith("eadm_dev_info")]
     equal(len(info), 2)
     true('driver="erdma"' in info[0] and 'netdev="eth0"' in info[0], info)

@@ -19,7 +19,7 @@ sys.path.insert(0, f"{TOOLS}/tools/net/ynl")
 from lib import NlError, YnlFamily  # noqa: E402 pylint: disable=wrong-import-position
 
 OBJECTS = ["dev", "qp", "cq", "eq", "cmdq", "mr", "pd", "ctx", "counters", "cmd"]
-KEYS = {"qp": "qpn", "cq": "cqn", "eq": "index", "cmdq": "index", "mr": "mpt", "pd": "pdn",
+KEYS = {"qp": "qpn", "cq": "cqn", "eq": "index", "cmdq": "index", "mr": "mrn", "pd": "pdn",
         "ctx": "ctxn", "counters": "port", "cmd": "seq"}
 COMMANDS = {"dev": ["info"], "counters": ["stat"], "cmd": ["trace"]}
 # Columns that have to be named.

@@ -294,6 +294,11 @@ static const struct eadm_field qp_fields[] = {
 		.has = offsetof(struct eadm_snap_qp, has.sq_depth),
 	},
 	{
+		.attr = EADM_A_QP_SQ_STRIDE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, sq_stride),
+		.has = offsetof(struct eadm_snap_qp, has.sq_stride),
+	},
+	{
 		.attr = EADM_A_QP_SQ_PI, .type = EADM_TYPE_U32,
 		.off = offsetof(struct eadm_snap_qp, sq_pi),
 		.has = offsetof(struct eadm_snap_qp, has.sq_pi),
@@ -307,6 +312,11 @@ static const struct eadm_field qp_fields[] = {
 		.attr = EADM_A_QP_RQ_DEPTH, .type = EADM_TYPE_U32,
 		.off = offsetof(struct eadm_snap_qp, rq_depth),
 		.has = offsetof(struct eadm_snap_qp, has.rq_depth),
+	},
+	{
+		.attr = EADM_A_QP_RQ_STRIDE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, rq_stride),
+		.has = offsetof(struct eadm_snap_qp, has.rq_stride),
 	},
 	{
 		.attr = EADM_A_QP_RQ_PI, .type = EADM_TYPE_U32,
@@ -471,9 +481,19 @@ static const struct eadm_field qp_fields[] = {
 		.has = offsetof(struct eadm_snap_qp, has.first_event),
 	},
 	{
-		.attr = EADM_A_QP_FIRST_SYNDROME, .type = EADM_TYPE_U32,
-		.off = offsetof(struct eadm_snap_qp, first_syndrome),
-		.has = offsetof(struct eadm_snap_qp, has.first_syndrome),
+		.attr = EADM_A_QP_FIRST_EVENT_RAW, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, first_event_raw),
+		.has = offsetof(struct eadm_snap_qp, has.first_event_raw),
+	},
+	{
+		.attr = EADM_A_QP_FIRST_CAUSE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, first_cause),
+		.has = offsetof(struct eadm_snap_qp, has.first_cause),
+	},
+	{
+		.attr = EADM_A_QP_FIRST_SYNDROME_RAW, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, first_syndrome_raw),
+		.has = offsetof(struct eadm_snap_qp, has.first_syndrome_raw),
 	},
 	{
 		.attr = EADM_A_QP_FIRST_EVENT_AGE, .type = EADM_TYPE_UINT,
@@ -863,9 +883,9 @@ static const struct eadm_field eq_fields[] = {
 		.has = offsetof(struct eadm_snap_eq, has.index),
 	},
 	{
-		.attr = EADM_A_EQ_TYPE, .type = EADM_TYPE_U32,
-		.off = offsetof(struct eadm_snap_eq, type),
-		.has = offsetof(struct eadm_snap_eq, has.type),
+		.attr = EADM_A_EQ_ROLE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_eq, role),
+		.has = offsetof(struct eadm_snap_eq, has.role),
 	},
 	{
 		.attr = EADM_A_EQ_EQN, .type = EADM_TYPE_U32,
@@ -1047,6 +1067,11 @@ static const struct eadm_field cmdq_fields[] = {
 		.has = offsetof(struct eadm_snap_cmdq, has.sq_depth),
 	},
 	{
+		.attr = EADM_A_CMDQ_SQ_STRIDE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmdq, sq_stride),
+		.has = offsetof(struct eadm_snap_cmdq, has.sq_stride),
+	},
+	{
 		.attr = EADM_A_CMDQ_SQ_PI, .type = EADM_TYPE_U32,
 		.off = offsetof(struct eadm_snap_cmdq, sq_pi),
 		.has = offsetof(struct eadm_snap_cmdq, has.sq_pi),
@@ -1167,7 +1192,7 @@ static const struct nla_policy mr_get_policy[] = {
 	[EADM_A_MR_DEV_INDEX] = { .type = NLA_U32 },
 	[EADM_A_MR_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_MR_QUERY_HW] = { .type = NLA_FLAG },
-	[EADM_A_MR_MPT] = { .type = NLA_U32 },
+	[EADM_A_MR_MRN] = { .type = NLA_U32 },
 };
 
 static const struct eadm_field mr_fields[] = {
@@ -1177,9 +1202,9 @@ static const struct eadm_field mr_fields[] = {
 		.has = offsetof(struct eadm_snap_mr, has.hw_error),
 	},
 	{
-		.attr = EADM_A_MR_MPT, .type = EADM_TYPE_U32,
-		.off = offsetof(struct eadm_snap_mr, mpt),
-		.has = offsetof(struct eadm_snap_mr, has.mpt),
+		.attr = EADM_A_MR_MRN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_mr, mrn),
+		.has = offsetof(struct eadm_snap_mr, has.mrn),
 	},
 	{
 		.attr = EADM_A_MR_TYPE, .type = EADM_TYPE_U32,
@@ -1967,6 +1992,11 @@ static const struct eadm_field cmd_fields[] = {
 		.has = offsetof(struct eadm_snap_cmd, has.op),
 	},
 	{
+		.attr = EADM_A_CMD_OP_RAW, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, op_raw),
+		.has = offsetof(struct eadm_snap_cmd, has.op_raw),
+	},
+	{
 		.attr = EADM_A_CMD_STATE, .type = EADM_TYPE_U32,
 		.off = offsetof(struct eadm_snap_cmd, state),
 		.has = offsetof(struct eadm_snap_cmd, has.state),
@@ -1977,9 +2007,9 @@ static const struct eadm_field cmd_fields[] = {
 		.has = offsetof(struct eadm_snap_cmd, has.status),
 	},
 	{
-		.attr = EADM_A_CMD_SYNDROME, .type = EADM_TYPE_U32,
-		.off = offsetof(struct eadm_snap_cmd, syndrome),
-		.has = offsetof(struct eadm_snap_cmd, has.syndrome),
+		.attr = EADM_A_CMD_SYNDROME_RAW, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, syndrome_raw),
+		.has = offsetof(struct eadm_snap_cmd, has.syndrome_raw),
 	},
 	{
 		.attr = EADM_A_CMD_LATENCY, .type = EADM_TYPE_UINT,
@@ -1987,9 +2017,9 @@ static const struct eadm_field cmd_fields[] = {
 		.has = offsetof(struct eadm_snap_cmd, has.latency),
 	},
 	{
-		.attr = EADM_A_CMD_COOKIE, .type = EADM_TYPE_U32,
-		.off = offsetof(struct eadm_snap_cmd, cookie),
-		.has = offsetof(struct eadm_snap_cmd, has.cookie),
+		.attr = EADM_A_CMD_TAG, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, tag),
+		.has = offsetof(struct eadm_snap_cmd, has.tag),
 	},
 	{
 		.attr = EADM_A_CMD_OUTSTANDING, .type = EADM_TYPE_U32,
@@ -2017,13 +2047,13 @@ static const struct eadm_field cmd_fields[] = {
 		.has = offsetof(struct eadm_snap_cmd, has.comm),
 	},
 	{
-		.attr = EADM_A_CMD_REQUEST, .type = EADM_TYPE_BINARY, .len = 64,
+		.attr = EADM_A_CMD_REQUEST, .type = EADM_TYPE_BINARY, .len = 184,
 		.perm = EADM_PERM_RAWIO, .off = offsetof(struct eadm_snap_cmd, request),
 		.has = offsetof(struct eadm_snap_cmd, has.request),
 		.len_off = offsetof(struct eadm_snap_cmd, request_len),
 	},
 	{
-		.attr = EADM_A_CMD_RESPONSE, .type = EADM_TYPE_BINARY, .len = 16,
+		.attr = EADM_A_CMD_RESPONSE, .type = EADM_TYPE_BINARY, .len = 64,
 		.perm = EADM_PERM_RAWIO, .off = offsetof(struct eadm_snap_cmd, response),
 		.has = offsetof(struct eadm_snap_cmd, has.response),
 		.len_off = offsetof(struct eadm_snap_cmd, response_len),
@@ -2211,6 +2241,11 @@ static const struct eadm_field event_fields[] = {
 		.has = offsetof(struct eadm_snap_event, has.async),
 	},
 	{
+		.attr = EADM_A_EVENT_ASYNC_RAW, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, async_raw),
+		.has = offsetof(struct eadm_snap_event, has.async_raw),
+	},
+	{
 		.attr = EADM_A_EVENT_QPN, .type = EADM_TYPE_U32,
 		.off = offsetof(struct eadm_snap_event, qpn),
 		.has = offsetof(struct eadm_snap_event, has.qpn),
@@ -2229,6 +2264,11 @@ static const struct eadm_field event_fields[] = {
 		.attr = EADM_A_EVENT_OP, .type = EADM_TYPE_U32,
 		.off = offsetof(struct eadm_snap_event, op),
 		.has = offsetof(struct eadm_snap_event, has.op),
+	},
+	{
+		.attr = EADM_A_EVENT_OP_RAW, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, op_raw),
+		.has = offsetof(struct eadm_snap_event, has.op_raw),
 	},
 	{
 		.attr = EADM_A_EVENT_PARAM, .type = EADM_TYPE_U32,
@@ -2278,6 +2318,11 @@ static const struct eadm_field conf_fields[] = {
 		.has = offsetof(struct eadm_snap_conf, has.value),
 	},
 	{
+		.attr = EADM_A_CONF_UNIT, .type = EADM_TYPE_STRING, .len = 16,
+		.off = offsetof(struct eadm_snap_conf, unit),
+		.has = offsetof(struct eadm_snap_conf, has.unit),
+	},
+	{
 		.attr = EADM_A_CONF_VALUE_NAME, .type = EADM_TYPE_STRING, .len = 32,
 		.off = offsetof(struct eadm_snap_conf, value_name),
 		.has = offsetof(struct eadm_snap_conf, has.value_name),
@@ -2321,11 +2366,11 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 		.hw_perm = EADM_PERM_RAWIO,
 		.sets = qp_sets,
 		.owner = {
-			[EADM_OWNER_PID] = &qp_fields[14],
-			[EADM_OWNER_COMM] = &qp_fields[15],
-			[EADM_OWNER_CGROUP_ID] = &qp_fields[16],
-			[EADM_OWNER_NETNS] = &qp_fields[17],
-			[EADM_OWNER_RES_ID] = &qp_fields[19],
+			[EADM_OWNER_PID] = &qp_fields[16],
+			[EADM_OWNER_COMM] = &qp_fields[17],
+			[EADM_OWNER_CGROUP_ID] = &qp_fields[18],
+			[EADM_OWNER_NETNS] = &qp_fields[19],
+			[EADM_OWNER_RES_ID] = &qp_fields[21],
 		},
 	},
 	[EADM_OBJ_CQ] = {
@@ -2376,7 +2421,7 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 		.fields = mr_fields,
 		.n_fields = ARRAY_SIZE(mr_fields),
 		.cmd = EADM_CMD_MR_GET,
-		.key_attr = EADM_A_MR_MPT,
+		.key_attr = EADM_A_MR_MRN,
 		.key_type = EADM_TYPE_U32,
 		.sets = mr_sets,
 		.owner = {
@@ -2442,8 +2487,8 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 		.from_attr = EADM_A_CMD_FROM_SEQ,
 		.soft_rawio = true,
 		.owner = {
-			[EADM_OWNER_PID] = &cmd_fields[12],
-			[EADM_OWNER_COMM] = &cmd_fields[13],
+			[EADM_OWNER_PID] = &cmd_fields[13],
+			[EADM_OWNER_COMM] = &cmd_fields[14],
 		},
 	},
 	[EADM_OBJ_CEP] = {
@@ -2529,7 +2574,7 @@ const struct genl_ops eadm_genl_ops[] = {
 		.done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_MR_GET, .policy = mr_get_policy, .maxattr = EADM_A_MR_MPT,
+		.cmd = EADM_CMD_MR_GET, .policy = mr_get_policy, .maxattr = EADM_A_MR_MRN,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},

@@ -6,7 +6,24 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "classes.h"
 #include "diag.h"
+
+static const u8 states[] = {
+	[ERDMA_CMDQ_POLLING]	= EADM_CMDQ_STATE_POLLING,
+	[ERDMA_CMDQ_EVENT]	= EADM_CMDQ_STATE_EVENT,
+	[ERDMA_CMDQ_RECOVERING]	= EADM_CMDQ_STATE_RECOVERING,
+	[ERDMA_CMDQ_DEAD]	= EADM_CMDQ_STATE_DEAD,
+};
+
+static const u8 rec_states[] = {
+	[EADM_REC_PENDING]	= EADM_CMD_STATE_PENDING,
+	[EADM_REC_DONE]		= EADM_CMD_STATE_DONE,
+	[EADM_REC_ERROR]	= EADM_CMD_STATE_ERROR,
+	[EADM_REC_TIMEOUT]	= EADM_CMD_STATE_TIMEOUT,
+	[EADM_REC_LATE]		= EADM_CMD_STATE_LATE,
+	[EADM_REC_ABORTED]	= EADM_CMD_STATE_ABORTED,
+};
 
 static void *cmdq_next(struct eadm_diag_dev *dd, u64 *id)
 {
@@ -19,7 +36,7 @@ static void fill_cmdq(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 	u16 oldest;
 
 	spin_lock_irq(&q->lock);
-	SNAP_SET(s, state, q->state);
+	SNAP_SET(s, state, states[q->state]);
 	SNAP_SET(s, sq_pi, q->sq_pi);
 	SNAP_SET(s, sq_ci, q->sq_ci);
 	SNAP_SET(s, cq_ci, q->cq_ci);
@@ -76,6 +93,7 @@ static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 	SNAP_SET(s, index, 0);
 	SNAP_SET(s, sq_depth, ERDMA_CMDQ_DEPTH);
+	SNAP_SET(s, sq_stride, ERDMA_WQEBB_SIZE);
 	SNAP_SET(s, eq_ci, READ_ONCE(dev->cmdq_eq.ci));
 	SNAP_SET(s, timeout, (u64)erdma_cmd_timeout_ms(dev) * NSEC_PER_MSEC);
 	fill_cmdq(dev, s);
@@ -93,7 +111,7 @@ const struct eadm_diag_obj erdma_diag_cmdq = {
 
 /* A record is copied out at once: the ring goes on. */
 struct record {
-	struct erdma_rec rec;
+	struct eadm_rec rec;
 	bool first_timeout;
 };
 
@@ -108,7 +126,7 @@ static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
 	if (!record)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_irq(&q->lock);
-	found = erdma_recorder_next(&q->rec, *id, &record->rec, &record->first_timeout);
+	found = eadm_recorder_next(&q->rec, *id, &record->rec, &record->first_timeout);
 	spin_unlock_irq(&q->lock);
 	if (!found) {
 		kfree(record);
@@ -124,7 +142,7 @@ static void cmd_put(struct eadm_diag_dev *dd, void *obj)
 }
 
 /* The requester in the reader's PID namespace, 0 when it cannot be seen there. */
-static u32 reader_pid(const struct erdma_rec *rec)
+static u32 reader_pid(const struct eadm_rec *rec)
 {
 	struct pid_namespace *ns = task_active_pid_ns(current);
 	struct task_struct *task;
@@ -143,11 +161,11 @@ static u32 reader_pid(const struct erdma_rec *rec)
 	return nr;
 }
 
-static void fill_requester(const struct erdma_rec *rec, struct eadm_snap_cmd *s)
+static void fill_requester(const struct eadm_rec *rec, struct eadm_snap_cmd *s)
 {
 	u32 pid;
 
-	if (rec->flags & ERDMA_REC_KTHREAD) {
+	if (rec->flags & EADM_REC_KTHREAD) {
 		snprintf(s->comm, sizeof(s->comm), "[%s]", rec->comm);
 		s->has.comm = 1;
 		return;
@@ -164,31 +182,32 @@ static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 {
 	struct erdma_cmdq *q = &diag_to_dev(dd)->cmdq;
 	const struct record *record = obj;
-	const struct erdma_rec *rec = &record->rec;
+	const struct eadm_rec *rec = &record->rec;
 	struct eadm_snap_cmd *s = snap;
 
 	SNAP_SET(s, seq, rec->seq);
 	SNAP_SET(s, time, rec->time);
-	SNAP_SET(s, op, rec->op);
-	SNAP_SET(s, state, rec->state);
-	SNAP_SET(s, cookie, rec->cookie);
+	SNAP_SET(s, op, erdma_op_class(rec->op));
+	SNAP_SET(s, op_raw, rec->op);
+	SNAP_SET(s, state, rec_states[rec->state]);
+	SNAP_SET(s, tag, rec->tag);
 	SNAP_SET(s, outstanding, rec->outstanding);
-	SNAP_SET(s, polled, !!(rec->flags & ERDMA_REC_POLLED));
+	SNAP_SET(s, polled, !!(rec->flags & EADM_REC_POLLED));
 	SNAP_SET(s, cpu, rec->cpu);
 	SNAP_SET(s, first_timeout, record->first_timeout);
 	SNAP_BIN(s, request, rec->request, rec->request_len);
 	fill_requester(rec, s);
-	if (rec->state != ERDMA_REC_PENDING) {
+	if (rec->state != EADM_REC_PENDING) {
 		SNAP_SET(s, status, rec->status);
 		SNAP_SET(s, latency, rec->latency);
 	}
-	if (rec->flags & ERDMA_REC_ANSWERED) {
-		SNAP_SET(s, syndrome, rec->syndrome);
-		SNAP_BIN(s, response, rec->response, sizeof(rec->response));
+	if (rec->flags & EADM_REC_ANSWERED) {
+		SNAP_SET(s, syndrome_raw, rec->syndrome);
+		SNAP_BIN(s, response, rec->response, rec->response_len);
 	}
 	if (record->first_timeout && req->admin) {
 		spin_lock_irq(&q->lock);
-		erdma_recorder_release(&q->rec, rec->seq);
+		eadm_recorder_release(&q->rec, rec->seq);
 		spin_unlock_irq(&q->lock);
 	}
 	return 0;

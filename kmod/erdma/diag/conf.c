@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Diagnostic provider: settings. */
 
+#include <linux/math64.h>
+
 #include "diag.h"
 
+#define TIMEOUT_MIN_MS	500
+#define TIMEOUT_MAX_MS	60000
+
+/* A setting, and what it may be in units of its own, of which @scale are one here. */
 struct param {
 	u32 id;
 	u32 min;
 	u32 max;
+	u32 scale;
+	const char *unit;
 };
 
 static const struct param params[] = {
-	{ EADM_CONF_PARAM_CC, ERDMA_CC_NEWRENO, ERDMA_CC_HPCC_INT },
-	{ EADM_CONF_PARAM_RETRANS_NUM, 1, ERDMA_RETRANS_MAX },
-	{ EADM_CONF_PARAM_DELAYED_ACK, 0, U8_MAX },
+	{ EADM_CONF_PARAM_CC, ERDMA_CC_NEWRENO, ERDMA_CC_HPCC_INT, 1 },
+	{ EADM_CONF_PARAM_RETRANS_NUM, 1, ERDMA_RETRANS_MAX, 1, "packets" },
+	{ EADM_CONF_PARAM_DELAYED_ACK, 0, U8_MAX, 1, "packets" },
+	{ EADM_CONF_PARAM_CMD_TIMEOUT, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS, NSEC_PER_MSEC, "ns" },
 };
 
 static const char *const cc_names[] = {
@@ -68,8 +77,10 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	u8 cc, num;
 
 	SNAP_SET(s, param, param->id);
-	SNAP_SET(s, lowest, param->min);
-	SNAP_SET(s, highest, param->max);
+	SNAP_SET(s, lowest, (u64)param->min * param->scale);
+	SNAP_SET(s, highest, (u64)param->max * param->scale);
+	if (param->unit)
+		SNAP_STR(s, unit, param->unit);
 	if (req->hw)
 		SNAP_SET(s, read_back, 0);
 	switch (param->id) {
@@ -87,6 +98,9 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	case EADM_CONF_PARAM_DELAYED_ACK:
 		fill_delayed_ack(dev, s, req);
 		break;
+	case EADM_CONF_PARAM_CMD_TIMEOUT:
+		SNAP_SET(s, value, (u64)erdma_cmd_timeout_ms(dev) * NSEC_PER_MSEC);
+		break;
 	}
 	return 0;
 }
@@ -98,7 +112,7 @@ const struct eadm_diag_obj erdma_diag_conf = {
 	.fill = conf_fill,
 };
 
-static int apply(struct erdma_dev *dev, u32 param, u8 value)
+static int apply(struct erdma_dev *dev, u32 param, u32 value)
 {
 	switch (param) {
 	case EADM_CONF_PARAM_CC:
@@ -109,9 +123,24 @@ static int apply(struct erdma_dev *dev, u32 param, u8 value)
 		return erdma_conf_set_retrans_num(dev, value);
 	case EADM_CONF_PARAM_DELAYED_ACK:
 		return erdma_conf_set_delayed_ack(dev, value);
+	case EADM_CONF_PARAM_CMD_TIMEOUT:
+		/* Of the driver: the adapter need not know. */
+		WRITE_ONCE(dev->conf.cmd_timeout, value);
+		return 0;
 	default:
 		return -EOPNOTSUPP;
 	}
+}
+
+static void notify(struct eadm_diag_dev *dd, u32 param, u64 value)
+{
+	const struct eadm_diag_event ev = {
+		.obj = EADM_OBJ_CONF,
+		.id = param,
+		.code = value,
+	};
+
+	eadm_diag_notify(dd, EADM_DIAG_CONF, &ev);
 }
 
 /**
@@ -133,15 +162,15 @@ int erdma_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value)
 
 	if (!p || id != param)
 		return -EOPNOTSUPP;
-	if (value < p->min || value > p->max)
+	if (value < (u64)p->min * p->scale || value > (u64)p->max * p->scale)
 		return -ERANGE;
 	if (READ_ONCE(dev->gone))
 		return -ENODEV;
-	ret = apply(dev, param, value);
+	ret = apply(dev, param, div_u64(value, p->scale));
 	/* That is how the adapter refuses what it does not know. */
 	if (ret == -EIO)
 		return -EOPNOTSUPP;
 	if (!ret)
-		eadm_diag_notify(dd, EADM_DIAG_CONF, param, value);
+		notify(dd, param, value);
 	return ret;
 }

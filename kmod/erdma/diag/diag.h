@@ -18,6 +18,8 @@ extern const struct eadm_diag_obj erdma_diag_cmd;
 extern const struct eadm_diag_obj erdma_diag_cep;
 extern const struct eadm_diag_obj erdma_diag_conf;
 
+#define ERDMA_CONTEXT_MAX	256	/* bytes of QPC, CQC or EQC (hw 4.13) */
+
 void erdma_diag_put_obj(struct eadm_diag_dev *dd, void *obj);
 void erdma_diag_put_none(struct eadm_diag_dev *dd, void *obj);
 int erdma_diag_may_query(struct erdma_dev *dev, const struct erdma_obj *obj);

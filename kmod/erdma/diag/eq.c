@@ -20,15 +20,15 @@ static void *eq_next(struct eadm_diag_dev *dd, u64 *id)
 	return &dev->ceqs[array_index_nospec(ceq, ERDMA_MAX_VECTORS - 1)];
 }
 
-static u32 eq_type(const struct erdma_eq *eq)
+static u32 eq_role(const struct erdma_eq *eq)
 {
 	switch (eq->index) {
 	case ERDMA_EQC_INDEX_AEQ:
-		return EADM_EQ_TYPE_AEQ;
+		return EADM_EQ_ROLE_ASYNC;
 	case ERDMA_EQC_INDEX_CMDQ:
-		return EADM_EQ_TYPE_CMDQ;
+		return EADM_EQ_ROLE_ADMIN;
 	default:
-		return EADM_EQ_TYPE_CEQ;
+		return EADM_EQ_ROLE_COMPLETION;
 	}
 }
 
@@ -67,7 +67,7 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	u64 last_missed;
 
 	SNAP_SET(s, index, eq->index);
-	SNAP_SET(s, type, eq_type(eq));
+	SNAP_SET(s, role, eq_role(eq));
 	/* The AEQ has no number among the EQs. */
 	if (eq != &dev->aeq)
 		SNAP_SET(s, eqn, eq->eqn);

@@ -34,7 +34,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	struct eadm_snap_mr *s = snap;
 	bool valid;
 
-	SNAP_SET(s, mpt, mr->mpt);
+	SNAP_SET(s, mrn, mr->mpt);
 	SNAP_SET(s, type, mr_type(mr));
 	valid = READ_ONCE(mr->valid) && !erdma_obj_is_dead(diag_to_dev(dd), &mr->obj);
 	SNAP_SET(s, valid, valid);

@@ -3,6 +3,7 @@
 
 #include <linux/bitfield.h>
 
+#include "classes.h"
 #include "diag.h"
 
 static void *qp_next(struct eadm_diag_dev *dd, u64 *id)
@@ -127,8 +128,10 @@ static void fill_first_event(struct erdma_qp *qp, struct eadm_snap_qp *s)
 
 	if (!time)
 		return;
-	SNAP_SET(s, first_event, qp->first_event);
-	SNAP_SET(s, first_syndrome, qp->first_syndrome);
+	SNAP_SET(s, first_event, erdma_event_class(qp->first_event));
+	SNAP_SET(s, first_event_raw, qp->first_event);
+	SNAP_SET(s, first_cause, erdma_cause_class(qp->first_syndrome));
+	SNAP_SET(s, first_syndrome_raw, qp->first_syndrome);
 	SNAP_SET(s, first_event_age, diag_age(time));
 }
 
@@ -148,7 +151,9 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, send_cqn, to_erdma_cq(qp->ibqp.send_cq)->cqn);
 	SNAP_SET(s, recv_cqn, to_erdma_cq(qp->ibqp.recv_cq)->cqn);
 	SNAP_SET(s, sq_depth, qp->sq_depth);
+	SNAP_SET(s, sq_stride, ERDMA_WQEBB_SIZE);
 	SNAP_SET(s, rq_depth, qp->rq_depth);
+	SNAP_SET(s, rq_stride, sizeof(struct erdma_rqe));
 	SNAP_SET(s, user, !qp->kqp);
 	SNAP_SET(o, cookie, qp->cookie);
 	SNAP_SET(s, age, diag_age(qp->obj.created));

@@ -193,8 +193,27 @@ static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct rin
 	return 0;
 }
 
+/* Requests are counted modulo 2^16, answers have an owner bit (hw 3, 5, 6, 7). */
+static void set_kind_of_ring(struct eadm_diag_ring *r)
+{
+	r->memory = r->user ? EADM_DIAG_MEMORY_USER : EADM_DIAG_MEMORY_HOST;
+	switch (r->kind) {
+	case EADM_RAW_KIND_SQ:
+	case EADM_RAW_KIND_RQ:
+	case EADM_RAW_KIND_CMD_SQ:
+		r->index = EADM_DIAG_INDEX_FREE;
+		r->index_bits = 16;
+		break;
+	default:
+		r->index = EADM_DIAG_INDEX_PHASE;
+		break;
+	}
+}
+
 static int find(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
 {
+	if (r->sub)
+		return -ENOENT;
 	switch (r->kind) {
 	case EADM_RAW_KIND_SQ:
 	case EADM_RAW_KIND_RQ:
@@ -241,6 +260,7 @@ int erdma_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *bu
 	ret = find(dev, r, &ring);
 	if (ret)
 		return ret;
+	set_kind_of_ring(r);
 	if (r->first > r->depth || r->count > r->depth - r->first) {
 		ret = -ERANGE;
 		goto out;
@@ -280,7 +300,7 @@ static int query_object(struct erdma_dev *dev, u8 kind, u32 id, void *buf)
  * @dd: the device
  * @kind: EADM_RAW_KIND_QPC, _CQC or _EQC
  * @id: number of the queue, 0 of QPs and CQs is the command queue
- * @buf: where to put it, EADM_DIAG_CONTEXT_SIZE bytes
+ * @buf: where to put it, ERDMA_CONTEXT_MAX bytes
  *
  * Context: process; issues a command.
  * Return: its length, or -errno.
@@ -290,7 +310,7 @@ int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf)
 	struct erdma_dev *dev = diag_to_dev(dd);
 	int ret;
 
-	static_assert(sizeof(struct erdma_qpc) <= EADM_DIAG_CONTEXT_SIZE);
+	static_assert(sizeof(struct erdma_qpc) <= ERDMA_CONTEXT_MAX);
 	switch (kind) {
 	case EADM_RAW_KIND_QPC:
 		return query_object(dev, kind, id, buf) ?: (int)sizeof(struct erdma_qpc);

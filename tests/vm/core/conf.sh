@@ -1,43 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Settings are taken, kept over a reset, and nonsense is refused.
-settings=/sys/class/infiniband/erdma_0
+setting() { # NAME
+	eadm conf get "$1" -d erdma_0 --json | jq -r '.rows[0] | .value_name // .value'
+}
 
-set_and_get() { # NAME VALUE
-	echo "$2" >$settings/"$1" && same "$2" "$(cat $settings/"$1")"
+set_and_get() { # NAME VALUE [AS]
+	eadm conf set "$1" "$2" -d erdma_0 >/dev/null && same "${3:-$2}" "$(setting "$1")"
 }
 
 refuses() { # NAME VALUE
 	local before
-	before=$(cat $settings/"$1")
+	before=$(setting "$1")
 
-	! echo "$2" >$settings/"$1" 2>/dev/null && same "$before" "$(cat $settings/"$1")"
+	! eadm conf set "$1" "$2" -d erdma_0 2>&1 && same "$before" "$(setting "$1")"
 }
 
 same_after_reset() {
-	echo 2000 >$settings/cmd_timeout
+	command_limit erdma_0 2000
 	fault cmd_drop count 2
 	stats 1 16500 && until_true 5 stats 0 1000 || return 1
-	same 2000 "$(cat $settings/cmd_timeout)" && echo 15000 >$settings/cmd_timeout || return 1
-	same 7 "$(cat $settings/delayed_ack)" && same 40 "$(cat $settings/retrans_num)" &&
-		same hpcc-ecn "$(cat $settings/cc)"
+	same 2000000000 "$(setting cmd-timeout)" && command_limit erdma_0 15000 || return 1
+	same 7 "$(setting delayed-ack)" && same 40 "$(setting retrans-num)" &&
+		same hpcc-ecn "$(setting cc)"
 }
 
 not_taken() {
 	fault cmd_error target $((0x107)) arg 22 count 1
-	refuses retrans_num 41
+	refuses retrans-num 41
 }
 
 check "congestion control" set_and_get cc hpcc-ecn
-check "retransmissions" set_and_get retrans_num 40
-check "delayed acknowledgment" set_and_get delayed_ack 7
-check "the time limit of commands" set_and_get cmd_timeout 15000
-check "no time for commands is refused" refuses cmd_timeout 0
-check "too much time for commands is refused" refuses cmd_timeout 60001
+check "retransmissions" set_and_get retrans-num 40
+check "delayed acknowledgment" set_and_get delayed-ack 7
+check "the time limit of commands" set_and_get cmd-timeout 15s 15000000000
+check "no time for commands is refused" refuses cmd-timeout 0
+check "too much time for commands is refused" refuses cmd-timeout 60001ms
 check "no unknown congestion control" refuses cc vegas
-check "no retransmissions are refused" refuses retrans_num 0
-check "too many retransmissions are refused" refuses retrans_num 256
-check "nonsense is refused" refuses delayed_ack many
+check "no retransmissions are refused" refuses retrans-num 0
+check "too many retransmissions are refused" refuses retrans-num 256
+check "nonsense is refused" refuses delayed-ack many
 check "settings survive a reset" same_after_reset
 check "what the adapter refuses is not kept" not_taken
 fault cmd_error target -1

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Nobody knows what a lost command did: what is safe is done, and no more.
-limit=/sys/class/infiniband/erdma_0/cmd_timeout
 
 # Pages of memory that are pinned for devices. The guest's file system pins some
 # for a moment, too.
@@ -28,7 +27,7 @@ gives_back() { # OP EXECUTED
 	nothing_left && objects_work
 }
 
-echo 2000 >$limit
+command_limit erdma_0 2000
 # finding: D8
 # CREATE_QP 1, DESTROY_QP 2, CREATE_CQ 4, DESTROY_CQ 5, REG_MR 8, DEREG_MR 9
 for op in 1 2 4 5 8 9; do
@@ -56,7 +55,7 @@ for op in 2 5 9; do
 done
 
 faults_off
-echo 15000 >$limit
+command_limit erdma_0 15000
 check "objects work" objects_work
 check "nothing is left over" nothing_left
 fault cmd_drop target -1 arg 0

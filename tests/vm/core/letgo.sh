@@ -3,11 +3,10 @@
 # Memory goes back only when the adapter has confirmed that it let go of it.
 # shellcheck source=tests/vm/core/landing.sh
 . "$here/landing.sh"
-limit=/sys/class/infiniband/erdma_0/cmd_timeout
 
 # The firmware answers nothing, not even a reset, and yet data moves.
 firmware_dies() {
-	echo 1000 >$limit
+	command_limit erdma_0 1000
 	fault reset_lost count -1
 	fault init_lost count -1
 	fault cmd_drop count -1
@@ -38,7 +37,7 @@ check "it is reset when it can be" until_true 20 state_is ready
 check "and gives the memory back" kept '.orphans == 0 and .orphan_bytes == 0'
 check "where no byte lands even now" ask 30 yes 'still 500'
 end_landing
-echo 1000 >$limit
+command_limit erdma_0 1000
 check "objects work" objects_work
 
 # An adapter that is late is waited for.
@@ -77,7 +76,7 @@ check "objects work" objects_work
 [ ! -e $filter ] || echo >$filter
 
 check "an adapter that resets, but does not say so" replug reset_done 0
-echo 1000 >$limit
+command_limit erdma_0 1000
 fault dev_hang count 1
 check "a command fails" stats 1 10000
 check "and the next one works" stats 0 5000
@@ -89,7 +88,7 @@ check "objects work" objects_work
 
 check "an adapter with function level reset" replug flr 1
 begin_landing
-echo 1000 >$limit
+command_limit erdma_0 1000
 fault reset_lost count -1
 fault cmd_drop count 2
 check "a command has no answer" stats 1 20000

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # A slot that is met again while its command is waited for.
-limit=/sys/class/infiniband/erdma_0/cmd_timeout
 
 resets() {
 	cat "$v0/resets"
@@ -18,7 +17,7 @@ submitted() {
 
 # lose LIMIT COMMAND...: its first command of the adapter gets no answer.
 lose() {
-	echo "$1" >$limit
+	command_limit erdma_0 "$1"
 	fault cmd_drop count 1 || return 1
 	shift
 	"$@" &
@@ -50,6 +49,6 @@ no_reset() {
 fault cmd_drop target -1 arg 0
 check "two lost commands in a row are no reason for a reset" no_reset
 faults_off
-echo 15000 >$limit
+command_limit erdma_0 15000
 check "objects work" objects_work
 check "nothing is left over" nothing_left

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # The queue does not answer at all: the adapter is reset.
-limit=/sys/class/infiniband/erdma_0/cmd_timeout
-echo 3000 >$limit
+command_limit erdma_0 3000
 begin_async
 fault dev_hang count 1
 check "a command without an answer fails" stats 1 10000
@@ -23,4 +22,4 @@ serves() {
 check "service is back when the adapter is" until_true 15 serves
 check "a process works" objects_work
 check "nothing is left over" nothing_left
-echo 15000 >$limit
+command_limit erdma_0 15000

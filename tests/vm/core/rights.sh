@@ -47,13 +47,14 @@ no_old_setting() {
 	local i
 
 	for i in 3 4 5 6; do
-		echo $i >$attrs/delayed_ack && same $i "$($nobody cat $attrs/delayed_ack)" || return 1
+		eadm conf set delayed-ack $i -d erdma_0 >/dev/null || return 1
+		same $i "$($nobody eadm conf get delayed-ack -d erdma_0 --json | jq '.rows[0].value')" ||
+			return 1
 	done
 }
 
 # finding: D10
-check "delayed_ack costs nobody's readers few commands" few_commands bash -c "$reads" $attrs/delayed_ack
-check "hw_counters, too" few_commands bash -c "$reads" $attrs/ports/1/hw_counters/rx_bytes_cnt
+check "hw_counters cost nobody's readers few commands" few_commands bash -c "$reads" $attrs/ports/1/hw_counters/rx_bytes_cnt
 check "counters of netlink, too" asks counters port 1
 check "settings of netlink, too" asks conf param 2
 check "rdma statistic, too" statistics
@@ -63,8 +64,8 @@ check "a setting that was changed is read as it is" no_old_setting
 keys_are_not_numbers() {
 	local rows
 
-	rows=$(eadm dump mr --device erdma_0 --json -o mpt,rkey) || return 1
-	jq -c '.rows[] | [.mpt, .rkey]' <<<"$rows"
+	rows=$(eadm dump mr --device erdma_0 --json -o mrn,rkey) || return 1
+	jq -c '.rows[] | [.mrn, .rkey]' <<<"$rows"
 	jq -e '[.rows[].rkey | if type == "string" then .[-2:] else . % 256 end] |
 		length >= 20 and (unique | length >= 5)' <<<"$rows"
 }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # A change to RTS that nobody knows the outcome of.
-limit=/sys/class/infiniband/erdma_0/cmd_timeout
 MODIFY_QP=3
 
 # stopped_first SERVER CLIENT: the first adapter loses the answer. The model says which
@@ -15,12 +14,12 @@ stopped_first() {
 	nothing_left && objects_work
 }
 
-echo 2000 >$limit
+command_limit erdma_0 2000
 # finding: D6
 check "a server's QP whose change to RTS was lost is stopped" stopped_first 10.77.0.1 10.77.1.1
 check "a client's QP whose change to RTS was lost is stopped" stopped_first 10.77.1.1 10.77.0.1
 faults_off
-echo 15000 >$limit
+command_limit erdma_0 15000
 check "objects work" objects_work
 check "nothing is left over" nothing_left
 fault cmd_drop target -1 arg 0

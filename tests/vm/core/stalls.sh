@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Recovery and those who change states.
-limit=/sys/class/infiniband/erdma_0/cmd_timeout
 MODIFY_QP=3
 
 # A process ends, with QPs that have to be stopped, while recovery looks whether
@@ -36,11 +35,11 @@ never_stalls() {
 	[ $took -lt 4000 ] && return $status
 }
 
-echo 4000 >$limit
+command_limit erdma_0 4000
 # finding: D11
 check "recovery does not wait for itself" never_stalls
 faults_off
-echo 15000 >$limit
+command_limit erdma_0 15000
 check "objects work" objects_work
 check "nothing is left over" nothing_left
 fault cmd_drop target -1 arg 0

@@ -59,9 +59,9 @@ check "mmap() of the device can be held up" insmod "$EADM_LATEMAP_KO" device=erd
 check "doorbell pages lead to the adapter" count_mappings
 nth=$(cat $late/nth)
 echo 0 >$late/nth
-echo 1000 >/sys/class/infiniband/erdma_0/cmd_timeout
+command_limit erdma_0 1000
 check "after a reset no doorbell page does" zapped $((1000 - nth))
 check "mmap() is held up no more" rmmod latemap
-echo 15000 >/sys/class/infiniband/erdma_0/cmd_timeout
+command_limit erdma_0 15000
 check "objects work" objects_work
 check "nothing is left over" nothing_left

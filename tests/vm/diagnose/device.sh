@@ -68,7 +68,7 @@ test_cmd_error() {
 	fault cmd_error target "$CREATE_QP" arg 12 count 1
 	! "$programs/objs" -d "$dev" -n 1 qps || return 1
 	sees command-failed cmdq - \
-		".op == \"create-qp\" and .syndrome == 12 and .state == \"error\" and $since" -i 100ms
+		".op == \"create-qp\" and .syndrome_raw == 12 and .state == \"error\" and $since" -i 100ms
 }
 
 test_cmd_duplicate() {
@@ -146,7 +146,7 @@ test_aeq_qp_fatal() {
 	begin_traffic || return 1
 	fault aeq_qp_fatal target "$client" arg 1 count 1
 	told 'local work queue catastrophic error' &&
-		sees qp-error qp "$client" '.first_event == "qp-fatal" and .first_syndrome == "general"' \
+		sees qp-error qp "$client" '.first_event == "qp-fatal" and .first_cause == "general"' \
 			-i 100ms && drop_traffic
 }
 

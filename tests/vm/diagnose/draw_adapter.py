@@ -70,7 +70,7 @@ class Adapter:
         return int(read(self.dir + "/commands"))
 
     def limit(self, ms=15000):
-        write(f"/sys/class/infiniband/{self.dev}/cmd_timeout", ms)
+        run("eadm", "conf", "set", "cmd-timeout", f"{ms}ms", "-d", self.dev)
 
     def ask(self):
         """Whether it answers a command."""

@@ -232,7 +232,7 @@ class Connection:
         """The event queues that tell of completions of an end."""
         dev, cqns = self.adapters[end].dev, self.cqns(end)
         numbers = {r["eqn"] for r in rows("cq", "-d", dev) if r["cqn"] in cqns}
-        return [r for r in rows("eq", "-d", dev) if r["type"] == "ceq" and r["eqn"] in numbers]
+        return [r for r in rows("eq", "-d", dev) if r["role"] == "completion" and r["eqn"] in numbers]
 
     def indices(self):
         """How far the CQs of each end are."""

@@ -18,7 +18,7 @@ fails_both() {
 
 	beside+=("qp-error qp $server")
 	sees qp-error qp "$client" \
-		".first_event == \"qp-fatal\" and .first_syndrome == \"$syndrome\"" "$@"
+		".first_event == \"qp-fatal\" and .first_cause == \"$syndrome\"" "$@"
 }
 
 test_sq_db_lost() {
@@ -68,7 +68,7 @@ test_peer_silent() {
 	beside=("qp-error qp $server")
 	sees peer-silent qp "$client" '.hw_rto_retrans > 0' -i 400ms &&
 		until_true 20 sees peer-silent qp "$client" \
-			'.first_syndrome == "retries-exceeded" and .hw_rto_retrans == 24' -i 100ms &&
+			'.first_cause == "retries-exceeded" and .hw_rto_retrans == 24' -i 100ms &&
 		drop_traffic
 }
 

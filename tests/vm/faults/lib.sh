@@ -73,14 +73,14 @@ reset() { # FILE VALUE
 LIMIT=2000
 
 short_limit() {
-	echo $LIMIT >"/sys/class/infiniband/$dev/cmd_timeout"
+	command_limit "$dev" $LIMIT
 }
 
 # All knobs of the adapter as they were in the beginning, and the driver's limit.
 calm() {
 	local dir
 
-	[ ! -e "/sys/class/infiniband/$dev" ] || reset "/sys/class/infiniband/$dev/cmd_timeout" 15000
+	[ ! -e "/sys/class/infiniband/$dev" ] || command_limit "$dev" 15000
 
 	for dir in "$adapter"/fault/*/; do
 		reset "$dir/count" 0

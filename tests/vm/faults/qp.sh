@@ -13,7 +13,7 @@ timed() {
 
 # first_error EVENT SYNDROME: what the records say of the client's failure
 first_error() {
-	same "$*" "$(show qp "$client" '| "\(.first_event) \(.first_syndrome)"')"
+	same "$*" "$(show qp "$client" '| "\(.first_event) \(.first_cause)"')"
 }
 
 test_sq_db_lost() {

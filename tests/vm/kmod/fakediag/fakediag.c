@@ -177,7 +177,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 {
 	struct eadm_snap_mr *s = snap;
 
-	SNAP_SET(s, mpt, 1);
+	SNAP_SET(s, mrn, 1);
 	SNAP_SET(s, lkey, 0x100);
 	SNAP_SET(s, rkey, 0x100);
 	SNAP_SET(s, iova, 0x7f0000000000ULL);
@@ -205,7 +205,7 @@ static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, state, cmd_state[seq]);
 	SNAP_SET(s, status, 0);
 	if (!(seq % 5))
-		SNAP_SET(s, syndrome, 3);
+		SNAP_SET(s, syndrome_raw, 3);
 	SNAP_SET(s, latency, cmd_state[seq] == EADM_CMD_STATE_PENDING ? 0 : 1000 * seq);
 	SNAP_SET(s, pid, 1);
 	SNAP_STR(s, comm, "init");

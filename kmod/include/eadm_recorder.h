@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Flight recorder: the last commands of a device with what became of them.
+ *
+ * Always on, so writing allocates nothing, takes no lock and does no atomic
+ * operation: a lock of the caller (that of the command queue) serialises all of
+ * it, readers included. It knows no driver; a driver embeds a struct
+ * eadm_recorder for each command queue.
+ */
+#ifndef EADM_RECORDER_H
+#define EADM_RECORDER_H
+
+#include <linux/bits.h>
+#include <linux/cache.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/types.h>
+#include <linux/vmalloc.h>
+
+#define EADM_REC_COUNT		4096	/* power of two */
+#define EADM_REC_REQUEST	184	/* bytes kept of each */
+#define EADM_REC_RESPONSE	64
+
+/* What became of a command. */
+enum eadm_rec_state {
+	EADM_REC_PENDING,
+	EADM_REC_DONE,
+	EADM_REC_ERROR,
+	EADM_REC_TIMEOUT,
+	EADM_REC_LATE,
+	EADM_REC_ABORTED,
+};
+
+#define EADM_REC_POLLED		BIT(0)
+#define EADM_REC_KTHREAD	BIT(1)
+#define EADM_REC_ANSWERED	BIT(2)
+
+/**
+ * struct eadm_rec - one command
+ * @seq: running number, 0 = never used
+ * @submit: local_clock() at submission
+ * @time: wall clock at submission, in ns; kept, as the two clocks drift apart
+ * @latency: ns until the answer, or until giving up
+ * @start_time: of the requester's process, which distinguishes it from a later
+ *	one with its number
+ * @pid: the requester's process in the initial PID namespace
+ * @op: the adapter's number of the operation
+ * @tag: what the answer names the command by
+ * @syndrome: of the answer, in the adapter's terms
+ * @status: result for the caller
+ * @outstanding: commands outstanding at submission, this one included
+ * @cpu: submitting CPU
+ * @state: enum eadm_rec_state
+ * @flags: EADM_REC_*
+ * @request_len: valid bytes of @request
+ * @response_len: valid bytes of @response
+ * @comm: the requester's name
+ * @request: the command as submitted
+ * @response: the answer, valid with EADM_REC_ANSWERED
+ */
+struct eadm_rec {
+	u64 seq;
+	u64 submit;
+	u64 time;
+	u64 latency;
+	u64 start_time;
+	u32 pid;
+	u32 op;
+	u32 tag;
+	u32 syndrome;
+	s16 status;
+	u16 outstanding;
+	u16 cpu;
+	u8 state;
+	u8 flags;
+	u8 request_len;
+	u8 response_len;
+	char comm[TASK_COMM_LEN];
+	u8 request[EADM_REC_REQUEST];
+	u8 response[EADM_REC_RESPONSE];
+} ____cacheline_aligned;
+
+/**
+ * struct eadm_recorder - ring of records
+ * @ring: EADM_REC_COUNT records; number seq is at seq % EADM_REC_COUNT
+ * @next: number of the next record
+ * @kept: copy of the record of the first time-out
+ * @kept_read: @kept was handed to an administrator and may be replaced
+ */
+struct eadm_recorder {
+	struct eadm_rec *ring;
+	u64 next;
+	struct eadm_rec kept;
+	bool kept_read;
+};
+
+/**
+ * eadm_recorder_init() - allocate the ring
+ * @r: the recorder
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+static inline int eadm_recorder_init(struct eadm_recorder *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->ring = vzalloc(array_size(EADM_REC_COUNT, sizeof(*r->ring)));
+	if (!r->ring)
+		return -ENOMEM;
+	r->next = 1;
+	return 0;
+}
+
+/**
+ * eadm_recorder_free() - free the ring
+ * @r: the recorder
+ *
+ * Context: process; nobody uses the recorder any more.
+ */
+static inline void eadm_recorder_free(struct eadm_recorder *r)
+{
+	vfree(r->ring);
+	r->ring = NULL;
+}
+
+static inline struct eadm_rec *eadm_recorder_find(struct eadm_recorder *r, u64 seq)
+{
+	struct eadm_rec *rec = &r->ring[seq % EADM_REC_COUNT];
+
+	return rec->seq == seq ? rec : NULL;
+}
+
+/**
+ * eadm_recorder_submit() - record a command that is being submitted
+ * @r: the recorder
+ * @now: local_clock()
+ * @op: the adapter's number of the operation
+ * @tag: what the answer will name it by
+ * @outstanding: commands outstanding, this one included
+ * @polled: its answer will be polled for
+ * @request: the request
+ * @request_len: its length; EADM_REC_REQUEST bytes are kept at most
+ *
+ * Context: the caller's lock held.
+ * Return: the record's number.
+ */
+static inline u64 eadm_recorder_submit(struct eadm_recorder *r, u64 now, u32 op, u32 tag,
+				       u16 outstanding, bool polled, const void *request,
+				       size_t request_len)
+{
+	u64 seq = r->next++;
+	struct eadm_rec *rec = &r->ring[seq % EADM_REC_COUNT];
+
+	rec->seq = seq;
+	rec->submit = now;
+	rec->time = ktime_get_real_fast_ns();
+	rec->latency = 0;
+	rec->start_time = current->group_leader->start_time;
+	rec->pid = current->tgid;
+	rec->status = 0;
+	rec->op = op;
+	rec->tag = tag;
+	rec->outstanding = outstanding;
+	rec->cpu = raw_smp_processor_id();
+	rec->state = EADM_REC_PENDING;
+	rec->syndrome = 0;
+	rec->flags = (polled ? EADM_REC_POLLED : 0) |
+		     (current->flags & PF_KTHREAD ? EADM_REC_KTHREAD : 0);
+	rec->request_len = min_t(size_t, request_len, EADM_REC_REQUEST);
+	rec->response_len = 0;
+	/* May race with a change of name; the last byte is always zero. */
+	memcpy(rec->comm, current->comm, TASK_COMM_LEN);
+	memcpy(rec->request, request, rec->request_len);
+	return seq;
+}
+
+/* An answer, in time or late. */
+static inline void eadm_rec_answer(struct eadm_rec *rec, u64 now, u32 syndrome,
+				   const void *response, size_t response_len)
+{
+	rec->latency = now - rec->submit;
+	rec->syndrome = syndrome;
+	rec->flags |= EADM_REC_ANSWERED;
+	rec->response_len = min_t(size_t, response_len, EADM_REC_RESPONSE);
+	memcpy(rec->response, response, rec->response_len);
+}
+
+/**
+ * eadm_recorder_done() - record the answer to a command
+ * @r: the recorder
+ * @seq: what eadm_recorder_submit() returned
+ * @now: local_clock()
+ * @status: result for the caller
+ * @syndrome: of the answer
+ * @response: the answer
+ * @response_len: its length; EADM_REC_RESPONSE bytes are kept at most
+ *
+ * Context: the caller's lock held.
+ */
+static inline void eadm_recorder_done(struct eadm_recorder *r, u64 seq, u64 now, int status,
+				      u32 syndrome, const void *response, size_t response_len)
+{
+	struct eadm_rec *rec = eadm_recorder_find(r, seq);
+
+	if (!rec)
+		return;
+	rec->status = status;
+	rec->state = syndrome ? EADM_REC_ERROR : EADM_REC_DONE;
+	eadm_rec_answer(rec, now, syndrome, response, response_len);
+}
+
+static inline void eadm_rec_give_up(struct eadm_rec *rec, u64 now, int status, u8 state)
+{
+	rec->latency = now - rec->submit;
+	rec->status = status;
+	rec->state = state;
+}
+
+/**
+ * eadm_recorder_timeout() - record that a command was not answered in time
+ * @r: the recorder
+ * @seq: its number
+ * @now: local_clock()
+ * @status: result for the caller
+ *
+ * The first such record is kept beside the ring until an administrator has read
+ * it: it shows what started the trouble.
+ *
+ * Context: the caller's lock held.
+ */
+static inline void eadm_recorder_timeout(struct eadm_recorder *r, u64 seq, u64 now, int status)
+{
+	struct eadm_rec *rec = eadm_recorder_find(r, seq);
+
+	if (!rec)
+		return;
+	eadm_rec_give_up(rec, now, status, EADM_REC_TIMEOUT);
+	if (!r->kept.seq || r->kept_read) {
+		r->kept = *rec;
+		r->kept_read = false;
+	}
+}
+
+/**
+ * eadm_recorder_late() - record an answer that came after the time-out
+ * @r: the recorder
+ * @seq: the command's number
+ * @now: local_clock()
+ * @syndrome: of the answer
+ * @response: the answer
+ * @response_len: its length
+ *
+ * The result for the caller stays what it was.
+ *
+ * Context: the caller's lock held.
+ */
+static inline void eadm_recorder_late(struct eadm_recorder *r, u64 seq, u64 now, u32 syndrome,
+				      const void *response, size_t response_len)
+{
+	struct eadm_rec *recs[] = {
+		eadm_recorder_find(r, seq),
+		r->kept.seq == seq ? &r->kept : NULL,
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(recs); i++) {
+		if (!recs[i])
+			continue;
+		recs[i]->state = EADM_REC_LATE;
+		eadm_rec_answer(recs[i], now, syndrome, response, response_len);
+	}
+}
+
+/**
+ * eadm_recorder_abort() - record that a command was given up before its time
+ * @r: the recorder
+ * @seq: its number
+ * @now: local_clock()
+ * @status: result for the caller
+ *
+ * Context: the caller's lock held.
+ */
+static inline void eadm_recorder_abort(struct eadm_recorder *r, u64 seq, u64 now, int status)
+{
+	struct eadm_rec *rec = eadm_recorder_find(r, seq);
+
+	if (rec)
+		eadm_rec_give_up(rec, now, status, EADM_REC_ABORTED);
+}
+
+/**
+ * eadm_recorder_next() - copy the first record with a number of at least @seq
+ * @r: the recorder
+ * @seq: least number
+ * @copy: where to
+ * @first_timeout: whether it is the kept record of the first time-out
+ *
+ * Context: the caller's lock held.
+ * Return: false when there is none.
+ */
+static inline bool eadm_recorder_next(struct eadm_recorder *r, u64 seq, struct eadm_rec *copy,
+				      bool *first_timeout)
+{
+	u64 oldest = r->next > EADM_REC_COUNT ? r->next - EADM_REC_COUNT : 1;
+	bool kept = r->kept.seq && r->kept.seq >= seq;
+
+	seq = max(seq, oldest);
+	if (kept && r->kept.seq <= seq)
+		*copy = r->kept;
+	else if (seq < r->next)
+		*copy = r->ring[seq % EADM_REC_COUNT];
+	else
+		return false;
+	*first_timeout = copy->seq == r->kept.seq;
+	return true;
+}
+
+/**
+ * eadm_recorder_release() - the kept record has been read
+ * @r: the recorder
+ * @seq: its number; another may be kept meanwhile
+ *
+ * Context: the caller's lock held.
+ */
+static inline void eadm_recorder_release(struct eadm_recorder *r, u64 seq)
+{
+	if (r->kept.seq == seq)
+		r->kept_read = true;
+}
+
+#endif /* EADM_RECORDER_H */
