@@ -6,7 +6,7 @@
 #include "table.h"
 
 static const char *const modules[] = {
-	"erdma", "eadm", "erdma_virt", "rdma_rxe", "siw", "efa", "mlx5_ib",
+	"erdma", "eadm", "eadm_virt", "rdma_rxe", "siw", "efa", "mlx5_ib",
 	"bnxt_re", "irdma", "vmw_pvrdma",
 };
 

@@ -17,7 +17,7 @@
 
 /* Modules whose version belongs to the picture. */
 static const char *const modules[] = {
-	"ib_core", "ib_uverbs", "rdma_cm", "erdma", "eadm", "erdma_virt",
+	"ib_core", "ib_uverbs", "rdma_cm", "erdma", "eadm", "eadm_virt",
 	"rdma_rxe", "siw", "efa", "mlx5_ib", "bnxt_re", "irdma", "vmw_pvrdma",
 };
 

@@ -211,7 +211,7 @@ static void name_pseudonym(struct eadm_redactor *r, enum class class,
 static bool is_everywhere(const char *name)
 {
 	static const char *const names[] = {
-		"eadm", "erdma", "erdma_virt", "rdma", "siw", "efa", "irdma",
+		"eadm", "erdma", "eadm_virt", "rdma", "siw", "efa", "irdma",
 		"Linux", "linux", "kernel", "pci",
 	};
 	size_t i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Management: mkdir /sys/kernel/config/erdma_virt/NAME describes an adapter,
+ * Management: mkdir /sys/kernel/config/eadm_virt/erdma/NAME describes an adapter,
  * writing 1 to its file "live" plugs it in, rmdir removes it in order.
  *
  * Parameters, refused with EBUSY while the adapter is plugged in:
@@ -386,11 +386,17 @@ static const struct config_item_type adapters_type = {
 	.ct_owner	= THIS_MODULE,
 };
 
+static struct config_group adapters;
+
+static const struct config_item_type root_type = {
+	.ct_owner	= THIS_MODULE,
+};
+
 static struct configfs_subsystem subsystem = {
 	.su_group = {
 		.cg_item = {
 			.ci_namebuf	= EV_NAME,
-			.ci_type	= &adapters_type,
+			.ci_type	= &root_type,
 		},
 	},
 };
@@ -403,6 +409,8 @@ static struct configfs_subsystem subsystem = {
 int ev_configfs_init(void)
 {
 	config_group_init(&subsystem.su_group);
+	config_group_init_type_name(&adapters, "erdma", &adapters_type);
+	configfs_add_default_group(&adapters, &subsystem.su_group);
 	mutex_init(&subsystem.su_mutex);
 	return configfs_register_subsystem(&subsystem);
 }

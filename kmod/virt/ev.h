@@ -59,7 +59,7 @@
 #include "erdma_hw.h"
 #include "fault.h"
 
-#define EV_NAME			"erdma_virt"
+#define EV_NAME			"eadm_virt"
 
 /* BAR0 and BAR2 share one naturally aligned allocation of 1 MiB. */
 #define EV_WINDOW_ORDER		8

@@ -21,7 +21,7 @@ from server import (NOBODY, REPO, Exporter, eadm, for_everybody,  # noqa: E402
                     once, values, wait_for)
 from tap import Place, equal, true  # noqa: E402
 
-CONFIG = "/sys/kernel/config/erdma_virt"
+CONFIG = "/sys/kernel/config/eadm_virt/erdma"
 GET_STATS = 260
 SUCCESS = 'eadm_scrape_collector_success{{device="{}",collector="{}"}}'.format
 HERE = ["erdma (mainline)", "rdma_rxe"]

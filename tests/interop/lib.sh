@@ -117,7 +117,7 @@ same_objects() {
 
 # The firmware of the first adapter restarts.
 reset_adapter() {
-	local fault=/sys/kernel/config/erdma_virt/v0/fault/fw_reset
+	local fault=/sys/kernel/config/eadm_virt/erdma/v0/fault/fw_reset
 
 	echo 1 >$fault/count
 	until_true "$LIMIT" grep -qx 1 $fault/hits

@@ -5,7 +5,7 @@
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 . tests/tap.sh
 . tests/virt/idle.sh
-config=/sys/kernel/config/erdma_virt
+config=/sys/kernel/config/eadm_virt/erdma
 
 has_device() {
 	[ -e "/sys/class/infiniband/$1" ]

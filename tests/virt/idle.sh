@@ -3,7 +3,7 @@
 # What virtual adapters cost that have nothing to do.
 
 model_ticks() {
-	pgrep '^erdma_virt' | sed 's|.*|/proc/&/stat|' | xargs cat |
+	pgrep '^eadm_virt' | sed 's|.*|/proc/&/stat|' | xargs cat |
 		awk '{ n += $14 + $15 } END { print n }'
 }
 

@@ -4,7 +4,7 @@
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 . tests/tap.sh
 . tests/virt/idle.sh
-config=/sys/kernel/config/erdma_virt
+config=/sys/kernel/config/eadm_virt/erdma
 mac=52:54:00:ed:a0:01
 
 plug() {
@@ -97,13 +97,13 @@ unload() {
 
 	before=$(grep 'System RAM' /proc/iomem)
 	plug a || return 1
-	! rmmod erdma_virt 2>/dev/null || return 1
-	rmdir $config/a && rmmod erdma_virt && [ ! -e $config ] || return 1
+	! rmmod eadm_virt 2>/dev/null || return 1
+	rmdir $config/a && rmmod eadm_virt && [ ! -e $config ] || return 1
 	same "$before" "$(grep 'System RAM' /proc/iomem)" && insmod "$(module)"
 }
 
 module() {
-	echo /run/vm/ctl/erdma_virt.ko
+	echo /run/vm/ctl/eadm_virt.ko
 }
 
 # A file that is open while its adapter goes.

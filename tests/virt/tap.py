@@ -7,7 +7,7 @@ import traceback
 
 import raw
 
-CONFIG = "/sys/kernel/config/erdma_virt"
+CONFIG = "/sys/kernel/config/eadm_virt/erdma"
 cases = []
 
 

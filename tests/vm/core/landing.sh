@@ -3,7 +3,7 @@
 # A peer on the second adapter that writes to a process's memory through the first
 # one, whatever becomes of that. Neither its own driver nor its adapter learns that
 # the connection is over, as if it were another machine and this one had crashed.
-v1=/sys/kernel/config/erdma_virt/v1
+v1=/sys/kernel/config/eadm_virt/erdma/v1
 
 # ask LIMIT REGEX LINE: says LINE and waits for an answer that matches.
 ask() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # What the parts have in common.
-v0=/sys/kernel/config/erdma_virt/v0
+v0=/sys/kernel/config/eadm_virt/erdma/v0
 programs=build/tests/vm/src
 
 # fault NAME FILE VALUE...: sets a fault knob of the first adapter, in this

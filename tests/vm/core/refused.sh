@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Adapters that the driver must leave alone.
-config=/sys/kernel/config/erdma_virt
+config=/sys/kernel/config/eadm_virt/erdma
 
 # The kernel log says so since the mark, or there is a device after all.
 decided() { # REGEX

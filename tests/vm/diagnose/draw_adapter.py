@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-CONFIG = "/sys/kernel/config/erdma_virt"
+CONFIG = "/sys/kernel/config/eadm_virt/erdma"
 PATIENCE = int(os.environ.get("EADM_PATIENCE", "1"))
 LIMIT_MS = 2000 * PATIENCE      # for commands that are going to be lost; 15 s by default
 

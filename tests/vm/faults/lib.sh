@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034 # for the tests
 # What the tests of the fault knobs have in common. A test is a function
 # test_KNOB, which has the adapter v0 to itself; the peer of some is on v1.
-config=/sys/kernel/config/erdma_virt
+config=/sys/kernel/config/eadm_virt/erdma
 programs=build/tests/vm/src
 # Commands as the knobs count them.
 CREATE_QP=1
