@@ -12,7 +12,7 @@
 #include <linux/set_memory.h>
 #include <linux/slab.h>
 
-#include "ev.h"
+#include "../erdma/ev.h"
 
 /*
  * Entry that we add to the memory map. Each hole brings one along: cutting

@@ -14,7 +14,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "ev.h"
+#include "../erdma/ev.h"
 
 /**
  * ev_dma_begin() - touch driver memory from now on, if that is allowed

@@ -10,7 +10,7 @@
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
 
-#include "ev.h"
+#include "../erdma/ev.h"
 
 #define ENTRY_SIZE		16
 #define ENTRY_VECTOR_CTRL	12

@@ -24,7 +24,7 @@
 #include <linux/kthread.h>
 #include <linux/sched/stat.h>
 
-#include "ev.h"
+#include "../erdma/ev.h"
 
 /* Without a break, which is long enough not to be throttled (5 %). */
 #define BUSY_MAX_NS		(4 * NSEC_PER_MSEC)

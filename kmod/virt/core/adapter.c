@@ -4,7 +4,7 @@
  */
 #include <linux/idr.h>
 
-#include "ev.h"
+#include "../erdma/ev.h"
 
 static DEFINE_IDA(domains);
 

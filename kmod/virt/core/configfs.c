@@ -35,7 +35,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "ev.h"
+#include "../erdma/ev.h"
 
 static struct ev_adapter *to_adapter(struct config_item *item)
 {

@@ -5,7 +5,7 @@
 #include <linux/module.h>
 
 #include "eadm_version.h"
-#include "ev.h"
+#include "../erdma/ev.h"
 
 static int __init ev_init(void)
 {

@@ -5,7 +5,7 @@
  */
 #include <linux/pci.h>
 
-#include "ev.h"
+#include "../erdma/ev.h"
 
 #define CAP_MSIX		0x40
 #define CAP_EXP			0x50

@@ -12,7 +12,7 @@
  */
 #include <linux/random.h>
 
-#include "ev.h"
+#include "../erdma/ev.h"
 
 #define TARGET_CMD	"; target: submodule * 256 + opcode"
 #define TARGET_EQ	"; target: EQ, 0 the AEQ, 1 the command queue's, then CEQs"
