@@ -4,17 +4,17 @@
  */
 #include <linux/idr.h>
 
-#include "../erdma/ev.h"
+#include "vdev.h"
 
 static DEFINE_IDA(domains);
 
 static int domain_alloc(void)
 {
-	int first = EV_DOMAIN_FIRST;
+	int first = VDEV_DOMAIN_FIRST;
 	int domain;
 
 	for (;;) {
-		domain = ida_alloc_range(&domains, first, EV_DOMAIN_LAST,
+		domain = ida_alloc_range(&domains, first, VDEV_DOMAIN_LAST,
 					 GFP_KERNEL);
 		if (domain < 0 || !pci_find_bus(domain, 0))
 			return domain;
@@ -24,65 +24,65 @@ static int domain_alloc(void)
 }
 
 /**
- * ev_adapter_plug() - put the adapter on a bus, where a driver may bind to it
- * @ad: unplugged adapter
+ * vdev_plug() - put the adapter on a bus, where a driver may bind to it
+ * @vdev: unplugged adapter
  *
- * Context: may sleep, for as long as a driver's probe takes; @ad->plug_lock
+ * Context: may sleep, for as long as a driver's probe takes; @vdev->plug_lock
  * held.
  * Return: 0 or a negative error.
  */
-int ev_adapter_plug(struct ev_adapter *ad)
+int vdev_plug(struct vdev *vdev)
 {
 	int ret;
 
-	lockdep_assert_held(&ad->plug_lock);
-	ad->domain = domain_alloc();
-	if (ad->domain < 0)
-		return ad->domain;
-	ret = ev_window_alloc(ad);
+	lockdep_assert_held(&vdev->plug_lock);
+	vdev->domain = domain_alloc();
+	if (vdev->domain < 0)
+		return vdev->domain;
+	ret = vdev_window_alloc(vdev);
 	if (ret)
 		goto free_domain;
-	ret = ev_msi_init(ad);
+	ret = vdev_msi_init(vdev);
 	if (ret)
 		goto free_window;
-	ret = ev_bus_add(ad);
+	ret = vdev_bus_add(vdev);
 	if (ret)
 		goto exit_msi;
-	ret = ev_model_start(ad);
+	ret = vdev_start(vdev);
 	if (ret)
 		goto remove_bus;
-	ev_bus_scan(ad);
-	ad->live = true;
+	vdev_bus_scan(vdev);
+	vdev->live = true;
 	return 0;
 
 remove_bus:
-	ev_bus_remove(ad);
+	vdev_bus_remove(vdev);
 exit_msi:
-	ev_msi_exit(ad);
+	vdev_msi_exit(vdev);
 free_window:
-	ev_window_free(ad);
+	vdev_window_free(vdev);
 free_domain:
-	ida_free(&domains, ad->domain);
+	ida_free(&domains, vdev->domain);
 	return ret;
 }
 
 /**
- * ev_adapter_unplug() - take the adapter off its bus
- * @ad: plugged adapter
+ * vdev_unplug() - take the adapter off its bus
+ * @vdev: plugged adapter
  * @surprise: the device dies first, otherwise the driver can still talk to it
  *
- * Context: may sleep, for as long as a driver's removal takes; @ad->plug_lock
+ * Context: may sleep, for as long as a driver's removal takes; @vdev->plug_lock
  * held.
  */
-void ev_adapter_unplug(struct ev_adapter *ad, bool surprise)
+void vdev_unplug(struct vdev *vdev, bool surprise)
 {
-	lockdep_assert_held(&ad->plug_lock);
+	lockdep_assert_held(&vdev->plug_lock);
 	if (surprise)
-		ev_model_kill(ad);
-	ev_bus_remove(ad);
-	ev_model_stop(ad);
-	ev_msi_exit(ad);
-	ev_window_free(ad);
-	ida_free(&domains, ad->domain);
-	ad->live = false;
+		vdev_kill(vdev);
+	vdev_bus_remove(vdev);
+	vdev_stop(vdev);
+	vdev_msi_exit(vdev);
+	vdev_window_free(vdev);
+	ida_free(&domains, vdev->domain);
+	vdev->live = false;
 }

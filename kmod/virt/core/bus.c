@@ -5,176 +5,186 @@
  */
 #include <linux/pci.h>
 
-#include "../erdma/ev.h"
+#include "vdev.h"
 
 #define CAP_MSIX		0x40
 #define CAP_EXP			0x50
 
-#define CLASS_CODE		0x020700	/* InfiniBand network controller */
-#define REVISION		0x01
-
-static void set8(struct ev_adapter *ad, int where, u8 value, u8 wmask)
+static void set8(struct vdev *vdev, int where, u8 value, u8 wmask)
 {
-	ad->config[where] = value;
-	ad->config_wmask[where] = wmask;
+	vdev->config[where] = value;
+	vdev->config_wmask[where] = wmask;
 }
 
-static void set16(struct ev_adapter *ad, int where, u16 value, u16 wmask)
+static void set16(struct vdev *vdev, int where, u16 value, u16 wmask)
 {
-	set8(ad, where, value, wmask);
-	set8(ad, where + 1, value >> 8, wmask >> 8);
+	set8(vdev, where, value, wmask);
+	set8(vdev, where + 1, value >> 8, wmask >> 8);
 }
 
-static void set32(struct ev_adapter *ad, int where, u32 value, u32 wmask)
+static void set32(struct vdev *vdev, int where, u32 value, u32 wmask)
 {
-	set16(ad, where, value, wmask);
-	set16(ad, where + 2, value >> 16, wmask >> 16);
-}
-
-static void set_bar(struct ev_adapter *ad, int bar, phys_addr_t addr, u64 size)
-{
-	int where = PCI_BASE_ADDRESS_0 + 4 * bar;
-
-	set32(ad, where, lower_32_bits(addr) | PCI_BASE_ADDRESS_MEM_TYPE_64,
-	      ~(size - 1));
-	set32(ad, where + 4, upper_32_bits(addr), ~0);
+	set16(vdev, where, value, wmask);
+	set16(vdev, where + 2, value >> 16, wmask >> 16);
 }
 
 /* The BARs hold their addresses from the start, as if firmware had set them. */
-static void config_init(struct ev_adapter *ad)
+static void set_bars(struct vdev *vdev)
 {
-	phys_addr_t window = page_to_phys(ad->window);
+	const struct vdev_bar *bar = vdev->family->function->bar;
+	phys_addr_t addr;
+	u32 flags;
+	int i, where;
 
-	memset(ad->config, 0, sizeof(ad->config));
-	memset(ad->config_wmask, 0, sizeof(ad->config_wmask));
+	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
+		if (!bar[i].size)
+			continue;
+		addr = vdev_window_phys(vdev, i);
+		where = PCI_BASE_ADDRESS_0 + 4 * i;
+		flags = PCI_BASE_ADDRESS_MEM_TYPE_64;
+		if (bar[i].kind == VDEV_BAR_MEMORY)
+			flags |= PCI_BASE_ADDRESS_MEM_PREFETCH;
+		set32(vdev, where, lower_32_bits(addr) | flags, ~(bar[i].size - 1));
+		set32(vdev, where + 4, upper_32_bits(addr), ~0);
+	}
+}
 
-	set16(ad, PCI_VENDOR_ID, ERDMA_PCI_VENDOR, 0);
-	set16(ad, PCI_DEVICE_ID, ERDMA_PCI_DEVICE, 0);
-	set16(ad, PCI_COMMAND, PCI_COMMAND_MEMORY,
-	      PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY |
-	      PCI_COMMAND_SERR | PCI_COMMAND_INTX_DISABLE);
-	set16(ad, PCI_STATUS, PCI_STATUS_CAP_LIST, 0);
-	set8(ad, PCI_REVISION_ID, REVISION, 0);
-	set8(ad, PCI_CLASS_PROG, CLASS_CODE & 0xff, 0);
-	set16(ad, PCI_CLASS_DEVICE, CLASS_CODE >> 8, 0);
-	set8(ad, PCI_CACHE_LINE_SIZE, 0, 0xff);
-	set_bar(ad, ERDMA_FUNC_BAR, window + EV_BAR0_OFFSET, ERDMA_BAR0_SIZE);
-	set_bar(ad, ERDMA_MSIX_BAR, window + EV_BAR2_OFFSET, EV_BAR2_SIZE);
-	set16(ad, PCI_SUBSYSTEM_VENDOR_ID, ERDMA_PCI_VENDOR, 0);
-	set16(ad, PCI_SUBSYSTEM_ID, ERDMA_PCI_DEVICE, 0);
-	set8(ad, PCI_CAPABILITY_LIST, CAP_MSIX, 0);
-	set8(ad, PCI_INTERRUPT_LINE, 0, 0xff);
+static void set_capabilities(struct vdev *vdev)
+{
+	const struct vdev_function *fn = vdev->family->function;
 
-	set8(ad, CAP_MSIX, PCI_CAP_ID_MSIX, 0);
-	set8(ad, CAP_MSIX + PCI_CAP_LIST_NEXT, CAP_EXP, 0);
-	set16(ad, CAP_MSIX + PCI_MSIX_FLAGS, ad->params.vectors - 1,
+	set8(vdev, PCI_CAPABILITY_LIST, CAP_MSIX, 0);
+	set8(vdev, CAP_MSIX, PCI_CAP_ID_MSIX, 0);
+	set8(vdev, CAP_MSIX + PCI_CAP_LIST_NEXT, CAP_EXP, 0);
+	set16(vdev, CAP_MSIX + PCI_MSIX_FLAGS, vdev->vectors - 1,
 	      PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
-	set32(ad, CAP_MSIX + PCI_MSIX_TABLE,
-	      EV_MSIX_TABLE | ERDMA_MSIX_BAR, 0);
-	set32(ad, CAP_MSIX + PCI_MSIX_PBA, EV_MSIX_PBA | ERDMA_MSIX_BAR, 0);
+	set32(vdev, CAP_MSIX + PCI_MSIX_TABLE, fn->msix_table | fn->msix_bar, 0);
+	set32(vdev, CAP_MSIX + PCI_MSIX_PBA, fn->msix_pba | fn->msix_bar, 0);
 
-	set8(ad, CAP_EXP, PCI_CAP_ID_EXP, 0);
-	set16(ad, CAP_EXP + PCI_EXP_FLAGS, 2 | PCI_EXP_TYPE_RC_END << 4, 0);
-	set32(ad, CAP_EXP + PCI_EXP_DEVCAP, PCI_EXP_DEVCAP_RBER |
-	      (ad->params.flr ? PCI_EXP_DEVCAP_FLR : 0), 0);
-	set16(ad, CAP_EXP + PCI_EXP_DEVCTL,
+	set8(vdev, CAP_EXP, PCI_CAP_ID_EXP, 0);
+	set16(vdev, CAP_EXP + PCI_EXP_FLAGS, 2 | PCI_EXP_TYPE_RC_END << 4, 0);
+	set32(vdev, CAP_EXP + PCI_EXP_DEVCAP, PCI_EXP_DEVCAP_RBER |
+	      (vdev->flr ? PCI_EXP_DEVCAP_FLR : 0), 0);
+	set16(vdev, CAP_EXP + PCI_EXP_DEVCTL,
 	      PCI_EXP_DEVCTL_RELAX_EN | PCI_EXP_DEVCTL_READRQ_512B,
 	      PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE |
 	      PCI_EXP_DEVCTL_FERE | PCI_EXP_DEVCTL_URRE |
 	      PCI_EXP_DEVCTL_RELAX_EN | PCI_EXP_DEVCTL_PAYLOAD |
 	      PCI_EXP_DEVCTL_NOSNOOP_EN | PCI_EXP_DEVCTL_READRQ);
-	WRITE_ONCE(ad->config_dead, false);
-	ad->config_events = 0;
 }
 
-static u16 config_word(const struct ev_adapter *ad, int where)
+static void config_init(struct vdev *vdev)
 {
-	return READ_ONCE(ad->config[where]) |
-	       READ_ONCE(ad->config[where + 1]) << 8;
+	const struct vdev_function *fn = vdev->family->function;
+
+	memset(vdev->config, 0, sizeof(vdev->config));
+	memset(vdev->config_wmask, 0, sizeof(vdev->config_wmask));
+
+	set16(vdev, PCI_VENDOR_ID, fn->vendor, 0);
+	set16(vdev, PCI_DEVICE_ID, fn->device, 0);
+	set16(vdev, PCI_COMMAND, PCI_COMMAND_MEMORY,
+	      PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY |
+	      PCI_COMMAND_SERR | PCI_COMMAND_INTX_DISABLE);
+	set16(vdev, PCI_STATUS, PCI_STATUS_CAP_LIST, 0);
+	set8(vdev, PCI_REVISION_ID, fn->revision, 0);
+	set8(vdev, PCI_CLASS_PROG, fn->class & 0xff, 0);
+	set16(vdev, PCI_CLASS_DEVICE, fn->class >> 8, 0);
+	set8(vdev, PCI_CACHE_LINE_SIZE, 0, 0xff);
+	set_bars(vdev);
+	set16(vdev, PCI_SUBSYSTEM_VENDOR_ID, fn->subsystem_vendor, 0);
+	set16(vdev, PCI_SUBSYSTEM_ID, fn->subsystem_device, 0);
+	set8(vdev, PCI_INTERRUPT_LINE, 0, 0xff);
+	set_capabilities(vdev);
+	WRITE_ONCE(vdev->config_dead, false);
+	vdev->in_reset = false;
+}
+
+static u16 config_word(const struct vdev *vdev, int where)
+{
+	return READ_ONCE(vdev->config[where]) |
+	       READ_ONCE(vdev->config[where + 1]) << 8;
 }
 
 /**
- * ev_bus_msix_control() - MSI-X message control word
- * @ad: adapter
+ * vdev_bus_msix_control() - MSI-X message control word
+ * @vdev: adapter
  */
-u16 ev_bus_msix_control(const struct ev_adapter *ad)
+u16 vdev_bus_msix_control(const struct vdev *vdev)
 {
-	return config_word(ad, CAP_MSIX + PCI_MSIX_FLAGS);
+	return config_word(vdev, CAP_MSIX + PCI_MSIX_FLAGS);
 }
 
 /**
- * ev_bus_is_master() - may the function access memory?
- * @ad: adapter
+ * vdev_bus_is_master() - may the function access memory?
+ * @vdev: adapter
  */
-bool ev_bus_is_master(const struct ev_adapter *ad)
+bool vdev_bus_is_master(const struct vdev *vdev)
 {
-	return config_word(ad, PCI_COMMAND) & PCI_COMMAND_MASTER;
+	return config_word(vdev, PCI_COMMAND) & PCI_COMMAND_MASTER;
 }
 
-static void function_reset(struct ev_adapter *ad)
+static void function_reset(struct vdev *vdev)
 {
 	int msix = CAP_MSIX + PCI_MSIX_FLAGS + 1;
 
-	WRITE_ONCE(ad->config[PCI_COMMAND], 0);
-	WRITE_ONCE(ad->config[PCI_COMMAND + 1], 0);
-	WRITE_ONCE(ad->config[msix], ad->config[msix] &
+	WRITE_ONCE(vdev->config[PCI_COMMAND], 0);
+	WRITE_ONCE(vdev->config[PCI_COMMAND + 1], 0);
+	WRITE_ONCE(vdev->config[msix], vdev->config[msix] &
 		   ~((PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL) >> 8));
-	set_bit(EV_CONFIG_FLR, &ad->config_events);
+	WRITE_ONCE(vdev->in_reset, true);
 }
 
 /* Reads and writes of config space run under the PCI core's raw spinlock. */
 static int config_read(struct pci_bus *bus, unsigned int devfn, int where,
 		       int size, u32 *val)
 {
-	struct ev_adapter *ad = container_of(to_pci_sysdata(bus),
-					     struct ev_adapter, sysdata);
+	struct vdev *vdev = container_of(to_pci_sysdata(bus),
+					     struct vdev, sysdata);
 	int i;
 
-	if (devfn || READ_ONCE(ad->config_dead) ||
+	if (devfn || READ_ONCE(vdev->config_dead) ||
 	    where + size > PCI_CFG_SPACE_EXP_SIZE) {
 		*val = ~0u;
 		return PCIBIOS_DEVICE_NOT_FOUND;
 	}
 	*val = ~0u;
 	/* Not ready yet, the PCI core asks again. */
-	if (test_bit(EV_CONFIG_FLR, &ad->config_events))
+	/* Pairs with the end of the pass that does it. */
+	if (smp_load_acquire(&vdev->in_reset))
 		return PCIBIOS_SUCCESSFUL;
 	*val = 0;
 	for (i = 0; i < size; i++)
-		*val |= (u32)READ_ONCE(ad->config[where + i]) << (8 * i);
+		*val |= (u32)READ_ONCE(vdev->config[where + i]) << (8 * i);
 	return PCIBIOS_SUCCESSFUL;
 }
 
 static int config_write(struct pci_bus *bus, unsigned int devfn, int where,
 			int size, u32 val)
 {
-	struct ev_adapter *ad = container_of(to_pci_sysdata(bus),
-					     struct ev_adapter, sysdata);
+	struct vdev *vdev = container_of(to_pci_sysdata(bus),
+					     struct vdev, sysdata);
 	int flr = CAP_EXP + PCI_EXP_DEVCTL + 1;
-	bool master = ev_bus_is_master(ad);
+	bool master = vdev_bus_is_master(vdev);
 	int i;
 
-	if (devfn || READ_ONCE(ad->config_dead) ||
+	if (devfn || READ_ONCE(vdev->config_dead) ||
 	    where + size > PCI_CFG_SPACE_EXP_SIZE)
 		return PCIBIOS_DEVICE_NOT_FOUND;
 	for (i = where; i < where + size; i++, val >>= 8) {
-		u8 mask = ad->config_wmask[i];
+		u8 mask = vdev->config_wmask[i];
 
-		WRITE_ONCE(ad->config[i],
-			   (ad->config[i] & ~mask) | (val & mask));
+		WRITE_ONCE(vdev->config[i],
+			   (vdev->config[i] & ~mask) | (val & mask));
 		if (i == flr && val & (PCI_EXP_DEVCTL_BCR_FLR >> 8) &&
-		    ad->params.flr)
-			function_reset(ad);
+		    vdev->flr)
+			function_reset(vdev);
 	}
-	if (master && !ev_bus_is_master(ad)) {
-		ev_dma_wait(ad);
-		if (READ_ONCE(ad->stale)) {
-			/* The request that was not carried out came before. */
-			ev_reg_write(ad, ERDMA_REG_DEV_CTRL, 0);
-			set_bit(EV_CONFIG_LEFT, &ad->config_events);
-		}
+	if (master && !vdev_bus_is_master(vdev)) {
+		vdev_dma_wait(vdev);
+		if (vdev->family->master_off)
+			vdev->family->master_off(vdev);
 	}
-	ev_worker_wake(ad);
+	vdev_worker_wake(vdev);
 	return PCIBIOS_SUCCESSFUL;
 }
 
@@ -191,12 +201,15 @@ static int bus_notify(struct notifier_block *nb, unsigned long action,
 		      void *data)
 {
 	struct pci_dev *pdev = to_pci_dev(data);
+	struct vdev *vdev;
+	int i;
 
 	if (action != BUS_NOTIFY_ADD_DEVICE || pdev->bus->ops != &config_ops)
 		return NOTIFY_DONE;
-	if (pci_claim_resource(pdev, ERDMA_FUNC_BAR) ||
-	    pci_claim_resource(pdev, ERDMA_MSIX_BAR))
-		pci_err(pdev, "BARs not claimed\n");
+	vdev = container_of(to_pci_sysdata(pdev->bus), struct vdev, sysdata);
+	for (i = 0; i < PCI_STD_NUM_BARS; i++)
+		if (vdev->family->function->bar[i].size && pci_claim_resource(pdev, i))
+			pci_err(pdev, "BAR %d not claimed\n", i);
 	return NOTIFY_OK;
 }
 
@@ -205,59 +218,59 @@ static struct notifier_block notifier = {
 };
 
 /**
- * ev_bus_init() - prepare for adapters
+ * vdev_bus_init() - prepare for adapters
  *
  * Return: 0 or a negative error.
  */
-int ev_bus_init(void)
+int vdev_bus_init(void)
 {
 	return bus_register_notifier(&pci_bus_type, &notifier);
 }
 
 /**
- * ev_bus_exit() - undo ev_bus_init()
+ * vdev_bus_exit() - undo vdev_bus_init()
  */
-void ev_bus_exit(void)
+void vdev_bus_exit(void)
 {
 	bus_unregister_notifier(&pci_bus_type, &notifier);
 }
 
 /**
- * ev_bus_add() - create the host bridge
- * @ad: adapter with window and interrupt domain
+ * vdev_bus_add() - create the host bridge
+ * @vdev: adapter with window and interrupt domain
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
  */
-int ev_bus_add(struct ev_adapter *ad)
+int vdev_bus_add(struct vdev *vdev)
 {
-	phys_addr_t window = page_to_phys(ad->window);
+	phys_addr_t window = page_to_phys(vdev->window);
 	LIST_HEAD(resources);
 
-	config_init(ad);
-	memset(&ad->sysdata, 0, sizeof(ad->sysdata));
-	ad->sysdata.domain = ad->domain;
-	ad->sysdata.node = NUMA_NO_NODE;
-	ad->busn = (struct resource) {
-		.name = EV_NAME " bus",
+	config_init(vdev);
+	memset(&vdev->sysdata, 0, sizeof(vdev->sysdata));
+	vdev->sysdata.domain = vdev->domain;
+	vdev->sysdata.node = NUMA_NO_NODE;
+	vdev->busn = (struct resource) {
+		.name = VDEV_MODULE " bus",
 		.flags = IORESOURCE_BUS | IORESOURCE_PCI_FIXED,
 	};
-	ad->mem = (struct resource) {
-		.name = EV_NAME " window",
+	vdev->mem = (struct resource) {
+		.name = VDEV_MODULE " window",
 		.start = window,
-		.end = window + EV_WINDOW_SIZE - 1,
+		.end = window + (PAGE_SIZE << vdev->window_order) - 1,
 		.flags = IORESOURCE_MEM | IORESOURCE_MEM_64,
 	};
-	pci_add_resource(&resources, &ad->busn);
-	pci_add_resource(&resources, &ad->mem);
+	pci_add_resource(&resources, &vdev->busn);
+	pci_add_resource(&resources, &vdev->mem);
 
 	pci_lock_rescan_remove();
-	ad->bus = pci_create_root_bus(NULL, 0, &config_ops, &ad->sysdata,
-				      &resources);
-	if (ad->bus)
-		dev_set_msi_domain(&ad->bus->dev, ad->msi.domain.domain);
+	vdev->bus = pci_create_root_bus(NULL, 0, &config_ops, &vdev->sysdata,
+					&resources);
+	if (vdev->bus)
+		dev_set_msi_domain(&vdev->bus->dev, vdev->msi.domain.domain);
 	pci_unlock_rescan_remove();
-	if (!ad->bus) {
+	if (!vdev->bus) {
 		pci_free_resource_list(&resources);
 		return -ENODEV;
 	}
@@ -265,36 +278,36 @@ int ev_bus_add(struct ev_adapter *ad)
 }
 
 /**
- * ev_bus_scan() - let the PCI core find the function, and a driver bind to it
- * @ad: adapter with a bus and a running model: probing needs its answers
+ * vdev_bus_scan() - let the PCI core find the function, and a driver bind to it
+ * @vdev: adapter with a bus and a running model: probing needs its answers
  *
  * Context: may sleep.
  */
-void ev_bus_scan(struct ev_adapter *ad)
+void vdev_bus_scan(struct vdev *vdev)
 {
 	pci_lock_rescan_remove();
-	pci_scan_child_bus(ad->bus);
-	pci_bus_add_devices(ad->bus);
+	pci_scan_child_bus(vdev->bus);
+	pci_bus_add_devices(vdev->bus);
 	pci_unlock_rescan_remove();
 }
 
 /**
- * ev_bus_remove() - remove the function and the host bridge
- * @ad: adapter; its model serves on or is dead, as the driver shall find it
+ * vdev_bus_remove() - remove the function and the host bridge
+ * @vdev: adapter; its model serves on or is dead, as the driver shall find it
  *
  * Context: may sleep.
  */
-void ev_bus_remove(struct ev_adapter *ad)
+void vdev_bus_remove(struct vdev *vdev)
 {
-	struct pci_bus *bus = ad->bus;
+	struct pci_bus *bus = vdev->bus;
 	struct device *bridge = bus->bridge;
 
 	pci_lock_rescan_remove();
 	pci_stop_root_bus(bus);
 	/* The model looks for its function here. */
-	mutex_lock(&ad->lock);
-	ad->bus = NULL;
-	mutex_unlock(&ad->lock);
+	mutex_lock(&vdev->lock);
+	vdev->bus = NULL;
+	mutex_unlock(&vdev->lock);
 	pci_remove_root_bus(bus);
 	pci_unlock_rescan_remove();
 	/* As pci_create_root_bus() left it: removal takes the bridge away, but not this. */

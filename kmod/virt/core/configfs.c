@@ -1,49 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Management: mkdir /sys/kernel/config/eadm_virt/erdma/NAME describes an adapter,
+ * Management: mkdir /sys/kernel/config/eadm_virt/FAMILY/NAME describes an adapter,
  * writing 1 to its file "live" plugs it in, rmdir removes it in order.
  *
  * Parameters, refused with EBUSY while the adapter is plugged in:
- *   mac          of the network interface it belongs to; all zeros: the adapter
- *                does not know it
  *   vectors      MSI-X vectors
- *   qblock       queue blocks of 1024 QPs each
- *   max_mr_size, max_recv_wr, max_cqe	limits, log2
- *   flags        capabilities by bit number (hw 4.1), for instance "7 6 5 3";
- *                not 4 (IPV6), which this adapter does not have
- *   grp_num      direct-WQE groups
- *   version, fw_version	register and firmware version
- *   cc           default congestion control
  *   flr          1: function level reset is announced, and works
- *   reset_done   1: RESET_DONE is reported; 0: a reset only takes INIT_DONE away
- *   proto        0 iWARP, 1 RoCEv2: only the register says so, the adapter works
- *                as before
+ *   more         of the family
  * At any time:
  *   log_level    0 nothing, 1 refused commands, 2 all commands
  *   live         1 plug in, 0 remove: the driver can still talk to the device
  *   surprise     1: the device dies, then is removed
- *   stale        1: what the driver ends from now on is answered, but stays: when
- *                it has left, QPs, MRs and INIT_DONE are as after kexec, which
- *                ends nothing. 0 again when bus mastering ends
  *   fault/       see fault.c
  * Read only:
  *   address      on PCI, while plugged in
- *   state        unplugged, powered, running (INIT done) or gone
+ *   state        unplugged, powered, running (started by a driver) or gone
  *   commands, command_errors, doorbells, events, interrupts, resets
  */
-#include <linux/etherdevice.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "../erdma/ev.h"
+#include "vdev.h"
 
-static struct ev_adapter *to_adapter(struct config_item *item)
+/**
+ * vdev_of() - the adapter that a folder in configfs is of
+ * @item: the folder
+ */
+struct vdev *vdev_of(struct config_item *item)
 {
-	return container_of(to_config_group(item), struct ev_adapter, group);
+	return container_of(to_config_group(item), struct vdev, group);
 }
 
-static int param_store(struct ev_adapter *ad, const char *page, u32 min,
-		       u32 max, u32 *param)
+/**
+ * vdev_param_store() - set a parameter of an adapter
+ * @vdev: adapter
+ * @page: what was written
+ * @min: least value
+ * @max: greatest value
+ * @param: where it goes, guarded by @vdev->plug_lock
+ *
+ * Context: may sleep.
+ * Return: 0, -EBUSY if the adapter is plugged in, or why it is no such value.
+ */
+int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param)
 {
 	u32 value;
 	int ret;
@@ -53,124 +52,46 @@ static int param_store(struct ev_adapter *ad, const char *page, u32 min,
 		return ret;
 	if (value < min || value > max)
 		return -EINVAL;
-	mutex_lock(&ad->plug_lock);
-	if (ad->live)
+	mutex_lock(&vdev->plug_lock);
+	if (vdev->live)
 		ret = -EBUSY;
 	else
 		*param = value;
-	mutex_unlock(&ad->plug_lock);
+	mutex_unlock(&vdev->plug_lock);
 	return ret;
 }
 
-#define PARAM(_name, _fmt, _min, _max) \
-static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \
-{ \
-	return sysfs_emit(page, _fmt "\n", to_adapter(item)->params._name); \
-} \
-\
-static ssize_t adapter_##_name##_store(struct config_item *item, \
-				       const char *page, size_t len) \
-{ \
-	struct ev_adapter *ad = to_adapter(item); \
-	int ret = param_store(ad, page, _min, _max, &ad->params._name); \
-\
-	return ret ? ret : len; \
-} \
-CONFIGFS_ATTR(adapter_, _name)
-
-/* Limits: what drivers and liberdma can live with (hw 4.1). */
-PARAM(vectors, "%u", 2, ERDMA_MAX_VECTORS);
-PARAM(qblock, "%u", 4, 512);
-PARAM(max_mr_size, "%u", 12, 48);
-PARAM(max_recv_wr, "%u", 1, 15);
-PARAM(max_cqe, "%u", 6, 20);
-PARAM(grp_num, "%u", 0, 32);
-PARAM(version, "%#010x", 1, U32_MAX);
-PARAM(fw_version, "%#010x", 0, U32_MAX);
-PARAM(cc, "%u", ERDMA_CC_NEWRENO, ERDMA_CC_HPCC_INT);
-PARAM(flr, "%u", 0, 1);
-PARAM(reset_done, "%u", 0, 1);
-PARAM(proto, "%u", ERDMA_PROTO_IWARP, ERDMA_PROTO_ROCEV2);
-
-static ssize_t adapter_mac_show(struct config_item *item, char *page)
+static ssize_t adapter_vectors_show(struct config_item *item, char *page)
 {
-	return sysfs_emit(page, "%pM\n", to_adapter(item)->params.mac);
+	return sysfs_emit(page, "%u\n", vdev_of(item)->vectors);
 }
 
-static ssize_t adapter_mac_store(struct config_item *item, const char *page,
-				 size_t len)
+static ssize_t adapter_vectors_store(struct config_item *item, const char *page, size_t len)
 {
-	struct ev_adapter *ad = to_adapter(item);
-	u8 mac[ETH_ALEN];
-	int ret = 0;
+	struct vdev *vdev = vdev_of(item);
+	const struct vdev_function *fn = vdev->family->function;
 
-	if (len < 3 * ETH_ALEN - 1 || !mac_pton(page, mac) || is_multicast_ether_addr(mac))
-		return -EINVAL;
-	if (page[3 * ETH_ALEN - 1] && page[3 * ETH_ALEN - 1] != '\n')
-		return -EINVAL;
-	mutex_lock(&ad->plug_lock);
-	if (ad->live) {
-		ret = -EBUSY;
-	} else {
-		ether_addr_copy(ad->params.mac, mac);
-		ad->params.mac_set = true;
-	}
-	mutex_unlock(&ad->plug_lock);
-	return ret ? ret : len;
+	return vdev_param_store(vdev, page, fn->min_vectors, fn->max_vectors, &vdev->vectors) ?:
+	       len;
 }
-CONFIGFS_ATTR(adapter_, mac);
+CONFIGFS_ATTR(adapter_, vectors);
 
-static ssize_t adapter_flags_show(struct config_item *item, char *page)
+static ssize_t adapter_flr_show(struct config_item *item, char *page)
 {
-	unsigned long flags = to_adapter(item)->params.flags;
-	int len = 0;
-	int bit;
-
-	for (bit = 7; bit >= 0; bit--)
-		if (flags & BIT(bit))
-			len += sysfs_emit_at(page, len, len ? " %d" : "%d",
-					     bit);
-	return len + sysfs_emit_at(page, len, "\n");
+	return sysfs_emit(page, "%u\n", vdev_of(item)->flr);
 }
 
-static ssize_t adapter_flags_store(struct config_item *item, const char *page,
-				   size_t len)
+static ssize_t adapter_flr_store(struct config_item *item, const char *page, size_t len)
 {
-	struct ev_adapter *ad = to_adapter(item);
-	char *copy, *rest, *word;
-	u32 flags = 0;
-	int ret = 0;
-	u8 bit;
+	struct vdev *vdev = vdev_of(item);
 
-	copy = kstrndup(page, len, GFP_KERNEL);
-	if (!copy)
-		return -ENOMEM;
-	rest = strstrip(copy);
-	while (!ret && (word = strsep(&rest, " ")) != NULL) {
-		if (!*word)
-			continue;
-		ret = kstrtou8(word, 0, &bit);
-		if (!ret && (bit > 7 || BIT(bit) == ERDMA_FLAG_IPV6))
-			ret = -EINVAL;
-		if (!ret)
-			flags |= BIT(bit);
-	}
-	kfree(copy);
-	if (ret)
-		return ret;
-	mutex_lock(&ad->plug_lock);
-	if (ad->live)
-		ret = -EBUSY;
-	else
-		ad->params.flags = flags;
-	mutex_unlock(&ad->plug_lock);
-	return ret ? ret : len;
+	return vdev_param_store(vdev, page, 0, 1, &vdev->flr) ?: len;
 }
-CONFIGFS_ATTR(adapter_, flags);
+CONFIGFS_ATTR(adapter_, flr);
 
 static ssize_t adapter_log_level_show(struct config_item *item, char *page)
 {
-	return sysfs_emit(page, "%d\n", READ_ONCE(to_adapter(item)->log_level));
+	return sysfs_emit(page, "%d\n", READ_ONCE(vdev_of(item)->log_level));
 }
 
 static ssize_t adapter_log_level_store(struct config_item *item,
@@ -182,50 +103,33 @@ static ssize_t adapter_log_level_store(struct config_item *item,
 	ret = kstrtou32(page, 0, &value);
 	if (ret)
 		return ret;
-	if (value > EV_LOG_COMMANDS)
+	if (value > VDEV_LOG_COMMANDS)
 		return -EINVAL;
-	WRITE_ONCE(to_adapter(item)->log_level, value);
+	WRITE_ONCE(vdev_of(item)->log_level, value);
 	return len;
 }
 CONFIGFS_ATTR(adapter_, log_level);
 
-static ssize_t adapter_stale_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%d\n", READ_ONCE(to_adapter(item)->stale));
-}
-
-static ssize_t adapter_stale_store(struct config_item *item, const char *page,
-				   size_t len)
-{
-	bool stale;
-
-	if (kstrtobool(page, &stale))
-		return -EINVAL;
-	WRITE_ONCE(to_adapter(item)->stale, stale);
-	return len;
-}
-CONFIGFS_ATTR(adapter_, stale);
-
 static ssize_t adapter_live_show(struct config_item *item, char *page)
 {
-	return sysfs_emit(page, "%d\n", READ_ONCE(to_adapter(item)->live));
+	return sysfs_emit(page, "%d\n", READ_ONCE(vdev_of(item)->live));
 }
 
 static ssize_t adapter_live_store(struct config_item *item, const char *page,
 				  size_t len)
 {
-	struct ev_adapter *ad = to_adapter(item);
+	struct vdev *vdev = vdev_of(item);
 	int ret = 0;
 	bool live;
 
 	if (kstrtobool(page, &live))
 		return -EINVAL;
-	mutex_lock(&ad->plug_lock);
-	if (live && !ad->live)
-		ret = ad->params.mac_set ? ev_adapter_plug(ad) : -EINVAL;
-	else if (!live && ad->live)
-		ev_adapter_unplug(ad, false);
-	mutex_unlock(&ad->plug_lock);
+	mutex_lock(&vdev->plug_lock);
+	if (live && !vdev->live)
+		ret = vdev->family->may_plug(vdev) ?: vdev_plug(vdev);
+	else if (!live && vdev->live)
+		vdev_unplug(vdev, false);
+	mutex_unlock(&vdev->plug_lock);
 	return ret ? ret : len;
 }
 CONFIGFS_ATTR(adapter_, live);
@@ -233,43 +137,42 @@ CONFIGFS_ATTR(adapter_, live);
 static ssize_t adapter_surprise_store(struct config_item *item,
 				      const char *page, size_t len)
 {
-	struct ev_adapter *ad = to_adapter(item);
+	struct vdev *vdev = vdev_of(item);
 	int ret = 0;
 	bool value;
 
 	if (kstrtobool(page, &value) || !value)
 		return -EINVAL;
-	mutex_lock(&ad->plug_lock);
-	if (ad->live)
-		ev_adapter_unplug(ad, true);
+	mutex_lock(&vdev->plug_lock);
+	if (vdev->live)
+		vdev_unplug(vdev, true);
 	else
 		ret = -ENODEV;
-	mutex_unlock(&ad->plug_lock);
+	mutex_unlock(&vdev->plug_lock);
 	return ret ? ret : len;
 }
 CONFIGFS_ATTR_WO(adapter_, surprise);
 
 static ssize_t adapter_address_show(struct config_item *item, char *page)
 {
-	struct ev_adapter *ad = to_adapter(item);
+	struct vdev *vdev = vdev_of(item);
 
-	if (!READ_ONCE(ad->live))
+	if (!READ_ONCE(vdev->live))
 		return sysfs_emit(page, "\n");
-	return sysfs_emit(page, "%04x:00:00.0\n", ad->domain);
+	return sysfs_emit(page, "%04x:00:00.0\n", vdev->domain);
 }
 CONFIGFS_ATTR_RO(adapter_, address);
 
 static ssize_t adapter_state_show(struct config_item *item, char *page)
 {
 	static const char * const names[] = {
-		[EV_UNPLUGGED]	= "unplugged",
-		[EV_POWERED]	= "powered",
-		[EV_RUNNING]	= "running",
-		[EV_GONE]	= "gone",
+		[VDEV_UNPLUGGED]	= "unplugged",
+		[VDEV_POWERED]		= "powered",
+		[VDEV_RUNNING]		= "running",
+		[VDEV_GONE]		= "gone",
 	};
 
-	return sysfs_emit(page, "%s\n",
-			  names[READ_ONCE(to_adapter(item)->state)]);
+	return sysfs_emit(page, "%s\n", names[READ_ONCE(vdev_of(item)->state)]);
 }
 CONFIGFS_ATTR_RO(adapter_, state);
 
@@ -277,7 +180,7 @@ CONFIGFS_ATTR_RO(adapter_, state);
 static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \
 { \
 	return sysfs_emit(page, "%llu\n", (u64) \
-			  atomic64_read(&to_adapter(item)->counters._name)); \
+			  atomic64_read(&vdev_of(item)->counters._name)); \
 } \
 CONFIGFS_ATTR_RO(adapter_, _name)
 
@@ -288,25 +191,12 @@ COUNTER(events);
 COUNTER(interrupts);
 COUNTER(resets);
 
-static struct configfs_attribute *adapter_attrs[] = {
-	&adapter_attr_mac,
+static struct configfs_attribute *const adapter_attrs[] = {
 	&adapter_attr_vectors,
-	&adapter_attr_qblock,
-	&adapter_attr_max_mr_size,
-	&adapter_attr_max_recv_wr,
-	&adapter_attr_max_cqe,
-	&adapter_attr_flags,
-	&adapter_attr_grp_num,
-	&adapter_attr_version,
-	&adapter_attr_fw_version,
-	&adapter_attr_cc,
 	&adapter_attr_flr,
-	&adapter_attr_reset_done,
-	&adapter_attr_proto,
 	&adapter_attr_log_level,
 	&adapter_attr_live,
 	&adapter_attr_surprise,
-	&adapter_attr_stale,
 	&adapter_attr_address,
 	&adapter_attr_state,
 	&adapter_attr_commands,
@@ -320,59 +210,60 @@ static struct configfs_attribute *adapter_attrs[] = {
 
 static void adapter_release(struct config_item *item)
 {
-	kfree(to_adapter(item));
+	struct vdev *vdev = vdev_of(item);
+
+	vdev_fault_exit(vdev);
+	kfree(vdev);
 }
 
 static struct configfs_item_operations adapter_item_ops = {
 	.release	= adapter_release,
 };
 
-static const struct config_item_type adapter_type = {
-	.ct_item_ops	= &adapter_item_ops,
-	.ct_attrs	= adapter_attrs,
-	.ct_owner	= THIS_MODULE,
+/**
+ * struct folder - where adapters are made
+ * @family: of all of them
+ * @group: the folder itself
+ * @attrs: of each of them: those of all adapters, then the family's
+ * @adapter: type of an adapter
+ */
+struct folder {
+	const struct vdev_family *family;
+	struct config_group group;
+	struct configfs_attribute **attrs;
+	struct config_item_type adapter;
 };
+
+/* One for each of vdev_families; lives as long as the module. */
+static struct folder *folders;
 
 static struct config_group *adapters_make(struct config_group *group,
 					  const char *name)
 {
-	struct ev_adapter *ad;
+	struct folder *folder = container_of(group, struct folder, group);
+	struct vdev *vdev;
 
-	ad = kzalloc(sizeof(*ad), GFP_KERNEL);
-	if (!ad)
+	vdev = kzalloc(folder->family->size, GFP_KERNEL);
+	if (!vdev)
 		return ERR_PTR(-ENOMEM);
-	mutex_init(&ad->plug_lock);
-	ev_model_setup(ad);
-	ad->log_level = EV_LOG_ERRORS;
-	ad->params = (struct ev_params) {
-		.vectors = ERDMA_MAX_VECTORS,
-		.qblock = 32,
-		.max_mr_size = 40,
-		.max_recv_wr = 15,
-		.max_cqe = 20,
-		.flags = ERDMA_FLAG_ATOMIC | ERDMA_FLAG_QUERY_QC |
-			 ERDMA_FLAG_MTT_VA | ERDMA_FLAG_EXTEND_DB,
-		/* Neither 0 nor 2 in either byte order (hw 13.1). */
-		.version = 0x01000000,
-		.fw_version = 0x000225,
-		.cc = ERDMA_CC_CUBIC,
-		.flr = 1,
-		.reset_done = 1,
-		.proto = ERDMA_PROTO_IWARP,
-	};
-	config_group_init_type_name(&ad->group, name, &adapter_type);
-	ev_fault_init(ad);
-	return &ad->group;
+	vdev->family = folder->family;
+	vdev_setup(vdev);
+	config_group_init_type_name(&vdev->group, name, &folder->adapter);
+	if (vdev_fault_init(vdev)) {
+		config_group_put(&vdev->group);
+		return ERR_PTR(-ENOMEM);
+	}
+	return &vdev->group;
 }
 
 static void adapters_drop(struct config_group *group, struct config_item *item)
 {
-	struct ev_adapter *ad = to_adapter(item);
+	struct vdev *vdev = vdev_of(item);
 
-	mutex_lock(&ad->plug_lock);
-	if (ad->live)
-		ev_adapter_unplug(ad, false);
-	mutex_unlock(&ad->plug_lock);
+	mutex_lock(&vdev->plug_lock);
+	if (vdev->live)
+		vdev_unplug(vdev, false);
+	mutex_unlock(&vdev->plug_lock);
 	config_item_put(item);
 }
 
@@ -386,8 +277,6 @@ static const struct config_item_type adapters_type = {
 	.ct_owner	= THIS_MODULE,
 };
 
-static struct config_group adapters;
-
 static const struct config_item_type root_type = {
 	.ct_owner	= THIS_MODULE,
 };
@@ -395,30 +284,88 @@ static const struct config_item_type root_type = {
 static struct configfs_subsystem subsystem = {
 	.su_group = {
 		.cg_item = {
-			.ci_namebuf	= EV_NAME,
+			.ci_namebuf	= VDEV_MODULE,
 			.ci_type	= &root_type,
 		},
 	},
 };
 
-/**
- * ev_configfs_init() - offer the folder to make adapters in
- *
- * Return: 0 or a negative error.
- */
-int ev_configfs_init(void)
+static unsigned int count(struct configfs_attribute *const *attrs)
 {
-	config_group_init(&subsystem.su_group);
-	config_group_init_type_name(&adapters, "erdma", &adapters_type);
-	configfs_add_default_group(&adapters, &subsystem.su_group);
-	mutex_init(&subsystem.su_mutex);
-	return configfs_register_subsystem(&subsystem);
+	unsigned int n = 0;
+
+	while (attrs[n])
+		n++;
+	return n;
+}
+
+static int folder_init(struct folder *folder, const struct vdev_family *family)
+{
+	unsigned int ours = count(adapter_attrs), theirs = count(family->attrs);
+
+	folder->attrs = kcalloc(ours + theirs + 1, sizeof(*folder->attrs), GFP_KERNEL);
+	if (!folder->attrs)
+		return -ENOMEM;
+	memcpy(folder->attrs, adapter_attrs, ours * sizeof(*folder->attrs));
+	memcpy(folder->attrs + ours, family->attrs, theirs * sizeof(*folder->attrs));
+	folder->family = family;
+	folder->adapter = (struct config_item_type) {
+		.ct_item_ops = &adapter_item_ops,
+		.ct_attrs = folder->attrs,
+		.ct_owner = THIS_MODULE,
+	};
+	config_group_init_type_name(&folder->group, family->name, &adapters_type);
+	configfs_add_default_group(&folder->group, &subsystem.su_group);
+	return 0;
+}
+
+static unsigned int nr_families(void)
+{
+	unsigned int n = 0;
+
+	while (vdev_families[n])
+		n++;
+	return n;
+}
+
+static void folders_free(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_families(); i++)
+		kfree(folders[i].attrs);
+	kfree(folders);
 }
 
 /**
- * ev_configfs_exit() - withdraw the folder
+ * vdev_configfs_init() - offer the folders to make adapters in
+ *
+ * Return: 0 or a negative error.
  */
-void ev_configfs_exit(void)
+int vdev_configfs_init(void)
+{
+	unsigned int i;
+	int ret = 0;
+
+	folders = kcalloc(nr_families(), sizeof(*folders), GFP_KERNEL);
+	if (!folders)
+		return -ENOMEM;
+	config_group_init(&subsystem.su_group);
+	mutex_init(&subsystem.su_mutex);
+	for (i = 0; i < nr_families() && !ret; i++)
+		ret = folder_init(&folders[i], vdev_families[i]);
+	if (!ret)
+		ret = configfs_register_subsystem(&subsystem);
+	if (ret)
+		folders_free();
+	return ret;
+}
+
+/**
+ * vdev_configfs_exit() - withdraw the folders
+ */
+void vdev_configfs_exit(void)
 {
 	configfs_unregister_subsystem(&subsystem);
+	folders_free();
 }

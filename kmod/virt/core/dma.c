@@ -5,8 +5,8 @@
  * Addresses are bus addresses: physical, unless an IOMMU translates for the
  * function. Whatever is not memory is refused instead of touched.
  *
- * Memory is touched between ev_dma_begin() and ev_dma_end() only, a page at most
- * at a time: whoever ends bus mastering waits for those, see ev_dma_wait().
+ * Memory is touched between vdev_dma_begin() and vdev_dma_end() only, a page at most
+ * at a time: whoever ends bus mastering waits for those, see vdev_dma_wait().
  */
 #include <linux/iommu.h>
 #include <linux/ioport.h>
@@ -14,43 +14,90 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "../erdma/ev.h"
+#include "vdev.h"
 
 /**
- * ev_dma_begin() - touch driver memory from now on, if that is allowed
- * @ad: adapter whose driver's memory it is
+ * vdev_dma_attach() - find out what translates the function's addresses
+ * @vdev: adapter that a driver starts
  *
- * Context: any. Preemption is off until ev_dma_end(), which follows soon; may be
- * nested.
- * Return: whether memory may be touched; if not, ev_dma_end() must not follow.
+ * Context: may sleep, the model's turn.
+ * Return: false if the function is off the bus.
  */
-bool ev_dma_begin(struct ev_adapter *ad)
+bool vdev_dma_attach(struct vdev *vdev)
+{
+	struct pci_dev *pdev;
+
+	if (!vdev->bus)
+		return false;
+	pdev = pci_get_slot(vdev->bus, PCI_DEVFN(0, 0));
+	if (!pdev)
+		return false;
+	vdev->iommu = iommu_get_domain_for_dev(&pdev->dev);
+	pci_dev_put(pdev);
+	return true;
+}
+
+/**
+ * vdev_dma_detach() - no address of the function's is used any more
+ * @vdev: adapter
+ *
+ * Context: the model's turn.
+ */
+void vdev_dma_detach(struct vdev *vdev)
+{
+	vdev->iommu = NULL;
+}
+
+/**
+ * vdev_dma_may_access() - may driver memory be touched?
+ * @vdev: adapter
+ *
+ * The driver may reset the device and free its memory at any time without
+ * waiting for an answer; the request is in a register before it does. Unless
+ * a fault takes it from there, it ends all access.
+ *
+ * Context: any; only vdev_dma_begin() makes sure that the answer stays true.
+ */
+bool vdev_dma_may_access(const struct vdev *vdev)
+{
+	return !vdev->family->is_reset_asked(vdev) && vdev_bus_is_master(vdev);
+}
+
+/**
+ * vdev_dma_begin() - touch driver memory from now on, if that is allowed
+ * @vdev: adapter whose driver's memory it is
+ *
+ * Context: any. Preemption is off until vdev_dma_end(), which follows soon; may be
+ * nested.
+ * Return: whether memory may be touched; if not, vdev_dma_end() must not follow.
+ */
+bool vdev_dma_begin(struct vdev *vdev)
 {
 	preempt_disable();
-	atomic_inc(&ad->dma_users);
-	/* Pairs with ev_dma_wait(): one of the two sees the other. */
+	atomic_inc(&vdev->dma_users);
+	/* Pairs with vdev_dma_wait(): one of the two sees the other. */
 	smp_mb__after_atomic();
-	if (ev_model_may_access(ad))
+	if (vdev_dma_may_access(vdev))
 		return true;
-	ev_dma_end(ad);
+	vdev_dma_end(vdev);
 	return false;
 }
 
 /**
- * ev_dma_end() - touch driver memory no longer
- * @ad: adapter
+ * vdev_dma_end() - touch driver memory no longer
+ * @vdev: adapter
  *
  * Context: any.
  */
-void ev_dma_end(struct ev_adapter *ad)
+void vdev_dma_end(struct vdev *vdev)
 {
-	atomic_dec_return_release(&ad->dma_users);
+	atomic_dec_return_release(&vdev->dma_users);
 	preempt_enable();
 }
 
 /**
- * ev_dma_wait() - wait until nobody touches driver memory any more
- * @ad: adapter that has just lost bus mastering
+ * vdev_dma_wait() - wait until nobody touches driver memory any more
+ * @vdev: adapter that has just lost bus mastering
  *
  * As on PCI, where the completion of the write that ends bus mastering comes
  * after all that the function wrote to memory before it.
@@ -58,36 +105,36 @@ void ev_dma_end(struct ev_adapter *ad)
  * Context: any, interrupts may be off: those who are waited for cannot be
  * preempted, and wait for nobody.
  */
-void ev_dma_wait(struct ev_adapter *ad)
+void vdev_dma_wait(struct vdev *vdev)
 {
-	/* Pairs with ev_dma_begin(). */
+	/* Pairs with vdev_dma_begin(). */
 	smp_mb();
-	while (atomic_read_acquire(&ad->dma_users))
+	while (atomic_read_acquire(&vdev->dma_users))
 		cpu_relax();
 }
 
 /**
- * ev_dma_peek() - read a doorbell record
- * @ad: adapter
- * @record: from ev_dma_record()
+ * vdev_dma_peek() - read a doorbell record
+ * @vdev: adapter
+ * @record: from vdev_dma_record()
  *
  * Context: any.
  * Return: its value, 0 if memory must not be touched.
  */
-u64 ev_dma_peek(struct ev_adapter *ad, const __le64 *record)
+u64 vdev_dma_peek(struct vdev *vdev, const __le64 *record)
 {
 	u64 value;
 
-	if (!ev_dma_begin(ad))
+	if (!vdev_dma_begin(vdev))
 		return 0;
 	value = le64_to_cpu(READ_ONCE(*record));
-	ev_dma_end(ad);
+	vdev_dma_end(vdev);
 	return value;
 }
 
 /**
- * ev_dma_page() - find the memory behind a DMA address
- * @ad: adapter
+ * vdev_dma_page() - find the memory behind a DMA address
+ * @vdev: adapter
  * @addr: DMA address
  *
  * Context: any. A hard interrupt cannot look at the memory map, whose lock it
@@ -96,13 +143,13 @@ u64 ev_dma_peek(struct ev_adapter *ad, const __le64 *record)
  * Return: kernel address of the byte at @addr, good up to the end of its 4 KiB
  * page, or NULL if that is not memory a device may use.
  */
-void *ev_dma_page(struct ev_adapter *ad, u64 addr)
+void *vdev_dma_page(struct vdev *vdev, u64 addr)
 {
 	phys_addr_t phys = addr;
 	struct page *page;
 
-	if (ad->iommu) {
-		phys = iommu_iova_to_phys(ad->iommu, addr);
+	if (vdev->iommu) {
+		phys = iommu_iova_to_phys(vdev->iommu, addr);
 		if (!phys)
 			return NULL;
 	}
@@ -117,15 +164,15 @@ void *ev_dma_page(struct ev_adapter *ad, u64 addr)
 	return page_address(page) + offset_in_page(phys);
 }
 
-static int dma_copy(struct ev_adapter *ad, u64 addr, void *to, const void *from,
+static int dma_copy(struct vdev *vdev, u64 addr, void *to, const void *from,
 		    size_t len)
 {
 	while (len) {
-		size_t part = min_t(size_t, len, ERDMA_HW_PAGE_SIZE -
-				    (addr & (ERDMA_HW_PAGE_SIZE - 1)));
-		void *mem = ev_dma_page(ad, addr);
+		size_t part = min_t(size_t, len, VDEV_PAGE_SIZE -
+				    (addr & (VDEV_PAGE_SIZE - 1)));
+		void *mem = vdev_dma_page(vdev, addr);
 
-		if (!mem || !ev_dma_begin(ad))
+		if (!mem || !vdev_dma_begin(vdev))
 			return -EFAULT;
 		if (to) {
 			memcpy(to, mem, part);
@@ -134,7 +181,7 @@ static int dma_copy(struct ev_adapter *ad, u64 addr, void *to, const void *from,
 			memcpy(mem, from, part);
 			from += part;
 		}
-		ev_dma_end(ad);
+		vdev_dma_end(vdev);
 		addr += part;
 		len -= part;
 	}
@@ -142,8 +189,8 @@ static int dma_copy(struct ev_adapter *ad, u64 addr, void *to, const void *from,
 }
 
 /**
- * ev_dma_write() - copy to driver memory
- * @ad: adapter
+ * vdev_dma_write() - copy to driver memory
+ * @vdev: adapter
  * @addr: DMA address
  * @src: what to copy
  * @len: bytes
@@ -152,14 +199,14 @@ static int dma_copy(struct ev_adapter *ad, u64 addr, void *to, const void *from,
  * Return: 0, or -EFAULT if a part of the target is not memory, or must not be
  * touched.
  */
-int ev_dma_write(struct ev_adapter *ad, u64 addr, const void *src, size_t len)
+int vdev_dma_write(struct vdev *vdev, u64 addr, const void *src, size_t len)
 {
-	return dma_copy(ad, addr, NULL, src, len);
+	return dma_copy(vdev, addr, NULL, src, len);
 }
 
 /**
- * ev_dma_read() - copy from driver memory
- * @ad: adapter
+ * vdev_dma_read() - copy from driver memory
+ * @vdev: adapter
  * @addr: DMA address
  * @dst: where to
  * @len: bytes
@@ -168,28 +215,28 @@ int ev_dma_write(struct ev_adapter *ad, u64 addr, const void *src, size_t len)
  * Return: 0, or -EFAULT if a part of the source is not memory, or must not be
  * touched.
  */
-int ev_dma_read(struct ev_adapter *ad, u64 addr, void *dst, size_t len)
+int vdev_dma_read(struct vdev *vdev, u64 addr, void *dst, size_t len)
 {
-	return dma_copy(ad, addr, dst, NULL, len);
+	return dma_copy(vdev, addr, dst, NULL, len);
 }
 
 /**
- * ev_dma_record() - check the address of a doorbell record
- * @ad: adapter
+ * vdev_dma_record() - check the address of a doorbell record
+ * @vdev: adapter
  * @addr: DMA address
  *
  * Context: any.
  * Return: the record, or NULL if the address is not aligned or not memory.
  */
-__le64 *ev_dma_record(struct ev_adapter *ad, u64 addr)
+__le64 *vdev_dma_record(struct vdev *vdev, u64 addr)
 {
-	if (addr % ERDMA_DBREC_SIZE)
+	if (addr % sizeof(__le64))
 		return NULL;
-	return ev_dma_page(ad, addr);
+	return vdev_dma_page(vdev, addr);
 }
 
 /**
- * ev_buf_alloc() - make an empty list of pages
+ * vdev_buf_alloc() - make an empty list of pages
  * @buf: buffer
  * @off: offset of the first byte in the first page
  * @len: bytes the buffer holds from there
@@ -200,9 +247,9 @@ __le64 *ev_dma_record(struct ev_adapter *ad, u64 addr)
  * Context: may sleep unless @gfp says otherwise.
  * Return: 0 or -ENOMEM.
  */
-int ev_buf_alloc(struct ev_buf *buf, u32 off, u64 len, gfp_t gfp)
+int vdev_buf_alloc(struct vdev_buf *buf, u32 off, u64 len, gfp_t gfp)
 {
-	u64 npages = DIV_ROUND_UP_ULL(off + len, ERDMA_HW_PAGE_SIZE);
+	u64 npages = DIV_ROUND_UP_ULL(off + len, VDEV_PAGE_SIZE);
 
 	if (npages > U32_MAX)
 		return -ENOMEM;
@@ -215,9 +262,9 @@ int ev_buf_alloc(struct ev_buf *buf, u32 off, u64 len, gfp_t gfp)
 }
 
 /**
- * ev_buf_map() - find a contiguous range of driver memory
- * @ad: adapter
- * @buf: filled in; released with ev_buf_unmap()
+ * vdev_buf_map() - find a contiguous range of driver memory
+ * @vdev: adapter
+ * @buf: filled in; released with vdev_buf_unmap()
  * @addr: DMA address
  * @len: bytes, not 0
  * @gfp: how to get memory for the list of its pages
@@ -225,23 +272,23 @@ int ev_buf_alloc(struct ev_buf *buf, u32 off, u64 len, gfp_t gfp)
  * Context: may sleep unless @gfp says otherwise.
  * Return: 0, -EFAULT if a part is not memory, -ENOMEM.
  */
-int ev_buf_map(struct ev_adapter *ad, struct ev_buf *buf, u64 addr, u64 len,
-	       gfp_t gfp)
+int vdev_buf_map(struct vdev *vdev, struct vdev_buf *buf, u64 addr, u64 len,
+		 gfp_t gfp)
 {
-	u32 off = addr & (ERDMA_HW_PAGE_SIZE - 1);
+	u32 off = addr & (VDEV_PAGE_SIZE - 1);
 	u32 i;
 	int ret;
 
 	if (addr + len < addr)
 		return -EFAULT;
-	ret = ev_buf_alloc(buf, off, len, gfp);
+	ret = vdev_buf_alloc(buf, off, len, gfp);
 	if (ret)
 		return ret;
 	for (i = 0; i < buf->npages; i++) {
-		buf->page[i] = ev_dma_page(ad, addr - off +
-					   (u64)i * ERDMA_HW_PAGE_SIZE);
+		buf->page[i] = vdev_dma_page(vdev, addr - off +
+					   (u64)i * VDEV_PAGE_SIZE);
 		if (!buf->page[i]) {
-			ev_buf_unmap(buf);
+			vdev_buf_unmap(buf);
 			return -EFAULT;
 		}
 	}
@@ -249,10 +296,10 @@ int ev_buf_map(struct ev_adapter *ad, struct ev_buf *buf, u64 addr, u64 len,
 }
 
 /**
- * ev_buf_unmap() - forget driver memory
- * @buf: from ev_buf_map(), or never mapped
+ * vdev_buf_unmap() - forget driver memory
+ * @buf: from vdev_buf_map(), or never mapped
  */
-void ev_buf_unmap(struct ev_buf *buf)
+void vdev_buf_unmap(struct vdev_buf *buf)
 {
 	kvfree(buf->page);
 	buf->page = NULL;

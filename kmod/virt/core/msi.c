@@ -9,8 +9,9 @@
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
+#include <linux/slab.h>
 
-#include "../erdma/ev.h"
+#include "vdev.h"
 
 #define ENTRY_SIZE		16
 #define ENTRY_VECTOR_CTRL	12
@@ -40,7 +41,7 @@ static int irq_affinity(struct irq_data *data, const struct cpumask *mask,
 }
 
 static struct irq_chip chip = {
-	.name			= "EV-MSIX",
+	.name			= "VDEV-MSIX",
 	.irq_ack		= irq_ack,
 	.irq_compose_msi_msg	= irq_compose,
 	.irq_set_affinity	= irq_affinity,
@@ -48,26 +49,19 @@ static struct irq_chip chip = {
 
 static void map(struct compat_msi *domain, unsigned int vec, unsigned int virq)
 {
-	struct ev_msi *msi = container_of(domain, struct ev_msi, domain);
+	struct vdev_msi *msi = container_of(domain, struct vdev_msi, domain);
 
 	WRITE_ONCE(msi->vector[vec].virq, virq);
 }
 
 static void unmap(struct compat_msi *domain, unsigned int vec)
 {
-	struct ev_msi *msi = container_of(domain, struct ev_msi, domain);
+	struct vdev_msi *msi = container_of(domain, struct vdev_msi, domain);
 
 	WRITE_ONCE(msi->vector[vec].virq, 0);
 }
 
-static const struct compat_msi_ops domain_ops = {
-	.chip	= &chip,
-	.size	= ERDMA_MAX_VECTORS,
-	.map	= map,
-	.unmap	= unmap,
-};
-
-static void vector_fire(struct ev_vector *vector)
+static void vector_fire(struct vdev_vector *vector)
 {
 	unsigned int virq = READ_ONCE(vector->virq);
 
@@ -82,10 +76,10 @@ static void vector_ipi(void *data)
 
 static void vector_irq_work(struct irq_work *work)
 {
-	vector_fire(container_of(work, struct ev_vector, work));
+	vector_fire(container_of(work, struct vdev_vector, work));
 }
 
-static void vector_deliver(struct ev_vector *vector)
+static void vector_deliver(struct vdev_vector *vector)
 {
 	unsigned int virq = READ_ONCE(vector->virq);
 	unsigned int cpu, target;
@@ -107,10 +101,11 @@ static void vector_deliver(struct ev_vector *vector)
 	put_cpu();
 }
 
-static bool vector_is_masked(const struct ev_adapter *ad, unsigned int vec)
+static bool vector_is_masked(const struct vdev *vdev, unsigned int vec)
 {
-	u16 control = ev_bus_msix_control(ad);
-	__le32 *ctrl = ad->bar2 + EV_MSIX_TABLE + vec * ENTRY_SIZE +
+	u16 control = vdev_bus_msix_control(vdev);
+	const struct vdev_function *fn = vdev->family->function;
+	__le32 *ctrl = vdev->bar[fn->msix_bar] + fn->msix_table + vec * ENTRY_SIZE +
 		       ENTRY_VECTOR_CTRL;
 
 	return !(control & PCI_MSIX_FLAGS_ENABLE) ||
@@ -118,47 +113,48 @@ static bool vector_is_masked(const struct ev_adapter *ad, unsigned int vec)
 	       le32_to_cpu(READ_ONCE(*ctrl)) & PCI_MSIX_ENTRY_CTRL_MASKBIT;
 }
 
-static void pba_update(struct ev_adapter *ad)
+static void pba_update(struct vdev *vdev)
 {
-	__le64 *pba = ad->bar2 + EV_MSIX_PBA;
+	const struct vdev_function *fn = vdev->family->function;
+	__le64 *pba = vdev->bar[fn->msix_bar] + fn->msix_pba;
 
-	WRITE_ONCE(*pba, cpu_to_le64(READ_ONCE(ad->msi.pending)));
+	WRITE_ONCE(*pba, cpu_to_le64(READ_ONCE(vdev->msi.pending)));
 }
 
 /**
- * ev_msi_poll() - deliver pending interrupts whose vector is not masked
- * @ad: adapter
+ * vdev_msi_poll() - deliver pending interrupts whose vector is not masked
+ * @vdev: adapter
  *
  * Context: any, from the model.
  * Return: whether one was delivered.
  */
-bool ev_msi_poll(struct ev_adapter *ad)
+bool vdev_msi_poll(struct vdev *vdev)
 {
-	unsigned long pending = READ_ONCE(ad->msi.pending);
+	unsigned long pending = READ_ONCE(vdev->msi.pending);
 	bool delivered = false;
 	unsigned long flags;
 	unsigned int vec;
 
 	/* To PCI, a message is a write to memory. */
-	if (!pending || !ev_bus_is_master(ad))
+	if (!pending || !vdev_bus_is_master(vdev))
 		return false;
-	spin_lock_irqsave(&ad->msi.lock, flags);
-	for_each_set_bit(vec, &pending, ERDMA_MAX_VECTORS) {
-		if (vector_is_masked(ad, vec))
+	spin_lock_irqsave(&vdev->msi.lock, flags);
+	for_each_set_bit(vec, &pending, vdev->vectors) {
+		if (vector_is_masked(vdev, vec))
 			continue;
-		if (!test_and_clear_bit(vec, &ad->msi.pending))
+		if (!test_and_clear_bit(vec, &vdev->msi.pending))
 			continue;
-		vector_deliver(&ad->msi.vector[vec]);
+		vector_deliver(&vdev->msi.vector[vec]);
 		delivered = true;
 	}
-	pba_update(ad);
-	spin_unlock_irqrestore(&ad->msi.lock, flags);
+	pba_update(vdev);
+	spin_unlock_irqrestore(&vdev->msi.lock, flags);
 	return delivered;
 }
 
 /**
- * ev_msi_raise() - raise an interrupt
- * @ad: adapter
+ * vdev_msi_raise() - raise an interrupt
+ * @vdev: adapter
  * @vec: MSI-X vector
  *
  * A masked vector, or one of a function that may not access memory, stays
@@ -166,73 +162,85 @@ bool ev_msi_poll(struct ev_adapter *ad)
  *
  * Context: any, from the model.
  */
-void ev_msi_raise(struct ev_adapter *ad, unsigned int vec)
+void vdev_msi_raise(struct vdev *vdev, unsigned int vec)
 {
-	if (vec >= ad->params.vectors)
+	if (vec >= vdev->vectors)
 		return;
-	if (ev_fault_hit(ad, EV_FAULT_IRQ_LOST, vec, NULL))
+	if (vdev_fault_hit(vdev, VDEV_FAULT_IRQ_LOST, vec, NULL))
 		return;
-	atomic64_inc(&ad->counters.interrupts);
-	set_bit(vec, &ad->msi.pending);
-	ev_msi_poll(ad);
+	atomic64_inc(&vdev->counters.interrupts);
+	set_bit(vec, &vdev->msi.pending);
+	vdev_msi_poll(vdev);
 }
 
 /**
- * ev_msi_poll_faults() - raise interrupts that nothing has caused
- * @ad: adapter
+ * vdev_msi_poll_faults() - raise interrupts that nothing has caused
+ * @vdev: adapter
  *
  * Context: any, from the model.
  */
-void ev_msi_poll_faults(struct ev_adapter *ad)
+void vdev_msi_poll_faults(struct vdev *vdev)
 {
 	unsigned int vec;
 
-	for (vec = 0; vec < ad->params.vectors; vec++)
-		if (ev_fault_hit(ad, EV_FAULT_IRQ_SPURIOUS, vec, NULL))
-			ev_msi_raise(ad, vec);
+	for (vec = 0; vec < vdev->vectors; vec++)
+		if (vdev_fault_hit(vdev, VDEV_FAULT_IRQ_SPURIOUS, vec, NULL))
+			vdev_msi_raise(vdev, vec);
 }
 
 /**
- * ev_msi_reset() - forget pending interrupts
- * @ad: adapter
+ * vdev_msi_reset() - forget pending interrupts
+ * @vdev: adapter
  */
-void ev_msi_reset(struct ev_adapter *ad)
+void vdev_msi_reset(struct vdev *vdev)
 {
-	WRITE_ONCE(ad->msi.pending, 0);
-	pba_update(ad);
+	WRITE_ONCE(vdev->msi.pending, 0);
+	pba_update(vdev);
 }
 
 /**
- * ev_msi_init() - create the interrupt domain
- * @ad: adapter, not yet on a bus
+ * vdev_msi_init() - create the interrupt domain
+ * @vdev: adapter, not yet on a bus
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
  */
-int ev_msi_init(struct ev_adapter *ad)
+int vdev_msi_init(struct vdev *vdev)
 {
-	struct ev_msi *msi = &ad->msi;
+	struct vdev_msi *msi = &vdev->msi;
 	unsigned int i;
-	int ret;
+	int ret = -ENOMEM;
 
-	for (i = 0; i < ERDMA_MAX_VECTORS; i++) {
-		struct ev_vector *vector = &msi->vector[i];
+	msi->vector = kcalloc(vdev->vectors, sizeof(*msi->vector), GFP_KERNEL);
+	if (!msi->vector)
+		return ret;
+	for (i = 0; i < vdev->vectors; i++) {
+		struct vdev_vector *vector = &msi->vector[i];
 
-		vector->virq = 0;
 		INIT_CSD(&vector->csd, vector_ipi, vector);
 		vector->work = IRQ_WORK_INIT_HARD(vector_irq_work);
 	}
 	spin_lock_init(&msi->lock);
 	msi->pending = 0;
-	msi->fwnode = irq_domain_alloc_named_id_fwnode("EV-MSIX", ad->domain);
+	msi->fwnode = irq_domain_alloc_named_id_fwnode("VDEV-MSIX", vdev->domain);
 	if (!msi->fwnode)
-		return -ENOMEM;
-	ret = compat_msi_create(&msi->domain, &domain_ops, msi->fwnode);
-	if (ret) {
-		irq_domain_free_fwnode(msi->fwnode);
-		return ret;
-	}
+		goto free_vectors;
+	msi->ops = (struct compat_msi_ops) {
+		.chip = &chip,
+		.size = vdev->vectors,
+		.map = map,
+		.unmap = unmap,
+	};
+	ret = compat_msi_create(&msi->domain, &msi->ops, msi->fwnode);
+	if (ret)
+		goto free_fwnode;
 	return 0;
+
+free_fwnode:
+	irq_domain_free_fwnode(msi->fwnode);
+free_vectors:
+	kfree(msi->vector);
+	return ret;
 }
 
 static void nothing(void *unused)
@@ -240,20 +248,21 @@ static void nothing(void *unused)
 }
 
 /**
- * ev_msi_exit() - remove the interrupt domain
- * @ad: adapter, off its bus, model stopped
+ * vdev_msi_exit() - remove the interrupt domain
+ * @vdev: adapter, off its bus, model stopped
  *
  * Context: may sleep.
  */
-void ev_msi_exit(struct ev_adapter *ad)
+void vdev_msi_exit(struct vdev *vdev)
 {
 	unsigned int i;
 
-	irq_domain_remove(ad->msi.domain.domain);
-	irq_domain_free_fwnode(ad->msi.fwnode);
+	irq_domain_remove(vdev->msi.domain.domain);
+	irq_domain_free_fwnode(vdev->msi.fwnode);
 	/* Calls under way still use the vectors. */
-	for (i = 0; i < ERDMA_MAX_VECTORS; i++)
-		irq_work_sync(&ad->msi.vector[i].work);
+	for (i = 0; i < vdev->vectors; i++)
+		irq_work_sync(&vdev->msi.vector[i].work);
 	on_each_cpu(nothing, NULL, 1);
 	synchronize_rcu();
+	kfree(vdev->msi.vector);
 }

@@ -12,13 +12,13 @@
 #include <linux/set_memory.h>
 #include <linux/slab.h>
 
-#include "../erdma/ev.h"
+#include "vdev.h"
 
 /*
  * Entry that we add to the memory map. Each hole brings one along: cutting
  * may need it for the part above, closing for the hole itself.
  */
-struct ev_piece {
+struct vdev_piece {
 	struct list_head link;
 	struct resource res;
 	struct resource *origin;	/* the firmware's entry it belongs to */
@@ -29,9 +29,9 @@ static DEFINE_MUTEX(map_lock);
 static LIST_HEAD(used);		/* in the map */
 static LIST_HEAD(spare);
 
-static struct ev_piece *piece_of(struct resource *res)
+static struct vdev_piece *piece_of(struct resource *res)
 {
-	struct ev_piece *piece;
+	struct vdev_piece *piece;
 
 	list_for_each_entry(piece, &used, link)
 		if (&piece->res == res)
@@ -41,7 +41,7 @@ static struct ev_piece *piece_of(struct resource *res)
 
 static struct resource *origin_of(struct resource *res)
 {
-	struct ev_piece *piece = piece_of(res);
+	struct vdev_piece *piece = piece_of(res);
 
 	return piece ? piece->origin : res;
 }
@@ -49,10 +49,10 @@ static struct resource *origin_of(struct resource *res)
 static int piece_insert(struct resource *origin, resource_size_t start,
 			resource_size_t end)
 {
-	struct ev_piece *piece;
+	struct vdev_piece *piece;
 	int ret;
 
-	piece = list_first_entry(&spare, struct ev_piece, link);
+	piece = list_first_entry(&spare, struct vdev_piece, link);
 	piece->origin = origin;
 	piece->res = (struct resource) {
 		.start = start,
@@ -67,7 +67,7 @@ static int piece_insert(struct resource *origin, resource_size_t start,
 	return ret;
 }
 
-static void piece_remove(struct ev_piece *piece)
+static void piece_remove(struct vdev_piece *piece)
 {
 	remove_resource(&piece->res);
 	list_move(&piece->link, &spare);
@@ -161,93 +161,186 @@ static int mend(struct resource *origin, resource_size_t start,
 	return piece_insert(origin, start, end);
 }
 
-static void set_reserved(struct page *page, bool reserved)
+static void set_reserved(struct vdev *vdev, bool reserved)
 {
 	unsigned int i;
 
-	for (i = 0; i < BIT(EV_WINDOW_ORDER); i++) {
+	for (i = 0; i < BIT(vdev->window_order); i++) {
 		if (reserved)
-			SetPageReserved(page + i);
+			SetPageReserved(vdev->window + i);
 		else
-			ClearPageReserved(page + i);
+			ClearPageReserved(vdev->window + i);
+	}
+}
+
+/* Each BAR is aligned to its size if the larger ones come first. */
+static void arrange(struct vdev *vdev)
+{
+	const struct vdev_bar *bar = vdev->family->function->bar;
+	u32 size, end = 0;
+	int i;
+
+	for (size = SZ_1G; size >= SZ_4K; size /= 2) {
+		for (i = 0; i < PCI_STD_NUM_BARS; i++) {
+			if (bar[i].size != size)
+				continue;
+			vdev->bar_offset[i] = end;
+			end += size;
+		}
+	}
+	vdev->window_order = get_order(end);
+}
+
+/* The same memory type as a driver's mapping of the BARs, or as RAM again. */
+static void set_types(struct vdev *vdev, bool in_use)
+{
+	const struct vdev_bar *bar = vdev->family->function->bar;
+	int i;
+
+	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
+		unsigned long addr = (unsigned long)vdev->bar[i];
+		int pages = bar[i].size >> PAGE_SHIFT;
+
+		if (!bar[i].size)
+			continue;
+		if (!in_use)
+			set_memory_wb(addr, pages);
+		else if (bar[i].kind == VDEV_BAR_MEMORY)
+			set_memory_wc(addr, pages);
+		else
+			set_memory_uc(addr, pages);
 	}
 }
 
 /**
- * ev_window_alloc() - get the memory behind the BARs
- * @ad: adapter; its @bar0 and @bar2 point to zeroed memory afterwards
- *
- * Context: may sleep.
- * Return: 0 or a negative error.
+ * vdev_window_phys() - where a BAR is
+ * @vdev: adapter with window
+ * @bar: its number
  */
-int ev_window_alloc(struct ev_adapter *ad)
+phys_addr_t vdev_window_phys(const struct vdev *vdev, u8 bar)
 {
-	struct ev_piece *piece;
-	struct resource *origin;
-	phys_addr_t start;
+	return page_to_phys(vdev->window) + vdev->bar_offset[bar];
+}
 
-	piece = kzalloc(sizeof(*piece), GFP_KERNEL);
-	if (!piece)
-		return -ENOMEM;
-	ad->window = alloc_pages(GFP_KERNEL | __GFP_ZERO, EV_WINDOW_ORDER);
-	if (!ad->window) {
-		kfree(piece);
-		return -ENOMEM;
-	}
-	start = page_to_phys(ad->window);
+/* Of a BAR without the MSI-X table, which the PCI core looks after. */
+static u32 plain_size(const struct vdev_function *fn, int bar)
+{
+	return bar == fn->msix_bar ? fn->msix_table : fn->bar[bar].size;
+}
+
+/**
+ * vdev_window_idle() - BARs as at power-on
+ * @vdev: adapter with window
+ *
+ * Context: the model's turn.
+ */
+void vdev_window_idle(struct vdev *vdev)
+{
+	const struct vdev_function *fn = vdev->family->function;
+	int i;
+
+	for (i = 0; i < PCI_STD_NUM_BARS; i++)
+		if (fn->bar[i].size)
+			memset(vdev->bar[i], fn->bar[i].idle, plain_size(fn, i));
+}
+
+/**
+ * vdev_window_ones() - BARs as of a function that is gone
+ * @vdev: adapter with window
+ * @all: not only what drivers read
+ *
+ * Context: the model's turn.
+ */
+void vdev_window_ones(struct vdev *vdev, bool all)
+{
+	const struct vdev_function *fn = vdev->family->function;
+	int i;
+
+	for (i = 0; i < PCI_STD_NUM_BARS; i++)
+		if (fn->bar[i].size)
+			memset(vdev->bar[i], 0xff, all ? plain_size(fn, i) : fn->bar[i].regs);
+}
+
+static int cut_out(struct vdev *vdev, struct vdev_piece *piece)
+{
+	phys_addr_t start = page_to_phys(vdev->window);
+	struct resource *origin;
 
 	mutex_lock(&map_lock);
 	list_add(&piece->link, &spare);
-	origin = cut(start, start + EV_WINDOW_SIZE - 1);
-	if (IS_ERR(origin)) {
+	origin = cut(start, start + (PAGE_SIZE << vdev->window_order) - 1);
+	if (IS_ERR(origin))
 		list_del(&piece->link);
-		kfree(piece);
-	}
 	mutex_unlock(&map_lock);
-	if (IS_ERR(origin)) {
-		__free_pages(ad->window, EV_WINDOW_ORDER);
-		ad->window = NULL;
+	if (IS_ERR(origin))
 		return PTR_ERR(origin);
-	}
-
-	ad->window_origin = origin;
-	set_reserved(ad->window, true);
-	/* The same memory type as a driver's mapping of the BARs. */
-	set_memory_uc((unsigned long)page_address(ad->window),
-		      BIT(EV_WINDOW_ORDER));
-	ad->bar0 = page_address(ad->window) + EV_BAR0_OFFSET;
-	ad->bar2 = page_address(ad->window) + EV_BAR2_OFFSET;
+	vdev->window_origin = origin;
 	return 0;
 }
 
 /**
- * ev_window_free() - return the memory behind the BARs
- * @ad: adapter, removed from its bus, so that nothing maps the BARs any more
+ * vdev_window_alloc() - get the memory behind the BARs
+ * @vdev: adapter; its @bar points to zeroed memory afterwards
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int vdev_window_alloc(struct vdev *vdev)
+{
+	const struct vdev_bar *bar = vdev->family->function->bar;
+	struct vdev_piece *piece;
+	int i, ret;
+
+	arrange(vdev);
+	piece = kzalloc(sizeof(*piece), GFP_KERNEL);
+	if (!piece)
+		return -ENOMEM;
+	vdev->window = alloc_pages(GFP_KERNEL | __GFP_ZERO, vdev->window_order);
+	if (!vdev->window) {
+		kfree(piece);
+		return -ENOMEM;
+	}
+	ret = cut_out(vdev, piece);
+	if (ret) {
+		kfree(piece);
+		__free_pages(vdev->window, vdev->window_order);
+		vdev->window = NULL;
+		return ret;
+	}
+	set_reserved(vdev, true);
+	for (i = 0; i < PCI_STD_NUM_BARS; i++)
+		if (bar[i].size)
+			vdev->bar[i] = page_address(vdev->window) + vdev->bar_offset[i];
+	set_types(vdev, true);
+	return 0;
+}
+
+/**
+ * vdev_window_free() - return the memory behind the BARs
+ * @vdev: adapter, removed from its bus, so that nothing maps the BARs any more
  *
  * Context: may sleep.
  */
-void ev_window_free(struct ev_adapter *ad)
+void vdev_window_free(struct vdev *vdev)
 {
-	phys_addr_t start = page_to_phys(ad->window);
-	struct ev_piece *piece;
+	phys_addr_t start = page_to_phys(vdev->window);
+	struct vdev_piece *piece;
 	int ret;
 
-	set_memory_wb((unsigned long)page_address(ad->window),
-		      BIT(EV_WINDOW_ORDER));
-	set_reserved(ad->window, false);
+	set_types(vdev, false);
+	set_reserved(vdev, false);
 
 	mutex_lock(&map_lock);
-	ret = mend(ad->window_origin, start, start + EV_WINDOW_SIZE - 1);
+	ret = mend(vdev->window_origin, start, start + (PAGE_SIZE << vdev->window_order) - 1);
 	if (ret)
-		pr_err(EV_NAME ": memory map not restored at %pa: %d\n",
+		pr_err(VDEV_MODULE ": memory map not restored at %pa: %d\n",
 		       &start, ret);
-	piece = list_first_entry_or_null(&spare, struct ev_piece, link);
+	piece = list_first_entry_or_null(&spare, struct vdev_piece, link);
 	if (piece)
 		list_del(&piece->link);
 	mutex_unlock(&map_lock);
 	kfree(piece);
-	__free_pages(ad->window, EV_WINDOW_ORDER);
-	ad->window = NULL;
-	ad->bar0 = NULL;
-	ad->bar2 = NULL;
+	__free_pages(vdev->window, vdev->window_order);
+	vdev->window = NULL;
+	memset(vdev->bar, 0, sizeof(vdev->bar));
 }

@@ -3,8 +3,8 @@
  * The model's threads, and how often they look.
  *
  * The first one of an adapter does everything; the others, one for each CPU
- * up to a limit, serve QPs, while there is something to serve. Drivers may wait
- * for an answer without letting anything else run on their CPU (hw 3.7), which
+ * up to a limit, move data, while there is something to move. Drivers may wait
+ * for an answer without letting anything else run on their CPU, which
  * may be the first one's: then the second one does everything. Where there is
  * none, with one CPU, or where its CPU is occupied in the same way, a timer's
  * hard interrupt does what can be done without sleeping: a driver that spins
@@ -24,7 +24,7 @@
 #include <linux/kthread.h>
 #include <linux/sched/stat.h>
 
-#include "../erdma/ev.h"
+#include "vdev.h"
 
 /* Without a break, which is long enough not to be throttled (5 %). */
 #define BUSY_MAX_NS		(4 * NSEC_PER_MSEC)
@@ -48,43 +48,43 @@
 /* How often the timer does its work, then. */
 #define STAND_IN_NS		NSEC_PER_MSEC
 
-static bool is_first(const struct ev_worker *w)
+static bool is_first(const struct vdev_worker *w)
 {
-	return w == w->ad->worker;
+	return w == w->vdev->worker;
 }
 
 /* Has not looked for so long: ns, up to LATE_NS. */
-static u64 lateness(const struct ev_adapter *ad)
+static u64 lateness(const struct vdev *vdev)
 {
-	u64 looked = READ_ONCE(ad->worker[0].looked);
+	u64 looked = READ_ONCE(vdev->worker[0].looked);
 
 	return clamp_t(s64, ktime_get_ns() - looked, 0, LATE_NS);
 }
 
 static enum hrtimer_restart watch(struct hrtimer *timer)
 {
-	struct ev_adapter *ad = container_of(timer, struct ev_adapter, watch);
-	u64 late = lateness(ad);
+	struct vdev *vdev = container_of(timer, struct vdev, watch);
+	u64 late = lateness(vdev);
 
 	/* On this CPU, somebody may have been interrupted during his turn. */
-	if (late == LATE_NS && !test_and_set_bit_lock(0, &ad->turn)) {
-		ev_model_pass_atomic(ad);
-		clear_bit_unlock(0, &ad->turn);
+	if (late == LATE_NS && !test_and_set_bit_lock(0, &vdev->turn)) {
+		vdev_pass_atomic(vdev);
+		clear_bit_unlock(0, &vdev->turn);
 	}
 	hrtimer_forward_now(timer, ns_to_ktime(LATE_NS - late + STAND_IN_NS));
 	return HRTIMER_RESTART;
 }
 
 /* While the thread is idle, the timer does not fire, and is seldom set. */
-static void sleep_long(struct ev_worker *w)
+static void sleep_long(struct vdev_worker *w)
 {
-	if (is_first(w) && hrtimer_get_remaining(&w->ad->watch) < LATE_NS)
-		hrtimer_start(&w->ad->watch, ns_to_ktime(2 * LATE_NS),
+	if (is_first(w) && hrtimer_get_remaining(&w->vdev->watch) < LATE_NS)
+		hrtimer_start(&w->vdev->watch, ns_to_ktime(2 * LATE_NS),
 			      HRTIMER_MODE_REL_PINNED_HARD);
 	schedule_timeout(nsecs_to_jiffies(SLEEP_MAX_NS));
 }
 
-static void sleep(struct ev_worker *w, u64 ns)
+static void sleep(struct vdev_worker *w, u64 ns)
 {
 	ktime_t delay = ns_to_ktime(ns);
 
@@ -100,7 +100,7 @@ static void sleep(struct ev_worker *w, u64 ns)
 	WRITE_ONCE(w->wake, false);
 }
 
-static void after_work(struct ev_worker *w)
+static void after_work(struct vdev_worker *w)
 {
 	w->worked = ktime_get_ns();
 	WRITE_ONCE(w->looked, w->worked);
@@ -113,7 +113,7 @@ static void after_work(struct ev_worker *w)
 }
 
 /* Returns for how long there has been no work. */
-static u64 without_work(struct ev_worker *w)
+static u64 without_work(struct vdev_worker *w)
 {
 	u64 now = ktime_get_ns();
 	u64 idle = now - w->worked;
@@ -134,35 +134,35 @@ static u64 without_work(struct ev_worker *w)
 }
 
 /* Only by the first thread, which is stopped before the others. */
-static void rouse_others(struct ev_adapter *ad)
+static void rouse_others(struct vdev *vdev)
 {
 	unsigned int i;
 
-	if (time_after(jiffies, READ_ONCE(ad->qp_last_work) + 1))
+	if (time_after(jiffies, READ_ONCE(vdev->served) + 1))
 		return;
-	for (i = 1; i < EV_MAX_WORKERS; i++)
-		if (READ_ONCE(ad->worker[i].parked))
-			wake_up_process(ad->worker[i].thread);
+	for (i = 1; i < VDEV_MAX_WORKERS; i++)
+		if (READ_ONCE(vdev->worker[i].parked))
+			wake_up_process(vdev->worker[i].thread);
 }
 
 static int do_everything(void *data)
 {
-	struct ev_worker *w = data;
+	struct vdev_worker *w = data;
 	bool busy;
 
 	sched_set_fifo_low(current);
 	w->worked = ktime_get_ns();
-	hrtimer_start(&w->ad->watch, ns_to_ktime(LATE_NS),
+	hrtimer_start(&w->vdev->watch, ns_to_ktime(LATE_NS),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 	while (!kthread_should_stop()) {
 		busy = false;
 		/* A waiter may be handed the lock, and then be kept from running. */
-		if (ev_model_trylock(w->ad)) {
-			busy = ev_model_pass(w->ad);
-			ev_model_unlock(w->ad);
+		if (vdev_trylock(w->vdev)) {
+			busy = vdev_pass(w->vdev);
+			vdev_unlock(w->vdev);
 		}
 		if (busy) {
-			rouse_others(w->ad);
+			rouse_others(w->vdev);
 			after_work(w);
 		} else {
 			without_work(w);
@@ -171,26 +171,26 @@ static int do_everything(void *data)
 	return 0;
 }
 
-static bool is_second(const struct ev_worker *w)
+static bool is_second(const struct vdev_worker *w)
 {
-	return w == w->ad->worker + 1;
+	return w == w->vdev->worker + 1;
 }
 
 /* Returns whether there was work that the first thread did not come to. */
-static bool stand_in(struct ev_worker *w)
+static bool stand_in(struct vdev_worker *w)
 {
-	struct ev_adapter *ad = w->ad;
+	struct vdev *vdev = w->vdev;
 	bool busy;
 
 	if (!is_second(w) ||
-	    lateness(ad) < LATE_NS || !ev_model_trylock(ad))
+	    lateness(vdev) < LATE_NS || !vdev_trylock(vdev))
 		return false;
-	busy = ev_model_pass(ad);
-	ev_model_unlock(ad);
+	busy = vdev_pass(vdev);
+	vdev_unlock(vdev);
 	return busy;
 }
 
-static void park(struct ev_worker *w)
+static void park(struct vdev_worker *w)
 {
 	long left, most = is_second(w) ? nsecs_to_jiffies(LATE_NS) :
 			  MAX_SCHEDULE_TIMEOUT;
@@ -205,18 +205,16 @@ static void park(struct ev_worker *w)
 	w->worked = ktime_get_ns();
 }
 
-static int serve_qps(void *data)
+static int serve(void *data)
 {
-	struct ev_worker *w = data;
+	struct vdev_worker *w = data;
 	bool busy;
 
 	sched_set_fifo_low(current);
 	park(w);
 	while (!kthread_should_stop()) {
 		busy = stand_in(w);
-		down_read(&ev_fabric);
-		busy |= ev_qp_poll(w->ad);
-		up_read(&ev_fabric);
+		busy |= w->vdev->family->serve(w->vdev);
 		if (busy)
 			after_work(w);
 		else if (without_work(w) > PARK_NS)
@@ -226,30 +224,30 @@ static int serve_qps(void *data)
 }
 
 /**
- * ev_worker_wake() - have the model look at its registers now
- * @ad: adapter
+ * vdev_worker_wake() - have the model look at its registers now
+ * @vdev: adapter
  *
  * Context: any.
  */
-void ev_worker_wake(struct ev_adapter *ad)
+void vdev_worker_wake(struct vdev *vdev)
 {
-	struct task_struct *thread = READ_ONCE(ad->worker[0].thread);
+	struct task_struct *thread = READ_ONCE(vdev->worker[0].thread);
 
 	if (!thread)
 		return;
-	WRITE_ONCE(ad->worker[0].wake, true);
+	WRITE_ONCE(vdev->worker[0].wake, true);
 	wake_up_process(thread);
 }
 
-static int start(struct ev_adapter *ad, unsigned int i)
+static int start(struct vdev *vdev, unsigned int i)
 {
-	unsigned int cpu = ad->domain - EV_DOMAIN_FIRST + i;
-	struct ev_worker *w = &ad->worker[i];
+	unsigned int cpu = vdev->domain - VDEV_DOMAIN_FIRST + i;
+	struct vdev_worker *w = &vdev->worker[i];
 	struct task_struct *thread;
 
-	*w = (struct ev_worker) { .ad = ad, .looked = ktime_get_ns() };
-	thread = kthread_create(i ? serve_qps : do_everything, w, "%s/%s/%u",
-				EV_NAME, config_item_name(&ad->group.cg_item),
+	*w = (struct vdev_worker) { .vdev = vdev, .looked = ktime_get_ns() };
+	thread = kthread_create(i ? serve : do_everything, w, "%s/%s/%u",
+				VDEV_MODULE, config_item_name(&vdev->group.cg_item),
 				i);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
@@ -262,22 +260,22 @@ static int start(struct ev_adapter *ad, unsigned int i)
 }
 
 /**
- * ev_worker_start() - start an adapter's threads
- * @ad: adapter that is ready for them
+ * vdev_worker_start() - start an adapter's threads
+ * @vdev: adapter that is ready for them
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
  */
-int ev_worker_start(struct ev_adapter *ad)
+int vdev_worker_start(struct vdev *vdev)
 {
-	unsigned int i, n = min(num_online_cpus(), EV_MAX_WORKERS);
+	unsigned int i, n = min(num_online_cpus(), VDEV_MAX_WORKERS);
 	int ret;
 
-	hrtimer_setup(&ad->watch, watch, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_setup(&vdev->watch, watch, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	for (i = 0; i < n; i++) {
-		ret = start(ad, i);
+		ret = start(vdev, i);
 		if (ret) {
-			ev_worker_stop(ad);
+			vdev_worker_stop(vdev);
 			return ret;
 		}
 	}
@@ -285,22 +283,22 @@ int ev_worker_start(struct ev_adapter *ad)
 }
 
 /**
- * ev_worker_stop() - stop an adapter's threads
- * @ad: adapter
+ * vdev_worker_stop() - stop an adapter's threads
+ * @vdev: adapter
  *
  * Context: may sleep.
  */
-void ev_worker_stop(struct ev_adapter *ad)
+void vdev_worker_stop(struct vdev *vdev)
 {
 	struct task_struct *thread;
 	int i;
 
-	for (i = 0; i < EV_MAX_WORKERS; i++) {
-		thread = ad->worker[i].thread;
+	for (i = 0; i < VDEV_MAX_WORKERS; i++) {
+		thread = vdev->worker[i].thread;
 		if (!thread)
 			continue;
-		WRITE_ONCE(ad->worker[i].thread, NULL);
+		WRITE_ONCE(vdev->worker[i].thread, NULL);
 		kthread_stop(thread);
 	}
-	hrtimer_cancel(&ad->watch);
+	hrtimer_cancel(&vdev->watch);
 }

@@ -114,7 +114,7 @@ static u64 translate(const struct ev_mr *mr, u64 addr)
 
 	if (mr->use_table)
 		page = le64_to_cpu(READ_ONCE(*(__le64 *)
-					     ev_buf_at(&mr->table, index *
+					     vdev_buf_at(&mr->table, index *
 						       sizeof(__le64))));
 	else
 		page = mr->inline_mtt[index];
@@ -127,7 +127,7 @@ static u64 translate(const struct ev_mr *mr, u64 addr)
  * @off: offset in it
  * @len: reduced to the bytes that follow without a gap
  *
- * Context: between ev_dma_begin() and ev_dma_end(), unless @span is direct.
+ * Context: between vdev_dma_begin() and vdev_dma_end(), unless @span is direct.
  * Return: the address, or NULL if the driver's translation leads nowhere.
  */
 void *ev_span_at(const struct ev_span *span, u64 off, u32 *len)
@@ -140,7 +140,7 @@ void *ev_span_at(const struct ev_span *span, u64 off, u32 *len)
 		addr = translate(span->mr, addr);
 	*len = min_t(u32, *len,
 		     ERDMA_HW_PAGE_SIZE - (addr & (ERDMA_HW_PAGE_SIZE - 1)));
-	return ev_dma_page(span->ad, addr);
+	return vdev_dma_page(&span->ad->vdev, addr);
 }
 
 /* Where in a list a transfer has got to. */
@@ -166,13 +166,13 @@ static void *cursor_at(const struct cursor *cur, u32 *len)
 
 static bool begin(const struct cursor *cur)
 {
-	return cur->span->direct || ev_dma_begin(cur->span->ad);
+	return cur->span->direct || vdev_dma_begin(&cur->span->ad->vdev);
 }
 
 static void end(const struct cursor *cur)
 {
 	if (!cur->span->direct)
-		ev_dma_end(cur->span->ad);
+		vdev_dma_end(&cur->span->ad->vdev);
 }
 
 /* Copies up to the end of a page on either side, at most @len bytes. */

@@ -184,7 +184,7 @@ static bool serve_active(struct ev_adapter *ad, u64 now)
 /* How many of the idle ones are due after the time since the last look. */
 static unsigned int due(struct ev_adapter *ad, u64 now)
 {
-	bool quiet = time_after(jiffies, READ_ONCE(ad->qp_last_work) +
+	bool quiet = time_after(jiffies, READ_ONCE(ad->vdev.served) +
 				msecs_to_jiffies(QUIET_MSECS));
 	unsigned int idle, n = 0;
 	s64 since;
@@ -223,14 +223,6 @@ static bool sweep_idle(struct ev_adapter *ad, u64 now)
 	return progress;
 }
 
-static bool is_served(struct ev_adapter *ad)
-{
-	ktime_t until = READ_ONCE(ad->stall_until);
-
-	return ev_model_may_access(ad) && !READ_ONCE(ad->hung) &&
-	       !(until && ktime_before(ktime_get(), until));
-}
-
 /**
  * ev_qp_poll() - look for doorbells and do the work
  * @ad: adapter; without QPs unless it runs
@@ -243,12 +235,12 @@ bool ev_qp_poll(struct ev_adapter *ad)
 	u64 now = ktime_get_ns();
 	bool progress;
 
-	if (!is_served(ad))
+	if (!vdev_is_served(&ad->vdev))
 		return false;
 	progress = serve_active(ad, now);
 	progress |= sweep_idle(ad, now);
 	if (progress)
-		WRITE_ONCE(ad->qp_last_work, jiffies);
+		WRITE_ONCE(ad->vdev.served, jiffies);
 	return progress;
 }
 
@@ -289,7 +281,7 @@ void ev_qp_poll_faults(struct ev_adapter *ad)
  */
 bool ev_qp_is_served(const struct ev_qp *qp)
 {
-	return is_served(qp->ad);
+	return vdev_is_served(&qp->ad->vdev);
 }
 
 /**

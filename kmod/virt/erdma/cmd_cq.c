@@ -56,7 +56,7 @@ static enum ev_syndrome cq_setup(struct ev_adapter *ad, struct ev_cq *cq,
 	cq->addr = (u64)le32_to_cpu(req->addr_h) << 32 |
 		   le32_to_cpu(req->addr_l);
 	cq->dbrec_addr = le64_to_cpu(req->dbrec);
-	cq->dbrec = ev_dma_record(ad, cq->dbrec_addr);
+	cq->dbrec = vdev_dma_record(&ad->vdev, cq->dbrec_addr);
 	if (!cq->dbrec)
 		return EV_BAD_ADDRESS;
 	/*

@@ -13,8 +13,8 @@ enum ev_syndrome ev_cmd_create_eq(struct ev_adapter *ad, struct ev_cmd *cmd)
 
 	if (req->type != ERDMA_EQ_TYPE_CEQ || req->depth_log2 > 15)
 		return EV_INVALID;
-	if (req->eqn == ERDMA_EQN_CMDQ || req->eqn >= ad->params.vectors ||
-	    req->vector >= ad->params.vectors)
+	if (req->eqn == ERDMA_EQN_CMDQ || req->eqn >= ad->vdev.vectors ||
+	    req->vector >= ad->vdev.vectors)
 		return EV_RANGE;
 	if (ad->eq[req->eqn].exists)
 		return EV_EXISTS;
@@ -31,7 +31,7 @@ enum ev_syndrome ev_cmd_destroy_eq(struct ev_adapter *ad, struct ev_cmd *cmd)
 
 	if (req->type != ERDMA_EQ_TYPE_CEQ)
 		return EV_INVALID;
-	if (req->eqn == ERDMA_EQN_CMDQ || req->eqn >= ad->params.vectors)
+	if (req->eqn == ERDMA_EQN_CMDQ || req->eqn >= ad->vdev.vectors)
 		return EV_RANGE;
 	if (!ad->eq[req->eqn].exists)
 		return EV_NO_OBJECT;

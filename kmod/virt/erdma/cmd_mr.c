@@ -94,7 +94,7 @@ static enum ev_syndrome set_range(struct ev_adapter *ad, struct ev_mr *mr,
 	/* A large first page may begin where there is no memory. */
 	for (i = 0; i < req->count && !mr->use_table; i++) {
 		page = mr->inline_mtt[i] + (i ? 0 : off);
-		if (mr->length && !ev_dma_page(ad, page))
+		if (mr->length && !vdev_dma_page(&ad->vdev, page))
 			return EV_BAD_ADDRESS;
 	}
 	return EV_OK;

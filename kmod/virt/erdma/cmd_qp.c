@@ -32,7 +32,7 @@ static enum ev_syndrome wq_create(struct ev_adapter *ad, struct ev_wq *wq,
 	cq = ev_cq_find(ad, FIELD_GET(ERDMA_CREATE_QP_CQN, req->cq));
 	if (!cq)
 		return EV_NO_OBJECT;
-	wq->dbrec = ev_dma_record(ad, req->dbrec);
+	wq->dbrec = vdev_dma_record(&ad->vdev, req->dbrec);
 	if (!wq->dbrec)
 		return EV_BAD_ADDRESS;
 	wq->depth = BIT(req->depth_log2);
@@ -161,7 +161,7 @@ enum ev_syndrome ev_cmd_destroy_qp(struct ev_adapter *ad, struct ev_cmd *cmd)
 		return EV_NO_OBJECT;
 	/* Allowed, but no driver means to: it stops the QP before. */
 	if (qp->state == ERDMA_QPS_RTS)
-		ev_log(ad, EV_LOG_ERRORS, "QP %u is destroyed while connected\n", qpn);
+		ev_log(ad, ERRORS, "QP %u is destroyed while connected\n", qpn);
 	ev_qp_free(qp);
 	return EV_OK;
 }

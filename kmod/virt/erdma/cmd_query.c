@@ -44,8 +44,8 @@ static enum ev_syndrome reply(struct ev_adapter *ad, const struct ev_cmd *cmd,
 		get_random_bytes(answer, len);
 		answer->hdr.magic = cpu_to_le16((u16)~ERDMA_QUERY_MAGIC);
 	}
-	return ev_syndrome_of(ev_dma_write(ad, le64_to_cpu(req->buf_addr),
-					   answer, len));
+	return ev_syndrome_of(vdev_dma_write(&ad->vdev, le64_to_cpu(req->buf_addr),
+					     answer, len));
 }
 
 enum ev_syndrome ev_cmd_get_stats(struct ev_adapter *ad, struct ev_cmd *cmd)
@@ -118,7 +118,7 @@ static u64 read_record(struct ev_adapter *ad, u64 addr)
 {
 	__le64 value;
 
-	if (ev_dma_read(ad, addr, &value, sizeof(value)))
+	if (vdev_dma_read(&ad->vdev, addr, &value, sizeof(value)))
 		return 0;
 	return le64_to_cpu(value);
 }
@@ -163,7 +163,7 @@ enum ev_syndrome ev_cmd_query_qpc(struct ev_adapter *ad, struct ev_cmd *cmd)
 
 static u64 bar_address(struct ev_adapter *ad, u32 offset)
 {
-	return page_to_phys(ad->window) + EV_BAR0_OFFSET + offset;
+	return vdev_window_phys(&ad->vdev, ERDMA_FUNC_BAR) + offset;
 }
 
 static void fill_cqc(struct erdma_cqc *cqc, struct ev_cq *cq)
@@ -182,7 +182,7 @@ static void fill_cqc(struct erdma_cqc *cqc, struct ev_cq *cq)
 	cqc->out_of_order = cq->out_of_order;
 	cqc->duplicate = cq->duplicate;
 	cqc->db_addr = cpu_to_le64(bar_address(cq->ad, db));
-	cqc->dbrec = cpu_to_le64(ev_dma_peek(cq->ad, cq->dbrec));
+	cqc->dbrec = cpu_to_le64(vdev_dma_peek(&cq->ad->vdev, cq->dbrec));
 	spin_unlock(&cq->lock);
 }
 

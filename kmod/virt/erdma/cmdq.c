@@ -111,16 +111,16 @@ int ev_cmdq_init(struct ev_adapter *ad)
 	if (!is_power_of_2(q->depth) || q->depth > MAX_DEPTH ||
 	    q->sq_addr % ERDMA_WQEBB_SIZE || q->cq_addr % ERDMA_CQE_SIZE)
 		return -EINVAL;
-	q->sq_dbrec = ev_dma_record(ad, q->sq_dbrec_addr);
-	q->cq_dbrec = ev_dma_record(ad, q->cq_dbrec_addr);
+	q->sq_dbrec = vdev_dma_record(&ad->vdev, q->sq_dbrec_addr);
+	q->cq_dbrec = vdev_dma_record(&ad->vdev, q->cq_dbrec_addr);
 	if (!q->sq_dbrec || !q->cq_dbrec)
 		return -EFAULT;
 
-	ret = ev_buf_map(ad, &q->sq, q->sq_addr,
-			 (u64)q->depth * ERDMA_WQEBB_SIZE, GFP_KERNEL);
+	ret = vdev_buf_map(&ad->vdev, &q->sq, q->sq_addr,
+			   (u64)q->depth * ERDMA_WQEBB_SIZE, GFP_KERNEL);
 	if (!ret)
-		ret = ev_buf_map(ad, &q->cq, q->cq_addr,
-				 (u64)q->depth * ERDMA_CQE_SIZE, GFP_KERNEL);
+		ret = vdev_buf_map(&ad->vdev, &q->cq, q->cq_addr,
+				   (u64)q->depth * ERDMA_CQE_SIZE, GFP_KERNEL);
 	if (!ret) {
 		eq_addr = reg_addr(ad, ERDMA_REG_CMDQ_EQ_ADDR_L,
 				   ERDMA_REG_CMDQ_EQ_ADDR_H);
@@ -154,8 +154,8 @@ void ev_cmdq_reset(struct ev_adapter *ad)
 void ev_cmdq_exit(struct ev_adapter *ad)
 {
 	ev_eq_exit(&ad->eq[ERDMA_EQN_CMDQ]);
-	ev_buf_unmap(&ad->cmdq.sq);
-	ev_buf_unmap(&ad->cmdq.cq);
+	vdev_buf_unmap(&ad->cmdq.sq);
+	vdev_buf_unmap(&ad->cmdq.cq);
 	ad->cmdq.holding = false;
 }
 
@@ -165,13 +165,13 @@ static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
 	struct erdma_cqe *cqe;
 	u32 hdr, i;
 
-	cqe = ev_buf_at(&q->cq, (q->cq_pi & (q->depth - 1)) * ERDMA_CQE_SIZE);
+	cqe = vdev_buf_at(&q->cq, (q->cq_pi & (q->depth - 1)) * ERDMA_CQE_SIZE);
 	hdr = FIELD_PREP(ERDMA_CQE_OPCODE, cmd->opcode) |
 	      FIELD_PREP(ERDMA_CQE_QTYPE, ERDMA_CQE_QTYPE_CMDQ) |
 	      FIELD_PREP(ERDMA_CQE_SYNDROME, cmd->syndrome);
 	if (!(q->cq_pi & q->depth))
 		hdr |= ERDMA_CQE_OWNER;
-	if (!ev_dma_begin(ad))
+	if (!vdev_dma_begin(&ad->vdev))
 		return;
 	cqe->qe_idx = cpu_to_be32(cmd->index);
 	for (i = 0; i < ARRAY_SIZE(cmd->resp); i++) {
@@ -180,7 +180,7 @@ static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
 	}
 	/* The owner bit makes the entry valid; pairs with the driver's read. */
 	smp_store_release(&cqe->hdr, cpu_to_be32(hdr));
-	ev_dma_end(ad);
+	vdev_dma_end(&ad->vdev);
 	q->cq_pi++;
 	q->last = cmd->index;
 }
@@ -205,9 +205,9 @@ static void finish(struct ev_adapter *ad, struct ev_cmd *cmd)
 {
 	s64 target = cmd->sub_mod << 8 | cmd->opcode;
 
-	atomic64_inc(&ad->counters.commands);
+	atomic64_inc(&ad->vdev.counters.commands);
 	if (cmd->syndrome)
-		atomic64_inc(&ad->counters.command_errors);
+		atomic64_inc(&ad->vdev.counters.command_errors);
 	write_cqe(ad, cmd);
 	if (ev_fault_hit(ad, EV_FAULT_CMD_DUPLICATE, target, NULL))
 		write_cqe(ad, cmd);
@@ -232,11 +232,11 @@ static void execute(struct ev_adapter *ad, struct ev_cmd *cmd)
 		up_write(&ev_fabric);
 	}
 	if (cmd->syndrome)
-		ev_log(ad, EV_LOG_ERRORS, "command %u/%u %s: syndrome %u\n",
+		ev_log(ad, ERRORS, "command %u/%u %s: syndrome %u\n",
 		       cmd->sub_mod, cmd->opcode, desc ? desc->name : "?",
 		       cmd->syndrome);
 	else
-		ev_log(ad, EV_LOG_COMMANDS, "command %s\n", desc->name);
+		ev_log(ad, COMMANDS, "command %s\n", desc->name);
 }
 
 /* Its completion, and all that follow, have to wait. */
@@ -264,7 +264,7 @@ static void run(struct ev_adapter *ad, struct ev_cmd *cmd)
 	if (ev_fault_hit(ad, EV_FAULT_CMD_DELAY, target, &arg))
 		hold(ad, cmd, arg * USEC_PER_MSEC);
 	else if (ev_fault_hit(ad, EV_FAULT_CMD_SLOW, target, &arg))
-		hold(ad, cmd, ev_fault_latency(arg));
+		hold(ad, cmd, vdev_fault_latency(arg));
 	else
 		finish(ad, cmd);
 }
@@ -283,13 +283,13 @@ static bool fetch(struct ev_adapter *ad, struct ev_cmd *cmd)
 
 	memset(cmd, 0, sizeof(*cmd));
 	cmd->index = q->ci;
-	if (!ev_dma_begin(ad))
+	if (!vdev_dma_begin(&ad->vdev))
 		return false;
 	for (i = 0; i < sizeof(cmd->req) / ERDMA_WQEBB_SIZE && i < avail; i++)
 		memcpy(cmd->req + i * ERDMA_WQEBB_SIZE,
-		       ev_buf_at(&q->sq, ((q->ci + i) & (q->depth - 1)) *
+		       vdev_buf_at(&q->sq, ((q->ci + i) & (q->depth - 1)) *
 				 ERDMA_WQEBB_SIZE), ERDMA_WQEBB_SIZE);
-	ev_dma_end(ad);
+	vdev_dma_end(&ad->vdev);
 	hdr = le64_to_cpu(cmd->hdr);
 	cmd->sub_mod = FIELD_GET(ERDMA_CMD_HDR_SUB_MOD, hdr);
 	cmd->opcode = FIELD_GET(ERDMA_CMD_HDR_OPCODE, hdr);
@@ -314,11 +314,11 @@ static bool poll_cq_doorbell(struct ev_adapter *ad)
 		return false;
 	/* See poll_sq_doorbell(). */
 	smp_rmb();
-	if (!ev_model_may_access(ad))
+	if (!vdev_dma_may_access(&ad->vdev))
 		return false;
 	ev_reg_cmpxchg64(ad, ERDMA_REG_CMDQ_CQ_DB, db, 0);
-	atomic64_inc(&ad->counters.doorbells);
-	if (ev_dma_peek(ad, q->cq_dbrec) != db)
+	atomic64_inc(&ad->vdev.counters.doorbells);
+	if (vdev_dma_peek(&ad->vdev, q->cq_dbrec) != db)
 		return true;
 	if (db & ERDMA_CQ_DB_ARM &&
 	    !ev_fault_hit(ad, EV_FAULT_CMD_ARM_LOST, -1, NULL)) {
@@ -346,7 +346,7 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	 * with the order of the driver's MMIO writes.
 	 */
 	smp_rmb();
-	if (!ev_model_may_access(ad))
+	if (!vdev_dma_may_access(&ad->vdev))
 		return false;
 	ev_reg_cmpxchg64(ad, ERDMA_REG_CMDQ_SQ_DB, db, NO_DOORBELL);
 	if (pi == q->sq_pi || ev_fault_hit(ad, EV_FAULT_CMD_DB_LOST, -1, NULL))
@@ -355,15 +355,15 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	 * One that was left from the life before, though, is not in the new
 	 * record, which is written before the doorbell.
 	 */
-	record = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI, ev_dma_peek(ad, q->sq_dbrec));
+	record = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI, vdev_dma_peek(&ad->vdev, q->sq_dbrec));
 	if ((u16)(pi - q->ci) > q->depth ||
 	    (u16)(record - q->ci) < (u16)(pi - q->ci)) {
-		ev_log(ad, EV_LOG_ERRORS, "command doorbell %u ignored at %u\n",
+		ev_log(ad, ERRORS, "command doorbell %u ignored at %u\n",
 		       pi, q->ci);
 		return false;
 	}
 	q->sq_pi = pi;
-	atomic64_inc(&ad->counters.doorbells);
+	atomic64_inc(&ad->vdev.counters.doorbells);
 	return true;
 }
 
@@ -379,7 +379,7 @@ static bool is_atomic(const struct ev_cmd *cmd)
  * @ad: running adapter
  * @atomic: leave a command that may sleep, and those behind it, for later
  *
- * Context: the model's turn, see ev_model_trylock(); may sleep unless @atomic.
+ * Context: the model's turn, see vdev_trylock(); may sleep unless @atomic.
  * Return: whether there was something to do.
  */
 bool ev_cmdq_poll(struct ev_adapter *ad, bool atomic)

@@ -39,7 +39,7 @@ struct ev_cq *ev_cq_find(struct ev_adapter *ad, u32 cqn)
 void ev_cq_free(struct ev_cq *cq)
 {
 	list_del(&cq->watch);
-	ev_buf_unmap(&cq->ring);
+	vdev_buf_unmap(&cq->ring);
 	kfree(cq);
 }
 
@@ -76,10 +76,10 @@ static bool evaluate(struct ev_cq *cq)
 	u64 db;
 
 	lockdep_assert_held(&cq->lock);
-	if (!ev_dma_begin(cq->ad))
+	if (!vdev_dma_begin(&cq->ad->vdev))
 		return false;
 	db = le64_to_cpu(READ_ONCE(*cq->dbrec));
-	ev_dma_end(cq->ad);
+	vdev_dma_end(&cq->ad->vdev);
 	if (db != cq->db && db & ERDMA_CQ_DB_ARM &&
 	    FIELD_GET(ERDMA_CQ_DB_CQN, db) == cq->cqn) {
 		note_sequence(cq, db);
@@ -141,7 +141,7 @@ static void write_entry(struct ev_cq *cq, const struct ev_wc *wc)
 	u64 qpn;
 	u32 hdr;
 
-	cqe = ev_buf_at(&cq->ring, (u64)(cq->pi & (cq->depth - 1)) *
+	cqe = vdev_buf_at(&cq->ring, (u64)(cq->pi & (cq->depth - 1)) *
 			ERDMA_CQE_SIZE);
 	cqe->qe_idx = cpu_to_be32(wc->index);
 	if (!ev_fault_hit(cq->ad, EV_FAULT_CQE_QPN, cq->cqn, &qpn))
@@ -177,7 +177,7 @@ void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc)
 {
 	struct ev_adapter *ad = cq->ad;
 
-	if (!ev_dma_begin(ad))
+	if (!vdev_dma_begin(&ad->vdev))
 		return;
 	spin_lock(&cq->lock);
 	if (cq->dead || ev_fault_hit(ad, EV_FAULT_CQE_LOST, cq->cqn, NULL))
@@ -195,7 +195,7 @@ void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc)
 	watch(cq);
 out:
 	spin_unlock(&cq->lock);
-	ev_dma_end(ad);
+	vdev_dma_end(&ad->vdev);
 }
 
 /**
@@ -231,7 +231,7 @@ bool ev_cq_poll(struct ev_adapter *ad)
 	bool busy = false;
 	unsigned int n;
 
-	if (!ev_model_may_access(ad))
+	if (!vdev_dma_may_access(&ad->vdev))
 		return false;
 	for (n = 0; n < WATCH_BATCH; n++) {
 		spin_lock(&ad->watch_lock);

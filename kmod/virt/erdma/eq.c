@@ -30,23 +30,23 @@ void ev_eq_setup(struct ev_eq *eq)
  * @vector: MSI-X vector
  * @reg: BAR0 offset of the doorbell
  *
- * Context: any, but for the model alone (see ev_model_trylock()).
+ * Context: any, but for the model alone (see vdev_trylock()).
  * Return: 0, -EINVAL for a geometry no device has, -EFAULT, -ENOMEM.
  */
 int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 	       u32 depth, u64 dbrec_addr, u16 vector, u32 reg)
 {
-	struct ev_buf ring;
+	struct vdev_buf ring;
 	unsigned long flags;
 	int ret;
 
 	if (!is_power_of_2(depth) || depth > ERDMA_EQ_MAX_DEPTH ||
 	    ring_addr % ERDMA_EQE_SIZE)
 		return -EINVAL;
-	if (!ev_dma_record(ad, dbrec_addr))
+	if (!vdev_dma_record(&ad->vdev, dbrec_addr))
 		return -EFAULT;
-	ret = ev_buf_map(ad, &ring, ring_addr, (u64)depth * ERDMA_EQE_SIZE,
-			 GFP_ATOMIC);
+	ret = vdev_buf_map(&ad->vdev, &ring, ring_addr, (u64)depth * ERDMA_EQE_SIZE,
+			   GFP_ATOMIC);
 	if (ret)
 		return ret;
 	spin_lock_irqsave(&eq->lock, flags);
@@ -72,7 +72,7 @@ int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
  * ev_eq_exit() - end of an event queue's life
  * @eq: event queue, may not exist
  *
- * Context: any, but for the model alone (see ev_model_trylock()).
+ * Context: any, but for the model alone (see vdev_trylock()).
  */
 void ev_eq_exit(struct ev_eq *eq)
 {
@@ -81,7 +81,7 @@ void ev_eq_exit(struct ev_eq *eq)
 	spin_lock_irqsave(&eq->lock, flags);
 	eq->exists = false;
 	spin_unlock_irqrestore(&eq->lock, flags);
-	ev_buf_unmap(&eq->ring);
+	vdev_buf_unmap(&eq->ring);
 }
 
 /* As QUERY_EQC and the knobs number them. */
@@ -100,12 +100,12 @@ static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
 		eq->db = db;
 		eq->ci = FIELD_GET(ERDMA_EQ_DB_CI, db);
 		eq->armed = true;
-		atomic64_inc(&ad->counters.doorbells);
+		atomic64_inc(&ad->vdev.counters.doorbells);
 	}
 	if (!eq->armed || eq->ci == (u16)eq->pi)
 		return false;
 	eq->armed = false;
-	ev_msi_raise(ad, eq->vector);
+	vdev_msi_raise(&ad->vdev, eq->vector);
 	return true;
 }
 
@@ -121,23 +121,23 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 	if (full ||
 	    ev_fault_hit(ad, EV_FAULT_EQ_OVERFLOW, index_of(ad, eq), NULL)) {
 		if (!eq->overflow)
-			ev_log(ad, EV_LOG_ERRORS, "EQ of vector %u overflows\n",
+			ev_log(ad, ERRORS, "EQ of vector %u overflows\n",
 			       eq->vector);
 		eq->overflow = true;
 		return !full;
 	}
-	if (!ev_dma_begin(ad))
+	if (!vdev_dma_begin(&ad->vdev))
 		return true;
-	eqe = ev_buf_at(&eq->ring,
-			(eq->pi & (eq->depth - 1)) * ERDMA_EQE_SIZE);
+	eqe = vdev_buf_at(&eq->ring,
+			  (eq->pi & (eq->depth - 1)) * ERDMA_EQE_SIZE);
 	eqe->rsvd = cpu_to_le64(hi);
 	if (!(eq->pi & eq->depth))
 		lo |= ERDMA_CEQE_OWNER;
 	/* The owner bit makes the entry valid; pairs with the driver's read. */
 	smp_store_release(&eqe->word, cpu_to_le64(lo));
-	ev_dma_end(ad);
+	vdev_dma_end(&ad->vdev);
 	eq->pi++;
-	atomic64_inc(&ad->counters.events);
+	atomic64_inc(&ad->vdev.counters.events);
 	return true;
 }
 

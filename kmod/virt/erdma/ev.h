@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Virtual ERDMA adapter: a PCI function made of memory, and the device model
- * behind it. Nothing here knows a driver; the two meet at PCI.
+ * Virtual ERDMA adapter: the model of the device behind a PCI function that
+ * core/vdev.h makes of memory. Nothing here knows a driver; the two meet at PCI.
  *
- * MMIO cannot be trapped, so BAR0 is memory that a thread looks at. Registers
- * of a single writer (control, CMDQ and EQ doorbells) are read there and set
- * back to a value that is no doorbell when consumed, which tells two equal
- * values apart. An idle adapter reads nothing but its own BAR, never memory
- * that the driver may have freed.
+ * Registers of a single writer (control, CMDQ and EQ doorbells) are read in BAR0
+ * and set back to a value that is no doorbell when consumed, which tells two equal
+ * values apart.
  *
- * Lock order, outermost first:
- *   configfs (subsystem mutex, fragment semaphore)
- *   ev_adapter.plug_lock	plugging, unplugging; adapter parameters
- *   pci_lock_rescan_remove()
- *   ev_adapter.lock		the model: registers, CMDQ; held by its
- *				first thread, or who stands in, for one pass
- *   ev_adapter.turn		the same; an interrupt that stands in has this
- *				only, or goes away, see ev_model_trylock()
+ * Lock order, outermost first, inside that of core/vdev.h:
+ *   vdev.lock, vdev.turn	registers, CMDQ
  *   ev_fabric			all adapters' QPs, CQs, MRs and who is connected
  *				to whom: changed by commands with write access,
  *				used by the data path with read access
@@ -26,53 +18,28 @@
  *   ev_cq.lock			one CQ's indices
  *   ev_adapter.watch_lock	list of CQs
  *   ev_eq.lock			one EQ's indices
- *   ev_msi.lock		delivery of interrupts
- *   ev_fault.lock		one knob
- * The last three are taken in hard interrupts, too, none of the others.
- * Interrupts and config space are reached from any context: config bytes are
- * written under the PCI core's own lock and read with READ_ONCE(); pending
- * vectors are atomic bits.
- *
- * Bus mastering decides whether memory is touched and interrupts are sent, and
- * nothing else: objects and registers stay as they are without it, until RESET,
- * INIT or a function level reset.
+ *   vdev_msi.lock, vdev_fault.lock
+ * ev_eq.lock and what follows it are taken in hard interrupts, too, none of the
+ * others.
  */
 #ifndef EV_H
 #define EV_H
 
-#include <linux/configfs.h>
-#include <linux/hrtimer.h>
-#include <linux/irq_work.h>
-#include <linux/irqdomain.h>
-#include <linux/ktime.h>
 #include <linux/list.h>
-#include <linux/msi.h>
 #include <linux/mutex.h>
-#include <linux/pci.h>
 #include <linux/rwsem.h>
-#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
 
-#include "compat_kernel.h"
-#include "compat_msi.h"
+#include "../core/vdev.h"
 #include "erdma_hw.h"
+#include "family.h"
 #include "fault.h"
 
-#define EV_NAME			"eadm_virt"
-
-/* BAR0 and BAR2 share one naturally aligned allocation of 1 MiB. */
-#define EV_WINDOW_ORDER		8
-#define EV_WINDOW_SIZE		(PAGE_SIZE << EV_WINDOW_ORDER)
-#define EV_BAR0_OFFSET		0
-#define EV_BAR2_OFFSET		ERDMA_BAR0_SIZE
+/* BAR2 has nothing but the MSI-X table and the pending bits. */
 #define EV_BAR2_SIZE		0x1000
 #define EV_MSIX_TABLE		0x000
 #define EV_MSIX_PBA		0x800
-
-/* Some firmware uses PCI domains from 0; this range is nobody's. */
-#define EV_DOMAIN_FIRST		0xeda0
-#define EV_DOMAIN_LAST		0xeddf
 
 #define EV_EXT_ATTRS		(ERDMA_EXT_ATTR_DELAYED_ACK | ERDMA_EXT_ATTR_LEGACY)
 
@@ -97,24 +64,11 @@ enum ev_syndrome {
 	EV_SHORT		= 90,	/* EMSGSIZE: slot too small */
 };
 
-/**
- * struct ev_buf - driver memory, found once and used in place
- * @page:   kernel address of each 4 KiB hardware page
- * @npages: entries of @page
- * @off:    where in the first page the buffer begins
- */
-struct ev_buf {
-	void **page;
-	u32 npages;
-	u32 off;
-};
-
 /* ---- Adapter parameters, set through configfs before plugging ----------- */
 
 struct ev_params {
 	u8 mac[6];
 	bool mac_set;
-	u32 vectors;
 	u32 qblock;
 	u32 max_mr_size;		/* log2 */
 	u32 max_recv_wr;		/* log2 */
@@ -124,25 +78,8 @@ struct ev_params {
 	u32 version;			/* register value */
 	u32 fw_version;
 	u32 cc;
-	u32 flr;			/* function level reset is announced */
 	u32 reset_done;			/* RESET_DONE is reported */
 	u32 proto;			/* register value */
-};
-
-/* ---- Interrupts --------------------------------------------------------- */
-
-struct ev_vector {
-	unsigned int virq;		/* 0: not allocated */
-	call_single_data_t csd;		/* to another CPU */
-	struct irq_work work;		/* to this CPU */
-};
-
-struct ev_msi {
-	struct fwnode_handle *fwnode;
-	struct compat_msi domain;
-	unsigned long pending;		/* bit per vector: raised, undelivered */
-	spinlock_t lock;		/* delivery: one call at a time */
-	struct ev_vector vector[ERDMA_MAX_VECTORS];
 };
 
 /* ---- Model objects ------------------------------------------------------ */
@@ -171,7 +108,7 @@ struct ev_eq {
 	u64 db;
 	u64 ring_addr;
 	u64 dbrec_addr;
-	struct ev_buf ring;
+	struct vdev_buf ring;
 };
 
 /**
@@ -221,8 +158,8 @@ struct ev_cmdq {
 	u64 cq_dbrec_addr;
 	__le64 *sq_dbrec;
 	__le64 *cq_dbrec;
-	struct ev_buf sq;
-	struct ev_buf cq;
+	struct vdev_buf sq;
+	struct vdev_buf cq;
 	bool holding;
 	ktime_t held_until;
 	struct ev_cmd held;
@@ -251,7 +188,7 @@ struct ev_cq {
 	u64 addr;
 	u64 dbrec_addr;
 	__le64 *dbrec;
-	struct ev_buf ring;
+	struct vdev_buf ring;
 	struct list_head watch;
 	spinlock_t lock;		/* all below and the entries */
 	u32 pi;
@@ -290,7 +227,7 @@ struct ev_wc {
  * @deaf: a doorbell was lost: @deaf_pi, its index, is not noticed
  */
 struct ev_wq {
-	struct ev_buf ring;
+	struct vdev_buf ring;
 	struct ev_cq *cq;
 	u64 addr;
 	u64 dbrec_addr;
@@ -409,7 +346,7 @@ struct ev_mr {
 	enum erdma_mr_type type;
 	u32 max_count;
 	u8 default_shift;
-	struct ev_buf table;
+	struct vdev_buf table;
 	spinlock_t lock;		/* see above */
 	u32 pins;
 	bool valid;
@@ -505,100 +442,22 @@ static_assert(EV_STAT_RX_PPS_DROPS + 1 == ERDMA_STATS_COUNT);
 
 /* ---- The adapter -------------------------------------------------------- */
 
-enum ev_state {
-	EV_UNPLUGGED,
-	EV_POWERED,			/* plugged in, not initialised */
-	EV_RUNNING,			/* INIT done */
-	EV_GONE,			/* died: reads give all ones */
-};
-
-/* Any adapter's thread counts. */
-struct ev_counters {
-	atomic64_t commands;
-	atomic64_t command_errors;
-	atomic64_t doorbells;
-	atomic64_t events;
-	atomic64_t interrupts;
-	atomic64_t resets;
-};
-
-/**
- * struct ev_worker - a thread of the model, whose own most of this is
- * @wake: it has a reason to look now
- * @parked: it waits to be roused
- * @looked: when it looked for work
- * @worked: when there was work
- * @busy_since: since when there is work without a break, 0: there is none
- * @no_spin_until: till when that is of no use
- */
-struct ev_worker {
-	struct ev_adapter *ad;
-	struct task_struct *thread;
-	bool wake;
-	bool parked;
-	u64 looked;			/* all ns */
-	u64 worked;
-	u64 busy_since;
-	u64 no_spin_until;
-};
-
-#define EV_MAX_WORKERS		4U
-
 /**
  * struct ev_adapter - one virtual adapter
- * @group:     configfs folder, holds the reference that keeps this alive
- * @faults:    its subfolder
- * @plug_lock: guards @live and @params
- * @live:      plugged into a bus
- * @faults_on: which knobs have a count, so that the others cost next to nothing
- * @lock:      guards all that follows except @msi and @config
- * @state:     read without lock for display only
- * @config:    config space; bytes read with READ_ONCE()
+ * @vdev:      what all families have, first; its @lock guards all that follows
+ *	       unless it says otherwise
+ * @params:    guarded by @vdev.plug_lock
  * @stale:     what ends objects is answered, but not carried out, until the
  *	       driver ends bus mastering; then they and INIT_DONE are still there
- * @dma_users: who touches driver memory just now; see ev_dma_begin()
+ * @left:      it has; set by config space, cleared in a pass
  * @reset_at:  a request to reset is obeyed then
  * @false_until: the version register reads all ones till then
  */
 struct ev_adapter {
-	struct config_group group;
-	struct config_group faults;
-	struct mutex plug_lock;		/* live, params */
-	bool live;
-	int log_level;
+	struct vdev vdev;
 	struct ev_params params;
-	DECLARE_BITMAP(faults_on, EV_FAULT_COUNT);
-	struct ev_fault fault[EV_FAULT_COUNT];
-
-	/* PCI */
-	int domain;
-	struct page *window;
-	struct resource *window_origin;
-	void *bar0;
-	void *bar2;
-	struct pci_sysdata sysdata;
-	struct resource busn;
-	struct resource mem;
-	struct pci_bus *bus;
-	u8 config[PCI_CFG_SPACE_EXP_SIZE];
-	u8 config_wmask[PCI_CFG_SPACE_EXP_SIZE];
-	bool config_dead;
-	unsigned long config_events;
-	struct ev_msi msi;
-
-	struct ev_worker worker[EV_MAX_WORKERS];
-	struct hrtimer watch;		/* stands in for the first worker */
 	bool stale;
-	atomic_t dma_users;
-
-	/* Model */
-	struct mutex lock;		/* the model, among threads */
-	unsigned long turn;		/* bit 0: the model, interrupts as well */
-	enum ev_state state;
-	struct iommu_domain *iommu;
-	ktime_t stall_until;
-	bool hung;
-	ktime_t gone_until;
+	bool left;
 	ktime_t reset_at;
 	ktime_t false_until;
 	u32 mtu;
@@ -621,31 +480,20 @@ struct ev_adapter {
 	unsigned int qps_active;
 	unsigned int qps_idle;
 	u64 swept;				/* ns */
-	unsigned long qp_last_work;		/* jiffies */
 	spinlock_t watch_lock;			/* cq_watch */
 	struct list_head cq_watch;
 	bool cq_died;				/* any adapter's thread */
-	struct ev_counters counters;
 };
 
-/* Bits of ev_adapter.config_events. */
-enum ev_config_event {
-	EV_CONFIG_LEFT,			/* the driver left, see @stale */
-	EV_CONFIG_FLR,			/* function level reset */
-};
+static_assert(offsetof(struct ev_adapter, vdev) == 0);
+
+static inline struct ev_adapter *ev_adapter_of(struct vdev *vdev)
+{
+	return container_of(vdev, struct ev_adapter, vdev);
+}
 
 #define ev_log(ad, level, fmt, ...) \
-	do { \
-		struct ev_adapter *_ad = (ad); \
-		if (READ_ONCE(_ad->log_level) >= (level)) \
-			pr_info_ratelimited(EV_NAME " %s: " fmt, \
-				config_item_name(&_ad->group.cg_item), \
-				##__VA_ARGS__); \
-	} while (0)
-
-/* Log levels: 1 refused commands and events, 2 every command. */
-#define EV_LOG_ERRORS		1
-#define EV_LOG_COMMANDS		2
+	vdev_log(&(ad)->vdev, VDEV_LOG_##level, fmt, ##__VA_ARGS__)
 
 static inline u32 ev_max_qp(const struct ev_adapter *ad)
 {
@@ -660,104 +508,42 @@ static inline u32 ev_max_cq(const struct ev_adapter *ad)
 
 static inline u32 ev_reg_read(const struct ev_adapter *ad, u32 reg)
 {
-	return le32_to_cpu(READ_ONCE(*(__le32 *)(ad->bar0 + reg)));
+	return vdev_read32(&ad->vdev, ERDMA_FUNC_BAR, reg);
 }
 
 static inline u64 ev_reg_read64(const struct ev_adapter *ad, u32 reg)
 {
-	return le64_to_cpu(READ_ONCE(*(__le64 *)(ad->bar0 + reg)));
+	return vdev_read64(&ad->vdev, ERDMA_FUNC_BAR, reg);
 }
 
 static inline void ev_reg_write(const struct ev_adapter *ad, u32 reg, u32 val)
 {
-	WRITE_ONCE(*(__le32 *)(ad->bar0 + reg), cpu_to_le32(val));
+	vdev_write32(&ad->vdev, ERDMA_FUNC_BAR, reg, val);
 }
 
 static inline void ev_reg_write64(const struct ev_adapter *ad, u32 reg, u64 val)
 {
-	WRITE_ONCE(*(__le64 *)(ad->bar0 + reg), cpu_to_le64(val));
+	vdev_write64(&ad->vdev, ERDMA_FUNC_BAR, reg, val);
 }
 
 static inline void ev_reg_cmpxchg64(const struct ev_adapter *ad, u32 reg,
 				    u64 old, u64 val)
 {
-	cmpxchg64((u64 *)(ad->bar0 + reg), (__force u64)cpu_to_le64(old),
-		  (__force u64)cpu_to_le64(val));
+	vdev_cmpxchg64(&ad->vdev, ERDMA_FUNC_BAR, reg, old, val);
 }
 
-/* Takes a doorbell: a later one is seen again even if its value is equal. */
+/* Takes a doorbell. */
 static inline u64 ev_reg_take64(const struct ev_adapter *ad, u32 reg)
 {
-	if (!ev_reg_read64(ad, reg))
-		return 0;
-	return le64_to_cpu((__force __le64)xchg((u64 *)(ad->bar0 + reg), 0));
-}
-
-/* window.c */
-int ev_window_alloc(struct ev_adapter *ad);
-void ev_window_free(struct ev_adapter *ad);
-
-/* bus.c */
-int ev_bus_init(void);
-void ev_bus_exit(void);
-int ev_bus_add(struct ev_adapter *ad);
-void ev_bus_scan(struct ev_adapter *ad);
-void ev_bus_remove(struct ev_adapter *ad);
-u16 ev_bus_msix_control(const struct ev_adapter *ad);
-bool ev_bus_is_master(const struct ev_adapter *ad);
-
-/* msi.c */
-int ev_msi_init(struct ev_adapter *ad);
-void ev_msi_exit(struct ev_adapter *ad);
-void ev_msi_raise(struct ev_adapter *ad, unsigned int vec);
-void ev_msi_poll_faults(struct ev_adapter *ad);
-bool ev_msi_poll(struct ev_adapter *ad);
-void ev_msi_reset(struct ev_adapter *ad);
-
-/* dma.c */
-bool ev_dma_begin(struct ev_adapter *ad);
-void ev_dma_end(struct ev_adapter *ad);
-void ev_dma_wait(struct ev_adapter *ad);
-u64 ev_dma_peek(struct ev_adapter *ad, const __le64 *record);
-void *ev_dma_page(struct ev_adapter *ad, u64 addr);
-int ev_dma_write(struct ev_adapter *ad, u64 addr, const void *src, size_t len);
-int ev_dma_read(struct ev_adapter *ad, u64 addr, void *dst, size_t len);
-__le64 *ev_dma_record(struct ev_adapter *ad, u64 addr);
-int ev_buf_alloc(struct ev_buf *buf, u32 off, u64 len, gfp_t gfp);
-int ev_buf_map(struct ev_adapter *ad, struct ev_buf *buf, u64 addr, u64 len,
-	       gfp_t gfp);
-void ev_buf_unmap(struct ev_buf *buf);
-
-/**
- * ev_buf_at() - address of a byte of driver memory
- * @buf: the buffer
- * @off: offset in it; what is accessed there must not cross a 4 KiB page
- */
-static inline void *ev_buf_at(const struct ev_buf *buf, u64 off)
-{
-	off += buf->off;
-	return buf->page[off >> ERDMA_HW_PAGE_SHIFT] +
-	       (off & (ERDMA_HW_PAGE_SIZE - 1));
+	return vdev_take64(&ad->vdev, ERDMA_FUNC_BAR, reg);
 }
 
 /* model.c */
 extern struct rw_semaphore ev_fabric;
-void ev_model_setup(struct ev_adapter *ad);
-int ev_model_start(struct ev_adapter *ad);
-void ev_model_stop(struct ev_adapter *ad);
-void ev_model_power_on(struct ev_adapter *ad);
-void ev_model_kill(struct ev_adapter *ad);
-bool ev_model_pass(struct ev_adapter *ad);
-void ev_model_pass_atomic(struct ev_adapter *ad);
-void ev_model_lock(struct ev_adapter *ad);
-bool ev_model_trylock(struct ev_adapter *ad);
-void ev_model_unlock(struct ev_adapter *ad);
-bool ev_model_may_access(struct ev_adapter *ad);
 
-/* worker.c */
-int ev_worker_start(struct ev_adapter *ad);
-void ev_worker_stop(struct ev_adapter *ad);
-void ev_worker_wake(struct ev_adapter *ad);
+/* params.c */
+extern struct configfs_attribute *const ev_attrs[];
+void ev_params_setup(struct ev_adapter *ad);
 
 /* cmdq.c */
 int ev_cmdq_init(struct ev_adapter *ad);
@@ -765,7 +551,7 @@ void ev_cmdq_reset(struct ev_adapter *ad);
 void ev_cmdq_exit(struct ev_adapter *ad);
 bool ev_cmdq_poll(struct ev_adapter *ad, bool atomic);
 
-/* cmd_*.c: one function per command; @ad->lock and ev_fabric are held. */
+/* cmd_*.c: one per command; the model's turn, and unless it is atomic, ev_fabric held. */
 typedef enum ev_syndrome ev_cmd_fn(struct ev_adapter *ad, struct ev_cmd *cmd);
 
 ev_cmd_fn ev_cmd_query_device;
@@ -868,12 +654,12 @@ struct ev_mr *ev_mr_find(struct ev_adapter *ad, u32 index);
 void ev_mr_free(struct ev_mr *mr);
 
 /* mtt.c */
-int ev_mtt_map_ring(struct ev_adapter *ad, struct ev_buf *ring,
+int ev_mtt_map_ring(struct ev_adapter *ad, struct vdev_buf *ring,
 		    const __le64 *entry, u32 count, u8 page_shift, u32 off,
 		    u64 len);
-int ev_mtt_map_ring_table(struct ev_adapter *ad, struct ev_buf *ring, u64 table,
+int ev_mtt_map_ring_table(struct ev_adapter *ad, struct vdev_buf *ring, u64 table,
 			  u32 count, u8 page_shift, u32 off, u64 len);
-int ev_mtt_map_tree(struct ev_adapter *ad, struct ev_buf *out, u64 table,
+int ev_mtt_map_tree(struct ev_adapter *ad, struct vdev_buf *out, u64 table,
 		    u64 count, u32 level, u8 mtt_page_shift);
 
 /* eq.c */
@@ -885,41 +671,17 @@ bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi);
 bool ev_eq_poll(struct ev_adapter *ad, struct ev_eq *eq);
 void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type);
 
-/* fault.c */
-void ev_fault_init(struct ev_adapter *ad);
-bool ev_fault_strike(struct ev_adapter *ad, enum ev_fault_id id, s64 target,
-		     u64 *arg);
-u64 ev_fault_latency(u64 mean_us);
-
 /* Might a fault strike, whatever the target? */
-static inline bool ev_fault_is_on(const struct ev_adapter *ad,
-				  enum ev_fault_id id)
+static inline bool ev_fault_is_on(const struct ev_adapter *ad, enum ev_fault_id id)
 {
-	return unlikely(test_bit(id, ad->faults_on));
+	return vdev_fault_is_on(&ad->vdev, id);
 }
 
-/**
- * ev_fault_hit() - does a fault strike here and now?
- * @ad: adapter
- * @id: the knob
- * @target: what it would strike, compared with the knob's target
- * @arg: gets the knob's argument, may be NULL
- *
- * Context: any.
- * Return: whether the caller has to do damage.
- */
+/* Does a fault strike here and now? See vdev_fault_hit(). */
 static inline bool ev_fault_hit(struct ev_adapter *ad, enum ev_fault_id id,
 				s64 target, u64 *arg)
 {
-	return ev_fault_is_on(ad, id) && ev_fault_strike(ad, id, target, arg);
+	return vdev_fault_hit(&ad->vdev, id, target, arg);
 }
 
-/* adapter.c */
-int ev_adapter_plug(struct ev_adapter *ad);
-void ev_adapter_unplug(struct ev_adapter *ad, bool surprise);
-
-/* configfs.c */
-int ev_configfs_init(void);
-void ev_configfs_exit(void);
-
-#endif
+#endif /* EV_H */

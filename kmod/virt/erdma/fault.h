@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Knobs that make an adapter fail; fault.c has what is done with them. */
+/* Knobs of this family; fault.c has what they do. */
 #ifndef EV_FAULT_H
 #define EV_FAULT_H
 
-#include <linux/configfs.h>
-#include <linux/spinlock.h>
-#include <linux/types.h>
+#include "../core/fault.h"
 
-struct ev_adapter;
-
-/* In the order of tests/vm/faults/README.md, which explains them. */
+/*
+ * Besides those of all adapters; in the order of tests/vm/faults/README.md, which
+ * explains them.
+ */
 enum ev_fault_id {
 	/* command queue */
-	EV_FAULT_CMD_DROP,
+	EV_FAULT_CMD_DROP = VDEV_FAULT_COMMON,
 	EV_FAULT_CMD_DELAY,
 	EV_FAULT_CMD_ERROR,
 	EV_FAULT_CMD_DUPLICATE,
@@ -21,8 +20,6 @@ enum ev_fault_id {
 	EV_FAULT_CMD_ARM_LOST,
 	EV_FAULT_ANSWER_GARBAGE,
 	/* interrupts and events */
-	EV_FAULT_IRQ_LOST,
-	EV_FAULT_IRQ_SPURIOUS,
 	EV_FAULT_EQ_DB_LOST,
 	EV_FAULT_EQ_OVERFLOW,
 	EV_FAULT_EQE_DUPLICATE,
@@ -52,10 +49,6 @@ enum ev_fault_id {
 	EV_FAULT_PPS_LIMIT,
 	/* the device */
 	EV_FAULT_COUNTERS_WRAP,
-	EV_FAULT_DEV_GONE,
-	EV_FAULT_STALL,
-	EV_FAULT_DEV_HANG,
-	EV_FAULT_FW_RESET,
 	EV_FAULT_INIT_LOST,
 	EV_FAULT_RESET_LOST,
 	EV_FAULT_RESET_LATE,
@@ -63,26 +56,8 @@ enum ev_fault_id {
 	EV_FAULT_COUNT
 };
 
-/**
- * struct ev_fault - one knob's setting
- * @ad:          whose
- * @lock:        guards the rest
- * @count:       how many more times it strikes; -1 for ever
- * @probability: percent
- * @target:      what it applies to, -1 for anything
- * @arg:         meaning depends on the knob
- * @hits:        how often it struck
- */
-struct ev_fault {
-	struct config_group group;
-	struct ev_adapter *ad;
-	const char *about;
-	spinlock_t lock;		/* all below */
-	int count;
-	u32 probability;
-	s64 target;
-	u64 arg;
-	u64 hits;
-};
+static_assert(EV_FAULT_COUNT <= VDEV_MAX_FAULTS);
+
+extern const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON];
 
 #endif /* EV_FAULT_H */

@@ -27,6 +27,6 @@ struct ev_mr *ev_mr_find(struct ev_adapter *ad, u32 index)
  */
 void ev_mr_free(struct ev_mr *mr)
 {
-	ev_buf_unmap(&mr->table);
+	vdev_buf_unmap(&mr->table);
 	kfree(mr);
 }

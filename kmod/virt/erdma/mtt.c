@@ -14,7 +14,7 @@
 /**
  * ev_mtt_map_ring() - find a ring that lies in pages of any size
  * @ad: adapter
- * @ring: filled in; released with ev_buf_unmap()
+ * @ring: filled in; released with vdev_buf_unmap()
  * @entry: page addresses
  * @count: of them, not 0. A single page needs no alignment: drivers describe a
  *	   contiguous ring as one huge page that begins where the ring does
@@ -25,7 +25,7 @@
  * Context: may sleep.
  * Return: 0, -EINVAL if the pages are too few or not aligned, -EFAULT, -ENOMEM.
  */
-int ev_mtt_map_ring(struct ev_adapter *ad, struct ev_buf *ring,
+int ev_mtt_map_ring(struct ev_adapter *ad, struct vdev_buf *ring,
 		    const __le64 *entry, u32 count, u8 page_shift, u32 off,
 		    u64 len)
 {
@@ -36,22 +36,22 @@ int ev_mtt_map_ring(struct ev_adapter *ad, struct ev_buf *ring,
 	if (!count || off >> page_shift || end > (u64)count << page_shift)
 		return -EINVAL;
 	if (count == 1)
-		return ev_buf_map(ad, ring, le64_to_cpu(entry[0]) + off, len,
+		return vdev_buf_map(&ad->vdev, ring, le64_to_cpu(entry[0]) + off, len,
 				  GFP_KERNEL);
 	for (i = 0; i < count; i++)
 		if (le64_to_cpu(entry[i]) & (BIT_ULL(page_shift) - 1))
 			return -EINVAL;
-	ret = ev_buf_alloc(ring, off % ERDMA_HW_PAGE_SIZE, len, GFP_KERNEL);
+	ret = vdev_buf_alloc(ring, off % ERDMA_HW_PAGE_SIZE, len, GFP_KERNEL);
 	if (ret)
 		return ret;
 	pos = round_down(off, ERDMA_HW_PAGE_SIZE);
 	for (i = 0; i < ring->npages; i++, pos += ERDMA_HW_PAGE_SIZE) {
 		u64 page = le64_to_cpu(entry[pos >> page_shift]);
 
-		ring->page[i] = ev_dma_page(ad, page + (pos &
+		ring->page[i] = vdev_dma_page(&ad->vdev, page + (pos &
 					    (BIT_ULL(page_shift) - 1)));
 		if (!ring->page[i]) {
-			ev_buf_unmap(ring);
+			vdev_buf_unmap(ring);
 			return -EFAULT;
 		}
 	}
@@ -61,7 +61,7 @@ int ev_mtt_map_ring(struct ev_adapter *ad, struct ev_buf *ring,
 /**
  * ev_mtt_map_ring_table() - find a ring whose page addresses are in a table
  * @ad: adapter
- * @ring: filled in; released with ev_buf_unmap()
+ * @ring: filled in; released with vdev_buf_unmap()
  * @table: DMA address of the table
  * @count: entries in it
  * @page_shift: log2 of the page size
@@ -71,7 +71,7 @@ int ev_mtt_map_ring(struct ev_adapter *ad, struct ev_buf *ring,
  * Context: may sleep.
  * Return: 0, -EINVAL if the pages are too few or not aligned, -EFAULT, -ENOMEM.
  */
-int ev_mtt_map_ring_table(struct ev_adapter *ad, struct ev_buf *ring, u64 table,
+int ev_mtt_map_ring_table(struct ev_adapter *ad, struct vdev_buf *ring, u64 table,
 			  u32 count, u8 page_shift, u32 off, u64 len)
 {
 	__le64 *entry;
@@ -82,7 +82,7 @@ int ev_mtt_map_ring_table(struct ev_adapter *ad, struct ev_buf *ring, u64 table,
 	entry = kvmalloc_array(count, MTT_ENTRY_SIZE, GFP_KERNEL);
 	if (!entry)
 		return -ENOMEM;
-	ret = ev_dma_read(ad, table, entry, count * MTT_ENTRY_SIZE);
+	ret = vdev_dma_read(&ad->vdev, table, entry, count * MTT_ENTRY_SIZE);
 	if (!ret)
 		ret = ev_mtt_map_ring(ad, ring, entry, count, page_shift, off,
 				      len);
@@ -92,7 +92,7 @@ int ev_mtt_map_ring_table(struct ev_adapter *ad, struct ev_buf *ring, u64 table,
 
 struct walk {
 	struct ev_adapter *ad;
-	struct ev_buf *out;
+	struct vdev_buf *out;
 	u32 done;			/* pages of @out filled */
 	u8 shift;			/* log2 of a table page's size */
 };
@@ -103,7 +103,7 @@ static int walk_bottom(struct walk *w, u64 addr)
 	u32 n = BIT(w->shift - ERDMA_HW_PAGE_SHIFT);
 
 	for (; n && w->done < w->out->npages; n--) {
-		void *page = ev_dma_page(w->ad, addr);
+		void *page = vdev_dma_page(&w->ad->vdev, addr);
 
 		if (!page)
 			return -EFAULT;
@@ -125,8 +125,8 @@ static int walk_level(struct walk *w, u64 addr, u32 level)
 	if (level == 1)
 		return walk_bottom(w, addr);
 	for (i = 0; i < per_page && w->done < w->out->npages; i++) {
-		ret = ev_dma_read(w->ad, addr + i * MTT_ENTRY_SIZE, &entry,
-				  sizeof(entry));
+		ret = vdev_dma_read(&w->ad->vdev, addr + i * MTT_ENTRY_SIZE, &entry,
+				    sizeof(entry));
 		if (!ret)
 			ret = walk_level(w, le64_to_cpu(entry), level - 1);
 		if (ret)
@@ -139,7 +139,7 @@ static int walk_level(struct walk *w, u64 addr, u32 level)
 /**
  * ev_mtt_map_tree() - find the pages that hold an MR's entries
  * @ad: adapter
- * @out: filled in: the entries, densely packed; released with ev_buf_unmap()
+ * @out: filled in: the entries, densely packed; released with vdev_buf_unmap()
  * @table: DMA address of the top table
  * @count: entries of the MR, not 0
  * @level: 1 (a contiguous table) to 3
@@ -149,7 +149,7 @@ static int walk_level(struct walk *w, u64 addr, u32 level)
  * Return: 0, -EINVAL if @level cannot hold @count entries or a table page is
  * not aligned, -EFAULT, -ENOMEM.
  */
-int ev_mtt_map_tree(struct ev_adapter *ad, struct ev_buf *out, u64 table,
+int ev_mtt_map_tree(struct ev_adapter *ad, struct vdev_buf *out, u64 table,
 		    u64 count, u32 level, u8 mtt_page_shift)
 {
 	struct walk w = { .ad = ad, .out = out, .shift = mtt_page_shift };
@@ -159,15 +159,15 @@ int ev_mtt_map_tree(struct ev_adapter *ad, struct ev_buf *out, u64 table,
 	if (table % MTT_ENTRY_SIZE)
 		return -EINVAL;
 	if (level == 1)
-		return ev_buf_map(ad, out, table, count * MTT_ENTRY_SIZE,
+		return vdev_buf_map(&ad->vdev, out, table, count * MTT_ENTRY_SIZE,
 				  GFP_KERNEL);
 	if (bits < 64 && count > BIT_ULL(bits))
 		return -EINVAL;
-	ret = ev_buf_alloc(out, 0, count * MTT_ENTRY_SIZE, GFP_KERNEL);
+	ret = vdev_buf_alloc(out, 0, count * MTT_ENTRY_SIZE, GFP_KERNEL);
 	if (ret)
 		return ret;
 	ret = walk_level(&w, table, level);
 	if (ret)
-		ev_buf_unmap(out);
+		vdev_buf_unmap(out);
 	return ret;
 }

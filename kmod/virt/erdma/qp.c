@@ -43,8 +43,8 @@ void ev_qp_free(struct ev_qp *qp)
 		qp->sq.cq->users--;
 	if (qp->rq.cq)
 		qp->rq.cq->users--;
-	ev_buf_unmap(&qp->sq.ring);
-	ev_buf_unmap(&qp->rq.ring);
+	vdev_buf_unmap(&qp->sq.ring);
+	vdev_buf_unmap(&qp->rq.ring);
 	kfree(qp);
 }
 
@@ -57,7 +57,7 @@ void ev_qp_free(struct ev_qp *qp)
  */
 u64 ev_wq_record(const struct ev_wq *wq)
 {
-	return ev_dma_peek(wq->cq->ad, wq->dbrec);
+	return vdev_dma_peek(&wq->cq->ad->vdev, wq->dbrec);
 }
 
 /**
@@ -74,14 +74,14 @@ bool ev_wq_read(const struct ev_wq *wq, u16 index, void *to, u32 size)
 {
 	u32 off, part;
 
-	if (!ev_dma_begin(wq->cq->ad))
+	if (!vdev_dma_begin(&wq->cq->ad->vdev))
 		return false;
 	for (off = 0; off < size; off += part, index++) {
 		part = min_t(u32, size - off, ERDMA_WQEBB_SIZE);
-		memcpy(to + off, ev_buf_at(&wq->ring, (u64)(index & (wq->depth - 1)) *
+		memcpy(to + off, vdev_buf_at(&wq->ring, (u64)(index & (wq->depth - 1)) *
 					   ERDMA_WQEBB_SIZE), part);
 	}
-	ev_dma_end(wq->cq->ad);
+	vdev_dma_end(&wq->cq->ad->vdev);
 	return true;
 }
 
@@ -138,7 +138,7 @@ bool ev_wq_update(struct ev_qp *qp, struct ev_wq *wq)
 
 	if (qpn != qp->qpn || is_lost(qp, wq, pi) || !advance(wq, pi))
 		return false;
-	atomic64_inc(&qp->ad->counters.doorbells);
+	atomic64_inc(&qp->ad->vdev.counters.doorbells);
 	/* Pairs with the driver's barrier before the record. */
 	smp_rmb();
 	return true;
@@ -213,7 +213,7 @@ bool ev_qp_flush(struct ev_qp *qp)
 {
 	bool posted;
 
-	if (!ev_model_may_access(qp->ad))
+	if (!vdev_dma_may_access(&qp->ad->vdev))
 		return false;
 	posted = ev_wq_update(qp, &qp->sq);
 	posted |= ev_wq_update(qp, &qp->rq);
@@ -235,8 +235,8 @@ void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
 		enum erdma_aeqe_type type, u8 syndrome)
 {
 	/* An adapter that hangs does not even hear that its partner gave up. */
-	if (is_stopped(qp) || READ_ONCE(qp->ad->hung) ||
-	    !ev_model_may_access(qp->ad))
+	if (is_stopped(qp) || READ_ONCE(qp->ad->vdev.hung) ||
+	    !vdev_dma_may_access(&qp->ad->vdev))
 		return;
 	WRITE_ONCE(qp->state, state);
 	ev_eq_post_async(qp->ad, qp->qpn, type, syndrome);

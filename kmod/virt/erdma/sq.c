@@ -123,7 +123,7 @@ static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
 	 * One that an error stopped stays the partner until its driver acts, one
 	 * whose adapter hangs until that is reset.
 	 */
-	if ((*peer)->state != ERDMA_QPS_RTS || READ_ONCE((*peer)->ad->hung))
+	if ((*peer)->state != ERDMA_QPS_RTS || READ_ONCE((*peer)->ad->vdev.hung))
 		return lose(qp, RETRY_MSECS);
 	return ev_qp_is_served(*peer) ? cross_wire(qp, *peer) : EV_WAIT;
 }
@@ -433,14 +433,14 @@ static int run_atomic(struct ev_qp *qp, struct ev_xfer *x)
 					ERDMA_MR_RA));
 	if (ret)
 		return ret;
-	if (!ev_dma_begin(peer->ad))
+	if (!vdev_dma_begin(&peer->ad->vdev))
 		return EV_WAIT;
 	target = ev_span_at(&x->src.span[0], 0, &room);
 	if (!target || !IS_ALIGNED((unsigned long)target, sizeof(*target)))
 		ret = ERDMA_WC_RECV_ADDR_VIOLATION;
 	else
 		old = execute_atomic(wqe, target);
-	ev_dma_end(peer->ad);
+	vdev_dma_end(&peer->ad->vdev);
 	if (ret)
 		return ret;
 	ev_sgl_put(&x->src);
@@ -607,7 +607,7 @@ static void fail(struct ev_qp *qp, int syndrome)
 	struct ev_qp *peer = qp->peer;
 	enum erdma_aeqe_type type = ERDMA_AE_QP_FATAL;
 
-	ev_log(qp->ad, EV_LOG_ERRORS, "QP %u: work request %u: syndrome %d\n",
+	ev_log(qp->ad, ERRORS, "QP %u: work request %u: syndrome %d\n",
 	       qp->qpn, qp->sq.ci, syndrome);
 	if (is_remote(syndrome))
 		type = qp->wqe.receive_failed ? ERDMA_AE_QP_ERQ_ERR :
@@ -631,7 +631,7 @@ static int delay_or_fail(struct ev_qp *qp)
 				       ERDMA_WC_RETRY_EXC_ERR);
 		if (ev_fault_hit(qp->ad, EV_FAULT_WR_SLOW, qp->qpn, &arg))
 			wqe->not_before = ktime_add_us(ktime_get(),
-						       ev_fault_latency(arg));
+						       vdev_fault_latency(arg));
 	}
 	if (likely(!wqe->not_before))
 		return 0;
@@ -658,7 +658,7 @@ bool ev_sq_run(struct ev_qp *qp, u32 budget)
 	int ret;
 
 	while (x.budget && (wqe->loaded || qp->sq.ci != qp->sq.pi) &&
-	       ev_model_may_access(qp->ad)) {
+	       vdev_dma_may_access(&qp->ad->vdev)) {
 		ret = wqe->loaded ? 0 : load(qp);
 		done = wqe->done;
 		if (!ret)

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Life and death of the device behind the function, whatever its family: a pass
+ * looks at everything once and lets each part do what there is to do.
+ */
+#include "vdev.h"
+
+/**
+ * vdev_reset() - the device forgets its driver
+ * @vdev: adapter
+ *
+ * No memory of the driver's is touched any more. Also what a family calls when
+ * a register asks for it.
+ *
+ * Context: may sleep, the model's turn.
+ */
+void vdev_reset(struct vdev *vdev)
+{
+	vdev->family->reset(vdev, VDEV_RESET);
+	vdev_dma_detach(vdev);
+	vdev_msi_reset(vdev);
+	WRITE_ONCE(vdev->hung, false);
+	if (vdev->state == VDEV_RUNNING)
+		vdev->state = VDEV_POWERED;
+	atomic64_inc(&vdev->counters.resets);
+}
+
+static void power_on(struct vdev *vdev)
+{
+	vdev_window_idle(vdev);
+	vdev->family->power_on(vdev);
+	WRITE_ONCE(vdev->config_dead, false);
+	vdev->state = VDEV_POWERED;
+	vdev_reset(vdev);
+}
+
+static void die(struct vdev *vdev, ktime_t until)
+{
+	WRITE_ONCE(vdev->config_dead, true);
+	vdev->family->reset(vdev, VDEV_DEATH);
+	vdev_dma_detach(vdev);
+	vdev->state = VDEV_GONE;
+	vdev->gone_until = until;
+	vdev_window_ones(vdev, true);
+}
+
+/**
+ * vdev_kill() - the function vanishes without notice
+ * @vdev: adapter
+ *
+ * Context: may sleep.
+ */
+void vdev_kill(struct vdev *vdev)
+{
+	vdev_lock(vdev);
+	die(vdev, KTIME_MAX);
+	vdev_unlock(vdev);
+}
+
+/**
+ * vdev_is_stalled() - does a fault keep the device from working for a time?
+ * @vdev: adapter
+ *
+ * Context: any.
+ */
+bool vdev_is_stalled(const struct vdev *vdev)
+{
+	ktime_t until = READ_ONCE(vdev->stall_until);
+
+	return until && ktime_before(ktime_get(), until);
+}
+
+/**
+ * vdev_is_served() - is the device able to move data?
+ * @vdev: adapter
+ *
+ * Context: any.
+ */
+bool vdev_is_served(const struct vdev *vdev)
+{
+	return vdev_dma_may_access(vdev) && !READ_ONCE(vdev->hung) &&
+	       !vdev_is_stalled(vdev);
+}
+
+static void poll_running_faults(struct vdev *vdev)
+{
+	if (vdev_fault_is_on(vdev, VDEV_FAULT_IRQ_SPURIOUS))
+		vdev_msi_poll_faults(vdev);
+	if (vdev_fault_hit(vdev, VDEV_FAULT_DEV_HANG, -1, NULL))
+		WRITE_ONCE(vdev->hung, true);
+	if (vdev_fault_hit(vdev, VDEV_FAULT_FW_RESET, -1, NULL))
+		power_on(vdev);
+}
+
+/* Returns whether the device is out of order. */
+static bool poll_faults(struct vdev *vdev)
+{
+	u64 ms;
+
+	if (vdev->state == VDEV_GONE) {
+		if (ktime_before(ktime_get(), vdev->gone_until)) {
+			/* What a driver wrote must not be read back. */
+			vdev_window_ones(vdev, false);
+			return true;
+		}
+		power_on(vdev);
+	}
+	if (vdev_fault_hit(vdev, VDEV_FAULT_DEV_GONE, -1, &ms)) {
+		die(vdev, ms ? ktime_add_ms(ktime_get(), ms) : KTIME_MAX);
+		return true;
+	}
+	if (vdev_fault_hit(vdev, VDEV_FAULT_STALL, -1, &ms))
+		vdev->stall_until = ktime_add_ms(ktime_get(), ms);
+	vdev->family->faults(vdev);
+	if (vdev_is_stalled(vdev))
+		return true;
+	vdev->stall_until = 0;
+	if (vdev->state == VDEV_RUNNING)
+		poll_running_faults(vdev);
+	return false;
+}
+
+/**
+ * vdev_pass() - look at everything once
+ * @vdev: adapter
+ *
+ * Context: may sleep, the model's turn.
+ * Return: whether there was work.
+ */
+bool vdev_pass(struct vdev *vdev)
+{
+	const struct vdev_family *family = vdev->family;
+	bool busy;
+
+	if (READ_ONCE(vdev->in_reset)) {
+		power_on(vdev);
+		/* What config space says from now on comes after it. */
+		smp_store_release(&vdev->in_reset, false);
+	}
+	if (poll_faults(vdev))
+		return false;
+	busy = family->control(vdev);
+	if (vdev->state == VDEV_RUNNING && !vdev->hung)
+		busy |= family->pass(vdev);
+	return busy | vdev_msi_poll(vdev);
+}
+
+/**
+ * vdev_pass_atomic() - do what can be done without sleeping and cannot wait
+ * @vdev: adapter
+ *
+ * Knobs of the device and a function level reset wait for a thread.
+ *
+ * Context: hard interrupt, the model's turn.
+ */
+void vdev_pass_atomic(struct vdev *vdev)
+{
+	if ((vdev->state == VDEV_POWERED || vdev->state == VDEV_RUNNING) &&
+	    !vdev->stall_until && !READ_ONCE(vdev->in_reset))
+		vdev->family->pass_atomic(vdev);
+}
+
+/**
+ * vdev_lock() - take the model's turn
+ * @vdev: adapter
+ *
+ * Context: may sleep.
+ */
+void vdev_lock(struct vdev *vdev)
+{
+	mutex_lock(&vdev->lock);
+	/* An interrupt on another CPU, which does not take long. */
+	while (test_and_set_bit_lock(0, &vdev->turn))
+		cpu_relax();
+}
+
+/**
+ * vdev_trylock() - take the model's turn if nobody else has it
+ * @vdev: adapter
+ *
+ * Context: process.
+ * Return: whether it is the caller's.
+ */
+bool vdev_trylock(struct vdev *vdev)
+{
+	if (!mutex_trylock(&vdev->lock))
+		return false;
+	while (test_and_set_bit_lock(0, &vdev->turn))
+		cpu_relax();
+	return true;
+}
+
+/**
+ * vdev_unlock() - end the model's turn
+ * @vdev: adapter
+ */
+void vdev_unlock(struct vdev *vdev)
+{
+	clear_bit_unlock(0, &vdev->turn);
+	mutex_unlock(&vdev->lock);
+}
+
+/**
+ * vdev_setup() - once in an adapter's life
+ * @vdev: adapter, zeroed but for its family
+ *
+ * Context: may sleep.
+ */
+void vdev_setup(struct vdev *vdev)
+{
+	mutex_init(&vdev->plug_lock);
+	mutex_init(&vdev->lock);
+	vdev->log_level = VDEV_LOG_ERRORS;
+	vdev->vectors = vdev->family->function->max_vectors;
+	vdev->flr = vdev->family->function->flr;
+	vdev->family->setup(vdev);
+}
+
+/**
+ * vdev_start() - start the model
+ * @vdev: adapter with window and interrupt domain
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int vdev_start(struct vdev *vdev)
+{
+	vdev->stall_until = 0;
+	power_on(vdev);
+	return vdev_worker_start(vdev);
+}
+
+/**
+ * vdev_stop() - stop the model
+ * @vdev: adapter that is off its bus
+ *
+ * Context: may sleep.
+ */
+void vdev_stop(struct vdev *vdev)
+{
+	vdev_worker_stop(vdev);
+	mutex_lock(&vdev->lock);
+	vdev->family->reset(vdev, VDEV_UNPLUG);
+	vdev_dma_detach(vdev);
+	vdev->state = VDEV_UNPLUGGED;
+	mutex_unlock(&vdev->lock);
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Virtual PCI adapters: functions made of memory, and what all models of devices
+ * behind them share. Nothing here knows a driver, or a family of devices: a
+ * driver meets the model at PCI, a model meets this at struct vdev_family.
+ *
+ * MMIO cannot be trapped, so BARs are memory that threads look at. An idle
+ * adapter reads nothing but its own BARs, never memory that the driver may have
+ * freed.
+ *
+ * Who owns what
+ *   configfs	owns the adapter: the folder's reference keeps struct vdev, in
+ *		which the family's own is embedded, alive; the last one frees it.
+ *		rmdir unplugs first. Each folder holds a reference on the module.
+ *   vdev	owns, from plugging to unplugging: PCI domain, window, interrupt
+ *		domain, bus, threads; made in this order, ended in the reverse.
+ *		No thread runs, and no config space is reached, beyond that.
+ *   family	owns its objects; they end with its reset(), which each life and
+ *		death of the device calls. It allocates nothing that outlasts that.
+ *
+ * Who runs what (struct vdev_family says which function has which context)
+ *   first thread	a pass: config space, knobs, control(), pass(), interrupts
+ *   second thread	serve(), and passes while the first is kept from running
+ *   other threads	serve(), while there is work
+ *   timer		pass_atomic() in a hard interrupt, where neither runs
+ *   config space	any context, under the PCI core's raw spinlock: master_off()
+ *   configfs		setup(), may_plug(), plugging and unplugging
+ * Whoever passes has the model's turn, see vdev_trylock(): one at a time.
+ *
+ * Lock order, outermost first:
+ *   configfs (subsystem mutex, fragment semaphore)
+ *   vdev.plug_lock		plugging, unplugging; adapter parameters
+ *   pci_lock_rescan_remove()
+ *   vdev.lock			the model: registers, commands; held by its first
+ *				thread, or who stands in, for one pass
+ *   vdev.turn			the same; an interrupt that stands in has this
+ *				only, or goes away, see vdev_trylock()
+ *   the family's locks		in its own order
+ *   vdev_msi.lock		delivery of interrupts
+ *   vdev_fault.lock		one knob
+ * The last two are taken in hard interrupts, too, and so may be a family's.
+ * Interrupts and config space are reached from any context: config bytes are
+ * written under the PCI core's own lock and read with READ_ONCE(); pending
+ * vectors are atomic bits.
+ *
+ * Bus mastering decides whether memory is touched and interrupts are sent, and
+ * nothing else: objects and registers stay as they are without it, until what the
+ * family calls a reset, or a function level reset.
+ */
+#ifndef VDEV_H
+#define VDEV_H
+
+#include <linux/configfs.h>
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/irqdomain.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/msi.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/sizes.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+
+#include "compat_kernel.h"
+#include "compat_msi.h"
+#include "fault.h"
+
+#define VDEV_MODULE		"eadm_virt"
+
+/* What one DMA address is good for, whatever the CPU's page size. */
+#define VDEV_PAGE_SHIFT		12
+#define VDEV_PAGE_SIZE		BIT(VDEV_PAGE_SHIFT)
+
+/* Some firmware uses PCI domains from 0; this range is nobody's. */
+#define VDEV_DOMAIN_FIRST	0xeda0
+#define VDEV_DOMAIN_LAST	0xeddf
+
+/* What the pending bits of one word can show. */
+#define VDEV_MAX_VECTORS	BITS_PER_LONG
+
+struct vdev;
+
+/* ---- What a family describes -------------------------------------------- */
+
+enum vdev_bar_kind {
+	VDEV_BAR_REGS,			/* uncached */
+	VDEV_BAR_DOORBELLS,		/* uncached, written only */
+	VDEV_BAR_MEMORY,		/* write-combining, prefetchable */
+};
+
+/**
+ * struct vdev_bar - memory behind a 64-bit BAR
+ * @size: bytes, a power of two from 4 KiB on; 0: there is no such BAR
+ * @kind: how it is mapped
+ * @regs: bytes from its start that drivers read
+ * @idle: what each byte is at power-on
+ */
+struct vdev_bar {
+	u32 size;
+	enum vdev_bar_kind kind;
+	u32 regs;
+	u8 idle;
+};
+
+/**
+ * struct vdev_function - the PCI function, number 0 of its device
+ * @class: 24 bits
+ * @bar: by number; each takes the next one, too. All fit into 4 MiB
+ * @msix_bar: which of them has the MSI-X table and the pending bits. From the
+ *	      table on, that BAR is of no other use
+ * @msix_table: offset in it
+ * @msix_pba: offset in it, behind the table
+ * @min_vectors: least that drivers can live with
+ * @max_vectors: most, up to VDEV_MAX_VECTORS; the default
+ * @flr: function level reset is announced, unless its parameter says otherwise
+ */
+struct vdev_function {
+	u16 vendor;
+	u16 device;
+	u16 subsystem_vendor;
+	u16 subsystem_device;
+	u32 class;
+	u8 revision;
+	struct vdev_bar bar[PCI_STD_NUM_BARS];
+	u8 msix_bar;
+	u32 msix_table;
+	u32 msix_pba;
+	u16 min_vectors;
+	u16 max_vectors;
+	bool flr;
+};
+
+/* Why a family has to forget its driver. */
+enum vdev_why {
+	VDEV_RESET,			/* by the driver, at power-on */
+	VDEV_DEATH,			/* the BARs are about to read as ones */
+	VDEV_UNPLUG,			/* no driver is left */
+};
+
+/**
+ * struct vdev_family - adapters of one kind
+ * @name: of its folder in configfs, up to 19 characters
+ * @size: of the struct that begins with struct vdev
+ * @function: what PCI sees
+ * @attrs: files in the adapter's folder besides those of all, up to NULL
+ * @knobs: besides those of all: knob VDEV_FAULT_COMMON is the first
+ * @nr_knobs: of them
+ * @setup: once in an adapter's life, sets locks and parameters; may sleep
+ * @may_plug: 0, or what an adapter lacks; may sleep, @vdev.plug_lock held
+ * @power_on: sets the registers, in BARs that hold their idle bytes; the model's
+ *	      turn, may sleep
+ * @reset: frees all objects and touches no memory of the driver's any more; also
+ *	   without a driver, and again. The model's turn, may sleep
+ * @is_reset_asked: does a register hold a request to reset that is not obeyed
+ *		    yet? It ends all access to memory at once. Any context
+ * @master_off: bus mastering has ended, and with it all access to memory; in
+ *		config space's context, so it sleeps neither nor waits. May be NULL
+ * @faults: knobs that need no occasion. Also when the device stalls, hangs or is
+ *	    not initialised, but not when it is gone; the model's turn, may sleep
+ * @control: requests to reset and to start, which a device that hangs obeys, too.
+ *	     Sets @vdev.state to VDEV_RUNNING; the model's turn, may sleep. Returns
+ *	     whether there was something to do
+ * @pass: all else that a running device does, serve()'s part included; the
+ *	  model's turn, may sleep. Returns whether there was something to do
+ * @pass_atomic: what of that cannot wait, for a device that runs or may be started;
+ *		 the model's turn, in a hard interrupt
+ * @serve: moves data; may sleep, several threads. Returns whether there was
+ *	   something to do
+ */
+struct vdev_family {
+	const char *name;
+	size_t size;
+	const struct vdev_function *function;
+	struct configfs_attribute *const *attrs;
+	const struct vdev_knob *knobs;
+	unsigned int nr_knobs;
+	void (*setup)(struct vdev *vdev);
+	int (*may_plug)(struct vdev *vdev);
+	void (*power_on)(struct vdev *vdev);
+	void (*reset)(struct vdev *vdev, enum vdev_why why);
+	bool (*is_reset_asked)(const struct vdev *vdev);
+	void (*master_off)(struct vdev *vdev);
+	void (*faults)(struct vdev *vdev);
+	bool (*control)(struct vdev *vdev);
+	bool (*pass)(struct vdev *vdev);
+	void (*pass_atomic)(struct vdev *vdev);
+	bool (*serve)(struct vdev *vdev);
+};
+
+/* All families of this module up to NULL; outside of this folder. */
+extern const struct vdev_family *const vdev_families[];
+
+/* ---- The adapter -------------------------------------------------------- */
+
+/**
+ * struct vdev_buf - driver memory, found once and used in place
+ * @page:   kernel address of each page of VDEV_PAGE_SIZE
+ * @npages: entries of @page
+ * @off:    where in the first page the buffer begins
+ */
+struct vdev_buf {
+	void **page;
+	u32 npages;
+	u32 off;
+};
+
+struct vdev_vector {
+	unsigned int virq;		/* 0: not allocated */
+	call_single_data_t csd;		/* to another CPU */
+	struct irq_work work;		/* to this CPU */
+};
+
+/**
+ * struct vdev_msi - interrupts
+ * @pending: bit per vector: raised, undelivered
+ * @lock: delivery: one call at a time
+ * @vector: of the function's most vectors
+ */
+struct vdev_msi {
+	struct fwnode_handle *fwnode;
+	struct compat_msi domain;
+	struct compat_msi_ops ops;
+	unsigned long pending;
+	spinlock_t lock;		/* delivery */
+	struct vdev_vector *vector;
+};
+
+/**
+ * struct vdev_worker - a thread of the model, whose own most of this is
+ * @wake: it has a reason to look now
+ * @parked: it waits to be roused
+ * @looked: when it looked for work
+ * @worked: when there was work
+ * @busy_since: since when there is work without a break, 0: there is none
+ * @no_spin_until: till when that is of no use
+ */
+struct vdev_worker {
+	struct vdev *vdev;
+	struct task_struct *thread;
+	bool wake;
+	bool parked;
+	u64 looked;			/* all ns */
+	u64 worked;
+	u64 busy_since;
+	u64 no_spin_until;
+};
+
+#define VDEV_MAX_WORKERS	4U
+
+enum vdev_state {
+	VDEV_UNPLUGGED,
+	VDEV_POWERED,			/* plugged in, not initialised */
+	VDEV_RUNNING,			/* a driver has started it */
+	VDEV_GONE,			/* died: reads give all ones */
+};
+
+/* Any adapter's thread counts. */
+struct vdev_counters {
+	atomic64_t commands;
+	atomic64_t command_errors;
+	atomic64_t doorbells;
+	atomic64_t events;
+	atomic64_t interrupts;
+	atomic64_t resets;
+};
+
+/**
+ * struct vdev - one virtual adapter, of any family
+ * @group:     configfs folder, holds the reference that keeps this alive
+ * @faults:    its subfolder
+ * @fault:     the knobs, those of all adapters first
+ * @faults_on: which knobs have a count, so that the others cost next to nothing
+ * @plug_lock: guards @live, @vectors, @flr and the family's parameters
+ * @live:      plugged into a bus
+ * @bar:       memory behind the BARs, by number
+ * @bar_offset: where in @window
+ * @config:    config space; bytes read with READ_ONCE()
+ * @in_reset:  a function level reset is under way; set by config space, ended with
+ *	       release semantics by the pass that has done it
+ * @watch:     stands in for the first thread
+ * @dma_users: who touches driver memory just now; see vdev_dma_begin()
+ * @served:    when serve() or pass() last moved data, jiffies
+ * @lock:      guards what follows and the family's part, unless it says otherwise
+ * @turn:      bit 0: the same, among interrupts as well
+ * @state:     read without lock for display, and as a hint
+ * @iommu:     what translates the function's addresses, while a driver is there
+ * @stall_until: nothing is done till then
+ * @hung:      nothing is done until a reset
+ */
+struct vdev {
+	const struct vdev_family *family;
+	struct config_group group;
+	struct config_group faults;
+	struct vdev_fault *fault;
+	DECLARE_BITMAP(faults_on, VDEV_MAX_FAULTS);
+	int log_level;
+
+	struct mutex plug_lock;		/* live, parameters */
+	bool live;
+	u32 vectors;
+	u32 flr;
+
+	/* PCI */
+	int domain;
+	unsigned int window_order;
+	struct page *window;
+	struct resource *window_origin;
+	void *bar[PCI_STD_NUM_BARS];
+	u32 bar_offset[PCI_STD_NUM_BARS];
+	struct pci_sysdata sysdata;
+	struct resource busn;
+	struct resource mem;
+	struct pci_bus *bus;
+	u8 config[PCI_CFG_SPACE_EXP_SIZE];
+	u8 config_wmask[PCI_CFG_SPACE_EXP_SIZE];
+	bool config_dead;
+	bool in_reset;
+	struct vdev_msi msi;
+
+	struct vdev_worker worker[VDEV_MAX_WORKERS];
+	struct hrtimer watch;
+	unsigned long served;
+	atomic_t dma_users;
+
+	struct mutex lock;		/* the model, among threads */
+	unsigned long turn;		/* and interrupts */
+	enum vdev_state state;
+	struct iommu_domain *iommu;
+	ktime_t stall_until;
+	bool hung;
+	ktime_t gone_until;
+	struct vdev_counters counters;
+};
+
+/* Log levels: 1 refused commands and events, 2 every command. */
+#define VDEV_LOG_ERRORS		1
+#define VDEV_LOG_COMMANDS	2
+
+#define vdev_log(dev, level, fmt, ...) \
+	do { \
+		struct vdev *_vdev = (dev); \
+		if (READ_ONCE(_vdev->log_level) >= (level)) \
+			pr_info_ratelimited(VDEV_MODULE " %s: " fmt, \
+				config_item_name(&_vdev->group.cg_item), \
+				##__VA_ARGS__); \
+	} while (0)
+
+static inline u32 vdev_read32(const struct vdev *vdev, u8 bar, u32 reg)
+{
+	return le32_to_cpu(READ_ONCE(*(__le32 *)(vdev->bar[bar] + reg)));
+}
+
+static inline u64 vdev_read64(const struct vdev *vdev, u8 bar, u32 reg)
+{
+	return le64_to_cpu(READ_ONCE(*(__le64 *)(vdev->bar[bar] + reg)));
+}
+
+static inline void vdev_write32(const struct vdev *vdev, u8 bar, u32 reg, u32 val)
+{
+	WRITE_ONCE(*(__le32 *)(vdev->bar[bar] + reg), cpu_to_le32(val));
+}
+
+static inline void vdev_write64(const struct vdev *vdev, u8 bar, u32 reg, u64 val)
+{
+	WRITE_ONCE(*(__le64 *)(vdev->bar[bar] + reg), cpu_to_le64(val));
+}
+
+/* Takes what a register holds: a later value is seen again even if it is equal. */
+static inline u32 vdev_take32(const struct vdev *vdev, u8 bar, u32 reg)
+{
+	if (!vdev_read32(vdev, bar, reg))
+		return 0;
+	return le32_to_cpu((__force __le32)xchg((u32 *)(vdev->bar[bar] + reg), 0));
+}
+
+static inline u64 vdev_take64(const struct vdev *vdev, u8 bar, u32 reg)
+{
+	if (!vdev_read64(vdev, bar, reg))
+		return 0;
+	return le64_to_cpu((__force __le64)xchg((u64 *)(vdev->bar[bar] + reg), 0));
+}
+
+/* Takes one value, unless a later one is there. */
+static inline void vdev_cmpxchg64(const struct vdev *vdev, u8 bar, u32 reg, u64 old, u64 val)
+{
+	cmpxchg64((u64 *)(vdev->bar[bar] + reg), (__force u64)cpu_to_le64(old),
+		  (__force u64)cpu_to_le64(val));
+}
+
+/* window.c */
+int vdev_window_alloc(struct vdev *vdev);
+void vdev_window_free(struct vdev *vdev);
+void vdev_window_idle(struct vdev *vdev);
+void vdev_window_ones(struct vdev *vdev, bool all);
+phys_addr_t vdev_window_phys(const struct vdev *vdev, u8 bar);
+
+/* bus.c */
+int vdev_bus_init(void);
+void vdev_bus_exit(void);
+int vdev_bus_add(struct vdev *vdev);
+void vdev_bus_scan(struct vdev *vdev);
+void vdev_bus_remove(struct vdev *vdev);
+u16 vdev_bus_msix_control(const struct vdev *vdev);
+bool vdev_bus_is_master(const struct vdev *vdev);
+
+/* msi.c */
+int vdev_msi_init(struct vdev *vdev);
+void vdev_msi_exit(struct vdev *vdev);
+void vdev_msi_raise(struct vdev *vdev, unsigned int vec);
+void vdev_msi_poll_faults(struct vdev *vdev);
+bool vdev_msi_poll(struct vdev *vdev);
+void vdev_msi_reset(struct vdev *vdev);
+
+/* dma.c */
+bool vdev_dma_attach(struct vdev *vdev);
+void vdev_dma_detach(struct vdev *vdev);
+bool vdev_dma_may_access(const struct vdev *vdev);
+bool vdev_dma_begin(struct vdev *vdev);
+void vdev_dma_end(struct vdev *vdev);
+void vdev_dma_wait(struct vdev *vdev);
+u64 vdev_dma_peek(struct vdev *vdev, const __le64 *record);
+void *vdev_dma_page(struct vdev *vdev, u64 addr);
+int vdev_dma_write(struct vdev *vdev, u64 addr, const void *src, size_t len);
+int vdev_dma_read(struct vdev *vdev, u64 addr, void *dst, size_t len);
+__le64 *vdev_dma_record(struct vdev *vdev, u64 addr);
+int vdev_buf_alloc(struct vdev_buf *buf, u32 off, u64 len, gfp_t gfp);
+int vdev_buf_map(struct vdev *vdev, struct vdev_buf *buf, u64 addr, u64 len, gfp_t gfp);
+void vdev_buf_unmap(struct vdev_buf *buf);
+
+/**
+ * vdev_buf_at() - address of a byte of driver memory
+ * @buf: the buffer
+ * @off: offset in it; what is accessed there must not cross a 4 KiB page
+ */
+static inline void *vdev_buf_at(const struct vdev_buf *buf, u64 off)
+{
+	off += buf->off;
+	return buf->page[off >> VDEV_PAGE_SHIFT] + (off & (VDEV_PAGE_SIZE - 1));
+}
+
+/* model.c */
+void vdev_setup(struct vdev *vdev);
+int vdev_start(struct vdev *vdev);
+void vdev_stop(struct vdev *vdev);
+void vdev_kill(struct vdev *vdev);
+void vdev_reset(struct vdev *vdev);
+bool vdev_is_stalled(const struct vdev *vdev);
+bool vdev_is_served(const struct vdev *vdev);
+bool vdev_pass(struct vdev *vdev);
+void vdev_pass_atomic(struct vdev *vdev);
+void vdev_lock(struct vdev *vdev);
+bool vdev_trylock(struct vdev *vdev);
+void vdev_unlock(struct vdev *vdev);
+
+/* worker.c */
+int vdev_worker_start(struct vdev *vdev);
+void vdev_worker_stop(struct vdev *vdev);
+void vdev_worker_wake(struct vdev *vdev);
+
+/* fault.c */
+int vdev_fault_init(struct vdev *vdev);
+void vdev_fault_exit(struct vdev *vdev);
+bool vdev_fault_strike(struct vdev *vdev, unsigned int id, s64 target, u64 *arg);
+u64 vdev_fault_latency(u64 mean_us);
+
+/* Has any knob a count? */
+static inline bool vdev_fault_any_is_on(const struct vdev *vdev)
+{
+	return unlikely(!bitmap_empty(vdev->faults_on, VDEV_MAX_FAULTS));
+}
+
+/* Might a fault strike, whatever the target? */
+static inline bool vdev_fault_is_on(const struct vdev *vdev, unsigned int id)
+{
+	return unlikely(test_bit(id, vdev->faults_on));
+}
+
+/**
+ * vdev_fault_hit() - does a fault strike here and now?
+ * @vdev: adapter
+ * @id: the knob
+ * @target: what it would strike, compared with the knob's target
+ * @arg: gets the knob's argument, may be NULL
+ *
+ * Context: any.
+ * Return: whether the caller has to do damage.
+ */
+static inline bool vdev_fault_hit(struct vdev *vdev, unsigned int id, s64 target, u64 *arg)
+{
+	return vdev_fault_is_on(vdev, id) && vdev_fault_strike(vdev, id, target, arg);
+}
+
+/* adapter.c */
+int vdev_plug(struct vdev *vdev);
+void vdev_unplug(struct vdev *vdev, bool surprise);
+
+/* configfs.c */
+int vdev_configfs_init(void);
+void vdev_configfs_exit(void);
+struct vdev *vdev_of(struct config_item *item);
+int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param);
+
+#endif /* VDEV_H */

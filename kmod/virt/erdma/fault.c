@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The adapter's own knobs: one row each here, one call of ev_fault_hit() where it
+ * strikes. tests/vm/faults/README.md tells what comes of each; a test compares
+ * the two.
+ */
+#include "ev.h"
+
+#define TARGET_CMD	"; target: submodule * 256 + opcode"
+#define TARGET_EQ	"; target: EQ, 0 the AEQ, 1 the command queue's, then CEQs"
+#define TARGET_CQ	"; target: CQN"
+#define TARGET_QP	"; target: QPN"
+
+#define KNOB(id) \
+	[EV_FAULT_##id - VDEV_FAULT_COMMON]
+
+const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
+	KNOB(CMD_DROP) = { "cmd_drop",
+		"a command is never completed; arg 1: but executed" TARGET_CMD },
+	KNOB(CMD_DELAY) = { "cmd_delay",
+		"a command and all after it complete arg ms later" TARGET_CMD },
+	KNOB(CMD_ERROR) = { "cmd_error",
+		"a command is not executed and fails with syndrome arg" TARGET_CMD },
+	KNOB(CMD_DUPLICATE) = { "cmd_duplicate",
+		"a command is completed twice" TARGET_CMD },
+	KNOB(CMD_SLOW) = { "cmd_slow",
+		"a command takes about arg us, one in 100 ten times that" TARGET_CMD },
+	KNOB(CMD_DB_LOST) = { "cmd_db_lost",
+		"a doorbell of the command queue is not noticed" },
+	KNOB(CMD_ARM_LOST) = { "cmd_arm_lost",
+		"the command queue's request for an event is not noticed" },
+	KNOB(ANSWER_GARBAGE) = { "answer_garbage",
+		"the buffer of a query is filled with garbage" TARGET_CMD },
+	KNOB(EQ_DB_LOST) = { "eq_db_lost",
+		"an EQ's doorbell is not noticed: no interrupt follows" TARGET_EQ },
+	KNOB(EQ_OVERFLOW) = { "eq_overflow",
+		"an EQ counts as full: an event is dropped" TARGET_EQ },
+	KNOB(EQE_DUPLICATE) = { "eqe_duplicate",
+		"an event is written twice" TARGET_EQ },
+	KNOB(AEQ_QP_FATAL) = { "aeq_qp_fatal",
+		"a connected QP fails with syndrome arg" TARGET_QP },
+	KNOB(AEQ_CQ_ERROR) = { "aeq_cq_error",
+		"a CQ fails, and with it its QPs" TARGET_CQ },
+	KNOB(AEQ_UNKNOWN) = { "aeq_unknown",
+		"an event of type arg about an object that does not exist" },
+	KNOB(CQ_ARM_LOST) = { "cq_arm_lost",
+		"a CQ's request for an event is not noticed" TARGET_CQ },
+	KNOB(CQ_OVERRUN) = { "cq_overrun",
+		"a CQ counts as full at a completion: it fails" TARGET_CQ },
+	KNOB(CQE_LOST) = { "cqe_lost",
+		"a completion is not written" TARGET_CQ },
+	KNOB(CQE_DUPLICATE) = { "cqe_duplicate",
+		"a completion is written twice" TARGET_CQ },
+	KNOB(CQE_OWNER) = { "cqe_owner",
+		"a completion has the wrong owner bit" TARGET_CQ },
+	KNOB(CQE_OPCODE) = { "cqe_opcode",
+		"a completion has opcode arg" TARGET_CQ },
+	KNOB(CQE_QPN) = { "cqe_qpn",
+		"a completion names QP arg" TARGET_CQ },
+	KNOB(SQ_DB_LOST) = { "sq_db_lost",
+		"a doorbell of a send queue is not noticed" TARGET_QP },
+	KNOB(RQ_DB_LOST) = { "rq_db_lost",
+		"a doorbell of a receive queue is not noticed" TARGET_QP },
+	KNOB(QP_STALL) = { "qp_stall",
+		"a QP sends nothing for arg ms, 0: until it is stopped" TARGET_QP },
+	KNOB(WR_ERROR) = { "wr_error",
+		"a work request fails with syndrome arg" TARGET_QP },
+	KNOB(WR_SLOW) = { "wr_slow",
+		"a work request waits about arg us, one in 100 ten times that" TARGET_QP },
+	KNOB(DMA_FAULT) = { "dma_fault",
+		"a work request's memory cannot be reached" TARGET_QP },
+	KNOB(RNR) = { "rnr",
+		"a message finds no receive, comes again arg ms later; target: receiver's QPN" },
+	KNOB(PEER_SILENT) = { "peer_silent",
+		"a QP does not answer its partner's transmission" TARGET_QP },
+	KNOB(RETRANSMIT) = { "retransmit",
+		"a message is lost on its way, sent again arg ms later" TARGET_QP },
+	KNOB(LINK_DOWN) = { "link_down",
+		"a message is dropped at the disabled port, sent or received" },
+	KNOB(BPS_LIMIT) = { "bps_limit",
+		"the bit rate limiter drops a message, sent again arg ms later" TARGET_QP },
+	KNOB(PPS_LIMIT) = { "pps_limit",
+		"the packet rate limiter drops a message, sent again arg ms later" TARGET_QP },
+	KNOB(COUNTERS_WRAP) = { "counters_wrap",
+		"all counters of the port are at 2^64 - arg" },
+	KNOB(INIT_LOST) = { "init_lost",
+		"a request to start is not noticed" },
+	KNOB(RESET_LOST) = { "reset_lost",
+		"a request to reset is not noticed, everything works on" },
+	KNOB(RESET_LATE) = { "reset_late",
+		"a request to reset is obeyed arg ms later, everything works till then" },
+	KNOB(FALSE_GONE) = { "false_gone",
+		"the version reads as ones for arg ms, 0: for ever, but everything works" },
+};

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* All families: one line each. */
+#include "core/vdev.h"
+#include "erdma/family.h"
+
+const struct vdev_family *const vdev_families[] = {
+	&ev_family,
+	NULL
+};
