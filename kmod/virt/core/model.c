@@ -210,6 +210,7 @@ void vdev_setup(struct vdev *vdev)
 {
 	mutex_init(&vdev->plug_lock);
 	mutex_init(&vdev->lock);
+	vdev_queue_setup(vdev);
 	vdev->log_level = VDEV_LOG_ERRORS;
 	vdev->vectors = vdev->family->function->max_vectors;
 	vdev->flr = vdev->family->function->flr;

@@ -36,9 +36,11 @@
  *   vdev.turn			the same; an interrupt that stands in has this
  *				only, or goes away, see vdev_trylock()
  *   the family's locks		in its own order
+ *   vdev_sched.lock		which work queues are looked at
  *   vdev_msi.lock		delivery of interrupts
  *   vdev_fault.lock		one knob
- * The last two are taken in hard interrupts, too, and so may be a family's.
+ * The last two are taken in hard interrupts, too, and so may be a family's that
+ * comes after vdev_sched.lock.
  * Interrupts and config space are reached from any context: config bytes are
  * written under the PCI core's own lock and read with READ_ONCE(); pending
  * vectors are atomic bits.
@@ -249,6 +251,40 @@ struct vdev_worker {
 
 #define VDEV_MAX_WORKERS	4U
 
+/**
+ * struct vdev_queue - a work queue whose doorbells may be of interest
+ * @link: in one of the lists of vdev_sched, then
+ * @active: in which of them
+ * @last_work: jiffies
+ */
+struct vdev_queue {
+	struct list_head link;
+	bool active;
+	unsigned long last_work;
+};
+
+typedef bool vdev_queue_fn(struct vdev_queue *queue);
+
+/**
+ * struct vdev_sched - which work queues are looked at, and when
+ * @lock: guards the rest and the queues
+ * @active: those looked at in every pass
+ * @idle: the others
+ * @nr_active: read without lock as a hint
+ * @nr_idle: likewise
+ * @swept: when idle ones were looked at, ns
+ * @last_work: when there was work, jiffies; without lock
+ */
+struct vdev_sched {
+	spinlock_t lock;		/* see above */
+	struct list_head active;
+	struct list_head idle;
+	unsigned int nr_active;
+	unsigned int nr_idle;
+	u64 swept;
+	unsigned long last_work;
+};
+
 enum vdev_state {
 	VDEV_UNPLUGGED,
 	VDEV_POWERED,			/* plugged in, not initialised */
@@ -281,7 +317,6 @@ struct vdev_counters {
  *	       release semantics by the pass that has done it
  * @watch:     stands in for the first thread
  * @dma_users: who touches driver memory just now; see vdev_dma_begin()
- * @served:    when serve() or pass() last moved data, jiffies
  * @lock:      guards what follows and the family's part, unless it says otherwise
  * @turn:      bit 0: the same, among interrupts as well
  * @state:     read without lock for display, and as a hint
@@ -321,7 +356,7 @@ struct vdev {
 
 	struct vdev_worker worker[VDEV_MAX_WORKERS];
 	struct hrtimer watch;
-	unsigned long served;
+	struct vdev_sched sched;
 	atomic_t dma_users;
 
 	struct mutex lock;		/* the model, among threads */
@@ -453,6 +488,13 @@ void vdev_pass_atomic(struct vdev *vdev);
 void vdev_lock(struct vdev *vdev);
 bool vdev_trylock(struct vdev *vdev);
 void vdev_unlock(struct vdev *vdev);
+
+/* queue.c */
+void vdev_queue_setup(struct vdev *vdev);
+void vdev_queue_init(struct vdev_queue *queue);
+void vdev_queue_watch(struct vdev *vdev, struct vdev_queue *queue);
+void vdev_queue_unwatch(struct vdev *vdev, struct vdev_queue *queue);
+bool vdev_queue_poll(struct vdev *vdev, vdev_queue_fn *serve);
 
 /* worker.c */
 int vdev_worker_start(struct vdev *vdev);

@@ -138,7 +138,7 @@ static void rouse_others(struct vdev *vdev)
 {
 	unsigned int i;
 
-	if (time_after(jiffies, READ_ONCE(vdev->served) + 1))
+	if (time_after(jiffies, READ_ONCE(vdev->sched.last_work) + 1))
 		return;
 	for (i = 1; i < VDEV_MAX_WORKERS; i++)
 		if (READ_ONCE(vdev->worker[i].parked))

@@ -128,7 +128,7 @@ enum ev_syndrome ev_cmd_create_qp(struct ev_adapter *ad, struct ev_cmd *cmd)
 	qp = kzalloc(sizeof(*qp), GFP_KERNEL);
 	if (!qp)
 		return EV_NO_MEMORY;
-	INIT_LIST_HEAD(&qp->poll);
+	vdev_queue_init(&qp->queue);
 	INIT_LIST_HEAD(&qp->waiting);
 	mutex_init(&qp->lock);
 	qp->link = &qp->lock;

@@ -14,7 +14,7 @@
  *				used by the data path with read access
  *   ev_qp.link			two connected QPs and their queues
  *   ev_mr.lock			what work requests change of an MR
- *   ev_adapter.qp_lock		which QPs are looked at
+ *   vdev_sched.lock		which QPs are looked at
  *   ev_cq.lock			one CQ's indices
  *   ev_adapter.watch_lock	list of CQs
  *   ev_eq.lock			one EQ's indices
@@ -295,10 +295,7 @@ struct ev_wqe {
  * @user:  a process posts to it
  * @lost:  had a partner
  * @stall_until: nothing is executed till then
- * @poll:  link in ev_adapter.qp_active or qp_idle while doorbells are of
- *	   interest; this, @active and @last_work guarded by ev_adapter.qp_lock
- * @active: in which of them
- * @last_work: jiffies
+ * @queue: looked at in RTS and when stopped
  * @wqe:   guarded by @link; last because of its flexible arrays
  */
 struct ev_qp {
@@ -315,9 +312,7 @@ struct ev_qp {
 	ktime_t stall_until;
 	struct ev_wq sq;
 	struct ev_wq rq;
-	struct list_head poll;
-	bool active;
-	unsigned long last_work;
+	struct vdev_queue queue;
 	u32 remote_cookie;
 	__be32 sip;
 	__be32 dip;
@@ -474,12 +469,6 @@ struct ev_adapter {
 	struct xarray cqs;			/* these guarded by ev_fabric */
 	struct xarray qps;
 	struct xarray mrs;
-	spinlock_t qp_lock;			/* these: */
-	struct list_head qp_active;
-	struct list_head qp_idle;
-	unsigned int qps_active;
-	unsigned int qps_idle;
-	u64 swept;				/* ns */
 	spinlock_t watch_lock;			/* cq_watch */
 	struct list_head cq_watch;
 	bool cq_died;				/* any adapter's thread */
@@ -617,8 +606,8 @@ void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
 void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state);
 void ev_qp_reflush(struct ev_qp *qp, u16 sq_pi, u16 rq_pi);
 
-/* active.c */
-bool ev_qp_poll(struct ev_adapter *ad);
+/* serve.c */
+bool ev_qp_poll(struct vdev *vdev);
 void ev_qp_poll_faults(struct ev_adapter *ad);
 bool ev_qp_is_served(const struct ev_qp *qp);
 bool ev_qp_is_stalled(struct ev_qp *qp);

@@ -157,9 +157,6 @@ static void setup(struct vdev *vdev)
 	unsigned int i;
 
 	spin_lock_init(&ad->watch_lock);
-	spin_lock_init(&ad->qp_lock);
-	INIT_LIST_HEAD(&ad->qp_active);
-	INIT_LIST_HEAD(&ad->qp_idle);
 	INIT_LIST_HEAD(&ad->cq_watch);
 	xa_init(&ad->qps);
 	xa_init(&ad->cqs);
@@ -247,7 +244,7 @@ static bool pass(struct vdev *vdev)
 
 	busy = ev_cmdq_poll(ad, false);
 	down_read(&ev_fabric);
-	busy |= ev_qp_poll(ad);
+	busy |= ev_qp_poll(vdev);
 	busy |= ev_cq_poll(ad);
 	up_read(&ev_fabric);
 	busy |= ev_eq_poll(ad, &ad->aeq);
@@ -271,7 +268,7 @@ static bool serve(struct vdev *vdev)
 	bool busy;
 
 	down_read(&ev_fabric);
-	busy = ev_qp_poll(ev_adapter_of(vdev));
+	busy = ev_qp_poll(vdev);
 	up_read(&ev_fabric);
 	return busy;
 }

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which work queues are looked at, and when.
+ *
+ * Nothing says that a doorbell was written, so those of all queues that may have
+ * work are looked at: the active ones in every pass, the others so that each has
+ * its turn within a fixed time, however many there are. A queue goes to the others
+ * when it was without work for a while, unless there are so few active ones that it
+ * does not matter.
+ *
+ * A queue that waits for something has work without being busy: the model's thread
+ * may sleep between two looks at it.
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+
+#include "vdev.h"
+
+/* Then commands and everything else have their turn. */
+#define PASS_NS		(500 * NSEC_PER_USEC)
+
+/* All others are looked at within this time; the longer when all is quiet. */
+#define SWEEP_NS	(8 * NSEC_PER_MSEC)
+#define QUIET_SWEEP_NS	(32 * NSEC_PER_MSEC)
+#define QUIET_MSECS	100
+
+#define ACTIVE_ALWAYS	8
+#define ACTIVE_MSECS	20
+
+static void set_active(struct vdev_sched *sched, struct vdev_queue *queue, bool active)
+{
+	lockdep_assert_held(&sched->lock);
+	if (queue->active == active)
+		return;
+	queue->active = active;
+	list_move_tail(&queue->link, active ? &sched->active : &sched->idle);
+	sched->nr_idle += active ? -1 : 1;
+	sched->nr_active += active ? 1 : -1;
+}
+
+/* Puts the one that is next at the end of its list. */
+static struct vdev_queue *next(struct vdev_sched *sched, struct list_head *list)
+{
+	struct vdev_queue *queue;
+
+	spin_lock(&sched->lock);
+	queue = list_first_entry_or_null(list, struct vdev_queue, link);
+	if (queue)
+		list_move_tail(&queue->link, list);
+	spin_unlock(&sched->lock);
+	return queue;
+}
+
+static void had_work(struct vdev_sched *sched, struct vdev_queue *queue)
+{
+	if (queue->active) {
+		WRITE_ONCE(queue->last_work, jiffies);
+		return;
+	}
+	spin_lock(&sched->lock);
+	queue->last_work = jiffies;
+	set_active(sched, queue, true);
+	spin_unlock(&sched->lock);
+}
+
+static void had_none(struct vdev_sched *sched, struct vdev_queue *queue)
+{
+	if (READ_ONCE(sched->nr_active) <= ACTIVE_ALWAYS ||
+	    !time_after(jiffies, READ_ONCE(queue->last_work) +
+			msecs_to_jiffies(ACTIVE_MSECS)))
+		return;
+	spin_lock(&sched->lock);
+	set_active(sched, queue, false);
+	spin_unlock(&sched->lock);
+}
+
+static bool serve_active(struct vdev_sched *sched, vdev_queue_fn *serve, u64 now)
+{
+	unsigned int n = READ_ONCE(sched->nr_active);
+	struct vdev_queue *queue;
+	bool progress = false;
+
+	while (n--) {
+		queue = next(sched, &sched->active);
+		if (!queue)
+			break;
+		if (!serve(queue)) {
+			had_none(sched, queue);
+			continue;
+		}
+		had_work(sched, queue);
+		progress = true;
+		if (ktime_get_ns() - now > PASS_NS)
+			break;
+	}
+	return progress;
+}
+
+/* How many of the idle ones are due after the time since the last look. */
+static unsigned int due(struct vdev_sched *sched, u64 now)
+{
+	bool quiet = time_after(jiffies, READ_ONCE(sched->last_work) +
+				msecs_to_jiffies(QUIET_MSECS));
+	unsigned int idle, n = 0;
+	s64 since;
+
+	if (!READ_ONCE(sched->nr_idle))
+		return 0;
+	spin_lock(&sched->lock);
+	idle = sched->nr_idle;
+	since = now - sched->swept;
+	if (since > 0)
+		n = min_t(u64, idle, div_u64((u64)since * idle, quiet ?
+					     QUIET_SWEEP_NS : SWEEP_NS));
+	if (n)
+		sched->swept = now;
+	spin_unlock(&sched->lock);
+	return n;
+}
+
+static bool sweep_idle(struct vdev_sched *sched, vdev_queue_fn *serve, u64 now)
+{
+	unsigned int n = due(sched, now);
+	struct vdev_queue *queue;
+	bool progress = false;
+
+	while (n--) {
+		queue = next(sched, &sched->idle);
+		if (!queue)
+			break;
+		if (!serve(queue))
+			continue;
+		had_work(sched, queue);
+		progress = true;
+		if (ktime_get_ns() - now > PASS_NS)
+			break;
+	}
+	return progress;
+}
+
+/**
+ * vdev_queue_poll() - look for doorbells and do the work
+ * @vdev: adapter; without queues unless it runs
+ * @serve: looks at a queue and does some of its work; returns whether there was
+ *	   progress. May be called for one queue by several threads at once
+ *
+ * Context: may sleep if @serve does. May be called by several threads; none of the
+ * queues goes meanwhile, which is the family's to see to.
+ * Return: whether there was something to do.
+ */
+bool vdev_queue_poll(struct vdev *vdev, vdev_queue_fn *serve)
+{
+	struct vdev_sched *sched = &vdev->sched;
+	u64 now = ktime_get_ns();
+	bool progress;
+
+	if (!vdev_is_served(vdev))
+		return false;
+	progress = serve_active(sched, serve, now);
+	progress |= sweep_idle(sched, serve, now);
+	if (progress)
+		WRITE_ONCE(sched->last_work, jiffies);
+	return progress;
+}
+
+/**
+ * vdev_queue_init() - before anything else is done with a queue
+ * @queue: queue
+ */
+void vdev_queue_init(struct vdev_queue *queue)
+{
+	INIT_LIST_HEAD(&queue->link);
+}
+
+/**
+ * vdev_queue_watch() - look at a queue's doorbells from now on
+ * @vdev: its adapter
+ * @queue: queue, may be looked at already
+ *
+ * Context: any but interrupts.
+ */
+void vdev_queue_watch(struct vdev *vdev, struct vdev_queue *queue)
+{
+	struct vdev_sched *sched = &vdev->sched;
+
+	spin_lock(&sched->lock);
+	queue->last_work = jiffies;
+	if (list_empty(&queue->link)) {
+		queue->active = true;
+		list_add_tail(&queue->link, &sched->active);
+		sched->nr_active++;
+	}
+	spin_unlock(&sched->lock);
+}
+
+/**
+ * vdev_queue_unwatch() - do not look any more
+ * @vdev: its adapter
+ * @queue: queue that goes
+ *
+ * Context: any but interrupts; vdev_queue_poll() is not running.
+ */
+void vdev_queue_unwatch(struct vdev *vdev, struct vdev_queue *queue)
+{
+	struct vdev_sched *sched = &vdev->sched;
+
+	spin_lock(&sched->lock);
+	if (!list_empty(&queue->link)) {
+		list_del_init(&queue->link);
+		if (queue->active)
+			sched->nr_active--;
+		else
+			sched->nr_idle--;
+	}
+	spin_unlock(&sched->lock);
+}
+
+/**
+ * vdev_queue_setup() - once in an adapter's life
+ * @vdev: adapter
+ */
+void vdev_queue_setup(struct vdev *vdev)
+{
+	spin_lock_init(&vdev->sched.lock);
+	INIT_LIST_HEAD(&vdev->sched.active);
+	INIT_LIST_HEAD(&vdev->sched.idle);
+}
