@@ -208,6 +208,39 @@ struct vdev_buf {
 	u32 off;
 };
 
+enum vdev_copy {
+	VDEV_COPIED,
+	VDEV_NO_SOURCE,
+	VDEV_NO_TARGET,
+	VDEV_NO_ACCESS,
+};
+
+/**
+ * struct vdev_span - a range of memory that may be used
+ * @vdev:   whose memory
+ * @direct: the memory itself; of the others, only @len matters
+ * @translate: makes a DMA address of one in the range, good up to the end of its page
+ *	    of VDEV_PAGE_SIZE; NULL: it is one. Any context
+ * @region: what that needs, the family's
+ * @addr:   first byte
+ * @len:    bytes, not 0
+ */
+struct vdev_span {
+	struct vdev *vdev;
+	void *direct;
+	u64 (*translate)(const void *region, u64 addr);
+	void *region;
+	u64 addr;
+	u64 len;
+};
+
+#define VDEV_MAX_SPANS		6
+
+struct vdev_sgl {
+	struct vdev_span span[VDEV_MAX_SPANS];
+	u32 count;
+};
+
 struct vdev_vector {
 	unsigned int virq;		/* 0: not allocated */
 	call_single_data_t csd;		/* to another CPU */
@@ -474,6 +507,11 @@ static inline void *vdev_buf_at(const struct vdev_buf *buf, u64 off)
 	off += buf->off;
 	return buf->page[off >> VDEV_PAGE_SHIFT] + (off & (VDEV_PAGE_SIZE - 1));
 }
+
+/* copy.c */
+void *vdev_span_at(const struct vdev_span *span, u64 off, u32 *len);
+enum vdev_copy vdev_sgl_copy(const struct vdev_sgl *dst, const struct vdev_sgl *src,
+			     u64 from, u32 len);
 
 /* model.c */
 void vdev_setup(struct vdev *vdev);

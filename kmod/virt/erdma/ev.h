@@ -377,41 +377,15 @@ enum ev_violation {
 	EV_VIOLATES_WRAP,
 };
 
-enum ev_copy {
-	EV_COPIED,
-	EV_NO_SOURCE,
-	EV_NO_TARGET,
-	EV_NO_ACCESS,
-};
-
 /* One of them is asked for by this end; the other end asks for none. */
 #define EV_LOCAL_RIGHTS		(ERDMA_MR_LR | ERDMA_MR_LW)
 
-/**
- * struct ev_span - a range of memory that may be used
- * @ad:     whose memory
- * @mr:     what translates @addr; NULL: @addr is a DMA address
- * @direct: the memory itself, the others do not matter
- * @addr:   first byte
- * @len:    bytes
- */
-struct ev_span {
-	struct ev_adapter *ad;
-	struct ev_mr *mr;
-	void *direct;
-	u64 addr;
-	u64 len;
-};
-
-struct ev_sgl {
-	struct ev_span span[ERDMA_MAX_SEND_SGE];
-	u32 count;
-};
+static_assert(ERDMA_MAX_SEND_SGE <= VDEV_MAX_SPANS);
 
 /* One turn of a send queue; the lists are those of the present request. */
 struct ev_xfer {
-	struct ev_sgl dst;
-	struct ev_sgl src;
+	struct vdev_sgl dst;
+	struct vdev_sgl src;
 	u32 budget;			/* bytes */
 };
 
@@ -622,12 +596,9 @@ int ev_rq_peek(struct ev_qp *qp, struct erdma_rqe *rqe);
 void ev_rq_complete(struct ev_qp *qp, struct ev_wc *wc);
 
 /* access.c */
-enum ev_violation ev_sgl_add(struct ev_sgl *sgl, struct ev_qp *qp, u32 key,
+enum ev_violation ev_sgl_add(struct vdev_sgl *sgl, struct ev_qp *qp, u32 key,
 			     u64 addr, u32 len, u8 rights);
-void ev_sgl_put(struct ev_sgl *sgl);
-void *ev_span_at(const struct ev_span *span, u64 off, u32 *len);
-enum ev_copy ev_sgl_copy(const struct ev_sgl *dst, const struct ev_sgl *src,
-			 u64 from, u32 len);
+void ev_sgl_put(struct vdev_sgl *sgl);
 
 /* frmr.c */
 int ev_frmr_register(struct ev_qp *qp, const struct erdma_reg_mr_sqe *sqe,

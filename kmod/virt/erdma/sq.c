@@ -182,14 +182,14 @@ static const struct erdma_sge *sge_at(const struct ev_wqe *wqe, u32 i)
 }
 
 /* The payload of a SEND or WRITE. */
-static int gather(struct ev_qp *qp, struct ev_sgl *src)
+static int gather(struct ev_qp *qp, struct vdev_sgl *src)
 {
 	struct ev_wqe *wqe = &qp->wqe;
 	enum ev_violation ret;
 	u32 i;
 
 	if (wqe->hdr & ERDMA_SQE_INLINE) {
-		src->span[0] = (struct ev_span) {
+		src->span[0] = (struct vdev_span) {
 			.direct = (void *)wqe->raw + sgl_offset(wqe),
 			.len = wqe->length,
 		};
@@ -220,14 +220,14 @@ static int transfer(struct ev_qp *qp, struct ev_xfer *x, bool reading)
 
 	if (ev_fault_hit(qp->ad, EV_FAULT_DMA_FAULT, qp->qpn, NULL))
 		return reading ? target : source;
-	switch (ev_sgl_copy(&x->dst, &x->src, wqe->done, len)) {
-	case EV_COPIED:
+	switch (vdev_sgl_copy(&x->dst, &x->src, wqe->done, len)) {
+	case VDEV_COPIED:
 		break;
-	case EV_NO_SOURCE:
+	case VDEV_NO_SOURCE:
 		return source;
-	case EV_NO_TARGET:
+	case VDEV_NO_TARGET:
 		return target;
-	case EV_NO_ACCESS:
+	case VDEV_NO_ACCESS:
 		return EV_WAIT;
 	}
 	x->budget -= len;
@@ -435,7 +435,7 @@ static int run_atomic(struct ev_qp *qp, struct ev_xfer *x)
 		return ret;
 	if (!vdev_dma_begin(&peer->ad->vdev))
 		return EV_WAIT;
-	target = ev_span_at(&x->src.span[0], 0, &room);
+	target = vdev_span_at(&x->src.span[0], 0, &room);
 	if (!target || !IS_ALIGNED((unsigned long)target, sizeof(*target)))
 		ret = ERDMA_WC_RECV_ADDR_VIOLATION;
 	else
@@ -444,10 +444,10 @@ static int run_atomic(struct ev_qp *qp, struct ev_xfer *x)
 	if (ret)
 		return ret;
 	ev_sgl_put(&x->src);
-	x->src.span[0] = (struct ev_span) { .direct = &old, .len = sizeof(old) };
+	x->src.span[0] = (struct vdev_span) { .direct = &old, .len = sizeof(old) };
 	x->src.count = 1;
 	/* Without access it is done nevertheless: it must not happen twice. */
-	if (ev_sgl_copy(&x->dst, &x->src, 0, sizeof(old)) == EV_NO_TARGET)
+	if (vdev_sgl_copy(&x->dst, &x->src, 0, sizeof(old)) == VDEV_NO_TARGET)
 		return ERDMA_WC_SEND_ADDR_VIOLATION;
 	wqe->done = sizeof(old);
 	count(qp, peer, 2 * sizeof(old));
