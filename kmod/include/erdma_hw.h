@@ -3,8 +3,8 @@
  * Registers, commands and descriptors of the Elastic RDMA Adapter (ERDMA).
  *
  * The one place where the layout of the adapter is written down: the core
- * driver (kmod/erdma) and the device model (kmod/virt) both include it and
- * nothing else in common. "hw 4.6" in a comment means section 4.6 of the
+ * driver (kmod/erdma) and the device model (kmod/virt/erdma) both include it
+ * and nothing else in common. "hw 4.6" in a comment means section 4.6 of the
  * hardware interface document.
  *
  * Byte order: registers, command requests, SQEs, RQEs, EQEs and doorbells are
