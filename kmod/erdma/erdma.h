@@ -63,7 +63,7 @@
 #include "compat_kernel.h"
 #include "compat_net.h"
 #include "eadm_diag.h"
-#include "erdma_hw.h"
+#include "erdma_hw_ops.h"
 #include "mem.h"
 #include "verbs.h"
 

@@ -121,7 +121,7 @@ struct eadm_snap_dev {
 	} has;
 };
 
-/* What only Elastic RDMA Adapter adapters have of it. */
+/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 struct eadm_snap_dev_erdma {
 	u32 cc;
 	struct {
@@ -235,7 +235,7 @@ struct eadm_snap_qp {
 	} has;
 };
 
-/* What only Elastic RDMA Adapter adapters have of it. */
+/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 struct eadm_snap_qp_erdma {
 	u32 iwarp_state;
 	u32 cookie;
@@ -357,7 +357,7 @@ struct eadm_snap_cq {
 	} has;
 };
 
-/* What only Elastic RDMA Adapter adapters have of it. */
+/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 struct eadm_snap_cq_erdma {
 	u32 hw_owner;
 	u32 hw_bad_db_type;
@@ -435,7 +435,7 @@ struct eadm_snap_eq {
 	} has;
 };
 
-/* What only Elastic RDMA Adapter adapters have of it. */
+/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 struct eadm_snap_eq_erdma {
 	u32 hw_head_owner;
 	u32 hw_tail_owner;
@@ -555,7 +555,7 @@ struct eadm_snap_mr {
 	} has;
 };
 
-/* What only Elastic RDMA Adapter adapters have of it. */
+/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 struct eadm_snap_mr_erdma {
 	u32 mtt_level;
 	struct {
@@ -621,7 +621,7 @@ struct eadm_snap_ctx {
 	} has;
 };
 
-/* What only Elastic RDMA Adapter adapters have of it. */
+/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 struct eadm_snap_ctx_erdma {
 	u32 db_type;
 	u64 sq_db_offset;
@@ -927,7 +927,7 @@ struct eadm_snap_cep {
 	} has;
 };
 
-/* What only Elastic RDMA Adapter adapters have of it. */
+/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 struct eadm_snap_cep_erdma {
 	u32 cookie;
 	u32 remote_cookie;

@@ -93,7 +93,7 @@ enum {
 	EADM_A_DEV_MAX = (__EADM_A_DEV_MAX - 1)
 };
 
-/* dev-erdma: What only Elastic RDMA Adapter adapters have of it. */
+/* dev-erdma: What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 enum {
 	EADM_A_DEV_ERDMA_CC = 1,
 
@@ -161,7 +161,7 @@ enum {
 	EADM_A_QP_MAX = (__EADM_A_QP_MAX - 1)
 };
 
-/* qp-erdma: What only Elastic RDMA Adapter adapters have of it. */
+/* qp-erdma: What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 enum {
 	EADM_A_QP_ERDMA_IWARP_STATE = 1,
 	EADM_A_QP_ERDMA_COOKIE = 2,
@@ -233,7 +233,7 @@ enum {
 	EADM_A_CQ_MAX = (__EADM_A_CQ_MAX - 1)
 };
 
-/* cq-erdma: What only Elastic RDMA Adapter adapters have of it. */
+/* cq-erdma: What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 enum {
 	EADM_A_CQ_ERDMA_HW_OWNER = 1,
 	EADM_A_CQ_ERDMA_HW_BAD_DB_TYPE = 2,
@@ -284,7 +284,7 @@ enum {
 	EADM_A_EQ_MAX = (__EADM_A_EQ_MAX - 1)
 };
 
-/* eq-erdma: What only Elastic RDMA Adapter adapters have of it. */
+/* eq-erdma: What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 enum {
 	EADM_A_EQ_ERDMA_HW_HEAD_OWNER = 1,
 	EADM_A_EQ_ERDMA_HW_TAIL_OWNER = 2,
@@ -364,7 +364,7 @@ enum {
 	EADM_A_MR_MAX = (__EADM_A_MR_MAX - 1)
 };
 
-/* mr-erdma: What only Elastic RDMA Adapter adapters have of it. */
+/* mr-erdma: What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 enum {
 	EADM_A_MR_ERDMA_MTT_LEVEL = 1,
 
@@ -417,7 +417,7 @@ enum {
 	EADM_A_CTX_MAX = (__EADM_A_CTX_MAX - 1)
 };
 
-/* ctx-erdma: What only Elastic RDMA Adapter adapters have of it. */
+/* ctx-erdma: What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 enum {
 	EADM_A_CTX_ERDMA_DB_TYPE = 1,
 	EADM_A_CTX_ERDMA_SQ_DB_OFFSET = 2,
@@ -597,7 +597,7 @@ enum {
 	EADM_A_CEP_MAX = (__EADM_A_CEP_MAX - 1)
 };
 
-/* cep-erdma: What only Elastic RDMA Adapter adapters have of it. */
+/* cep-erdma: What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
 enum {
 	EADM_A_CEP_ERDMA_COOKIE = 1,
 	EADM_A_CEP_ERDMA_REMOTE_COOKIE = 2,

@@ -32,7 +32,7 @@
 #include <linux/xarray.h>
 
 #include "../core/vdev.h"
-#include "erdma_hw.h"
+#include "erdma_hw_ops.h"
 #include "family.h"
 #include "fault.h"
 

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The description of a family of adapters, spec/families/<family>.yaml, checked."""
+
+import yaml
+
+from emit import SpecError
+
+WORDS = {"u8": (1, "LE"), "le16": (2, "LE"), "le32": (4, "LE"), "le64": (8, "LE"),
+         "be16": (2, "BE"), "be32": (4, "BE"), "be64": (8, "BE")}
+INDEXES = ["FREE16", "FREE32", "LAP", "PHASE"]
+FORMS = ["dec", "hex", "ip", "log2"]
+# What the rows of each kind of queue are.
+OBJECTS = {"sq": "sqe", "rq": "rqe", "cq": "cqe", "cmd-cq": "cqe", "eq": "eqe", "cmd-sq": "cmde"}
+
+
+def field_range(raw):
+    """The lowest bit of a field and how many it has."""
+    at = raw["at"]
+    high, low = at if isinstance(at, list) else (at, at)
+    return low, high - low + 1
+
+
+class Word:
+    """Bytes of a structure: a number in some order, or several of them."""
+
+    def __init__(self, offset, size, order, raw):
+        self.offset, self.size, self.order, self.raw = offset, size, order, raw
+
+
+class Bits:
+    """Bits of a word of an entry."""
+
+    def __init__(self, word, shift=0, bits=0):
+        self.word, self.shift, self.bits = word, shift, bits
+
+    def c(self):
+        return (f"{{ {self.word.offset}, {self.word.size}, EADM_{self.word.order}, "
+                f"{self.shift}, {self.bits} }}")
+
+
+class Struct:
+    """A structure: its members by path, with their offsets."""
+
+    def __init__(self, family, raw):
+        self.name, self.raw, self.family = raw["struct"], raw, family
+        self.words = {}
+        self.size = self.place(raw["members"], 0, "")
+        if self.size != raw["size"]:
+            raise SpecError(f"{self.name}: has {self.size} bytes, not {raw['size']}")
+
+    def place(self, members, offset, path):
+        for raw in members:
+            if "comment" in raw:
+                continue
+            if "union" in raw:
+                offset = max(self.place([part], offset, path) for part in raw["union"])
+            elif isinstance(raw.get("struct"), list):
+                offset = self.place(raw["struct"], offset, path)
+            else:
+                offset = self.place_one(raw, offset, path + raw["name"])
+        return offset
+
+    def place_one(self, raw, offset, path):
+        count = self.family.number(raw.get("count", 1))
+        if "struct" in raw:
+            inner = self.family.structs[raw["struct"]]
+            for name, word in inner.words.items():
+                self.words[f"{path}.{name}"] = Word(offset + word.offset, word.size, word.order,
+                                                    word.raw)
+            size, order = inner.size, "LE"
+        else:
+            size, order = WORDS[raw["type"]]
+            if offset % size and not self.raw.get("packed"):
+                raise SpecError(f"{self.name}.{path}: the compiler would leave a gap before it")
+        self.words[path] = Word(offset, size * max(count, 1), order, raw)
+        return offset + size * count
+
+    def bits(self, ref):
+        """What "member", "low+high", "member/FIELD", "member/HIGH+LOW" and "member/*" mean."""
+        path, _, names = ref.partition("/")
+        words = [self.words[part] for part in path.split("+")]
+        for word, following in zip(words, words[1:]):
+            if word.offset + word.size != following.offset:
+                raise SpecError(f"{self.name}: {path} do not follow each other")
+        word = Word(words[0].offset, sum(w.size for w in words), words[0].order, words[0].raw)
+        if not names:
+            return Bits(word)
+        fields = self.family.groups[word.raw["bits"]]["fields"]
+        if names == "*":
+            chosen = [f for f in fields if "class" in f]
+        else:
+            chosen = [next(f for f in fields if f["name"] == n) for n in names.split("+")]
+        ranges = [field_range(f) for f in chosen]
+        low = min(r[0] for r in ranges)
+        bits = max(sum(r) for r in ranges) - low
+        if bits != sum(r[1] for r in ranges):
+            raise SpecError(f"{self.name}: {ref} has a hole")
+        return Bits(word, low, bits)
+
+
+class Family:
+    """A description."""
+
+    def __init__(self, path, spec):
+        with open(path, encoding="utf-8") as source:
+            self.raw = yaml.safe_load(source)
+        self.name, self.spec = self.raw["name"], spec
+        self.numbers, self.groups, self.enums, self.structs = {}, {}, {}, {}
+        self.commands, self.registers = [], []
+        for section in self.raw["sections"]:
+            for item in section["items"]:
+                self.take(item)
+        self.classes = self.collect_classes()
+        self.check()
+
+    def take(self, item):
+        if isinstance(item, str):
+            return
+        if "const" in item:
+            self.numbers[item["const"]] = item.get("value", item.get("hex"))
+        elif "bits" in item:
+            self.groups[item.get("id", item["bits"])] = item
+        elif "enum" in item:
+            self.enums[item["enum"]] = item
+        elif "struct" in item:
+            self.structs[item["struct"]] = Struct(self, item)
+        elif "commands" in item:
+            self.commands += item["commands"]
+        elif "registers" in item:
+            self.registers += item["registers"]
+
+    def number(self, value):
+        return value if isinstance(value, int) else self.numbers[value]
+
+    def command_number(self, raw):
+        module = next(e for e in self.enums["sub_mod"]["entries"] if e["name"] == raw["module"])
+        return module["value"] * 256 + raw["opcode"]
+
+    def collect_classes(self):
+        """Numbers of the adapter and the names that eadm.yaml has for them."""
+        classes = {"cmd-op": [(self.command_number(c), c["class"]) for c in self.commands]}
+        for item in self.enums.values():
+            if "classes" in item:
+                classes[item["classes"]] = [(e["value"], e["class"]) for e in item["entries"]]
+        for item in self.groups.values():
+            if "classes" in item:
+                fields = [f for f in item["fields"] if "class" in f]
+                low = min(f["at"] for f in fields)
+                classes[item["classes"]] = [(1 << (f["at"] - low), f["class"]) for f in fields]
+        return classes
+
+    def check(self):
+        for name, entries in self.classes.items():
+            known = {e[0] for e in self.spec.enums[name].entries}
+            wrong = {c for _, c in entries} - known
+            if wrong:
+                raise SpecError(f"{self.name}: eadm.yaml's {name} has no {sorted(wrong)}")
+        for raw in self.raw["formats"]:
+            if raw["index"] not in INDEXES or raw["kind"] not in OBJECTS:
+                raise SpecError(f"{self.name}: {raw['name']}: unknown kind or index rule")
+        for raw in self.raw["contexts"]:
+            for path, word in self.parts(raw):
+                if word.raw.get("form", "dec") not in FORMS:
+                    raise SpecError(f"{self.name}: {path}: unknown form")
+
+    def parts(self, context):
+        """What is shown of a context: name and word."""
+        for path, word in self.structs[context["struct"]].words.items():
+            inner = "struct" in word.raw
+            hidden = any(part.startswith("rsvd") for part in path.split("."))
+            if inner or hidden or path.startswith("hdr."):
+                continue
+            yield word.raw.get("show", path.replace(".", "-").replace("_", "-")), word
+
+    def operations(self, fmt):
+        """The enum that a format's operations are of."""
+        group = self.structs[fmt["struct"]].words[fmt["op"].partition("/")[0]].raw["bits"]
+        names = {n for body in fmt["bodies"] for n in body.get("ops", [])}
+        for item in self.enums.values():
+            entries = {e["name"]: e["value"] for e in item["entries"]}
+            if names and names <= set(entries):
+                return entries
+        raise SpecError(f"{self.name}: {group}: operations of no enum")

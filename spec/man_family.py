@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The manual page of a family: eadm-<family>(7)."""
+
+from emit import roff
+from family import field_range
+
+
+def term(name, doc, *more):
+    head = f"\\fB{roff(str(name))}\\fR" + "".join(f" {roff(str(m))}" for m in more if m != "")
+    return [".TP", head, roff(doc) if doc else "\\&"]
+
+
+def see(raw, default=""):
+    section = raw.get("see", default)
+    return f"(hw {section})" if section else ""
+
+
+def names(family):
+    raw, pci = family.raw, family.raw["pci"]
+    ids = ", ".join(f"{pci['vendor']:04x}:{d['id']:04x}" for d in pci["devices"])
+    out = [".SH NAMES", *term("PCI", f"{ids} (hw {pci['see']}). {pci['vectors']} interrupt vectors, "
+                              f"{pci['common-vectors']} of them not for completions.")]
+    for bar in pci["bars"]:
+        out += term(f"BAR {bar['number']}", bar["doc"])
+    for key in ("drivers", "modules"):
+        out += term(key, ", ".join(raw[key]))
+    return out + term("provider", f"lib{raw['provider']} of rdma-core") + \
+        term("interrupts", f"{raw['interrupts']}*")
+
+
+def classed(title, entries, section=""):
+    """Numbers of the adapter and the names that eadm shows."""
+    out = [f".SH {title}"] + ([f"See hw {section}."] if section else [])
+    for number, raw, family_name in entries:
+        out += term(raw["class"], raw.get("doc", ""), number, family_name, see(raw))
+    return out
+
+
+def numbers(family):
+    commands = [(f"{family.command_number(c):#x}", c, c["name"]) for c in family.commands]
+    out = classed("COMMANDS", commands)
+    for title, enum in (("OPERATIONS", "wqe-op"), ("CAUSES", "syndrome"),
+                        ("ASYNCHRONOUS EVENTS", "async-event")):
+        for item in family.enums.values():
+            if item.get("classes") == enum:
+                out += classed(title, [(e["value"], e, e["name"]) for e in item["entries"]],
+                               item.get("see", ""))
+    return out
+
+
+def registers(family):
+    out = [".SH REGISTERS", "Those that reading does no harm to are in",
+           ".BR \"eadm dump regs\" ;", "they are marked with an R. See hw 2.1."]
+    for reg in family.registers:
+        out += term(f"{reg['at']:#05x}", reg["doc"], reg["name"], f"{reg.get('width', 32)} bits",
+                    "R" if reg.get("read") else "")
+    return out
+
+
+def word(family, path, item):
+    raw = item.raw
+    if "struct" in raw:
+        return []
+    order = "" if item.size == 1 else ("big endian" if item.order == "BE" else "little endian")
+    out = term(f"{item.offset:#04x}", raw.get("doc", ""), path, f"{item.size} bytes", order)
+    if "bits" in raw:
+        fields = []
+        for field in family.groups[raw["bits"]]["fields"]:
+            low, bits = field_range(field)
+            place = f"{low + bits - 1}:{low}" if bits > 1 else f"{low}"
+            fields.append(f"{field['name']} [{place}]")
+        out += [".br", roff("Bits: " + ", ".join(fields) + ".")]
+    return out
+
+
+def layouts(family):
+    out, shown = [".SH ENTRIES OF QUEUES"], set()
+    for fmt in family.raw["formats"]:
+        places = fmt.get("places", 1)
+        size = f"1 to {places} places of {fmt['stride']} bytes" if places > 1 else \
+            f"{fmt['stride']} bytes"
+        out += [f".SS {roff(fmt['name'])}", roff(f"{size}, index rule {fmt['index']}, in the memory "
+                                                 f"of the {fmt['memory']}. See hw {fmt['see']}.")]
+        for struct in [fmt["struct"], *(b["struct"] for b in fmt.get("bodies", []))]:
+            if struct in shown:
+                continue
+            shown.add(struct)
+            ops = [op for b in fmt.get("bodies", []) if b["struct"] == struct
+                   for op in b.get("ops", [])]
+            out += [".PP", roff(f"struct {family.name}_{struct}"
+                                + (f", of {', '.join(ops)}:" if ops else ":"))]
+            for path, item in family.structs[struct].words.items():
+                out += word(family, path, item)
+    out.append(".SH REQUESTS OF COMMANDS")
+    for struct in dict.fromkeys(c["request"] for c in family.commands if "request" in c):
+        of = [c["name"] for c in family.commands if c.get("request") == struct]
+        out.append(f".SS {roff(', '.join(of))}")
+        for path, item in family.structs[struct].words.items():
+            out += word(family, path, item)
+    out.append(".SH CONTEXTS")
+    for context in family.raw["contexts"]:
+        out += [f".SS {roff(context['kind'])}", f"See hw {context['see']}."]
+        for name, item in family.parts(context):
+            out += word(family, name, item)
+    return out
+
+
+def family_page(family, note):
+    counters = family.raw["counters"]
+    title = f"EADM-{family.name.upper()}"
+    return "\n".join([
+        '.\\" SPDX-License-Identifier: GPL-2.0-or-later', f'.\\" {note}',
+        f'.TH {roff(title)} 7 "" eadm "Adapters of eadm"', ".SH NAME",
+        f"eadm\\-{family.name} \\- {roff(family.raw['title'])} as eadm knows it",
+        ".SH DESCRIPTION",
+        "What the numbers and bytes of this family of adapters mean: the names in bold print are",
+        "those that eadm shows, those in capitals the adapter's. Sections of the hardware",
+        "interface document are given as \\(lqhw 4.7\\(rq. What is not described here, such as an",
+        "opcode of newer firmware, eadm shows as a number or not at all.",
+        *names(family), *numbers(family), *registers(family), *layouts(family),
+        ".SH COUNTERS", f"See hw {counters['see']}.", roff(", ".join(counters["names"]) + "."),
+        ".SH SEE ALSO", ".BR eadm (1),", ".BR eadm\\-dump (1),", ".BR eadm\\-fields (7)"]) + "\n"
