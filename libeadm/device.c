@@ -46,6 +46,15 @@ struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 	return dev;
 }
 
+static void take_companion(struct eadm_device *dev,
+			   const struct eadm_record *rec)
+{
+	dev->companion = true;
+	if (eadm_record_attr_has(rec, EADM_A_DEV_DRIVER))
+		dev->family = eadm_family_find(
+			rec->slot[EADM_A_DEV_DRIVER - 1].p);
+}
+
 static int list_companion(struct eadm_ctx *ctx)
 {
 	struct eadm_query query = {
@@ -72,7 +81,7 @@ static int list_companion(struct eadm_ctx *ctx)
 		if (!dev)
 			ret = -ENOMEM;
 		else
-			dev->companion = true;
+			take_companion(dev, &rec);
 	}
 	eadm_reply_close(&reply);
 	eadm_record_release(&rec);
@@ -111,7 +120,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	if (devices->held && !ctx->capture)
 		return 0;
 	devices->n = 0;
-	devices->family_err = eadm_family_find(ctx);
+	devices->family_err = eadm_companion_find(ctx);
 	if (!devices->family_err)
 		devices->family_err = list_companion(ctx);
 	if (devices->family_err)
@@ -138,7 +147,7 @@ bool eadm_devices_begin(struct eadm_ctx *ctx)
 		return false;
 	devices->n = 0;
 	devices->rdma_err = 0;
-	devices->family_err = eadm_family_find(ctx);
+	devices->family_err = eadm_companion_find(ctx);
 	return !devices->family_err;
 }
 

@@ -1007,5 +1007,5 @@ void eadm_trace_close(struct eadm_trace *trace);
 #include <eadm_capture.h>
 #include <eadm_diagnose.h>
 #include <eadm_events.h>
-
+#include <eadm_family.h>
 #endif /* EADM_H */

@@ -52,7 +52,7 @@ static int take(struct eadm_devices *devices, struct eadm_attrs attrs)
 }
 
 /* -ENOENT: the kernel has no such family. */
-int eadm_family_find(struct eadm_ctx *ctx)
+int eadm_companion_find(struct eadm_ctx *ctx)
 {
 	struct eadm_query query = {
 		.proto = NETLINK_GENERIC,

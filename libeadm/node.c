@@ -219,6 +219,22 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 	end(a, at);
 }
 
+/* Of entries whose format is not known nothing is kept. */
+static int scrub(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		 const struct eadm_ioc_ring *ring, uint32_t first,
+		 unsigned char *data, uint32_t count)
+{
+	struct eadm_ring part = {
+		.dev = dev, .family = dev->family, .kind = ring->kind,
+		.id = ring->id, .depth = ring->depth,
+		.entry_size = ring->entry_size, .first = first,
+		.count = count, .data = data,
+	};
+
+	return eadm_entry_scrub(&part) ?
+		       eadm_fail(ctx, -ENOMEM, "out of memory") : 0;
+}
+
 /*
  * The whole of what was asked for is read before any of it is given: the
  * indices are those of the beginning, and payload can be told from the rest
@@ -262,9 +278,8 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 		else
 			done += part.count;
 	}
-	if (!ret && !q->payload && q->kind == EADM_RAW_KIND_SQ &&
-	    eadm_entry_scrub(data, first, left, ring.depth, q->id))
-		ret = eadm_fail(ctx, -ENOMEM, "out of memory");
+	if (!ret && !q->payload)
+		ret = scrub(ctx, a->dev, &ring, first, data, left);
 	for (done = 0; !ret; done += ring.count) {
 		uint32_t max = PIECE / ring.entry_size;
 

@@ -179,6 +179,7 @@ struct eadm_device {
 	uint32_t ports;
 	bool companion;		/* the companion shows it */
 	bool rdma;		/* RDMA netlink shows it */
+	const struct eadm_family *family;	/* NULL: of no known driver */
 	char name[EADM_DEV_NAME_MAX];
 	char fw[32];
 	uint64_t node_guid;
@@ -259,7 +260,7 @@ struct eadm_devices {
 	bool held;		/* eadm_devices_hold() */
 };
 
-int eadm_family_find(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+int eadm_companion_find(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 int eadm_devices_load(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 bool eadm_devices_begin(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 int eadm_devices_rest(struct eadm_ctx *ctx) EADM_MUST_CHECK;

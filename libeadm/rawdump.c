@@ -13,6 +13,8 @@
 #define MAX_BYTES (64U << 20)	/* more would be a broken or hostile capture */
 #define NEARBY 8		/* entries on each side of a pointer */
 
+static const char unknown[] = "what its bytes mean is not known";
+
 static const struct eadm_object *raw_object(void)
 {
 	return &eadm_spec_objects[EADM_SPEC_OBJ_RAW];
@@ -90,11 +92,13 @@ static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
 
 	if (!get(rec, EADM_A_RAW_DEPTH, &ring->depth) ||
 	    !get(rec, EADM_A_RAW_ENTRY_SIZE, &ring->entry_size) ||
-	    !ring->depth || ring->depth & (ring->depth - 1) ||
-	    ring->entry_size != (ring->kind == EADM_RAW_KIND_EQ ? 16 : 32) ||
+	    !ring->depth || !ring->entry_size ||
 	    ring->depth > MAX_BYTES / ring->entry_size)
 		return eadm_reply_bad(reply, reply->chunk.data,
 				      "a ring of no possible size");
+	if (!eadm_entry_known(ring))
+		return eadm_fail(reply->ctx, -EOPNOTSUPP,
+				 "%s: %s", ring->dev->name, unknown);
 	get(rec, EADM_A_RAW_USER, &user);
 	ring->user = user;
 	ring->has_sw_pi = get(rec, EADM_A_RAW_SW_PI, &ring->sw_pi);
@@ -244,7 +248,7 @@ static int around(struct eadm_ctx *ctx, const struct eadm_ring *ring,
 				 "where its %s stands is not known%s", what,
 				 ring->hw_error ? "" :
 				 ": the adapter may tell (--hw)");
-	at &= ring->depth - 1;
+	at = eadm_entry_place(ring, at);
 	/* At the ends of the ring there is less of it. */
 	*first = at > NEARBY ? at - NEARBY : 0;
 	*last = at + NEARBY < ring->depth ? at + NEARBY : ring->depth - 1;
@@ -275,19 +279,16 @@ static int load(struct eadm_ctx *ctx, const struct eadm_dump_opts *opts,
 	int ret;
 
 	/*
-	 * Where an entry of a send queue begins, only the others tell; where a
-	 * pointer stands, what comes with the bytes.
+	 * Where an entry of several places begins, only the others tell; where
+	 * a pointer stands, what comes with the bytes.
 	 */
-	if (ring->kind == EADM_RAW_KIND_SQ || opts->around) {
+	if (eadm_entry_needs_index(ring) || opts->around) {
 		ring->first = 0;
 		ring->count = ring->depth;
 	} else {
 		ring->first = raw->next;
-		ring->count = raw->last - raw->next + 1;
-	}
-	/* An entry of the command ring takes up to four places. */
-	if (ring->kind == EADM_RAW_KIND_CMD_SQ) {
-		ring->count += 3;
+		ring->count = raw->last - raw->next +
+			      eadm_entry_places(ring);
 		if (ring->count > ring->depth - ring->first)
 			ring->count = ring->depth - ring->first;
 	}
@@ -299,18 +300,16 @@ static int load(struct eadm_ctx *ctx, const struct eadm_dump_opts *opts,
 	ret = read_ring(ctx, q, ring);
 	if (!ret && opts->around)
 		ret = choose(ctx, opts, raw);
-	if (ret || ring->kind != EADM_RAW_KIND_SQ)
-		return ret;
 	/* A capture may have more than was asked for. */
-	if (!q->payload &&
-	    eadm_entry_scrub(ring->data, 0, ring->count, ring->depth,
-			     ring->id))
+	if (!ret && !q->payload && eadm_entry_scrub(ring))
+		ret = eadm_fail(ctx, -ENOMEM, "out of memory");
+	if (ret || !eadm_entry_needs_index(ring))
+		return ret;
+	ring->places = malloc(ring->count);
+	if (!ring->places)
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
-	ring->blocks = malloc(ring->count);
-	if (!ring->blocks)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
-	return eadm_entry_index(ring->data, ring->count, 0, ring->depth,
-				ring->id, ring->blocks);
+	eadm_entry_index(ring, ring->places);
+	return 0;
 }
 
 int eadm_rawdump_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
@@ -327,12 +326,15 @@ int eadm_rawdump_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	int ret;
 
 	*raw = (struct eadm_rawdump){
-		.ring = { .dev = dev, .kind = q.kind, .id = q.id,
+		.ring = { .dev = dev, .family = dev->family, .kind = q.kind, .id = q.id,
 			  .payload = q.payload },
 	};
 	if (q.kind >= EADM_RAW_KIND_QPC) {
 		q.hw = false;
 		q.payload = false;
+		if (!eadm_members_known(dev->family, q.kind))
+			return eadm_fail(ctx, -EOPNOTSUPP,
+					 "%s: %s", dev->name, unknown);
 		return read_block(ctx, &q, &raw->ring);
 	}
 	q.has_range = true;
@@ -357,11 +359,12 @@ static int next_member(struct eadm_rawdump *raw,
 	eadm_record_reset(rec, object, ring->time);
 	put_device(ring, rec);
 	if (ring->kind == EADM_RAW_KIND_REGS)
-		return eadm_regs_row(ring->data, ring->count, raw->next++, rec);
+		return eadm_regs_row(ring->family, ring->data, ring->count,
+				     raw->next++, rec);
 	eadm_record_put_u64(rec, EADM_A_HWCTX_KIND, ring->kind);
 	eadm_record_put_u64(rec, EADM_A_HWCTX_ID, ring->id);
-	return eadm_context_row(ring->kind, ring->data, ring->count,
-				raw->next++, rec);
+	return eadm_context_row(ring->family, ring->kind, ring->data,
+				ring->count, raw->next++, rec);
 }
 
 /*
@@ -402,7 +405,7 @@ int eadm_rawdump_next(struct eadm_rawdump *raw,
 void eadm_rawdump_close(struct eadm_rawdump *raw)
 {
 	free(raw->ring.data);
-	free(raw->ring.blocks);
+	free(raw->ring.places);
 	raw->ring.data = NULL;
-	raw->ring.blocks = NULL;
+	raw->ring.places = NULL;
 }

@@ -49,8 +49,7 @@ static void decode_all(struct eadm_ring *ring)
 	uint32_t place;
 
 	if (ring->kind == EADM_RAW_KIND_SQ)
-		eadm_entry_index(ring->data, ring->count, ring->first,
-				 ring->depth, ring->id, ring->blocks);
+		eadm_entry_index(ring, ring->places);
 	for (place = ring->first; place < ring->first + ring->count; place++) {
 		if (eadm_entry_decode(ring, place, object, &rec))
 			read_row();
@@ -59,7 +58,9 @@ static void decode_all(struct eadm_ring *ring)
 
 static void entries(const uint8_t *p, size_t len)
 {
-	struct eadm_ring ring = { .dev = &device };
+	struct eadm_ring ring = {
+		.dev = &device, .family = eadm_family_find("erdma"),
+	};
 	uint32_t word[6];
 
 	if (len < 4 + sizeof(word))
@@ -88,23 +89,23 @@ static void entries(const uint8_t *p, size_t len)
 		return;
 	/* No byte more than there is, for the sanitizer to see. */
 	ring.data = malloc((size_t)ring.count * ring.entry_size);
-	ring.blocks = malloc(ring.count);
-	if (!ring.data || !ring.blocks)
+	ring.places = malloc(ring.count);
+	if (!ring.data || !ring.places)
 		abort();
 	memcpy(ring.data, p, (size_t)ring.count * ring.entry_size);
 	decode_all(&ring);
 	if (ring.kind == EADM_RAW_KIND_SQ) {
-		if (eadm_entry_scrub(ring.data, ring.first, ring.count,
-				     ring.depth, ring.id))
+		if (eadm_entry_scrub(&ring))
 			abort();
 		decode_all(&ring);
 	}
 	free(ring.data);
-	free(ring.blocks);
+	free(ring.places);
 }
 
 static void members(const uint8_t *p, size_t len)
 {
+	const struct eadm_family *family = eadm_family_find("erdma");
 	unsigned char *copy;
 	unsigned int i;
 
@@ -117,11 +118,11 @@ static void members(const uint8_t *p, size_t len)
 	for (i = 0; i < 64; i++) {
 		eadm_record_reset(&rec, &eadm_spec_objects[EADM_SPEC_OBJ_HWCTX],
 				  0);
-		if (eadm_context_row(p[0] % 12, copy, len - 1, i, &rec))
+		if (eadm_context_row(family, p[0] % 12, copy, len - 1, i, &rec))
 			read_row();
 		eadm_record_reset(&rec, &eadm_spec_objects[EADM_SPEC_OBJ_REGS],
 				  0);
-		if (eadm_regs_row(copy, len - 1, i, &rec))
+		if (eadm_regs_row(family, copy, len - 1, i, &rec))
 			read_row();
 	}
 	free(copy);

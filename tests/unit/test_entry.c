@@ -5,6 +5,7 @@
 
 #include "eadm_nl.h"
 #include "entry.h"
+#include "family/family.h"
 #include "priv.h"
 #include "tap.h"
 
@@ -14,15 +15,16 @@
 
 static const struct eadm_device device = { .name = "erdma_0" };
 static unsigned char data[DEPTH * BLOCK];
-static uint8_t blocks[DEPTH];
+static uint8_t places[DEPTH];
 static struct eadm_record rec;
 
 static struct eadm_ring ring_of(uint32_t kind, uint32_t id, uint32_t size)
 {
 	return (struct eadm_ring){
-		.dev = &device, .kind = kind, .id = id, .depth = DEPTH,
+		.dev = &device, .family = eadm_family_find("erdma"),
+		.kind = kind, .id = id, .depth = DEPTH,
 		.entry_size = size, .count = DEPTH, .data = data,
-		.blocks = blocks,
+		.places = places,
 	};
 }
 
@@ -56,12 +58,14 @@ static bool is(unsigned int attr, uint64_t value)
 
 static void index_all(const struct eadm_ring *ring)
 {
-	eadm_entry_index(data, ring->count, 0, DEPTH, ring->id, blocks);
+	eadm_entry_index(ring, places);
 }
 
 static void scrub(void)
 {
-	if (eadm_entry_scrub(data, 0, DEPTH, DEPTH, QPN))
+	struct eadm_ring ring = ring_of(EADM_RAW_KIND_SQ, QPN, BLOCK);
+
+	if (eadm_entry_scrub(&ring))
 		abort();
 }
 
@@ -84,8 +88,8 @@ static void send_queue(void)
 	le(96 + 12, 5, 4);
 	memcpy(data + 96 + 16, "hello", 5);
 	index_all(&ring);
-	ok(blocks[0] == 1 && blocks[1] == 2 && blocks[2] == EADM_BLOCK_REST &&
-	   blocks[3] == 1 && !blocks[4], "where entries begin");
+	ok(places[0] == 1 && places[1] == 2 && places[2] == EADM_PLACE_REST &&
+	   places[3] == 1 && !places[4], "where entries begin");
 
 	ring.has_sw_pi = true;
 	ring.sw_pi = 4;
@@ -122,7 +126,7 @@ static void send_queue(void)
 	   !memmem(data, sizeof(data), "secret", 6) && data[28] == 0 &&
 	   data[29] == 0x21, "payload is taken out, and nothing else");
 	index_all(&ring);
-	ok(blocks[3] == 1, "entries stay");
+	ok(places[3] == 1, "entries stay");
 }
 
 static void wrapped(void)
@@ -135,7 +139,7 @@ static void wrapped(void)
 	memset(data + 15 * BLOCK + 16, 'x', 16);
 	memset(data, 'x', 24);
 	index_all(&ring);
-	ok(blocks[15] == 2 && blocks[0] == EADM_BLOCK_REST,
+	ok(places[15] == 2 && places[0] == EADM_PLACE_REST,
 	   "an entry around the end of the ring");
 	scrub();
 	ok(!memchr(data, 'x', sizeof(data)), "its payload is taken out");
@@ -145,7 +149,7 @@ static void wrapped(void)
 	le(1 * BLOCK, 0x0110001200400003, 8);
 	le(2 * BLOCK, 0x0100001210400013, 8);
 	index_all(&ring);
-	ok(!blocks[1] && blocks[2] == 1, "a newer entry upon an older one");
+	ok(!places[1] && places[2] == 1, "a newer entry upon an older one");
 	ok(decode(&ring, 1, "sqe") &&
 	   is(EADM_A_SQE_STATE, EADM_ENTRY_STATE_FOREIGN), "is told as such");
 
@@ -154,7 +158,7 @@ static void wrapped(void)
 	le(1 * BLOCK, 0x0110001200400003, 8);
 	le(3 * BLOCK, 0x0100001210400004, 8);
 	index_all(&ring);
-	ok(blocks[1] == 2 && blocks[2] == EADM_BLOCK_REST && blocks[3] == 1,
+	ok(places[1] == 2 && places[2] == EADM_PLACE_REST && places[3] == 1,
 	   "entries in line");
 }
 
@@ -162,6 +166,7 @@ static void wrapped(void)
 static void deep(void)
 {
 	const uint32_t depth = 8192;
+	struct eadm_ring whole = ring_of(EADM_RAW_KIND_SQ, QPN, BLOCK);
 	unsigned char *ring = calloc(depth, BLOCK), *copy;
 	const uint64_t write = 0x0110001200400000;	/* of 2 blocks, 1 SGE */
 	uint64_t header;
@@ -175,8 +180,10 @@ static void deep(void)
 	}
 	copy = malloc(depth * BLOCK);
 	memcpy(copy, ring, depth * BLOCK);
-	ok(!eadm_entry_scrub(ring, 0, depth, depth, QPN) &&
-		   !memcmp(ring, copy, depth * BLOCK),
+	whole.depth = depth;
+	whole.count = depth;
+	whole.data = ring;
+	ok(!eadm_entry_scrub(&whole) && !memcmp(ring, copy, depth * BLOCK),
 	   "entries of a deep ring stay, also the one around its end");
 	free(copy);
 	free(ring);
@@ -307,6 +314,83 @@ static void other_queues(void)
 	ok(!decode(&cmd, 1, "cmde"), "no command within another");
 }
 
+/* What is not described is not shown, and nothing of it is kept. */
+static void unknown(void)
+{
+	static const struct eadm_family bare = { .name = "bare" };
+	struct eadm_ring ring = ring_of(EADM_RAW_KIND_SQ, QPN, BLOCK);
+	uint32_t kind;
+	bool shown = false;
+
+	memset(data, 0, sizeof(data));
+	le(0, 0x0100001210400001, 8);
+	for (kind = EADM_RAW_KIND_SQ; kind <= EADM_RAW_KIND_CMD_CQ; kind++) {
+		ring.kind = kind;
+		ring.family = &bare;
+		shown |= decode(&ring, 0, kind == EADM_RAW_KIND_SQ ? "sqe" :
+							     "cqe");
+		ring.family = NULL;
+		shown |= decode(&ring, 0, "cqe");
+	}
+	ok(!shown, "entries of an unknown family are not shown");
+	ring = ring_of(EADM_RAW_KIND_SQ, QPN, 2 * BLOCK);
+	ring.count /= 2;
+	ok(!eadm_entry_known(&ring) && !decode(&ring, 0, "sqe"),
+	   "nor are entries of another size");
+	ring = ring_of(EADM_RAW_KIND_SQ, QPN, BLOCK);
+	ring.depth = 12;
+	ring.count = 12;
+	ok(!eadm_entry_known(&ring), "nor a ring that indices do not fit");
+	ring = ring_of(EADM_RAW_KIND_RQ, QPN, BLOCK);
+	ring.family = &bare;
+	memset(data, 'x', sizeof(data));
+	ok(!eadm_entry_scrub(&ring) && !memchr(data, 'x', sizeof(data)),
+	   "and scrubbing leaves nothing of them");
+	ok(!eadm_context_row(&bare, EADM_RAW_KIND_QPC, data, sizeof(data), 0,
+			     &rec) &&
+	   !eadm_context_row(NULL, EADM_RAW_KIND_QPC, data, sizeof(data), 0,
+			     &rec) &&
+	   !eadm_regs_row(NULL, data, sizeof(data), 0, &rec) &&
+	   !eadm_members_known(&bare, EADM_RAW_KIND_REGS),
+	   "nor have their contexts and registers rows");
+}
+
+/* Strides and depths that are no powers of two, and indices with laps. */
+static void other_rules(void)
+{
+	static const struct eadm_item item = {
+		.attr = EADM_A_RQE_LENGTH, .at = { 4, 4, EADM_BE, 8, 12 },
+	};
+	static const struct eadm_format format = {
+		.name = "rqe", .kind = EADM_RAW_KIND_RQ, .min_stride = 8,
+		.max_stride = 40, .places = 1, .index = EADM_INDEX_LAP,
+		.members = &item, .n_members = 1,
+	};
+	static const struct eadm_family family = {
+		.name = "laps", .formats = &format, .n_formats = 1,
+	};
+	struct eadm_ring ring = ring_of(EADM_RAW_KIND_RQ, 1, 24);
+
+	ring.family = &family;
+	ring.depth = 10;
+	ring.count = 10;
+	ring.has_sw_pi = true;
+	ring.has_hw_ci = true;
+	ring.hw_ci = 18;		/* place 8 of the second lap */
+	ring.sw_pi = 1;			/* place 1 of the next one */
+	memset(data, 0, sizeof(data));
+	be32(9 * 24 + 4, 0x12345678);
+	be32(0 * 24 + 4, 0x12345678);
+	be32(1 * 24 + 4, 0x12345678);
+	ok(decode(&ring, 9, "rqe") && is(EADM_A_RQE_LENGTH, 0x456) &&
+	   is(EADM_A_RQE_STATE, EADM_ENTRY_STATE_POSTED) &&
+	   decode(&ring, 0, "rqe") &&
+	   is(EADM_A_RQE_STATE, EADM_ENTRY_STATE_POSTED), "a posted entry");
+	ok(decode(&ring, 1, "rqe") &&
+	   is(EADM_A_RQE_STATE, EADM_ENTRY_STATE_DONE) &&
+	   is(EADM_A_RQE_MARK, EADM_ENTRY_MARK_SW_PI), "one behind the index");
+}
+
 int main(void)
 {
 	send_queue();
@@ -314,6 +398,8 @@ int main(void)
 	deep();
 	left_over();
 	other_queues();
+	unknown();
+	other_rules();
 	eadm_record_release(&rec);
 	return done();
 }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Families of adapters: looking them and their formats up. */
+#include <errno.h>
+#include <string.h>
+
+#include "family.h"
+
+EADM_API const struct eadm_family *
+eadm_family_next(const struct eadm_family *family)
+{
+	const struct eadm_family *const *at = eadm_families;
+
+	if (!family)
+		return *at;
+	while (*at != family)
+		at++;
+	return at[1];
+}
+
+EADM_API const struct eadm_family *eadm_family_find(const char *name)
+{
+	const struct eadm_family *family = NULL;
+	const char *driver;
+	unsigned int i;
+
+	while (name && (family = eadm_family_next(family))) {
+		if (!strcmp(family->name, name))
+			return family;
+		for (i = 0; (driver = eadm_family_driver(family, i)); i++) {
+			if (!strcmp(driver, name))
+				return family;
+		}
+	}
+	errno = ENOENT;
+	return NULL;
+}
+
+EADM_API const char *eadm_family_name(const struct eadm_family *family)
+{
+	return family->name;
+}
+
+static const char *word_of(const char *const *words, unsigned int index)
+{
+	while (*words && index--)
+		words++;
+	return *words;
+}
+
+EADM_API const char *eadm_family_driver(const struct eadm_family *family,
+					unsigned int index)
+{
+	return word_of(family->drivers, index);
+}
+
+EADM_API const char *eadm_family_module(const struct eadm_family *family,
+					unsigned int index)
+{
+	return word_of(family->modules, index);
+}
+
+EADM_API const char *eadm_family_provider(const struct eadm_family *family)
+{
+	return family->provider;
+}
+
+EADM_API bool eadm_family_has_companion(const struct eadm_family *family)
+{
+	return family->companion;
+}
+
+EADM_API unsigned int eadm_family_vectors(const struct eadm_family *family)
+{
+	return family->vectors;
+}
+
+EADM_API int eadm_family_pci_id(const struct eadm_family *family,
+				unsigned int index, uint16_t *vendor,
+				uint16_t *device)
+{
+	if (index >= family->n_ids)
+		return -ENOENT;
+	*vendor = family->ids[index].vendor;
+	*device = family->ids[index].device;
+	return 0;
+}
+
+EADM_API unsigned int
+eadm_family_index_bits(const struct eadm_family *family, const char *queue)
+{
+	const struct eadm_field *kind =
+		eadm_object_find_field(&eadm_spec_objects[EADM_SPEC_OBJ_RAW],
+				       "kind");
+	uint64_t value;
+
+	if (eadm_field_value_find(kind, queue, &value) ||
+	    value >= EADM_ARRAY_SIZE(family->index_bits))
+		return 0;
+	return family->index_bits[value];
+}
+
+/*
+ * NULL for what is not known, also for entries of another size than the
+ * description says: nothing of them is to be shown.
+ */
+const struct eadm_format *eadm_family_format(const struct eadm_family *family,
+					     uint32_t kind, uint32_t id,
+					     uint32_t stride)
+{
+	const struct eadm_format *format;
+	unsigned int i;
+
+	for (i = 0; family && i < family->n_formats; i++) {
+		format = &family->formats[i];
+		if (format->kind != kind || (format->one && format->id != id))
+			continue;
+		return stride < format->min_stride ||
+				       stride > format->max_stride ||
+				       stride * format->places > EADM_ENTRY_MAX ?
+			       NULL : format;
+	}
+	return NULL;
+}
+
+const struct eadm_context *
+eadm_family_context(const struct eadm_family *family, uint32_t kind)
+{
+	unsigned int i;
+
+	for (i = 0; family && i < family->n_contexts; i++) {
+		if (family->contexts[i].kind == kind)
+			return &family->contexts[i];
+	}
+	return NULL;
+}
+
+const struct eadm_register *
+eadm_family_register(const struct eadm_family *family, uint32_t offset)
+{
+	unsigned int i;
+
+	for (i = 0; family && i < family->n_registers; i++) {
+		if (family->registers[i].offset == offset)
+			return &family->registers[i];
+	}
+	return NULL;
+}
+
+/* False when there are no such bits, or not all of their word was read. */
+bool eadm_bits_read(const struct eadm_bits *at, const unsigned char *p,
+		    size_t len, uint64_t *value)
+{
+	unsigned int i, size = at->size;
+	uint64_t v = 0;
+
+	if (!size || size > sizeof(v) || (size_t)at->offset + size > len)
+		return false;
+	p += at->offset;
+	for (i = 0; i < size; i++)
+		v |= (uint64_t)p[at->order == EADM_LE ? i : size - 1 - i] <<
+		     (8 * i);
+	v >>= at->shift;
+	*value = at->bits && at->bits < 64 ? v & ((1ULL << at->bits) - 1) : v;
+	return true;
+}
