@@ -7,23 +7,45 @@
 
 #include "check.h"
 
-/* As many vectors as an adapter can have, one of them for commands. */
-#define MAX_COMPLETION_VECTORS 31
-
-/* Its driver should show all of it, and does not: nobody is to think it is well. */
+/* Its driver should show all of it, and does not: it is not to pass for well. */
 static bool is_hidden(const struct audit_device *dev)
 {
-	return !strcmp(dev->driver, "erdma") && !dev->companion;
+	const struct eadm_family *family = eadm_family_find(dev->driver);
+
+	return family && eadm_family_has_companion(family) && !dev->companion;
 }
 
-static const char see[] =
-	"modprobe eadm, with the erdma.ko that comes with it: modinfo erdma";
+static const char *see(const struct audit_device *dev, char *buf, size_t size)
+{
+	snprintf(buf, size,
+		 "modprobe eadm, with the %s.ko that comes with it: modinfo %s",
+		 dev->driver, dev->driver);
+	return buf;
+}
 
 static void unseen(struct audit *a, const struct audit_device *dev,
 		   const char *what)
 {
+	char remedy[160];
+
 	if (is_hidden(dev))
-		tell(a, CHECK_UNSEEN, dev, see, "%s cannot be seen", what);
+		tell(a, CHECK_UNSEEN, dev, see(dev, remedy, sizeof(remedy)),
+		     "%s cannot be seen", what);
+}
+
+static void check_hidden(struct audit *a, const struct audit_device *dev)
+{
+	char remedy[160];
+
+	see(dev, remedy, sizeof(remedy));
+	if (eadm_fact(a->cli->ctx, "module.eadm"))
+		tell(a, CHECK_WARN, dev, remedy,
+		     "driver %s, but another one than eadm's: it shows nothing to the companion module",
+		     dev->driver);
+	else
+		tell(a, CHECK_UNSEEN, dev, remedy,
+		     "driver %s; whose it is, and its firmware, cannot be seen",
+		     dev->driver);
 }
 
 static void check_driver(struct audit *a, const struct audit_device *dev)
@@ -32,12 +54,7 @@ static void check_driver(struct audit *a, const struct audit_device *dev)
 	char key[80], name[64];
 
 	if (is_hidden(dev)) {
-		if (eadm_fact(a->cli->ctx, "module.eadm"))
-			tell(a, CHECK_WARN, dev, see,
-			     "driver erdma, but another one than eadm's: it shows nothing to the companion module");
-		else
-			tell(a, CHECK_UNSEEN, dev, see,
-			     "driver erdma; whose it is, and its firmware, cannot be seen");
+		check_hidden(a, dev);
 		return;
 	}
 	if (!*driver) {
@@ -56,6 +73,8 @@ static void check_driver(struct audit *a, const struct audit_device *dev)
 
 static void check_netdev(struct audit *a, const struct audit_device *dev)
 {
+	char remedy[160];
+
 	if (!*dev->netdev)
 		tell(a, CHECK_FAIL, dev,
 		     "look for the network interface with the adapter's MAC address",
@@ -67,7 +86,7 @@ static void check_netdev(struct audit *a, const struct audit_device *dev)
 		     "%s uses %s, the adapter belongs to %s", dev->netdev,
 		     dev->netdev_mac, dev->mac);
 	else if (is_hidden(dev))
-		tell(a, CHECK_UNSEEN, dev, see,
+		tell(a, CHECK_UNSEEN, dev, see(dev, remedy, sizeof(remedy)),
 		     "belongs to %s; whether their MAC addresses agree cannot be seen",
 		     dev->netdev);
 	else
@@ -172,7 +191,8 @@ static void check_uverbs(struct audit *a, const struct audit_device *dev)
 
 static void check_vectors(struct audit *a, const struct audit_device *dev)
 {
-	uint64_t wanted, have, cpus;
+	const struct eadm_family *family = eadm_family_find(dev->driver);
+	uint64_t wanted, have, cpus, max;
 	char number[24];
 
 	if (!dev->vectors) {
@@ -187,7 +207,9 @@ static void check_vectors(struct audit *a, const struct audit_device *dev)
 		return;
 	}
 	cpus = strtoull(number, NULL, 10);
-	wanted = cpus < MAX_COMPLETION_VECTORS ? cpus : MAX_COMPLETION_VECTORS;
+	/* No adapter of the family has more. */
+	max = family ? eadm_family_vectors(family) : 0;
+	wanted = max && max < cpus ? max : cpus;
 	tell(a, !have ? CHECK_FAIL : have < wanted ? CHECK_WARN : CHECK_OK,
 	     dev, "an instance type with more interrupt vectors",
 	     "%" PRIu64 " vectors for completions, %" PRIu64 " CPUs", have,

@@ -57,21 +57,27 @@ static void check_core(struct audit *a)
 		     "ib_core, ib_uverbs, rdma_cm and rdma_ucm are loaded");
 }
 
-/* Somebody else's driver of the adapters that eadm has one for. */
+/* Another driver of the adapters that eadm has one for. */
 static bool check_owner(struct audit *a, const struct audit_device *dev)
 {
+	const struct eadm_family *family;
 	const char *driver, *origin;
-	char key[80];
+	char key[80], remedy[160];
 
 	snprintf(key, sizeof(key), "driver.%s", dev->name);
 	driver = *dev->driver ? dev->driver : eadm_fact(a->cli->ctx, key);
-	if (dev->companion || !driver || strcmp(driver, "erdma") != 0)
+	family = eadm_family_find(driver);
+	if (dev->companion || !family || !eadm_family_has_companion(family))
 		return false;
-	origin = eadm_fact(a->cli->ctx, "origin.erdma");
-	tell(a, CHECK_WARN, dev,
-	     "load erdma.ko of eadm in its place, or go on with what RDMA netlink shows",
-	     "the driver erdma that is loaded is not eadm's%s%s%s: the module eadm cannot show the device",
-	     origin && *origin ? " (" : "", origin ? origin : "",
+	driver = eadm_family_module(family, 0);
+	snprintf(key, sizeof(key), "origin.%s", driver);
+	origin = eadm_fact(a->cli->ctx, key);
+	snprintf(remedy, sizeof(remedy),
+		 "load %s.ko of eadm in its place, or go on with what RDMA netlink shows",
+		 driver);
+	tell(a, CHECK_WARN, dev, remedy,
+	     "the driver %s that is loaded is not eadm's%s%s%s: the module eadm cannot show the device",
+	     driver, origin && *origin ? " (" : "", origin ? origin : "",
 	     origin && *origin ? ")" : "");
 	return true;
 }
@@ -192,19 +198,11 @@ static void check_verbs(struct audit *a)
 /* Verbs finds the provider of a device by the name of its driver. */
 static void check_provider(struct audit *a)
 {
-	static const struct {
-		const char *driver, *provider;
-	} providers[] = {
-		{ "erdma", "erdma" }, { "rdma_rxe", "rxe" }, { "siw", "siw" },
-		{ "efa", "efa" }, { "mlx5_core", "mlx5" },
-		{ "mlx4_core", "mlx4" }, { "bnxt_en", "bnxt_re" },
-		{ "irdma", "irdma" }, { "vmw_pvrdma", "vmw_pvrdma" },
-		{ "mana", "mana" }, { "hns3", "hns" },
-	};
 	const struct audit_device *dev;
+	const struct eadm_family *family;
 	char installed[256], key[80];
 	const char *driver;
-	unsigned int i, j;
+	unsigned int i;
 
 	if (!machine_fact(a, installed, sizeof(installed), "providers"))
 		return;
@@ -213,22 +211,19 @@ static void check_provider(struct audit *a)
 		snprintf(key, sizeof(key), "driver.%s", dev->name);
 		driver = *dev->driver ? dev->driver :
 					eadm_fact(a->cli->ctx, key);
-		for (j = 0; driver && j < ARRAY_SIZE(providers); j++) {
-			if (!strcmp(providers[j].driver, driver) ||
-			    !strcmp(providers[j].provider, driver))
-				break;
-		}
-		if (!driver || j == ARRAY_SIZE(providers))
+		family = eadm_family_find(driver);
+		if (!family)
 			continue;
-		if (has_word(installed, providers[j].provider))
+		driver = eadm_family_provider(family);
+		if (has_word(installed, driver))
 			tell(a, CHECK_OK, dev, NULL,
 			     "the provider of verbs for %s is installed",
-			     providers[j].provider);
+			     driver);
 		else
 			tell(a, CHECK_FAIL, dev,
 			     "install ibverbs-providers (rdma-core) with this provider",
 			     "no provider of verbs for %s: applications do not find the device",
-			     providers[j].provider);
+			     driver);
 	}
 }
 

@@ -5,11 +5,6 @@
 
 #include "table.h"
 
-static const char *const modules[] = {
-	"erdma", "eadm", "eadm_virt", "rdma_rxe", "siw", "efa", "mlx5_ib",
-	"bnxt_re", "irdma", "vmw_pvrdma",
-};
-
 static void put(struct cli *cli, const char *part, const char *version)
 {
 	struct cell cells[2] = {
@@ -29,28 +24,37 @@ static void put_fact(struct cli *cli, const char *part, const char *key)
 		put(cli, part, value);
 }
 
-static void put_modules(struct cli *cli)
+static void put_module(struct cli *cli, const char *name)
 {
 	char key[64], part[64], text[400];
 	const char *version, *origin;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(modules); i++) {
-		snprintf(key, sizeof(key), "module.%s", modules[i]);
-		version = eadm_fact(cli->ctx, key);
-		if (!version)
-			continue;
-		/* Facts of this machine share their memory. */
-		snprintf(text, sizeof(text), "%s", version);
-		snprintf(key, sizeof(key), "origin.%s", modules[i]);
-		origin = eadm_fact(cli->ctx, key);
-		if (origin && *origin)
-			snprintf(text + strlen(text),
-				 sizeof(text) - strlen(text), "%s%s",
-				 *text ? ", " : "", origin);
-		snprintf(part, sizeof(part), "module %s", modules[i]);
-		put(cli, part, text);
+	snprintf(key, sizeof(key), "module.%s", name);
+	version = eadm_fact(cli->ctx, key);
+	if (!version)
+		return;
+	/* Facts of this machine share their memory. */
+	snprintf(text, sizeof(text), "%s", version);
+	snprintf(key, sizeof(key), "origin.%s", name);
+	origin = eadm_fact(cli->ctx, key);
+	if (origin && *origin)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%s%s", *text ? ", " : "", origin);
+	snprintf(part, sizeof(part), "module %s", name);
+	put(cli, part, text);
+}
+
+static void put_modules(struct cli *cli)
+{
+	const struct eadm_family *family = NULL;
+	const char *name;
+	unsigned int i;
+
+	while ((family = eadm_family_next(family))) {
+		for (i = 0; (name = eadm_family_module(family, i)); i++)
+			put_module(cli, name);
 	}
+	put_module(cli, "eadm");
 }
 
 /* Firmware of each device. No device is no error here. */

@@ -15,12 +15,6 @@
 #define BUFFER_SIZE (256 * 1024)
 #define MAX_FACT 511
 
-/* Modules whose version belongs to the picture. */
-static const char *const modules[] = {
-	"ib_core", "ib_uverbs", "rdma_cm", "erdma", "eadm", "eadm_virt",
-	"rdma_rxe", "siw", "efa", "mlx5_ib", "bnxt_re", "irdma", "vmw_pvrdma",
-};
-
 #define MAX_MISSING 64
 
 /* What was asked for and could not be read. */
@@ -484,25 +478,45 @@ static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
 	read_rows(ctx, object, false);
 }
 
+static void read_module(struct eadm_ctx *ctx, const char *name)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "module.%s", name);
+	if (!eadm_source_fact(ctx, key))
+		return;
+	snprintf(key, sizeof(key), "origin.%s", name);
+	eadm_source_fact(ctx, key);
+}
+
+/* The version of modules belongs to the picture. */
+static void read_modules(struct eadm_ctx *ctx)
+{
+	static const char *const common[] = { "ib_core", "ib_uverbs",
+					      "rdma_cm", "eadm" };
+	const struct eadm_family *family = NULL;
+	const char *name;
+	unsigned int i;
+
+	for (i = 0; i < EADM_ARRAY_SIZE(common); i++)
+		read_module(ctx, common[i]);
+	while ((family = eadm_family_next(family))) {
+		for (i = 0; (name = eadm_family_module(family, i)); i++)
+			read_module(ctx, name);
+	}
+}
+
 EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
 {
 	struct eadm_capture *c = ctx->capture;
 	const struct eadm_object *object;
-	char key[64];
-	unsigned int i;
 
 	if (!c)
 		return eadm_fail(ctx, -EINVAL, "no capture is open");
 	if (!c->moments)
 		eadm_capture_machine(ctx);
 	eadm_capture_moment(ctx);
-	for (i = 0; i < EADM_ARRAY_SIZE(modules); i++) {
-		snprintf(key, sizeof(key), "module.%s", modules[i]);
-		if (!eadm_source_fact(ctx, key))
-			continue;
-		snprintf(key, sizeof(key), "origin.%s", modules[i]);
-		eadm_source_fact(ctx, key);
-	}
+	read_modules(ctx);
 	for (object = eadm_object_next(NULL); object && !c->error;
 	     object = eadm_object_next(object)) {
 		read_object(ctx, object, hw);

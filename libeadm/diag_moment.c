@@ -319,10 +319,13 @@ static void lacks(struct reader *r, enum diag_input input, enum diag_lack lack,
 	in->why[input] = why ? diag_strdup(&r->moment->pool, why) : NULL;
 }
 
-/* The only drivers that show their state are those of this family. */
-static bool is_of_family(const struct diag_row *dev)
+/* Only drivers that come with eadm show their state. */
+static bool could_show(const struct diag_row *dev)
 {
-	return !strcmp(diag_text(dev, DEV_DRIVER), "erdma");
+	const struct eadm_family *family =
+		eadm_family_find(diag_text(dev, DEV_DRIVER));
+
+	return family && eadm_family_has_companion(family);
 }
 
 static enum diag_lack why_no_state(struct reader *r, const struct diag_row *dev)
@@ -335,7 +338,7 @@ static enum diag_lack why_no_state(struct reader *r, const struct diag_row *dev)
 		    devices->dev[i].companion)
 			return DIAG_LACK_NONE;
 	}
-	if (!is_of_family(dev))
+	if (!could_show(dev))
 		return DIAG_LACK_FAMILY;
 	switch (devices->family_err) {
 	case 0:

@@ -265,7 +265,7 @@ const struct eadm_rule diag_rules_dev[] = {
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
 		.help = "The adapter does not confirm a reset, so it may not reach memory.",
 		.cause = "Its firmware hangs. Its queues may still know addresses of memory, so it serves nobody until a reset succeeds, which is tried every 5 seconds.",
-		.next = "dmesg | grep -e {dev} -e erdma; end its applications; restart the machine if this lasts (eadm-diagnose(1))",
+		.next = "dmesg | grep -e {dev} -e {driver}; end its applications; restart the machine if this lasts (eadm-diagnose(1))",
 		.alike = "An adapter that is being reset, or is gone: those are other states.",
 		.look = look_halted,
 	}, {

@@ -316,7 +316,7 @@ const struct eadm_rule diag_rules_eq[] = {
 		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "An event queue overflowed: events are lost.",
 		.cause = "The CPU of its interrupt was busy or its interrupts were held back for too long.",
-		.next = "eadm dump eq {id} -d {dev} --hw; grep erdma /proc/interrupts",
+		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
 		.alike = "An overflow of long ago: unless it is new, or a CQ waits for an event, it is a notice.",
 		.look = look_overflow,
 	}, {
@@ -324,7 +324,7 @@ const struct eadm_rule diag_rules_eq[] = {
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "Events wait in a queue and no interrupt comes.",
 		.cause = "An interrupt was lost between adapter and CPU; the adapter raises no other one until it is answered.",
-		.next = "eadm dump eq {id} -d {dev} --hw; grep erdma /proc/interrupts",
+		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
 		.alike = "Events that are being taken: their queue must not have moved, nor an interrupt come, for the whole time.",
 		.look = look_lost_interrupt,
 	}, {
@@ -332,7 +332,7 @@ const struct eadm_rule diag_rules_eq[] = {
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "Events were found that no interrupt had announced.",
 		.cause = "Interrupts or doorbells of the queue get lost; the driver looks for itself, but late: consumers wait.",
-		.next = "eadm dump eq {id} -d {dev} --hw; grep erdma /proc/interrupts",
+		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
 		.alike = "An interrupt that was lost long ago: what counts is the last half minute. On an overloaded machine a command's answer may overtake its event: a notice.",
 		.look = look_missed,
 	}, {
@@ -348,7 +348,7 @@ const struct eadm_rule diag_rules_eq[] = {
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "An event queue is more than half full.",
 		.cause = "Events come faster than the CPU of its interrupt takes them.",
-		.next = "eadm dump eq -d {dev}; grep erdma /proc/interrupts",
+		.next = "eadm dump eq -d {dev}; grep {irq} /proc/interrupts",
 		.alike = "A burst: it must be so at both looks.",
 		.look = look_backlog,
 	}, {
@@ -364,7 +364,7 @@ const struct eadm_rule diag_rules_eq[] = {
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "Interrupts for completions come without an event.",
 		.cause = "A fault of the adapter or of the interrupt controller; each costs CPU time.",
-		.next = "eadm dump eq {id} -d {dev}; grep erdma /proc/interrupts",
+		.next = "eadm dump eq {id} -d {dev}; grep {irq} /proc/interrupts",
 		.alike = "Interrupts whose events were taken along with those of the one before: ten, and half as many as events, are free.",
 		.look = look_spurious,
 	},

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "diag_rules.h"
+#include "family/family.h"
 
 /* More than any rule cites. */
 #define MAX_EVIDENCE 24
@@ -160,25 +161,49 @@ static const char *keep(struct judge *j, const char *text)
 	return copy ? copy : "";
 }
 
+static const char *driver_of(const struct judge *j, const struct diag_row *row)
+{
+	const struct diag_row *dev =
+		diag_find(judge_now(j), DIAG_DEV, row->dev, row->dev);
+	const char *driver = dev ? diag_text(dev, DEV_DRIVER) : "";
+
+	return *driver ? driver : "rdma";
+}
+
+/* How the names of its interrupts begin. */
+static const char *interrupts_of(const char *driver)
+{
+	const struct eadm_family *family = eadm_family_find(driver);
+
+	return family && family->interrupts ? family->interrupts : driver;
+}
+
 /* A template with the names of what it is about. */
 static const char *fill(struct judge *j, const struct diag_row *row,
 			const char *text)
 {
-	char out[512];
-	size_t at = 0;
+	static const char *const words[] = { "{dev}", "{id}", "{driver}",
+					     "{irq}" };
+	char id[24], out[512];
+	const char *value[EADM_ARRAY_SIZE(words)];
+	size_t at = 0, i;
 
+	snprintf(id, sizeof(id), "%" PRIu64, row->id);
+	value[0] = row->device;
+	value[1] = id;
+	value[2] = driver_of(j, row);
+	value[3] = interrupts_of(value[2]);
 	while (*text && at < sizeof(out) - 1) {
-		if (!strncmp(text, "{dev}", 5)) {
-			at += snprintf(out + at, sizeof(out) - at, "%s",
-				       row->device);
-			text += 5;
-		} else if (!strncmp(text, "{id}", 4)) {
-			at += snprintf(out + at, sizeof(out) - at, "%" PRIu64,
-				       row->id);
-			text += 4;
-		} else {
-			out[at++] = *text++;
+		for (i = 0; i < EADM_ARRAY_SIZE(words); i++) {
+			if (!strncmp(text, words[i], strlen(words[i])))
+				break;
 		}
+		if (i == EADM_ARRAY_SIZE(words)) {
+			out[at++] = *text++;
+			continue;
+		}
+		at += snprintf(out + at, sizeof(out) - at, "%s", value[i]);
+		text += strlen(words[i]);
 	}
 	out[at < sizeof(out) ? at : sizeof(out) - 1] = '\0';
 	return keep(j, out);

@@ -3,27 +3,12 @@
  * Which driver a device has, and where it is. sysfs tells it of devices that
  * hang below a function of a bus; some drivers register theirs below nothing.
  */
-#include <rdma/ib_user_ioctl_verbs.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "eadm_nl.h"
+#include "family/family.h"
 #include "priv.h"
-
-/*
- * Modules by the number that drivers have at the user's interface of verbs.
- * Without those that share one, and those that never lack a parent.
- */
-static const struct {
-	uint32_t id;
-	const char *module;
-} modules[] = {
-	{ RDMA_DRIVER_RXE, "rdma_rxe" },
-	{ RDMA_DRIVER_EFA, "efa" },
-	{ RDMA_DRIVER_SIW, "siw" },
-	{ RDMA_DRIVER_ERDMA, "erdma" },
-	{ RDMA_DRIVER_VMW_PVRDMA, "vmw_pvrdma" },
-};
 
 static const char *fact(struct eadm_ctx *ctx, const char *kind,
 			const char *name)
@@ -39,15 +24,17 @@ static const char *module_of(struct eadm_ctx *ctx,
 			     const struct eadm_device *dev, uint32_t *id)
 {
 	const char *node = fact(ctx, "uverbs", dev->name);
-	size_t i;
+	const struct eadm_family *family = NULL;
+	const char *module;
 
 	/* Without a node the question would load the module ib_uverbs. */
 	if (!node || !*node || eadm_rdma_driver_id(ctx, dev, id))
 		return NULL;
-	for (i = 0; i < EADM_ARRAY_SIZE(modules); i++) {
-		if (modules[i].id == *id)
-			return fact(ctx, "module", modules[i].module) ?
-				       modules[i].module : NULL;
+	while ((family = eadm_family_next(family))) {
+		if (!family->verbs_driver || family->verbs_driver != *id)
+			continue;
+		module = eadm_family_module(family, 0);
+		return fact(ctx, "module", module) ? module : NULL;
 	}
 	return NULL;
 }

@@ -210,15 +210,23 @@ static void name_pseudonym(struct eadm_redactor *r, enum class class,
  */
 static bool is_everywhere(const char *name)
 {
-	static const char *const names[] = {
-		"eadm", "erdma", "eadm_virt", "rdma", "siw", "efa", "irdma",
-		"Linux", "linux", "kernel", "pci",
-	};
+	static const char *const names[] = { "eadm", "rdma", "Linux", "linux",
+					     "kernel", "pci" };
+	const struct eadm_family *family = NULL;
+	const char *module;
 	size_t i;
 
 	for (i = 0; i < EADM_ARRAY_SIZE(names); i++) {
 		if (!strcmp(names[i], name))
 			return true;
+	}
+	if (eadm_family_find(name))
+		return true;
+	while ((family = eadm_family_next(family))) {
+		for (i = 0; (module = eadm_family_module(family, i)); i++) {
+			if (!strcmp(module, name))
+				return true;
+		}
 	}
 	return false;
 }

@@ -196,32 +196,45 @@ static void config_space(const char *dev)
 	printf("\n");
 }
 
-static bool is_adapter(const char *dev)
+static unsigned int number_of(const char *dev, const char *name)
 {
 	char path[600], text[32] = "";
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/infiniband", dev);
-	if (!access(path, F_OK))
-		return true;
-	/* Also one that no driver has taken: class and vendor tell. */
-	snprintf(path, sizeof(path), "%s/class", dev);
-	file = fopen(path, "re");
-	if (file) {
-		if (!fgets(text, sizeof(text), file))
-			text[0] = '\0';
-		fclose(file);
-	}
-	if (!strncmp(text, "0x0207", 6) || !strncmp(text, "0x0c06", 6))
-		return true;
-	snprintf(path, sizeof(path), "%s/vendor", dev);
+	snprintf(path, sizeof(path), "%s/%s", dev, name);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
+		return 0;
 	if (!fgets(text, sizeof(text), file))
 		text[0] = '\0';
 	fclose(file);
-	return !strncmp(text, "0x1ded", 6);
+	return strtoul(text, NULL, 16);
+}
+
+/* Also one that no driver has taken: its class or its ids tell. */
+static bool is_adapter(const char *dev)
+{
+	const struct eadm_family *family = NULL;
+	unsigned int class, vendor, device, i;
+	uint16_t its_vendor, its_device;
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/infiniband", dev);
+	if (!access(path, F_OK))
+		return true;
+	class = number_of(dev, "class") >> 8;
+	if (class == 0x0207 || class == 0x0c06)
+		return true;
+	vendor = number_of(dev, "vendor");
+	device = number_of(dev, "device");
+	while ((family = eadm_family_next(family))) {
+		for (i = 0; !eadm_family_pci_id(family, i, &its_vendor,
+						&its_device); i++) {
+			if (its_vendor == vendor && its_device == device)
+				return true;
+		}
+	}
+	return false;
 }
 
 static unsigned int adapters;

@@ -12,12 +12,40 @@
 
 #include "bundle.h"
 
-/* Names of modules and what the kernel's log has about RDMA. */
+/* Names of modules and what the kernel's log has about RDMA, of any adapter. */
 #define RDMA_WORDS						\
-	"erdma|eadm|rdma|infiniband|\\bib[_-]|\\bib0|ib_core|ib_uverbs|" \
-	"uverbs|iw_|iwcm|iwarp|\\broce|\\befa\\b|mlx[45]|bnxt_re|irdma|" \
-	"\\bsiw\\b|\\brxe\\b|\\bhfi1|qedr|cxgb4|hns_roce|\\bmana|vmw_pvrdma|" \
-	"\\busnic|ocrdma|srpt?\\b|iser|smc[_-]|1ded:107f"
+	"eadm|rdma|infiniband|\\bib[_-]|\\bib0|ib_core|ib_uverbs|"	\
+	"uverbs|iw_|iwcm|iwarp|\\broce|\\bhfi1|qedr|cxgb4|\\busnic|" \
+	"ocrdma|srpt?\\b|iser|smc[_-]"
+
+/* ... and of those whose names are known. */
+static int compile_words(regex_t *re, int flags)
+{
+	const struct eadm_family *family = NULL;
+	const char *name;
+	char words[2048];
+	unsigned int i;
+	uint16_t vendor, device;
+	size_t at;
+
+	at = snprintf(words, sizeof(words), "%s", RDMA_WORDS);
+	while ((family = eadm_family_next(family)) && at < sizeof(words)) {
+		at += snprintf(words + at, sizeof(words) - at,
+			       "|\\b%s(\\b|[0-9_])",
+			       eadm_family_provider(family));
+		for (i = 0; (name = eadm_family_module(family, i)) &&
+			    at < sizeof(words); i++)
+			at += snprintf(words + at, sizeof(words) - at, "|%s\\b",
+				       name);
+		for (i = 0; !eadm_family_pci_id(family, i, &vendor, &device) &&
+			    at < sizeof(words); i++)
+			at += snprintf(words + at, sizeof(words) - at,
+				       "|%04x:%04x", vendor, device);
+	}
+	return at < sizeof(words) ?
+		       regcomp(re, words, REG_EXTENDED | REG_NOSUB | flags) :
+		       REG_ESPACE;
+}
 
 static int file_list(const char *const *paths)
 {
@@ -165,7 +193,7 @@ static int collect_modules(struct bundle *b, const void *arg)
 		fprintf(stderr, "/proc/modules: %s\n", strerror(errno));
 		return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_FAILED;
 	}
-	if (regcomp(&re, RDMA_WORDS, REG_EXTENDED | REG_NOSUB)) {
+	if (compile_words(&re, 0)) {
 		fclose(file);
 		return STATUS_FAILED;
 	}
@@ -225,7 +253,7 @@ int collect_kernel_log(struct bundle *b, const void *arg)
 		fprintf(stderr, "/dev/kmsg: %s\n", strerror(errno));
 		return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_PERMISSION;
 	}
-	if (regcomp(&re, RDMA_WORDS, REG_EXTENDED | REG_NOSUB | REG_ICASE))
+	if (compile_words(&re, REG_ICASE))
 		return STATUS_FAILED;
 	for (;;) {
 		n = read(fd, record, sizeof(record) - 1);

@@ -106,6 +106,14 @@ static void take_cmdq(struct top *top, const struct eadm_record *record)
 					   &dev->outstanding);
 }
 
+static uint32_t index_mask(const char *driver, const char *queue)
+{
+	const struct eadm_family *family = eadm_family_find(driver);
+	unsigned int bits = family ? eadm_family_index_bits(family, queue) : 0;
+
+	return bits && bits < 32 ? (1U << bits) - 1 : UINT32_MAX;
+}
+
 static void take_dev(struct top *top, const struct eadm_record *record)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -130,6 +138,10 @@ static void take_dev(struct top *top, const struct eadm_record *record)
 	text = eadm_record_string(record,
 				  eadm_object_find_field(object, "netdev"));
 	snprintf(dev->netdev, sizeof(dev->netdev), "%s", text ? text : "");
+	text = eadm_record_string(record,
+				  eadm_object_find_field(object, "driver"));
+	dev->sq_mask = index_mask(text, "sq");
+	dev->rq_mask = index_mask(text, "rq");
 	dev->has_state = get(record, "dev", "state", &dev->state);
 	dev->has_port = get(record, "dev", "port-state", &dev->port);
 	dev->has_qps = get(record, "dev", "qps", &dev->qps);
@@ -190,7 +202,16 @@ static bool get_field(const struct eadm_record *record,
 	return !eadm_record_u64(record, field, value);
 }
 
-static void take_qp(const struct qp_fields *f,
+static uint32_t mask_of(struct top *top, uint32_t index, bool rq)
+{
+	const struct top_dev *dev = find_dev(top, index);
+
+	if (!dev)
+		return UINT32_MAX;
+	return rq ? dev->rq_mask : dev->sq_mask;
+}
+
+static void take_qp(struct top *top, const struct qp_fields *f,
 		    const struct eadm_record *record, struct top_qp *qp)
 {
 	uint64_t value, ci;
@@ -211,7 +232,8 @@ static void take_qp(const struct qp_fields *f,
 	qp->has_sq = get_field(record, f->sq_pi, &value);
 	qp->sq_pi = value;
 	qp->has_queued = qp->has_sq && get_field(record, f->sq_ci, &ci);
-	qp->queued = qp->has_queued ? (value - ci) & 0xffff : 0;
+	qp->queued = qp->has_queued ?
+			     (value - ci) & mask_of(top, qp->dev, false) : 0;
 	qp->has_rq = get_field(record, f->rq_pi, &value);
 	qp->rq_pi = value;
 	qp->has_pid = get_field(record, f->pid, &qp->pid);
@@ -252,10 +274,11 @@ static struct top_qp *qp_add(struct qp_set *set)
 	return &set->qp[set->n++];
 }
 
-/* Indices count modulo 65536. */
-static float index_rate(uint32_t before, uint32_t now, uint64_t ns)
+/* How far an index went. */
+static float index_rate(uint32_t before, uint32_t now, uint32_t mask,
+			uint64_t ns)
 {
-	return ((now - before) & 0xffff) * 1e9 / ns;
+	return ((now - before) & mask) * 1e9 / ns;
 }
 
 /* Both sets are in order: a walk beside each other finds what is the same. */
@@ -280,9 +303,11 @@ static void add_rates(struct top *top)
 			continue;
 		if (qp->has_sq && was->has_sq)
 			qp->sq_rate = index_rate(was->sq_pi, qp->sq_pi,
+						 mask_of(top, qp->dev, false),
 						 qp->time - was->time);
 		if (qp->has_rq && was->has_rq)
 			qp->rq_rate = index_rate(was->rq_pi, qp->rq_pi,
+						 mask_of(top, qp->dev, true),
 						 qp->time - was->time);
 	}
 }
@@ -319,7 +344,7 @@ static int scan_qps(struct top *top)
 			eadm_dump_close(dump);
 			return -ENOMEM;
 		}
-		take_qp(&f, record, qp);
+		take_qp(top, &f, record, qp);
 		if (top->qps.n > 1 && by_id(qp - 1, qp) > 0)
 			top->qps.sorted = false;
 	}

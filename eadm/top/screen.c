@@ -235,8 +235,8 @@ static void draw_help(struct screen *s)
 		"",
 		"Rates are per second: of devices as they count them, of QPs how fast the",
 		"indices of the send queue (SQ, blocks of 32 bytes) and of the receive queue",
-		"(RQ, entries) moved. They count modulo 65536, and so do these rates, times",
-		"the seconds between two readings. P50 and P99 are latencies of commands.",
+		"(RQ, entries) moved. Indices wrap around, after 65536 with most adapters, and so",
+		"do these rates, times the seconds between two readings. P50 and P99 are latencies of commands.",
 		"Many QPs are read as often as half a percent of a CPU allows.",
 	};
 	unsigned int i;

@@ -31,6 +31,7 @@ struct top_dev {
 	uint32_t index;
 	char name[64], netdev[32];
 	uint64_t state, port, qps, outstanding;
+	uint32_t sq_mask, rq_mask;	/* what indices count in */
 	bool has_state, has_port, has_qps, has_outstanding;
 	bool seen;
 	struct count count[N_COUNTS];
