@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tables. Where there is a terminal libsmartcols fits them in, with colours
- * and characters of any width. Elsewhere, and when all is plain ASCII, padding
- * is all there is to do, and is done here: it takes a tenth of the time, which
- * shows with thousands of rows and in commands that scripts run all the time.
- * Without libsmartcols it is done here always.
+ * Tables, padded to the widths that their first rows need. Rows are printed in
+ * pieces and stay aligned: a table may be longer than memory. That is why
+ * libsmartcols is not used: it fits in each piece by itself.
  */
 #include "grid.h"
 
-#include <dlfcn.h>
-#include <libsmartcols.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "json.h"
 #include "term.h"
@@ -22,50 +19,32 @@ struct grid_col {
 	char *head;
 	size_t width;
 	int flags;
+	bool cut;		/* longer texts lose their end */
 };
 
 struct grid_text {
 	const char *text;
-	const char *color;
+	const char *escape;	/* what colours it, or NULL */
+	size_t len;
+	size_t width;		/* on a terminal */
+	bool plain;		/* printable ASCII */
 };
 
 struct grid {
 	bool colors, failed;
-	bool plain;		/* only plain ASCII so far */
+	bool shown;		/* widths are decided */
 	struct grid_col *cols;
 	unsigned int n_cols;
 	struct grid_text *cells;
 	size_t n_cells, max_cells;
 };
 
-/* libsmartcols escapes what it can't print, but takes what is not seen. */
-static char *visible(const char *text)
-{
-	const unsigned char *from = (const unsigned char *)text;
-	char *copy = malloc(strlen(text) + 1), *to = copy;
-	size_t n;
-
-	while (copy && *from) {
-		n = *from < 0x80 ? 0 : utf8_len(from);
-		if (n && utf8_is_hidden(from, n))
-			*to++ = '?';
-		else
-			to = mempcpy(to, from, n ? n : 1);
-		from += n ? n : 1;
-	}
-	if (copy)
-		*to = '\0';
-	return copy;
-}
-
 struct grid *grid_new(bool colors)
 {
 	struct grid *grid = calloc(1, sizeof(*grid));
 
-	if (grid) {
+	if (grid)
 		grid->colors = colors;
-		grid->plain = true;
-	}
 	return grid;
 }
 
@@ -73,6 +52,8 @@ void grid_free(struct grid *grid)
 {
 	unsigned int i;
 
+	if (!grid)
+		return;
 	for (i = 0; i < grid->n_cols; i++)
 		free(grid->cols[i].head);
 	free(grid->cols);
@@ -80,35 +61,111 @@ void grid_free(struct grid *grid)
 	free(grid);
 }
 
-/* As wide as it is long, and nothing that a terminal could take amiss. */
-static bool is_plain(const char *text)
+/* ---- texts ------------------------------------------------------------------ */
+
+/* Length of a text that is as wide as it is long, or -1. */
+static ssize_t plain_length(const char *text)
 {
-	for (; *text; text++) {
-		if (*text < 0x20 || *text > 0x7e)
-			return false;
+	const char *p = text;
+
+	for (; *p; p++) {
+		if (*p < 0x20 || *p > 0x7e)
+			return -1;
 	}
-	return true;
+	return p - text;
 }
 
-void grid_column(struct grid *grid, const char *head, size_t width, int flags)
+/* Bytes of the first character, 0 if it is none or controls the terminal. */
+static size_t char_bytes(const unsigned char *p)
 {
-	struct grid_col *cols, *col;
+	return *p < 0x80 ? *p >= 0x20 && *p != 0x7f : utf8_len(p);
+}
+
+/* Width of the first character as put_char() prints it; its bytes in @n. */
+static size_t char_width(const char *text, size_t *n)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t len = char_bytes(p);
+	mbstate_t state = { 0 };
+	int width = 1;
+	wchar_t c;
+
+	*n = len ? len : 1;
+	if (!len)
+		return strlen("\\x00");
+	if ((len == 1 || !utf8_is_hidden(p, len)) &&
+	    mbrtowc(&c, text, len, &state) == len)
+		width = wcwidth(c);
+	return width < 0 ? 1 : width;
+}
+
+/* What can't be shown is told by its byte; what is not seen is a '?'. */
+static size_t put_char(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t len = char_bytes(p);
+
+	if (!len)
+		printf("\\x%02x", *p);
+	else if (*p >= 0x80 && utf8_is_hidden(p, len))
+		putchar_unlocked('?');
+	else
+		fwrite_unlocked(text, 1, len, stdout);
+	return len ? len : 1;
+}
+
+/* How many bytes of @text are at most @most columns wide; how wide in @width. */
+static size_t fitting(const char *text, size_t most, size_t *width)
+{
+	const char *p = text;
+	size_t n, w;
+
+	for (*width = 0; *p; p += n) {
+		w = char_width(p, &n);
+		if (*width + w > most)
+			break;
+		*width += w;
+	}
+	return p - text;
+}
+
+static struct grid_text measure(const char *text, const char *escape)
+{
+	static bool knows_widths;
+	struct grid_text cell = { text, escape };
+	ssize_t len = plain_length(text);
+
+	if (len >= 0) {
+		cell.len = cell.width = len;
+		cell.plain = true;
+		return cell;
+	}
+	/* Texts are UTF-8 wherever they come from. */
+	if (!knows_widths) {
+		setlocale(LC_CTYPE, "C.UTF-8");
+		knows_widths = true;
+	}
+	cell.len = fitting(text, SIZE_MAX, &cell.width);
+	return cell;
+}
+
+void grid_column(struct grid *grid, const char *head, size_t least, int flags)
+{
+	struct grid_col *cols;
+	char *copy = strdup(head);
 
 	cols = realloc(grid->cols, (grid->n_cols + 1) * sizeof(*cols));
-	if (!cols) {
+	if (cols)
+		grid->cols = cols;
+	if (!cols || !copy) {
+		free(copy);
 		grid->failed = true;
 		return;
 	}
-	grid->cols = cols;
-	col = &cols[grid->n_cols++];
-	*col = (struct grid_col){ visible(head), width, flags };
-	if (!col->head)
-		grid->failed = true;
-	else
-		grid->plain &= is_plain(head);
+	cols[grid->n_cols++] = (struct grid_col){ copy, least, flags };
 }
 
-void grid_cell(struct grid *grid, const char *text, const char *color)
+void grid_cell(struct grid *grid, const char *text, const char *escape)
 {
 	struct grid_text *cells;
 	size_t max;
@@ -123,193 +180,114 @@ void grid_cell(struct grid *grid, const char *text, const char *color)
 		grid->cells = cells;
 		grid->max_cells = max;
 	}
-	grid->cells[grid->n_cells++] = (struct grid_text){ text, color };
-	if (grid->plain)
-		grid->plain = is_plain(text);
+	grid->cells[grid->n_cells++] = measure(text, escape);
 }
 
-/* ---- by padding --------------------------------------------------------------- */
+/* ---- widths ------------------------------------------------------------------ */
 
-static void plain_text(const struct grid_col *col, const char *text, bool last)
+/* What does not fit on the terminal is taken from the widest that may be cut. */
+static void narrow(struct grid *grid, size_t room)
 {
-	size_t len = strlen(text), pad;
+	struct grid_col *col, *widest;
+	size_t total = grid->n_cols - 1;
+	unsigned int i;
 
-	pad = len < col->width ? col->width - len : 0;
-	if (col->flags & GRID_RIGHT) {
-		for (; pad; pad--)
-			putchar_unlocked(' ');
-		pad = 0;
+	for (i = 0; i < grid->n_cols; i++)
+		total += grid->cols[i].width;
+	for (; total > room; total--) {
+		widest = NULL;
+		for (i = 0; i < grid->n_cols; i++) {
+			col = &grid->cols[i];
+			if (col->flags & GRID_TRUNC &&
+			    col->width > measure(col->head, NULL).width &&
+			    (!widest || col->width > widest->width))
+				widest = col;
+		}
+		if (!widest)
+			return;
+		widest->width--;
+		widest->cut = true;
 	}
-	if (is_plain(text))
-		fwrite_unlocked(text, 1, len, stdout);
-	else
-		put_clean(stdout, text, len);
-	if (last) {
-		putchar_unlocked('\n');
-		return;
+}
+
+static void decide_widths(struct grid *grid, size_t spare)
+{
+	struct grid_col *col;
+	size_t c, room = term_width();
+	unsigned int i;
+
+	for (c = 0; c < grid->n_cells; c++) {
+		col = &grid->cols[c % grid->n_cols];
+		if (grid->cells[c].width > col->width)
+			col->width = grid->cells[c].width;
 	}
-	for (pad++; pad; pad--)
+	for (i = 0; i < grid->n_cols; i++) {
+		size_t head = measure(grid->cols[i].head, NULL).width;
+
+		col = &grid->cols[i];
+		if (col->flags & GRID_RIGHT)
+			col->width += spare;
+		if (head > col->width)
+			col->width = head;
+	}
+	if (room)
+		narrow(grid, room);
+}
+
+/* ---- printing ---------------------------------------------------------------- */
+
+static void pad(size_t n)
+{
+	for (; n; n--)
 		putchar_unlocked(' ');
 }
 
-static void widen(struct grid *grid, bool headings)
+static void put_cell(const struct grid *grid, unsigned int i,
+		     struct grid_text cell)
 {
-	unsigned int i;
-	size_t c, len;
+	const struct grid_col *col = &grid->cols[i];
+	const char *escape = grid->colors ? cell.escape : NULL;
+	bool last = i == grid->n_cols - 1;
+	size_t gap, at;
 
-	for (i = 0; i < grid->n_cols; i++) {
-		struct grid_col *col = &grid->cols[i];
-
-		if (!(col->flags & GRID_STRICT))
-			col->width = 0;
-		if (headings && strlen(col->head) > col->width)
-			col->width = strlen(col->head);
+	if (col->cut && cell.width > col->width)
+		cell.len = fitting(cell.text, col->width, &cell.width);
+	gap = cell.width < col->width ? col->width - cell.width : 0;
+	if (col->flags & GRID_RIGHT) {
+		pad(gap);
+		gap = 0;
 	}
-	for (c = 0; c < grid->n_cells; c++) {
-		len = strlen(grid->cells[c].text);
-		i = c % grid->n_cols;
-		if (len > grid->cols[i].width)
-			grid->cols[i].width = len;
-	}
+	if (escape)
+		fputs(escape, stdout);
+	if (cell.plain)
+		fwrite_unlocked(cell.text, 1, cell.len, stdout);
+	for (at = 0; !cell.plain && at < cell.len;)
+		at += put_char(cell.text + at);
+	if (escape)
+		fputs("\033[0m", stdout);
+	if (last)
+		putchar_unlocked('\n');
+	else
+		pad(gap + 1);
 }
 
-static void print_plain(struct grid *grid, bool headings)
+bool grid_print(struct grid *grid, size_t spare)
 {
-	unsigned int last = grid->n_cols - 1, i;
-	size_t c;
-
-	widen(grid, headings);
-	for (i = 0; headings && i < grid->n_cols; i++)
-		plain_text(&grid->cols[i], grid->cols[i].head, i == last);
-	for (c = 0; c < grid->n_cells; c++) {
-		i = c % grid->n_cols;
-		plain_text(&grid->cols[i], grid->cells[c].text, i == last);
-	}
-}
-
-/* ---- by libsmartcols ----------------------------------------------------------- */
-
-/*
- * Loaded when there is a terminal only: to bind its symbols takes longer than
- * many a command that prints to a pipe.
- */
-#define SMART_FUNCTIONS(f)						\
-	f(new_table) f(unref_table)			\
-	f(table_enable_colors) f(table_enable_noheadings)		\
-	f(table_new_column) f(table_new_line) f(table_get_column)	\
-	f(line_set_data) f(line_get_cell) f(cell_set_color)		\
-	f(column_get_width) f(print_table)
-
-struct smart {
-#define f(name) __typeof__(&scols_##name) name;
-	SMART_FUNCTIONS(f)
-#undef f
-};
-
-static bool smart_load(struct smart *smart)
-{
-	void *lib = dlopen("libsmartcols.so.1", RTLD_NOW | RTLD_LOCAL);
-
-	if (!lib)
-		return false;
-#define f(func)								\
-	smart->func = (__typeof__(smart->func))dlsym(lib, "scols_" #func); \
-	if (!smart->func)						\
-		return false;
-	SMART_FUNCTIONS(f)
-#undef f
-	return true;
-}
-
-static int set_text(const struct smart *smart, struct libscols_line *line,
-		    unsigned int i, const char *text)
-{
-	char *copy;
-	int ret;
-
-	if (is_plain(text))
-		return smart->line_set_data(line, i, text);
-	copy = visible(text);
-	ret = copy ? smart->line_set_data(line, i, copy) : -1;
-	free(copy);
-	return ret;
-}
-
-static bool fill(struct grid *grid, const struct smart *smart,
-		 struct libscols_table *tb)
-{
-	struct libscols_line *line = NULL;
 	unsigned int i;
 	size_t c;
-
-	for (i = 0; i < grid->n_cols; i++) {
-		const struct grid_col *col = &grid->cols[i];
-		int flags = 0;
-
-		if (col->flags & GRID_RIGHT)
-			flags |= SCOLS_FL_RIGHT;
-		if (col->flags & GRID_TRUNC)
-			flags |= SCOLS_FL_TRUNC;
-		if (col->flags & GRID_STRICT)
-			flags |= SCOLS_FL_STRICTWIDTH;
-		if (!smart->table_new_column(tb, col->head,
-					     col->width ? col->width : 1,
-					     flags))
-			return false;
-	}
-	for (c = 0; c < grid->n_cells; c++) {
-		const struct grid_text *cell = &grid->cells[c];
-
-		i = c % grid->n_cols;
-		if (!i)
-			line = smart->table_new_line(tb, NULL);
-		if (!line || set_text(smart, line, i, cell->text))
-			return false;
-		if (cell->color)
-			smart->cell_set_color(smart->line_get_cell(line, i),
-					      cell->color);
-	}
-	return true;
-}
-
-static bool print_smart(struct grid *grid, const struct smart *smart,
-			bool headings)
-{
-	struct libscols_table *tb;
-	unsigned int i;
-	bool filled;
-
-	setlocale(LC_CTYPE, "");
-	tb = smart->new_table();
-	if (!tb)
-		return false;
-	smart->table_enable_colors(tb, grid->colors);
-	smart->table_enable_noheadings(tb, !headings);
-	filled = fill(grid, smart, tb);
-	if (filled)
-		smart->print_table(tb);
-	for (i = 0; filled && i < grid->n_cols; i++)
-		grid->cols[i].width = smart->column_get_width(
-			smart->table_get_column(tb, i));
-	smart->unref_table(tb);
-	return filled;
-}
-
-bool grid_print(struct grid *grid, bool headings)
-{
-	struct smart smart;
 
 	if (grid->failed)
 		return false;
 	if (!grid->n_cols || !grid->n_cells)
 		return true;
-	if ((!grid->plain || term_is_tty()) && smart_load(&smart))
-		return print_smart(grid, &smart, headings);
-	print_plain(grid, headings);
+	if (!grid->shown) {
+		decide_widths(grid, spare);
+		for (i = 0; i < grid->n_cols; i++)
+			put_cell(grid, i, measure(grid->cols[i].head, NULL));
+		grid->shown = true;
+	}
+	for (c = 0; c < grid->n_cells; c++)
+		put_cell(grid, c % grid->n_cols, grid->cells[c]);
+	grid->n_cells = 0;
 	return true;
-}
-
-size_t grid_width(const struct grid *grid, unsigned int column)
-{
-	return grid->cols[column].width;
 }

@@ -8,16 +8,20 @@
 
 #define GRID_RIGHT	1	/* align to the right */
 #define GRID_TRUNC	2	/* may be cut where a terminal is too narrow */
-#define GRID_STRICT	4	/* as wide as asked for even if empty */
 
 struct grid;
 
 struct grid *grid_new(bool colors);
 void grid_free(struct grid *grid);
-void grid_column(struct grid *grid, const char *head, size_t width, int flags);
+/* A column that is at least so wide; all columns come before the first cell. */
+void grid_column(struct grid *grid, const char *head, size_t least, int flags);
 /* The next cell of the last row; the text must stay until grid_print(). */
-void grid_cell(struct grid *grid, const char *text, const char *color);
-bool grid_print(struct grid *grid, bool headings);	/* false: no memory */
-size_t grid_width(const struct grid *grid, unsigned int column);
+void grid_cell(struct grid *grid, const char *text, const char *escape);
+/*
+ * Print the rows that were added and forget them. The first call prints the
+ * headings and decides how wide columns are, with as much to spare for the
+ * numbers of later rows. False without memory.
+ */
+bool grid_print(struct grid *grid, size_t spare);
 
 #endif /* GRID_H */

@@ -10,7 +10,7 @@
 #include "table.h"
 #include "term.h"
 
-/* So many rows are shown at a time, with the widths of the first ones. */
+/* So many rows are printed at a time, with the widths of the first ones. */
 #define CHUNK 5000
 
 struct other {
@@ -31,8 +31,9 @@ struct table_writer {
 	struct line *lines;
 	unsigned int n_lines, max_lines;
 	unsigned long long rows;
-	size_t *width;		/* of each column once it was shown, 0: hidden */
-	bool shown, captioned;
+	struct grid *grid;	/* of LAYOUT_ROWS, once the first were printed */
+	bool *visible;		/* each column, in @grid */
+	bool captioned;
 	unsigned long long cut;	/* rows that the screen has no room for */
 	bool moves;		/* a row has a rate above zero */
 	bool colors;
@@ -212,24 +213,36 @@ static bool is_stream(const struct table *table)
 	return table->lines && !table->passes && !table->rates_only;
 }
 
-/* Of a stream the later rows are not known when the first one is shown. */
-static size_t expected_width(const struct table_writer *tw,
-			     const struct column *col)
+/* Whether more rows may come than those that widths are made for. */
+static bool is_long(const struct table_writer *tw)
+{
+	return is_stream(tw->table) || tw->n_lines == CHUNK;
+}
+
+/* Of a long table the later rows are not known when the first are printed. */
+static size_t least_width(const struct table_writer *tw,
+			  const struct column *col)
 {
 	const char *name;
 	size_t width = 1;
 	unsigned int i;
 
-	if (!is_stream(tw->table))
+	if (!is_long(tw))
 		return width;
 	if (col->json == JSON_NUMBER && col->type != EADM_TYPE_STRING)
-		return strlen(col->head) > 8 ? strlen(col->head) : 8;
+		return is_stream(tw->table) ? 8 : width;
 	for (i = 0; col->field &&
 		    (name = eadm_field_value_at(col->field, i, NULL)); i++) {
 		if (strlen(name) > width)
 			width = strlen(name);
 	}
 	return width;
+}
+
+/* Numbers of a long table grow: a million rows have two digits more. */
+static size_t spare_width(const struct table_writer *tw)
+{
+	return is_long(tw) && !is_stream(tw->table) ? 2 : 0;
 }
 
 /* What a narrow terminal may cut: it tells no two rows apart. */
@@ -245,29 +258,11 @@ static bool may_be_cut(const struct column *col)
 	return false;
 }
 
-static void add_column(struct table_writer *tw, struct grid *grid,
-		       unsigned int i)
-{
-	const struct column *col = &tw->table->cols[i];
-	int flags = is_right(col) ? GRID_RIGHT : 0;
-	size_t width = tw->width[i];
-
-	if (!width)
-		width = expected_width(tw, col);
-	if (tw->shown || is_stream(tw->table))
-		flags |= GRID_STRICT;
-	else if (may_be_cut(col))
-		flags |= GRID_TRUNC;
-	grid_column(grid, col->head, width, flags);
-	if (!tw->width[i])
-		tw->width[i] = 1;
-}
-
 static const char *color_of(const struct table_writer *tw,
 			    const struct column *col, const char *text)
 {
 	return tw->colors && text && col->kind == EADM_KIND_STATE ?
-		       term_color_of(text) : NULL;
+		       term_escape_of(text) : NULL;
 }
 
 static void add_cell(struct table_writer *tw, struct grid *grid,
@@ -276,34 +271,46 @@ static void add_cell(struct table_writer *tw, struct grid *grid,
 	grid_cell(grid, text ? text : "-", color_of(tw, col, text));
 }
 
-static void print_rows(struct table_writer *tw)
+static void begin_rows(struct table_writer *tw)
 {
-	struct grid *grid = grid_new(tw->colors);
-	unsigned int i, j, n = 0;
+	const struct column *col;
+	unsigned int i;
+	int flags;
 
-	if (!grid) {
+	tw->grid = grid_new(tw->colors);
+	if (!tw->grid) {
 		no_memory(tw);
 		return;
 	}
 	for (i = 0; i < tw->table->n_cols; i++) {
-		if (tw->shown ? tw->width[i] : is_shown(tw, i))
-			add_column(tw, grid, i);
+		tw->visible[i] = is_shown(tw, i);
+		if (!tw->visible[i])
+			continue;
+		col = &tw->table->cols[i];
+		flags = is_right(col) ? GRID_RIGHT : 0;
+		if (may_be_cut(col) && !is_stream(tw->table))
+			flags |= GRID_TRUNC;
+		grid_column(tw->grid, col->head, least_width(tw, col), flags);
 	}
+}
+
+static void print_rows(struct table_writer *tw)
+{
+	unsigned int i, j;
+
+	if (!tw->grid)
+		begin_rows(tw);
+	if (tw->error)
+		return;
 	for (j = 0; j < tw->n_lines; j++) {
 		for (i = 0; i < tw->table->n_cols; i++) {
-			if (tw->width[i])
-				add_cell(tw, grid, &tw->table->cols[i],
+			if (tw->visible[i])
+				add_cell(tw, tw->grid, &tw->table->cols[i],
 					 tw->lines[j].text[i]);
 		}
 	}
-	if (!grid_print(grid, !tw->shown))
+	if (!grid_print(tw->grid, spare_width(tw)))
 		no_memory(tw);
-	for (i = 0; i < tw->table->n_cols && !tw->shown && !tw->error; i++) {
-		if (tw->width[i])
-			tw->width[i] = grid_width(grid, n++);
-	}
-	tw->shown = true;
-	grid_free(grid);
 }
 
 /* ---- histograms below the rows ------------------------------------------------------- */
@@ -477,7 +484,7 @@ static void print_fields(struct table_writer *tw)
 	}
 	if (!about && !tw->table->rates_only)
 		print_others(tw, grid);
-	if (!grid_print(grid, true))
+	if (!grid_print(grid, 0))
 		no_memory(tw);
 	grid_free(grid);
 }
@@ -499,7 +506,6 @@ static void print_lines(struct table_writer *tw)
 	if (tw->n_lines && !tw->error && tw->moves) {
 		if (tw->table->layout == LAYOUT_FIELDS) {
 			print_fields(tw);
-			tw->shown = true;
 		} else {
 			print_rows(tw);
 			print_hists(tw);
@@ -513,15 +519,16 @@ static void table_begin(struct writer *w, const struct table *table)
 	struct table_writer *tw = to_table(w);
 
 	tw->table = table;
-	tw->shown = false;
 	tw->captioned = false;
 	tw->rows = 0;
 	tw->cut = 0;
 	tw->moves = !table->rates_only;
-	free(tw->width);
-	tw->width = calloc(table->n_cols ? table->n_cols : 1,
-			   sizeof(*tw->width));
-	if (!tw->width)
+	grid_free(tw->grid);
+	tw->grid = NULL;
+	free(tw->visible);
+	tw->visible = calloc(table->n_cols ? table->n_cols : 1,
+			     sizeof(*tw->visible));
+	if (!tw->visible)
 		no_memory(tw);
 }
 
@@ -632,7 +639,8 @@ static void table_writer_free(struct writer *w)
 
 	forget_lines(tw);
 	free(tw->lines);
-	free(tw->width);
+	grid_free(tw->grid);
+	free(tw->visible);
 	free(tw);
 }
 
