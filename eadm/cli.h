@@ -209,9 +209,6 @@ int close_capture(struct cli *cli, const char *path);
 int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
 	       unsigned int *moment);
-const struct eadm_object *need_object(struct cli *cli, const char *name);
-bool can_dump(const struct eadm_object *object);
-bool can_count(const struct eadm_object *object);
 void print_help(const struct command *cmd);
 int print_schema(void);
 void list_columns(const struct eadm_object *object);
@@ -239,6 +236,13 @@ struct word_list {
 void word_add(struct word_list *list, const char *word);
 void word_free(struct word_list *list);
 const char *word_join(const struct word_list *list, char *buf, size_t size);
+
+/* ---- objects.c --------------------------------------------------------------- */
+
+/* The object of the command's argument, or NULL once what is wrong is told. */
+const struct eadm_object *need_object(struct cli *cli, const char *name);
+bool can_dump(const struct eadm_object *object);	/* by "eadm dump" */
+bool can_count(const struct eadm_object *object);	/* by "eadm stat" */
 
 /* ---- device.c ---------------------------------------------------------------- */
 

@@ -137,61 +137,6 @@ int close_capture(struct cli *cli, const char *path)
 	return ret ? fail_write(cli, cli->ctx, ret, path) : status;
 }
 
-/* Whether "eadm dump" can show it, for whoever lists what there is. */
-bool can_dump(const struct eadm_object *object)
-{
-	enum eadm_sort sort = eadm_object_sort(object);
-
-	return sort == EADM_SORT_ROWS || sort == EADM_SORT_ENTRIES;
-}
-
-/* Whether "eadm stat" can show it. */
-bool can_count(const struct eadm_object *object)
-{
-	unsigned int i;
-
-	for (i = 0; i < eadm_object_fields(object); i++) {
-		if (eadm_field_kind(eadm_object_field(object, i)) ==
-		    EADM_KIND_COUNTER)
-			return can_dump(object);
-	}
-	return false;
-}
-
-const struct eadm_object *need_object(struct cli *cli, const char *name)
-{
-	const struct eadm_object *object = eadm_object_find(name);
-	bool counted = cli->cmd == &cmd_stat, known = object;
-	struct word_list words = { 0 };
-	const char *near;
-	char all[200];
-
-	if (object && (!counted || can_count(object)))
-		return object;
-	object = NULL;
-	while ((object = eadm_object_next(object))) {
-		if (counted ? can_count(object) : can_dump(object))
-			word_add(&words, eadm_object_name(object));
-	}
-	near = suggest(name, words.words);
-	word_join(&words, all, sizeof(all));
-	if (known)
-		fail(cli, STATUS_USAGE, name, "without counters (%s have some)",
-		     all);
-	else if (near)
-		fail(cli, STATUS_USAGE, name,
-		     "unknown object (did you mean '%s'?)", near);
-	else if (counted)
-		fail(cli, STATUS_USAGE, name,
-		     "unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d %s')",
-		     name);
-	else
-		fail(cli, STATUS_USAGE, name,
-		     "unknown object ('eadm help dump' lists them)");
-	word_free(&words);
-	return NULL;
-}
-
 /* --output means something else to some commands. */
 static bool shows_columns(const struct command *cmd)
 {
