@@ -40,7 +40,7 @@ struct audit {
 	struct cli *cli;
 	const struct check *check;
 	struct audit_device *devices;
-	unsigned int n;
+	unsigned int n, max;
 	bool unseen;		/* the capture lacks a fact of the machine */
 	enum verdict worst;
 };

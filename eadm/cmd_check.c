@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "grow.h"
 #include "table.h"
 
 static const struct column columns[] = {
@@ -127,7 +128,6 @@ static int take_devices(struct audit *a)
 		.size = sizeof(opts), .device = a->cli->args.opt[OPT_DEVICE],
 	};
 	const struct eadm_record *record;
-	struct audit_device *more;
 	struct eadm_dump *dump;
 	int ret;
 
@@ -141,14 +141,12 @@ static int take_devices(struct audit *a)
 	if (ret)
 		return fail_lib(a->cli, ret, "devices");
 	while ((ret = eadm_dump_next(dump, &record)) > 0) {
-		more = realloc(a->devices, (a->n + 1) * sizeof(*more));
-		if (!more) {
+		if (!grow(a->devices, a->n, a->max)) {
 			ret = -ENOMEM;
 			break;
 		}
-		a->devices = more;
-		memset(&more[a->n], 0, sizeof(*more));
-		take_device(&more[a->n++], record);
+		a->devices[a->n] = (struct audit_device){ 0 };
+		take_device(&a->devices[a->n++], record);
 	}
 	eadm_dump_close(dump);
 	return ret ? fail_lib(a->cli, ret, "devices") : 0;

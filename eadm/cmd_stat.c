@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "grow.h"
 #include "table.h"
 
 static const struct option_def options[] = {
@@ -62,17 +63,10 @@ static int by_identity(const void *a, const void *b)
 static bool keep(struct samples *samples, const struct sample *sample,
 		 unsigned int n_cells)
 {
-	struct sample *all, *s;
-	size_t max;
+	struct sample *s;
 
-	if (samples->n == samples->max) {
-		max = samples->max ? 2 * samples->max : 16;
-		all = realloc(samples->all, max * sizeof(*all));
-		if (!all)
-			return false;
-		samples->all = all;
-		samples->max = max;
-	}
+	if (!grow(samples->all, samples->n, samples->max))
+		return false;
 	s = &samples->all[samples->n];
 	*s = *sample;
 	s->cells = malloc(n_cells * sizeof(*s->cells));

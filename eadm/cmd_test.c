@@ -21,26 +21,6 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-/* An address of a host; without one, any of this machine's. */
-int test_address(struct test *test, const char *host, bool passive,
-		 struct sockaddr_storage *addr)
-{
-	struct addrinfo hints = {
-		.ai_family = host ? AF_UNSPEC : AF_INET,
-		.ai_socktype = SOCK_STREAM,
-		.ai_flags = passive ? AI_PASSIVE : 0,
-	}, *found;
-	int ret = getaddrinfo(host, test->port, &hints, &found);
-
-	if (ret)
-		return fail(test->cli, STATUS_FAILED, host ? host : test->port,
-			    "%s", ret == EAI_SYSTEM ? strerror(errno) :
-						      gai_strerror(ret));
-	memcpy(addr, found->ai_addr, found->ai_addrlen);
-	freeaddrinfo(found);
-	return 0;
-}
-
 static int check_tests(struct test *test)
 {
 	const char *p = test->only, *near;

@@ -5,26 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "table.h"
 
 struct column *column_add(struct table *table)
 {
-	struct column *cols;
-	unsigned int max;
+	struct column *col;
 
-	if (table->n_cols == table->max_cols) {
-		max = table->max_cols ? 2 * table->max_cols : 32;
-		cols = realloc(table->cols, max * sizeof(*cols));
-		if (!cols)
-			return NULL;
-		table->cols = cols;
-		table->max_cols = max;
-	}
-	cols = &table->cols[table->n_cols++];
-	memset(cols, 0, sizeof(*cols));
-	cols->unit = "";
-	cols->help = "";
-	return cols;
+	if (!grow(table->cols, table->n_cols, table->max_cols))
+		return NULL;
+	col = &table->cols[table->n_cols++];
+	*col = (struct column){ .unit = "", .help = "" };
+	return col;
 }
 
 void columns_free(struct table *table)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "grow.h"
 #include "json.h"
 #include "term.h"
 
@@ -34,7 +35,7 @@ struct grid {
 	bool colors, failed;
 	bool shown;		/* widths are decided */
 	struct grid_col *cols;
-	unsigned int n_cols;
+	unsigned int n_cols, max_cols;
 	struct grid_text *cells;
 	size_t n_cells, max_cells;
 };
@@ -151,36 +152,22 @@ static struct grid_text measure(const char *text, const char *escape)
 
 void grid_column(struct grid *grid, const char *head, size_t least, int flags)
 {
-	struct grid_col *cols;
 	char *copy = strdup(head);
 
-	cols = realloc(grid->cols, (grid->n_cols + 1) * sizeof(*cols));
-	if (cols)
-		grid->cols = cols;
-	if (!cols || !copy) {
+	if (!copy || !grow(grid->cols, grid->n_cols, grid->max_cols)) {
 		free(copy);
 		grid->failed = true;
 		return;
 	}
-	cols[grid->n_cols++] = (struct grid_col){ copy, least, flags };
+	grid->cols[grid->n_cols++] = (struct grid_col){ copy, least, flags };
 }
 
 void grid_cell(struct grid *grid, const char *text, const char *escape)
 {
-	struct grid_text *cells;
-	size_t max;
-
-	if (grid->n_cells == grid->max_cells) {
-		max = grid->max_cells ? 2 * grid->max_cells : 256;
-		cells = realloc(grid->cells, max * sizeof(*cells));
-		if (!cells) {
-			grid->failed = true;
-			return;
-		}
-		grid->cells = cells;
-		grid->max_cells = max;
-	}
-	grid->cells[grid->n_cells++] = measure(text, escape);
+	if (grow(grid->cells, grid->n_cells, grid->max_cells))
+		grid->cells[grid->n_cells++] = measure(text, escape);
+	else
+		grid->failed = true;
 }
 
 /* ---- widths ------------------------------------------------------------------ */

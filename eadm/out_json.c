@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "hist.h"
 #include "json.h"
 #include "table.h"
@@ -32,7 +33,7 @@ struct json_writer {
 	bool in_rows;
 	unsigned long long rows;
 	struct note_copy *notes;
-	unsigned int n_notes;
+	unsigned int n_notes, max_notes;
 	bool inconsistent;
 	int error;
 };
@@ -555,15 +556,13 @@ static void json_row(struct writer *w, const struct row *row)
 static void json_note(struct writer *w, const struct eadm_note *n)
 {
 	struct json_writer *jw = to_json(w);
-	struct note_copy *notes, *copy;
+	struct note_copy *copy;
 
-	notes = realloc(jw->notes, (jw->n_notes + 1) * sizeof(*notes));
-	if (!notes) {
+	if (!grow(jw->notes, jw->n_notes, jw->max_notes)) {
 		no_memory(jw);
 		return;
 	}
-	jw->notes = notes;
-	copy = &notes[jw->n_notes++];
+	copy = &jw->notes[jw->n_notes++];
 	snprintf(copy->device, sizeof(copy->device), "%s", n->device);
 	snprintf(copy->what, sizeof(copy->what), "%s", n->what);
 	snprintf(copy->why, sizeof(copy->why), "%s", n->why);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "grid.h"
+#include "grow.h"
 #include "hist.h"
 #include "table.h"
 #include "term.h"
@@ -135,18 +136,12 @@ static void take_hist(struct table_writer *tw, struct line *line,
 static void add_line(struct table_writer *tw, const struct row *row)
 {
 	const struct table *table = tw->table;
-	struct line *lines, *line;
-	unsigned int i, max;
+	struct line *line;
+	unsigned int i;
 
-	if (tw->n_lines == tw->max_lines) {
-		max = tw->max_lines ? 2 * tw->max_lines : 64;
-		lines = realloc(tw->lines, max * sizeof(*lines));
-		if (!lines) {
-			no_memory(tw);
-			return;
-		}
-		tw->lines = lines;
-		tw->max_lines = max;
+	if (!grow(tw->lines, tw->n_lines, tw->max_lines)) {
+		no_memory(tw);
+		return;
 	}
 	line = &tw->lines[tw->n_lines++];
 	line->other = NULL;

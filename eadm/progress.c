@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How far work is that takes long, for somebody who waits at a terminal. */
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "clock.h"
 
 #define PATIENCE	1000000000ULL	/* ns without a word */
 #define STEP		200000000ULL	/* ns between two words */
 
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /* Cheap enough to be called for each of some hundred rows. */
 void progress(struct cli *cli, const char *what, unsigned long long n)
 {
-	uint64_t ns = now();
+	uint64_t ns = clock_ns(CLOCK_MONOTONIC_COARSE);
 
 	if (!cli->began)
 		cli->began = ns;

@@ -4,21 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "table.h"
 
 bool rows_add(struct rows *rows, const struct eadm_record *record)
 {
-	struct eadm_record **row;
-	size_t max;
-
-	if (rows->n == rows->max) {
-		max = rows->max ? 2 * rows->max : 64;
-		row = realloc(rows->row, max * sizeof(*row));
-		if (!row)
-			return false;
-		rows->row = row;
-		rows->max = max;
-	}
+	if (!grow(rows->row, rows->n, rows->max))
+		return false;
 	rows->row[rows->n] = eadm_record_new(record);
 	return rows->row[rows->n] && ++rows->n;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "hist.h"
 #include "trace.h"
 
@@ -18,39 +19,27 @@ struct op {
 
 struct ops {
 	struct op *all;
-	size_t n;
+	size_t n, max;
 };
 
 static struct op *op_of(struct ops *ops, uint64_t value)
 {
-	struct op *all;
 	size_t i;
 
 	for (i = 0; i < ops->n; i++) {
 		if (ops->all[i].op == value)
 			return &ops->all[i];
 	}
-	all = realloc(ops->all, (ops->n + 1) * sizeof(*all));
-	if (!all)
+	if (!grow(ops->all, ops->n, ops->max))
 		return NULL;
-	ops->all = all;
-	all[ops->n] = (struct op){ .op = value };
-	return &all[ops->n++];
+	ops->all[ops->n] = (struct op){ .op = value };
+	return &ops->all[ops->n++];
 }
 
 static bool add_latency(struct op *op, uint64_t ns)
 {
-	uint64_t *latency;
-	size_t max;
-
-	if (op->n == op->max) {
-		max = op->max ? 2 * op->max : 64;
-		latency = realloc(op->latency, max * sizeof(*latency));
-		if (!latency)
-			return false;
-		op->latency = latency;
-		op->max = max;
-	}
+	if (!grow(op->latency, op->n, op->max))
+		return false;
 	op->latency[op->n++] = ns;
 	hist_add(&op->hist, ns);
 	return true;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
 #include "table.h"
 #include "term.h"
 
@@ -78,15 +79,13 @@ bool wait_until(struct timespec *when, uint64_t more)
 /* Now, or when the moment of the capture began, in ns since 1970. */
 uint64_t time_shown(struct cli *cli)
 {
-	struct timespec now;
 	uint64_t ns = 0;
 
 	if (!eadm_is_live(cli->ctx)) {
 		eadm_moment_time(cli->ctx, cli->moment, &ns);
 		return ns;
 	}
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+	return clock_ns(CLOCK_REALTIME);
 }
 
 /* False: there is no other one. */

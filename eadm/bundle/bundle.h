@@ -57,7 +57,7 @@ struct bundle {
 	uint64_t begin;
 	int capture;			/* memory with the capture, -1: none */
 	struct part *parts;
-	unsigned int n_parts;
+	unsigned int n_parts, max_parts;
 	struct worker worker;
 };
 
@@ -67,7 +67,6 @@ struct bundle {
  */
 typedef int (*collect_fn)(struct bundle *b, const void *arg);
 
-uint64_t bundle_now(void);
 struct part *bundle_part(struct bundle *b, const char *name, const char *what);
 void bundle_why(struct part *part, const char *fmt, ...) PRINTF(2, 3);
 int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,

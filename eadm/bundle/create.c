@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "bundle.h"
 #include "table.h"
 
@@ -289,7 +290,7 @@ int bundle_create(struct cli *cli)
 		.timeout = 3000000000,
 		.max_time = 120000000000,
 		.max_size = 256 << 20,
-		.begin = bundle_now(),
+		.begin = monotonic_ns(),
 		.capture = -1,
 	};
 	const char *path = cli->args.opt[OPT_OUTPUT];

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "../clock.h"
 #include "bundle.h"
 
 static void put_text(struct json_object *to, const char *key, const char *text)
@@ -124,7 +125,7 @@ int bundle_manifest(struct bundle *b)
 	put_seconds(to, "interval", b->interval);
 	put_seconds(to, "max_time", b->max_time);
 	put_number(to, "max_size", b->max_size);
-	put_seconds(to, "seconds", bundle_now() - b->begin);
+	put_seconds(to, "seconds", monotonic_ns() - b->begin);
 	for (i = 0; i < b->n_parts; i++) {
 		json_object_array_add(parts, part_object(b, &b->parts[i]));
 		complete &= b->parts[i].outcome == OUTCOME_OK ||

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "bundle.h"
 
 #define CAPTURE_MS 30000
@@ -127,7 +128,7 @@ int bundle_capture(struct bundle *b)
 	if (!part)
 		return fail(b->cli, STATUS_FAILED, BUNDLE_CAPTURE,
 			    "out of memory");
-	now = bundle_now();
+	now = monotonic_ns();
 	half = now < b->deadline ? (b->deadline - now) / 2000000 : 0;
 	/* One of its own: it is to see &hw, and what it writes stays. */
 	bundle_worker_end(b);

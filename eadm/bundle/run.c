@@ -5,6 +5,8 @@
  * the other, since to start a process takes longer than most of them; after an
  * accident there is a new one.
  */
+#include "../clock.h"
+#include "../grow.h"
 #include "bundle.h"
 
 #include <errno.h>
@@ -34,23 +36,13 @@ const char *const outcome_names[] = {
 	[OUTCOME_SKIPPED] = "skipped",
 };
 
-uint64_t bundle_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 struct part *bundle_part(struct bundle *b, const char *name, const char *what)
 {
-	struct part *more, *part;
+	struct part *part;
 
-	more = realloc(b->parts, (b->n_parts + 1) * sizeof(*more));
-	if (!more)
+	if (!grow(b->parts, b->n_parts, b->max_parts))
 		return NULL;
-	b->parts = more;
-	part = &more[b->n_parts++];
+	part = &b->parts[b->n_parts++];
 	*part = (struct part){ .what = what };
 	snprintf(part->name, sizeof(part->name), "%s", name);
 	if (b->progress)
@@ -277,13 +269,13 @@ static bool worker_ask(struct bundle *b, const struct job *job)
 static bool answers_within(int fd, uint64_t ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	uint64_t end = bundle_now() + ms * MS, now;
+	uint64_t end = monotonic_ns() + ms * MS, now;
 
 	while (!interrupted) {
-		now = bundle_now();
+		now = monotonic_ns();
 		if (poll(&pfd, 1, now < end ? (end - now) / MS + 1 : 0) > 0)
 			return true;
-		if (bundle_now() >= end)
+		if (monotonic_ns() >= end)
 			return false;
 	}
 	return false;
@@ -320,7 +312,7 @@ static void await(struct bundle *b, struct part *part, uint64_t ms)
 int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	       collect_fn collect, const void *arg)
 {
-	uint64_t begin = bundle_now(), used = eadm_pack_size(b->pack);
+	uint64_t begin = monotonic_ns(), used = eadm_pack_size(b->pack);
 	uint64_t left = begin < b->deadline ? (b->deadline - begin) / MS : 0;
 	struct job job = { collect, arg, 0 };
 	int out;
@@ -344,7 +336,7 @@ int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	/* That of the worker goes with it. */
 	out = fcntl(b->worker.out, F_DUPFD_CLOEXEC, 3);
 	await(b, part, limit_ms < left ? limit_ms : left);
-	part->ns = bundle_now() - begin;
+	part->ns = monotonic_ns() - begin;
 	return out;
 }
 

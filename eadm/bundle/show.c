@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
+#include "../table.h"
 #include "bundle.h"
-#include "table.h"
 
 #define MAX_MANIFEST (4U << 20)
 
@@ -27,7 +28,7 @@ struct reader {
 	struct json_object *manifest;
 	bool newer;		/* made by an eadm that may know more */
 	struct member *list;
-	uint64_t members, bytes;
+	uint64_t members, max_members, bytes;
 };
 
 static int bad(struct reader *r, int error)
@@ -94,14 +95,8 @@ static bool add_member(struct reader *r, const struct eadm_member *m)
 {
 	struct member *more;
 
-	/* Twice as many each time. */
-	if (!(r->members & (r->members - 1))) {
-		more = realloc(r->list, (r->members ? 2 * r->members : 1) *
-						sizeof(*more));
-		if (!more)
-			return false;
-		r->list = more;
-	}
+	if (!grow(r->list, r->members, r->max_members))
+		return false;
 	more = &r->list[r->members];
 	*more = (struct member){ .name = strdup(m->name), .len = m->len };
 	if (!more->name)

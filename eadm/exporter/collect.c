@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../grow.h"
 #include "exporter.h"
 
 struct collection {
@@ -19,7 +20,7 @@ struct collection {
 	struct lone_row *lone;
 	uint64_t id;		/* of the last row */
 	struct sum *sums;
-	size_t n_sums;
+	size_t n_sums, max_sums;
 };
 
 /* What processes of one name own. */
@@ -27,14 +28,6 @@ struct sum {
 	char comm[64];
 	uint64_t count, *values;
 };
-
-uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* ---- rows ---------------------------------------------------------------------- */
 
@@ -189,10 +182,9 @@ static struct sum *find_sum(struct collection *col, const char *comm)
 		col->section->truncated = true;
 		return find_sum(col, "(others)");
 	}
-	sums = realloc(col->sums, (i + 1) * sizeof(*sums));
-	if (!sums)
+	if (!grow(col->sums, col->n_sums, col->max_sums))
 		return NULL;
-	col->sums = sums;
+	sums = col->sums;
 	memset(&sums[i], 0, sizeof(sums[i]));
 	snprintf(sums[i].comm, sizeof(sums[i].comm), "%s", comm);
 	sums[i].values = calloc(col->c->n_fields + 1, sizeof(uint64_t));

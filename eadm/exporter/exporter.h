@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../buffer.h"
 #include "../cli.h"
+#include "../clock.h"
 
 /*
  * In the public list of Prometheus' default ports 9100 to 9999 are all given
@@ -24,12 +26,6 @@ enum format {
 	FORMAT_OPENMETRICS,
 	FORMAT_PROTOBUF,
 	FORMATS,
-};
-
-struct text {
-	char *data;
-	size_t len, size;
-	bool failed;
 };
 
 /* ---- what is exported: family.c -------------------------------------------- */
@@ -55,7 +51,7 @@ struct family {
 	enum metric_type type;
 	enum metric_unit unit;
 	/* By render.c: what is the same in each text, made but once. */
-	struct text *head;	/* of each format, FORMATS of them */
+	struct buffer *head;	/* of each format, FORMATS of them */
 	char *sample;		/* the name of its samples */
 };
 
@@ -166,7 +162,7 @@ struct samples {
 	char *text;		/* labels, without braces, with NULs */
 	size_t len, size;
 	struct histogram *histograms;
-	size_t n_histograms;
+	size_t n_histograms, max_histograms;
 	bool failed;		/* memory ran out */
 };
 
@@ -207,7 +203,7 @@ struct recorder {
 	struct outcome {
 		uint64_t op, state, count;
 	} *outcomes;
-	size_t n_outcomes;
+	size_t n_outcomes, max_outcomes;
 };
 
 #define SEVERITIES (EADM_SEVERITY_CRITICAL + 1)
@@ -268,15 +264,13 @@ int verdicts_collect(struct eadm_ctx *ctx, const struct model *model,
 		     struct verdicts *verdicts, struct samples *samples);
 void verdicts_reset(struct verdicts *verdicts);
 
-uint64_t monotonic_ns(void);
-
 /* ---- a scrape: scrape.c ----------------------------------------------------------- */
 
 /* Somebody who waits for metrics; answered exactly once. */
 struct request {
 	enum format format;
 	uint64_t deadline;		/* of monotonic_ns() */
-	void (*done)(struct request *request, const struct text *text,
+	void (*done)(struct request *request, const struct buffer *text,
 		     bool complete);
 	struct request *next;
 };
@@ -305,27 +299,24 @@ int scrape_open(const struct scrape_opts *opts, struct eadm_ctx *ctx);
 
 /* ---- text: render.c ----------------------------------------------------------------- */
 
-void text_put(struct text *text, const char *data, size_t len);
-void text_puts(struct text *text, const char *str);
-void text_release(struct text *text);
 int render_prepare(struct family *family);
 void render_forget(struct family *family);
 void render(const struct model *model, const struct samples *const *parts,
-	    size_t n_parts, enum format format, struct text *text);
+	    size_t n_parts, enum format format, struct buffer *text);
 
 /* ---- protobuf: proto.c -------------------------------------------------------------- */
 
 /* Messages that are being made, one in another. */
 struct proto {
-	struct text family, metric, value, part;
+	struct buffer family, metric, value, part;
 };
 
 void proto_head(const struct family *family, const char *name,
-		struct text *text);
+		struct buffer *text);
 void proto_sample(struct proto *proto, const struct family *family,
 		  const struct samples *part, const struct sample *sample);
-void proto_end(struct proto *proto, const struct text *head,
-	       struct text *text);
+void proto_end(struct proto *proto, const struct buffer *head,
+	       struct buffer *text);
 void proto_release(struct proto *proto);
 
 /* ---- configuration: listen.c, webconfig.c ----------------------------------------------- */
@@ -426,6 +417,6 @@ enum format format_choose(const char *accept);
 /* ---- the rest: sandbox.c, textfile.c ----------------------------------------------------- */
 
 int sandbox_enter(char *why, size_t size);
-int textfile_write(const char *path, const struct text *text);
+int textfile_write(const char *path, const struct buffer *text);
 
 #endif /* EXPORTER_H */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
 #include "exporter.h"
 
 /*
@@ -63,17 +64,10 @@ static int add_family(struct model *model, enum metric_type type,
 	static const char *const suffix[] = {
 		[METRIC_BYTES] = "_bytes", [METRIC_NS] = "_seconds",
 	};
-	struct family *families, *family;
-	unsigned int max;
+	struct family *family;
 
-	if (model->n_families == model->max_families) {
-		max = model->max_families ? 2 * model->max_families : 256;
-		families = realloc(model->families, max * sizeof(*families));
-		if (!families)
-			return -ENOMEM;
-		model->families = families;
-		model->max_families = max;
-	}
+	if (!grow(model->families, model->n_families, model->max_families))
+		return -ENOMEM;
 	family = &model->families[model->n_families];
 	*family = (struct family){ .type = type, .unit = unit };
 	if (asprintf(&family->name, "%s%s", name,

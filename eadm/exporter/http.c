@@ -256,7 +256,7 @@ static uint64_t timeout_of(struct MHD_Connection *connection)
 }
 
 /* In the scraper's thread. */
-static void on_metrics(struct request *request, const struct text *text,
+static void on_metrics(struct request *request, const struct buffer *text,
 		       bool complete)
 {
 	struct client *client = (struct client *)((char *)request -

@@ -44,16 +44,16 @@ struct once {
 	pthread_mutex_t lock;
 	pthread_cond_t done;
 	bool is_done, complete;
-	struct text text;
+	struct buffer text;
 };
 
-static void on_metrics(struct request *request, const struct text *text,
+static void on_metrics(struct request *request, const struct buffer *text,
 		       bool complete)
 {
 	struct once *once = (struct once *)request;
 
 	pthread_mutex_lock(&once->lock);
-	text_put(&once->text, text->data, text->len);
+	buffer_put(&once->text, text->data, text->len);
 	once->text.failed |= text->failed;
 	once->complete = complete;
 	once->is_done = true;
@@ -65,7 +65,7 @@ static void on_metrics(struct request *request, const struct text *text,
  * The formats let labels hold any character, and readers get them as they are; a
  * terminal gets none that would have an effect on it.
  */
-static bool write_text(const struct text *text)
+static bool write_text(const struct buffer *text)
 {
 	const char *p = text->data, *end = text->data + text->len, *line;
 
@@ -126,7 +126,7 @@ static int run_once(struct exporter *x)
 	pthread_mutex_unlock(&once.lock);
 	scraper_stop(x->scraper);
 	status = write_once(x->cli, &once);
-	text_release(&once.text);
+	buffer_free(&once.text);
 	return status;
 }
 

@@ -29,7 +29,7 @@ enum { TYPE_COUNTER = 0, TYPE_GAUGE, TYPE_UNTYPED = 3, TYPE_HISTOGRAM };
 
 /* ---- fields ---------------------------------------------------------------------- */
 
-static void put_varint(struct text *text, uint64_t value)
+static void put_varint(struct buffer *text, uint64_t value)
 {
 	char buf[10];
 	size_t n = 0;
@@ -37,22 +37,22 @@ static void put_varint(struct text *text, uint64_t value)
 	for (; value > 0x7f; value >>= 7)
 		buf[n++] = value | 0x80;
 	buf[n++] = value;
-	text_put(text, buf, n);
+	buffer_put(text, buf, n);
 }
 
-static void put_number(struct text *text, int field, uint64_t value)
+static void put_number(struct buffer *text, int field, uint64_t value)
 {
 	put_varint(text, field << 3 | WIRE_VARINT);
 	put_varint(text, value);
 }
 
 /* Signed ones alternate, so that small ones are short. */
-static void put_signed(struct text *text, int field, int64_t value)
+static void put_signed(struct buffer *text, int field, int64_t value)
 {
 	put_number(text, field, (uint64_t)value << 1 ^ value >> 63);
 }
 
-static void put_double(struct text *text, int field, double value)
+static void put_double(struct buffer *text, int field, double value)
 {
 	uint64_t bits;
 	char buf[8];
@@ -62,19 +62,19 @@ static void put_double(struct text *text, int field, double value)
 	for (i = 0; i < 8; i++)
 		buf[i] = bits >> 8 * i;
 	put_varint(text, field << 3 | WIRE_64);
-	text_put(text, buf, sizeof(buf));
+	buffer_put(text, buf, sizeof(buf));
 }
 
-static void put_bytes(struct text *text, int field, const char *data,
+static void put_bytes(struct buffer *text, int field, const char *data,
 		      size_t len)
 {
 	put_varint(text, field << 3 | WIRE_BYTES);
 	put_varint(text, len);
-	text_put(text, data, len);
+	buffer_put(text, data, len);
 }
 
 /* A message inside another one; what it was made in is empty afterwards. */
-static void put_message(struct text *text, int field, struct text *message)
+static void put_message(struct buffer *text, int field, struct buffer *message)
 {
 	put_bytes(text, field, message->data, message->len);
 	text->failed |= message->failed;
@@ -94,11 +94,11 @@ static void put_labels(struct proto *p, const char *labels)
 		labels += n + 2;
 		for (p->value.len = 0; *labels != '"'; labels++) {
 			if (*labels != '\\')
-				text_put(&p->value, labels, 1);
+				buffer_put(&p->value, labels, 1);
 			else if (*++labels == 'n')
-				text_put(&p->value, "\n", 1);
+				buffer_put(&p->value, "\n", 1);
 			else
-				text_put(&p->value, labels, 1);
+				buffer_put(&p->value, labels, 1);
 		}
 		put_message(&p->part, LABEL_VALUE, &p->value);
 		put_message(&p->metric, METRIC_LABEL, &p->part);
@@ -183,7 +183,7 @@ void proto_sample(struct proto *p, const struct family *family,
 
 /* The fields before the metrics: a piece of a message. */
 void proto_head(const struct family *family, const char *name,
-		struct text *text)
+		struct buffer *text)
 {
 	static const int types[] = {
 		[METRIC_GAUGE] = TYPE_GAUGE,
@@ -205,19 +205,19 @@ void proto_head(const struct family *family, const char *name,
 }
 
 /* A whole message: @head and the metrics since the last one. */
-void proto_end(struct proto *p, const struct text *head, struct text *text)
+void proto_end(struct proto *p, const struct buffer *head, struct buffer *text)
 {
 	put_varint(text, head->len + p->family.len);
-	text_put(text, head->data, head->len);
-	text_put(text, p->family.data, p->family.len);
+	buffer_put(text, head->data, head->len);
+	buffer_put(text, p->family.data, p->family.len);
 	text->failed |= p->family.failed;
 	p->family.len = 0;
 }
 
 void proto_release(struct proto *p)
 {
-	text_release(&p->family);
-	text_release(&p->metric);
-	text_release(&p->value);
-	text_release(&p->part);
+	buffer_free(&p->family);
+	buffer_free(&p->metric);
+	buffer_free(&p->value);
+	buffer_free(&p->part);
 }

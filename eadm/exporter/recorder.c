@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
 #include "exporter.h"
 
 void recorder_fields_find(const struct eadm_object *object,
@@ -88,17 +89,8 @@ static bool was_pending(struct recorder *recorder, uint64_t seq, bool ended)
 
 static bool add_pending(struct recorder *recorder, uint64_t seq)
 {
-	uint64_t *pending;
-	size_t max;
-
-	if (recorder->n_pending == recorder->max_pending) {
-		max = recorder->max_pending ? 2 * recorder->max_pending : 16;
-		pending = realloc(recorder->pending, max * sizeof(*pending));
-		if (!pending)
-			return false;
-		recorder->pending = pending;
-		recorder->max_pending = max;
-	}
+	if (!grow(recorder->pending, recorder->n_pending, recorder->max_pending))
+		return false;
 	recorder->pending[recorder->n_pending++] = seq;
 	mark_seen(recorder, recorder->n_pending - 1);
 	return true;
@@ -107,7 +99,6 @@ static bool add_pending(struct recorder *recorder, uint64_t seq)
 static bool count_outcome(struct recorder *recorder, uint64_t op,
 			  uint64_t state)
 {
-	struct outcome *outcomes;
 	size_t i;
 
 	for (i = 0; i < recorder->n_outcomes; i++) {
@@ -117,12 +108,11 @@ static bool count_outcome(struct recorder *recorder, uint64_t op,
 			return true;
 		}
 	}
-	outcomes = realloc(recorder->outcomes, (i + 1) * sizeof(*outcomes));
-	if (!outcomes)
+	if (!grow(recorder->outcomes, recorder->n_outcomes,
+		  recorder->max_outcomes))
 		return false;
-	outcomes[i] = (struct outcome){ op, state, 1 };
-	recorder->outcomes = outcomes;
-	recorder->n_outcomes++;
+	recorder->outcomes[recorder->n_outcomes++] =
+		(struct outcome){ op, state, 1 };
 	return true;
 }
 

@@ -10,38 +10,6 @@
 
 #include "exporter.h"
 
-void text_put(struct text *text, const char *data, size_t len)
-{
-	size_t size;
-	char *more;
-
-	if (text->failed)
-		return;
-	if (text->len + len > text->size) {
-		size = 2 * (text->len + len) + 64;
-		more = realloc(text->data, size);
-		if (!more) {
-			text->failed = true;
-			return;
-		}
-		text->data = more;
-		text->size = size;
-	}
-	memcpy(text->data + text->len, data, len);
-	text->len += len;
-}
-
-void text_puts(struct text *text, const char *str)
-{
-	text_put(text, str, strlen(str));
-}
-
-void text_release(struct text *text)
-{
-	free(text->data);
-	*text = (struct text){ 0 };
-}
-
 static const char *suffix_of(const struct family *family)
 {
 	switch (family->type) {
@@ -54,22 +22,22 @@ static const char *suffix_of(const struct family *family)
 	}
 }
 
-static void put_help(struct text *text, const char *help, enum format format)
+static void put_help(struct buffer *text, const char *help, enum format format)
 {
 	for (; *help; help++) {
 		if (*help == '\\')
-			text_puts(text, "\\\\");
+			buffer_puts(text, "\\\\");
 		else if (*help == '\n')
-			text_puts(text, "\\n");
+			buffer_puts(text, "\\n");
 		else if (*help == '"' && format == FORMAT_OPENMETRICS)
-			text_puts(text, "\\\"");
+			buffer_puts(text, "\\\"");
 		else
-			text_put(text, help, 1);
+			buffer_put(text, help, 1);
 	}
 }
 
 /* OpenMetrics names families without what their samples end in. */
-static void put_head(struct text *text, const struct family *family,
+static void put_head(struct buffer *text, const struct family *family,
 		     enum format format)
 {
 	static const char *const plain[] = {
@@ -81,24 +49,24 @@ static void put_head(struct text *text, const struct family *family,
 	};
 	const char *end = format == FORMAT_TEXT ? suffix_of(family) : "";
 
-	text_puts(text, "# HELP ");
-	text_puts(text, family->name);
-	text_puts(text, end);
-	text_puts(text, " ");
+	buffer_puts(text, "# HELP ");
+	buffer_puts(text, family->name);
+	buffer_puts(text, end);
+	buffer_puts(text, " ");
 	put_help(text, family->help, format);
-	text_puts(text, "\n# TYPE ");
-	text_puts(text, family->name);
-	text_puts(text, end);
-	text_puts(text, " ");
-	text_puts(text, format == FORMAT_TEXT ? plain[family->type] :
+	buffer_puts(text, "\n# TYPE ");
+	buffer_puts(text, family->name);
+	buffer_puts(text, end);
+	buffer_puts(text, " ");
+	buffer_puts(text, format == FORMAT_TEXT ? plain[family->type] :
 						open[family->type]);
 	if (format == FORMAT_OPENMETRICS && units[family->unit]) {
-		text_puts(text, "\n# UNIT ");
-		text_puts(text, family->name);
-		text_puts(text, " ");
-		text_puts(text, units[family->unit]);
+		buffer_puts(text, "\n# UNIT ");
+		buffer_puts(text, family->name);
+		buffer_puts(text, " ");
+		buffer_puts(text, units[family->unit]);
 	}
-	text_puts(text, "\n");
+	buffer_puts(text, "\n");
 }
 
 /* At least so many digits of a number before @end; where they begin. */
@@ -112,7 +80,7 @@ static char *digits(char *end, uint64_t value, int least)
 }
 
 /* A number and the end of its line. Nanoseconds are shown as seconds. */
-static void put_value(struct text *text, uint64_t value, enum metric_unit unit)
+static void put_value(struct buffer *text, uint64_t value, enum metric_unit unit)
 {
 	char buf[40], *end = buf + sizeof(buf) - 1, *p;
 
@@ -120,7 +88,7 @@ static void put_value(struct text *text, uint64_t value, enum metric_unit unit)
 	if (unit != METRIC_NS || !(value % 1000000000)) {
 		p = digits(end, unit == METRIC_NS ? value / 1000000000 : value,
 			   1);
-		text_put(text, p, buf + sizeof(buf) - p);
+		buffer_put(text, p, buf + sizeof(buf) - p);
 		return;
 	}
 	p = digits(end, value % 1000000000, 9);
@@ -129,26 +97,26 @@ static void put_value(struct text *text, uint64_t value, enum metric_unit unit)
 	while (end[-1] == '0')
 		end--;
 	*end++ = '\n';
-	text_put(text, p, end - p);
+	buffer_put(text, p, end - p);
 }
 
 /* The labels, to which @le is added unless NULL, and a space. */
-static void put_labels(struct text *text, const char *labels, const char *le)
+static void put_labels(struct buffer *text, const char *labels, const char *le)
 {
 	if (*labels || le) {
-		text_put(text, "{", 1);
-		text_puts(text, labels);
+		buffer_put(text, "{", 1);
+		buffer_puts(text, labels);
 		if (le) {
-			text_puts(text, *labels ? ",le=\"" : "le=\"");
-			text_puts(text, le);
-			text_put(text, "\"", 1);
+			buffer_puts(text, *labels ? ",le=\"" : "le=\"");
+			buffer_puts(text, le);
+			buffer_put(text, "\"", 1);
 		}
-		text_put(text, "}", 1);
+		buffer_put(text, "}", 1);
 	}
-	text_put(text, " ", 1);
+	buffer_put(text, " ", 1);
 }
 
-static void put_histogram(struct text *text, const struct family *family,
+static void put_histogram(struct buffer *text, const struct family *family,
 			  const char *labels, const struct histogram *histogram)
 {
 	uint64_t n = 0;
@@ -156,22 +124,22 @@ static void put_histogram(struct text *text, const struct family *family,
 
 	for (i = 0; i <= CLASSIC_BUCKETS; i++) {
 		n += histogram->classic[i];
-		text_puts(text, family->name);
-		text_puts(text, "_bucket");
+		buffer_puts(text, family->name);
+		buffer_puts(text, "_bucket");
 		put_labels(text, labels, histogram_le[i]);
 		put_value(text, n, METRIC_PLAIN);
 	}
-	text_puts(text, family->name);
-	text_puts(text, "_sum");
+	buffer_puts(text, family->name);
+	buffer_puts(text, "_sum");
 	put_labels(text, labels, NULL);
 	put_value(text, histogram->sum, METRIC_NS);
-	text_puts(text, family->name);
-	text_puts(text, "_count");
+	buffer_puts(text, family->name);
+	buffer_puts(text, "_count");
 	put_labels(text, labels, NULL);
 	put_value(text, n, METRIC_PLAIN);
 }
 
-static void put_sample(struct text *text, const struct family *family,
+static void put_sample(struct buffer *text, const struct family *family,
 		       const struct samples *part, const struct sample *sample)
 {
 	const char *labels = part->text + sample->labels;
@@ -181,7 +149,7 @@ static void put_sample(struct text *text, const struct family *family,
 			      &part->histograms[sample->value]);
 		return;
 	}
-	text_puts(text, family->sample);
+	buffer_puts(text, family->sample);
 	put_labels(text, labels, NULL);
 	put_value(text, sample->value, family->unit);
 }
@@ -216,7 +184,7 @@ void render_forget(struct family *family)
 	enum format format;
 
 	for (format = 0; family->head && format < FORMATS; format++)
-		text_release(&family->head[format]);
+		buffer_free(&family->head[format]);
 	free(family->head);
 	free(family->sample);
 }
@@ -226,7 +194,7 @@ void render_forget(struct family *family)
  * parts they are in.
  */
 void render(const struct model *model, const struct samples *const *parts,
-	    size_t n_parts, enum format format, struct text *text)
+	    size_t n_parts, enum format format, struct buffer *text)
 {
 	size_t *at = calloc(n_parts ? n_parts : 1, sizeof(*at)), i;
 	struct proto proto = { 0 };
@@ -239,7 +207,7 @@ void render(const struct model *model, const struct samples *const *parts,
 	}
 	for (number = 0; number < model->n_families; number++) {
 		const struct family *family = &model->families[number];
-		const struct text *heads = &family->head[format];
+		const struct buffer *heads = &family->head[format];
 
 		head = false;
 		for (i = 0; i < n_parts; i++) {
@@ -254,7 +222,7 @@ void render(const struct model *model, const struct samples *const *parts,
 						     sample);
 				} else {
 					if (!head)
-						text_put(text, heads->data,
+						buffer_put(text, heads->data,
 							 heads->len);
 					put_sample(text, family, part, sample);
 				}
@@ -265,7 +233,7 @@ void render(const struct model *model, const struct samples *const *parts,
 			proto_end(&proto, heads, text);
 	}
 	if (format == FORMAT_OPENMETRICS)
-		text_puts(text, "# EOF\n");
+		buffer_puts(text, "# EOF\n");
 	proto_release(&proto);
 	free(at);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
 #include "exporter.h"
 
 static bool reserve(struct samples *samples, size_t len)
@@ -143,20 +144,9 @@ void samples_label(struct samples *samples, const char *name,
 void samples_add(struct samples *samples, unsigned int family,
 		 uint32_t labels, uint64_t value)
 {
-	struct sample *all;
-	size_t max;
-
-	if (samples->failed)
+	if (samples->failed || !grow(samples->all, samples->n, samples->max)) {
+		samples->failed = true;
 		return;
-	if (samples->n == samples->max) {
-		max = samples->max ? 2 * samples->max : 64;
-		all = realloc(samples->all, max * sizeof(*all));
-		if (!all) {
-			samples->failed = true;
-			return;
-		}
-		samples->all = all;
-		samples->max = max;
 	}
 	samples->all[samples->n] = (struct sample){
 		family, samples->n, labels, value
@@ -167,18 +157,13 @@ void samples_add(struct samples *samples, unsigned int family,
 void samples_add_histogram(struct samples *samples, unsigned int family,
 			   uint32_t labels, const struct histogram *histogram)
 {
-	struct histogram *more;
-
-	if (samples->failed)
-		return;
-	more = realloc(samples->histograms,
-		       (samples->n_histograms + 1) * sizeof(*more));
-	if (!more) {
+	if (samples->failed ||
+	    !grow(samples->histograms, samples->n_histograms,
+		  samples->max_histograms)) {
 		samples->failed = true;
 		return;
 	}
-	samples->histograms = more;
-	more[samples->n_histograms] = *histogram;
+	samples->histograms[samples->n_histograms] = *histogram;
 	samples_add(samples, family, labels, samples->n_histograms++);
 }
 

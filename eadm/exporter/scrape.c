@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../grow.h"
 #include "exporter.h"
 
 #define MAX_TARGETS 256
@@ -82,7 +83,7 @@ struct scraper {
 	unsigned int n_names;
 	int list_error;
 	struct request *waiting;
-	struct text text[FORMATS];
+	struct buffer text[FORMATS];
 };
 
 /* ---- reading --------------------------------------------------------------------- */
@@ -125,13 +126,12 @@ static void go_to_moment(struct target *t, unsigned int scrape)
 
 struct names {
 	char (*name)[64];
-	unsigned int n;
+	unsigned int n, max;
 	bool failed;
 };
 
 static void add_name(struct names *names, const char *name, const char *only)
 {
-	char (*more)[64];
 	unsigned int i;
 
 	if (!name || !*name || (only && strcmp(name, only) != 0) ||
@@ -141,13 +141,11 @@ static void add_name(struct names *names, const char *name, const char *only)
 		if (!strcmp(names->name[i], name))
 			return;
 	}
-	more = realloc(names->name, (names->n + 1) * sizeof(*more));
-	if (!more) {
+	if (!grow(names->name, names->n, names->max)) {
 		names->failed = true;
 		return;
 	}
-	names->name = more;
-	snprintf(more[names->n++], sizeof(*more), "%s", name);
+	snprintf(names->name[names->n++], sizeof(*names->name), "%s", name);
 }
 
 static int read_names(struct target *t, struct names *names)
@@ -451,7 +449,7 @@ static void put_own(const struct scraper *s, struct samples *samples)
 /* False: something is missing from the text. */
 static bool make_text(struct scraper *s, enum format format)
 {
-	struct text *text = &s->text[format];
+	struct buffer *text = &s->text[format];
 	const struct samples **parts;
 	struct samples own = { 0 };
 	bool complete = s->lister->done == s->listed && !s->list_error;
@@ -768,12 +766,10 @@ struct scraper *scraper_new(const struct model *model,
 			    const struct scrape_opts *opts)
 {
 	struct scraper *s = calloc(1, sizeof(*s));
-	struct timespec now;
 
 	if (!s)
 		return NULL;
-	clock_gettime(CLOCK_REALTIME, &now);
-	s->start = now.tv_sec * 1000000000ULL + now.tv_nsec;
+	s->start = clock_ns(CLOCK_REALTIME);
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	if (s->timer < 0) {
 		free(s);

@@ -6,7 +6,7 @@
 
 #include "exporter.h"
 
-static int write_all(int fd, const struct text *text)
+static int write_all(int fd, const struct buffer *text)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -23,7 +23,7 @@ static int write_all(int fd, const struct text *text)
 }
 
 static int write_to(struct eadm_ctx *ctx, const char *path,
-		    const struct text *text)
+		    const struct buffer *text)
 {
 	struct eadm_output *out;
 	int fd, ret, err;
@@ -41,7 +41,7 @@ static int write_to(struct eadm_ctx *ctx, const char *path,
 }
 
 /* The contexts of devices belong to threads that may hang: this has its own. */
-int textfile_write(const char *path, const struct text *text)
+int textfile_write(const char *path, const struct buffer *text)
 {
 	struct eadm_ctx *ctx = eadm_new();
 	int ret = ctx ? write_to(ctx, path, text) : -ENOMEM;

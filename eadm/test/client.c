@@ -84,11 +84,11 @@ static int take_event(struct client *c, enum rdma_cm_event_type want)
 static int await(struct client *c, enum rdma_cm_event_type want)
 {
 	struct pollfd pfd = { .fd = c->test->channel->fd, .events = POLLIN };
-	uint64_t end = test_now() + c->test->timeout, now;
+	uint64_t end = monotonic_ns() + c->test->timeout, now;
 	int ret;
 
 	do {
-		now = test_now();
+		now = monotonic_ns();
 		ret = poll(&pfd, 1, now < end ? (end - now) / 1000000 + 1 : 0);
 	} while (ret < 0 && errno == EINTR && !interrupted);
 	if (ret < 0)
@@ -190,7 +190,7 @@ static void finish(struct client *c)
 
 static uint64_t deadline(const struct client *c)
 {
-	return test_now() + c->test->timeout;
+	return monotonic_ns() + c->test->timeout;
 }
 
 /* Bytes that differ from place to place and from message to message. */
@@ -249,11 +249,11 @@ static void one_more(struct client *c, struct result *result, const char *what)
 
 static int run_connect(struct client *c, struct result *result)
 {
-	uint64_t begun = test_now();
+	uint64_t begun = monotonic_ns();
 
 	if (begin(c, ECHO_SIZE, 1))
 		return -1;
-	result->times[result->n_times++] = test_now() - begun;
+	result->times[result->n_times++] = monotonic_ns() - begun;
 	result->count = 1;
 	return echo(c, 1);
 }
@@ -325,10 +325,10 @@ static int run_echo(struct client *c, struct result *result)
 		return -1;
 	while (result->count < c->test->count) {
 		fill(link_send_place(&c->link, 0), ECHO_SIZE, result->count);
-		begun = test_now();
+		begun = monotonic_ns();
 		if (echo(c, ECHO_SIZE))
 			return -1;
-		result->times[result->n_times++] = test_now() - begun;
+		result->times[result->n_times++] = monotonic_ns() - begun;
 		one_more(c, result, "messages");
 	}
 	return 0;
@@ -361,7 +361,7 @@ static int run_order(struct client *c, struct result *result)
 	result->size = ECHO_SIZE;
 	if (begin(c, ECHO_SIZE, c->test->depth))
 		return -1;
-	begun = test_now();
+	begun = monotonic_ns();
 	while (result->count < count) {
 		for (; sent < count && sent - result->count < link->depth;
 		     sent++) {
@@ -380,7 +380,7 @@ static int run_order(struct client *c, struct result *result)
 			return -1;
 		one_more(c, result, "messages");
 	}
-	result->rate = count * 1e9 / (test_now() - begun);
+	result->rate = count * 1e9 / (monotonic_ns() - begun);
 	return 0;
 }
 
@@ -388,21 +388,21 @@ static int run_order(struct client *c, struct result *result)
 static int run_rate(struct client *c, struct result *result)
 {
 	uint64_t count = c->test->count < 20 ? c->test->count : 20;
-	uint64_t all = test_now(), begun;
+	uint64_t all = monotonic_ns(), begun;
 	bool last = c->last;
 
 	while (result->count < count) {
 		c->last = last && result->count == count - 1;
 		if (result->count)
 			finish(c);
-		begun = test_now();
+		begun = monotonic_ns();
 		if (c->link.why[0] || begin(c, ECHO_SIZE, 1) ||
 		    echo(c, ECHO_SIZE))
 			return -1;
-		result->times[result->n_times++] = test_now() - begun;
+		result->times[result->n_times++] = monotonic_ns() - begun;
 		one_more(c, result, "connections");
 	}
-	result->rate = count * 1e9 / (test_now() - all);
+	result->rate = count * 1e9 / (monotonic_ns() - all);
 	return 0;
 }
 

@@ -9,18 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* An answer that comes this soon is not worth an interrupt. */
 #define SPIN_NS 20000
-
-uint64_t test_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* Only what went wrong first is kept: the rest is its effect. Returns -1. */
 int link_fail(struct link *link, const char *fmt, ...)
@@ -33,6 +24,26 @@ int link_fail(struct link *link, const char *fmt, ...)
 	vsnprintf(link->why, sizeof(link->why), fmt, ap);
 	va_end(ap);
 	return -1;
+}
+
+/* An address of a host; without one, any of this machine's. */
+int test_address(struct test *test, const char *host, bool passive,
+		 struct sockaddr_storage *addr)
+{
+	struct addrinfo hints = {
+		.ai_family = host ? AF_UNSPEC : AF_INET,
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = passive ? AI_PASSIVE : 0,
+	}, *found;
+	int ret = getaddrinfo(host, test->port, &hints, &found);
+
+	if (ret)
+		return fail(test->cli, STATUS_FAILED, host ? host : test->port,
+			    "%s", ret == EAI_SYSTEM ? strerror(errno) :
+						      gai_strerror(ret));
+	memcpy(addr, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return 0;
 }
 
 const char *address_text(const struct sockaddr_storage *addr, char *buf,
@@ -198,7 +209,7 @@ static int wait_event(struct link *link, struct ibv_cq *cq, uint64_t deadline)
 		{ .fd = cq->channel->fd, .events = POLLIN },
 		{ .fd = link->id->channel->fd, .events = POLLIN },
 	};
-	uint64_t now = test_now();
+	uint64_t now = monotonic_ns();
 	struct ibv_cq *from;
 	void *context;
 	int ret;
@@ -220,7 +231,7 @@ static int wait_event(struct link *link, struct ibv_cq *cq, uint64_t deadline)
 int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	      struct ibv_wc *wc)
 {
-	uint64_t spin = test_now() + SPIN_NS;
+	uint64_t spin = monotonic_ns() + SPIN_NS;
 	int ret;
 
 	/* While answers come at once nobody sleeps, whom a signal could wake. */
@@ -228,7 +239,7 @@ int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 		return link_fail(link, "interrupted");
 	do {
 		ret = poll_cq(link, cq, wc);
-	} while (!ret && test_now() < spin);
+	} while (!ret && monotonic_ns() < spin);
 	while (!ret) {
 		if (ibv_req_notify_cq(cq, 0))
 			return link_fail(link, "arm: %s", strerror(errno));

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <stdint.h>
 
+#include "../clock.h"
 #include "../table.h"
 #include "cm.h"
 
@@ -52,7 +53,6 @@ struct link {
 	char why[MAX_WHY];		/* what went wrong first */
 };
 
-uint64_t test_now(void);
 int link_fail(struct link *link, const char *fmt, ...) PRINTF(2, 3);
 int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	      uint32_t depth);

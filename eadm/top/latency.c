@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
 #include "../hist.h"
 #include "top.h"
 
@@ -13,20 +14,12 @@ static void add_latency(struct top_dev *dev, const struct eadm_record *record)
 {
 	const struct eadm_field *field = eadm_object_find_field(
 		eadm_object_find("cmd"), "latency");
-	uint64_t *latency, ns;
-	size_t max;
+	uint64_t ns;
 
 	if (eadm_record_u64(record, field, &ns))
 		return;
-	if (dev->n_latency == dev->max_latency) {
-		max = dev->max_latency ? 2 * dev->max_latency : 64;
-		latency = realloc(dev->latency, max * sizeof(*latency));
-		if (!latency)
-			return;
-		dev->latency = latency;
-		dev->max_latency = max;
-	}
-	dev->latency[dev->n_latency++] = ns;
+	if (grow(dev->latency, dev->n_latency, dev->max_latency))
+		dev->latency[dev->n_latency++] = ns;
 }
 
 static int by_value(const void *a, const void *b)

@@ -9,22 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../clock.h"
+#include "../grow.h"
 #include "top.h"
 
 /* A scan that took 1 ms of CPU is not repeated for so many ms. */
 #define SCAN_SHARE 200
 
 #define LIST_LOOKS 5
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 static void keep_note(struct top *top, const char *what)
 {
@@ -260,18 +253,7 @@ static int by_id(const void *a, const void *b)
 
 static struct top_qp *qp_add(struct qp_set *set)
 {
-	struct top_qp *qp;
-	size_t max;
-
-	if (set->n == set->max) {
-		max = set->max ? 2 * set->max : 256;
-		qp = realloc(set->qp, max * sizeof(*qp));
-		if (!qp)
-			return NULL;
-		set->qp = qp;
-		set->max = max;
-	}
-	return &set->qp[set->n++];
+	return grow(set->qp, set->n, set->max) ? &set->qp[set->n++] : NULL;
 }
 
 /* How far an index went. */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Bytes that grow at their end. */
+#ifndef BUFFER_H
+#define BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buffer {
+	char *data;
+	size_t len, size;
+	bool failed;		/* memory ran out: it is not complete */
+};
+
+void buffer_put(struct buffer *buffer, const void *data, size_t len);
+void buffer_puts(struct buffer *buffer, const char *str);
+void buffer_free(struct buffer *buffer);
+
+#endif /* BUFFER_H */
