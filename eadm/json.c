@@ -16,6 +16,7 @@
 
 struct json {
 	int fd;
+	struct buffer *to;	/* instead of @fd, or NULL */
 	int error;
 	bool comma;		/* a value stands before the next one */
 	size_t used;
@@ -29,9 +30,19 @@ struct json *json_new(int fd)
 	if (!json)
 		return NULL;
 	json->fd = fd;
+	json->to = NULL;
 	json->error = 0;
 	json->comma = false;
 	json->used = 0;
+	return json;
+}
+
+struct json *json_new_buffer(struct buffer *to)
+{
+	struct json *json = json_new(-1);
+
+	if (json)
+		json->to = to;
 	return json;
 }
 
@@ -40,6 +51,12 @@ int json_flush(struct json *json)
 	size_t done = 0;
 	ssize_t n;
 
+	if (json->to) {
+		buffer_put(json->to, json->buf, json->used);
+		json->error = json->to->failed ? ENOMEM : 0;
+		json->used = 0;
+		return json->error;
+	}
 	while (!json->error && done < json->used) {
 		n = write(json->fd, json->buf + done, json->used - done);
 		if (n < 0 && errno == EINTR)
@@ -368,9 +385,35 @@ void json_row_break(struct json *json)
 	json->comma = false;
 }
 
-void json_mark_value(struct json *json)
+void json_literal(struct json *json, const char *text, size_t len)
 {
-	json->comma = true;
+	took(json, mempcpy(value_room(json, len), text, len));
+}
+
+void json_bool(struct json *json, bool value)
+{
+	if (value)
+		json_literal(json, "true", 4);
+	else
+		json_literal(json, "false", 5);
+}
+
+void json_null(struct json *json)
+{
+	json_literal(json, "null", 4);
+}
+
+/* Bytes as a string of their digits. */
+void json_bytes(struct json *json, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+
+	json_string(json, "");
+	json->used--;		/* the quote that ends it */
+	for (; len; len--, p++)
+		json_raw(json, (char[]){ "0123456789abcdef"[*p >> 4],
+					 "0123456789abcdef"[*p & 15] }, 2);
+	json_raw(json, "\"", 1);
 }
 
 /* The value of a key "error". */

@@ -7,9 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "buffer.h"
+
 struct json;
 
 struct json *json_new(int fd);
+struct json *json_new_buffer(struct buffer *to);	/* what is flushed is added */
 int json_flush(struct json *json);	/* 0, or errno of the first failure */
 void json_free(struct json *json);	/* flushes */
 
@@ -24,6 +27,11 @@ void json_u64(struct json *json, uint64_t value);
 void json_s64(struct json *json, int64_t value);
 void json_hex(struct json *json, uint64_t value);	/* "0x1f" */
 void json_f64(struct json *json, double value);
+/* A short value that is written as it stands. */
+void json_literal(struct json *json, const char *text, size_t len);
+void json_bool(struct json *json, bool value);
+void json_null(struct json *json);
+void json_bytes(struct json *json, const void *data, size_t len); /* "c0ff" */
 void json_open(struct json *json, char bracket);
 void json_close(struct json *json, char bracket);
 void json_newline(struct json *json);
@@ -45,8 +53,6 @@ void json_prepared_u64(struct json *json, const struct json_prepared *key,
 		       uint64_t value);
 /* A line break in front of the next value. */
 void json_row_break(struct json *json);
-/* json_raw() wrote a value. */
-void json_mark_value(struct json *json);
 
 void json_error_object(struct json *json, const char *verb, int status,
 		       const char *what, const char *why);

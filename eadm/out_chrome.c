@@ -52,8 +52,7 @@ static void put_us(struct chrome_writer *cw, const char *key, uint64_t ns)
 	len = snprintf(text, sizeof(text), "%" PRIu64 ".%03u", ns / 1000,
 		       (unsigned int)(ns % 1000));
 	json_key(cw->json, key);
-	json_raw(cw->json, text, len);
-	json_mark_value(cw->json);
+	json_literal(cw->json, text, len);
 }
 
 static void begin_event(struct chrome_writer *cw, const char *phase,
@@ -295,7 +294,7 @@ static void put_document(struct chrome_writer *cw)
 	json_newline(cw->json);
 	json_close(cw->json, ']');
 	json_close(cw->json, '}');
-	json_raw(cw->json, "\n", 1);
+	json_newline(cw->json);
 }
 
 static int chrome_end(struct writer *w)

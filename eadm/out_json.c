@@ -222,7 +222,7 @@ static void close_document(struct json_writer *jw)
 	write_notes(jw);
 	if (jw->inconsistent) {
 		json_key(jw->json, "inconsistent");
-		json_raw(jw->json, "true", 4);
+		json_bool(jw->json, true);
 	}
 	jw->inconsistent = false;
 	json_raw(jw->json, "}\n", 2);
@@ -480,12 +480,8 @@ static void write_attributes(struct json *json,
 	bool any = false;
 	unsigned int i;
 	char key[16];
-	size_t n;
 
 	for (i = 0; eadm_record_extra(record, i, &extra); i++) {
-		static const char digits[] = "0123456789abcdef";
-		const unsigned char *p = extra.data;
-
 		if (extra.name)
 			continue;
 		if (!any) {
@@ -495,12 +491,7 @@ static void write_attributes(struct json *json,
 		}
 		snprintf(key, sizeof(key), "%u", extra.attr);
 		json_key(json, key);
-		json_raw(json, "\"", 1);
-		for (n = 0; n < extra.len; n++)
-			json_raw(json, (char[]){ digits[p[n] >> 4],
-						 digits[p[n] & 15] }, 2);
-		json_raw(json, "\"", 1);
-		json_mark_value(json);
+		json_bytes(json, extra.data, extra.len);
 	}
 	if (any)
 		json_close(json, '}');

@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The manifest: what is in a bundle, what is not, and why. */
-#include "jsonc.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
 #include "../clock.h"
+#include "../json.h"
 #include "bundle.h"
 
-static void put_text(struct json_object *to, const char *key, const char *text)
+static void put_text(struct json *to, const char *key, const char *text)
 {
-	json_object_object_add(to, key, json_object_new_string(text));
+	json_key(to, key);
+	json_string(to, text);
 }
 
-static void put_number(struct json_object *to, const char *key, uint64_t n)
+static void put_number(struct json *to, const char *key, uint64_t n)
 {
-	json_object_object_add(to, key, json_object_new_uint64(n));
+	json_key(to, key);
+	json_u64(to, n);
 }
 
-static void put_flag(struct json_object *to, const char *key, bool flag)
+static void put_flag(struct json *to, const char *key, bool flag)
 {
-	json_object_object_add(to, key, json_object_new_boolean(flag));
+	json_key(to, key);
+	json_bool(to, flag);
 }
 
-/* Seconds as a number with three places. */
-static void put_seconds(struct json_object *to, const char *key, uint64_t ns)
+static void put_seconds(struct json *to, const char *key, uint64_t ns)
 {
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.3f", ns / 1e9);
-	json_object_object_add(to, key,
-			       json_object_new_double_s(ns / 1e9, text));
+	json_key(to, key);
+	json_f64(to, ns / 1e9);
 }
 
 /* Reasons may hold a path or a name. */
-static void put_redacted(struct bundle *b, struct json_object *to,
-			 const char *key, const char *text)
+static void put_redacted(struct bundle *b, struct json *to, const char *key,
+			 const char *text)
 {
 	char *redacted;
 	size_t len;
@@ -50,11 +49,11 @@ static void put_redacted(struct bundle *b, struct json_object *to,
 	}
 }
 
-static struct json_object *part_object(struct bundle *b,
-				       const struct part *part)
+static void put_part(struct bundle *b, struct json *to,
+		     const struct part *part)
 {
-	struct json_object *to = json_object_new_object();
-
+	json_row_break(to);
+	json_open(to, '{');
 	put_text(to, "name", part->name);
 	put_text(to, "what", part->what);
 	put_text(to, "state", outcome_names[part->outcome]);
@@ -65,34 +64,34 @@ static struct json_object *part_object(struct bundle *b,
 		put_number(to, "bytes", part->bytes);
 		put_text(to, "sha256", part->digest);
 	}
-	return to;
+	json_close(to, '}');
 }
 
-static void put_redaction(struct bundle *b, struct json_object *to)
+static void put_redaction(struct bundle *b, struct json *to)
 {
 	struct eadm_redaction n = { .size = sizeof(n) };
-	struct json_object *r = json_object_new_object();
 
+	json_key(to, "redaction");
 	if (!b->redactor) {
-		json_object_object_add(to, "redaction", NULL);
-		json_object_put(r);
+		json_null(to);
 		return;
 	}
 	eadm_redactor_counts(b->redactor, &n);
-	put_number(r, "ipv4", n.ipv4);
-	put_number(r, "ipv6", n.ipv6);
-	put_number(r, "macs", n.macs);
-	put_number(r, "guids", n.guids);
-	put_number(r, "hosts", n.hosts);
-	put_number(r, "processes", n.processes);
-	put_number(r, "secrets_left_out", n.secrets);
-	put_number(r, "unknown_left_out", n.dropped);
-	put_text(r, "kept",
+	json_open(to, '{');
+	put_number(to, "ipv4", n.ipv4);
+	put_number(to, "ipv6", n.ipv6);
+	put_number(to, "macs", n.macs);
+	put_number(to, "guids", n.guids);
+	put_number(to, "hosts", n.hosts);
+	put_number(to, "processes", n.processes);
+	put_number(to, "secrets_left_out", n.secrets);
+	put_number(to, "unknown_left_out", n.dropped);
+	put_text(to, "kept",
 		 "device and interface names, process ids, ports, PCI addresses, memory addresses, versions");
-	json_object_object_add(to, "redaction", r);
+	json_close(to, '}');
 }
 
-static void put_machine(struct bundle *b, struct json_object *to)
+static void put_machine(struct bundle *b, struct json *to)
 {
 	char date[40];
 	time_t now = time(NULL);
@@ -109,15 +108,13 @@ static void put_machine(struct bundle *b, struct json_object *to)
 	put_redacted(b, to, "host", uts.nodename);
 }
 
-int bundle_manifest(struct bundle *b)
+/* One line, but for the parts, which have one each. */
+static void write_manifest(struct bundle *b, struct json *to)
 {
-	struct json_object *to = json_object_new_object();
-	struct json_object *parts = json_object_new_array();
 	bool complete = true;
-	const char *text;
 	unsigned int i;
-	int ret;
 
+	json_open(to, '{');
 	put_number(to, "eadm_bundle", BUNDLE_FORMAT);
 	put_machine(b, to);
 	put_flag(to, "from_capture", b->from != NULL);
@@ -126,19 +123,41 @@ int bundle_manifest(struct bundle *b)
 	put_seconds(to, "max_time", b->max_time);
 	put_number(to, "max_size", b->max_size);
 	put_seconds(to, "seconds", monotonic_ns() - b->begin);
-	for (i = 0; i < b->n_parts; i++) {
-		json_object_array_add(parts, part_object(b, &b->parts[i]));
+	for (i = 0; i < b->n_parts; i++)
 		complete &= b->parts[i].outcome == OUTCOME_OK ||
 			    b->parts[i].outcome == OUTCOME_ABSENT;
-	}
 	put_flag(to, "complete", complete);
-	json_object_object_add(to, "parts", parts);
+	json_key(to, "parts");
+	json_open(to, '[');
+	for (i = 0; i < b->n_parts; i++)
+		put_part(b, to, &b->parts[i]);
+	json_newline(to);
+	json_close(to, ']');
 	/* Last, as reasons are redacted, too. */
 	put_redaction(b, to);
-	text = json_object_to_json_string_ext(to, JSON_C_TO_STRING_PRETTY |
-					      JSON_C_TO_STRING_NOSLASHESCAPE);
-	ret = eadm_pack_add(b->pack, BUNDLE_MANIFEST, text, strlen(text),
-			    NULL);
-	json_object_put(to);
-	return ret ? fail_write(b->cli, b->ctx, ret, BUNDLE_MANIFEST) : 0;
+	json_close(to, '}');
+	json_newline(to);
+}
+
+int bundle_manifest(struct bundle *b)
+{
+	struct buffer text = { 0 };
+	struct json *json = json_new_buffer(&text);
+	int ret;
+
+	if (!json)
+		return fail(b->cli, STATUS_FAILED, BUNDLE_MANIFEST,
+			    "out of memory");
+	write_manifest(b, json);
+	json_free(json);
+	if (text.failed)
+		ret = fail(b->cli, STATUS_FAILED, BUNDLE_MANIFEST,
+			   "out of memory");
+	else
+		ret = eadm_pack_add(b->pack, BUNDLE_MANIFEST, text.data,
+				    text.len, NULL);
+	if (ret < 0)
+		ret = fail_write(b->cli, b->ctx, ret, BUNDLE_MANIFEST);
+	buffer_free(&text);
+	return ret;
 }
