@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "bundle/bundle.h"
-#include "bundle/jsonc.h"
 
 static const struct option_def options[] = {
 	{ OPT_OUTPUT, 'o', "output", "FILE", WORDS_FILE,
@@ -56,9 +55,6 @@ static int run(struct cli *cli)
 				return fail(cli, STATUS_USAGE, name,
 					    "goes with create only");
 		}
-		if (!jsonc_load())
-			return fail(cli, STATUS_UNSUPPORTED, "libjson-c5",
-				    "the package is not installed");
 		return verbs[i].run(cli);
 	}
 	return fail(cli, STATUS_USAGE, verb,

@@ -100,7 +100,7 @@ static int run(struct cli *cli)
 	status = take_options(&test);
 	if (status)
 		return status;
-	missing = cm_load();
+	missing = cm_open();
 	if (missing)
 		return fail(cli, STATUS_UNSUPPORTED, missing,
 			    "not installed (package librdmacm1)");
@@ -114,13 +114,13 @@ static int run(struct cli *cli)
 	}
 	if (status)
 		return status;
-	test.channel = rdma_create_event_channel();
+	test.channel = cm.rdma_create_event_channel();
 	if (!test.channel)
 		return fail(cli, STATUS_UNSUPPORTED, "/dev/infiniband/rdma_cm",
 			    "%s", strerror(errno));
 	catch_signals();
 	status = client ? test_client(&test) : test_server(&test);
-	rdma_destroy_event_channel(test.channel);
+	cm.rdma_destroy_event_channel(test.channel);
 	return status;
 }
 

@@ -2,15 +2,28 @@
 /* Shows what a bundle holds, and tells whether it is as it was written. */
 #include <errno.h>
 #include <inttypes.h>
-#include "jsonc.h"
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../grow.h"
+#include "../late.h"
 #include "../table.h"
 #include "bundle.h"
 
 #define MAX_MANIFEST (4U << 20)
+
+#define JSON_FUNCTIONS(f) \
+	f(json_object_array_get_idx) f(json_object_array_length) \
+	f(json_object_get_boolean) f(json_object_get_double) \
+	f(json_object_get_int) f(json_object_get_int64) \
+	f(json_object_get_string) f(json_object_get_uint64) \
+	f(json_object_is_type) f(json_object_object_get_ex) \
+	f(json_object_put) f(json_tokener_parse_verbose)
+
+LATE_LIBRARY(jsonc, JSON_FUNCTIONS);
+LATE_OPENER(jsonc, JSON_FUNCTIONS, "libjson-c.so.5", "recommended",
+	    "show and verify support bundles");
 
 /* A member of the bundle, and whether the manifest names it. */
 struct member {
@@ -63,16 +76,16 @@ static int parse_manifest(struct reader *r)
 	if (!r->text)
 		return fail(r->cli, STATUS_FAILED, r->path,
 			    "a bundle without a manifest");
-	r->manifest = json_tokener_parse_verbose(r->text, &error);
-	if (!json_object_is_type(r->manifest, json_type_object) ||
-	    !json_object_object_get_ex(r->manifest, "eadm_bundle", &format))
+	r->manifest = jsonc.json_tokener_parse_verbose(r->text, &error);
+	if (!jsonc.json_object_is_type(r->manifest, json_type_object) ||
+	    !jsonc.json_object_object_get_ex(r->manifest, "eadm_bundle", &format))
 		return fail(r->cli, STATUS_FAILED, r->path,
 			    "a manifest that is none");
-	if (!json_object_is_type(format, json_type_int) ||
-	    json_object_get_int(format) < 1)
+	if (!jsonc.json_object_is_type(format, json_type_int) ||
+	    jsonc.json_object_get_int(format) < 1)
 		return fail(r->cli, STATUS_FAILED, r->path,
 			    "a manifest of no known format");
-	r->newer = json_object_get_int(format) > BUNDLE_FORMAT;
+	r->newer = jsonc.json_object_get_int(format) > BUNDLE_FORMAT;
 	if (r->newer)
 		note(r->cli, "%s: made by a newer eadm; some of it may not be shown",
 		     r->path);
@@ -85,10 +98,10 @@ static const char *text_of(struct json_object *from, const char *key)
 {
 	struct json_object *value;
 
-	if (!json_object_object_get_ex(from, key, &value) ||
-	    !json_object_is_type(value, json_type_string))
+	if (!jsonc.json_object_object_get_ex(from, key, &value) ||
+	    !jsonc.json_object_is_type(value, json_type_string))
 		return NULL;
-	return json_object_get_string(value);
+	return jsonc.json_object_get_string(value);
 }
 
 static bool add_member(struct reader *r, const struct eadm_member *m)
@@ -123,23 +136,23 @@ static bool has_type(struct json_object *part, const char *key,
 {
 	struct json_object *value;
 
-	return !json_object_object_get_ex(part, key, &value) ||
-	       json_object_is_type(value, type);
+	return !jsonc.json_object_object_get_ex(part, key, &value) ||
+	       jsonc.json_object_is_type(value, type);
 }
 
 static bool is_part(struct json_object *part)
 {
 	struct json_object *value;
 
-	return json_object_is_type(part, json_type_object) &&
+	return jsonc.json_object_is_type(part, json_type_object) &&
 	       text_of(part, "name") && text_of(part, "state") &&
 	       has_type(part, "what", json_type_string) &&
 	       has_type(part, "why", json_type_string) &&
 	       has_type(part, "sha256", json_type_string) &&
 	       has_type(part, "bytes", json_type_int) &&
-	       (!json_object_object_get_ex(part, "seconds", &value) ||
-		json_object_is_type(value, json_type_double) ||
-		json_object_is_type(value, json_type_int));
+	       (!jsonc.json_object_object_get_ex(part, "seconds", &value) ||
+		jsonc.json_object_is_type(value, json_type_double) ||
+		jsonc.json_object_is_type(value, json_type_int));
 }
 
 /*
@@ -152,7 +165,7 @@ static bool is_as_told(struct reader *r, struct json_object *part)
 	const char *want = text_of(part, "sha256"), *have;
 	struct json_object *bytes = NULL;
 
-	json_object_object_get_ex(part, "bytes", &bytes);
+	jsonc.json_object_object_get_ex(part, "bytes", &bytes);
 	if (!m)
 		return !want && !bytes;
 	if (m->named)
@@ -163,7 +176,7 @@ static bool is_as_told(struct reader *r, struct json_object *part)
 	have = eadm_bundle_digest(r->bundle, m->name);
 	/* As signed numbers: no length is as large as that. */
 	return (!want || (have && !strcmp(have, want))) &&
-	       (!bytes || json_object_get_int64(bytes) == (int64_t)m->len);
+	       (!bytes || jsonc.json_object_get_int64(bytes) == (int64_t)m->len);
 }
 
 static int compare_manifest(struct reader *r)
@@ -172,16 +185,16 @@ static int compare_manifest(struct reader *r)
 	struct member *m;
 	size_t i, n;
 
-	if (!json_object_object_get_ex(r->manifest, "parts", &parts) ||
-	    !json_object_is_type(parts, json_type_array))
+	if (!jsonc.json_object_object_get_ex(r->manifest, "parts", &parts) ||
+	    !jsonc.json_object_is_type(parts, json_type_array))
 		return fail(r->cli, STATUS_FAILED, r->path,
 			    "a manifest without parts");
 	m = find_member(r, BUNDLE_MANIFEST);
 	if (m)
 		m->named = true;
-	n = json_object_array_length(parts);
+	n = jsonc.json_object_array_length(parts);
 	for (i = 0; i < n; i++) {
-		part = json_object_array_get_idx(parts, i);
+		part = jsonc.json_object_array_get_idx(parts, i);
 		if (!is_part(part))
 			return fail(r->cli, STATUS_FAILED, r->path,
 				    "part %zu of the manifest is not as eadm writes one",
@@ -209,6 +222,9 @@ static int open_bundle(struct reader *r, struct cli *cli)
 	*r = (struct reader){ .cli = cli, .path = cli->args.arg[1] };
 	if (!r->path)
 		return fail(cli, STATUS_USAGE, "FILE", "which bundle?");
+	if (jsonc_open())
+		return fail(cli, STATUS_UNSUPPORTED, "libjson-c5",
+			    "the package is not installed");
 	r->ctx = eadm_new();
 	if (!r->ctx)
 		return fail(cli, STATUS_FAILED, "start", "out of memory");
@@ -236,7 +252,8 @@ static void close_bundle(struct reader *r)
 	for (i = 0; i < r->members; i++)
 		free(r->list[i].name);
 	free(r->list);
-	json_object_put(r->manifest);
+	if (r->manifest)
+		jsonc.json_object_put(r->manifest);
 	free(r->text);
 	eadm_bundle_close(r->bundle);
 	eadm_free(r->ctx);
@@ -254,10 +271,10 @@ static struct cell number_cell(struct json_object *from, const char *key)
 {
 	struct json_object *value;
 
-	if (!json_object_object_get_ex(from, key, &value))
+	if (!jsonc.json_object_object_get_ex(from, key, &value))
 		return (struct cell){ .type = CELL_NONE };
 	return (struct cell){ .type = CELL_U64,
-			      .u = json_object_get_uint64(value) };
+			      .u = jsonc.json_object_get_uint64(value) };
 }
 
 static struct cell seconds_cell(struct json_object *from, const char *key)
@@ -265,9 +282,9 @@ static struct cell seconds_cell(struct json_object *from, const char *key)
 	struct json_object *value;
 	double s;
 
-	if (!json_object_object_get_ex(from, key, &value))
+	if (!jsonc.json_object_object_get_ex(from, key, &value))
 		return (struct cell){ .type = CELL_NONE };
-	s = json_object_get_double(value);
+	s = jsonc.json_object_get_double(value);
 	return (struct cell){ .type = CELL_U64,
 			      .u = s > 0 && s < 1e9 ? s * 1e9 : 0 };
 }
@@ -313,10 +330,10 @@ static void make_caption(struct reader *r, char *caption, size_t size)
 	struct json_object *value;
 	bool complete, redacted;
 
-	complete = json_object_object_get_ex(r->manifest, "complete",
+	complete = jsonc.json_object_object_get_ex(r->manifest, "complete",
 					     &value) &&
-		   json_object_get_boolean(value);
-	redacted = json_object_object_get_ex(r->manifest, "redaction",
+		   jsonc.json_object_get_boolean(value);
+	redacted = jsonc.json_object_object_get_ex(r->manifest, "redaction",
 					     &value) && value;
 	snprintf(caption, size,
 		 "%.64s, Linux %.64s, %.40s, eadm %.40s, %" PRIu64
@@ -333,11 +350,11 @@ static int write_parts(struct reader *r, struct table *table)
 	struct json_object *parts;
 	size_t i, n;
 
-	json_object_object_get_ex(r->manifest, "parts", &parts);
+	jsonc.json_object_object_get_ex(r->manifest, "parts", &parts);
 	cli->writer->ops->begin(cli->writer, table);
-	n = json_object_array_length(parts);
+	n = jsonc.json_object_array_length(parts);
 	for (i = 0; i < n; i++)
-		put_part(cli, json_object_array_get_idx(parts, i));
+		put_part(cli, jsonc.json_object_array_get_idx(parts, i));
 	return write_end(cli, STATUS_OK);
 }
 

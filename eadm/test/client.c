@@ -28,7 +28,7 @@ static const char *const rejected = "the server does not want this connection";
 /* Why an event is not the one that was expected, and what status that is. */
 static int wrong_event(struct client *c, const struct rdma_cm_event *event)
 {
-	const char *why = rdma_event_str(event->event);
+	const char *why = cm.rdma_event_str(event->event);
 	int error = event->status < 0 ? -event->status : event->status;
 
 	c->status = STATUS_FAILED;
@@ -58,7 +58,7 @@ static int take_event(struct client *c, enum rdma_cm_event_type want)
 	struct rdma_cm_event *event;
 	int ret = 0;
 
-	if (rdma_get_cm_event(c->test->channel, &event))
+	if (cm.rdma_get_cm_event(c->test->channel, &event))
 		return link_fail(&c->link, "events: %s", strerror(errno));
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 		c->established = true;
@@ -77,7 +77,7 @@ static int take_event(struct client *c, enum rdma_cm_event_type want)
 				.len = ntohl(there->len),
 			};
 	}
-	rdma_ack_cm_event(event);
+	cm.rdma_ack_cm_event(event);
 	return ret;
 }
 
@@ -131,7 +131,7 @@ static int say_hello(struct client *c)
 		.rnr_retry_count = 7,
 	};
 
-	if (rdma_connect(c->link.id, &param))
+	if (cm.rdma_connect(c->link.id, &param))
 		return link_fail(&c->link, "connect: %s", strerror(errno));
 	return await(c, RDMA_CM_EVENT_ESTABLISHED);
 }
@@ -155,17 +155,17 @@ static int begin(struct client *c, uint32_t size, uint32_t depth)
 	c->link = (struct link){ 0 };
 	c->established = false;
 	c->status = STATUS_FAILED;
-	if (rdma_create_id(t->channel, &id, NULL, RDMA_PS_TCP))
+	if (cm.rdma_create_id(t->channel, &id, NULL, RDMA_PS_TCP))
 		return link_fail(&c->link, "%s", errno == ENODEV ?
 				 "there is no RDMA device" : strerror(errno));
 	c->link.id = id;
-	if (rdma_resolve_addr(id, t->from.ss_family ?
+	if (cm.rdma_resolve_addr(id, t->from.ss_family ?
 			      (struct sockaddr *)&t->from : NULL,
 			      (struct sockaddr *)&t->to, ms))
 		return no_way(c);
 	if (await(c, RDMA_CM_EVENT_ADDR_RESOLVED) || check_device(c))
 		return -1;
-	if (rdma_resolve_route(id, ms))
+	if (cm.rdma_resolve_route(id, ms))
 		return link_fail(&c->link, "route: %s", strerror(errno));
 	if (await(c, RDMA_CM_EVENT_ROUTE_RESOLVED))
 		return -1;
@@ -180,7 +180,7 @@ static void finish(struct client *c)
 	char why[MAX_WHY];
 
 	strcpy(why, c->link.why);
-	if (c->established && !rdma_disconnect(c->link.id))
+	if (c->established && !cm.rdma_disconnect(c->link.id))
 		await(c, RDMA_CM_EVENT_DISCONNECTED);
 	link_release(&c->link);
 	strcpy(c->link.why, why);

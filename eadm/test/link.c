@@ -90,7 +90,7 @@ int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	link->size = size;
 	link->depth = depth;
 	/* Without completion queues it makes some, with a channel each. */
-	if (rdma_create_qp(id, NULL, &attr))
+	if (cm.rdma_create_qp(id, NULL, &attr))
 		return link_fail(link, "queue pair: %s", strerror(errno));
 	link->has_qp = true;
 	if (posix_memalign((void **)&link->buf, 4096, len)) {
@@ -99,7 +99,7 @@ int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	}
 	memset(link->buf, 0, len);
 	/* Remote rights: what is read from afar is written here by iWARP. */
-	link->mr = ibv_reg_mr(id->pd, link->buf, len,
+	link->mr = cm.ibv_reg_mr(id->pd, link->buf, len,
 			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 				      IBV_ACCESS_REMOTE_READ);
 	if (!link->mr)
@@ -116,12 +116,12 @@ int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 void link_release(struct link *link)
 {
 	if (link->has_qp)
-		rdma_destroy_qp(link->id);
+		cm.rdma_destroy_qp(link->id);
 	if (link->mr)
-		ibv_dereg_mr(link->mr);
+		cm.ibv_dereg_mr(link->mr);
 	free(link->buf);
 	if (link->id)
-		rdma_destroy_id(link->id);
+		cm.rdma_destroy_id(link->id);
 	link->has_qp = false;
 	link->mr = NULL;
 	link->buf = NULL;
@@ -184,7 +184,7 @@ static int poll_cq(struct link *link, struct ibv_cq *cq, struct ibv_wc *wc)
 		return link_fail(link, "the completion queue cannot be read");
 	if (n && wc->status != IBV_WC_SUCCESS)
 		return link_fail(link, "%s (syndrome %#x)",
-				 ibv_wc_status_str(wc->status),
+				 cm.ibv_wc_status_str(wc->status),
 				 wc->vendor_err);
 	return n;
 }
@@ -195,11 +195,11 @@ static int look_at_events(struct link *link)
 	struct rdma_cm_event *event;
 	int ret;
 
-	if (rdma_get_cm_event(link->id->channel, &event))
+	if (cm.rdma_get_cm_event(link->id->channel, &event))
 		return link_fail(link, "events: %s", strerror(errno));
 	ret = link_fail(link, "the connection ended (%s)",
-			rdma_event_str(event->event));
-	rdma_ack_cm_event(event);
+			cm.rdma_event_str(event->event));
+	cm.rdma_ack_cm_event(event);
 	return ret;
 }
 
@@ -220,8 +220,8 @@ static int wait_event(struct link *link, struct ibv_cq *cq, uint64_t deadline)
 	if (!ret)
 		return link_fail(link, "nothing came in time");
 	if (fds[0].revents) {
-		if (!ibv_get_cq_event(cq->channel, &from, &context))
-			ibv_ack_cq_events(from, 1);
+		if (!cm.ibv_get_cq_event(cq->channel, &from, &context))
+			cm.ibv_ack_cq_events(from, 1);
 		return 0;
 	}
 	return look_at_events(link);

@@ -93,7 +93,7 @@ static int accept_link(struct link *link)
 		.rnr_retry_count = 7,
 	};
 
-	if (rdma_accept(link->id, &param))
+	if (cm.rdma_accept(link->id, &param))
 		return link_fail(link, "accept: %s", strerror(errno));
 	if (ibv_req_notify_cq(link->id->recv_cq, 0))
 		return link_fail(link, "arm: %s", strerror(errno));
@@ -117,9 +117,9 @@ static void on_request(struct server *s, struct rdma_cm_event *event)
 		note(s->test->cli, "%s: refused: %s",
 		     address_text(&peer, text, sizeof(text)),
 		     why ? why : "out of memory");
-		rdma_reject(id, NULL, 0);
-		rdma_ack_cm_event(event);
-		rdma_destroy_id(id);
+		cm.rdma_reject(id, NULL, 0);
+		cm.rdma_ack_cm_event(event);
+		cm.rdma_destroy_id(id);
 		return;
 	}
 	memcpy(&link->peer, &id->route.addr.dst_addr,
@@ -131,11 +131,11 @@ static void on_request(struct server *s, struct rdma_cm_event *event)
 	s->connections++;
 	/* The event may keep the id from going: let go of it first. */
 	if (link_make(link, id, ntohl(hello->size), ntohs(hello->depth))) {
-		rdma_reject(id, NULL, 0);
+		cm.rdma_reject(id, NULL, 0);
 	} else {
 		accept_link(link);
 	}
-	rdma_ack_cm_event(event);
+	cm.rdma_ack_cm_event(event);
 	if (link->why[0])
 		drop(s, find(s, id));
 }
@@ -147,7 +147,7 @@ static void on_event(struct server *s)
 	struct rdma_cm_id *id;
 	struct link **at;
 
-	if (rdma_get_cm_event(s->test->channel, &event))
+	if (cm.rdma_get_cm_event(s->test->channel, &event))
 		return;
 	id = event->id;
 	type = event->event;
@@ -157,7 +157,7 @@ static void on_event(struct server *s)
 		return;
 	case RDMA_CM_EVENT_ESTABLISHED:
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-		rdma_ack_cm_event(event);
+		cm.rdma_ack_cm_event(event);
 		return;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		break;
@@ -168,13 +168,13 @@ static void on_event(struct server *s)
 	default:
 		at = find(s, id);
 		if (*at)
-			link_fail(*at, "%s", rdma_event_str(type));
+			link_fail(*at, "%s", cm.rdma_event_str(type));
 		break;
 	}
-	rdma_ack_cm_event(event);
+	cm.rdma_ack_cm_event(event);
 	at = find(s, id);
 	if (*at && type == RDMA_CM_EVENT_DISCONNECTED)
-		rdma_disconnect(id);
+		cm.rdma_disconnect(id);
 	drop(s, at);
 }
 
@@ -196,7 +196,7 @@ static bool is_over(struct link *link, const struct ibv_wc *wc)
 		return false;
 	if (wc->status != IBV_WC_WR_FLUSH_ERR)
 		link_fail(link, "%s (syndrome %#x)",
-			  ibv_wc_status_str(wc->status), wc->vendor_err);
+			  cm.ibv_wc_status_str(wc->status), wc->vendor_err);
 	return true;
 }
 
@@ -230,8 +230,8 @@ static void on_completion(struct link *link)
 		cq = i ? link->id->recv_cq : link->id->send_cq;
 		pfd.fd = cq->channel->fd;
 		if (poll(&pfd, 1, 0) > 0 &&
-		    !ibv_get_cq_event(cq->channel, &cq, &context))
-			ibv_ack_cq_events(cq, 1);
+		    !cm.ibv_get_cq_event(cq->channel, &cq, &context))
+			cm.ibv_ack_cq_events(cq, 1);
 		if (ibv_req_notify_cq(i ? link->id->recv_cq :
 					  link->id->send_cq, 0))
 			link_fail(link, "arm: %s", strerror(errno));
@@ -314,12 +314,12 @@ static int listen_there(struct server *s)
 	status = test_address(t, t->bind, true, &addr);
 	if (status)
 		return status;
-	if (rdma_create_id(t->channel, &s->listener, NULL, RDMA_PS_TCP))
+	if (cm.rdma_create_id(t->channel, &s->listener, NULL, RDMA_PS_TCP))
 		return fail(t->cli, STATUS_UNSUPPORTED, "listen", "%s",
 			    errno == ENODEV ? "there is no RDMA device" :
 					      strerror(errno));
-	if (rdma_bind_addr(s->listener, (struct sockaddr *)&addr) ||
-	    rdma_listen(s->listener, 16))
+	if (cm.rdma_bind_addr(s->listener, (struct sockaddr *)&addr) ||
+	    cm.rdma_listen(s->listener, 16))
 		return cannot_listen(t, &addr, errno);
 	note(t->cli, "listening on %s port %s",
 	     t->bind ? address_text(&addr, text, sizeof(text)) :
@@ -364,6 +364,6 @@ int test_server(struct test *test)
 		status = tell(&s);
 	}
 	if (s.listener)
-		rdma_destroy_id(s.listener);
+		cm.rdma_destroy_id(s.listener);
 	return status;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The screen: what is drawn, and what keys do. */
+#define NCURSES_NOMACROS	/* the functions themselves */
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <curses.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,9 +12,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../late.h"
 #include "../term.h"
-#include "curses.h"
 #include "top.h"
+
+#define CURSES_FUNCTIONS(f)						\
+	f(newterm) f(endwin) f(delscreen) f(cbreak) f(noecho)		\
+	f(keypad) f(wtimeout) f(wgetch) f(werase) f(wmove)		\
+	f(waddnstr) f(wattr_set) f(wrefresh) f(wclrtoeol) f(curs_set)	\
+	f(has_colors) f(start_color) f(use_default_colors) f(init_pair)	\
+	f(getmaxx) f(getmaxy) f(clearok) f(stdscr)
+
+LATE_LIBRARY(curses, CURSES_FUNCTIONS);
+LATE_OPENER(curses, CURSES_FUNCTIONS, "libncursesw.so.6", "recommended",
+	    "the screen of eadm top");
 
 #define MAX_WIDTH 512
 #define MAX_CELL 48
@@ -495,7 +508,7 @@ static bool open_screen(struct screen *s)
 	s->term = curses.newterm(NULL, stdout, stdin);
 	if (!s->term)
 		return false;
-	s->win = *curses.screen;
+	s->win = *curses.stdscr;
 	curses.cbreak();
 	curses.noecho();
 	curses.keypad(s->win, true);
@@ -519,7 +532,7 @@ int top_screen(struct top *top, uint64_t count)
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		return fail(cli, STATUS_USAGE, "screen",
 			    "there is no terminal (--batch takes none)");
-	if (!curses_load())
+	if (curses_open())
 		return fail(cli, STATUS_UNSUPPORTED, "screen",
 			    "libncursesw.so.6 is missing (--batch takes none)");
 	/* The terminal gets back its ways whatever ends the program. */
