@@ -4,24 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-void buffer_put(struct buffer *buffer, const void *data, size_t len)
+/* Room for @len bytes behind the last one, NULL without memory. */
+char *buffer_room(struct buffer *buffer, size_t len)
 {
 	size_t size;
 	char *more;
 
 	if (buffer->failed)
-		return;
+		return NULL;
 	if (buffer->len + len > buffer->size) {
 		size = 2 * (buffer->len + len) + 64;
 		more = realloc(buffer->data, size);
 		if (!more) {
 			buffer->failed = true;
-			return;
+			return NULL;
 		}
 		buffer->data = more;
 		buffer->size = size;
 	}
-	memcpy(buffer->data + buffer->len, data, len);
+	return buffer->data + buffer->len;
+}
+
+void buffer_put(struct buffer *buffer, const void *data, size_t len)
+{
+	char *to = buffer_room(buffer, len);
+
+	if (!to)
+		return;
+	memcpy(to, data, len);
 	buffer->len += len;
 }
 

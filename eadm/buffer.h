@@ -12,6 +12,7 @@ struct buffer {
 	bool failed;		/* memory ran out: it is not complete */
 };
 
+char *buffer_room(struct buffer *buffer, size_t len);
 void buffer_put(struct buffer *buffer, const void *data, size_t len);
 void buffer_puts(struct buffer *buffer, const char *str);
 void buffer_free(struct buffer *buffer);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "../buffer.h"
 #include "../cli.h"
@@ -159,12 +160,49 @@ struct sample {
 struct samples {
 	struct sample *all;
 	size_t n, max;
-	char *text;		/* labels, without braces, with NULs */
+	char *text;		/* sets of labels, see struct label_head */
 	size_t len, size;
 	struct histogram *histograms;
 	size_t n_histograms, max_histograms;
 	bool failed;		/* memory ran out */
 };
+
+/* In front of name and value of a label; a set ends with one without name. */
+struct label_head {
+	uint16_t value_len;
+	uint8_t name_len;
+	bool plain;
+};
+
+#define LABEL_END	sizeof(struct label_head)
+#define LABEL_MAX	UINT16_MAX	/* bytes of a value */
+
+struct label {
+	const char *name, *value;	/* without NUL */
+	size_t name_len, value_len;	/* no name: behind the last one */
+	bool plain;			/* nothing in the value to be escaped */
+};
+
+static inline struct label label_at(const char *at)
+{
+	struct label_head head;
+
+	memcpy(&head, at, sizeof(head));
+	at += sizeof(head);
+	return (struct label){ at, at + head.name_len, head.name_len,
+			       head.value_len, head.plain };
+}
+
+static inline struct label label_first(const struct samples *samples,
+				       uint32_t labels)
+{
+	return label_at(samples->text + labels);
+}
+
+static inline struct label label_next(struct label label)
+{
+	return label_at(label.value + label.value_len);
+}
 
 uint32_t samples_labels(struct samples *samples);
 void samples_label(struct samples *samples, const char *name,

@@ -83,26 +83,17 @@ static void put_message(struct buffer *text, int field, struct buffer *message)
 
 /* ---- metrics ---------------------------------------------------------------------- */
 
-/* NAME="VALUE",... with escapes, as samples keep them. */
-static void put_labels(struct proto *p, const char *labels)
+static void put_labels(struct proto *p, const struct samples *part,
+		       uint32_t labels)
 {
-	size_t n;
+	struct label label = label_first(part, labels);
 
-	while (*labels) {
-		n = strcspn(labels, "=");
-		put_bytes(&p->part, LABEL_NAME, labels, n);
-		labels += n + 2;
-		for (p->value.len = 0; *labels != '"'; labels++) {
-			if (*labels != '\\')
-				buffer_put(&p->value, labels, 1);
-			else if (*++labels == 'n')
-				buffer_put(&p->value, "\n", 1);
-			else
-				buffer_put(&p->value, labels, 1);
-		}
-		put_message(&p->part, LABEL_VALUE, &p->value);
+	for (; label.name_len; label = label_next(label)) {
+		put_bytes(&p->part, LABEL_NAME, label.name,
+			  label.name_len);
+		put_bytes(&p->part, LABEL_VALUE, label.value,
+			  label.value_len);
 		put_message(&p->metric, METRIC_LABEL, &p->part);
-		labels += labels[1] == ',' ? 2 : 1;
 	}
 }
 
@@ -167,7 +158,7 @@ void proto_sample(struct proto *p, const struct family *family,
 		[METRIC_UNKNOWN] = METRIC_UNTYPED_FIELD,
 	};
 
-	put_labels(p, part->text + sample->labels);
+	put_labels(p, part, sample->labels);
 	if (family->type == METRIC_HISTOGRAM) {
 		put_histogram(p, &part->histograms[sample->value]);
 	} else {

@@ -100,25 +100,67 @@ static void put_value(struct buffer *text, uint64_t value, enum metric_unit unit
 	buffer_put(text, p, end - p);
 }
 
-/* The labels, to which @le is added unless NULL, and a space. */
-static void put_labels(struct buffer *text, const char *labels, const char *le)
+static char *put_escaped(char *to, const char *value, size_t len)
 {
-	if (*labels || le) {
-		buffer_put(text, "{", 1);
-		buffer_puts(text, labels);
-		if (le) {
-			buffer_puts(text, *labels ? ",le=\"" : "le=\"");
-			buffer_puts(text, le);
-			buffer_put(text, "\"", 1);
+	for (; len; len--, value++) {
+		if (*value == '\n') {
+			to = mempcpy(to, "\\n", 2);
+			continue;
 		}
-		buffer_put(text, "}", 1);
+		if (*value == '"' || *value == '\\')
+			*to++ = '\\';
+		*to++ = *value;
 	}
-	buffer_put(text, " ", 1);
+	return to;
+}
+
+/* NAME="VALUE" behind @before; a value doubles at most. */
+static void put_label(struct buffer *text, char before, struct label label)
+{
+	char *to = buffer_room(text, label.name_len + 2 * label.value_len + 4);
+	char *begin = to;
+
+	if (!to)
+		return;
+	*to++ = before;
+	to = mempcpy(to, label.name, label.name_len);
+	*to++ = '=';
+	*to++ = '"';
+	if (label.plain)
+		to = mempcpy(to, label.value, label.value_len);
+	else
+		to = put_escaped(to, label.value, label.value_len);
+	*to++ = '"';
+	text->len += to - begin;
+}
+
+/* The labels, to which @le is added unless NULL, and a space. */
+static void put_labels(struct buffer *text, const struct samples *part,
+		       uint32_t labels, const char *le)
+{
+	struct label label = label_first(part, labels);
+	char before = '{';
+
+	for (; label.name_len; label = label_next(label)) {
+		put_label(text, before, label);
+		before = ',';
+	}
+	if (le) {
+		put_label(text, before, (struct label){
+			"le", le, 2, strlen(le), true });
+		before = ',';
+	}
+	if (before == ',')
+		buffer_put(text, "} ", 2);
+	else
+		buffer_put(text, " ", 1);
 }
 
 static void put_histogram(struct buffer *text, const struct family *family,
-			  const char *labels, const struct histogram *histogram)
+			  const struct samples *part,
+			  const struct sample *sample)
 {
+	const struct histogram *histogram = &part->histograms[sample->value];
 	uint64_t n = 0;
 	int i;
 
@@ -126,31 +168,28 @@ static void put_histogram(struct buffer *text, const struct family *family,
 		n += histogram->classic[i];
 		buffer_puts(text, family->name);
 		buffer_puts(text, "_bucket");
-		put_labels(text, labels, histogram_le[i]);
+		put_labels(text, part, sample->labels, histogram_le[i]);
 		put_value(text, n, METRIC_PLAIN);
 	}
 	buffer_puts(text, family->name);
 	buffer_puts(text, "_sum");
-	put_labels(text, labels, NULL);
+	put_labels(text, part, sample->labels, NULL);
 	put_value(text, histogram->sum, METRIC_NS);
 	buffer_puts(text, family->name);
 	buffer_puts(text, "_count");
-	put_labels(text, labels, NULL);
+	put_labels(text, part, sample->labels, NULL);
 	put_value(text, n, METRIC_PLAIN);
 }
 
 static void put_sample(struct buffer *text, const struct family *family,
 		       const struct samples *part, const struct sample *sample)
 {
-	const char *labels = part->text + sample->labels;
-
 	if (family->type == METRIC_HISTOGRAM) {
-		put_histogram(text, family, labels,
-			      &part->histograms[sample->value]);
+		put_histogram(text, family, part, sample);
 		return;
 	}
 	buffer_puts(text, family->sample);
-	put_labels(text, labels, NULL);
+	put_labels(text, part, sample->labels, NULL);
 	put_value(text, sample->value, family->unit);
 }
 

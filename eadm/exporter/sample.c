@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../grow.h"
+#include "../json.h"
 #include "exporter.h"
 
 static bool reserve(struct samples *samples, size_t len)
@@ -37,44 +38,33 @@ static void append(struct samples *samples, const char *data, size_t len)
 /* Begin a set of labels; samples_label() adds to the set begun last. */
 uint32_t samples_labels(struct samples *samples)
 {
-	append(samples, "", 1);
-	return samples->len ? samples->len - 1 : 0;
+	static const char end[LABEL_END];
+
+	append(samples, end, sizeof(end));
+	return samples->len ? samples->len - LABEL_END : 0;
+}
+
+/* Bytes of a set of labels, up to the end mark behind the last one. */
+static size_t set_size(const struct samples *samples, uint32_t labels)
+{
+	struct label label = label_first(samples, labels);
+	const char *end = samples->text + labels;
+
+	for (; label.name_len; label = label_next(label))
+		end = label.value + label.value_len;
+	return end + LABEL_END - (samples->text + labels);
 }
 
 /* Begin a set of labels that has those of another one. */
 uint32_t samples_labels_from(struct samples *samples, uint32_t labels)
 {
 	size_t begin = samples->len;
-	size_t len = samples->failed ? 0 :
-				       strlen(samples->text + labels) + 1;
+	size_t len = samples->failed ? 0 : set_size(samples, labels);
 
 	/* Room first: the text that is copied may move. */
 	if (reserve(samples, len))
 		append(samples, samples->text + labels, len);
 	return begin;
-}
-
-/* Length of the UTF-8 sequence at @p, 0 when it is none. */
-static size_t utf8(const unsigned char *p)
-{
-	size_t n, i;
-
-	if (p[0] < 0x80)
-		return 1;
-	n = p[0] >= 0xf0 && p[0] < 0xf5 ? 4 :
-	    p[0] >= 0xe0 && p[0] < 0xf0 ? 3 :
-	    p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : 0;
-	for (i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	/* Longer than need be, half of a pair, or beyond the last one. */
-	if ((n == 3 && p[0] == 0xe0 && p[1] < 0xa0) ||
-	    (n == 3 && p[0] == 0xed && p[1] >= 0xa0) ||
-	    (n == 4 && p[0] == 0xf0 && p[1] < 0x90) ||
-	    (n == 4 && p[0] == 0xf4 && p[1] >= 0x90))
-		return 0;
-	return n;
 }
 
 /*
@@ -83,7 +73,7 @@ static size_t utf8(const unsigned char *p)
  */
 static size_t take_char(const unsigned char *p, const char **out, size_t *len)
 {
-	size_t n = utf8(p);
+	size_t n = *p < 0x80 ? 1 : utf8_len(p);
 
 	*out = n ? (const char *)p : "\xef\xbf\xbd";
 	*len = n ? n : 3;
@@ -107,38 +97,42 @@ void samples_name(const char *value, char *buf, size_t size)
 	buf[at] = '\0';
 }
 
-static void append_value(struct samples *samples, const char *value)
+/* @value at @to; returns its length. */
+static size_t put_label_value(char *to, const char *value, bool *plain)
 {
 	const unsigned char *p = (const unsigned char *)value;
+	char *begin = to;
 	const char *c;
 	size_t len;
 
-	while (*p) {
-		if (*p == '\\' || *p == '"')
-			append(samples, "\\", 1);
+	*plain = true;
+	while (*p && to - begin < LABEL_MAX - 4) {
+		if (*p == '"' || *p == '\\' || *p == '\n')
+			*plain = false;
 		p += take_char(p, &c, &len);
-		if (*c == '\n')
-			append(samples, "\\n", 2);
-		else
-			append(samples, c, len);
+		to = mempcpy(to, c, len);
 	}
+	return to - begin;
 }
 
 void samples_label(struct samples *samples, const char *name,
 		   const char *value)
 {
-	bool first;
+	struct label_head head = { .name_len = strlen(name) };
+	char *at, *to;
 
-	if (samples->failed || !samples->len)
+	/* All or nothing, so that the set stays one. A byte is 3 at most. */
+	if (!samples->len || !reserve(samples, 2 * sizeof(head) +
+					       head.name_len +
+					       3 * strlen(value)))
 		return;
-	samples->len--;		/* the NUL */
-	first = !samples->len || !samples->text[samples->len - 1];
-	if (!first)
-		append(samples, ",", 1);
-	append(samples, name, strlen(name));
-	append(samples, "=\"", 2);
-	append_value(samples, value);
-	append(samples, "\"", 2);
+	at = samples->text + samples->len - LABEL_END;
+	to = mempcpy(at + sizeof(head), name, head.name_len);
+	head.value_len = put_label_value(to, value, &head.plain);
+	memcpy(at, &head, sizeof(head));
+	to += head.value_len;
+	memset(to, 0, LABEL_END);
+	samples->len = to + LABEL_END - samples->text;
 }
 
 void samples_add(struct samples *samples, unsigned int family,
