@@ -10,16 +10,12 @@
 #include "table.h"
 
 static const struct column columns[] = {
-	{ .name = "result", .key = "result", .head = "RESULT",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_STATE },
-	{ .name = "check", .key = "check", .head = "CHECK",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "device", .key = "dev_name", .head = "DEVICE",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "finding", .key = "finding", .head = "FINDING",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "remedy", .key = "remedy", .head = "REMEDY",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .key = "result", .head = "RESULT",
+	  .kind = EADM_KIND_STATE },
+	{ .key = "check", .head = "CHECK" },
+	{ .name = "device", .key = "dev_name", .head = "DEVICE" },
+	{ .key = "finding", .head = "FINDING" },
+	{ .key = "remedy", .head = "REMEDY" },
 };
 
 static const char *const verdicts[] = {
@@ -217,19 +213,11 @@ static int run(struct cli *cli)
 	};
 	struct table table = { .object = "check" };
 	struct audit a = { .cli = cli };
-	struct column *col;
-	unsigned int i;
-	int status = 0;
+	int status;
 
-	for (i = 0; i < ARRAY_SIZE(columns) && !status; i++) {
-		col = column_add(&table);
-		if (!col)
-			return fail(cli, STATUS_FAILED, "columns",
-				    "out of memory");
-		*col = columns[i];
-		col->unit = col->help = "";
-	}
-	status = open_source(cli);
+	status = table_of(cli, &table, columns, ARRAY_SIZE(columns));
+	if (!status)
+		status = open_source(cli);
 	if (!status)
 		status = take_devices(&a);
 	if (!status) {

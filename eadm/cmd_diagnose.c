@@ -23,64 +23,35 @@ static const struct option_def options[] = {
 /* ---- columns ------------------------------------------------------------------ */
 
 static const struct column verdict_columns[] = {
-	{ .name = "severity", .key = "severity", .head = "SEVERITY",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_STATE, .heading = true },
-	{ .name = "rule", .key = "rule", .head = "RULE",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME, .heading = true },
+	{ .key = "severity", .head = "SEVERITY",
+	  .kind = EADM_KIND_STATE, .heading = true },
+	{ .key = "rule", .head = "RULE", .heading = true },
 	{ .name = "device", .key = "dev_name", .head = "DEVICE",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME, .heading = true },
-	{ .name = "object", .key = "object", .head = "OBJECT",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME, .heading = true },
-	{ .name = "id", .key = "id", .head = "ID", .type = EADM_TYPE_U64,
+	  .heading = true },
+	{ .key = "object", .head = "OBJECT", .heading = true },
+	{ .key = "id", .head = "ID", .type = EADM_TYPE_U64,
 	  .kind = EADM_KIND_ID, .heading = true },
-	{ .name = "pid", .key = "pid", .head = "PID", .type = EADM_TYPE_U64,
+	{ .key = "pid", .head = "PID", .type = EADM_TYPE_U64,
 	  .kind = EADM_KIND_ID },
-	{ .name = "comm", .key = "comm", .head = "COMM",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "finding", .key = "finding", .head = "FINDING",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "evidence", .key = "evidence", .head = "EVIDENCE",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "affects", .key = "affects", .head = "AFFECTS",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "cause", .key = "cause", .head = "CAUSE",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "next", .key = "next", .head = "NEXT",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
+	{ .key = "comm", .head = "COMM" },
+	{ .key = "finding", .head = "FINDING" },
+	{ .key = "evidence", .head = "EVIDENCE" },
+	{ .key = "affects", .head = "AFFECTS" },
+	{ .key = "cause", .head = "CAUSE" },
+	{ .key = "next", .head = "NEXT" },
 };
 
 static const struct column rule_columns[] = {
-	{ .name = "rule", .key = "rule", .head = "RULE",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "severity", .key = "severity", .head = "SEVERITY",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_STATE },
-	{ .name = "object", .key = "object", .head = "OBJECT",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "moments", .key = "moments", .head = "MOMENTS",
+	{ .key = "rule", .head = "RULE" },
+	{ .key = "severity", .head = "SEVERITY",
+	  .kind = EADM_KIND_STATE },
+	{ .key = "object", .head = "OBJECT" },
+	{ .key = "moments", .head = "MOMENTS",
 	  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
-	{ .name = "about", .key = "about", .head = "ABOUT",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-	{ .name = "alike", .key = "alike", .head = "ALIKE",
-	  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME,
+	{ .key = "about", .head = "ABOUT" },
+	{ .key = "alike", .head = "ALIKE",
 	  .json_only = true },
 };
-
-static int add_columns(struct cli *cli, struct table *table,
-		       const struct column *cols, unsigned int n)
-{
-	struct column *col;
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		col = column_add(table);
-		if (!col)
-			return fail(cli, STATUS_FAILED, "columns",
-				    "out of memory");
-		*col = cols[i];
-		col->unit = col->help = "";
-	}
-	return 0;
-}
 
 static struct cell text_cell(const char *text)
 {
@@ -103,8 +74,8 @@ static int show_rules(struct cli *cli)
 	const struct eadm_rule *rule = NULL;
 	int status;
 
-	status = add_columns(cli, &table, rule_columns,
-			     ARRAY_SIZE(rule_columns));
+	status = table_of(cli, &table, rule_columns,
+			  ARRAY_SIZE(rule_columns));
 	if (!status) {
 		cli->writer->ops->begin(cli->writer, &table);
 		while ((rule = eadm_rule_next(rule))) {
@@ -301,8 +272,8 @@ static int run(struct cli *cli)
 	if (!d)
 		return fail(cli, STATUS_FAILED, "diagnosis", "out of memory");
 	catch_signals();
-	status = add_columns(cli, &table, verdict_columns,
-			     ARRAY_SIZE(verdict_columns));
+	status = table_of(cli, &table, verdict_columns,
+			  ARRAY_SIZE(verdict_columns));
 	if (!status)
 		status = eadm_is_live(cli->ctx) ?
 				 look_live(cli, d, interval) :

@@ -299,50 +299,32 @@ static int diff_all(struct diff *diff)
 
 /* ---- the command ------------------------------------------------------------------ */
 
-static bool make_table(struct table *table)
-{
-	static const struct column cols[N_COLS] = {
-		[COL_OBJECT] = { .key = "object", .head = "OBJECT" },
-		[COL_DEVICE] = { .key = "dev_name", .head = "DEVICE" },
-		[COL_ID] = { .key = "id", .head = "ID",
-			     .type = EADM_TYPE_U64 },
-		[COL_CHANGE] = { .key = "change", .head = "CHANGE" },
-		[COL_FIELD] = { .key = "field", .head = "FIELD" },
-		[COL_BEFORE] = { .key = "before", .head = "BEFORE" },
-		[COL_AFTER] = { .key = "after", .head = "AFTER" },
-		[COL_GROWTH] = { .key = "growth", .head = "GROWTH",
-				 .type = EADM_TYPE_U64 },
-		[COL_PID] = { .key = "pid", .head = "PID",
-			      .type = EADM_TYPE_U64 },
-		[COL_COMM] = { .key = "comm", .head = "COMM" },
-	};
-	struct column *col;
-	size_t i;
-
-	*table = (struct table){ .object = "change", .title = "changes" };
-	for (i = 0; i < N_COLS; i++) {
-		col = column_add(table);
-		if (!col)
-			return false;
-		*col = cols[i];
-		col->name = col->key;
-		if (!col->type)
-			col->type = EADM_TYPE_STRING;
-		col->unit = "";
-		col->help = "";
-	}
-	return true;
-}
+static const struct column columns[N_COLS] = {
+	[COL_OBJECT] = { .key = "object", .head = "OBJECT" },
+	[COL_DEVICE] = { .key = "dev_name", .head = "DEVICE" },
+	[COL_ID] = { .key = "id", .head = "ID",
+		     .type = EADM_TYPE_U64 },
+	[COL_CHANGE] = { .key = "change", .head = "CHANGE" },
+	[COL_FIELD] = { .key = "field", .head = "FIELD" },
+	[COL_BEFORE] = { .key = "before", .head = "BEFORE" },
+	[COL_AFTER] = { .key = "after", .head = "AFTER" },
+	[COL_GROWTH] = { .key = "growth", .head = "GROWTH",
+			 .type = EADM_TYPE_U64 },
+	[COL_PID] = { .key = "pid", .head = "PID",
+		      .type = EADM_TYPE_U64 },
+	[COL_COMM] = { .key = "comm", .head = "COMM" },
+};
 
 static int run_diff(struct diff *diff, const struct eadm_object *object)
 {
 	struct cli *cli = diff->cli;
-	struct table table;
+	struct table table = { .object = "change", .title = "changes" };
 	int status;
 
-	if (!make_table(&table)) {
+	status = table_of(cli, &table, columns, N_COLS);
+	if (status) {
 		columns_free(&table);
-		return fail(cli, STATUS_FAILED, "columns", "out of memory");
+		return status;
 	}
 	cli->writer->ops->begin(cli->writer, &table);
 	status = object ? diff_object(diff, object) : diff_all(diff);

@@ -75,32 +75,13 @@ static int delete_mark(struct cli *cli, const char *name, const char *path)
 
 /* ---- the list -------------------------------------------------------------------- */
 
-static bool list_table(struct table *table)
-{
-	static const struct column cols[] = {
-		{ .name = "name", .key = "name", .head = "MARK",
-		  .type = EADM_TYPE_STRING, .kind = EADM_KIND_NAME },
-		{ .name = "time", .key = "time", .head = "TIME", .unit = "ns",
-		  .type = EADM_TYPE_U64, .kind = EADM_KIND_TIME },
-		{ .name = "size", .key = "size", .head = "SIZE",
-		  .unit = "bytes", .type = EADM_TYPE_U64,
-		  .kind = EADM_KIND_GAUGE },
-	};
-	struct column *col;
-	size_t i;
-
-	*table = (struct table){ .object = "mark", .title = "marks" };
-	for (i = 0; i < ARRAY_SIZE(cols); i++) {
-		col = column_add(table);
-		if (!col)
-			return false;
-		*col = cols[i];
-		if (!col->unit)
-			col->unit = "";
-		col->help = "";
-	}
-	return true;
-}
+static const struct column columns[] = {
+	{ .key = "name", .head = "MARK", .kind = EADM_KIND_NAME },
+	{ .key = "time", .head = "TIME", .unit = "ns", .type = EADM_TYPE_U64,
+	  .kind = EADM_KIND_TIME },
+	{ .key = "size", .head = "SIZE", .unit = "bytes",
+	  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
+};
 
 static void put_mark(struct cli *cli, const char *name)
 {
@@ -123,12 +104,13 @@ static int list_marks(struct cli *cli)
 {
 	char folder[MARK_PATH_MAX];
 	struct dirent **names;
-	struct table table;
+	struct table table = { .object = "mark", .title = "marks" };
 	int i, n, status;
 
-	if (!list_table(&table)) {
+	status = table_of(cli, &table, columns, ARRAY_SIZE(columns));
+	if (status) {
 		columns_free(&table);
-		return fail(cli, STATUS_FAILED, "columns", "out of memory");
+		return status;
 	}
 	n = mark_folder(folder, sizeof(folder)) ?
 		    scandir(folder, &names, NULL, alphasort) : 0;

@@ -92,24 +92,16 @@ static int put_firmware(struct cli *cli)
 
 static int run(struct cli *cli)
 {
+	static const struct column columns[] = {
+		{ .key = "part", .head = "PART" },
+		{ .key = "version", .head = "VERSION" },
+	};
 	struct table table = { 0 };
-	struct column *part, *version;
 	int status;
 
-	part = column_add(&table);
-	version = part ? column_add(&table) : NULL;
-	if (!version) {
-		columns_free(&table);
-		return fail(cli, STATUS_FAILED, "columns", "out of memory");
-	}
-	part = table.cols;
-	part->name = part->key = "part";
-	part->head = "PART";
-	part->type = version->type = EADM_TYPE_STRING;
-	part->kind = version->kind = EADM_KIND_NAME;
-	version->name = version->key = "version";
-	version->head = "VERSION";
-	status = open_source(cli);
+	status = table_of(cli, &table, columns, ARRAY_SIZE(columns));
+	if (!status)
+		status = open_source(cli);
 	if (!status) {
 		cli->writer->ops->begin(cli->writer, &table);
 		put(cli, "eadm", EADM_VERSION);

@@ -19,6 +19,33 @@ struct column *column_add(struct table *table)
 	return col;
 }
 
+/*
+ * The columns of a table that no object describes. What one leaves out: its
+ * name is its key, it holds text, and it has neither unit nor help.
+ */
+int table_of(struct cli *cli, struct table *table, const struct column *cols,
+	     unsigned int n)
+{
+	struct column *col;
+
+	for (; n; n--, cols++) {
+		col = column_add(table);
+		if (!col)
+			return fail(cli, STATUS_FAILED, "columns",
+				    "out of memory");
+		*col = *cols;
+		if (!col->name)
+			col->name = col->key;
+		if (!col->type)
+			col->type = EADM_TYPE_STRING;
+		if (!col->unit)
+			col->unit = "";
+		if (!col->help)
+			col->help = "";
+	}
+	return 0;
+}
+
 void columns_free(struct table *table)
 {
 	free(table->cols);

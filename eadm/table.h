@@ -127,6 +127,8 @@ int columns_choose(struct cli *cli, const struct eadm_object *object,
 		   bool hw, struct table *table);
 void column_of_field(struct column *col, const struct eadm_field *field);
 struct column *column_add(struct table *table);
+int table_of(struct cli *cli, struct table *table, const struct column *cols,
+	     unsigned int n);
 void columns_free(struct table *table);
 void cells_of_record(const struct table *table,
 		     const struct eadm_record *record, struct cell *cells);

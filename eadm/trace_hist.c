@@ -123,49 +123,27 @@ static int show(struct cli *cli, struct view *view, struct rows *rows)
 	return fits ? 0 : fail(cli, STATUS_FAILED, "rows", "out of memory");
 }
 
-static struct column *add_column(struct table *table, const char *name,
-				 const char *head)
-{
-	struct column *col = column_add(table);
-
-	if (!col)
-		return NULL;
-	col->name = name;
-	col->key = name;
-	col->head = head;
-	col->type = EADM_TYPE_U64;
-	col->kind = EADM_KIND_GAUGE;
-	return col;
-}
-
-static bool add_columns(struct table *table, const struct eadm_field *op)
-{
-	static const struct {
-		const char *name, *head, *unit;
-	} cols[] = {
-		{ "count", "COUNT", "" },    { "failed", "FAILED", "" },
-		{ "p50", "P50", "ns" },	     { "p99", "P99", "ns" },
-		{ "max", "MAX", "ns" },	     { "buckets", "", "" },
-	};
-	struct column *col = column_add(table);
-	size_t i;
-
-	if (!col)
-		return false;
-	column_of_field(col, op);
-	for (i = 0; i < ARRAY_SIZE(cols); i++) {
-		col = add_column(table, cols[i].name, cols[i].head);
-		if (!col)
-			return false;
-		col->unit = cols[i].unit;
-		col->bars = i == ARRAY_SIZE(cols) - 1;
-	}
-	return true;
-}
+static const struct column columns[] = {
+	{ .key = "count", .head = "COUNT", .type = EADM_TYPE_U64,
+	  .kind = EADM_KIND_GAUGE },
+	{ .key = "failed", .head = "FAILED", .type = EADM_TYPE_U64,
+	  .kind = EADM_KIND_GAUGE },
+	{ .key = "p50", .head = "P50", .unit = "ns", .type = EADM_TYPE_U64,
+	  .kind = EADM_KIND_GAUGE },
+	{ .key = "p99", .head = "P99", .unit = "ns", .type = EADM_TYPE_U64,
+	  .kind = EADM_KIND_GAUGE },
+	{ .key = "max", .head = "MAX", .unit = "ns", .type = EADM_TYPE_U64,
+	  .kind = EADM_KIND_GAUGE },
+	{ .key = "buckets", .head = "", .type = EADM_TYPE_U64,
+	  .kind = EADM_KIND_GAUGE, .bars = true },
+};
 
 /* @view shows the flight recorder so far. */
 int trace_hist(struct cli *cli, struct view *view)
 {
+	struct column *op;
+	int status;
+
 	if (cli->args.opt[OPT_OUTPUT] || cli->args.opt[OPT_SORT])
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_SORT] ? "--sort" : "--output",
@@ -174,7 +152,12 @@ int trace_hist(struct cli *cli, struct view *view)
 	view->table = (struct table){ .object = "histogram",
 				      .title = view->table.title };
 	view->show = show;
-	if (!add_columns(&view->table, view->filter.op_field))
+	op = column_add(&view->table);
+	if (!op)
 		return fail(cli, STATUS_FAILED, "columns", "out of memory");
+	column_of_field(op, view->filter.op_field);
+	status = table_of(cli, &view->table, columns, ARRAY_SIZE(columns));
+	if (status)
+		return status;
 	return view_run(cli, view);
 }

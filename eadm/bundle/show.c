@@ -289,23 +289,17 @@ static struct cell seconds_cell(struct json_object *from, const char *key)
 			      .u = s > 0 && s < 1e9 ? s * 1e9 : 0 };
 }
 
-static struct column *add_column(struct table *table, const char *key,
-				 const char *head, enum eadm_type type,
-				 enum eadm_kind kind, const char *unit)
-{
-	struct column *col = column_add(table);
-
-	if (!col)
-		return NULL;
-	col->name = col->key = key;
-	col->head = head;
-	col->type = type;
-	col->kind = kind;
-	col->unit = unit ? unit : "";
-	return col;
-}
-
 /* ---- show ------------------------------------------------------------------------------ */
+
+static const struct column part_columns[] = {
+	{ .key = "part", .head = "PART" },
+	{ .key = "state", .head = "STATE" },
+	{ .key = "bytes", .head = "BYTES", .unit = "bytes",
+	  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
+	{ .key = "time", .head = "TIME", .unit = "ns",
+	  .type = EADM_TYPE_U64, .kind = EADM_KIND_AGE },
+	{ .key = "why", .head = "WHY" },
+};
 
 static void put_part(struct cli *cli, struct json_object *part)
 {
@@ -365,18 +359,9 @@ int bundle_show(struct cli *cli)
 	struct reader r;
 	int status = open_bundle(&r, cli);
 
-	if (!status &&
-	    (!add_column(&table, "part", "PART", EADM_TYPE_STRING,
-			 EADM_KIND_NAME, NULL) ||
-	     !add_column(&table, "state", "STATE", EADM_TYPE_STRING,
-			 EADM_KIND_NAME, NULL) ||
-	     !add_column(&table, "bytes", "BYTES", EADM_TYPE_U64,
-			 EADM_KIND_GAUGE, "bytes") ||
-	     !add_column(&table, "time", "TIME", EADM_TYPE_U64,
-			 EADM_KIND_AGE, "nanoseconds") ||
-	     !add_column(&table, "why", "WHY", EADM_TYPE_STRING,
-			 EADM_KIND_NAME, NULL)))
-		status = fail(cli, STATUS_FAILED, "columns", "out of memory");
+	if (!status)
+		status = table_of(cli, &table, part_columns,
+				  ARRAY_SIZE(part_columns));
 	if (!status) {
 		make_caption(&r, caption, sizeof(caption));
 		table.caption = caption;
@@ -391,20 +376,21 @@ int bundle_show(struct cli *cli)
 
 int bundle_verify(struct cli *cli)
 {
+	static const struct column columns[] = {
+		{ .key = "bundle", .head = "BUNDLE" },
+		{ .key = "members", .head = "MEMBERS", .type = EADM_TYPE_U64,
+		  .kind = EADM_KIND_GAUGE },
+		{ .key = "bytes", .head = "BYTES", .unit = "bytes",
+		  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
+	};
 	struct table table = { 0 };
 	struct cell cells[3];
 	struct row row = { .cells = cells };
 	struct reader r;
 	int status = open_bundle(&r, cli);
 
-	if (!status &&
-	    (!add_column(&table, "bundle", "BUNDLE", EADM_TYPE_STRING,
-			 EADM_KIND_NAME, NULL) ||
-	     !add_column(&table, "members", "MEMBERS", EADM_TYPE_U64,
-			 EADM_KIND_GAUGE, NULL) ||
-	     !add_column(&table, "bytes", "BYTES", EADM_TYPE_U64,
-			 EADM_KIND_GAUGE, "bytes")))
-		status = fail(cli, STATUS_FAILED, "columns", "out of memory");
+	if (!status)
+		status = table_of(cli, &table, columns, ARRAY_SIZE(columns));
 	if (!status) {
 		cells[0] = text_cell(r.path);
 		cells[1] = (struct cell){ .type = CELL_U64, .u = r.members };

@@ -7,40 +7,34 @@
 
 enum { TEST, RESULT, COUNT, SIZE, MIN, P50, P99, MAX, RATE, WHY, N_COLUMNS };
 
-static const struct {
-	const char *key, *head, *unit;
-	enum eadm_type type;
-	enum eadm_kind kind;
-} columns[N_COLUMNS] = {
-	[TEST] = { "test", "TEST", "", EADM_TYPE_STRING, EADM_KIND_NAME },
-	[RESULT] = { "result", "RESULT", "", EADM_TYPE_STRING, EADM_KIND_NAME },
-	[COUNT] = { "count", "COUNT", "", EADM_TYPE_U64, EADM_KIND_GAUGE },
-	[SIZE] = { "size", "SIZE", "bytes", EADM_TYPE_U64, EADM_KIND_GAUGE },
-	[MIN] = { "min", "MIN", "ns", EADM_TYPE_U64, EADM_KIND_AGE },
-	[P50] = { "p50", "P50", "ns", EADM_TYPE_U64, EADM_KIND_AGE },
-	[P99] = { "p99", "P99", "ns", EADM_TYPE_U64, EADM_KIND_AGE },
-	[MAX] = { "max", "MAX", "ns", EADM_TYPE_U64, EADM_KIND_AGE },
-	[RATE] = { "rate", "PER_SECOND", "", EADM_TYPE_U64, EADM_KIND_GAUGE },
-	[WHY] = { "why", "WHY", "", EADM_TYPE_STRING, EADM_KIND_NAME },
+static const struct column columns[N_COLUMNS] = {
+	[TEST] = { .key = "test", .head = "TEST" },
+	[RESULT] = { .key = "result", .head = "RESULT" },
+	[COUNT] = { .key = "count", .head = "COUNT",
+		  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
+	[SIZE] = { .key = "size", .head = "SIZE", .unit = "bytes",
+		  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
+	[MIN] = { .key = "min", .head = "MIN", .unit = "ns",
+		  .type = EADM_TYPE_U64, .kind = EADM_KIND_AGE },
+	[P50] = { .key = "p50", .head = "P50", .unit = "ns",
+		  .type = EADM_TYPE_U64, .kind = EADM_KIND_AGE },
+	[P99] = { .key = "p99", .head = "P99", .unit = "ns",
+		  .type = EADM_TYPE_U64, .kind = EADM_KIND_AGE },
+	[MAX] = { .key = "max", .head = "MAX", .unit = "ns",
+		  .type = EADM_TYPE_U64, .kind = EADM_KIND_AGE },
+	[RATE] = { .key = "rate", .head = "PER_SECOND",
+		  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
+	[WHY] = { .key = "why", .head = "WHY" },
 };
 
 int report_begin(struct cli *cli, struct table *table)
 {
-	struct column *column;
-	int i;
+	int status;
 
 	table->object = "test";
-	for (i = 0; i < N_COLUMNS; i++) {
-		column = column_add(table);
-		if (!column)
-			return fail(cli, STATUS_FAILED, "start",
-				    "out of memory");
-		column->name = column->key = columns[i].key;
-		column->head = columns[i].head;
-		column->unit = columns[i].unit;
-		column->type = columns[i].type;
-		column->kind = columns[i].kind;
-	}
+	status = table_of(cli, table, columns, N_COLUMNS);
+	if (status)
+		return status;
 	cli->writer->ops->begin(cli->writer, table);
 	return 0;
 }
