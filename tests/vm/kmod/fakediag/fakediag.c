@@ -408,15 +408,17 @@ static int cmds_set(const char *val, const struct kernel_param *kp)
 
 static int end_set(const char *val, const struct kernel_param *kp)
 {
+	struct eadm_diag_event ev = { .obj = EADM_OBJ_CMD };
 	unsigned int seq;
 	int ret = number_of(val, MAX_CMDS, &seq);
 
 	if (ret)
 		return ret;
 	WRITE_ONCE(cmd_state[seq], EADM_CMD_STATE_DONE);
+	ev.id = seq;
 	mutex_lock(&lock);
 	if (fake)
-		eadm_diag_notify(&fake->dd, EADM_DIAG_CMD_DONE, seq, 0);
+		eadm_diag_notify(&fake->dd, EADM_DIAG_CMD_DONE, &ev);
 	mutex_unlock(&lock);
 	return 0;
 }
