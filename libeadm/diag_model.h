@@ -132,7 +132,8 @@ enum diag_kind {
 	F(QP_HW_RTO, "hw-rto-retrans") F(QP_HW_ERROR, "hw-error")
 
 #define DIAG_CQE_FIELDS(F)						\
-	F(CQE_CQN, "cqn") F(CQE_OWNER, "owner") F(CQE_OP, "op")		\
+	F(CQE_CQN, "cqn") F(CQE_PHASE, "phase") F(CQE_OP, "op")		\
+	F(CQE_OP_RAW, "op-raw")						\
 	F(CQE_QUEUE, "queue") F(CQE_STATUS, "status")			\
 	F(CQE_WQE_INDEX, "wqe-index") F(CQE_QPN, "qpn")			\
 	F(CQE_BYTES, "bytes")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Rules about completions: those in a CQ, and those that should be there. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "diag_rules.h"
@@ -117,7 +118,7 @@ static void look_lost_cqe(struct judge *j, const struct diag_row *now,
 /* ---- what completions say -------------------------------------------------------- */
 
 static const signed char cqe_facts[] = {
-	CQE_OP, CQE_QUEUE, CQE_STATUS, CQE_WQE_INDEX, CQE_QPN, CQE_BYTES, -1,
+	CQE_OP, CQE_OP_RAW, CQE_QUEUE, CQE_STATUS, CQE_WQE_INDEX, CQE_QPN, CQE_BYTES, -1,
 };
 
 /* The completion at an index that only grows: whether it is of that lap. */
@@ -126,8 +127,8 @@ static bool is_valid(const struct diag_row *cqe, const struct diag_row *cq)
 	uint64_t pi = diag_u64(cq, CQ_HW_PI), depth = diag_u64(cq, CQ_DEPTH);
 	uint64_t index = pi - 1 - ((pi - 1 - cqe->id) & (depth - 1));
 
-	return diag_has(cqe, CQE_OWNER) && diag_has(cqe, CQE_OP) &&
-	       diag_u64(cqe, CQE_OWNER) != !!(index & depth);
+	return diag_has(cqe, CQE_PHASE) && diag_has(cqe, CQE_OP_RAW) &&
+	       diag_u64(cqe, CQE_PHASE) != !!(index & depth);
 }
 
 /* The next valid completion of a CQ among those that were read. */
@@ -198,12 +199,12 @@ static void look_damaged(struct judge *j, const struct diag_row *now,
 		uint64_t age = (pi - 1 - cqe->id) & (depth - 1);
 
 		if (cqe->dev != now->dev || diag_u64(cqe, CQE_CQN) != now->id ||
-		    age >= pi || !diag_has(cqe, CQE_OWNER) ||
+		    age >= pi || !diag_has(cqe, CQE_PHASE) ||
 		    is_valid(cqe, now))
 			continue;
 		accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of another lap: its consumer sees neither it nor the %" PRIu64 " behind it",
 		       cqe->id, age);
-		cite(j, DIAG_CQE, cqe, CQE_OWNER);
+		cite(j, DIAG_CQE, cqe, CQE_PHASE);
 		cite_all(j, DIAG_CQE, cqe, cqe_facts);
 		cite_all(j, DIAG_CQ, now, cq_facts);
 		return;
@@ -230,11 +231,15 @@ static void look_opcode(struct judge *j, const struct diag_row *now,
 	(void)then;
 	while ((cqe = next_cqe(j, now, &at))) {
 		number = diag_u64(cqe, CQE_OP);
-		if (eadm_field_value_name(op, number) &&
+		if (diag_has(cqe, CQE_OP) &&
 		    is_receive(number) ==
 			    (diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ))
 			continue;
-		eadm_field_text(op, number, text, sizeof(text));
+		if (diag_has(cqe, CQE_OP))
+			eadm_field_text(op, number, text, sizeof(text));
+		else
+			snprintf(text, sizeof(text), "%#" PRIx64,
+				 diag_u64(cqe, CQE_OP_RAW));
 		accuse(j, now, "the completion at index %" PRIu64 " says operation %s, which no %s queue has",
 		       cqe->id, text,
 		       diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ ?

@@ -355,7 +355,7 @@ static const struct attrs {
 } attrs_of[] = {
 	[EADM_RAW_KIND_SQ] = {
 		EADM_A_SQE_QPN, EADM_A_SQE_INDEX, EADM_A_SQE_MARK,
-		EADM_A_SQE_STATE, EADM_A_SQE_BYTES, EADM_A_SQE_BLOCKS,
+		EADM_A_SQE_STATE, EADM_A_SQE_BYTES, EADM_A_SQE_PLACES,
 		EADM_A_SQE_PAYLOAD,
 		{ EADM_A_SQE_SGE0_ADDR, EADM_A_SQE_SGE1_ADDR,
 		  EADM_A_SQE_SGE2_ADDR, EADM_A_SQE_SGE3_ADDR,
@@ -375,7 +375,7 @@ static const struct attrs {
 	},
 	[EADM_RAW_KIND_CMD_SQ] = {
 		0, EADM_A_CMDE_INDEX, EADM_A_CMDE_MARK, EADM_A_CMDE_STATE,
-		EADM_A_CMDE_BYTES, EADM_A_CMDE_BLOCKS, 0, { 0 },
+		EADM_A_CMDE_BYTES, EADM_A_CMDE_PLACES, 0, { 0 },
 	},
 	[EADM_RAW_KIND_CMD_CQ] = {
 		EADM_A_CQE_CQN, EADM_A_CQE_INDEX, EADM_A_CQE_MARK,
@@ -448,14 +448,9 @@ static uint32_t state_of(const struct eadm_ring *ring,
 
 /* ---- members ----------------------------------------------------------------------- */
 
-/*
- * A number of the adapter that has no name is shown as it is, unless it would
- * pass for another one's.
- */
-static bool class_of(const struct eadm_record *rec,
-		     const struct eadm_item *member, uint64_t *value)
+/* A number of the adapter without a class is shown only as it is, in a field of its own. */
+static bool class_of(const struct eadm_item *member, uint64_t *value)
 {
-	const struct eadm_object *object = rec->object;
 	const struct eadm_classes *classes = member->classes;
 	uint64_t flags = 0;
 	unsigned int i;
@@ -472,12 +467,8 @@ static bool class_of(const struct eadm_record *rec,
 	}
 	if (!classes)
 		return true;
-	if (classes->flags) {
-		*value = flags;
-		return true;
-	}
-	return !eadm_field_value_name(
-		&object->fields[object->by_slot[member->attr]], *value);
+	*value = flags;
+	return classes->flags;
 }
 
 static void put_members(struct eadm_record *rec, const unsigned char *p,
@@ -492,7 +483,7 @@ static void put_members(struct eadm_record *rec, const unsigned char *p,
 			eadm_record_put_bytes(rec, m->attr, p + m->at.offset,
 					      m->bytes);
 		else if (!m->bytes && eadm_bits_read(&m->at, p, len, &value) &&
-			 class_of(rec, m, &value))
+			 class_of(m, &value))
 			eadm_record_put_u64(rec, m->attr, value);
 	}
 }

@@ -105,6 +105,8 @@ class Family:
         with open(path, encoding="utf-8") as source:
             self.raw = yaml.safe_load(source)
         self.name, self.spec = self.raw["name"], spec
+        for optional, nothing in (("index-bits", {}), ("formats", []), ("contexts", [])):
+            self.raw.setdefault(optional, nothing)
         self.numbers, self.groups, self.enums, self.structs = {}, {}, {}, {}
         self.commands, self.registers = [], []
         for section in self.raw["sections"]:

@@ -220,6 +220,33 @@ class HwHeader:
         return header(self.lines, "GPL-2.0-only", "h", note(self.family.name))
 
 
+# ----------------------------------------------------- kernel: classes of numbers
+
+KERNEL_CLASSES = {"cmd-op": "op", "async-event": "event", "cause": "cause"}
+
+
+def kernel_classes(family):
+    """kmod/include/<family>_classes.h: what the driver's numbers are at the seam."""
+    guard = f"{family.name.upper()}_CLASSES_H"
+    lines = ["/* The adapter's numbers and what the specification calls them. */",
+             f"#ifndef {guard}", f"#define {guard}", "", "#include <linux/types.h>", "",
+             '#include "eadm_values.h"']
+    for enum, short in KERNEL_CLASSES.items():
+        if enum not in family.classes:
+            continue
+        known = family.spec.enums[enum]
+        names = [name for name, _, _ in known.entries]
+        rest = "other" if "other" in names else "general"
+        lines += ["", f"static inline u32 {family.name}_{short}_class(u32 raw)", "{",
+                  "\tswitch (raw) {"]
+        for raw, name in family.classes[enum]:
+            if name != rest:
+                lines += [f"\tcase {raw}:", f"\t\treturn {known.const(name)};"]
+        lines += ["\tdefault:", f"\t\treturn {known.const(rest)};", "\t}", "}"]
+    lines += ["", f"#endif /* {guard} */"]
+    return header(lines, "GPL-2.0-only", "h", note(family.name))
+
+
 # ------------------------------------------------------------- libeadm: tables
 
 class Tables:
@@ -337,31 +364,33 @@ class Tables:
         return (f"\t{{ {c_const('raw-kind', raw['kind'])}, {len(parts)}, "
                 f"{raw['kind']}_parts }},")
 
+    def table(self, kind, name, rows, count):
+        """A table that there may be, and what refers to it."""
+        if not rows:
+            return []
+        self.lines += [f"static const struct {kind} {name}[] = {{", *rows, "};", ""]
+        return [f"\t.{name} = {name},", f"\t.n_{name} = {count},"]
+
     def text(self):
         family, raw = self.family, self.family.raw
         formats = [line for fmt in raw["formats"] for line in self.format(fmt)]
         contexts = [self.context(context) for context in raw["contexts"]]
-        table = ["static const struct eadm_format formats[] = {", *formats, "};", "",
-                 "static const struct eadm_context contexts[] = {", *contexts, "};", "",
-                 "static const struct eadm_register registers[] = {"]
-        for reg in family.registers:
-            name = reg["name"].lower().replace("_", "-")
-            table.append(f"\t{{ 0x{reg['at']:x}, {c_string(name)}, {c_string(reg['doc'])} }},")
+        registers = [f"\t{{ 0x{reg['at']:x}, {c_string(reg['name'].lower().replace('_', '-'))}, "
+                     f"{c_string(reg['doc'])} }}," for reg in family.registers]
         pci = raw["pci"]
-        table += ["};", "", "static const struct eadm_pci_id ids[] = {",
-                  *(f"\t{{ 0x{pci['vendor']:04x}, 0x{d['id']:04x} }}," for d in pci["devices"]),
-                  "};", "", f"const struct eadm_family eadm_family_{family.name} = {{",
-                  *names(raw), "\t.ids = ids,", f"\t.n_ids = {len(pci['devices'])},",
-                  f"\t.vectors = {pci['vectors'] - pci['common-vectors']},",
-                  *(f"\t.index_bits[{c_const('raw-kind', kind)}] = {bits},"
-                    for kind, bits in raw["index-bits"].items()),
-                  "\t.formats = formats,", f"\t.n_formats = {len(raw['formats'])},",
-                  "\t.contexts = contexts,", f"\t.n_contexts = {len(contexts)},",
-                  "\t.registers = registers,", f"\t.n_registers = {len(family.registers)},", "};"]
+        ids = [f"\t{{ 0x{pci['vendor']:04x}, 0x{d['id']:04x} }}," for d in pci["devices"]]
+        refs = [*self.table("eadm_pci_id", "ids", ids, len(ids)),
+                f"\t.vectors = {pci['vectors'] - pci['common-vectors']},",
+                *(f"\t.index_bits[{c_const('raw-kind', kind)}] = {bits},"
+                  for kind, bits in raw["index-bits"].items()),
+                *self.table("eadm_format", "formats", formats, len(raw["formats"])),
+                *self.table("eadm_context", "contexts", contexts, len(contexts)),
+                *self.table("eadm_register", "registers", registers, len(registers))]
         maps = [line for lines in self.maps.values() for line in lines]
         head = ["#include <rdma/ib_user_ioctl_verbs.h>", "", '#include "eadm_nl.h"',
                 '#include "family/family.h"', ""]
-        return header(head + maps + self.lines + table, "LGPL-2.1-or-later", "c",
+        last = [f"const struct eadm_family eadm_family_{family.name} = {{", *names(raw), *refs, "};"]
+        return header(head + maps + self.lines + last, "LGPL-2.1-or-later", "c",
                       note(family.name))
 
 
@@ -407,6 +436,7 @@ def family_files(spec, folder):
     files = {"libeadm/generated/families.c": table_of_families([f.name for f in families], others)}
     for family in families:
         files[f"kmod/include/{family.name}_hw.h"] = HwHeader(family).text()
+        files[f"kmod/include/{family.name}_classes.h"] = kernel_classes(family)
         files[f"libeadm/generated/family_{family.name}.c"] = Tables(family).text()
     return files
 

@@ -25,11 +25,13 @@ def names(family):
     for key in ("drivers", "modules"):
         out += term(key, ", ".join(raw[key]))
     return out + term("provider", f"lib{raw['provider']} of rdma-core") + \
-        term("interrupts", f"{raw['interrupts']}*")
+        (term("interrupts", f"{raw['interrupts']}*") if "interrupts" in raw else [])
 
 
 def classed(title, entries, section=""):
     """Numbers of the adapter and the names that eadm shows."""
+    if not entries:
+        return []
     out = [f".SH {title}"] + ([f"See hw {section}."] if section else [])
     for number, raw, family_name in entries:
         out += term(raw["class"], raw.get("doc", ""), number, family_name, see(raw))
@@ -39,7 +41,7 @@ def classed(title, entries, section=""):
 def numbers(family):
     commands = [(f"{family.command_number(c):#x}", c, c["name"]) for c in family.commands]
     out = classed("COMMANDS", commands)
-    for title, enum in (("OPERATIONS", "wqe-op"), ("CAUSES", "syndrome"),
+    for title, enum in (("OPERATIONS", "wqe-op"), ("CAUSES", "cause"),
                         ("ASYNCHRONOUS EVENTS", "async-event")):
         for item in family.enums.values():
             if item.get("classes") == enum:
@@ -49,8 +51,12 @@ def numbers(family):
 
 
 def registers(family):
+    if not family.registers:
+        return []
+    where = next(s["see"] for s in family.raw["sections"]
+                 if any("registers" in item for item in s["items"]))
     out = [".SH REGISTERS", "Those that reading does no harm to are in",
-           ".BR \"eadm dump regs\" ;", "they are marked with an R. See hw 2.1."]
+           ".BR \"eadm dump regs\" ;", f"they are marked with an R. See hw {where}."]
     for reg in family.registers:
         out += term(f"{reg['at']:#05x}", reg["doc"], reg["name"], f"{reg.get('width', 32)} bits",
                     "R" if reg.get("read") else "")
@@ -91,13 +97,13 @@ def layouts(family):
                                 + (f", of {', '.join(ops)}:" if ops else ":"))]
             for path, item in family.structs[struct].words.items():
                 out += word(family, path, item)
-    out.append(".SH REQUESTS OF COMMANDS")
+    out += [".SH REQUESTS OF COMMANDS"] if family.commands else []
     for struct in dict.fromkeys(c["request"] for c in family.commands if "request" in c):
         of = [c["name"] for c in family.commands if c.get("request") == struct]
         out.append(f".SS {roff(', '.join(of))}")
         for path, item in family.structs[struct].words.items():
             out += word(family, path, item)
-    out.append(".SH CONTEXTS")
+    out += [".SH CONTEXTS"] if family.raw["contexts"] else []
     for context in family.raw["contexts"]:
         out += [f".SS {roff(context['kind'])}", f"See hw {context['see']}."]
         for name, item in family.parts(context):
@@ -106,7 +112,7 @@ def layouts(family):
 
 
 def family_page(family, note):
-    counters = family.raw["counters"]
+    counters = family.raw.get("counters")
     title = f"EADM-{family.name.upper()}"
     return "\n".join([
         '.\\" SPDX-License-Identifier: GPL-2.0-or-later', f'.\\" {note}',
@@ -118,5 +124,6 @@ def family_page(family, note):
         "interface document are given as \\(lqhw 4.7\\(rq. What is not described here, such as an",
         "opcode of newer firmware, eadm shows as a number or not at all.",
         *names(family), *numbers(family), *registers(family), *layouts(family),
-        ".SH COUNTERS", f"See hw {counters['see']}.", roff(", ".join(counters["names"]) + "."),
+        *([".SH COUNTERS", f"See hw {counters['see']}.", roff(", ".join(counters["names"]) + ".")]
+          if counters else []),
         ".SH SEE ALSO", ".BR eadm (1),", ".BR eadm\\-dump (1),", ".BR eadm\\-fields (7)"]) + "\n"

@@ -84,43 +84,44 @@
 #define EADM_CMD_STATE_LATE	4
 #define EADM_CMD_STATE_ABORTED	5
 
-/* cmd-op: Command: sub-module * 256 + opcode of the adapter's interface. */
-#define EADM_CMD_OP_QUERY_DEVICE	0
-#define EADM_CMD_OP_CREATE_QP	1
-#define EADM_CMD_OP_DESTROY_QP	2
-#define EADM_CMD_OP_MODIFY_QP	3
-#define EADM_CMD_OP_CREATE_CQ	4
-#define EADM_CMD_OP_DESTROY_CQ	5
-#define EADM_CMD_OP_REFLUSH	6
-#define EADM_CMD_OP_REG_MR	8
-#define EADM_CMD_OP_DEREG_MR	9
-#define EADM_CMD_OP_QUERY_QPC	11
-#define EADM_CMD_OP_QUERY_CQC	12
-#define EADM_CMD_OP_SET_GID	14
-#define EADM_CMD_OP_CREATE_AH	15
-#define EADM_CMD_OP_DESTROY_AH	16
-#define EADM_CMD_OP_QUERY_QP	17
-#define EADM_CMD_OP_CREATE_EQ	256
-#define EADM_CMD_OP_DESTROY_EQ	257
-#define EADM_CMD_OP_QUERY_FW_INFO	258
-#define EADM_CMD_OP_CONF_MTU	259
-#define EADM_CMD_OP_GET_STATS	260
-#define EADM_CMD_OP_CONF_DEVICE	261
-#define EADM_CMD_OP_QUERY_EQC	262
-#define EADM_CMD_OP_SET_RETRANS_NUM	263
-#define EADM_CMD_OP_ALLOC_DB	264
-#define EADM_CMD_OP_FREE_DB	265
-#define EADM_CMD_OP_SET_EXT_ATTR	266
-#define EADM_CMD_OP_GET_EXT_ATTR	267
+/* cmd-op: Class of a command; op-raw is the adapter's own number. */
+#define EADM_CMD_OP_OTHER	0
+#define EADM_CMD_OP_QUERY_DEVICE	1
+#define EADM_CMD_OP_QUERY_FW_INFO	2
+#define EADM_CMD_OP_CONF_DEVICE	3
+#define EADM_CMD_OP_CONF_MTU	4
+#define EADM_CMD_OP_GET_STATS	5
+#define EADM_CMD_OP_SET_RETRANS_NUM	6
+#define EADM_CMD_OP_SET_EXT_ATTR	7
+#define EADM_CMD_OP_GET_EXT_ATTR	8
+#define EADM_CMD_OP_CREATE_QP	9
+#define EADM_CMD_OP_MODIFY_QP	10
+#define EADM_CMD_OP_QUERY_QP	11
+#define EADM_CMD_OP_DESTROY_QP	12
+#define EADM_CMD_OP_FLUSH_QP	13
+#define EADM_CMD_OP_QUERY_QPC	14
+#define EADM_CMD_OP_CREATE_CQ	15
+#define EADM_CMD_OP_DESTROY_CQ	16
+#define EADM_CMD_OP_QUERY_CQC	17
+#define EADM_CMD_OP_CREATE_EQ	18
+#define EADM_CMD_OP_DESTROY_EQ	19
+#define EADM_CMD_OP_QUERY_EQC	20
+#define EADM_CMD_OP_REG_MR	21
+#define EADM_CMD_OP_DEREG_MR	22
+#define EADM_CMD_OP_CREATE_AH	23
+#define EADM_CMD_OP_DESTROY_AH	24
+#define EADM_CMD_OP_SET_GID	25
+#define EADM_CMD_OP_ALLOC_UAR	26
+#define EADM_CMD_OP_DEALLOC_UAR	27
 
-/* async-event: What the adapter raises by its asynchronous event queue. */
-#define EADM_ASYNC_EVENT_QP_FATAL	0
-#define EADM_ASYNC_EVENT_QP_RQ_ERROR	1
-#define EADM_ASYNC_EVENT_ACCESS_ERROR	2
-#define EADM_ASYNC_EVENT_CQ_ERROR	3
-#define EADM_ASYNC_EVENT_OTHER	4
+/* async-event: Class of an asynchronous event of the adapter. */
+#define EADM_ASYNC_EVENT_OTHER	0
+#define EADM_ASYNC_EVENT_QP_FATAL	1
+#define EADM_ASYNC_EVENT_QP_RQ_ERROR	2
+#define EADM_ASYNC_EVENT_ACCESS_ERROR	3
+#define EADM_ASYNC_EVENT_CQ_ERROR	4
 
-/* cause: Why a work request failed. */
+/* cause: Class of the cause for which a work request failed. */
 #define EADM_CAUSE_NONE	0
 #define EADM_CAUSE_GENERAL	1
 #define EADM_CAUSE_RECV_FORMAT	2
@@ -210,22 +211,23 @@
 #define EADM_WQE_FLAGS_INLINE	0x8
 #define EADM_WQE_FLAGS_DIRECT	0x10
 
-/* wqe-op: Operation of a work request or completion. */
-#define EADM_WQE_OP_WRITE	0
-#define EADM_WQE_OP_READ	1
-#define EADM_WQE_OP_SEND	2
-#define EADM_WQE_OP_SEND_WITH_IMM	3
-#define EADM_WQE_OP_RECEIVE	4
-#define EADM_WQE_OP_RECEIVE_WRITE_IMM	5
-#define EADM_WQE_OP_RECEIVE_INV	6
-#define EADM_WQE_OP_WRITE_WITH_IMM	9
-#define EADM_WQE_OP_RECEIVE_IMM	12
-#define EADM_WQE_OP_SEND_WITH_INV	13
-#define EADM_WQE_OP_REGISTER_MR	14
-#define EADM_WQE_OP_LOCAL_INV	15
-#define EADM_WQE_OP_READ_WITH_INV	16
-#define EADM_WQE_OP_ATOMIC_CAS	17
-#define EADM_WQE_OP_ATOMIC_FAA	18
+/* wqe-op: Class of the operation of a work request or completion. */
+#define EADM_WQE_OP_OTHER	0
+#define EADM_WQE_OP_WRITE	1
+#define EADM_WQE_OP_WRITE_WITH_IMM	2
+#define EADM_WQE_OP_READ	3
+#define EADM_WQE_OP_READ_WITH_INV	4
+#define EADM_WQE_OP_SEND	5
+#define EADM_WQE_OP_SEND_WITH_IMM	6
+#define EADM_WQE_OP_SEND_WITH_INV	7
+#define EADM_WQE_OP_ATOMIC_CAS	8
+#define EADM_WQE_OP_ATOMIC_FAA	9
+#define EADM_WQE_OP_REGISTER_MR	10
+#define EADM_WQE_OP_LOCAL_INV	11
+#define EADM_WQE_OP_RECEIVE	12
+#define EADM_WQE_OP_RECEIVE_IMM	13
+#define EADM_WQE_OP_RECEIVE_INV	14
+#define EADM_WQE_OP_RECEIVE_WRITE_IMM	15
 
 /* cqe-queue: Kind of queue a completion is of. */
 #define EADM_CQE_QUEUE_SQ	0

@@ -104,7 +104,7 @@ static const struct eadm_class cmd_op_list[] = {
 	{ 3, EADM_CMD_OP_MODIFY_QP },
 	{ 4, EADM_CMD_OP_CREATE_CQ },
 	{ 5, EADM_CMD_OP_DESTROY_CQ },
-	{ 6, EADM_CMD_OP_REFLUSH },
+	{ 6, EADM_CMD_OP_FLUSH_QP },
 	{ 8, EADM_CMD_OP_REG_MR },
 	{ 9, EADM_CMD_OP_DEREG_MR },
 	{ 11, EADM_CMD_OP_QUERY_QPC },
@@ -121,8 +121,8 @@ static const struct eadm_class cmd_op_list[] = {
 	{ 261, EADM_CMD_OP_CONF_DEVICE },
 	{ 262, EADM_CMD_OP_QUERY_EQC },
 	{ 263, EADM_CMD_OP_SET_RETRANS_NUM },
-	{ 264, EADM_CMD_OP_ALLOC_DB },
-	{ 265, EADM_CMD_OP_FREE_DB },
+	{ 264, EADM_CMD_OP_ALLOC_UAR },
+	{ 265, EADM_CMD_OP_DEALLOC_UAR },
 	{ 266, EADM_CMD_OP_SET_EXT_ATTR },
 	{ 267, EADM_CMD_OP_GET_EXT_ATTR },
 };
@@ -133,6 +133,7 @@ static const struct eadm_classes cmd_op = {
 
 static const struct eadm_item sqe_members[] = {
 	{ .attr = EADM_A_SQE_OP, .at = { 0, 8, EADM_LE, 27, 5 }, .classes = &wqe_op },
+	{ .attr = EADM_A_SQE_OP_RAW, .at = { 0, 8, EADM_LE, 27, 5 } },
 	{ .attr = EADM_A_SQE_FLAGS, .at = { 0, 8, EADM_LE, 22, 5 }, .classes = &wqe_flags },
 	{ .attr = EADM_A_SQE_PI, .at = { 0, 8, EADM_LE, 0, 16 } },
 };
@@ -272,11 +273,13 @@ static const struct eadm_item rqe_members[] = {
 };
 
 static const struct eadm_item cqe_members[] = {
-	{ .attr = EADM_A_CQE_OWNER, .at = { 0, 4, EADM_BE, 31, 1 } },
+	{ .attr = EADM_A_CQE_PHASE, .at = { 0, 4, EADM_BE, 31, 1 } },
 	{ .attr = EADM_A_CQE_QUEUE, .at = { 0, 4, EADM_BE, 8, 8 }, .classes = &cqe_queue },
 	{ .attr = EADM_A_CQE_WQE_INDEX, .at = { 4, 4, EADM_BE, 0, 0 } },
 	{ .attr = EADM_A_CQE_OP, .at = { 0, 4, EADM_BE, 16, 8 }, .classes = &wqe_op },
+	{ .attr = EADM_A_CQE_OP_RAW, .at = { 0, 4, EADM_BE, 16, 8 } },
 	{ .attr = EADM_A_CQE_STATUS, .at = { 0, 4, EADM_BE, 0, 8 }, .classes = &cause },
+	{ .attr = EADM_A_CQE_SYNDROME_RAW, .at = { 0, 4, EADM_BE, 0, 8 } },
 	{ .attr = EADM_A_CQE_QPN, .at = { 8, 4, EADM_BE, 0, 0 } },
 	{ .attr = EADM_A_CQE_LENGTH, .at = { 16, 4, EADM_BE, 0, 0 } },
 };
@@ -296,7 +299,7 @@ static const struct eadm_body cqe_bodies[] = {
 };
 
 static const struct eadm_item cmd_cqe_members[] = {
-	{ .attr = EADM_A_CQE_OWNER, .at = { 0, 4, EADM_BE, 31, 1 } },
+	{ .attr = EADM_A_CQE_PHASE, .at = { 0, 4, EADM_BE, 31, 1 } },
 	{ .attr = EADM_A_CQE_QUEUE, .at = { 0, 4, EADM_BE, 8, 8 }, .classes = &cqe_queue },
 	{ .attr = EADM_A_CQE_WQE_INDEX, .at = { 4, 4, EADM_BE, 0, 0 } },
 	{ .attr = EADM_A_CQE_SYNDROME_RAW, .at = { 0, 4, EADM_BE, 0, 8 } },
@@ -304,8 +307,9 @@ static const struct eadm_item cmd_cqe_members[] = {
 };
 
 static const struct eadm_item aeqe_members[] = {
-	{ .attr = EADM_A_EQE_OWNER, .at = { 0, 4, EADM_LE, 31, 1 } },
+	{ .attr = EADM_A_EQE_PHASE, .at = { 0, 4, EADM_LE, 31, 1 } },
 	{ .attr = EADM_A_EQE_ASYNC, .at = { 0, 4, EADM_LE, 16, 8 }, .classes = &async_event },
+	{ .attr = EADM_A_EQE_ASYNC_RAW, .at = { 0, 4, EADM_LE, 16, 8 } },
 	{ .attr = EADM_A_EQE_SUB_TYPE, .at = { 0, 4, EADM_LE, 0, 8 } },
 	{ .attr = EADM_A_EQE_DATA1, .at = { 8, 4, EADM_LE, 0, 0 } },
 };
@@ -324,14 +328,15 @@ static const struct eadm_body aeqe_bodies[] = {
 };
 
 static const struct eadm_item ceqe_members[] = {
-	{ .attr = EADM_A_EQE_OWNER, .at = { 0, 8, EADM_LE, 31, 1 } },
+	{ .attr = EADM_A_EQE_PHASE, .at = { 0, 8, EADM_LE, 31, 1 } },
 	{ .attr = EADM_A_EQE_CQN, .at = { 0, 8, EADM_LE, 0, 20 } },
 	{ .attr = EADM_A_EQE_CQ_PI, .at = { 0, 8, EADM_LE, 32, 24 } },
 };
 
 static const struct eadm_item cmd_sqe_members[] = {
 	{ .attr = EADM_A_CMDE_OP, .at = { 0, 8, EADM_LE, 16, 10 }, .classes = &cmd_op },
-	{ .attr = EADM_A_CMDE_COOKIE, .at = { 0, 8, EADM_LE, 32, 16 } },
+	{ .attr = EADM_A_CMDE_OP_RAW, .at = { 0, 8, EADM_LE, 16, 10 } },
+	{ .attr = EADM_A_CMDE_TAG, .at = { 0, 8, EADM_LE, 32, 16 } },
 	{ .attr = EADM_A_CMDE_PI, .at = { 0, 8, EADM_LE, 0, 16 } },
 };
 
@@ -407,6 +412,10 @@ static const struct eadm_part eqc_parts[] = {
 	{ { 48, 8, EADM_LE, 0, 0 }, EADM_PART_HEX, "dbrec" },
 };
 
+static const struct eadm_pci_id ids[] = {
+	{ 0x1ded, 0x107f },
+};
+
 static const struct eadm_format formats[] = {
 	{
 		.name = "sqe",
@@ -422,7 +431,7 @@ static const struct eadm_format formats[] = {
 		.queue_at = { 0, 8, EADM_LE, 32, 20 },
 		.op_at = { 0, 8, EADM_LE, 27, 5 },
 		.members = sqe_members,
-		.n_members = 3,
+		.n_members = 4,
 		.bodies = sqe_bodies,
 		.n_bodies = 11,
 	},
@@ -448,7 +457,7 @@ static const struct eadm_format formats[] = {
 		.owner_at = { 0, 4, EADM_BE, 31, 1 },
 		.op_at = { 0, 4, EADM_BE, 16, 8 },
 		.members = cqe_members,
-		.n_members = 7,
+		.n_members = 9,
 		.bodies = cqe_bodies,
 		.n_bodies = 3,
 	},
@@ -475,7 +484,7 @@ static const struct eadm_format formats[] = {
 		.owner_at = { 0, 4, EADM_LE, 31, 1 },
 		.op_at = { 0, 4, EADM_LE, 16, 8 },
 		.members = aeqe_members,
-		.n_members = 4,
+		.n_members = 5,
 		.bodies = aeqe_bodies,
 		.n_bodies = 2,
 	},
@@ -502,7 +511,7 @@ static const struct eadm_format formats[] = {
 		.places_at = { 0, 8, EADM_LE, 52, 3 },
 		.after_at = { 0, 8, EADM_LE, 0, 16 },
 		.members = cmd_sqe_members,
-		.n_members = 3,
+		.n_members = 4,
 	},
 };
 
@@ -550,10 +559,6 @@ static const struct eadm_register registers[] = {
 	{ 0x100, "ceq-db", "doorbell of an EQ, 0: command EQ" },
 	{ 0x200, "cmdq-sq-db", "doorbell of the command ring" },
 	{ 0x300, "cmdq-cq-db", "doorbell of the ring of command completions" },
-};
-
-static const struct eadm_pci_id ids[] = {
-	{ 0x1ded, 0x107f },
 };
 
 const struct eadm_family eadm_family_erdma = {

@@ -30,7 +30,8 @@ class Spec:
         for path in glob.glob(f"{REPO}/spec/families/*.yaml"):
             with open(path, encoding="utf-8") as file:
                 family = yaml.safe_load(file)
-            self.families[family["name"]] = family
+            if "number" in family:
+                self.families[family["name"]] = family
         self.enums = {}
         for item in raw["definitions"] + [
                 d for f in self.families.values() for d in f.get("definitions") or []]:
@@ -47,7 +48,7 @@ class Spec:
         # What only a family has: attributes of a nest.
         self.nests = {}
         for family in self.families.values():
-            for obj, attrs in family["sets"].items():
+            for obj, attrs in family.get("sets", {}).items():
                 for number, a in enumerate(attrs, 1):
                     self.nests[obj, a["name"]] = (256 + family["number"], number, a)
         self.cmds = {op["attribute-set"]: number

@@ -260,7 +260,7 @@ warn erdma_1 the driver erdma that is loaded is not eadm's (the kernel's own, sr
 	version=$(eadm --version)
 	grep -qF "#define EADM_MODULE_VERSION \"${version#eadm }\"" "$REPO/kmod/include/eadm_version.h"
 	grep -qF "PACKAGE_VERSION=\"${version#eadm }\"" "$REPO/packaging/dkms/dkms.conf"
-	for module in eadm erdma virt; do
+	for module in eadm erdma virt/core; do
 		grep -q '^MODULE_VERSION(EADM_MODULE_VERSION);' "$REPO/kmod/$module/main.c"
 	done
 }

@@ -230,6 +230,13 @@ static unsigned int upon_payload(unsigned int op, bool *same)
 	return left;
 }
 
+/* The adapter's own numbers of operations (hw 6.3). */
+enum {
+	RAW_WRITE = 0,
+	RAW_SEND = 2,
+	RAW_LOCAL_INV = 15,
+};
+
 static void left_over(void)
 {
 	bool same = true;
@@ -238,9 +245,9 @@ static void left_over(void)
 	for (op = 0; op < 32; op++)
 		upon_payload(op, &same);
 	ok(same, "what an entry says itself is not taken out");
-	ok(upon_payload(EADM_WQE_OP_SEND, &same) == 4 + 16 &&
-		   upon_payload(EADM_WQE_OP_WRITE, &same) == 16 + 16 &&
-		   upon_payload(EADM_WQE_OP_LOCAL_INV, &same) == 4 &&
+	ok(upon_payload(RAW_SEND, &same) == 4 + 16 &&
+		   upon_payload(RAW_WRITE, &same) == 16 + 16 &&
+		   upon_payload(RAW_LOCAL_INV, &same) == 4 &&
 		   upon_payload(31, &same) == 0,
 	   "what it leaves of older ones is");
 }
@@ -288,7 +295,7 @@ static void other_queues(void)
 	memset(data, 0, sizeof(data));
 	le(0, 0x0000000380000005, 8);
 	ok(decode(&eq, 0, "eqe") && is(EADM_A_EQE_CQN, 5) &&
-	   is(EADM_A_EQE_CQ_PI, 3) && is(EADM_A_EQE_OWNER, 1), "an event");
+	   is(EADM_A_EQE_CQ_PI, 3) && is(EADM_A_EQE_PHASE, 1), "an event");
 	eq.id = 0;
 	le(0, 0x80030000, 4);
 	le(4, 5, 4);
@@ -309,7 +316,7 @@ static void other_queues(void)
 	   is(EADM_A_CMDE_STATE, EADM_ENTRY_STATE_DONE), "a command");
 	ok(decode(&cmd, 4, "cmde") == 4 &&
 	   is(EADM_A_CMDE_OP, EADM_CMD_OP_CREATE_EQ) &&
-	   is(EADM_A_CMDE_COOKIE, 1) &&
+	   is(EADM_A_CMDE_TAG, 1) &&
 	   is(EADM_A_CMDE_STATE, EADM_ENTRY_STATE_POSTED), "one under way");
 	ok(!decode(&cmd, 1, "cmde"), "no command within another");
 }

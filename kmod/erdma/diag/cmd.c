@@ -6,7 +6,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "classes.h"
+#include "erdma_classes.h"
 #include "diag.h"
 
 static const u8 states[] = {

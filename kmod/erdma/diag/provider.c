@@ -6,7 +6,7 @@
  * index are the companion's; each other file fills the rest of one object.
  */
 
-#include "classes.h"
+#include "erdma_classes.h"
 #include "diag.h"
 
 static const struct eadm_diag_obj *const objs[] = {

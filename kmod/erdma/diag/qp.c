@@ -3,7 +3,7 @@
 
 #include <linux/bitfield.h>
 
-#include "classes.h"
+#include "erdma_classes.h"
 #include "diag.h"
 
 static void *qp_next(struct eadm_diag_dev *dd, u64 *id)

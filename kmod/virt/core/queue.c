@@ -65,7 +65,7 @@ static void had_work(struct vdev_sched *sched, struct vdev_queue *queue)
 
 static void had_none(struct vdev_sched *sched, struct vdev_queue *queue)
 {
-	if (READ_ONCE(sched->nr_active) <= ACTIVE_ALWAYS ||
+	if (!READ_ONCE(queue->active) || READ_ONCE(sched->nr_active) <= ACTIVE_ALWAYS ||
 	    !time_after(jiffies, READ_ONCE(queue->last_work) +
 			msecs_to_jiffies(ACTIVE_MSECS)))
 		return;
@@ -74,14 +74,15 @@ static void had_none(struct vdev_sched *sched, struct vdev_queue *queue)
 	spin_unlock(&sched->lock);
 }
 
-static bool serve_active(struct vdev_sched *sched, vdev_queue_fn *serve, u64 now)
+/* Serves up to @n queues of a list, unless that takes too long. */
+static bool serve_some(struct vdev_sched *sched, struct list_head *list, unsigned int n,
+		       vdev_queue_fn *serve, u64 now)
 {
-	unsigned int n = READ_ONCE(sched->nr_active);
 	struct vdev_queue *queue;
 	bool progress = false;
 
 	while (n--) {
-		queue = next(sched, &sched->active);
+		queue = next(sched, list);
 		if (!queue)
 			break;
 		if (!serve(queue)) {
@@ -118,26 +119,6 @@ static unsigned int due(struct vdev_sched *sched, u64 now)
 	return n;
 }
 
-static bool sweep_idle(struct vdev_sched *sched, vdev_queue_fn *serve, u64 now)
-{
-	unsigned int n = due(sched, now);
-	struct vdev_queue *queue;
-	bool progress = false;
-
-	while (n--) {
-		queue = next(sched, &sched->idle);
-		if (!queue)
-			break;
-		if (!serve(queue))
-			continue;
-		had_work(sched, queue);
-		progress = true;
-		if (ktime_get_ns() - now > PASS_NS)
-			break;
-	}
-	return progress;
-}
-
 /**
  * vdev_queue_poll() - look for doorbells and do the work
  * @vdev: adapter; without queues unless it runs
@@ -156,8 +137,8 @@ bool vdev_queue_poll(struct vdev *vdev, vdev_queue_fn *serve)
 
 	if (!vdev_is_served(vdev))
 		return false;
-	progress = serve_active(sched, serve, now);
-	progress |= sweep_idle(sched, serve, now);
+	progress = serve_some(sched, &sched->active, READ_ONCE(sched->nr_active), serve, now);
+	progress |= serve_some(sched, &sched->idle, due(sched, now), serve, now);
 	if (progress)
 		WRITE_ONCE(sched->last_work, jiffies);
 	return progress;

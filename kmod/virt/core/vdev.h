@@ -39,8 +39,8 @@
  *   vdev_sched.lock		which work queues are looked at
  *   vdev_msi.lock		delivery of interrupts
  *   vdev_fault.lock		one knob
- * The last two are taken in hard interrupts, too, and so may be a family's that
- * comes after vdev_sched.lock.
+ * The last two are taken in hard interrupts, too, and so may be locks of a family
+ * that come right before them.
  * Interrupts and config space are reached from any context: config bytes are
  * written under the PCI core's own lock and read with READ_ONCE(); pending
  * vectors are atomic bits.
@@ -251,7 +251,7 @@ struct vdev_vector {
  * struct vdev_msi - interrupts
  * @pending: bit per vector: raised, undelivered
  * @lock: delivery: one call at a time
- * @vector: of the function's most vectors
+ * @vector: one for each of the adapter's
  */
 struct vdev_msi {
 	struct fwnode_handle *fwnode;

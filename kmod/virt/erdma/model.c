@@ -7,7 +7,7 @@
 
 DECLARE_RWSEM(ev_fabric);
 
-/* A request that is not a reset waits for what has to be reset first. */
+/* INIT begins with a reset, too. */
 static bool is_reset_asked(const struct vdev *vdev)
 {
 	return vdev_read32(vdev, ERDMA_FUNC_BAR, ERDMA_REG_DEV_CTRL);
@@ -44,7 +44,7 @@ static void forget(struct vdev *vdev, enum vdev_why why)
 {
 	struct ev_adapter *ad = ev_adapter_of(vdev);
 
-	/* What is dead has no registers: not even for a moment is it initialised. */
+	/* A driver must not take what dies for a device that has been reset. */
 	if (why == VDEV_RESET)
 		ev_reg_write(ad, ERDMA_REG_DEV_ST, 0);
 	ad->reset_at = 0;
@@ -127,16 +127,16 @@ static void master_off(struct vdev *vdev)
 static bool control(struct vdev *vdev)
 {
 	struct ev_adapter *ad = ev_adapter_of(vdev);
-	u32 ctrl = ev_reg_read(ad, ERDMA_REG_DEV_CTRL);
+	u32 ctrl;
 	u64 ms;
 
 	if (READ_ONCE(ad->left))
 		leave(ad);
 	if (ad->reset_at && ktime_after(ktime_get(), ad->reset_at))
 		obey_reset(ad);
+	ctrl = vdev_take32(vdev, ERDMA_FUNC_BAR, ERDMA_REG_DEV_CTRL);
 	if (!ctrl)
 		return false;
-	ctrl = vdev_take32(vdev, ERDMA_FUNC_BAR, ERDMA_REG_DEV_CTRL);
 	if (ev_fault_hit(ad, ctrl & ERDMA_CTRL_INIT ? EV_FAULT_INIT_LOST :
 			 EV_FAULT_RESET_LOST, -1, NULL))
 		return true;
