@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "eadm.h"
-#include "generated/fields.h"
+#include "model/generated/fields.h"
 
 #define EADM_API __attribute__((visibility("default")))
 #define EADM_MUST_CHECK __attribute__((warn_unused_result))

@@ -783,8 +783,8 @@ OUTPUTS = {
     "kmod/include/eadm_snap.h": gen_snap,
     "kmod/eadm/generated/tables.c": gen_kernel_tables,
     "kmod/eadm/generated/ids.h": gen_kernel_ids,
-    "libeadm/generated/fields.h": gen_fields_h,
-    "libeadm/generated/fields.c": gen_fields_c,
+    "libeadm/model/generated/fields.h": gen_fields_h,
+    "libeadm/model/generated/fields.c": gen_fields_c,
     "spec/generated/eadm-ynl.yaml": gen_ynl,
     "spec/generated/eadm.schema.json": lambda spec: json_schema(spec, DO_NOT_EDIT),
 }

@@ -90,8 +90,8 @@ def main():
     opts = parser.parse_args()
     names = collect(canonical_fields())
     stale = []
-    for path, text in (("libeadm/generated/counters.h", header()),
-                       ("libeadm/generated/counters.c", table(names))):
+    for path, text in (("libeadm/model/generated/counters.h", header()),
+                       ("libeadm/model/generated/counters.c", table(names))):
         full = f"{REPO}/{path}"
         old = open(full, encoding="utf-8").read() if os.path.exists(full) else ""
         if old == text:

@@ -250,7 +250,7 @@ def kernel_classes(family):
 # ------------------------------------------------------------- libeadm: tables
 
 class Tables:
-    """libeadm/generated/family_<family>.c."""
+    """libeadm/family/generated/family_<family>.c."""
 
     def __init__(self, family):
         self.family, self.lines, self.maps, self.lists = family, [], {}, {}
@@ -433,11 +433,11 @@ def family_files(spec, folder):
     families = load_families(spec, folder)
     with open(f"{folder}/{OTHER}.yaml", encoding="utf-8") as source:
         others = yaml.safe_load(source)["families"]
-    files = {"libeadm/generated/families.c": table_of_families([f.name for f in families], others)}
+    files = {"libeadm/family/generated/families.c": table_of_families([f.name for f in families], others)}
     for family in families:
         files[f"kmod/include/{family.name}_hw.h"] = HwHeader(family).text()
         files[f"kmod/include/{family.name}_classes.h"] = kernel_classes(family)
-        files[f"libeadm/generated/family_{family.name}.c"] = Tables(family).text()
+        files[f"libeadm/family/generated/family_{family.name}.c"] = Tables(family).text()
     return files
 
 

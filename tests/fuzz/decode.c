@@ -12,9 +12,9 @@
 
 #include "asan.h"
 #include "eadm_nl.h"
-#include "entry.h"
+#include "read/entry.h"
 #include "priv.h"
-#include "redact.h"
+#include "bundle/redact.h"
 
 static struct eadm_record rec;
 static const struct eadm_device device = { .name = "fuzz" };

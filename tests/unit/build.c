@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pcapng.h"
+#include "source/pcapng.h"
 
 void add(struct bytes *b, const void *data, size_t n)
 {

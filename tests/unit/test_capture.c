@@ -12,7 +12,7 @@
 
 #include "build.h"
 #include "eadm_nl.h"
-#include "pcapng.h"
+#include "source/pcapng.h"
 #include "priv.h"
 #include "tap.h"
 

@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "attr.h"
+#include "model/attr.h"
 #include "build.h"
 #include "eadm_nl.h"
 #include "priv.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "eadm_nl.h"
-#include "entry.h"
 #include "family/family.h"
+#include "read/entry.h"
 #include "priv.h"
 #include "tap.h"
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "attr.h"
-#include "generated/counters.h"
+#include "model/attr.h"
+#include "model/generated/counters.h"
 #include "priv.h"
 #include "tap.h"
 

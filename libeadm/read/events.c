@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "attr.h"
+#include "model/attr.h"
 #include "eadm_nl.h"
 #include "priv.h"
 

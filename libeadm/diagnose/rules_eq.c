@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "diag_rules.h"
+#include "rules.h"
 #include "eadm_nl.h"
 
 /* Indices of a CQ have 24 bits where doorbells carry them. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diag_model.h"
+#include "model.h"
 #include "priv.h"
 #include "eadm_nl.h"
 

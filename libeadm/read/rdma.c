@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "attr.h"
+#include "model/attr.h"
 #include "eadm_nl.h"
-#include "generated/counters.h"
+#include "model/generated/counters.h"
 #include "priv.h"
 
 /* More ports are a broken message. */

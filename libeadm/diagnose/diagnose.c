@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diag_rules.h"
 #include "family/family.h"
+#include "rules.h"
 
 /* More than any rule cites. */
 #define MAX_EVIDENCE 24

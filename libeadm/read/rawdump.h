@@ -4,7 +4,7 @@
 #define EADM_RAWDUMP_H
 
 #include "entry.h"
-#include "node.h"
+#include "source/node.h"
 
 /* What of it is wanted: see struct eadm_dump_opts. */
 struct eadm_rawdump {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "attr.h"
+#include "model/attr.h"
 #include "redact.h"
 
 static const unsigned char zeros[8];

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attr.h"
+#include "model/attr.h"
 #include "pcapng.h"
 #include "priv.h"
 

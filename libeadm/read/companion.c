@@ -4,7 +4,7 @@
 #include <linux/genetlink.h>
 #include <string.h>
 
-#include "attr.h"
+#include "model/attr.h"
 #include "eadm_nl.h"
 #include "priv.h"
 

@@ -10,7 +10,7 @@
 
 #include "pcapng.h"
 #include "priv.h"
-#include "redact.h"
+#include "bundle/redact.h"
 
 #define BUFFER_SIZE (256 * 1024)
 #define MAX_FACT 511

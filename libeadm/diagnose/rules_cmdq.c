@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "diag_rules.h"
+#include "rules.h"
 #include "eadm_nl.h"
 
 /* What the recorder tells of longer ago is history. */

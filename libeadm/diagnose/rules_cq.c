@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "diag_rules.h"
+#include "rules.h"
 #include "eadm_nl.h"
 
 static const signed char cq_facts[] = {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attr.h"
+#include "model/attr.h"
 #include "priv.h"
 
 void eadm_query_arg(struct eadm_query *query, uint16_t attr,

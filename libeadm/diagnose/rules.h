@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-#include "diag_model.h"
+#include "model.h"
 #include "priv.h"
 
 #define SECOND 1000000000ULL

@@ -17,10 +17,10 @@
 
 #include "eadm_ioctl.h"
 #include "eadm_nl.h"
-#include "entry.h"
+#include "read/entry.h"
 #include "node.h"
 #include "priv.h"
-#include "redact.h"
+#include "bundle/redact.h"
 
 /* A message stays below 64 KiB, as an attribute must. */
 #define PIECE 32768

@@ -10,7 +10,7 @@
 
 #include "eadm_ioctl.h"
 #include "eadm_nl.h"
-#include "node.h"
+#include "source/node.h"
 
 struct eadm_trace {
 	struct eadm_ctx *ctx;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diag_rules.h"
+#include "rules.h"
 
 static const struct {
 	const char *name;	/* for ever */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "eadm_nl.h"
-#include "node.h"
+#include "source/node.h"
 
 #define MAX_BYTES (64U << 20)
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <linux/genetlink.h>
 
-#include "attr.h"
+#include "model/attr.h"
 #include "priv.h"
 
 static bool fits(const struct eadm_field *field, const struct nlattr *attr)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attr.h"
+#include "model/attr.h"
 #include "eadm_nl.h"
 #include "priv.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "diag_rules.h"
+#include "rules.h"
 #include "eadm_nl.h"
 
 /* ---- the device ------------------------------------------------------------- */
