@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "priv.h"
+#include "ctx.h"
 
 struct eadm_output {
 	struct eadm_ctx *ctx;

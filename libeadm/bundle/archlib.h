@@ -8,7 +8,7 @@
 #include <nettle/hmac.h>
 #include <nettle/sha2.h>
 
-#include "priv.h"
+#include "base/ctx.h"
 
 #define EADM_ARCHIVE_FUNCTIONS(f)		\
 	f(entry_clear)				\
@@ -68,6 +68,7 @@ struct eadm_archive {
 #undef f
 };
 
+void eadm_archive_free(struct eadm_archive *lib);
 const struct eadm_archive *eadm_archive_get(struct eadm_ctx *ctx);
 
 /* All members lie in this folder, so that unpacking makes one. */

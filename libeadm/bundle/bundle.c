@@ -5,6 +5,7 @@
  * error only if every member has the digest that the bundle lists for it.
  */
 #include "archlib.h"
+#include "bundle.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,8 +65,8 @@ static int archive_error(struct eadm_bundle *b)
 	return refuse(b, "%s", why ? why : "unreadable");
 }
 
-int eadm_bundle_open_fd(struct eadm_ctx *ctx, int fd,
-			struct eadm_bundle **bundle)
+static int open_fd(struct eadm_ctx *ctx, int fd,
+		   struct eadm_bundle **bundle)
 {
 	const struct eadm_archive *lib = eadm_archive_get(ctx);
 	struct eadm_bundle *b;
@@ -112,7 +113,7 @@ EADM_API int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
 			close(fd);
 		return eadm_fail(ctx, ret, "%s", strerror(-ret));
 	}
-	ret = eadm_bundle_open_fd(ctx, fd, bundle);
+	ret = open_fd(ctx, fd, bundle);
 	if (ret)
 		close(fd);
 	else
@@ -381,7 +382,7 @@ int eadm_bundle_capture(struct eadm_ctx *ctx, int fd)
 	to = memfd_create("eadm-capture", MFD_CLOEXEC);
 	if (to < 0)
 		return eadm_fail(ctx, -errno, "%s", strerror(errno));
-	ret = eadm_bundle_open_fd(ctx, fd, &b);
+	ret = open_fd(ctx, fd, &b);
 	if (ret) {
 		close(to);
 		return ret;

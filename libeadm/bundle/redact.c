@@ -27,28 +27,6 @@ struct eadm_name {
 	int next;	/* of the same first byte, shorter or equal; -1: none */
 };
 
-void eadm_grow_put(struct eadm_grow *g, const void *data, size_t len)
-{
-	unsigned char *more;
-	size_t max;
-
-	if (g->fail)
-		return;
-	if (g->len + len > g->max) {
-		max = 2 * (g->len + len) + 64;
-		more = realloc(g->p, max);
-		if (!more) {
-			g->fail = true;
-			return;
-		}
-		g->p = more;
-		g->max = max;
-	}
-	if (len)
-		memcpy(g->p + g->len, data, len);
-	g->len += len;
-}
-
 static void put_text(struct eadm_grow *g, const char *text)
 {
 	eadm_grow_put(g, text, strlen(text));
@@ -746,10 +724,4 @@ EADM_API void eadm_redactor_close(struct eadm_redactor *r)
 	free(r->names);
 	explicit_bzero(r->key, sizeof(r->key));
 	free(r);
-}
-
-EADM_API void eadm_capture_redact(struct eadm_ctx *ctx,
-				  struct eadm_redactor *redactor)
-{
-	ctx->redactor = redactor;
 }

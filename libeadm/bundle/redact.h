@@ -3,7 +3,9 @@
 #ifndef EADM_REDACT_H
 #define EADM_REDACT_H
 
-#include "priv.h"
+#include "base/ctx.h"
+#include "base/grow.h"
+#include "source/capture.h"
 
 struct eadm_name;
 
@@ -16,6 +18,7 @@ struct eadm_hw {
 };
 
 struct eadm_redactor {
+	struct eadm_filter filter;
 	struct eadm_ctx *ctx;
 	const struct eadm_archive *lib;
 	unsigned char key[64];
@@ -29,15 +32,6 @@ struct eadm_redactor {
 	struct eadm_hw hw[EADM_MAX_HW];
 	unsigned int n_hw;
 };
-
-/* Bytes that grow; once memory is short, fail stays set. */
-struct eadm_grow {
-	unsigned char *p;
-	size_t len, max;
-	bool fail;
-};
-
-void eadm_grow_put(struct eadm_grow *g, const void *data, size_t len);
 
 void eadm_redact_ip(struct eadm_redactor *r, const unsigned char *in,
 		    unsigned char *out, size_t len);

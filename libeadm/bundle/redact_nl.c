@@ -13,27 +13,10 @@
 #include <sys/socket.h>
 
 #include "model/attr.h"
+#include "model/generated/fields.h"
 #include "redact.h"
-
-static const unsigned char zeros[8];
-
-static void align(struct eadm_grow *out, size_t from)
-{
-	size_t len = out->len - from;
-
-	eadm_grow_put(out, zeros, NLMSG_ALIGN(len) - len);
-}
-
-static void put_attr(struct eadm_grow *out, uint16_t type, const void *data,
-		     size_t len)
-{
-	struct nlattr nla = { .nla_len = NLA_HDRLEN + len, .nla_type = type };
-	size_t from = out->len;
-
-	eadm_grow_put(out, &nla, sizeof(nla));
-	eadm_grow_put(out, data, len);
-	align(out, from);
-}
+#include "source/message.h"
+#include "source/rdma_wire.h"
 
 static void put_text_attr(struct eadm_redactor *r, const struct nlattr *attr,
 			  struct eadm_grow *out)
@@ -50,7 +33,7 @@ static void put_text_attr(struct eadm_redactor *r, const struct nlattr *attr,
 	if (g.fail || g.len > 4096)
 		r->count.dropped++;
 	else
-		put_attr(out, attr->nla_type, g.p, g.len);
+		eadm_message_put(out, attr->nla_type, g.p, g.len);
 	free(g.p);
 }
 
@@ -107,9 +90,9 @@ static void put_comm(struct eadm_redactor *r, const struct nlattr *attr,
 					 "", pseudo, sizeof(pseudo)))
 		r->count.dropped++;
 	else if (pseudo[0])
-		put_attr(out, attr->nla_type, pseudo, strlen(pseudo) + 1);
+		eadm_message_put(out, attr->nla_type, pseudo, strlen(pseudo) + 1);
 	else
-		put_attr(out, attr->nla_type, name, strlen(name) + 1);
+		eadm_message_put(out, attr->nla_type, name, strlen(name) + 1);
 }
 
 static void put_binary(struct eadm_redactor *r, const struct nlattr *attr,
@@ -126,7 +109,7 @@ static void put_binary(struct eadm_redactor *r, const struct nlattr *attr,
 		eadm_redact_ip(r, eadm_attr_data(attr), bytes, len);
 	else
 		eadm_redact_hw(r, eadm_attr_data(attr), bytes, len);
-	put_attr(out, attr->nla_type, bytes, len);
+	eadm_message_put(out, attr->nla_type, bytes, len);
 }
 
 static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
@@ -155,7 +138,7 @@ static void put_set(struct eadm_redactor *r, const struct eadm_object *object,
 	const struct fields fields = { object, set->base, set->max_attr };
 	size_t from = out->len;
 
-	put_attr(out, attr->nla_type, NULL, 0);
+	eadm_message_put(out, attr->nla_type, NULL, 0);
 	put_eadm(r, &fields, eadm_attr_nested(attr), false, out);
 	end_nest(r, from, out);
 }
@@ -176,7 +159,7 @@ static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
 		if (set)
 			put_set(r, fields->object, set, attr, out);
 		else if (!field && request)
-			put_attr(out, attr->nla_type, eadm_attr_data(attr),
+			eadm_message_put(out, attr->nla_type, eadm_attr_data(attr),
 				 eadm_attr_len(attr));
 		else if (!field)
 			r->count.dropped++;
@@ -186,7 +169,7 @@ static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
 		else if (field->type == EADM_SPEC_TYPE_BINARY)
 			put_binary(r, attr, field->form, out);
 		else if (field->type != EADM_SPEC_TYPE_STRING)
-			put_attr(out, attr->nla_type, eadm_attr_data(attr),
+			eadm_message_put(out, attr->nla_type, eadm_attr_data(attr),
 				 eadm_attr_len(attr));
 		else if (!strcmp(field->name, "comm"))
 			put_comm(r, attr, process, out);
@@ -216,7 +199,7 @@ static void put_sockaddr(struct eadm_redactor *r, const struct nlattr *attr,
 		eadm_redact_ip(r, p + 8, p + 8, 16);
 	else if (len > 2)
 		memset(p + 2, 0, len - 2);
-	put_attr(out, attr->nla_type, &ss, len);
+	eadm_message_put(out, attr->nla_type, &ss, len);
 }
 
 /* The kernel tells GUIDs as numbers; elsewhere they are bytes. */
@@ -237,7 +220,7 @@ static void put_guid(struct eadm_redactor *r, const struct nlattr *attr,
 	eadm_redact_hw(r, bytes, bytes, sizeof(bytes));
 	for (guid = 0, i = 0; i < 8; i++)
 		guid = guid << 8 | bytes[i];
-	put_attr(out, attr->nla_type, &guid, sizeof(guid));
+	eadm_message_put(out, attr->nla_type, &guid, sizeof(guid));
 }
 
 static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
@@ -248,7 +231,7 @@ static void put_nest(struct eadm_redactor *r, const struct nlattr *attr,
 {
 	size_t from = out->len;
 
-	put_attr(out, attr->nla_type, NULL, 0);
+	eadm_message_put(out, attr->nla_type, NULL, 0);
 	put_rdma(r, eadm_attr_nested(attr), out);
 	end_nest(r, from, out);
 }
@@ -293,7 +276,7 @@ static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
 			    eadm_attr_len(attr) > 64)
 				r->count.dropped++;
 			else
-				put_attr(out, attr->nla_type,
+				eadm_message_put(out, attr->nla_type,
 					 eadm_attr_data(attr),
 					 eadm_attr_len(attr));
 			break;
@@ -335,7 +318,7 @@ static void put_message(struct eadm_redactor *r, uint16_t proto,
 	if (nlh->nlmsg_type < NLMSG_MIN_TYPE ||
 	    (proto == NETLINK_GENERIC && nlh->nlmsg_type == GENL_ID_CTRL)) {
 		eadm_grow_put(out, nlh, nlh->nlmsg_len);
-		align(out, from);
+		eadm_message_align(out, from);
 		return;
 	}
 	eadm_grow_put(out, nlh, NLMSG_HDRLEN);
@@ -420,4 +403,28 @@ void eadm_redact_fact(struct eadm_redactor *r, const char *key,
 	} else {
 		eadm_redact_text(r, value, strlen(value), out);
 	}
+}
+
+static void filter_packet(struct eadm_filter *filter, uint16_t proto,
+			  const void *data, size_t len, struct eadm_grow *out)
+{
+	eadm_redact_packet((struct eadm_redactor *)filter, proto, data, len,
+			   out);
+}
+
+static void filter_fact(struct eadm_filter *filter, const char *key,
+			const char *value, struct eadm_grow *out)
+{
+	eadm_redact_fact((struct eadm_redactor *)filter, key, value, out);
+}
+
+EADM_API void eadm_capture_redact(struct eadm_ctx *ctx,
+				  struct eadm_redactor *redactor)
+{
+	ctx->filter = NULL;
+	if (!redactor)
+		return;
+	redactor->filter.packet = filter_packet;
+	redactor->filter.fact = filter_fact;
+	ctx->filter = &redactor->filter;
 }

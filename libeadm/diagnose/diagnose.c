@@ -9,6 +9,7 @@
 
 #include "family/family.h"
 #include "rules.h"
+#include "source/query.h"
 
 /* More than any rule cites. */
 #define MAX_EVIDENCE 24
@@ -519,8 +520,7 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 		memcpy(&all, opts, opts->size);
 	}
 	forget_verdicts(d);
-	if (ctx->capture)
-		eadm_capture_moment(ctx);
+	eadm_source_mark(ctx);
 	ret = diag_moment_read(&now, d->fields, ctx, &all);
 	if (ret)
 		return ret == -ENOMEM ? eadm_fail(ctx, ret, "out of memory") :

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "model.h"
-#include "priv.h"
+#include "base/ctx.h"
+#include "source/devlist.h"
 #include "eadm_nl.h"
 
 /* An adapter that needs so long for a command is not asked for more. */

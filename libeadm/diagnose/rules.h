@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #include "model.h"
-#include "priv.h"
+#include "base/ctx.h"
 
 #define SECOND 1000000000ULL
 

@@ -7,8 +7,9 @@
 #ifndef EADM_FAMILY_TABLES_H
 #define EADM_FAMILY_TABLES_H
 
+#include "base/base.h"
 #include "eadm_nl.h"
-#include "priv.h"
+#include "model/generated/fields.h"
 
 enum eadm_order {
 	EADM_LE,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "priv.h"
+#include "record.h"
 
 static size_t rounded(size_t len)
 {

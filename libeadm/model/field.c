@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "priv.h"
+#include "record.h"
 
 _Static_assert((int)EADM_KIND_DATA == (int)EADM_SPEC_KIND_DATA &&
 	       (int)EADM_KIND_SECRET == (int)EADM_SPEC_KIND_SECRET,

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "attr.h"
-#include "priv.h"
+#include "base/grow.h"
+#include "record.h"
 
 void eadm_record_reset(struct eadm_record *rec,
 		       const struct eadm_object *object, uint64_t time)

@@ -4,9 +4,10 @@
 #include <linux/genetlink.h>
 #include <string.h>
 
-#include "model/attr.h"
+#include "companion.h"
 #include "eadm_nl.h"
-#include "priv.h"
+#include "model/attr.h"
+#include "source/query.h"
 
 /* The number of the group of events, 0: there is none. */
 static uint32_t group_of(struct eadm_attrs groups)

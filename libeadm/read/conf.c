@@ -2,22 +2,10 @@
 /* Changing settings. Reading them is a dump of the object "conf". */
 #include <errno.h>
 #include <linux/netlink.h>
-#include <string.h>
 
 #include "eadm_nl.h"
-#include "priv.h"
-
-static const struct eadm_device *find_device(struct eadm_ctx *ctx,
-					     const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < ctx->devices.n; i++) {
-		if (!strcmp(ctx->devices.dev[i].name, name))
-			return &ctx->devices.dev[i];
-	}
-	return NULL;
-}
+#include "decode.h"
+#include "device.h"
 
 static int send_set(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		    uint64_t param, uint64_t value, uint64_t *now)
@@ -69,7 +57,7 @@ EADM_API int eadm_conf_set(struct eadm_ctx *ctx, const char *device,
 	ret = eadm_devices_load(ctx);
 	if (ret)
 		return ret;
-	dev = find_device(ctx, device);
+	dev = eadm_device_find(ctx, device);
 	if (!dev)
 		return eadm_fail(ctx, -ENODEV, "no RDMA device of this name");
 	if (ctx->devices.family_err)

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <linux/genetlink.h>
 
+#include "decode.h"
 #include "model/attr.h"
-#include "priv.h"
 
 static bool fits(const struct eadm_field *field, const struct nlattr *attr)
 {

@@ -1,49 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Which RDMA devices there are, and who can tell about them. */
 #include <errno.h>
-#include <stdio.h>
+#include <linux/netlink.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/attr.h"
+#include "companion.h"
+#include "decode.h"
+#include "device.h"
 #include "eadm_nl.h"
-#include "priv.h"
-
-/* More would be a broken or hostile capture. */
-#define MAX_DEVICES 4096
+#include "rdma.h"
+#include "sysfs.h"
 
 static const struct eadm_object *dev_object(void)
 {
 	return &eadm_spec_objects[EADM_SPEC_OBJ_DEV];
-}
-
-/* The entry of a device, made if need be; NULL when there can't be more. */
-struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
-				    const char *name)
-{
-	struct eadm_devices *devices = &ctx->devices;
-	struct eadm_device *dev;
-	unsigned int i;
-
-	for (i = 0; i < devices->n; i++) {
-		if (devices->dev[i].index == index)
-			return &devices->dev[i];
-	}
-	if (devices->n == MAX_DEVICES) {
-		eadm_fail(ctx, -E2BIG, "more than %d devices", MAX_DEVICES);
-		return NULL;
-	}
-	dev = realloc(devices->dev, (devices->n + 1) * sizeof(*dev));
-	if (!dev) {
-		eadm_fail(ctx, -ENOMEM, "out of memory");
-		return NULL;
-	}
-	devices->dev = dev;
-	dev += devices->n++;
-	memset(dev, 0, sizeof(*dev));
-	dev->index = index;
-	snprintf(dev->name, sizeof(dev->name), "%s", name);
-	return dev;
 }
 
 static void take_companion(struct eadm_device *dev,
@@ -117,7 +87,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	struct eadm_devices *devices = &ctx->devices;
 
 	/* A capture has to have the list, too. */
-	if (devices->held && !ctx->capture)
+	if (devices->held && !ctx->src->keeps)
 		return 0;
 	devices->n = 0;
 	devices->family_err = eadm_companion_find(ctx);
@@ -143,7 +113,7 @@ bool eadm_devices_begin(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
 
-	if (devices->held || ctx->capture || !ctx->live)
+	if (devices->held || !ctx->live || ctx->src->keeps)
 		return false;
 	devices->n = 0;
 	devices->rdma_err = 0;

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "driver.h"
 #include "eadm_nl.h"
 #include "family/family.h"
-#include "priv.h"
+#include "nldev.h"
 
 static const char *fact(struct eadm_ctx *ctx, const char *kind,
 			const char *name)
@@ -28,7 +29,7 @@ static const char *module_of(struct eadm_ctx *ctx,
 	const char *module;
 
 	/* Without a node the question would load the module ib_uverbs. */
-	if (!node || !*node || eadm_rdma_driver_id(ctx, dev, id))
+	if (!node || !*node || eadm_nldev_driver_id(ctx, dev, id))
 		return NULL;
 	while ((family = eadm_family_next(family))) {
 		if (!family->verbs_driver || family->verbs_driver != *id)
@@ -56,7 +57,7 @@ static bool is_only_one(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		driver = fact(ctx, "driver", other->name);
 		if (driver && strcmp(driver, module) != 0)
 			continue;
-		if (eadm_rdma_driver_id(ctx, other, &other_id) ||
+		if (eadm_nldev_driver_id(ctx, other, &other_id) ||
 		    other_id == id)
 			return false;
 	}

@@ -9,10 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/attr.h"
+#include "base/grow.h"
+#include "decode.h"
+#include "device.h"
 #include "eadm_nl.h"
-#include "priv.h"
+#include "peers.h"
 #include "rawdump.h"
+#include "rdma.h"
+#include "rdma_device.h"
 
 #define MAX_NOTES 256
 

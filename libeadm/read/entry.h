@@ -3,7 +3,8 @@
 #ifndef EADM_ENTRY_H
 #define EADM_ENTRY_H
 
-#include "priv.h"
+#include "model/record.h"
+#include "source/devlist.h"
 
 /* A ring, or a part of it, as it was read. */
 struct eadm_ring {

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "eadm_nl.h"
-#include "priv.h"
+#include "base/grow.h"
+#include "peers.h"
+#include "rdma.h"
 
 #define MAX_ADDR 16
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode.h"
 #include "eadm_nl.h"
 #include "rawdump.h"
 

@@ -4,9 +4,7 @@
  * show: what the RDMA core knows of any vendor's device.
  */
 #include <arpa/inet.h>
-#include <endian.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <netinet/in.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/rdma_user_cm.h>
@@ -14,10 +12,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "model/attr.h"
+#include "counters.h"
 #include "eadm_nl.h"
-#include "model/generated/counters.h"
-#include "priv.h"
+#include "nldev.h"
+#include "rdma.h"
+#include "sysfs.h"
 
 /* More ports are a broken message. */
 #define MAX_PORTS 4096
@@ -174,32 +173,6 @@ static const struct rdma_object *find(const struct eadm_object *object)
 	return NULL;
 }
 
-/* Whether an attribute of RDMA netlink has others in it, of those we read. */
-bool eadm_rdma_is_nest(unsigned int type)
-{
-	switch (type) {
-	case RDMA_NLDEV_ATTR_RES_SUMMARY:
-	case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_QP:
-	case RDMA_NLDEV_ATTR_RES_QP_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_CQ:
-	case RDMA_NLDEV_ATTR_RES_CQ_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_MR:
-	case RDMA_NLDEV_ATTR_RES_MR_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_PD:
-	case RDMA_NLDEV_ATTR_RES_PD_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_CTX:
-	case RDMA_NLDEV_ATTR_RES_CTX_ENTRY:
-	case RDMA_NLDEV_ATTR_RES_CM_ID:
-	case RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY:
-	case RDMA_NLDEV_ATTR_STAT_HWCOUNTERS:
-	case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY:
-		return true;
-	default:
-		return false;
-	}
-}
-
 bool eadm_rdma_per_port(const struct eadm_object *object)
 {
 	return number_of(object) == EADM_SPEC_OBJ_COUNTERS;
@@ -211,21 +184,6 @@ bool eadm_rdma_knows(const struct eadm_object *object)
 	       eadm_rdma_per_port(object) || find(object);
 }
 
-static struct eadm_query nldev_query(int cmd, bool dump)
-{
-	return (struct eadm_query){
-		.proto = NETLINK_RDMA,
-		.type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, cmd),
-		.dump = dump,
-	};
-}
-
-static void ask_device(struct eadm_query *query, const struct eadm_device *dev)
-{
-	eadm_query_arg(query, RDMA_NLDEV_ATTR_DEV_INDEX, EADM_ARG_U32,
-		       dev->index, NULL, false);
-}
-
 void eadm_rdma_query(const struct eadm_object *object,
 		     const struct eadm_device *dev, uint32_t port,
 		     const uint64_t *id, struct eadm_query *query)
@@ -233,8 +191,8 @@ void eadm_rdma_query(const struct eadm_object *object,
 	const struct rdma_object *ro = find(object);
 
 	if (!ro) {
-		*query = nldev_query(RDMA_NLDEV_CMD_STAT_GET, false);
-		ask_device(query, dev);
+		*query = eadm_nldev_query(RDMA_NLDEV_CMD_STAT_GET, false);
+		eadm_nldev_device(query, dev);
 		eadm_query_arg(query, RDMA_NLDEV_ATTR_PORT_INDEX, EADM_ARG_U32,
 			       port, NULL, false);
 		return;
@@ -242,27 +200,10 @@ void eadm_rdma_query(const struct eadm_object *object,
 	/* One QP is asked for together with its port, which nobody knows. */
 	if (!ro->id)
 		id = NULL;
-	*query = nldev_query(ro->cmd, !id);
-	ask_device(query, dev);
+	*query = eadm_nldev_query(ro->cmd, !id);
+	eadm_nldev_device(query, dev);
 	if (id)
 		eadm_query_arg(query, ro->id, EADM_ARG_U32, *id, NULL, true);
-}
-
-static int leaves(struct eadm_reply *reply, const void *at)
-{
-	return eadm_reply_bad(reply, at,
-			      "an RDMA attribute leaves the message");
-}
-
-/* Numbers come in 1, 4 or 8 bytes, kernel version by kernel version. */
-static bool number(const struct nlattr *attr, uint64_t *value)
-{
-	size_t len = eadm_attr_len(attr);
-
-	if (len != 1 && len != 2 && len != 4 && len != 8)
-		return false;
-	*value = eadm_load(eadm_attr_data(attr), len);
-	return true;
 }
 
 static void put_comm(struct eadm_ctx *ctx, struct eadm_record *rec,
@@ -366,65 +307,21 @@ static int map_attr(struct eadm_reply *reply, const struct rdma_object *ro,
 		if (map->as == AS_KERNEL) {
 			str = eadm_attr_string(attr);
 			if (!str)
-				return leaves(reply, attr);
+				return eadm_nldev_leaves(reply, attr);
 			snprintf(name, sizeof(name), "[%s]", str);
 			eadm_record_put_string(rec, map->to, name);
 		} else if (map->as == AS_ADDR) {
 			put_addr(rec, map->to, attr);
-		} else if (number(attr, &u)) {
+		} else if (eadm_nldev_number(attr, &u)) {
 			put_number(reply, ro, map, u, rec);
 		} else {
-			return leaves(reply, attr);
+			return eadm_nldev_leaves(reply, attr);
 		}
 	}
 	return 0;
 }
 
 /* ---- counters ------------------------------------------------------------ */
-
-static const struct eadm_counter_name *find_counter(const char *name)
-{
-	size_t lo = 0, hi = eadm_counter_names_count, mid;
-	int order;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		order = strcmp(name, eadm_counter_names[mid].name);
-		if (!order)
-			return &eadm_counter_names[mid];
-		if (order < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
-}
-
-/*
- * A counter by the driver's name. A spare one only fills in where there is no
- * better. @name must stay as long as the record.
- */
-int eadm_rdma_counter(struct eadm_record *rec, const char *name,
-		      uint64_t value, bool original, bool spare)
-{
-	const struct eadm_counter_name *canonical =
-		original ? NULL : find_counter(name);
-	struct eadm_extra extra = { .name = name, .value = value };
-
-	if (!canonical)
-		return eadm_record_add_extra(rec, &extra);
-	if (!eadm_record_attr_has(rec, canonical->attr)) {
-		eadm_record_put_u64(rec, canonical->attr, value);
-		return 0;
-	}
-	if (spare)
-		return 0;
-	/* Several names of a vendor may make up one canonical counter. */
-	value += eadm_record_attr_u64(rec, canonical->attr);
-	memcpy((void *)rec->slot[canonical->attr - 1].p, &value,
-	       sizeof(value));
-	return 0;
-}
 
 static int put_counter(struct eadm_reply *reply, const struct nlattr *entry,
 		       bool original, struct eadm_record *rec)
@@ -441,14 +338,14 @@ static int put_counter(struct eadm_reply *reply, const struct nlattr *entry,
 			extra.name = eadm_attr_string(attr);
 			break;
 		case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE:
-			has_value = number(attr, &extra.value);
+			has_value = eadm_nldev_number(attr, &extra.value);
 			break;
 		}
 	}
 	if (ret < 0 || !extra.name || !has_value)
-		return leaves(reply, entry);
-	return eadm_rdma_counter(rec, extra.name, extra.value, original,
-				 false);
+		return eadm_nldev_leaves(reply, entry);
+	return eadm_counter_put(rec, extra.name, extra.value, original,
+				false);
 }
 
 static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
@@ -461,7 +358,7 @@ static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
 
 	while ((ret = eadm_attr_next(&attrs, &attr)) > 0) {
 		if (eadm_attr_type(attr) == RDMA_NLDEV_ATTR_PORT_INDEX &&
-		    number(attr, &port))
+		    eadm_nldev_number(attr, &port))
 			eadm_record_put_u64(rec, EADM_A_COUNTERS_PORT, port);
 		if (eadm_attr_type(attr) != RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
 			continue;
@@ -472,9 +369,9 @@ static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
 				return err;
 		}
 		if (err < 0)
-			return leaves(reply, nested.pos);
+			return eadm_nldev_leaves(reply, nested.pos);
 	}
-	return ret < 0 ? leaves(reply, attrs.pos) : 0;
+	return ret < 0 ? eadm_nldev_leaves(reply, attrs.pos) : 0;
 }
 
 /* ---- rows ------------------------------------------------------------------ */
@@ -505,7 +402,7 @@ int eadm_rdma_begin(struct eadm_reply *reply, const struct nlmsghdr *nlh,
 		cur->entry = ro->entry;
 		cur->more = true;
 	}
-	return ret < 0 ? leaves(reply, attrs.pos) : 0;
+	return ret < 0 ? eadm_nldev_leaves(reply, attrs.pos) : 0;
 }
 
 /* 1 with a row, 0 when the message has no more, or a negative errno. */
@@ -524,7 +421,7 @@ int eadm_rdma_next(struct eadm_reply *reply, struct eadm_rdma_cursor *cur,
 		do {
 			ret = eadm_attr_next(&attrs, &attr);
 			if (ret < 0)
-				return leaves(reply, attrs.pos);
+				return eadm_nldev_leaves(reply, attrs.pos);
 			if (!ret)
 				return 0;
 		} while (eadm_attr_type(attr) != cur->entry);
@@ -551,7 +448,7 @@ int eadm_rdma_next(struct eadm_reply *reply, struct eadm_rdma_cursor *cur,
 		if (ret)
 			return ret;
 	}
-	return ret < 0 ? leaves(reply, entry.pos) : 1;
+	return ret < 0 ? eadm_nldev_leaves(reply, entry.pos) : 1;
 }
 
 /* ---- devices --------------------------------------------------------------- */
@@ -568,26 +465,26 @@ static int add_device(struct eadm_reply *reply, const struct nlmsghdr *nlh)
 	while ((ret = eadm_attr_next(&attrs, &attr)) > 0) {
 		switch (eadm_attr_type(attr)) {
 		case RDMA_NLDEV_ATTR_DEV_INDEX:
-			if (number(attr, &u))
+			if (eadm_nldev_number(attr, &u))
 				seen.index = u;
 			break;
 		case RDMA_NLDEV_ATTR_DEV_NAME:
 			name = eadm_attr_string(attr);
 			break;
 		case RDMA_NLDEV_ATTR_PORT_INDEX:
-			if (number(attr, &u))
+			if (eadm_nldev_number(attr, &u))
 				seen.ports = u;
 			break;
 		case RDMA_NLDEV_ATTR_FW_VERSION:
 			fw = eadm_attr_string(attr);
 			break;
 		case RDMA_NLDEV_ATTR_NODE_GUID:
-			seen.has_guid = number(attr, &seen.node_guid);
+			seen.has_guid = eadm_nldev_number(attr, &seen.node_guid);
 			break;
 		}
 	}
 	if (ret < 0)
-		return leaves(reply, attrs.pos);
+		return eadm_nldev_leaves(reply, attrs.pos);
 	if (seen.ports > MAX_PORTS)
 		return eadm_reply_bad(reply, nlh, "a device with %u ports",
 				      seen.ports);
@@ -608,7 +505,7 @@ static int add_device(struct eadm_reply *reply, const struct nlmsghdr *nlh)
 /* Add all devices of RDMA netlink to the context's list. */
 int eadm_rdma_list(struct eadm_ctx *ctx)
 {
-	struct eadm_query query = nldev_query(RDMA_NLDEV_CMD_GET, true);
+	struct eadm_query query = eadm_nldev_query(RDMA_NLDEV_CMD_GET, true);
 	const struct nlmsghdr *nlh;
 	struct eadm_reply reply;
 	int ret;
@@ -618,96 +515,6 @@ int eadm_rdma_list(struct eadm_ctx *ctx)
 		ret = add_device(&reply, nlh);
 	eadm_reply_close(&reply);
 	return ret;
-}
-
-static void put_port(struct eadm_attrs attrs, struct eadm_record *rec)
-{
-	const struct nlattr *attr;
-	const char *str;
-	uint64_t u;
-
-	while (eadm_attr_next(&attrs, &attr) > 0) {
-		switch (eadm_attr_type(attr)) {
-		case RDMA_NLDEV_ATTR_PORT_STATE:
-			if (number(attr, &u))
-				eadm_record_put_u64(rec, EADM_A_DEV_PORT_STATE,
-						    u);
-			break;
-		case RDMA_NLDEV_ATTR_NDEV_INDEX:
-			if (number(attr, &u))
-				eadm_record_put_u64(
-					rec, EADM_A_DEV_NETDEV_INDEX, u);
-			break;
-		case RDMA_NLDEV_ATTR_NDEV_NAME:
-			str = eadm_attr_string(attr);
-			if (str)
-				eadm_record_put_string(rec, EADM_A_DEV_NETDEV,
-						       str);
-			break;
-		}
-	}
-}
-
-static void put_use(struct eadm_attrs attrs, struct eadm_record *rec)
-{
-	static const struct {
-		const char *name;
-		uint16_t attr;
-	} uses[] = {
-		{ "qp", EADM_A_DEV_QPS }, { "cq", EADM_A_DEV_CQS },
-		{ "mr", EADM_A_DEV_MRS }, { "pd", EADM_A_DEV_PDS },
-		{ "ctx", EADM_A_DEV_CTXS },
-	};
-	const struct nlattr *attr;
-	const char *name = NULL;
-	uint64_t u = 0;
-	size_t i;
-
-	while (eadm_attr_next(&attrs, &attr) > 0) {
-		if (eadm_attr_type(attr) ==
-		    RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME)
-			name = eadm_attr_string(attr);
-		if (eadm_attr_type(attr) ==
-		    RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR)
-			number(attr, &u);
-	}
-	for (i = 0; name && i < EADM_ARRAY_SIZE(uses); i++) {
-		if (!strcmp(name, uses[i].name))
-			eadm_record_put_u64(rec, uses[i].attr, u);
-	}
-}
-
-static void put_summary(struct eadm_attrs attrs, struct eadm_record *rec)
-{
-	const struct nlattr *attr, *entry;
-	struct eadm_attrs nested;
-
-	while (eadm_attr_next(&attrs, &attr) > 0) {
-		if (eadm_attr_type(attr) != RDMA_NLDEV_ATTR_RES_SUMMARY)
-			continue;
-		nested = eadm_attr_nested(attr);
-		while (eadm_attr_next(&nested, &entry) > 0)
-			put_use(eadm_attr_nested(entry), rec);
-	}
-}
-
-static int ask_once(struct eadm_ctx *ctx, const struct eadm_query *query,
-		    void (*put)(struct eadm_attrs, struct eadm_record *),
-		    struct eadm_record *rec)
-{
-	const struct nlmsghdr *nlh;
-	struct eadm_reply reply;
-	int ret;
-
-	ret = eadm_reply_open(ctx, query, &reply);
-	if (!ret)
-		ret = eadm_reply_next(&reply, &nlh);
-	if (ret > 0) {
-		rec->time = reply.chunk.time;
-		put(eadm_attr_msg(nlh, 0), rec);
-	}
-	eadm_reply_close(&reply);
-	return ret < 0 ? ret : 0;
 }
 
 static void put_nothing(struct eadm_attrs attrs, struct eadm_record *rec)
@@ -729,106 +536,11 @@ int eadm_rdma_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	int ret;
 
 	memcpy(message, ctx->errmsg, sizeof(message));
-	query = nldev_query(RDMA_NLDEV_CMD_STAT_GET_STATUS, false);
-	ask_device(&query, dev);
+	query = eadm_nldev_query(RDMA_NLDEV_CMD_STAT_GET_STATUS, false);
+	eadm_nldev_device(&query, dev);
 	eadm_query_arg(&query, RDMA_NLDEV_ATTR_PORT_INDEX, EADM_ARG_U32, port,
 		       NULL, false);
-	ret = ask_once(ctx, &query, put_nothing, rec);
+	ret = eadm_nldev_ask(ctx, &query, put_nothing, rec);
 	memcpy(ctx->errmsg, message, sizeof(message));
 	return ret;
-}
-
-/*
- * The number of its driver at the user's interface of verbs, enum
- * rdma_driver_id. Leaves the message of the context as it is.
- */
-int eadm_rdma_driver_id(struct eadm_ctx *ctx, const struct eadm_device *dev,
-			uint32_t *id)
-{
-	struct eadm_query query = nldev_query(RDMA_NLDEV_CMD_GET_CHARDEV,
-					      false);
-	char message[sizeof(ctx->errmsg)];
-	const struct nlmsghdr *nlh;
-	const struct nlattr *attr;
-	struct eadm_attrs attrs;
-	struct eadm_reply reply;
-	int ret, found = -ENODATA;
-	uint64_t u;
-
-	memcpy(message, ctx->errmsg, sizeof(message));
-	ask_device(&query, dev);
-	eadm_query_arg(&query, RDMA_NLDEV_ATTR_CHARDEV_TYPE, EADM_ARG_STRING,
-		       0, "uverbs", false);
-	ret = eadm_reply_open(ctx, &query, &reply);
-	if (!ret)
-		ret = eadm_reply_next(&reply, &nlh);
-	if (ret > 0) {
-		attrs = eadm_attr_msg(nlh, 0);
-		while (eadm_attr_next(&attrs, &attr) > 0) {
-			if (eadm_attr_type(attr) !=
-				    RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID ||
-			    !number(attr, &u))
-				continue;
-			*id = u;
-			found = 0;
-		}
-	}
-	eadm_reply_close(&reply);
-	memcpy(ctx->errmsg, message, sizeof(message));
-	return ret < 0 ? ret : found;
-}
-
-/* "FIELD=VALUE ...", of numbers only; what is no field is another's. */
-static void put_limits(const char *text, struct eadm_record *rec)
-{
-	const struct eadm_field *field;
-	char name[32];
-	uint64_t value;
-	int len, n;
-
-	for (; sscanf(text, " %31[a-z-]=%" SCNu64 "%n", name, &value, &n) == 2;
-	     text += n) {
-		field = eadm_object_find_field(rec->object, name);
-		len = sizeof(rec->scratch) - rec->used;
-		if (field && eadm_field_type(field) == EADM_TYPE_U64 &&
-		    !eadm_record_has(rec, field) && len >= 8)
-			eadm_record_put_u64(rec, field->slot, value);
-	}
-}
-
-/* The row of a device: what the list said, its port and what is in use. */
-int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
-		     bool limits, struct eadm_record *rec)
-{
-	struct eadm_query query;
-	const char *fact;
-	uint64_t guid;
-	char key[96];
-	int ret;
-
-	eadm_record_reset(rec, &eadm_spec_objects[EADM_SPEC_OBJ_DEV], 0);
-	eadm_record_put_u64(rec, EADM_A_DEV_DEV_INDEX, dev->index);
-	eadm_record_put_string(rec, EADM_A_DEV_DEV_NAME, dev->name);
-	if (dev->fw[0])
-		eadm_record_put_string(rec, EADM_A_DEV_FW_VERSION, dev->fw);
-	guid = htobe64(dev->node_guid);
-	if (dev->has_guid)
-		eadm_record_put_bytes(rec, EADM_A_DEV_NODE_GUID, &guid, 8);
-	eadm_driver_put(ctx, dev, rec);
-	snprintf(key, sizeof(key), "limits.%s", dev->name);
-	fact = limits ? eadm_source_fact(ctx, key) : NULL;
-	if (fact)
-		put_limits(fact, rec);
-	if (dev->ports) {
-		query = nldev_query(RDMA_NLDEV_CMD_PORT_GET, false);
-		ask_device(&query, dev);
-		eadm_query_arg(&query, RDMA_NLDEV_ATTR_PORT_INDEX,
-			       EADM_ARG_U32, 1, NULL, false);
-		ret = ask_once(ctx, &query, put_port, rec);
-		if (ret)
-			return ret;
-	}
-	query = nldev_query(RDMA_NLDEV_CMD_RES_GET, false);
-	ask_device(&query, dev);
-	return ask_once(ctx, &query, put_summary, rec);
 }

@@ -4,7 +4,11 @@
 #include <linux/netlink.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+#include "device.h"
 #include "eadm_nl.h"
+#include "model/record.h"
+#include "source/capture.h"
 #include "source/node.h"
 
 #define MAX_BYTES (64U << 20)
@@ -48,7 +52,7 @@ static int take(struct walk *walk, const struct eadm_device *dev,
 		/* It went away, or there is none of it. */
 		return 0;
 	default:
-		eadm_capture_missing(walk->ctx, ret, dev->name,
+		eadm_capture_missing(walk->ctx->capture, ret, dev->name,
 				     "queues, contexts and registers");
 		return 0;
 	}
@@ -110,16 +114,12 @@ static int take_objects(struct walk *walk, const struct eadm_device *dev,
 	if (ret)
 		return ret;
 	while ((ret = eadm_dump_next(dump, &rec)) > 0) {
-		if (n == max) {
-			max = max ? 2 * max : 64;
-			more = realloc(ids, max * sizeof(*ids));
-			if (!more) {
-				ret = eadm_fail(walk->ctx, -ENOMEM,
-						"out of memory");
-				break;
-			}
-			ids = more;
+		more = eadm_grow_room(ids, n, &max, sizeof(*ids));
+		if (!more) {
+			ret = eadm_fail(walk->ctx, -ENOMEM, "out of memory");
+			break;
 		}
+		ids = more;
 		ids[n++] = eadm_record_attr_u64(rec, object->key->slot);
 	}
 	eadm_dump_close(dump);
@@ -160,6 +160,6 @@ EADM_API int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes)
 	}
 	if (ret != -EPERM && ret != -EACCES)
 		return ret;
-	eadm_capture_missing(ctx, ret, "", "queues, contexts and registers");
+	eadm_capture_missing(ctx->capture, ret, "", "queues, contexts and registers");
 	return 0;
 }

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "eadm_nl.h"
-#include "priv.h"
+#include "counters.h"
+#include "source/query.h"
+#include "sysfs.h"
 
 /* What counts in words counts in bytes here. */
 static const struct {
@@ -90,8 +92,8 @@ int eadm_sysfs_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		value = strtoull(text, NULL, 10);
 		if (!original)
 			value *= counters[i].scale;
-		ret = eadm_rdma_counter(rec, counters[i].name, value,
-					original, true);
+		ret = eadm_counter_put(rec, counters[i].name, value, original,
+				       true);
 		if (ret)
 			return ret;
 	}

@@ -8,9 +8,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "decode.h"
+#include "device.h"
 #include "eadm_ioctl.h"
 #include "eadm_nl.h"
-#include "source/node.h"
+#include "model/record.h"
+#include "source/source.h"
 
 struct eadm_trace {
 	struct eadm_ctx *ctx;
@@ -24,18 +27,14 @@ struct eadm_trace {
 static int open_node(struct eadm_trace *trace, const char *device)
 {
 	struct eadm_ctx *ctx = trace->ctx;
-	const struct eadm_device *dev = NULL;
+	const struct eadm_device *dev;
 	struct eadm_ioc_info info;
-	unsigned int i;
 	int ret;
 
 	ret = eadm_devices_load(ctx);
 	if (ret)
 		return ret;
-	for (i = 0; i < ctx->devices.n; i++) {
-		if (!strcmp(ctx->devices.dev[i].name, device))
-			dev = &ctx->devices.dev[i];
-	}
+	dev = eadm_device_find(ctx, device);
 	if (!dev)
 		return eadm_fail(ctx, -ENODEV, "no RDMA device of this name");
 	if (ctx->devices.family_err)
@@ -44,7 +43,7 @@ static int open_node(struct eadm_trace *trace, const char *device)
 	if (!dev->companion)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "its driver gives no diagnostics to the companion module");
-	trace->fd = eadm_node_open(ctx, dev, &info);
+	trace->fd = ctx->src->ops->node(ctx->src, dev, &info);
 	if (trace->fd < 0)
 		return trace->fd;
 	if (!(info.features & EADM_FEATURE_TRACE))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing captures. */
+/* Writing captures: blocks into a file that is kept within a size. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netlink.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture.h"
+#include "message.h"
 #include "pcapng.h"
-#include "priv.h"
-#include "bundle/redact.h"
 
 #define BUFFER_SIZE (256 * 1024)
 #define MAX_FACT 511
@@ -26,6 +26,7 @@ struct missing {
 };
 
 struct eadm_capture {
+	struct eadm_ctx *ctx;
 	struct eadm_output *out;
 	int fd;			/* of the output */
 	unsigned char *buf;
@@ -35,14 +36,14 @@ struct eadm_capture {
 	uint64_t offset;	/* bytes written so far */
 	uint64_t limit;		/* 0: none */
 	uint64_t *starts;	/* offset of each moment in the file */
-	size_t n_starts;
+	size_t n_starts, max_starts;
 	struct missing *missing;
-	unsigned int n_missing;
+	size_t n_missing, max_missing;
 };
 
 /* ---- bytes ------------------------------------------------------------------ */
 
-static void flush(struct eadm_capture *c)
+void eadm_capture_flush(struct eadm_capture *c)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -67,7 +68,7 @@ static void put(struct eadm_capture *c, const void *data, size_t len)
 
 	while (len) {
 		if (c->used == BUFFER_SIZE)
-			flush(c);
+			eadm_capture_flush(c);
 		n = BUFFER_SIZE - c->used;
 		if (n > len)
 			n = len;
@@ -109,10 +110,8 @@ static void put_option(struct eadm_capture *c, uint16_t code, const void *data,
 
 /* ---- blocks ----------------------------------------------------------------- */
 
-static void put_section(struct eadm_ctx *ctx)
+static void put_section(struct eadm_capture *c, const char *kernel)
 {
-	struct eadm_capture *c = ctx->capture;
-	const char *kernel = ctx->src->ops->fact(ctx->src, "kernel");
 	const char app[] = "eadm " EADM_VERSION;
 	char os[128];
 	size_t os_len;
@@ -144,11 +143,10 @@ static void put_section(struct eadm_ctx *ctx)
 	put32(c, len);
 }
 
-static void write_packet(struct eadm_ctx *ctx, uint16_t proto,
+static void write_packet(struct eadm_capture *c, uint16_t proto,
 			 uint16_t direction, const void *data, size_t n,
 			 uint64_t time)
 {
-	struct eadm_capture *c = ctx->capture;
 	struct pcapng_cooked cooked = {
 		.direction = htons(direction),
 		.hardware = htons(PCAPNG_ARPHRD_NETLINK),
@@ -168,27 +166,27 @@ static void write_packet(struct eadm_ctx *ctx, uint16_t proto,
 	put32(c, len);
 }
 
-static void put_packet(struct eadm_ctx *ctx, uint16_t proto,
+static void put_packet(struct eadm_capture *c, uint16_t proto,
 		       uint16_t direction, const void *data, size_t n,
 		       uint64_t time)
 {
+	struct eadm_filter *filter = c->ctx->filter;
 	struct eadm_grow out = { 0 };
 
-	if (!ctx->redactor) {
-		write_packet(ctx, proto, direction, data, n, time);
+	if (!filter) {
+		write_packet(c, proto, direction, data, n, time);
 		return;
 	}
-	eadm_redact_packet(ctx->redactor, proto, data, n, &out);
+	filter->packet(filter, proto, data, n, &out);
 	if (out.fail)
-		ctx->capture->error = -ENOMEM;
+		c->error = -ENOMEM;
 	else
-		write_packet(ctx, proto, direction, out.p, out.len, time);
+		write_packet(c, proto, direction, out.p, out.len, time);
 	free(out.p);
 }
 
-static void write_fact(struct eadm_ctx *ctx, const char *fact, size_t n)
+static void write_fact(struct eadm_capture *c, const char *fact, size_t n)
 {
-	struct eadm_capture *c = ctx->capture;
 	uint32_t len;
 
 	if (n > MAX_FACT)
@@ -201,33 +199,34 @@ static void write_fact(struct eadm_ctx *ctx, const char *fact, size_t n)
 	put32(c, len);
 }
 
-void eadm_capture_fact(struct eadm_ctx *ctx, const char *key,
+void eadm_capture_fact(struct eadm_capture *c, const char *key,
 		       const char *value)
 {
+	struct eadm_filter *filter = c->ctx->filter;
 	struct eadm_grow out = { 0 };
 	char fact[MAX_FACT + 1];
 
-	if (!ctx->redactor) {
-		write_fact(ctx, fact, snprintf(fact, sizeof(fact), "%s=%s",
-					       key, value));
+	if (!filter) {
+		write_fact(c, fact, snprintf(fact, sizeof(fact), "%s=%s",
+					     key, value));
 		return;
 	}
-	eadm_redact_fact(ctx->redactor, key, value, &out);
+	filter->fact(filter, key, value, &out);
 	if (out.fail)
-		ctx->capture->error = -ENOMEM;
+		c->error = -ENOMEM;
 	else
-		write_fact(ctx, (const char *)out.p, out.len);
+		write_fact(c, (const char *)out.p, out.len);
 	free(out.p);
 }
 
 /* Here begins the state of another moment. */
-void eadm_capture_moment(struct eadm_ctx *ctx)
+void eadm_capture_moment(struct eadm_capture *c)
 {
-	struct eadm_capture *c = ctx->capture;
 	uint64_t *starts;
 	char number[16];
 
-	starts = realloc(c->starts, (c->n_starts + 1) * sizeof(*starts));
+	starts = eadm_grow_room(c->starts, c->n_starts, &c->max_starts,
+				sizeof(*starts));
 	if (!starts) {
 		c->error = -ENOMEM;
 		return;
@@ -235,109 +234,94 @@ void eadm_capture_moment(struct eadm_ctx *ctx)
 	c->starts = starts;
 	starts[c->n_starts++] = c->offset + c->used;
 	snprintf(number, sizeof(number), "%u", c->moments++);
-	eadm_capture_fact(ctx, "moment", number);
+	eadm_capture_fact(c, "moment", number);
 }
 
-void eadm_capture_request(struct eadm_ctx *ctx, const struct eadm_query *query,
-			  uint32_t seq)
+void eadm_capture_request(struct eadm_capture *c,
+			  const struct eadm_query *query, uint32_t seq)
 {
-	_Alignas(8) char buf[EADM_REQUEST_MAX] = { 0 };
-	size_t len = eadm_nl_build(query, seq, buf);
+	_Alignas(8) unsigned char buf[EADM_REQUEST_MAX];
+	struct eadm_grow msg = {
+		.p = buf, .max = sizeof(buf), .fixed = true,
+	};
 
-	if (!ctx->capture->moments)
-		eadm_capture_moment(ctx);
-	put_packet(ctx, query->proto, PCAPNG_TO_KERNEL, buf, len,
-		   eadm_now(ctx));
+	if (!c->moments)
+		eadm_capture_moment(c);
+	eadm_message_query(&msg, query, seq);
+	put_packet(c, query->proto, PCAPNG_TO_KERNEL, msg.p, msg.len,
+		   eadm_now(c->ctx));
 }
 
-void eadm_capture_chunk(struct eadm_ctx *ctx, const struct eadm_query *query,
+void eadm_capture_chunk(struct eadm_capture *c, uint16_t proto,
 			const struct eadm_chunk *chunk)
 {
-	put_packet(ctx, query->proto, PCAPNG_TO_USER, chunk->data, chunk->len,
+	put_packet(c, proto, PCAPNG_TO_USER, chunk->data, chunk->len,
 		   chunk->time);
 }
 
 /*
  * An error that came from no message is written as the one it could be, with
- * the sentence about it.
+ * the sentence about it, which is the context's.
  */
-void eadm_capture_error(struct eadm_ctx *ctx, const struct eadm_query *query,
+void eadm_capture_error(struct eadm_capture *c, const struct eadm_query *query,
 			uint32_t seq, int error)
 {
-	struct {
-		struct nlmsghdr nlh;
-		struct nlmsgerr err;
-		struct nlattr attr;
-		char sentence[sizeof(ctx->errmsg)];
-	} msg = {
-		.nlh = {
-			.nlmsg_type = NLMSG_ERROR,
-			.nlmsg_flags = NLM_F_CAPPED | NLM_F_ACK_TLVS,
+	_Alignas(8) unsigned char buf[sizeof(c->ctx->errmsg) + 64];
+	struct eadm_grow msg = {
+		.p = buf, .max = sizeof(buf), .fixed = true,
+	};
+	struct nlmsgerr err = {
+		.error = error,
+		.msg = {
+			.nlmsg_len = NLMSG_HDRLEN,
+			.nlmsg_type = query->type,
 			.nlmsg_seq = seq,
 		},
-		.err = {
-			.error = error,
-			.msg = {
-				.nlmsg_len = NLMSG_HDRLEN,
-				.nlmsg_type = query->type,
-				.nlmsg_seq = seq,
-			},
-		},
-		.attr.nla_type = EADM_ERROR_SENTENCE,
 	};
-	size_t len = strlen(ctx->errmsg) + 1;
+	const char *sentence = c->ctx->errmsg;
+	size_t at = eadm_message_begin(&msg, NLMSG_ERROR,
+				       NLM_F_CAPPED | NLM_F_ACK_TLVS, seq);
 
-	memcpy(msg.sentence, ctx->errmsg, len);
-	msg.attr.nla_len = NLA_HDRLEN + len;
-	msg.nlh.nlmsg_len = offsetof(typeof(msg), sentence) + NLA_ALIGN(len);
-	put_packet(ctx, query->proto, PCAPNG_TO_USER, &msg,
-		   msg.nlh.nlmsg_len, eadm_now(ctx));
+	eadm_grow_put(&msg, &err, sizeof(err));
+	eadm_message_put(&msg, EADM_ERROR_SENTENCE, sentence,
+			 strlen(sentence) + 1);
+	eadm_message_end(&msg, at);
+	put_packet(c, query->proto, PCAPNG_TO_USER, msg.p, msg.len,
+		   eadm_now(c->ctx));
 }
 
 /* ---- files ------------------------------------------------------------------- */
 
-static void capture_free(struct eadm_ctx *ctx)
+static void capture_free(struct eadm_capture *c)
 {
-	struct eadm_capture *c = ctx->capture;
-
 	if (c->out)
 		eadm_output_close(c->out, false);
 	free(c->starts);
 	free(c->missing);
 	free(c->buf);
 	free(c);
-	ctx->capture = NULL;
 }
 
-EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
+/* @kernel: the release of the machine's, for the header, or NULL. */
+int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
+		       const char *kernel, struct eadm_capture **capture)
 {
-	static const char *const facts[] = { "eadm", "kernel", "host", "pidns" };
-	const char *value;
-	unsigned int i;
+	struct eadm_capture *c = calloc(1, sizeof(*c));
 	int ret;
 
-	if (!ctx->src)
-		return eadm_fail(ctx, -EINVAL, "the context is not open");
-	if (ctx->capture)
-		return eadm_fail(ctx, -EBUSY, "a capture is open already");
-	ctx->capture = calloc(1, sizeof(*ctx->capture));
-	if (!ctx->capture)
+	if (!c)
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
-	ctx->capture->buf = malloc(BUFFER_SIZE);
-	ret = ctx->capture->buf ?
-		      eadm_output_open(ctx, path, &ctx->capture->out) :
-		      eadm_fail(ctx, -ENOMEM, "out of memory");
+	c->ctx = ctx;
+	c->buf = malloc(BUFFER_SIZE);
+	ret = c->buf ? eadm_output_open(ctx, path, &c->out) :
+		       eadm_fail(ctx, -ENOMEM, "out of memory");
 	if (ret) {
-		capture_free(ctx);
+		capture_free(c);
 		return ret;
 	}
-	ctx->capture->fd = eadm_output_fd(ctx->capture->out);
-	put_section(ctx);
-	for (i = 0; i < EADM_ARRAY_SIZE(facts); i++) {
-		value = ctx->src->ops->fact(ctx->src, facts[i]);
-		if (value)
-			eadm_capture_fact(ctx, facts[i], value);
-	}
+	c->fd = eadm_output_fd(c->out);
+	put_section(c, kernel);
+	*capture = c;
 	return 0;
 }
 
@@ -372,7 +356,7 @@ static void drop_oldest(struct eadm_capture *c)
 	uint64_t gone, first = c->starts[0];
 	size_t i, n = 0;
 
-	flush(c);
+	eadm_capture_flush(c);
 	if (c->error || c->offset <= c->limit)
 		return;
 	while (n + 1 < c->n_starts && c->offset - (c->starts[n] - first) >
@@ -389,13 +373,69 @@ static void drop_oldest(struct eadm_capture *c)
 	c->n_starts -= n;
 }
 
-/* The context's error is why; each is kept once, however often it comes. */
-void eadm_capture_missing(struct eadm_ctx *ctx, int error, const char *device,
-			  const char *what)
+/*
+ * What is there is in the file, and within the limit. Returns the first error,
+ * with its sentence.
+ */
+int eadm_capture_settle(struct eadm_capture *c)
 {
-	struct eadm_capture *c = ctx->capture;
+	if (!c->error && c->limit)
+		drop_oldest(c);
+	if (c->error == -EFBIG)
+		return eadm_fail(c->ctx, c->error,
+				 "a single moment is larger than the limit");
+	if (c->error)
+		return eadm_fail(c->ctx, c->error, "%s",
+				 strerror(-c->error));
+	return 0;
+}
+
+/* The first error of writing. */
+int eadm_capture_status(const struct eadm_capture *c)
+{
+	return c->error;
+}
+
+bool eadm_capture_is_empty(const struct eadm_capture *c)
+{
+	return !c->moments;
+}
+
+/* Ends the capture in any case. */
+int eadm_capture_end(struct eadm_capture *c, bool keep)
+{
+	struct eadm_ctx *ctx = c->ctx;
+	int ret;
+
+	if (keep)
+		eadm_capture_flush(c);
+	ret = c->error;
+	if (ret)
+		eadm_fail(ctx, ret, "%s", strerror(-ret));
+	if (keep && !ret) {
+		ret = eadm_output_close(c->out, true);
+		c->out = NULL;
+	}
+	capture_free(c);
+	return ret;
+}
+
+int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes)
+{
+	if (!eadm_output_is_file(c->out))
+		return -EINVAL;
+	c->limit = bytes;
+	return 0;
+}
+
+/* ---- what is missing ----------------------------------------------------------- */
+
+/* The context's error is why; each is kept once, however often it comes. */
+void eadm_capture_missing(struct eadm_capture *c, int error,
+			  const char *device, const char *what)
+{
 	struct missing *more;
-	unsigned int i;
+	size_t i;
 
 	for (i = 0; i < c->n_missing; i++) {
 		if (!strcmp(c->missing[i].device, device) &&
@@ -404,7 +444,8 @@ void eadm_capture_missing(struct eadm_ctx *ctx, int error, const char *device,
 	}
 	if (c->n_missing == MAX_MISSING)
 		return;
-	more = realloc(c->missing, (c->n_missing + 1) * sizeof(*more));
+	more = eadm_grow_room(c->missing, c->n_missing, &c->max_missing,
+			      sizeof(*more));
 	if (!more) {
 		c->error = -ENOMEM;
 		return;
@@ -414,7 +455,7 @@ void eadm_capture_missing(struct eadm_ctx *ctx, int error, const char *device,
 	more->error = error;
 	snprintf(more->device, sizeof(more->device), "%s", device);
 	snprintf(more->what, sizeof(more->what), "%s", what);
-	snprintf(more->why, sizeof(more->why), "%s", ctx->errmsg);
+	snprintf(more->why, sizeof(more->why), "%s", c->ctx->errmsg);
 }
 
 EADM_API int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,
@@ -431,136 +472,4 @@ EADM_API int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,
 	full = (struct eadm_note){ size, m->error, m->device, m->what, m->why };
 	memcpy(note, &full, size);
 	return 1;
-}
-
-/* Read all rows for the sake of what is read; errors are in the capture. */
-static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
-		     bool hw)
-{
-	struct eadm_dump_opts opts = { .size = sizeof(opts), .hw = hw,
-				       .limits = true };
-	struct eadm_note note = { .size = sizeof(note) };
-	const struct eadm_record *rec;
-	struct eadm_dump *dump;
-	unsigned int i;
-	int ret;
-
-	ret = eadm_dump_open(ctx, object, &opts, &dump);
-	if (ret)
-		return ret;
-	while ((ret = eadm_dump_next(dump, &rec)) > 0 && !ctx->capture->error)
-		;
-	/* Rows of other devices do not make up for those of one. */
-	for (i = 0; !ret && eadm_dump_note(dump, i, &note); i++) {
-		if (note.error)
-			ret = eadm_fail(ctx, note.error, "%s", note.why);
-	}
-	eadm_dump_close(dump);
-	return ret;
-}
-
-static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
-			bool hw)
-{
-	int ret;
-
-	if (object->sort != EADM_SPEC_SORT_ROWS)
-		return;
-	hw = hw && object->hw;
-	ret = read_rows(ctx, object, hw);
-	if (!hw || !ret)
-		return;
-	/* The capture that is read may have been made without. */
-	if (ret == -EPERM || ret == -EACCES)
-		eadm_capture_missing(ctx, ret, "", "the adapters' contexts");
-	else if (ret != -ENODATA)
-		return;
-	read_rows(ctx, object, false);
-}
-
-static void read_module(struct eadm_ctx *ctx, const char *name)
-{
-	char key[96];
-
-	snprintf(key, sizeof(key), "module.%s", name);
-	if (!eadm_source_fact(ctx, key))
-		return;
-	snprintf(key, sizeof(key), "origin.%s", name);
-	eadm_source_fact(ctx, key);
-}
-
-/* The version of modules belongs to the picture. */
-static void read_modules(struct eadm_ctx *ctx)
-{
-	static const char *const common[] = { "ib_core", "ib_uverbs",
-					      "rdma_cm", "eadm" };
-	const struct eadm_family *family = NULL;
-	const char *name;
-	unsigned int i;
-
-	for (i = 0; i < EADM_ARRAY_SIZE(common); i++)
-		read_module(ctx, common[i]);
-	while ((family = eadm_family_next(family))) {
-		for (i = 0; (name = eadm_family_module(family, i)); i++)
-			read_module(ctx, name);
-	}
-}
-
-EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
-{
-	struct eadm_capture *c = ctx->capture;
-	const struct eadm_object *object;
-
-	if (!c)
-		return eadm_fail(ctx, -EINVAL, "no capture is open");
-	if (!c->moments)
-		eadm_capture_machine(ctx);
-	eadm_capture_moment(ctx);
-	read_modules(ctx);
-	for (object = eadm_object_next(NULL); object && !c->error;
-	     object = eadm_object_next(object)) {
-		read_object(ctx, object, hw);
-		/* The next one may never come to an end. */
-		flush(c);
-	}
-	if (!c->error && c->limit)
-		drop_oldest(c);
-	if (c->error == -EFBIG)
-		return eadm_fail(ctx, c->error,
-				 "a single moment is larger than the limit");
-	if (c->error)
-		return eadm_fail(ctx, c->error, "%s",
-				 strerror(-c->error));
-	return 0;
-}
-
-EADM_API int eadm_capture_limit(struct eadm_ctx *ctx, uint64_t bytes)
-{
-	struct eadm_capture *c = ctx->capture;
-
-	if (!c || !eadm_output_is_file(c->out))
-		return eadm_fail(ctx, -EINVAL,
-				 "only a file can be kept within a size");
-	c->limit = bytes;
-	return 0;
-}
-
-EADM_API int eadm_capture_close(struct eadm_ctx *ctx, bool keep)
-{
-	struct eadm_capture *c = ctx->capture;
-	int ret;
-
-	if (!c)
-		return eadm_fail(ctx, -EINVAL, "no capture is open");
-	if (keep)
-		flush(c);
-	ret = c->error;
-	if (ret)
-		eadm_fail(ctx, ret, "%s", strerror(-ret));
-	if (keep && !ret) {
-		ret = eadm_output_close(c->out, true);
-		c->out = NULL;
-	}
-	capture_free(ctx);
-	return ret;
 }

@@ -5,26 +5,25 @@
  * however long they are.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+#include "file.h"
+#include "message.h"
 #include "model/attr.h"
 #include "pcapng.h"
-#include "priv.h"
+#include "query.h"
+#include "swap.h"
 
 #define INDEX_WINDOW	4096
 #define STREAM_WINDOW	(256 * 1024)
 #define MAX_REQUESTS	1000000
 #define MAX_FACTS	1000000
-/* Of what can be read only once. */
-#define MAX_SPOOLED	(256U << 20)
 
 /* A request as recorded. */
 struct file_arg {
@@ -75,6 +74,7 @@ struct file_source {
 
 struct file_stream {
 	struct eadm_stream stream;
+	struct eadm_ctx *ctx;
 	struct pcapng in;
 	uint16_t proto;
 	bool complete;
@@ -89,28 +89,14 @@ static struct file_source *to_file(struct eadm_source *src)
 
 /* ---- the index -------------------------------------------------------------- */
 
-static void *grow(void *array, size_t n, size_t *max, size_t size)
-{
-	void *more;
-	size_t want;
-
-	if (n < *max)
-		return array;
-	want = *max ? 2 * *max : 16;
-	more = realloc(array, want * size);
-	if (more)
-		*max = want;
-	return more;
-}
-
 static int begin_moment(struct file_source *file, unsigned int number)
 {
 	struct file_moment *moments;
 
 	if (number >= MAX_REQUESTS)
 		return -EFBIG;
-	moments = grow(file->moments, number, &file->max_moments,
-		       sizeof(*moments));
+	moments = eadm_grow_room(file->moments, number, &file->max_moments,
+				 sizeof(*moments));
 	if (!moments)
 		return -ENOMEM;
 	file->moments = moments;
@@ -131,8 +117,8 @@ static int add_fact(struct file_source *file, const unsigned char *text,
 		return begin_moment(file, file->n_moments + 1);
 	if (file->n_facts >= MAX_FACTS)
 		return -EFBIG;
-	facts = grow(file->facts, file->n_facts, &file->max_facts,
-		     sizeof(*facts));
+	facts = eadm_grow_room(file->facts, file->n_facts, &file->max_facts,
+			       sizeof(*facts));
 	if (!facts)
 		return -ENOMEM;
 	file->facts = facts;
@@ -206,8 +192,8 @@ static int add_request(struct file_source *file, const struct pcapng *in,
 		return 0;
 	if (file->n_requests >= MAX_REQUESTS)
 		return -EFBIG;
-	requests = grow(file->requests, file->n_requests, &file->max_requests,
-			sizeof(*requests));
+	requests = eadm_grow_room(file->requests, file->n_requests,
+				  &file->max_requests, sizeof(*requests));
 	if (!requests)
 		return -ENOMEM;
 	file->requests = requests;
@@ -343,32 +329,6 @@ static struct file_request *find_request(struct file_source *file,
 	return found;
 }
 
-static int file_query(struct eadm_source *src, const struct eadm_query *query,
-		      struct eadm_stream **stream)
-{
-	struct file_source *file = to_file(src);
-	struct file_request *found = find_request(file, query);
-	struct file_stream *s;
-
-	if (!found && file->broken[0])
-		return eadm_fail(src->ctx, -ENODATA,
-				 "not in this part of the capture: %s",
-				 file->broken);
-	if (!found)
-		return eadm_fail(src->ctx, -ENODATA,
-				 "the capture does not have it");
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return eadm_fail(src->ctx, -ENOMEM, "out of memory");
-	found->used = true;
-	s->stream.src = src;
-	s->stream.seq = found->seq;
-	s->proto = found->proto;
-	pcapng_init(&s->in, file->fd, &found->after, STREAM_WINDOW);
-	*stream = &s->stream;
-	return 0;
-}
-
 static int turn_packet(struct file_stream *s, struct pcapng_item *item)
 {
 	void *more;
@@ -376,7 +336,7 @@ static int turn_packet(struct file_stream *s, struct pcapng_item *item)
 	if (item->len > s->turned_size) {
 		more = realloc(s->turned, item->len);
 		if (!more)
-			return eadm_fail(s->stream.src->ctx, -ENOMEM,
+			return eadm_fail(s->ctx, -ENOMEM,
 					 "out of memory");
 		s->turned = more;
 		s->turned_size = item->len;
@@ -417,7 +377,7 @@ static int file_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 		return 1;
 	}
 	if (ret < 0)
-		return eadm_fail(stream->src->ctx, ret, "the capture: %s",
+		return eadm_fail(s->ctx, ret, "the capture: %s",
 				 s->in.err);
 	return 0;
 }
@@ -429,6 +389,47 @@ static void file_end(struct eadm_stream *stream)
 	pcapng_release(&s->in);
 	free(s->turned);
 	free(s);
+}
+
+static const struct eadm_stream_ops file_stream_ops = {
+	.next = file_next,
+	.end = file_end,
+};
+
+static int file_query(struct eadm_source *src, const struct eadm_query *query,
+		      struct eadm_stream **stream)
+{
+	struct file_source *file = to_file(src);
+	struct file_request *found = find_request(file, query);
+	struct file_stream *s;
+
+	if (!found && file->broken[0])
+		return eadm_fail(src->ctx, -ENODATA,
+				 "not in this part of the capture: %s",
+				 file->broken);
+	if (!found)
+		return eadm_fail(src->ctx, -ENODATA,
+				 "the capture does not have it");
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return eadm_fail(src->ctx, -ENOMEM, "out of memory");
+	found->used = true;
+	s->stream.ops = &file_stream_ops;
+	s->stream.seq = found->seq;
+	s->stream.fd = -1;
+	s->ctx = src->ctx;
+	s->proto = found->proto;
+	pcapng_init(&s->in, file->fd, &found->after, STREAM_WINDOW);
+	*stream = &s->stream;
+	return 0;
+}
+
+/* What came from the group while it was recorded. */
+static int file_listen(struct eadm_source *src, const struct eadm_query *query,
+		       uint32_t group, struct eadm_stream **stream)
+{
+	(void)group;
+	return file_query(src, query, stream);
 }
 
 /* ---- the rest ----------------------------------------------------------------- */
@@ -518,126 +519,13 @@ static void file_close(struct eadm_source *src)
 	free(file->facts);
 	free(file->requests);
 	free(file->moments);
-	if (file->fd >= 0)
-		close(file->fd);
+	close(file->fd);
 	free(file);
-}
-
-static const unsigned char zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
-
-/* Whether it begins like a capture or a bundle, as far as it is known. */
-static bool may_be_capture(const unsigned char *head, size_t len)
-{
-	static const unsigned char section[] = { 0x0a, 0x0d, 0x0d, 0x0a };
-
-	if (len > sizeof(section))
-		len = sizeof(section);
-	return !memcmp(head, section, len) || !memcmp(head, zstd_magic, len);
-}
-
-static int keep(int fd, const unsigned char *data, size_t len)
-{
-	ssize_t put;
-
-	while (len) {
-		put = write(fd, data, len);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -errno;
-		data += put;
-		len -= put;
-	}
-	return 0;
-}
-
-/*
- * What can't be read twice is kept in memory. A pipe or a device need not have
- * an end: of what is neither a capture nor a bundle the beginning is enough to
- * refuse it, and all else is bounded.
- */
-static int spool(int in)
-{
-	unsigned char buf[65536], head[4];
-	uint64_t total = 0;
-	size_t i;
-	ssize_t n;
-	int fd, ret = 0;
-
-	fd = memfd_create("eadm-capture", MFD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	while (!ret && (n = read(in, buf, sizeof(buf))) != 0) {
-		if (n < 0) {
-			ret = errno == EINTR ? 0 : -errno;
-			continue;
-		}
-		for (i = 0; i < (size_t)n && total + i < sizeof(head); i++)
-			head[total + i] = buf[i];
-		total += n;
-		ret = total > MAX_SPOOLED ? -EFBIG : keep(fd, buf, n);
-		if (!may_be_capture(head, total))
-			break;
-	}
-	if (ret) {
-		close(fd);
-		return ret;
-	}
-	return fd;
-}
-
-static int open_input(const char *path)
-{
-	struct stat st;
-	int fd, ret;
-
-	if (!strcmp(path, "-"))
-		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-	else
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st)) {
-		ret = -errno;
-	} else if (S_ISDIR(st.st_mode)) {
-		ret = -EISDIR;
-	} else if (S_ISREG(st.st_mode)) {
-		return fd;
-	} else {
-		ret = spool(fd);
-	}
-	close(fd);
-	return ret;
-}
-
-/* A bundle has its capture inside. */
-static int open_capture(struct eadm_ctx *ctx, const char *path)
-{
-	unsigned char magic[sizeof(zstd_magic)];
-	int fd, inside;
-
-	fd = open_input(path);
-	if (fd == -EFBIG)
-		return eadm_fail(ctx, fd,
-				 "more than %u MiB from a pipe or device: save it to a file, and read that",
-				 MAX_SPOOLED >> 20);
-	if (fd < 0)
-		return eadm_fail(ctx, fd, "%s", strerror(-fd));
-	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic) ||
-	    memcmp(magic, zstd_magic, sizeof(zstd_magic)))
-		return fd;
-	if (lseek(fd, 0, SEEK_SET))
-		inside = eadm_fail(ctx, -errno, "%s", strerror(errno));
-	else
-		inside = eadm_bundle_capture(ctx, fd);
-	close(fd);
-	return inside;
 }
 
 static const struct eadm_source_ops file_ops = {
 	.query = file_query,
-	.next = file_next,
-	.end = file_end,
+	.listen = file_listen,
 	.fact = file_fact,
 	.moment_next = file_moment_next,
 	.moments = file_moments,
@@ -646,21 +534,20 @@ static const struct eadm_source_ops file_ops = {
 	.close = file_close,
 };
 
-int eadm_file_new(struct eadm_ctx *ctx, const char *path,
-		  struct eadm_source **src)
+/* @fd: a capture that can be read anywhere; closed here in any case. */
+int eadm_file_new(struct eadm_ctx *ctx, int fd, struct eadm_source **src)
 {
 	struct file_source *file = calloc(1, sizeof(*file));
 	int ret;
 
-	if (!file)
+	if (!file) {
+		close(fd);
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	}
 	file->src.ops = &file_ops;
 	file->src.ctx = ctx;
-	file->fd = open_capture(ctx, path);
-	if (file->fd < 0)
-		ret = file->fd;
-	else
-		ret = make_index(file);
+	file->fd = fd;
+	ret = make_index(file);
 	if (ret) {
 		file_close(&file->src);
 		return ret;

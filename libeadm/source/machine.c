@@ -3,231 +3,130 @@
  * Facts about how this machine is set up. Where it has nothing of a kind the
  * fact is "": a capture tells what was not there from what was not recorded.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <glob.h>
 #include <ifaddrs.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
-#include "priv.h"
+#include "base/root.h"
+#include "facts.h"
+#include "machine.h"
 
-#define MAX_PATH 256
-#define MAX_GIDS 16
+/* Names change, numbers are given again: so long a name is worth keeping. */
+#define COMM_NS 1000000000ULL
 
-/* First line of a file of the system; false, and nothing, if it cannot be read. */
-bool eadm_read_line(const char *path, char *buf, size_t size)
+/* ---- the machine and its kernel ------------------------------------------------ */
+
+static bool read_cpus(const struct eadm_ctx *ctx, const char *name, char *buf,
+		      size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len;
-
-	if (fd < 0)
-		return false;
-	len = read(fd, buf, size - 1);
-	close(fd);
-	if (len < 0)
-		return false;
-	buf[len] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
+	(void)ctx;
+	(void)name;
+	snprintf(buf, size, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
 	return true;
 }
 
-/* ---- one function for each fact, which finds an empty buffer ------------------- */
-
-static void access_fact(const char *name, char *buf, size_t size)
+static bool read_version(const struct eadm_ctx *ctx, const char *name, char *buf,
+			 size_t size)
 {
-	char path[MAX_PATH];
-
-	snprintf(path, sizeof(path), "/dev/infiniband/%.64s", name);
-	snprintf(buf, size, "%d", access(path, R_OK | W_OK) ? errno : 0);
-}
-
-/* Adds a word that is not there yet and for which there is room. */
-static void add_word(char *buf, size_t size, const char *word, size_t len)
-{
-	size_t used = strlen(buf), n;
-	const char *at;
-
-	for (at = buf; *at; at += n + (at[n] == ' ')) {
-		n = strcspn(at, " ");
-		if (n == len && !memcmp(at, word, len))
-			return;
-	}
-	if (used + 1 + len < size)
-		snprintf(buf + used, size - used, "%s%.*s", used ? " " : "",
-			 (int)len, word);
-}
-
-/* The PCI functions that the drivers of a module serve. */
-static void bound_fact(const char *module, char *buf, size_t size)
-{
-	const char *address;
-	char path[MAX_PATH];
-	glob_t found;
-	size_t i;
-
-	snprintf(path, sizeof(path), "/sys/module/%.64s/drivers/pci:*/*:*:*.*",
-		 module);
-	glob(path, GLOB_NOSORT, NULL, &found);
-	for (i = 0; i < found.gl_pathc; i++) {
-		address = strrchr(found.gl_pathv[i], '/') + 1;
-		add_word(buf, size, address, strlen(address));
-	}
-	globfree(&found);
-}
-
-static void cpus_fact(const char *name, char *buf, size_t size)
-{
+	(void)ctx;
 	(void)name;
-	snprintf(buf, size, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+	snprintf(buf, size, "%s", EADM_VERSION);
+	return true;
 }
 
-static void gid_fact(const char *device, char *buf, size_t size)
+static bool read_host(const struct eadm_ctx *ctx, const char *name, char *buf,
+		      size_t size)
 {
-	char path[MAX_PATH], gid[64];
-	int i;
+	struct utsname uts;
 
-	for (i = 0; i < MAX_GIDS; i++) {
-		snprintf(path, sizeof(path),
-			 "/sys/class/infiniband/%.64s/ports/1/gids/%d", device,
-			 i);
-		if (eadm_read_line(path, gid, sizeof(gid)) &&
-		    gid[strspn(gid, "0:")]) {
-			snprintf(buf, size, "%d %s", i, gid);
-			return;
-		}
-	}
+	(void)ctx;
+	(void)name;
+	if (uname(&uts))
+		return false;
+	snprintf(buf, size, "%s", uts.nodename);
+	return true;
 }
 
-static void ipv4_fact(const char *interface, char *buf, size_t size)
+static bool read_ipv4(const struct eadm_ctx *ctx, const char *name, char *buf,
+		      size_t size)
 {
 	const struct ifaddrs *i;
 	struct ifaddrs *list;
 	bool found = false;
 
+	(void)ctx;
 	if (getifaddrs(&list))
-		return;
+		return true;
 	for (i = list; i && !found; i = i->ifa_next)
 		found = i->ifa_addr && i->ifa_addr->sa_family == AF_INET &&
-			!strcmp(i->ifa_name, interface);
+			!strcmp(i->ifa_name, name);
 	freeifaddrs(list);
 	snprintf(buf, size, "%s", found ? "yes" : "no");
+	return true;
 }
 
-static void memlock_fact(const char *name, char *buf, size_t size)
+static bool read_kernel(const struct eadm_ctx *ctx, const char *name, char *buf,
+			size_t size)
+{
+	struct utsname uts;
+
+	(void)ctx;
+	(void)name;
+	if (uname(&uts))
+		return false;
+	snprintf(buf, size, "%s", uts.release);
+	return true;
+}
+
+static bool read_memlock(const struct eadm_ctx *ctx, const char *name, char *buf,
+			 size_t size)
 {
 	struct rlimit limit;
 
+	(void)ctx;
 	(void)name;
 	if (getrlimit(RLIMIT_MEMLOCK, &limit))
-		return;
+		return true;
 	if (limit.rlim_cur == RLIM_INFINITY)
 		snprintf(buf, size, "unlimited");
 	else
 		snprintf(buf, size, "%" PRIu64, (uint64_t)limit.rlim_cur);
+	return true;
 }
 
-static void modules_fact(const char *name, char *buf, size_t size)
-{
-	static const char *const modules[] = { "ib_core", "ib_uverbs",
-					       "rdma_cm", "rdma_ucm" };
-	char path[MAX_PATH];
-	size_t i;
-
-	(void)name;
-	for (i = 0; i < EADM_ARRAY_SIZE(modules); i++) {
-		snprintf(path, sizeof(path), "/sys/module/%s", modules[i]);
-		if (!access(path, F_OK))
-			add_word(buf, size, modules[i], strlen(modules[i]));
-	}
-}
-
-static void netns_fact(const char *name, char *buf, size_t size)
+static bool read_netns(const struct eadm_ctx *ctx, const char *name, char *buf,
+		       size_t size)
 {
 	char shared[8];
 
 	(void)name;
 	/* The parameter says whether namespaces share the devices. */
-	if (eadm_read_line("/sys/module/ib_core/parameters/netns_mode", shared,
-			   sizeof(shared)))
+	if (eadm_root_line(ctx, shared, sizeof(shared),
+			   "/sys/module/ib_core/parameters/netns_mode"))
 		snprintf(buf, size, "%s",
 			 *shared == 'Y' ? "shared" : "exclusive");
+	return true;
 }
 
-/* Where the loader looks. */
-static void find_libraries(const char *pattern, glob_t *found)
+/* In the first PID namespace of the machine every process has a number. */
+static bool read_pidns(const struct eadm_ctx *ctx, const char *name, char *buf,
+		       size_t size)
 {
-	static const char *const places[] = {
-		"/usr/lib/*", "/usr/lib64", "/usr/lib", "/lib/*",
-		"/usr/local/lib/*", "/usr/local/lib", "/usr/local/lib64",
-	};
-	char path[MAX_PATH];
-	size_t i;
-
-	memset(found, 0, sizeof(*found));
-	for (i = 0; i < EADM_ARRAY_SIZE(places); i++) {
-		snprintf(path, sizeof(path), "%s/%s", places[i], pattern);
-		glob(path, GLOB_NOSORT | GLOB_APPEND, NULL, found);
-	}
-}
-
-static void providers_fact(const char *name, char *buf, size_t size)
-{
-	const char *file, *end;
-	glob_t found;
-	size_t i;
+	char to[64];
 
 	(void)name;
-	find_libraries("libibverbs/lib*-rdmav*.so", &found);
-	for (i = 0; i < found.gl_pathc; i++) {
-		file = strrchr(found.gl_pathv[i], '/') + strlen("/lib");
-		end = strstr(file, "-rdmav");
-		if (end)
-			add_word(buf, size, file, end - file);
-	}
-	globfree(&found);
-}
-
-static void uverbs_fact(const char *device, char *buf, size_t size)
-{
-	DIR *dir = opendir("/sys/class/infiniband_verbs");
-	char path[MAX_PATH], name[64];
-	const struct dirent *entry;
-
-	while (dir && !*buf && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path),
-			 "/sys/class/infiniband_verbs/%.64s/ibdev",
-			 entry->d_name);
-		if (eadm_read_line(path, name, sizeof(name)) &&
-		    !strcmp(name, device))
-			snprintf(buf, size, "%s", entry->d_name);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-static void verbs_fact(const char *name, char *buf, size_t size)
-{
-	glob_t found;
-
-	(void)name;
-	find_libraries("libibverbs.so.1", &found);
-	snprintf(buf, size, "%s", found.gl_pathc ? "yes" : "no");
-	globfree(&found);
-}
-
-static void read_file_fact(const char *before, const char *name,
-			   const char *after, char *buf, size_t size)
-{
-	char path[MAX_PATH];
-
-	snprintf(path, sizeof(path), "%s%.64s%s", before, name, after);
-	eadm_read_line(path, buf, size);
+	if (!eadm_root_link(ctx, to, sizeof(to), "/proc/self/ns/pid"))
+		return false;
+	/* The kernel's PROC_PID_INIT_INO. */
+	snprintf(buf, size, "%s",
+		 strcmp(to, "pid:[4026531836]") ? "other" : "init");
+	return true;
 }
 
 /* ---- all of them ----------------------------------------------------------------- */
@@ -239,24 +138,36 @@ static void read_file_fact(const char *before, const char *name,
  */
 static const struct {
 	const char *key;
-	void (*read)(const char *name, char *buf, size_t size);
+	bool (*read)(const struct eadm_ctx *ctx, const char *name, char *buf,
+		     size_t size);
 	const char *before, *after;
+	bool own;	/* of the capture's head, not of the machine's state */
 } facts[] = {
-	{ "access.", access_fact },
+	{ "access.", eadm_fact_access },
 	{ "affinity.", NULL, "/proc/irq/", "/effective_affinity_list" },
-	{ "bound.", bound_fact },
-	{ "cpus", cpus_fact },
-	{ "gid.", gid_fact },
+	{ "bound.", eadm_fact_bound },
+	{ "bus.", eadm_fact_bus },
+	{ "cpus", read_cpus },
+	{ "driver.", eadm_fact_driver },
+	{ "eadm", read_version, .own = true },
+	{ "gid.", eadm_fact_gid },
+	{ "host", read_host, .own = true },
 	{ "iommu.", NULL, "/sys/class/infiniband/", "/device/iommu_group/type" },
-	{ "ipv4.", ipv4_fact },
+	{ "ipv4.", read_ipv4 },
+	{ "kernel", read_kernel, .own = true },
+	{ "limits.", eadm_fact_limits },
 	{ "lockdown", NULL, "/sys/kernel/security/lockdown", "" },
-	{ "memlock", memlock_fact },
-	{ "modules", modules_fact },
+	{ "memlock", read_memlock },
+	{ "module.", eadm_fact_module },
+	{ "modules", eadm_fact_modules },
 	{ "mtu.", NULL, "/sys/class/net/", "/mtu" },
-	{ "netns-mode", netns_fact },
-	{ "providers", providers_fact },
-	{ "uverbs.", uverbs_fact },
-	{ "verbs", verbs_fact },
+	{ "netns-mode", read_netns },
+	{ "origin.", eadm_fact_origin },
+	{ "pidns", read_pidns, .own = true },
+	{ "port.", eadm_fact_port },
+	{ "providers", eadm_fact_providers },
+	{ "uverbs.", eadm_fact_uverbs },
+	{ "verbs", eadm_fact_verbs },
 };
 
 static bool is_named(const char *key)
@@ -264,12 +175,47 @@ static bool is_named(const char *key)
 	return key[strlen(key) - 1] == '.';
 }
 
-/* A fact of this machine; false if there is none of this key. */
-bool eadm_machine_fact(const char *key, char *buf, size_t size)
+/* The facts that are about the machine as a whole, one by one; NULL: no more. */
+const char *eadm_machine_key(unsigned int index)
 {
+	size_t i;
+
+	for (i = 0; i < EADM_ARRAY_SIZE(facts); i++) {
+		if (!is_named(facts[i].key) && !facts[i].own && !index--)
+			return facts[i].key;
+	}
+	return NULL;
+}
+
+static const char *comm_fact(struct eadm_machine *machine,
+			     const struct eadm_ctx *ctx, const char *number)
+{
+	uint32_t pid = strtoul(number, NULL, 10);
+	__typeof__(&machine->comm[0]) comm =
+		&machine->comm[pid % EADM_MACHINE_COMMS];
+	uint64_t now = eadm_now(ctx);
+
+	if (comm->pid != pid || now - comm->time > COMM_NS) {
+		comm->pid = pid;
+		comm->time = now;
+		if (!eadm_root_line(ctx, comm->name, sizeof(comm->name),
+				    "/proc/%u/comm", pid))
+			comm->name[0] = '\0';
+	}
+	return comm->name[0] ? comm->name : NULL;
+}
+
+/* A fact of this machine; NULL if there is none of this key. */
+const char *eadm_machine_fact(struct eadm_machine *machine,
+			      const struct eadm_ctx *ctx, const char *key)
+{
+	const size_t size = sizeof(machine->fact);
+	char *buf = machine->fact;
 	const char *name;
 	size_t i, len;
 
+	if (!strncmp(key, "comm.", 5))
+		return comm_fact(machine, ctx, key + 5);
 	for (i = 0; i < EADM_ARRAY_SIZE(facts); i++) {
 		len = strlen(facts[i].key);
 		name = key + len;
@@ -277,98 +223,13 @@ bool eadm_machine_fact(const char *key, char *buf, size_t size)
 		    !*name == is_named(facts[i].key))
 			continue;
 		if (*name == '.' || strchr(name, '/'))
-			return false;
+			return NULL;
 		*buf = '\0';
 		if (facts[i].read)
-			facts[i].read(name, buf, size);
-		else
-			read_file_fact(facts[i].before, name, facts[i].after,
-				       buf, size);
-		return true;
+			return facts[i].read(ctx, name, buf, size) ? buf : NULL;
+		eadm_root_line(ctx, buf, size, "%s%.64s%s", facts[i].before,
+			       name, facts[i].after);
+		return buf;
 	}
-	return false;
-}
-
-/* Only the fact goes into the capture, not how its name was found. */
-static const char *record(struct eadm_ctx *ctx, struct eadm_capture *capture,
-			  const char *key, const char *name)
-{
-	const char *value;
-	char full[160];
-
-	if (!name || !*name)
-		return NULL;
-	snprintf(full, sizeof(full), "%s%s", key, name);
-	ctx->capture = capture;
-	value = eadm_source_fact(ctx, full);
-	ctx->capture = NULL;
-	return value;
-}
-
-static void record_device(struct eadm_ctx *ctx, struct eadm_capture *capture,
-			  const struct eadm_record *dev)
-{
-	const struct eadm_object *object = dev->object;
-	const char *name = eadm_record_string(
-		dev, eadm_object_find_field(object, "dev-name"));
-	const char *netdev = eadm_record_string(
-		dev, eadm_object_find_field(object, "netdev"));
-
-	record(ctx, capture, "gid.", name);
-	record(ctx, capture, "iommu.", name);
-	record(ctx, capture, "access.", record(ctx, capture, "uverbs.", name));
-	record(ctx, capture, "ipv4.", netdev);
-	record(ctx, capture, "mtu.", netdev);
-	record(ctx, capture, "module.",
-	       eadm_record_string(dev,
-				  eadm_object_find_field(object, "driver")));
-}
-
-static void record_queue(struct eadm_ctx *ctx, struct eadm_capture *capture,
-			 const struct eadm_record *eq)
-{
-	char number[24];
-	uint64_t irq;
-
-	if (eadm_record_u64(eq, eadm_object_find_field(eq->object, "irq"),
-			    &irq))
-		return;
-	snprintf(number, sizeof(number), "%" PRIu64, irq);
-	record(ctx, capture, "affinity.", number);
-}
-
-static void record_rows(struct eadm_ctx *ctx, struct eadm_capture *capture,
-			const char *object,
-			void (*row)(struct eadm_ctx *ctx,
-				    struct eadm_capture *capture,
-				    const struct eadm_record *record))
-{
-	const struct eadm_record *rec;
-	struct eadm_dump *dump;
-
-	if (eadm_dump_open(ctx, eadm_object_find(object), NULL, &dump))
-		return;
-	while (eadm_dump_next(dump, &rec) > 0)
-		row(ctx, capture, rec);
-	eadm_dump_close(dump);
-}
-
-/*
- * All facts of the machine that the source tells. They stand before the first
- * moment and hold for all: they hardly change, and are many.
- */
-void eadm_capture_machine(struct eadm_ctx *ctx)
-{
-	struct eadm_capture *capture = ctx->capture;
-	size_t i;
-
-	ctx->capture = NULL;
-	for (i = 0; i < EADM_ARRAY_SIZE(facts); i++) {
-		if (!is_named(facts[i].key))
-			record(ctx, capture, "", facts[i].key);
-	}
-	record(ctx, capture, "access.", "rdma_cm");
-	record_rows(ctx, capture, "dev", record_device);
-	record_rows(ctx, capture, "eq", record_queue);
-	ctx->capture = capture;
+	return NULL;
 }

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,49 +16,37 @@
 
 #include "eadm_ioctl.h"
 #include "eadm_nl.h"
-#include "read/entry.h"
+#include "base/root.h"
+#include "message.h"
+#include "model/generated/fields.h"
 #include "node.h"
-#include "priv.h"
-#include "bundle/redact.h"
 
 /* A message stays below 64 KiB, as an attribute must. */
 #define PIECE 32768
 #define MAX_REGS 256
 
-/* Nodes have numbers of their own; sysfs tells whose they are. */
-static bool node_is_of(const char *node, const char *device)
+/* Nodes have numbers of their own; sysfs shows whose they are. */
+static bool node_is_of(const struct eadm_ctx *ctx, const char *node,
+		       const char *device)
 {
-	char path[320], name[EADM_DEV_NAME_MAX + 1];
-	ssize_t len;
-	int fd;
+	char name[EADM_DEV_NAME_MAX + 1];
 
-	snprintf(path, sizeof(path), "/sys/class/eadm/%s/ibdev", node);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	len = read(fd, name, sizeof(name) - 1);
-	close(fd);
-	if (len < 0)
-		return false;
-	name[len] = '\0';
-	name[strcspn(name, "\n")] = '\0';
-	return !strcmp(name, device);
+	return eadm_root_line(ctx, name, sizeof(name),
+			      "/sys/class/eadm/%s/ibdev", node) &&
+	       !strcmp(name, device);
 }
 
-static int node_path(struct eadm_ctx *ctx, const char *device, char *path,
-		     size_t size)
+static int find_node(struct eadm_ctx *ctx, const char *device,
+		     unsigned int *number)
 {
-	DIR *dir = opendir("/sys/class/eadm");
+	DIR *dir = eadm_root_dir(ctx, "/sys/class/eadm");
 	struct dirent *entry;
-	unsigned int number;
 	int ret = -ENODEV;
 
 	while (dir && ret && (entry = readdir(dir))) {
-		if (sscanf(entry->d_name, "eadm%u", &number) != 1 ||
-		    !node_is_of(entry->d_name, device))
-			continue;
-		snprintf(path, size, "/dev/eadm/%u", number);
-		ret = 0;
+		if (sscanf(entry->d_name, "eadm%u", number) == 1 &&
+		    node_is_of(ctx, entry->d_name, device))
+			ret = 0;
 	}
 	if (dir)
 		closedir(dir);
@@ -72,13 +59,15 @@ static int node_path(struct eadm_ctx *ctx, const char *device, char *path,
 int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		   struct eadm_ioc_info *info)
 {
-	char path[64];
+	unsigned int number;
+	char path[32];
 	int ret, fd;
 
-	ret = node_path(ctx, dev->name, path, sizeof(path));
+	ret = find_node(ctx, dev->name, &number);
 	if (ret)
 		return ret;
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/dev/eadm/%u", number);
+	fd = eadm_root_open(ctx, O_RDONLY | O_NONBLOCK, "%s", path);
 	if (fd < 0)
 		return eadm_fail(ctx, -errno, errno == EACCES ?
 				 "%s: %s (see eadm(4) for who may open it)" :
@@ -104,65 +93,27 @@ struct answer {
 	const struct eadm_device *dev;
 };
 
-static void put_attr(struct eadm_grow *out, uint16_t type, const void *data,
-		     size_t len)
-{
-	struct nlattr nla = { .nla_len = NLA_HDRLEN + len, .nla_type = type };
-
-	eadm_grow_put(out, &nla, sizeof(nla));
-	eadm_grow_put(out, data, len);
-	eadm_grow_put(out, "\0\0\0", NLA_ALIGN(len) - len);
-}
-
-static void put_u32(struct eadm_grow *out, uint16_t type, uint32_t value)
-{
-	put_attr(out, type, &value, sizeof(value));
-}
-
-static size_t begin(struct answer *a, uint16_t type, uint16_t flags)
-{
-	struct nlmsghdr nlh = {
-		.nlmsg_type = type,
-		.nlmsg_flags = flags,
-		.nlmsg_seq = a->seq,
-	};
-	size_t at = a->out.len;
-
-	eadm_grow_put(&a->out, &nlh, sizeof(nlh));
-	return at;
-}
-
-static void end(struct answer *a, size_t at)
-{
-	struct nlmsghdr *nlh;
-
-	if (a->out.fail)
-		return;
-	nlh = (struct nlmsghdr *)(a->out.p + at);
-	nlh->nlmsg_len = a->out.len - at;
-}
-
 static size_t begin_raw(struct answer *a, uint32_t kind, uint32_t id)
 {
-	size_t at = begin(a, a->type, NLM_F_MULTI);
-	struct genlmsghdr genl = { .cmd = EADM_RAW_CMD, .version = 1 };
+	size_t at = eadm_message_begin(&a->out, a->type, NLM_F_MULTI, a->seq);
 
-	eadm_grow_put(&a->out, &genl, sizeof(genl));
-	put_u32(&a->out, EADM_A_RAW_DEV_INDEX, a->dev->index);
-	put_attr(&a->out, EADM_A_RAW_DEV_NAME, a->dev->name,
-		 strlen(a->dev->name) + 1);
-	put_u32(&a->out, EADM_A_RAW_ID, id);
-	put_u32(&a->out, EADM_A_RAW_KIND, kind);
+	eadm_message_genl(&a->out, EADM_RAW_CMD);
+	eadm_message_put_u32(&a->out, EADM_A_RAW_DEV_INDEX, a->dev->index);
+	eadm_message_put(&a->out, EADM_A_RAW_DEV_NAME, a->dev->name,
+			 strlen(a->dev->name) + 1);
+	eadm_message_put_u32(&a->out, EADM_A_RAW_ID, id);
+	eadm_message_put_u32(&a->out, EADM_A_RAW_KIND, kind);
 	return at;
 }
 
 static void put_done(struct answer *a)
 {
-	size_t at = begin(a, NLMSG_DONE, NLM_F_MULTI);
+	size_t at = eadm_message_begin(&a->out, NLMSG_DONE, NLM_F_MULTI,
+				       a->seq);
 	int error = 0;
 
 	eadm_grow_put(&a->out, &error, sizeof(error));
-	end(a, at);
+	eadm_message_end(&a->out, at);
 }
 
 /* ---- what is read -------------------------------------------------------------- */
@@ -195,44 +146,30 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 	struct eadm_grow *out = &a->out;
 	int32_t hw_error = ring->hw_error;
 
-	put_u32(out, EADM_A_RAW_FIRST, ring->first);
-	put_u32(out, EADM_A_RAW_COUNT, ring->count);
-	put_u32(out, EADM_A_RAW_ENTRY_SIZE, ring->entry_size);
-	put_u32(out, EADM_A_RAW_DEPTH, ring->depth);
-	put_u32(out, EADM_A_RAW_SUB, ring->sub);
-	put_u32(out, EADM_A_RAW_FORMAT, ring->format);
-	put_u32(out, EADM_A_RAW_RING_INDEX, ring->index);
-	put_u32(out, EADM_A_RAW_INDEX_BITS, ring->index_bits);
-	put_u32(out, EADM_A_RAW_MEMORY, ring->memory);
-	put_u32(out, EADM_A_RAW_USER, !!(ring->valid & EADM_RING_USER));
+	eadm_message_put_u32(out, EADM_A_RAW_FIRST, ring->first);
+	eadm_message_put_u32(out, EADM_A_RAW_COUNT, ring->count);
+	eadm_message_put_u32(out, EADM_A_RAW_ENTRY_SIZE, ring->entry_size);
+	eadm_message_put_u32(out, EADM_A_RAW_DEPTH, ring->depth);
+	eadm_message_put_u32(out, EADM_A_RAW_SUB, ring->sub);
+	eadm_message_put_u32(out, EADM_A_RAW_FORMAT, ring->format);
+	eadm_message_put_u32(out, EADM_A_RAW_RING_INDEX, ring->index);
+	eadm_message_put_u32(out, EADM_A_RAW_INDEX_BITS, ring->index_bits);
+	eadm_message_put_u32(out, EADM_A_RAW_MEMORY, ring->memory);
+	eadm_message_put_u32(out, EADM_A_RAW_USER,
+			     !!(ring->valid & EADM_RING_USER));
 	if (ring->valid & EADM_RING_SW_PI)
-		put_u32(out, EADM_A_RAW_SW_PI, ring->sw_pi);
+		eadm_message_put_u32(out, EADM_A_RAW_SW_PI, ring->sw_pi);
 	if (ring->valid & EADM_RING_SW_CI)
-		put_u32(out, EADM_A_RAW_SW_CI, ring->sw_ci);
+		eadm_message_put_u32(out, EADM_A_RAW_SW_CI, ring->sw_ci);
 	if (ring->valid & EADM_RING_HW_PI)
-		put_u32(out, EADM_A_RAW_HW_PI, ring->hw_pi);
+		eadm_message_put_u32(out, EADM_A_RAW_HW_PI, ring->hw_pi);
 	if (ring->valid & EADM_RING_HW_CI)
-		put_u32(out, EADM_A_RAW_HW_CI, ring->hw_ci);
+		eadm_message_put_u32(out, EADM_A_RAW_HW_CI, ring->hw_ci);
 	if (hw && hw_error)
-		put_attr(out, EADM_A_RAW_HW_ERROR, &hw_error, sizeof(hw_error));
-	put_attr(out, EADM_A_RAW_DATA, data, ring->data_len);
-	end(a, at);
-}
-
-/* Of entries whose format is not known nothing is kept. */
-static int scrub(struct eadm_ctx *ctx, const struct eadm_device *dev,
-		 const struct eadm_ioc_ring *ring, uint32_t first,
-		 unsigned char *data, uint32_t count)
-{
-	struct eadm_ring part = {
-		.dev = dev, .family = dev->family, .kind = ring->kind,
-		.id = ring->id, .depth = ring->depth,
-		.entry_size = ring->entry_size, .first = first,
-		.count = count, .data = data,
-	};
-
-	return eadm_entry_scrub(&part) ?
-		       eadm_fail(ctx, -ENOMEM, "out of memory") : 0;
+		eadm_message_put(out, EADM_A_RAW_HW_ERROR, &hw_error,
+				 sizeof(hw_error));
+	eadm_message_put(out, EADM_A_RAW_DATA, data, ring->data_len);
+	eadm_message_end(&a->out, at);
 }
 
 /*
@@ -241,7 +178,7 @@ static int scrub(struct eadm_ctx *ctx, const struct eadm_device *dev,
  * only by the entries before it.
  */
 static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
-		     const struct eadm_node_query *q)
+		     const struct eadm_node_query *q, eadm_scrub_fn scrub)
 {
 	struct eadm_ioc_ring ring = {
 		.size = sizeof(ring), .kind = q->kind, .id = q->id,
@@ -279,7 +216,11 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 			done += part.count;
 	}
 	if (!ret && !q->payload)
-		ret = scrub(ctx, a->dev, &ring, first, data, left);
+		ret = scrub(ctx, &(struct eadm_node_part){
+			.dev = a->dev, .kind = q->kind, .id = q->id,
+			.depth = ring.depth, .entry_size = ring.entry_size,
+			.first = first, .count = left, .data = data,
+		});
 	for (done = 0; !ret; done += ring.count) {
 		uint32_t max = PIECE / ring.entry_size;
 
@@ -310,8 +251,8 @@ static int read_context(struct eadm_ctx *ctx, struct answer *a, int fd,
 	if (arg.data_len > sizeof(data))
 		arg.data_len = sizeof(data);
 	at = begin_raw(a, q->kind, q->id);
-	put_attr(&a->out, EADM_A_RAW_DATA, data, arg.data_len);
-	end(a, at);
+	eadm_message_put(&a->out, EADM_A_RAW_DATA, data, arg.data_len);
+	eadm_message_end(&a->out, at);
 	return 0;
 }
 
@@ -329,22 +270,10 @@ static int read_regs(struct eadm_ctx *ctx, struct answer *a, int fd)
 	if (arg.count > MAX_REGS)
 		arg.count = MAX_REGS;
 	at = begin_raw(a, EADM_RAW_KIND_REGS, 0);
-	put_attr(&a->out, EADM_A_RAW_DATA, regs, arg.count * sizeof(regs[0]));
-	end(a, at);
+	eadm_message_put(&a->out, EADM_A_RAW_DATA, regs,
+			 arg.count * sizeof(regs[0]));
+	eadm_message_end(&a->out, at);
 	return 0;
-}
-
-static const struct eadm_device *device_of(struct eadm_ctx *ctx,
-					   const struct eadm_query *query)
-{
-	unsigned int i;
-
-	for (i = 0; i < ctx->devices.n; i++) {
-		if (query->n_args && ctx->devices.dev[i].index ==
-		    query->args[0].u)
-			return &ctx->devices.dev[i];
-	}
-	return NULL;
 }
 
 /* Back from attributes; the order is that of eadm_node_ask(). */
@@ -409,40 +338,94 @@ void eadm_node_ask(const struct eadm_ctx *ctx, const struct eadm_device *dev,
 			       NULL, false);
 }
 
-/*
- * Answers a request of eadm_node_ask(): whole messages, of which the caller
- * gives one after the other.
- */
-int eadm_node_answer(struct eadm_ctx *ctx, const struct eadm_query *query,
-		     uint32_t seq, unsigned char **data, size_t *len)
+/* ---- the stream ---------------------------------------------------------------- */
+
+struct node_stream {
+	struct eadm_stream stream;
+	struct eadm_ctx *ctx;
+	unsigned char *data;	/* whole messages, one behind the other */
+	size_t len, pos;
+};
+
+/* A message at a time, as a packet cannot have all of them. */
+static int node_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 {
-	struct answer a = { .type = query->type, .seq = seq };
+	struct node_stream *s = (struct node_stream *)stream;
+	const struct nlmsghdr *nlh = (void *)(s->data + s->pos);
+
+	if (s->pos == s->len)
+		return 0;
+	*chunk = (struct eadm_chunk){
+		.data = nlh, .len = nlh->nlmsg_len, .time = eadm_now(s->ctx),
+	};
+	s->pos += NLMSG_ALIGN(nlh->nlmsg_len);
+	return 1;
+}
+
+static void node_end(struct eadm_stream *stream)
+{
+	struct node_stream *s = (struct node_stream *)stream;
+
+	free(s->data);
+	free(s);
+}
+
+static const struct eadm_stream_ops node_stream_ops = {
+	.next = node_next,
+	.end = node_end,
+};
+
+static int answer(struct eadm_ctx *ctx, const struct eadm_query *query,
+		  eadm_scrub_fn scrub, struct answer *a)
+{
 	struct eadm_node_query q;
 	struct eadm_ioc_info info;
 	int fd, ret;
 
-	a.dev = device_of(ctx, query);
-	if (!a.dev)
+	if (query->n_args)
+		a->dev = eadm_device_of(ctx, query->args[0].u);
+	if (!a->dev)
 		return eadm_fail(ctx, -ENODEV, "no such RDMA device");
 	parse(query, &q);
-	fd = eadm_node_open(ctx, a.dev, &info);
+	fd = eadm_node_open(ctx, a->dev, &info);
 	if (fd < 0)
 		return fd;
 	if (q.kind == EADM_RAW_KIND_REGS)
-		ret = read_regs(ctx, &a, fd);
+		ret = read_regs(ctx, a, fd);
 	else if (q.kind >= EADM_RAW_KIND_QPC)
-		ret = read_context(ctx, &a, fd, &q);
+		ret = read_context(ctx, a, fd, &q);
 	else
-		ret = read_ring(ctx, &a, fd, &q);
+		ret = read_ring(ctx, a, fd, &q, scrub);
 	close(fd);
-	put_done(&a);
-	if (!ret && a.out.fail)
+	put_done(a);
+	if (!ret && a->out.fail)
 		ret = eadm_fail(ctx, -ENOMEM, "out of memory");
+	return ret;
+}
+
+/* Answers a request of eadm_node_ask(). */
+int eadm_node_query(struct eadm_ctx *ctx, const struct eadm_query *query,
+		    uint32_t seq, eadm_scrub_fn scrub,
+		    struct eadm_stream **stream)
+{
+	struct answer a = { .type = query->type, .seq = seq };
+	struct node_stream *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	ret = answer(ctx, query, scrub, &a);
 	if (ret) {
 		free(a.out.p);
+		free(s);
 		return ret;
 	}
-	*data = a.out.p;
-	*len = a.out.len;
+	s->stream.ops = &node_stream_ops;
+	s->stream.seq = seq;
+	s->stream.fd = -1;
+	s->ctx = ctx;
+	s->data = a.out.p;
+	s->len = a.out.len;
+	*stream = &s->stream;
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/attr.h"
-#include "priv.h"
+#include "query.h"
 
 void eadm_query_arg(struct eadm_query *query, uint16_t attr,
 		    enum eadm_arg_type type, uint64_t u, const char *str,
@@ -26,11 +26,25 @@ int eadm_reply_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 	if (!ctx->src)
 		return eadm_fail(ctx, -EINVAL, "the context is not open");
 	ret = ctx->src->ops->query(ctx->src, query, &reply->stream);
-	if (ctx->capture && ret != -ENODATA) {
-		eadm_capture_request(ctx, query, ret ? 0 : reply->stream->seq);
-		if (ret)
-			eadm_capture_error(ctx, query, 0, ret);
-	}
+	if (ret)
+		reply->done = true;
+	return ret;
+}
+
+/*
+ * Messages as they come. eadm_reply_next() gives 0 when there is none yet, or
+ * no more, and -ENOBUFS when some were lost: both may be followed by others.
+ */
+int eadm_reply_listen(struct eadm_ctx *ctx, const struct eadm_query *query,
+		      uint32_t group, struct eadm_reply *reply)
+{
+	struct eadm_source *src = ctx->src;
+	int ret;
+
+	*reply = (struct eadm_reply){
+		.ctx = ctx, .query = *query, .endless = true,
+	};
+	ret = src->ops->listen(src, query, group, &reply->stream);
 	if (ret)
 		reply->done = true;
 	return ret;
@@ -122,24 +136,21 @@ static int got_done(struct eadm_reply *reply, const struct nlmsghdr *nlh)
 
 static int next_chunk(struct eadm_reply *reply)
 {
-	struct eadm_ctx *ctx = reply->ctx;
+	struct eadm_stream *stream = reply->stream;
 	int ret;
 
-	ret = ctx->src->ops->next(reply->stream, &reply->chunk);
+	ret = stream->ops->next(stream, &reply->chunk);
 	reply->pos = 0;
-	if (ret > 0) {
-		if (ctx->capture)
-			eadm_capture_chunk(ctx, &reply->query, &reply->chunk);
+	if (ret > 0)
 		return 1;
-	}
 	reply->chunk.len = 0;
+	if (reply->endless && (!ret || ret == -EAGAIN))
+		return 0;
+	if (reply->endless && ret == -ENOBUFS)
+		return ret;
 	reply->done = true;
-	if (!ret)
-		ret = eadm_fail(ctx, -EBADMSG, "the answer is incomplete");
-	if (ctx->capture)
-		eadm_capture_error(ctx, &reply->query, reply->stream->seq,
-				   ret);
-	return ret;
+	return ret ? ret : eadm_fail(reply->ctx, -EBADMSG,
+				     "the answer is incomplete");
 }
 
 /* RDMA netlink answers some commands under the number of another one. */
@@ -164,7 +175,7 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 			if (reply->done)
 				return 0;
 			ret = next_chunk(reply);
-			if (ret < 0)
+			if (ret <= 0)
 				return ret;
 		}
 		nlh = (const void *)((const char *)reply->chunk.data +
@@ -187,7 +198,7 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 			return eadm_reply_bad(reply, nlh,
 					      "an answer of type %u",
 					      nlh->nlmsg_type);
-		if (!(nlh->nlmsg_flags & NLM_F_MULTI))
+		if (!(nlh->nlmsg_flags & NLM_F_MULTI) && !reply->endless)
 			reply->done = true;
 		*msg = nlh;
 		return 1;
@@ -197,16 +208,18 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 void eadm_reply_close(struct eadm_reply *reply)
 {
 	if (reply->stream)
-		reply->ctx->src->ops->end(reply->stream);
+		reply->stream->ops->end(reply->stream);
 	reply->stream = NULL;
 	reply->done = true;
 }
 
 const char *eadm_source_fact(struct eadm_ctx *ctx, const char *key)
 {
-	const char *value = ctx->src->ops->fact(ctx->src, key);
+	return ctx->src->ops->fact(ctx->src, key);
+}
 
-	if (value && ctx->capture)
-		eadm_capture_fact(ctx, key, value);
-	return value;
+void eadm_source_mark(struct eadm_ctx *ctx)
+{
+	if (ctx->src && ctx->src->ops->mark)
+		ctx->src->ops->mark(ctx->src);
 }

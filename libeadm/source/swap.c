@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "priv.h"
+#include "model/generated/fields.h"
+#include "rdma_wire.h"
+#include "swap.h"
 
 static void turn(void *p, size_t len)
 {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Limits of a device as libibverbs tells them. It is loaded when it is needed:
- * most programs never ask, and machines without it are served as well.
+ * libibverbs: whether it is there, its providers, and the limits of a device as
+ * it reports them. It is loaded for those only: most programs never ask, and
+ * machines without it are served as well.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "priv.h"
+#include "base/root.h"
+#include "facts.h"
 
 #define VERBS_FUNCTIONS(f)						\
 	f(ibv_get_device_list) f(ibv_free_device_list)			\
@@ -52,30 +54,78 @@ static void write_limits(const struct ibv_device_attr *attr, char *buf,
 }
 
 /* "FIELD=VALUE ..." of a device of this machine; false: it can't be opened. */
-bool eadm_verbs_limits(const char *name, char *buf, size_t size)
+bool eadm_fact_limits(const struct eadm_ctx *ctx, const char *name, char *buf,
+		      size_t size)
 {
 	struct ibv_device_attr attr;
 	struct ibv_device **list;
-	struct ibv_context *ctx;
+	struct ibv_context *context;
 	struct verbs verbs;
 	bool found = false;
 	int i;
 
+	(void)ctx;
 	if (!load(&verbs))
 		return false;
 	list = verbs.ibv_get_device_list(NULL);
 	for (i = 0; list && list[i] && !found; i++) {
 		if (strcmp(verbs.ibv_get_device_name(list[i]), name))
 			continue;
-		ctx = verbs.ibv_open_device(list[i]);
-		if (!ctx)
+		context = verbs.ibv_open_device(list[i]);
+		if (!context)
 			break;
-		found = !verbs.ibv_query_device(ctx, &attr);
+		found = !verbs.ibv_query_device(context, &attr);
 		if (found)
 			write_limits(&attr, buf, size);
-		verbs.ibv_close_device(ctx);
+		verbs.ibv_close_device(context);
 	}
 	if (list)
 		verbs.ibv_free_device_list(list);
 	return found;
+}
+
+/* Where the loader looks. */
+static void find_libraries(const struct eadm_ctx *ctx, const char *pattern,
+			   glob_t *found)
+{
+	static const char *const places[] = {
+		"/usr/lib/*", "/usr/lib64", "/usr/lib", "/lib/*",
+		"/usr/local/lib/*", "/usr/local/lib", "/usr/local/lib64",
+	};
+	size_t i;
+
+	for (i = 0; i < EADM_ARRAY_SIZE(places); i++)
+		eadm_root_glob(ctx, i ? GLOB_APPEND : 0, found, "%s/%s",
+			       places[i], pattern);
+}
+
+bool eadm_fact_providers(const struct eadm_ctx *ctx, const char *name, char *buf,
+			 size_t size)
+{
+	const char *file, *end;
+	glob_t found;
+	size_t i;
+
+	(void)name;
+	find_libraries(ctx, "libibverbs/lib*-rdmav*.so", &found);
+	for (i = 0; i < found.gl_pathc; i++) {
+		file = strrchr(found.gl_pathv[i], '/') + strlen("/lib");
+		end = strstr(file, "-rdmav");
+		if (end)
+			eadm_fact_add_word(buf, size, file, end - file);
+	}
+	globfree(&found);
+	return true;
+}
+
+bool eadm_fact_verbs(const struct eadm_ctx *ctx, const char *name, char *buf,
+		     size_t size)
+{
+	glob_t found;
+
+	(void)name;
+	find_libraries(ctx, "libibverbs.so.1", &found);
+	snprintf(buf, size, "%s", found.gl_pathc ? "yes" : "no");
+	globfree(&found);
+	return true;
 }

@@ -13,7 +13,7 @@
 #include "asan.h"
 #include "eadm_nl.h"
 #include "read/entry.h"
-#include "priv.h"
+#include "read/decode.h"
 #include "bundle/redact.h"
 
 static struct eadm_record rec;

@@ -12,8 +12,9 @@
 
 #include "build.h"
 #include "eadm_nl.h"
+#include "source/message.h"
 #include "source/pcapng.h"
-#include "priv.h"
+#include "base/ctx.h"
 #include "tap.h"
 
 static const char *captures;	/* folder */

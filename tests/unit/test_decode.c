@@ -12,7 +12,7 @@
 #include "model/attr.h"
 #include "build.h"
 #include "eadm_nl.h"
-#include "priv.h"
+#include "read/decode.h"
 #include "tap.h"
 
 static struct eadm_ctx *ctx;

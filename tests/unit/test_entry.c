@@ -6,7 +6,6 @@
 #include "eadm_nl.h"
 #include "family/family.h"
 #include "read/entry.h"
-#include "priv.h"
 #include "tap.h"
 
 #define DEPTH 16

@@ -5,7 +5,7 @@
 
 #include "model/attr.h"
 #include "model/generated/counters.h"
-#include "priv.h"
+#include "model/record.h"
 #include "tap.h"
 
 static void walk_all(void)

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Time as the rows of a context have it. */
+#include <time.h>
+
+#include "ctx.h"
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+void eadm_clock_start(struct eadm_ctx *ctx)
+{
+	ctx->clock_offset = clock_ns(CLOCK_REALTIME) -
+			    clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Wall-clock time that goes on evenly when somebody sets the clock. */
+uint64_t eadm_now(const struct eadm_ctx *ctx)
+{
+	return clock_ns(CLOCK_MONOTONIC) + ctx->clock_offset;
+}
+
+/* What to add to that for the clock as it is set now; 0 in a capture. */
+int64_t eadm_clock_step(const struct eadm_ctx *ctx)
+{
+	return ctx->live ? clock_ns(CLOCK_REALTIME) - (int64_t)eadm_now(ctx) :
+			   0;
+}

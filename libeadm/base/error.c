@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The last error of a context, and its log. */
+#include <stdio.h>
+
+#include "ctx.h"
+
+/* Keep a sentence about an error; returns @error. */
+int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(ctx->errmsg, sizeof(ctx->errmsg), fmt, ap);
+	va_end(ap);
+	return error;
+}
+
+void eadm_log(struct eadm_ctx *ctx, const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	if (!ctx->log)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	ctx->log(ctx->log_data, line);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Memory that grows to twice what it was each time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+#define FIRST_ROOM 16
+
+void eadm_grow_put(struct eadm_grow *g, const void *data, size_t len)
+{
+	unsigned char *more;
+	size_t max;
+
+	if (g->fail)
+		return;
+	if (len > g->max - g->len) {
+		max = 2 * (g->len + len) + 64;
+		more = g->fixed ? NULL : realloc(g->p, max);
+		if (!more) {
+			g->fail = true;
+			return;
+		}
+		g->p = more;
+		g->max = max;
+	}
+	if (len)
+		memcpy(g->p + g->len, data, len);
+	g->len += len;
+}
+
+/*
+ * An array of @n elements, where it is now, with room for one more; NULL, and
+ * the array is as it was, when there is no memory.
+ */
+void *eadm_grow_room(void *array, size_t n, size_t *max, size_t size)
+{
+	size_t want = *max ? 2 * *max : FIRST_ROOM;
+	void *more;
+
+	if (n < *max)
+		return array;
+	more = reallocarray(array, want, size);
+	if (more)
+		*max = want;
+	return more;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is read: a capture, a bundle with one inside, a pipe with either. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bundle.h"
+#include "input.h"
+
+/* Of what can be read only once. */
+#define MAX_SPOOLED	(256U << 20)
+
+static const unsigned char zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+/* Whether it begins like a capture or a bundle, as far as it is known. */
+static bool may_be_capture(const unsigned char *head, size_t len)
+{
+	static const unsigned char section[] = { 0x0a, 0x0d, 0x0d, 0x0a };
+
+	if (len > sizeof(section))
+		len = sizeof(section);
+	return !memcmp(head, section, len) || !memcmp(head, zstd_magic, len);
+}
+
+static int keep(int fd, const unsigned char *data, size_t len)
+{
+	ssize_t put;
+
+	while (len) {
+		put = write(fd, data, len);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		data += put;
+		len -= put;
+	}
+	return 0;
+}
+
+/*
+ * What can't be read twice is kept in memory. A pipe or a device need not have
+ * an end: of what is neither a capture nor a bundle the beginning is enough to
+ * refuse it, and all else is bounded.
+ */
+static int spool(int in)
+{
+	unsigned char buf[65536], head[4];
+	uint64_t total = 0;
+	size_t i;
+	ssize_t n;
+	int fd, ret = 0;
+
+	fd = memfd_create("eadm-capture", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (!ret && (n = read(in, buf, sizeof(buf))) != 0) {
+		if (n < 0) {
+			ret = errno == EINTR ? 0 : -errno;
+			continue;
+		}
+		for (i = 0; i < (size_t)n && total + i < sizeof(head); i++)
+			head[total + i] = buf[i];
+		total += n;
+		ret = total > MAX_SPOOLED ? -EFBIG : keep(fd, buf, n);
+		if (!may_be_capture(head, total))
+			break;
+	}
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+static int open_input(const char *path)
+{
+	struct stat st;
+	int fd, ret;
+
+	if (!strcmp(path, "-"))
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st)) {
+		ret = -errno;
+	} else if (S_ISDIR(st.st_mode)) {
+		ret = -EISDIR;
+	} else if (S_ISREG(st.st_mode)) {
+		return fd;
+	} else {
+		ret = spool(fd);
+	}
+	close(fd);
+	return ret;
+}
+
+/* A descriptor of a capture, or a negative errno. A bundle has it inside. */
+int eadm_input_open(struct eadm_ctx *ctx, const char *path)
+{
+	unsigned char magic[sizeof(zstd_magic)];
+	int fd, inside;
+
+	fd = open_input(path);
+	if (fd == -EFBIG)
+		return eadm_fail(ctx, fd,
+				 "more than %u MiB from a pipe or device: save it to a file, and read that",
+				 MAX_SPOOLED >> 20);
+	if (fd < 0)
+		return eadm_fail(ctx, fd, "%s", strerror(-fd));
+	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic) ||
+	    memcmp(magic, zstd_magic, sizeof(zstd_magic)))
+		return fd;
+	if (lseek(fd, 0, SEEK_SET))
+		inside = eadm_fail(ctx, -errno, "%s", strerror(errno));
+	else
+		inside = eadm_bundle_capture(ctx, fd);
+	close(fd);
+	return inside;
+}

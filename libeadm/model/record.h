@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A record: the row of an object. */
+#ifndef EADM_RECORD_H
+#define EADM_RECORD_H
+
+#include "base/base.h"
+#include "generated/fields.h"
+
+#define EADM_MAX_FIELDS 256
+
+/* Where a value is: in the message, or in the scratch of the record. */
+struct eadm_slot {
+	const void *p;
+	uint32_t len;
+};
+
+struct eadm_record {
+	const struct eadm_object *object;
+	uint64_t time;
+	uint64_t has[EADM_MAX_FIELDS / 64];
+	unsigned int n_extra;
+	unsigned int max_extra;
+	unsigned int used;		/* bytes of scratch */
+	struct eadm_extra *extra;
+	struct eadm_slot slot[EADM_MAX_FIELDS];
+	_Alignas(8) unsigned char scratch[4096];
+};
+
+void eadm_record_reset(struct eadm_record *rec,
+		       const struct eadm_object *object, uint64_t time);
+void eadm_record_release(struct eadm_record *rec);
+void eadm_record_drop(struct eadm_record *rec, unsigned int attr);
+bool eadm_record_attr_has(const struct eadm_record *rec, unsigned int attr);
+uint64_t eadm_record_attr_u64(const struct eadm_record *rec,
+			      unsigned int attr);
+void eadm_record_put_u64(struct eadm_record *rec, unsigned int attr,
+			 uint64_t value);
+void eadm_record_put_bytes(struct eadm_record *rec, unsigned int attr,
+			   const void *data, size_t len);
+void eadm_record_put_string(struct eadm_record *rec, unsigned int attr,
+			    const char *str);
+int eadm_record_add_extra(struct eadm_record *rec,
+			  const struct eadm_extra *extra);
+
+/* Point a field at a value; the record does not look at it here. */
+static inline void eadm_record_point(struct eadm_record *rec,
+				     unsigned int attr, const void *p,
+				     uint32_t len)
+{
+	unsigned int i = attr - 1;
+
+	rec->slot[i].p = p;
+	rec->slot[i].len = len;
+	rec->has[i / 64] |= 1ULL << (i % 64);
+}
+
+#endif /* EADM_RECORD_H */

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The companion's family of generic netlink. */
+#ifndef EADM_COMPANION_H
+#define EADM_COMPANION_H
+
+#include "base/ctx.h"
+
+int eadm_companion_find(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+
+#endif /* EADM_COMPANION_H */

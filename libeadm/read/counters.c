@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Counters of drivers to fields of the object "counters". */
+#include <string.h>
+
+#include "counters.h"
+#include "eadm_nl.h"
+#include "model/generated/counters.h"
+
+static const struct eadm_counter_name *find(const char *name)
+{
+	size_t lo = 0, hi = eadm_counter_names_count, mid;
+	int order;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		order = strcmp(name, eadm_counter_names[mid].name);
+		if (!order)
+			return &eadm_counter_names[mid];
+		if (order < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return NULL;
+}
+
+/*
+ * A counter by the driver's name. A spare one only fills in where there is no
+ * better. @name must stay as long as the record.
+ */
+int eadm_counter_put(struct eadm_record *rec, const char *name,
+		     uint64_t value, bool original, bool spare)
+{
+	const struct eadm_counter_name *canonical =
+		original ? NULL : find(name);
+	struct eadm_extra extra = { .name = name, .value = value };
+
+	if (!canonical)
+		return eadm_record_add_extra(rec, &extra);
+	if (!eadm_record_attr_has(rec, canonical->attr)) {
+		eadm_record_put_u64(rec, canonical->attr, value);
+		return 0;
+	}
+	if (spare)
+		return 0;
+	/* Several names of a vendor may make up one canonical counter. */
+	value += eadm_record_attr_u64(rec, canonical->attr);
+	memcpy((void *)rec->slot[canonical->attr - 1].p, &value,
+	       sizeof(value));
+	return 0;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which devices there are. */
+#ifndef EADM_DEVICE_H
+#define EADM_DEVICE_H
+
+#include "source/devlist.h"
+
+int eadm_devices_load(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+bool eadm_devices_begin(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+int eadm_devices_rest(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+
+#endif /* EADM_DEVICE_H */

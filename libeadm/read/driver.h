@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The driver of a device, and its place. */
+#ifndef EADM_DRIVER_H
+#define EADM_DRIVER_H
+
+#include "model/record.h"
+#include "source/devlist.h"
+
+void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		     struct eadm_record *rec);
+
+#endif /* EADM_DRIVER_H */

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Questions of RDMA netlink, and the forms that its answers have. */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <string.h>
+
+#include "nldev.h"
+
+struct eadm_query eadm_nldev_query(int cmd, bool dump)
+{
+	return (struct eadm_query){
+		.proto = NETLINK_RDMA,
+		.type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, cmd),
+		.dump = dump,
+	};
+}
+
+void eadm_nldev_device(struct eadm_query *query, const struct eadm_device *dev)
+{
+	eadm_query_arg(query, RDMA_NLDEV_ATTR_DEV_INDEX, EADM_ARG_U32,
+		       dev->index, NULL, false);
+}
+
+int eadm_nldev_leaves(struct eadm_reply *reply, const void *at)
+{
+	return eadm_reply_bad(reply, at,
+			      "an RDMA attribute leaves the message");
+}
+
+/* Numbers come in 1, 4 or 8 bytes, kernel version by kernel version. */
+bool eadm_nldev_number(const struct nlattr *attr, uint64_t *value)
+{
+	size_t len = eadm_attr_len(attr);
+
+	if (len != 1 && len != 2 && len != 4 && len != 8)
+		return false;
+	*value = eadm_load(eadm_attr_data(attr), len);
+	return true;
+}
+
+int eadm_nldev_ask(struct eadm_ctx *ctx, const struct eadm_query *query,
+		   void (*put)(struct eadm_attrs, struct eadm_record *),
+		   struct eadm_record *rec)
+{
+	const struct nlmsghdr *nlh;
+	struct eadm_reply reply;
+	int ret;
+
+	ret = eadm_reply_open(ctx, query, &reply);
+	if (!ret)
+		ret = eadm_reply_next(&reply, &nlh);
+	if (ret > 0) {
+		rec->time = reply.chunk.time;
+		put(eadm_attr_msg(nlh, 0), rec);
+	}
+	eadm_reply_close(&reply);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * The number of its driver at the user's interface of verbs, enum
+ * rdma_driver_id. Leaves the message of the context as it is.
+ */
+int eadm_nldev_driver_id(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			 uint32_t *id)
+{
+	struct eadm_query query = eadm_nldev_query(RDMA_NLDEV_CMD_GET_CHARDEV,
+					      false);
+	char message[sizeof(ctx->errmsg)];
+	const struct nlmsghdr *nlh;
+	const struct nlattr *attr;
+	struct eadm_attrs attrs;
+	struct eadm_reply reply;
+	int ret, found = -ENODATA;
+	uint64_t u;
+
+	memcpy(message, ctx->errmsg, sizeof(message));
+	eadm_nldev_device(&query, dev);
+	eadm_query_arg(&query, RDMA_NLDEV_ATTR_CHARDEV_TYPE, EADM_ARG_STRING,
+		       0, "uverbs", false);
+	ret = eadm_reply_open(ctx, &query, &reply);
+	if (!ret)
+		ret = eadm_reply_next(&reply, &nlh);
+	if (ret > 0) {
+		attrs = eadm_attr_msg(nlh, 0);
+		while (eadm_attr_next(&attrs, &attr) > 0) {
+			if (eadm_attr_type(attr) !=
+				    RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID ||
+			    !eadm_nldev_number(attr, &u))
+				continue;
+			*id = u;
+			found = 0;
+		}
+	}
+	eadm_reply_close(&reply);
+	memcpy(ctx->errmsg, message, sizeof(message));
+	return ret < 0 ? ret : found;
+}

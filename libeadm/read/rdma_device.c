@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The row of a device by RDMA netlink: its port, and what of it is in use. */
+#include <endian.h>
+#include <inttypes.h>
+#include <rdma/rdma_netlink.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver.h"
+#include "eadm_nl.h"
+#include "nldev.h"
+#include "rdma_device.h"
+
+static void put_port(struct eadm_attrs attrs, struct eadm_record *rec)
+{
+	const struct nlattr *attr;
+	const char *str;
+	uint64_t u;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		switch (eadm_attr_type(attr)) {
+		case RDMA_NLDEV_ATTR_PORT_STATE:
+			if (eadm_nldev_number(attr, &u))
+				eadm_record_put_u64(rec, EADM_A_DEV_PORT_STATE,
+						    u);
+			break;
+		case RDMA_NLDEV_ATTR_NDEV_INDEX:
+			if (eadm_nldev_number(attr, &u))
+				eadm_record_put_u64(
+					rec, EADM_A_DEV_NETDEV_INDEX, u);
+			break;
+		case RDMA_NLDEV_ATTR_NDEV_NAME:
+			str = eadm_attr_string(attr);
+			if (str)
+				eadm_record_put_string(rec, EADM_A_DEV_NETDEV,
+						       str);
+			break;
+		}
+	}
+}
+
+static void put_use(struct eadm_attrs attrs, struct eadm_record *rec)
+{
+	static const struct {
+		const char *name;
+		uint16_t attr;
+	} uses[] = {
+		{ "qp", EADM_A_DEV_QPS }, { "cq", EADM_A_DEV_CQS },
+		{ "mr", EADM_A_DEV_MRS }, { "pd", EADM_A_DEV_PDS },
+		{ "ctx", EADM_A_DEV_CTXS },
+	};
+	const struct nlattr *attr;
+	const char *name = NULL;
+	uint64_t u = 0;
+	size_t i;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		if (eadm_attr_type(attr) ==
+		    RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME)
+			name = eadm_attr_string(attr);
+		if (eadm_attr_type(attr) ==
+		    RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR)
+			eadm_nldev_number(attr, &u);
+	}
+	for (i = 0; name && i < EADM_ARRAY_SIZE(uses); i++) {
+		if (!strcmp(name, uses[i].name))
+			eadm_record_put_u64(rec, uses[i].attr, u);
+	}
+}
+
+static void put_summary(struct eadm_attrs attrs, struct eadm_record *rec)
+{
+	const struct nlattr *attr, *entry;
+	struct eadm_attrs nested;
+
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		if (eadm_attr_type(attr) != RDMA_NLDEV_ATTR_RES_SUMMARY)
+			continue;
+		nested = eadm_attr_nested(attr);
+		while (eadm_attr_next(&nested, &entry) > 0)
+			put_use(eadm_attr_nested(entry), rec);
+	}
+}
+
+/* "FIELD=VALUE ...", of numbers only; what is no field is another's. */
+static void put_limits(const char *text, struct eadm_record *rec)
+{
+	const struct eadm_field *field;
+	char name[32];
+	uint64_t value;
+	int len, n;
+
+	for (; sscanf(text, " %31[a-z-]=%" SCNu64 "%n", name, &value, &n) == 2;
+	     text += n) {
+		field = eadm_object_find_field(rec->object, name);
+		len = sizeof(rec->scratch) - rec->used;
+		if (field && eadm_field_type(field) == EADM_TYPE_U64 &&
+		    !eadm_record_has(rec, field) && len >= 8)
+			eadm_record_put_u64(rec, field->slot, value);
+	}
+}
+
+/* The row of a device: what the list said, its port and what is in use. */
+int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		     bool limits, struct eadm_record *rec)
+{
+	struct eadm_query query;
+	const char *fact;
+	uint64_t guid;
+	char key[96];
+	int ret;
+
+	eadm_record_reset(rec, &eadm_spec_objects[EADM_SPEC_OBJ_DEV], 0);
+	eadm_record_put_u64(rec, EADM_A_DEV_DEV_INDEX, dev->index);
+	eadm_record_put_string(rec, EADM_A_DEV_DEV_NAME, dev->name);
+	if (dev->fw[0])
+		eadm_record_put_string(rec, EADM_A_DEV_FW_VERSION, dev->fw);
+	guid = htobe64(dev->node_guid);
+	if (dev->has_guid)
+		eadm_record_put_bytes(rec, EADM_A_DEV_NODE_GUID, &guid, 8);
+	eadm_driver_put(ctx, dev, rec);
+	snprintf(key, sizeof(key), "limits.%s", dev->name);
+	fact = limits ? eadm_source_fact(ctx, key) : NULL;
+	if (fact)
+		put_limits(fact, rec);
+	if (dev->ports) {
+		query = eadm_nldev_query(RDMA_NLDEV_CMD_PORT_GET, false);
+		eadm_nldev_device(&query, dev);
+		eadm_query_arg(&query, RDMA_NLDEV_ATTR_PORT_INDEX,
+			       EADM_ARG_U32, 1, NULL, false);
+		ret = eadm_nldev_ask(ctx, &query, put_port, rec);
+		if (ret)
+			return ret;
+	}
+	query = eadm_nldev_query(RDMA_NLDEV_CMD_RES_GET, false);
+	eadm_nldev_device(&query, dev);
+	return eadm_nldev_ask(ctx, &query, put_summary, rec);
+}

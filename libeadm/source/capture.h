@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The writer of captures. */
+#ifndef EADM_CAPTURE_PRIV_H
+#define EADM_CAPTURE_PRIV_H
+
+#include "base/grow.h"
+#include "query.h"
+
+struct eadm_capture;
+
+/* Puts something else in place of what would be written, or nothing. */
+struct eadm_filter {
+	void (*packet)(struct eadm_filter *filter, uint16_t proto,
+		       const void *data, size_t len, struct eadm_grow *out);
+	void (*fact)(struct eadm_filter *filter, const char *key,
+		     const char *value, struct eadm_grow *out);
+};
+
+int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
+		       const char *kernel, struct eadm_capture **capture)
+	EADM_MUST_CHECK;
+int eadm_capture_end(struct eadm_capture *c, bool keep);
+int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes);
+int eadm_capture_settle(struct eadm_capture *c) EADM_MUST_CHECK;
+int eadm_capture_status(const struct eadm_capture *c);
+bool eadm_capture_is_empty(const struct eadm_capture *c);
+void eadm_capture_flush(struct eadm_capture *c);
+void eadm_capture_moment(struct eadm_capture *c);
+void eadm_capture_request(struct eadm_capture *c,
+			  const struct eadm_query *query, uint32_t seq);
+void eadm_capture_chunk(struct eadm_capture *c, uint16_t proto,
+			const struct eadm_chunk *chunk);
+void eadm_capture_error(struct eadm_capture *c, const struct eadm_query *query,
+			uint32_t seq, int error);
+void eadm_capture_fact(struct eadm_capture *c, const char *key,
+		       const char *value);
+void eadm_capture_missing(struct eadm_capture *c, int error,
+			  const char *device, const char *what);
+
+#endif /* EADM_CAPTURE_PRIV_H */

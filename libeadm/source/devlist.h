@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The list of devices that a context holds. */
+#ifndef EADM_DEVLIST_H
+#define EADM_DEVLIST_H
+
+#include "base/ctx.h"
+
+struct eadm_family;
+
+struct eadm_device {
+	uint32_t index;
+	uint32_t ports;
+	bool companion;		/* the companion shows it */
+	bool rdma;		/* RDMA netlink shows it */
+	char name[EADM_DEV_NAME_MAX];
+	char fw[32];
+	uint64_t node_guid;
+	bool has_guid;
+	const struct eadm_family *family;	/* NULL: of no known driver */
+};
+
+struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
+				    const char *name);
+const struct eadm_device *eadm_device_find(const struct eadm_ctx *ctx,
+					   const char *name);
+const struct eadm_device *eadm_device_of(const struct eadm_ctx *ctx,
+					 uint32_t index);
+
+#endif /* EADM_DEVLIST_H */

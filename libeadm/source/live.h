@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The live source: this machine. */
+#ifndef EADM_LIVE_H
+#define EADM_LIVE_H
+
+#include "node.h"
+#include "source.h"
+
+int eadm_live_new(struct eadm_ctx *ctx, eadm_scrub_fn scrub,
+		  struct eadm_source **src) EADM_MUST_CHECK;
+
+#endif /* EADM_LIVE_H */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Requests and their answers. */
+#ifndef EADM_QUERY_H
+#define EADM_QUERY_H
+
+#include "base/ctx.h"
+#include "source.h"
+
+/* Command number of messages that come from the char device. */
+#define EADM_RAW_CMD 192
+/* Attribute of an error that came from no message: the whole sentence. */
+#define EADM_ERROR_SENTENCE 0x2ead
+
+enum eadm_arg_type {
+	EADM_ARG_U32 = 1,
+	EADM_ARG_U64,
+	EADM_ARG_STRING,
+	EADM_ARG_FLAG,
+};
+
+/*
+ * One attribute of a request. A narrow one only leaves rows out, so that the
+ * answer to the request without it serves as well: readers filter anyway.
+ */
+struct eadm_arg {
+	uint16_t attr;
+	uint8_t type;
+	bool narrow;
+	uint64_t u;
+	const char *str;
+};
+
+#define EADM_MAX_ARGS 8
+
+struct eadm_query {
+	uint16_t proto;		/* NETLINK_GENERIC or NETLINK_RDMA */
+	uint16_t type;		/* nlmsg_type */
+	uint8_t cmd;		/* generic netlink only */
+	bool dump;
+	uint8_t n_args;
+	struct eadm_arg args[EADM_MAX_ARGS];
+};
+
+struct nlmsghdr;
+
+/* A request in flight; lives in its user's memory. */
+struct eadm_reply {
+	struct eadm_ctx *ctx;
+	struct eadm_query query;
+	struct eadm_stream *stream;
+	struct eadm_chunk chunk;
+	size_t pos;
+	bool done;
+	bool endless;		/* see eadm_reply_listen() */
+	bool inconsistent;
+};
+
+void eadm_query_arg(struct eadm_query *query, uint16_t attr,
+		    enum eadm_arg_type type, uint64_t u, const char *str,
+		    bool narrow);
+int eadm_reply_open(struct eadm_ctx *ctx, const struct eadm_query *query,
+		    struct eadm_reply *reply) EADM_MUST_CHECK;
+int eadm_reply_listen(struct eadm_ctx *ctx, const struct eadm_query *query,
+		      uint32_t group, struct eadm_reply *reply)
+	EADM_MUST_CHECK;
+int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **nlh)
+	EADM_MUST_CHECK;
+void eadm_reply_close(struct eadm_reply *reply);
+int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
+		   ...) EADM_PRINTF(3, 4);
+const char *eadm_source_fact(struct eadm_ctx *ctx, const char *key);
+void eadm_source_mark(struct eadm_ctx *ctx);
+
+#endif /* EADM_QUERY_H */

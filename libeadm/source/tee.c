@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Recording: a source around another one, which writes down what was asked and
+ * answered. Nothing else knows that there is a capture being made.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture.h"
+#include "query.h"
+#include "tee.h"
+
+struct tee {
+	struct eadm_source src;
+	struct eadm_source *inner;
+	struct eadm_capture *capture;	/* NULL once it is closed */
+	unsigned int streams;		/* which may outlive the capture */
+};
+
+struct tee_stream {
+	struct eadm_stream stream;
+	struct tee *tee;
+	struct eadm_stream *inner;
+	struct eadm_query query;
+	bool endless;
+};
+
+static struct tee *to_tee(struct eadm_source *src)
+{
+	return (struct tee *)src;
+}
+
+static struct eadm_source *inner_of(const struct eadm_source *src)
+{
+	return ((const struct tee *)src)->inner;
+}
+
+static void release(struct tee *tee)
+{
+	if (!tee->capture && !tee->streams)
+		free(tee);
+}
+
+/* ---- streams ----------------------------------------------------------------- */
+
+static int tee_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
+{
+	struct tee_stream *s = (struct tee_stream *)stream;
+	struct eadm_capture *c = s->tee->capture;
+	int ret = s->inner->ops->next(s->inner, chunk);
+
+	if (ret > 0) {
+		if (c)
+			eadm_capture_chunk(c, s->query.proto, chunk);
+		return ret;
+	}
+	if (s->endless)
+		return ret;
+	if (!ret)
+		ret = eadm_fail(s->tee->src.ctx, -EBADMSG,
+				"the answer is incomplete");
+	if (c)
+		eadm_capture_error(c, &s->query, stream->seq, ret);
+	return ret;
+}
+
+static void tee_end(struct eadm_stream *stream)
+{
+	struct tee_stream *s = (struct tee_stream *)stream;
+
+	s->inner->ops->end(s->inner);
+	s->tee->streams--;
+	release(s->tee);
+	free(s);
+}
+
+static const struct eadm_stream_ops tee_stream_ops = {
+	.next = tee_next,
+	.end = tee_end,
+};
+
+static struct tee_stream *new_stream(struct tee *tee,
+				     const struct eadm_query *query)
+{
+	struct tee_stream *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		eadm_fail(tee->src.ctx, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	s->stream.ops = &tee_stream_ops;
+	s->tee = tee;
+	s->query = *query;
+	return s;
+}
+
+static void begin(struct tee_stream *s, struct eadm_stream **stream)
+{
+	s->stream.seq = s->inner->seq;
+	s->stream.fd = s->inner->fd;
+	s->tee->streams++;
+	eadm_capture_request(s->tee->capture, &s->query, s->stream.seq);
+	*stream = &s->stream;
+}
+
+static int tee_query(struct eadm_source *src, const struct eadm_query *query,
+		     struct eadm_stream **stream)
+{
+	struct tee *tee = to_tee(src);
+	struct tee_stream *s = new_stream(tee, query);
+	int ret;
+
+	if (!s)
+		return -ENOMEM;
+	ret = tee->inner->ops->query(tee->inner, query, &s->inner);
+	if (!ret) {
+		begin(s, stream);
+		return 0;
+	}
+	/* What a capture does not have it need not be known to lack. */
+	if (ret != -ENODATA) {
+		eadm_capture_request(tee->capture, query, 0);
+		eadm_capture_error(tee->capture, query, 0, ret);
+	}
+	free(s);
+	return ret;
+}
+
+static int tee_listen(struct eadm_source *src, const struct eadm_query *query,
+		      uint32_t group, struct eadm_stream **stream)
+{
+	struct tee *tee = to_tee(src);
+	struct tee_stream *s = new_stream(tee, query);
+	int ret;
+
+	if (!s)
+		return -ENOMEM;
+	s->endless = true;
+	ret = tee->inner->ops->listen(tee->inner, query, group, &s->inner);
+	if (ret)
+		free(s);
+	else
+		begin(s, stream);
+	return ret;
+}
+
+/* ---- the rest ---------------------------------------------------------------- */
+
+/* What is read there is no answer, and in no capture. */
+static int tee_node(struct eadm_source *src, const struct eadm_device *dev,
+		    struct eadm_ioc_info *info)
+{
+	struct eadm_source *inner = inner_of(src);
+
+	return inner->ops->node(inner, dev, info);
+}
+
+static const char *tee_fact(struct eadm_source *src, const char *key)
+{
+	struct tee *tee = to_tee(src);
+	const char *value = tee->inner->ops->fact(tee->inner, key);
+
+	if (value)
+		eadm_capture_fact(tee->capture, key, value);
+	return value;
+}
+
+static void tee_mark(struct eadm_source *src)
+{
+	eadm_capture_moment(to_tee(src)->capture);
+}
+
+static int tee_moment_next(struct eadm_source *src)
+{
+	struct eadm_source *inner = inner_of(src);
+
+	/* A capture has moments already. */
+	if (src->ctx->live)
+		tee_mark(src);
+	return inner->ops->moment_next(inner);
+}
+
+static unsigned int tee_moments(const struct eadm_source *src)
+{
+	const struct eadm_source *inner = inner_of(src);
+
+	return inner->ops->moments(inner);
+}
+
+static int tee_moment_time(const struct eadm_source *src, unsigned int index,
+			   uint64_t *ns)
+{
+	const struct eadm_source *inner = inner_of(src);
+
+	return inner->ops->moment_time(inner, index, ns);
+}
+
+static int tee_moment_go(struct eadm_source *src, unsigned int index)
+{
+	struct eadm_source *inner = inner_of(src);
+
+	return inner->ops->moment_go(inner, index);
+}
+
+/* Without what is being written, which eadm_capture_close() ends before. */
+static void tee_close(struct eadm_source *src)
+{
+	struct eadm_source *inner = inner_of(src);
+
+	inner->ops->close(inner);
+	to_tee(src)->capture = NULL;
+	release(to_tee(src));
+}
+
+static const struct eadm_source_ops tee_ops = {
+	.query = tee_query,
+	.listen = tee_listen,
+	.node = tee_node,
+	.fact = tee_fact,
+	.mark = tee_mark,
+	.moment_next = tee_moment_next,
+	.moments = tee_moments,
+	.moment_time = tee_moment_time,
+	.moment_go = tee_moment_go,
+	.close = tee_close,
+};
+
+/* From here on nothing is recorded, until eadm_tee_resume(). */
+void eadm_tee_pause(struct eadm_ctx *ctx)
+{
+	ctx->paused = ctx->src;
+	ctx->src = inner_of(ctx->src);
+}
+
+void eadm_tee_resume(struct eadm_ctx *ctx)
+{
+	ctx->src = ctx->paused;
+	ctx->paused = NULL;
+}
+
+EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
+{
+	static const char *const facts[] = { "eadm", "kernel", "host", "pidns" };
+	struct tee *tee;
+	unsigned int i;
+	int ret;
+
+	if (!ctx->src)
+		return eadm_fail(ctx, -EINVAL, "the context is not open");
+	if (ctx->capture)
+		return eadm_fail(ctx, -EBUSY, "a capture is open already");
+	tee = calloc(1, sizeof(*tee));
+	if (!tee)
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	ret = eadm_capture_begin(ctx, path, eadm_source_fact(ctx, "kernel"),
+				 &tee->capture);
+	if (ret) {
+		free(tee);
+		return ret;
+	}
+	tee->src.ops = &tee_ops;
+	tee->src.ctx = ctx;
+	tee->src.keeps = true;
+	tee->inner = ctx->src;
+	ctx->capture = tee->capture;
+	ctx->src = &tee->src;
+	for (i = 0; i < EADM_ARRAY_SIZE(facts); i++)
+		eadm_source_fact(ctx, facts[i]);
+	return 0;
+}
+
+EADM_API int eadm_capture_limit(struct eadm_ctx *ctx, uint64_t bytes)
+{
+	if (!ctx->capture || eadm_capture_bound(ctx->capture, bytes))
+		return eadm_fail(ctx, -EINVAL,
+				 "only a file can be kept within a size");
+	return 0;
+}
+
+EADM_API int eadm_capture_close(struct eadm_ctx *ctx, bool keep)
+{
+	struct tee *tee;
+	int ret;
+
+	if (!ctx->capture)
+		return eadm_fail(ctx, -EINVAL, "no capture is open");
+	tee = to_tee(ctx->src);
+	ret = eadm_capture_end(tee->capture, keep);
+	ctx->src = tee->inner;
+	ctx->capture = NULL;
+	tee->capture = NULL;
+	release(tee);
+	return ret;
+}
