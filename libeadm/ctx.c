@@ -42,17 +42,6 @@ EADM_API void eadm_free(struct eadm_ctx *ctx)
 	free(ctx);
 }
 
-EADM_API const char *eadm_errmsg(const struct eadm_ctx *ctx)
-{
-	return ctx->errmsg;
-}
-
-EADM_API void eadm_set_log(struct eadm_ctx *ctx, eadm_log_fn fn, void *data)
-{
-	ctx->log = fn;
-	ctx->log_data = data;
-}
-
 EADM_API void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms)
 {
 	ctx->timeout_ms = ms;

@@ -27,3 +27,14 @@ void eadm_log(struct eadm_ctx *ctx, const char *fmt, ...)
 	va_end(ap);
 	ctx->log(ctx->log_data, line);
 }
+
+EADM_API const char *eadm_errmsg(const struct eadm_ctx *ctx)
+{
+	return ctx->errmsg;
+}
+
+EADM_API void eadm_set_log(struct eadm_ctx *ctx, eadm_log_fn fn, void *data)
+{
+	ctx->log = fn;
+	ctx->log_data = data;
+}

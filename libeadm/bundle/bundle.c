@@ -5,6 +5,7 @@
  * error only if every member has the digest that the bundle lists for it.
  */
 #include "archlib.h"
+#include "base/grow.h"
 #include "bundle.h"
 
 #include <errno.h>
@@ -40,7 +41,8 @@ struct eadm_bundle {
 	uint64_t unpacked;
 	struct sha256_ctx sha;
 	struct member *members;
-	unsigned int n, max;
+	unsigned int n;
+	size_t max;
 };
 
 static int refuse(struct eadm_bundle *b, const char *fmt, ...)
@@ -255,7 +257,6 @@ static int skip(struct eadm_bundle *b)
 static int add_member(struct eadm_bundle *b, const char *name)
 {
 	struct member *more;
-	unsigned int max;
 
 	if (!eadm_member_name_ok(name))
 		return refuse(b, "a member with a name that eadm never gives");
@@ -263,16 +264,12 @@ static int add_member(struct eadm_bundle *b, const char *name)
 		return refuse(b, "%s is there twice", name);
 	if (b->n == EADM_MEMBERS_MAX)
 		return refuse(b, "too many members");
-	if (b->n == b->max) {
-		max = b->max ? 2 * b->max : 64;
-		more = realloc(b->members, max * sizeof(*more));
-		if (!more) {
-			b->error = -ENOMEM;
-			return eadm_fail(b->ctx, b->error, "out of memory");
-		}
-		b->members = more;
-		b->max = max;
+	more = eadm_grow_room(b->members, b->n, &b->max, sizeof(*more));
+	if (!more) {
+		b->error = -ENOMEM;
+		return eadm_fail(b->ctx, b->error, "out of memory");
 	}
+	b->members = more;
 	b->members[b->n] = (struct member){ 0 };
 	snprintf(b->members[b->n++].name, EADM_MEMBER_MAX, "%s", name);
 	return 0;

@@ -212,7 +212,7 @@ static bool is_everywhere(const char *name)
 static int learn(struct eadm_redactor *r, enum class class, const char *name)
 {
 	struct eadm_name *more;
-	size_t i, max;
+	size_t i;
 
 	if (!*name || is_everywhere(name))
 		return 0;
@@ -222,14 +222,11 @@ static int learn(struct eadm_redactor *r, enum class class, const char *name)
 	}
 	if (r->n_names == MAX_NAMES)
 		return -EFBIG;
-	if (r->n_names == r->max_names) {
-		max = r->max_names ? 2 * r->max_names : 64;
-		more = realloc(r->names, max * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		r->names = more;
-		r->max_names = max;
-	}
+	more = eadm_grow_room(r->names, r->n_names, &r->max_names,
+			      sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	r->names = more;
 	r->names[i] = (struct eadm_name){
 		.name = strdup(name), .len = strlen(name), .class = class,
 	};

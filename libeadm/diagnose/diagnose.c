@@ -7,424 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "family/family.h"
-#include "rules.h"
+#include "base/grow.h"
+#include "judge.h"
 #include "source/query.h"
-
-/* More than any rule cites. */
-#define MAX_EVIDENCE 24
-
-/* What a fault does to another object. */
-struct consequence {
-	struct consequence *before;
-	enum diag_kind kind;
-	const struct diag_row *row;
-	const char *finding;
-};
-
-struct verdict {
-	const struct eadm_rule *rule;
-	enum eadm_severity severity;
-	const struct diag_row *row;
-	const char *finding, *cause, *next;
-	struct eadm_evidence *evidence;
-	unsigned int n_evidence;
-	struct consequence *consequences;	/* the newest one */
-	unsigned int n_consequences;
-	unsigned int number;	/* in the order they were found */
-};
-
-struct eadm_diagnosis {
-	struct diag_fields fields[DIAG_KINDS];
-	struct diag_moment now, then;
-	bool have_now, have_then;
-	struct diag_row *idle;		/* QPs that had nothing to send once */
-	size_t n_idle;
-	unsigned int between;		/* moments that were dropped */
-	bool doubt;
-	struct verdict *verdicts;
-	unsigned int n, max;
-	uint64_t settled[64];		/* devices of which all is said */
-	unsigned int n_settled;
-	struct diag_pool pool;		/* of verdicts */
-	char skipped[80];		/* how many rules, for want of a moment */
-	struct diag_gaps gaps;
-	int error;
-};
-
-struct judge {
-	struct eadm_diagnosis *d;
-	const struct eadm_rule *rule;
-	struct verdict *verdict;	/* the one being written */
-};
-
-/* ---- rules ------------------------------------------------------------------- */
-
-/* In the order in which they look: what explains others comes first. */
-static const struct eadm_rule *const lists[] = {
-	diag_rules_dev, diag_rules_cmdq, diag_rules_eq, diag_rules_cq,
-	diag_rules_notify, diag_rules_qp,
-};
-
-EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
-{
-	unsigned int i;
-
-	if (!rule)
-		return lists[0];
-	if (rule[1].name)
-		return rule + 1;
-	/* The end of a list: which one was it? */
-	for (i = 0; i + 1 < EADM_ARRAY_SIZE(lists); i++) {
-		const struct eadm_rule *r = lists[i];
-
-		while (r->name && r != rule)
-			r++;
-		if (r->name)
-			return lists[i + 1];
-	}
-	return NULL;
-}
-
-EADM_API const char *eadm_rule_name(const struct eadm_rule *rule)
-{
-	return rule->name;
-}
-
-EADM_API enum eadm_severity eadm_rule_severity(const struct eadm_rule *rule)
-{
-	return rule->severity;
-}
-
-static const char *object_of(enum diag_kind kind)
-{
-	static const char *const names[DIAG_KINDS] = {
-		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
-		"cqe",
-	};
-
-	return names[kind];
-}
-
-EADM_API const struct eadm_object *
-eadm_rule_object(const struct eadm_rule *rule)
-{
-	return eadm_object_find(object_of(rule->kind));
-}
-
-EADM_API const char *eadm_rule_help(const struct eadm_rule *rule)
-{
-	return rule->help;
-}
-
-EADM_API const char *eadm_rule_cause(const struct eadm_rule *rule)
-{
-	return rule->cause;
-}
-
-EADM_API const char *eadm_rule_alike(const struct eadm_rule *rule)
-{
-	return rule->alike;
-}
-
-EADM_API bool eadm_rule_two_moments(const struct eadm_rule *rule)
-{
-	return rule->two;
-}
-
-EADM_API const char *eadm_severity_name(enum eadm_severity severity)
-{
-	static const char *const names[] = { "notice", "warning", "critical" };
-
-	return severity < EADM_ARRAY_SIZE(names) ? names[severity] : NULL;
-}
-
-/* ---- what a look sees ---------------------------------------------------------- */
-
-const struct diag_moment *judge_now(const struct judge *j)
-{
-	return &j->d->now;
-}
-
-const struct diag_moment *judge_then(const struct judge *j)
-{
-	return &j->d->then;
-}
-
-/* ---- what it says ---------------------------------------------------------------- */
-
-static const char *keep(struct judge *j, const char *text)
-{
-	const char *copy = diag_strdup(&j->d->pool, text);
-
-	if (!copy)
-		j->d->error = -ENOMEM;
-	return copy ? copy : "";
-}
-
-static const char *driver_of(const struct judge *j, const struct diag_row *row)
-{
-	const struct diag_row *dev =
-		diag_find(judge_now(j), DIAG_DEV, row->dev, row->dev);
-	const char *driver = dev ? diag_text(dev, DEV_DRIVER) : "";
-
-	return *driver ? driver : "rdma";
-}
-
-/* How the names of its interrupts begin. */
-static const char *interrupts_of(const char *driver)
-{
-	const struct eadm_family *family = eadm_family_find(driver);
-
-	return family && family->interrupts ? family->interrupts : driver;
-}
-
-/* A template with the names of what it is about. */
-static const char *fill(struct judge *j, const struct diag_row *row,
-			const char *text)
-{
-	static const char *const words[] = { "{dev}", "{id}", "{driver}",
-					     "{irq}" };
-	char id[24], out[512];
-	const char *value[EADM_ARRAY_SIZE(words)];
-	size_t at = 0, i;
-
-	snprintf(id, sizeof(id), "%" PRIu64, row->id);
-	value[0] = row->device;
-	value[1] = id;
-	value[2] = driver_of(j, row);
-	value[3] = interrupts_of(value[2]);
-	while (*text && at < sizeof(out) - 1) {
-		for (i = 0; i < EADM_ARRAY_SIZE(words); i++) {
-			if (!strncmp(text, words[i], strlen(words[i])))
-				break;
-		}
-		if (i == EADM_ARRAY_SIZE(words)) {
-			out[at++] = *text++;
-			continue;
-		}
-		at += snprintf(out + at, sizeof(out) - at, "%s", value[i]);
-		text += strlen(words[i]);
-	}
-	out[at < sizeof(out) ? at : sizeof(out) - 1] = '\0';
-	return keep(j, out);
-}
-
-void accuse(struct judge *j, const struct diag_row *row, const char *fmt, ...)
-{
-	struct eadm_diagnosis *d = j->d;
-	struct verdict *all;
-	char text[400];
-	unsigned int max;
-	va_list ap;
-
-	j->verdict = NULL;
-	if (d->n == d->max) {
-		max = d->max ? 2 * d->max : 16;
-		all = realloc(d->verdicts, max * sizeof(*all));
-		if (!all) {
-			d->error = -ENOMEM;
-			return;
-		}
-		d->verdicts = all;
-		d->max = max;
-	}
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	j->verdict = &d->verdicts[d->n];
-	*j->verdict = (struct verdict){
-		.rule = j->rule,
-		.severity = j->rule->severity,
-		.row = row,
-		.finding = keep(j, text),
-		.cause = fill(j, row, j->rule->cause),
-		.next = fill(j, row, j->rule->next),
-		.number = d->n++,
-	};
-}
-
-/* Whether a verdict is about an object, or about what affects it. */
-static bool concerns(const struct verdict *v, enum diag_kind kind,
-		     const struct diag_row *row)
-{
-	const struct consequence *c;
-
-	if (v->rule->kind == kind && v->row->dev == row->dev &&
-	    v->row->id == row->id)
-		return true;
-	for (c = v->consequences; c; c = c->before) {
-		if (c->kind == kind && c->row->dev == row->dev &&
-		    c->row->id == row->id)
-			return true;
-	}
-	return false;
-}
-
-/* What is merely worth knowing breaks nothing, but for the other end's waiting. */
-static bool may_be_cause(const struct verdict *v)
-{
-	return v->severity > EADM_SEVERITY_NOTICE || v->rule->kind == DIAG_QP;
-}
-
-bool follows(struct judge *j, const char *rule, enum diag_kind kind,
-	     const struct diag_row *cause, const struct diag_row *row,
-	     const char *fmt, ...)
-{
-	struct eadm_diagnosis *d = j->d;
-	struct verdict *v = d->verdicts, *end = v + d->n;
-	struct consequence *c;
-	char text[400];
-	va_list ap;
-
-	if (!cause)
-		return false;
-	while (v < end && !(concerns(v, kind, cause) &&
-			    (rule ? !strcmp(rule, v->rule->name) :
-				    may_be_cause(v))))
-		v++;
-	if (v == end)
-		return false;
-	/* Each object once, in the words of the first rule. */
-	if (concerns(v, j->rule->kind, row))
-		return true;
-	c = diag_alloc(&d->pool, sizeof(*c));
-	if (!c) {
-		d->error = -ENOMEM;
-		return true;
-	}
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	*c = (struct consequence){
-		.before = v->consequences, .kind = j->rule->kind, .row = row,
-		.finding = keep(j, text),
-	};
-	v->consequences = c;
-	v->n_consequences++;
-	return true;
-}
-
-void judge_severity(struct judge *j, enum eadm_severity severity)
-{
-	if (j->verdict)
-		j->verdict->severity = severity;
-}
-
-void judge_cause(struct judge *j, const char *cause)
-{
-	if (j->verdict)
-		j->verdict->cause = fill(j, j->verdict->row, cause);
-}
-
-void judge_next(struct judge *j, const char *next)
-{
-	if (j->verdict)
-		j->verdict->next = fill(j, j->verdict->row, next);
-}
-
-static struct eadm_evidence *new_evidence(struct judge *j,
-					  enum diag_kind kind,
-					  const struct diag_row *row)
-{
-	struct verdict *v = j->verdict;
-	struct eadm_evidence *e;
-
-	if (!v || v->n_evidence == MAX_EVIDENCE)
-		return NULL;
-	if (!v->evidence)
-		v->evidence = diag_alloc(&j->d->pool,
-					 MAX_EVIDENCE * sizeof(*v->evidence));
-	if (!v->evidence) {
-		j->d->error = -ENOMEM;
-		return NULL;
-	}
-	e = &v->evidence[v->n_evidence++];
-	e->object = object_of(kind);
-	e->id = row->id;
-	e->text = "";
-	return e;
-}
-
-static bool is_text(const struct eadm_field *field)
-{
-	enum eadm_type type = eadm_field_type(field);
-
-	return type == EADM_TYPE_STRING || type == EADM_TYPE_BYTES;
-}
-
-void cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
-	  unsigned int at)
-{
-	const struct eadm_field *field = j->d->fields[kind].field[at];
-	struct eadm_evidence *e;
-	char text[64];
-
-	if (!diag_has(row, at))
-		return;
-	e = new_evidence(j, kind, row);
-	if (!e)
-		return;
-	e->name = eadm_field_key(field);
-	if (is_text(field)) {
-		e->text = keep(j, row->value[at].s);
-		return;
-	}
-	e->number = row->value[at].u;
-	/* States are told by name, negative numbers as text. */
-	e->is_number = eadm_field_type(field) == EADM_TYPE_U64 &&
-		       !eadm_field_value_at(field, 0, NULL);
-	if (eadm_field_type(field) == EADM_TYPE_S64)
-		snprintf(text, sizeof(text), "%" PRId64, (int64_t)e->number);
-	else
-		eadm_field_text(field, e->number, text, sizeof(text));
-	e->text = keep(j, text);
-}
-
-void cite_growth(struct judge *j, enum diag_kind kind,
-		 const struct diag_row *now, const struct diag_row *then,
-		 unsigned int at, unsigned int bits)
-{
-	const struct eadm_field *field = j->d->fields[kind].field[at];
-	struct eadm_evidence *e;
-	char text[96];
-
-	if (!diag_has(now, at) || !diag_has(then, at))
-		return;
-	e = new_evidence(j, kind, now);
-	if (!e)
-		return;
-	snprintf(text, sizeof(text), "%s_growth", eadm_field_key(field));
-	e->name = keep(j, text);
-	e->is_number = true;
-	e->number = growth(now, then, at, bits);
-	snprintf(text, sizeof(text), "%" PRIu64, e->number);
-	e->text = keep(j, text);
-}
-
-void cite_all(struct judge *j, enum diag_kind kind, const struct diag_row *row,
-	      const signed char *fields)
-{
-	for (; *fields >= 0; fields++)
-		cite(j, kind, row, *fields);
-}
-
-const char *age_text(uint64_t ns, char *buf, size_t size)
-{
-	uint64_t s = ns / SECOND;
-
-	if (ns < 10 * SECOND)
-		snprintf(buf, size, "%.1f s", ns / 1e9);
-	else if (s < 120)
-		snprintf(buf, size, "%" PRIu64 " s", s);
-	else if (s < 7200)
-		snprintf(buf, size, "%" PRIu64 " min", s / 60);
-	else if (s < 172800)
-		snprintf(buf, size, "%" PRIu64 " h", s / 3600);
-	else
-		snprintf(buf, size, "%" PRIu64 " days", s / 86400);
-	return buf;
-}
 
 /* ---- the diagnosis ------------------------------------------------------------------ */
 
@@ -469,39 +54,20 @@ static int note_idle(struct eadm_diagnosis *d)
 	struct diag_row *idle;
 	size_t i;
 
-	idle = realloc(d->idle, (d->n_idle + qps->n + 1) * sizeof(*idle));
-	if (!idle)
-		return -ENOMEM;
-	d->idle = idle;
 	for (i = 0; i < qps->n; i++) {
-		if (diag_u64(&qps->row[i], QP_HW_SQ_PI) ==
+		if (diag_u64(&qps->row[i], QP_HW_SQ_PI) !=
 		    diag_u64(&qps->row[i], QP_HW_SQ_CI))
-			idle[d->n_idle++] = (struct diag_row){
-				.dev = qps->row[i].dev, .id = qps->row[i].id,
-			};
+			continue;
+		idle = eadm_grow_room(d->idle, d->n_idle, &d->max_idle,
+				      sizeof(*idle));
+		if (!idle)
+			return -ENOMEM;
+		d->idle = idle;
+		idle[d->n_idle++] = (struct diag_row){
+			.dev = qps->row[i].dev, .id = qps->row[i].id,
+		};
 	}
 	return 0;
-}
-
-unsigned int judge_between(const struct judge *j)
-{
-	return j->d->between;
-}
-
-unsigned int judge_idled(const struct judge *j, const struct diag_row *row)
-{
-	unsigned int n = 0;
-	size_t i;
-
-	for (i = 0; i < j->d->n_idle; i++)
-		n += j->d->idle[i].dev == row->dev &&
-		     j->d->idle[i].id == row->id;
-	return n;
-}
-
-void judge_doubt(struct judge *j)
-{
-	j->d->doubt = true;
 }
 
 EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
@@ -623,7 +189,7 @@ static void find_gaps(struct judge *j)
 		snprintf(text, sizeof(text),
 			 "%u of %u could not be applied: %s (%s)", gap.rules,
 			 gap.of, gap.why, gap.remedy);
-		d->gaps.gap[i].text = keep(j, text);
+		d->gaps.gap[i].text = judge_keep(j, text);
 	}
 }
 
@@ -716,7 +282,7 @@ EADM_API int eadm_diagnosis_verdict(const struct eadm_diagnosis *d,
 	full.rule = v->rule;
 	full.severity = v->severity;
 	full.device = v->row->device;
-	full.object = object_of(v->rule->kind);
+	full.object = diag_kind_name(v->rule->kind);
 	full.has_id = has_id(v->rule->kind);
 	full.id = v->row->id;
 	tell_owner(v->row, v->rule->kind, &full);
@@ -749,7 +315,7 @@ EADM_API int eadm_diagnosis_consequence(const struct eadm_diagnosis *d,
 	for (c = v->consequences; index; index--)
 		c = c->before;
 	full.device = c->row->device;
-	full.object = object_of(c->kind);
+	full.object = diag_kind_name(c->kind);
 	full.has_id = has_id(c->kind);
 	full.id = c->row->id;
 	tell_owner(c->row, c->kind, &owner);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "rules.h"
 
 static const struct {
@@ -125,7 +126,7 @@ static int add_gap(struct diag_gaps *gaps, const struct diag_inputs *in,
 			return 0;
 		}
 	}
-	all = realloc(gaps->gap, (gaps->n + 1) * sizeof(*all));
+	all = eadm_grow_room(gaps->gap, gaps->n, &gaps->max, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
 	gaps->gap = all;

@@ -232,8 +232,10 @@ struct diag_moment {
 	struct diag_pool pool;
 	struct diag_note *notes;
 	unsigned int n_notes;
+	size_t max_notes;
 	struct diag_inputs *inputs;
 	unsigned int n_inputs;
+	size_t max_inputs;
 };
 
 /* The fields above, as the library describes them. */
@@ -246,6 +248,7 @@ struct diag_fields {
 	const struct eadm_field *dev_index, *dev_name;
 };
 
+const char *diag_kind_name(enum diag_kind kind);
 void diag_fields_init(struct diag_fields fields[DIAG_KINDS]);
 
 int diag_moment_read(struct diag_moment *moment,

@@ -12,7 +12,9 @@
 
 #include "model.h"
 #include "base/ctx.h"
+#include "base/grow.h"
 #include "source/devlist.h"
+#include "source/query.h"
 #include "eadm_nl.h"
 
 /* An adapter that needs so long for a command is not asked for more. */
@@ -149,17 +151,12 @@ struct reader {
 static struct diag_row *add_row(struct diag_rows *rows)
 {
 	struct diag_row *all;
-	size_t max;
 
-	if (rows->n == rows->max) {
-		max = rows->max ? 2 * rows->max : 16;
-		all = realloc(rows->row, max * sizeof(*all));
-		if (!all)
-			return NULL;
-		rows->row = all;
-		rows->max = max;
-	}
-	all = &rows->row[rows->n];
+	all = eadm_grow_room(rows->row, rows->n, &rows->max, sizeof(*all));
+	if (!all)
+		return NULL;
+	rows->row = all;
+	all += rows->n;
 	memset(all, 0, sizeof(*all));
 	return all;
 }
@@ -226,7 +223,8 @@ static int add_note(struct reader *r, int error, const char *device,
 	struct diag_moment *m = r->moment;
 	struct diag_note *notes;
 
-	notes = realloc(m->notes, (m->n_notes + 1) * sizeof(*notes));
+	notes = eadm_grow_room(m->notes, m->n_notes, &m->max_notes,
+			       sizeof(*notes));
 	if (!notes)
 		return -ENOMEM;
 	m->notes = notes;
@@ -364,7 +362,8 @@ static int begin_inputs(struct reader *r, const struct diag_row *dev, bool hw)
 	const char *pidns;
 	unsigned int i;
 
-	all = realloc(m->inputs, (m->n_inputs + 1) * sizeof(*all));
+	all = eadm_grow_room(m->inputs, m->n_inputs, &m->max_inputs,
+			     sizeof(*all));
 	if (!all)
 		return -ENOMEM;
 	m->inputs = all;
@@ -379,7 +378,7 @@ static int begin_inputs(struct reader *r, const struct diag_row *dev, bool hw)
 		lacks(r, DIAG_HW, DIAG_LACK_ASKED, NULL);
 		lacks(r, DIAG_RINGS, DIAG_LACK_ASKED, NULL);
 	}
-	pidns = eadm_fact(r->ctx, "pidns");
+	pidns = eadm_source_fact(r->ctx, "pidns");
 	m->owners_known = pidns && !strcmp(pidns, "init");
 	if (!m->owners_known)
 		lacks(r, DIAG_OWNERS, pidns ? DIAG_LACK_PIDNS :
@@ -393,7 +392,7 @@ static void lacks_hw(struct reader *r, int error)
 	enum diag_lack lack = DIAG_LACK_ADAPTER;
 
 	if (error == -EPERM || error == -EACCES) {
-		lockdown = eadm_fact(r->ctx, "lockdown");
+		lockdown = eadm_source_fact(r->ctx, "lockdown");
 		lack = lockdown && *lockdown && !strstr(lockdown, "[none]") ?
 			       DIAG_LACK_LOCKDOWN : DIAG_LACK_RIGHT;
 		why = NULL;
@@ -636,4 +635,14 @@ const struct diag_row *diag_find(const struct diag_moment *moment,
 	if (!rows->n)
 		return NULL;
 	return bsearch(&key, rows->row, rows->n, sizeof(key), by_identity);
+}
+
+const char *diag_kind_name(enum diag_kind kind)
+{
+	static const char *const names[DIAG_KINDS] = {
+		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
+		"cqe",
+	};
+
+	return names[kind];
 }

@@ -6,8 +6,8 @@
  * It looks, and where something is wrong it accuses the object, in a sentence
  * with numbers, and cites what it saw.
  */
-#ifndef EADM_DIAG_RULES_H
-#define EADM_DIAG_RULES_H
+#ifndef EADM_RULES_H
+#define EADM_RULES_H
 
 #include <errno.h>
 
@@ -45,7 +45,7 @@ struct eadm_rule {
 extern const struct eadm_rule diag_rules_dev[], diag_rules_cmdq[],
 	diag_rules_eq[], diag_rules_cq[], diag_rules_notify[], diag_rules_qp[];
 
-/* ---- what could not be looked at: diag_gaps.c --------------------------------- */
+/* ---- what could not be looked at: gaps.c --------------------------------- */
 
 struct diag_gap {
 	const struct diag_inputs *in;
@@ -57,7 +57,7 @@ struct diag_gap {
 
 struct diag_gaps {
 	struct diag_gap *gap;
-	size_t n;
+	size_t n, max;
 };
 
 const char *diag_lack_name(enum diag_lack lack);
@@ -158,4 +158,4 @@ static inline const char *interval(const struct diag_row *now,
 	return age_text(now->time - then->time, buf, size);
 }
 
-#endif /* EADM_DIAG_RULES_H */
+#endif /* EADM_RULES_H */

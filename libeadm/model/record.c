@@ -98,16 +98,12 @@ int eadm_record_add_extra(struct eadm_record *rec,
 			  const struct eadm_extra *extra)
 {
 	struct eadm_extra *more;
-	unsigned int max;
 
-	if (rec->n_extra == rec->max_extra) {
-		max = rec->max_extra ? 2 * rec->max_extra : 16;
-		more = realloc(rec->extra, max * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		rec->extra = more;
-		rec->max_extra = max;
-	}
+	more = eadm_grow_room(rec->extra, rec->n_extra, &rec->max_extra,
+			      sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	rec->extra = more;
 	rec->extra[rec->n_extra++] = *extra;
 	return 0;
 }

@@ -19,7 +19,7 @@ struct eadm_record {
 	uint64_t time;
 	uint64_t has[EADM_MAX_FIELDS / 64];
 	unsigned int n_extra;
-	unsigned int max_extra;
+	size_t max_extra;
 	unsigned int used;		/* bytes of scratch */
 	struct eadm_extra *extra;
 	struct eadm_slot slot[EADM_MAX_FIELDS];

@@ -45,10 +45,13 @@ struct eadm_dump {
 	uint16_t family;
 	struct step *steps;
 	unsigned int n_steps, step;
+	size_t max_steps;
 	struct note *notes;
 	unsigned int n_notes;
+	size_t max_notes;
 	struct eadm_device *shown;	/* by the companion, see finds */
 	unsigned int n_shown;
+	size_t max_shown;
 	unsigned long long rows;
 	int first_error, absent;
 	bool opened;			/* some device has the queue */
@@ -79,13 +82,11 @@ static int add_note(struct eadm_dump *dump, int error, const char *device,
 	/* Who has read so many of them needs no more. */
 	if (n == MAX_NOTES)
 		return 0;
-	/* Twice as many each time; so are the steps below. */
-	if (!(n & (n - 1))) {
-		notes = realloc(dump->notes, (n ? 2 * n : 1) * sizeof(*notes));
-		if (!notes)
-			return out_of_memory(dump->ctx);
-		dump->notes = notes;
-	}
+	notes = eadm_grow_room(dump->notes, n, &dump->max_notes,
+			       sizeof(*notes));
+	if (!notes)
+		return out_of_memory(dump->ctx);
+	dump->notes = notes;
 	note = &dump->notes[dump->n_notes++];
 	note->error = error;
 	snprintf(note->device, sizeof(note->device), "%s", device);
@@ -97,16 +98,13 @@ static int add_note(struct eadm_dump *dump, int error, const char *device,
 static int add_step(struct eadm_dump *dump, int how,
 		    const struct eadm_device *dev, uint32_t port)
 {
-	unsigned int n = dump->n_steps;
 	struct step *steps, *step;
 
-	/* A capture may claim thousands of ports. */
-	if (!(n & (n - 1))) {
-		steps = realloc(dump->steps, (n ? 2 * n : 1) * sizeof(*steps));
-		if (!steps)
-			return out_of_memory(dump->ctx);
-		dump->steps = steps;
-	}
+	steps = eadm_grow_room(dump->steps, dump->n_steps, &dump->max_steps,
+			       sizeof(*steps));
+	if (!steps)
+		return out_of_memory(dump->ctx);
+	dump->steps = steps;
 	step = &dump->steps[dump->n_steps++];
 	memset(step, 0, sizeof(*step));
 	step->how = how;
@@ -259,17 +257,14 @@ static int plan(struct eadm_dump *dump)
 
 static int find_device(struct eadm_dump *dump, const char *name)
 {
-	const struct eadm_devices *devices = &dump->ctx->devices;
-	unsigned int i;
+	const struct eadm_device *dev = eadm_device_find(dump->ctx, name);
 
-	for (i = 0; i < devices->n; i++) {
-		if (!strcmp(devices->dev[i].name, name)) {
-			dump->has_device = true;
-			dump->device = devices->dev[i].index;
-			return 0;
-		}
-	}
-	return eadm_fail(dump->ctx, -ENODEV, "no RDMA device of this name");
+	if (!dev)
+		return eadm_fail(dump->ctx, -ENODEV,
+				 "no RDMA device of this name");
+	dump->has_device = true;
+	dump->device = dev->index;
+	return 0;
 }
 
 /* The caller's strings need not live as long as the dump. */
@@ -547,15 +542,13 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 static int note_device(struct eadm_dump *dump)
 {
 	const struct eadm_record *rec = &dump->rec;
-	unsigned int n = dump->n_shown;
 	struct eadm_device *shown, *dev;
 
-	if (!(n & (n - 1))) {
-		shown = realloc(dump->shown, (n ? 2 * n : 1) * sizeof(*shown));
-		if (!shown)
-			return out_of_memory(dump->ctx);
-		dump->shown = shown;
-	}
+	shown = eadm_grow_room(dump->shown, dump->n_shown, &dump->max_shown,
+			       sizeof(*shown));
+	if (!shown)
+		return out_of_memory(dump->ctx);
+	dump->shown = shown;
 	dev = &dump->shown[dump->n_shown++];
 	dev->index = eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX);
 	snprintf(dev->name, sizeof(dev->name), "%s",

@@ -58,16 +58,13 @@ static bool is_connection(const struct eadm_record *rec)
 static int add(struct eadm_ctx *ctx, struct eadm_peers *peers,
 	       const struct eadm_record *rec)
 {
-	size_t n = peers->n;
 	struct eadm_peer *peer;
 
-	/* Twice as many each time. */
-	if (!(n & (n - 1))) {
-		peer = realloc(peers->peer, (n ? 2 * n : 1) * sizeof(*peer));
-		if (!peer)
-			return eadm_fail(ctx, -ENOMEM, "out of memory");
-		peers->peer = peer;
-	}
+	peer = eadm_grow_room(peers->peer, peers->n, &peers->max,
+			      sizeof(*peer));
+	if (!peer)
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	peers->peer = peer;
 	peer = &peers->peer[peers->n++];
 	peer->qpn = eadm_record_attr_u64(rec, EADM_A_CEP_QPN);
 	take_end(rec, EADM_A_CEP_LOCAL_ADDR, EADM_A_CEP_LOCAL_PORT,

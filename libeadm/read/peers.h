@@ -11,7 +11,7 @@ struct eadm_peer;
 /* Connections of a device. */
 struct eadm_peers {
 	struct eadm_peer *peer;	/* by the number of the QP */
-	size_t n;
+	size_t n, max;
 };
 
 int eadm_peers_load(struct eadm_ctx *ctx, const struct eadm_device *dev,

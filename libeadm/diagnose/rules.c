@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The list of rules, and what is known of each. */
+#include "rules.h"
+
+/* In the order in which they look: what explains others comes first. */
+static const struct eadm_rule *const lists[] = {
+	diag_rules_dev, diag_rules_cmdq, diag_rules_eq, diag_rules_cq,
+	diag_rules_notify, diag_rules_qp,
+};
+
+EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
+{
+	unsigned int i;
+
+	if (!rule)
+		return lists[0];
+	if (rule[1].name)
+		return rule + 1;
+	/* The end of a list: which one was it? */
+	for (i = 0; i + 1 < EADM_ARRAY_SIZE(lists); i++) {
+		const struct eadm_rule *r = lists[i];
+
+		while (r->name && r != rule)
+			r++;
+		if (r->name)
+			return lists[i + 1];
+	}
+	return NULL;
+}
+
+EADM_API const char *eadm_rule_name(const struct eadm_rule *rule)
+{
+	return rule->name;
+}
+
+EADM_API enum eadm_severity eadm_rule_severity(const struct eadm_rule *rule)
+{
+	return rule->severity;
+}
+
+EADM_API const struct eadm_object *
+eadm_rule_object(const struct eadm_rule *rule)
+{
+	return eadm_object_find(diag_kind_name(rule->kind));
+}
+
+EADM_API const char *eadm_rule_help(const struct eadm_rule *rule)
+{
+	return rule->help;
+}
+
+EADM_API const char *eadm_rule_cause(const struct eadm_rule *rule)
+{
+	return rule->cause;
+}
+
+EADM_API const char *eadm_rule_alike(const struct eadm_rule *rule)
+{
+	return rule->alike;
+}
+
+EADM_API bool eadm_rule_two_moments(const struct eadm_rule *rule)
+{
+	return rule->two;
+}
+
+EADM_API const char *eadm_severity_name(enum eadm_severity severity)
+{
+	static const char *const names[] = { "notice", "warning", "critical" };
+
+	return severity < EADM_ARRAY_SIZE(names) ? names[severity] : NULL;
+}
