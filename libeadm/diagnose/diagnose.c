@@ -18,7 +18,7 @@ EADM_API struct eadm_diagnosis *eadm_diagnosis_new(void)
 	struct eadm_diagnosis *d = calloc(1, sizeof(*d));
 
 	if (d)
-		diag_fields_init(d->fields);
+		eadm_diag_fields_init(d->fields);
 	return d;
 }
 
@@ -28,8 +28,8 @@ static void forget_verdicts(struct eadm_diagnosis *d)
 	d->n_settled = 0;
 	d->doubt = false;
 	d->skipped[0] = '\0';
-	diag_gaps_free(&d->gaps);
-	diag_pool_free(&d->pool);
+	eadm_diag_gaps_free(&d->gaps);
+	eadm_diag_pool_free(&d->pool);
 }
 
 EADM_API void eadm_diagnosis_free(struct eadm_diagnosis *d)
@@ -39,8 +39,8 @@ EADM_API void eadm_diagnosis_free(struct eadm_diagnosis *d)
 	forget_verdicts(d);
 	free(d->verdicts);
 	free(d->idle);
-	diag_moment_free(&d->now);
-	diag_moment_free(&d->then);
+	eadm_diag_moment_free(&d->now);
+	eadm_diag_moment_free(&d->then);
 	free(d);
 }
 
@@ -87,13 +87,13 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	}
 	forget_verdicts(d);
 	eadm_source_mark(ctx);
-	ret = diag_moment_read(&now, d->fields, ctx, &all);
+	ret = eadm_diag_moment_read(&now, d->fields, ctx, &all);
 	if (ret)
 		return ret == -ENOMEM ? eadm_fail(ctx, ret, "out of memory") :
 					ret;
 	now.clock_step = eadm_clock_step(ctx);
 	if (!d->have_now || !all.extend || !d->have_then) {
-		diag_moment_free(&d->then);
+		eadm_diag_moment_free(&d->then);
 		d->then = d->now;
 		d->have_then = d->have_now;
 		d->n_idle = 0;
@@ -101,7 +101,7 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	} else {
 		ret = note_idle(d);
 		d->between++;
-		diag_moment_free(&d->now);
+		eadm_diag_moment_free(&d->now);
 	}
 	d->now = now;
 	d->have_now = true;
@@ -139,7 +139,7 @@ static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 
 	if (!d->have_then)
 		return NULL;
-	then = diag_find(&d->then, kind, now->dev, now->id);
+	then = eadm_diag_find(&d->then, kind, now->dev, now->id);
 	if (!then || ages[kind] < 0 || !diag_has(now, ages[kind]))
 		return then;
 	age = diag_u64(now, ages[kind]);
@@ -181,15 +181,15 @@ static void find_gaps(struct judge *j)
 
 	for (i = 0; i < d->now.n_inputs && !d->error; i++) {
 		if (!is_settled(d, d->now.inputs[i].dev))
-			d->error = diag_gaps_find(&d->gaps, &d->now,
-						  d->have_then,
-						  &d->now.inputs[i]);
+			d->error = eadm_diag_gaps_find(&d->gaps, &d->now,
+						       d->have_then,
+						       &d->now.inputs[i]);
 	}
 	for (i = 0; eadm_diagnosis_gap(d, i, &gap); i++) {
 		snprintf(text, sizeof(text),
 			 "%u of %u could not be applied: %s (%s)", gap.rules,
 			 gap.of, gap.why, gap.remedy);
-		d->gaps.gap[i].text = judge_keep(j, text);
+		d->gaps.gap[i].text = eadm_judge_keep(j, text);
 	}
 }
 
@@ -282,7 +282,7 @@ EADM_API int eadm_diagnosis_verdict(const struct eadm_diagnosis *d,
 	full.rule = v->rule;
 	full.severity = v->severity;
 	full.device = v->row->device;
-	full.object = diag_kind_name(v->rule->kind);
+	full.object = eadm_diag_kind_name(v->rule->kind);
 	full.has_id = has_id(v->rule->kind);
 	full.id = v->row->id;
 	tell_owner(v->row, v->rule->kind, &full);
@@ -315,7 +315,7 @@ EADM_API int eadm_diagnosis_consequence(const struct eadm_diagnosis *d,
 	for (c = v->consequences; index; index--)
 		c = c->before;
 	full.device = c->row->device;
-	full.object = diag_kind_name(c->kind);
+	full.object = eadm_diag_kind_name(c->kind);
 	full.has_id = has_id(c->kind);
 	full.id = c->row->id;
 	tell_owner(c->row, c->kind, &owner);
@@ -337,12 +337,12 @@ EADM_API int eadm_diagnosis_gap(const struct eadm_diagnosis *d,
 		return 0;
 	g = &d->gaps.gap[index];
 	full.device = g->in->device;
-	full.reason = diag_lack_name(g->lack);
+	full.reason = eadm_diag_lack_name(g->lack);
 	full.rules = g->rules;
 	while ((rule = eadm_rule_next(rule)))
 		full.of++;
-	full.why = g->why ? g->why : diag_lack_why(g->lack);
-	full.remedy = diag_lack_remedy(g->lack);
+	full.why = g->why ? g->why : eadm_diag_lack_why(g->lack);
+	full.remedy = eadm_diag_lack_remedy(g->lack);
 	memcpy(gap, &full, full.size);
 	return 1;
 }

@@ -49,17 +49,17 @@ static const struct {
 		"eadm record -n 2" },
 };
 
-const char *diag_lack_name(enum diag_lack lack)
+const char *eadm_diag_lack_name(enum diag_lack lack)
 {
 	return lacks[lack].name;
 }
 
-const char *diag_lack_why(enum diag_lack lack)
+const char *eadm_diag_lack_why(enum diag_lack lack)
 {
 	return lacks[lack].why;
 }
 
-const char *diag_lack_remedy(enum diag_lack lack)
+const char *eadm_diag_lack_remedy(enum diag_lack lack)
 {
 	return lacks[lack].remedy;
 }
@@ -137,8 +137,8 @@ static int add_gap(struct diag_gaps *gaps, const struct diag_inputs *in,
 }
 
 /* @two: there is an earlier moment; 0 or -ENOMEM. */
-int diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
-		   bool two, const struct diag_inputs *in)
+int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
+			bool two, const struct diag_inputs *in)
 {
 	const struct eadm_rule *rule = NULL;
 	enum diag_lack lack;
@@ -153,7 +153,7 @@ int diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
 	return ret;
 }
 
-void diag_gaps_free(struct diag_gaps *gaps)
+void eadm_diag_gaps_free(struct diag_gaps *gaps)
 {
 	free(gaps->gap);
 	memset(gaps, 0, sizeof(*gaps));

@@ -15,22 +15,22 @@
 
 /* ---- what a look sees ---------------------------------------------------------- */
 
-const struct diag_moment *judge_now(const struct judge *j)
+const struct diag_moment *eadm_judge_now(const struct judge *j)
 {
 	return &j->d->now;
 }
 
-const struct diag_moment *judge_then(const struct judge *j)
+const struct diag_moment *eadm_judge_then(const struct judge *j)
 {
 	return &j->d->then;
 }
 
-unsigned int judge_between(const struct judge *j)
+unsigned int eadm_judge_between(const struct judge *j)
 {
 	return j->d->between;
 }
 
-unsigned int judge_idled(const struct judge *j, const struct diag_row *row)
+unsigned int eadm_judge_idled(const struct judge *j, const struct diag_row *row)
 {
 	unsigned int n = 0;
 	size_t i;
@@ -41,16 +41,16 @@ unsigned int judge_idled(const struct judge *j, const struct diag_row *row)
 	return n;
 }
 
-void judge_doubt(struct judge *j)
+void eadm_judge_doubt(struct judge *j)
 {
 	j->d->doubt = true;
 }
 
 /* ---- what it says ---------------------------------------------------------------- */
 
-const char *judge_keep(struct judge *j, const char *text)
+const char *eadm_judge_keep(struct judge *j, const char *text)
 {
-	const char *copy = diag_strdup(&j->d->pool, text);
+	const char *copy = eadm_diag_strdup(&j->d->pool, text);
 
 	if (!copy)
 		j->d->error = -ENOMEM;
@@ -60,7 +60,7 @@ const char *judge_keep(struct judge *j, const char *text)
 static const char *driver_of(const struct judge *j, const struct diag_row *row)
 {
 	const struct diag_row *dev =
-		diag_find(judge_now(j), DIAG_DEV, row->dev, row->dev);
+		eadm_diag_find(eadm_judge_now(j), DIAG_DEV, row->dev, row->dev);
 	const char *driver = dev ? diag_text(dev, DEV_DRIVER) : "";
 
 	return *driver ? driver : "rdma";
@@ -102,10 +102,11 @@ static const char *fill(struct judge *j, const struct diag_row *row,
 		text += strlen(words[i]);
 	}
 	out[at < sizeof(out) ? at : sizeof(out) - 1] = '\0';
-	return judge_keep(j, out);
+	return eadm_judge_keep(j, out);
 }
 
-void accuse(struct judge *j, const struct diag_row *row, const char *fmt, ...)
+void eadm_accuse(struct judge *j, const struct diag_row *row, const char *fmt,
+		 ...)
 {
 	struct eadm_diagnosis *d = j->d;
 	struct verdict *all;
@@ -127,7 +128,7 @@ void accuse(struct judge *j, const struct diag_row *row, const char *fmt, ...)
 		.rule = j->rule,
 		.severity = j->rule->severity,
 		.row = row,
-		.finding = judge_keep(j, text),
+		.finding = eadm_judge_keep(j, text),
 		.cause = fill(j, row, j->rule->cause),
 		.next = fill(j, row, j->rule->next),
 		.number = d->n++,
@@ -157,9 +158,9 @@ static bool may_be_cause(const struct verdict *v)
 	return v->severity > EADM_SEVERITY_NOTICE || v->rule->kind == DIAG_QP;
 }
 
-bool follows(struct judge *j, const char *rule, enum diag_kind kind,
-	     const struct diag_row *cause, const struct diag_row *row,
-	     const char *fmt, ...)
+bool eadm_follows(struct judge *j, const char *rule, enum diag_kind kind,
+		  const struct diag_row *cause, const struct diag_row *row,
+		  const char *fmt, ...)
 {
 	struct eadm_diagnosis *d = j->d;
 	struct verdict *v = d->verdicts, *end = v + d->n;
@@ -178,7 +179,7 @@ bool follows(struct judge *j, const char *rule, enum diag_kind kind,
 	/* Each object once, in the words of the first rule. */
 	if (concerns(v, j->rule->kind, row))
 		return true;
-	c = diag_alloc(&d->pool, sizeof(*c));
+	c = eadm_diag_alloc(&d->pool, sizeof(*c));
 	if (!c) {
 		d->error = -ENOMEM;
 		return true;
@@ -188,26 +189,26 @@ bool follows(struct judge *j, const char *rule, enum diag_kind kind,
 	va_end(ap);
 	*c = (struct consequence){
 		.before = v->consequences, .kind = j->rule->kind, .row = row,
-		.finding = judge_keep(j, text),
+		.finding = eadm_judge_keep(j, text),
 	};
 	v->consequences = c;
 	v->n_consequences++;
 	return true;
 }
 
-void judge_severity(struct judge *j, enum eadm_severity severity)
+void eadm_judge_severity(struct judge *j, enum eadm_severity severity)
 {
 	if (j->verdict)
 		j->verdict->severity = severity;
 }
 
-void judge_cause(struct judge *j, const char *cause)
+void eadm_judge_cause(struct judge *j, const char *cause)
 {
 	if (j->verdict)
 		j->verdict->cause = fill(j, j->verdict->row, cause);
 }
 
-void judge_next(struct judge *j, const char *next)
+void eadm_judge_next(struct judge *j, const char *next)
 {
 	if (j->verdict)
 		j->verdict->next = fill(j, j->verdict->row, next);
@@ -223,14 +224,14 @@ static struct eadm_evidence *new_evidence(struct judge *j,
 	if (!v || v->n_evidence == MAX_EVIDENCE)
 		return NULL;
 	if (!v->evidence)
-		v->evidence = diag_alloc(&j->d->pool,
-					 MAX_EVIDENCE * sizeof(*v->evidence));
+		v->evidence = eadm_diag_alloc(
+			&j->d->pool, MAX_EVIDENCE * sizeof(*v->evidence));
 	if (!v->evidence) {
 		j->d->error = -ENOMEM;
 		return NULL;
 	}
 	e = &v->evidence[v->n_evidence++];
-	e->object = diag_kind_name(kind);
+	e->object = eadm_diag_kind_name(kind);
 	e->id = row->id;
 	e->text = "";
 	return e;
@@ -243,8 +244,8 @@ static bool is_text(const struct eadm_field *field)
 	return type == EADM_TYPE_STRING || type == EADM_TYPE_BYTES;
 }
 
-void cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
-	  unsigned int at)
+void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
+	       unsigned int at)
 {
 	const struct eadm_field *field = j->d->fields[kind].field[at];
 	struct eadm_evidence *e;
@@ -257,7 +258,7 @@ void cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 		return;
 	e->name = eadm_field_key(field);
 	if (is_text(field)) {
-		e->text = judge_keep(j, row->value[at].s);
+		e->text = eadm_judge_keep(j, row->value[at].s);
 		return;
 	}
 	e->number = row->value[at].u;
@@ -268,12 +269,12 @@ void cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 		snprintf(text, sizeof(text), "%" PRId64, (int64_t)e->number);
 	else
 		eadm_field_text(field, e->number, text, sizeof(text));
-	e->text = judge_keep(j, text);
+	e->text = eadm_judge_keep(j, text);
 }
 
-void cite_growth(struct judge *j, enum diag_kind kind,
-		 const struct diag_row *now, const struct diag_row *then,
-		 unsigned int at, unsigned int bits)
+void eadm_cite_growth(struct judge *j, enum diag_kind kind,
+		      const struct diag_row *now, const struct diag_row *then,
+		      unsigned int at, unsigned int bits)
 {
 	const struct eadm_field *field = j->d->fields[kind].field[at];
 	struct eadm_evidence *e;
@@ -285,21 +286,21 @@ void cite_growth(struct judge *j, enum diag_kind kind,
 	if (!e)
 		return;
 	snprintf(text, sizeof(text), "%s_growth", eadm_field_key(field));
-	e->name = judge_keep(j, text);
+	e->name = eadm_judge_keep(j, text);
 	e->is_number = true;
-	e->number = growth(now, then, at, bits);
+	e->number = diag_growth(now, then, at, bits);
 	snprintf(text, sizeof(text), "%" PRIu64, e->number);
-	e->text = judge_keep(j, text);
+	e->text = eadm_judge_keep(j, text);
 }
 
-void cite_all(struct judge *j, enum diag_kind kind, const struct diag_row *row,
-	      const signed char *fields)
+void eadm_cite_all(struct judge *j, enum diag_kind kind,
+		   const struct diag_row *row, const signed char *fields)
 {
 	for (; *fields >= 0; fields++)
-		cite(j, kind, row, *fields);
+		eadm_cite(j, kind, row, *fields);
 }
 
-const char *age_text(uint64_t ns, char *buf, size_t size)
+const char *eadm_age_text(uint64_t ns, char *buf, size_t size)
 {
 	uint64_t s = ns / SECOND;
 

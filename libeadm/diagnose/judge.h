@@ -50,6 +50,6 @@ struct judge {
 	struct verdict *verdict;	/* the one being written */
 };
 
-const char *judge_keep(struct judge *j, const char *text);
+const char *eadm_judge_keep(struct judge *j, const char *text);
 
 #endif /* EADM_JUDGE_H */

@@ -177,9 +177,9 @@ struct diag_pool {
 	size_t used;
 };
 
-void *diag_alloc(struct diag_pool *pool, size_t size);
-char *diag_strdup(struct diag_pool *pool, const char *text);
-void diag_pool_free(struct diag_pool *pool);
+void *eadm_diag_alloc(struct diag_pool *pool, size_t size);
+char *eadm_diag_strdup(struct diag_pool *pool, const char *text);
+void eadm_diag_pool_free(struct diag_pool *pool);
 
 /* What rules look at besides the rows of their kind. */
 enum diag_input {
@@ -248,18 +248,18 @@ struct diag_fields {
 	const struct eadm_field *dev_index, *dev_name;
 };
 
-const char *diag_kind_name(enum diag_kind kind);
-void diag_fields_init(struct diag_fields fields[DIAG_KINDS]);
+const char *eadm_diag_kind_name(enum diag_kind kind);
+void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS]);
 
-int diag_moment_read(struct diag_moment *moment,
-		     const struct diag_fields fields[DIAG_KINDS],
-		     struct eadm_ctx *ctx,
-		     const struct eadm_sample_opts *opts);
-void diag_moment_free(struct diag_moment *moment);
+int eadm_diag_moment_read(struct diag_moment *moment,
+			  const struct diag_fields fields[DIAG_KINDS],
+			  struct eadm_ctx *ctx,
+			  const struct eadm_sample_opts *opts);
+void eadm_diag_moment_free(struct diag_moment *moment);
 
-const struct diag_row *diag_find(const struct diag_moment *moment,
-				 enum diag_kind kind, uint64_t dev,
-				 uint64_t id);
+const struct diag_row *eadm_diag_find(const struct diag_moment *moment,
+				      enum diag_kind kind, uint64_t dev,
+				      uint64_t id);
 
 static inline bool diag_has(const struct diag_row *row, unsigned int field)
 {

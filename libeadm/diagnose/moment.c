@@ -30,7 +30,7 @@ struct diag_block {
 	uint64_t data[];
 };
 
-void *diag_alloc(struct diag_pool *pool, size_t size)
+void *eadm_diag_alloc(struct diag_pool *pool, size_t size)
 {
 	struct diag_block *block = pool->blocks;
 	size_t room;
@@ -53,15 +53,15 @@ void *diag_alloc(struct diag_pool *pool, size_t size)
 	return p;
 }
 
-char *diag_strdup(struct diag_pool *pool, const char *text)
+char *eadm_diag_strdup(struct diag_pool *pool, const char *text)
 {
 	size_t len = strlen(text) + 1;
-	char *copy = diag_alloc(pool, len);
+	char *copy = eadm_diag_alloc(pool, len);
 
 	return copy ? memcpy(copy, text, len) : NULL;
 }
 
-void diag_pool_free(struct diag_pool *pool)
+void eadm_diag_pool_free(struct diag_pool *pool)
 {
 	struct diag_block *block;
 
@@ -108,7 +108,7 @@ _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
 	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64 && DIAG_CQE_N <= 64,
 	       "a bit for each field");
 
-void diag_fields_init(struct diag_fields fields[DIAG_KINDS])
+void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS])
 {
 	const struct eadm_field *field;
 	struct diag_fields *f;
@@ -176,7 +176,7 @@ static bool take_value(struct reader *r, const struct eadm_record *record,
 	default:
 		if (eadm_record_text(record, v->field, text, sizeof(text)) < 0)
 			return true;
-		to->s = diag_strdup(&r->moment->pool, text);
+		to->s = eadm_diag_strdup(&r->moment->pool, text);
 		return to->s;
 	}
 }
@@ -191,10 +191,10 @@ static int take_row(struct reader *r, enum diag_kind kind,
 
 	if (!row)
 		return -ENOMEM;
-	row->value = diag_alloc(pool, f->n * sizeof(*row->value));
+	row->value = eadm_diag_alloc(pool, f->n * sizeof(*row->value));
 	/* Of the rows of a device, its own one keeps the name. */
 	row->device = kind == DIAG_DEV ?
-			      diag_strdup(pool, eadm_record_string(
+			      eadm_diag_strdup(pool, eadm_record_string(
 							record, f->dev_name)) :
 			      r->device;
 	if (!row->value || !row->device)
@@ -230,9 +230,9 @@ static int add_note(struct reader *r, int error, const char *device,
 	m->notes = notes;
 	notes += m->n_notes++;
 	notes->error = error;
-	notes->device = diag_strdup(&m->pool, device);
-	notes->what = diag_strdup(&m->pool, what);
-	notes->why = diag_strdup(&m->pool, why);
+	notes->device = eadm_diag_strdup(&m->pool, device);
+	notes->what = eadm_diag_strdup(&m->pool, what);
+	notes->why = eadm_diag_strdup(&m->pool, why);
 	if (!notes->device || !notes->what || !notes->why) {
 		m->n_notes--;
 		return -ENOMEM;
@@ -315,7 +315,7 @@ static void lacks(struct reader *r, enum diag_input input, enum diag_lack lack,
 	if (in->lack[input])
 		return;
 	in->lack[input] = lack;
-	in->why[input] = why ? diag_strdup(&r->moment->pool, why) : NULL;
+	in->why[input] = why ? eadm_diag_strdup(&r->moment->pool, why) : NULL;
 }
 
 /* Only drivers that come with eadm show their state. */
@@ -586,10 +586,10 @@ static void sort(struct diag_rows *rows)
 		qsort(rows->row, rows->n, sizeof(*rows->row), by_identity);
 }
 
-int diag_moment_read(struct diag_moment *moment,
-		     const struct diag_fields fields[DIAG_KINDS],
-		     struct eadm_ctx *ctx,
-		     const struct eadm_sample_opts *opts)
+int eadm_diag_moment_read(struct diag_moment *moment,
+			  const struct diag_fields fields[DIAG_KINDS],
+			  struct eadm_ctx *ctx,
+			  const struct eadm_sample_opts *opts)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 	size_t i;
@@ -610,11 +610,11 @@ int diag_moment_read(struct diag_moment *moment,
 		sort(&moment->rows[i]);
 	free(r);
 	if (ret)
-		diag_moment_free(moment);
+		eadm_diag_moment_free(moment);
 	return ret;
 }
 
-void diag_moment_free(struct diag_moment *moment)
+void eadm_diag_moment_free(struct diag_moment *moment)
 {
 	unsigned int i;
 
@@ -622,12 +622,13 @@ void diag_moment_free(struct diag_moment *moment)
 		free(moment->rows[i].row);
 	free(moment->notes);
 	free(moment->inputs);
-	diag_pool_free(&moment->pool);
+	eadm_diag_pool_free(&moment->pool);
 	memset(moment, 0, sizeof(*moment));
 }
 
-const struct diag_row *diag_find(const struct diag_moment *moment,
-				 enum diag_kind kind, uint64_t dev, uint64_t id)
+const struct diag_row *eadm_diag_find(const struct diag_moment *moment,
+				      enum diag_kind kind, uint64_t dev,
+				      uint64_t id)
 {
 	const struct diag_row key = { .dev = dev, .id = id };
 	const struct diag_rows *rows = &moment->rows[kind];
@@ -637,7 +638,7 @@ const struct diag_row *diag_find(const struct diag_moment *moment,
 	return bsearch(&key, rows->row, rows->n, sizeof(key), by_identity);
 }
 
-const char *diag_kind_name(enum diag_kind kind)
+const char *eadm_diag_kind_name(enum diag_kind kind)
 {
 	static const char *const names[DIAG_KINDS] = {
 		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",

@@ -4,8 +4,8 @@
 
 /* In the order in which they look: what explains others comes first. */
 static const struct eadm_rule *const lists[] = {
-	diag_rules_dev, diag_rules_cmdq, diag_rules_eq, diag_rules_cq,
-	diag_rules_notify, diag_rules_qp,
+	eadm_rules_dev, eadm_rules_cmdq, eadm_rules_eq, eadm_rules_cq,
+	eadm_rules_notify, eadm_rules_qp,
 };
 
 EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
@@ -41,7 +41,7 @@ EADM_API enum eadm_severity eadm_rule_severity(const struct eadm_rule *rule)
 EADM_API const struct eadm_object *
 eadm_rule_object(const struct eadm_rule *rule)
 {
-	return eadm_object_find(diag_kind_name(rule->kind));
+	return eadm_object_find(eadm_diag_kind_name(rule->kind));
 }
 
 EADM_API const char *eadm_rule_help(const struct eadm_rule *rule)

@@ -42,8 +42,8 @@ struct eadm_rule {
 #define RINGS	DIAG_NEEDS(DIAG_RINGS)
 #define OWNERS	DIAG_NEEDS(DIAG_OWNERS)
 
-extern const struct eadm_rule diag_rules_dev[], diag_rules_cmdq[],
-	diag_rules_eq[], diag_rules_cq[], diag_rules_notify[], diag_rules_qp[];
+extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
+	eadm_rules_eq[], eadm_rules_cq[], eadm_rules_notify[], eadm_rules_qp[];
 
 /* ---- what could not be looked at: gaps.c --------------------------------- */
 
@@ -60,28 +60,28 @@ struct diag_gaps {
 	size_t n, max;
 };
 
-const char *diag_lack_name(enum diag_lack lack);
-const char *diag_lack_why(enum diag_lack lack);
-const char *diag_lack_remedy(enum diag_lack lack);
-int diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
-		   bool two, const struct diag_inputs *in);
-void diag_gaps_free(struct diag_gaps *gaps);
+const char *eadm_diag_lack_name(enum diag_lack lack);
+const char *eadm_diag_lack_why(enum diag_lack lack);
+const char *eadm_diag_lack_remedy(enum diag_lack lack);
+int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
+			bool two, const struct diag_inputs *in);
+void eadm_diag_gaps_free(struct diag_gaps *gaps);
 
 /* ---- what a look sees ------------------------------------------------------ */
 
-const struct diag_moment *judge_now(const struct judge *j);
-const struct diag_moment *judge_then(const struct judge *j);
-static inline bool same(const struct diag_row *a, const struct diag_row *b,
-			unsigned int field)
+const struct diag_moment *eadm_judge_now(const struct judge *j);
+const struct diag_moment *eadm_judge_then(const struct judge *j);
+static inline bool diag_same(const struct diag_row *a, const struct diag_row *b,
+			     unsigned int field)
 {
 	return diag_has(a, field) && diag_has(b, field) &&
 	       a->value[field].u == b->value[field].u;
 }
 
 /* What a counter of so many bits grew by; 0 when it is not known. */
-static inline uint64_t growth(const struct diag_row *now,
-			      const struct diag_row *then, unsigned int field,
-			      unsigned int bits)
+static inline uint64_t diag_growth(const struct diag_row *now,
+				   const struct diag_row *then,
+				   unsigned int field, unsigned int bits)
 {
 	uint64_t delta;
 
@@ -95,10 +95,11 @@ static inline uint64_t growth(const struct diag_row *now,
 }
 
 /* How many moments were dropped between the two, and a QP was idle at. */
-unsigned int judge_between(const struct judge *j);
-unsigned int judge_idled(const struct judge *j, const struct diag_row *row);
+unsigned int eadm_judge_between(const struct judge *j);
+unsigned int eadm_judge_idled(const struct judge *j,
+			      const struct diag_row *row);
 /* A longer look may show something: see eadm_diagnosis_in_doubt(). */
-void judge_doubt(struct judge *j);
+void eadm_judge_doubt(struct judge *j);
 
 /* Counted faults of longer ago are history. */
 #define LATELY_NS	(30 * SECOND)
@@ -107,55 +108,55 @@ void judge_doubt(struct judge *j);
  * Whether a counter of faults grew between the moments, or shortly before; where
  * it is known how long ago that was, @ago is that, else 0.
  */
-static inline bool lately(const struct diag_row *now,
-			  const struct diag_row *then, unsigned int field,
-			  unsigned int age, uint64_t *ago)
+static inline bool diag_lately(const struct diag_row *now,
+			       const struct diag_row *then, unsigned int field,
+			       unsigned int age, uint64_t *ago)
 {
 	*ago = diag_u64(now, age);
-	return growth(now, then, field, 64) ||
+	return diag_growth(now, then, field, 64) ||
 	       (diag_u64(now, field) && diag_has(now, age) &&
 		*ago < LATELY_NS);
 }
 
 /* Whether a QP of this CQ has completed anything on either of its queues. */
-bool cq_qps_move(struct judge *j, const struct diag_row *cq);
+bool eadm_cq_qps_move(struct judge *j, const struct diag_row *cq);
 
 /* ---- what it says ------------------------------------------------------------- */
 
-void accuse(struct judge *j, const struct diag_row *row, const char *fmt, ...)
-	EADM_PRINTF(3, 4);
+void eadm_accuse(struct judge *j, const struct diag_row *row, const char *fmt,
+		 ...) EADM_PRINTF(3, 4);
 /* Afterwards, where they differ from the rule's own. */
-void judge_severity(struct judge *j, enum eadm_severity severity);
-void judge_cause(struct judge *j, const char *cause);
-void judge_next(struct judge *j, const char *next);
+void eadm_judge_severity(struct judge *j, enum eadm_severity severity);
+void eadm_judge_cause(struct judge *j, const char *cause);
+void eadm_judge_next(struct judge *j, const char *next);
 
 /*
  * For what follows from another fault: where the @cause was accused (by @rule, or
  * NULL: by any), or is itself a consequence, @row is listed there, and true is
  * returned. The sentence says what the fault does to @row.
  */
-bool follows(struct judge *j, const char *rule, enum diag_kind kind,
-	     const struct diag_row *cause, const struct diag_row *row,
-	     const char *fmt, ...) EADM_PRINTF(6, 7);
+bool eadm_follows(struct judge *j, const char *rule, enum diag_kind kind,
+		  const struct diag_row *cause, const struct diag_row *row,
+		  const char *fmt, ...) EADM_PRINTF(6, 7);
 
-void cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
-	  unsigned int field);
-void cite_growth(struct judge *j, enum diag_kind kind,
-		 const struct diag_row *now, const struct diag_row *then,
-		 unsigned int field, unsigned int bits);
+void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
+	       unsigned int field);
+void eadm_cite_growth(struct judge *j, enum diag_kind kind,
+		      const struct diag_row *now, const struct diag_row *then,
+		      unsigned int field, unsigned int bits);
 
 /* Fields of a list that ends with a negative number. */
-void cite_all(struct judge *j, enum diag_kind kind, const struct diag_row *row,
-	      const signed char *fields);
+void eadm_cite_all(struct judge *j, enum diag_kind kind,
+		   const struct diag_row *row, const signed char *fields);
 
 /* "3.2 s", for a sentence. */
-const char *age_text(uint64_t ns, char *buf, size_t size);
+const char *eadm_age_text(uint64_t ns, char *buf, size_t size);
 
-static inline const char *interval(const struct diag_row *now,
-				   const struct diag_row *then, char *buf,
-				   size_t size)
+static inline const char *diag_interval(const struct diag_row *now,
+					const struct diag_row *then, char *buf,
+					size_t size)
 {
-	return age_text(now->time - then->time, buf, size);
+	return eadm_age_text(now->time - then->time, buf, size);
 }
 
 #endif /* EADM_RULES_H */

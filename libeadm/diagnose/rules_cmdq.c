@@ -22,10 +22,10 @@ static void look_dead(struct judge *j, const struct diag_row *now,
 	(void)then;
 	if (diag_u64(now, CMDQ_STATE) != EADM_CMDQ_STATE_DEAD)
 		return;
-	accuse(j, now, "the command queue is dead, %" PRIu64
-	       " recoveries failed: no object can be made or changed",
-	       diag_u64(now, CMDQ_FAILED_RECOVERIES));
-	cite_all(j, DIAG_CMDQ, now, facts);
+	eadm_accuse(j, now, "the command queue is dead, %" PRIu64
+		    " recoveries failed: no object can be made or changed",
+		    diag_u64(now, CMDQ_FAILED_RECOVERIES));
+	eadm_cite_all(j, DIAG_CMDQ, now, facts);
 }
 
 static const signed char waiting[] = {
@@ -39,8 +39,8 @@ static void look_recovering(struct judge *j, const struct diag_row *now,
 	(void)then;
 	if (diag_u64(now, CMDQ_STATE) != EADM_CMDQ_STATE_RECOVERING)
 		return;
-	accuse(j, now, "a lost command is being recovered from");
-	cite_all(j, DIAG_CMDQ, now, waiting);
+	eadm_accuse(j, now, "a lost command is being recovered from");
+	eadm_cite_all(j, DIAG_CMDQ, now, waiting);
 }
 
 static void look_stalled(struct judge *j, const struct diag_row *now,
@@ -53,10 +53,10 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 	if (oldest < SLOW_NS || !diag_u64(now, CMDQ_OUTSTANDING) ||
 	    diag_u64(now, CMDQ_STATE) >= EADM_CMDQ_STATE_RECOVERING)
 		return;
-	accuse(j, now, "%" PRIu64 " commands wait for an answer, the oldest for %s",
-	       diag_u64(now, CMDQ_OUTSTANDING),
-	       age_text(oldest, age, sizeof(age)));
-	cite_all(j, DIAG_CMDQ, now, waiting);
+	eadm_accuse(j, now, "%" PRIu64 " commands wait for an answer, the oldest for %s",
+		    diag_u64(now, CMDQ_OUTSTANDING),
+		    eadm_age_text(oldest, age, sizeof(age)));
+	eadm_cite_all(j, DIAG_CMDQ, now, waiting);
 }
 
 /* ---- the flight recorder ----------------------------------------------------- */
@@ -108,7 +108,7 @@ static void cite_command(struct judge *j, const struct diag_row *cmd)
 		CMD_TIME, CMD_PID, CMD_COMM, -1,
 	};
 
-	cite_all(j, DIAG_CMD, cmd, facts);
+	eadm_cite_all(j, DIAG_CMD, cmd, facts);
 }
 
 static const char *op_name(const struct diag_row *cmd, char *buf, size_t size)
@@ -135,24 +135,25 @@ static void look_lost(struct judge *j, const struct diag_row *now,
 	struct found found;
 	uint64_t ago;
 
-	search(judge_now(j), now->dev, is_lost, &found);
-	if (!found.n && !growth(now, then, CMDQ_TIMEOUTS, 64))
+	search(eadm_judge_now(j), now->dev, is_lost, &found);
+	if (!found.n && !diag_growth(now, then, CMDQ_TIMEOUTS, 64))
 		return;
 	if (found.n) {
-		is_recent(judge_now(j), found.first, &ago);
-		accuse(j, now, "%u commands were not answered in time, the first was %s %s ago; the queue was brought back %" PRIu64 " times",
-		       found.n, op_name(found.first, op, sizeof(op)),
-		       age_text(ago, age, sizeof(age)),
-		       diag_u64(now, CMDQ_RECOVERIES));
+		is_recent(eadm_judge_now(j), found.first, &ago);
+		eadm_accuse(j, now, "%u commands were not answered in time, the first was %s %s ago; the queue was brought back %" PRIu64 " times",
+			    found.n, op_name(found.first, op, sizeof(op)),
+			    eadm_age_text(ago, age, sizeof(age)),
+			    diag_u64(now, CMDQ_RECOVERIES));
 		cite_command(j, found.first);
 	} else {
-		accuse(j, now, "%" PRIu64 " commands were not answered in time",
-		       growth(now, then, CMDQ_TIMEOUTS, 64));
+		eadm_accuse(j, now,
+			    "%" PRIu64 " commands were not answered in time",
+			    diag_growth(now, then, CMDQ_TIMEOUTS, 64));
 	}
-	cite(j, DIAG_CMDQ, now, CMDQ_TIMEOUTS);
-	cite(j, DIAG_CMDQ, now, CMDQ_LATE);
-	cite(j, DIAG_CMDQ, now, CMDQ_RECOVERIES);
-	cite(j, DIAG_CMDQ, now, CMDQ_CREDITS);
+	eadm_cite(j, DIAG_CMDQ, now, CMDQ_TIMEOUTS);
+	eadm_cite(j, DIAG_CMDQ, now, CMDQ_LATE);
+	eadm_cite(j, DIAG_CMDQ, now, CMDQ_RECOVERIES);
+	eadm_cite(j, DIAG_CMDQ, now, CMDQ_CREDITS);
 }
 
 static bool is_slow(const struct diag_row *cmd)
@@ -172,16 +173,19 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	uint64_t ago;
 
 	(void)then;
-	search(judge_now(j), now->dev, is_slow, &found);
+	search(eadm_judge_now(j), now->dev, is_slow, &found);
 	if (!found.n)
 		return;
-	is_recent(judge_now(j), found.last, &ago);
-	accuse(j, now, "%u commands took more than a second, the last was %s with %s, %s ago",
-	       found.n, op_name(found.last, op, sizeof(op)),
-	       age_text(diag_u64(found.last, CMD_LATENCY), took, sizeof(took)),
-	       age_text(ago, age, sizeof(age)));
+	is_recent(eadm_judge_now(j), found.last, &ago);
+	eadm_accuse(
+		j, now,
+		"%u commands took more than a second, the last was %s with %s, %s ago",
+		found.n, op_name(found.last, op, sizeof(op)),
+		eadm_age_text(diag_u64(found.last, CMD_LATENCY), took,
+			      sizeof(took)),
+		eadm_age_text(ago, age, sizeof(age)));
 	cite_command(j, found.last);
-	cite(j, DIAG_CMDQ, now, CMDQ_OUTSTANDING);
+	eadm_cite(j, DIAG_CMDQ, now, CMDQ_OUTSTANDING);
 }
 
 /* Questions about objects that are going away are refused on good days, too. */
@@ -206,16 +210,16 @@ static void look_refused(struct judge *j, const struct diag_row *now,
 	uint64_t ago;
 
 	(void)then;
-	search(judge_now(j), now->dev, is_refused, &found);
+	search(eadm_judge_now(j), now->dev, is_refused, &found);
 	if (!found.n)
 		return;
-	is_recent(judge_now(j), found.last, &ago);
-	accuse(j, now, "%u commands were refused by the adapter, the last was %s with syndrome %" PRIu64 ", %s ago",
-	       found.n, op_name(found.last, op, sizeof(op)),
-	       diag_u64(found.last, CMD_SYNDROME_RAW),
-	       age_text(ago, age, sizeof(age)));
+	is_recent(eadm_judge_now(j), found.last, &ago);
+	eadm_accuse(j, now, "%u commands were refused by the adapter, the last was %s with syndrome %" PRIu64 ", %s ago",
+		    found.n, op_name(found.last, op, sizeof(op)),
+		    diag_u64(found.last, CMD_SYNDROME_RAW),
+		    eadm_age_text(ago, age, sizeof(age)));
 	cite_command(j, found.last);
-	cite(j, DIAG_CMDQ, now, CMDQ_ERRORS);
+	eadm_cite(j, DIAG_CMDQ, now, CMDQ_ERRORS);
 }
 
 static void look_spurious(struct judge *j, const struct diag_row *now,
@@ -224,17 +228,21 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 	uint64_t ago;
 	char age[32];
 
-	if (!lately(now, then, CMDQ_SPURIOUS, CMDQ_LAST_SPURIOUS, &ago))
+	if (!diag_lately(now, then, CMDQ_SPURIOUS, CMDQ_LAST_SPURIOUS, &ago))
 		return;
-	accuse(j, now, "%" PRIu64 " completions of the command queue matched no command, the last one %s ago",
-	       diag_u64(now, CMDQ_SPURIOUS), age_text(ago, age, sizeof(age)));
-	cite(j, DIAG_CMDQ, now, CMDQ_LAST_SPURIOUS);
-	cite(j, DIAG_CMDQ, now, CMDQ_SPURIOUS);
-	cite_growth(j, DIAG_CMDQ, now, then, CMDQ_SPURIOUS, 64);
-	cite(j, DIAG_CMDQ, now, CMDQ_COMPLETED);
+	eadm_accuse(
+		j, now,
+		"%" PRIu64
+		" completions of the command queue matched no command, the last one %s ago",
+		diag_u64(now, CMDQ_SPURIOUS),
+		eadm_age_text(ago, age, sizeof(age)));
+	eadm_cite(j, DIAG_CMDQ, now, CMDQ_LAST_SPURIOUS);
+	eadm_cite(j, DIAG_CMDQ, now, CMDQ_SPURIOUS);
+	eadm_cite_growth(j, DIAG_CMDQ, now, then, CMDQ_SPURIOUS, 64);
+	eadm_cite(j, DIAG_CMDQ, now, CMDQ_COMPLETED);
 }
 
-const struct eadm_rule diag_rules_cmdq[] = {
+const struct eadm_rule eadm_rules_cmdq[] = {
 	{
 		.name = "cmdq-dead", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL,

@@ -21,7 +21,7 @@ struct made {
 static void add_made(struct judge *j, const struct diag_row *cq,
 		     struct made *made)
 {
-	const struct diag_rows *qps = &judge_now(j)->rows[DIAG_QP];
+	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
 	size_t i;
 
 	memset(made, 0, sizeof(*made));
@@ -33,14 +33,15 @@ static void add_made(struct judge *j, const struct diag_row *cq,
 
 		if (qp->dev != cq->dev || (!send && !recv))
 			continue;
-		then = diag_find(judge_then(j), DIAG_QP, qp->dev, qp->id);
+		then = eadm_diag_find(eadm_judge_then(j), DIAG_QP, qp->dev,
+				      qp->id);
 		made->queues += send + recv;
 		if (send)
 			made->cqes += diag_u64(qp, QP_HW_SEND_CQES);
 		if (recv)
 			made->cqes += diag_u64(qp, QP_HW_RECV_CQES);
-		if (!same(qp, then, QP_HW_SEND_CQES) ||
-		    !same(qp, then, QP_HW_RECV_CQES))
+		if (!diag_same(qp, then, QP_HW_SEND_CQES) ||
+		    !diag_same(qp, then, QP_HW_RECV_CQES))
 			made->moves = true;
 		/* No earlier QP had the time to complete anything. */
 		if (diag_u64(qp, QP_AGE) + SECOND < diag_u64(cq, CQ_AGE))
@@ -48,7 +49,7 @@ static void add_made(struct judge *j, const struct diag_row *cq,
 	}
 }
 
-bool cq_qps_move(struct judge *j, const struct diag_row *cq)
+bool eadm_cq_qps_move(struct judge *j, const struct diag_row *cq)
 {
 	struct made made;
 
@@ -67,7 +68,7 @@ static bool count_missing(struct judge *j, const struct diag_row *now,
 {
 	uint64_t pi = diag_u64(now, CQ_HW_PI);
 
-	if (!diag_has(now, CQ_HW_PI) || !same(now, then, CQ_HW_PI) ||
+	if (!diag_has(now, CQ_HW_PI) || !diag_same(now, then, CQ_HW_PI) ||
 	    diag_u64(now, CQ_ERRORS))
 		return false;
 	add_made(j, now, made);
@@ -86,7 +87,7 @@ static bool count_missing(struct judge *j, const struct diag_row *now,
 /* What each QP has completed: more than there is, or less. */
 static void cite_made(struct judge *j, const struct diag_row *cq)
 {
-	const struct diag_rows *qps = &judge_now(j)->rows[DIAG_QP];
+	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
 	size_t i;
 
 	for (i = 0; i < qps->n; i++) {
@@ -95,9 +96,9 @@ static void cite_made(struct judge *j, const struct diag_row *cq)
 		if (qp->dev != cq->dev)
 			continue;
 		if (diag_u64(qp, QP_SEND_CQN) == cq->id)
-			cite(j, DIAG_QP, qp, QP_HW_SEND_CQES);
+			eadm_cite(j, DIAG_QP, qp, QP_HW_SEND_CQES);
 		if (diag_u64(qp, QP_RECV_CQN) == cq->id)
-			cite(j, DIAG_QP, qp, QP_HW_RECV_CQES);
+			eadm_cite(j, DIAG_QP, qp, QP_HW_RECV_CQES);
 	}
 }
 
@@ -109,9 +110,9 @@ static void look_lost_cqe(struct judge *j, const struct diag_row *now,
 
 	if (!count_missing(j, now, then, &made, &lost) || lost <= 0)
 		return;
-	accuse(j, now, "its QPs have completed %d requests more than there are completions",
-	       lost);
-	cite_all(j, DIAG_CQ, now, cq_facts);
+	eadm_accuse(j, now, "its QPs have completed %d requests more than there are completions",
+		    lost);
+	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 	cite_made(j, now);
 }
 
@@ -135,7 +136,7 @@ static bool is_valid(const struct diag_row *cqe, const struct diag_row *cq)
 static const struct diag_row *next_cqe(struct judge *j,
 				       const struct diag_row *cq, size_t *at)
 {
-	const struct diag_rows *cqes = &judge_now(j)->rows[DIAG_CQE];
+	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
 
 	if (!diag_has(cq, CQ_HW_PI) || !diag_u64(cq, CQ_DEPTH))
 		return NULL;
@@ -155,8 +156,8 @@ static const struct diag_row *next_cqe(struct judge *j,
  */
 static bool is_same_request(const struct diag_row *a, const struct diag_row *b)
 {
-	return diag_has(a, CQE_WQE_INDEX) && same(a, b, CQE_QPN) &&
-	       same(a, b, CQE_QUEUE) && same(a, b, CQE_WQE_INDEX);
+	return diag_has(a, CQE_WQE_INDEX) && diag_same(a, b, CQE_QPN) &&
+	       diag_same(a, b, CQE_QUEUE) && diag_same(a, b, CQE_WQE_INDEX);
 }
 
 static void look_extra_cqe(struct judge *j, const struct diag_row *now,
@@ -171,10 +172,10 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 		if (!before || cqe->id != before->id + 1 ||
 		    !is_same_request(cqe, before))
 			continue;
-		accuse(j, now, "the completions at index %" PRIu64 " and %" PRIu64 " are of the same request",
-		       before->id, cqe->id);
-		cite_all(j, DIAG_CQE, cqe, cqe_facts);
-		cite_all(j, DIAG_CQ, now, cq_facts);
+		eadm_accuse(j, now, "the completions at index %" PRIu64 " and %" PRIu64 " are of the same request",
+			    before->id, cqe->id);
+		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
+		eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 		cite_made(j, now);
 		return;
 	}
@@ -188,11 +189,12 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 static void look_damaged(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
-	const struct diag_rows *cqes = &judge_then(j)->rows[DIAG_CQE];
+	const struct diag_rows *cqes = &eadm_judge_then(j)->rows[DIAG_CQE];
 	uint64_t pi = diag_u64(now, CQ_HW_PI), depth = diag_u64(now, CQ_DEPTH);
 	size_t i;
 
-	if (!depth || !same(now, then, CQ_HW_PI) || diag_u64(now, CQ_ERRORS))
+	if (!depth || !diag_same(now, then, CQ_HW_PI) ||
+	    diag_u64(now, CQ_ERRORS))
 		return;
 	for (i = 0; i < cqes->n; i++) {
 		const struct diag_row *cqe = &cqes->row[i];
@@ -202,11 +204,11 @@ static void look_damaged(struct judge *j, const struct diag_row *now,
 		    age >= pi || !diag_has(cqe, CQE_PHASE) ||
 		    is_valid(cqe, now))
 			continue;
-		accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of another lap: its consumer sees neither it nor the %" PRIu64 " behind it",
-		       cqe->id, age);
-		cite(j, DIAG_CQE, cqe, CQE_PHASE);
-		cite_all(j, DIAG_CQE, cqe, cqe_facts);
-		cite_all(j, DIAG_CQ, now, cq_facts);
+		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of another lap: its consumer sees neither it nor the %" PRIu64 " behind it",
+			    cqe->id, age);
+		eadm_cite(j, DIAG_CQE, cqe, CQE_PHASE);
+		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
+		eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 		return;
 	}
 }
@@ -240,12 +242,12 @@ static void look_opcode(struct judge *j, const struct diag_row *now,
 		else
 			snprintf(text, sizeof(text), "%#" PRIx64,
 				 diag_u64(cqe, CQE_OP_RAW));
-		accuse(j, now, "the completion at index %" PRIu64 " says operation %s, which no %s queue has",
-		       cqe->id, text,
-		       diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ ?
+		eadm_accuse(j, now, "the completion at index %" PRIu64 " says operation %s, which no %s queue has",
+			    cqe->id, text,
+			    diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ ?
 			       "receive" : "send");
-		cite_all(j, DIAG_CQE, cqe, cqe_facts);
-		cite_all(j, DIAG_CQ, now, cq_facts);
+		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
+		eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 		return;
 	}
 }
@@ -268,8 +270,8 @@ static bool cannot_be(const struct diag_row *cq, const struct diag_row *qp,
 static void look_stray(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
-	const struct diag_row *dev = diag_find(judge_now(j), DIAG_DEV,
-					       now->dev, now->dev);
+	const struct diag_row *dev = eadm_diag_find(eadm_judge_now(j), DIAG_DEV,
+						    now->dev, now->dev);
 	const struct diag_row *cqe, *qp;
 	uint64_t qpn, max = diag_u64(dev, DEV_MAX_QP);
 	struct made made;
@@ -280,26 +282,26 @@ static void look_stray(struct judge *j, const struct diag_row *now,
 
 	while ((cqe = next_cqe(j, now, &at))) {
 		qpn = diag_u64(cqe, CQE_QPN);
-		qp = diag_find(judge_now(j), DIAG_QP, now->dev, qpn);
+		qp = eadm_diag_find(eadm_judge_now(j), DIAG_QP, now->dev, qpn);
 		if (qp && (diag_u64(qp, QP_SEND_CQN) == now->id ||
 			   diag_u64(qp, QP_RECV_CQN) == now->id))
 			continue;
 		if (!all_known && !cannot_be(now, qp, qpn, max))
 			continue;
-		accuse(j, now, "the completion at index %" PRIu64 " is of QP %" PRIu64 ", which %s",
-		       cqe->id, qpn,
-		       qp ? "does not use this CQ" : "does not exist");
-		cite_all(j, DIAG_CQE, cqe, cqe_facts);
-		cite_all(j, DIAG_CQ, now, cq_facts);
+		eadm_accuse(j, now, "the completion at index %" PRIu64 " is of QP %" PRIu64 ", which %s",
+			    cqe->id, qpn,
+			    qp ? "does not use this CQ" : "does not exist");
+		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
+		eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 		if (qp) {
-			cite(j, DIAG_QP, qp, QP_SEND_CQN);
-			cite(j, DIAG_QP, qp, QP_RECV_CQN);
+			eadm_cite(j, DIAG_QP, qp, QP_SEND_CQN);
+			eadm_cite(j, DIAG_QP, qp, QP_RECV_CQN);
 		}
 		return;
 	}
 }
 
-const struct eadm_rule diag_rules_cq[] = {
+const struct eadm_rule eadm_rules_cq[] = {
 	{
 		.name = "lost-completion", .kind = DIAG_CQ, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,

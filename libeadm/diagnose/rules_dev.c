@@ -16,9 +16,9 @@ static void look_gone(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, DEV_STATE) ||
 	    diag_u64(now, DEV_STATE) != EADM_DEV_STATE_GONE)
 		return;
-	accuse(j, now, "the adapter no longer answers on the bus");
-	cite(j, DIAG_DEV, now, DEV_STATE);
-	cite(j, DIAG_DEV, now, DEV_QPS);
+	eadm_accuse(j, now, "the adapter no longer answers on the bus");
+	eadm_cite(j, DIAG_DEV, now, DEV_STATE);
+	eadm_cite(j, DIAG_DEV, now, DEV_QPS);
 }
 
 static void look_halted(struct judge *j, const struct diag_row *now,
@@ -28,13 +28,15 @@ static void look_halted(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, DEV_STATE) ||
 	    diag_u64(now, DEV_STATE) != EADM_DEV_STATE_HALTED)
 		return;
-	accuse(j, now, "the adapter does not confirm a reset and is halted; %" PRIu64
-	       " bytes of %" PRIu64 " destroyed objects are not given back",
-	       diag_u64(now, DEV_ORPHAN_BYTES), diag_u64(now, DEV_ORPHANS));
-	cite(j, DIAG_DEV, now, DEV_STATE);
-	cite(j, DIAG_DEV, now, DEV_ORPHANS);
-	cite(j, DIAG_DEV, now, DEV_ORPHAN_BYTES);
-	cite(j, DIAG_DEV, now, DEV_QPS);
+	eadm_accuse(
+		j, now,
+		"the adapter does not confirm a reset and is halted; %" PRIu64
+		" bytes of %" PRIu64 " destroyed objects are not given back",
+		diag_u64(now, DEV_ORPHAN_BYTES), diag_u64(now, DEV_ORPHANS));
+	eadm_cite(j, DIAG_DEV, now, DEV_STATE);
+	eadm_cite(j, DIAG_DEV, now, DEV_ORPHANS);
+	eadm_cite(j, DIAG_DEV, now, DEV_ORPHAN_BYTES);
+	eadm_cite(j, DIAG_DEV, now, DEV_QPS);
 }
 
 static void look_link(struct judge *j, const struct diag_row *now,
@@ -46,15 +48,15 @@ static void look_link(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, DEV_PORT_STATE) ||
 	    diag_u64(now, DEV_PORT_STATE) != EADM_PORT_STATE_DOWN)
 		return;
-	accuse(j, now, "the port is down: %s is down or has no carrier",
-	       *diag_text(now, DEV_NETDEV) ? diag_text(now, DEV_NETDEV) :
+	eadm_accuse(j, now, "the port is down: %s is down or has no carrier",
+		    *diag_text(now, DEV_NETDEV) ? diag_text(now, DEV_NETDEV) :
 					     "its network interface");
 	/* A port that nobody uses may be down on purpose. */
 	if (!used)
-		judge_severity(j, EADM_SEVERITY_NOTICE);
-	cite(j, DIAG_DEV, now, DEV_PORT_STATE);
-	cite(j, DIAG_DEV, now, DEV_NETDEV);
-	cite(j, DIAG_DEV, now, DEV_QPS);
+		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	eadm_cite(j, DIAG_DEV, now, DEV_PORT_STATE);
+	eadm_cite(j, DIAG_DEV, now, DEV_NETDEV);
+	eadm_cite(j, DIAG_DEV, now, DEV_QPS);
 }
 
 static void look_mac(struct judge *j, const struct diag_row *now,
@@ -64,12 +66,13 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, DEV_MAC) || !diag_has(now, DEV_NETDEV_MAC) ||
 	    !strcmp(diag_text(now, DEV_MAC), diag_text(now, DEV_NETDEV_MAC)))
 		return;
-	accuse(j, now, "%s uses the MAC address %s, the adapter belongs to %s",
-	       diag_text(now, DEV_NETDEV), diag_text(now, DEV_NETDEV_MAC),
-	       diag_text(now, DEV_MAC));
-	cite(j, DIAG_DEV, now, DEV_MAC);
-	cite(j, DIAG_DEV, now, DEV_NETDEV_MAC);
-	cite(j, DIAG_DEV, now, DEV_NETDEV);
+	eadm_accuse(j, now,
+		    "%s uses the MAC address %s, the adapter belongs to %s",
+		    diag_text(now, DEV_NETDEV), diag_text(now, DEV_NETDEV_MAC),
+		    diag_text(now, DEV_MAC));
+	eadm_cite(j, DIAG_DEV, now, DEV_MAC);
+	eadm_cite(j, DIAG_DEV, now, DEV_NETDEV_MAC);
+	eadm_cite(j, DIAG_DEV, now, DEV_NETDEV);
 }
 
 static void look_limits(struct judge *j, const struct diag_row *now,
@@ -94,12 +97,12 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 
 		if (!max || used < max - max / 10 || max < 10)
 			continue;
-		accuse(j, now, "%" PRIu64 " of %" PRIu64 " %s are in use",
-		       used, max, limits[i].what);
+		eadm_accuse(j, now, "%" PRIu64 " of %" PRIu64 " %s are in use",
+			    used, max, limits[i].what);
 		if (used >= max)
-			judge_severity(j, EADM_SEVERITY_CRITICAL);
-		cite(j, DIAG_DEV, now, limits[i].used);
-		cite(j, DIAG_DEV, now, limits[i].max);
+			eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
+		eadm_cite(j, DIAG_DEV, now, limits[i].used);
+		eadm_cite(j, DIAG_DEV, now, limits[i].max);
 	}
 }
 
@@ -115,14 +118,14 @@ static void look_growth(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	for (f = fields; *f >= 0; f++)
-		sum += growth(now, then, *f, 64);
+		sum += diag_growth(now, then, *f, 64);
 	if (sum < least)
 		return;
-	accuse(j, now, "%" PRIu64 " %s within %s", sum, what,
-	       interval(now, then, age, sizeof(age)));
+	eadm_accuse(j, now, "%" PRIu64 " %s within %s", sum, what,
+		    diag_interval(now, then, age, sizeof(age)));
 	for (f = fields; *f >= 0; f++) {
-		if (growth(now, then, *f, 64))
-			cite_growth(j, DIAG_COUNTERS, now, then, *f, 64);
+		if (diag_growth(now, then, *f, 64))
+			eadm_cite_growth(j, DIAG_COUNTERS, now, then, *f, 64);
 	}
 }
 
@@ -169,8 +172,8 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 
 	look_growth(j, now, then, rnr, 10,
 		    "requests met a receiver that was not ready");
-	if (!growth(now, then, CNT_RNR_EXCEEDED, 64))
-		judge_severity(j, EADM_SEVERITY_NOTICE);
+	if (!diag_growth(now, then, CNT_RNR_EXCEEDED, 64))
+		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 }
 
 static void look_flaps(struct judge *j, const struct diag_row *now,
@@ -189,11 +192,11 @@ static void look_retransmissions(struct judge *j, const struct diag_row *now,
 		CNT_RETRANS_PACKETS, CNT_RETRANSMITS, CNT_ACK_TIMEOUTS,
 		CNT_OUT_OF_SEQUENCE, -1,
 	};
-	uint64_t sent = growth(now, then, CNT_TX_PACKETS, 64);
+	uint64_t sent = diag_growth(now, then, CNT_TX_PACKETS, 64);
 
 	look_growth(j, now, then, retrans, 10 + sent / 100,
 		    "packets were lost, sent again or out of order");
-	cite_growth(j, DIAG_COUNTERS, now, then, CNT_TX_PACKETS, 64);
+	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_TX_PACKETS, 64);
 }
 
 static void look_restart(struct judge *j, const struct diag_row *now,
@@ -211,9 +214,9 @@ static void look_restart(struct judge *j, const struct diag_row *now,
 	}
 	if (*f < 0)
 		return;
-	accuse(j, now, "counters went back");
-	cite(j, DIAG_COUNTERS, then, *f);
-	cite(j, DIAG_COUNTERS, now, *f);
+	eadm_accuse(j, now, "counters went back");
+	eadm_cite(j, DIAG_COUNTERS, then, *f);
+	eadm_cite(j, DIAG_COUNTERS, now, *f);
 }
 
 static void look_answer(struct judge *j, const struct diag_row *now,
@@ -224,8 +227,8 @@ static void look_answer(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, CNT_HW_ERROR) ||
 	    (int64_t)diag_u64(now, CNT_HW_ERROR) != -EINVAL)
 		return;
-	accuse(j, now, "the adapter's answer to a question for its counters makes no sense");
-	cite(j, DIAG_COUNTERS, now, CNT_HW_ERROR);
+	eadm_accuse(j, now, "the adapter's answer to a question for its counters makes no sense");
+	eadm_cite(j, DIAG_COUNTERS, now, CNT_HW_ERROR);
 }
 
 /* ---- contexts -------------------------------------------------------------------- */
@@ -239,19 +242,19 @@ static void look_leaked(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	(void)then;
-	if (!judge_now(j)->owners_known || diag_has(now, CTX_PID) ||
+	if (!eadm_judge_now(j)->owners_known || diag_has(now, CTX_PID) ||
 	    !diag_has(now, CTX_AGE))
 		return;
-	accuse(j, now,
-	       "%" PRIu64 " QPs, %" PRIu64 " CQs and %" PRIu64
-	       " MRs of an ended process, opened %s ago",
-	       diag_u64(now, CTX_QPS), diag_u64(now, CTX_CQS),
-	       diag_u64(now, CTX_MRS),
-	       age_text(diag_u64(now, CTX_AGE), age, sizeof(age)));
-	cite_all(j, DIAG_CTX, now, objects);
+	eadm_accuse(j, now,
+		    "%" PRIu64 " QPs, %" PRIu64 " CQs and %" PRIu64
+		    " MRs of an ended process, opened %s ago",
+		    diag_u64(now, CTX_QPS), diag_u64(now, CTX_CQS),
+		    diag_u64(now, CTX_MRS),
+		    eadm_age_text(diag_u64(now, CTX_AGE), age, sizeof(age)));
+	eadm_cite_all(j, DIAG_CTX, now, objects);
 }
 
-const struct eadm_rule diag_rules_dev[] = {
+const struct eadm_rule eadm_rules_dev[] = {
 	{
 		.name = "adapter-gone", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,

@@ -19,8 +19,8 @@ static uint32_t cq_news(const struct diag_row *cq)
 /* Nothing came and nothing was asked for in the meantime. */
 static bool cq_stands(const struct diag_row *now, const struct diag_row *then)
 {
-	return same(now, then, CQ_EVENTS) &&
-	       same(now, then, CQ_NOTIFY_REQUESTS) &&
+	return diag_same(now, then, CQ_EVENTS) &&
+	       diag_same(now, then, CQ_NOTIFY_REQUESTS) &&
 	       diag_has(now, CQ_HW_PI) && diag_has(then, CQ_HW_PI) &&
 	       cq_news(now) && cq_news(then);
 }
@@ -33,7 +33,7 @@ static bool misses_event(const struct diag_row *now, const struct diag_row *then
 {
 	return diag_u64(now, CQ_ARMED) && diag_u64(then, CQ_ARMED) &&
 	       !diag_u64(now, CQ_SOLICITED) && diag_has(now, CQ_CI) &&
-	       same(now, then, CQ_CI) && cq_stands(now, then);
+	       diag_same(now, then, CQ_CI) && cq_stands(now, then);
 }
 
 /* ---- event queues ------------------------------------------------------------- */
@@ -53,15 +53,15 @@ static bool eq_of_cq(const struct diag_row *eq, const struct diag_row *cq)
 /* A CQ waits for an event of this queue that does not come. */
 static bool is_waited_for(struct judge *j, const struct diag_row *eq)
 {
-	const struct diag_rows *cqs = &judge_now(j)->rows[DIAG_CQ];
+	const struct diag_rows *cqs = &eadm_judge_now(j)->rows[DIAG_CQ];
 	size_t i;
 
 	for (i = 0; i < cqs->n; i++) {
 		const struct diag_row *cq = &cqs->row[i];
 
 		if (eq_of_cq(eq, cq) &&
-		    misses_event(cq, diag_find(judge_then(j), DIAG_CQ, cq->dev,
-					       cq->id)))
+		    misses_event(cq, eadm_diag_find(eadm_judge_then(j), DIAG_CQ,
+						    cq->dev, cq->id)))
 			return true;
 	}
 	return false;
@@ -75,22 +75,22 @@ static void look_overflow(struct judge *j, const struct diag_row *now,
 
 	if (!diag_u64(now, EQ_HW_OVERFLOW))
 		return;
-	accuse(j, now, "the adapter had no room for an event: the queue of vector %" PRIu64 " overflowed",
-	       diag_u64(now, EQ_VECTOR));
+	eadm_accuse(j, now, "the adapter had no room for an event: the queue of vector %" PRIu64 " overflowed",
+		    diag_u64(now, EQ_VECTOR));
 	/* The adapter never takes that back. */
 	if (!fresh && !is_waited_for(j, now) && !diag_u64(now, EQ_PENDING)) {
-		judge_severity(j, EADM_SEVERITY_NOTICE);
-		judge_cause(j, "At some time since the driver was loaded; nobody waits for the event now.");
+		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+		eadm_judge_cause(j, "At some time since the driver was loaded; nobody waits for the event now.");
 	}
-	cite(j, DIAG_EQ, now, EQ_HW_OVERFLOW);
-	cite_all(j, DIAG_EQ, now, eq_facts);
+	eadm_cite(j, DIAG_EQ, now, EQ_HW_OVERFLOW);
+	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 }
 
 /* Entries lie there and none was taken in the meantime. */
 static bool eq_stands(const struct diag_row *now, const struct diag_row *then)
 {
 	return diag_u64(now, EQ_PENDING) && diag_u64(then, EQ_PENDING) &&
-	       same(now, then, EQ_CI);
+	       diag_same(now, then, EQ_CI);
 }
 
 static void look_lost_interrupt(struct judge *j, const struct diag_row *now,
@@ -98,12 +98,12 @@ static void look_lost_interrupt(struct judge *j, const struct diag_row *now,
 {
 	char age[32];
 
-	if (!eq_stands(now, then) || !same(now, then, EQ_INTERRUPTS))
+	if (!eq_stands(now, then) || !diag_same(now, then, EQ_INTERRUPTS))
 		return;
-	accuse(j, now, "%" PRIu64 " events wait in the queue of vector %" PRIu64 ", and no interrupt came for %s",
-	       diag_u64(now, EQ_PENDING), diag_u64(now, EQ_VECTOR),
-	       interval(now, then, age, sizeof(age)));
-	cite_all(j, DIAG_EQ, now, eq_facts);
+	eadm_accuse(j, now, "%" PRIu64 " events wait in the queue of vector %" PRIu64 ", and no interrupt came for %s",
+		    diag_u64(now, EQ_PENDING), diag_u64(now, EQ_VECTOR),
+		    diag_interval(now, then, age, sizeof(age)));
+	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 }
 
 static void look_eq_stuck(struct judge *j, const struct diag_row *now,
@@ -111,12 +111,12 @@ static void look_eq_stuck(struct judge *j, const struct diag_row *now,
 {
 	char age[32];
 
-	if (!eq_stands(now, then) || same(now, then, EQ_INTERRUPTS))
+	if (!eq_stands(now, then) || diag_same(now, then, EQ_INTERRUPTS))
 		return;
-	accuse(j, now, "%" PRIu64 " events wait, interrupts come, and none was taken for %s",
-	       diag_u64(now, EQ_PENDING), interval(now, then, age, sizeof(age)));
-	cite_all(j, DIAG_EQ, now, eq_facts);
-	cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS, 64);
+	eadm_accuse(j, now, "%" PRIu64 " events wait, interrupts come, and none was taken for %s",
+		    diag_u64(now, EQ_PENDING), diag_interval(now, then, age, sizeof(age)));
+	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS, 64);
 }
 
 static void look_backlog(struct judge *j, const struct diag_row *now,
@@ -128,9 +128,10 @@ static void look_backlog(struct judge *j, const struct diag_row *now,
 	if (!depth || pending < depth / 2 || !pending ||
 	    diag_u64(then, EQ_PENDING) < depth / 2)
 		return;
-	accuse(j, now, "%" PRIu64 " of %" PRIu64 " entries wait to be taken",
-	       pending, depth);
-	cite_all(j, DIAG_EQ, now, eq_facts);
+	eadm_accuse(j, now,
+		    "%" PRIu64 " of %" PRIu64 " entries wait to be taken",
+		    pending, depth);
+	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 }
 
 static void look_unknown(struct judge *j, const struct diag_row *now,
@@ -141,34 +142,38 @@ static void look_unknown(struct judge *j, const struct diag_row *now,
 
 	/* CQs may go while an event is under way, an error names what is there. */
 	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_ASYNC ||
-	    !lately(now, then, EQ_UNKNOWN, EQ_LAST_UNKNOWN, &ago))
+	    !diag_lately(now, then, EQ_UNKNOWN, EQ_LAST_UNKNOWN, &ago))
 		return;
-	accuse(j, now, "%" PRIu64 " asynchronous events named an object that does not exist, the last one %s ago",
-	       diag_u64(now, EQ_UNKNOWN), age_text(ago, age, sizeof(age)));
-	cite(j, DIAG_EQ, now, EQ_UNKNOWN);
-	cite(j, DIAG_EQ, now, EQ_LAST_UNKNOWN);
-	cite_growth(j, DIAG_EQ, now, then, EQ_UNKNOWN, 64);
-	cite(j, DIAG_EQ, now, EQ_EVENTS);
-	cite(j, DIAG_EQ, now, EQ_LAST_EVENT_AGE);
+	eadm_accuse(
+		j, now,
+		"%" PRIu64
+		" asynchronous events named an object that does not exist, the last one %s ago",
+		diag_u64(now, EQ_UNKNOWN),
+		eadm_age_text(ago, age, sizeof(age)));
+	eadm_cite(j, DIAG_EQ, now, EQ_UNKNOWN);
+	eadm_cite(j, DIAG_EQ, now, EQ_LAST_UNKNOWN);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_UNKNOWN, 64);
+	eadm_cite(j, DIAG_EQ, now, EQ_EVENTS);
+	eadm_cite(j, DIAG_EQ, now, EQ_LAST_EVENT_AGE);
 }
 
 /* Of a completion EQ each interrupt has an event, but for a few at the seams. */
 static void look_spurious(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
-	uint64_t interrupts = growth(now, then, EQ_INTERRUPTS, 64);
-	uint64_t events = growth(now, then, EQ_EVENTS, 64);
+	uint64_t interrupts = diag_growth(now, then, EQ_INTERRUPTS, 64);
+	uint64_t events = diag_growth(now, then, EQ_EVENTS, 64);
 	char age[32];
 
 	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_COMPLETION ||
 	    interrupts < 10 + events + events / 2)
 		return;
-	accuse(j, now, "%" PRIu64 " interrupts of vector %" PRIu64 " within %s, and only %" PRIu64 " events",
-	       interrupts, diag_u64(now, EQ_VECTOR),
-	       interval(now, then, age, sizeof(age)), events);
-	cite_all(j, DIAG_EQ, now, eq_facts);
-	cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS, 64);
-	cite_growth(j, DIAG_EQ, now, then, EQ_EVENTS, 64);
+	eadm_accuse(j, now, "%" PRIu64 " interrupts of vector %" PRIu64 " within %s, and only %" PRIu64 " events",
+		    interrupts, diag_u64(now, EQ_VECTOR),
+		    diag_interval(now, then, age, sizeof(age)), events);
+	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS, 64);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_EVENTS, 64);
 }
 
 /* The driver looks for itself now and then, and whoever waits for a command. */
@@ -178,18 +183,18 @@ static void look_missed(struct judge *j, const struct diag_row *now,
 	uint64_t ago;
 	char age[32];
 
-	if (!lately(now, then, EQ_MISSED, EQ_LAST_MISSED, &ago))
+	if (!diag_lately(now, then, EQ_MISSED, EQ_LAST_MISSED, &ago))
 		return;
-	accuse(j, now, "%" PRIu64 " times events of vector %" PRIu64 " were found that no interrupt had announced, the last time %s ago",
-	       diag_u64(now, EQ_MISSED), diag_u64(now, EQ_VECTOR),
-	       age_text(ago, age, sizeof(age)));
+	eadm_accuse(j, now, "%" PRIu64 " times events of vector %" PRIu64 " were found that no interrupt had announced, the last time %s ago",
+		    diag_u64(now, EQ_MISSED), diag_u64(now, EQ_VECTOR),
+		    eadm_age_text(ago, age, sizeof(age)));
 	/* On an overloaded machine an answer may overtake its event. */
 	if (diag_u64(now, EQ_ROLE) == EADM_EQ_ROLE_ADMIN)
-		judge_severity(j, EADM_SEVERITY_NOTICE);
-	cite(j, DIAG_EQ, now, EQ_MISSED);
-	cite(j, DIAG_EQ, now, EQ_LAST_MISSED);
-	cite_growth(j, DIAG_EQ, now, then, EQ_MISSED, 64);
-	cite_all(j, DIAG_EQ, now, eq_facts);
+		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	eadm_cite(j, DIAG_EQ, now, EQ_MISSED);
+	eadm_cite(j, DIAG_EQ, now, EQ_LAST_MISSED);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_MISSED, 64);
+	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 }
 
 /* ---- completion queues ----------------------------------------------------------- */
@@ -215,17 +220,17 @@ static void look_overrun(struct judge *j, const struct diag_row *now,
 	if (!over && !diag_u64(now, CQ_ERRORS))
 		return;
 	if (over)
-		accuse(j, now, "%u completions in a queue of %" PRIu64 ": some are overwritten",
-		       cq_news(now), diag_u64(now, CQ_DEPTH));
+		eadm_accuse(j, now, "%u completions in a queue of %" PRIu64 ": some are overwritten",
+			    cq_news(now), diag_u64(now, CQ_DEPTH));
 	else
-		accuse(j, now, "the adapter raised %" PRIu64 " errors for the CQ",
-		       diag_u64(now, CQ_ERRORS));
-	cite_all(j, DIAG_CQ, now, cq_facts);
+		eadm_accuse(j, now, "the adapter raised %" PRIu64 " errors for the CQ",
+			    diag_u64(now, CQ_ERRORS));
+	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 }
 
 static const struct diag_row *eq_of(struct judge *j, const struct diag_row *cq)
 {
-	const struct diag_rows *eqs = &judge_now(j)->rows[DIAG_EQ];
+	const struct diag_rows *eqs = &eadm_judge_now(j)->rows[DIAG_EQ];
 	size_t i;
 
 	for (i = 0; i < eqs->n; i++) {
@@ -242,15 +247,15 @@ static void look_missed_event(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	if (!misses_event(now, then) ||
-	    follows(j, NULL, DIAG_EQ, eq, now,
-		    "is armed, has completions, and waits for the event"))
+	    eadm_follows(j, NULL, DIAG_EQ, eq, now,
+			 "is armed, has completions, and waits for the event"))
 		return;
 	/* It is on its way. */
 	if (diag_u64(eq, EQ_PENDING))
 		return;
-	accuse(j, now, "armed, %u completions were written since, and no event came for %s",
-	       cq_news(now), interval(now, then, age, sizeof(age)));
-	cite_all(j, DIAG_CQ, now, cq_facts);
+	eadm_accuse(j, now, "armed, %u completions were written since, and no event came for %s",
+		    cq_news(now), diag_interval(now, then, age, sizeof(age)));
+	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 }
 
 static void look_unarmed(struct judge *j, const struct diag_row *now,
@@ -260,16 +265,16 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 
 	if (!diag_has(now, CQ_ARMED) || diag_u64(now, CQ_ARMED) ||
 	    diag_u64(then, CQ_ARMED) || !diag_u64(now, CQ_USERS) ||
-	    !cq_stands(now, then) || !same(now, then, CQ_HW_PI) ||
-	    !same(now, then, CQ_CI) ||
-	    follows(j, NULL, DIAG_CQ, now, now, "has completions"))
+	    !cq_stands(now, then) || !diag_same(now, then, CQ_HW_PI) ||
+	    !diag_same(now, then, CQ_CI) ||
+	    eadm_follows(j, NULL, DIAG_CQ, now, now, "has completions"))
 		return;
 	if (!is_kernel(now) && !diag_u64(now, CQ_CHANNEL))
 		return;
-	accuse(j, now, "%u completions wait, no event is asked for, and nothing happened for %s",
-	       cq_news(now), interval(now, then, age, sizeof(age)));
-	cite(j, DIAG_CQ, now, CQ_CHANNEL);
-	cite_all(j, DIAG_CQ, now, cq_facts);
+	eadm_accuse(j, now, "%u completions wait, no event is asked for, and nothing happened for %s",
+		    cq_news(now), diag_interval(now, then, age, sizeof(age)));
+	eadm_cite(j, DIAG_CQ, now, CQ_CHANNEL);
+	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 }
 
 /*
@@ -279,18 +284,21 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 static void look_unconsumed(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)
 {
-	uint64_t events = growth(now, then, CQ_EVENTS, 64);
+	uint64_t events = diag_growth(now, then, CQ_EVENTS, 64);
 	char age[32];
 
-	if (events < 10 || !same(now, then, CQ_CI) ||
+	if (events < 10 || !diag_same(now, then, CQ_CI) ||
 	    !diag_has(now, CQ_HW_PI) || !cq_news(now) || !cq_news(then) ||
-	    cq_qps_move(j, now) ||
-	    follows(j, NULL, DIAG_CQ, now, now, "is not consumed"))
+	    eadm_cq_qps_move(j, now) ||
+	    eadm_follows(j, NULL, DIAG_CQ, now, now, "is not consumed"))
 		return;
-	accuse(j, now, "%" PRIu64 " events within %s, and none of %u completions was taken",
-	       events, interval(now, then, age, sizeof(age)), cq_news(now));
-	cite_all(j, DIAG_CQ, now, cq_facts);
-	cite_growth(j, DIAG_CQ, now, then, CQ_EVENTS, 64);
+	eadm_accuse(j, now,
+		    "%" PRIu64
+		    " events within %s, and none of %u completions was taken",
+		    events, diag_interval(now, then, age, sizeof(age)),
+		    cq_news(now));
+	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
+	eadm_cite_growth(j, DIAG_CQ, now, then, CQ_EVENTS, 64);
 }
 
 /* One request for notification gives one event at most. */
@@ -304,13 +312,13 @@ static void look_extra_events(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, CQ_LAST_EXTRA) ||
 	    (ago >= LATELY_NS && (!then || ago >= now->time - then->time)))
 		return;
-	accuse(j, now, "it got more events than it had asked for, the last one %s ago",
-	       age_text(ago, age, sizeof(age)));
-	cite(j, DIAG_CQ, now, CQ_LAST_EXTRA);
-	cite_all(j, DIAG_CQ, now, cq_facts);
+	eadm_accuse(j, now, "it got more events than it had asked for, the last one %s ago",
+		    eadm_age_text(ago, age, sizeof(age)));
+	eadm_cite(j, DIAG_CQ, now, CQ_LAST_EXTRA);
+	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 }
 
-const struct eadm_rule diag_rules_eq[] = {
+const struct eadm_rule eadm_rules_eq[] = {
 	{
 		.name = "eq-overflow", .kind = DIAG_EQ,
 		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
@@ -371,7 +379,7 @@ const struct eadm_rule diag_rules_eq[] = {
 	{ 0 }
 };
 
-const struct eadm_rule diag_rules_notify[] = {
+const struct eadm_rule eadm_rules_notify[] = {
 	{
 		.name = "cq-overrun", .kind = DIAG_CQ,
 		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,

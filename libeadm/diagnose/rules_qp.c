@@ -64,7 +64,8 @@ static struct end end_of(struct judge *j, const struct diag_row *now)
 	struct end e = { .now = now };
 
 	if (now)
-		e.then = diag_find(judge_then(j), DIAG_QP, now->dev, now->id);
+		e.then = eadm_diag_find(eadm_judge_then(j), DIAG_QP, now->dev,
+					now->id);
 	return e;
 }
 
@@ -94,20 +95,21 @@ static const struct diag_row *find_peer(const struct diag_moment *m,
 
 static struct end peer_of(struct judge *j, const struct diag_row *now)
 {
-	return end_of(j, find_peer(judge_now(j), now));
+	return end_of(j, find_peer(eadm_judge_now(j), now));
 }
 
 static bool grew_fast(const struct end *e, unsigned int field)
 {
 	uint64_t ns = e->now->time - e->then->time;
 
-	return growth(e->now, e->then, field, 16) * SECOND >= MOST_KNOCKS * ns;
+	return diag_growth(e->now, e->then, field, 16) * SECOND >=
+	       MOST_KNOCKS * ns;
 }
 
 static bool is_retrying(const struct diag_row *now,
 			const struct diag_row *then)
 {
-	return growth(now, then, QP_HW_RTO, 32);
+	return diag_growth(now, then, QP_HW_RTO, 32);
 }
 
 /*
@@ -118,10 +120,10 @@ static bool sends_nothing(const struct end *e, const struct end *peer)
 {
 	return e->now && e->then && is_up(e->now) && is_up(e->then) &&
 	       to_send(e->now) && to_send(e->then) &&
-	       same(e->now, e->then, QP_HW_SQ_CI) &&
-	       same(e->now, e->then, QP_HW_SEND_CQES) &&
+	       diag_same(e->now, e->then, QP_HW_SQ_CI) &&
+	       diag_same(e->now, e->then, QP_HW_SEND_CQES) &&
 	       (!grew_fast(e, QP_HW_RX_PACKETS) ||
-		growth(peer->now, peer->then, QP_HW_SQ_CI, 16));
+		diag_growth(peer->now, peer->then, QP_HW_SQ_CI, 16));
 }
 
 /*
@@ -131,10 +133,10 @@ static bool sends_nothing(const struct end *e, const struct end *peer)
 static bool knocks(const struct end *e, const struct end *peer)
 {
 	return sends_nothing(e, peer) && !is_retrying(e->now, e->then) &&
-	       growth(e->now, e->then, QP_HW_TX_PACKETS, 16) &&
+	       diag_growth(e->now, e->then, QP_HW_TX_PACKETS, 16) &&
 	       !grew_fast(e, QP_HW_TX_PACKETS) &&
 	       (!peer->then ||
-		growth(peer->now, peer->then, QP_HW_RX_PACKETS, 16));
+		diag_growth(peer->now, peer->then, QP_HW_RX_PACKETS, 16));
 }
 
 /* The adapter knows of no receive, and took none meanwhile. */
@@ -143,7 +145,7 @@ static bool has_no_receive(const struct end *e)
 	return e->then && is_up(e->now) && diag_has(e->now, QP_HW_RQ_PI) &&
 	       !apart(e->now, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
 	       !apart(e->then, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
-	       same(e->now, e->then, QP_HW_RQ_CI);
+	       diag_same(e->now, e->then, QP_HW_RQ_CI);
 }
 
 /* Posted to the receive queue, and the adapter does not know. */
@@ -158,13 +160,14 @@ static bool rq_is_unheard(const struct diag_row *qp)
 static const struct diag_row *counters_of(const struct diag_moment *m,
 					  const struct diag_row *qp)
 {
-	return diag_find(m, DIAG_COUNTERS, qp->dev, 1);
+	return eadm_diag_find(m, DIAG_COUNTERS, qp->dev, 1);
 }
 
 static const struct diag_row *cq_of(struct judge *j, const struct diag_row *qp,
 				    unsigned int field)
 {
-	return diag_find(judge_now(j), DIAG_CQ, qp->dev, diag_u64(qp, field));
+	return eadm_diag_find(eadm_judge_now(j), DIAG_CQ, qp->dev,
+			      diag_u64(qp, field));
 }
 
 /* @text: what happens to @qp by a device that does nothing */
@@ -175,32 +178,33 @@ static bool device_explains(struct judge *j, const struct diag_row *at,
 					      "link-down", "mac-mismatch" };
 	static const char *const queue[] = { "cmdq-dead", "cmdq-recovering",
 					     "cmdq-stalled" };
-	const struct diag_moment *m = judge_now(j);
+	const struct diag_moment *m = eadm_judge_now(j);
 	unsigned int i;
 
 	if (!at)
 		return false;
 	for (i = 0; i < EADM_ARRAY_SIZE(device); i++) {
-		if (follows(j, device[i], DIAG_DEV,
-			    diag_find(m, DIAG_DEV, at->dev, at->dev), qp,
-			    "%s", text))
+		if (eadm_follows(j, device[i], DIAG_DEV,
+				 eadm_diag_find(m, DIAG_DEV, at->dev, at->dev),
+				 qp, "%s", text))
 			return true;
 	}
 	for (i = 0; i < EADM_ARRAY_SIZE(queue); i++) {
-		if (follows(j, queue[i], DIAG_CMDQ,
-			    diag_find(m, DIAG_CMDQ, at->dev, 0), qp, "%s",
-			    text))
+		if (eadm_follows(j, queue[i], DIAG_CMDQ,
+				 eadm_diag_find(m, DIAG_CMDQ, at->dev, 0), qp,
+				 "%s", text))
 			return true;
 	}
-	return follows(j, "port-disabled-drops", DIAG_COUNTERS,
-		       counters_of(m, at), qp, "%s", text);
+	return eadm_follows(j, "port-disabled-drops", DIAG_COUNTERS,
+			    counters_of(m, at), qp, "%s", text);
 }
 
 /* A CQ of it that was accused: its owner does not get on. */
 static bool cq_explains(struct judge *j, const struct diag_row *qp,
 			unsigned int field, const char *text)
 {
-	return follows(j, NULL, DIAG_CQ, cq_of(j, qp, field), qp, "%s", text);
+	return eadm_follows(j, NULL, DIAG_CQ, cq_of(j, qp, field), qp, "%s",
+			    text);
 }
 
 /* A CQ that fails takes its QPs along. */
@@ -208,10 +212,10 @@ static bool stopped_with_cq(struct judge *j, const struct diag_row *qp)
 {
 	static const char text[] = "was stopped with its CQ";
 
-	return follows(j, "cq-overrun", DIAG_CQ, cq_of(j, qp, QP_SEND_CQN),
-		       qp, "%s", text) ||
-	       follows(j, "cq-overrun", DIAG_CQ, cq_of(j, qp, QP_RECV_CQN),
-		       qp, "%s", text);
+	return eadm_follows(j, "cq-overrun", DIAG_CQ, cq_of(j, qp, QP_SEND_CQN),
+			    qp, "%s", text) ||
+	       eadm_follows(j, "cq-overrun", DIAG_CQ, cq_of(j, qp, QP_RECV_CQN),
+			    qp, "%s", text);
 }
 
 /* The other end was accused, or either device. */
@@ -220,7 +224,7 @@ static bool others_explain(struct judge *j, const struct diag_row *qp,
 {
 	return device_explains(j, qp, qp, text) ||
 	       device_explains(j, peer, qp, text) ||
-	       follows(j, NULL, DIAG_QP, peer, qp, "%s", text);
+	       eadm_follows(j, NULL, DIAG_QP, peer, qp, "%s", text);
 }
 
 /*
@@ -231,7 +235,7 @@ static bool others_explain(struct judge *j, const struct diag_row *qp,
 static bool drops_are_unknown(struct judge *j, const struct diag_row *qp)
 {
 	const struct diag_row *counters =
-		qp ? counters_of(judge_now(j), qp) : NULL;
+		qp ? counters_of(eadm_judge_now(j), qp) : NULL;
 
 	return diag_has(counters, CNT_HW_ERROR) &&
 	       (int64_t)diag_u64(counters, CNT_HW_ERROR) != -EOPNOTSUPP;
@@ -242,8 +246,8 @@ static void doubt_cause(struct judge *j, const struct diag_row *qp,
 {
 	if (!drops_are_unknown(j, qp) && !drops_are_unknown(j, peer))
 		return;
-	judge_severity(j, EADM_SEVERITY_NOTICE);
-	judge_cause(j, "Unknown: packets may be dropped at the port or by a limit, and the counters that would tell cannot be read.");
+	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	eadm_judge_cause(j, "Unknown: packets may be dropped at the port or by a limit, and the counters that would tell cannot be read.");
 }
 
 /* ---- what may be wrong ------------------------------------------------------------ */
@@ -254,29 +258,29 @@ static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	/* With something to do it may look for more when that is done. */
-	if (!is_up(now) || !is_up(then) || !same(now, then, QP_HW_SQ_PI) ||
+	if (!is_up(now) || !is_up(then) || !diag_same(now, then, QP_HW_SQ_PI) ||
 	    to_send(now) || to_send(then) ||
 	    !apart(now, QP_SQ_PI, QP_HW_SQ_PI) ||
 	    !apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
 	    device_explains(j, now, now, "its requests are not carried out"))
 		return;
-	accuse(j, now, "%u blocks were posted to the send queue that the adapter has not heard of for %s",
-	       apart(now, QP_SQ_PI, QP_HW_SQ_PI),
-	       interval(now, then, age, sizeof(age)));
-	cite_all(j, DIAG_QP, now, sq_facts);
+	eadm_accuse(j, now, "%u blocks were posted to the send queue that the adapter has not heard of for %s",
+		    apart(now, QP_SQ_PI, QP_HW_SQ_PI),
+		    diag_interval(now, then, age, sizeof(age)));
+	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
 
 /* The sender, which has done nothing wrong, is told of beside the receiver. */
 static void add_sender(struct judge *j, const struct end *receiver,
 		       const struct end *sender)
 {
-	cite(j, DIAG_QP, sender->now, QP_HW_SQ_PI);
-	cite(j, DIAG_QP, sender->now, QP_HW_SQ_CI);
-	cite_growth(j, DIAG_QP, receiver->now, receiver->then,
-		    QP_HW_RX_PACKETS, 16);
-	follows(j, NULL, DIAG_QP, receiver->now, sender->now,
-		"waits for a receive with %u blocks to send",
-		to_send(sender->now));
+	eadm_cite(j, DIAG_QP, sender->now, QP_HW_SQ_PI);
+	eadm_cite(j, DIAG_QP, sender->now, QP_HW_SQ_CI);
+	eadm_cite_growth(j, DIAG_QP, receiver->now, receiver->then,
+			 QP_HW_RX_PACKETS, 16);
+	eadm_follows(j, NULL, DIAG_QP, receiver->now, sender->now,
+		     "waits for a receive with %u blocks to send",
+		     to_send(sender->now));
 }
 
 static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
@@ -289,11 +293,14 @@ static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
 	if (!has_no_receive(&e) || !rq_is_unheard(now) ||
 	    !rq_is_unheard(then) || !knocks(&sender, &e))
 		return;
-	accuse(j, now, "%u receives were posted that the adapter has not heard of for %s, while %s QP %" PRIu64 " asks for one",
-	       apart(now, QP_RQ_PI, QP_HW_RQ_PI),
-	       interval(now, then, age, sizeof(age)), sender.now->device,
-	       sender.now->id);
-	cite_all(j, DIAG_QP, now, rq_facts);
+	eadm_accuse(
+		j, now,
+		"%u receives were posted that the adapter has not heard of for %s, while %s QP %" PRIu64
+		" asks for one",
+		apart(now, QP_RQ_PI, QP_HW_RQ_PI),
+		diag_interval(now, then, age, sizeof(age)), sender.now->device,
+		sender.now->id);
+	eadm_cite_all(j, DIAG_QP, now, rq_facts);
 	add_sender(j, &e, &sender);
 }
 
@@ -312,13 +319,16 @@ static void look_not_taken(struct judge *j, const struct diag_row *now,
 
 	if (!is_up(now) || !apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI) ||
 	    !apart(then, QP_HW_RQ_PI, QP_HW_RQ_CI) ||
-	    !same(now, then, QP_HW_RQ_CI) || !knocks(&sender, &e))
+	    !diag_same(now, then, QP_HW_RQ_CI) || !knocks(&sender, &e))
 		return;
-	accuse(j, now, "its adapter knows of %u receives and has taken none for %s, while %s QP %" PRIu64 " asks for one",
-	       apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI),
-	       interval(now, then, age, sizeof(age)), sender.now->device,
-	       sender.now->id);
-	cite_all(j, DIAG_QP, now, rq_facts);
+	eadm_accuse(
+		j, now,
+		"its adapter knows of %u receives and has taken none for %s, while %s QP %" PRIu64
+		" asks for one",
+		apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI),
+		diag_interval(now, then, age, sizeof(age)), sender.now->device,
+		sender.now->id);
+	eadm_cite_all(j, DIAG_QP, now, rq_facts);
 	add_sender(j, &e, &sender);
 }
 
@@ -327,13 +337,13 @@ static void wait_for_peer(struct judge *j, const struct end *e)
 {
 	char age[32];
 
-	accuse(j, e->now, "%u blocks are posted, and the peer %s has taken none for %s: it has no receive for them",
-	       to_send(e->now), diag_text(e->now, QP_PEER_ADDR),
-	       interval(e->now, e->then, age, sizeof(age)));
-	judge_severity(j, EADM_SEVERITY_NOTICE);
-	judge_cause(j, "The application at the peer posts no receives: it is blocked, stopped or slow; or its adapter does not take them.");
-	cite_all(j, DIAG_QP, e->now, sq_facts);
-	cite_growth(j, DIAG_QP, e->now, e->then, QP_HW_TX_PACKETS, 16);
+	eadm_accuse(j, e->now, "%u blocks are posted, and the peer %s has taken none for %s: it has no receive for them",
+		    to_send(e->now), diag_text(e->now, QP_PEER_ADDR),
+		    diag_interval(e->now, e->then, age, sizeof(age)));
+	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	eadm_judge_cause(j, "The application at the peer posts no receives: it is blocked, stopped or slow; or its adapter does not take them.");
+	eadm_cite_all(j, DIAG_QP, e->now, sq_facts);
+	eadm_cite_growth(j, DIAG_QP, e->now, e->then, QP_HW_TX_PACKETS, 16);
 }
 
 static void look_stalled(struct judge *j, const struct diag_row *now,
@@ -344,8 +354,9 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 
 	if (!sends_nothing(&e, &peer) || is_retrying(now, then) ||
 	    others_explain(j, now, peer.now, "sends nothing") ||
-	    follows(j, "rate-limit-drops", DIAG_COUNTERS,
-		    counters_of(judge_now(j), now), now,
+	    eadm_follows(
+		    j, "rate-limit-drops", DIAG_COUNTERS,
+		    counters_of(eadm_judge_now(j), now), now,
 		    "sends nothing: its packets are dropped by the limits"))
 		return;
 	if (knocks(&e, &peer)) {
@@ -353,19 +364,20 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 			wait_for_peer(j, &e);
 		return;
 	}
-	accuse(j, now, "%u blocks are posted, and none was sent or completed for %s",
-	       to_send(now), interval(now, then, age, sizeof(age)));
+	eadm_accuse(j, now, "%u blocks are posted, and none was sent or completed for %s",
+		    to_send(now), diag_interval(now, then, age, sizeof(age)));
 	if (!peer.now)
-		judge_severity(j, EADM_SEVERITY_WARNING);
+		eadm_judge_severity(j, EADM_SEVERITY_WARNING);
 	else if (!is_up(peer.now))
-		judge_cause(j, "The QP of the peer is not connected any more.");
+		eadm_judge_cause(
+			j, "The QP of the peer is not connected any more.");
 	else
-		judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back.");
-	cite_all(j, DIAG_QP, now, sq_facts);
+		eadm_judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back.");
+	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 	doubt_cause(j, now, peer.now);
-	cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
 	if (peer.now)
-		cite_all(j, DIAG_QP, peer.now, rq_facts);
+		eadm_cite_all(j, DIAG_QP, peer.now, rq_facts);
 }
 
 static void look_starved(struct judge *j, const struct diag_row *now,
@@ -380,16 +392,16 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 	/* Its owner waits for something that is not its fault. */
 	if (cq_explains(j, now, QP_RECV_CQN, "has no receive posted") ||
 	    cq_explains(j, now, QP_SEND_CQN, "has no receive posted") ||
-	    follows(j, NULL, DIAG_QP, now, now, "has no receive posted")) {
-		follows(j, NULL, DIAG_QP, now, sender.now,
-			"waits for a receive with %u blocks to send",
-			to_send(sender.now));
+	    eadm_follows(j, NULL, DIAG_QP, now, now, "has no receive posted")) {
+		eadm_follows(j, NULL, DIAG_QP, now, sender.now,
+			     "waits for a receive with %u blocks to send",
+			     to_send(sender.now));
 		return;
 	}
-	accuse(j, now, "no receive is posted, and the peer, %s QP %" PRIu64 ", waits with %u blocks to send for %s",
-	       sender.now->device, sender.now->id, to_send(sender.now),
-	       interval(now, then, age, sizeof(age)));
-	cite_all(j, DIAG_QP, now, rq_facts);
+	eadm_accuse(j, now, "no receive is posted, and the peer, %s QP %" PRIu64 ", waits with %u blocks to send for %s",
+		    sender.now->device, sender.now->id, to_send(sender.now),
+		    diag_interval(now, then, age, sizeof(age)));
+	eadm_cite_all(j, DIAG_QP, now, rq_facts);
 	add_sender(j, &e, &sender);
 }
 
@@ -421,24 +433,28 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 	if (others_explain(j, now, peer.now, "gets no answer from its peer"))
 		return;
 	if (gave_up(now)) {
-		accuse(j, now, "the connection was given up %s ago: the peer %s did not answer after all retries",
-		       age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age,
-				sizeof(age)), diag_text(now, QP_PEER_ADDR));
-		cite(j, DIAG_QP, now, QP_FIRST_EVENT);
-		cite(j, DIAG_QP, now, QP_FIRST_CAUSE);
-		cite(j, DIAG_QP, now, QP_FIRST_EVENT_AGE);
+		eadm_accuse(
+			j, now,
+			"the connection was given up %s ago: the peer %s did not answer after all retries",
+			eadm_age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age,
+				      sizeof(age)),
+			diag_text(now, QP_PEER_ADDR));
+		eadm_cite(j, DIAG_QP, now, QP_FIRST_EVENT);
+		eadm_cite(j, DIAG_QP, now, QP_FIRST_CAUSE);
+		eadm_cite(j, DIAG_QP, now, QP_FIRST_EVENT_AGE);
 		if (peer.now && was_given_up(peer.now))
-			follows(j, NULL, DIAG_QP, now, peer.now,
+			eadm_follows(
+				j, NULL, DIAG_QP, now, peer.now,
 				"was stopped: its peer gave the connection up");
 	} else {
-		accuse(j, now, "%" PRIu64 " retransmissions within %s, and nothing came back from %s",
-		       growth(now, then, QP_HW_RTO, 32),
-		       interval(now, then, age, sizeof(age)),
-		       diag_text(now, QP_PEER_ADDR));
+		eadm_accuse(j, now, "%" PRIu64 " retransmissions within %s, and nothing came back from %s",
+			    diag_growth(now, then, QP_HW_RTO, 32),
+			    diag_interval(now, then, age, sizeof(age)),
+			    diag_text(now, QP_PEER_ADDR));
 	}
 	doubt_cause(j, now, peer.now);
-	cite_all(j, DIAG_QP, now, sq_facts);
-	cite_growth(j, DIAG_QP, now, then, QP_HW_RTO, 32);
+	eadm_cite_all(j, DIAG_QP, now, sq_facts);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RTO, 32);
 }
 
 /*
@@ -448,38 +464,40 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 static void look_storm(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
-	const struct diag_row *all = counters_of(judge_now(j), now);
-	const struct diag_row *before = counters_of(judge_then(j), now);
+	const struct diag_row *all = counters_of(eadm_judge_now(j), now);
+	const struct diag_row *before = counters_of(eadm_judge_then(j), now);
 	struct end e = { now, then }, peer = peer_of(j, now);
-	uint64_t again = growth(now, then, QP_HW_RTO, 32), sent;
+	uint64_t again = diag_growth(now, then, QP_HW_RTO, 32), sent;
 	bool few;
 	char age[32];
 
 	if (again < 10 || sends_nothing(&e, &peer) || !all || !before ||
 	    !diag_has(all, CNT_TX_PACKETS) || !diag_has(before, CNT_TX_PACKETS))
 		return;
-	sent = growth(all, before, CNT_TX_PACKETS, 64);
+	sent = diag_growth(all, before, CNT_TX_PACKETS, 64);
 	few = sent <= UINT16_MAX;
 	if (few)
-		sent = growth(now, then, QP_HW_TX_PACKETS, 16);
+		sent = diag_growth(now, then, QP_HW_TX_PACKETS, 16);
 	if (again < sent / 100 ||
 	    others_explain(j, now, peer.now, "sends again what is dropped"))
 		return;
-	accuse(j, now, "%" PRIu64 " retransmissions to %s within %s",
-	       again, diag_text(now, QP_PEER_ADDR),
-	       interval(now, then, age, sizeof(age)));
-	cite_growth(j, DIAG_QP, now, then, QP_HW_RTO, 32);
+	eadm_accuse(j, now, "%" PRIu64 " retransmissions to %s within %s",
+		    again, diag_text(now, QP_PEER_ADDR),
+		    diag_interval(now, then, age, sizeof(age)));
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RTO, 32);
 	if (few)
-		cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
+		eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
 	else
-		cite_growth(j, DIAG_COUNTERS, all, before, CNT_TX_PACKETS, 64);
-	cite_all(j, DIAG_QP, now, sq_facts);
+		eadm_cite_growth(j, DIAG_COUNTERS, all, before, CNT_TX_PACKETS,
+				 64);
+	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
 
 /* Messages came in, but now and then there was no receive for the next one. */
 static bool receives_late(const struct end *e)
 {
-	return e->now && e->then && growth(e->now, e->then, QP_HW_RQ_CI, 16) &&
+	return e->now && e->then &&
+	       diag_growth(e->now, e->then, QP_HW_RQ_CI, 16) &&
 	       (!apart(e->now, QP_RQ_PI, QP_HW_RQ_CI) ||
 		!apart(e->then, QP_RQ_PI, QP_HW_RQ_CI));
 }
@@ -491,21 +509,21 @@ static bool receives_late(const struct end *e)
 static bool always_sends(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
-	unsigned int idle = judge_idled(j, now) + !to_send(now) +
+	unsigned int idle = eadm_judge_idled(j, now) + !to_send(now) +
 			    !to_send(then);
 
-	if (!judge_between(j) && idle == 1)
-		judge_doubt(j);
-	return idle <= (judge_between(j) > 1);
+	if (!eadm_judge_between(j) && idle == 1)
+		eadm_judge_doubt(j);
+	return idle <= (eadm_judge_between(j) > 1);
 }
 
 /* Always something to send, and hardly anything is sent. */
 static void look_slow(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
-	uint64_t sent = growth(now, then, QP_HW_TX_PACKETS, 16) +
-			growth(now, then, QP_HW_RX_PACKETS, 16);
-	uint64_t done = growth(now, then, QP_HW_SQ_CI, 16);
+	uint64_t sent = diag_growth(now, then, QP_HW_TX_PACKETS, 16) +
+			diag_growth(now, then, QP_HW_RX_PACKETS, 16);
+	uint64_t done = diag_growth(now, then, QP_HW_SQ_CI, 16);
 	uint64_t ns = now->time - then->time;
 	struct end peer = peer_of(j, now);
 	char age[32];
@@ -513,39 +531,42 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	/* Too short to tell, stalled, or quick. */
 	if (!is_up(now) || !is_up(then) || ns < SECOND / 2 || !done ||
 	    sent * SECOND / ns >= SLOW_PACKETS || is_retrying(now, then) ||
-	    !always_sends(j, now, then) ||
-	    receives_late(&peer) ||
+	    !always_sends(j, now, then) || receives_late(&peer) ||
 	    others_explain(j, now, peer.now, "sends next to nothing") ||
-	    follows(j, "rate-limit-drops", DIAG_COUNTERS,
-		    counters_of(judge_now(j), now), now,
+	    eadm_follows(
+		    j, "rate-limit-drops", DIAG_COUNTERS,
+		    counters_of(eadm_judge_now(j), now), now,
 		    "sends next to nothing: packets are dropped by the limits"))
 		return;
-	accuse(j, now, "%u blocks are posted, and only %" PRIu64 " were done within %s",
-	       to_send(now), done, interval(now, then, age, sizeof(age)));
+	eadm_accuse(j, now,
+		    "%u blocks are posted, and only %" PRIu64
+		    " were done within %s",
+		    to_send(now), done,
+		    diag_interval(now, then, age, sizeof(age)));
 	/* Of a peer elsewhere it is not known whether it has receives. */
 	if (!peer.now)
-		judge_severity(j, EADM_SEVERITY_NOTICE);
+		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	doubt_cause(j, now, peer.now);
-	cite_growth(j, DIAG_QP, now, then, QP_HW_SQ_CI, 16);
-	cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
-	cite_all(j, DIAG_QP, now, sq_facts);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_SQ_CI, 16);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
+	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
 
 static void look_drops(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
-	uint64_t bad = growth(now, then, QP_HW_RX_ERROR_DROPS, 16);
-	uint64_t invalid = growth(now, then, QP_HW_RX_INVALID_DROPS, 16);
+	uint64_t bad = diag_growth(now, then, QP_HW_RX_ERROR_DROPS, 16);
+	uint64_t invalid = diag_growth(now, then, QP_HW_RX_INVALID_DROPS, 16);
 	char age[32];
 
 	if (!bad && !invalid)
 		return;
-	accuse(j, now, "%" PRIu64 " received packets were dropped as bad and %" PRIu64 " as invalid within %s",
-	       bad, invalid, interval(now, then, age, sizeof(age)));
-	cite_growth(j, DIAG_QP, now, then, QP_HW_RX_ERROR_DROPS, 16);
-	cite_growth(j, DIAG_QP, now, then, QP_HW_RX_INVALID_DROPS, 16);
-	cite_growth(j, DIAG_QP, now, then, QP_HW_RX_PACKETS, 16);
-	cite(j, DIAG_QP, now, QP_PEER_ADDR);
+	eadm_accuse(j, now, "%" PRIu64 " received packets were dropped as bad and %" PRIu64 " as invalid within %s",
+		    bad, invalid, diag_interval(now, then, age, sizeof(age)));
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_ERROR_DROPS, 16);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_INVALID_DROPS, 16);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_PACKETS, 16);
+	eadm_cite(j, DIAG_QP, now, QP_PEER_ADDR);
 }
 
 /* ---- errors ------------------------------------------------------------------------ */
@@ -583,7 +604,7 @@ static const char *name_of(const char *name, uint64_t value, char *buf,
 /* A request of this QP has the failure in its completion. */
 static bool has_failed_request(struct judge *j, const struct diag_row *qp)
 {
-	const struct diag_rows *cqes = &judge_now(j)->rows[DIAG_CQE];
+	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
 	uint64_t cause = diag_u64(qp, QP_FIRST_CAUSE);
 	size_t i;
 
@@ -622,7 +643,7 @@ static bool failed_first(struct judge *j, const struct diag_row *a,
 	yours = has_failed_request(j, b);
 	if (mine != yours)
 		return mine;
-	if (!same(a, b, QP_FIRST_EVENT_AGE))
+	if (!diag_same(a, b, QP_FIRST_EVENT_AGE))
 		return diag_u64(a, QP_FIRST_EVENT_AGE) + b->time >
 		       diag_u64(b, QP_FIRST_EVENT_AGE) + a->time;
 	return a->dev != b->dev ? a->dev < b->dev : a->id < b->id;
@@ -637,7 +658,7 @@ static void look_error(struct judge *j, const struct diag_row *now,
 		QP_PEER_ADDR, QP_PEER_PORT, QP_HW_SQ_PI, QP_HW_SQ_CI,
 		QP_HW_RQ_PI, QP_HW_RQ_CI, QP_HW_RTO, -1,
 	};
-	const struct diag_row *peer = find_peer(judge_now(j), now);
+	const struct diag_row *peer = find_peer(eadm_judge_now(j), now);
 	uint64_t cause = diag_u64(now, QP_FIRST_CAUSE);
 	char event[32], what[32], age[32];
 
@@ -649,16 +670,18 @@ static void look_error(struct judge *j, const struct diag_row *now,
 		return;
 	if (stopped_with_cq(j, now))
 		return;
-	accuse(j, now, "failed %s ago: %s, %s",
-	       age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age, sizeof(age)),
-	       name_of("first-event", diag_u64(now, QP_FIRST_EVENT), event,
-		       sizeof(event)),
-	       name_of("first-cause", cause, what, sizeof(what)));
+	eadm_accuse(j, now, "failed %s ago: %s, %s",
+		    eadm_age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age,
+				  sizeof(age)),
+		    name_of("first-event", diag_u64(now, QP_FIRST_EVENT), event,
+			    sizeof(event)),
+		    name_of("first-cause", cause, what, sizeof(what)));
 	if (cause < EADM_ARRAY_SIZE(causes) && causes[cause])
-		judge_cause(j, causes[cause]);
-	cite_all(j, DIAG_QP, now, facts);
+		eadm_judge_cause(j, causes[cause]);
+	eadm_cite_all(j, DIAG_QP, now, facts);
 	if (peer && failed_first(j, now, peer))
-		follows(j, NULL, DIAG_QP, now, peer,
+		eadm_follows(
+			j, NULL, DIAG_QP, now, peer,
 			"was stopped because a request of its peer failed");
 }
 
@@ -672,10 +695,10 @@ static void look_plain_error(struct judge *j, const struct diag_row *now,
 	    diag_u64(now, QP_STATE) != EADM_QP_STATE_ERR ||
 	    diag_u64(then, QP_STATE) != EADM_QP_STATE_ERR)
 		return;
-	accuse(j, now, "in error for at least %s",
-	       interval(now, then, age, sizeof(age)));
-	cite(j, DIAG_QP, now, QP_STATE);
-	cite(j, DIAG_QP, now, QP_SQ_PI);
+	eadm_accuse(j, now, "in error for at least %s",
+		    diag_interval(now, then, age, sizeof(age)));
+	eadm_cite(j, DIAG_QP, now, QP_STATE);
+	eadm_cite(j, DIAG_QP, now, QP_SQ_PI);
 }
 
 static void look_forgotten(struct judge *j, const struct diag_row *now,
@@ -689,11 +712,11 @@ static void look_forgotten(struct judge *j, const struct diag_row *now,
 	if (!dead && (!diag_u64(now, QP_EVENTS) || !is_stopped(now) ||
 		      diag_has(now, QP_FIRST_EVENT)))
 		return;
-	accuse(j, now, "the adapter has forgotten this QP at a reset");
-	cite(j, DIAG_QP, now, QP_STATE);
-	cite(j, DIAG_QP, now, QP_STATE_AGE);
-	cite(j, DIAG_QP, now, QP_EVENTS);
-	cite(j, DIAG_QP, now, QP_HW_ERROR);
+	eadm_accuse(j, now, "the adapter has forgotten this QP at a reset");
+	eadm_cite(j, DIAG_QP, now, QP_STATE);
+	eadm_cite(j, DIAG_QP, now, QP_STATE_AGE);
+	eadm_cite(j, DIAG_QP, now, QP_EVENTS);
+	eadm_cite(j, DIAG_QP, now, QP_HW_ERROR);
 }
 
 /* Posted and not yet completed to the consumer, or not flushed. */
@@ -723,26 +746,28 @@ static void look_flush(struct judge *j, const struct diag_row *now,
 
 	if (!is_stopped(now) || !is_stopped(then) || !undrained(now, kernel) ||
 	    !undrained(then, kernel) ||
-	    follows(j, "qp-forgotten", DIAG_QP, now, now, "not flushed") ||
+	    eadm_follows(j, "qp-forgotten", DIAG_QP, now, now, "not flushed") ||
 	    stopped_with_cq(j, now) ||
 	    device_explains(j, now, now, "its requests are not flushed"))
 		return;
 	/* Somebody is at it. */
-	if ((kernel && (!same(now, then, QP_SQ_CI) ||
-			!same(now, then, QP_RQ_CI))) ||
-	    (!kernel && (!same(now, then, QP_HW_SQ_CI) ||
-			 !same(now, then, QP_HW_RQ_CI))))
+	if ((kernel && (!diag_same(now, then, QP_SQ_CI) ||
+			!diag_same(now, then, QP_RQ_CI))) ||
+	    (!kernel && (!diag_same(now, then, QP_HW_SQ_CI) ||
+			 !diag_same(now, then, QP_HW_RQ_CI))))
 		return;
-	accuse(j, now, "stopped %s ago, and not all that was posted has been completed",
-	       age_text(diag_u64(now, QP_STATE_AGE), age, sizeof(age)));
+	eadm_accuse(
+		j, now,
+		"stopped %s ago, and not all that was posted has been completed",
+		eadm_age_text(diag_u64(now, QP_STATE_AGE), age, sizeof(age)));
 	if (kernel && flushed) {
-		judge_severity(j, EADM_SEVERITY_NOTICE);
-		judge_cause(j, "The adapter has flushed everything; its owner does not poll the CQ.");
+		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+		eadm_judge_cause(j, "The adapter has flushed everything; its owner does not poll the CQ.");
 	}
-	cite_all(j, DIAG_QP, now, facts);
+	eadm_cite_all(j, DIAG_QP, now, facts);
 }
 
-const struct eadm_rule diag_rules_qp[] = {
+const struct eadm_rule eadm_rules_qp[] = {
 	{
 		.name = "qp-forgotten", .kind = DIAG_QP,
 		.severity = EADM_SEVERITY_CRITICAL, .needs = STATE | HW,

@@ -142,7 +142,8 @@ static int add_facts(struct file_source *file, const struct pcapng_item *item)
 	uint16_t code, len;
 	int ret;
 
-	while (pcapng_option(&pos, &left, item->swap, &code, &data, &len) > 0) {
+	while (eadm_pcapng_option(&pos, &left, item->swap, &code, &data, &len) >
+	       0) {
 		if (code != PCAPNG_OPT_COMMENT)
 			continue;
 		ret = add_fact(file, data, len);
@@ -225,8 +226,8 @@ static int make_index(struct file_source *file)
 	ret = begin_moment(file, 0);
 	if (ret)
 		return eadm_fail(file->src.ctx, ret, "out of memory");
-	pcapng_init(&in, file->fd, NULL, INDEX_WINDOW);
-	while ((ret = pcapng_next(&in, EADM_REQUEST_MAX, &item)) > 0) {
+	eadm_pcapng_init(&in, file->fd, NULL, INDEX_WINDOW);
+	while ((ret = eadm_pcapng_next(&in, EADM_REQUEST_MAX, &item)) > 0) {
 		if (item.what == PCAPNG_FACTS)
 			ret = add_facts(file, &item);
 		else
@@ -248,7 +249,7 @@ static int make_index(struct file_source *file)
 	else if (!file->n_requests)
 		ret = eadm_fail(file->src.ctx, -EBADMSG,
 				"a capture without a request");
-	pcapng_release(&in);
+	eadm_pcapng_release(&in);
 	return ret < 0 ? ret : 0;
 }
 
@@ -354,7 +355,7 @@ static int file_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 	struct pcapng_item item;
 	int ret;
 
-	while ((ret = pcapng_next(&s->in, UINT32_MAX, &item)) > 0) {
+	while ((ret = eadm_pcapng_next(&s->in, UINT32_MAX, &item)) > 0) {
 		if (item.what != PCAPNG_PACKET || item.proto != s->proto ||
 		    item.len < NLMSG_HDRLEN)
 			continue;
@@ -386,7 +387,7 @@ static void file_end(struct eadm_stream *stream)
 {
 	struct file_stream *s = (struct file_stream *)stream;
 
-	pcapng_release(&s->in);
+	eadm_pcapng_release(&s->in);
 	free(s->turned);
 	free(s);
 }
@@ -419,7 +420,7 @@ static int file_query(struct eadm_source *src, const struct eadm_query *query,
 	s->stream.fd = -1;
 	s->ctx = src->ctx;
 	s->proto = found->proto;
-	pcapng_init(&s->in, file->fd, &found->after, STREAM_WINDOW);
+	eadm_pcapng_init(&s->in, file->fd, &found->after, STREAM_WINDOW);
 	*stream = &s->stream;
 	return 0;
 }

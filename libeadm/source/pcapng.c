@@ -15,15 +15,15 @@
 #define EPB_FIXED	20U
 #define SPB_FIXED	4U
 
-void pcapng_init(struct pcapng *p, int fd, const struct pcapng_state *st,
-		 size_t window)
+void eadm_pcapng_init(struct pcapng *p, int fd, const struct pcapng_state *st,
+		      size_t window)
 {
 	*p = (struct pcapng){ .fd = fd, .window = window };
 	if (st)
 		p->st = *st;
 }
 
-void pcapng_release(struct pcapng *p)
+void eadm_pcapng_release(struct pcapng *p)
 {
 	free(p->buf);
 	p->buf = NULL;
@@ -131,8 +131,9 @@ static int section(struct pcapng *p, const unsigned char *b)
 }
 
 /* One option of a block. 1, 0 at the end, -1 when it leaves the block. */
-int pcapng_option(const unsigned char **pos, size_t *left, bool swap,
-		  uint16_t *code, const unsigned char **data, uint16_t *len)
+int eadm_pcapng_option(const unsigned char **pos, size_t *left, bool swap,
+		       uint16_t *code, const unsigned char **data,
+		       uint16_t *len)
 {
 	size_t step;
 
@@ -170,8 +171,8 @@ static int interface(struct pcapng *p, const unsigned char *b, uint32_t len)
 	iface->link = get16(b + 8, st->swap);
 	iface->tsresol = 6;
 	left = len - BLOCK_MIN - 8;
-	while ((ret = pcapng_option(&pos, &left, st->swap, &code, &data,
-				    &n)) > 0) {
+	while ((ret = eadm_pcapng_option(&pos, &left, st->swap, &code, &data,
+					 &n)) > 0) {
 		if (code == PCAPNG_IF_TSRESOL && n == 1)
 			iface->tsresol = *data;
 	}
@@ -256,7 +257,7 @@ static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
  * memory, and if that is all of it the block's end was checked. 1, 0 at the
  * end of the file, or a negative errno with p->err.
  */
-int pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
+int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 {
 	struct pcapng_state *st = &p->st;
 	const unsigned char *b;

@@ -75,11 +75,12 @@ struct pcapng_item {
 	bool swap;		/* facts: of the block */
 };
 
-void pcapng_init(struct pcapng *p, int fd, const struct pcapng_state *st,
-		 size_t window);
-void pcapng_release(struct pcapng *p);
-int pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item);
-int pcapng_option(const unsigned char **pos, size_t *left, bool swap,
-		  uint16_t *code, const unsigned char **data, uint16_t *len);
+void eadm_pcapng_init(struct pcapng *p, int fd, const struct pcapng_state *st,
+		      size_t window);
+void eadm_pcapng_release(struct pcapng *p);
+int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item);
+int eadm_pcapng_option(const unsigned char **pos, size_t *left, bool swap,
+		       uint16_t *code, const unsigned char **data,
+		       uint16_t *len);
 
 #endif /* EADM_PCAPNG_H */

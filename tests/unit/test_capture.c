@@ -164,11 +164,11 @@ static void simple_packet(void)
 	add_section(&b);
 	add_block(&b, PCAPNG_SPB, body, sizeof(body));
 	fd = open(path_of(&b), O_RDONLY);
-	pcapng_init(&in, fd, NULL, 4096);
-	ok(pcapng_next(&in, EADM_REQUEST_MAX, &item) == 1 &&
+	eadm_pcapng_init(&in, fd, NULL, 4096);
+	ok(eadm_pcapng_next(&in, EADM_REQUEST_MAX, &item) == 1 &&
 		   item.len == 1024 && item.there == EADM_REQUEST_MAX,
 	   "of a simple packet as much is in memory as was asked for");
-	pcapng_release(&in);
+	eadm_pcapng_release(&in);
 	close(fd);
 	ok(count_in(&b, "qp", why, sizeof(why)) == -ENODATA,
 	   "one of the other byte order is read");
