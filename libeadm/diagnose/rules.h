@@ -71,28 +71,6 @@ void eadm_diag_gaps_free(struct diag_gaps *gaps);
 
 const struct diag_moment *eadm_judge_now(const struct judge *j);
 const struct diag_moment *eadm_judge_then(const struct judge *j);
-static inline bool diag_same(const struct diag_row *a, const struct diag_row *b,
-			     unsigned int field)
-{
-	return diag_has(a, field) && diag_has(b, field) &&
-	       a->value[field].u == b->value[field].u;
-}
-
-/* What a counter of so many bits grew by; 0 when it is not known. */
-static inline uint64_t diag_growth(const struct diag_row *now,
-				   const struct diag_row *then,
-				   unsigned int field, unsigned int bits)
-{
-	uint64_t delta;
-
-	if (!diag_has(now, field) || !diag_has(then, field))
-		return 0;
-	delta = now->value[field].u - then->value[field].u;
-	if (bits < 64)
-		return delta & ((1ULL << bits) - 1);
-	/* Even 64 bits may wrap, but so much means that it began anew. */
-	return delta >> 63 ? 0 : delta;
-}
 
 /* How many moments were dropped between the two, and a QP was idle at. */
 unsigned int eadm_judge_between(const struct judge *j);

@@ -99,28 +99,13 @@ static void config_init(struct vdev *vdev)
 	vdev->in_reset = false;
 }
 
-static u16 config_word(const struct vdev *vdev, int where)
-{
-	return READ_ONCE(vdev->config[where]) |
-	       READ_ONCE(vdev->config[where + 1]) << 8;
-}
-
 /**
  * vdev_bus_msix_control() - MSI-X message control word
  * @vdev: adapter
  */
 u16 vdev_bus_msix_control(const struct vdev *vdev)
 {
-	return config_word(vdev, CAP_MSIX + PCI_MSIX_FLAGS);
-}
-
-/**
- * vdev_bus_is_master() - may the function access memory?
- * @vdev: adapter
- */
-bool vdev_bus_is_master(const struct vdev *vdev)
-{
-	return config_word(vdev, PCI_COMMAND) & PCI_COMMAND_MASTER;
+	return vdev_config_word(vdev, CAP_MSIX + PCI_MSIX_FLAGS);
 }
 
 static void function_reset(struct vdev *vdev)

@@ -471,7 +471,19 @@ int vdev_bus_add(struct vdev *vdev);
 void vdev_bus_scan(struct vdev *vdev);
 void vdev_bus_remove(struct vdev *vdev);
 u16 vdev_bus_msix_control(const struct vdev *vdev);
-bool vdev_bus_is_master(const struct vdev *vdev);
+
+static inline u16 vdev_config_word(const struct vdev *vdev, int where)
+{
+	return READ_ONCE(vdev->config[where]) |
+	       READ_ONCE(vdev->config[where + 1]) << 8;
+}
+
+/* May the function access memory? */
+static inline bool vdev_bus_is_master(const struct vdev *vdev)
+{
+	return vdev_config_word(vdev, PCI_COMMAND) & PCI_COMMAND_MASTER;
+}
+
 
 /* msi.c */
 int vdev_msi_init(struct vdev *vdev);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Diagnostic provider: what its parts share, and what the driver reports. */
+
+#include "erdma_classes.h"
+#include "diag.h"
+
+/**
+ * erdma_diag_put_obj() - drop the reference of a numbered object
+ * @dd: the device
+ * @obj: struct erdma_obj
+ */
+void erdma_diag_put_obj(struct eadm_diag_dev *dd, void *obj)
+{
+	erdma_obj_put(obj);
+}
+
+/**
+ * erdma_diag_put_none() - for what lives as long as the device
+ * @dd: the device
+ * @obj: the object
+ */
+void erdma_diag_put_none(struct eadm_diag_dev *dd, void *obj)
+{
+}
+
+/**
+ * erdma_diag_may_query() - whether the adapter can be asked for a context
+ * @dev: the device
+ * @obj: the object, NULL for those the adapter has after a reset too
+ *
+ * Return: 0 or -errno for hw-error.
+ */
+int erdma_diag_may_query(struct erdma_dev *dev, const struct erdma_obj *obj)
+{
+	if (obj ? erdma_obj_is_dead(dev, obj) : READ_ONCE(dev->gone))
+		return -ENODEV;
+	return dev->caps.flags & ERDMA_FLAG_QUERY_QC ? 0 : -EOPNOTSUPP;
+}
+
+/**
+ * erdma_diag_command() - report what became of a command
+ * @dev: the device
+ * @type: EADM_DIAG_CMD_*
+ * @cmd: the command
+ *
+ * Context: any.
+ */
+void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct erdma_cmd *cmd)
+{
+	const struct eadm_diag_event ev = {
+		.obj = EADM_OBJ_CMD,
+		.id = cmd->seq,
+		.code = erdma_op_class(cmd->op),
+		.raw = cmd->op,
+	};
+
+	eadm_diag_notify(&dev->diag, type, &ev);
+}
+
+/**
+ * erdma_diag_async() - report an asynchronous event of the adapter
+ * @dev: the device
+ * @type: ERDMA_AE_*
+ * @id: number of the QP or CQ
+ *
+ * Context: any.
+ */
+void erdma_diag_async(struct erdma_dev *dev, u8 type, u32 id)
+{
+	const struct eadm_diag_event ev = {
+		.obj = type == ERDMA_AE_CQ_ERR ? EADM_OBJ_CQ : EADM_OBJ_QP,
+		.id = id,
+		.code = erdma_event_class(type),
+		.raw = type,
+	};
+
+	eadm_diag_notify(&dev->diag, EADM_DIAG_ASYNC, &ev);
+}
+
+/**
+ * erdma_diag_device() - report that the command queue is back, or will not be
+ * @dev: the device
+ * @type: EADM_DIAG_RECOVERED or EADM_DIAG_DEAD
+ *
+ * Context: any.
+ */
+void erdma_diag_device(struct erdma_dev *dev, unsigned long type)
+{
+	const struct eadm_diag_event ev = { .obj = EADM_OBJ_DEV };
+
+	eadm_diag_notify(&dev->diag, type, &ev);
+}
