@@ -213,10 +213,11 @@ class HwHeader:
                     self.lines.append("")
                 plain = small
                 self.item(raw, section)
-        self.lines += ["", "/* ---- Sizes " + "-" * 61 + " */", ""]
+        self.lines += ["", "/* ---- Sizes " + "-" * 61 + " */", "",
+                       "/* sparse lays packed structures out like others. */", "#ifndef __CHECKER__"]
         self.lines += [f"static_assert(sizeof(struct {self.family.name}_{s.name}) == {s.size});"
                        for s in self.family.structs.values()]
-        self.lines += ["", f"#endif /* {guard} */"]
+        self.lines += ["#endif", "", f"#endif /* {guard} */"]
         return header(self.lines, "GPL-2.0-only", "h", note(self.family.name))
 
 

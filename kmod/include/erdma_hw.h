@@ -858,6 +858,8 @@ struct erdma_mpa_frame {
 
 /* ---- Sizes ------------------------------------------------------------- */
 
+/* sparse lays packed structures out like others. */
+#ifndef __CHECKER__
 static_assert(sizeof(struct erdma_cmd_hdr) == 8);
 static_assert(sizeof(struct erdma_cqe) == 32);
 static_assert(sizeof(struct erdma_ceqe) == 16);
@@ -893,5 +895,6 @@ static_assert(sizeof(struct erdma_atomic_sqe) == 64);
 static_assert(sizeof(struct erdma_reg_mr_sqe) == 32);
 static_assert(sizeof(struct erdma_rqe) == 32);
 static_assert(sizeof(struct erdma_mpa_frame) == 28);
+#endif
 
 #endif /* ERDMA_HW_H */
