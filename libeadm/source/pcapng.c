@@ -306,6 +306,10 @@ int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 			ret = interface(p, b, len);
 		} else if (type == PCAPNG_EPB || type == PCAPNG_SPB) {
 			ret = packet(p, b, type, len, there, item);
+		} else if (type == PCAPNG_FACT_OLD) {
+			snprintf(p->err, sizeof(p->err),
+				 "recorded by an older eadm, whose numbers mean something else now: record it again");
+			return -EBADMSG;
 		} else if (type == PCAPNG_FACT) {
 			item->what = PCAPNG_FACTS;
 			item->data = b + 8;

@@ -12,7 +12,8 @@
 #define PCAPNG_SPB	3U
 #define PCAPNG_EPB	6U
 /* Facts about the machine as comments "KEY=VALUE"; a block for local use. */
-#define PCAPNG_FACT	0x8ead0001U
+#define PCAPNG_FACT_OLD	0x8ead0001U	/* of captures whose numbers meant something else */
+#define PCAPNG_FACT	0x8ead0002U
 
 #define PCAPNG_MAGIC	0x1a2b3c4dU
 

@@ -10,7 +10,7 @@ import struct
 import sys
 from pathlib import Path
 
-FACTS = 0x8EAD0001
+FACTS = 0x8EAD0002
 PACKET = 6
 SIMPLE = 3
 GENERIC = 16

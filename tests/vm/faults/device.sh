@@ -34,7 +34,7 @@ test_dev_gone() {
 	begin_traffic || return 1
 	fault dev_gone count 1
 	told 'local catastrophic error' || return 1
-	asks 1 0 1000 && ask 10 '' 'write 1 64 1000' || return 1
+	asks 1 0 $((1000 * ${EADM_PATIENCE:-1})) && ask 10 '' 'write 1 64 1000' || return 1
 	[ "$(show cmdq '' .state)" = dead ] || return 1
 	echo 0 >"$adapter/live"
 	until_true 20 unplugged && end_traffic && plug
@@ -133,7 +133,7 @@ test_false_gone() {
 	fault false_gone count 1
 	told 'local catastrophic error' || return 1
 	read -r command < <(setpci -s "$(<"$adapter/address")" COMMAND)
-	[ "$(show dev '' .state)" = gone ] && [ $((0x$command & 4)) = 0 ] && asks 1 0 1000 || return 1
+	[ "$(show dev '' .state)" = gone ] && [ $((0x$command & 4)) = 0 ] && asks 1 0 $((1000 * ${EADM_PATIENCE:-1})) || return 1
 	calm
 	echo 0 >"$adapter/live"
 	until_true 20 unplugged && end_traffic && plug
