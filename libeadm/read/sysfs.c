@@ -4,12 +4,12 @@
  * every port, where the driver keeps them. And which devices there are, sooner
  * than netlink does.
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "eadm_nl.h"
+#include "base/root.h"
 #include "counters.h"
 #include "source/query.h"
 #include "sysfs.h"
@@ -51,7 +51,7 @@ static bool is_known(const struct eadm_devices *devices, const char *name)
  */
 bool eadm_sysfs_shows_no_other(struct eadm_ctx *ctx)
 {
-	DIR *dir = opendir("/sys/class/infiniband");
+	DIR *dir = eadm_root_dir(ctx, "/sys/class/infiniband");
 	const struct dirent *entry;
 	unsigned int n = 0;
 

@@ -40,19 +40,6 @@ static bool read_version(const struct eadm_ctx *ctx, const char *name, char *buf
 	return true;
 }
 
-static bool read_host(const struct eadm_ctx *ctx, const char *name, char *buf,
-		      size_t size)
-{
-	struct utsname uts;
-
-	(void)ctx;
-	(void)name;
-	if (uname(&uts))
-		return false;
-	snprintf(buf, size, "%s", uts.nodename);
-	return true;
-}
-
 static bool read_ipv4(const struct eadm_ctx *ctx, const char *name, char *buf,
 		      size_t size)
 {
@@ -69,6 +56,14 @@ static bool read_ipv4(const struct eadm_ctx *ctx, const char *name, char *buf,
 	freeifaddrs(list);
 	snprintf(buf, size, "%s", found ? "yes" : "no");
 	return true;
+}
+
+static bool read_host(const struct eadm_ctx *ctx, const char *name, char *buf,
+		      size_t size)
+{
+	(void)ctx;
+	(void)name;
+	return !gethostname(buf, size);
 }
 
 static bool read_kernel(const struct eadm_ctx *ctx, const char *name, char *buf,
