@@ -484,7 +484,6 @@ static inline bool vdev_bus_is_master(const struct vdev *vdev)
 	return vdev_config_word(vdev, PCI_COMMAND) & PCI_COMMAND_MASTER;
 }
 
-
 /* msi.c */
 int vdev_msi_init(struct vdev *vdev);
 void vdev_msi_exit(struct vdev *vdev);

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libeadm: descriptions of objects and their fields. Part of eadm.h, which says
+ * what holds for all functions; include that.
+ */
+#ifndef EADM_FIELD_H
+#define EADM_FIELD_H
+
+#ifndef EADM_H
+#error "include <eadm.h>"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct eadm_object - description of a kind of object, such as "qp"
+ */
+struct eadm_object;
+
+/**
+ * struct eadm_field - description of a field of an object, such as "qpn"
+ */
+struct eadm_field;
+
+/**
+ * eadm_object_next() - walk all kinds of objects
+ * @object: NULL for the first one
+ *
+ * Return: the next one, NULL at the end.
+ * Since: 0.1
+ */
+const struct eadm_object *eadm_object_next(const struct eadm_object *object);
+
+/**
+ * enum eadm_sort - where the rows of an object come from
+ * @EADM_SORT_ROWS: a dump reads them
+ * @EADM_SORT_EVENTS: they come as they happen, see eadm_events_open()
+ * @EADM_SORT_RAW: the library's own, for captures
+ * @EADM_SORT_ENTRIES: a dump of one queue decodes them, which takes more
+ *	&eadm_dump_opts
+ */
+enum eadm_sort {
+	EADM_SORT_ROWS,
+	EADM_SORT_EVENTS,
+	EADM_SORT_RAW,
+	EADM_SORT_ENTRIES,
+};
+
+/**
+ * eadm_object_sort() - where the rows of an object come from
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_sort eadm_object_sort(const struct eadm_object *object);
+
+/**
+ * eadm_object_find() - look a kind of object up
+ * @name: such as "qp"; "QP" is the same
+ *
+ * Return: its description, or NULL with errno ENOENT.
+ * Since: 0.1
+ */
+const struct eadm_object *eadm_object_find(const char *name);
+
+/**
+ * eadm_object_name() - short name, such as "qp"
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_object_name(const struct eadm_object *object);
+
+/**
+ * eadm_object_title() - plural for people, such as "queue pairs"
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_object_title(const struct eadm_object *object);
+
+/**
+ * eadm_object_help() - a sentence about it
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_object_help(const struct eadm_object *object);
+
+/**
+ * eadm_object_key() - the field that tells rows of one device apart
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+const struct eadm_field *eadm_object_key(const struct eadm_object *object);
+
+/**
+ * eadm_object_fields() - number of fields
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+unsigned int eadm_object_fields(const struct eadm_object *object);
+
+/**
+ * eadm_object_field() - a field by position
+ * @object: the description
+ * @index: 0 to eadm_object_fields() - 1
+ *
+ * Return: the field, or NULL with errno ENOENT.
+ * Since: 0.1
+ */
+const struct eadm_field *eadm_object_field(const struct eadm_object *object,
+					   unsigned int index);
+
+/**
+ * eadm_object_find_field() - a field by name
+ * @object: the description
+ * @name: such as "sq-pi"; "sq_pi" and "SQ-PI" are the same
+ *
+ * Return: the field, or NULL with errno ENOENT.
+ * Since: 0.1
+ */
+const struct eadm_field *
+eadm_object_find_field(const struct eadm_object *object, const char *name);
+
+/**
+ * enum eadm_type - how the value of a field is read
+ * @EADM_TYPE_U64: unsigned, eadm_record_u64()
+ * @EADM_TYPE_S64: signed, eadm_record_s64()
+ * @EADM_TYPE_STRING: text, eadm_record_string()
+ * @EADM_TYPE_BYTES: bytes, eadm_record_bytes()
+ */
+enum eadm_type {
+	EADM_TYPE_U64 = 1,
+	EADM_TYPE_S64 = 2,
+	EADM_TYPE_STRING = 3,
+	EADM_TYPE_BYTES = 4,
+};
+
+/**
+ * enum eadm_kind - what a field means
+ * @EADM_KIND_ID: a number that names something
+ * @EADM_KIND_GAUGE: a size or level
+ * @EADM_KIND_COUNTER: only grows, modulo 2 to the power eadm_field_bits()
+ * @EADM_KIND_STATE: a state; often with names for its values
+ * @EADM_KIND_FLAGS: a set of bits with names
+ * @EADM_KIND_ADDRESS: an address: of memory, network or port
+ * @EADM_KIND_SECRET: a key; show it only when asked for by name
+ * @EADM_KIND_TIME: nanoseconds since 1970
+ * @EADM_KIND_AGE: nanoseconds
+ * @EADM_KIND_NAME: a name
+ * @EADM_KIND_BYTES: raw bytes
+ * @EADM_KIND_DATA: a raw number
+ */
+enum eadm_kind {
+	EADM_KIND_ID = 0,
+	EADM_KIND_GAUGE = 1,
+	EADM_KIND_COUNTER = 2,
+	EADM_KIND_STATE = 3,
+	EADM_KIND_FLAGS = 4,
+	EADM_KIND_ADDRESS = 5,
+	EADM_KIND_SECRET = 6,
+	EADM_KIND_TIME = 7,
+	EADM_KIND_AGE = 8,
+	EADM_KIND_NAME = 9,
+	EADM_KIND_BYTES = 10,
+	EADM_KIND_DATA = 11,
+};
+
+/**
+ * enum eadm_show - whether a field belongs into a table for people
+ * @EADM_SHOW_ALWAYS: yes
+ * @EADM_SHOW_WIDE: where there is room
+ * @EADM_SHOW_NEVER: only when asked for by name
+ */
+enum eadm_show {
+	EADM_SHOW_ALWAYS = 0,
+	EADM_SHOW_WIDE = 1,
+	EADM_SHOW_NEVER = 2,
+};
+
+/**
+ * enum eadm_perm - right needed to see a field
+ * @EADM_PERM_NONE: as RDMA netlink shows the object
+ * @EADM_PERM_ADMIN: CAP_NET_ADMIN
+ * @EADM_PERM_RAWIO: CAP_SYS_RAWIO, and no lockdown of the kernel
+ */
+enum eadm_perm {
+	EADM_PERM_NONE = 0,
+	EADM_PERM_ADMIN = 1,
+	EADM_PERM_RAWIO = 2,
+};
+
+/**
+ * eadm_object_hw() - whether the adapter keeps a context of such objects
+ * @object: the description
+ * @perm: where to put the right needed to read it, or NULL
+ *
+ * What needs no right is always read; the rest takes &eadm_dump_opts.hw.
+ *
+ * Since: 0.1
+ */
+bool eadm_object_hw(const struct eadm_object *object, enum eadm_perm *perm);
+
+/**
+ * eadm_field_name() - name, such as "sq-pi"
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_name(const struct eadm_field *field);
+
+/**
+ * eadm_field_key() - name with "_" for "-", as in JSON: "sq_pi"
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_key(const struct eadm_field *field);
+
+/**
+ * eadm_field_heading() - heading of a column, such as "SQPI"
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_heading(const struct eadm_field *field);
+
+/**
+ * eadm_field_help() - a sentence about it
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_help(const struct eadm_field *field);
+
+/**
+ * eadm_field_unit() - base unit, such as "bytes", "" without one
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_unit(const struct eadm_field *field);
+
+/**
+ * eadm_field_family() - the only family of adapters that has the field
+ * @field: the description
+ *
+ * Return: its name, such as "erdma", or NULL for a field that every family may
+ * have.
+ *
+ * Since: 0.1
+ */
+const char *eadm_field_family(const struct eadm_field *field);
+
+/**
+ * eadm_field_type() - how its value is read
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_type eadm_field_type(const struct eadm_field *field);
+
+/**
+ * eadm_field_kind() - what it means
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_kind eadm_field_kind(const struct eadm_field *field);
+
+/**
+ * eadm_field_show() - whether it belongs into a table
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_show eadm_field_show(const struct eadm_field *field);
+
+/**
+ * eadm_field_perm() - right needed to see it
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_perm eadm_field_perm(const struct eadm_field *field);
+
+/**
+ * eadm_field_is_hw() - whether it comes from the adapter itself
+ * @field: the description
+ *
+ * Such fields are there only when the dump was opened with &eadm_dump_opts.hw.
+ *
+ * Since: 0.1
+ */
+bool eadm_field_is_hw(const struct eadm_field *field);
+
+/**
+ * eadm_field_is_metric() - whether it makes sense as a metric over time
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+bool eadm_field_is_metric(const struct eadm_field *field);
+
+/**
+ * eadm_field_is_hex() - whether it is a number that is written as 0x...
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+bool eadm_field_is_hex(const struct eadm_field *field);
+
+/**
+ * eadm_field_text() - a value as text
+ * @field: description of an unsigned field
+ * @value: the value
+ * @buf: where to put the text
+ * @size: its size
+ *
+ * Return: length of the text as by snprintf().
+ * Since: 0.1
+ */
+int eadm_field_text(const struct eadm_field *field, uint64_t value, char *buf,
+		    size_t size);
+
+/**
+ * eadm_field_bits() - width of a counter: it wraps to 0 after 2^bits - 1
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+unsigned int eadm_field_bits(const struct eadm_field *field);
+
+/**
+ * eadm_field_value_name() - name of a value of a state
+ * @field: the description
+ * @value: the value; of flags, the mask of one
+ *
+ * Return: the name, or NULL when the field or the value has none.
+ * Since: 0.1
+ */
+const char *eadm_field_value_name(const struct eadm_field *field,
+				  uint64_t value);
+
+/**
+ * eadm_field_value_find() - value of a state by its name
+ * @field: the description
+ * @name: the name
+ * @value: where to put the value; of flags, the mask of one
+ *
+ * Return: 0 or -ENOENT.
+ * Since: 0.1
+ */
+int eadm_field_value_find(const struct eadm_field *field, const char *name,
+			  uint64_t *value);
+
+/**
+ * eadm_field_value_at() - walk the named values of a state
+ * @field: the description
+ * @index: from 0
+ * @value: where to put the value, or NULL
+ *
+ * Return: the name, or NULL at the end.
+ * Since: 0.1
+ */
+const char *eadm_field_value_at(const struct eadm_field *field,
+				unsigned int index, uint64_t *value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* EADM_FIELD_H */
