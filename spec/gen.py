@@ -745,7 +745,7 @@ def gen_man(spec):
            '.TH EADM\\-FIELDS 7 "" eadm "Fields of eadm"', ".SH NAME",
            "eadm\\-fields \\- objects and fields that eadm shows", ".SH DESCRIPTION",
            "A field has one name everywhere. Column lists take it as written here; JSON keys",
-           "and metrics write it with underscores. An absent value is one nobody knows: it",
+           "and metrics write it with underscores. An absent value is unknown: it",
            "prints as a dash and is missing in JSON.", ".PP",
            "Marks behind a field:", ".B admin",
            "needs the capability CAP_NET_ADMIN,", ".B rawio",

@@ -237,7 +237,7 @@ def json_schema(spec, note):
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema",
               "$comment": f"SPDX-License-Identifier: LGPL-2.1-or-later. {note}",
               "title": "Output of eadm --json",
-              "description": "An absent key is a value nobody knows. Ages and times are "
+              "description": "An absent key is an unknown value. Ages and times are "
                              "nanoseconds. Keys are only ever added. A stream is one document "
                              "per line.",
               "oneOf": documents, "$defs": defs}

@@ -939,7 +939,7 @@ struct eadm_snap_cep_erdma {
 	} has;
 };
 
-/* Something that happened, as the multicast group events tells it. */
+/* An event, as sent to the multicast group events. */
 struct eadm_snap_event {
 	s32 hw_error;
 	u64 seq;

@@ -607,7 +607,7 @@ enum {
 	EADM_A_CEP_ERDMA_MAX = (__EADM_A_CEP_ERDMA_MAX - 1)
 };
 
-/* event: Something that happened, as the multicast group events tells it. */
+/* event: An event, as sent to the multicast group events. */
 enum {
 	EADM_A_EVENT_DEV_INDEX = 1,
 	EADM_A_EVENT_DEV_NAME = 2,

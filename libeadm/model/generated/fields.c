@@ -94,7 +94,7 @@ static const struct eadm_spec_entry cmd_state_entries[] = {
 };
 
 static const struct eadm_spec_entry cmd_op_entries[] = {
-	{ 0, "other", "A command without a class of its own." },
+	{ 0, "other", "A command of no other class." },
 	{ 1, "query-device", "What the adapter is and can do." },
 	{ 2, "query-fw-info", "Version of the firmware." },
 	{ 3, "conf-device", "Sets the adapter up." },
@@ -125,8 +125,8 @@ static const struct eadm_spec_entry cmd_op_entries[] = {
 };
 
 static const struct eadm_spec_entry async_event_entries[] = {
-	{ 0, "other", "An event without a class of its own." },
-	{ 1, "qp-fatal", "The QP failed: a work request of its own, or the connection." },
+	{ 0, "other", "An event of no other class." },
+	{ 1, "qp-fatal", "The QP failed: one of its work requests, or the connection." },
 	{ 2, "qp-rq-error", "A receive of the QP failed." },
 	{ 3, "access-error", "The peer asked for an access that is not allowed." },
 	{ 4, "cq-error", "The CQ failed, most likely by an overrun." },
@@ -159,15 +159,15 @@ static const struct eadm_spec_entry cep_state_entries[] = {
 	{ 3, "await-request", "Passive side: TCP stands, the peer's request is awaited." },
 	{ 4, "recvd-request", "Passive side: the consumer has to accept or reject." },
 	{ 5, "connected", "The adapter has the connection." },
-	{ 6, "closed", "Over, but somebody has not let go of it yet." },
-	{ 7, "connect", "Connecting, connected, or (iWARP) over and kept: the kernel's connection manager tells no more." },
-	{ 8, "idle", "As the kernel's connection manager tells: unused, or its acceptance failed." },
+	{ 6, "closed", "Over, but still referenced." },
+	{ 7, "connect", "Connecting, connected, or (iWARP) over and kept: the kernel's connection manager reports no more." },
+	{ 8, "idle", "As the kernel's connection manager reports: unused, or its acceptance failed." },
 	{ 9, "addr-query", "Active side: the peer's address is being resolved." },
 	{ 10, "addr-resolved", "Active side: the adapter to the peer's address is known." },
 	{ 11, "route-query", "Active side: the route to the peer is being resolved." },
 	{ 12, "route-resolved", "Active side: the consumer has to connect." },
 	{ 13, "addr-bound", "Has a local address and does nothing yet." },
-	{ 14, "device-removal", "The consumer has to let go of an adapter that goes away." },
+	{ 14, "device-removal", "The consumer has to release an adapter that goes away." },
 	{ 15, "destroying", "The consumer has let go of it." },
 };
 
@@ -652,7 +652,7 @@ static const struct eadm_field qp_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "state", .c_name = "state",
-		.head = "STATE", .help = "State as verbs tell it.", .names = &eadm_spec_enums[3],
+		.head = "STATE", .help = "State as verbs report it.", .names = &eadm_spec_enums[3],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -1467,7 +1467,7 @@ static const struct eadm_field eq_fields[] = {
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-head", .c_name = "hw_head", .head = "HWHEAD", .unit = "entries",
-		.help = "Consumer index last told to the adapter.",
+		.help = "Consumer index last reported to the adapter.",
 	},
 	{
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -2947,14 +2947,14 @@ static const struct eadm_field cep_fields[] = {
 	{
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "ps", .c_name = "ps", .head = "PS",
-		.help = "Port space, as the kernel's connection manager tells.",
+		.help = "Port space, as the kernel's connection manager reports it.",
 		.names = &eadm_spec_enums[15],
 	},
 	{
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "cookie", .c_name = "cookie",
 		.head = "COOKIE", .family = "erdma",
-		.help = "Cookie of that QP as told to the peer.",
+		.help = "Cookie of that QP as sent to the peer.",
 	},
 	{
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -3069,8 +3069,7 @@ static const struct eadm_field event_fields[] = {
 	{
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "lost", .c_name = "lost",
-		.head = "LOST", .unit = "events",
-		.help = "Events before this one that could not be told.",
+		.head = "LOST", .unit = "events", .help = "Events before this one that were lost.",
 	},
 };
 
@@ -3112,7 +3111,7 @@ static const struct eadm_field conf_fields[] = {
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "value", .c_name = "value",
-		.head = "VALUE", .help = "Value in force, as far as anybody can tell.",
+		.head = "VALUE", .help = "Value in force, as far as it is known.",
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -3140,7 +3139,7 @@ static const struct eadm_field conf_fields[] = {
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .hw = true, .name = "read-back",
 		.c_name = "read_back", .head = "READBACK",
-		.help = "1 when the value was read from the adapter, 0 when it is what the driver last told it.",
+		.help = "1 when the value was read from the adapter, 0 when it is what the driver last set.",
 	},
 };
 
@@ -4203,7 +4202,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.name = "event",
 		.c_name = "event",
 		.title = "events",
-		.help = "Something that happened, as the multicast group events tells it.",
+		.help = "An event, as sent to the multicast group events.",
 		.cmd = 14,
 		.sort = EADM_SPEC_SORT_EVENTS,
 		.by_device = false,
