@@ -40,11 +40,11 @@ static void check_hidden(struct audit *a, const struct audit_device *dev)
 	see(dev, remedy, sizeof(remedy));
 	if (eadm_fact(a->cli->ctx, "module.eadm"))
 		tell(a, CHECK_WARN, dev, remedy,
-		     "driver %s, but another one than eadm's: it shows nothing to the companion module",
+		     "driver %s, but not eadm's: it does not support the companion module",
 		     dev->driver);
 	else
 		tell(a, CHECK_UNSEEN, dev, remedy,
-		     "driver %s; whose it is, and its firmware, cannot be seen",
+		     "driver %s; its origin and firmware cannot be seen",
 		     dev->driver);
 }
 
@@ -77,7 +77,7 @@ static void check_netdev(struct audit *a, const struct audit_device *dev)
 
 	if (!*dev->netdev)
 		tell(a, CHECK_FAIL, dev,
-		     "look for the network interface with the adapter's MAC address",
+		     "find the network interface with the adapter's MAC address",
 		     "no network interface belongs to it");
 	else if (*dev->mac && *dev->netdev_mac &&
 		 strcmp(dev->mac, dev->netdev_mac))
@@ -125,7 +125,7 @@ static void check_mtu(struct audit *a, const struct audit_device *dev)
 	}
 	if (mtu < 1280)
 		tell(a, CHECK_WARN, dev, "ip link set INTERFACE mtu 1500",
-		     "an MTU of %" PRIu64 " is too small to be quick", mtu);
+		     "an MTU of %" PRIu64 " is too small for good performance", mtu);
 	else if (i < a->n)
 		tell(a, CHECK_WARN, dev,
 		     "give all interfaces of a network the same MTU",
@@ -280,7 +280,7 @@ static void check_limits(struct audit *a, const struct audit_device *dev)
 		    dev->used[i] < dev->max[i] - dev->max[i] / 5)
 			continue;
 		tell(a, dev->used[i] >= dev->max[i] ? CHECK_FAIL : CHECK_WARN,
-		     dev, "eadm dump ctx tells who has how many",
+		     dev, "eadm dump ctx shows how many each process has",
 		     "%" PRIu64 " of %" PRIu64 " %s are in use",
 		     dev->used[i], dev->max[i], what[i]);
 		told = true;
@@ -299,7 +299,7 @@ const struct check device_checks[] = {
 	{ "port", "The port is up.", .of_device = check_port },
 	{ "mtu", "The MTU is large enough, and the same everywhere.",
 	  .of_device = check_mtu },
-	{ "gid", "The port has an address of its own.",
+	{ "gid", "The port has a GID.",
 	  .of_device = check_gid },
 	{ "address", "The interface has an IP address.",
 	  .of_device = check_address },

@@ -18,7 +18,7 @@ static void check_devices(struct audit *a)
 		     a->n == 1 ? "" : "s");
 	else
 		tell(a, CHECK_FAIL, NULL,
-		     "attach an RDMA adapter, load its driver; dmesg tells why a probe failed",
+		     "attach an RDMA adapter, load its driver; dmesg shows why a probe failed",
 		     "no RDMA device");
 }
 
@@ -73,7 +73,7 @@ static bool check_owner(struct audit *a, const struct audit_device *dev)
 	snprintf(key, sizeof(key), "origin.%s", driver);
 	origin = eadm_fact(a->cli->ctx, key);
 	snprintf(remedy, sizeof(remedy),
-		 "load %s.ko of eadm in its place, or go on with what RDMA netlink shows",
+		 "load %s.ko of eadm in its place, or continue with what RDMA netlink shows",
 		 driver);
 	tell(a, CHECK_WARN, dev, remedy,
 	     "the driver %s that is loaded is not eadm's%s%s%s: the module eadm cannot show the device",
@@ -93,21 +93,21 @@ static void check_companion(struct audit *a)
 	if (!version && !shows) {
 		tell(a, CHECK_WARN, NULL,
 		     "modprobe eadm (packages eadm-dkms or eadm-kmod)",
-		     "the module eadm is not loaded: only what RDMA netlink tells is seen");
+		     "the module eadm is not loaded: only what RDMA netlink reports is shown");
 		return;
 	}
 	for (i = 0; i < a->n; i++)
 		foreign |= check_owner(a, &a->devices[i]);
 	if (a->n && !shows && !foreign)
 		tell(a, CHECK_WARN, NULL,
-		     "go on with what RDMA netlink shows",
+		     "continue with what RDMA netlink shows",
 		     "module eadm%s%s is loaded, but shows no device: their drivers give it no diagnostics",
 		     version && *version ? " " : "", version ? version : "");
 	if (a->n && !shows)
 		return;
 	if (version && *version && strcmp(version, eadm_version()))
 		tell(a, CHECK_WARN, NULL,
-		     "install module and tool of the same version, or read on: unknown fields are kept",
+		     "install module and tool of the same version, or continue: unknown fields are kept",
 		     "module eadm %s, tool %s", version, eadm_version());
 	else
 		tell(a, CHECK_OK, NULL, NULL, "module eadm%s%s is loaded",
@@ -160,10 +160,10 @@ static void check_netns(struct audit *a)
 		return;
 	if (!strcmp(mode, "shared"))
 		tell(a, CHECK_OK, NULL, NULL,
-		     "shared: devices are seen in all network namespaces");
+		     "shared: devices are visible in all network namespaces");
 	else
 		tell(a, CHECK_OK, NULL, NULL,
-		     "exclusive: a device is seen in its own network namespace only");
+		     "exclusive: a device is visible only in its network namespace");
 }
 
 static void check_lockdown(struct audit *a)
@@ -176,7 +176,7 @@ static void check_lockdown(struct audit *a)
 		tell(a, CHECK_OK, NULL, NULL, "the kernel is not locked down");
 	else
 		tell(a, CHECK_WARN, NULL,
-		     "boot without lockdown to look into the adapter",
+		     "boot without lockdown to read the adapter's own state",
 		     "the kernel is locked down: %s; contexts of the adapter cannot be read",
 		     line);
 }
@@ -237,7 +237,7 @@ const struct check machine_checks[] = {
 	{ "memlock", "Processes may lock memory.", check_memlock },
 	{ "netns-mode", "Which network namespaces see the devices.",
 	  check_netns },
-	{ "lockdown", "The adapter can be looked into.", check_lockdown },
+	{ "lockdown", "The adapter's own state can be read.", check_lockdown },
 	{ "libibverbs", "Verbs are installed.", check_verbs },
 	{ "provider", "Verbs know the device.", check_provider },
 	{ 0 }

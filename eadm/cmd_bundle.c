@@ -8,17 +8,17 @@ static const struct option_def options[] = {
 	{ OPT_OUTPUT, 'o', "output", "FILE", WORDS_FILE,
 	  "create: where to write ('-': standard output)" },
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
-	  "create: with the adapters' own contexts" },
+	  "create: include the adapters' own contexts" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
-	  "create: between the two readings of everything (default: 100ms)" },
+	  "create: time between the two snapshots (default: 100ms)" },
 	{ OPT_MAX_TIME, 0, "max-time", "TIME", WORDS_ANY,
-	  "create: end after so long with what there is (default: 2m)" },
+	  "create: stop after this time, write what there is (default: 2m)" },
 	{ OPT_MAX_SIZE, 0, "max-size", "SIZE", WORDS_ANY,
-	  "create: at most so much before packing (default: 256M)" },
+	  "create: at most this much before packing (default: 256M)" },
 	{ OPT_REDACT, 0, "redact", NULL, WORDS_NONE,
 	  "create: pseudonyms for addresses, hosts and processes" },
 	{ OPT_REDACT_KEY, 0, "redact-key", "FILE", WORDS_FILE,
-	  "create: the same with the key in FILE, so that bundles agree" },
+	  "create: the same with the key in FILE, so that bundles match" },
 	{ 0 },
 };
 
@@ -53,7 +53,7 @@ static int run(struct cli *cli)
 			snprintf(name, sizeof(name), "--%s", def->name);
 			if (cli->args.opt[def->id])
 				return fail(cli, STATUS_USAGE, name,
-					    "goes with create only");
+					    "applies to create only");
 		}
 		return verbs[i].run(cli);
 	}
@@ -64,7 +64,7 @@ static int run(struct cli *cli)
 const struct command cmd_bundle = {
 	.name = "bundle",
 	.usage = "create | show FILE | verify FILE",
-	.help = "put all that support needs into one file",
+	.help = "collect everything support needs in one file",
 	.more = "Every command reads the state in it with --from FILE.",
 	.examples = "  eadm bundle create\n"
 		    "  eadm bundle create --redact -o case-4711.tar.zst\n"

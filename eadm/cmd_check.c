@@ -197,7 +197,7 @@ static void run_checks(struct audit *a, struct table *table)
 	if (a->unseen) {
 		struct eadm_note note = {
 			.size = sizeof(note), .device = "",
-			.what = "facts of the machine",
+			.what = "properties of the machine",
 			.why = "the capture does not have all of them; what is missing was not checked",
 		};
 
@@ -234,8 +234,8 @@ static int run(struct cli *cli)
 const struct command cmd_check = {
 	.name = "check",
 	.help = "audit the configuration: drivers, interfaces, limits, interrupts",
-	.more = "Shows for each thing it looks at whether it is ok, and what to do if it\n"
-		"is not, or if it cannot be seen. Of a capture only what is in there is\n"
+	.more = "Shows for each check whether it is ok, and what to do if it\n"
+		"is not, or if it cannot be seen. Of a capture, only what it holds is\n"
 		"checked.\n"
 		"The exit status is 0 when all is ok, 6 when something cannot be seen,\n"
 		"7 with warnings, 8 when something fails.",

@@ -105,7 +105,7 @@ static char *the_device(struct cli *cli)
 	if (n == 1)
 		return name;
 	fail(cli, STATUS_USAGE, "--device",
-	     n ? "of which device?" : "there is none");
+	     n ? "which device? (use --device)" : "there is none");
 	free(name);
 	return NULL;
 }
@@ -190,8 +190,8 @@ const struct command cmd_conf = {
 	.name = "conf",
 	.usage = "[list | get SETTING | set SETTING VALUE]",
 	.help = "show and change settings of an adapter",
-	.more = "A change takes CAP_NET_ADMIN and holds until the driver is\n"
-		"loaded anew. What is shown afterwards was read back.",
+	.more = "A change requires CAP_NET_ADMIN and holds until the driver is\n"
+		"loaded again. The value shown afterwards was read back.",
 	.examples = "  eadm conf\n"
 		    "  eadm conf get cc\n"
 		    "  eadm conf set cc cubic -d erdma_0\n"

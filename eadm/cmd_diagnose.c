@@ -9,7 +9,7 @@
 
 static const struct option_def options[] = {
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
-	  "time between the two looks (default: 1s)" },
+	  "time between the two samples (default: 1s)" },
 	{ OPT_NO_HW, 0, "no-hw", NULL, WORDS_NONE,
 	  "do not ask the adapter for its own view of each object" },
 	{ OPT_RULES, 0, "rules", NULL, WORDS_NONE,
@@ -289,10 +289,10 @@ static int run(struct cli *cli)
 
 const struct command cmd_diagnose = {
 	.name = "diagnose",
-	.help = "find out what is wrong, why, and what to look at next",
-	.more = "Looks twice, an interval apart, and applies rules to what it saw. Of a\n"
-		"capture the last two moments serve, or the one of --at and the one\n"
-		"before it. With CAP_SYS_RAWIO the adapter's own view counts, too, at\n"
+	.help = "find out what is wrong, why, and what to check next",
+	.more = "Samples twice, an interval apart, and applies rules to both samples. Of a\n"
+		"capture the last two snapshots are used, or the one of --at and the one\n"
+		"before it. With CAP_SYS_RAWIO the adapter's own view is used, too, at\n"
 		"the price of a command for each object. Rules that could not be\n"
 		"applied are counted, with the reason and a remedy.\n"
 		"The exit status is 0 when nothing is wrong, 6 when nothing was found\n"

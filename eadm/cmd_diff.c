@@ -357,7 +357,7 @@ static int run(struct cli *cli)
 	if (cli->args.opt[OPT_AT] || cli->args.opt[OPT_SAVE])
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_AT] ? "--at" : "--save",
-			    "not with diff (FILE@TIME names a moment)");
+			    "not with diff (FILE@TIME selects a snapshot)");
 	status = open_moment(cli, arg[0], &diff.a.ctx);
 	if (!status)
 		status = open_moment(cli, n > 1 ? arg[1] : "live",
@@ -374,10 +374,10 @@ static int run(struct cli *cli)
 const struct command cmd_diff = {
 	.name = "diff",
 	.usage = "A [B] [OBJECT]",
-	.help = "show what has changed between two captures or moments",
-	.more = "A and B are marks or captures, each with @TIME behind it for one of\n"
-		"its moments, or 'live', which B is unless given. With --from, @TIME\n"
-		"alone is a moment of that capture. Ages are left out, and so are\n"
+	.help = "show what has changed between two captures or snapshots",
+	.more = "A and B are marks or captures, each with an optional @TIME for one of\n"
+		"its snapshots, or 'live', the default for B. With --from, @TIME\n"
+		"alone is a snapshot of that capture. Ages are left out, and so are\n"
 		"commands, entries and registers unless they are the OBJECT.",
 	.examples = "  eadm diff before                 a mark, and now\n"
 		    "  eadm diff mon.pcapng tue.pcapng qp\n"

@@ -7,17 +7,17 @@
 
 static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
-	  "ask the adapter for its own context of each object as well" },
+	  "also ask the adapter for its own context of each object" },
 	OWNER_OPTIONS,
 	STATE_OPTIONS,
 	{ OPT_RANGE, 0, "range", "A..B", WORDS_ANY,
 	  "entries: only those at these positions of the ring" },
 	{ OPT_AROUND, 0, "around", "PTR", WORDS_POINTER,
-	  "entries: only some around the pointer pi or ci" },
+	  "entries: only those around the pointer pi or ci" },
 	{ OPT_RAW, 0, "raw", NULL, WORDS_NONE,
-	  "entries: their bytes instead of what they mean" },
+	  "entries: raw bytes instead of decoded fields" },
 	{ OPT_PAYLOAD, 0, "payload", NULL, WORDS_NONE,
-	  "entries: inline payload as well" },
+	  "entries: also inline payload" },
 	SORT_OPTION,
 	WATCH_OPTIONS,
 	{ 0 },
@@ -80,7 +80,7 @@ static int check_options(struct cli *cli, const struct eadm_object *object)
 		if (cli->args.opt[of_entries[i]])
 			return fail(cli, STATUS_USAGE,
 				    option_name(of_entries[i]),
-				    "goes with sqe, rqe, cqe, eqe and cmde only");
+				    "applies to sqe, rqe, cqe, eqe and cmde only");
 	}
 	if (cli->args.opt[OPT_RANGE] && cli->args.opt[OPT_AROUND])
 		return fail(cli, STATUS_USAGE, "--around", "not with --range");
@@ -98,7 +98,7 @@ static int fill_options(struct cli *cli, const struct eadm_object *object,
 			    "one argument too many ('eadm help dump')");
 	if (id == 2 && cli->args.n < 3)
 		return fail(cli, STATUS_USAGE, "hwctx",
-			    "of what? ('eadm dump hwctx qp|cq|eq N')");
+			    "missing kind of queue ('eadm dump hwctx qp|cq|eq N')");
 	if (id == 2)
 		opts->part = cli->args.arg[1];
 	if (cli->args.n > id) {
@@ -114,7 +114,7 @@ static int fill_options(struct cli *cli, const struct eadm_object *object,
 	if (eadm_object_sort(object) == EADM_SORT_ENTRIES && !opts->has_id &&
 	    !is_named(object, "regs") && !is_named(object, "cmde"))
 		return fail(cli, STATUS_USAGE, eadm_object_name(object),
-			    "of which queue?");
+			    "missing queue number");
 	opts->around = cli->args.opt[OPT_AROUND];
 	opts->payload = cli->args.opt[OPT_PAYLOAD] != NULL;
 	if (opts->around && strcmp(opts->around, "pi") &&
@@ -133,7 +133,7 @@ static int run(struct cli *cli)
 
 	if (!cli->args.n)
 		return fail(cli, STATUS_USAGE, "OBJECT",
-			    "which one? ('eadm help dump' lists them)");
+			    "missing (see 'eadm help dump')");
 	object = need_object(cli, cli->args.arg[0]);
 	if (!object)
 		return STATUS_USAGE;
@@ -155,10 +155,10 @@ const struct command cmd_dump = {
 	.name = "dump",
 	.usage = "OBJECT [ID] | hwctx qp|cq|eq ID",
 	.help = "show the state of objects: queues, regions, contexts",
-	.more = "A plain dump costs the adapter nothing. With --hw each row\n"
-		"takes a command of the adapter and CAP_SYS_RAWIO. Entries of\n"
-		"queues, registers and contexts take CAP_SYS_RAWIO; their ID is\n"
-		"the number of the queue, completion queue 0 is that of commands.",
+	.more = "A plain dump does not involve the adapter. With --hw each row\n"
+		"costs a command of the adapter and requires CAP_SYS_RAWIO. Queue\n"
+		"entries, registers and contexts require CAP_SYS_RAWIO; their ID is\n"
+		"the number of the queue; completion queue 0 is the command queue's.",
 	.examples = "  eadm dump qp\n"
 		    "  eadm dump qp 17 --hw\n"
 		    "  eadm dump cq -d erdma_0 --comm 'ib_*'\n"

@@ -8,7 +8,7 @@
 #include "table.h"
 
 static const struct option_def options[] = {
-	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "end after N events" },
+	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "stop after N events" },
 	{ 0 },
 };
 
@@ -138,9 +138,9 @@ static int run(struct cli *cli)
 
 const struct command cmd_events = {
 	.name = "events",
-	.help = "tell what happens: devices, failed QPs, lost commands, settings",
-	.more = "Runs until it is interrupted. Events that happened before it was\n"
-		"started are not told.",
+	.help = "print events: devices, failed QPs, lost commands, settings",
+	.more = "Runs until interrupted. Events that happened before the start\n"
+		"are not shown.",
 	.examples = "  eadm events\n"
 		    "  eadm events -d erdma_0 --json\n"
 		    "  eadm events --save night.pcapng\n"

@@ -49,8 +49,8 @@ static int run(struct cli *cli)
 const struct command cmd_info = {
 	.name = "info",
 	.usage = "[DEV]",
-	.help = "tell all about a device: capabilities, limits and their use",
-	.more = "Without DEV, all devices stand beside each other.",
+	.help = "show all fields of a device: capabilities, limits and their use",
+	.more = "Without DEV, all devices are shown side by side.",
 	.examples = "  eadm info\n"
 		    "  eadm info erdma_0\n"
 		    "  eadm info erdma_0 -o qps,max-qp,cqs,max-cq\n",

@@ -13,10 +13,10 @@
 #define DEFAULT_NAME "last"
 
 static const struct option_def options[] = {
-	{ OPT_LIST, 'l', "list", NULL, WORDS_NONE, "list the marks there are" },
+	{ OPT_LIST, 'l', "list", NULL, WORDS_NONE, "list the marks" },
 	{ OPT_DELETE, 0, "delete", NULL, WORDS_NONE, "delete the mark" },
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
-	  "with the adapters' own contexts" },
+	  "include the adapters' own contexts" },
 	{ 0 },
 };
 
@@ -146,12 +146,12 @@ static int run(struct cli *cli)
 			    "not a name (letters, digits, '.', '_' and '-')");
 	if (!strcmp(name, "live"))
 		return fail(cli, STATUS_USAGE, name,
-			    "means this machine as it is");
+			    "is reserved for this machine");
 	if (cli->args.opt[OPT_DELETE] && !cli->args.n)
 		return fail(cli, STATUS_USAGE, "--delete", "which mark?");
 	if (!mark_path(name, path, sizeof(path)))
 		return fail(cli, STATUS_FAILED, name,
-			    "neither XDG_STATE_HOME nor HOME tell where");
+			    "neither XDG_STATE_HOME nor HOME is set");
 	if (cli->args.opt[OPT_DELETE])
 		return delete_mark(cli, name, path);
 	return make_mark(cli, name, path);
@@ -160,7 +160,7 @@ static int run(struct cli *cli)
 const struct command cmd_mark = {
 	.name = "mark",
 	.usage = "[NAME]",
-	.help = "remember how things are, to see later what has changed",
+	.help = "save the current state, to see later what has changed",
 	.more = "The mark is a capture of all devices; without NAME it is called\n"
 		"'" DEFAULT_NAME "'. 'stat --since' and 'diff' take it by name.",
 	.examples = "  eadm mark before\n"

@@ -9,15 +9,15 @@ static const struct option_def options[] = {
 	{ OPT_OUTPUT, 'o', "output", "FILE", WORDS_FILE,
 	  "another way to name FILE" },
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
-	  "with the adapters' own contexts" },
+	  "include the adapters' own contexts" },
 	{ OPT_RINGS, 0, "rings", NULL, WORDS_NONE,
-	  "with the entries of all queues, contexts and registers" },
+	  "include the entries of all queues, contexts and registers" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
-	  "so many moments (default: 1; with --interval: until interrupted)" },
+	  "number of snapshots (default: 1; with --interval: no limit)" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
-	  "time between two moments (default: 1s)" },
+	  "time between two snapshots (default: 1s)" },
 	{ OPT_MAX_SIZE, 0, "max-size", "SIZE", WORDS_ANY,
-	  "keep the newest moments that fit into so many bytes, K, M or G" },
+	  "keep the newest snapshots that fit into SIZE bytes, K, M or G" },
 	{ 0 },
 };
 
@@ -35,7 +35,7 @@ static int record_moments(struct cli *cli, uint64_t count, uint64_t interval)
 			ret = eadm_capture_rings(cli->ctx, 0);
 		if (ret || !--count || interrupted)
 			return ret;
-		progress(cli, "moments", ++moments);
+		progress(cli, "snapshots", ++moments);
 		if (!wait_until(&next, interval))
 			return 0;
 	}
@@ -61,7 +61,7 @@ static int run(struct cli *cli)
 			    "a capture holds all devices");
 	if (cli->json && !strcmp(path, "-"))
 		return fail(cli, STATUS_USAGE, "--json",
-			    "standard output gets the capture");
+			    "standard output is used for the capture");
 	if (!opt_u64(cli, OPT_COUNT, &count) ||
 	    !opt_duration(cli, OPT_INTERVAL, 1000000000, &interval) ||
 	    !opt_size(cli, OPT_MAX_SIZE, &limit))
@@ -103,9 +103,9 @@ const struct command cmd_record = {
 	.usage = "FILE",
 	.help = "write the state of all devices to a capture",
 	.more = "Every command reads it with --from FILE, and so does Wireshark.\n"
-		"--hw and --rings take CAP_SYS_RAWIO; without it the rest is recorded, and\n"
-		"the status is 6. --rings leaves inline payload out.\n"
-		"The file appears when all is recorded; an interrupt ends that.",
+		"--hw and --rings require CAP_SYS_RAWIO; without it the rest is recorded,\n"
+		"and the status is 6. --rings leaves inline payload out.\n"
+		"The file appears when all is recorded; an interrupt stops recording.",
 	.examples = "  eadm record now.pcapng\n"
 		    "  eadm --from now.pcapng dump qp\n"
 		    "  eadm record --hw --rings all.pcapng\n"

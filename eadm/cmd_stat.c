@@ -11,17 +11,17 @@
 
 static const struct option_def options[] = {
 	{ OPT_LIVE, 'l', "live", NULL, WORDS_NONE,
-	  "show rates per second, again and again" },
+	  "show rates per second, repeatedly" },
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
-	  "with the counters in the adapter's own context of each OBJECT" },
+	  "include the counters in the adapter's own context of each OBJECT" },
 	{ OPT_ORIGINAL, 0, "original", NULL, WORDS_NONE,
 	  "counters of ports as the driver and sysfs name them" },
 	{ OPT_SINCE, 0, "since", "MARK", WORDS_MOMENT,
 	  "show what counters grew by since a mark or a capture" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
-	  "time between two samples (default: 1s); means --live" },
+	  "time between two samples (default: 1s); implies --live" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
-	  "end after N intervals; means --live" },
+	  "stop after N intervals; implies --live" },
 	OWNER_OPTIONS,
 	STATE_OPTIONS,
 	SORT_OPTION,
@@ -283,8 +283,8 @@ static int run_live(struct stat *stat)
 	if ((!status || status == STATUS_PARTIAL) && !shown && !interrupted)
 		status = fail(cli, STATUS_FAILED, cli->args.opt[OPT_FROM],
 			      cli->args.opt[OPT_AT] ?
-			      "rates take two moments, --at names the last one" :
-			      "rates take two moments, the capture has one (eadm record -n)");
+			      "rates require two snapshots, --at selects the last one" :
+			      "rates require two snapshots, the capture has one (eadm record -n)");
 	return shown ? write_end(cli, status) : status;
 }
 
@@ -294,7 +294,7 @@ static int run_since(struct stat *stat, const char *since)
 	struct cli *cli = stat->cli;
 	const struct eadm_note anew = {
 		.size = sizeof(anew), .device = "", .what = "counters",
-		.why = "some are less than before: they began anew, and are left out",
+		.why = "some decreased: they were reset, and are left out",
 	};
 	struct eadm_note other = {
 		.size = sizeof(other), .device = "", .what = "host",
@@ -433,7 +433,7 @@ static int run(struct cli *cli)
 	if (cli->args.opt[OPT_ORIGINAL] &&
 	    (live || since || cli->args.n || cli->args.opt[OPT_OUTPUT]))
 		return fail(cli, STATUS_USAGE, "--original",
-			    "stands alone: what it shows has no fields");
+			    "cannot be combined with other options");
 	if ((live || since) && cli->args.opt[OPT_SORT])
 		return fail(cli, STATUS_USAGE, "--sort", "not with %s",
 			    live ? "--live" : "--since");
@@ -463,13 +463,13 @@ static int run(struct cli *cli)
 const struct command cmd_stat = {
 	.name = "stat",
 	.usage = "[OBJECT]",
-	.help = "show counters, or with --live what they grow by",
+	.help = "show counters, or with --live their rates",
 	.more = "Without OBJECT the counters of all ports, under one name for\n"
 		"each meaning whatever the driver calls it; a counter that has\n"
 		"no such name is shown as the driver names it. With OBJECT (qp,\n"
 		"cq, eq, cmdq) the counters of each of these.\n"
-		"--live shows what moves only. On a capture it goes from moment\n"
-		"to moment.",
+		"--live shows only what moves. On a capture it steps from snapshot\n"
+		"to snapshot.",
 	.examples = "  eadm stat\n"
 		    "  eadm stat --live\n"
 		    "  eadm stat -i 5s -n 12 -d erdma_0 --json\n"

@@ -9,7 +9,7 @@ static const struct option_def options[] = {
 	{ OPT_PORT, 'p', "port", "PORT", WORDS_ANY,
 	  "port of RDMA's connection manager (default: " TEST_PORT ")" },
 	{ OPT_BIND, 'b', "bind", "ADDR", WORDS_ANY,
-	  "own address, which chooses the device" },
+	  "local address, which chooses the device" },
 	{ OPT_TESTS, 't', "tests", "NAMES", WORDS_TEST,
 	  "client: only these: connect, data, rdma, echo, order, rate" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
@@ -17,7 +17,7 @@ static const struct option_def options[] = {
 	{ OPT_SIZE, 's', "size", "BYTES", WORDS_ANY,
 	  "client: largest message of data and rdma (default: 65536)" },
 	{ OPT_ONCE, 0, "once", NULL, WORDS_NONE,
-	  "server: end after the first client" },
+	  "server: exit after the first client" },
 	{ 0 },
 };
 

@@ -7,12 +7,12 @@
 
 static const struct option_def options[] = {
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
-	  "time between two looks (default: 1s)" },
-	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "end after N looks" },
+	  "time between two refreshes (default: 1s)" },
+	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "stop after N refreshes" },
 	{ OPT_BATCH, 'b', "batch", NULL, WORDS_NONE,
 	  "print tables instead of drawing on the terminal" },
 	{ OPT_ROWS, 0, "rows", "N", WORDS_ANY,
-	  "with --batch: so many QPs (default: 20)" },
+	  "with --batch: number of QPs (default: 20)" },
 	{ OPT_SORT, 0, "sort", "ORDER", WORDS_TOP_SORT,
 	  "rate, queued, last, age, qpn, state, pid, comm or peer" },
 	OWNER_OPTIONS,
@@ -41,7 +41,7 @@ static int init(struct cli *cli, struct top *top, uint64_t *count,
 			    *count ? "at least 10ms" : "more than 0");
 	if (cli->args.opt[OPT_ROWS] && !cli->args.opt[OPT_BATCH] && !cli->json)
 		return fail(cli, STATUS_USAGE, "--rows",
-			    "goes with --batch only");
+			    "requires --batch");
 	status = sort ? top_sort_find(cli, sort, &top->sort) : 0;
 	if (!status)
 		status = filter_init(cli, eadm_object_find("qp"),
@@ -74,9 +74,9 @@ static int run(struct cli *cli)
 const struct command cmd_top = {
 	.name = "top",
 	.help = "watch devices and the busiest QPs on the terminal",
-	.more = "Rates, owners, latencies of commands; 'h' tells the keys. It reads\n"
+	.more = "Rates, owners, latencies of commands; 'h' shows the keys. It reads\n"
 		"many QPs as often as half a percent of a CPU allows. On a capture it\n"
-		"replays the moments.",
+		"replays the snapshots.",
 	.examples = "  eadm top\n"
 		    "  eadm top --sort queued --comm 'ib_*'\n"
 		    "  eadm --from night.pcapng --at 02:10 top\n"

@@ -13,16 +13,16 @@ static const struct option_def options[] = {
 	{ OPT_FOLLOW, 'f', "follow", NULL, WORDS_NONE,
 	  "show commands as they end, until interrupted" },
 	{ OPT_SLOWER_THAN, 0, "slower-than", "TIME", WORDS_ANY,
-	  "only commands that took at least so long (ms without a unit)" },
+	  "only commands with at least this latency (ms without a unit)" },
 	{ OPT_OPCODE, 0, "opcode", "OP", WORDS_OPCODE, "only this command" },
 	{ OPT_STATE, 0, "state", "STATES", WORDS_STATE,
-	  "only commands that ended so, separated by commas" },
+	  "only commands that ended in these states, separated by commas" },
 	{ OPT_PID, 0, "pid", "PID", WORDS_ANY,
 	  "only commands that this process caused" },
 	{ OPT_COMM, 0, "comm", "NAME", WORDS_ANY,
 	  "only commands that processes of this name caused" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
-	  "with --follow: end after N commands" },
+	  "with --follow: stop after N commands" },
 	SORT_OPTION,
 	{ OPT_FORMAT, 0, "format", "FORMAT", WORDS_TRACE_FORMAT,
 	  "of export: chrome, for ui.perfetto.dev and others (default)" },
@@ -213,7 +213,7 @@ static int check(struct cli *cli, const char *verb)
 			    verb);
 	if (!export && cli->args.opt[OPT_FORMAT])
 		return fail(cli, STATUS_USAGE, "--format",
-			    "goes with export only");
+			    "applies to export only");
 	return 0;
 }
 
@@ -225,7 +225,7 @@ static int run(struct cli *cli)
 
 	if (cli->args.opt[OPT_COUNT] && !cli->args.opt[OPT_FOLLOW])
 		return fail(cli, STATUS_USAGE, "--count",
-			    "goes with --follow only");
+			    "requires --follow");
 	if (cli->args.opt[OPT_FOLLOW] && cli->args.opt[OPT_SORT])
 		return fail(cli, STATUS_USAGE, "--sort",
 			    "not with --follow");

@@ -119,7 +119,7 @@ static int run(struct cli *cli)
 
 const struct command cmd_ver = {
 	.name = "ver",
-	.help = "tell versions: tool, library, kernel, modules, firmware",
+	.help = "print versions: tool, library, kernel, modules, firmware",
 	.examples = "  eadm ver\n  eadm --from now.pcapng ver --json\n",
 	.run = run,
 };

@@ -147,7 +147,7 @@ int unknown_column(struct cli *cli, const struct eadm_object *object,
 		return fail(cli, STATUS_USAGE, name,
 			    "unknown column (did you mean '%s'?)", near);
 	return fail(cli, STATUS_USAGE, name,
-		    "unknown column (-o help tells them)");
+		    "unknown column ('-o help' lists them)");
 }
 
 /* By its name, or by the heading that tables have. */

@@ -92,7 +92,7 @@ static void tell_blind(const struct pass *pass)
 {
 	struct eadm_note blind = {
 		.size = sizeof(blind), .device = "",
-		.why = "no row tells it (it takes CAP_NET_ADMIN)",
+		.why = "no row has it (it requires CAP_NET_ADMIN)",
 	};
 
 	blind.what = pass->blind_option;

@@ -56,14 +56,14 @@ static void print_overview(void)
 	printf("\nOptions, anywhere on the line:\n");
 	print_options(global_options, NULL);
 	printf("\nExamples:\n"
-	       "  eadm list                        which devices are there\n"
+	       "  eadm list                        which devices exist\n"
 	       "  eadm stat --live                 what moves\n"
 	       "  eadm dump qp --state err         which queue pairs failed\n"
 	       "  eadm trace --slower-than 10ms    which commands took long\n"
 	       "  eadm diagnose                    what is wrong, and why\n"
-	       "  eadm record now.pcapng           keep it all for later\n"
-	       "  eadm --from now.pcapng dump qp   and look at it elsewhere\n"
-	       "\n'eadm help COMMAND' tells more.\n");
+	       "  eadm record now.pcapng           save it all for later\n"
+	       "  eadm --from now.pcapng dump qp   and read it elsewhere\n"
+	       "\n'eadm help COMMAND' shows the options of a command.\n");
 }
 
 void print_help(const struct command *cmd)
@@ -114,7 +114,7 @@ static int run(struct cli *cli)
 const struct command cmd_help = {
 	.name = "help",
 	.usage = "[COMMAND]",
-	.help = "tell how a command is used",
+	.help = "show how to use a command",
 	.examples = "  eadm help dump\n",
 	.max_args = 1,
 	.args = { WORDS_COMMAND },

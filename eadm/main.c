@@ -57,7 +57,7 @@ static int save_source(struct cli *cli)
 		return 0;
 	if (!strcmp(path, "-"))
 		return fail(cli, STATUS_USAGE, "--save",
-			    "standard output gets what is shown");
+			    "standard output is used for the rows");
 	ret = check_target(cli, path);
 	if (ret)
 		return ret;
@@ -106,7 +106,7 @@ int open_source(struct cli *cli)
 		eadm_set_timeout(cli->ctx, ns / 1000000);
 	}
 	if (cli->args.opt[OPT_AT] && !from)
-		return fail(cli, STATUS_USAGE, "--at", "goes with --from");
+		return fail(cli, STATUS_USAGE, "--at", "requires --from");
 	ret = from ? eadm_open_file(cli->ctx, from) : eadm_open_live(cli->ctx);
 	if (!ret && cli->args.opt[OPT_AT])
 		ret = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],

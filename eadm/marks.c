@@ -82,13 +82,13 @@ int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **result)
 	}
 	if (!*name && !cli->args.opt[OPT_FROM])
 		status = fail(cli, STATUS_USAGE, spec,
-			      "a moment of what? (--from tells)");
+			      "'@TIME' needs a capture: use --from FILE");
 	else if (!*name)
 		status = open_capture(cli, ctx, cli->args.opt[OPT_FROM]);
 	else if (strcmp(name, "live"))
 		status = open_capture(cli, ctx, name);
 	else if (at)
-		status = fail(cli, STATUS_USAGE, spec, "live is now");
+		status = fail(cli, STATUS_USAGE, spec, "live has no snapshots");
 	else if ((ret = eadm_open_live(ctx)))
 		status = fail(cli, status_of(ret), "open", "%s",
 			      eadm_errmsg(ctx));

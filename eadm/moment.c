@@ -79,7 +79,7 @@ static int out_of_range(struct cli *cli, struct eadm_ctx *ctx,
 	text_of_time(first, from, sizeof(from));
 	text_of_time(last, to, sizeof(to));
 	return fail(cli, STATUS_NOT_FOUND, text,
-		    "the capture has %u moment%s, %s to %s",
+		    "the capture has %u snapshot%s, %s to %s",
 		    eadm_moments(ctx), eadm_moments(ctx) == 1 ? "" : "s", from,
 		    to);
 }

@@ -20,21 +20,21 @@ const struct option_def global_options[] = {
 	{ OPT_FROM, 0, "from", "FILE", WORDS_FILE,
 	  "read a capture instead of this machine ('-': standard input)" },
 	{ OPT_AT, 0, "at", "TIME", WORDS_ANY,
-	  "of the capture the moment at TIME: 14:03:05, +30s, -10s, #3" },
+	  "use the capture's snapshot at TIME: 14:03:05, +30s, -10s, #3" },
 	{ OPT_SAVE, 0, "save", "FILE", WORDS_FILE,
-	  "keep all that is read in a capture as well" },
+	  "also write all that is read to a capture" },
 	{ OPT_JSON, 'j', "json", NULL, WORDS_NONE, "print JSON" },
 	{ OPT_OUTPUT, 'o', "output", "COLS", WORDS_COLUMN,
-	  "columns: A,B,...; '+A' adds to the usual ones; 'all', 'wide', 'help'" },
+	  "columns: A,B,...; '+A' adds to the default; 'all', 'wide', 'help'" },
 	{ OPT_LIST_COLUMNS, 0, "list-columns", NULL, WORDS_NONE,
-	  "tell what columns there are" },
+	  "list the columns" },
 	{ OPT_SCHEMA, 0, "schema", NULL, WORDS_NONE,
 	  "print the schema of the JSON output" },
 	{ OPT_NO_COLOR, 0, "no-color", NULL, WORDS_NONE, "no colours" },
 	{ OPT_TIMEOUT, 0, "timeout", "TIME", WORDS_ANY,
-	  "wait at most so long for each answer (default: 10s)" },
+	  "timeout for each kernel reply (default: 10s)" },
 	{ OPT_VERBOSE, 'v', "verbose", NULL, WORDS_NONE,
-	  "tell what is done, and every reason" },
+	  "report what is being done, and every reason" },
 	{ OPT_VERSION, 'V', "version", NULL, WORDS_NONE,
 	  "print the version of eadm" },
 	{ OPT_HELP, 'h', "help", NULL, WORDS_NONE, "print help" },
@@ -115,7 +115,7 @@ static int unknown_option(struct cli *cli, const char *word, size_t len)
 		if (in_table(commands[i]->options, is_long ? name + 2 : NULL,
 			     len - 2, name[1]))
 			return fail(cli, STATUS_USAGE, name,
-				    "belongs behind its command");
+				    "must follow its command");
 	}
 	return fail(cli, STATUS_USAGE, name, "unknown option");
 }
@@ -383,5 +383,5 @@ int check_target(struct cli *cli, const char *path)
 	if (ret || source.st_dev != target.st_dev ||
 	    source.st_ino != target.st_ino)
 		return 0;
-	return fail(cli, STATUS_USAGE, path, "is what --from reads");
+	return fail(cli, STATUS_USAGE, path, "is the file that --from reads");
 }

@@ -39,7 +39,7 @@ int trace_export(struct cli *cli, struct view *view, const char *path)
 
 	if (cli->json)
 		return fail(cli, STATUS_USAGE, "--json",
-			    "the format is told by --format");
+			    "use --format to choose the format");
 	if (cli->args.opt[OPT_OUTPUT] || cli->args.opt[OPT_SORT])
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_SORT] ? "--sort" : "--output",

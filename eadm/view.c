@@ -46,7 +46,7 @@ static int watch_options(struct cli *cli, uint64_t *interval, uint64_t *count)
 		return cli->args.opt[OPT_COUNT] &&
 		       find_option(cli->cmd, "watch", 5) ?
 			       fail(cli, STATUS_USAGE, "--count",
-				    "goes with --watch only") : 0;
+				    "requires --watch") : 0;
 	if ((*watch && !opt_duration(cli, OPT_WATCH, 1000000000, interval)) ||
 	    !opt_u64(cli, OPT_COUNT, count))
 		return STATUS_USAGE;

@@ -124,5 +124,5 @@ EADM_API int eadm_moment_go(struct eadm_ctx *ctx, unsigned int index)
 	eadm_devices_drop(ctx);
 	if (ctx->src)
 		ret = ctx->src->ops->moment_go(ctx->src, index);
-	return ret ? eadm_fail(ctx, ret, "no such moment") : 0;
+	return ret ? eadm_fail(ctx, ret, "no such snapshot") : 0;
 }

@@ -278,7 +278,7 @@ const char *eadm_devices_name(const struct eadm_ctx *ctx, unsigned int index);
  * @first: first position in the ring
  * @last: last position in the ring
  * @around: of entries: only some around "pi" or "ci", else NULL
- * @payload: of entries: inline payload as well
+ * @payload: of entries: also inline payload
  */
 struct eadm_dump_opts {
 	size_t size;

@@ -313,10 +313,10 @@ int bundle_create(struct cli *cli)
 			    "a bundle holds all devices");
 	if (path && !strcmp(path, "-") && cli->json)
 		return fail(cli, STATUS_USAGE, "--json",
-			    "standard output gets the bundle");
+			    "standard output is used for the bundle");
 	if (path && !strcmp(path, "-") && isatty(STDOUT_FILENO))
 		return fail(cli, STATUS_USAGE, "-",
-			    "a bundle is nothing for a terminal");
+			    "refusing to write a bundle to a terminal");
 	b.deadline = b.begin + b.max_time;
 	b.ctx = eadm_new();
 	if (!b.ctx)

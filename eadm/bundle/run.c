@@ -192,7 +192,7 @@ static void judge_death(struct part *part, int status, const char *words)
 	if (cut)
 		bundle_why(part, "cut off: no room left (--max-size)");
 	else if (WIFSIGNALED(status))
-		bundle_why(part, "its collector died of signal %d%s%s",
+		bundle_why(part, "its collector was killed by signal %d%s%s",
 			   WTERMSIG(status), *words ? ": " : "", words);
 	else if (*words)
 		bundle_why(part, "%s", words);

@@ -57,7 +57,7 @@ static int read_manifest(struct reader *r, uint64_t len)
 
 	if (len > MAX_MANIFEST)
 		return fail(r->cli, STATUS_FAILED, r->path,
-			    "a manifest of absurd size");
+			    "the manifest is too large");
 	r->text = malloc(len + 1);
 	if (!r->text)
 		return fail(r->cli, STATUS_FAILED, r->path, "out of memory");
@@ -75,16 +75,16 @@ static int parse_manifest(struct reader *r)
 
 	if (!r->text)
 		return fail(r->cli, STATUS_FAILED, r->path,
-			    "a bundle without a manifest");
+			    "the bundle has no manifest");
 	r->manifest = jsonc.json_tokener_parse_verbose(r->text, &error);
 	if (!jsonc.json_object_is_type(r->manifest, json_type_object) ||
 	    !jsonc.json_object_object_get_ex(r->manifest, "eadm_bundle", &format))
 		return fail(r->cli, STATUS_FAILED, r->path,
-			    "a manifest that is none");
+			    "invalid manifest");
 	if (!jsonc.json_object_is_type(format, json_type_int) ||
 	    jsonc.json_object_get_int(format) < 1)
 		return fail(r->cli, STATUS_FAILED, r->path,
-			    "a manifest of no known format");
+			    "unknown manifest format");
 	r->newer = jsonc.json_object_get_int(format) > BUNDLE_FORMAT;
 	if (r->newer)
 		note(r->cli, "%s: made by a newer eadm; some of it may not be shown",
@@ -188,7 +188,7 @@ static int compare_manifest(struct reader *r)
 	if (!jsonc.json_object_object_get_ex(r->manifest, "parts", &parts) ||
 	    !jsonc.json_object_is_type(parts, json_type_array))
 		return fail(r->cli, STATUS_FAILED, r->path,
-			    "a manifest without parts");
+			    "the manifest lists no parts");
 	m = find_member(r, BUNDLE_MANIFEST);
 	if (m)
 		m->named = true;
@@ -197,11 +197,11 @@ static int compare_manifest(struct reader *r)
 		part = jsonc.json_object_array_get_idx(parts, i);
 		if (!is_part(part))
 			return fail(r->cli, STATUS_FAILED, r->path,
-				    "part %zu of the manifest is not as eadm writes one",
+				    "part %zu of the manifest is invalid",
 				    i + 1);
 		if (!is_as_told(r, part))
 			return fail(r->cli, STATUS_FAILED, r->path,
-				    "%s is not what the manifest says",
+				    "%s does not match the manifest",
 				    text_of(part, "name"));
 	}
 	for (i = 0; i < r->members && !r->newer; i++) {

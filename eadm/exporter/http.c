@@ -102,9 +102,9 @@ static enum MHD_Result say_status(struct client *client, unsigned int status)
 	switch (status) {
 	case MHD_HTTP_UNAUTHORIZED:
 		return say_plain(client, status,
-				 "name and password are needed\n");
+				 "name and password required\n");
 	case MHD_HTTP_FORBIDDEN:
-		return say_plain(client, status, "a certificate is needed\n");
+		return say_plain(client, status, "a client certificate is required\n");
 	default:
 		return say_plain(client, status,
 				 "out of memory, or being stopped\n");
@@ -350,7 +350,7 @@ static enum MHD_Result route(struct client *client, const char *url,
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return say_plain(client, MHD_HTTP_METHOD_NOT_ALLOWED,
-				 "only to be read\n");
+				 "method not allowed\n");
 	if (!strcmp(path, "/metrics"))
 		return wait_for_metrics(client);
 	if (!strcmp(path, "/healthz"))
@@ -587,7 +587,7 @@ int http_start(struct http *http, struct web_config *config,
 {
 	struct server *server = calloc(1, sizeof(*server));
 
-	snprintf(why, size, "the web server does not start");
+	snprintf(why, size, "the web server cannot be started");
 	*old = NULL;
 	if (!server)
 		return -ENOMEM;

@@ -350,7 +350,7 @@ static int take_options(struct exporter *x)
 	    (timeout < 1000000 || timeout / 1000000 > 86400000))
 		return fail(cli, STATUS_USAGE, "--timeout", "from 1ms to 24h");
 	if (cli->args.opt[OPT_AT] && !cli->args.opt[OPT_FROM])
-		return fail(cli, STATUS_USAGE, "--at", "goes with --from");
+		return fail(cli, STATUS_USAGE, "--at", "requires --from");
 	if (cli->args.opt[OPT_SAVE])
 		return fail(cli, STATUS_USAGE, "--save", "not with exporter");
 	x->scrape = (struct scrape_opts){
@@ -419,7 +419,7 @@ static int run(struct cli *cli)
 		return status;
 	if (x.scrape.from && !strcmp(x.scrape.from, "-"))
 		return fail(cli, STATUS_USAGE, "--from",
-			    "a file: each device reads it for itself");
+			    "requires a file: each device opens it separately");
 	status = check_source(&x, once);
 	if (status)
 		return status;

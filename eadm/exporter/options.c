@@ -8,7 +8,7 @@ const struct option_def exporter_options[] = {
 	{ OPT_WEB_CONFIG, 0, "web-config", "FILE", WORDS_FILE,
 	  "TLS, users and headers, in the format of the Prometheus exporter-toolkit" },
 	{ OPT_ONCE, 0, "once", NULL, WORDS_NONE,
-	  "print the metrics once and end" },
+	  "print the metrics once and exit" },
 	{ OPT_TEXTFILE, 0, "textfile", "FILE", WORDS_FILE,
 	  "write them once to FILE for node_exporter's textfile collector" },
 	{ OPT_COLLECTORS, 0, "collectors", "NAMES", WORDS_ANY,
@@ -16,15 +16,15 @@ const struct option_def exporter_options[] = {
 	{ OPT_OBJECTS, 0, "objects", "NAMES", WORDS_ANY,
 	  "also series for each of these objects: qp, cq, mr and so on" },
 	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,
-	  "also what processes own, added up by command name" },
+	  "also what processes own, summed by command name" },
 	{ OPT_MAX_SERIES, 0, "max-series", "N", WORDS_ANY,
-	  "of these at most N series a device and kind (default: 2000)" },
+	  "at most N series of these per device and kind (default: 2000)" },
 	{ OPT_MAX_CONNECTIONS, 0, "max-connections", "N", WORDS_ANY,
-	  "serve so many clients at once (default: 128)" },
+	  "serve at most N clients at once (default: 128)" },
 	{ OPT_DEVICE_TIMEOUT, 0, "device-timeout", "TIME", WORDS_ANY,
-	  "wait at most so long for a device in a scrape (default: 1s)" },
+	  "time limit for each device in a scrape (default: 1s)" },
 	{ OPT_DIAGNOSE_INTERVAL, 0, "diagnose-interval", "TIME", WORDS_ANY,
-	  "diagnose each device at most so often (default: 1m; 0: never)" },
+	  "diagnose each device at most this often (default: 1m; 0: never)" },
 	{ OPT_NO_SECCOMP, 0, "no-seccomp", NULL, WORDS_NONE,
 	  "do not restrict the program's own system calls" },
 	{ 0 },
@@ -34,10 +34,10 @@ const char exporter_help[] = "serve metrics to Prometheus";
 
 const char exporter_more[] =
 	"Serves /metrics (Prometheus text; OpenMetrics or protobuf with native\n"
-	"histograms for who asks for it), /healthz and a page at /. Devices are read\n"
-	"when somebody asks, never else, and nothing of theirs is changed. Sockets of\n"
-	"systemd are taken instead of --listen where there are some. SIGHUP reads the\n"
-	"web configuration again. With --from a scrape shows the capture's next moment.";
+	"histograms on request), /healthz and a page at /. Devices are read only\n"
+	"when metrics are requested, and nothing on them is changed. Sockets of\n"
+	"systemd are used instead of the default of --listen. SIGHUP reads the\n"
+	"web configuration again. With --from each scrape shows the next snapshot.";
 
 const char exporter_examples[] =
 	"  eadm exporter\n"

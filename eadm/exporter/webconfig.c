@@ -314,7 +314,7 @@ static int take_user(struct reader *r, const char *key, const yaml_node_t *node)
 			   key, cost, MAX_COST);
 	for (i = 0; i < config->n_users; i++) {
 		if (!strcmp(config->users[i].name, key))
-			return bad(r, node, "%s: the user is there twice", key);
+			return bad(r, node, "%s: the user is listed twice", key);
 	}
 	users = realloc(config->users, (config->n_users + 1) * sizeof(*users));
 	if (!users)
@@ -348,10 +348,10 @@ static int check(struct reader *r)
 		return bad(r, NULL, "cert_file and key_file belong together");
 	if (!config->cert && (config->client_ca || config->client_auth))
 		return bad(r, NULL,
-			   "certificates of clients take a cert_file");
+			   "client certificates require a cert_file");
 	if (config->client_auth >= CLIENT_VERIFY_IF_GIVEN && !config->client_ca)
 		return bad(r, NULL,
-			   "to verify clients takes a client_ca_file");
+			   "verifying clients requires a client_ca_file");
 	if (config->client_ca && config->client_auth < CLIENT_VERIFY_IF_GIVEN)
 		return bad(r, NULL,
 			   "client_ca_file is of no use with this client_auth_type");
@@ -437,7 +437,7 @@ static int read_doc(struct reader *r, yaml_parser_t *parser)
 		return ret;
 	root = yaml_document_get_root_node(&r->doc);
 	if (root)
-		ret = bad(r, root, "a second document: one is read");
+		ret = bad(r, root, "more than one document");
 	yaml_document_delete(&r->doc);
 	if (!ret)
 		ret = check(r);

@@ -42,7 +42,7 @@ static int wrong_event(struct client *c, const struct rdma_cm_event *event)
 		why = "the peer does not answer";
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		why = error == ECONNREFUSED ? "nobody listens there" : rejected;
+		why = error == ECONNREFUSED ? "no server listens at this address" : rejected;
 		break;
 	default:
 		break;
@@ -69,7 +69,7 @@ static int take_event(struct client *c, enum rdma_cm_event_type want)
 		if (event->param.conn.private_data_len < sizeof(*there) ||
 		    ntohl(there->magic) != TEST_MAGIC)
 			ret = link_fail(&c->link,
-					"what listens there is no 'eadm test server'");
+					"the peer is not an 'eadm test server'");
 		else
 			c->there = (struct welcome){
 				.rkey = ntohl(there->rkey),

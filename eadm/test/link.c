@@ -218,7 +218,7 @@ static int wait_event(struct link *link, struct ibv_cq *cq, uint64_t deadline)
 	if (ret < 0 && errno == EINTR)
 		return interrupted ? link_fail(link, "interrupted") : 0;
 	if (!ret)
-		return link_fail(link, "nothing came in time");
+		return link_fail(link, "nothing arrived in time");
 	if (fds[0].revents) {
 		if (!cm.ibv_get_cq_event(cq->channel, &from, &context))
 			cm.ibv_ack_cq_events(from, 1);

@@ -202,7 +202,7 @@ static void draw_qps(struct screen *s, int y)
 		draw_table(s, y, top->qp_cols, N_QP_COLS, rows, n);
 	else
 		put_line(s, y, A_NORMAL, PLAIN, top->match[0] ?
-			 "no queue pair like that" : "no queue pairs");
+			 "no queue pair matches" : "no queue pairs");
 	free(rows);
 }
 
@@ -238,13 +238,13 @@ static void draw_help(struct screen *s)
 	static const char *const lines[] = {
 		"q        quit",
 		"h ?      this help",
-		"space    freeze, and go on",
+		"space    freeze, and continue",
 		"s S      order by the next column, the one before",
 		"r        reverse the order",
-		"f /      show only QPs like a word: process, PID, peer, state, QPN",
+		"f /      show only QPs that match: process, PID, peer, state, QPN",
 		"c        show all QPs again",
 		"arrows   go up and down, also j, k, page up, page down, g, G",
-		"+ -      look less often, more often",
+		"+ -      refresh less often, more often",
 		"",
 		"Rates are per second: of devices as they count them, of QPs how fast the",
 		"indices of the send queue (SQ, blocks of 32 bytes) and of the receive queue",
@@ -531,16 +531,16 @@ int top_screen(struct top *top, uint64_t count)
 
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		return fail(cli, STATUS_USAGE, "screen",
-			    "there is no terminal (--batch takes none)");
+			    "there is no terminal (use --batch)");
 	if (curses_open())
 		return fail(cli, STATUS_UNSUPPORTED, "screen",
-			    "libncursesw.so.6 is missing (--batch takes none)");
+			    "libncursesw.so.6 is missing (use --batch)");
 	/* The terminal gets back its ways whatever ends the program. */
 	catch_signal(SIGHUP);
 	catch_signal(SIGQUIT);
 	if (!open_screen(&s))
 		return fail(cli, STATUS_FAILED, "screen",
-			    "unknown terminal (TERM; --batch takes none)");
+			    "unknown terminal (set TERM, or use --batch)");
 	ret = loop(&s);
 	curses.endwin();
 	curses.delscreen(s.term);

@@ -154,15 +154,15 @@ static int check_line(struct eadm_bundle *b, char *line)
 
 	if (strlen(line) < EADM_DIGEST_TEXT + 2 ||
 	    strncmp(line + EADM_DIGEST_TEXT - 1, "  ", 2))
-		return refuse(b, "a line of %s that is none",
+		return refuse(b, "%s has an invalid line",
 			      EADM_BUNDLE_SUMS);
 	line[EADM_DIGEST_TEXT - 1] = '\0';
 	m = find(b, line + EADM_DIGEST_TEXT + 1);
 	if (!m || m->listed)
-		return refuse(b, "%s lists what is not there",
+		return refuse(b, "%s lists a missing member",
 			      EADM_BUNDLE_SUMS);
 	if (strcmp(m->digest, line))
-		return refuse(b, "%s is not as it was written", m->name);
+		return refuse(b, "%s has changed since it was written", m->name);
 	m->listed = true;
 	return 0;
 }
@@ -208,7 +208,7 @@ static int account(struct eadm_bundle *b, uint64_t n)
 	if (b->unpacked > MAX_UNPACKED ||
 	    (b->unpacked > FREE_UNPACKED &&
 	     b->unpacked / MAX_RATIO > (uint64_t)(packed > 0 ? packed : 0)))
-		return refuse(b, "it unpacks to far too much");
+		return refuse(b, "it unpacks to too much data");
 	return 0;
 }
 
@@ -237,7 +237,7 @@ EADM_API long eadm_bundle_read(struct eadm_bundle *b, void *buf, size_t size)
 		return 0;
 	}
 	if ((uint64_t)n > b->left)
-		return refuse(b, "a member longer than it says");
+		return refuse(b, "a member is longer than declared");
 	b->left -= n;
 	b->lib->nt_sha256_update(&b->sha, n, buf);
 	ret = account(b, n);
@@ -259,9 +259,9 @@ static int add_member(struct eadm_bundle *b, const char *name)
 	struct member *more;
 
 	if (!eadm_member_name_ok(name))
-		return refuse(b, "a member with a name that eadm never gives");
+		return refuse(b, "a member has an invalid name");
 	if (find(b, name))
-		return refuse(b, "%s is there twice", name);
+		return refuse(b, "%s occurs twice", name);
 	if (b->n == EADM_MEMBERS_MAX)
 		return refuse(b, "too many members");
 	more = eadm_grow_room(b->members, b->n, &b->max, sizeof(*more));
@@ -290,7 +290,7 @@ static int end_of_bundle(struct eadm_bundle *b, uint64_t size)
 	}
 	if (ret < ARCHIVE_WARN)
 		return archive_error(b);
-	return refuse(b, "something follows its end");
+	return refuse(b, "data follows its end");
 }
 
 EADM_API int eadm_bundle_next(struct eadm_bundle *b,
@@ -314,13 +314,13 @@ EADM_API int eadm_bundle_next(struct eadm_bundle *b,
 	name = b->lib->entry_pathname(entry);
 	size = b->lib->entry_size(entry);
 	if (!name || strncmp(name, EADM_BUNDLE_TOP, strlen(EADM_BUNDLE_TOP)))
-		return refuse(b, "a member outside of %s", EADM_BUNDLE_TOP);
+		return refuse(b, "a member is outside of %s", EADM_BUNDLE_TOP);
 	if (b->lib->entry_filetype(entry) != AE_IFREG ||
 	    b->lib->entry_hardlink(entry))
-		return refuse(b, "a member that is no plain file");
+		return refuse(b, "a member is not a plain file");
 	if (!b->lib->entry_size_is_set(entry) || size < 0 ||
 	    (uint64_t)size > MAX_UNPACKED)
-		return refuse(b, "a member of absurd size");
+		return refuse(b, "a member is too large");
 	name += strlen(EADM_BUNDLE_TOP);
 	if (!strcmp(name, EADM_BUNDLE_SUMS))
 		return end_of_bundle(b, size);
@@ -395,7 +395,7 @@ int eadm_bundle_capture(struct eadm_ctx *ctx, int fd)
 	eadm_bundle_close(b);
 	if (!ret && !found)
 		ret = eadm_fail(ctx, -ENODATA,
-				"the bundle has no capture; 'eadm bundle show' tells why");
+				"the bundle has no capture; 'eadm bundle show' shows why");
 	if (ret) {
 		close(to);
 		return ret;

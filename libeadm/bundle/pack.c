@@ -114,7 +114,7 @@ EADM_API int eadm_pack_add(struct eadm_pack *p, const char *name,
 		return p->error;
 	if (!eadm_member_name_ok(name) || !strcmp(name, EADM_BUNDLE_SUMS))
 		return eadm_fail(p->ctx, -EINVAL,
-				 "%s is no name for a member", name);
+				 "%s is not a valid member name", name);
 	if (p->members == EADM_MEMBERS_MAX)
 		return eadm_fail(p->ctx, -EFBIG, "too many members");
 	line = EADM_DIGEST_TEXT + 1 + strlen(name) + 1;

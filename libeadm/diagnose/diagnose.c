@@ -220,7 +220,7 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 		qsort(d->verdicts, d->n, sizeof(*d->verdicts), worst_first);
 	if (skipped)
 		snprintf(d->skipped, sizeof(d->skipped),
-			 "%u take another moment before this one (eadm record -n 2)",
+			 "%u require another snapshot before this one (eadm record -n 2)",
 			 skipped);
 	return d->error ? d->error : (int)d->n;
 }

@@ -160,7 +160,7 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 		CNT_CTX_FAILURES, -1,
 	};
 
-	look_growth(j, now, then, failures, 1, "objects could not be made");
+	look_growth(j, now, then, failures, 1, "objects could not be created");
 }
 
 static void look_rnr(struct judge *j, const struct diag_row *now,
@@ -214,7 +214,7 @@ static void look_restart(struct judge *j, const struct diag_row *now,
 	}
 	if (*f < 0)
 		return;
-	eadm_accuse(j, now, "counters went back");
+	eadm_accuse(j, now, "counters decreased (device or firmware restarted)");
 	eadm_cite(j, DIAG_COUNTERS, then, *f);
 	eadm_cite(j, DIAG_COUNTERS, now, *f);
 }
@@ -227,7 +227,7 @@ static void look_answer(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, CNT_HW_ERROR) ||
 	    (int64_t)diag_u64(now, CNT_HW_ERROR) != -EINVAL)
 		return;
-	eadm_accuse(j, now, "the adapter's answer to a question for its counters makes no sense");
+	eadm_accuse(j, now, "the adapter's answer to a query for its counters is invalid");
 	eadm_cite(j, DIAG_COUNTERS, now, CNT_HW_ERROR);
 }
 
@@ -267,8 +267,8 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.name = "adapter-halted", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
 		.help = "The adapter does not confirm a reset, so it may not reach memory.",
-		.cause = "Its firmware hangs. Its queues may still know addresses of memory, so it serves nobody until a reset succeeds, which is tried every 5 seconds.",
-		.next = "dmesg | grep -e {dev} -e {driver}; end its applications; restart the machine if this lasts (eadm-diagnose(1))",
+		.cause = "Its firmware hangs. Its queues may still know addresses of memory, so it stays out of service until a reset succeeds, which is tried every 5 seconds.",
+		.next = "dmesg | grep -e {dev} -e {driver}; stop its applications; restart the machine if this persists (eadm-diagnose(1))",
 		.alike = "An adapter that is being reset, or is gone: those are other states.",
 		.look = look_halted,
 	}, {
@@ -293,7 +293,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "More than nine tenths of a limit of the adapter are in use.",
 		.cause = "Many applications, or one that does not destroy what it makes.",
 		.next = "eadm dump ctx -d {dev}",
-		.alike = "Nothing: it is as said.",
+		.alike = "Nothing known.",
 		.look = look_limits,
 	}, {
 		.name = "rate-limit-drops", .kind = DIAG_COUNTERS, .two = true,
@@ -301,7 +301,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "Packets are dropped by the adapter's bit-rate or packet-rate limit.",
 		.cause = "The machine sends or receives more than its share of the network.",
 		.next = "eadm stat --live -d {dev}",
-		.alike = "Drops of before: only growth counts.",
+		.alike = "Earlier drops: only growth counts.",
 		.look = look_rate_limit,
 	}, {
 		.name = "port-disabled-drops", .kind = DIAG_COUNTERS,
@@ -309,15 +309,15 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "Packets are dropped because the port is disabled.",
 		.cause = "The fabric has switched the port off.",
 		.next = "eadm info {dev}; eadm stat -d {dev}",
-		.alike = "Drops of before: only growth counts.",
+		.alike = "Earlier drops: only growth counts.",
 		.look = look_disabled,
 	}, {
 		.name = "create-failures", .kind = DIAG_COUNTERS, .two = true, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "QPs, CQs, MRs or contexts could not be made.",
+		.help = "QPs, CQs, MRs or contexts could not be created.",
 		.cause = "A limit of the adapter or of the process (locked memory) is reached, or the application asks for too much.",
 		.next = "eadm trace -d {dev}; eadm check",
-		.alike = "An application that asks for more than is offered, to find out: that is what it shows; failures of before do not count.",
+		.alike = "An application that asks for more than is offered, to find out: that is what it shows; earlier failures do not count.",
 		.look = look_failures,
 	}, {
 		.name = "receiver-not-ready", .kind = DIAG_COUNTERS,
@@ -346,7 +346,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 	}, {
 		.name = "counters-restarted", .kind = DIAG_COUNTERS,
 		.two = true, .severity = EADM_SEVERITY_NOTICE,
-		.help = "The adapter's counters went back.",
+		.help = "The adapter's counters decreased.",
 		.cause = "The firmware was reset, or has set its counters.",
 		.next = "eadm dump cmdq -d {dev}; eadm trace -d {dev}",
 		.alike = "A counter that goes over 2^64: therefore a notice.",
@@ -354,7 +354,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 	}, {
 		.name = "bad-answer", .kind = DIAG_COUNTERS, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The adapter answers a question with garbage.",
+		.help = "The adapter answers a query with invalid data.",
 		.cause = "The firmware is at fault, or the answer was damaged on its way to memory.",
 		.next = "eadm trace -d {dev} --opcode get-stats -o +request,response",
 		.alike = "A command that failed: that is another error.",

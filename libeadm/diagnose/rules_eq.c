@@ -80,7 +80,7 @@ static void look_overflow(struct judge *j, const struct diag_row *now,
 	/* The adapter never takes that back. */
 	if (!fresh && !is_waited_for(j, now) && !diag_u64(now, EQ_PENDING)) {
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-		eadm_judge_cause(j, "At some time since the driver was loaded; nobody waits for the event now.");
+		eadm_judge_cause(j, "At some time since the driver was loaded; no consumer waits for the event now.");
 	}
 	eadm_cite(j, DIAG_EQ, now, EQ_HW_OVERFLOW);
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
@@ -113,7 +113,7 @@ static void look_eq_stuck(struct judge *j, const struct diag_row *now,
 
 	if (!eq_stands(now, then) || diag_same(now, then, EQ_INTERRUPTS))
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " events wait, interrupts come, and none was taken for %s",
+	eadm_accuse(j, now, "%" PRIu64 " events pending; interrupts arrive but none is consumed for %s",
 		    diag_u64(now, EQ_PENDING), diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS, 64);
@@ -271,7 +271,7 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 		return;
 	if (!is_kernel(now) && !diag_u64(now, CQ_CHANNEL))
 		return;
-	eadm_accuse(j, now, "%u completions wait, no event is asked for, and nothing happened for %s",
+	eadm_accuse(j, now, "%u completions pending, CQ not armed, no progress for %s",
 		    cq_news(now), diag_interval(now, then, age, sizeof(age)));
 	eadm_cite(j, DIAG_CQ, now, CQ_CHANNEL);
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
@@ -339,7 +339,7 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.name = "missed-interrupt", .kind = DIAG_EQ,
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "Events were found that no interrupt had announced.",
-		.cause = "Interrupts or doorbells of the queue get lost; the driver looks for itself, but late: consumers wait.",
+		.cause = "Interrupts or doorbells of the queue get lost; the driver polls for events, but late: consumers wait.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
 		.alike = "An interrupt that was lost long ago: what counts is the last half minute. On an overloaded machine a command's answer may overtake its event: a notice.",
 		.look = look_missed,
@@ -357,7 +357,7 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.help = "An event queue is more than half full.",
 		.cause = "Events come faster than the CPU of its interrupt takes them.",
 		.next = "eadm dump eq -d {dev}; grep {irq} /proc/interrupts",
-		.alike = "A burst: it must be so at both looks.",
+		.alike = "A burst: both samples must show it.",
 		.look = look_backlog,
 	}, {
 		.name = "unknown-event", .kind = DIAG_EQ,
@@ -407,10 +407,10 @@ const struct eadm_rule eadm_rules_notify[] = {
 	}, {
 		.name = "cq-not-consumed", .kind = DIAG_CQ, .two = true,
 		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "The consumer of a CQ gets events of completions and takes none, and no QP of it gets on.",
+		.help = "The consumer of a CQ gets events of completions but consumes none, and none of its QPs makes progress.",
 		.cause = "It does not find the completion valid (a damaged entry of the CQ), or does not poll after an event.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump cqe {id} -d {dev}",
-		.alike = "A consumer that is content to look later: its QPs get on. One that is stopped does not ask for events.",
+		.alike = "A consumer that polls later: its QPs make progress. One that is stopped does not ask for events.",
 		.look = look_unconsumed,
 	}, {
 		.name = "extra-events", .kind = DIAG_CQ,
@@ -418,7 +418,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.help = "A CQ got more events than were asked for.",
 		.cause = "The adapter wrote an event twice.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev}",
-		.alike = "Requests beyond the 256 that a doorbell record can tell apart: the driver counts them; and history is not judged.",
+		.alike = "Requests beyond the 256 that a doorbell record can distinguish: the driver counts them; and history is not judged.",
 		.look = look_extra_events,
 	},
 	{ 0 }

@@ -247,7 +247,7 @@ static void doubt_cause(struct judge *j, const struct diag_row *qp,
 	if (!drops_are_unknown(j, qp) && !drops_are_unknown(j, peer))
 		return;
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-	eadm_judge_cause(j, "Unknown: packets may be dropped at the port or by a limit, and the counters that would tell cannot be read.");
+	eadm_judge_cause(j, "Unknown: packets may be dropped at the port or by a limit, and the counters that would show it cannot be read.");
 }
 
 /* ---- what may be wrong ------------------------------------------------------------ */
@@ -264,7 +264,7 @@ static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 	    !apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
 	    device_explains(j, now, now, "its requests are not carried out"))
 		return;
-	eadm_accuse(j, now, "%u blocks were posted to the send queue that the adapter has not heard of for %s",
+	eadm_accuse(j, now, "%u blocks were posted to the send queue that the adapter does not know of after %s",
 		    apart(now, QP_SQ_PI, QP_HW_SQ_PI),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
@@ -295,7 +295,7 @@ static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(
 		j, now,
-		"%u receives were posted that the adapter has not heard of for %s, while %s QP %" PRIu64
+		"%u receives were posted that the adapter does not know of after %s, while %s QP %" PRIu64
 		" asks for one",
 		apart(now, QP_RQ_PI, QP_HW_RQ_PI),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
@@ -712,7 +712,7 @@ static void look_forgotten(struct judge *j, const struct diag_row *now,
 	if (!dead && (!diag_u64(now, QP_EVENTS) || !is_stopped(now) ||
 		      diag_has(now, QP_FIRST_EVENT)))
 		return;
-	eadm_accuse(j, now, "the adapter has forgotten this QP at a reset");
+	eadm_accuse(j, now, "the adapter lost this QP at a reset");
 	eadm_cite(j, DIAG_QP, now, QP_STATE);
 	eadm_cite(j, DIAG_QP, now, QP_STATE_AGE);
 	eadm_cite(j, DIAG_QP, now, QP_EVENTS);
@@ -771,9 +771,9 @@ const struct eadm_rule eadm_rules_qp[] = {
 	{
 		.name = "qp-forgotten", .kind = DIAG_QP,
 		.severity = EADM_SEVERITY_CRITICAL, .needs = STATE | HW,
-		.help = "The adapter was reset and knows nothing of this QP any more.",
-		.cause = "The command queue was brought back by a reset; all objects from before are lost and must be made anew.",
-		.next = "eadm trace -d {dev}; restart what owns the QP",
+		.help = "The adapter was reset and no longer knows this QP.",
+		.cause = "The command queue was recovered by a reset; all earlier objects are lost and must be created again.",
+		.next = "eadm trace -d {dev}; restart the application that owns the QP",
 		.alike = "A QP that an application has stopped: the driver raises no event for it.",
 		.look = look_forgotten,
 	}, {
@@ -798,7 +798,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Requests are posted that the adapter does not know of.",
 		.cause = "The write to the doorbell was lost, or the process was stopped before it.",
 		.next = "eadm dump qp {id} -d {dev} --hw",
-		.alike = "An adapter that looks for more requests when it is done with those it has, and at the receive queue when a message arrives: it is accused only when it has nothing to do, or when a message has arrived and waits.",
+		.alike = "An adapter that fetches more requests when it has finished those it has, and receives when a message arrives: it is reported only when it has nothing to do, or when a message has arrived and waits.",
 		.look = look_doorbell,
 	}, {
 		.name = "receive-not-taken", .kind = DIAG_QP, .two = true,
@@ -806,7 +806,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Messages arrive, receives are posted, and the adapter takes none.",
 		.cause = "The adapter of the receiver does not match messages with receives.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump rqe {id} -d {dev} --around ci --hw",
-		.alike = "Receives that nobody sends to: it is accused only when a message has arrived and waits.",
+		.alike = "Receives without a message for them: it is reported only when a message has arrived and waits.",
 		.look = look_not_taken,
 	}, {
 		.name = "sender-stalled", .kind = DIAG_QP, .two = true,
@@ -814,23 +814,23 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Requests are posted, and the adapter sends and completes none.",
 		.cause = "The adapter holds the QP back, the path to the peer is blocked, or the receiver has no receive posted.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm diagnose at the peer",
-		.alike = "A peer that posts receives late or is stopped: the sender keeps asking for a receive then. Where that peer is not on this machine, a sender that asks is a notice, and one that does not a warning. Packets that are dropped at the port or by a limit: where the counters that tell cannot be read, a notice.",
+		.alike = "A peer that posts receives late or is stopped: the sender keeps asking for a receive then. Where that peer is not on this machine, a sender that asks is a notice, and one that does not a warning. Packets that are dropped at the port or by a limit: where the counters for that cannot be read, a notice.",
 		.look = look_stalled,
 	}, {
 		.name = "receiver-starved", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_NOTICE, .needs = HW,
 		.help = "No receive is posted while the peer has something to send.",
 		.cause = "The application does not post receives: it is blocked, stopped or slow, or posts fewer than the peer sends.",
-		.next = "eadm dump qp {id} -d {dev} --hw; look what its process does: cat /proc/PID/stat /proc/PID/wchan",
+		.next = "eadm dump qp {id} -d {dev} --hw; see what its process does: cat /proc/PID/stat /proc/PID/wchan",
 		.alike = "An application that is stopped, sleeps, or posts late on purpose: therefore a notice.",
 		.look = look_starved,
 	}, {
 		.name = "peer-silent", .kind = DIAG_QP, .needs = STATE | HW,
 		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "The peer does not answer: everything is sent again and again, or was given up.",
+		.help = "The peer does not answer: everything is retransmitted, or the connection was given up.",
 		.cause = "The peer's machine is down or cut off, or a firewall or security group drops its packets.",
 		.next = "eadm dump qp {id} -d {dev} --hw; ping the peer; eadm diagnose there",
-		.alike = "A peer that was stopped with SIGSTOP or polls rarely: its adapter answers for it. One whose QP or device was accused: listed there. A port that drops packets: where its counters cannot be read, a notice.",
+		.alike = "A peer that was stopped with SIGSTOP or polls rarely: its adapter answers for it. One whose QP or device has a verdict: listed there. A port that drops packets: where its counters cannot be read, a notice.",
 		.look = look_silent,
 	}, {
 		.name = "sender-slow", .kind = DIAG_QP, .two = true,
@@ -838,7 +838,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "A QP always has requests to send and moves next to nothing.",
 		.cause = "The adapter or the path to the peer is overloaded, or the receiver posts receives too slowly.",
 		.next = "eadm stat qp --hw --live -d {dev}; eadm diagnose at the peer",
-		.alike = "A receiver that posts late, which is without receives now and then; a sender that posts rarely, which has nothing to send at one of the looks. Of a peer elsewhere that is not known: a notice.",
+		.alike = "A receiver that posts late, which is without receives now and then; a sender that posts rarely, which has nothing to send in one of the samples. Of a peer elsewhere that is not known: a notice.",
 		.look = look_slow,
 	}, {
 		.name = "retransmission-storm", .kind = DIAG_QP, .two = true,
@@ -852,9 +852,9 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.name = "bad-packets", .kind = DIAG_QP, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = HW,
 		.help = "Received packets of a QP are dropped as bad or invalid.",
-		.cause = "A peer with another idea of the connection, or packets that are damaged on the way.",
+		.cause = "A peer whose connection state differs, or packets that are damaged on the way.",
 		.next = "eadm stat qp --hw --live -d {dev}",
-		.alike = "Packets dropped before the look: only growth counts.",
+		.alike = "Packets dropped before: only growth counts.",
 		.look = look_drops,
 	}, {
 		.name = "flush-not-drained", .kind = DIAG_QP, .two = true,

@@ -53,7 +53,7 @@ EADM_API int eadm_conf_set(struct eadm_ctx *ctx, const char *device,
 
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "settings of a capture can't be changed");
+				 "settings of a capture cannot be changed");
 	ret = eadm_devices_load(ctx);
 	if (ret)
 		return ret;

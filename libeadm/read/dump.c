@@ -228,7 +228,7 @@ static int plan_others(struct eadm_dump *dump)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP, "%s",
 				 why_not(dump->ctx));
 	return add_note(dump, 0, covered && others == 1 ? lone : "",
-			known ? "what RDMA netlink does not tell" :
+			known ? "details beyond RDMA netlink" :
 				object->title,
 			why_not(dump->ctx));
 }
@@ -333,7 +333,7 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 			return ret;
 	} else if (dump->object->sort != EADM_SPEC_SORT_ROWS) {
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
-				 "%s are nothing that can be dumped",
+				 "%s cannot be dumped",
 				 dump->object->title);
 	}
 	/* What takes no right is asked for unasked. */

@@ -44,7 +44,7 @@ static int listen_to(struct eadm_events *events)
 		return ret;
 	if (ctx->live && !ctx->devices.events)
 		return no_events(ctx,
-				 "the companion module eadm.ko tells no events");
+				 "the companion module eadm.ko has no events");
 	query.type = ctx->devices.family;
 	ret = ctx->devices.family_err ? -ENODATA :
 	      eadm_reply_listen(ctx, &query, ctx->devices.events,

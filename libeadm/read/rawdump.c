@@ -62,7 +62,7 @@ int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
 				 "the context of what: qp, cq or eq?");
 	if (!opts->has_id && kind != EADM_RAW_KIND_REGS &&
 	    kind != EADM_RAW_KIND_CMD_SQ)
-		return eadm_fail(ctx, -EINVAL, "of which queue?");
+		return eadm_fail(ctx, -EINVAL, "missing queue number");
 	if (opts->has_id && opts->id > UINT32_MAX)
 		return eadm_fail(ctx, -ENOENT, "no such queue");
 	if (opts->ranged && opts->first > opts->last)
@@ -246,9 +246,9 @@ static int around(struct eadm_ctx *ctx, const struct eadm_ring *ring,
 		at = ring->hw_ci;
 	else
 		return eadm_fail(ctx, -ENODATA,
-				 "where its %s stands is not known%s", what,
+				 "the position of its %s is not known%s", what,
 				 ring->hw_error ? "" :
-				 ": the adapter may tell (--hw)");
+				 ": try --hw to ask the adapter");
 	at = eadm_entry_place(ring, at);
 	/* At the ends of the ring there is less of it. */
 	*first = at > NEARBY ? at - NEARBY : 0;

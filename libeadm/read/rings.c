@@ -33,7 +33,7 @@ static int take(struct walk *walk, const struct eadm_device *dev,
 	while (!ret && (ret = eadm_reply_next(&reply, &nlh)) > 0) {
 		ret = nlh->nlmsg_len > walk->left ?
 			      eadm_fail(walk->ctx, -EFBIG,
-					"the queues have more bytes than a capture shall take") :
+					"queue contents exceed the capture limit") :
 			      0;
 		if (!ret)
 			walk->left -= nlh->nlmsg_len;

@@ -75,7 +75,7 @@ static void record_rows(struct eadm_ctx *ctx, const char *object,
 }
 
 /*
- * All facts of the machine that the source tells. They stand before the first
+ * All properties of the machine that the source tells. They stand before the first
  * moment and hold for all: they hardly change, and are many.
  */
 static void record_machine(struct eadm_ctx *ctx)

@@ -86,7 +86,7 @@ EADM_API int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "a capture can't be followed");
+				 "a capture cannot be followed");
 	if (opts && opts->size > sizeof(*opts))
 		return eadm_fail(ctx, -EINVAL, "options of a newer library");
 	t = calloc(1, sizeof(*t));

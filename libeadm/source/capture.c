@@ -383,7 +383,7 @@ int eadm_capture_settle(struct eadm_capture *c)
 		drop_oldest(c);
 	if (c->error == -EFBIG)
 		return eadm_fail(c->ctx, c->error,
-				 "a single moment is larger than the limit");
+				 "a single snapshot is larger than the limit");
 	if (c->error)
 		return eadm_fail(c->ctx, c->error, "%s",
 				 strerror(-c->error));

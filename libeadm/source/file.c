@@ -555,7 +555,7 @@ int eadm_file_new(struct eadm_ctx *ctx, int fd, struct eadm_source **src)
 	}
 	/* Requests of a foreign capture belong to no moment. */
 	if (file->n_moments && !file->requests[0].moment)
-		eadm_log(ctx, "requests before the first moment are left out");
+		eadm_log(ctx, "requests before the first snapshot are left out");
 	file->moment = file->n_moments ? 1 : 0;
 	*src = &file->src;
 	return 0;

@@ -70,7 +70,7 @@ int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	fd = eadm_root_open(ctx, O_RDONLY | O_NONBLOCK, "%s", path);
 	if (fd < 0)
 		return eadm_fail(ctx, -errno, errno == EACCES ?
-				 "%s: %s (see eadm(4) for who may open it)" :
+				 "%s: %s (eadm(4) describes the rights to open it)" :
 				 "%s: %s", path, strerror(errno));
 	*info = (struct eadm_ioc_info){ .size = sizeof(*info) };
 	if (ioctl(fd, EADM_IOC_INFO, info))
@@ -123,7 +123,7 @@ static int ioctl_failed(struct eadm_ctx *ctx, const struct eadm_device *dev)
 	switch (errno) {
 	case EPERM:
 		return eadm_fail(ctx, -EPERM,
-				 "takes CAP_SYS_RAWIO and a kernel that is not locked down");
+				 "requires CAP_SYS_RAWIO and a kernel that is not locked down");
 	case ENOENT:
 		return eadm_fail(ctx, -ENOENT, "no such queue");
 	case ERANGE:

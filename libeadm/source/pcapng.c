@@ -281,12 +281,12 @@ int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 			if (ret)
 				return ret;
 		} else if (!st->section) {
-			return bad(p, "no capture of netlink in pcapng");
+			return bad(p, "not a pcapng capture of netlink");
 		}
 		len = get32(b + 4, st->swap);
 		if (len < BLOCK_MIN || len % 4 || len > PCAPNG_MAX_BLOCK ||
 		    (type == PCAPNG_SHB && len < 28))
-			return bad(p, "an absurd block length");
+			return bad(p, "an invalid block length");
 		need = len;
 		if ((type == PCAPNG_EPB || type == PCAPNG_SPB) &&
 		    want < len)

@@ -60,10 +60,10 @@ rules_of() {
 	[ "$(rules_of "$SICK" --at '#2')" = "$(rules_of "$SICK")" ]
 	run --separate-stderr eadm --from "$TWO" diagnose
 	[ "$status" = 0 ]
-	[ "${stderr_lines[0]}" = "eadm: diagnose: rules: $(wc -w <<<"$two") take another moment before this one (eadm record -n 2)" ]
+	[ "${stderr_lines[0]}" = "eadm: diagnose: rules: $(wc -w <<<"$two") require another snapshot before this one (eadm record -n 2)" ]
 	eadm --from "$TWO" diagnose -j | "$REPO/tests/cli/validate"
 	[ "$(eadm --from "$TWO" diagnose -j | jq -r '.notes[].what' | uniq)" = rules ]
-	[[ $(eadm --from "$SICK" --at '#2' diagnose 2>&1) != *"another moment"* ]]
+	[[ $(eadm --from "$SICK" --at '#2' diagnose 2>&1) != *"another snapshot"* ]]
 }
 
 # finding: O2
@@ -97,7 +97,7 @@ rules_of() {
 @test "rules that could not be applied are counted, with the reason" {
 	run --separate-stderr eadm --from "$TWO" diagnose
 	[[ $stderr == *"no problems found by the rules that could be applied"* ]]
-	[[ $stderr == *"erdma_0: rules: 5 of "*" could not be applied: the capture was made without "* ]]
+	[[ $stderr == *"erdma_0: rules: 5 of "*" could not be applied: the capture does not hold what they need "* ]]
 	[ "$(eadm --from "$TWO" diagnose --json | jq -c '[.notes[] | select(.reason) |
 		[.device, .reason, .count > 0, .of > .count, (.remedy | length > 5)]]')" = \
 		'[["erdma_0","capture",true,true,true],["erdma_1","capture",true,true,true]]' ]
@@ -156,7 +156,7 @@ audited() {
 	EOF
 }
 
-@test "check, of a capture with facts of the machine" {
+@test "check, of a capture with properties of the machine" {
 	local here=$BATS_TEST_TMPDIR/audited
 	audited "$here" cpus=4 memlock=8388608 "modules=ib_core ib_uverbs rdma_cm" \
 		netns-mode=exclusive "lockdown=none [integrity] confidentiality" verbs=yes \

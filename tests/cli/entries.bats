@@ -60,16 +60,16 @@ RINGS=$BATS_TEST_DIRNAME/../captures/synth/rings.pcapng
 }
 
 @test "wrong use" {
-	fails 2 "eadm: dump: sqe: of which queue?" --from "$RINGS" dump sqe
+	fails 2 "eadm: dump: sqe: missing queue number" --from "$RINGS" dump sqe
 	fails 2 "eadm: dump: --range: 'x..3': no range such as 8..15" --from "$RINGS" dump sqe 1 --range x..3
 	fails 2 "eadm: dump: --range: '7..3' ends before it begins" --from "$RINGS" dump sqe 1 --range 7..3
 	fails 2 "eadm: dump: --around: not with --range" --from "$RINGS" dump sqe 1 --range 1 --around pi
 	fails 2 "eadm: dump: --around: 'x': pi or ci" --from "$RINGS" dump sqe 1 --around x
-	fails 2 "eadm: dump: --payload: goes with sqe, rqe, cqe, eqe and cmde only" dump qp --payload
+	fails 2 "eadm: dump: --payload: applies to sqe, rqe, cqe, eqe and cmde only" dump qp --payload
 	fails 2 "eadm: dump: mr: the adapter keeps contexts of qp, cq and eq" dump hwctx mr 1
-	fails 2 "eadm: dump: hwctx: of what? ('eadm dump hwctx qp|cq|eq N')" dump hwctx
+	fails 2 "eadm: dump: hwctx: missing kind of queue ('eadm dump hwctx qp|cq|eq N')" dump hwctx
 	fails 2 "eadm: conf: cc: list, get SETTING or set SETTING VALUE" conf cc
-	fails 5 "eadm: conf: cc: settings of a capture can't be changed" --from "$TWO" conf set cc 1 -d erdma_0
+	fails 5 "eadm: conf: cc: settings of a capture cannot be changed" --from "$TWO" conf set cc 1 -d erdma_0
 	fails 5 "eadm: events: events: the capture has no events ('eadm events --save' makes one)" \
 		--from "$TWO" events
 	fails 3 "eadm: dump: send queue entries: the capture does not have it" --from "$TWO" dump sqe 10 -d erdma_0

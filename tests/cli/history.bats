@@ -10,7 +10,7 @@ load common
 	golden diff-counters --from "$MOMENTS" diff @+0s @+4s counters
 	golden diff-hw --from "$MOMENTS" diff @#1 @#3 cq --hw
 	diff <(eadm --from "$MOMENTS" diff @22:13:20 @22:13) <(eadm --from "$MOMENTS" diff @#1 @#3)
-	fails 3 "eadm: diff: 22:12: the capture has 3 moments, 2023-11-14 22:13:20 to 2023-11-14 22:13:24" \
+	fails 3 "eadm: diff: 22:12: the capture has 3 snapshots, 2023-11-14 22:13:20 to 2023-11-14 22:13:24" \
 		--from "$MOMENTS" diff @22:12 @#3
 }
 
@@ -139,7 +139,7 @@ erdma_1' ]
 	eadm --from "$TWO" record --hw -i 1ms -n 50 --max-size 64K "$BATS_TEST_TMPDIR/small"
 	[ "$(stat -c %s "$BATS_TEST_TMPDIR/small")" -le 65536 ]
 	diff <(eadm --from "$BATS_TEST_TMPDIR/small" --at -0s dump qp --hw) <(eadm --from "$TWO" dump qp --hw)
-	fails 1 "eadm: record: $BATS_TEST_TMPDIR/tiny: a single moment is larger than the limit" \
+	fails 1 "eadm: record: $BATS_TEST_TMPDIR/tiny: a single snapshot is larger than the limit" \
 		--from "$TWO" record --max-size 1K "$BATS_TEST_TMPDIR/tiny"
 	[ ! -e "$BATS_TEST_TMPDIR/tiny" ]
 	fails 2 "eadm: record: --max-size: only a file can be kept within a size" \
@@ -172,7 +172,7 @@ on_terminal() {
 @test "long work is told of on a terminal, and wiped away" {
 	record="--from $TWO record -i 20ms -n 80"
 	told=$(on_terminal "$record" "$BATS_TEST_TMPDIR/seen")
-	[[ $told =~ $'\r'"eadm: record: "[0-9]+" moments ..."$'\e[K' ]]
+	[[ $told =~ $'\r'"eadm: record: "[0-9]+" snapshots ..."$'\e[K' ]]
 	[[ ${told##*...$'\e[K'} == $'\r\e[K'* ]]
 	# shellcheck disable=SC2086
 	run --separate-stderr eadm $record "$BATS_TEST_TMPDIR/unseen"
@@ -189,13 +189,13 @@ on_terminal() {
 @test "wrong uses of history" {
 	fails 2 "eadm: diff: A: which marks or captures? ('eadm help diff')" diff
 	fails 2 "eadm: diff: qpp: unknown object ('eadm help dump' lists them)" diff "$TWO" "$TWO" qpp
-	fails 2 "eadm: diff: @#1: a moment of what? (--from tells)" diff @#1 @#2
-	fails 2 "eadm: diff: live@12:00: live is now" diff "$TWO" live@12:00
+	fails 2 "eadm: diff: @#1: '@TIME' needs a capture: use --from FILE" diff @#1 @#2
+	fails 2 "eadm: diff: live@12:00: live has no snapshots" diff "$TWO" live@12:00
 	fails 2 "eadm: diff: --output: diff has its own columns" diff "$TWO" "$TWO" -o a
-	fails 2 "eadm: diff: --at: not with diff (FILE@TIME names a moment)" \
+	fails 2 "eadm: diff: --at: not with diff (FILE@TIME selects a snapshot)" \
 		--from "$TWO" --at '#1' diff @#1 @#1
 	fails 2 "eadm: stat: --since: not with --live" stat -l --since x
-	fails 2 "eadm: mark: live: means this machine as it is" mark live
+	fails 2 "eadm: mark: live: is reserved for this machine" mark live
 	fails 2 "eadm: mark: a/b: not a name (letters, digits, '.', '_' and '-')" mark a/b
 	fails 2 "eadm: mark: --delete: which mark?" mark --delete
 	fails 2 "eadm: mark: --list: stands alone" mark --list x
@@ -203,7 +203,7 @@ on_terminal() {
 	fails 2 "eadm: record: --device: a capture holds all devices" record -d erdma_0 x
 	run --separate-stderr env -u HOME -u XDG_STATE_HOME "$EADM" mark x
 	[ "$status" = 1 ]
-	[[ $stderr == *"neither XDG_STATE_HOME nor HOME tell where" ]]
+	[[ $stderr == *"neither XDG_STATE_HOME nor HOME is set" ]]
 	run --separate-stderr eadm diff "$TWO" "$REPO/README.md"
 	[ "$status" = 1 ]
 }

@@ -39,9 +39,9 @@ teardown() {
 }
 
 @test "wrong uses of top" {
-	fails 2 "eadm: top: screen: there is no terminal (--batch takes none)" --from "$BUSY" top
+	fails 2 "eadm: top: screen: there is no terminal (use --batch)" --from "$BUSY" top
 	fails 2 "eadm: top: rat: unknown order (did you mean 'rate'?)" top --sort rat
-	fails 2 "eadm: top: --rows: goes with --batch only" top --rows 3
+	fails 2 "eadm: top: --rows: requires --batch" top --rows 3
 	fails 2 "eadm: top: --output: top has its own columns" top -o qpn
 	fails 2 "eadm: top: --interval: at least 10ms" top -b -i 1ms
 	fails 2 "eadm: top: --count: more than 0" top -b -n 0
@@ -49,7 +49,7 @@ teardown() {
 	fails 3 "eadm: top: erdma0: no such RDMA device (did you mean 'erdma_0'?)" \
 		--from "$TWO" -d erdma0 top -b
 	run bash -c "TERM=nosuch script -qec '$EADM --from $BUSY top' /dev/null </dev/null"
-	[[ $output == *"unknown terminal (TERM; --batch takes none)"* ]]
+	[[ $output == *"unknown terminal (set TERM, or use --batch)"* ]]
 }
 
 # ---- on a terminal
@@ -115,7 +115,7 @@ start() {
 	on_screen "like 'rping': 13"
 	[ "$(screen | grep -c "^erdma_0 .*ib_write_bw")" = 0 ]
 	key / e r r Enter
-	on_screen "no queue pair like that"
+	on_screen "no queue pair matches"
 	key c
 	on_screen "erdma_0  49 rts"
 
@@ -128,7 +128,7 @@ start() {
 	on_screen "erdma_0  49 rts"
 
 	key h
-	on_screen "show only QPs like a word"
+	on_screen "show only QPs that match"
 	[ "$(screen | grep -cE '^.{81}')" = 0 ]
 	key q
 	on_screen "erdma_0  49 rts"

@@ -83,7 +83,7 @@ sound() {
 	fails 2 "eadm: trace: x: one argument too many ('eadm help trace')" trace hist x
 	fails 2 "eadm: trace: --follow: not with hist" trace hist -f
 	fails 2 "eadm: trace: --follow: not with export" trace export -f
-	fails 2 "eadm: trace: --format: goes with export only" trace --format chrome
+	fails 2 "eadm: trace: --format: applies to export only" trace --format chrome
 	fails 2 "eadm: trace: chrom: unknown format (did you mean 'chrome'?)" trace export --format chrom
 	fails 2 "eadm: trace: --sort: a histogram has its own columns" trace hist --sort op
 	fails 2 "eadm: trace: --output: a histogram has its own columns" trace hist -o op

@@ -67,7 +67,7 @@ commands() {
 	fails 2 "eadm: dump: qps: unknown object (did you mean 'qp'?)" dump qps
 	fails 2 "eadm: dump: sq-pp: unknown column (did you mean 'sq-pi'?)" \
 		dump qp -o sq-pp
-	fails 2 "eadm: dump: xyzzy: unknown column (-o help tells them)" \
+	fails 2 "eadm: dump: xyzzy: unknown column ('-o help' lists them)" \
 		dump qp -o xyzzy
 	fails 2 "eadm: dump: errr: unknown state (did you mean 'err'?)" dump qp --state errr
 	fails 2 "eadm: trace: creat-qp: unknown op (did you mean 'create-qp'?)" \
@@ -181,33 +181,33 @@ commands() {
 }
 
 @test "options that do not fit" {
-	fails 2 "eadm: dump: --state: counters have nothing like it" dump counters --state rts
-	fails 2 "eadm: dump: --pid: event queues have nothing like it" dump eq --pid 1
-	fails 2 "eadm: dump: --comm: devices have nothing like it" dump dev --comm x
+	fails 2 "eadm: dump: --state: counters do not have this property" dump counters --state rts
+	fails 2 "eadm: dump: --pid: event queues do not have this property" dump eq --pid 1
+	fails 2 "eadm: dump: --comm: devices do not have this property" dump dev --comm x
 	fails 2 "eadm: list: --hw: unknown option" list --hw
 	for command in check diagnose ver "mark --list" top test "diff a"; do
 		# shellcheck disable=SC2086
 		fails 2 "eadm: ${command% *}: --output: ${command% *} has its own columns" $command -o x
 	done
 	fails 2 "eadm: check: --list-columns: check has its own columns" check --list-columns
-	fails 2 "eadm: bundle: --output: goes with create only" bundle show x -o x
-	fails 2 "eadm: bundle: --redact: goes with create only" bundle verify x --redact
+	fails 2 "eadm: bundle: --output: applies to create only" bundle show x -o x
+	fails 2 "eadm: bundle: --redact: applies to create only" bundle verify x --redact
 	fails 2 "eadm: trace: --sort: not with export" trace export --sort seq
-	fails 2 "eadm: trace: --count: goes with --follow only" trace -n 5
-	fails 2 "eadm: --hw: belongs behind its command" --hw dump qp
-	fails 2 "eadm: -n: belongs behind its command" -n 5 stat
+	fails 2 "eadm: trace: --count: requires --follow" trace -n 5
+	fails 2 "eadm: --hw: must follow its command" --hw dump qp
+	fails 2 "eadm: -n: must follow its command" -n 5 stat
 	fails 2 "eadm: dump: --from: given twice" dump qp --from a --from b
 	fails 2 "eadm: info: erdma_0: given twice, --device names erdma_1" \
 		info erdma_0 -d erdma_1
 	fails 5 "eadm: dump: memory regions: the adapter keeps no context of memory regions" \
 		--from "$TWO" dump mr --hw
-	fails 5 "eadm: trace: erdma_0: a capture can't be followed" \
+	fails 5 "eadm: trace: erdma_0: a capture cannot be followed" \
 		--from "$TWO" trace --follow -d erdma_0
 }
 
 @test "arguments: too few, too many" {
 	fails 2 "eadm: command: which one? ('eadm help' lists them)" -v
-	fails 2 "eadm: dump: OBJECT: which one? ('eadm help dump' lists them)" dump
+	fails 2 "eadm: dump: OBJECT: missing (see 'eadm help dump')" dump
 	fails 2 "eadm: record: FILE: to where? ('-': standard output)" record
 	fails 2 "eadm: list: x: one argument too many ('eadm help list')" list x
 	fails 2 "eadm: dump: 3: one argument too many ('eadm help dump')" dump qp 2 3
@@ -277,7 +277,7 @@ commands() {
 	for time in +1h +3600 -1h; do
 		run --separate-stderr eadm --from "$MOMENTS" --at $time list
 		[ "$status" = 3 ] && [ "$output" = "" ]
-		[[ $stderr == "eadm: list: $time: the capture has "*" moments, "* ]]
+		[[ $stderr == "eadm: list: $time: the capture has "*" snapshots, "* ]]
 	done
 	eadm --from "$MOMENTS" --at +0s list
 	eadm --from "$MOMENTS" --at -0s list

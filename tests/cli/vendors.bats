@@ -19,8 +19,8 @@ setup_file() {
 	[ "$(eadm --from "$FOREIGN" stat --original -j | jq '.rows[0].other.port_xmit_data')" = 1000 ]
 	golden rxe-original --from "$REPO/tests/captures/live/rxe.pcapng" stat --original
 	fails 3 "eadm: stat: counters: the capture does not have it" --from "$TWO" stat --original
-	fails 2 "eadm: stat: --original: stands alone: what it shows has no fields" stat eq --original
-	fails 2 "eadm: stat: --original: stands alone: what it shows has no fields" stat --original -l
+	fails 2 "eadm: stat: --original: cannot be combined with other options" stat eq --original
+	fails 2 "eadm: stat: --original: cannot be combined with other options" stat --original -l
 }
 
 @test "info tells the limits that libibverbs knows" {
@@ -33,7 +33,7 @@ setup_file() {
 		# shellcheck disable=SC2086
 		run --separate-stderr eadm --from "$FOREIGN" $command
 		[ "$status" = 0 ]
-		[ "$stderr" = "eadm: ${command% *}: what RDMA netlink does not tell: the companion module eadm.ko is not loaded" ]
+		[ "$stderr" = "eadm: ${command% *}: details beyond RDMA netlink: the companion module eadm.ko is not loaded" ]
 	done
 	for command in "dump eq" "dump cmdq" trace "trace hist" "dump cmd"; do
 		# shellcheck disable=SC2086

@@ -25,9 +25,9 @@ qpns() {
 	cgroup=$(eadm --from "$TWO" dump qp 11 -j | jq '.rows[0].cgroup_id // empty')
 	[ "$(qpns --netns "$netns" --cgroup "$cgroup")" = "$(qpns --netns "$netns")" ]
 	[[ $(qpns --netns "$netns") == *11* ]]
-	fails 2 "eadm: dump: /proc/self/ns/net: with --from a network namespace is told by its number only" \
+	fails 2 "eadm: dump: /proc/self/ns/net: with --from, a network namespace is given by its number only" \
 		--from "$TWO" dump qp --netns /proc/self/ns/net
-	fails 2 "eadm: dump: blue: with --from a control group is told by its number only" \
+	fails 2 "eadm: dump: blue: with --from, a control group is given by its number only" \
 		--from "$TWO" dump qp --cgroup blue
 	fails 2 "eadm: dump: /proc/self/stat: no network namespace" \
 		dump qp --netns /proc/self/stat
@@ -42,7 +42,7 @@ qpns() {
 @test "a filter on what nobody tells says so" {
 	run --separate-stderr eadm --from "$DEAD" dump qp --netns 1
 	[ "$output" = "" ]
-	[[ $stderr == *"--netns: no row tells it (it takes CAP_NET_ADMIN)"* ]]
+	[[ $stderr == *"--netns: no row has it (it requires CAP_NET_ADMIN)"* ]]
 }
 
 @test "rows come in the order of --sort, equals by their number" {
@@ -83,7 +83,7 @@ qpns() {
 	[ "$(eadm --from "$MOMENTS" dump --watch cq -j | wc -l)" = 3 ]
 	[ "$(eadm --from "$MOMENTS" dump -w cq -j | wc -l)" = 3 ]
 	fails 2 "eadm: list: --watch: at least 1ms" list --watch 0
-	fails 2 "eadm: list: --count: goes with --watch only" list -n 3
+	fails 2 "eadm: list: --count: requires --watch" list -n 3
 	fails 2 "eadm: list: --count: more than 0" list --watch -n 0
 	fails 2 "eadm: list: 5x: not a time (such as 500ms, 2s or 1m)" list --watch=5x
 }
@@ -95,7 +95,7 @@ qpns() {
 	[ "$(at '#1')" = "$(eadm --from "$MOMENTS" stat --json | jq '.rows[0].tx_packets')" ]
 	[ "$(at '#2')" != "$(at '#1')" ]
 	[ "$(at +0s)" = "$(at '#1')" ]
-	fails 3 "eadm: list: +1h: the capture has 3 moments, 2023-11-14 22:13:20 to 2023-11-14 22:13:24" \
+	fails 3 "eadm: list: +1h: the capture has 3 snapshots, 2023-11-14 22:13:20 to 2023-11-14 22:13:24" \
 		--from "$MOMENTS" --at +1h list
 	[ "$(at -0s)" = "$(at '#3')" ]
 	# From 22:13:20 to 22:13:24: all of the minute or second that is named.
@@ -106,7 +106,7 @@ qpns() {
 	[ "$(at 22:13:23)" = "$(at '#2')" ]
 	[ "$(at "2023-11-14T22:13:24")" = "$(at '#3')" ]
 	for time in 22:12 22:13:19 22:13:20.0 22:13:25 22:14 23:00 "2033-01-01 10:00" "2023-11-13 22:13"; do
-		fails 3 "eadm: list: $time: the capture has 3 moments, 2023-11-14 22:13:20 to 2023-11-14 22:13:24" \
+		fails 3 "eadm: list: $time: the capture has 3 snapshots, 2023-11-14 22:13:20 to 2023-11-14 22:13:24" \
 			--from "$MOMENTS" --at "$time" list
 	done
 	# Where it is from 23:59:58 to 00:00:02.
@@ -115,12 +115,12 @@ qpns() {
 	[ "$(TZ=LMT-1:46:38 at 00:00)" = "$(at '#3')" ]
 	run --separate-stderr eadm --from "$MOMENTS" --at -1h list
 	[ "$status" = 3 ]
-	[[ $stderr == "eadm: list: -1h: the capture has 3 moments, 20"*" to 20"* ]]
+	[[ $stderr == "eadm: list: -1h: the capture has 3 snapshots, 20"*" to 20"* ]]
 	run --separate-stderr eadm --from "$MOMENTS" --at '#4' list
 	[ "$status" = 3 ]
 	fails 2 "eadm: list: noon: not a time (such as 14:03:05, +30s, -10s or #3)" \
 		--from "$MOMENTS" --at noon list
-	fails 2 "eadm: list: --at: goes with --from" --at '#1' list
+	fails 2 "eadm: list: --at: requires --from" --at '#1' list
 }
 
 @test "--save keeps what was read" {
@@ -133,7 +133,7 @@ qpns() {
 	done
 	run eadm --from "$kept" dump mr
 	[ "$status" != 0 ]
-	fails 2 "eadm: list: --save: standard output gets what is shown" --from "$TWO" --save - list
+	fails 2 "eadm: list: --save: standard output is used for the rows" --from "$TWO" --save - list
 	fails 1 "eadm: list: --save: /nowhere/x: No such file or directory" \
 		--from "$TWO" --save /nowhere/x list
 }
@@ -144,13 +144,13 @@ qpns() {
 	mkdir -p "${t%/*}"
 	cp "$TWO" "$t"
 	ln -s "$t" "$BATS_TEST_TMPDIR/link"
-	fails 2 "eadm: list: $t: is what --from reads" --from "$t" list --save "$t"
-	fails 2 "eadm: record: $BATS_TEST_TMPDIR/link: is what --from reads" \
+	fails 2 "eadm: list: $t: is the file that --from reads" --from "$t" list --save "$t"
+	fails 2 "eadm: record: $BATS_TEST_TMPDIR/link: is the file that --from reads" \
 		--from "$t" record "$BATS_TEST_TMPDIR/link"
-	fails 2 "eadm: mark: $t: is what --from reads" --from "$t" mark t
-	fails 2 "eadm: trace: $t: is what --from reads" --from "$t" trace export "$t"
-	fails 2 "eadm: bundle: $t: is what --from reads" --from "$t" bundle create -o "$t"
-	fails 2 "eadm: record: $t: is what --from reads" --from - record "$t" <"$t"
+	fails 2 "eadm: mark: $t: is the file that --from reads" --from "$t" mark t
+	fails 2 "eadm: trace: $t: is the file that --from reads" --from "$t" trace export "$t"
+	fails 2 "eadm: bundle: $t: is the file that --from reads" --from "$t" bundle create -o "$t"
+	fails 2 "eadm: record: $t: is the file that --from reads" --from - record "$t" <"$t"
 	cmp "$t" "$TWO"
 }
 
@@ -168,9 +168,9 @@ qpns() {
 		--sort qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn
 	fails 2 "eadm: stat: --sort: not with --live" stat -l --sort port
 	fails 2 "eadm: trace: --sort: not with --follow" trace -f --sort op
-	fails 2 "eadm: dump: --peer: memory regions have nothing like it" dump mr --peer 1.1.1.1
-	fails 2 "eadm: dump: --netns: devices have nothing like it" dump dev --netns 1
-	fails 2 "eadm: dump: --cgroup: event queues have nothing like it" dump eq --cgroup 1
+	fails 2 "eadm: dump: --peer: memory regions do not have this property" dump mr --peer 1.1.1.1
+	fails 2 "eadm: dump: --netns: devices do not have this property" dump dev --netns 1
+	fails 2 "eadm: dump: --cgroup: event queues do not have this property" dump eq --cgroup 1
 	for peer in host 1.2.3 1.2.3.4:0 1.2.3.4:70000 1.2.3.4/33 ::1/129 "[::1]" "[::1" "[::1]x" 1.2.3.4:x; do
 		run --separate-stderr eadm dump qp --peer "$peer"
 		[ "$status" = 2 ]
@@ -182,5 +182,5 @@ qpns() {
 	[ "$(eadm --from "$TWO" stat cq --pid 4711 -j | jq '[.rows[].cqn] | unique | length')" -ge 1 ]
 	[ "$(eadm --from "$TWO" stat eq --sort index:desc -j | jq -c '[.rows[].index]')" = \
 		"$(eadm --from "$TWO" stat eq -j | jq -c '[.rows[].index] | sort | reverse')" ]
-	fails 2 "eadm: stat: --pid: counters have nothing like it" stat --pid 1
+	fails 2 "eadm: stat: --pid: counters do not have this property" stat --pid 1
 }

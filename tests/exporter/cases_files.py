@@ -79,7 +79,7 @@ def textfile_targets(place):
     copy = shutil.copy(capture, place.folder)
     done = eadm("--from", copy, "exporter", "--textfile", copy)
     equal((done.returncode, done.stderr),
-          (2, f"eadm: exporter: {copy}: is what --from reads\n"))
+          (2, f"eadm: exporter: {copy}: is the file that --from reads\n"))
     true(filecmp.cmp(copy, capture, shallow=False), "the capture is as before")
 
 

@@ -96,7 +96,7 @@ static void broken_format(void)
 
 	refused(&b, "an empty file", "empty");
 	add(&b, "hello, world, this is text", 26);
-	refused(&b, "text", "no capture");
+	refused(&b, "text", "not a pcapng capture");
 	b.n = 0;
 	add_section(&b);
 	refused(&b, "a capture without packets", "without a request");
@@ -112,7 +112,7 @@ static void broken_format(void)
 	add_section(&b);
 	add32(&b, PCAPNG_EPB);
 	add32(&b, 0xfffffff0);
-	refused(&b, "an endless block", "absurd block length");
+	refused(&b, "an endless block", "invalid block length");
 	b.n = 0;
 	add_section(&b);
 	add_block(&b, PCAPNG_EPB, "\0\0\0\0", 4);
