@@ -209,7 +209,7 @@ struct view {
 
 #define WATCH_OPTIONS \
 	{ OPT_WATCH, 'w', "watch", "[TIME]", WORDS_ANY, \
-	  "show it again each second, or so often" }, \
+	  "refresh each second, or at this interval" }, \
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, \
 	  "with --watch: end after N times" }
 
