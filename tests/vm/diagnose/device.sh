@@ -92,7 +92,7 @@ test_answer_garbage() {
 
 # found_late MISSED: the driver finds events by itself, and counts that
 found_late() {
-	until_true 10 sees missed-interrupt eq $EQ ".missed > $1 and .type == \"ceq\"" -i 100ms
+	until_true 10 sees missed-interrupt eq $EQ ".missed > $1 and .role == \"completion\"" -i 100ms
 }
 
 test_irq_lost() {
