@@ -71,6 +71,7 @@ enum opt_id {
 	OPT_WATCH,
 	OPT_RANGE,
 	OPT_AROUND,
+	OPT_SUB,
 	OPT_RAW,
 	OPT_PAYLOAD,
 	OPT_RINGS,

@@ -14,6 +14,8 @@ static const struct option_def options[] = {
 	  "entries: only those at these positions of the ring" },
 	{ OPT_AROUND, 0, "around", "PTR", WORDS_POINTER,
 	  "entries: only those around the pointer pi or ci" },
+	{ OPT_SUB, 0, "sub", "N", WORDS_ANY,
+	  "entries: of part N of a queue that has several" },
 	{ OPT_RAW, 0, "raw", NULL, WORDS_NONE,
 	  "entries: raw bytes instead of decoded fields" },
 	{ OPT_PAYLOAD, 0, "payload", NULL, WORDS_NONE,
@@ -25,7 +27,7 @@ static const struct option_def options[] = {
 
 /* What only makes sense for the entries of a queue. */
 static const enum opt_id of_entries[] = {
-	OPT_RANGE, OPT_AROUND, OPT_RAW, OPT_PAYLOAD,
+	OPT_RANGE, OPT_AROUND, OPT_SUB, OPT_RAW, OPT_PAYLOAD,
 };
 
 static bool is_named(const struct eadm_object *object, const char *name)
@@ -40,6 +42,8 @@ static const char *option_name(enum opt_id id)
 		return "--range";
 	case OPT_AROUND:
 		return "--around";
+	case OPT_SUB:
+		return "--sub";
 	case OPT_RAW:
 		return "--raw";
 	default:
@@ -68,6 +72,16 @@ static int parse_range(struct cli *cli, struct eadm_dump_opts *opts)
 	opts->first = first;
 	opts->last = last;
 	return 0;
+}
+
+static bool parse_sub(const struct cli *cli, uint32_t *sub)
+{
+	uint64_t number;
+
+	if (!parse_u64(cli->args.opt[OPT_SUB], &number) || number > UINT32_MAX)
+		return false;
+	*sub = number;
+	return true;
 }
 
 static int check_options(struct cli *cli, const struct eadm_object *object)
@@ -121,6 +135,9 @@ static int fill_options(struct cli *cli, const struct eadm_object *object,
 	    strcmp(opts->around, "ci"))
 		return fail(cli, STATUS_USAGE, "--around",
 			    "'%s': pi or ci", opts->around);
+	if (cli->args.opt[OPT_SUB] && !parse_sub(cli, &opts->sub))
+		return fail(cli, STATUS_USAGE, "--sub",
+			    "'%s': not a number", cli->args.opt[OPT_SUB]);
 	return cli->args.opt[OPT_RANGE] ? parse_range(cli, opts) : 0;
 }
 
@@ -158,7 +175,7 @@ const struct command cmd_dump = {
 	.more = "A plain dump does not involve the adapter. With --hw each row\n"
 		"costs a command of the adapter and requires CAP_SYS_RAWIO. Queue\n"
 		"entries, registers and contexts require CAP_SYS_RAWIO; their ID is\n"
-		"the number of the queue; completion queue 0 is the command queue's.",
+		"the number of the queue; completion queue 0 may be the command queue's.",
 	.examples = "  eadm dump qp\n"
 		    "  eadm dump qp 17 --hw\n"
 		    "  eadm dump cq -d erdma_0 --comm 'ib_*'\n"

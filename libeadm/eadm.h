@@ -266,7 +266,7 @@ const char *eadm_devices_name(const struct eadm_ctx *ctx, unsigned int index);
  *	the device a command per row and needs CAP_SYS_RAWIO
  * @has_id: only the object @id
  * @id: value of the object's key field; of entries and contexts, the number of
- *	the queue, where 0 of completion queues is that of the command queue
+ *	the queue; of completion queues 0 may be that of the command queue
  * @has_from: only commands whose number is @from or above
  * @from: number of the first one
  * @original: counters under the names that the driver gives them, as values
@@ -279,6 +279,7 @@ const char *eadm_devices_name(const struct eadm_ctx *ctx, unsigned int index);
  * @last: last position in the ring
  * @around: of entries: only some around "pi" or "ci", else NULL
  * @payload: of entries: also inline payload
+ * @sub: of entries: which part of a queue that has several
  */
 struct eadm_dump_opts {
 	size_t size;
@@ -296,6 +297,7 @@ struct eadm_dump_opts {
 	uint32_t last;
 	const char *around;
 	bool payload;
+	uint32_t sub;
 };
 
 /**

@@ -176,7 +176,11 @@ struct eadm_diag_ring {
 enum eadm_diag_index {
 	EADM_DIAG_INDEX_FREE,	/* on and on; the place is the index modulo the depth */
 	EADM_DIAG_INDEX_LAP,	/* to twice the depth: the place and a lap bit above it */
-	EADM_DIAG_INDEX_PHASE,	/* a bit in each entry, which changes with each lap */
+	/*
+	 * A bit in each entry, which changes with each lap. Indices count to a
+	 * multiple of twice the depth, which 2^32 is only for a power of two.
+	 */
+	EADM_DIAG_INDEX_PHASE,
 };
 
 /* Where the entries are. */

@@ -327,6 +327,7 @@ struct eadm_snap_cq {
 	u32 hw_depth;
 	u32 channel;
 	u64 last_extra_age;
+	u32 subs;
 	struct {
 		u8 hw_error;
 		u8 cqn;
@@ -354,6 +355,7 @@ struct eadm_snap_cq {
 		u8 hw_depth;
 		u8 channel;
 		u8 last_extra_age;
+		u8 subs;
 	} has;
 };
 

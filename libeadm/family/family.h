@@ -155,6 +155,7 @@ extern const struct eadm_family *const eadm_families[];
 const struct eadm_format *eadm_family_format(const struct eadm_family *family,
 					     uint32_t kind, uint32_t id,
 					     uint32_t stride);
+bool eadm_family_is_command_cq(const struct eadm_family *family, uint32_t id);
 const struct eadm_context *
 eadm_family_context(const struct eadm_family *family, uint32_t kind);
 const struct eadm_register *

@@ -122,6 +122,21 @@ const struct eadm_format *eadm_family_format(const struct eadm_family *family,
 	return NULL;
 }
 
+/* Whether that of its CQs is the one of the command queue: not all have it among them. */
+bool eadm_family_is_command_cq(const struct eadm_family *family, uint32_t id)
+{
+	unsigned int i;
+
+	for (i = 0; family && i < family->n_formats; i++) {
+		const struct eadm_format *format = &family->formats[i];
+
+		if (format->kind == EADM_RAW_KIND_CMD_CQ && format->one &&
+		    format->id == id)
+			return true;
+	}
+	return false;
+}
+
 const struct eadm_context *
 eadm_family_context(const struct eadm_family *family, uint32_t kind)
 {

@@ -29,6 +29,7 @@ bool eadm_entry_known(const struct eadm_ring *ring)
 		return false;
 	/* What runs freely must come to place 0 when it wraps around. */
 	return format->index == EADM_INDEX_LAP ||
+	       format->index == EADM_INDEX_PHASE ||
 	       !(ring->depth & (ring->depth - 1));
 }
 

@@ -9,6 +9,7 @@
 
 #include "decode.h"
 #include "eadm_nl.h"
+#include "family/family.h"
 #include "rawdump.h"
 
 #define MAX_BYTES (64U << 20)	/* more would be a broken or hostile capture */
@@ -28,14 +29,16 @@ static bool is(const struct eadm_object *object, int number)
 
 /* What the rows of an object are made of, or a negative errno. */
 static int kind_of(const struct eadm_object *object,
-		   const struct eadm_dump_opts *opts)
+		   const struct eadm_dump_opts *opts,
+		   const struct eadm_family *family)
 {
 	if (is(object, EADM_SPEC_OBJ_SQE))
 		return EADM_RAW_KIND_SQ;
 	if (is(object, EADM_SPEC_OBJ_RQE))
 		return EADM_RAW_KIND_RQ;
 	if (is(object, EADM_SPEC_OBJ_CQE))
-		return opts->id ? EADM_RAW_KIND_CQ : EADM_RAW_KIND_CMD_CQ;
+		return eadm_family_is_command_cq(family, opts->id) ?
+			       EADM_RAW_KIND_CMD_CQ : EADM_RAW_KIND_CQ;
 	if (is(object, EADM_SPEC_OBJ_EQE))
 		return EADM_RAW_KIND_EQ;
 	if (is(object, EADM_SPEC_OBJ_CMDE))
@@ -55,7 +58,7 @@ static int kind_of(const struct eadm_object *object,
 int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
 		       const struct eadm_dump_opts *opts)
 {
-	int kind = opts ? kind_of(object, opts) : -EINVAL;
+	int kind = opts ? kind_of(object, opts, NULL) : -EINVAL;
 
 	if (kind < 0)
 		return eadm_fail(ctx, -EINVAL,
@@ -89,7 +92,7 @@ static bool get(const struct eadm_record *rec, unsigned int attr,
 static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
 		     bool hw, struct eadm_ring *ring)
 {
-	uint32_t error = 0, user = 0;
+	uint32_t error = 0, user = 0, memory = EADM_RING_MEMORY_HOST;
 
 	if (!get(rec, EADM_A_RAW_DEPTH, &ring->depth) ||
 	    !get(rec, EADM_A_RAW_ENTRY_SIZE, &ring->entry_size) ||
@@ -97,6 +100,11 @@ static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
 	    ring->depth > MAX_BYTES / ring->entry_size)
 		return eadm_reply_bad(reply, reply->chunk.data,
 				      "a ring of no possible size");
+	get(rec, EADM_A_RAW_MEMORY, &memory);
+	if (memory == EADM_RING_MEMORY_DEVICE)
+		return eadm_fail(reply->ctx, -EOPNOTSUPP,
+				 "%s: its entries lie in memory of the adapter, which cannot be read",
+				 ring->dev->name);
 	if (!eadm_entry_known(ring))
 		return eadm_fail(reply->ctx, -EOPNOTSUPP,
 				 "%s: %s", ring->dev->name, unknown);
@@ -319,8 +327,9 @@ int eadm_rawdump_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		      struct eadm_rawdump *raw)
 {
 	struct eadm_node_query q = {
-		.kind = kind_of(object, opts),
+		.kind = kind_of(object, opts, dev->family),
 		.id = opts->has_id ? opts->id : 0,
+		.sub = opts->sub,
 		.hw = opts->hw,
 		.payload = opts->payload,
 	};

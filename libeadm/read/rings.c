@@ -18,17 +18,21 @@ struct walk {
 	uint64_t left;
 };
 
+struct queue {
+	uint32_t id;
+	uint32_t subs;		/* its parts; 0: it has none */
+};
+
 /* What was read is in the capture, errors as well. */
 static int take(struct walk *walk, const struct eadm_device *dev,
-		uint32_t kind, uint32_t id, bool hw)
+		const struct eadm_node_query *q)
 {
-	struct eadm_node_query q = { .kind = kind, .id = id, .hw = hw };
 	const struct nlmsghdr *nlh;
 	struct eadm_query query;
 	struct eadm_reply reply;
 	int ret;
 
-	eadm_node_ask(walk->ctx, dev, &q, &query);
+	eadm_node_ask(walk->ctx, dev, q, &query);
 	ret = eadm_reply_open(walk->ctx, &query, &reply);
 	while (!ret && (ret = eadm_reply_next(&reply, &nlh)) > 0) {
 		ret = nlh->nlmsg_len > walk->left ?
@@ -58,54 +62,72 @@ static int take(struct walk *walk, const struct eadm_device *dev,
 	}
 }
 
-static int take_eq(struct walk *walk, const struct eadm_device *dev,
-		   uint32_t id)
+static int take_one(struct walk *walk, const struct eadm_device *dev,
+		    uint32_t kind, uint32_t id, bool hw)
 {
-	int ret = take(walk, dev, EADM_RAW_KIND_EQ, id, true);
+	return take(walk, dev, &(struct eadm_node_query){
+		.kind = kind, .id = id, .hw = hw,
+	});
+}
 
-	return ret ? ret : take(walk, dev, EADM_RAW_KIND_EQC, id, false);
+static int take_eq(struct walk *walk, const struct eadm_device *dev,
+		   const struct queue *queue)
+{
+	int ret = take_one(walk, dev, EADM_RAW_KIND_EQ, queue->id, true);
+
+	return ret ? ret : take_one(walk, dev, EADM_RAW_KIND_EQC, queue->id,
+				    false);
 }
 
 static int take_cq(struct walk *walk, const struct eadm_device *dev,
-		   uint32_t id)
+		   const struct queue *queue)
 {
-	int ret = take(walk, dev, EADM_RAW_KIND_CQ, id, true);
+	struct eadm_node_query q = {
+		.kind = EADM_RAW_KIND_CQ, .id = queue->id, .hw = true,
+	};
+	int ret = 0;
 
-	return ret ? ret : take(walk, dev, EADM_RAW_KIND_CQC, id, false);
+	do {
+		ret = take(walk, dev, &q);
+	} while (!ret && ++q.sub < queue->subs);
+	return ret ? ret : take_one(walk, dev, EADM_RAW_KIND_CQC, queue->id,
+				    false);
 }
 
 static int take_qp(struct walk *walk, const struct eadm_device *dev,
-		   uint32_t id)
+		   const struct queue *queue)
 {
-	int ret = take(walk, dev, EADM_RAW_KIND_SQ, id, true);
+	int ret = take_one(walk, dev, EADM_RAW_KIND_SQ, queue->id, true);
 
 	if (!ret)
-		ret = take(walk, dev, EADM_RAW_KIND_RQ, id, true);
-	return ret ? ret : take(walk, dev, EADM_RAW_KIND_QPC, id, false);
+		ret = take_one(walk, dev, EADM_RAW_KIND_RQ, queue->id, true);
+	return ret ? ret : take_one(walk, dev, EADM_RAW_KIND_QPC, queue->id,
+				    false);
 }
 
 static int take_device(struct walk *walk, const struct eadm_device *dev)
 {
 	int ret;
 
-	ret = take(walk, dev, EADM_RAW_KIND_REGS, 0, false);
+	ret = take_one(walk, dev, EADM_RAW_KIND_REGS, 0, false);
 	if (!ret)
-		ret = take(walk, dev, EADM_RAW_KIND_CMD_SQ, 0, true);
+		ret = take_one(walk, dev, EADM_RAW_KIND_CMD_SQ, 0, true);
 	if (!ret)
-		ret = take(walk, dev, EADM_RAW_KIND_CMD_CQ, 0, true);
+		ret = take_one(walk, dev, EADM_RAW_KIND_CMD_CQ, 0, true);
 	return ret;
 }
 
 static int take_objects(struct walk *walk, const struct eadm_device *dev,
 			enum eadm_spec_obj number,
 			int (*fn)(struct walk *walk,
-				  const struct eadm_device *dev, uint32_t id))
+				  const struct eadm_device *dev,
+				  const struct queue *queue))
 {
 	const struct eadm_object *object = &eadm_spec_objects[number];
 	struct eadm_dump_opts opts = { .size = sizeof(opts),
 				       .device = dev->name };
 	const struct eadm_record *rec;
-	uint32_t *ids = NULL, *more;
+	struct queue *queues = NULL, *more;
 	size_t i, n = 0, max = 0;
 	struct eadm_dump *dump;
 	int ret;
@@ -114,18 +136,23 @@ static int take_objects(struct walk *walk, const struct eadm_device *dev,
 	if (ret)
 		return ret;
 	while ((ret = eadm_dump_next(dump, &rec)) > 0) {
-		more = eadm_grow_room(ids, n, &max, sizeof(*ids));
+		more = eadm_grow_room(queues, n, &max, sizeof(*queues));
 		if (!more) {
 			ret = eadm_fail(walk->ctx, -ENOMEM, "out of memory");
 			break;
 		}
-		ids = more;
-		ids[n++] = eadm_record_attr_u64(rec, object->key->slot);
+		queues = more;
+		queues[n++] = (struct queue){
+			.id = eadm_record_attr_u64(rec, object->key->slot),
+			.subs = number == EADM_SPEC_OBJ_CQ &&
+				eadm_record_attr_has(rec, EADM_A_CQ_SUBS) ?
+				eadm_record_attr_u64(rec, EADM_A_CQ_SUBS) : 0,
+		};
 	}
 	eadm_dump_close(dump);
 	for (i = 0; !ret && i < n; i++)
-		ret = fn(walk, dev, ids[i]);
-	free(ids);
+		ret = fn(walk, dev, &queues[i]);
+	free(queues);
 	return ret;
 }
 

@@ -24,6 +24,7 @@
 /* A message stays below 64 KiB, as an attribute must. */
 #define PIECE 32768
 #define MAX_REGS 256
+#define MAX_CONTEXT 8192
 
 /* Nodes have numbers of their own; sysfs shows whose they are. */
 static bool node_is_of(const struct eadm_ctx *ctx, const char *node,
@@ -181,7 +182,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 		     const struct eadm_node_query *q, eadm_scrub_fn scrub)
 {
 	struct eadm_ioc_ring ring = {
-		.size = sizeof(ring), .kind = q->kind, .id = q->id,
+		.size = sizeof(ring), .kind = q->kind, .id = q->id, .sub = q->sub,
 		.flags = q->hw ? EADM_RING_HW : 0,
 	};
 	uint32_t first = q->first, left, done = 0;
@@ -191,6 +192,9 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 	if (ioctl(fd, EADM_IOC_RING, &ring))
 		return ioctl_failed(ctx, a->dev);
 	left = q->has_range ? q->count : ring.depth;
+	/* There is no reading what lies behind a BAR: only what is known of it. */
+	if (ring.memory == EADM_RING_MEMORY_DEVICE)
+		left = 0;
 	if (first > ring.depth || left > ring.depth - first)
 		return eadm_fail(ctx, -ERANGE, "the queue has %u entries",
 				 ring.depth);
@@ -199,7 +203,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
 	while (!ret && done < left) {
 		struct eadm_ioc_ring part = {
-			.size = sizeof(part), .kind = q->kind, .id = q->id,
+			.size = sizeof(part), .kind = q->kind, .id = q->id, .sub = q->sub,
 			.first = first + done, .count = left - done,
 			.data = (uintptr_t)(data + (size_t)done * ring.entry_size),
 			.data_len = EADM_RING_MAX_BYTES,
@@ -239,7 +243,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 static int read_context(struct eadm_ctx *ctx, struct answer *a, int fd,
 			const struct eadm_node_query *q)
 {
-	unsigned char data[512];
+	unsigned char data[MAX_CONTEXT];
 	struct eadm_ioc_hwctx arg = {
 		.size = sizeof(arg), .kind = q->kind, .id = q->id,
 		.data = (uintptr_t)data, .data_len = sizeof(data),
@@ -249,7 +253,8 @@ static int read_context(struct eadm_ctx *ctx, struct answer *a, int fd,
 	if (ioctl(fd, EADM_IOC_HWCTX, &arg))
 		return ioctl_failed(ctx, a->dev);
 	if (arg.data_len > sizeof(data))
-		arg.data_len = sizeof(data);
+		return eadm_fail(ctx, -EFBIG, "the context has %u bytes",
+				 arg.data_len);
 	at = begin_raw(a, q->kind, q->id);
 	eadm_message_put(&a->out, EADM_A_RAW_DATA, data, arg.data_len);
 	eadm_message_end(&a->out, at);
@@ -292,6 +297,9 @@ static void parse(const struct eadm_query *query, struct eadm_node_query *q)
 		case EADM_A_RAW_KIND:
 			q->kind = arg->u;
 			break;
+		case EADM_A_RAW_SUB:
+			q->sub = arg->u;
+			break;
 		case EADM_A_RAW_FIRST:
 			q->first = arg->u;
 			q->has_range = true;
@@ -324,6 +332,9 @@ void eadm_node_ask(const struct eadm_ctx *ctx, const struct eadm_device *dev,
 	eadm_query_arg(query, EADM_A_RAW_KIND, EADM_ARG_U32, q->kind, NULL,
 		       false);
 	eadm_query_arg(query, EADM_A_RAW_ID, EADM_ARG_U32, q->id, NULL, false);
+	if (q->sub)
+		eadm_query_arg(query, EADM_A_RAW_SUB, EADM_ARG_U32, q->sub,
+			       NULL, false);
 	if (q->has_range) {
 		eadm_query_arg(query, EADM_A_RAW_FIRST, EADM_ARG_U32, q->first,
 			       NULL, true);

@@ -12,6 +12,7 @@ struct eadm_ioc_info;
 struct eadm_node_query {
 	uint32_t kind;		/* EADM_RAW_KIND_* */
 	uint32_t id;
+	uint32_t sub;		/* part of the queue */
 	bool hw;
 	bool payload;
 	bool has_range;		/* else the whole ring */

@@ -811,6 +811,11 @@ static const struct eadm_field cq_fields[] = {
 		.off = offsetof(struct eadm_snap_cq, last_extra_age),
 		.has = offsetof(struct eadm_snap_cq, has.last_extra_age),
 	},
+	{
+		.attr = EADM_A_CQ_SUBS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cq, subs),
+		.has = offsetof(struct eadm_snap_cq, has.subs),
+	},
 };
 
 static const struct eadm_field cq_erdma_fields[] = {

@@ -257,6 +257,9 @@ int erdma_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *bu
 	struct ring ring = {};
 	int ret;
 
+	/* No queue has parts. */
+	if (r->sub)
+		return -ENOENT;
 	ret = find(dev, r, &ring);
 	if (ret)
 		return ret;

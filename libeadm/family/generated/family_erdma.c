@@ -464,6 +464,8 @@ static const struct eadm_format formats[] = {
 	{
 		.name = "cmd-cqe",
 		.kind = EADM_RAW_KIND_CMD_CQ,
+		.one = true,
+		.id = 0,
 		.min_stride = 32,
 		.max_stride = 32,
 		.places = 1,

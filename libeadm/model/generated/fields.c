@@ -1279,45 +1279,51 @@ static const struct eadm_field cq_fields[] = {
 		.help = "Time since it last got an event more than it had asked for.",
 	},
 	{
-		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "subs", .c_name = "subs",
+		.head = "SUBS", .unit = "queues",
+		.help = "Parts of the queue, each of them a ring; absent where a queue is one.",
+	},
+	{
+		.slot = 32, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-owner", .c_name = "hw_owner", .head = "HWOWNER", .family = "erdma",
 		.help = "Owner bit the adapter writes now.",
 	},
 	{
-		.slot = 32, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-bad-db-type", .c_name = "hw_bad_db_type", .head = "HWBADDB",
 		.family = "erdma", .help = "Last bad doorbell: 0 duplicate, 1 out of order.",
 	},
 	{
-		.slot = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 34, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-bad-db-ci", .c_name = "hw_bad_db_ci", .head = "HWBADCI",
 		.family = "erdma", .unit = "entries", .help = "Consumer index of that doorbell.",
 	},
 	{
-		.slot = 34, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 8,
 		.hw = true, .metric = true, .name = "hw-out-of-order", .c_name = "hw_out_of_order",
 		.head = "HWOOO", .family = "erdma", .unit = "doorbells",
 		.help = "Doorbells out of order, modulo 256.",
 	},
 	{
-		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 36, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 8,
 		.hw = true, .metric = true, .name = "hw-duplicate", .c_name = "hw_duplicate",
 		.head = "HWDUP", .family = "erdma", .unit = "doorbells",
 		.help = "Doorbells repeated, modulo 256.",
 	},
 	{
-		.slot = 36, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 37, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
 		.name = "hw-db-addr", .c_name = "hw_db_addr", .head = "HWDBADDR", .family = "erdma",
 		.help = "Address of the doorbell.",
 	},
 	{
-		.slot = 37, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
+		.slot = 38, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
 		.name = "hw-dbrec", .c_name = "hw_dbrec", .head = "HWDB", .family = "erdma",
 		.help = "Doorbell record.",
@@ -1327,11 +1333,11 @@ static const struct eadm_field cq_fields[] = {
 static const int16_t cq_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30, 31, 32, 33, 34, 35,
+	30, 31, 32, 33, 34, 35, 36,
 };
 
 static const struct eadm_spec_set cq_sets[] = {
-	{ "erdma", 257, 30, 7 },
+	{ "erdma", 257, 31, 7 },
 };
 
 static const struct eadm_field eq_fields[] = {
@@ -4050,8 +4056,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 30,
-		.n_fields = 36,
+		.max_attr = 31,
+		.n_fields = 37,
 		.n_sets = 1,
 		.sets = cq_sets,
 		.fields = cq_fields,
