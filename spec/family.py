@@ -135,6 +135,8 @@ class Family:
         return value if isinstance(value, int) else self.numbers[value]
 
     def command_number(self, raw):
+        if "module" not in raw:
+            return raw["opcode"]
         module = next(e for e in self.enums["sub_mod"]["entries"] if e["name"] == raw["module"])
         return module["value"] * 256 + raw["opcode"]
 
