@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From a snapshot to attributes. */
-#include <linux/align.h>
+#include <linux/kernel.h>
 #include <rdma/ib_verbs.h>
 
 #include "eadm.h"

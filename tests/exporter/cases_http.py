@@ -283,7 +283,7 @@ def wrong_options(place):
             (["--max-connections", "0"], 2, "from 1"),
             (["--device-timeout", "5m"], 2, "60s"),
             (["--web-config", "/nonexistent"], 1, "No such file"),
-            (["--at", "#2"], 3, "the capture has 1 moment"),
+            (["--at", "#2"], 3, "the capture has 1 snapshot"),
             (["--save", "x"], 2, "not with exporter"),
             (["-d", "erdma_9", "--once"], 3,
              "erdma_9: no such RDMA device (did you mean 'erdma_0'?)"),
