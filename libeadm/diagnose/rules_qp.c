@@ -28,16 +28,13 @@ static const signed char rq_facts[] = {
 
 static bool is_up(const struct diag_row *qp)
 {
-	return (diag_has(qp, QP_IWARP_STATE) ?
-			diag_u64(qp, QP_IWARP_STATE) == EADM_IWARP_STATE_RTS :
-			diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS) &&
+	return diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS &&
 	       !diag_has(qp, QP_FIRST_EVENT);
 }
 
 static bool is_stopped(const struct diag_row *qp)
 {
-	return diag_u64(qp, QP_IWARP_STATE) >= EADM_IWARP_STATE_CLOSING ||
-	       diag_u64(qp, QP_STATE) == EADM_QP_STATE_ERR;
+	return diag_u64(qp, QP_STATE) == EADM_QP_STATE_ERR;
 }
 
 /* From one index of 16 bits to another. */
