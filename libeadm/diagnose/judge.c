@@ -262,8 +262,9 @@ void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 		return;
 	}
 	e->number = row->value[at].u;
-	/* States are told by name, negative numbers as text. */
+	/* As in JSON: states by name; negative and hexadecimal numbers as text. */
 	e->is_number = eadm_field_type(field) == EADM_TYPE_U64 &&
+		       !eadm_field_is_hex(field) &&
 		       !eadm_field_value_at(field, 0, NULL);
 	if (eadm_field_type(field) == EADM_TYPE_S64)
 		snprintf(text, sizeof(text), "%" PRId64, (int64_t)e->number);
