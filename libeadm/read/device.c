@@ -20,9 +20,9 @@ static void take_companion(struct eadm_device *dev,
 			   const struct eadm_record *rec)
 {
 	dev->companion = true;
-	if (eadm_record_attr_has(rec, EADM_A_DEV_DRIVER))
+	if (eadm_record_attr_has(rec, EADM_A_COMMON_FAMILY))
 		dev->family = eadm_family_find(
-			rec->slot[EADM_A_DEV_DRIVER - 1].p);
+			rec->slot[EADM_A_COMMON_FAMILY - 1].p);
 }
 
 static int list_companion(struct eadm_ctx *ctx)

@@ -77,7 +77,7 @@ def sound(exporter):
         true(got[f'eadm_cmd_latency_seconds_count{{device="{device}"}}'] >= 5,
              "the flight recorder is read")
         true(got[f'eadm_eq_events_total{{device="{device}",eq="1",'
-                 'type="cmdq"}'] >= 1, "events are counted")
+                 'role="admin"}'] >= 1, "events are counted")
         true(f'eadm_port_tx_packets_total{{device="{device}",port="1"}}' in got,
              "the adapter is asked for its counters")
     text = exporter.get().text

@@ -16,7 +16,7 @@ DEVICE, ADDRESS = sys.argv[1:]
 RING, HWCTX, REGS = 0xEA02, 0xEA03, 0xEA04
 SQ, RQ, CQ, EQ, CMD_SQ, CMD_CQ, QPC, CQC, EQC, KIND_REGS = range(10)
 LIBC = ctypes.CDLL(None, use_errno=True)
-RING_FORMAT = "=IIIIIIQIIIIIIIIi12x"
+RING_FORMAT = "=IIIIIIQIIIIIIIIIIiIII8x"
 CAP_SYS_RAWIO = 17
 
 
@@ -34,13 +34,13 @@ def ioctl(fd, number, data):
     return ("ok" if not ret else errno.errorcode[ctypes.get_errno()]), arg.raw
 
 
-def ring(fd, kind, ident=0, flags=0, first=0, count=0, room=0, data=0, dirt=0, size=80, tail=b""):
-    arg = struct.pack(RING_FORMAT, size, kind, ident, flags, first, count, data, room, dirt,
-                      0, 0, 0, 0, 0, 0, 0) + tail
+def ring(fd, kind, ident=0, flags=0, first=0, count=0, room=0, data=0, dirt=0, size=96, tail=b""):
+    arg = struct.pack(RING_FORMAT, size, kind, ident, flags, first, count, data, room, 0, dirt,
+                      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) + tail
     error, raw = ioctl(fd, RING, arg)
-    names = ("size kind id flags first count data data_len entry_size depth valid sw_pi sw_ci "
-             "hw_pi hw_ci hw_error").split()
-    return error, dict(zip(names, struct.unpack(RING_FORMAT, raw[:80])))
+    names = ("size kind id flags first count data data_len sub format entry_size depth valid "
+             "sw_pi sw_ci hw_pi hw_ci hw_error index index_bits memory").split()
+    return error, dict(zip(names, struct.unpack(RING_FORMAT, raw[:96])))
 
 
 def same(got, want, what):
@@ -70,9 +70,9 @@ def rings(fd):
     same(ring(fd, 2**32 - 1)[0], "EINVAL", "no such kind")
     same(ring(fd, CMD_SQ, flags=2)[0], "EINVAL", "an unknown flag")
     same(ring(fd, CMD_SQ, dirt=1)[0], "EINVAL", "a soiled answer")
-    same(ring(fd, CMD_SQ, size=76)[0], "EINVAL", "too small a struct")
-    same(ring(fd, CMD_SQ, size=96, tail=bytes(16))[0], "ok", "the struct of a newer program")
-    same(ring(fd, CMD_SQ, size=96, tail=b"\1" * 16)[0], "E2BIG", "which asks for more")
+    same(ring(fd, CMD_SQ, size=92)[0], "EINVAL", "too small a struct")
+    same(ring(fd, CMD_SQ, size=112, tail=bytes(16))[0], "ok", "the struct of a newer program")
+    same(ring(fd, CMD_SQ, size=112, tail=b"\1" * 16)[0], "E2BIG", "which asks for more")
     same(ring(fd, CMD_SQ, count=1, room=32, data=1)[0], "EFAULT", "no memory there")
     error, got = ring(fd, CMD_SQ, flags=1)
     same((error, got["hw_error"], got["valid"]), ("ok", 0, 15), "with the adapter's indices")
