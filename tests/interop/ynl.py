@@ -56,9 +56,17 @@ def plain(value):
     return value
 
 
+def flat(row):
+    """What lies in a family's nest stands beside the rest in eadm's rows."""
+    for name, value in row.items():
+        if name.startswith("hw-") and isinstance(value, dict):
+            yield from flat(value)
+        else:
+            yield name.replace("-", "_"), plain(value)
+
+
 def client_rows(family, obj, ask):
-    rows = [{k.replace("-", "_"): plain(v) for k, v in row.items()}
-            for row in family.dump(f"{obj}-get", ask)]
+    rows = [dict(flat(row)) for row in family.dump(f"{obj}-get", ask)]
     return by_key(obj, rows)
 
 
