@@ -23,6 +23,11 @@ static_assert(EADM_RING_HW_CI == EADM_DIAG_RING_HW_CI);
 static_assert(EADM_RING_INDEX_PHASE == (int)EADM_DIAG_INDEX_PHASE);
 static_assert(EADM_RING_MEMORY_DEVICE == (int)EADM_DIAG_MEMORY_DEVICE);
 
+static bool is_context(u32 kind)
+{
+	return kind >= EADM_RAW_KIND_QPC && kind <= EADM_RAW_KIND_EQC;
+}
+
 /**
  * eadm_raw_ring() - EADM_IOC_RING
  * @edev: the device, entered
@@ -48,7 +53,7 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
 
 	if (!ops->ring)
 		return -EOPNOTSUPP;
-	if (arg->flags & ~EADM_RING_HW || arg->kind > U8_MAX ||
+	if (arg->flags & ~EADM_RING_HW || arg->kind >= EADM_RAW_KIND_QPC ||
 	    memchr_inv(&arg->format, 0, sizeof(*arg) - offsetof(typeof(*arg), format)))
 		return -EINVAL;
 	buf = kvzalloc(room ?: 1, GFP_KERNEL);
@@ -94,7 +99,7 @@ int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg, void **dat
 
 	if (!ops->context)
 		return -EOPNOTSUPP;
-	if (arg->reserved || arg->kind > U8_MAX)
+	if (arg->reserved || !is_context(arg->kind))
 		return -EINVAL;
 	buf = kvzalloc(ops->context_max, GFP_KERNEL);
 	if (!buf)

@@ -119,9 +119,10 @@ struct eadm_ioc_trace {
  * @memory: out: EADM_RING_MEMORY_*; there are no entries to read behind a BAR
  * @reserved: zero
  *
- * The range does not wrap around: ERANGE when the ring has no such entries. A
- * @count of 0 tells about the ring alone. What the adapter or a process writes
- * at the same time may be seen in part.
+ * EINVAL for a @kind that is no queue, EOPNOTSUPP for one that this adapter does
+ * not show. The range does not wrap around: ERANGE when the ring has no such
+ * entries. A @count of 0 tells about the ring alone. What the adapter or a process
+ * writes at the same time may be seen in part.
  */
 struct eadm_ioc_ring {
 	__u32 size;
