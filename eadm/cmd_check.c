@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "grow.h"
-#include "table.h"
+#include "out/table.h"
 
 static const struct column columns[] = {
 	{ .key = "result", .head = "RESULT",

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
+#include "out/table.h"
 
 static const struct option_def options[] = {
 	SORT_OPTION,

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "table.h"
+#include "out/table.h"
 
 static const struct option_def options[] = {
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,

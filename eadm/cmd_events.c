@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
+#include "out/table.h"
 
 static const struct option_def options[] = {
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "stop after N events" },

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "marks.h"
-#include "table.h"
+#include "out/table.h"
 
 #define DEFAULT_NAME "last"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "table.h"
+#include "out/table.h"
 
 static const struct option_def options[] = {
 	{ OPT_OUTPUT, 'o', "output", "FILE", WORDS_FILE,

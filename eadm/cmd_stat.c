@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "grow.h"
-#include "table.h"
+#include "out/table.h"
 
 static const struct option_def options[] = {
 	{ OPT_LIVE, 'l', "live", NULL, WORDS_NONE,

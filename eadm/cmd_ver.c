@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "table.h"
+#include "out/table.h"
 
 static void put(struct cli *cli, const char *part, const char *version)
 {

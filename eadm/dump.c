@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "table.h"
+#include "out/table.h"
 
 static int open_failed(struct cli *cli, const struct eadm_object *object,
 		       const struct eadm_dump_opts *opts, int error)

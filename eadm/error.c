@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "json.h"
-#include "table.h"
+#include "out/json.h"
+#include "out/table.h"
 
 int status_of(int error)
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "table.h"
+#include "out/table.h"
 
 const struct command *const commands[] = {
 	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_events, &cmd_conf,

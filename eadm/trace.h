@@ -3,7 +3,7 @@
 #ifndef TRACE_H
 #define TRACE_H
 
-#include "table.h"
+#include "out/table.h"
 
 int trace_hist(struct cli *cli, struct view *view);
 int trace_export(struct cli *cli, struct view *view, const char *path);

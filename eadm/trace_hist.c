@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "grow.h"
-#include "hist.h"
+#include "out/hist.h"
 #include "trace.h"
 
 enum { COL_OP, COL_COUNT, COL_FAILED, COL_P50, COL_P99, COL_MAX, COL_HIST,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "clock.h"
-#include "table.h"
-#include "term.h"
+#include "out/table.h"
+#include "out/term.h"
 
 /* What is wrong with the options, before anything is read. */
 int view_init(struct cli *cli, const struct eadm_object *object, bool hw,

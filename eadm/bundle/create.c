@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "../clock.h"
+#include "../out/table.h"
 #include "bundle.h"
-#include "table.h"
 
 #define FACT_MS 5000
 #define MAX_KEY 64

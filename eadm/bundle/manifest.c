@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "../clock.h"
-#include "../json.h"
+#include "../out/json.h"
 #include "bundle.h"
 
 static void put_text(struct json *to, const char *key, const char *text)

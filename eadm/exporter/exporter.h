@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../buffer.h"
+#include "../out/buffer.h"
 #include "../cli.h"
 #include "../clock.h"
 

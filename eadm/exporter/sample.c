@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../grow.h"
-#include "../json.h"
+#include "../out/json.h"
 #include "exporter.h"
 
 static bool reserve(struct samples *samples, size_t len)

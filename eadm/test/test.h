@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "../clock.h"
-#include "../table.h"
+#include "../out/table.h"
 #include "cm.h"
 
 #define TEST_PORT "18514"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../grow.h"
-#include "../hist.h"
+#include "../out/hist.h"
 #include "top.h"
 
 static void add_latency(struct top_dev *dev, const struct eadm_record *record)

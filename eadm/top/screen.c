@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../late.h"
-#include "../term.h"
+#include "../out/term.h"
 #include "top.h"
 
 #define CURSES_FUNCTIONS(f)						\

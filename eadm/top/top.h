@@ -3,7 +3,7 @@
 #ifndef TOP_H
 #define TOP_H
 
-#include "../table.h"
+#include "../out/table.h"
 
 #define TOP_MAX_DEVICES 64
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "../grow.h"
 #include "hist.h"
 #include "json.h"
 #include "table.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "grow.h"
+#include "../grow.h"
 #include "json.h"
 #include "term.h"
 

@@ -3,7 +3,7 @@
 #ifndef TERM_H
 #define TERM_H
 
-#include "cli.h"
+#include "../cli.h"
 
 bool term_is_tty(void);
 unsigned int term_rows(void);

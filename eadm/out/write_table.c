@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "grid.h"
-#include "grow.h"
+#include "../grow.h"
 #include "hist.h"
 #include "table.h"
 #include "term.h"

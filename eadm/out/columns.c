@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "../grow.h"
 #include "table.h"
 
 struct column *column_add(struct table *table)

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "cli.h"
+#include "../cli.h"
 
 enum cell_type {
 	CELL_NONE,	/* absent: nobody knows */

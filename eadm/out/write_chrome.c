@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "json.h"
-#include "trace.h"
+#include "../trace.h"
 
 #define MAX_LANES 4096
 

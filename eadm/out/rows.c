@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "../grow.h"
 #include "table.h"
 
 bool rows_add(struct rows *rows, const struct eadm_record *record)
