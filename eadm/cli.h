@@ -4,7 +4,6 @@
 #define CLI_H
 
 #include <eadm.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -156,10 +155,9 @@ struct args {
 	const char *arg[MAX_ARGS];
 };
 
-extern const struct command *const commands[];
 extern const struct option_def global_options[];
 
-const struct command *find_command(const char *name);
+const struct command *find_command(const struct cli *cli, const char *name);
 const struct option_def *find_option(const struct command *cmd,
 				     const char *name, size_t len);
 const struct option_def *find_letter(const struct command *cmd, char letter);
@@ -178,7 +176,18 @@ bool parse_duration(const char *text, uint64_t unit, uint64_t *ns);
 
 struct writer;
 
+/*
+ * What runs: the tool, or the exporter. Commands find each other by it, so
+ * that none of them uses the file that lists them all.
+ */
+struct program {
+	const struct command *const *commands;	/* ends with NULL */
+	/* A whole line, also one of many in a process; the status. */
+	int (*run_line)(int argc, char **argv);
+};
+
 struct cli {
+	const struct program *program;
 	const struct command *cmd;
 	const char *verb;	/* as typed, "" before there is one */
 	struct args args;
@@ -199,20 +208,14 @@ extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
 	cmd_top, cmd_diagnose, cmd_check, cmd_record, cmd_mark, cmd_diff,
 	cmd_bundle, cmd_exporter, cmd_test, cmd_ver, cmd_help, cmd_complete;
 
-/* Set by SIGINT and SIGTERM once catch_signals() was called. */
-extern volatile sig_atomic_t interrupted;
-void catch_signals(void);
-void catch_signal(int signum);
+extern const struct program eadm_program;
 
-int run_line(int argc, char **argv);
-int open_source(struct cli *cli);
-int close_capture(struct cli *cli, const char *path);
 int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
 	       unsigned int *moment);
+void print_overview(const struct program *program);
 void print_help(const struct command *cmd);
 int print_schema(void);
-void list_columns(const struct eadm_object *object);
 
 /* ---- errors ------------------------------------------------------------------ */
 

@@ -7,7 +7,9 @@
 
 #include "check.h"
 #include "grow.h"
-#include "out/table.h"
+#include "signals.h"
+#include "source.h"
+#include "view.h"
 
 static const struct column columns[] = {
 	{ .key = "result", .head = "RESULT",

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "out/table.h"
+#include "source.h"
+#include "view.h"
 
 static const struct option_def options[] = {
 	SORT_OPTION,

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "out/table.h"
+#include "signals.h"
+#include "source.h"
+#include "view.h"
 
 static const struct option_def options[] = {
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "out/table.h"
+#include "signals.h"
+#include "source.h"
+#include "view.h"
 
 static const struct option_def options[] = {
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "stop after N events" },

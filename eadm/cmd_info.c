@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
-#include "out/table.h"
+#include "view.h"
 
 /* Everything about a device, a line for each field. */
 static int choose(struct cli *cli, const struct eadm_object *object,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "out/table.h"
+#include "view.h"
 
 static const struct option_def options[] = {
 	SORT_OPTION,

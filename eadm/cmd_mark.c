@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "marks.h"
-#include "out/table.h"
+#include "signals.h"
+#include "source.h"
+#include "view.h"
 
 #define DEFAULT_NAME "last"
 

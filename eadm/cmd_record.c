@@ -3,7 +3,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "out/table.h"
+#include "signals.h"
+#include "source.h"
+#include "view.h"
 
 static const struct option_def options[] = {
 	{ OPT_OUTPUT, 'o', "output", "FILE", WORDS_FILE,

@@ -7,7 +7,9 @@
 #include <time.h>
 
 #include "grow.h"
-#include "out/table.h"
+#include "signals.h"
+#include "source.h"
+#include "view.h"
 
 static const struct option_def options[] = {
 	{ OPT_LIVE, 'l', "live", NULL, WORDS_NONE,

@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <string.h>
 
+#include "signals.h"
 #include "test/test.h"
 
 static const struct option_def options[] = {

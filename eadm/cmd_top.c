@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
 
+#include "signals.h"
+#include "source.h"
 #include "top/top.h"
 
 #define BATCH_ROWS 20

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "signals.h"
+#include "source.h"
 #include "trace.h"
 
 #define MAX_DEVICES 64

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "out/table.h"
+#include "source.h"
+#include "view.h"
 
 static void put(struct cli *cli, const char *part, const char *version)
 {

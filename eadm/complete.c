@@ -152,6 +152,7 @@ static const char *nth_param(const struct eadm_object *object, unsigned int n)
 
 static void offer_commands(const struct state *st)
 {
+	const struct command *const *commands = st->cli->program->commands;
 	int i;
 
 	for (i = 0; commands[i]; i++) {
@@ -279,7 +280,7 @@ static const struct option_def *read_words(struct state *st, int n,
 		} else if (word[0] == '-' && word[1] && word[1] != '-') {
 			def = find_letter(st->cmd, word[strlen(word) - 1]);
 		} else if (!st->cmd) {
-			st->cmd = find_command(word);
+			st->cmd = find_command(st->cli, word);
 		} else if (st->n_args < MAX_ARGS) {
 			st->arg[st->n_args++] = word;
 		}

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "out/table.h"
+#include "signals.h"
+#include "view.h"
 
 static int open_failed(struct cli *cli, const struct eadm_object *object,
 		       const struct eadm_dump_opts *opts, int error)
@@ -31,19 +32,6 @@ int dump_notes(struct cli *cli, struct eadm_dump *dump)
 		cli->writer->ops->note(cli->writer, &n);
 	}
 	return status;
-}
-
-/* Finish the output; returns @status unless writing failed. */
-int write_end(struct cli *cli, int status)
-{
-	int err = cli->writer->ops->end(cli->writer);
-
-	if (err && err != EPIPE)
-		note(cli, "%s: %s", cli->writer->target ?
-		     cli->writer->target : "standard output", strerror(err));
-	/* What is there of it is not all that was read. */
-	return err && (!status || status == STATUS_PARTIAL) ? STATUS_FAILED :
-							      status;
 }
 
 /* ---- rows ----------------------------------------------------------------------- */

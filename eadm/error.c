@@ -9,7 +9,7 @@
 
 #include "cli.h"
 #include "out/json.h"
-#include "out/table.h"
+#include "out/writer.h"
 
 int status_of(int error)
 {

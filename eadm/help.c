@@ -41,8 +41,9 @@ static void print_objects(bool counted)
 	}
 }
 
-static void print_overview(void)
+void print_overview(const struct program *program)
 {
+	const struct command *const *commands = program->commands;
 	int i;
 
 	printf("Usage: eadm COMMAND [ARGUMENTS] [OPTIONS]\n\n"
@@ -68,10 +69,6 @@ static void print_overview(void)
 
 void print_help(const struct command *cmd)
 {
-	if (!cmd) {
-		print_overview();
-		return;
-	}
 	printf("Usage: eadm %s%s%s [OPTIONS]\n\n%c%s.\n", cmd->name,
 	       cmd->usage ? " " : "", cmd->usage ? cmd->usage : "",
 	       cmd->help[0] - 'a' + 'A', cmd->help + 1);
@@ -101,10 +98,10 @@ static int run(struct cli *cli)
 	const struct command *cmd;
 
 	if (!cli->args.n) {
-		print_help(NULL);
+		print_overview(cli->program);
 		return STATUS_OK;
 	}
-	cmd = find_command(cli->args.arg[0]);
+	cmd = find_command(cli, cli->args.arg[0]);
 	if (!cmd || cmd->hidden)
 		return unknown_command(cli, cli->args.arg[0]);
 	print_help(cmd);

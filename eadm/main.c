@@ -3,139 +3,23 @@
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
-#include "out/table.h"
+#include "out/columns.h"
+#include "out/writer.h"
+#include "source.h"
 
-const struct command *const commands[] = {
+static const struct command *const commands[] = {
 	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_events, &cmd_conf,
 	&cmd_trace, &cmd_top, &cmd_diagnose, &cmd_check, &cmd_record, &cmd_mark,
 	&cmd_diff, &cmd_bundle, &cmd_exporter, &cmd_test, &cmd_ver, &cmd_help,
 	&cmd_complete, NULL,
 };
-
-volatile sig_atomic_t interrupted;
-
-static void on_signal(int signum)
-{
-	interrupted = signum;
-}
-
-/* The next read or poll ends, and what was begun is brought to an end. */
-void catch_signal(int signum)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-
-	action.sa_flags = SA_RESETHAND;
-	sigaction(signum, &action, NULL);
-}
-
-void catch_signals(void)
-{
-	catch_signal(SIGINT);
-	catch_signal(SIGTERM);
-}
-
-static void log_line(void *data, const char *line)
-{
-	struct cli *cli = data;
-
-	note(cli, "%s", line);
-}
-
-/* What the command reads is kept for others to look at. */
-static int save_source(struct cli *cli)
-{
-	const char *path = cli->args.opt[OPT_SAVE];
-	int ret;
-
-	if (!path)
-		return 0;
-	if (!strcmp(path, "-"))
-		return fail(cli, STATUS_USAGE, "--save",
-			    "standard output is used for the rows");
-	ret = check_target(cli, path);
-	if (ret)
-		return ret;
-	ret = eadm_capture_open(cli->ctx, path);
-	if (ret)
-		return fail(cli, ret == -EACCES || ret == -EPERM ?
-				      STATUS_PERMISSION : STATUS_FAILED,
-			    "--save", "%s: %s", path, eadm_errmsg(cli->ctx));
-	cli->saving = true;
-	return 0;
-}
-
-/* Something was read, and an error is worth keeping, too. */
-static int close_save(struct cli *cli, int status)
-{
-	int ret;
-
-	if (!cli->saving)
-		return status;
-	ret = eadm_capture_close(cli->ctx, true);
-	if (!ret)
-		return status;
-	if (ret != -EPIPE)
-		note(cli, "%s: %s", cli->args.opt[OPT_SAVE],
-		     eadm_errmsg(cli->ctx));
-	return status ? status : STATUS_FAILED;
-}
-
-int open_source(struct cli *cli)
-{
-	const char *from = cli->args.opt[OPT_FROM];
-	uint64_t ns;
-	int ret;
-
-	cli->ctx = eadm_new();
-	if (!cli->ctx)
-		return fail(cli, STATUS_FAILED, "start", "%s", strerror(errno));
-	if (cli->args.opt[OPT_VERBOSE])
-		eadm_set_log(cli->ctx, log_line, cli);
-	if (cli->args.opt[OPT_TIMEOUT]) {
-		if (!opt_duration(cli, OPT_TIMEOUT, 1000000000, &ns))
-			return STATUS_USAGE;
-		if (ns < 1000000 || ns / 1000000 > 86400000)
-			return fail(cli, STATUS_USAGE, "--timeout",
-				    "from 1ms to 24h");
-		eadm_set_timeout(cli->ctx, ns / 1000000);
-	}
-	if (cli->args.opt[OPT_AT] && !from)
-		return fail(cli, STATUS_USAGE, "--at", "requires --from");
-	ret = from ? eadm_open_file(cli->ctx, from) : eadm_open_live(cli->ctx);
-	if (!ret && cli->args.opt[OPT_AT])
-		ret = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],
-				 &cli->moment);
-	if (ret > 0)
-		return ret;
-	if (!ret)
-		return save_source(cli);
-	if (ret == -EACCES || ret == -EPERM)
-		return fail_lib(cli, ret, from ? from : "open");
-	return fail(cli, STATUS_FAILED, from ? from : "open", "%s",
-		    eadm_errmsg(cli->ctx));
-}
-
-/* A capture that is complete; what was asked for and is not in it is told. */
-int close_capture(struct cli *cli, const char *path)
-{
-	struct eadm_note n = { .size = sizeof(n) };
-	int ret, status = STATUS_OK;
-	unsigned int i;
-
-	for (i = 0; eadm_capture_note(cli->ctx, i, &n); i++) {
-		note(cli, "%s%s%s: %s", n.device, *n.device ? ": " : "",
-		     n.what, n.why);
-		status = STATUS_PARTIAL;
-	}
-	ret = eadm_capture_close(cli->ctx, true);
-	return ret ? fail_write(cli, cli->ctx, ret, path) : status;
-}
 
 /* --output means something else to some commands. */
 static bool shows_columns(const struct command *cmd)
@@ -206,20 +90,28 @@ static int close_stdout(int status)
 	return status ? status : STATUS_FAILED;
 }
 
-/* A whole command line, also one of many in a process. */
-int run_line(int argc, char **argv)
+static void help(const struct cli *cli)
 {
-	struct cli cli = { .verb = "", .argc = argc, .argv = argv };
+	if (cli->cmd)
+		print_help(cli->cmd);
+	else
+		print_overview(cli->program);
+}
+
+static int run_line(int argc, char **argv)
+{
+	struct cli cli = { .program = &eadm_program, .verb = "",
+			   .argc = argc, .argv = argv };
 	int status;
 
 	if (argc == 1) {
-		print_help(NULL);
+		print_overview(cli.program);
 		return close_stdout(STATUS_OK);
 	}
 	status = parse_args(&cli, argc, argv);
 	if (!status) {
 		if (cli.args.opt[OPT_HELP])
-			print_help(cli.cmd);
+			help(&cli);
 		else if (cli.args.opt[OPT_VERSION])
 			printf("eadm %s\n", EADM_VERSION);
 		else if (cli.args.opt[OPT_SCHEMA])
@@ -236,6 +128,11 @@ int run_line(int argc, char **argv)
 	eadm_free(cli.ctx);
 	return close_stdout(status);
 }
+
+const struct program eadm_program = {
+	.commands = commands,
+	.run_line = run_line,
+};
 
 int main(int argc, char **argv)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "out/table.h"
+#include "cli.h"
 
 #define SECOND 1000000000ULL
 #define DAY (86400 * SECOND)

@@ -74,8 +74,9 @@ const struct option_def *find_letter(const struct command *cmd, char letter)
 	return def ? def : in_table(global_options, NULL, 0, letter);
 }
 
-const struct command *find_command(const char *name)
+const struct command *find_command(const struct cli *cli, const char *name)
 {
+	const struct command *const *commands = cli->program->commands;
 	int i;
 
 	for (i = 0; commands[i]; i++) {
@@ -89,6 +90,7 @@ const struct command *find_command(const char *name)
 
 static int unknown_option(struct cli *cli, const char *word, size_t len)
 {
+	const struct command *const *commands = cli->program->commands;
 	struct word_list words = { 0 };
 	const struct option_def *def;
 	char name[64];
@@ -122,6 +124,7 @@ static int unknown_option(struct cli *cli, const char *word, size_t len)
 
 int unknown_command(struct cli *cli, const char *name)
 {
+	const struct command *const *commands = cli->program->commands;
 	struct word_list words = { 0 };
 	const char *near;
 	int i;
@@ -224,7 +227,7 @@ static int short_options(struct cli *cli, int argc, char **argv, int *i)
 static int positional(struct cli *cli, const char *word)
 {
 	if (!cli->cmd) {
-		cli->cmd = find_command(word);
+		cli->cmd = find_command(cli, word);
 		if (!cli->cmd)
 			return unknown_command(cli, word);
 		cli->verb = cli->cmd->name;

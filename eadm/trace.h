@@ -3,10 +3,9 @@
 #ifndef TRACE_H
 #define TRACE_H
 
-#include "out/table.h"
+#include "view.h"
 
 int trace_hist(struct cli *cli, struct view *view);
 int trace_export(struct cli *cli, struct view *view, const char *path);
-struct writer *chrome_writer_new(struct cli *cli, int fd);
 
 #endif /* TRACE_H */

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "signals.h"
+#include "source.h"
 #include "trace.h"
 
 static const struct {

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "clock.h"
-#include "out/table.h"
 #include "out/term.h"
+#include "signals.h"
+#include "source.h"
+#include "view.h"
 
 /* What is wrong with the options, before anything is read. */
 int view_init(struct cli *cli, const struct eadm_object *object, bool hw,

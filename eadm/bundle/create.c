@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #include "../clock.h"
-#include "../out/table.h"
+#include "../out/writer.h"
+#include "../signals.h"
 #include "bundle.h"
 
 #define FACT_MS 5000

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../clock.h"
+#include "../signals.h"
 #include "bundle.h"
 
 #define CAPTURE_MS 30000
@@ -178,7 +179,7 @@ static int collect_rendering(struct bundle *b, const void *arg)
 	argv[n++] = r->command;
 	if (r->object)
 		argv[n++] = r->object;
-	return run_line(n, (char **)argv);
+	return b->cli->program->run_line(n, (char **)argv);
 }
 
 static int render(struct bundle *b, const struct rendering *r)

@@ -7,6 +7,7 @@
  */
 #include "../clock.h"
 #include "../grow.h"
+#include "../signals.h"
 #include "bundle.h"
 
 #include <errno.h>

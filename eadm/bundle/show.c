@@ -8,7 +8,7 @@
 
 #include "../grow.h"
 #include "../late.h"
-#include "../out/table.h"
+#include "../out/writer.h"
 #include "bundle.h"
 
 #define MAX_MANIFEST (4U << 20)

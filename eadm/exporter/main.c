@@ -24,7 +24,9 @@ static const struct command cmd_exporter_run = {
 	.run = run,
 };
 
-const struct command *const commands[] = { &cmd_exporter_run, NULL };
+static const struct command *const commands[] = { &cmd_exporter_run, NULL };
+
+static const struct program program = { .commands = commands };
 
 struct exporter {
 	struct cli *cli;
@@ -441,7 +443,7 @@ static int run(struct cli *cli)
  */
 int main(int argc, char **argv)
 {
-	struct cli cli = { .verb = "" };
+	struct cli cli = { .program = &program, .verb = "" };
 	int status;
 
 	signal(SIGPIPE, SIG_IGN);

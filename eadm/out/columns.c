@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../grow.h"
-#include "table.h"
+#include "columns.h"
 
 struct column *column_add(struct table *table)
 {

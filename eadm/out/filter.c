@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "table.h"
+#include "columns.h"
+#include "filter.h"
 
 static int no_such(struct cli *cli, const char *option,
 		   const struct eadm_object *object)

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "../grow.h"
-#include "table.h"
+#include "columns.h"
+#include "rows.h"
 
 bool rows_add(struct rows *rows, const struct eadm_record *record)
 {

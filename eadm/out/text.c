@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "table.h"
+#include "text.h"
 
 /* 640ns 12.3us 1.2s 3m20s 2h15m 5d3h */
 static int text_age(uint64_t ns, char *buf, size_t size)

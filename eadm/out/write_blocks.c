@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
 #include "term.h"
+#include "text.h"
+#include "writer.h"
 
 #define LABEL_WIDTH 10
 #define USUAL_WIDTH 80

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "json.h"
-#include "../trace.h"
+#include "rows.h"
+#include "writer.h"
 
 #define MAX_LANES 4096
 

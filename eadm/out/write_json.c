@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "../grow.h"
+#include "../signals.h"
 #include "hist.h"
 #include "json.h"
-#include "table.h"
+#include "writer.h"
 
 struct note_copy {
 	char device[64];

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grid.h"
 #include "../grow.h"
+#include "../signals.h"
+#include "grid.h"
 #include "hist.h"
-#include "table.h"
 #include "term.h"
+#include "text.h"
+#include "writer.h"
 
 /* So many rows are printed at a time, with the widths of the first ones. */
 #define CHUNK 5000

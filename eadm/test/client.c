@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* "eadm test client": one test after the other, each on connections of its own. */
+#include "../signals.h"
 #include "test.h"
 
 #include <arpa/inet.h>

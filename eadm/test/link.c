@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A connection: queue pair, memory, and waiting with a limit. */
+#include "../signals.h"
 #include "test.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
  * "eadm test server": sends back what comes, and lends memory to be written
  * and read. One thread; a client that is slow or gone costs nobody else.
  */
+#include "../signals.h"
 #include "test.h"
 
 #include <arpa/inet.h>

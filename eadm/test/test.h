@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "../clock.h"
-#include "../out/table.h"
+#include "../out/writer.h"
 #include "cm.h"
 
 #define TEST_PORT "18514"

@@ -14,6 +14,7 @@
 
 #include "../late.h"
 #include "../out/term.h"
+#include "../signals.h"
 #include "top.h"
 
 #define CURSES_FUNCTIONS(f)						\

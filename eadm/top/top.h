@@ -3,7 +3,7 @@
 #ifndef TOP_H
 #define TOP_H
 
-#include "../out/table.h"
+#include "../view.h"
 
 #define TOP_MAX_DEVICES 64
 

@@ -12,7 +12,7 @@
 
 #include "asan.h"
 #include "cli.h"
-#include "table.h"
+#include "view.h"
 
 #define MAX_WORDS 40
 
@@ -52,7 +52,8 @@ static void read_options(struct cli *cli)
 
 static void complete(int argc, char **argv)
 {
-	struct cli cli = { .verb = "", .argc = argc - 1, .argv = argv + 1 };
+	struct cli cli = { .program = &eadm_program, .verb = "",
+			   .argc = argc - 1, .argv = argv + 1 };
 	int i;
 
 	/* The names of devices are not on the line. */
@@ -68,7 +69,7 @@ static void complete(int argc, char **argv)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	char *line = malloc(len + 1), *argv[MAX_WORDS + 1], *word, *rest;
-	struct cli cli = { .verb = "" };
+	struct cli cli = { .program = &eadm_program, .verb = "" };
 	int argc = 0;
 
 	memcpy(line, data, len);

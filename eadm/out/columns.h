@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Columns of a table, and the cells of a row. */
+#ifndef COLUMNS_H
+#define COLUMNS_H
+
+#include "../cli.h"
+
+enum cell_type {
+	CELL_NONE,	/* absent: nobody knows */
+	CELL_U64,
+	CELL_S64,
+	CELL_F64,
+	CELL_STRING,
+	CELL_BYTES,
+	CELL_HIST,
+	CELL_EVIDENCE,	/* of a verdict */
+	CELL_AFFECTED,	/* what else its cause affects */
+};
+
+struct hist;
+
+struct cell {
+	enum cell_type type;
+	size_t len;		/* CELL_BYTES, CELL_EVIDENCE, CELL_AFFECTED: how many */
+	union {
+		uint64_t u;
+		int64_t s;
+		double f;
+		const char *str;
+		const void *bytes;
+		const struct hist *hist;
+		const struct eadm_evidence *evidence;
+		const struct eadm_consequence *affected;
+	};
+};
+
+/* How the value of a column is written in JSON. */
+enum json_as {
+	JSON_NUMBER,
+	JSON_NAME,	/* name of a value */
+	JSON_NAMES,	/* names of flags */
+	JSON_HEX,	/* number as "0x..." */
+	JSON_TEXT,	/* as eadm_record_text() */
+};
+
+struct column {
+	const struct eadm_field *field;	/* NULL: made by the command */
+	enum eadm_type type;
+	enum eadm_kind kind;
+	enum json_as json;
+	const char *name;
+	const char *key;	/* in JSON */
+	const char *head;
+	const char *unit;
+	const char *help;
+	bool bars;		/* a histogram, drawn below the rows */
+	bool rate;		/* per second, in the object "rates" */
+	bool growth;		/* of a rate: by how much, in "growth" */
+	bool asked;		/* by name: shown even if nowhere present */
+	/* Shown only where the values of this field are all absent. */
+	const struct eadm_field *stands_in_for;
+	bool json_only;
+	bool heading;		/* not LAYOUT_ROWS: part of what heads a row */
+};
+
+enum layout {
+	LAYOUT_ROWS,
+	LAYOUT_FIELDS,	/* a line for each field, a column for each row */
+	LAYOUT_BLOCKS,	/* a paragraph for each row */
+};
+
+struct table {
+	const char *object;	/* name for JSON, NULL without one */
+	const char *title;	/* what there is none of, NULL: say nothing */
+	enum layout layout;
+	bool all;		/* JSON: every field that is present */
+	bool lines;		/* JSON: each flush is a line of its own */
+	bool passes;		/* JSON lines: one for each begin() as well */
+	unsigned int screen;	/* not JSON: rows of a screen to clear, or 0 */
+	bool about;		/* LAYOUT_FIELDS: tell what fields mean */
+	bool rates_only;	/* not JSON: rates, no counters */
+	bool growth;		/* of these: what was added, no rates */
+	const char *caption;	/* not JSON: line above, or NULL */
+	uint64_t interval;	/* ns that rates are about, 0: no rates */
+	unsigned int n_cols, max_cols;
+	struct column *cols;
+};
+
+const struct eadm_field *find_column(const struct eadm_object *object,
+				     const char *name);
+int unknown_column(struct cli *cli, const struct eadm_object *object,
+		   const char *name);
+int columns_choose(struct cli *cli, const struct eadm_object *object,
+		   bool hw, struct table *table);
+void column_of_field(struct column *col, const struct eadm_field *field);
+struct column *column_add(struct table *table);
+int table_of(struct cli *cli, struct table *table, const struct column *cols,
+	     unsigned int n);
+void columns_free(struct table *table);
+void cells_of_record(const struct table *table,
+		     const struct eadm_record *record, struct cell *cells);
+bool cell_of_field(const struct eadm_record *record,
+		   const struct column *col, struct cell *cell);
+void list_columns(const struct eadm_object *object);
+
+#endif /* COLUMNS_H */

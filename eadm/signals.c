@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Signals that end a command. */
+#include "signals.h"
+
+#include <stddef.h>
+
+volatile sig_atomic_t interrupted;
+
+static void on_signal(int signum)
+{
+	interrupted = signum;
+}
+
+/* The next read or poll ends, and what was begun is brought to an end. */
+void catch_signal(int signum)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	action.sa_flags = SA_RESETHAND;
+	sigaction(signum, &action, NULL);
+}
+
+void catch_signals(void)
+{
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
+}

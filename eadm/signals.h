@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Signals that end a command. */
+#ifndef SIGNALS_H
+#define SIGNALS_H
+
+#include <signal.h>
+
+/*
+ * The signal, once catch_signals() was called and one came. A writer whose
+ * reader is gone sets it, too, to SIGPIPE.
+ */
+extern volatile sig_atomic_t interrupted;
+
+void catch_signals(void);	/* SIGINT and SIGTERM, once each */
+void catch_signal(int signum);
+
+#endif /* SIGNALS_H */

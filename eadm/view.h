@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a dump of the library to a writer: what most commands show. */
+#ifndef VIEW_H
+#define VIEW_H
+
+#include <time.h>
+
+#include "out/columns.h"
+#include "out/filter.h"
+#include "out/rows.h"
+#include "out/text.h"
+#include "out/writer.h"
+
+/* What a command shows of one kind of objects. */
+struct view {
+	const struct eadm_object *object;
+	struct eadm_dump_opts opts;
+	struct filter filter;
+	struct sort sort;
+	struct table table;
+	/* Shows all rows at once, instead of a row for each. */
+	int (*show)(struct cli *cli, struct view *view, struct rows *rows);
+};
+
+#define WATCH_OPTIONS \
+	{ OPT_WATCH, 'w', "watch", "[TIME]", WORDS_ANY, \
+	  "refresh each second, or at this interval" }, \
+	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, \
+	  "with --watch: end after N times" }
+
+#define SORT_OPTION \
+	{ OPT_SORT, 0, "sort", "COLS", WORDS_SORT, \
+	  "order by columns: A,B:desc,..." }
+
+#define OWNER_OPTIONS \
+	{ OPT_PID, 0, "pid", "PID", WORDS_ANY, \
+	  "only objects of this process" }, \
+	{ OPT_COMM, 0, "comm", "NAME", WORDS_ANY, \
+	  "only objects of processes of this name ('*' and '?' match)" }, \
+	{ OPT_NETNS, 0, "netns", "NS", WORDS_FILE, \
+	  "only objects of this network namespace: name, path or inode" }, \
+	{ OPT_CGROUP, 0, "cgroup", "GROUP", WORDS_FILE, \
+	  "only objects of this control group: path or id" }
+
+#define STATE_OPTIONS \
+	{ OPT_STATE, 0, "state", "STATES", WORDS_STATE, \
+	  "only objects in one of these states, separated by commas" }, \
+	{ OPT_PEER, 0, "peer", "ADDR", WORDS_ANY, \
+	  "only objects with this peer: ADDR, ADDR:PORT or ADDR/BITS" }
+
+int view_init(struct cli *cli, const struct eadm_object *object, bool hw,
+	      struct view *view);
+int view_check(struct cli *cli);
+int view_show(struct cli *cli, struct view *view);
+int view_run(struct cli *cli, struct view *view);
+void view_free(struct view *view);
+bool wait_until(struct timespec *when, uint64_t more);
+uint64_t time_shown(struct cli *cli);
+bool next_moment(struct cli *cli);
+
+int dump_notes(struct cli *cli, struct eadm_dump *dump);
+
+#endif /* VIEW_H */
