@@ -222,6 +222,7 @@ enum ev_syndrome ev_cmd_query_eqc(struct ev_adapter *ad, struct ev_cmd *cmd)
 {
 	u32 index = index_of(cmd);
 	union answer a = {};
+	unsigned long flags;
 	struct ev_eq *eq;
 
 	if (index > ERDMA_MAX_VECTORS)
@@ -231,7 +232,7 @@ enum ev_syndrome ev_cmd_query_eqc(struct ev_adapter *ad, struct ev_cmd *cmd)
 	if (!eq->exists)
 		return EV_NO_OBJECT;
 	a.hdr.index = cpu_to_le32(index);
-	spin_lock(&eq->lock);
+	spin_lock_irqsave(&eq->lock, flags);
 	a.eqc.depth = cpu_to_le16(eq->depth);
 	a.eqc.vector = cpu_to_le16(eq->vector);
 	a.eqc.suppressed = !eq->armed;
@@ -243,6 +244,6 @@ enum ev_syndrome ev_cmd_query_eqc(struct ev_adapter *ad, struct ev_cmd *cmd)
 	a.eqc.ring_addr = cpu_to_le64(eq->ring_addr);
 	a.eqc.db_addr = cpu_to_le64(bar_address(ad, eq->reg));
 	a.eqc.dbrec = cpu_to_le64(read_record(ad, eq->dbrec_addr));
-	spin_unlock(&eq->lock);
+	spin_unlock_irqrestore(&eq->lock, flags);
 	return reply(ad, cmd, &a, sizeof(a.eqc));
 }
