@@ -28,146 +28,7 @@
 #define ORPHAN_PERIOD		(15 * HZ)
 #define MAX_PRIVATE		255	/* passes through an 8-bit length */
 
-static void cep_release(struct kref *ref)
-{
-	struct erdma_cep *cep = container_of(ref, struct erdma_cep, ref);
-	struct erdma_cm *cm = &cep->dev->cm;
-
-	xa_erase(&cm->ceps, cep->id);
-	atomic_dec(&cm->count[cep->state]);
-	eadm_diag_changed(&cep->dev->diag, EADM_OBJ_CEP);
-	put_pid(cep->owner);
-	mutex_destroy(&cep->lock);
-	kfree(cep);
-}
-
-/**
- * erdma_cep_get() - take a reference of an endpoint that is already held
- * @cep: the endpoint
- *
- * Context: any.
- */
-void erdma_cep_get(struct erdma_cep *cep)
-{
-	kref_get(&cep->ref);
-}
-
-/**
- * erdma_cep_put() - drop a reference of an endpoint
- * @cep: the endpoint
- *
- * Context: any but hard interrupt.
- */
-void erdma_cep_put(struct erdma_cep *cep)
-{
-	kref_put(&cep->ref, cep_release);
-}
-
-/**
- * erdma_cep_find() - find the first endpoint from a number on
- * @cm: the connection manager
- * @id: where to begin; the number of the one that was found
- *
- * Context: any but hard interrupt.
- * Return: the endpoint, referenced, or NULL when there are no more.
- */
-struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id)
-{
-	unsigned long index = *id;
-	struct erdma_cep *cep;
-
-	xa_lock(&cm->ceps);
-	/* One whose last reference has gone waits for this lock. */
-	cep = xa_find(&cm->ceps, &index, ULONG_MAX, XA_PRESENT);
-	while (cep && !kref_get_unless_zero(&cep->ref))
-		cep = xa_find_after(&cm->ceps, &index, ULONG_MAX, XA_PRESENT);
-	xa_unlock(&cm->ceps);
-	*id = index;
-	return cep;
-}
-
-/**
- * erdma_cep_note() - leave an event to an endpoint's worker
- * @cep: the endpoint, which the caller holds a reference of
- * @event: what happened
- *
- * Context: any but hard interrupt.
- */
-void erdma_cep_note(struct erdma_cep *cep, enum erdma_cep_event event)
-{
-	set_bit(event, &cep->events);
-	erdma_cep_get(cep);
-	if (!queue_work(cep->dev->cm.wq, &cep->work))
-		erdma_cep_put(cep);
-}
-
-static void cep_set_state(struct erdma_cep *cep, enum erdma_cep_state state)
-{
-	struct erdma_cm *cm = &cep->dev->cm;
-
-	lockdep_assert_held(&cep->lock);
-	atomic_dec(&cm->count[cep->state]);
-	atomic_inc(&cm->count[state]);
-	WRITE_ONCE(cep->state, state);
-	WRITE_ONCE(cep->state_since, ktime_get_ns());
-}
-
-static void cep_start_timer(struct erdma_cep *cep, unsigned long delay)
-{
-	erdma_cep_get(cep);
-	if (mod_delayed_work(cep->dev->cm.wq, &cep->timer, delay))
-		erdma_cep_put(cep);
-}
-
-static void cep_stop_timer(struct erdma_cep *cep)
-{
-	if (cancel_delayed_work(&cep->timer))
-		erdma_cep_put(cep);
-}
-
-static void cep_timer(struct work_struct *work)
-{
-	struct erdma_cep *cep = container_of(to_delayed_work(work), struct erdma_cep, timer);
-
-	erdma_cep_note(cep, ERDMA_CEP_EV_TIMEOUT);
-	erdma_cep_put(cep);
-}
-
-/* ---- endpoints ---------------------------------------------------------- */
-
 static void cep_work(struct work_struct *work);
-
-static struct erdma_cep *cep_new(struct erdma_dev *dev, enum erdma_cep_state state,
-				 struct pid *owner)
-{
-	struct erdma_cep *cep = kzalloc(sizeof(*cep), GFP_KERNEL);
-	int ret;
-
-	if (!cep)
-		return NULL;
-	kref_init(&cep->ref);
-	cep->dev = dev;
-	mutex_init(&cep->lock);
-	spin_lock_init(&cep->view);
-	INIT_WORK(&cep->work, cep_work);
-	INIT_DELAYED_WORK(&cep->timer, cep_timer);
-	INIT_LIST_HEAD(&cep->pending);
-	INIT_LIST_HEAD(&cep->lsocks);
-	cep->created = ktime_get_ns();
-	cep->state_since = cep->created;
-	cep->state = state;
-	cep->owner = get_pid(owner);
-	ret = xa_alloc_cyclic(&dev->cm.ceps, &cep->id, cep, xa_limit_31b,
-			      &dev->cm.next_id, GFP_KERNEL);
-	if (ret < 0) {
-		put_pid(cep->owner);
-		kfree(cep);
-		return NULL;
-	}
-	atomic_inc(&dev->cm.count[state]);
-	eadm_diag_changed(&dev->diag, EADM_OBJ_CEP);
-	return cep;
-}
 
 static struct pid *caller(void)
 {
@@ -308,8 +169,8 @@ static void cep_close(struct erdma_cep *cep)
 	lockdep_assert_held(&cep->lock);
 	if (cep->state == ERDMA_CEP_CLOSED)
 		return;
-	cep_set_state(cep, ERDMA_CEP_CLOSED);
-	cep_stop_timer(cep);
+	erdma_cep_set_state(cep, ERDMA_CEP_CLOSED);
+	erdma_cep_stop_timer(cep);
 	erdma_sock_detach(cep);
 	erdma_listener_close(cep);
 	cep_leave_listener(cep);
@@ -378,8 +239,8 @@ static void cep_tcp_connected(struct erdma_cep *cep)
 		cep_fail_connect(cep, ret);
 		return;
 	}
-	cep_set_state(cep, ERDMA_CEP_AWAIT_REPLY);
-	cep_start_timer(cep, REPLY_TIMEOUT);
+	erdma_cep_set_state(cep, ERDMA_CEP_AWAIT_REPLY);
+	erdma_cep_start_timer(cep, REPLY_TIMEOUT);
 }
 
 static void cep_read_reply(struct erdma_cep *cep)
@@ -406,8 +267,8 @@ static void cep_read_reply(struct erdma_cep *cep)
 		cep_close(cep);
 		return;
 	}
-	cep_stop_timer(cep);
-	cep_set_state(cep, ERDMA_CEP_CONNECTED);
+	erdma_cep_stop_timer(cep);
+	erdma_cep_set_state(cep, ERDMA_CEP_CONNECTED);
 	atomic64_inc(&cep->dev->cm.connects);
 }
 
@@ -447,11 +308,11 @@ static void cep_read_request(struct erdma_cep *cep)
 		ret = -EPROTO;
 	}
 	if (!ret) {
-		cep_stop_timer(cep);
-		cep_set_state(cep, ERDMA_CEP_RECVD_REQUEST);
+		erdma_cep_stop_timer(cep);
+		erdma_cep_set_state(cep, ERDMA_CEP_RECVD_REQUEST);
 		if (cep_announce(cep)) {
 			cep_unlist(cep);
-			cep_start_timer(cep, ORPHAN_PERIOD);
+			erdma_cep_start_timer(cep, ORPHAN_PERIOD);
 			return;
 		}
 	}
@@ -461,8 +322,8 @@ static void cep_read_request(struct erdma_cep *cep)
 static void cep_add_child(struct erdma_cep *listener, struct socket *sock,
 			  const struct erdma_sk_callbacks *inherited)
 {
-	struct erdma_cep *cep = cep_new(listener->dev, ERDMA_CEP_AWAIT_REQUEST,
-					listener->owner);
+	struct erdma_cep *cep = erdma_cep_new(listener->dev, ERDMA_CEP_AWAIT_REQUEST,
+					      listener->owner, cep_work);
 
 	if (!cep) {
 		erdma_sock_release(sock, inherited);
@@ -476,7 +337,7 @@ static void cep_add_child(struct erdma_cep *listener, struct socket *sock,
 	spin_unlock(&cep->view);
 	list_add_tail(&cep->pending, &listener->pending);
 	listener->npending++;
-	cep_start_timer(cep, REQUEST_TIMEOUT);
+	erdma_cep_start_timer(cep, REQUEST_TIMEOUT);
 	erdma_sock_attach(cep, sock, inherited);
 	/* What came before the callbacks were ours. */
 	erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
@@ -561,7 +422,7 @@ static void cep_timed_out(struct erdma_cep *cep)
 		if (READ_ONCE(cep->listener->state) == ERDMA_CEP_CLOSED)
 			cep_close(cep);
 		else
-			cep_start_timer(cep, ORPHAN_PERIOD);
+			erdma_cep_start_timer(cep, ORPHAN_PERIOD);
 		break;
 	default:
 		break;
@@ -648,7 +509,7 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		return -EAFNOSUPPORT;
 	if (param->ord > ERDMA_MAX_ORD || param->ird > ERDMA_MAX_IRD)
 		return -EINVAL;
-	cep = cep_new(dev, ERDMA_CEP_CONNECTING, caller());
+	cep = erdma_cep_new(dev, ERDMA_CEP_CONNECTING, caller(), cep_work);
 	if (!cep)
 		return -ENOMEM;
 	erdma_cep_get(cep);
@@ -660,7 +521,7 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		ret = cep_take_qp(cep, param->qpn);
 	if (!ret) {
 		cep_set_id(cep, id);
-		cep_start_timer(cep, CONNECT_TIMEOUT);
+		erdma_cep_start_timer(cep, CONNECT_TIMEOUT);
 		ret = erdma_sock_connect(cep, id);
 	}
 	if (ret) {
@@ -765,9 +626,9 @@ static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		erdma_qp_stop(cep->qp, ERDMA_QPS_ERROR);
 		goto close;
 	}
-	cep_stop_timer(cep);
+	erdma_cep_stop_timer(cep);
 	cep_leave_listener(cep);
-	cep_set_state(cep, ERDMA_CEP_CONNECTED);
+	erdma_cep_set_state(cep, ERDMA_CEP_CONNECTED);
 	atomic64_inc(&dev->cm.accepts);
 	wait = hold_back_accept(cep);
 	/* The iWARP CM has one preallocated for it. */
@@ -813,7 +674,7 @@ static int iw_create_listen(struct iw_cm_id *id, int backlog)
 	struct erdma_cep *cep;
 	int ret;
 
-	cep = cep_new(dev, ERDMA_CEP_LISTENING, caller());
+	cep = erdma_cep_new(dev, ERDMA_CEP_LISTENING, caller(), cep_work);
 	if (!cep)
 		return -ENOMEM;
 	erdma_cep_get(cep);

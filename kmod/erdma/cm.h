@@ -130,10 +130,16 @@ int erdma_cm_init(struct erdma_cm *cm, const char *name);
 void erdma_cm_exit(struct erdma_cm *cm);
 void erdma_cm_addresses_changed(struct erdma_cm *cm);
 
+/* cep.c */
+struct erdma_cep *erdma_cep_new(struct erdma_dev *dev, enum erdma_cep_state state,
+				struct pid *owner, work_func_t work);
 struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id);
 void erdma_cep_get(struct erdma_cep *cep);
 void erdma_cep_put(struct erdma_cep *cep);
 void erdma_cep_note(struct erdma_cep *cep, enum erdma_cep_event event);
+void erdma_cep_set_state(struct erdma_cep *cep, enum erdma_cep_state state);
+void erdma_cep_start_timer(struct erdma_cep *cep, unsigned long delay);
+void erdma_cep_stop_timer(struct erdma_cep *cep);
 
 /* sock.c */
 void erdma_sock_hook(struct sock *sk, struct erdma_cep *cep, struct erdma_sk_callbacks *saved,

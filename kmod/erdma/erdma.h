@@ -63,103 +63,20 @@
 #include "compat_kernel.h"
 #include "compat_net.h"
 #include "eadm_diag.h"
+#include "eq.h"
 #include "erdma_hw_ops.h"
+#include "events.h"
 #include "mem.h"
 #include "verbs.h"
 
 #define ERDMA_DRV_NAME		"erdma"
 #define ERDMA_PORT		1
-#define ERDMA_IRQ_NAME_LEN	50
 
 /* How long a reset may take during service, and when no service waits for it. */
 #define ERDMA_HALT_MS		1000u
 #define ERDMA_STOP_MS		3000u
 
 struct erdma_dev;
-
-/* ---- Event queues (eq.c) ------------------------------------------------- */
-
-/**
- * struct erdma_eq - an event queue
- * @lock: guards everything below; taken in interrupts
- * @dev: the device
- * @ring: entries
- * @rec: doorbell record
- * @db: doorbell register
- * @index: EADM number: 0 AEQ, 1 command EQ, 2.. CEQs
- * @eqn: the adapter's number
- * @vector: MSI-X vector
- * @depth: entries
- * @live: the adapter knows of it; no doorbell otherwise
- * @ci: consumer index, 16 bits as the adapter compares it
- * @interrupts: taken
- * @events: entries consumed
- * @unknown: entries that named an unknown object
- * @missed: times that entries were there and no interrupt came
- * @last_unknown: local_clock() when @unknown last grew, 0 = never
- * @last_missed: the same of @missed
- * @waiting: entries were there at the last look for that
- * @looked_at: @events then
- * @interrupts_then: @interrupts then
- * @created: local_clock()
- * @last_event: local_clock(), 0 = none yet
- * @cqs: CQs that report to it
- * @irq: interrupt number, 0 = not requested
- * @irq_name: its name
- * @kicks: struct erdma_cq whose consumers are to be called without an event; a
- *	CQ in it is referenced
- * @affinity: its affinity
- * @tasklet: consumes a CEQ
- * @work: consumes the AEQ
- */
-struct erdma_eq {
-	spinlock_t lock;	/* ring, indices and counters */
-	struct erdma_dev *dev;
-	struct erdma_ring ring;
-	struct erdma_dbrec rec;
-	void __iomem *db;
-	u8 index;
-	u8 eqn;
-	u8 vector;
-	u32 depth;
-	bool live;
-	u16 ci;
-	u64 interrupts;
-	u64 events;
-	u64 unknown;
-	u64 missed;
-	u64 last_unknown;
-	u64 last_missed;
-	bool waiting;
-	u64 looked_at;
-	u64 interrupts_then;
-	u64 created;
-	u64 last_event;
-	atomic_t cqs;
-	int irq;
-	char irq_name[ERDMA_IRQ_NAME_LEN];
-	cpumask_t affinity;
-	struct list_head kicks;
-	union {
-		struct tasklet_struct tasklet;
-		struct work_struct work;
-	};
-};
-
-int erdma_eqs_init(struct erdma_dev *dev);
-void erdma_eqs_free(struct erdma_dev *dev);
-int erdma_ceqs_start(struct erdma_dev *dev);
-int erdma_ceqs_create(struct erdma_dev *dev);
-void erdma_ceqs_stop(struct erdma_dev *dev);
-int erdma_common_irq_request(struct erdma_dev *dev);
-void erdma_common_irq_free(struct erdma_dev *dev);
-void erdma_eqs_reset(struct erdma_dev *dev);
-void erdma_eqs_kick(struct erdma_dev *dev);
-void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq);
-void erdma_eqs_set_live(struct erdma_dev *dev);
-u32 erdma_eq_consume(struct erdma_eq *eq);
-void erdma_eq_arm(struct erdma_eq *eq);
-u32 erdma_eq_pending(struct erdma_eq *eq);
 
 /* ---- Counters (stats.c) --------------------------------------------------- */
 

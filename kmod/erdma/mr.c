@@ -11,21 +11,6 @@
 #define PAGE_SIZES	(SZ_1G | (SZ_1G - SZ_4K))
 #define FRMR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
 
-/**
- * erdma_mr_rights() - verbs access flags in the adapter's terms
- * @access: IB_ACCESS_*
- *
- * Return: ERDMA_MR_L*, ERDMA_MR_R*.
- */
-u32 erdma_mr_rights(int access)
-{
-	return ERDMA_MR_LR |
-	       (access & IB_ACCESS_LOCAL_WRITE ? ERDMA_MR_LW : 0) |
-	       (access & IB_ACCESS_REMOTE_READ ? ERDMA_MR_RR : 0) |
-	       (access & IB_ACCESS_REMOTE_WRITE ? ERDMA_MR_RW : 0) |
-	       (access & IB_ACCESS_REMOTE_ATOMIC ? ERDMA_MR_RA : 0);
-}
-
 static bool scattered(struct erdma_dev *dev)
 {
 	return dev->caps.flags & ERDMA_FLAG_MTT_VA;

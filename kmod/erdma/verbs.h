@@ -333,6 +333,8 @@ struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 v
 struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
 				       int fd, int access, struct ib_udata *udata);
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* access.c */
 u32 erdma_mr_rights(int access);
 
 bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp);

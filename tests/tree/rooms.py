@@ -39,15 +39,7 @@ EXCUSES = {
         "tables.c > nl.c": "generated operations of the family name their functions",
     },
     "kmod/erdma": {
-        "cmd.c > mr.c": "the rights of a region are worked out beside its object",
         "cmdq.c > recovery.c": "a lost command makes the device a lost one at once",
-        "eq.c > cmd.c": "rings and what events mean are one file",
-        "eq.c > cmdq.c": "the same",
-        "eq.c > cq.c": "the same",
-        "eq.c > qp.c": "the same",
-        "mem.c > table.c": "the last reference takes an object out of its table",
-        "listener.c > cm.c": "endpoints are counted in the file that drives them",
-        "sock.c > cm.c": "the same",
     },
     "kmod/virt": {
         "*.c > model.c": "whether the adapter may access memory is asked of the model",

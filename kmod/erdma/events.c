@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Interrupts, and what the entries of event queues mean (hw 8, 1.3). */
+
+#include <linux/bitfield.h>
+
+#include "erdma.h"
+#include "trace.h"
+
+/* Entries consumed per run; the adapter interrupts again for the rest. */
+#define EQ_BUDGET	16
+
+static void deliver_cq_error(struct erdma_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ibcq.device,
+		.element.cq = &cq->ibcq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	WRITE_ONCE(cq->errors, cq->errors + 1);
+	if (cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+}
+
+/* What failed first is the cause, the rest follows from it. */
+static void note_first(struct erdma_qp *qp, u8 type, u8 syndrome)
+{
+	if (qp->first_event_time)
+		return;
+	qp->first_event = type;
+	qp->first_syndrome = syndrome;
+	/* Pairs with the acquire of who shows it. */
+	smp_store_release(&qp->first_event_time, local_clock());
+}
+
+static void deliver_qp_error(struct erdma_qp *qp, u8 type, u8 syndrome)
+{
+	note_first(qp, type, syndrome);
+	erdma_qp_event(qp, IB_EVENT_QP_FATAL);
+}
+
+static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
+{
+	struct erdma_dev *dev = eq->dev;
+	struct erdma_obj *obj = NULL;
+
+	trace_aeq_event(&dev->ibdev, type, id);
+	if (type == ERDMA_AE_CQ_ERR)
+		obj = erdma_table_get(&dev->cqs, id);
+	else if (type <= ERDMA_AE_OTHER)
+		obj = erdma_table_get(&dev->qps, id);
+	if (!obj) {
+		erdma_eq_unknown(eq);
+		return;
+	}
+	if (type == ERDMA_AE_CQ_ERR)
+		deliver_cq_error(container_of(obj, struct erdma_cq, obj));
+	else
+		deliver_qp_error(container_of(obj, struct erdma_qp, obj), type, syndrome);
+	erdma_obj_put(obj);
+	erdma_diag_async(dev, type, id);
+}
+
+/* Consumers may sleep in their handlers, so this is no interrupt's business. */
+static void aeq_work(struct work_struct *work)
+{
+	struct erdma_eq *eq = container_of(work, struct erdma_eq, work);
+	int budget = EQ_BUDGET;
+	union erdma_eqe e;
+	u32 hdr;
+
+	while (budget-- && erdma_eq_take(eq, &e)) {
+		hdr = le32_to_cpu(e.async.hdr);
+		deliver_async(eq, FIELD_GET(ERDMA_AEQE_TYPE, hdr),
+			      FIELD_GET(ERDMA_AEQE_SUB_TYPE, hdr),
+			      le32_to_cpu(e.async.data0));
+	}
+	erdma_eq_arm(eq);
+}
+
+static irqreturn_t common_irq(int irq, void *data)
+{
+	struct erdma_dev *dev = data;
+
+	erdma_cmdq_event(dev);
+	erdma_eq_interrupt(&dev->cmdq_eq);
+	if (erdma_eq_interrupt(&dev->aeq))
+		queue_work(dev->wq, &dev->aeq.work);
+	else
+		erdma_eq_arm(&dev->aeq);
+	return IRQ_HANDLED;
+}
+
+static void deliver_completion(struct erdma_eq *eq, u32 cqn)
+{
+	struct erdma_dev *dev = eq->dev;
+	struct erdma_obj *obj;
+
+	trace_ceq_event(&dev->ibdev, eq->eqn, cqn);
+	obj = erdma_table_get(&dev->cqs, cqn);
+	if (!obj) {
+		erdma_eq_unknown(eq);
+		return;
+	}
+	erdma_cq_event(container_of(obj, struct erdma_cq, obj));
+	erdma_obj_put(obj);
+}
+
+/*
+ * All calls of consumers' completion handlers come from here: a tasklet runs on
+ * one CPU at a time, and so do the handlers of one CQ, as they may count on.
+ */
+static void ceq_tasklet(struct tasklet_struct *tasklet)
+{
+	struct erdma_eq *eq = from_tasklet(eq, tasklet, tasklet);
+	int budget = EQ_BUDGET;
+	struct erdma_cq *cq;
+	union erdma_eqe e;
+
+	while ((cq = erdma_eq_kicked(eq))) {
+		erdma_cq_kicked(cq);
+		erdma_obj_put(&cq->obj);
+	}
+	while (budget-- && erdma_eq_take(eq, &e))
+		deliver_completion(eq, le64_get_bits(e.completion.word, ERDMA_CEQE_CQN));
+	erdma_eq_arm(eq);
+}
+
+static irqreturn_t ceq_irq(int irq, void *data)
+{
+	struct erdma_eq *eq = data;
+
+	erdma_eq_interrupt(eq);
+	tasklet_schedule(&eq->tasklet);
+	return IRQ_HANDLED;
+}
+
+static int irq_request(struct erdma_eq *eq, irq_handler_t handler, void *data, u32 cpu)
+{
+	struct pci_dev *pdev = eq->dev->pdev;
+	int irq = pci_irq_vector(pdev, eq->vector);
+	int ret;
+
+	ret = request_irq(irq, handler, 0, eq->irq_name, data);
+	if (ret) {
+		dev_err(&pdev->dev, "no interrupt for vector %u: %d\n", eq->vector, ret);
+		return ret;
+	}
+	eq->irq = irq;
+	cpumask_set_cpu(cpu, &eq->affinity);
+	irq_set_affinity_and_hint(irq, &eq->affinity);
+	return 0;
+}
+
+static void irq_release(struct erdma_eq *eq, void *data)
+{
+	if (!eq->irq)
+		return;
+	irq_update_affinity_hint(eq->irq, NULL);
+	free_irq(eq->irq, data);
+	eq->irq = 0;
+}
+
+/**
+ * erdma_eqs_init() - allocate all event queues
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_eqs_init(struct erdma_dev *dev)
+{
+	struct erdma_eq *eq;
+	int ret;
+	u32 i;
+
+	ret = erdma_eq_init(&dev->aeq, dev, ERDMA_EQC_INDEX_AEQ, ERDMA_EQ_DEPTH,
+			    ERDMA_REG_AEQ_DB);
+	if (ret)
+		return ret;
+	INIT_WORK(&dev->aeq.work, aeq_work);
+	ret = erdma_eq_init(&dev->cmdq_eq, dev, ERDMA_EQC_INDEX_CMDQ, ERDMA_CMDQ_EQ_DEPTH,
+			    ERDMA_REG_CEQ_DB(ERDMA_EQN_CMDQ));
+	if (ret)
+		goto err_aeq;
+	for (i = 0; i < dev->nr_ceqs; i++) {
+		eq = &dev->ceqs[i];
+		eq->eqn = ERDMA_EQN_CEQ(i);
+		eq->vector = eq->eqn;
+		tasklet_setup(&eq->tasklet, ceq_tasklet);
+		ret = erdma_eq_init(eq, dev, ERDMA_EQC_INDEX_CEQ(i), ERDMA_EQ_DEPTH,
+				    ERDMA_REG_CEQ_DB(eq->eqn));
+		if (ret)
+			goto err_ceqs;
+	}
+	return 0;
+
+err_ceqs:
+	while (i--)
+		erdma_eq_free(&dev->ceqs[i]);
+	erdma_eq_free(&dev->cmdq_eq);
+err_aeq:
+	erdma_eq_free(&dev->aeq);
+	return ret;
+}
+
+/**
+ * erdma_eqs_free() - free all event queues
+ * @dev: the device
+ *
+ * Context: process; the adapter was halted.
+ */
+void erdma_eqs_free(struct erdma_dev *dev)
+{
+	u32 i;
+
+	for (i = 0; i < dev->nr_ceqs; i++)
+		erdma_eq_free(&dev->ceqs[i]);
+	erdma_eq_free(&dev->cmdq_eq);
+	erdma_eq_free(&dev->aeq);
+}
+
+/**
+ * erdma_common_irq_request() - request the interrupt of AEQ and command EQ
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_common_irq_request(struct erdma_dev *dev)
+{
+	struct erdma_eq *eq = &dev->aeq;
+	u32 cpu = cpumask_first(cpumask_of_pcibus(dev->pdev->bus));
+	int ret;
+
+	snprintf(eq->irq_name, sizeof(eq->irq_name), "erdma-common@pci:%s",
+		 pci_name(dev->pdev));
+	ret = irq_request(eq, common_irq, dev, cpu);
+	if (ret)
+		return ret;
+	/* The same vector, for those who look at one queue. */
+	memcpy(dev->cmdq_eq.irq_name, eq->irq_name, sizeof(eq->irq_name));
+	return 0;
+}
+
+/**
+ * erdma_common_irq_free() - free it
+ * @dev: the device
+ *
+ * Context: process.
+ */
+void erdma_common_irq_free(struct erdma_dev *dev)
+{
+	irq_release(&dev->aeq, dev);
+	cancel_work_sync(&dev->aeq.work);
+}
+
+/**
+ * erdma_ceqs_create() - tell the adapter of all CEQs
+ * @dev: the device; the rings are empty
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_ceqs_create(struct erdma_dev *dev)
+{
+	int ret;
+	u32 i;
+
+	for (i = 0; i < dev->nr_ceqs; i++) {
+		ret = erdma_cmd_create_eq(dev, &dev->ceqs[i]);
+		if (ret)
+			return ret;
+		erdma_eq_set_live(&dev->ceqs[i], true);
+	}
+	return 0;
+}
+
+/**
+ * erdma_ceqs_start() - bring all CEQs into service
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0 or -errno; erdma_ceqs_stop() in any case.
+ */
+int erdma_ceqs_start(struct erdma_dev *dev)
+{
+	struct erdma_eq *eq;
+	int ret;
+	u32 i;
+
+	for (i = 0; i < dev->nr_ceqs; i++) {
+		eq = &dev->ceqs[i];
+		snprintf(eq->irq_name, sizeof(eq->irq_name), "erdma-ceq%u@pci:%s", i,
+			 pci_name(dev->pdev));
+		ret = irq_request(eq, ceq_irq, eq,
+				  cpumask_local_spread(i + 1, dev_to_node(&dev->pdev->dev)));
+		if (ret)
+			return ret;
+	}
+	return erdma_ceqs_create(dev);
+}
+
+/**
+ * erdma_ceqs_stop() - take all CEQs out of service
+ * @dev: the device
+ *
+ * Context: process.
+ */
+void erdma_ceqs_stop(struct erdma_dev *dev)
+{
+	struct erdma_eq *eq;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < dev->nr_ceqs; i++) {
+		eq = &dev->ceqs[i];
+		irq_release(eq, eq);
+		tasklet_kill(&eq->tasklet);
+		/* A reset follows: no need to insist. */
+		if (eq->live && !ret)
+			ret = erdma_cmd_destroy_eq(dev, eq);
+		erdma_eq_set_live(eq, false);
+	}
+}
+
+/**
+ * erdma_eqs_reset() - empty all event queues
+ * @dev: the device
+ *
+ * Context: process; the adapter was halted.
+ */
+void erdma_eqs_reset(struct erdma_dev *dev)
+{
+	u32 i;
+
+	erdma_eq_reset(&dev->aeq);
+	erdma_eq_reset(&dev->cmdq_eq);
+	for (i = 0; i < dev->nr_ceqs; i++)
+		erdma_eq_reset(&dev->ceqs[i]);
+}
+
+/**
+ * erdma_eqs_set_live() - AEQ and command EQ are known to the adapter
+ * @dev: the device
+ *
+ * Context: process.
+ */
+void erdma_eqs_set_live(struct erdma_dev *dev)
+{
+	erdma_eq_set_live(&dev->aeq, true);
+	erdma_eq_set_live(&dev->cmdq_eq, true);
+}
+
+/**
+ * erdma_eqs_kick() - consume entries that no interrupt came for
+ * @dev: the device
+ *
+ * The command queue's are looked for by who waits for a command.
+ *
+ * Context: process; called now and then.
+ */
+void erdma_eqs_kick(struct erdma_dev *dev)
+{
+	u32 i;
+
+	if (erdma_eq_is_stuck(&dev->aeq))
+		queue_work(dev->wq, &dev->aeq.work);
+	for (i = 0; i < dev->nr_ceqs; i++)
+		if (erdma_eq_is_stuck(&dev->ceqs[i]))
+			tasklet_schedule(&dev->ceqs[i].tasklet);
+}
