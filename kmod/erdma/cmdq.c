@@ -296,21 +296,47 @@ static bool look(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	return done;
 }
 
-static void start_recovery(struct erdma_dev *dev)
+/*
+ * Returns whether somebody sees to a command without an answer: recovery does, if it
+ * may begin, and ends all commands of an adapter that is gone.
+ */
+static bool start_recovery(struct erdma_dev *dev)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	lockdep_assert_held(&q->lock);
-	if (!q->recoverable || READ_ONCE(dev->gone))
-		return;
-	if (q->state == ERDMA_CMDQ_EVENT || q->state == ERDMA_CMDQ_DEAD) {
-		q->state = ERDMA_CMDQ_RECOVERING;
-		queue_work(dev->recovery_wq, &dev->recovery);
-	}
+	if (READ_ONCE(dev->gone) || q->state == ERDMA_CMDQ_RECOVERING)
+		return true;
+	if (!q->recoverable || q->state == ERDMA_CMDQ_POLLING)
+		return false;
+	q->state = ERDMA_CMDQ_RECOVERING;
+	queue_work(dev->recovery_wq, &dev->recovery);
+	return true;
 }
 
-/* The command was not answered in time, unless the answer is in by now. */
-static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd)
+/*
+ * Whether there is no use in waiting for an answer. It is recovery that finds out for
+ * all that the adapter is gone; who waits for himself has to where there is none, and
+ * recovery when it waits.
+ */
+static bool is_hopeless(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	bool hopeless;
+
+	if (!erdma_hw_is_gone(dev))
+		return false;
+	spin_lock_irq(&q->lock);
+	hopeless = q->recoverer == current || !start_recovery(dev);
+	spin_unlock_irq(&q->lock);
+	return hopeless;
+}
+
+/*
+ * Unless the answer is in by now. @status: -ETIMEDOUT, or -ENODEV when the adapter is
+ * gone.
+ */
+static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd, int status)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 	struct erdma_cmdq_slot *slot;
@@ -323,7 +349,7 @@ static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd)
 		return;
 	}
 	slot = &q->slots[le64_get_bits(cmd->req.hdr, ERDMA_CMD_HDR_COOKIE)];
-	cmd->status = -ETIMEDOUT;
+	cmd->status = status;
 	slot->cmd = NULL;
 	slot->lost = true;
 	slot->lost_seq = slot->seq;
@@ -332,12 +358,18 @@ static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	cmd->buf = NULL;
 	q->outstanding--;
 	q->quarantined++;
-	q->timeouts++;
 	advance_ci(q);
-	eadm_recorder_timeout(&q->rec, slot->seq, now, cmd->status);
-	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, 0, now - slot->submit);
-	start_recovery(dev);
+	if (status == -ETIMEDOUT) {
+		q->timeouts++;
+		eadm_recorder_timeout(&q->rec, slot->seq, now, status);
+		start_recovery(dev);
+	} else {
+		eadm_recorder_abort(&q->rec, slot->seq, now, status);
+	}
+	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0, now - slot->submit);
 	spin_unlock_irq(&q->lock);
+	if (status != -ETIMEDOUT)
+		return;
 	ibdev_err(&dev->ibdev, "command %#x (number %llu) was not answered\n", cmd->op,
 		  cmd->seq);
 	erdma_diag_command(dev, EADM_DIAG_CMD_TIMEOUT, cmd);
@@ -378,12 +410,14 @@ static void wait_event_mode(struct erdma_dev *dev, struct erdma_cmd *cmd)
 		return;
 	while (!wait_for_completion_timeout(&cmd->done, slice)) {
 		slice = clamp_t(long, deadline - jiffies, 1, msecs_to_jiffies(NEXT_LOOK_MS));
-		if (erdma_hw_is_gone(dev))
-			erdma_dev_set_gone(dev);
 		if (look(dev, cmd))
 			return;
+		if (is_hopeless(dev)) {
+			give_up(dev, cmd, -ENODEV);
+			return;
+		}
 		if (time_after_eq(jiffies, deadline)) {
-			give_up(dev, cmd);
+			give_up(dev, cmd, -ETIMEDOUT);
 			return;
 		}
 	}
@@ -403,11 +437,13 @@ static void wait_polled(struct erdma_dev *dev, struct erdma_cmd *cmd, unsigned i
 			return;
 		if (time_after_eq(jiffies, next_look)) {
 			next_look = jiffies + msecs_to_jiffies(FIRST_LOOK_MS);
-			if (erdma_hw_is_gone(dev))
-				erdma_dev_set_gone(dev);
+			if (is_hopeless(dev)) {
+				give_up(dev, cmd, -ENODEV);
+				return;
+			}
 		}
 		if (time_after_eq(jiffies, deadline)) {
-			give_up(dev, cmd);
+			give_up(dev, cmd, -ETIMEDOUT);
 			return;
 		}
 		usleep_range(us, 2 * us);

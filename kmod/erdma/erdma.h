@@ -237,6 +237,7 @@ struct erdma_caps {
  * @was_up: the adapter said so at the last look
  * @recovery: brings the command queue back
  * @halted: the last attempt failed: there is nobody to ask; recovery's own
+ * @told_gone: consumers know that it is gone; recovery's own
  * @came_up: the adapter said so of itself in this epoch
  * @unconfirmed: it has not confirmed the last reset
  * @last_recovery: jiffies of the last attempt
@@ -299,6 +300,7 @@ struct erdma_dev {
 	bool was_up;
 	struct work_struct recovery;
 	bool halted;
+	bool told_gone;
 	bool came_up;
 	bool unconfirmed;
 	unsigned long last_recovery;

@@ -122,53 +122,6 @@ static void count_recovery(struct erdma_dev *dev, bool ok)
 	dev->last_recovery = jiffies;
 }
 
-/**
- * erdma_recovery_work() - bring the command queue back
- * @work: dev->recovery
- *
- * Also tells consumers of an adapter that is gone.
- *
- * Context: process.
- */
-void erdma_recovery_work(struct work_struct *work)
-{
-	struct erdma_dev *dev = container_of(work, struct erdma_dev, recovery);
-	bool was_halted = dev->halted;
-	u32 epoch = dev->epoch;
-	u64 version;
-	int ret;
-
-	if (!READ_ONCE(dev->gone)) {
-		trace_recovery(&dev->ibdev, STEP_BEGIN, 0);
-		erdma_cmdq_set_state(dev, ERDMA_CMDQ_RECOVERING);
-		ret = was_halted ? -ENODEV : erdma_cmd_query_fw(dev, &version);
-		trace_recovery(&dev->ibdev, STEP_PROBE, ret);
-		if (ret && ret != -EIO && !READ_ONCE(dev->gone)) {
-			ret = reset(dev);
-			trace_recovery(&dev->ibdev, STEP_RESET, ret);
-		} else if (!READ_ONCE(dev->gone)) {
-			/* A refusal is an answer. */
-			ret = 0;
-		}
-		count_recovery(dev, !ret);
-		erdma_cmdq_set_state(dev, ret ? ERDMA_CMDQ_DEAD : ERDMA_CMDQ_EVENT);
-		trace_recovery(&dev->ibdev, STEP_END, ret);
-		if (ret && !was_halted)
-			ibdev_err(&dev->ibdev, "the command queue could not be brought back: %d\n",
-				  ret);
-		else if (!ret)
-			ibdev_warn(&dev->ibdev, "the command queue is back%s\n",
-				   epoch == dev->epoch && !was_halted ? "" : " after a reset");
-		if (!ret || !was_halted)
-			erdma_diag_device(dev, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
-	}
-	/* An adapter that was reset knows nothing of the MTU. */
-	if ((epoch != dev->epoch || was_halted) && READ_ONCE(dev->mtu_changed))
-		queue_work(dev->wq, &dev->mtu_work);
-	if (epoch != dev->epoch || READ_ONCE(dev->gone))
-		tell_consumers(dev);
-}
-
 /*
  * Returns false if that was done before. Bus mastering goes off before anybody can
  * see that the objects are dead: should the adapter be there after all, it must not
@@ -216,6 +169,81 @@ void erdma_dev_set_gone(struct erdma_dev *dev)
 	erdma_diag_device(dev, EADM_DIAG_DEAD);
 	if (tell)
 		queue_work(dev->recovery_wq, &dev->recovery);
+}
+
+/* Returns whether the adapter is gone, which nobody may have noticed before. */
+static bool is_gone(struct erdma_dev *dev)
+{
+	if (!READ_ONCE(dev->gone) && erdma_hw_is_gone(dev))
+		erdma_dev_set_gone(dev);
+	return READ_ONCE(dev->gone);
+}
+
+/* Asks whether the queue answers, and resets the adapter otherwise. */
+static int bring_back(struct erdma_dev *dev)
+{
+	u64 version;
+	int ret;
+
+	erdma_cmdq_set_state(dev, ERDMA_CMDQ_RECOVERING);
+	ret = dev->halted ? -ENODEV : erdma_cmd_query_fw(dev, &version);
+	trace_recovery(&dev->ibdev, STEP_PROBE, ret);
+	/* A refusal is an answer. */
+	if (!ret || ret == -EIO)
+		return 0;
+	if (is_gone(dev))
+		return -ENODEV;
+	ret = reset(dev);
+	trace_recovery(&dev->ibdev, STEP_RESET, ret);
+	return ret;
+}
+
+static void recover(struct erdma_dev *dev)
+{
+	bool was_halted = dev->halted;
+	u32 epoch = dev->epoch;
+	int ret;
+
+	trace_recovery(&dev->ibdev, STEP_BEGIN, 0);
+	ret = bring_back(dev);
+	count_recovery(dev, !ret);
+	erdma_cmdq_set_state(dev, ret ? ERDMA_CMDQ_DEAD : ERDMA_CMDQ_EVENT);
+	trace_recovery(&dev->ibdev, STEP_END, ret);
+	if (ret && is_gone(dev))
+		return;
+	if (ret && !was_halted)
+		ibdev_err(&dev->ibdev, "the command queue could not be brought back: %d\n", ret);
+	else if (!ret)
+		ibdev_warn(&dev->ibdev, "the command queue is back%s\n",
+			   epoch == dev->epoch && !was_halted ? "" : " after a reset");
+	if (!ret || !was_halted)
+		erdma_diag_device(dev, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
+}
+
+/**
+ * erdma_recovery_work() - bring the command queue back
+ * @work: dev->recovery
+ *
+ * Also finds out that the adapter is gone, and tells consumers of that.
+ *
+ * Context: process.
+ */
+void erdma_recovery_work(struct work_struct *work)
+{
+	struct erdma_dev *dev = container_of(work, struct erdma_dev, recovery);
+	bool was_halted = dev->halted;
+	u32 epoch = dev->epoch;
+
+	if (!is_gone(dev))
+		recover(dev);
+	/* An adapter that was reset knows nothing of the MTU. */
+	if ((epoch != dev->epoch || was_halted) && READ_ONCE(dev->mtu_changed))
+		queue_work(dev->wq, &dev->mtu_work);
+	/* Who finds the adapter gone has this run again for it, also during a run. */
+	if (READ_ONCE(dev->gone) ? !dev->told_gone : epoch != dev->epoch) {
+		dev->told_gone = READ_ONCE(dev->gone);
+		tell_consumers(dev);
+	}
 }
 
 /**

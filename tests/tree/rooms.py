@@ -38,9 +38,6 @@ EXCUSES = {
     "kmod/eadm": {
         "tables.c > nl.c": "generated operations of the family name their functions",
     },
-    "kmod/erdma": {
-        "cmdq.c > recovery.c": "a lost command makes the device a lost one at once",
-    },
     "kmod/virt": {
         "*.c > model.c": "whether the adapter may access memory is asked of the model",
         "bus.c > worker.c": "configuration space wakes the worker",
