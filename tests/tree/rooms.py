@@ -38,13 +38,6 @@ EXCUSES = {
     "kmod/eadm": {
         "tables.c > nl.c": "generated operations of the family name their functions",
     },
-    "kmod/virt": {
-        "*.c > model.c": "whether the adapter may access memory is asked of the model",
-        "bus.c > worker.c": "configuration space wakes the worker",
-        "qp.c > serve.c": "a queue pair puts itself on the list of active ones",
-        "sq.c > serve.c": "a send queue asks whether it is served elsewhere",
-        "qp.c > sq.c": "a send is tried where the doorbell rings",
-    },
     "eadm": {
         "check_*.c > cmd_check.c": "findings are written by the command",
     },

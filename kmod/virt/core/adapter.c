@@ -48,7 +48,8 @@ int vdev_plug(struct vdev *vdev)
 	ret = vdev_bus_add(vdev);
 	if (ret)
 		goto exit_msi;
-	ret = vdev_start(vdev);
+	vdev_power_on(vdev);
+	ret = vdev_worker_start(vdev);
 	if (ret)
 		goto remove_bus;
 	vdev_bus_scan(vdev);
@@ -57,6 +58,7 @@ int vdev_plug(struct vdev *vdev)
 
 remove_bus:
 	vdev_bus_remove(vdev);
+	vdev_power_off(vdev);
 exit_msi:
 	vdev_msi_exit(vdev);
 free_window:
@@ -80,7 +82,8 @@ void vdev_unplug(struct vdev *vdev, bool surprise)
 	if (surprise)
 		vdev_kill(vdev);
 	vdev_bus_remove(vdev);
-	vdev_stop(vdev);
+	vdev_worker_stop(vdev);
+	vdev_power_off(vdev);
 	vdev_msi_exit(vdev);
 	vdev_window_free(vdev);
 	ida_free(&domains, vdev->domain);

@@ -7,7 +7,6 @@
 
 #include "vdev.h"
 
-#define CAP_MSIX		0x40
 #define CAP_EXP			0x50
 
 static void set8(struct vdev *vdev, int where, u8 value, u8 wmask)
@@ -53,13 +52,13 @@ static void set_capabilities(struct vdev *vdev)
 {
 	const struct vdev_function *fn = vdev->family->function;
 
-	set8(vdev, PCI_CAPABILITY_LIST, CAP_MSIX, 0);
-	set8(vdev, CAP_MSIX, PCI_CAP_ID_MSIX, 0);
-	set8(vdev, CAP_MSIX + PCI_CAP_LIST_NEXT, CAP_EXP, 0);
-	set16(vdev, CAP_MSIX + PCI_MSIX_FLAGS, vdev->vectors - 1,
+	set8(vdev, PCI_CAPABILITY_LIST, VDEV_CAP_MSIX, 0);
+	set8(vdev, VDEV_CAP_MSIX, PCI_CAP_ID_MSIX, 0);
+	set8(vdev, VDEV_CAP_MSIX + PCI_CAP_LIST_NEXT, CAP_EXP, 0);
+	set16(vdev, VDEV_CAP_MSIX + PCI_MSIX_FLAGS, vdev->vectors - 1,
 	      PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
-	set32(vdev, CAP_MSIX + PCI_MSIX_TABLE, fn->msix_table | fn->msix_bar, 0);
-	set32(vdev, CAP_MSIX + PCI_MSIX_PBA, fn->msix_pba | fn->msix_bar, 0);
+	set32(vdev, VDEV_CAP_MSIX + PCI_MSIX_TABLE, fn->msix_table | fn->msix_bar, 0);
+	set32(vdev, VDEV_CAP_MSIX + PCI_MSIX_PBA, fn->msix_pba | fn->msix_bar, 0);
 
 	set8(vdev, CAP_EXP, PCI_CAP_ID_EXP, 0);
 	set16(vdev, CAP_EXP + PCI_EXP_FLAGS, 2 | PCI_EXP_TYPE_RC_END << 4, 0);
@@ -99,18 +98,9 @@ static void config_init(struct vdev *vdev)
 	vdev->in_reset = false;
 }
 
-/**
- * vdev_bus_msix_control() - MSI-X message control word
- * @vdev: adapter
- */
-u16 vdev_bus_msix_control(const struct vdev *vdev)
-{
-	return vdev_config_word(vdev, CAP_MSIX + PCI_MSIX_FLAGS);
-}
-
 static void function_reset(struct vdev *vdev)
 {
-	int msix = CAP_MSIX + PCI_MSIX_FLAGS + 1;
+	int msix = VDEV_CAP_MSIX + PCI_MSIX_FLAGS + 1;
 
 	WRITE_ONCE(vdev->config[PCI_COMMAND], 0);
 	WRITE_ONCE(vdev->config[PCI_COMMAND + 1], 0);
@@ -149,7 +139,7 @@ static int config_write(struct pci_bus *bus, unsigned int devfn, int where,
 	struct vdev *vdev = container_of(to_pci_sysdata(bus),
 					     struct vdev, sysdata);
 	int flr = CAP_EXP + PCI_EXP_DEVCTL + 1;
-	bool master = vdev_bus_is_master(vdev);
+	bool master = vdev_is_master(vdev);
 	int i;
 
 	if (devfn || READ_ONCE(vdev->config_dead) ||
@@ -164,7 +154,7 @@ static int config_write(struct pci_bus *bus, unsigned int devfn, int where,
 		    vdev->flr)
 			function_reset(vdev);
 	}
-	if (master && !vdev_bus_is_master(vdev)) {
+	if (master && !vdev_is_master(vdev)) {
 		vdev_dma_wait(vdev);
 		if (vdev->family->master_off)
 			vdev->family->master_off(vdev);

@@ -49,21 +49,6 @@ void vdev_dma_detach(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_may_access() - may driver memory be touched?
- * @vdev: adapter
- *
- * The driver may reset the device and free its memory at any time without
- * waiting for an answer; the request is in a register before it does. Unless
- * a fault takes it from there, it ends all access.
- *
- * Context: any; only vdev_dma_begin() makes sure that the answer stays true.
- */
-bool vdev_dma_may_access(const struct vdev *vdev)
-{
-	return !vdev->family->is_reset_asked(vdev) && vdev_bus_is_master(vdev);
-}
-
-/**
  * vdev_dma_begin() - touch driver memory from now on, if that is allowed
  * @vdev: adapter whose driver's memory it is
  *
@@ -77,7 +62,7 @@ bool vdev_dma_begin(struct vdev *vdev)
 	atomic_inc(&vdev->dma_users);
 	/* Pairs with vdev_dma_wait(): one of the two sees the other. */
 	smp_mb__after_atomic();
-	if (vdev_dma_may_access(vdev))
+	if (vdev_may_access(vdev))
 		return true;
 	vdev_dma_end(vdev);
 	return false;

@@ -57,31 +57,6 @@ void vdev_kill(struct vdev *vdev)
 	vdev_unlock(vdev);
 }
 
-/**
- * vdev_is_stalled() - does a fault keep the device from working for a time?
- * @vdev: adapter
- *
- * Context: any.
- */
-bool vdev_is_stalled(const struct vdev *vdev)
-{
-	ktime_t until = READ_ONCE(vdev->stall_until);
-
-	return until && ktime_before(ktime_get(), until);
-}
-
-/**
- * vdev_is_served() - is the device able to move data?
- * @vdev: adapter
- *
- * Context: any.
- */
-bool vdev_is_served(const struct vdev *vdev)
-{
-	return vdev_dma_may_access(vdev) && !READ_ONCE(vdev->hung) &&
-	       !vdev_is_stalled(vdev);
-}
-
 static void poll_running_faults(struct vdev *vdev)
 {
 	if (vdev_fault_is_on(vdev, VDEV_FAULT_IRQ_SPURIOUS))
@@ -218,28 +193,25 @@ void vdev_setup(struct vdev *vdev)
 }
 
 /**
- * vdev_start() - start the model
- * @vdev: adapter with window and interrupt domain
+ * vdev_power_on() - begin a device's life
+ * @vdev: adapter with window and interrupt domain, whose threads do not run
  *
  * Context: may sleep.
- * Return: 0 or a negative error.
  */
-int vdev_start(struct vdev *vdev)
+void vdev_power_on(struct vdev *vdev)
 {
 	vdev->stall_until = 0;
 	power_on(vdev);
-	return vdev_worker_start(vdev);
 }
 
 /**
- * vdev_stop() - stop the model
- * @vdev: adapter that is off its bus
+ * vdev_power_off() - end it
+ * @vdev: adapter that is off its bus, whose threads do not run any more
  *
  * Context: may sleep.
  */
-void vdev_stop(struct vdev *vdev)
+void vdev_power_off(struct vdev *vdev)
 {
-	vdev_worker_stop(vdev);
 	mutex_lock(&vdev->lock);
 	vdev->family->reset(vdev, VDEV_UNPLUG);
 	vdev_dma_detach(vdev);

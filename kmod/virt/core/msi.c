@@ -103,7 +103,7 @@ static void vector_deliver(struct vdev_vector *vector)
 
 static bool vector_is_masked(const struct vdev *vdev, unsigned int vec)
 {
-	u16 control = vdev_bus_msix_control(vdev);
+	u16 control = vdev_config_word(vdev, VDEV_CAP_MSIX + PCI_MSIX_FLAGS);
 	const struct vdev_function *fn = vdev->family->function;
 	__le32 *ctrl = vdev->bar[fn->msix_bar] + fn->msix_table + vec * ENTRY_SIZE +
 		       ENTRY_VECTOR_CTRL;
@@ -136,7 +136,7 @@ bool vdev_msi_poll(struct vdev *vdev)
 	unsigned int vec;
 
 	/* To PCI, a message is a write to memory. */
-	if (!pending || !vdev_bus_is_master(vdev))
+	if (!pending || !vdev_is_master(vdev))
 		return false;
 	spin_lock_irqsave(&vdev->msi.lock, flags);
 	for_each_set_bit(vec, &pending, vdev->vectors) {

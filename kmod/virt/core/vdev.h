@@ -79,6 +79,9 @@
 #define VDEV_DOMAIN_FIRST	0xeda0
 #define VDEV_DOMAIN_LAST	0xeddf
 
+/* Offset of the MSI-X capability in config space. */
+#define VDEV_CAP_MSIX		0x40
+
 /* What the pending bits of one word can show. */
 #define VDEV_MAX_VECTORS	BITS_PER_LONG
 
@@ -457,6 +460,13 @@ static inline void vdev_cmpxchg64(const struct vdev *vdev, u8 bar, u32 reg, u64 
 		  (__force u64)cpu_to_le64(val));
 }
 
+/* access.c */
+u16 vdev_config_word(const struct vdev *vdev, int where);
+bool vdev_is_master(const struct vdev *vdev);
+bool vdev_may_access(const struct vdev *vdev);
+bool vdev_is_stalled(const struct vdev *vdev);
+bool vdev_is_served(const struct vdev *vdev);
+
 /* window.c */
 int vdev_window_alloc(struct vdev *vdev);
 void vdev_window_free(struct vdev *vdev);
@@ -470,19 +480,6 @@ void vdev_bus_exit(void);
 int vdev_bus_add(struct vdev *vdev);
 void vdev_bus_scan(struct vdev *vdev);
 void vdev_bus_remove(struct vdev *vdev);
-u16 vdev_bus_msix_control(const struct vdev *vdev);
-
-static inline u16 vdev_config_word(const struct vdev *vdev, int where)
-{
-	return READ_ONCE(vdev->config[where]) |
-	       READ_ONCE(vdev->config[where + 1]) << 8;
-}
-
-/* May the function access memory? */
-static inline bool vdev_bus_is_master(const struct vdev *vdev)
-{
-	return vdev_config_word(vdev, PCI_COMMAND) & PCI_COMMAND_MASTER;
-}
 
 /* msi.c */
 int vdev_msi_init(struct vdev *vdev);
@@ -495,7 +492,6 @@ void vdev_msi_reset(struct vdev *vdev);
 /* dma.c */
 bool vdev_dma_attach(struct vdev *vdev);
 void vdev_dma_detach(struct vdev *vdev);
-bool vdev_dma_may_access(const struct vdev *vdev);
 bool vdev_dma_begin(struct vdev *vdev);
 void vdev_dma_end(struct vdev *vdev);
 void vdev_dma_wait(struct vdev *vdev);
@@ -526,12 +522,10 @@ enum vdev_copy vdev_sgl_copy(const struct vdev_sgl *dst, const struct vdev_sgl *
 
 /* model.c */
 void vdev_setup(struct vdev *vdev);
-int vdev_start(struct vdev *vdev);
-void vdev_stop(struct vdev *vdev);
+void vdev_power_on(struct vdev *vdev);
+void vdev_power_off(struct vdev *vdev);
 void vdev_kill(struct vdev *vdev);
 void vdev_reset(struct vdev *vdev);
-bool vdev_is_stalled(const struct vdev *vdev);
-bool vdev_is_served(const struct vdev *vdev);
 bool vdev_pass(struct vdev *vdev);
 void vdev_pass_atomic(struct vdev *vdev);
 void vdev_lock(struct vdev *vdev);
@@ -587,10 +581,12 @@ static inline bool vdev_fault_hit(struct vdev *vdev, unsigned int id, s64 target
 int vdev_plug(struct vdev *vdev);
 void vdev_unplug(struct vdev *vdev, bool surprise);
 
+/* param.c */
+struct vdev *vdev_of(struct config_item *item);
+int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param);
+
 /* configfs.c */
 int vdev_configfs_init(void);
 void vdev_configfs_exit(void);
-struct vdev *vdev_of(struct config_item *item);
-int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param);
 
 #endif /* VDEV_H */

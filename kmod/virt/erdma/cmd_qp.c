@@ -183,7 +183,7 @@ static enum ev_syndrome to_rts(struct ev_qp *qp,
 	qp->cc = cc;
 	qp->state = ERDMA_QPS_RTS;
 	ev_conn_open(qp);
-	ev_qp_watch(qp);
+	vdev_queue_watch(&qp->ad->vdev, &qp->queue);
 	return EV_OK;
 }
 

@@ -314,7 +314,7 @@ static bool poll_cq_doorbell(struct ev_adapter *ad)
 		return false;
 	/* See poll_sq_doorbell(). */
 	smp_rmb();
-	if (!vdev_dma_may_access(&ad->vdev))
+	if (!vdev_may_access(&ad->vdev))
 		return false;
 	ev_reg_cmpxchg64(ad, ERDMA_REG_CMDQ_CQ_DB, db, 0);
 	atomic64_inc(&ad->vdev.counters.doorbells);
@@ -346,7 +346,7 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	 * with the order of the driver's MMIO writes.
 	 */
 	smp_rmb();
-	if (!vdev_dma_may_access(&ad->vdev))
+	if (!vdev_may_access(&ad->vdev))
 		return false;
 	ev_reg_cmpxchg64(ad, ERDMA_REG_CMDQ_SQ_DB, db, NO_DOORBELL);
 	if (pi == q->sq_pi || ev_fault_hit(ad, EV_FAULT_CMD_DB_LOST, -1, NULL))

@@ -231,7 +231,7 @@ bool ev_cq_poll(struct ev_adapter *ad)
 	bool busy = false;
 	unsigned int n;
 
-	if (!vdev_dma_may_access(&ad->vdev))
+	if (!vdev_may_access(&ad->vdev))
 		return false;
 	for (n = 0; n < WATCH_BATCH; n++) {
 		spin_lock(&ad->watch_lock);

@@ -568,28 +568,36 @@ void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc);
 bool ev_cq_poll(struct ev_adapter *ad);
 void ev_cq_poll_faults(struct ev_adapter *ad);
 
+/* wq.c */
+u64 ev_wq_record(const struct ev_wq *wq);
+bool ev_wq_read(const struct ev_wq *wq, u16 index, void *to, u32 size);
+bool ev_wq_advance(struct ev_wq *wq, u16 pi);
+bool ev_wq_update(struct ev_qp *qp, struct ev_wq *wq);
+
+/* flush.c */
+bool ev_qp_flush(struct ev_qp *qp);
+void ev_qp_drain(struct ev_qp *qp);
+void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
+		enum erdma_aeqe_type type, u8 syndrome);
+void ev_qp_reflush(struct ev_qp *qp, u16 sq_pi, u16 rq_pi);
+
+/* sq.c */
+bool ev_sq_serve(struct ev_qp *qp, u32 budget);
+
 /* qp.c */
 struct ev_qp *ev_qp_find(struct ev_adapter *ad, u32 qpn);
 void ev_qp_free(struct ev_qp *qp);
-u64 ev_wq_record(const struct ev_wq *wq);
-bool ev_wq_read(const struct ev_wq *wq, u16 index, void *to, u32 size);
-bool ev_wq_update(struct ev_qp *qp, struct ev_wq *wq);
-bool ev_qp_flush(struct ev_qp *qp);
-void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
-		enum erdma_aeqe_type type, u8 syndrome);
 void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state);
-void ev_qp_reflush(struct ev_qp *qp, u16 sq_pi, u16 rq_pi);
+
+/* Without the lock, a change that is missed is seen the next time. */
+static inline bool ev_qp_is_stopped(const struct ev_qp *qp)
+{
+	return READ_ONCE(qp->state) >= ERDMA_QPS_CLOSING;
+}
 
 /* serve.c */
 bool ev_qp_poll(struct vdev *vdev);
 void ev_qp_poll_faults(struct ev_adapter *ad);
-bool ev_qp_is_served(const struct ev_qp *qp);
-bool ev_qp_is_stalled(struct ev_qp *qp);
-void ev_qp_watch(struct ev_qp *qp);
-void ev_qp_unwatch(struct ev_qp *qp);
-
-/* sq.c */
-bool ev_sq_run(struct ev_qp *qp, u32 budget);
 
 /* rq.c */
 int ev_rq_peek(struct ev_qp *qp, struct erdma_rqe *rqe);

@@ -259,7 +259,7 @@ static void pass_atomic(struct vdev *vdev)
 	struct ev_adapter *ad = ev_adapter_of(vdev);
 
 	if (vdev->state == VDEV_RUNNING && !READ_ONCE(vdev->hung) &&
-	    !READ_ONCE(ad->left) && vdev_dma_may_access(vdev))
+	    !READ_ONCE(ad->left) && vdev_may_access(vdev))
 		ev_cmdq_poll(ad, true);
 }
 

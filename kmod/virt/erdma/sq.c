@@ -125,7 +125,7 @@ static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
 	 */
 	if ((*peer)->state != ERDMA_QPS_RTS || READ_ONCE((*peer)->ad->vdev.hung))
 		return lose(qp, RETRY_MSECS);
-	return ev_qp_is_served(*peer) ? cross_wire(qp, *peer) : EV_WAIT;
+	return vdev_is_served(&(*peer)->ad->vdev) ? cross_wire(qp, *peer) : EV_WAIT;
 }
 
 /* Counts a message at both ends. */
@@ -641,15 +641,25 @@ static int delay_or_fail(struct ev_qp *qp)
 	return 0;
 }
 
-/**
- * ev_sq_run() - execute what is posted to a send queue
- * @qp: QP in RTS
- * @budget: bytes to move before others get their turn
- *
- * Context: ev_fabric and @qp->link held.
- * Return: whether there was progress.
- */
-bool ev_sq_run(struct ev_qp *qp, u32 budget)
+/* Does a fault keep a QP from working? */
+static bool is_stalled(struct ev_qp *qp)
+{
+	ktime_t now;
+	u64 ms;
+
+	if (ev_fault_hit(qp->ad, EV_FAULT_QP_STALL, qp->qpn, &ms))
+		qp->stall_until = ms ? ktime_add_ms(ktime_get(), ms) : KTIME_MAX;
+	if (likely(!qp->stall_until))
+		return false;
+	now = ktime_get();
+	if (ktime_before(now, qp->stall_until))
+		return true;
+	qp->stall_until = 0;
+	return false;
+}
+
+/* Returns whether there was progress. */
+static bool run(struct ev_qp *qp, u32 budget)
 {
 	struct ev_wqe *wqe = &qp->wqe;
 	struct ev_xfer x = { .budget = budget };
@@ -658,7 +668,7 @@ bool ev_sq_run(struct ev_qp *qp, u32 budget)
 	int ret;
 
 	while (x.budget && (wqe->loaded || qp->sq.ci != qp->sq.pi) &&
-	       vdev_dma_may_access(&qp->ad->vdev)) {
+	       vdev_may_access(&qp->ad->vdev)) {
 		ret = wqe->loaded ? 0 : load(qp);
 		done = wqe->done;
 		if (!ret)
@@ -681,4 +691,21 @@ bool ev_sq_run(struct ev_qp *qp, u32 budget)
 		x.budget -= min_t(u32, x.budget, WQE_COST);
 	}
 	return progress;
+}
+
+/**
+ * ev_sq_serve() - look for a doorbell, and execute what is posted
+ * @qp: QP in RTS
+ * @budget: bytes to move before others get their turn
+ *
+ * A QP that is stalled hears what it does not do.
+ *
+ * Context: ev_fabric and @qp->link held, or ev_fabric for writing.
+ * Return: whether there was progress.
+ */
+bool ev_sq_serve(struct ev_qp *qp, u32 budget)
+{
+	bool progress = ev_wq_update(qp, &qp->sq);
+
+	return is_stalled(qp) ? progress : run(qp, budget) | progress;
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What config space, registers and knobs let the device do just now. Nothing here
+ * knows a part of the model.
+ */
+#include "vdev.h"
+
+/**
+ * vdev_config_word() - two bytes of config space
+ * @vdev: adapter
+ * @where: offset
+ *
+ * Context: any.
+ */
+u16 vdev_config_word(const struct vdev *vdev, int where)
+{
+	return READ_ONCE(vdev->config[where]) |
+	       READ_ONCE(vdev->config[where + 1]) << 8;
+}
+
+/**
+ * vdev_is_master() - may the function access memory, and send interrupts?
+ * @vdev: adapter
+ *
+ * Context: any.
+ */
+bool vdev_is_master(const struct vdev *vdev)
+{
+	return vdev_config_word(vdev, PCI_COMMAND) & PCI_COMMAND_MASTER;
+}
+
+/**
+ * vdev_may_access() - may driver memory be touched?
+ * @vdev: adapter
+ *
+ * The driver may reset the device and free its memory at any time without
+ * waiting for an answer; the request is in a register before it does. Unless
+ * a fault takes it from there, it ends all access.
+ *
+ * Context: any; only vdev_dma_begin() makes sure that the answer stays true.
+ */
+bool vdev_may_access(const struct vdev *vdev)
+{
+	return !vdev->family->is_reset_asked(vdev) && vdev_is_master(vdev);
+}
+
+/**
+ * vdev_is_stalled() - does a fault keep the device from working for a time?
+ * @vdev: adapter
+ *
+ * Context: any.
+ */
+bool vdev_is_stalled(const struct vdev *vdev)
+{
+	ktime_t until = READ_ONCE(vdev->stall_until);
+
+	return until && ktime_before(ktime_get(), until);
+}
+
+/**
+ * vdev_is_served() - is the device able to move data?
+ * @vdev: adapter
+ *
+ * Context: any.
+ */
+bool vdev_is_served(const struct vdev *vdev)
+{
+	return vdev_may_access(vdev) && !READ_ONCE(vdev->hung) &&
+	       !vdev_is_stalled(vdev);
+}

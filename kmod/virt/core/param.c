@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Parameters of an adapter, of all families and of one: what their files have in common. */
+#include "vdev.h"
+
+/**
+ * vdev_of() - the adapter that a folder in configfs is of
+ * @item: the folder
+ */
+struct vdev *vdev_of(struct config_item *item)
+{
+	return container_of(to_config_group(item), struct vdev, group);
+}
+
+/**
+ * vdev_param_store() - set a parameter of an adapter
+ * @vdev: adapter
+ * @page: what was written
+ * @min: least value
+ * @max: greatest value
+ * @param: where it goes, guarded by @vdev->plug_lock
+ *
+ * Context: may sleep.
+ * Return: 0, -EBUSY if the adapter is plugged in, or why it is no such value.
+ */
+int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param)
+{
+	u32 value;
+	int ret;
+
+	ret = kstrtou32(page, 0, &value);
+	if (ret)
+		return ret;
+	if (value < min || value > max)
+		return -EINVAL;
+	mutex_lock(&vdev->plug_lock);
+	if (vdev->live)
+		ret = -EBUSY;
+	else
+		*param = value;
+	mutex_unlock(&vdev->plug_lock);
+	return ret;
+}
