@@ -534,11 +534,9 @@ def kernel_object(obj):
 
 
 def gen_kernel_tables(spec):
-    lines = ["#include <linux/kernel.h>", "#include <linux/stddef.h>", "#include <net/genetlink.h>",
+    lines = ["#include <linux/kernel.h>", "#include <linux/stddef.h>",
              "", '#include "../eadm.h"']
     for obj in spec.family:
-        for verb in sorted(obj.verbs - {"ntf"}):
-            lines += kernel_policy(obj, verb)
         lines += kernel_fields(obj) + kernel_sets(obj)
     lines += ["", "const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {"]
     for obj in spec.family:
@@ -546,7 +544,18 @@ def gen_kernel_tables(spec):
     lines += ["};", "", "const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {"]
     for _, raw, obj in spec.ops:
         lines.append(f"\t[{c_const('cmd', raw['name'])}] = {c_const('obj', obj.name)},")
-    lines += ["};", "", "const struct genl_ops eadm_genl_ops[] = {"]
+    lines += ["};"]
+    return header(lines, "GPL-2.0-only")
+
+
+def gen_kernel_ops(spec):
+    """The operations of the netlink family, apart: they name functions that use the tables."""
+    lines = ["#include <linux/kernel.h>", "#include <net/genetlink.h>", "",
+             '#include "../eadm.h"']
+    for obj in spec.family:
+        for verb in sorted(obj.verbs - {"ntf"}):
+            lines += kernel_policy(obj, verb)
+    lines += ["", "const struct genl_ops eadm_genl_ops[] = {"]
     for _, raw, obj in spec.ops:
         verb = raw["name"].rpartition("-")[2]
         if verb == "ntf":
@@ -782,6 +791,7 @@ OUTPUTS = {
     "kmod/uapi/eadm_nl.h": gen_uapi,
     "kmod/include/eadm_snap.h": gen_snap,
     "kmod/eadm/generated/tables.c": gen_kernel_tables,
+    "kmod/eadm/generated/ops.c": gen_kernel_ops,
     "kmod/eadm/generated/ids.h": gen_kernel_ids,
     "libeadm/model/generated/fields.h": gen_fields_h,
     "libeadm/model/generated/fields.c": gen_fields_c,

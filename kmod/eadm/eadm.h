@@ -227,7 +227,7 @@ int eadm_nl_conf_set(struct sk_buff *skb, struct genl_info *info);
 int eadm_nl_put_row(struct sk_buff *skb, struct eadm_dev *edev, u8 type, void *snap,
 		    unsigned int rights);
 void eadm_nl_tell(struct net *net, struct eadm_dev *edev, struct eadm_snap_event *event);
-int eadm_nl_init(void);
+int eadm_nl_init(const struct genl_ops *ops, unsigned int n);
 void eadm_nl_exit(void);
 
 /* owner.c */

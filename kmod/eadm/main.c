@@ -157,7 +157,7 @@ static int __init eadm_init(void)
 	ret = ib_register_client(&eadm_client);
 	if (ret)
 		goto err_node;
-	ret = eadm_nl_init();
+	ret = eadm_nl_init(eadm_genl_ops, eadm_n_genl_ops);
 	if (ret)
 		goto err_client;
 	ret = auxiliary_driver_register(&eadm_driver);

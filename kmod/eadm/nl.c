@@ -538,7 +538,6 @@ static struct genl_family eadm_family __ro_after_init = {
 	.version = EADM_FAMILY_VERSION,
 	.netnsok = true,
 	.parallel_ops = true,
-	.ops = eadm_genl_ops,
 	.mcgrps = groups,
 	.n_mcgrps = ARRAY_SIZE(groups),
 	.module = THIS_MODULE,
@@ -546,12 +545,15 @@ static struct genl_family eadm_family __ro_after_init = {
 
 /**
  * eadm_nl_init() - register the family
+ * @ops: its operations
+ * @n: how many
  *
  * Return: 0 or a negative errno.
  */
-int __init eadm_nl_init(void)
+int __init eadm_nl_init(const struct genl_ops *ops, unsigned int n)
 {
-	eadm_family.n_ops = eadm_n_genl_ops;
+	eadm_family.ops = ops;
+	eadm_family.n_ops = n;
 	compat_genl_resv_start(&eadm_family, EADM_CMD_DEV_GET);
 	return genl_register_family(&eadm_family);
 }

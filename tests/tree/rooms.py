@@ -35,9 +35,6 @@ FOLDERS = ("libeadm", "kmod/eadm", "kmod/erdma", "kmod/virt", "eadm")
 # Uses that are still left, "who > whom" by the files' names: mend one, and
 # remove its line. Each has its reason.
 EXCUSES = {
-    "kmod/eadm": {
-        "tables.c > nl.c": "generated operations of the family name their functions",
-    },
     "eadm": {
         "check_*.c > cmd_check.c": "findings are written by the command",
     },
