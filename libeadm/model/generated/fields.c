@@ -122,6 +122,17 @@ static const struct eadm_spec_entry cmd_op_entries[] = {
 	{ 25, "set-gid", "" },
 	{ 26, "alloc-uar", "Hands out a page of doorbells." },
 	{ 27, "dealloc-uar", "Takes a page of doorbells back." },
+	{ 28, "alloc-pd", "" },
+	{ 29, "dealloc-pd", "" },
+	{ 30, "alloc-mr", "A memory region for work requests to register." },
+	{ 31, "get-feature", "A group of the adapter's attributes." },
+	{ 32, "set-feature", "Changes a group of the adapter's attributes." },
+	{ 33, "service", "A request of the adapter's own kind." },
+	{ 34, "create-counter", "A counter of completions." },
+	{ 35, "destroy-counter", "" },
+	{ 36, "attach-counter", "Has a counter count for a QP." },
+	{ 37, "modify-counter", "" },
+	{ 38, "detach-counter", "" },
 };
 
 static const struct eadm_spec_entry async_event_entries[] = {
@@ -130,6 +141,10 @@ static const struct eadm_spec_entry async_event_entries[] = {
 	{ 2, "qp-rq-error", "A receive of the QP failed." },
 	{ 3, "access-error", "The peer asked for an access that is not allowed." },
 	{ 4, "cq-error", "The CQ failed, most likely by an overrun." },
+	{ 5, "fatal-error", "The adapter failed." },
+	{ 6, "warning", "A warning of the adapter." },
+	{ 7, "notification", "A notification of the adapter." },
+	{ 8, "keep-alive", "The adapter's sign of life." },
 };
 
 static const struct eadm_spec_entry cause_entries[] = {
@@ -150,6 +165,21 @@ static const struct eadm_spec_entry cause_entries[] = {
 	{ 14, "send-wrap", "" },
 	{ 15, "flushed", "" },
 	{ 16, "retries-exceeded", "" },
+	{ 17, "qp-error", "" },
+	{ 18, "unsupported", "" },
+	{ 19, "address-handle", "" },
+	{ 20, "local-access", "" },
+	{ 21, "bad-length", "" },
+	{ 22, "remote-access", "" },
+	{ 23, "remote-aborted", "" },
+	{ 24, "remote-qp", "" },
+	{ 25, "receiver-not-ready", "" },
+	{ 26, "recv-length", "" },
+	{ 27, "remote-status", "" },
+	{ 28, "unresponsive", "" },
+	{ 29, "unknown-peer", "" },
+	{ 30, "unreachable", "" },
+	{ 31, "feature-mismatch", "" },
 };
 
 static const struct eadm_spec_entry cep_state_entries[] = {
@@ -316,9 +346,9 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "mr-access", "Numbers of the verbs access flags.", true, 10, mr_access_entries },
 	{ "dev-cap", "", true, 6, dev_cap_entries },
 	{ "cmd-state", "", false, 6, cmd_state_entries },
-	{ "cmd-op", "Class of a command; op-raw is the adapter's own number.", false, 28, cmd_op_entries },
-	{ "async-event", "Class of an asynchronous event of the adapter.", false, 5, async_event_entries },
-	{ "cause", "Class of the cause for which a work request failed.", false, 17, cause_entries },
+	{ "cmd-op", "Class of a command; op-raw is the adapter's own number.", false, 39, cmd_op_entries },
+	{ "async-event", "Class of an asynchronous event of the adapter.", false, 9, async_event_entries },
+	{ "cause", "Class of the cause for which a work request failed.", false, 32, cause_entries },
 	{ "cep-state", "", false, 16, cep_state_entries },
 	{ "cep-role", "", false, 3, cep_role_entries },
 	{ "port-space", "What the ports of a connection endpoint are of.", false, 4, port_space_entries },
@@ -3692,7 +3722,7 @@ static const struct eadm_field cqe_fields[] = {
 	},
 	{
 		.slot = 21, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "response",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 56, .name = "response",
 		.c_name = "response", .head = "RESPONSE", .help = "Response of a command.",
 	},
 	{
