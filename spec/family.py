@@ -144,8 +144,10 @@ class Family:
         """Numbers of the adapter and the names that eadm.yaml has for them."""
         classes = {"cmd-op": [(self.command_number(c), c["class"]) for c in self.commands]}
         for item in self.enums.values():
+            # Of several, the first; a format may choose another one.
             if "classes" in item:
-                classes[item["classes"]] = [(e["value"], e["class"]) for e in item["entries"]]
+                classes.setdefault(item["classes"],
+                                   [(e["value"], e["class"]) for e in item["entries"]])
         for item in self.groups.values():
             if "classes" in item:
                 fields = [f for f in item["fields"] if "class" in f]

@@ -95,14 +95,17 @@ class HwHeader:
         for device in pci["devices"]:
             name = f"_{device['name']}" if "name" in device else ""
             self.define(f"PCI_DEVICE{name}", f"0x{device['id']:04x}")
-        for bar in pci["bars"]:
+        fixed = [bar for bar in pci["bars"] if "number" in bar]
+        for bar in fixed:
             self.define(f"{bar['name']}_BAR", str(bar["number"]), bar["doc"])
             if "size" in bar:
                 self.define(f"BAR{bar['number']}_SIZE", f"0x{bar['size']:x}")
-        self.lines += remark("The memory BARs that there are, and no others.")
-        mask = " | ".join(f"BIT({self.prefix}_{bar['name']}_BAR)" for bar in pci["bars"])
+        self.lines += remark("The memory BARs that there are, and no others."
+                             if fixed == pci["bars"] else "The memory BARs that always are there.")
+        mask = " | ".join(f"BIT({self.prefix}_{bar['name']}_BAR)" for bar in fixed)
         self.define("BAR_MASK", f"({mask})")
-        self.define("MAX_VECTORS", str(pci["vectors"]))
+        if "vectors" in pci:
+            self.define("MAX_VECTORS", str(pci["vectors"]))
         self.define("COMMON_VECTOR", "0")
 
     def register(self, raw):
@@ -256,22 +259,25 @@ class Tables:
     def __init__(self, family):
         self.family, self.lines, self.maps, self.lists = family, [], {}, {}
 
-    def classes(self, enum):
+    def classes(self, enum, chosen=None):
         """The table from the adapter's numbers to those of an enum of eadm.yaml."""
         if enum is None or enum.name not in self.family.classes:
             return "NULL"
+        entries = self.family.classes[enum.name]
         name = c_name(enum.name)
+        if chosen:
+            entries = [(e["value"], e["class"]) for e in self.family.enums[chosen]["entries"]]
+            name = f"{name}_{chosen}"
         if name not in self.maps:
             self.maps[name] = [
                 f"static const struct eadm_class {name}_list[] = {{",
-                *(f"\t{{ {raw}, {enum.const(to)} }},"
-                  for raw, to in self.family.classes[enum.name]), "};", "",
+                *(f"\t{{ {raw}, {enum.const(to)} }}," for raw, to in entries), "};", "",
                 f"static const struct eadm_classes {name} = {{",
                 f"\t.flags = {'true' if enum.flags else 'false'}, "
-                f".n = {len(self.family.classes[enum.name])}, .list = {name}_list,", "};", ""]
+                f".n = {len(entries)}, .list = {name}_list,", "};", ""]
         return f"&{name}"
 
-    def members(self, name, obj, struct, shows, keeps=()):
+    def members(self, name, obj, struct, shows, keeps=(), chosen=None):
         """A table of members; returns what refers to it."""
         if not shows and not keeps:
             return []
@@ -283,13 +289,13 @@ class Tables:
             if not word and bits.word.size not in (1, 2, 4, 8):
                 raise SpecError(f"{name}: {ref} is no number")
             self.lines.append(f"\t{{ .attr = {obj.attr(field)}, {word}.at = {bits.c()}"
-                              f"{self.class_of(field)} }},")
+                              f"{self.class_of(field, (chosen or {}).get(attr))} }},")
         self.lines += [f"\t{{ .at = {struct.bits(ref).c()} }}," for ref in keeps]
         self.lines += ["};", ""]
         return [f".members = {name}", f".n_members = {len(shows) + len(keeps)}"]
 
-    def class_of(self, field):
-        classes = self.classes(field.enum)
+    def class_of(self, field, chosen):
+        classes = self.classes(field.enum, chosen)
         return f", .classes = {classes}" if classes != "NULL" else ""
 
     def list(self, name, fmt, body, obj):
@@ -350,7 +356,8 @@ class Tables:
         for key in ("owner", "op"):
             if key in fmt:
                 items.append(f".{key}_at = {struct.bits(fmt[key]).c()}")
-        items += self.members(f"{name}_members", obj, struct, fmt["shows"])
+        items += self.members(f"{name}_members", obj, struct, fmt["shows"],
+                              chosen=fmt.get("classes"))
         items += self.bodies(name, fmt, obj)
         return ["\t{", *(f"\t\t{item}," for item in items), "\t},"]
 
@@ -381,7 +388,8 @@ class Tables:
         pci = raw["pci"]
         ids = [f"\t{{ 0x{pci['vendor']:04x}, 0x{d['id']:04x} }}," for d in pci["devices"]]
         refs = [*self.table("eadm_pci_id", "ids", ids, len(ids)),
-                f"\t.vectors = {pci['vectors'] - pci['common-vectors']},",
+                *([f"\t.vectors = {pci['vectors'] - pci['common-vectors']},"]
+                  if "vectors" in pci else []),
                 *(f"\t.index_bits[{c_const('raw-kind', kind)}] = {bits},"
                   for kind, bits in raw["index-bits"].items()),
                 *self.table("eadm_format", "formats", formats, len(raw["formats"])),

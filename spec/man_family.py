@@ -18,10 +18,11 @@ def see(raw, default=""):
 def names(family):
     raw, pci = family.raw, family.raw["pci"]
     ids = ", ".join(f"{pci['vendor']:04x}:{d['id']:04x}" for d in pci["devices"])
-    out = [".SH NAMES", *term("PCI", f"{ids} (hw {pci['see']}). {pci['vectors']} interrupt vectors, "
+    vectors = f"{pci['vectors']} interrupt vectors" if "vectors" in pci else "Interrupt vectors"
+    out = [".SH NAMES", *term("PCI", f"{ids} (hw {pci['see']}). {vectors}, "
                               f"{pci['common-vectors']} of them not for completions.")]
     for bar in pci["bars"]:
-        out += term(f"BAR {bar['number']}", bar["doc"])
+        out += term(f"BAR {bar['number']}" if "number" in bar else "Another BAR", bar["doc"])
     for key in ("drivers", "modules"):
         out += term(key, ", ".join(raw[key]))
     return out + term("provider", f"lib{raw['provider']} of rdma-core") + \
@@ -83,8 +84,10 @@ def layouts(family):
     out, shown = [".SH ENTRIES OF QUEUES"], set()
     for fmt in family.raw["formats"]:
         places = fmt.get("places", 1)
-        size = f"1 to {places} places of {fmt['stride']} bytes" if places > 1 else \
-            f"{fmt['stride']} bytes"
+        stride = fmt["stride"]
+        if isinstance(stride, list):
+            stride = " to ".join(map(str, stride))
+        size = f"1 to {places} places of {stride} bytes" if places > 1 else f"{stride} bytes"
         out += [f".SS {roff(fmt['name'])}", roff(f"{size}, index rule {fmt['index']}, in the memory "
                                                  f"of the {fmt['memory']}. See hw {fmt['see']}.")]
         for struct in [fmt["struct"], *(b["struct"] for b in fmt.get("bodies", []))]:
@@ -97,12 +100,14 @@ def layouts(family):
                                 + (f", of {', '.join(ops)}:" if ops else ":"))]
             for path, item in family.structs[struct].words.items():
                 out += word(family, path, item)
-    out += [".SH REQUESTS OF COMMANDS"] if family.commands else []
-    for struct in dict.fromkeys(c["request"] for c in family.commands if "request" in c):
-        of = [c["name"] for c in family.commands if c.get("request") == struct]
-        out.append(f".SS {roff(', '.join(of))}")
-        for path, item in family.structs[struct].words.items():
-            out += word(family, path, item)
+    for part in ("request", "response"):
+        used = dict.fromkeys(c[part] for c in family.commands if part in c)
+        out += [f".SH {part.upper()}S OF COMMANDS"] if used else []
+        for struct in used:
+            of = [c["name"] for c in family.commands if c.get(part) == struct]
+            out.append(f".SS {roff(', '.join(of))}")
+            for path, item in family.structs[struct].words.items():
+                out += word(family, path, item)
     out += [".SH CONTEXTS"] if family.raw["contexts"] else []
     for context in family.raw["contexts"]:
         out += [f".SS {roff(context['kind'])}", f"See hw {context['see']}."]

@@ -129,6 +129,33 @@ struct eadm_snap_dev_erdma {
 	} has;
 };
 
+/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
+struct eadm_snap_dev_efa {
+	u32 efa_caps;
+	u64 features;
+	u8 gid[16];
+	u16 gid_len;
+	u32 message_mtu;
+	u32 max_rdma_size;
+	u32 max_inline;
+	u32 max_mr_pages;
+	u32 max_ah;
+	u32 ahs;
+	u32 last_reset_reason;
+	struct {
+		u8 efa_caps;
+		u8 features;
+		u8 gid;
+		u8 message_mtu;
+		u8 max_rdma_size;
+		u8 max_inline;
+		u8 max_mr_pages;
+		u8 max_ah;
+		u8 ahs;
+		u8 last_reset_reason;
+	} has;
+};
+
 /* A queue pair. */
 struct eadm_snap_qp {
 	s32 hw_error;
@@ -299,6 +326,40 @@ struct eadm_snap_qp_erdma {
 	} has;
 };
 
+/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
+struct eadm_snap_qp_efa {
+	u32 handle;
+	u32 qkey;
+	u32 psn;
+	u32 rnr_retry;
+	u32 send_sub_cq;
+	u32 recv_sub_cq;
+	u32 unsolicited;
+	u32 sq_db_offset;
+	u32 rq_db_offset;
+	u32 llq_offset;
+	u32 hw_state;
+	u32 hw_psn;
+	u32 hw_sq_draining;
+	u32 hw_rnr_retry;
+	struct {
+		u8 handle;
+		u8 qkey;
+		u8 psn;
+		u8 rnr_retry;
+		u8 send_sub_cq;
+		u8 recv_sub_cq;
+		u8 unsolicited;
+		u8 sq_db_offset;
+		u8 rq_db_offset;
+		u8 llq_offset;
+		u8 hw_state;
+		u8 hw_psn;
+		u8 hw_sq_draining;
+		u8 hw_rnr_retry;
+	} has;
+};
+
 /* A completion queue. */
 struct eadm_snap_cq {
 	s32 hw_error;
@@ -379,6 +440,18 @@ struct eadm_snap_cq_erdma {
 	} has;
 };
 
+/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
+struct eadm_snap_cq_efa {
+	u32 entry_size;
+	u32 source_address;
+	u32 db_offset;
+	struct {
+		u8 entry_size;
+		u8 source_address;
+		u8 db_offset;
+	} has;
+};
+
 /* An event queue. */
 struct eadm_snap_eq {
 	s32 hw_error;
@@ -448,6 +521,16 @@ struct eadm_snap_eq_erdma {
 		u8 hw_tail_owner;
 		u8 hw_db_addr;
 		u8 hw_dbrec;
+	} has;
+};
+
+/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
+struct eadm_snap_eq_efa {
+	u64 keep_alive_events;
+	u64 last_keep_alive_age;
+	struct {
+		u8 keep_alive_events;
+		u8 last_keep_alive_age;
 	} has;
 };
 
@@ -565,6 +648,18 @@ struct eadm_snap_mr_erdma {
 	} has;
 };
 
+/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
+struct eadm_snap_mr_efa {
+	u32 recv_ic;
+	u32 read_ic;
+	u32 rdma_recv_ic;
+	struct {
+		u8 recv_ic;
+		u8 read_ic;
+		u8 rdma_recv_ic;
+	} has;
+};
+
 /* A protection domain. */
 struct eadm_snap_pd {
 	s32 hw_error;
@@ -634,6 +729,14 @@ struct eadm_snap_ctx_erdma {
 		u8 sq_db_offset;
 		u8 rq_db_offset;
 		u8 cq_db_offset;
+	} has;
+};
+
+/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
+struct eadm_snap_ctx_efa {
+	u32 uar;
+	struct {
+		u8 uar;
 	} has;
 };
 

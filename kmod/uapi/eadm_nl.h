@@ -101,6 +101,23 @@ enum {
 	EADM_A_DEV_ERDMA_MAX = (__EADM_A_DEV_ERDMA_MAX - 1)
 };
 
+/* dev-efa: What only Elastic Fabric Adapter (EFA) adapters have of it. */
+enum {
+	EADM_A_DEV_EFA_EFA_CAPS = 1,
+	EADM_A_DEV_EFA_FEATURES = 2,
+	EADM_A_DEV_EFA_GID = 3,
+	EADM_A_DEV_EFA_MESSAGE_MTU = 4,
+	EADM_A_DEV_EFA_MAX_RDMA_SIZE = 5,
+	EADM_A_DEV_EFA_MAX_INLINE = 6,
+	EADM_A_DEV_EFA_MAX_MR_PAGES = 7,
+	EADM_A_DEV_EFA_MAX_AH = 8,
+	EADM_A_DEV_EFA_AHS = 9,
+	EADM_A_DEV_EFA_LAST_RESET_REASON = 10,
+
+	__EADM_A_DEV_EFA_MAX,
+	EADM_A_DEV_EFA_MAX = (__EADM_A_DEV_EFA_MAX - 1)
+};
+
 /* qp: A queue pair. */
 enum {
 	EADM_A_QP_DEV_INDEX = 1,
@@ -196,6 +213,27 @@ enum {
 	EADM_A_QP_ERDMA_MAX = (__EADM_A_QP_ERDMA_MAX - 1)
 };
 
+/* qp-efa: What only Elastic Fabric Adapter (EFA) adapters have of it. */
+enum {
+	EADM_A_QP_EFA_HANDLE = 1,
+	EADM_A_QP_EFA_QKEY = 2,
+	EADM_A_QP_EFA_PSN = 3,
+	EADM_A_QP_EFA_RNR_RETRY = 4,
+	EADM_A_QP_EFA_SEND_SUB_CQ = 5,
+	EADM_A_QP_EFA_RECV_SUB_CQ = 6,
+	EADM_A_QP_EFA_UNSOLICITED = 7,
+	EADM_A_QP_EFA_SQ_DB_OFFSET = 8,
+	EADM_A_QP_EFA_RQ_DB_OFFSET = 9,
+	EADM_A_QP_EFA_LLQ_OFFSET = 10,
+	EADM_A_QP_EFA_HW_STATE = 11,
+	EADM_A_QP_EFA_HW_PSN = 12,
+	EADM_A_QP_EFA_HW_SQ_DRAINING = 13,
+	EADM_A_QP_EFA_HW_RNR_RETRY = 14,
+
+	__EADM_A_QP_EFA_MAX,
+	EADM_A_QP_EFA_MAX = (__EADM_A_QP_EFA_MAX - 1)
+};
+
 /* cq: A completion queue. */
 enum {
 	EADM_A_CQ_DEV_INDEX = 1,
@@ -248,6 +286,16 @@ enum {
 	EADM_A_CQ_ERDMA_MAX = (__EADM_A_CQ_ERDMA_MAX - 1)
 };
 
+/* cq-efa: What only Elastic Fabric Adapter (EFA) adapters have of it. */
+enum {
+	EADM_A_CQ_EFA_ENTRY_SIZE = 1,
+	EADM_A_CQ_EFA_SOURCE_ADDRESS = 2,
+	EADM_A_CQ_EFA_DB_OFFSET = 3,
+
+	__EADM_A_CQ_EFA_MAX,
+	EADM_A_CQ_EFA_MAX = (__EADM_A_CQ_EFA_MAX - 1)
+};
+
 /* eq: An event queue. */
 enum {
 	EADM_A_EQ_DEV_INDEX = 1,
@@ -294,6 +342,15 @@ enum {
 
 	__EADM_A_EQ_ERDMA_MAX,
 	EADM_A_EQ_ERDMA_MAX = (__EADM_A_EQ_ERDMA_MAX - 1)
+};
+
+/* eq-efa: What only Elastic Fabric Adapter (EFA) adapters have of it. */
+enum {
+	EADM_A_EQ_EFA_KEEP_ALIVE_EVENTS = 1,
+	EADM_A_EQ_EFA_LAST_KEEP_ALIVE_AGE = 2,
+
+	__EADM_A_EQ_EFA_MAX,
+	EADM_A_EQ_EFA_MAX = (__EADM_A_EQ_EFA_MAX - 1)
 };
 
 /* cmdq: The command queue of a device. */
@@ -373,6 +430,16 @@ enum {
 	EADM_A_MR_ERDMA_MAX = (__EADM_A_MR_ERDMA_MAX - 1)
 };
 
+/* mr-efa: What only Elastic Fabric Adapter (EFA) adapters have of it. */
+enum {
+	EADM_A_MR_EFA_RECV_IC = 1,
+	EADM_A_MR_EFA_READ_IC = 2,
+	EADM_A_MR_EFA_RDMA_RECV_IC = 3,
+
+	__EADM_A_MR_EFA_MAX,
+	EADM_A_MR_EFA_MAX = (__EADM_A_MR_EFA_MAX - 1)
+};
+
 /* pd: A protection domain. */
 enum {
 	EADM_A_PD_DEV_INDEX = 1,
@@ -427,6 +494,14 @@ enum {
 
 	__EADM_A_CTX_ERDMA_MAX,
 	EADM_A_CTX_ERDMA_MAX = (__EADM_A_CTX_ERDMA_MAX - 1)
+};
+
+/* ctx-efa: What only Elastic Fabric Adapter (EFA) adapters have of it. */
+enum {
+	EADM_A_CTX_EFA_UAR = 1,
+
+	__EADM_A_CTX_EFA_MAX,
+	EADM_A_CTX_EFA_MAX = (__EADM_A_CTX_EFA_MAX - 1)
 };
 
 /* counters: Counters of a device's port under their canonical names (spec/counters.yaml). */
@@ -656,5 +731,7 @@ enum {
 #define EADM_A_NEST	256
 #define EADM_FAMILY_ERDMA	1
 #define EADM_FAMILY_ERDMA_NAME	"erdma"
+#define EADM_FAMILY_EFA	2
+#define EADM_FAMILY_EFA_NAME	"efa"
 
 #endif /* _UAPI_EADM_NL_H */

@@ -306,4 +306,12 @@
 #define EADM_DB_TYPE_ENTRY	1
 #define EADM_DB_TYPE_SHARED	2
 
+/* efa-cap: What an EFA adapter can do. */
+#define EADM_EFA_CAP_RDMA_READ	0x1
+#define EADM_EFA_CAP_RNR_RETRY	0x2
+#define EADM_EFA_CAP_POLLING_128	0x4
+#define EADM_EFA_CAP_RDMA_WRITE	0x8
+#define EADM_EFA_CAP_UNSOLICITED_WRITE	0x10
+#define EADM_EFA_CAP_EVENT_COUNTERS	0x20
+
 #endif /* _UAPI_EADM_VALUES_H */

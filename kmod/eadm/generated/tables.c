@@ -229,11 +229,70 @@ static const struct eadm_field dev_erdma_fields[] = {
 	},
 };
 
+static const struct eadm_field dev_efa_fields[] = {
+	{
+		.attr = EADM_A_DEV_EFA_EFA_CAPS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_efa, efa_caps),
+		.has = offsetof(struct eadm_snap_dev_efa, has.efa_caps),
+	},
+	{
+		.attr = EADM_A_DEV_EFA_FEATURES, .type = EADM_TYPE_U64,
+		.off = offsetof(struct eadm_snap_dev_efa, features),
+		.has = offsetof(struct eadm_snap_dev_efa, has.features),
+	},
+	{
+		.attr = EADM_A_DEV_EFA_GID, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_dev_efa, gid),
+		.has = offsetof(struct eadm_snap_dev_efa, has.gid),
+		.len_off = offsetof(struct eadm_snap_dev_efa, gid_len),
+	},
+	{
+		.attr = EADM_A_DEV_EFA_MESSAGE_MTU, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_efa, message_mtu),
+		.has = offsetof(struct eadm_snap_dev_efa, has.message_mtu),
+	},
+	{
+		.attr = EADM_A_DEV_EFA_MAX_RDMA_SIZE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_efa, max_rdma_size),
+		.has = offsetof(struct eadm_snap_dev_efa, has.max_rdma_size),
+	},
+	{
+		.attr = EADM_A_DEV_EFA_MAX_INLINE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_efa, max_inline),
+		.has = offsetof(struct eadm_snap_dev_efa, has.max_inline),
+	},
+	{
+		.attr = EADM_A_DEV_EFA_MAX_MR_PAGES, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_efa, max_mr_pages),
+		.has = offsetof(struct eadm_snap_dev_efa, has.max_mr_pages),
+	},
+	{
+		.attr = EADM_A_DEV_EFA_MAX_AH, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_efa, max_ah),
+		.has = offsetof(struct eadm_snap_dev_efa, has.max_ah),
+	},
+	{
+		.attr = EADM_A_DEV_EFA_AHS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_efa, ahs),
+		.has = offsetof(struct eadm_snap_dev_efa, has.ahs),
+	},
+	{
+		.attr = EADM_A_DEV_EFA_LAST_RESET_REASON, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_efa, last_reset_reason),
+		.has = offsetof(struct eadm_snap_dev_efa, has.last_reset_reason),
+	},
+};
+
 static const struct eadm_set dev_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
 		.snap_size = sizeof(struct eadm_snap_dev_erdma),
 		.n_fields = ARRAY_SIZE(dev_erdma_fields), .fields = dev_erdma_fields,
+	},
+	{
+		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
+		.snap_size = sizeof(struct eadm_snap_dev_efa),
+		.n_fields = ARRAY_SIZE(dev_efa_fields), .fields = dev_efa_fields,
 	},
 	{}
 };
@@ -650,11 +709,90 @@ static const struct eadm_field qp_erdma_fields[] = {
 	},
 };
 
+static const struct eadm_field qp_efa_fields[] = {
+	{
+		.attr = EADM_A_QP_EFA_HANDLE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp_efa, handle),
+		.has = offsetof(struct eadm_snap_qp_efa, has.handle),
+	},
+	{
+		.attr = EADM_A_QP_EFA_QKEY, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_qp_efa, qkey),
+		.has = offsetof(struct eadm_snap_qp_efa, has.qkey),
+	},
+	{
+		.attr = EADM_A_QP_EFA_PSN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp_efa, psn),
+		.has = offsetof(struct eadm_snap_qp_efa, has.psn),
+	},
+	{
+		.attr = EADM_A_QP_EFA_RNR_RETRY, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp_efa, rnr_retry),
+		.has = offsetof(struct eadm_snap_qp_efa, has.rnr_retry),
+	},
+	{
+		.attr = EADM_A_QP_EFA_SEND_SUB_CQ, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp_efa, send_sub_cq),
+		.has = offsetof(struct eadm_snap_qp_efa, has.send_sub_cq),
+	},
+	{
+		.attr = EADM_A_QP_EFA_RECV_SUB_CQ, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp_efa, recv_sub_cq),
+		.has = offsetof(struct eadm_snap_qp_efa, has.recv_sub_cq),
+	},
+	{
+		.attr = EADM_A_QP_EFA_UNSOLICITED, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp_efa, unsolicited),
+		.has = offsetof(struct eadm_snap_qp_efa, has.unsolicited),
+	},
+	{
+		.attr = EADM_A_QP_EFA_SQ_DB_OFFSET, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_qp_efa, sq_db_offset),
+		.has = offsetof(struct eadm_snap_qp_efa, has.sq_db_offset),
+	},
+	{
+		.attr = EADM_A_QP_EFA_RQ_DB_OFFSET, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_qp_efa, rq_db_offset),
+		.has = offsetof(struct eadm_snap_qp_efa, has.rq_db_offset),
+	},
+	{
+		.attr = EADM_A_QP_EFA_LLQ_OFFSET, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_qp_efa, llq_offset),
+		.has = offsetof(struct eadm_snap_qp_efa, has.llq_offset),
+	},
+	{
+		.attr = EADM_A_QP_EFA_HW_STATE, .type = EADM_TYPE_U32, .perm = EADM_PERM_RAWIO,
+		.hw = true, .off = offsetof(struct eadm_snap_qp_efa, hw_state),
+		.has = offsetof(struct eadm_snap_qp_efa, has.hw_state),
+	},
+	{
+		.attr = EADM_A_QP_EFA_HW_PSN, .type = EADM_TYPE_U32, .perm = EADM_PERM_RAWIO,
+		.hw = true, .off = offsetof(struct eadm_snap_qp_efa, hw_psn),
+		.has = offsetof(struct eadm_snap_qp_efa, has.hw_psn),
+	},
+	{
+		.attr = EADM_A_QP_EFA_HW_SQ_DRAINING, .type = EADM_TYPE_U32,
+		.perm = EADM_PERM_RAWIO, .hw = true,
+		.off = offsetof(struct eadm_snap_qp_efa, hw_sq_draining),
+		.has = offsetof(struct eadm_snap_qp_efa, has.hw_sq_draining),
+	},
+	{
+		.attr = EADM_A_QP_EFA_HW_RNR_RETRY, .type = EADM_TYPE_U32, .perm = EADM_PERM_RAWIO,
+		.hw = true, .off = offsetof(struct eadm_snap_qp_efa, hw_rnr_retry),
+		.has = offsetof(struct eadm_snap_qp_efa, has.hw_rnr_retry),
+	},
+};
+
 static const struct eadm_set qp_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
 		.snap_size = sizeof(struct eadm_snap_qp_erdma),
 		.n_fields = ARRAY_SIZE(qp_erdma_fields), .fields = qp_erdma_fields,
+	},
+	{
+		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
+		.snap_size = sizeof(struct eadm_snap_qp_efa), .n_fields = ARRAY_SIZE(qp_efa_fields),
+		.fields = qp_efa_fields,
 	},
 	{}
 };
@@ -839,11 +977,34 @@ static const struct eadm_field cq_erdma_fields[] = {
 	},
 };
 
+static const struct eadm_field cq_efa_fields[] = {
+	{
+		.attr = EADM_A_CQ_EFA_ENTRY_SIZE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cq_efa, entry_size),
+		.has = offsetof(struct eadm_snap_cq_efa, has.entry_size),
+	},
+	{
+		.attr = EADM_A_CQ_EFA_SOURCE_ADDRESS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cq_efa, source_address),
+		.has = offsetof(struct eadm_snap_cq_efa, has.source_address),
+	},
+	{
+		.attr = EADM_A_CQ_EFA_DB_OFFSET, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_cq_efa, db_offset),
+		.has = offsetof(struct eadm_snap_cq_efa, has.db_offset),
+	},
+};
+
 static const struct eadm_set cq_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
 		.snap_size = sizeof(struct eadm_snap_cq_erdma),
 		.n_fields = ARRAY_SIZE(cq_erdma_fields), .fields = cq_erdma_fields,
+	},
+	{
+		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
+		.snap_size = sizeof(struct eadm_snap_cq_efa), .n_fields = ARRAY_SIZE(cq_efa_fields),
+		.fields = cq_efa_fields,
 	},
 	{}
 };
@@ -1006,11 +1167,29 @@ static const struct eadm_field eq_erdma_fields[] = {
 	},
 };
 
+static const struct eadm_field eq_efa_fields[] = {
+	{
+		.attr = EADM_A_EQ_EFA_KEEP_ALIVE_EVENTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_eq_efa, keep_alive_events),
+		.has = offsetof(struct eadm_snap_eq_efa, has.keep_alive_events),
+	},
+	{
+		.attr = EADM_A_EQ_EFA_LAST_KEEP_ALIVE_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_eq_efa, last_keep_alive_age),
+		.has = offsetof(struct eadm_snap_eq_efa, has.last_keep_alive_age),
+	},
+};
+
 static const struct eadm_set eq_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
 		.snap_size = sizeof(struct eadm_snap_eq_erdma),
 		.n_fields = ARRAY_SIZE(eq_erdma_fields), .fields = eq_erdma_fields,
+	},
+	{
+		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
+		.snap_size = sizeof(struct eadm_snap_eq_efa), .n_fields = ARRAY_SIZE(eq_efa_fields),
+		.fields = eq_efa_fields,
 	},
 	{}
 };
@@ -1264,11 +1443,34 @@ static const struct eadm_field mr_erdma_fields[] = {
 	},
 };
 
+static const struct eadm_field mr_efa_fields[] = {
+	{
+		.attr = EADM_A_MR_EFA_RECV_IC, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_mr_efa, recv_ic),
+		.has = offsetof(struct eadm_snap_mr_efa, has.recv_ic),
+	},
+	{
+		.attr = EADM_A_MR_EFA_READ_IC, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_mr_efa, read_ic),
+		.has = offsetof(struct eadm_snap_mr_efa, has.read_ic),
+	},
+	{
+		.attr = EADM_A_MR_EFA_RDMA_RECV_IC, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_mr_efa, rdma_recv_ic),
+		.has = offsetof(struct eadm_snap_mr_efa, has.rdma_recv_ic),
+	},
+};
+
 static const struct eadm_set mr_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
 		.snap_size = sizeof(struct eadm_snap_mr_erdma),
 		.n_fields = ARRAY_SIZE(mr_erdma_fields), .fields = mr_erdma_fields,
+	},
+	{
+		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
+		.snap_size = sizeof(struct eadm_snap_mr_efa), .n_fields = ARRAY_SIZE(mr_efa_fields),
+		.fields = mr_efa_fields,
 	},
 	{}
 };
@@ -1417,11 +1619,24 @@ static const struct eadm_field ctx_erdma_fields[] = {
 	},
 };
 
+static const struct eadm_field ctx_efa_fields[] = {
+	{
+		.attr = EADM_A_CTX_EFA_UAR, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_ctx_efa, uar),
+		.has = offsetof(struct eadm_snap_ctx_efa, has.uar),
+	},
+};
+
 static const struct eadm_set ctx_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
 		.snap_size = sizeof(struct eadm_snap_ctx_erdma),
 		.n_fields = ARRAY_SIZE(ctx_erdma_fields), .fields = ctx_erdma_fields,
+	},
+	{
+		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
+		.snap_size = sizeof(struct eadm_snap_ctx_efa),
+		.n_fields = ARRAY_SIZE(ctx_efa_fields), .fields = ctx_efa_fields,
 	},
 	{}
 };

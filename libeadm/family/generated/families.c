@@ -4,6 +4,7 @@
 
 #include "family/family.h"
 
+extern const struct eadm_family eadm_family_efa;
 extern const struct eadm_family eadm_family_erdma;
 
 static const struct eadm_family others[] = {
@@ -20,13 +21,6 @@ static const struct eadm_family others[] = {
 		.modules = (const char *const []){ "siw", NULL },
 		.provider = "siw",
 		.verbs_driver = RDMA_DRIVER_SIW,
-	},
-	{
-		.name = "efa",
-		.drivers = (const char *const []){ "efa", NULL },
-		.modules = (const char *const []){ "efa", NULL },
-		.provider = "efa",
-		.verbs_driver = RDMA_DRIVER_EFA,
 	},
 	{
 		.name = "mlx5",
@@ -80,6 +74,7 @@ static const struct eadm_family others[] = {
 };
 
 const struct eadm_family *const eadm_families[] = {
+	&eadm_family_efa,
 	&eadm_family_erdma,
 	&others[0],
 	&others[1],
@@ -90,6 +85,5 @@ const struct eadm_family *const eadm_families[] = {
 	&others[6],
 	&others[7],
 	&others[8],
-	&others[9],
 	NULL
 };

@@ -335,6 +335,15 @@ static const struct eadm_spec_entry db_type_entries[] = {
 	{ 2, "shared", "" },
 };
 
+static const struct eadm_spec_entry efa_cap_entries[] = {
+	{ 1, "rdma-read", "" },
+	{ 2, "rnr-retry", "" },
+	{ 4, "polling-128", "" },
+	{ 8, "rdma-write", "" },
+	{ 16, "unsolicited-write", "" },
+	{ 32, "event-counters", "" },
+};
+
 const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "dev-state", "", false, 5, dev_state_entries },
 	{ "port-state", "Numbers of the verbs port state.", false, 6, port_state_entries },
@@ -366,6 +375,7 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "iwarp-state", "State of a QP in the adapter's own terms (iWARP).", false, 6, iwarp_state_entries },
 	{ "cc", "Congestion control.", false, 5, cc_entries },
 	{ "db-type", "How a user context reaches its doorbells.", false, 3, db_type_entries },
+	{ "efa-cap", "What an EFA adapter can do.", true, 6, efa_cap_entries },
 };
 
 static const struct eadm_field dev_fields[] = {
@@ -632,16 +642,78 @@ static const struct eadm_field dev_fields[] = {
 		.head = "CC", .family = "erdma", .help = "Default congestion control.",
 		.names = &eadm_spec_enums[28],
 	},
+	{
+		.slot = 48, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "efa-caps", .c_name = "efa_caps",
+		.head = "EFACAPS", .family = "efa", .help = "What the adapter can do.",
+		.names = &eadm_spec_enums[30],
+	},
+	{
+		.slot = 49, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "features", .c_name = "features",
+		.head = "FEATURES", .family = "efa",
+		.help = "Features that the adapter has, by number.",
+	},
+	{
+		.slot = 50, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.name = "gid", .c_name = "gid", .head = "GID", .family = "efa",
+		.help = "Address of the port.",
+	},
+	{
+		.slot = 51, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "message-mtu",
+		.c_name = "message_mtu", .head = "MSGMTU", .family = "efa", .unit = "bytes",
+		.help = "Longest message of a send.",
+	},
+	{
+		.slot = 52, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "max-rdma-size",
+		.c_name = "max_rdma_size", .head = "MAXRDMA", .family = "efa", .unit = "bytes",
+		.help = "Longest RDMA transfer.",
+	},
+	{
+		.slot = 53, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "max-inline",
+		.c_name = "max_inline", .head = "MAXINLINE", .family = "efa", .unit = "bytes",
+		.help = "Inline data of a work request.",
+	},
+	{
+		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "max-mr-pages",
+		.c_name = "max_mr_pages", .head = "MAXMRPAGES", .family = "efa", .unit = "entries",
+		.help = "Pages of one MR.",
+	},
+	{
+		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "max-ah",
+		.c_name = "max_ah", .head = "MAXAH", .family = "efa", .unit = "objects",
+		.help = "AHs the adapter offers.",
+	},
+	{
+		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "ahs",
+		.c_name = "ahs", .head = "AHS", .family = "efa", .unit = "objects",
+		.help = "AHs in use.",
+	},
+	{
+		.slot = 57, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "last-reset-reason",
+		.c_name = "last_reset_reason", .head = "RESETFOR", .family = "efa",
+		.help = "Reason that the driver gave for the last reset.",
+	},
 };
 
 static const int16_t dev_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
 	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45,
+	46, 47, 48, 49, 50, 51, 52, 53, 54, 55,
 };
 
 static const struct eadm_spec_set dev_sets[] = {
 	{ "erdma", 257, 46, 1 },
+	{ "efa", 258, 47, 10 },
 };
 
 static const struct eadm_field qp_fields[] = {
@@ -1126,6 +1198,88 @@ static const struct eadm_field qp_fields[] = {
 		.name = "hw-peer-port", .c_name = "hw_peer_port", .head = "HWPPORT",
 		.family = "erdma", .help = "Peer's TCP port in the adapter.",
 	},
+	{
+		.slot = 82, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "handle", .c_name = "handle",
+		.head = "HANDLE", .family = "efa", .help = "Number of the QP in commands.",
+	},
+	{
+		.slot = 83, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
+		.name = "qkey", .c_name = "qkey", .head = "QKEY", .family = "efa",
+		.help = "Q_Key as last set.",
+	},
+	{
+		.slot = 84, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "psn", .c_name = "psn",
+		.head = "PSN", .family = "efa", .help = "Packet sequence number as last set.",
+	},
+	{
+		.slot = 85, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "rnr-retry", .c_name = "rnr_retry",
+		.head = "RNRRETRY", .family = "efa", .unit = "events",
+		.help = "Retries while the receiver is not ready, 7: without limit.",
+	},
+	{
+		.slot = 86, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "send-sub-cq",
+		.c_name = "send_sub_cq", .head = "SSUBCQ", .family = "efa",
+		.help = "Part of the CQ of send completions.",
+	},
+	{
+		.slot = 87, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "recv-sub-cq",
+		.c_name = "recv_sub_cq", .head = "RSUBCQ", .family = "efa",
+		.help = "Part of the CQ of receive completions.",
+	},
+	{
+		.slot = 88, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "unsolicited",
+		.c_name = "unsolicited", .head = "UNSOL", .family = "efa",
+		.help = "1 when writes with immediate data take no receive.",
+	},
+	{
+		.slot = 89, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
+		.name = "sq-db-offset", .c_name = "sq_db_offset", .head = "SQDB", .family = "efa",
+		.unit = "bytes", .help = "Offset of the doorbell of the send queue in its BAR.",
+	},
+	{
+		.slot = 90, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
+		.name = "rq-db-offset", .c_name = "rq_db_offset", .head = "RQDB", .family = "efa",
+		.unit = "bytes", .help = "Offset of the doorbell of the receive queue in its BAR.",
+	},
+	{
+		.slot = 91, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
+		.name = "llq-offset", .c_name = "llq_offset", .head = "LLQ", .family = "efa",
+		.unit = "bytes", .help = "Offset of the send queue in BAR 2.",
+	},
+	{
+		.slot = 92, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name = "hw-state", .c_name = "hw_state", .head = "HWSTATE", .family = "efa",
+		.help = "State in the adapter.", .names = &eadm_spec_enums[3],
+	},
+	{
+		.slot = 93, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name = "hw-psn", .c_name = "hw_psn", .head = "HWPSN", .family = "efa",
+		.help = "Packet sequence number in the adapter.",
+	},
+	{
+		.slot = 94, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name = "hw-sq-draining", .c_name = "hw_sq_draining", .head = "HWDRAIN",
+		.family = "efa", .help = "1 while the send queue is drained.",
+	},
+	{
+		.slot = 95, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name = "hw-rnr-retry", .c_name = "hw_rnr_retry", .head = "HWRNR", .family = "efa",
+		.unit = "events", .help = "Retries in the adapter while the receiver is not ready.",
+	},
 };
 
 static const int16_t qp_by_slot[] = {
@@ -1134,11 +1288,12 @@ static const int16_t qp_by_slot[] = {
 	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45,
 	46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61,
 	62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77,
-	78, 79,
+	78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93,
 };
 
 static const struct eadm_spec_set qp_sets[] = {
 	{ "erdma", 257, 53, 28 },
+	{ "efa", 258, 81, 14 },
 };
 
 static const struct eadm_field cq_fields[] = {
@@ -1358,16 +1513,35 @@ static const struct eadm_field cq_fields[] = {
 		.name = "hw-dbrec", .c_name = "hw_dbrec", .head = "HWDB", .family = "erdma",
 		.help = "Doorbell record.",
 	},
+	{
+		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "entry-size",
+		.c_name = "entry_size", .head = "ENTRYSIZE", .family = "efa", .unit = "bytes",
+		.help = "Size of an entry.",
+	},
+	{
+		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "source-address",
+		.c_name = "source_address", .head = "SRCADDR", .family = "efa",
+		.help = "1 when entries have addresses of senders without an AH.",
+	},
+	{
+		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
+		.name = "db-offset", .c_name = "db_offset", .head = "DB", .family = "efa",
+		.unit = "bytes", .help = "Offset of the doorbell in its BAR.",
+	},
 };
 
 static const int16_t cq_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30, 31, 32, 33, 34, 35, 36,
+	30, 31, 32, 33, 34, 35, 36, 37, 38, 39,
 };
 
 static const struct eadm_spec_set cq_sets[] = {
 	{ "erdma", 257, 31, 7 },
+	{ "efa", 258, 38, 3 },
 };
 
 static const struct eadm_field eq_fields[] = {
@@ -1559,16 +1733,29 @@ static const struct eadm_field eq_fields[] = {
 		.name = "hw-dbrec", .c_name = "hw_dbrec", .head = "HWDB", .family = "erdma",
 		.help = "Doorbell record.",
 	},
+	{
+		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true,
+		.name = "keep-alive-events", .c_name = "keep_alive_events", .head = "KEEPALIVE",
+		.family = "efa", .unit = "events", .help = "Signs of life of the adapter.",
+	},
+	{
+		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "last-keep-alive-age",
+		.c_name = "last_keep_alive_age", .head = "LASTALIVE", .family = "efa", .unit = "ns",
+		.help = "Time since the last sign of life.",
+	},
 };
 
 static const int16_t eq_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30, 31, 32,
+	30, 31, 32, 33, 34,
 };
 
 static const struct eadm_spec_set eq_sets[] = {
 	{ "erdma", 257, 30, 4 },
+	{ "efa", 258, 34, 2 },
 };
 
 static const struct eadm_field cmdq_fields[] = {
@@ -1890,15 +2077,32 @@ static const struct eadm_field mr_fields[] = {
 		.c_name = "mtt_level", .head = "LEVEL", .family = "erdma", .unit = "levels",
 		.help = "Levels of translation tables, 0: inside the command.",
 	},
+	{
+		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "recv-ic", .c_name = "recv_ic",
+		.head = "RECVIC", .family = "efa", .help = "Interconnect that receives use.",
+	},
+	{
+		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "read-ic", .c_name = "read_ic",
+		.head = "READIC", .family = "efa", .help = "Interconnect that RDMA reads use.",
+	},
+	{
+		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "rdma-recv-ic",
+		.c_name = "rdma_recv_ic", .head = "RDMAIC", .family = "efa",
+		.help = "Interconnect that received RDMA uses.",
+	},
 };
 
 static const int16_t mr_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, 21, 22,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
 };
 
 static const struct eadm_spec_set mr_sets[] = {
 	{ "erdma", 257, 23, 1 },
+	{ "efa", 258, 24, 3 },
 };
 
 static const struct eadm_field pd_fields[] = {
@@ -2098,15 +2302,21 @@ static const struct eadm_field ctx_fields[] = {
 		.name = "cq-db-offset", .c_name = "cq_db_offset", .head = "CQDB", .family = "erdma",
 		.unit = "bytes", .help = "Offset of its CQ doorbell page in BAR 0.",
 	},
+	{
+		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "uar", .c_name = "uar",
+		.head = "UAR", .family = "efa", .help = "Number of its page of doorbells.",
+	},
 };
 
 static const int16_t ctx_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18,
+	14, 15, 16, 17, 18, 19,
 };
 
 static const struct eadm_spec_set ctx_sets[] = {
 	{ "erdma", 257, 16, 4 },
+	{ "efa", 258, 20, 1 },
 };
 
 static const struct eadm_field counters_fields[] = {
@@ -4051,8 +4261,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
 		.max_attr = 46,
-		.n_fields = 46,
-		.n_sets = 1,
+		.n_fields = 56,
+		.n_sets = 2,
 		.sets = dev_sets,
 		.fields = dev_fields,
 		.key = &dev_fields[0],
@@ -4069,8 +4279,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
 		.max_attr = 53,
-		.n_fields = 80,
-		.n_sets = 1,
+		.n_fields = 94,
+		.n_sets = 2,
 		.sets = qp_sets,
 		.fields = qp_fields,
 		.key = &qp_fields[4],
@@ -4087,8 +4297,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
 		.max_attr = 31,
-		.n_fields = 37,
-		.n_sets = 1,
+		.n_fields = 40,
+		.n_sets = 2,
 		.sets = cq_sets,
 		.fields = cq_fields,
 		.key = &cq_fields[4],
@@ -4105,8 +4315,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
 		.max_attr = 30,
-		.n_fields = 33,
-		.n_sets = 1,
+		.n_fields = 35,
+		.n_sets = 2,
 		.sets = eq_sets,
 		.fields = eq_fields,
 		.key = &eq_fields[4],
@@ -4140,8 +4350,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
 		.max_attr = 23,
-		.n_fields = 23,
-		.n_sets = 1,
+		.n_fields = 26,
+		.n_sets = 2,
 		.sets = mr_sets,
 		.fields = mr_fields,
 		.key = &mr_fields[4],
@@ -4175,8 +4385,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
 		.max_attr = 16,
-		.n_fields = 19,
-		.n_sets = 1,
+		.n_fields = 20,
+		.n_sets = 2,
 		.sets = ctx_sets,
 		.fields = ctx_fields,
 		.key = &ctx_fields[4],
