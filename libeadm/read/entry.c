@@ -142,7 +142,7 @@ static unsigned int header_at(const struct eadm_ring *ring,
 	uint32_t after;
 
 	/* Zeroes pass for an entry of command 0 or QP 0. */
-	if (head > len || is_zero(p, head))
+	if (head > len || is_zero(p, head ? head : len))
 		return EADM_PLACE_NONE;
 	places = eadm_bits_read(&format->places_at, p, len, &places) ?
 			 places + format->less : 1;
@@ -539,10 +539,7 @@ static unsigned int places_at(const struct eadm_ring *ring,
 {
 	if (has_index(format))
 		return ring->places[place - ring->first];
-	if (header_size(format))
-		return header_at(ring, format, place);
-	return is_zero(bytes_at(ring, place), ring->entry_size) ?
-		       EADM_PLACE_NONE : 1;
+	return header_at(ring, format, place);
 }
 
 static unsigned int decode(const struct eadm_ring *ring,
