@@ -24,23 +24,17 @@ static const char *const verdicts[] = {
 	[CHECK_OK] = "ok", [CHECK_UNSEEN] = "unseen", [CHECK_WARN] = "warn", [CHECK_FAIL] = "fail",
 };
 
-static struct cell text(const char *str)
-{
-	return (struct cell){ .type = str ? CELL_STRING : CELL_NONE,
-			      .str = str };
-}
-
 void tell(struct audit *a, enum verdict verdict,
 	  const struct audit_device *dev, const char *remedy, const char *fmt,
 	  ...)
 {
 	char finding[400];
-	struct cell cells[] = {
-		text(verdicts[verdict]), text(a->check->name),
-		text(dev ? dev->name : NULL), text(finding),
-		text(verdict == CHECK_OK ? NULL : remedy),
+	const struct eadm_value values[] = {
+		value_string(verdicts[verdict]),
+		value_string(a->check->name),
+		value_string(dev ? dev->name : NULL), value_string(finding),
+		value_string(verdict == CHECK_OK ? NULL : remedy),
 	};
-	struct row row = { .cells = cells };
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -48,7 +42,7 @@ void tell(struct audit *a, enum verdict verdict,
 	va_end(ap);
 	if (verdict > a->worst)
 		a->worst = verdict;
-	a->cli->writer->ops->row(a->cli->writer, &row);
+	write_values(a->cli->writer, values);
 }
 
 bool machine_fact(struct audit *a, char *buf, size_t size, const char *fmt,

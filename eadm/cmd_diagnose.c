@@ -55,15 +55,9 @@ static const struct column rule_columns[] = {
 	  .json_only = true },
 };
 
-static struct cell text_cell(const char *text)
+static struct eadm_value number_if(bool there, uint64_t u64)
 {
-	return (struct cell){ .type = text && *text ? CELL_STRING : CELL_NONE,
-			      .str = text };
-}
-
-static struct cell number_cell(uint64_t u, bool there)
-{
-	return (struct cell){ .type = there ? CELL_U64 : CELL_NONE, .u = u };
+	return there ? value_u64(u64) : value_string(NULL);
 }
 
 /* ---- rules --------------------------------------------------------------------- */
@@ -71,8 +65,7 @@ static struct cell number_cell(uint64_t u, bool there)
 static int show_rules(struct cli *cli)
 {
 	struct table table = { .object = "rule" };
-	struct cell cells[ARRAY_SIZE(rule_columns)];
-	struct row row = { .cells = cells };
+	struct eadm_value v[ARRAY_SIZE(rule_columns)];
 	const struct eadm_rule *rule = NULL;
 	int status;
 
@@ -81,16 +74,15 @@ static int show_rules(struct cli *cli)
 	if (!status) {
 		cli->writer->ops->begin(cli->writer, &table);
 		while ((rule = eadm_rule_next(rule))) {
-			cells[0] = text_cell(eadm_rule_name(rule));
-			cells[1] = text_cell(eadm_severity_name(
+			v[0] = value_text(eadm_rule_name(rule));
+			v[1] = value_text(eadm_severity_name(
 				eadm_rule_severity(rule)));
-			cells[2] = text_cell(eadm_object_name(
+			v[2] = value_text(eadm_object_name(
 				eadm_rule_object(rule)));
-			cells[3] = number_cell(
-				eadm_rule_two_moments(rule) ? 2 : 1, true);
-			cells[4] = text_cell(eadm_rule_help(rule));
-			cells[5] = text_cell(eadm_rule_alike(rule));
-			cli->writer->ops->row(cli->writer, &row);
+			v[3] = value_u64(eadm_rule_two_moments(rule) ? 2 : 1);
+			v[4] = value_text(eadm_rule_help(rule));
+			v[5] = value_text(eadm_rule_alike(rule));
+			write_values(cli->writer, v);
 		}
 		status = write_end(cli, status);
 	}
@@ -179,8 +171,8 @@ static int look_back(struct cli *cli, struct eadm_diagnosis *d)
 /* ---- verdicts -------------------------------------------------------------------- */
 
 /* What a verdict's cause does to other objects; to be freed. */
-static struct cell affected_cell(const struct eadm_diagnosis *d,
-				 unsigned int verdict)
+static struct eadm_value affected(const struct eadm_diagnosis *d,
+				  unsigned int verdict)
 {
 	struct eadm_consequence one = { .size = sizeof(one) }, *all = NULL;
 	unsigned int i, n = 0;
@@ -193,8 +185,7 @@ static struct cell affected_cell(const struct eadm_diagnosis *d,
 		all[i].size = sizeof(*all);
 		eadm_diagnosis_consequence(d, verdict, i, &all[i]);
 	}
-	return (struct cell){ .type = all ? CELL_AFFECTED : CELL_NONE,
-			      .len = n, .affected = all };
+	return value_of(all ? VALUE_AFFECTED : VALUE_NONE, all, n);
 }
 
 static int severity_status(enum eadm_severity severity)
@@ -214,8 +205,7 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 	struct eadm_verdict v = { .size = sizeof(v) };
 	struct eadm_note n = { .size = sizeof(n) };
 	struct eadm_gap gap = { .size = sizeof(gap) };
-	struct cell cells[ARRAY_SIZE(verdict_columns)];
-	struct row row = { .cells = cells };
+	struct eadm_value values[ARRAY_SIZE(verdict_columns)];
 	int status = STATUS_OK;
 	unsigned int i;
 
@@ -227,22 +217,20 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 		/* The worst one comes first. */
 		if (!i)
 			status = severity_status(v.severity);
-		cells[0] = text_cell(eadm_severity_name(v.severity));
-		cells[1] = text_cell(eadm_rule_name(v.rule));
-		cells[2] = text_cell(v.device);
-		cells[3] = text_cell(v.object);
-		cells[4] = number_cell(v.id, v.has_id);
-		cells[5] = number_cell(v.pid, v.pid);
-		cells[6] = text_cell(v.comm);
-		cells[7] = text_cell(v.finding);
-		cells[8] = (struct cell){ .type = CELL_EVIDENCE,
-					  .len = v.n_evidence,
-					  .evidence = v.evidence };
-		cells[9] = affected_cell(d, i);
-		cells[10] = text_cell(v.cause);
-		cells[11] = text_cell(v.next);
-		cli->writer->ops->row(cli->writer, &row);
-		free((void *)cells[9].affected);
+		values[0] = value_text(eadm_severity_name(v.severity));
+		values[1] = value_text(eadm_rule_name(v.rule));
+		values[2] = value_text(v.device);
+		values[3] = value_text(v.object);
+		values[4] = number_if(v.has_id, v.id);
+		values[5] = number_if(v.pid, v.pid);
+		values[6] = value_text(v.comm);
+		values[7] = value_text(v.finding);
+		values[8] = value_of(VALUE_EVIDENCE, v.evidence, v.n_evidence);
+		values[9] = affected(d, i);
+		values[10] = value_text(v.cause);
+		values[11] = value_text(v.next);
+		write_values(cli->writer, values);
+		free((void *)values[9].bytes);
 	}
 	for (i = 0; eadm_diagnosis_note(d, i, &n); i++) {
 		/* That a capture was made without is nobody's failure. */

@@ -70,69 +70,68 @@ static int by_id(const void *a, const void *b, void *diff)
 
 /* A number stays one; all else is text. */
 static bool put_value(const struct eadm_record *row,
-		      const struct eadm_field *field, struct cell *cell,
+		      const struct eadm_field *field, struct eadm_value *value,
 		      char *buf, size_t size)
 {
 	if (!eadm_record_has(row, field))
 		return false;
 	if (eadm_field_type(field) == EADM_TYPE_U64 &&
 	    !eadm_field_value_at(field, 0, NULL) && !eadm_field_is_hex(field)) {
-		cell->type = CELL_U64;
-		eadm_record_u64(row, field, &cell->u);
+		value->type = EADM_TYPE_U64;
+		eadm_record_u64(row, field, &value->u64);
 		return true;
 	}
 	eadm_record_text(row, field, buf, size);
-	cell->type = CELL_STRING;
-	cell->str = buf;
+	*value = value_string(buf);
 	return true;
 }
 
 static void put_row(const struct diff *diff, const struct eadm_record *row,
-		    const char *change, struct cell *cells)
+		    const char *change, struct eadm_value *values)
 {
-	struct row out = { .cells = cells };
 	uint64_t pid;
 
-	cells[COL_OBJECT] = (struct cell){
-		CELL_STRING, .str = eadm_object_name(diff->object) };
-	cells[COL_DEVICE] = (struct cell){
-		CELL_STRING, .str = eadm_record_string(row, diff->name) };
-	cells[COL_ID] = (struct cell){ CELL_U64, .u = id_of(diff, row) };
-	cells[COL_CHANGE] = (struct cell){ CELL_STRING, .str = change };
+	values[COL_OBJECT] = value_string(eadm_object_name(diff->object));
+	values[COL_DEVICE] = value_string(eadm_record_string(row, diff->name));
+	values[COL_ID] = value_u64(id_of(diff, row));
+	values[COL_CHANGE] = value_string(change);
 	if (diff->pid && !eadm_record_u64(row, diff->pid, &pid))
-		cells[COL_PID] = (struct cell){ CELL_U64, .u = pid };
-	if (diff->comm && eadm_record_has(row, diff->comm))
-		cells[COL_COMM] = (struct cell){
-			CELL_STRING,
-			.str = eadm_record_string(row, diff->comm) };
-	if (!cells[COL_DEVICE].str)
-		cells[COL_DEVICE].type = CELL_NONE;
-	diff->cli->writer->ops->row(diff->cli->writer, &out);
+		values[COL_PID] = value_u64(pid);
+	if (diff->comm)
+		values[COL_COMM] =
+			value_string(eadm_record_string(row, diff->comm));
+	write_values(diff->cli->writer, values);
+}
+
+static bool is_same(const struct eadm_value *a, const struct eadm_value *b)
+{
+	if (a->type != b->type)
+		return false;
+	if (a->type == EADM_TYPE_U64)
+		return a->u64 == b->u64;
+	return !is_there(a) || !strcmp(a->string, b->string);
 }
 
 static void put_change(const struct diff *diff, const struct eadm_record *a,
 		       const struct eadm_record *b,
 		       const struct eadm_field *field)
 {
-	struct cell cells[N_COLS] = { 0 }, *before = &cells[COL_BEFORE],
-		    *after = &cells[COL_AFTER];
+	struct eadm_value values[N_COLS] = { 0 };
+	struct eadm_value *before = &values[COL_BEFORE];
+	struct eadm_value *after = &values[COL_AFTER];
 	char x[512], y[512];
 	uint64_t growth;
 
 	put_value(a, field, before, x, sizeof(x));
 	put_value(b, field, after, y, sizeof(y));
-	if (before->type == after->type &&
-	    (before->type == CELL_NONE ||
-	     (before->type == CELL_U64 && before->u == after->u) ||
-	     (before->type == CELL_STRING && !strcmp(x, y))))
+	if (is_same(before, after))
 		return;
-	cells[COL_FIELD] = (struct cell){ CELL_STRING,
-					  .str = eadm_field_key(field) };
+	values[COL_FIELD] = value_string(eadm_field_key(field));
 	if (eadm_field_kind(field) == EADM_KIND_COUNTER &&
-	    before->type == CELL_U64 && after->type == CELL_U64 &&
-	    counter_growth(field, before->u, after->u, &growth))
-		cells[COL_GROWTH] = (struct cell){ CELL_U64, .u = growth };
-	put_row(diff, b, "changed", cells);
+	    before->type == EADM_TYPE_U64 && after->type == EADM_TYPE_U64 &&
+	    counter_growth(field, before->u64, after->u64, &growth))
+		values[COL_GROWTH] = value_u64(growth);
+	put_row(diff, b, "changed", values);
 }
 
 /* Ages always change, and keys are nobody's business. */
@@ -161,9 +160,9 @@ static void put_changes(const struct diff *diff, const struct eadm_record *a,
 static void put_lone(const struct diff *diff, const struct eadm_record *row,
 		     const char *change)
 {
-	struct cell cells[N_COLS] = { 0 };
+	struct eadm_value values[N_COLS] = { 0 };
 
-	put_row(diff, row, change, cells);
+	put_row(diff, row, change, values);
 }
 
 static void compare(struct diff *diff)

@@ -46,17 +46,13 @@ static int check_device(struct cli *cli)
 	return fail(cli, STATUS_NOT_FOUND, only, "%s", why);
 }
 
-static int show(struct cli *cli, struct table *table,
-		struct eadm_events *events, uint64_t *left, uint64_t *others)
+static int show(struct cli *cli, struct eadm_events *events, uint64_t *left,
+		uint64_t *others)
 {
 	struct pollfd fd = { .fd = eadm_events_fd(events), .events = POLLIN };
-	struct cell *cells = calloc(table->n_cols, sizeof(*cells));
 	const struct eadm_record *record;
-	struct row row;
 	int ret = 0;
 
-	if (!cells)
-		return -ENOMEM;
 	while (*left && !interrupted) {
 		ret = eadm_events_next(events, &record);
 		if (ret < 0 || (!ret && fd.fd < 0))
@@ -73,14 +69,11 @@ static int show(struct cli *cli, struct table *table,
 			*others += lost_before(record);
 			continue;
 		}
-		cells_of_record(table, record, cells);
-		row = (struct row){ .cells = cells, .record = record };
-		cli->writer->ops->row(cli->writer, &row);
+		write_record(cli->writer, record);
 		/* Each at once, in JSON a line of its own. */
 		cli->writer->ops->flush(cli->writer);
 		--*left;
 	}
-	free(cells);
 	return ret < 0 ? ret : 0;
 }
 
@@ -106,7 +99,7 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 	catch_signals();
 	cli->writer->ops->begin(cli->writer, table);
 	cli->writer->ops->flush(cli->writer);
-	ret = show(cli, table, events, &left, &others);
+	ret = show(cli, events, &left, &others);
 	if (ret)
 		status = fail_lib(cli, ret, "events");
 	lost = eadm_events_lost(events) - others;

@@ -88,18 +88,16 @@ static const struct column columns[] = {
 static void put_mark(struct cli *cli, const char *name)
 {
 	char path[MARK_PATH_MAX];
-	struct cell cells[3];
-	struct row row = { .cells = cells };
+	struct eadm_value values[3];
 	struct stat st;
 
 	if (!mark_path(name, path, sizeof(path)) || stat(path, &st))
 		return;
-	cells[0] = (struct cell){ CELL_STRING, .str = name };
-	cells[1] = (struct cell){ CELL_U64, .u = st.st_mtim.tv_sec *
-						 1000000000ULL +
-						 st.st_mtim.tv_nsec };
-	cells[2] = (struct cell){ CELL_U64, .u = st.st_size };
-	cli->writer->ops->row(cli->writer, &row);
+	values[0] = value_string(name);
+	values[1] = value_u64(st.st_mtim.tv_sec * 1000000000ULL +
+			      st.st_mtim.tv_nsec);
+	values[2] = value_u64(st.st_size);
+	write_values(cli->writer, values);
 }
 
 static int list_marks(struct cli *cli)

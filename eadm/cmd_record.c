@@ -61,7 +61,7 @@ static int run(struct cli *cli)
 	if (cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, "--device",
 			    "a capture holds all devices");
-	if (cli->json && !strcmp(path, "-"))
+	if (cli->args.opt[OPT_JSON] && !strcmp(path, "-"))
 		return fail(cli, STATUS_USAGE, "--json",
 			    "standard output is used for the capture");
 	if (!opt_u64(cli, OPT_COUNT, &count) ||

@@ -36,7 +36,7 @@ static const struct option_def options[] = {
 struct sample {
 	char device[64];	/* by name: indexes are given anew */
 	uint64_t id, time;
-	struct cell *cells;	/* of the table's columns before the rates */
+	struct eadm_value *values;	/* of the columns before the rates */
 };
 
 struct samples {
@@ -49,7 +49,7 @@ static void forget(struct samples *samples)
 	size_t i;
 
 	for (i = 0; i < samples->n; i++)
-		free(samples->all[i].cells);
+		free(samples->all[i].values);
 	free(samples->all);
 	*samples = (struct samples){ 0 };
 }
@@ -63,7 +63,7 @@ static int by_identity(const void *a, const void *b)
 }
 
 static bool keep(struct samples *samples, const struct sample *sample,
-		 unsigned int n_cells)
+		 unsigned int n_values)
 {
 	struct sample *s;
 
@@ -71,11 +71,11 @@ static bool keep(struct samples *samples, const struct sample *sample,
 		return false;
 	s = &samples->all[samples->n];
 	*s = *sample;
-	s->cells = malloc(n_cells * sizeof(*s->cells));
-	if (!s->cells)
+	s->values = malloc(n_values * sizeof(*s->values));
+	if (!s->values)
 		return false;
 	/* Counters are numbers: no pointer is kept into the record. */
-	memcpy(s->cells, sample->cells, n_cells * sizeof(*s->cells));
+	memcpy(s->values, sample->values, n_values * sizeof(*s->values));
 	samples->n++;
 	return true;
 }
@@ -87,56 +87,56 @@ struct stat {
 	const struct eadm_field *dev_index, *name, *key;
 	struct view view;
 	unsigned int n_plain;		/* columns before the rates */
-	struct cell *cells;
+	struct eadm_value *values;
 	struct samples before, now;
 	uint64_t newest, caption_time;
 	bool anew;			/* a counter is less than it was */
 	char caption[80];
-	char notes[4000];		/* of the pass before */
 };
+
+/* False where one of the two has no value, or no time has passed. */
+static bool growth_of(struct stat *stat, const struct eadm_field *field,
+		      const struct eadm_value *before,
+		      const struct eadm_value *now, uint64_t *growth)
+{
+	if (before->type != EADM_TYPE_U64 || now->type != EADM_TYPE_U64)
+		return false;
+	if (eadm_field_bits(field) >= 64 && now->u64 < before->u64)
+		stat->anew = true;
+	return counter_growth(field, before->u64, now->u64, growth);
+}
 
 static void add_rates(struct stat *stat, const struct sample *before,
 		      const struct sample *now)
 {
 	struct table *table = &stat->view.table;
+	uint64_t time, growth;
 	unsigned int i, j = 0;
-	uint64_t delta;
 
 	for (i = stat->n_plain; i < table->n_cols; i++) {
-		struct cell *cell = &stat->cells[i];
-
-		cell->type = CELL_NONE;
+		stat->values[i] = value_string(NULL);
 		while (table->cols[j].field != table->cols[i].field)
 			j++;
-		if (before && before->cells[j].type == CELL_U64 &&
-		    now->cells[j].type == CELL_U64 &&
-		    eadm_field_bits(table->cols[i].field) >= 64 &&
-		    now->cells[j].u < before->cells[j].u)
-			stat->anew = true;
-		if (!before || (now->time <= before->time && !table->growth) ||
-		    before->cells[j].type != CELL_U64 ||
-		    now->cells[j].type != CELL_U64 ||
-		    !counter_growth(table->cols[i].field, before->cells[j].u,
-				    now->cells[j].u, &delta))
+		if (!before ||
+		    !growth_of(stat, table->cols[i].field, &before->values[j],
+			       &now->values[j], &growth))
 			continue;
-		if (table->growth) {
-			cell->type = CELL_U64;
-			cell->u = delta;
-			continue;
-		}
-		cell->type = CELL_F64;
-		cell->f = delta * 1e9 / (now->time - before->time);
+		time = now->time > before->time ? now->time - before->time : 0;
+		if (table->growth)
+			stat->values[i] = value_u64(growth);
+		else if (time)
+			stat->values[i] = value_rate(growth * 1e9 / time);
 	}
 }
 
 static int take(struct stat *stat, const struct eadm_record *record,
 		bool first)
 {
-	struct sample now = { .cells = stat->cells }, *before = NULL;
-	struct row row = { .cells = stat->cells, .record = record };
+	struct sample now = { .values = stat->values }, *before = NULL;
+	struct row row = { .values = stat->values, .record = record };
 	const char *name = eadm_record_string(record, stat->name);
 
-	cells_of_record(&stat->view.table, record, stat->cells);
+	values_of_record(&stat->view.table, record, stat->values);
 	snprintf(now.device, sizeof(now.device), "%s", name ? name : "");
 	eadm_record_u64(record, stat->key, &now.id);
 	now.time = eadm_record_time(record);
@@ -158,7 +158,7 @@ static int take(struct stat *stat, const struct eadm_record *record,
 static void make_caption(struct stat *stat)
 {
 	struct column age = { .kind = EADM_KIND_AGE, .unit = "ns" };
-	struct cell cell = { CELL_U64, .u = stat->view.table.interval };
+	const struct eadm_value value = value_u64(stat->view.table.interval);
 	char text[32];
 	time_t s = stat->caption_time / 1000000000;
 	char clock[16];
@@ -169,39 +169,11 @@ static void make_caption(struct stat *stat)
 	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
 	snprintf(stat->caption, sizeof(stat->caption), "-- %s", clock);
 	if (stat->view.table.growth) {
-		text_of_cell(&age, &cell, text, sizeof(text));
+		text_of_value(&age, &value, text, sizeof(text));
 		snprintf(stat->caption, sizeof(stat->caption),
 			 "-- %s, in %s", clock, text);
 	}
 	stat->view.table.caption = stat->caption;
-}
-
-/*
- * The notes of a pass, of which a table tells none that the pass before had; a
- * document stands for itself. STATUS_PARTIAL when one is an error.
- */
-static int pass_notes(struct stat *stat, struct eadm_dump *dump)
-{
-	struct eadm_note n = { .size = sizeof(n) };
-	struct cli *cli = stat->cli;
-	char notes[sizeof(stat->notes)] = "";
-	int status = STATUS_OK;
-	unsigned int i;
-	size_t len = 0;
-
-	for (i = 0; eadm_dump_note(dump, i, &n); i++) {
-		if (n.error)
-			status = STATUS_PARTIAL;
-		if (len < sizeof(notes))
-			len += snprintf(notes + len, sizeof(notes) - len,
-					"%s %s: %s\n", n.device, n.what, n.why);
-	}
-	if (cli->json || strcmp(notes, stat->notes))
-		status = dump_notes(cli, dump);
-	else if (eadm_dump_inconsistent(dump))
-		cli->writer->ops->inconsistent(cli->writer);
-	strcpy(stat->notes, notes);
-	return status;
 }
 
 /* One pass over the objects; shows the rates unless it is the first one. */
@@ -244,8 +216,8 @@ static int sample(struct stat *stat, bool first)
 	}
 	if (ret < 0)
 		status = fail_lib(cli, ret, eadm_object_title(stat->view.object));
-	else if (!status && (!first || !(stat->view.table.growth || cli->json)))
-		status = pass_notes(stat, dump);
+	else if (!status && !(first && stat->view.table.growth))
+		status = dump_notes(cli, dump);
 	eadm_dump_close(dump);
 	if (!first)
 		cli->writer->ops->flush(cli->writer);
@@ -390,6 +362,7 @@ static int rate_columns(struct stat *stat)
 	stat->view.table.lines = !stat->view.table.growth;
 	stat->view.table.passes = stat->view.table.lines;
 	stat->view.table.rates_only = true;
+	stat->view.table.notes_once = true;
 	stat->view.table.title = NULL;
 	return 0;
 }
@@ -447,17 +420,18 @@ static int run(struct cli *cli)
 	if (!status)
 		status = choose(&stat, live);
 	if (!status && (live || since)) {
-		stat.cells = calloc(stat.view.table.n_cols, sizeof(*stat.cells));
-		status = stat.cells && since ? run_since(&stat, since) :
-			 stat.cells ? run_live(&stat) :
-				      fail(cli, STATUS_FAILED, "rows",
-					   "out of memory");
+		stat.values = calloc(stat.view.table.n_cols,
+				     sizeof(*stat.values));
+		status = stat.values && since ? run_since(&stat, since) :
+			 stat.values ? run_live(&stat) :
+				       fail(cli, STATUS_FAILED, "rows",
+					    "out of memory");
 	} else if (!status) {
 		status = view_run(cli, &stat.view);
 	}
 	forget(&stat.before);
 	forget(&stat.now);
-	free(stat.cells);
+	free(stat.values);
 	view_free(&stat.view);
 	return status;
 }

@@ -33,7 +33,6 @@ static int init(struct cli *cli, struct top *top, uint64_t *count,
 	top->cli = cli;
 	top->interval = 1000000000;
 	top->sort = QP_SQ;
-	top_columns(top);
 	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &top->interval) ||
 	    !opt_u64(cli, OPT_COUNT, count) || !opt_u64(cli, OPT_ROWS, rows))
 		return STATUS_USAGE;
@@ -41,10 +40,13 @@ static int init(struct cli *cli, struct top *top, uint64_t *count,
 		return fail(cli, STATUS_USAGE,
 			    *count ? "--interval" : "--count",
 			    *count ? "at least 10ms" : "more than 0");
-	if (cli->args.opt[OPT_ROWS] && !cli->args.opt[OPT_BATCH] && !cli->json)
+	if (cli->args.opt[OPT_ROWS] && !cli->args.opt[OPT_BATCH] &&
+	    !cli->args.opt[OPT_JSON])
 		return fail(cli, STATUS_USAGE, "--rows",
 			    "requires --batch");
-	status = sort ? top_sort_find(cli, sort, &top->sort) : 0;
+	status = top_tables(top);
+	if (!status && sort)
+		status = top_sort_find(cli, sort, &top->sort);
 	if (!status)
 		status = filter_init(cli, eadm_object_find("qp"),
 				     &top->filter);
@@ -64,7 +66,7 @@ static int run(struct cli *cli)
 		status = open_source(cli);
 	if (!status) {
 		catch_signals();
-		status = cli->json || cli->args.opt[OPT_BATCH] ?
+		status = cli->args.opt[OPT_JSON] || cli->args.opt[OPT_BATCH] ?
 				 top_batch(top, count, rows) :
 				 top_screen(top, count);
 	}

@@ -35,7 +35,6 @@ struct follow {
 	struct cli *cli;
 	const struct filter *filter;
 	struct table *table;
-	struct cell *cells;
 	uint64_t left;			/* commands still to show */
 	unsigned int n;
 	char *name[MAX_DEVICES];
@@ -108,16 +107,13 @@ static void tell_lost(struct follow *f, unsigned int i)
 static bool drain(struct follow *f, unsigned int i)
 {
 	const struct eadm_record *record;
-	struct row row;
 	int ret = 1;
 
 	while (f->left && !interrupted &&
 	       (ret = eadm_trace_next(f->trace[i], &record)) > 0) {
 		if (!filter_passes(f->filter, record))
 			continue;
-		cells_of_record(f->table, record, f->cells);
-		row = (struct row){ .cells = f->cells, .record = record };
-		f->cli->writer->ops->row(f->cli->writer, &row);
+		write_record(f->cli->writer, record);
 		f->left--;
 	}
 	f->cli->writer->ops->flush(f->cli->writer);
@@ -167,9 +163,6 @@ static int run_follow(struct cli *cli, const struct filter *filter,
 		return STATUS_USAGE;
 	if (!f.left)
 		return fail(cli, STATUS_USAGE, "--count", "more than 0");
-	f.cells = calloc(table->n_cols, sizeof(*f.cells));
-	if (!f.cells)
-		return fail(cli, STATUS_FAILED, "rows", "out of memory");
 	table->lines = true;
 	table->title = NULL;
 	status = open_traces(&f);
@@ -183,7 +176,6 @@ static int run_follow(struct cli *cli, const struct filter *filter,
 		eadm_trace_close(f.trace[i]);
 		free(f.name[i]);
 	}
-	free(f.cells);
 	return status;
 }
 

@@ -8,13 +8,12 @@
 
 static void put(struct cli *cli, const char *part, const char *version)
 {
-	struct cell cells[2] = {
-		{ .type = CELL_STRING, .str = part },
-		{ .type = CELL_STRING, .str = *version ? version : "loaded" },
+	const struct eadm_value values[] = {
+		value_string(part),
+		value_string(*version ? version : "loaded"),
 	};
-	struct row row = { .cells = cells };
 
-	cli->writer->ops->row(cli->writer, &row);
+	write_values(cli->writer, values);
 }
 
 static void put_fact(struct cli *cli, const char *part, const char *key)

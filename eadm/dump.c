@@ -39,23 +39,11 @@ int dump_notes(struct cli *cli, struct eadm_dump *dump)
 struct pass {
 	struct cli *cli;
 	struct view *view;
-	struct cell *cells;
 	struct rows kept;
 	unsigned long long seen, blind;
 	const char *blind_option;
 	bool keeps;		/* rows are shown at the end, in order */
 };
-
-static void show_row(struct pass *pass, const struct eadm_record *record)
-{
-	const struct table *table = &pass->view->table;
-	struct writer *writer = pass->cli->writer;
-	struct row row = { .cells = pass->cells, .record = record };
-
-	if (!pass->cli->json || !table->all)
-		cells_of_record(table, record, pass->cells);
-	writer->ops->row(writer, &row);
-}
 
 static int take_row(struct pass *pass, const struct eadm_record *record)
 {
@@ -69,7 +57,7 @@ static int take_row(struct pass *pass, const struct eadm_record *record)
 	if (!filter_passes(&view->filter, record))
 		return 0;
 	if (!pass->keeps)
-		show_row(pass, record);
+		write_record(pass->cli->writer, record);
 	else if (!rows_add(&pass->kept, record))
 		return fail(pass->cli, STATUS_FAILED, "rows", "out of memory");
 	return 0;
@@ -110,7 +98,7 @@ static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
 	rows_sort(&pass->kept, &view->sort);
 	status = view->show ? view->show(cli, pass->view, &pass->kept) : 0;
 	for (i = 0; !view->show && i < pass->kept.n; i++)
-		show_row(pass, pass->kept.row[i]);
+		write_record(cli->writer, pass->kept.row[i]);
 	tell_blind(pass);
 	if (!status)
 		status = dump_notes(cli, dump);
@@ -132,12 +120,6 @@ int view_show(struct cli *cli, struct view *view)
 	ret = eadm_dump_open(cli->ctx, view->object, &view->opts, &dump);
 	if (ret)
 		return open_failed(cli, view->object, &view->opts, ret);
-	pass.cells = calloc(view->table.n_cols ? view->table.n_cols : 1,
-			    sizeof(*pass.cells));
-	if (!pass.cells) {
-		eadm_dump_close(dump);
-		return fail(cli, STATUS_FAILED, "rows", "out of memory");
-	}
 	/* The first row decides between a document and a mere error. */
 	ret = eadm_dump_next(dump, &record);
 	if (ret >= 0)
@@ -150,7 +132,6 @@ int view_show(struct cli *cli, struct view *view)
 	if (!status)
 		status = end_of_rows(&pass, dump, ret);
 	rows_free(&pass.kept);
-	free(pass.cells);
 	eadm_dump_close(dump);
 	return status;
 }

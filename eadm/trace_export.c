@@ -39,7 +39,7 @@ int trace_export(struct cli *cli, struct view *view, const char *path)
 	int ret, status;
 	size_t i;
 
-	if (cli->json)
+	if (cli->args.opt[OPT_JSON])
 		return fail(cli, STATUS_USAGE, "--json",
 			    "use --format to choose the format");
 	if (cli->args.opt[OPT_OUTPUT] || cli->args.opt[OPT_SORT])

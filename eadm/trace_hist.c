@@ -87,18 +87,17 @@ static int by_max(const void *a, const void *b)
 
 static void show_op(struct cli *cli, const struct op *op)
 {
-	struct cell cells[N_COLS] = {
-		[COL_OP] = { CELL_U64, .u = op->op },
-		[COL_COUNT] = { CELL_U64, .u = op->n },
-		[COL_FAILED] = { CELL_U64, .u = op->failed },
-		[COL_P50] = { CELL_U64, .u = hist_rank(op->latency, op->n, 50) },
-		[COL_P99] = { CELL_U64, .u = hist_rank(op->latency, op->n, 99) },
-		[COL_MAX] = { CELL_U64, .u = op->latency[op->n - 1] },
-		[COL_HIST] = { CELL_HIST, .hist = &op->hist },
+	const struct eadm_value values[N_COLS] = {
+		[COL_OP] = value_u64(op->op),
+		[COL_COUNT] = value_u64(op->n),
+		[COL_FAILED] = value_u64(op->failed),
+		[COL_P50] = value_u64(hist_rank(op->latency, op->n, 50)),
+		[COL_P99] = value_u64(hist_rank(op->latency, op->n, 99)),
+		[COL_MAX] = value_u64(op->latency[op->n - 1]),
+		[COL_HIST] = value_of(VALUE_HIST, &op->hist, 1),
 	};
-	struct row row = { .cells = cells };
 
-	cli->writer->ops->row(cli->writer, &row);
+	write_values(cli->writer, values);
 }
 
 static int show(struct cli *cli, struct view *view, struct rows *rows)

@@ -312,7 +312,7 @@ int bundle_create(struct cli *cli)
 	if (cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, "--device",
 			    "a bundle holds all devices");
-	if (path && !strcmp(path, "-") && cli->json)
+	if (path && !strcmp(path, "-") && cli->args.opt[OPT_JSON])
 		return fail(cli, STATUS_USAGE, "--json",
 			    "standard output is used for the bundle");
 	if (path && !strcmp(path, "-") && isatty(STDOUT_FILENO))

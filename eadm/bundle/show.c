@@ -261,32 +261,24 @@ static void close_bundle(struct reader *r)
 
 /* ---- values of the manifest -------------------------------------------------------- */
 
-static struct cell text_cell(const char *text)
-{
-	return (struct cell){ .type = text ? CELL_STRING : CELL_NONE,
-			      .str = text };
-}
-
-static struct cell number_cell(struct json_object *from, const char *key)
+static struct eadm_value number(struct json_object *from, const char *key)
 {
 	struct json_object *value;
 
 	if (!jsonc.json_object_object_get_ex(from, key, &value))
-		return (struct cell){ .type = CELL_NONE };
-	return (struct cell){ .type = CELL_U64,
-			      .u = jsonc.json_object_get_uint64(value) };
+		return value_string(NULL);
+	return value_u64(jsonc.json_object_get_uint64(value));
 }
 
-static struct cell seconds_cell(struct json_object *from, const char *key)
+static struct eadm_value seconds(struct json_object *from, const char *key)
 {
 	struct json_object *value;
 	double s;
 
 	if (!jsonc.json_object_object_get_ex(from, key, &value))
-		return (struct cell){ .type = CELL_NONE };
+		return value_string(NULL);
 	s = jsonc.json_object_get_double(value);
-	return (struct cell){ .type = CELL_U64,
-			      .u = s > 0 && s < 1e9 ? s * 1e9 : 0 };
+	return value_u64(s > 0 && s < 1e9 ? s * 1e9 : 0);
 }
 
 /* ---- show ------------------------------------------------------------------------------ */
@@ -303,15 +295,14 @@ static const struct column part_columns[] = {
 
 static void put_part(struct cli *cli, struct json_object *part)
 {
-	struct cell cells[5];
-	struct row row = { .cells = cells };
+	const struct eadm_value values[] = {
+		value_string(text_of(part, "name")),
+		value_string(text_of(part, "state")),
+		number(part, "bytes"), seconds(part, "seconds"),
+		value_string(text_of(part, "why")),
+	};
 
-	cells[0] = text_cell(text_of(part, "name"));
-	cells[1] = text_cell(text_of(part, "state"));
-	cells[2] = number_cell(part, "bytes");
-	cells[3] = seconds_cell(part, "seconds");
-	cells[4] = text_cell(text_of(part, "why"));
-	cli->writer->ops->row(cli->writer, &row);
+	write_values(cli->writer, values);
 }
 
 /* Who, when, with what: one line above the parts. */
@@ -384,19 +375,18 @@ int bundle_verify(struct cli *cli)
 		  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
 	};
 	struct table table = { 0 };
-	struct cell cells[3];
-	struct row row = { .cells = cells };
+	struct eadm_value values[3];
 	struct reader r;
 	int status = open_bundle(&r, cli);
 
 	if (!status)
 		status = table_of(cli, &table, columns, ARRAY_SIZE(columns));
 	if (!status) {
-		cells[0] = text_cell(r.path);
-		cells[1] = (struct cell){ .type = CELL_U64, .u = r.members };
-		cells[2] = (struct cell){ .type = CELL_U64, .u = r.bytes };
+		values[0] = value_string(r.path);
+		values[1] = value_u64(r.members);
+		values[2] = value_u64(r.bytes);
 		cli->writer->ops->begin(cli->writer, &table);
-		cli->writer->ops->row(cli->writer, &row);
+		write_values(cli->writer, values);
 		status = write_end(cli, STATUS_OK);
 	}
 	columns_free(&table);

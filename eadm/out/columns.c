@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which columns a table has, and the cells of a record. */
+/* Which columns a table has, and the values of a record. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -302,46 +302,44 @@ void list_columns(const struct eadm_object *object)
 	}
 }
 
-/* ---- cells -------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------- */
 
-/* False when the record has no value there. */
-bool cell_of_field(const struct eadm_record *record, const struct column *col,
-		   struct cell *cell)
+static void value_of_field(const struct eadm_record *record,
+			   const struct column *col, struct eadm_value *value)
 {
-	cell->type = CELL_NONE;
+	bool there = false;
+
 	switch (col->type) {
 	case EADM_TYPE_U64:
-		if (!eadm_record_u64(record, col->field, &cell->u))
-			cell->type = CELL_U64;
+		there = !eadm_record_u64(record, col->field, &value->u64);
 		break;
 	case EADM_TYPE_S64:
-		if (!eadm_record_s64(record, col->field, &cell->s))
-			cell->type = CELL_S64;
+		there = !eadm_record_s64(record, col->field, &value->s64);
 		break;
 	case EADM_TYPE_STRING:
-		cell->str = eadm_record_string(record, col->field);
-		if (cell->str)
-			cell->type = CELL_STRING;
+		value->string = eadm_record_string(record, col->field);
+		there = value->string;
 		break;
 	case EADM_TYPE_BYTES:
-		cell->bytes = eadm_record_bytes(record, col->field,
-						&cell->len);
-		if (cell->bytes)
-			cell->type = CELL_BYTES;
+		value->bytes = eadm_record_bytes(record, col->field,
+						 &value->len);
+		there = value->bytes;
 		break;
 	}
-	return cell->type != CELL_NONE;
+	value->type = there ? col->type : (enum eadm_type)VALUE_NONE;
 }
 
-void cells_of_record(const struct table *table,
-		     const struct eadm_record *record, struct cell *cells)
+/* One for each column; what only the command knows is absent. */
+void values_of_record(const struct table *table,
+		      const struct eadm_record *record,
+		      struct eadm_value *values)
 {
 	unsigned int i;
 
 	for (i = 0; i < table->n_cols; i++) {
 		if (table->cols[i].field && !table->cols[i].rate)
-			cell_of_field(record, &table->cols[i], &cells[i]);
+			value_of_field(record, &table->cols[i], &values[i]);
 		else
-			cells[i].type = CELL_NONE;
+			values[i].type = (enum eadm_type)VALUE_NONE;
 	}
 }

@@ -1,38 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Columns of a table, and the cells of a row. */
+/* Columns of a table, and the values of a row. */
 #ifndef COLUMNS_H
 #define COLUMNS_H
 
 #include "../cli.h"
-
-enum cell_type {
-	CELL_NONE,	/* absent: nobody knows */
-	CELL_U64,
-	CELL_S64,
-	CELL_F64,
-	CELL_STRING,
-	CELL_BYTES,
-	CELL_HIST,
-	CELL_EVIDENCE,	/* of a verdict */
-	CELL_AFFECTED,	/* what else its cause affects */
-};
-
-struct hist;
-
-struct cell {
-	enum cell_type type;
-	size_t len;		/* CELL_BYTES, CELL_EVIDENCE, CELL_AFFECTED: how many */
-	union {
-		uint64_t u;
-		int64_t s;
-		double f;
-		const char *str;
-		const void *bytes;
-		const struct hist *hist;
-		const struct eadm_evidence *evidence;
-		const struct eadm_consequence *affected;
-	};
-};
+#include "value.h"
 
 /* How the value of a column is written in JSON. */
 enum json_as {
@@ -80,6 +52,7 @@ struct table {
 	bool about;		/* LAYOUT_FIELDS: tell what fields mean */
 	bool rates_only;	/* not JSON: rates, no counters */
 	bool growth;		/* of these: what was added, no rates */
+	bool notes_once;	/* not JSON: not those that the pass before had */
 	const char *caption;	/* not JSON: line above, or NULL */
 	uint64_t interval;	/* ns that rates are about, 0: no rates */
 	unsigned int n_cols, max_cols;
@@ -97,10 +70,9 @@ struct column *column_add(struct table *table);
 int table_of(struct cli *cli, struct table *table, const struct column *cols,
 	     unsigned int n);
 void columns_free(struct table *table);
-void cells_of_record(const struct table *table,
-		     const struct eadm_record *record, struct cell *cells);
-bool cell_of_field(const struct eadm_record *record,
-		   const struct column *col, struct cell *cell);
+void values_of_record(const struct table *table,
+		      const struct eadm_record *record,
+		      struct eadm_value *values);
 void list_columns(const struct eadm_object *object);
 
 #endif /* COLUMNS_H */

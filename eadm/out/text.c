@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cells as text for people. Numbers of JSON never come through here. */
+/* Values as text for people. Numbers of JSON never come through here. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -112,19 +112,19 @@ static int text_number(const struct column *col, uint64_t u, char *buf,
 	return text_plain(u, buf, size);
 }
 
-/* Text of a cell that is there; its length as by snprintf(). */
-int text_of_cell(const struct column *col, const struct cell *cell, char *buf,
-		 size_t size)
+/* Text of a value, "-" for one without; its length as by snprintf(). */
+int text_of_value(const struct column *col, const struct eadm_value *value,
+		  char *buf, size_t size)
 {
-	switch (cell->type) {
-	case CELL_U64:
-		return text_number(col, cell->u, buf, size);
-	case CELL_S64:
-		return snprintf(buf, size, "%" PRId64, cell->s);
-	case CELL_F64:
-		return text_rate(cell->f, buf, size);
-	case CELL_STRING:
-		return snprintf(buf, size, "%s", cell->str);
+	switch ((int)value->type) {
+	case EADM_TYPE_U64:
+		return text_number(col, value->u64, buf, size);
+	case EADM_TYPE_S64:
+		return snprintf(buf, size, "%" PRId64, value->s64);
+	case EADM_TYPE_STRING:
+		return snprintf(buf, size, "%s", value->string);
+	case VALUE_RATE:
+		return text_rate(rate_of(value), buf, size);
 	default:
 		return snprintf(buf, size, "-");
 	}

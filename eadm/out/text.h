@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cells as text. */
+/* Values as text. */
 #ifndef TEXT_H
 #define TEXT_H
 
 #include "columns.h"
 
-int text_of_cell(const struct column *col, const struct cell *cell, char *buf,
-		 size_t size);
+int text_of_value(const struct column *col, const struct eadm_value *value,
+		  char *buf, size_t size);
 
 #endif /* TEXT_H */

@@ -41,7 +41,7 @@ static void print_value(FILE *out, const struct eadm_evidence *e)
 	const struct eadm_object *object = eadm_object_find(e->object);
 	const struct eadm_field *field =
 		object ? eadm_object_find_field(object, e->name) : NULL;
-	struct cell cell = { .type = CELL_U64, .u = e->number };
+	const struct eadm_value value = value_u64(e->number);
 	struct column col = { 0 };
 	char text[64];
 
@@ -50,21 +50,21 @@ static void print_value(FILE *out, const struct eadm_evidence *e)
 		return;
 	}
 	column_of_field(&col, field);
-	text_of_cell(&col, &cell, text, sizeof(text));
+	text_of_value(&col, &value, text, sizeof(text));
 	fputs(text, out);
 }
 
 /* "qp 5: state rts, sq_pi 17; qp 6: rq_pi 3", to be freed. */
-static char *evidence_text(const struct cell *cell)
+static char *evidence_text(const struct eadm_value *value)
 {
-	const struct eadm_evidence *e = cell->evidence, *last = NULL;
+	const struct eadm_evidence *e = value->bytes, *last = NULL;
 	char *text = NULL;
 	size_t size, i;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return NULL;
-	for (i = 0; i < cell->len; i++, e++) {
+	for (i = 0; i < value->len; i++, e++) {
 		if (!last || last->id != e->id ||
 		    strcmp(last->object, e->object))
 			fprintf(out, "%s%s %llu:", last ? "; " : "", e->object,
@@ -83,16 +83,16 @@ static char *evidence_text(const struct cell *cell)
 }
 
 /* "erdma_1 qp 5 (rping, PID 77): waits for a receive; ...", to be freed. */
-static char *affected_text(const struct cell *cell)
+static char *affected_text(const struct eadm_value *value)
 {
-	const struct eadm_consequence *c = cell->affected;
+	const struct eadm_consequence *c = value->bytes;
 	char *text = NULL;
 	size_t size, i;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return NULL;
-	for (i = 0; i < cell->len; i++, c++) {
+	for (i = 0; i < value->len; i++, c++) {
 		fprintf(out, "%s%s %s", i ? "; " : "", c->device, c->object);
 		if (c->has_id)
 			fprintf(out, " %llu", (unsigned long long)c->id);
@@ -110,8 +110,8 @@ static char *affected_text(const struct cell *cell)
 	return text;
 }
 
-static void print_heading(const struct table *table, const struct row *row,
-			  bool colors)
+static void print_heading(const struct table *table,
+			  const struct eadm_value *values, bool colors)
 {
 	const char *color, *between = "";
 	unsigned int i;
@@ -120,9 +120,9 @@ static void print_heading(const struct table *table, const struct row *row,
 	for (i = 0; i < table->n_cols; i++) {
 		const struct column *col = &table->cols[i];
 
-		if (!col->heading || row->cells[i].type == CELL_NONE)
+		if (!col->heading || !is_there(&values[i]))
 			continue;
-		text_of_cell(col, &row->cells[i], text, sizeof(text));
+		text_of_value(col, &values[i], text, sizeof(text));
 		color = colors && col->kind == EADM_KIND_STATE ?
 				term_escape_of(text) : NULL;
 		printf("%s%s", between, color ? color : "");
@@ -134,7 +134,8 @@ static void print_heading(const struct table *table, const struct row *row,
 }
 
 /* False without memory. */
-bool block_print(const struct table *table, const struct row *row, bool colors)
+bool block_print(const struct table *table, const struct eadm_value *values,
+		 bool colors)
 {
 	size_t width = term_width();
 	unsigned int i;
@@ -143,28 +144,32 @@ bool block_print(const struct table *table, const struct row *row, bool colors)
 
 	if (!width)
 		width = USUAL_WIDTH;
-	print_heading(table, row, colors);
+	print_heading(table, values, colors);
 	for (i = 0; i < table->n_cols; i++) {
 		const struct column *col = &table->cols[i];
-		const struct cell *cell = &row->cells[i];
+		const struct eadm_value *value = &values[i];
 
-		if (col->heading || cell->type == CELL_NONE)
+		if (col->heading || !is_there(value))
 			continue;
-		if (cell->type == CELL_STRING) {
-			print_wrapped(col->name, cell->str, width);
-		} else if (cell->type == CELL_EVIDENCE ||
-			   cell->type == CELL_AFFECTED) {
-			text = cell->type == CELL_EVIDENCE ?
-				       evidence_text(cell) :
-				       affected_text(cell);
-			if (!text)
-				return false;
-			print_wrapped(col->name, text, width);
-			free(text);
-		} else {
-			text_of_cell(col, cell, number, sizeof(number));
+		switch ((int)value->type) {
+		case EADM_TYPE_STRING:
+			print_wrapped(col->name, value->string, width);
+			continue;
+		case VALUE_EVIDENCE:
+			text = evidence_text(value);
+			break;
+		case VALUE_AFFECTED:
+			text = affected_text(value);
+			break;
+		default:
+			text_of_value(col, value, number, sizeof(number));
 			print_wrapped(col->name, number, width);
+			continue;
 		}
+		if (!text)
+			return false;
+		print_wrapped(col->name, text, width);
+		free(text);
 	}
 	return true;
 }

@@ -321,13 +321,13 @@ static void write_hist(struct json *json, const struct hist *hist)
 	json_close(json, ']');
 }
 
-static void write_evidence(struct json *json, const struct cell *cell)
+static void write_evidence(struct json *json, const struct eadm_value *value)
 {
-	const struct eadm_evidence *e = cell->evidence;
+	const struct eadm_evidence *e = value->bytes;
 	size_t i;
 
 	json_open(json, '[');
-	for (i = 0; i < cell->len; i++, e++) {
+	for (i = 0; i < value->len; i++, e++) {
 		json_open(json, '{');
 		json_key(json, "object");
 		json_string(json, e->object);
@@ -345,13 +345,13 @@ static void write_evidence(struct json *json, const struct cell *cell)
 	json_close(json, ']');
 }
 
-static void write_affected(struct json *json, const struct cell *cell)
+static void write_affected(struct json *json, const struct eadm_value *value)
 {
-	const struct eadm_consequence *c = cell->affected;
+	const struct eadm_consequence *c = value->bytes;
 	size_t i;
 
 	json_open(json, '[');
-	for (i = 0; i < cell->len; i++, c++) {
+	for (i = 0; i < value->len; i++, c++) {
 		json_open(json, '{');
 		json_key(json, "dev_name");
 		json_string(json, c->device);
@@ -376,99 +376,83 @@ static void write_affected(struct json *json, const struct cell *cell)
 	json_close(json, ']');
 }
 
-static void write_cell(struct json *json, const struct column *col,
-		       const struct cell *cell,
-		       const struct eadm_record *record)
+/* What is there, by the key that is prepared for the column. */
+static inline void write_value(struct json *json,
+			       const struct json_prepared *key,
+			       const struct column *col,
+			       const struct eadm_value *value,
+			       const struct eadm_record *record)
 {
-	switch (cell->type) {
-	case CELL_U64:
-		write_number(json, col, cell->u);
-		break;
-	case CELL_S64:
-		json_s64(json, cell->s);
-		break;
-	case CELL_F64:
-		json_f64(json, cell->f);
-		break;
-	case CELL_STRING:
-		json_string(json, cell->str);
-		break;
-	case CELL_BYTES:
-		write_bytes(json, col, record);
-		break;
-	case CELL_HIST:
-		write_hist(json, cell->hist);
-		break;
-	case CELL_EVIDENCE:
-		write_evidence(json, cell);
-		break;
-	case CELL_AFFECTED:
-		write_affected(json, cell);
-		break;
-	default:
-		break;
-	}
-}
-
-static void write_value(struct json_writer *jw, const struct column *col,
-			const struct eadm_value *value,
-			const struct eadm_record *record)
-{
-	const struct json_prepared *key = &jw->keys[col - jw->all];
-
 	/* Most are numbers. */
 	if (value->type == EADM_TYPE_U64 && col->json == JSON_NUMBER) {
-		json_prepared_u64(jw->json, key, value->u64);
+		json_prepared_u64(json, key, value->u64);
 		return;
 	}
-	json_prepared_key(jw->json, key);
-	switch (value->type) {
+	json_prepared_key(json, key);
+	switch ((int)value->type) {
 	case EADM_TYPE_U64:
-		write_number(jw->json, col, value->u64);
+		write_number(json, col, value->u64);
 		break;
 	case EADM_TYPE_S64:
-		json_s64(jw->json, value->s64);
+		json_s64(json, value->s64);
 		break;
 	case EADM_TYPE_STRING:
-		json_string(jw->json, value->string);
+		json_string(json, value->string);
 		break;
 	case EADM_TYPE_BYTES:
-		write_bytes(jw->json, col, record);
+		write_bytes(json, col, record);
+		break;
+	case VALUE_RATE:
+		json_f64(json, rate_of(value));
+		break;
+	case VALUE_HIST:
+		write_hist(json, value->bytes);
+		break;
+	case VALUE_EVIDENCE:
+		write_evidence(json, value);
+		break;
+	case VALUE_AFFECTED:
+		write_affected(json, value);
 		break;
 	}
 }
 
+/* Every field that is present. */
 static void write_all(struct json_writer *jw, const struct eadm_record *record)
 {
+	const struct column *col;
 	unsigned int i, n;
 
 	n = eadm_record_values(record, jw->values, jw->n_all);
 	for (i = 0; i < n; i++) {
-		const struct column *col = &jw->all[jw->values[i].index];
-
+		col = &jw->all[jw->values[i].index];
 		if (col->kind != EADM_KIND_SECRET || col->asked)
-			write_value(jw, col, &jw->values[i], record);
+			write_value(jw->json, &jw->keys[jw->values[i].index],
+				    col, &jw->values[i], record);
 	}
 }
 
 static void write_columns(struct json_writer *jw, const struct row *row)
 {
 	const struct table *table = jw->table;
+	const struct eadm_value *values = row_values(&jw->w, table, row);
 	bool rates = false;
 	unsigned int i;
 
-	for (i = 0; i < table->n_cols; i++) {
+	if (!values)
+		no_memory(jw);
+	for (i = 0; values && i < table->n_cols; i++) {
 		const struct column *col = &table->cols[i];
 
-		if (row->cells[i].type == CELL_NONE)
+		if (!is_there(&values[i]))
 			continue;
 		if (col->rate && !rates) {
 			json_key(jw->json, col->growth ? "growth" : "rates");
 			json_open(jw->json, '{');
 			rates = true;
 		}
-		json_prepared_key(jw->json, &jw->keys[i]);
-		write_cell(jw->json, col, &row->cells[i], row->record);
+		write_value(jw->json, &jw->keys[i], col, &values[i],
+			    row->record);
 	}
 	if (rates)
 		json_close(jw->json, '}');
@@ -533,7 +517,7 @@ static void json_row(struct writer *w, const struct row *row)
 	if (!jw->table->lines)
 		json_row_break(jw->json);
 	json_open(jw->json, '{');
-	if (jw->table->all && row->record)
+	if (jw->table->all && !row->values)
 		write_all(jw, row->record);
 	else
 		write_columns(jw, row);
@@ -550,6 +534,8 @@ static void json_note(struct writer *w, const struct eadm_note *n)
 	struct json_writer *jw = to_json(w);
 	struct note_copy *copy;
 
+	if (!jw->table)
+		return;
 	if (!grow(jw->notes, jw->n_notes, jw->max_notes)) {
 		no_memory(jw);
 		return;
@@ -568,7 +554,9 @@ static void json_note(struct writer *w, const struct eadm_note *n)
 
 static void json_inconsistent(struct writer *w)
 {
-	to_json(w)->inconsistent = true;
+	struct json_writer *jw = to_json(w);
+
+	jw->inconsistent = jw->table;
 }
 
 static void json_flush_rows(struct writer *w)
@@ -614,6 +602,7 @@ static void json_writer_free(struct writer *w)
 	forget_keys(jw);
 	json_free(jw->json);
 	free(jw->notes);
+	free(w->values);
 	free(jw);
 }
 

@@ -7,6 +7,7 @@
 
 #include "../grow.h"
 #include "../signals.h"
+#include "buffer.h"
 #include "grid.h"
 #include "hist.h"
 #include "term.h"
@@ -39,6 +40,7 @@ struct table_writer {
 	bool captioned;
 	unsigned long long cut;	/* rows that the screen has no room for */
 	bool moves;		/* a row has a rate above zero */
+	struct buffer notes, notes_before;	/* lines; of this pass, and the one before */
 	bool colors;
 	int error;
 };
@@ -78,26 +80,26 @@ static void forget_lines(struct table_writer *tw)
 	tw->n_lines = 0;
 }
 
-static char *text_of(const struct column *col, const struct cell *cell,
+static char *text_of(const struct column *col, const struct eadm_value *value,
 		     const struct eadm_record *record)
 {
 	const char *name;
 	char text[512];
 	int len;
 
-	if (cell->type == CELL_NONE)
+	if (!is_there(value))
 		return NULL;
-	if (cell->type == CELL_STRING)
-		return strdup(*cell->str ? cell->str : "-");
-	if (cell->type == CELL_U64 && col->json == JSON_NAME) {
-		name = eadm_field_value_name(col->field, cell->u);
+	if (value->type == EADM_TYPE_STRING)
+		return strdup(*value->string ? value->string : "-");
+	if (value->type == EADM_TYPE_U64 && col->json == JSON_NAME) {
+		name = eadm_field_value_name(col->field, value->u64);
 		if (name)
 			return strdup(name);
 	}
-	if (cell->type == CELL_BYTES)
+	if (value->type == EADM_TYPE_BYTES)
 		len = eadm_record_text(record, col->field, text, sizeof(text));
 	else
-		len = text_of_cell(col, cell, text, sizeof(text));
+		len = text_of_value(col, value, text, sizeof(text));
 	return strdup(len > 0 ? text : "-");
 }
 
@@ -124,18 +126,21 @@ static void take_others(struct line *line, const struct eadm_record *record)
 }
 
 static void take_hist(struct table_writer *tw, struct line *line,
-		      const struct cell *cell)
+		      const struct eadm_value *value)
 {
-	if (cell->type != CELL_HIST)
+	const struct hist *hist = value->bytes;
+
+	if ((int)value->type != VALUE_HIST)
 		return;
 	line->hist = malloc(sizeof(*line->hist));
 	if (line->hist)
-		*line->hist = *cell->hist;
+		*line->hist = *hist;
 	else
 		no_memory(tw);
 }
 
-static void add_line(struct table_writer *tw, const struct row *row)
+static void add_line(struct table_writer *tw, const struct row *row,
+		     const struct eadm_value *values)
 {
 	const struct table *table = tw->table;
 	struct line *line;
@@ -156,10 +161,10 @@ static void add_line(struct table_writer *tw, const struct row *row)
 	}
 	for (i = 0; i < table->n_cols; i++) {
 		if (table->cols[i].bars)
-			take_hist(tw, line, &row->cells[i]);
+			take_hist(tw, line, &values[i]);
 		else
 			line->text[i] = text_of(&table->cols[i],
-						&row->cells[i], row->record);
+						&values[i], row->record);
 	}
 	if (table->layout == LAYOUT_FIELDS && row->record)
 		take_others(line, row->record);
@@ -516,6 +521,9 @@ static void table_begin(struct writer *w, const struct table *table)
 	struct table_writer *tw = to_table(w);
 
 	tw->table = table;
+	buffer_free(&tw->notes_before);
+	tw->notes_before = tw->notes;
+	tw->notes = (struct buffer){ 0 };
 	tw->captioned = false;
 	tw->rows = 0;
 	tw->cut = 0;
@@ -530,7 +538,8 @@ static void table_begin(struct writer *w, const struct table *table)
 }
 
 /* Of many objects only those are worth a line whose counters move. */
-static bool is_idle(const struct table_writer *tw, const struct row *row)
+static bool is_idle(const struct table_writer *tw,
+		    const struct eadm_value *values)
 {
 	unsigned int i;
 
@@ -539,9 +548,10 @@ static bool is_idle(const struct table_writer *tw, const struct row *row)
 	for (i = 0; i < tw->table->n_cols; i++) {
 		if (!tw->table->cols[i].rate)
 			continue;
-		if (row->cells[i].type == CELL_F64 && row->cells[i].f > 0)
+		if ((int)values[i].type == VALUE_RATE &&
+		    rate_of(&values[i]) > 0)
 			return false;
-		if (row->cells[i].type == CELL_U64 && row->cells[i].u)
+		if (values[i].type == EADM_TYPE_U64 && values[i].u64)
 			return false;
 	}
 	return true;
@@ -550,15 +560,21 @@ static bool is_idle(const struct table_writer *tw, const struct row *row)
 static void table_row(struct writer *w, const struct row *row)
 {
 	struct table_writer *tw = to_table(w);
+	const struct eadm_value *values;
 
 	if (tw->error)
 		return;
-	if (is_idle(tw, row) && tw->table->layout == LAYOUT_ROWS)
+	values = row_values(w, tw->table, row);
+	if (!values) {
+		no_memory(tw);
 		return;
-	tw->moves |= !is_idle(tw, row);
+	}
+	if (is_idle(tw, values) && tw->table->layout == LAYOUT_ROWS)
+		return;
+	tw->moves |= !is_idle(tw, values);
 	tw->rows++;
 	if (tw->table->layout == LAYOUT_BLOCKS) {
-		if (!block_print(tw->table, row, tw->colors))
+		if (!block_print(tw->table, values, tw->colors))
 			no_memory(tw);
 		return;
 	}
@@ -568,7 +584,7 @@ static void table_row(struct writer *w, const struct row *row)
 		tw->cut++;
 		return;
 	}
-	add_line(tw, row);
+	add_line(tw, row, values);
 	if (tw->n_lines == CHUNK && tw->table->layout == LAYOUT_ROWS)
 		print_lines(tw);
 }
@@ -582,10 +598,28 @@ static void push(struct table_writer *tw)
 	interrupted = SIGPIPE;
 }
 
+/* Whether the pass before had this one, which is kept for the next pass. */
+static bool was_noted(struct table_writer *tw, const struct eadm_note *n)
+{
+	char line[800];
+	size_t len;
+
+	snprintf(line, sizeof(line), "\n%s %s: %s\n", n->device, n->what,
+		 n->why);
+	len = strlen(line);
+	buffer_put(&tw->notes, line, len);
+	return tw->notes_before.len &&
+	       memmem(tw->notes_before.data, tw->notes_before.len, line, len);
+}
+
 static void table_note(struct writer *w, const struct eadm_note *n)
 {
-	print_lines(to_table(w));
-	push(to_table(w));
+	struct table_writer *tw = to_table(w);
+
+	print_lines(tw);
+	push(tw);
+	if (was_noted(tw, n) && tw->table && tw->table->notes_once)
+		return;
 	note(w->cli, "%s%s%s: %s", n->device, *n->device ? ": " : "", n->what,
 	     n->why);
 }
@@ -638,6 +672,9 @@ static void table_writer_free(struct writer *w)
 	free(tw->lines);
 	grid_free(tw->grid);
 	free(tw->visible);
+	free(w->values);
+	buffer_free(&tw->notes);
+	buffer_free(&tw->notes_before);
 	free(tw);
 }
 

@@ -3,7 +3,36 @@
 #include "writer.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+const struct eadm_value *row_values(struct writer *w, const struct table *table,
+				    const struct row *row)
+{
+	struct eadm_value *more;
+
+	if (row->values)
+		return row->values;
+	if (table->n_cols > w->max_values) {
+		more = reallocarray(w->values, table->n_cols, sizeof(*more));
+		if (!more)
+			return NULL;
+		w->values = more;
+		w->max_values = table->n_cols;
+	}
+	values_of_record(table, row->record, w->values);
+	return w->values;
+}
+
+void write_values(struct writer *w, const struct eadm_value *values)
+{
+	w->ops->row(w, &(struct row){ .values = values });
+}
+
+void write_record(struct writer *w, const struct eadm_record *record)
+{
+	w->ops->row(w, &(struct row){ .record = record });
+}
 
 /* Finish the output; returns @status unless writing failed. */
 int write_end(struct cli *cli, int status)

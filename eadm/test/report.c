@@ -46,42 +46,26 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static void put_u64(struct cell *cell, uint64_t value)
-{
-	cell->type = CELL_U64;
-	cell->u = value;
-}
-
-static void put_string(struct cell *cell, const char *str)
-{
-	cell->type = CELL_STRING;
-	cell->str = str;
-}
-
 void report_result(struct cli *cli, struct result *result)
 {
-	struct cell cells[N_COLUMNS] = { 0 };
-	struct row row = { .cells = cells };
+	struct eadm_value v[N_COLUMNS] = { 0 };
 	size_t n = result->n_times;
 
-	put_string(&cells[TEST], result->test);
-	put_string(&cells[RESULT], result->why ? "failed" : "ok");
+	v[TEST] = value_string(result->test);
+	v[RESULT] = value_string(result->why ? "failed" : "ok");
 	if (result->count)
-		put_u64(&cells[COUNT], result->count);
+		v[COUNT] = value_u64(result->count);
 	if (result->size)
-		put_u64(&cells[SIZE], result->size);
+		v[SIZE] = value_u64(result->size);
 	if (n) {
 		qsort(result->times, n, sizeof(*result->times), by_value);
-		put_u64(&cells[MIN], result->times[0]);
-		put_u64(&cells[P50], result->times[n / 2]);
-		put_u64(&cells[P99], result->times[n * 99 / 100]);
-		put_u64(&cells[MAX], result->times[n - 1]);
+		v[MIN] = value_u64(result->times[0]);
+		v[P50] = value_u64(result->times[n / 2]);
+		v[P99] = value_u64(result->times[n * 99 / 100]);
+		v[MAX] = value_u64(result->times[n - 1]);
 	}
-	if (result->rate > 0) {
-		cells[RATE].type = CELL_F64;
-		cells[RATE].f = result->rate;
-	}
-	if (result->why)
-		put_string(&cells[WHY], result->why);
-	cli->writer->ops->row(cli->writer, &row);
+	if (result->rate > 0)
+		v[RATE] = value_rate(result->rate);
+	v[WHY] = value_string(result->why);
+	write_values(cli->writer, v);
 }

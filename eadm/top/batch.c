@@ -19,60 +19,54 @@ static void caption_of(const struct top *top, char *buf, size_t size)
 		 top->qps.n == 1 ? "" : "s");
 }
 
-static void put_devs(struct top *top, struct table *table)
+static void put_devs(struct top *top)
 {
 	struct writer *writer = top->cli->writer;
-	struct cell cells[N_DEV_COLS];
-	struct row row = { .cells = cells };
+	struct eadm_value values[N_DEV_COLS];
 	unsigned int i;
 
-	writer->ops->begin(writer, table);
+	writer->ops->begin(writer, &top->dev_table);
 	for (i = 0; i < top->n_devs; i++) {
-		top_dev_cells(top, &top->dev[i], cells);
-		writer->ops->row(writer, &row);
+		top_dev_values(&top->dev[i], values);
+		write_values(writer, values);
 	}
 	writer->ops->flush(writer);
 }
 
-static void put_qps(struct top *top, struct table *table, uint64_t rows)
+static void put_qps(struct top *top, uint64_t rows)
 {
 	struct writer *writer = top->cli->writer;
-	struct cell cells[N_QP_COLS];
-	struct row row = { .cells = cells };
+	struct eadm_value values[N_QP_COLS];
 	char peer[INET6_ADDRSTRLEN];
 	size_t i;
 
-	writer->ops->begin(writer, table);
+	writer->ops->begin(writer, &top->qp_table);
 	for (i = 0; i < top->n_order && i < rows; i++) {
-		top_qp_cells(top, &top->qps.qp[top->order[i]], cells, peer,
-			     sizeof(peer));
-		writer->ops->row(writer, &row);
+		top_qp_values(top, &top->qps.qp[top->order[i]], values, peer,
+			      sizeof(peer));
+		write_values(writer, values);
 	}
 	writer->ops->flush(writer);
 }
 
 int top_batch(struct top *top, uint64_t count, uint64_t rows)
 {
-	struct table devs = { .object = "top-device", .lines = true,
-			      .passes = true, .cols = top->dev_cols,
-			      .n_cols = N_DEV_COLS };
-	struct table qps = { .object = "top-qp", .lines = true,
-			     .passes = true, .cols = top->qp_cols,
-			     .n_cols = N_QP_COLS };
 	struct cli *cli = top->cli;
 	struct timespec next;
 	char caption[80];
 	int ret;
 
-	devs.caption = caption;
+	top->dev_table.lines = top->dev_table.passes = true;
+	top->qp_table.lines = top->qp_table.passes = true;
+	top->dev_table.caption = caption;
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (;;) {
 		ret = top_look(top);
 		if (ret)
 			return write_end(cli, top_failed(top, ret));
 		caption_of(top, caption, sizeof(caption));
-		put_devs(top, &devs);
-		put_qps(top, &qps, rows);
+		put_devs(top);
+		put_qps(top, rows);
 		if (top->note[0])
 			note(cli, "%s", top->note);
 		if (!--count || (eadm_is_live(cli->ctx) &&

@@ -451,4 +451,6 @@ void top_free(struct top *top)
 	free(top->qps.qp);
 	free(top->old.qp);
 	free(top->order);
+	columns_free(&top->dev_table);
+	columns_free(&top->qp_table);
 }

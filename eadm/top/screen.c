@@ -81,7 +81,7 @@ struct text_row {
 _Static_assert((int)N_QP_COLS <= (int)N_DEV_COLS, "a row has room for both");
 
 static void take_row(struct screen *s, const struct column *cols,
-		     unsigned int n, const struct cell *cells,
+		     unsigned int n, const struct eadm_value *values,
 		     struct text_row *row)
 {
 	const char *color;
@@ -89,8 +89,8 @@ static void take_row(struct screen *s, const struct column *cols,
 
 	row->pair = PLAIN;
 	for (i = 0; i < n; i++) {
-		row->has[i] = cells[i].type != CELL_NONE;
-		text_of_cell(&cols[i], &cells[i], row->cell[i], MAX_CELL);
+		row->has[i] = is_there(&values[i]);
+		text_of_value(&cols[i], &values[i], row->cell[i], MAX_CELL);
 		if (!s->colors || cols[i].kind != EADM_KIND_STATE ||
 		    !row->has[i])
 			continue;
@@ -161,17 +161,17 @@ static int draw_devs(struct screen *s, int y)
 {
 	const struct top *top = s->top;
 	struct text_row rows[TOP_MAX_DEVICES];
-	struct cell cells[N_DEV_COLS];
+	struct eadm_value values[N_DEV_COLS];
 	unsigned int i, n = top->n_devs, room = s->rows / 3;
 	char more[64];
 
 	if (n > room)
 		n = room;
 	for (i = 0; i < n; i++) {
-		top_dev_cells(top, &top->dev[i], cells);
-		take_row(s, top->dev_cols, N_DEV_COLS, cells, &rows[i]);
+		top_dev_values(&top->dev[i], values);
+		take_row(s, top->dev_table.cols, N_DEV_COLS, values, &rows[i]);
 	}
-	y = draw_table(s, y, top->dev_cols, N_DEV_COLS, rows, n);
+	y = draw_table(s, y, top->dev_table.cols, N_DEV_COLS, rows, n);
 	if (n < top->n_devs) {
 		snprintf(more, sizeof(more), "... %u more devices",
 			 top->n_devs - n);
@@ -184,7 +184,7 @@ static void draw_qps(struct screen *s, int y)
 {
 	struct top *top = s->top;
 	int room = s->rows - y - 2;	/* headings and the line of keys */
-	struct cell cells[N_QP_COLS];
+	struct eadm_value values[N_QP_COLS];
 	char peer[INET6_ADDRSTRLEN];
 	struct text_row *rows;
 	size_t i, n = 0;
@@ -195,12 +195,12 @@ static void draw_qps(struct screen *s, int y)
 		s->first = top->n_order ? top->n_order - 1 : 0;
 	rows = calloc(room, sizeof(*rows));
 	for (i = s->first; rows && i < top->n_order && n < (size_t)room; i++) {
-		top_qp_cells(top, &top->qps.qp[top->order[i]], cells, peer,
-			     sizeof(peer));
-		take_row(s, top->qp_cols, N_QP_COLS, cells, &rows[n++]);
+		top_qp_values(top, &top->qps.qp[top->order[i]], values, peer,
+			      sizeof(peer));
+		take_row(s, top->qp_table.cols, N_QP_COLS, values, &rows[n++]);
 	}
 	if (n)
-		draw_table(s, y, top->qp_cols, N_QP_COLS, rows, n);
+		draw_table(s, y, top->qp_table.cols, N_QP_COLS, rows, n);
 	else
 		put_line(s, y, A_NORMAL, PLAIN, top->match[0] ?
 			 "no queue pair matches" : "no queue pairs");
@@ -228,7 +228,7 @@ static void draw_head(struct screen *s)
 		at += snprintf(line + at, sizeof(line) - at, "  like '%s': %zu",
 			       top->match, top->n_order);
 	snprintf(line + at, sizeof(line) - at, "  by %s%s%s",
-		 top->sort == QP_SQ ? "rate" : top->qp_cols[top->sort].head,
+		 top->sort == QP_SQ ? "rate" : top->qp_table.cols[top->sort].head,
 		 top->reverse ? ", reversed" : "",
 		 top->frozen ? "  FROZEN" : top->ended ? "  END" : "");
 	put_line(s, 0, A_BOLD, PLAIN, line);

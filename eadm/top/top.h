@@ -81,7 +81,7 @@ struct top {
 	bool lost;			/* the list of devices is to be read */
 	bool reverse, frozen, ended;
 	char note[160];			/* what could not be read */
-	struct column dev_cols[N_DEV_COLS], qp_cols[N_QP_COLS];
+	struct table dev_table, qp_table;
 	const struct eadm_field *qp_peer;
 };
 
@@ -100,14 +100,13 @@ bool top_arrange(struct top *top);
 int top_sort_find(struct cli *cli, const char *name, unsigned int *column);
 unsigned int top_sort_step(unsigned int column, int step);
 
-/* ---- cells.c ------------------------------------------------------------------ */
+/* ---- values.c ----------------------------------------------------------------- */
 
-void top_columns(struct top *top);
-void top_dev_cells(const struct top *top, const struct top_dev *dev,
-		   struct cell *cells);
+int top_tables(struct top *top);
+void top_dev_values(const struct top_dev *dev, struct eadm_value *values);
 /* @peer: room for the address as text */
-void top_qp_cells(const struct top *top, const struct top_qp *qp,
-		  struct cell *cells, char *peer, size_t size);
+void top_qp_values(const struct top *top, const struct top_qp *qp,
+		   struct eadm_value *values, char *peer, size_t size);
 const char *top_dev_name(const struct top *top, uint32_t index);
 
 /* ---- batch.c, screen.c -------------------------------------------------------- */

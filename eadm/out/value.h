@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A value is a struct eadm_value from the message to the writer, be it a
+ * field's or made by a command. One whose type is VALUE_NONE is absent.
+ */
+#ifndef VALUE_H
+#define VALUE_H
+
+#include <eadm.h>
+#include <string.h>
+
+/* What no field has comes behind the types of the library. */
+enum {
+	VALUE_NONE = 0,
+	VALUE_RATE = 64,	/* a double, in @u64: rate_of() */
+	VALUE_HIST,		/* @bytes: a struct hist */
+	VALUE_EVIDENCE,		/* @bytes: @len struct eadm_evidence */
+	VALUE_AFFECTED,		/* @bytes: @len struct eadm_consequence */
+};
+
+static inline bool is_there(const struct eadm_value *value)
+{
+	return (int)value->type != VALUE_NONE;
+}
+
+static inline struct eadm_value value_u64(uint64_t u64)
+{
+	return (struct eadm_value){ .type = EADM_TYPE_U64, .u64 = u64 };
+}
+
+/* Absent for NULL. */
+static inline struct eadm_value value_string(const char *string)
+{
+	return (struct eadm_value){
+		.type = string ? EADM_TYPE_STRING :
+				 (enum eadm_type)VALUE_NONE,
+		.string = string,
+	};
+}
+
+/* Absent for an empty one, too. */
+static inline struct eadm_value value_text(const char *text)
+{
+	return value_string(text && *text ? text : NULL);
+}
+
+static inline struct eadm_value value_rate(double rate)
+{
+	struct eadm_value value = { .type = (enum eadm_type)VALUE_RATE };
+
+	memcpy(&value.u64, &rate, sizeof(rate));
+	return value;
+}
+
+static inline double rate_of(const struct eadm_value *value)
+{
+	double rate;
+
+	memcpy(&rate, &value->u64, sizeof(rate));
+	return rate;
+}
+
+/* One or more of VALUE_HIST and the like. */
+static inline struct eadm_value value_of(int type, const void *things,
+					 size_t n)
+{
+	return (struct eadm_value){ .type = (enum eadm_type)type, .len = n,
+				    .bytes = things };
+}
+
+#endif /* VALUE_H */
