@@ -144,6 +144,7 @@ struct command {
 	enum words args[MAX_ARGS];
 	const struct option_def *options;	/* ends with a NULL name */
 	const char *object;		/* whose columns it shows, or NULL */
+	const char *usual;		/* object, when the argument is left out */
 	bool hidden;
 	bool raw;			/* takes its arguments as they are */
 	int (*run)(struct cli *cli);

@@ -50,7 +50,7 @@ static const struct column rule_columns[] = {
 	{ .key = "object", .head = "OBJECT" },
 	{ .key = "moments", .head = "MOMENTS",
 	  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
-	{ .key = "about", .head = "ABOUT" },
+	{ .key = "about", .head = "ABOUT", .cut = true },
 	{ .key = "alike", .head = "ALIKE",
 	  .json_only = true },
 };

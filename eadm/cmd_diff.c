@@ -288,7 +288,7 @@ static int diff_all(struct diff *diff)
 	int status = 0;
 
 	while (!status && (object = eadm_object_next(object))) {
-		if (strcmp(eadm_object_name(object), "cmd") &&
+		if (eadm_object_rows(object) != EADM_ROWS_PAST &&
 		    eadm_object_sort(object) != EADM_SORT_ENTRIES &&
 		    eadm_object_find_field(object, "dev-name"))
 			status = diff_object(diff, object);
@@ -311,7 +311,7 @@ static const struct column columns[N_COLS] = {
 			 .type = EADM_TYPE_U64 },
 	[COL_PID] = { .key = "pid", .head = "PID",
 		      .type = EADM_TYPE_U64 },
-	[COL_COMM] = { .key = "comm", .head = "COMM" },
+	[COL_COMM] = { .key = "comm", .head = "COMM", .cut = true },
 };
 
 static int run_diff(struct diff *diff, const struct eadm_object *object)

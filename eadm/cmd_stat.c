@@ -332,8 +332,8 @@ static int usual_columns(struct stat *stat)
 		if (eadm_field_is_hw(field) && !stat->view.opts.hw)
 			continue;
 		if (eadm_field_kind(field) == EADM_KIND_COUNTER ||
-		    !strcmp(eadm_field_name(field), "dev-name") ||
-		    field == stat->key || field == stat->dev_index)
+		    field == stat->name || field == stat->key ||
+		    field == stat->dev_index)
 			ret = add(stat, field);
 		if (!ret && field == stat->dev_index && field != stat->key)
 			stat->view.table.cols[stat->view.table.n_cols - 1].json_only =
@@ -369,11 +369,11 @@ static int rate_columns(struct stat *stat)
 
 static int choose(struct stat *stat, bool live)
 {
-	bool counters = !strcmp(eadm_object_name(stat->view.object), "counters");
 	struct cli *cli = stat->cli;
 	int status;
 
-	if (cli->args.opt[OPT_OUTPUT] || counters)
+	if (cli->args.opt[OPT_OUTPUT] ||
+	    eadm_object_is_upright(stat->view.object))
 		status = columns_choose(cli, stat->view.object, stat->view.opts.hw,
 					&stat->view.table);
 	else
@@ -399,7 +399,7 @@ static int run(struct cli *cli)
 	int status;
 
 	stat.view.object = need_object(cli, cli->args.n ? cli->args.arg[0] :
-						     "counters");
+							  cli->cmd->usual);
 	if (!stat.view.object)
 		return STATUS_USAGE;
 	stat.key = eadm_object_key(stat.view.object);
@@ -455,6 +455,7 @@ const struct command cmd_stat = {
 		    "  eadm stat cq --comm 'ib_*' --sort events:desc\n",
 	.max_args = 1,
 	.args = { WORDS_COUNTED_OBJECT },
+	.usual = "counters",
 	.options = options,
 	.run = run,
 };

@@ -78,7 +78,8 @@ static const struct eadm_object *object_of(const struct state *st)
 		return eadm_object_find(st->cmd->object);
 	if (st->n_args)
 		return eadm_object_find(st->arg[0]);
-	return st->cmd == &cmd_stat ? eadm_object_find("counters") : NULL;
+	return st->cmd && st->cmd->usual ? eadm_object_find(st->cmd->usual) :
+					   NULL;
 }
 
 /* Lists: what is typed up to the last comma stays. */

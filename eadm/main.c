@@ -50,10 +50,8 @@ static int run(struct cli *cli)
 	if (cli->args.opt[OPT_LIST_COLUMNS] ||
 	    (output && !strcmp(output, "help"))) {
 		name = cli->cmd->object;
-		if (cli->cmd == &cmd_stat)
-			name = "counters";
-		if (!cli->cmd->object && cli->args.n)
-			name = cli->args.arg[0];
+		if (!name)
+			name = cli->args.n ? cli->args.arg[0] : cli->cmd->usual;
 		if (!name)
 			return fail(cli, STATUS_USAGE, "--list-columns",
 				    "of which object?");

@@ -57,6 +57,46 @@ enum eadm_sort {
 enum eadm_sort eadm_object_sort(const struct eadm_object *object);
 
 /**
+ * enum eadm_rows - how many rows a device has
+ * @EADM_ROWS_MANY: any number, such as QPs
+ * @EADM_ROWS_FEW: one or a few, cheap enough to be read every few seconds
+ * @EADM_ROWS_FIXED: few, and never more or fewer
+ * @EADM_ROWS_PAST: records of what has been, the oldest are overwritten
+ */
+enum eadm_rows {
+	EADM_ROWS_MANY = 0,
+	EADM_ROWS_FEW = 1,
+	EADM_ROWS_FIXED = 2,
+	EADM_ROWS_PAST = 3,
+};
+
+/**
+ * eadm_object_rows() - how many rows a device has
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+enum eadm_rows eadm_object_rows(const struct eadm_object *object);
+
+/**
+ * eadm_object_is_upright() - whether tables show each field as a line
+ * @object: the description
+ *
+ * Of objects with many fields and few rows; each row is a column then.
+ *
+ * Since: 0.1
+ */
+bool eadm_object_is_upright(const struct eadm_object *object);
+
+/**
+ * eadm_object_metric() - what the names of its metrics begin with
+ * @object: the description
+ *
+ * Since: 0.1
+ */
+const char *eadm_object_metric(const struct eadm_object *object);
+
+/**
  * eadm_object_find() - look a kind of object up
  * @name: such as "qp"; "QP" is the same
  *
@@ -300,12 +340,37 @@ enum eadm_perm eadm_field_perm(const struct eadm_field *field);
 bool eadm_field_is_hw(const struct eadm_field *field);
 
 /**
- * eadm_field_is_metric() - whether it makes sense as a metric over time
+ * enum eadm_metric - what a field is among metrics over time
+ * @EADM_METRIC_NONE: nothing
+ * @EADM_METRIC_VALUE: a value; a state one for each of its names
+ * @EADM_METRIC_SUM: a gauge whose sum over objects means something, too, as
+ *	that of every counter does
+ * @EADM_METRIC_LABEL: it tells the rows of a device apart
+ * @EADM_METRIC_INFO: a name or a number to join on, which seldom changes
+ */
+enum eadm_metric {
+	EADM_METRIC_NONE = 0,
+	EADM_METRIC_VALUE = 1,
+	EADM_METRIC_SUM = 2,
+	EADM_METRIC_LABEL = 3,
+	EADM_METRIC_INFO = 4,
+};
+
+/**
+ * eadm_field_metric() - what it is among metrics over time
  * @field: the description
  *
  * Since: 0.1
  */
-bool eadm_field_is_metric(const struct eadm_field *field);
+enum eadm_metric eadm_field_metric(const struct eadm_field *field);
+
+/**
+ * eadm_field_may_be_cut() - whether a narrow table may shorten its values
+ * @field: the description
+ *
+ * Since: 0.1
+ */
+bool eadm_field_may_be_cut(const struct eadm_field *field);
 
 /**
  * eadm_field_is_hex() - whether it is a number that is written as 0x...

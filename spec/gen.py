@@ -34,8 +34,11 @@ KINDS = ["id", "gauge", "counter", "state", "flags", "address", "secret", "time"
 SHOWS = ["always", "wide", "never"]
 PERMS = ["none", "admin", "rawio"]
 FORMS = ["none", "ip", "mac", "guid"]
+METRICS = ["none", "value", "sum", "label", "info"]
+ROWS = ["many", "few", "fixed", "past"]
+OBJECT_KEYS = {"key", "title", "cmd", "rows", "layout", "metric"}
 VIEW_KEYS = {"kind", "unit", "head", "show", "perm", "hw", "metric", "len",
-             "base", "form", "bits"}
+             "base", "form", "bits", "cut"}
 # Words that cannot be the name of a struct member, macros of the kernel among
 # them.
 RESERVED = set("""auto break case char const continue current default do double
@@ -99,11 +102,19 @@ class Field:
         self.perm = view.get("perm", "none")
         self.form = view.get("form", "none")
         self.hw = bool(view.get("hw"))
-        self.metric = view.get("metric", self.kind in ("gauge", "counter", "name"))
+        self.cut = bool(view.get("cut"))
+        self.metric = view.get("metric", self.usual_metric()) or "none"
         self.len = view.get("len", 0)
         self.base = view.get("base", 10)
         self.bits = view.get("bits", 0)
         self.check(view)
+
+    def usual_metric(self):
+        if self.kind in ("gauge", "counter", "age") or self.kind == "state" and self.enum:
+            return "value"
+        if self.kind in ("name", "address") or self.kind == "id" and self.show == "always":
+            return "info"
+        return "none"
 
     def check(self, view):
         if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", self.name):
@@ -113,7 +124,7 @@ class Field:
         if not view or not self.doc:
             raise SpecError(f"{self.where}: x-view or doc is missing")
         for value, known in ((self.kind, KINDS), (self.show, SHOWS),
-                             (self.perm, PERMS), (self.form, FORMS)):
+                             (self.perm, PERMS), (self.form, FORMS), (self.metric, METRICS)):
             if value not in known:
                 raise SpecError(f"{self.where}: '{value}' is none of {known}")
         if bool(self.len) != (self.type in ("string", "binary")):
@@ -137,7 +148,14 @@ class Object:
         self.name, self.doc = raw["name"], raw["doc"]
         self.number = number
         self.c = c_name(self.name)
-        self.title = raw["x-object"]["title"]
+        view = raw["x-object"]
+        self.title = view["title"]
+        self.rows = view.get("rows", "many")
+        self.upright = view.get("layout") == "upright"
+        self.metric = view.get("metric", self.name)
+        if set(view) - OBJECT_KEYS or self.rows not in ROWS or \
+                view.get("layout", "upright") != "upright":
+            raise SpecError(f"{self.name}: bad x-object")
         self.all = [Field(self.name, i + 1, a, enums)
                     for i, a in enumerate(raw["attributes"])]
         names = [f.name for f in self.all]
@@ -155,11 +173,11 @@ class Object:
         # Where a dump begins; a number as the key is.
         self.first = next((f for f in self.all if f.request and f.type == "uint"), None)
         self.key = next((f for f in self.fields
-                         if f.name == raw["x-object"]["key"]), None)
+                         if f.name == view["key"]), None)
         if not self.key or self.key.type not in ("u32", "uint"):
             raise SpecError(f"{self.name}: the key is no u32 or uint attribute")
         # Not of netlink: over the char device, or made of what came over it.
-        self.local = raw["x-object"].get("cmd")
+        self.local = view.get("cmd")
         self.cmd = self.local
         self.verbs = set()
 
@@ -597,6 +615,7 @@ def gen_fields_h(spec):
             ("TYPES", block("TYPE", [t for t in TYPES if t != "unused"])),
             ("KINDS", block("KIND", KINDS)), ("SHOWS", block("SHOW", SHOWS)),
             ("PERMS", block("PERM", PERMS)), ("FORMS", block("FORM", FORMS)),
+            ("METRICS", block("METRIC", METRICS)), ("ROWS", block("ROWS", ROWS)),
             ("OBJECTS", block("OBJ", [o.name for o in spec.objects])),
             ("ATTRS", "\n".join(line for o in spec.objects if o.local is not None
                                 for part in [o, *o.sets] for line in attr_enum(part)).strip()),
@@ -621,7 +640,9 @@ def spec_field(spec, field, family=None):
         items.append(f".form = EADM_SPEC_FORM_{field.form.upper()}")
     items += [f".{name} = {getattr(field, name)}" for name in ("base", "bits", "len")
               if getattr(field, name)]
-    items += [f".{name} = true" for name in ("hw", "metric") if getattr(field, name)]
+    if field.metric != "none":
+        items.append(f".metric = EADM_SPEC_METRIC_{field.metric.upper()}")
+    items += [f".{name} = true" for name in ("hw", "cut") if getattr(field, name)]
     items += [f".name = {c_string(field.name)}", f".c_name = {c_string(field.c)}",
               f".head = {c_string(field.head)}"]
     if family:
@@ -675,6 +696,9 @@ def gen_fields_c(spec):
                   f"\t\t.help = {c_string(obj.doc)},",
                   f"\t\t.cmd = {obj.cmd},",
                   f"\t\t.sort = EADM_SPEC_SORT_{object_sort(obj)},",
+                  f"\t\t.rows = EADM_SPEC_ROWS_{obj.rows.upper()},",
+                  f"\t\t.upright = {'true' if obj.upright else 'false'},",
+                  f"\t\t.metric = {c_string(obj.metric)},",
                   f"\t\t.by_device = {'true' if obj.by_device else 'false'},",
                   f"\t\t.hw = {'true' if obj.hw else 'false'},",
                   f"\t\t.hw_perm = EADM_SPEC_PERM_{obj.hw_perm.upper()},",

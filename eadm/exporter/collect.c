@@ -162,7 +162,7 @@ static void put_row(struct collection *col, const struct eadm_record *record)
 		put_field(col, &c->fields[i], record, labels);
 	if (c->n_info)
 		put_info(col, record, labels);
-	if (!strcmp(c->name, "counters"))
+	if (c->others)
 		put_others(col, record, labels);
 }
 

@@ -82,7 +82,8 @@ struct collector {
 	const struct eadm_field **info;
 	unsigned int n_info;
 	unsigned int info_family;	/* where n_info */
-	unsigned int other_family;	/* counters that have no field */
+	bool others;		/* rows may have counters without a field */
+	unsigned int other_family;	/* of these */
 	unsigned int count_family;	/* of sums: the number of rows */
 };
 

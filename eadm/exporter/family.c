@@ -13,41 +13,33 @@
 
 /*
  * Always exported: what exists once or a few times on a device and takes no
- * right. The prefix is the object's name, but for counters: those are the
- * port's. Labels tell the rows apart.
+ * right, and what the flight recorder keeps. Labels tell the rows apart.
  */
-static const struct {
-	const char *object, *prefix;
-	const char *label[MAX_LABELS];
-} usual[] = {
-	{ "dev", "dev", { "dev-name" } },
-	{ "cmdq", "cmdq", { "dev-name" } },
-	{ "eq", "eq", { "dev-name", "index", "role" } },
-	{ "cmd", "cmd", { "dev-name" } },
-	/* Last: it asks the adapter, which may be dead. */
-	{ "counters", "port", { "dev-name", "port" } },
-};
-
-static int is_usual(const char *object)
+static bool is_usual(const struct eadm_object *object)
 {
-	size_t i;
+	return object && eadm_object_sort(object) == EADM_SORT_ROWS &&
+	       eadm_object_rows(object) != EADM_ROWS_MANY;
+}
 
-	for (i = 0; i < ARRAY_SIZE(usual); i++) {
-		if (!strcmp(usual[i].object, object))
-			return true;
-	}
-	return false;
+/* Reads the adapter even where nobody asks for that, and it may be dead. */
+static bool may_hang(const struct eadm_object *object)
+{
+	enum eadm_perm perm;
+
+	return eadm_object_hw(object, &perm) && perm == EADM_PERM_NONE;
 }
 
 bool model_has_collector(const char *name)
 {
-	return is_usual(name) || !strcmp(name, "diagnose");
+	return is_usual(eadm_object_find(name)) || !strcmp(name, "diagnose");
 }
 
 /* Whether there can be series for each object of this kind. */
 bool model_offers(const char *object)
 {
-	return eadm_object_find(object) && !is_usual(object);
+	const struct eadm_object *found = eadm_object_find(object);
+
+	return found && !is_usual(found);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -92,12 +84,9 @@ static enum metric_unit unit_of(const struct eadm_field *field)
 /* Nothing that takes a right, and of the adapter only what is free to ask. */
 static bool may_show(const struct collector *c, const struct eadm_field *field)
 {
-	enum eadm_perm perm;
-
 	if (eadm_field_perm(field) != EADM_PERM_NONE)
 		return false;
-	return !eadm_field_is_hw(field) ||
-	       (eadm_object_hw(c->object, &perm) && perm == EADM_PERM_NONE);
+	return !eadm_field_is_hw(field) || may_hang(c->object);
 }
 
 static bool is_label(const struct collector *c, const struct eadm_field *field)
@@ -113,39 +102,14 @@ static bool is_label(const struct collector *c, const struct eadm_field *field)
 
 static bool is_value(const struct eadm_field *field)
 {
-	if (eadm_field_type(field) != EADM_TYPE_U64)
-		return false;
-	switch (eadm_field_kind(field)) {
-	case EADM_KIND_GAUGE:
-		return eadm_field_is_metric(field);
-	case EADM_KIND_COUNTER:
-		/* Others wrap between two scrapes, who knows how often. */
-		return eadm_field_is_metric(field) &&
-		       eadm_field_bits(field) == 64;
-	case EADM_KIND_AGE:
-		return true;
-	case EADM_KIND_STATE:
-		return eadm_field_value_at(field, 0, NULL) != NULL;
-	default:
-		return false;
-	}
-}
+	enum eadm_metric metric = eadm_field_metric(field);
 
-static bool is_info(const struct eadm_field *field)
-{
-	switch (eadm_field_kind(field)) {
-	case EADM_KIND_NAME:
-		return eadm_field_is_metric(field);
-	case EADM_KIND_ADDRESS:
-		return true;
-	case EADM_KIND_ID:
-		return eadm_field_show(field) == EADM_SHOW_ALWAYS;
-	case EADM_KIND_STATE:
-		/* Such as the type of a QP: told by name, does not change. */
-		return !strcmp(eadm_field_name(field), "type");
-	default:
+	if (metric != EADM_METRIC_VALUE && metric != EADM_METRIC_SUM)
 		return false;
-	}
+	/* Others wrap between two scrapes, who knows how often. */
+	return eadm_field_type(field) == EADM_TYPE_U64 &&
+	       (eadm_field_kind(field) != EADM_KIND_COUNTER ||
+		eadm_field_bits(field) == 64);
 }
 
 static int add_field(struct model *model, struct collector *c,
@@ -178,31 +142,45 @@ static int add_info(struct model *model, struct collector *c,
 			  &c->info_family);
 }
 
+static void add_labels(struct collector *c)
+{
+	const struct eadm_field *field, *key = eadm_object_key(c->object);
+	unsigned int i;
+
+	for (i = 0; i < eadm_object_fields(c->object); i++) {
+		field = eadm_object_field(c->object, i);
+		if (eadm_field_metric(field) == EADM_METRIC_LABEL &&
+		    c->n_labels < MAX_LABELS - 1)
+			c->label[c->n_labels++] = field;
+	}
+	/* Last: it may be unknown, and another one stands in for it. */
+	if (c->per_object)
+		c->label[c->n_labels++] = key;
+}
+
 /* A collector for the rows of an object. */
 static int add_rows(struct model *model, const struct eadm_object *object,
-		    const char *prefix, const char *const *labels,
 		    bool per_object)
 {
 	struct collector *c = &model->collectors[model->n_collectors++];
 	unsigned int i, n = eadm_object_fields(object);
+	const char *prefix = eadm_object_metric(object);
 	const struct eadm_field *field;
 	int ret = 0;
 
 	c->object = object;
 	c->name = eadm_object_name(object);
 	c->per_object = per_object;
-	c->steady = !strcmp(c->name, "cmdq") || !strcmp(c->name, "counters");
+	c->steady = eadm_object_rows(object) == EADM_ROWS_FIXED;
 	c->age = eadm_object_find_field(object, "age");
 	c->spare = eadm_object_find_field(object, "res-id");
-	for (i = 0; i < MAX_LABELS && labels[i]; i++)
-		c->label[c->n_labels++] =
-			eadm_object_find_field(object, labels[i]);
+	add_labels(c);
 	c->fields = calloc(n, sizeof(*c->fields));
 	c->info = calloc(n, sizeof(*c->info));
 	if (!c->fields || !c->info)
 		return -ENOMEM;
 	/* Single commands are no series: recorder.c counts them. */
-	if (!strcmp(c->name, "cmd")) {
+	if (eadm_object_rows(object) == EADM_ROWS_PAST) {
 		model->recorder = c - model->collectors;
 		return 0;
 	}
@@ -210,14 +188,15 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 		field = eadm_object_field(object, i);
 		if (!may_show(c, field) || is_label(c, field))
 			continue;
-		if (is_info(field))
+		if (eadm_field_metric(field) == EADM_METRIC_INFO)
 			c->info[c->n_info++] = field;
 		else if (is_value(field))
 			ret = add_field(model, c, prefix, field);
 	}
 	if (!ret && c->n_info)
 		ret = add_info(model, c, prefix);
-	if (!ret && !strcmp(c->name, "counters"))
+	c->others = !strcmp(c->name, "counters");
+	if (!ret && c->others)
 		ret = add_family(
 			model, METRIC_UNKNOWN, METRIC_PLAIN,
 			"Counters that have no common name, as the driver names them.",
@@ -228,14 +207,8 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 /* What makes sense as a sum over objects. */
 static bool adds_up(const struct eadm_field *field)
 {
-	switch (eadm_field_kind(field)) {
-	case EADM_KIND_GAUGE:
-		return !strcmp(eadm_field_name(field), "length");
-	case EADM_KIND_COUNTER:
-		return true;
-	default:
-		return false;
-	}
+	return eadm_field_kind(field) == EADM_KIND_COUNTER ||
+	       eadm_field_metric(field) == EADM_METRIC_SUM;
 }
 
 static int add_sums(struct model *model, const struct eadm_object *object)
@@ -350,18 +323,17 @@ static bool in_list(const char *list, const char *name)
 	return false;
 }
 
-static int add_usual(struct model *model, const char *collectors)
+/* What may hang comes last. */
+static int add_usual(struct model *model, const char *collectors, bool hangs)
 {
-	const struct eadm_object *object;
+	const struct eadm_object *object = NULL;
 	int ret = 0;
-	size_t i;
 
-	for (i = 0; !ret && i < ARRAY_SIZE(usual); i++) {
-		if (collectors && !in_list(collectors, usual[i].object))
-			continue;
-		object = eadm_object_find(usual[i].object);
-		ret = object ? add_rows(model, object, usual[i].prefix,
-					usual[i].label, false) : -ENOENT;
+	while (!ret && (object = eadm_object_next(object))) {
+		if (is_usual(object) && may_hang(object) == hangs &&
+		    (!collectors ||
+		     in_list(collectors, eadm_object_name(object))))
+			ret = add_rows(model, object, false);
 	}
 	return ret;
 }
@@ -369,7 +341,7 @@ static int add_usual(struct model *model, const char *collectors)
 /*
  * @collectors: names separated by commas, all of them known, or NULL for all.
  * @objects: the same of objects that are offered, or NULL for none.
- * Return: 0, -ENOMEM, or -ENOENT with a library that lacks an object.
+ * Return: 0 or -ENOMEM.
  */
 int model_make(struct model *model, const char *collectors,
 	       const char *objects, bool processes, bool diagnose)
@@ -382,25 +354,21 @@ int model_make(struct model *model, const char *collectors,
 	ret = add_own(model);
 	/* Before the counters, which may hang. */
 	while (!ret && objects && (object = eadm_object_next(object))) {
-		const char *labels[MAX_LABELS] = {
-			"dev-name",
-			eadm_field_name(eadm_object_key(object)),
-		};
-
 		if (eadm_object_sort(object) == EADM_SORT_ROWS &&
 		    in_list(objects, eadm_object_name(object)))
-			ret = add_rows(model, object, eadm_object_name(object),
-				       labels, true);
+			ret = add_rows(model, object, true);
 	}
 	for (object = NULL; !ret && processes &&
 	     (object = eadm_object_next(object));) {
 		if (eadm_object_sort(object) == EADM_SORT_ROWS &&
-		    !is_usual(eadm_object_name(object)) &&
+		    !is_usual(object) &&
 		    eadm_object_find_field(object, "comm"))
 			ret = add_sums(model, object);
 	}
 	if (!ret)
-		ret = add_usual(model, collectors);
+		ret = add_usual(model, collectors, false);
+	if (!ret)
+		ret = add_usual(model, collectors, true);
 	/* Has no object of its own and looks at those of others. */
 	if (!ret && diagnose && (!collectors || in_list(collectors, "diagnose")))
 		model->collectors[model->n_collectors++].name = "diagnose";

@@ -77,6 +77,7 @@ void column_of_field(struct column *col, const struct eadm_field *field)
 	col->head = eadm_field_heading(field);
 	col->unit = eadm_field_unit(field);
 	col->help = eadm_field_help(field);
+	col->cut = eadm_field_may_be_cut(field);
 }
 
 static int add_new_field(struct table *table, const struct eadm_field *field,
@@ -213,16 +214,12 @@ static void make_upright(struct table *table, const struct eadm_object *object)
 		struct column *col = &table->cols[i];
 
 		col->heading = col->field == key ||
-			       !strcmp(col->name, "dev-name");
+			       eadm_field_metric(col->field) ==
+				       EADM_METRIC_LABEL;
 		/* What heads the others is not for JSON alone. */
 		if (col->heading)
 			col->json_only = false;
 	}
-}
-
-static bool is_upright(const struct eadm_object *object)
-{
-	return !strcmp(eadm_object_name(object), "counters");
 }
 
 /* Rows whose key nobody knows are told apart by their number in the core. */
@@ -265,8 +262,8 @@ int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 	table->all = usual;
 	if (usual)
 		ret = add_shown(table, object,
-				is_upright(object) ? EADM_SHOW_WIDE :
-						     EADM_SHOW_ALWAYS, hw);
+				eadm_object_is_upright(object) ?
+					EADM_SHOW_WIDE : EADM_SHOW_ALWAYS, hw);
 	if (!ret && usual)
 		ret = add_stand_in(table, object);
 	if (!ret && list)
@@ -282,7 +279,7 @@ int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 	}
 	if (ret < 0)
 		ret = fail(cli, STATUS_FAILED, "columns", "out of memory");
-	if (!ret && is_upright(object))
+	if (!ret && eadm_object_is_upright(object))
 		make_upright(table, object);
 	return ret;
 }

@@ -25,6 +25,7 @@ struct column {
 	const char *head;
 	const char *unit;
 	const char *help;
+	bool cut;		/* a narrow terminal may shorten it */
 	bool bars;		/* a histogram, drawn below the rows */
 	bool rate;		/* per second, in the object "rates" */
 	bool growth;		/* of a rate: by how much, in "growth" */

@@ -247,19 +247,6 @@ static size_t spare_width(const struct table_writer *tw)
 	return is_long(tw) && !is_stream(tw->table) ? 2 : 0;
 }
 
-/* What a narrow terminal may cut: it tells no two rows apart. */
-static bool may_be_cut(const struct column *col)
-{
-	static const char *const names[] = { "comm", "irq-name", "about" };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!strcmp(col->name, names[i]))
-			return true;
-	}
-	return false;
-}
-
 static const char *color_of(const struct table_writer *tw,
 			    const struct column *col, const char *text)
 {
@@ -290,7 +277,7 @@ static void begin_rows(struct table_writer *tw)
 			continue;
 		col = &tw->table->cols[i];
 		flags = is_right(col) ? GRID_RIGHT : 0;
-		if (may_be_cut(col) && !is_stream(tw->table))
+		if (col->cut && !is_stream(tw->table))
 			flags |= GRID_TRUNC;
 		grid_column(tw->grid, col->head, least_width(tw, col), flags);
 	}

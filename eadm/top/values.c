@@ -50,7 +50,7 @@ static const struct column qp_columns[N_QP_COLS] = {
 	[QP_PID] = { .key = "pid", .head = "PID",
 		.type = EADM_TYPE_U64, .kind = EADM_KIND_ID },
 	[QP_COMM] = { .key = "comm", .head = "COMM",
-		.kind = EADM_KIND_NAME },
+		.kind = EADM_KIND_NAME, .cut = true },
 	[QP_PEER] = { .key = "peer_addr", .head = "PEER",
 		.kind = EADM_KIND_ADDRESS },
 	[QP_LAST] = { .key = "last_comp_age", .head = "LAST", .unit = "ns",

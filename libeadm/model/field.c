@@ -16,6 +16,10 @@ _Static_assert((int)EADM_SORT_ENTRIES == (int)EADM_SPEC_SORT_ENTRIES &&
 	       (int)EADM_SORT_EVENTS == (int)EADM_SPEC_SORT_EVENTS,
 	       "sorts are those of the specification");
 
+_Static_assert((int)EADM_ROWS_PAST == (int)EADM_SPEC_ROWS_PAST &&
+	       (int)EADM_METRIC_INFO == (int)EADM_SPEC_METRIC_INFO,
+	       "so are numbers of rows, and what fields are to metrics");
+
 static char folded(char c)
 {
 	if (c >= 'A' && c <= 'Z')
@@ -57,6 +61,21 @@ EADM_API const struct eadm_object *eadm_object_find(const char *name)
 EADM_API enum eadm_sort eadm_object_sort(const struct eadm_object *object)
 {
 	return (enum eadm_sort)object->sort;
+}
+
+EADM_API enum eadm_rows eadm_object_rows(const struct eadm_object *object)
+{
+	return (enum eadm_rows)object->rows;
+}
+
+EADM_API bool eadm_object_is_upright(const struct eadm_object *object)
+{
+	return object->upright;
+}
+
+EADM_API const char *eadm_object_metric(const struct eadm_object *object)
+{
+	return object->metric;
 }
 
 EADM_API const char *eadm_object_name(const struct eadm_object *object)
@@ -179,9 +198,14 @@ EADM_API bool eadm_field_is_hw(const struct eadm_field *field)
 	return field->hw;
 }
 
-EADM_API bool eadm_field_is_metric(const struct eadm_field *field)
+EADM_API enum eadm_metric eadm_field_metric(const struct eadm_field *field)
 {
-	return field->metric;
+	return (enum eadm_metric)field->metric;
+}
+
+EADM_API bool eadm_field_may_be_cut(const struct eadm_field *field)
+{
+	return field->cut;
 }
 
 EADM_API bool eadm_field_is_hex(const struct eadm_field *field)

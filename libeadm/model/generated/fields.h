@@ -56,6 +56,23 @@ enum eadm_spec_form {
 	EADM_SPEC_FORM_GUID,
 };
 
+/* What it is among metrics. */
+enum eadm_spec_metric {
+	EADM_SPEC_METRIC_NONE,
+	EADM_SPEC_METRIC_VALUE,
+	EADM_SPEC_METRIC_SUM,
+	EADM_SPEC_METRIC_LABEL,
+	EADM_SPEC_METRIC_INFO,
+};
+
+/* How many rows there are. */
+enum eadm_spec_rows {
+	EADM_SPEC_ROWS_MANY,
+	EADM_SPEC_ROWS_FEW,
+	EADM_SPEC_ROWS_FIXED,
+	EADM_SPEC_ROWS_PAST,
+};
+
 /* Where rows come from. */
 enum eadm_spec_sort {
 	EADM_SPEC_SORT_ROWS,	/* netlink */
@@ -88,7 +105,8 @@ struct eadm_field {
 	uint8_t base;		/* 10, or 16: written as 0x..., text in JSON */
 	uint8_t bits;		/* a counter's width, 0: does not wrap */
 	bool hw;		/* from the adapter, only when asked for */
-	bool metric;		/* offered to Prometheus */
+	bool cut;		/* a narrow table may shorten it */
+	uint8_t metric;		/* enum eadm_spec_metric */
 	uint16_t len;		/* most bytes of a string (with NUL) or binary field */
 	const char *name;	/* limit-hits */
 	const char *c_name;	/* limit_hits: C, JSON, metrics */
@@ -114,6 +132,9 @@ struct eadm_object {
 	const char *help;
 	uint8_t cmd;		/* netlink command, or a number of its own */
 	uint8_t sort;		/* enum eadm_spec_sort */
+	uint8_t rows;		/* enum eadm_spec_rows */
+	bool upright;		/* in tables each field is a line, each row a column */
+	const char *metric;	/* what names of metrics begin with */
 	bool by_device;		/* one row per device: a request has no other key */
 	bool hw;		/* some fields come from the adapter when asked for */
 	uint8_t hw_perm;	/* right needed to ask for them */
