@@ -34,3 +34,18 @@ load common
 	LD_LIBRARY_PATH=$BUILD/libeadm run "$BATS_TEST_TMPDIR/example"
 	[ "$status" = 0 ] || [[ $output == *RDMA* ]] || [[ $output == *netlink* ]]
 }
+
+@test "the tool needs the public interface only" {
+	# Linked to the shared library, which exports nothing else.
+	shared=$BUILD/eadm/eadm-shared
+	[ -z "$(nm -D --defined-only "$shared" | grep ' T eadm_')" ]
+	nm -D --undefined-only "$shared" | grep -q ' U eadm_dump_open'
+	for command in list info ver stat "stat eq" "dump qp" "dump counters" "dump sqe qp 10" trace "trace hist" \
+		diagnose "diagnose --rules" check "diff @#1" events; do
+		for format in "" --json; do
+			# shellcheck disable=SC2086
+			diff <("$EADM" --from "$TWO" $format $command 2>&1) \
+				<("$shared" --from "$TWO" $format $command 2>&1)
+		done
+	done
+}
