@@ -37,8 +37,9 @@ FORMS = ["none", "ip", "mac", "guid"]
 METRICS = ["none", "value", "sum", "label", "info"]
 ROWS = ["many", "few", "fixed", "past"]
 OBJECT_KEYS = {"key", "title", "cmd", "rows", "layout", "metric"}
+INDICES = [None, "sq", "rq", "cq", "eq", "cmd-sq", "cmd-cq"]
 VIEW_KEYS = {"kind", "unit", "head", "show", "perm", "hw", "metric", "len",
-             "base", "form", "bits", "cut"}
+             "base", "form", "bits", "cut", "index"}
 # Words that cannot be the name of a struct member, macros of the kernel among
 # them.
 RESERVED = set("""auto break case char const continue current default do double
@@ -107,6 +108,7 @@ class Field:
         self.len = view.get("len", 0)
         self.base = view.get("base", 10)
         self.bits = view.get("bits", 0)
+        self.index = view.get("index")
         self.check(view)
 
     def usual_metric(self):
@@ -124,7 +126,8 @@ class Field:
         if not view or not self.doc:
             raise SpecError(f"{self.where}: x-view or doc is missing")
         for value, known in ((self.kind, KINDS), (self.show, SHOWS),
-                             (self.perm, PERMS), (self.form, FORMS), (self.metric, METRICS)):
+                             (self.perm, PERMS), (self.form, FORMS), (self.metric, METRICS),
+                             (self.index, INDICES)):
             if value not in known:
                 raise SpecError(f"{self.where}: '{value}' is none of {known}")
         if bool(self.len) != (self.type in ("string", "binary")):
@@ -647,8 +650,9 @@ def spec_field(spec, field, family=None):
               f".head = {c_string(field.head)}"]
     if family:
         items.append(f".family = {c_string(family)}")
-    if field.unit:
-        items.append(f".unit = {c_string(field.unit)}")
+    for name in ("unit", "index"):
+        if getattr(field, name):
+            items.append(f".{name} = {c_string(getattr(field, name))}")
     items.append(f".help = {c_string(field.doc)}")
     if field.enum:
         place = list(spec.enums).index(field.enum.name)

@@ -275,7 +275,7 @@ void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 
 void eadm_cite_growth(struct judge *j, enum diag_kind kind,
 		      const struct diag_row *now, const struct diag_row *then,
-		      unsigned int at, unsigned int bits)
+		      unsigned int at)
 {
 	const struct eadm_field *field = j->d->fields[kind].field[at];
 	struct eadm_evidence *e;
@@ -289,9 +289,18 @@ void eadm_cite_growth(struct judge *j, enum diag_kind kind,
 	snprintf(text, sizeof(text), "%s_growth", eadm_field_key(field));
 	e->name = eadm_judge_keep(j, text);
 	e->is_number = true;
-	e->number = diag_growth(now, then, at, bits);
+	e->number = diag_growth(now, then, at);
 	snprintf(text, sizeof(text), "%" PRIu64, e->number);
 	e->text = eadm_judge_keep(j, text);
+}
+
+void eadm_cite_family(struct judge *j, enum diag_kind kind,
+		      const struct diag_row *row)
+{
+	unsigned int i;
+
+	for (i = j->d->fields[kind].n_named; i < j->d->fields[kind].n; i++)
+		eadm_cite(j, kind, row, i);
 }
 
 void eadm_cite_all(struct judge *j, enum diag_kind kind,

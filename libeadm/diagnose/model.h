@@ -108,7 +108,6 @@ enum diag_kind {
 
 #define DIAG_QP_FIELDS(F)						\
 	F(QP_PID, "pid") F(QP_COMM, "comm") F(QP_STATE, "state")	\
-	F(QP_IWARP_STATE, "iwarp-state")				\
 	F(QP_SEND_CQN, "send-cqn") F(QP_RECV_CQN, "recv-cqn")		\
 	F(QP_SQ_DEPTH, "sq-depth") F(QP_SQ_PI, "sq-pi")			\
 	F(QP_SQ_CI, "sq-ci") F(QP_RQ_DEPTH, "rq-depth")			\
@@ -161,6 +160,7 @@ struct diag_row {
 	uint64_t time;		/* when it was read, ns since 1970 */
 	uint64_t has;		/* bit for each field */
 	union diag_value *value;
+	const unsigned char *bits;	/* of each field: see diag_bits() */
 	const char *device;	/* name */
 };
 
@@ -241,7 +241,8 @@ struct diag_moment {
 /* The fields above, as the library describes them. */
 struct diag_fields {
 	const struct eadm_object *object;
-	unsigned int n;
+	/* Those above, then states that only a family has. */
+	unsigned int n, n_named;
 	const struct eadm_field *field[64];
 	unsigned char slot[256];	/* by position in the object; n: none */
 	unsigned int n_all;
@@ -285,20 +286,47 @@ static inline bool diag_same(const struct diag_row *a, const struct diag_row *b,
 	       a->value[field].u == b->value[field].u;
 }
 
-/* What a counter of so many bits grew by; 0 when it is not known. */
-static inline uint64_t diag_growth(const struct diag_row *now,
-				   const struct diag_row *then,
-				   unsigned int field, unsigned int bits)
+/*
+ * How wide a counter is, or an index of the device's family: 64 also where that
+ * is not known.
+ */
+static inline unsigned int diag_bits(const struct diag_row *row,
+				     unsigned int field)
 {
-	uint64_t delta;
+	return row->bits[field] ? row->bits[field] : 64;
+}
 
-	if (!diag_has(now, field) || !diag_has(then, field))
-		return 0;
-	delta = now->value[field].u - then->value[field].u;
+/* From one number to another, which may have wrapped to 0 in between. */
+static inline uint64_t diag_distance(uint64_t to, uint64_t from,
+				     unsigned int bits)
+{
+	uint64_t delta = to - from;
+
 	if (bits < 64)
 		return delta & ((1ULL << bits) - 1);
-	/* Even 64 bits may wrap, but so much means that it began anew. */
+	/* Even 64 bits may wrap, but so much means that it began again. */
 	return delta >> 63 ? 0 : delta;
+}
+
+/* What a counter or an index grew by; 0 when it is not known. */
+static inline uint64_t diag_growth(const struct diag_row *now,
+				   const struct diag_row *then,
+				   unsigned int field)
+{
+	if (!diag_has(now, field) || !diag_has(then, field))
+		return 0;
+	return diag_distance(now->value[field].u, then->value[field].u,
+			     diag_bits(now, field));
+}
+
+/* From one index of a row to another; 0 when either is not known. */
+static inline uint32_t diag_apart(const struct diag_row *row, unsigned int to,
+				  unsigned int from)
+{
+	if (!diag_has(row, to) || !diag_has(row, from))
+		return 0;
+	return diag_distance(row->value[to].u, row->value[from].u,
+			     diag_bits(row, to));
 }
 
 #endif /* EADM_DIAG_MODEL_H */

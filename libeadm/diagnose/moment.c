@@ -14,6 +14,7 @@
 #include "base/ctx.h"
 #include "base/grow.h"
 #include "source/devlist.h"
+#include "family/family.h"
 #include "source/query.h"
 #include "eadm_nl.h"
 
@@ -108,32 +109,53 @@ _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
 	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64 && DIAG_CQE_N <= 64,
 	       "a bit for each field");
 
-void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS])
+/* How a family calls the state of an object, which rules cite and do not judge. */
+static void add_family_states(struct diag_fields *f)
 {
 	const struct eadm_field *field;
+	unsigned int i;
+
+	f->n = f->n_named;
+	for (i = 0; i < f->n_all && f->n < EADM_ARRAY_SIZE(f->field); i++) {
+		field = eadm_object_field(f->object, i);
+		if (eadm_field_family(field) && !eadm_field_is_hw(field) &&
+		    eadm_field_kind(field) == EADM_KIND_STATE)
+			f->field[f->n++] = field;
+	}
+}
+
+/* By name: families may have fields of the same one. */
+static unsigned int slot_of(const struct diag_fields *f,
+			    const struct eadm_field *field)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->n; i++) {
+		if (f->field[i] && !strcmp(eadm_field_name(f->field[i]),
+					   eadm_field_name(field)))
+			return i;
+	}
+	return f->n;
+}
+
+void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS])
+{
 	struct diag_fields *f;
 	unsigned int i, j;
 
 	for (i = 0; i < DIAG_KINDS; i++) {
 		f = &fields[i];
 		f->object = eadm_object_find(kinds[i].object);
-		f->n = kinds[i].n;
+		f->n_named = kinds[i].n;
 		f->n_all = eadm_object_fields(f->object);
 		f->dev_index = eadm_object_find_field(f->object, "dev-index");
 		f->dev_name = eadm_object_find_field(f->object, "dev-name");
-		memset(f->slot, f->n, sizeof(f->slot));
-		for (j = 0; j < f->n; j++)
+		for (j = 0; j < f->n_named; j++)
 			f->field[j] = eadm_object_find_field(
 				f->object, kinds[i].fields[j]);
-		for (j = 0; j < f->n_all && j < sizeof(f->slot); j++) {
-			field = eadm_object_field(f->object, j);
-			while (f->slot[j] && f->field[f->slot[j] - 1] != field)
-				f->slot[j]--;
-			if (f->slot[j])
-				f->slot[j]--;
-			else
-				f->slot[j] = f->n;
-		}
+		add_family_states(f);
+		for (j = 0; j < f->n_all && j < sizeof(f->slot); j++)
+			f->slot[j] = slot_of(f, eadm_object_field(f->object, j));
 	}
 }
 
@@ -145,6 +167,8 @@ struct reader {
 	struct eadm_ctx *ctx;
 	struct eadm_value values[256];
 	const char *device;	/* the one being read */
+	const struct eadm_family *family;	/* of it, or NULL */
+	unsigned char *bits[DIAG_KINDS];	/* of the fields of its rows */
 	struct diag_inputs *inputs;	/* of it */
 };
 
@@ -181,6 +205,19 @@ static bool take_value(struct reader *r, const struct eadm_record *record,
 	}
 }
 
+/* How far a field counts: its own width, or that of the family's indices. */
+static unsigned int width_of(const struct eadm_family *family,
+			     const struct eadm_field *field)
+{
+	unsigned int bits = 0;
+
+	if (!field->index)
+		return eadm_field_bits(field);
+	if (family)
+		bits = eadm_family_index_bits(family, field->index);
+	return bits ? bits : 64;
+}
+
 static int take_row(struct reader *r, enum diag_kind kind,
 		    const struct eadm_record *record)
 {
@@ -197,7 +234,10 @@ static int take_row(struct reader *r, enum diag_kind kind,
 			      eadm_diag_strdup(pool, eadm_record_string(
 							record, f->dev_name)) :
 			      r->device;
-	if (!row->value || !row->device)
+	if (!r->bits[kind])
+		r->bits[kind] = eadm_diag_alloc(pool, f->n);
+	row->bits = r->bits[kind];
+	if (!row->value || !row->device || !row->bits)
 		return -ENOMEM;
 	eadm_record_u64(record, f->dev_index, &row->dev);
 	eadm_record_u64(record, eadm_object_key(f->object), &row->id);
@@ -212,6 +252,9 @@ static int take_row(struct reader *r, enum diag_kind kind,
 		if (!take_value(r, record, &r->values[i], &row->value[slot]))
 			return -ENOMEM;
 		row->has |= 1ULL << slot;
+		if (!row->bits[slot])
+			r->bits[kind][slot] = width_of(r->family,
+						       r->values[i].field);
 	}
 	r->moment->rows[kind].n++;
 	return 0;
@@ -550,6 +593,8 @@ static int read_device(struct reader *r, const struct diag_row *dev, bool hw)
 	int ret;
 
 	r->device = dev->device;
+	r->family = eadm_family_find(diag_text(dev, DEV_DRIVER));
+	memset(r->bits, 0, sizeof(r->bits));
 	ret = begin_inputs(r, dev, hw);
 	for (i = 0; !ret && i < sizeof(steps) / sizeof(*steps); i++) {
 		if (steps[i].asks)

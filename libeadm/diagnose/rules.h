@@ -91,7 +91,7 @@ static inline bool diag_lately(const struct diag_row *now,
 			       unsigned int age, uint64_t *ago)
 {
 	*ago = diag_u64(now, age);
-	return diag_growth(now, then, field, 64) ||
+	return diag_growth(now, then, field) ||
 	       (diag_u64(now, field) && diag_has(now, age) &&
 		*ago < LATELY_NS);
 }
@@ -121,7 +121,11 @@ void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 	       unsigned int field);
 void eadm_cite_growth(struct judge *j, enum diag_kind kind,
 		      const struct diag_row *now, const struct diag_row *then,
-		      unsigned int field, unsigned int bits);
+		      unsigned int field);
+
+/* States that only the family of the adapter has. */
+void eadm_cite_family(struct judge *j, enum diag_kind kind,
+		      const struct diag_row *row);
 
 /* Fields of a list that ends with a negative number. */
 void eadm_cite_all(struct judge *j, enum diag_kind kind,

@@ -136,7 +136,7 @@ static void look_lost(struct judge *j, const struct diag_row *now,
 	uint64_t ago;
 
 	search(eadm_judge_now(j), now->dev, is_lost, &found);
-	if (!found.n && !diag_growth(now, then, CMDQ_TIMEOUTS, 64))
+	if (!found.n && !diag_growth(now, then, CMDQ_TIMEOUTS))
 		return;
 	if (found.n) {
 		is_recent(eadm_judge_now(j), found.first, &ago);
@@ -148,7 +148,7 @@ static void look_lost(struct judge *j, const struct diag_row *now,
 	} else {
 		eadm_accuse(j, now,
 			    "%" PRIu64 " commands were not answered in time",
-			    diag_growth(now, then, CMDQ_TIMEOUTS, 64));
+			    diag_growth(now, then, CMDQ_TIMEOUTS));
 	}
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_TIMEOUTS);
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_LATE);
@@ -238,7 +238,7 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 		eadm_age_text(ago, age, sizeof(age)));
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_LAST_SPURIOUS);
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_SPURIOUS);
-	eadm_cite_growth(j, DIAG_CMDQ, now, then, CMDQ_SPURIOUS, 64);
+	eadm_cite_growth(j, DIAG_CMDQ, now, then, CMDQ_SPURIOUS);
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_COMPLETED);
 }
 

@@ -12,10 +12,21 @@ static const signed char cq_facts[] = {
 };
 
 struct made {
-	uint16_t cqes;			/* by all QPs, modulo 2^16 */
+	uint64_t cqes;			/* by all QPs, modulo 2^bits */
+	unsigned int bits;
 	unsigned int queues;
 	bool moves, since_birth;
 };
+
+static void add_cqes(const struct diag_row *qp, unsigned int field,
+		     struct made *made)
+{
+	if (!diag_has(qp, field))
+		return;
+	made->cqes += diag_u64(qp, field);
+	if (diag_bits(qp, field) < made->bits)
+		made->bits = diag_bits(qp, field);
+}
 
 /* What the QPs of a CQ have completed by their own account. */
 static void add_made(struct judge *j, const struct diag_row *cq,
@@ -26,6 +37,7 @@ static void add_made(struct judge *j, const struct diag_row *cq,
 
 	memset(made, 0, sizeof(*made));
 	made->since_birth = true;
+	made->bits = diag_bits(cq, CQ_HW_PI);
 	for (i = 0; i < qps->n; i++) {
 		const struct diag_row *qp = &qps->row[i], *then;
 		bool send = diag_u64(qp, QP_SEND_CQN) == cq->id;
@@ -37,9 +49,9 @@ static void add_made(struct judge *j, const struct diag_row *cq,
 				      qp->id);
 		made->queues += send + recv;
 		if (send)
-			made->cqes += diag_u64(qp, QP_HW_SEND_CQES);
+			add_cqes(qp, QP_HW_SEND_CQES, made);
 		if (recv)
-			made->cqes += diag_u64(qp, QP_HW_RECV_CQES);
+			add_cqes(qp, QP_HW_RECV_CQES, made);
 		if (!diag_same(qp, then, QP_HW_SEND_CQES) ||
 		    !diag_same(qp, then, QP_HW_RECV_CQES))
 			made->moves = true;
@@ -64,9 +76,9 @@ bool eadm_cq_qps_move(struct judge *j, const struct diag_row *cq)
  */
 static bool count_missing(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then, struct made *made,
-			  int *missing)
+			  int64_t *missing)
 {
-	uint64_t pi = diag_u64(now, CQ_HW_PI);
+	uint64_t pi = diag_u64(now, CQ_HW_PI), most;
 
 	if (!diag_has(now, CQ_HW_PI) || !diag_same(now, then, CQ_HW_PI) ||
 	    diag_u64(now, CQ_ERRORS))
@@ -75,13 +87,16 @@ static bool count_missing(struct judge *j, const struct diag_row *now,
 	if (!made->queues || made->moves ||
 	    made->queues != diag_u64(now, CQ_USERS))
 		return false;
+	most = UINT64_MAX >> (64 - made->bits);
+	*missing = (made->cqes - pi) & most;
+	/* More than half of all there can be is less than nothing. */
 	if (made->since_birth) {
-		*missing = (int16_t)(made->cqes - pi);
+		if (*missing > (int64_t)(most >> 1))
+			*missing -= most + 1;
 		return true;
 	}
 	/* They have made as many at least: less than nothing may be anything. */
-	*missing = (int)made->cqes - (int)pi;
-	return pi <= UINT16_MAX && *missing >= 0;
+	return pi <= most && (made->cqes & most) >= pi;
 }
 
 /* What each QP has completed: more than there is, or less. */
@@ -106,11 +121,11 @@ static void look_lost_cqe(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
 	struct made made;
-	int lost;
+	int64_t lost;
 
 	if (!count_missing(j, now, then, &made, &lost) || lost <= 0)
 		return;
-	eadm_accuse(j, now, "its QPs have completed %d requests more than there are completions",
+	eadm_accuse(j, now, "its QPs have completed %" PRId64 " requests more than there are completions",
 		    lost);
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 	cite_made(j, now);
@@ -275,7 +290,7 @@ static void look_stray(struct judge *j, const struct diag_row *now,
 	const struct diag_row *cqe, *qp;
 	uint64_t qpn, max = diag_u64(dev, DEV_MAX_QP);
 	struct made made;
-	int missing;
+	int64_t missing;
 	bool all_known = then && count_missing(j, now, then, &made, &missing) &&
 			 !missing;
 	size_t at = 0;

@@ -118,14 +118,14 @@ static void look_growth(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	for (f = fields; *f >= 0; f++)
-		sum += diag_growth(now, then, *f, 64);
+		sum += diag_growth(now, then, *f);
 	if (sum < least)
 		return;
 	eadm_accuse(j, now, "%" PRIu64 " %s within %s", sum, what,
 		    diag_interval(now, then, age, sizeof(age)));
 	for (f = fields; *f >= 0; f++) {
-		if (diag_growth(now, then, *f, 64))
-			eadm_cite_growth(j, DIAG_COUNTERS, now, then, *f, 64);
+		if (diag_growth(now, then, *f))
+			eadm_cite_growth(j, DIAG_COUNTERS, now, then, *f);
 	}
 }
 
@@ -172,7 +172,7 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 
 	look_growth(j, now, then, rnr, 10,
 		    "requests met a receiver that was not ready");
-	if (!diag_growth(now, then, CNT_RNR_EXCEEDED, 64))
+	if (!diag_growth(now, then, CNT_RNR_EXCEEDED))
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 }
 
@@ -192,11 +192,11 @@ static void look_retransmissions(struct judge *j, const struct diag_row *now,
 		CNT_RETRANS_PACKETS, CNT_RETRANSMITS, CNT_ACK_TIMEOUTS,
 		CNT_OUT_OF_SEQUENCE, -1,
 	};
-	uint64_t sent = diag_growth(now, then, CNT_TX_PACKETS, 64);
+	uint64_t sent = diag_growth(now, then, CNT_TX_PACKETS);
 
 	look_growth(j, now, then, retrans, 10 + sent / 100,
 		    "packets were lost, sent again or out of order");
-	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_TX_PACKETS, 64);
+	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_TX_PACKETS);
 }
 
 static void look_restart(struct judge *j, const struct diag_row *now,

@@ -6,14 +6,14 @@
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* Indices of a CQ have 24 bits where doorbells carry them. */
-#define CQ_INDEX 0xffffffu
-
 /* Completions that were written after the consumer last told where it is. */
 static uint32_t cq_news(const struct diag_row *cq)
 {
 	/* A CQ that was never armed told nothing: it is at its beginning. */
-	return (diag_u64(cq, CQ_HW_PI) - diag_u64(cq, CQ_CI)) & CQ_INDEX;
+	return diag_has(cq, CQ_HW_PI) ?
+		       diag_distance(diag_u64(cq, CQ_HW_PI),
+				     diag_u64(cq, CQ_CI),
+				     diag_bits(cq, CQ_HW_PI)) : 0;
 }
 
 /* Nothing came and nothing was asked for in the meantime. */
@@ -116,7 +116,7 @@ static void look_eq_stuck(struct judge *j, const struct diag_row *now,
 	eadm_accuse(j, now, "%" PRIu64 " events pending; interrupts arrive but none is consumed for %s",
 		    diag_u64(now, EQ_PENDING), diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
-	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS, 64);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS);
 }
 
 static void look_backlog(struct judge *j, const struct diag_row *now,
@@ -152,7 +152,7 @@ static void look_unknown(struct judge *j, const struct diag_row *now,
 		eadm_age_text(ago, age, sizeof(age)));
 	eadm_cite(j, DIAG_EQ, now, EQ_UNKNOWN);
 	eadm_cite(j, DIAG_EQ, now, EQ_LAST_UNKNOWN);
-	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_UNKNOWN, 64);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_UNKNOWN);
 	eadm_cite(j, DIAG_EQ, now, EQ_EVENTS);
 	eadm_cite(j, DIAG_EQ, now, EQ_LAST_EVENT_AGE);
 }
@@ -161,8 +161,8 @@ static void look_unknown(struct judge *j, const struct diag_row *now,
 static void look_spurious(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
-	uint64_t interrupts = diag_growth(now, then, EQ_INTERRUPTS, 64);
-	uint64_t events = diag_growth(now, then, EQ_EVENTS, 64);
+	uint64_t interrupts = diag_growth(now, then, EQ_INTERRUPTS);
+	uint64_t events = diag_growth(now, then, EQ_EVENTS);
 	char age[32];
 
 	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_COMPLETION ||
@@ -172,8 +172,8 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 		    interrupts, diag_u64(now, EQ_VECTOR),
 		    diag_interval(now, then, age, sizeof(age)), events);
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
-	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS, 64);
-	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_EVENTS, 64);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_INTERRUPTS);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_EVENTS);
 }
 
 /* The driver looks for itself now and then, and whoever waits for a command. */
@@ -193,7 +193,7 @@ static void look_missed(struct judge *j, const struct diag_row *now,
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	eadm_cite(j, DIAG_EQ, now, EQ_MISSED);
 	eadm_cite(j, DIAG_EQ, now, EQ_LAST_MISSED);
-	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_MISSED, 64);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_MISSED);
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 }
 
@@ -213,7 +213,7 @@ static void look_overrun(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
 	bool over = is_kernel(now) && diag_has(now, CQ_HW_PI) &&
-		    diag_has(now, CQ_CI) && cq_news(now) < CQ_INDEX / 2 &&
+		    diag_has(now, CQ_CI) && cq_news(now) < UINT64_MAX >> (65 - diag_bits(now, CQ_CI)) &&
 		    cq_news(now) > diag_u64(now, CQ_DEPTH);
 
 	(void)then;
@@ -284,7 +284,7 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 static void look_unconsumed(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)
 {
-	uint64_t events = diag_growth(now, then, CQ_EVENTS, 64);
+	uint64_t events = diag_growth(now, then, CQ_EVENTS);
 	char age[32];
 
 	if (events < 10 || !diag_same(now, then, CQ_CI) ||
@@ -298,7 +298,7 @@ static void look_unconsumed(struct judge *j, const struct diag_row *now,
 		    events, diag_interval(now, then, age, sizeof(age)),
 		    cq_news(now));
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
-	eadm_cite_growth(j, DIAG_CQ, now, then, CQ_EVENTS, 64);
+	eadm_cite_growth(j, DIAG_CQ, now, then, CQ_EVENTS);
 }
 
 /* One request for notification gives one event at most. */

@@ -37,18 +37,9 @@ static bool is_stopped(const struct diag_row *qp)
 	return diag_u64(qp, QP_STATE) == EADM_QP_STATE_ERR;
 }
 
-/* From one index of 16 bits to another. */
-static uint16_t apart(const struct diag_row *qp, unsigned int to,
-		      unsigned int from)
+static uint32_t to_send(const struct diag_row *qp)
 {
-	if (!diag_has(qp, to) || !diag_has(qp, from))
-		return 0;
-	return diag_u64(qp, to) - diag_u64(qp, from);
-}
-
-static uint16_t to_send(const struct diag_row *qp)
-{
-	return apart(qp, QP_HW_SQ_PI, QP_HW_SQ_CI);
+	return diag_apart(qp, QP_HW_SQ_PI, QP_HW_SQ_CI);
 }
 
 /* A QP at both moments. */
@@ -99,14 +90,14 @@ static bool grew_fast(const struct end *e, unsigned int field)
 {
 	uint64_t ns = e->now->time - e->then->time;
 
-	return diag_growth(e->now, e->then, field, 16) * SECOND >=
+	return diag_growth(e->now, e->then, field) * SECOND >=
 	       MOST_KNOCKS * ns;
 }
 
 static bool is_retrying(const struct diag_row *now,
 			const struct diag_row *then)
 {
-	return diag_growth(now, then, QP_HW_RTO, 32);
+	return diag_growth(now, then, QP_HW_RTO);
 }
 
 /*
@@ -120,7 +111,7 @@ static bool sends_nothing(const struct end *e, const struct end *peer)
 	       diag_same(e->now, e->then, QP_HW_SQ_CI) &&
 	       diag_same(e->now, e->then, QP_HW_SEND_CQES) &&
 	       (!grew_fast(e, QP_HW_RX_PACKETS) ||
-		diag_growth(peer->now, peer->then, QP_HW_SQ_CI, 16));
+		diag_growth(peer->now, peer->then, QP_HW_SQ_CI));
 }
 
 /*
@@ -130,25 +121,25 @@ static bool sends_nothing(const struct end *e, const struct end *peer)
 static bool knocks(const struct end *e, const struct end *peer)
 {
 	return sends_nothing(e, peer) && !is_retrying(e->now, e->then) &&
-	       diag_growth(e->now, e->then, QP_HW_TX_PACKETS, 16) &&
+	       diag_growth(e->now, e->then, QP_HW_TX_PACKETS) &&
 	       !grew_fast(e, QP_HW_TX_PACKETS) &&
 	       (!peer->then ||
-		diag_growth(peer->now, peer->then, QP_HW_RX_PACKETS, 16));
+		diag_growth(peer->now, peer->then, QP_HW_RX_PACKETS));
 }
 
 /* The adapter knows of no receive, and took none meanwhile. */
 static bool has_no_receive(const struct end *e)
 {
 	return e->then && is_up(e->now) && diag_has(e->now, QP_HW_RQ_PI) &&
-	       !apart(e->now, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
-	       !apart(e->then, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
+	       !diag_apart(e->now, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
+	       !diag_apart(e->then, QP_HW_RQ_PI, QP_HW_RQ_CI) &&
 	       diag_same(e->now, e->then, QP_HW_RQ_CI);
 }
 
 /* Posted to the receive queue, and the adapter does not know. */
 static bool rq_is_unheard(const struct diag_row *qp)
 {
-	return apart(qp, QP_RQ_PI, QP_HW_RQ_PI);
+	return diag_apart(qp, QP_RQ_PI, QP_HW_RQ_PI);
 }
 
 /* ---- what explains more than one QP ------------------------------------------------ */
@@ -257,12 +248,12 @@ static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 	/* With something to do it may look for more when that is done. */
 	if (!is_up(now) || !is_up(then) || !diag_same(now, then, QP_HW_SQ_PI) ||
 	    to_send(now) || to_send(then) ||
-	    !apart(now, QP_SQ_PI, QP_HW_SQ_PI) ||
-	    !apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
+	    !diag_apart(now, QP_SQ_PI, QP_HW_SQ_PI) ||
+	    !diag_apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
 	    device_explains(j, now, now, "its requests are not carried out"))
 		return;
 	eadm_accuse(j, now, "%u blocks were posted to the send queue that the adapter does not know of after %s",
-		    apart(now, QP_SQ_PI, QP_HW_SQ_PI),
+		    diag_apart(now, QP_SQ_PI, QP_HW_SQ_PI),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
@@ -274,7 +265,7 @@ static void add_sender(struct judge *j, const struct end *receiver,
 	eadm_cite(j, DIAG_QP, sender->now, QP_HW_SQ_PI);
 	eadm_cite(j, DIAG_QP, sender->now, QP_HW_SQ_CI);
 	eadm_cite_growth(j, DIAG_QP, receiver->now, receiver->then,
-			 QP_HW_RX_PACKETS, 16);
+			 QP_HW_RX_PACKETS);
 	eadm_follows(j, NULL, DIAG_QP, receiver->now, sender->now,
 		     "waits for a receive with %u blocks to send",
 		     to_send(sender->now));
@@ -294,7 +285,7 @@ static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
 		j, now,
 		"%u receives were posted that the adapter does not know of after %s, while %s QP %" PRIu64
 		" asks for one",
-		apart(now, QP_RQ_PI, QP_HW_RQ_PI),
+		diag_apart(now, QP_RQ_PI, QP_HW_RQ_PI),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
 		sender.now->id);
 	eadm_cite_all(j, DIAG_QP, now, rq_facts);
@@ -314,15 +305,15 @@ static void look_not_taken(struct judge *j, const struct diag_row *now,
 	struct end e = { now, then }, sender = peer_of(j, now);
 	char age[32];
 
-	if (!is_up(now) || !apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI) ||
-	    !apart(then, QP_HW_RQ_PI, QP_HW_RQ_CI) ||
+	if (!is_up(now) || !diag_apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI) ||
+	    !diag_apart(then, QP_HW_RQ_PI, QP_HW_RQ_CI) ||
 	    !diag_same(now, then, QP_HW_RQ_CI) || !knocks(&sender, &e))
 		return;
 	eadm_accuse(
 		j, now,
 		"its adapter knows of %u receives and has taken none for %s, while %s QP %" PRIu64
 		" asks for one",
-		apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI),
+		diag_apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
 		sender.now->id);
 	eadm_cite_all(j, DIAG_QP, now, rq_facts);
@@ -340,7 +331,7 @@ static void wait_for_peer(struct judge *j, const struct end *e)
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	eadm_judge_cause(j, "The application at the peer posts no receives: it is blocked, stopped or slow; or its adapter does not take them.");
 	eadm_cite_all(j, DIAG_QP, e->now, sq_facts);
-	eadm_cite_growth(j, DIAG_QP, e->now, e->then, QP_HW_TX_PACKETS, 16);
+	eadm_cite_growth(j, DIAG_QP, e->now, e->then, QP_HW_TX_PACKETS);
 }
 
 static void look_stalled(struct judge *j, const struct diag_row *now,
@@ -372,7 +363,7 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 		eadm_judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back.");
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 	doubt_cause(j, now, peer.now);
-	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS);
 	if (peer.now)
 		eadm_cite_all(j, DIAG_QP, peer.now, rq_facts);
 }
@@ -445,17 +436,17 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 				"was stopped: its peer gave the connection up");
 	} else {
 		eadm_accuse(j, now, "%" PRIu64 " retransmissions within %s, and nothing came back from %s",
-			    diag_growth(now, then, QP_HW_RTO, 32),
+			    diag_growth(now, then, QP_HW_RTO),
 			    diag_interval(now, then, age, sizeof(age)),
 			    diag_text(now, QP_PEER_ADDR));
 	}
 	doubt_cause(j, now, peer.now);
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
-	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RTO, 32);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RTO);
 }
 
 /*
- * The counter of a QP has 16 bits, so it tells what was sent only where the
+ * The counter of a QP may have few bits, so it tells what was sent only where the
  * device as a whole sent no more than that; else all of that may be its own.
  */
 static void look_storm(struct judge *j, const struct diag_row *now,
@@ -464,29 +455,29 @@ static void look_storm(struct judge *j, const struct diag_row *now,
 	const struct diag_row *all = counters_of(eadm_judge_now(j), now);
 	const struct diag_row *before = counters_of(eadm_judge_then(j), now);
 	struct end e = { now, then }, peer = peer_of(j, now);
-	uint64_t again = diag_growth(now, then, QP_HW_RTO, 32), sent;
+	uint64_t again = diag_growth(now, then, QP_HW_RTO), sent;
 	bool few;
 	char age[32];
 
 	if (again < 10 || sends_nothing(&e, &peer) || !all || !before ||
 	    !diag_has(all, CNT_TX_PACKETS) || !diag_has(before, CNT_TX_PACKETS))
 		return;
-	sent = diag_growth(all, before, CNT_TX_PACKETS, 64);
-	few = sent <= UINT16_MAX;
+	sent = diag_growth(all, before, CNT_TX_PACKETS);
+	few = diag_has(now, QP_HW_TX_PACKETS) &&
+	      sent <= UINT64_MAX >> (64 - diag_bits(now, QP_HW_TX_PACKETS));
 	if (few)
-		sent = diag_growth(now, then, QP_HW_TX_PACKETS, 16);
+		sent = diag_growth(now, then, QP_HW_TX_PACKETS);
 	if (again < sent / 100 ||
 	    others_explain(j, now, peer.now, "sends again what is dropped"))
 		return;
 	eadm_accuse(j, now, "%" PRIu64 " retransmissions to %s within %s",
 		    again, diag_text(now, QP_PEER_ADDR),
 		    diag_interval(now, then, age, sizeof(age)));
-	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RTO, 32);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RTO);
 	if (few)
-		eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
+		eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS);
 	else
-		eadm_cite_growth(j, DIAG_COUNTERS, all, before, CNT_TX_PACKETS,
-				 64);
+		eadm_cite_growth(j, DIAG_COUNTERS, all, before, CNT_TX_PACKETS);
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
 
@@ -494,9 +485,9 @@ static void look_storm(struct judge *j, const struct diag_row *now,
 static bool receives_late(const struct end *e)
 {
 	return e->now && e->then &&
-	       diag_growth(e->now, e->then, QP_HW_RQ_CI, 16) &&
-	       (!apart(e->now, QP_RQ_PI, QP_HW_RQ_CI) ||
-		!apart(e->then, QP_RQ_PI, QP_HW_RQ_CI));
+	       diag_growth(e->now, e->then, QP_HW_RQ_CI) &&
+	       (!diag_apart(e->now, QP_RQ_PI, QP_HW_RQ_CI) ||
+		!diag_apart(e->then, QP_RQ_PI, QP_HW_RQ_CI));
 }
 
 /*
@@ -518,9 +509,9 @@ static bool always_sends(struct judge *j, const struct diag_row *now,
 static void look_slow(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
-	uint64_t sent = diag_growth(now, then, QP_HW_TX_PACKETS, 16) +
-			diag_growth(now, then, QP_HW_RX_PACKETS, 16);
-	uint64_t done = diag_growth(now, then, QP_HW_SQ_CI, 16);
+	uint64_t sent = diag_growth(now, then, QP_HW_TX_PACKETS) +
+			diag_growth(now, then, QP_HW_RX_PACKETS);
+	uint64_t done = diag_growth(now, then, QP_HW_SQ_CI);
 	uint64_t ns = now->time - then->time;
 	struct end peer = peer_of(j, now);
 	char age[32];
@@ -544,25 +535,25 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	if (!peer.now)
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	doubt_cause(j, now, peer.now);
-	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_SQ_CI, 16);
-	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS, 16);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_SQ_CI);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS);
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
 
 static void look_drops(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
-	uint64_t bad = diag_growth(now, then, QP_HW_RX_ERROR_DROPS, 16);
-	uint64_t invalid = diag_growth(now, then, QP_HW_RX_INVALID_DROPS, 16);
+	uint64_t bad = diag_growth(now, then, QP_HW_RX_ERROR_DROPS);
+	uint64_t invalid = diag_growth(now, then, QP_HW_RX_INVALID_DROPS);
 	char age[32];
 
 	if (!bad && !invalid)
 		return;
 	eadm_accuse(j, now, "%" PRIu64 " received packets were dropped as bad and %" PRIu64 " as invalid within %s",
 		    bad, invalid, diag_interval(now, then, age, sizeof(age)));
-	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_ERROR_DROPS, 16);
-	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_INVALID_DROPS, 16);
-	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_PACKETS, 16);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_ERROR_DROPS);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_INVALID_DROPS);
+	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_PACKETS);
 	eadm_cite(j, DIAG_QP, now, QP_PEER_ADDR);
 }
 
@@ -650,7 +641,7 @@ static void look_error(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
 	static const signed char facts[] = {
-		QP_STATE, QP_IWARP_STATE, QP_STATE_AGE, QP_EVENTS,
+		QP_STATE_AGE, QP_EVENTS,
 		QP_FIRST_EVENT, QP_FIRST_CAUSE, QP_FIRST_EVENT_AGE,
 		QP_PEER_ADDR, QP_PEER_PORT, QP_HW_SQ_PI, QP_HW_SQ_CI,
 		QP_HW_RQ_PI, QP_HW_RQ_CI, QP_HW_RTO, -1,
@@ -675,6 +666,8 @@ static void look_error(struct judge *j, const struct diag_row *now,
 		    name_of("first-cause", cause, what, sizeof(what)));
 	if (cause < EADM_ARRAY_SIZE(causes) && causes[cause])
 		eadm_judge_cause(j, causes[cause]);
+	eadm_cite(j, DIAG_QP, now, QP_STATE);
+	eadm_cite_family(j, DIAG_QP, now);
 	eadm_cite_all(j, DIAG_QP, now, facts);
 	if (peer && failed_first(j, now, peer))
 		eadm_follows(
@@ -720,12 +713,12 @@ static void look_forgotten(struct judge *j, const struct diag_row *now,
 static uint16_t undrained(const struct diag_row *qp, bool kernel)
 {
 	if (kernel)
-		return apart(qp, QP_SQ_PI, QP_SQ_CI) |
-		       apart(qp, QP_RQ_PI, QP_RQ_CI);
-	return apart(qp, QP_SQ_PI, QP_HW_SQ_CI) |
-	       apart(qp, QP_RQ_PI, QP_HW_RQ_CI) |
-	       apart(qp, QP_HW_SQ_PI, QP_HW_SQ_CI) |
-	       apart(qp, QP_HW_RQ_PI, QP_HW_RQ_CI);
+		return diag_apart(qp, QP_SQ_PI, QP_SQ_CI) |
+		       diag_apart(qp, QP_RQ_PI, QP_RQ_CI);
+	return diag_apart(qp, QP_SQ_PI, QP_HW_SQ_CI) |
+	       diag_apart(qp, QP_RQ_PI, QP_HW_RQ_CI) |
+	       diag_apart(qp, QP_HW_SQ_PI, QP_HW_SQ_CI) |
+	       diag_apart(qp, QP_HW_RQ_PI, QP_HW_RQ_CI);
 }
 
 static void look_flush(struct judge *j, const struct diag_row *now,
@@ -738,7 +731,7 @@ static void look_flush(struct judge *j, const struct diag_row *now,
 	};
 	bool kernel = diag_has(now, QP_USER) && !diag_u64(now, QP_USER);
 	bool flushed = diag_has(now, QP_HW_SQ_PI) && !to_send(now) &&
-		       !apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI);
+		       !diag_apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI);
 	char age[32];
 
 	if (!is_stopped(now) || !is_stopped(then) || !undrained(now, kernel) ||

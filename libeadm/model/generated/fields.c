@@ -664,43 +664,43 @@ static const struct eadm_field dev_fields[] = {
 	{
 		.slot = 50, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.name = "gid", .c_name = "gid", .head = "GID", .family = "efa",
-		.help = "Address of the port.",
+		.metric = EADM_SPEC_METRIC_INFO, .name = "gid", .c_name = "gid", .head = "GID",
+		.family = "efa", .help = "Address of the port.",
 	},
 	{
 		.slot = 51, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "message-mtu",
-		.c_name = "message_mtu", .head = "MSGMTU", .family = "efa", .unit = "bytes",
-		.help = "Longest message of a send.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "message-mtu", .c_name = "message_mtu", .head = "MSGMTU", .family = "efa",
+		.unit = "bytes", .help = "Longest message of a send.",
 	},
 	{
 		.slot = 52, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "max-rdma-size",
-		.c_name = "max_rdma_size", .head = "MAXRDMA", .family = "efa", .unit = "bytes",
-		.help = "Longest RDMA transfer.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "max-rdma-size", .c_name = "max_rdma_size", .head = "MAXRDMA",
+		.family = "efa", .unit = "bytes", .help = "Longest RDMA transfer.",
 	},
 	{
 		.slot = 53, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "max-inline",
-		.c_name = "max_inline", .head = "MAXINLINE", .family = "efa", .unit = "bytes",
-		.help = "Inline data of a work request.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "max-inline", .c_name = "max_inline", .head = "MAXINLINE", .family = "efa",
+		.unit = "bytes", .help = "Inline data of a work request.",
 	},
 	{
 		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "max-mr-pages",
-		.c_name = "max_mr_pages", .head = "MAXMRPAGES", .family = "efa", .unit = "entries",
-		.help = "Pages of one MR.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "max-mr-pages", .c_name = "max_mr_pages", .head = "MAXMRPAGES",
+		.family = "efa", .unit = "entries", .help = "Pages of one MR.",
 	},
 	{
 		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = true, .name = "max-ah",
-		.c_name = "max_ah", .head = "MAXAH", .family = "efa", .unit = "objects",
-		.help = "AHs the adapter offers.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "max-ah", .c_name = "max_ah", .head = "MAXAH", .family = "efa",
+		.unit = "objects", .help = "AHs the adapter offers.",
 	},
 	{
 		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true, .name = "ahs",
-		.c_name = "ahs", .head = "AHS", .family = "efa", .unit = "objects",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "ahs", .c_name = "ahs", .head = "AHS", .family = "efa", .unit = "objects",
 		.help = "AHs in use.",
 	},
 	{
@@ -797,13 +797,13 @@ static const struct eadm_field qp_fields[] = {
 	{
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-pi", .c_name = "sq_pi",
-		.head = "SQPI", .unit = "entries",
+		.head = "SQPI", .unit = "entries", .index = "sq",
 		.help = "Send queue producer index: entries posted, as the adapter counts.",
 	},
 	{
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-ci", .c_name = "sq_ci",
-		.head = "SQCI", .unit = "entries",
+		.head = "SQCI", .unit = "entries", .index = "sq",
 		.help = "Send queue consumer index; known for kernel QPs only.",
 	},
 	{
@@ -821,12 +821,13 @@ static const struct eadm_field qp_fields[] = {
 	{
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "rq-pi", .c_name = "rq_pi",
-		.head = "RQPI", .unit = "entries", .help = "Receive queue producer index.",
+		.head = "RQPI", .unit = "entries", .index = "rq",
+		.help = "Receive queue producer index.",
 	},
 	{
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "rq-ci", .c_name = "rq_ci",
-		.head = "RQCI", .unit = "entries",
+		.head = "RQCI", .unit = "entries", .index = "rq",
 		.help = "Receive queue consumer index; known for kernel QPs only.",
 	},
 	{
@@ -939,13 +940,13 @@ static const struct eadm_field qp_fields[] = {
 		.slot = 38, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-sq-pi", .c_name = "hw_sq_pi", .head = "HWSQPI", .unit = "entries",
-		.help = "Send queue producer index seen by the adapter.",
+		.index = "sq", .help = "Send queue producer index seen by the adapter.",
 	},
 	{
 		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-sq-ci", .c_name = "hw_sq_ci", .head = "HWSQCI", .unit = "entries",
-		.help = "Send queue consumer index of the adapter.",
+		.index = "sq", .help = "Send queue consumer index of the adapter.",
 	},
 	{
 		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -957,13 +958,13 @@ static const struct eadm_field qp_fields[] = {
 		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-rq-pi", .c_name = "hw_rq_pi", .head = "HWRQPI", .unit = "entries",
-		.help = "Receive queue producer index seen by the adapter.",
+		.index = "rq", .help = "Receive queue producer index seen by the adapter.",
 	},
 	{
 		.slot = 42, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-rq-ci", .c_name = "hw_rq_ci", .head = "HWRQCI", .unit = "entries",
-		.help = "Receive queue consumer index of the adapter.",
+		.index = "rq", .help = "Receive queue consumer index of the adapter.",
 	},
 	{
 		.slot = 43, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -1260,25 +1261,29 @@ static const struct eadm_field qp_fields[] = {
 	{
 		.slot = 89, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name = "sq-db-offset", .c_name = "sq_db_offset", .head = "SQDB", .family = "efa",
-		.unit = "bytes", .help = "Offset of the doorbell of the send queue in its BAR.",
+		.metric = EADM_SPEC_METRIC_INFO, .name = "sq-db-offset", .c_name = "sq_db_offset",
+		.head = "SQDB", .family = "efa", .unit = "bytes",
+		.help = "Offset of the doorbell of the send queue in its BAR.",
 	},
 	{
 		.slot = 90, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name = "rq-db-offset", .c_name = "rq_db_offset", .head = "RQDB", .family = "efa",
-		.unit = "bytes", .help = "Offset of the doorbell of the receive queue in its BAR.",
+		.metric = EADM_SPEC_METRIC_INFO, .name = "rq-db-offset", .c_name = "rq_db_offset",
+		.head = "RQDB", .family = "efa", .unit = "bytes",
+		.help = "Offset of the doorbell of the receive queue in its BAR.",
 	},
 	{
 		.slot = 91, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name = "llq-offset", .c_name = "llq_offset", .head = "LLQ", .family = "efa",
-		.unit = "bytes", .help = "Offset of the send queue in BAR 2.",
+		.metric = EADM_SPEC_METRIC_INFO, .name = "llq-offset", .c_name = "llq_offset",
+		.head = "LLQ", .family = "efa", .unit = "bytes",
+		.help = "Offset of the send queue in BAR 2.",
 	},
 	{
 		.slot = 92, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-state", .c_name = "hw_state", .head = "HWSTATE", .family = "efa",
+		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-state",
+		.c_name = "hw_state", .head = "HWSTATE", .family = "efa",
 		.help = "State in the adapter.", .names = &eadm_spec_enums[3],
 	},
 	{
@@ -1354,7 +1359,7 @@ static const struct eadm_field cq_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "ci", .c_name = "ci",
-		.head = "CI", .unit = "entries",
+		.head = "CI", .unit = "entries", .index = "cq",
 		.help = "Consumer index; for a process's CQ the one of its last request for notification.",
 	},
 	{
@@ -1460,7 +1465,7 @@ static const struct eadm_field cq_fields[] = {
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-pi", .c_name = "hw_pi", .head = "HWPI", .unit = "entries",
-		.help = "Producer index of the adapter.",
+		.index = "cq", .help = "Producer index of the adapter.",
 	},
 	{
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -1553,8 +1558,9 @@ static const struct eadm_field cq_fields[] = {
 	{
 		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name = "db-offset", .c_name = "db_offset", .head = "DB", .family = "efa",
-		.unit = "bytes", .help = "Offset of the doorbell in its BAR.",
+		.metric = EADM_SPEC_METRIC_INFO, .name = "db-offset", .c_name = "db_offset",
+		.head = "DB", .family = "efa", .unit = "bytes",
+		.help = "Offset of the doorbell in its BAR.",
 	},
 };
 
@@ -1638,7 +1644,7 @@ static const struct eadm_field eq_fields[] = {
 	{
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "ci", .c_name = "ci",
-		.head = "CI", .unit = "entries", .help = "Consumer index.",
+		.head = "CI", .unit = "entries", .index = "eq", .help = "Consumer index.",
 	},
 	{
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -1770,15 +1776,15 @@ static const struct eadm_field eq_fields[] = {
 	},
 	{
 		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = true,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "keep-alive-events", .c_name = "keep_alive_events", .head = "KEEPALIVE",
 		.family = "efa", .unit = "events", .help = "Signs of life of the adapter.",
 	},
 	{
 		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "last-keep-alive-age",
-		.c_name = "last_keep_alive_age", .head = "LASTALIVE", .family = "efa", .unit = "ns",
-		.help = "Time since the last sign of life.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "last-keep-alive-age", .c_name = "last_keep_alive_age", .head = "LASTALIVE",
+		.family = "efa", .unit = "ns", .help = "Time since the last sign of life.",
 	},
 };
 
@@ -1844,22 +1850,24 @@ static const struct eadm_field cmdq_fields[] = {
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-pi", .c_name = "sq_pi",
-		.head = "SQPI", .unit = "entries", .help = "Producer index.",
+		.head = "SQPI", .unit = "entries", .index = "cmd-sq", .help = "Producer index.",
 	},
 	{
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-ci", .c_name = "sq_ci",
-		.head = "SQCI", .unit = "entries", .help = "Consumer index.",
+		.head = "SQCI", .unit = "entries", .index = "cmd-sq", .help = "Consumer index.",
 	},
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cq-ci", .c_name = "cq_ci",
-		.head = "CQCI", .unit = "entries", .help = "Consumer index of the command CQ.",
+		.head = "CQCI", .unit = "entries", .index = "cmd-cq",
+		.help = "Consumer index of the command CQ.",
 	},
 	{
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "eq-ci", .c_name = "eq_ci",
-		.head = "EQCI", .unit = "entries", .help = "Consumer index of the command EQ.",
+		.head = "EQCI", .unit = "entries", .index = "eq",
+		.help = "Consumer index of the command EQ.",
 	},
 	{
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -1955,13 +1963,13 @@ static const struct eadm_field cmdq_fields[] = {
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-sq-pi", .c_name = "hw_sq_pi", .head = "HWSQPI", .unit = "entries",
-		.help = "Producer index seen by the adapter.",
+		.index = "cmd-sq", .help = "Producer index seen by the adapter.",
 	},
 	{
 		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
 		.name = "hw-sq-ci", .c_name = "hw_sq_ci", .head = "HWSQCI", .unit = "entries",
-		.help = "Consumer index of the adapter.",
+		.index = "cmd-sq", .help = "Consumer index of the adapter.",
 	},
 	{
 		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,

@@ -113,6 +113,7 @@ struct eadm_field {
 	const char *head;	/* column heading */
 	const char *family;	/* the only one that has it, or NULL */
 	const char *unit;	/* base unit or NULL */
+	const char *index;	/* kind of queue whose indices it counts as, or NULL */
 	const char *help;	/* one sentence */
 	const struct eadm_spec_enum *names;	/* names of its values or NULL */
 };
