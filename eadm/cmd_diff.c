@@ -290,6 +290,7 @@ static int diff_all(struct diff *diff)
 	while (!status && (object = eadm_object_next(object))) {
 		if (eadm_object_rows(object) != EADM_ROWS_PAST &&
 		    eadm_object_sort(object) != EADM_SORT_ENTRIES &&
+		    eadm_object_sort(object) != EADM_SORT_MACHINE &&
 		    eadm_object_find_field(object, "dev-name"))
 			status = diff_object(diff, object);
 	}

@@ -7,7 +7,8 @@ bool can_dump(const struct eadm_object *object)
 {
 	enum eadm_sort sort = eadm_object_sort(object);
 
-	return sort == EADM_SORT_ROWS || sort == EADM_SORT_ENTRIES;
+	return sort == EADM_SORT_ROWS || sort == EADM_SORT_ENTRIES ||
+	       sort == EADM_SORT_MACHINE;
 }
 
 /* Whether "eadm stat" can show it. */

@@ -40,12 +40,14 @@ const struct eadm_object *eadm_object_next(const struct eadm_object *object);
  * @EADM_SORT_RAW: the library's own, for captures
  * @EADM_SORT_ENTRIES: a dump of one queue decodes them, which takes more
  *	&eadm_dump_opts
+ * @EADM_SORT_MACHINE: a dump reads them from files of the machine
  */
 enum eadm_sort {
 	EADM_SORT_ROWS,
 	EADM_SORT_EVENTS,
 	EADM_SORT_RAW,
 	EADM_SORT_ENTRIES,
+	EADM_SORT_MACHINE,
 };
 
 /**

@@ -36,7 +36,7 @@ PERMS = ["none", "admin", "rawio"]
 FORMS = ["none", "ip", "mac", "guid"]
 METRICS = ["none", "value", "sum", "label", "info"]
 ROWS = ["many", "few", "fixed", "past"]
-OBJECT_KEYS = {"key", "title", "cmd", "rows", "layout", "metric"}
+OBJECT_KEYS = {"key", "title", "cmd", "rows", "layout", "metric", "of"}
 INDICES = [None, "sq", "rq", "cq", "eq", "cmd-sq", "cmd-cq"]
 VIEW_KEYS = {"kind", "unit", "head", "show", "perm", "hw", "metric", "len",
              "base", "form", "bits", "cut", "index"}
@@ -180,7 +180,8 @@ class Object:
         if not self.key or self.key.type not in ("u32", "uint"):
             raise SpecError(f"{self.name}: the key is no u32 or uint attribute")
         # Not of netlink: over the char device, or made of what came over it.
-        self.local = view.get("cmd")
+        self.machine = view.get("of") == "machine"
+        self.local = view.get("cmd", 0 if self.machine else None)
         self.cmd = self.local
         self.verbs = set()
 
@@ -628,6 +629,8 @@ def gen_fields_h(spec):
 
 
 def object_sort(obj):
+    if obj.machine:
+        return "MACHINE"
     if obj.local is not None:
         return "RAW" if obj.local else "ENTRIES"
     return "ROWS" if "get" in obj.verbs else "EVENTS"

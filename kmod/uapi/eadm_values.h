@@ -199,6 +199,10 @@
 #define EADM_PORT_SPACE_IPOIB	2
 #define EADM_PORT_SPACE_IB	3
 
+/* netns-mode: Which network namespaces see RDMA devices. */
+#define EADM_NETNS_MODE_EXCLUSIVE	0
+#define EADM_NETNS_MODE_SHARED	1
+
 /* raw-kind: What raw bytes are of. */
 #define EADM_RAW_KIND_SQ	0
 #define EADM_RAW_KIND_RQ	1

@@ -12,7 +12,7 @@ _Static_assert((int)EADM_SHOW_NEVER == (int)EADM_SPEC_SHOW_NEVER &&
 	       (int)EADM_PERM_RAWIO == (int)EADM_SPEC_PERM_RAWIO,
 	       "marks are those of the specification");
 
-_Static_assert((int)EADM_SORT_ENTRIES == (int)EADM_SPEC_SORT_ENTRIES &&
+_Static_assert((int)EADM_SORT_MACHINE == (int)EADM_SPEC_SORT_MACHINE &&
 	       (int)EADM_SORT_EVENTS == (int)EADM_SPEC_SORT_EVENTS,
 	       "sorts are those of the specification");
 

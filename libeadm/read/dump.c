@@ -17,6 +17,7 @@
 #include "rawdump.h"
 #include "rdma.h"
 #include "rdma_device.h"
+#include "setup.h"
 
 #define MAX_NOTES 256
 
@@ -24,6 +25,7 @@ struct step {
 	enum {
 		STEP_COMPANION, STEP_RDMA, STEP_RDMA_DEVICE, STEP_RAW,
 		STEP_OTHERS,	/* plan for what the companion did not show */
+		STEP_MACHINE,	/* rows that are of no device */
 	} how;
 	struct eadm_device dev;		/* without a name: all devices */
 	uint32_t port;
@@ -66,6 +68,10 @@ struct eadm_dump {
 	struct eadm_peers peers;	/* of the QPs of the step */
 	struct eadm_rdma_cursor cursor;
 	struct eadm_record rec;
+	/* Of a machine's objects: its row, of the one in rec if need be. */
+	const struct eadm_object *machine;
+	unsigned int machine_index;
+	struct eadm_record machine_rec;
 };
 
 static int out_of_memory(struct eadm_ctx *ctx)
@@ -281,6 +287,23 @@ static int keep_strings(struct eadm_dump *dump)
 	return 0;
 }
 
+/* Rows about the setup of devices are made of others, in their order. */
+static int start_machine(struct eadm_dump *dump,
+			 const struct eadm_dump_opts *opts)
+{
+	const struct eadm_object *base = eadm_setup_base(dump->object);
+
+	if (opts && (opts->hw || opts->has_id))
+		return eadm_fail(dump->ctx, -EOPNOTSUPP,
+				 "%s have no number, and the adapter nothing of them",
+				 dump->object->title);
+	dump->machine = dump->object;
+	if (!base)
+		return add_step(dump, STEP_MACHINE, NULL, 0);
+	dump->object = base;
+	return 0;
+}
+
 /*
  * Whether each device that the companion shows has a row, so that the list of
  * devices need not be asked for before. One without a port has no counters by
@@ -297,7 +320,7 @@ static bool shows_each_device(const struct eadm_dump *dump)
 
 static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 {
-	int ret;
+	int ret = 0;
 
 	if (opts && opts->size > sizeof(*opts))
 		return eadm_fail(dump->ctx, -EINVAL,
@@ -324,7 +347,11 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 		return eadm_fail(dump->ctx, -EINVAL,
 				 "%s have no running number",
 				 dump->object->title);
-	if (dump->object->sort == EADM_SPEC_SORT_ENTRIES) {
+	if (dump->object->sort == EADM_SPEC_SORT_MACHINE) {
+		ret = start_machine(dump, opts);
+		if (ret || dump->n_steps)
+			return ret;
+	} else if (dump->object->sort == EADM_SPEC_SORT_ENTRIES) {
 		ret = eadm_rawdump_check(dump->ctx, dump->object,
 					 &dump->opts);
 		if (!ret)
@@ -391,6 +418,7 @@ EADM_API void eadm_dump_close(struct eadm_dump *dump)
 	eadm_rawdump_close(&dump->raw);
 	eadm_peers_free(&dump->peers);
 	eadm_record_release(&dump->rec);
+	eadm_record_release(&dump->machine_rec);
 	free(dump->part);
 	free(dump->around);
 	free(dump->steps);
@@ -701,6 +729,12 @@ static int advance(struct eadm_dump *dump)
 				       &dump->rec);
 		return ret ? step_failed(dump, step, ret) : 1;
 	}
+	if (step->how == STEP_MACHINE) {
+		ret = eadm_setup_row(dump->ctx, dump->machine,
+				     &dump->machine_index, &dump->machine_rec);
+		dump->step += !ret;
+		return ret;
+	}
 	ret = 0;
 	if (!dump->open) {
 		ret = load_peers(dump, step);
@@ -747,6 +781,11 @@ EADM_API int eadm_dump_next(struct eadm_dump *dump,
 			dump->ended = true;
 			return ret;
 		}
+		if (ret && step->how == STEP_MACHINE) {
+			dump->rows++;
+			*record = &dump->machine_rec;
+			return 1;
+		}
 		if (!ret || !wanted(dump, step))
 			continue;
 		if (dump->finds && step->how == STEP_COMPANION &&
@@ -754,8 +793,12 @@ EADM_API int eadm_dump_next(struct eadm_dump *dump,
 			dump->ended = true;
 			return -ENOMEM;
 		}
+		if (dump->machine &&
+		    !eadm_setup_of(dump->ctx, dump->machine, &dump->rec,
+				   &dump->machine_rec))
+			continue;
 		dump->rows++;
-		*record = &dump->rec;
+		*record = dump->machine ? &dump->machine_rec : &dump->rec;
 		return 1;
 	}
 	return finish(dump);

@@ -214,6 +214,11 @@ static const struct eadm_spec_entry port_space_entries[] = {
 	{ 3, "ib", "Service numbers of InfiniBand." },
 };
 
+static const struct eadm_spec_entry netns_mode_entries[] = {
+	{ 0, "exclusive", "Only the one that a device is in." },
+	{ 1, "shared", "All of them." },
+};
+
 static const struct eadm_spec_entry raw_kind_entries[] = {
 	{ 0, "sq", "Send queue of a QP." },
 	{ 1, "rq", "Receive queue of a QP." },
@@ -361,6 +366,7 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "cep-state", "", false, 16, cep_state_entries },
 	{ "cep-role", "", false, 3, cep_role_entries },
 	{ "port-space", "What the ports of a connection endpoint are of.", false, 4, port_space_entries },
+	{ "netns-mode", "Which network namespaces see RDMA devices.", false, 2, netns_mode_entries },
 	{ "raw-kind", "What raw bytes are of.", false, 10, raw_kind_entries },
 	{ "ring-index", "How the indices of a ring count, and how an entry is known as new.", false, 3, ring_index_entries },
 	{ "ring-memory", "Where the entries of a ring are.", false, 3, ring_memory_entries },
@@ -647,13 +653,13 @@ static const struct eadm_field dev_fields[] = {
 		.slot = 47, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "cc", .c_name = "cc", .head = "CC", .family = "erdma",
-		.help = "Default congestion control.", .names = &eadm_spec_enums[28],
+		.help = "Default congestion control.", .names = &eadm_spec_enums[29],
 	},
 	{
 		.slot = 48, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "efa-caps", .c_name = "efa_caps",
 		.head = "EFACAPS", .family = "efa", .help = "What the adapter can do.",
-		.names = &eadm_spec_enums[30],
+		.names = &eadm_spec_enums[31],
 	},
 	{
 		.slot = 49, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ID,
@@ -1041,7 +1047,7 @@ static const struct eadm_field qp_fields[] = {
 		.name = "iwarp-state", .c_name = "iwarp_state", .head = "HWSTATE",
 		.family = "erdma",
 		.help = "State in the adapter's terms as the driver last set it.",
-		.names = &eadm_spec_enums[27],
+		.names = &eadm_spec_enums[28],
 	},
 	{
 		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -1059,7 +1065,7 @@ static const struct eadm_field qp_fields[] = {
 		.slot = 57, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "cc", .c_name = "cc", .head = "CC", .family = "erdma",
-		.help = "Congestion control in use.", .names = &eadm_spec_enums[28],
+		.help = "Congestion control in use.", .names = &eadm_spec_enums[29],
 	},
 	{
 		.slot = 58, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -2338,7 +2344,7 @@ static const struct eadm_field ctx_fields[] = {
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "db-type", .c_name = "db_type", .head = "DBTYPE", .family = "erdma",
-		.help = "How it reaches its doorbells.", .names = &eadm_spec_enums[29],
+		.help = "How it reaches its doorbells.", .names = &eadm_spec_enums[30],
 	},
 	{
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -3290,7 +3296,7 @@ static const struct eadm_field cep_fields[] = {
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "cc", .c_name = "cc", .head = "CC", .family = "erdma",
-		.help = "Congestion control asked for or agreed on.", .names = &eadm_spec_enums[28],
+		.help = "Congestion control asked for or agreed on.", .names = &eadm_spec_enums[29],
 	},
 };
 
@@ -3343,7 +3349,7 @@ static const struct eadm_field event_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "type", .c_name = "type", .head = "EVENT", .help = "What happened.",
-		.names = &eadm_spec_enums[25],
+		.names = &eadm_spec_enums[26],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3387,7 +3393,7 @@ static const struct eadm_field event_fields[] = {
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "param", .c_name = "param", .head = "PARAM", .help = "Setting.",
-		.names = &eadm_spec_enums[26],
+		.names = &eadm_spec_enums[27],
 	},
 	{
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3435,7 +3441,7 @@ static const struct eadm_field conf_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "param", .c_name = "param", .head = "PARAM", .help = "Setting.",
-		.names = &eadm_spec_enums[26],
+		.names = &eadm_spec_enums[27],
 	},
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3511,7 +3517,7 @@ static const struct eadm_field raw_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "kind", .c_name = "kind", .head = "KIND", .help = "What the bytes are of.",
-		.names = &eadm_spec_enums[16],
+		.names = &eadm_spec_enums[17],
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3548,7 +3554,7 @@ static const struct eadm_field raw_fields[] = {
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "ring-index", .c_name = "ring_index", .head = "INDEXED",
-		.help = "How its indices count.", .names = &eadm_spec_enums[17],
+		.help = "How its indices count.", .names = &eadm_spec_enums[18],
 	},
 	{
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3560,7 +3566,7 @@ static const struct eadm_field raw_fields[] = {
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "memory", .c_name = "memory", .head = "MEMORY",
-		.help = "Where the entries are.", .names = &eadm_spec_enums[18],
+		.help = "Where the entries are.", .names = &eadm_spec_enums[19],
 	},
 	{
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3640,19 +3646,19 @@ static const struct eadm_field sqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[19],
+		.names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "op", .c_name = "op", .head = "OP", .help = "Operation.",
-		.names = &eadm_spec_enums[22],
+		.names = &eadm_spec_enums[23],
 	},
 	{
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -3662,7 +3668,7 @@ static const struct eadm_field sqe_fields[] = {
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "flags", .c_name = "flags",
-		.head = "FLAGS", .help = "Flags.", .names = &eadm_spec_enums[21],
+		.head = "FLAGS", .help = "Flags.", .names = &eadm_spec_enums[22],
 	},
 	{
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3714,7 +3720,7 @@ static const struct eadm_field sqe_fields[] = {
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "rights", .c_name = "rights",
 		.head = "RIGHTS", .help = "Rights of a registration.",
-		.names = &eadm_spec_enums[24],
+		.names = &eadm_spec_enums[25],
 	},
 	{
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3885,13 +3891,13 @@ static const struct eadm_field rqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[19],
+		.names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3962,13 +3968,13 @@ static const struct eadm_field cqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[19],
+		.names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3979,7 +3985,7 @@ static const struct eadm_field cqe_fields[] = {
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "op", .c_name = "op", .head = "OP", .help = "Operation.",
-		.names = &eadm_spec_enums[22],
+		.names = &eadm_spec_enums[23],
 	},
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -3990,7 +3996,7 @@ static const struct eadm_field cqe_fields[] = {
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "queue", .c_name = "queue", .head = "QUEUE",
-		.help = "Kind of queue it is of.", .names = &eadm_spec_enums[23],
+		.help = "Kind of queue it is of.", .names = &eadm_spec_enums[24],
 	},
 	{
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4084,13 +4090,13 @@ static const struct eadm_field eqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[19],
+		.names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4179,13 +4185,13 @@ static const struct eadm_field cmde_fields[] = {
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[20],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[19],
+		.names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4319,7 +4325,7 @@ static const struct eadm_field hwctx_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "kind", .c_name = "kind", .head = "KIND", .help = "What the context is of.",
-		.names = &eadm_spec_enums[16],
+		.names = &eadm_spec_enums[17],
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -4357,6 +4363,336 @@ static const struct eadm_field hwctx_fields[] = {
 
 static const int16_t hwctx_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+};
+
+static const struct eadm_field machine_fields[] = {
+	{
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "None: it is not of a device.",
+	},
+	{
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
+		.c_name = "family", .head = "FAMILY",
+		.help = "Family of the adapter, as in spec/families.",
+	},
+	{
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "index", .c_name = "index",
+		.head = "NR", .help = "0, as there is one.",
+	},
+	{
+		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 65,
+		.metric = EADM_SPEC_METRIC_INFO, .name = "host", .c_name = "host", .head = "HOST",
+		.help = "Name of the machine.",
+	},
+	{
+		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 65,
+		.metric = EADM_SPEC_METRIC_INFO, .name = "kernel", .c_name = "kernel",
+		.head = "KERNEL", .help = "Release of the kernel.",
+	},
+	{
+		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
+		.metric = EADM_SPEC_METRIC_INFO, .name = "eadm", .c_name = "eadm", .head = "EADM",
+		.help = "Version of eadm that read this.",
+	},
+	{
+		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cpus", .c_name = "cpus",
+		.head = "CPUS", .unit = "cpus", .help = "CPUs in use.",
+	},
+	{
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "memlock", .c_name = "memlock",
+		.head = "MEMLOCK", .unit = "bytes",
+		.help = "Memory that this process may lock; all bits set when it is unlimited.",
+	},
+	{
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "netns-mode", .c_name = "netns_mode", .head = "NETNS",
+		.help = "Which network namespaces see RDMA devices.", .names = &eadm_spec_enums[16],
+	},
+	{
+		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "lockdown",
+		.c_name = "lockdown", .head = "LOCKDOWN",
+		.help = "Lockdown of the kernel, as it says it; empty when it has none.",
+	},
+	{
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "host-pids", .c_name = "host_pids",
+		.head = "HOSTPIDS",
+		.help = "1 in the PID namespace of the host, where each process has a number.",
+	},
+};
+
+static const int16_t machine_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+};
+
+static const struct eadm_field verbs_fields[] = {
+	{
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "None: it is not of a device.",
+	},
+	{
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
+		.c_name = "family", .head = "FAMILY",
+		.help = "Family of the adapter, as in spec/families.",
+	},
+	{
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "index", .c_name = "index",
+		.head = "NR", .help = "0, as there is one.",
+	},
+	{
+		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "installed",
+		.c_name = "installed", .head = "INSTALLED",
+		.help = "1 when libibverbs is installed.",
+	},
+	{
+		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .name = "providers",
+		.c_name = "providers", .head = "PROVIDERS",
+		.help = "Providers of libibverbs that are installed.",
+	},
+	{
+		.slot = 9, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "rdma-cm-error",
+		.c_name = "rdma_cm_error", .head = "RDMACM",
+		.help = "Whether this process may open /dev/infiniband/rdma_cm: 0, or a negative errno.",
+	},
+};
+
+static const int16_t verbs_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7,
+};
+
+static const struct eadm_field module_fields[] = {
+	{
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name = "dev-name",
+		.c_name = "dev_name", .head = "DEVICE", .help = "None: it is not of a device.",
+	},
+	{
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
+		.c_name = "family", .head = "FAMILY",
+		.help = "Family of the adapter, as in spec/families.",
+	},
+	{
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "index", .c_name = "index",
+		.head = "NR", .help = "Running number.",
+	},
+	{
+		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_INFO, .name = "name", .c_name = "name", .head = "MODULE",
+		.help = "Name.",
+	},
+	{
+		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "loaded", .c_name = "loaded",
+		.head = "LOADED", .help = "1 when it is loaded.",
+	},
+	{
+		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "version",
+		.c_name = "version", .head = "VERSION", .help = "Version; empty when it has none.",
+	},
+	{
+		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name = "origin",
+		.c_name = "origin", .head = "ORIGIN",
+		.help = "Whether it came with the kernel, and the checksum of its source.",
+	},
+};
+
+static const int16_t module_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8,
+};
+
+static const struct eadm_field setup_fields[] = {
+	{
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
+		.head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
+		.c_name = "family", .head = "FAMILY",
+		.help = "Family of the adapter, as in spec/families.",
+	},
+	{
+		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
+		.metric = EADM_SPEC_METRIC_INFO, .name = "driver", .c_name = "driver",
+		.head = "DRIVER", .help = "Kernel module that drives it.",
+	},
+	{
+		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name = "driver-version",
+		.c_name = "driver_version", .head = "VERSION",
+		.help = "Version of that module; empty when it has none.",
+	},
+	{
+		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name = "netdev", .c_name = "netdev",
+		.head = "NETDEV", .help = "Its network interface.",
+	},
+	{
+		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "netdev-mtu",
+		.c_name = "netdev_mtu", .head = "MTU", .unit = "bytes",
+		.help = "MTU of the network interface.",
+	},
+	{
+		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "netdev-ipv4",
+		.c_name = "netdev_ipv4", .head = "IPV4",
+		.help = "1 when the network interface has an IPv4 address in the network namespace of the reader.",
+	},
+	{
+		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "gid-index", .c_name = "gid_index",
+		.head = "GIDINDEX", .help = "Place of the first GID of port 1.",
+	},
+	{
+		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 40,
+		.metric = EADM_SPEC_METRIC_INFO, .name = "gid", .c_name = "gid", .head = "GID",
+		.help = "First GID of port 1; empty when it has none.",
+	},
+	{
+		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "uverbs",
+		.c_name = "uverbs", .head = "UVERBS",
+		.help = "File below /dev/infiniband by which processes use it; empty when there is none.",
+	},
+	{
+		.slot = 14, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "uverbs-error",
+		.c_name = "uverbs_error", .head = "OPEN",
+		.help = "Whether this process may open that file: 0, or a negative errno.",
+	},
+	{
+		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "iommu",
+		.c_name = "iommu", .head = "IOMMU",
+		.help = "How an IOMMU treats its DMA; empty when there is none.",
+	},
+};
+
+static const int16_t setup_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+};
+
+static const struct eadm_field irq_fields[] = {
+	{
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
+		.head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
+		.c_name = "family", .head = "FAMILY",
+		.help = "Family of the adapter, as in spec/families.",
+	},
+	{
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name = "irq", .c_name = "irq", .head = "IRQ", .help = "Number of the interrupt.",
+	},
+	{
+		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "role", .c_name = "role", .head = "ROLE",
+		.help = "What the event queue is for that raises it.", .names = &eadm_spec_enums[4],
+	},
+	{
+		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "cpus",
+		.c_name = "cpus", .head = "CPUS",
+		.help = "CPUs that it goes to; empty when they are not known.",
+	},
+};
+
+static const int16_t irq_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6,
 };
 
 const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
@@ -4786,5 +5122,105 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.fields = hwctx_fields,
 		.key = &hwctx_fields[4],
 		.by_slot = hwctx_by_slot,
+	},
+	[EADM_SPEC_OBJ_MACHINE] = {
+		.name = "machine",
+		.c_name = "machine",
+		.title = "machine",
+		.help = "The machine, its kernel, and the process that reads this.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_MACHINE,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.metric = "machine",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 14,
+		.n_fields = 13,
+		.n_sets = 0,
+		.fields = machine_fields,
+		.key = &machine_fields[4],
+		.by_slot = machine_by_slot,
+	},
+	[EADM_SPEC_OBJ_VERBS] = {
+		.name = "verbs",
+		.c_name = "verbs",
+		.title = "user-space verbs",
+		.help = "What processes need to use RDMA devices.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_MACHINE,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.metric = "verbs",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 9,
+		.n_fields = 8,
+		.n_sets = 0,
+		.fields = verbs_fields,
+		.key = &verbs_fields[4],
+		.by_slot = verbs_by_slot,
+	},
+	[EADM_SPEC_OBJ_MODULE] = {
+		.name = "module",
+		.c_name = "module",
+		.title = "kernel modules",
+		.help = "A kernel module of RDMA, of a family of adapters, or of eadm.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_MACHINE,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.metric = "module",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 10,
+		.n_fields = 9,
+		.n_sets = 0,
+		.fields = module_fields,
+		.key = &module_fields[4],
+		.by_slot = module_by_slot,
+	},
+	[EADM_SPEC_OBJ_SETUP] = {
+		.name = "setup",
+		.c_name = "setup",
+		.title = "setup of devices",
+		.help = "How the machine is set up for a device.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_MACHINE,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.metric = "setup",
+		.by_device = true,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 15,
+		.n_fields = 14,
+		.n_sets = 0,
+		.fields = setup_fields,
+		.key = &setup_fields[0],
+		.by_slot = setup_by_slot,
+	},
+	[EADM_SPEC_OBJ_IRQ] = {
+		.name = "irq",
+		.c_name = "irq",
+		.title = "interrupts",
+		.help = "An interrupt of a device.",
+		.cmd = 0,
+		.sort = EADM_SPEC_SORT_MACHINE,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.metric = "irq",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 8,
+		.n_fields = 7,
+		.n_sets = 0,
+		.fields = irq_fields,
+		.key = &irq_fields[4],
+		.by_slot = irq_by_slot,
 	},
 };
