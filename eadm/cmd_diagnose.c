@@ -50,6 +50,7 @@ static const struct column rule_columns[] = {
 	{ .key = "object", .head = "OBJECT" },
 	{ .key = "moments", .head = "MOMENTS",
 	  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
+	{ .key = "check", .head = "CHECK" },
 	{ .key = "about", .head = "ABOUT", .cut = true },
 	{ .key = "alike", .head = "ALIKE",
 	  .json_only = true },
@@ -80,8 +81,9 @@ static int show_rules(struct cli *cli)
 			v[2] = value_text(eadm_object_name(
 				eadm_rule_object(rule)));
 			v[3] = value_u64(eadm_rule_two_moments(rule) ? 2 : 1);
-			v[4] = value_text(eadm_rule_help(rule));
-			v[5] = value_text(eadm_rule_alike(rule));
+			v[4] = value_text(eadm_rule_check(rule));
+			v[5] = value_text(eadm_rule_help(rule));
+			v[6] = value_text(eadm_rule_alike(rule));
 			write_values(cli->writer, v);
 		}
 		status = write_end(cli, status);

@@ -34,11 +34,15 @@ struct eadm_rule;
 
 /**
  * enum eadm_severity - how bad it is
+ * @EADM_SEVERITY_OK: it is well; of rules about the setup only, as the next one
+ * @EADM_SEVERITY_UNSEEN: what the rule is about cannot be seen, and should be
  * @EADM_SEVERITY_NOTICE: worth knowing, nothing is broken
  * @EADM_SEVERITY_WARNING: something does not work as it should
  * @EADM_SEVERITY_CRITICAL: a device or a connection is out of service
  */
 enum eadm_severity {
+	EADM_SEVERITY_OK = -2,
+	EADM_SEVERITY_UNSEEN = -1,
 	EADM_SEVERITY_NOTICE = 0,
 	EADM_SEVERITY_WARNING = 1,
 	EADM_SEVERITY_CRITICAL = 2,
@@ -69,6 +73,35 @@ const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule);
  * Since: 0.1
  */
 const char *eadm_rule_name(const struct eadm_rule *rule);
+
+/**
+ * enum eadm_rules - groups of rules, a bit for each
+ * @EADM_RULES_STATE: what goes on: "eadm diagnose"
+ * @EADM_RULES_SETUP: how the machine is set up: "eadm check". With these there are
+ *	verdicts about what is well, too.
+ */
+enum eadm_rules {
+	EADM_RULES_STATE = 1,
+	EADM_RULES_SETUP = 2,
+};
+
+/**
+ * eadm_rule_groups() - which groups it belongs to
+ * @rule: the description
+ *
+ * Return: bits of enum eadm_rules, at least one.
+ * Since: 0.1
+ */
+unsigned int eadm_rule_groups(const struct eadm_rule *rule);
+
+/**
+ * eadm_rule_check() - what "eadm check" calls it
+ * @rule: the description
+ *
+ * Return: a stable name, such as "port", or NULL when it is not about the setup.
+ * Since: 0.1
+ */
+const char *eadm_rule_check(const struct eadm_rule *rule);
 
 /**
  * eadm_rule_severity() - how bad it is when the rule applies
@@ -146,12 +179,16 @@ void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
  *	rules do with the rest.
  * @extend: keep the moment that the last one is compared with, so that the
  *	time between them grows
+ * @rules: bits of enum eadm_rules: which ones are to be applied, and so what is
+ *	read. 0: EADM_RULES_STATE. With EADM_RULES_SETUP alone a single moment is
+ *	enough, and that there is no device is a verdict, not an error.
  */
 struct eadm_sample_opts {
 	size_t size;
 	const char *device;
 	bool hw;
 	bool extend;
+	unsigned int rules;
 };
 
 /**
@@ -231,8 +268,8 @@ struct eadm_evidence {
  * @comm: command name of that process or the kernel consumer in brackets, ""
  *	when it is not known
  * @finding: a sentence about what is the matter, with numbers
- * @cause: the likely cause
- * @next: a command that tells more
+ * @cause: the likely cause, "" where nothing is wrong
+ * @next: a command that tells more, or a remedy, likewise
  * @evidence: what it rests on
  * @n_evidence: number of those
  *

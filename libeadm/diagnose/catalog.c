@@ -4,7 +4,7 @@
 
 /* In the order in which they look: what explains others comes first. */
 static const struct eadm_rule *const lists[] = {
-	eadm_rules_dev, eadm_rules_cmdq, eadm_rules_eq, eadm_rules_cq,
+	eadm_rules_setup, eadm_rules_dev, eadm_rules_cmdq, eadm_rules_eq, eadm_rules_cq,
 	eadm_rules_notify, eadm_rules_qp,
 };
 
@@ -31,6 +31,18 @@ EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
 EADM_API const char *eadm_rule_name(const struct eadm_rule *rule)
 {
 	return rule->name;
+}
+
+EADM_API unsigned int eadm_rule_groups(const struct eadm_rule *rule)
+{
+	return rule->groups ? rule->groups : EADM_RULES_STATE;
+}
+
+EADM_API const char *eadm_rule_check(const struct eadm_rule *rule)
+{
+	if (!(eadm_rule_groups(rule) & EADM_RULES_SETUP))
+		return NULL;
+	return rule->check ? rule->check : rule->name;
 }
 
 EADM_API enum eadm_severity eadm_rule_severity(const struct eadm_rule *rule)
@@ -66,7 +78,17 @@ EADM_API bool eadm_rule_two_moments(const struct eadm_rule *rule)
 
 EADM_API const char *eadm_severity_name(enum eadm_severity severity)
 {
-	static const char *const names[] = { "notice", "warning", "critical" };
-
-	return severity < EADM_ARRAY_SIZE(names) ? names[severity] : NULL;
+	switch (severity) {
+	case EADM_SEVERITY_OK:
+		return "ok";
+	case EADM_SEVERITY_UNSEEN:
+		return "unseen";
+	case EADM_SEVERITY_NOTICE:
+		return "notice";
+	case EADM_SEVERITY_WARNING:
+		return "warning";
+	case EADM_SEVERITY_CRITICAL:
+		return "critical";
+	}
+	return NULL;
 }

@@ -27,6 +27,7 @@ static void forget_verdicts(struct eadm_diagnosis *d)
 	d->n = 0;
 	d->n_settled = 0;
 	d->doubt = false;
+	d->unknown = false;
 	d->skipped[0] = '\0';
 	eadm_diag_gaps_free(&d->gaps);
 	eadm_diag_pool_free(&d->pool);
@@ -85,6 +86,9 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 		all.hw = false;
 		memcpy(&all, opts, opts->size);
 	}
+	if (!all.rules)
+		all.rules = EADM_RULES_STATE;
+	d->groups = all.rules;
 	forget_verdicts(d);
 	eadm_source_mark(ctx);
 	ret = eadm_diag_moment_read(&now, d->fields, ctx, &all);
@@ -133,6 +137,7 @@ static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 		[DIAG_DEV] = DEV_AGE, [DIAG_CMDQ] = -1, [DIAG_CMD] = -1,
 		[DIAG_COUNTERS] = -1, [DIAG_EQ] = -1, [DIAG_CTX] = CTX_AGE,
 		[DIAG_CQ] = CQ_AGE, [DIAG_QP] = QP_AGE, [DIAG_CQE] = -1,
+		[DIAG_MACHINE ... DIAG_KINDS - 1] = -1,
 	};
 	const struct diag_row *then;
 	uint64_t age;
@@ -182,7 +187,7 @@ static void find_gaps(struct judge *j)
 	for (i = 0; i < d->now.n_inputs && !d->error; i++) {
 		if (!is_settled(d, d->now.inputs[i].dev))
 			d->error = eadm_diag_gaps_find(&d->gaps, &d->now,
-						       d->have_then,
+						       d->have_then, d->groups,
 						       &d->now.inputs[i]);
 	}
 	for (i = 0; eadm_diagnosis_gap(d, i, &gap); i++) {
@@ -204,6 +209,8 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 	forget_verdicts(d);
 	d->error = 0;
 	while ((j.rule = eadm_rule_next(j.rule))) {
+		if (!(eadm_rule_groups(j.rule) & d->groups))
+			continue;
 		rows = &d->now.rows[j.rule->kind];
 		if (j.rule->two && !d->have_then && rows->n)
 			skipped++;
@@ -254,6 +261,7 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 		[DIAG_CTX] = { CTX_PID, CTX_COMM },
 		[DIAG_CQ] = { CQ_PID, CQ_COMM }, [DIAG_QP] = { QP_PID, QP_COMM },
 		[DIAG_CQE] = { -1, -1 },
+		[DIAG_MACHINE ... DIAG_KINDS - 1] = { -1, -1 },
 	};
 
 	v->comm = "";
@@ -266,7 +274,8 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 /* A device has one command queue, and one port so far. */
 static bool has_id(enum diag_kind kind)
 {
-	return kind != DIAG_DEV && kind != DIAG_CMDQ && kind != DIAG_COUNTERS;
+	return kind != DIAG_DEV && kind != DIAG_CMDQ && kind != DIAG_COUNTERS &&
+	       kind < DIAG_MACHINE;
 }
 
 EADM_API int eadm_diagnosis_verdict(const struct eadm_diagnosis *d,
@@ -340,7 +349,7 @@ EADM_API int eadm_diagnosis_gap(const struct eadm_diagnosis *d,
 	full.reason = eadm_diag_lack_name(g->lack);
 	full.rules = g->rules;
 	while ((rule = eadm_rule_next(rule)))
-		full.of++;
+		full.of += !!(eadm_rule_groups(rule) & d->groups);
 	full.why = g->why ? g->why : eadm_diag_lack_why(g->lack);
 	full.remedy = eadm_diag_lack_remedy(g->lack);
 	memcpy(gap, &full, full.size);
@@ -384,6 +393,14 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 		return 1;
 	}
 	index -= d->now.n_notes;
+	if (d->unknown && !index--) {
+		full.error = -ENODATA;
+		full.device = "";
+		full.what = "properties of the machine";
+		full.why = "not all of them are known; what is missing was not checked";
+		memcpy(note, &full, note->size);
+		return 1;
+	}
 	/* That there was one moment only is told once, of all devices. */
 	if (d->skipped[0] && !index--) {
 		full.error = -ENODATA;

@@ -138,7 +138,8 @@ static int add_gap(struct diag_gaps *gaps, const struct diag_inputs *in,
 
 /* @two: there is an earlier moment; 0 or -ENOMEM. */
 int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
-			bool two, const struct diag_inputs *in)
+			bool two, unsigned int groups,
+			const struct diag_inputs *in)
 {
 	const struct eadm_rule *rule = NULL;
 	enum diag_lack lack;
@@ -146,6 +147,8 @@ int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
 	int ret = 0;
 
 	while (!ret && (rule = eadm_rule_next(rule))) {
+		if (!(eadm_rule_groups(rule) & groups))
+			continue;
 		lack = lack_of(m, two, in, rule, &why);
 		if (lack && lack != DIAG_LACK_FAMILY)
 			ret = add_gap(gaps, in, lack, why);

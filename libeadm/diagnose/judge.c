@@ -66,6 +66,15 @@ static const char *driver_of(const struct judge *j, const struct diag_row *row)
 	return *driver ? driver : "rdma";
 }
 
+static const char *netdev_of(const struct judge *j, const struct diag_row *row)
+{
+	const struct diag_row *dev =
+		eadm_diag_find(eadm_judge_now(j), DIAG_DEV, row->dev, row->dev);
+	const char *netdev = dev ? diag_text(dev, DEV_NETDEV) : "";
+
+	return *netdev ? netdev : "INTERFACE";
+}
+
 /* How the names of its interrupts begin. */
 static const char *interrupts_of(const char *driver)
 {
@@ -79,7 +88,7 @@ static const char *fill(struct judge *j, const struct diag_row *row,
 			const char *text)
 {
 	static const char *const words[] = { "{dev}", "{id}", "{driver}",
-					     "{irq}" };
+					     "{irq}", "{netdev}" };
 	char id[24], out[512];
 	const char *value[EADM_ARRAY_SIZE(words)];
 	size_t at = 0, i;
@@ -89,6 +98,7 @@ static const char *fill(struct judge *j, const struct diag_row *row,
 	value[1] = id;
 	value[2] = driver_of(j, row);
 	value[3] = interrupts_of(value[2]);
+	value[4] = netdev_of(j, row);
 	while (*text && at < sizeof(out) - 1) {
 		for (i = 0; i < EADM_ARRAY_SIZE(words); i++) {
 			if (!strncmp(text, words[i], strlen(words[i])))
@@ -105,13 +115,13 @@ static const char *fill(struct judge *j, const struct diag_row *row,
 	return eadm_judge_keep(j, out);
 }
 
-void eadm_accuse(struct judge *j, const struct diag_row *row, const char *fmt,
-		 ...)
+static void begin_verdict(struct judge *j, const struct diag_row *row,
+			  enum eadm_severity severity, const char *fmt,
+			  va_list ap)
 {
 	struct eadm_diagnosis *d = j->d;
 	struct verdict *all;
 	char text[400];
-	va_list ap;
 
 	j->verdict = NULL;
 	all = eadm_grow_room(d->verdicts, d->n, &d->max, sizeof(*all));
@@ -120,19 +130,61 @@ void eadm_accuse(struct judge *j, const struct diag_row *row, const char *fmt,
 		return;
 	}
 	d->verdicts = all;
-	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	j->verdict = &d->verdicts[d->n];
 	*j->verdict = (struct verdict){
 		.rule = j->rule,
-		.severity = j->rule->severity,
+		.severity = severity,
 		.row = row,
 		.finding = eadm_judge_keep(j, text),
-		.cause = fill(j, row, j->rule->cause),
-		.next = fill(j, row, j->rule->next),
+		.cause = "",
+		.next = "",
 		.number = d->n++,
 	};
+}
+
+void eadm_accuse(struct judge *j, const struct diag_row *row, const char *fmt,
+		 ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	begin_verdict(j, row, j->rule->severity, fmt, ap);
+	va_end(ap);
+	eadm_judge_cause(j, j->rule->cause);
+	eadm_judge_next(j, j->rule->next);
+}
+
+void eadm_pass(struct judge *j, const struct diag_row *row, const char *fmt,
+	       ...)
+{
+	va_list ap;
+
+	j->verdict = NULL;
+	if (!(j->d->groups & EADM_RULES_SETUP))
+		return;
+	va_start(ap, fmt);
+	begin_verdict(j, row, EADM_SEVERITY_OK, fmt, ap);
+	va_end(ap);
+}
+
+void eadm_unseen(struct judge *j, const struct diag_row *row,
+		 const char *remedy, const char *fmt, ...)
+{
+	va_list ap;
+
+	j->verdict = NULL;
+	if (!(j->d->groups & EADM_RULES_SETUP))
+		return;
+	va_start(ap, fmt);
+	begin_verdict(j, row, EADM_SEVERITY_UNSEEN, fmt, ap);
+	va_end(ap);
+	eadm_judge_next(j, remedy);
+}
+
+void eadm_judge_unknown(struct judge *j)
+{
+	j->d->unknown = true;
 }
 
 /* Whether a verdict is about an object, or about what affects it. */
@@ -170,7 +222,8 @@ bool eadm_follows(struct judge *j, const char *rule, enum diag_kind kind,
 
 	if (!cause)
 		return false;
-	while (v < end && !(concerns(v, kind, cause) &&
+	while (v < end && !(v->severity >= EADM_SEVERITY_NOTICE &&
+			    concerns(v, kind, cause) &&
 			    (rule ? !strcmp(rule, v->rule->name) :
 				    may_be_cause(v))))
 		v++;

@@ -33,6 +33,8 @@ struct eadm_diagnosis {
 	size_t n_idle, max_idle;
 	unsigned int between;		/* moments that were dropped */
 	bool doubt;
+	unsigned int groups;		/* rules that apply */
+	bool unknown;			/* the setup is not all known */
 	struct verdict *verdicts;
 	unsigned int n;
 	size_t max;

@@ -19,6 +19,11 @@ enum diag_kind {
 	DIAG_CQ,
 	DIAG_QP,
 	DIAG_CQE,	/* the newest ones of some CQs */
+	DIAG_MACHINE,	/* from here on: how the machine is set up */
+	DIAG_VERBS,
+	DIAG_MODULE,
+	DIAG_SETUP,
+	DIAG_IRQ,
 	DIAG_KINDS,
 };
 
@@ -33,6 +38,7 @@ enum diag_kind {
 	F(DEV_MRS, "mrs") F(DEV_MAX_MR, "max-mr")			\
 	F(DEV_PDS, "pds") F(DEV_MAX_PD, "max-pd")			\
 	F(DEV_CTXS, "ctxs") F(DEV_MAX_CTX, "max-ctx")			\
+	F(DEV_FW, "fw-version") F(DEV_VECTORS, "vectors")		\
 	F(DEV_AGE, "age") F(DEV_ORPHANS, "orphans")			\
 	F(DEV_ORPHAN_BYTES, "orphan-bytes")
 
@@ -137,6 +143,28 @@ enum diag_kind {
 	F(CQE_WQE_INDEX, "wqe-index") F(CQE_QPN, "qpn")			\
 	F(CQE_BYTES, "bytes")
 
+#define DIAG_MACHINE_FIELDS(F)						\
+	F(MACHINE_CPUS, "cpus") F(MACHINE_MEMLOCK, "memlock")		\
+	F(MACHINE_NETNS, "netns-mode") F(MACHINE_LOCKDOWN, "lockdown")
+
+#define DIAG_VERBS_FIELDS(F)						\
+	F(VERBS_INSTALLED, "installed") F(VERBS_PROVIDERS, "providers")	\
+	F(VERBS_CM_ERROR, "rdma-cm-error")
+
+#define DIAG_MODULE_FIELDS(F)						\
+	F(MOD_NAME, "name") F(MOD_LOADED, "loaded")			\
+	F(MOD_VERSION, "version") F(MOD_ORIGIN, "origin")
+
+#define DIAG_SETUP_FIELDS(F)						\
+	F(SETUP_DRIVER, "driver") F(SETUP_VERSION, "driver-version")	\
+	F(SETUP_NETDEV, "netdev") F(SETUP_MTU, "netdev-mtu")		\
+	F(SETUP_IPV4, "netdev-ipv4") F(SETUP_GID_INDEX, "gid-index")	\
+	F(SETUP_GID, "gid") F(SETUP_UVERBS, "uverbs")			\
+	F(SETUP_UVERBS_ERROR, "uverbs-error") F(SETUP_IOMMU, "iommu")
+
+#define DIAG_IRQ_FIELDS(F)						\
+	F(IRQ_ROLE, "role") F(IRQ_CPUS, "cpus")
+
 #define DIAG_FIELD(name, text) name,
 enum { DIAG_DEV_FIELDS(DIAG_FIELD) DIAG_DEV_N };
 enum { DIAG_CMDQ_FIELDS(DIAG_FIELD) DIAG_CMDQ_N };
@@ -147,6 +175,11 @@ enum { DIAG_CTX_FIELDS(DIAG_FIELD) DIAG_CTX_N };
 enum { DIAG_CQ_FIELDS(DIAG_FIELD) DIAG_CQ_N };
 enum { DIAG_QP_FIELDS(DIAG_FIELD) DIAG_QP_N };
 enum { DIAG_CQE_FIELDS(DIAG_FIELD) DIAG_CQE_N };
+enum { DIAG_MACHINE_FIELDS(DIAG_FIELD) DIAG_MACHINE_N };
+enum { DIAG_VERBS_FIELDS(DIAG_FIELD) DIAG_VERBS_N };
+enum { DIAG_MODULE_FIELDS(DIAG_FIELD) DIAG_MODULE_N };
+enum { DIAG_SETUP_FIELDS(DIAG_FIELD) DIAG_SETUP_N };
+enum { DIAG_IRQ_FIELDS(DIAG_FIELD) DIAG_IRQ_N };
 #undef DIAG_FIELD
 
 union diag_value {

@@ -87,6 +87,15 @@ static const char *const ctx_names[] = { DIAG_CTX_FIELDS(DIAG_NAME) NULL };
 static const char *const cq_names[] = { DIAG_CQ_FIELDS(DIAG_NAME) NULL };
 static const char *const qp_names[] = { DIAG_QP_FIELDS(DIAG_NAME) NULL };
 static const char *const cqe_names[] = { DIAG_CQE_FIELDS(DIAG_NAME) NULL };
+static const char *const machine_names[] = {
+	DIAG_MACHINE_FIELDS(DIAG_NAME) NULL
+};
+static const char *const verbs_names[] = { DIAG_VERBS_FIELDS(DIAG_NAME) NULL };
+static const char *const module_names[] = {
+	DIAG_MODULE_FIELDS(DIAG_NAME) NULL
+};
+static const char *const setup_names[] = { DIAG_SETUP_FIELDS(DIAG_NAME) NULL };
+static const char *const irq_names[] = { DIAG_IRQ_FIELDS(DIAG_NAME) NULL };
 
 static const struct {
 	const char *object;
@@ -102,14 +111,31 @@ static const struct {
 	[DIAG_CQ] = { "cq", cq_names, DIAG_CQ_N },
 	[DIAG_QP] = { "qp", qp_names, DIAG_QP_N },
 	[DIAG_CQE] = { "cqe", cqe_names, DIAG_CQE_N },
+	[DIAG_MACHINE] = { "machine", machine_names, DIAG_MACHINE_N },
+	[DIAG_VERBS] = { "verbs", verbs_names, DIAG_VERBS_N },
+	[DIAG_MODULE] = { "module", module_names, DIAG_MODULE_N },
+	[DIAG_SETUP] = { "setup", setup_names, DIAG_SETUP_N },
+	[DIAG_IRQ] = { "irq", irq_names, DIAG_IRQ_N },
 };
 
 _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
 	       DIAG_COUNTERS_N <= 64 && DIAG_EQ_N <= 64 && DIAG_CTX_N <= 64 &&
-	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64 && DIAG_CQE_N <= 64,
+	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64 && DIAG_CQE_N <= 64 &&
+	       DIAG_MACHINE_N <= 64 && DIAG_VERBS_N <= 64 &&
+	       DIAG_MODULE_N <= 64 && DIAG_SETUP_N <= 64 && DIAG_IRQ_N <= 64,
 	       "a bit for each field");
 
-/* How a family calls the state of an object, which rules cite and do not judge. */
+static bool is_state(const char *name)
+{
+	const char *last = strrchr(name, '-');
+
+	return !strcmp(last ? last : name, "-state");
+}
+
+/*
+ * How a family calls the state of an object, which rules cite
+ * and do not judge.
+ */
 static void add_family_states(struct diag_fields *f)
 {
 	const struct eadm_field *field;
@@ -119,7 +145,7 @@ static void add_family_states(struct diag_fields *f)
 	for (i = 0; i < f->n_all && f->n < EADM_ARRAY_SIZE(f->field); i++) {
 		field = eadm_object_field(f->object, i);
 		if (eadm_field_family(field) && !eadm_field_is_hw(field) &&
-		    eadm_field_kind(field) == EADM_KIND_STATE)
+		    is_state(eadm_field_name(field)))
 			f->field[f->n++] = field;
 	}
 }
@@ -188,7 +214,7 @@ static struct diag_row *add_row(struct diag_rows *rows)
 static bool take_value(struct reader *r, const struct eadm_record *record,
 		       const struct eadm_value *v, union diag_value *to)
 {
-	char text[128];
+	char text[640];
 
 	switch (v->type) {
 	case EADM_TYPE_U64:
@@ -218,6 +244,15 @@ static unsigned int width_of(const struct eadm_family *family,
 	return bits ? bits : 64;
 }
 
+static const char *device_name(struct diag_pool *pool,
+			       const struct eadm_record *record,
+			       const struct eadm_field *field)
+{
+	const char *name = eadm_record_string(record, field);
+
+	return name ? eadm_diag_strdup(pool, name) : "";
+}
+
 static int take_row(struct reader *r, enum diag_kind kind,
 		    const struct eadm_record *record)
 {
@@ -230,10 +265,9 @@ static int take_row(struct reader *r, enum diag_kind kind,
 		return -ENOMEM;
 	row->value = eadm_diag_alloc(pool, f->n * sizeof(*row->value));
 	/* Of the rows of a device, its own one keeps the name. */
-	row->device = kind == DIAG_DEV ?
-			      eadm_diag_strdup(pool, eadm_record_string(
-							record, f->dev_name)) :
-			      r->device;
+	row->device = r->device;
+	if (kind == DIAG_DEV || kind >= DIAG_MACHINE)
+		row->device = device_name(pool, record, f->dev_name);
 	if (!r->bits[kind])
 		r->bits[kind] = eadm_diag_alloc(pool, f->n);
 	row->bits = r->bits[kind];
@@ -631,6 +665,21 @@ static void sort(struct diag_rows *rows)
 		qsort(rows->row, rows->n, sizeof(*rows->row), by_identity);
 }
 
+/* How the machine is set up; the devices have been read. */
+static int read_setup(struct reader *r)
+{
+	unsigned int kind;
+	int ret = 0;
+
+	for (kind = DIAG_MACHINE; !ret && kind < DIAG_KINDS; kind++) {
+		ret = read_kind(r, kind, false);
+		/* Whose driver shows no event queues has no interrupts here. */
+		if (ret && ret != -ENOMEM)
+			ret = kind == DIAG_IRQ ? 0 : failed(r, kind, ret);
+	}
+	return ret;
+}
+
 int eadm_diag_moment_read(struct diag_moment *moment,
 			  const struct diag_fields fields[DIAG_KINDS],
 			  struct eadm_ctx *ctx,
@@ -648,8 +697,15 @@ int eadm_diag_moment_read(struct diag_moment *moment,
 	r->ctx = ctx;
 	r->device = opts->device;
 	ret = read_kind(r, DIAG_DEV, false);
+	/* That there is none is for a rule to say. */
+	if (opts->rules & EADM_RULES_SETUP && !opts->device &&
+	    (ret == -ENODEV || ret == -EOPNOTSUPP))
+		ret = 0;
 	sort(&moment->rows[DIAG_DEV]);
-	for (i = 0; !ret && i < moment->rows[DIAG_DEV].n; i++)
+	if (!ret && opts->rules & EADM_RULES_SETUP)
+		ret = read_setup(r);
+	for (i = 0; !ret && opts->rules & EADM_RULES_STATE &&
+		    i < moment->rows[DIAG_DEV].n; i++)
 		ret = read_device(r, &moment->rows[DIAG_DEV].row[i], opts->hw);
 	for (i = 0; i < DIAG_KINDS; i++)
 		sort(&moment->rows[i]);
@@ -687,7 +743,7 @@ const char *eadm_diag_kind_name(enum diag_kind kind)
 {
 	static const char *const names[DIAG_KINDS] = {
 		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
-		"cqe",
+		"cqe", "machine", "verbs", "module", "setup", "irq",
 	};
 
 	return names[kind];

@@ -20,6 +20,8 @@ struct judge;
 
 struct eadm_rule {
 	const char *name;	/* for ever */
+	const char *check;	/* in "eadm check", NULL: the same */
+	unsigned int groups;	/* EADM_RULES_*, 0: STATE */
 	enum eadm_severity severity;
 	enum diag_kind kind;
 	bool two;		/* it compares two moments */
@@ -43,7 +45,8 @@ struct eadm_rule {
 #define OWNERS	DIAG_NEEDS(DIAG_OWNERS)
 
 extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
-	eadm_rules_eq[], eadm_rules_cq[], eadm_rules_notify[], eadm_rules_qp[];
+	eadm_rules_eq[], eadm_rules_cq[], eadm_rules_notify[], eadm_rules_qp[],
+	eadm_rules_setup[];
 
 /* ---- what could not be looked at: gaps.c --------------------------------- */
 
@@ -64,7 +67,8 @@ const char *eadm_diag_lack_name(enum diag_lack lack);
 const char *eadm_diag_lack_why(enum diag_lack lack);
 const char *eadm_diag_lack_remedy(enum diag_lack lack);
 int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
-			bool two, const struct diag_inputs *in);
+			bool two, unsigned int groups,
+			const struct diag_inputs *in);
 void eadm_diag_gaps_free(struct diag_gaps *gaps);
 
 /* ---- what a look sees ------------------------------------------------------ */
@@ -103,6 +107,19 @@ bool eadm_cq_qps_move(struct judge *j, const struct diag_row *cq);
 
 void eadm_accuse(struct judge *j, const struct diag_row *row, const char *fmt,
 		 ...) EADM_PRINTF(3, 4);
+/*
+ * Of rules about the setup, and heard only when those apply: that something is
+ * well, or cannot be seen, with what to do about that.
+ */
+void eadm_pass(struct judge *j, const struct diag_row *row, const char *fmt,
+	       ...) EADM_PRINTF(3, 4);
+void eadm_unseen(struct judge *j, const struct diag_row *row,
+		 const char *remedy, const char *fmt, ...) EADM_PRINTF(4, 5);
+/* The same of a device whose driver should show @what; false: it is none. */
+bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
+		       const char *what);
+/* The source does not have what the rule looks at. */
+void eadm_judge_unknown(struct judge *j);
 /* Afterwards, where they differ from the rule's own. */
 void eadm_judge_severity(struct judge *j, enum eadm_severity severity);
 void eadm_judge_cause(struct judge *j, const char *cause);

@@ -46,8 +46,13 @@ static void look_link(struct judge *j, const struct diag_row *now,
 
 	(void)then;
 	if (!diag_has(now, DEV_PORT_STATE) ||
-	    diag_u64(now, DEV_PORT_STATE) != EADM_PORT_STATE_DOWN)
+	    diag_u64(now, DEV_PORT_STATE) != EADM_PORT_STATE_DOWN) {
+		if (diag_has(now, DEV_PORT_STATE))
+			eadm_pass(j, now, "the port is not down");
+		else
+			eadm_judge_hidden(j, now, "the state of the port");
 		return;
+	}
 	eadm_accuse(j, now, "the port is down: %s is down or has no carrier",
 		    *diag_text(now, DEV_NETDEV) ? diag_text(now, DEV_NETDEV) :
 					     "its network interface");
@@ -63,9 +68,15 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
 	(void)then;
-	if (!diag_has(now, DEV_MAC) || !diag_has(now, DEV_NETDEV_MAC) ||
-	    !strcmp(diag_text(now, DEV_MAC), diag_text(now, DEV_NETDEV_MAC)))
+	if (!diag_has(now, DEV_MAC) || !diag_has(now, DEV_NETDEV_MAC)) {
+		eadm_judge_hidden(j, now, "whether the MAC addresses agree");
 		return;
+	}
+	if (!strcmp(diag_text(now, DEV_MAC), diag_text(now, DEV_NETDEV_MAC))) {
+		eadm_pass(j, now, "%s uses the adapter's MAC address, %s",
+			  diag_text(now, DEV_NETDEV), diag_text(now, DEV_MAC));
+		return;
+	}
 	eadm_accuse(j, now,
 		    "%s uses the MAC address %s, the adapter belongs to %s",
 		    diag_text(now, DEV_NETDEV), diag_text(now, DEV_NETDEV_MAC),
@@ -88,6 +99,7 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 		{ DEV_PDS, DEV_MAX_PD, "PDs" },
 		{ DEV_CTXS, DEV_MAX_CTX, "user contexts" },
 	};
+	bool near = false, known = false;
 	unsigned int i;
 
 	(void)then;
@@ -95,6 +107,7 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 		uint64_t used = diag_u64(now, limits[i].used);
 		uint64_t max = diag_u64(now, limits[i].max);
 
+		known |= max;
 		if (!max || used < max - max / 10 || max < 10)
 			continue;
 		eadm_accuse(j, now, "%" PRIu64 " of %" PRIu64 " %s are in use",
@@ -103,7 +116,12 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 			eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
 		eadm_cite(j, DIAG_DEV, now, limits[i].used);
 		eadm_cite(j, DIAG_DEV, now, limits[i].max);
+		near = true;
 	}
+	if (!known)
+		eadm_judge_hidden(j, now, "how much of its limits is in use");
+	else if (!near)
+		eadm_pass(j, now, "less than nine tenths of each limit are in use");
 }
 
 /* ---- counters ------------------------------------------------------------------ */
@@ -254,6 +272,8 @@ static void look_leaked(struct judge *j, const struct diag_row *now,
 	eadm_cite_all(j, DIAG_CTX, now, objects);
 }
 
+#define BOTH	(EADM_RULES_STATE | EADM_RULES_SETUP)
+
 const struct eadm_rule eadm_rules_dev[] = {
 	{
 		.name = "adapter-gone", .kind = DIAG_DEV, .needs = STATE,
@@ -273,22 +293,25 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.look = look_halted,
 	}, {
 		.name = "link-down", .kind = DIAG_DEV,
+		.check = "port", .groups = BOTH,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The port is down.",
 		.cause = "The network interface was set down, or lost its carrier.",
-		.next = "ip -s link show; eadm info {dev}",
+		.next = "ip link set {netdev} up; ip -s link show {netdev}; eadm info {dev}",
 		.alike = "A port that is not used and was set down on purpose: a notice.",
 		.look = look_link,
 	}, {
 		.name = "mac-mismatch", .kind = DIAG_DEV, .needs = STATE,
-		.severity = EADM_SEVERITY_WARNING,
+		.check = "mac", .groups = BOTH,
+		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The network interface does not use the adapter's MAC address.",
 		.cause = "The interface got another address; the fabric drops RDMA packets that do not come from the adapter's own.",
-		.next = "eadm info {dev} -o netdev,mac,netdev-mac; ip link set NETDEV address MAC",
+		.next = "eadm info {dev} -o netdev,mac,netdev-mac; ip link set {netdev} address MAC",
 		.alike = "A bond or bridge on top of the interface: only the interface itself counts.",
 		.look = look_mac,
 	}, {
 		.name = "limit-near", .kind = DIAG_DEV,
+		.check = "limits", .groups = BOTH,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "More than nine tenths of a limit of the adapter are in use.",
 		.cause = "Many applications, or one that does not destroy what it makes.",

@@ -25,9 +25,15 @@ static void put_text(struct eadm_ctx *ctx, struct eadm_record *rec,
 		     unsigned int attr, const char *kind, const char *name)
 {
 	const char *value = fact(ctx, kind, name);
+	const struct eadm_field *field =
+		&rec->object->fields[rec->object->by_slot[attr]];
+	char text[640];
 
-	if (value)
-		eadm_record_put_string(rec, attr, value);
+	/* A capture may say what it likes. */
+	if (value) {
+		snprintf(text, sizeof(text), "%.*s", field->len - 1, value);
+		eadm_record_put_string(rec, attr, text);
+	}
 }
 
 /* A text of the source that should be a number. */

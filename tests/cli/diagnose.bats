@@ -7,7 +7,7 @@ rules_of() {
 }
 
 @test "every rule finds its fault, with object, evidence, cause and next step" {
-	[ "$(rules_of "$SICK")" = "$(eadm diagnose --rules --json | jq -r '.rows[].rule' | sort)" ]
+	[ "$(rules_of "$SICK")" = "$(eadm diagnose --rules --json | jq -r '.rows[] | select(.check != .rule).rule' | sort)" ]
 	run jq -e '.rows | all((.evidence | length > 0) and (.finding | length > 10) and
 		(.cause | length > 10) and (.next | test("eadm|ip |dmesg")) and .dev_name)' \
 		<(eadm --from "$SICK" diagnose --json)
@@ -138,7 +138,7 @@ rules_of() {
 	[ "$status" = 8 ]
 	[ "$(jq -c '[.rows[] | select(.result != "ok") | [.result, .check, .dev_name]] | sort' \
 		<<<"$output")" = \
-		'[["fail","netdev","recovering"],["fail","port","dead"],["warn","limits","stalled"]]' ]
+		'[["fail","mac","recovering"],["fail","port","dead"],["warn","limits","stalled"]]' ]
 }
 
 # audited FILE KEY=VALUE...: two adapters, and facts of their machine.

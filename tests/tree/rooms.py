@@ -36,7 +36,6 @@ FOLDERS = ("libeadm", "kmod/eadm", "kmod/erdma", "kmod/virt", "eadm")
 # remove its line. Each has its reason.
 EXCUSES = {
     "eadm": {
-        "check_*.c > cmd_check.c": "findings are written by the command",
     },
 }
 

@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rules about how the machine is set up. Each says what is well, too: a device
+ * may have a line of every rule. What a source does not have is not judged.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rules.h"
+#include "eadm_nl.h"
+
+/* Less locked memory than this fails ordinary applications. */
+#define MEMLOCK_MIN	(64ULL << 20)
+/* What the other end of a path must take at least: IPv6 has it so. */
+#define MTU_MIN		1280
+
+static bool knows(struct judge *j, const struct diag_row *row,
+		  unsigned int field)
+{
+	if (diag_has(row, field))
+		return true;
+	eadm_judge_unknown(j);
+	return false;
+}
+
+static const struct diag_row *setup_of(struct judge *j,
+				       const struct diag_row *dev)
+{
+	return eadm_diag_find(eadm_judge_now(j), DIAG_SETUP, dev->dev,
+			      dev->dev);
+}
+
+static const struct diag_row *module_named(struct judge *j, const char *name)
+{
+	const struct diag_rows *rows = &eadm_judge_now(j)->rows[DIAG_MODULE];
+	size_t i;
+
+	for (i = 0; i < rows->n; i++) {
+		if (!strcmp(diag_text(&rows->row[i], MOD_NAME), name))
+			return &rows->row[i];
+	}
+	return NULL;
+}
+
+static const char *driver_name(struct judge *j, const struct diag_row *dev)
+{
+	const char *driver = diag_text(dev, DEV_DRIVER);
+
+	return *driver ? driver : diag_text(setup_of(j, dev), SETUP_DRIVER);
+}
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word), n;
+
+	for (; *words; words += n + (words[n] == ' ')) {
+		n = strcspn(words, " ");
+		if (n == len && !memcmp(words, word, n))
+			return true;
+	}
+	return false;
+}
+
+/* Its driver should show all of it, and does not: that is not to pass for well. */
+static bool is_hidden(const struct diag_row *dev)
+{
+	const struct eadm_family *family =
+		eadm_family_find(diag_text(dev, DEV_DRIVER));
+
+	return family && eadm_family_has_companion(family) &&
+	       !diag_has(dev, DEV_STATE);
+}
+
+static const char show_it[] =
+	"modprobe eadm, with the {driver}.ko that comes with it: modinfo {driver}";
+
+/* Whether it was hidden, and that is said. */
+bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
+		       const char *what)
+{
+	if (!is_hidden(dev))
+		return false;
+	eadm_unseen(j, dev, show_it, "%s cannot be seen", what);
+	return true;
+}
+
+/* ---- the machine --------------------------------------------------------------- */
+
+static void look_devices(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	size_t n = eadm_judge_now(j)->rows[DIAG_DEV].n;
+
+	(void)then;
+	if (n)
+		eadm_pass(j, now, "%zu RDMA device%s", n, n == 1 ? "" : "s");
+	else
+		eadm_accuse(j, now, "no RDMA device");
+}
+
+static void look_modules(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	static const char *const needed[] = { "ib_core", "ib_uverbs", "rdma_cm",
+					      "rdma_ucm" };
+	char missing[64] = "";
+	size_t i, at = 0;
+
+	(void)then;
+	for (i = 0; i < EADM_ARRAY_SIZE(needed); i++) {
+		const struct diag_row *module = module_named(j, needed[i]);
+
+		if (!knows(j, module, MOD_LOADED))
+			return;
+		if (!diag_u64(module, MOD_LOADED))
+			at += snprintf(missing + at, sizeof(missing) - at,
+				       "%s%s", at ? ", " : "", needed[i]);
+	}
+	if (at)
+		eadm_accuse(j, now, "not loaded: %s", missing);
+	else
+		eadm_pass(j, now,
+			  "ib_core, ib_uverbs, rdma_cm and rdma_ucm are loaded");
+}
+
+/* Another driver of the adapters that eadm has one for. */
+static bool is_foreign(struct judge *j, const struct diag_row *dev)
+{
+	const struct eadm_family *family =
+		eadm_family_find(driver_name(j, dev));
+	char remedy[160], whose[128] = "";
+	const char *module, *origin;
+
+	if (diag_has(dev, DEV_STATE) || !family ||
+	    !eadm_family_has_companion(family))
+		return false;
+	module = eadm_family_module(family, 0);
+	origin = diag_text(module_named(j, module), MOD_ORIGIN);
+	if (*origin)
+		snprintf(whose, sizeof(whose), " (%s)", origin);
+	eadm_accuse(j, dev, "the driver %s that is loaded is not eadm's%s: the module eadm cannot show the device",
+		    module, whose);
+	snprintf(remedy, sizeof(remedy),
+		 "load %s.ko of eadm in its place, or continue with what RDMA netlink shows",
+		 module);
+	eadm_judge_next(j, remedy);
+	return true;
+}
+
+static void look_companion(struct judge *j, const struct diag_row *now,
+			   const struct diag_row *then)
+{
+	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
+	const struct diag_row *module = module_named(j, "eadm");
+	const char *version = diag_text(module, MOD_VERSION);
+	const char *space = *version ? " " : "";
+	bool shows = false, foreign = false;
+	size_t i;
+
+	(void)then;
+	for (i = 0; i < devs->n; i++)
+		shows |= diag_has(&devs->row[i], DEV_STATE);
+	if (!module && !shows) {
+		eadm_accuse(j, now, "the module eadm is not loaded: only what RDMA netlink reports is shown");
+		return;
+	}
+	for (i = 0; i < devs->n; i++)
+		foreign |= is_foreign(j, &devs->row[i]);
+	if (devs->n && !shows && !foreign) {
+		eadm_accuse(j, now, "module eadm%s%s is loaded, but shows no device: their drivers give it no diagnostics",
+			    space, version);
+		eadm_judge_next(j, "continue with what RDMA netlink shows");
+	}
+	if (devs->n && !shows)
+		return;
+	if (*version && strcmp(version, EADM_VERSION) != 0) {
+		eadm_accuse(j, now, "module eadm %s, tool %s", version,
+			    EADM_VERSION);
+		eadm_judge_next(j, "install module and tool of the same version, or continue: unknown fields are kept");
+	} else {
+		eadm_pass(j, now, "module eadm%s%s is loaded", space, version);
+	}
+}
+
+static void look_memlock(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	uint64_t bytes = diag_u64(now, MACHINE_MEMLOCK);
+
+	(void)then;
+	if (!knows(j, now, MACHINE_MEMLOCK))
+		return;
+	if (bytes == UINT64_MAX)
+		eadm_pass(j, now, "locked memory is unlimited");
+	else if (bytes < MEMLOCK_MIN)
+		eadm_accuse(j, now, "locked memory of this process: %" PRIu64 " KiB",
+			    bytes / 1024);
+	else
+		eadm_pass(j, now, "locked memory of this process: %" PRIu64 " KiB",
+			  bytes / 1024);
+	eadm_cite(j, DIAG_MACHINE, now, MACHINE_MEMLOCK);
+}
+
+static void look_netns(struct judge *j, const struct diag_row *now,
+		       const struct diag_row *then)
+{
+	(void)then;
+	if (!diag_has(now, MACHINE_NETNS))
+		return;
+	if (diag_u64(now, MACHINE_NETNS) == EADM_NETNS_MODE_SHARED)
+		eadm_pass(j, now, "shared: devices are visible in all network namespaces");
+	else
+		eadm_pass(j, now, "exclusive: a device is visible only in its network namespace");
+}
+
+static void look_lockdown(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	const char *mode = diag_text(now, MACHINE_LOCKDOWN);
+
+	(void)then;
+	if (!knows(j, now, MACHINE_LOCKDOWN) || !*mode)
+		return;
+	if (strstr(mode, "[none]"))
+		eadm_pass(j, now, "the kernel is not locked down");
+	else
+		eadm_accuse(j, now, "the kernel is locked down: %s; contexts of the adapter cannot be read",
+			    mode);
+}
+
+/* ---- verbs --------------------------------------------------------------------- */
+
+static void look_rdma_cm(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	int error = -(int)diag_u64(now, VERBS_CM_ERROR);
+
+	(void)then;
+	if (!knows(j, now, VERBS_CM_ERROR))
+		return;
+	if (!error) {
+		eadm_pass(j, now, "/dev/infiniband/rdma_cm can be opened");
+		return;
+	}
+	if (error == ENOENT) {
+		eadm_accuse(j, now, "/dev/infiniband/rdma_cm is not there: no connections by rdma_cm");
+		eadm_judge_next(j, "modprobe rdma_ucm");
+	} else {
+		eadm_accuse(j, now, "/dev/infiniband/rdma_cm: %s",
+			    strerror(error));
+	}
+	eadm_cite(j, DIAG_VERBS, now, VERBS_CM_ERROR);
+}
+
+static void look_verbs(struct judge *j, const struct diag_row *now,
+		       const struct diag_row *then)
+{
+	(void)then;
+	if (!knows(j, now, VERBS_INSTALLED))
+		return;
+	if (diag_u64(now, VERBS_INSTALLED))
+		eadm_pass(j, now, "libibverbs is installed");
+	else
+		eadm_accuse(j, now, "libibverbs is not installed: no application can use verbs");
+}
+
+/* Verbs finds the provider of a device by the name of its driver. */
+static void look_provider(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	const struct diag_rows *verbs = &eadm_judge_now(j)->rows[DIAG_VERBS];
+	const struct eadm_family *family =
+		eadm_family_find(driver_name(j, now));
+	const char *provider;
+
+	(void)then;
+	if (!verbs->n || !knows(j, verbs->row, VERBS_PROVIDERS) || !family)
+		return;
+	provider = eadm_family_provider(family);
+	if (has_word(diag_text(verbs->row, VERBS_PROVIDERS), provider))
+		eadm_pass(j, now, "the provider of verbs for %s is installed",
+			  provider);
+	else
+		eadm_accuse(j, now, "no provider of verbs for %s: applications do not find the device",
+			    provider);
+}
+
+/* ---- devices ------------------------------------------------------------------- */
+
+static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
+{
+	const char *driver = diag_text(dev, DEV_DRIVER);
+
+	if (!module_named(j, "eadm")) {
+		eadm_unseen(j, dev, show_it, "driver %s; its origin and firmware cannot be seen",
+			    driver);
+		return;
+	}
+	eadm_accuse(j, dev, "driver %s, but not eadm's: it does not support the companion module",
+		    driver);
+	eadm_judge_next(j, show_it);
+}
+
+static void look_driver(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	const char *version = diag_text(setup_of(j, now), SETUP_VERSION);
+	const char *driver = driver_name(j, now);
+	const char *fw = diag_text(now, DEV_FW);
+
+	(void)then;
+	if (is_hidden(now))
+		look_hidden_driver(j, now);
+	else if (*driver)
+		eadm_pass(j, now, "driver %s%s%s%s%s", driver,
+			  *version ? " " : "", version,
+			  *fw ? ", firmware " : "", fw);
+}
+
+static void look_netdev(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	(void)then;
+	if (*diag_text(now, DEV_NETDEV))
+		eadm_pass(j, now, "belongs to %s", diag_text(now, DEV_NETDEV));
+	else
+		eadm_accuse(j, now, "no network interface belongs to it");
+}
+
+static void look_mtu(struct judge *j, const struct diag_row *now,
+		     const struct diag_row *then)
+{
+	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
+	const struct diag_row *setup = setup_of(j, now), *other = NULL;
+	uint64_t mtu = diag_u64(now, DEV_MTU);
+	size_t i;
+
+	(void)then;
+	if (!mtu && *diag_text(now, DEV_NETDEV) &&
+	    knows(j, setup, SETUP_MTU))
+		mtu = diag_u64(setup, SETUP_MTU);
+	if (!mtu)
+		return;
+	for (i = 0; i < devs->n && !other; i++) {
+		if (diag_u64(now, DEV_MTU) &&
+		    diag_u64(&devs->row[i], DEV_MTU) > mtu)
+			other = &devs->row[i];
+	}
+	if (mtu < MTU_MIN) {
+		eadm_accuse(j, now, "an MTU of %" PRIu64 " is too small for good performance",
+			    mtu);
+		eadm_judge_next(j, "ip link set {netdev} mtu 1500");
+	} else if (other) {
+		eadm_accuse(j, now, "an MTU of %" PRIu64 ", but %s has %" PRIu64,
+			    mtu, other->device, diag_u64(other, DEV_MTU));
+	} else {
+		eadm_pass(j, now, "an MTU of %" PRIu64, mtu);
+	}
+}
+
+static void look_gid(struct judge *j, const struct diag_row *now,
+		     const struct diag_row *then)
+{
+	const struct diag_row *setup = setup_of(j, now);
+
+	(void)then;
+	if (!knows(j, setup, SETUP_GID))
+		return;
+	if (*diag_text(setup, SETUP_GID))
+		eadm_pass(j, now, "GID %" PRIu64 " is %s",
+			  diag_u64(setup, SETUP_GID_INDEX),
+			  diag_text(setup, SETUP_GID));
+	else
+		eadm_accuse(j, now, "the port has no GID");
+}
+
+/* Connections are made by IP address. */
+static void look_address(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	const struct diag_row *setup = setup_of(j, now);
+	const char *netdev = diag_text(setup, SETUP_NETDEV);
+
+	(void)then;
+	if (!*netdev || !diag_has(setup, SETUP_IPV4))
+		return;
+	if (diag_u64(setup, SETUP_IPV4))
+		eadm_pass(j, now, "%s has an IPv4 address", netdev);
+	else
+		eadm_accuse(j, now, "%s has no IPv4 address in this network namespace: no connections by rdma_cm",
+			    netdev);
+}
+
+static void look_uverbs(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	const struct diag_row *setup = setup_of(j, now);
+	const char *node = diag_text(setup, SETUP_UVERBS);
+	int error = -(int)diag_u64(setup, SETUP_UVERBS_ERROR);
+
+	(void)then;
+	if (!knows(j, setup, SETUP_UVERBS))
+		return;
+	if (!*node) {
+		eadm_accuse(j, now, "no verbs device: processes cannot use it");
+		eadm_judge_next(j, "modprobe ib_uverbs");
+	} else if (knows(j, setup, SETUP_UVERBS_ERROR)) {
+		if (error)
+			eadm_accuse(j, now, "/dev/infiniband/%s: %s", node,
+				    strerror(error));
+		else
+			eadm_pass(j, now, "/dev/infiniband/%s can be opened",
+				  node);
+	}
+}
+
+static const struct diag_row *machine(struct judge *j)
+{
+	const struct diag_rows *rows = &eadm_judge_now(j)->rows[DIAG_MACHINE];
+
+	return rows->n ? rows->row : NULL;
+}
+
+static void look_vectors(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	const struct eadm_family *family =
+		eadm_family_find(diag_text(now, DEV_DRIVER));
+	uint64_t most = family ? eadm_family_vectors(family) : 0;
+	uint64_t cpus = diag_u64(machine(j), MACHINE_CPUS);
+	uint64_t wanted = most && most < cpus ? most : cpus, have;
+	char beside[40] = "";
+
+	(void)then;
+	if (!diag_u64(now, DEV_VECTORS)) {
+		eadm_judge_hidden(j, now, "how many interrupt vectors it has");
+		return;
+	}
+	have = diag_u64(now, DEV_VECTORS) - 1;
+	if (knows(j, machine(j), MACHINE_CPUS))
+		snprintf(beside, sizeof(beside), ", %" PRIu64 " CPUs", cpus);
+	if (have && have >= wanted) {
+		eadm_pass(j, now, "%" PRIu64 " vectors for completions%s", have,
+			  beside);
+		return;
+	}
+	eadm_accuse(j, now, "%" PRIu64 " vectors for completions%s", have,
+		    beside);
+	if (!have)
+		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
+}
+
+/* Completion vectors that all interrupt one CPU make it the bottleneck. */
+static void look_affinity(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	const struct diag_rows *irqs = &eadm_judge_now(j)->rows[DIAG_IRQ];
+	unsigned int all = 0, known = 0;
+	const char *first = NULL, *cpus;
+	bool spread = false;
+	size_t i;
+
+	(void)then;
+	if (!knows(j, machine(j), MACHINE_CPUS) ||
+	    diag_u64(machine(j), MACHINE_CPUS) < 2)
+		return;
+	for (i = 0; i < irqs->n; i++) {
+		const struct diag_row *irq = &irqs->row[i];
+
+		if (irq->dev != now->dev)
+			continue;
+		all++;
+		if (diag_u64(irq, IRQ_ROLE) != EADM_EQ_ROLE_COMPLETION ||
+		    !knows(j, irq, IRQ_CPUS))
+			continue;
+		cpus = diag_text(irq, IRQ_CPUS);
+		if (!*cpus)
+			continue;
+		known++;
+		spread |= first && strcmp(first, cpus) != 0;
+		first = first ? first : cpus;
+	}
+	if (!all)
+		eadm_judge_hidden(j, now, "which CPUs its interrupts go to");
+	if (known < 2)
+		return;
+	if (spread)
+		eadm_pass(j, now, "%u completion interrupts on different CPUs",
+			  known);
+	else
+		eadm_accuse(j, now, "all %u completion interrupts go to CPU %s",
+			    known, first);
+}
+
+static void look_iommu(struct judge *j, const struct diag_row *now,
+		       const struct diag_row *then)
+{
+	const struct diag_row *setup = setup_of(j, now);
+	const char *type = diag_text(setup, SETUP_IOMMU);
+
+	(void)then;
+	if (!knows(j, setup, SETUP_IOMMU))
+		return;
+	if (!*type)
+		eadm_pass(j, now, "no IOMMU translates its DMA");
+	else if (!strcmp(type, "identity"))
+		eadm_pass(j, now, "the IOMMU passes its DMA on");
+	else
+		eadm_accuse(j, now, "the IOMMU translates its DMA (%s): registering memory costs more",
+			    type);
+}
+
+#define SETUP	EADM_RULES_SETUP
+
+const struct eadm_rule eadm_rules_setup[] = {
+	{
+		.name = "devices", .kind = DIAG_MACHINE, .groups = SETUP,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "There is no RDMA device.",
+		.cause = "No adapter is attached, or no driver has bound it.",
+		.next = "attach an RDMA adapter, load its driver; dmesg shows why a probe failed",
+		.alike = "A device in another network namespace.",
+		.look = look_devices,
+	}, {
+		.name = "rdma-modules", .kind = DIAG_MACHINE, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "Kernel modules that applications of RDMA need are not loaded.",
+		.cause = "Nothing loads them at boot.",
+		.next = "modprobe -a ib_uverbs rdma_ucm; name them in /etc/modules-load.d/rdma.conf",
+		.alike = "A machine where only the kernel uses RDMA: therefore a warning.",
+		.look = look_modules,
+	}, {
+		.name = "companion", .kind = DIAG_MACHINE, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The module eadm is not loaded, shows nothing, or is of another version than the tool.",
+		.cause = "The module is not installed, or the driver is not the one that comes with it.",
+		.next = "modprobe eadm (packages eadm-dkms or eadm-kmod)",
+		.alike = "Adapters that eadm has no driver for: the rest works, therefore a warning.",
+		.look = look_companion,
+	}, {
+		.name = "rdma-cm", .kind = DIAG_VERBS, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The caller cannot make connections by rdma_cm.",
+		.cause = "The module rdma_ucm is not loaded, or the caller may not open its file.",
+		.next = "a udev rule or the group that owns the file",
+		.alike = "Applications that run as another user: it is the caller's right that counts.",
+		.look = look_rdma_cm,
+	}, {
+		.name = "memlock", .kind = DIAG_MACHINE, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The caller may lock less than 64 MiB of memory.",
+		.cause = "The limit of locked memory has its usual value, too small to register memory.",
+		.next = "'* - memlock unlimited' in /etc/security/limits.d/, LimitMEMLOCK=infinity in services, --ulimit memlock=-1 for containers",
+		.alike = "Applications with another limit: it is the caller's that counts.",
+		.look = look_memlock,
+	}, {
+		.name = "netns-mode", .kind = DIAG_MACHINE, .groups = SETUP,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "Which network namespaces see the devices; never a fault.",
+		.cause = "The mode of ib_core.",
+		.next = "rdma system show",
+		.alike = "Either mode is as it should be.",
+		.look = look_netns,
+	}, {
+		.name = "lockdown", .kind = DIAG_MACHINE, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The kernel is locked down, so the adapter's own state cannot be read.",
+		.cause = "Secure boot, or an option of the kernel.",
+		.next = "boot without lockdown to read the adapter's own state",
+		.alike = "A machine that is locked down on purpose: only diagnosis lacks something.",
+		.look = look_lockdown,
+	}, {
+		.name = "libibverbs", .kind = DIAG_VERBS, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "libibverbs is not installed.",
+		.cause = "The package is missing.",
+		.next = "install libibverbs1 or rdma-core-libs",
+		.alike = "A machine where only the kernel uses RDMA: therefore a warning.",
+		.look = look_verbs,
+	}, {
+		.name = "provider", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "The provider of verbs for the device is not installed.",
+		.cause = "rdma-core is too old, or its providers are not installed.",
+		.next = "install ibverbs-providers (rdma-core) with this provider",
+		.alike = "A container that brings its own libraries: those of the caller are judged.",
+		.look = look_provider,
+	}, {
+		.name = "driver", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The driver of the device does not support the companion module.",
+		.cause = "It is another driver of the same name.",
+		.next = "modprobe eadm, with the {driver}.ko that comes with it: modinfo {driver}",
+		.alike = "Drivers that come with no companion are not judged.",
+		.look = look_driver,
+	}, {
+		.name = "netdev", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "No network interface belongs to the device.",
+		.cause = "The interface is in another network namespace, or has another MAC address.",
+		.next = "find the network interface with the adapter's MAC address",
+		.alike = "Nothing known.",
+		.look = look_netdev,
+	}, {
+		.name = "mtu", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The MTU of the interface is tiny, or smaller than another device's.",
+		.cause = "The MTU was set on one interface and not on others.",
+		.next = "give all interfaces of a network the same MTU",
+		.alike = "Interfaces of different networks: therefore a warning.",
+		.look = look_mtu,
+	}, {
+		.name = "gid", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "The port has no GID.",
+		.cause = "The network interface has no address, or is down.",
+		.next = "give the network interface an address and set it up",
+		.alike = "Only the first 16 GIDs are read.",
+		.look = look_gid,
+	}, {
+		.name = "address", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The network interface has no IPv4 address in the caller's network namespace.",
+		.cause = "It was not configured, or is used in another network namespace.",
+		.next = "ip address add ADDRESS dev {netdev}",
+		.alike = "A machine that uses IPv6 only: therefore a warning.",
+		.look = look_address,
+	}, {
+		.name = "uverbs", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The caller cannot open the device.",
+		.cause = "Its file is not there, or the caller may not open it.",
+		.next = "a udev rule, the group that owns the file, or --device for containers",
+		.alike = "Applications that run as another user: it is the caller's right that counts.",
+		.look = look_uverbs,
+	}, {
+		.name = "vectors", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "There are fewer completion vectors than CPUs.",
+		.cause = "The adapter was given few interrupt vectors.",
+		.next = "an instance type with more interrupt vectors",
+		.alike = "A family that has no more vectors: it is judged by what it can have.",
+		.look = look_vectors,
+	}, {
+		.name = "affinity", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "All completion interrupts go to one CPU.",
+		.cause = "Nothing spreads them.",
+		.next = "write other CPUs to /proc/irq/NUMBER/smp_affinity_list, or let irqbalance do it",
+		.alike = "A machine with one CPU, or a device with one vector: those are not judged.",
+		.look = look_affinity,
+	}, {
+		.name = "iommu", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "An IOMMU translates the device's DMA.",
+		.cause = "The kernel was booted so.",
+		.next = "boot with iommu=pt",
+		.alike = "A machine where that is wanted for safety: only performance suffers.",
+		.look = look_iommu,
+	},
+	{ 0 }
+};
