@@ -249,6 +249,11 @@ const struct eadm_object *need_object(struct cli *cli, const char *name);
 bool can_dump(const struct eadm_object *object);	/* by "eadm dump" */
 bool can_count(const struct eadm_object *object);	/* by "eadm stat" */
 
+/* ---- machine.c --------------------------------------------------------------- */
+
+const char *machine_text(struct eadm_ctx *ctx, const char *field, char *buf,
+			 size_t size);
+
 /* ---- device.c ---------------------------------------------------------------- */
 
 #define DEVICE_WHY	160	/* for a sentence with a name */

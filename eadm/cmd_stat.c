@@ -273,9 +273,8 @@ static int run_since(struct stat *stat, const char *since)
 	struct eadm_note other = {
 		.size = sizeof(other), .device = "", .what = "host",
 	};
-	const char *host;
 	struct eadm_ctx *now;
-	char was[80], why[200];
+	char was[80], host[80], why[200];
 	int status;
 
 	status = open_source(cli);
@@ -284,8 +283,7 @@ static int run_since(struct stat *stat, const char *since)
 	now = cli->ctx;
 	status = open_moment(cli, since, &cli->ctx);
 	if (!status) {
-		host = eadm_fact(cli->ctx, "host");
-		snprintf(was, sizeof(was), "%s", host ? host : "");
+		machine_text(cli->ctx, "host", was, sizeof(was));
 		status = sample(stat, true);
 		eadm_free(cli->ctx);
 	}
@@ -296,8 +294,8 @@ static int run_since(struct stat *stat, const char *since)
 	status = sample(stat, false);
 	if (stat->anew)
 		cli->writer->ops->note(cli->writer, &anew);
-	host = eadm_fact(cli->ctx, "host");
-	if (*was && host && strcmp(was, host)) {
+	machine_text(cli->ctx, "host", host, sizeof(host));
+	if (*was && *host && strcmp(was, host)) {
 		snprintf(why, sizeof(why), "%s before, %s now: counters of two machines",
 			 was, host);
 		other.why = why;

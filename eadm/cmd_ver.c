@@ -16,45 +16,60 @@ static void put(struct cli *cli, const char *part, const char *version)
 	write_values(cli->writer, values);
 }
 
-static void put_fact(struct cli *cli, const char *part, const char *key)
+static void put_known(struct cli *cli, const char *part, const char *field)
 {
-	const char *value = eadm_fact(cli->ctx, key);
+	char text[80];
 
-	if (value)
-		put(cli, part, value);
+	if (*machine_text(cli->ctx, field, text, sizeof(text)))
+		put(cli, part, text);
 }
 
-static void put_module(struct cli *cli, const char *name)
+static const char *text_of(const struct eadm_record *record, const char *name)
 {
-	char key[64], part[64], text[400];
-	const char *version, *origin;
+	const char *text = eadm_record_string(
+		record,
+		eadm_object_find_field(eadm_object_find("module"), name));
 
-	snprintf(key, sizeof(key), "module.%s", name);
-	version = eadm_fact(cli->ctx, key);
-	if (!version)
-		return;
-	/* Facts of this machine share their memory. */
-	snprintf(text, sizeof(text), "%s", version);
-	snprintf(key, sizeof(key), "origin.%s", name);
-	origin = eadm_fact(cli->ctx, key);
-	if (origin && *origin)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-			 "%s%s", *text ? ", " : "", origin);
-	snprintf(part, sizeof(part), "module %s", name);
-	put(cli, part, text);
+	return text ? text : "";
+}
+
+/* Whether it is one that comes with an adapter, or eadm's. */
+static bool is_ours(const char *name)
+{
+	const struct eadm_family *family = NULL;
+	const char *module;
+	unsigned int i;
+
+	while ((family = eadm_family_next(family))) {
+		for (i = 0; (module = eadm_family_module(family, i)); i++) {
+			if (!strcmp(module, name))
+				return true;
+		}
+	}
+	return !strcmp(name, "eadm");
 }
 
 static void put_modules(struct cli *cli)
 {
-	const struct eadm_family *family = NULL;
-	const char *name;
-	unsigned int i;
+	const struct eadm_record *record;
+	char part[80], text[240];
+	struct eadm_dump *dump;
+	const char *name, *version, *origin;
 
-	while ((family = eadm_family_next(family))) {
-		for (i = 0; (name = eadm_family_module(family, i)); i++)
-			put_module(cli, name);
+	if (eadm_dump_open(cli->ctx, eadm_object_find("module"), NULL, &dump))
+		return;
+	while (eadm_dump_next(dump, &record) > 0) {
+		name = text_of(record, "name");
+		if (!is_ours(name))
+			continue;
+		version = text_of(record, "version");
+		origin = text_of(record, "origin");
+		snprintf(part, sizeof(part), "module %s", name);
+		snprintf(text, sizeof(text), "%s%s%s", version,
+			 *version && *origin ? ", " : "", origin);
+		put(cli, part, text);
 	}
-	put_module(cli, "eadm");
+	eadm_dump_close(dump);
 }
 
 /* Firmware of each device. No device is no error here. */
@@ -107,8 +122,8 @@ static int run(struct cli *cli)
 		put(cli, "eadm", EADM_VERSION);
 		put(cli, "libeadm", eadm_version());
 		if (!eadm_is_live(cli->ctx))
-			put_fact(cli, "recorded by eadm", "eadm");
-		put_fact(cli, "kernel", "kernel");
+			put_known(cli, "recorded by eadm", "eadm");
+		put_known(cli, "kernel", "kernel");
 		put_modules(cli);
 		status = put_firmware(cli);
 		status = write_end(cli, status);

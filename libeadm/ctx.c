@@ -87,15 +87,6 @@ EADM_API bool eadm_is_live(const struct eadm_ctx *ctx)
 	return ctx->live;
 }
 
-EADM_API const char *eadm_fact(struct eadm_ctx *ctx, const char *key)
-{
-	const char *value = ctx->src ? ctx->src->ops->fact(ctx->src, key) : NULL;
-
-	if (!value)
-		errno = ENOENT;
-	return value;
-}
-
 EADM_API int eadm_moment_next(struct eadm_ctx *ctx)
 {
 	if (!ctx->src)

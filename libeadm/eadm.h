@@ -161,25 +161,6 @@ int eadm_open_file(struct eadm_ctx *ctx, const char *path);
 bool eadm_is_live(const struct eadm_ctx *ctx);
 
 /**
- * eadm_fact() - a single fact about the machine that the source shows
- * @ctx: an open context
- * @key: "kernel" (release), "host" (name), "eadm" (version that recorded),
- *	"pidns" ("init" where every process has a PID, else "other"),
- *	"module.NAME" (version of a loaded module, "" when it has none),
- *	"origin.NAME" (whose a loaded module is: "the kernel's own" or "out of
- *	tree", and its srcversion),
- *	"driver.DEVICE", "bus.DEVICE" (bus driver and address of a device),
- *	"comm.PID" (command name of a process), "port.DEVICE.PORT.COUNTER" (of
- *	sysfs), "limits.DEVICE" (as libibverbs tells them, FIELD=VALUE), or one
- *	of how the machine is set up, which eadm_capture_all() lists
- *
- * Return: the value, valid until the next call on @ctx, or NULL with errno
- * ENOENT when it is not known.
- * Since: 0.1
- */
-const char *eadm_fact(struct eadm_ctx *ctx, const char *key);
-
-/**
  * eadm_moment_next() - go on to the next moment of a capture
  * @ctx: an open context without a dump
  *

@@ -93,20 +93,8 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
  * Objects that can't be read are part of the capture as such: reading it
  * gives the same errors.
  *
- * Before the first moment come facts about how the machine is set up, which
- * hold for all moments; eadm_fact() tells them on this machine as well. They
- * are "" where it has nothing of the kind: "cpus" (online), "memlock" (bytes
- * that the process may lock, or "unlimited"), "modules" (those of ib_core,
- * ib_uverbs, rdma_cm and rdma_ucm that are loaded), "netns-mode" ("shared" or
- * "exclusive"), "lockdown" (as the kernel tells it), "verbs" (whether
- * libibverbs is installed, "yes" or "no"), "providers" (those of verbs that
- * are installed), "access.FILE" (errno of opening a file of /dev/infiniband
- * for reading and writing, "0": it can be opened), "gid.DEVICE" (index and
- * value of the first GID of port 1), "iommu.DEVICE" (how an IOMMU treats it:
- * "identity", "DMA" and so on), "uverbs.DEVICE" (name of its file for verbs),
- * "ipv4.INTERFACE" (whether it has an IPv4 address in this network namespace,
- * "yes" or "no"), "mtu.INTERFACE" (bytes), "affinity.IRQ" (list of CPUs that
- * it interrupts).
+ * Before the first moment comes how the machine is set up, which holds for all:
+ * the objects "machine", "verbs", "module", "setup" and "irq".
  *
  * Return: 0, or a negative errno when the capture can't be written.
  * Since: 0.1

@@ -211,8 +211,7 @@ static void put_all(struct chrome_writer *cw)
 static void put_origin(struct chrome_writer *cw)
 {
 	static const char *const facts[] = { "host", "kernel" };
-	const char *value;
-	char text[32];
+	char text[80];
 	size_t i;
 
 	json_key(cw->json, "otherData");
@@ -223,11 +222,11 @@ static void put_origin(struct chrome_writer *cw)
 	json_key(cw->json, "start_ns");
 	json_string(cw->json, text);
 	for (i = 0; i < ARRAY_SIZE(facts); i++) {
-		value = eadm_fact(cw->w.cli->ctx, facts[i]);
-		if (!value)
+		if (!*machine_text(cw->w.cli->ctx, facts[i], text,
+				   sizeof(text)))
 			continue;
 		json_key(cw->json, facts[i]);
-		json_string(cw->json, value);
+		json_string(cw->json, text);
 	}
 	json_close(cw->json, '}');
 }

@@ -210,9 +210,8 @@ static void draw_qps(struct screen *s, int y)
 static void draw_head(struct screen *s)
 {
 	const struct top *top = s->top;
-	const char *host = eadm_fact(top->cli->ctx, "host");
 	time_t when = top->now / 1000000000;
-	char line[MAX_WIDTH], clock[16] = "", age[32] = "";
+	char host[80], line[MAX_WIDTH], clock[16] = "", age[32] = "";
 	struct tm tm;
 	int at;
 
@@ -223,7 +222,8 @@ static void draw_head(struct screen *s)
 			 top->scan_every / 1e9);
 	/* A capture may call its host what it likes. */
 	at = snprintf(line, sizeof(line), "eadm top %s  %.64s  %zu QPs%s", clock,
-		      host ? host : "", top->qps.n, age);
+		      machine_text(top->cli->ctx, "host", host, sizeof(host)),
+		      top->qps.n, age);
 	if (top->match[0])
 		at += snprintf(line + at, sizeof(line) - at, "  like '%s': %zu",
 			       top->match, top->n_order);

@@ -15,6 +15,7 @@
 #include "source/message.h"
 #include "source/pcapng.h"
 #include "base/ctx.h"
+#include "source/query.h"
 #include "tap.h"
 
 static const char *captures;	/* folder */
@@ -78,9 +79,9 @@ static void whole(void)
 	ok(!eadm_open_file(ctx, path_of(&two)) &&
 		   eadm_open_live(ctx) == -EBUSY,
 	   "a context has one source");
-	ok(!strcmp(eadm_fact(ctx, "host"), "node7") &&
-		   !strcmp(eadm_fact(ctx, "module.eadm"), "") &&
-		   !eadm_fact(ctx, "module.siw"),
+	ok(!strcmp(eadm_source_fact(ctx, "host"), "node7") &&
+		   !strcmp(eadm_source_fact(ctx, "module.eadm"), "") &&
+		   !eadm_source_fact(ctx, "module.siw"),
 	   "a capture tells facts");
 	ok(!eadm_is_live(ctx) && !eadm_moment_next(ctx),
 	   "a capture of one moment has no other");
@@ -225,7 +226,7 @@ static void dump_everything(const struct bytes *b)
 	if (!eadm_open_file(ctx, path_of(b))) {
 		while ((object = eadm_object_next(object)))
 			count(ctx, eadm_object_name(object));
-		eadm_fact(ctx, "kernel");
+		eadm_source_fact(ctx, "kernel");
 	}
 	eadm_free(ctx);
 }
@@ -397,15 +398,15 @@ static void set_up(void)
 		abort();
 	snprintf(path, sizeof(path), "%s/x", folder);
 	eadm_open_live(ctx);
-	fact = eadm_fact(ctx, "cpus");
+	fact = eadm_source_fact(ctx, "cpus");
 	snprintf(cpus, sizeof(cpus), "%s", fact ? fact : "");
 	ok(atoi(cpus) > 0, "there is a processor");
-	fact = eadm_fact(ctx, "mtu.lo");
+	fact = eadm_source_fact(ctx, "mtu.lo");
 	ok(fact && atoi(fact) > 0, "a fact about what has a name");
-	fact = eadm_fact(ctx, "mtu.nosuch0");
+	fact = eadm_source_fact(ctx, "mtu.nosuch0");
 	ok(fact && !*fact, "what is not there is empty");
-	ok(!eadm_fact(ctx, "mtu.") && !eadm_fact(ctx, "mtu.../lo") &&
-		   !eadm_fact(ctx, "mtu.a/b") && !eadm_fact(ctx, "cpus.0"),
+	ok(!eadm_source_fact(ctx, "mtu.") && !eadm_source_fact(ctx, "mtu.../lo") &&
+		   !eadm_source_fact(ctx, "mtu.a/b") && !eadm_source_fact(ctx, "cpus.0"),
 	   "what is no fact is not known");
 	eadm_capture_open(ctx, path);
 	eadm_capture_all(ctx, false);
@@ -414,7 +415,7 @@ static void set_up(void)
 	eadm_free(ctx);
 	ctx = eadm_new();
 	ok(!eadm_open_file(ctx, path) && !eadm_moment_go(ctx, 1) &&
-		   (fact = eadm_fact(ctx, "cpus")) && !strcmp(fact, cpus),
+		   (fact = eadm_source_fact(ctx, "cpus")) && !strcmp(fact, cpus),
 	   "a capture has them at its last moment, too");
 	eadm_free(ctx);
 	unlink(path);

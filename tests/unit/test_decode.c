@@ -13,6 +13,7 @@
 #include "build.h"
 #include "eadm_nl.h"
 #include "read/decode.h"
+#include "source/query.h"
 #include "tap.h"
 
 static struct eadm_ctx *ctx;
@@ -224,11 +225,11 @@ static void renamed(void)
 
 	snprintf(key, sizeof(key), "comm.%d", getpid());
 	eadm_open_live(live);
-	name = eadm_fact(live, key);
+	name = eadm_source_fact(live, key);
 	ok(name && !strcmp(name, "test_decode"), "a process has a name");
 	prctl(PR_SET_NAME, "another");
 	live->clock_offset += 2000000000LL;
-	name = eadm_fact(live, key);
+	name = eadm_source_fact(live, key);
 	ok(name && !strcmp(name, "another"), "and has another one later");
 	eadm_free(live);
 }

@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "base/root.h"
 #include "source/devlist.h"
+#include "source/query.h"
 #include "tap.h"
 
 static char root[] = "/tmp/eadm-root-XXXXXX";
@@ -49,7 +50,7 @@ static void put_link(const char *name, const char *to)
 
 static bool is(struct eadm_ctx *ctx, const char *key, const char *want)
 {
-	const char *value = eadm_fact(ctx, key);
+	const char *value = eadm_source_fact(ctx, key);
 
 	if (value && want && !strcmp(value, want))
 		return true;
