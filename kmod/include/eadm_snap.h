@@ -25,6 +25,8 @@ enum eadm_obj {
 	EADM_OBJ_CEP,
 	EADM_OBJ_EVENT,
 	EADM_OBJ_CONF,
+	EADM_OBJ_FAILURE,
+	EADM_OBJ_FAILURE_TOTAL,
 	EADM_OBJ_COUNT
 };
 
@@ -1097,6 +1099,82 @@ struct eadm_snap_conf {
 		u8 lowest;
 		u8 highest;
 		u8 read_back;
+	} has;
+};
+
+/* A past failure: the driver keeps the newest ones of each device for as long as it is bound to it. */
+struct eadm_snap_failure {
+	s32 hw_error;
+	u64 seq;
+	u64 time;
+	u64 age;
+	u32 kind;
+	u64 id;
+	u32 cause;
+	u32 syndrome_raw;
+	s32 error;
+	u32 async;
+	u32 async_raw;
+	u32 op;
+	u32 op_raw;
+	u32 times;
+	u32 pid;
+	char comm[32];
+	u32 ended;
+	u64 cgroup_id;
+	u8 local_addr[16];
+	u16 local_addr_len;
+	u32 local_port;
+	u8 peer_addr[16];
+	u16 peer_addr_len;
+	u32 peer_port;
+	u32 qpn;
+	u32 peer_qpn;
+	struct {
+		u8 hw_error;
+		u8 seq;
+		u8 time;
+		u8 age;
+		u8 kind;
+		u8 id;
+		u8 cause;
+		u8 syndrome_raw;
+		u8 error;
+		u8 async;
+		u8 async_raw;
+		u8 op;
+		u8 op_raw;
+		u8 times;
+		u8 pid;
+		u8 comm;
+		u8 ended;
+		u8 cgroup_id;
+		u8 local_addr;
+		u8 local_port;
+		u8 peer_addr;
+		u8 peer_port;
+		u8 qpn;
+		u8 peer_qpn;
+	} has;
+};
+
+/* Failures of one kind and cause since the driver was bound to the device. */
+struct eadm_snap_failure_total {
+	s32 hw_error;
+	u32 class;
+	u32 kind;
+	u32 cause;
+	u64 total;
+	u64 last_time;
+	u64 last_age;
+	struct {
+		u8 hw_error;
+		u8 class;
+		u8 kind;
+		u8 cause;
+		u8 total;
+		u8 last_time;
+		u8 last_age;
 	} has;
 };
 

@@ -136,7 +136,7 @@
 #define EADM_ASYNC_EVENT_NOTIFICATION	7
 #define EADM_ASYNC_EVENT_KEEP_ALIVE	8
 
-/* cause: Class of the cause for which a work request failed. */
+/* cause: Class of the cause for which a work request, or anything else, failed. */
 #define EADM_CAUSE_NONE	0
 #define EADM_CAUSE_GENERAL	1
 #define EADM_CAUSE_RECV_FORMAT	2
@@ -167,8 +167,25 @@
 #define EADM_CAUSE_REMOTE_STATUS	27
 #define EADM_CAUSE_UNRESPONSIVE	28
 #define EADM_CAUSE_UNKNOWN_PEER	29
-#define EADM_CAUSE_UNREACHABLE	30
-#define EADM_CAUSE_FEATURE_MISMATCH	31
+#define EADM_CAUSE_FEATURE_MISMATCH	30
+#define EADM_CAUSE_OVERRUN	31
+#define EADM_CAUSE_TIMEOUT	32
+#define EADM_CAUSE_REFUSED	33
+#define EADM_CAUSE_REJECTED	34
+#define EADM_CAUSE_PEER_RESET	35
+#define EADM_CAUSE_UNREACHABLE	36
+#define EADM_CAUSE_PROTOCOL	37
+#define EADM_CAUSE_LOCAL	38
+#define EADM_CAUSE_ADAPTER_RESET	39
+#define EADM_CAUSE_ADAPTER_DEAD	40
+#define EADM_CAUSE_ADAPTER_GONE	41
+
+/* failure-kind: What failed. */
+#define EADM_FAILURE_KIND_QP	0
+#define EADM_FAILURE_KIND_CQ	1
+#define EADM_FAILURE_KIND_CONNECTION	2
+#define EADM_FAILURE_KIND_COMMAND	3
+#define EADM_FAILURE_KIND_DEVICE	4
 
 /* cep-state */
 #define EADM_CEP_STATE_LISTENING	0

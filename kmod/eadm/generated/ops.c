@@ -96,6 +96,20 @@ static const struct nla_policy conf_set_policy[] = {
 	[EADM_A_CONF_VALUE] = COMPAT_NLA_POLICY_UINT,
 };
 
+static const struct nla_policy failure_get_policy[] = {
+	[EADM_A_FAILURE_DEV_INDEX] = { .type = NLA_U32 },
+	[EADM_A_FAILURE_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+	[EADM_A_FAILURE_QUERY_HW] = { .type = NLA_FLAG },
+	[EADM_A_FAILURE_SEQ] = COMPAT_NLA_POLICY_UINT,
+};
+
+static const struct nla_policy failure_total_get_policy[] = {
+	[EADM_A_FAILURE_TOTAL_DEV_INDEX] = { .type = NLA_U32 },
+	[EADM_A_FAILURE_TOTAL_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+	[EADM_A_FAILURE_TOTAL_QUERY_HW] = { .type = NLA_FLAG },
+	[EADM_A_FAILURE_TOTAL_CLASS] = { .type = NLA_U32 },
+};
+
 const struct genl_ops eadm_genl_ops[] = {
 	{
 		.cmd = EADM_CMD_DEV_GET, .policy = dev_get_policy, .maxattr = EADM_A_DEV_QUERY_HW,
@@ -160,6 +174,16 @@ const struct genl_ops eadm_genl_ops[] = {
 	{
 		.cmd = EADM_CMD_CONF_SET, .policy = conf_set_policy, .maxattr = EADM_A_CONF_VALUE,
 		.doit = eadm_nl_conf_set,
+	},
+	{
+		.cmd = EADM_CMD_FAILURE_GET, .policy = failure_get_policy,
+		.maxattr = EADM_A_FAILURE_SEQ, .doit = eadm_nl_doit, .start = eadm_nl_dump_start,
+		.dumpit = eadm_nl_dumpit, .done = eadm_nl_dump_done,
+	},
+	{
+		.cmd = EADM_CMD_FAILURE_TOTAL_GET, .policy = failure_total_get_policy,
+		.maxattr = EADM_A_FAILURE_TOTAL_CLASS, .doit = eadm_nl_doit,
+		.start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit, .done = eadm_nl_dump_done,
 	},
 };
 

@@ -2472,6 +2472,169 @@ static const struct eadm_field conf_fields[] = {
 	},
 };
 
+static const struct eadm_field failure_fields[] = {
+	{
+		.attr = EADM_A_FAILURE_HW_ERROR, .type = EADM_TYPE_S32, .hw = true,
+		.off = offsetof(struct eadm_snap_failure, hw_error),
+		.has = offsetof(struct eadm_snap_failure, has.hw_error),
+	},
+	{
+		.attr = EADM_A_FAILURE_SEQ, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_failure, seq),
+		.has = offsetof(struct eadm_snap_failure, has.seq),
+	},
+	{
+		.attr = EADM_A_FAILURE_TIME, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_failure, time),
+		.has = offsetof(struct eadm_snap_failure, has.time),
+	},
+	{
+		.attr = EADM_A_FAILURE_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_failure, age),
+		.has = offsetof(struct eadm_snap_failure, has.age),
+	},
+	{
+		.attr = EADM_A_FAILURE_KIND, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, kind),
+		.has = offsetof(struct eadm_snap_failure, has.kind),
+	},
+	{
+		.attr = EADM_A_FAILURE_ID, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_failure, id),
+		.has = offsetof(struct eadm_snap_failure, has.id),
+	},
+	{
+		.attr = EADM_A_FAILURE_CAUSE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, cause),
+		.has = offsetof(struct eadm_snap_failure, has.cause),
+	},
+	{
+		.attr = EADM_A_FAILURE_SYNDROME_RAW, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, syndrome_raw),
+		.has = offsetof(struct eadm_snap_failure, has.syndrome_raw),
+	},
+	{
+		.attr = EADM_A_FAILURE_ERROR, .type = EADM_TYPE_S32,
+		.off = offsetof(struct eadm_snap_failure, error),
+		.has = offsetof(struct eadm_snap_failure, has.error),
+	},
+	{
+		.attr = EADM_A_FAILURE_ASYNC, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, async),
+		.has = offsetof(struct eadm_snap_failure, has.async),
+	},
+	{
+		.attr = EADM_A_FAILURE_ASYNC_RAW, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, async_raw),
+		.has = offsetof(struct eadm_snap_failure, has.async_raw),
+	},
+	{
+		.attr = EADM_A_FAILURE_OP, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, op),
+		.has = offsetof(struct eadm_snap_failure, has.op),
+	},
+	{
+		.attr = EADM_A_FAILURE_OP_RAW, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, op_raw),
+		.has = offsetof(struct eadm_snap_failure, has.op_raw),
+	},
+	{
+		.attr = EADM_A_FAILURE_TIMES, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, times),
+		.has = offsetof(struct eadm_snap_failure, has.times),
+	},
+	{
+		.attr = EADM_A_FAILURE_PID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, pid),
+		.has = offsetof(struct eadm_snap_failure, has.pid),
+	},
+	{
+		.attr = EADM_A_FAILURE_COMM, .type = EADM_TYPE_STRING, .len = 32,
+		.off = offsetof(struct eadm_snap_failure, comm),
+		.has = offsetof(struct eadm_snap_failure, has.comm),
+	},
+	{
+		.attr = EADM_A_FAILURE_ENDED, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, ended),
+		.has = offsetof(struct eadm_snap_failure, has.ended),
+	},
+	{
+		.attr = EADM_A_FAILURE_CGROUP_ID, .type = EADM_TYPE_UINT, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_failure, cgroup_id),
+		.has = offsetof(struct eadm_snap_failure, has.cgroup_id),
+	},
+	{
+		.attr = EADM_A_FAILURE_LOCAL_ADDR, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_failure, local_addr),
+		.has = offsetof(struct eadm_snap_failure, has.local_addr),
+		.len_off = offsetof(struct eadm_snap_failure, local_addr_len),
+	},
+	{
+		.attr = EADM_A_FAILURE_LOCAL_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, local_port),
+		.has = offsetof(struct eadm_snap_failure, has.local_port),
+	},
+	{
+		.attr = EADM_A_FAILURE_PEER_ADDR, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_failure, peer_addr),
+		.has = offsetof(struct eadm_snap_failure, has.peer_addr),
+		.len_off = offsetof(struct eadm_snap_failure, peer_addr_len),
+	},
+	{
+		.attr = EADM_A_FAILURE_PEER_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, peer_port),
+		.has = offsetof(struct eadm_snap_failure, has.peer_port),
+	},
+	{
+		.attr = EADM_A_FAILURE_QPN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, qpn),
+		.has = offsetof(struct eadm_snap_failure, has.qpn),
+	},
+	{
+		.attr = EADM_A_FAILURE_PEER_QPN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure, peer_qpn),
+		.has = offsetof(struct eadm_snap_failure, has.peer_qpn),
+	},
+};
+
+static const struct eadm_field failure_total_fields[] = {
+	{
+		.attr = EADM_A_FAILURE_TOTAL_HW_ERROR, .type = EADM_TYPE_S32, .hw = true,
+		.off = offsetof(struct eadm_snap_failure_total, hw_error),
+		.has = offsetof(struct eadm_snap_failure_total, has.hw_error),
+	},
+	{
+		.attr = EADM_A_FAILURE_TOTAL_CLASS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure_total, class),
+		.has = offsetof(struct eadm_snap_failure_total, has.class),
+	},
+	{
+		.attr = EADM_A_FAILURE_TOTAL_KIND, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure_total, kind),
+		.has = offsetof(struct eadm_snap_failure_total, has.kind),
+	},
+	{
+		.attr = EADM_A_FAILURE_TOTAL_CAUSE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_failure_total, cause),
+		.has = offsetof(struct eadm_snap_failure_total, has.cause),
+	},
+	{
+		.attr = EADM_A_FAILURE_TOTAL_TOTAL, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_failure_total, total),
+		.has = offsetof(struct eadm_snap_failure_total, has.total),
+	},
+	{
+		.attr = EADM_A_FAILURE_TOTAL_LAST_TIME, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_failure_total, last_time),
+		.has = offsetof(struct eadm_snap_failure_total, has.last_time),
+	},
+	{
+		.attr = EADM_A_FAILURE_TOTAL_LAST_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_failure_total, last_age),
+		.has = offsetof(struct eadm_snap_failure_total, has.last_age),
+	},
+};
+
 const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 	[EADM_OBJ_DEV] = {
 		.name = "dev",
@@ -2656,6 +2819,29 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 		.hw = true,
 		.hw_perm = EADM_PERM_NONE,
 	},
+	[EADM_OBJ_FAILURE] = {
+		.name = "failure",
+		.snap_size = sizeof(struct eadm_snap_failure),
+		.fields = failure_fields,
+		.n_fields = ARRAY_SIZE(failure_fields),
+		.cmd = EADM_CMD_FAILURE_GET,
+		.key_attr = EADM_A_FAILURE_SEQ,
+		.key_type = EADM_TYPE_UINT,
+		.owner = {
+			[EADM_OWNER_PID] = &failure_fields[14],
+			[EADM_OWNER_COMM] = &failure_fields[15],
+			[EADM_OWNER_CGROUP_ID] = &failure_fields[17],
+		},
+	},
+	[EADM_OBJ_FAILURE_TOTAL] = {
+		.name = "failure-total",
+		.snap_size = sizeof(struct eadm_snap_failure_total),
+		.fields = failure_total_fields,
+		.n_fields = ARRAY_SIZE(failure_total_fields),
+		.cmd = EADM_CMD_FAILURE_TOTAL_GET,
+		.key_attr = EADM_A_FAILURE_TOTAL_CLASS,
+		.key_type = EADM_TYPE_U32,
+	},
 };
 
 const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {
@@ -2673,4 +2859,6 @@ const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {
 	[EADM_CMD_CONF_GET] = EADM_OBJ_CONF,
 	[EADM_CMD_CONF_SET] = EADM_OBJ_CONF,
 	[EADM_CMD_EVENT_NTF] = EADM_OBJ_EVENT,
+	[EADM_CMD_FAILURE_GET] = EADM_OBJ_FAILURE,
+	[EADM_CMD_FAILURE_TOTAL_GET] = EADM_OBJ_FAILURE_TOTAL,
 };

@@ -178,8 +178,26 @@ static const struct eadm_spec_entry cause_entries[] = {
 	{ 27, "remote-status", "" },
 	{ 28, "unresponsive", "" },
 	{ 29, "unknown-peer", "" },
-	{ 30, "unreachable", "" },
-	{ 31, "feature-mismatch", "" },
+	{ 30, "feature-mismatch", "" },
+	{ 31, "overrun", "The queue failed, most likely as it had no room for another entry." },
+	{ 32, "timeout", "There was no answer in time." },
+	{ 33, "refused", "Nothing listens at the peer's address, or the adapter refused a command." },
+	{ 34, "rejected", "The application at the peer rejected the connection." },
+	{ 35, "peer-reset", "The peer, or its machine, ended the connection without closing it." },
+	{ 36, "unreachable", "There is no path to the peer." },
+	{ 37, "protocol", "What the peer sent does not follow the protocol." },
+	{ 38, "local", "This side could not go on, for example for lack of memory." },
+	{ 39, "adapter-reset", "The adapter was reset, or restarted by itself, and has forgotten its objects." },
+	{ 40, "adapter-dead", "The adapter could not be brought back." },
+	{ 41, "adapter-gone", "The adapter no longer answers on the bus." },
+};
+
+static const struct eadm_spec_entry failure_kind_entries[] = {
+	{ 0, "qp", "A queue pair." },
+	{ 1, "cq", "A completion queue." },
+	{ 2, "connection", "A connection, while it was made or afterwards." },
+	{ 3, "command", "A command of the adapter." },
+	{ 4, "device", "The adapter as a whole." },
 };
 
 static const struct eadm_spec_entry cep_state_entries[] = {
@@ -362,7 +380,8 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "cmd-state", "", false, 6, cmd_state_entries },
 	{ "cmd-op", "Class of a command; op-raw is the adapter's own number.", false, 39, cmd_op_entries },
 	{ "async-event", "Class of an asynchronous event of the adapter.", false, 9, async_event_entries },
-	{ "cause", "Class of the cause for which a work request failed.", false, 32, cause_entries },
+	{ "cause", "Class of the cause for which a work request, or anything else, failed.", false, 42, cause_entries },
+	{ "failure-kind", "What failed.", false, 5, failure_kind_entries },
 	{ "cep-state", "", false, 16, cep_state_entries },
 	{ "cep-role", "", false, 3, cep_role_entries },
 	{ "port-space", "What the ports of a connection endpoint are of.", false, 4, port_space_entries },
@@ -653,13 +672,13 @@ static const struct eadm_field dev_fields[] = {
 		.slot = 47, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "cc", .c_name = "cc", .head = "CC", .family = "erdma",
-		.help = "Default congestion control.", .names = &eadm_spec_enums[29],
+		.help = "Default congestion control.", .names = &eadm_spec_enums[30],
 	},
 	{
 		.slot = 48, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "efa-caps", .c_name = "efa_caps",
 		.head = "EFACAPS", .family = "efa", .help = "What the adapter can do.",
-		.names = &eadm_spec_enums[31],
+		.names = &eadm_spec_enums[32],
 	},
 	{
 		.slot = 49, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ID,
@@ -1047,7 +1066,7 @@ static const struct eadm_field qp_fields[] = {
 		.name = "iwarp-state", .c_name = "iwarp_state", .head = "HWSTATE",
 		.family = "erdma",
 		.help = "State in the adapter's terms as the driver last set it.",
-		.names = &eadm_spec_enums[28],
+		.names = &eadm_spec_enums[29],
 	},
 	{
 		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -1065,7 +1084,7 @@ static const struct eadm_field qp_fields[] = {
 		.slot = 57, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "cc", .c_name = "cc", .head = "CC", .family = "erdma",
-		.help = "Congestion control in use.", .names = &eadm_spec_enums[29],
+		.help = "Congestion control in use.", .names = &eadm_spec_enums[30],
 	},
 	{
 		.slot = 58, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -2344,7 +2363,7 @@ static const struct eadm_field ctx_fields[] = {
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "db-type", .c_name = "db_type", .head = "DBTYPE", .family = "erdma",
-		.help = "How it reaches its doorbells.", .names = &eadm_spec_enums[30],
+		.help = "How it reaches its doorbells.", .names = &eadm_spec_enums[31],
 	},
 	{
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -3169,13 +3188,13 @@ static const struct eadm_field cep_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "How far it is.",
-		.names = &eadm_spec_enums[13],
+		.names = &eadm_spec_enums[14],
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "role", .c_name = "role", .head = "ROLE", .help = "Which side it is.",
-		.names = &eadm_spec_enums[14],
+		.names = &eadm_spec_enums[15],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -3278,7 +3297,7 @@ static const struct eadm_field cep_fields[] = {
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "ps", .c_name = "ps", .head = "PS",
 		.help = "Port space, as the kernel's connection manager reports it.",
-		.names = &eadm_spec_enums[15],
+		.names = &eadm_spec_enums[16],
 	},
 	{
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -3296,7 +3315,7 @@ static const struct eadm_field cep_fields[] = {
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "cc", .c_name = "cc", .head = "CC", .family = "erdma",
-		.help = "Congestion control asked for or agreed on.", .names = &eadm_spec_enums[29],
+		.help = "Congestion control asked for or agreed on.", .names = &eadm_spec_enums[30],
 	},
 };
 
@@ -3349,7 +3368,7 @@ static const struct eadm_field event_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "type", .c_name = "type", .head = "EVENT", .help = "What happened.",
-		.names = &eadm_spec_enums[26],
+		.names = &eadm_spec_enums[27],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3393,7 +3412,7 @@ static const struct eadm_field event_fields[] = {
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "param", .c_name = "param", .head = "PARAM", .help = "Setting.",
-		.names = &eadm_spec_enums[27],
+		.names = &eadm_spec_enums[28],
 	},
 	{
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3441,7 +3460,7 @@ static const struct eadm_field conf_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "param", .c_name = "param", .head = "PARAM", .help = "Setting.",
-		.names = &eadm_spec_enums[27],
+		.names = &eadm_spec_enums[28],
 	},
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3517,7 +3536,7 @@ static const struct eadm_field raw_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "kind", .c_name = "kind", .head = "KIND", .help = "What the bytes are of.",
-		.names = &eadm_spec_enums[17],
+		.names = &eadm_spec_enums[18],
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3554,7 +3573,7 @@ static const struct eadm_field raw_fields[] = {
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "ring-index", .c_name = "ring_index", .head = "INDEXED",
-		.help = "How its indices count.", .names = &eadm_spec_enums[18],
+		.help = "How its indices count.", .names = &eadm_spec_enums[19],
 	},
 	{
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3566,7 +3585,7 @@ static const struct eadm_field raw_fields[] = {
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "memory", .c_name = "memory", .head = "MEMORY",
-		.help = "Where the entries are.", .names = &eadm_spec_enums[19],
+		.help = "Where the entries are.", .names = &eadm_spec_enums[20],
 	},
 	{
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3646,19 +3665,19 @@ static const struct eadm_field sqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[22],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[20],
+		.names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "op", .c_name = "op", .head = "OP", .help = "Operation.",
-		.names = &eadm_spec_enums[23],
+		.names = &eadm_spec_enums[24],
 	},
 	{
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -3668,7 +3687,7 @@ static const struct eadm_field sqe_fields[] = {
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "flags", .c_name = "flags",
-		.head = "FLAGS", .help = "Flags.", .names = &eadm_spec_enums[22],
+		.head = "FLAGS", .help = "Flags.", .names = &eadm_spec_enums[23],
 	},
 	{
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3720,7 +3739,7 @@ static const struct eadm_field sqe_fields[] = {
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "rights", .c_name = "rights",
 		.head = "RIGHTS", .help = "Rights of a registration.",
-		.names = &eadm_spec_enums[25],
+		.names = &eadm_spec_enums[26],
 	},
 	{
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3891,13 +3910,13 @@ static const struct eadm_field rqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[22],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[20],
+		.names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -3968,13 +3987,13 @@ static const struct eadm_field cqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[22],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[20],
+		.names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3985,7 +4004,7 @@ static const struct eadm_field cqe_fields[] = {
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "op", .c_name = "op", .head = "OP", .help = "Operation.",
-		.names = &eadm_spec_enums[23],
+		.names = &eadm_spec_enums[24],
 	},
 	{
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -3996,7 +4015,7 @@ static const struct eadm_field cqe_fields[] = {
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "queue", .c_name = "queue", .head = "QUEUE",
-		.help = "Kind of queue it is of.", .names = &eadm_spec_enums[24],
+		.help = "Kind of queue it is of.", .names = &eadm_spec_enums[25],
 	},
 	{
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4090,13 +4109,13 @@ static const struct eadm_field eqe_fields[] = {
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[22],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[20],
+		.names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4185,13 +4204,13 @@ static const struct eadm_field cmde_fields[] = {
 	{
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[21],
+		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[22],
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[20],
+		.names = &eadm_spec_enums[21],
 	},
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4325,7 +4344,7 @@ static const struct eadm_field hwctx_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "kind", .c_name = "kind", .head = "KIND", .help = "What the context is of.",
-		.names = &eadm_spec_enums[17],
+		.names = &eadm_spec_enums[18],
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -4427,7 +4446,7 @@ static const struct eadm_field machine_fields[] = {
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "netns-mode", .c_name = "netns_mode", .head = "NETNS",
-		.help = "Which network namespaces see RDMA devices.", .names = &eadm_spec_enums[16],
+		.help = "Which network namespaces see RDMA devices.", .names = &eadm_spec_enums[17],
 	},
 	{
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -4693,6 +4712,235 @@ static const struct eadm_field irq_fields[] = {
 
 static const int16_t irq_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6,
+};
+
+static const struct eadm_field failure_fields[] = {
+	{
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
+		.head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
+		.c_name = "family", .head = "FAMILY",
+		.help = "Family of the adapter, as in spec/families.",
+	},
+	{
+		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "seq", .c_name = "seq",
+		.head = "SEQ", .help = "Running number of the failure.",
+	},
+	{
+		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "time", .c_name = "time",
+		.head = "TIME", .unit = "ns", .help = "Wall-clock time.",
+	},
+	{
+		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "age", .c_name = "age", .head = "AGE", .unit = "ns",
+		.help = "Time since then.",
+	},
+	{
+		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "kind", .c_name = "kind", .head = "FAILED", .help = "What failed.",
+		.names = &eadm_spec_enums[13],
+	},
+	{
+		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name = "id", .c_name = "id", .head = "ID",
+		.help = "Number of the QP, CQ or connection endpoint, or of the command in the flight recorder.",
+	},
+	{
+		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "cause", .c_name = "cause", .head = "CAUSE", .help = "Class of the cause.",
+		.names = &eadm_spec_enums[12],
+	},
+	{
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "syndrome-raw",
+		.c_name = "syndrome_raw", .head = "SYNDROME",
+		.help = "The cause in the adapter's own terms.",
+	},
+	{
+		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "error", .c_name = "error",
+		.head = "ERROR", .help = "The cause as a negative errno, where software found it.",
+	},
+	{
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "async", .c_name = "async", .head = "ASYNC",
+		.help = "Asynchronous event by which the adapter reported it.",
+		.names = &eadm_spec_enums[11],
+	},
+	{
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "async-raw",
+		.c_name = "async_raw", .head = "ASYNCRAW",
+		.help = "The adapter's own number of that event.",
+	},
+	{
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "op", .c_name = "op", .head = "COMMAND", .help = "Command that failed.",
+		.names = &eadm_spec_enums[10],
+	},
+	{
+		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "op-raw", .c_name = "op_raw",
+		.head = "OPRAW", .help = "The adapter's own number of that command.",
+	},
+	{
+		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "times", .c_name = "times",
+		.head = "TIMES", .unit = "objects",
+		.help = "How many objects failed so: of more than 256 in a row with one cause the last record counts the rest.",
+	},
+	{
+		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name = "pid", .c_name = "pid", .head = "PID",
+		.help = "Process that owned the object, in the reader's PID namespace; absent when it is not known there.",
+	},
+	{
+		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
+		.metric = EADM_SPEC_METRIC_INFO, .name = "comm", .c_name = "comm", .head = "COMM",
+		.help = "Command name of that process, or the kernel consumer in brackets.",
+	},
+	{
+		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "ended", .c_name = "ended",
+		.head = "ENDED", .help = "1 when that process has ended since.",
+	},
+	{
+		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name = "cgroup-id", .c_name = "cgroup_id", .head = "CGROUP",
+		.help = "Control group (v2) id of that process.",
+	},
+	{
+		.slot = 23, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name = "local-addr", .c_name = "local_addr",
+		.head = "LOCAL", .help = "Local IP address of the connection, 4 or 16 bytes.",
+	},
+	{
+		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "local-port",
+		.c_name = "local_port", .head = "LPORT",
+		.help = "Local TCP port of the connection.",
+	},
+	{
+		.slot = 25, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name = "peer-addr", .c_name = "peer_addr",
+		.head = "PEER", .help = "Peer's IP address, 4 or 16 bytes.",
+	},
+	{
+		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "peer-port", .c_name = "peer_port",
+		.head = "PPORT", .help = "Peer's TCP port.",
+	},
+	{
+		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "qpn", .c_name = "qpn",
+		.head = "QPN", .help = "QP of the connection.",
+	},
+	{
+		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "peer-qpn", .c_name = "peer_qpn",
+		.head = "PEERQPN", .help = "QP of the peer, where the driver knows it.",
+	},
+};
+
+static const int16_t failure_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
+};
+
+static const struct eadm_field failure_total_fields[] = {
+	{
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
+		.c_name = "dev_index", .head = "IDX",
+		.help = "Index of the RDMA device, as in RDMA netlink.",
+	},
+	{
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
+		.head = "DEVICE", .help = "Name of the RDMA device.",
+	},
+	{
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
+		.c_name = "hw_error", .head = "HWERR",
+		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+	},
+	{
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
+		.c_name = "family", .head = "FAMILY",
+		.help = "Family of the adapter, as in spec/families.",
+	},
+	{
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "class", .c_name = "class",
+		.head = "CLASS", .help = "Kind and cause in one number.",
+	},
+	{
+		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "kind", .c_name = "kind", .head = "FAILED", .help = "What failed.",
+		.names = &eadm_spec_enums[13],
+	},
+	{
+		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "cause", .c_name = "cause", .head = "CAUSE", .help = "Class of the cause.",
+		.names = &eadm_spec_enums[12],
+	},
+	{
+		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "total", .c_name = "total", .head = "TOTAL", .unit = "failures",
+		.help = "Failures.",
+	},
+	{
+		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "last-time",
+		.c_name = "last_time", .head = "LAST", .unit = "ns",
+		.help = "Wall-clock time of the last one.",
+	},
+	{
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name = "last-age", .c_name = "last_age", .head = "AGE", .unit = "ns",
+		.help = "Time since the last one.",
+	},
+};
+
+static const int16_t failure_total_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9,
 };
 
 const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
@@ -5222,5 +5470,45 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.fields = irq_fields,
 		.key = &irq_fields[4],
 		.by_slot = irq_by_slot,
+	},
+	[EADM_SPEC_OBJ_FAILURE] = {
+		.name = "failure",
+		.c_name = "failure",
+		.title = "failures",
+		.help = "A past failure: the driver keeps the newest ones of each device for as long as it is bound to it.",
+		.cmd = 15,
+		.sort = EADM_SPEC_SORT_ROWS,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.metric = "failure",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 28,
+		.n_fields = 27,
+		.n_sets = 0,
+		.fields = failure_fields,
+		.key = &failure_fields[4],
+		.by_slot = failure_by_slot,
+	},
+	[EADM_SPEC_OBJ_FAILURE_TOTAL] = {
+		.name = "failure-total",
+		.c_name = "failure_total",
+		.title = "totals of failures",
+		.help = "Failures of one kind and cause since the driver was bound to the device.",
+		.cmd = 16,
+		.sort = EADM_SPEC_SORT_ROWS,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.metric = "failure-total",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 11,
+		.n_fields = 10,
+		.n_sets = 0,
+		.fields = failure_total_fields,
+		.key = &failure_total_fields[4],
+		.by_slot = failure_total_by_slot,
 	},
 };

@@ -176,6 +176,8 @@ enum eadm_spec_obj {
 	EADM_SPEC_OBJ_MODULE,
 	EADM_SPEC_OBJ_SETUP,
 	EADM_SPEC_OBJ_IRQ,
+	EADM_SPEC_OBJ_FAILURE,
+	EADM_SPEC_OBJ_FAILURE_TOTAL,
 	EADM_SPEC_OBJ_COUNT
 };
 
@@ -499,7 +501,7 @@ enum {
 
 extern const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT];
 
-#define EADM_SPEC_ENUM_COUNT	32
+#define EADM_SPEC_ENUM_COUNT	33
 extern const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT];
 
 #endif /* EADM_GENERATED_FIELDS_H */
