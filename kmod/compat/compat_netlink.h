@@ -5,7 +5,6 @@
 
 #include <linux/device/class.h>
 #include <net/genetlink.h>
-#include <rdma/restrack.h>
 
 /* The device that a class names the node of. */
 #ifdef COMPAT_HAVE_DEVNODE_CONST
@@ -70,13 +69,6 @@ static inline int nla_put_uint(struct sk_buff *skb, int type, u64 value)
 	if (small == value)
 		return nla_put(skb, type, sizeof(small), &small);
 	return nla_put(skb, type, sizeof(value), &value);
-}
-#endif
-
-#ifndef COMPAT_HAVE_RESTRACK_IS_TRACKED
-static inline bool rdma_restrack_is_tracked(const struct rdma_restrack_entry *res)
-{
-	return true;
 }
 #endif
 

@@ -190,6 +190,10 @@ static inline bool eadm_dev_gone(const struct eadm_dev *edev)
 	return READ_ONCE(edev->gone);
 }
 
+/* failure.c */
+extern const struct eadm_diag_obj eadm_failure_obj;
+extern const struct eadm_diag_obj eadm_failure_total_obj;
+
 /* device.c */
 int eadm_dev_reserve(struct eadm_dev *edev);
 void eadm_dev_release(struct eadm_dev *edev);

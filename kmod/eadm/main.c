@@ -43,6 +43,10 @@ static int dev_take_objs(struct eadm_dev *edev)
 			return -EINVAL;
 		edev->objs[(*obj)->type] = *obj;
 	}
+	if (edev->dd->failures) {
+		edev->objs[EADM_OBJ_FAILURE] = &eadm_failure_obj;
+		edev->objs[EADM_OBJ_FAILURE_TOTAL] = &eadm_failure_total_obj;
+	}
 	return 0;
 }
 

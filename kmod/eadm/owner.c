@@ -9,6 +9,7 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 
+#include "compat_restrack.h"
 #include "eadm.h"
 
 static void *set_field(const struct eadm_field *field, void *snap)

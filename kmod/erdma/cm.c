@@ -224,6 +224,7 @@ static void cep_fail_connect(struct erdma_cep *cep, int status)
 {
 	struct erdma_cm *cm = &cep->dev->cm;
 
+	erdma_failed_connection(cep, status);
 	atomic64_inc(status == -ETIMEDOUT ? &cm->connect_timeouts : &cm->connect_failures);
 	cep_upcall(cep, IW_CM_EVENT_CONNECT_REPLY, status);
 	cep_close(cep);
@@ -365,6 +366,8 @@ static void cep_peer_closed(struct erdma_cep *cep, int err)
 		cep_fail_connect(cep, err ?: -ECONNRESET);
 		return;
 	case ERDMA_CEP_CONNECTED:
+		if (err)
+			erdma_failed_connection(cep, err);
 		atomic64_inc(&cep->dev->cm.disconnects);
 		erdma_qp_stop(cep->qp, ERDMA_QPS_CLOSING);
 		cep_upcall(cep, IW_CM_EVENT_DISCONNECT, 0);
@@ -411,6 +414,7 @@ static void cep_timed_out(struct erdma_cep *cep)
 		cep_fail_connect(cep, -ETIMEDOUT);
 		break;
 	case ERDMA_CEP_AWAIT_REQUEST:
+		erdma_failed_connection(cep, -ETIMEDOUT);
 		cep_close(cep);
 		break;
 	case ERDMA_CEP_RECVD_REQUEST:
@@ -525,6 +529,7 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		ret = erdma_sock_connect(cep, id);
 	}
 	if (ret) {
+		erdma_failed_connection(cep, ret);
 		atomic64_inc(&dev->cm.connect_failures);
 		cep_close(cep);
 	} else {
@@ -638,6 +643,7 @@ static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
 	goto out;
 close:
+	erdma_failed_connection(cep, ret);
 	atomic64_inc(&dev->cm.accept_failures);
 	cep_close(cep);
 out:

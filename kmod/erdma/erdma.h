@@ -12,10 +12,11 @@
  *   erdma_cq.lock (two CQs are never locked at once)
  *   erdma_sq.lock, erdma_rq.lock
  *   erdma_table.xa (xa_lock), erdma_eq.lock, erdma_cmdq.lock
+ *   erdma_dev.failures
  *
  * Commands sleep: none of the spinlocks may be held when one is issued. The
- * locks of the last three lines are taken with interrupts off; the command
- * queue's lock guards the flight recorder too.
+ * locks of the last lines are taken with interrupts off; the command queue's
+ * lock guards the flight recorder too.
  *
  * What ends the life of an object: the driver's destroy callback takes it out
  * of its table (erdma_table), waits until the last reference from there is
@@ -63,6 +64,7 @@
 #include "compat_kernel.h"
 #include "compat_net.h"
 #include "eadm_diag.h"
+#include "eadm_failures.h"
 #include "eq.h"
 #include "erdma_hw_ops.h"
 #include "events.h"
@@ -268,6 +270,7 @@ struct erdma_caps {
  * @sdbs: SQ doorbell space
  * @cm: connections
  * @counters: software counters
+ * @failures: the last ones, kept across recovery
  * @diag: seen by the companion module
  * @diag_released: nobody holds the auxiliary device any more
  */
@@ -332,6 +335,7 @@ struct erdma_dev {
 	struct erdma_sdbs sdbs;
 	struct erdma_cm cm;
 	struct erdma_counters __percpu *counters;
+	struct eadm_failures failures;
 	struct eadm_diag_dev diag;
 	struct completion diag_released;
 };
@@ -415,6 +419,13 @@ enum ib_port_state erdma_port_state(const struct erdma_dev *dev);
 void erdma_mtu_work(struct work_struct *work);
 
 void erdma_verbs_init(struct erdma_dev *dev);
+
+void erdma_failed_qp(struct erdma_qp *qp, u8 type, u8 syndrome);
+void erdma_failed_with_device(struct erdma_qp *qp);
+void erdma_failed_cq(struct erdma_cq *cq);
+void erdma_failed_connection(struct erdma_cep *cep, int status);
+void erdma_failed_command(struct erdma_dev *dev, const struct erdma_cmd *cmd);
+void erdma_failed_device(struct erdma_dev *dev, u8 cause, int error);
 
 void erdma_diag_async(struct erdma_dev *dev, u8 type, u32 id);
 void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct erdma_cmd *cmd);

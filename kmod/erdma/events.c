@@ -17,6 +17,7 @@ static void deliver_cq_error(struct erdma_cq *cq)
 		.event = IB_EVENT_CQ_ERR,
 	};
 
+	erdma_failed_cq(cq);
 	WRITE_ONCE(cq->errors, cq->errors + 1);
 	if (cq->ibcq.event_handler)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
@@ -27,6 +28,7 @@ static void note_first(struct erdma_qp *qp, u8 type, u8 syndrome)
 {
 	if (qp->first_event_time)
 		return;
+	erdma_failed_qp(qp, type, syndrome);
 	qp->first_event = type;
 	qp->first_syndrome = syndrome;
 	/* Pairs with the acquire of who shows it. */

@@ -328,10 +328,13 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	erdma_diag_init(dev);
 	pci_set_drvdata(pdev, dev);
 
+	ret = eadm_failures_init(&dev->failures);
+	if (ret)
+		goto err_dev;
 	ret = -ENOMEM;
 	dev->counters = alloc_percpu(struct erdma_counters);
 	if (!dev->counters)
-		goto err_dev;
+		goto err_failures;
 	ret = pci_start(dev);
 	if (ret)
 		goto err_counters;
@@ -361,6 +364,8 @@ err_pci:
 	pci_stop(dev);
 err_counters:
 	free_percpu(dev->counters);
+err_failures:
+	eadm_failures_free(&dev->failures);
 err_dev:
 	ib_dealloc_device(&dev->ibdev);
 	return ret;
@@ -385,6 +390,7 @@ static void erdma_remove(struct pci_dev *pdev)
 	pci_free_irq_vectors(pdev);
 	pci_stop(dev);
 	free_percpu(dev->counters);
+	eadm_failures_free(&dev->failures);
 	ib_dealloc_device(&dev->ibdev);
 }
 

@@ -105,8 +105,10 @@ static void tell_consumers(struct erdma_dev *dev)
 
 	ib_dispatch_event(&event);
 	for (id = 0; (obj = erdma_table_next(&dev->qps, &id)); id++) {
-		if (erdma_obj_is_dead(dev, obj))
+		if (erdma_obj_is_dead(dev, obj)) {
+			erdma_failed_with_device(container_of(obj, struct erdma_qp, obj));
 			erdma_qp_died(container_of(obj, struct erdma_qp, obj));
+		}
 		erdma_obj_put(obj);
 	}
 }
@@ -166,6 +168,7 @@ void erdma_dev_set_gone(struct erdma_dev *dev)
 	trace_recovery(&dev->ibdev, STEP_GONE, 0);
 	dev_err(&dev->pdev->dev, "the adapter is gone\n");
 	erdma_cmdq_reset(dev, -ENODEV);
+	erdma_failed_device(dev, EADM_CAUSE_ADAPTER_GONE, 0);
 	erdma_diag_device(dev, EADM_DIAG_DEAD);
 	if (tell)
 		queue_work(dev->recovery_wq, &dev->recovery);
@@ -216,6 +219,10 @@ static void recover(struct erdma_dev *dev)
 	else if (!ret)
 		ibdev_warn(&dev->ibdev, "the command queue is back%s\n",
 			   epoch == dev->epoch && !was_halted ? "" : " after a reset");
+	if (ret && !was_halted)
+		erdma_failed_device(dev, EADM_CAUSE_ADAPTER_DEAD, ret);
+	else if (epoch != dev->epoch && !was_halted)
+		erdma_failed_device(dev, EADM_CAUSE_ADAPTER_RESET, 0);
 	if (!ret || !was_halted)
 		erdma_diag_device(dev, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
 }

@@ -34,6 +34,7 @@
 #include "eadm_snap.h"
 
 struct eadm_diag_dev;
+struct eadm_failures;
 struct ib_device;
 struct pid;
 
@@ -228,6 +229,8 @@ struct eadm_diag_ops {
  * @adev: the auxiliary device; the companion holds no other reference
  * @ibdev: the RDMA device; valid as long as @adev is bound
  * @ops: the driver's ops
+ * @failures: failures that the driver keeps, for the companion to show; NULL when
+ *	it keeps none. Set before @adev is added
  * @gen: bumped by the driver whenever an object of a type comes or goes, so
  *	that a torn dump is told
  * @events: atomic notifier chain; calls carry enum eadm_diag_event_type and a
@@ -237,6 +240,7 @@ struct eadm_diag_dev {
 	struct auxiliary_device adev;
 	struct ib_device *ibdev;
 	const struct eadm_diag_ops *ops;
+	struct eadm_failures *failures;
 	atomic_t gen[EADM_OBJ_COUNT];
 	struct atomic_notifier_head events;
 };

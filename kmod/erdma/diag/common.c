@@ -54,6 +54,7 @@ void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct 
 		.raw = cmd->op,
 	};
 
+	erdma_failed_command(dev, cmd);
 	eadm_diag_notify(&dev->diag, type, &ev);
 }
 

@@ -43,6 +43,7 @@ void erdma_diag_init(struct erdma_dev *dev)
 	ATOMIC_INIT_NOTIFIER_HEAD(&dev->diag.events);
 	dev->diag.ibdev = &dev->ibdev;
 	dev->diag.ops = &ops;
+	dev->diag.failures = &dev->failures;
 }
 
 /* The memory is that of the device, which outlives the auxiliary device. */

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is kept of failures (eadm_failures.h). What a consumer asks for is none:
+ * to stop a QP, to close or reject a connection, to ask for a context that is not
+ * there; nor is what follows from that.
+ */
+#include <linux/pid.h>
+#include <linux/sched/task.h>
+
+#include "erdma.h"
+#include "erdma_classes.h"
+
+static void set_connection(struct eadm_failure *what, struct erdma_qp *qp)
+{
+	struct sockaddr_in local = { .sin_family = AF_INET }, peer = local;
+	bool connected;
+
+	spin_lock(&qp->conn_lock);
+	connected = qp->connected;
+	local.sin_addr.s_addr = qp->conn.sip;
+	local.sin_port = qp->conn.sport;
+	peer.sin_addr.s_addr = qp->conn.dip;
+	peer.sin_port = qp->conn.dport;
+	spin_unlock(&qp->conn_lock);
+	if (connected)
+		eadm_failure_set_names(what, &local, &peer);
+}
+
+/**
+ * erdma_failed_qp() - the adapter reported an error of a QP, its first one
+ * @qp: the QP, referenced
+ * @type: ERDMA_AE_*
+ * @syndrome: enum erdma_syndrome
+ *
+ * Context: process.
+ */
+void erdma_failed_qp(struct erdma_qp *qp, u8 type, u8 syndrome)
+{
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_QP,
+		.cause = erdma_cause_class(syndrome),
+		.has = EADM_FAILURE_SYNDROME | EADM_FAILURE_ASYNC,
+		.id = qp->qpn,
+		.syndrome = syndrome,
+		.async = erdma_event_class(type),
+		.async_raw = type,
+	};
+
+	eadm_failure_set_owner(&what, &qp->ibqp.res);
+	set_connection(&what, qp);
+	eadm_failures_note(&to_erdma_dev(qp->ibqp.device)->failures, &what);
+}
+
+/**
+ * erdma_failed_with_device() - the adapter has forgotten a QP
+ * @qp: the QP, referenced
+ *
+ * Context: process.
+ */
+void erdma_failed_with_device(struct erdma_qp *qp)
+{
+	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_QP,
+		.cause = READ_ONCE(dev->gone) ? EADM_CAUSE_ADAPTER_GONE : EADM_CAUSE_ADAPTER_RESET,
+		.id = qp->qpn,
+	};
+
+	eadm_failure_set_owner(&what, &qp->ibqp.res);
+	set_connection(&what, qp);
+	eadm_failures_note(&dev->failures, &what);
+}
+
+/**
+ * erdma_failed_cq() - the adapter reported an error of a CQ
+ * @cq: the CQ, referenced
+ *
+ * Context: process.
+ */
+void erdma_failed_cq(struct erdma_cq *cq)
+{
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_CQ,
+		.cause = EADM_CAUSE_OVERRUN,
+		.has = EADM_FAILURE_ASYNC,
+		.id = cq->cqn,
+		.async = erdma_event_class(ERDMA_AE_CQ_ERR),
+		.async_raw = ERDMA_AE_CQ_ERR,
+	};
+
+	eadm_failure_set_owner(&what, &cq->ibcq.res);
+	eadm_failures_note(&to_erdma_dev(cq->ibcq.device)->failures, &what);
+}
+
+/* As the kernel's sockets and mpa.c report it. */
+static u8 connection_cause(const struct erdma_cep *cep, int status)
+{
+	switch (status) {
+	case -ETIMEDOUT:
+		return EADM_CAUSE_TIMEOUT;
+	case -ECONNREFUSED:
+		/* Later it is what the peer's reply asks for. */
+		return cep->state == ERDMA_CEP_CONNECTING ? EADM_CAUSE_REFUSED :
+							    EADM_CAUSE_PROTOCOL;
+	case -ECONNRESET:
+		if (cep->rx.got >= sizeof(cep->rx.hdr) &&
+		    be16_to_cpu(cep->rx.hdr.bits) & ERDMA_MPA_REJECT)
+			return EADM_CAUSE_REJECTED;
+		return EADM_CAUSE_PEER_RESET;
+	case -EPIPE:
+		return EADM_CAUSE_PEER_RESET;
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+	case -ENETDOWN:
+		return EADM_CAUSE_UNREACHABLE;
+	case -EPROTO:
+		return EADM_CAUSE_PROTOCOL;
+	default:
+		return EADM_CAUSE_LOCAL;
+	}
+}
+
+static void set_cep_owner(struct eadm_failure *what, const struct erdma_cep *cep)
+{
+	struct task_struct *task;
+
+	if (cep->qp) {
+		what->qpn = cep->qp->qpn;
+		what->has |= EADM_FAILURE_QPN;
+		eadm_failure_set_owner(what, &cep->qp->ibqp.res);
+		return;
+	}
+	task = cep->owner ? get_pid_task(cep->owner, PIDTYPE_TGID) : NULL;
+	if (!task)
+		return;
+	eadm_failure_set_task(what, task);
+	put_task_struct(task);
+}
+
+/**
+ * erdma_failed_connection() - a connection failed
+ * @cep: its endpoint, not closed yet
+ * @status: why, as a negative errno
+ *
+ * One that was aborted had its QP stopped, by its consumer or with a failure of
+ * its own.
+ *
+ * Context: process, with the endpoint's lock held.
+ */
+void erdma_failed_connection(struct erdma_cep *cep, int status)
+{
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_CONNECTION,
+		.cause = connection_cause(cep, status),
+		.has = EADM_FAILURE_ERROR,
+		.id = cep->id,
+		.error = status,
+	};
+	struct sockaddr_in local = cep->local, peer = cep->peer;
+
+	lockdep_assert_held(&cep->lock);
+	if (status == -ECONNABORTED)
+		return;
+	/* Before it is connected the socket does not know them. */
+	if (cep->cm_id && cep->active && local.sin_family != AF_INET)
+		memcpy(&local, &cep->cm_id->m_local_addr, sizeof(local));
+	if (cep->cm_id && cep->active && peer.sin_family != AF_INET)
+		memcpy(&peer, &cep->cm_id->m_remote_addr, sizeof(peer));
+	set_cep_owner(&what, cep);
+	eadm_failure_set_names(&what, &local, &peer);
+	eadm_failures_note(&cep->dev->failures, &what);
+}
+
+/* To ask for what is not there is a way to find that out, see settle.c. */
+static bool is_question(u32 op)
+{
+	switch (op) {
+	case EADM_CMD_OP_QUERY_DEVICE:
+	case EADM_CMD_OP_QUERY_FW_INFO:
+	case EADM_CMD_OP_QUERY_QP:
+	case EADM_CMD_OP_QUERY_QPC:
+	case EADM_CMD_OP_QUERY_CQC:
+	case EADM_CMD_OP_QUERY_EQC:
+	case EADM_CMD_OP_GET_STATS:
+	case EADM_CMD_OP_GET_EXT_ATTR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * erdma_failed_command() - a command was lost, or refused
+ * @dev: the device
+ * @cmd: the command; nothing is kept of one that succeeded, nor of one that a
+ *	reset ended
+ *
+ * Context: process, of the issuer.
+ */
+void erdma_failed_command(struct erdma_dev *dev, const struct erdma_cmd *cmd)
+{
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_COMMAND,
+		.cause = EADM_CAUSE_TIMEOUT,
+		.has = EADM_FAILURE_OP | EADM_FAILURE_ERROR,
+		.id = cmd->seq,
+		.op = erdma_op_class(cmd->op),
+		.op_raw = cmd->op,
+		.error = cmd->status,
+	};
+
+	if (cmd->status == -EIO && cmd->syndrome && !is_question(what.op)) {
+		what.cause = EADM_CAUSE_REFUSED;
+		what.syndrome = cmd->syndrome;
+		what.has |= EADM_FAILURE_SYNDROME;
+	} else if (cmd->status != -ETIMEDOUT) {
+		return;
+	}
+	eadm_failure_set_caller(&what);
+	eadm_failures_note(&dev->failures, &what);
+}
+
+/**
+ * erdma_failed_device() - the adapter as a whole failed
+ * @dev: the device
+ * @cause: EADM_CAUSE_ADAPTER_*
+ * @error: why it could not be brought back, or 0
+ *
+ * Context: any but NMI.
+ */
+void erdma_failed_device(struct erdma_dev *dev, u8 cause, int error)
+{
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_DEVICE,
+		.cause = cause,
+		.has = error ? EADM_FAILURE_ERROR : 0,
+		.error = error,
+	};
+
+	eadm_failures_note(&dev->failures, &what);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The last failures of a device: what failed, when, whose it was, and why.
+ *
+ * Kept after the object is gone, until the driver leaves the device: through
+ * recovery and resets too. Preallocated; the newest ones are kept. Beside them
+ * there is a total of each kind and cause, which forgets nothing.
+ *
+ * The lock is innermost: nothing is taken, called or allocated under it, and it
+ * is taken with interrupts off, so that a failure can be noted in any context.
+ * It knows no driver; a driver embeds a struct eadm_failures in its device and
+ * shows it with eadm_diag_dev.failures.
+ */
+#ifndef EADM_FAILURES_H
+#define EADM_FAILURES_H
+
+#include <linux/cgroup.h>
+#include <linux/in.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/overflow.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/types.h>
+#include <linux/vmalloc.h>
+
+#include "compat_restrack.h"
+#include "eadm_values.h"
+
+#define EADM_FAILURES_KEPT	1024	/* power of two */
+#define EADM_FAILURES_RUN	256	/* records in a row of one kind and cause */
+#define EADM_FAILURE_KINDS	8	/* room for those of the specification */
+#define EADM_FAILURE_CAUSES	64
+#define EADM_FAILURE_COMM	24
+
+/* Members of struct eadm_failure that are set. */
+#define EADM_FAILURE_SYNDROME	BIT(0)
+#define EADM_FAILURE_ERROR	BIT(1)
+#define EADM_FAILURE_ASYNC	BIT(2)
+#define EADM_FAILURE_OP		BIT(3)
+#define EADM_FAILURE_LOCAL	BIT(4)
+#define EADM_FAILURE_PEER	BIT(5)
+#define EADM_FAILURE_PEER_QPN	BIT(6)
+#define EADM_FAILURE_PROCESS	BIT(7)	/* pid, start_time, comm, cgroup */
+#define EADM_FAILURE_KERNEL	BIT(8)	/* comm is that of a kernel consumer */
+#define EADM_FAILURE_QPN	BIT(9)
+
+/**
+ * struct eadm_failure - one failure
+ * @seq: running number, 0 = never used; set by eadm_failures_note()
+ * @mono: ktime_get_mono_fast_ns(); set by eadm_failures_note()
+ * @real: wall clock, in ns; set by eadm_failures_note()
+ * @times: how many it stands for; set by eadm_failures_note()
+ * @has: EADM_FAILURE_*
+ * @kind: EADM_FAILURE_KIND_*
+ * @cause: EADM_CAUSE_*
+ * @id: number of what failed, 0 for the device
+ * @syndrome: the cause in the adapter's terms
+ * @error: the cause as a negative errno
+ * @async: EADM_ASYNC_EVENT_* that told of it
+ * @async_raw: the same as the adapter has it
+ * @op: EADM_CMD_OP_*
+ * @op_raw: the same as the adapter has it
+ * @pid: the owner's process in the initial PID namespace
+ * @start_time: of that process, which distinguishes it from a later one with its
+ *	number; 0 when it had ended by then
+ * @cgroup: its control group
+ * @comm: its name, or that of the kernel consumer
+ * @addr_len: of both addresses, 4 or 16
+ * @local_port: in the CPU's byte order
+ * @peer_port: in the CPU's byte order
+ * @local: local address
+ * @peer: the peer's
+ * @qpn: the QP of a connection
+ * @peer_qpn: the peer's QP
+ */
+struct eadm_failure {
+	u64 seq;
+	u64 mono;
+	u64 real;
+	u32 times;
+	u16 has;
+	u8 kind;
+	u8 cause;
+	u64 id;
+	u32 syndrome;
+	s32 error;
+	u32 async;
+	u32 async_raw;
+	u32 op;
+	u32 op_raw;
+	u32 pid;
+	u64 start_time;
+	u64 cgroup;
+	char comm[EADM_FAILURE_COMM];
+	u8 addr_len;
+	u16 local_port;
+	u16 peer_port;
+	u8 local[16];
+	u8 peer[16];
+	u32 qpn;
+	u32 peer_qpn;
+};
+
+/**
+ * struct eadm_failure_total - failures of one kind and cause
+ * @count: how many
+ * @mono: of the last one
+ * @real: of the last one
+ */
+struct eadm_failure_total {
+	u64 count;
+	u64 mono;
+	u64 real;
+};
+
+/**
+ * struct eadm_failures - what a device keeps
+ * @lock: guards the rest
+ * @ring: EADM_FAILURES_KEPT records; number seq is at seq % EADM_FAILURES_KEPT
+ * @next: number of the next record
+ * @run: how many of the newest ones are of one kind and cause
+ * @total: by kind and cause
+ */
+struct eadm_failures {
+	spinlock_t lock;	/* what follows */
+	struct eadm_failure *ring;
+	u64 next;
+	u32 run;
+	struct eadm_failure_total total[EADM_FAILURE_KINDS][EADM_FAILURE_CAUSES];
+};
+
+/**
+ * eadm_failures_init() - allocate the ring
+ * @f: the ring, zeroed
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+static inline int eadm_failures_init(struct eadm_failures *f)
+{
+	spin_lock_init(&f->lock);
+	f->ring = vzalloc(array_size(EADM_FAILURES_KEPT, sizeof(*f->ring)));
+	f->next = 1;
+	return f->ring ? 0 : -ENOMEM;
+}
+
+/**
+ * eadm_failures_free() - free the ring
+ * @f: the ring
+ *
+ * Context: process; nobody uses it any more.
+ */
+static inline void eadm_failures_free(struct eadm_failures *f)
+{
+	vfree(f->ring);
+	f->ring = NULL;
+}
+
+/**
+ * eadm_failures_note() - keep a failure
+ * @f: the ring
+ * @what: the failure; number and times are set here. One of a kind or cause that
+ *	there is no room for is kept under EADM_CAUSE_GENERAL
+ *
+ * A storm, as when an adapter loses thousands of QPs, does not drive out what
+ * was before it: from EADM_FAILURES_RUN on it counts in its last record.
+ *
+ * Context: any but NMI.
+ */
+static inline void eadm_failures_note(struct eadm_failures *f, struct eadm_failure *what)
+{
+	struct eadm_failure_total *total;
+	struct eadm_failure *last;
+	unsigned long flags;
+
+	if (WARN_ON_ONCE(what->kind >= EADM_FAILURE_KINDS))
+		return;
+	if (what->cause >= EADM_FAILURE_CAUSES)
+		what->cause = EADM_CAUSE_GENERAL;
+	what->mono = ktime_get_mono_fast_ns();
+	what->real = ktime_get_real_fast_ns();
+	what->times = 1;
+	spin_lock_irqsave(&f->lock, flags);
+	total = &f->total[what->kind][what->cause];
+	total->count++;
+	total->mono = what->mono;
+	total->real = what->real;
+	last = &f->ring[(f->next - 1) % EADM_FAILURES_KEPT];
+	if (last->seq && last->kind == what->kind && last->cause == what->cause)
+		f->run++;
+	else
+		f->run = 1;
+	if (f->run > EADM_FAILURES_RUN) {
+		last->times++;
+	} else {
+		what->seq = f->next++;
+		f->ring[what->seq % EADM_FAILURES_KEPT] = *what;
+	}
+	spin_unlock_irqrestore(&f->lock, flags);
+}
+
+/**
+ * eadm_failures_next() - copy the first failure with a number of at least @seq
+ * @f: the ring
+ * @seq: least number
+ * @copy: where to
+ *
+ * Context: any but NMI.
+ * Return: false when there is none.
+ */
+static inline bool eadm_failures_next(struct eadm_failures *f, u64 seq, struct eadm_failure *copy)
+{
+	unsigned long flags;
+	u64 oldest;
+	bool found;
+
+	spin_lock_irqsave(&f->lock, flags);
+	oldest = f->next > EADM_FAILURES_KEPT ? f->next - EADM_FAILURES_KEPT : 1;
+	seq = max(seq, oldest);
+	found = seq < f->next;
+	if (found)
+		*copy = f->ring[seq % EADM_FAILURES_KEPT];
+	spin_unlock_irqrestore(&f->lock, flags);
+	return found;
+}
+
+/**
+ * eadm_failures_total() - copy the first total with a class of at least @class
+ * @f: the ring
+ * @class: kind * EADM_FAILURE_CAUSES + cause; the one that was found
+ * @copy: where to
+ *
+ * Context: any but NMI.
+ * Return: false when there is none.
+ */
+static inline bool eadm_failures_total(struct eadm_failures *f, u64 *class,
+				       struct eadm_failure_total *copy)
+{
+	unsigned long flags;
+	u64 i;
+
+	copy->count = 0;
+	spin_lock_irqsave(&f->lock, flags);
+	for (i = *class; i < EADM_FAILURE_KINDS * EADM_FAILURE_CAUSES && !copy->count; i++) {
+		*copy = f->total[i / EADM_FAILURE_CAUSES][i % EADM_FAILURE_CAUSES];
+		*class = i;
+	}
+	spin_unlock_irqrestore(&f->lock, flags);
+	return copy->count;
+}
+
+/* The task is referenced; it may have ended. */
+static inline void eadm_failure_set_task(struct eadm_failure *what, struct task_struct *task)
+{
+	what->has |= EADM_FAILURE_PROCESS;
+	what->pid = task->tgid;
+	/* May race with a change of name; the last byte is always zero. */
+	memcpy(what->comm, task->comm, TASK_COMM_LEN);
+	rcu_read_lock();
+	what->cgroup = cgroup_id(task_dfl_cgroup(task));
+	if (pid_alive(task))
+		what->start_time = task->group_leader->start_time;
+	rcu_read_unlock();
+}
+
+/**
+ * eadm_failure_set_owner() - whose object failed
+ * @what: the failure
+ * @res: the object's entry in resource tracking; the object is referenced
+ *
+ * Context: process or softirq.
+ */
+static inline void eadm_failure_set_owner(struct eadm_failure *what,
+					  struct rdma_restrack_entry *res)
+{
+	/* Taking an entry away waits for references, but not of one never added. */
+	if (!rdma_restrack_is_tracked(res) || !READ_ONCE(res->valid) || !rdma_restrack_get(res))
+		return;
+	if (!rdma_is_kernel_res(res)) {
+		if (res->task)
+			eadm_failure_set_task(what, res->task);
+	} else if (res->kern_name) {
+		strscpy(what->comm, res->kern_name, sizeof(what->comm));
+		what->has |= EADM_FAILURE_KERNEL;
+	}
+	rdma_restrack_put(res);
+}
+
+/**
+ * eadm_failure_set_caller() - what failed was asked for by who runs now
+ * @what: the failure
+ *
+ * Context: process.
+ */
+static inline void eadm_failure_set_caller(struct eadm_failure *what)
+{
+	if (!(current->flags & PF_KTHREAD)) {
+		eadm_failure_set_task(what, current);
+		return;
+	}
+	memcpy(what->comm, current->comm, TASK_COMM_LEN);
+	what->has |= EADM_FAILURE_KERNEL;
+}
+
+/**
+ * eadm_failure_set_names() - the ends of the connection
+ * @what: the failure
+ * @local: local address and port; none when its family is not known
+ * @peer: the peer's
+ *
+ * Context: any.
+ */
+static inline void eadm_failure_set_names(struct eadm_failure *what,
+					  const struct sockaddr_in *local,
+					  const struct sockaddr_in *peer)
+{
+	what->addr_len = sizeof(local->sin_addr);
+	if (local->sin_family == AF_INET) {
+		memcpy(what->local, &local->sin_addr, sizeof(local->sin_addr));
+		what->local_port = be16_to_cpu(local->sin_port);
+		what->has |= EADM_FAILURE_LOCAL;
+	}
+	if (peer->sin_family == AF_INET) {
+		memcpy(what->peer, &peer->sin_addr, sizeof(peer->sin_addr));
+		what->peer_port = be16_to_cpu(peer->sin_port);
+		what->has |= EADM_FAILURE_PEER;
+	}
+}
+
+#endif /* EADM_FAILURES_H */
