@@ -151,7 +151,7 @@ static int total_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own
 	SNAP_SET(s, class, t->class);
 	SNAP_SET(s, kind, t->class / EADM_FAILURE_CAUSES);
 	SNAP_SET(s, cause, t->class % EADM_FAILURE_CAUSES);
-	SNAP_SET(s, total, t->total.count);
+	SNAP_SET(s, count, t->total.count);
 	SNAP_SET(s, last_time, t->total.real);
 	SNAP_SET(s, last_age, age_of(t->total.mono));
 	return 0;

@@ -1102,7 +1102,7 @@ struct eadm_snap_conf {
 	} has;
 };
 
-/* A past failure: the driver keeps the newest ones of each device for as long as it is bound to it. */
+/* A past failure; the driver keeps the newest ones of each device. */
 struct eadm_snap_failure {
 	s32 hw_error;
 	u64 seq;
@@ -1164,7 +1164,7 @@ struct eadm_snap_failure_total {
 	u32 class;
 	u32 kind;
 	u32 cause;
-	u64 total;
+	u64 count;
 	u64 last_time;
 	u64 last_age;
 	struct {
@@ -1172,7 +1172,7 @@ struct eadm_snap_failure_total {
 		u8 class;
 		u8 kind;
 		u8 cause;
-		u8 total;
+		u8 count;
 		u8 last_time;
 		u8 last_age;
 	} has;

@@ -729,7 +729,7 @@ enum {
 	EADM_A_CONF_MAX = (__EADM_A_CONF_MAX - 1)
 };
 
-/* failure: A past failure: the driver keeps the newest ones of each device for as long as it is bound to it. */
+/* failure: A past failure; the driver keeps the newest ones of each device. */
 enum {
 	EADM_A_FAILURE_DEV_INDEX = 1,
 	EADM_A_FAILURE_DEV_NAME = 2,
@@ -774,7 +774,7 @@ enum {
 	EADM_A_FAILURE_TOTAL_CLASS = 6,
 	EADM_A_FAILURE_TOTAL_KIND = 7,
 	EADM_A_FAILURE_TOTAL_CAUSE = 8,
-	EADM_A_FAILURE_TOTAL_TOTAL = 9,
+	EADM_A_FAILURE_TOTAL_COUNT = 9,
 	EADM_A_FAILURE_TOTAL_LAST_TIME = 10,
 	EADM_A_FAILURE_TOTAL_LAST_AGE = 11,
 

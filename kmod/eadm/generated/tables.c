@@ -2619,9 +2619,9 @@ static const struct eadm_field failure_total_fields[] = {
 		.has = offsetof(struct eadm_snap_failure_total, has.cause),
 	},
 	{
-		.attr = EADM_A_FAILURE_TOTAL_TOTAL, .type = EADM_TYPE_UINT,
-		.off = offsetof(struct eadm_snap_failure_total, total),
-		.has = offsetof(struct eadm_snap_failure_total, has.total),
+		.attr = EADM_A_FAILURE_TOTAL_COUNT, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_failure_total, count),
+		.has = offsetof(struct eadm_snap_failure_total, has.count),
 	},
 	{
 		.attr = EADM_A_FAILURE_TOTAL_LAST_TIME, .type = EADM_TYPE_UINT,

@@ -4922,8 +4922,8 @@ static const struct eadm_field failure_total_fields[] = {
 	{
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "total", .c_name = "total", .head = "TOTAL", .unit = "failures",
-		.help = "Failures.",
+		.name = "count", .c_name = "count", .head = "COUNT", .unit = "failures",
+		.help = "How many.",
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
@@ -5475,7 +5475,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.name = "failure",
 		.c_name = "failure",
 		.title = "failures",
-		.help = "A past failure: the driver keeps the newest ones of each device for as long as it is bound to it.",
+		.help = "A past failure; the driver keeps the newest ones of each device.",
 		.cmd = 15,
 		.sort = EADM_SPEC_SORT_ROWS,
 		.rows = EADM_SPEC_ROWS_MANY,
