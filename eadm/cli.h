@@ -73,6 +73,7 @@ enum opt_id {
 	OPT_SUB,
 	OPT_RAW,
 	OPT_PAYLOAD,
+	OPT_PAST,
 	OPT_RINGS,
 	OPT_AT,
 	OPT_SAVE,

@@ -11,6 +11,8 @@
 
 static const struct option_def options[] = {
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "stop after N events" },
+	{ OPT_PAST, 0, "past", NULL, WORDS_NONE,
+	  "show the last failures that the drivers keep, and exit" },
 	{ 0 },
 };
 
@@ -112,12 +114,30 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 	return write_end(cli, status);
 }
 
+/* What failed before anybody listened; all devices in the order of time. */
+static int show_past(struct cli *cli)
+{
+	struct view view;
+	int status;
+
+	if (cli->args.opt[OPT_COUNT])
+		return fail(cli, STATUS_USAGE, "--count", "not with --past");
+	cli->args.opt[OPT_SORT] = "time";
+	status = view_init(cli, eadm_object_find("failure"), false, &view);
+	if (!status)
+		status = view_run(cli, &view);
+	view_free(&view);
+	return status;
+}
+
 static int run(struct cli *cli)
 {
 	struct table table = { 0 };
 	uint64_t count = UINT64_MAX;
 	int status;
 
+	if (cli->args.opt[OPT_PAST])
+		return show_past(cli);
 	if (!opt_u64(cli, OPT_COUNT, &count))
 		return STATUS_USAGE;
 	if (!count)
@@ -135,9 +155,11 @@ const struct command cmd_events = {
 	.name = "events",
 	.help = "print events: devices, failed QPs, lost commands, settings",
 	.more = "Runs until interrupted. Events that happened before the start\n"
-		"are not shown.",
+		"are not shown, but for failures: --past shows those that the\n"
+		"driver keeps of each device.",
 	.examples = "  eadm events\n"
 		    "  eadm events -d erdma_0 --json\n"
+		    "  eadm events --past\n"
 		    "  eadm events --save night.pcapng\n"
 		    "  eadm --from night.pcapng events\n",
 	.options = options,
