@@ -396,6 +396,11 @@ void eadm_redact_fact(struct eadm_redactor *r, const char *key,
 		if (eadm_redactor_host(r, value))
 			out->fail = true;
 		eadm_redact_text(r, value, strlen(value), out);
+	} else if (!strncmp(key, "process.", 8)) {
+		/* Control groups bear names of users, jobs and containers. */
+		eadm_grow_put(out, value, strcspn(value, "/"));
+		if (strchr(value, '/'))
+			eadm_grow_put(out, "-", 1);
 	} else if (!strncmp(key, "comm.", 5)) {
 		if (eadm_redact_process(r, value, pseudo, sizeof(pseudo)))
 			out->fail = true;

@@ -137,6 +137,7 @@ static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 		[DIAG_DEV] = DEV_AGE, [DIAG_CMDQ] = -1, [DIAG_CMD] = -1,
 		[DIAG_COUNTERS] = -1, [DIAG_EQ] = -1, [DIAG_CTX] = CTX_AGE,
 		[DIAG_CQ] = CQ_AGE, [DIAG_QP] = QP_AGE, [DIAG_CQE] = -1,
+		[DIAG_FAILURE] = -1,
 		[DIAG_MACHINE ... DIAG_KINDS - 1] = -1,
 	};
 	const struct diag_row *then;
@@ -261,6 +262,7 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 		[DIAG_CTX] = { CTX_PID, CTX_COMM },
 		[DIAG_CQ] = { CQ_PID, CQ_COMM }, [DIAG_QP] = { QP_PID, QP_COMM },
 		[DIAG_CQE] = { -1, -1 },
+		[DIAG_FAILURE] = { FAIL_PID, FAIL_COMM },
 		[DIAG_MACHINE ... DIAG_KINDS - 1] = { -1, -1 },
 	};
 

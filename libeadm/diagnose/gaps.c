@@ -72,6 +72,7 @@ static bool is_seen(const struct diag_inputs *in, enum diag_kind kind)
 	case DIAG_CMD:
 	case DIAG_EQ:
 	case DIAG_CTX:
+	case DIAG_FAILURE:
 		return !in->lack[DIAG_STATE];
 	default:
 		return true;

@@ -19,6 +19,7 @@ enum diag_kind {
 	DIAG_CQ,
 	DIAG_QP,
 	DIAG_CQE,	/* the newest ones of some CQs */
+	DIAG_FAILURE,
 	DIAG_MACHINE,	/* from here on: how the machine is set up */
 	DIAG_VERBS,
 	DIAG_MODULE,
@@ -143,6 +144,14 @@ enum diag_kind {
 	F(CQE_WQE_INDEX, "wqe-index") F(CQE_QPN, "qpn")			\
 	F(CQE_BYTES, "bytes")
 
+#define DIAG_FAILURE_FIELDS(F)						\
+	F(FAIL_AGE, "age") F(FAIL_KIND, "kind") F(FAIL_ID, "id")	\
+	F(FAIL_CAUSE, "cause") F(FAIL_SYNDROME_RAW, "syndrome-raw")	\
+	F(FAIL_ERROR, "error") F(FAIL_TIMES, "times")			\
+	F(FAIL_PID, "pid") F(FAIL_COMM, "comm") F(FAIL_ENDED, "ended")	\
+	F(FAIL_PEER_ADDR, "peer-addr") F(FAIL_PEER_PORT, "peer-port")	\
+	F(FAIL_TIME, "time") F(FAIL_QPN, "qpn")
+
 #define DIAG_MACHINE_FIELDS(F)						\
 	F(MACHINE_CPUS, "cpus") F(MACHINE_MEMLOCK, "memlock")		\
 	F(MACHINE_NETNS, "netns-mode") F(MACHINE_LOCKDOWN, "lockdown")
@@ -175,6 +184,7 @@ enum { DIAG_CTX_FIELDS(DIAG_FIELD) DIAG_CTX_N };
 enum { DIAG_CQ_FIELDS(DIAG_FIELD) DIAG_CQ_N };
 enum { DIAG_QP_FIELDS(DIAG_FIELD) DIAG_QP_N };
 enum { DIAG_CQE_FIELDS(DIAG_FIELD) DIAG_CQE_N };
+enum { DIAG_FAILURE_FIELDS(DIAG_FIELD) DIAG_FAILURE_N };
 enum { DIAG_MACHINE_FIELDS(DIAG_FIELD) DIAG_MACHINE_N };
 enum { DIAG_VERBS_FIELDS(DIAG_FIELD) DIAG_VERBS_N };
 enum { DIAG_MODULE_FIELDS(DIAG_FIELD) DIAG_MODULE_N };
@@ -256,6 +266,15 @@ struct diag_note {
 	const char *device, *what, *why;
 };
 
+/* What a process does that owns queues. */
+struct diag_owner {
+	uint64_t pid;
+	char state;		/* its letter in /proc */
+	bool frozen;		/* with its control group */
+	const char *wchan;	/* function it sleeps in, "": not known */
+	const char *group;	/* path of its control group, "": not known */
+};
+
 /* What was read at one time. */
 struct diag_moment {
 	uint64_t time;		/* of the first row, 0: there is none */
@@ -269,6 +288,8 @@ struct diag_moment {
 	struct diag_inputs *inputs;
 	unsigned int n_inputs;
 	size_t max_inputs;
+	struct diag_owner *owners;	/* by PID */
+	size_t n_owners, max_owners;
 };
 
 /* The fields above, as the library describes them. */
@@ -294,6 +315,11 @@ void eadm_diag_moment_free(struct diag_moment *moment);
 const struct diag_row *eadm_diag_find(const struct diag_moment *moment,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id);
+
+/* owner.c */
+int eadm_diag_owners_read(struct diag_moment *moment, struct eadm_ctx *ctx);
+const struct diag_owner *eadm_diag_owner(const struct diag_moment *moment,
+					 uint64_t pid);
 
 static inline bool diag_has(const struct diag_row *row, unsigned int field)
 {

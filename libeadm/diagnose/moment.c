@@ -87,6 +87,9 @@ static const char *const ctx_names[] = { DIAG_CTX_FIELDS(DIAG_NAME) NULL };
 static const char *const cq_names[] = { DIAG_CQ_FIELDS(DIAG_NAME) NULL };
 static const char *const qp_names[] = { DIAG_QP_FIELDS(DIAG_NAME) NULL };
 static const char *const cqe_names[] = { DIAG_CQE_FIELDS(DIAG_NAME) NULL };
+static const char *const failure_names[] = {
+	DIAG_FAILURE_FIELDS(DIAG_NAME) NULL
+};
 static const char *const machine_names[] = {
 	DIAG_MACHINE_FIELDS(DIAG_NAME) NULL
 };
@@ -111,6 +114,7 @@ static const struct {
 	[DIAG_CQ] = { "cq", cq_names, DIAG_CQ_N },
 	[DIAG_QP] = { "qp", qp_names, DIAG_QP_N },
 	[DIAG_CQE] = { "cqe", cqe_names, DIAG_CQE_N },
+	[DIAG_FAILURE] = { "failure", failure_names, DIAG_FAILURE_N },
 	[DIAG_MACHINE] = { "machine", machine_names, DIAG_MACHINE_N },
 	[DIAG_VERBS] = { "verbs", verbs_names, DIAG_VERBS_N },
 	[DIAG_MODULE] = { "module", module_names, DIAG_MODULE_N },
@@ -121,7 +125,7 @@ static const struct {
 _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
 	       DIAG_COUNTERS_N <= 64 && DIAG_EQ_N <= 64 && DIAG_CTX_N <= 64 &&
 	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64 && DIAG_CQE_N <= 64 &&
-	       DIAG_MACHINE_N <= 64 && DIAG_VERBS_N <= 64 &&
+	       DIAG_FAILURE_N <= 64 && DIAG_MACHINE_N <= 64 && DIAG_VERBS_N <= 64 &&
 	       DIAG_MODULE_N <= 64 && DIAG_SETUP_N <= 64 && DIAG_IRQ_N <= 64,
 	       "a bit for each field");
 
@@ -647,7 +651,9 @@ static int read_device(struct reader *r, const struct diag_row *dev, bool hw)
 		ret = read_cqes(r, first_cq);
 	if (!ret)
 		ret = read_cmdq(r, before, &answering);
-	return ret ? ret : read_objects(r, DIAG_CMD, false);
+	if (!ret)
+		ret = read_objects(r, DIAG_CMD, false);
+	return ret ? ret : read_objects(r, DIAG_FAILURE, false);
 }
 
 static int by_identity(const void *a, const void *b)
@@ -710,6 +716,8 @@ int eadm_diag_moment_read(struct diag_moment *moment,
 	for (i = 0; i < DIAG_KINDS; i++)
 		sort(&moment->rows[i]);
 	free(r);
+	if (!ret)
+		ret = eadm_diag_owners_read(moment, ctx);
 	if (ret)
 		eadm_diag_moment_free(moment);
 	return ret;
@@ -723,6 +731,7 @@ void eadm_diag_moment_free(struct diag_moment *moment)
 		free(moment->rows[i].row);
 	free(moment->notes);
 	free(moment->inputs);
+	free(moment->owners);
 	eadm_diag_pool_free(&moment->pool);
 	memset(moment, 0, sizeof(*moment));
 }
@@ -743,7 +752,7 @@ const char *eadm_diag_kind_name(enum diag_kind kind)
 {
 	static const char *const names[DIAG_KINDS] = {
 		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
-		"cqe", "machine", "verbs", "module", "setup", "irq",
+		"cqe", "failure", "machine", "verbs", "module", "setup", "irq",
 	};
 
 	return names[kind];

@@ -46,7 +46,7 @@ struct eadm_rule {
 
 extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
 	eadm_rules_eq[], eadm_rules_cq[], eadm_rules_notify[], eadm_rules_qp[],
-	eadm_rules_setup[];
+	eadm_rules_owner[], eadm_rules_failure[], eadm_rules_setup[];
 
 /* ---- what could not be looked at: gaps.c --------------------------------- */
 
@@ -124,6 +124,12 @@ void eadm_judge_unknown(struct judge *j);
 void eadm_judge_severity(struct judge *j, enum eadm_severity severity);
 void eadm_judge_cause(struct judge *j, const char *cause);
 void eadm_judge_next(struct judge *j, const char *next);
+
+/* What a cause means, in a sentence; NULL where that is not known. */
+const char *eadm_cause_text(uint64_t cause);
+
+/* The process may be what keeps a queue from being served: look at it. */
+void eadm_judge_consumer(struct judge *j, uint64_t pid);
 
 /*
  * For what follows from another fault: where the @cause was accused (by @rule, or

@@ -225,6 +225,7 @@ static void look_overrun(struct judge *j, const struct diag_row *now,
 	else
 		eadm_accuse(j, now, "the adapter raised %" PRIu64 " errors for the CQ",
 			    diag_u64(now, CQ_ERRORS));
+	eadm_judge_consumer(j, diag_u64(now, CQ_PID));
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 }
 
@@ -273,6 +274,7 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(j, now, "%u completions pending, CQ not armed, no progress for %s",
 		    cq_news(now), diag_interval(now, then, age, sizeof(age)));
+	eadm_judge_consumer(j, diag_u64(now, CQ_PID));
 	eadm_cite(j, DIAG_CQ, now, CQ_CHANNEL);
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 }
@@ -297,6 +299,7 @@ static void look_unconsumed(struct judge *j, const struct diag_row *now,
 		    " events within %s, and none of %u completions was taken",
 		    events, diag_interval(now, then, age, sizeof(age)),
 		    cq_news(now));
+	eadm_judge_consumer(j, diag_u64(now, CQ_PID));
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 	eadm_cite_growth(j, DIAG_CQ, now, then, CQ_EVENTS);
 }

@@ -389,6 +389,7 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 	eadm_accuse(j, now, "no receive is posted, and the peer, %s QP %" PRIu64 ", waits with %u blocks to send for %s",
 		    sender.now->device, sender.now->id, to_send(sender.now),
 		    diag_interval(now, then, age, sizeof(age)));
+	eadm_judge_consumer(j, diag_u64(now, QP_PID));
 	eadm_cite_all(j, DIAG_QP, now, rq_facts);
 	add_sender(j, &e, &sender);
 }
@@ -577,7 +578,15 @@ static const char *const causes[] = {
 	[EADM_CAUSE_SEND_WRAP] = "The sender's request wraps around the end of memory.",
 	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave the connection up: this end did not answer it.",
 	[EADM_CAUSE_FLUSHED] = "The QP was stopped before its requests were carried out.",
+	[EADM_CAUSE_OVERRUN] = "Completions came faster than they were taken, and the CQ had no room for more.",
+	[EADM_CAUSE_ADAPTER_RESET] = "The adapter was reset, or restarted by itself, and has forgotten the object.",
+	[EADM_CAUSE_ADAPTER_GONE] = "The adapter no longer answers on the bus.",
 };
+
+const char *eadm_cause_text(uint64_t cause)
+{
+	return cause < EADM_ARRAY_SIZE(causes) ? causes[cause] : NULL;
+}
 
 static const char *name_of(const char *name, uint64_t value, char *buf,
 			   size_t size)

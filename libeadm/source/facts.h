@@ -22,6 +22,9 @@ EADM_FACT_READER(eadm_fact_gid);
 EADM_FACT_READER(eadm_fact_port);
 EADM_FACT_READER(eadm_fact_uverbs);
 
+/* process.c */
+EADM_FACT_READER(eadm_fact_process);
+
 /* modules.c */
 EADM_FACT_READER(eadm_fact_bound);
 EADM_FACT_READER(eadm_fact_module);

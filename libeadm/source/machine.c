@@ -160,6 +160,7 @@ static const struct {
 	{ "origin.", eadm_fact_origin },
 	{ "pidns", read_pidns, .own = true },
 	{ "port.", eadm_fact_port },
+	{ "process.", eadm_fact_process },
 	{ "providers", eadm_fact_providers },
 	{ "uverbs.", eadm_fact_uverbs },
 	{ "verbs", eadm_fact_verbs },

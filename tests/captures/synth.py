@@ -305,6 +305,7 @@ class Machine:
         self.names = names
         self.rows = {}
         self.rings = []
+        self.processes = {}
 
     def head(self, dev):
         return {"dev-index": dev, "dev-name": self.names[dev]}
@@ -332,9 +333,11 @@ class Machine:
         # Commands that are kept by time are about ten minutes.
         cap.time = 1700000000 * SEC + (number + 1) * 2 * SEC
         cap.fact("moment", number)
+        for pid, state in self.processes.items():
+            cap.fact(f"process.{pid}", state)
         cap.family()
         cap.rdma_devices([(i, name, 1) for i, name in enumerate(self.names)])
-        for obj in ("dev", "qp", "cq", "eq", "cmdq", "ctx", "cmd"):
+        for obj in ("dev", "qp", "cq", "eq", "cmdq", "ctx", "cmd", "failure"):
             hw = obj in ("qp", "cq", "eq")
             cap.dump(obj, self.rows.get(obj, []), hw=hw)
         cap.dump("counters", self.rows.get("counters", []), hw=True)
@@ -482,13 +485,43 @@ def sick_conns(m, late):
     m.add("qp", 7, row, age=(100 + 2 * late) * SEC)
 
 
+def failure(seq, kind, cause, age, **more):
+    """What a driver keeps of a failure; @age in seconds at the first moment."""
+    return {**head(0), "seq": seq, "time": (1700000002 - age) * SEC, "age": age * SEC, "kind": kind,
+            "cause": cause, "times": 1, **more}
+
+
+OF_JOB = {"pid": 4801, "comm": "ib_write_bw", "ended": 1}
+
+
+def sick_failures(m, late):
+    def add(dev, row):
+        m.add("failure", dev, row, age=row["age"] + 2 * late * SEC)
+
+    add(6, failure(1, "qp", "retries-exceeded", 40, id=400, **OF_JOB,
+                   **{"syndrome-raw": 16, "async": "qp-fatal", "peer-addr": PEER, "peer-port": 4791}))
+    add(6, failure(2, "qp", "retries-exceeded", 39, id=401, **OF_JOB))
+    # Its number was given again.
+    add(6, failure(3, "qp", "recv-access", 101, id=1, pid=4711, comm="ib_write_bw", ended=0))
+    add(6, failure(4, "connection", "timeout", 20, id=9, error=-110, comm="[nvme_rdma]",
+                   **{"peer-addr": PEER, "peer-port": 4420}))
+    add(7, failure(1, "device", "adapter-reset", 60))
+    add(7, failure(2, "qp", "adapter-reset", 60, id=402, **OF_JOB))
+    add(7, failure(3, "cq", "overrun", 31, id=77, **OF_JOB, **{"async": "cq-error"}))
+    # A process that was stopped; its second QP is listed beside the first.
+    for qpn in (50, 51):
+        m.add("qp", 7, conn(qpn, port=50 + qpn, pid=4802, comm="rping"), age=(100 + 2 * late) * SEC)
+    m.processes[4802] = "T do_signal_stop 0 /user.slice/session-1.scope"
+    m.processes[4711] = "S - 0 /system.slice/job.service"
+
+
 def sick():
     cap = Capture()
     cap.fact("kernel", "6.12.0-test")
     cap.fact("pidns", "init")
     for late in range(2):
         m = Machine(SICK)
-        for part in (sick_devices, sick_cmdqs, sick_rings, sick_conns):
+        for part in (sick_devices, sick_cmdqs, sick_rings, sick_conns, sick_failures):
             part(m, late)
         m.write(cap, late)
     return cap
@@ -560,6 +593,19 @@ def well():
         # Their numbers were given anew: nothing to compare with.
         m.add("qp", 0, conn(5, port=5, **{"hw-sq-ci": 30}), age=SEC if late else 50 * SEC)
         m.add("qp", 0, conn(9, port=9, **{"hw-sq-ci": 30}), age=(9 if late else 1) * SEC // 10)
+        # Past failures that explain nothing: long ago, an answer of the peer, and one that was
+        # made up for; one of a QP that is there has its own verdict, if it has one.
+        past = lambda *row, **more: m.add("failure", 0, failure(*row, **more))
+        past(1, "qp", "retries-exceeded", 700, id=300, **OF_JOB)
+        past(2, "connection", "rejected", 20, id=1, error=-104, **OF_JOB,
+             **{"peer-addr": PEER, "peer-port": 99})
+        past(3, "connection", "refused", 20, id=2, error=-111, **OF_JOB,
+             **{"peer-addr": PEER, "peer-port": 99})
+        past(4, "connection", "timeout", 20, id=3, error=-110, **OF_JOB,
+             **{"peer-addr": PEER, "peer-port": 1})
+        past(5, "command", "refused", 20, id=77, op="dereg-mr", error=-5)
+        # In the kernel at one sample, and asleep at the other.
+        m.processes[4711] = "R - 0 /job" if late else "D folio_wait_bit 0 /job"
         m.write(cap, late)
     return cap
 

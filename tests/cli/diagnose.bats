@@ -77,7 +77,8 @@ rules_of() {
 		'["lost-doorbell",13,[3]]
 ["receive-not-taken",20,[10]]
 ["peer-silent",6,[16]]
-["receiver-starved",11,[1]]' ]
+["receiver-starved",11,[1]]
+["past-failure",1,[2]]' ]
 	# No object has two verdicts, and none of those that are affected has one.
 	[ "$(jq '[.rows[] | select(.object == "qp") | .id, .affects[]?.id] | length - (unique | length)' \
 		<<<"$verdicts")" = 0 ]
@@ -263,4 +264,39 @@ warn erdma_1 the driver erdma that is loaded is not eadm's (the kernel's own, sr
 	for module in eadm erdma virt/core; do
 		grep -q '^MODULE_VERSION(EADM_MODULE_VERSION);' "$REPO/kmod/$module/main.c"
 	done
+}
+
+@test "what failed and is gone is a notice for ten minutes, with its owner's end" {
+	local rows
+	rows=$(eadm --from "$SICK" diagnose --json | jq -c '.rows[] | select(.rule | startswith("past-"))')
+	[ "$(jq -r .severity <<<"$rows" | sort -u)" = notice ]
+	[[ $rows == *"QP 400 of ib_write_bw (PID 4801) failed 42 s ago: retries exceeded, peer 10.77.1.1; its process has ended"* ]]
+	[[ $rows == *"QP 1 of ib_write_bw (PID 4711) failed 103 s ago: recv access; its process is still there"* ]]
+	[[ $rows == *"a connection of [nvme_rdma] with 10.77.1.1 failed 22 s ago: timeout"* ]]
+	# What was lost with the adapter is listed there.
+	[ "$(jq -c 'select(.rule == "past-device-failure") | .affects | map(.id)' <<<"$rows")" = "[2]" ]
+	# Of the same there are past failures that explain nothing.
+	[ "$(eadm --from "$WELL" dump failure --json | jq '.rows | length')" = 5 ]
+}
+
+@test "a process that is stopped is shown as such, also where it is blamed" {
+	local rows
+	rows=$(eadm --from "$SICK" diagnose -d flushes --json |
+		jq -c '.rows[] | select(.rule == "owner-stopped")')
+	[ "$(jq -c '[.severity, .id, .pid, (.affects | map(.id))]' <<<"$rows")" = '["notice",50,4802,[51]]' ]
+	[[ $rows == *"stopped by SIGSTOP"*"/user.slice/session-1.scope"* ]]
+	# One sample cannot tell.
+	[[ $(rules_of "$SICK" --at '#1') != *owner-stopped* ]]
+}
+
+@test "past failures of all devices, in the order of time" {
+	local shown
+	shown=$(eadm --from "$SICK" events --past --json)
+	[ "$(jq -c '[.object, (.rows | length)]' <<<"$shown")" = '["failure",7]' ]
+	[ "$(jq '.rows | map(.time) | . == sort' <<<"$shown")" = true ]
+	[ "$(eadm --from "$SICK" events --past -d flushes --json | jq -c '.rows | map(.cause)')" = \
+		'["adapter-reset","adapter-reset","overrun"]' ]
+	[[ $(eadm --from "$SICK" events --past) == *"4801 ib_write_bw"*10.77.1.1* ]]
+	run eadm events --past -n 3
+	[ "$status" = 2 ]
 }

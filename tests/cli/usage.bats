@@ -90,12 +90,12 @@ commands() {
 	[ "$(eadm stat -o help)" = "$(eadm dump counters --list-columns)" ]
 	[ "$(eadm stat --list-columns)" = "$(eadm stat -o help)" ]
 	[ "$(eadm stat cq -o help)" = "$(eadm dump cq --list-columns)" ]
-	fails 2 "eadm: stat: sqe: without counters (qp, cq, eq, cmdq, counters have some)" stat sqe
-	fails 2 "eadm: stat: dev: without counters (qp, cq, eq, cmdq, counters have some)" stat dev
+	fails 2 "eadm: stat: sqe: without counters (qp, cq, eq, cmdq, counters, failure-total have some)" stat sqe
+	fails 2 "eadm: stat: dev: without counters (qp, cq, eq, cmdq, counters, failure-total have some)" stat dev
 	fails 2 "eadm: stat: xyzzy: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d xyzzy')" stat xyzzy
-	[ "$(eadm __complete stat "" | tr '\n' ' ')" = "qp cq eq cmdq counters " ]
-	[ "$(eadm help stat | sed -n '/^Objects:/,/^$/s/^  \([a-z]*\) .*/\1/p' | tr '\n' ' ')" = \
-		"qp cq eq cmdq counters " ]
+	[ "$(eadm __complete stat "" | tr '\n' ' ')" = "qp cq eq cmdq counters failure-total " ]
+	[ "$(eadm help stat | sed -n '/^Objects:/,/^$/s/^  \([a-z-]*\) .*/\1/p' | tr '\n' ' ')" = \
+		"qp cq eq cmdq counters failure-total " ]
 }
 
 @test "a prefix is not the word" {

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rules about failures of objects that are gone: worth knowing for a while, and
+ * no fault of now. What is still there has rules of its own kind.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge.h"
+#include "eadm_nl.h"
+
+/* After that it is history, for eadm events --past. */
+#define RECENT_NS	(600 * SECOND)
+/* What is lost with the adapter is noted right after its own failure. */
+#define ALONG_NS	(30 * SECOND)
+
+static const signed char failure_facts[] = {
+	FAIL_TIME, FAIL_AGE, FAIL_CAUSE, FAIL_SYNDROME_RAW, FAIL_ERROR,
+	FAIL_TIMES, FAIL_PEER_ADDR, FAIL_PEER_PORT, FAIL_ENDED, -1,
+};
+
+static bool is_recent(const struct diag_row *failure)
+{
+	return diag_has(failure, FAIL_AGE) &&
+	       diag_u64(failure, FAIL_AGE) < RECENT_NS;
+}
+
+/* The object itself, and not a later one with its number. */
+static bool is_there(struct judge *j, const struct diag_row *f)
+{
+	bool qp = diag_u64(f, FAIL_KIND) == EADM_FAILURE_KIND_QP;
+	const struct diag_row *row =
+		eadm_diag_find(eadm_judge_now(j), qp ? DIAG_QP : DIAG_CQ,
+			       f->dev, diag_u64(f, FAIL_ID));
+
+	return row && diag_u64(row, qp ? QP_AGE : CQ_AGE) >=
+			      diag_u64(f, FAIL_AGE);
+}
+
+/* "ib_write_bw (PID 4711)", "[nvme_rdma]" or "an unknown process". */
+static const char *owner_of(const struct diag_row *f, char *buf, size_t size)
+{
+	if (diag_u64(f, FAIL_PID))
+		snprintf(buf, size, "%s (PID %" PRIu64 ")",
+			 diag_text(f, FAIL_COMM), diag_u64(f, FAIL_PID));
+	else
+		snprintf(buf, size, "%s", diag_has(f, FAIL_COMM) ?
+			 diag_text(f, FAIL_COMM) : "an unknown process");
+	return buf;
+}
+
+static const char *cause_of(const struct diag_row *f, char *buf, size_t size)
+{
+	const struct eadm_field *field = eadm_object_find_field(
+		eadm_object_find("failure"), "cause");
+	char *at;
+
+	eadm_field_text(field, diag_u64(f, FAIL_CAUSE), buf, size);
+	for (at = buf; *at; at++) {
+		if (*at == '-')
+			*at = ' ';
+	}
+	return buf;
+}
+
+static const char *fate_of(const struct diag_row *f)
+{
+	if (!diag_has(f, FAIL_ENDED))
+		return "";
+	return diag_u64(f, FAIL_ENDED) ? "; its process has ended" :
+					 "; its process is still there";
+}
+
+/* The same kind, cause and owner: one verdict for all of them. */
+static bool is_alike(const struct diag_row *a, const struct diag_row *b)
+{
+	return a->dev == b->dev && diag_same(a, b, FAIL_KIND) &&
+	       diag_same(a, b, FAIL_CAUSE) &&
+	       diag_u64(a, FAIL_PID) == diag_u64(b, FAIL_PID) &&
+	       !strcmp(diag_text(a, FAIL_COMM), diag_text(b, FAIL_COMM));
+}
+
+/* Listed beside an earlier one like it that was reported. */
+static bool is_one_more(struct judge *j, const struct diag_row *now,
+			const char *text)
+{
+	const struct diag_rows *rows = &eadm_judge_now(j)->rows[DIAG_FAILURE];
+	const struct diag_row *row;
+
+	for (row = rows->row; row < now; row++) {
+		if (is_alike(row, now) &&
+		    eadm_follows(j, j->rule->name, DIAG_FAILURE, row, now, "%s",
+				 text))
+			return true;
+	}
+	return false;
+}
+
+/* Lost with the adapter, whose failure was reported. */
+static bool device_explains(struct judge *j, const struct diag_row *now,
+			    const char *text)
+{
+	const struct diag_rows *rows = &eadm_judge_now(j)->rows[DIAG_FAILURE];
+	uint64_t cause = diag_u64(now, FAIL_CAUSE);
+	const struct diag_row *row;
+	size_t i;
+
+	if (cause != EADM_CAUSE_ADAPTER_RESET &&
+	    cause != EADM_CAUSE_ADAPTER_GONE)
+		return false;
+	for (i = 0; i < rows->n; i++) {
+		row = &rows->row[i];
+		if (row->dev == now->dev &&
+		    diag_u64(row, FAIL_KIND) == EADM_FAILURE_KIND_DEVICE &&
+		    diag_u64(row, FAIL_AGE) >= diag_u64(now, FAIL_AGE) &&
+		    diag_u64(row, FAIL_AGE) - diag_u64(now, FAIL_AGE) <
+			    ALONG_NS &&
+		    eadm_follows(j, "past-device-failure", DIAG_FAILURE, row,
+				 now, "%s", text))
+			return true;
+	}
+	return false;
+}
+
+static void look_device(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	char age[32], why[32], text[128];
+
+	(void)then;
+	if (diag_u64(now, FAIL_KIND) != EADM_FAILURE_KIND_DEVICE ||
+	    !is_recent(now))
+		return;
+	eadm_age_text(diag_u64(now, FAIL_AGE), age, sizeof(age));
+	cause_of(now, why, sizeof(why));
+	snprintf(text, sizeof(text), "once more %s ago", age);
+	if (is_one_more(j, now, text))
+		return;
+	eadm_accuse(j, now, "%s %s ago", why, age);
+	eadm_cite_all(j, DIAG_FAILURE, now, failure_facts);
+}
+
+static void look_queue(struct judge *j, const struct diag_row *now,
+		       const struct diag_row *then)
+{
+	uint64_t kind = diag_u64(now, FAIL_KIND);
+	const char *name = kind == EADM_FAILURE_KIND_QP ? "QP" : "CQ";
+	char age[32], why[32], who[64], text[160];
+	const char *cause;
+
+	(void)then;
+	if ((kind != EADM_FAILURE_KIND_QP && kind != EADM_FAILURE_KIND_CQ) ||
+	    !is_recent(now) || is_there(j, now))
+		return;
+	eadm_age_text(diag_u64(now, FAIL_AGE), age, sizeof(age));
+	owner_of(now, who, sizeof(who));
+	snprintf(text, sizeof(text), "%s %" PRIu64 " of %s failed %s ago%s",
+		 name, diag_u64(now, FAIL_ID), who, age, fate_of(now));
+	if (device_explains(j, now, text) || is_one_more(j, now, text))
+		return;
+	eadm_accuse(j, now, "%s %" PRIu64 " of %s failed %s ago: %s%s%s%s",
+		    name, diag_u64(now, FAIL_ID), who, age,
+		    cause_of(now, why, sizeof(why)),
+		    diag_has(now, FAIL_PEER_ADDR) ? ", peer " : "",
+		    diag_text(now, FAIL_PEER_ADDR), fate_of(now));
+	cause = eadm_cause_text(diag_u64(now, FAIL_CAUSE));
+	/* Which end did not answer is not known any more. */
+	if (diag_u64(now, FAIL_CAUSE) == EADM_CAUSE_RETRIES_EXCEEDED)
+		cause = "The peer did not answer after all retries, or gave up because this end did not answer it.";
+	if (cause)
+		eadm_judge_cause(j, cause);
+	eadm_cite_all(j, DIAG_FAILURE, now, failure_facts);
+}
+
+/* It was made after all: another try of the process, or of its successor. */
+static bool is_connected_now(struct judge *j, const struct diag_row *f)
+{
+	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
+	size_t i;
+
+	for (i = 0; i < qps->n; i++) {
+		if (qps->row[i].dev == f->dev &&
+		    diag_has(&qps->row[i], QP_PEER_PORT) &&
+		    diag_u64(&qps->row[i], QP_PEER_PORT) ==
+			    diag_u64(f, FAIL_PEER_PORT) &&
+		    !strcmp(diag_text(&qps->row[i], QP_PEER_ADDR),
+			    diag_text(f, FAIL_PEER_ADDR)))
+			return true;
+	}
+	return false;
+}
+
+static void look_connection(struct judge *j, const struct diag_row *now,
+			    const struct diag_row *then)
+{
+	char age[32], why[32], who[64], text[160];
+
+	(void)then;
+	if (diag_u64(now, FAIL_KIND) != EADM_FAILURE_KIND_CONNECTION ||
+	    !is_recent(now) || is_connected_now(j, now))
+		return;
+	switch (diag_u64(now, FAIL_CAUSE)) {
+	case EADM_CAUSE_REJECTED:
+	case EADM_CAUSE_REFUSED:
+	case EADM_CAUSE_PEER_RESET:
+		return;
+	}
+	eadm_age_text(diag_u64(now, FAIL_AGE), age, sizeof(age));
+	owner_of(now, who, sizeof(who));
+	snprintf(text, sizeof(text), "a connection of %s with %s failed %s ago",
+		 who, diag_has(now, FAIL_PEER_ADDR) ?
+		 diag_text(now, FAIL_PEER_ADDR) : "an unknown peer", age);
+	if (is_one_more(j, now, text))
+		return;
+	eadm_accuse(j, now, "%s: %s%s", text, cause_of(now, why, sizeof(why)),
+		    fate_of(now));
+	eadm_cite_all(j, DIAG_FAILURE, now, failure_facts);
+}
+
+const struct eadm_rule eadm_rules_failure[] = {
+	{
+		.name = "past-device-failure", .kind = DIAG_FAILURE,
+		.severity = EADM_SEVERITY_NOTICE, .needs = STATE,
+		.help = "The adapter was reset, dead or gone within the last ten minutes.",
+		.cause = "The adapter lost a command or restarted by itself; what it served before is lost.",
+		.next = "eadm events --past -d {dev}; eadm trace -d {dev}; dmesg",
+		.alike = "An adapter that is dead or gone now, which has other verdicts; a driver that was unbound.",
+		.look = look_device,
+	}, {
+		.name = "past-failure", .kind = DIAG_FAILURE,
+		.severity = EADM_SEVERITY_NOTICE, .needs = STATE,
+		.help = "A QP or CQ that does not exist any more failed within the last ten minutes.",
+		.cause = "A request of this end or of the peer failed.",
+		.next = "eadm events --past -d {dev}",
+		.alike = "A QP that was stopped or destroyed without an error, as when a connection is closed or a process is killed: the driver keeps only what the adapter reported. A later object with its number: it is younger.",
+		.look = look_queue,
+	}, {
+		.name = "past-connection-failure", .kind = DIAG_FAILURE,
+		.severity = EADM_SEVERITY_NOTICE, .needs = STATE,
+		.help = "A connection could not be made, or broke, within the last ten minutes.",
+		.cause = "The peer's machine is down or cut off, a firewall drops its packets, or its application does not answer.",
+		.next = "eadm events --past -d {dev}; ping the peer",
+		.alike = "A peer that rejects, does not listen yet, or has ended: its own decision. A connection that is there now to the same peer and port: another attempt succeeded.",
+		.look = look_connection,
+	},
+	{ 0 }
+};

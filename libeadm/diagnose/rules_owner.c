@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rules about the processes that own queues: one that does not run explains much
+ * that would look like a fault.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge.h"
+
+/* What keeps a process from its queues, as in "its process is ...". */
+static bool says(const struct diag_owner *owner, char *buf, size_t size)
+{
+	switch (owner->state) {
+	case 'T':
+		snprintf(buf, size, "stopped by SIGSTOP or another stop signal");
+		return true;
+	case 't':
+		snprintf(buf, size, "stopped by a debugger or tracer");
+		return true;
+	case 'Z':
+		snprintf(buf, size, "a zombie: it has ended and waits for its parent");
+		return true;
+	case 'D':
+		snprintf(buf, size, "in uninterruptible sleep in the kernel%s%s",
+			 *owner->wchan ? ", in " : "", owner->wchan);
+		return true;
+	default:
+		snprintf(buf, size, "frozen with its control group %s, as a paused container is",
+			 owner->group);
+		return owner->frozen;
+	}
+}
+
+/* The same at both samples: most processes are in such a state for a moment. */
+static bool is_kept(struct judge *j, uint64_t pid, char *buf, size_t size)
+{
+	const struct diag_owner *now = eadm_diag_owner(eadm_judge_now(j), pid);
+	const struct diag_owner *then = eadm_diag_owner(eadm_judge_then(j), pid);
+
+	if (!now || !then || now->state != then->state ||
+	    now->frozen != then->frozen || strcmp(now->wchan, then->wchan) != 0)
+		return false;
+	return says(now, buf, size);
+}
+
+/*
+ * Where a rule blames who works with a queue: the cause is what its process is
+ * seen to do.
+ */
+void eadm_judge_consumer(struct judge *j, uint64_t pid)
+{
+	char what[256], text[400];
+
+	if (!pid || !is_kept(j, pid, what, sizeof(what)))
+		return;
+	snprintf(text, sizeof(text), "Its process is %s.", what);
+	eadm_judge_cause(j, text);
+}
+
+/* The first QP of the process stands for all. */
+static const struct diag_row *first_of(struct judge *j,
+				       const struct diag_row *qp)
+{
+	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
+	size_t i;
+
+	for (i = 0; i < qps->n; i++) {
+		if (diag_same(&qps->row[i], qp, QP_PID))
+			return &qps->row[i];
+	}
+	return qp;
+}
+
+static void look_stopped(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	const struct diag_row *first;
+	const struct diag_owner *owner;
+	char what[256];
+
+	if (!diag_u64(now, QP_PID) || !diag_same(now, then, QP_PID) ||
+	    !is_kept(j, diag_u64(now, QP_PID), what, sizeof(what)))
+		return;
+	first = first_of(j, now);
+	if (first != now) {
+		eadm_follows(j, j->rule->name, DIAG_QP, first, now,
+			     "belongs to the same process");
+		return;
+	}
+	owner = eadm_diag_owner(eadm_judge_now(j), diag_u64(now, QP_PID));
+	eadm_accuse(j, now, "its process %s (PID %" PRIu64 ") is %s%s%s",
+		    diag_text(now, QP_COMM), diag_u64(now, QP_PID), what,
+		    *owner->group && !owner->frozen ? "; control group " : "",
+		    owner->frozen ? "" : owner->group);
+	if (owner->state == 'D')
+		eadm_judge_next(j, "dmesg; /proc/PID/stack, as root");
+	else if (owner->frozen)
+		eadm_judge_next(j, "resume the container, or write 0 to cgroup.freeze of its control group; eadm dump qp {id} -d {dev}");
+	eadm_cite(j, DIAG_QP, now, QP_STATE);
+	eadm_cite(j, DIAG_QP, now, QP_PEER_ADDR);
+}
+
+const struct eadm_rule eadm_rules_owner[] = {
+	{
+		.name = "owner-stopped", .kind = DIAG_QP, .two = true,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "The process that owns a QP does not run: stopped by a signal or a debugger, frozen, blocked in the kernel, or a zombie.",
+		.cause = "A user, a debugger, a job scheduler or a container runtime stopped it, or it waits in the kernel.",
+		.next = "kill -CONT PID, if it was not stopped on purpose; eadm dump qp {id} -d {dev}",
+		.alike = "A process that sleeps until something arrives, or is in such a state briefly: it must be the same in both samples. What is stopped on purpose looks the same: therefore a notice.",
+		.look = look_stopped,
+	},
+	{ 0 }
+};
