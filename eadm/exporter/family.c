@@ -18,7 +18,8 @@
 static bool is_usual(const struct eadm_object *object)
 {
 	return object && eadm_object_sort(object) == EADM_SORT_ROWS &&
-	       eadm_object_rows(object) != EADM_ROWS_MANY;
+	       eadm_object_rows(object) != EADM_ROWS_MANY &&
+	       *eadm_object_metric(object);
 }
 
 /* Reads the adapter even where nobody asks for that, and it may be dead. */
@@ -39,7 +40,7 @@ bool model_offers(const char *object)
 {
 	const struct eadm_object *found = eadm_object_find(object);
 
-	return found && !is_usual(found);
+	return found && !is_usual(found) && *eadm_object_metric(found);
 }
 
 static bool ends_with(const char *text, const char *end)
