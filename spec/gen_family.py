@@ -2,6 +2,7 @@
 """Derives a family's tables from spec/families/<family>.yaml: the layouts for its
 driver and its virtual adapter, and what libeadm decodes and scrubs by."""
 
+import collections
 import glob
 import os
 
@@ -229,6 +230,21 @@ class HwHeader:
 KERNEL_CLASSES = {"cmd-op": "op", "async-event": "event", "cause": "cause"}
 
 
+def kernel_registers(family):
+    """How wide a register is that may be read, by its offset."""
+    readable = collections.defaultdict(list)
+    for reg in family.registers:
+        if reg.get("read"):
+            readable[reg.get("width", 32)].append(reg["at"])
+    if not readable:
+        return []
+    lines = ["", "/* 0: no register, or one that must not be read. */",
+             f"static inline u8 {family.name}_reg_bits(u32 offset)", "{", "\tswitch (offset) {"]
+    for width, offsets in sorted(readable.items()):
+        lines += [*(f"\tcase {at:#x}:" for at in offsets), f"\t\treturn {width};"]
+    return [*lines, "\tdefault:", "\t\treturn 0;", "\t}", "}"]
+
+
 def kernel_classes(family):
     """kmod/include/<family>_classes.h: what the driver's numbers are at the seam."""
     guard = f"{family.name.upper()}_CLASSES_H"
@@ -247,7 +263,7 @@ def kernel_classes(family):
             if name != rest:
                 lines += [f"\tcase {raw}:", f"\t\treturn {known.const(name)};"]
         lines += ["\tdefault:", f"\t\treturn {known.const(rest)};", "\t}", "}"]
-    lines += ["", f"#endif /* {guard} */"]
+    lines += [*kernel_registers(family), "", f"#endif /* {guard} */"]
     return header(lines, "GPL-2.0-only", "h", note(family.name))
 
 

@@ -126,4 +126,20 @@ static inline u32 erdma_cause_class(u32 raw)
 	}
 }
 
+/* 0: no register, or one that must not be read. */
+static inline u8 erdma_reg_bits(u32 offset)
+{
+	switch (offset) {
+	case 0x0:
+	case 0xc:
+	case 0x14:
+	case 0x18:
+	case 0x1c:
+	case 0x4c:
+		return 32;
+	default:
+		return 0;
+	}
+}
+
 #endif /* ERDMA_CLASSES_H */

@@ -4,9 +4,11 @@
  * registers. What the bytes mean is not looked at here.
  */
 #include <linux/bitfield.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/nospec.h>
 
 #include "diag.h"
+#include "erdma_classes.h"
 
 /**
  * struct ring - where the bytes of a queue are
@@ -331,18 +333,8 @@ int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf)
 	}
 }
 
-/* Only registers that the interface says can be read (hw 2.1). */
-static const u16 readable[] = {
-	ERDMA_REG_VERSION,
-	ERDMA_REG_DEV_PROTO,
-	ERDMA_REG_DEV_ST,
-	ERDMA_REG_MAC_L,
-	ERDMA_REG_MAC_H,
-	ERDMA_REG_GRP_NUM,
-};
-
 /**
- * erdma_diag_regs() - read registers
+ * erdma_diag_regs() - read the registers that may be read
  * @dd: the device
  * @regs: where to put them
  * @max: how many fit
@@ -353,16 +345,22 @@ static const u16 readable[] = {
 int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
 {
 	struct erdma_dev *dev = diag_to_dev(dd);
-	u32 i;
+	u32 at, n = 0;
+	u8 bits;
 
 	if (READ_ONCE(dev->gone))
 		return -ENODEV;
-	for (i = 0; i < ARRAY_SIZE(readable) && i < max; i++) {
-		regs[i] = (struct eadm_diag_reg){
-			.offset = readable[i],
-			.bits = 32,
-			.value = readl(dev->bar + readable[i]),
-		};
+	for (at = 0; at < ERDMA_REGS_SIZE; at += sizeof(u32)) {
+		bits = erdma_reg_bits(at);
+		if (!bits)
+			continue;
+		if (n < max)
+			regs[n] = (struct eadm_diag_reg){
+				.offset = at,
+				.bits = bits,
+				.value = bits == 64 ? readq(dev->bar + at) : readl(dev->bar + at),
+			};
+		n++;
 	}
-	return ARRAY_SIZE(readable);
+	return n;
 }
