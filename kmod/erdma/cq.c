@@ -158,7 +158,7 @@ static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib
 	if (!send && wc->status == IB_WC_SUCCESS)
 		fill_recv(to_erdma_dev(cq->ibcq.device), wc,
 			  FIELD_GET(ERDMA_CQE_OPCODE, hdr), cqe);
-	WRITE_ONCE(kqp->last_comp, local_clock());
+	WRITE_ONCE(kqp->last_comp, get_jiffies_64());
 	return true;
 }
 
@@ -342,30 +342,31 @@ u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db)
 }
 
 /* Each request is good for one event. */
-static void note_extra(struct erdma_cq *cq, u32 requests)
+static void note_extra(struct erdma_cq *cq, u32 requests, u64 now)
 {
 	s32 extra = (u32)cq->events - requests;
 
 	if (extra <= cq->extra)
 		return;
 	cq->extra = extra;
-	WRITE_ONCE(cq->last_extra, local_clock());
+	WRITE_ONCE(cq->last_extra, now);
 }
 
 /**
  * erdma_cq_event() - deliver a completion event
  * @cq: the CQ, referenced
+ * @now: local_clock(), lately
  *
  * Context: softirq, of the CQ's own EQ.
  */
-void erdma_cq_event(struct erdma_cq *cq)
+void erdma_cq_event(struct erdma_cq *cq, u64 now)
 {
 	unsigned long flags;
 	u32 requests;
 	u64 db;
 
 	WRITE_ONCE(cq->events, cq->events + 1);
-	WRITE_ONCE(cq->last_event, local_clock());
+	WRITE_ONCE(cq->last_event, now);
 	if (cq->db.page) {
 		db = erdma_dbref_read(&cq->db, 0);
 		requests = erdma_cq_requests(cq, db);
@@ -379,7 +380,7 @@ void erdma_cq_event(struct erdma_cq *cq)
 		requests = cq->notify_count;
 		spin_unlock_irqrestore(&cq->lock, flags);
 	}
-	note_extra(cq, requests);
+	note_extra(cq, requests, now);
 	call_consumer(cq);
 }
 

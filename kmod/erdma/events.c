@@ -104,7 +104,7 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 		erdma_eq_unknown(eq);
 		return;
 	}
-	erdma_cq_event(container_of(obj, struct erdma_cq, obj));
+	erdma_cq_event(container_of(obj, struct erdma_cq, obj), READ_ONCE(eq->last_event));
 	erdma_obj_put(obj);
 }
 

@@ -170,19 +170,21 @@ int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
  * @dev: the device
  * @stag: its key, may be that of none
  *
+ * Part of posting and polling, for all queues at once: it takes no lock.
+ *
  * Context: any.
  */
 void erdma_mr_invalidated(struct erdma_dev *dev, u32 stag)
 {
-	struct erdma_obj *obj = erdma_table_get(&dev->mrs, FIELD_GET(ERDMA_STAG_INDEX, stag));
+	struct erdma_obj *obj;
 	struct erdma_mr *mr;
 
-	if (!obj)
-		return;
-	mr = container_of(obj, struct erdma_mr, obj);
-	if (mr->type == ERDMA_MR_FRMR)
+	rcu_read_lock();
+	obj = xa_load(&dev->mrs.xa, FIELD_GET(ERDMA_STAG_INDEX, stag));
+	mr = obj ? container_of(obj, struct erdma_mr, obj) : NULL;
+	if (mr && mr->type == ERDMA_MR_FRMR)
 		WRITE_ONCE(mr->valid, false);
-	erdma_obj_put(obj);
+	rcu_read_unlock();
 }
 
 /* Takes over the pinned memory, whatever comes of it. */
@@ -316,7 +318,7 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	if (mr->ctx)
 		atomic_dec(&mr->ctx->mrs);
 	erdma_hostmem_retire(dev, mr->mem, done);
-	kfree(mr);
+	kfree_rcu(mr, rcu);
 	erdma_count(dev, ERDMA_CNT_MR_DEREGISTERS);
 	return 0;
 }

@@ -86,6 +86,7 @@ struct erdma_pd {
  * @length: bytes
  * @filled: entries set by map_mr_sg
  * @mem: memory; the translation is that of its first area
+ * @rcu: frees it after erdma_mr_invalidated() has looked
  */
 struct erdma_mr {
 	struct ib_mr ibmr;
@@ -99,6 +100,7 @@ struct erdma_mr {
 	u64 length;
 	u32 filled;
 	struct erdma_hostmem *mem;
+	struct rcu_head rcu;
 };
 
 /**
@@ -185,8 +187,8 @@ struct erdma_rq {
  * @qp: the QP
  * @sq: send queue
  * @rq: receive queue
- * @last_post: local_clock(), 0 = never
- * @last_comp: local_clock(), 0 = never
+ * @last_post: get_jiffies_64(), 0 = never: a clock that costs nothing to read
+ * @last_comp: the same
  * @reflush: tells the adapter of requests posted after it began to flush
  */
 struct erdma_kqp {
@@ -292,7 +294,7 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
-void erdma_cq_event(struct erdma_cq *cq);
+void erdma_cq_event(struct erdma_cq *cq, u64 now);
 u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db);
 void erdma_cq_kick(struct erdma_cq *cq);
 void erdma_cq_kicked(struct erdma_cq *cq);

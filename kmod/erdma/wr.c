@@ -347,7 +347,7 @@ int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		}
 	}
 	if (sq->pi != before) {
-		WRITE_ONCE(qp->kqp->last_post, local_clock());
+		WRITE_ONCE(qp->kqp->last_post, get_jiffies_64());
 		db = FIELD_PREP(ERDMA_SQ_DB_QPN, qp->qpn) | FIELD_PREP(ERDMA_SQ_DB_PI, sq->pi);
 		/* The entries before the record that announces them. */
 		dma_wmb();
@@ -410,14 +410,18 @@ int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr)
 {
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
+	struct erdma_rq *rq;
 	unsigned long flags;
 	int ret = 0;
+	u16 before;
 
 	if (!qp->kqp) {
 		*bad_wr = wr;
 		return -EINVAL;
 	}
-	spin_lock_irqsave(&qp->kqp->rq.lock, flags);
+	rq = &qp->kqp->rq;
+	spin_lock_irqsave(&rq->lock, flags);
+	before = rq->pi;
 	for (; wr; wr = wr->next) {
 		ret = post_one_recv(qp, wr);
 		if (ret) {
@@ -425,8 +429,9 @@ int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			break;
 		}
 	}
-	WRITE_ONCE(qp->kqp->last_post, local_clock());
-	spin_unlock_irqrestore(&qp->kqp->rq.lock, flags);
+	if (rq->pi != before)
+		WRITE_ONCE(qp->kqp->last_post, get_jiffies_64());
+	spin_unlock_irqrestore(&rq->lock, flags);
 	if (unlikely(stopped(qp)))
 		erdma_kqp_reflush(qp);
 	return ret;

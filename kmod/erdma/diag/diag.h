@@ -43,4 +43,10 @@ static inline u64 diag_age(u64 since)
 	return now > since ? now - since : 0;
 }
 
+/* To a tick: what is noted for each request is the time of get_jiffies_64(). */
+static inline u64 diag_age_coarse(u64 since)
+{
+	return jiffies64_to_nsecs(get_jiffies_64() - since);
+}
+
 #endif /* ERDMA_DIAG_H */

@@ -26,9 +26,9 @@ static void fill_kernel(struct erdma_qp *qp, struct eadm_snap_qp *s)
 	SNAP_SET(s, rq_pi, READ_ONCE(kqp->rq.pi));
 	SNAP_SET(s, rq_ci, READ_ONCE(kqp->rq.ci));
 	if (post)
-		SNAP_SET(s, last_post_age, diag_age(post));
+		SNAP_SET(s, last_post_age, diag_age_coarse(post));
 	if (comp)
-		SNAP_SET(s, last_comp_age, diag_age(comp));
+		SNAP_SET(s, last_comp_age, diag_age_coarse(comp));
 }
 
 /* A process tells its producer indices to the adapter only, in its records. */
