@@ -271,6 +271,8 @@ err:
 /* It tells consumers of the device, which is unregistered, and follows the interface. */
 static void recovery_stop(struct erdma_dev *dev)
 {
+	/* It has recovery run once more when it finds the adapter gone. */
+	erdma_watch_stop(dev);
 	erdma_cmdq_set_recoverable(dev, false);
 	flush_work(&dev->recovery);
 	/* An event for consumers may still be on its way, with a pointer to the device. */
