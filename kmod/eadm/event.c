@@ -54,9 +54,10 @@ static void push(struct eadm_dev *edev, struct eadm_snap_event *s)
 	struct eadm_events *q = &edev->queue;
 	unsigned long flags;
 
+	spin_lock_irqsave(&q->lock, flags);
+	/* In the order in which they are told. */
 	SNAP_SET(s, seq, atomic64_inc_return(&last_seq));
 	SNAP_SET(s, time, ktime_get_real_ns());
-	spin_lock_irqsave(&q->lock, flags);
 	if (q->n == EADM_EVENTS_MAX) {
 		q->lost++;
 	} else {
