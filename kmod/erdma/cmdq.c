@@ -152,7 +152,7 @@ static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8
 	eadm_recorder_done(&q->rec, slot->seq, now, cmd->status, syndrome, resp,
 			   sizeof(cmd->resp));
 	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, syndrome,
-		       now - slot->submit);
+		       eadm_elapsed(slot->submit, now));
 	complete(&cmd->done);
 }
 
@@ -366,7 +366,7 @@ static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd, int status)
 	} else {
 		eadm_recorder_abort(&q->rec, slot->seq, now, status);
 	}
-	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0, now - slot->submit);
+	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0, eadm_elapsed(slot->submit, now));
 	spin_unlock_irq(&q->lock);
 	if (status != -ETIMEDOUT)
 		return;
@@ -693,7 +693,7 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 			cmd->status = status;
 			eadm_recorder_abort(&q->rec, slot->seq, now, status);
 			trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0,
-				       now - slot->submit);
+				       eadm_elapsed(slot->submit, now));
 			complete(&cmd->done);
 		}
 		give_up_filler(q, slot, now);

@@ -181,11 +181,17 @@ static inline u64 eadm_recorder_submit(struct eadm_recorder *r, u64 now, u32 op,
 	return seq;
 }
 
+/* ns of local_clock(): clocks of two CPUs may differ a little. */
+static inline u64 eadm_elapsed(u64 from, u64 to)
+{
+	return to > from ? to - from : 0;
+}
+
 /* An answer, in time or late. */
 static inline void eadm_rec_answer(struct eadm_rec *rec, u64 now, u32 syndrome,
 				   const void *response, size_t response_len)
 {
-	rec->latency = now - rec->submit;
+	rec->latency = eadm_elapsed(rec->submit, now);
 	rec->syndrome = syndrome;
 	rec->flags |= EADM_REC_ANSWERED;
 	rec->response_len = min_t(size_t, response_len, EADM_REC_RESPONSE);
@@ -218,7 +224,7 @@ static inline void eadm_recorder_done(struct eadm_recorder *r, u64 seq, u64 now,
 
 static inline void eadm_rec_give_up(struct eadm_rec *rec, u64 now, int status, u8 state)
 {
-	rec->latency = now - rec->submit;
+	rec->latency = eadm_elapsed(rec->submit, now);
 	rec->status = status;
 	rec->state = state;
 }

@@ -35,12 +35,9 @@ static inline struct erdma_dev *diag_to_dev(struct eadm_diag_dev *dd)
 	return container_of(dd, struct erdma_dev, diag);
 }
 
-/* Clocks of two CPUs may differ a little. */
 static inline u64 diag_age(u64 since)
 {
-	u64 now = local_clock();
-
-	return now > since ? now - since : 0;
+	return eadm_elapsed(since, local_clock());
 }
 
 /* To a tick: what is noted for each request is the time of get_jiffies_64(). */
