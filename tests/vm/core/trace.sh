@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # The driver's tracepoints: each is made to happen, and its line has its fields.
+# EADM_RECORDER_KO: tests/vm/kmod/recorder
 tracing=/sys/kernel/tracing
 events=$tracing/events/erdma
 
@@ -68,6 +69,7 @@ check "cmd_submit and cmd_done tell of commands" commands
 check "ceq_event tells of completions" completions
 check "aeq_event tells of asynchronous events" asynchronous
 check "recovery tells of its steps" recoveries
+check "no command takes less than no time" insmod "$EADM_RECORDER_KO"
 fault cmd_error target -1
 check "objects work" objects_work
 check "nothing is left over" nothing_left
