@@ -22,7 +22,8 @@
  * of its table (erdma_table), waits until the last reference from there is
  * dropped, and only then returns to the RDMA core, which frees it. References
  * are held by event delivery, by the diagnostic provider and, for QPs, by the
- * connection manager.
+ * connection manager. Posting and polling look at regions under RCU instead: their
+ * structure goes a grace period later.
  *
  * What the adapter may write to (rings, user memory, doorbell records, response
  * buffers) is given back only when the adapter is known to be done with it. There
