@@ -80,7 +80,7 @@ static void config_init(struct vdev *vdev)
 	memset(vdev->config_wmask, 0, sizeof(vdev->config_wmask));
 
 	set16(vdev, PCI_VENDOR_ID, fn->vendor, 0);
-	set16(vdev, PCI_DEVICE_ID, fn->device, 0);
+	set16(vdev, PCI_DEVICE_ID, vdev->device, 0);
 	set16(vdev, PCI_COMMAND, PCI_COMMAND_MEMORY,
 	      PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY |
 	      PCI_COMMAND_SERR | PCI_COMMAND_INTX_DISABLE);
@@ -90,8 +90,8 @@ static void config_init(struct vdev *vdev)
 	set16(vdev, PCI_CLASS_DEVICE, fn->class >> 8, 0);
 	set8(vdev, PCI_CACHE_LINE_SIZE, 0, 0xff);
 	set_bars(vdev);
-	set16(vdev, PCI_SUBSYSTEM_VENDOR_ID, fn->subsystem_vendor, 0);
-	set16(vdev, PCI_SUBSYSTEM_ID, fn->subsystem_device, 0);
+	set16(vdev, PCI_SUBSYSTEM_VENDOR_ID, fn->subsystem_vendor ?: fn->vendor, 0);
+	set16(vdev, PCI_SUBSYSTEM_ID, fn->subsystem_device ?: vdev->device, 0);
 	set8(vdev, PCI_INTERRUPT_LINE, 0, 0xff);
 	set_capabilities(vdev);
 	WRITE_ONCE(vdev->config_dead, false);

@@ -99,6 +99,30 @@ void vdev_dma_wait(struct vdev *vdev)
 }
 
 /**
+ * vdev_dma_answer() - write what the driver waits for, even while it asks for a reset
+ * @vdev: adapter
+ * @addr: DMA address of 8 bytes, aligned; a driver keeps them beyond a reset
+ * @src: aligned
+ *
+ * Becomes visible as a whole.
+ *
+ * Context: any.
+ */
+void vdev_dma_answer(struct vdev *vdev, u64 addr, const void *src)
+{
+	u64 *to = addr % sizeof(*to) ? NULL : vdev_dma_page(vdev, addr);
+
+	preempt_disable();
+	atomic_inc(&vdev->dma_users);
+	/* See vdev_dma_begin(). */
+	smp_mb__after_atomic();
+	if (to && vdev_bus_is_master(vdev))
+		/* Pairs with the driver's read. */
+		smp_store_release(to, *(const u64 *)src);
+	vdev_dma_end(vdev);
+}
+
+/**
  * vdev_dma_peek() - read a doorbell record
  * @vdev: adapter
  * @record: from vdev_dma_record()

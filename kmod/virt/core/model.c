@@ -187,6 +187,7 @@ void vdev_setup(struct vdev *vdev)
 	mutex_init(&vdev->lock);
 	vdev_queue_setup(vdev);
 	vdev->log_level = VDEV_LOG_ERRORS;
+	vdev->device = vdev->family->function->device;
 	vdev->vectors = vdev->family->function->max_vectors;
 	vdev->flr = vdev->family->function->flr;
 	vdev->family->setup(vdev);

@@ -111,6 +111,7 @@ struct vdev_bar {
 
 /**
  * struct vdev_function - the PCI function, number 0 of its device
+ * @device: and of its subsystem, unless that has one; struct vdev may have another one
  * @class: 24 bits
  * @bar: by number; each takes the next one, too. All fit into 4 MiB
  * @msix_bar: which of them has the MSI-X table and the pending bits. From the
@@ -346,6 +347,7 @@ struct vdev_counters {
  * @faults_on: which knobs have a count, so that the others cost next to nothing
  * @plug_lock: guards @live, @vectors, @flr and the family's parameters
  * @live:      plugged into a bus
+ * @device:    on PCI; the family's may_plug() may change it
  * @bar:       memory behind the BARs, by number
  * @bar_offset: where in @window
  * @config:    config space; bytes read with READ_ONCE()
@@ -370,6 +372,7 @@ struct vdev {
 
 	struct mutex plug_lock;		/* live, parameters */
 	bool live;
+	u16 device;
 	u32 vectors;
 	u32 flr;
 
@@ -495,6 +498,7 @@ void vdev_dma_detach(struct vdev *vdev);
 bool vdev_dma_begin(struct vdev *vdev);
 void vdev_dma_end(struct vdev *vdev);
 void vdev_dma_wait(struct vdev *vdev);
+void vdev_dma_answer(struct vdev *vdev, u64 addr, const void *src);
 u64 vdev_dma_peek(struct vdev *vdev, const __le64 *record);
 void *vdev_dma_page(struct vdev *vdev, u64 addr);
 int vdev_dma_write(struct vdev *vdev, u64 addr, const void *src, size_t len);
