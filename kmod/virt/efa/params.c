@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Files of an adapter in configfs, besides those of all families.
+ *
+ * Parameters, refused with EBUSY while the adapter is plugged in:
+ *   gid          own address; each adapter has another one to begin with
+ *   generation   0 to 3: PCI device efa0 to efa3
+ *   version      of the interface: 1 is 0.1, from 2 on completions of commands have a
+ *                checksum
+ *   fw_version   register value
+ *   caps         what the device can do, by number: hw 5.2
+ *   features     those that it has, bit by bit: hw 5.1
+ *   mtu, max_rdma	bytes of a send and of an RDMA transfer
+ *   max_qp, max_cq, max_mr, max_pd, max_ah	objects
+ *   max_eq       event queues, 0: one for each vector but the first
+ *   max_mr_pages, max_sq_depth, min_sq_depth, max_rq_depth, max_cq_depth	limits
+ *   max_tx_batch in units of 64 bytes, 0: no limit
+ *   max_inline_ext	inline data of long work requests; 0: there are none
+ *   sub_cqs      parts of a CQ
+ *   speed        Gbit/s
+ *   keep_alive   ms between two signs of life, 0: none
+ *   cmd_timeout  that the device announces, in 100 ms; 0: the driver's own
+ */
+#include <linux/inet.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+
+#include "efv.h"
+
+static struct efv_adapter *to_adapter(struct config_item *item)
+{
+	return efv_adapter_of(vdev_of(item));
+}
+
+#define PARAM(_name, _fmt, _min, _max) \
+static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \
+{ \
+	return sysfs_emit(page, _fmt "\n", to_adapter(item)->params._name); \
+} \
+\
+static ssize_t adapter_##_name##_store(struct config_item *item, \
+				       const char *page, size_t len) \
+{ \
+	struct efv_adapter *ad = to_adapter(item); \
+	int ret = vdev_param_store(&ad->vdev, page, _min, _max, &ad->params._name); \
+\
+	return ret ? ret : len; \
+} \
+CONFIGFS_ATTR(adapter_, _name)
+
+/* Limits: what drivers and libefa can live with (hw 5.3, 7.3). */
+PARAM(generation, "%u", 0, 3);
+PARAM(version, "%#06x", 0, U16_MAX);
+PARAM(fw_version, "%#010x", 0, U32_MAX);
+PARAM(caps, "%#x", 0, 0x1f);
+PARAM(features, "%#x", 0, U16_MAX);
+PARAM(mtu, "%u", 256, 65535 - EFA_UD_PREFIX);
+PARAM(max_rdma, "%u", 1, SZ_1G);
+PARAM(max_qp, "%u", 1, 32768);
+PARAM(max_cq, "%u", 1, 32768);
+PARAM(max_mr, "%u", 1, 65535);
+PARAM(max_pd, "%u", 1, 65535);
+PARAM(max_ah, "%u", 1, 65535);
+PARAM(max_eq, "%u", 0, EFV_MAX_EQ);
+PARAM(max_mr_pages, "%u", 1, SZ_2M);
+PARAM(max_sq_depth, "%u", 1, 8192);
+PARAM(min_sq_depth, "%u", 0, 8192);
+PARAM(max_rq_depth, "%u", 1, EFA_MAX_INDEX / 2);
+PARAM(max_cq_depth, "%u", 1, EFA_MAX_INDEX);
+PARAM(max_tx_batch, "%u", 0, U16_MAX);
+PARAM(max_inline_ext, "%u", 0, EFA_WQE_LONG_INLINE);
+PARAM(sub_cqs, "%u", 1, EFV_MAX_SUBS);
+PARAM(speed, "%u", 0, U16_MAX);
+PARAM(keep_alive, "%u", 0, 3600000);
+PARAM(cmd_timeout, "%u", 0, 15);
+
+static ssize_t adapter_gid_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%pI6\n", to_adapter(item)->params.gid);
+}
+
+static ssize_t adapter_gid_store(struct config_item *item, const char *page, size_t len)
+{
+	struct efv_adapter *ad = to_adapter(item);
+	u8 gid[sizeof(ad->params.gid)];
+	int ret = 0;
+
+	if (!in6_pton(page, len, gid, '\n', NULL))
+		return -EINVAL;
+	mutex_lock(&ad->vdev.plug_lock);
+	if (ad->vdev.live)
+		ret = -EBUSY;
+	else
+		memcpy(ad->params.gid, gid, sizeof(gid));
+	mutex_unlock(&ad->vdev.plug_lock);
+	return ret ? ret : len;
+}
+CONFIGFS_ATTR(adapter_, gid);
+
+struct configfs_attribute *const efv_attrs[] = {
+	&adapter_attr_gid,
+	&adapter_attr_generation,
+	&adapter_attr_version,
+	&adapter_attr_fw_version,
+	&adapter_attr_caps,
+	&adapter_attr_features,
+	&adapter_attr_mtu,
+	&adapter_attr_max_rdma,
+	&adapter_attr_max_qp,
+	&adapter_attr_max_cq,
+	&adapter_attr_max_mr,
+	&adapter_attr_max_pd,
+	&adapter_attr_max_ah,
+	&adapter_attr_max_eq,
+	&adapter_attr_max_mr_pages,
+	&adapter_attr_max_sq_depth,
+	&adapter_attr_min_sq_depth,
+	&adapter_attr_max_rq_depth,
+	&adapter_attr_max_cq_depth,
+	&adapter_attr_max_tx_batch,
+	&adapter_attr_max_inline_ext,
+	&adapter_attr_sub_cqs,
+	&adapter_attr_speed,
+	&adapter_attr_keep_alive,
+	&adapter_attr_cmd_timeout,
+	NULL
+};
+
+/**
+ * efv_max_eq() - event queues that the adapter offers
+ * @ad: adapter
+ *
+ * Drivers want a vector for each, besides the first (hw 1.3).
+ */
+u32 efv_max_eq(const struct efv_adapter *ad)
+{
+	u32 most = ad->vdev.vectors - 1;
+
+	return ad->params.max_eq ? min(ad->params.max_eq, most) : most;
+}
+
+/**
+ * efv_params_setup() - parameters as of a new adapter
+ * @ad: adapter
+ */
+void efv_params_setup(struct efv_adapter *ad)
+{
+	static atomic_t adapters = ATOMIC_INIT(0);
+	u16 number = atomic_inc_return(&adapters);
+
+	ad->params = (struct efv_params) {
+		.gid = { 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x0c, 0x11, 0x22, 0xff, 0xfe, 0x33,
+			 number >> 8, number },
+		.generation = 1,
+		.version = EFA_VERSION_MIN,
+		.fw_version = 0x00010203,
+		.caps = EFA_DEV_CAP_RDMA_READ | EFA_DEV_CAP_RNR_RETRY | EFA_DEV_CAP_RDMA_WRITE |
+			EFA_DEV_CAP_UNSOLICITED,
+		.features = 0xfe,
+		.mtu = 8928,
+		.max_rdma = SZ_1G,
+		.max_qp = 256,
+		.max_cq = 512,
+		.max_mr = 16384,
+		.max_pd = 256,
+		.max_ah = 1024,
+		.max_mr_pages = SZ_1M,
+		.max_sq_depth = 1024,
+		.max_rq_depth = 8192,
+		.max_cq_depth = 32768,
+		.max_tx_batch = 16,
+		.sub_cqs = 1,
+		.speed = 100,
+		.keep_alive = 1000,
+	};
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Registers: readless reads and the reset handshake (hw 2.3, 2.4).
+ *
+ * A read may be answered in a hard interrupt, objects are freed by a thread. In
+ * between DEV_CTL may be released again, as the answer already says that the reset
+ * is in progress: so whoever finds the request leaves @reset_pending behind.
+ */
+#include "efv.h"
+
+#define RESET_TIMEOUT	20		/* of 100 ms */
+
+/**
+ * efv_regs_is_reset_asked() - is there a request to reset that is not obeyed yet?
+ * @ad: adapter
+ *
+ * Context: any.
+ */
+bool efv_regs_is_reset_asked(const struct efv_adapter *ad)
+{
+	return READ_ONCE(ad->reset_pending) ||
+	       (efv_reg_read(ad, EFA_REG_DEV_CTL) & EFA_CTL_RESET && !READ_ONCE(ad->in_reset));
+}
+
+/**
+ * efv_regs_reset_due() - look at DEV_CTL
+ * @ad: adapter
+ *
+ * Context: the model's turn, also in a hard interrupt.
+ * Return: whether efv_regs_reset_done() is to be called, when all is forgotten.
+ */
+bool efv_regs_reset_due(struct efv_adapter *ad)
+{
+	if (efv_reg_read(ad, EFA_REG_DEV_CTL) & EFA_CTL_RESET) {
+		if (!ad->in_reset)
+			WRITE_ONCE(ad->reset_pending, true);
+	} else if (ad->in_reset && !efv_fault_hit(ad, EFV_FAULT_RESET_STUCK, -1, NULL)) {
+		WRITE_ONCE(ad->in_reset, false);
+	}
+	return ad->reset_pending;
+}
+
+/**
+ * efv_regs_reset_done() - a request to reset was carried out
+ * @ad: adapter
+ *
+ * Context: the model's turn.
+ */
+void efv_regs_reset_done(struct efv_adapter *ad)
+{
+	WRITE_ONCE(ad->in_reset, true);
+	WRITE_ONCE(ad->reset_pending, false);
+}
+
+/**
+ * efv_regs_clear() - forget doorbells, which would replay old commands
+ * @ad: adapter
+ *
+ * Not the address for answers: that of the life to come is there already.
+ */
+void efv_regs_clear(struct efv_adapter *ad)
+{
+	efv_reg_write(ad, EFA_REG_AQ_PROD_DB, 0);
+	efv_reg_write(ad, EFA_REG_AENQ_CONS_DB, 0);
+	efv_reg_write(ad, EFA_REG_EQ_DB, 0);
+	efv_reg_write(ad, EFA_REG_INTR_MASK, 0);
+	efv_reg_write(ad, EFA_REG_AQ_CAPS, 0);
+	efv_reg_write(ad, EFA_REG_ACQ_CAPS, 0);
+	efv_reg_write(ad, EFA_REG_AENQ_CAPS, 0);
+}
+
+static u32 value_of(const struct efv_adapter *ad, u32 reg)
+{
+	const struct efv_params *p = &ad->params;
+
+	switch (reg) {
+	case EFA_REG_VERSION:
+		return p->version;
+	case EFA_REG_CONTROLLER_VERSION:
+		return p->fw_version;
+	case EFA_REG_CAPS:
+		return EFA_CAPS_CONTIGUOUS | FIELD_PREP(EFA_CAPS_RESET_TIMEOUT, RESET_TIMEOUT) |
+		       FIELD_PREP(EFA_CAPS_DMA_WIDTH, 48) |
+		       FIELD_PREP(EFA_CAPS_CMD_TIMEOUT, p->cmd_timeout);
+	case EFA_REG_DEV_STS:
+		return EFA_STS_READY | (ad->reset_pending || ad->in_reset ? EFA_STS_RESETTING : 0);
+	default:
+		return 0;
+	}
+}
+
+/**
+ * efv_regs_answer() - answer a readless read
+ * @ad: adapter whose @attached is set
+ *
+ * Context: the model's turn, also in a hard interrupt.
+ * Return: whether there was one.
+ */
+bool efv_regs_answer(struct efv_adapter *ad)
+{
+	u32 ask = vdev_take32(&ad->vdev, EFA_REGS_BAR, EFA_REG_MMIO_REG_READ);
+	u32 reg = FIELD_GET(EFA_MMIO_READ_REG, ask);
+	struct efa_mmio_resp resp;
+
+	if (!ask || efv_fault_hit(ad, EFV_FAULT_READ_LOST, reg, NULL))
+		return ask;
+	/* What was written before the question counts. */
+	smp_rmb();
+	efv_regs_reset_due(ad);
+	resp = (struct efa_mmio_resp) {
+		.id = cpu_to_le16(FIELD_GET(EFA_MMIO_READ_ID, ask)),
+		.reg = cpu_to_le16(reg),
+		.value = cpu_to_le32(value_of(ad, reg)),
+	};
+	vdev_dma_answer(&ad->vdev, (u64)efv_reg_read(ad, EFA_REG_MMIO_RESP_HI) << 32 |
+			efv_reg_read(ad, EFA_REG_MMIO_RESP_LO), &resp);
+	return true;
+}

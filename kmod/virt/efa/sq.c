@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Send queues (hw 7.4, 7.5): work requests are copied at the doorbell, and each of
+ * them is executed when it can be.
+ */
+#include <linux/sizes.h>
+
+#include "efv.h"
+
+/* What a QP may move, and how many requests it may look at, before the next one. */
+#define TURN_BYTES	SZ_256K
+#define TURN_WQES	128
+
+static const struct efa_wqe_meta *meta_of(const struct efv_wqe *w)
+{
+	return (const struct efa_wqe_meta *)w->raw;
+}
+
+/**
+ * efv_sq_update() - copy what the doorbell says was written
+ * @qp: QP
+ *
+ * Context: @qp->sq_lock, or efv_fabric for writing, held.
+ * Return: whether there was something.
+ */
+bool efv_sq_update(struct efv_qp *qp)
+{
+	u16 pi = efv_db_read(qp->ad, qp->sq_db), count = pi - qp->sq_pi;
+	void *llq = qp->ad->vdev.bar[EFA_MEM_BAR] + qp->llq;
+	struct efv_wqe *w;
+	bool any = false;
+	u32 place;
+
+	if (!count || count > qp->sq_depth ||
+	    efv_fault_hit(qp->ad, EFV_FAULT_SQ_DB_LOST, qp->qpn, NULL))
+		return false;
+	/* Pairs with the process's barrier before its doorbell. */
+	smp_rmb();
+	for (; count; count--) {
+		place = qp->sq_pi & (qp->sq_depth - 1);
+		w = &qp->wqe[place];
+		/* Overwritten before it was done: it waits for that. */
+		if (!list_empty(&w->link))
+			break;
+		memcpy(w->raw, llq + place * qp->wqe_size, qp->wqe_size);
+		w->not_before = 0;
+		w->done = 0;
+		w->lost = 0;
+		w->rnr = 0;
+		w->begun = false;
+		list_add_tail(&w->link, &qp->todo);
+		WRITE_ONCE(qp->sq_pi, qp->sq_pi + 1);
+		any = true;
+	}
+	if (any)
+		atomic64_inc(&qp->ad->vdev.counters.doorbells);
+	return any;
+}
+
+static void finish(struct efv_qp *qp, struct efv_wqe *w, u8 status)
+{
+	const struct efa_wqe_meta *meta = meta_of(w);
+	struct efa_cqe cqe = {
+		.req_id = meta->req_id,
+		.status = status,
+		.flags = FIELD_PREP(EFA_CQE_QTYPE, EFA_QTYPE_SQ) |
+			 FIELD_PREP(EFA_CQE_OP, FIELD_GET(EFA_WQE1_OP, meta->ctrl1)),
+		.qpn = cpu_to_le16(qp->qpn),
+	};
+
+	/* Its place may be used again as soon as the completion is seen. */
+	list_del_init(&w->link);
+	efv_cq_post(qp->send_cq, qp->send_sub, &cqe);
+}
+
+/**
+ * efv_sq_run() - execute what can be executed
+ * @qp: QP
+ *
+ * Context: @qp->sq_lock held, efv_fabric for reading.
+ * Return: whether there was progress.
+ */
+bool efv_sq_run(struct efv_qp *qp)
+{
+	u32 budget = TURN_BYTES, n = TURN_WQES;
+	struct efv_wqe *w, *next;
+	bool progress = false;
+	LIST_HEAD(waiting);
+	ktime_t now = ktime_get();
+	int ret;
+
+	list_for_each_entry_safe(w, next, &qp->todo, link) {
+		if (!n-- || !budget || !vdev_is_served(&qp->ad->vdev))
+			break;
+		if (w->not_before && ktime_before(now, w->not_before)) {
+			list_move_tail(&w->link, &waiting);
+			continue;
+		}
+		ret = efv_xfer(qp, w, &budget);
+		if (ret == EFV_MORE) {
+			progress = true;
+			break;
+		}
+		if (ret == EFV_WAIT) {
+			list_move_tail(&w->link, &waiting);
+			continue;
+		}
+		finish(qp, w, ret);
+		progress = true;
+	}
+	/* Others come first the next time. */
+	list_splice_tail(&waiting, &qp->todo);
+	return progress;
+}
+
+/**
+ * efv_sq_flush() - complete all work requests with an error
+ * @qp: QP in ERR
+ *
+ * Context: @qp->sq_lock, or efv_fabric for writing, held.
+ * Return: whether there were any.
+ */
+bool efv_sq_flush(struct efv_qp *qp)
+{
+	struct efv_wqe *w, *next;
+	bool any = false;
+
+	do {
+		list_for_each_entry_safe(w, next, &qp->todo, link) {
+			finish(qp, w, EFA_WC_FLUSHED);
+			any = true;
+		}
+	} while (efv_sq_update(qp));
+	return any;
+}
