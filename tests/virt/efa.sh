@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The virtual EFA adapters under the kernel's own driver and Debian's libefa, in the
+# guest: prints TAP lines. Adapters e0 and e1 are there. Usage: efa.sh MODULE
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
+. tests/tap.sh
+module=$1
+config=/sys/kernel/config/eadm_virt/efa
+limit=$((60 * ${EADM_PATIENCE:-1}))
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Two processes of one machine shall not find a way around the adapters.
+export FI_EFA_ENABLE_SHM_TRANSFER=0
+
+active() { # N: so many ports are
+	[ "$(rdma link show | grep -c '^link .* state ACTIVE')" = "$1" ]
+}
+
+counter() { # ADAPTER FILE
+	cat "$config/$1/$2"
+}
+
+hw_counter() { # NAME, of the port of the first device
+	cat "/sys/class/infiniband/efa_0/ports/1/hw_counters/$1"
+}
+
+is_more() { # THAN COMMAND...
+	[ "$("${@:2}")" -gt "$1" ]
+}
+
+devinfo() {
+	ibv_devinfo -v -d efa_0 >"$work/devinfo"
+	cat "$work/devinfo"
+	grep -q 'vendor_id:.*0x1d0f$' "$work/devinfo" && grep -q 'hw_ver:.*0xEFA1$' "$work/devinfo" &&
+		grep -q 'max_qp:.*256$' "$work/devinfo" && grep -q 'max_ah:.*1024$' "$work/devinfo" &&
+		grep -q 'state:.*PORT_ACTIVE' "$work/devinfo" && grep -q 'GID\[.*fe80:.*:0c11:22ff:fe33:0001' "$work/devinfo"
+}
+
+listening() { # PORT
+	[ -n "$(ss -Hltn "sport = :$1")" ]
+}
+
+# pair NAME PORT SERVER... -- CLIENT...: both end with status 0.
+pair() {
+	local name=$1 port=$2 server=() pid status
+
+	shift 2
+	while [ "$1" != -- ]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	timeout "$limit" "${server[@]}" >"$work/server" 2>&1 &
+	pid=$!
+	until_true 30 listening "$port" >"$work/client" && timeout "$limit" "$@" >"$work/client" 2>&1
+	status=$?
+	[ "$status" = 0 ] || kill "$pid" 2>/dev/null
+	wait "$pid" && [ "$status" = 0 ] && tap_pass "$name" && return
+	sed 's/^/# /' "$work/server" "$work/client" | tail -n 60
+	tap_fail "$name"
+}
+
+perftest() { # NAME TOOL OPTION...: from one adapter to the other
+	pair "$1" 18515 "${@:2}" -d efa_0 -x 0 -F -- "${@:2}" -d efa_1 -x 0 -F localhost
+}
+
+pingpong() { # NAME SERVER_DEVICE CLIENT_DEVICE OPTION...
+	pair "$1" 18515 ibv_ud_pingpong -d "$2" -g 0 "${@:4}" -- \
+		ibv_ud_pingpong -d "$3" -g 0 "${@:4}" localhost
+}
+
+fi_pair() { # NAME ENDPOINT SUFFIX OPTION...
+	pair "$1" 47592 fi_pingpong -p efa -e "$2" -d "efa_0-$3" "${@:4}" -- \
+		fi_pingpong -p efa -e "$2" -d "efa_1-$3" "${@:4}" localhost
+}
+
+no_command_failed() {
+	same "0 0" "$(counter e0 command_errors) $(counter e1 command_errors)"
+}
+
+says_nothing() {
+	! dmesg | grep -E 'efa [0-9a-f]{4}:.*(fail|error|timeout|timed)|blocked for more'
+}
+
+unplug() { # ADAPTER
+	echo 0 >"$config/$1/live"
+}
+
+gone() {
+	rmmod efa && [ -z "$(ls /sys/class/infiniband)" ]
+}
+
+check "probe" insmod "$module"
+check "both ports are active" until_true 30 active 2
+check "ibv_devinfo" devinfo
+check "keep-alives" until_true 10 is_more 1 cat /sys/class/infiniband/efa_0/hw_counters/keep_alive_rcvd
+pingpong "UD between adapters, data compared" efa_0 efa_1 -c -n 200
+pingpong "UD within one adapter" efa_0 efa_0 -c -n 100
+pingpong "UD, with events" efa_0 efa_1 -c -e -n 100
+perftest "ib_send_bw, SRD" ib_send_bw -c SRD -s 4096 -n 500
+perftest "ib_send_bw, SRD, all sizes up to the MTU" ib_send_bw -c SRD -s 8192 -n 100 -b
+perftest "ib_send_lat, SRD, inline" ib_send_lat -c SRD -s 16 -I 32 -n 200
+perftest "ib_send_bw, SRD, 8 QPs" ib_send_bw -c SRD -s 1024 -n 100 -q 8
+perftest "ib_read_bw, SRD" ib_read_bw -c SRD -s 65536 -n 200
+perftest "ib_read_lat, SRD" ib_read_lat -c SRD -s 64 -n 200
+perftest "ib_send_bw, UD" ib_send_bw -c UD -Q 1 -s 2048 -n 500
+check "the port counted" is_more 4096000 hw_counter tx_bytes
+check "reads were counted" is_more 13000000 hw_counter rdma_read_resp_bytes
+check "libfabric knows them" grep -q 'domain: efa_1-rdm' <(fi_info -p efa)
+fi_pair "fi_pingpong, rdm, data compared" rdm rdm -c -I 50
+fi_pair "fi_pingpong, rdm, 1 MiB by RDMA read, data compared" rdm rdm -c -I 10 -S 1048576
+fi_pair "fi_pingpong, dgram, data compared" dgram dgrm -c -I 50 -S 1024
+check "no command failed" no_command_failed
+check "removal" gone
+check "probe again" insmod "$module"
+check "both ports are active again" until_true 30 active 2
+perftest "ib_send_bw, SRD, after that" ib_send_bw -c SRD -s 4096 -n 100
+check "one is unplugged" unplug e0
+check "the other one is left" active 1
+pingpong "UD within it" efa_1 efa_1 -c -n 20
+check "removal of what is left" gone
+check "the driver has no complaint" says_nothing
+tap_end
