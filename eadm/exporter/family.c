@@ -40,7 +40,8 @@ bool model_offers(const char *object)
 {
 	const struct eadm_object *found = eadm_object_find(object);
 
-	return found && !is_usual(found) && *eadm_object_metric(found);
+	return found && eadm_object_sort(found) == EADM_SORT_ROWS &&
+	       !is_usual(found) && *eadm_object_metric(found);
 }
 
 static bool ends_with(const char *text, const char *end)

@@ -126,4 +126,18 @@ static inline u32 efa_cause_class(u32 raw)
 	}
 }
 
+/* 0: no register, or one that must not be read. */
+static inline u8 efa_reg_bits(u32 offset)
+{
+	switch (offset) {
+	case 0x0:
+	case 0x4:
+	case 0x8:
+	case 0x58:
+		return 32;
+	default:
+		return 0;
+	}
+}
+
 #endif /* EFA_CLASSES_H */

@@ -172,7 +172,7 @@ enum diag_kind {
 	F(SETUP_UVERBS_ERROR, "uverbs-error") F(SETUP_IOMMU, "iommu")
 
 #define DIAG_IRQ_FIELDS(F)						\
-	F(IRQ_ROLE, "role") F(IRQ_CPUS, "cpus")
+	F(IRQ_ROLE, "role") F(IRQ_CPUS, "affinity")
 
 #define DIAG_FIELD(name, text) name,
 enum { DIAG_DEV_FIELDS(DIAG_FIELD) DIAG_DEV_N };

@@ -265,7 +265,7 @@ static bool put_irq(struct eadm_ctx *ctx, const struct eadm_record *eq,
 		eadm_record_put_u64(rec, EADM_A_IRQ_ROLE,
 				    eadm_record_attr_u64(eq, EADM_A_EQ_ROLE));
 	snprintf(number, sizeof(number), "%u", (unsigned int)irq);
-	put_text(ctx, rec, EADM_A_IRQ_CPUS, "affinity.", number);
+	put_text(ctx, rec, EADM_A_IRQ_AFFINITY, "affinity.", number);
 	return true;
 }
 

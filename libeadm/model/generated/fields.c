@@ -4704,8 +4704,8 @@ static const struct eadm_field irq_fields[] = {
 	},
 	{
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "cpus",
-		.c_name = "cpus", .head = "CPUS",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "affinity",
+		.c_name = "affinity", .head = "AFFINITY",
 		.help = "CPUs that it goes to; empty when they are not known.",
 	},
 };
