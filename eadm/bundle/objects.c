@@ -220,7 +220,8 @@ static unsigned int list_renderings(struct rendering *list, unsigned int max)
 			list[n++] = (struct rendering){ json, names[i], NULL };
 		for (object = eadm_object_next(NULL); object && n < max;
 		     object = eadm_object_next(object)) {
-			if (eadm_object_sort(object) == EADM_SORT_ROWS)
+			if (eadm_object_sort(object) == EADM_SORT_ROWS ||
+			    eadm_object_sort(object) == EADM_SORT_MACHINE)
 				list[n++] = (struct rendering){
 					json, "dump",
 					eadm_object_name(object) };
