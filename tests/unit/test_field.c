@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "diagnose/model.h"
 #include "model/attr.h"
 #include "model/generated/counters.h"
 #include "model/record.h"
@@ -101,10 +102,51 @@ static void counters(void)
 	ok(exist, "every canonical counter exists");
 }
 
+/* What rules count by: the families' widths, and what they make of them. */
+static void widths(void)
+{
+	static const unsigned char bits[] = { 16, 24, 0 };
+	union diag_value now_values[] = { { 2 }, { 1 }, { 5 } };
+	union diag_value then_values[] = { { 65534 }, { 0xffffff }, { 9 } };
+	const struct diag_row now = { .has = 7, .bits = bits,
+				      .value = now_values };
+	const struct diag_row then = { .has = 3, .bits = bits,
+				       .value = then_values };
+	const struct eadm_family *family = NULL;
+	const struct eadm_object *object;
+	bool known = true;
+	unsigned int i;
+
+	while ((family = eadm_family_next(family))) {
+		/* Of most only the names are known. */
+		if (!eadm_family_index_bits(family, "sq"))
+			continue;
+		for (object = NULL; (object = eadm_object_next(object));) {
+			for (i = 0; i < eadm_object_fields(object); i++) {
+				const char *index = object->fields[i].index;
+
+				known &= !index || eadm_family_index_bits(
+							   family, index);
+			}
+		}
+	}
+	ok(known, "a family has a width for every index");
+	ok(diag_growth(&now, &then, 0) == 4 && diag_growth(&now, &then, 1) == 2,
+	   "growth goes over the end at the width of the field");
+	ok(!diag_growth(&now, &then, 2),
+	   "what was not known before has not grown");
+	ok(diag_bits(&now, 2) == 64 && !diag_distance(5, 9, 64) &&
+		   diag_distance(9, 5, 64) == 4,
+	   "without a width a smaller number is a new beginning");
+	ok(diag_apart(&then, 0, 1) == ((65534 - 0xffffffU) & 0xffff),
+	   "the distance of two indices has the width of the first");
+}
+
 int main(void)
 {
 	walk_all();
 	names();
 	counters();
+	widths();
 	return done();
 }
