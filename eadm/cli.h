@@ -241,6 +241,8 @@ struct word_list {
 
 void word_add(struct word_list *list, const char *word);
 void word_free(struct word_list *list);
+int unknown_word(struct cli *cli, const char *name, const char *what,
+		 struct word_list *words, const char *hint);
 const char *word_join(const struct word_list *list, char *buf, size_t size);
 
 /* ---- objects.c --------------------------------------------------------------- */

@@ -22,20 +22,15 @@ static int find_param(struct cli *cli, const char *name, uint64_t *param)
 	const struct eadm_field *field =
 		eadm_object_find_field(conf_object(), "param");
 	struct word_list words = { 0 };
-	const char *near, *word;
+	const char *word;
 	unsigned int i;
 
 	if (!eadm_field_value_find(field, name, param))
 		return 0;
 	for (i = 0; (word = eadm_field_value_at(field, i, NULL)); i++)
 		word_add(&words, word);
-	near = suggest(name, words.words);
-	word_free(&words);
-	if (near)
-		return fail(cli, STATUS_USAGE, name,
-			    "unknown setting (did you mean '%s'?)", near);
-	return fail(cli, STATUS_USAGE, name,
-		    "unknown setting ('eadm conf list' shows them)");
+	return unknown_word(cli, name, "unknown setting", &words,
+			    "'eadm conf list' shows them");
 }
 
 /* A time says its unit: a bare "3.5" is none. */

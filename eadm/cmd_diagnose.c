@@ -94,19 +94,6 @@ static int show_rules(struct cli *cli)
 
 /* ---- moments --------------------------------------------------------------------- */
 
-static void wait_for(uint64_t ns)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	ns += until.tv_nsec;
-	until.tv_sec += ns / 1000000000;
-	until.tv_nsec = ns % 1000000000;
-	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
-					       &until, NULL) == EINTR)
-		;
-}
-
 static int sample(struct cli *cli, struct eadm_diagnosis *d, bool extend)
 {
 	struct eadm_sample_opts opts = {
@@ -130,12 +117,13 @@ static int evaluate(struct cli *cli, struct eadm_diagnosis *d)
 static int look_live(struct cli *cli, struct eadm_diagnosis *d,
 		     uint64_t interval)
 {
+	struct timespec next;
 	int status, more;
 
 	status = sample(cli, d, false);
 	for (more = 0; !status && more <= MORE_INTERVALS; more++) {
-		wait_for(interval);
-		if (interrupted)
+		clock_gettime(CLOCK_MONOTONIC, &next);
+		if (!wait_until(&next, interval))
 			return fail(cli, STATUS_FAILED, "diagnosis",
 				    "interrupted");
 		status = sample(cli, d, more);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "grow.h"
 #include "out/json.h"
 #include "out/writer.h"
 
@@ -137,17 +138,10 @@ void note(struct cli *cli, const char *fmt, ...)
 
 void word_add(struct word_list *list, const char *word)
 {
-	const char **words;
+	size_t n = list->n + 1;		/* with the NULL behind them */
 
-	if (list->n + 1 >= list->max) {
-		size_t max = list->max ? 2 * list->max : 32;
-
-		words = realloc(list->words, max * sizeof(*words));
-		if (!words)
-			return;
-		list->words = words;
-		list->max = max;
-	}
+	if (!grow(list->words, n, list->max))
+		return;
 	list->words[list->n++] = word;
 	list->words[list->n] = NULL;
 }
@@ -226,4 +220,23 @@ const char *suggest(const char *word, const char *const *words)
 		}
 	}
 	return near;
+}
+
+/*
+ * Says that @name, which is @what, is none of these @words; they are freed. The
+ * one that looks like it, else the @hint, or without one all of them.
+ */
+int unknown_word(struct cli *cli, const char *name, const char *what,
+		 struct word_list *words, const char *hint)
+{
+	const char *near = suggest(name, words->words);
+	char all[500];
+
+	word_join(words, all, sizeof(all));
+	word_free(words);
+	if (near)
+		return fail(cli, STATUS_USAGE, name,
+			    "%s (did you mean '%s'?)", what, near);
+	return fail(cli, STATUS_USAGE, name, "%s (%s)", what,
+		    hint ? hint : all);
 }

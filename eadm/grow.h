@@ -11,7 +11,7 @@
  */
 #define grow(array, n, max) ({						\
 	void *grown_ = (array);						\
-	if ((n) == (max)) {						\
+	if ((n) >= (max)) {						\
 		size_t max_ = (max) ? 2 * (size_t)(max) : 16;		\
 									\
 		grown_ = reallocarray((array), max_, sizeof(*(array)));	\

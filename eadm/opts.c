@@ -126,20 +126,14 @@ int unknown_command(struct cli *cli, const char *name)
 {
 	const struct command *const *commands = cli->program->commands;
 	struct word_list words = { 0 };
-	const char *near;
 	int i;
 
 	for (i = 0; commands[i]; i++) {
 		if (!commands[i]->hidden)
 			word_add(&words, commands[i]->name);
 	}
-	near = suggest(name, words.words);
-	word_free(&words);
-	if (near)
-		return fail(cli, STATUS_USAGE, name,
-			    "unknown command (did you mean '%s'?)", near);
-	return fail(cli, STATUS_USAGE, name,
-		    "unknown command ('eadm help' lists them)");
+	return unknown_word(cli, name, "unknown command", &words,
+			    "'eadm help' lists them");
 }
 
 /* ---- the line ---------------------------------------------------------------- */

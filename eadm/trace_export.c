@@ -17,17 +17,11 @@ static const struct {
 static int unknown_format(struct cli *cli, const char *name)
 {
 	struct word_list words = { 0 };
-	const char *near;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(formats); i++)
 		word_add(&words, formats[i].name);
-	near = suggest(name, words.words);
-	word_free(&words);
-	if (near)
-		return fail(cli, STATUS_USAGE, name,
-			    "unknown format (did you mean '%s'?)", near);
-	return fail(cli, STATUS_USAGE, name, "unknown format (chrome)");
+	return unknown_word(cli, name, "unknown format", &words, NULL);
 }
 
 /* @view shows the flight recorder; what it shows goes to @path. */

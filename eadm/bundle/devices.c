@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "bundle.h"
 
 #define IB "/sys/class/infiniband"
@@ -158,7 +159,7 @@ static bool device_counters(const char *dev)
 
 int collect_hw_counters(struct bundle *b, const void *arg)
 {
-	struct timespec ts;
+	uint64_t now = clock_ns(CLOCK_REALTIME);
 	bool good = true;
 	int n;
 
@@ -166,8 +167,7 @@ int collect_hw_counters(struct bundle *b, const void *arg)
 	(void)arg;
 	if (access(IB, F_OK))
 		return result(0, true, "no RDMA device");
-	clock_gettime(CLOCK_REALTIME, &ts);
-	printf("time: %lld.%09ld\n", (long long)ts.tv_sec, ts.tv_nsec);
+	printf("time: %llu.%09llu\n", now / 1000000000ULL, now % 1000000000ULL);
 	n = each(IB, device_counters, &good);
 	return result(n, good, "no RDMA device");
 }

@@ -391,9 +391,9 @@ struct web_config {
 	enum client_auth client_auth;
 	char priority[128];		/* of GnuTLS */
 	struct web_user *users;
-	size_t n_users;
+	size_t n_users, max_users;
 	struct web_header *headers;
-	size_t n_headers;
+	size_t n_headers, max_headers;
 };
 
 int web_config_read(const char *path, struct web_config *config, char *why,

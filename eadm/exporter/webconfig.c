@@ -14,6 +14,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "../grow.h"
 #include "exporter.h"
 
 #define MAX_FILE (1024 * 1024)
@@ -223,7 +224,7 @@ static int take_header(struct reader *r, const char *key,
 	};
 	struct web_config *config = r->config;
 	const char *value = scalar(r, node);
-	struct web_header *headers;
+	struct web_header *header;
 	size_t i;
 
 	if (!value)
@@ -234,15 +235,12 @@ static int take_header(struct reader *r, const char *key,
 		return bad(r, node, "%s: not a header to be set", key);
 	if (has_control(value))
 		return bad(r, node, "%s: control characters", key);
-	headers = realloc(config->headers,
-			  (config->n_headers + 1) * sizeof(*headers));
-	if (!headers)
+	if (!grow(config->headers, config->n_headers, config->max_headers))
 		return bad(r, NULL, "out of memory");
-	config->headers = headers;
-	headers += config->n_headers++;
-	headers->name = strdup(key);
-	headers->value = strdup(value);
-	return headers->name && headers->value ? 0 :
+	header = &config->headers[config->n_headers++];
+	header->name = strdup(key);
+	header->value = strdup(value);
+	return header->name && header->value ? 0 :
 						 bad(r, NULL, "out of memory");
 }
 
@@ -296,7 +294,7 @@ static int take_user(struct reader *r, const char *key, const yaml_node_t *node)
 {
 	struct web_config *config = r->config;
 	const char *hash = scalar(r, node);
-	struct web_user *users;
+	struct web_user *user;
 	char cost[3] = "";
 	uint64_t n;
 	size_t i;
@@ -316,14 +314,12 @@ static int take_user(struct reader *r, const char *key, const yaml_node_t *node)
 		if (!strcmp(config->users[i].name, key))
 			return bad(r, node, "%s: the user is listed twice", key);
 	}
-	users = realloc(config->users, (config->n_users + 1) * sizeof(*users));
-	if (!users)
+	if (!grow(config->users, config->n_users, config->max_users))
 		return bad(r, NULL, "out of memory");
-	config->users = users;
-	users += config->n_users++;
-	users->name = strdup(key);
-	users->hash = strdup(hash);
-	return users->name && users->hash ? 0 : bad(r, NULL, "out of memory");
+	user = &config->users[config->n_users++];
+	user->name = strdup(key);
+	user->hash = strdup(hash);
+	return user->name && user->hash ? 0 : bad(r, NULL, "out of memory");
 }
 
 static int take_top(struct reader *r, const char *key, const yaml_node_t *node)

@@ -136,19 +136,13 @@ int unknown_column(struct cli *cli, const struct eadm_object *object,
 		   const char *name)
 {
 	struct word_list words = { 0 };
-	const char *near;
 	unsigned int i;
 
 	for (i = 0; i < eadm_object_fields(object); i++)
 		word_add(&words,
 			 eadm_field_name(eadm_object_field(object, i)));
-	near = suggest(name, words.words);
-	word_free(&words);
-	if (near)
-		return fail(cli, STATUS_USAGE, name,
-			    "unknown column (did you mean '%s'?)", near);
-	return fail(cli, STATUS_USAGE, name,
-		    "unknown column ('-o help' lists them)");
+	return unknown_word(cli, name, "unknown column", &words,
+			    "'-o help' lists them");
 }
 
 /* By its name, or by the heading that tables have. */

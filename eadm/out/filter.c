@@ -24,21 +24,14 @@ static int unknown_value(struct cli *cli, const struct eadm_field *field,
 			 const char *name)
 {
 	struct word_list words = { 0 };
-	const char *near, *value;
-	char all[500];
+	const char *value;
+	char what[80];
 	unsigned int i;
 
 	for (i = 0; (value = eadm_field_value_at(field, i, NULL)); i++)
 		word_add(&words, value);
-	near = suggest(name, words.words);
-	word_join(&words, all, sizeof(all));
-	word_free(&words);
-	if (near)
-		return fail(cli, STATUS_USAGE, name,
-			    "unknown %s (did you mean '%s'?)",
-			    eadm_field_name(field), near);
-	return fail(cli, STATUS_USAGE, name, "unknown %s (%s)",
-		    eadm_field_name(field), all);
+	snprintf(what, sizeof(what), "unknown %s", eadm_field_name(field));
+	return unknown_word(cli, name, what, &words, NULL);
 }
 
 /* A list of states by name. */

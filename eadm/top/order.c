@@ -20,23 +20,17 @@ static const struct {
 int top_sort_find(struct cli *cli, const char *name, unsigned int *column)
 {
 	struct word_list words = { 0 };
-	const char *near;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(sorts); i++) {
 		if (!strcmp(sorts[i].name, name)) {
+			word_free(&words);
 			*column = sorts[i].column;
 			return 0;
 		}
 		word_add(&words, sorts[i].name);
 	}
-	near = suggest(name, words.words);
-	word_free(&words);
-	if (near)
-		return fail(cli, STATUS_USAGE, name,
-			    "unknown order (did you mean '%s'?)", near);
-	return fail(cli, STATUS_USAGE, name,
-		    "unknown order (rate, queued, last, age, qpn, state, pid, comm or peer)");
+	return unknown_word(cli, name, "unknown order", &words, NULL);
 }
 
 /* The order before or behind one. */

@@ -77,3 +77,21 @@ int eadm_companion_find(struct eadm_ctx *ctx)
 	eadm_reply_close(&reply);
 	return ret;
 }
+
+/* Why it does not show a device, by the list of devices as it was read. */
+const char *eadm_companion_why(const struct eadm_ctx *ctx)
+{
+	switch (ctx->devices.family_err) {
+	case 0:
+		return "its driver gives no diagnostics to the companion module";
+	case -ENOENT:
+		return "the companion module eadm.ko is not loaded";
+	case -ENODATA:
+		return "the capture has nothing from the companion module eadm.ko";
+	case -EPERM:
+	case -EACCES:
+		return "the companion module eadm.ko may not be asked";
+	default:
+		return "the companion module eadm.ko does not answer";
+	}
+}

@@ -6,5 +6,6 @@
 #include "base/ctx.h"
 
 int eadm_companion_find(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+const char *eadm_companion_why(const struct eadm_ctx *ctx);
 
 #endif /* EADM_COMPANION_H */

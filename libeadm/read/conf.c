@@ -54,17 +54,6 @@ EADM_API int eadm_conf_set(struct eadm_ctx *ctx, const char *device,
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "settings of a capture cannot be changed");
-	ret = eadm_devices_load(ctx);
-	if (ret)
-		return ret;
-	dev = eadm_device_find(ctx, device);
-	if (!dev)
-		return eadm_fail(ctx, -ENODEV, "no RDMA device of this name");
-	if (ctx->devices.family_err)
-		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "the companion module eadm.ko is not loaded");
-	if (!dev->companion)
-		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "its driver gives no settings to the companion module");
-	return send_set(ctx, dev, param, value, now);
+	ret = eadm_device_shown(ctx, device, &dev);
+	return ret ? ret : send_set(ctx, dev, param, value, now);
 }

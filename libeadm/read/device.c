@@ -104,6 +104,20 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	return devices->rdma_err;
 }
 
+/* A device that the companion shows; -ENODEV or -EOPNOTSUPP. */
+int eadm_device_shown(struct eadm_ctx *ctx, const char *name,
+		      const struct eadm_device **dev)
+{
+	int ret = eadm_devices_load(ctx);
+
+	if (!ret)
+		ret = eadm_device_find(ctx, name, dev);
+	if (!ret && !(*dev)->companion)
+		ret = eadm_fail(ctx, -EOPNOTSUPP, "%s",
+				eadm_companion_why(ctx));
+	return ret;
+}
+
 /*
  * For a dump that has a row for each device: its reader finds the devices that
  * the companion shows, and eadm_devices_rest() the others. Not where there is

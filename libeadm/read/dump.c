@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "companion.h"
 #include "decode.h"
 #include "device.h"
 #include "eadm_nl.h"
@@ -122,24 +123,6 @@ static int add_step(struct eadm_dump *dump, int how,
 
 /* ---- the plan -------------------------------------------------------------- */
 
-/* Why the companion does not show a device. */
-static const char *why_not(const struct eadm_ctx *ctx)
-{
-	switch (ctx->devices.family_err) {
-	case 0:
-		return "its driver gives no diagnostics to the companion module";
-	case -ENOENT:
-		return "the companion module eadm.ko is not loaded";
-	case -ENODATA:
-		return "the capture has nothing from the companion module eadm.ko";
-	case -EPERM:
-	case -EACCES:
-		return "the companion module eadm.ko may not be asked";
-	default:
-		return "the companion module eadm.ko does not answer";
-	}
-}
-
 static int plan_rdma(struct eadm_dump *dump, const struct eadm_device *dev)
 {
 	const struct eadm_object *object = dump->object;
@@ -232,11 +215,11 @@ static int plan_others(struct eadm_dump *dump)
 		return ret;
 	if (!known && !covered)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP, "%s",
-				 why_not(dump->ctx));
+				 eadm_companion_why(dump->ctx));
 	return add_note(dump, 0, covered && others == 1 ? lone : "",
 			known ? "details beyond RDMA netlink" :
 				object->title,
-			why_not(dump->ctx));
+			eadm_companion_why(dump->ctx));
 }
 
 static int plan(struct eadm_dump *dump)
@@ -263,11 +246,11 @@ static int plan(struct eadm_dump *dump)
 
 static int find_device(struct eadm_dump *dump, const char *name)
 {
-	const struct eadm_device *dev = eadm_device_find(dump->ctx, name);
+	const struct eadm_device *dev;
+	int ret = eadm_device_find(dump->ctx, name, &dev);
 
-	if (!dev)
-		return eadm_fail(dump->ctx, -ENODEV,
-				 "no RDMA device of this name");
+	if (ret)
+		return ret;
 	dump->has_device = true;
 	dump->device = dev->index;
 	return 0;

@@ -4,6 +4,7 @@
 #include <linux/netlink.h>
 #include <stdlib.h>
 
+#include "companion.h"
 #include "decode.h"
 #include "device.h"
 #include "eadm_nl.h"
@@ -38,8 +39,7 @@ static int listen_to(struct eadm_events *events)
 
 	ret = eadm_devices_load(ctx);
 	if (ctx->devices.family_err && ctx->live)
-		return no_events(ctx,
-				 "the companion module eadm.ko is not loaded");
+		return no_events(ctx, eadm_companion_why(ctx));
 	if (ret)
 		return ret;
 	if (ctx->live && !ctx->devices.events)

@@ -31,18 +31,9 @@ static int open_node(struct eadm_trace *trace, const char *device)
 	struct eadm_ioc_info info;
 	int ret;
 
-	ret = eadm_devices_load(ctx);
+	ret = eadm_device_shown(ctx, device, &dev);
 	if (ret)
 		return ret;
-	dev = eadm_device_find(ctx, device);
-	if (!dev)
-		return eadm_fail(ctx, -ENODEV, "no RDMA device of this name");
-	if (ctx->devices.family_err)
-		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "the companion module eadm.ko is not loaded");
-	if (!dev->companion)
-		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "its driver gives no diagnostics to the companion module");
 	trace->fd = ctx->src->ops->node(ctx->src, dev, &info);
 	if (trace->fd < 0)
 		return trace->fd;

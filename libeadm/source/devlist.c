@@ -40,16 +40,17 @@ struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 	return dev;
 }
 
-const struct eadm_device *eadm_device_find(const struct eadm_ctx *ctx,
-					   const char *name)
+int eadm_device_find(struct eadm_ctx *ctx, const char *name,
+		     const struct eadm_device **dev)
 {
 	unsigned int i;
 
 	for (i = 0; i < ctx->devices.n; i++) {
-		if (!strcmp(ctx->devices.dev[i].name, name))
-			return &ctx->devices.dev[i];
+		*dev = &ctx->devices.dev[i];
+		if (!strcmp((*dev)->name, name))
+			return 0;
 	}
-	return NULL;
+	return eadm_fail(ctx, -ENODEV, "no RDMA device of this name");
 }
 
 const struct eadm_device *eadm_device_of(const struct eadm_ctx *ctx,

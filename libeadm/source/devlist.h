@@ -21,8 +21,8 @@ struct eadm_device {
 
 struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 				    const char *name);
-const struct eadm_device *eadm_device_find(const struct eadm_ctx *ctx,
-					   const char *name);
+int eadm_device_find(struct eadm_ctx *ctx, const char *name,
+		     const struct eadm_device **dev) EADM_MUST_CHECK;
 const struct eadm_device *eadm_device_of(const struct eadm_ctx *ctx,
 					 uint32_t index);
 
