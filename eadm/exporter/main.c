@@ -363,7 +363,7 @@ static int take_options(struct exporter *x)
 		.budget = { .series = series, .diagnosis = diagnosis },
 	};
 	if (check_names(cli, OPT_COLLECTORS, model_has_collector,
-			"no collector (dev, cmdq, eq, cmd, counters, diagnose)"))
+			"no collector (dev, cmdq, eq, cmd, failure-total, counters, diagnose)"))
 		return STATUS_USAGE;
 	return check_names(cli, OPT_OBJECTS, model_offers,
 			   "no series for each of these (such as qp, cq, mr)");

@@ -337,7 +337,7 @@ class Machine:
             cap.fact(f"process.{pid}", state)
         cap.family()
         cap.rdma_devices([(i, name, 1) for i, name in enumerate(self.names)])
-        for obj in ("dev", "qp", "cq", "eq", "cmdq", "ctx", "cmd", "failure"):
+        for obj in ("dev", "qp", "cq", "eq", "cmdq", "ctx", "cmd", "failure", "failure-total"):
             hw = obj in ("qp", "cq", "eq")
             cap.dump(obj, self.rows.get(obj, []), hw=hw)
         cap.dump("counters", self.rows.get("counters", []), hw=True)
@@ -505,6 +505,8 @@ def sick_failures(m, late):
     add(6, failure(3, "qp", "recv-access", 101, id=1, pid=4711, comm="ib_write_bw", ended=0))
     add(6, failure(4, "connection", "timeout", 20, id=9, error=-110, comm="[nvme_rdma]",
                    **{"peer-addr": PEER, "peer-port": 4420}))
+    m.add("failure-total", 6, {"class": 16, "kind": "qp", "cause": "retries-exceeded", "count": 4096,
+                               "last-time": 1699999963 * SEC, "last-age": 39 * SEC})
     add(7, failure(1, "device", "adapter-reset", 60))
     add(7, failure(2, "qp", "adapter-reset", 60, id=402, **OF_JOB))
     add(7, failure(3, "cq", "overrun", 31, id=77, **OF_JOB, **{"async": "cq-error"}))

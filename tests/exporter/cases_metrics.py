@@ -106,6 +106,14 @@ def devices(place):
     true('driver="erdma"' in info[0] and 'netdev="eth0"' in info[0], info)
 
 
+@case("failures are counted by kind and cause, with the time since the last one")
+def failures(place):
+    got = values(once(place.capture("sick")))
+    labels = '{device="conns",kind="qp",cause="retries-exceeded"}'
+    equal({name: n for name, n in got.items() if name.startswith("eadm_failure_")},
+          {f"eadm_failure_count_total{labels}": 4096, f"eadm_failure_last_age_seconds{labels}": 39})
+
+
 @case("a dead device shows its state and what cannot be read")
 def dead_device(place):
     done = eadm("--from", place.capture("dead"), "exporter", "--once")
@@ -292,7 +300,7 @@ def collectors(place):
     done = eadm("--from", place.capture("two"), "exporter", "--once",
                 "--collectors", "qp")
     equal((done.returncode, done.stderr), (2, "eadm: exporter: qp: no collector "
-          "(dev, cmdq, eq, cmd, counters, diagnose)\n"))
+          "(dev, cmdq, eq, cmd, failure-total, counters, diagnose)\n"))
 
 
 @case("objects and processes are shown within the budget only")

@@ -78,6 +78,11 @@ static void facts(struct eadm_ctx *ctx)
 	ok(is(ctx, "access.uverbs3", "0") && is(ctx, "access.uverbs4", "2"),
 	   "whether it may be opened");
 	ok(is(ctx, "comm.4711", "ib_write_bw"), "the name of a process");
+	ok(is(ctx, "process.4711", "T do_signal_stop 0 /user.slice/a b"),
+	   "a process that is stopped, whose name has brackets and blanks");
+	ok(is(ctx, "process.4712", "S - 1 /docker/x"),
+	   "one whose main thread has ended, in a frozen control group");
+	ok(is(ctx, "process.4713", NULL), "one that is not there");
 	ok(is(ctx, "pidns", "other"), "the namespace of processes");
 	ok(is(ctx, "netns-mode", "exclusive"), "the mode of namespaces");
 	ok(is(ctx, "lockdown", ""), "what the machine has nothing of is \"\"");
@@ -107,6 +112,17 @@ static void machine(void)
 	put("/sys/class/infiniband_verbs/uverbs3/ibdev", "a.b\n");
 	put("/dev/infiniband/uverbs3", "");
 	put("/proc/4711/comm", "ib_write_bw\n");
+	put("/proc/4711/stat",
+	    "4711 (a) Z (b) T 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 1 18\n");
+	put("/proc/4711/wchan", "do_signal_stop");
+	put("/proc/4711/cgroup", "1:name=systemd:/old\n0::/user.slice/a b\n");
+	put("/sys/fs/cgroup/user.slice/a b/cgroup.events",
+	    "populated 1\nfrozen 0\n");
+	put("/proc/4712/stat",
+	    "4712 (x) Z 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 3 18\n");
+	put("/proc/4712/wchan", "0");
+	put("/proc/4712/cgroup", "0::/docker/x\n");
+	put("/sys/fs/cgroup/docker/x/cgroup.events", "populated 1\nfrozen 1\n");
 	put("/proc/irq/7/effective_affinity_list", "0-1\n");
 	put_link("/proc/self/ns/pid", "pid:[1]");
 	put("/usr/lib/x/libibverbs/liberdma-rdmav34.so", "");

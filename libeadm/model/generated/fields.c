@@ -4923,7 +4923,7 @@ static const struct eadm_field failure_total_fields[] = {
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "count", .c_name = "count", .head = "COUNT", .unit = "failures",
-		.help = "How many.",
+		.help = "Failures of this kind and cause.",
 	},
 	{
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
@@ -4935,7 +4935,7 @@ static const struct eadm_field failure_total_fields[] = {
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name = "last-age", .c_name = "last_age", .head = "AGE", .unit = "ns",
-		.help = "Time since the last one.",
+		.help = "Time since the last failure of this kind and cause.",
 	},
 };
 

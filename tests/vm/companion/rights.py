@@ -26,7 +26,7 @@ def capable(*caps):
 def seen(through):
     """Names of secret fields in all dumps, and the errno of asking the adapter."""
     names = set()
-    for obj in "dev", "qp", "mr", "cmd":
+    for obj in "dev", "qp", "mr", "cmd", "failure":
         out = reader("dump", obj, through=through)
         same(out["error"], 0)
         if not out["rows"]:
@@ -43,6 +43,7 @@ def seen(through):
 def capabilities():
     reset()
     knob("cmds", 2)
+    knob("fail", "0 16 1")
     admin = {"lkey", "rkey", "iova", "cgroup-id", "netns"}
     same(seen(()), (admin | {"request"}, 0), "root")
     same(seen(NOBODY), (set(), errno.EPERM), "nobody")

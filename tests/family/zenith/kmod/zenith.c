@@ -5,6 +5,7 @@
  *
  *  command  OP: a command is submitted and answered
  *  lose     OP: a command is submitted and never answered
+ *  fail     QPN: this QP fails
  */
 #include <linux/auxiliary_bus.h>
 #include <linux/module.h>
@@ -13,6 +14,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "eadm_diag.h"
+#include "eadm_failures.h"
 #include "eadm_recorder.h"
 #include "zenith_classes.h"
 #include "zenith_hw.h"
@@ -37,6 +39,7 @@ struct record {
 static struct zenith_ibdev *ib;
 static struct eadm_diag_dev diag;
 static struct eadm_recorder recorder;
+static struct eadm_failures failures;
 static DEFINE_SPINLOCK(lock);	/* guards recorder and what follows */
 static u64 submitted, answered, lost;
 
@@ -370,6 +373,26 @@ static int lose_set(const char *val, const struct kernel_param *kp)
 	return submit(val, false);
 }
 
+static int fail_set(const char *val, const struct kernel_param *kp)
+{
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_QP,
+		.has = EADM_FAILURE_SYNDROME | EADM_FAILURE_PEER_QPN,
+		.syndrome = 15,
+		.cause = zenith_cause_class(15),
+		.peer_qpn = 77,
+	};
+	int ret = kstrtou64(val, 0, &what.id);
+
+	if (ret)
+		return ret;
+	eadm_failure_set_caller(&what);
+	eadm_failures_note(&failures, &what);
+	return 0;
+}
+
+static const struct kernel_param_ops fail_ops = { .set = fail_set };
+module_param_cb(fail, &fail_ops, NULL, 0200);
 static const struct kernel_param_ops command_ops = { .set = command_set };
 module_param_cb(command, &command_ops, NULL, 0200);
 static const struct kernel_param_ops lose_ops = { .set = lose_set };
@@ -388,6 +411,7 @@ static int add_diag(void)
 
 	diag.ibdev = &ib->ibdev;
 	diag.ops = &ops;
+	diag.failures = &failures;
 	ATOMIC_INIT_NOTIFIER_HEAD(&diag.events);
 	diag.adev.name = EADM_DIAG_NAME;
 	diag.adev.dev.parent = &ib->ibdev.dev;
@@ -407,10 +431,13 @@ static int __init zenith_init(void)
 
 	if (ret)
 		return ret;
+	ret = eadm_failures_init(&failures);
+	if (ret)
+		goto err_recorder;
 	ret = -ENOMEM;
 	ib = ib_alloc_device(zenith_ibdev, ibdev);
 	if (!ib)
-		goto err_recorder;
+		goto err_failures;
 	ib->ibdev.phys_port_cnt = 1;
 	ib->ibdev.num_comp_vectors = 1;
 	ib_set_device_ops(&ib->ibdev, &ib_ops);
@@ -423,6 +450,8 @@ static int __init zenith_init(void)
 	ib_unregister_device(&ib->ibdev);
 err_dealloc:
 	ib_dealloc_device(&ib->ibdev);
+err_failures:
+	eadm_failures_free(&failures);
 err_recorder:
 	eadm_recorder_free(&recorder);
 	return ret;
@@ -435,6 +464,7 @@ static void __exit zenith_exit(void)
 	auxiliary_device_uninit(&diag.adev);
 	ib_unregister_device(&ib->ibdev);
 	ib_dealloc_device(&ib->ibdev);
+	eadm_failures_free(&failures);
 	eadm_recorder_free(&recorder);
 }
 module_exit(zenith_exit);

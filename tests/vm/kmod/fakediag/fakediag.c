@@ -15,9 +15,12 @@
  *  cmds    records 1 to N exist, a new one is pending
  *  oldest  records below that number are overwritten
  *  end     this record ends
+ *  fail    "KIND CAUSE N": so many failures are noted, of the writing process
+ *  fail_irq any number: that the adapter is gone is noted in an interrupt
  */
 #include <linux/auxiliary_bus.h>
 #include <linux/delay.h>
+#include <linux/irq_work.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched/task.h>
@@ -26,6 +29,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "eadm_diag.h"
+#include "eadm_failures.h"
 
 #define MAX_CMDS	4096
 
@@ -49,6 +53,7 @@ static unsigned int cmds;
 static unsigned int oldest = 1;
 static unsigned int no_memory;	/* first record that there is no memory for, 0: none */
 static u8 cmd_state[MAX_CMDS + 1];
+static struct eadm_failures failures;
 static struct rdma_restrack_entry kernel_res = {
 	.kern_name = "fake", .type = RDMA_RESTRACK_QP, .kref = KREF_INIT(1), .id = 2, .valid = true,
 };
@@ -285,6 +290,7 @@ static int fake_add(void)
 
 	f->dd.ibdev = &f->ib->ibdev;
 	f->dd.ops = &ops;
+	f->dd.failures = &failures;
 	ATOMIC_INIT_NOTIFIER_HEAD(&f->dd.events);
 	f->dd.adev.name = EADM_DIAG_NAME;
 	f->dd.adev.dev.parent = &f->ib->ibdev.dev;
@@ -423,6 +429,44 @@ static int end_set(const char *val, const struct kernel_param *kp)
 	return 0;
 }
 
+static int fail_set(const char *val, const struct kernel_param *kp)
+{
+	const struct sockaddr_in local = { 0 }, peer = {
+		.sin_family = AF_INET, .sin_port = htons(7174), .sin_addr.s_addr = htonl(0x0a000001),
+	};
+	unsigned int kind, cause, n, i;
+
+	if (sscanf(val, "%u %u %u", &kind, &cause, &n) != 3)
+		return -EINVAL;
+	for (i = 1; i <= n; i++) {
+		struct eadm_failure what = { .kind = kind, .cause = cause, .id = i };
+
+		eadm_failure_set_caller(&what);
+		eadm_failure_set_names(&what, &local, &peer);
+		eadm_failures_note(&failures, &what);
+	}
+	return 0;
+}
+
+static void fail_in_irq(struct irq_work *work)
+{
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_DEVICE, .cause = EADM_CAUSE_ADAPTER_GONE,
+	};
+
+	eadm_failures_note(&failures, &what);
+}
+
+static int fail_irq_set(const char *val, const struct kernel_param *kp)
+{
+	struct irq_work work;
+
+	init_irq_work(&work, fail_in_irq);
+	irq_work_queue(&work);
+	irq_work_sync(&work);
+	return 0;
+}
+
 #define PARAM_SET(name)							\
 	static const struct kernel_param_ops name##_ops = { .set = name##_set };	\
 	module_param_cb(name, &name##_ops, NULL, 0200)
@@ -433,6 +477,8 @@ PARAM_SET(touch);
 PARAM_SET(hold);
 PARAM_SET(cmds);
 PARAM_SET(end);
+PARAM_SET(fail);
+PARAM_SET(fail_irq);
 static const struct kernel_param_ops held_ops = { .get = held_get };
 module_param_cb(held, &held_ops, NULL, 0400);
 module_param(rows, uint, 0600);
@@ -441,7 +487,7 @@ module_param(no_memory, uint, 0600);
 
 static int __init fake_init(void)
 {
-	return 0;
+	return eadm_failures_init(&failures);
 }
 module_init(fake_init);
 
@@ -451,6 +497,7 @@ static void __exit fake_exit(void)
 		fake_remove();
 	if (user_res.task)
 		put_task_struct(user_res.task);
+	eadm_failures_free(&failures);
 }
 module_exit(fake_exit);
 

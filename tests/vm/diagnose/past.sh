@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# What failed before anybody looked, whose process may have ended since; and processes that are
+# stopped. What is done on purpose is no failure.
+
+# verdict RULE FILTER [EADM OPTIONS]: there is such a verdict, a notice, that the jq expression is
+# true of; shown the same from what was read.
+verdict() {
+	local rule=$1 filter=$2 saved=$work/saved.pcapng
+	local find=".rows[] | select(.rule == \"$rule\" and .severity == \"notice\") | select($filter)"
+	shift 2
+
+	rm -f "$saved"
+	eadm --save "$saved" diagnose -d "$dev" --json -i 300ms "$@" >"$work/verdicts"
+	eadm --from "$saved" diagnose -d "$dev" --json >"$work/again"
+	jq -e "$find" "$work/verdicts" && jq -e "$find" "$work/again" >/dev/null && return
+	cat "$work/verdicts" "$work/again"
+	return 1
+}
+
+past() { # FILTER: some past failure is such
+	eadm events --past -d "$dev" --json >"$work/past"
+	jq -e ".rows[] | select($1)" "$work/past" || { cat "$work/past"; return 1; }
+}
+
+failures() {
+	eadm dump failure-total --json | jq '[.rows[].count] | add // 0'
+}
+
+no_qps() {
+	[ "$(eadm dump qp --state rts --json | jq '.rows | length')" = 0 ]
+}
+
+qpn_of() { # PID
+	eadm dump qp -d "$dev" --pid "$1" --state rts --json | jq -e '.rows[0].qpn'
+}
+
+both_ends() {
+	qpn_of "$spid" && qpn_of "$cpid"
+}
+
+begin_rping() {
+	rping -s -a "$addr" -C 1000000 >"$work/rping-s" 2>&1 </dev/null &
+	spid=$!
+	until_true 20 listening 7174 || return 1
+	rping -c -a "$addr" -C 1000000 >"$work/rping-c" 2>&1 </dev/null &
+	cpid=$!
+	until_true 20 both_ends
+}
+
+end_rping() {
+	kill -KILL "$cpid" "$spid"
+	wait "$cpid" "$spid"
+	until_true 20 no_qps
+}
+
+# Processes that are killed, and connections that are closed, are no failures.
+test_past_killed() {
+	local spid cpid before first
+
+	before=$(failures)
+	for first in cpid spid; do
+		begin_rping || return 1
+		kill -KILL "${!first}"
+		end_rping
+	done
+	begin_traffic && ask 15 'ok 1' 'write 1 64 10 poll'
+	end_traffic || return 1
+	same "$before" "$(failures)"
+}
+
+test_past_qp() {
+	local pid
+
+	begin_traffic || return 1
+	pid=$traffic
+	fault aeq_qp_fatal target "$client" arg 1 count 1
+	told 'local work queue catastrophic error' || return 1
+	past ".kind == \"qp\" and .id == $client and .cause == \"general\" and .pid == $pid and
+		.comm == \"traffic\" and .ended == 0 and .peer_addr == \"$addr\"" || return 1
+	drop_traffic
+	past ".kind == \"qp\" and .id == $client and .pid == $pid and .ended == 1" &&
+		verdict past-failure ".pid == $pid and (.finding |
+			test(\"^QP $client of traffic .*failed .* ago: general, peer $addr; its process has ended\"))" &&
+		eadm exporter --once | grep "^eadm_failure_count_total{device=\"$dev\",kind=\"qp\",cause=\"general\"} [1-9]" &&
+		eadm exporter --once | grep "^eadm_failure_last_age_seconds{.*device=\"$dev\""
+}
+
+test_past_command() {
+	short_limit
+	fault cmd_drop target "$GET_STATS" count 1
+	rdma statistic show link "$dev/1" >/dev/null 2>&1
+	past '.kind == "command" and .op == "get-stats" and .cause == "timeout" and .comm == "rdma" and .ended == 1'
+}
+
+test_past_reset() {
+	begin_traffic || return 1
+	fault fw_reset count 1
+	told 'local catastrophic error' && drop_traffic
+	past '.kind == "device" and .cause == "adapter-reset" and .id == null' &&
+		past ".kind == \"qp\" and .id == $client and .cause == \"adapter-reset\"" &&
+		verdict past-device-failure 'any(.affects[]?; .finding | test("QP [0-9]+ of traffic"))'
+}
+
+# Nobody listens: that is kept, and not reported as a problem.
+test_past_refused() {
+	rping -c -a "$addr" -p 7999 -C 1 >"$work/rping-c" 2>&1 </dev/null
+	past '.kind == "connection" and .cause == "refused" and .comm == "rping" and .ended == 1 and
+		.peer_port == 7999' || return 1
+	eadm diagnose -d "$dev" --json -i 100ms | jq -e 'all(.rows[]; .rule != "past-connection-failure")'
+}
+
+test_past_stopped() {
+	local spid cpid status=1
+
+	begin_rping || return 1
+	kill -STOP "$cpid"
+	verdict owner-stopped ".pid == $cpid and .comm == \"rping\" and
+		(.finding | test(\"is stopped by SIGSTOP\"))" && status=0
+	kill -CONT "$cpid"
+	eadm diagnose -d "$dev" --json -i 300ms |
+		jq -e 'all(.rows[]; .rule != "owner-stopped")' || status=1
+	end_rping || status=1
+	return $status
+}
