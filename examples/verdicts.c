@@ -4,7 +4,6 @@
  * Usage: verdicts CAPTURE
  */
 #include <eadm.h>
-#include <eadm_diagnose.h>
 #include <stdio.h>
 
 static int look(struct eadm_diagnosis *diagnosis, struct eadm_ctx *ctx)

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libeadm: support bundles and redaction. Part of eadm.h, which says what holds
- * for all functions; include that.
+ * for all functions; it can be included alone as well.
  */
 #ifndef EADM_BUNDLE_H
 #define EADM_BUNDLE_H
 
-#ifndef EADM_H
-#error "include <eadm.h>"
-#endif
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct eadm_ctx;
 
 /* ---- bundles --------------------------------------------------------------- */
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libeadm: writing captures. Part of eadm.h, which says what holds for all
- * functions; include that.
+ * functions; it can be included alone as well.
  */
 #ifndef EADM_CAPTURE_H
 #define EADM_CAPTURE_H
 
-#ifndef EADM_H
-#error "include <eadm.h>"
-#endif
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <eadm_note.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct eadm_ctx;
 
 /* ---- files -------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libeadm: diagnosis. Part of eadm.h, which says what holds for all functions;
- * include that.
+ * it can be included alone as well.
  *
  * A diagnosis reads moments from a source and applies rules to them. Some
  * rules judge a single moment, such as "the command queue is dead"; others need
@@ -14,13 +14,18 @@
 #ifndef EADM_DIAGNOSE_H
 #define EADM_DIAGNOSE_H
 
-#ifndef EADM_H
-#error "include <eadm.h>"
-#endif
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <eadm_note.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct eadm_ctx;
+struct eadm_object;
 
 /**
  * struct eadm_diagnosis - moments of a source and the verdicts about them

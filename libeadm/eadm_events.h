@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libeadm: events and settings. Part of eadm.h, which says what holds for all
- * functions; include that.
+ * functions; it can be included alone as well.
  */
 #ifndef EADM_EVENTS_H
 #define EADM_EVENTS_H
 
-#ifndef EADM_H
-#error "include <eadm.h>"
-#endif
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct eadm_ctx;
+struct eadm_record;
 
 struct eadm_events;
 

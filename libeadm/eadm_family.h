@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libeadm: families of adapters and what they are called. Part of eadm.h, which
- * says what holds for all functions; include that.
+ * says what holds for all functions; it can be included alone as well.
  *
  * A family is what one driver is for. Of those that eadm has a description of
  * (eadm-erdma(7)), queues, contexts and registers can be decoded; of others only
@@ -11,9 +11,8 @@
 #ifndef EADM_FAMILY_H
 #define EADM_FAMILY_H
 
-#ifndef EADM_H
-#error "include <eadm.h>"
-#endif
+#include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

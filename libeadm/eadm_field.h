@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libeadm: descriptions of objects and their fields. Part of eadm.h, which says
- * what holds for all functions; include that.
+ * what holds for all functions; it can be included alone as well.
  */
 #ifndef EADM_FIELD_H
 #define EADM_FIELD_H
 
-#ifndef EADM_H
-#error "include <eadm.h>"
-#endif
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
