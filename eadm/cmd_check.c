@@ -69,7 +69,7 @@ static int show(struct cli *cli, const struct eadm_diagnosis *d,
 
 	cli->writer->ops->begin(cli->writer, table);
 	while ((rule = eadm_rule_next(rule))) {
-		for (i = 0; eadm_diagnosis_verdict(d, i, &v); i++) {
+		for (i = 0; eadm_diagnosis_verdict(d, i, &v) > 0; i++) {
 			if (v.rule != rule)
 				continue;
 			put(cli, &v);
@@ -78,7 +78,7 @@ static int show(struct cli *cli, const struct eadm_diagnosis *d,
 		}
 	}
 	status = exit_status(worst);
-	for (i = 0; eadm_diagnosis_note(d, i, &note); i++) {
+	for (i = 0; eadm_diagnosis_note(d, i, &note) > 0; i++) {
 		/* What a capture lacks is no failure now. */
 		if (!status && note.error != -ENODATA)
 			status = STATUS_PARTIAL;

@@ -160,6 +160,24 @@ static int look_back(struct cli *cli, struct eadm_diagnosis *d)
 
 /* ---- verdicts -------------------------------------------------------------------- */
 
+/* What a verdict rests on; to be freed. */
+static struct eadm_value evidence(const struct eadm_diagnosis *d,
+				  unsigned int verdict)
+{
+	struct eadm_evidence one = { .size = sizeof(one) }, *all = NULL;
+	unsigned int i, n = 0;
+
+	while (eadm_diagnosis_evidence(d, verdict, n, &one) > 0)
+		n++;
+	if (n)
+		all = calloc(n, sizeof(*all));
+	for (i = 0; all && i < n; i++) {
+		all[i].size = sizeof(*all);
+		eadm_diagnosis_evidence(d, verdict, i, &all[i]);
+	}
+	return value_of(VALUE_EVIDENCE, all, all ? n : 0);
+}
+
 /* What a verdict's cause does to other objects; to be freed. */
 static struct eadm_value affected(const struct eadm_diagnosis *d,
 				  unsigned int verdict)
@@ -167,7 +185,7 @@ static struct eadm_value affected(const struct eadm_diagnosis *d,
 	struct eadm_consequence one = { .size = sizeof(one) }, *all = NULL;
 	unsigned int i, n = 0;
 
-	while (eadm_diagnosis_consequence(d, verdict, n, &one))
+	while (eadm_diagnosis_consequence(d, verdict, n, &one) > 0)
 		n++;
 	if (n)
 		all = calloc(n, sizeof(*all));
@@ -199,11 +217,11 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 	int status = STATUS_OK;
 	unsigned int i;
 
-	if (eadm_diagnosis_gap(d, 0, &gap))
+	if (eadm_diagnosis_gap(d, 0, &gap) > 0)
 		table->title = "problems found by the rules that could be applied";
 	table->interval = eadm_diagnosis_interval(d);
 	cli->writer->ops->begin(cli->writer, table);
-	for (i = 0; eadm_diagnosis_verdict(d, i, &v); i++) {
+	for (i = 0; eadm_diagnosis_verdict(d, i, &v) > 0; i++) {
 		/* The worst one comes first. */
 		if (!i)
 			status = severity_status(v.severity);
@@ -215,14 +233,15 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 		values[5] = number_if(v.pid, v.pid);
 		values[6] = value_text(v.comm);
 		values[7] = value_text(v.finding);
-		values[8] = value_of(VALUE_EVIDENCE, v.evidence, v.n_evidence);
+		values[8] = evidence(d, i);
 		values[9] = affected(d, i);
 		values[10] = value_text(v.cause);
 		values[11] = value_text(v.next);
 		write_values(cli->writer, values);
+		free((void *)values[8].bytes);
 		free((void *)values[9].bytes);
 	}
-	for (i = 0; eadm_diagnosis_note(d, i, &n); i++) {
+	for (i = 0; eadm_diagnosis_note(d, i, &n) > 0; i++) {
 		/* That a capture was made without is nobody's failure. */
 		if (!status && n.error != -ENODATA)
 			status = STATUS_PARTIAL;

@@ -52,7 +52,7 @@ static const char *option_name(enum opt_id id)
 }
 
 /* "A..B" or "A". */
-static int parse_range(struct cli *cli, struct eadm_dump_opts *opts)
+static int parse_range(struct cli *cli, struct eadm_entry_opts *opts)
 {
 	const char *text = cli->args.opt[OPT_RANGE], *dots;
 	uint64_t first, last;
@@ -68,7 +68,7 @@ static int parse_range(struct cli *cli, struct eadm_dump_opts *opts)
 	if (first > last)
 		return fail(cli, STATUS_USAGE, "--range",
 			    "'%s' ends before it begins", text);
-	opts->ranged = true;
+	opts->has_range = true;
 	opts->first = first;
 	opts->last = last;
 	return 0;
@@ -101,10 +101,42 @@ static int check_options(struct cli *cli, const struct eadm_object *object)
 	return 0;
 }
 
-/* What is wanted beside the kind of object. */
-static int fill_options(struct cli *cli, const struct eadm_object *object,
-			struct eadm_dump_opts *opts)
+static enum eadm_hwctx hwctx_of(const char *name)
 {
+	static const char *const names[] = {
+		[EADM_HWCTX_QP] = "qp", [EADM_HWCTX_CQ] = "cq",
+		[EADM_HWCTX_EQ] = "eq",
+	};
+	unsigned int i;
+
+	for (i = EADM_HWCTX_QP; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(names[i], name))
+			return i;
+	}
+	return EADM_HWCTX_NONE;
+}
+
+static int fill_entry_options(struct cli *cli, struct eadm_entry_opts *opts)
+{
+	const char *around = cli->args.opt[OPT_AROUND];
+
+	if (around && strcmp(around, "pi") && strcmp(around, "ci"))
+		return fail(cli, STATUS_USAGE, "--around",
+			    "'%s': pi or ci", around);
+	if (around)
+		opts->around = *around == 'p' ? EADM_AROUND_PI : EADM_AROUND_CI;
+	opts->payload = cli->args.opt[OPT_PAYLOAD] != NULL;
+	if (cli->args.opt[OPT_SUB] && !parse_sub(cli, &opts->sub))
+		return fail(cli, STATUS_USAGE, "--sub",
+			    "'%s': not a number", cli->args.opt[OPT_SUB]);
+	return cli->args.opt[OPT_RANGE] ? parse_range(cli, opts) : 0;
+}
+
+/* What is wanted beside the kind of object. */
+static int fill_options(struct cli *cli, struct view *view)
+{
+	const struct eadm_object *object = view->object;
+	struct eadm_dump_opts *opts = &view->opts;
 	unsigned int id = is_named(object, "hwctx") ? 2 : 1;
 
 	if (cli->args.n > 2 && id == 1)
@@ -113,32 +145,27 @@ static int fill_options(struct cli *cli, const struct eadm_object *object,
 	if (id == 2 && cli->args.n < 3)
 		return fail(cli, STATUS_USAGE, "hwctx",
 			    "missing kind of queue ('eadm dump hwctx qp|cq|eq N')");
-	if (id == 2)
-		opts->part = cli->args.arg[1];
 	if (cli->args.n > id) {
 		if (!parse_u64(cli->args.arg[id], &opts->id))
 			return fail(cli, STATUS_USAGE, cli->args.arg[id],
 				    "not a number");
 		opts->has_id = true;
 	}
-	if (opts->part && strcmp(opts->part, "qp") &&
-	    strcmp(opts->part, "cq") && strcmp(opts->part, "eq"))
-		return fail(cli, STATUS_USAGE, opts->part,
+	if (eadm_object_sort(object) != EADM_SORT_ENTRIES)
+		return 0;
+	view->entries = (struct eadm_entry_opts){
+		.size = sizeof(view->entries),
+		.hwctx = id == 2 ? hwctx_of(cli->args.arg[1]) : EADM_HWCTX_NONE,
+	};
+	if (id == 2 && !view->entries.hwctx)
+		return fail(cli, STATUS_USAGE, cli->args.arg[1],
 			    "the adapter keeps contexts of qp, cq and eq");
-	if (eadm_object_sort(object) == EADM_SORT_ENTRIES && !opts->has_id &&
-	    !is_named(object, "regs") && !is_named(object, "cmde"))
+	if (!opts->has_id && !is_named(object, "regs") &&
+	    !is_named(object, "cmde"))
 		return fail(cli, STATUS_USAGE, eadm_object_name(object),
 			    "missing queue number");
-	opts->around = cli->args.opt[OPT_AROUND];
-	opts->payload = cli->args.opt[OPT_PAYLOAD] != NULL;
-	if (opts->around && strcmp(opts->around, "pi") &&
-	    strcmp(opts->around, "ci"))
-		return fail(cli, STATUS_USAGE, "--around",
-			    "'%s': pi or ci", opts->around);
-	if (cli->args.opt[OPT_SUB] && !parse_sub(cli, &opts->sub))
-		return fail(cli, STATUS_USAGE, "--sub",
-			    "'%s': not a number", cli->args.opt[OPT_SUB]);
-	return cli->args.opt[OPT_RANGE] ? parse_range(cli, opts) : 0;
+	opts->entries = &view->entries;
+	return fill_entry_options(cli, &view->entries);
 }
 
 static int run(struct cli *cli)
@@ -161,7 +188,7 @@ static int run(struct cli *cli)
 		cli->args.opt[OPT_OUTPUT] = "index,mark,state,bytes";
 	status = view_init(cli, object, hw, &view);
 	if (!status)
-		status = fill_options(cli, object, &view.opts);
+		status = fill_options(cli, &view);
 	if (!status)
 		status = view_run(cli, &view);
 	view_free(&view);

@@ -26,7 +26,7 @@ int dump_notes(struct cli *cli, struct eadm_dump *dump)
 
 	if (eadm_dump_inconsistent(dump))
 		cli->writer->ops->inconsistent(cli->writer);
-	for (i = 0; eadm_dump_note(dump, i, &n); i++) {
+	for (i = 0; eadm_dump_note(dump, i, &n) > 0; i++) {
 		if (n.error)
 			status = STATUS_PARTIAL;
 		cli->writer->ops->note(cli->writer, &n);

@@ -93,7 +93,7 @@ int close_capture(struct cli *cli, const char *path)
 	int ret, status = STATUS_OK;
 	unsigned int i;
 
-	for (i = 0; eadm_capture_note(cli->ctx, i, &n); i++) {
+	for (i = 0; eadm_capture_note(cli->ctx, i, &n) > 0; i++) {
 		note(cli, "%s%s%s: %s", n.device, *n.device ? ": " : "",
 		     n.what, n.why);
 		status = STATUS_PARTIAL;

@@ -15,6 +15,7 @@
 struct view {
 	const struct eadm_object *object;
 	struct eadm_dump_opts opts;
+	struct eadm_entry_opts entries;
 	struct filter filter;
 	struct sort sort;
 	struct table table;

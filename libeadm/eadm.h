@@ -19,6 +19,17 @@
  *   -EPERM, -EACCES  the caller may not
  *   -ETIMEDOUT   the kernel did not answer within eadm_set_timeout()
  *   -EBADMSG     malformed netlink message or capture
+ *   -EINVAL      bad argument; a struct whose size is not set
+ *   -E2BIG       an option is set that this version does not know
+ *
+ * Structs: those that begin with a member "size" get more members at their end
+ * in later versions. The caller sets it to sizeof, as in
+ * "struct eadm_note note = { .size = sizeof(note) };", and programs and
+ * libraries of different versions work together. Options: members that the
+ * caller does not have count as 0, which is the default of each; members that
+ * only the caller has must be 0, else -E2BIG. Results: as many members are
+ * filled in as the caller has; those that only the caller has become 0. A size
+ * that is not set is -EINVAL.
  *
  * Units: base units, as eadm_field_unit() names them: bytes, nanoseconds,
  * entries, packets. Nothing is scaled.
@@ -30,7 +41,9 @@
  *
  * Ownership: pointers that the library returns belong to it unless the
  * function's name ends in _new or _open; those are given back with the
- * matching _free or _close.
+ * matching _free or _close. The exception is eadm_redactor_text(), whose
+ * result is given to free(). Strings and structs that the caller passes are
+ * copied where they are needed longer than the call.
  */
 #ifndef EADM_H
 #define EADM_H
@@ -241,45 +254,84 @@ const char *eadm_devices_name(const struct eadm_ctx *ctx, unsigned int index);
 /* ---- dumps -------------------------------------------------------------- */
 
 /**
+ * enum eadm_hwctx - whose context a dump of the object "hwctx" shows
+ * @EADM_HWCTX_NONE: of any other object
+ * @EADM_HWCTX_QP: a queue pair's
+ * @EADM_HWCTX_CQ: a completion queue's
+ * @EADM_HWCTX_EQ: an event queue's
+ */
+enum eadm_hwctx {
+	EADM_HWCTX_NONE = 0,
+	EADM_HWCTX_QP = 1,
+	EADM_HWCTX_CQ = 2,
+	EADM_HWCTX_EQ = 3,
+};
+
+/**
+ * enum eadm_around - entries around an index of their queue
+ * @EADM_AROUND_NONE: not only those
+ * @EADM_AROUND_PI: around the producer index
+ * @EADM_AROUND_CI: around the consumer index
+ */
+enum eadm_around {
+	EADM_AROUND_NONE = 0,
+	EADM_AROUND_PI = 1,
+	EADM_AROUND_CI = 2,
+};
+
+/**
+ * struct eadm_entry_opts - what a dump of entries or contexts shall contain
+ * @size: sizeof(struct eadm_entry_opts), set by the caller
+ * @hwctx: of the object "hwctx", which requires it: whose context
+ * @around: only the eight entries before and after an index, and the one there;
+ *	not with @has_range
+ * @payload: with inline payload
+ * @has_range: only entries at the positions @first to @last
+ * @first: first position in the ring, from 0
+ * @last: last position, not below @first
+ * @sub: which part of a queue that has several, from 0
+ */
+struct eadm_entry_opts {
+	size_t size;
+	enum eadm_hwctx hwctx;
+	enum eadm_around around;
+	bool payload;
+	bool has_range;
+	uint32_t first;
+	uint32_t last;
+	uint32_t sub;
+};
+
+/**
  * struct eadm_dump_opts - what a dump shall contain
- * @size: sizeof(struct eadm_dump_opts)
+ * @size: sizeof(struct eadm_dump_opts), set by the caller
  * @device: only of this RDMA device, NULL for all
  * @hw: ask the adapter for its own context of each row as well; that costs
- *	the device a command per row and needs CAP_SYS_RAWIO
+ *	the device a command per row and requires CAP_SYS_RAWIO
  * @has_id: only the object @id
- * @id: value of the object's key field; of entries and contexts, the number of
- *	the queue; of completion queues 0 may be that of the command queue
- * @has_from: only commands whose number is @from or above
- * @from: number of the first one
+ * @has_from: of commands: only those whose number is @from or above
  * @original: counters under the names that the driver gives them, as values
  *	without a field; of RDMA netlink and sysfs, whatever else there is
  * @limits: of devices that only the RDMA core knows, open each to ask for its
  *	limits through libibverbs
- * @part: of the object "hwctx": "qp", "cq" or "eq", else NULL
- * @ranged: of entries: only those at the positions @first to @last
- * @first: first position in the ring
- * @last: last position in the ring
- * @around: of entries: only some around "pi" or "ci", else NULL
- * @payload: of entries: also inline payload
- * @sub: of entries: which part of a queue that has several
+ * @id: value of the object's key field; of entries and contexts, the number of
+ *	the queue, at most 2^32 - 1; of completion queues 0 may be that of the
+ *	command queue
+ * @from: number of the first command
+ * @entries: of objects whose rows are EADM_SORT_ENTRIES, else NULL; NULL is
+ *	all entries without payload
  */
 struct eadm_dump_opts {
 	size_t size;
 	const char *device;
 	bool hw;
 	bool has_id;
-	uint64_t id;
 	bool has_from;
-	uint64_t from;
 	bool original;
 	bool limits;
-	const char *part;
-	bool ranged;
-	uint32_t first;
-	uint32_t last;
-	const char *around;
-	bool payload;
-	uint32_t sub;
+	uint64_t id;
+	uint64_t from;
+	const struct eadm_entry_opts *entries;
 };
 
 /**
@@ -290,8 +342,8 @@ struct eadm_dump_opts {
  * @dump: where to put the dump; close it with eadm_dump_close()
  *
  * Return: 0; -ENODEV for an unknown device or when there is none;
- * -EOPNOTSUPP when no device of the source can show this; -EINVAL for bad
- * options; other errors of the source.
+ * -EOPNOTSUPP when no device of the source can show this; -EINVAL, -E2BIG or
+ * -ERANGE for bad options; other errors of the source.
  * Since: 0.1
  */
 int eadm_dump_open(struct eadm_ctx *ctx, const struct eadm_object *object,
@@ -336,7 +388,7 @@ bool eadm_dump_inconsistent(const struct eadm_dump *dump);
  * @index: from 0
  * @note: filled in; the strings are valid until the next call on @dump
  *
- * Return: 1, or 0 when there are no more.
+ * Return: 1, 0 when there are no more, -EINVAL when @note->size is not set.
  * Since: 0.1
  */
 int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
@@ -426,6 +478,9 @@ const void *eadm_record_bytes(const struct eadm_record *record,
  * @s64: of EADM_TYPE_S64
  * @string: of EADM_TYPE_STRING, valid as long as the row
  * @bytes: of EADM_TYPE_BYTES, valid as long as the row
+ *
+ * It never grows: eadm_record_values() fills arrays of it, whose stride is
+ * sizeof(struct eadm_value) in every version.
  */
 struct eadm_value {
 	const struct eadm_field *field;
@@ -504,7 +559,7 @@ struct eadm_extra {
  * @index: from 0
  * @extra: filled in; its pointers are valid as long as the row
  *
- * Return: 1, or 0 when there are no more.
+ * Return: 1, 0 when there are no more, -EINVAL when @extra->size is not set.
  * Since: 0.1
  */
 int eadm_record_extra(const struct eadm_record *record, unsigned int index,
@@ -532,7 +587,7 @@ void eadm_record_free(struct eadm_record *record);
 
 /**
  * struct eadm_trace_opts - which flight records to follow
- * @size: sizeof(struct eadm_trace_opts)
+ * @size: sizeof(struct eadm_trace_opts), set by the caller
  * @oldest: begin with the oldest record kept instead of with what ends from
  *	now on
  * @min_latency: only commands that took at least so many nanoseconds
@@ -555,8 +610,8 @@ struct eadm_trace_opts {
  * @trace: where to put the trace; close it with eadm_trace_close()
  *
  * Return: 0; -EOPNOTSUPP for a capture, without the companion module or when
- * the driver keeps no flight recorder; -ENODEV for an unknown device; the
- * errno of opening the device's node.
+ * the driver keeps no flight recorder; -ENODEV for an unknown device; -EINVAL
+ * or -E2BIG for bad options; the errno of opening the device's node.
  * Since: 0.1
  */
 int eadm_trace_open(struct eadm_ctx *ctx, const char *device,

@@ -66,7 +66,8 @@ int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
  * The end comes without an error only if every member has the digest that the
  * bundle itself lists: who reads to the end has verified it.
  *
- * Return: 1 with a member, 0 at the end, -EBADMSG for a damaged bundle.
+ * Return: 1 with a member, 0 at the end, -EBADMSG for a damaged bundle,
+ * -EINVAL when @member->size is not set, other negative errno of reading.
  * Since: 0.1
  */
 int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
@@ -226,10 +227,13 @@ int eadm_redactor_process(struct eadm_redactor *redactor, const char *name);
  * @redactor: the redactor
  * @text: the text
  * @len: its length
- * @out: where to put the text made, with a NUL behind; free() it
- * @out_len: where to put its length
+ * @out: where to put the redacted text, with a NUL behind it
+ * @out_len: where to put its length in bytes, without the NUL
  *
  * Addresses are found by their form, names where they stand as whole words.
+ *
+ * Ownership: *@out is the caller's, to be given to free(). This is the only
+ * function of the library that hands out memory of malloc().
  *
  * Return: 0 or -ENOMEM.
  * Since: 0.1
@@ -242,10 +246,11 @@ int eadm_redactor_text(struct eadm_redactor *redactor, const char *text,
  * @redactor: the redactor
  * @counts: filled in
  *
+ * Return: 0, or -EINVAL when @counts->size is not set.
  * Since: 0.1
  */
-void eadm_redactor_counts(const struct eadm_redactor *redactor,
-			  struct eadm_redaction *counts);
+int eadm_redactor_counts(const struct eadm_redactor *redactor,
+			 struct eadm_redaction *counts);
 
 /**
  * eadm_redactor_close() - forget a key and what was learned

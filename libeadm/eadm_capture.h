@@ -128,7 +128,7 @@ int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes);
  * eadm_capture_rings() could not read, mostly for want of a right. What can be
  * read without it is in the capture.
  *
- * Return: 1, or 0 when there are no more.
+ * Return: 1, 0 when there are no more, -EINVAL when @note->size is not set.
  * Since: 0.1
  */
 int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,

@@ -177,8 +177,7 @@ void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
 
 /**
  * struct eadm_sample_opts - how a moment is read
- * @size: sizeof(struct eadm_sample_opts)
- * @device: only of this RDMA device, NULL for all
+ * @size: sizeof(struct eadm_sample_opts), set by the caller
  * @hw: with the adapters' own contexts: a command of the adapter for each
  *	object. Where they may not be read, or the adapter does not answer, the
  *	rules do with the rest.
@@ -187,13 +186,14 @@ void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
  * @rules: bits of enum eadm_rules: which ones are to be applied, and so what is
  *	read. 0: EADM_RULES_STATE. With EADM_RULES_SETUP alone a single moment is
  *	enough, and that there is no device is a verdict, not an error.
+ * @device: only of this RDMA device, NULL for all
  */
 struct eadm_sample_opts {
 	size_t size;
-	const char *device;
 	bool hw;
 	bool extend;
 	unsigned int rules;
+	const char *device;
 };
 
 /**
@@ -204,8 +204,8 @@ struct eadm_sample_opts {
  *
  * Keeps two moments: this one and the one to compare it with.
  *
- * Return: 0; -ENODEV for an unknown device or when there is none; other errors
- * of the source.
+ * Return: 0; -ENODEV for an unknown device or when there is none; -EINVAL or
+ * -E2BIG for bad options; other errors of the source.
  * Since: 0.1
  */
 int eadm_diagnosis_sample(struct eadm_diagnosis *diagnosis,
@@ -242,7 +242,8 @@ bool eadm_diagnosis_in_doubt(const struct eadm_diagnosis *diagnosis);
 uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *diagnosis);
 
 /**
- * struct eadm_evidence - a fact that a verdict rests on
+ * struct eadm_evidence - a value that a verdict rests on
+ * @size: sizeof(struct eadm_evidence), set by the caller
  * @object: name of the kind of object it was seen at, such as "qp"
  * @id: value of that object's key field
  * @name: what was seen: the key of a field as in JSON, such as "hw_sq_ci", or
@@ -252,6 +253,7 @@ uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *diagnosis);
  * @number: the value
  */
 struct eadm_evidence {
+	size_t size;
 	const char *object;
 	uint64_t id;
 	const char *name;
@@ -275,8 +277,6 @@ struct eadm_evidence {
  * @finding: a sentence about what is the matter, with numbers
  * @cause: the likely cause, "" where nothing is wrong
  * @next: a command that tells more, or a remedy, likewise
- * @evidence: what it rests on
- * @n_evidence: number of those
  *
  * Strings are valid until the diagnosis is sampled, evaluated or freed.
  */
@@ -293,8 +293,6 @@ struct eadm_verdict {
 	const char *finding;
 	const char *cause;
 	const char *next;
-	const struct eadm_evidence *evidence;
-	unsigned int n_evidence;
 };
 
 /**
@@ -303,11 +301,26 @@ struct eadm_verdict {
  * @index: from 0
  * @verdict: filled in
  *
- * Return: 1, or 0 when there are no more.
+ * Return: 1, 0 when there are no more, -EINVAL when @verdict->size is not set.
  * Since: 0.1
  */
 int eadm_diagnosis_verdict(const struct eadm_diagnosis *diagnosis,
 			   unsigned int index, struct eadm_verdict *verdict);
+
+/**
+ * eadm_diagnosis_evidence() - read what a verdict rests on
+ * @diagnosis: the diagnosis, evaluated
+ * @verdict: index of the verdict
+ * @index: from 0
+ * @evidence: filled in; the strings are valid as those of a verdict
+ *
+ * Return: 1, 0 when there are no more, -EINVAL when @evidence->size is not
+ * set.
+ * Since: 0.1
+ */
+int eadm_diagnosis_evidence(const struct eadm_diagnosis *diagnosis,
+			    unsigned int verdict, unsigned int index,
+			    struct eadm_evidence *evidence);
 
 /**
  * struct eadm_consequence - what the cause of a verdict does to another object
@@ -340,7 +353,8 @@ struct eadm_consequence {
  *
  * These objects have no verdict of their own.
  *
- * Return: 1, or 0 when there are no more.
+ * Return: 1, 0 when there are no more, -EINVAL when @consequence->size is not
+ * set.
  * Since: 0.1
  */
 int eadm_diagnosis_consequence(const struct eadm_diagnosis *diagnosis,
@@ -377,7 +391,7 @@ struct eadm_gap {
  * not apply, such as a rule about event queues to a device that has none, is no
  * gap.
  *
- * Return: 1, or 0 when there are no more.
+ * Return: 1, 0 when there are no more, -EINVAL when @gap->size is not set.
  * Since: 0.1
  */
 int eadm_diagnosis_gap(const struct eadm_diagnosis *diagnosis,
@@ -391,7 +405,7 @@ int eadm_diagnosis_gap(const struct eadm_diagnosis *diagnosis,
  *
  * The gaps of eadm_diagnosis_gap() are among them, in words.
  *
- * Return: 1, or 0 when there are no more.
+ * Return: 1, 0 when there are no more, -EINVAL when @note->size is not set.
  * Since: 0.1
  */
 int eadm_diagnosis_note(const struct eadm_diagnosis *diagnosis,

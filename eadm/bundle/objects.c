@@ -53,7 +53,7 @@ static int write_moments(struct bundle *b, struct eadm_ctx *ctx, bool hw,
 	}
 	while (!ret && !eadm_is_live(ctx) && eadm_moment_next(ctx) > 0)
 		ret = eadm_capture_all(ctx, false);
-	for (i = 0; !ret && lacks && eadm_capture_note(ctx, i, &n); i++) {
+	for (i = 0; !ret && lacks && eadm_capture_note(ctx, i, &n) > 0; i++) {
 		fprintf(stderr, "%s%s%s: %s\n", n.device,
 			*n.device ? ": " : "", n.what, n.why);
 		*lacks = true;

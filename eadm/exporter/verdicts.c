@@ -93,7 +93,8 @@ static void collect_gaps(const struct verdicts *verdicts,
 	uint32_t labels;
 	unsigned int i;
 
-	for (i = 0; eadm_diagnosis_gap(verdicts->diagnosis, i, &gap); i++) {
+	for (i = 0; eadm_diagnosis_gap(verdicts->diagnosis, i, &gap) > 0;
+	     i++) {
 		labels = samples_labels(samples);
 		samples_label(samples, "device", gap.device);
 		samples_label(samples, "reason", gap.reason);

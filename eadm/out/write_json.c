@@ -466,7 +466,7 @@ static void write_attributes(struct json *json,
 	unsigned int i;
 	char key[16];
 
-	for (i = 0; eadm_record_extra(record, i, &extra); i++) {
+	for (i = 0; eadm_record_extra(record, i, &extra) > 0; i++) {
 		if (extra.name)
 			continue;
 		if (!any) {
@@ -489,7 +489,7 @@ static void write_others(struct json *json, const struct eadm_record *record)
 	bool any = false;
 	unsigned int i;
 
-	for (i = 0; eadm_record_extra(record, i, &extra); i++) {
+	for (i = 0; eadm_record_extra(record, i, &extra) > 0; i++) {
 		if (!extra.name)
 			continue;
 		if (!any) {

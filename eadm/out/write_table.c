@@ -109,10 +109,11 @@ static void take_others(struct line *line, const struct eadm_record *record)
 	unsigned int i, n = 0;
 	struct other *other;
 
-	while (eadm_record_extra(record, n, &extra))
+	while (eadm_record_extra(record, n, &extra) > 0)
 		n++;
 	line->other = calloc(n + 1, sizeof(*line->other));
-	for (i = 0; line->other && eadm_record_extra(record, i, &extra); i++) {
+	for (i = 0; line->other && eadm_record_extra(record, i, &extra) > 0;
+	     i++) {
 		if (!extra.name)
 			continue;
 		other = &line->other[line->n_other];

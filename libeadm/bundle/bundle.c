@@ -5,6 +5,7 @@
  * error only if every member has the digest that the bundle lists for it.
  */
 #include "archlib.h"
+#include "base/abi.h"
 #include "base/grow.h"
 #include "bundle.h"
 
@@ -297,6 +298,7 @@ EADM_API int eadm_bundle_next(struct eadm_bundle *b,
 			      struct eadm_member *member)
 {
 	struct archive_entry *entry;
+	struct eadm_member full;
 	const char *name;
 	int64_t size;
 	int ret;
@@ -330,9 +332,10 @@ EADM_API int eadm_bundle_next(struct eadm_bundle *b,
 	b->inside = true;
 	b->left = size;
 	b->lib->nt_sha256_init(&b->sha);
-	member->name = b->members[b->n - 1].name;
-	member->len = size;
-	return 1;
+	full = (struct eadm_member){
+		.name = b->members[b->n - 1].name, .len = size,
+	};
+	return eadm_abi_give(member, &full, sizeof(full));
 }
 
 EADM_API const char *eadm_bundle_digest(const struct eadm_bundle *b,

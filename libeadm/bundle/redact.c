@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "archlib.h"
+#include "base/abi.h"
 
 #define MAX_NAMES 100000
 
@@ -699,15 +700,12 @@ EADM_API int eadm_redactor_open(struct eadm_ctx *ctx, const void *key,
 	return 0;
 }
 
-EADM_API void eadm_redactor_counts(const struct eadm_redactor *r,
-				   struct eadm_redaction *counts)
+EADM_API int eadm_redactor_counts(const struct eadm_redactor *r,
+				  struct eadm_redaction *counts)
 {
-	size_t size = counts->size;
+	int ret = eadm_abi_give(counts, &r->count, sizeof(r->count));
 
-	if (size > sizeof(*counts))
-		size = sizeof(*counts);
-	memcpy((char *)counts + sizeof(size), (const char *)&r->count +
-	       sizeof(size), size - sizeof(size));
+	return ret < 0 ? ret : 0;
 }
 
 EADM_API void eadm_redactor_close(struct eadm_redactor *r)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/abi.h"
 #include "base/grow.h"
 #include "judge.h"
 #include "source/query.h"
@@ -75,17 +76,14 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 				   struct eadm_ctx *ctx,
 				   const struct eadm_sample_opts *opts)
 {
-	struct eadm_sample_opts all = { .size = sizeof(all), .hw = true };
+	struct eadm_sample_opts all;
 	struct diag_moment now;
-	int ret;
+	int ret = eadm_abi_take(ctx, &all, sizeof(all), opts);
 
-	if (opts && (opts->size < sizeof(opts->size) ||
-		     opts->size > sizeof(all)))
-		return eadm_fail(ctx, -EINVAL, "bad options");
-	if (opts) {
-		all.hw = false;
-		memcpy(&all, opts, opts->size);
-	}
+	if (ret)
+		return ret;
+	if (!opts)
+		all.hw = true;
 	if (!all.rules)
 		all.rules = EADM_RULES_STATE;
 	d->groups = all.rules;
@@ -191,7 +189,7 @@ static void find_gaps(struct judge *j)
 						       d->have_then, d->groups,
 						       &d->now.inputs[i]);
 	}
-	for (i = 0; eadm_diagnosis_gap(d, i, &gap); i++) {
+	for (i = 0; eadm_diagnosis_gap(d, i, &gap) > 0; i++) {
 		snprintf(text, sizeof(text),
 			 "%u of %u could not be applied: %s (%s)", gap.rules,
 			 gap.of, gap.why, gap.remedy);
@@ -284,10 +282,10 @@ EADM_API int eadm_diagnosis_verdict(const struct eadm_diagnosis *d,
 				    unsigned int index,
 				    struct eadm_verdict *verdict)
 {
-	struct eadm_verdict full = { .size = verdict->size };
+	struct eadm_verdict full = { 0 };
 	const struct verdict *v;
 
-	if (index >= d->n || verdict->size > sizeof(full))
+	if (index >= d->n)
 		return 0;
 	v = &d->verdicts[index];
 	full.rule = v->rule;
@@ -300,10 +298,21 @@ EADM_API int eadm_diagnosis_verdict(const struct eadm_diagnosis *d,
 	full.finding = v->finding;
 	full.cause = v->cause;
 	full.next = v->next;
-	full.evidence = v->evidence;
-	full.n_evidence = v->n_evidence;
-	memcpy(verdict, &full, verdict->size);
-	return 1;
+	return eadm_abi_give(verdict, &full, sizeof(full));
+}
+
+EADM_API int eadm_diagnosis_evidence(const struct eadm_diagnosis *d,
+				     unsigned int verdict, unsigned int index,
+				     struct eadm_evidence *evidence)
+{
+	const struct verdict *v;
+
+	if (verdict >= d->n)
+		return 0;
+	v = &d->verdicts[verdict];
+	if (index >= v->n_evidence)
+		return 0;
+	return eadm_abi_give(evidence, &v->evidence[index], sizeof(*evidence));
 }
 
 EADM_API int eadm_diagnosis_consequence(const struct eadm_diagnosis *d,
@@ -311,12 +320,12 @@ EADM_API int eadm_diagnosis_consequence(const struct eadm_diagnosis *d,
 					unsigned int index,
 					struct eadm_consequence *consequence)
 {
-	struct eadm_consequence full = { .size = consequence->size };
+	struct eadm_consequence full = { 0 };
 	struct eadm_verdict owner = { 0 };
 	const struct consequence *c;
 	const struct verdict *v;
 
-	if (verdict >= d->n || consequence->size > sizeof(full))
+	if (verdict >= d->n)
 		return 0;
 	v = &d->verdicts[verdict];
 	if (index >= v->n_consequences)
@@ -333,18 +342,17 @@ EADM_API int eadm_diagnosis_consequence(const struct eadm_diagnosis *d,
 	full.pid = owner.pid;
 	full.comm = owner.comm;
 	full.finding = c->finding;
-	memcpy(consequence, &full, full.size);
-	return 1;
+	return eadm_abi_give(consequence, &full, sizeof(full));
 }
 
 EADM_API int eadm_diagnosis_gap(const struct eadm_diagnosis *d,
 				unsigned int index, struct eadm_gap *gap)
 {
-	struct eadm_gap full = { .size = gap->size };
+	struct eadm_gap full = { 0 };
 	const struct eadm_rule *rule = NULL;
 	const struct diag_gap *g;
 
-	if (index >= d->gaps.n || gap->size > sizeof(full))
+	if (index >= d->gaps.n)
 		return 0;
 	g = &d->gaps.gap[index];
 	full.device = g->in->device;
@@ -354,8 +362,7 @@ EADM_API int eadm_diagnosis_gap(const struct eadm_diagnosis *d,
 		full.of += !!(eadm_rule_groups(rule) & d->groups);
 	full.why = g->why ? g->why : eadm_diag_lack_why(g->lack);
 	full.remedy = eadm_diag_lack_remedy(g->lack);
-	memcpy(gap, &full, full.size);
-	return 1;
+	return eadm_abi_give(gap, &full, sizeof(full));
 }
 
 /* What a capture lacks is nobody's failure now. */
@@ -379,20 +386,17 @@ static void gap_note(const struct eadm_diagnosis *d, unsigned int index,
 EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 				 unsigned int index, struct eadm_note *note)
 {
-	struct eadm_note full = { .size = note->size };
+	struct eadm_note full = { 0 };
 	const struct diag_note *n;
 	size_t i;
 
-	if (note->size > sizeof(full))
-		return 0;
 	if (index < d->now.n_notes) {
 		n = &d->now.notes[index];
 		full.error = n->error;
 		full.device = n->device;
 		full.what = n->what;
 		full.why = n->why;
-		memcpy(note, &full, note->size);
-		return 1;
+		return eadm_abi_give(note, &full, sizeof(full));
 	}
 	index -= d->now.n_notes;
 	if (d->unknown && !index--) {
@@ -400,8 +404,7 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 		full.device = "";
 		full.what = "properties of the machine";
 		full.why = "not all of them are known; what is missing was not checked";
-		memcpy(note, &full, note->size);
-		return 1;
+		return eadm_abi_give(note, &full, sizeof(full));
 	}
 	/* That there was one moment only is told once, of all devices. */
 	if (d->skipped[0] && !index--) {
@@ -409,15 +412,13 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 		full.device = "";
 		full.what = "rules";
 		full.why = d->skipped;
-		memcpy(note, &full, note->size);
-		return 1;
+		return eadm_abi_give(note, &full, sizeof(full));
 	}
 	for (i = 0; i < d->gaps.n; i++) {
 		if (d->gaps.gap[i].lack == DIAG_LACK_MOMENT || index--)
 			continue;
 		gap_note(d, i, &full);
-		memcpy(note, &full, note->size);
-		return 1;
+		return eadm_abi_give(note, &full, sizeof(full));
 	}
 	return 0;
 }

@@ -328,7 +328,7 @@ static int take_notes(struct reader *r, const struct eadm_dump *dump)
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; !ret && eadm_dump_note(dump, i, &n); i++) {
+	for (i = 0; !ret && eadm_dump_note(dump, i, &n) > 0; i++) {
 		if (n.error && n.error != -EOPNOTSUPP)
 			ret = add_note(r, n.error, n.device, n.what, n.why);
 	}
@@ -533,9 +533,12 @@ static int read_newest(struct reader *r, const struct diag_row *cq)
 {
 	uint64_t pi = diag_u64(cq, CQ_HW_PI), depth = diag_u64(cq, CQ_DEPTH);
 	uint64_t n = pi < depth ? pi : depth, part;
-	struct eadm_dump_opts opts = {
+	struct eadm_entry_opts newest = {
+		.size = sizeof(newest), .has_range = true,
+	};
+	const struct eadm_dump_opts opts = {
 		.size = sizeof(opts), .device = r->device, .has_id = true,
-		.id = cq->id, .ranged = true,
+		.id = cq->id, .entries = &newest,
 	};
 	int ret = 0;
 
@@ -544,9 +547,9 @@ static int read_newest(struct reader *r, const struct diag_row *cq)
 	if (n > NEWEST_CQES)
 		n = NEWEST_CQES;
 	while (!ret && n) {
-		opts.last = (pi - 1) & (depth - 1);
-		part = n <= opts.last ? n : opts.last + 1;
-		opts.first = opts.last + 1 - part;
+		newest.last = (pi - 1) & (depth - 1);
+		part = n <= newest.last ? n : newest.last + 1;
+		newest.first = newest.last + 1 - part;
 		ret = read_dump(r, DIAG_CQE, &opts);
 		pi -= part;
 		n -= part;

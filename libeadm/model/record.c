@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "attr.h"
+#include "base/abi.h"
 #include "base/grow.h"
 #include "record.h"
 
@@ -285,13 +286,9 @@ EADM_API uint64_t eadm_record_time(const struct eadm_record *record)
 EADM_API int eadm_record_extra(const struct eadm_record *record,
 			       unsigned int index, struct eadm_extra *extra)
 {
-	size_t size = extra->size;
-
-	if (index >= record->n_extra || size > sizeof(*extra))
+	if (index >= record->n_extra)
 		return 0;
-	memcpy(extra, &record->extra[index], size);
-	extra->size = size;
-	return 1;
+	return eadm_abi_give(extra, &record->extra[index], sizeof(*extra));
 }
 
 /* ---- text ---------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/abi.h"
 #include "base/grow.h"
 #include "companion.h"
 #include "decode.h"
@@ -42,8 +43,9 @@ struct note {
 struct eadm_dump {
 	struct eadm_ctx *ctx;
 	const struct eadm_object *object;
-	bool hw, has_id, has_device, has_from, ended, original, limits;
-	uint64_t id, from;
+	struct eadm_dump_opts opts;
+	struct eadm_entry_opts entries;
+	bool has_device, ended;
 	uint32_t device;		/* index */
 	uint16_t family;
 	struct step *steps;
@@ -63,8 +65,6 @@ struct eadm_dump {
 	bool open;			/* reply is */
 	struct eadm_reply reply;
 	bool in_message;		/* cursor is */
-	struct eadm_dump_opts opts;	/* of raw bytes */
-	char *part, *around;		/* of those */
 	struct eadm_rawdump raw;
 	struct eadm_peers peers;	/* of the QPs of the step */
 	struct eadm_rdma_cursor cursor;
@@ -134,7 +134,7 @@ static int plan_rdma(struct eadm_dump *dump, const struct eadm_device *dev)
 	if (!eadm_rdma_per_port(object))
 		return add_step(dump, STEP_RDMA, dev, 0);
 	for (port = 1; port <= dev->ports; port++) {
-		if (dump->has_id && port != dump->id)
+		if (dump->opts.has_id && port != dump->opts.id)
 			continue;
 		ret = add_step(dump, STEP_RDMA, dev, port);
 		if (ret)
@@ -152,7 +152,7 @@ static int plan_companion(struct eadm_dump *dump, bool covered)
 	if (!covered)
 		return 0;
 	/* One dump serves all devices, but one object is asked of each. */
-	if (!dump->has_id && !dump->has_device)
+	if (!dump->opts.has_id && !dump->has_device)
 		return add_step(dump, STEP_COMPANION, NULL, 0);
 	for (i = 0; i < devices->n; i++) {
 		const struct eadm_device *dev = &devices->dev[i];
@@ -199,7 +199,7 @@ static int plan_others(struct eadm_dump *dump)
 
 		if (dump->has_device && dev->index != dump->device)
 			continue;
-		if (dev->companion && !dump->original) {
+		if (dev->companion && !dump->opts.original) {
 			covered++;
 			continue;
 		}
@@ -207,11 +207,11 @@ static int plan_others(struct eadm_dump *dump)
 		lone = dev->name;
 	}
 	for (i = 0; !ret && known && i < devices->n; i++) {
-		if ((!devices->dev[i].companion || dump->original) &&
+		if ((!devices->dev[i].companion || dump->opts.original) &&
 		    (!dump->has_device || devices->dev[i].index == dump->device))
 			ret = plan_rdma(dump, &devices->dev[i]);
 	}
-	if (ret || !others || dump->original)
+	if (ret || !others || dump->opts.original)
 		return ret;
 	if (!known && !covered)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP, "%s",
@@ -237,7 +237,7 @@ static int plan(struct eadm_dump *dump)
 		const struct eadm_device *dev = &devices->dev[i];
 
 		if (!dump->has_device || dev->index == dump->device)
-			covered |= dev->companion && !dump->original;
+			covered |= dev->companion && !dump->opts.original;
 	}
 	ret = dump->object->sort == EADM_SPEC_SORT_ENTRIES ?
 		      plan_raw(dump) : plan_companion(dump, covered);
@@ -256,27 +256,12 @@ static int find_device(struct eadm_dump *dump, const char *name)
 	return 0;
 }
 
-/* The caller's strings need not live as long as the dump. */
-static int keep_strings(struct eadm_dump *dump)
-{
-	struct eadm_dump_opts *opts = &dump->opts;
-
-	dump->part = opts->part ? strdup(opts->part) : NULL;
-	dump->around = opts->around ? strdup(opts->around) : NULL;
-	if ((opts->part && !dump->part) || (opts->around && !dump->around))
-		return out_of_memory(dump->ctx);
-	opts->part = dump->part;
-	opts->around = dump->around;
-	return 0;
-}
-
 /* Rows about the setup of devices are made of others, in their order. */
-static int start_machine(struct eadm_dump *dump,
-			 const struct eadm_dump_opts *opts)
+static int start_machine(struct eadm_dump *dump)
 {
 	const struct eadm_object *base = eadm_setup_base(dump->object);
 
-	if (opts && (opts->hw || opts->has_id))
+	if (dump->opts.hw || dump->opts.has_id)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "%s have no number, and the adapter nothing of them",
 				 dump->object->title);
@@ -297,60 +282,63 @@ static bool shows_each_device(const struct eadm_dump *dump)
 	const struct eadm_object *object = dump->object;
 
 	return (object->by_device || eadm_rdma_per_port(object)) &&
-	       eadm_rdma_knows(object) && !dump->has_id && !dump->original &&
-	       !dump->opts.device;
+	       eadm_rdma_knows(object) && !dump->opts.has_id &&
+	       !dump->opts.original && !dump->opts.device;
 }
 
-static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
+static int check_options(const struct eadm_dump *dump)
 {
-	int ret = 0;
+	const struct eadm_dump_opts *opts = &dump->opts;
 
-	if (opts && opts->size > sizeof(*opts))
-		return eadm_fail(dump->ctx, -EINVAL,
-				 "options of a newer library");
-	if (opts) {
-		/* Those of an older library end earlier. */
-		memcpy(&dump->opts, opts, opts->size);
-		opts = &dump->opts;
-		dump->hw = opts->hw;
-		dump->has_id = opts->has_id;
-		dump->id = opts->id;
-		dump->has_from = opts->has_from;
-		dump->from = opts->from;
-	}
-	if (opts && opts->size > offsetof(struct eadm_dump_opts, original))
-		dump->original = opts->original;
-	if (opts && opts->size > offsetof(struct eadm_dump_opts, limits))
-		dump->limits = opts->limits;
-	if (dump->original && !eadm_rdma_per_port(dump->object))
+	if (opts->original && !eadm_rdma_per_port(dump->object))
 		return eadm_fail(dump->ctx, -EINVAL, "%s have no other names",
 				 dump->object->title);
-	if (dump->has_from &&
+	if (opts->has_from &&
 	    dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_CMD])
 		return eadm_fail(dump->ctx, -EINVAL,
 				 "%s have no running number",
 				 dump->object->title);
-	if (dump->object->sort == EADM_SPEC_SORT_MACHINE) {
-		ret = start_machine(dump, opts);
-		if (ret || dump->n_steps)
-			return ret;
-	} else if (dump->object->sort == EADM_SPEC_SORT_ENTRIES) {
-		ret = eadm_rawdump_check(dump->ctx, dump->object,
-					 &dump->opts);
-		if (!ret)
-			ret = keep_strings(dump);
-		if (ret)
-			return ret;
-	} else if (dump->object->sort != EADM_SPEC_SORT_ROWS) {
+	if (dump->object->sort == EADM_SPEC_SORT_ENTRIES)
+		return eadm_rawdump_check(dump->ctx, dump->object, opts,
+					  &dump->entries);
+	if (dump->object->sort != EADM_SPEC_SORT_ROWS &&
+	    dump->object->sort != EADM_SPEC_SORT_MACHINE)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "%s cannot be dumped",
 				 dump->object->title);
-	}
+	if (opts->entries)
+		return eadm_fail(dump->ctx, -EINVAL, "%s have no entries",
+				 dump->object->title);
+	return 0;
+}
+
+/* The caller's options, which need not live as long as the dump. */
+static int take_options(struct eadm_dump *dump,
+			const struct eadm_dump_opts *theirs)
+{
+	struct eadm_dump_opts *opts = &dump->opts;
+	int ret = eadm_abi_take(dump->ctx, opts, sizeof(*opts), theirs);
+
+	if (ret)
+		return ret;
+	ret = eadm_abi_take(dump->ctx, &dump->entries, sizeof(dump->entries),
+			    opts->entries);
+	return ret ? ret : check_options(dump);
+}
+
+static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
+{
+	int ret = take_options(dump, opts);
+
+	if (!ret && dump->object->sort == EADM_SPEC_SORT_MACHINE)
+		ret = start_machine(dump);
+	if (ret || dump->n_steps)
+		return ret;
 	/* What takes no right is asked for unasked. */
 	if (dump->object->hw &&
 	    dump->object->hw_perm == EADM_SPEC_PERM_NONE)
-		dump->hw = true;
-	if (dump->hw && !dump->object->hw &&
+		dump->opts.hw = true;
+	if (dump->opts.hw && !dump->object->hw &&
 	    dump->object->sort == EADM_SPEC_SORT_ROWS)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "the adapter keeps no context of %s",
@@ -363,11 +351,14 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 	dump->family = dump->ctx->devices.family;
 	if (!dump->ctx->devices.n && !dump->finds)
 		return eadm_fail(dump->ctx, -ENODEV, "there is no RDMA device");
-	if (opts && opts->device) {
-		ret = find_device(dump, opts->device);
+	if (dump->opts.device) {
+		ret = find_device(dump, dump->opts.device);
 		if (ret)
 			return ret;
 	}
+	/* Memory of the caller, who may free it now. */
+	dump->opts.device = NULL;
+	dump->opts.entries = NULL;
 	return plan(dump);
 }
 
@@ -402,8 +393,6 @@ EADM_API void eadm_dump_close(struct eadm_dump *dump)
 	eadm_peers_free(&dump->peers);
 	eadm_record_release(&dump->rec);
 	eadm_record_release(&dump->machine_rec);
-	free(dump->part);
-	free(dump->around);
 	free(dump->steps);
 	free(dump->notes);
 	free(dump->shown);
@@ -422,19 +411,19 @@ static void companion_query(const struct eadm_dump *dump,
 		.proto = NETLINK_GENERIC,
 		.type = dump->family,
 		.cmd = object->cmd,
-		.dump = !dump->has_id,
+		.dump = !dump->opts.has_id,
 	};
 	if (step->dev.name[0])
 		eadm_query_arg(query, EADM_A_COMMON_DEV_INDEX, EADM_ARG_U32,
 			       step->dev.index, NULL, true);
-	if (dump->has_id && !object->by_device)
+	if (dump->opts.has_id && !object->by_device)
 		eadm_query_arg(query, object->key->slot,
 			       object->key->type == EADM_SPEC_TYPE_U32 ?
 				       EADM_ARG_U32 : EADM_ARG_U64,
-			       dump->id, NULL, true);
-	if (dump->has_from && query->dump)
+			       dump->opts.id, NULL, true);
+	if (dump->opts.has_from && query->dump)
 		eadm_query_arg(query, EADM_A_CMD_FROM_SEQ, EADM_ARG_U64,
-			       dump->from, NULL, true);
+			       dump->opts.from, NULL, true);
 	if (hw)
 		eadm_query_arg(query, EADM_A_COMMON_QUERY_HW, EADM_ARG_FLAG, 0,
 			       NULL, false);
@@ -443,7 +432,7 @@ static void companion_query(const struct eadm_dump *dump,
 static int open_raw(struct eadm_dump *dump, const struct step *step)
 {
 	int ret = eadm_rawdump_open(dump->ctx, &step->dev, dump->object,
-				    &dump->opts, &dump->raw);
+				    &dump->opts, &dump->entries, &dump->raw);
 
 	dump->opened |= !ret;
 	return ret;
@@ -458,19 +447,20 @@ static int open_step(struct eadm_dump *dump, const struct step *step)
 		return open_raw(dump, step);
 	if (step->how == STEP_RDMA) {
 		eadm_rdma_query(dump->object, &step->dev, step->port,
-				dump->has_id ? &dump->id : NULL, &query);
+				dump->opts.has_id ? &dump->opts.id : NULL,
+				&query);
 		return eadm_reply_open(dump->ctx, &query, &dump->reply);
 	}
-	companion_query(dump, step, dump->hw, &query);
+	companion_query(dump, step, dump->opts.hw, &query);
 	ret = eadm_reply_open(dump->ctx, &query, &dump->reply);
 	if (ret != -ENODATA)
 		return ret;
 	/* A capture made with the adapter's contexts has the rest as well. */
-	if (!dump->hw && dump->object->hw) {
+	if (!dump->opts.hw && dump->object->hw) {
 		companion_query(dump, step, true, &query);
 		return eadm_reply_open(dump->ctx, &query, &dump->reply);
 	}
-	if (dump->hw)
+	if (dump->opts.hw)
 		return eadm_fail(dump->ctx, -ENODATA,
 				 "the capture has no contexts of the adapter");
 	return ret;
@@ -501,12 +491,12 @@ static int step_next(struct eadm_dump *dump, const struct step *step)
 			return ret;
 		if (step->how == STEP_COMPANION) {
 			ret = eadm_decode(&dump->reply, nlh, dump->object,
-					  dump->hw, &dump->rec);
+					  dump->opts.hw, &dump->rec);
 			return ret ? ret : 1;
 		}
 		ret = eadm_rdma_begin(&dump->reply, nlh, dump->object,
 				      &dump->cursor);
-		dump->cursor.original = dump->original;
+		dump->cursor.original = dump->opts.original;
 		if (ret)
 			return ret;
 		dump->in_message = true;
@@ -535,18 +525,18 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 	/* The one that an earlier or later step asks its own device for. */
 	if (step->dev.name[0] && dev != step->dev.index)
 		return false;
-	if (dump->has_from &&
+	if (dump->opts.has_from &&
 	    (!eadm_record_attr_has(rec, attr) ||
-	     eadm_record_attr_u64(rec, attr) < dump->from))
+	     eadm_record_attr_u64(rec, attr) < dump->opts.from))
 		return false;
-	if (!dump->has_id || step->how == STEP_RAW)
+	if (!dump->opts.has_id || step->how == STEP_RAW)
 		return true;
 	if (!eadm_record_attr_has(rec, attr)) {
 		attr = other_number(dump->object);
 		if (!attr || !eadm_record_attr_has(rec, attr))
 			return false;
 	}
-	return eadm_record_attr_u64(rec, attr) == dump->id;
+	return eadm_record_attr_u64(rec, attr) == dump->opts.id;
 }
 
 /* In the dump: the context's list may be begun anew by another one meanwhile. */
@@ -665,7 +655,7 @@ static int step_failed(struct eadm_dump *dump, const struct step *step,
 	/* A capture may have the queue of one device only. */
 	if ((error == -ENOENT ||
 	     (error == -ENODATA && step->how == STEP_RAW &&
-	      dump->n_steps > 1)) && dump->has_id) {
+	      dump->n_steps > 1)) && dump->opts.has_id) {
 		dump->absent = error;
 		return 0;
 	}
@@ -708,8 +698,8 @@ static int advance(struct eadm_dump *dump)
 	}
 	if (step->how == STEP_RDMA_DEVICE) {
 		dump->step++;
-		ret = eadm_rdma_device(dump->ctx, &step->dev, dump->limits,
-				       &dump->rec);
+		ret = eadm_rdma_device(dump->ctx, &step->dev,
+				       dump->opts.limits, &dump->rec);
 		return ret ? step_failed(dump, step, ret) : 1;
 	}
 	if (step->how == STEP_MACHINE) {
@@ -744,7 +734,7 @@ static int finish(struct eadm_dump *dump)
 		return dump->first_error;
 	if (dump->object->sort == EADM_SPEC_SORT_ENTRIES)
 		return dump->opened ? 0 : dump->absent;
-	if (dump->has_id)
+	if (dump->opts.has_id)
 		return eadm_fail(dump->ctx, -ENOENT, "no such object");
 	return 0;
 }
@@ -797,15 +787,13 @@ EADM_API int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
 {
 	const struct note *n;
 	struct eadm_note full;
-	size_t size = note->size;
 
-	if (index >= dump->n_notes || size > sizeof(full))
+	if (index >= dump->n_notes)
 		return 0;
 	n = &dump->notes[index];
 	full = (struct eadm_note){
-		.size = size, .error = n->error, .device = n->device,
-		.what = n->what, .why = n->why,
+		.error = n->error, .device = n->device, .what = n->what,
+		.why = n->why,
 	};
-	memcpy(note, &full, size);
-	return 1;
+	return eadm_abi_give(note, &full, sizeof(full));
 }

@@ -29,15 +29,15 @@ static bool is(const struct eadm_object *object, int number)
 
 /* What the rows of an object are made of, or a negative errno. */
 static int kind_of(const struct eadm_object *object,
-		   const struct eadm_dump_opts *opts,
-		   const struct eadm_family *family)
+		   const struct eadm_family *family, uint64_t id,
+		   enum eadm_hwctx hwctx)
 {
 	if (is(object, EADM_SPEC_OBJ_SQE))
 		return EADM_RAW_KIND_SQ;
 	if (is(object, EADM_SPEC_OBJ_RQE))
 		return EADM_RAW_KIND_RQ;
 	if (is(object, EADM_SPEC_OBJ_CQE))
-		return eadm_family_is_command_cq(family, opts->id) ?
+		return eadm_family_is_command_cq(family, id) ?
 			       EADM_RAW_KIND_CMD_CQ : EADM_RAW_KIND_CQ;
 	if (is(object, EADM_SPEC_OBJ_EQE))
 		return EADM_RAW_KIND_EQ;
@@ -45,20 +45,24 @@ static int kind_of(const struct eadm_object *object,
 		return EADM_RAW_KIND_CMD_SQ;
 	if (is(object, EADM_SPEC_OBJ_REGS))
 		return EADM_RAW_KIND_REGS;
-	if (!opts->part)
-		return -EINVAL;
-	if (!strcmp(opts->part, "qp"))
+	switch (hwctx) {
+	case EADM_HWCTX_QP:
 		return EADM_RAW_KIND_QPC;
-	if (!strcmp(opts->part, "cq"))
+	case EADM_HWCTX_CQ:
 		return EADM_RAW_KIND_CQC;
-	return strcmp(opts->part, "eq") ? -EINVAL : EADM_RAW_KIND_EQC;
+	case EADM_HWCTX_EQ:
+		return EADM_RAW_KIND_EQC;
+	default:
+		return -EINVAL;
+	}
 }
 
 /* Whether the options make sense together. */
 int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
-		       const struct eadm_dump_opts *opts)
+		       const struct eadm_dump_opts *opts,
+		       const struct eadm_entry_opts *entries)
 {
-	int kind = opts ? kind_of(object, opts, NULL) : -EINVAL;
+	int kind = kind_of(object, NULL, opts->id, entries->hwctx);
 
 	if (kind < 0)
 		return eadm_fail(ctx, -EINVAL,
@@ -68,12 +72,17 @@ int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
 		return eadm_fail(ctx, -EINVAL, "missing queue number");
 	if (opts->has_id && opts->id > UINT32_MAX)
 		return eadm_fail(ctx, -ENOENT, "no such queue");
-	if (opts->ranged && opts->first > opts->last)
+	if (entries->hwctx && !is(object, EADM_SPEC_OBJ_HWCTX))
+		return eadm_fail(ctx, -EINVAL, "%s have no contexts",
+				 object->title);
+	if (entries->has_range && entries->first > entries->last)
 		return eadm_fail(ctx, -ERANGE,
 				 "a range ends before it begins");
-	if (opts->around && strcmp(opts->around, "pi") &&
-	    strcmp(opts->around, "ci"))
+	if ((unsigned int)entries->around > EADM_AROUND_CI)
 		return eadm_fail(ctx, -EINVAL, "around what: pi or ci?");
+	if (entries->around && entries->has_range)
+		return eadm_fail(ctx, -EINVAL,
+				 "around an index, or a range: not both");
 	return 0;
 }
 
@@ -239,9 +248,8 @@ static int read_block(struct eadm_ctx *ctx, const struct eadm_node_query *want,
 /* ---- ranges ----------------------------------------------------------------------- */
 
 static int around(struct eadm_ctx *ctx, const struct eadm_ring *ring,
-		  const char *what, uint32_t *first, uint32_t *last)
+		  bool pi, uint32_t *first, uint32_t *last)
 {
-	bool pi = what[0] == 'p';
 	uint32_t at;
 
 	if (pi && ring->has_sw_pi)
@@ -254,7 +262,8 @@ static int around(struct eadm_ctx *ctx, const struct eadm_ring *ring,
 		at = ring->hw_ci;
 	else
 		return eadm_fail(ctx, -ENODATA,
-				 "the position of its %s is not known%s", what,
+				 "the position of its %s is not known%s",
+				 pi ? "pi" : "ci",
 				 ring->hw_error ? "" :
 				 ": try --hw to ask the adapter");
 	at = eadm_entry_place(ring, at);
@@ -264,16 +273,17 @@ static int around(struct eadm_ctx *ctx, const struct eadm_ring *ring,
 	return 0;
 }
 
-static int choose(struct eadm_ctx *ctx, const struct eadm_dump_opts *opts,
+static int choose(struct eadm_ctx *ctx, const struct eadm_entry_opts *opts,
 		  struct eadm_rawdump *raw)
 {
 	const struct eadm_ring *ring = &raw->ring;
 
 	if (opts->around)
-		return around(ctx, ring, opts->around, &raw->next, &raw->last);
-	raw->next = opts->ranged ? opts->first : 0;
-	raw->last = opts->ranged ? opts->last : ring->depth - 1;
-	raw->whole = !opts->ranged;
+		return around(ctx, ring, opts->around == EADM_AROUND_PI, &raw->next,
+			      &raw->last);
+	raw->next = opts->has_range ? opts->first : 0;
+	raw->last = opts->has_range ? opts->last : ring->depth - 1;
+	raw->whole = !opts->has_range;
 	if (raw->last >= ring->depth)
 		return eadm_fail(ctx, -ERANGE,
 				 "the queue has entries 0 to %u",
@@ -281,7 +291,7 @@ static int choose(struct eadm_ctx *ctx, const struct eadm_dump_opts *opts,
 	return 0;
 }
 
-static int load(struct eadm_ctx *ctx, const struct eadm_dump_opts *opts,
+static int load(struct eadm_ctx *ctx, const struct eadm_entry_opts *opts,
 		struct eadm_node_query *q, struct eadm_rawdump *raw)
 {
 	struct eadm_ring *ring = &raw->ring;
@@ -324,14 +334,15 @@ static int load(struct eadm_ctx *ctx, const struct eadm_dump_opts *opts,
 int eadm_rawdump_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		      const struct eadm_object *object,
 		      const struct eadm_dump_opts *opts,
+		      const struct eadm_entry_opts *entries,
 		      struct eadm_rawdump *raw)
 {
 	struct eadm_node_query q = {
-		.kind = kind_of(object, opts, dev->family),
+		.kind = kind_of(object, dev->family, opts->id, entries->hwctx),
 		.id = opts->has_id ? opts->id : 0,
-		.sub = opts->sub,
+		.sub = entries->sub,
 		.hw = opts->hw,
-		.payload = opts->payload,
+		.payload = entries->payload,
 	};
 	int ret;
 
@@ -350,8 +361,8 @@ int eadm_rawdump_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	q.has_range = true;
 	ret = read_ring(ctx, &q, &raw->ring);
 	if (!ret)
-		ret = choose(ctx, opts, raw);
-	return ret ? ret : load(ctx, opts, &q, raw);
+		ret = choose(ctx, entries, raw);
+	return ret ? ret : load(ctx, entries, &q, raw);
 }
 
 static void put_device(const struct eadm_ring *ring, struct eadm_record *rec)

@@ -6,20 +6,20 @@
 #include "entry.h"
 #include "source/node.h"
 
-/* What of it is wanted: see struct eadm_dump_opts. */
+/* What of it is wanted: see struct eadm_entry_opts. */
 struct eadm_rawdump {
 	struct eadm_ring ring;
 	uint32_t next, last;		/* places, or members */
 	bool whole;			/* no range was asked for */
 };
 
-struct eadm_dump_opts;
-
 int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
-		       const struct eadm_dump_opts *opts) EADM_MUST_CHECK;
+		       const struct eadm_dump_opts *opts,
+		       const struct eadm_entry_opts *entries) EADM_MUST_CHECK;
 int eadm_rawdump_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		      const struct eadm_object *object,
 		      const struct eadm_dump_opts *opts,
+		      const struct eadm_entry_opts *entries,
 		      struct eadm_rawdump *raw) EADM_MUST_CHECK;
 int eadm_rawdump_next(struct eadm_rawdump *raw,
 		      const struct eadm_object *object,

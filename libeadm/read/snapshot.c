@@ -112,7 +112,7 @@ static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 	while ((ret = eadm_dump_next(dump, &rec)) > 0 && !eadm_capture_status(ctx->capture))
 		;
 	/* Rows of other devices do not make up for those of one. */
-	for (i = 0; !ret && eadm_dump_note(dump, i, &note); i++) {
+	for (i = 0; !ret && eadm_dump_note(dump, i, &note) > 0; i++) {
 		if (note.error)
 			ret = eadm_fail(ctx, note.error, "%s", note.why);
 	}

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/abi.h"
 #include "decode.h"
 #include "device.h"
 #include "eadm_ioctl.h"
@@ -51,16 +52,14 @@ static int begin(struct eadm_trace *trace, const struct eadm_trace_opts *opts)
 {
 	struct eadm_ioc_trace req = {
 		.size = sizeof(req),
-		.from = opts && opts->oldest ? EADM_TRACE_FROM_OLDEST :
-					       EADM_TRACE_FROM_NOW,
+		.from = opts->oldest ? EADM_TRACE_FROM_OLDEST :
+				       EADM_TRACE_FROM_NOW,
+		.min_latency = opts->min_latency,
 	};
 
-	if (opts) {
-		req.min_latency = opts->min_latency;
-		if (opts->has_op) {
-			req.op = opts->op;
-			req.flags = EADM_TRACE_BY_OP;
-		}
+	if (opts->has_op) {
+		req.op = opts->op;
+		req.flags = EADM_TRACE_BY_OP;
 	}
 	if (ioctl(trace->fd, EADM_IOC_TRACE, &req))
 		return eadm_fail(trace->ctx, -errno, "trace: %s",
@@ -72,14 +71,15 @@ EADM_API int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 			     const struct eadm_trace_opts *opts,
 			     struct eadm_trace **trace)
 {
+	struct eadm_trace_opts all;
 	struct eadm_trace *t;
-	int ret;
+	int ret = eadm_abi_take(ctx, &all, sizeof(all), opts);
 
+	if (ret)
+		return ret;
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "a capture cannot be followed");
-	if (opts && opts->size > sizeof(*opts))
-		return eadm_fail(ctx, -EINVAL, "options of a newer library");
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
@@ -87,7 +87,7 @@ EADM_API int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 	t->fd = -1;
 	ret = open_node(t, device);
 	if (!ret)
-		ret = begin(t, opts);
+		ret = begin(t, &all);
 	if (ret) {
 		eadm_trace_close(t);
 		return ret;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/abi.h"
 #include "capture.h"
 #include "message.h"
 #include "pcapng.h"
@@ -464,12 +465,13 @@ EADM_API int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,
 	const struct eadm_capture *c = ctx->capture;
 	const struct missing *m;
 	struct eadm_note full;
-	size_t size = note->size;
 
-	if (!c || index >= c->n_missing || size > sizeof(full))
+	if (!c || index >= c->n_missing)
 		return 0;
 	m = &c->missing[index];
-	full = (struct eadm_note){ size, m->error, m->device, m->what, m->why };
-	memcpy(note, &full, size);
-	return 1;
+	full = (struct eadm_note){
+		.error = m->error, .device = m->device, .what = m->what,
+		.why = m->why,
+	};
+	return eadm_abi_give(note, &full, sizeof(full));
 }

@@ -56,11 +56,11 @@ static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
 		if (!copy)
 			abort();
 		same_text(record, copy);
-		for (i = 0; eadm_record_extra(copy, i, &extra); i++)
+		for (i = 0; eadm_record_extra(copy, i, &extra) > 0; i++)
 			;
 		eadm_record_free(copy);
 	}
-	for (i = 0; eadm_dump_note(dump, i, &note); i++)
+	for (i = 0; eadm_dump_note(dump, i, &note) > 0; i++)
 		;
 	eadm_dump_close(dump);
 }
@@ -68,7 +68,7 @@ static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
 /* Bit 7 of the first byte: contexts; the second one: 0, or the queue's number. */
 static void read_moment(struct eadm_ctx *ctx, const uint8_t which[2])
 {
-	static const char *const parts[] = { "qp", "cq", "eq" };
+	struct eadm_entry_opts entries = { .size = sizeof(entries) };
 	struct eadm_dump_opts opts = {
 		.size = sizeof(opts), .hw = which[0] & 0x80,
 		.has_id = which[1], .id = which[1],
@@ -81,8 +81,10 @@ static void read_moment(struct eadm_ctx *ctx, const uint8_t which[2])
 	/* Numbers beyond the last object are kinds of contexts. */
 	if (!object) {
 		object = eadm_object_find("hwctx");
-		opts.part = parts[n % 3];
+		entries.hwctx = EADM_HWCTX_QP + n % 3;
 	}
+	if (eadm_object_sort(object) == EADM_SORT_ENTRIES)
+		opts.entries = &entries;
 	read_object(ctx, object, &opts);
 }
 

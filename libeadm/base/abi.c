@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Structs that cross the public interface: how they grow. */
+#include <errno.h>
+#include <string.h>
+
+#include "abi.h"
+
+/* The first member of each of them. */
+static size_t size_of(const void *theirs)
+{
+	size_t size;
+
+	memcpy(&size, theirs, sizeof(size));
+	return size;
+}
+
+static bool is_zero(const unsigned char *p, size_t n)
+{
+	while (n && !*p) {
+		p++;
+		n--;
+	}
+	return !n;
+}
+
+/*
+ * Options of the caller: members that an older caller does not have are 0, and
+ * so must those be that only a newer one has. @theirs may be NULL: all are 0.
+ */
+int eadm_abi_take(struct eadm_ctx *ctx, void *ours, size_t size,
+		  const void *theirs)
+{
+	size_t given = theirs ? size_of(theirs) : sizeof(size);
+
+	memset(ours, 0, size);
+	memcpy(ours, &size, sizeof(size));
+	if (given < sizeof(size))
+		return eadm_fail(ctx, -EINVAL,
+				 "the options' size is not set");
+	if (given > size &&
+	    !is_zero((const unsigned char *)theirs + size, given - size))
+		return eadm_fail(ctx, -E2BIG,
+				 "options that only a newer library has are set");
+	if (given > size)
+		given = size;
+	if (given > sizeof(size))
+		memcpy((unsigned char *)ours + sizeof(size),
+		       (const unsigned char *)theirs + sizeof(size),
+		       given - sizeof(size));
+	return 0;
+}
+
+/*
+ * A result for the caller: as much of it as an older one has room for; what
+ * only a newer one has becomes 0. Returns 1, as iterators do.
+ */
+int eadm_abi_give(void *theirs, const void *ours, size_t size)
+{
+	unsigned char *to = theirs;
+	size_t room = size_of(theirs);
+
+	if (room < sizeof(size))
+		return -EINVAL;
+	if (room > size)
+		memset(to + size, 0, room - size);
+	else
+		size = room;
+	memcpy(to + sizeof(size), (const unsigned char *)ours + sizeof(size),
+	       size - sizeof(size));
+	return 1;
+}

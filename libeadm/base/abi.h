@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Structs that cross the public interface. Each begins with its size, as the
+ * caller was compiled with, and may differ from ours in what follows our last
+ * member or the caller's.
+ */
+#ifndef EADM_ABI_H
+#define EADM_ABI_H
+
+#include "ctx.h"
+
+int eadm_abi_take(struct eadm_ctx *ctx, void *ours, size_t size,
+		  const void *theirs) EADM_MUST_CHECK;
+int eadm_abi_give(void *theirs, const void *ours, size_t size)
+	EADM_MUST_CHECK;
+
+#endif /* EADM_ABI_H */
