@@ -117,15 +117,16 @@ const char *eadm_errmsg(const struct eadm_ctx *ctx);
 /**
  * typedef eadm_log_fn - takes a line about what the library does
  * @data: as given to eadm_set_log()
- * @line: text without a newline
+ * @line: text without a newline, valid during the call
  */
 typedef void (*eadm_log_fn)(void *data, const char *line);
 
 /**
- * eadm_set_log() - have the library tell what it does
+ * eadm_set_log() - have the library report what it does
  * @ctx: the context
- * @fn: called for each step, or NULL for silence (the default)
- * @data: passed to @fn
+ * @fn: called for each step, or NULL for silence (the default); in the thread
+ *	that uses @ctx, and must not use it
+ * @data: passed to @fn; must live as long as @ctx, or until another call
  *
  * Since: 0.1
  */
@@ -135,6 +136,8 @@ void eadm_set_log(struct eadm_ctx *ctx, eadm_log_fn fn, void *data);
  * eadm_set_timeout() - bound the wait for each answer of the kernel
  * @ctx: the context
  * @ms: milliseconds, 0 for no limit; the default is 10000
+ *
+ * Of each answer, not of a dump as a whole. Reading a capture does not wait.
  *
  * Since: 0.1
  */
@@ -146,7 +149,7 @@ void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms);
  *
  * Uses the companion module's netlink family "eadm" where it is there and
  * RDMA netlink for everything else. Succeeds without either: what is missing
- * is told when something is asked for.
+ * is reported when something is asked for.
  *
  * Return: 0, or -EBUSY when @ctx is open already, -ENOMEM.
  * Since: 0.1
@@ -201,8 +204,8 @@ unsigned int eadm_moments(const struct eadm_ctx *ctx);
  * @index: from 0
  * @ns: where to put the nanoseconds since 1970
  *
- * Return: 0; -ENOENT when there is no such moment or it does not tell, as on
- * this machine.
+ * Return: 0; -ENOENT when there is no such moment or its time is not known, as
+ * on this machine.
  * Since: 0.1
  */
 int eadm_moment_time(const struct eadm_ctx *ctx, unsigned int index,
@@ -222,8 +225,8 @@ int eadm_moment_go(struct eadm_ctx *ctx, unsigned int index);
  * eadm_devices_hold() - read the list of devices and go on with it
  * @ctx: an open context
  *
- * Each dump begins with the list of devices, which takes three requests. Who
- * makes several dumps in a row reads it once: until the next call of this
+ * Each dump begins with the list of devices, which takes three requests. For
+ * several dumps in a row it can be read once: until the next call of this
  * function, of eadm_devices_drop() or of eadm_moment_*() they use it. A
  * device that appears meanwhile is not seen, one that goes away gives a note.
  * Without effect on dumps that go into a capture.
@@ -401,7 +404,7 @@ int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
  * @record: the row
  * @field: a field of the row's object
  *
- * Absent is not zero: nobody measured it, or the caller may not see it.
+ * Absent is not zero: it was not measured, or the caller may not see it.
  *
  * Since: 0.1
  */
@@ -501,7 +504,7 @@ struct eadm_value {
  * @values: where to put them, in the order of the object's fields
  * @max: how many fit; eadm_object_fields() is enough for all
  *
- * For those who read many rows: one call instead of one per field.
+ * For programs that read many rows: one call instead of one per field.
  *
  * Return: how many values were put there.
  * Since: 0.1
@@ -513,8 +516,8 @@ unsigned int eadm_record_values(const struct eadm_record *record,
  * eadm_record_text() - value of any field as text
  * @record: the row
  * @field: a field of the row's object
- * @buf: where to put the text
- * @size: its size; 256 is enough for all but long strings
+ * @buf: where to put the text, which ends with a NUL unless @size is 0
+ * @size: its size in bytes; 256 is enough for all but long strings
  *
  * Numbers in base units, values by name, addresses in their usual form,
  * bytes in hexadecimal.
@@ -530,7 +533,7 @@ int eadm_record_text(const struct eadm_record *record,
  * @record: the row
  *
  * Return: nanoseconds since 1970; differences are not disturbed by changes of
- * the machine's clock within one context. 0 when a capture does not tell.
+ * the machine's clock within one context. 0 when a capture does not have it.
  * Since: 0.1
  */
 uint64_t eadm_record_time(const struct eadm_record *record);
@@ -590,7 +593,8 @@ void eadm_record_free(struct eadm_record *record);
  * @size: sizeof(struct eadm_trace_opts), set by the caller
  * @oldest: begin with the oldest record kept instead of with what ends from
  *	now on
- * @min_latency: only commands that took at least so many nanoseconds
+ * @min_latency: only commands that took at least this time, in nanoseconds; 0
+ *	for all
  * @has_op: only the command @op
  * @op: value of the field "op" of the object "cmd"
  */
@@ -622,6 +626,7 @@ int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
  * eadm_trace_fd() - file descriptor to wait on with poll() for POLLIN
  * @trace: the trace
  *
+ * Return: the descriptor, which eadm_trace_close() closes.
  * Since: 0.1
  */
 int eadm_trace_fd(const struct eadm_trace *trace);
@@ -643,6 +648,7 @@ int eadm_trace_next(struct eadm_trace *trace,
  * eadm_trace_lost() - records that were overwritten before they were read
  * @trace: the trace
  *
+ * Return: their number since eadm_trace_open().
  * Since: 0.1
  */
 uint64_t eadm_trace_lost(const struct eadm_trace *trace);

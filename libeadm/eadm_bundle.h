@@ -64,7 +64,7 @@ int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
  * @member: filled in; @member->name is valid until the next call on @bundle
  *
  * The end comes without an error only if every member has the digest that the
- * bundle itself lists: who reads to the end has verified it.
+ * bundle itself lists: reading to the end verifies it.
  *
  * Return: 1 with a member, 0 at the end, -EBADMSG for a damaged bundle,
  * -EINVAL when @member->size is not set, other negative errno of reading.
@@ -76,9 +76,10 @@ int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
  * eadm_bundle_read() - bytes of the current member
  * @bundle: the bundle
  * @buf: where to put them
- * @size: how many at most
+ * @size: how many bytes at most
  *
- * Return: number of bytes, 0 at the end of the member, -EBADMSG.
+ * Return: number of bytes, at most @size; 0 at the end of the member; -EBADMSG
+ * for a damaged bundle, other negative errno of reading.
  * Since: 0.1
  */
 long eadm_bundle_read(struct eadm_bundle *bundle, void *buf, size_t size);
@@ -88,7 +89,8 @@ long eadm_bundle_read(struct eadm_bundle *bundle, void *buf, size_t size);
  * @bundle: the bundle
  * @name: name of the member
  *
- * Return: 64 hexadecimal digits, or NULL with errno ENOENT.
+ * Return: 64 hexadecimal digits, valid until eadm_bundle_close(), or NULL with
+ * errno ENOENT.
  * Since: 0.1
  */
 const char *eadm_bundle_digest(const struct eadm_bundle *bundle,
@@ -153,12 +155,12 @@ int eadm_pack_close(struct eadm_pack *pack, bool keep);
 /* ---- redaction -------------------------------------------------------------- */
 
 /**
- * struct eadm_redactor - replaces what names somebody by pseudonyms
+ * struct eadm_redactor - replaces names and addresses by pseudonyms
  */
 struct eadm_redactor;
 
 /**
- * struct eadm_redaction - how often what was replaced
+ * struct eadm_redaction - how often things were replaced
  * @size: sizeof(struct eadm_redaction), set by the caller
  * @ipv4: IPv4 addresses
  * @ipv6: IPv6 addresses and GIDs
@@ -167,7 +169,7 @@ struct eadm_redactor;
  * @hosts: names of hosts
  * @processes: names of processes
  * @secrets: keys and raw bytes left out
- * @dropped: values left out because nobody knows what they hold
+ * @dropped: values left out because what they hold is not known
  */
 struct eadm_redaction {
 	size_t size;
@@ -201,7 +203,7 @@ int eadm_redactor_open(struct eadm_ctx *ctx, const void *key, size_t len,
 		       struct eadm_redactor **redactor);
 
 /**
- * eadm_redactor_host() - tell a host's name
+ * eadm_redactor_host() - add a host's name
  * @redactor: the redactor
  * @name: the name, with or without a domain
  *
@@ -211,7 +213,7 @@ int eadm_redactor_open(struct eadm_ctx *ctx, const void *key, size_t len,
 int eadm_redactor_host(struct eadm_redactor *redactor, const char *name);
 
 /**
- * eadm_redactor_process() - tell a process's name
+ * eadm_redactor_process() - add a process's name
  * @redactor: the redactor
  * @name: the name
  *
@@ -242,7 +244,7 @@ int eadm_redactor_text(struct eadm_redactor *redactor, const char *text,
 		       size_t len, char **out, size_t *out_len);
 
 /**
- * eadm_redactor_counts() - how often what was replaced so far
+ * eadm_redactor_counts() - how often things were replaced so far
  * @redactor: the redactor
  * @counts: filled in
  *

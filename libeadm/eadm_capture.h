@@ -110,7 +110,7 @@ int eadm_capture_all(struct eadm_ctx *ctx, bool hw);
  * @max_bytes: how many bytes at most, 0: 64 MiB
  *
  * With them entries, registers and contexts can be shown from the capture.
- * Inline payload is left out. Takes CAP_SYS_RAWIO; without it nothing is read,
+ * Inline payload is left out. Requires CAP_SYS_RAWIO; without it nothing is read,
  * and eadm_capture_note() says so.
  *
  * Return: 0, -EFBIG when there were more, another negative errno.
@@ -137,7 +137,7 @@ int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,
 /**
  * eadm_capture_limit() - bound the size of a capture
  * @ctx: a context with an open capture that is a file
- * @bytes: keep only the newest moments that fit into so many bytes
+ * @bytes: keep only the newest moments that fit into this number of bytes
  *
  * While a moment is written the file may be larger by that moment.
  * eadm_capture_all() returns -EFBIG when not even one fits.

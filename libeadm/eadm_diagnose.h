@@ -276,7 +276,7 @@ struct eadm_evidence {
  *	when it is not known
  * @finding: a sentence about what is the matter, with numbers
  * @cause: the likely cause, "" where nothing is wrong
- * @next: a command that tells more, or a remedy, likewise
+ * @next: a command that shows more, or a remedy, likewise
  *
  * Strings are valid until the diagnosis is sampled, evaluated or freed.
  */

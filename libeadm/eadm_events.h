@@ -15,6 +15,9 @@ extern "C" {
 struct eadm_ctx;
 struct eadm_record;
 
+/**
+ * struct eadm_events - a stream of events
+ */
 struct eadm_events;
 
 /* ---- events -------------------------------------------------------------- */
@@ -56,9 +59,10 @@ int eadm_events_next(struct eadm_events *events,
 		     const struct eadm_record **record);
 
 /**
- * eadm_events_lost() - events that came too fast to be told
+ * eadm_events_lost() - events that came too fast to be reported
  * @events: the stream
  *
+ * Return: their number since eadm_events_open().
  * Since: 0.1
  */
 uint64_t eadm_events_lost(const struct eadm_events *events);
@@ -81,7 +85,7 @@ void eadm_events_close(struct eadm_events *events);
  * @value: what it shall be
  * @now: where to put what it is afterwards
  *
- * Takes CAP_NET_ADMIN.
+ * Requires CAP_NET_ADMIN.
  *
  * Return: 0; -EOPNOTSUPP when the adapter does not have the setting, for a
  * capture, or without the companion module; -ERANGE when it cannot have the
