@@ -2,13 +2,14 @@
 /*
  * Times commands against each other:
  *
- *	measure ROUNDS NAME COMMAND [NAME COMMAND]...
+ *	measure ROUNDS NAME[=STATUS] COMMAND [NAME[=STATUS] COMMAND]...
  *
  * Each round runs every command once, in turns, so that a disturbance of the
  * machine hits all of them. Prints a line per command: name, minimum and median
- * of the elapsed time, minimum and median of the CPU time (user and system), in
- * microseconds. Output of the commands is thrown away. A command that fails
- * ends the run. A command is split at blanks, there is no quoting.
+ * of the elapsed time, minimum and median of the CPU time (user and system),
+ * first and third quartile of the elapsed time, in microseconds. Output of the
+ * commands is thrown away. A command that ends with another status than STATUS
+ * (default: 0) ends the run. A command is split at blanks, there is no quoting.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@
 
 struct subject {
 	const char *name, *command;
+	int status;
 	char *words[MAX_WORDS + 1];
 	double *wall, *cpu;
 };
@@ -46,6 +48,7 @@ static void once(const struct subject *s, double *wall, double *cpu)
 		null = open("/dev/null", O_RDWR);
 		dup2(null, 0);
 		dup2(null, 1);
+		dup2(null, 2);
 		execvp(s->words[0], s->words);
 		_exit(127);
 	}
@@ -54,7 +57,7 @@ static void once(const struct subject *s, double *wall, double *cpu)
 		exit(1);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != s->status) {
 		fprintf(stderr, "measure: %s: status %#x\n", s->command, status);
 		exit(1);
 	}
@@ -71,14 +74,21 @@ static int compare(const void *a, const void *b)
 
 static void setup(struct subject *s, char **arg, int rounds)
 {
-	char *copy = strdup(arg[1]), *word;
+	char *copy = strdup(arg[1]), *name = strdup(arg[0]), *status, *word;
 	int n = 0;
 
-	s->name = arg[0];
+	if (!copy || !name)
+		exit(1);
+	status = strchr(name, '=');
+	if (status) {
+		*status = '\0';
+		s->status = atoi(status + 1);
+	}
+	s->name = name;
 	s->command = arg[1];
 	s->wall = calloc(rounds, sizeof(double));
 	s->cpu = calloc(rounds, sizeof(double));
-	if (!copy || !s->wall || !s->cpu)
+	if (!s->wall || !s->cpu)
 		exit(1);
 	for (word = strtok(copy, " "); word && n < MAX_WORDS; word = strtok(NULL, " "))
 		s->words[n++] = word;
@@ -95,7 +105,7 @@ int main(int argc, char **argv)
 	double wall, cpu;
 
 	if (rounds < 1 || n < 1 || argc % 2) {
-		fprintf(stderr, "usage: measure ROUNDS NAME COMMAND [NAME COMMAND]...\n");
+		fprintf(stderr, "usage: measure ROUNDS NAME[=STATUS] COMMAND [NAME[=STATUS] COMMAND]...\n");
 		return 2;
 	}
 	s = calloc(n, sizeof(*s));
@@ -111,8 +121,9 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++) {
 		qsort(s[i].wall, rounds, sizeof(double), compare);
 		qsort(s[i].cpu, rounds, sizeof(double), compare);
-		printf("%s %.0f %.0f %.0f %.0f\n", s[i].name, s[i].wall[0],
-		       s[i].wall[rounds / 2], s[i].cpu[0], s[i].cpu[rounds / 2]);
+		printf("%s %.0f %.0f %.0f %.0f %.0f %.0f\n", s[i].name, s[i].wall[0],
+		       s[i].wall[rounds / 2], s[i].cpu[0], s[i].cpu[rounds / 2],
+		       s[i].wall[rounds / 4], s[i].wall[rounds - 1 - rounds / 4]);
 	}
 	return 0;
 }
