@@ -21,6 +21,7 @@ struct eadm_devices {
 	uint16_t family;
 	uint32_t events;	/* number of the multicast group, 0: none */
 	bool held;		/* eadm_devices_hold() */
+	bool kept;		/* and the snapshot that is captured has it, too */
 };
 
 struct eadm_ctx {

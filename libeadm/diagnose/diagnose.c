@@ -10,6 +10,7 @@
 #include "base/abi.h"
 #include "base/grow.h"
 #include "judge.h"
+#include "read/device.h"
 #include "source/query.h"
 
 /* ---- the diagnosis ------------------------------------------------------------------ */
@@ -78,6 +79,7 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 {
 	struct eadm_sample_opts all;
 	struct diag_moment now;
+	bool held;
 	int ret = eadm_abi_take(ctx, &all, sizeof(all), opts);
 
 	if (ret)
@@ -89,7 +91,9 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	d->groups = all.rules;
 	forget_verdicts(d);
 	eadm_source_mark(ctx);
+	eadm_devices_freeze(ctx, &held);
 	ret = eadm_diag_moment_read(&now, d->fields, ctx, &all);
+	eadm_devices_thaw(ctx, held);
 	if (ret)
 		return ret == -ENOMEM ? eadm_fail(ctx, ret, "out of memory") :
 					ret;

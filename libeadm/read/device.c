@@ -87,7 +87,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	struct eadm_devices *devices = &ctx->devices;
 
 	/* A capture has to have the list, too. */
-	if (devices->held && !ctx->src->keeps)
+	if (devices->held && (devices->kept || !ctx->src->keeps))
 		return 0;
 	devices->n = 0;
 	devices->family_err = eadm_companion_find(ctx);
@@ -150,7 +150,7 @@ EADM_API int eadm_devices_hold(struct eadm_ctx *ctx)
 {
 	int ret;
 
-	ctx->devices.held = false;
+	eadm_devices_drop(ctx);
 	ret = eadm_devices_load(ctx);
 	ctx->devices.held = !ret;
 	return ret;
@@ -159,6 +159,29 @@ EADM_API int eadm_devices_hold(struct eadm_ctx *ctx)
 EADM_API void eadm_devices_drop(struct eadm_ctx *ctx)
 {
 	ctx->devices.held = false;
+	ctx->devices.kept = false;
+}
+
+/*
+ * A snapshot is of the devices that there are when it begins: each of its dumps
+ * would ask for them again. A list that is held already is good enough, unless
+ * the snapshot is captured. Without a list, each dump finds out why.
+ */
+void eadm_devices_freeze(struct eadm_ctx *ctx, bool *held)
+{
+	*held = ctx->devices.held;
+	if (!ctx->src || (*held && !ctx->src->keeps))
+		return;
+	if (!eadm_devices_hold(ctx))
+		ctx->devices.kept = ctx->src->keeps;
+}
+
+/* @held: what eadm_devices_freeze() said. */
+void eadm_devices_thaw(struct eadm_ctx *ctx, bool held)
+{
+	ctx->devices.kept = false;
+	if (!held)
+		eadm_devices_drop(ctx);
 }
 
 EADM_API const char *eadm_devices_name(const struct eadm_ctx *ctx,

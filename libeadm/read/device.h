@@ -10,5 +10,7 @@ int eadm_device_shown(struct eadm_ctx *ctx, const char *name,
 		      const struct eadm_device **dev) EADM_MUST_CHECK;
 bool eadm_devices_begin(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 int eadm_devices_rest(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+void eadm_devices_freeze(struct eadm_ctx *ctx, bool *held);
+void eadm_devices_thaw(struct eadm_ctx *ctx, bool held);
 
 #endif /* EADM_DEVICE_H */

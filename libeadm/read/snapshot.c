@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "device.h"
 #include "model/record.h"
 #include "source/capture.h"
 #include "source/machine.h"
@@ -82,13 +83,16 @@ static void record_machine(struct eadm_ctx *ctx)
 {
 	const char *key;
 	unsigned int i;
+	bool held;
 
 	eadm_tee_pause(ctx);
+	eadm_devices_freeze(ctx, &held);
 	for (i = 0; (key = eadm_machine_key(i)); i++)
 		record(ctx, "", key);
 	record(ctx, "access.", "rdma_cm");
 	record_rows(ctx, "dev", record_device);
 	record_rows(ctx, "eq", record_queue);
+	eadm_devices_thaw(ctx, held);
 	eadm_tee_resume(ctx);
 }
 
@@ -171,6 +175,7 @@ EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
 {
 	struct eadm_capture *c = ctx->capture;
 	const struct eadm_object *object;
+	bool held;
 
 	if (!c)
 		return eadm_fail(ctx, -EINVAL, "no capture is open");
@@ -178,11 +183,13 @@ EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
 		record_machine(ctx);
 	eadm_source_mark(ctx);
 	read_modules(ctx);
+	eadm_devices_freeze(ctx, &held);
 	for (object = eadm_object_next(NULL); object && !eadm_capture_status(c);
 	     object = eadm_object_next(object)) {
 		read_object(ctx, object, hw);
 		/* The next one may never come to an end. */
 		eadm_capture_flush(c);
 	}
+	eadm_devices_thaw(ctx, held);
 	return eadm_capture_settle(c);
 }

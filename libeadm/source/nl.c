@@ -21,6 +21,8 @@
  */
 #define HELD_PACKETS 32
 #define MAX_TRIES 4
+/* Most answers are one packet, and another one that says that it ends. */
+#define SPARE_PACKETS 2
 /* Of a group: one event at a time. */
 #define NEWS_SIZE 8192
 
@@ -29,6 +31,7 @@ struct eadm_nl {
 	struct mnl_socket *idle_genl;
 	struct mnl_socket *idle_rdma;
 	unsigned int timeout_ms;	/* of the idle sockets */
+	void *spare[SPARE_PACKETS];	/* memory for packets, or NULL */
 	uint32_t seq;
 };
 
@@ -155,6 +158,34 @@ static void scan(struct nl_stream *s, const void *data, size_t len)
 	}
 }
 
+/* Given back to the heap, each answer's would be given back to the kernel. */
+static void *packet_new(struct eadm_nl *nl)
+{
+	unsigned int i;
+	void *data;
+
+	for (i = 0; i < SPARE_PACKETS; i++) {
+		data = nl->spare[i];
+		nl->spare[i] = NULL;
+		if (data)
+			return data;
+	}
+	return malloc(PACKET_SIZE);
+}
+
+static void packet_free(struct eadm_nl *nl, void *data)
+{
+	unsigned int i;
+
+	for (i = 0; data && i < SPARE_PACKETS; i++) {
+		if (nl->spare[i])
+			continue;
+		nl->spare[i] = data;
+		return;
+	}
+	free(data);
+}
+
 static int receive(struct nl_stream *s, struct packet *packet)
 {
 	struct eadm_ctx *ctx = s->nl->ctx;
@@ -162,7 +193,7 @@ static int receive(struct nl_stream *s, struct packet *packet)
 	ssize_t len;
 
 	if (!packet->data) {
-		packet->data = malloc(PACKET_SIZE);
+		packet->data = packet_new(s->nl);
 		if (!packet->data)
 			return eadm_fail(ctx, -ENOMEM, "out of memory");
 	}
@@ -255,7 +286,7 @@ static void nl_end(struct eadm_stream *stream)
 	else
 		mnl_socket_close(s->sock);
 	for (i = 0; i < HELD_PACKETS; i++)
-		free(s->held[i].data);
+		packet_free(s->nl, s->held[i].data);
 	free(s);
 }
 
@@ -386,6 +417,10 @@ struct eadm_nl *eadm_nl_new(struct eadm_ctx *ctx)
 
 void eadm_nl_free(struct eadm_nl *nl)
 {
+	unsigned int i;
+
 	close_idle(nl);
+	for (i = 0; i < SPARE_PACKETS; i++)
+		free(nl->spare[i]);
 	free(nl);
 }
