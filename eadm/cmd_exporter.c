@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The exporter is a program of its own: the libraries of a web server would
- * slow the start of every other command. Here is its command line only.
+ * The server is a program of its own: the libraries of a web server would slow
+ * the start of every other command. Here are its command line and what needs no
+ * server.
  */
 #include <errno.h>
 #include <limits.h>
@@ -32,6 +33,8 @@ static void run_beside(char **argv)
 
 static int run(struct cli *cli)
 {
+	if (cli->args.opt[OPT_ONCE] || cli->args.opt[OPT_TEXTFILE])
+		return exporter_once(cli);
 	run_beside(cli->argv);
 	execv(EADM_LIBEXECDIR "/" PROGRAM, cli->argv);
 	return fail(cli, errno == ENOENT ? STATUS_UNSUPPORTED : STATUS_FAILED,

@@ -336,6 +336,17 @@ bool scraper_ask(struct scraper *scraper, struct request *request);
 void scraper_stop(struct scraper *scraper);
 int scrape_open(const struct scrape_opts *opts, struct eadm_ctx *ctx);
 
+/* ---- the command line: setup.c, once.c ----------------------------------------------- */
+
+struct setup {
+	struct model model;
+	struct scrape_opts scrape;
+	uint64_t max_connections;
+};
+
+int exporter_setup(struct cli *cli, bool once, struct setup *setup);
+int exporter_once(struct cli *cli);
+
 /* ---- text: render.c ----------------------------------------------------------------- */
 
 int render_prepare(struct family *family);

@@ -23,12 +23,19 @@ const char *const histogram_le[CLASSIC_BUCKETS + 1] = {
  */
 int histogram_index(uint64_t ns)
 {
-	const int steps = 1 << NATIVE_SCHEMA;
+	/* 2^(i/8) / 2, for which every command would have to load libm. */
+	static const double bounds[] = {
+		0.5, 0.5452538663326288, 0.5946035575013605,
+		0.6484197773255048, 0.7071067811865476, 0.7711054127039704,
+		0.8408964152537145, 0.9170040432046712,
+	};
+	const int steps = ARRAY_SIZE(bounds);
 	int exp, step = 0;
 	double part = frexp(ns / 1e9, &exp);
 
+	_Static_assert(ARRAY_SIZE(bounds) == 1 << NATIVE_SCHEMA, "a bound for each");
 	/* The bound belongs to its bucket: what is above goes to the next. */
-	while (step < steps && part > exp2((double)step / steps - 1))
+	while (step < steps && part > bounds[step])
 		step++;
 	return (exp - 1) * steps + step;
 }

@@ -108,17 +108,23 @@ def lean(_place):
         true(name not in text, name)
 
 
-@case("without its program, the command says what is missing")
+@case("without its program, the command says what a server is missing")
 def without_program(place):
     shutil.copy(EADM, f"{place.folder}/eadm")
     installed = re.search(rb"\0(/[!-~]*/eadm)/eadm-exporter\0",
                           open(EADM, "rb").read())
     if installed and os.path.exists(installed[1] + b"/eadm-exporter"):
         return
-    done = subprocess.run([f"{place.folder}/eadm", "exporter", "--once"],
-                          capture_output=True, text=True, check=False,
-                          env={**os.environ,
-                               "LD_LIBRARY_PATH": f"{BUILD}/libeadm"})
+    def lone(*args):
+        return subprocess.run([f"{place.folder}/eadm", *args],
+                              capture_output=True, text=True, check=False,
+                              env={**os.environ,
+                                   "LD_LIBRARY_PATH": f"{BUILD}/libeadm"})
+
+    done = lone("--from", place.capture("two"), "exporter", "--once")
+    equal(done.returncode, 0, done.stderr)
+    true(done.stdout.endswith(LAST), "metrics")
+    done = lone("exporter", "--listen", f"unix:{place.folder}/socket")
     equal(done.returncode, 5, done.stderr)
     true("eadm-exporter" in done.stderr, done.stderr)
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * "eadm exporter --once" and "--textfile": the metrics of now. Here is no server,
+ * so that eadm can do it itself: to load the libraries of one takes longer.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exporter.h"
+
+struct once {
+	struct request request;
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	bool is_done, complete;
+	struct buffer text;
+};
+
+static void on_metrics(struct request *request, const struct buffer *text,
+		       bool complete)
+{
+	struct once *once = (struct once *)request;
+
+	pthread_mutex_lock(&once->lock);
+	buffer_put(&once->text, text->data, text->len);
+	once->text.failed |= text->failed;
+	once->complete = complete;
+	once->is_done = true;
+	pthread_cond_signal(&once->done);
+	pthread_mutex_unlock(&once->lock);
+}
+
+/*
+ * The formats let labels hold any character, and readers get them as they are; a
+ * terminal gets none that would have an effect on it.
+ */
+static bool write_text(const struct buffer *text)
+{
+	const char *p = text->data, *end = text->data + text->len, *line;
+
+	if (!isatty(STDOUT_FILENO)) {
+		fwrite(text->data, 1, text->len, stdout);
+		return !fflush(stdout) && !ferror(stdout);
+	}
+	for (; p < end; p = line + 1) {
+		line = memchr(p, '\n', end - p);
+		if (!line)
+			line = end;
+		put_clean(stdout, p, line - p);
+		putchar('\n');
+	}
+	return !fflush(stdout) && !ferror(stdout);
+}
+
+static int write_once(struct cli *cli, const struct once *once)
+{
+	const char *path = cli->args.opt[OPT_TEXTFILE];
+	int ret;
+
+	if (once->text.failed)
+		return fail(cli, STATUS_FAILED, "metrics", "out of memory");
+	if (path) {
+		ret = textfile_write(path, &once->text);
+		if (ret)
+			return fail(cli, ret == -EACCES || ret == -EPERM ?
+						 STATUS_PERMISSION :
+						 STATUS_FAILED,
+				    path, "%s", strerror(-ret));
+	} else if (!write_text(&once->text)) {
+		return fail(cli, STATUS_FAILED, "standard output", "%s",
+			    strerror(errno));
+	}
+	return once->complete ? STATUS_OK : STATUS_PARTIAL;
+}
+
+static int scrape_once(struct cli *cli, const struct setup *setup)
+{
+	struct once once = {
+		.request = { .format = FORMAT_TEXT, .done = on_metrics },
+	};
+	struct scraper *scraper;
+	int status;
+
+	scraper = scraper_new(&setup->model, &setup->scrape);
+	if (!scraper || scraper_start(scraper))
+		return fail(cli, STATUS_FAILED, "start", "%s",
+			    strerror(ENOMEM));
+	pthread_mutex_init(&once.lock, NULL);
+	pthread_cond_init(&once.done, NULL);
+	/* Nobody waits: each device has all the time it may take. */
+	once.request.deadline = UINT64_MAX / 2;
+	if (!scraper_ask(scraper, &once.request))
+		return STATUS_FAILED;
+	pthread_mutex_lock(&once.lock);
+	while (!once.is_done)
+		pthread_cond_wait(&once.done, &once.lock);
+	pthread_mutex_unlock(&once.lock);
+	scraper_stop(scraper);
+	status = write_once(cli, &once);
+	buffer_free(&once.text);
+	return status;
+}
+
+int exporter_once(struct cli *cli)
+{
+	const char *path = cli->args.opt[OPT_TEXTFILE];
+	struct setup setup = { 0 };
+	int status = 0;
+
+	if (path)
+		status = check_target(cli, path);
+	if (!status)
+		status = exporter_setup(cli, true, &setup);
+	return status ? status : scrape_once(cli, &setup);
+}

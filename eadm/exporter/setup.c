@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the command line asks for, checked. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter.h"
+
+static int check_names(struct cli *cli, enum opt_id id,
+		       bool (*known)(const char *name), const char *why)
+{
+	const char *text = cli->args.opt[id];
+	char *list, *name, *rest = NULL;
+	int status = 0;
+
+	if (!text)
+		return 0;
+	list = strdup(text);
+	if (!list)
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	for (name = strtok_r(list, ",", &rest); name && !status;
+	     name = strtok_r(NULL, ",", &rest)) {
+		if (!known(name))
+			status = fail(cli, STATUS_USAGE, name, "%s", why);
+	}
+	free(list);
+	return status;
+}
+
+static int take_options(struct cli *cli, struct setup *setup)
+{
+	uint64_t series = 2000, limit = 1000000000, timeout = 0;
+	uint64_t diagnosis = 60000000000;
+
+	setup->max_connections = 128;
+	if (!opt_u64(cli, OPT_MAX_SERIES, &series) ||
+	    !opt_u64(cli, OPT_MAX_CONNECTIONS, &setup->max_connections) ||
+	    !opt_duration(cli, OPT_DEVICE_TIMEOUT, 1000000000, &limit) ||
+	    !opt_duration(cli, OPT_DIAGNOSE_INTERVAL, 1000000000, &diagnosis) ||
+	    !opt_duration(cli, OPT_TIMEOUT, 1000000000, &timeout))
+		return STATUS_USAGE;
+	if (series < 10 || series > 1000000)
+		return fail(cli, STATUS_USAGE, "--max-series",
+			    "from 10 to 1000000");
+	if (!setup->max_connections || setup->max_connections > 10000)
+		return fail(cli, STATUS_USAGE, "--max-connections",
+			    "from 1 to 10000");
+	if (limit < 1000000 || limit > 60000000000)
+		return fail(cli, STATUS_USAGE, "--device-timeout",
+			    "from 1ms to 60s");
+	if (cli->args.opt[OPT_TIMEOUT] &&
+	    (timeout < 1000000 || timeout / 1000000 > 86400000))
+		return fail(cli, STATUS_USAGE, "--timeout", "from 1ms to 24h");
+	if (cli->args.opt[OPT_AT] && !cli->args.opt[OPT_FROM])
+		return fail(cli, STATUS_USAGE, "--at", "requires --from");
+	if (cli->args.opt[OPT_SAVE])
+		return fail(cli, STATUS_USAGE, "--save", "not with exporter");
+	setup->scrape = (struct scrape_opts){
+		.from = cli->args.opt[OPT_FROM],
+		.device = cli->args.opt[OPT_DEVICE],
+		.device_limit = limit,
+		.lib_timeout = timeout,
+		.budget = { .series = series, .diagnosis = diagnosis },
+	};
+	if (check_names(cli, OPT_COLLECTORS, model_has_collector,
+			"no collector (dev, cmdq, eq, cmd, failure-total, counters, diagnose)"))
+		return STATUS_USAGE;
+	return check_names(cli, OPT_OBJECTS, model_offers,
+			   "no series for each of these (such as qp, cq, mr)");
+}
+
+/* A server is content with a device that may come yet. */
+static int check_device(struct cli *cli, const char *only, bool once)
+{
+	char why[DEVICE_WHY];
+	int ret = device_find(cli, only, why, sizeof(why));
+
+	if (ret != -ENODEV && ret != -EOPNOTSUPP)
+		return 0;
+	if (once)
+		return fail(cli, STATUS_NOT_FOUND, only, "%s", why);
+	note(cli, "%s: %s", only, why);
+	return 0;
+}
+
+/* Whether the source can be read at all, before anybody asks. */
+static int check_source(struct cli *cli, bool once, struct setup *setup)
+{
+	int status = 0;
+
+	cli->ctx = eadm_new();
+	if (!cli->ctx)
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	if (scrape_open(&setup->scrape, cli->ctx))
+		status = fail(cli, STATUS_FAILED,
+			      setup->scrape.from ? setup->scrape.from : "open", "%s",
+			      eadm_errmsg(cli->ctx));
+	if (!status && cli->args.opt[OPT_AT])
+		status = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],
+				    &setup->scrape.moment);
+	if (!status && setup->scrape.device)
+		status = check_device(cli, setup->scrape.device, once);
+	eadm_free(cli->ctx);
+	cli->ctx = NULL;
+	return status;
+}
+
+/* @once: for one scrape only, so that a device that is not there will not come. */
+int exporter_setup(struct cli *cli, bool once, struct setup *setup)
+{
+	int status = take_options(cli, setup);
+
+	if (status)
+		return status;
+	if (setup->scrape.from && !strcmp(setup->scrape.from, "-"))
+		return fail(cli, STATUS_USAGE, "--from",
+			    "requires a file: each device opens it separately");
+	status = check_source(cli, once, setup);
+	if (status)
+		return status;
+	if (model_make(&setup->model, cli->args.opt[OPT_COLLECTORS],
+		       cli->args.opt[OPT_OBJECTS],
+		       cli->args.opt[OPT_PROCESSES] != NULL,
+		       setup->scrape.budget.diagnosis != 0))
+		return fail(cli, STATUS_FAILED, "start", "out of memory");
+	return 0;
+}
