@@ -208,22 +208,27 @@ static char *escape(char *p, unsigned char c)
 
 static void quoted(struct json *json, const char *text)
 {
+	/* Nearly all there is, so that each byte is looked up once. */
+	static const bool plain[256] = {
+		[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true,
+	};
 	const unsigned char *from = (const unsigned char *)text, *until;
 	char *p = room(json, 1);
 	size_t n;
 
 	*p++ = '"';
 	took(json, p);
-	while (*from) {
+	do {
 		/* A byte takes 6 at most, and the last character has 4. */
-		p = room(json, 6 * (PIECE + 4));
+		p = room(json, 6 * (PIECE + 4) + 1);
 		until = from + PIECE;
-		while (*from && from < until) {
-			if (*from >= 0x20 && *from < 0x7f && *from != '"' &&
-			    *from != '\\') {
+		while (from < until) {
+			if (plain[*from]) {
 				*p++ = *from++;
 				continue;
 			}
+			if (!*from)
+				break;
 			n = *from >= 0x80 ? utf8_len(from) : 0;
 			if (n) {
 				p = utf8_is_hidden(from, n) ?
@@ -234,9 +239,10 @@ static void quoted(struct json *json, const char *text)
 				p = escape(p, *from++);
 			}
 		}
+		if (!*from)
+			*p++ = '"';
 		took(json, p);
-	}
-	json_raw(json, "\"", 1);
+	} while (*from);
 }
 
 void json_string(struct json *json, const char *text)
@@ -262,6 +268,21 @@ void json_key(struct json *json, const char *key)
 	json->comma = false;
 }
 
+static unsigned int count_digits(uint64_t value)
+{
+	static const uint64_t powers[] = {
+		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000,
+		1000000000, 10000000000, 100000000000, 1000000000000,
+		10000000000000, 100000000000000, 1000000000000000,
+		10000000000000000, 100000000000000000, 1000000000000000000,
+		10000000000000000000ULL,
+	};
+	/* Of as many bits, by the logarithm of two: this many digits, or one more. */
+	unsigned int n = (64 - __builtin_clzll(value | 1)) * 1233 >> 12;
+
+	return n + (value >= powers[n]);
+}
+
 /* Two digits at a time: divisions are what numbers cost. */
 static char *digits(char *p, uint64_t value)
 {
@@ -270,7 +291,7 @@ static char *digits(char *p, uint64_t value)
 		"25262728293031323334353637383940414243444546474849"
 		"50515253545556575859606162636465666768697071727374"
 		"75767778798081828384858687888990919293949596979899";
-	char text[20], *t = text + sizeof(text);
+	char *end = p + count_digits(value), *t = end;
 
 	while (value >= 100) {
 		t -= 2;
@@ -278,12 +299,11 @@ static char *digits(char *p, uint64_t value)
 		value /= 100;
 	}
 	if (value >= 10) {
-		t -= 2;
-		memcpy(t, &pairs[value * 2], 2);
+		memcpy(p, &pairs[value * 2], 2);
 	} else {
-		*--t = '0' + value;
+		*p = '0' + value;
 	}
-	return mempcpy(p, t, text + sizeof(text) - t);
+	return end;
 }
 
 void json_u64(struct json *json, uint64_t value)

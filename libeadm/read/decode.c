@@ -6,23 +6,21 @@
 #include "decode.h"
 #include "model/attr.h"
 
-static bool fits(const struct eadm_field *field, const struct nlattr *attr)
+/* Numbers have their size; of a "uint" it is that of half as many bits, too. */
+static inline bool fits(const struct eadm_field *field,
+			const struct nlattr *attr)
 {
-	size_t len = eadm_attr_len(attr);
+	static const uint8_t sizes[] = {
+		[EADM_SPEC_TYPE_U32] = 4, [EADM_SPEC_TYPE_S32] = 4,
+		[EADM_SPEC_TYPE_UINT] = 8, [EADM_SPEC_TYPE_U64] = 8,
+		[EADM_SPEC_TYPE_BINARY] = 0,
+	};
+	size_t len = eadm_attr_len(attr), size = sizes[field->type];
 
-	switch (field->type) {
-	case EADM_SPEC_TYPE_U32:
-	case EADM_SPEC_TYPE_S32:
-		return len == 4;
-	case EADM_SPEC_TYPE_UINT:
-		return len == 4 || len == 8;
-	case EADM_SPEC_TYPE_U64:
-		return len == 8;
-	case EADM_SPEC_TYPE_STRING:
-		return eadm_attr_string(attr) != NULL;
-	default:
-		return true;
-	}
+	if (size)
+		return len == size ||
+		       (len == 4 && field->type == EADM_SPEC_TYPE_UINT);
+	return field->type != EADM_SPEC_TYPE_STRING || eadm_attr_string(attr);
 }
 
 struct decoder {
@@ -33,40 +31,50 @@ struct decoder {
 };
 
 /*
- * Attributes of a message or of a family's nest, whose first one has the slot
- * behind @base. One without a field is kept as an extra: a newer kernel reports
- * more than this library knows.
+ * An attribute of a message, or of a family's nest, whose first one has the slot
+ * behind @base; -1 where it has no field. This is most of what decoding is.
  */
-static int take_attr(const struct decoder *d, const struct nlattr *attr,
-		     unsigned int base, unsigned int max)
+static inline int place_of(const struct eadm_object *object,
+			   const struct nlattr *attr, unsigned int base,
+			   unsigned int max)
 {
-	const struct eadm_object *object = d->object;
 	unsigned int type = eadm_attr_type(attr);
-	const struct eadm_field *field;
-	int place;
 
-	if (type > max || !type) {
-		struct eadm_extra extra = {
-			.attr = type,
-			.data = eadm_attr_data(attr),
-			.len = eadm_attr_len(attr),
-		};
+	return type && type <= max ? object->by_slot[base + type] : -1;
+}
 
-		return eadm_record_add_extra(d->rec, &extra);
-	}
-	place = object->by_slot[base + type];
-	if (place < 0)
-		return 0;
-	field = &object->fields[place];
+static inline int take_field(const struct decoder *d,
+			     const struct nlattr *attr, int place)
+{
+	const struct eadm_field *field = &d->object->fields[place];
+
 	if (field->hw && !d->hw)
 		return 0;
 	if (!fits(field, attr))
 		return eadm_reply_bad(d->reply, attr, "%s: %s has %zu bytes",
-				      object->name, field->name,
+				      d->object->name, field->name,
 				      eadm_attr_len(attr));
 	eadm_record_point(d->rec, field->slot, eadm_attr_data(attr),
 			  eadm_attr_len(attr));
 	return 0;
+}
+
+/*
+ * One that is not known is kept as an extra: a newer kernel reports more than
+ * this library knows.
+ */
+static int take_other(const struct decoder *d, const struct nlattr *attr,
+		      unsigned int max)
+{
+	struct eadm_extra extra = {
+		.attr = eadm_attr_type(attr),
+		.data = eadm_attr_data(attr),
+		.len = eadm_attr_len(attr),
+	};
+
+	if (extra.attr && extra.attr <= max)
+		return 0;
+	return eadm_record_add_extra(d->rec, &extra);
 }
 
 static int take_set(const struct decoder *d, const struct nlattr *nest,
@@ -74,10 +82,12 @@ static int take_set(const struct decoder *d, const struct nlattr *nest,
 {
 	struct eadm_attrs attrs = eadm_attr_nested(nest);
 	const struct nlattr *attr;
-	int ret;
+	int ret, place;
 
 	while ((ret = eadm_attr_next(&attrs, &attr)) > 0) {
-		ret = take_attr(d, attr, set->base, set->max_attr);
+		place = place_of(d->object, attr, set->base, set->max_attr);
+		ret = place < 0 ? take_other(d, attr, set->max_attr) :
+				  take_field(d, attr, place);
 		if (ret)
 			return ret;
 	}
@@ -88,6 +98,16 @@ static int take_set(const struct decoder *d, const struct nlattr *nest,
 	return 0;
 }
 
+/* What is no field of its object: a nest, or not known. */
+static int take_rest(const struct decoder *d, const struct nlattr *attr)
+{
+	const struct eadm_spec_set *set;
+
+	set = eadm_spec_set_of(d->object, eadm_attr_type(attr));
+	return set ? take_set(d, attr, set) :
+		     take_other(d, attr, d->object->max_attr);
+}
+
 /* The record points into the message. */
 int eadm_decode(struct eadm_reply *reply, const struct nlmsghdr *nlh,
 		const struct eadm_object *object, bool hw,
@@ -95,17 +115,14 @@ int eadm_decode(struct eadm_reply *reply, const struct nlmsghdr *nlh,
 {
 	struct eadm_attrs attrs = eadm_attr_msg(nlh, GENL_HDRLEN);
 	struct decoder d = { reply, object, hw, rec };
-	const struct eadm_spec_set *set;
 	const struct nlattr *attr;
-	int ret;
+	int ret, place;
 
 	eadm_record_reset(rec, object, reply->chunk.time);
 	while ((ret = eadm_attr_next(&attrs, &attr)) > 0) {
-		set = eadm_spec_set_of(object, eadm_attr_type(attr));
-		if (set)
-			ret = take_set(&d, attr, set);
-		else
-			ret = take_attr(&d, attr, 0, object->max_attr);
+		place = place_of(object, attr, 0, object->max_attr);
+		ret = place < 0 ? take_rest(&d, attr) :
+				  take_field(&d, attr, place);
 		if (ret)
 			return ret;
 	}
