@@ -84,17 +84,25 @@ bool eadm_fact_limits(const struct eadm_ctx *ctx, const char *name, char *buf,
 	return found;
 }
 
-/* Where the loader looks. */
+/*
+ * Files where the loader looks. Of the folders in /usr/lib only those of an
+ * architecture have libraries: a look into each takes longer than all else that
+ * "eadm check" does. /lib mostly is /usr/lib.
+ */
 static void find_libraries(const struct eadm_ctx *ctx, const char *pattern,
 			   glob_t *found)
 {
 	static const char *const places[] = {
-		"/usr/lib/*", "/usr/lib64", "/usr/lib", "/lib/*",
-		"/usr/local/lib/*", "/usr/local/lib", "/usr/local/lib64",
+		"/usr/lib/*-linux-*", "/usr/lib64", "/usr/lib",
+		"/usr/local/lib/*-linux-*", "/usr/local/lib",
+		"/usr/local/lib64", "/lib/*-linux-*",
 	};
-	size_t i;
+	size_t i, n = EADM_ARRAY_SIZE(places);
+	char to[16];
 
-	for (i = 0; i < EADM_ARRAY_SIZE(places); i++)
+	if (eadm_root_link(ctx, to, sizeof(to), "/lib"))
+		n--;
+	for (i = 0; i < n; i++)
 		eadm_root_glob(ctx, i ? GLOB_APPEND : 0, found, "%s/%s",
 			       places[i], pattern);
 }
