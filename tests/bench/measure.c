@@ -7,7 +7,7 @@
  * Each round runs every command once, in turns, so that a disturbance of the
  * machine hits all of them. Prints a line per command: name, minimum and median
  * of the elapsed time, minimum and median of the CPU time (user and system),
- * first and third quartile of the elapsed time, in microseconds. Output of the
+ * first and third quartile of either, in microseconds. Output of the
  * commands is thrown away. A command that ends with another status than STATUS
  * (default: 0) ends the run. A command is split at blanks, there is no quoting.
  */
@@ -100,7 +100,7 @@ static void setup(struct subject *s, char **arg, int rounds)
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 0, n = (argc - 2) / 2;
+	int rounds = argc > 1 ? atoi(argv[1]) : 0, n = (argc - 2) / 2, q = rounds / 4;
 	struct subject *s;
 	double wall, cpu;
 
@@ -121,9 +121,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++) {
 		qsort(s[i].wall, rounds, sizeof(double), compare);
 		qsort(s[i].cpu, rounds, sizeof(double), compare);
-		printf("%s %.0f %.0f %.0f %.0f %.0f %.0f\n", s[i].name, s[i].wall[0],
-		       s[i].wall[rounds / 2], s[i].cpu[0], s[i].cpu[rounds / 2],
-		       s[i].wall[rounds / 4], s[i].wall[rounds - 1 - rounds / 4]);
+		printf("%s %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f\n", s[i].name,
+		       s[i].wall[0], s[i].wall[rounds / 2], s[i].cpu[0],
+		       s[i].cpu[rounds / 2], s[i].wall[q], s[i].wall[rounds - 1 - q],
+		       s[i].cpu[q], s[i].cpu[rounds - 1 - q]);
 	}
 	return 0;
 }
