@@ -137,7 +137,7 @@ const struct command cmd_check = {
 		"The exit status is 0 when all is ok, 6 when something cannot be seen,\n"
 		"7 with warnings, 8 when something fails.",
 	.examples = "  eadm check\n"
-		    "  eadm check -d erdma_0\n"
+		    "  eadm check -d cloud_0\n"
 		    "  eadm check --json | jq '.rows[] | select(.result != \"ok\")'\n"
 		    "  eadm --from case.tar.zst check\n",
 	.run = run,

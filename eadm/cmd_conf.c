@@ -190,9 +190,9 @@ const struct command cmd_conf = {
 		"loaded again. The value shown afterwards was read back.",
 	.examples = "  eadm conf\n"
 		    "  eadm conf get cc\n"
-		    "  eadm conf set cc cubic -d erdma_0\n"
-		    "  eadm conf set retrans-num 48 -d erdma_0\n"
-		    "  eadm conf set cmd-timeout 5s -d erdma_0\n",
+		    "  eadm conf set cc cubic -d cloud_0\n"
+		    "  eadm conf set retrans-num 48 -d cloud_0\n"
+		    "  eadm conf set cmd-timeout 5s -d cloud_0\n",
 	.max_args = 3,
 	.args = { WORDS_CONF_VERB, WORDS_CONF_PARAM, WORDS_ANY },
 	.options = options,

@@ -298,7 +298,7 @@ const struct command cmd_diagnose = {
 		"and rules could not be applied, 7 with warnings, 8 when something is\n"
 		"critical.",
 	.examples = "  eadm diagnose\n"
-		    "  eadm diagnose -d erdma_0 -i 5s\n"
+		    "  eadm diagnose -d cloud_0 -i 5s\n"
 		    "  eadm diagnose --json | jq -r '.rows[].rule'\n"
 		    "  eadm --from hung.pcapng diagnose\n"
 		    "  eadm diagnose --rules\n",

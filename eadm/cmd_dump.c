@@ -205,7 +205,7 @@ const struct command cmd_dump = {
 		"the number of the queue; completion queue 0 may be the command queue's.",
 	.examples = "  eadm dump qp\n"
 		    "  eadm dump qp 17 --hw\n"
-		    "  eadm dump cq -d erdma_0 --comm 'ib_*'\n"
+		    "  eadm dump cq -d cloud_0 --comm 'ib_*'\n"
 		    "  eadm dump qp --state err,sqe -o +peer-addr,state-age\n"
 		    "  eadm dump qp --peer 10.77.1.0/24 --sort state-age:desc\n"
 		    "  eadm dump qp --netns blue --watch 2s\n"

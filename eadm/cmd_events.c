@@ -158,7 +158,7 @@ const struct command cmd_events = {
 		"are not shown, but for failures: --past shows those that the\n"
 		"driver keeps of each device.",
 	.examples = "  eadm events\n"
-		    "  eadm events -d erdma_0 --json\n"
+		    "  eadm events -d cloud_0 --json\n"
 		    "  eadm events --past\n"
 		    "  eadm events --save night.pcapng\n"
 		    "  eadm --from night.pcapng events\n",

@@ -52,8 +52,8 @@ const struct command cmd_info = {
 	.help = "show all fields of a device: capabilities, limits and their use",
 	.more = "Without DEV, all devices are shown side by side.",
 	.examples = "  eadm info\n"
-		    "  eadm info erdma_0\n"
-		    "  eadm info erdma_0 -o qps,max-qp,cqs,max-cq\n",
+		    "  eadm info cloud_0\n"
+		    "  eadm info cloud_0 -o qps,max-qp,cqs,max-cq\n",
 	.max_args = 1,
 	.args = { WORDS_DEVICE },
 	.object = "dev",

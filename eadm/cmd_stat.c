@@ -446,7 +446,7 @@ const struct command cmd_stat = {
 		"to snapshot.",
 	.examples = "  eadm stat\n"
 		    "  eadm stat --live\n"
-		    "  eadm stat -i 5s -n 12 -d erdma_0 --json\n"
+		    "  eadm stat -i 5s -n 12 -d cloud_0 --json\n"
 		    "  eadm stat --since before          after 'eadm mark before'\n"
 		    "  eadm stat --original\n"
 		    "  eadm stat eq\n"

@@ -255,7 +255,7 @@ const struct command cmd_trace = {
 		    "  eadm trace --state timeout,aborted\n"
 		    "  eadm trace --sort latency:desc\n"
 		    "  eadm trace --follow --opcode create-qp --json\n"
-		    "  eadm trace hist -d erdma_0\n"
+		    "  eadm trace hist -d cloud_0\n"
 		    "  eadm --from now.pcapng trace export commands.json\n",
 	.max_args = 2,
 	.args = { WORDS_TRACE_VERB, WORDS_FILE },

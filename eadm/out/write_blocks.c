@@ -82,7 +82,7 @@ static char *evidence_text(const struct eadm_value *value)
 	return text;
 }
 
-/* "erdma_1 qp 5 (rping, PID 77): waits for a receive; ...", to be freed. */
+/* "cloud_1 qp 5 (rping, PID 77): waits for a receive; ...", to be freed. */
 static char *affected_text(const struct eadm_value *value)
 {
 	const struct eadm_consequence *c = value->bytes;

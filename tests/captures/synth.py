@@ -21,7 +21,7 @@ import sys
 
 from nlcap import Capture, FAMILY, GENERIC
 
-DEVS = [(0, "erdma_0", 1), (3, "erdma_1", 1)]
+DEVS = [(0, "cloud_0", 1), (3, "cloud_1", 1)]
 SEC = 1000000000
 
 
@@ -201,7 +201,7 @@ def moments():
     return cap
 
 
-RING = {"dev-index": 3, "dev-name": "erdma_1"}
+RING = {"dev-index": 3, "dev-name": "cloud_1"}
 
 
 def raw_ring(cap, kind, ident, depth, data, size=32, hw=True, dev=None, **pointers):
@@ -535,7 +535,7 @@ def well():
     cap.fact("kernel", "6.12.0-test")
     cap.fact("pidns", "init")
     for late in range(2):
-        m = Machine(["erdma_0", "idle"])
+        m = Machine(["cloud_0", "idle"])
         for dev in range(2):
             m.add("dev", dev, device(0), age=(100 + 2 * late) * SEC,
                   **{"netdev-mac": device(0)["mac"]})
@@ -683,7 +683,7 @@ def stock(order="<"):
                        ("moment", "0")):
         cap.fact(key, value)
     cap.family(False)
-    devices = [(0, "rocep1", 1), (1, "erdma_0", 1), (2, "siw0", 1), (3, "siw1", 1),
+    devices = [(0, "rocep1", 1), (1, "vmw0", 1), (2, "siw0", 1), (3, "siw1", 1),
                (4, "alien0", 1), (5, "gone0", 1)]
     cap.rdma_devices(devices)
     any4, any6 = ("0.0.0.0", 7174), ("::", 7174)
@@ -719,7 +719,7 @@ def stock(order="<"):
             cap.packet(20, (cap.message(kind, 2, seq, one + nest) if entries else b"") +
                        cap.done(seq))
     # Numbers of their drivers, and what is loaded.
-    for (index, name, _), driver in zip(devices, (None, 19, 18, 18, 0x7777, 17)):
+    for (index, name, _), driver in zip(devices, (None, 10, 18, 18, 0x7777, 17)):
         if index == 0:
             cap.fact("driver.rocep1", "mlx5_core")
             cap.fact("bus.rocep1", "0000:01:00.0")
@@ -731,7 +731,7 @@ def stock(order="<"):
         cap.packet(20, cap.message(kind, 0, seq, one + cap.attr(70, b"uverbs\x30\0") +
                                    cap.attr(71, cap.pack("Q", 1)) +
                                    cap.attr(73, cap.pack("I", driver))))
-    for key, value in (("module.erdma", ""), ("module.siw", ""), ("bound.erdma", "0000:00:07.0"),
+    for key, value in (("module.vmw_pvrdma", ""), ("module.siw", ""), ("bound.vmw_pvrdma", "0000:00:07.0"),
                        ("bound.siw", "")):
         cap.fact(key, value)
     for index, name, _ in devices:

@@ -25,7 +25,7 @@ rules_of() {
 	[ "$status" = 0 ]
 	[ "$(jq -c '.rows[] | [.rule, .severity, .dev_name]' <<<"$output")" = \
 		'["link-down","notice","idle"]' ]
-	run --separate-stderr eadm --from "$WELL" diagnose -d erdma_0
+	run --separate-stderr eadm --from "$WELL" diagnose -d cloud_0
 	[ "$status" = 0 ]
 	[ "$output" = "" ]
 	[ "$stderr" = "eadm: diagnose: no problems found" ]
@@ -98,10 +98,10 @@ rules_of() {
 @test "rules that could not be applied are counted, with the reason" {
 	run --separate-stderr eadm --from "$TWO" diagnose
 	[[ $stderr == *"no problems found by the rules that could be applied"* ]]
-	[[ $stderr == *"erdma_0: rules: 5 of "*" could not be applied: the capture does not hold what they need "* ]]
+	[[ $stderr == *"cloud_0: rules: 5 of "*" could not be applied: the capture does not hold what they need "* ]]
 	[ "$(eadm --from "$TWO" diagnose --json | jq -c '[.notes[] | select(.reason) |
 		[.device, .reason, .count > 0, .of > .count, (.remedy | length > 5)]]')" = \
-		'[["erdma_0","capture",true,true,true],["erdma_1","capture",true,true,true]]' ]
+		'[["cloud_0","capture",true,true,true],["cloud_1","capture",true,true,true]]' ]
 	# What does not apply is silent: another vendor's device.
 	[ "$(eadm --from "$SYNTH/../live/rxe.pcapng" diagnose --json | jq '[.notes[] | select(.reason)] | length')" = 0 ]
 }
@@ -162,14 +162,14 @@ audited() {
 	audited "$here" cpus=4 memlock=8388608 "modules=ib_core ib_uverbs rdma_cm" \
 		netns-mode=exclusive "lockdown=none [integrity] confidentiality" verbs=yes \
 		"providers=rxe siw" access.rdma_cm=13 access.uverbs0=0 access.uverbs1=2 \
-		"gid.erdma_0=1 0000:0000:0000:0000:0000:ffff:0a4d:0001" gid.erdma_1= \
-		iommu.erdma_0=DMA-FQ iommu.erdma_1= uverbs.erdma_0=uverbs0 uverbs.erdma_1=uverbs1 \
+		"gid.cloud_0=1 0000:0000:0000:0000:0000:ffff:0a4d:0001" gid.cloud_1= \
+		iommu.cloud_0=DMA-FQ iommu.cloud_1= uverbs.cloud_0=uverbs0 uverbs.cloud_1=uverbs1 \
 		ipv4.eth0=yes ipv4.eth1=no affinity.42=2 affinity.43=2
 	golden check-facts --from "$here" check
 	audited "$here" cpus=2 memlock=unlimited "modules=rdma_ucm rdma_cm ib_uverbs ib_core" \
 		netns-mode=shared lockdown= verbs=no "providers=xerdma erdma" access.rdma_cm=2 \
-		gid.erdma_0= gid.erdma_1= iommu.erdma_0=identity iommu.erdma_1= \
-		uverbs.erdma_0= uverbs.erdma_1= ipv4.eth0= ipv4.eth1= affinity.42=0 affinity.43=1
+		gid.cloud_0= gid.cloud_1= iommu.cloud_0=identity iommu.cloud_1= \
+		uverbs.cloud_0= uverbs.cloud_1= ipv4.eth0= ipv4.eth1= affinity.42=0 affinity.43=1
 	golden check-facts-other --from "$here" check
 }
 
@@ -178,7 +178,7 @@ audited() {
 	local -a facts=()
 	printf -v long '%*s' 5000 ''
 	for key in cpus memlock modules netns-mode lockdown verbs providers access.rdma_cm \
-		access.uverbs0 gid.erdma_0 iommu.erdma_0 uverbs.erdma_0 ipv4.eth0 mtu.eth0; do
+		access.uverbs0 gid.cloud_0 iommu.cloud_0 uverbs.cloud_0 ipv4.eth0 mtu.eth0; do
 		facts+=("$key=-1${long// /9%s}")
 	done
 	audited "$BATS_TEST_TMPDIR/odd" "${facts[@]}"
@@ -211,10 +211,10 @@ audited() {
 @test "wrong use" {
 	fails 2 "eadm: diagnose: --interval: at least 10ms" diagnose -i 1ms
 	fails 2 "eadm: diagnose: qp: one argument too many ('eadm help diagnose')" diagnose qp
-	fails 3 "eadm: diagnose: erdma0: no such RDMA device (did you mean 'erdma_0'?)" \
-		--from "$TWO" diagnose -d erdma0
-	fails 3 "eadm: check: erdma0: no such RDMA device (did you mean 'erdma_0'?)" \
-		--from "$TWO" check -d erdma0
+	fails 3 "eadm: diagnose: cloud0: no such RDMA device (did you mean 'cloud_0'?)" \
+		--from "$TWO" diagnose -d cloud0
+	fails 3 "eadm: check: cloud0: no such RDMA device (did you mean 'cloud_0'?)" \
+		--from "$TWO" check -d cloud0
 	fails 2 "eadm: check: --interval: unknown option" check --interval 1s
 }
 
@@ -230,7 +230,7 @@ audited() {
 	for key, value in (("eadm", "0.1.0"), ("kernel", "6.12.0-test"), ("module.erdma", ""),
 	                   ("origin.erdma", "the kernel's own, srcversion 1A2B3C"),
 	                   ("module.eadm", "0.1.0"), ("origin.eadm", "out of tree, srcversion 4D5E6F"),
-	                   ("driver.erdma_0", "erdma"), ("driver.erdma_1", "erdma"), ("moment", "0")):
+	                   ("driver.cloud_0", "erdma"), ("driver.cloud_1", "erdma"), ("moment", "0")):
 	    cap.fact(key, value)
 	cap.family()
 	cap.rdma_devices(DEVS)
@@ -246,13 +246,13 @@ audited() {
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/foreign" check --json
 	[ "$(jq '[.rows[] | select(.check == "companion" and .result == "ok")] | length' <<<"$output")" = 0 ]
 	[ "$(jq -r '.rows[] | select(.check == "companion") | "\(.result) \(.dev_name) \(.finding)"' \
-		<<<"$output")" = "warn erdma_0 the driver erdma that is loaded is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device
-warn erdma_1 the driver erdma that is loaded is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device" ]
+		<<<"$output")" = "warn cloud_0 the driver erdma that is loaded is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device
+warn cloud_1 the driver erdma that is loaded is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device" ]
 	run eadm --from "$BATS_TEST_TMPDIR/foreign" ver
 	[[ $output == *"module erdma     the kernel's own, srcversion 1A2B3C"* ]]
 	[[ $output == *"module eadm      0.1.0, out of tree, srcversion 4D5E6F"* ]]
 	run eadm --from "$BATS_TEST_TMPDIR/foreign" list
-	[[ $output == *"erdma_0 erdma"* ]]
+	[[ $output == *"cloud_0 erdma"* ]]
 }
 
 # finding: O4

@@ -35,12 +35,12 @@ RINGS=$BATS_TEST_DIRNAME/../captures/synth/rings.pcapng
 }
 
 @test "events of a device" {
-	[ "$(eadm --from "$RINGS" events -d erdma_1 -j 2>/dev/null | wc -l)" = 3 ]
+	[ "$(eadm --from "$RINGS" events -d cloud_1 -j 2>/dev/null | wc -l)" = 3 ]
 	# Those that were lost are of the other one.
-	fails 0 "" --from "$RINGS" events -d erdma_0
-	fails 3 "eadm: events: erdma_9: no such RDMA device (did you mean 'erdma_0'?)" \
-		--from "$RINGS" events -d erdma_9
-	[ "$(eadm --from "$RINGS" events -d erdma_9 -j | jq .error.status)" = 3 ]
+	fails 0 "" --from "$RINGS" events -d cloud_0
+	fails 3 "eadm: events: cloud_9: no such RDMA device (did you mean 'cloud_0'?)" \
+		--from "$RINGS" events -d cloud_9
+	[ "$(eadm --from "$RINGS" events -d cloud_9 -j | jq .error.status)" = 3 ]
 	fails 2 "eadm: events: --count: more than 0" --from "$RINGS" events -n 0
 	fails 2 "eadm: trace: --count: more than 0" trace -f -n 0
 }
@@ -52,7 +52,7 @@ RINGS=$BATS_TEST_DIRNAME/../captures/synth/rings.pcapng
 @test "JSON is as the schema says" {
 	for object in "sqe 18" "rqe 18" "cqe 5" "cqe 0" "eqe 0" "eqe 2" cmde "hwctx qp 18" regs; do
 		# shellcheck disable=SC2086
-		valid --from "$RINGS" dump $object -d erdma_1 --json
+		valid --from "$RINGS" dump $object -d cloud_1 --json
 	done
 	eadm --from "$RINGS" events --json | while read -r line; do
 		"$REPO/tests/cli/validate" <<<"$line"
@@ -69,10 +69,10 @@ RINGS=$BATS_TEST_DIRNAME/../captures/synth/rings.pcapng
 	fails 2 "eadm: dump: mr: the adapter keeps contexts of qp, cq and eq" dump hwctx mr 1
 	fails 2 "eadm: dump: hwctx: missing kind of queue ('eadm dump hwctx qp|cq|eq N')" dump hwctx
 	fails 2 "eadm: conf: cc: list, get SETTING or set SETTING VALUE" conf cc
-	fails 5 "eadm: conf: cc: settings of a capture cannot be changed" --from "$TWO" conf set cc 1 -d erdma_0
+	fails 5 "eadm: conf: cc: settings of a capture cannot be changed" --from "$TWO" conf set cc 1 -d cloud_0
 	fails 5 "eadm: events: events: the capture has no events ('eadm events --save' makes one)" \
 		--from "$TWO" events
-	fails 3 "eadm: dump: send queue entries: the capture does not have it" --from "$TWO" dump sqe 10 -d erdma_0
+	fails 3 "eadm: dump: send queue entries: the capture does not have it" --from "$TWO" dump sqe 10 -d cloud_0
 	run eadm --from "$RINGS" dump sqe 18 --range 0..100000
 	[ "$status" = 2 ]
 	[[ $output == *"the queue has entries 0 to "* ]]

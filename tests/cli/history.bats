@@ -43,7 +43,7 @@ load common
 @test "diff never shows keys, and goes by device" {
 	run eadm diff "$TWO" "$REPO/tests/captures/live/erdma.pcapng" --json
 	[[ $output != *lkey* ]]
-	[ "$(eadm diff "$TWO" "$MOMENTS" cq -d erdma_0 -j | jq -r '[.rows[].dev_name] | unique[]')" = erdma_0 ]
+	[ "$(eadm diff "$TWO" "$MOMENTS" cq -d cloud_0 -j | jq -r '[.rows[].dev_name] | unique[]')" = cloud_0 ]
 }
 
 @test "stat --since tells what counters grew by" {
@@ -102,11 +102,11 @@ load common
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/part" stat --live
 	[ "$status" = 6 ]
 	[ "$(grep -c 1.0k <<<"$output")" = 2 ]
-	[ "$(grep -c "erdma_1: counters: the capture does not have it" <<<"$stderr")" = 1 ]
+	[ "$(grep -c "cloud_1: counters: the capture does not have it" <<<"$stderr")" = 1 ]
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/part" stat --live --json
 	[ "$status" = 6 ]
-	[ "$(jq -r '.notes[-1].device' <<<"$output")" = 'erdma_1
-erdma_1' ]
+	[ "$(jq -r '.notes[-1].device' <<<"$output")" = 'cloud_1
+cloud_1' ]
 	"$REPO/tests/cli/validate" <<<"$output"
 	[ "$(eadm --from "$BUSY" stat qp --live --peer 9.9.9.9 -j | jq -c .rows)" = '[]
 []' ]
@@ -199,8 +199,8 @@ on_terminal() {
 	fails 2 "eadm: mark: a/b: not a name (letters, digits, '.', '_' and '-')" mark a/b
 	fails 2 "eadm: mark: --delete: which mark?" mark --delete
 	fails 2 "eadm: mark: --list: stands alone" mark --list x
-	fails 2 "eadm: mark: --device: a mark holds all devices" mark -d erdma_0 x
-	fails 2 "eadm: record: --device: a capture holds all devices" record -d erdma_0 x
+	fails 2 "eadm: mark: --device: a mark holds all devices" mark -d cloud_0 x
+	fails 2 "eadm: record: --device: a capture holds all devices" record -d cloud_0 x
 	run --separate-stderr env -u HOME -u XDG_STATE_HOME "$EADM" mark x
 	[ "$status" = 1 ]
 	[[ $stderr == *"neither XDG_STATE_HOME nor HOME is set" ]]

@@ -14,7 +14,7 @@ load common
 	{
 		eadm -j --from "$TWO" list
 		eadm -j --from "$TWO" info
-		eadm -j --from "$TWO" info erdma_0 -o qps
+		eadm -j --from "$TWO" info cloud_0 -o qps
 		eadm -j --from "$TWO" stat
 		eadm -j --from "$TWO" stat eq
 		eadm -j --from "$TWO" stat qp --hw
@@ -31,7 +31,7 @@ load common
 
 @test "errors are documents, too" {
 	for arguments in "list --from /nowhere" "dump" "dump qq" "dump qp x" "nothing" \
-		"dump qp 99 --from $TWO" "dump qp --from $TWO -d erdma_7" "stat -i x" \
+		"dump qp 99 --from $TWO" "dump qp --from $TWO -d cloud_7" "stat -i x" \
 		"list --wrong" "dump eq --from $DEAD" "--device"; do
 		# shellcheck disable=SC2086
 		run --separate-stderr eadm --json $arguments

@@ -7,7 +7,7 @@ load common
 }
 
 @test "info shows all of a device" {
-	golden info --from "$TWO" info erdma_1
+	golden info --from "$TWO" info cloud_1
 }
 
 @test "info shows devices beside each other" {
@@ -50,11 +50,11 @@ load common
 @test "dump of one object" {
 	golden dump-qp-12 --from "$TWO" dump qp 12
 	golden dump-qp-10 --from "$TWO" dump qp 10
-	golden dump-qp-10-dev --from "$TWO" dump qp 10 -d erdma_1
+	golden dump-qp-10-dev --from "$TWO" dump qp 10 -d cloud_1
 }
 
 @test "dump filters by device, process, name and state" {
-	golden dump-filter-device --from "$TWO" dump qp --device erdma_1
+	golden dump-filter-device --from "$TWO" dump qp --device cloud_1
 	golden dump-filter-pid --from "$TWO" dump qp --pid 4711 -o qpn,pid
 	golden dump-filter-comm --from "$TWO" dump qp --comm '\[*' -o qpn,comm
 	golden dump-filter-state --from "$TWO" dump qp --state err,init -o qpn,state
@@ -84,7 +84,7 @@ load common
 	[ "$status" = 0 ]
 	[[ $output == *"recorded by eadm 0.1.0"*"kernel           6.1.0-test"* ]]
 	[[ $output == *"module erdma     0.1.0"*"module eadm      loaded"* ]]
-	[[ $output == *"firmware erdma_1 0.2.0"* ]]
+	[[ $output == *"firmware cloud_1 0.2.0"* ]]
 }
 
 @test "what is odd is shown as it is" {
@@ -159,7 +159,7 @@ columns_of() {
 }
 
 @test "a terminal that is too narrow cuts names, not numbers" {
-	run bash -c "TERM=dumb script -qec 'stty cols 80 rows 50; $EADM --from $TWO info erdma_0' \
+	run bash -c "TERM=dumb script -qec 'stty cols 80 rows 50; $EADM --from $TWO info cloud_0' \
 		/dev/null </dev/null | tr -d '\r'"
 	[ -z "$(echo "$output" | grep -E '^.{81}')" ]
 	[[ $output == *"max-mr-size  1TiB"* ]]
@@ -169,7 +169,7 @@ columns_of() {
 	for command in list "dump qp"; do
 		run bash -c "TERM=dumb script -qec 'stty cols 60 rows 24; $EADM --from $TWO $command' \
 			/dev/null </dev/null | tr -d '\r'"
-		[ "$(grep -c '^erdma_[01] ' <<<"$output")" -ge 2 ]
+		[ "$(grep -c '^cloud_[01] ' <<<"$output")" -ge 2 ]
 		[[ $output == *0001:00:01.0*0.2.0* || $output == *2001:db8::1* ]]
 	done
 }

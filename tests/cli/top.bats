@@ -46,8 +46,8 @@ teardown() {
 	fails 2 "eadm: top: --interval: at least 10ms" top -b -i 1ms
 	fails 2 "eadm: top: --count: more than 0" top -b -n 0
 	fails 3 "eadm: top: nosuch: no such RDMA device" --from "$BUSY" -d nosuch top -b
-	fails 3 "eadm: top: erdma0: no such RDMA device (did you mean 'erdma_0'?)" \
-		--from "$TWO" -d erdma0 top -b
+	fails 3 "eadm: top: cloud0: no such RDMA device (did you mean 'cloud_0'?)" \
+		--from "$TWO" -d cloud0 top -b
 	run bash -c "TERM=nosuch script -qec '$EADM --from $BUSY top' /dev/null </dev/null"
 	[[ $output == *"unknown terminal (set TERM, or use --batch)"* ]]
 }
@@ -98,7 +98,7 @@ start() {
 	[ "$(screen | wc -l)" = 24 ]
 	[ "$(screen | grep -cE '^.{81}')" = 0 ]
 	screen | sed -n 2p | grep -q "^DEVICE  STATE PORT .* QPS"
-	screen | grep -E "^erdma_0 +49 rts +1.9k +5.0 4000 ib_write_bw +10.77.1.1"
+	screen | grep -E "^cloud_0 +49 rts +1.9k +5.0 4000 ib_write_bw +10.77.1.1"
 	screen | tail -1 | grep -q "q quit  h help"
 
 	key s
@@ -113,25 +113,25 @@ start() {
 	on_screen "like: _"
 	key rpin g x BSpace Enter
 	on_screen "like 'rping': 13"
-	[ "$(screen | grep -c "^erdma_0 .*ib_write_bw")" = 0 ]
+	[ "$(screen | grep -c "^cloud_0 .*ib_write_bw")" = 0 ]
 	key / e r r Enter
 	on_screen "no queue pair matches"
 	key c
-	on_screen "erdma_0  49 rts"
+	on_screen "cloud_0  49 rts"
 
 	key Down Down
-	off_screen "erdma_0  48 rts"
-	on_screen "erdma_0  47 rts"
+	off_screen "cloud_0  48 rts"
+	on_screen "cloud_0  47 rts"
 	key G
-	on_screen "erdma_0  29 rts"
+	on_screen "cloud_0  29 rts"
 	key g
-	on_screen "erdma_0  49 rts"
+	on_screen "cloud_0  49 rts"
 
 	key h
 	on_screen "show only QPs that match"
 	[ "$(screen | grep -cE '^.{81}')" = 0 ]
 	key q
-	on_screen "erdma_0  49 rts"
+	on_screen "cloud_0  49 rts"
 	key q
 	on_screen "status 0"
 }
@@ -143,7 +143,7 @@ start() {
 	on_screen "AGE"
 	[ "$(screen | wc -l)" = 40 ]
 	screen | tail -1 | grep -q "q quit"
-	[ "$(screen | grep -c "^erdma_0 ")" = 35 ]
+	[ "$(screen | grep -c "^cloud_0 ")" = 35 ]
 	tmux -S "$SOCKET" resize-window -x 40 -y 10
 	on_screen "q quit  h help  space freeze"
 	[ "$(screen | grep -cE '^.{41}')" = 0 ]
@@ -198,7 +198,7 @@ start() {
 	cap.fact("host", "A" * 60000)
 	cap.fact("moment", "0")
 	cap.family()
-	cap.rdma_devices([(0, "erdma_0", 1)])
+	cap.rdma_devices([(0, "cloud_0", 1)])
 	cap.dump("dev", [synth.device(0)])
 	cap.dump("qp", [synth.qp(0, 10)])
 	cap.write(sys.argv[1])

@@ -72,8 +72,8 @@ commands() {
 	fails 2 "eadm: dump: errr: unknown state (did you mean 'err'?)" dump qp --state errr
 	fails 2 "eadm: trace: creat-qp: unknown op (did you mean 'create-qp'?)" \
 		trace --opcode creat-qp
-	fails 3 "eadm: dump: erdma0: no such RDMA device (did you mean 'erdma_0'?)" \
-		--from "$TWO" dump qp -d erdma0
+	fails 3 "eadm: dump: cloud0: no such RDMA device (did you mean 'cloud_0'?)" \
+		--from "$TWO" dump qp -d cloud0
 	fails 2 "eadm: help: lisst: unknown command (did you mean 'list'?)" help lisst
 }
 
@@ -197,12 +197,12 @@ commands() {
 	fails 2 "eadm: --hw: must follow its command" --hw dump qp
 	fails 2 "eadm: -n: must follow its command" -n 5 stat
 	fails 2 "eadm: dump: --from: given twice" dump qp --from a --from b
-	fails 2 "eadm: info: erdma_0: given twice, --device names erdma_1" \
-		info erdma_0 -d erdma_1
+	fails 2 "eadm: info: cloud_0: given twice, --device names cloud_1" \
+		info cloud_0 -d cloud_1
 	fails 5 "eadm: dump: memory regions: the adapter keeps no context of memory regions" \
 		--from "$TWO" dump mr --hw
-	fails 5 "eadm: trace: erdma_0: a capture cannot be followed" \
-		--from "$TWO" trace --follow -d erdma_0
+	fails 5 "eadm: trace: cloud_0: a capture cannot be followed" \
+		--from "$TWO" trace --follow -d cloud_0
 }
 
 @test "arguments: too few, too many" {
@@ -215,15 +215,15 @@ commands() {
 }
 
 @test "options stand anywhere, words behind -- are no options" {
-	diff <(eadm --from "$TWO" dump qp -d erdma_1) <(eadm dump -d erdma_1 qp --from="$TWO")
-	diff <(eadm --from "$TWO" dump qp -d erdma_1) <(eadm -derdma_1 --from "$TWO" dump -- qp)
+	diff <(eadm --from "$TWO" dump qp -d cloud_1) <(eadm dump -d cloud_1 qp --from="$TWO")
+	diff <(eadm --from "$TWO" dump qp -d cloud_1) <(eadm -dcloud_1 --from "$TWO" dump -- qp)
 	diff <(eadm --from "$TWO" -j list) <(eadm -vj --from "$TWO" list 2>/dev/null)
 	fails 2 "eadm: dump: --hw: not a number" --from "$TWO" dump -- qp --hw
 }
 
 @test "what is not there" {
 	fails 3 "eadm: dump: qp 99: no such object" --from "$TWO" dump qp 99
-	fails 3 "eadm: dump: qp 11: no such object on erdma_1" --from "$TWO" dump qp 11 -d erdma_1
+	fails 3 "eadm: dump: qp 11: no such object on cloud_1" --from "$TWO" dump qp 11 -d cloud_1
 	fails 3 "eadm: info: mlx5_0: no such RDMA device" --from "$TWO" info mlx5_0
 	fails 1 "eadm: list: /nowhere: No such file or directory" --from /nowhere list
 	fails 1 "eadm: list: /: Is a directory" --from / list
@@ -262,9 +262,9 @@ commands() {
 	run --separate-stderr eadm --from "$TWO" conf set cc xyzzy
 	[[ $stderr == "eadm: conf: xyzzy: no value of cc ("*cubic*")" ]]
 	fails 2 "eadm: test: echp: no such test (did you mean 'echo'?)" test client x -t data,echp
-	fails 2 "eadm: stat: erdma_0: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d erdma_0')" \
-		--from "$TWO" stat erdma_0
-	eadm --from "$TWO" stat -d erdma_0
+	fails 2 "eadm: stat: cloud_0: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d cloud_0')" \
+		--from "$TWO" stat cloud_0
+	eadm --from "$TWO" stat -d cloud_0
 	for option in -o --sort; do
 		fails 2 "eadm: dump: pee-addr: unknown column (did you mean 'peer-addr'?)" \
 			--from "$TWO" dump qp $option pee-addr

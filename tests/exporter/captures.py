@@ -31,7 +31,7 @@ def full(path):
     cap = Capture()
     cap.fact("moment", "0")
     cap.family()
-    cap.rdma_devices([(0, "erdma_0", 1)])
+    cap.rdma_devices([(0, "cloud_0", 1)])
     for obj in ("dev", "cmdq", "eq", "cmd", "counters", "qp", "cq", "mr", "pd", "ctx"):
         row = {}
         for name, (number, field) in cap.spec.sets[obj].items():
@@ -39,7 +39,7 @@ def full(path):
             hw = view.get("hw") and obj != "counters"
             if not field.get("x-request") and not hw and name != "hw-error":
                 row[name] = sample(field, number)
-        row.update({"dev-index": 0, "dev-name": "erdma_0"})
+        row.update({"dev-index": 0, "dev-name": "cloud_0"})
         cap.dump(obj, [row], hw=obj == "counters")
     cap.write(path)
 
@@ -58,7 +58,7 @@ def recorder(path):
     for moment, rows in enumerate(steps):
         cap.fact("moment", moment)
         cap.family()
-        cap.rdma_devices([(0, "erdma_0", 1)])
+        cap.rdma_devices([(0, "cloud_0", 1)])
         device = synth.device(0)
         # In the last one the driver was loaded anew.
         device["age"] = SEC if moment == 3 else (100 + moment) * SEC
@@ -75,7 +75,7 @@ def remade(path):
     for moment, (age, seqs) in enumerate(((60, (1, 2)), (1800, (1,)), (5400, (1, 2, 3)))):
         cap.fact("moment", moment)
         cap.family()
-        cap.rdma_devices([(0, "erdma_0", 1)])
+        cap.rdma_devices([(0, "cloud_0", 1)])
         cap.dump("dev", [{**synth.device(0), "age": age * SEC}])
         cap.dump("cmd", [synth.cmd(0, seq) for seq in seqs])
         cap.time += 3600 * SEC
@@ -87,7 +87,7 @@ def odd(path):
     cap = Capture()
     cap.fact("moment", "0")
     cap.family()
-    cap.rdma_devices([(0, "erdma_0", 1)])
+    cap.rdma_devices([(0, "cloud_0", 1)])
     cap.dump("dev", [synth.device(0)])
     cap.dump("qp", [synth.qp(0, 10 + n, comm=comm) for n, comm in enumerate(
         ("odd\1", "odd\2", 70 * "x" + "1", 70 * "x" + "2"))])
@@ -100,7 +100,7 @@ def one_process(path, name):
     cap = Capture()
     cap.fact("moment", "0")
     cap.family()
-    cap.rdma_devices([(0, "erdma_0", 1)])
+    cap.rdma_devices([(0, "cloud_0", 1)])
     cap.dump("dev", [synth.device(0)])
     cap.dump("qp", [synth.qp(0, 10, comm=name)])
     cap.write(path)

@@ -15,7 +15,7 @@ import yaml
 from server import BUILD, EADM, NOBODY, REPO, eadm, for_everybody
 from tap import case, equal, true
 
-LAST = 'eadm_port_qp_creates_total{device="erdma_1",port="1"} 3\n'
+LAST = 'eadm_port_qp_creates_total{device="cloud_1",port="1"} 3\n'
 
 
 @case("--textfile replaces the file in one step")

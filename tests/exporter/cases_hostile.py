@@ -329,7 +329,7 @@ def unread(place):
 def many_while_hanging(place):
     stop = f"{place.folder}/hang"
     os.mkfifo(stop)
-    for env in ({"HANG_DEVICE": "erdma_1"}, {"HANG_ALL": "1"}):
+    for env in ({"HANG_DEVICE": "cloud_1"}, {"HANG_ALL": "1"}):
         env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/hang.so",
                "HANG_FILE": stop, **env}
         with Exporter(place.folder, place.capture("two"), env=env) as server, \

@@ -285,9 +285,9 @@ def wrong_options(place):
             (["--web-config", "/nonexistent"], 1, "No such file"),
             (["--at", "#2"], 3, "the capture has 1 snapshot"),
             (["--save", "x"], 2, "not with exporter"),
-            (["-d", "erdma_9", "--once"], 3,
-             "erdma_9: no such RDMA device (did you mean 'erdma_0'?)"),
-            (["-d", "erdma_9", "--textfile", "/nonexistent/x"], 3, "no such RDMA"),
+            (["-d", "cloud_9", "--once"], 3,
+             "cloud_9: no such RDMA device (did you mean 'cloud_0'?)"),
+            (["-d", "cloud_9", "--textfile", "/nonexistent/x"], 3, "no such RDMA"),
             (["--unknown"], 2, "unknown option"),
             (["word"], 2, "too many")):
         done = eadm("--from", capture, "exporter", *args)

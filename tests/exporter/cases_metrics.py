@@ -57,7 +57,7 @@ def unique(place):
     equal([got[f'eadm_mr_length_bytes{{device="rxe0",res_id="{n}"}}'] for n in (0, 1)],
           [65536, 65536])
     got = values(once(place.capture("odd"), "--processes"))
-    equal(got['eadm_process_qp_objects{device="erdma_0",comm="odd\ufffd"}'], 2)
+    equal(got['eadm_process_qp_objects{device="cloud_0",comm="odd\ufffd"}'], 2)
 
 
 @case("both byte orders show the same")
@@ -94,13 +94,13 @@ def all_counters(place):
 @case("values, states, limits and names of devices are told")
 def devices(place):
     got = values(once(place.capture("two")))
-    equal(got['eadm_port_tx_bytes_total{device="erdma_0",port="1"}'], 3000)
-    equal(got['eadm_dev_state{device="erdma_1",state="ready"}'], 1)
-    equal(got['eadm_dev_state{device="erdma_1",state="dead"}'], 0)
-    equal(got['eadm_dev_qps{device="erdma_0"}'], 3)
-    equal(got['eadm_dev_max_qp{device="erdma_0"}'], 131071)
-    equal(got['eadm_cmdq_timeout_seconds{device="erdma_0"}'], 15)
-    equal(got['eadm_eq_events_total{device="erdma_0",eq="2",role="completion"}'], 24)
+    equal(got['eadm_port_tx_bytes_total{device="cloud_0",port="1"}'], 3000)
+    equal(got['eadm_dev_state{device="cloud_1",state="ready"}'], 1)
+    equal(got['eadm_dev_state{device="cloud_1",state="dead"}'], 0)
+    equal(got['eadm_dev_qps{device="cloud_0"}'], 3)
+    equal(got['eadm_dev_max_qp{device="cloud_0"}'], 131071)
+    equal(got['eadm_cmdq_timeout_seconds{device="cloud_0"}'], 15)
+    equal(got['eadm_eq_events_total{device="cloud_0",eq="2",role="completion"}'], 24)
     info = [name for name in got if name.startswith("eadm_dev_info")]
     equal(len(info), 2)
     true('driver="erdma"' in info[0] and 'netdev="eth0"' in info[0], info)
@@ -245,10 +245,10 @@ def native(place):
 
 @case("the flight recorder's commands count once each, when they end")
 def recorder(place):
-    count = 'eadm_cmd_latency_seconds_count{device="erdma_0"}'
-    lost = 'eadm_cmd_records_lost_total{device="erdma_0"}'
-    slow = 'eadm_cmd_latency_seconds_bucket{device="erdma_0",le="0.1"}'
-    timeout = ('eadm_cmd_records_total{device="erdma_0",op="create-qp",'
+    count = 'eadm_cmd_latency_seconds_count{device="cloud_0"}'
+    lost = 'eadm_cmd_records_lost_total{device="cloud_0"}'
+    slow = 'eadm_cmd_latency_seconds_bucket{device="cloud_0",le="0.1"}'
+    timeout = ('eadm_cmd_records_total{device="cloud_0",op="create-qp",'
                'state="timeout"}')
     with Exporter(place.folder, place.capture("recorder")) as server:
         got = [server.metrics() for _ in range(5)]
@@ -256,13 +256,13 @@ def recorder(place):
     equal([g[lost] for g in got], [0, 0, 10, 0, 0], "lost ones")
     equal([g[slow] for g in got], [1, 1, 2, 1, 1], "fast ones")
     equal([g.get(timeout) for g in got], [None, 1, 1, None, None], "timeouts")
-    equal(got[1]['eadm_cmd_latency_seconds_sum{device="erdma_0"}'], 15.20002)
+    equal(got[1]['eadm_cmd_latency_seconds_sum{device="cloud_0"}'], 15.20002)
 
 
 @case("a device that was made anew counts from 0, however old it has grown")
 def remade(place):
-    count = 'eadm_cmd_latency_seconds_count{device="erdma_0"}'
-    lost = 'eadm_cmd_records_lost_total{device="erdma_0"}'
+    count = 'eadm_cmd_latency_seconds_count{device="cloud_0"}'
+    lost = 'eadm_cmd_records_lost_total{device="cloud_0"}'
     with Exporter(place.folder, place.capture("remade")) as server:
         got = [server.metrics() for _ in range(4)]
     equal([(g[count], g[lost]) for g in got], [(2, 0), (1, 0), (3, 0), (3, 0)])
@@ -270,7 +270,7 @@ def remade(place):
 
 @case("each scrape shows the next moment of a capture, the last one for ever")
 def moments(place):
-    name = 'eadm_port_tx_bytes_total{device="erdma_0",port="1"}'
+    name = 'eadm_port_tx_bytes_total{device="cloud_0",port="1"}'
     with Exporter(place.folder, place.capture("moments")) as server:
         equal([server.metrics()[name] for _ in range(4)],
               [3000, 5003000, 15003000, 15003000])
@@ -278,15 +278,15 @@ def moments(place):
 
 @case("scrapes begin with the moment of --at, a server waits for its device")
 def at_moment(place):
-    name = 'eadm_port_tx_packets_total{device="erdma_0",port="1"}'
+    name = 'eadm_port_tx_packets_total{device="cloud_0",port="1"}'
     first = {at: values(once(place.capture("moments"), "--at", at))[name]
              for at in ("#1", "#2", "#3")}
     equal(len(set(first.values())), 3, first)
     with Exporter(place.folder, place.capture("moments"), "--at", "#2") as server:
         equal([server.metrics()[name] for _ in range(3)],
               [first["#2"], first["#3"], first["#3"]])
-    with Exporter(place.folder, place.capture("moments"), "-d", "erdma_9") as server:
-        true("erdma_9: no such RDMA device" in server.text_of_log(), "log")
+    with Exporter(place.folder, place.capture("moments"), "-d", "cloud_9") as server:
+        true("cloud_9: no such RDMA device" in server.text_of_log(), "log")
         equal(server.metrics()["eadm_devices"], 0)
 
 
@@ -309,13 +309,13 @@ def budget(place):
                       "--max-series", "100"))
     series = [name for name in got if name.startswith("eadm_qp_")]
     true(50 < len(series) <= 100, len(series))
-    flag = 'eadm_scrape_collector_truncated{device="erdma_0",collector="qp"}'
+    flag = 'eadm_scrape_collector_truncated{device="cloud_0",collector="qp"}'
     equal(got[flag], 1)
     got = values(once(place.capture("many"), "--objects", "qp", "--processes",
                       "--max-series", "200000"))
     equal(got[flag], 0)
     equal(len([n for n in got if n.startswith("eadm_qp_info")]), 5000)
-    equal(got['eadm_process_qp_objects{device="erdma_0",'
+    equal(got['eadm_process_qp_objects{device="cloud_0",'
               'comm="ib_write_bw"}'], 5000)
     plain = values(once(place.capture("many")))
     equal([n for n in plain if n.startswith("eadm_qp_")], [])
@@ -333,11 +333,11 @@ def hang(place):
     stop = f"{place.folder}/hang"
     os.mkfifo(stop)
     env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/hang.so",
-           "HANG_DEVICE": "erdma_1", "HANG_FILE": stop}
+           "HANG_DEVICE": "cloud_1", "HANG_FILE": stop}
     success = ('eadm_scrape_collector_success{{device="{}",'
                'collector="counters"}}').format
-    good = 'eadm_port_tx_bytes_total{device="erdma_0",port="1"}'
-    bad = 'eadm_port_tx_bytes_total{device="erdma_1",port="1"}'
+    good = 'eadm_port_tx_bytes_total{device="cloud_0",port="1"}'
+    bad = 'eadm_port_tx_bytes_total{device="cloud_1",port="1"}'
 
     def scrape(server, **kwargs):
         begin = time.monotonic()
@@ -349,9 +349,9 @@ def hang(place):
         got, took = scrape(server, headers={
             "X-Prometheus-Scrape-Timeout-Seconds": "0.5"})
         true(took < 1.5, f"the scrape's own limit: {took} s")
-        equal((got[success("erdma_0")], got[success("erdma_1")]), (1, 0))
+        equal((got[success("cloud_0")], got[success("cloud_1")]), (1, 0))
         equal((good in got, bad in got), (True, False))
-        equal(got['eadm_cmdq_submitted_total{device="erdma_1"}'], 24,
+        equal(got['eadm_cmdq_submitted_total{device="cloud_1"}'], 24,
               "what else the device told")
         wait_for("the first scrape's end", lambda: scrape(server)[1] < 1)
         got, took = scrape(server)
@@ -367,9 +367,9 @@ def all_hang(place):
     stop = f"{place.folder}/hang"
     env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/hang.so",
            "HANG_ALL": "1", "HANG_FILE": stop}
-    good = ['eadm_port_tx_bytes_total{device="erdma_%d",port="1"}' % n for n in (0, 1)]
+    good = ['eadm_port_tx_bytes_total{device="cloud_%d",port="1"}' % n for n in (0, 1)]
     success = ['eadm_scrape_collector_success{device="%s",collector="%s"}' % pair
-               for pair in (("erdma_0", "counters"), ("erdma_1", "counters"), ("", "list"))]
+               for pair in (("cloud_0", "counters"), ("cloud_1", "counters"), ("", "list"))]
 
     with Exporter(place.folder, place.capture("two"), "--device-timeout",
                   "1s", env=env) as server:

@@ -194,12 +194,12 @@ def prometheus(place):
             wait_for("both targets", lambda: server.query("up") == {
                 "eadm": 1.0, "dead": 1.0}, 30)
             equal(server.query('eadm_dev_qps{job="eadm"}'),
-                  {"erdma_0": 3.0, "erdma_1": 2.0})
+                  {"cloud_0": 3.0, "cloud_1": 2.0})
             wait_for("the recorded series", lambda: server.query(
                 'eadm:dev_limit_use:ratio{object="qp",job="eadm"}'), 30)
             equal(server.query(
                 "histogram_quantile(0.9, eadm_cmd_latency_seconds_bucket"
-                '{job="eadm",device="erdma_0"})')["erdma_0"] < 0.0001, True)
+                '{job="eadm",device="cloud_0"})')["cloud_0"] < 0.0001, True)
             wait_for("the alert", lambda: server.query(
                 'count by (device) (ALERTS{alertname="EadmDeviceDead"})'
             ) == {"roce_x": 1.0}, 30)
@@ -226,11 +226,11 @@ def native_histogram(place):
                         "--enable-feature=native-histograms") as server:
             def taken():
                 found = server.ask("query", query="eadm_cmd_latency_seconds"
-                                   '{device="erdma_0"}')
+                                   '{device="cloud_0"}')
                 return (found or {"result": None})["result"]
             row, = wait_for("the histogram", taken, 30)
             count = exporter.metrics()['eadm_cmd_latency_seconds_count'
-                                       '{device="erdma_0"}']
+                                       '{device="cloud_0"}']
             equal(float(row["histogram"][1]["count"]), count)
             equal(sum(float(bucket[3]) for bucket in
                       row["histogram"][1]["buckets"]), count)
@@ -240,7 +240,7 @@ def native_histogram(place):
             equal(server.query("eadm_cmd_latency_seconds_bucket"), {})
             # All else comes as it does in text.
             equal(server.query("eadm_dev_qps"),
-                  {"erdma_0": 3.0, "erdma_1": 2.0})
+                  {"cloud_0": 3.0, "cloud_1": 2.0})
             targets = server.ask("targets")["activeTargets"]
             equal([t["lastError"] for t in targets], [""])
             meta = server.ask("metadata", metric="eadm_port_tx_bytes_total")

@@ -372,7 +372,7 @@ static void without_number(void)
 	add_exchange(&b, GENL_ID_CTRL, 0, CTRL_CMD_GETFAMILY, &name, &row);
 	row.n = 0;
 	add_attr32(&row, EADM_A_COMMON_DEV_INDEX, 0);
-	add_attr(&row, EADM_A_COMMON_DEV_NAME, "erdma_0", 8);
+	add_attr(&row, EADM_A_COMMON_DEV_NAME, "cloud_0", 8);
 	add_exchange(&b, family, NLM_F_DUMP, EADM_CMD_DEV_GET, &none, &row);
 	add_exchange(&b, family, NLM_F_DUMP, EADM_CMD_CMD_GET, &none, &row);
 	ok(!eadm_open_file(ctx, path_of(&b)) && count(ctx, "cmd") == 1 &&

@@ -37,7 +37,7 @@ static void begin(void)
 	msg_begin(&msg, 0x20, 0, 1);
 	add32(&msg, 0);
 	add_attr32(&msg, EADM_A_COMMON_DEV_INDEX, 7);
-	add_attr(&msg, EADM_A_COMMON_DEV_NAME, "erdma_0", 8);
+	add_attr(&msg, EADM_A_COMMON_DEV_NAME, "cloud_0", 8);
 }
 
 static int decode(const char *name, bool hw)

@@ -12,7 +12,7 @@
 #define BLOCK 32
 #define QPN 0x12
 
-static const struct eadm_device device = { .name = "erdma_0" };
+static const struct eadm_device device = { .name = "cloud_0" };
 static unsigned char data[DEPTH * BLOCK];
 static uint8_t places[DEPTH];
 static struct eadm_record rec;
