@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Makes captures that no machine at hand would give: synth.py FOLDER.
 
-  two.pcapng     two erdma devices with a few objects of each kind
+Their devices are of the first family in tests/family that is described and has a
+face.py, which says what only its devices show.
+
+  two.pcapng     two devices with a few objects of each kind
   two-be.pcapng  the same from a machine of the other byte order
   dead.pcapng    one device whose command queue is dead, odd values, an attribute
                  and values that nobody knows yet, a torn dump, a refused request
   moments.pcapng counters at three moments, wraps among them
-  rings.pcapng   entries of queues, a context, registers, events
+  events.pcapng  events of the second device
   foreign.pcapng a device of another vendor
   stock.pcapng   devices of stock drivers and their connections; stock-be.pcapng, too
   sick.pcapng    two moments of devices on which every rule of a diagnosis applies
@@ -19,40 +22,44 @@ import socket
 import struct
 import sys
 
-from nlcap import Capture, FAMILY, GENERIC
+from nlcap import Capture, FAMILY, GENERIC, face
 
+FAMILY_NAME, FACE = face()
 DEVS = [(0, "cloud_0", 1), (3, "cloud_1", 1)]
 SEC = 1000000000
 
 
+def own(obj):
+    """What rows of the family have beside the fields of the contract."""
+    return FACE.OWN.get(obj, {})
+
+
 def head(index):
-    return {"dev-index": DEVS[index][0], "dev-name": DEVS[index][1], "family": "erdma"}
+    return {"dev-index": DEVS[index][0], "dev-name": DEVS[index][1], "family": FAMILY_NAME}
 
 
 def device(i):
-    return {**head(i), "driver": "erdma", "state": "ready", "bus-addr": f"0001:00:0{i}.0",
-            "vendor-id": 0x1DED, "part-id": 0x107F, "hw-version": 2, "fw-version": "0.2.0",
+    return {**head(i), "driver": FAMILY_NAME, "state": "ready", "bus-addr": f"0001:00:0{i}.0",
+            "vendor-id": FACE.VENDOR, "part-id": FACE.PART, "hw-version": 2, "fw-version": "0.2.0",
             "numa-node": -1, "node-guid": bytes([2, 0, 0xED, 0xFF, 0xFE, 0xA0, 0, i]),
             "netdev": f"eth{i}", "netdev-index": 2 + i,
             "mac": bytes([0x52, 0x54, 0, 0xED, 0xA0, i]), "port-state": "active", "mtu": 1500,
-            "caps": ["atomic", "query-qc", "extend-db"], "cc": "cubic", "vectors": 3,
+            "caps": ["atomic", "query-qc", "extend-db"], "vectors": 3,
             "max-qp": 131071, "qps": 3 - i, "max-cq": 262143, "cqs": 3, "max-mr": 131072,
             "mrs": 2, "max-pd": 65536, "pds": 2, "max-ctx": 1024, "ctxs": 1,
             "max-mr-size": 1 << 40, "max-send-wr": 8192, "max-recv-wr": 32768,
-            "max-cqe": 1 << 20, "age": 93784 * SEC}
+            "max-cqe": 1 << 20, "age": 93784 * SEC, **own("dev")}
 
 
 def qp(i, qpn, **more):
-    return {**head(i), "qpn": qpn, "type": "rc", "state": "rts", "iwarp-state": "rts",
-            "pdn": 1, "send-cqn": 2, "recv-cqn": 3, "sq-depth": 512, "sq-pi": 17, "rq-depth": 256,
-            "rq-pi": 256, "user": 1, "pid": 4711, "comm": "ib_write_bw", "cgroup-id": 5123,
+    return {**head(i), "qpn": qpn, "type": "rc", "state": "rts", "pdn": 1, "send-cqn": 2,
+            "recv-cqn": 3, "sq-depth": 512, "sq-pi": 17, "rq-depth": 256, "rq-pi": 256, "user": 1, "pid": 4711, "comm": "ib_write_bw", "cgroup-id": 5123,
             "netns": 4026531840, "ctxn": 0, "res-id": qpn, "netdev": f"eth{i}",
             "local-addr": bytes([10, 77, i, 1]), "local-port": 18515,
             "peer-addr": bytes([10, 77, 1 - i, 1]), "peer-port": 40000 + qpn,
-            "cookie": 0xC0FFEE, "remote-cookie": 0xBEEF, "cc": "cubic", "age": 3 * SEC // 2,
-            "state-age": 12345678, "hw-sq-pi": 17, "hw-sq-ci": 16, "hw-rq-pi": 256,
-            "hw-rq-ci": 3, "hw-rto-retrans": 0, "hw-tx-packets": 65535,
-            "hw-sq-addr": 0x123456789000, **more}
+            "age": 3 * SEC // 2, "state-age": 12345678, "hw-sq-pi": 17, "hw-sq-ci": 16,
+            "hw-rq-pi": 256, "hw-rq-ci": 3, "hw-sq-addr": 0x123456789000,
+            **FACE.own_state("rts"), **own("qp"), **more}
 
 
 def kernel_qp(i):
@@ -74,9 +81,9 @@ def cq(i, cqn, **more):
 def eqs(i):
     common = {"depth": 4096, "age": 93784 * SEC, "last-event-age": 5 * SEC, "unknown": 0}
     return [{**head(i), "index": n, "role": role, "eqn": n, "vector": n, "irq": 40 + n,
-             "irq-name": f"erdma-{kind}{n}@pci:0001:00:0{i}.0", "ci": 12 * n, "pending": 0,
+             "irq-name": FACE.irq_name(kind, n, f"0001:00:0{i}.0"), "ci": 12 * n, "pending": 0,
              "interrupts": 3 + n, "events": 12 * n, "hw-suppressed": 0, "hw-overflow": 0,
-             "hw-head": 12 * n, "hw-tail": 12 * n, **common}
+             "hw-head": 12 * n, "hw-tail": 12 * n, **common, **own("eq")}
             for n, (kind, role) in enumerate((("aeq", "async"), ("cmdq", "admin"), ("ceq", "completion")))]
 
 
@@ -93,8 +100,8 @@ def mr(i, mrn, **more):
     return {**head(i), "mrn": mrn, "type": "normal", "valid": 1, "pdn": 1, "lkey": mrn << 8 | 0x42,
             "rkey": mrn << 8 | 0x42, "iova": 0x7F1200000000, "length": 3 << 30,
             "access": ["local-write", "remote-write", "remote-read"], "page-size": 4096,
-            "pages": 786432, "mtt-level": 2, "pid": 4711, "comm": "ib_write_bw", "ctxn": 0,
-            "res-id": mrn, "age": 61 * SEC, **more}
+            "pages": 786432, "pid": 4711, "comm": "ib_write_bw", "ctxn": 0,
+            "res-id": mrn, "age": 61 * SEC, **own("mr"), **more}
 
 
 def pd(i, pdn):
@@ -103,9 +110,9 @@ def pd(i, pdn):
 
 
 def ctx(i):
-    return {**head(i), "ctxn": 0, "qps": 1, "cqs": 2, "mrs": 1, "pds": 1, "db-type": "page",
-            "sq-db-offset": 0x12000, "pid": 4711, "comm": "ib_write_bw", "res-id": 0,
-            "age": 400 * 86400 * SEC}
+    return {**head(i), "ctxn": 0, "qps": 1, "cqs": 2, "mrs": 1, "pds": 1,
+            "pid": 4711, "comm": "ib_write_bw", "res-id": 0, "age": 400 * 86400 * SEC,
+            **own("ctx")}
 
 
 def counters(i, **more):
@@ -126,14 +133,14 @@ def cmd(i, seq, **more):
 def two(order="<"):
     cap = Capture(order)
     for key, value in (("eadm", "0.1.0"), ("kernel", "6.1.0-test"), ("host", "node7"),
-                       ("module.erdma", "0.1.0"), ("module.eadm", ""), ("moment", "0")):
+                       (f"module.{FAMILY_NAME}", "0.1.0"), ("module.eadm", ""), ("moment", "0")):
         cap.fact(key, value)
     cap.family()
     cap.rdma_devices(DEVS)
     both = range(2)
     rows = {
         "dev": [device(i) for i in both],
-        "qp": [qp(0, 10), kernel_qp(0), qp(0, 11, state="err", **{"iwarp-state": "error"}),
+        "qp": [qp(0, 10), kernel_qp(0), qp(0, 11, state="err", **FACE.own_state("error")),
                qp(1, 10), qp(1, 12, state="init")],
         "cq": [cq(0, 2), cq(0, 3), cq(1, 2, armed=0)],
         "eq": [row for i in both for row in eqs(i)],
@@ -201,12 +208,14 @@ def moments():
     return cap
 
 
-RING = {"dev-index": 3, "dev-name": "cloud_1"}
+def ring_head():
+    return {"dev-index": DEVS[1][0], "dev-name": DEVS[1][1]}
 
 
-def raw_ring(cap, kind, ident, depth, data, size=32, hw=True, dev=None, **pointers):
-    """What the char device gave of a queue; a command of its own, 192."""
-    dev = dev or RING
+def raw_ring(cap, kind, ident, depth, data, size, hw=True, dev=None, **pointers):
+    """What the char device gave of a queue of the second device, or another one; it
+    has command 192 for itself."""
+    dev = dev or ring_head()
     number = cap.spec.enums["raw-kind"][kind]
     head = cap.pack("BBH", 192, 1, 0)
     ask = cap.row("raw", {"dev-index": dev["dev-index"], "kind": number, "id": ident})
@@ -219,57 +228,24 @@ def raw_ring(cap, kind, ident, depth, data, size=32, hw=True, dev=None, **pointe
     cap.packet(GENERIC, cap.message(FAMILY, 2, seq, head + cap.row("raw", row)) + cap.done(seq))
 
 
-def sqe(header, *words):
-    data = struct.pack("<Q", header) + b"".join(struct.pack(f, v) for f, v in words)
-    return data + bytes(-len(data) % 32)
-
-
-def rings():
-    """Entries of queues from the worked values of the hardware document."""
-    cap = Capture()
-    cap.family()
-    cap.rdma_devices(DEVS[:2])
-    cap.dump("dev", [device(0), device(1)])
-    sq = sqe(0x0100001210400001, ("<I", 0), ("<I", 5), ("<Q", 0x7f0000001000), ("<I", 5),
-             ("<I", 0x2100))
-    sq += sqe(0x0110001200400003, ("<I", 0), ("<I", 64), ("<I", 0x3300), ("<Q", 0x7f0000002000),
-              ("<I", 0), ("<Q", 0x7f0000003000), ("<I", 64), ("<I", 0x2200))
-    sq += sqe(0x0500001212400004, ("<I", 0), ("<I", 5), ("<5s", b"hello"))
-    sq += sqe(0x0010001208400006, ("<I", 0), ("<I", 4096), ("<I", 0x2100), ("<Q", 0x7f0000004000),
-              ("<I", 0), ("<Q", 0x7f0000005000), ("<I", 4096), ("<I", 0x3300))
-    raw_ring(cap, "sq", 0x12, 64, sq, **{"sw-pi": 6, "hw-pi": 6, "hw-ci": 3})
-    rq = b"".join(struct.pack("<HHIIIQII", i + 1, 0, 0x12, 0, 0, 0x7f0000006000 + 64 * i, 64, 0x2100)
-                  for i in range(3))
-    raw_ring(cap, "rq", 0x12, 64, rq, **{"sw-pi": 3, "hw-pi": 3, "hw-ci": 1})
-    cq = b"".join(struct.pack(">IIIIIIII", *words) for words in (
-        (0x80020000, 0, 0x12, 0, 5, 0, 0, 0), (0x80040100, 0, 0x13, 0, 5, 0, 0, 0),
-        (0x8005010f, 1, 0x13, 0x44332211, 8, 0, 0, 0)))
-    raw_ring(cap, "cq", 5, 64, cq, **{"sw-ci": 1, "hw-pi": 3})
-    commands = struct.pack("<Q", 0x0030000000000004) + bytes(120)
-    commands += struct.pack("<Q", 0x0030000101000008) + bytes(120)
-    raw_ring(cap, "cmd-sq", 0, 512, commands, **{"sw-pi": 8, "sw-ci": 4, "hw-pi": 8, "hw-ci": 8})
-    answer = struct.pack(">IIIIIIII", 0x80000200, 0, 0xa80f0024, 0x1400, 0x10080000, 0xffffff00, 0, 0)
-    raw_ring(cap, "cmd-cq", 0, 512, answer, **{"sw-ci": 1, "hw-pi": 2})
-    raw_ring(cap, "eq", 2, 128, struct.pack("<QQ", 0x0000000380000005, 0), 16,
-         **{"sw-ci": 0, "hw-pi": 1, "hw-ci": 0})
-    raw_ring(cap, "eq", 0, 128, struct.pack("<IIII", 0x80030000, 5, 0, 0), 16,
-         **{"sw-ci": 1, "hw-pi": 1, "hw-ci": 1})
-    context = bytearray(0x8c)
-    struct.pack_into("<HBBI", context, 0, 0x5566, 1, 0x8c, 0x12)
-    struct.pack_into("<BBBBHH", context, 0x10, 1, 0, 0, 6, 6, 3)
-    struct.pack_into("<II", context, 0x48, 5, 5)
-    struct.pack_into(">IIHH", context, 0x80, 0x0a4d0101, 0x0a4d0001, 38905, 7200)
-    raw_ring(cap, "qpc", 0x12, 0, bytes(context), hw=False)
-    registers = ((0, 0x01000000), (0x14, 2), (0x18, 0xeda00001), (0x1c, 0x5254))
-    raw_ring(cap, "regs", 0, 0, b"".join(struct.pack("<IIQ", o, 32, v) for o, v in registers), hw=False)
+def add_events(cap):
+    """Those of the second device."""
     seq = cap.request(GENERIC, FAMILY, cap.pack("BBH", cap.spec.cmds["event"], 1, 0), True)
     for row in ({"seq": 1, "time": 1700000000 * SEC, "type": "async", "async": "qp-fatal", "qpn": 18},
                 {"seq": 2, "time": 1700000001 * SEC, "type": "cmd-timeout", "cmd-seq": 77,
                  "op": "query-eqc"},
                 {"seq": 3, "time": 1700000002 * SEC, "type": "recovered", "lost": 2}):
-        body = cap.row("event", {**RING, **row})
+        body = cap.row("event", {**ring_head(), **row})
         cap.packet(GENERIC, cap.message(FAMILY, 2, seq, cap.pack("BBH", cap.spec.cmds["event"], 1, 0)
                                         + body))
+
+
+def events():
+    cap = Capture()
+    cap.family()
+    cap.rdma_devices(DEVS)
+    cap.dump("dev", [device(0), device(1)])
+    add_events(cap)
     return cap
 
 
@@ -320,13 +296,11 @@ class Machine:
 
         Without a number of its request each has the next one; with none it has the
         owner bit of another lap."""
-        ring = [bytes(32)] * depth
+        ring = [bytes(FACE.CQE_SIZE)] * depth
         for i, (op, qpn, *request) in enumerate(cqes):
-            owner = 0 if i & depth else 1 << 31
-            if request == [None]:
-                owner ^= 1 << 31
+            lap = i // depth + (request == [None])
             index = request[0] if request and request[0] is not None else i
-            ring[i % depth] = struct.pack(">IIIIIIII", owner | op << 16, index, qpn, 0, 64, 0, 0, 0)
+            ring[i % depth] = FACE.cqe(lap, op, qpn, index)
         self.rings.append((cqn, depth, b"".join(ring), self.head(dev)))
 
     def write(self, cap, number):
@@ -342,7 +316,7 @@ class Machine:
             cap.dump(obj, self.rows.get(obj, []), hw=hw)
         cap.dump("counters", self.rows.get("counters", []), hw=True)
         for cqn, depth, data, dev in self.rings:
-            raw_ring(cap, "cq", cqn, depth, data, dev=dev, hw=False)
+            raw_ring(cap, "cq", cqn, depth, data, FACE.CQE_SIZE, dev=dev, hw=False)
 
 
 SICK = ["gone", "dead", "recovering", "stalled", "queues", "rings", "conns", "flushes",
@@ -435,8 +409,9 @@ def sick_rings(m, late):
     m.add("qp", 5, conn(7, **{"send-cqn": 7, "recv-cqn": 7}), age=(90 + 2 * late) * SEC)
     # The second one of 9 has no operation that there is; of 10, the number of another QP. Two
     # of 8 are of one request, and the second one of 11 cannot be seen.
-    for cqn, cqes in ((9, ((0, 9), (29, 9))), (10, ((0, 10), (0, 9))),
-                      (8, ((0, 8, 5), (0, 8, 5))), (11, ((0, 11), (0, 11, None)))):
+    for cqn, cqes in ((9, (("write", 9), ("none", 9))), (10, (("write", 10), ("write", 9))),
+                      (8, (("write", 8, 5), ("write", 8, 5))),
+                      (11, (("write", 11), ("write", 11, None)))):
         add(cqn, ci=2, users=2, depth=16, **{"hw-pi": 2})
         m.add("qp", 5, conn(cqn, **{"send-cqn": cqn, "recv-cqn": cqn, "hw-send-cqes": 2,
                                     "hw-recv-cqes": 0}), age=(90 + 2 * late) * SEC)
@@ -464,23 +439,23 @@ def sick_conns(m, late):
     add(6, 14, port=4, peer_side=True, **{"rq-pi": 25, "hw-rq-ci": 20})
     add(6, 5, port=5, **{"hw-sq-ci": 30, "hw-rto-retrans": 5 + 8 * late})
     add(6, 6, port=6, state="err", events=1, **{
-        "iwarp-state": "error", "first-event": "qp-fatal", "hw-rq-ci": 20,
+        **FACE.own_state("error"), "first-event": "qp-fatal", "hw-rq-ci": 20,
         "first-cause": "retries-exceeded", "first-event-age": 9 * SEC})
     # 6 gave up, and told the other end.
     add(6, 16, port=6, peer_side=True, state="err", events=1, **{
-        "iwarp-state": "error", "first-event": "qp-fatal", "hw-rq-ci": 20, "hw-rto-retrans": 0,
+        **FACE.own_state("error"), "first-event": "qp-fatal", "hw-rq-ci": 20, "hw-rto-retrans": 0,
         "first-cause": "retries-exceeded", "first-event-age": 9 * SEC})
     add(6, 7, port=7, **{"hw-sq-ci": 20 + 2 * late})
     add(6, 8, port=8, **{"hw-rto-retrans": 5 + 80 * late, "hw-tx-packets": 50 + 900 * late})
     add(6, 9, port=9, **{"hw-rx-invalid-drops": 2 * late})
     add(7, 1, port=1, state="err", events=1, **{
-        "iwarp-state": "terminate", "first-event": "access-error", "hw-rq-ci": 20,
+        **FACE.own_state("terminate"), "first-event": "access-error", "hw-rq-ci": 20,
         "first-cause": "recv-access", "first-event-age": 3 * SEC})
-    add(7, 2, port=2, state="err", events=1, **{"iwarp-state": "error", "hw-error": -19})
-    add(7, 3, port=3, state="err", **{"iwarp-state": "error", "hw-sq-ci": 33, "state-age": 5 * SEC})
+    add(7, 2, port=2, state="err", events=1, **{**FACE.own_state("error"), "hw-error": -19})
+    add(7, 3, port=3, state="err", **{**FACE.own_state("error"), "hw-sq-ci": 33, "state-age": 5 * SEC})
     row = conn(4, state="err")
-    del row["events"], row["iwarp-state"]
-    for name in [n for n in row if n.startswith("hw-")]:
+    for name in ["events", *FACE.own_state("error"),
+                 *(n for n in row if n.startswith("hw-"))]:
         del row[name]
     m.add("qp", 7, row, age=(100 + 2 * late) * SEC)
 
@@ -565,7 +540,7 @@ def well():
         add(5, users=2, ci=70, depth=64, **{"hw-pi": 70})
         n = lambda qpn, **more: m.add("qp", 0, conn(qpn, **more), age=(60 + 2 * late) * SEC)
         n(1, port=1, **{"send-cqn": 5, "recv-cqn": 5})
-        m.completions(0, 5, 64, *[(0, 77)] * 50 + [(2, 1)] * 20)
+        m.completions(0, 5, 64, *[("write", 77)] * 50 + [("send", 1)] * 20)
         # Told of each, content to look later: its QP gets on.
         add(7, users=2, ci=0, events=20 + 30 * late, **{"hw-pi": 10,
                                                         "notify-requests": 21 + 30 * late})
@@ -591,7 +566,7 @@ def well():
                                           "hw-recv-cqes": 3 + late, "hw-rx-packets": 60 + 12 * late})
         # Receives are heard of when something arrives; a closed one is drained.
         n(3, port=3, **{"rq-pi": 90})
-        n(4, port=4, state="err", **{"iwarp-state": "closing", "hw-rq-ci": 20})
+        n(4, port=4, state="err", **{**FACE.own_state("closing"), "hw-rq-ci": 20})
         # Their numbers were given anew: nothing to compare with.
         m.add("qp", 0, conn(5, port=5, **{"hw-sq-ci": 30}), age=SEC if late else 50 * SEC)
         m.add("qp", 0, conn(9, port=9, **{"hw-sq-ci": 30}), age=(9 if late else 1) * SEC // 10)
@@ -751,10 +726,10 @@ def main():
     dead().write(f"{folder}/dead.pcapng")
     moments().write(f"{folder}/moments.pcapng")
     busy().write(f"{folder}/busy.pcapng")
+    events().write(f"{folder}/events.pcapng")
     foreign().write(f"{folder}/foreign.pcapng")
     stock().write(f"{folder}/stock.pcapng")
     stock(">").write(f"{folder}/stock-be.pcapng")
-    rings().write(f"{folder}/rings.pcapng")
     sick().write(f"{folder}/sick.pcapng")
     well().write(f"{folder}/well.pcapng")
 

@@ -1,32 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # For all bats files: a fixed surrounding, captures, goldens.
+# Captures are of the first family that is described and has a face (tests/captures/nlcap.py);
+# what it shows otherwise than any family does is in its folder, HOUSE.
 # EADM is the binary; EADM_GOLDEN=update writes the expected outputs anew.
 bats_require_minimum_version 1.5.0
-. "$BATS_TEST_DIRNAME/../wait.sh"
+REPO=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
+. "$REPO/tests/wait.sh"
+
+for HOUSE in "$REPO"/tests/family/*/face.py; do
+	HOUSE=${HOUSE%/face.py}
+	FAMILY=${HOUSE##*/}
+	[ ! -e "$REPO/spec/families/$FAMILY.yaml" ] || break
+done
+. "$HOUSE/expect.bash"
 
 setup() {
 	export TZ=UTC LC_ALL=C.UTF-8
 	unset NO_COLOR COLUMNS
-	REPO=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	EADM=${EADM:-$REPO/build/eadm/eadm}
 	BUILD=$(cd "$(dirname "$EADM")/.." && pwd)
 	SYNTH=$REPO/tests/captures/synth
 	TWO=$SYNTH/two.pcapng
 	DEAD=$SYNTH/dead.pcapng
 	MOMENTS=$SYNTH/moments.pcapng
+	EVENTS=$SYNTH/events.pcapng
 	BUSY=$SYNTH/busy.pcapng
 	SICK=$SYNTH/sick.pcapng
 	WELL=$SYNTH/well.pcapng
+	# Recorded in guests.
+	RXE=$REPO/tests/captures/live/rxe.pcapng
+	LIVE=$HOUSE/captures/live.pcapng
+	LIVES=("$RXE")
+	[ ! -e "$LIVE" ] || LIVES+=("$LIVE")
 }
 
 eadm() {
 	"$EADM" "$@"
 }
 
-# golden NAME ARGUMENTS...: output, errors and status are as before.
+# golden NAME ARGUMENTS...: output, errors and status are as before. What a family
+# shows otherwise is in its folder.
 golden() {
-	local file=$REPO/tests/golden/$1 out=$BATS_TEST_TMPDIR/out
+	local file=$HOUSE/golden/$1 out=$BATS_TEST_TMPDIR/out
 	local err=$BATS_TEST_TMPDIR/err status=0
+	[ -e "$file" ] || file=$REPO/tests/golden/$1
 	shift
 
 	eadm "$@" >"$out" 2>"$err" || status=$?

@@ -7,7 +7,9 @@ rules_of() {
 }
 
 @test "every rule finds its fault, with object, evidence, cause and next step" {
-	[ "$(rules_of "$SICK")" = "$(eadm diagnose --rules --json | jq -r '.rows[] | select(.check != .rule).rule' | sort)" ]
+	[ "$({ rules_of "$SICK"; printf '%s' "${UNFED[@]/%/$'
+'}"; } | sort)" = \
+		"$(eadm diagnose --rules --json | jq -r '.rows[] | select(.check != .rule).rule' | sort)" ]
 	run jq -e '.rows | all((.evidence | length > 0) and (.finding | length > 10) and
 		(.cause | length > 10) and (.next | test("eadm|ip |dmesg")) and .dev_name)' \
 		<(eadm --from "$SICK" diagnose --json)
@@ -32,7 +34,7 @@ rules_of() {
 }
 
 @test "recordings of healthy guests have no verdict" {
-	for capture in "$REPO"/tests/captures/live/*.pcapng "$TWO"; do
+	for capture in "${LIVES[@]}" "$TWO"; do
 		run --separate-stderr eadm --from "$capture" diagnose
 		echo "$capture: $output $stderr"
 		[ "$status" = 0 ]
@@ -98,12 +100,12 @@ rules_of() {
 @test "rules that could not be applied are counted, with the reason" {
 	run --separate-stderr eadm --from "$TWO" diagnose
 	[[ $stderr == *"no problems found by the rules that could be applied"* ]]
-	[[ $stderr == *"cloud_0: rules: 5 of "*" could not be applied: the capture does not hold what they need "* ]]
+	[[ $stderr == *"cloud_0: rules: $UNAPPLIED of "*" could not be applied: the capture does not hold what they need "* ]]
 	[ "$(eadm --from "$TWO" diagnose --json | jq -c '[.notes[] | select(.reason) |
 		[.device, .reason, .count > 0, .of > .count, (.remedy | length > 5)]]')" = \
 		'[["cloud_0","capture",true,true,true],["cloud_1","capture",true,true,true]]' ]
 	# What does not apply is silent: another vendor's device.
-	[ "$(eadm --from "$SYNTH/../live/rxe.pcapng" diagnose --json | jq '[.notes[] | select(.reason)] | length')" = 0 ]
+	[ "$(eadm --from "$RXE" diagnose --json | jq '[.notes[] | select(.reason)] | length')" = 0 ]
 }
 
 @test "every rule says what looks alike and is no fault" {
@@ -167,7 +169,7 @@ audited() {
 		ipv4.eth0=yes ipv4.eth1=no affinity.42=2 affinity.43=2
 	golden check-facts --from "$here" check
 	audited "$here" cpus=2 memlock=unlimited "modules=rdma_ucm rdma_cm ib_uverbs ib_core" \
-		netns-mode=shared lockdown= verbs=no "providers=xerdma erdma" access.rdma_cm=2 \
+		netns-mode=shared lockdown= verbs=no "providers=x$FAMILY $FAMILY" access.rdma_cm=2 \
 		gid.cloud_0= gid.cloud_1= iommu.cloud_0=identity iommu.cloud_1= \
 		uverbs.cloud_0= uverbs.cloud_1= ipv4.eth0= ipv4.eth1= affinity.42=0 affinity.43=1
 	golden check-facts-other --from "$here" check
@@ -225,12 +227,12 @@ audited() {
 	import sys
 	sys.path.insert(0, sys.argv[1])
 	sys.dont_write_bytecode = True
-	from synth import DEVS, Capture
+	from synth import DEVS, FAMILY_NAME, Capture
 	cap = Capture()
-	for key, value in (("eadm", "0.1.0"), ("kernel", "6.12.0-test"), ("module.erdma", ""),
-	                   ("origin.erdma", "the kernel's own, srcversion 1A2B3C"),
+	for key, value in (("eadm", "0.1.0"), ("kernel", "6.12.0-test"), (f"module.{FAMILY_NAME}", ""),
+	                   (f"origin.{FAMILY_NAME}", "the kernel's own, srcversion 1A2B3C"),
 	                   ("module.eadm", "0.1.0"), ("origin.eadm", "out of tree, srcversion 4D5E6F"),
-	                   ("driver.cloud_0", "erdma"), ("driver.cloud_1", "erdma"), ("moment", "0")):
+	                   ("driver.cloud_0", FAMILY_NAME), ("driver.cloud_1", FAMILY_NAME), ("moment", "0")):
 	    cap.fact(key, value)
 	cap.family()
 	cap.rdma_devices(DEVS)
@@ -246,13 +248,13 @@ audited() {
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/foreign" check --json
 	[ "$(jq '[.rows[] | select(.check == "companion" and .result == "ok")] | length' <<<"$output")" = 0 ]
 	[ "$(jq -r '.rows[] | select(.check == "companion") | "\(.result) \(.dev_name) \(.finding)"' \
-		<<<"$output")" = "warn cloud_0 the driver erdma that is loaded is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device
-warn cloud_1 the driver erdma that is loaded is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device" ]
+		<<<"$output")" = "warn cloud_0 the driver $FAMILY that is loaded is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device
+warn cloud_1 the driver $FAMILY that is loaded is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device" ]
 	run eadm --from "$BATS_TEST_TMPDIR/foreign" ver
-	[[ $output == *"module erdma     the kernel's own, srcversion 1A2B3C"* ]]
+	[[ $output == *"module $(printf %-9s "$FAMILY") the kernel's own, srcversion 1A2B3C"* ]]
 	[[ $output == *"module eadm      0.1.0, out of tree, srcversion 4D5E6F"* ]]
 	run eadm --from "$BATS_TEST_TMPDIR/foreign" list
-	[[ $output == *"cloud_0 erdma"* ]]
+	[[ $output == *"cloud_0 $FAMILY"* ]]
 }
 
 # finding: O4
@@ -261,8 +263,8 @@ warn cloud_1 the driver erdma that is loaded is not eadm's (the kernel's own, sr
 	version=$(eadm --version)
 	grep -qF "#define EADM_MODULE_VERSION \"${version#eadm }\"" "$REPO/kmod/include/eadm_version.h"
 	grep -qF "PACKAGE_VERSION=\"${version#eadm }\"" "$REPO/packaging/dkms/dkms.conf"
-	for module in eadm erdma virt/core; do
-		grep -q '^MODULE_VERSION(EADM_MODULE_VERSION);' "$REPO/kmod/$module/main.c"
+	for module in "$REPO"/kmod/{,*/}*/main.c; do
+		grep -q '^MODULE_VERSION(EADM_MODULE_VERSION);' "$module"
 	done
 }
 

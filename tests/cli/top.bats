@@ -29,7 +29,7 @@ teardown() {
 @test "top in JSON is as the schema says, and so are its rates" {
 	eadm --from "$BUSY" top --json >"$BATS_TEST_TMPDIR/top"
 	eadm --from "$TWO" top --json >>"$BATS_TEST_TMPDIR/top"
-	eadm --from "$REPO/tests/captures/live/rxe.pcapng" top --json >>"$BATS_TEST_TMPDIR/top" 2>/dev/null
+	eadm --from "$RXE" top --json >>"$BATS_TEST_TMPDIR/top" 2>/dev/null
 	"$REPO/tests/cli/validate" <"$BATS_TEST_TMPDIR/top"
 	[ "$(eadm --from "$BUSY" top --json | jq -c 'select(.object == "top-qp") |
 		.rows[0] | select(.qpn == 49) | [.sq_per_s, .rq_per_s]')" = "[1900,5]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The flight recorder's histograms and what viewers get.
-load common
+load traced
 
 @test "trace hist draws each kind of command" {
 	golden hist --from "$TWO" trace hist
@@ -11,47 +11,18 @@ load common
 
 @test "trace hist in JSON adds up" {
 	golden hist-json --from "$TWO" trace hist --json
-	for capture in "$TWO" "$DEAD" "$REPO/tests/captures/live/erdma.pcapng"; do
-		eadm --from "$capture" trace hist --json 2>/dev/null >"$BATS_TEST_TMPDIR/hist"
-		"$REPO/tests/cli/validate" <"$BATS_TEST_TMPDIR/hist"
-		[ "$(jq '[.rows[] | .count == ([.buckets[].count] | add) and .p50 <= .p99 and
-			.p99 <= .max] | all' "$BATS_TEST_TMPDIR/hist")" = true ]
+	for capture in "$TWO" "$DEAD" "$BUSY"; do
+		adds_up "$capture"
 	done
 }
 
 @test "percentiles are values that were measured" {
-	live=$REPO/tests/captures/live/erdma.pcapng
-	latencies=$(eadm --from "$live" trace --opcode create-qp --json | jq -c '[.rows[].latency] | sort')
-	row=$(eadm --from "$live" trace hist --opcode create-qp --json | jq -c '.rows[0]')
-	[ "$(jq -n --argjson l "$latencies" '$l[((($l | length) * 50 + 99) / 100 | floor) - 1]')" = \
-		"$(echo "$row" | jq .p50)" ]
-	[ "$(jq -n --argjson l "$latencies" '$l | max')" = "$(echo "$row" | jq .max)" ]
-}
-
-# What the trace event format asks of a document, and what viewers can't show.
-sound() {
-	jq -e '
-		(.displayTimeUnit == "ns") and (.otherData.start_ns | type == "string") and
-		([.traceEvents[] | select(.ph == "X") | (.ts | type == "number") and .ts >= 0 and
-			.dur >= 0 and .pid > 0 and .tid > 0 and (.name | length > 0) and
-			(.args | type == "object")] | all) and
-		([.traceEvents[] | .ph | IN("X", "M", "C", "i")] | all) and
-		([.traceEvents[] | select(.ph == "i") | .s == "t"] | all) and
-		([.traceEvents[] | select(.ph == "M") | .args.name | length > 0] | all) and
-		(([.traceEvents[] | select(.ph == "X" or .ph == "i") | [.pid, .tid]] | unique) -
-			([.traceEvents[] | select(.name == "thread_name") | [.pid, .tid]]) == []) and
-		([.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid]) |
-			map(sort_by(.ts) | [., .[1:]] | transpose | map(select(.[1] != null) |
-				.[0].ts + .[0].dur <= .[1].ts + 0.0005) | all) | all)' "$1" >/dev/null
+	measured "$BUSY"
 }
 
 @test "trace export is sound, and has every command once" {
-	for capture in "$TWO" "$DEAD" "$REPO/tests/captures/live/erdma.pcapng"; do
-		eadm --from "$capture" trace export "$BATS_TEST_TMPDIR/trace" 2>/dev/null
-		sound "$BATS_TEST_TMPDIR/trace"
-		[ "$(jq '[.traceEvents[] | select(.ph == "X" or .ph == "i")] | length' \
-			"$BATS_TEST_TMPDIR/trace")" = \
-			"$(eadm --from "$capture" trace --json 2>/dev/null | jq '.rows | length')" ]
+	for capture in "$TWO" "$DEAD" "$BUSY"; do
+		exported "$capture"
 	done
 	golden export --from "$TWO" trace export
 	diff <(eadm --from "$TWO" trace export --format chrome) <(eadm --from "$TWO" trace export)

@@ -17,7 +17,7 @@ setup_file() {
 	golden foreign-original --from "$FOREIGN" stat --original
 	eadm --from "$FOREIGN" stat --original --json | "$REPO/tests/cli/validate"
 	[ "$(eadm --from "$FOREIGN" stat --original -j | jq '.rows[0].other.port_xmit_data')" = 1000 ]
-	golden rxe-original --from "$REPO/tests/captures/live/rxe.pcapng" stat --original
+	golden rxe-original --from "$RXE" stat --original
 	fails 3 "eadm: stat: counters: the capture does not have it" --from "$TWO" stat --original
 	fails 2 "eadm: stat: --original: cannot be combined with other options" stat eq --original
 	fails 2 "eadm: stat: --original: cannot be combined with other options" stat --original -l

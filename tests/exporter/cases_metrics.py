@@ -14,6 +14,7 @@ import yaml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import protobuf
+from captures import synth
 from server import REPO, Exporter, eadm, once, values, wait_for
 from tap import case, equal, true
 
@@ -49,7 +50,8 @@ def promtool_captures(place):
 @case("no series appears twice, with and without the companion")
 def unique(place):
     for path in (*map(place.capture, ("two", "full", "dead", "sick", "odd")),
-                 *glob.glob(f"{REPO}/tests/captures/live/*.pcapng")):
+                 *glob.glob(f"{REPO}/tests/captures/live/*.pcapng"),
+                 *glob.glob(f"{REPO}/tests/family/{synth.FAMILY_NAME}/captures/*.pcapng")):
         text = once(path, "--processes", "--objects", "qp,cq,mr,pd,ctx,cep")
         names = [line.rpartition(" ")[0] for line in text.splitlines() if line[0] != "#"]
         equal([n for n, count in collections.Counter(names).items() if count > 1], [], path)
@@ -103,7 +105,7 @@ def devices(place):
     equal(got['eadm_eq_events_total{device="cloud_0",eq="2",role="completion"}'], 24)
     info = [name for name in got if name.startswith("eadm_dev_info")]
     equal(len(info), 2)
-    true('driver="erdma"' in info[0] and 'netdev="eth0"' in info[0], info)
+    true(f'driver="{synth.FAMILY_NAME}"' in info[0] and 'netdev="eth0"' in info[0], info)
 
 
 @case("failures are counted by kind and cause, with the time since the last one")

@@ -77,9 +77,7 @@ static void names(void)
 	   "flags are a list, unknown ones by number");
 	ok(eadm_field_text(caps, 3, text, 4) == 15 && !strcmp(text, "ato"),
 	   "text that does not fit is cut and its length told");
-	ok(eadm_field_bits(eadm_object_find_field(qp, "hw-tx-packets")) == 16 &&
-		   eadm_field_bits(state) == 64,
-	   "the width of a counter is told");
+	ok(eadm_field_bits(state) == 64, "a number has 64 bits by default");
 }
 
 static void counters(void)

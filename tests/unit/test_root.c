@@ -62,15 +62,15 @@ static bool is(struct eadm_ctx *ctx, const char *key, const char *want)
 
 static void facts(struct eadm_ctx *ctx)
 {
-	ok(is(ctx, "module.erdma", "7.1"), "the version of a module");
+	ok(is(ctx, "module.irdma", "7.1"), "the version of a module");
 	ok(is(ctx, "module.siw", ""), "a module without one");
 	ok(is(ctx, "module.rxe", NULL), "a module that is not there");
-	ok(is(ctx, "origin.erdma", "out of tree, srcversion ABC"),
+	ok(is(ctx, "origin.irdma", "out of tree, srcversion ABC"),
 	   "whose a module is");
-	ok(is(ctx, "bound.erdma", "0000:01:00.0 0000:02:00.0") ||
-	   is(ctx, "bound.erdma", "0000:02:00.0 0000:01:00.0"),
+	ok(is(ctx, "bound.irdma", "0000:01:00.0 0000:02:00.0") ||
+	   is(ctx, "bound.irdma", "0000:02:00.0 0000:01:00.0"),
 	   "the functions that it serves");
-	ok(is(ctx, "driver.a.b", "erdma"), "the driver of a device");
+	ok(is(ctx, "driver.a.b", "irdma"), "the driver of a device");
 	ok(is(ctx, "bus.a.b", "0000:01:00.0"), "its place");
 	ok(is(ctx, "port.a.b.1.port_xmit_data", "42"), "a counter of a port");
 	ok(is(ctx, "gid.a.b", "2 fe80:0000:0000:0001"), "its first GID");
@@ -87,7 +87,7 @@ static void facts(struct eadm_ctx *ctx)
 	ok(is(ctx, "netns-mode", "exclusive"), "the mode of namespaces");
 	ok(is(ctx, "lockdown", ""), "what the machine has nothing of is \"\"");
 	ok(is(ctx, "modules", "ib_core"), "the modules of the stack");
-	ok(is(ctx, "providers", "erdma") && is(ctx, "verbs", "no"),
+	ok(is(ctx, "providers", "irdma") && is(ctx, "verbs", "no"),
 	   "the libraries of verbs");
 	ok(is(ctx, "affinity.7", "0-1"), "where an interrupt goes");
 	ok(is(ctx, "module.../../x", NULL), "no way out of the folder");
@@ -95,15 +95,15 @@ static void facts(struct eadm_ctx *ctx)
 
 static void machine(void)
 {
-	put("/sys/module/erdma/version", "7.1\n");
-	put("/sys/module/erdma/taint", "OE\n");
-	put("/sys/module/erdma/srcversion", "ABC\n");
-	put("/sys/module/erdma/drivers/pci:erdma/0000:01:00.0", "");
-	put("/sys/module/erdma/drivers/pci:erdma/0000:02:00.0", "");
+	put("/sys/module/irdma/version", "7.1\n");
+	put("/sys/module/irdma/taint", "OE\n");
+	put("/sys/module/irdma/srcversion", "ABC\n");
+	put("/sys/module/irdma/drivers/pci:irdma/0000:01:00.0", "");
+	put("/sys/module/irdma/drivers/pci:irdma/0000:02:00.0", "");
 	put("/sys/module/siw/taint", "\n");
 	put("/sys/module/ib_core/parameters/netns_mode", "N\n");
 	put_link("/sys/class/infiniband/a.b/device", "../0000:01:00.0");
-	put_link("/sys/class/infiniband/0000:01:00.0/driver", "bus/erdma");
+	put_link("/sys/class/infiniband/0000:01:00.0/driver", "bus/irdma");
 	put("/sys/class/infiniband/a.b/ports/1/counters/port_xmit_data", "42\n");
 	put("/sys/class/infiniband/a.b/ports/1/gids/0", "0000:0000\n");
 	put("/sys/class/infiniband/a.b/ports/1/gids/2",
@@ -125,7 +125,7 @@ static void machine(void)
 	put("/sys/fs/cgroup/docker/x/cgroup.events", "populated 1\nfrozen 1\n");
 	put("/proc/irq/7/effective_affinity_list", "0-1\n");
 	put_link("/proc/self/ns/pid", "pid:[1]");
-	put("/usr/lib/x/libibverbs/liberdma-rdmav34.so", "");
+	put("/usr/lib/x/libibverbs/libirdma-rdmav34.so", "");
 }
 
 static void arrays(void)
