@@ -4,7 +4,7 @@
  * says what holds for all functions; it can be included alone as well.
  *
  * A family is what one driver is for. Of those that eadm has a description of
- * (eadm-erdma(7)), queues, contexts and registers can be decoded; of others only
+ * (eadm-FAMILY(7)), queues, contexts and registers can be decoded; of others only
  * names are known here. Both need no context: they are constant, belong to the
  * library, and may be used from every thread, for ever.
  */
@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /**
- * struct eadm_family - a family of adapters, such as "erdma"
+ * struct eadm_family - a family of adapters, such as "mlx5"
  */
 struct eadm_family;
 
@@ -45,7 +45,7 @@ const struct eadm_family *eadm_family_next(const struct eadm_family *family);
 const struct eadm_family *eadm_family_find(const char *name);
 
 /**
- * eadm_family_name() - short name, such as "erdma"
+ * eadm_family_name() - short name, such as "mlx5"
  * @family: the family
  *
  * Since: 0.1

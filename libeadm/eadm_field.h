@@ -293,8 +293,8 @@ const char *eadm_field_unit(const struct eadm_field *field);
  * eadm_field_family() - the only family of adapters that has the field
  * @field: the description
  *
- * Return: its name, such as "erdma", or NULL for a field that every family may
- * have.
+ * Return: its name, as eadm_family_name() has it, or NULL for a field that every
+ * family may have.
  *
  * Since: 0.1
  */

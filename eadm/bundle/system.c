@@ -15,7 +15,7 @@
 /* Names of modules and what the kernel's log has about RDMA, of any adapter. */
 #define RDMA_WORDS						\
 	"eadm|rdma|infiniband|\\bib[_-]|\\bib0|ib_core|ib_uverbs|"	\
-	"uverbs|iw_|iwcm|iwarp|\\broce|\\bhfi1|qedr|cxgb4|\\busnic|" \
+	"uverbs|iw(_|cm|arp)|\\broce|\\bhfi1|qedr|cxgb4|\\busnic|" \
 	"ocrdma|srpt?\\b|iser|smc[_-]"
 
 /* ... and of those whose names are known. */

@@ -99,7 +99,7 @@ int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 		return link_fail(link, "out of memory");
 	}
 	memset(link->buf, 0, len);
-	/* Remote rights: what is read from afar is written here by iWARP. */
+	/* Remote rights: over TCP, what is read from afar is written here. */
 	link->mr = cm.ibv_reg_mr(id->pd, link->buf, len,
 			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 				      IBV_ACCESS_REMOTE_READ);

@@ -517,6 +517,9 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	struct end peer = peer_of(j, now);
 	char age[32];
 
+	/* Packets that nobody counts may be many. */
+	if (!diag_has(now, QP_HW_TX_PACKETS))
+		return;
 	/* Too short to tell, stalled, or quick. */
 	if (!is_up(now) || !is_up(then) || ns < SECOND / 2 || !done ||
 	    sent * SECOND / ns >= SLOW_PACKETS || is_retrying(now, then) ||

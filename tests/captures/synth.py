@@ -27,6 +27,7 @@ from nlcap import Capture, FAMILY, GENERIC, face
 FAMILY_NAME, FACE = face()
 DEVS = [(0, "cloud_0", 1), (3, "cloud_1", 1)]
 SEC = 1000000000
+WRAP = 1 << FACE.INDEX_BITS     # where indices of queues begin again
 
 
 def own(obj):
@@ -263,7 +264,7 @@ def busy():
                                              "tx-packets": 1000 * number})], hw=True)
         cap.dump("cmdq", [cmdq(0)])
         rows = [qp(0, 10 + n, pid=4000 + n % 3, comm=("ib_write_bw", "rping", "fio")[n % 3],
-                   **{"sq-pi": (65000 + max(n - 20, 0) * 100 * number) % 65536,
+                   **{"sq-pi": (WRAP - 536 + max(n - 20, 0) * 100 * number) % WRAP,
                       "rq-pi": 5 * number if n == 39 else 0})
                 for n in range(40)]
         cap.dump("qp", rows)
@@ -553,8 +554,8 @@ def well():
         add(6, users=2, ci=42430, depth=4096, **{"hw-pi": 42430})
         n(6, port=6, **{"send-cqn": 6, "recv-cqn": 6, "hw-send-cqes": 1380, "hw-recv-cqes": 0})
         # Sends much, to one who has no receive because nobody sends to it.
-        n(2, port=2, **{"hw-sq-ci": (65500 + 300 * late) % 65536, "sq-pi": (65530 + 300 * late) % 65536,
-                        "hw-sq-pi": (65520 + 300 * late) % 65536, "hw-send-cqes": 9 + 80 * late,
+        n(2, port=2, **{"hw-sq-ci": (WRAP - 36 + 300 * late) % WRAP, "sq-pi": (WRAP - 6 + 300 * late) % WRAP,
+                        "hw-sq-pi": (WRAP - 16 + 300 * late) % WRAP, "hw-send-cqes": 9 + 80 * late,
                         "hw-tx-packets": 50 + 4000 * late, "hw-rto-retrans": 5 + 9 * late})
         # Many more than its counter of 16 bits tells, so that few were sent again.
         n(8, port=8, **{"hw-tx-packets": 50 + 900 * late, "hw-rto-retrans": 5 + 80 * late})

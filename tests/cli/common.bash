@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # For all bats files: a fixed surrounding, captures, goldens.
-# Captures are of the first family that is described and has a face (tests/captures/nlcap.py);
-# what it shows otherwise than any family does is in its folder, HOUSE.
-# EADM is the binary; EADM_GOLDEN=update writes the expected outputs anew.
+# What the family of the captures shows otherwise than any other is in its folder, HOUSE.
+# EADM is the binary; EADM_GOLDEN=update writes the expected outputs again, "house" to the
+# folder of the family where they differ.
 bats_require_minimum_version 1.5.0
 REPO=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "$REPO/tests/wait.sh"
-
-for HOUSE in "$REPO"/tests/family/*/face.py; do
-	HOUSE=${HOUSE%/face.py}
-	FAMILY=${HOUSE##*/}
-	[ ! -e "$REPO/spec/families/$FAMILY.yaml" ] || break
-done
+. "$REPO/tests/family/which.bash"
 . "$HOUSE/expect.bash"
 
 setup() {
@@ -48,12 +43,14 @@ golden() {
 
 	eadm "$@" >"$out" 2>"$err" || status=$?
 	{
-		cat "$out"
+		sed "s/\"family\":\"$FAMILY\"/\"family\":\"FAMILY\"/g" "$out"
 		sed 's/^/stderr: /' "$err"
 		echo "status: $status"
 	} >"$BATS_TEST_TMPDIR/got"
 	if [ "${EADM_GOLDEN-}" = update ]; then
 		cp "$BATS_TEST_TMPDIR/got" "$file"
+	elif [ "${EADM_GOLDEN-}" = house ]; then
+		cmp -s "$file" "$BATS_TEST_TMPDIR/got" || cp "$BATS_TEST_TMPDIR/got" "$HOUSE/golden/${file##*/}"
 	else
 		diff -u "$file" "$BATS_TEST_TMPDIR/got"
 	fi

@@ -68,24 +68,6 @@ rules_of() {
 	[[ $(eadm --from "$SICK" --at '#2' diagnose 2>&1) != *"another snapshot"* ]]
 }
 
-# finding: O2
-@test "an index that lags as it may accuses nobody, and what follows is listed" {
-	local verdicts
-	verdicts=$(eadm --from "$SICK" diagnose -d conns --json) || [ $? = 8 ]
-	# 14 has receives that its adapter has not looked at, as nothing has arrived; 4 is held back.
-	[ "$(jq -c '.rows[] | select(.object == "qp" and (.id == 4 or .id == 14)) | [.rule, .id]' \
-		<<<"$verdicts")" = '["sender-stalled",4]' ]
-	[ "$(jq -c '.rows[] | select(.affects) | [.rule, .id, (.affects | map(.id))]' <<<"$verdicts")" = \
-		'["lost-doorbell",13,[3]]
-["receive-not-taken",20,[10]]
-["peer-silent",6,[16]]
-["receiver-starved",11,[1]]
-["past-failure",1,[2]]' ]
-	# No object has two verdicts, and none of those that are affected has one.
-	[ "$(jq '[.rows[] | select(.object == "qp") | .id, .affects[]?.id] | length - (unique | length)' \
-		<<<"$verdicts")" = 0 ]
-}
-
 # finding: O5
 @test "what was counted long ago is history" {
 	local rules='missed-interrupt|unknown-event|spurious-completion|extra-events'

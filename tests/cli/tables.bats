@@ -63,7 +63,7 @@ load common
 
 @test "columns are chosen and added" {
 	golden columns-chosen --from "$TWO" dump qp -o qpn,peer-addr,peer_port
-	golden columns-added --from "$TWO" dump qp -o +cookie,sq-depth
+	golden columns-added --from "$TWO" dump qp -o +state-age,sq-depth
 	golden columns-wide --from "$TWO" dump cq -o wide
 	golden columns-secret --from "$TWO" dump mr -o mrn,lkey
 }

@@ -14,6 +14,7 @@ OWN = {
 }
 # Fields that scenes give to rows, but this family has not.
 LACKS = {}
+INDEX_BITS = 16
 CQE_SIZE = 32
 OPS = {"write": 0, "send": 2, "none": 29}
 

@@ -224,7 +224,7 @@ def unload():
     client, first = begin(5000)
     same(command("rmmod", "eadm", check=False).returncode, 1, "rmmod during a dump")
     bound = "/sys/bus/auxiliary/drivers/eadm"
-    name = next(n for n in os.listdir(bound) if n.startswith("erdma.diag"))
+    name = next(n for n in os.listdir(bound) if ".diag." in n)
     with open(f"{bound}/unbind", "w", encoding="ascii") as file:
         file.write(name)
     same(finish(client, first).intr, True)

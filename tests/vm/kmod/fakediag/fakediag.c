@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A driver without a device, for tests of the companion: an RDMA device that
- * can do nothing, with a diagnostic device in the name of a known driver. Its
+ * can do nothing, with a diagnostic device in the name of a family's driver. Its
  * objects are made of numbers and obey module parameters under
  * /sys/module/fakediag/parameters:
  *
@@ -30,6 +30,7 @@
 
 #include "eadm_diag.h"
 #include "eadm_failures.h"
+#include "family.h"	/* FAKE_FAMILY, fake_qp_own(): tests/family/NAME/fakediag.h */
 
 #define MAX_CMDS	4096
 
@@ -162,7 +163,7 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, sq_depth, 128);
 	SNAP_SET(s, sq_pi, (unsigned long)obj & 0xffff);
 	SNAP_BIN(s, peer_addr, "\x0a\x00\x00\x01", 4);
-	SNAP_SET((struct eadm_snap_qp_erdma *)own, cookie, 0x1234);
+	fake_qp_own(own);
 	SNAP_SET(s, age, (unsigned long)obj * 1000000000ULL);
 	SNAP_SET(s, events, 7);
 	if (req->hw) {
@@ -262,7 +263,7 @@ static int fake_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *ring, void
 	return 0;
 }
 
-static const struct eadm_diag_ops ops = { .family = "erdma", .objs = objs, .ring = fake_ring };
+static const struct eadm_diag_ops ops = { .family = FAKE_FAMILY, .objs = objs, .ring = fake_ring };
 
 /* ------------------------------------------------------------ come and go */
 
@@ -298,7 +299,7 @@ static int fake_add(void)
 	ret = auxiliary_device_init(&f->dd.adev);
 	if (ret)
 		goto err_unregister;
-	ret = __auxiliary_device_add(&f->dd.adev, "erdma");
+	ret = __auxiliary_device_add(&f->dd.adev, FAKE_FAMILY);
 	if (ret) {
 		auxiliary_device_uninit(&f->dd.adev);
 		goto err_unregister;

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whose driver tests/vm/kmod/fakediag acts for, and what only its rows have. */
+#define FAKE_FAMILY "erdma"
+
+static inline void fake_qp_own(struct eadm_snap_qp_erdma *own)
+{
+	SNAP_SET(own, cookie, 0x1234);
+}
