@@ -11,15 +11,26 @@
 #include "../grow.h"
 #include "exporter.h"
 
+/* What the flight recorder keeps: commands, and how long each took. */
+static bool is_recorded(const struct eadm_object *object)
+{
+	return eadm_object_rows(object) == EADM_ROWS_PAST &&
+	       eadm_object_find_field(object, "latency");
+}
+
 /*
- * Always exported: what exists once or a few times on a device and takes no
- * right, and what the flight recorder keeps. Labels tell the rows apart.
+ * Always exported: that, and what exists once or a few times on a device and
+ * takes no right. Labels tell the rows apart.
  */
 static bool is_usual(const struct eadm_object *object)
 {
-	return object && eadm_object_sort(object) == EADM_SORT_ROWS &&
-	       eadm_object_rows(object) != EADM_ROWS_MANY &&
-	       *eadm_object_metric(object);
+	enum eadm_rows rows;
+
+	if (!object || eadm_object_sort(object) != EADM_SORT_ROWS)
+		return false;
+	rows = eadm_object_rows(object);
+	return rows == EADM_ROWS_FEW || rows == EADM_ROWS_FIXED ||
+	       is_recorded(object);
 }
 
 /* Reads the adapter even where nobody asks for that, and it may be dead. */
@@ -41,7 +52,7 @@ bool model_offers(const char *object)
 	const struct eadm_object *found = eadm_object_find(object);
 
 	return found && eadm_object_sort(found) == EADM_SORT_ROWS &&
-	       !is_usual(found) && *eadm_object_metric(found);
+	       eadm_object_rows(found) == EADM_ROWS_MANY;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -182,7 +193,7 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	if (!c->fields || !c->info)
 		return -ENOMEM;
 	/* Single commands are no series: recorder.c counts them. */
-	if (eadm_object_rows(object) == EADM_ROWS_PAST) {
+	if (is_recorded(object)) {
 		model->recorder = c - model->collectors;
 		return 0;
 	}
@@ -363,7 +374,7 @@ int model_make(struct model *model, const char *collectors,
 	for (object = NULL; !ret && processes &&
 	     (object = eadm_object_next(object));) {
 		if (eadm_object_sort(object) == EADM_SORT_ROWS &&
-		    !is_usual(object) &&
+		    eadm_object_rows(object) == EADM_ROWS_MANY &&
 		    eadm_object_find_field(object, "comm"))
 			ret = add_sums(model, object);
 	}
