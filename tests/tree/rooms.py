@@ -29,6 +29,10 @@ ROOMS = {
     "": ("base", "model", "source", "family", "read", "diagnose", "bundle"),
 }
 
+# What the tool's room of output may use of the files beside it.
+OUT, OUT_USES = "eadm/out", {"cli.h", "clock.h", "error.c", "grow.h", "late.c",
+                             "late.h", "opts.c", "signals.c", "signals.h"}
+
 # Folders without a circle.
 FOLDERS = ("libeadm", "kmod/eadm", "kmod/erdma", "kmod/virt", "eadm")
 
@@ -198,6 +202,15 @@ def components(edges):
 
 def room_errors(folder="libeadm"):
     return sorted(set(Tree(folder).crossings()))
+
+
+def out_errors():
+    tree = Tree(os.path.dirname(OUT))
+    for how, edges in (("includes", tree.includes), ("uses", tree.uses)):
+        for path in sorted(path for path in edges if path.startswith(f"{OUT}/")):
+            for target in sorted(edges[path]):
+                if not target.startswith(f"{OUT}/") and tree.name(target) not in OUT_USES:
+                    yield f"{path}: {how} {tree.name(target)}"
 
 
 def circle_errors(folder, excuses=None):
