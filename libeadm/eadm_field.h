@@ -94,7 +94,6 @@ bool eadm_object_is_upright(const struct eadm_object *object);
  * eadm_object_metric() - what the names of its metrics begin with
  * @object: the description
  *
- * Return: the text, "" when its rows make no metrics.
  * Since: 0.1
  */
 const char *eadm_object_metric(const struct eadm_object *object);

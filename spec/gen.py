@@ -155,7 +155,7 @@ class Object:
         self.title = view["title"]
         self.rows = view.get("rows", "many")
         self.upright = view.get("layout") == "upright"
-        self.metric = view.get("metric", self.name) or ""
+        self.metric = view.get("metric", self.name)
         if set(view) - OBJECT_KEYS or self.rows not in ROWS or \
                 view.get("layout", "upright") != "upright":
             raise SpecError(f"{self.name}: bad x-object")
