@@ -99,6 +99,10 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
  * Before the first moment comes how the machine is set up, which holds for all:
  * the objects "machine", "verbs", "module", "setup" and "irq".
  *
+ * With each moment comes "process.PID" for the processes that own queues: the
+ * letter of its state in /proc, the kernel function that it sleeps in or "-", 1
+ * if its control group is frozen, the path of its control group or "-".
+ *
  * Return: 0, or a negative errno when the capture can't be written.
  * Since: 0.1
  */

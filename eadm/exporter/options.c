@@ -12,7 +12,7 @@ const struct option_def exporter_options[] = {
 	{ OPT_TEXTFILE, 0, "textfile", "FILE", WORDS_FILE,
 	  "write them once to FILE for node_exporter's textfile collector" },
 	{ OPT_COLLECTORS, 0, "collectors", "NAMES", WORDS_ANY,
-	  "only these: dev, cmdq, eq, cmd, failure-total, counters, diagnose (default: all)" },
+	  "only these: dev, cmdq, eq, cmd, failure-total, counters, diagnose" },
 	{ OPT_OBJECTS, 0, "objects", "NAMES", WORDS_ANY,
 	  "also series for each of these objects: qp, cq, mr and so on" },
 	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,

@@ -94,6 +94,11 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	eadm_devices_freeze(ctx, &held);
 	ret = eadm_diag_moment_read(&now, d->fields, ctx, &all);
 	eadm_devices_thaw(ctx, held);
+	if (!ret) {
+		ret = eadm_diag_owners_read(&now, ctx);
+		if (ret)
+			eadm_diag_moment_free(&now);
+	}
 	if (ret)
 		return ret == -ENOMEM ? eadm_fail(ctx, ret, "out of memory") :
 					ret;

@@ -719,8 +719,6 @@ int eadm_diag_moment_read(struct diag_moment *moment,
 	for (i = 0; i < DIAG_KINDS; i++)
 		sort(&moment->rows[i]);
 	free(r);
-	if (!ret)
-		ret = eadm_diag_owners_read(moment, ctx);
 	if (ret)
 		eadm_diag_moment_free(moment);
 	return ret;

@@ -98,6 +98,32 @@ static void record_machine(struct eadm_ctx *ctx)
 
 /* ---- the rows ------------------------------------------------------------------- */
 
+/*
+ * What the process does that owns a queue, for a diagnosis of the capture. Many
+ * rows have the same; one that comes back later may be recorded once more.
+ */
+static void record_owner(struct eadm_ctx *ctx, const struct eadm_record *rec,
+			 const struct eadm_field *pid, uint64_t seen[64])
+{
+	uint64_t number, *last;
+	char key[40];
+
+	if (!pid || eadm_record_u64(rec, pid, &number))
+		return;
+	last = &seen[number % 64];
+	if (*last == number)
+		return;
+	*last = number;
+	snprintf(key, sizeof(key), "process.%" PRIu64, number);
+	eadm_source_fact(ctx, key);
+}
+
+static bool is_queue(const struct eadm_object *object)
+{
+	return object == &eadm_spec_objects[EADM_SPEC_OBJ_QP] ||
+	       object == &eadm_spec_objects[EADM_SPEC_OBJ_CQ];
+}
+
 /* Read all rows for the sake of what is read; errors are in the capture. */
 static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 		     bool hw)
@@ -105,8 +131,11 @@ static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 	struct eadm_dump_opts opts = { .size = sizeof(opts), .hw = hw,
 				       .limits = true };
 	struct eadm_note note = { .size = sizeof(note) };
+	const struct eadm_field *pid =
+		is_queue(object) ? eadm_object_find_field(object, "pid") : NULL;
 	const struct eadm_record *rec;
 	struct eadm_dump *dump;
+	uint64_t seen[64] = { 0 };
 	unsigned int i;
 	int ret;
 
@@ -114,7 +143,7 @@ static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 	if (ret)
 		return ret;
 	while ((ret = eadm_dump_next(dump, &rec)) > 0 && !eadm_capture_status(ctx->capture))
-		;
+		record_owner(ctx, rec, pid, seen);
 	/* Rows of other devices do not make up for those of one. */
 	for (i = 0; !ret && eadm_dump_note(dump, i, &note) > 0; i++) {
 		if (note.error)
