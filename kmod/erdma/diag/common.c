@@ -54,7 +54,9 @@ void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct 
 		.raw = cmd->op,
 	};
 
-	erdma_failed_command(dev, cmd);
+	/* One that was lost is done, too. */
+	if (type == EADM_DIAG_CMD_DONE)
+		erdma_failed_command(dev, cmd);
 	eadm_diag_notify(&dev->diag, type, &ev);
 }
 
