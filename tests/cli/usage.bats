@@ -284,7 +284,7 @@ commands() {
 # bats test_tags=O12
 @test "eadm(1) names all pages" {
 	see=$(sed -n '/^# SEE ALSO/,$p' "$REPO/man/eadm.1.scd")
-	for page in "$REPO"/man/eadm*.scd "$BUILD"/man/eadm*.7; do
+	for page in "$REPO"/man/eadm*.scd "$REPO"/build/man/eadm*.7; do
 		name=$(basename "${page%.scd}")
 		# A family's page is its own affair.
 		[ ! -e "$REPO/spec/families/$(sed 's/^eadm-//; s/\.7$//' <<<"$name").yaml" ] || continue

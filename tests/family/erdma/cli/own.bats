@@ -29,7 +29,7 @@ load ../../../cli/common
 }
 
 @test "eadm(1) names the page" {
-	grep -qF '*eadm-erdma*(7)' "$REPO/man/eadm.1.scd" && [ -s "$BUILD/man/eadm-erdma.7" ]
+	grep -qF '*eadm-erdma*(7)' "$REPO/man/eadm.1.scd" && [ -s "$REPO/build/man/eadm-erdma.7" ]
 }
 
 @test "a column that only the family has is added" {
