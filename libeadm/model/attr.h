@@ -20,10 +20,9 @@ static inline int eadm_attr_next(struct eadm_attrs *attrs,
 	const struct nlattr *nla = (const void *)attrs->pos;
 	size_t step;
 
-	if (!attrs->left)
-		return 0;
-	if (attrs->left < NLA_HDRLEN || nla->nla_len < NLA_HDRLEN ||
-	    nla->nla_len > attrs->left)
+	if (attrs->left < NLA_HDRLEN)
+		return attrs->left ? -1 : 0;
+	if (nla->nla_len < NLA_HDRLEN || nla->nla_len > attrs->left)
 		return -1;
 	step = NLA_ALIGN(nla->nla_len);
 	if (step > attrs->left)

@@ -258,24 +258,24 @@ EADM_API unsigned int eadm_record_values(const struct eadm_record *record,
 					 struct eadm_value *values,
 					 unsigned int max)
 {
-	const struct eadm_object *object = record->object;
-	unsigned int word, bit, index, n = 0;
+	const int16_t *by_slot = record->object->by_slot + 1;
+	const struct eadm_field *fields = record->object->fields;
+	struct eadm_value *value = values, *end = values + max;
+	unsigned int word, bit;
 	uint64_t bits;
 
 	for (word = 0; word < EADM_ARRAY_SIZE(record->has); word++) {
 		for (bits = record->has[word]; bits; bits &= bits - 1) {
-			if (n == max)
-				return n;
+			if (value == end)
+				return max;
 			bit = word * 64 + __builtin_ctzll(bits);
-			index = object->by_slot[bit + 1];
-			values[n].field = &object->fields[index];
-			values[n].index = index;
-			get_value(values[n].field, &record->slot[bit],
-				  &values[n]);
-			n++;
+			value->index = by_slot[bit];
+			value->field = &fields[value->index];
+			get_value(value->field, &record->slot[bit], value);
+			value++;
 		}
 	}
-	return n;
+	return value - values;
 }
 
 EADM_API uint64_t eadm_record_time(const struct eadm_record *record)

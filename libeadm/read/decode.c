@@ -44,17 +44,19 @@ static inline int place_of(const struct eadm_object *object,
 }
 
 static inline int take_field(const struct decoder *d,
-			     const struct nlattr *attr, int place)
+			     const struct eadm_object *object,
+			     struct eadm_record *rec, const struct nlattr *attr,
+			     int place)
 {
-	const struct eadm_field *field = &d->object->fields[place];
+	const struct eadm_field *field = &object->fields[place];
 
 	if (field->hw && !d->hw)
 		return 0;
 	if (!fits(field, attr))
 		return eadm_reply_bad(d->reply, attr, "%s: %s has %zu bytes",
-				      d->object->name, field->name,
+				      object->name, field->name,
 				      eadm_attr_len(attr));
-	eadm_record_point(d->rec, field->slot, eadm_attr_data(attr),
+	eadm_record_point(rec, field->slot, eadm_attr_data(attr),
 			  eadm_attr_len(attr));
 	return 0;
 }
@@ -87,7 +89,7 @@ static int take_set(const struct decoder *d, const struct nlattr *nest,
 	while ((ret = eadm_attr_next(&attrs, &attr)) > 0) {
 		place = place_of(d->object, attr, set->base, set->max_attr);
 		ret = place < 0 ? take_other(d, attr, set->max_attr) :
-				  take_field(d, attr, place);
+				  take_field(d, d->object, d->rec, attr, place);
 		if (ret)
 			return ret;
 	}
@@ -122,7 +124,7 @@ int eadm_decode(struct eadm_reply *reply, const struct nlmsghdr *nlh,
 	while ((ret = eadm_attr_next(&attrs, &attr)) > 0) {
 		place = place_of(object, attr, 0, object->max_attr);
 		ret = place < 0 ? take_rest(&d, attr) :
-				  take_field(&d, attr, place);
+				  take_field(&d, object, rec, attr, place);
 		if (ret)
 			return ret;
 	}
