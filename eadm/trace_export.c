@@ -9,7 +9,8 @@
 
 static const struct {
 	const char *name;
-	struct writer *(*writer)(struct cli *cli, int fd);
+	struct writer *(*writer)(struct cli *cli, int fd,
+				 const struct origin *origin);
 } formats[] = {
 	{ "chrome", chrome_writer_new },
 };
@@ -29,6 +30,7 @@ int trace_export(struct cli *cli, struct view *view, const char *path)
 {
 	const char *name = cli->args.opt[OPT_FORMAT];
 	struct eadm_output *out;
+	struct origin origin;
 	struct writer *writer;
 	int ret, status;
 	size_t i;
@@ -54,7 +56,9 @@ int trace_export(struct cli *cli, struct view *view, const char *path)
 	ret = eadm_output_open(cli->ctx, path ? path : "-", &out);
 	if (ret)
 		return fail_write(cli, cli->ctx, ret, path ? path : "-");
-	writer = formats[i].writer(cli, eadm_output_fd(out));
+	machine_text(cli->ctx, "host", origin.host, sizeof(origin.host));
+	machine_text(cli->ctx, "kernel", origin.kernel, sizeof(origin.kernel));
+	writer = formats[i].writer(cli, eadm_output_fd(out), &origin);
 	if (writer) {
 		cli->writer->ops->free(cli->writer);
 		cli->writer = writer;

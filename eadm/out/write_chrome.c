@@ -19,6 +19,7 @@
 struct chrome_writer {
 	struct writer w;
 	int fd;
+	struct origin origin;
 	bool begun;
 	const struct eadm_field *dev_index, *dev_name, *time, *latency, *op,
 		*state, *outstanding;
@@ -210,7 +211,9 @@ static void put_all(struct chrome_writer *cw)
 
 static void put_origin(struct chrome_writer *cw)
 {
-	static const char *const facts[] = { "host", "kernel" };
+	const char *facts[][2] = {
+		{ "host", cw->origin.host }, { "kernel", cw->origin.kernel },
+	};
 	char text[80];
 	size_t i;
 
@@ -222,11 +225,10 @@ static void put_origin(struct chrome_writer *cw)
 	json_key(cw->json, "start_ns");
 	json_string(cw->json, text);
 	for (i = 0; i < ARRAY_SIZE(facts); i++) {
-		if (!*machine_text(cw->w.cli->ctx, facts[i], text,
-				   sizeof(text)))
+		if (!*facts[i][1])
 			continue;
-		json_key(cw->json, facts[i]);
-		json_string(cw->json, text);
+		json_key(cw->json, facts[i][0]);
+		json_string(cw->json, facts[i][1]);
 	}
 	json_close(cw->json, '}');
 }
@@ -331,7 +333,8 @@ static const struct writer_ops chrome_ops = {
 };
 
 /* @fd stays the caller's. */
-struct writer *chrome_writer_new(struct cli *cli, int fd)
+struct writer *chrome_writer_new(struct cli *cli, int fd,
+				 const struct origin *origin)
 {
 	struct chrome_writer *cw = calloc(1, sizeof(*cw));
 	const struct eadm_object *object = eadm_object_find("cmd");
@@ -341,6 +344,7 @@ struct writer *chrome_writer_new(struct cli *cli, int fd)
 	cw->w.ops = &chrome_ops;
 	cw->w.cli = cli;
 	cw->fd = fd;
+	cw->origin = *origin;
 	cw->dev_index = eadm_object_find_field(object, "dev-index");
 	cw->dev_name = eadm_object_find_field(object, "dev-name");
 	cw->time = eadm_object_find_field(object, "time");

@@ -44,8 +44,14 @@ void write_record(struct writer *w, const struct eadm_record *record);
 int write_end(struct cli *cli, int status);
 struct writer *json_writer_new(struct cli *cli);
 struct writer *table_writer_new(struct cli *cli);
+/* Where flight records come from, "" where it is not known. */
+struct origin {
+	char host[80];
+	char kernel[80];
+};
 /* Flight records for the viewers of others; @fd stays the caller's. */
-struct writer *chrome_writer_new(struct cli *cli, int fd);
+struct writer *chrome_writer_new(struct cli *cli, int fd,
+				 const struct origin *origin);
 bool block_print(const struct table *table, const struct eadm_value *values,
 		 bool colors);
 
