@@ -14,7 +14,8 @@ SPLATS = re.compile(
     r"lock held when returning|KASAN|UBSAN|leak detector disabled|"
     r"refcount_t:|sleeping function|scheduling while atomic|"
     r"soft lockup|hard LOCKUP|list_(add|del) corruption|"
-    r"ODEBUG:|DMA-API: (?!preallocated|debugging enabled|dma_debug_entry pool grown)|"
+    r"ODEBUG:|DMA-API: (?!preallocated|debugging enabled|dma_debug_entry pool grown|"
+    r"enable driver filter|switching off dma-debug driver filter)|"
     r"unregister_netdevice: waiting|vm-guest:|"
     r"Unbalanced enable|irq \d+: nobody cared|Kernel panic")
 

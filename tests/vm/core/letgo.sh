@@ -73,9 +73,10 @@ faults_off
 check "but when it confirms the reset" driver bind
 until_true 30 is_open
 check "objects work" objects_work
-[ ! -e $filter ] || echo >$filter
 
 check "an adapter that resets, but does not say so" replug reset_done 0
+# What was left counts until its device is gone.
+[ ! -e $filter ] || echo >$filter
 command_limit erdma_0 1000
 fault dev_hang count 1
 check "a command fails" stats 1 10000
