@@ -125,7 +125,7 @@ static void machine(void)
 	put("/sys/fs/cgroup/docker/x/cgroup.events", "populated 1\nfrozen 1\n");
 	put("/proc/irq/7/effective_affinity_list", "0-1\n");
 	put_link("/proc/self/ns/pid", "pid:[1]");
-	put("/usr/lib/x/libibverbs/libirdma-rdmav34.so", "");
+	put("/usr/lib/x86_64-linux-gnu/libibverbs/libirdma-rdmav34.so", "");
 }
 
 static void arrays(void)
