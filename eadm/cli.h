@@ -114,8 +114,8 @@ enum words {
 	WORDS_BUNDLE_VERB,
 	WORDS_MARK,
 	WORDS_TOP_SORT,
-	WORDS_MOMENT,
-	WORDS_MOMENT_OR_OBJECT,
+	WORDS_SNAPSHOT,
+	WORDS_SNAPSHOT_OR_OBJECT,
 	WORDS_TRACE_VERB,
 	WORDS_TRACE_FORMAT,
 	WORDS_TEST_VERB,
@@ -196,7 +196,7 @@ struct cli {
 	int argc;		/* the line; of a raw command what is behind it */
 	char **argv;
 	struct eadm_ctx *ctx;
-	unsigned int moment;	/* of the capture that is shown, from 0 */
+	unsigned int snapshot;	/* of the capture that is shown, from 0 */
 	struct writer *writer;
 	bool json;		/* how errors are told before there is a writer */
 	uint64_t began;		/* ns; when the first progress was made */
@@ -212,9 +212,9 @@ extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
 
 extern const struct program eadm_program;
 
-int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
+int open_snapshot(struct cli *cli, const char *spec, struct eadm_ctx **ctx);
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
-	       unsigned int *moment);
+	       unsigned int *snapshot);
 void print_overview(const struct program *program);
 void print_help(const struct command *cmd);
 int print_schema(void);

@@ -80,7 +80,7 @@ static int show_rules(struct cli *cli)
 				eadm_rule_severity(rule)));
 			v[2] = value_text(eadm_object_name(
 				eadm_rule_object(rule)));
-			v[3] = value_u64(eadm_rule_two_moments(rule) ? 2 : 1);
+			v[3] = value_u64(eadm_rule_two_snapshots(rule) ? 2 : 1);
 			v[4] = value_text(eadm_rule_check(rule));
 			v[5] = value_text(eadm_rule_help(rule));
 			v[6] = value_text(eadm_rule_alike(rule));
@@ -92,7 +92,7 @@ static int show_rules(struct cli *cli)
 	return status;
 }
 
-/* ---- moments --------------------------------------------------------------------- */
+/* ---- snapshots --------------------------------------------------------------------- */
 
 static int sample(struct cli *cli, struct eadm_diagnosis *d, bool extend)
 {
@@ -136,23 +136,23 @@ static int look_live(struct cli *cli, struct eadm_diagnosis *d,
 	return status;
 }
 
-/* The moment that --at names, else the last one, and the one before it. */
+/* The snapshot that --at names, else the last one, and the one before it. */
 static int look_back(struct cli *cli, struct eadm_diagnosis *d)
 {
-	unsigned int last = eadm_moments(cli->ctx) - 1, left = 0;
+	unsigned int last = eadm_snapshots(cli->ctx) - 1, left = 0;
 	int status = 0;
 
 	if (cli->args.opt[OPT_AT]) {
-		while (eadm_moment_next(cli->ctx) > 0)
+		while (eadm_snapshot_next(cli->ctx) > 0)
 			left++;
 		last -= left;
 	}
 	if (last) {
-		eadm_moment_go(cli->ctx, last - 1);
+		eadm_snapshot_go(cli->ctx, last - 1);
 		status = sample(cli, d, false);
 	}
 	if (!status) {
-		eadm_moment_go(cli->ctx, last);
+		eadm_snapshot_go(cli->ctx, last);
 		status = sample(cli, d, false);
 	}
 	return status ? status : evaluate(cli, d);

@@ -137,7 +137,7 @@ static void put_change(const struct diff *diff, const struct eadm_record *a,
 /* Ages always change, and keys are nobody's business. */
 static bool is_compared(const struct diff *diff, const struct eadm_field *field)
 {
-	enum eadm_kind kind = eadm_field_kind(field);
+	enum eadm_field_kind kind = eadm_field_kind(field);
 
 	return kind != EADM_KIND_AGE && kind != EADM_KIND_TIME &&
 	       kind != EADM_KIND_SECRET && field != diff->key &&
@@ -289,8 +289,8 @@ static int diff_all(struct diff *diff)
 
 	while (!status && (object = eadm_object_next(object))) {
 		if (eadm_object_rows(object) != EADM_ROWS_PAST &&
-		    eadm_object_sort(object) != EADM_SORT_ENTRIES &&
-		    eadm_object_sort(object) != EADM_SORT_MACHINE &&
+		    eadm_object_class(object) != EADM_CLASS_ENTRIES &&
+		    eadm_object_class(object) != EADM_CLASS_MACHINE &&
 		    eadm_object_find_field(object, "dev-name"))
 			status = diff_object(diff, object);
 	}
@@ -358,10 +358,10 @@ static int run(struct cli *cli)
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_AT] ? "--at" : "--save",
 			    "not with diff (FILE@TIME selects a snapshot)");
-	status = open_moment(cli, arg[0], &diff.a.ctx);
+	status = open_snapshot(cli, arg[0], &diff.a.ctx);
 	if (!status)
-		status = open_moment(cli, n > 1 ? arg[1] : "live",
-				     &diff.b.ctx);
+		status = open_snapshot(cli, n > 1 ? arg[1] : "live",
+				       &diff.b.ctx);
 	if (!status)
 		status = run_diff(&diff, object);
 	rows_free(&diff.a.rows);
@@ -384,7 +384,7 @@ const struct command cmd_diff = {
 		    "  eadm diff night.pcapng@02:10 night.pcapng@02:20\n"
 		    "  eadm --from night.pcapng diff '@#1' @-0s counters --json\n",
 	.max_args = 3,
-	.args = { WORDS_MOMENT, WORDS_MOMENT_OR_OBJECT, WORDS_OBJECT },
+	.args = { WORDS_SNAPSHOT, WORDS_SNAPSHOT_OR_OBJECT, WORDS_OBJECT },
 	.options = options,
 	.run = run,
 };

@@ -86,7 +86,7 @@ static bool parse_sub(const struct cli *cli, uint32_t *sub)
 
 static int check_options(struct cli *cli, const struct eadm_object *object)
 {
-	bool entries = eadm_object_sort(object) == EADM_SORT_ENTRIES &&
+	bool entries = eadm_object_class(object) == EADM_CLASS_ENTRIES &&
 		       !is_named(object, "regs") && !is_named(object, "hwctx");
 	unsigned int i;
 
@@ -151,7 +151,7 @@ static int fill_options(struct cli *cli, struct view *view)
 				    "not a number");
 		opts->has_id = true;
 	}
-	if (eadm_object_sort(object) != EADM_SORT_ENTRIES)
+	if (eadm_object_class(object) != EADM_CLASS_ENTRIES)
 		return 0;
 	view->entries = (struct eadm_entry_opts){
 		.size = sizeof(view->entries),

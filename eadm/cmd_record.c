@@ -23,11 +23,11 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-static int record_moments(struct cli *cli, uint64_t count, uint64_t interval)
+static int record_snapshots(struct cli *cli, uint64_t count, uint64_t interval)
 {
 	bool hw = cli->args.opt[OPT_HW] != NULL;
 	struct timespec next;
-	unsigned long long moments = 0;
+	unsigned long long snapshots = 0;
 	int ret;
 
 	clock_gettime(CLOCK_MONOTONIC, &next);
@@ -37,7 +37,7 @@ static int record_moments(struct cli *cli, uint64_t count, uint64_t interval)
 			ret = eadm_capture_rings(cli->ctx, 0);
 		if (ret || !--count || interrupted)
 			return ret;
-		progress(cli, "snapshots", ++moments);
+		progress(cli, "snapshots", ++snapshots);
 		if (!wait_until(&next, interval))
 			return 0;
 	}
@@ -90,7 +90,7 @@ static int run(struct cli *cli)
 		return status;
 	}
 	catch_signals();
-	ret = record_moments(cli, count, interval);
+	ret = record_snapshots(cli, count, interval);
 	progress_end(cli);
 	if (ret) {
 		status = fail_write(cli, cli->ctx, ret, path);

@@ -18,7 +18,7 @@ static const struct option_def options[] = {
 	  "include the counters in the adapter's own context of each OBJECT" },
 	{ OPT_ORIGINAL, 0, "original", NULL, WORDS_NONE,
 	  "counters of ports as the driver and sysfs name them" },
-	{ OPT_SINCE, 0, "since", "MARK", WORDS_MOMENT,
+	{ OPT_SINCE, 0, "since", "MARK", WORDS_SNAPSHOT,
 	  "show what counters grew by since a mark or a capture" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "time between two samples (default: 1s); implies --live" },
@@ -247,7 +247,7 @@ static int run_live(struct stat *stat)
 	while ((!status || status == STATUS_PARTIAL) && shown < count) {
 		if (eadm_is_live(cli->ctx) && !wait_until(&next, interval))
 			break;
-		if (!next_moment(cli))
+		if (!next_snapshot(cli))
 			break;
 		ret = sample(stat, false);
 		if (ret)
@@ -281,7 +281,7 @@ static int run_since(struct stat *stat, const char *since)
 	if (status)
 		return status;
 	now = cli->ctx;
-	status = open_moment(cli, since, &cli->ctx);
+	status = open_snapshot(cli, since, &cli->ctx);
 	if (!status) {
 		machine_text(cli->ctx, "host", was, sizeof(was));
 		status = sample(stat, true);

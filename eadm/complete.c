@@ -223,10 +223,10 @@ static void offer_words(const struct state *st, enum words words)
 	case WORDS_MARK:
 		offer_marks(st);
 		break;
-	case WORDS_MOMENT_OR_OBJECT:
+	case WORDS_SNAPSHOT_OR_OBJECT:
 		offer_objects(st, false);
 		/* fallthrough */
-	case WORDS_MOMENT:
+	case WORDS_SNAPSHOT:
 		offer_marks(st);
 		offer(st, "", "live");
 		puts(":file");

@@ -13,7 +13,7 @@
  */
 int device_find(struct cli *cli, const char *name, char *why, size_t size)
 {
-	int ret = eadm_devices_hold(cli->ctx);
+	int ret = eadm_scan(cli->ctx);
 	struct word_list words = { 0 };
 	const char *one, *near;
 	unsigned int i;
@@ -21,7 +21,7 @@ int device_find(struct cli *cli, const char *name, char *why, size_t size)
 	snprintf(why, size, "no such RDMA device");
 	if (ret)
 		return ret;
-	for (i = 0; (one = eadm_devices_name(cli->ctx, i)); i++) {
+	for (i = 0; (one = eadm_device_name(cli->ctx, i)); i++) {
 		if (!strcmp(one, name))
 			break;
 		word_add(&words, one);
@@ -31,7 +31,7 @@ int device_find(struct cli *cli, const char *name, char *why, size_t size)
 		snprintf(why, size, "no such RDMA device (did you mean '%s'?)",
 			 near);
 	word_free(&words);
-	eadm_devices_drop(cli->ctx);
+	eadm_scan_drop(cli->ctx);
 	return one ? 0 : -ENODEV;
 }
 

@@ -64,14 +64,14 @@ static int open_capture(struct cli *cli, struct eadm_ctx *ctx,
 
 /*
  * Open what @spec names: a mark or a capture, "live", and behind a "@" the
- * time of a moment. Without a name it is one of the capture of --from.
+ * time of a snapshot. Without a name it is one of the capture of --from.
  */
-int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **result)
+int open_snapshot(struct cli *cli, const char *spec, struct eadm_ctx **result)
 {
 	const char *at = strrchr(spec, '@');
 	struct eadm_ctx *ctx = eadm_new();
 	int status = 0, ret;
-	unsigned int moment;
+	unsigned int snapshot;
 	char *name;
 
 	name = at ? strndup(spec, at - spec) : strdup(spec);
@@ -93,7 +93,7 @@ int open_moment(struct cli *cli, const char *spec, struct eadm_ctx **result)
 		status = fail(cli, status_of(ret), "open", "%s",
 			      eadm_errmsg(ctx));
 	if (!status && at)
-		status = go_to_time(cli, ctx, at + 1, &moment);
+		status = go_to_time(cli, ctx, at + 1, &snapshot);
 	free(name);
 	if (status)
 		eadm_free(ctx);

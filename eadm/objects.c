@@ -5,10 +5,10 @@
 /* Whether "eadm dump" can show it, for whoever lists what there is. */
 bool can_dump(const struct eadm_object *object)
 {
-	enum eadm_sort sort = eadm_object_sort(object);
+	enum eadm_object_class sort = eadm_object_class(object);
 
-	return sort == EADM_SORT_ROWS || sort == EADM_SORT_ENTRIES ||
-	       sort == EADM_SORT_MACHINE;
+	return sort == EADM_CLASS_ROWS || sort == EADM_CLASS_ENTRIES ||
+	       sort == EADM_CLASS_MACHINE;
 }
 
 /* Whether "eadm stat" can show it. */

@@ -75,7 +75,7 @@ int open_source(struct cli *cli)
 	ret = from ? eadm_open_file(cli->ctx, from) : eadm_open_live(cli->ctx);
 	if (!ret && cli->args.opt[OPT_AT])
 		ret = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],
-				 &cli->moment);
+				 &cli->snapshot);
 	if (ret > 0)
 		return ret;
 	if (!ret)

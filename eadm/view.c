@@ -78,23 +78,23 @@ bool wait_until(struct timespec *when, uint64_t more)
 	return !interrupted;
 }
 
-/* Now, or when the moment of the capture began, in ns since 1970. */
+/* Now, or when the snapshot of the capture began, in ns since 1970. */
 uint64_t time_shown(struct cli *cli)
 {
 	uint64_t ns = 0;
 
 	if (!eadm_is_live(cli->ctx)) {
-		eadm_moment_time(cli->ctx, cli->moment, &ns);
+		eadm_snapshot_time(cli->ctx, cli->snapshot, &ns);
 		return ns;
 	}
 	return clock_ns(CLOCK_REALTIME);
 }
 
 /* False: there is no other one. */
-bool next_moment(struct cli *cli)
+bool next_snapshot(struct cli *cli)
 {
-	cli->moment++;
-	return eadm_moment_next(cli->ctx) > 0;
+	cli->snapshot++;
+	return eadm_snapshot_next(cli->ctx) > 0;
 }
 
 static void make_caption(struct cli *cli, char *caption, size_t size)
@@ -132,7 +132,7 @@ static int watch(struct cli *cli, struct view *view)
 			return status;
 		if (eadm_is_live(cli->ctx) && !wait_until(&next, interval))
 			return status;
-		if (!next_moment(cli))
+		if (!next_snapshot(cli))
 			return status;
 	}
 }

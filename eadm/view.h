@@ -57,7 +57,7 @@ int view_run(struct cli *cli, struct view *view);
 void view_free(struct view *view);
 bool wait_until(struct timespec *when, uint64_t more);
 uint64_t time_shown(struct cli *cli);
-bool next_moment(struct cli *cli);
+bool next_snapshot(struct cli *cli);
 
 int dump_notes(struct cli *cli, struct eadm_dump *dump);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tells what the rules find wrong at the last two moments of a capture.
+ * Tells what the rules find wrong at the last two snapshots of a capture.
  * Usage: verdicts CAPTURE
  */
 #include <eadm.h>
@@ -17,7 +17,7 @@ static int look(struct eadm_diagnosis *diagnosis, struct eadm_ctx *ctx)
 	/* The last two samples count. */
 	do {
 		ret = eadm_diagnosis_sample(diagnosis, ctx, &opts);
-	} while (!ret && eadm_moment_next(ctx) > 0);
+	} while (!ret && eadm_snapshot_next(ctx) > 0);
 	return ret ? ret : eadm_diagnosis_evaluate(diagnosis);
 }
 

@@ -87,33 +87,33 @@ EADM_API bool eadm_is_live(const struct eadm_ctx *ctx)
 	return ctx->live;
 }
 
-EADM_API int eadm_moment_next(struct eadm_ctx *ctx)
+EADM_API int eadm_snapshot_next(struct eadm_ctx *ctx)
 {
 	if (!ctx->src)
 		return 0;
-	eadm_devices_drop(ctx);
-	return ctx->src->ops->moment_next(ctx->src);
+	eadm_scan_drop(ctx);
+	return ctx->src->ops->snapshot_next(ctx->src);
 }
 
-EADM_API unsigned int eadm_moments(const struct eadm_ctx *ctx)
+EADM_API unsigned int eadm_snapshots(const struct eadm_ctx *ctx)
 {
-	return ctx->src ? ctx->src->ops->moments(ctx->src) : 1;
+	return ctx->src ? ctx->src->ops->snapshots(ctx->src) : 1;
 }
 
-EADM_API int eadm_moment_time(const struct eadm_ctx *ctx, unsigned int index,
-			      uint64_t *ns)
+EADM_API int eadm_snapshot_time(const struct eadm_ctx *ctx, unsigned int index,
+				uint64_t *ns)
 {
 	if (!ctx->src)
 		return -ENOENT;
-	return ctx->src->ops->moment_time(ctx->src, index, ns);
+	return ctx->src->ops->snapshot_time(ctx->src, index, ns);
 }
 
-EADM_API int eadm_moment_go(struct eadm_ctx *ctx, unsigned int index)
+EADM_API int eadm_snapshot_go(struct eadm_ctx *ctx, unsigned int index)
 {
 	int ret = index ? -ENOENT : 0;
 
-	eadm_devices_drop(ctx);
+	eadm_scan_drop(ctx);
 	if (ctx->src)
-		ret = ctx->src->ops->moment_go(ctx->src, index);
+		ret = ctx->src->ops->snapshot_go(ctx->src, index);
 	return ret ? eadm_fail(ctx, ret, "no such snapshot") : 0;
 }

@@ -178,81 +178,81 @@ int eadm_open_file(struct eadm_ctx *ctx, const char *path);
 bool eadm_is_live(const struct eadm_ctx *ctx);
 
 /**
- * eadm_moment_next() - go on to the next moment of a capture
+ * eadm_snapshot_next() - go on to the next snapshot of a capture
  * @ctx: an open context without a dump
  *
- * A capture may hold the state of several moments: each eadm_capture_all()
+ * A capture may hold the state of several snapshots: each eadm_capture_all()
  * makes one. Dumps read the first one until this is called.
  *
  * Return: 1, or 0 when there is no other; always 1 on this machine.
  * Since: 0.1
  */
-int eadm_moment_next(struct eadm_ctx *ctx);
+int eadm_snapshot_next(struct eadm_ctx *ctx);
 
 /**
- * eadm_moments() - how many moments a capture holds
+ * eadm_snapshots() - how many snapshots a capture holds
  * @ctx: an open context
  *
  * Return: at least 1; 1 on this machine.
  * Since: 0.1
  */
-unsigned int eadm_moments(const struct eadm_ctx *ctx);
+unsigned int eadm_snapshots(const struct eadm_ctx *ctx);
 
 /**
- * eadm_moment_time() - when a moment of a capture was recorded
+ * eadm_snapshot_time() - when a snapshot of a capture was recorded
  * @ctx: an open context
  * @index: from 0
  * @ns: where to put the nanoseconds since 1970
  *
- * Return: 0; -ENOENT when there is no such moment or its time is not known, as
+ * Return: 0; -ENOENT when there is no such snapshot or its time is not known, as
  * on this machine.
  * Since: 0.1
  */
-int eadm_moment_time(const struct eadm_ctx *ctx, unsigned int index,
-		     uint64_t *ns);
+int eadm_snapshot_time(const struct eadm_ctx *ctx, unsigned int index,
+		       uint64_t *ns);
 
 /**
- * eadm_moment_go() - go to a moment of a capture
+ * eadm_snapshot_go() - go to a snapshot of a capture
  * @ctx: an open context without a dump
  * @index: from 0
  *
- * Return: 0; -ENOENT when there is no such moment.
+ * Return: 0; -ENOENT when there is no such snapshot.
  * Since: 0.1
  */
-int eadm_moment_go(struct eadm_ctx *ctx, unsigned int index);
+int eadm_snapshot_go(struct eadm_ctx *ctx, unsigned int index);
 
 /**
- * eadm_devices_hold() - read the list of devices and go on with it
+ * eadm_scan() - read the list of devices and go on with it
  * @ctx: an open context
  *
  * Each dump begins with the list of devices, which takes three requests. For
  * several dumps in a row it can be read once: until the next call of this
- * function, of eadm_devices_drop() or of eadm_moment_*() they use it. A
+ * function, of eadm_scan_drop() or of eadm_snapshot_*() they use it. A
  * device that appears meanwhile is not seen, one that goes away gives a note.
  * Without effect on dumps that go into a capture.
  *
  * Return: 0 or the errno of a dump of "dev"; nothing is held then.
  * Since: 0.1
  */
-int eadm_devices_hold(struct eadm_ctx *ctx);
+int eadm_scan(struct eadm_ctx *ctx);
 
 /**
- * eadm_devices_drop() - read the list of devices for each dump again
+ * eadm_scan_drop() - read the list of devices for each dump again
  * @ctx: the context
  *
  * Since: 0.1
  */
-void eadm_devices_drop(struct eadm_ctx *ctx);
+void eadm_scan_drop(struct eadm_ctx *ctx);
 
 /**
- * eadm_devices_name() - name of a device of the list that is held
+ * eadm_device_name() - name of a device of the list that is held
  * @ctx: the context
  * @index: from 0
  *
  * Return: the name, valid as long as the list; NULL past its end.
  * Since: 0.1
  */
-const char *eadm_devices_name(const struct eadm_ctx *ctx, unsigned int index);
+const char *eadm_device_name(const struct eadm_ctx *ctx, unsigned int index);
 
 /* ---- dumps -------------------------------------------------------------- */
 
@@ -321,7 +321,7 @@ struct eadm_entry_opts {
  *	the queue, at most 2^32 - 1; of completion queues 0 may be that of the
  *	command queue
  * @from: number of the first command
- * @entries: of objects whose rows are EADM_SORT_ENTRIES, else NULL; NULL is
+ * @entries: of objects whose rows are EADM_CLASS_ENTRIES, else NULL; NULL is
  *	all entries without payload
  */
 struct eadm_dump_opts {
@@ -488,7 +488,7 @@ const void *eadm_record_bytes(const struct eadm_record *record,
 struct eadm_value {
 	const struct eadm_field *field;
 	unsigned int index;
-	enum eadm_type type;
+	enum eadm_field_type type;
 	size_t len;
 	union {
 		uint64_t u64;

@@ -24,9 +24,9 @@ struct eadm_ctx;
 struct eadm_bundle;
 
 /**
- * struct eadm_pack - a bundle being written
+ * struct eadm_bundle_writer - a bundle being written
  */
-struct eadm_pack;
+struct eadm_bundle_writer;
 
 /**
  * struct eadm_member - a file in a bundle
@@ -105,23 +105,23 @@ const char *eadm_bundle_digest(const struct eadm_bundle *bundle,
 void eadm_bundle_close(struct eadm_bundle *bundle);
 
 /**
- * eadm_pack_open() - begin to write a bundle
+ * eadm_bundle_writer_open() - begin to write a bundle
  * @ctx: a context; it need not be open
- * @path: file to make; it appears, with mode 0600, when eadm_pack_close()
- *	succeeds, and replaces an older one; "-" writes to standard output as
- *	it goes
- * @pack: where to put the bundle; close it with eadm_pack_close()
+ * @path: file to make; it appears, with mode 0600, when
+ *	eadm_bundle_writer_close() succeeds, and replaces an older one; "-"
+ *	writes to standard output as it goes
+ * @writer: where to put the bundle; close it with eadm_bundle_writer_close()
  *
  * Return: 0; -EOPNOTSUPP when libarchive is missing; the errno of making the
  * file; -ENOMEM.
  * Since: 0.1
  */
-int eadm_pack_open(struct eadm_ctx *ctx, const char *path,
-		   struct eadm_pack **pack);
+int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
+			    struct eadm_bundle_writer **writer);
 
 /**
- * eadm_pack_add() - add a member
- * @pack: the bundle
+ * eadm_bundle_writer_add() - add a member
+ * @writer: the bundle
  * @name: letters, digits, ".", "_", "-" and "/" for folders
  * @data: its bytes
  * @len: number of them
@@ -131,26 +131,27 @@ int eadm_pack_open(struct eadm_ctx *ctx, const char *path,
  * is no recovery.
  * Since: 0.1
  */
-int eadm_pack_add(struct eadm_pack *pack, const char *name, const void *data,
-		  size_t len, char *digest);
+int eadm_bundle_writer_add(struct eadm_bundle_writer *writer, const char *name,
+			   const void *data,
+			   size_t len, char *digest);
 
 /**
- * eadm_pack_size() - bytes added so far, before packing
- * @pack: the bundle
+ * eadm_bundle_writer_size() - bytes added so far, before packing
+ * @writer: the bundle
  *
  * Since: 0.1
  */
-uint64_t eadm_pack_size(const struct eadm_pack *pack);
+uint64_t eadm_bundle_writer_size(const struct eadm_bundle_writer *writer);
 
 /**
- * eadm_pack_close() - finish the bundle, or drop it
- * @pack: the bundle; gone afterwards in any case
+ * eadm_bundle_writer_close() - finish the bundle, or drop it
+ * @writer: the bundle; gone afterwards in any case
  * @keep: false to leave no file behind
  *
  * Return: 0, or the errno of writing, syncing or naming the file.
  * Since: 0.1
  */
-int eadm_pack_close(struct eadm_pack *pack, bool keep);
+int eadm_bundle_writer_close(struct eadm_bundle_writer *writer, bool keep);
 
 /* ---- redaction -------------------------------------------------------------- */
 

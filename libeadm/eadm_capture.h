@@ -96,10 +96,10 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
  * Objects that can't be read are part of the capture as such: reading it
  * gives the same errors.
  *
- * Before the first moment comes how the machine is set up, which holds for all:
+ * Before the first snapshot comes how the machine is set up, which holds for all:
  * the objects "machine", "verbs", "module", "setup" and "irq".
  *
- * With each moment comes "process.PID" for the processes that own queues: the
+ * With each snapshot comes "process.PID" for the processes that own queues: the
  * letter of its state in /proc, the kernel function that it sleeps in or "-", 1
  * if its control group is frozen, the path of its control group or "-".
  *
@@ -141,9 +141,9 @@ int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,
 /**
  * eadm_capture_limit() - bound the size of a capture
  * @ctx: a context with an open capture that is a file
- * @bytes: keep only the newest moments that fit into this number of bytes
+ * @bytes: keep only the newest snapshots that fit into this number of bytes
  *
- * While a moment is written the file may be larger by that moment.
+ * While a snapshot is written the file may be larger by that snapshot.
  * eadm_capture_all() returns -EFBIG when not even one fits.
  *
  * Return: 0; -EINVAL when the capture is no file.

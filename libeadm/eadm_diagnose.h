@@ -3,11 +3,11 @@
  * libeadm: diagnosis. Part of eadm.h, which says what holds for all functions;
  * it can be included alone as well.
  *
- * A diagnosis reads moments from a source and applies rules to them. Some
- * rules judge a single moment, such as "the command queue is dead"; others need
- * two, because they are about what moves or does not move. So: sample, wait,
- * sample again, evaluate, and read the verdicts. Who samples anyway, such as an
- * exporter at each scrape, evaluates after each sample.
+ * A diagnosis reads snapshots from a source and applies rules to them. Some
+ * rules judge a single snapshot, such as "the command queue is dead"; others
+ * need two, because they are about what moves or does not move. So: sample,
+ * wait, sample again, evaluate, and read the verdicts. A program that samples
+ * anyway, such as an exporter at each scrape, evaluates after each sample.
  *
  * A healthy system has no verdicts, however busy it is.
  */
@@ -28,7 +28,7 @@ struct eadm_ctx;
 struct eadm_object;
 
 /**
- * struct eadm_diagnosis - moments of a source and the verdicts about them
+ * struct eadm_diagnosis - snapshots of a source and the verdicts about them
  */
 struct eadm_diagnosis;
 
@@ -151,12 +151,12 @@ const char *eadm_rule_cause(const struct eadm_rule *rule);
 const char *eadm_rule_alike(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_two_moments() - whether it takes two moments
+ * eadm_rule_two_snapshots() - whether it takes two snapshots
  * @rule: the description
  *
  * Since: 0.1
  */
-bool eadm_rule_two_moments(const struct eadm_rule *rule);
+bool eadm_rule_two_snapshots(const struct eadm_rule *rule);
 
 /**
  * eadm_diagnosis_new() - begin a diagnosis
@@ -176,15 +176,15 @@ struct eadm_diagnosis *eadm_diagnosis_new(void);
 void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
 
 /**
- * struct eadm_sample_opts - how a moment is read
+ * struct eadm_sample_opts - how a snapshot is read
  * @size: sizeof(struct eadm_sample_opts), set by the caller
  * @hw: with the adapters' own contexts: a command of the adapter for each
  *	object. Where they may not be read, or the adapter does not answer, the
  *	rules do with the rest.
- * @extend: keep the moment that the last one is compared with, so that the
+ * @extend: keep the snapshot that the last one is compared with, so that the
  *	time between them grows
  * @rules: bits of enum eadm_rules: which ones are to be applied, and so what is
- *	read. 0: EADM_RULES_STATE. With EADM_RULES_SETUP alone a single moment is
+ *	read. 0: EADM_RULES_STATE. With EADM_RULES_SETUP alone a single snapshot is
  *	enough, and that there is no device is a verdict, not an error.
  * @device: only of this RDMA device, NULL for all
  */
@@ -197,12 +197,12 @@ struct eadm_sample_opts {
 };
 
 /**
- * eadm_diagnosis_sample() - read a moment
+ * eadm_diagnosis_sample() - read a snapshot
  * @diagnosis: the diagnosis
  * @ctx: an open context without a dump; always the same one
  * @opts: how, or NULL for all devices with @hw
  *
- * Keeps two moments: this one and the one to compare it with.
+ * Keeps two snapshots: this one and the one to compare it with.
  *
  * Return: 0; -ENODEV for an unknown device or when there is none; -EINVAL or
  * -E2BIG for bad options; other errors of the source.
@@ -213,7 +213,7 @@ int eadm_diagnosis_sample(struct eadm_diagnosis *diagnosis,
 			  const struct eadm_sample_opts *opts);
 
 /**
- * eadm_diagnosis_evaluate() - apply the rules to the moments
+ * eadm_diagnosis_evaluate() - apply the rules to the snapshots
  * @diagnosis: the diagnosis; verdicts from before are forgotten
  *
  * Return: the number of verdicts, worst first, or -ENOMEM.
@@ -226,17 +226,17 @@ int eadm_diagnosis_evaluate(struct eadm_diagnosis *diagnosis);
  * @diagnosis: the diagnosis, evaluated
  *
  * True when something is said to be stuck because it did not move between the
- * two moments. Sample again with &eadm_sample_opts.extend and evaluate.
+ * two snapshots. Sample again with &eadm_sample_opts.extend and evaluate.
  *
  * Since: 0.1
  */
 bool eadm_diagnosis_in_doubt(const struct eadm_diagnosis *diagnosis);
 
 /**
- * eadm_diagnosis_interval() - time between the two moments
+ * eadm_diagnosis_interval() - time between the two snapshots
  * @diagnosis: the diagnosis
  *
- * Return: nanoseconds, 0 with one moment.
+ * Return: nanoseconds, 0 with one snapshot.
  * Since: 0.1
  */
 uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *diagnosis);

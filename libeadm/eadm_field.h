@@ -34,29 +34,29 @@ struct eadm_field;
 const struct eadm_object *eadm_object_next(const struct eadm_object *object);
 
 /**
- * enum eadm_sort - where the rows of an object come from
- * @EADM_SORT_ROWS: a dump reads them
- * @EADM_SORT_EVENTS: they come as they happen, see eadm_events_open()
- * @EADM_SORT_RAW: the library's own, for captures
- * @EADM_SORT_ENTRIES: a dump of one queue decodes them, which takes more
+ * enum eadm_object_class - where the rows of an object come from
+ * @EADM_CLASS_ROWS: a dump reads them
+ * @EADM_CLASS_EVENTS: they come as they happen, see eadm_events_open()
+ * @EADM_CLASS_RAW: the library's own, for captures
+ * @EADM_CLASS_ENTRIES: a dump of one queue decodes them, which takes more
  *	&eadm_dump_opts
- * @EADM_SORT_MACHINE: a dump reads them from files of the machine
+ * @EADM_CLASS_MACHINE: a dump reads them from files of the machine
  */
-enum eadm_sort {
-	EADM_SORT_ROWS,
-	EADM_SORT_EVENTS,
-	EADM_SORT_RAW,
-	EADM_SORT_ENTRIES,
-	EADM_SORT_MACHINE,
+enum eadm_object_class {
+	EADM_CLASS_ROWS,
+	EADM_CLASS_EVENTS,
+	EADM_CLASS_RAW,
+	EADM_CLASS_ENTRIES,
+	EADM_CLASS_MACHINE,
 };
 
 /**
- * eadm_object_sort() - where the rows of an object come from
+ * eadm_object_class() - where the rows of an object come from
  * @object: the description
  *
  * Since: 0.1
  */
-enum eadm_sort eadm_object_sort(const struct eadm_object *object);
+enum eadm_object_class eadm_object_class(const struct eadm_object *object);
 
 /**
  * enum eadm_rows - how many rows a device has
@@ -170,13 +170,13 @@ const struct eadm_field *
 eadm_object_find_field(const struct eadm_object *object, const char *name);
 
 /**
- * enum eadm_type - how the value of a field is read
+ * enum eadm_field_type - how the value of a field is read
  * @EADM_TYPE_U64: unsigned, eadm_record_u64()
  * @EADM_TYPE_S64: signed, eadm_record_s64()
  * @EADM_TYPE_STRING: text, eadm_record_string()
  * @EADM_TYPE_BYTES: bytes, eadm_record_bytes()
  */
-enum eadm_type {
+enum eadm_field_type {
 	EADM_TYPE_U64 = 1,
 	EADM_TYPE_S64 = 2,
 	EADM_TYPE_STRING = 3,
@@ -184,7 +184,7 @@ enum eadm_type {
 };
 
 /**
- * enum eadm_kind - what a field means
+ * enum eadm_field_kind - what a field means
  * @EADM_KIND_ID: a number that names something
  * @EADM_KIND_GAUGE: a size or level
  * @EADM_KIND_COUNTER: only grows, modulo 2 to the power eadm_field_bits()
@@ -198,7 +198,7 @@ enum eadm_type {
  * @EADM_KIND_BYTES: raw bytes
  * @EADM_KIND_DATA: a raw number
  */
-enum eadm_kind {
+enum eadm_field_kind {
 	EADM_KIND_ID = 0,
 	EADM_KIND_GAUGE = 1,
 	EADM_KIND_COUNTER = 2,
@@ -214,24 +214,24 @@ enum eadm_kind {
 };
 
 /**
- * enum eadm_show - whether a field belongs into a table for people
+ * enum eadm_field_show - whether a field belongs into a table for people
  * @EADM_SHOW_ALWAYS: yes
  * @EADM_SHOW_WIDE: where there is room
  * @EADM_SHOW_NEVER: only when asked for by name
  */
-enum eadm_show {
+enum eadm_field_show {
 	EADM_SHOW_ALWAYS = 0,
 	EADM_SHOW_WIDE = 1,
 	EADM_SHOW_NEVER = 2,
 };
 
 /**
- * enum eadm_perm - right needed to see a field
+ * enum eadm_field_perm - right needed to see a field
  * @EADM_PERM_NONE: as RDMA netlink shows the object
  * @EADM_PERM_ADMIN: CAP_NET_ADMIN
  * @EADM_PERM_RAWIO: CAP_SYS_RAWIO, and no lockdown of the kernel
  */
-enum eadm_perm {
+enum eadm_field_perm {
 	EADM_PERM_NONE = 0,
 	EADM_PERM_ADMIN = 1,
 	EADM_PERM_RAWIO = 2,
@@ -246,7 +246,8 @@ enum eadm_perm {
  *
  * Since: 0.1
  */
-bool eadm_object_hw(const struct eadm_object *object, enum eadm_perm *perm);
+bool eadm_object_hw(const struct eadm_object *object,
+		    enum eadm_field_perm *perm);
 
 /**
  * eadm_field_name() - name, such as "sq-pi"
@@ -305,7 +306,7 @@ const char *eadm_field_family(const struct eadm_field *field);
  *
  * Since: 0.1
  */
-enum eadm_type eadm_field_type(const struct eadm_field *field);
+enum eadm_field_type eadm_field_type(const struct eadm_field *field);
 
 /**
  * eadm_field_kind() - what it means
@@ -313,7 +314,7 @@ enum eadm_type eadm_field_type(const struct eadm_field *field);
  *
  * Since: 0.1
  */
-enum eadm_kind eadm_field_kind(const struct eadm_field *field);
+enum eadm_field_kind eadm_field_kind(const struct eadm_field *field);
 
 /**
  * eadm_field_show() - whether it belongs into a table
@@ -321,7 +322,7 @@ enum eadm_kind eadm_field_kind(const struct eadm_field *field);
  *
  * Since: 0.1
  */
-enum eadm_show eadm_field_show(const struct eadm_field *field);
+enum eadm_field_show eadm_field_show(const struct eadm_field *field);
 
 /**
  * eadm_field_perm() - right needed to see it
@@ -329,7 +330,7 @@ enum eadm_show eadm_field_show(const struct eadm_field *field);
  *
  * Since: 0.1
  */
-enum eadm_perm eadm_field_perm(const struct eadm_field *field);
+enum eadm_field_perm eadm_field_perm(const struct eadm_field *field);
 
 /**
  * eadm_field_is_hw() - whether it comes from the adapter itself

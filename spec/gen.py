@@ -628,7 +628,7 @@ def gen_fields_h(spec):
     return text
 
 
-def object_sort(obj):
+def object_class(obj):
     if obj.machine:
         return "MACHINE"
     if obj.local is not None:
@@ -702,7 +702,7 @@ def gen_fields_c(spec):
                   f"\t\t.title = {c_string(obj.title)},",
                   f"\t\t.help = {c_string(obj.doc)},",
                   f"\t\t.cmd = {obj.cmd},",
-                  f"\t\t.sort = EADM_SPEC_SORT_{object_sort(obj)},",
+                  f"\t\t.class = EADM_SPEC_CLASS_{object_class(obj)},",
                   f"\t\t.rows = EADM_SPEC_ROWS_{obj.rows.upper()},",
                   f"\t\t.upright = {'true' if obj.upright else 'false'},",
                   f"\t\t.metric = {c_string(obj.metric)},",

@@ -46,11 +46,11 @@ struct worker {
 struct bundle {
 	struct cli *cli;
 	struct eadm_ctx *ctx;		/* of the container */
-	struct eadm_pack *pack;
+	struct eadm_bundle_writer *pack;
 	struct eadm_redactor *redactor;	/* or NULL */
 	const char *from;		/* capture to make it from, or NULL */
 	bool hw, progress;
-	uint64_t interval;		/* between two moments, ns */
+	uint64_t interval;		/* between two snapshots, ns */
 	uint64_t timeout;		/* of an answer, ns */
 	uint64_t deadline, max_time;	/* CLOCK_MONOTONIC, ns */
 	uint64_t max_size;

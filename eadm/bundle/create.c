@@ -249,7 +249,7 @@ static int write_bundle(struct bundle *b, const char *path)
 
 	if (status)
 		return status;
-	ret = eadm_pack_open(b->ctx, path, &b->pack);
+	ret = eadm_bundle_writer_open(b->ctx, path, &b->pack);
 	if (ret)
 		return fail(b->cli, status_of(ret) == STATUS_NOT_FOUND ?
 				    STATUS_FAILED : status_of(ret),
@@ -257,7 +257,7 @@ static int write_bundle(struct bundle *b, const char *path)
 	catch_signals();
 	status = collect(b);
 	bundle_worker_end(b);
-	ret = eadm_pack_close(b->pack, !status);
+	ret = eadm_bundle_writer_close(b->pack, !status);
 	if (status)
 		return status;
 	if (ret)

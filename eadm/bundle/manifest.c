@@ -154,8 +154,9 @@ int bundle_manifest(struct bundle *b)
 		ret = fail(b->cli, STATUS_FAILED, BUNDLE_MANIFEST,
 			   "out of memory");
 	else
-		ret = eadm_pack_add(b->pack, BUNDLE_MANIFEST, text.data,
-				    text.len, NULL);
+		ret = eadm_bundle_writer_add(b->pack, BUNDLE_MANIFEST,
+					     text.data,
+					     text.len, NULL);
 	if (ret < 0)
 		ret = fail_write(b->cli, b->ctx, ret, BUNDLE_MANIFEST);
 	buffer_free(&text);

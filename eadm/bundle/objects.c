@@ -35,11 +35,11 @@ static void wait_ns(uint64_t ns)
 }
 
 /*
- * All moments of a source; contexts of the adapters in the first one. Where
+ * All snapshots of a source; contexts of the adapters in the first one. Where
  * @lacks is, it learns whether they could not be read, and people why.
  */
-static int write_moments(struct bundle *b, struct eadm_ctx *ctx, bool hw,
-			 bool *lacks)
+static int write_snapshots(struct bundle *b, struct eadm_ctx *ctx, bool hw,
+			   bool *lacks)
 {
 	struct eadm_note n = { .size = sizeof(n) };
 	int ret = eadm_capture_open(ctx, "-");
@@ -51,7 +51,7 @@ static int write_moments(struct bundle *b, struct eadm_ctx *ctx, bool hw,
 		wait_ns(b->interval);
 		ret = eadm_capture_all(ctx, false);
 	}
-	while (!ret && !eadm_is_live(ctx) && eadm_moment_next(ctx) > 0)
+	while (!ret && !eadm_is_live(ctx) && eadm_snapshot_next(ctx) > 0)
 		ret = eadm_capture_all(ctx, false);
 	for (i = 0; !ret && lacks && eadm_capture_note(ctx, i, &n) > 0; i++) {
 		fprintf(stderr, "%s%s%s: %s\n", n.device,
@@ -74,7 +74,7 @@ static int collect_capture(struct bundle *b, const void *arg)
 	ret = b->from ? eadm_open_file(ctx, b->from) : eadm_open_live(ctx);
 	if (ret)
 		return say(ctx, b->from ? b->from : "open");
-	if (write_moments(b, ctx, *hw, &lacks))
+	if (write_snapshots(b, ctx, *hw, &lacks))
 		return say(ctx, "capture");
 	return lacks ? STATUS_PARTIAL : STATUS_OK;
 }
@@ -97,7 +97,7 @@ static int redact_capture(struct bundle *b, struct part *part, int raw)
 		ret = eadm_open_file(ctx, path);
 		eadm_capture_redact(ctx, b->redactor);
 		if (!ret)
-			ret = write_moments(b, ctx, b->hw, NULL);
+			ret = write_snapshots(b, ctx, b->hw, NULL);
 		dup2(keep, STDOUT_FILENO);
 	}
 	if (ret) {
@@ -220,8 +220,8 @@ static unsigned int list_renderings(struct rendering *list, unsigned int max)
 			list[n++] = (struct rendering){ json, names[i], NULL };
 		for (object = eadm_object_next(NULL); object && n < max;
 		     object = eadm_object_next(object)) {
-			if (eadm_object_sort(object) == EADM_SORT_ROWS ||
-			    eadm_object_sort(object) == EADM_SORT_MACHINE)
+			if (eadm_object_class(object) == EADM_CLASS_ROWS ||
+			    eadm_object_class(object) == EADM_CLASS_MACHINE)
 				list[n++] = (struct rendering){
 					json, "dump",
 					eadm_object_name(object) };

@@ -313,7 +313,7 @@ static void await(struct bundle *b, struct part *part, uint64_t ms)
 int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	       collect_fn collect, const void *arg)
 {
-	uint64_t begin = monotonic_ns(), used = eadm_pack_size(b->pack);
+	uint64_t begin = monotonic_ns(), used = eadm_bundle_writer_size(b->pack);
 	uint64_t left = begin < b->deadline ? (b->deadline - begin) / MS : 0;
 	struct job job = { collect, arg, 0 };
 	int out;
@@ -363,12 +363,12 @@ int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
 		return fail(b->cli, STATUS_FAILED, part->name, "%s",
 			    strerror(-ret));
 	}
-	if (len && len > b->max_size - eadm_pack_size(b->pack)) {
+	if (len && len > b->max_size - eadm_bundle_writer_size(b->pack)) {
 		part->outcome = OUTCOME_SKIPPED;
 		bundle_why(part, "no room left (--max-size)");
 	} else if (len) {
-		ret = eadm_pack_add(b->pack, part->name, data, len,
-				    part->digest);
+		ret = eadm_bundle_writer_add(b->pack, part->name, data, len,
+					     part->digest);
 		part->bytes = len;
 	} else if (part->outcome == OUTCOME_OK) {
 		part->outcome = OUTCOME_ABSENT;

@@ -316,7 +316,7 @@ struct request {
 
 struct scrape_opts {
 	const char *from;		/* capture, NULL: this machine */
-	unsigned int moment;		/* of the capture, the first one shown */
+	unsigned int snapshot;		/* of the capture, the first one shown */
 	const char *device;		/* only this one, NULL: all */
 	uint64_t device_limit;		/* ns a device may take */
 	uint64_t lib_timeout;		/* ns, 0: the library's */

@@ -26,7 +26,7 @@ static bool is_usual(const struct eadm_object *object)
 {
 	enum eadm_rows rows;
 
-	if (!object || eadm_object_sort(object) != EADM_SORT_ROWS)
+	if (!object || eadm_object_class(object) != EADM_CLASS_ROWS)
 		return false;
 	rows = eadm_object_rows(object);
 	return rows == EADM_ROWS_FEW || rows == EADM_ROWS_FIXED ||
@@ -36,7 +36,7 @@ static bool is_usual(const struct eadm_object *object)
 /* Reads the adapter even where nobody asks for that, and it may be dead. */
 static bool may_hang(const struct eadm_object *object)
 {
-	enum eadm_perm perm;
+	enum eadm_field_perm perm;
 
 	return eadm_object_hw(object, &perm) && perm == EADM_PERM_NONE;
 }
@@ -51,7 +51,7 @@ bool model_offers(const char *object)
 {
 	const struct eadm_object *found = eadm_object_find(object);
 
-	return found && eadm_object_sort(found) == EADM_SORT_ROWS &&
+	return found && eadm_object_class(found) == EADM_CLASS_ROWS &&
 	       eadm_object_rows(found) == EADM_ROWS_MANY;
 }
 
@@ -367,13 +367,13 @@ int model_make(struct model *model, const char *collectors,
 	ret = add_own(model);
 	/* Before the counters, which may hang. */
 	while (!ret && objects && (object = eadm_object_next(object))) {
-		if (eadm_object_sort(object) == EADM_SORT_ROWS &&
+		if (eadm_object_class(object) == EADM_CLASS_ROWS &&
 		    in_list(objects, eadm_object_name(object)))
 			ret = add_rows(model, object, true);
 	}
 	for (object = NULL; !ret && processes &&
 	     (object = eadm_object_next(object));) {
-		if (eadm_object_sort(object) == EADM_SORT_ROWS &&
+		if (eadm_object_class(object) == EADM_CLASS_ROWS &&
 		    eadm_object_rows(object) == EADM_ROWS_MANY &&
 		    eadm_object_find_field(object, "comm"))
 			ret = add_sums(model, object);

@@ -53,7 +53,7 @@ struct target {
 	struct eadm_ctx *ctx;
 	struct section work;
 	struct memory memory;
-	unsigned int moment;
+	unsigned int snapshot;
 	unsigned int list;		/* scrape whose list it holds */
 };
 
@@ -96,7 +96,8 @@ int scrape_open(const struct scrape_opts *opts, struct eadm_ctx *ctx)
 		eadm_set_timeout(ctx, opts->lib_timeout / 1000000);
 	ret = opts->from ? eadm_open_file(ctx, opts->from) :
 			   eadm_open_live(ctx);
-	return !ret && opts->moment ? eadm_moment_go(ctx, opts->moment) : ret;
+	return !ret && opts->snapshot ? eadm_snapshot_go(ctx,
+							 opts->snapshot) : ret;
 }
 
 static int open_target(struct target *t)
@@ -116,12 +117,12 @@ static int open_target(struct target *t)
 	return ret;
 }
 
-/* A capture shows one moment at each scrape, at last the last one for ever. */
-static void go_to_moment(struct target *t, unsigned int scrape)
+/* A capture shows one snapshot at each scrape, at last the last one for ever. */
+static void go_to_snapshot(struct target *t, unsigned int scrape)
 {
-	while (!eadm_is_live(t->ctx) && t->moment + 1 < scrape &&
-	       eadm_moment_next(t->ctx) > 0)
-		t->moment++;
+	while (!eadm_is_live(t->ctx) && t->snapshot + 1 < scrape &&
+	       eadm_snapshot_next(t->ctx) > 0)
+		t->snapshot++;
 }
 
 struct names {
@@ -151,10 +152,10 @@ static void add_name(struct names *names, const char *name, const char *only)
 static int read_names(struct target *t, struct names *names)
 {
 	const char *only = t->scraper->opts.device, *name;
-	int ret = eadm_devices_hold(t->ctx);
+	int ret = eadm_scan(t->ctx);
 	unsigned int i;
 
-	for (i = 0; !ret && (name = eadm_devices_name(t->ctx, i)); i++)
+	for (i = 0; !ret && (name = eadm_device_name(t->ctx, i)); i++)
 		add_name(names, name, only);
 	return names->failed ? -ENOMEM : ret;
 }
@@ -199,14 +200,14 @@ static void do_scrape(struct target *t, unsigned int scrape, unsigned int list)
 	unsigned int i;
 
 	if (!open_target(t))
-		go_to_moment(t, scrape);
+		go_to_snapshot(t, scrape);
 	if (!t->device)
 		list_devices(t);
 	if (!t->device || !t->ctx)
 		return;
 	/* What this cannot have, each dump tells for itself. */
-	if (t->list != list && eadm_devices_hold(t->ctx))
-		eadm_devices_drop(t->ctx);
+	if (t->list != list && eadm_scan(t->ctx))
+		eadm_scan_drop(t->ctx);
 	t->list = list;
 	for (i = 0; i < model->n_collectors; i++) {
 		collect(t->ctx, model, i, t->device, &t->scraper->opts.budget,

@@ -97,7 +97,7 @@ static int check_source(struct cli *cli, bool once, struct setup *setup)
 			      eadm_errmsg(cli->ctx));
 	if (!status && cli->args.opt[OPT_AT])
 		status = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],
-				    &setup->scrape.moment);
+				    &setup->scrape.snapshot);
 	if (!status && setup->scrape.device)
 		status = check_device(cli, setup->scrape.device, once);
 	eadm_free(cli->ctx);

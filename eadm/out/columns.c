@@ -110,7 +110,7 @@ static int add_field(struct table *table, const struct eadm_field *field,
 
 /* Fields up to a mark; secrets only by name. */
 static int add_shown(struct table *table, const struct eadm_object *object,
-		     enum eadm_show up_to, bool hw)
+		     enum eadm_field_show up_to, bool hw)
 {
 	const struct eadm_field *field, *key = eadm_object_key(object);
 	unsigned int i, n = eadm_object_fields(object);
@@ -243,7 +243,7 @@ int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 	const char *list = cli->args.opt[OPT_OUTPUT];
 	const struct eadm_field *field;
 	bool usual = !list || *list == '+';
-	enum eadm_perm perm;
+	enum eadm_field_perm perm;
 	unsigned int i, before;
 	int ret = 0;
 
@@ -317,7 +317,7 @@ static void value_of_field(const struct eadm_record *record,
 		there = value->bytes;
 		break;
 	}
-	value->type = there ? col->type : (enum eadm_type)VALUE_NONE;
+	value->type = there ? col->type : (enum eadm_field_type)VALUE_NONE;
 }
 
 /* One for each column; what only the command knows is absent. */
@@ -331,6 +331,6 @@ void values_of_record(const struct table *table,
 		if (table->cols[i].field && !table->cols[i].rate)
 			value_of_field(record, &table->cols[i], &values[i]);
 		else
-			values[i].type = (enum eadm_type)VALUE_NONE;
+			values[i].type = (enum eadm_field_type)VALUE_NONE;
 	}
 }

@@ -17,8 +17,8 @@ enum json_as {
 
 struct column {
 	const struct eadm_field *field;	/* NULL: made by the command */
-	enum eadm_type type;
-	enum eadm_kind kind;
+	enum eadm_field_type type;
+	enum eadm_field_kind kind;
 	enum json_as json;
 	const char *name;
 	const char *key;	/* in JSON */

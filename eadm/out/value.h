@@ -33,7 +33,7 @@ static inline struct eadm_value value_string(const char *string)
 {
 	return (struct eadm_value){
 		.type = string ? EADM_TYPE_STRING :
-				 (enum eadm_type)VALUE_NONE,
+				 (enum eadm_field_type)VALUE_NONE,
 		.string = string,
 	};
 }
@@ -46,7 +46,7 @@ static inline struct eadm_value value_text(const char *text)
 
 static inline struct eadm_value value_rate(double rate)
 {
-	struct eadm_value value = { .type = (enum eadm_type)VALUE_RATE };
+	struct eadm_value value = { .type = (enum eadm_field_type)VALUE_RATE };
 
 	memcpy(&value.u64, &rate, sizeof(rate));
 	return value;
@@ -64,7 +64,7 @@ static inline double rate_of(const struct eadm_value *value)
 static inline struct eadm_value value_of(int type, const void *things,
 					 size_t n)
 {
-	return (struct eadm_value){ .type = (enum eadm_type)type, .len = n,
+	return (struct eadm_value){ .type = (enum eadm_field_type)type, .len = n,
 				    .bytes = things };
 }
 

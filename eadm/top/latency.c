@@ -68,7 +68,7 @@ static void drain(struct top_dev *dev)
 	dev->trace = NULL;
 }
 
-/* Commands of a capture that were given since the moment before. */
+/* Commands of a capture that were given since the snapshot before. */
 static void read_records(struct top *top)
 {
 	const struct eadm_object *cmd = eadm_object_find("cmd");

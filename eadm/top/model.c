@@ -371,9 +371,9 @@ static void hold_list(struct top *top)
 		return;
 	if (top->looks++ % LIST_LOOKS && !top->lost)
 		return;
-	top->lost = eadm_devices_hold(top->cli->ctx);
+	top->lost = eadm_scan(top->cli->ctx);
 	if (top->lost)
-		eadm_devices_drop(top->cli->ctx);
+		eadm_scan_drop(top->cli->ctx);
 }
 
 static bool is_due(const struct top *top, uint64_t now)
@@ -431,10 +431,10 @@ int top_failed(struct top *top, int error)
 		       fail_lib(top->cli, error, "devices");
 }
 
-/* The next moment of a capture. False: it was the last one. */
+/* The next snapshot of a capture. False: it was the last one. */
 bool top_next(struct top *top)
 {
-	if (eadm_moment_next(top->cli->ctx) > 0)
+	if (eadm_snapshot_next(top->cli->ctx) > 0)
 		return true;
 	top->ended = true;
 	return false;

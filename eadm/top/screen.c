@@ -495,7 +495,7 @@ static int loop(struct screen *s)
 			return 0;
 		if (!serve_keys(s))
 			return 0;
-		/* The last moment of a capture stays until somebody quits. */
+		/* The last snapshot of a capture stays until somebody quits. */
 		if (!top_next(s->top)) {
 			draw(s);
 			serve_keys(s);

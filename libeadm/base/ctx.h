@@ -20,7 +20,7 @@ struct eadm_devices {
 	int rdma_err;		/* why there is no RDMA netlink, 0: it is there */
 	uint16_t family;
 	uint32_t events;	/* number of the multicast group, 0: none */
-	bool held;		/* eadm_devices_hold() */
+	bool held;		/* eadm_scan() */
 	bool kept;		/* and the snapshot that is captured has it, too */
 };
 

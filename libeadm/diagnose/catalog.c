@@ -71,7 +71,7 @@ EADM_API const char *eadm_rule_alike(const struct eadm_rule *rule)
 	return rule->alike;
 }
 
-EADM_API bool eadm_rule_two_moments(const struct eadm_rule *rule)
+EADM_API bool eadm_rule_two_snapshots(const struct eadm_rule *rule)
 {
 	return rule->two;
 }

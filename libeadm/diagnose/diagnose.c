@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Applies rules to moments and keeps the verdicts. */
+/* Applies rules to snapshots and keeps the verdicts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -42,13 +42,13 @@ EADM_API void eadm_diagnosis_free(struct eadm_diagnosis *d)
 	forget_verdicts(d);
 	free(d->verdicts);
 	free(d->idle);
-	eadm_diag_moment_free(&d->now);
-	eadm_diag_moment_free(&d->then);
+	eadm_diag_snapshot_free(&d->now);
+	eadm_diag_snapshot_free(&d->then);
 	free(d);
 }
 
 /*
- * A moment between the first and the last one is dropped, but for this: which
+ * A snapshot between the first and the last one is dropped, but for this: which
  * QPs had nothing to send then. What has always something to send has none.
  */
 static int note_idle(struct eadm_diagnosis *d)
@@ -78,7 +78,7 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 				   const struct eadm_sample_opts *opts)
 {
 	struct eadm_sample_opts all;
-	struct diag_moment now;
+	struct diag_snapshot now;
 	bool held;
 	int ret = eadm_abi_take(ctx, &all, sizeof(all), opts);
 
@@ -92,19 +92,19 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	forget_verdicts(d);
 	eadm_source_mark(ctx);
 	eadm_devices_freeze(ctx, &held);
-	ret = eadm_diag_moment_read(&now, d->fields, ctx, &all);
+	ret = eadm_diag_snapshot_read(&now, d->fields, ctx, &all);
 	eadm_devices_thaw(ctx, held);
 	if (!ret) {
 		ret = eadm_diag_owners_read(&now, ctx);
 		if (ret)
-			eadm_diag_moment_free(&now);
+			eadm_diag_snapshot_free(&now);
 	}
 	if (ret)
 		return ret == -ENOMEM ? eadm_fail(ctx, ret, "out of memory") :
 					ret;
 	now.clock_step = eadm_clock_step(ctx);
 	if (!d->have_now || !all.extend || !d->have_then) {
-		eadm_diag_moment_free(&d->then);
+		eadm_diag_snapshot_free(&d->then);
 		d->then = d->now;
 		d->have_then = d->have_now;
 		d->n_idle = 0;
@@ -112,7 +112,7 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	} else {
 		ret = note_idle(d);
 		d->between++;
-		eadm_diag_moment_free(&d->now);
+		eadm_diag_snapshot_free(&d->now);
 	}
 	d->now = now;
 	d->have_now = true;
@@ -134,7 +134,7 @@ static void apply(struct judge *j, const struct diag_row *now,
 
 /*
  * An object that bears a number anew is another one: it is younger than the one
- * before was, or than the time between the moments.
+ * before was, or than the time between the snapshots.
  */
 static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 				       enum diag_kind kind,
@@ -415,7 +415,7 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 		full.why = "not all of them are known; what is missing was not checked";
 		return eadm_abi_give(note, &full, sizeof(full));
 	}
-	/* That there was one moment only is told once, of all devices. */
+	/* That there was one snapshot only is told once, of all devices. */
 	if (d->skipped[0] && !index--) {
 		full.error = -ENODATA;
 		full.device = "";
@@ -424,7 +424,7 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 		return eadm_abi_give(note, &full, sizeof(full));
 	}
 	for (i = 0; i < d->gaps.n; i++) {
-		if (d->gaps.gap[i].lack == DIAG_LACK_MOMENT || index--)
+		if (d->gaps.gap[i].lack == DIAG_LACK_SNAPSHOT || index--)
 			continue;
 		gap_note(d, i, &full);
 		return eadm_abi_give(note, &full, sizeof(full));

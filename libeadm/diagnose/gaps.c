@@ -44,7 +44,7 @@ static const struct {
 	[DIAG_LACK_CAPTURE] = { "capture",
 		"the capture does not hold what they need",
 		"eadm diagnose --save as root" },
-	[DIAG_LACK_MOMENT] = { "moment",
+	[DIAG_LACK_SNAPSHOT] = { "moment",
 		"they compare two snapshots",
 		"eadm record -n 2" },
 };
@@ -79,7 +79,7 @@ static bool is_seen(const struct diag_inputs *in, enum diag_kind kind)
 	}
 }
 
-static bool has_rows(const struct diag_moment *m, enum diag_kind kind,
+static bool has_rows(const struct diag_snapshot *m, enum diag_kind kind,
 		     uint64_t dev)
 {
 	const struct diag_rows *rows = &m->rows[kind];
@@ -96,7 +96,7 @@ static bool has_rows(const struct diag_moment *m, enum diag_kind kind,
 }
 
 /* What keeps the rule from being applied to the device, and in whose words. */
-static enum diag_lack lack_of(const struct diag_moment *m, bool two,
+static enum diag_lack lack_of(const struct diag_snapshot *m, bool two,
 			      const struct diag_inputs *in,
 			      const struct eadm_rule *rule, const char **why)
 {
@@ -111,7 +111,7 @@ static enum diag_lack lack_of(const struct diag_moment *m, bool two,
 		*why = in->why[i];
 		return in->lack[i];
 	}
-	return rule->two && !two ? DIAG_LACK_MOMENT : DIAG_LACK_NONE;
+	return rule->two && !two ? DIAG_LACK_SNAPSHOT : DIAG_LACK_NONE;
 }
 
 static int add_gap(struct diag_gaps *gaps, const struct diag_inputs *in,
@@ -137,8 +137,8 @@ static int add_gap(struct diag_gaps *gaps, const struct diag_inputs *in,
 	return 0;
 }
 
-/* @two: there is an earlier moment; 0 or -ENOMEM. */
-int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
+/* @two: there is an earlier snapshot; 0 or -ENOMEM. */
+int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_snapshot *m,
 			bool two, unsigned int groups,
 			const struct diag_inputs *in)
 {

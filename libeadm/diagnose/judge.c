@@ -15,12 +15,12 @@
 
 /* ---- what a look sees ---------------------------------------------------------- */
 
-const struct diag_moment *eadm_judge_now(const struct judge *j)
+const struct diag_snapshot *eadm_judge_now(const struct judge *j)
 {
 	return &j->d->now;
 }
 
-const struct diag_moment *eadm_judge_then(const struct judge *j)
+const struct diag_snapshot *eadm_judge_then(const struct judge *j)
 {
 	return &j->d->then;
 }
@@ -292,7 +292,7 @@ static struct eadm_evidence *new_evidence(struct judge *j,
 
 static bool is_text(const struct eadm_field *field)
 {
-	enum eadm_type type = eadm_field_type(field);
+	enum eadm_field_type type = eadm_field_type(field);
 
 	return type == EADM_TYPE_STRING || type == EADM_TYPE_BYTES;
 }

@@ -27,11 +27,11 @@ struct verdict {
 
 struct eadm_diagnosis {
 	struct diag_fields fields[DIAG_KINDS];
-	struct diag_moment now, then;
+	struct diag_snapshot now, then;
 	bool have_now, have_then;
 	struct diag_row *idle;		/* QPs that had nothing to send once */
 	size_t n_idle, max_idle;
-	unsigned int between;		/* moments that were dropped */
+	unsigned int between;		/* snapshots that were dropped */
 	bool doubt;
 	unsigned int groups;		/* rules that apply */
 	bool unknown;			/* the setup is not all known */
@@ -41,7 +41,7 @@ struct eadm_diagnosis {
 	uint64_t settled[64];		/* devices of which all is said */
 	unsigned int n_settled;
 	struct diag_pool pool;		/* of verdicts */
-	char skipped[80];		/* how many rules, for want of a moment */
+	char skipped[80];		/* how many rules, for want of a snapshot */
 	struct diag_gaps gaps;
 	int error;
 };

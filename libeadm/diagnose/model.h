@@ -249,7 +249,7 @@ enum diag_lack {
 	DIAG_LACK_NODE,		/* no char device */
 	DIAG_LACK_PIDNS,
 	DIAG_LACK_CAPTURE,	/* it was not recorded */
-	DIAG_LACK_MOMENT,	/* there is no earlier moment */
+	DIAG_LACK_SNAPSHOT,	/* there is no earlier snapshot */
 	DIAG_LACKS,
 };
 
@@ -276,7 +276,7 @@ struct diag_owner {
 };
 
 /* What was read at one time. */
-struct diag_moment {
+struct diag_snapshot {
 	uint64_t time;		/* of the first row, 0: there is none */
 	int64_t clock_step;	/* the machine's clock less the time of rows */
 	bool owners_known;	/* who has no PID has ended */
@@ -306,19 +306,19 @@ struct diag_fields {
 const char *eadm_diag_kind_name(enum diag_kind kind);
 void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS]);
 
-int eadm_diag_moment_read(struct diag_moment *moment,
-			  const struct diag_fields fields[DIAG_KINDS],
-			  struct eadm_ctx *ctx,
-			  const struct eadm_sample_opts *opts);
-void eadm_diag_moment_free(struct diag_moment *moment);
+int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
+			    const struct diag_fields fields[DIAG_KINDS],
+			    struct eadm_ctx *ctx,
+			    const struct eadm_sample_opts *opts);
+void eadm_diag_snapshot_free(struct diag_snapshot *snapshot);
 
-const struct diag_row *eadm_diag_find(const struct diag_moment *moment,
+const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id);
 
 /* owner.c */
-int eadm_diag_owners_read(struct diag_moment *moment, struct eadm_ctx *ctx);
-const struct diag_owner *eadm_diag_owner(const struct diag_moment *moment,
+int eadm_diag_owners_read(struct diag_snapshot *snapshot, struct eadm_ctx *ctx);
+const struct diag_owner *eadm_diag_owner(const struct diag_snapshot *snapshot,
 					 uint64_t pid);
 
 static inline bool diag_has(const struct diag_row *row, unsigned int field)

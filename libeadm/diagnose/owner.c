@@ -30,7 +30,7 @@ static bool parse(struct diag_pool *pool, const char *text,
 	return owner->wchan && owner->group;
 }
 
-const struct diag_owner *eadm_diag_owner(const struct diag_moment *m,
+const struct diag_owner *eadm_diag_owner(const struct diag_snapshot *m,
 					 uint64_t pid)
 {
 	size_t low = 0, high = m->n_owners, mid;
@@ -53,7 +53,7 @@ static int by_pid(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static bool add(struct diag_moment *m, const struct diag_row *row,
+static bool add(struct diag_snapshot *m, const struct diag_row *row,
 		unsigned int field)
 {
 	uint64_t pid = diag_u64(row, field);
@@ -72,7 +72,7 @@ static bool add(struct diag_moment *m, const struct diag_row *row,
 }
 
 /* Each process once, and what it does. */
-static int look(struct diag_moment *m, struct eadm_ctx *ctx)
+static int look(struct diag_snapshot *m, struct eadm_ctx *ctx)
 {
 	const char *text;
 	char key[40];
@@ -95,7 +95,7 @@ static int look(struct diag_moment *m, struct eadm_ctx *ctx)
 	return 0;
 }
 
-int eadm_diag_owners_read(struct diag_moment *m, struct eadm_ctx *ctx)
+int eadm_diag_owners_read(struct diag_snapshot *m, struct eadm_ctx *ctx)
 {
 	const struct diag_rows *qps = &m->rows[DIAG_QP];
 	const struct diag_rows *cqs = &m->rows[DIAG_CQ];

@@ -24,7 +24,7 @@ struct eadm_rule {
 	unsigned int groups;	/* EADM_RULES_*, 0: STATE */
 	enum eadm_severity severity;
 	enum diag_kind kind;
-	bool two;		/* it compares two moments */
+	bool two;		/* it compares two snapshots */
 	bool stuck;		/* because something did not move between them */
 	bool last;		/* nothing else matters of this device then */
 	unsigned int needs;	/* besides rows: DIAG_NEEDS() of each */
@@ -66,17 +66,17 @@ struct diag_gaps {
 const char *eadm_diag_lack_name(enum diag_lack lack);
 const char *eadm_diag_lack_why(enum diag_lack lack);
 const char *eadm_diag_lack_remedy(enum diag_lack lack);
-int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_moment *m,
+int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_snapshot *m,
 			bool two, unsigned int groups,
 			const struct diag_inputs *in);
 void eadm_diag_gaps_free(struct diag_gaps *gaps);
 
 /* ---- what a look sees ------------------------------------------------------ */
 
-const struct diag_moment *eadm_judge_now(const struct judge *j);
-const struct diag_moment *eadm_judge_then(const struct judge *j);
+const struct diag_snapshot *eadm_judge_now(const struct judge *j);
+const struct diag_snapshot *eadm_judge_then(const struct judge *j);
 
-/* How many moments were dropped between the two, and a QP was idle at. */
+/* How many snapshots were dropped between the two, and a QP was idle at. */
 unsigned int eadm_judge_between(const struct judge *j);
 unsigned int eadm_judge_idled(const struct judge *j,
 			      const struct diag_row *row);
@@ -87,7 +87,7 @@ void eadm_judge_doubt(struct judge *j);
 #define LATELY_NS	(30 * SECOND)
 
 /*
- * Whether a counter of faults grew between the moments, or shortly before; where
+ * Whether a counter of faults grew between the snapshots, or shortly before; where
  * it is known how long ago that was, @ago is that, else 0.
  */
 static inline bool diag_lately(const struct diag_row *now,

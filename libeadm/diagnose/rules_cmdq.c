@@ -65,7 +65,7 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
  * How long before the row was read it was submitted; false: unknown or older.
  * The kernel dates it by the clock as that is set when it is asked.
  */
-static bool is_recent(const struct diag_moment *m, const struct diag_row *cmd,
+static bool is_recent(const struct diag_snapshot *m, const struct diag_row *cmd,
 		      uint64_t *ago)
 {
 	uint64_t time = diag_u64(cmd, CMD_TIME);
@@ -81,7 +81,7 @@ struct found {
 };
 
 /* Recent commands of a device for which @is holds. */
-static void search(const struct diag_moment *m, uint64_t dev,
+static void search(const struct diag_snapshot *m, uint64_t dev,
 		   bool (*is)(const struct diag_row *), struct found *found)
 {
 	const struct diag_rows *rows = &m->rows[DIAG_CMD];

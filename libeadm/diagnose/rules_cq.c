@@ -198,7 +198,7 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 
 /*
  * An entry that the adapter has written, and of whose owner bit a consumer must
- * think that it has not. Nothing was written from the first moment to the second
+ * think that it has not. Nothing was written from the first snapshot to the second
  * one, so the first one's entries are all of the lap that its index says.
  */
 static void look_damaged(struct judge *j, const struct diag_row *now,

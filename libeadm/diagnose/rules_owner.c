@@ -33,7 +33,7 @@ static bool says(const struct diag_owner *owner, char *buf, size_t size)
 	}
 }
 
-/* The same at both samples: most processes are in such a state for a moment. */
+/* The same at both samples: most processes are in such a state for a snapshot. */
 static bool is_kept(struct judge *j, uint64_t pid, char *buf, size_t size)
 {
 	const struct diag_owner *now = eadm_diag_owner(eadm_judge_now(j), pid);

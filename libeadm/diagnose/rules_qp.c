@@ -42,7 +42,7 @@ static uint32_t to_send(const struct diag_row *qp)
 	return diag_apart(qp, QP_HW_SQ_PI, QP_HW_SQ_CI);
 }
 
-/* A QP at both moments. */
+/* A QP at both snapshots. */
 struct end {
 	const struct diag_row *now, *then;
 };
@@ -58,7 +58,7 @@ static struct end end_of(struct judge *j, const struct diag_row *now)
 }
 
 /* The other end, where it is on this machine. */
-static const struct diag_row *find_peer(const struct diag_moment *m,
+static const struct diag_row *find_peer(const struct diag_snapshot *m,
 					const struct diag_row *qp)
 {
 	const struct diag_rows *qps = &m->rows[DIAG_QP];
@@ -145,7 +145,7 @@ static bool rq_is_unheard(const struct diag_row *qp)
 /* ---- what explains more than one QP ------------------------------------------------ */
 
 /* What its device counted: it has one port so far. */
-static const struct diag_row *counters_of(const struct diag_moment *m,
+static const struct diag_row *counters_of(const struct diag_snapshot *m,
 					  const struct diag_row *qp)
 {
 	return eadm_diag_find(m, DIAG_COUNTERS, qp->dev, 1);
@@ -166,7 +166,7 @@ static bool device_explains(struct judge *j, const struct diag_row *at,
 					      "link-down", "mac-mismatch" };
 	static const char *const queue[] = { "cmdq-dead", "cmdq-recovering",
 					     "cmdq-stalled" };
-	const struct diag_moment *m = eadm_judge_now(j);
+	const struct diag_snapshot *m = eadm_judge_now(j);
 	unsigned int i;
 
 	if (!at)

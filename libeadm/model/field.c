@@ -12,8 +12,8 @@ _Static_assert((int)EADM_SHOW_NEVER == (int)EADM_SPEC_SHOW_NEVER &&
 	       (int)EADM_PERM_RAWIO == (int)EADM_SPEC_PERM_RAWIO,
 	       "marks are those of the specification");
 
-_Static_assert((int)EADM_SORT_MACHINE == (int)EADM_SPEC_SORT_MACHINE &&
-	       (int)EADM_SORT_EVENTS == (int)EADM_SPEC_SORT_EVENTS,
+_Static_assert((int)EADM_CLASS_MACHINE == (int)EADM_SPEC_CLASS_MACHINE &&
+	       (int)EADM_CLASS_EVENTS == (int)EADM_SPEC_CLASS_EVENTS,
 	       "sorts are those of the specification");
 
 _Static_assert((int)EADM_ROWS_PAST == (int)EADM_SPEC_ROWS_PAST &&
@@ -58,9 +58,9 @@ EADM_API const struct eadm_object *eadm_object_find(const char *name)
 	return NULL;
 }
 
-EADM_API enum eadm_sort eadm_object_sort(const struct eadm_object *object)
+EADM_API enum eadm_object_class eadm_object_class(const struct eadm_object *object)
 {
-	return (enum eadm_sort)object->sort;
+	return (enum eadm_object_class)object->class;
 }
 
 EADM_API enum eadm_rows eadm_object_rows(const struct eadm_object *object)
@@ -100,10 +100,10 @@ eadm_object_key(const struct eadm_object *object)
 }
 
 EADM_API bool eadm_object_hw(const struct eadm_object *object,
-			     enum eadm_perm *perm)
+			     enum eadm_field_perm *perm)
 {
 	if (perm)
-		*perm = (enum eadm_perm)object->hw_perm;
+		*perm = (enum eadm_field_perm)object->hw_perm;
 	return object->hw;
 }
 
@@ -164,7 +164,7 @@ EADM_API const char *eadm_field_unit(const struct eadm_field *field)
 	return field->unit ? field->unit : "";
 }
 
-EADM_API enum eadm_type eadm_field_type(const struct eadm_field *field)
+EADM_API enum eadm_field_type eadm_field_type(const struct eadm_field *field)
 {
 	switch (field->type) {
 	case EADM_SPEC_TYPE_S32:
@@ -178,19 +178,19 @@ EADM_API enum eadm_type eadm_field_type(const struct eadm_field *field)
 	}
 }
 
-EADM_API enum eadm_kind eadm_field_kind(const struct eadm_field *field)
+EADM_API enum eadm_field_kind eadm_field_kind(const struct eadm_field *field)
 {
-	return (enum eadm_kind)field->kind;
+	return (enum eadm_field_kind)field->kind;
 }
 
-EADM_API enum eadm_show eadm_field_show(const struct eadm_field *field)
+EADM_API enum eadm_field_show eadm_field_show(const struct eadm_field *field)
 {
-	return (enum eadm_show)field->show;
+	return (enum eadm_field_show)field->show;
 }
 
-EADM_API enum eadm_perm eadm_field_perm(const struct eadm_field *field)
+EADM_API enum eadm_field_perm eadm_field_perm(const struct eadm_field *field)
 {
-	return (enum eadm_perm)field->perm;
+	return (enum eadm_field_perm)field->perm;
 }
 
 EADM_API bool eadm_field_is_hw(const struct eadm_field *field)

@@ -146,17 +146,17 @@ int eadm_devices_rest(struct eadm_ctx *ctx)
 		eadm_fail(ctx, -ENODEV, "there is no RDMA device");
 }
 
-EADM_API int eadm_devices_hold(struct eadm_ctx *ctx)
+EADM_API int eadm_scan(struct eadm_ctx *ctx)
 {
 	int ret;
 
-	eadm_devices_drop(ctx);
+	eadm_scan_drop(ctx);
 	ret = eadm_devices_load(ctx);
 	ctx->devices.held = !ret;
 	return ret;
 }
 
-EADM_API void eadm_devices_drop(struct eadm_ctx *ctx)
+EADM_API void eadm_scan_drop(struct eadm_ctx *ctx)
 {
 	ctx->devices.held = false;
 	ctx->devices.kept = false;
@@ -172,7 +172,7 @@ void eadm_devices_freeze(struct eadm_ctx *ctx, bool *held)
 	*held = ctx->devices.held;
 	if (!ctx->src || (*held && !ctx->src->keeps))
 		return;
-	if (!eadm_devices_hold(ctx))
+	if (!eadm_scan(ctx))
 		ctx->devices.kept = ctx->src->keeps;
 }
 
@@ -181,11 +181,11 @@ void eadm_devices_thaw(struct eadm_ctx *ctx, bool held)
 {
 	ctx->devices.kept = false;
 	if (!held)
-		eadm_devices_drop(ctx);
+		eadm_scan_drop(ctx);
 }
 
-EADM_API const char *eadm_devices_name(const struct eadm_ctx *ctx,
-				       unsigned int index)
+EADM_API const char *eadm_device_name(const struct eadm_ctx *ctx,
+				      unsigned int index)
 {
 	const struct eadm_devices *devices = &ctx->devices;
 

@@ -239,7 +239,7 @@ static int plan(struct eadm_dump *dump)
 		if (!dump->has_device || dev->index == dump->device)
 			covered |= dev->companion && !dump->opts.original;
 	}
-	ret = dump->object->sort == EADM_SPEC_SORT_ENTRIES ?
+	ret = dump->object->class == EADM_SPEC_CLASS_ENTRIES ?
 		      plan_raw(dump) : plan_companion(dump, covered);
 	return ret ? ret : plan_others(dump);
 }
@@ -298,11 +298,11 @@ static int check_options(const struct eadm_dump *dump)
 		return eadm_fail(dump->ctx, -EINVAL,
 				 "%s have no running number",
 				 dump->object->title);
-	if (dump->object->sort == EADM_SPEC_SORT_ENTRIES)
+	if (dump->object->class == EADM_SPEC_CLASS_ENTRIES)
 		return eadm_rawdump_check(dump->ctx, dump->object, opts,
 					  &dump->entries);
-	if (dump->object->sort != EADM_SPEC_SORT_ROWS &&
-	    dump->object->sort != EADM_SPEC_SORT_MACHINE)
+	if (dump->object->class != EADM_SPEC_CLASS_ROWS &&
+	    dump->object->class != EADM_SPEC_CLASS_MACHINE)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "%s cannot be dumped",
 				 dump->object->title);
@@ -330,7 +330,7 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 {
 	int ret = take_options(dump, opts);
 
-	if (!ret && dump->object->sort == EADM_SPEC_SORT_MACHINE)
+	if (!ret && dump->object->class == EADM_SPEC_CLASS_MACHINE)
 		ret = start_machine(dump);
 	if (ret || dump->n_steps)
 		return ret;
@@ -339,7 +339,7 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 	    dump->object->hw_perm == EADM_SPEC_PERM_NONE)
 		dump->opts.hw = true;
 	if (dump->opts.hw && !dump->object->hw &&
-	    dump->object->sort == EADM_SPEC_SORT_ROWS)
+	    dump->object->class == EADM_SPEC_CLASS_ROWS)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "the adapter keeps no context of %s",
 				 dump->object->title);
@@ -732,7 +732,7 @@ static int finish(struct eadm_dump *dump)
 		return 0;
 	if (dump->first_error)
 		return dump->first_error;
-	if (dump->object->sort == EADM_SPEC_SORT_ENTRIES)
+	if (dump->object->class == EADM_SPEC_CLASS_ENTRIES)
 		return dump->opened ? 0 : dump->absent;
 	if (dump->opts.has_id)
 		return eadm_fail(dump->ctx, -ENOENT, "no such object");

@@ -77,7 +77,7 @@ static void record_rows(struct eadm_ctx *ctx, const char *object,
 
 /*
  * All properties of the machine that the source tells. They stand before the first
- * moment and hold for all: they hardly change, and are many.
+ * snapshot and hold for all: they hardly change, and are many.
  */
 static void record_machine(struct eadm_ctx *ctx)
 {
@@ -158,7 +158,7 @@ static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
 {
 	int ret;
 
-	if (object->sort != EADM_SPEC_SORT_ROWS)
+	if (object->class != EADM_SPEC_CLASS_ROWS)
 		return;
 	hw = hw && object->hw;
 	ret = read_rows(ctx, object, hw);

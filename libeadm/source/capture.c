@@ -33,10 +33,10 @@ struct eadm_capture {
 	unsigned char *buf;
 	size_t used;
 	int error;		/* the first error of writing */
-	uint32_t moments;
+	uint32_t snapshots;
 	uint64_t offset;	/* bytes written so far */
 	uint64_t limit;		/* 0: none */
-	uint64_t *starts;	/* offset of each moment in the file */
+	uint64_t *starts;	/* offset of each snapshot in the file */
 	size_t n_starts, max_starts;
 	struct missing *missing;
 	size_t n_missing, max_missing;
@@ -220,8 +220,8 @@ void eadm_capture_fact(struct eadm_capture *c, const char *key,
 	free(out.p);
 }
 
-/* Here begins the state of another moment. */
-void eadm_capture_moment(struct eadm_capture *c)
+/* Here begins the state of another snapshot. */
+void eadm_capture_snapshot(struct eadm_capture *c)
 {
 	uint64_t *starts;
 	char number[16];
@@ -234,7 +234,7 @@ void eadm_capture_moment(struct eadm_capture *c)
 	}
 	c->starts = starts;
 	starts[c->n_starts++] = c->offset + c->used;
-	snprintf(number, sizeof(number), "%u", c->moments++);
+	snprintf(number, sizeof(number), "%u", c->snapshots++);
 	eadm_capture_fact(c, "moment", number);
 }
 
@@ -246,8 +246,8 @@ void eadm_capture_request(struct eadm_capture *c,
 		.p = buf, .max = sizeof(buf), .fixed = true,
 	};
 
-	if (!c->moments)
-		eadm_capture_moment(c);
+	if (!c->snapshots)
+		eadm_capture_snapshot(c);
 	eadm_message_query(&msg, query, seq);
 	put_packet(c, query->proto, PCAPNG_TO_KERNEL, msg.p, msg.len,
 		   eadm_now(c->ctx));
@@ -349,7 +349,7 @@ static int close_gap(struct eadm_capture *c, uint64_t from, uint64_t to)
 }
 
 /*
- * Make room by leaving out the oldest moments. A quarter more than need be
+ * Make room by leaving out the oldest snapshots. A quarter more than need be
  * goes, so that the rest is not moved for each new one.
  */
 static void drop_oldest(struct eadm_capture *c)
@@ -399,7 +399,7 @@ int eadm_capture_status(const struct eadm_capture *c)
 
 bool eadm_capture_is_empty(const struct eadm_capture *c)
 {
-	return !c->moments;
+	return !c->snapshots;
 }
 
 /* Ends the capture in any case. */

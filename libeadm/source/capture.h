@@ -25,7 +25,7 @@ int eadm_capture_settle(struct eadm_capture *c) EADM_MUST_CHECK;
 int eadm_capture_status(const struct eadm_capture *c);
 bool eadm_capture_is_empty(const struct eadm_capture *c);
 void eadm_capture_flush(struct eadm_capture *c);
-void eadm_capture_moment(struct eadm_capture *c);
+void eadm_capture_snapshot(struct eadm_capture *c);
 void eadm_capture_request(struct eadm_capture *c,
 			  const struct eadm_query *query, uint32_t seq);
 void eadm_capture_chunk(struct eadm_capture *c, uint16_t proto,

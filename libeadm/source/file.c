@@ -34,7 +34,7 @@ struct file_arg {
 
 struct file_request {
 	struct pcapng_state after;	/* where its answer begins */
-	unsigned int moment;
+	unsigned int snapshot;
 	uint32_t seq;
 	uint16_t proto, type;
 	uint8_t cmd;
@@ -45,26 +45,26 @@ struct file_request {
 };
 
 struct file_fact {
-	unsigned int moment;
+	unsigned int snapshot;
 	char *key;		/* "KEY\0VALUE" */
 	const char *value;
 };
 
-struct file_moment {
+struct file_snapshot {
 	uint64_t time;		/* of its first request, 0: unknown */
 	size_t first;		/* request */
 };
 
 /*
- * Moments count from 1; what comes before the first one has number 0, which is
+ * Snapshots count from 1; what comes before the first one has number 0, which is
  * all there is in a foreign capture.
  */
 struct file_source {
 	struct eadm_source src;
 	int fd;
-	unsigned int moment, n_moments;
-	struct file_moment *moments;	/* of each number */
-	size_t max_moments;
+	unsigned int snapshot, n_snapshots;
+	struct file_snapshot *snapshots;	/* of each number */
+	size_t max_snapshots;
 	struct file_request *requests;
 	size_t n_requests, max_requests;
 	struct file_fact *facts;
@@ -89,19 +89,20 @@ static struct file_source *to_file(struct eadm_source *src)
 
 /* ---- the index -------------------------------------------------------------- */
 
-static int begin_moment(struct file_source *file, unsigned int number)
+static int begin_snapshot(struct file_source *file, unsigned int number)
 {
-	struct file_moment *moments;
+	struct file_snapshot *snapshots;
 
 	if (number >= MAX_REQUESTS)
 		return -EFBIG;
-	moments = eadm_grow_room(file->moments, number, &file->max_moments,
-				 sizeof(*moments));
-	if (!moments)
+	snapshots = eadm_grow_room(file->snapshots, number,
+				   &file->max_snapshots,
+				   sizeof(*snapshots));
+	if (!snapshots)
 		return -ENOMEM;
-	file->moments = moments;
-	moments[number] = (struct file_moment){ .first = file->n_requests };
-	file->n_moments = number;
+	file->snapshots = snapshots;
+	snapshots[number] = (struct file_snapshot){ .first = file->n_requests };
+	file->n_snapshots = number;
 	return 0;
 }
 
@@ -114,7 +115,7 @@ static int add_fact(struct file_source *file, const unsigned char *text,
 	if (!eq)
 		return 0;
 	if (eq - text == 6 && !memcmp(text, "moment", 6))
-		return begin_moment(file, file->n_moments + 1);
+		return begin_snapshot(file, file->n_snapshots + 1);
 	if (file->n_facts >= MAX_FACTS)
 		return -EFBIG;
 	facts = eadm_grow_room(file->facts, file->n_facts, &file->max_facts,
@@ -130,7 +131,7 @@ static int add_fact(struct file_source *file, const unsigned char *text,
 	fact->key[eq - text] = '\0';
 	fact->key[len] = '\0';
 	fact->value = fact->key + (eq - text) + 1;
-	fact->moment = file->n_moments;
+	fact->snapshot = file->n_snapshots;
 	file->n_facts++;
 	return 0;
 }
@@ -198,12 +199,12 @@ static int add_request(struct file_source *file, const struct pcapng *in,
 	if (!requests)
 		return -ENOMEM;
 	file->requests = requests;
-	if (!file->moments[file->n_moments].time)
-		file->moments[file->n_moments].time = item->time;
+	if (!file->snapshots[file->n_snapshots].time)
+		file->snapshots[file->n_snapshots].time = item->time;
 	req = &requests[file->n_requests++];
 	*req = (struct file_request){
 		.after = in->st,
-		.moment = file->n_moments,
+		.snapshot = file->n_snapshots,
 		.seq = nlh->nlmsg_seq,
 		.proto = item->proto,
 		.type = nlh->nlmsg_type,
@@ -223,7 +224,7 @@ static int make_index(struct file_source *file)
 	struct pcapng in;
 	int ret;
 
-	ret = begin_moment(file, 0);
+	ret = begin_snapshot(file, 0);
 	if (ret)
 		return eadm_fail(file->src.ctx, ret, "out of memory");
 	eadm_pcapng_init(&in, file->fd, NULL, INDEX_WINDOW);
@@ -303,7 +304,7 @@ static int matches(const struct file_request *have,
 }
 
 /*
- * The best answer of this moment. Of the same request made several times, each
+ * The best answer of this snapshot. Of the same request made several times, each
  * one gets the next answer, as it did when they were made; then the last one.
  */
 static struct file_request *find_request(struct file_source *file,
@@ -313,9 +314,9 @@ static struct file_request *find_request(struct file_source *file,
 	int match, best = 0;
 	size_t i;
 
-	for (i = file->moments[file->moment].first;
+	for (i = file->snapshots[file->snapshot].first;
 	     i < file->n_requests &&
-	     file->requests[i].moment == file->moment; i++) {
+	     file->requests[i].snapshot == file->snapshot; i++) {
 		req = &file->requests[i];
 		match = matches(req, query);
 		if (match < best || !match)
@@ -444,8 +445,8 @@ static const char *file_fact(struct eadm_source *src, const char *key)
 	for (i = 0; i < file->n_facts; i++) {
 		const struct file_fact *fact = &file->facts[i];
 
-		/* Those before the first moment hold for all of them. */
-		if (fact->moment && fact->moment != file->moment)
+		/* Those before the first snapshot hold for all of them. */
+		if (fact->snapshot && fact->snapshot != file->snapshot)
 			continue;
 		if (!strcmp(fact->key, key))
 			value = fact->value;
@@ -453,58 +454,58 @@ static const char *file_fact(struct eadm_source *src, const char *key)
 	return value;
 }
 
-/* Who comes to a moment again finds it as it was. */
-static void go_to(struct file_source *file, unsigned int moment)
+/* Who comes to a snapshot again finds it as it was. */
+static void go_to(struct file_source *file, unsigned int snapshot)
 {
 	size_t i;
 
-	file->moment = moment;
-	for (i = file->moments[moment].first;
-	     i < file->n_requests && file->requests[i].moment == moment; i++)
+	file->snapshot = snapshot;
+	for (i = file->snapshots[snapshot].first;
+	     i < file->n_requests && file->requests[i].snapshot == snapshot; i++)
 		file->requests[i].used = false;
 }
 
-static int file_moment_next(struct eadm_source *src)
+static int file_snapshot_next(struct eadm_source *src)
 {
 	struct file_source *file = to_file(src);
 
-	if (file->moment >= file->n_moments)
+	if (file->snapshot >= file->n_snapshots)
 		return 0;
-	go_to(file, file->moment + 1);
+	go_to(file, file->snapshot + 1);
 	return 1;
 }
 
-static unsigned int file_moments(const struct eadm_source *src)
+static unsigned int file_snapshots(const struct eadm_source *src)
 {
 	const struct file_source *file = (const struct file_source *)src;
 
-	return file->n_moments ? file->n_moments : 1;
+	return file->n_snapshots ? file->n_snapshots : 1;
 }
 
 /* The number inside of what callers count from 0. */
 static unsigned int number_of(const struct file_source *file,
 			      unsigned int index)
 {
-	return file->n_moments ? index + 1 : index;
+	return file->n_snapshots ? index + 1 : index;
 }
 
-static int file_moment_time(const struct eadm_source *src, unsigned int index,
-			    uint64_t *ns)
+static int file_snapshot_time(const struct eadm_source *src, unsigned int index,
+			      uint64_t *ns)
 {
 	const struct file_source *file = (const struct file_source *)src;
 
-	if (index >= file_moments(src) ||
-	    !file->moments[number_of(file, index)].time)
+	if (index >= file_snapshots(src) ||
+	    !file->snapshots[number_of(file, index)].time)
 		return -ENOENT;
-	*ns = file->moments[number_of(file, index)].time;
+	*ns = file->snapshots[number_of(file, index)].time;
 	return 0;
 }
 
-static int file_moment_go(struct eadm_source *src, unsigned int index)
+static int file_snapshot_go(struct eadm_source *src, unsigned int index)
 {
 	struct file_source *file = to_file(src);
 
-	if (index >= file_moments(src))
+	if (index >= file_snapshots(src))
 		return -ENOENT;
 	go_to(file, number_of(file, index));
 	return 0;
@@ -519,7 +520,7 @@ static void file_close(struct eadm_source *src)
 		free(file->facts[i].key);
 	free(file->facts);
 	free(file->requests);
-	free(file->moments);
+	free(file->snapshots);
 	close(file->fd);
 	free(file);
 }
@@ -528,10 +529,10 @@ static const struct eadm_source_ops file_ops = {
 	.query = file_query,
 	.listen = file_listen,
 	.fact = file_fact,
-	.moment_next = file_moment_next,
-	.moments = file_moments,
-	.moment_time = file_moment_time,
-	.moment_go = file_moment_go,
+	.snapshot_next = file_snapshot_next,
+	.snapshots = file_snapshots,
+	.snapshot_time = file_snapshot_time,
+	.snapshot_go = file_snapshot_go,
 	.close = file_close,
 };
 
@@ -553,10 +554,10 @@ int eadm_file_new(struct eadm_ctx *ctx, int fd, struct eadm_source **src)
 		file_close(&file->src);
 		return ret;
 	}
-	/* Requests of a foreign capture belong to no moment. */
-	if (file->n_moments && !file->requests[0].moment)
+	/* Requests of a foreign capture belong to no snapshot. */
+	if (file->n_snapshots && !file->requests[0].snapshot)
 		eadm_log(ctx, "requests before the first snapshot are left out");
-	file->moment = file->n_moments ? 1 : 0;
+	file->snapshot = file->n_snapshots ? 1 : 0;
 	*src = &file->src;
 	return 0;
 }

@@ -69,20 +69,20 @@ static const char *live_fact(struct eadm_source *src, const char *key)
 	return eadm_machine_fact(&to_live(src)->machine, src->ctx, key);
 }
 
-static int live_moment_next(struct eadm_source *src)
+static int live_snapshot_next(struct eadm_source *src)
 {
 	(void)src;
 	return 1;
 }
 
-static unsigned int live_moments(const struct eadm_source *src)
+static unsigned int live_snapshots(const struct eadm_source *src)
 {
 	(void)src;
 	return 1;
 }
 
-static int live_moment_time(const struct eadm_source *src, unsigned int index,
-			    uint64_t *ns)
+static int live_snapshot_time(const struct eadm_source *src, unsigned int index,
+			      uint64_t *ns)
 {
 	(void)src;
 	(void)index;
@@ -90,7 +90,7 @@ static int live_moment_time(const struct eadm_source *src, unsigned int index,
 	return -ENOENT;
 }
 
-static int live_moment_go(struct eadm_source *src, unsigned int index)
+static int live_snapshot_go(struct eadm_source *src, unsigned int index)
 {
 	(void)src;
 	return index ? -ENOENT : 0;
@@ -107,10 +107,10 @@ static const struct eadm_source_ops live_ops = {
 	.listen = live_listen,
 	.node = live_node,
 	.fact = live_fact,
-	.moment_next = live_moment_next,
-	.moments = live_moments,
-	.moment_time = live_moment_time,
-	.moment_go = live_moment_go,
+	.snapshot_next = live_snapshot_next,
+	.snapshots = live_snapshots,
+	.snapshot_time = live_snapshot_time,
+	.snapshot_go = live_snapshot_go,
 	.close = live_close,
 };
 

@@ -48,13 +48,13 @@ struct eadm_source_ops {
 	int (*node)(struct eadm_source *src, const struct eadm_device *dev,
 		    struct eadm_ioc_info *info);
 	const char *(*fact)(struct eadm_source *src, const char *key);
-	/* What is asked for from here on is the state of another moment. */
+	/* What is asked for from here on is the state of another snapshot. */
 	void (*mark)(struct eadm_source *src);
-	int (*moment_next)(struct eadm_source *src);
-	unsigned int (*moments)(const struct eadm_source *src);
-	int (*moment_time)(const struct eadm_source *src, unsigned int index,
-			   uint64_t *ns);
-	int (*moment_go)(struct eadm_source *src, unsigned int index);
+	int (*snapshot_next)(struct eadm_source *src);
+	unsigned int (*snapshots)(const struct eadm_source *src);
+	int (*snapshot_time)(const struct eadm_source *src, unsigned int index,
+			     uint64_t *ns);
+	int (*snapshot_go)(struct eadm_source *src, unsigned int index);
 	void (*close)(struct eadm_source *src);
 };
 

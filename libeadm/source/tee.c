@@ -168,39 +168,39 @@ static const char *tee_fact(struct eadm_source *src, const char *key)
 
 static void tee_mark(struct eadm_source *src)
 {
-	eadm_capture_moment(to_tee(src)->capture);
+	eadm_capture_snapshot(to_tee(src)->capture);
 }
 
-static int tee_moment_next(struct eadm_source *src)
+static int tee_snapshot_next(struct eadm_source *src)
 {
 	struct eadm_source *inner = inner_of(src);
 
-	/* A capture has moments already. */
+	/* A capture has snapshots already. */
 	if (src->ctx->live)
 		tee_mark(src);
-	return inner->ops->moment_next(inner);
+	return inner->ops->snapshot_next(inner);
 }
 
-static unsigned int tee_moments(const struct eadm_source *src)
+static unsigned int tee_snapshots(const struct eadm_source *src)
 {
 	const struct eadm_source *inner = inner_of(src);
 
-	return inner->ops->moments(inner);
+	return inner->ops->snapshots(inner);
 }
 
-static int tee_moment_time(const struct eadm_source *src, unsigned int index,
-			   uint64_t *ns)
+static int tee_snapshot_time(const struct eadm_source *src, unsigned int index,
+			     uint64_t *ns)
 {
 	const struct eadm_source *inner = inner_of(src);
 
-	return inner->ops->moment_time(inner, index, ns);
+	return inner->ops->snapshot_time(inner, index, ns);
 }
 
-static int tee_moment_go(struct eadm_source *src, unsigned int index)
+static int tee_snapshot_go(struct eadm_source *src, unsigned int index)
 {
 	struct eadm_source *inner = inner_of(src);
 
-	return inner->ops->moment_go(inner, index);
+	return inner->ops->snapshot_go(inner, index);
 }
 
 /* Without what is being written, which eadm_capture_close() ends before. */
@@ -219,10 +219,10 @@ static const struct eadm_source_ops tee_ops = {
 	.node = tee_node,
 	.fact = tee_fact,
 	.mark = tee_mark,
-	.moment_next = tee_moment_next,
-	.moments = tee_moments,
-	.moment_time = tee_moment_time,
-	.moment_go = tee_moment_go,
+	.snapshot_next = tee_snapshot_next,
+	.snapshots = tee_snapshots,
+	.snapshot_time = tee_snapshot_time,
+	.snapshot_go = tee_snapshot_go,
 	.close = tee_close,
 };
 

@@ -20,9 +20,9 @@ static void hang(void)
 		close(fd);
 }
 
-int eadm_devices_hold(struct eadm_ctx *ctx)
+int eadm_scan(struct eadm_ctx *ctx)
 {
-	int (*real)(struct eadm_ctx *) = dlsym(RTLD_NEXT, "eadm_devices_hold");
+	int (*real)(struct eadm_ctx *) = dlsym(RTLD_NEXT, "eadm_scan");
 
 	if (getenv("HANG_ALL"))
 		hang();

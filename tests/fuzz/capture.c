@@ -83,7 +83,7 @@ static void read_moment(struct eadm_ctx *ctx, const uint8_t which[2])
 		object = eadm_object_find("hwctx");
 		entries.hwctx = EADM_HWCTX_QP + n % 3;
 	}
-	if (eadm_object_sort(object) == EADM_SORT_ENTRIES)
+	if (eadm_object_class(object) == EADM_CLASS_ENTRIES)
 		opts.entries = &entries;
 	read_object(ctx, object, &opts);
 }
@@ -113,15 +113,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d",
 		 put_file(data, len - 2));
 	if (!eadm_open_file(ctx, path)) {
-		n = eadm_moments(ctx);
+		n = eadm_snapshots(ctx);
 		/* Backwards, since forwards is what everybody does. */
 		for (i = n < MAX_MOMENTS ? n : MAX_MOMENTS; i-- > 0;) {
-			if (eadm_moment_go(ctx, i))
+			if (eadm_snapshot_go(ctx, i))
 				abort();
-			eadm_moment_time(ctx, i, &time);
+			eadm_snapshot_time(ctx, i, &time);
 			read_moment(ctx, data + len - 2);
 		}
-		if (eadm_moment_go(ctx, n) == 0)
+		if (eadm_snapshot_go(ctx, n) == 0)
 			abort();
 	}
 	eadm_free(ctx);

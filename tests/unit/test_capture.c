@@ -83,7 +83,7 @@ static void whole(void)
 		   !strcmp(eadm_source_fact(ctx, "module.eadm"), "") &&
 		   !eadm_source_fact(ctx, "module.siw"),
 	   "a capture tells facts");
-	ok(!eadm_is_live(ctx) && !eadm_moment_next(ctx),
+	ok(!eadm_is_live(ctx) && !eadm_snapshot_next(ctx),
 	   "a capture of one moment has no other");
 	eadm_free(ctx);
 	clear(&two);
@@ -310,9 +310,9 @@ static void limited(void)
 	   "what it keeps is whole");
 	eadm_free(ctx);
 	ctx = eadm_new();
-	ok(!eadm_open_file(ctx, path) && eadm_moments(ctx) > 1 &&
-		   eadm_moments(ctx) < 40 &&
-		   !eadm_moment_go(ctx, eadm_moments(ctx) - 1) &&
+	ok(!eadm_open_file(ctx, path) && eadm_snapshots(ctx) > 1 &&
+		   eadm_snapshots(ctx) < 40 &&
+		   !eadm_snapshot_go(ctx, eadm_snapshots(ctx) - 1) &&
 		   count(ctx, "cmd") == 4,
 	   "and has the newest moments, up to the last one");
 	unlink(path);
@@ -414,7 +414,7 @@ static void set_up(void)
 	eadm_capture_close(ctx, true);
 	eadm_free(ctx);
 	ctx = eadm_new();
-	ok(!eadm_open_file(ctx, path) && !eadm_moment_go(ctx, 1) &&
+	ok(!eadm_open_file(ctx, path) && !eadm_snapshot_go(ctx, 1) &&
 		   (fact = eadm_source_fact(ctx, "cpus")) && !strcmp(fact, cpus),
 	   "a capture has them at its last moment, too");
 	eadm_free(ctx);
@@ -481,16 +481,17 @@ static void moments(void)
 	int n = 1;
 
 	eadm_open_file(ctx, path_of(&b));
-	while (eadm_moment_next(ctx) > 0)
+	while (eadm_snapshot_next(ctx) > 0)
 		n++;
 	ok(n == 3 && count(ctx, "counters") == 1,
 	   "the moments of a capture follow each other");
-	ok(eadm_moments(ctx) == 3 && !eadm_moment_time(ctx, 0, &first) &&
-		   !eadm_moment_time(ctx, 2, &last) && first < last &&
-		   eadm_moment_time(ctx, 3, &last) == -ENOENT,
+	ok(eadm_snapshots(ctx) == 3 && !eadm_snapshot_time(ctx, 0, &first) &&
+		   !eadm_snapshot_time(ctx, 2, &last) && first < last &&
+		   eadm_snapshot_time(ctx, 3, &last) == -ENOENT,
 	   "moments have their time");
-	ok(!eadm_moment_go(ctx, 0) && count(ctx, "counters") == 1 &&
-		   eadm_moment_next(ctx) && eadm_moment_go(ctx, 3) == -ENOENT,
+	ok(!eadm_snapshot_go(ctx, 0) && count(ctx, "counters") == 1 &&
+		   eadm_snapshot_next(ctx) && eadm_snapshot_go(ctx,
+							       3) == -ENOENT,
 	   "a capture goes to any of its moments");
 	eadm_free(ctx);
 	clear(&b);

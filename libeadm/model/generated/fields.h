@@ -74,12 +74,12 @@ enum eadm_spec_rows {
 };
 
 /* Where rows come from. */
-enum eadm_spec_sort {
-	EADM_SPEC_SORT_ROWS,	/* netlink */
-	EADM_SPEC_SORT_EVENTS,	/* a multicast group */
-	EADM_SPEC_SORT_RAW,	/* the char device */
-	EADM_SPEC_SORT_ENTRIES,	/* decoded from raw bytes */
-	EADM_SPEC_SORT_MACHINE,	/* files of the machine */
+enum eadm_spec_class {
+	EADM_SPEC_CLASS_ROWS,	/* netlink */
+	EADM_SPEC_CLASS_EVENTS,	/* a multicast group */
+	EADM_SPEC_CLASS_RAW,	/* the char device */
+	EADM_SPEC_CLASS_ENTRIES,	/* decoded from raw bytes */
+	EADM_SPEC_CLASS_MACHINE,	/* files of the machine */
 };
 
 struct eadm_spec_entry {
@@ -133,7 +133,7 @@ struct eadm_object {
 	const char *title;	/* queue pairs */
 	const char *help;
 	uint8_t cmd;		/* netlink command, or a number of its own */
-	uint8_t sort;		/* enum eadm_spec_sort */
+	uint8_t class;		/* enum eadm_spec_class */
 	uint8_t rows;		/* enum eadm_spec_rows */
 	bool upright;		/* in tables each field is a line, each row a column */
 	const char *metric;	/* what names of metrics begin with */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moments of a capture by the words people have for them. */
+/* Snapshots of a capture by the words people have for them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,13 +74,13 @@ static int out_of_range(struct cli *cli, struct eadm_ctx *ctx,
 	uint64_t first = 0, last = 0;
 	char from[32], to[32];
 
-	eadm_moment_time(ctx, 0, &first);
-	eadm_moment_time(ctx, eadm_moments(ctx) - 1, &last);
+	eadm_snapshot_time(ctx, 0, &first);
+	eadm_snapshot_time(ctx, eadm_snapshots(ctx) - 1, &last);
 	text_of_time(first, from, sizeof(from));
 	text_of_time(last, to, sizeof(to));
 	return fail(cli, STATUS_NOT_FOUND, text,
 		    "the capture has %u snapshot%s, %s to %s",
-		    eadm_moments(ctx), eadm_moments(ctx) == 1 ? "" : "s", from,
+		    eadm_snapshots(ctx), eadm_snapshots(ctx) == 1 ? "" : "s", from,
 		    to);
 }
 
@@ -101,31 +101,31 @@ static bool parse_time(const char *text, const struct span *all,
 	return parse_clock(text, all->first, span);
 }
 
-/* Go to the last moment that began at @text or before; it is @moment, from 0. */
+/* Go to the last snapshot that began at @text or before; it is @snapshot, from 0. */
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
-	       unsigned int *moment)
+	       unsigned int *snapshot)
 {
-	unsigned int i, n = eadm_moments(ctx);
+	unsigned int i, n = eadm_snapshots(ctx);
 	struct span all, span;
 	uint64_t number, time;
 
 	if (*text == '#' && parse_u64(text + 1, &number)) {
 		if (!number || number > n)
 			return out_of_range(cli, ctx, text);
-		*moment = number - 1;
-		return eadm_moment_go(ctx, *moment) ? STATUS_FAILED : 0;
+		*snapshot = number - 1;
+		return eadm_snapshot_go(ctx, *snapshot) ? STATUS_FAILED : 0;
 	}
-	if (eadm_moment_time(ctx, 0, &all.first) ||
-	    eadm_moment_time(ctx, n - 1, &all.last) ||
+	if (eadm_snapshot_time(ctx, 0, &all.first) ||
+	    eadm_snapshot_time(ctx, n - 1, &all.last) ||
 	    !parse_time(text, &all, &span))
 		return fail(cli, STATUS_USAGE, text,
 			    "not a time (such as 14:03:05, +30s, -10s or #3)");
-	/* Nobody knows what was after the last moment. */
+	/* Nobody knows what was after the last snapshot. */
 	for (i = span.first > all.last ? 0 : n; i-- > 0;) {
-		if (eadm_moment_time(ctx, i, &time) || time > span.last)
+		if (eadm_snapshot_time(ctx, i, &time) || time > span.last)
 			continue;
-		*moment = i;
-		return eadm_moment_go(ctx, i) ? STATUS_FAILED : 0;
+		*snapshot = i;
+		return eadm_snapshot_go(ctx, i) ? STATUS_FAILED : 0;
 	}
 	return out_of_range(cli, ctx, text);
 }

@@ -192,7 +192,7 @@ void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS])
 /* ---- rows ---------------------------------------------------------------------- */
 
 struct reader {
-	struct diag_moment *moment;
+	struct diag_snapshot *snapshot;
 	const struct diag_fields *fields;
 	struct eadm_ctx *ctx;
 	struct eadm_value values[256];
@@ -230,7 +230,7 @@ static bool take_value(struct reader *r, const struct eadm_record *record,
 	default:
 		if (eadm_record_text(record, v->field, text, sizeof(text)) < 0)
 			return true;
-		to->s = eadm_diag_strdup(&r->moment->pool, text);
+		to->s = eadm_diag_strdup(&r->snapshot->pool, text);
 		return to->s;
 	}
 }
@@ -261,8 +261,8 @@ static int take_row(struct reader *r, enum diag_kind kind,
 		    const struct eadm_record *record)
 {
 	const struct diag_fields *f = &r->fields[kind];
-	struct diag_row *row = add_row(&r->moment->rows[kind]);
-	struct diag_pool *pool = &r->moment->pool;
+	struct diag_row *row = add_row(&r->snapshot->rows[kind]);
+	struct diag_pool *pool = &r->snapshot->pool;
 	unsigned int i, n, slot;
 
 	if (!row)
@@ -280,8 +280,8 @@ static int take_row(struct reader *r, enum diag_kind kind,
 	eadm_record_u64(record, f->dev_index, &row->dev);
 	eadm_record_u64(record, eadm_object_key(f->object), &row->id);
 	row->time = eadm_record_time(record);
-	if (!r->moment->time)
-		r->moment->time = row->time;
+	if (!r->snapshot->time)
+		r->snapshot->time = row->time;
 	n = eadm_record_values(record, r->values, f->n_all);
 	for (i = 0; i < n; i++) {
 		slot = f->slot[r->values[i].index];
@@ -294,14 +294,14 @@ static int take_row(struct reader *r, enum diag_kind kind,
 			r->bits[kind][slot] = width_of(r->family,
 						       r->values[i].field);
 	}
-	r->moment->rows[kind].n++;
+	r->snapshot->rows[kind].n++;
 	return 0;
 }
 
 static int add_note(struct reader *r, int error, const char *device,
 		    const char *what, const char *why)
 {
-	struct diag_moment *m = r->moment;
+	struct diag_snapshot *m = r->snapshot;
 	struct diag_note *notes;
 
 	notes = eadm_grow_room(m->notes, m->n_notes, &m->max_notes,
@@ -339,7 +339,7 @@ static int take_notes(struct reader *r, const struct eadm_dump *dump)
 static int read_dump(struct reader *r, enum diag_kind kind,
 		     const struct eadm_dump_opts *opts)
 {
-	struct diag_rows *rows = &r->moment->rows[kind];
+	struct diag_rows *rows = &r->snapshot->rows[kind];
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
 	size_t before = rows->n;
@@ -396,7 +396,7 @@ static void lacks(struct reader *r, enum diag_input input, enum diag_lack lack,
 	if (in->lack[input])
 		return;
 	in->lack[input] = lack;
-	in->why[input] = why ? eadm_diag_strdup(&r->moment->pool, why) : NULL;
+	in->why[input] = why ? eadm_diag_strdup(&r->snapshot->pool, why) : NULL;
 }
 
 /* Only drivers that come with eadm show their state. */
@@ -437,7 +437,7 @@ static enum diag_lack why_no_state(struct reader *r, const struct diag_row *dev)
 
 static int begin_inputs(struct reader *r, const struct diag_row *dev, bool hw)
 {
-	struct diag_moment *m = r->moment;
+	struct diag_snapshot *m = r->snapshot;
 	struct diag_inputs *all;
 	enum diag_lack lack;
 	const char *pidns;
@@ -488,7 +488,7 @@ static void lacks_hw(struct reader *r, int error)
 /* Each device has event queues: what the adapter said when asked for theirs. */
 static void look_at_answers(struct reader *r, size_t first)
 {
-	const struct diag_rows *eqs = &r->moment->rows[DIAG_EQ];
+	const struct diag_rows *eqs = &r->snapshot->rows[DIAG_EQ];
 	int64_t error = 0;
 	char why[96];
 	size_t i;
@@ -560,13 +560,13 @@ static int read_newest(struct reader *r, const struct diag_row *cq)
 /* A CQ may go meanwhile; where none can be read there is a reason for all. */
 static int read_cqes(struct reader *r, size_t first)
 {
-	const struct diag_rows *cqs = &r->moment->rows[DIAG_CQ];
-	size_t i, before = r->moment->rows[DIAG_CQE].n;
+	const struct diag_rows *cqs = &r->snapshot->rows[DIAG_CQ];
+	size_t i, before = r->snapshot->rows[DIAG_CQE].n;
 	unsigned int n = 0, good = 0;
 	int ret, error = 0;
 
 	for (i = first; i < cqs->n && n < MOST_CQS &&
-			r->moment->rows[DIAG_CQE].n - before < MOST_CQES; i++) {
+			r->snapshot->rows[DIAG_CQE].n - before < MOST_CQES; i++) {
 		if (!diag_u64(&cqs->row[i], CQ_HW_PI))
 			continue;
 		n++;
@@ -590,7 +590,7 @@ static int read_cqes(struct reader *r, size_t first)
 	return 0;
 }
 
-/* ---- moments -------------------------------------------------------------------- */
+/* ---- snapshots -------------------------------------------------------------------- */
 
 static bool answers(const struct diag_row *cmdq)
 {
@@ -604,7 +604,7 @@ static bool answers(const struct diag_row *cmdq)
 /* Anew each time: what was read meanwhile may have hung the command queue. */
 static int read_cmdq(struct reader *r, size_t before, bool *answering)
 {
-	struct diag_rows *rows = &r->moment->rows[DIAG_CMDQ];
+	struct diag_rows *rows = &r->snapshot->rows[DIAG_CMDQ];
 	int ret;
 
 	rows->n = before;
@@ -626,9 +626,9 @@ static int read_device(struct reader *r, const struct diag_row *dev, bool hw)
 		{ DIAG_CQ, true },
 		{ DIAG_QP, true },
 	};
-	size_t before = r->moment->rows[DIAG_CMDQ].n;
-	size_t first_cq = r->moment->rows[DIAG_CQ].n;
-	size_t first_eq = r->moment->rows[DIAG_EQ].n;
+	size_t before = r->snapshot->rows[DIAG_CMDQ].n;
+	size_t first_cq = r->snapshot->rows[DIAG_CQ].n;
+	size_t first_eq = r->snapshot->rows[DIAG_EQ].n;
 	bool answering = true, asked = true;
 	unsigned int i;
 	int ret;
@@ -689,19 +689,19 @@ static int read_setup(struct reader *r)
 	return ret;
 }
 
-int eadm_diag_moment_read(struct diag_moment *moment,
-			  const struct diag_fields fields[DIAG_KINDS],
-			  struct eadm_ctx *ctx,
-			  const struct eadm_sample_opts *opts)
+int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
+			    const struct diag_fields fields[DIAG_KINDS],
+			    struct eadm_ctx *ctx,
+			    const struct eadm_sample_opts *opts)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 	size_t i;
 	int ret;
 
-	memset(moment, 0, sizeof(*moment));
+	memset(snapshot, 0, sizeof(*snapshot));
 	if (!r)
 		return -ENOMEM;
-	r->moment = moment;
+	r->snapshot = snapshot;
 	r->fields = fields;
 	r->ctx = ctx;
 	r->device = opts->device;
@@ -710,39 +710,40 @@ int eadm_diag_moment_read(struct diag_moment *moment,
 	if (opts->rules & EADM_RULES_SETUP && !opts->device &&
 	    (ret == -ENODEV || ret == -EOPNOTSUPP))
 		ret = 0;
-	sort(&moment->rows[DIAG_DEV]);
+	sort(&snapshot->rows[DIAG_DEV]);
 	if (!ret && opts->rules & EADM_RULES_SETUP)
 		ret = read_setup(r);
 	for (i = 0; !ret && opts->rules & EADM_RULES_STATE &&
-		    i < moment->rows[DIAG_DEV].n; i++)
-		ret = read_device(r, &moment->rows[DIAG_DEV].row[i], opts->hw);
+		    i < snapshot->rows[DIAG_DEV].n; i++)
+		ret = read_device(r, &snapshot->rows[DIAG_DEV].row[i],
+				  opts->hw);
 	for (i = 0; i < DIAG_KINDS; i++)
-		sort(&moment->rows[i]);
+		sort(&snapshot->rows[i]);
 	free(r);
 	if (ret)
-		eadm_diag_moment_free(moment);
+		eadm_diag_snapshot_free(snapshot);
 	return ret;
 }
 
-void eadm_diag_moment_free(struct diag_moment *moment)
+void eadm_diag_snapshot_free(struct diag_snapshot *snapshot)
 {
 	unsigned int i;
 
 	for (i = 0; i < DIAG_KINDS; i++)
-		free(moment->rows[i].row);
-	free(moment->notes);
-	free(moment->inputs);
-	free(moment->owners);
-	eadm_diag_pool_free(&moment->pool);
-	memset(moment, 0, sizeof(*moment));
+		free(snapshot->rows[i].row);
+	free(snapshot->notes);
+	free(snapshot->inputs);
+	free(snapshot->owners);
+	eadm_diag_pool_free(&snapshot->pool);
+	memset(snapshot, 0, sizeof(*snapshot));
 }
 
-const struct diag_row *eadm_diag_find(const struct diag_moment *moment,
+const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id)
 {
 	const struct diag_row key = { .dev = dev, .id = id };
-	const struct diag_rows *rows = &moment->rows[kind];
+	const struct diag_rows *rows = &snapshot->rows[kind];
 
 	if (!rows->n)
 		return NULL;

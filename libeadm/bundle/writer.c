@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-struct eadm_pack {
+struct eadm_bundle_writer {
 	struct eadm_ctx *ctx;
 	const struct eadm_archive *lib;
 	struct archive *a;
@@ -21,7 +21,7 @@ struct eadm_pack {
 	unsigned int members;
 };
 
-static void pack_free(struct eadm_pack *p)
+static void writer_free(struct eadm_bundle_writer *p)
 {
 	if (p->a)
 		p->lib->write_free(p->a);
@@ -33,11 +33,11 @@ static void pack_free(struct eadm_pack *p)
 	free(p);
 }
 
-EADM_API int eadm_pack_open(struct eadm_ctx *ctx, const char *path,
-			    struct eadm_pack **pack)
+EADM_API int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
+				     struct eadm_bundle_writer **writer)
 {
 	const struct eadm_archive *lib = eadm_archive_get(ctx);
-	struct eadm_pack *p;
+	struct eadm_bundle_writer *p;
 	int ret;
 
 	if (!lib)
@@ -49,7 +49,7 @@ EADM_API int eadm_pack_open(struct eadm_ctx *ctx, const char *path,
 	p->lib = lib;
 	ret = eadm_output_open(ctx, path, &p->out);
 	if (ret) {
-		pack_free(p);
+		writer_free(p);
 		return ret;
 	}
 	p->a = lib->write_new();
@@ -62,14 +62,14 @@ EADM_API int eadm_pack_open(struct eadm_ctx *ctx, const char *path,
 		eadm_fail(ctx, -EOPNOTSUPP, "libarchive: %s",
 			  p->a && lib->error_string(p->a) ?
 				  lib->error_string(p->a) : "out of memory");
-		pack_free(p);
+		writer_free(p);
 		return -EOPNOTSUPP;
 	}
-	*pack = p;
+	*writer = p;
 	return 0;
 }
 
-static int write_error(struct eadm_pack *p)
+static int write_error(struct eadm_bundle_writer *p)
 {
 	int err = p->lib->error_number(p->a);
 	const char *why = p->lib->error_string(p->a);
@@ -80,7 +80,8 @@ static int write_error(struct eadm_pack *p)
 			 err > 0 ? strerror(err) : why ? why : "not written");
 }
 
-static int put_member(struct eadm_pack *p, const char *name, const void *data,
+static int put_member(struct eadm_bundle_writer *p, const char *name,
+		      const void *data,
 		      size_t len)
 {
 	const struct eadm_archive *lib = p->lib;
@@ -101,8 +102,9 @@ static int put_member(struct eadm_pack *p, const char *name, const void *data,
 	return 0;
 }
 
-EADM_API int eadm_pack_add(struct eadm_pack *p, const char *name,
-			   const void *data, size_t len, char *digest)
+EADM_API int eadm_bundle_writer_add(struct eadm_bundle_writer *p,
+				    const char *name,
+				    const void *data, size_t len, char *digest)
 {
 	char text[EADM_DIGEST_TEXT], *more;
 	uint8_t sha[SHA256_DIGEST_SIZE];
@@ -137,12 +139,12 @@ EADM_API int eadm_pack_add(struct eadm_pack *p, const char *name,
 	return 0;
 }
 
-EADM_API uint64_t eadm_pack_size(const struct eadm_pack *p)
+EADM_API uint64_t eadm_bundle_writer_size(const struct eadm_bundle_writer *p)
 {
 	return p->unpacked;
 }
 
-EADM_API int eadm_pack_close(struct eadm_pack *p, bool keep)
+EADM_API int eadm_bundle_writer_close(struct eadm_bundle_writer *p, bool keep)
 {
 	int ret = p->error;
 
@@ -157,6 +159,6 @@ EADM_API int eadm_pack_close(struct eadm_pack *p, bool keep)
 		ret = eadm_output_close(p->out, true);
 		p->out = NULL;
 	}
-	pack_free(p);
+	writer_free(p);
 	return ret;
 }
