@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # temp is set by tests/bench/guest
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Part of tests/bench/guest: what one command costs from its start to its end, in
 # CPU time. What it waits for is left out with that: the interval between the two

@@ -93,7 +93,7 @@ gone() {
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
 check "ibv_devinfo" devinfo
-check "keep-alives" until_true 10 is_more 1 cat /sys/class/infiniband/efa_0/hw_counters/keep_alive_rcvd
+check "signs of life" until_true 10 is_more 1 cat /sys/class/infiniband/efa_0/hw_counters/keep_alive_rcvd
 pingpong "UD between adapters, data compared" efa_0 efa_1 -c -n 200
 pingpong "UD within one adapter" efa_0 efa_0 -c -n 100
 pingpong "UD, with events" efa_0 efa_1 -c -e -n 100

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The flight recorder where the CPU that takes an answer has a clock that is
  * behind that of the CPU that submitted the command. Loading fails where a record
