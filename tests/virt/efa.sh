@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The virtual EFA adapters under the kernel's own driver and Debian's libefa, in the
-# guest: prints TAP lines. Adapters e0 and e1 are there. Usage: efa.sh MODULE
+# guest: prints TAP lines. Adapters e0 and e1 are there, and one of ERDMA with its
+# driver. Usage: efa.sh MODULE
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 . tests/tap.sh
 module=$1
@@ -13,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 export FI_EFA_ENABLE_SHM_TRANSFER=0
 
 active() { # N: so many ports are
-	[ "$(rdma link show | grep -c '^link .* state ACTIVE')" = "$1" ]
+	[ "$(rdma link show | grep -c '^link efa_.* state ACTIVE')" = "$1" ]
 }
 
 counter() { # ADAPTER FILE
@@ -93,6 +94,7 @@ gone() {
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
 check "ibv_devinfo" devinfo
+check "ERDMA beside them" same $'efa_0\nefa_1\nerdma_0' "$(ls /sys/class/infiniband)"
 check "signs of life" until_true 10 is_more 1 cat /sys/class/infiniband/efa_0/hw_counters/keep_alive_rcvd
 pingpong "UD between adapters, data compared" efa_0 efa_1 -c -n 200
 pingpong "UD within one adapter" efa_0 efa_0 -c -n 100
@@ -106,7 +108,20 @@ perftest "ib_read_lat, SRD" ib_read_lat -c SRD -s 64 -n 200
 perftest "ib_send_bw, UD" ib_send_bw -c UD -Q 1 -s 2048 -n 500
 check "the port counted" is_more 4096000 hw_counter tx_bytes
 check "reads were counted" is_more 13000000 hw_counter rdma_read_resp_bytes
+# With a device of others there, libfabric of Debian 12 knows none.
+check "ERDMA goes" rmmod erdma
 check "libfabric knows them" grep -q 'domain: efa_1-rdm' <(fi_info -p efa)
+check "SRD by srd: sends" srd -n 300 efa_0 efa_1
+check "SRD by srd: with immediate data" srd -o imm -n 100 efa_0 efa_1
+check "SRD by srd: inline" srd -o inline -s 32 -n 100 efa_0 efa_1
+check "SRD by srd: within one adapter" srd -n 100 efa_1 efa_1
+check "SRD by srd: events" srd -e -n 100 efa_0 efa_1
+check "SRD by srd: RDMA read of 200000 bytes" srd -o read -s 200000 -n 40 efa_0 efa_1
+check "SRD by srd: RDMA read from 1 GiB of pages" srd -o read -m 1 efa_0 efa_1
+check "SRD by srd: RDMA read from 3 GiB, whose list of pages is in chunks" srd -o read -m 3 efa_0 efa_1
+check "SRD by srd: no receive" same "10:1 received 0 data" "$(srd -n 1 -d 0 -r 3 efa_0 efa_1)"
+check "SRD by srd: a wrong Q_Key" same "9:1 received 0 data" "$(srd -n 1 -k efa_0 efa_1)"
+check "SRD by srd: too long" same "6:1 received 0 data" "$(srd -n 1 -s 9000 efa_0 efa_1)"
 fi_pair "fi_pingpong, rdm, data compared" rdm rdm -c -I 50
 fi_pair "fi_pingpong, rdm, 1 MiB by RDMA read, data compared" rdm rdm -c -I 10 -S 1048576
 fi_pair "fi_pingpong, dgram, data compared" dgram dgrm -c -I 50 -S 1024

@@ -21,7 +21,8 @@ int efv_aenq_init(struct efv_adapter *ad)
 	memset(q, 0, sizeof(*q));
 	q->depth = FIELD_GET(EFA_RING_CAPS_DEPTH, caps);
 	if (!is_power_of_2(q->depth) || q->depth > MAX_DEPTH ||
-	    FIELD_GET(EFA_RING_CAPS_ENTRY, caps) != EFA_AQE_SIZE)
+	    FIELD_GET(EFA_RING_CAPS_ENTRY, caps) != EFA_AQE_SIZE ||
+	    efv_reg_read(ad, EFA_REG_AENQ_BASE_LO) % EFA_AQE_SIZE)
 		return -EINVAL;
 	return vdev_buf_map(&ad->vdev, &q->ring,
 			    (u64)efv_reg_read(ad, EFA_REG_AENQ_BASE_HI) << 32 |
@@ -64,7 +65,7 @@ bool efv_aenq_post(struct efv_adapter *ad, u16 group, u16 syndrome)
 	to->time_lo = cpu_to_le32(lower_32_bits(us));
 	to->time_hi = cpu_to_le32(upper_32_bits(us));
 	/* Pairs with the driver's read. */
-	smp_store_release(&to->flags, FIELD_PREP(EFA_AQ_FLAGS_PHASE, !(q->pi & q->depth)));
+	smp_store_release(&to->flags, efv_phase(q->pi, q->depth));
 	vdev_dma_end(&ad->vdev);
 	q->pi++;
 	atomic64_inc(&ad->vdev.counters.events);

@@ -59,7 +59,9 @@ int efv_aq_init(struct efv_adapter *ad)
 	if (!is_power_of_2(q->depth) || q->depth > MAX_DEPTH ||
 	    FIELD_GET(EFA_RING_CAPS_DEPTH, cq_caps) != q->depth ||
 	    FIELD_GET(EFA_AQ_CAPS_ENTRY, caps) != EFA_AQE_SIZE ||
-	    FIELD_GET(EFA_RING_CAPS_ENTRY, cq_caps) != EFA_AQE_SIZE)
+	    FIELD_GET(EFA_RING_CAPS_ENTRY, cq_caps) != EFA_AQE_SIZE ||
+	    efv_reg_read(ad, EFA_REG_AQ_BASE_LO) % EFA_AQE_SIZE ||
+	    efv_reg_read(ad, EFA_REG_ACQ_BASE_LO) % EFA_AQE_SIZE)
 		return -EINVAL;
 	ret = vdev_buf_map(&ad->vdev, &q->sq, base(ad, EFA_REG_AQ_BASE_LO, EFA_REG_AQ_BASE_HI),
 			   q->depth * EFA_AQE_SIZE, GFP_KERNEL);
@@ -94,7 +96,7 @@ static void write_entry(struct efv_adapter *ad, struct efa_acqe *acqe)
 	struct efv_aq *q = &ad->aq;
 	void *to = vdev_buf_at(&q->cq, (q->cq_pi & (q->depth - 1)) * EFA_AQE_SIZE);
 
-	acqe->hdr.flags = FIELD_PREP(EFA_AQ_FLAGS_PHASE, !(q->cq_pi & q->depth));
+	acqe->hdr.flags = efv_phase(q->cq_pi, q->depth);
 	if (ad->params.version >= EFA_VERSION_CHECKSUM) {
 		acqe->hdr.checksum = 0;
 		acqe->hdr.checksum = cpu_to_le16(~crc16(EFA_CHECKSUM_SEED, (u8 *)acqe,

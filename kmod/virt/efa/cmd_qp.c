@@ -32,7 +32,8 @@ static enum efa_status check(struct efv_adapter *ad, const struct efa_cmd_create
 		return EFA_ST_ILLEGAL;
 	if (wqe != EFA_WQE_SIZE && (wqe != EFA_WQE_LONG_SIZE || !ad->params.max_inline_ext))
 		return EFA_ST_ILLEGAL;
-	if (rq && (!is_power_of_2(rq) || rq > EFA_MAX_INDEX))
+	if (rq && (!is_power_of_2(rq) || rq > EFA_MAX_INDEX ||
+		   le64_to_cpu(cmd->rq_addr) % EFA_RQE_SIZE))
 		return EFA_ST_ILLEGAL;
 	return EFA_ST_SUCCESS;
 }
@@ -128,6 +129,8 @@ enum efa_status efv_cmd_create_qp(struct efv_adapter *ad, const void *req, void 
 	qp->type = cmd->type;
 	qp->state = EFA_QPS_RESET;
 	qp->rnr_retry = EFA_RNR_RETRY_INFINITE;
+	qp->sq_deaf = EFV_NOT_DEAF;
+	qp->rq_deaf = EFV_NOT_DEAF;
 	qp->unsolicited = cmd->flags & EFA_CREATE_QP_UNSOLICITED;
 	mutex_init(&qp->sq_lock);
 	mutex_init(&qp->rq_lock);

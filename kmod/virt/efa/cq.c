@@ -59,7 +59,7 @@ static void write_entry(struct efv_cq *cq, u16 sub, const struct efa_cqe *from)
 	void *to = vdev_buf_at(&cq->ring, (u64)place * cq->size);
 	struct efa_cqe cqe = *from;
 
-	cqe.flags |= FIELD_PREP(EFA_CQE_PHASE, !(pi & cq->depth));
+	cqe.flags |= efv_phase(pi, cq->depth);
 	damage(cq, &cqe);
 	memcpy(to + sizeof(u32), (void *)&cqe + sizeof(u32), cq->size - sizeof(u32));
 	/* The phase is in here; pairs with the process's read. */
@@ -120,12 +120,15 @@ bool efv_cq_poll(struct efv_adapter *ad)
 
 static enum efa_status check(struct efv_adapter *ad, const struct efa_cmd_create_cq *cmd)
 {
-	u32 words = FIELD_GET(EFA_CREATE_CQ2_ENTRY_WORDS, cmd->caps2);
+	u32 words = FIELD_GET(EFA_CREATE_CQ2_ENTRY_WORDS, cmd->caps2) ?: 1;
 	u32 depth = le16_to_cpu(cmd->depth);
 	u16 eqn = le16_to_cpu(cmd->eqn);
 
+	/* No entry crosses a page. */
 	if (!is_power_of_2(depth) || depth > ad->params.max_cq_depth ||
-	    (words != EFA_CQE_WORDS && words != EFA_CQE_LONG_WORDS) ||
+	    le32_to_cpu(cmd->addr_lo) % (words * sizeof(u32)))
+		return EFA_ST_ILLEGAL;
+	if ((words != EFA_CQE_WORDS && words != EFA_CQE_LONG_WORDS) ||
 	    (cmd->caps2 & EFA_CREATE_CQ2_SRC_ADDR && words != EFA_CQE_LONG_WORDS) ||
 	    cmd->caps1 & EFA_CREATE_CQ1_VIRT || le16_to_cpu(cmd->sub_cqs) != ad->params.sub_cqs)
 		return EFA_ST_ILLEGAL;

@@ -66,6 +66,7 @@
 #define EFV_MAX_EQ		(EFV_MAX_VECTORS - 1)
 #define EFV_MAX_SUBS		4
 #define EFV_NO_SPACE		(~0u)
+#define EFV_NOT_DEAF		(~0u)
 
 struct efv_adapter;
 
@@ -242,8 +243,9 @@ struct efv_wqe {
  * struct efv_qp - queue pair
  * @state: read without lock by the data path
  * @queue: looked at in RTS, and in ERR
- * @sq_lock: guards @wqe, @todo, @sq_pi
- * @rq_lock: guards @rq_ci, @rq_pi
+ * @sq_lock: guards @wqe, @todo, @sq_pi, @sq_deaf
+ * @rq_lock: guards @rq_ci, @rq_pi, @rq_deaf
+ * @sq_deaf: a doorbell was lost, this is it; beyond 16 bits: none, @rq_deaf likewise
  * @sq_pi: WQEs copied, @rq_pi: descriptors posted, @rq_ci: taken
  */
 struct efv_qp {
@@ -275,6 +277,8 @@ struct efv_qp {
 	u16 sq_pi;
 	u16 rq_pi;
 	u16 rq_ci;
+	u32 sq_deaf;
+	u32 rq_deaf;
 	struct vdev_buf rq;
 	struct efv_wqe *wqe;
 	struct list_head todo;
@@ -389,6 +393,14 @@ static inline u32 efv_db_read(const struct efv_adapter *ad, u32 db)
 static inline void efv_db_clear(const struct efv_adapter *ad, u32 db)
 {
 	vdev_write32(&ad->vdev, EFV_DB_BAR, db, 0);
+}
+
+static_assert(EFA_AQ_FLAGS_PHASE == 1 && EFA_CQE_PHASE == 1 && EFA_EQE_PHASE == 1);
+
+/* The bit of a new entry, the lowest one in all of them: 1 in the first lap. */
+static inline u8 efv_phase(u32 pi, u32 depth)
+{
+	return pi & depth ? 0 : 1;
 }
 
 static inline void efv_count(struct efv_adapter *ad, enum efv_stat stat, u64 n)

@@ -72,8 +72,7 @@ void efv_eq_post(struct efv_adapter *ad, u16 eqn, u16 cqn)
 		to = vdev_buf_at(&eq->ring, (eq->pi & (eq->depth - 1)) * EFA_EQE_SIZE);
 		to->cqn = cpu_to_le16(cqn);
 		/* Pairs with the driver's read. */
-		smp_store_release(&to->hdr, cpu_to_le32(FIELD_PREP(EFA_EQE_PHASE,
-								   !(eq->pi & eq->depth))));
+		smp_store_release(&to->hdr, cpu_to_le32(efv_phase(eq->pi, eq->depth)));
 		vdev_dma_end(&ad->vdev);
 		eq->pi++;
 		atomic64_inc(&ad->vdev.counters.events);
@@ -91,7 +90,7 @@ enum efa_status efv_cmd_create_eq(struct efv_adapter *ad, const void *req, void 
 
 	if (!is_power_of_2(depth) || depth > EFA_EQ_MAX_DEPTH ||
 	    FIELD_GET(EFA_CREATE_EQ_ENTRY_WORDS, cmd->caps) * sizeof(u32) != EFA_EQE_SIZE ||
-	    cmd->vector >= ad->vdev.vectors ||
+	    cmd->vector >= ad->vdev.vectors || le32_to_cpu(cmd->addr_lo) % EFA_EQE_SIZE ||
 	    le32_to_cpu(cmd->events) & ~EFA_EQ_EVENT_COMPLETION)
 		return EFA_ST_ILLEGAL;
 	for (i = 0; i < efv_max_eq(ad) && ad->eq[i].exists; i++)

@@ -48,7 +48,7 @@ const struct vdev_knob efv_knobs[EFV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(SQ_DB_LOST) = { "sq_db_lost",
 		"a doorbell of a send queue is not noticed until the next one" TARGET_QP },
 	KNOB(RQ_DB_LOST) = { "rq_db_lost",
-		"receives are not noticed" TARGET_QP },
+		"a doorbell of a receive queue is not noticed until the next one" TARGET_QP },
 	KNOB(QP_STALL) = { "qp_stall",
 		"a QP sends nothing for arg ms, 0: for ever" TARGET_QP },
 	KNOB(WR_ERROR) = { "wr_error",

@@ -48,6 +48,8 @@ void efv_qp_clear(struct efv_qp *qp)
 	qp->sq_pi = 0;
 	qp->rq_pi = 0;
 	qp->rq_ci = 0;
+	qp->sq_deaf = EFV_NOT_DEAF;
+	qp->rq_deaf = EFV_NOT_DEAF;
 }
 
 /**

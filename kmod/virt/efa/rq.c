@@ -12,9 +12,13 @@ static void update(struct efv_qp *qp)
 {
 	u16 pi = efv_db_read(qp->ad, qp->rq_db);
 
-	if (pi == qp->rq_pi || (u16)(pi - qp->rq_ci) > qp->rq_depth ||
-	    efv_fault_hit(qp->ad, EFV_FAULT_RQ_DB_LOST, qp->qpn, NULL))
+	if (pi == qp->rq_pi || (u16)(pi - qp->rq_ci) > qp->rq_depth || pi == qp->rq_deaf)
 		return;
+	qp->rq_deaf = EFV_NOT_DEAF;
+	if (efv_fault_hit(qp->ad, EFV_FAULT_RQ_DB_LOST, qp->qpn, NULL)) {
+		qp->rq_deaf = pi;
+		return;
+	}
 	qp->rq_pi = pi;
 	atomic64_inc(&qp->ad->vdev.counters.doorbells);
 	/* Pairs with the process's write barrier before its doorbell. */

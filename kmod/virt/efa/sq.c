@@ -31,9 +31,13 @@ bool efv_sq_update(struct efv_qp *qp)
 	bool any = false;
 	u32 place;
 
-	if (!count || count > qp->sq_depth ||
-	    efv_fault_hit(qp->ad, EFV_FAULT_SQ_DB_LOST, qp->qpn, NULL))
+	if (!count || count > qp->sq_depth || pi == qp->sq_deaf)
 		return false;
+	qp->sq_deaf = EFV_NOT_DEAF;
+	if (efv_fault_hit(qp->ad, EFV_FAULT_SQ_DB_LOST, qp->qpn, NULL)) {
+		qp->sq_deaf = pi;
+		return false;
+	}
 	/* Pairs with the process's barrier before its doorbell. */
 	smp_rmb();
 	for (; count; count--) {
@@ -113,6 +117,16 @@ bool efv_sq_run(struct efv_qp *qp)
 	return progress;
 }
 
+static bool flush_copied(struct efv_qp *qp)
+{
+	struct efv_wqe *w, *next;
+	bool any = !list_empty(&qp->todo);
+
+	list_for_each_entry_safe(w, next, &qp->todo, link)
+		finish(qp, w, EFA_WC_FLUSHED);
+	return any;
+}
+
 /**
  * efv_sq_flush() - complete all work requests with an error
  * @qp: QP in ERR
@@ -122,14 +136,10 @@ bool efv_sq_run(struct efv_qp *qp)
  */
 bool efv_sq_flush(struct efv_qp *qp)
 {
-	struct efv_wqe *w, *next;
-	bool any = false;
+	bool any = flush_copied(qp);
 
-	do {
-		list_for_each_entry_safe(w, next, &qp->todo, link) {
-			finish(qp, w, EFA_WC_FLUSHED);
-			any = true;
-		}
-	} while (efv_sq_update(qp));
+	/* Once: a process may post without an end. */
+	if (efv_sq_update(qp))
+		any |= flush_copied(qp);
 	return any;
 }

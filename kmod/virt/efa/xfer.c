@@ -17,10 +17,7 @@
 
 static const u8 zeroes[EFA_UD_PREFIX];
 
-/**
- * struct xfer - one turn of a work request
- * @local: its memory, @remote: the target's; of what is moved
- */
+/* One turn of a work request. */
 struct xfer {
 	struct efv_qp *qp;
 	struct efv_wqe *w;
@@ -28,7 +25,7 @@ struct xfer {
 	struct efv_ah *ah;
 	struct efv_adapter *peer;
 	struct efv_qp *target;
-	struct vdev_sgl local;
+	struct vdev_sgl local;		/* its own memory */
 	u32 length;
 	u8 op;
 	u8 data;			/* offset of it in the entry */
@@ -176,7 +173,7 @@ static void tell(struct xfer *x, const struct efv_recv *recv, u32 length)
 		.status = recv && recv->bad ? EFA_WC_INVALID_LKEY : EFA_WC_SUCCESS,
 		.flags = FIELD_PREP(EFA_CQE_QTYPE, EFA_QTYPE_RQ) |
 			 FIELD_PREP(EFA_CQE_OP, x->op) | FIELD_PREP(EFA_CQE_IMM, imm) |
-			 FIELD_PREP(EFA_CQE_UNSOLICITED, !recv),
+			 (recv ? 0 : EFA_CQE_UNSOLICITED),
 		.qpn = cpu_to_le16(target->qpn),
 		.length = cpu_to_le16(length),
 		.ah = cpu_to_le16(ah),
