@@ -116,7 +116,7 @@ void vdev_dma_answer(struct vdev *vdev, u64 addr, const void *src)
 	atomic_inc(&vdev->dma_users);
 	/* See vdev_dma_begin(). */
 	smp_mb__after_atomic();
-	if (to && vdev_bus_is_master(vdev))
+	if (to && vdev_is_master(vdev))
 		/* Pairs with the driver's read. */
 		smp_store_release(to, *(const u64 *)src);
 	vdev_dma_end(vdev);

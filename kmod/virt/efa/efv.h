@@ -415,9 +415,11 @@ static inline bool efv_fault_hit(struct efv_adapter *ad, enum efv_fault_id id,
 	return vdev_fault_hit(&ad->vdev, id, target, arg);
 }
 
-/* model.c */
+/* fabric.c */
 extern struct rw_semaphore efv_fabric;
 struct efv_adapter *efv_adapter_find(const u8 *gid);
+void efv_adapter_join(struct efv_adapter *ad);
+void efv_adapter_leave(struct efv_adapter *ad);
 
 /* params.c */
 extern struct configfs_attribute *const efv_attrs[];
@@ -514,6 +516,8 @@ bool efv_sgl_add(struct vdev_sgl *sgl, struct efv_adapter *ad, u16 pd, u32 key, 
 struct efv_qp *efv_qp_find(struct efv_adapter *ad, u16 qpn);
 void efv_qp_free(struct efv_qp *qp);
 void efv_qp_clear(struct efv_qp *qp);
+
+/* serve.c */
 void efv_qp_flush(struct efv_qp *qp);
 bool efv_qp_poll(struct vdev *vdev);
 

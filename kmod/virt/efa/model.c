@@ -7,28 +7,6 @@
 
 #include "efv.h"
 
-DECLARE_RWSEM(efv_fabric);
-
-/* All that run; guarded by efv_fabric. */
-static LIST_HEAD(adapters);
-
-/**
- * efv_adapter_find() - who has an address
- * @gid: address
- *
- * Context: efv_fabric held.
- * Return: an adapter that a driver has started, or NULL.
- */
-struct efv_adapter *efv_adapter_find(const u8 *gid)
-{
-	struct efv_adapter *ad;
-
-	list_for_each_entry(ad, &adapters, link)
-		if (!memcmp(ad->params.gid, gid, sizeof(ad->params.gid)))
-			return ad;
-	return NULL;
-}
-
 static bool is_reset_asked(const struct vdev *vdev)
 {
 	return efv_regs_is_reset_asked(container_of(vdev, struct efv_adapter, vdev));
@@ -61,7 +39,7 @@ static void release_objects(struct efv_adapter *ad)
 	unsigned int i;
 
 	down_write(&efv_fabric);
-	list_del_init(&ad->link);
+	efv_adapter_leave(ad);
 	xa_for_each(&ad->qps, index, qp) {
 		vdev_queue_unwatch(&ad->vdev, &qp->queue);
 		efv_qp_free(qp);
@@ -95,7 +73,7 @@ static void forget(struct vdev *vdev, enum vdev_why why)
 /* Addresses are understood from when the function may use them. */
 static bool attach(struct efv_adapter *ad)
 {
-	if (!ad->attached && vdev_bus_is_master(&ad->vdev))
+	if (!ad->attached && vdev_is_master(&ad->vdev))
 		ad->attached = vdev_dma_attach(&ad->vdev);
 	return ad->attached;
 }
@@ -126,7 +104,7 @@ static bool begin(struct efv_adapter *ad)
 		return true;
 	}
 	down_write(&efv_fabric);
-	list_add_tail(&ad->link, &adapters);
+	efv_adapter_join(ad);
 	up_write(&efv_fabric);
 	ad->vdev.state = VDEV_RUNNING;
 	return true;

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The adapters that can reach each other: those of this machine that run. */
+#include "efv.h"
+
+DECLARE_RWSEM(efv_fabric);
+
+/* All that run; guarded by efv_fabric. */
+static LIST_HEAD(adapters);
+
+/**
+ * efv_adapter_find() - who has an address
+ * @gid: address
+ *
+ * Context: efv_fabric held.
+ * Return: an adapter that a driver has started, or NULL.
+ */
+struct efv_adapter *efv_adapter_find(const u8 *gid)
+{
+	struct efv_adapter *ad;
+
+	list_for_each_entry(ad, &adapters, link)
+		if (!memcmp(ad->params.gid, gid, sizeof(ad->params.gid)))
+			return ad;
+	return NULL;
+}
+
+/**
+ * efv_adapter_join() - let others reach an adapter
+ * @ad: adapter that a driver has started
+ *
+ * Context: efv_fabric held for writing.
+ */
+void efv_adapter_join(struct efv_adapter *ad)
+{
+	list_add_tail(&ad->link, &adapters);
+}
+
+/**
+ * efv_adapter_leave() - let nobody reach an adapter
+ * @ad: adapter, may have left before
+ *
+ * Context: efv_fabric held for writing.
+ */
+void efv_adapter_leave(struct efv_adapter *ad)
+{
+	list_del_init(&ad->link);
+}
