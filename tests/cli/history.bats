@@ -154,8 +154,13 @@ teardown() {
 	"$EADM" --from "$TWO" record -i 10ms "$BATS_TEST_TMPDIR/long" 3>&- &
 	pid=$!
 	has_grown() {
-		# It has no name until it is whole.
-		size=$(stat -Lc %s "/proc/$pid/fd/"* 2>/dev/null | sort -n | tail -n 1) && [ "$size" -gt 100000 ]
+		local fd
+		# It has no name until it is whole, but a folder. Libraries are open at the start, too.
+		for fd in "/proc/$pid/fd/"*; do
+			[[ $(readlink "$fd") != "$BATS_TEST_TMPDIR"/* ]] ||
+				[ "$(stat -Lc %s "$fd")" -le 100000 ] || return 0
+		done
+		return 1
 	}
 	until_true 30 has_grown
 	kill -TERM "$pid"
