@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whose driver tests/vm/kmod/fakediag acts for, and what only its rows have. */
 #define FAKE_FAMILY "erdma"
+#define FAKE_CQE_SIZE 32
 
 static inline void fake_qp_own(struct eadm_snap_qp_erdma *own)
 {

@@ -135,7 +135,7 @@ def truncated():
 
 @test("unknown commands and a soiled header are refused")
 def header():
-    for cmd in 0, EVENT, EVENT + 1, 100, 255:
+    for cmd in 0, EVENT, max(CMDS.values()) + 1, 100, 255:
         refused(b"", errno.EOPNOTSUPP, cmd=cmd, word=None)
     refused(attr(INDEX, index()) + attr(KEY, U32(1)), errno.EINVAL, word="reserved",
             head=struct.pack("=BBH", QP, 1, 7))

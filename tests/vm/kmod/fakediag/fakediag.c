@@ -255,7 +255,7 @@ static int fake_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *ring, void
 		return -EOPNOTSUPP;
 	if (ring->first > RING_DEPTH || ring->count > RING_DEPTH - ring->first)
 		return -ERANGE;
-	ring->entry_size = 32;
+	ring->entry_size = FAKE_CQE_SIZE;
 	ring->depth = RING_DEPTH;
 	ring->count = min_t(size_t, ring->count, room / ring->entry_size);
 	ring->sw_ci = atomic_add_return(RING_STEP, &looks);
