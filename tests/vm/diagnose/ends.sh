@@ -3,11 +3,6 @@
 # Debian's rping, one end held back by its adapter: that end is named, and the other one is not, whose
 # adapter has not looked at its receives because nothing has arrived.
 
-# numbers: QPNs of both ends, by the process
-qpn_of() { # PID
-	eadm dump qp -d "$dev" --pid "$1" --state rts --json | jq -e '.rows[0].qpn'
-}
-
 both_ends() {
 	server=$(qpn_of "$spid") && client=$(qpn_of "$cpid")
 }

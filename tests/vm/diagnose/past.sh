@@ -31,11 +31,7 @@ no_qps() {
 	[ "$(eadm dump qp --state rts --json | jq '.rows | length')" = 0 ]
 }
 
-qpn_of() { # PID
-	eadm dump qp -d "$dev" --pid "$1" --state rts --json | jq -e '.rows[0].qpn'
-}
-
-both_ends() {
+both_connected() {
 	qpn_of "$spid" && qpn_of "$cpid"
 }
 
@@ -45,7 +41,7 @@ begin_rping() {
 	until_true 20 listening 7174 || return 1
 	rping -c -a "$addr" -C 1000000 >"$work/rping-c" 2>&1 </dev/null &
 	cpid=$!
-	until_true 20 both_ends
+	until_true 20 both_connected
 }
 
 end_rping() {
