@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "grow.h"
 #include "source.h"
 #include "view.h"
 
@@ -56,27 +57,47 @@ static void put(struct cli *cli, const struct eadm_verdict *v)
 	write_values(cli->writer, values);
 }
 
+/* All verdicts, the worst first, to be freed; NULL without memory. */
+static struct eadm_verdict *all_verdicts(const struct eadm_diagnosis *d,
+					 unsigned int *n)
+{
+	struct eadm_verdict *all = NULL;
+	unsigned int max = 0;
+
+	for (*n = 0; grow(all, *n, max); (*n)++) {
+		all[*n].size = sizeof(*all);
+		if (eadm_diagnosis_verdict(d, *n, &all[*n]) <= 0)
+			return all;
+	}
+	free(all);
+	return NULL;
+}
+
 /* Rule by rule, and of each the worst first. */
 static int show(struct cli *cli, const struct eadm_diagnosis *d,
 		struct table *table)
 {
-	struct eadm_verdict v = { .size = sizeof(v) };
+	struct eadm_verdict *verdicts;
 	struct eadm_note note = { .size = sizeof(note) };
 	enum eadm_severity worst = EADM_SEVERITY_OK;
 	const struct eadm_rule *rule = NULL;
+	unsigned int i, n;
 	int status;
-	unsigned int i;
 
+	verdicts = all_verdicts(d, &n);
+	if (!verdicts)
+		return fail(cli, STATUS_FAILED, "check", "out of memory");
 	cli->writer->ops->begin(cli->writer, table);
 	while ((rule = eadm_rule_next(rule))) {
-		for (i = 0; eadm_diagnosis_verdict(d, i, &v) > 0; i++) {
-			if (v.rule != rule)
+		for (i = 0; i < n; i++) {
+			if (verdicts[i].rule != rule)
 				continue;
-			put(cli, &v);
-			if (v.severity > worst)
-				worst = v.severity;
+			put(cli, &verdicts[i]);
+			if (verdicts[i].severity > worst)
+				worst = verdicts[i].severity;
 		}
 	}
+	free(verdicts);
 	status = exit_status(worst);
 	for (i = 0; eadm_diagnosis_note(d, i, &note) > 0; i++) {
 		/* What a capture lacks is no failure now. */

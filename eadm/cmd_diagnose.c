@@ -94,11 +94,12 @@ static int show_rules(struct cli *cli)
 
 /* ---- snapshots --------------------------------------------------------------------- */
 
-static int sample(struct cli *cli, struct eadm_diagnosis *d, bool extend)
+static int sample(struct cli *cli, struct eadm_diagnosis *d, bool more,
+		  bool extend)
 {
 	struct eadm_sample_opts opts = {
 		.size = sizeof(opts), .device = cli->args.opt[OPT_DEVICE],
-		.hw = !cli->args.opt[OPT_NO_HW], .extend = extend,
+		.hw = !cli->args.opt[OPT_NO_HW], .more = more, .extend = extend,
 	};
 	int ret = eadm_diagnosis_sample(d, cli->ctx, &opts);
 
@@ -120,13 +121,13 @@ static int look_live(struct cli *cli, struct eadm_diagnosis *d,
 	struct timespec next;
 	int status, more;
 
-	status = sample(cli, d, false);
+	status = sample(cli, d, true, false);
 	for (more = 0; !status && more <= MORE_INTERVALS; more++) {
 		clock_gettime(CLOCK_MONOTONIC, &next);
 		if (!wait_until(&next, interval))
 			return fail(cli, STATUS_FAILED, "diagnosis",
 				    "interrupted");
-		status = sample(cli, d, more);
+		status = sample(cli, d, false, more);
 		if (!status)
 			status = evaluate(cli, d);
 		/* A busy machine may make anything look stuck for a while. */
@@ -149,11 +150,11 @@ static int look_back(struct cli *cli, struct eadm_diagnosis *d)
 	}
 	if (last) {
 		eadm_snapshot_go(cli->ctx, last - 1);
-		status = sample(cli, d, false);
+		status = sample(cli, d, true, false);
 	}
 	if (!status) {
 		eadm_snapshot_go(cli->ctx, last);
-		status = sample(cli, d, false);
+		status = sample(cli, d, false, false);
 	}
 	return status ? status : evaluate(cli, d);
 }

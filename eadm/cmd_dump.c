@@ -161,7 +161,7 @@ static int fill_options(struct cli *cli, struct view *view)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
 			    "the adapter keeps contexts of qp, cq and eq");
 	if (!opts->has_id && !is_named(object, "regs") &&
-	    !is_named(object, "cmde"))
+	    !is_named(object, "cmde") && !is_named(object, "cqe"))
 		return fail(cli, STATUS_USAGE, eadm_object_name(object),
 			    "missing queue number");
 	opts->entries = &view->entries;
@@ -202,7 +202,7 @@ const struct command cmd_dump = {
 	.more = "A plain dump does not involve the adapter. With --hw each row\n"
 		"costs a command of the adapter and requires CAP_SYS_RAWIO. Queue\n"
 		"entries, registers and contexts require CAP_SYS_RAWIO; their ID is\n"
-		"the number of the queue; completion queue 0 may be the command queue's.",
+		"the number of the queue; without one, cqe is that of the command queue.",
 	.examples = "  eadm dump qp\n"
 		    "  eadm dump qp 17 --hw\n"
 		    "  eadm dump cq -d cloud_0 --comm 'ib_*'\n"

@@ -53,7 +53,7 @@ static int make_mark(struct cli *cli, const char *name, const char *path)
 	ret = eadm_capture_open(cli->ctx, path);
 	if (!ret) {
 		catch_signals();
-		ret = eadm_capture_all(cli->ctx, cli->args.opt[OPT_HW]);
+		ret = eadm_capture_state(cli->ctx, cli->args.opt[OPT_HW]);
 		if (interrupted && !ret)
 			ret = -EINTR;
 		if (!ret)
@@ -161,8 +161,9 @@ const struct command cmd_mark = {
 	.name = "mark",
 	.usage = "[NAME]",
 	.help = "save the current state, to see later what has changed",
-	.more = "The mark is a capture of all devices; without NAME it is called\n"
-		"'" DEFAULT_NAME "'. 'stat --since' and 'diff' take it by name.",
+	.more = "The mark is a capture of all devices, without what is past, such as\n"
+		"the flight recorder; without NAME it is called '" DEFAULT_NAME "'.\n"
+		"'stat --since' and 'diff' take it by name.",
 	.examples = "  eadm mark before\n"
 		    "  eadm stat --since before\n"
 		    "  eadm diff before\n"

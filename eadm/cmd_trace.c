@@ -211,9 +211,48 @@ static int check(struct cli *cli, const char *verb)
 	return 0;
 }
 
+/*
+ * Records have more than is shown: what columns, filters and the order need, to be
+ * freed. NULL: all of it, as where the bytes of commands are shown. The record of the
+ * first time-out is kept until its bytes have been read.
+ */
+static const struct eadm_field **needed_fields(const struct cli *cli,
+					       const struct view *view)
+{
+	const struct filter *filter = &view->filter;
+	const struct eadm_field *const of_filter[] = {
+		filter->pid_field, filter->comm_field, filter->state_field,
+		filter->latency_field, filter->op_field,
+	};
+	const struct column *cols = view->table.cols;
+	const struct eadm_field **fields;
+	unsigned int i, n = 0;
+
+	if (cli->json && view->table.all)
+		return NULL;
+	for (i = 0; i < view->table.n_cols; i++) {
+		if (cols[i].type == EADM_TYPE_BYTES)
+			return NULL;
+	}
+	fields = calloc(view->table.n_cols + ARRAY_SIZE(of_filter) +
+			ARRAY_SIZE(view->sort.key) + 1, sizeof(*fields));
+	if (!fields)
+		return NULL;
+	for (i = 0; i < view->table.n_cols; i++) {
+		if (cli->json || !cols[i].json_only)
+			fields[n++] = cols[i].field;
+	}
+	for (i = 0; i < ARRAY_SIZE(of_filter); i++)
+		fields[n++] = of_filter[i];
+	for (i = 0; i < view->sort.n; i++)
+		fields[n++] = view->sort.key[i].field;
+	return fields;
+}
+
 static int run(struct cli *cli)
 {
 	const char *verb = cli->args.n ? cli->args.arg[0] : NULL;
+	const struct eadm_field **fields;
 	struct view view;
 	int status;
 
@@ -227,6 +266,9 @@ static int run(struct cli *cli)
 	if (status)
 		return status;
 	status = view_init(cli, eadm_object_find("cmd"), false, &view);
+	/* What is not shown need not be read. */
+	view.opts.states = view.filter.states;
+	view.opts.min_latency = view.filter.min_latency;
 	if (!status && cli->args.opt[OPT_FOLLOW]) {
 		status = open_source(cli);
 		if (!status)
@@ -236,7 +278,10 @@ static int run(struct cli *cli)
 	} else if (!status && verb) {
 		status = trace_export(cli, &view, cli->args.arg[1]);
 	} else if (!status) {
+		fields = needed_fields(cli, &view);
+		view.opts.fields = fields;
 		status = view_run(cli, &view);
+		free(fields);
 	}
 	view_free(&view);
 	return status;

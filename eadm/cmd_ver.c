@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "source.h"
 #include "view.h"
@@ -24,52 +23,55 @@ static void put_known(struct cli *cli, const char *part, const char *field)
 		put(cli, part, text);
 }
 
-static const char *text_of(const struct eadm_record *record, const char *name)
+static const char *text_of(const struct eadm_record *record,
+			   const struct eadm_field *field)
 {
-	const char *text = eadm_record_string(
-		record,
-		eadm_object_find_field(eadm_object_find("module"), name));
+	const char *text = eadm_record_string(record, field);
 
 	return text ? text : "";
 }
 
-/* Whether it is one that comes with an adapter, or eadm's. */
-static bool is_ours(const char *name)
+/* Nothing where it is not loaded. */
+static void put_module(struct cli *cli, const char *module)
+{
+	const struct eadm_object *object = eadm_object_find("module");
+	const struct eadm_field *const fields[] = {
+		eadm_object_find_field(object, "version"),
+		eadm_object_find_field(object, "origin"), NULL,
+	};
+	const struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .name = module, .fields = fields,
+	};
+	const char *version, *origin;
+	const struct eadm_record *record;
+	char part[80], text[240];
+	struct eadm_dump *dump;
+
+	if (eadm_dump_open(cli->ctx, object, &opts, &dump))
+		return;
+	while (eadm_dump_next(dump, &record) > 0) {
+		version = text_of(record, fields[0]);
+		origin = text_of(record, fields[1]);
+		snprintf(part, sizeof(part), "module %s", module);
+		snprintf(text, sizeof(text), "%s%s%s", version,
+			 *version && *origin ? ", " : "", origin);
+		put(cli, part, text);
+	}
+	eadm_dump_close(dump);
+}
+
+/* Those that come with an adapter, and eadm's. */
+static void put_modules(struct cli *cli)
 {
 	const struct eadm_family *family = NULL;
 	const char *module;
 	unsigned int i;
 
 	while ((family = eadm_family_next(family))) {
-		for (i = 0; (module = eadm_family_module(family, i)); i++) {
-			if (!strcmp(module, name))
-				return true;
-		}
+		for (i = 0; (module = eadm_family_module(family, i)); i++)
+			put_module(cli, module);
 	}
-	return !strcmp(name, "eadm");
-}
-
-static void put_modules(struct cli *cli)
-{
-	const struct eadm_record *record;
-	char part[80], text[240];
-	struct eadm_dump *dump;
-	const char *name, *version, *origin;
-
-	if (eadm_dump_open(cli->ctx, eadm_object_find("module"), NULL, &dump))
-		return;
-	while (eadm_dump_next(dump, &record) > 0) {
-		name = text_of(record, "name");
-		if (!is_ours(name))
-			continue;
-		version = text_of(record, "version");
-		origin = text_of(record, "origin");
-		snprintf(part, sizeof(part), "module %s", name);
-		snprintf(text, sizeof(text), "%s%s%s", version,
-			 *version && *origin ? ", " : "", origin);
-		put(cli, part, text);
-	}
-	eadm_dump_close(dump);
+	put_module(cli, "eadm");
 }
 
 /* Firmware of each device. No device is no error here. */

@@ -10,14 +10,21 @@
  * room for. False without memory, when the array stays as it was.
  */
 #define grow(array, n, max) ({						\
+	(n) < (max) ||							\
+		grow_to(array, (max) ? 2 * (size_t)(max) : 16, max);	\
+})
+
+/* Room for @n elements; else as above. */
+#define grow_to(array, n, max) ({					\
+	size_t want_ = (n);						\
 	void *grown_ = (array);						\
-	if ((n) >= (max)) {						\
-		size_t max_ = (max) ? 2 * (size_t)(max) : 16;		\
 									\
-		grown_ = reallocarray((array), max_, sizeof(*(array)));	\
+	if (!grown_ || want_ > (max)) {					\
+		grown_ = reallocarray((array), want_ + !want_,		\
+				      sizeof(*(array)));		\
 		if (grown_) {						\
 			(array) = grown_;				\
-			(max) = max_;					\
+			(max) = want_;					\
 		}							\
 	}								\
 	grown_ != NULL;							\

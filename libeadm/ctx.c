@@ -24,6 +24,7 @@ EADM_API struct eadm_ctx *eadm_new(void)
 	if (!ctx)
 		return NULL;
 	ctx->timeout_ms = TIMEOUT_MS;
+	ctx->comms.round = 1;
 	eadm_clock_start(ctx);
 	return ctx;
 }
@@ -92,6 +93,7 @@ EADM_API int eadm_snapshot_next(struct eadm_ctx *ctx)
 	if (!ctx->src)
 		return 0;
 	eadm_scan_drop(ctx);
+	ctx->comms.round++;
 	return ctx->src->ops->snapshot_next(ctx->src);
 }
 
@@ -113,6 +115,7 @@ EADM_API int eadm_snapshot_go(struct eadm_ctx *ctx, unsigned int index)
 	int ret = index ? -ENOENT : 0;
 
 	eadm_scan_drop(ctx);
+	ctx->comms.round++;
 	if (ctx->src)
 		ret = ctx->src->ops->snapshot_go(ctx->src, index);
 	return ret ? eadm_fail(ctx, ret, "no such snapshot") : 0;

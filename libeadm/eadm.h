@@ -323,6 +323,12 @@ struct eadm_entry_opts {
  * @from: number of the first command
  * @entries: of objects whose rows are EADM_CLASS_ENTRIES, else NULL; NULL is
  *	all entries without payload
+ * @states: of commands: only those in one of these states, a set of 1 << value of
+ *	the field "state"; 0: in any
+ * @min_latency: of commands: only those that took at least so long, in ns
+ * @fields: of commands and modules: the fields that rows need to have, up to a
+ *	NULL; others may be missing, which takes less. NULL: all
+ * @name: of modules: only the one of this name; NULL: all
  */
 struct eadm_dump_opts {
 	size_t size;
@@ -335,6 +341,10 @@ struct eadm_dump_opts {
 	uint64_t id;
 	uint64_t from;
 	const struct eadm_entry_opts *entries;
+	uint64_t states;
+	uint64_t min_latency;
+	const struct eadm_field *const *fields;
+	const char *name;
 };
 
 /**

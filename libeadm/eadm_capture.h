@@ -109,6 +109,19 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
 int eadm_capture_all(struct eadm_ctx *ctx, bool hw);
 
 /**
+ * eadm_capture_state() - read all objects as they are now into the capture
+ * @ctx: a context with an open capture
+ * @hw: with the adapters' own contexts
+ *
+ * As eadm_capture_all(), without what is past and stays as it is: objects whose rows
+ * are EADM_ROWS_PAST, as the commands of flight recorders, which are thousands.
+ *
+ * Return: 0, or a negative errno when the capture can't be written.
+ * Since: 0.1
+ */
+int eadm_capture_state(struct eadm_ctx *ctx, bool hw);
+
+/**
  * eadm_capture_rings() - read the bytes of all queues into the capture
  * @ctx: a context with an open capture, on this machine
  * @max_bytes: how many bytes at most, 0: 64 MiB

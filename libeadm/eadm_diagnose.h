@@ -181,6 +181,8 @@ void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
  * @hw: with the adapters' own contexts: a command of the adapter for each
  *	object. Where they may not be read, or the adapter does not answer, the
  *	rules do with the rest.
+ * @more: another snapshot is read before rules are applied: of this one what they
+ *	compare with it is read, unless it is captured
  * @extend: keep the snapshot that the last one is compared with, so that the
  *	time between them grows
  * @rules: bits of enum eadm_rules: which ones are to be applied, and so what is
@@ -192,6 +194,7 @@ struct eadm_sample_opts {
 	size_t size;
 	bool hw;
 	bool extend;
+	bool more;
 	unsigned int rules;
 	const char *device;
 };

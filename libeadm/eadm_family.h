@@ -95,6 +95,35 @@ const char *eadm_family_provider(const struct eadm_family *family);
 bool eadm_family_has_companion(const struct eadm_family *family);
 
 /**
+ * eadm_family_has_netdev() - whether a network interface belongs to an adapter
+ * @family: the family
+ *
+ * Return: false where adapters have addresses of another kind; true also where
+ * it is not known.
+ * Since: 0.1
+ */
+bool eadm_family_has_netdev(const struct eadm_family *family);
+
+/**
+ * eadm_family_has_cm() - whether rdma_cm can make connections over an adapter
+ * @family: the family
+ *
+ * Return: false where it cannot; true also where it is not known.
+ * Since: 0.1
+ */
+bool eadm_family_has_cm(const struct eadm_family *family);
+
+/**
+ * eadm_family_middleware() - by which library applications use an adapter
+ * @family: the family
+ *
+ * Return: the name, such as "libfabric"; NULL where applications use verbs, or
+ * it is not known.
+ * Since: 0.1
+ */
+const char *eadm_family_middleware(const struct eadm_family *family);
+
+/**
  * eadm_family_vectors() - how many completion vectors an adapter can have
  * @family: the family
  *

@@ -81,6 +81,16 @@ enum eadm_rows {
 enum eadm_rows eadm_object_rows(const struct eadm_object *object);
 
 /**
+ * eadm_object_has_extras() - whether rows have values besides their fields
+ * @object: the description
+ *
+ * Counters that have no common name, by the driver's: eadm_record_extra().
+ *
+ * Since: 0.1
+ */
+bool eadm_object_has_extras(const struct eadm_object *object);
+
+/**
  * eadm_object_is_upright() - whether tables show each field as a line
  * @object: the description
  *

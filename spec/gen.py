@@ -34,12 +34,16 @@ KINDS = ["id", "gauge", "counter", "state", "flags", "address", "secret", "time"
 SHOWS = ["always", "wide", "never"]
 PERMS = ["none", "admin", "rawio"]
 FORMS = ["none", "ip", "mac", "guid"]
+REDACTS = ["text", "host", "process", "keep", "drop"]
 METRICS = ["none", "value", "sum", "label", "info"]
 ROWS = ["many", "few", "fixed", "past"]
-OBJECT_KEYS = {"key", "title", "cmd", "rows", "layout", "metric", "of"}
+OBJECT_KEYS = {"key", "title", "cmd", "rows", "layout", "metric", "of", "extras"}
+# What leaves rows out of a dump, with the types of the attribute and of the field.
+FILTERS = {"from": [("u32", "u32"), ("uint", "uint")], "among": [("u32", "u32")],
+           "least": [("uint", "uint")], "only": [("uint", "uint")]}
 INDICES = [None, "sq", "rq", "cq", "eq", "cmd-sq", "cmd-cq"]
 VIEW_KEYS = {"kind", "unit", "head", "show", "perm", "hw", "metric", "len",
-             "base", "form", "bits", "cut", "index"}
+             "base", "form", "bits", "cut", "index", "redact"}
 # Words that cannot be the name of a struct member, macros of the kernel among
 # them.
 RESERVED = set("""auto break case char const continue current default do double
@@ -82,7 +86,7 @@ class Field:
         self.name, self.attr, self.type = raw["name"], number, raw["type"]
         self.doc = raw.get("doc", "")
         self.where = f"{where}.{self.name}"
-        self.request = bool(raw.get("x-request"))
+        self.request = raw.get("x-request", False)
         self.set = bool(raw.get("x-set"))
         self.unused = self.type == "unused"
         self.enum = enums.get(raw.get("enum"))
@@ -109,6 +113,7 @@ class Field:
         self.base = view.get("base", 10)
         self.bits = view.get("bits", 0)
         self.index = view.get("index")
+        self.redact = view.get("redact", "text")
         self.check(view)
 
     def usual_metric(self):
@@ -127,9 +132,11 @@ class Field:
             raise SpecError(f"{self.where}: x-view or doc is missing")
         for value, known in ((self.kind, KINDS), (self.show, SHOWS),
                              (self.perm, PERMS), (self.form, FORMS), (self.metric, METRICS),
-                             (self.index, INDICES)):
+                             (self.index, INDICES), (self.redact, REDACTS)):
             if value not in known:
                 raise SpecError(f"{self.where}: '{value}' is none of {known}")
+        if self.redact != "text" and self.type != "string":
+            raise SpecError(f"{self.where}: redact is for strings")
         if bool(self.len) != (self.type in ("string", "binary")):
             raise SpecError(f"{self.where}: len goes with strings and binary data")
         if self.c in RESERVED:
@@ -155,6 +162,7 @@ class Object:
         self.title = view["title"]
         self.rows = view.get("rows", "many")
         self.upright = view.get("layout") == "upright"
+        self.extras = bool(view.get("extras"))
         self.metric = view.get("metric", self.name)
         if set(view) - OBJECT_KEYS or self.rows not in ROWS or \
                 view.get("layout", "upright") != "upright":
@@ -173,22 +181,39 @@ class Object:
         self.slots = len(self.all)
         for field in self.all:
             field.slot = field.attr
-        # Where a dump begins; a number as the key is.
-        self.first = next((f for f in self.all if f.request and f.type == "uint"), None)
         self.key = next((f for f in self.fields
                          if f.name == view["key"]), None)
         if not self.key or self.key.type not in ("u32", "uint"):
             raise SpecError(f"{self.name}: the key is no u32 or uint attribute")
+        self.filters = {}
+        for field in self.all:
+            if isinstance(field.request, dict):
+                self.add_filter(field, *next(iter(field.request.items())))
         # Not of netlink: over the char device, or made of what came over it.
         self.machine = view.get("of") == "machine"
         self.local = view.get("cmd", 0 if self.machine else None)
         self.cmd = self.local
         self.verbs = set()
 
+    def add_filter(self, field, test, name):
+        """An attribute of a dump's request that leaves rows out, by their field of that name."""
+        of = next((f for f in self.fields if f.name == name), None)
+        if not of or test not in FILTERS or test in self.filters or \
+                (field.type, of.type) not in FILTERS[test] or \
+                (test in ("from", "only")) != (of is self.key) or \
+                test == "only" and len(self.all) > 63:
+            raise SpecError(f"{field.where}: bad x-request")
+        self.filters[test] = (field, of)
+
     @property
     def by_device(self):
         """There is one row for each device."""
         return self.key.name == "dev-index"
+
+    @property
+    def of_device(self):
+        """Its rows name the device that they are of."""
+        return self.all[1].show == "always"
 
     @property
     def every(self):
@@ -299,6 +324,9 @@ class Spec:
         for obj in self.family:
             if not obj.cmd:
                 raise SpecError(f"{obj.name}: no operation reads it")
+            # The companion makes these, without the driver and its fields.
+            if obj.sets and obj.verbs == {"ntf"}:
+                raise SpecError(f"{obj.name}: events have no fields of {obj.sets[0].family.name}")
         self.check_names()
 
     def check_names(self):
@@ -444,30 +472,48 @@ def gen_uapi(spec):
 SNAP_TYPES = {"u32": "u32", "s32": "s32", "u64": "u64", "uint": "u64"}
 
 
+def snap_struct(obj):
+    lines = ["", f"/* {obj.doc} */", f"struct eadm_snap_{obj.c} {{"]
+    for field in obj.snap:
+        if field.type == "string":
+            lines.append(f"\tchar {field.c}[{field.len}];")
+        elif field.type == "binary":
+            lines.append(f"\tu8 {field.c}[{field.len}];")
+            lines.append(f"\tu16 {field.c}_len;")
+        else:
+            lines.append(f"\t{SNAP_TYPES[field.type]} {field.c};")
+    # A mark each, a few in a line.
+    lines += ["\tstruct {", *(f"\t\tu8 {line.strip().rstrip(',')};"
+                              for line in packed([f.c for f in obj.snap], 3))]
+    return lines + ["\t} has;", "};"]
+
+
 def gen_snap(spec):
     lines = ["/*",
              " * What a driver tells of each object: values with presence marks, set by the",
              " * SNAP_ macros of eadm_diag.h. The companion adds the device's name and index.",
+             " * What only one family has is in <family>_snap.h.",
              " */",
              "#ifndef EADM_SNAP_H", "#define EADM_SNAP_H", "", "#include <linux/types.h>", "",
              '#include "eadm_values.h"', "",
              "enum eadm_obj {"]
     lines += [f"\t{c_const('obj', o.name)}," for o in spec.family]
     lines += ["\tEADM_OBJ_COUNT", "};"]
-    for obj in [o for x in spec.family for o in [x, *x.sets]]:
-        lines += ["", f"/* {obj.doc} */", f"struct eadm_snap_{obj.c} {{"]
-        for field in obj.snap:
-            if field.type == "string":
-                lines.append(f"\tchar {field.c}[{field.len}];")
-            elif field.type == "binary":
-                lines.append(f"\tu8 {field.c}[{field.len}];")
-                lines.append(f"\tu16 {field.c}_len;")
-            else:
-                lines.append(f"\t{SNAP_TYPES[field.type]} {field.c};")
-        lines.append("\tstruct {")
-        lines += [f"\t\tu8 {f.c};" for f in obj.snap]
-        lines += ["\t} has;", "};"]
+    for obj in spec.family:
+        lines += snap_struct(obj)
     lines += ["", "#endif /* EADM_SNAP_H */"]
+    return header(lines, "GPL-2.0-only", "h")
+
+
+def family_snap(spec, family):
+    """kmod/include/<family>_snap.h: what only the family has of objects."""
+    guard = f"{family.c.upper()}_SNAP_H"
+    lines = [f"#ifndef {guard}", f"#define {guard}", "", "#include <linux/types.h>"]
+    for obj in spec.family:
+        for fields in obj.sets:
+            if fields.family is family:
+                lines += snap_struct(fields)
+    lines += ["", f"#endif /* {guard} */"]
     return header(lines, "GPL-2.0-only", "h")
 
 
@@ -539,8 +585,10 @@ def kernel_object(obj):
     else:
         lines.append(f"\t\t.key_attr = {obj.attr(obj.key)},")
         lines.append(f"\t\t.key_type = EADM_TYPE_{obj.key.type.upper()},")
-    if obj.first:
-        lines.append(f"\t\t.from_attr = {obj.attr(obj.first)},")
+    for test, (field, of) in obj.filters.items():
+        lines.append(f"\t\t.{test}_attr = {obj.attr(field)},")
+        if of is not obj.key:
+            lines.append(f"\t\t.{test} = &{obj.c}_fields[{names.index(of.name)}],")
     if obj.hw:
         lines.append("\t\t.hw = true,")
         lines.append(f"\t\t.hw_perm = EADM_PERM_{obj.hw_perm.upper()},")
@@ -558,6 +606,7 @@ def kernel_object(obj):
 def gen_kernel_tables(spec):
     lines = ["#include <linux/kernel.h>", "#include <linux/stddef.h>",
              "", '#include "../eadm.h"']
+    lines += [f'#include "{family.name}_snap.h"' for family in spec.families]
     for obj in spec.family:
         lines += kernel_fields(obj) + kernel_sets(obj)
     lines += ["", "const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {"]
@@ -619,6 +668,7 @@ def gen_fields_h(spec):
             ("TYPES", block("TYPE", [t for t in TYPES if t != "unused"])),
             ("KINDS", block("KIND", KINDS)), ("SHOWS", block("SHOW", SHOWS)),
             ("PERMS", block("PERM", PERMS)), ("FORMS", block("FORM", FORMS)),
+            ("REDACTS", block("REDACT", REDACTS)),
             ("METRICS", block("METRIC", METRICS)), ("ROWS", block("ROWS", ROWS)),
             ("OBJECTS", block("OBJ", [o.name for o in spec.objects])),
             ("ATTRS", "\n".join(line for o in spec.objects if o.local is not None
@@ -636,7 +686,25 @@ def object_class(obj):
     return "ROWS" if "get" in obj.verbs else "EVENTS"
 
 
-def spec_field(spec, field, family=None):
+class Strings:
+    """Texts one behind the other, named by where they begin. A program that is loaded at
+    any address has to relocate each pointer at its start, and fields have thousands."""
+
+    def __init__(self):
+        self.places, self.size = {}, 1
+
+    def place(self, text):
+        if text not in self.places:
+            self.places[text] = self.size
+            self.size += len(text.encode()) + 1
+        return self.places[text]
+
+    def lines(self):
+        return ["", "/* 0 is no text. */", "const char eadm_spec_strings[] = \"\\0\"",
+                *[f"\t{c_string(text)[:-1]}\\0\"" for text in self.places], "\t;"]
+
+
+def spec_field(spec, strings, field, family=None):
     items = [f".slot = {field.slot}", f".type = EADM_SPEC_TYPE_{field.type.upper()}",
              f".kind = EADM_SPEC_KIND_{field.kind.upper()}",
              f".show = EADM_SPEC_SHOW_{field.show.upper()}"]
@@ -644,26 +712,24 @@ def spec_field(spec, field, family=None):
         items.append(f".perm = EADM_SPEC_PERM_{field.perm.upper()}")
     if field.form != "none":
         items.append(f".form = EADM_SPEC_FORM_{field.form.upper()}")
+    if field.redact != "text":
+        items.append(f".redact = EADM_SPEC_REDACT_{field.redact.upper()}")
     items += [f".{name} = {getattr(field, name)}" for name in ("base", "bits", "len")
               if getattr(field, name)]
     if field.metric != "none":
         items.append(f".metric = EADM_SPEC_METRIC_{field.metric.upper()}")
     items += [f".{name} = true" for name in ("hw", "cut") if getattr(field, name)]
-    items += [f".name = {c_string(field.name)}", f".c_name = {c_string(field.c)}",
-              f".head = {c_string(field.head)}"]
-    if family:
-        items.append(f".family = {c_string(family)}")
-    for name in ("unit", "index"):
-        if getattr(field, name):
-            items.append(f".{name} = {c_string(getattr(field, name))}")
-    items.append(f".help = {c_string(field.doc)}")
+    texts = {"name": field.name, "c_name": field.c, "head": field.head, "family": family,
+             "unit": field.unit, "index": field.index, "help": field.doc}
+    items += [f".{name}_at = {strings.place(text)}" for name, text in texts.items() if text]
     if field.enum:
         place = list(spec.enums).index(field.enum.name)
         items.append(f".names = &eadm_spec_enums[{place}]")
-    return ["\t{", *packed(items, 2), "\t},"]
+    return [f"\t{{\t/* {field.name} */", *packed(items, 2), "\t},"]
 
 
 def gen_fields_c(spec):
+    strings = Strings()
     lines = ['#include "fields.h"']
     for enum in spec.enums.values():
         lines += ["", f"static const struct eadm_spec_entry {c_name(enum.name)}_entries[] = {{"]
@@ -679,10 +745,10 @@ def gen_fields_c(spec):
     for obj in spec.objects:
         lines += ["", f"static const struct eadm_field {obj.c}_fields[] = {{"]
         for field in obj.fields:
-            lines += spec_field(spec, field)
+            lines += spec_field(spec, strings, field)
         for part in obj.sets:
             for field in part.fields:
-                lines += spec_field(spec, field, part.family.name)
+                lines += spec_field(spec, strings, field, part.family.name)
         places = {f.slot: i for i, f in enumerate(obj.every)}
         numbers = [places.get(i, -1) for i in range(obj.slots + 1)]
         rows = [numbers[i:i + 16] for i in range(0, len(numbers), 16)]
@@ -705,6 +771,7 @@ def gen_fields_c(spec):
                   f"\t\t.class = EADM_SPEC_CLASS_{object_class(obj)},",
                   f"\t\t.rows = EADM_SPEC_ROWS_{obj.rows.upper()},",
                   f"\t\t.upright = {'true' if obj.upright else 'false'},",
+                  f"\t\t.extras = {'true' if obj.extras else 'false'},",
                   f"\t\t.metric = {c_string(obj.metric)},",
                   f"\t\t.by_device = {'true' if obj.by_device else 'false'},",
                   f"\t\t.hw = {'true' if obj.hw else 'false'},",
@@ -717,7 +784,7 @@ def gen_fields_c(spec):
                   f"\t\t.key = &{obj.c}_fields[{obj.fields.index(obj.key)}],",
                   f"\t\t.by_slot = {obj.c}_by_slot,", "\t},"]
     lines.append("};")
-    return header(lines, "LGPL-2.1-or-later")
+    return header(lines + strings.lines(), "LGPL-2.1-or-later")
 
 
 # ------------------------------------------- for other clients: YAML and JSON
@@ -864,6 +931,9 @@ def main():
             files[os.path.join(opts.out, path)] = generate(spec)
         for path, text in family_files(spec, opts.families).items():
             files[os.path.join(opts.out, path)] = text
+        for family in spec.families:
+            path = f"kmod/include/{family.name}_snap.h"
+            files[os.path.join(opts.out, path)] = family_snap(spec, family)
     stale = 0
     for path, text in files.items():
         old = read(path)

@@ -13,6 +13,9 @@ from family import OBJECTS, Family, field_range
 from man_family import family_page
 
 OTHER = "other"
+# What adapters have, but for those of some families.
+WITHOUT = {"network-interface": "no_netdev", "connection-manager": "no_cm",
+           "list-of-qps": "no_qp_list"}
 WIDTH = 100
 
 
@@ -430,6 +433,9 @@ def names(raw):
              f"\t.verbs_driver = {raw.get('verbs-driver', 'RDMA_DRIVER_UNKNOWN')},"]
     if raw.get("companion"):
         lines.append("\t.companion = true,")
+    if "middleware" in raw:
+        lines.append(f"\t.middleware = {c_string(raw['middleware'])},")
+    lines += [f"\t.{flag} = true," for key, flag in WITHOUT.items() if raw.get(key) == "none"]
     if "interrupts" in raw:
         lines.append(f"\t.interrupts = {c_string(raw['interrupts'])},")
     return lines
@@ -461,9 +467,19 @@ def load_families(spec, folder):
     return [Family(p, spec) for p in paths if os.path.basename(p) != f"{OTHER}.yaml"]
 
 
+def name_modules_once(families):
+    """A module of several families is the last one's: they are listed one after another."""
+    later = set()
+    for family in reversed(families):
+        modules = family.raw["modules"]
+        family.raw["modules"] = [name for name in modules if name not in later]
+        later.update(modules)
+
+
 def family_files(spec, folder):
     """Generated files by path."""
     families = load_families(spec, folder)
+    name_modules_once(families)
     with open(f"{folder}/{OTHER}.yaml", encoding="utf-8") as source:
         others = yaml.safe_load(source)["families"]
     described = [f.name for f in families]

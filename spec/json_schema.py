@@ -48,12 +48,13 @@ def json_row(obj):
                           "properties": {name: {"type": "integer", "minimum": 0}
                                          for name in counters},
                           "additionalProperties": False}
-    if obj.name == "counters":
+    if obj.extras:
         rows["other"] = {"description": "Counters without a canonical name, by the driver's.",
                          "type": "object",
                          "additionalProperties": {"type": "integer", "minimum": 0}}
     return {"description": obj.doc, "type": "object", "properties": rows,
-            "required": ["dev_name", "dev_index"], "additionalProperties": False}
+            "required": ["dev_name", "dev_index"] if obj.of_device else [obj.key.c],
+            "additionalProperties": False}
 
 
 def json_document(title, rows, more):

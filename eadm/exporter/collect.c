@@ -19,6 +19,7 @@ struct collection {
 	unsigned int rows;
 	struct lone_row *lone;
 	uint64_t id;		/* of the last row */
+	struct recorder_fields recorder_fields;
 	struct sum *sums;
 	size_t n_sums, max_sums;
 };
@@ -257,7 +258,7 @@ static void look_at_age(struct collection *col,
 	uint64_t now = eadm_record_time(record), age;
 	struct memory *memory = col->memory;
 
-	if (strcmp(col->c->name, "dev") != 0 || !col->c->age ||
+	if (!col->c->per_device || !col->c->age ||
 	    eadm_record_u64(record, col->c->age, &age))
 		return;
 	if (age < memory->age || now - memory->seen > age)
@@ -266,17 +267,20 @@ static void look_at_age(struct collection *col,
 	memory->seen = now;
 }
 
+static bool is_recorder(const struct collection *col)
+{
+	return col->c - col->model->collectors == col->model->recorder;
+}
+
 static int read_rows(struct collection *col, struct eadm_dump *dump,
 		     const char *device)
 {
-	bool recorder = col->c - col->model->collectors == col->model->recorder;
+	const struct recorder_fields *fields = &col->recorder_fields;
 	const struct eadm_field *key;
-	struct recorder_fields fields;
 	const struct eadm_record *record;
+	bool recorder = is_recorder(col);
 	int ret;
 
-	if (recorder)
-		recorder_fields_find(col->c->object, &fields);
 	key = eadm_object_key(col->c->object);
 	while ((ret = eadm_dump_next(dump, &record)) > 0) {
 		col->rows++;
@@ -285,7 +289,7 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 		look_at_age(col, record);
 		if (recorder)
 			col->samples->failed |= !recorder_take(
-				&col->memory->recorder, &fields, record);
+				&col->memory->recorder, fields, record);
 		else if (col->c->sums)
 			sum_row(col, record);
 		else
@@ -295,7 +299,7 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 		return ret;
 	if (recorder) {
 		recorder_end(&col->memory->recorder);
-		recorder_samples(&col->memory->recorder, col->model, &fields,
+		recorder_samples(&col->memory->recorder, col->model, fields,
 				 device, col->samples);
 	}
 	return 0;
@@ -318,7 +322,7 @@ static int first_error(const struct eadm_dump *dump)
 static bool is_unsupported(const struct collector *c, int error)
 {
 	return error == -EOPNOTSUPP ||
-	       (error == -ENODATA && strcmp(c->name, "dev") != 0);
+	       (error == -ENODATA && !c->per_device);
 }
 
 static int read_dump(struct collection *col, struct eadm_ctx *ctx,
@@ -375,8 +379,11 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	uint64_t begin = monotonic_ns();
 	int ret;
 
-	if (collector == (unsigned int)model->recorder)
+	if (is_recorder(&col)) {
 		opts.has_from = recorder_begin(&memory->recorder, &opts.from);
+		recorder_fields_find(col.c->object, &col.recorder_fields);
+		opts.fields = col.recorder_fields.all;
+	}
 	samples_clear(&section->samples);
 	section->truncated = false;
 	if (col.c->object)
@@ -384,12 +391,12 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	else
 		ret = verdicts_collect(ctx, model, device, budget->diagnosis,
 				       &memory->verdicts, &section->samples);
+	samples_sort(&section->samples);
 	if (!ret && section->samples.failed)
 		ret = -ENOMEM;
 	if (ret)
 		samples_clear(&section->samples);
 	section->supported = !is_unsupported(col.c, ret);
 	section->error = section->supported ? ret : 0;
-	samples_sort(&section->samples);
 	section->duration = monotonic_ns() - begin;
 }

@@ -83,6 +83,7 @@ struct collector {
 	unsigned int n_info;
 	unsigned int info_family;	/* where n_info */
 	bool others;		/* rows may have counters without a field */
+	bool per_device;	/* its row is the device's own */
 	unsigned int other_family;	/* of these */
 	unsigned int count_family;	/* of sums: the number of rows */
 };
@@ -123,7 +124,8 @@ struct model {
 };
 
 int model_make(struct model *model, const char *collectors,
-	       const char *objects, bool processes, bool diagnose);
+	       const char *objects, bool processes, bool diagnose,
+	       unsigned int formats);
 bool model_has_collector(const char *name);
 void model_free(struct model *model);
 bool model_offers(const char *object);
@@ -153,7 +155,6 @@ void histogram_add(struct histogram *histogram, uint64_t ns);
 
 struct sample {
 	unsigned int family;
-	unsigned int order;	/* keeps samples of a family as they came */
 	uint32_t labels;	/* offset into the text of the samples */
 	uint64_t value;		/* or which of the histograms */
 };
@@ -161,8 +162,7 @@ struct sample {
 struct samples {
 	struct sample *all;
 	size_t n, max;
-	char *text;		/* sets of labels, see struct label_head */
-	size_t len, size;
+	struct buffer text;	/* sets of labels, see struct label_head */
 	struct histogram *histograms;
 	size_t n_histograms, max_histograms;
 	bool failed;		/* memory ran out */
@@ -197,7 +197,7 @@ static inline struct label label_at(const char *at)
 static inline struct label label_first(const struct samples *samples,
 				       uint32_t labels)
 {
-	return label_at(samples->text + labels);
+	return label_at(samples->text.data + labels);
 }
 
 static inline struct label label_next(struct label label)
@@ -283,6 +283,7 @@ void memory_reset(struct memory *memory);
 
 struct recorder_fields {
 	const struct eadm_field *seq, *op, *state, *latency;
+	const struct eadm_field *all[5];	/* these, and a NULL */
 };
 
 void recorder_fields_find(const struct eadm_object *object,
@@ -349,7 +350,8 @@ int exporter_once(struct cli *cli);
 
 /* ---- text: render.c ----------------------------------------------------------------- */
 
-int render_prepare(struct family *family);
+char *text_join(const char *a, const char *b);
+int render_prepare(struct family *family, unsigned int formats);
 void render_forget(struct family *family);
 void render(const struct model *model, const struct samples *const *parts,
 	    size_t n_parts, enum format format, struct buffer *text);

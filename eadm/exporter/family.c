@@ -75,10 +75,9 @@ static int add_family(struct model *model, enum metric_type type,
 		return -ENOMEM;
 	family = &model->families[model->n_families];
 	*family = (struct family){ .type = type, .unit = unit };
-	if (asprintf(&family->name, "%s%s", name,
-		     suffix[unit] && !ends_with(name, suffix[unit]) ?
-			     suffix[unit] : "") < 0)
-		family->name = NULL;
+	family->name = text_join(name, suffix[unit] &&
+				 !ends_with(name, suffix[unit]) ?
+					 suffix[unit] : "");
 	family->help = strdup(help);
 	/* Counted first, so that model_free() finds it. */
 	*index = model->n_families++;
@@ -125,29 +124,32 @@ static bool is_value(const struct eadm_field *field)
 		eadm_field_bits(field) == 64);
 }
 
+/* @prefix: of its name, up to the key of the field. */
 static int add_field(struct model *model, struct collector *c,
 		     const char *prefix, const struct eadm_field *field)
 {
 	bool counter = eadm_field_kind(field) == EADM_KIND_COUNTER;
+	char *name = text_join(prefix, eadm_field_key(field));
 	struct family_field *f = &c->fields[c->n_fields];
-	char name[160];
+	int ret;
 
-	snprintf(name, sizeof(name), "eadm_%s_%s", prefix,
-		 eadm_field_key(field));
+	if (!name)
+		return -ENOMEM;
 	f->field = field;
 	f->names = eadm_field_value_at(field, 0, NULL) != NULL;
 	c->n_fields++;
-	return add_family(model, counter ? METRIC_COUNTER : METRIC_GAUGE,
-			  unit_of(field), eadm_field_help(field), name,
-			  &f->family);
+	ret = add_family(model, counter ? METRIC_COUNTER : METRIC_GAUGE,
+			 unit_of(field), eadm_field_help(field), name,
+			 &f->family);
+	free(name);
+	return ret;
 }
 
-static int add_info(struct model *model, struct collector *c,
-		    const char *prefix)
+static int add_info(struct model *model, struct collector *c)
 {
 	char name[64], help[200];
 
-	snprintf(name, sizeof(name), "eadm_%s", prefix);
+	snprintf(name, sizeof(name), "eadm_%s", eadm_object_metric(c->object));
 	snprintf(help, sizeof(help),
 		 "Names and numbers of %s, to join on; always 1.",
 		 eadm_object_title(c->object));
@@ -177,13 +179,15 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 {
 	struct collector *c = &model->collectors[model->n_collectors++];
 	unsigned int i, n = eadm_object_fields(object);
-	const char *prefix = eadm_object_metric(object);
 	const struct eadm_field *field;
+	char prefix[96], name[96];
 	int ret = 0;
 
 	c->object = object;
 	c->name = eadm_object_name(object);
 	c->per_object = per_object;
+	c->per_device = eadm_object_key(object) ==
+			eadm_object_find_field(object, "dev-index");
 	c->steady = eadm_object_rows(object) == EADM_ROWS_FIXED;
 	c->age = eadm_object_find_field(object, "age");
 	c->spare = eadm_object_find_field(object, "res-id");
@@ -197,6 +201,7 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 		model->recorder = c - model->collectors;
 		return 0;
 	}
+	snprintf(prefix, sizeof(prefix), "eadm_%s_", eadm_object_metric(object));
 	for (i = 0; !ret && i < n; i++) {
 		field = eadm_object_field(object, i);
 		if (!may_show(c, field) || is_label(c, field))
@@ -207,13 +212,15 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 			ret = add_field(model, c, prefix, field);
 	}
 	if (!ret && c->n_info)
-		ret = add_info(model, c, prefix);
-	c->others = !strcmp(c->name, "counters");
+		ret = add_info(model, c);
+	c->others = eadm_object_has_extras(object);
+	snprintf(name, sizeof(name), "eadm_%s_other",
+		 eadm_object_metric(object));
 	if (!ret && c->others)
 		ret = add_family(
 			model, METRIC_UNKNOWN, METRIC_PLAIN,
 			"Counters that have no common name, as the driver names them.",
-			"eadm_port_other", &c->other_family);
+			name, &c->other_family);
 	return ret;
 }
 
@@ -240,8 +247,8 @@ static int add_sums(struct model *model, const struct eadm_object *object)
 	c->fields = calloc(n, sizeof(*c->fields));
 	if (!c->fields)
 		return -ENOMEM;
-	snprintf(prefix, sizeof(prefix), "process_%s", c->name);
-	snprintf(name, sizeof(name), "eadm_%s_objects", prefix);
+	snprintf(prefix, sizeof(prefix), "eadm_process_%s_", c->name);
+	snprintf(name, sizeof(name), "%sobjects", prefix);
 	snprintf(help, sizeof(help), "Number of %s by command name.",
 		 eadm_object_title(object));
 	ret = add_family(model, METRIC_GAUGE, METRIC_PLAIN, help, name,
@@ -354,10 +361,12 @@ static int add_usual(struct model *model, const char *collectors, bool hangs)
 /*
  * @collectors: names separated by commas, all of them known, or NULL for all.
  * @objects: the same of objects that are offered, or NULL for none.
+ * @formats: of answers, a set of 1 << FORMAT_*.
  * Return: 0 or -ENOMEM.
  */
 int model_make(struct model *model, const char *collectors,
-	       const char *objects, bool processes, bool diagnose)
+	       const char *objects, bool processes, bool diagnose,
+	       unsigned int formats)
 {
 	const struct eadm_object *object = NULL;
 	unsigned int i;
@@ -386,7 +395,7 @@ int model_make(struct model *model, const char *collectors,
 	if (!ret && diagnose && (!collectors || in_list(collectors, "diagnose")))
 		model->collectors[model->n_collectors++].name = "diagnose";
 	for (i = 0; !ret && i < model->n_families; i++)
-		ret = render_prepare(&model->families[i]);
+		ret = render_prepare(&model->families[i], formats);
 	return ret;
 }
 

@@ -4,6 +4,7 @@
  * so that eadm can do it itself: to load the libraries of one takes longer.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,6 +110,8 @@ int exporter_once(struct cli *cli)
 	struct setup setup = { 0 };
 	int status = 0;
 
+	/* Threads work one by one here: memory of their own is more to set up. */
+	mallopt(M_ARENA_MAX, 1);
 	if (path)
 		status = check_target(cli, path);
 	if (!status)

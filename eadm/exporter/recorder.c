@@ -19,6 +19,11 @@ void recorder_fields_find(const struct eadm_object *object,
 	fields->op = eadm_object_find_field(object, "op");
 	fields->state = eadm_object_find_field(object, "state");
 	fields->latency = eadm_object_find_field(object, "latency");
+	fields->all[0] = fields->seq;
+	fields->all[1] = fields->op;
+	fields->all[2] = fields->state;
+	fields->all[3] = fields->latency;
+	fields->all[4] = NULL;
 }
 
 void recorder_reset(struct recorder *recorder)

@@ -10,6 +10,19 @@
 
 #include "exporter.h"
 
+/* To be freed. Formatted output takes ten times as long, and there are many. */
+char *text_join(const char *a, const char *b)
+{
+	size_t len = strlen(a), more = strlen(b) + 1;
+	char *text = malloc(len + more);
+
+	if (text) {
+		memcpy(text, a, len);
+		memcpy(text + len, b, more);
+	}
+	return text;
+}
+
 static const char *suffix_of(const struct family *family)
 {
 	switch (family->type) {
@@ -24,15 +37,16 @@ static const char *suffix_of(const struct family *family)
 
 static void put_help(struct buffer *text, const char *help, enum format format)
 {
-	for (; *help; help++) {
-		if (*help == '\\')
-			buffer_puts(text, "\\\\");
-		else if (*help == '\n')
-			buffer_puts(text, "\\n");
-		else if (*help == '"' && format == FORMAT_OPENMETRICS)
-			buffer_puts(text, "\\\"");
-		else
-			buffer_put(text, help, 1);
+	size_t len;
+
+	for (;; help += len + 1) {
+		len = strcspn(help, "\\\n\"");
+		buffer_put(text, help, len);
+		if (!help[len])
+			return;
+		if (help[len] != '"' || format == FORMAT_OPENMETRICS)
+			buffer_puts(text, "\\");
+		buffer_put(text, help[len] == '\n' ? "n" : &help[len], 1);
 	}
 }
 
@@ -195,18 +209,21 @@ static void put_sample(struct buffer *text, const struct family *family,
 
 /* ---- families ----------------------------------------------------------------------- */
 
-int render_prepare(struct family *family)
+/*
+ * For answers in the formats of a set of 1 << FORMAT_*. A text that is not in it
+ * takes longer: of a single one, most families have no sample.
+ */
+int render_prepare(struct family *family, unsigned int formats)
 {
 	enum format format;
 
+	family->sample = text_join(family->name, suffix_of(family));
 	family->head = calloc(FORMATS, sizeof(*family->head));
-	if (!family->head ||
-	    asprintf(&family->sample, "%s%s", family->name,
-		     suffix_of(family)) < 0) {
-		family->sample = NULL;
+	if (!family->sample || !family->head)
 		return -ENOMEM;
-	}
 	for (format = 0; format < FORMATS; format++) {
+		if (!(formats >> format & 1))
+			continue;
 		if (format == FORMAT_PROTOBUF)
 			proto_head(family, family->sample,
 				   &family->head[format]);
@@ -260,9 +277,11 @@ void render(const struct model *model, const struct samples *const *parts,
 					proto_sample(&proto, family, part,
 						     sample);
 				} else {
-					if (!head)
+					if (!head && heads->len)
 						buffer_put(text, heads->data,
-							 heads->len);
+							   heads->len);
+					else if (!head)
+						put_head(text, family, format);
 					put_sample(text, family, part, sample);
 				}
 				head = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Values with their labels, on the way from a device to the text. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,30 +10,17 @@
 
 static bool reserve(struct samples *samples, size_t len)
 {
-	size_t size = 2 * (samples->len + len) + 256;
-	char *text;
-
-	if (samples->failed)
-		return false;
-	if (samples->len + len <= samples->size)
-		return true;
 	/* Labels are kept as 32-bit offsets. */
-	text = size < UINT32_MAX ? realloc(samples->text, size) : NULL;
-	if (!text) {
+	if (samples->text.len + len > UINT32_MAX ||
+	    !buffer_room(&samples->text, len))
 		samples->failed = true;
-		return false;
-	}
-	samples->text = text;
-	samples->size = size;
-	return true;
+	return !samples->failed;
 }
 
 static void append(struct samples *samples, const char *data, size_t len)
 {
-	if (!reserve(samples, len))
-		return;
-	memcpy(samples->text + samples->len, data, len);
-	samples->len += len;
+	if (reserve(samples, len))
+		buffer_put(&samples->text, data, len);
 }
 
 /* Begin a set of labels; samples_label() adds to the set begun last. */
@@ -41,29 +29,29 @@ uint32_t samples_labels(struct samples *samples)
 	static const char end[LABEL_END];
 
 	append(samples, end, sizeof(end));
-	return samples->len ? samples->len - LABEL_END : 0;
+	return samples->text.len ? samples->text.len - LABEL_END : 0;
 }
 
 /* Bytes of a set of labels, up to the end mark behind the last one. */
 static size_t set_size(const struct samples *samples, uint32_t labels)
 {
 	struct label label = label_first(samples, labels);
-	const char *end = samples->text + labels;
+	const char *end = samples->text.data + labels;
 
 	for (; label.name_len; label = label_next(label))
 		end = label.value + label.value_len;
-	return end + LABEL_END - (samples->text + labels);
+	return end + LABEL_END - (samples->text.data + labels);
 }
 
 /* Begin a set of labels that has those of another one. */
 uint32_t samples_labels_from(struct samples *samples, uint32_t labels)
 {
-	size_t begin = samples->len;
+	size_t begin = samples->text.len;
 	size_t len = samples->failed ? 0 : set_size(samples, labels);
 
 	/* Room first: the text that is copied may move. */
 	if (reserve(samples, len))
-		append(samples, samples->text + labels, len);
+		append(samples, samples->text.data + labels, len);
 	return begin;
 }
 
@@ -122,17 +110,17 @@ void samples_label(struct samples *samples, const char *name,
 	char *at, *to;
 
 	/* All or nothing, so that the set stays one. A byte is 3 at most. */
-	if (!samples->len || !reserve(samples, 2 * sizeof(head) +
+	if (!samples->text.len || !reserve(samples, 2 * sizeof(head) +
 					       head.name_len +
 					       3 * strlen(value)))
 		return;
-	at = samples->text + samples->len - LABEL_END;
+	at = samples->text.data + samples->text.len - LABEL_END;
 	to = mempcpy(at + sizeof(head), name, head.name_len);
 	head.value_len = put_label_value(to, value, &head.plain);
 	memcpy(at, &head, sizeof(head));
 	to += head.value_len;
 	memset(to, 0, LABEL_END);
-	samples->len = to + LABEL_END - samples->text;
+	samples->text.len = to + LABEL_END - samples->text.data;
 }
 
 void samples_add(struct samples *samples, unsigned int family,
@@ -143,7 +131,7 @@ void samples_add(struct samples *samples, unsigned int family,
 		return;
 	}
 	samples->all[samples->n] = (struct sample){
-		family, samples->n, labels, value
+		family, labels, value
 	};
 	samples->n++;
 }
@@ -161,26 +149,62 @@ void samples_add_histogram(struct samples *samples, unsigned int family,
 	samples_add(samples, family, labels, samples->n_histograms++);
 }
 
-static int by_family(const void *a, const void *b)
+/* Those of a part are few and follow each other. False: it is in order. */
+static bool family_range(const struct samples *samples, unsigned int *first,
+			 unsigned int *range)
 {
-	const struct sample *x = a, *y = b;
+	unsigned int low = UINT_MAX, high = 0;
+	bool sorted = true;
+	size_t i;
 
-	if (x->family != y->family)
-		return x->family < y->family ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	for (i = 0; i < samples->n; i++) {
+		const struct sample *sample = &samples->all[i];
+
+		sorted &= sample->family >= high;
+		if (sample->family < low)
+			low = sample->family;
+		if (sample->family > high)
+			high = sample->family;
+	}
+	*first = low;
+	*range = high - low + 1;
+	return !sorted;
 }
 
+/* By family, in the order in which they were added. */
 void samples_sort(struct samples *samples)
 {
-	if (samples->n)
-		qsort(samples->all, samples->n, sizeof(*samples->all),
-		      by_family);
+	struct sample *sorted;
+	unsigned int first, range, family;
+	size_t *at, i;
+
+	if (!samples->n || !family_range(samples, &first, &range))
+		return;
+	/* Where the next one of each family goes. */
+	at = calloc(range + 1, sizeof(*at));
+	sorted = malloc(samples->max * sizeof(*sorted));
+	if (!at || !sorted) {
+		free(at);
+		free(sorted);
+		samples->failed = true;
+		return;
+	}
+	for (i = 0; i < samples->n; i++)
+		at[samples->all[i].family - first + 1]++;
+	for (family = 1; family < range; family++)
+		at[family] += at[family - 1];
+	for (i = 0; i < samples->n; i++)
+		sorted[at[samples->all[i].family - first]++] = samples->all[i];
+	free(at);
+	free(samples->all);
+	samples->all = sorted;
 }
 
 void samples_clear(struct samples *samples)
 {
 	samples->n = 0;
-	samples->len = 0;
+	samples->text.len = 0;
+	samples->text.failed = false;
 	samples->n_histograms = 0;
 	samples->failed = false;
 }
@@ -188,7 +212,7 @@ void samples_clear(struct samples *samples)
 void samples_release(struct samples *samples)
 {
 	free(samples->all);
-	free(samples->text);
+	buffer_free(&samples->text);
 	free(samples->histograms);
 	*samples = (struct samples){ 0 };
 }

@@ -121,7 +121,8 @@ int exporter_setup(struct cli *cli, bool once, struct setup *setup)
 	if (model_make(&setup->model, cli->args.opt[OPT_COLLECTORS],
 		       cli->args.opt[OPT_OBJECTS],
 		       cli->args.opt[OPT_PROCESSES] != NULL,
-		       setup->scrape.budget.diagnosis != 0))
+		       setup->scrape.budget.diagnosis != 0,
+		       once ? 0 : (1 << FORMATS) - 1))
 		return fail(cli, STATUS_FAILED, "start", "out of memory");
 	return 0;
 }

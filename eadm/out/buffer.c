@@ -4,25 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for @len bytes behind the last one, NULL without memory. */
-char *buffer_room(struct buffer *buffer, size_t len)
-{
-	size_t size;
-	char *more;
+#include "../grow.h"
 
-	if (buffer->failed)
-		return NULL;
-	if (buffer->len + len > buffer->size) {
-		size = 2 * (buffer->len + len) + 64;
-		more = realloc(buffer->data, size);
-		if (!more) {
-			buffer->failed = true;
-			return NULL;
-		}
-		buffer->data = more;
-		buffer->size = size;
-	}
-	return buffer->data + buffer->len;
+/* For buffer_room(). */
+bool buffer_grow(struct buffer *buffer, size_t len)
+{
+	if (!buffer->failed &&
+	    !grow_to(buffer->data, 2 * (buffer->len + len) + 64, buffer->size))
+		buffer->failed = true;
+	return !buffer->failed;
 }
 
 void buffer_put(struct buffer *buffer, const void *data, size_t len)

@@ -12,7 +12,16 @@ struct buffer {
 	bool failed;		/* memory ran out: it is not complete */
 };
 
-char *buffer_room(struct buffer *buffer, size_t len);
+bool buffer_grow(struct buffer *buffer, size_t len);
+
+/* Room for @len bytes behind the last one, NULL without memory. */
+static inline char *buffer_room(struct buffer *buffer, size_t len)
+{
+	if (buffer->len + len > buffer->size && !buffer_grow(buffer, len))
+		return NULL;
+	return buffer->failed ? NULL : buffer->data + buffer->len;
+}
+
 void buffer_put(struct buffer *buffer, const void *data, size_t len);
 void buffer_puts(struct buffer *buffer, const char *str);
 void buffer_free(struct buffer *buffer);

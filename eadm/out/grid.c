@@ -13,6 +13,7 @@
 #include <wchar.h>
 
 #include "../grow.h"
+#include "buffer.h"
 #include "json.h"
 #include "term.h"
 
@@ -23,12 +24,17 @@ struct grid_col {
 	bool cut;		/* longer texts lose their end */
 };
 
-struct grid_text {
-	const char *text;
+/* How much there is of a text. */
+struct extent {
+	unsigned int len;
+	unsigned int width : 31;	/* on a terminal */
+	bool plain : 1;			/* printable ASCII */
+};
+
+struct grid_cell {
+	size_t at;		/* of its text, 0: absent */
 	const char *escape;	/* what colours it, or NULL */
-	size_t len;
-	size_t width;		/* on a terminal */
-	bool plain;		/* printable ASCII */
+	struct extent extent;
 };
 
 struct grid {
@@ -36,16 +42,25 @@ struct grid {
 	bool shown;		/* widths are decided */
 	struct grid_col *cols;
 	unsigned int n_cols, max_cols;
-	struct grid_text *cells;
+	struct grid_cell *cells;
 	size_t n_cells, max_cells;
+	struct buffer texts;	/* of the cells, behind that of absent ones */
+	struct buffer lines;	/* under way: stdio is called for many */
 };
+
+/* Lines are written when they have so many bytes. */
+#define LINES_SIZE 8192
+/* Most texts and gaps are shorter, and take one step. */
+#define STEP 16
 
 struct grid *grid_new(bool colors)
 {
 	struct grid *grid = calloc(1, sizeof(*grid));
 
-	if (grid)
-		grid->colors = colors;
+	if (!grid)
+		return NULL;
+	grid->colors = colors;
+	buffer_put(&grid->texts, "-", sizeof("-"));
 	return grid;
 }
 
@@ -59,6 +74,8 @@ void grid_free(struct grid *grid)
 		free(grid->cols[i].head);
 	free(grid->cols);
 	free(grid->cells);
+	buffer_free(&grid->texts);
+	buffer_free(&grid->lines);
 	free(grid);
 }
 
@@ -101,17 +118,20 @@ static size_t char_width(const char *text, size_t *n)
 }
 
 /* What can't be shown is told by its byte; what is not seen is a '?'. */
-static size_t put_char(const char *text)
+static size_t put_char(struct buffer *line, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t len = char_bytes(p);
+	char code[8];
 
-	if (!len)
-		printf("\\x%02x", *p);
-	else if (*p >= 0x80 && utf8_is_hidden(p, len))
-		putchar_unlocked('?');
-	else
-		fwrite_unlocked(text, 1, len, stdout);
+	if (!len) {
+		snprintf(code, sizeof(code), "\\x%02x", *p);
+		buffer_puts(line, code);
+	} else if (*p >= 0x80 && utf8_is_hidden(p, len)) {
+		buffer_puts(line, "?");
+	} else {
+		buffer_put(line, text, len);
+	}
 	return len ? len : 1;
 }
 
@@ -130,25 +150,24 @@ static size_t fitting(const char *text, size_t most, size_t *width)
 	return p - text;
 }
 
-static struct grid_text measure(const char *text, const char *escape)
+static struct extent measure(const char *text)
 {
 	static bool knows_widths;
-	struct grid_text cell = { text, escape };
 	ssize_t len = plain_length(text);
+	size_t width;
 
-	if (len >= 0) {
-		cell.len = cell.width = len;
-		cell.plain = true;
-		return cell;
-	}
+	if (len >= 0)
+		return (struct extent){ len, len, true };
 	/* Texts are UTF-8 wherever they come from. */
 	if (!knows_widths) {
 		setlocale(LC_CTYPE, "C.UTF-8");
 		knows_widths = true;
 	}
-	cell.len = fitting(text, SIZE_MAX, &cell.width);
-	return cell;
+	len = fitting(text, SIZE_MAX, &width);
+	return (struct extent){ len, width, false };
 }
+
+/* ---- columns and cells ----------------------------------------------------------- */
 
 void grid_column(struct grid *grid, const char *head, size_t least, int flags)
 {
@@ -162,31 +181,104 @@ void grid_column(struct grid *grid, const char *head, size_t least, int flags)
 	grid->cols[grid->n_cols++] = (struct grid_col){ copy, least, flags };
 }
 
+static void add_cell(struct grid *grid, size_t at, struct extent extent,
+		     const char *escape)
+{
+	struct grid_cell *cell;
+
+	if (!grow(grid->cells, grid->n_cells, grid->max_cells)) {
+		grid->failed = true;
+		return;
+	}
+	cell = &grid->cells[grid->n_cells++];
+	cell->at = at;
+	cell->escape = grid->colors ? escape : NULL;
+	cell->extent = extent;
+}
+
+/* Most are short and plain, and copied while that is found out; else false. */
+static bool add_short(struct grid *grid, const char *text, const char *escape)
+{
+	char *to = buffer_room(&grid->texts, STEP);
+	unsigned int len;
+
+	for (len = 0; to && len < STEP; len++) {
+		to[len] = text[len];
+		if (!text[len]) {
+			grid_made(grid, len, escape);
+			return true;
+		}
+		if (text[len] < 0x20 || text[len] > 0x7e)
+			break;
+	}
+	return false;
+}
+
 void grid_cell(struct grid *grid, const char *text, const char *escape)
 {
-	if (grow(grid->cells, grid->n_cells, grid->max_cells))
-		grid->cells[grid->n_cells++] = measure(text, escape);
-	else
-		grid->failed = true;
+	struct extent extent;
+	size_t at = grid->texts.len;
+
+	if (add_short(grid, text, escape))
+		return;
+	extent = measure(text);
+	buffer_put(&grid->texts, text, extent.len + 1);
+	add_cell(grid, at, extent, escape);
+}
+
+void grid_absent(struct grid *grid)
+{
+	add_cell(grid, 0, (struct extent){ 1, 1, true }, NULL);
+}
+
+char *grid_room(struct grid *grid, size_t len)
+{
+	return buffer_room(&grid->texts, len);
+}
+
+void grid_made(struct grid *grid, size_t len, const char *escape)
+{
+	size_t at = grid->texts.len;
+
+	grid->texts.len += len + 1;
+	add_cell(grid, at, (struct extent){ len, len, true }, escape);
+}
+
+const char *grid_text(const struct grid *grid, size_t n)
+{
+	if (n >= grid->n_cells || !grid->cells[n].at || grid->texts.failed)
+		return NULL;
+	return grid->texts.data + grid->cells[n].at;
+}
+
+void grid_forget(struct grid *grid)
+{
+	grid->n_cells = 0;
+	grid->texts.len = sizeof("-");
 }
 
 /* ---- widths ------------------------------------------------------------------ */
+
+static bool is_shown(const struct grid_col *col)
+{
+	return !(col->flags & GRID_HIDDEN);
+}
 
 /* What does not fit on the terminal is taken from the widest that may be cut. */
 static void narrow(struct grid *grid, size_t room)
 {
 	struct grid_col *col, *widest;
-	size_t total = grid->n_cols - 1;
+	size_t total = 0;
 	unsigned int i;
 
 	for (i = 0; i < grid->n_cols; i++)
-		total += grid->cols[i].width;
-	for (; total > room; total--) {
+		total += is_shown(&grid->cols[i]) ? grid->cols[i].width + 1 : 0;
+	for (; total > room + 1; total--) {
 		widest = NULL;
 		for (i = 0; i < grid->n_cols; i++) {
 			col = &grid->cols[i];
-			if (col->flags & GRID_TRUNC &&
-			    col->width > measure(col->head, NULL).width &&
+			if (is_shown(col) && col->flags & GRID_TRUNC &&
+			    col->width > measure(col->head).width &&
 			    (!widest || col->width > widest->width))
 				widest = col;
 		}
@@ -199,17 +291,19 @@ static void narrow(struct grid *grid, size_t room)
 
 static void decide_widths(struct grid *grid, size_t spare)
 {
-	struct grid_col *col;
-	size_t c, room = term_width();
+	const struct grid_cell *cell = grid->cells;
+	const struct grid_cell *end = cell + grid->n_cells;
+	struct grid_col *col = grid->cols, *last = col + grid->n_cols - 1;
+	size_t room = term_width();
 	unsigned int i;
 
-	for (c = 0; c < grid->n_cells; c++) {
-		col = &grid->cols[c % grid->n_cols];
-		if (grid->cells[c].width > col->width)
-			col->width = grid->cells[c].width;
+	for (; cell < end; cell++) {
+		if (cell->extent.width > col->width)
+			col->width = cell->extent.width;
+		col = col == last ? grid->cols : col + 1;
 	}
 	for (i = 0; i < grid->n_cols; i++) {
-		size_t head = measure(grid->cols[i].head, NULL).width;
+		size_t head = measure(grid->cols[i].head).width;
 
 		col = &grid->cols[i];
 		if (col->flags & GRID_RIGHT)
@@ -223,58 +317,181 @@ static void decide_widths(struct grid *grid, size_t spare)
 
 /* ---- printing ---------------------------------------------------------------- */
 
-static void pad(size_t n)
+/* What is behind the end is overwritten by what comes next. */
+static inline char *put_spaces(char *to, size_t n)
 {
-	for (; n; n--)
-		putchar_unlocked(' ');
+	size_t at;
+
+	for (at = 0; at < n; at += STEP)
+		memset(to + at, ' ', STEP);
+	return to + n;
 }
 
-static void put_cell(const struct grid *grid, unsigned int i,
-		     struct grid_text cell)
+static inline char *put_plain(char *to, const char *text, size_t len)
 {
-	const struct grid_col *col = &grid->cols[i];
-	const char *escape = grid->colors ? cell.escape : NULL;
-	bool last = i == grid->n_cols - 1;
-	size_t gap, at;
+	size_t at;
 
-	if (col->cut && cell.width > col->width)
-		cell.len = fitting(cell.text, col->width, &cell.width);
-	gap = cell.width < col->width ? col->width - cell.width : 0;
+	for (at = 0; at < len; at += STEP)
+		memcpy(to + at, text + at, STEP);
+	return to + len;
+}
+
+/* The rest of a text that can not just be copied. */
+static void put_other(struct buffer *lines, const char *text, size_t len,
+		      bool plain, const char *escape)
+{
+	size_t at = 0;
+
+	if (escape)
+		buffer_puts(lines, escape);
+	if (plain)
+		buffer_put(lines, text, len);
+	while (!plain && at < len)
+		at += put_char(lines, text + at);
+	if (escape)
+		buffer_puts(lines, "\033[0m");
+}
+
+static void put_cell(struct buffer *lines, const struct grid_col *col,
+		     const char *text, const struct extent *extent,
+		     const char *escape, bool last)
+{
+	size_t len = extent->len, width = extent->width, gap;
+	char *to;
+
+	if (col->cut && width > col->width)
+		len = fitting(text, col->width, &width);
+	gap = width < col->width ? col->width - width : 0;
+	to = buffer_room(lines, gap + len + 1 + 2 * STEP);
+	if (!to)
+		return;
 	if (col->flags & GRID_RIGHT) {
-		pad(gap);
+		to = put_spaces(to, gap);
 		gap = 0;
 	}
-	if (escape)
-		fputs(escape, stdout);
-	if (cell.plain)
-		fwrite_unlocked(cell.text, 1, cell.len, stdout);
-	for (at = 0; !cell.plain && at < cell.len;)
-		at += put_char(cell.text + at);
-	if (escape)
-		fputs("\033[0m", stdout);
+	if (extent->plain && !escape) {
+		to = put_plain(to, text, len);
+	} else {
+		lines->len = to - lines->data;
+		put_other(lines, text, len, extent->plain, escape);
+		to = buffer_room(lines, gap + 1 + STEP);
+		if (!to)
+			return;
+	}
 	if (last)
-		putchar_unlocked('\n');
+		*to++ = '\n';
 	else
-		pad(gap + 1);
+		to = put_spaces(to, gap + 1);
+	lines->len = to - lines->data;
+}
+
+static void write_lines(struct buffer *lines)
+{
+	fwrite_unlocked(lines->data, 1, lines->len, stdout);
+	lines->len = 0;
+}
+
+static void put_heads(struct grid *grid, unsigned int last)
+{
+	const struct grid_col *col;
+	struct extent extent;
+	unsigned int i;
+	char *head;
+
+	for (i = 0; i <= last; i++) {
+		col = &grid->cols[i];
+		if (!is_shown(col))
+			continue;
+		extent = measure(col->head);
+		/* It is read in steps. */
+		head = buffer_room(&grid->texts, extent.len + STEP);
+		if (!head)
+			return;
+		memcpy(head, col->head, extent.len);
+		put_cell(&grid->lines, col, head, &extent, NULL, i == last);
+	}
+}
+
+/* A row of which all cells are plain and as wide as their columns at most. */
+static bool put_plain_row(struct grid *grid, const struct grid_cell *cell,
+			  unsigned int last, size_t room)
+{
+	char *to = buffer_room(&grid->lines, room);
+	const struct grid_col *col = grid->cols;
+	const struct grid_col *end = col + last;
+	size_t gap;
+
+	for (; to; col++, cell++) {
+		if (col->flags & GRID_HIDDEN)
+			continue;
+		if (!cell->extent.plain || cell->escape ||
+		    cell->extent.len > col->width)
+			return false;
+		gap = col->width - cell->extent.len;
+		if (col->flags & GRID_RIGHT) {
+			to = put_spaces(to, gap);
+			gap = 0;
+		}
+		to = put_plain(to, grid->texts.data + cell->at,
+			       cell->extent.len);
+		if (col == end)
+			break;
+		to = put_spaces(to, gap + 1);
+	}
+	if (to) {
+		*to++ = '\n';
+		grid->lines.len = to - grid->lines.data;
+	}
+	return true;
+}
+
+static void put_row(struct grid *grid, const struct grid_cell *cell,
+		    unsigned int last)
+{
+	unsigned int i;
+
+	for (i = 0; i <= last; i++) {
+		if (is_shown(&grid->cols[i]))
+			put_cell(&grid->lines, &grid->cols[i],
+				 grid->texts.data + cell[i].at,
+				 &cell[i].extent, cell[i].escape, i == last);
+	}
+}
+
+static void put_rows(struct grid *grid, unsigned int last)
+{
+	const struct grid_cell *cell = grid->cells;
+	const struct grid_cell *end = cell + grid->n_cells;
+	size_t room = 2 * STEP;
+	unsigned int i;
+
+	for (i = 0; i <= last; i++)
+		room += grid->cols[i].width + 1;
+	for (; cell < end; cell += grid->n_cols) {
+		if (!put_plain_row(grid, cell, last, room))
+			put_row(grid, cell, last);
+		if (grid->lines.len >= LINES_SIZE)
+			write_lines(&grid->lines);
+	}
 }
 
 bool grid_print(struct grid *grid, size_t spare)
 {
-	unsigned int i;
-	size_t c;
+	unsigned int last = grid->n_cols;
 
-	if (grid->failed)
+	/* Texts are read in steps. */
+	if (!buffer_room(&grid->texts, STEP) || grid->failed)
 		return false;
-	if (!grid->n_cols || !grid->n_cells)
+	while (last && !is_shown(&grid->cols[last - 1]))
+		last--;
+	if (!last || !grid->n_cells)
 		return true;
 	if (!grid->shown) {
 		decide_widths(grid, spare);
-		for (i = 0; i < grid->n_cols; i++)
-			put_cell(grid, i, measure(grid->cols[i].head, NULL));
+		put_heads(grid, last - 1);
 		grid->shown = true;
 	}
-	for (c = 0; c < grid->n_cells; c++)
-		put_cell(grid, c % grid->n_cols, grid->cells[c]);
-	grid->n_cells = 0;
-	return true;
+	put_rows(grid, last - 1);
+	write_lines(&grid->lines);
+	return !grid->lines.failed;
 }

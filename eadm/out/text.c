@@ -8,6 +8,42 @@
 
 #include "text.h"
 
+#define MAX_DIGITS 20
+
+static int text_plain(uint64_t u, char *buf, size_t size)
+{
+	char digits[2 * MAX_DIGITS], *p = digits + MAX_DIGITS;
+	size_t len;
+
+	do {
+		*--p = '0' + u % 10;
+		u /= 10;
+	} while (u);
+	len = digits + MAX_DIGITS - p;
+	if (len >= size)
+		return -1;
+	/* As many as there may be are copied faster than as many as there are. */
+	memcpy(buf, p, size > MAX_DIGITS ? MAX_DIGITS : len);
+	buf[len] = '\0';
+	return len;
+}
+
+/* With one decimal place, by integers: rows have many of them. */
+static int text_tenths(uint64_t ns, uint64_t unit, const char *name, char *buf,
+		       size_t size)
+{
+	uint64_t tenths = (ns + unit / 20) / (unit / 10);
+	size_t more = strlen(name) + 2;
+	int len = text_plain(tenths / 10, buf, size);
+
+	if (len < 0 || len + more >= size)
+		return -1;
+	buf[len] = '.';
+	buf[len + 1] = '0' + tenths % 10;
+	strcpy(buf + len + 2, name);
+	return len + more;
+}
+
 /* 640ns 12.3us 1.2s 3m20s 2h15m 5d3h */
 static int text_age(uint64_t ns, char *buf, size_t size)
 {
@@ -16,11 +52,11 @@ static int text_age(uint64_t ns, char *buf, size_t size)
 	if (ns < 1000)
 		return snprintf(buf, size, "%" PRIu64 "ns", ns);
 	if (ns < 1000000)
-		return snprintf(buf, size, "%.1fus", ns / 1e3);
+		return text_tenths(ns, 1000, "us", buf, size);
 	if (ns < 1000000000)
-		return snprintf(buf, size, "%.1fms", ns / 1e6);
+		return text_tenths(ns, 1000000, "ms", buf, size);
 	if (s < 60)
-		return snprintf(buf, size, "%.1fs", ns / 1e9);
+		return text_tenths(ns, 1000000000, "s", buf, size);
 	if (s < 3600)
 		return snprintf(buf, size, "%" PRIu64 "m%02" PRIu64 "s",
 				s / 60, s % 60);
@@ -67,34 +103,40 @@ static int text_rate(double rate, char *buf, size_t size)
 			rate);
 }
 
+/* Rows come in the order of their times, many of one second. */
 static int text_time(uint64_t ns, char *buf, size_t size)
 {
+	static char day[32];
+	static size_t len;
+	static time_t last;
 	time_t s = ns / 1000000000;
-	char day[32];
+	unsigned int us = ns % 1000000000 / 1000, i;
 	struct tm tm;
 
-	if (!localtime_r(&s, &tm))
-		return snprintf(buf, size, "%" PRIu64, ns);
-	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
-	return snprintf(buf, size, "%s.%06u", day,
-			(unsigned int)(ns % 1000000000 / 1000));
+	if (s != last || !len) {
+		if (!localtime_r(&s, &tm))
+			return text_plain(ns, buf, size);
+		len = strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S.", &tm);
+		last = s;
+	}
+	if (len + 6 >= size)
+		return -1;
+	memcpy(buf, day, len);
+	for (i = 6; i--; us /= 10)
+		buf[len + i] = '0' + us % 10;
+	buf[len + 6] = '\0';
+	return len + 6;
 }
 
-static int text_plain(uint64_t u, char *buf, size_t size)
+static int text_signed(int64_t s, char *buf, size_t size)
 {
-	char digits[20], *p = digits + sizeof(digits);
-	size_t len;
+	int len;
 
-	do {
-		*--p = '0' + u % 10;
-		u /= 10;
-	} while (u);
-	len = digits + sizeof(digits) - p;
-	if (len >= size)
-		return -1;
-	memcpy(buf, p, len);
-	buf[len] = '\0';
-	return len;
+	if (s >= 0 || !size)
+		return text_plain(s, buf, size);
+	*buf = '-';
+	len = text_plain(-(uint64_t)s, buf + 1, size - 1);
+	return len < 0 ? len : len + 1;
 }
 
 static int text_number(const struct column *col, uint64_t u, char *buf,
@@ -120,7 +162,7 @@ int text_of_value(const struct column *col, const struct eadm_value *value,
 	case EADM_TYPE_U64:
 		return text_number(col, value->u64, buf, size);
 	case EADM_TYPE_S64:
-		return snprintf(buf, size, "%" PRId64, value->s64);
+		return text_signed(value->s64, buf, size);
 	case EADM_TYPE_STRING:
 		return snprintf(buf, size, "%s", value->string);
 	case VALUE_RATE:

@@ -23,7 +23,6 @@ struct other {
 };
 
 struct line {
-	char **text;		/* of each column, NULL: absent */
 	struct hist *hist;	/* drawn below, or NULL */
 	struct other *other;	/* values without a field */
 	unsigned int n_other;
@@ -35,8 +34,9 @@ struct table_writer {
 	struct line *lines;
 	unsigned int n_lines, max_lines;
 	unsigned long long rows;
-	struct grid *grid;	/* of LAYOUT_ROWS, once the first were printed */
-	bool *visible;		/* each column, in @grid */
+	struct grid *grid;	/* a cell for each column of each of @lines */
+	bool begun;		/* of LAYOUT_ROWS, the first were printed */
+	bool *present;		/* each column, in one of @lines */
 	bool captioned;
 	unsigned long long cut;	/* rows that the screen has no room for */
 	bool moves;		/* a row has a rate above zero */
@@ -58,13 +58,10 @@ static void no_memory(struct table_writer *tw)
 
 /* ---- lines ------------------------------------------------------------------------ */
 
-static void free_line(struct line *line, unsigned int n_cols)
+static void free_line(struct line *line)
 {
 	unsigned int i;
 
-	for (i = 0; line->text && i < n_cols; i++)
-		free(line->text[i]);
-	free(line->text);
 	free(line->hist);
 	for (i = 0; i < line->n_other; i++)
 		free(line->other[i].name);
@@ -76,31 +73,79 @@ static void forget_lines(struct table_writer *tw)
 	unsigned int i;
 
 	for (i = 0; i < tw->n_lines; i++)
-		free_line(&tw->lines[i], tw->table->n_cols);
+		free_line(&tw->lines[i]);
 	tw->n_lines = 0;
 }
 
-static char *text_of(const struct column *col, const struct eadm_value *value,
+#define TEXT_MAX 512
+
+static const char *color_of(const struct table_writer *tw,
+			    const struct column *col, const char *text)
+{
+	return tw->colors && col->kind == EADM_KIND_STATE ?
+		       term_escape_of(text) : NULL;
+}
+
+/* The name of a value, or a text that comes with it; NULL: it is to be made. */
+static const char *ready_text(const struct column *col,
+			      const struct eadm_value *value)
+{
+	if (value->type == EADM_TYPE_STRING)
+		return *value->string ? value->string : "-";
+	if (value->type == EADM_TYPE_U64 && col->json == JSON_NAME)
+		return eadm_field_value_name(col->field, value->u64);
+	return NULL;
+}
+
+static void add_cell(struct table_writer *tw, const struct column *col,
+		     const struct eadm_value *value,
 		     const struct eadm_record *record)
 {
-	const char *name;
-	char text[512];
+	const char *text = ready_text(col, value);
+	char *room;
 	int len;
 
-	if (!is_there(value))
-		return NULL;
-	if (value->type == EADM_TYPE_STRING)
-		return strdup(*value->string ? value->string : "-");
-	if (value->type == EADM_TYPE_U64 && col->json == JSON_NAME) {
-		name = eadm_field_value_name(col->field, value->u64);
-		if (name)
-			return strdup(name);
+	if (text) {
+		grid_cell(tw->grid, text, color_of(tw, col, text));
+		return;
+	}
+	room = grid_room(tw->grid, TEXT_MAX);
+	if (!room) {
+		no_memory(tw);
+		return;
 	}
 	if (value->type == EADM_TYPE_BYTES)
-		len = eadm_record_text(record, col->field, text, sizeof(text));
+		len = eadm_record_text(record, col->field, room, TEXT_MAX);
 	else
-		len = text_of_value(col, value, text, sizeof(text));
-	return strdup(len > 0 ? text : "-");
+		len = text_of_value(col, value, room, TEXT_MAX);
+	if (len <= 0)
+		grid_cell(tw->grid, "-", NULL);
+	else
+		grid_made(tw->grid, len < TEXT_MAX ? len : TEXT_MAX - 1,
+			  color_of(tw, col, room));
+}
+
+static void add_cells(struct table_writer *tw, const struct row *row,
+		      const struct eadm_value *values)
+{
+	const struct table *table = tw->table;
+	unsigned int i;
+
+	for (i = 0; i < table->n_cols; i++) {
+		if (!is_there(&values[i]) || table->cols[i].bars) {
+			grid_absent(tw->grid);
+			continue;
+		}
+		tw->present[i] = true;
+		add_cell(tw, &table->cols[i], &values[i], row->record);
+	}
+}
+
+/* Of a row and column, NULL: absent. */
+static const char *text_at(const struct table_writer *tw, unsigned int line,
+			   unsigned int col)
+{
+	return grid_text(tw->grid, (size_t)line * tw->table->n_cols + col);
 }
 
 static void take_others(struct line *line, const struct eadm_record *record)
@@ -155,17 +200,10 @@ static void add_line(struct table_writer *tw, const struct row *row,
 	line->other = NULL;
 	line->hist = NULL;
 	line->n_other = 0;
-	line->text = calloc(table->n_cols, sizeof(*line->text));
-	if (!line->text) {
-		no_memory(tw);
-		return;
-	}
+	add_cells(tw, row, values);
 	for (i = 0; i < table->n_cols; i++) {
 		if (table->cols[i].bars)
 			take_hist(tw, line, &values[i]);
-		else
-			line->text[i] = text_of(&table->cols[i],
-						&values[i], row->record);
 	}
 	if (table->layout == LAYOUT_FIELDS && row->record)
 		take_others(line, row->record);
@@ -180,17 +218,6 @@ static bool is_right(const struct column *col)
 			     col->kind != EADM_KIND_TIME);
 }
 
-static bool any_present(const struct table_writer *tw, unsigned int col)
-{
-	unsigned int i;
-
-	for (i = 0; i < tw->n_lines; i++) {
-		if (tw->lines[i].text[col])
-			return true;
-	}
-	return false;
-}
-
 static bool is_shown(const struct table_writer *tw, unsigned int i)
 {
 	const struct column *col = &tw->table->cols[i];
@@ -201,11 +228,11 @@ static bool is_shown(const struct table_writer *tw, unsigned int i)
 		return false;
 	if (col->asked)
 		return true;
-	if (!any_present(tw, i))
+	if (!tw->present[i])
 		return false;
 	for (j = 0; col->stands_in_for && j < tw->table->n_cols; j++) {
 		if (tw->table->cols[j].field == col->stands_in_for)
-			return !any_present(tw, j);
+			return !tw->present[j];
 	}
 	return true;
 }
@@ -248,57 +275,28 @@ static size_t spare_width(const struct table_writer *tw)
 	return is_long(tw) && !is_stream(tw->table) ? 2 : 0;
 }
 
-static const char *color_of(const struct table_writer *tw,
-			    const struct column *col, const char *text)
-{
-	return tw->colors && text && col->kind == EADM_KIND_STATE ?
-		       term_escape_of(text) : NULL;
-}
-
-static void add_cell(struct table_writer *tw, struct grid *grid,
-		     const struct column *col, const char *text)
-{
-	grid_cell(grid, text ? text : "-", color_of(tw, col, text));
-}
-
 static void begin_rows(struct table_writer *tw)
 {
 	const struct column *col;
 	unsigned int i;
 	int flags;
 
-	tw->grid = grid_new(tw->colors);
-	if (!tw->grid) {
-		no_memory(tw);
-		return;
-	}
 	for (i = 0; i < tw->table->n_cols; i++) {
-		tw->visible[i] = is_shown(tw, i);
-		if (!tw->visible[i])
-			continue;
 		col = &tw->table->cols[i];
 		flags = is_right(col) ? GRID_RIGHT : 0;
 		if (col->cut && !is_stream(tw->table))
 			flags |= GRID_TRUNC;
+		if (!is_shown(tw, i))
+			flags |= GRID_HIDDEN;
 		grid_column(tw->grid, col->head, least_width(tw, col), flags);
 	}
+	tw->begun = true;
 }
 
 static void print_rows(struct table_writer *tw)
 {
-	unsigned int i, j;
-
-	if (!tw->grid)
+	if (!tw->begun)
 		begin_rows(tw);
-	if (tw->error)
-		return;
-	for (j = 0; j < tw->n_lines; j++) {
-		for (i = 0; i < tw->table->n_cols; i++) {
-			if (tw->visible[i])
-				add_cell(tw, tw->grid, &tw->table->cols[i],
-					 tw->lines[j].text[i]);
-		}
-	}
 	if (!grid_print(tw->grid, spare_width(tw)))
 		no_memory(tw);
 }
@@ -350,7 +348,7 @@ static void print_hists(const struct table_writer *tw)
 	for (i = 0; i < tw->n_lines; i++) {
 		if (!tw->lines[i].hist)
 			continue;
-		printf("\n%s\n", tw->lines[i].text[0]);
+		printf("\n%s\n", text_at(tw, i, 0));
 		print_bars(tw->lines[i].hist);
 	}
 }
@@ -405,42 +403,51 @@ static void print_field(struct table_writer *tw, struct grid *grid,
 			unsigned int i)
 {
 	const struct column *col = &tw->table->cols[i];
+	const char *text;
 	unsigned int k;
 
 	grid_cell(grid, col->name, NULL);
 	if (!tw->table->about)
 		grid_cell(grid, *col->unit ? col->unit : "-", NULL);
-	for (k = 0; k < tw->n_lines; k++)
-		add_cell(tw, grid, col, tw->lines[k].text[i]);
+	for (k = 0; k < tw->n_lines; k++) {
+		text = text_at(tw, k, i);
+		if (text)
+			grid_cell(grid, text, color_of(tw, col, text));
+		else
+			grid_absent(grid);
+	}
 	if (tw->table->about)
 		grid_cell(grid, col->help, NULL);
 }
 
 /* What identifies a row heads its column: the keys, joined. */
-static void heading_of(const struct table_writer *tw, const struct line *line,
+static void heading_of(const struct table_writer *tw, unsigned int line,
 		       char *head, size_t size)
 {
+	const char *text;
 	unsigned int i;
 	size_t at = 0;
 
 	head[0] = '\0';
 	for (i = 0; i < tw->table->n_cols && at < size; i++) {
-		if (tw->table->cols[i].heading && line->text[i])
+		text = text_at(tw, line, i);
+		if (tw->table->cols[i].heading && text)
 			at += snprintf(head + at, size - at, "%s%s",
-				       at ? "/" : "", line->text[i]);
+				       at ? "/" : "", text);
 	}
 }
 
 /* A rate that is zero everywhere is not worth its line. */
 static bool is_quiet(const struct table_writer *tw, unsigned int col)
 {
+	const char *text;
 	unsigned int i;
 
 	if (!tw->table->rates_only)
 		return false;
 	for (i = 0; i < tw->n_lines; i++) {
-		if (tw->lines[i].text[col] &&
-		    strcmp(tw->lines[i].text[col], "0"))
+		text = text_at(tw, i, col);
+		if (text && strcmp(text, "0"))
 			return false;
 	}
 	return true;
@@ -462,7 +469,7 @@ static void print_fields(struct table_writer *tw)
 		grid_column(grid, tw->table->rates_only && !tw->table->growth ?
 				  "PER SECOND" : "UNIT", 1, 0);
 	for (i = 0; i < tw->n_lines; i++) {
-		heading_of(tw, &tw->lines[i], head, sizeof(head));
+		heading_of(tw, i, head, sizeof(head));
 		grid_column(grid, head, 1, about ? 0 : GRID_RIGHT);
 	}
 	if (about)
@@ -501,7 +508,11 @@ static void print_lines(struct table_writer *tw)
 			print_hists(tw);
 		}
 	}
+	if (!tw->n_lines)
+		return;
 	forget_lines(tw);
+	grid_forget(tw->grid);
+	memset(tw->present, 0, tw->table->n_cols);
 }
 
 static void table_begin(struct writer *w, const struct table *table)
@@ -517,11 +528,11 @@ static void table_begin(struct writer *w, const struct table *table)
 	tw->cut = 0;
 	tw->moves = !table->rates_only;
 	grid_free(tw->grid);
-	tw->grid = NULL;
-	free(tw->visible);
-	tw->visible = calloc(table->n_cols ? table->n_cols : 1,
-			     sizeof(*tw->visible));
-	if (!tw->visible)
+	tw->grid = grid_new(tw->colors);
+	tw->begun = false;
+	free(tw->present);
+	tw->present = calloc(table->n_cols + 1, sizeof(*tw->present));
+	if (!tw->grid || !tw->present)
 		no_memory(tw);
 }
 
@@ -659,7 +670,7 @@ static void table_writer_free(struct writer *w)
 	forget_lines(tw);
 	free(tw->lines);
 	grid_free(tw->grid);
-	free(tw->visible);
+	free(tw->present);
 	free(w->values);
 	buffer_free(&tw->notes);
 	buffer_free(&tw->notes_before);

@@ -6,20 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
+
 const struct eadm_value *row_values(struct writer *w, const struct table *table,
 				    const struct row *row)
 {
-	struct eadm_value *more;
-
 	if (row->values)
 		return row->values;
-	if (table->n_cols > w->max_values) {
-		more = reallocarray(w->values, table->n_cols, sizeof(*more));
-		if (!more)
-			return NULL;
-		w->values = more;
-		w->max_values = table->n_cols;
-	}
+	if (!grow_to(w->values, table->n_cols, w->max_values))
+		return NULL;
 	values_of_record(table, row->record, w->values);
 	return w->values;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
 #include "top.h"
 
 /* Columns that rows can be ordered by; the first one means the busiest. */
@@ -133,10 +134,9 @@ bool top_arrange(struct top *top)
 	uint32_t *order;
 	size_t i, n = 0;
 
-	order = realloc(top->order, (top->qps.n + 1) * sizeof(*order));
-	if (!order)
+	if (!grow_to(top->order, top->qps.n, top->max_order))
 		return false;
-	top->order = order;
+	order = top->order;
 	for (i = 0; i < top->qps.n; i++) {
 		if ((!by_rate || busy(&top->qps.qp[i]) > 0) &&
 		    matches(top, &top->qps.qp[i]))

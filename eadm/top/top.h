@@ -75,7 +75,7 @@ struct top {
 	uint64_t next_scan;		/* ns, monotonic */
 	uint64_t scan_every;		/* ns; how old the QPs get */
 	uint32_t *order;		/* QPs as shown */
-	size_t n_order;
+	size_t n_order, max_order;
 	unsigned int sort;		/* column of QPs, or QP_SQ for the busiest */
 	unsigned int looks, scans;
 	bool lost;			/* the list of devices is to be read */

@@ -61,15 +61,6 @@ static inline u64 nla_get_uint(const struct nlattr *attr)
 {
 	return nla_len(attr) == sizeof(u32) ? nla_get_u32(attr) : nla_get_u64(attr);
 }
-
-static inline int nla_put_uint(struct sk_buff *skb, int type, u64 value)
-{
-	u32 small = value;
-
-	if (small == value)
-		return nla_put(skb, type, sizeof(small), &small);
-	return nla_put(skb, type, sizeof(value), &value);
-}
 #endif
 
 #endif /* COMPAT_NETLINK_H */

@@ -63,6 +63,13 @@ static inline void compat_has_local_dma_lkey(struct ib_device_attr *attr)
 #endif
 }
 
+/* A link speed of newer kernels; others show the highest they know. */
+#ifdef COMPAT_HAVE_SPEED_XDR
+#define COMPAT_SPEED_XDR	IB_SPEED_XDR
+#else
+#define COMPAT_SPEED_XDR	IB_SPEED_NDR
+#endif
+
 /* Where the core does not go by the ops alone: the commands of user space. */
 static inline void compat_allow_commands(struct ib_device *ibdev)
 {
@@ -81,6 +88,16 @@ static inline void compat_allow_commands(struct ib_device *ibdev)
 				  BIT_ULL(IB_USER_VERBS_CMD_QUERY_QP) |
 				  BIT_ULL(IB_USER_VERBS_CMD_MODIFY_QP) |
 				  BIT_ULL(IB_USER_VERBS_CMD_DESTROY_QP);
+#endif
+}
+
+/* The same for address handles of processes, where a driver has them. */
+static inline void compat_allow_ah(struct ib_device *ibdev)
+{
+#ifdef COMPAT_HAVE_UVERBS_CMD_MASKS
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_CREATE_AH) |
+				  BIT_ULL(IB_USER_VERBS_CMD_DESTROY_AH);
+	ibdev->uverbs_ex_cmd_mask |= BIT_ULL(IB_USER_VERBS_EX_CMD_QUERY_DEVICE);
 #endif
 }
 

@@ -54,6 +54,21 @@ void eadm_dev_exit(struct eadm_dev *edev)
 }
 
 /**
+ * eadm_dev_unfollow() - a reader of commands is gone
+ * @edev: the device, of which the caller has the struct; its driver may be gone
+ *
+ * Context: process.
+ */
+void eadm_dev_unfollow(struct eadm_dev *edev)
+{
+	if (!refcount_inc_not_zero(&edev->users))
+		return;
+	atomic_dec(&edev->dd->followers);
+	if (refcount_dec_and_test(&edev->users))
+		complete(&edev->idle);
+}
+
+/**
  * eadm_dev_next() - enter the next device of the table
  * @index: place to begin with; place of the device on return
  * @last: last place to look at

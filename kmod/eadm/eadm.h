@@ -102,6 +102,11 @@ struct eadm_set {
  * @key_attr: attribute that names a row
  * @key_type: its type, EADM_TYPE_U32 or EADM_TYPE_UINT
  * @from_attr: attribute of a dump with the key to begin at, or 0
+ * @among_attr: attribute with a bit for each value of @among in the rows wanted, or 0
+ * @least_attr: attribute with the least value of @least in the rows wanted, or 0
+ * @only_attr: attribute with a bit for the number of each attribute wanted, or 0
+ * @among: the field
+ * @least: the field
  * @cmd: command that reads it
  * @hw_perm: EADM_PERM_* needed to ask the adapter
  * @hw: there is something to ask the adapter for
@@ -113,10 +118,15 @@ struct eadm_object {
 	const struct eadm_field *fields;
 	const struct eadm_set *sets;
 	const struct eadm_field *owner[EADM_OWNER_COUNT];
+	const struct eadm_field *among;
+	const struct eadm_field *least;
 	u16 n_fields;
 	u16 snap_size;
 	u16 key_attr;
 	u16 from_attr;
+	u16 among_attr;
+	u16 least_attr;
+	u16 only_attr;
 	u8 key_type;
 	u8 cmd;
 	u8 hw_perm;
@@ -202,6 +212,7 @@ void eadm_dev_begin_removal(struct eadm_dev *edev);
 void eadm_dev_unpublish(struct eadm_dev *edev);
 void eadm_dev_table_exit(void);
 bool eadm_dev_enter(struct eadm_dev *edev, const struct net *net);
+void eadm_dev_unfollow(struct eadm_dev *edev);
 void eadm_dev_exit(struct eadm_dev *edev);
 struct eadm_dev *eadm_dev_next(unsigned long *index, unsigned long last, const struct net *net);
 u32 eadm_dev_generation(u8 type, unsigned long first, unsigned long last);
@@ -258,6 +269,6 @@ size_t eadm_snap_room(u8 type);
 int eadm_snap_fill(struct eadm_dev *edev, u8 type, void *row, void *snap,
 		   const struct eadm_diag_req *req);
 int eadm_put_snap(struct sk_buff *skb, const struct eadm_dev *edev, u8 type, void *snap,
-		  unsigned int rights);
+		  unsigned int rights, u64 only);
 
 #endif /* EADM_H */

@@ -102,6 +102,8 @@ static void eadm_remove(struct auxiliary_device *adev)
 	eadm_dev_begin_removal(edev);
 	if (!refcount_dec_and_test(&edev->users))
 		wait_for_completion(&edev->idle);
+	/* Those of files that stay open. */
+	atomic_set(&edev->dd->followers, 0);
 	atomic_notifier_chain_unregister(&edev->dd->events, &edev->nb);
 	eadm_node_del(edev);
 	eadm_dev_unpublish(edev);

@@ -27,6 +27,7 @@ enum {
  * @name: attribute with its name, or NULL
  * @key: number of the row, or of the first one of a dump
  * @has_key: @key is that of the only row
+ * @only: BIT_ULL() of the attributes wanted, or 0 for all
  * @diag: for the driver
  */
 struct eadm_request {
@@ -38,6 +39,7 @@ struct eadm_request {
 	const struct nlattr *name;
 	u64 key;
 	bool has_key;
+	u64 only;
 	struct eadm_diag_req diag;
 };
 
@@ -119,6 +121,12 @@ static int parse_request(struct eadm_request *req, u8 cmd, struct nlattr **attrs
 	} else if (obj->from_attr && attrs[obj->from_attr]) {
 		req->key = nla_get_uint(attrs[obj->from_attr]);
 	}
+	if (obj->among_attr && attrs[obj->among_attr])
+		req->diag.among = nla_get_u32(attrs[obj->among_attr]);
+	if (obj->least_attr && attrs[obj->least_attr])
+		req->diag.least = nla_get_uint(attrs[obj->least_attr]);
+	if (obj->only_attr && attrs[obj->only_attr])
+		req->only = nla_get_uint(attrs[obj->only_attr]) | BIT_ULL(obj->key_attr);
 	if (!req->diag.hw)
 		return 0;
 	if (!obj->hw) {
@@ -174,10 +182,29 @@ int eadm_nl_put_row(struct sk_buff *skb, struct eadm_dev *edev, u8 type, void *s
 {
 	void *hdr = genlmsg_put(skb, 0, 0, &eadm_family, 0, eadm_objects[type].cmd);
 
-	if (!hdr || eadm_put_snap(skb, edev, type, snap, rights))
+	if (!hdr || eadm_put_snap(skb, edev, type, snap, rights, 0))
 		return -EMSGSIZE;
 	genlmsg_end(skb, hdr);
 	return 0;
+}
+
+static bool is_picky(const struct eadm_request *req)
+{
+	return req->diag.among || req->diag.least;
+}
+
+static bool is_asked_for(const struct eadm_request *req, const void *snap)
+{
+	const struct eadm_field *among = req->obj->among, *least = req->obj->least;
+	u32 value;
+
+	if (req->diag.among) {
+		value = *(u32 *)(snap + among->off);
+		if (!*(u8 *)(snap + among->has) || value > 31 || !(req->diag.among & BIT(value)))
+			return false;
+	}
+	return !req->diag.least || (*(u8 *)(snap + least->has) &&
+				    *(u64 *)(snap + least->off) >= req->diag.least);
 }
 
 /**
@@ -191,7 +218,8 @@ int eadm_nl_put_row(struct sk_buff *skb, struct eadm_dev *edev, u8 type, void *s
  * @portid: address of the reader
  * @cb: the dump, or NULL
  *
- * Return: 0; -EMSGSIZE when it did not fit; the driver's error.
+ * Return: 0; -EMSGSIZE when it did not fit; -ENOENT when the request leaves it
+ * out; the driver's error.
  */
 static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct eadm_dev *edev,
 		   void *row, void *snap, const struct nlmsghdr *nlh, u32 portid,
@@ -206,10 +234,13 @@ static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct e
 
 	memset(snap, 0, obj->snap_size);
 	eadm_owner_fill(obj, ops, row, snap, rights);
-	diag.admin = rights & BIT(EADM_PERM_ADMIN);
+	/* Whoever picks may never see all of the row that the driver keeps. */
+	diag.admin = rights & BIT(EADM_PERM_ADMIN) && !is_picky(req) && !req->only;
 	ret = eadm_snap_fill(edev, req->type, row, snap, &diag);
 	if (ret)
 		return ret;
+	if (!is_asked_for(req, snap))
+		return -ENOENT;
 
 	hdr = genlmsg_put(skb, portid, nlh->nlmsg_seq, &eadm_family, cb ? NLM_F_MULTI : 0,
 			  obj->cmd);
@@ -217,7 +248,7 @@ static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct e
 		return -EMSGSIZE;
 	if (cb)
 		genl_dump_check_consistent(cb, hdr);
-	if (eadm_put_snap(skb, edev, req->type, snap, rights)) {
+	if (eadm_put_snap(skb, edev, req->type, snap, rights, req->only)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -263,7 +294,7 @@ static int set_param(struct eadm_dev *edev, const struct eadm_request *req, u64 
 	int ret;
 
 	if (!(rights_on(req, edev) & BIT(EADM_PERM_ADMIN))) {
-		NL_SET_ERR_MSG(info->extack, "a change takes CAP_NET_ADMIN");
+		NL_SET_ERR_MSG(info->extack, "a change requires CAP_NET_ADMIN");
 		return -EPERM;
 	}
 	ret = ops->conf_set ? ops->conf_set(edev->dd, req->key, value) : -EOPNOTSUPP;
@@ -432,6 +463,8 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
 		/* A reader that is killed need not wait for the adapter. */
 		if (fatal_signal_pending(current))
 			return -EINTR;
+		if (ops->seek && is_picky(&dump->req))
+			dump->id = ops->seek(edev->dd, dump->id, &dump->req.diag);
 		row = ops->next(edev->dd, &dump->id);
 		if (!row)
 			return 0;
@@ -542,6 +575,7 @@ static struct genl_family eadm_family __ro_after_init = {
 	.n_mcgrps = ARRAY_SIZE(groups),
 	.module = THIS_MODULE,
 };
+MODULE_ALIAS_GENL_FAMILY(EADM_FAMILY_NAME);
 
 /**
  * eadm_nl_init() - register the family

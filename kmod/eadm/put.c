@@ -5,30 +5,74 @@
 
 #include "eadm.h"
 
-static int put_field(struct sk_buff *skb, const struct eadm_field *field, void *snap)
+/*
+ * Attributes are written right into the room behind a message, which is theirs once
+ * all of a row fitted: a row has dozens, and by nla_put() each would move the end of
+ * the message and clear its padding by calls, which is most of what a row costs.
+ */
+struct room {
+	u8 *pos;
+	u8 *end;
+};
+
+/* The attribute with nothing in it yet, or NULL when there is no room for it. */
+static __always_inline struct nlattr *put_header(struct room *room, u16 type, u16 len)
+{
+	struct nlattr *attr = (struct nlattr *)room->pos;
+
+	if (nla_total_size(len) > room->end - room->pos)
+		return NULL;
+	attr->nla_type = type;
+	attr->nla_len = nla_attr_size(len);
+	room->pos += nla_total_size(len);
+	return attr;
+}
+
+static __always_inline int put(struct room *room, u16 type, const void *val, u16 len)
+{
+	struct nlattr *attr = put_header(room, type, len);
+
+	if (!attr)
+		return -EMSGSIZE;
+	memcpy(nla_data(attr), val, len);
+	if (nla_padlen(len))
+		memset(nla_data(attr) + len, 0, nla_padlen(len));
+	return 0;
+}
+
+static int put_string(struct room *room, u16 type, const char *text)
+{
+	return put(room, type, text, strlen(text) + 1);
+}
+
+static int put_field(struct room *room, const struct eadm_field *field, void *snap)
 {
 	void *val = snap + field->off;
+	u32 low;
 
 	switch (field->type) {
 	case EADM_TYPE_U32:
 	case EADM_TYPE_S32:
-		return nla_put(skb, field->attr, sizeof(u32), val);
-	case EADM_TYPE_U64:
-		return nla_put(skb, field->attr, sizeof(u64), val);
+		return put(room, field->attr, val, sizeof(u32));
 	case EADM_TYPE_UINT:
-		return nla_put_uint(skb, field->attr, *(u64 *)val);
+		low = *(u64 *)val;
+		if (low == *(u64 *)val)
+			return put(room, field->attr, &low, sizeof(u32));
+		fallthrough;
+	case EADM_TYPE_U64:
+		return put(room, field->attr, val, sizeof(u64));
 	case EADM_TYPE_STRING:
 		((char *)val)[field->len - 1] = '\0';
-		return nla_put_string(skb, field->attr, val);
+		return put_string(room, field->attr, val);
 	case EADM_TYPE_BINARY:
-		return nla_put(skb, field->attr,
-			       min(*(u16 *)(snap + field->len_off), field->len), val);
+		return put(room, field->attr, val,
+			   min(*(u16 *)(snap + field->len_off), field->len));
 	}
 	return -EINVAL;
 }
 
-static int put_fields(struct sk_buff *skb, const struct eadm_field *field, u16 n, void *snap,
-		      unsigned int rights)
+static int put_fields(struct room *room, const struct eadm_field *field, u16 n, void *snap,
+		      unsigned int rights, u64 only)
 {
 	const struct eadm_field *end = field + n;
 	int ret;
@@ -36,10 +80,26 @@ static int put_fields(struct sk_buff *skb, const struct eadm_field *field, u16 n
 	for (; field < end; field++) {
 		if (!*(u8 *)(snap + field->has) || !(rights & BIT(field->perm)))
 			continue;
-		ret = put_field(skb, field, snap);
+		if (only && !(only & BIT_ULL(field->attr)))
+			continue;
+		ret = put_field(room, field, snap);
 		if (ret)
 			return ret;
 	}
+	return 0;
+}
+
+/* A reader without the rights to any of them gets no empty nest. */
+static int put_set(struct room *room, const struct eadm_set *set, void *own,
+		   unsigned int rights)
+{
+	struct nlattr *nest = put_header(room, set->nest | NLA_F_NESTED, 0);
+
+	if (!nest || put_fields(room, set->fields, set->n_fields, own, rights, 0))
+		return -EMSGSIZE;
+	nest->nla_len = room->pos - (u8 *)nest;
+	if (nest->nla_len == NLA_HDRLEN)
+		room->pos = (u8 *)nest;
 	return 0;
 }
 
@@ -94,31 +154,28 @@ int eadm_snap_fill(struct eadm_dev *edev, u8 type, void *row, void *snap,
  * @type: EADM_OBJ_*
  * @snap: the snapshot
  * @rights: BIT(EADM_PERM_*) of the reader; fields beyond them are left out
+ * @only: BIT_ULL() of the attributes wanted, the key among them, or 0 for all and
+ *	those of the family
  *
  * Return: 0, or -EMSGSIZE when the message is full.
  */
 int eadm_put_snap(struct sk_buff *skb, const struct eadm_dev *edev, u8 type, void *snap,
-		  unsigned int rights)
+		  unsigned int rights, u64 only)
 {
 	const struct eadm_object *obj = &eadm_objects[type];
 	const struct ib_device *ibdev = edev->dd->ibdev;
 	const struct eadm_set *set = edev->sets[type];
-	struct nlattr *nest;
+	struct room room = {
+		.pos = skb_tail_pointer(skb),
+		.end = skb_tail_pointer(skb) + skb_tailroom(skb),
+	};
 
-	if (nla_put_u32(skb, EADM_A_COMMON_DEV_INDEX, ibdev->index) ||
-	    nla_put_string(skb, EADM_A_COMMON_DEV_NAME, ibdev->name) ||
-	    nla_put_string(skb, EADM_A_COMMON_FAMILY, edev->dd->ops->family) ||
-	    put_fields(skb, obj->fields, obj->n_fields, snap, rights))
+	if (put(&room, EADM_A_COMMON_DEV_INDEX, &ibdev->index, sizeof(u32)) ||
+	    put_string(&room, EADM_A_COMMON_DEV_NAME, ibdev->name) ||
+	    put_string(&room, EADM_A_COMMON_FAMILY, edev->dd->ops->family) ||
+	    put_fields(&room, obj->fields, obj->n_fields, snap, rights, only) ||
+	    (set && !only && put_set(&room, set, own_of(type, snap), rights)))
 		return -EMSGSIZE;
-	if (!set)
-		return 0;
-	nest = nla_nest_start(skb, set->nest);
-	if (!nest || put_fields(skb, set->fields, set->n_fields, own_of(type, snap), rights))
-		return -EMSGSIZE;
-	/* A reader without the rights gets no empty nest. */
-	if (skb_tail_pointer(skb) > (u8 *)nest + NLA_HDRLEN)
-		nla_nest_end(skb, nest);
-	else
-		nla_nest_cancel(skb, nest);
+	skb_put(skb, room.pos - skb_tail_pointer(skb));
 	return 0;
 }

@@ -24,6 +24,7 @@
  * @lock: one call at a time; never held then. Inside of @reading
  * @want: position and filters, as set up
  * @active: set up
+ * @follows: counted among the driver's followers
  * @raw: the reader may see bytes of commands
  * @counting: a gap before @next is a loss
  * @have: @rec waits to be copied out; it is not touched then
@@ -40,6 +41,7 @@ struct eadm_trace {
 	struct mutex lock;	/* guards all below */
 	struct eadm_ioc_trace want;
 	bool active;
+	bool follows;
 	bool raw;
 	bool counting;
 	bool have;
@@ -83,6 +85,8 @@ struct eadm_trace *eadm_trace_new(struct eadm_dev *edev)
  */
 void eadm_trace_free(struct eadm_trace *trace)
 {
+	if (trace->follows)
+		eadm_dev_unfollow(trace->edev);
 	mutex_destroy(&trace->lock);
 	mutex_destroy(&trace->reading);
 	kfree_skb(trace->rec);
@@ -246,6 +250,10 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 	if (mutex_lock_interruptible(&trace->reading))
 		return -ERESTARTSYS;
 	mutex_lock(&trace->lock);
+	/* Before the first look: what ends after it is told. */
+	if (!trace->follows)
+		atomic_inc(&trace->edev->dd->followers);
+	trace->follows = true;
 	trace->want = *arg;
 	trace->raw = raw;
 	/* Records count from 1. */

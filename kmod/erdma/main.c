@@ -57,13 +57,23 @@ static int read_caps(struct erdma_dev *dev)
 	return 0;
 }
 
+/* An adapter that starts may tell events of objects at once, though it has none. */
 static void tables_init(struct erdma_dev *dev)
 {
-	erdma_table_init(&dev->qps, dev, EADM_OBJ_QP, dev->caps.max_qp - 1);
-	erdma_table_init(&dev->cqs, dev, EADM_OBJ_CQ, dev->caps.max_cq - 1);
-	erdma_table_init(&dev->mrs, dev, EADM_OBJ_MR, dev->caps.max_mr - 1);
-	erdma_table_init(&dev->pds, dev, EADM_OBJ_PD, ERDMA_MAX_PD - 1);
-	erdma_table_init(&dev->ctxs, dev, EADM_OBJ_CTX, ERDMA_MAX_CONTEXT);
+	erdma_table_init(&dev->qps, dev, EADM_OBJ_QP);
+	erdma_table_init(&dev->cqs, dev, EADM_OBJ_CQ);
+	erdma_table_init(&dev->mrs, dev, EADM_OBJ_MR);
+	erdma_table_init(&dev->pds, dev, EADM_OBJ_PD);
+	erdma_table_init(&dev->ctxs, dev, EADM_OBJ_CTX);
+}
+
+static void tables_limit(struct erdma_dev *dev)
+{
+	dev->qps.max = dev->caps.max_qp - 1;
+	dev->cqs.max = dev->caps.max_cq - 1;
+	dev->mrs.max = dev->caps.max_mr - 1;
+	dev->pds.max = ERDMA_MAX_PD - 1;
+	dev->ctxs.max = ERDMA_MAX_CONTEXT;
 }
 
 static void tables_destroy(struct erdma_dev *dev)
@@ -346,10 +356,11 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = queues_init(dev);
 	if (ret)
 		goto err_vectors;
+	tables_init(dev);
 	ret = adapter_start(dev);
 	if (ret)
-		goto err_queues;
-	tables_init(dev);
+		goto err_tables;
+	tables_limit(dev);
 	ret = consumers_start(dev);
 	if (ret)
 		goto err_adapter;
@@ -357,8 +368,8 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 err_adapter:
 	adapter_stop(dev);
+err_tables:
 	tables_destroy(dev);
-err_queues:
 	queues_free(dev);
 err_vectors:
 	pci_free_irq_vectors(pdev);

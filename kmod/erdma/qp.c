@@ -455,7 +455,7 @@ void erdma_qp_event(struct erdma_qp *qp, enum ib_event_type type)
 		.event = type,
 	};
 
-	WRITE_ONCE(qp->events, qp->events + 1);
+	atomic64_inc(&qp->events);
 	if (qp->ibqp.event_handler)
 		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }

@@ -92,6 +92,16 @@ static int reset(struct erdma_dev *dev)
 	return ret;
 }
 
+/* Once: one that is still there when the adapter is reset again has nothing new. */
+static void tell_owner(struct erdma_qp *qp)
+{
+	if (qp->forgotten)
+		return;
+	qp->forgotten = true;
+	erdma_failed_with_device(qp);
+	erdma_qp_died(qp);
+}
+
 /* Tells consumers of objects that the adapter has forgotten. */
 static void tell_consumers(struct erdma_dev *dev)
 {
@@ -105,10 +115,8 @@ static void tell_consumers(struct erdma_dev *dev)
 
 	ib_dispatch_event(&event);
 	for (id = 0; (obj = erdma_table_next(&dev->qps, &id)); id++) {
-		if (erdma_obj_is_dead(dev, obj)) {
-			erdma_failed_with_device(container_of(obj, struct erdma_qp, obj));
-			erdma_qp_died(container_of(obj, struct erdma_qp, obj));
-		}
+		if (erdma_obj_is_dead(dev, obj))
+			tell_owner(container_of(obj, struct erdma_qp, obj));
 		erdma_obj_put(obj);
 	}
 }

@@ -8,15 +8,16 @@
  * @t: the table
  * @dev: the device
  * @type: EADM_OBJ_*
- * @max: largest number; the smallest is 1
+ *
+ * Numbers are from 1 to @t->max, which is 0 here.
  */
-void erdma_table_init(struct erdma_table *t, struct erdma_dev *dev, u8 type, u32 max)
+void erdma_table_init(struct erdma_table *t, struct erdma_dev *dev, u8 type)
 {
 	xa_init_flags(&t->xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	t->dev = dev;
 	t->type = type;
 	t->next = 1;
-	t->max = max;
+	t->max = 0;
 }
 
 /**

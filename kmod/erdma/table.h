@@ -41,7 +41,7 @@ struct erdma_table {
 	u8 type;
 };
 
-void erdma_table_init(struct erdma_table *t, struct erdma_dev *dev, u8 type, u32 max);
+void erdma_table_init(struct erdma_table *t, struct erdma_dev *dev, u8 type);
 void erdma_table_destroy(struct erdma_table *t);
 int erdma_table_reserve(struct erdma_table *t, u32 *id);
 void erdma_table_release(struct erdma_table *t, u32 id);

@@ -245,10 +245,11 @@ struct erdma_rts {
  * @cm_closed: called once when the QP leaves RTS or is stopped before, with
  *	state_lock held; must not sleep on anything that waits for the QP
  * @cm_data: argument of @cm_closed
- * @events: asynchronous events; written by AEQ delivery only
+ * @events: asynchronous events
  * @first_event: ERDMA_AE_* of the first one the adapter raised; as the rest of
  *	it stable once @first_event_time is set
  * @first_syndrome: enum erdma_syndrome
+ * @forgotten: its consumer was told that the adapter has forgotten it; recovery's
  * @first_event_time: local_clock(), 0 = none yet; release and acquire
  * @kqp: NULL for user QPs
  */
@@ -271,9 +272,10 @@ struct erdma_qp {
 	struct erdma_rts conn;
 	void (*cm_closed)(struct erdma_qp *qp, void *cm_data);
 	void *cm_data;
-	u64 events;
+	atomic64_t events;
 	u8 first_event;
 	u8 first_syndrome;
+	bool forgotten;
 	u64 first_event_time;
 	struct erdma_kqp *kqp;
 };

@@ -68,10 +68,14 @@ struct pid;
  * @admin: the reader administers the device: what was kept for it has been read,
  *	and it may have as many commands issued as it likes; for others an answer
  *	of a moment ago has to do
+ * @among: of commands: those in one of these states, BIT(EADM_CMD_STATE_*); 0: any
+ * @least: of commands: those that took at least so many ns
  */
 struct eadm_diag_req {
 	bool hw;
 	bool admin;
+	u32 among;
+	u64 least;
 };
 
 /**
@@ -79,6 +83,9 @@ struct eadm_diag_req {
  * @type: EADM_OBJ_* (generated from the specification)
  * @next: first object with an id of at least *@id, referenced, its id in *@id;
  *	NULL at the end; ERR_PTR when it cannot tell, as the dump is incomplete then
+ * @seek: passes over objects that a request leaves out without a look at each by
+ *	next(): the least id of at least @id that may be wanted. May be NULL: the
+ *	companion looks at what it gets in any case
  * @put: drop the reference next() took
  * @res: resource tracking entry, for the owner fields, or NULL for
  *	objects of the device as a whole (@res itself may be NULL as well).
@@ -93,6 +100,7 @@ struct eadm_diag_req {
 struct eadm_diag_obj {
 	u8 type;
 	void *(*next)(struct eadm_diag_dev *dd, u64 *id);
+	u64 (*seek)(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_req *req);
 	void (*put)(struct eadm_diag_dev *dd, void *obj);
 	struct rdma_restrack_entry *(*res)(void *obj);
 	struct pid *(*owner)(void *obj);
@@ -231,6 +239,9 @@ struct eadm_diag_ops {
  * @ops: the driver's ops
  * @failures: failures that the driver keeps, for the companion to show; NULL when
  *	it keeps none. Set before @adev is added
+ * @followers: readers that wait for each command: without any,
+ *	EADM_DIAG_CMD_DONE is not sent. The companion's: a reader that it counts finds
+ *	commands that ended before in the recorder, under the driver's lock
  * @gen: bumped by the driver whenever an object of a type comes or goes, so
  *	that a torn dump is told
  * @events: atomic notifier chain; calls carry enum eadm_diag_event_type and a
@@ -241,6 +252,7 @@ struct eadm_diag_dev {
 	struct ib_device *ibdev;
 	const struct eadm_diag_ops *ops;
 	struct eadm_failures *failures;
+	atomic_t followers;
 	atomic_t gen[EADM_OBJ_COUNT];
 	struct atomic_notifier_head events;
 };
@@ -260,6 +272,17 @@ static inline struct eadm_diag_dev *to_eadm_diag_dev(struct auxiliary_device *ad
 static inline void eadm_diag_changed(struct eadm_diag_dev *dd, u8 type)
 {
 	atomic_inc(&dd->gen[type]);
+}
+
+/**
+ * eadm_diag_is_followed() - whether EADM_DIAG_CMD_DONE has to be sent
+ * @dd: the device
+ *
+ * Context: any.
+ */
+static inline bool eadm_diag_is_followed(struct eadm_diag_dev *dd)
+{
+	return atomic_read(&dd->followers);
 }
 
 /**

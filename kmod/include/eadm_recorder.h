@@ -24,18 +24,20 @@
 #include <linux/types.h>
 #include <linux/vmalloc.h>
 
+#include "eadm_values.h"
+
 #define EADM_REC_COUNT		4096	/* power of two */
 #define EADM_REC_REQUEST	184	/* bytes kept of each */
 #define EADM_REC_RESPONSE	64
 
-/* What became of a command. */
+/* What became of a command, in the specification's terms. */
 enum eadm_rec_state {
-	EADM_REC_PENDING,
-	EADM_REC_DONE,
-	EADM_REC_ERROR,
-	EADM_REC_TIMEOUT,
-	EADM_REC_LATE,
-	EADM_REC_ABORTED,
+	EADM_REC_PENDING = EADM_CMD_STATE_PENDING,
+	EADM_REC_DONE = EADM_CMD_STATE_DONE,
+	EADM_REC_ERROR = EADM_CMD_STATE_ERROR,
+	EADM_REC_TIMEOUT = EADM_CMD_STATE_TIMEOUT,
+	EADM_REC_LATE = EADM_CMD_STATE_LATE,
+	EADM_REC_ABORTED = EADM_CMD_STATE_ABORTED,
 };
 
 #define EADM_REC_POLLED		BIT(0)
@@ -46,7 +48,8 @@ enum eadm_rec_state {
  * struct eadm_rec - one command
  * @seq: running number, 0 = never used
  * @submit: local_clock() at submission
- * @time: wall clock at submission, in ns; kept, as the two clocks drift apart
+ * @time: wall clock at submission, in ns; kept, as the two clocks drift apart.
+ *	It may be that of before a step of the clock EADM_REC_WALL_NS ago
  * @latency: ns until the answer, or until giving up
  * @start_time: of the requester's process, which distinguishes it from a later
  *	one with its number
@@ -91,12 +94,16 @@ struct eadm_rec {
  * struct eadm_recorder - ring of records
  * @ring: EADM_REC_COUNT records; number seq is at seq % EADM_REC_COUNT
  * @next: number of the next record
+ * @wall_at: local_clock() when the wall clock was read last
+ * @wall: the wall clock less local_clock() then
  * @kept: copy of the record of the first time-out
  * @kept_read: @kept was handed to an administrator and may be replaced
  */
 struct eadm_recorder {
 	struct eadm_rec *ring;
 	u64 next;
+	u64 wall_at;
+	u64 wall;
 	struct eadm_rec kept;
 	bool kept_read;
 };
@@ -137,6 +144,23 @@ static inline struct eadm_rec *eadm_recorder_find(struct eadm_recorder *r, u64 s
 	return rec->seq == seq ? rec : NULL;
 }
 
+/* In that time the two clocks drift apart by a few microseconds at most. */
+#define EADM_REC_WALL_NS	(10 * NSEC_PER_MSEC)
+
+/*
+ * The wall clock at a moment of local_clock(). To read it takes longer than most of
+ * what a record is, and commands come in bursts. A moment before the last one, by
+ * the clock of another CPU, has it read again.
+ */
+static inline u64 eadm_recorder_wall(struct eadm_recorder *r, u64 now)
+{
+	if (now - r->wall_at >= EADM_REC_WALL_NS) {
+		r->wall_at = now;
+		r->wall = ktime_get_real_fast_ns() - now;
+	}
+	return now + r->wall;
+}
+
 /**
  * eadm_recorder_submit() - record a command that is being submitted
  * @r: the recorder
@@ -160,7 +184,7 @@ static inline u64 eadm_recorder_submit(struct eadm_recorder *r, u64 now, u32 op,
 
 	rec->seq = seq;
 	rec->submit = now;
-	rec->time = ktime_get_real_fast_ns();
+	rec->time = eadm_recorder_wall(r, now);
 	rec->latency = 0;
 	rec->start_time = current->group_leader->start_time;
 	rec->pid = current->tgid;
@@ -302,6 +326,51 @@ static inline void eadm_recorder_abort(struct eadm_recorder *r, u64 seq, u64 now
 }
 
 /**
+ * eadm_recorder_oldest() - the least number of a record in the ring
+ * @r: the recorder
+ *
+ * Context: the caller's lock held.
+ * Return: the number; that of the next record when there is none.
+ */
+static inline u64 eadm_recorder_oldest(const struct eadm_recorder *r)
+{
+	return r->next > EADM_REC_COUNT ? r->next - EADM_REC_COUNT : 1;
+}
+
+/* Records to look at before others get the lock. */
+#define EADM_REC_SEEK	128
+
+/**
+ * eadm_recorder_seek() - go on to a record with a property
+ * @r: the recorder
+ * @seq: least number; that of the record on return, or of one behind some that
+ *	do not have it
+ * @states: BIT(EADM_REC_*) of the states that have it, 0: all
+ * @latency: the least latency of those that have it, in ns, 0: any
+ *
+ * Context: the caller's lock held, for not much more than EADM_REC_SEEK records.
+ * Return: false when the caller shall go on from @seq, after others had the lock.
+ */
+static inline bool eadm_recorder_seek(const struct eadm_recorder *r, u64 *seq, u32 states,
+				      u64 latency)
+{
+	const struct eadm_rec *rec;
+	u64 last;
+
+	/* The kept record is older than the ring, if it is in none. */
+	if (r->kept.seq >= *seq && r->kept.seq < eadm_recorder_oldest(r))
+		return true;
+	*seq = max(*seq, eadm_recorder_oldest(r));
+	last = min(r->next, *seq + EADM_REC_SEEK);
+	for (; *seq < last; ++*seq) {
+		rec = &r->ring[*seq % EADM_REC_COUNT];
+		if ((!states || states & BIT(rec->state)) && rec->latency >= latency)
+			return true;
+	}
+	return *seq >= r->next;
+}
+
+/**
  * eadm_recorder_next() - copy the first record with a number of at least @seq
  * @r: the recorder
  * @seq: least number
@@ -314,10 +383,9 @@ static inline void eadm_recorder_abort(struct eadm_recorder *r, u64 seq, u64 now
 static inline bool eadm_recorder_next(struct eadm_recorder *r, u64 seq, struct eadm_rec *copy,
 				      bool *first_timeout)
 {
-	u64 oldest = r->next > EADM_REC_COUNT ? r->next - EADM_REC_COUNT : 1;
 	bool kept = r->kept.seq && r->kept.seq >= seq;
 
-	seq = max(seq, oldest);
+	seq = max(seq, eadm_recorder_oldest(r));
 	if (kept && r->kept.seq <= seq)
 		*copy = r->kept;
 	else if (seq < r->next)

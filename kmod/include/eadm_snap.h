@@ -3,6 +3,7 @@
 /*
  * What a driver tells of each object: values with presence marks, set by the
  * SNAP_ macros of eadm_diag.h. The companion adds the device's name and index.
+ * What only one family has is in <family>_snap.h.
  */
 #ifndef EADM_SNAP_H
 #define EADM_SNAP_H
@@ -27,6 +28,8 @@ enum eadm_obj {
 	EADM_OBJ_CONF,
 	EADM_OBJ_FAILURE,
 	EADM_OBJ_FAILURE_TOTAL,
+	EADM_OBJ_AH,
+	EADM_OBJ_UAR,
 	EADM_OBJ_COUNT
 };
 
@@ -77,84 +80,16 @@ struct eadm_snap_dev {
 	u32 ceps_closed;
 	u32 orphans;
 	u64 orphan_bytes;
-	struct {
-		u8 hw_error;
-		u8 driver;
-		u8 state;
-		u8 bus_addr;
-		u8 vendor_id;
-		u8 part_id;
-		u8 hw_version;
-		u8 fw_version;
-		u8 numa_node;
-		u8 node_guid;
-		u8 netdev;
-		u8 netdev_index;
-		u8 mac;
-		u8 port_state;
-		u8 mtu;
-		u8 caps;
-		u8 vectors;
-		u8 max_qp;
-		u8 qps;
-		u8 max_cq;
-		u8 cqs;
-		u8 max_mr;
-		u8 mrs;
-		u8 max_pd;
-		u8 pds;
-		u8 max_ctx;
-		u8 ctxs;
-		u8 max_mr_size;
-		u8 max_send_wr;
-		u8 max_recv_wr;
-		u8 max_cqe;
-		u8 age;
-		u8 netdev_mac;
-		u8 ceps_listening;
-		u8 ceps_connecting;
-		u8 ceps_await_reply;
-		u8 ceps_await_request;
-		u8 ceps_recvd_request;
-		u8 ceps_connected;
-		u8 ceps_closed;
-		u8 orphans;
-		u8 orphan_bytes;
-	} has;
-};
-
-/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
-struct eadm_snap_dev_erdma {
-	u32 cc;
-	struct {
-		u8 cc;
-	} has;
-};
-
-/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
-struct eadm_snap_dev_efa {
-	u32 efa_caps;
-	u64 features;
-	u8 gid[16];
-	u16 gid_len;
-	u32 message_mtu;
-	u32 max_rdma_size;
-	u32 max_inline;
-	u32 max_mr_pages;
 	u32 max_ah;
 	u32 ahs;
-	u32 last_reset_reason;
 	struct {
-		u8 efa_caps;
-		u8 features;
-		u8 gid;
-		u8 message_mtu;
-		u8 max_rdma_size;
-		u8 max_inline;
-		u8 max_mr_pages;
-		u8 max_ah;
-		u8 ahs;
-		u8 last_reset_reason;
+		u8 hw_error, driver, state, bus_addr, vendor_id, part_id, hw_version;
+		u8 fw_version, numa_node, node_guid, netdev, netdev_index, mac, port_state;
+		u8 mtu, caps, vectors, max_qp, qps, max_cq, cqs, max_mr, mrs, max_pd, pds;
+		u8 max_ctx, ctxs, max_mr_size, max_send_wr, max_recv_wr, max_cqe, age;
+		u8 netdev_mac, ceps_listening, ceps_connecting, ceps_await_reply;
+		u8 ceps_await_request, ceps_recvd_request, ceps_connected, ceps_closed;
+		u8 orphans, orphan_bytes, max_ah, ahs;
 	} has;
 };
 
@@ -212,153 +147,13 @@ struct eadm_snap_qp {
 	u32 first_syndrome_raw;
 	u64 first_event_age;
 	struct {
-		u8 hw_error;
-		u8 qpn;
-		u8 type;
-		u8 state;
-		u8 pdn;
-		u8 send_cqn;
-		u8 recv_cqn;
-		u8 sq_depth;
-		u8 sq_stride;
-		u8 sq_pi;
-		u8 sq_ci;
-		u8 rq_depth;
-		u8 rq_stride;
-		u8 rq_pi;
-		u8 rq_ci;
-		u8 user;
-		u8 pid;
-		u8 comm;
-		u8 cgroup_id;
-		u8 netns;
-		u8 ctxn;
-		u8 res_id;
-		u8 netdev;
-		u8 local_addr;
-		u8 local_port;
-		u8 peer_addr;
-		u8 peer_port;
-		u8 age;
-		u8 state_age;
-		u8 last_post_age;
-		u8 last_comp_age;
-		u8 events;
-		u8 hw_sq_enabled;
-		u8 hw_sq_pi;
-		u8 hw_sq_ci;
-		u8 hw_rq_enabled;
-		u8 hw_rq_pi;
-		u8 hw_rq_ci;
-		u8 hw_remote_qpn;
-		u8 hw_pdn;
-		u8 hw_send_cqn;
-		u8 hw_recv_cqn;
-		u8 hw_sq_addr;
-		u8 hw_rq_addr;
-		u8 first_event;
-		u8 first_event_raw;
-		u8 first_cause;
-		u8 first_syndrome_raw;
-		u8 first_event_age;
-	} has;
-};
-
-/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
-struct eadm_snap_qp_erdma {
-	u32 iwarp_state;
-	u32 cookie;
-	u32 remote_cookie;
-	u32 cc;
-	u32 hw_last_sqe;
-	u32 hw_last_rqe;
-	u32 hw_send_cqes;
-	u32 hw_recv_cqes;
-	u32 hw_tx_packets;
-	u32 hw_rx_packets;
-	u32 hw_rx_error_drops;
-	u32 hw_rx_invalid_drops;
-	u32 hw_rto_retrans;
-	u32 hw_fw_sq_pi;
-	u32 hw_fw_sq_ci;
-	u32 hw_fw_rq_ci;
-	u32 hw_sq_flushing;
-	u32 hw_rq_flushing;
-	u32 hw_flushed_sq_pi;
-	u32 hw_flushed_rq_pi;
-	u64 hw_sq_dbrec_addr;
-	u64 hw_rq_dbrec_addr;
-	u64 hw_sq_dbrec;
-	u64 hw_rq_dbrec;
-	u8 hw_local_addr[16];
-	u16 hw_local_addr_len;
-	u8 hw_peer_addr[16];
-	u16 hw_peer_addr_len;
-	u32 hw_local_port;
-	u32 hw_peer_port;
-	struct {
-		u8 iwarp_state;
-		u8 cookie;
-		u8 remote_cookie;
-		u8 cc;
-		u8 hw_last_sqe;
-		u8 hw_last_rqe;
-		u8 hw_send_cqes;
-		u8 hw_recv_cqes;
-		u8 hw_tx_packets;
-		u8 hw_rx_packets;
-		u8 hw_rx_error_drops;
-		u8 hw_rx_invalid_drops;
-		u8 hw_rto_retrans;
-		u8 hw_fw_sq_pi;
-		u8 hw_fw_sq_ci;
-		u8 hw_fw_rq_ci;
-		u8 hw_sq_flushing;
-		u8 hw_rq_flushing;
-		u8 hw_flushed_sq_pi;
-		u8 hw_flushed_rq_pi;
-		u8 hw_sq_dbrec_addr;
-		u8 hw_rq_dbrec_addr;
-		u8 hw_sq_dbrec;
-		u8 hw_rq_dbrec;
-		u8 hw_local_addr;
-		u8 hw_peer_addr;
-		u8 hw_local_port;
-		u8 hw_peer_port;
-	} has;
-};
-
-/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
-struct eadm_snap_qp_efa {
-	u32 handle;
-	u32 qkey;
-	u32 psn;
-	u32 rnr_retry;
-	u32 send_sub_cq;
-	u32 recv_sub_cq;
-	u32 unsolicited;
-	u32 sq_db_offset;
-	u32 rq_db_offset;
-	u32 llq_offset;
-	u32 hw_state;
-	u32 hw_psn;
-	u32 hw_sq_draining;
-	u32 hw_rnr_retry;
-	struct {
-		u8 handle;
-		u8 qkey;
-		u8 psn;
-		u8 rnr_retry;
-		u8 send_sub_cq;
-		u8 recv_sub_cq;
-		u8 unsolicited;
-		u8 sq_db_offset;
-		u8 rq_db_offset;
-		u8 llq_offset;
-		u8 hw_state;
-		u8 hw_psn;
-		u8 hw_sq_draining;
-		u8 hw_rnr_retry;
+		u8 hw_error, qpn, type, state, pdn, send_cqn, recv_cqn, sq_depth, sq_stride;
+		u8 sq_pi, sq_ci, rq_depth, rq_stride, rq_pi, rq_ci, user, pid, comm, cgroup_id;
+		u8 netns, ctxn, res_id, netdev, local_addr, local_port, peer_addr, peer_port;
+		u8 age, state_age, last_post_age, last_comp_age, events, hw_sq_enabled;
+		u8 hw_sq_pi, hw_sq_ci, hw_rq_enabled, hw_rq_pi, hw_rq_ci, hw_remote_qpn;
+		u8 hw_pdn, hw_send_cqn, hw_recv_cqn, hw_sq_addr, hw_rq_addr, first_event;
+		u8 first_event_raw, first_cause, first_syndrome_raw, first_event_age;
 	} has;
 };
 
@@ -392,65 +187,9 @@ struct eadm_snap_cq {
 	u64 last_extra_age;
 	u32 subs;
 	struct {
-		u8 hw_error;
-		u8 cqn;
-		u8 depth;
-		u8 ci;
-		u8 vector;
-		u8 eqn;
-		u8 armed;
-		u8 solicited;
-		u8 notify_requests;
-		u8 events;
-		u8 errors;
-		u8 users;
-		u8 user;
-		u8 pid;
-		u8 comm;
-		u8 cgroup_id;
-		u8 netns;
-		u8 ctxn;
-		u8 res_id;
-		u8 age;
-		u8 last_event_age;
-		u8 hw_pi;
-		u8 hw_enabled;
-		u8 hw_depth;
-		u8 channel;
-		u8 last_extra_age;
-		u8 subs;
-	} has;
-};
-
-/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
-struct eadm_snap_cq_erdma {
-	u32 hw_owner;
-	u32 hw_bad_db_type;
-	u32 hw_bad_db_ci;
-	u32 hw_out_of_order;
-	u32 hw_duplicate;
-	u64 hw_db_addr;
-	u64 hw_dbrec;
-	struct {
-		u8 hw_owner;
-		u8 hw_bad_db_type;
-		u8 hw_bad_db_ci;
-		u8 hw_out_of_order;
-		u8 hw_duplicate;
-		u8 hw_db_addr;
-		u8 hw_dbrec;
-	} has;
-};
-
-/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
-struct eadm_snap_cq_efa {
-	u32 entry_size;
-	u32 source_address;
-	u32 db_offset;
-	struct {
-		u8 entry_size;
-		u8 source_address;
-		u8 db_offset;
+		u8 hw_error, cqn, depth, ci, vector, eqn, armed, solicited, notify_requests;
+		u8 events, errors, users, user, pid, comm, cgroup_id, netns, ctxn, res_id, age;
+		u8 last_event_age, hw_pi, hw_enabled, hw_depth, channel, last_extra_age, subs;
 	} has;
 };
 
@@ -483,56 +222,10 @@ struct eadm_snap_eq {
 	u64 last_missed_age;
 	u64 last_unknown_age;
 	struct {
-		u8 hw_error;
-		u8 index;
-		u8 role;
-		u8 eqn;
-		u8 vector;
-		u8 irq;
-		u8 irq_name;
-		u8 depth;
-		u8 ci;
-		u8 pending;
-		u8 cqs;
-		u8 interrupts;
-		u8 events;
-		u8 unknown;
-		u8 age;
-		u8 last_event_age;
-		u8 hw_depth;
-		u8 hw_vector;
-		u8 hw_suppressed;
-		u8 hw_overflow;
-		u8 hw_head;
-		u8 hw_tail;
-		u8 hw_ring_addr;
-		u8 missed;
-		u8 last_missed_age;
-		u8 last_unknown_age;
-	} has;
-};
-
-/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
-struct eadm_snap_eq_erdma {
-	u32 hw_head_owner;
-	u32 hw_tail_owner;
-	u64 hw_db_addr;
-	u64 hw_dbrec;
-	struct {
-		u8 hw_head_owner;
-		u8 hw_tail_owner;
-		u8 hw_db_addr;
-		u8 hw_dbrec;
-	} has;
-};
-
-/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
-struct eadm_snap_eq_efa {
-	u64 keep_alive_events;
-	u64 last_keep_alive_age;
-	struct {
-		u8 keep_alive_events;
-		u8 last_keep_alive_age;
+		u8 hw_error, index, role, eqn, vector, irq, irq_name, depth, ci, pending, cqs;
+		u8 interrupts, events, unknown, age, last_event_age, hw_depth, hw_vector;
+		u8 hw_suppressed, hw_overflow, hw_head, hw_tail, hw_ring_addr, missed;
+		u8 last_missed_age, last_unknown_age;
 	} has;
 };
 
@@ -567,33 +260,10 @@ struct eadm_snap_cmdq {
 	u32 hw_cq_pi;
 	u64 last_spurious_age;
 	struct {
-		u8 hw_error;
-		u8 index;
-		u8 state;
-		u8 sq_depth;
-		u8 sq_stride;
-		u8 sq_pi;
-		u8 sq_ci;
-		u8 cq_ci;
-		u8 eq_ci;
-		u8 credits;
-		u8 outstanding;
-		u8 max_outstanding;
-		u8 submitted;
-		u8 completed;
-		u8 errors;
-		u8 timeouts;
-		u8 late;
-		u8 spurious;
-		u8 recoveries;
-		u8 failed_recoveries;
-		u8 last_submit_age;
-		u8 last_comp_age;
-		u8 oldest_age;
-		u8 timeout;
-		u8 hw_sq_pi;
-		u8 hw_sq_ci;
-		u8 hw_cq_pi;
+		u8 hw_error, index, state, sq_depth, sq_stride, sq_pi, sq_ci, cq_ci, eq_ci;
+		u8 credits, outstanding, max_outstanding, submitted, completed, errors;
+		u8 timeouts, late, spurious, recoveries, failed_recoveries, last_submit_age;
+		u8 last_comp_age, oldest_age, timeout, hw_sq_pi, hw_sq_ci, hw_cq_pi;
 		u8 last_spurious_age;
 	} has;
 };
@@ -620,45 +290,8 @@ struct eadm_snap_mr {
 	u32 res_id;
 	u64 age;
 	struct {
-		u8 hw_error;
-		u8 mrn;
-		u8 type;
-		u8 valid;
-		u8 pdn;
-		u8 lkey;
-		u8 rkey;
-		u8 iova;
-		u8 length;
-		u8 access;
-		u8 page_size;
-		u8 pages;
-		u8 pid;
-		u8 comm;
-		u8 cgroup_id;
-		u8 netns;
-		u8 ctxn;
-		u8 res_id;
-		u8 age;
-	} has;
-};
-
-/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
-struct eadm_snap_mr_erdma {
-	u32 mtt_level;
-	struct {
-		u8 mtt_level;
-	} has;
-};
-
-/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
-struct eadm_snap_mr_efa {
-	u32 recv_ic;
-	u32 read_ic;
-	u32 rdma_recv_ic;
-	struct {
-		u8 recv_ic;
-		u8 read_ic;
-		u8 rdma_recv_ic;
+		u8 hw_error, mrn, type, valid, pdn, lkey, rkey, iova, length, access;
+		u8 page_size, pages, pid, comm, cgroup_id, netns, ctxn, res_id, age;
 	} has;
 };
 
@@ -676,17 +309,8 @@ struct eadm_snap_pd {
 	u32 res_id;
 	u64 age;
 	struct {
-		u8 hw_error;
-		u8 pdn;
-		u8 users;
-		u8 local_dma_lkey;
-		u8 pid;
-		u8 comm;
-		u8 cgroup_id;
-		u8 netns;
-		u8 ctxn;
-		u8 res_id;
-		u8 age;
+		u8 hw_error, pdn, users, local_dma_lkey, pid, comm, cgroup_id, netns, ctxn;
+		u8 res_id, age;
 	} has;
 };
 
@@ -705,40 +329,8 @@ struct eadm_snap_ctx {
 	u32 res_id;
 	u64 age;
 	struct {
-		u8 hw_error;
-		u8 ctxn;
-		u8 qps;
-		u8 cqs;
-		u8 mrs;
-		u8 pds;
-		u8 pid;
-		u8 comm;
-		u8 cgroup_id;
-		u8 netns;
-		u8 res_id;
+		u8 hw_error, ctxn, qps, cqs, mrs, pds, pid, comm, cgroup_id, netns, res_id;
 		u8 age;
-	} has;
-};
-
-/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
-struct eadm_snap_ctx_erdma {
-	u32 db_type;
-	u64 sq_db_offset;
-	u64 rq_db_offset;
-	u64 cq_db_offset;
-	struct {
-		u8 db_type;
-		u8 sq_db_offset;
-		u8 rq_db_offset;
-		u8 cq_db_offset;
-	} has;
-};
-
-/* What only Elastic Fabric Adapter (EFA) adapters have of it. */
-struct eadm_snap_ctx_efa {
-	u32 uar;
-	struct {
-		u8 uar;
 	} has;
 };
 
@@ -839,102 +431,33 @@ struct eadm_snap_counters {
 	u64 accept_failures;
 	u64 rejects;
 	u64 disconnects;
+	u64 keep_alive_events;
+	u64 pd_alloc_failures;
+	u64 ah_create_failures;
+	u64 mmap_failures;
 	struct {
-		u8 hw_error;
-		u8 port;
-		u8 tx_requests;
-		u8 tx_packets;
-		u8 tx_bytes;
-		u8 tx_disabled_drops;
-		u8 tx_bps_limit_drops;
-		u8 tx_pps_limit_drops;
-		u8 rx_packets;
-		u8 rx_bytes;
-		u8 rx_disabled_drops;
-		u8 rx_bps_limit_drops;
-		u8 rx_pps_limit_drops;
-		u8 cmds_submitted;
-		u8 cmds_completed;
-		u8 cmds_failed;
-		u8 cmds_timed_out;
-		u8 cmdq_recoveries;
-		u8 async_events;
-		u8 comp_events;
-		u8 interrupts;
-		u8 qp_creates;
-		u8 qp_create_failures;
-		u8 qp_destroys;
-		u8 cq_creates;
-		u8 cq_create_failures;
-		u8 cq_destroys;
-		u8 mr_registers;
-		u8 mr_register_failures;
-		u8 mr_deregisters;
-		u8 pd_allocs;
-		u8 pd_deallocs;
-		u8 ctx_allocs;
-		u8 ctx_alloc_failures;
-		u8 ctx_deallocs;
-		u8 rx_drops;
-		u8 send_bytes;
-		u8 send_requests;
-		u8 receive_bytes;
-		u8 receive_requests;
-		u8 read_requests;
-		u8 read_bytes;
-		u8 read_errors;
-		u8 read_response_bytes;
-		u8 write_requests;
-		u8 write_bytes;
-		u8 write_errors;
-		u8 rx_write_bytes;
-		u8 retransmitted_bytes;
-		u8 retransmitted_packets;
-		u8 ack_timeouts;
-		u8 unresponsive_peers;
-		u8 impaired_peers;
-		u8 duplicate_requests;
-		u8 out_of_sequence;
-		u8 rx_rnr_naks;
-		u8 tx_rnr_naks;
-		u8 rx_sequence_naks;
-		u8 acks_deferred;
-		u8 retries_exceeded;
-		u8 rnr_retries_exceeded;
-		u8 retransmits;
-		u8 tx_errors;
-		u8 link_downs;
-		u8 rx_sends;
-		u8 rx_writes;
-		u8 rx_reads;
-		u8 rx_atomics;
-		u8 atomic_requests;
-		u8 no_receive_buffer;
-		u8 implied_naks;
-		u8 rx_length_errors;
-		u8 responder_errors;
-		u8 requester_errors;
-		u8 remote_invalid_requests;
-		u8 remote_access_errors;
-		u8 rx_access_errors;
-		u8 responder_flushes;
-		u8 requester_flushes;
-		u8 rx_cnps;
-		u8 ignored_cnps;
-		u8 tx_cnps;
-		u8 rx_ecn_packets;
-		u8 slow_restarts;
-		u8 tx_drops;
-		u8 rx_errors;
-		u8 listens;
-		u8 listen_failures;
-		u8 connects;
-		u8 connect_failures;
-		u8 connect_timeouts;
-		u8 accepts;
-		u8 accept_failures;
-		u8 rejects;
-		u8 disconnects;
+		u8 hw_error, port, tx_requests, tx_packets, tx_bytes, tx_disabled_drops;
+		u8 tx_bps_limit_drops, tx_pps_limit_drops, rx_packets, rx_bytes;
+		u8 rx_disabled_drops, rx_bps_limit_drops, rx_pps_limit_drops, cmds_submitted;
+		u8 cmds_completed, cmds_failed, cmds_timed_out, cmdq_recoveries, async_events;
+		u8 comp_events, interrupts, qp_creates, qp_create_failures, qp_destroys;
+		u8 cq_creates, cq_create_failures, cq_destroys, mr_registers;
+		u8 mr_register_failures, mr_deregisters, pd_allocs, pd_deallocs, ctx_allocs;
+		u8 ctx_alloc_failures, ctx_deallocs, rx_drops, send_bytes, send_requests;
+		u8 receive_bytes, receive_requests, read_requests, read_bytes, read_errors;
+		u8 read_response_bytes, write_requests, write_bytes, write_errors;
+		u8 rx_write_bytes, retransmitted_bytes, retransmitted_packets, ack_timeouts;
+		u8 unresponsive_peers, impaired_peers, duplicate_requests, out_of_sequence;
+		u8 rx_rnr_naks, tx_rnr_naks, rx_sequence_naks, acks_deferred, retries_exceeded;
+		u8 rnr_retries_exceeded, retransmits, tx_errors, link_downs, rx_sends;
+		u8 rx_writes, rx_reads, rx_atomics, atomic_requests, no_receive_buffer;
+		u8 implied_naks, rx_length_errors, responder_errors, requester_errors;
+		u8 remote_invalid_requests, remote_access_errors, rx_access_errors;
+		u8 responder_flushes, requester_flushes, rx_cnps, ignored_cnps, tx_cnps;
+		u8 rx_ecn_packets, slow_restarts, tx_drops, rx_errors, listens;
+		u8 listen_failures, connects, connect_failures, connect_timeouts, accepts;
+		u8 accept_failures, rejects, disconnects, keep_alive_events, pd_alloc_failures;
+		u8 ah_create_failures, mmap_failures;
 	} has;
 };
 
@@ -962,25 +485,8 @@ struct eadm_snap_cmd {
 	u32 first_timeout;
 	u64 lost;
 	struct {
-		u8 hw_error;
-		u8 seq;
-		u8 time;
-		u8 op;
-		u8 op_raw;
-		u8 state;
-		u8 status;
-		u8 syndrome_raw;
-		u8 latency;
-		u8 tag;
-		u8 outstanding;
-		u8 polled;
-		u8 cpu;
-		u8 pid;
-		u8 comm;
-		u8 request;
-		u8 response;
-		u8 first_timeout;
-		u8 lost;
+		u8 hw_error, seq, time, op, op_raw, state, status, syndrome_raw, latency, tag;
+		u8 outstanding, polled, cpu, pid, comm, request, response, first_timeout, lost;
 	} has;
 };
 
@@ -1010,39 +516,9 @@ struct eadm_snap_cep {
 	u32 res_id;
 	u32 ps;
 	struct {
-		u8 hw_error;
-		u8 cepn;
-		u8 state;
-		u8 role;
-		u8 local_addr;
-		u8 local_port;
-		u8 peer_addr;
-		u8 peer_port;
-		u8 qpn;
-		u8 listener;
-		u8 backlog;
-		u8 pending;
-		u8 netdev;
-		u8 pid;
-		u8 comm;
-		u8 cgroup_id;
-		u8 netns;
-		u8 age;
-		u8 state_age;
-		u8 res_id;
-		u8 ps;
-	} has;
-};
-
-/* What only Elastic RDMA Adapter (ERDMA) adapters have of it. */
-struct eadm_snap_cep_erdma {
-	u32 cookie;
-	u32 remote_cookie;
-	u32 cc;
-	struct {
-		u8 cookie;
-		u8 remote_cookie;
-		u8 cc;
+		u8 hw_error, cepn, state, role, local_addr, local_port, peer_addr, peer_port;
+		u8 qpn, listener, backlog, pending, netdev, pid, comm, cgroup_id, netns, age;
+		u8 state_age, res_id, ps;
 	} has;
 };
 
@@ -1063,20 +539,8 @@ struct eadm_snap_event {
 	u64 value;
 	u32 lost;
 	struct {
-		u8 hw_error;
-		u8 seq;
-		u8 time;
-		u8 type;
-		u8 async;
-		u8 async_raw;
-		u8 qpn;
-		u8 cqn;
-		u8 cmd_seq;
-		u8 op;
-		u8 op_raw;
-		u8 param;
-		u8 value;
-		u8 lost;
+		u8 hw_error, seq, time, type, async, async_raw, qpn, cqn, cmd_seq, op, op_raw;
+		u8 param, value, lost;
 	} has;
 };
 
@@ -1091,14 +555,7 @@ struct eadm_snap_conf {
 	u64 highest;
 	u32 read_back;
 	struct {
-		u8 hw_error;
-		u8 param;
-		u8 value;
-		u8 unit;
-		u8 value_name;
-		u8 lowest;
-		u8 highest;
-		u8 read_back;
+		u8 hw_error, param, value, unit, value_name, lowest, highest, read_back;
 	} has;
 };
 
@@ -1131,30 +588,9 @@ struct eadm_snap_failure {
 	u32 qpn;
 	u32 peer_qpn;
 	struct {
-		u8 hw_error;
-		u8 seq;
-		u8 time;
-		u8 age;
-		u8 kind;
-		u8 id;
-		u8 cause;
-		u8 syndrome_raw;
-		u8 error;
-		u8 async;
-		u8 async_raw;
-		u8 op;
-		u8 op_raw;
-		u8 times;
-		u8 pid;
-		u8 comm;
-		u8 ended;
-		u8 cgroup_id;
-		u8 local_addr;
-		u8 local_port;
-		u8 peer_addr;
-		u8 peer_port;
-		u8 qpn;
-		u8 peer_qpn;
+		u8 hw_error, seq, time, age, kind, id, cause, syndrome_raw, error, async;
+		u8 async_raw, op, op_raw, times, pid, comm, ended, cgroup_id, local_addr;
+		u8 local_port, peer_addr, peer_port, qpn, peer_qpn;
 	} has;
 };
 
@@ -1168,13 +604,43 @@ struct eadm_snap_failure_total {
 	u64 last_time;
 	u64 last_age;
 	struct {
-		u8 hw_error;
-		u8 class;
-		u8 kind;
-		u8 cause;
-		u8 count;
-		u8 last_time;
-		u8 last_age;
+		u8 hw_error, class, kind, cause, count, last_time, last_age;
+	} has;
+};
+
+/* An address handle: a peer that work requests can name. */
+struct eadm_snap_ah {
+	s32 hw_error;
+	u32 ahn;
+	u32 pdn;
+	u8 peer_gid[16];
+	u16 peer_gid_len;
+	u32 users;
+	u32 pid;
+	char comm[32];
+	u64 cgroup_id;
+	u32 netns;
+	u32 ctxn;
+	u64 age;
+	struct {
+		u8 hw_error, ahn, pdn, peer_gid, users, pid, comm, cgroup_id, netns, ctxn, age;
+	} has;
+};
+
+/* Pages of doorbells that a user context works with. */
+struct eadm_snap_uar {
+	s32 hw_error;
+	u32 uarn;
+	u32 qps;
+	u32 cqs;
+	u32 pid;
+	char comm[32];
+	u64 cgroup_id;
+	u32 netns;
+	u32 ctxn;
+	u64 age;
+	struct {
+		u8 hw_error, uarn, qps, cqs, pid, comm, cgroup_id, netns, ctxn, age;
 	} has;
 };
 

@@ -291,9 +291,9 @@ struct efa_resp_create_qp {
 	struct efa_acq_hdr hdr;
 	__le32 handle;
 	__le16 qpn;
+	__le16 rsvd;
 	__le16 send_sub_cq;
 	__le16 recv_sub_cq;
-	__le16 rsvd;
 	__le32 sq_db;			/* offset in the BAR of doorbells */
 	__le32 rq_db;
 	__le32 llq;			/* offset in BAR 2 */

@@ -22,15 +22,30 @@ struct eadm_devices {
 	uint32_t events;	/* number of the multicast group, 0: none */
 	bool held;		/* eadm_scan() */
 	bool kept;		/* and the snapshot that is captured has it, too */
+	bool partial;		/* RDMA netlink was not asked: there are no others */
+};
+
+/*
+ * Names of processes, which rows ask for again and again. A round ends where
+ * what is recorded or read becomes that of another snapshot.
+ */
+struct eadm_comms {
+	unsigned int round;
+	struct {
+		uint32_t pid;
+		unsigned int round;
+		uint64_t time;
+		char name[32];		/* "": there is none */
+	} comm[64];
 };
 
 struct eadm_ctx {
 	struct eadm_source *src;
-	struct eadm_source *paused;	/* a recorder: see eadm_tee_pause() */
 	struct eadm_capture *capture;	/* being written, NULL: none */
 	struct eadm_archive *archive;	/* NULL until a bundle needs it */
 	struct eadm_filter *filter;	/* of captures, NULL: none */
 	struct eadm_devices devices;
+	struct eadm_comms comms;
 	unsigned int timeout_ms;
 	bool live;
 	int64_t clock_offset;	/* wall clock less monotonic clock, ns */

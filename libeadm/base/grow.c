@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Memory that grows to twice what it was each time. */
+/* Memory that grows, where nothing else is said to twice what it was. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,19 +29,27 @@ void eadm_grow_put(struct eadm_grow *g, const void *data, size_t len)
 	g->len += len;
 }
 
+/* An array that has room for @n elements, as eadm_grow_room(). */
+void *eadm_grow_to(void *array, size_t n, size_t *max, size_t size)
+{
+	void *more;
+
+	if (array && n <= *max)
+		return array;
+	/* One at least: NULL would be an error. */
+	more = reallocarray(array, n + !n, size);
+	if (more)
+		*max = n;
+	return more;
+}
+
 /*
  * An array of @n elements, where it is now, with room for one more; NULL, and
  * the array is as it was, when there is no memory.
  */
 void *eadm_grow_room(void *array, size_t n, size_t *max, size_t size)
 {
-	size_t want = *max ? 2 * *max : FIRST_ROOM;
-	void *more;
-
 	if (n < *max)
 		return array;
-	more = reallocarray(array, want, size);
-	if (more)
-		*max = want;
-	return more;
+	return eadm_grow_to(array, *max ? 2 * *max : FIRST_ROOM, max, size);
 }

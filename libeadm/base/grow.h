@@ -16,5 +16,7 @@ struct eadm_grow {
 void eadm_grow_put(struct eadm_grow *g, const void *data, size_t len);
 void *eadm_grow_room(void *array, size_t n, size_t *max, size_t size)
 	EADM_MUST_CHECK;
+void *eadm_grow_to(void *array, size_t n, size_t *max, size_t size)
+	EADM_MUST_CHECK;
 
 #endif /* EADM_GROW_H */

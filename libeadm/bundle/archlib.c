@@ -7,12 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/late.h"
+
+#define ARCHIVE	"libarchive.so.13"
+#define NETTLE	"libnettle.so.8"
+EADM_LATE_LIBRARY(archive, ARCHIVE, "recommended", "bundles for support");
+EADM_LATE_LIBRARY(nettle, NETTLE, "recommended", "bundles for support");
+
 static bool load(struct eadm_archive *lib)
 {
-	lib->archive = dlopen("libarchive.so.13", RTLD_NOW | RTLD_LOCAL);
+	lib->archive = dlopen(ARCHIVE, RTLD_NOW | RTLD_LOCAL);
 	if (!lib->archive)
 		return false;
-	lib->nettle = dlopen("libnettle.so.8", RTLD_NOW | RTLD_LOCAL);
+	lib->nettle = dlopen(NETTLE, RTLD_NOW | RTLD_LOCAL);
 	if (!lib->nettle)
 		return false;
 	lib->error_number = (__typeof__(lib->error_number))

@@ -43,7 +43,5 @@ void eadm_redact_text(struct eadm_redactor *r, const char *text, size_t len,
 		      struct eadm_grow *out);
 void eadm_redact_packet(struct eadm_redactor *r, uint16_t proto,
 			const void *data, size_t len, struct eadm_grow *out);
-void eadm_redact_fact(struct eadm_redactor *r, const char *key,
-		      const char *value, struct eadm_grow *out);
 
 #endif /* EADM_REDACT_H */

@@ -74,7 +74,7 @@ static bool has_pid(const struct fields *fields, struct eadm_attrs attrs)
 
 	while (eadm_attr_next(&attrs, &attr) > 0) {
 		field = field_of(fields, eadm_attr_type(attr));
-		if (field && !strcmp(field->name, "pid"))
+		if (field && !strcmp(eadm_field_name(field), "pid"))
 			return true;
 	}
 	return false;
@@ -110,6 +110,34 @@ static void put_binary(struct eadm_redactor *r, const struct nlattr *attr,
 	else
 		eadm_redact_hw(r, eadm_attr_data(attr), bytes, len);
 	eadm_message_put(out, attr->nla_type, bytes, len);
+}
+
+static void put_string(struct eadm_redactor *r, const struct eadm_field *field,
+		       const struct nlattr *attr, bool process,
+		       struct eadm_grow *out)
+{
+	const char *text = eadm_attr_string(attr);
+
+	switch (field->redact) {
+	case EADM_SPEC_REDACT_PROCESS:
+		put_comm(r, attr, process, out);
+		break;
+	case EADM_SPEC_REDACT_HOST:
+		if (text && eadm_redactor_host(r, text))
+			out->fail = true;
+		put_text_attr(r, attr, out);
+		break;
+	case EADM_SPEC_REDACT_KEEP:
+		if (text)
+			eadm_message_put_string(out, attr->nla_type, text);
+		break;
+	case EADM_SPEC_REDACT_DROP:
+		r->count.dropped++;
+		break;
+	default:
+		put_text_attr(r, attr, out);
+		break;
+	}
 }
 
 static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
@@ -158,7 +186,7 @@ static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
 		field = field_of(fields, eadm_attr_type(attr));
 		if (set)
 			put_set(r, fields->object, set, attr, out);
-		else if (!field && request)
+		else if (request && (!field || !eadm_attr_len(attr)))
 			eadm_message_put(out, attr->nla_type, eadm_attr_data(attr),
 				 eadm_attr_len(attr));
 		else if (!field)
@@ -171,10 +199,8 @@ static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
 		else if (field->type != EADM_SPEC_TYPE_STRING)
 			eadm_message_put(out, attr->nla_type, eadm_attr_data(attr),
 				 eadm_attr_len(attr));
-		else if (!strcmp(field->name, "comm"))
-			put_comm(r, attr, process, out);
 		else
-			put_text_attr(r, attr, out);
+			put_string(r, field, attr, process, out);
 	}
 }
 
@@ -325,7 +351,8 @@ static void put_message(struct eadm_redactor *r, uint16_t proto,
 	if (proto == NETLINK_RDMA) {
 		put_rdma(r, eadm_attr_msg(nlh, 0), out);
 	} else {
-		if (proto == NETLINK_GENERIC && body_len >= GENL_HDRLEN)
+		if ((proto == NETLINK_GENERIC || proto == EADM_LOCAL_PROTO) &&
+		    body_len >= GENL_HDRLEN)
 			object = object_of(body[0]);
 		if (!object) {
 			r->count.dropped++;
@@ -366,61 +393,11 @@ void eadm_redact_packet(struct eadm_redactor *r, uint16_t proto,
 		r->count.dropped++;
 }
 
-/* What the library words itself is about nobody, whoever is called like it. */
-static bool is_ours(const char *key, const char *value)
-{
-	return (!strcmp(key, "moment") &&
-		value[strspn(value, "0123456789")] == '\0') ||
-	       (!strcmp(key, "pidns") &&
-		(!strcmp(value, "init") || !strcmp(value, "other")));
-}
-
-void eadm_redact_fact(struct eadm_redactor *r, const char *key,
-		      const char *value, struct eadm_grow *out)
-{
-	size_t kind = strcspn(key, ".");
-	char pseudo[32];
-
-	/* The kind of a fact; what follows is a device, mostly. */
-	eadm_grow_put(out, key, kind);
-	/* Modules are no processes, though some are called alike. */
-	if (!strncmp(key, "module.", 7) || !strncmp(key, "origin.", 7) ||
-	    !strncmp(key, "bound.", 6))
-		eadm_grow_put(out, key + kind, strlen(key + kind));
-	else
-		eadm_redact_text(r, key + kind, strlen(key + kind), out);
-	eadm_grow_put(out, "=", 1);
-	if (is_ours(key, value)) {
-		eadm_grow_put(out, value, strlen(value));
-	} else if (!strcmp(key, "host")) {
-		if (eadm_redactor_host(r, value))
-			out->fail = true;
-		eadm_redact_text(r, value, strlen(value), out);
-	} else if (!strncmp(key, "process.", 8)) {
-		/* Control groups bear names of users, jobs and containers. */
-		eadm_grow_put(out, value, strcspn(value, "/"));
-		if (strchr(value, '/'))
-			eadm_grow_put(out, "-", 1);
-	} else if (!strncmp(key, "comm.", 5)) {
-		if (eadm_redact_process(r, value, pseudo, sizeof(pseudo)))
-			out->fail = true;
-		eadm_grow_put(out, pseudo, strlen(pseudo));
-	} else {
-		eadm_redact_text(r, value, strlen(value), out);
-	}
-}
-
 static void filter_packet(struct eadm_filter *filter, uint16_t proto,
 			  const void *data, size_t len, struct eadm_grow *out)
 {
 	eadm_redact_packet((struct eadm_redactor *)filter, proto, data, len,
 			   out);
-}
-
-static void filter_fact(struct eadm_filter *filter, const char *key,
-			const char *value, struct eadm_grow *out)
-{
-	eadm_redact_fact((struct eadm_redactor *)filter, key, value, out);
 }
 
 EADM_API void eadm_capture_redact(struct eadm_ctx *ctx,
@@ -430,6 +407,5 @@ EADM_API void eadm_capture_redact(struct eadm_ctx *ctx,
 	if (!redactor)
 		return;
 	redactor->filter.packet = filter_packet;
-	redactor->filter.fact = filter_fact;
 	ctx->filter = &redactor->filter;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Writing bundles: complete under their name, or not there at all. */
 #include "archlib.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +16,7 @@ struct eadm_bundle_writer {
 	struct archive_entry *entry;
 	struct eadm_output *out;
 	int error;
-	char *sums;
-	size_t sums_len;
+	struct eadm_grow sums;
 	uint64_t unpacked;
 	unsigned int members;
 };
@@ -29,7 +29,7 @@ static void writer_free(struct eadm_bundle_writer *p)
 		p->lib->entry_free(p->entry);
 	if (p->out)
 		eadm_output_close(p->out, false);
-	free(p->sums);
+	free(p->sums.p);
 	free(p);
 }
 
@@ -106,10 +106,9 @@ EADM_API int eadm_bundle_writer_add(struct eadm_bundle_writer *p,
 				    const char *name,
 				    const void *data, size_t len, char *digest)
 {
-	char text[EADM_DIGEST_TEXT], *more;
+	char text[EADM_DIGEST_TEXT];
 	uint8_t sha[SHA256_DIGEST_SIZE];
 	struct sha256_ctx state;
-	size_t line;
 	int ret;
 
 	if (p->error)
@@ -119,11 +118,6 @@ EADM_API int eadm_bundle_writer_add(struct eadm_bundle_writer *p,
 				 "%s is not a valid member name", name);
 	if (p->members == EADM_MEMBERS_MAX)
 		return eadm_fail(p->ctx, -EFBIG, "too many members");
-	line = EADM_DIGEST_TEXT + 1 + strlen(name) + 1;
-	more = realloc(p->sums, p->sums_len + line + 1);
-	if (!more)
-		return eadm_fail(p->ctx, -ENOMEM, "out of memory");
-	p->sums = more;
 	ret = put_member(p, name, data, len);
 	if (ret)
 		return ret;
@@ -131,8 +125,14 @@ EADM_API int eadm_bundle_writer_add(struct eadm_bundle_writer *p,
 	p->lib->nt_sha256_update(&state, len, data);
 	p->lib->nt_sha256_digest(&state, sizeof(sha), sha);
 	eadm_digest_text(sha, text);
-	sprintf(p->sums + p->sums_len, "%s  %s\n", text, name);
-	p->sums_len += line;
+	eadm_grow_put(&p->sums, text, strlen(text));
+	eadm_grow_put(&p->sums, "  ", 2);
+	eadm_grow_put(&p->sums, name, strlen(name));
+	eadm_grow_put(&p->sums, "\n", 1);
+	if (p->sums.fail)
+		p->error = eadm_fail(p->ctx, -ENOMEM, "out of memory");
+	if (p->error)
+		return p->error;
 	p->members++;
 	if (digest)
 		memcpy(digest, text, sizeof(text));
@@ -149,8 +149,7 @@ EADM_API int eadm_bundle_writer_close(struct eadm_bundle_writer *p, bool keep)
 	int ret = p->error;
 
 	if (keep && !ret)
-		ret = put_member(p, EADM_BUNDLE_SUMS, p->sums ? p->sums : "",
-				 p->sums_len);
+		ret = put_member(p, EADM_BUNDLE_SUMS, p->sums.p, p->sums.len);
 	if (!keep || ret)
 		p->lib->write_fail(p->a);
 	else if (p->lib->write_close(p->a) != ARCHIVE_OK)

@@ -4,7 +4,7 @@
 
 /* In the order in which they look: what explains others comes first. */
 static const struct eadm_rule *const lists[] = {
-	eadm_rules_setup, eadm_rules_dev, eadm_rules_cmdq, eadm_rules_eq, eadm_rules_cq,
+	eadm_rules_setup, eadm_rules_dev, eadm_rules_port, eadm_rules_cmdq, eadm_rules_eq, eadm_rules_cq,
 	eadm_rules_notify, eadm_rules_qp, eadm_rules_owner, eadm_rules_failure,
 };
 

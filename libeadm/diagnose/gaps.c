@@ -95,6 +95,24 @@ static bool has_rows(const struct diag_snapshot *m, enum diag_kind kind,
 	return low < rows->n && rows->row[low].dev == dev;
 }
 
+/* Whether a row of the device has what makes up for its driver's state. */
+static bool has_instead(const struct diag_snapshot *m,
+			const struct eadm_rule *rule, uint64_t dev)
+{
+	const struct diag_rows *rows = &m->rows[rule->kind];
+	const signed char *f;
+	size_t i;
+
+	for (f = rule->instead; f && *f >= 0; f++) {
+		for (i = 0; i < rows->n; i++) {
+			if (rows->row[i].dev == dev &&
+			    diag_has(&rows->row[i], *f))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* What keeps the rule from being applied to the device, and in whose words. */
 static enum diag_lack lack_of(const struct diag_snapshot *m, bool two,
 			      const struct diag_inputs *in,
@@ -106,7 +124,8 @@ static enum diag_lack lack_of(const struct diag_snapshot *m, bool two,
 	if (is_seen(in, rule->kind) && !has_rows(m, rule->kind, in->dev))
 		return DIAG_LACK_NONE;
 	for (i = 0; i < DIAG_INPUTS; i++) {
-		if (!(rule->needs & DIAG_NEEDS(i)) || !in->lack[i])
+		if (!(rule->needs & DIAG_NEEDS(i)) || !in->lack[i] ||
+		    (i == DIAG_STATE && has_instead(m, rule, in->dev)))
 			continue;
 		*why = in->why[i];
 		return in->lack[i];

@@ -28,6 +28,15 @@ enum diag_kind {
 	DIAG_KINDS,
 };
 
+/*
+ * Of the recorder's commands those that failed, and those that succeeded late: an
+ * adapter needs microseconds to milliseconds.
+ */
+#define DIAG_CMD_FAILED							\
+	(1ULL << EADM_CMD_STATE_ERROR | 1ULL << EADM_CMD_STATE_TIMEOUT |	\
+	 1ULL << EADM_CMD_STATE_LATE | 1ULL << EADM_CMD_STATE_ABORTED)
+#define DIAG_CMD_SLOW_NS	1000000000ULL
+
 /* Fields of each kind: F(name in C, name). At most 64 each. */
 #define DIAG_DEV_FIELDS(F)						\
 	F(DEV_STATE, "state") F(DEV_DRIVER, "driver")			\
@@ -41,7 +50,8 @@ enum diag_kind {
 	F(DEV_CTXS, "ctxs") F(DEV_MAX_CTX, "max-ctx")			\
 	F(DEV_FW, "fw-version") F(DEV_VECTORS, "vectors")		\
 	F(DEV_AGE, "age") F(DEV_ORPHANS, "orphans")			\
-	F(DEV_ORPHAN_BYTES, "orphan-bytes")
+	F(DEV_ORPHAN_BYTES, "orphan-bytes")				\
+	F(DEV_AHS, "ahs") F(DEV_MAX_AH, "max-ah")
 
 #define DIAG_CMDQ_FIELDS(F)						\
 	F(CMDQ_STATE, "state") F(CMDQ_SQ_PI, "sq-pi")			\
@@ -84,7 +94,16 @@ enum diag_kind {
 	F(CNT_NO_RECV, "no-receive-buffer")				\
 	F(CNT_RETRIES_EXCEEDED, "retries-exceeded")			\
 	F(CNT_RNR_EXCEEDED, "rnr-retries-exceeded")			\
-	F(CNT_LINK_DOWNS, "link-downs") F(CNT_HW_ERROR, "hw-error")
+	F(CNT_LINK_DOWNS, "link-downs") F(CNT_HW_ERROR, "hw-error")	\
+	F(CNT_KEEP_ALIVES, "keep-alive-events")				\
+	F(CNT_PD_FAILURES, "pd-alloc-failures")				\
+	F(CNT_AH_FAILURES, "ah-create-failures")			\
+	F(CNT_MMAP_FAILURES, "mmap-failures")				\
+	F(CNT_CMDS_TIMED_OUT, "cmds-timed-out")				\
+	F(CNT_UNRESPONSIVE, "unresponsive-peers")			\
+	F(CNT_IMPAIRED, "impaired-peers") F(CNT_RX_DROPS, "rx-drops")	\
+	F(CNT_READ_ERRORS, "read-errors")				\
+	F(CNT_WRITE_ERRORS, "write-errors")
 
 #define DIAG_EQ_FIELDS(F)						\
 	F(EQ_ROLE, "role") F(EQ_EQN, "eqn") F(EQ_VECTOR, "vector")	\
@@ -96,7 +115,9 @@ enum diag_kind {
 	F(EQ_HW_SUPPRESSED, "hw-suppressed")				\
 	F(EQ_HW_OVERFLOW, "hw-overflow") F(EQ_HW_ERROR, "hw-error")	\
 	F(EQ_LAST_MISSED, "last-missed-age")				\
-	F(EQ_LAST_UNKNOWN, "last-unknown-age")
+	F(EQ_LAST_UNKNOWN, "last-unknown-age")				\
+	F(EQ_LAST_ALIVE, "last-keep-alive-age")				\
+	F(EQ_KEEP_ALIVES, "keep-alive-events") F(EQ_AGE, "age")
 
 #define DIAG_CTX_FIELDS(F)						\
 	F(CTX_PID, "pid") F(CTX_COMM, "comm") F(CTX_QPS, "qps")		\
@@ -111,7 +132,8 @@ enum diag_kind {
 	F(CQ_ERRORS, "errors") F(CQ_USERS, "users") F(CQ_USER, "user")	\
 	F(CQ_CHANNEL, "channel") F(CQ_AGE, "age")			\
 	F(CQ_LAST_EVENT_AGE, "last-event-age") F(CQ_HW_PI, "hw-pi")	\
-	F(CQ_HW_ERROR, "hw-error") F(CQ_LAST_EXTRA, "last-extra-age")
+	F(CQ_HW_ERROR, "hw-error") F(CQ_LAST_EXTRA, "last-extra-age")	\
+	F(CQ_SUBS, "subs")
 
 #define DIAG_QP_FIELDS(F)						\
 	F(QP_PID, "pid") F(QP_COMM, "comm") F(QP_STATE, "state")	\
@@ -142,7 +164,9 @@ enum diag_kind {
 	F(CQE_OP_RAW, "op-raw")						\
 	F(CQE_QUEUE, "queue") F(CQE_STATUS, "status")			\
 	F(CQE_WQE_INDEX, "wqe-index") F(CQE_QPN, "qpn")			\
-	F(CQE_BYTES, "bytes")
+	F(CQE_BYTES, "bytes")						\
+	/* No field: which part of the CQ it is in. */			\
+	F(CQE_SUB, "")
 
 #define DIAG_FAILURE_FIELDS(F)						\
 	F(FAIL_AGE, "age") F(FAIL_KIND, "kind") F(FAIL_ID, "id")	\
@@ -154,7 +178,9 @@ enum diag_kind {
 
 #define DIAG_MACHINE_FIELDS(F)						\
 	F(MACHINE_CPUS, "cpus") F(MACHINE_MEMLOCK, "memlock")		\
-	F(MACHINE_NETNS, "netns-mode") F(MACHINE_LOCKDOWN, "lockdown")
+	F(MACHINE_NETNS, "netns-mode") F(MACHINE_LOCKDOWN, "lockdown")	\
+	F(MACHINE_HUGE, "huge-pages") F(MACHINE_HUGE_FREE, "huge-pages-free") \
+	F(MACHINE_COPY_ON_FORK, "copy-on-fork")
 
 #define DIAG_VERBS_FIELDS(F)						\
 	F(VERBS_INSTALLED, "installed") F(VERBS_PROVIDERS, "providers")	\
@@ -266,10 +292,18 @@ struct diag_note {
 	const char *device, *what, *why;
 };
 
+/* What the entries show of a part of a CQ whose adapter does not say how many it wrote. */
+struct diag_part {
+	uint64_t dev, cqn, sub;
+	uint64_t place;		/* of the next one, plus the depth in each other lap */
+	bool has_hole;		/* an entry has the phase of another lap, those behind it do not */
+	uint64_t hole;		/* which one */
+};
+
 /* What a process does that owns queues. */
 struct diag_owner {
 	uint64_t pid;
-	char state;		/* its letter in /proc */
+	uint32_t state;		/* EADM_PROCESS_STATE_* */
 	bool frozen;		/* with its control group */
 	const char *wchan;	/* function it sleeps in, "": not known */
 	const char *group;	/* path of its control group, "": not known */
@@ -280,6 +314,7 @@ struct diag_snapshot {
 	uint64_t time;		/* of the first row, 0: there is none */
 	int64_t clock_step;	/* the machine's clock less the time of rows */
 	bool owners_known;	/* who has no PID has ended */
+	uint64_t uptime;	/* of the machine, ns; 0: not known */
 	struct diag_rows rows[DIAG_KINDS];
 	struct diag_pool pool;
 	struct diag_note *notes;
@@ -288,6 +323,8 @@ struct diag_snapshot {
 	struct diag_inputs *inputs;
 	unsigned int n_inputs;
 	size_t max_inputs;
+	struct diag_part *parts;
+	size_t n_parts, max_parts;
 	struct diag_owner *owners;	/* by PID */
 	size_t n_owners, max_owners;
 };
@@ -315,6 +352,10 @@ void eadm_diag_snapshot_free(struct diag_snapshot *snapshot);
 const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id);
+
+/* The same part of a CQ in a snapshot, or NULL. */
+const struct diag_part *eadm_diag_part(const struct diag_snapshot *snapshot,
+				       const struct diag_part *part);
 
 /* owner.c */
 int eadm_diag_owners_read(struct diag_snapshot *snapshot, struct eadm_ctx *ctx);

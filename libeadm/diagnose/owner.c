@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What the processes do that own queues. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model.h"
 #include "base/ctx.h"
 #include "base/grow.h"
-#include "source/query.h"
+#include "eadm_nl.h"
+#include "model/record.h"
+#include "read/machine.h"
 
 /* Each is three files to read. */
 #define MOST_OWNERS 512
 
-/* "STATE WCHAN FROZEN CGROUP"; see source/process.c. */
-static bool parse(struct diag_pool *pool, const char *text,
-		  struct diag_owner *owner)
+static const char *text_of(struct diag_pool *pool,
+			   const struct eadm_record *row, unsigned int attr)
 {
-	char wchan[64], group[200];
-	int frozen;
+	return eadm_diag_strdup(pool, eadm_record_attr_has(row, attr) ?
+				(const char *)row->slot[attr - 1].p : "");
+}
 
-	if (sscanf(text, "%c %63s %d %199[^\n]", &owner->state, wchan, &frozen,
-		   group) != 4)
+static bool take(struct diag_pool *pool, const struct eadm_record *row,
+		 struct diag_owner *owner)
+{
+	if (!eadm_record_attr_has(row, EADM_A_PROCESS_STATE))
 		return false;
-	owner->frozen = frozen;
-	owner->wchan = eadm_diag_strdup(pool, strcmp(wchan, "-") ? wchan : "");
-	owner->group = eadm_diag_strdup(pool, *group == '/' ? group : "");
+	owner->state = eadm_record_attr_u64(row, EADM_A_PROCESS_STATE);
+	owner->frozen = eadm_record_attr_has(row, EADM_A_PROCESS_FROZEN) &&
+			eadm_record_attr_u64(row, EADM_A_PROCESS_FROZEN);
+	owner->wchan = text_of(pool, row, EADM_A_PROCESS_WCHAN);
+	owner->group = text_of(pool, row, EADM_A_PROCESS_CGROUP);
 	return owner->wchan && owner->group;
 }
 
@@ -71,28 +75,32 @@ static bool add(struct diag_snapshot *m, const struct diag_row *row,
 	return true;
 }
 
-/* Each process once, and what it does. */
+/* Each process once, and what it does; it may have ended, or not been recorded. */
 static int look(struct diag_snapshot *m, struct eadm_ctx *ctx)
 {
-	const char *text;
-	char key[40];
+	const struct eadm_object *object =
+		&eadm_spec_objects[EADM_SPEC_OBJ_PROCESS];
+	struct eadm_record row = { 0 };
+	struct eadm_query query;
+	struct eadm_reply reply;
 	size_t i, n = 0;
+	int ret = 0;
 
 	qsort(m->owners, m->n_owners, sizeof(*m->owners), by_pid);
-	for (i = 0; i < m->n_owners && n < MOST_OWNERS; i++) {
+	for (i = 0; ret >= 0 && i < m->n_owners && n < MOST_OWNERS; i++) {
 		if (n && m->owners[n - 1].pid == m->owners[i].pid)
 			continue;
-		snprintf(key, sizeof(key), "process.%" PRIu64,
-			 m->owners[i].pid);
-		text = eadm_source_fact(ctx, key);
-		/* It has ended, or nobody recorded it. */
-		if (!text)
-			continue;
-		m->owners[n].pid = m->owners[i].pid;
-		n += parse(&m->pool, text, &m->owners[n]);
+		query = eadm_machine_process(m->owners[i].pid);
+		ret = eadm_machine_open(ctx, &query, object, &reply, &row);
+		if (ret > 0) {
+			m->owners[n].pid = m->owners[i].pid;
+			n += take(&m->pool, &row, &m->owners[n]);
+		}
+		eadm_reply_close(&reply);
 	}
+	eadm_record_release(&row);
 	m->n_owners = n;
-	return 0;
+	return ret < 0 ? ret : 0;
 }
 
 int eadm_diag_owners_read(struct diag_snapshot *m, struct eadm_ctx *ctx)

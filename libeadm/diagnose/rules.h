@@ -28,6 +28,8 @@ struct eadm_rule {
 	bool stuck;		/* because something did not move between them */
 	bool last;		/* nothing else matters of this device then */
 	unsigned int needs;	/* besides rows: DIAG_NEEDS() of each */
+	/* Fields of its rows, -1 at the end: where there is one, the state is not needed. */
+	const signed char *instead;
 	const char *help;
 	/* "{dev}" and "{id}" stand for the device and the object. */
 	const char *cause, *next;
@@ -46,7 +48,8 @@ struct eadm_rule {
 
 extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
 	eadm_rules_eq[], eadm_rules_cq[], eadm_rules_notify[], eadm_rules_qp[],
-	eadm_rules_owner[], eadm_rules_failure[], eadm_rules_setup[];
+	eadm_rules_owner[], eadm_rules_failure[], eadm_rules_setup[],
+	eadm_rules_port[];
 
 /* ---- what could not be looked at: gaps.c --------------------------------- */
 
@@ -118,6 +121,9 @@ void eadm_unseen(struct judge *j, const struct diag_row *row,
 /* The same of a device whose driver should show @what; false: it is none. */
 bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
 		       const char *what);
+/* Of which family it is, by its driver; NULL: not known. */
+const struct eadm_family *eadm_judge_family(struct judge *j,
+					    const struct diag_row *dev);
 /* The source does not have what the rule looks at. */
 void eadm_judge_unknown(struct judge *j);
 /* Afterwards, where they differ from the rule's own. */
@@ -139,6 +145,11 @@ void eadm_judge_consumer(struct judge *j, uint64_t pid);
 bool eadm_follows(struct judge *j, const char *rule, enum diag_kind kind,
 		  const struct diag_row *cause, const struct diag_row *row,
 		  const char *fmt, ...) EADM_PRINTF(6, 7);
+
+/* Where counters of a list that ends with -1 grew by @least together: of @what. */
+void eadm_accuse_growth(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then, const signed char *fields,
+			uint64_t least, const char *what);
 
 void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 	       unsigned int field);

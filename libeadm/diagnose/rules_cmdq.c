@@ -8,8 +8,6 @@
 
 /* What the recorder tells of longer ago is history. */
 #define RECENT_NS	(600 * SECOND)
-/* An adapter needs microseconds to milliseconds. */
-#define SLOW_NS		SECOND
 
 static void look_dead(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
@@ -50,7 +48,7 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	(void)then;
-	if (oldest < SLOW_NS || !diag_u64(now, CMDQ_OUTSTANDING) ||
+	if (oldest < DIAG_CMD_SLOW_NS || !diag_u64(now, CMDQ_OUTSTANDING) ||
 	    diag_u64(now, CMDQ_STATE) >= EADM_CMDQ_STATE_RECOVERING)
 		return;
 	eadm_accuse(j, now, "%" PRIu64 " commands wait for an answer, the oldest for %s",
@@ -162,7 +160,7 @@ static bool is_slow(const struct diag_row *cmd)
 
 	return (state == EADM_CMD_STATE_DONE ||
 		state == EADM_CMD_STATE_ERROR) &&
-	       diag_u64(cmd, CMD_LATENCY) >= SLOW_NS;
+	       diag_u64(cmd, CMD_LATENCY) >= DIAG_CMD_SLOW_NS;
 }
 
 static void look_slow(struct judge *j, const struct diag_row *now,

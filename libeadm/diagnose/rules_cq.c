@@ -165,6 +165,59 @@ static const struct diag_row *next_cqe(struct judge *j,
 	return NULL;
 }
 
+/* Completions of a CQ, or of a part of it, that were written between the snapshots. */
+struct news {
+	uint64_t next, n;	/* the last one is before @next, modulo the depth */
+	uint64_t depth;
+	const struct diag_part *part;
+};
+
+static bool set_news(struct news *news, uint64_t n)
+{
+	news->n = n < news->depth ? n : news->depth;
+	return true;
+}
+
+/* The next ones that have any; @at: 0 at first. */
+static bool next_news(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *then, size_t *at, struct news *news)
+{
+	const struct diag_snapshot *m = eadm_judge_now(j);
+	const struct diag_part *before;
+
+	*news = (struct news){ .depth = diag_u64(now, CQ_DEPTH) };
+	if (!news->depth || news->depth & (news->depth - 1))
+		return false;
+	if (diag_has(now, CQ_HW_PI)) {
+		news->next = diag_u64(now, CQ_HW_PI);
+		return !(*at)++ && set_news(news, diag_growth(now, then, CQ_HW_PI));
+	}
+	while (*at < m->n_parts) {
+		news->part = &m->parts[(*at)++];
+		before = eadm_diag_part(eadm_judge_then(j), news->part);
+		if (!before || news->part->dev != now->dev ||
+		    news->part->cqn != now->id)
+			continue;
+		news->next = news->part->place;
+		return set_news(news, (news->next - before->place) &
+					      (2 * news->depth - 1));
+	}
+	return false;
+}
+
+static uint64_t news_age(const struct news *news, const struct diag_row *cqe)
+{
+	return (news->next - 1 - cqe->id) & (news->depth - 1);
+}
+
+static bool is_among(const struct news *news, const struct diag_row *cq,
+		     const struct diag_row *cqe)
+{
+	return cqe->dev == cq->dev && diag_u64(cqe, CQE_CQN) == cq->id &&
+	       (!news->part || diag_u64(cqe, CQE_SUB) == news->part->sub) &&
+	       news_age(news, cqe) < news->n;
+}
+
 /*
  * A queue has 2^16 indices, and few of them are among the entries that are looked
  * at: two completions of one request are one too many.
@@ -201,8 +254,8 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
  * think that it has not. Nothing was written from the first snapshot to the second
  * one, so the first one's entries are all of the lap that its index says.
  */
-static void look_damaged(struct judge *j, const struct diag_row *now,
-			 const struct diag_row *then)
+static void look_behind(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
 {
 	const struct diag_rows *cqes = &eadm_judge_then(j)->rows[DIAG_CQE];
 	uint64_t pi = diag_u64(now, CQ_HW_PI), depth = diag_u64(now, CQ_DEPTH);
@@ -226,6 +279,67 @@ static void look_damaged(struct judge *j, const struct diag_row *now,
 		eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 		return;
 	}
+}
+
+/* The entry of a part of a CQ. */
+static const struct diag_row *entry_of(struct judge *j,
+				       const struct diag_part *part,
+				       uint64_t index)
+{
+	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
+	size_t i;
+
+	for (i = 0; i < cqes->n; i++) {
+		const struct diag_row *cqe = &cqes->row[i];
+
+		if (cqe->dev == part->dev && cqe->id == index &&
+		    diag_u64(cqe, CQE_CQN) == part->cqn &&
+		    diag_u64(cqe, CQE_SUB) == part->sub)
+			return cqe;
+	}
+	return NULL;
+}
+
+/*
+ * Of an adapter that does not say how many it has written, later entries show that
+ * this one was. Both are read one after the other while more are written, so it counts
+ * only where nothing has moved.
+ */
+static void look_hole(struct judge *j, const struct diag_row *now)
+{
+	const struct diag_snapshot *m = eadm_judge_now(j);
+	const struct diag_row *cqe;
+	size_t i;
+
+	for (i = 0; i < m->n_parts; i++) {
+		const struct diag_part *part = &m->parts[i], *then;
+
+		if (part->dev != now->dev || part->cqn != now->id ||
+		    !part->has_hole)
+			continue;
+		then = eadm_diag_part(eadm_judge_then(j), part);
+		if (!then || !then->has_hole || then->hole != part->hole ||
+		    then->place != part->place)
+			continue;
+		cqe = entry_of(j, part, part->hole);
+		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the phase of another lap: its consumer sees neither it nor those behind it",
+			    part->hole);
+		if (cqe) {
+			eadm_cite(j, DIAG_CQE, cqe, CQE_PHASE);
+			eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
+		}
+		eadm_cite_all(j, DIAG_CQ, now, cq_facts);
+		return;
+	}
+}
+
+static void look_damaged(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	if (diag_has(now, CQ_HW_PI))
+		look_behind(j, now, then);
+	else
+		look_hole(j, now);
 }
 
 static bool is_receive(uint64_t op)
@@ -282,6 +396,61 @@ static bool cannot_be(const struct diag_row *cq, const struct diag_row *qp,
 	       diag_u64(qp, QP_AGE) > diag_u64(cq, CQ_AGE) + SECOND / 10;
 }
 
+static void accuse_stray(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *cqe, const struct diag_row *qp)
+{
+	eadm_accuse(j, now, "the completion at index %" PRIu64 " is of QP %" PRIu64 ", which %s",
+		    cqe->id, diag_u64(cqe, CQE_QPN),
+		    qp ? "does not use this CQ" : "does not exist");
+	eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
+	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
+	if (!qp)
+		return;
+	eadm_cite(j, DIAG_QP, qp, QP_SEND_CQN);
+	eadm_cite(j, DIAG_QP, qp, QP_RECV_CQN);
+}
+
+static bool uses(const struct diag_row *qp, const struct diag_row *cq)
+{
+	return qp && (diag_u64(qp, QP_SEND_CQN) == cq->id ||
+		      diag_u64(qp, QP_RECV_CQN) == cq->id);
+}
+
+/*
+ * Where the adapter does not say how many it has written: one that came between the
+ * snapshots, of a QP that was there at neither. All QPs of the CQ must be known.
+ */
+static void look_stray_news(struct judge *j, const struct diag_row *now,
+			    const struct diag_row *then)
+{
+	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
+	const struct diag_row *cqe, *qp, *before;
+	struct made made;
+	struct news news;
+	size_t i, at = 0;
+
+	add_made(j, now, &made);
+	if (!made.queues || made.queues != diag_u64(now, CQ_USERS))
+		return;
+	while (next_news(j, now, then, &at, &news)) {
+		for (i = 0; i < cqes->n; i++) {
+			cqe = &cqes->row[i];
+			if (!is_among(&news, now, cqe) ||
+			    !diag_has(cqe, CQE_QPN))
+				continue;
+			qp = eadm_diag_find(eadm_judge_now(j), DIAG_QP,
+					    now->dev, diag_u64(cqe, CQE_QPN));
+			before = eadm_diag_find(eadm_judge_then(j), DIAG_QP,
+						now->dev,
+						diag_u64(cqe, CQE_QPN));
+			if (uses(qp, now) || uses(before, now))
+				continue;
+			accuse_stray(j, now, cqe, qp);
+			return;
+		}
+	}
+}
+
 static void look_stray(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
@@ -295,25 +464,141 @@ static void look_stray(struct judge *j, const struct diag_row *now,
 			 !missing;
 	size_t at = 0;
 
+	if (then && !diag_has(now, CQ_HW_PI))
+		look_stray_news(j, now, then);
 	while ((cqe = next_cqe(j, now, &at))) {
 		qpn = diag_u64(cqe, CQE_QPN);
 		qp = eadm_diag_find(eadm_judge_now(j), DIAG_QP, now->dev, qpn);
-		if (qp && (diag_u64(qp, QP_SEND_CQN) == now->id ||
-			   diag_u64(qp, QP_RECV_CQN) == now->id))
+		if (uses(qp, now) ||
+		    (!all_known && !cannot_be(now, qp, qpn, max)))
 			continue;
-		if (!all_known && !cannot_be(now, qp, qpn, max))
-			continue;
-		eadm_accuse(j, now, "the completion at index %" PRIu64 " is of QP %" PRIu64 ", which %s",
-			    cqe->id, qpn,
-			    qp ? "does not use this CQ" : "does not exist");
-		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
-		eadm_cite_all(j, DIAG_CQ, now, cq_facts);
-		if (qp) {
-			eadm_cite(j, DIAG_QP, qp, QP_SEND_CQN);
-			eadm_cite(j, DIAG_QP, qp, QP_RECV_CQN);
-		}
+		accuse_stray(j, now, cqe, qp);
 		return;
 	}
+}
+
+/* ---- requests that failed, of QPs that go on ------------------------------------- */
+
+enum fate {
+	FATE_UNREACHABLE,	/* the peer never answered */
+	FATE_VANISHED,		/* it did before */
+	FATE_NOT_READY,
+	FATE_OTHER,
+	FATE_NONE,
+};
+
+static enum fate fate_of(uint64_t cause)
+{
+	switch (cause) {
+	case EADM_CAUSE_NONE:
+	case EADM_CAUSE_FLUSHED:
+		return FATE_NONE;
+	case EADM_CAUSE_UNREACHABLE:
+	case EADM_CAUSE_UNKNOWN_PEER:
+		return FATE_UNREACHABLE;
+	case EADM_CAUSE_UNRESPONSIVE:
+	case EADM_CAUSE_REMOTE_ABORTED:
+	case EADM_CAUSE_REMOTE_QP:
+		return FATE_VANISHED;
+	case EADM_CAUSE_RECEIVER_NOT_READY:
+		return FATE_NOT_READY;
+	default:
+		return FATE_OTHER;
+	}
+}
+
+/* An adapter for connections stops the QP, for which there are other rules. */
+static bool goes_on(struct judge *j, const struct diag_row *cqe)
+{
+	const struct diag_row *qp = eadm_diag_find(eadm_judge_now(j), DIAG_QP,
+						   cqe->dev,
+						   diag_u64(cqe, CQE_QPN));
+
+	/* Who only receives may stay in RTR. */
+	return diag_has(qp, QP_STATE) &&
+	       (diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS ||
+		diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTR) &&
+	       !diag_has(qp, QP_FIRST_EVENT);
+}
+
+/* A receive has no peer that could be at fault. */
+static bool may_have(enum fate fate, const struct diag_row *cqe)
+{
+	return diag_has(cqe, CQE_STATUS) &&
+	       (diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_SQ ||
+		(diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ &&
+		 fate == FATE_OTHER));
+}
+
+/* Requests that ended so since the snapshot before; @what: NULL for the cause's name. */
+static void look_fate(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *then, enum fate fate,
+		      const char *what)
+{
+	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
+	const struct eadm_field *status = eadm_object_find_field(
+		eadm_object_find("cqe"), "status");
+	uint64_t least = UINT64_MAX;
+	const struct diag_row *last = NULL;
+	unsigned int failed = 0, all = 0;
+	char age[32], name[32];
+	struct news news;
+	size_t i, at = 0;
+
+	while (next_news(j, now, then, &at, &news)) {
+		for (i = 0; i < cqes->n; i++) {
+			const struct diag_row *cqe = &cqes->row[i];
+
+			if (!is_among(&news, now, cqe) ||
+			    !may_have(fate, cqe))
+				continue;
+			all++;
+			if (fate_of(diag_u64(cqe, CQE_STATUS)) != fate ||
+			    !goes_on(j, cqe))
+				continue;
+			failed++;
+			if (news_age(&news, cqe) >= least)
+				continue;
+			least = news_age(&news, cqe);
+			last = cqe;
+		}
+	}
+	if (!failed)
+		return;
+	if (!what)
+		what = name;
+	eadm_field_text(status, diag_u64(last, CQE_STATUS), name, sizeof(name));
+	eadm_accuse(j, now, "%u of %u requests within %s failed: %s; the last one of QP %" PRIu64,
+		    failed, all, diag_interval(now, then, age, sizeof(age)),
+		    what, diag_u64(last, CQE_QPN));
+	if (eadm_cause_text(diag_u64(last, CQE_STATUS)))
+		eadm_judge_cause(j, eadm_cause_text(diag_u64(last, CQE_STATUS)));
+	eadm_cite_all(j, DIAG_CQE, last, cqe_facts);
+}
+
+static void look_unreachable(struct judge *j, const struct diag_row *now,
+			     const struct diag_row *then)
+{
+	look_fate(j, now, then, FATE_UNREACHABLE, "the peer never answered");
+}
+
+static void look_vanished(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	look_fate(j, now, then, FATE_VANISHED, "the peer is there no longer");
+}
+
+static void look_not_ready(struct judge *j, const struct diag_row *now,
+			   const struct diag_row *then)
+{
+	look_fate(j, now, then, FATE_NOT_READY,
+		  "the peer had no receive posted");
+}
+
+static void look_failed(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	look_fate(j, now, then, FATE_OTHER, NULL);
 }
 
 const struct eadm_rule eadm_rules_cq[] = {
@@ -340,7 +625,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "A completion was written that its consumer cannot see: its owner bit is wrong; the newest 512 are checked.",
 		.cause = "The entry was damaged on its way to memory, or the firmware is at fault.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw",
-		.alike = "Entries of the lap before, which look like that until they are written: only entries behind the adapter's own index count, and none while it moves.",
+		.alike = "Entries of the lap before, which look like that until they are written: only entries behind the adapter's own index count, or before later entries, and none while it moves.",
 		.look = look_damaged,
 	}, {
 		.name = "unknown-opcode", .kind = DIAG_CQ,
@@ -356,8 +641,40 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "A completion names a QP that cannot have made it; the newest 512 are checked.",
 		.cause = "The adapter wrote another QP's number: the QP that made the request waits forever.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw; eadm dump qp -d {dev}",
-		.alike = "Completions of QPs that were destroyed: the QP must be older than the CQ and use another one, or all completions be known.",
+		.alike = "Completions of QPs that were destroyed: the QP must be older than the CQ and use another one, or all completions be known; where the adapter does not count them, it must have come between the samples, and the QP be there at neither.",
 		.look = look_stray,
+	}, {
+		.name = "peer-unreachable", .kind = DIAG_CQ, .two = true,
+		.severity = EADM_SEVERITY_CRITICAL, .needs = RINGS,
+		.help = "Requests fail as their peer never answered, by the newest 512 completions of a QP that goes on.",
+		.cause = "A firewall or security group, no path, or a machine that is down.",
+		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; check security groups and firewalls of both ends",
+		.alike = "Failures of before: only completions since the snapshot before count. QPs for connections, which stop, have other rules.",
+		.look = look_unreachable,
+	}, {
+		.name = "peer-vanished", .kind = DIAG_CQ, .two = true,
+		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
+		.help = "Requests fail as their peer is there no longer, by the newest 512 completions of a QP that goes on.",
+		.cause = "The process at the other end has ended, or its machine has gone.",
+		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; look at the job's processes at the other end",
+		.alike = "The last messages of a job that ends, which no process receives: therefore a warning, and only while it happens.",
+		.look = look_vanished,
+	}, {
+		.name = "peer-not-ready", .kind = DIAG_CQ, .two = true,
+		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
+		.help = "Requests fail as their peer had no receive posted, by the newest 512 completions of a QP that goes on.",
+		.cause = "The application at the other end posts receives too slowly, or too few.",
+		.next = "eadm dump cqe {id} -d {dev}; eadm dump rqe at the other end; eadm dump qp -d {dev}",
+		.alike = "Retries, of which a receiver may need some: only requests that were given up count.",
+		.look = look_not_ready,
+	}, {
+		.name = "failed-requests", .kind = DIAG_CQ, .two = true,
+		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
+		.help = "Requests or receives fail for other reasons, by the newest 512 completions of a QP that goes on.",
+		.cause = "A request that the adapter or the peer does not accept.",
+		.next = "eadm dump cqe {id} -d {dev}; eadm dump mr -d {dev}",
+		.alike = "Requests that were flushed as their QP was stopped: they do not count.",
+		.look = look_failed,
 	},
 	{ 0 }
 };

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "family/family.h"
 #include "rules.h"
 #include "eadm_nl.h"
 
@@ -39,10 +40,26 @@ static void look_halted(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_DEV, now, DEV_QPS);
 }
 
+static void look_given_up(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	(void)then;
+	if (!diag_has(now, CNT_HW_ERROR) ||
+	    (int64_t)diag_u64(now, CNT_HW_ERROR) == -EINVAL ||
+	    !diag_u64(now, CNT_CMDS_TIMED_OUT) ||
+	    eadm_diag_find(eadm_judge_now(j), DIAG_CMDQ, now->dev, 0))
+		return;
+	eadm_accuse(j, now, "the adapter did not answer %" PRIu64 " commands in time, and the driver gets no answer any more",
+		    diag_u64(now, CNT_CMDS_TIMED_OUT));
+	eadm_cite(j, DIAG_COUNTERS, now, CNT_CMDS_TIMED_OUT);
+	eadm_cite(j, DIAG_COUNTERS, now, CNT_HW_ERROR);
+}
+
 static void look_link(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
 	bool used = diag_u64(now, DEV_QPS) || diag_u64(now, DEV_CTXS);
+	const struct eadm_family *family = eadm_judge_family(j, now);
 
 	(void)then;
 	if (!diag_has(now, DEV_PORT_STATE) ||
@@ -53,9 +70,16 @@ static void look_link(struct judge *j, const struct diag_row *now,
 			eadm_judge_hidden(j, now, "the state of the port");
 		return;
 	}
-	eadm_accuse(j, now, "the port is down: %s is down or has no carrier",
-		    *diag_text(now, DEV_NETDEV) ? diag_text(now, DEV_NETDEV) :
-					     "its network interface");
+	if (family && !eadm_family_has_netdev(family)) {
+		eadm_accuse(j, now, "the port is down");
+		eadm_judge_cause(j, "The adapter reports it so.");
+		eadm_judge_next(j, "eadm info {dev}; dmesg | grep {driver}");
+	} else {
+		eadm_accuse(j, now, "the port is down: %s is down or has no carrier",
+			    *diag_text(now, DEV_NETDEV) ?
+				    diag_text(now, DEV_NETDEV) :
+				    "its network interface");
+	}
 	/* A port that nobody uses may be down on purpose. */
 	if (!used)
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
@@ -67,7 +91,11 @@ static void look_link(struct judge *j, const struct diag_row *now,
 static void look_mac(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
+	const struct eadm_family *family = eadm_judge_family(j, now);
+
 	(void)then;
+	if (family && !eadm_family_has_netdev(family))
+		return;
 	if (!diag_has(now, DEV_MAC) || !diag_has(now, DEV_NETDEV_MAC)) {
 		eadm_judge_hidden(j, now, "whether the MAC addresses agree");
 		return;
@@ -86,6 +114,17 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_DEV, now, DEV_NETDEV);
 }
 
+/* Whether all of them are counted: not by RDMA netlink, where that lists only some. */
+static bool counts_all(struct judge *j, const struct diag_row *dev,
+		       unsigned int used)
+{
+	const struct eadm_family *family = eadm_judge_family(j, dev);
+
+	return diag_has(dev, used) &&
+	       (used != DEV_QPS || diag_has(dev, DEV_STATE) || !family ||
+		!family->no_qp_list);
+}
+
 static void look_limits(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
@@ -98,8 +137,9 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 		{ DEV_MRS, DEV_MAX_MR, "MRs" },
 		{ DEV_PDS, DEV_MAX_PD, "PDs" },
 		{ DEV_CTXS, DEV_MAX_CTX, "user contexts" },
+		{ DEV_AHS, DEV_MAX_AH, "AHs" },
 	};
-	bool near = false, known = false;
+	bool near = false, known = false, partly = false;
 	unsigned int i;
 
 	(void)then;
@@ -107,7 +147,9 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 		uint64_t used = diag_u64(now, limits[i].used);
 		uint64_t max = diag_u64(now, limits[i].max);
 
-		known |= max;
+		known |= max && counts_all(j, now, limits[i].used);
+		/* Of a kind without a limit neither is there. */
+		partly |= !max != !counts_all(j, now, limits[i].used);
 		if (!max || used < max - max / 10 || max < 10)
 			continue;
 		eadm_accuse(j, now, "%" PRIu64 " of %" PRIu64 " %s are in use",
@@ -121,31 +163,11 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 	if (!known)
 		eadm_judge_hidden(j, now, "how much of its limits is in use");
 	else if (!near)
-		eadm_pass(j, now, "less than nine tenths of each limit are in use");
+		eadm_pass(j, now, "less than nine tenths of each limit%s are in use",
+			  partly ? " that can be seen" : "");
 }
 
 /* ---- counters ------------------------------------------------------------------ */
-
-/* Accuses when one of the counters grew by at least so much. */
-static void look_growth(struct judge *j, const struct diag_row *now,
-			const struct diag_row *then, const signed char *fields,
-			uint64_t least, const char *what)
-{
-	const signed char *f;
-	uint64_t sum = 0;
-	char age[32];
-
-	for (f = fields; *f >= 0; f++)
-		sum += diag_growth(now, then, *f);
-	if (sum < least)
-		return;
-	eadm_accuse(j, now, "%" PRIu64 " %s within %s", sum, what,
-		    diag_interval(now, then, age, sizeof(age)));
-	for (f = fields; *f >= 0; f++) {
-		if (diag_growth(now, then, *f))
-			eadm_cite_growth(j, DIAG_COUNTERS, now, then, *f);
-	}
-}
 
 static void look_rate_limit(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)
@@ -155,7 +177,7 @@ static void look_rate_limit(struct judge *j, const struct diag_row *now,
 		CNT_RX_PPS_DROPS, -1,
 	};
 
-	look_growth(j, now, then, drops, 1,
+	eadm_accuse_growth(j, now, then, drops, 1,
 		    "packets were dropped by the rate limits");
 }
 
@@ -166,19 +188,45 @@ static void look_disabled(struct judge *j, const struct diag_row *now,
 		CNT_TX_DISABLED_DROPS, CNT_RX_DISABLED_DROPS, -1,
 	};
 
-	look_growth(j, now, then, drops, 1,
+	eadm_accuse_growth(j, now, then, drops, 1,
 		    "packets were dropped because the port is disabled");
 }
+
+static const signed char failures[] = {
+	CNT_QP_FAILURES, CNT_CQ_FAILURES, CNT_MR_FAILURES, CNT_CTX_FAILURES,
+	CNT_PD_FAILURES, CNT_AH_FAILURES, CNT_MMAP_FAILURES, -1,
+};
 
 static void look_failures(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
-	static const signed char failures[] = {
-		CNT_QP_FAILURES, CNT_CQ_FAILURES, CNT_MR_FAILURES,
-		CNT_CTX_FAILURES, -1,
+	static const struct {
+		signed char field;
+		const char *what, *cause;
+	} kinds[] = {
+		{ CNT_QP_FAILURES, "QPs could not be created", NULL },
+		{ CNT_CQ_FAILURES, "CQs could not be created", NULL },
+		{ CNT_MR_FAILURES, "MRs could not be registered",
+		  "The process may not lock that much memory, or the adapter has no room for another region or for that many pages." },
+		{ CNT_CTX_FAILURES, "user contexts could not be opened", NULL },
+		{ CNT_PD_FAILURES, "PDs could not be allocated", NULL },
+		{ CNT_AH_FAILURES, "AHs could not be created",
+		  "The adapter has no room for another AH, or does not reach the peer's address." },
+		{ CNT_MMAP_FAILURES,
+		  "queues or doorbells could not be mapped", NULL },
 	};
+	unsigned int i, grown = 0, last = 0;
 
-	look_growth(j, now, then, failures, 1, "objects could not be created");
+	for (i = 0; i < EADM_ARRAY_SIZE(kinds); i++) {
+		if (!diag_growth(now, then, kinds[i].field))
+			continue;
+		grown++;
+		last = i;
+	}
+	eadm_accuse_growth(j, now, then, failures, 1, grown == 1 ?
+		    kinds[last].what : "objects could not be created");
+	if (grown == 1 && kinds[last].cause)
+		eadm_judge_cause(j, kinds[last].cause);
 }
 
 static void look_rnr(struct judge *j, const struct diag_row *now,
@@ -188,7 +236,7 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 		CNT_RX_RNR, CNT_TX_RNR, CNT_NO_RECV, CNT_RNR_EXCEEDED, -1,
 	};
 
-	look_growth(j, now, then, rnr, 10,
+	eadm_accuse_growth(j, now, then, rnr, 10,
 		    "requests met a receiver that was not ready");
 	if (!diag_growth(now, then, CNT_RNR_EXCEEDED))
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
@@ -199,22 +247,7 @@ static void look_flaps(struct judge *j, const struct diag_row *now,
 {
 	static const signed char downs[] = { CNT_LINK_DOWNS, -1 };
 
-	look_growth(j, now, then, downs, 1, "times the link went down");
-}
-
-/* A loss of one packet in a hundred is no accident. */
-static void look_retransmissions(struct judge *j, const struct diag_row *now,
-				 const struct diag_row *then)
-{
-	static const signed char retrans[] = {
-		CNT_RETRANS_PACKETS, CNT_RETRANSMITS, CNT_ACK_TIMEOUTS,
-		CNT_OUT_OF_SEQUENCE, -1,
-	};
-	uint64_t sent = diag_growth(now, then, CNT_TX_PACKETS);
-
-	look_growth(j, now, then, retrans, 10 + sent / 100,
-		    "packets were lost, sent again or out of order");
-	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_TX_PACKETS);
+	eadm_accuse_growth(j, now, then, downs, 1, "times the link went down");
 }
 
 static void look_restart(struct judge *j, const struct diag_row *now,
@@ -292,6 +325,14 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.alike = "An adapter that is being reset, or is gone: those are other states.",
 		.look = look_halted,
 	}, {
+		.name = "adapter-given-up", .kind = DIAG_COUNTERS,
+		.severity = EADM_SEVERITY_CRITICAL, .last = true,
+		.help = "A command was not answered in time, and the driver gets no more answers, by the counters.",
+		.cause = "The adapter hangs or has left the bus; drivers without a recovery issue no command after a lost one, so no object can be made or destroyed.",
+		.next = "dmesg | grep -e {dev} -e {driver}; end its applications and load the driver again",
+		.alike = "A command that was lost long ago and recovered from: then the counters of the port can be read. Where the companion shows the command queue, that is judged.",
+		.look = look_given_up,
+	}, {
 		.name = "link-down", .kind = DIAG_DEV,
 		.check = "port", .groups = BOTH,
 		.severity = EADM_SEVERITY_CRITICAL,
@@ -335,7 +376,8 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.alike = "Earlier drops: only growth counts.",
 		.look = look_disabled,
 	}, {
-		.name = "create-failures", .kind = DIAG_COUNTERS, .two = true, .needs = STATE,
+		.name = "create-failures", .kind = DIAG_COUNTERS, .two = true,
+		.needs = STATE, .instead = failures,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "QPs, CQs, MRs or contexts could not be created.",
 		.cause = "A limit of the adapter or of the process (locked memory) is reached, or the application asks for too much.",
@@ -350,14 +392,6 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev} --hw",
 		.alike = "An application that posts receives late: therefore a notice, unless a request was given up for it.",
 		.look = look_rnr,
-	}, {
-		.name = "packet-loss", .kind = DIAG_COUNTERS, .two = true,
-		.severity = EADM_SEVERITY_WARNING,
-		.help = "More than one packet in a hundred is sent again, by the counters.",
-		.cause = "Packets get lost in the network, or acknowledgements come too late.",
-		.next = "eadm stat --live -d {dev}",
-		.alike = "Losses of congestion: fewer than ten, or one in a hundred, do not count.",
-		.look = look_retransmissions,
 	}, {
 		.name = "link-flapping", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,

@@ -157,6 +157,23 @@ static void look_unknown(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_EQ, now, EQ_LAST_EVENT_AGE);
 }
 
+/* Events of an adapter that gives signs of life, besides those. */
+static void look_adapter_events(struct judge *j, const struct diag_row *now,
+				const struct diag_row *then)
+{
+	uint64_t all = diag_growth(now, then, EQ_EVENTS);
+	uint64_t alive = diag_growth(now, then, EQ_KEEP_ALIVES);
+	char age[32];
+
+	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_ASYNC ||
+	    !diag_has(now, EQ_KEEP_ALIVES) || all <= alive)
+		return;
+	eadm_accuse(j, now, "the adapter raised %" PRIu64 " events within %s besides its signs of life",
+		    all - alive, diag_interval(now, then, age, sizeof(age)));
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_EVENTS);
+	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_KEEP_ALIVES);
+}
+
 /* Of a completion EQ each interrupt has an event, but for a few at the seams. */
 static void look_spurious(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
@@ -227,6 +244,40 @@ static void look_overrun(struct judge *j, const struct diag_row *now,
 			    diag_u64(now, CQ_ERRORS));
 	eadm_judge_consumer(j, diag_u64(now, CQ_PID));
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
+}
+
+/* Depths are rounded up to powers of two, and receives have several entries. */
+#define ROUNDED_UP 4
+
+/* An adapter that reports no overrun; a process that lets it come so far is its own fault. */
+static void look_small(struct judge *j, const struct diag_row *now,
+		       const struct diag_row *then)
+{
+	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
+	uint64_t room = diag_u64(now, CQ_DEPTH), requests = 0;
+	size_t i;
+
+	(void)then;
+	if (diag_has(now, CQ_SUBS))
+		room *= diag_u64(now, CQ_SUBS);
+	if (!room || diag_has(now, CQ_ERRORS))
+		return;
+	for (i = 0; i < qps->n; i++) {
+		const struct diag_row *qp = &qps->row[i];
+
+		if (qp->dev != now->dev)
+			continue;
+		if (diag_u64(qp, QP_SEND_CQN) == now->id)
+			requests += diag_u64(qp, QP_SQ_DEPTH);
+		if (diag_u64(qp, QP_RECV_CQN) == now->id)
+			requests += diag_u64(qp, QP_RQ_DEPTH);
+	}
+	if (requests / ROUNDED_UP <= room)
+		return;
+	eadm_accuse(j, now, "it has room for %" PRIu64 " completions, and its QPs for %" PRIu64 " requests",
+		    room, requests);
+	eadm_cite(j, DIAG_CQ, now, CQ_DEPTH);
+	eadm_cite(j, DIAG_CQ, now, CQ_USERS);
 }
 
 static const struct diag_row *eq_of(struct judge *j, const struct diag_row *cq)
@@ -371,6 +422,14 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.alike = "An event for an object that was destroyed meanwhile, which is history after half a minute; completion events of destroyed CQs do not count.",
 		.look = look_unknown,
 	}, {
+		.name = "adapter-event", .kind = DIAG_EQ, .two = true,
+		.needs = STATE, .severity = EADM_SEVERITY_NOTICE,
+		.help = "The adapter raises events besides its signs of life.",
+		.cause = "The adapter has something to say that only its vendor can explain: a warning or a notification.",
+		.next = "dmesg | grep {driver}; eadm events -d {dev}; eadm dump eqe {id} -d {dev}",
+		.alike = "Events that mean no harm: what they mean is not published, therefore a notice. Earlier ones: only growth counts.",
+		.look = look_adapter_events,
+	}, {
 		.name = "spurious-interrupt", .kind = DIAG_EQ, .two = true,
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "Interrupts for completions come without an event.",
@@ -391,6 +450,14 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.next = "eadm dump cq {id} -d {dev} --hw; make the CQ as deep as its queues together",
 		.alike = "A process that polls rarely: how far it has polled is not known, so only the adapter's own error counts, or a CQ of the kernel.",
 		.look = look_overrun,
+	}, {
+		.name = "cq-too-small", .kind = DIAG_CQ, .needs = STATE,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "A CQ has far less room than its QPs have for requests, and its adapter reports no overrun.",
+		.cause = "The application made the CQ too small: completions that are not taken in time are overwritten, and their requests never end.",
+		.next = "eadm dump cq {id} -d {dev}; make the CQ as deep as its queues together",
+		.alike = "An application that has fewer requests under way than its QPs have room for: therefore a notice, and only of four times as many.",
+		.look = look_small,
 	}, {
 		.name = "missed-event", .kind = DIAG_CQ, .two = true, .needs = STATE | HW,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,

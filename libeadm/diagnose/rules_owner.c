@@ -7,22 +7,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "eadm_nl.h"
 #include "judge.h"
 
 /* What keeps a process from its queues, as in "its process is ...". */
 static bool says(const struct diag_owner *owner, char *buf, size_t size)
 {
 	switch (owner->state) {
-	case 'T':
+	case EADM_PROCESS_STATE_STOPPED:
 		snprintf(buf, size, "stopped by SIGSTOP or another stop signal");
 		return true;
-	case 't':
+	case EADM_PROCESS_STATE_TRACED:
 		snprintf(buf, size, "stopped by a debugger or tracer");
 		return true;
-	case 'Z':
+	case EADM_PROCESS_STATE_ZOMBIE:
 		snprintf(buf, size, "a zombie: it has ended and waits for its parent");
 		return true;
-	case 'D':
+	case EADM_PROCESS_STATE_UNINTERRUPTIBLE:
 		snprintf(buf, size, "in uninterruptible sleep in the kernel%s%s",
 			 *owner->wchan ? ", in " : "", owner->wchan);
 		return true;
@@ -94,7 +95,7 @@ static void look_stopped(struct judge *j, const struct diag_row *now,
 		    diag_text(now, QP_COMM), diag_u64(now, QP_PID), what,
 		    *owner->group && !owner->frozen ? "; control group " : "",
 		    owner->frozen ? "" : owner->group);
-	if (owner->state == 'D')
+	if (owner->state == EADM_PROCESS_STATE_UNINTERRUPTIBLE)
 		eadm_judge_next(j, "dmesg; /proc/PID/stack, as root");
 	else if (owner->frozen)
 		eadm_judge_next(j, "resume the container, or write 0 to cgroup.freeze of its control group; eadm dump qp {id} -d {dev}");

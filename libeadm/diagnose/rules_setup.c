@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +24,14 @@ static bool knows(struct judge *j, const struct diag_row *row,
 		return true;
 	eadm_judge_unknown(j);
 	return false;
+}
+
+/* A capture may have any number there: strerror() knows what is none. */
+static int errno_of(const struct diag_row *row, unsigned int field)
+{
+	int64_t error = -(int64_t)(int32_t)diag_u64(row, field);
+
+	return error > INT_MAX ? INT_MAX : error;
 }
 
 static const struct diag_row *setup_of(struct judge *j,
@@ -49,6 +58,42 @@ static const char *driver_name(struct judge *j, const struct diag_row *dev)
 	const char *driver = diag_text(dev, DEV_DRIVER);
 
 	return *driver ? driver : diag_text(setup_of(j, dev), SETUP_DRIVER);
+}
+
+const struct eadm_family *eadm_judge_family(struct judge *j,
+					    const struct diag_row *dev)
+{
+	return eadm_family_find(driver_name(j, dev));
+}
+
+/* Whether rdma_cm makes connections of one of the devices; also of none. */
+static bool uses_cm(struct judge *j)
+{
+	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
+	const struct eadm_family *family;
+	size_t i;
+
+	for (i = 0; i < devs->n; i++) {
+		family = eadm_judge_family(j, &devs->row[i]);
+		if (!family || eadm_family_has_cm(family))
+			return true;
+	}
+	return !devs->n;
+}
+
+/* A library above verbs, through which applications use one of the devices. */
+static const char *middleware(struct judge *j)
+{
+	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
+	const struct eadm_family *family;
+	const char *name = NULL;
+	size_t i;
+
+	for (i = 0; i < devs->n && !name; i++) {
+		family = eadm_judge_family(j, &devs->row[i]);
+		name = family ? eadm_family_middleware(family) : NULL;
+	}
+	return name;
 }
 
 static bool has_word(const char *words, const char *word)
@@ -106,10 +151,13 @@ static void look_modules(struct judge *j, const struct diag_row *now,
 	static const char *const needed[] = { "ib_core", "ib_uverbs", "rdma_cm",
 					      "rdma_ucm" };
 	char missing[64] = "";
-	size_t i, at = 0;
+	size_t i, at = 0, n = EADM_ARRAY_SIZE(needed);
 
 	(void)then;
-	for (i = 0; i < EADM_ARRAY_SIZE(needed); i++) {
+	/* The last two are for connections. */
+	if (!uses_cm(j))
+		n -= 2;
+	for (i = 0; i < n; i++) {
 		const struct diag_row *module = module_named(j, needed[i]);
 
 		if (!knows(j, module, MOD_LOADED))
@@ -121,8 +169,10 @@ static void look_modules(struct judge *j, const struct diag_row *now,
 	if (at)
 		eadm_accuse(j, now, "not loaded: %s", missing);
 	else
-		eadm_pass(j, now,
-			  "ib_core, ib_uverbs, rdma_cm and rdma_ucm are loaded");
+		eadm_pass(j, now, "%s are loaded",
+			  n < EADM_ARRAY_SIZE(needed) ?
+				  "ib_core and ib_uverbs" :
+				  "ib_core, ib_uverbs, rdma_cm and rdma_ucm");
 }
 
 /* Another driver of the adapters that eadm has one for. */
@@ -235,10 +285,10 @@ static void look_lockdown(struct judge *j, const struct diag_row *now,
 static void look_rdma_cm(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
-	int error = -(int)diag_u64(now, VERBS_CM_ERROR);
+	int error = errno_of(now, VERBS_CM_ERROR);
 
 	(void)then;
-	if (!knows(j, now, VERBS_CM_ERROR))
+	if (!uses_cm(j) || !knows(j, now, VERBS_CM_ERROR))
 		return;
 	if (!error) {
 		eadm_pass(j, now, "/dev/infiniband/rdma_cm can be opened");
@@ -322,7 +372,11 @@ static void look_driver(struct judge *j, const struct diag_row *now,
 static void look_netdev(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
+	const struct eadm_family *family = eadm_judge_family(j, now);
+
 	(void)then;
+	if (family && !eadm_family_has_netdev(family))
+		return;
 	if (*diag_text(now, DEV_NETDEV))
 		eadm_pass(j, now, "belongs to %s", diag_text(now, DEV_NETDEV));
 	else
@@ -363,17 +417,23 @@ static void look_mtu(struct judge *j, const struct diag_row *now,
 static void look_gid(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
+	const struct eadm_family *family = eadm_judge_family(j, now);
 	const struct diag_row *setup = setup_of(j, now);
 
 	(void)then;
 	if (!knows(j, setup, SETUP_GID))
 		return;
-	if (*diag_text(setup, SETUP_GID))
+	if (*diag_text(setup, SETUP_GID)) {
 		eadm_pass(j, now, "GID %" PRIu64 " is %s",
 			  diag_u64(setup, SETUP_GID_INDEX),
 			  diag_text(setup, SETUP_GID));
-	else
-		eadm_accuse(j, now, "the port has no GID");
+		return;
+	}
+	eadm_accuse(j, now, "the port has no GID");
+	if (!family || eadm_family_has_netdev(family))
+		return;
+	eadm_judge_cause(j, "The adapter reports no address.");
+	eadm_judge_next(j, "dmesg | grep {driver}; load the driver again");
 }
 
 /* Connections are made by IP address. */
@@ -398,7 +458,7 @@ static void look_uverbs(struct judge *j, const struct diag_row *now,
 {
 	const struct diag_row *setup = setup_of(j, now);
 	const char *node = diag_text(setup, SETUP_UVERBS);
-	int error = -(int)diag_u64(setup, SETUP_UVERBS_ERROR);
+	int error = errno_of(setup, SETUP_UVERBS_ERROR);
 
 	(void)then;
 	if (!knows(j, setup, SETUP_UVERBS))
@@ -510,6 +570,90 @@ static void look_iommu(struct judge *j, const struct diag_row *now,
 	else
 		eadm_accuse(j, now, "the IOMMU translates its DMA (%s): registering memory costs more",
 			    type);
+}
+
+/* ---- what libraries above verbs need -------------------------------------------- */
+
+/* Buffers in huge pages are copied at a fork, which takes huge pages, too. */
+static void look_huge_pages(struct judge *j, const struct diag_row *now,
+			    const struct diag_row *then)
+{
+	uint64_t all = diag_u64(now, MACHINE_HUGE);
+	uint64_t left = diag_u64(now, MACHINE_HUGE_FREE);
+	const char *library = middleware(j);
+
+	(void)then;
+	if (!library || !knows(j, now, MACHINE_HUGE))
+		return;
+	if (!all) {
+		eadm_pass(j, now, "there are no huge pages: %s takes ordinary ones",
+			  library);
+	} else if (left) {
+		eadm_pass(j, now, "%" PRIu64 " of %" PRIu64 " huge pages are free",
+			  left, all);
+	} else {
+		eadm_accuse(j, now, "none of %" PRIu64 " huge pages is free: a process of %s that forks may be killed by SIGBUS",
+			    all, library);
+		eadm_cite(j, DIAG_MACHINE, now, MACHINE_HUGE);
+		eadm_cite(j, DIAG_MACHINE, now, MACHINE_HUGE_FREE);
+	}
+}
+
+static void look_fork(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *then)
+{
+	(void)then;
+	if (!middleware(j) || !knows(j, now, MACHINE_COPY_ON_FORK))
+		return;
+	if (diag_u64(now, MACHINE_COPY_ON_FORK))
+		eadm_pass(j, now, "the kernel copies registered memory for a process that forks");
+	else
+		eadm_accuse(j, now, "the kernel does not copy registered memory for a process that forks: its data may be damaged");
+}
+
+/* Applications that find no device by it go on by other ways, silently. */
+static void look_in_use(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	const struct eadm_family *family = eadm_judge_family(j, now);
+	const char *library = family ? eadm_family_middleware(family) : NULL;
+
+	(void)then;
+	if (!library || !diag_has(now, DEV_CTXS))
+		return;
+	if (diag_u64(now, DEV_CTXS))
+		eadm_pass(j, now, "%" PRIu64 " processes have it open",
+			  diag_u64(now, DEV_CTXS));
+	else
+		eadm_pass(j, now, "no process has it open: an application that runs goes another way, such as TCP (fi_info shows what %s finds)",
+			  library);
+}
+
+/* Memory of a GPU is registered by dma-buf, or by a module for that. */
+static void look_gpu(struct judge *j, const struct diag_row *now,
+		     const struct diag_row *then)
+{
+	static const struct {
+		const char *driver, *peer;
+	} gpus[] = {
+		{ "nvidia", "nvidia_peermem" },
+		{ "amdgpu", NULL },
+		{ "neuron", NULL },
+	};
+	unsigned int i;
+
+	(void)then;
+	for (i = 0; i < EADM_ARRAY_SIZE(gpus); i++) {
+		if (!diag_u64(module_named(j, gpus[i].driver), MOD_LOADED))
+			continue;
+		if (gpus[i].peer &&
+		    diag_u64(module_named(j, gpus[i].peer), MOD_LOADED))
+			eadm_pass(j, now, "%s and %s are loaded: memory of GPUs can be registered by address",
+				  gpus[i].driver, gpus[i].peer);
+		else
+			eadm_pass(j, now, "%s is loaded without a module for peer memory: memory of GPUs is registered by dma-buf only",
+				  gpus[i].driver);
+	}
 }
 
 #define SETUP	EADM_RULES_SETUP
@@ -659,6 +803,38 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.next = "boot with iommu=pt",
 		.alike = "A machine where that is wanted for safety: only performance suffers.",
 		.look = look_iommu,
+	}, {
+		.name = "huge-pages", .kind = DIAG_MACHINE, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "No huge page is free for a library that has buffers there.",
+		.cause = "All huge pages are in use: the library has its buffers in them, or something else has.",
+		.next = "sysctl vm.nr_hugepages, or switch off the use of huge pages in the library's provider (man fi_provider)",
+		.alike = "A machine without huge pages, where ordinary ones are used. Adapters whose applications use verbs are not judged.",
+		.look = look_huge_pages,
+	}, {
+		.name = "fork", .kind = DIAG_MACHINE, .groups = SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The kernel does not copy registered memory for processes that fork.",
+		.cause = "The kernel is older than Linux 5.12.",
+		.next = "RDMAV_FORK_SAFE=1, and RDMAV_HUGEPAGES_SAFE=1 where huge pages are registered, in the environment of applications",
+		.alike = "Applications that do not fork: therefore a warning.",
+		.look = look_fork,
+	}, {
+		.name = "in-use", .kind = DIAG_DEV, .groups = SETUP,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "Whether a process has the device open; never a fault.",
+		.cause = "Applications use it, or do not.",
+		.next = "eadm dump ctx -d {dev}",
+		.alike = "A machine without a job: therefore no fault.",
+		.look = look_in_use,
+	}, {
+		.name = "gpu-memory", .kind = DIAG_MACHINE, .groups = SETUP,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "How memory of GPUs can be registered; never a fault.",
+		.cause = "Which modules are loaded.",
+		.next = "modprobe the module for peer memory that comes with the GPU's driver",
+		.alike = "Applications that register by dma-buf need no module: therefore no fault.",
+		.look = look_gpu,
 	},
 	{ 0 }
 };

@@ -137,8 +137,12 @@ struct eadm_family {
 	const char *const *modules;
 	const char *provider;
 	const char *interrupts;		/* how their names begin, or NULL */
+	const char *middleware;		/* library above verbs, or NULL */
 	uint32_t verbs_driver;		/* RDMA_DRIVER_*, 0: not needed */
 	bool companion;			/* eadm's driver shows it to the companion */
+	bool no_netdev;			/* no network interface belongs to it */
+	bool no_cm;			/* rdma_cm does not connect it */
+	bool no_qp_list;		/* RDMA netlink does not list all of its QPs */
 	uint8_t vectors;		/* for completions, at most; 0: not known */
 	/* Bits that indices of a kind of queue count in; 0: not known. */
 	uint8_t index_bits[EADM_RAW_KIND_CMD_CQ + 1];

@@ -68,6 +68,11 @@ EADM_API enum eadm_rows eadm_object_rows(const struct eadm_object *object)
 	return (enum eadm_rows)object->rows;
 }
 
+EADM_API bool eadm_object_has_extras(const struct eadm_object *object)
+{
+	return object->extras;
+}
+
 EADM_API bool eadm_object_is_upright(const struct eadm_object *object)
 {
 	return object->upright;
@@ -124,10 +129,13 @@ eadm_object_field(const struct eadm_object *object, unsigned int index)
 EADM_API const struct eadm_field *
 eadm_object_find_field(const struct eadm_object *object, const char *name)
 {
+	char first = folded(*name);
+	const char *text;
 	unsigned int i;
 
 	for (i = 0; i < object->n_fields; i++) {
-		if (same_name(object->fields[i].name, name))
+		text = eadm_spec_string(object->fields[i].name_at);
+		if (*text == first && same_name(text, name))
 			return &object->fields[i];
 	}
 	errno = ENOENT;
@@ -136,32 +144,32 @@ eadm_object_find_field(const struct eadm_object *object, const char *name)
 
 EADM_API const char *eadm_field_name(const struct eadm_field *field)
 {
-	return field->name;
+	return eadm_spec_string(field->name_at);
 }
 
 EADM_API const char *eadm_field_key(const struct eadm_field *field)
 {
-	return field->c_name;
+	return eadm_spec_string(field->c_name_at);
 }
 
 EADM_API const char *eadm_field_heading(const struct eadm_field *field)
 {
-	return field->head;
+	return eadm_spec_string(field->head_at);
 }
 
 EADM_API const char *eadm_field_help(const struct eadm_field *field)
 {
-	return field->help;
+	return eadm_spec_string(field->help_at);
 }
 
 EADM_API const char *eadm_field_family(const struct eadm_field *field)
 {
-	return field->family;
+	return eadm_spec_string(field->family_at);
 }
 
 EADM_API const char *eadm_field_unit(const struct eadm_field *field)
 {
-	return field->unit ? field->unit : "";
+	return field->unit_at ? eadm_spec_string(field->unit_at) : "";
 }
 
 EADM_API enum eadm_field_type eadm_field_type(const struct eadm_field *field)

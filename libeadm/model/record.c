@@ -95,6 +95,20 @@ void eadm_record_put_string(struct eadm_record *rec, unsigned int attr,
 	eadm_record_put_bytes(rec, attr, str, strlen(str) + 1);
 }
 
+/* A copy of a text that lasts as long as the row; NULL without room for it. */
+const char *eadm_record_keep(struct eadm_record *rec, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	char *p = (char *)rec->scratch + rec->used;
+
+	if (len > sizeof(rec->scratch) - rec->used)
+		return NULL;
+	rec->used += (len + 7) & ~7U;
+	if (rec->used > sizeof(rec->scratch))
+		rec->used = sizeof(rec->scratch);
+	return memcpy(p, text, len);
+}
+
 int eadm_record_add_extra(struct eadm_record *rec,
 			  const struct eadm_extra *extra)
 {
@@ -383,6 +397,18 @@ static int text_flags(const struct eadm_field *field, uint64_t value, char *buf,
 	return at;
 }
 
+/* As snprintf() of "%s", which takes ten times as long. */
+static int text_copy(const char *text, char *buf, size_t size)
+{
+	size_t len = strlen(text);
+
+	if (size) {
+		memcpy(buf, text, len < size ? len : size - 1);
+		buf[len < size ? len : size - 1] = '\0';
+	}
+	return len;
+}
+
 EADM_API int eadm_field_text(const struct eadm_field *field, uint64_t value,
 			     char *buf, size_t size)
 {
@@ -393,7 +419,7 @@ EADM_API int eadm_field_text(const struct eadm_field *field, uint64_t value,
 	if (field->names) {
 		name = eadm_field_value_name(field, value);
 		if (name)
-			return snprintf(buf, size, "%s", name);
+			return text_copy(name, buf, size);
 		return snprintf(buf, size, "unknown(%" PRIu64 ")", value);
 	}
 	return snprintf(buf, size,
@@ -410,7 +436,7 @@ EADM_API int eadm_record_text(const struct eadm_record *record,
 		return -errno;
 	switch (field->type) {
 	case EADM_SPEC_TYPE_STRING:
-		return snprintf(buf, size, "%s", (const char *)slot->p);
+		return text_copy(slot->p, buf, size);
 	case EADM_SPEC_TYPE_BINARY:
 		return text_bytes(field, slot->p, slot->len, buf, size);
 	case EADM_SPEC_TYPE_S32:

@@ -3,6 +3,9 @@
 #ifndef EADM_RECORD_H
 #define EADM_RECORD_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "base/base.h"
 #include "generated/fields.h"
 
@@ -26,6 +29,12 @@ struct eadm_record {
 	_Alignas(8) unsigned char scratch[4096];
 };
 
+/* Instead of clearing all of it: most of a record is room for values. */
+static inline void eadm_record_init(struct eadm_record *rec)
+{
+	memset(rec, 0, offsetof(struct eadm_record, slot));
+}
+
 void eadm_record_reset(struct eadm_record *rec,
 		       const struct eadm_object *object, uint64_t time);
 void eadm_record_release(struct eadm_record *rec);
@@ -39,6 +48,7 @@ void eadm_record_put_bytes(struct eadm_record *rec, unsigned int attr,
 			   const void *data, size_t len);
 void eadm_record_put_string(struct eadm_record *rec, unsigned int attr,
 			    const char *str);
+const char *eadm_record_keep(struct eadm_record *rec, const char *text);
 int eadm_record_add_extra(struct eadm_record *rec,
 			  const struct eadm_extra *extra);
 

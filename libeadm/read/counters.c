@@ -24,12 +24,20 @@ static const struct eadm_counter_name *find(const char *name)
 	return NULL;
 }
 
+/* Which fields a record has, for what shall only fill in where there is no better. */
+void eadm_counters_mark(const struct eadm_record *rec,
+			struct eadm_counters_had *had)
+{
+	memcpy(had->has, rec->has, sizeof(had->has));
+}
+
 /*
- * A counter by the driver's name. A spare one only fills in where there is no
- * better. @name must stay as long as the record.
+ * A counter by the driver's name, unless its field was there before (@had, may be
+ * NULL). @name must stay as long as the record.
  */
 int eadm_counter_put(struct eadm_record *rec, const char *name,
-		     uint64_t value, bool original, bool spare)
+		     uint64_t value, bool original,
+		     const struct eadm_counters_had *had)
 {
 	const struct eadm_counter_name *canonical =
 		original ? NULL : find(name);
@@ -37,12 +45,13 @@ int eadm_counter_put(struct eadm_record *rec, const char *name,
 
 	if (!canonical)
 		return eadm_record_add_extra(rec, &extra);
+	if (had && had->has[(canonical->attr - 1) / 64] >>
+			   ((canonical->attr - 1) % 64) & 1)
+		return 0;
 	if (!eadm_record_attr_has(rec, canonical->attr)) {
 		eadm_record_put_u64(rec, canonical->attr, value);
 		return 0;
 	}
-	if (spare)
-		return 0;
 	/* Several names of a vendor may make up one canonical counter. */
 	value += eadm_record_attr_u64(rec, canonical->attr);
 	memcpy((void *)rec->slot[canonical->attr - 1].p, &value,

@@ -5,8 +5,15 @@
 
 #include "model/record.h"
 
+/* Fields that a record had at some time. */
+struct eadm_counters_had {
+	uint64_t has[EADM_MAX_FIELDS / 64];
+};
+
+void eadm_counters_mark(const struct eadm_record *rec,
+			struct eadm_counters_had *had);
 int eadm_counter_put(struct eadm_record *rec, const char *name,
-		     uint64_t value, bool original, bool spare)
-	EADM_MUST_CHECK;
+		     uint64_t value, bool original,
+		     const struct eadm_counters_had *had) EADM_MUST_CHECK;
 
 #endif /* EADM_COUNTERS_H */

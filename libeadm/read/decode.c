@@ -54,7 +54,7 @@ static inline int take_field(const struct decoder *d,
 		return 0;
 	if (!fits(field, attr))
 		return eadm_reply_bad(d->reply, attr, "%s: %s has %zu bytes",
-				      object->name, field->name,
+				      object->name, eadm_field_name(field),
 				      eadm_attr_len(attr));
 	eadm_record_point(rec, field->slot, eadm_attr_data(attr),
 			  eadm_attr_len(attr));
@@ -132,7 +132,8 @@ int eadm_decode(struct eadm_reply *reply, const struct nlmsghdr *nlh,
 		return eadm_reply_bad(reply, attrs.pos,
 				      "%s: an attribute leaves the message",
 				      object->name);
-	if (!eadm_record_attr_has(rec, 1) || !eadm_record_attr_has(rec, 2))
+	if (reply->query.proto != EADM_LOCAL_PROTO &&
+	    (!eadm_record_attr_has(rec, 1) || !eadm_record_attr_has(rec, 2)))
 		return eadm_reply_bad(reply, nlh, "%s: a row without a device",
 				      object->name);
 	return 0;

@@ -34,11 +34,12 @@ static int list_companion(struct eadm_ctx *ctx)
 		.dump = true,
 	};
 	const struct nlmsghdr *nlh;
-	struct eadm_record rec = { 0 };
 	struct eadm_device *dev;
 	struct eadm_reply reply;
+	struct eadm_record rec;
 	int ret;
 
+	eadm_record_init(&rec);
 	ret = eadm_reply_open(ctx, &query, &reply);
 	while (!ret && (ret = eadm_reply_next(&reply, &nlh)) > 0) {
 		ret = eadm_decode(&reply, nlh, dev_object(), false, &rec);
@@ -80,7 +81,8 @@ static void load_rdma(struct eadm_ctx *ctx)
 
 /*
  * Succeeds when at least one of the two ways works; what is wrong with the
- * other one is remembered.
+ * other one is remembered. RDMA netlink is not asked where it would show the
+ * devices of the companion only.
  */
 int eadm_devices_load(struct eadm_ctx *ctx)
 {
@@ -90,11 +92,16 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	if (devices->held && (devices->kept || !ctx->src->keeps))
 		return 0;
 	devices->n = 0;
+	devices->partial = false;
 	devices->family_err = eadm_companion_find(ctx);
 	if (!devices->family_err)
 		devices->family_err = list_companion(ctx);
 	if (devices->family_err)
 		eadm_log(ctx, "companion: %s", ctx->errmsg);
+	devices->partial = ctx->live && !ctx->src->keeps && devices->n &&
+			   eadm_sysfs_shows_no_other(ctx);
+	if (devices->partial)
+		return 0;
 	load_rdma(ctx);
 	if (!devices->family_err || !devices->rdma_err)
 		return 0;
@@ -102,6 +109,19 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "this kernel has no RDMA: module ib_core is not loaded");
 	return devices->rdma_err;
+}
+
+/* For what only RDMA netlink tells of a device, such as its ports. */
+int eadm_devices_complete(struct eadm_ctx *ctx)
+{
+	struct eadm_devices *devices = &ctx->devices;
+	int ret = eadm_devices_load(ctx);
+
+	if (ret || !devices->partial)
+		return ret;
+	devices->partial = false;
+	load_rdma(ctx);
+	return 0;
 }
 
 /* A device that the companion shows; -ENODEV or -EOPNOTSUPP. */
@@ -130,6 +150,7 @@ bool eadm_devices_begin(struct eadm_ctx *ctx)
 	if (devices->held || !ctx->live || ctx->src->keeps)
 		return false;
 	devices->n = 0;
+	devices->partial = false;
 	devices->rdma_err = 0;
 	devices->family_err = eadm_companion_find(ctx);
 	return !devices->family_err;

@@ -6,6 +6,7 @@
 #include "source/devlist.h"
 
 int eadm_devices_load(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+int eadm_devices_complete(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 int eadm_device_shown(struct eadm_ctx *ctx, const char *name,
 		      const struct eadm_device **dev) EADM_MUST_CHECK;
 bool eadm_devices_begin(struct eadm_ctx *ctx) EADM_MUST_CHECK;

@@ -3,41 +3,90 @@
  * Which driver a device has, and where it is. sysfs tells it of devices that
  * hang below a function of a bus; some drivers register theirs below nothing.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "driver.h"
 #include "eadm_nl.h"
 #include "family/family.h"
+#include "machine.h"
 #include "nldev.h"
 
-static const char *fact(struct eadm_ctx *ctx, const char *kind,
-			const char *name)
-{
-	char key[96];
+struct answer {
+	struct eadm_reply reply;
+	struct eadm_record rec;
+};
 
-	snprintf(key, sizeof(key), "%s.%s", kind, name);
-	return eadm_source_fact(ctx, key);
+/* The part with one field of a device's row about the machine, NULL: there is none. */
+static const char *ask(struct eadm_ctx *ctx, struct answer *answer,
+		       unsigned int object, const struct eadm_device *dev,
+		       unsigned int attr)
+{
+	struct eadm_query query = eadm_query_local(object);
+
+	/* Attribute 1 is the index, in each object. */
+	eadm_query_arg(&query, EADM_A_DEV_DEV_INDEX, EADM_ARG_U32, dev->index,
+		       NULL, false);
+	eadm_query_arg(&query, attr, EADM_ARG_FLAG, 0, NULL, true);
+	answer->rec.extra = NULL;
+	answer->rec.max_extra = 0;
+	if (eadm_machine_open(ctx, &query, &eadm_spec_objects[object],
+			    &answer->reply, &answer->rec) <= 0 ||
+	    !eadm_record_attr_has(&answer->rec, attr))
+		return NULL;
+	return answer->rec.slot[attr - 1].p;
+}
+
+static void end(struct answer *answer)
+{
+	eadm_reply_close(&answer->reply);
+	eadm_record_release(&answer->rec);
+}
+
+/* Whether user space can get at the device. */
+static bool has_node(struct eadm_ctx *ctx, const struct eadm_device *dev)
+{
+	struct answer answer;
+	const char *node = ask(ctx, &answer, EADM_SPEC_OBJ_SETUP, dev,
+			       EADM_A_SETUP_UVERBS);
+	bool has = node && *node;
+
+	end(&answer);
+	return has;
 }
 
 /* A module that is not loaded is not the driver, whatever the number says. */
 static const char *module_of(struct eadm_ctx *ctx,
 			     const struct eadm_device *dev, uint32_t *id)
 {
-	const char *node = fact(ctx, "uverbs", dev->name);
 	const struct eadm_family *family = NULL;
 	const char *module;
+	char version[8];
 
 	/* Without a node the question would load the module ib_uverbs. */
-	if (!node || !*node || eadm_nldev_driver_id(ctx, dev, id))
+	if (!has_node(ctx, dev) || eadm_nldev_driver_id(ctx, dev, id))
 		return NULL;
 	while ((family = eadm_family_next(family))) {
 		if (!family->verbs_driver || family->verbs_driver != *id)
 			continue;
 		module = eadm_family_module(family, 0);
-		return fact(ctx, "module", module) ? module : NULL;
+		return eadm_machine_module_text(ctx, module,
+					      EADM_A_MODULE_VERSION, version,
+					      sizeof(version)) ? module : NULL;
 	}
 	return NULL;
+}
+
+/* Whether a device has another driver, as far as sysfs says. */
+static bool is_of_other(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			const char *module)
+{
+	struct answer answer;
+	const char *driver = ask(ctx, &answer, EADM_SPEC_OBJ_DEV, dev,
+				 EADM_A_DEV_DRIVER);
+	bool other = driver && strcmp(driver, module) != 0;
+
+	end(&answer);
+	return other;
 }
 
 /* Whether the module has no other device. */
@@ -46,16 +95,13 @@ static bool is_only_one(struct eadm_ctx *ctx, const struct eadm_device *dev,
 {
 	const struct eadm_devices *devices = &ctx->devices;
 	const struct eadm_device *other;
-	const char *driver;
 	uint32_t other_id;
 	unsigned int i;
 
 	for (i = 0; i < devices->n; i++) {
 		other = &devices->dev[i];
-		if (other->index == dev->index)
-			continue;
-		driver = fact(ctx, "driver", other->name);
-		if (driver && strcmp(driver, module) != 0)
+		if (other->index == dev->index ||
+		    is_of_other(ctx, other, module))
 			continue;
 		if (eadm_nldev_driver_id(ctx, other, &other_id) ||
 		    other_id == id)
@@ -64,26 +110,41 @@ static bool is_only_one(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return true;
 }
 
-void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
-		     struct eadm_record *rec)
+/* By the number that verbs know its driver by. */
+static void put_unplaced(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			 struct eadm_record *rec)
 {
-	const char *driver = fact(ctx, "driver", dev->name), *bus;
+	char functions[256];
+	const char *driver;
 	uint32_t id;
 
-	if (driver) {
-		eadm_record_put_string(rec, EADM_A_DEV_DRIVER, driver);
-		bus = fact(ctx, "bus", dev->name);
-		if (bus)
-			eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, bus);
-		return;
-	}
 	driver = module_of(ctx, dev, &id);
 	if (!driver)
 		return;
 	eadm_record_put_string(rec, EADM_A_DEV_DRIVER, driver);
 	/* One device of a module that serves one function is that function's. */
-	bus = is_only_one(ctx, dev, driver, id) ?
-		      fact(ctx, "bound", driver) : NULL;
-	if (bus && *bus && !strchr(bus, ' '))
-		eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, bus);
+	if (is_only_one(ctx, dev, driver, id) &&
+	    eadm_machine_module_text(ctx, driver, EADM_A_MODULE_FUNCTIONS,
+				   functions, sizeof(functions)) &&
+	    *functions && !strchr(functions, ' '))
+		eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, functions);
+}
+
+void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		     struct eadm_record *rec)
+{
+	struct answer answer;
+	const char *driver = ask(ctx, &answer, EADM_SPEC_OBJ_DEV, dev,
+				 EADM_A_DEV_DRIVER);
+
+	if (driver) {
+		eadm_record_put_string(rec, EADM_A_DEV_DRIVER, driver);
+		if (eadm_record_attr_has(&answer.rec, EADM_A_DEV_BUS_ADDR))
+			eadm_record_put_string(
+				rec, EADM_A_DEV_BUS_ADDR,
+				answer.rec.slot[EADM_A_DEV_BUS_ADDR - 1].p);
+	}
+	end(&answer);
+	if (!driver)
+		put_unplaced(ctx, dev, rec);
 }

@@ -45,6 +45,7 @@ struct eadm_dump {
 	const struct eadm_object *object;
 	struct eadm_dump_opts opts;
 	struct eadm_entry_opts entries;
+	uint64_t fields;		/* attributes that rows need to have */
 	bool has_device, ended;
 	uint32_t device;		/* index */
 	uint16_t family;
@@ -68,10 +69,11 @@ struct eadm_dump {
 	struct eadm_rawdump raw;
 	struct eadm_peers peers;	/* of the QPs of the step */
 	struct eadm_rdma_cursor cursor;
-	struct eadm_record rec;
 	/* Of a machine's objects: its row, of the one in rec if need be. */
 	const struct eadm_object *machine;
-	unsigned int machine_index;
+	struct eadm_setup setup;
+	/* Last, as they are large: see dump_new(). */
+	struct eadm_record rec;
 	struct eadm_record machine_rec;
 };
 
@@ -289,14 +291,15 @@ static bool shows_each_device(const struct eadm_dump *dump)
 static int check_options(const struct eadm_dump *dump)
 {
 	const struct eadm_dump_opts *opts = &dump->opts;
+	bool cmd = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_CMD];
+	bool module = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MODULE];
 
 	if (opts->original && !eadm_rdma_per_port(dump->object))
 		return eadm_fail(dump->ctx, -EINVAL, "%s have no other names",
 				 dump->object->title);
-	if (opts->has_from &&
-	    dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_CMD])
-		return eadm_fail(dump->ctx, -EINVAL,
-				 "%s have no running number",
+	if ((!cmd && (opts->has_from || opts->states || opts->min_latency)) ||
+	    (!cmd && !module && opts->fields) || (!module && opts->name))
+		return eadm_fail(dump->ctx, -EINVAL, "%s cannot be selected so",
 				 dump->object->title);
 	if (dump->object->class == EADM_SPEC_CLASS_ENTRIES)
 		return eadm_rawdump_check(dump->ctx, dump->object, opts,
@@ -312,6 +315,22 @@ static int check_options(const struct eadm_dump *dump)
 	return 0;
 }
 
+/* The attributes of the fields that rows need to have; 0: all. */
+static uint64_t fields_mask(const struct eadm_dump_opts *opts)
+{
+	uint64_t mask = 0;
+	unsigned int i;
+
+	for (i = 0; opts->fields && opts->fields[i]; i++)
+		mask |= 1ULL << (opts->fields[i]->slot & 63);
+	/* The library looks at these itself. */
+	if (mask && opts->states)
+		mask |= 1ULL << EADM_A_CMD_STATE;
+	if (mask && opts->min_latency)
+		mask |= 1ULL << EADM_A_CMD_LATENCY;
+	return mask;
+}
+
 /* The caller's options, which need not live as long as the dump. */
 static int take_options(struct eadm_dump *dump,
 			const struct eadm_dump_opts *theirs)
@@ -321,6 +340,10 @@ static int take_options(struct eadm_dump *dump,
 
 	if (ret)
 		return ret;
+	dump->fields = fields_mask(opts);
+	dump->setup.fields = dump->fields;
+	if (opts->name)
+		eadm_setup_select(&dump->setup, opts->name);
 	ret = eadm_abi_take(dump->ctx, &dump->entries, sizeof(dump->entries),
 			    opts->entries);
 	return ret ? ret : check_options(dump);
@@ -345,7 +368,9 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 				 dump->object->title);
 	dump->finds = shows_each_device(dump) &&
 		      eadm_devices_begin(dump->ctx);
-	ret = dump->finds ? 0 : eadm_devices_load(dump->ctx);
+	if (!dump->finds)
+		ret = dump->opts.original ? eadm_devices_complete(dump->ctx) :
+					    eadm_devices_load(dump->ctx);
 	if (ret)
 		return ret;
 	dump->family = dump->ctx->devices.family;
@@ -359,7 +384,24 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 	/* Memory of the caller, who may free it now. */
 	dump->opts.device = NULL;
 	dump->opts.entries = NULL;
+	dump->opts.fields = NULL;
+	dump->opts.name = NULL;
 	return plan(dump);
+}
+
+static struct eadm_dump *dump_new(struct eadm_ctx *ctx,
+				  const struct eadm_object *object)
+{
+	struct eadm_dump *dump = malloc(sizeof(*dump));
+
+	if (!dump)
+		return NULL;
+	memset(dump, 0, offsetof(struct eadm_dump, rec));
+	eadm_record_init(&dump->rec);
+	eadm_record_init(&dump->machine_rec);
+	dump->ctx = ctx;
+	dump->object = object;
+	return dump;
 }
 
 EADM_API int eadm_dump_open(struct eadm_ctx *ctx,
@@ -367,13 +409,11 @@ EADM_API int eadm_dump_open(struct eadm_ctx *ctx,
 			    const struct eadm_dump_opts *opts,
 			    struct eadm_dump **dump)
 {
-	struct eadm_dump *d = calloc(1, sizeof(*d));
+	struct eadm_dump *d = dump_new(ctx, object);
 	int ret;
 
 	if (!d)
 		return out_of_memory(ctx);
-	d->ctx = ctx;
-	d->object = object;
 	ret = start(d, opts);
 	if (ret) {
 		eadm_dump_close(d);
@@ -389,6 +429,7 @@ EADM_API void eadm_dump_close(struct eadm_dump *dump)
 		return;
 	if (dump->open)
 		eadm_reply_close(&dump->reply);
+	eadm_setup_close(&dump->setup);
 	eadm_rawdump_close(&dump->raw);
 	eadm_peers_free(&dump->peers);
 	eadm_record_release(&dump->rec);
@@ -400,6 +441,22 @@ EADM_API void eadm_dump_close(struct eadm_dump *dump)
 }
 
 /* ---- the steps ------------------------------------------------------------- */
+
+static void selection_query(const struct eadm_dump *dump,
+			    struct eadm_query *query)
+{
+	const struct eadm_dump_opts *opts = &dump->opts;
+
+	if (opts->states && opts->states <= UINT32_MAX)
+		eadm_query_arg(query, EADM_A_CMD_STATES, EADM_ARG_U32,
+			       opts->states, NULL, true);
+	if (opts->min_latency)
+		eadm_query_arg(query, EADM_A_CMD_MIN_LATENCY, EADM_ARG_U64,
+			       opts->min_latency, NULL, true);
+	if (dump->fields)
+		eadm_query_arg(query, EADM_A_CMD_FIELDS, EADM_ARG_U64,
+			       dump->fields, NULL, true);
+}
 
 static void companion_query(const struct eadm_dump *dump,
 			    const struct step *step, bool hw,
@@ -424,6 +481,9 @@ static void companion_query(const struct eadm_dump *dump,
 	if (dump->opts.has_from && query->dump)
 		eadm_query_arg(query, EADM_A_CMD_FROM_SEQ, EADM_ARG_U64,
 			       dump->opts.from, NULL, true);
+	/* Whoever reads a capture may select by something else. */
+	if (query->dump && !dump->ctx->capture)
+		selection_query(dump, query);
 	if (hw)
 		eadm_query_arg(query, EADM_A_COMMON_QUERY_HW, EADM_ARG_FLAG, 0,
 			       NULL, false);
@@ -513,6 +573,24 @@ static unsigned int other_number(const struct eadm_object *object)
 	return 0;
 }
 
+/* Of commands. One that has not ended took no time yet. */
+static bool selected(const struct eadm_dump_opts *opts,
+		     const struct eadm_record *rec)
+{
+	uint64_t state;
+
+	if (opts->states) {
+		state = eadm_record_attr_u64(rec, EADM_A_CMD_STATE);
+		if (!eadm_record_attr_has(rec, EADM_A_CMD_STATE) ||
+		    state > 63 || !(opts->states >> state & 1))
+			return false;
+	}
+	return !opts->min_latency ||
+	       (eadm_record_attr_has(rec, EADM_A_CMD_LATENCY) &&
+		eadm_record_attr_u64(rec, EADM_A_CMD_LATENCY) >=
+			opts->min_latency);
+}
+
 /* Captures hold more than what was asked for. */
 static bool wanted(const struct eadm_dump *dump, const struct step *step)
 {
@@ -528,6 +606,8 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 	if (dump->opts.has_from &&
 	    (!eadm_record_attr_has(rec, attr) ||
 	     eadm_record_attr_u64(rec, attr) < dump->opts.from))
+		return false;
+	if (!selected(&dump->opts, rec))
 		return false;
 	if (!dump->opts.has_id || step->how == STEP_RAW)
 		return true;
@@ -642,12 +722,17 @@ static int no_counters(struct eadm_dump *dump, const struct step *step)
 		dump->first_error = error;
 		eadm_fail(dump->ctx, error, "%s: %s", step->dev.name, why);
 	}
-	return add_note(dump, error, step->dev.name, dump->object->title, why);
+	ret = add_note(dump, error, step->dev.name, dump->object->title, why);
+	if (ret || !error)
+		return ret;
+	return eadm_rdma_counters_rest(dump->ctx, &step->dev, step->port,
+				       dump->opts.original, error, &dump->rec);
 }
 
 /*
  * A step that failed becomes a note, so that one device does not hide the
- * others. What went away while we looked, or was never there, is no failure.
+ * others. What went away while we looked, or was never there, is no failure. 1
+ * with a row of what there is nevertheless.
  */
 static int step_failed(struct eadm_dump *dump, const struct step *step,
 		       int error)
@@ -703,8 +788,8 @@ static int advance(struct eadm_dump *dump)
 		return ret ? step_failed(dump, step, ret) : 1;
 	}
 	if (step->how == STEP_MACHINE) {
-		ret = eadm_setup_row(dump->ctx, dump->machine,
-				     &dump->machine_index, &dump->machine_rec);
+		ret = eadm_setup_next(dump->ctx, &dump->setup, dump->machine,
+				      &dump->machine_rec);
 		dump->step += !ret;
 		return ret;
 	}
@@ -766,9 +851,15 @@ EADM_API int eadm_dump_next(struct eadm_dump *dump,
 			dump->ended = true;
 			return -ENOMEM;
 		}
-		if (dump->machine &&
-		    !eadm_setup_of(dump->ctx, dump->machine, &dump->rec,
-				   &dump->machine_rec))
+		if (dump->machine)
+			ret = eadm_setup_of(dump->ctx, &dump->setup,
+					    dump->machine, &dump->rec,
+					    &dump->machine_rec);
+		if (ret < 0)
+			dump->ended = true;
+		if (ret < 0)
+			return ret;
+		if (!ret)
 			continue;
 		dump->rows++;
 		*record = dump->machine ? &dump->machine_rec : &dump->rec;

@@ -59,6 +59,40 @@ int eadm_nldev_ask(struct eadm_ctx *ctx, const struct eadm_query *query,
 }
 
 /*
+ * Whether the kernel gives a forked process copies of pinned pages: 1 or 0, or a
+ * negative errno. Leaves the message of the context as it is.
+ */
+int eadm_nldev_copy_on_fork(struct eadm_ctx *ctx)
+{
+	struct eadm_query query = eadm_nldev_query(RDMA_NLDEV_CMD_SYS_GET,
+						   false);
+	char message[sizeof(ctx->errmsg)];
+	const struct nlmsghdr *nlh;
+	const struct nlattr *attr;
+	struct eadm_attrs attrs;
+	struct eadm_reply reply;
+	int ret, copies = 0;
+	uint64_t u;
+
+	memcpy(message, ctx->errmsg, sizeof(message));
+	ret = eadm_reply_open(ctx, &query, &reply);
+	if (!ret)
+		ret = eadm_reply_next(&reply, &nlh);
+	if (ret > 0) {
+		attrs = eadm_attr_msg(nlh, 0);
+		while (eadm_attr_next(&attrs, &attr) > 0) {
+			if (eadm_attr_type(attr) ==
+				    RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK &&
+			    eadm_nldev_number(attr, &u))
+				copies = !!u;
+		}
+	}
+	eadm_reply_close(&reply);
+	memcpy(ctx->errmsg, message, sizeof(message));
+	return ret < 0 ? ret : copies;
+}
+
+/*
  * The number of its driver at the user's interface of verbs, enum
  * rdma_driver_id. Leaves the message of the context as it is.
  */

@@ -15,6 +15,7 @@ bool eadm_nldev_number(const struct nlattr *attr, uint64_t *value);
 int eadm_nldev_ask(struct eadm_ctx *ctx, const struct eadm_query *query,
 		   void (*put)(struct eadm_attrs, struct eadm_record *),
 		   struct eadm_record *rec);
+int eadm_nldev_copy_on_fork(struct eadm_ctx *ctx);
 int eadm_nldev_driver_id(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			 uint32_t *id) EADM_MUST_CHECK;
 

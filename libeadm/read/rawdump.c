@@ -29,15 +29,17 @@ static bool is(const struct eadm_object *object, int number)
 
 /* What the rows of an object are made of, or a negative errno. */
 static int kind_of(const struct eadm_object *object,
-		   const struct eadm_family *family, uint64_t id,
-		   enum eadm_hwctx hwctx)
+		   const struct eadm_family *family,
+		   const struct eadm_dump_opts *opts, enum eadm_hwctx hwctx)
 {
 	if (is(object, EADM_SPEC_OBJ_SQE))
 		return EADM_RAW_KIND_SQ;
 	if (is(object, EADM_SPEC_OBJ_RQE))
 		return EADM_RAW_KIND_RQ;
 	if (is(object, EADM_SPEC_OBJ_CQE))
-		return eadm_family_is_command_cq(family, id) ?
+		return !opts->has_id ||
+				       eadm_family_is_command_cq(family,
+								 opts->id) ?
 			       EADM_RAW_KIND_CMD_CQ : EADM_RAW_KIND_CQ;
 	if (is(object, EADM_SPEC_OBJ_EQE))
 		return EADM_RAW_KIND_EQ;
@@ -62,13 +64,13 @@ int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
 		       const struct eadm_dump_opts *opts,
 		       const struct eadm_entry_opts *entries)
 {
-	int kind = kind_of(object, NULL, opts->id, entries->hwctx);
+	int kind = kind_of(object, NULL, opts, entries->hwctx);
 
 	if (kind < 0)
 		return eadm_fail(ctx, -EINVAL,
 				 "the context of what: qp, cq or eq?");
 	if (!opts->has_id && kind != EADM_RAW_KIND_REGS &&
-	    kind != EADM_RAW_KIND_CMD_SQ)
+	    kind != EADM_RAW_KIND_CMD_SQ && kind != EADM_RAW_KIND_CMD_CQ)
 		return eadm_fail(ctx, -EINVAL, "missing queue number");
 	if (opts->has_id && opts->id > UINT32_MAX)
 		return eadm_fail(ctx, -ENOENT, "no such queue");
@@ -338,7 +340,7 @@ int eadm_rawdump_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		      struct eadm_rawdump *raw)
 {
 	struct eadm_node_query q = {
-		.kind = kind_of(object, dev->family, opts->id, entries->hwctx),
+		.kind = kind_of(object, dev->family, opts, entries->hwctx),
 		.id = opts->has_id ? opts->id : 0,
 		.sub = entries->sub,
 		.hw = opts->hw,

@@ -14,6 +14,7 @@
 
 #include "counters.h"
 #include "eadm_nl.h"
+#include "machine.h"
 #include "nldev.h"
 #include "rdma.h"
 #include "sysfs.h"
@@ -209,11 +210,8 @@ void eadm_rdma_query(const struct eadm_object *object,
 static void put_comm(struct eadm_ctx *ctx, struct eadm_record *rec,
 		     uint16_t attr, uint64_t pid)
 {
-	const char *comm;
-	char key[32];
+	const char *comm = eadm_machine_comm(ctx, pid);
 
-	snprintf(key, sizeof(key), "comm.%llu", (unsigned long long)pid);
-	comm = eadm_source_fact(ctx, key);
 	if (comm)
 		eadm_record_put_string(rec, attr, comm);
 }
@@ -344,8 +342,7 @@ static int put_counter(struct eadm_reply *reply, const struct nlattr *entry,
 	}
 	if (ret < 0 || !extra.name || !has_value)
 		return eadm_nldev_leaves(reply, entry);
-	return eadm_counter_put(rec, extra.name, extra.value, original,
-				false);
+	return eadm_counter_put(rec, extra.name, extra.value, original, NULL);
 }
 
 static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
@@ -372,6 +369,27 @@ static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
 			return eadm_nldev_leaves(reply, nested.pos);
 	}
 	return ret < 0 ? eadm_nldev_leaves(reply, attrs.pos) : 0;
+}
+
+/*
+ * What there is of a port's counters when the adapter did not give them: those of
+ * the device, which take no command. 1 with a row, 0 when there are none, or
+ * -ENOMEM.
+ */
+int eadm_rdma_counters_rest(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			    uint32_t port, bool original, int error,
+			    struct eadm_record *rec)
+{
+	int ret;
+
+	eadm_record_reset(rec, &eadm_spec_objects[EADM_SPEC_OBJ_COUNTERS],
+			  eadm_now(ctx));
+	eadm_record_put_u64(rec, EADM_A_COMMON_DEV_INDEX, dev->index);
+	eadm_record_put_string(rec, EADM_A_COMMON_DEV_NAME, dev->name);
+	eadm_record_put_u64(rec, EADM_A_COMMON_HW_ERROR, error);
+	eadm_record_put_u64(rec, EADM_A_COUNTERS_PORT, port);
+	ret = eadm_sysfs_counters(ctx, dev, original, rec);
+	return ret < 0 ? ret : ret > 0;
 }
 
 /* ---- rows ------------------------------------------------------------------ */
@@ -441,7 +459,7 @@ int eadm_rdma_next(struct eadm_reply *reply, struct eadm_rdma_cursor *cur,
 		if (!ret)
 			ret = eadm_sysfs_counters(reply->ctx, dev,
 						  cur->original, rec);
-		return ret ? ret : 1;
+		return ret < 0 ? ret : 1;
 	}
 	while ((ret = eadm_attr_next(&entry, &attr)) > 0) {
 		ret = map_attr(reply, ro, attr, rec);

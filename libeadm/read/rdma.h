@@ -30,6 +30,9 @@ int eadm_rdma_next(struct eadm_reply *reply, struct eadm_rdma_cursor *cur,
 	EADM_MUST_CHECK;
 int eadm_rdma_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		       uint32_t port, struct eadm_record *rec);
+int eadm_rdma_counters_rest(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			    uint32_t port, bool original, int error,
+			    struct eadm_record *rec);
 int eadm_rdma_list(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 
 #endif /* EADM_RDMA_H */

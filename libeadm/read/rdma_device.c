@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The row of a device by RDMA netlink: its port, and what of it is in use. */
 #include <endian.h>
-#include <inttypes.h>
 #include <rdma/rdma_netlink.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "driver.h"
 #include "eadm_nl.h"
+#include "machine.h"
 #include "nldev.h"
 #include "rdma_device.h"
 
@@ -82,22 +81,28 @@ static void put_summary(struct eadm_attrs attrs, struct eadm_record *rec)
 	}
 }
 
-/* "FIELD=VALUE ...", of numbers only; what is no field is another's. */
-static void put_limits(const char *text, struct eadm_record *rec)
+/* Limits as libibverbs has them: those that are not known yet. */
+static void put_limits(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		       struct eadm_record *rec)
 {
-	const struct eadm_field *field;
-	char name[32];
+	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_DEV);
+	struct eadm_record limits = { 0 };
+	const struct eadm_field *field = NULL;
+	struct eadm_reply reply;
 	uint64_t value;
-	int len, n;
 
-	for (; sscanf(text, " %31[a-z-]=%" SCNu64 "%n", name, &value, &n) == 2;
-	     text += n) {
-		field = eadm_object_find_field(rec->object, name);
-		len = sizeof(rec->scratch) - rec->used;
-		if (field && eadm_field_type(field) == EADM_TYPE_U64 &&
-		    !eadm_record_has(rec, field) && len >= 8)
-			eadm_record_put_u64(rec, field->slot, value);
+	eadm_query_arg(&query, EADM_A_DEV_DEV_INDEX, EADM_ARG_U32, dev->index,
+		       NULL, false);
+	eadm_query_arg(&query, EADM_A_DEV_MAX_QP, EADM_ARG_FLAG, 0, NULL, true);
+	if (eadm_machine_open(ctx, &query, rec->object, &reply, &limits) > 0) {
+		while ((field = eadm_record_next(&limits, field))) {
+			if (!eadm_record_has(rec, field) &&
+			    !eadm_record_u64(&limits, field, &value))
+				eadm_record_put_u64(rec, field->slot, value);
+		}
 	}
+	eadm_reply_close(&reply);
+	eadm_record_release(&limits);
 }
 
 /* The row of a device: what the list said, its port and what is in use. */
@@ -105,9 +110,7 @@ int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		     bool limits, struct eadm_record *rec)
 {
 	struct eadm_query query;
-	const char *fact;
 	uint64_t guid;
-	char key[96];
 	int ret;
 
 	eadm_record_reset(rec, &eadm_spec_objects[EADM_SPEC_OBJ_DEV], 0);
@@ -119,10 +122,8 @@ int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	if (dev->has_guid)
 		eadm_record_put_bytes(rec, EADM_A_DEV_NODE_GUID, &guid, 8);
 	eadm_driver_put(ctx, dev, rec);
-	snprintf(key, sizeof(key), "limits.%s", dev->name);
-	fact = limits ? eadm_source_fact(ctx, key) : NULL;
-	if (fact)
-		put_limits(fact, rec);
+	if (limits)
+		put_limits(ctx, dev, rec);
 	if (dev->ports) {
 		query = eadm_nldev_query(RDMA_NLDEV_CMD_PORT_GET, false);
 		eadm_nldev_device(&query, dev);

@@ -1,119 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rows about the machine and how it is set up. A field is absent where the source
- * does not have it; that there is nothing of the kind is an empty text or 0.
+ * Rows about the machine and how it is set up, most of which the source has as
+ * they are. A field is absent where the source does not have it; that there is
+ * nothing of the kind is an empty text or 0.
  */
-#include <stdio.h>
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
 #include "eadm_nl.h"
 #include "family/family.h"
+#include "machine.h"
+#include "nldev.h"
 #include "setup.h"
-#include "source/query.h"
 
-static const char *fact(struct eadm_ctx *ctx, const char *kind,
-			const char *name)
-{
-	char key[160];
+/* Those of modules that RDMA needs, which matter where they are not loaded. */
+static const char *const needed[] = { "ib_core", "ib_uverbs", "rdma_cm",
+				      "rdma_ucm" };
+/* Whose memory may be registered, and what that takes. */
+static const char *const others[] = { "nvidia", "nvidia_peermem", "amdgpu",
+				      "neuron" };
 
-	snprintf(key, sizeof(key), "%s%s", kind, name);
-	return eadm_source_fact(ctx, key);
-}
-
-static void put_text(struct eadm_ctx *ctx, struct eadm_record *rec,
-		     unsigned int attr, const char *kind, const char *name)
-{
-	const char *value = fact(ctx, kind, name);
-	const struct eadm_field *field =
-		&rec->object->fields[rec->object->by_slot[attr]];
-	char text[640];
-
-	/* A capture may say what it likes. */
-	if (value) {
-		snprintf(text, sizeof(text), "%.*s", field->len - 1, value);
-		eadm_record_put_string(rec, attr, text);
-	}
-}
-
-/* A text of the source that should be a number. */
-static bool number_of(const char *text, uint64_t *value)
-{
-	char *end;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	*value = strtoull(text, &end, 10);
-	return !*end;
-}
-
-static void put_number(struct eadm_ctx *ctx, struct eadm_record *rec,
-		       unsigned int attr, const char *kind, const char *name)
-{
-	uint64_t value;
-
-	if (number_of(fact(ctx, kind, name), &value))
-		eadm_record_put_u64(rec, attr, value);
-}
-
-/* Whether a file below /dev/infiniband can be opened. */
-static void put_access(struct eadm_ctx *ctx, struct eadm_record *rec,
-		       unsigned int attr, const char *name)
-{
-	uint64_t error;
-
-	if (number_of(fact(ctx, "access.", name), &error) && error < 4096)
-		eadm_record_put_u64(rec, attr, -error);
-}
-
-static void put_choice(struct eadm_ctx *ctx, struct eadm_record *rec,
-		       unsigned int attr, const char *key, const char *name,
-		       const char *yes)
-{
-	const char *value = fact(ctx, key, name);
-
-	if (value && *value)
-		eadm_record_put_u64(rec, attr, !strcmp(value, yes));
-}
-
-/* ---- the machine -------------------------------------------------------------- */
-
-static void put_machine(struct eadm_ctx *ctx, struct eadm_record *rec)
-{
-	const char *memlock;
-	uint64_t bytes;
-
-	eadm_record_put_u64(rec, EADM_A_MACHINE_INDEX, 0);
-	put_text(ctx, rec, EADM_A_MACHINE_HOST, "host", "");
-	put_text(ctx, rec, EADM_A_MACHINE_KERNEL, "kernel", "");
-	put_text(ctx, rec, EADM_A_MACHINE_EADM, "eadm", "");
-	put_number(ctx, rec, EADM_A_MACHINE_CPUS, "cpus", "");
-	memlock = fact(ctx, "memlock", "");
-	if (memlock && !strcmp(memlock, "unlimited"))
-		eadm_record_put_u64(rec, EADM_A_MACHINE_MEMLOCK, UINT64_MAX);
-	else if (number_of(memlock, &bytes))
-		eadm_record_put_u64(rec, EADM_A_MACHINE_MEMLOCK, bytes);
-	put_choice(ctx, rec, EADM_A_MACHINE_NETNS_MODE, "netns-mode", "",
-		   "shared");
-	put_text(ctx, rec, EADM_A_MACHINE_LOCKDOWN, "lockdown", "");
-	put_choice(ctx, rec, EADM_A_MACHINE_HOST_PIDS, "pidns", "", "init");
-}
-
-static void put_verbs(struct eadm_ctx *ctx, struct eadm_record *rec)
-{
-	eadm_record_put_u64(rec, EADM_A_VERBS_INDEX, 0);
-	put_choice(ctx, rec, EADM_A_VERBS_INSTALLED, "verbs", "", "yes");
-	put_text(ctx, rec, EADM_A_VERBS_PROVIDERS, "providers", "");
-	put_access(ctx, rec, EADM_A_VERBS_RDMA_CM_ERROR, "rdma_cm");
-}
-
-/* ---- modules ------------------------------------------------------------------- */
-
-/* Those that RDMA needs come first, then those of adapters, then eadm's. */
+/* Then come those of adapters, then eadm's. */
 static const char *module_name(unsigned int index)
 {
-	static const char *const needed[] = { "ib_core", "ib_uverbs", "rdma_cm",
-					      "rdma_ucm" };
 	const struct eadm_family *family = NULL;
 	const char *name;
 	unsigned int i;
@@ -121,6 +30,9 @@ static const char *module_name(unsigned int index)
 	if (index < EADM_ARRAY_SIZE(needed))
 		return needed[index];
 	index -= EADM_ARRAY_SIZE(needed);
+	if (index < EADM_ARRAY_SIZE(others))
+		return others[index];
+	index -= EADM_ARRAY_SIZE(others);
 	while ((family = eadm_family_next(family))) {
 		for (i = 0; (name = eadm_family_module(family, i)); i++) {
 			if (!index--)
@@ -130,67 +42,127 @@ static const char *module_name(unsigned int index)
 	return index ? NULL : "eadm";
 }
 
-static bool has_word(const char *words, const char *word)
-{
-	size_t len = strlen(word), n;
+#define NO_MODULE UINT_MAX
 
-	for (; *words; words += n + (words[n] == ' ')) {
-		n = strcspn(words, " ");
-		if (n == len && !memcmp(words, word, n))
-			return true;
+static unsigned int module_index(const char *name)
+{
+	const struct eadm_family *family = NULL;
+	const char *module;
+	unsigned int i, n;
+
+	for (n = 0; n < EADM_ARRAY_SIZE(needed) + EADM_ARRAY_SIZE(others); n++) {
+		if (!strcmp(module_name(n), name))
+			return n;
 	}
-	return false;
+	while ((family = eadm_family_next(family))) {
+		for (i = 0; (module = eadm_family_module(family, i)); i++, n++) {
+			if (!strcmp(module, name))
+				return n;
+		}
+	}
+	return strcmp(name, "eadm") ? NO_MODULE : n;
 }
 
-/* False: it is not loaded, or nothing is known of it. */
-static bool put_module(struct eadm_ctx *ctx, const char *name, bool needed,
+void eadm_setup_select(struct eadm_setup *setup, const char *name)
+{
+	setup->one = true;
+	setup->index = module_index(name);
+}
+
+static int open_row(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		    const struct eadm_query *query,
+		    const struct eadm_object *object, struct eadm_record *rec)
+{
+	eadm_setup_close(setup);
+	setup->open = true;
+	return eadm_machine_open(ctx, query, object, &setup->reply, rec);
+}
+
+void eadm_setup_close(struct eadm_setup *setup)
+{
+	if (setup->open)
+		eadm_reply_close(&setup->reply);
+	setup->open = false;
+}
+
+/* Each of these is files to read. What is recorded has all of them. */
+static void select_fields(const struct eadm_ctx *ctx, uint64_t fields,
+			  struct eadm_query *query)
+{
+	static const uint16_t parts[] = {
+		EADM_A_MODULE_LOADED, EADM_A_MODULE_VERSION,
+		EADM_A_MODULE_ORIGIN, EADM_A_MODULE_FUNCTIONS,
+	};
+	size_t i;
+
+	for (i = 0; !ctx->capture && i < EADM_ARRAY_SIZE(parts); i++) {
+		if (fields & 1ULL << parts[i])
+			eadm_query_arg(query, parts[i], EADM_ARG_FLAG, 0, NULL,
+				       true);
+	}
+}
+
+static int next_module(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		       const struct eadm_object *object,
 		       struct eadm_record *rec)
 {
-	const char *words = needed ? fact(ctx, "modules", "") : NULL;
-	bool known = words, loaded = words && has_word(words, name);
-	const char *version = fact(ctx, "module.", name);
-
-	eadm_record_put_string(rec, EADM_A_MODULE_NAME, name);
-	eadm_record_put_u64(rec, EADM_A_MODULE_LOADED, loaded || version);
-	if (version) {
-		eadm_record_put_string(rec, EADM_A_MODULE_VERSION, version);
-		put_text(ctx, rec, EADM_A_MODULE_ORIGIN, "origin.", name);
-	}
-	return known || version;
-}
-
-/* ---- all of it ----------------------------------------------------------------- */
-
-static void reset(struct eadm_ctx *ctx, const struct eadm_object *object,
-		  struct eadm_record *rec)
-{
-	eadm_record_reset(rec, object, ctx->live ? eadm_now(ctx) : 0);
-}
-
-bool eadm_setup_row(struct eadm_ctx *ctx, const struct eadm_object *object,
-		    unsigned int *index, struct eadm_record *rec)
-{
+	struct eadm_query query;
+	unsigned int index;
 	const char *name;
+	int ret;
 
-	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_MODULE]) {
-		for (; (name = module_name(*index)); (*index)++) {
-			reset(ctx, object, rec);
-			eadm_record_put_u64(rec, EADM_A_MODULE_INDEX, *index);
-			if (put_module(ctx, name, *index < 4, rec)) {
-				(*index)++;
-				return true;
-			}
-		}
-		return false;
+	while ((name = module_name(setup->index))) {
+		index = setup->index;
+		setup->index = setup->one ? NO_MODULE : index + 1;
+		query = eadm_query_local(EADM_SPEC_OBJ_MODULE);
+		eadm_query_arg(&query, EADM_A_MODULE_NAME, EADM_ARG_STRING, 0,
+			       name, false);
+		select_fields(ctx, setup->fields, &query);
+		ret = open_row(ctx, setup, &query, object, rec);
+		if (ret < 0)
+			return ret;
+		if (!ret || (index >= EADM_ARRAY_SIZE(needed) &&
+			     !(eadm_record_attr_has(rec, EADM_A_MODULE_LOADED) &&
+			       eadm_record_attr_u64(rec, EADM_A_MODULE_LOADED))))
+			continue;
+		eadm_record_put_u64(rec, EADM_A_MODULE_INDEX, index);
+		return 1;
 	}
-	if ((*index)++)
-		return false;
-	reset(ctx, object, rec);
-	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_VERBS])
-		put_verbs(ctx, rec);
-	else
-		put_machine(ctx, rec);
-	return true;
+	return 0;
+}
+
+static void put_copy_on_fork(struct eadm_ctx *ctx, struct eadm_record *rec)
+{
+	int copies = eadm_nldev_copy_on_fork(ctx);
+
+	if (copies >= 0)
+		eadm_record_put_u64(rec, EADM_A_MACHINE_COPY_ON_FORK, copies);
+}
+
+/* 1 with a row that is of no device, 0: no more, or -ENOMEM. */
+int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		    const struct eadm_object *object, struct eadm_record *rec)
+{
+	bool verbs = object == &eadm_spec_objects[EADM_SPEC_OBJ_VERBS];
+	struct eadm_query query = eadm_query_local(
+		verbs ? EADM_SPEC_OBJ_VERBS : EADM_SPEC_OBJ_MACHINE);
+	int ret;
+
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_MODULE])
+		return next_module(ctx, setup, object, rec);
+	if (setup->index++)
+		return 0;
+	ret = open_row(ctx, setup, &query, object, rec);
+	if (ret < 0)
+		return ret;
+	/* There is a machine, also where a capture says nothing of it. */
+	if (!ret)
+		eadm_record_reset(rec, object, 0);
+	eadm_record_put_u64(rec, verbs ? EADM_A_VERBS_INDEX :
+					 EADM_A_MACHINE_INDEX, 0);
+	if (!verbs)
+		put_copy_on_fork(ctx, rec);
+	return 1;
 }
 
 /* ---- devices ------------------------------------------------------------------- */
@@ -203,70 +175,69 @@ static const char *text_of(const struct eadm_record *rec, const char *name)
 	return text ? text : "";
 }
 
-static void put_gid(struct eadm_ctx *ctx, const char *device,
-		    struct eadm_record *rec)
+/* Of @base, whose row may be of another time and know more of the device. */
+static void put_driver(struct eadm_ctx *ctx, const struct eadm_record *base,
+		       struct eadm_record *rec)
 {
-	const char *gid = fact(ctx, "gid.", device), *value;
-
-	if (!gid)
-		return;
-	value = strchr(gid, ' ');
-	if (value)
-		eadm_record_put_u64(rec, EADM_A_SETUP_GID_INDEX,
-				    strtoul(gid, NULL, 10));
-	eadm_record_put_string(rec, EADM_A_SETUP_GID, value ? value + 1 : "");
-}
-
-static void put_setup(struct eadm_ctx *ctx, const char *device,
-		      const struct eadm_record *dev, struct eadm_record *rec)
-{
-	const char *netdev = text_of(dev, "netdev");
-	const char *driver = text_of(dev, "driver");
-	const char *uverbs;
-	char node[64];
+	const char *driver = text_of(base, "driver");
+	char version[64];
 
 	if (!*driver)
-		driver = fact(ctx, "driver.", device);
-	if (driver && *driver) {
-		eadm_record_put_string(rec, EADM_A_SETUP_DRIVER, driver);
-		/* The source may reuse the memory of what it gave before. */
-		driver = rec->slot[EADM_A_SETUP_DRIVER - 1].p;
-		put_text(ctx, rec, EADM_A_SETUP_DRIVER_VERSION, "module.",
-			 driver);
-	}
-	if (*netdev) {
-		eadm_record_put_string(rec, EADM_A_SETUP_NETDEV, netdev);
-		put_number(ctx, rec, EADM_A_SETUP_NETDEV_MTU, "mtu.", netdev);
-		put_choice(ctx, rec, EADM_A_SETUP_NETDEV_IPV4, "ipv4.", netdev,
-			   "yes");
-	}
-	put_gid(ctx, device, rec);
-	uverbs = fact(ctx, "uverbs.", device);
-	if (uverbs) {
-		snprintf(node, sizeof(node), "%s", uverbs);
-		eadm_record_put_string(rec, EADM_A_SETUP_UVERBS, node);
-		if (*node)
-			put_access(ctx, rec, EADM_A_SETUP_UVERBS_ERROR, node);
-	}
-	put_text(ctx, rec, EADM_A_SETUP_IOMMU, "iommu.", device);
+		return;
+	eadm_record_put_string(rec, EADM_A_SETUP_DRIVER, driver);
+	if (eadm_machine_module_text(ctx, driver, EADM_A_MODULE_VERSION, version,
+				   sizeof(version)))
+		eadm_record_put_string(rec, EADM_A_SETUP_DRIVER_VERSION,
+				       version);
 }
 
-static bool put_irq(struct eadm_ctx *ctx, const struct eadm_record *eq,
-		    struct eadm_record *rec)
+static int put_setup(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		     const struct eadm_object *object,
+		     const struct eadm_record *base, struct eadm_record *rec)
 {
-	char number[24];
+	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_SETUP);
+	const char *netdev = text_of(base, "netdev");
+	int ret;
+
+	eadm_query_arg(&query, EADM_A_SETUP_DEV_INDEX, EADM_ARG_U32,
+		       eadm_record_attr_u64(base, EADM_A_COMMON_DEV_INDEX),
+		       NULL, false);
+	if (*netdev)
+		eadm_query_arg(&query, EADM_A_SETUP_NETDEV, EADM_ARG_STRING, 0,
+			       netdev, false);
+	ret = open_row(ctx, setup, &query, object, rec);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		eadm_record_reset(rec, object, base->time);
+	if (*netdev)
+		eadm_record_put_string(rec, EADM_A_SETUP_NETDEV, netdev);
+	put_driver(ctx, base, rec);
+	return 1;
+}
+
+static int put_irq(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		   const struct eadm_object *object,
+		   const struct eadm_record *eq, struct eadm_record *rec)
+{
+	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_IRQ);
 	uint64_t irq;
+	int ret;
 
 	if (!eadm_record_attr_has(eq, EADM_A_EQ_IRQ))
-		return false;
+		return 0;
 	irq = eadm_record_attr_u64(eq, EADM_A_EQ_IRQ);
+	eadm_query_arg(&query, EADM_A_IRQ_IRQ, EADM_ARG_U32, irq, NULL, false);
+	ret = open_row(ctx, setup, &query, object, rec);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		eadm_record_reset(rec, object, eq->time);
 	eadm_record_put_u64(rec, EADM_A_IRQ_IRQ, irq);
 	if (eadm_record_attr_has(eq, EADM_A_EQ_ROLE))
 		eadm_record_put_u64(rec, EADM_A_IRQ_ROLE,
 				    eadm_record_attr_u64(eq, EADM_A_EQ_ROLE));
-	snprintf(number, sizeof(number), "%u", (unsigned int)irq);
-	put_text(ctx, rec, EADM_A_IRQ_AFFINITY, "affinity.", number);
-	return true;
+	return 1;
 }
 
 const struct eadm_object *eadm_setup_base(const struct eadm_object *object)
@@ -278,17 +249,23 @@ const struct eadm_object *eadm_setup_base(const struct eadm_object *object)
 	return NULL;
 }
 
-bool eadm_setup_of(struct eadm_ctx *ctx, const struct eadm_object *object,
-		   const struct eadm_record *base, struct eadm_record *rec)
+/* 1 with the row that belongs to @base, 0: it has none, or -ENOMEM. */
+int eadm_setup_of(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		  const struct eadm_object *object,
+		  const struct eadm_record *base, struct eadm_record *rec)
 {
-	const char *device = text_of(base, "dev-name");
-	uint64_t index = eadm_record_attr_u64(base, EADM_A_COMMON_DEV_INDEX);
+	int ret;
 
-	eadm_record_reset(rec, object, base->time);
-	eadm_record_put_u64(rec, EADM_A_COMMON_DEV_INDEX, index);
-	eadm_record_put_string(rec, EADM_A_COMMON_DEV_NAME, device);
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_IRQ])
-		return put_irq(ctx, base, rec);
-	put_setup(ctx, device, base, rec);
-	return true;
+		ret = put_irq(ctx, setup, object, base, rec);
+	else
+		ret = put_setup(ctx, setup, object, base, rec);
+	if (ret <= 0)
+		return ret;
+	eadm_record_put_u64(rec, EADM_A_COMMON_DEV_INDEX,
+			    eadm_record_attr_u64(base,
+						 EADM_A_COMMON_DEV_INDEX));
+	eadm_record_put_string(rec, EADM_A_COMMON_DEV_NAME,
+			       text_of(base, "dev-name"));
+	return 1;
 }

@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows about the machine and how it is set up, from what the source has of it. */
+/* Rows about the machine and how it is set up. */
 #ifndef EADM_SETUP_H
 #define EADM_SETUP_H
 
-#include "base/ctx.h"
 #include "model/record.h"
+#include "source/query.h"
 
-/* Row @index of what is of no device: false past the last one. */
-bool eadm_setup_row(struct eadm_ctx *ctx, const struct eadm_object *object,
-		    unsigned int *index, struct eadm_record *rec);
+/* Where a dump of such rows is: the last row points into the reply. */
+struct eadm_setup {
+	struct eadm_reply reply;
+	bool open;
+	unsigned int index;
+	/* Of modules: attributes that are wanted, 0: all; and whether @index only. */
+	uint64_t fields;
+	bool one;
+};
 
-/* The object whose rows those of @object are made of, or NULL. */
+/* Of modules, only the one of this name; there may be none. */
+void eadm_setup_select(struct eadm_setup *setup, const char *name);
+
+int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		    const struct eadm_object *object, struct eadm_record *rec)
+	EADM_MUST_CHECK;
+/* Whose rows those of an object are made of; NULL: it has its own. */
 const struct eadm_object *eadm_setup_base(const struct eadm_object *object);
-/* The row that belongs to one of that object; false: none does. */
-bool eadm_setup_of(struct eadm_ctx *ctx, const struct eadm_object *object,
-		   const struct eadm_record *base, struct eadm_record *rec);
+int eadm_setup_of(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		  const struct eadm_object *object,
+		  const struct eadm_record *base, struct eadm_record *rec)
+	EADM_MUST_CHECK;
+void eadm_setup_close(struct eadm_setup *setup);
 
 #endif /* EADM_SETUP_H */

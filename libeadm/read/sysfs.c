@@ -4,14 +4,12 @@
  * every port, where the driver keeps them. And which devices there are, sooner
  * than netlink does.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "eadm_nl.h"
 #include "base/root.h"
 #include "counters.h"
-#include "source/query.h"
+#include "machine.h"
 #include "sysfs.h"
 
 /* What counts in words counts in bytes here. */
@@ -68,34 +66,122 @@ bool eadm_sysfs_shows_no_other(struct eadm_ctx *ctx)
 	return !entry && n;
 }
 
-/* "port.DEVICE.PORT.COUNTER", from a file of sysfs or a capture. */
+/* Where rows are, one behind the other. */
+struct rows {
+	const struct eadm_object *object;
+	struct eadm_reply reply;
+	struct eadm_record row;
+};
+
+static int open_rows(struct eadm_ctx *ctx, struct rows *rows,
+		     const struct eadm_device *dev, uint64_t port)
+{
+	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_PORT_COUNTER);
+
+	rows->object = &eadm_spec_objects[EADM_SPEC_OBJ_PORT_COUNTER];
+	rows->row.extra = NULL;
+	rows->row.max_extra = 0;
+	eadm_query_arg(&query, EADM_A_PORT_COUNTER_DEV_INDEX, EADM_ARG_U32,
+		       dev->index, NULL, false);
+	eadm_query_arg(&query, EADM_A_PORT_COUNTER_PORT, EADM_ARG_U32, port,
+		       NULL, false);
+	return eadm_machine_open(ctx, &query, rows->object, &rows->reply,
+				 &rows->row);
+}
+
+static void close_rows(struct rows *rows)
+{
+	eadm_reply_close(&rows->reply);
+	eadm_record_release(&rows->row);
+}
+
+/* The counter of a row, NULL: it has none. */
+static const char *counter_of(const struct eadm_record *row, uint64_t *value)
+{
+	if (!eadm_record_attr_has(row, EADM_A_PORT_COUNTER_NAME) ||
+	    !eadm_record_attr_has(row, EADM_A_PORT_COUNTER_VALUE))
+		return NULL;
+	*value = eadm_record_attr_u64(row, EADM_A_PORT_COUNTER_VALUE);
+	return row->slot[EADM_A_PORT_COUNTER_NAME - 1].p;
+}
+
+/* Of a port; how many. They come in the order above, whatever that of the rows is. */
+static int port_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			 uint64_t port, bool original, struct eadm_record *rec)
+{
+	bool there[EADM_ARRAY_SIZE(counters)] = { 0 };
+	uint64_t values[EADM_ARRAY_SIZE(counters)], value;
+	struct eadm_counters_had had;
+	struct rows rows;
+	const char *name;
+	int ret, n = 0;
+	size_t i;
+
+	ret = open_rows(ctx, &rows, dev, port);
+	for (; ret > 0; ret = eadm_machine_next(&rows.reply, rows.object,
+						&rows.row)) {
+		name = counter_of(&rows.row, &value);
+		for (i = 0; name && i < EADM_ARRAY_SIZE(counters); i++) {
+			if (strcmp(counters[i].name, name) != 0)
+				continue;
+			there[i] = true;
+			values[i] = value;
+		}
+	}
+	close_rows(&rows);
+	eadm_counters_mark(rec, &had);
+	for (i = 0; !ret && i < EADM_ARRAY_SIZE(counters); i++) {
+		if (!there[i])
+			continue;
+		n++;
+		ret = eadm_counter_put(rec, counters[i].name,
+				       values[i] * (original ? 1 :
+						    counters[i].scale),
+				       original, &had);
+	}
+	return ret ? ret : n;
+}
+
+/* Of the device itself, likewise, in any order; they are with its first port. */
+static int device_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
+			   bool original, struct eadm_record *rec)
+{
+	struct eadm_counters_had had;
+	const char *name, *kept;
+	struct rows rows;
+	uint64_t value;
+	int ret, n = 0;
+
+	eadm_counters_mark(rec, &had);
+	ret = open_rows(ctx, &rows, dev, 0);
+	for (; ret > 0; ret = eadm_machine_next(&rows.reply, rows.object,
+						&rows.row)) {
+		name = counter_of(&rows.row, &value);
+		kept = name ? eadm_record_keep(rec, name) : NULL;
+		if (!kept)
+			continue;
+		ret = eadm_counter_put(rec, kept, value, original, &had);
+		if (ret)
+			break;
+		n++;
+	}
+	close_rows(&rows);
+	return ret ? ret : n;
+}
+
+/* Adds what netlink does not have; how many, or a negative errno. */
 int eadm_sysfs_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			bool original, struct eadm_record *rec)
 {
 	uint64_t port = eadm_record_attr_has(rec, EADM_A_COUNTERS_PORT) ?
 		eadm_record_attr_u64(rec, EADM_A_COUNTERS_PORT) : 0;
-	const char *text;
-	char key[160];
-	uint64_t value;
-	size_t i;
-	int ret;
+	int ret = 0, more = 0;
 
-	for (i = 0; port && i < EADM_ARRAY_SIZE(counters); i++) {
-		snprintf(key, sizeof(key), "port.%s.%u.%s", dev->name,
-			 (unsigned int)port, counters[i].name);
-		text = eadm_source_fact(ctx, key);
-		/* A driver keeps them, or it does not. */
-		if (!text && !i)
-			return 0;
-		if (!text || *text < '0' || *text > '9')
-			continue;
-		value = strtoull(text, NULL, 10);
-		if (!original)
-			value *= counters[i].scale;
-		ret = eadm_counter_put(rec, counters[i].name, value, original,
-				       true);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	if (port)
+		ret = port_counters(ctx, dev, port, original, rec);
+	if (ret >= 0 && port == 1)
+		more = device_counters(ctx, dev, original, rec);
+	if (ret < 0 || more < 0)
+		return ret < 0 ? ret : more;
+	return ret + more;
 }

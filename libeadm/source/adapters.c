@@ -1,91 +1,215 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What sysfs shows of RDMA devices. */
-#include <errno.h>
+/* What sysfs shows of RDMA devices, and of their network interfaces. */
+#include <net/if.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/root.h"
-#include "facts.h"
+#include "devlist.h"
+#include "eadm_nl.h"
+#include "local.h"
+#include "message.h"
+#include "model/generated/fields.h"
 
 #define MAX_GIDS 16
 
-bool eadm_fact_access(const struct eadm_ctx *ctx, const char *name, char *buf,
-		      size_t size)
+/* The first attribute of each request about a device is its index. */
+static const struct eadm_device *device_of(const struct eadm_answer *answer,
+					   const struct eadm_query *query)
 {
-	int ret = eadm_root_access(ctx, R_OK | W_OK, "/dev/infiniband/%.64s",
-				   name);
-
-	snprintf(buf, size, "%d", ret ? errno : 0);
-	return true;
+	return query->n_args ? eadm_device_of(answer->ctx, query->args[0].u) :
+			       NULL;
 }
 
-bool eadm_fact_bus(const struct eadm_ctx *ctx, const char *name, char *buf,
-		   size_t size)
+/* ---- the row of a device, as far as files have it ------------------------------- */
+
+static void put_driver(struct eadm_answer *answer, const char *device)
 {
-	return eadm_root_link(ctx, buf, size,
-			      "/sys/class/infiniband/%.64s/device", name);
+	char name[32], bus[32];
+
+	if (!eadm_root_link(answer->ctx, name, sizeof(name),
+			    "/sys/class/infiniband/%.64s/device/driver",
+			    device))
+		return;
+	eadm_local_put(answer, EADM_A_DEV_DRIVER, name);
+	if (eadm_root_link(answer->ctx, bus, sizeof(bus),
+			   "/sys/class/infiniband/%.64s/device", device))
+		eadm_local_put(answer, EADM_A_DEV_BUS_ADDR, bus);
 }
 
-bool eadm_fact_driver(const struct eadm_ctx *ctx, const char *name, char *buf,
-		      size_t size)
+void eadm_local_device(struct eadm_answer *answer,
+		       const struct eadm_query *query)
 {
-	return eadm_root_link(ctx, buf, size,
-			      "/sys/class/infiniband/%.64s/device/driver",
-			      name);
+	const struct eadm_device *dev = device_of(answer, query);
+	size_t at;
+
+	if (!dev)
+		return;
+	at = eadm_answer_row(answer, dev);
+	if (eadm_local_wants(query, EADM_A_DEV_DRIVER))
+		put_driver(answer, dev->name);
+	/* One for all of them: the device has to be opened. */
+	if (eadm_local_wants(query, EADM_A_DEV_MAX_QP))
+		eadm_local_limits(answer, dev);
+	eadm_message_end(&answer->out, at);
 }
 
-/* The first GID that is one. */
-bool eadm_fact_gid(const struct eadm_ctx *ctx, const char *name, char *buf,
-		   size_t size)
-{
-	char gid[64];
-	int i;
+/* ---- counters of a port --------------------------------------------------------- */
 
-	for (i = 0; i < MAX_GIDS; i++) {
-		if (eadm_root_line(ctx, gid, sizeof(gid),
-				   "/sys/class/infiniband/%.64s/ports/1/gids/%d",
-				   name, i) &&
-		    gid[strspn(gid, "0:")]) {
-			snprintf(buf, size, "%d %s", i, gid);
-			break;
-		}
-	}
-	return true;
+static void put_counter(struct eadm_answer *answer,
+			const struct eadm_device *dev, uint32_t port,
+			const char *folder, const char *name)
+{
+	char text[32], *end;
+	uint64_t value;
+	size_t at;
+
+	if (!eadm_root_line(answer->ctx, text, sizeof(text), "%s/%.63s",
+			    folder, name) ||
+	    *text < '0' || *text > '9')
+		return;
+	value = strtoull(text, &end, 10);
+	if (*end)
+		return;
+	at = eadm_answer_row(answer, dev);
+	eadm_message_put_u32(&answer->out, EADM_A_PORT_COUNTER_PORT, port);
+	eadm_local_put(answer, EADM_A_PORT_COUNTER_NAME, name);
+	eadm_message_put(&answer->out, EADM_A_PORT_COUNTER_VALUE, &value,
+			 sizeof(value));
+	eadm_message_end(&answer->out, at);
 }
 
-/* DEVICE.PORT.COUNTER; the name of a device may have dots in it. */
-bool eadm_fact_port(const struct eadm_ctx *ctx, const char *name, char *buf,
-		    size_t size)
+/* Port 0 stands for the device itself. */
+void eadm_local_counters(struct eadm_answer *answer,
+			 const struct eadm_query *query)
 {
-	const char *counter = strrchr(name, '.'), *port = counter;
-
-	while (port > name && *--port != '.')
-		;
-	if (!counter || port == name)
-		return false;
-	return eadm_root_line(
-		ctx, buf, size,
-		"/sys/class/infiniband/%.*s/ports/%.*s/counters/%.64s",
-		(int)(port - name), name, (int)(counter - port - 1), port + 1,
-		counter + 1);
-}
-
-bool eadm_fact_uverbs(const struct eadm_ctx *ctx, const char *name, char *buf,
-		      size_t size)
-{
-	DIR *dir = eadm_root_dir(ctx, "/sys/class/infiniband_verbs");
+	const struct eadm_device *dev = device_of(answer, query);
+	const struct eadm_arg *port =
+		eadm_local_arg(query, EADM_A_PORT_COUNTER_PORT);
 	const struct dirent *entry;
-	char device[64];
+	char folder[160];
+	DIR *dir;
 
-	while (dir && !*buf && (entry = readdir(dir))) {
-		if (eadm_root_line(ctx, device, sizeof(device),
-				   "/sys/class/infiniband_verbs/%.64s/ibdev",
-				   entry->d_name) &&
-		    !strcmp(device, name))
-			snprintf(buf, size, "%s", entry->d_name);
+	if (!dev || !port)
+		return;
+	if (port->u)
+		snprintf(folder, sizeof(folder),
+			 "/sys/class/infiniband/%s/ports/%u/counters",
+			 dev->name, (unsigned int)port->u);
+	else
+		snprintf(folder, sizeof(folder),
+			 "/sys/class/infiniband/%s/hw_counters", dev->name);
+	dir = eadm_root_dir(answer->ctx, folder);
+	while (dir && (entry = readdir(dir))) {
+		/* That one is how long the driver keeps values. */
+		if (entry->d_name[0] != '.' &&
+		    strcmp(entry->d_name, "lifespan") != 0)
+			put_counter(answer, dev, port->u, folder,
+				    entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
-	return true;
+}
+
+/* ---- how it is set up ------------------------------------------------------------ */
+
+static void put_uverbs(struct eadm_answer *answer, const char *device)
+{
+	DIR *dir = eadm_root_dir(answer->ctx, "/sys/class/infiniband_verbs");
+	const struct dirent *entry;
+	char name[64], node[64] = "";
+
+	while (dir && !*node && (entry = readdir(dir))) {
+		/* Beside others, such as the version of the interface. */
+		if (!strncmp(entry->d_name, "uverbs", strlen("uverbs")) &&
+		    eadm_root_line(answer->ctx, name, sizeof(name),
+				   "/sys/class/infiniband_verbs/%.63s/ibdev",
+				   entry->d_name) &&
+		    !strcmp(name, device))
+			snprintf(node, sizeof(node), "%.63s", entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	eadm_local_put(answer, EADM_A_SETUP_UVERBS, node);
+	if (*node)
+		eadm_local_put_access(answer, EADM_A_SETUP_UVERBS_ERROR, node);
+}
+
+/* The first GID that is one. */
+static void put_gid(struct eadm_answer *answer, const char *device)
+{
+	char gid[40];
+	uint32_t i;
+
+	for (i = 0; i < MAX_GIDS; i++) {
+		if (eadm_root_line(answer->ctx, gid, sizeof(gid),
+				   "/sys/class/infiniband/%.64s/ports/1/gids/%u",
+				   device, i) &&
+		    gid[strspn(gid, "0:")])
+			break;
+	}
+	if (i < MAX_GIDS)
+		eadm_message_put_u32(&answer->out, EADM_A_SETUP_GID_INDEX, i);
+	eadm_local_put(answer, EADM_A_SETUP_GID, i < MAX_GIDS ? gid : "");
+}
+
+static void put_iommu(struct eadm_answer *answer, const char *device)
+{
+	char type[32] = "";
+
+	eadm_root_line(answer->ctx, type, sizeof(type),
+		       "/sys/class/infiniband/%.64s/device/iommu_group/type",
+		       device);
+	eadm_local_put(answer, EADM_A_SETUP_IOMMU, type);
+}
+
+/* Whether an address bears the interface's name. */
+static void put_ipv4(struct eadm_answer *answer, const char *netdev)
+{
+	struct ifreq request = { .ifr_addr.sa_family = AF_INET };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", netdev);
+	eadm_message_put_u32(&answer->out, EADM_A_SETUP_NETDEV_IPV4,
+			     !ioctl(fd, SIOCGIFADDR, &request));
+	close(fd);
+}
+
+static void put_netdev(struct eadm_answer *answer, const char *netdev)
+{
+	char mtu[16] = "";
+
+	eadm_local_put(answer, EADM_A_SETUP_NETDEV, netdev);
+	eadm_root_line(answer->ctx, mtu, sizeof(mtu), "/sys/class/net/%.64s/mtu",
+		       netdev);
+	eadm_local_put_number(answer, EADM_A_SETUP_NETDEV_MTU, mtu);
+	put_ipv4(answer, netdev);
+}
+
+/* Who asks knows the network interface from the row of the device. */
+void eadm_local_setup(struct eadm_answer *answer,
+		      const struct eadm_query *query)
+{
+	const struct eadm_device *dev = device_of(answer, query);
+	const char *netdev = eadm_local_name(query, EADM_A_SETUP_NETDEV);
+	size_t at;
+
+	if (!dev)
+		return;
+	at = eadm_answer_row(answer, dev);
+	if (eadm_local_wants(query, EADM_A_SETUP_UVERBS))
+		put_uverbs(answer, dev->name);
+	if (eadm_local_wants(query, EADM_A_SETUP_GID))
+		put_gid(answer, dev->name);
+	if (eadm_local_wants(query, EADM_A_SETUP_IOMMU))
+		put_iommu(answer, dev->name);
+	if (netdev)
+		put_netdev(answer, netdev);
+	eadm_message_end(&answer->out, at);
 }

@@ -14,7 +14,6 @@
 #include "pcapng.h"
 
 #define BUFFER_SIZE (256 * 1024)
-#define MAX_FACT 511
 
 #define MAX_MISSING 64
 
@@ -186,45 +185,10 @@ static void put_packet(struct eadm_capture *c, uint16_t proto,
 	free(out.p);
 }
 
-static void write_fact(struct eadm_capture *c, const char *fact, size_t n)
-{
-	uint32_t len;
-
-	if (n > MAX_FACT)
-		n = MAX_FACT;
-	len = 12 + 4 + padded(n) + 4;
-	put32(c, PCAPNG_FACT);
-	put32(c, len);
-	put_option(c, PCAPNG_OPT_COMMENT, fact, n);
-	put_option(c, PCAPNG_OPT_END, NULL, 0);
-	put32(c, len);
-}
-
-void eadm_capture_fact(struct eadm_capture *c, const char *key,
-		       const char *value)
-{
-	struct eadm_filter *filter = c->ctx->filter;
-	struct eadm_grow out = { 0 };
-	char fact[MAX_FACT + 1];
-
-	if (!filter) {
-		write_fact(c, fact, snprintf(fact, sizeof(fact), "%s=%s",
-					     key, value));
-		return;
-	}
-	filter->fact(filter, key, value, &out);
-	if (out.fail)
-		c->error = -ENOMEM;
-	else
-		write_fact(c, (const char *)out.p, out.len);
-	free(out.p);
-}
-
 /* Here begins the state of another snapshot. */
 void eadm_capture_snapshot(struct eadm_capture *c)
 {
 	uint64_t *starts;
-	char number[16];
 
 	starts = eadm_grow_room(c->starts, c->n_starts, &c->max_starts,
 				sizeof(*starts));
@@ -234,8 +198,10 @@ void eadm_capture_snapshot(struct eadm_capture *c)
 	}
 	c->starts = starts;
 	starts[c->n_starts++] = c->offset + c->used;
-	snprintf(number, sizeof(number), "%u", c->snapshots++);
-	eadm_capture_fact(c, "moment", number);
+	put32(c, PCAPNG_SNAPSHOT);
+	put32(c, 16);
+	put32(c, c->snapshots++);
+	put32(c, 16);
 }
 
 void eadm_capture_request(struct eadm_capture *c,
@@ -246,7 +212,8 @@ void eadm_capture_request(struct eadm_capture *c,
 		.p = buf, .max = sizeof(buf), .fixed = true,
 	};
 
-	if (!c->snapshots)
+	/* How the machine is set up holds for all snapshots, unless one has it, too. */
+	if (!c->snapshots && query->proto != EADM_LOCAL_PROTO)
 		eadm_capture_snapshot(c);
 	eadm_message_query(&msg, query, seq);
 	put_packet(c, query->proto, PCAPNG_TO_KERNEL, msg.p, msg.len,

@@ -12,8 +12,6 @@ struct eadm_capture;
 struct eadm_filter {
 	void (*packet)(struct eadm_filter *filter, uint16_t proto,
 		       const void *data, size_t len, struct eadm_grow *out);
-	void (*fact)(struct eadm_filter *filter, const char *key,
-		     const char *value, struct eadm_grow *out);
 };
 
 int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
@@ -32,8 +30,6 @@ void eadm_capture_chunk(struct eadm_capture *c, uint16_t proto,
 			const struct eadm_chunk *chunk);
 void eadm_capture_error(struct eadm_capture *c, const struct eadm_query *query,
 			uint32_t seq, int error);
-void eadm_capture_fact(struct eadm_capture *c, const char *key,
-		       const char *value);
 void eadm_capture_missing(struct eadm_capture *c, int error,
 			  const char *device, const char *what);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The source that reads a capture. Opening it reads the requests and facts;
- * the answers are read when they are asked for, so that memory stays the same
- * however long they are.
+ * The source that reads a capture. Opening it reads the requests; the answers
+ * are read when they are asked for, so that memory stays the same however long
+ * they are.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -23,15 +23,8 @@
 #define INDEX_WINDOW	4096
 #define STREAM_WINDOW	(256 * 1024)
 #define MAX_REQUESTS	1000000
-#define MAX_FACTS	1000000
 
 /* A request as recorded. */
-struct file_arg {
-	uint16_t attr;
-	uint16_t len;
-	unsigned char data[32];
-};
-
 struct file_request {
 	struct pcapng_state after;	/* where its answer begins */
 	unsigned int snapshot;
@@ -41,13 +34,7 @@ struct file_request {
 	bool dump;
 	bool used;		/* its answer was given already */
 	uint8_t n_args;
-	struct file_arg args[EADM_MAX_ARGS];
-};
-
-struct file_fact {
-	unsigned int snapshot;
-	char *key;		/* "KEY\0VALUE" */
-	const char *value;
+	size_t args, args_len;	/* where its attributes are, and how long */
 };
 
 struct file_snapshot {
@@ -57,7 +44,8 @@ struct file_snapshot {
 
 /*
  * Snapshots count from 1; what comes before the first one has number 0, which is
- * all there is in a foreign capture.
+ * all there is in a foreign capture. Rows about the machine hold for all
+ * snapshots there, unless one has them, too.
  */
 struct file_source {
 	struct eadm_source src;
@@ -67,8 +55,8 @@ struct file_source {
 	size_t max_snapshots;
 	struct file_request *requests;
 	size_t n_requests, max_requests;
-	struct file_fact *facts;
-	size_t n_facts, max_facts;
+	struct eadm_grow args;		/* attributes of all requests */
+	bool asks_early;		/* a request of devices has no snapshot */
 	char broken[192];	/* why reading ended early, "" */
 };
 
@@ -78,8 +66,7 @@ struct file_stream {
 	struct pcapng in;
 	uint16_t proto;
 	bool complete;
-	void *turned;
-	size_t turned_size;
+	struct eadm_grow turned;	/* a packet of the other byte order */
 };
 
 static struct file_source *to_file(struct eadm_source *src)
@@ -106,71 +93,24 @@ static int begin_snapshot(struct file_source *file, unsigned int number)
 	return 0;
 }
 
-static int add_fact(struct file_source *file, const unsigned char *text,
-		    size_t len)
+/* The attributes as they are in the message; a broken one matches nothing. */
+static void add_args(struct file_source *file, struct file_request *req,
+		     struct eadm_attrs attrs)
 {
-	const unsigned char *eq = memchr(text, '=', len);
-	struct file_fact *facts, *fact;
-
-	if (!eq)
-		return 0;
-	if (eq - text == 6 && !memcmp(text, "moment", 6))
-		return begin_snapshot(file, file->n_snapshots + 1);
-	if (file->n_facts >= MAX_FACTS)
-		return -EFBIG;
-	facts = eadm_grow_room(file->facts, file->n_facts, &file->max_facts,
-			       sizeof(*facts));
-	if (!facts)
-		return -ENOMEM;
-	file->facts = facts;
-	fact = &facts[file->n_facts];
-	fact->key = malloc(len + 1);
-	if (!fact->key)
-		return -ENOMEM;
-	memcpy(fact->key, text, len);
-	fact->key[eq - text] = '\0';
-	fact->key[len] = '\0';
-	fact->value = fact->key + (eq - text) + 1;
-	fact->snapshot = file->n_snapshots;
-	file->n_facts++;
-	return 0;
-}
-
-static int add_facts(struct file_source *file, const struct pcapng_item *item)
-{
-	const unsigned char *pos = item->data, *data;
-	size_t left = item->len;
-	uint16_t code, len;
+	struct eadm_attrs all = attrs;
+	const struct nlattr *attr;
 	int ret;
 
-	while (eadm_pcapng_option(&pos, &left, item->swap, &code, &data, &len) >
-	       0) {
-		if (code != PCAPNG_OPT_COMMENT)
-			continue;
-		ret = add_fact(file, data, len);
-		if (ret)
-			return ret;
+	while ((ret = eadm_attr_next(&attrs, &attr)) > 0)
+		req->n_args += req->n_args < UINT8_MAX;
+	if (ret || req->n_args > EADM_MAX_ARGS) {
+		req->type = 0;
+		return;
 	}
-	return 0;
-}
-
-static void add_args(struct file_request *req, struct eadm_attrs attrs)
-{
-	const struct nlattr *attr;
-	struct file_arg *arg;
-
-	while (eadm_attr_next(&attrs, &attr) > 0) {
-		/* One that is never asked for matches nothing. */
-		if (req->n_args == EADM_MAX_ARGS ||
-		    eadm_attr_len(attr) > sizeof(arg->data)) {
-			req->type = 0;
-			return;
-		}
-		arg = &req->args[req->n_args++];
-		arg->attr = eadm_attr_type(attr);
-		arg->len = eadm_attr_len(attr);
-		memcpy(arg->data, eadm_attr_data(attr), arg->len);
-	}
+	req->args = file->args.len;
+	req->args_len = all.left;
+	eadm_grow_put(&file->args, all.pos, all.left);
+	eadm_message_align(&file->args, req->args);
 }
 
 static int add_request(struct file_source *file, const struct pcapng *in,
@@ -210,12 +150,13 @@ static int add_request(struct file_source *file, const struct pcapng *in,
 		.type = nlh->nlmsg_type,
 		.dump = (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP,
 	};
-	if (item->proto == NETLINK_GENERIC) {
+	if (item->proto != NETLINK_RDMA) {
 		req->cmd = buf[NLMSG_HDRLEN];
 		hdr = GENL_HDRLEN;
 	}
-	add_args(req, eadm_attr_msg(nlh, hdr));
-	return 0;
+	file->asks_early |= !req->snapshot && req->proto != EADM_LOCAL_PROTO;
+	add_args(file, req, eadm_attr_msg(nlh, hdr));
+	return file->args.fail ? -ENOMEM : 0;
 }
 
 static int make_index(struct file_source *file)
@@ -229,8 +170,8 @@ static int make_index(struct file_source *file)
 		return eadm_fail(file->src.ctx, ret, "out of memory");
 	eadm_pcapng_init(&in, file->fd, NULL, INDEX_WINDOW);
 	while ((ret = eadm_pcapng_next(&in, EADM_REQUEST_MAX, &item)) > 0) {
-		if (item.what == PCAPNG_FACTS)
-			ret = add_facts(file, &item);
+		if (item.what == PCAPNG_IS_SNAPSHOT)
+			ret = begin_snapshot(file, file->n_snapshots + 1);
 		else
 			ret = add_request(file, &in, &item);
 		if (ret)
@@ -256,40 +197,56 @@ static int make_index(struct file_source *file)
 
 /* ---- answers ------------------------------------------------------------------ */
 
-static bool same_arg(const struct file_arg *have, const struct eadm_arg *want)
+static bool same_arg(const struct nlattr *have, const struct eadm_arg *want)
 {
+	const void *data = eadm_attr_data(have);
+	size_t len = eadm_attr_len(have);
 	uint32_t u32 = want->u;
 
-	if (have->attr != want->attr)
+	if (eadm_attr_type(have) != want->attr)
 		return false;
 	switch (want->type) {
 	case EADM_ARG_U32:
-		return have->len == 4 && !memcmp(have->data, &u32, 4);
+		return len == 4 && !memcmp(data, &u32, 4);
 	case EADM_ARG_U64:
-		return have->len == 8 && !memcmp(have->data, &want->u, 8);
+		return len == 8 && !memcmp(data, &want->u, 8);
 	case EADM_ARG_STRING:
-		return have->len == strlen(want->str) + 1 &&
-		       !memcmp(have->data, want->str, have->len);
+		return len == strlen(want->str) + 1 &&
+		       !memcmp(data, want->str, len);
 	default:
-		return have->len == 0;
+		return len == 0;
 	}
 }
 
+static bool has_arg(const struct file_source *file,
+		    const struct file_request *req, const struct eadm_arg *want)
+{
+	struct eadm_attrs attrs = { .left = req->args_len };
+	const struct nlattr *attr;
+
+	/* Without any argument there is no memory to point into. */
+	if (!req->args_len)
+		return false;
+	attrs.pos = file->args.p + req->args;
+	while (eadm_attr_next(&attrs, &attr) > 0) {
+		if (same_arg(attr, want))
+			return true;
+	}
+	return false;
+}
+
 /* 2: the same request; 1: one whose answer has what is wanted; 0: another. */
-static int matches(const struct file_request *have,
+static int matches(const struct file_source *file,
+		   const struct file_request *have,
 		   const struct eadm_query *want)
 {
-	unsigned int i, j, same = 0, narrow = 0;
+	unsigned int i, same = 0, narrow = 0;
 
 	if (have->proto != want->proto || have->type != want->type ||
 	    have->cmd != want->cmd)
 		return 0;
 	for (i = 0; i < want->n_args; i++) {
-		for (j = 0; j < have->n_args; j++) {
-			if (same_arg(&have->args[j], &want->args[i]))
-				break;
-		}
-		if (j < have->n_args)
+		if (has_arg(file, have, &want->args[i]))
 			same++;
 		else if (want->args[i].narrow)
 			narrow++;
@@ -308,17 +265,18 @@ static int matches(const struct file_request *have,
  * one gets the next answer, as it did when they were made; then the last one.
  */
 static struct file_request *find_request(struct file_source *file,
-					 const struct eadm_query *query)
+					 const struct eadm_query *query,
+					 unsigned int snapshot)
 {
 	struct file_request *found = NULL, *req;
 	int match, best = 0;
 	size_t i;
 
-	for (i = file->snapshots[file->snapshot].first;
-	     i < file->n_requests &&
-	     file->requests[i].snapshot == file->snapshot; i++) {
+	for (i = file->snapshots[snapshot].first;
+	     i < file->n_requests && file->requests[i].snapshot == snapshot;
+	     i++) {
 		req = &file->requests[i];
-		match = matches(req, query);
+		match = matches(file, req, query);
 		if (match < best || !match)
 			continue;
 		if (match == best && match < 2)
@@ -333,19 +291,12 @@ static struct file_request *find_request(struct file_source *file,
 
 static int turn_packet(struct file_stream *s, struct pcapng_item *item)
 {
-	void *more;
-
-	if (item->len > s->turned_size) {
-		more = realloc(s->turned, item->len);
-		if (!more)
-			return eadm_fail(s->ctx, -ENOMEM,
-					 "out of memory");
-		s->turned = more;
-		s->turned_size = item->len;
-	}
-	memcpy(s->turned, item->data, item->len);
-	eadm_swap(item->proto, s->turned, item->len);
-	item->data = s->turned;
+	s->turned.len = 0;
+	eadm_grow_put(&s->turned, item->data, item->len);
+	if (s->turned.fail)
+		return eadm_fail(s->ctx, -ENOMEM, "out of memory");
+	eadm_swap(item->proto, s->turned.p, item->len);
+	item->data = s->turned.p;
 	return 0;
 }
 
@@ -357,7 +308,7 @@ static int file_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 	int ret;
 
 	while ((ret = eadm_pcapng_next(&s->in, UINT32_MAX, &item)) > 0) {
-		if (item.what != PCAPNG_PACKET || item.proto != s->proto ||
+		if (item.what != PCAPNG_IS_PACKET || item.proto != s->proto ||
 		    item.len < NLMSG_HDRLEN)
 			continue;
 		if (eadm_swap_needed(item.data, item.len)) {
@@ -389,7 +340,7 @@ static void file_end(struct eadm_stream *stream)
 	struct file_stream *s = (struct file_stream *)stream;
 
 	eadm_pcapng_release(&s->in);
-	free(s->turned);
+	free(s->turned.p);
 	free(s);
 }
 
@@ -402,9 +353,11 @@ static int file_query(struct eadm_source *src, const struct eadm_query *query,
 		      struct eadm_stream **stream)
 {
 	struct file_source *file = to_file(src);
-	struct file_request *found = find_request(file, query);
+	struct file_request *found = find_request(file, query, file->snapshot);
 	struct file_stream *s;
 
+	if (!found && query->proto == EADM_LOCAL_PROTO)
+		found = find_request(file, query, 0);
 	if (!found && file->broken[0])
 		return eadm_fail(src->ctx, -ENODATA,
 				 "not in this part of the capture: %s",
@@ -435,24 +388,6 @@ static int file_listen(struct eadm_source *src, const struct eadm_query *query,
 }
 
 /* ---- the rest ----------------------------------------------------------------- */
-
-static const char *file_fact(struct eadm_source *src, const char *key)
-{
-	struct file_source *file = to_file(src);
-	const char *value = NULL;
-	size_t i;
-
-	for (i = 0; i < file->n_facts; i++) {
-		const struct file_fact *fact = &file->facts[i];
-
-		/* Those before the first snapshot hold for all of them. */
-		if (fact->snapshot && fact->snapshot != file->snapshot)
-			continue;
-		if (!strcmp(fact->key, key))
-			value = fact->value;
-	}
-	return value;
-}
 
 /* Who comes to a snapshot again finds it as it was. */
 static void go_to(struct file_source *file, unsigned int snapshot)
@@ -514,11 +449,8 @@ static int file_snapshot_go(struct eadm_source *src, unsigned int index)
 static void file_close(struct eadm_source *src)
 {
 	struct file_source *file = to_file(src);
-	size_t i;
 
-	for (i = 0; i < file->n_facts; i++)
-		free(file->facts[i].key);
-	free(file->facts);
+	free(file->args.p);
 	free(file->requests);
 	free(file->snapshots);
 	close(file->fd);
@@ -528,7 +460,6 @@ static void file_close(struct eadm_source *src)
 static const struct eadm_source_ops file_ops = {
 	.query = file_query,
 	.listen = file_listen,
-	.fact = file_fact,
 	.snapshot_next = file_snapshot_next,
 	.snapshots = file_snapshots,
 	.snapshot_time = file_snapshot_time,
@@ -555,7 +486,7 @@ int eadm_file_new(struct eadm_ctx *ctx, int fd, struct eadm_source **src)
 		return ret;
 	}
 	/* Requests of a foreign capture belong to no snapshot. */
-	if (file->n_snapshots && !file->requests[0].snapshot)
+	if (file->n_snapshots && file->asks_early)
 		eadm_log(ctx, "requests before the first snapshot are left out");
 	file->snapshot = file->n_snapshots ? 1 : 0;
 	*src = &file->src;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The live source: netlink, the companion's char device and facts of this
- * machine.
- */
+/* The live source: netlink, the companion's char device and files of this machine. */
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -11,14 +8,13 @@
 
 #include "base/root.h"
 #include "live.h"
-#include "machine.h"
+#include "local.h"
 #include "nl.h"
 
 struct live {
 	struct eadm_source src;
 	struct eadm_nl *nl;
 	eadm_scrub_fn scrub;
-	struct eadm_machine machine;
 };
 
 static struct live *to_live(struct eadm_source *src)
@@ -42,6 +38,9 @@ static int live_query(struct eadm_source *src, const struct eadm_query *query,
 {
 	struct live *live = to_live(src);
 
+	if (query->proto == EADM_LOCAL_PROTO)
+		return eadm_local_query(src->ctx, query, eadm_nl_seq(live->nl),
+					stream);
 	if (is_hopeless(src->ctx, query))
 		return eadm_fail(src->ctx, -ENOENT,
 				 "module eadm is not loaded");
@@ -62,11 +61,6 @@ static int live_node(struct eadm_source *src, const struct eadm_device *dev,
 		     struct eadm_ioc_info *info)
 {
 	return eadm_node_open(src->ctx, dev, info);
-}
-
-static const char *live_fact(struct eadm_source *src, const char *key)
-{
-	return eadm_machine_fact(&to_live(src)->machine, src->ctx, key);
 }
 
 static int live_snapshot_next(struct eadm_source *src)
@@ -106,7 +100,6 @@ static const struct eadm_source_ops live_ops = {
 	.query = live_query,
 	.listen = live_listen,
 	.node = live_node,
-	.fact = live_fact,
 	.snapshot_next = live_snapshot_next,
 	.snapshots = live_snapshots,
 	.snapshot_time = live_snapshot_time,

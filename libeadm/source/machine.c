@@ -1,231 +1,182 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Facts about how this machine is set up. Where it has nothing of a kind the
- * fact is "": a capture tells what was not there from what was not recorded.
- */
-#include <inttypes.h>
-#include <net/if.h>
+/* The machine, its kernel, and this process; its interrupts. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/root.h"
-#include "facts.h"
-#include "machine.h"
+#include "eadm_nl.h"
+#include "local.h"
+#include "message.h"
+#include "model/generated/fields.h"
 
-/* Names change, numbers are given again: so long a name is worth keeping. */
-#define COMM_NS 1000000000ULL
-
-/* ---- the machine and its kernel ------------------------------------------------ */
-
-static bool read_cpus(const struct eadm_ctx *ctx, const char *name, char *buf,
-		      size_t size)
-{
-	(void)ctx;
-	(void)name;
-	snprintf(buf, size, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
-	return true;
-}
-
-static bool read_version(const struct eadm_ctx *ctx, const char *name, char *buf,
-			 size_t size)
-{
-	(void)ctx;
-	(void)name;
-	snprintf(buf, size, "%s", EADM_VERSION);
-	return true;
-}
-
-/* The first address that bears the interface's name. */
-static bool read_ipv4(const struct eadm_ctx *ctx, const char *name, char *buf,
-		      size_t size)
-{
-	struct ifreq request = { .ifr_addr.sa_family = AF_INET };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	(void)ctx;
-	if (fd < 0)
-		return true;
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
-	snprintf(buf, size, "%s",
-		 ioctl(fd, SIOCGIFADDR, &request) ? "no" : "yes");
-	close(fd);
-	return true;
-}
-
-static bool read_host(const struct eadm_ctx *ctx, const char *name, char *buf,
-		      size_t size)
-{
-	(void)ctx;
-	(void)name;
-	return !gethostname(buf, size);
-}
-
-static bool read_kernel(const struct eadm_ctx *ctx, const char *name, char *buf,
-			size_t size)
-{
-	struct utsname uts;
-
-	(void)ctx;
-	(void)name;
-	if (uname(&uts))
-		return false;
-	snprintf(buf, size, "%s", uts.release);
-	return true;
-}
-
-static bool read_memlock(const struct eadm_ctx *ctx, const char *name, char *buf,
-			 size_t size)
+static void put_memlock(struct eadm_answer *answer)
 {
 	struct rlimit limit;
+	uint64_t bytes;
 
-	(void)ctx;
-	(void)name;
 	if (getrlimit(RLIMIT_MEMLOCK, &limit))
-		return true;
-	if (limit.rlim_cur == RLIM_INFINITY)
-		snprintf(buf, size, "unlimited");
-	else
-		snprintf(buf, size, "%" PRIu64, (uint64_t)limit.rlim_cur);
-	return true;
+		return;
+	bytes = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+	eadm_message_put(&answer->out, EADM_A_MACHINE_MEMLOCK, &bytes,
+			 sizeof(bytes));
 }
 
-static bool read_netns(const struct eadm_ctx *ctx, const char *name, char *buf,
-		       size_t size)
+/* The parameter says whether namespaces share the devices. */
+static void put_netns_mode(struct eadm_answer *answer)
 {
 	char shared[8];
 
-	(void)name;
-	/* The parameter says whether namespaces share the devices. */
-	if (eadm_root_line(ctx, shared, sizeof(shared),
+	if (eadm_root_line(answer->ctx, shared, sizeof(shared),
 			   "/sys/module/ib_core/parameters/netns_mode"))
-		snprintf(buf, size, "%s",
-			 *shared == 'Y' ? "shared" : "exclusive");
-	return true;
+		eadm_message_put_u32(&answer->out, EADM_A_MACHINE_NETNS_MODE,
+				     *shared == 'Y' ?
+					     EADM_NETNS_MODE_SHARED :
+					     EADM_NETNS_MODE_EXCLUSIVE);
 }
 
 /* In the first PID namespace of the machine every process has a number. */
-static bool read_pidns(const struct eadm_ctx *ctx, const char *name, char *buf,
-		       size_t size)
+static void put_host_pids(struct eadm_answer *answer)
 {
 	char to[64];
 
-	(void)name;
-	if (!eadm_root_link(ctx, to, sizeof(to), "/proc/self/ns/pid"))
-		return false;
 	/* The kernel's PROC_PID_INIT_INO. */
-	snprintf(buf, size, "%s",
-		 strcmp(to, "pid:[4026531836]") ? "other" : "init");
-	return true;
+	if (eadm_root_link(answer->ctx, to, sizeof(to), "/proc/self/ns/pid"))
+		eadm_message_put_u32(&answer->out, EADM_A_MACHINE_HOST_PIDS,
+				     !strcmp(to, "pid:[4026531836]"));
 }
 
-/* ---- all of them ----------------------------------------------------------------- */
-
-/*
- * After a dot comes the name of what the fact is about. A fact without a
- * function is the first line of the file whose path has the name between
- * @before and @after.
- */
-static const struct {
-	const char *key;
-	bool (*read)(const struct eadm_ctx *ctx, const char *name, char *buf,
-		     size_t size);
-	const char *before, *after;
-	bool own;	/* of the capture's head, not of the machine's state */
-} facts[] = {
-	{ "access.", eadm_fact_access },
-	{ "affinity.", NULL, "/proc/irq/", "/effective_affinity_list" },
-	{ "bound.", eadm_fact_bound },
-	{ "bus.", eadm_fact_bus },
-	{ "cpus", read_cpus },
-	{ "driver.", eadm_fact_driver },
-	{ "eadm", read_version, .own = true },
-	{ "gid.", eadm_fact_gid },
-	{ "host", read_host, .own = true },
-	{ "iommu.", NULL, "/sys/class/infiniband/", "/device/iommu_group/type" },
-	{ "ipv4.", read_ipv4 },
-	{ "kernel", read_kernel, .own = true },
-	{ "limits.", eadm_fact_limits },
-	{ "lockdown", NULL, "/sys/kernel/security/lockdown", "" },
-	{ "memlock", read_memlock },
-	{ "module.", eadm_fact_module },
-	{ "modules", eadm_fact_modules },
-	{ "mtu.", NULL, "/sys/class/net/", "/mtu" },
-	{ "netns-mode", read_netns },
-	{ "origin.", eadm_fact_origin },
-	{ "pidns", read_pidns, .own = true },
-	{ "port.", eadm_fact_port },
-	{ "process.", eadm_fact_process },
-	{ "providers", eadm_fact_providers },
-	{ "uverbs.", eadm_fact_uverbs },
-	{ "verbs", eadm_fact_verbs },
-};
-
-static bool is_named(const char *key)
+/* Those of the size that is the default. */
+static void put_huge_pages(struct eadm_answer *answer)
 {
-	return key[strlen(key) - 1] == '.';
+	int fd = eadm_root_open(answer->ctx, O_RDONLY, "/proc/meminfo");
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	unsigned long long value;
+	char line[128];
+	uint64_t pages;
+
+	if (!file && fd >= 0)
+		close(fd);
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "HugePages_Total: %llu", &value) == 1) {
+			pages = value;
+			eadm_message_put(&answer->out,
+					 EADM_A_MACHINE_HUGE_PAGES, &pages,
+					 sizeof(pages));
+		} else if (sscanf(line, "HugePages_Free: %llu", &value) == 1) {
+			pages = value;
+			eadm_message_put(&answer->out,
+					 EADM_A_MACHINE_HUGE_PAGES_FREE,
+					 &pages, sizeof(pages));
+		}
+	}
+	if (file)
+		fclose(file);
 }
 
-/* The facts that are about the machine as a whole, one by one; NULL: no more. */
-const char *eadm_machine_key(unsigned int index)
+static void put_uptime(struct eadm_answer *answer)
 {
+	char text[32];
+	uint64_t ns;
+
+	if (!eadm_root_line(answer->ctx, text, sizeof(text), "/proc/uptime"))
+		return;
+	ns = strtoull(text, NULL, 10) * 1000000000ULL;
+	eadm_message_put(&answer->out, EADM_A_MACHINE_UPTIME, &ns, sizeof(ns));
+}
+
+static void put_host(struct eadm_answer *answer)
+{
+	char text[65] = "";
+
+	if (!gethostname(text, sizeof(text) - 1))
+		eadm_local_put(answer, EADM_A_MACHINE_HOST, text);
+}
+
+static void put_kernel(struct eadm_answer *answer)
+{
+	struct utsname uts;
+
+	if (!uname(&uts))
+		eadm_local_put(answer, EADM_A_MACHINE_KERNEL, uts.release);
+}
+
+static void put_eadm(struct eadm_answer *answer)
+{
+	eadm_local_put(answer, EADM_A_MACHINE_EADM, EADM_VERSION);
+}
+
+static void put_cpus(struct eadm_answer *answer)
+{
+	eadm_message_put_u32(&answer->out, EADM_A_MACHINE_CPUS,
+			     sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void put_lockdown(struct eadm_answer *answer)
+{
+	char text[65] = "";
+
+	eadm_root_line(answer->ctx, text, sizeof(text),
+		       "/sys/kernel/security/lockdown");
+	eadm_local_put(answer, EADM_A_MACHINE_LOCKDOWN, text);
+}
+
+/* Of the row those parts that are asked for; most ask for one. */
+static void put_machine(struct eadm_answer *answer,
+			const struct eadm_query *query)
+{
+	static const struct {
+		uint16_t attr;
+		void (*put)(struct eadm_answer *answer);
+	} parts[] = {
+		{ EADM_A_MACHINE_HOST, put_host },
+		{ EADM_A_MACHINE_KERNEL, put_kernel },
+		{ EADM_A_MACHINE_EADM, put_eadm },
+		{ EADM_A_MACHINE_CPUS, put_cpus },
+		{ EADM_A_MACHINE_MEMLOCK, put_memlock },
+		{ EADM_A_MACHINE_NETNS_MODE, put_netns_mode },
+		{ EADM_A_MACHINE_LOCKDOWN, put_lockdown },
+		{ EADM_A_MACHINE_HOST_PIDS, put_host_pids },
+		{ EADM_A_MACHINE_HUGE_PAGES, put_huge_pages },
+	};
 	size_t i;
 
-	for (i = 0; i < EADM_ARRAY_SIZE(facts); i++) {
-		if (!is_named(facts[i].key) && !facts[i].own && !index--)
-			return facts[i].key;
+	for (i = 0; i < EADM_ARRAY_SIZE(parts); i++) {
+		if (eadm_local_wants(query, parts[i].attr))
+			parts[i].put(answer);
 	}
-	return NULL;
 }
 
-static const char *comm_fact(struct eadm_machine *machine,
-			     const struct eadm_ctx *ctx, const char *number)
+/* The time since it was booted is of each snapshot, the rest of all of them. */
+void eadm_local_machine(struct eadm_answer *answer,
+			const struct eadm_query *query)
 {
-	uint32_t pid = strtoul(number, NULL, 10);
-	__typeof__(&machine->comm[0]) comm =
-		&machine->comm[pid % EADM_MACHINE_COMMS];
-	uint64_t now = eadm_now(ctx);
+	size_t at = eadm_answer_row(answer, NULL);
 
-	if (comm->pid != pid || now - comm->time > COMM_NS) {
-		comm->pid = pid;
-		comm->time = now;
-		if (!eadm_root_line(ctx, comm->name, sizeof(comm->name),
-				    "/proc/%u/comm", pid))
-			comm->name[0] = '\0';
-	}
-	return comm->name[0] ? comm->name : NULL;
+	if (eadm_local_arg(query, EADM_A_MACHINE_UPTIME))
+		put_uptime(answer);
+	else
+		put_machine(answer, query);
+	eadm_message_end(&answer->out, at);
 }
 
-/* A fact of this machine; NULL if there is none of this key. */
-const char *eadm_machine_fact(struct eadm_machine *machine,
-			      const struct eadm_ctx *ctx, const char *key)
+void eadm_local_irq(struct eadm_answer *answer, const struct eadm_query *query)
 {
-	const size_t size = sizeof(machine->fact);
-	char *buf = machine->fact;
-	const char *name;
-	size_t i, len;
+	const struct eadm_arg *irq = eadm_local_arg(query, EADM_A_IRQ_IRQ);
+	char cpus[64] = "";
+	size_t at;
 
-	if (!strncmp(key, "comm.", 5))
-		return comm_fact(machine, ctx, key + 5);
-	for (i = 0; i < EADM_ARRAY_SIZE(facts); i++) {
-		len = strlen(facts[i].key);
-		name = key + len;
-		if (strncmp(key, facts[i].key, len) ||
-		    !*name == is_named(facts[i].key))
-			continue;
-		if (*name == '.' || strchr(name, '/'))
-			return NULL;
-		*buf = '\0';
-		if (facts[i].read)
-			return facts[i].read(ctx, name, buf, size) ? buf : NULL;
-		eadm_root_line(ctx, buf, size, "%s%.64s%s", facts[i].before,
-			       name, facts[i].after);
-		return buf;
-	}
-	return NULL;
+	if (!irq)
+		return;
+	at = eadm_answer_row(answer, NULL);
+	eadm_message_put_u32(&answer->out, EADM_A_IRQ_IRQ, irq->u);
+	eadm_root_line(answer->ctx, cpus, sizeof(cpus),
+		       "/proc/irq/%u/effective_affinity_list",
+		       (unsigned int)irq->u);
+	eadm_local_put(answer, EADM_A_IRQ_AFFINITY, cpus);
+	eadm_message_end(&answer->out, at);
 }

@@ -53,6 +53,12 @@ void eadm_message_put_u32(struct eadm_grow *out, uint16_t type,
 	eadm_message_put(out, type, &value, sizeof(value));
 }
 
+void eadm_message_put_string(struct eadm_grow *out, uint16_t type,
+			     const char *str)
+{
+	eadm_message_put(out, type, str, strlen(str) + 1);
+}
+
 void eadm_message_end(struct eadm_grow *out, size_t at)
 {
 	struct nlmsghdr *nlh;
@@ -70,7 +76,7 @@ void eadm_message_query(struct eadm_grow *out, const struct eadm_query *query,
 	size_t at = eadm_message_begin(out, query->type, flags, seq);
 	unsigned int i;
 
-	if (query->proto == NETLINK_GENERIC)
+	if (query->proto != NETLINK_RDMA)
 		eadm_message_genl(out, query->cmd);
 	for (i = 0; i < query->n_args; i++) {
 		const struct eadm_arg *arg = &query->args[i];
@@ -84,8 +90,7 @@ void eadm_message_query(struct eadm_grow *out, const struct eadm_query *query,
 					 sizeof(arg->u));
 			break;
 		case EADM_ARG_STRING:
-			eadm_message_put(out, arg->attr, arg->str,
-					 strlen(arg->str) + 1);
+			eadm_message_put_string(out, arg->attr, arg->str);
 			break;
 		default:
 			eadm_message_put(out, arg->attr, NULL, 0);

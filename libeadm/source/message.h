@@ -16,6 +16,8 @@ void eadm_message_put(struct eadm_grow *out, uint16_t type, const void *data,
 		      size_t len);
 void eadm_message_put_u32(struct eadm_grow *out, uint16_t type,
 			  uint32_t value);
+void eadm_message_put_string(struct eadm_grow *out, uint16_t type,
+			     const char *str);
 void eadm_message_end(struct eadm_grow *out, size_t at);
 void eadm_message_align(struct eadm_grow *out, size_t from);
 void eadm_message_query(struct eadm_grow *out, const struct eadm_query *query,

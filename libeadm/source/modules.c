@@ -1,70 +1,77 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What sysfs shows of the kernel's modules. */
+/* What sysfs shows of a kernel module. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/root.h"
-#include "facts.h"
+#include "eadm_nl.h"
+#include "local.h"
+#include "message.h"
+#include "model/generated/fields.h"
 
-/* The PCI functions that the drivers of a module serve. */
-bool eadm_fact_bound(const struct eadm_ctx *ctx, const char *name, char *buf,
-		     size_t size)
+static void put_functions(struct eadm_answer *answer, const char *name)
 {
 	const char *address;
+	char words[256] = "";
 	glob_t found;
 	size_t i;
 
-	eadm_root_glob(ctx, 0, &found,
+	eadm_root_glob(answer->ctx, 0, &found,
 		       "/sys/module/%.64s/drivers/pci:*/*:*:*.*", name);
 	for (i = 0; i < found.gl_pathc; i++) {
 		address = strrchr(found.gl_pathv[i], '/') + 1;
-		eadm_fact_add_word(buf, size, address, strlen(address));
+		eadm_local_add_word(words, sizeof(words), address,
+				    strlen(address));
 	}
 	globfree(&found);
-	return true;
+	eadm_local_put(answer, EADM_A_MODULE_FUNCTIONS, words);
 }
 
-/* Its version, which may be "". */
-bool eadm_fact_module(const struct eadm_ctx *ctx, const char *name, char *buf,
-		      size_t size)
+static void put_version(struct eadm_answer *answer, const char *name)
 {
-	return eadm_root_line(ctx, buf, size, "/sys/module/%.64s/version",
-			      name) ||
-	       !eadm_root_access(ctx, F_OK, "/sys/module/%.64s", name);
+	char version[64] = "";
+
+	eadm_root_line(answer->ctx, version, sizeof(version),
+		       "/sys/module/%.64s/version", name);
+	eadm_local_put(answer, EADM_A_MODULE_VERSION, version);
 }
 
-bool eadm_fact_modules(const struct eadm_ctx *ctx, const char *name, char *buf,
-		       size_t size)
+/* Whose it is, as far as the kernel knows. */
+static void put_origin(struct eadm_answer *answer, const char *name)
 {
-	static const char *const modules[] = { "ib_core", "ib_uverbs",
-					       "rdma_cm", "rdma_ucm" };
-	size_t i;
+	char source[48] = "", taint[16], text[96];
 
-	(void)name;
-	for (i = 0; i < EADM_ARRAY_SIZE(modules); i++) {
-		if (!eadm_root_access(ctx, F_OK, "/sys/module/%s", modules[i]))
-			eadm_fact_add_word(buf, size, modules[i],
-					   strlen(modules[i]));
-	}
-	return true;
-}
-
-/* Whose a loaded module is, as far as the kernel knows. */
-bool eadm_fact_origin(const struct eadm_ctx *ctx, const char *name, char *buf,
-		      size_t size)
-{
-	char source[48], taint[16];
-	bool known;
-
-	if (!eadm_root_line(ctx, taint, sizeof(taint),
+	if (!eadm_root_line(answer->ctx, taint, sizeof(taint),
 			    "/sys/module/%.64s/taint", name))
-		return false;
-	known = eadm_root_line(ctx, source, sizeof(source),
-			       "/sys/module/%.64s/srcversion", name) &&
-		*source;
-	snprintf(buf, size, "%s%s%s",
+		return;
+	eadm_root_line(answer->ctx, source, sizeof(source),
+		       "/sys/module/%.64s/srcversion", name);
+	snprintf(text, sizeof(text), "%s%s%s",
 		 strchr(taint, 'O') ? "out of tree" : "the kernel's own",
-		 known ? ", srcversion " : "", known ? source : "");
-	return true;
+		 *source ? ", srcversion " : "", source);
+	eadm_local_put(answer, EADM_A_MODULE_ORIGIN, text);
+}
+
+void eadm_local_module(struct eadm_answer *answer,
+		       const struct eadm_query *query)
+{
+	const char *name = eadm_local_name(query, EADM_A_MODULE_NAME);
+	bool loaded;
+	size_t at;
+
+	if (!name)
+		return;
+	loaded = !eadm_root_access(answer->ctx, F_OK, "/sys/module/%.64s",
+				   name);
+	at = eadm_answer_row(answer, NULL);
+	eadm_local_put(answer, EADM_A_MODULE_NAME, name);
+	eadm_message_put_u32(&answer->out, EADM_A_MODULE_LOADED, loaded);
+	if (loaded && eadm_local_wants(query, EADM_A_MODULE_VERSION))
+		put_version(answer, name);
+	if (loaded && eadm_local_wants(query, EADM_A_MODULE_ORIGIN))
+		put_origin(answer, name);
+	if (loaded && eadm_local_wants(query, EADM_A_MODULE_FUNCTIONS))
+		put_functions(answer, name);
+	eadm_message_end(&answer->out, at);
 }

@@ -13,8 +13,17 @@
 #include "message.h"
 #include "nl.h"
 
-/* The kernel answers dumps in packets of up to 32 KiB to who can take them. */
+/*
+ * The kernel answers dumps in packets of up to 32 KiB to who can take them, and
+ * allocates and clears as much for each, even for one that only says that it
+ * ends: so this is asked of long dumps only. Else no answer is a longer packet
+ * than the small one, which is two pages with what the kernel keeps beside it. It
+ * remembers for each socket the most that it was asked for: after a long dump, the
+ * socket is of no use for small packets.
+ */
 #define PACKET_SIZE 65536
+#define SMALL_PACKET (8192 - 320)
+#define SMALL_PACKETS 8
 /*
  * A dump that ends within this many packets is held back until it is known to
  * be consistent, and is read again if it is not.
@@ -49,6 +58,8 @@ struct nl_stream {
 	bool complete;		/* the last packet of the answer is here */
 	bool torn;
 	bool read;		/* the held packets are there */
+	bool large;		/* the socket was asked for large packets */
+	unsigned int received;
 	unsigned int n_held, next;
 	struct packet held[HELD_PACKETS];
 };
@@ -126,6 +137,7 @@ static int send_request(struct nl_stream *s)
 	s->stream.seq = eadm_nl_seq(s->nl);
 	s->complete = false;
 	s->torn = false;
+	s->received = 0;
 	s->n_held = 0;
 	s->next = 0;
 	eadm_message_query(&msg, &s->query, s->stream.seq);
@@ -190,6 +202,7 @@ static int receive(struct nl_stream *s, struct packet *packet)
 {
 	struct eadm_ctx *ctx = s->nl->ctx;
 	const struct nlmsghdr *nlh;
+	size_t most;
 	ssize_t len;
 
 	if (!packet->data) {
@@ -198,8 +211,10 @@ static int receive(struct nl_stream *s, struct packet *packet)
 			return eadm_fail(ctx, -ENOMEM, "out of memory");
 	}
 	nlh = packet->data;
+	s->large |= s->received >= SMALL_PACKETS;
+	most = s->large ? PACKET_SIZE : SMALL_PACKET;
 	for (;;) {
-		len = mnl_socket_recvfrom(s->sock, packet->data, PACKET_SIZE);
+		len = mnl_socket_recvfrom(s->sock, packet->data, most);
 		if (len < 0 && errno == EINTR)
 			continue;
 		if (len < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
@@ -213,6 +228,7 @@ static int receive(struct nl_stream *s, struct packet *packet)
 		if (mnl_nlmsg_ok(nlh, len) && nlh->nlmsg_seq == s->stream.seq)
 			break;
 	}
+	s->received++;
 	packet->len = len;
 	packet->time = eadm_now(ctx);
 	scan(s, packet->data, len);
@@ -280,8 +296,8 @@ static void nl_end(struct eadm_stream *stream)
 	struct mnl_socket **idle = idle_socket(s->nl, s->query.proto);
 	unsigned int i;
 
-	/* A socket with half an answer in it is of no more use. */
-	if (s->complete && !*idle)
+	/* With half an answer in it, or large packets, a socket is of no more use. */
+	if (s->complete && !s->large && !*idle)
 		*idle = s->sock;
 	else
 		mnl_socket_close(s->sock);

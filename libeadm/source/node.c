@@ -16,6 +16,7 @@
 
 #include "eadm_ioctl.h"
 #include "eadm_nl.h"
+#include "answer.h"
 #include "base/root.h"
 #include "message.h"
 #include "model/generated/fields.h"
@@ -88,33 +89,17 @@ int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 /* ---- answers ----------------------------------------------------------------- */
 
 struct answer {
-	struct eadm_grow out;
-	uint16_t type;
-	uint32_t seq;
+	struct eadm_answer made;
 	const struct eadm_device *dev;
 };
 
 static size_t begin_raw(struct answer *a, uint32_t kind, uint32_t id)
 {
-	size_t at = eadm_message_begin(&a->out, a->type, NLM_F_MULTI, a->seq);
+	size_t at = eadm_answer_row(&a->made, a->dev);
 
-	eadm_message_genl(&a->out, EADM_RAW_CMD);
-	eadm_message_put_u32(&a->out, EADM_A_RAW_DEV_INDEX, a->dev->index);
-	eadm_message_put(&a->out, EADM_A_RAW_DEV_NAME, a->dev->name,
-			 strlen(a->dev->name) + 1);
-	eadm_message_put_u32(&a->out, EADM_A_RAW_ID, id);
-	eadm_message_put_u32(&a->out, EADM_A_RAW_KIND, kind);
+	eadm_message_put_u32(&a->made.out, EADM_A_RAW_ID, id);
+	eadm_message_put_u32(&a->made.out, EADM_A_RAW_KIND, kind);
 	return at;
-}
-
-static void put_done(struct answer *a)
-{
-	size_t at = eadm_message_begin(&a->out, NLMSG_DONE, NLM_F_MULTI,
-				       a->seq);
-	int error = 0;
-
-	eadm_grow_put(&a->out, &error, sizeof(error));
-	eadm_message_end(&a->out, at);
 }
 
 /* ---- what is read -------------------------------------------------------------- */
@@ -144,7 +129,7 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 		     const void *data, bool hw)
 {
 	size_t at = begin_raw(a, ring->kind, ring->id);
-	struct eadm_grow *out = &a->out;
+	struct eadm_grow *out = &a->made.out;
 	int32_t hw_error = ring->hw_error;
 
 	eadm_message_put_u32(out, EADM_A_RAW_FIRST, ring->first);
@@ -170,7 +155,7 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 		eadm_message_put(out, EADM_A_RAW_HW_ERROR, &hw_error,
 				 sizeof(hw_error));
 	eadm_message_put(out, EADM_A_RAW_DATA, data, ring->data_len);
-	eadm_message_end(&a->out, at);
+	eadm_message_end(&a->made.out, at);
 }
 
 /*
@@ -256,8 +241,8 @@ static int read_context(struct eadm_ctx *ctx, struct answer *a, int fd,
 		return eadm_fail(ctx, -EFBIG, "the context has %u bytes",
 				 arg.data_len);
 	at = begin_raw(a, q->kind, q->id);
-	eadm_message_put(&a->out, EADM_A_RAW_DATA, data, arg.data_len);
-	eadm_message_end(&a->out, at);
+	eadm_message_put(&a->made.out, EADM_A_RAW_DATA, data, arg.data_len);
+	eadm_message_end(&a->made.out, at);
 	return 0;
 }
 
@@ -275,9 +260,9 @@ static int read_regs(struct eadm_ctx *ctx, struct answer *a, int fd)
 	if (arg.count > MAX_REGS)
 		arg.count = MAX_REGS;
 	at = begin_raw(a, EADM_RAW_KIND_REGS, 0);
-	eadm_message_put(&a->out, EADM_A_RAW_DATA, regs,
+	eadm_message_put(&a->made.out, EADM_A_RAW_DATA, regs,
 			 arg.count * sizeof(regs[0]));
-	eadm_message_end(&a->out, at);
+	eadm_message_end(&a->made.out, at);
 	return 0;
 }
 
@@ -349,43 +334,6 @@ void eadm_node_ask(const struct eadm_ctx *ctx, const struct eadm_device *dev,
 			       NULL, false);
 }
 
-/* ---- the stream ---------------------------------------------------------------- */
-
-struct node_stream {
-	struct eadm_stream stream;
-	struct eadm_ctx *ctx;
-	unsigned char *data;	/* whole messages, one behind the other */
-	size_t len, pos;
-};
-
-/* A message at a time, as a packet cannot have all of them. */
-static int node_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
-{
-	struct node_stream *s = (struct node_stream *)stream;
-	const struct nlmsghdr *nlh = (void *)(s->data + s->pos);
-
-	if (s->pos == s->len)
-		return 0;
-	*chunk = (struct eadm_chunk){
-		.data = nlh, .len = nlh->nlmsg_len, .time = eadm_now(s->ctx),
-	};
-	s->pos += NLMSG_ALIGN(nlh->nlmsg_len);
-	return 1;
-}
-
-static void node_end(struct eadm_stream *stream)
-{
-	struct node_stream *s = (struct node_stream *)stream;
-
-	free(s->data);
-	free(s);
-}
-
-static const struct eadm_stream_ops node_stream_ops = {
-	.next = node_next,
-	.end = node_end,
-};
-
 static int answer(struct eadm_ctx *ctx, const struct eadm_query *query,
 		  eadm_scrub_fn scrub, struct answer *a)
 {
@@ -408,9 +356,6 @@ static int answer(struct eadm_ctx *ctx, const struct eadm_query *query,
 	else
 		ret = read_ring(ctx, a, fd, &q, scrub);
 	close(fd);
-	put_done(a);
-	if (!ret && a->out.fail)
-		ret = eadm_fail(ctx, -ENOMEM, "out of memory");
 	return ret;
 }
 
@@ -419,24 +364,16 @@ int eadm_node_query(struct eadm_ctx *ctx, const struct eadm_query *query,
 		    uint32_t seq, eadm_scrub_fn scrub,
 		    struct eadm_stream **stream)
 {
-	struct answer a = { .type = query->type, .seq = seq };
-	struct node_stream *s = calloc(1, sizeof(*s));
-	int ret;
+	struct answer a = {
+		.made = {
+			.ctx = ctx, .type = query->type, .cmd = EADM_RAW_CMD,
+			.seq = seq,
+		},
+	};
+	int ret = answer(ctx, query, scrub, &a);
 
-	if (!s)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
-	ret = answer(ctx, query, scrub, &a);
-	if (ret) {
-		free(a.out.p);
-		free(s);
-		return ret;
-	}
-	s->stream.ops = &node_stream_ops;
-	s->stream.seq = seq;
-	s->stream.fd = -1;
-	s->ctx = ctx;
-	s->data = a.out.p;
-	s->len = a.out.len;
-	*stream = &s->stream;
-	return 0;
+	if (!ret)
+		return eadm_answer_stream(&a.made, stream);
+	free(a.made.out.p);
+	return ret;
 }

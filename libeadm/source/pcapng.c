@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Reading pcapng from a file that nobody vouches for. */
+#include "base/grow.h"
 #include "pcapng.h"
 
 #include <arpa/inet.h>
@@ -77,17 +78,13 @@ static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 	size = want > p->window ? want : p->window;
 	if (size > left)
 		size = left;
-	if (!p->buf || size > p->size) {
-		/* A byte at least: NULL would be an error, and no end. */
-		more = realloc(p->buf, size + !size);
-		if (!more) {
-			errno = ENOMEM;
-			*there = 0;
-			return NULL;
-		}
-		p->buf = more;
-		p->size = size;
+	more = eadm_grow_to(p->buf, size, &p->size, 1);
+	if (!more) {
+		errno = ENOMEM;
+		*there = 0;
+		return NULL;
 	}
+	p->buf = more;
 	p->at = pos;
 	p->len = 0;
 	while (p->len < size) {
@@ -240,7 +237,7 @@ static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 	if (caplen < skip)
 		return bad(p, "a packet too short for netlink");
 	cooked = b + 8 + fixed;
-	item->what = PCAPNG_PACKET;
+	item->what = PCAPNG_IS_PACKET;
 	item->data = cooked + skip;
 	item->len = caplen - skip;
 	item->there = there - (item->data - b);
@@ -253,7 +250,7 @@ static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 }
 
 /*
- * The next netlink packet or facts; of packets the first @want bytes are in
+ * The next netlink packet or snapshot; of packets the first @want bytes are in
  * memory, and if that is all of it the block's end was checked. 1, 0 at the
  * end of the file, or a negative errno with p->err.
  */
@@ -306,17 +303,12 @@ int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 			ret = interface(p, b, len);
 		} else if (type == PCAPNG_EPB || type == PCAPNG_SPB) {
 			ret = packet(p, b, type, len, there, item);
-		} else if (type == PCAPNG_FACT_OLD) {
+		} else if (type == PCAPNG_OLD || type == PCAPNG_OLD_TOO) {
 			snprintf(p->err, sizeof(p->err),
-				 "recorded by an older eadm, whose numbers mean something else now: record it again");
+				 "recorded by an older eadm, whose captures are not read any more: record it again");
 			return -EBADMSG;
-		} else if (type == PCAPNG_FACT) {
-			item->what = PCAPNG_FACTS;
-			item->data = b + 8;
-			item->len = len - BLOCK_MIN;
-			item->there = item->len;
-			item->offset = st->pos + 8;
-			item->swap = st->swap;
+		} else if (type == PCAPNG_SNAPSHOT) {
+			item->what = PCAPNG_IS_SNAPSHOT;
 			ret = 1;
 		}
 		if (ret < 0)

@@ -11,14 +11,15 @@
 #define PCAPNG_IDB	1U
 #define PCAPNG_SPB	3U
 #define PCAPNG_EPB	6U
-/* Facts about the machine as comments "KEY=VALUE"; a block for local use. */
-#define PCAPNG_FACT_OLD	0x8ead0001U	/* of captures whose numbers meant something else */
-#define PCAPNG_FACT	0x8ead0002U
+/* Blocks for local use: another snapshot begins, whose running number follows. */
+#define PCAPNG_SNAPSHOT	0x8ead0003U
+/* Of captures whose numbers meant something else, or that had no rows of machines. */
+#define PCAPNG_OLD	0x8ead0001U
+#define PCAPNG_OLD_TOO	0x8ead0002U
 
 #define PCAPNG_MAGIC	0x1a2b3c4dU
 
 #define PCAPNG_OPT_END		0
-#define PCAPNG_OPT_COMMENT	1
 #define PCAPNG_SHB_OS		3
 #define PCAPNG_SHB_USERAPPL	4
 #define PCAPNG_IF_NAME		2
@@ -64,16 +65,15 @@ struct pcapng {
 	char err[160];
 };
 
-/* A netlink packet, or the facts of a block. */
+/* A netlink packet, or where another snapshot begins. */
 struct pcapng_item {
-	enum { PCAPNG_PACKET, PCAPNG_FACTS } what;
+	enum { PCAPNG_IS_PACKET, PCAPNG_IS_SNAPSHOT } what;
 	const unsigned char *data;
 	uint32_t len;		/* of the data in the file */
 	uint32_t there;		/* of the data in memory */
 	uint64_t offset;	/* of the data in the file */
 	uint64_t time;
 	uint16_t proto;
-	bool swap;		/* facts: of the block */
 };
 
 void eadm_pcapng_init(struct pcapng *p, int fd, const struct pcapng_state *st,

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What a process does: "STATE WCHAN FROZEN CGROUP", as in "T - 0 /user.slice".
- * STATE is the letter of its main thread, WCHAN the kernel function that it
- * sleeps in, "-" where that may not be read, FROZEN 1 in a control group that is
- * frozen, as a paused container is.
- */
+/* What /proc shows of a process. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +7,10 @@
 #include <unistd.h>
 
 #include "base/root.h"
-#include "facts.h"
+#include "eadm_nl.h"
+#include "local.h"
+#include "message.h"
+#include "model/generated/fields.h"
 
 /* False when there is no such file. */
 static bool read_file(const struct eadm_ctx *ctx, char *buf, size_t size,
@@ -63,7 +61,7 @@ static void group_of(const char *lines, char *path, size_t size)
 	const char *at;
 	size_t i, len;
 
-	snprintf(path, size, "-");
+	*path = '\0';
 	for (i = 0; i < EADM_ARRAY_SIZE(heads); i++) {
 		at = strstr(lines, heads[i]);
 		if (!at || (!i && at != lines && at[-1] != '\n'))
@@ -76,29 +74,80 @@ static void group_of(const char *lines, char *path, size_t size)
 	}
 }
 
-bool eadm_fact_process(const struct eadm_ctx *ctx, const char *name, char *buf,
-		       size_t size)
+static uint32_t state_class(char letter)
 {
-	char text[1024], wchan[48] = "-", path[160];
-	bool frozen;
-	char state;
+	static const struct {
+		char letter;
+		uint8_t state;
+	} states[] = {
+		{ 'R', EADM_PROCESS_STATE_RUNNING },
+		{ 'S', EADM_PROCESS_STATE_SLEEPING },
+		{ 'D', EADM_PROCESS_STATE_UNINTERRUPTIBLE },
+		{ 'T', EADM_PROCESS_STATE_STOPPED },
+		{ 't', EADM_PROCESS_STATE_TRACED },
+		{ 'Z', EADM_PROCESS_STATE_ZOMBIE },
+	};
+	size_t i;
 
-	if (!read_file(ctx, text, sizeof(text), "/proc/", name, "/stat"))
-		return false;
-	state = state_of(text);
-	if (!state)
-		return false;
+	for (i = 0; i < EADM_ARRAY_SIZE(states); i++) {
+		if (states[i].letter == letter)
+			return states[i].state;
+	}
+	return EADM_PROCESS_STATE_OTHER;
+}
+
+static void put_wchan(struct eadm_answer *answer, const char *number)
+{
+	char text[64];
+
 	/* "0": it runs, or the caller may not know. */
-	if (read_file(ctx, text, sizeof(text), "/proc/", name, "/wchan") &&
+	if (read_file(answer->ctx, text, sizeof(text), "/proc/", number,
+		      "/wchan") &&
 	    strcmp(text, "0") != 0 && !strpbrk(text, " \n"))
-		snprintf(wchan, sizeof(wchan), "%.47s", text);
-	*text = '\0';
-	read_file(ctx, text, sizeof(text), "/proc/", name, "/cgroup");
+		eadm_local_put(answer, EADM_A_PROCESS_WCHAN, text);
+}
+
+static void put_group(struct eadm_answer *answer, const char *number)
+{
+	char text[1024] = "", path[160];
+	bool frozen;
+
+	read_file(answer->ctx, text, sizeof(text), "/proc/", number, "/cgroup");
 	group_of(text, path, sizeof(path));
 	frozen = *path == '/' &&
-		 read_file(ctx, text, sizeof(text), "/sys/fs/cgroup", path,
-			   "/cgroup.events") &&
+		 read_file(answer->ctx, text, sizeof(text), "/sys/fs/cgroup",
+			   path, "/cgroup.events") &&
 		 strstr(text, "frozen 1");
-	snprintf(buf, size, "%c %s %d %s", state, wchan, frozen, path);
-	return true;
+	eadm_message_put_u32(&answer->out, EADM_A_PROCESS_FROZEN, frozen);
+	if (*path)
+		eadm_local_put(answer, EADM_A_PROCESS_CGROUP, path);
+}
+
+/* The whole row, or only the name, which many ask for. None: there is no such process. */
+void eadm_local_process(struct eadm_answer *answer,
+			const struct eadm_query *query)
+{
+	const struct eadm_arg *pid = eadm_local_arg(query, EADM_A_PROCESS_PID);
+	char number[16], comm[32], stat[1024], state;
+	size_t at;
+
+	if (!pid)
+		return;
+	snprintf(number, sizeof(number), "%u", (unsigned int)pid->u);
+	if (!eadm_root_line(answer->ctx, comm, sizeof(comm), "/proc/%s/comm",
+			    number))
+		return;
+	at = eadm_answer_row(answer, NULL);
+	eadm_message_put_u32(&answer->out, EADM_A_PROCESS_PID, pid->u);
+	eadm_local_put(answer, EADM_A_PROCESS_COMM, comm);
+	state = eadm_local_wants(query, EADM_A_PROCESS_STATE) &&
+		read_file(answer->ctx, stat, sizeof(stat), "/proc/", number,
+			  "/stat") ? state_of(stat) : '\0';
+	if (state) {
+		eadm_message_put_u32(&answer->out, EADM_A_PROCESS_STATE,
+				     state_class(state));
+		put_wchan(answer, number);
+		put_group(answer, number);
+	}
+	eadm_message_end(&answer->out, at);
 }

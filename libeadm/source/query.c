@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/attr.h"
+#include "model/generated/fields.h"
 #include "query.h"
 
 void eadm_query_arg(struct eadm_query *query, uint16_t attr,
@@ -15,6 +16,15 @@ void eadm_query_arg(struct eadm_query *query, uint16_t attr,
 	struct eadm_arg *arg = &query->args[query->n_args++];
 
 	*arg = (struct eadm_arg){ attr, type, narrow, u, str };
+}
+
+/* For rows about the machine, of EADM_SPEC_OBJ_*. */
+struct eadm_query eadm_query_local(unsigned int object)
+{
+	return (struct eadm_query){
+		.proto = EADM_LOCAL_PROTO, .type = EADM_LOCAL_TYPE,
+		.cmd = eadm_spec_objects[object].cmd, .dump = true,
+	};
 }
 
 int eadm_reply_open(struct eadm_ctx *ctx, const struct eadm_query *query,
@@ -213,13 +223,9 @@ void eadm_reply_close(struct eadm_reply *reply)
 	reply->done = true;
 }
 
-const char *eadm_source_fact(struct eadm_ctx *ctx, const char *key)
-{
-	return ctx->src->ops->fact(ctx->src, key);
-}
-
 void eadm_source_mark(struct eadm_ctx *ctx)
 {
+	ctx->comms.round++;
 	if (ctx->src && ctx->src->ops->mark)
 		ctx->src->ops->mark(ctx->src);
 }

@@ -8,6 +8,12 @@
 
 /* Command number of messages that come from the char device. */
 #define EADM_RAW_CMD 192
+/*
+ * Messages about this machine, which come from its files: of the protocol that
+ * netlink leaves to user space, with a header of generic netlink.
+ */
+#define EADM_LOCAL_PROTO 2	/* NETLINK_USERSOCK */
+#define EADM_LOCAL_TYPE 32
 /* Attribute of an error that came from no message: the whole sentence. */
 #define EADM_ERROR_SENTENCE 0x2ead
 
@@ -33,9 +39,9 @@ struct eadm_arg {
 #define EADM_MAX_ARGS 8
 
 struct eadm_query {
-	uint16_t proto;		/* NETLINK_GENERIC or NETLINK_RDMA */
+	uint16_t proto;		/* NETLINK_GENERIC, NETLINK_RDMA, EADM_LOCAL_PROTO */
 	uint16_t type;		/* nlmsg_type */
-	uint8_t cmd;		/* generic netlink only */
+	uint8_t cmd;		/* not of RDMA netlink */
 	bool dump;
 	uint8_t n_args;
 	struct eadm_arg args[EADM_MAX_ARGS];
@@ -58,6 +64,7 @@ struct eadm_reply {
 void eadm_query_arg(struct eadm_query *query, uint16_t attr,
 		    enum eadm_arg_type type, uint64_t u, const char *str,
 		    bool narrow);
+struct eadm_query eadm_query_local(unsigned int object);
 int eadm_reply_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 		    struct eadm_reply *reply) EADM_MUST_CHECK;
 int eadm_reply_listen(struct eadm_ctx *ctx, const struct eadm_query *query,
@@ -68,7 +75,6 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **nlh)
 void eadm_reply_close(struct eadm_reply *reply);
 int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
 		   ...) EADM_PRINTF(3, 4);
-const char *eadm_source_fact(struct eadm_ctx *ctx, const char *key);
 void eadm_source_mark(struct eadm_ctx *ctx);
 
 #endif /* EADM_QUERY_H */

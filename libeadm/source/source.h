@@ -47,7 +47,6 @@ struct eadm_source_ops {
 	/* A descriptor of the companion's char device. */
 	int (*node)(struct eadm_source *src, const struct eadm_device *dev,
 		    struct eadm_ioc_info *info);
-	const char *(*fact)(struct eadm_source *src, const char *key);
 	/* What is asked for from here on is the state of another snapshot. */
 	void (*mark)(struct eadm_source *src);
 	int (*snapshot_next)(struct eadm_source *src);

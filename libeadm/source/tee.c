@@ -4,10 +4,15 @@
  * answered. Nothing else knows that there is a capture being made.
  */
 #include <errno.h>
+#include <linux/genetlink.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture.h"
+#include "eadm_nl.h"
+#include "model/attr.h"
+#include "model/generated/fields.h"
 #include "query.h"
 #include "tee.h"
 
@@ -16,6 +21,7 @@ struct tee {
 	struct eadm_source *inner;
 	struct eadm_capture *capture;	/* NULL once it is closed */
 	unsigned int streams;		/* which may outlive the capture */
+	bool only_local;		/* see eadm_tee_only_local() */
 };
 
 struct tee_stream {
@@ -80,6 +86,11 @@ static const struct eadm_stream_ops tee_stream_ops = {
 	.end = tee_end,
 };
 
+static bool records(const struct tee *tee, const struct eadm_query *query)
+{
+	return !tee->only_local || query->proto == EADM_LOCAL_PROTO;
+}
+
 static struct tee_stream *new_stream(struct tee *tee,
 				     const struct eadm_query *query)
 {
@@ -108,9 +119,12 @@ static int tee_query(struct eadm_source *src, const struct eadm_query *query,
 		     struct eadm_stream **stream)
 {
 	struct tee *tee = to_tee(src);
-	struct tee_stream *s = new_stream(tee, query);
+	struct tee_stream *s;
 	int ret;
 
+	if (!records(tee, query))
+		return tee->inner->ops->query(tee->inner, query, stream);
+	s = new_stream(tee, query);
 	if (!s)
 		return -ENOMEM;
 	ret = tee->inner->ops->query(tee->inner, query, &s->inner);
@@ -154,16 +168,6 @@ static int tee_node(struct eadm_source *src, const struct eadm_device *dev,
 	struct eadm_source *inner = inner_of(src);
 
 	return inner->ops->node(inner, dev, info);
-}
-
-static const char *tee_fact(struct eadm_source *src, const char *key)
-{
-	struct tee *tee = to_tee(src);
-	const char *value = tee->inner->ops->fact(tee->inner, key);
-
-	if (value)
-		eadm_capture_fact(tee->capture, key, value);
-	return value;
 }
 
 static void tee_mark(struct eadm_source *src)
@@ -217,7 +221,6 @@ static const struct eadm_source_ops tee_ops = {
 	.query = tee_query,
 	.listen = tee_listen,
 	.node = tee_node,
-	.fact = tee_fact,
 	.mark = tee_mark,
 	.snapshot_next = tee_snapshot_next,
 	.snapshots = tee_snapshots,
@@ -226,24 +229,54 @@ static const struct eadm_source_ops tee_ops = {
 	.close = tee_close,
 };
 
-/* From here on nothing is recorded, until eadm_tee_resume(). */
-void eadm_tee_pause(struct eadm_ctx *ctx)
+/*
+ * While this is on, of what is read for the machine's rows only these are
+ * recorded: how the machine is set up, not how its devices were found.
+ */
+void eadm_tee_only_local(struct eadm_ctx *ctx, bool on)
 {
-	ctx->paused = ctx->src;
-	ctx->src = inner_of(ctx->src);
+	to_tee(ctx->src)->only_local = on;
+	ctx->src->keeps = !on;
+	ctx->comms.round++;
 }
 
-void eadm_tee_resume(struct eadm_ctx *ctx)
+/*
+ * The row of the machine, for whoever reads the capture and asks for it, or of
+ * it the release of the kernel.
+ */
+static const char *read_machine(struct eadm_ctx *ctx, bool all, char *kernel,
+				size_t size)
 {
-	ctx->src = ctx->paused;
-	ctx->paused = NULL;
+	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_MACHINE);
+	const struct nlmsghdr *nlh;
+	const struct nlattr *attr;
+	struct eadm_reply reply;
+	struct eadm_attrs attrs;
+
+	if (!all)
+		eadm_query_arg(&query, EADM_A_MACHINE_KERNEL, EADM_ARG_FLAG, 0,
+			       NULL, true);
+	*kernel = '\0';
+	if (!eadm_reply_open(ctx, &query, &reply)) {
+		while (eadm_reply_next(&reply, &nlh) > 0) {
+			attrs = eadm_attr_msg(nlh, GENL_HDRLEN);
+			while (eadm_attr_next(&attrs, &attr) > 0) {
+				if (eadm_attr_type(attr) ==
+					    EADM_A_MACHINE_KERNEL &&
+				    eadm_attr_string(attr))
+					snprintf(kernel, size, "%s",
+						 eadm_attr_string(attr));
+			}
+		}
+	}
+	eadm_reply_close(&reply);
+	return kernel;
 }
 
 EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 {
-	static const char *const facts[] = { "eadm", "kernel", "host", "pidns" };
 	struct tee *tee;
-	unsigned int i;
+	char kernel[80];
 	int ret;
 
 	if (!ctx->src)
@@ -253,7 +286,9 @@ EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 	tee = calloc(1, sizeof(*tee));
 	if (!tee)
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
-	ret = eadm_capture_begin(ctx, path, eadm_source_fact(ctx, "kernel"),
+	ret = eadm_capture_begin(ctx, path,
+				 read_machine(ctx, false, kernel,
+					      sizeof(kernel)),
 				 &tee->capture);
 	if (ret) {
 		free(tee);
@@ -265,8 +300,9 @@ EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 	tee->inner = ctx->src;
 	ctx->capture = tee->capture;
 	ctx->src = &tee->src;
-	for (i = 0; i < EADM_ARRAY_SIZE(facts); i++)
-		eadm_source_fact(ctx, facts[i]);
+	ctx->comms.round++;
+	/* Again, now for the capture. */
+	read_machine(ctx, true, kernel, sizeof(kernel));
 	return 0;
 }
 

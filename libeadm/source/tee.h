@@ -5,7 +5,6 @@
 
 #include "base/ctx.h"
 
-void eadm_tee_pause(struct eadm_ctx *ctx);
-void eadm_tee_resume(struct eadm_ctx *ctx);
+void eadm_tee_only_local(struct eadm_ctx *ctx, bool on);
 
 #endif /* EADM_TEE_H */

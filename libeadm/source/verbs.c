@@ -8,9 +8,19 @@
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
+#include "base/late.h"
 #include "base/root.h"
-#include "facts.h"
+#include "devlist.h"
+#include "eadm_nl.h"
+#include "local.h"
+#include "message.h"
+#include "model/generated/fields.h"
+
+#define LIBIBVERBS	"libibverbs.so.1"
+EADM_LATE_LIBRARY(verbs, LIBIBVERBS, "suggested",
+		  "limits of devices, and checks of the providers");
 
 #define VERBS_FUNCTIONS(f)						\
 	f(ibv_get_device_list) f(ibv_free_device_list)			\
@@ -26,7 +36,7 @@ struct verbs {
 static bool load(struct verbs *verbs)
 {
 	/* Providers stay loaded, and so does what they need. */
-	void *lib = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_NODELETE);
+	void *lib = dlopen(LIBIBVERBS, RTLD_NOW | RTLD_NODELETE);
 
 	if (!lib)
 		return false;
@@ -39,101 +49,138 @@ static bool load(struct verbs *verbs)
 	return true;
 }
 
-/* Names are those of fields of the object "dev". */
-static void write_limits(const struct ibv_device_attr *attr, char *buf,
-			 size_t size)
+static void put_limits(struct eadm_answer *answer,
+		       const struct ibv_device_attr *attr)
 {
-	snprintf(buf, size,
-		 "vendor-id=%u part-id=%u hw-version=%u max-qp=%d max-cq=%d "
-		 "max-mr=%d max-pd=%d max-mr-size=%llu max-send-wr=%d "
-		 "max-recv-wr=%d max-cqe=%d",
-		 attr->vendor_id, attr->vendor_part_id, attr->hw_ver,
-		 attr->max_qp, attr->max_cq, attr->max_mr, attr->max_pd,
-		 (unsigned long long)attr->max_mr_size, attr->max_qp_wr,
-		 attr->max_qp_wr, attr->max_cqe);
+	const struct {
+		uint16_t attr;
+		int value;
+	} limits[] = {
+		{ EADM_A_DEV_VENDOR_ID, attr->vendor_id },
+		{ EADM_A_DEV_PART_ID, attr->vendor_part_id },
+		{ EADM_A_DEV_HW_VERSION, attr->hw_ver },
+		{ EADM_A_DEV_MAX_QP, attr->max_qp },
+		{ EADM_A_DEV_MAX_CQ, attr->max_cq },
+		{ EADM_A_DEV_MAX_MR, attr->max_mr },
+		{ EADM_A_DEV_MAX_PD, attr->max_pd },
+		{ EADM_A_DEV_MAX_SEND_WR, attr->max_qp_wr },
+		{ EADM_A_DEV_MAX_RECV_WR, attr->max_qp_wr },
+		{ EADM_A_DEV_MAX_CQE, attr->max_cqe },
+		{ EADM_A_DEV_MAX_AH, attr->max_ah },
+	};
+	size_t i;
+
+	for (i = 0; i < EADM_ARRAY_SIZE(limits); i++)
+		eadm_message_put_u32(&answer->out, limits[i].attr,
+				     limits[i].value);
+	eadm_message_put(&answer->out, EADM_A_DEV_MAX_MR_SIZE,
+			 &attr->max_mr_size, sizeof(attr->max_mr_size));
 }
 
-/* "FIELD=VALUE ..." of a device of this machine; false: it can't be opened. */
-bool eadm_fact_limits(const struct eadm_ctx *ctx, const char *name, char *buf,
-		      size_t size)
+/* Nothing where the device cannot be opened. */
+void eadm_local_limits(struct eadm_answer *answer,
+		       const struct eadm_device *dev)
 {
 	struct ibv_device_attr attr;
 	struct ibv_device **list;
 	struct ibv_context *context;
 	struct verbs verbs;
-	bool found = false;
 	int i;
 
-	(void)ctx;
 	if (!load(&verbs))
-		return false;
+		return;
 	list = verbs.ibv_get_device_list(NULL);
-	for (i = 0; list && list[i] && !found; i++) {
-		if (strcmp(verbs.ibv_get_device_name(list[i]), name))
+	for (i = 0; list && list[i]; i++) {
+		if (strcmp(verbs.ibv_get_device_name(list[i]), dev->name))
 			continue;
 		context = verbs.ibv_open_device(list[i]);
 		if (!context)
 			break;
-		found = !verbs.ibv_query_device(context, &attr);
-		if (found)
-			write_limits(&attr, buf, size);
+		if (!verbs.ibv_query_device(context, &attr))
+			put_limits(answer, &attr);
 		verbs.ibv_close_device(context);
+		break;
 	}
 	if (list)
 		verbs.ibv_free_device_list(list);
-	return found;
+}
+
+static void find_by_architecture(const struct eadm_ctx *ctx,
+				 const char *architecture, const char *pattern,
+				 glob_t *found)
+{
+	static const char *const places[] = {
+		"/usr/lib", "/usr/local/lib", "/lib",
+	};
+	size_t i, n = EADM_ARRAY_SIZE(places);
+	char to[16];
+
+	/* It mostly is /usr/lib. */
+	if (eadm_root_link(ctx, to, sizeof(to), "/lib"))
+		n--;
+	for (i = 0; i < n; i++)
+		eadm_root_glob(ctx, GLOB_APPEND, found, "%s/%s/%s", places[i],
+			       architecture, pattern);
 }
 
 /*
- * Files where the loader looks. Of the folders in /usr/lib only those of an
- * architecture have libraries: a look into each takes longer than all else that
- * "eadm check" does. /lib mostly is /usr/lib.
+ * Files where the loader looks. To read a folder that holds hundreds of others
+ * takes longer than all else that "eadm check" does, so the one of the architecture
+ * is looked for by its usual name first.
  */
 static void find_libraries(const struct eadm_ctx *ctx, const char *pattern,
 			   glob_t *found)
 {
 	static const char *const places[] = {
-		"/usr/lib/*-linux-*", "/usr/lib64", "/usr/lib",
-		"/usr/local/lib/*-linux-*", "/usr/local/lib",
-		"/usr/local/lib64", "/lib/*-linux-*",
+		"/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/local/lib64",
 	};
-	size_t i, n = EADM_ARRAY_SIZE(places);
-	char to[16];
+	char usual[sizeof(((struct utsname *)0)->machine) + 16];
+	struct utsname uts;
+	size_t i;
 
-	if (eadm_root_link(ctx, to, sizeof(to), "/lib"))
-		n--;
-	for (i = 0; i < n; i++)
-		eadm_root_glob(ctx, i ? GLOB_APPEND : 0, found, "%s/%s",
-			       places[i], pattern);
+	memset(found, 0, sizeof(*found));
+	if (!uname(&uts)) {
+		snprintf(usual, sizeof(usual), "%s-linux-gnu", uts.machine);
+		find_by_architecture(ctx, usual, pattern, found);
+	}
+	for (i = 0; i < EADM_ARRAY_SIZE(places); i++)
+		eadm_root_glob(ctx, GLOB_APPEND, found, "%s/%s", places[i],
+			       pattern);
+	if (!found->gl_pathc)
+		find_by_architecture(ctx, "*-linux-*", pattern, found);
 }
 
-bool eadm_fact_providers(const struct eadm_ctx *ctx, const char *name, char *buf,
-			 size_t size)
+static void put_providers(struct eadm_answer *answer)
 {
 	const char *file, *end;
+	char words[512] = "";
 	glob_t found;
 	size_t i;
 
-	(void)name;
-	find_libraries(ctx, "libibverbs/lib*-rdmav*.so", &found);
+	find_libraries(answer->ctx, "libibverbs/lib*-rdmav*.so", &found);
 	for (i = 0; i < found.gl_pathc; i++) {
 		file = strrchr(found.gl_pathv[i], '/') + strlen("/lib");
 		end = strstr(file, "-rdmav");
 		if (end)
-			eadm_fact_add_word(buf, size, file, end - file);
+			eadm_local_add_word(words, sizeof(words), file,
+					    end - file);
 	}
 	globfree(&found);
-	return true;
+	eadm_local_put(answer, EADM_A_VERBS_PROVIDERS, words);
 }
 
-bool eadm_fact_verbs(const struct eadm_ctx *ctx, const char *name, char *buf,
-		     size_t size)
+void eadm_local_verbs(struct eadm_answer *answer,
+		      const struct eadm_query *query)
 {
+	size_t at = eadm_answer_row(answer, NULL);
 	glob_t found;
 
-	(void)name;
-	find_libraries(ctx, "libibverbs.so.1", &found);
-	snprintf(buf, size, "%s", found.gl_pathc ? "yes" : "no");
+	(void)query;
+	find_libraries(answer->ctx, LIBIBVERBS, &found);
+	eadm_message_put_u32(&answer->out, EADM_A_VERBS_INSTALLED,
+			     found.gl_pathc != 0);
 	globfree(&found);
-	return true;
+	put_providers(answer);
+	eadm_local_put_access(answer, EADM_A_VERBS_RDMA_CM_ERROR, "rdma_cm");
+	eadm_message_end(&answer->out, at);
 }

@@ -15,7 +15,7 @@ def main():
     count, path = int(sys.argv[1]), sys.argv[2]
     per_packet = int(sys.argv[3]) if len(sys.argv) > 3 else PER_PACKET
     cap = Capture()
-    cap.fact("moment", "0")
+    cap.snapshot(0)
     cap.family()
     cap.rdma_devices(DEVS[:1])
     cap.dump("dev", [device(0)])

@@ -133,9 +133,10 @@ def cmd(i, seq, **more):
 
 def two(order="<"):
     cap = Capture(order)
-    for key, value in (("eadm", "0.1.0"), ("kernel", "6.1.0-test"), ("host", "node7"),
-                       (f"module.{FAMILY_NAME}", "0.1.0"), ("module.eadm", ""), ("moment", "0")):
-        cap.fact(key, value)
+    cap.local("machine", {"eadm": "0.1.0", "kernel": "6.1.0-test", "host": "node7"})
+    cap.module(FAMILY_NAME, "0.1.0")
+    cap.module("eadm")
+    cap.snapshot(0)
     cap.family()
     cap.rdma_devices(DEVS)
     both = range(2)
@@ -161,9 +162,9 @@ def two(order="<"):
 
 def dead():
     cap = Capture()
-    cap.fact("kernel", "6.12.0-test")
-    cap.fact("comm.99", "odd")
-    cap.fact("moment", "0")
+    cap.local("machine", {"kernel": "6.12.0-test"})
+    cap.comm(99, "odd")
+    cap.snapshot(0)
     cap.family()
     cap.rdma_devices([(7, "roce_x", 1), (8, "rxe0", 1)])
     row = {**device(0), "dev-index": 7, "dev-name": "roce_x", "state": "dead"}
@@ -199,7 +200,7 @@ def moments():
              {"tx-bytes": 3000 + 15000000, "tx-packets": 100}]
     for number, step in enumerate(steps):
         cap.time = 1700000000 * SEC + number * 2 * SEC
-        cap.fact("moment", number)
+        cap.snapshot(number)
         cap.family()
         cap.rdma_devices(DEVS[:1])
         cap.dump("dev", [device(0)])
@@ -253,10 +254,10 @@ def events():
 def busy():
     """Three moments with 40 QPs: QP 30 + n posts n * 100 blocks in a second."""
     cap = Capture()
-    cap.fact("host", "node7")
+    cap.local("machine", {"host": "node7"})
     for number in range(3):
         cap.time = 1700000000 * SEC + number * SEC
-        cap.fact("moment", number)
+        cap.snapshot(number)
         cap.family()
         cap.rdma_devices(DEVS[:1])
         cap.dump("dev", [{**device(0), "qps": 40}])
@@ -307,9 +308,10 @@ class Machine:
     def write(self, cap, number):
         # Commands that are kept by time are about ten minutes.
         cap.time = 1700000000 * SEC + (number + 1) * 2 * SEC
-        cap.fact("moment", number)
+        cap.snapshot(number)
+        cap.local("machine", {"uptime": (100 + 2 * number) * SEC}, want=["uptime"])
         for pid, state in self.processes.items():
-            cap.fact(f"process.{pid}", state)
+            cap.local("process", {"pid": pid, **state})
         cap.family()
         cap.rdma_devices([(i, name, 1) for i, name in enumerate(self.names)])
         for obj in ("dev", "qp", "cq", "eq", "cmdq", "ctx", "cmd", "failure", "failure-total"):
@@ -321,7 +323,7 @@ class Machine:
 
 
 SICK = ["gone", "dead", "recovering", "stalled", "queues", "rings", "conns", "flushes",
-        "halted"]
+        "halted", "peers", "given-up"]
 LOCAL, PEER = bytes([10, 77, 0, 1]), bytes([10, 77, 1, 1])
 
 
@@ -350,6 +352,7 @@ def sick_devices(m, late):
                              "netdev-mac": bytes([2, 0, 0, 0, 0, 9])})
     m.rows["dev"][3].update({"qps": 131000})
     m.rows["dev"][8].update({"state": "halted", "orphans": 5, "orphan-bytes": 3 << 20})
+    m.rows["dev"][9].update({"ahs": 1000, "max-ah": 1024})
     del m.rows["ctx"][3]["pid"], m.rows["ctx"][3]["comm"]
 
 
@@ -383,6 +386,14 @@ def sick_cmdqs(m, late):
     for name in [n for n in row if n.startswith(("tx-", "rx-"))]:
         del row[name]
     m.add("counters", 5, counters(0), **({"rx-bytes": 3} if late else {}))
+    # Nothing is heard of any more; the driver of the other one shows only what it counts.
+    grown = {"tx-packets": 700, "retransmitted-packets": 500, "unresponsive-peers": 4,
+             "impaired-peers": 2, "rx-drops": 60, "read-errors": 30}
+    row = m.add("counters", 9, counters(0), **{"keep-alive-events": 200}, **{n: 5 for n in grown})
+    for name, by in grown.items():
+        row[name] += by * late
+    row = m.add("counters", 10, {"port": 1, "hw-error": -5, "cmds-submitted": 40,
+                                 "cmds-completed": 39, "cmds-timed-out": 1, "keep-alive-events": 90})
 
 
 def ring(index, **more):
@@ -489,14 +500,14 @@ def sick_failures(m, late):
     # A process that was stopped; its second QP is listed beside the first.
     for qpn in (50, 51):
         m.add("qp", 7, conn(qpn, port=50 + qpn, pid=4802, comm="rping"), age=(100 + 2 * late) * SEC)
-    m.processes[4802] = "T do_signal_stop 0 /user.slice/session-1.scope"
-    m.processes[4711] = "S - 0 /system.slice/job.service"
+    m.processes[4802] = {"state": "stopped", "wchan": "do_signal_stop", "frozen": 0,
+                         "cgroup": "/user.slice/session-1.scope"}
+    m.processes[4711] = {"state": "sleeping", "frozen": 0, "cgroup": "/system.slice/job.service"}
 
 
 def sick():
     cap = Capture()
-    cap.fact("kernel", "6.12.0-test")
-    cap.fact("pidns", "init")
+    cap.local("machine", {"kernel": "6.12.0-test", "host-pids": 1})
     for late in range(2):
         m = Machine(SICK)
         for part in (sick_devices, sick_cmdqs, sick_rings, sick_conns, sick_failures):
@@ -508,8 +519,7 @@ def sick():
 def well():
     """What a rule might mistake for a fault."""
     cap = Capture()
-    cap.fact("kernel", "6.12.0-test")
-    cap.fact("pidns", "init")
+    cap.local("machine", {"kernel": "6.12.0-test", "host-pids": 1})
     for late in range(2):
         m = Machine(["cloud_0", "idle"])
         for dev in range(2):
@@ -521,8 +531,14 @@ def well():
         # A destroy that was refused keeps some memory; the adapter serves.
         m.rows["dev"][0].update({"orphans": 1, "orphan-bytes": 4096})
         wrap = (1 << 64) - 500
+        # A sender who is answered, with peers that went away in an earlier job, and signs of
+        # life every other second.
         m.add("counters", 0, counters(0), **{"tx-packets": (wrap + 66436 * late) % (1 << 64),
-                                             "retransmitted-packets": 40 + late})
+                                             "retransmitted-packets": 40 + late,
+                                             "unresponsive-peers": 7, "impaired-peers": 3,
+                                             "rx-drops": 20 + 5 * late, "read-errors": 2,
+                                             "cmds-timed-out": 1, "ah-create-failures": 1,
+                                             "keep-alive-events": 50})
         m.add("eq", 0, ring(2, pending=3, ci=100 + 40 * late, interrupts=90 + 9 * late))
         m.add("eq", 0, ring(3, pending=late))
         # History.
@@ -583,7 +599,9 @@ def well():
              **{"peer-addr": PEER, "peer-port": 1})
         past(5, "command", "refused", 20, id=77, op="dereg-mr", error=-5)
         # In the kernel at one sample, and asleep at the other.
-        m.processes[4711] = "R - 0 /job" if late else "D folio_wait_bit 0 /job"
+        m.processes[4711] = {"frozen": 0, "cgroup": "/job", **(
+            {"state": "running"} if late else
+            {"state": "uninterruptible", "wchan": "folio_wait_bit"})}
         m.write(cap, late)
     return cap
 
@@ -591,17 +609,18 @@ def well():
 def foreign():
     """A device of another vendor: RDMA netlink, counters of sysfs, limits of libibverbs."""
     cap = Capture()
-    cap.fact("kernel", "6.1.0-test")
-    cap.fact("moment", "0")
+    cap.local("machine", {"kernel": "6.1.0-test"})
+    cap.snapshot(0)
     cap.family(False)
     cap.rdma_devices([(0, "mlx5_0", 1)])
-    for name, value in (("port_xmit_data", 1000), ("port_rcv_data", 2000),
-                        ("port_xmit_packets", 30), ("port_rcv_packets", 40), ("link_downed", 2),
-                        ("symbol_error", 5), ("port_xmit_discards", 6), ("port_xmit_wait", 7)):
-        cap.fact(f"port.mlx5_0.1.{name}", value)
-    cap.fact("driver.mlx5_0", "mlx5_core")
-    cap.fact("limits.mlx5_0", "vendor-id=713 part-id=4123 hw-version=0 max-qp=131072 "
-             "max-cq=16777216 max-mr=16777216 nonsense=1 max-cqe=4194303")
+    me = {"dev-index": 0, "dev-name": "mlx5_0"}
+    cap.local("port-counter", *({**me, "port": 1, "name": name, "value": value} for name, value in (
+        ("port_xmit_data", 1000), ("port_rcv_data", 2000), ("port_xmit_packets", 30),
+        ("port_rcv_packets", 40), ("link_downed", 2), ("symbol_error", 5),
+        ("port_xmit_discards", 6), ("port_xmit_wait", 7))))
+    cap.local("dev", {**me, "driver": "mlx5_core"}, want=["driver"])
+    cap.local("dev", {**me, "vendor-id": 713, "part-id": 4123, "hw-version": 0, "max-qp": 131072,
+                      "max-cq": 16777216, "max-mr": 16777216, "max-cqe": 4194303}, want=["max-qp"])
     one = cap.attr(1, cap.pack("I", 0)) + cap.attr(3, cap.pack("I", 1))
     # A port, what is in use, and the counters of RDMA netlink.
     answers = {5: cap.attr(12, b"\x04") + cap.attr(51, b"ens1\0"), 9: b""}
@@ -655,9 +674,10 @@ def rdma_qp(cap, qpn, state, who, kind=2):
 def stock(order="<"):
     """Stock drivers whose devices hang below nothing, and their connections."""
     cap = Capture(order)
-    for key, value in (("kernel", "6.12.0-test"), ("comm.99", "rping"), ("comm.100", "server"),
-                       ("moment", "0")):
-        cap.fact(key, value)
+    cap.local("machine", {"kernel": "6.12.0-test"})
+    cap.comm(99, "rping")
+    cap.comm(100, "server")
+    cap.snapshot(0)
     cap.family(False)
     devices = [(0, "rocep1", 1), (1, "vmw0", 1), (2, "siw0", 1), (3, "siw1", 1),
                (4, "alien0", 1), (5, "gone0", 1)]
@@ -697,19 +717,19 @@ def stock(order="<"):
     # Numbers of their drivers, and what is loaded.
     for (index, name, _), driver in zip(devices, (None, 10, 18, 18, 0x7777, 17)):
         if index == 0:
-            cap.fact("driver.rocep1", "mlx5_core")
-            cap.fact("bus.rocep1", "0000:01:00.0")
+            cap.local("dev", {"dev-index": index, "dev-name": name, "driver": "mlx5_core",
+                              "bus-addr": "0000:01:00.0"}, want=["driver"])
             continue
-        cap.fact(f"uverbs.{name}", f"uverbs{index}")
+        cap.local("setup", {"dev-index": index, "dev-name": name, "uverbs": f"uverbs{index}"},
+                  want=["uverbs"])
         kind = 5 << 10 | 15
         one = cap.attr(1, cap.pack("I", index))
         seq = cap.request(20, kind, one + cap.attr(69, b"uverbs\0"), False)
         cap.packet(20, cap.message(kind, 0, seq, one + cap.attr(70, b"uverbs\x30\0") +
                                    cap.attr(71, cap.pack("Q", 1)) +
                                    cap.attr(73, cap.pack("I", driver))))
-    for key, value in (("module.vmw_pvrdma", ""), ("module.siw", ""), ("bound.vmw_pvrdma", "0000:00:07.0"),
-                       ("bound.siw", "")):
-        cap.fact(key, value)
+    cap.module("vmw_pvrdma", functions="0000:00:07.0")
+    cap.module("siw", functions="")
     for index, name, _ in devices:
         one = cap.attr(1, cap.pack("I", index))
         for cmd, body in ((5, cap.attr(12, b"\x04")), (9, b"")):

@@ -123,52 +123,73 @@ rules_of() {
 	[ "$status" = 8 ]
 	[ "$(jq -c '[.rows[] | select(.result != "ok") | [.result, .check, .dev_name]] | sort' \
 		<<<"$output")" = \
-		'[["fail","mac","recovering"],["fail","port","dead"],["warn","limits","stalled"]]' ]
+		'[["fail","mac","recovering"],["fail","port","dead"],["warn","limits","peers"],["warn","limits","stalled"]]' ]
 }
 
-# audited FILE KEY=VALUE...: two adapters, and facts of their machine.
+# audited FILE {OBJECT ROW}...: two adapters, and rows about their machine, in JSON.
 audited() {
 	/usr/bin/python3 - "$REPO/tests/captures" "$@" <<-'EOF'
+	import json
 	import sys
 	sys.path.insert(0, sys.argv[1])
 	import synth
 	eqs = synth.eqs
 	synth.eqs = lambda i: eqs(i) + [{**eqs(i)[2], "index": 3, "eqn": 3, "irq": 43}]
 	cap = synth.two()
-	for fact in sys.argv[3:]:
-	    cap.fact(*fact.split("=", 1))
+	for obj, row in zip(sys.argv[3::2], sys.argv[4::2]):
+	    row = json.loads(row)
+	    if obj == "setup":
+	        index, name, _ = synth.DEVS[row["dev-index"] != 0]
+	        row.update({"dev-index": index, "dev-name": name})
+	    cap.local(obj, row)
 	cap.write(sys.argv[2])
 	EOF
 }
 
 @test "check, of a capture with properties of the machine" {
 	local here=$BATS_TEST_TMPDIR/audited
-	audited "$here" cpus=4 memlock=8388608 "modules=ib_core ib_uverbs rdma_cm" \
-		netns-mode=exclusive "lockdown=none [integrity] confidentiality" verbs=yes \
-		"providers=rxe siw" access.rdma_cm=13 access.uverbs0=0 access.uverbs1=2 \
-		"gid.cloud_0=1 0000:0000:0000:0000:0000:ffff:0a4d:0001" gid.cloud_1= \
-		iommu.cloud_0=DMA-FQ iommu.cloud_1= uverbs.cloud_0=uverbs0 uverbs.cloud_1=uverbs1 \
-		ipv4.eth0=yes ipv4.eth1=no affinity.42=2 affinity.43=2
+	audited "$here" \
+		machine '{"cpus": 4, "memlock": 8388608, "netns-mode": "exclusive",
+			"lockdown": "none [integrity] confidentiality"}' \
+		module '{"name": "ib_core", "loaded": 1}' module '{"name": "ib_uverbs", "loaded": 1}' \
+		module '{"name": "rdma_cm", "loaded": 1}' module '{"name": "rdma_ucm", "loaded": 0}' \
+		verbs '{"installed": 1, "providers": "rxe siw", "rdma-cm-error": -13}' \
+		setup '{"dev-index": 0, "netdev": "eth0", "netdev-ipv4": 1, "gid-index": 1,
+			"gid": "0000:0000:0000:0000:0000:ffff:0a4d:0001", "iommu": "DMA-FQ",
+			"uverbs": "uverbs0", "uverbs-error": 0}' \
+		setup '{"dev-index": 1, "netdev": "eth1", "netdev-ipv4": 0, "gid": "", "iommu": "",
+			"uverbs": "uverbs1", "uverbs-error": -2}' \
+		irq '{"irq": 42, "affinity": "2"}' irq '{"irq": 43, "affinity": "2"}'
 	golden check-facts --from "$here" check
-	audited "$here" cpus=2 memlock=unlimited "modules=rdma_ucm rdma_cm ib_uverbs ib_core" \
-		netns-mode=shared lockdown= verbs=no "providers=x$FAMILY $FAMILY" access.rdma_cm=2 \
-		gid.cloud_0= gid.cloud_1= iommu.cloud_0=identity iommu.cloud_1= \
-		uverbs.cloud_0= uverbs.cloud_1= ipv4.eth0= ipv4.eth1= affinity.42=0 affinity.43=1
+	audited "$here" \
+		machine '{"cpus": 2, "memlock": 18446744073709551615, "netns-mode": "shared", "lockdown": ""}' \
+		module '{"name": "ib_core", "loaded": 1}' module '{"name": "ib_uverbs", "loaded": 1}' \
+		module '{"name": "rdma_cm", "loaded": 1}' module '{"name": "rdma_ucm", "loaded": 1}' \
+		verbs "{\"installed\": 0, \"providers\": \"x$FAMILY $FAMILY\", \"rdma-cm-error\": -2}" \
+		setup '{"dev-index": 0, "netdev": "eth0", "gid": "", "iommu": "identity", "uverbs": ""}' \
+		setup '{"dev-index": 1, "netdev": "eth1", "gid": "", "iommu": "", "uverbs": ""}' \
+		irq '{"irq": 42, "affinity": "0"}' irq '{"irq": 43, "affinity": "1"}'
 	golden check-facts-other --from "$here" check
 }
 
-@test "check, of facts that are none" {
-	local key long
-	local -a facts=()
+@test "check, of properties that are none" {
+	local long
 	printf -v long '%*s' 5000 ''
-	for key in cpus memlock modules netns-mode lockdown verbs providers access.rdma_cm \
-		access.uverbs0 gid.cloud_0 iommu.cloud_0 uverbs.cloud_0 ipv4.eth0 mtu.eth0; do
-		facts+=("$key=-1${long// /9%s}")
-	done
-	audited "$BATS_TEST_TMPDIR/odd" "${facts[@]}"
+	long=-1${long// /9%s}
+	audited "$BATS_TEST_TMPDIR/odd" \
+		machine "{\"cpus\": 4294967295, \"memlock\": 1, \"netns-mode\": 99, \"lockdown\": \"$long\", \"host\": \"$long\"}" \
+		module "{\"name\": \"ib_core\", \"loaded\": 77, \"version\": \"$long\", \"origin\": \"$long\"}" \
+		verbs "{\"installed\": 9, \"providers\": \"$long\", \"rdma-cm-error\": -2147483648}" \
+		setup "{\"dev-index\": 0, \"netdev\": \"eth0\", \"netdev-ipv4\": 9, \"netdev-mtu\": 4294967295,
+			\"gid\": \"$long\", \"iommu\": \"$long\", \"uverbs\": \"$long\", \"uverbs-error\": 2147483647}" \
+		irq "{\"irq\": 42, \"affinity\": \"$long\"}"
 	[ "$(valid --from "$BATS_TEST_TMPDIR/odd" check --json)" = 1 ]
 	run eadm --from "$BATS_TEST_TMPDIR/odd" check
 	[ "$status" -le 8 ]
+	for object in machine module verbs setup irq; do
+		eadm --from "$BATS_TEST_TMPDIR/odd" dump $object >/dev/null
+		[ "$(valid --from "$BATS_TEST_TMPDIR/odd" dump $object --json)" = 1 ]
+	done
 }
 
 @test "every line of a check that is not ok says what to do" {
@@ -211,11 +232,12 @@ audited() {
 	sys.dont_write_bytecode = True
 	from synth import DEVS, FAMILY_NAME, Capture
 	cap = Capture()
-	for key, value in (("eadm", "0.1.0"), ("kernel", "6.12.0-test"), (f"module.{FAMILY_NAME}", ""),
-	                   (f"origin.{FAMILY_NAME}", "the kernel's own, srcversion 1A2B3C"),
-	                   ("module.eadm", "0.1.0"), ("origin.eadm", "out of tree, srcversion 4D5E6F"),
-	                   ("driver.cloud_0", FAMILY_NAME), ("driver.cloud_1", FAMILY_NAME), ("moment", "0")):
-	    cap.fact(key, value)
+	cap.local("machine", {"eadm": "0.1.0", "kernel": "6.12.0-test"})
+	cap.module(FAMILY_NAME, origin="the kernel's own, srcversion 1A2B3C")
+	cap.module("eadm", "0.1.0", origin="out of tree, srcversion 4D5E6F")
+	for index, name, _ in DEVS:
+	    cap.local("dev", {"dev-index": index, "dev-name": name, "driver": FAMILY_NAME}, want=["driver"])
+	cap.snapshot(0)
 	cap.family()
 	cap.rdma_devices(DEVS)
 	cap.dump("dev", [])
@@ -244,7 +266,9 @@ warn cloud_1 the driver $FAMILY that is loaded is not eadm's (the kernel's own, 
 @test "modules, tool and DKMS have one version" {
 	version=$(eadm --version)
 	grep -qF "#define EADM_MODULE_VERSION \"${version#eadm }\"" "$REPO/kmod/include/eadm_version.h"
-	grep -qF "PACKAGE_VERSION=\"${version#eadm }\"" "$REPO/packaging/dkms/dkms.conf"
+	DESTDIR=$BATS_TEST_TMPDIR/root "$REPO/packaging/dkms/install" eadm
+	grep -qF "PACKAGE_VERSION=\"${version#eadm }\"" "$BATS_TEST_TMPDIR/root/usr/src/eadm-${version#eadm }/dkms.conf"
+	head -n 1 "$REPO/debian/changelog" | grep -qF "eadm (${version#eadm })"
 	for module in "$REPO"/kmod/{,*/}*/main.c; do
 		grep -q '^MODULE_VERSION(EADM_MODULE_VERSION);' "$module"
 	done

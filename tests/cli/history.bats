@@ -60,10 +60,10 @@ load common
 	sys.path.insert(0, sys.argv[1])
 	from synth import SEC, Capture, counters, device
 	cap = Capture()
-	cap.fact("host", "node7")
+	cap.local("machine", {"host": "node7"})
 	for number, (one, two) in enumerate(((0, 3), (3, 0))):
 	    cap.time = (1700000000 + number) * SEC
-	    cap.fact("moment", number)
+	    cap.snapshot(number)
 	    cap.family()
 	    devs = [{"dev-index": one, "dev-name": "one"}, {"dev-index": two, "dev-name": "two"}]
 	    cap.rdma_devices([(d["dev-index"], d["dev-name"], 1) for d in devs])
@@ -91,7 +91,7 @@ load common
 	cap = Capture()
 	for number in range(3):
 	    cap.time = (1700000000 + number) * SEC
-	    cap.fact("moment", number)
+	    cap.snapshot(number)
 	    cap.family()
 	    cap.rdma_devices(DEVS)
 	    cap.dump("dev", [device(0)])

@@ -195,8 +195,8 @@ start() {
 	import nlcap
 	import synth
 	cap = nlcap.Capture()
-	cap.fact("host", "A" * 60000)
-	cap.fact("moment", "0")
+	cap.local("machine", {"host": "A" * 60000})
+	cap.snapshot(0)
 	cap.family()
 	cap.rdma_devices([(0, "cloud_0", 1)])
 	cap.dump("dev", [synth.device(0)])

@@ -10,12 +10,12 @@ refused() {
 }
 
 # refuses_none NAME: none of the words is in standard input, across lines.
-# Names of keys, which pages print bold, are not words.
+# Names of keys and files, which pages print bold or as code, are not words.
 refuses_none() {
 	local found
 
-	found=$(sed 's/\*[^ *]*\*//g' | tr -s ' \t\n' ' ' |
-		grep -oE ".{0,40}($(refused)).{0,20}") || return 0
+	found=$(sed -E 's/\*[^ *]*\*|`[^` ]*`//g' | tr -s ' \t\n' ' ' |
+		LC_ALL=C grep -oE ".{0,40}($(refused)).{0,20}") || return 0
 	echo "$1: $found"
 	return 1
 }
@@ -30,11 +30,26 @@ refuses_none() {
 	[ "$status" = 0 ]
 }
 
-@test "manual pages, README and CONTRIBUTING" {
-	for page in "$REPO"/man/*.scd "$REPO/README.md"; do
+@test "manual pages, documents, README and CONTRIBUTING" {
+	for page in "$REPO"/man/*.scd "$REPO/README.md" "$REPO"/docs/*.md; do
 		refuses_none "$page" <"$page"
 	done
 	sed '/^## Words/,/^## What/d' "$REPO/CONTRIBUTING.md" | refuses_none CONTRIBUTING.md
+}
+
+# What is between quotes and more than a name, a line each.
+strings_of() {
+	grep -ohE '"([^"\\]|\\.)*"' "$@" | grep ' '
+}
+
+@test "messages of the tool, the library and the kernel modules" {
+	local files
+
+	run refuses_none "a test" < <(strings_of <(echo 'char *told = "moment", *a = "it tells";'))
+	[ "$status" = 1 ]
+	[[ $output != *moment* ]]
+	mapfile -t files < <(find "$REPO"/{kmod,libeadm,eadm} -name '*.c' -not -path '*/generated/*')
+	strings_of "${files[@]}" | refuses_none "messages"
 }
 
 @test "help of every command, and the rules" {

@@ -29,7 +29,7 @@ def sample(field, number):
 def full(path):
     """A device that has every field of every object that is exported."""
     cap = Capture()
-    cap.fact("moment", "0")
+    cap.snapshot(0)
     cap.family()
     cap.rdma_devices([(0, "cloud_0", 1)])
     for obj in ("dev", "cmdq", "eq", "cmd", "counters", "qp", "cq", "mr", "pd", "ctx"):
@@ -56,7 +56,7 @@ def recorder(path):
         [(1, "done", 20000)],
     ]
     for moment, rows in enumerate(steps):
-        cap.fact("moment", moment)
+        cap.snapshot(moment)
         cap.family()
         cap.rdma_devices([(0, "cloud_0", 1)])
         device = synth.device(0)
@@ -73,7 +73,7 @@ def remade(path):
     one and is older at the second one than it was then."""
     cap = Capture()
     for moment, (age, seqs) in enumerate(((60, (1, 2)), (1800, (1,)), (5400, (1, 2, 3)))):
-        cap.fact("moment", moment)
+        cap.snapshot(moment)
         cap.family()
         cap.rdma_devices([(0, "cloud_0", 1)])
         cap.dump("dev", [{**synth.device(0), "age": age * SEC}])
@@ -85,7 +85,7 @@ def remade(path):
 def odd(path):
     """Processes whose names differ in what is no UTF-8, or far behind, only."""
     cap = Capture()
-    cap.fact("moment", "0")
+    cap.snapshot(0)
     cap.family()
     cap.rdma_devices([(0, "cloud_0", 1)])
     cap.dump("dev", [synth.device(0)])
@@ -98,7 +98,7 @@ def odd(path):
 def one_process(path, name):
     """A queue pair of a process of this name."""
     cap = Capture()
-    cap.fact("moment", "0")
+    cap.snapshot(0)
     cap.family()
     cap.rdma_devices([(0, "cloud_0", 1)])
     cap.dump("dev", [synth.device(0)])

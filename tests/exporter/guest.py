@@ -100,13 +100,15 @@ def lost_command(exporter):
         equal(got[SUCCESS("erdma_1", "counters")], 1)
         return got.get('eadm_cmdq_timeouts_total{device="erdma_0"}', 0) >= 1
 
-    # The first scrape loses its command; while the driver waits for it, 15 s, another
-    # exporter sees it in the queue, if the machine lets it look there in its time.
+    # The first scrape loses its command; while the driver waits for it, another exporter
+    # sees it in the queue. Both have time for that on a busy machine, too.
+    eadm("conf", "set", "cmd-timeout", "30s", "-d", "erdma_0")
     exporter.metrics()
     oldest = 'eadm_cmdq_oldest_age_seconds{device="erdma_0"}'
     wait_for("the age of the command", lambda: oldest in exporter.keep(values(eadm(
-        "exporter", "--once", "--device-timeout", "2s").stdout)), 12)
+        "exporter", "--once", "--device-timeout", "10s").stdout)), 28)
     wait_for("the time-out", timed_out, 60)
+    eadm("conf", "set", "cmd-timeout", "15s", "-d", "erdma_0")
     true(slowest < 8, f"the slowest scrape took {slowest:.1f} s")
     wait_for("the return of the counters", lambda: exporter.metrics().get(
         SUCCESS("erdma_0", "counters")) == 1, 60)
@@ -169,14 +171,16 @@ def software_device(exporter):
 
 
 def of_others():
-    """Counters that the dictionary has for other vendors' devices only."""
+    """What only other devices than those of this guest have, by the dictionary of
+    counters; and of fields of a device AHs."""
     drivers = load(f"{REPO}/spec/counters.yaml")["drivers"]
     ours = {f"eadm_port_{name.replace('-', '_')}_total"
             for driver in drivers if driver["driver"] in HERE
             for name in driver["counters"].values()}
     return {f"eadm_port_{name.replace('-', '_')}_total"
             for driver in drivers
-            for name in driver["counters"].values()} - ours
+            for name in driver["counters"].values()} - ours | {
+                "eadm_dev_ahs", "eadm_dev_max_ah"}
 
 
 def every_metric(exporter, place):
@@ -203,7 +207,8 @@ def all_there(exporter):
     for name, wanted in panels.items():
         missing = wanted - exporter.names - FOREIGN
         equal(missing - others, set(), name)
-        true(wanted - missing, f"{name}: nothing of it is here")
+        # Some alerts are about devices of another family alone.
+        true(wanted - missing or wanted <= others, f"{name}: nothing of it is here")
     print(f"# {len(exporter.names)} names in all, asked for by others' "
           f"devices only: {len(set().union(*panels.values()) & others)}")
 

@@ -15,7 +15,7 @@
 #include "source/message.h"
 #include "source/pcapng.h"
 #include "base/ctx.h"
-#include "source/query.h"
+#include "read/machine.h"
 #include "tap.h"
 
 static const char *captures;	/* folder */
@@ -79,10 +79,13 @@ static void whole(void)
 	ok(!eadm_open_file(ctx, path_of(&two)) &&
 		   eadm_open_live(ctx) == -EBUSY,
 	   "a context has one source");
-	ok(!strcmp(eadm_source_fact(ctx, "host"), "node7") &&
-		   !strcmp(eadm_source_fact(ctx, "module.eadm"), "") &&
-		   !eadm_source_fact(ctx, "module.siw"),
-	   "a capture tells facts");
+	ok(eadm_machine_module_text(ctx, "eadm", EADM_A_MODULE_VERSION, why,
+				    sizeof(why)) &&
+		   !*why &&
+		   !eadm_machine_module_text(ctx, "siw", EADM_A_MODULE_VERSION,
+					     why, sizeof(why)) &&
+		   count(ctx, "machine") == 1 && count(ctx, "module") == 2,
+	   "a capture has rows about the machine");
 	ok(!eadm_is_live(ctx) && !eadm_snapshot_next(ctx),
 	   "a capture of one moment has no other");
 	eadm_free(ctx);
@@ -101,6 +104,10 @@ static void broken_format(void)
 	b.n = 0;
 	add_section(&b);
 	refused(&b, "a capture without packets", "without a request");
+	add_block(&b, 0x8ead0002, "text", 4);
+	refused(&b, "one of an older eadm", "an older eadm");
+	b.n = 0;
+	add_section(&b);
 	v = 0x12345678;
 	memcpy(b.p + 8, &v, 4);
 	refused(&b, "an unknown byte order", "byte order");
@@ -226,7 +233,6 @@ static void dump_everything(const struct bytes *b)
 	if (!eadm_open_file(ctx, path_of(b))) {
 		while ((object = eadm_object_next(object)))
 			count(ctx, eadm_object_name(object));
-		eadm_source_fact(ctx, "kernel");
 	}
 	eadm_free(ctx);
 }
@@ -387,27 +393,27 @@ static void without_number(void)
 	clear(&b);
 }
 
-/* How the machine is set up holds for all moments of a capture. */
+static uint64_t cpus_of(struct eadm_ctx *ctx)
+{
+	uint64_t cpus = 0;
+
+	eadm_machine_u64(ctx, EADM_A_MACHINE_CPUS, &cpus);
+	return cpus;
+}
+
+/* How the machine is set up holds for all snapshots of a capture. */
 static void set_up(void)
 {
-	char folder[] = "/tmp/test_capture.XXXXXX", path[64], cpus[16];
+	char folder[] = "/tmp/test_capture.XXXXXX", path[64];
 	struct eadm_ctx *ctx = eadm_new();
-	const char *fact;
+	uint64_t cpus;
 
 	if (!mkdtemp(folder))
 		abort();
 	snprintf(path, sizeof(path), "%s/x", folder);
 	eadm_open_live(ctx);
-	fact = eadm_source_fact(ctx, "cpus");
-	snprintf(cpus, sizeof(cpus), "%s", fact ? fact : "");
-	ok(atoi(cpus) > 0, "there is a processor");
-	fact = eadm_source_fact(ctx, "mtu.lo");
-	ok(fact && atoi(fact) > 0, "a fact about what has a name");
-	fact = eadm_source_fact(ctx, "mtu.nosuch0");
-	ok(fact && !*fact, "what is not there is empty");
-	ok(!eadm_source_fact(ctx, "mtu.") && !eadm_source_fact(ctx, "mtu.../lo") &&
-		   !eadm_source_fact(ctx, "mtu.a/b") && !eadm_source_fact(ctx, "cpus.0"),
-	   "what is no fact is not known");
+	cpus = cpus_of(ctx);
+	ok(cpus, "there is a processor");
 	eadm_capture_open(ctx, path);
 	eadm_capture_all(ctx, false);
 	eadm_capture_all(ctx, false);
@@ -415,8 +421,11 @@ static void set_up(void)
 	eadm_free(ctx);
 	ctx = eadm_new();
 	ok(!eadm_open_file(ctx, path) && !eadm_snapshot_go(ctx, 1) &&
-		   (fact = eadm_source_fact(ctx, "cpus")) && !strcmp(fact, cpus),
-	   "a capture has them at its last moment, too");
+		   cpus_of(ctx) == cpus,
+	   "a capture has it at its last snapshot, too");
+	ok(eadm_snapshots(ctx) == 2 && count(ctx, "verbs") == 1 &&
+		   count(ctx, "module") >= 4,
+	   "and more about the machine");
 	eadm_free(ctx);
 	unlink(path);
 	rmdir(folder);

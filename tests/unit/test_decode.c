@@ -13,7 +13,7 @@
 #include "build.h"
 #include "eadm_nl.h"
 #include "read/decode.h"
-#include "source/query.h"
+#include "read/machine.h"
 #include "tap.h"
 
 static struct eadm_ctx *ctx;
@@ -216,20 +216,18 @@ static void noise(void)
 	ok(sane, "noise gives an error or a record that can be read");
 }
 
-/* The live source keeps names of processes for a moment only. */
+/* Names of processes are kept for a second. */
 static void renamed(void)
 {
 	struct eadm_ctx *live = eadm_new();
 	const char *name;
-	char key[32];
 
-	snprintf(key, sizeof(key), "comm.%d", getpid());
 	eadm_open_live(live);
-	name = eadm_source_fact(live, key);
+	name = eadm_machine_comm(live, getpid());
 	ok(name && !strcmp(name, "test_decode"), "a process has a name");
 	prctl(PR_SET_NAME, "another");
 	live->clock_offset += 2000000000LL;
-	name = eadm_source_fact(live, key);
+	name = eadm_machine_comm(live, getpid());
 	ok(name && !strcmp(name, "another"), "and has another one later");
 	eadm_free(live);
 }

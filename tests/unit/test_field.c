@@ -121,7 +121,8 @@ static void widths(void)
 			continue;
 		for (object = NULL; (object = eadm_object_next(object));) {
 			for (i = 0; i < eadm_object_fields(object); i++) {
-				const char *index = object->fields[i].index;
+				const char *index = eadm_spec_string(
+					object->fields[i].index_at);
 
 				known &= !index || eadm_family_index_bits(
 							   family, index);

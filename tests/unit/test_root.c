@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Facts of a machine that lies in a folder. */
+/* Rows about a machine that lies in a folder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,9 @@
 
 #include "base/grow.h"
 #include "base/root.h"
+#include "eadm_nl.h"
+#include "read/machine.h"
 #include "source/devlist.h"
-#include "source/query.h"
 #include "tap.h"
 
 static char root[] = "/tmp/eadm-root-XXXXXX";
@@ -48,49 +49,139 @@ static void put_link(const char *name, const char *to)
 		exit(1);
 }
 
-static bool is(struct eadm_ctx *ctx, const char *key, const char *want)
-{
-	const char *value = eadm_source_fact(ctx, key);
+/* The row about the machine that the last of eadm_query_arg() asked for. */
+static struct eadm_query query;
+static struct eadm_reply reply;
+static struct eadm_record row;
 
-	if (value && want && !strcmp(value, want))
+static void ask(unsigned int object)
+{
+	query = eadm_query_local(object);
+}
+
+static bool look(struct eadm_ctx *ctx)
+{
+	unsigned int i;
+
+	eadm_reply_close(&reply);
+	for (i = 0; i < EADM_SPEC_OBJ_COUNT; i++) {
+		if (eadm_spec_objects[i].cmd == query.cmd)
+			break;
+	}
+	return eadm_machine_open(ctx, &query, &eadm_spec_objects[i], &reply,
+				 &row) > 0;
+}
+
+/* @want NULL: the row does not have the field. */
+static bool is(const char *name, const char *want)
+{
+	const struct eadm_field *field =
+		eadm_object_find_field(row.object, name);
+	char text[256];
+
+	if (!eadm_record_has(&row, field))
+		return !want;
+	eadm_record_text(&row, field, text, sizeof(text));
+	if (want && !strcmp(text, want))
 		return true;
-	if (!value && !want)
-		return true;
-	printf("# %s is \"%s\"\n", key, value ? value : "(none)");
+	printf("# %s is \"%s\"\n", name, text);
 	return false;
 }
 
-static void facts(struct eadm_ctx *ctx)
+static bool module(struct eadm_ctx *ctx, const char *name)
 {
-	ok(is(ctx, "module.irdma", "7.1"), "the version of a module");
-	ok(is(ctx, "module.siw", ""), "a module without one");
-	ok(is(ctx, "module.rxe", NULL), "a module that is not there");
-	ok(is(ctx, "origin.irdma", "out of tree, srcversion ABC"),
-	   "whose a module is");
-	ok(is(ctx, "bound.irdma", "0000:01:00.0 0000:02:00.0") ||
-	   is(ctx, "bound.irdma", "0000:02:00.0 0000:01:00.0"),
-	   "the functions that it serves");
-	ok(is(ctx, "driver.a.b", "irdma"), "the driver of a device");
-	ok(is(ctx, "bus.a.b", "0000:01:00.0"), "its place");
-	ok(is(ctx, "port.a.b.1.port_xmit_data", "42"), "a counter of a port");
-	ok(is(ctx, "gid.a.b", "2 fe80:0000:0000:0001"), "its first GID");
-	ok(is(ctx, "uverbs.a.b", "uverbs3"), "its device of verbs");
-	ok(is(ctx, "access.uverbs3", "0") && is(ctx, "access.uverbs4", "2"),
-	   "whether it may be opened");
-	ok(is(ctx, "comm.4711", "ib_write_bw"), "the name of a process");
-	ok(is(ctx, "process.4711", "T do_signal_stop 0 /user.slice/a b"),
+	ask(EADM_SPEC_OBJ_MODULE);
+	eadm_query_arg(&query, EADM_A_MODULE_NAME, EADM_ARG_STRING, 0, name,
+		       false);
+	return look(ctx);
+}
+
+static bool device(struct eadm_ctx *ctx, unsigned int object, uint16_t want)
+{
+	ask(object);
+	eadm_query_arg(&query, EADM_A_DEV_DEV_INDEX, EADM_ARG_U32, 5, NULL,
+		       false);
+	eadm_query_arg(&query, want, EADM_ARG_FLAG, 0, NULL, true);
+	return look(ctx) && is("dev-name", "a.b");
+}
+
+static bool process(struct eadm_ctx *ctx, unsigned int pid)
+{
+	query = eadm_machine_process(pid);
+	return look(ctx);
+}
+
+static void rows(struct eadm_ctx *ctx)
+{
+	ok(module(ctx, "irdma") && is("loaded", "1") && is("version", "7.1") &&
+		   is("origin", "out of tree, srcversion ABC") &&
+		   (is("functions", "0000:01:00.0 0000:02:00.0") ||
+		    is("functions", "0000:02:00.0 0000:01:00.0")),
+	   "a module");
+	ok(module(ctx, "siw") && is("loaded", "1") && is("version", "") &&
+		   is("origin", "the kernel's own") && is("functions", ""),
+	   "one without a version");
+	ok(module(ctx, "rxe") && is("loaded", "0") && is("version", NULL),
+	   "one that is not loaded");
+	ok(!module(ctx, "../../x") && !module(ctx, "..") && !module(ctx, ""),
+	   "no way out of the folder");
+	ok(device(ctx, EADM_SPEC_OBJ_DEV, EADM_A_DEV_DRIVER) &&
+		   is("driver", "irdma") && is("bus-addr", "0000:01:00.0") &&
+		   is("max-qp", NULL),
+	   "the driver of a device and its place");
+	ok(device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_GID) &&
+		   is("gid", "fe80:0000:0000:0001") && is("gid-index", "2") &&
+		   is("uverbs", NULL),
+	   "only what is wanted of its setup");
+	ask(EADM_SPEC_OBJ_SETUP);
+	eadm_query_arg(&query, EADM_A_SETUP_DEV_INDEX, EADM_ARG_U32, 5, NULL,
+		       false);
+	ok(look(ctx) && is("uverbs", "uverbs3") && is("uverbs-error", "0") &&
+		   is("gid-index", "2") && is("iommu", "") &&
+		   is("netdev-mtu", NULL),
+	   "all of it");
+	eadm_query_arg(&query, EADM_A_SETUP_NETDEV, EADM_ARG_STRING, 0, "eth7",
+		       false);
+	ok(look(ctx) && is("netdev", "eth7") && is("netdev-mtu", "4096") &&
+		   is("netdev-ipv4", "0"),
+	   "and of its network interface");
+	ask(EADM_SPEC_OBJ_PORT_COUNTER);
+	eadm_query_arg(&query, EADM_A_PORT_COUNTER_DEV_INDEX, EADM_ARG_U32, 5,
+		       NULL, false);
+	eadm_query_arg(&query, EADM_A_PORT_COUNTER_PORT, EADM_ARG_U32, 1, NULL,
+		       false);
+	ok(look(ctx) && is("name", "port_xmit_data") && is("value", "42") &&
+		   !eadm_machine_next(&reply, row.object, &row),
+	   "counters of its port, without what is no number");
+	ok(process(ctx, 4711) && is("comm", "ib_write_bw") &&
+		   is("state", "stopped") && is("wchan", "do_signal_stop") &&
+		   is("frozen", "0") && is("cgroup", "/user.slice/a b"),
 	   "a process that is stopped, whose name has brackets and blanks");
-	ok(is(ctx, "process.4712", "S - 1 /docker/x"),
+	ok(process(ctx, 4712) && is("state", "sleeping") &&
+		   is("wchan", NULL) && is("frozen", "1") &&
+		   is("cgroup", "/docker/x"),
 	   "one whose main thread has ended, in a frozen control group");
-	ok(is(ctx, "process.4713", NULL), "one that is not there");
-	ok(is(ctx, "pidns", "other"), "the namespace of processes");
-	ok(is(ctx, "netns-mode", "exclusive"), "the mode of namespaces");
-	ok(is(ctx, "lockdown", ""), "what the machine has nothing of is \"\"");
-	ok(is(ctx, "modules", "ib_core"), "the modules of the stack");
-	ok(is(ctx, "providers", "irdma") && is(ctx, "verbs", "no"),
+	ok(!process(ctx, 4713), "one that is not there");
+	eadm_query_arg(&query, EADM_A_PROCESS_COMM, EADM_ARG_FLAG, 0, NULL,
+		       true);
+	query.args[0].u = 4711;
+	ok(look(ctx) && is("comm", "ib_write_bw") && is("state", NULL),
+	   "only the name of a process");
+	ask(EADM_SPEC_OBJ_MACHINE);
+	ok(look(ctx) && is("host-pids", "0") && is("netns-mode", "exclusive") &&
+		   is("lockdown", "") && is("dev-name", NULL),
+	   "the machine; what it has nothing of is \"\"");
+	ask(EADM_SPEC_OBJ_VERBS);
+	ok(look(ctx) && is("providers", "irdma") && is("installed", "0") &&
+		   is("rdma-cm-error", "-2"),
 	   "the libraries of verbs");
-	ok(is(ctx, "affinity.7", "0-1"), "where an interrupt goes");
-	ok(is(ctx, "module.../../x", NULL), "no way out of the folder");
+	ask(EADM_SPEC_OBJ_IRQ);
+	eadm_query_arg(&query, EADM_A_IRQ_IRQ, EADM_ARG_U32, 7, NULL, false);
+	ok(look(ctx) && is("affinity", "0-1"), "where an interrupt goes");
+	ask(EADM_SPEC_OBJ_QP);
+	ok(!look(ctx), "other rows are not of files");
+	eadm_reply_close(&reply);
+	eadm_record_release(&row);
 }
 
 static void machine(void)
@@ -105,7 +196,9 @@ static void machine(void)
 	put_link("/sys/class/infiniband/a.b/device", "../0000:01:00.0");
 	put_link("/sys/class/infiniband/0000:01:00.0/driver", "bus/irdma");
 	put("/sys/class/infiniband/a.b/ports/1/counters/port_xmit_data", "42\n");
+	put("/sys/class/infiniband/a.b/ports/1/counters/odd", "N/A\n");
 	put("/sys/class/infiniband/a.b/ports/1/gids/0", "0000:0000\n");
+	put("/sys/class/net/eth7/mtu", "4096\n");
 	put("/sys/class/infiniband/a.b/ports/1/gids/2",
 	    "fe80:0000:0000:0001\n");
 	put("/sys/class/infiniband_verbs/uverbs2/ibdev", "other\n");
@@ -120,6 +213,7 @@ static void machine(void)
 	    "populated 1\nfrozen 0\n");
 	put("/proc/4712/stat",
 	    "4712 (x) Z 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 3 18\n");
+	put("/proc/4712/comm", "x\n");
 	put("/proc/4712/wchan", "0");
 	put("/proc/4712/cgroup", "0::/docker/x\n");
 	put("/sys/fs/cgroup/docker/x/cgroup.events", "populated 1\nfrozen 1\n");
@@ -167,7 +261,8 @@ int main(void)
 	    eadm_open_live(ctx))
 		return 1;
 	machine();
-	facts(ctx);
+	eadm_device_add(ctx, 5, "a.b");
+	rows(ctx);
 	arrays();
 	eadm_free(ctx);
 	snprintf(command, sizeof(command), "rm -rf %s", root);

@@ -73,6 +73,9 @@ static const struct nla_policy cmd_get_policy[] = {
 	[EADM_A_CMD_QUERY_HW] = { .type = NLA_FLAG },
 	[EADM_A_CMD_SEQ] = COMPAT_NLA_POLICY_UINT,
 	[EADM_A_CMD_FROM_SEQ] = COMPAT_NLA_POLICY_UINT,
+	[EADM_A_CMD_STATES] = { .type = NLA_U32 },
+	[EADM_A_CMD_MIN_LATENCY] = COMPAT_NLA_POLICY_UINT,
+	[EADM_A_CMD_FIELDS] = COMPAT_NLA_POLICY_UINT,
 };
 
 static const struct nla_policy cep_get_policy[] = {
@@ -108,6 +111,20 @@ static const struct nla_policy failure_total_get_policy[] = {
 	[EADM_A_FAILURE_TOTAL_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[EADM_A_FAILURE_TOTAL_QUERY_HW] = { .type = NLA_FLAG },
 	[EADM_A_FAILURE_TOTAL_CLASS] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy ah_get_policy[] = {
+	[EADM_A_AH_DEV_INDEX] = { .type = NLA_U32 },
+	[EADM_A_AH_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+	[EADM_A_AH_QUERY_HW] = { .type = NLA_FLAG },
+	[EADM_A_AH_AHN] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy uar_get_policy[] = {
+	[EADM_A_UAR_DEV_INDEX] = { .type = NLA_U32 },
+	[EADM_A_UAR_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+	[EADM_A_UAR_QUERY_HW] = { .type = NLA_FLAG },
+	[EADM_A_UAR_UARN] = { .type = NLA_U32 },
 };
 
 const struct genl_ops eadm_genl_ops[] = {
@@ -157,7 +174,7 @@ const struct genl_ops eadm_genl_ops[] = {
 		.dumpit = eadm_nl_dumpit, .done = eadm_nl_dump_done,
 	},
 	{
-		.cmd = EADM_CMD_CMD_GET, .policy = cmd_get_policy, .maxattr = EADM_A_CMD_FROM_SEQ,
+		.cmd = EADM_CMD_CMD_GET, .policy = cmd_get_policy, .maxattr = EADM_A_CMD_FIELDS,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},
@@ -184,6 +201,16 @@ const struct genl_ops eadm_genl_ops[] = {
 		.cmd = EADM_CMD_FAILURE_TOTAL_GET, .policy = failure_total_get_policy,
 		.maxattr = EADM_A_FAILURE_TOTAL_CLASS, .doit = eadm_nl_doit,
 		.start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit, .done = eadm_nl_dump_done,
+	},
+	{
+		.cmd = EADM_CMD_AH_GET, .policy = ah_get_policy, .maxattr = EADM_A_AH_AHN,
+		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
+		.done = eadm_nl_dump_done,
+	},
+	{
+		.cmd = EADM_CMD_UAR_GET, .policy = uar_get_policy, .maxattr = EADM_A_UAR_UARN,
+		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
+		.done = eadm_nl_dump_done,
 	},
 };
 

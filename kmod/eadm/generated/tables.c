@@ -4,6 +4,8 @@
 #include <linux/stddef.h>
 
 #include "../eadm.h"
+#include "erdma_snap.h"
+#include "efa_snap.h"
 
 static const struct eadm_field dev_fields[] = {
 	{
@@ -219,6 +221,16 @@ static const struct eadm_field dev_fields[] = {
 		.off = offsetof(struct eadm_snap_dev, orphan_bytes),
 		.has = offsetof(struct eadm_snap_dev, has.orphan_bytes),
 	},
+	{
+		.attr = EADM_A_DEV_MAX_AH, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, max_ah),
+		.has = offsetof(struct eadm_snap_dev, has.max_ah),
+	},
+	{
+		.attr = EADM_A_DEV_AHS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, ahs),
+		.has = offsetof(struct eadm_snap_dev, has.ahs),
+	},
 };
 
 static const struct eadm_field dev_erdma_fields[] = {
@@ -265,16 +277,6 @@ static const struct eadm_field dev_efa_fields[] = {
 		.attr = EADM_A_DEV_EFA_MAX_MR_PAGES, .type = EADM_TYPE_U32,
 		.off = offsetof(struct eadm_snap_dev_efa, max_mr_pages),
 		.has = offsetof(struct eadm_snap_dev_efa, has.max_mr_pages),
-	},
-	{
-		.attr = EADM_A_DEV_EFA_MAX_AH, .type = EADM_TYPE_U32,
-		.off = offsetof(struct eadm_snap_dev_efa, max_ah),
-		.has = offsetof(struct eadm_snap_dev_efa, has.max_ah),
-	},
-	{
-		.attr = EADM_A_DEV_EFA_AHS, .type = EADM_TYPE_U32,
-		.off = offsetof(struct eadm_snap_dev_efa, ahs),
-		.has = offsetof(struct eadm_snap_dev_efa, has.ahs),
 	},
 	{
 		.attr = EADM_A_DEV_EFA_LAST_RESET_REASON, .type = EADM_TYPE_U32,
@@ -2117,6 +2119,26 @@ static const struct eadm_field counters_fields[] = {
 		.off = offsetof(struct eadm_snap_counters, disconnects),
 		.has = offsetof(struct eadm_snap_counters, has.disconnects),
 	},
+	{
+		.attr = EADM_A_COUNTERS_KEEP_ALIVE_EVENTS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, keep_alive_events),
+		.has = offsetof(struct eadm_snap_counters, has.keep_alive_events),
+	},
+	{
+		.attr = EADM_A_COUNTERS_PD_ALLOC_FAILURES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, pd_alloc_failures),
+		.has = offsetof(struct eadm_snap_counters, has.pd_alloc_failures),
+	},
+	{
+		.attr = EADM_A_COUNTERS_AH_CREATE_FAILURES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, ah_create_failures),
+		.has = offsetof(struct eadm_snap_counters, has.ah_create_failures),
+	},
+	{
+		.attr = EADM_A_COUNTERS_MMAP_FAILURES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_counters, mmap_failures),
+		.has = offsetof(struct eadm_snap_counters, has.mmap_failures),
+	},
 };
 
 static const struct eadm_field cmd_fields[] = {
@@ -2635,6 +2657,118 @@ static const struct eadm_field failure_total_fields[] = {
 	},
 };
 
+static const struct eadm_field ah_fields[] = {
+	{
+		.attr = EADM_A_AH_HW_ERROR, .type = EADM_TYPE_S32, .hw = true,
+		.off = offsetof(struct eadm_snap_ah, hw_error),
+		.has = offsetof(struct eadm_snap_ah, has.hw_error),
+	},
+	{
+		.attr = EADM_A_AH_AHN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_ah, ahn),
+		.has = offsetof(struct eadm_snap_ah, has.ahn),
+	},
+	{
+		.attr = EADM_A_AH_PDN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_ah, pdn),
+		.has = offsetof(struct eadm_snap_ah, has.pdn),
+	},
+	{
+		.attr = EADM_A_AH_PEER_GID, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_ah, peer_gid),
+		.has = offsetof(struct eadm_snap_ah, has.peer_gid),
+		.len_off = offsetof(struct eadm_snap_ah, peer_gid_len),
+	},
+	{
+		.attr = EADM_A_AH_USERS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_ah, users),
+		.has = offsetof(struct eadm_snap_ah, has.users),
+	},
+	{
+		.attr = EADM_A_AH_PID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_ah, pid),
+		.has = offsetof(struct eadm_snap_ah, has.pid),
+	},
+	{
+		.attr = EADM_A_AH_COMM, .type = EADM_TYPE_STRING, .len = 32,
+		.off = offsetof(struct eadm_snap_ah, comm),
+		.has = offsetof(struct eadm_snap_ah, has.comm),
+	},
+	{
+		.attr = EADM_A_AH_CGROUP_ID, .type = EADM_TYPE_UINT, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_ah, cgroup_id),
+		.has = offsetof(struct eadm_snap_ah, has.cgroup_id),
+	},
+	{
+		.attr = EADM_A_AH_NETNS, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_ah, netns),
+		.has = offsetof(struct eadm_snap_ah, has.netns),
+	},
+	{
+		.attr = EADM_A_AH_CTXN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_ah, ctxn),
+		.has = offsetof(struct eadm_snap_ah, has.ctxn),
+	},
+	{
+		.attr = EADM_A_AH_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_ah, age),
+		.has = offsetof(struct eadm_snap_ah, has.age),
+	},
+};
+
+static const struct eadm_field uar_fields[] = {
+	{
+		.attr = EADM_A_UAR_HW_ERROR, .type = EADM_TYPE_S32, .hw = true,
+		.off = offsetof(struct eadm_snap_uar, hw_error),
+		.has = offsetof(struct eadm_snap_uar, has.hw_error),
+	},
+	{
+		.attr = EADM_A_UAR_UARN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_uar, uarn),
+		.has = offsetof(struct eadm_snap_uar, has.uarn),
+	},
+	{
+		.attr = EADM_A_UAR_QPS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_uar, qps),
+		.has = offsetof(struct eadm_snap_uar, has.qps),
+	},
+	{
+		.attr = EADM_A_UAR_CQS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_uar, cqs),
+		.has = offsetof(struct eadm_snap_uar, has.cqs),
+	},
+	{
+		.attr = EADM_A_UAR_PID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_uar, pid),
+		.has = offsetof(struct eadm_snap_uar, has.pid),
+	},
+	{
+		.attr = EADM_A_UAR_COMM, .type = EADM_TYPE_STRING, .len = 32,
+		.off = offsetof(struct eadm_snap_uar, comm),
+		.has = offsetof(struct eadm_snap_uar, has.comm),
+	},
+	{
+		.attr = EADM_A_UAR_CGROUP_ID, .type = EADM_TYPE_UINT, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_uar, cgroup_id),
+		.has = offsetof(struct eadm_snap_uar, has.cgroup_id),
+	},
+	{
+		.attr = EADM_A_UAR_NETNS, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_uar, netns),
+		.has = offsetof(struct eadm_snap_uar, has.netns),
+	},
+	{
+		.attr = EADM_A_UAR_CTXN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_uar, ctxn),
+		.has = offsetof(struct eadm_snap_uar, has.ctxn),
+	},
+	{
+		.attr = EADM_A_UAR_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_uar, age),
+		.has = offsetof(struct eadm_snap_uar, has.age),
+	},
+};
+
 const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 	[EADM_OBJ_DEV] = {
 		.name = "dev",
@@ -2776,6 +2910,11 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 		.key_attr = EADM_A_CMD_SEQ,
 		.key_type = EADM_TYPE_UINT,
 		.from_attr = EADM_A_CMD_FROM_SEQ,
+		.among_attr = EADM_A_CMD_STATES,
+		.among = &cmd_fields[5],
+		.least_attr = EADM_A_CMD_MIN_LATENCY,
+		.least = &cmd_fields[8],
+		.only_attr = EADM_A_CMD_FIELDS,
 		.soft_rawio = true,
 		.owner = {
 			[EADM_OWNER_PID] = &cmd_fields[13],
@@ -2842,6 +2981,36 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 		.key_attr = EADM_A_FAILURE_TOTAL_CLASS,
 		.key_type = EADM_TYPE_U32,
 	},
+	[EADM_OBJ_AH] = {
+		.name = "ah",
+		.snap_size = sizeof(struct eadm_snap_ah),
+		.fields = ah_fields,
+		.n_fields = ARRAY_SIZE(ah_fields),
+		.cmd = EADM_CMD_AH_GET,
+		.key_attr = EADM_A_AH_AHN,
+		.key_type = EADM_TYPE_U32,
+		.owner = {
+			[EADM_OWNER_PID] = &ah_fields[5],
+			[EADM_OWNER_COMM] = &ah_fields[6],
+			[EADM_OWNER_CGROUP_ID] = &ah_fields[7],
+			[EADM_OWNER_NETNS] = &ah_fields[8],
+		},
+	},
+	[EADM_OBJ_UAR] = {
+		.name = "uar",
+		.snap_size = sizeof(struct eadm_snap_uar),
+		.fields = uar_fields,
+		.n_fields = ARRAY_SIZE(uar_fields),
+		.cmd = EADM_CMD_UAR_GET,
+		.key_attr = EADM_A_UAR_UARN,
+		.key_type = EADM_TYPE_U32,
+		.owner = {
+			[EADM_OWNER_PID] = &uar_fields[4],
+			[EADM_OWNER_COMM] = &uar_fields[5],
+			[EADM_OWNER_CGROUP_ID] = &uar_fields[6],
+			[EADM_OWNER_NETNS] = &uar_fields[7],
+		},
+	},
 };
 
 const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {
@@ -2861,4 +3030,6 @@ const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {
 	[EADM_CMD_EVENT_NTF] = EADM_OBJ_EVENT,
 	[EADM_CMD_FAILURE_GET] = EADM_OBJ_FAILURE,
 	[EADM_CMD_FAILURE_TOTAL_GET] = EADM_OBJ_FAILURE_TOTAL,
+	[EADM_CMD_AH_GET] = EADM_OBJ_AH,
+	[EADM_CMD_UAR_GET] = EADM_OBJ_UAR,
 };

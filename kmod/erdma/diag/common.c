@@ -57,7 +57,8 @@ void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct 
 	/* One that was lost is done, too. */
 	if (type == EADM_DIAG_CMD_DONE)
 		erdma_failed_command(dev, cmd);
-	eadm_diag_notify(&dev->diag, type, &ev);
+	if (type != EADM_DIAG_CMD_DONE || eadm_diag_is_followed(&dev->diag))
+		eadm_diag_notify(&dev->diag, type, &ev);
 }
 
 /**

@@ -4,6 +4,7 @@
 #define ERDMA_DIAG_H
 
 #include "../erdma.h"
+#include "erdma_snap.h"
 
 extern const struct eadm_diag_obj erdma_diag_dev;
 extern const struct eadm_diag_obj erdma_diag_qp;

@@ -158,7 +158,7 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(o, cookie, qp->cookie);
 	SNAP_SET(s, age, diag_age(qp->obj.created));
 	SNAP_SET(s, state_age, diag_age(READ_ONCE(qp->state_since)));
-	SNAP_SET(s, events, READ_ONCE(qp->events));
+	SNAP_SET(s, events, atomic64_read(&qp->events));
 	if (qp->kqp)
 		fill_kernel(qp, s);
 	else

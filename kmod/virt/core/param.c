@@ -12,7 +12,30 @@ struct vdev *vdev_of(struct config_item *item)
 }
 
 /**
- * vdev_param_store() - set a parameter of an adapter
+ * vdev_param_set() - set a parameter of an adapter
+ * @vdev: adapter
+ * @param: where it goes, guarded by @vdev->plug_lock
+ * @value: what it is to be
+ * @size: bytes of both
+ *
+ * Context: may sleep.
+ * Return: 0, or -EBUSY if the adapter is plugged in.
+ */
+int vdev_param_set(struct vdev *vdev, void *param, const void *value, size_t size)
+{
+	int ret = 0;
+
+	mutex_lock(&vdev->plug_lock);
+	if (vdev->live)
+		ret = -EBUSY;
+	else
+		memcpy(param, value, size);
+	mutex_unlock(&vdev->plug_lock);
+	return ret;
+}
+
+/**
+ * vdev_param_store() - set a parameter of an adapter that is a number
  * @vdev: adapter
  * @page: what was written
  * @min: least value
@@ -32,11 +55,5 @@ int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 
 		return ret;
 	if (value < min || value > max)
 		return -EINVAL;
-	mutex_lock(&vdev->plug_lock);
-	if (vdev->live)
-		ret = -EBUSY;
-	else
-		*param = value;
-	mutex_unlock(&vdev->plug_lock);
-	return ret;
+	return vdev_param_set(vdev, param, &value, sizeof(value));
 }

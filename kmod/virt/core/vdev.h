@@ -587,7 +587,28 @@ void vdev_unplug(struct vdev *vdev, bool surprise);
 
 /* param.c */
 struct vdev *vdev_of(struct config_item *item);
+int vdev_param_set(struct vdev *vdev, void *param, const void *value, size_t size);
 int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param);
+
+/*
+ * A file of a family's adapter with a number in u32 @_name of its params.
+ * to_adapter() gives the adapter, with members vdev and params, of its folder.
+ */
+#define VDEV_PARAM(_name, _fmt, _min, _max) \
+static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \
+{ \
+	return sysfs_emit(page, _fmt "\n", to_adapter(item)->params._name); \
+} \
+\
+static ssize_t adapter_##_name##_store(struct config_item *item, \
+				       const char *page, size_t len) \
+{ \
+	int ret = vdev_param_store(&to_adapter(item)->vdev, page, _min, _max, \
+				   &to_adapter(item)->params._name); \
+\
+	return ret ? ret : len; \
+} \
+CONFIGFS_ATTR(adapter_, _name)
 
 /* configfs.c */
 int vdev_configfs_init(void);

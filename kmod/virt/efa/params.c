@@ -32,47 +32,31 @@ static struct efv_adapter *to_adapter(struct config_item *item)
 	return efv_adapter_of(vdev_of(item));
 }
 
-#define PARAM(_name, _fmt, _min, _max) \
-static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \
-{ \
-	return sysfs_emit(page, _fmt "\n", to_adapter(item)->params._name); \
-} \
-\
-static ssize_t adapter_##_name##_store(struct config_item *item, \
-				       const char *page, size_t len) \
-{ \
-	struct efv_adapter *ad = to_adapter(item); \
-	int ret = vdev_param_store(&ad->vdev, page, _min, _max, &ad->params._name); \
-\
-	return ret ? ret : len; \
-} \
-CONFIGFS_ATTR(adapter_, _name)
-
 /* Limits: what drivers and libefa can live with (hw 5.3, 7.3). */
-PARAM(generation, "%u", 0, 3);
-PARAM(version, "%#06x", 0, U16_MAX);
-PARAM(fw_version, "%#010x", 0, U32_MAX);
-PARAM(caps, "%#x", 0, 0x1f);
-PARAM(features, "%#x", 0, U16_MAX);
-PARAM(mtu, "%u", 256, 65535 - EFA_UD_PREFIX);
-PARAM(max_rdma, "%u", 1, SZ_1G);
-PARAM(max_qp, "%u", 1, 32768);
-PARAM(max_cq, "%u", 1, 32768);
-PARAM(max_mr, "%u", 1, 65535);
-PARAM(max_pd, "%u", 1, 65535);
-PARAM(max_ah, "%u", 1, 65535);
-PARAM(max_eq, "%u", 0, EFV_MAX_EQ);
-PARAM(max_mr_pages, "%u", 1, SZ_2M);
-PARAM(max_sq_depth, "%u", 1, 8192);
-PARAM(min_sq_depth, "%u", 0, 8192);
-PARAM(max_rq_depth, "%u", 1, EFA_MAX_INDEX / 2);
-PARAM(max_cq_depth, "%u", 1, EFA_MAX_INDEX);
-PARAM(max_tx_batch, "%u", 0, U16_MAX);
-PARAM(max_inline_ext, "%u", 0, EFA_WQE_LONG_INLINE);
-PARAM(sub_cqs, "%u", 1, EFV_MAX_SUBS);
-PARAM(speed, "%u", 0, U16_MAX);
-PARAM(keep_alive, "%u", 0, 3600000);
-PARAM(cmd_timeout, "%u", 0, 15);
+VDEV_PARAM(generation, "%u", 0, 3);
+VDEV_PARAM(version, "%#06x", 0, U16_MAX);
+VDEV_PARAM(fw_version, "%#010x", 0, U32_MAX);
+VDEV_PARAM(caps, "%#x", 0, 0x1f);
+VDEV_PARAM(features, "%#x", 0, U16_MAX);
+VDEV_PARAM(mtu, "%u", 256, 65535 - EFA_UD_PREFIX);
+VDEV_PARAM(max_rdma, "%u", 1, SZ_1G);
+VDEV_PARAM(max_qp, "%u", 1, 32768);
+VDEV_PARAM(max_cq, "%u", 1, 32768);
+VDEV_PARAM(max_mr, "%u", 1, 65535);
+VDEV_PARAM(max_pd, "%u", 1, 65535);
+VDEV_PARAM(max_ah, "%u", 1, 65535);
+VDEV_PARAM(max_eq, "%u", 0, EFV_MAX_EQ);
+VDEV_PARAM(max_mr_pages, "%u", 1, SZ_2M);
+VDEV_PARAM(max_sq_depth, "%u", 1, 8192);
+VDEV_PARAM(min_sq_depth, "%u", 0, 8192);
+VDEV_PARAM(max_rq_depth, "%u", 1, EFA_MAX_INDEX / 2);
+VDEV_PARAM(max_cq_depth, "%u", 1, EFA_MAX_INDEX);
+VDEV_PARAM(max_tx_batch, "%u", 0, U16_MAX);
+VDEV_PARAM(max_inline_ext, "%u", 0, EFA_WQE_LONG_INLINE);
+VDEV_PARAM(sub_cqs, "%u", 1, EFV_MAX_SUBS);
+VDEV_PARAM(speed, "%u", 0, U16_MAX);
+VDEV_PARAM(keep_alive, "%u", 0, 3600000);
+VDEV_PARAM(cmd_timeout, "%u", 0, 15);
 
 static ssize_t adapter_gid_show(struct config_item *item, char *page)
 {
@@ -83,16 +67,11 @@ static ssize_t adapter_gid_store(struct config_item *item, const char *page, siz
 {
 	struct efv_adapter *ad = to_adapter(item);
 	u8 gid[sizeof(ad->params.gid)];
-	int ret = 0;
+	int ret;
 
 	if (!in6_pton(page, len, gid, '\n', NULL))
 		return -EINVAL;
-	mutex_lock(&ad->vdev.plug_lock);
-	if (ad->vdev.live)
-		ret = -EBUSY;
-	else
-		memcpy(ad->params.gid, gid, sizeof(gid));
-	mutex_unlock(&ad->vdev.plug_lock);
+	ret = vdev_param_set(&ad->vdev, ad->params.gid, gid, sizeof(gid));
 	return ret ? ret : len;
 }
 CONFIGFS_ATTR(adapter_, gid);

@@ -17,6 +17,8 @@
 
 static const u8 zeroes[EFA_UD_PREFIX];
 
+static_assert(sizeof(struct efa_rdma_wqe) + EFA_WQE_LONG_INLINE <= EFA_WQE_LONG_SIZE);
+
 /* One turn of a work request. */
 struct xfer {
 	struct efv_qp *qp;
@@ -36,15 +38,22 @@ static bool is_inline(const struct xfer *x)
 	return x->meta->ctrl1 & EFA_WQE1_INLINE;
 }
 
+/* How much data an entry may have in itself. */
+static u32 inline_room(const struct xfer *x)
+{
+	if (x->qp->wqe_size == EFA_WQE_LONG_SIZE)
+		return x->qp->ad->params.max_inline_ext;
+	return x->op == EFA_OP_SEND ? EFA_WQE_INLINE : 0;
+}
+
 /* Where the data of the work request is, or goes. */
 static int load_local(struct xfer *x, u8 right)
 {
 	u16 n = le16_to_cpu(x->meta->length), i;
 	const struct efa_sge *sge = (const struct efa_sge *)(x->w->raw + x->data);
-	u32 room = x->qp->wqe_size == EFA_WQE_LONG_SIZE ? EFA_WQE_LONG_INLINE : EFA_WQE_INLINE;
 
 	if (is_inline(x)) {
-		if (n > room || x->data + n > x->qp->wqe_size)
+		if (n > inline_room(x))
 			return EFA_WC_BAD_LENGTH;
 		if (n)
 			x->local.span[x->local.count++] = (struct vdev_span) {

@@ -30,33 +30,17 @@ static struct ev_adapter *to_adapter(struct config_item *item)
 	return ev_adapter_of(vdev_of(item));
 }
 
-#define PARAM(_name, _fmt, _min, _max) \
-static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \
-{ \
-	return sysfs_emit(page, _fmt "\n", to_adapter(item)->params._name); \
-} \
-\
-static ssize_t adapter_##_name##_store(struct config_item *item, \
-				       const char *page, size_t len) \
-{ \
-	struct ev_adapter *ad = to_adapter(item); \
-	int ret = vdev_param_store(&ad->vdev, page, _min, _max, &ad->params._name); \
-\
-	return ret ? ret : len; \
-} \
-CONFIGFS_ATTR(adapter_, _name)
-
 /* Limits: what drivers and liberdma can live with (hw 4.1). */
-PARAM(qblock, "%u", 4, 512);
-PARAM(max_mr_size, "%u", 12, 48);
-PARAM(max_recv_wr, "%u", 1, 15);
-PARAM(max_cqe, "%u", 6, 20);
-PARAM(grp_num, "%u", 0, 32);
-PARAM(version, "%#010x", 1, U32_MAX);
-PARAM(fw_version, "%#010x", 0, U32_MAX);
-PARAM(cc, "%u", ERDMA_CC_NEWRENO, ERDMA_CC_HPCC_INT);
-PARAM(reset_done, "%u", 0, 1);
-PARAM(proto, "%u", ERDMA_PROTO_IWARP, ERDMA_PROTO_ROCEV2);
+VDEV_PARAM(qblock, "%u", 4, 512);
+VDEV_PARAM(max_mr_size, "%u", 12, 48);
+VDEV_PARAM(max_recv_wr, "%u", 1, 15);
+VDEV_PARAM(max_cqe, "%u", 6, 20);
+VDEV_PARAM(grp_num, "%u", 0, 32);
+VDEV_PARAM(version, "%#010x", 1, U32_MAX);
+VDEV_PARAM(fw_version, "%#010x", 0, U32_MAX);
+VDEV_PARAM(cc, "%u", ERDMA_CC_NEWRENO, ERDMA_CC_HPCC_INT);
+VDEV_PARAM(reset_done, "%u", 0, 1);
+VDEV_PARAM(proto, "%u", ERDMA_PROTO_IWARP, ERDMA_PROTO_ROCEV2);
 
 static ssize_t adapter_mac_show(struct config_item *item, char *page)
 {
@@ -124,12 +108,7 @@ static ssize_t adapter_flags_store(struct config_item *item, const char *page,
 	kfree(copy);
 	if (ret)
 		return ret;
-	mutex_lock(&ad->vdev.plug_lock);
-	if (ad->vdev.live)
-		ret = -EBUSY;
-	else
-		ad->params.flags = flags;
-	mutex_unlock(&ad->vdev.plug_lock);
+	ret = vdev_param_set(&ad->vdev, &ad->params.flags, &flags, sizeof(flags));
 	return ret ? ret : len;
 }
 CONFIGFS_ATTR(adapter_, flags);

@@ -217,21 +217,27 @@ static const struct eadm_item cqe_members[] = {
 
 static const struct eadm_item cqe_cqe_recv[] = {
 	{ .attr = EADM_A_CQE_LENGTH, .at = { 6, 2, EADM_LE, 0, 0 } },
+	{ .attr = EADM_A_CQE_AHN, .at = { 8, 2, EADM_LE, 0, 0 } },
+	{ .attr = EADM_A_CQE_PEER_QPN, .at = { 10, 2, EADM_LE, 0, 0 } },
 };
 
 static const struct eadm_item cqe_cqe_recv_imm[] = {
 	{ .attr = EADM_A_CQE_LENGTH, .at = { 6, 2, EADM_LE, 0, 0 } },
+	{ .attr = EADM_A_CQE_AHN, .at = { 8, 2, EADM_LE, 0, 0 } },
+	{ .attr = EADM_A_CQE_PEER_QPN, .at = { 10, 2, EADM_LE, 0, 0 } },
 	{ .attr = EADM_A_CQE_IMM, .at = { 12, 4, EADM_LE, 0, 0 } },
 };
 
 static const struct eadm_item cqe_cqe_recv_write_imm[] = {
 	{ .attr = EADM_A_CQE_IMM, .at = { 12, 4, EADM_LE, 0, 0 } },
+	{ .attr = EADM_A_CQE_AHN, .at = { 8, 2, EADM_LE, 0, 0 } },
+	{ .attr = EADM_A_CQE_PEER_QPN, .at = { 10, 2, EADM_LE, 0, 0 } },
 };
 
 static const struct eadm_body cqe_bodies[] = {
-	{ .op = 2, .members = cqe_cqe_recv, .n_members = 1 },
-	{ .op = 6, .members = cqe_cqe_recv_imm, .n_members = 2 },
-	{ .op = 22, .members = cqe_cqe_recv_write_imm, .n_members = 1 },
+	{ .op = 2, .members = cqe_cqe_recv, .n_members = 3 },
+	{ .op = 6, .members = cqe_cqe_recv_imm, .n_members = 4 },
+	{ .op = 22, .members = cqe_cqe_recv_write_imm, .n_members = 3 },
 };
 
 static const struct eadm_item acqe_members[] = {
@@ -383,6 +389,11 @@ const struct eadm_family eadm_family_efa = {
 	.modules = (const char *const []){ "efa", NULL },
 	.provider = "efa",
 	.verbs_driver = RDMA_DRIVER_EFA,
+	.companion = true,
+	.middleware = "libfabric",
+	.no_netdev = true,
+	.no_cm = true,
+	.no_qp_list = true,
 	.interrupts = "efa-",
 	.ids = ids,
 	.n_ids = 4,

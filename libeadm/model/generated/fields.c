@@ -237,6 +237,16 @@ static const struct eadm_spec_entry netns_mode_entries[] = {
 	{ 1, "shared", "All of them." },
 };
 
+static const struct eadm_spec_entry process_state_entries[] = {
+	{ 0, "running", "It runs, or waits for a CPU." },
+	{ 1, "sleeping", "It waits for an event or a signal." },
+	{ 2, "uninterruptible", "It waits in the kernel, and no signal ends that." },
+	{ 3, "stopped", "By a stop signal." },
+	{ 4, "traced", "By a debugger or tracer." },
+	{ 5, "zombie", "It has ended and waits for its parent." },
+	{ 6, "other", "Anything else." },
+};
+
 static const struct eadm_spec_entry raw_kind_entries[] = {
 	{ 0, "sq", "Send queue of a QP." },
 	{ 1, "rq", "Receive queue of a QP." },
@@ -386,6 +396,7 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "cep-role", "", false, 3, cep_role_entries },
 	{ "port-space", "What the ports of a connection endpoint are of.", false, 4, port_space_entries },
 	{ "netns-mode", "Which network namespaces see RDMA devices.", false, 2, netns_mode_entries },
+	{ "process-state", "What a process does.", false, 7, process_state_entries },
 	{ "raw-kind", "What raw bytes are of.", false, 10, raw_kind_entries },
 	{ "ring-index", "How the indices of a ring count, and how an entry is known as new.", false, 3, ring_index_entries },
 	{ "ring-memory", "Where the entries of a ring are.", false, 3, ring_memory_entries },
@@ -404,335 +415,327 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 };
 
 static const struct eadm_field dev_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "family", .c_name = "family",
-		.head = "FAMILY", .help = "Family of the adapter, as in spec/families.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 219, .c_name_at = 219, .head_at = 226,
+		.help_at = 233,
 	},
-	{
+	{	/* driver */
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "driver", .c_name = "driver",
-		.head = "DRIVER", .help = "Name of the driver.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
+		.help_at = 291,
 	},
-	{
+	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state", .c_name = "state", .head = "STATE",
-		.help = "Whether the device serves commands.", .names = &eadm_spec_enums[0],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 323,
+		.names = &eadm_spec_enums[0],
 	},
-	{
+	{	/* bus-addr */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "bus-addr", .c_name = "bus_addr",
-		.head = "BUS", .help = "Address on the bus.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 359, .c_name_at = 368, .head_at = 377,
+		.help_at = 381,
 	},
-	{
+	{	/* vendor-id */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "vendor-id",
-		.c_name = "vendor_id", .head = "VENDOR", .help = "Vendor id of the bus.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 401, .c_name_at = 411,
+		.head_at = 421, .help_at = 428,
 	},
-	{
+	{	/* part-id */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "part-id", .c_name = "part_id",
-		.head = "PART", .help = "Device id of the bus.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 450, .c_name_at = 458,
+		.head_at = 466, .help_at = 471,
 	},
-	{
+	{	/* hw-version */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "hw-version",
-		.c_name = "hw_version", .head = "HWVER", .help = "Hardware revision.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 493, .c_name_at = 504,
+		.head_at = 515, .help_at = 521,
 	},
-	{
+	{	/* fw-version */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "fw-version", .c_name = "fw_version",
-		.head = "FW", .help = "Firmware version.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 540, .c_name_at = 551, .head_at = 562,
+		.help_at = 565,
 	},
-	{
+	{	/* numa-node */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "numa-node",
-		.c_name = "numa_node", .head = "NUMA", .help = "NUMA node.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 583, .c_name_at = 593,
+		.head_at = 603, .help_at = 608,
 	},
-	{
+	{	/* node-guid */
 		.slot = 14, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .form = EADM_SPEC_FORM_GUID, .base = 10, .len = 8,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "node-guid", .c_name = "node_guid",
-		.head = "GUID", .help = "Node GUID.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 619, .c_name_at = 629, .head_at = 639,
+		.help_at = 644,
 	},
-	{
+	{	/* netdev */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "netdev", .c_name = "netdev",
-		.head = "NETDEV", .help = "Network interface of the port.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 655, .c_name_at = 655, .head_at = 662,
+		.help_at = 669,
 	},
-	{
+	{	/* netdev-index */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "netdev-index",
-		.c_name = "netdev_index", .head = "IFINDEX", .help = "Index of that interface.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 700, .c_name_at = 713,
+		.head_at = 726, .help_at = 734,
 	},
-	{
+	{	/* mac */
 		.slot = 17, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_MAC, .base = 10, .len = 6,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "mac", .c_name = "mac", .head = "MAC",
-		.help = "MAC address the adapter is paired by.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 759, .c_name_at = 759, .head_at = 763,
+		.help_at = 767,
 	},
-	{
+	{	/* port-state */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "port-state", .c_name = "port_state", .head = "PORT",
-		.help = "State of the port.", .names = &eadm_spec_enums[1],
+		.name_at = 805, .c_name_at = 816, .head_at = 827, .help_at = 832,
+		.names = &eadm_spec_enums[1],
 	},
-	{
+	{	/* mtu */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "mtu", .c_name = "mtu", .head = "MTU", .unit = "bytes",
-		.help = "MTU of the network interface.",
+		.name_at = 851, .c_name_at = 851, .head_at = 855, .unit_at = 859, .help_at = 865,
 	},
-	{
+	{	/* caps */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "caps", .c_name = "caps",
-		.head = "CAPS", .help = "What the adapter can do.", .names = &eadm_spec_enums[8],
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 895, .c_name_at = 895,
+		.head_at = 900, .help_at = 905, .names = &eadm_spec_enums[8],
 	},
-	{
+	{	/* vectors */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "vectors", .c_name = "vectors", .head = "VECTORS", .unit = "vectors",
-		.help = "Interrupt vectors granted.",
+		.name_at = 930, .c_name_at = 930, .head_at = 938, .unit_at = 930, .help_at = 946,
 	},
-	{
+	{	/* max-qp */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-qp", .c_name = "max_qp", .head = "MAXQP", .unit = "objects",
-		.help = "QPs the adapter offers.",
+		.name_at = 973, .c_name_at = 980, .head_at = 987, .unit_at = 993, .help_at = 1001,
 	},
-	{
+	{	/* qps */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "qps", .c_name = "qps", .head = "QPS", .unit = "objects",
-		.help = "QPs in use.",
+		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
+		.help_at = 1033,
 	},
-	{
+	{	/* max-cq */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-cq", .c_name = "max_cq", .head = "MAXCQ", .unit = "objects",
-		.help = "CQs the adapter offers.",
+		.name_at = 1045, .c_name_at = 1052, .head_at = 1059, .unit_at = 993,
+		.help_at = 1065,
 	},
-	{
+	{	/* cqs */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cqs", .c_name = "cqs", .head = "CQS", .unit = "objects",
-		.help = "CQs in use.",
+		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
+		.help_at = 1097,
 	},
-	{
+	{	/* max-mr */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-mr", .c_name = "max_mr", .head = "MAXMR", .unit = "objects",
-		.help = "MRs the adapter offers.",
+		.name_at = 1109, .c_name_at = 1116, .head_at = 1123, .unit_at = 993,
+		.help_at = 1129,
 	},
-	{
+	{	/* mrs */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "mrs", .c_name = "mrs", .head = "MRS", .unit = "objects",
-		.help = "MRs in use.",
+		.name_at = 1153, .c_name_at = 1153, .head_at = 1157, .unit_at = 993,
+		.help_at = 1161,
 	},
-	{
+	{	/* max-pd */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-pd", .c_name = "max_pd", .head = "MAXPD", .unit = "objects",
-		.help = "PDs on offer.",
+		.name_at = 1173, .c_name_at = 1180, .head_at = 1187, .unit_at = 993,
+		.help_at = 1193,
 	},
-	{
+	{	/* pds */
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "pds", .c_name = "pds", .head = "PDS", .unit = "objects",
-		.help = "PDs in use.",
+		.name_at = 1207, .c_name_at = 1207, .head_at = 1211, .unit_at = 993,
+		.help_at = 1215,
 	},
-	{
+	{	/* max-ctx */
 		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-ctx", .c_name = "max_ctx", .head = "MAXCTX", .unit = "objects",
-		.help = "User contexts on offer.",
+		.name_at = 1227, .c_name_at = 1235, .head_at = 1243, .unit_at = 993,
+		.help_at = 1250,
 	},
-	{
+	{	/* ctxs */
 		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ctxs", .c_name = "ctxs", .head = "CTXS", .unit = "objects",
-		.help = "User contexts in use.",
+		.name_at = 1274, .c_name_at = 1274, .head_at = 1279, .unit_at = 993,
+		.help_at = 1284,
 	},
-	{
+	{	/* max-mr-size */
 		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-mr-size", .c_name = "max_mr_size", .head = "MAXMRSIZE",
-		.unit = "bytes", .help = "Largest MR.",
+		.name_at = 1306, .c_name_at = 1318, .head_at = 1330, .unit_at = 859,
+		.help_at = 1340,
 	},
-	{
+	{	/* max-send-wr */
 		.slot = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-send-wr", .c_name = "max_send_wr", .head = "MAXSENDWR",
-		.unit = "entries", .help = "Send work requests of one QP.",
+		.name_at = 1352, .c_name_at = 1364, .head_at = 1376, .unit_at = 1386,
+		.help_at = 1394,
 	},
-	{
+	{	/* max-recv-wr */
 		.slot = 34, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-recv-wr", .c_name = "max_recv_wr", .head = "MAXRECVWR",
-		.unit = "entries", .help = "Receive work requests of one QP.",
+		.name_at = 1424, .c_name_at = 1436, .head_at = 1448, .unit_at = 1386,
+		.help_at = 1458,
 	},
-	{
+	{	/* max-cqe */
 		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-cqe", .c_name = "max_cqe", .head = "MAXCQE", .unit = "entries",
-		.help = "Entries of one CQ.",
+		.name_at = 1491, .c_name_at = 1499, .head_at = 1507, .unit_at = 1386,
+		.help_at = 1514,
 	},
-	{
+	{	/* age */
 		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "age", .c_name = "age", .head = "AGE", .unit = "ns",
-		.help = "Time since creation.",
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
 	},
-	{
+	{	/* netdev-mac */
 		.slot = 37, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .form = EADM_SPEC_FORM_MAC, .base = 10, .len = 6,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "netdev-mac", .c_name = "netdev_mac",
-		.head = "NETMAC", .help = "MAC address the network interface uses now.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 1565, .c_name_at = 1576,
+		.head_at = 1587, .help_at = 1594,
 	},
-	{
+	{	/* ceps-listening */
 		.slot = 38, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ceps-listening", .c_name = "ceps_listening", .head = "LISTENING",
-		.unit = "objects", .help = "Connection endpoints in state listening.",
+		.name_at = 1638, .c_name_at = 1653, .head_at = 1668, .unit_at = 993,
+		.help_at = 1678,
 	},
-	{
+	{	/* ceps-connecting */
 		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ceps-connecting", .c_name = "ceps_connecting", .head = "CONNECTING",
-		.unit = "objects", .help = "Connection endpoints in state connecting.",
+		.name_at = 1719, .c_name_at = 1735, .head_at = 1751, .unit_at = 993,
+		.help_at = 1762,
 	},
-	{
+	{	/* ceps-await-reply */
 		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ceps-await-reply", .c_name = "ceps_await_reply", .head = "AWAITREPLY",
-		.unit = "objects", .help = "Connection endpoints in state await-reply.",
+		.name_at = 1804, .c_name_at = 1821, .head_at = 1838, .unit_at = 993,
+		.help_at = 1849,
 	},
-	{
+	{	/* ceps-await-request */
 		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ceps-await-request", .c_name = "ceps_await_request", .head = "AWAITREQ",
-		.unit = "objects", .help = "Connection endpoints in state await-request.",
+		.name_at = 1892, .c_name_at = 1911, .head_at = 1930, .unit_at = 993,
+		.help_at = 1939,
 	},
-	{
+	{	/* ceps-recvd-request */
 		.slot = 42, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ceps-recvd-request", .c_name = "ceps_recvd_request", .head = "RECVDREQ",
-		.unit = "objects", .help = "Connection endpoints in state recvd-request.",
+		.name_at = 1984, .c_name_at = 2003, .head_at = 2022, .unit_at = 993,
+		.help_at = 2031,
 	},
-	{
+	{	/* ceps-connected */
 		.slot = 43, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ceps-connected", .c_name = "ceps_connected", .head = "CONNECTED",
-		.unit = "objects", .help = "Connection endpoints in state connected.",
+		.name_at = 2076, .c_name_at = 2091, .head_at = 2106, .unit_at = 993,
+		.help_at = 2116,
 	},
-	{
+	{	/* ceps-closed */
 		.slot = 44, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ceps-closed", .c_name = "ceps_closed", .head = "CLOSED", .unit = "objects",
-		.help = "Connection endpoints in state closed.",
+		.name_at = 2157, .c_name_at = 2169, .head_at = 2181, .unit_at = 993,
+		.help_at = 2188,
 	},
-	{
+	{	/* orphans */
 		.slot = 45, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "orphans", .c_name = "orphans", .head = "ORPHANS", .unit = "objects",
-		.help = "Destroyed objects whose memory is kept, because the adapter has not confirmed that it no longer uses it.",
+		.name_at = 2226, .c_name_at = 2226, .head_at = 2234, .unit_at = 993,
+		.help_at = 2242,
 	},
-	{
+	{	/* orphan-bytes */
 		.slot = 46, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "orphan-bytes", .c_name = "orphan_bytes", .head = "ORPHANBYTES",
-		.unit = "bytes", .help = "Memory of these objects.",
+		.name_at = 2347, .c_name_at = 2360, .head_at = 2373, .unit_at = 859,
+		.help_at = 2385,
 	},
-	{
-		.slot = 47, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+	{	/* max-ah */
+		.slot = 47, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cc", .c_name = "cc", .head = "CC", .family = "erdma",
-		.help = "Default congestion control.", .names = &eadm_spec_enums[30],
+		.name_at = 2410, .c_name_at = 2417, .head_at = 2424, .unit_at = 993,
+		.help_at = 2430,
 	},
-	{
-		.slot = 48, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "efa-caps", .c_name = "efa_caps",
-		.head = "EFACAPS", .family = "efa", .help = "What the adapter can do.",
-		.names = &eadm_spec_enums[32],
+	{	/* ahs */
+		.slot = 48, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 2454, .c_name_at = 2454, .head_at = 2458, .unit_at = 993,
+		.help_at = 2462,
 	},
-	{
-		.slot = 49, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "features", .c_name = "features",
-		.head = "FEATURES", .family = "efa",
-		.help = "Features that the adapter has, by number.",
+	{	/* cc */
+		.slot = 49, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 2474, .c_name_at = 2474, .head_at = 2477, .family_at = 2480,
+		.help_at = 2486, .names = &eadm_spec_enums[31],
 	},
-	{
-		.slot = 50, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+	{	/* efa-caps */
+		.slot = 50, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2514, .c_name_at = 2523,
+		.head_at = 2532, .family_at = 2540, .help_at = 905, .names = &eadm_spec_enums[33],
+	},
+	{	/* features */
+		.slot = 51, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 2544, .c_name_at = 2544,
+		.head_at = 2553, .family_at = 2540, .help_at = 2562,
+	},
+	{	/* gid */
+		.slot = 52, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "gid", .c_name = "gid", .head = "GID",
-		.family = "efa", .help = "Address of the port.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 2604, .c_name_at = 2604,
+		.head_at = 2608, .family_at = 2540, .help_at = 2612,
 	},
-	{
-		.slot = 51, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "message-mtu", .c_name = "message_mtu", .head = "MSGMTU", .family = "efa",
-		.unit = "bytes", .help = "Longest message of a send.",
-	},
-	{
-		.slot = 52, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-rdma-size", .c_name = "max_rdma_size", .head = "MAXRDMA",
-		.family = "efa", .unit = "bytes", .help = "Longest RDMA transfer.",
-	},
-	{
+	{	/* message-mtu */
 		.slot = 53, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-inline", .c_name = "max_inline", .head = "MAXINLINE", .family = "efa",
-		.unit = "bytes", .help = "Inline data of a work request.",
+		.name_at = 2633, .c_name_at = 2645, .head_at = 2657, .family_at = 2540,
+		.unit_at = 859, .help_at = 2664,
 	},
-	{
+	{	/* max-rdma-size */
 		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-mr-pages", .c_name = "max_mr_pages", .head = "MAXMRPAGES",
-		.family = "efa", .unit = "entries", .help = "Pages of one MR.",
+		.name_at = 2691, .c_name_at = 2705, .head_at = 2719, .family_at = 2540,
+		.unit_at = 859, .help_at = 2727,
 	},
-	{
+	{	/* max-inline */
 		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-ah", .c_name = "max_ah", .head = "MAXAH", .family = "efa",
-		.unit = "objects", .help = "AHs the adapter offers.",
+		.name_at = 2750, .c_name_at = 2761, .head_at = 2772, .family_at = 2540,
+		.unit_at = 859, .help_at = 2782,
 	},
-	{
+	{	/* max-mr-pages */
 		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ahs", .c_name = "ahs", .head = "AHS", .family = "efa", .unit = "objects",
-		.help = "AHs in use.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 2813, .c_name_at = 2826, .head_at = 2839, .family_at = 2540,
+		.unit_at = 1386, .help_at = 2850,
 	},
-	{
+	{	/* last-reset-reason */
 		.slot = 57, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "last-reset-reason",
-		.c_name = "last_reset_reason", .head = "RESETFOR", .family = "efa",
-		.help = "Reason that the driver gave for the last reset.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2867, .c_name_at = 2885,
+		.head_at = 2903, .family_at = 2540, .help_at = 2912,
 	},
 };
 
@@ -744,590 +747,538 @@ static const int16_t dev_by_slot[] = {
 };
 
 static const struct eadm_spec_set dev_sets[] = {
-	{ "erdma", 257, 46, 1 },
-	{ "efa", 258, 47, 10 },
+	{ "erdma", 257, 48, 1 },
+	{ "efa", 258, 49, 8 },
 };
 
 static const struct eadm_field qp_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* qpn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "qpn", .c_name = "qpn", .head = "QPN", .help = "QP number.",
+		.name_at = 2960, .c_name_at = 2960, .head_at = 2964, .help_at = 2968,
 	},
-	{
+	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "type", .c_name = "type", .head = "TYPE", .help = "Transport type.",
+		.name_at = 2979, .c_name_at = 2979, .head_at = 2984, .help_at = 2989,
 		.names = &eadm_spec_enums[2],
 	},
-	{
+	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state", .c_name = "state", .head = "STATE",
-		.help = "State as verbs report it.", .names = &eadm_spec_enums[3],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 3005,
+		.names = &eadm_spec_enums[3],
 	},
-	{
+	{	/* pdn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "pdn", .c_name = "pdn",
-		.head = "PDN", .help = "Protection domain.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 3031, .c_name_at = 3031,
+		.head_at = 3035, .help_at = 3039,
 	},
-	{
+	{	/* send-cqn */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "send-cqn", .c_name = "send_cqn", .head = "SCQN",
-		.help = "CQ of send completions.",
+		.name_at = 3058, .c_name_at = 3067, .head_at = 3076, .help_at = 3081,
 	},
-	{
+	{	/* recv-cqn */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "recv-cqn", .c_name = "recv_cqn", .head = "RCQN",
-		.help = "CQ of receive completions.",
+		.name_at = 3105, .c_name_at = 3114, .head_at = 3123, .help_at = 3128,
 	},
-	{
+	{	/* sq-depth */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "sq-depth", .c_name = "sq_depth", .head = "SQDEPTH", .unit = "entries",
-		.help = "Entries of the send queue.",
+		.name_at = 3155, .c_name_at = 3164, .head_at = 3173, .unit_at = 1386,
+		.help_at = 3181,
 	},
-	{
+	{	/* sq-stride */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "sq-stride",
-		.c_name = "sq_stride", .head = "SQSTRIDE", .unit = "bytes",
-		.help = "Size of an entry of the send queue; a work request may take several.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3208, .c_name_at = 3218,
+		.head_at = 3228, .unit_at = 859, .help_at = 3237,
 	},
-	{
+	{	/* sq-pi */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-pi", .c_name = "sq_pi",
-		.head = "SQPI", .unit = "entries", .index = "sq",
-		.help = "Send queue producer index: entries posted, as the adapter counts.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3306, .c_name_at = 3312,
+		.head_at = 3318, .unit_at = 1386, .index_at = 3323, .help_at = 3326,
 	},
-	{
+	{	/* sq-ci */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-ci", .c_name = "sq_ci",
-		.head = "SQCI", .unit = "entries", .index = "sq",
-		.help = "Send queue consumer index; known for kernel QPs only.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3392, .c_name_at = 3398,
+		.head_at = 3404, .unit_at = 1386, .index_at = 3323, .help_at = 3409,
 	},
-	{
+	{	/* rq-depth */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rq-depth", .c_name = "rq_depth", .head = "RQDEPTH", .unit = "entries",
-		.help = "Entries of the receive queue.",
+		.name_at = 3463, .c_name_at = 3472, .head_at = 3481, .unit_at = 1386,
+		.help_at = 3489,
 	},
-	{
+	{	/* rq-stride */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "rq-stride",
-		.c_name = "rq_stride", .head = "RQSTRIDE", .unit = "bytes",
-		.help = "Size of an entry of the receive queue.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3519, .c_name_at = 3529,
+		.head_at = 3539, .unit_at = 859, .help_at = 3548,
 	},
-	{
+	{	/* rq-pi */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "rq-pi", .c_name = "rq_pi",
-		.head = "RQPI", .unit = "entries", .index = "rq",
-		.help = "Receive queue producer index.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3587, .c_name_at = 3593,
+		.head_at = 3599, .unit_at = 1386, .index_at = 3604, .help_at = 3607,
 	},
-	{
+	{	/* rq-ci */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "rq-ci", .c_name = "rq_ci",
-		.head = "RQCI", .unit = "entries", .index = "rq",
-		.help = "Receive queue consumer index; known for kernel QPs only.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3637, .c_name_at = 3643,
+		.head_at = 3649, .unit_at = 1386, .index_at = 3604, .help_at = 3654,
 	},
-	{
+	{	/* user */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "user", .c_name = "user",
-		.head = "USER", .help = "1 when a process posts to it directly, 0 for the kernel.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3711, .c_name_at = 3711,
+		.head_at = 3716, .help_at = 3721,
 	},
-	{
+	{	/* pid */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "pid", .c_name = "pid", .head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 3786,
 	},
-	{
+	{	/* comm */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name = "comm", .c_name = "comm",
-		.head = "COMM",
-		.help = "Command name of that process, or the kernel consumer in brackets.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3901,
+		.c_name_at = 3901, .head_at = 3906, .help_at = 3911,
 	},
-	{
+	{	/* cgroup-id */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "cgroup-id", .c_name = "cgroup_id", .head = "CGROUP",
-		.help = "Control group (v2) id of that process.",
+		.name_at = 3977, .c_name_at = 3987, .head_at = 3997, .help_at = 4004,
 	},
-	{
+	{	/* netns */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "netns", .c_name = "netns", .head = "NETNS",
-		.help = "Inode number of the network namespace of that process.",
+		.name_at = 4043, .c_name_at = 4043, .head_at = 4049, .help_at = 4055,
 	},
-	{
+	{	/* ctxn */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "ctxn", .c_name = "ctxn",
-		.head = "CTXN", .help = "User context (open verbs device) that owns the object.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4110, .c_name_at = 4110,
+		.head_at = 4115, .help_at = 4120,
 	},
-	{
+	{	/* res-id */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "res-id", .c_name = "res_id",
-		.head = "RESID",
-		.help = "Number of this object in RDMA netlink (rdma resource show).",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4175, .c_name_at = 4182,
+		.head_at = 4189, .help_at = 4195,
 	},
-	{
+	{	/* netdev */
 		.slot = 27, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "netdev", .c_name = "netdev", .head = "NETDEV",
-		.help = "Network interface it runs over.",
+		.name_at = 655, .c_name_at = 655, .head_at = 662, .help_at = 4255,
 	},
-	{
+	{	/* local-addr */
 		.slot = 28, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "local-addr", .c_name = "local_addr",
-		.head = "LOCAL", .help = "Local IP address of the connection, 4 or 16 bytes.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4287, .c_name_at = 4298,
+		.head_at = 4309, .help_at = 4315,
 	},
-	{
+	{	/* local-port */
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "local-port",
-		.c_name = "local_port", .head = "LPORT",
-		.help = "Local TCP port of the connection.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4366, .c_name_at = 4377,
+		.head_at = 4388, .help_at = 4394,
 	},
-	{
+	{	/* peer-addr */
 		.slot = 30, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "peer-addr", .c_name = "peer_addr",
-		.head = "PEER", .help = "Peer's IP address, 4 or 16 bytes.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4428, .c_name_at = 4438,
+		.head_at = 4448, .help_at = 4453,
 	},
-	{
+	{	/* peer-port */
 		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "peer-port", .c_name = "peer_port",
-		.head = "PPORT", .help = "Peer's TCP port.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4487, .c_name_at = 4497,
+		.head_at = 4507, .help_at = 4513,
 	},
-	{
+	{	/* age */
 		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "age", .c_name = "age", .head = "AGE", .unit = "ns",
-		.help = "Time since creation.",
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
 	},
-	{
+	{	/* state-age */
 		.slot = 33, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state-age", .c_name = "state_age", .head = "INSTATE", .unit = "ns",
-		.help = "Time since the last change of state.",
+		.name_at = 4530, .c_name_at = 4540, .head_at = 4550, .unit_at = 1541,
+		.help_at = 4558,
 	},
-	{
+	{	/* last-post-age */
 		.slot = 34, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-post-age", .c_name = "last_post_age", .head = "POSTED", .unit = "ns",
-		.help = "Time since the last post, kernel QPs only.",
+		.name_at = 4595, .c_name_at = 4609, .head_at = 4623, .unit_at = 1541,
+		.help_at = 4630,
 	},
-	{
+	{	/* last-comp-age */
 		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-comp-age", .c_name = "last_comp_age", .head = "COMPLETED",
-		.unit = "ns", .help = "Time since the last completion polled, kernel QPs only.",
+		.name_at = 4673, .c_name_at = 4687, .head_at = 4701, .unit_at = 1541,
+		.help_at = 4711,
 	},
-	{
+	{	/* events */
 		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "events", .c_name = "events", .head = "EVENTS", .unit = "events",
-		.help = "Asynchronous events the adapter raised for it.",
+		.name_at = 4767, .c_name_at = 4767, .head_at = 4774, .unit_at = 4767,
+		.help_at = 4781,
 	},
-	{
+	{	/* hw-sq-enabled */
 		.slot = 37, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-sq-enabled", .c_name = "hw_sq_enabled", .head = "HWSQ",
-		.help = "Send queue enabled in the adapter.",
+		.name_at = 4828, .c_name_at = 4842, .head_at = 4856, .help_at = 4861,
 	},
-	{
+	{	/* hw-sq-pi */
 		.slot = 38, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-sq-pi", .c_name = "hw_sq_pi", .head = "HWSQPI", .unit = "entries",
-		.index = "sq", .help = "Send queue producer index seen by the adapter.",
+		.name_at = 4896, .c_name_at = 4905, .head_at = 4914, .unit_at = 1386,
+		.index_at = 3323, .help_at = 4921,
 	},
-	{
+	{	/* hw-sq-ci */
 		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-sq-ci", .c_name = "hw_sq_ci", .head = "HWSQCI", .unit = "entries",
-		.index = "sq", .help = "Send queue consumer index of the adapter.",
+		.name_at = 4968, .c_name_at = 4977, .head_at = 4986, .unit_at = 1386,
+		.index_at = 3323, .help_at = 4993,
 	},
-	{
+	{	/* hw-rq-enabled */
 		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-rq-enabled", .c_name = "hw_rq_enabled", .head = "HWRQ",
-		.help = "Receive queue enabled in the adapter.",
+		.name_at = 5035, .c_name_at = 5049, .head_at = 5063, .help_at = 5068,
 	},
-	{
+	{	/* hw-rq-pi */
 		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-rq-pi", .c_name = "hw_rq_pi", .head = "HWRQPI", .unit = "entries",
-		.index = "rq", .help = "Receive queue producer index seen by the adapter.",
+		.name_at = 5106, .c_name_at = 5115, .head_at = 5124, .unit_at = 1386,
+		.index_at = 3604, .help_at = 5131,
 	},
-	{
+	{	/* hw-rq-ci */
 		.slot = 42, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-rq-ci", .c_name = "hw_rq_ci", .head = "HWRQCI", .unit = "entries",
-		.index = "rq", .help = "Receive queue consumer index of the adapter.",
+		.name_at = 5181, .c_name_at = 5190, .head_at = 5199, .unit_at = 1386,
+		.index_at = 3604, .help_at = 5206,
 	},
-	{
+	{	/* hw-remote-qpn */
 		.slot = 43, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-remote-qpn", .c_name = "hw_remote_qpn", .head = "HWRQPN",
-		.help = "QP number of the peer.",
+		.name_at = 5251, .c_name_at = 5265, .head_at = 5279, .help_at = 5286,
 	},
-	{
+	{	/* hw-pdn */
 		.slot = 44, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-pdn", .c_name = "hw_pdn", .head = "HWPDN",
-		.help = "Protection domain in the adapter.",
+		.name_at = 5309, .c_name_at = 5316, .head_at = 5323, .help_at = 5329,
 	},
-	{
+	{	/* hw-send-cqn */
 		.slot = 45, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-send-cqn", .c_name = "hw_send_cqn", .head = "HWSCQN",
-		.help = "CQ of send completions in the adapter.",
+		.name_at = 5363, .c_name_at = 5375, .head_at = 5387, .help_at = 5394,
 	},
-	{
+	{	/* hw-recv-cqn */
 		.slot = 46, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-recv-cqn", .c_name = "hw_recv_cqn", .head = "HWRCQN",
-		.help = "CQ of receive completions in the adapter.",
+		.name_at = 5433, .c_name_at = 5445, .head_at = 5457, .help_at = 5464,
 	},
-	{
+	{	/* hw-sq-addr */
 		.slot = 47, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name = "hw-sq-addr",
-		.c_name = "hw_sq_addr", .head = "HWSQADDR",
-		.help = "DMA address of the send queue.",
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 5506, .c_name_at = 5517,
+		.head_at = 5528, .help_at = 5537,
 	},
-	{
+	{	/* hw-rq-addr */
 		.slot = 48, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name = "hw-rq-addr",
-		.c_name = "hw_rq_addr", .head = "HWRQADDR",
-		.help = "DMA address of the receive queue.",
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 5568, .c_name_at = 5579,
+		.head_at = 5590, .help_at = 5599,
 	},
-	{
+	{	/* first-event */
 		.slot = 49, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "first-event", .c_name = "first_event", .head = "FIRSTEVENT",
-		.help = "First asynchronous event the adapter raised for it.",
+		.name_at = 5633, .c_name_at = 5645, .head_at = 5657, .help_at = 5668,
 		.names = &eadm_spec_enums[11],
 	},
-	{
+	{	/* first-event-raw */
 		.slot = 50, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-event-raw",
-		.c_name = "first_event_raw", .head = "FIRSTEVRAW",
-		.help = "The adapter's own number of that event.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 5720, .c_name_at = 5736,
+		.head_at = 5752, .help_at = 5763,
 	},
-	{
+	{	/* first-cause */
 		.slot = 51, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "first-cause", .c_name = "first_cause", .head = "CAUSE",
-		.help = "Cause of that event.", .names = &eadm_spec_enums[12],
+		.name_at = 5803, .c_name_at = 5815, .head_at = 5827, .help_at = 5833,
+		.names = &eadm_spec_enums[12],
 	},
-	{
+	{	/* first-syndrome-raw */
 		.slot = 52, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-syndrome-raw",
-		.c_name = "first_syndrome_raw", .head = "SYNDROME",
-		.help = "Cause of that event in the adapter's own terms.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 5854, .c_name_at = 5873,
+		.head_at = 5892, .help_at = 5901,
 	},
-	{
+	{	/* first-event-age */
 		.slot = 53, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "first-event-age", .c_name = "first_event_age", .head = "FAILED",
-		.unit = "ns", .help = "Time since that event.",
+		.name_at = 5949, .c_name_at = 5965, .head_at = 5981, .unit_at = 1541,
+		.help_at = 5988,
 	},
-	{
+	{	/* iwarp-state */
 		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "iwarp-state", .c_name = "iwarp_state", .head = "HWSTATE",
-		.family = "erdma",
-		.help = "State in the adapter's terms as the driver last set it.",
-		.names = &eadm_spec_enums[29],
+		.name_at = 6011, .c_name_at = 6023, .head_at = 6035, .family_at = 2480,
+		.help_at = 6043, .names = &eadm_spec_enums[30],
 	},
-	{
+	{	/* cookie */
 		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "cookie", .c_name = "cookie",
-		.head = "COOKIE", .family = "erdma",
-		.help = "Cookie the adapter gave this QP, carried to the peer.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 6099, .c_name_at = 6099,
+		.head_at = 6106, .family_at = 2480, .help_at = 6113,
 	},
-	{
+	{	/* remote-cookie */
 		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "remote-cookie",
-		.c_name = "remote_cookie", .head = "RCOOKIE", .family = "erdma",
-		.help = "Cookie of the peer's QP.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 6167, .c_name_at = 6181,
+		.head_at = 6195, .family_at = 2480, .help_at = 6203,
 	},
-	{
+	{	/* cc */
 		.slot = 57, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cc", .c_name = "cc", .head = "CC", .family = "erdma",
-		.help = "Congestion control in use.", .names = &eadm_spec_enums[30],
+		.name_at = 2474, .c_name_at = 2474, .head_at = 2477, .family_at = 2480,
+		.help_at = 6228, .names = &eadm_spec_enums[31],
 	},
-	{
+	{	/* hw-last-sqe */
 		.slot = 58, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-last-sqe", .c_name = "hw_last_sqe", .head = "HWLASTSQE",
-		.family = "erdma", .unit = "entries", .help = "Index of the last completed SQE.",
+		.name_at = 6255, .c_name_at = 6267, .head_at = 6279, .family_at = 2480,
+		.unit_at = 1386, .help_at = 6289,
 	},
-	{
+	{	/* hw-last-rqe */
 		.slot = 59, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-last-rqe", .c_name = "hw_last_rqe", .head = "HWLASTRQE",
-		.family = "erdma", .unit = "entries", .help = "Index of the last completed RQE.",
+		.name_at = 6322, .c_name_at = 6334, .head_at = 6346, .family_at = 2480,
+		.unit_at = 1386, .help_at = 6356,
 	},
-	{
+	{	/* hw-send-cqes */
 		.slot = 60, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-send-cqes",
-		.c_name = "hw_send_cqes", .head = "HWSCQES", .family = "erdma", .unit = "entries",
-		.help = "Send completions written, modulo 65536.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6389, .c_name_at = 6402,
+		.head_at = 6415, .family_at = 2480, .unit_at = 1386, .help_at = 6423,
 	},
-	{
+	{	/* hw-recv-cqes */
 		.slot = 61, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-recv-cqes",
-		.c_name = "hw_recv_cqes", .head = "HWRCQES", .family = "erdma", .unit = "entries",
-		.help = "Receive completions written, modulo 65536.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6463, .c_name_at = 6476,
+		.head_at = 6489, .family_at = 2480, .unit_at = 1386, .help_at = 6497,
 	},
-	{
+	{	/* hw-tx-packets */
 		.slot = 62, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-tx-packets",
-		.c_name = "hw_tx_packets", .head = "HWTXPKTS", .family = "erdma", .unit = "packets",
-		.help = "Packets sent, modulo 65536.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6540, .c_name_at = 6554,
+		.head_at = 6568, .family_at = 2480, .unit_at = 6577, .help_at = 6585,
 	},
-	{
+	{	/* hw-rx-packets */
 		.slot = 63, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-rx-packets",
-		.c_name = "hw_rx_packets", .head = "HWRXPKTS", .family = "erdma", .unit = "packets",
-		.help = "Packets received, modulo 65536.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6613, .c_name_at = 6627,
+		.head_at = 6641, .family_at = 2480, .unit_at = 6577, .help_at = 6650,
 	},
-	{
+	{	/* hw-rx-error-drops */
 		.slot = 64, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-rx-error-drops",
-		.c_name = "hw_rx_error_drops", .head = "HWRXERR", .family = "erdma",
-		.unit = "packets", .help = "Received packets dropped for an error, modulo 65536.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6682, .c_name_at = 6700,
+		.head_at = 6718, .family_at = 2480, .unit_at = 6577, .help_at = 6726,
 	},
-	{
+	{	/* hw-rx-invalid-drops */
 		.slot = 65, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-rx-invalid-drops",
-		.c_name = "hw_rx_invalid_drops", .head = "HWRXINV", .family = "erdma",
-		.unit = "packets", .help = "Received packets dropped as invalid, modulo 65536.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6779, .c_name_at = 6799,
+		.head_at = 6819, .family_at = 2480, .unit_at = 6577, .help_at = 6827,
 	},
-	{
+	{	/* hw-rto-retrans */
 		.slot = 66, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 32,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-rto-retrans",
-		.c_name = "hw_rto_retrans", .head = "HWRTO", .family = "erdma", .unit = "packets",
-		.help = "Retransmissions after a time-out.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6878, .c_name_at = 6893,
+		.head_at = 6908, .family_at = 2480, .unit_at = 6577, .help_at = 6914,
 	},
-	{
+	{	/* hw-fw-sq-pi */
 		.slot = 67, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-fw-sq-pi", .c_name = "hw_fw_sq_pi", .head = "FWSQPI", .family = "erdma",
-		.unit = "entries", .help = "Send queue producer index of the firmware.",
+		.name_at = 6948, .c_name_at = 6960, .head_at = 6972, .family_at = 2480,
+		.unit_at = 1386, .help_at = 6979,
 	},
-	{
+	{	/* hw-fw-sq-ci */
 		.slot = 68, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-fw-sq-ci", .c_name = "hw_fw_sq_ci", .head = "FWSQCI", .family = "erdma",
-		.unit = "entries", .help = "Send queue consumer index of the firmware.",
+		.name_at = 7022, .c_name_at = 7034, .head_at = 7046, .family_at = 2480,
+		.unit_at = 1386, .help_at = 7053,
 	},
-	{
+	{	/* hw-fw-rq-ci */
 		.slot = 69, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-fw-rq-ci", .c_name = "hw_fw_rq_ci", .head = "FWRQCI", .family = "erdma",
-		.unit = "entries", .help = "Receive queue consumer index of the firmware.",
+		.name_at = 7096, .c_name_at = 7108, .head_at = 7120, .family_at = 2480,
+		.unit_at = 1386, .help_at = 7127,
 	},
-	{
+	{	/* hw-sq-flushing */
 		.slot = 70, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-sq-flushing", .c_name = "hw_sq_flushing", .head = "HWSQFL",
-		.family = "erdma", .help = "Send queue is being flushed.",
+		.name_at = 7173, .c_name_at = 7188, .head_at = 7203, .family_at = 2480,
+		.help_at = 7210,
 	},
-	{
+	{	/* hw-rq-flushing */
 		.slot = 71, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-rq-flushing", .c_name = "hw_rq_flushing", .head = "HWRQFL",
-		.family = "erdma", .help = "Receive queue is being flushed.",
+		.name_at = 7239, .c_name_at = 7254, .head_at = 7269, .family_at = 2480,
+		.help_at = 7276,
 	},
-	{
+	{	/* hw-flushed-sq-pi */
 		.slot = 72, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-flushed-sq-pi", .c_name = "hw_flushed_sq_pi", .head = "FLSQPI",
-		.family = "erdma", .unit = "entries",
-		.help = "Producer index up to which the send queue was flushed.",
+		.name_at = 7308, .c_name_at = 7325, .head_at = 7342, .family_at = 2480,
+		.unit_at = 1386, .help_at = 7349,
 	},
-	{
+	{	/* hw-flushed-rq-pi */
 		.slot = 73, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-flushed-rq-pi", .c_name = "hw_flushed_rq_pi", .head = "FLRQPI",
-		.family = "erdma", .unit = "entries",
-		.help = "Producer index up to which the receive queue was flushed.",
+		.name_at = 7404, .c_name_at = 7421, .head_at = 7438, .family_at = 2480,
+		.unit_at = 1386, .help_at = 7445,
 	},
-	{
+	{	/* hw-sq-dbrec-addr */
 		.slot = 74, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name = "hw-sq-dbrec-addr",
-		.c_name = "hw_sq_dbrec_addr", .head = "HWSQDBADDR", .family = "erdma",
-		.help = "DMA address of the send doorbell record.",
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 7503, .c_name_at = 7520,
+		.head_at = 7537, .family_at = 2480, .help_at = 7548,
 	},
-	{
+	{	/* hw-rq-dbrec-addr */
 		.slot = 75, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name = "hw-rq-dbrec-addr",
-		.c_name = "hw_rq_dbrec_addr", .head = "HWRQDBADDR", .family = "erdma",
-		.help = "DMA address of the receive doorbell record.",
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 7589, .c_name_at = 7606,
+		.head_at = 7623, .family_at = 2480, .help_at = 7634,
 	},
-	{
+	{	/* hw-sq-dbrec */
 		.slot = 76, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
-		.name = "hw-sq-dbrec", .c_name = "hw_sq_dbrec", .head = "HWSQDB", .family = "erdma",
-		.help = "Send doorbell record as the adapter reads it.",
+		.name_at = 7678, .c_name_at = 7690, .head_at = 7702, .family_at = 2480,
+		.help_at = 7709,
 	},
-	{
+	{	/* hw-rq-dbrec */
 		.slot = 77, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
-		.name = "hw-rq-dbrec", .c_name = "hw_rq_dbrec", .head = "HWRQDB", .family = "erdma",
-		.help = "Receive doorbell record as the adapter reads it.",
+		.name_at = 7755, .c_name_at = 7767, .head_at = 7779, .family_at = 2480,
+		.help_at = 7786,
 	},
-	{
+	{	/* hw-local-addr */
 		.slot = 78, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO,
 		.form = EADM_SPEC_FORM_IP, .base = 10, .len = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.hw = true, .name = "hw-local-addr", .c_name = "hw_local_addr", .head = "HWLOCAL",
-		.family = "erdma", .help = "Local IP address in the adapter.",
+		.hw = true, .name_at = 7835, .c_name_at = 7849, .head_at = 7863, .family_at = 2480,
+		.help_at = 7871,
 	},
-	{
+	{	/* hw-peer-addr */
 		.slot = 79, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO,
 		.form = EADM_SPEC_FORM_IP, .base = 10, .len = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.hw = true, .name = "hw-peer-addr", .c_name = "hw_peer_addr", .head = "HWPEER",
-		.family = "erdma", .help = "Peer's IP address in the adapter.",
+		.hw = true, .name_at = 7904, .c_name_at = 7917, .head_at = 7930, .family_at = 2480,
+		.help_at = 7937,
 	},
-	{
+	{	/* hw-local-port */
 		.slot = 80, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-local-port", .c_name = "hw_local_port", .head = "HWLPORT",
-		.family = "erdma", .help = "Local TCP port in the adapter.",
+		.name_at = 7971, .c_name_at = 7985, .head_at = 7999, .family_at = 2480,
+		.help_at = 8007,
 	},
-	{
+	{	/* hw-peer-port */
 		.slot = 81, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-peer-port", .c_name = "hw_peer_port", .head = "HWPPORT",
-		.family = "erdma", .help = "Peer's TCP port in the adapter.",
+		.name_at = 8038, .c_name_at = 8051, .head_at = 8064, .family_at = 2480,
+		.help_at = 8072,
 	},
-	{
+	{	/* handle */
 		.slot = 82, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "handle", .c_name = "handle",
-		.head = "HANDLE", .family = "efa", .help = "Number of the QP in commands.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8104, .c_name_at = 8104,
+		.head_at = 8111, .family_at = 2540, .help_at = 8118,
 	},
-	{
+	{	/* qkey */
 		.slot = 83, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name = "qkey", .c_name = "qkey", .head = "QKEY", .family = "efa",
-		.help = "Q_Key as last set.",
+		.name_at = 8148, .c_name_at = 8148, .head_at = 8153, .family_at = 2540,
+		.help_at = 8158,
 	},
-	{
+	{	/* psn */
 		.slot = 84, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "psn", .c_name = "psn",
-		.head = "PSN", .family = "efa", .help = "Packet sequence number as last set.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8177, .c_name_at = 8177,
+		.head_at = 8181, .family_at = 2540, .help_at = 8185,
 	},
-	{
+	{	/* rnr-retry */
 		.slot = 85, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "rnr-retry", .c_name = "rnr_retry",
-		.head = "RNRRETRY", .family = "efa", .unit = "events",
-		.help = "Retries while the receiver is not ready, 7: without limit.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 8221, .c_name_at = 8231,
+		.head_at = 8241, .family_at = 2540, .unit_at = 4767, .help_at = 8250,
 	},
-	{
+	{	/* send-sub-cq */
 		.slot = 86, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "send-sub-cq",
-		.c_name = "send_sub_cq", .head = "SSUBCQ", .family = "efa",
-		.help = "Part of the CQ of send completions.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8309, .c_name_at = 8321,
+		.head_at = 8333, .family_at = 2540, .help_at = 8340,
 	},
-	{
+	{	/* recv-sub-cq */
 		.slot = 87, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "recv-sub-cq",
-		.c_name = "recv_sub_cq", .head = "RSUBCQ", .family = "efa",
-		.help = "Part of the CQ of receive completions.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8376, .c_name_at = 8388,
+		.head_at = 8400, .family_at = 2540, .help_at = 8407,
 	},
-	{
+	{	/* unsolicited */
 		.slot = 88, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "unsolicited",
-		.c_name = "unsolicited", .head = "UNSOL", .family = "efa",
-		.help = "1 when writes with immediate data take no receive.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8446, .c_name_at = 8446,
+		.head_at = 8458, .family_at = 2540, .help_at = 8464,
 	},
-	{
+	{	/* sq-db-offset */
 		.slot = 89, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "sq-db-offset", .c_name = "sq_db_offset",
-		.head = "SQDB", .family = "efa", .unit = "bytes",
-		.help = "Offset of the doorbell of the send queue in its BAR.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 8515, .c_name_at = 8528,
+		.head_at = 8541, .family_at = 2540, .unit_at = 859, .help_at = 8546,
 	},
-	{
+	{	/* rq-db-offset */
 		.slot = 90, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "rq-db-offset", .c_name = "rq_db_offset",
-		.head = "RQDB", .family = "efa", .unit = "bytes",
-		.help = "Offset of the doorbell of the receive queue in its BAR.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 8599, .c_name_at = 8612,
+		.head_at = 8625, .family_at = 2540, .unit_at = 859, .help_at = 8630,
 	},
-	{
+	{	/* llq-offset */
 		.slot = 91, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "llq-offset", .c_name = "llq_offset",
-		.head = "LLQ", .family = "efa", .unit = "bytes",
-		.help = "Offset of the send queue in BAR 2.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 8686, .c_name_at = 8697,
+		.head_at = 8708, .family_at = 2540, .unit_at = 859, .help_at = 8712,
 	},
-	{
+	{	/* hw-state */
 		.slot = 92, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-state",
-		.c_name = "hw_state", .head = "HWSTATE", .family = "efa",
-		.help = "State in the adapter.", .names = &eadm_spec_enums[3],
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 8747, .c_name_at = 8756,
+		.head_at = 6035, .family_at = 2540, .help_at = 8765, .names = &eadm_spec_enums[3],
 	},
-	{
+	{	/* hw-psn */
 		.slot = 93, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-psn", .c_name = "hw_psn", .head = "HWPSN", .family = "efa",
-		.help = "Packet sequence number in the adapter.",
+		.name_at = 8787, .c_name_at = 8794, .head_at = 8801, .family_at = 2540,
+		.help_at = 8807,
 	},
-	{
+	{	/* hw-sq-draining */
 		.slot = 94, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-sq-draining", .c_name = "hw_sq_draining", .head = "HWDRAIN",
-		.family = "efa", .help = "1 while the send queue is drained.",
+		.name_at = 8846, .c_name_at = 8861, .head_at = 8876, .family_at = 2540,
+		.help_at = 8884,
 	},
-	{
+	{	/* hw-rnr-retry */
 		.slot = 95, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-rnr-retry", .c_name = "hw_rnr_retry", .head = "HWRNR", .family = "efa",
-		.unit = "events", .help = "Retries in the adapter while the receiver is not ready.",
+		.name_at = 8919, .c_name_at = 8932, .head_at = 8945, .family_at = 2540,
+		.unit_at = 4767, .help_at = 8951,
 	},
 };
 
@@ -1346,246 +1297,224 @@ static const struct eadm_spec_set qp_sets[] = {
 };
 
 static const struct eadm_field cq_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* cqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "cqn", .c_name = "cqn", .head = "CQN", .help = "CQ number.",
+		.name_at = 9007, .c_name_at = 9007, .head_at = 9011, .help_at = 9015,
 	},
-	{
+	{	/* depth */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "depth", .c_name = "depth", .head = "DEPTH", .unit = "entries",
-		.help = "Entries.",
+		.name_at = 9026, .c_name_at = 9026, .head_at = 9032, .unit_at = 1386,
+		.help_at = 9038,
 	},
-	{
+	{	/* ci */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "ci", .c_name = "ci",
-		.head = "CI", .unit = "entries", .index = "cq",
-		.help = "Consumer index; for a process's CQ the one of its last request for notification.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 9047, .c_name_at = 9047,
+		.head_at = 9050, .unit_at = 1386, .index_at = 9053, .help_at = 9056,
 	},
-	{
+	{	/* vector */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "vector", .c_name = "vector", .head = "VECTOR",
-		.help = "Completion vector.",
+		.name_at = 9137, .c_name_at = 9137, .head_at = 9144, .help_at = 9151,
 	},
-	{
+	{	/* eqn */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "eqn", .c_name = "eqn", .head = "EQN", .help = "Event queue it reports to.",
+		.name_at = 9170, .c_name_at = 9170, .head_at = 9174, .help_at = 9178,
 	},
-	{
+	{	/* armed */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "armed", .c_name = "armed",
-		.head = "ARMED",
-		.help = "1 when its last doorbell asked for a notification that has not come yet.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 9205, .c_name_at = 9205,
+		.head_at = 9211, .help_at = 9217,
 	},
-	{
+	{	/* solicited */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "solicited", .c_name = "solicited",
-		.head = "SOL", .help = "1 when only a solicited completion shall notify.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 9290, .c_name_at = 9290,
+		.head_at = 9300, .help_at = 9304,
 	},
-	{
+	{	/* notify-requests */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "notify-requests",
-		.c_name = "notify_requests", .head = "ARMS", .unit = "requests",
-		.help = "Requests for notification; of a process's CQ at least so many, as the driver sees only the lowest 8 bits of their number, with each event and when it is asked.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 9353, .c_name_at = 9369,
+		.head_at = 9385, .unit_at = 9390, .help_at = 9399,
 	},
-	{
+	{	/* events */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "events", .c_name = "events", .head = "EVENTS", .unit = "events",
-		.help = "Completion events delivered.",
+		.name_at = 4767, .c_name_at = 4767, .head_at = 4774, .unit_at = 4767,
+		.help_at = 9559,
 	},
-	{
+	{	/* errors */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "errors", .c_name = "errors", .head = "ERRORS", .unit = "events",
-		.help = "Asynchronous error events.",
+		.name_at = 9588, .c_name_at = 9588, .head_at = 9595, .unit_at = 4767,
+		.help_at = 9602,
 	},
-	{
+	{	/* users */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "users", .c_name = "users", .head = "USERS", .unit = "objects",
-		.help = "Queues that complete to it.",
+		.name_at = 9629, .c_name_at = 9629, .head_at = 9635, .unit_at = 993,
+		.help_at = 9641,
 	},
-	{
+	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "user", .c_name = "user",
-		.head = "USER", .help = "1 when a process polls it directly, 0 for the kernel.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3711, .c_name_at = 3711,
+		.head_at = 3716, .help_at = 9669,
 	},
-	{
+	{	/* pid */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "pid", .c_name = "pid", .head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 3786,
 	},
-	{
+	{	/* comm */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name = "comm", .c_name = "comm",
-		.head = "COMM",
-		.help = "Command name of that process, or the kernel consumer in brackets.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3901,
+		.c_name_at = 3901, .head_at = 3906, .help_at = 3911,
 	},
-	{
+	{	/* cgroup-id */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "cgroup-id", .c_name = "cgroup_id", .head = "CGROUP",
-		.help = "Control group (v2) id of that process.",
+		.name_at = 3977, .c_name_at = 3987, .head_at = 3997, .help_at = 4004,
 	},
-	{
+	{	/* netns */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "netns", .c_name = "netns", .head = "NETNS",
-		.help = "Inode number of the network namespace of that process.",
+		.name_at = 4043, .c_name_at = 4043, .head_at = 4049, .help_at = 4055,
 	},
-	{
+	{	/* ctxn */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "ctxn", .c_name = "ctxn",
-		.head = "CTXN", .help = "User context (open verbs device) that owns the object.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4110, .c_name_at = 4110,
+		.head_at = 4115, .help_at = 4120,
 	},
-	{
+	{	/* res-id */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "res-id", .c_name = "res_id",
-		.head = "RESID",
-		.help = "Number of this object in RDMA netlink (rdma resource show).",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4175, .c_name_at = 4182,
+		.head_at = 4189, .help_at = 4195,
 	},
-	{
+	{	/* age */
 		.slot = 24, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "age", .c_name = "age", .head = "AGE", .unit = "ns",
-		.help = "Time since creation.",
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
 	},
-	{
+	{	/* last-event-age */
 		.slot = 25, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-event-age", .c_name = "last_event_age", .head = "LASTEVENT",
-		.unit = "ns", .help = "Time since its last completion event.",
+		.name_at = 9723, .c_name_at = 9738, .head_at = 9753, .unit_at = 1541,
+		.help_at = 9763,
 	},
-	{
+	{	/* hw-pi */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-pi", .c_name = "hw_pi", .head = "HWPI", .unit = "entries",
-		.index = "cq", .help = "Producer index of the adapter.",
+		.name_at = 9801, .c_name_at = 9807, .head_at = 9813, .unit_at = 1386,
+		.index_at = 9053, .help_at = 9818,
 	},
-	{
+	{	/* hw-enabled */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-enabled", .c_name = "hw_enabled", .head = "HWEN",
-		.help = "Enabled in the adapter.",
+		.name_at = 9849, .c_name_at = 9860, .head_at = 9871, .help_at = 9876,
 	},
-	{
+	{	/* hw-depth */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-depth",
-		.c_name = "hw_depth", .head = "HWDEPTH", .unit = "entries",
-		.help = "Entries in the adapter's context.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 9900, .c_name_at = 9909,
+		.head_at = 9918, .unit_at = 1386, .help_at = 9926,
 	},
-	{
+	{	/* channel */
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "channel", .c_name = "channel",
-		.head = "CHANNEL",
-		.help = "1 when its process has a channel for completion events, 0 when it only polls; not of the kernel's CQs.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 9960, .c_name_at = 9960,
+		.head_at = 9968, .help_at = 9976,
 	},
-	{
+	{	/* last-extra-age */
 		.slot = 30, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-extra-age", .c_name = "last_extra_age", .head = "LASTEXTRA",
-		.unit = "ns", .help = "Time since it last got an event more than it had asked for.",
+		.name_at = 10079, .c_name_at = 10094, .head_at = 10109, .unit_at = 1541,
+		.help_at = 10119,
 	},
-	{
+	{	/* subs */
 		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "subs", .c_name = "subs",
-		.head = "SUBS", .unit = "queues",
-		.help = "Parts of the queue, each of them a ring; absent where a queue is one.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10179, .c_name_at = 10179,
+		.head_at = 10184, .unit_at = 10189, .help_at = 10196,
 	},
-	{
+	{	/* hw-owner */
 		.slot = 32, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-owner", .c_name = "hw_owner", .head = "HWOWNER", .family = "erdma",
-		.help = "Owner bit the adapter writes now.",
+		.name_at = 10266, .c_name_at = 10275, .head_at = 10284, .family_at = 2480,
+		.help_at = 10292,
 	},
-	{
+	{	/* hw-bad-db-type */
 		.slot = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-bad-db-type", .c_name = "hw_bad_db_type", .head = "HWBADDB",
-		.family = "erdma", .help = "Last bad doorbell: 0 duplicate, 1 out of order.",
+		.name_at = 10326, .c_name_at = 10341, .head_at = 10356, .family_at = 2480,
+		.help_at = 10364,
 	},
-	{
+	{	/* hw-bad-db-ci */
 		.slot = 34, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-bad-db-ci", .c_name = "hw_bad_db_ci", .head = "HWBADCI",
-		.family = "erdma", .unit = "entries", .help = "Consumer index of that doorbell.",
+		.name_at = 10412, .c_name_at = 10425, .head_at = 10438, .family_at = 2480,
+		.unit_at = 1386, .help_at = 10446,
 	},
-	{
+	{	/* hw-out-of-order */
 		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 8,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-out-of-order",
-		.c_name = "hw_out_of_order", .head = "HWOOO", .family = "erdma",
-		.unit = "doorbells", .help = "Doorbells out of order, modulo 256.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 10479, .c_name_at = 10495,
+		.head_at = 10511, .family_at = 2480, .unit_at = 10517, .help_at = 10527,
 	},
-	{
+	{	/* hw-duplicate */
 		.slot = 36, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 8,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-duplicate",
-		.c_name = "hw_duplicate", .head = "HWDUP", .family = "erdma", .unit = "doorbells",
-		.help = "Doorbells repeated, modulo 256.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 10563, .c_name_at = 10576,
+		.head_at = 10589, .family_at = 2480, .unit_at = 10517, .help_at = 10595,
 	},
-	{
+	{	/* hw-db-addr */
 		.slot = 37, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name = "hw-db-addr",
-		.c_name = "hw_db_addr", .head = "HWDBADDR", .family = "erdma",
-		.help = "Address of the doorbell.",
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 10627, .c_name_at = 10638,
+		.head_at = 10649, .family_at = 2480, .help_at = 10658,
 	},
-	{
+	{	/* hw-dbrec */
 		.slot = 38, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
-		.name = "hw-dbrec", .c_name = "hw_dbrec", .head = "HWDB", .family = "erdma",
-		.help = "Doorbell record.",
+		.name_at = 10683, .c_name_at = 10692, .head_at = 10701, .family_at = 2480,
+		.help_at = 10706,
 	},
-	{
+	{	/* entry-size */
 		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "entry-size",
-		.c_name = "entry_size", .head = "ENTRYSIZE", .family = "efa", .unit = "bytes",
-		.help = "Size of an entry.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10723, .c_name_at = 10734,
+		.head_at = 10745, .family_at = 2540, .unit_at = 859, .help_at = 10755,
 	},
-	{
+	{	/* source-address */
 		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "source-address",
-		.c_name = "source_address", .head = "SRCADDR", .family = "efa",
-		.help = "1 when entries have addresses of senders without an AH.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10773, .c_name_at = 10788,
+		.head_at = 10803, .family_at = 2540, .help_at = 10811,
 	},
-	{
+	{	/* db-offset */
 		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "db-offset", .c_name = "db_offset",
-		.head = "DB", .family = "efa", .unit = "bytes",
-		.help = "Offset of the doorbell in its BAR.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 10867, .c_name_at = 10877,
+		.head_at = 10887, .family_at = 2540, .unit_at = 859, .help_at = 10890,
 	},
 };
 
@@ -1601,215 +1530,204 @@ static const struct eadm_spec_set cq_sets[] = {
 };
 
 static const struct eadm_field eq_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name = "index", .c_name = "index", .head = "EQ",
-		.help = "Number of the queue within its device.",
+		.name_at = 10925, .c_name_at = 10925, .head_at = 10931, .help_at = 10934,
 	},
-	{
+	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name = "role", .c_name = "role", .head = "ROLE", .help = "What it carries.",
+		.name_at = 10973, .c_name_at = 10973, .head_at = 10978, .help_at = 10983,
 		.names = &eadm_spec_enums[4],
 	},
-	{
+	{	/* eqn */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "eqn", .c_name = "eqn", .head = "EQN",
-		.help = "EQ number in the adapter's terms.",
+		.name_at = 9170, .c_name_at = 9170, .head_at = 9174, .help_at = 11000,
 	},
-	{
+	{	/* vector */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "vector", .c_name = "vector", .head = "VECTOR", .help = "MSI-X vector.",
+		.name_at = 9137, .c_name_at = 9137, .head_at = 9144, .help_at = 11034,
 	},
-	{
+	{	/* irq */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "irq", .c_name = "irq", .head = "IRQ",
-		.help = "Interrupt number of the system.",
+		.name_at = 11048, .c_name_at = 11048, .head_at = 11052, .help_at = 11056,
 	},
-	{
+	{	/* irq-name */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 56, .metric = EADM_SPEC_METRIC_INFO,
-		.cut = true, .name = "irq-name", .c_name = "irq_name", .head = "IRQNAME",
-		.help = "Name in /proc/interrupts.",
+		.cut = true, .name_at = 11088, .c_name_at = 11097, .head_at = 11106,
+		.help_at = 11114,
 	},
-	{
+	{	/* depth */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "depth", .c_name = "depth", .head = "DEPTH", .unit = "entries",
-		.help = "Entries.",
+		.name_at = 9026, .c_name_at = 9026, .head_at = 9032, .unit_at = 1386,
+		.help_at = 9038,
 	},
-	{
+	{	/* ci */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "ci", .c_name = "ci",
-		.head = "CI", .unit = "entries", .index = "eq", .help = "Consumer index.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 9047, .c_name_at = 9047,
+		.head_at = 9050, .unit_at = 1386, .index_at = 11140, .help_at = 11143,
 	},
-	{
+	{	/* pending */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "pending", .c_name = "pending", .head = "PENDING", .unit = "entries",
-		.help = "Entries written by the adapter and not yet consumed, as found in the ring.",
+		.name_at = 11159, .c_name_at = 11159, .head_at = 11167, .unit_at = 1386,
+		.help_at = 11175,
 	},
-	{
+	{	/* cqs */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cqs", .c_name = "cqs", .head = "CQS", .unit = "objects",
-		.help = "CQs that report to it.",
+		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
+		.help_at = 11250,
 	},
-	{
+	{	/* interrupts */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "interrupts", .c_name = "interrupts", .head = "INTRS", .unit = "interrupts",
-		.help = "Interrupts taken.",
+		.name_at = 11273, .c_name_at = 11273, .head_at = 11284, .unit_at = 11273,
+		.help_at = 11290,
 	},
-	{
+	{	/* events */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "events", .c_name = "events", .head = "EVENTS", .unit = "events",
-		.help = "Entries consumed.",
+		.name_at = 4767, .c_name_at = 4767, .head_at = 4774, .unit_at = 4767,
+		.help_at = 11308,
 	},
-	{
+	{	/* unknown */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "unknown", .c_name = "unknown", .head = "UNKNOWN", .unit = "events",
-		.help = "Entries that named an unknown object.",
+		.name_at = 11326, .c_name_at = 11326, .head_at = 11334, .unit_at = 4767,
+		.help_at = 11342,
 	},
-	{
+	{	/* age */
 		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "age", .c_name = "age", .head = "AGE", .unit = "ns",
-		.help = "Time since creation.",
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
 	},
-	{
+	{	/* last-event-age */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-event-age", .c_name = "last_event_age", .head = "LASTEVENT",
-		.unit = "ns", .help = "Time since the last entry consumed.",
+		.name_at = 9723, .c_name_at = 9738, .head_at = 9753, .unit_at = 1541,
+		.help_at = 11380,
 	},
-	{
+	{	/* hw-depth */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name = "hw-depth",
-		.c_name = "hw_depth", .head = "HWDEPTH", .unit = "entries",
-		.help = "Entries in the adapter's context.",
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 9900, .c_name_at = 9909,
+		.head_at = 9918, .unit_at = 1386, .help_at = 9926,
 	},
-	{
+	{	/* hw-vector */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-vector", .c_name = "hw_vector", .head = "HWVECTOR",
-		.help = "Vector in the adapter's context.",
+		.name_at = 11416, .c_name_at = 11426, .head_at = 11436, .help_at = 11445,
 	},
-	{
+	{	/* hw-suppressed */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-suppressed", .c_name = "hw_suppressed", .head = "HWSUPP",
-		.help = "1 when the adapter holds back interrupts: not armed.",
+		.name_at = 11478, .c_name_at = 11492, .head_at = 11506, .help_at = 11513,
 	},
-	{
+	{	/* hw-overflow */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-overflow", .c_name = "hw_overflow", .head = "HWOVFL",
-		.help = "1 when the ring overflowed.",
+		.name_at = 11566, .c_name_at = 11578, .head_at = 11590, .help_at = 11597,
 	},
-	{
+	{	/* hw-head */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-head", .c_name = "hw_head", .head = "HWHEAD", .unit = "entries",
-		.help = "Consumer index last reported to the adapter.",
+		.name_at = 11625, .c_name_at = 11633, .head_at = 11641, .unit_at = 1386,
+		.help_at = 11648,
 	},
-	{
+	{	/* hw-tail */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-tail", .c_name = "hw_tail", .head = "HWTAIL", .unit = "entries",
-		.help = "Producer index of the adapter.",
+		.name_at = 11693, .c_name_at = 11701, .head_at = 11709, .unit_at = 1386,
+		.help_at = 9818,
 	},
-	{
+	{	/* hw-ring-addr */
 		.slot = 27, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name = "hw-ring-addr",
-		.c_name = "hw_ring_addr", .head = "HWRING", .help = "DMA address of the ring.",
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 11716, .c_name_at = 11729,
+		.head_at = 11742, .help_at = 11749,
 	},
-	{
+	{	/* missed */
 		.slot = 28, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "missed", .c_name = "missed", .head = "MISSED", .unit = "events",
-		.help = "Times that entries were found for which no interrupt had come, or answers that no event had announced.",
+		.name_at = 11774, .c_name_at = 11774, .head_at = 11781, .unit_at = 4767,
+		.help_at = 11788,
 	},
-	{
+	{	/* last-missed-age */
 		.slot = 29, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-missed-age", .c_name = "last_missed_age", .head = "LASTMISSED",
-		.unit = "ns", .help = "Time since the field missed last grew.",
+		.name_at = 11891, .c_name_at = 11907, .head_at = 11923, .unit_at = 1541,
+		.help_at = 11934,
 	},
-	{
+	{	/* last-unknown-age */
 		.slot = 30, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-unknown-age", .c_name = "last_unknown_age", .head = "LASTUNKNOWN",
-		.unit = "ns", .help = "Time since the field unknown last grew.",
+		.name_at = 11973, .c_name_at = 11990, .head_at = 12007, .unit_at = 1541,
+		.help_at = 12019,
 	},
-	{
+	{	/* hw-head-owner */
 		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-head-owner", .c_name = "hw_head_owner", .head = "HWHOWN",
-		.family = "erdma", .help = "Owner bit at the head.",
+		.name_at = 12059, .c_name_at = 12073, .head_at = 12087, .family_at = 2480,
+		.help_at = 12094,
 	},
-	{
+	{	/* hw-tail-owner */
 		.slot = 32, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-tail-owner", .c_name = "hw_tail_owner", .head = "HWTOWN",
-		.family = "erdma", .help = "Owner bit at the tail.",
+		.name_at = 12117, .c_name_at = 12131, .head_at = 12145, .family_at = 2480,
+		.help_at = 12152,
 	},
-	{
+	{	/* hw-db-addr */
 		.slot = 33, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name = "hw-db-addr",
-		.c_name = "hw_db_addr", .head = "HWDBADDR", .family = "erdma",
-		.help = "Address of the doorbell.",
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 10627, .c_name_at = 10638,
+		.head_at = 10649, .family_at = 2480, .help_at = 10658,
 	},
-	{
+	{	/* hw-dbrec */
 		.slot = 34, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
-		.name = "hw-dbrec", .c_name = "hw_dbrec", .head = "HWDB", .family = "erdma",
-		.help = "Doorbell record.",
+		.name_at = 10683, .c_name_at = 10692, .head_at = 10701, .family_at = 2480,
+		.help_at = 10706,
 	},
-	{
+	{	/* keep-alive-events */
 		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "keep-alive-events", .c_name = "keep_alive_events", .head = "KEEPALIVE",
-		.family = "efa", .unit = "events", .help = "Signs of life of the adapter.",
+		.name_at = 12175, .c_name_at = 12193, .head_at = 12211, .family_at = 2540,
+		.unit_at = 4767, .help_at = 12221,
 	},
-	{
+	{	/* last-keep-alive-age */
 		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-keep-alive-age", .c_name = "last_keep_alive_age", .head = "LASTALIVE",
-		.family = "efa", .unit = "ns", .help = "Time since the last sign of life.",
+		.name_at = 12251, .c_name_at = 12271, .head_at = 12291, .family_at = 2540,
+		.unit_at = 1541, .help_at = 12301,
 	},
 };
 
@@ -1825,188 +1743,182 @@ static const struct eadm_spec_set eq_sets[] = {
 };
 
 static const struct eadm_field cmdq_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "index", .c_name = "index",
-		.head = "CMDQ", .help = "Number; one per device so far.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10925, .c_name_at = 10925,
+		.head_at = 12335, .help_at = 12340,
 	},
-	{
+	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state", .c_name = "state", .head = "STATE", .help = "How it works now.",
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 12371,
 		.names = &eadm_spec_enums[5],
 	},
-	{
+	{	/* sq-depth */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "sq-depth", .c_name = "sq_depth", .head = "SQDEPTH", .unit = "entries",
-		.help = "Entries of the command ring.",
+		.name_at = 3155, .c_name_at = 3164, .head_at = 3173, .unit_at = 1386,
+		.help_at = 12389,
 	},
-	{
+	{	/* sq-stride */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "sq-stride",
-		.c_name = "sq_stride", .head = "SQSTRIDE", .unit = "bytes",
-		.help = "Size of an entry of the command ring; a command may take several.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3208, .c_name_at = 3218,
+		.head_at = 3228, .unit_at = 859, .help_at = 12418,
 	},
-	{
+	{	/* sq-pi */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-pi", .c_name = "sq_pi",
-		.head = "SQPI", .unit = "entries", .index = "cmd-sq", .help = "Producer index.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3306, .c_name_at = 3312,
+		.head_at = 3318, .unit_at = 1386, .index_at = 12484, .help_at = 12491,
 	},
-	{
+	{	/* sq-ci */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sq-ci", .c_name = "sq_ci",
-		.head = "SQCI", .unit = "entries", .index = "cmd-sq", .help = "Consumer index.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3392, .c_name_at = 3398,
+		.head_at = 3404, .unit_at = 1386, .index_at = 12484, .help_at = 11143,
 	},
-	{
+	{	/* cq-ci */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cq-ci", .c_name = "cq_ci",
-		.head = "CQCI", .unit = "entries", .index = "cmd-cq",
-		.help = "Consumer index of the command CQ.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12507, .c_name_at = 12513,
+		.head_at = 12519, .unit_at = 1386, .index_at = 12524, .help_at = 12531,
 	},
-	{
+	{	/* eq-ci */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "eq-ci", .c_name = "eq_ci",
-		.head = "EQCI", .unit = "entries", .index = "eq",
-		.help = "Consumer index of the command EQ.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12565, .c_name_at = 12571,
+		.head_at = 12577, .unit_at = 1386, .index_at = 11140, .help_at = 12582,
 	},
-	{
+	{	/* credits */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "credits", .c_name = "credits", .head = "CREDITS", .unit = "commands",
-		.help = "Commands that may be outstanding at once.",
+		.name_at = 12616, .c_name_at = 12616, .head_at = 12624, .unit_at = 12632,
+		.help_at = 12641,
 	},
-	{
+	{	/* outstanding */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "outstanding", .c_name = "outstanding", .head = "OUT", .unit = "commands",
-		.help = "Commands outstanding now.",
+		.name_at = 12683, .c_name_at = 12683, .head_at = 12695, .unit_at = 12632,
+		.help_at = 12699,
 	},
-	{
+	{	/* max-outstanding */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "max-outstanding", .c_name = "max_outstanding", .head = "MAXOUT",
-		.unit = "commands", .help = "Most commands outstanding at once so far.",
+		.name_at = 12725, .c_name_at = 12741, .head_at = 12757, .unit_at = 12632,
+		.help_at = 12764,
 	},
-	{
+	{	/* submitted */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "submitted", .c_name = "submitted", .head = "SUBMITTED", .unit = "commands",
-		.help = "Commands submitted.",
+		.name_at = 12806, .c_name_at = 12806, .head_at = 12816, .unit_at = 12632,
+		.help_at = 12826,
 	},
-	{
+	{	/* completed */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "completed", .c_name = "completed", .head = "COMPLETED", .unit = "commands",
-		.help = "Commands answered.",
+		.name_at = 12846, .c_name_at = 12846, .head_at = 4701, .unit_at = 12632,
+		.help_at = 12856,
 	},
-	{
+	{	/* errors */
 		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "errors", .c_name = "errors", .head = "ERRORS", .unit = "commands",
-		.help = "Commands answered with a syndrome.",
+		.name_at = 9588, .c_name_at = 9588, .head_at = 9595, .unit_at = 12632,
+		.help_at = 12875,
 	},
-	{
+	{	/* timeouts */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "timeouts", .c_name = "timeouts", .head = "TIMEOUTS", .unit = "commands",
-		.help = "Commands not answered in time.",
+		.name_at = 12910, .c_name_at = 12910, .head_at = 12919, .unit_at = 12632,
+		.help_at = 12928,
 	},
-	{
+	{	/* late */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "late", .c_name = "late", .head = "LATE", .unit = "commands",
-		.help = "Answers that came after the time-out.",
+		.name_at = 12959, .c_name_at = 12959, .head_at = 12964, .unit_at = 12632,
+		.help_at = 12969,
 	},
-	{
+	{	/* spurious */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "spurious", .c_name = "spurious", .head = "SPURIOUS", .unit = "commands",
-		.help = "Completions that matched no outstanding command.",
+		.name_at = 13007, .c_name_at = 13007, .head_at = 13016, .unit_at = 12632,
+		.help_at = 13025,
 	},
-	{
+	{	/* recoveries */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "recoveries", .c_name = "recoveries", .head = "RECOVERIES",
-		.unit = "recoveries", .help = "Times the queue was brought back.",
+		.name_at = 13074, .c_name_at = 13074, .head_at = 13085, .unit_at = 13074,
+		.help_at = 13096,
 	},
-	{
+	{	/* failed-recoveries */
 		.slot = 24, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "failed-recoveries", .c_name = "failed_recoveries", .head = "RECFAILED",
-		.unit = "recoveries", .help = "Times that failed.",
+		.name_at = 13130, .c_name_at = 13148, .head_at = 13166, .unit_at = 13074,
+		.help_at = 13176,
 	},
-	{
+	{	/* last-submit-age */
 		.slot = 25, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-submit-age", .c_name = "last_submit_age", .head = "LASTSUBMIT",
-		.unit = "ns", .help = "Time since the last command was submitted.",
+		.name_at = 13195, .c_name_at = 13211, .head_at = 13227, .unit_at = 1541,
+		.help_at = 13238,
 	},
-	{
+	{	/* last-comp-age */
 		.slot = 26, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-comp-age", .c_name = "last_comp_age", .head = "LASTCOMP",
-		.unit = "ns", .help = "Time since the last answer.",
+		.name_at = 4673, .c_name_at = 4687, .head_at = 13281, .unit_at = 1541,
+		.help_at = 13290,
 	},
-	{
+	{	/* oldest-age */
 		.slot = 27, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "oldest-age", .c_name = "oldest_age", .head = "OLDEST", .unit = "ns",
-		.help = "Time the oldest outstanding command has waited.",
+		.name_at = 13318, .c_name_at = 13329, .head_at = 13340, .unit_at = 1541,
+		.help_at = 13347,
 	},
-	{
+	{	/* timeout */
 		.slot = 28, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "timeout", .c_name = "timeout", .head = "TIMEOUT", .unit = "ns",
-		.help = "Time after which a command counts as lost.",
+		.name_at = 13395, .c_name_at = 13395, .head_at = 13403, .unit_at = 1541,
+		.help_at = 13411,
 	},
-	{
+	{	/* hw-sq-pi */
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-sq-pi", .c_name = "hw_sq_pi", .head = "HWSQPI", .unit = "entries",
-		.index = "cmd-sq", .help = "Producer index seen by the adapter.",
+		.name_at = 4896, .c_name_at = 4905, .head_at = 4914, .unit_at = 1386,
+		.index_at = 12484, .help_at = 13454,
 	},
-	{
+	{	/* hw-sq-ci */
 		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-sq-ci", .c_name = "hw_sq_ci", .head = "HWSQCI", .unit = "entries",
-		.index = "cmd-sq", .help = "Consumer index of the adapter.",
+		.name_at = 4968, .c_name_at = 4977, .head_at = 4986, .unit_at = 1386,
+		.index_at = 12484, .help_at = 13490,
 	},
-	{
+	{	/* hw-cq-pi */
 		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-cq-pi", .c_name = "hw_cq_pi", .head = "HWCQPI", .unit = "entries",
-		.help = "Producer index of the command CQ in the adapter.",
+		.name_at = 13521, .c_name_at = 13530, .head_at = 13539, .unit_at = 1386,
+		.help_at = 13546,
 	},
-	{
+	{	/* last-spurious-age */
 		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-spurious-age", .c_name = "last_spurious_age", .head = "LASTSPURIOUS",
-		.unit = "ns", .help = "Time since the field spurious last grew.",
+		.name_at = 13595, .c_name_at = 13613, .head_at = 13631, .unit_at = 1541,
+		.help_at = 13644,
 	},
 };
 
@@ -2017,154 +1929,144 @@ static const int16_t cmdq_by_slot[] = {
 };
 
 static const struct eadm_field mr_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* mrn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "mrn", .c_name = "mrn", .head = "MRN",
-		.help = "Number of the region, which its keys begin with where the adapter has that.",
+		.name_at = 13685, .c_name_at = 13685, .head_at = 13689, .help_at = 13693,
 	},
-	{
+	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "type", .c_name = "type", .head = "TYPE", .help = "How it is registered.",
+		.name_at = 2979, .c_name_at = 2979, .head_at = 2984, .help_at = 13769,
 		.names = &eadm_spec_enums[6],
 	},
-	{
+	{	/* valid */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "valid", .c_name = "valid",
-		.head = "VALID", .help = "1 when accesses are allowed as far as the driver knows.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 13791, .c_name_at = 13791,
+		.head_at = 13797, .help_at = 13803,
 	},
-	{
+	{	/* pdn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "pdn", .c_name = "pdn", .head = "PDN", .help = "Protection domain.",
+		.name_at = 3031, .c_name_at = 3031, .head_at = 3035, .help_at = 3039,
 	},
-	{
+	{	/* lkey */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name = "lkey", .c_name = "lkey", .head = "LKEY", .help = "Local key.",
+		.name_at = 13859, .c_name_at = 13859, .head_at = 13864, .help_at = 13869,
 	},
-	{
+	{	/* rkey */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name = "rkey", .c_name = "rkey", .head = "RKEY", .help = "Remote key.",
+		.name_at = 13880, .c_name_at = 13880, .head_at = 13885, .help_at = 13890,
 	},
-	{
+	{	/* iova */
 		.slot = 12, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "iova", .c_name = "iova", .head = "IOVA",
-		.help = "Start address in work requests.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 13902, .c_name_at = 13902,
+		.head_at = 13907, .help_at = 13912,
 	},
-	{
+	{	/* length */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_SUM,
-		.name = "length", .c_name = "length", .head = "LENGTH", .unit = "bytes",
-		.help = "Length.",
+		.name_at = 13944, .c_name_at = 13944, .head_at = 13951, .unit_at = 859,
+		.help_at = 13958,
 	},
-	{
+	{	/* access */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "access", .c_name = "access",
-		.head = "ACCESS", .help = "What is allowed.", .names = &eadm_spec_enums[7],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 13966, .c_name_at = 13966,
+		.head_at = 13973, .help_at = 13980, .names = &eadm_spec_enums[7],
 	},
-	{
+	{	/* page-size */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "page-size", .c_name = "page_size", .head = "PAGESIZE", .unit = "bytes",
-		.help = "Page size the adapter translates with.",
+		.name_at = 13997, .c_name_at = 14007, .head_at = 14017, .unit_at = 859,
+		.help_at = 14026,
 	},
-	{
+	{	/* pages */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "pages", .c_name = "pages", .head = "PAGES", .unit = "entries",
-		.help = "Translation entries.",
+		.name_at = 14065, .c_name_at = 14065, .head_at = 14071, .unit_at = 1386,
+		.help_at = 14077,
 	},
-	{
+	{	/* pid */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "pid", .c_name = "pid", .head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 3786,
 	},
-	{
+	{	/* comm */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name = "comm", .c_name = "comm",
-		.head = "COMM",
-		.help = "Command name of that process, or the kernel consumer in brackets.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3901,
+		.c_name_at = 3901, .head_at = 3906, .help_at = 3911,
 	},
-	{
+	{	/* cgroup-id */
 		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "cgroup-id", .c_name = "cgroup_id", .head = "CGROUP",
-		.help = "Control group (v2) id of that process.",
+		.name_at = 3977, .c_name_at = 3987, .head_at = 3997, .help_at = 4004,
 	},
-	{
+	{	/* netns */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "netns", .c_name = "netns", .head = "NETNS",
-		.help = "Inode number of the network namespace of that process.",
+		.name_at = 4043, .c_name_at = 4043, .head_at = 4049, .help_at = 4055,
 	},
-	{
+	{	/* ctxn */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "ctxn", .c_name = "ctxn",
-		.head = "CTXN", .help = "User context (open verbs device) that owns the object.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4110, .c_name_at = 4110,
+		.head_at = 4115, .help_at = 4120,
 	},
-	{
+	{	/* res-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "res-id", .c_name = "res_id",
-		.head = "RESID",
-		.help = "Number of this object in RDMA netlink (rdma resource show).",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4175, .c_name_at = 4182,
+		.head_at = 4189, .help_at = 4195,
 	},
-	{
+	{	/* age */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "age", .c_name = "age", .head = "AGE", .unit = "ns",
-		.help = "Time since creation.",
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
 	},
-	{
+	{	/* mtt-level */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "mtt-level", .c_name = "mtt_level", .head = "LEVEL", .family = "erdma",
-		.unit = "levels", .help = "Levels of translation tables, 0: inside the command.",
+		.name_at = 14098, .c_name_at = 14108, .head_at = 14118, .family_at = 2480,
+		.unit_at = 14124, .help_at = 14131,
 	},
-	{
+	{	/* recv-ic */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "recv-ic", .c_name = "recv_ic",
-		.head = "RECVIC", .family = "efa", .help = "Interconnect that receives use.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14184, .c_name_at = 14192,
+		.head_at = 14200, .family_at = 2540, .help_at = 14207,
 	},
-	{
+	{	/* read-ic */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "read-ic", .c_name = "read_ic",
-		.head = "READIC", .family = "efa", .help = "Interconnect that RDMA reads use.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14239, .c_name_at = 14247,
+		.head_at = 14255, .family_at = 2540, .help_at = 14262,
 	},
-	{
+	{	/* rdma-recv-ic */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "rdma-recv-ic",
-		.c_name = "rdma_recv_ic", .head = "RDMAIC", .family = "efa",
-		.help = "Interconnect that received RDMA uses.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14296, .c_name_at = 14309,
+		.head_at = 14322, .family_at = 2540, .help_at = 14329,
 	},
 };
 
@@ -2179,88 +2081,79 @@ static const struct eadm_spec_set mr_sets[] = {
 };
 
 static const struct eadm_field pd_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* pdn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "pdn", .c_name = "pdn", .head = "PDN", .help = "PD number.",
+		.name_at = 3031, .c_name_at = 3031, .head_at = 3035, .help_at = 14367,
 	},
-	{
+	{	/* users */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "users", .c_name = "users", .head = "USERS", .unit = "objects",
-		.help = "Objects that belong to it.",
+		.name_at = 9629, .c_name_at = 9629, .head_at = 9635, .unit_at = 993,
+		.help_at = 14378,
 	},
-	{
+	{	/* local-dma-lkey */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name = "local-dma-lkey", .c_name = "local_dma_lkey", .head = "DMALKEY",
-		.help = "Key of all DMA addresses.",
+		.name_at = 14405, .c_name_at = 14420, .head_at = 14435, .help_at = 14443,
 	},
-	{
+	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "pid", .c_name = "pid", .head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 3786,
 	},
-	{
+	{	/* comm */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name = "comm", .c_name = "comm",
-		.head = "COMM",
-		.help = "Command name of that process, or the kernel consumer in brackets.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3901,
+		.c_name_at = 3901, .head_at = 3906, .help_at = 3911,
 	},
-	{
+	{	/* cgroup-id */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "cgroup-id", .c_name = "cgroup_id", .head = "CGROUP",
-		.help = "Control group (v2) id of that process.",
+		.name_at = 3977, .c_name_at = 3987, .head_at = 3997, .help_at = 4004,
 	},
-	{
+	{	/* netns */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "netns", .c_name = "netns", .head = "NETNS",
-		.help = "Inode number of the network namespace of that process.",
+		.name_at = 4043, .c_name_at = 4043, .head_at = 4049, .help_at = 4055,
 	},
-	{
+	{	/* ctxn */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "ctxn", .c_name = "ctxn",
-		.head = "CTXN", .help = "User context (open verbs device) that owns the object.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4110, .c_name_at = 4110,
+		.head_at = 4115, .help_at = 4120,
 	},
-	{
+	{	/* res-id */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "res-id", .c_name = "res_id",
-		.head = "RESID",
-		.help = "Number of this object in RDMA netlink (rdma resource show).",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4175, .c_name_at = 4182,
+		.head_at = 4189, .help_at = 4195,
 	},
-	{
+	{	/* age */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "age", .c_name = "age", .head = "AGE", .unit = "ns",
-		.help = "Time since creation.",
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
 	},
 };
 
@@ -2269,127 +2162,116 @@ static const int16_t pd_by_slot[] = {
 };
 
 static const struct eadm_field ctx_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* ctxn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "ctxn", .c_name = "ctxn",
-		.head = "CTXN", .help = "User context (open verbs device) that owns the object.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4110, .c_name_at = 4110,
+		.head_at = 4115, .help_at = 4120,
 	},
-	{
+	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "qps", .c_name = "qps", .head = "QPS", .unit = "objects",
-		.help = "QPs it owns.",
+		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
+		.help_at = 14469,
 	},
-	{
+	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cqs", .c_name = "cqs", .head = "CQS", .unit = "objects",
-		.help = "CQs it owns.",
+		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
+		.help_at = 14482,
 	},
-	{
+	{	/* mrs */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "mrs", .c_name = "mrs", .head = "MRS", .unit = "objects",
-		.help = "MRs it owns.",
+		.name_at = 1153, .c_name_at = 1153, .head_at = 1157, .unit_at = 993,
+		.help_at = 14495,
 	},
-	{
+	{	/* pds */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "pds", .c_name = "pds", .head = "PDS", .unit = "objects",
-		.help = "PDs it owns.",
+		.name_at = 1207, .c_name_at = 1207, .head_at = 1211, .unit_at = 993,
+		.help_at = 14508,
 	},
-	{
+	{	/* pid */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "pid", .c_name = "pid", .head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 3786,
 	},
-	{
+	{	/* comm */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name = "comm", .c_name = "comm",
-		.head = "COMM",
-		.help = "Command name of that process, or the kernel consumer in brackets.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3901,
+		.c_name_at = 3901, .head_at = 3906, .help_at = 3911,
 	},
-	{
+	{	/* cgroup-id */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "cgroup-id", .c_name = "cgroup_id", .head = "CGROUP",
-		.help = "Control group (v2) id of that process.",
+		.name_at = 3977, .c_name_at = 3987, .head_at = 3997, .help_at = 4004,
 	},
-	{
+	{	/* netns */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "netns", .c_name = "netns", .head = "NETNS",
-		.help = "Inode number of the network namespace of that process.",
+		.name_at = 4043, .c_name_at = 4043, .head_at = 4049, .help_at = 4055,
 	},
-	{
+	{	/* res-id */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "res-id", .c_name = "res_id",
-		.head = "RESID",
-		.help = "Number of this object in RDMA netlink (rdma resource show).",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4175, .c_name_at = 4182,
+		.head_at = 4189, .help_at = 4195,
 	},
-	{
+	{	/* age */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "age", .c_name = "age", .head = "AGE", .unit = "ns",
-		.help = "Time since creation.",
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
 	},
-	{
+	{	/* db-type */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "db-type", .c_name = "db_type", .head = "DBTYPE", .family = "erdma",
-		.help = "How it reaches its doorbells.", .names = &eadm_spec_enums[31],
+		.name_at = 14521, .c_name_at = 14529, .head_at = 14537, .family_at = 2480,
+		.help_at = 14544, .names = &eadm_spec_enums[32],
 	},
-	{
+	{	/* sq-db-offset */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "sq-db-offset", .c_name = "sq_db_offset",
-		.head = "SQDB", .family = "erdma", .unit = "bytes",
-		.help = "Offset of its SQ doorbell page in BAR 0.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 8515, .c_name_at = 8528,
+		.head_at = 8541, .family_at = 2480, .unit_at = 859, .help_at = 14574,
 	},
-	{
+	{	/* rq-db-offset */
 		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "rq-db-offset", .c_name = "rq_db_offset",
-		.head = "RQDB", .family = "erdma", .unit = "bytes",
-		.help = "Offset of its RQ doorbell page in BAR 0.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 8599, .c_name_at = 8612,
+		.head_at = 8625, .family_at = 2480, .unit_at = 859, .help_at = 14615,
 	},
-	{
+	{	/* cq-db-offset */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "cq-db-offset", .c_name = "cq_db_offset",
-		.head = "CQDB", .family = "erdma", .unit = "bytes",
-		.help = "Offset of its CQ doorbell page in BAR 0.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 14656, .c_name_at = 14669,
+		.head_at = 14682, .family_at = 2480, .unit_at = 859, .help_at = 14687,
 	},
-	{
+	{	/* uar */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "uar", .c_name = "uar",
-		.head = "UAR", .family = "efa", .help = "Number of its page of doorbells.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 14728, .c_name_at = 14728,
+		.head_at = 14732, .family_at = 2540, .help_at = 14736,
 	},
 };
 
@@ -2404,608 +2286,613 @@ static const struct eadm_spec_set ctx_sets[] = {
 };
 
 static const struct eadm_field counters_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name = "port", .c_name = "port", .head = "PORT", .help = "Port number.",
+		.name_at = 14769, .c_name_at = 14769, .head_at = 827, .help_at = 14774,
 	},
-	{
+	{	/* tx-requests */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "tx-requests", .c_name = "tx_requests", .head = "TXREQS",
-		.unit = "requests", .help = "Work requests transmitted.",
+		.hw = true, .name_at = 14787, .c_name_at = 14799, .head_at = 14811, .unit_at = 9390,
+		.help_at = 14818,
 	},
-	{
+	{	/* tx-packets */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "tx-packets", .c_name = "tx_packets", .head = "TXPKTS",
-		.unit = "packets", .help = "Packets sent.",
+		.hw = true, .name_at = 14845, .c_name_at = 14856, .head_at = 14867, .unit_at = 6577,
+		.help_at = 14874,
 	},
-	{
+	{	/* tx-bytes */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "tx-bytes", .c_name = "tx_bytes", .head = "TXBYTES",
-		.unit = "bytes", .help = "Bytes sent.",
+		.hw = true, .name_at = 14888, .c_name_at = 14897, .head_at = 14906, .unit_at = 859,
+		.help_at = 14914,
 	},
-	{
+	{	/* tx-disabled-drops */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "tx-disabled-drops", .c_name = "tx_disabled_drops",
-		.head = "TXDISDROPS", .unit = "packets",
-		.help = "Packets not sent because the port is disabled.",
+		.hw = true, .name_at = 14926, .c_name_at = 14944, .head_at = 14962, .unit_at = 6577,
+		.help_at = 14973,
 	},
-	{
+	{	/* tx-bps-limit-drops */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "tx-bps-limit-drops", .c_name = "tx_bps_limit_drops",
-		.head = "TXBPSDROPS", .unit = "packets",
-		.help = "Packets not sent because of the bit-rate limit.",
+		.hw = true, .name_at = 15020, .c_name_at = 15039, .head_at = 15058, .unit_at = 6577,
+		.help_at = 15069,
 	},
-	{
+	{	/* tx-pps-limit-drops */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "tx-pps-limit-drops", .c_name = "tx_pps_limit_drops",
-		.head = "TXPPSDROPS", .unit = "packets",
-		.help = "Packets not sent because of the packet-rate limit.",
+		.hw = true, .name_at = 15117, .c_name_at = 15136, .head_at = 15155, .unit_at = 6577,
+		.help_at = 15166,
 	},
-	{
+	{	/* rx-packets */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "rx-packets", .c_name = "rx_packets", .head = "RXPKTS",
-		.unit = "packets", .help = "Packets received.",
+		.hw = true, .name_at = 15217, .c_name_at = 15228, .head_at = 15239, .unit_at = 6577,
+		.help_at = 15246,
 	},
-	{
+	{	/* rx-bytes */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "rx-bytes", .c_name = "rx_bytes", .head = "RXBYTES",
-		.unit = "bytes", .help = "Bytes received.",
+		.hw = true, .name_at = 15264, .c_name_at = 15273, .head_at = 15282, .unit_at = 859,
+		.help_at = 15290,
 	},
-	{
+	{	/* rx-disabled-drops */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "rx-disabled-drops", .c_name = "rx_disabled_drops",
-		.head = "RXDISDROPS", .unit = "packets",
-		.help = "Received packets dropped because the port is disabled.",
+		.hw = true, .name_at = 15306, .c_name_at = 15324, .head_at = 15342, .unit_at = 6577,
+		.help_at = 15353,
 	},
-	{
+	{	/* rx-bps-limit-drops */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "rx-bps-limit-drops", .c_name = "rx_bps_limit_drops",
-		.head = "RXBPSDROPS", .unit = "packets",
-		.help = "Received packets dropped because of the bit-rate limit.",
+		.hw = true, .name_at = 15408, .c_name_at = 15427, .head_at = 15446, .unit_at = 6577,
+		.help_at = 15457,
 	},
-	{
+	{	/* rx-pps-limit-drops */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name = "rx-pps-limit-drops", .c_name = "rx_pps_limit_drops",
-		.head = "RXPPSDROPS", .unit = "packets",
-		.help = "Received packets dropped because of the packet-rate limit.",
+		.hw = true, .name_at = 15513, .c_name_at = 15532, .head_at = 15551, .unit_at = 6577,
+		.help_at = 15562,
 	},
-	{
+	{	/* cmds-submitted */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cmds-submitted", .c_name = "cmds_submitted", .head = "CMDS",
-		.unit = "commands", .help = "Commands submitted.",
+		.name_at = 15621, .c_name_at = 15636, .head_at = 15651, .unit_at = 12632,
+		.help_at = 12826,
 	},
-	{
+	{	/* cmds-completed */
 		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cmds-completed", .c_name = "cmds_completed", .head = "CMDSDONE",
-		.unit = "commands", .help = "Commands answered.",
+		.name_at = 15656, .c_name_at = 15671, .head_at = 15686, .unit_at = 12632,
+		.help_at = 12856,
 	},
-	{
+	{	/* cmds-failed */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cmds-failed", .c_name = "cmds_failed", .head = "CMDSFAIL",
-		.unit = "commands", .help = "Commands answered with a syndrome.",
+		.name_at = 15695, .c_name_at = 15707, .head_at = 15719, .unit_at = 12632,
+		.help_at = 12875,
 	},
-	{
+	{	/* cmds-timed-out */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cmds-timed-out", .c_name = "cmds_timed_out", .head = "CMDSTIMEOUT",
-		.unit = "commands", .help = "Commands not answered in time.",
+		.name_at = 15728, .c_name_at = 15743, .head_at = 15758, .unit_at = 12632,
+		.help_at = 12928,
 	},
-	{
+	{	/* cmdq-recoveries */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cmdq-recoveries", .c_name = "cmdq_recoveries", .head = "RECOVERIES",
-		.unit = "recoveries", .help = "Times the command queue was brought back.",
+		.name_at = 15770, .c_name_at = 15786, .head_at = 13085, .unit_at = 13074,
+		.help_at = 15802,
 	},
-	{
+	{	/* async-events */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "async-events", .c_name = "async_events", .head = "ASYNC", .unit = "events",
-		.help = "Asynchronous events taken.",
+		.name_at = 15844, .c_name_at = 15857, .head_at = 15870, .unit_at = 4767,
+		.help_at = 15876,
 	},
-	{
+	{	/* comp-events */
 		.slot = 24, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "comp-events", .c_name = "comp_events", .head = "COMPEV", .unit = "events",
-		.help = "Completion events taken.",
+		.name_at = 15903, .c_name_at = 15915, .head_at = 15927, .unit_at = 4767,
+		.help_at = 15934,
 	},
-	{
+	{	/* interrupts */
 		.slot = 25, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "interrupts", .c_name = "interrupts", .head = "INTRS", .unit = "interrupts",
-		.help = "Interrupts taken.",
+		.name_at = 11273, .c_name_at = 11273, .head_at = 11284, .unit_at = 11273,
+		.help_at = 11290,
 	},
-	{
+	{	/* qp-creates */
 		.slot = 26, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "qp-creates", .c_name = "qp_creates", .head = "QPCREATES",
-		.unit = "objects", .help = "QPs created.",
+		.name_at = 15959, .c_name_at = 15970, .head_at = 15981, .unit_at = 993,
+		.help_at = 15991,
 	},
-	{
+	{	/* qp-create-failures */
 		.slot = 27, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "qp-create-failures", .c_name = "qp_create_failures",
-		.head = "QPCREATEFAIL", .unit = "objects", .help = "QPs that could not be created.",
+		.name_at = 16004, .c_name_at = 16023, .head_at = 16042, .unit_at = 993,
+		.help_at = 16055,
 	},
-	{
+	{	/* qp-destroys */
 		.slot = 28, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "qp-destroys", .c_name = "qp_destroys", .head = "QPDESTROYS",
-		.unit = "objects", .help = "QPs destroyed.",
+		.name_at = 16086, .c_name_at = 16098, .head_at = 16110, .unit_at = 993,
+		.help_at = 16121,
 	},
-	{
+	{	/* cq-creates */
 		.slot = 29, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cq-creates", .c_name = "cq_creates", .head = "CQCREATES",
-		.unit = "objects", .help = "CQs created.",
+		.name_at = 16136, .c_name_at = 16147, .head_at = 16158, .unit_at = 993,
+		.help_at = 16168,
 	},
-	{
+	{	/* cq-create-failures */
 		.slot = 30, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cq-create-failures", .c_name = "cq_create_failures",
-		.head = "CQCREATEFAIL", .unit = "objects", .help = "CQs that could not be created.",
+		.name_at = 16181, .c_name_at = 16200, .head_at = 16219, .unit_at = 993,
+		.help_at = 16232,
 	},
-	{
+	{	/* cq-destroys */
 		.slot = 31, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cq-destroys", .c_name = "cq_destroys", .head = "CQDESTROYS",
-		.unit = "objects", .help = "CQs destroyed.",
+		.name_at = 16263, .c_name_at = 16275, .head_at = 16287, .unit_at = 993,
+		.help_at = 16298,
 	},
-	{
+	{	/* mr-registers */
 		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "mr-registers", .c_name = "mr_registers", .head = "MRREGS",
-		.unit = "objects", .help = "MRs registered.",
+		.name_at = 16313, .c_name_at = 16326, .head_at = 16339, .unit_at = 993,
+		.help_at = 16346,
 	},
-	{
+	{	/* mr-register-failures */
 		.slot = 33, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "mr-register-failures", .c_name = "mr_register_failures",
-		.head = "MRREGFAIL", .unit = "objects", .help = "MRs that could not be registered.",
+		.name_at = 16362, .c_name_at = 16383, .head_at = 16404, .unit_at = 993,
+		.help_at = 16414,
 	},
-	{
+	{	/* mr-deregisters */
 		.slot = 34, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "mr-deregisters", .c_name = "mr_deregisters", .head = "MRDEREGS",
-		.unit = "objects", .help = "MRs deregistered.",
+		.name_at = 16448, .c_name_at = 16463, .head_at = 16478, .unit_at = 993,
+		.help_at = 16487,
 	},
-	{
+	{	/* pd-allocs */
 		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "pd-allocs", .c_name = "pd_allocs", .head = "PDALLOCS", .unit = "objects",
-		.help = "PDs allocated.",
+		.name_at = 16505, .c_name_at = 16515, .head_at = 16525, .unit_at = 993,
+		.help_at = 16534,
 	},
-	{
+	{	/* pd-deallocs */
 		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "pd-deallocs", .c_name = "pd_deallocs", .head = "PDDEALLOCS",
-		.unit = "objects", .help = "PDs deallocated.",
+		.name_at = 16549, .c_name_at = 16561, .head_at = 16573, .unit_at = 993,
+		.help_at = 16584,
 	},
-	{
+	{	/* ctx-allocs */
 		.slot = 37, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ctx-allocs", .c_name = "ctx_allocs", .head = "CTXALLOCS",
-		.unit = "objects", .help = "User contexts opened.",
+		.name_at = 16601, .c_name_at = 16612, .head_at = 16623, .unit_at = 993,
+		.help_at = 16633,
 	},
-	{
+	{	/* ctx-alloc-failures */
 		.slot = 38, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ctx-alloc-failures", .c_name = "ctx_alloc_failures",
-		.head = "CTXALLOCFAIL", .unit = "objects",
-		.help = "User contexts that could not be opened.",
+		.name_at = 16655, .c_name_at = 16674, .head_at = 16693, .unit_at = 993,
+		.help_at = 16706,
 	},
-	{
+	{	/* ctx-deallocs */
 		.slot = 39, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ctx-deallocs", .c_name = "ctx_deallocs", .head = "CTXDEALLOCS",
-		.unit = "objects", .help = "User contexts closed.",
+		.name_at = 16746, .c_name_at = 16759, .head_at = 16772, .unit_at = 993,
+		.help_at = 16784,
 	},
-	{
+	{	/* rx-drops */
 		.slot = 40, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-drops", .c_name = "rx_drops", .head = "RXDROPS", .unit = "packets",
-		.help = "Received packets dropped.",
+		.name_at = 16806, .c_name_at = 16815, .head_at = 16824, .unit_at = 6577,
+		.help_at = 16832,
 	},
-	{
+	{	/* send-bytes */
 		.slot = 41, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "send-bytes", .c_name = "send_bytes", .head = "SENDBYTES", .unit = "bytes",
-		.help = "Bytes of sends.",
+		.name_at = 16858, .c_name_at = 16869, .head_at = 16880, .unit_at = 859,
+		.help_at = 16890,
 	},
-	{
+	{	/* send-requests */
 		.slot = 42, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "send-requests", .c_name = "send_requests", .head = "SENDS",
-		.unit = "requests", .help = "Sends transmitted.",
+		.name_at = 16906, .c_name_at = 16920, .head_at = 16934, .unit_at = 9390,
+		.help_at = 16940,
 	},
-	{
+	{	/* receive-bytes */
 		.slot = 43, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "receive-bytes", .c_name = "receive_bytes", .head = "RECVBYTES",
-		.unit = "bytes", .help = "Bytes of sends received.",
+		.name_at = 16959, .c_name_at = 16973, .head_at = 16987, .unit_at = 859,
+		.help_at = 16997,
 	},
-	{
+	{	/* receive-requests */
 		.slot = 44, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "receive-requests", .c_name = "receive_requests", .head = "RECVS",
-		.unit = "requests", .help = "Receive requests completed.",
+		.name_at = 17022, .c_name_at = 17039, .head_at = 17056, .unit_at = 9390,
+		.help_at = 17062,
 	},
-	{
+	{	/* read-requests */
 		.slot = 45, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "read-requests", .c_name = "read_requests", .head = "READS",
-		.unit = "requests", .help = "RDMA reads requested.",
+		.name_at = 17090, .c_name_at = 17104, .head_at = 17118, .unit_at = 9390,
+		.help_at = 17124,
 	},
-	{
+	{	/* read-bytes */
 		.slot = 46, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "read-bytes", .c_name = "read_bytes", .head = "READBYTES", .unit = "bytes",
-		.help = "Bytes of RDMA reads requested.",
+		.name_at = 17146, .c_name_at = 17157, .head_at = 17168, .unit_at = 859,
+		.help_at = 17178,
 	},
-	{
+	{	/* read-errors */
 		.slot = 47, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "read-errors", .c_name = "read_errors", .head = "READERRS",
-		.unit = "requests", .help = "RDMA reads that ended with an error.",
+		.name_at = 17209, .c_name_at = 17221, .head_at = 17233, .unit_at = 9390,
+		.help_at = 17242,
 	},
-	{
+	{	/* read-response-bytes */
 		.slot = 48, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "read-response-bytes", .c_name = "read_response_bytes",
-		.head = "READRESPBYTES", .unit = "bytes",
-		.help = "Bytes answered to RDMA reads of peers.",
+		.name_at = 17279, .c_name_at = 17299, .head_at = 17319, .unit_at = 859,
+		.help_at = 17333,
 	},
-	{
+	{	/* write-requests */
 		.slot = 49, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "write-requests", .c_name = "write_requests", .head = "WRITES",
-		.unit = "requests", .help = "RDMA writes transmitted.",
+		.name_at = 17372, .c_name_at = 17387, .head_at = 17402, .unit_at = 9390,
+		.help_at = 17409,
 	},
-	{
+	{	/* write-bytes */
 		.slot = 50, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "write-bytes", .c_name = "write_bytes", .head = "WRITEBYTES",
-		.unit = "bytes", .help = "Bytes of RDMA writes.",
+		.name_at = 17434, .c_name_at = 17446, .head_at = 17458, .unit_at = 859,
+		.help_at = 17469,
 	},
-	{
+	{	/* write-errors */
 		.slot = 51, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "write-errors", .c_name = "write_errors", .head = "WRITEERRS",
-		.unit = "requests", .help = "RDMA writes that ended with an error.",
+		.name_at = 17491, .c_name_at = 17504, .head_at = 17517, .unit_at = 9390,
+		.help_at = 17527,
 	},
-	{
+	{	/* rx-write-bytes */
 		.slot = 52, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-write-bytes", .c_name = "rx_write_bytes", .head = "RXWRITEBYTES",
-		.unit = "bytes", .help = "Bytes of RDMA writes received.",
+		.name_at = 17565, .c_name_at = 17580, .head_at = 17595, .unit_at = 859,
+		.help_at = 17608,
 	},
-	{
+	{	/* retransmitted-bytes */
 		.slot = 53, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "retransmitted-bytes", .c_name = "retransmitted_bytes",
-		.head = "RETRANSBYTES", .unit = "bytes", .help = "Bytes sent again.",
+		.name_at = 17639, .c_name_at = 17659, .head_at = 17679, .unit_at = 859,
+		.help_at = 17692,
 	},
-	{
+	{	/* retransmitted-packets */
 		.slot = 54, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "retransmitted-packets", .c_name = "retransmitted_packets",
-		.head = "RETRANSPKTS", .unit = "packets", .help = "Packets sent again.",
+		.name_at = 17710, .c_name_at = 17732, .head_at = 17754, .unit_at = 6577,
+		.help_at = 17766,
 	},
-	{
+	{	/* ack-timeouts */
 		.slot = 55, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ack-timeouts", .c_name = "ack_timeouts", .head = "ACKTIMEOUTS",
-		.unit = "events", .help = "Acknowledgements that did not come in time.",
+		.name_at = 17786, .c_name_at = 17799, .head_at = 17812, .unit_at = 4767,
+		.help_at = 17824,
 	},
-	{
+	{	/* unresponsive-peers */
 		.slot = 56, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "unresponsive-peers", .c_name = "unresponsive_peers",
-		.head = "UNRESPONSIVE", .unit = "events",
-		.help = "Times a peer did not answer any more.",
+		.name_at = 17868, .c_name_at = 17887, .head_at = 17906, .unit_at = 4767,
+		.help_at = 17919,
 	},
-	{
+	{	/* impaired-peers */
 		.slot = 57, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "impaired-peers", .c_name = "impaired_peers", .head = "IMPAIRED",
-		.unit = "events", .help = "Times a path to a peer was found impaired.",
+		.name_at = 17957, .c_name_at = 17972, .head_at = 17987, .unit_at = 4767,
+		.help_at = 17996,
 	},
-	{
+	{	/* duplicate-requests */
 		.slot = 58, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "duplicate-requests", .c_name = "duplicate_requests", .head = "DUPREQS",
-		.unit = "requests", .help = "Requests received twice.",
+		.name_at = 18039, .c_name_at = 18058, .head_at = 18077, .unit_at = 9390,
+		.help_at = 18085,
 	},
-	{
+	{	/* out-of-sequence */
 		.slot = 59, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "out-of-sequence", .c_name = "out_of_sequence", .head = "OUTOFSEQ",
-		.unit = "packets", .help = "Packets received out of sequence.",
+		.name_at = 18110, .c_name_at = 18126, .head_at = 18142, .unit_at = 6577,
+		.help_at = 18151,
 	},
-	{
+	{	/* rx-rnr-naks */
 		.slot = 60, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-rnr-naks", .c_name = "rx_rnr_naks", .head = "RXRNR", .unit = "packets",
-		.help = "Receiver-not-ready answers received.",
+		.name_at = 18185, .c_name_at = 18197, .head_at = 18209, .unit_at = 6577,
+		.help_at = 18215,
 	},
-	{
+	{	/* tx-rnr-naks */
 		.slot = 61, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "tx-rnr-naks", .c_name = "tx_rnr_naks", .head = "TXRNR", .unit = "packets",
-		.help = "Receiver-not-ready answers sent.",
+		.name_at = 18252, .c_name_at = 18264, .head_at = 18276, .unit_at = 6577,
+		.help_at = 18282,
 	},
-	{
+	{	/* rx-sequence-naks */
 		.slot = 62, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-sequence-naks", .c_name = "rx_sequence_naks", .head = "RXSEQNAKS",
-		.unit = "packets", .help = "Sequence-error answers received.",
+		.name_at = 18315, .c_name_at = 18332, .head_at = 18349, .unit_at = 6577,
+		.help_at = 18359,
 	},
-	{
+	{	/* acks-deferred */
 		.slot = 63, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "acks-deferred", .c_name = "acks_deferred", .head = "ACKSDEFERRED",
-		.unit = "packets", .help = "Acknowledgements put off for later handling.",
+		.name_at = 18392, .c_name_at = 18406, .head_at = 18420, .unit_at = 6577,
+		.help_at = 18433,
 	},
-	{
+	{	/* retries-exceeded */
 		.slot = 64, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "retries-exceeded", .c_name = "retries_exceeded", .head = "RETRYEXC",
-		.unit = "requests", .help = "Requests given up after all retries.",
+		.name_at = 18478, .c_name_at = 18495, .head_at = 18512, .unit_at = 9390,
+		.help_at = 18521,
 	},
-	{
+	{	/* rnr-retries-exceeded */
 		.slot = 65, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rnr-retries-exceeded", .c_name = "rnr_retries_exceeded",
-		.head = "RNRRETRYEXC", .unit = "requests",
-		.help = "Requests given up because the receiver was not ready.",
+		.name_at = 18558, .c_name_at = 18579, .head_at = 18600, .unit_at = 9390,
+		.help_at = 18612,
 	},
-	{
+	{	/* retransmits */
 		.slot = 66, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "retransmits", .c_name = "retransmits", .head = "RETRANSMITS",
-		.unit = "events",
-		.help = "Times the requester started over from an earlier request.",
+		.name_at = 18666, .c_name_at = 18666, .head_at = 18678, .unit_at = 4767,
+		.help_at = 18690,
 	},
-	{
+	{	/* tx-errors */
 		.slot = 67, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "tx-errors", .c_name = "tx_errors", .head = "TXERRS", .unit = "packets",
-		.help = "Packets that could not be sent.",
+		.name_at = 18748, .c_name_at = 18758, .head_at = 18768, .unit_at = 6577,
+		.help_at = 18775,
 	},
-	{
+	{	/* link-downs */
 		.slot = 68, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "link-downs", .c_name = "link_downs", .head = "LINKDOWNS", .unit = "events",
-		.help = "Times the link went down.",
+		.name_at = 18807, .c_name_at = 18818, .head_at = 18829, .unit_at = 4767,
+		.help_at = 18839,
 	},
-	{
+	{	/* rx-sends */
 		.slot = 69, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-sends", .c_name = "rx_sends", .head = "RXSENDS", .unit = "requests",
-		.help = "Sends received.",
+		.name_at = 18865, .c_name_at = 18874, .head_at = 18883, .unit_at = 9390,
+		.help_at = 18891,
 	},
-	{
+	{	/* rx-writes */
 		.slot = 70, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-writes", .c_name = "rx_writes", .head = "RXWRITES", .unit = "requests",
-		.help = "RDMA writes received.",
+		.name_at = 18907, .c_name_at = 18917, .head_at = 18927, .unit_at = 9390,
+		.help_at = 18936,
 	},
-	{
+	{	/* rx-reads */
 		.slot = 71, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-reads", .c_name = "rx_reads", .head = "RXREADS", .unit = "requests",
-		.help = "RDMA read requests received.",
+		.name_at = 18958, .c_name_at = 18967, .head_at = 18976, .unit_at = 9390,
+		.help_at = 18984,
 	},
-	{
+	{	/* rx-atomics */
 		.slot = 72, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-atomics", .c_name = "rx_atomics", .head = "RXATOMICS",
-		.unit = "requests", .help = "Atomic requests received.",
+		.name_at = 19013, .c_name_at = 19024, .head_at = 19035, .unit_at = 9390,
+		.help_at = 19045,
 	},
-	{
+	{	/* atomic-requests */
 		.slot = 73, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "atomic-requests", .c_name = "atomic_requests", .head = "ATOMICS",
-		.unit = "requests", .help = "Atomic requests transmitted.",
+		.name_at = 19071, .c_name_at = 19087, .head_at = 19103, .unit_at = 9390,
+		.help_at = 19111,
 	},
-	{
+	{	/* no-receive-buffer */
 		.slot = 74, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "no-receive-buffer", .c_name = "no_receive_buffer", .head = "NORECVBUF",
-		.unit = "packets",
-		.help = "Requests dropped because no receive request was posted.",
+		.name_at = 19140, .c_name_at = 19158, .head_at = 19176, .unit_at = 6577,
+		.help_at = 19186,
 	},
-	{
+	{	/* implied-naks */
 		.slot = 75, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "implied-naks", .c_name = "implied_naks", .head = "IMPLIEDNAKS",
-		.unit = "packets", .help = "Answers that skipped an expected one.",
+		.name_at = 19242, .c_name_at = 19255, .head_at = 19268, .unit_at = 6577,
+		.help_at = 19280,
 	},
-	{
+	{	/* rx-length-errors */
 		.slot = 76, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-length-errors", .c_name = "rx_length_errors", .head = "RXLENERRS",
-		.unit = "requests", .help = "Requests received with a bad length.",
+		.name_at = 19318, .c_name_at = 19335, .head_at = 19352, .unit_at = 9390,
+		.help_at = 19362,
 	},
-	{
+	{	/* responder-errors */
 		.slot = 77, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "responder-errors", .c_name = "responder_errors", .head = "RESPERRS",
-		.unit = "completions", .help = "Completions with an error on the responder side.",
+		.name_at = 19399, .c_name_at = 19416, .head_at = 19433, .unit_at = 19442,
+		.help_at = 19454,
 	},
-	{
+	{	/* requester-errors */
 		.slot = 78, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "requester-errors", .c_name = "requester_errors", .head = "REQERRS",
-		.unit = "completions", .help = "Completions with an error on the requester side.",
+		.name_at = 19503, .c_name_at = 19520, .head_at = 19537, .unit_at = 19442,
+		.help_at = 19545,
 	},
-	{
+	{	/* remote-invalid-requests */
 		.slot = 79, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "remote-invalid-requests", .c_name = "remote_invalid_requests",
-		.head = "REMINVALID", .unit = "requests",
-		.help = "Requests that the peer called invalid.",
+		.name_at = 19594, .c_name_at = 19618, .head_at = 19642, .unit_at = 9390,
+		.help_at = 19653,
 	},
-	{
+	{	/* remote-access-errors */
 		.slot = 80, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "remote-access-errors", .c_name = "remote_access_errors",
-		.head = "REMACCESS", .unit = "requests",
-		.help = "Requests that the peer refused for lack of access.",
+		.name_at = 19692, .c_name_at = 19713, .head_at = 19734, .unit_at = 9390,
+		.help_at = 19744,
 	},
-	{
+	{	/* rx-access-errors */
 		.slot = 81, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-access-errors", .c_name = "rx_access_errors", .head = "RXACCESSERRS",
-		.unit = "requests", .help = "Requests received and refused for lack of access.",
+		.name_at = 19795, .c_name_at = 19812, .head_at = 19829, .unit_at = 9390,
+		.help_at = 19842,
 	},
-	{
+	{	/* responder-flushes */
 		.slot = 82, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "responder-flushes", .c_name = "responder_flushes", .head = "RESPFLUSH",
-		.unit = "completions", .help = "Receive requests flushed.",
+		.name_at = 19892, .c_name_at = 19910, .head_at = 19928, .unit_at = 19442,
+		.help_at = 19938,
 	},
-	{
+	{	/* requester-flushes */
 		.slot = 83, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "requester-flushes", .c_name = "requester_flushes", .head = "REQFLUSH",
-		.unit = "completions", .help = "Send requests flushed.",
+		.name_at = 19964, .c_name_at = 19982, .head_at = 20000, .unit_at = 19442,
+		.help_at = 20009,
 	},
-	{
+	{	/* rx-cnps */
 		.slot = 84, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-cnps", .c_name = "rx_cnps", .head = "RXCNPS", .unit = "packets",
-		.help = "Congestion notifications received and handled.",
+		.name_at = 20032, .c_name_at = 20040, .head_at = 20048, .unit_at = 6577,
+		.help_at = 20055,
 	},
-	{
+	{	/* ignored-cnps */
 		.slot = 85, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ignored-cnps", .c_name = "ignored_cnps", .head = "IGNCNPS",
-		.unit = "packets", .help = "Congestion notifications received and ignored.",
+		.name_at = 20102, .c_name_at = 20115, .head_at = 20128, .unit_at = 6577,
+		.help_at = 20136,
 	},
-	{
+	{	/* tx-cnps */
 		.slot = 86, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "tx-cnps", .c_name = "tx_cnps", .head = "TXCNPS", .unit = "packets",
-		.help = "Congestion notifications sent.",
+		.name_at = 20183, .c_name_at = 20191, .head_at = 20199, .unit_at = 6577,
+		.help_at = 20206,
 	},
-	{
+	{	/* rx-ecn-packets */
 		.slot = 87, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-ecn-packets", .c_name = "rx_ecn_packets", .head = "RXECN",
-		.unit = "packets", .help = "Packets received with a congestion mark.",
+		.name_at = 20237, .c_name_at = 20252, .head_at = 20267, .unit_at = 6577,
+		.help_at = 20273,
 	},
-	{
+	{	/* slow-restarts */
 		.slot = 88, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "slow-restarts", .c_name = "slow_restarts", .head = "SLOWRESTARTS",
-		.unit = "events", .help = "Times sending restarted slowly.",
+		.name_at = 20314, .c_name_at = 20328, .head_at = 20342, .unit_at = 4767,
+		.help_at = 20355,
 	},
-	{
+	{	/* tx-drops */
 		.slot = 89, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "tx-drops", .c_name = "tx_drops", .head = "TXDROPS", .unit = "packets",
-		.help = "Packets dropped instead of sent.",
+		.name_at = 20387, .c_name_at = 20396, .head_at = 20405, .unit_at = 6577,
+		.help_at = 20413,
 	},
-	{
+	{	/* rx-errors */
 		.slot = 90, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rx-errors", .c_name = "rx_errors", .head = "RXERRS", .unit = "packets",
-		.help = "Packets received with an error.",
+		.name_at = 20446, .c_name_at = 20456, .head_at = 20466, .unit_at = 6577,
+		.help_at = 20473,
 	},
-	{
+	{	/* listens */
 		.slot = 91, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "listens", .c_name = "listens", .head = "LISTENS", .unit = "objects",
-		.help = "Endpoints that began to listen.",
+		.name_at = 20505, .c_name_at = 20505, .head_at = 20513, .unit_at = 993,
+		.help_at = 20521,
 	},
-	{
+	{	/* listen-failures */
 		.slot = 92, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "listen-failures", .c_name = "listen_failures", .head = "LISTENFAIL",
-		.unit = "objects", .help = "Endpoints that could not listen.",
+		.name_at = 20553, .c_name_at = 20569, .head_at = 20585, .unit_at = 993,
+		.help_at = 20596,
 	},
-	{
+	{	/* connects */
 		.slot = 93, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "connects", .c_name = "connects", .head = "CONNECTS", .unit = "connections",
-		.help = "Connections made from this side.",
+		.name_at = 20629, .c_name_at = 20629, .head_at = 20638, .unit_at = 20647,
+		.help_at = 20659,
 	},
-	{
+	{	/* connect-failures */
 		.slot = 94, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "connect-failures", .c_name = "connect_failures", .head = "CONNECTFAIL",
-		.unit = "connections",
-		.help = "Connections from this side that failed or were refused, time-outs aside.",
+		.name_at = 20692, .c_name_at = 20709, .head_at = 20726, .unit_at = 20647,
+		.help_at = 20738,
 	},
-	{
+	{	/* connect-timeouts */
 		.slot = 95, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "connect-timeouts", .c_name = "connect_timeouts", .head = "CONNECTTIMEOUT",
-		.unit = "connections",
-		.help = "Connections from this side that were not answered in time.",
+		.name_at = 20811, .c_name_at = 20828, .head_at = 20845, .unit_at = 20647,
+		.help_at = 20860,
 	},
-	{
+	{	/* accepts */
 		.slot = 96, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "accepts", .c_name = "accepts", .head = "ACCEPTS", .unit = "connections",
-		.help = "Connections of peers accepted.",
+		.name_at = 20919, .c_name_at = 20919, .head_at = 20927, .unit_at = 20647,
+		.help_at = 20935,
 	},
-	{
+	{	/* accept-failures */
 		.slot = 97, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "accept-failures", .c_name = "accept_failures", .head = "ACCEPTFAIL",
-		.unit = "connections", .help = "Connections of peers whose acceptance failed.",
+		.name_at = 20966, .c_name_at = 20982, .head_at = 20998, .unit_at = 20647,
+		.help_at = 21009,
 	},
-	{
+	{	/* rejects */
 		.slot = 98, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "rejects", .c_name = "rejects", .head = "REJECTS", .unit = "connections",
-		.help = "Connections of peers rejected.",
+		.name_at = 21055, .c_name_at = 21055, .head_at = 21063, .unit_at = 20647,
+		.help_at = 21071,
 	},
-	{
+	{	/* disconnects */
 		.slot = 99, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "disconnects", .c_name = "disconnects", .head = "DISCONNECTS",
-		.unit = "connections", .help = "Connections ended by the peer.",
+		.name_at = 21102, .c_name_at = 21102, .head_at = 21114, .unit_at = 20647,
+		.help_at = 21126,
+	},
+	{	/* keep-alive-events */
+		.slot = 100, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 12175, .c_name_at = 12193, .head_at = 21157, .unit_at = 4767,
+		.help_at = 12221,
+	},
+	{	/* pd-alloc-failures */
+		.slot = 101, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 21168, .c_name_at = 21186, .head_at = 21204, .unit_at = 993,
+		.help_at = 21216,
+	},
+	{	/* ah-create-failures */
+		.slot = 102, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 21249, .c_name_at = 21268, .head_at = 21287, .unit_at = 993,
+		.help_at = 21300,
+	},
+	{	/* mmap-failures */
+		.slot = 103, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 21331, .c_name_at = 21345, .head_at = 21359, .unit_at = 9390,
+		.help_at = 21368,
 	},
 };
 
@@ -3016,306 +2903,278 @@ static const int16_t counters_by_slot[] = {
 	46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61,
 	62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77,
 	78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93,
-	94, 95, 96, 97,
+	94, 95, 96, 97, 98, 99, 100, 101,
 };
 
 static const struct eadm_field cmd_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "seq", .c_name = "seq", .head = "SEQ",
-		.help = "Running number of the command.",
+		.name_at = 21418, .c_name_at = 21418, .head_at = 21422, .help_at = 21426,
 	},
-	{
+	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "time", .c_name = "time",
-		.head = "TIME", .unit = "ns", .help = "Wall-clock time of submission.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 21457, .c_name_at = 21457,
+		.head_at = 21462, .unit_at = 1541, .help_at = 21467,
 	},
-	{
+	{	/* op */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "op", .c_name = "op", .head = "COMMAND", .help = "Command.",
+		.name_at = 21498, .c_name_at = 21498, .head_at = 21501, .help_at = 21509,
 		.names = &eadm_spec_enums[10],
 	},
-	{
+	{	/* op-raw */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "op-raw", .c_name = "op_raw",
-		.head = "OPRAW", .help = "The adapter's own number of the command.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21518, .c_name_at = 21525,
+		.head_at = 21532, .help_at = 21538,
 	},
-	{
+	{	/* state */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state", .c_name = "state", .head = "STATE", .help = "What became of it.",
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 21579,
 		.names = &eadm_spec_enums[9],
 	},
-	{
+	{	/* status */
 		.slot = 11, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "status", .c_name = "status",
-		.head = "STATUS", .help = "Result for the caller as a negative errno.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 21598, .c_name_at = 21598,
+		.head_at = 21605, .help_at = 21612,
 	},
-	{
+	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "syndrome-raw",
-		.c_name = "syndrome_raw", .head = "SYNDROME",
-		.help = "How the command ended, in the adapter's own terms; 0 is success.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 21655, .c_name_at = 21668,
+		.head_at = 5892, .help_at = 21681,
 	},
-	{
+	{	/* latency */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "latency", .c_name = "latency", .head = "LATENCY", .unit = "ns",
-		.help = "Time from submission to the answer, or to giving up.",
+		.name_at = 21746, .c_name_at = 21746, .head_at = 21754, .unit_at = 1541,
+		.help_at = 21762,
 	},
-	{
+	{	/* tag */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "tag", .c_name = "tag",
-		.head = "TAG", .help = "What the answer names the command by.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21815, .c_name_at = 21815,
+		.head_at = 21819, .help_at = 21823,
 	},
-	{
+	{	/* outstanding */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "outstanding", .c_name = "outstanding", .head = "OUT", .unit = "commands",
-		.help = "Commands outstanding when it was submitted.",
+		.name_at = 12683, .c_name_at = 12683, .head_at = 12695, .unit_at = 12632,
+		.help_at = 21861,
 	},
-	{
+	{	/* polled */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "polled", .c_name = "polled",
-		.head = "POLLED", .help = "1 when its answer was polled for.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21905, .c_name_at = 21905,
+		.head_at = 21912, .help_at = 21919,
 	},
-	{
+	{	/* cpu */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "cpu", .c_name = "cpu",
-		.head = "CPU", .help = "CPU that submitted it.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21953, .c_name_at = 21953,
+		.head_at = 21957, .help_at = 21961,
 	},
-	{
+	{	/* pid */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "pid", .c_name = "pid", .head = "PID",
-		.help = "Process that caused it, in the reader's PID namespace; absent when it is not known there.",
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 21984,
 	},
-	{
+	{	/* comm */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name = "comm", .c_name = "comm",
-		.head = "COMM",
-		.help = "Command name of that process, or a kernel thread's in brackets.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3901,
+		.c_name_at = 3901, .head_at = 3906, .help_at = 22074,
 	},
-	{
+	{	/* request */
 		.slot = 20, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .len = 184,
-		.name = "request", .c_name = "request", .head = "REQUEST",
-		.help = "First bytes of the request.",
+		.name_at = 22138, .c_name_at = 22138, .head_at = 22146, .help_at = 22154,
 	},
-	{
+	{	/* response */
 		.slot = 21, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .len = 64,
-		.name = "response", .c_name = "response", .head = "RESPONSE",
-		.help = "First bytes of the answer.",
+		.name_at = 22182, .c_name_at = 22182, .head_at = 22191, .help_at = 22200,
 	},
-	{
+	{	/* first-timeout */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "first-timeout",
-		.c_name = "first_timeout", .head = "FIRST",
-		.help = "1 for the kept record of the first time-out.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 22227, .c_name_at = 22241,
+		.head_at = 22255, .help_at = 22261,
 	},
-	{
+	{	/* lost */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "lost", .c_name = "lost",
-		.head = "LOST", .unit = "commands",
-		.help = "Records that were overwritten before they could be read, since the one before this.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 22306, .c_name_at = 22306,
+		.head_at = 22311, .unit_at = 12632, .help_at = 22316,
 	},
 };
 
 static const int16_t cmd_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, 21, -1,
+	14, 15, 16, 17, 18, 19, 20, 21, -1, -1, -1, -1,
 };
 
 static const struct eadm_field cep_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* cepn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "cepn", .c_name = "cepn", .head = "CEPN", .help = "Number of the endpoint.",
+		.name_at = 22400, .c_name_at = 22400, .head_at = 22405, .help_at = 22410,
 	},
-	{
+	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state", .c_name = "state", .head = "STATE", .help = "How far it is.",
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 22434,
 		.names = &eadm_spec_enums[14],
 	},
-	{
+	{	/* role */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "role", .c_name = "role", .head = "ROLE", .help = "Which side it is.",
+		.name_at = 10973, .c_name_at = 10973, .head_at = 10978, .help_at = 22449,
 		.names = &eadm_spec_enums[15],
 	},
-	{
+	{	/* local-addr */
 		.slot = 9, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "local-addr", .c_name = "local_addr",
-		.head = "LOCAL",
-		.help = "Local IP address, 4 or 16 bytes; all zero for a listener on any.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4287, .c_name_at = 4298,
+		.head_at = 4309, .help_at = 22467,
 	},
-	{
+	{	/* local-port */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "local-port", .c_name = "local_port", .head = "LPORT",
-		.help = "Local TCP port.",
+		.name_at = 4366, .c_name_at = 4377, .head_at = 4388, .help_at = 22532,
 	},
-	{
+	{	/* peer-addr */
 		.slot = 11, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "peer-addr", .c_name = "peer_addr",
-		.head = "PEER", .help = "Peer's IP address, 4 or 16 bytes.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4428, .c_name_at = 4438,
+		.head_at = 4448, .help_at = 4453,
 	},
-	{
+	{	/* peer-port */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "peer-port", .c_name = "peer_port", .head = "PPORT",
-		.help = "Peer's TCP port.",
+		.name_at = 4487, .c_name_at = 4497, .head_at = 4507, .help_at = 4513,
 	},
-	{
+	{	/* qpn */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "qpn", .c_name = "qpn", .head = "QPN", .help = "QP of the connection.",
+		.name_at = 2960, .c_name_at = 2960, .head_at = 2964, .help_at = 22548,
 	},
-	{
+	{	/* listener */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "listener", .c_name = "listener",
-		.head = "LISTENER", .help = "Endpoint it came in at and has not left yet.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 22570, .c_name_at = 22570,
+		.head_at = 22579, .help_at = 22588,
 	},
-	{
+	{	/* backlog */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "backlog", .c_name = "backlog",
-		.head = "BACKLOG", .unit = "connections",
-		.help = "Connections a listener lets wait.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 22633, .c_name_at = 22633,
+		.head_at = 22641, .unit_at = 20647, .help_at = 22649,
 	},
-	{
+	{	/* pending */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "pending", .c_name = "pending",
-		.head = "PENDING", .unit = "connections",
-		.help = "Connections of a listener that wait, unknown to the consumer.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 11159, .c_name_at = 11159,
+		.head_at = 11167, .unit_at = 20647, .help_at = 22683,
 	},
-	{
+	{	/* netdev */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "netdev", .c_name = "netdev", .head = "NETDEV",
-		.help = "Network interface it runs over.",
+		.name_at = 655, .c_name_at = 655, .head_at = 662, .help_at = 4255,
 	},
-	{
+	{	/* pid */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "pid", .c_name = "pid", .head = "PID",
-		.help = "Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.",
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 3786,
 	},
-	{
+	{	/* comm */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name = "comm", .c_name = "comm",
-		.head = "COMM",
-		.help = "Command name of that process, or the kernel consumer in brackets.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3901,
+		.c_name_at = 3901, .head_at = 3906, .help_at = 3911,
 	},
-	{
+	{	/* cgroup-id */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "cgroup-id", .c_name = "cgroup_id", .head = "CGROUP",
-		.help = "Control group (v2) id of that process.",
+		.name_at = 3977, .c_name_at = 3987, .head_at = 3997, .help_at = 4004,
 	},
-	{
+	{	/* netns */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "netns", .c_name = "netns", .head = "NETNS",
-		.help = "Inode number of the network namespace of that process.",
+		.name_at = 4043, .c_name_at = 4043, .head_at = 4049, .help_at = 4055,
 	},
-	{
+	{	/* age */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "age", .c_name = "age", .head = "AGE", .unit = "ns",
-		.help = "Time since creation.",
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
 	},
-	{
+	{	/* state-age */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state-age", .c_name = "state_age", .head = "INSTATE", .unit = "ns",
-		.help = "Time since the last change of state.",
+		.name_at = 4530, .c_name_at = 4540, .head_at = 4550, .unit_at = 1541,
+		.help_at = 4558,
 	},
-	{
+	{	/* res-id */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "res-id", .c_name = "res_id",
-		.head = "RESID",
-		.help = "Number of this object in RDMA netlink (rdma resource show).",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4175, .c_name_at = 4182,
+		.head_at = 4189, .help_at = 4195,
 	},
-	{
+	{	/* ps */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ps", .c_name = "ps", .head = "PS",
-		.help = "Port space, as the kernel's connection manager reports it.",
+		.name_at = 22745, .c_name_at = 22745, .head_at = 22748, .help_at = 22751,
 		.names = &eadm_spec_enums[16],
 	},
-	{
+	{	/* cookie */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "cookie", .c_name = "cookie",
-		.head = "COOKIE", .family = "erdma",
-		.help = "Cookie of that QP as sent to the peer.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 6099, .c_name_at = 6099,
+		.head_at = 6106, .family_at = 2480, .help_at = 22810,
 	},
-	{
+	{	/* remote-cookie */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "remote-cookie",
-		.c_name = "remote_cookie", .head = "RCOOKIE", .family = "erdma",
-		.help = "Cookie of the peer's QP.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 6167, .c_name_at = 6181,
+		.head_at = 6195, .family_at = 2480, .help_at = 6203,
 	},
-	{
+	{	/* cc */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cc", .c_name = "cc", .head = "CC", .family = "erdma",
-		.help = "Congestion control asked for or agreed on.", .names = &eadm_spec_enums[30],
+		.name_at = 2474, .c_name_at = 2474, .head_at = 2477, .family_at = 2480,
+		.help_at = 22849, .names = &eadm_spec_enums[31],
 	},
 };
 
@@ -3329,100 +3188,95 @@ static const struct eadm_spec_set cep_sets[] = {
 };
 
 static const struct eadm_field event_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "seq", .c_name = "seq", .head = "SEQ",
-		.help = "Running number of the event.",
+		.name_at = 21418, .c_name_at = 21418, .head_at = 21422, .help_at = 22892,
 	},
-	{
+	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "time", .c_name = "time",
-		.head = "TIME", .unit = "ns", .help = "Wall-clock time.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 21457, .c_name_at = 21457,
+		.head_at = 21462, .unit_at = 1541, .help_at = 22921,
 	},
-	{
+	{	/* type */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "type", .c_name = "type", .head = "EVENT", .help = "What happened.",
-		.names = &eadm_spec_enums[27],
-	},
-	{
-		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "async", .c_name = "async", .head = "ASYNC",
-		.help = "Asynchronous event of the adapter.", .names = &eadm_spec_enums[11],
-	},
-	{
-		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "async-raw",
-		.c_name = "async_raw", .head = "ASYNCRAW",
-		.help = "The adapter's own number of that event.",
-	},
-	{
-		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "qpn", .c_name = "qpn", .head = "QPN", .help = "QP it is about.",
-	},
-	{
-		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "cqn", .c_name = "cqn", .head = "CQN", .help = "CQ it is about.",
-	},
-	{
-		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "cmd-seq", .c_name = "cmd_seq",
-		.head = "CMDSEQ", .help = "Number of the command in the flight recorder.",
-	},
-	{
-		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "op", .c_name = "op", .head = "COMMAND", .help = "Command.",
-		.names = &eadm_spec_enums[10],
-	},
-	{
-		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "op-raw", .c_name = "op_raw",
-		.head = "OPRAW", .help = "The adapter's own number of that command.",
-	},
-	{
-		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "param", .c_name = "param", .head = "PARAM", .help = "Setting.",
+		.name_at = 2979, .c_name_at = 2979, .head_at = 22938, .help_at = 22944,
 		.names = &eadm_spec_enums[28],
 	},
-	{
-		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "value", .c_name = "value",
-		.head = "VALUE", .help = "Its new value.",
+	{	/* async */
+		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 22959, .c_name_at = 22959, .head_at = 15870, .help_at = 22965,
+		.names = &eadm_spec_enums[11],
 	},
-	{
+	{	/* async-raw */
+		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 23000, .c_name_at = 23010,
+		.head_at = 23020, .help_at = 5763,
+	},
+	{	/* qpn */
+		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 2960, .c_name_at = 2960, .head_at = 2964, .help_at = 23029,
+	},
+	{	/* cqn */
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 9007, .c_name_at = 9007, .head_at = 9011, .help_at = 23045,
+	},
+	{	/* cmd-seq */
+		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 23061, .c_name_at = 23069,
+		.head_at = 23077, .help_at = 23084,
+	},
+	{	/* op */
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 21498, .c_name_at = 21498, .head_at = 21501, .help_at = 21509,
+		.names = &eadm_spec_enums[10],
+	},
+	{	/* op-raw */
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21518, .c_name_at = 21525,
+		.head_at = 21532, .help_at = 23130,
+	},
+	{	/* param */
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 23172, .c_name_at = 23172, .head_at = 23178, .help_at = 23184,
+		.names = &eadm_spec_enums[29],
+	},
+	{	/* value */
+		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 23193, .c_name_at = 23193,
+		.head_at = 23199, .help_at = 23205,
+	},
+	{	/* lost */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "lost", .c_name = "lost",
-		.head = "LOST", .unit = "events", .help = "Events before this one that were lost.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 22306, .c_name_at = 22306,
+		.head_at = 22311, .unit_at = 4767, .help_at = 23220,
 	},
 };
 
@@ -3432,68 +3286,64 @@ static const int16_t event_by_slot[] = {
 };
 
 static const struct eadm_field conf_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* param */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "param", .c_name = "param", .head = "PARAM", .help = "Setting.",
-		.names = &eadm_spec_enums[28],
+		.name_at = 23172, .c_name_at = 23172, .head_at = 23178, .help_at = 23184,
+		.names = &eadm_spec_enums[29],
 	},
-	{
+	{	/* value */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "value", .c_name = "value",
-		.head = "VALUE", .help = "Value in force, as far as it is known.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 23193, .c_name_at = 23193,
+		.head_at = 23199, .help_at = 23259,
 	},
-	{
+	{	/* unit */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "unit", .c_name = "unit", .head = "UNIT",
-		.help = "Unit of the values, where they have one.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 23298, .c_name_at = 23298,
+		.head_at = 23303, .help_at = 23308,
 	},
-	{
+	{	/* value-name */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "value-name", .c_name = "value_name",
-		.head = "NAME", .help = "Name of the value.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 23349, .c_name_at = 23360,
+		.head_at = 23371, .help_at = 23376,
 	},
-	{
+	{	/* lowest */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "lowest", .c_name = "lowest",
-		.head = "LOWEST", .help = "Least value.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 23395, .c_name_at = 23395,
+		.head_at = 23402, .help_at = 23409,
 	},
-	{
+	{	/* highest */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "highest", .c_name = "highest",
-		.head = "HIGHEST", .help = "Largest value.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 23422, .c_name_at = 23422,
+		.head_at = 23430, .help_at = 23438,
 	},
-	{
+	{	/* read-back */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .hw = true, .name = "read-back",
-		.c_name = "read_back", .head = "READBACK",
-		.help = "1 when the value was read from the adapter, 0 when it is what the driver last set.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .hw = true, .name_at = 23453,
+		.c_name_at = 23463, .head_at = 23473, .help_at = 23482,
 	},
 };
 
@@ -3502,123 +3352,115 @@ static const int16_t conf_by_slot[] = {
 };
 
 static const struct eadm_field raw_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* id */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "id", .c_name = "id", .head = "ID",
-		.help = "Number of the queue or context.",
+		.name_at = 23565, .c_name_at = 23565, .head_at = 23568, .help_at = 23571,
 	},
-	{
+	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "kind", .c_name = "kind", .head = "KIND", .help = "What the bytes are of.",
-		.names = &eadm_spec_enums[18],
+		.name_at = 23603, .c_name_at = 23603, .head_at = 23608, .help_at = 23613,
+		.names = &eadm_spec_enums[19],
 	},
-	{
+	{	/* first */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "first", .c_name = "first",
-		.head = "FIRST", .help = "Position of the first entry.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 23636, .c_name_at = 23636,
+		.head_at = 22255, .help_at = 23642,
 	},
-	{
+	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "count", .c_name = "count",
-		.head = "COUNT", .help = "Entries.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 23671, .c_name_at = 23671,
+		.head_at = 23677, .help_at = 9038,
 	},
-	{
+	{	/* entry-size */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "entry-size",
-		.c_name = "entry_size", .head = "SIZE", .unit = "bytes",
-		.help = "Size of an entry.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 10723, .c_name_at = 10734,
+		.head_at = 23683, .unit_at = 859, .help_at = 10755,
 	},
-	{
+	{	/* depth */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "depth", .c_name = "depth",
-		.head = "DEPTH", .help = "Entries of the ring.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 9026, .c_name_at = 9026,
+		.head_at = 9032, .help_at = 23688,
 	},
-	{
+	{	/* sub */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "sub", .c_name = "sub",
-		.head = "SUB", .help = "Part of the queue.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 23709, .c_name_at = 23709,
+		.head_at = 23713, .help_at = 23717,
 	},
-	{
+	{	/* format */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "format", .c_name = "format",
-		.head = "FORMAT", .help = "Which of the family's formats the entries have.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 23736, .c_name_at = 23736,
+		.head_at = 23743, .help_at = 23750,
 	},
-	{
+	{	/* ring-index */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "ring-index", .c_name = "ring_index", .head = "INDEXED",
-		.help = "How its indices count.", .names = &eadm_spec_enums[19],
+		.name_at = 23798, .c_name_at = 23809, .head_at = 23820, .help_at = 23828,
+		.names = &eadm_spec_enums[20],
 	},
-	{
+	{	/* index-bits */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "index-bits",
-		.c_name = "index_bits", .head = "INDEXBITS", .unit = "bits",
-		.help = "Width of indices that count on and on.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 23851, .c_name_at = 23862,
+		.head_at = 23873, .unit_at = 23883, .help_at = 23888,
 	},
-	{
+	{	/* memory */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "memory", .c_name = "memory", .head = "MEMORY",
-		.help = "Where the entries are.", .names = &eadm_spec_enums[20],
+		.name_at = 23927, .c_name_at = 23927, .head_at = 23934, .help_at = 23941,
+		.names = &eadm_spec_enums[21],
 	},
-	{
+	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "user", .c_name = "user",
-		.head = "USER", .help = "1 when a process works with it directly.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 3711, .c_name_at = 3711,
+		.head_at = 3716, .help_at = 23964,
 	},
-	{
+	{	/* sw-pi */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sw-pi", .c_name = "sw_pi",
-		.head = "SWPI", .help = "Producer index of the software.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24005, .c_name_at = 24011,
+		.head_at = 24017, .help_at = 24022,
 	},
-	{
+	{	/* sw-ci */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sw-ci", .c_name = "sw_ci",
-		.head = "SWCI", .help = "Consumer index of the software.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24054, .c_name_at = 24060,
+		.head_at = 24066, .help_at = 24071,
 	},
-	{
+	{	/* hw-pi */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-pi", .c_name = "hw_pi", .head = "HWPI",
-		.help = "Producer index of the adapter.",
+		.name_at = 9801, .c_name_at = 9807, .head_at = 9813, .help_at = 9818,
 	},
-	{
+	{	/* hw-ci */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name = "hw-ci", .c_name = "hw_ci", .head = "HWCI",
-		.help = "Consumer index of the adapter.",
+		.name_at = 24103, .c_name_at = 24109, .head_at = 24115, .help_at = 13490,
 	},
-	{
+	{	/* data */
 		.slot = 22, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.len = 61440, .name = "data", .c_name = "data", .head = "DATA",
-		.help = "The bytes.",
+		.len = 61440, .name_at = 24120, .c_name_at = 24120, .head_at = 24125,
+		.help_at = 24130,
 	},
 };
 
@@ -3628,241 +3470,223 @@ static const int16_t raw_by_slot[] = {
 };
 
 static const struct eadm_field sqe_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* qpn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "qpn", .c_name = "qpn", .head = "QPN", .help = "QP of the queue.",
+		.name_at = 2960, .c_name_at = 2960, .head_at = 2964, .help_at = 24141,
 	},
-	{
+	{	/* index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
-		.head = "INDEX", .help = "Position in the ring.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 10925, .c_name_at = 10925,
+		.head_at = 24158, .help_at = 24164,
 	},
-	{
+	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[22],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24186, .c_name_at = 24186,
+		.head_at = 24191, .help_at = 24194, .names = &eadm_spec_enums[23],
 	},
-	{
+	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[21],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 24220,
+		.names = &eadm_spec_enums[22],
 	},
-	{
+	{	/* op */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "op", .c_name = "op", .head = "OP", .help = "Operation.",
-		.names = &eadm_spec_enums[24],
+		.name_at = 21498, .c_name_at = 21498, .head_at = 24241, .help_at = 24244,
+		.names = &eadm_spec_enums[25],
 	},
-	{
+	{	/* op-raw */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "op-raw", .c_name = "op_raw",
-		.head = "OPRAW", .help = "The adapter's own number of the operation.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21518, .c_name_at = 21525,
+		.head_at = 21532, .help_at = 24255,
 	},
-	{
+	{	/* flags */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "flags", .c_name = "flags",
-		.head = "FLAGS", .help = "Flags.", .names = &eadm_spec_enums[23],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24298, .c_name_at = 24298,
+		.head_at = 24304, .help_at = 24310, .names = &eadm_spec_enums[24],
 	},
-	{
+	{	/* places */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "places", .c_name = "places",
-		.head = "PLACES", .help = "Places of the ring that it takes.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24317, .c_name_at = 24317,
+		.head_at = 24324, .help_at = 24331,
 	},
-	{
+	{	/* pi */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "pi", .c_name = "pi", .head = "PI",
-		.help = "Producer index after it.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24365, .c_name_at = 24365,
+		.head_at = 24368, .help_at = 24371,
 	},
-	{
+	{	/* length */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "length", .c_name = "length",
-		.head = "LENGTH", .unit = "bytes", .help = "Payload.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 13944, .c_name_at = 13944,
+		.head_at = 13951, .unit_at = 859, .help_at = 24396,
 	},
-	{
+	{	/* imm */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "imm", .c_name = "imm",
-		.head = "IMM", .help = "Immediate data.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 24405, .c_name_at = 24405,
+		.head_at = 24409, .help_at = 24413,
 	},
-	{
+	{	/* inv-key */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "inv-key", .c_name = "inv_key",
-		.head = "INVKEY", .help = "Key to invalidate.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 24429, .c_name_at = 24437,
+		.head_at = 24445, .help_at = 24452,
 	},
-	{
+	{	/* remote-addr */
 		.slot = 18, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "remote-addr", .c_name = "remote_addr", .head = "RADDR",
-		.help = "Remote address.",
+		.name_at = 24471, .c_name_at = 24483, .head_at = 24495, .help_at = 24501,
 	},
-	{
+	{	/* remote-key */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "remote-key",
-		.c_name = "remote_key", .head = "RKEY", .help = "Remote key.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 24517, .c_name_at = 24528,
+		.head_at = 13885, .help_at = 13890,
 	},
-	{
+	{	/* swap-add */
 		.slot = 20, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "swap-add", .c_name = "swap_add",
-		.head = "SWAPADD", .help = "Value to swap in or to add.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 24539, .c_name_at = 24548,
+		.head_at = 24557, .help_at = 24565,
 	},
-	{
+	{	/* compare */
 		.slot = 21, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "compare", .c_name = "compare",
-		.head = "COMPARE", .help = "Value to compare with.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 24593, .c_name_at = 24593,
+		.head_at = 24601, .help_at = 24609,
 	},
-	{
+	{	/* rights */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "rights", .c_name = "rights",
-		.head = "RIGHTS", .help = "Rights of a registration.",
-		.names = &eadm_spec_enums[26],
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24632, .c_name_at = 24632,
+		.head_at = 24639, .help_at = 24646, .names = &eadm_spec_enums[27],
 	},
-	{
+	{	/* pages */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "pages", .c_name = "pages",
-		.head = "PAGES", .help = "Translation entries of a registration.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 14065, .c_name_at = 14065,
+		.head_at = 14071, .help_at = 24672,
 	},
-	{
+	{	/* sges */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sges", .c_name = "sges",
-		.head = "SGES", .help = "Scatter/gather elements.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24711, .c_name_at = 24711,
+		.head_at = 24716, .help_at = 24721,
 	},
-	{
+	{	/* sge0-addr */
 		.slot = 25, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "sge0-addr", .c_name = "sge0_addr", .head = "ADDR0",
-		.help = "Address of scatter/gather element 0.",
+		.name_at = 24746, .c_name_at = 24756, .head_at = 24766, .help_at = 24772,
 	},
-	{
+	{	/* sge0-length */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "sge0-length",
-		.c_name = "sge0_length", .head = "LEN0", .unit = "bytes",
-		.help = "Length of element 0.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24809, .c_name_at = 24821,
+		.head_at = 24833, .unit_at = 859, .help_at = 24838,
 	},
-	{
+	{	/* sge0-key */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge0-key", .c_name = "sge0_key",
-		.head = "KEY0", .help = "Key of element 0.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 24859, .c_name_at = 24868,
+		.head_at = 24877, .help_at = 24882,
 	},
-	{
+	{	/* sge1-addr */
 		.slot = 28, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "sge1-addr", .c_name = "sge1_addr", .head = "ADDR1",
-		.help = "Address of scatter/gather element 1.",
+		.name_at = 24900, .c_name_at = 24910, .head_at = 24920, .help_at = 24926,
 	},
-	{
+	{	/* sge1-length */
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sge1-length",
-		.c_name = "sge1_length", .head = "LEN1", .unit = "bytes",
-		.help = "Length of element 1.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24963, .c_name_at = 24975,
+		.head_at = 24987, .unit_at = 859, .help_at = 24992,
 	},
-	{
+	{	/* sge1-key */
 		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge1-key", .c_name = "sge1_key",
-		.head = "KEY1", .help = "Key of element 1.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25013, .c_name_at = 25022,
+		.head_at = 25031, .help_at = 25036,
 	},
-	{
+	{	/* sge2-addr */
 		.slot = 31, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "sge2-addr", .c_name = "sge2_addr", .head = "ADDR2",
-		.help = "Address of scatter/gather element 2.",
+		.name_at = 25054, .c_name_at = 25064, .head_at = 25074, .help_at = 25080,
 	},
-	{
+	{	/* sge2-length */
 		.slot = 32, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sge2-length",
-		.c_name = "sge2_length", .head = "LEN2", .unit = "bytes",
-		.help = "Length of element 2.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25117, .c_name_at = 25129,
+		.head_at = 25141, .unit_at = 859, .help_at = 25146,
 	},
-	{
+	{	/* sge2-key */
 		.slot = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge2-key", .c_name = "sge2_key",
-		.head = "KEY2", .help = "Key of element 2.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25167, .c_name_at = 25176,
+		.head_at = 25185, .help_at = 25190,
 	},
-	{
+	{	/* sge3-addr */
 		.slot = 34, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "sge3-addr", .c_name = "sge3_addr", .head = "ADDR3",
-		.help = "Address of scatter/gather element 3.",
+		.name_at = 25208, .c_name_at = 25218, .head_at = 25228, .help_at = 25234,
 	},
-	{
+	{	/* sge3-length */
 		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sge3-length",
-		.c_name = "sge3_length", .head = "LEN3", .unit = "bytes",
-		.help = "Length of element 3.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25271, .c_name_at = 25283,
+		.head_at = 25295, .unit_at = 859, .help_at = 25300,
 	},
-	{
+	{	/* sge3-key */
 		.slot = 36, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge3-key", .c_name = "sge3_key",
-		.head = "KEY3", .help = "Key of element 3.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25321, .c_name_at = 25330,
+		.head_at = 25339, .help_at = 25344,
 	},
-	{
+	{	/* sge4-addr */
 		.slot = 37, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "sge4-addr", .c_name = "sge4_addr", .head = "ADDR4",
-		.help = "Address of scatter/gather element 4.",
+		.name_at = 25362, .c_name_at = 25372, .head_at = 25382, .help_at = 25388,
 	},
-	{
+	{	/* sge4-length */
 		.slot = 38, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sge4-length",
-		.c_name = "sge4_length", .head = "LEN4", .unit = "bytes",
-		.help = "Length of element 4.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25425, .c_name_at = 25437,
+		.head_at = 25449, .unit_at = 859, .help_at = 25454,
 	},
-	{
+	{	/* sge4-key */
 		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge4-key", .c_name = "sge4_key",
-		.head = "KEY4", .help = "Key of element 4.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25475, .c_name_at = 25484,
+		.head_at = 25493, .help_at = 25498,
 	},
-	{
+	{	/* sge5-addr */
 		.slot = 40, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "sge5-addr", .c_name = "sge5_addr", .head = "ADDR5",
-		.help = "Address of scatter/gather element 5.",
+		.name_at = 25516, .c_name_at = 25526, .head_at = 25536, .help_at = 25542,
 	},
-	{
+	{	/* sge5-length */
 		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sge5-length",
-		.c_name = "sge5_length", .head = "LEN5", .unit = "bytes",
-		.help = "Length of element 5.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25579, .c_name_at = 25591,
+		.head_at = 25603, .unit_at = 859, .help_at = 25608,
 	},
-	{
+	{	/* sge5-key */
 		.slot = 42, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "sge5-key", .c_name = "sge5_key",
-		.head = "KEY5", .help = "Key of element 5.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25629, .c_name_at = 25638,
+		.head_at = 25647, .help_at = 25652,
 	},
-	{
+	{	/* payload */
 		.slot = 43, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name = "payload",
-		.c_name = "payload", .head = "PAYLOAD",
-		.help = "Inline payload, only when asked for.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 25670,
+		.c_name_at = 25670, .head_at = 25678, .help_at = 25686,
 	},
-	{
+	{	/* bytes */
 		.slot = 44, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name = "bytes",
-		.c_name = "bytes", .head = "BYTES", .help = "Its bytes as they are in memory.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name_at = 859,
+		.c_name_at = 859, .head_at = 25723, .help_at = 25729,
 	},
 };
 
@@ -3873,75 +3697,72 @@ static const int16_t sqe_by_slot[] = {
 };
 
 static const struct eadm_field rqe_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* qpn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "qpn", .c_name = "qpn", .head = "QPN", .help = "QP of the queue.",
+		.name_at = 2960, .c_name_at = 2960, .head_at = 2964, .help_at = 24141,
 	},
-	{
+	{	/* index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
-		.head = "INDEX", .help = "Position in the ring.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 10925, .c_name_at = 10925,
+		.head_at = 24158, .help_at = 24164,
 	},
-	{
+	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[22],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24186, .c_name_at = 24186,
+		.head_at = 24191, .help_at = 24194, .names = &eadm_spec_enums[23],
 	},
-	{
+	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[21],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 24220,
+		.names = &eadm_spec_enums[22],
 	},
-	{
+	{	/* pi */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "pi", .c_name = "pi", .head = "PI",
-		.help = "Producer index after it.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24365, .c_name_at = 24365,
+		.head_at = 24368, .help_at = 24371,
 	},
-	{
+	{	/* addr */
 		.slot = 11, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "addr", .c_name = "addr", .head = "ADDR", .help = "Address of the buffer.",
+		.name_at = 25762, .c_name_at = 25762, .head_at = 25767, .help_at = 25772,
 	},
-	{
+	{	/* length */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "length", .c_name = "length",
-		.head = "LENGTH", .unit = "bytes", .help = "Length of the buffer.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 13944, .c_name_at = 13944,
+		.head_at = 13951, .unit_at = 859, .help_at = 25795,
 	},
-	{
+	{	/* lkey */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "lkey", .c_name = "lkey",
-		.head = "LKEY", .help = "Local key.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 13859, .c_name_at = 13859,
+		.head_at = 13864, .help_at = 13869,
 	},
-	{
+	{	/* bytes */
 		.slot = 14, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name = "bytes",
-		.c_name = "bytes", .head = "BYTES", .help = "Its bytes as they are in memory.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name_at = 859,
+		.c_name_at = 859, .head_at = 25723, .help_at = 25729,
 	},
 };
 
@@ -3950,219 +3771,221 @@ static const int16_t rqe_by_slot[] = {
 };
 
 static const struct eadm_field cqe_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* cqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "cqn", .c_name = "cqn", .head = "CQN", .help = "CQ.",
+		.name_at = 9007, .c_name_at = 9007, .head_at = 9011, .help_at = 25817,
 	},
-	{
+	{	/* index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
-		.head = "INDEX", .help = "Position in the ring.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 10925, .c_name_at = 10925,
+		.head_at = 24158, .help_at = 24164,
 	},
-	{
+	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[22],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24186, .c_name_at = 24186,
+		.head_at = 24191, .help_at = 24194, .names = &eadm_spec_enums[23],
 	},
-	{
+	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[21],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 24220,
+		.names = &eadm_spec_enums[22],
 	},
-	{
+	{	/* phase */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "phase", .c_name = "phase",
-		.head = "PHASE", .help = "Bit that changes with each lap of the ring.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 25821, .c_name_at = 25821,
+		.head_at = 25827, .help_at = 25833,
 	},
-	{
+	{	/* op */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "op", .c_name = "op", .head = "OP", .help = "Operation.",
-		.names = &eadm_spec_enums[24],
+		.name_at = 21498, .c_name_at = 21498, .head_at = 24241, .help_at = 24244,
+		.names = &eadm_spec_enums[25],
 	},
-	{
+	{	/* op-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "op-raw", .c_name = "op_raw",
-		.head = "OPRAW", .help = "The adapter's own number of the operation.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21518, .c_name_at = 21525,
+		.head_at = 21532, .help_at = 24255,
 	},
-	{
+	{	/* queue */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "queue", .c_name = "queue", .head = "QUEUE",
-		.help = "Kind of queue it is of.", .names = &eadm_spec_enums[25],
+		.name_at = 25877, .c_name_at = 25877, .head_at = 25883, .help_at = 25889,
+		.names = &eadm_spec_enums[26],
 	},
-	{
+	{	/* status */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "status", .c_name = "status", .head = "STATUS",
-		.help = "How the request ended.", .names = &eadm_spec_enums[12],
+		.name_at = 21598, .c_name_at = 21598, .head_at = 21605, .help_at = 25913,
+		.names = &eadm_spec_enums[12],
 	},
-	{
+	{	/* syndrome-raw */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "syndrome-raw",
-		.c_name = "syndrome_raw", .head = "SYNDROME",
-		.help = "How it ended, in the adapter's own terms.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21655, .c_name_at = 21668,
+		.head_at = 5892, .help_at = 25936,
 	},
-	{
+	{	/* wqe-index */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "wqe-index",
-		.c_name = "wqe_index", .head = "WQE", .help = "Index of the request in its queue.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 25978, .c_name_at = 25988,
+		.head_at = 25998, .help_at = 26002,
 	},
-	{
+	{	/* qpn */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "qpn", .c_name = "qpn", .head = "QPN", .help = "QP.",
+		.name_at = 2960, .c_name_at = 2960, .head_at = 2964, .help_at = 26037,
 	},
-	{
+	{	/* length */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "length", .c_name = "length",
-		.head = "LENGTH", .unit = "bytes", .help = "Bytes.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 13944, .c_name_at = 13944,
+		.head_at = 13951, .unit_at = 859, .help_at = 26041,
 	},
-	{
+	{	/* imm */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "imm", .c_name = "imm",
-		.head = "IMM", .help = "Immediate data.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 24405, .c_name_at = 24405,
+		.head_at = 24409, .help_at = 24413,
 	},
-	{
+	{	/* inv-key */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "inv-key", .c_name = "inv_key",
-		.head = "INVKEY", .help = "Key that was invalidated.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 24429, .c_name_at = 24437,
+		.head_at = 24445, .help_at = 26048,
 	},
-	{
+	{	/* response */
 		.slot = 21, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 56, .name = "response",
-		.c_name = "response", .head = "RESPONSE", .help = "Response of a command.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 56, .name_at = 22182,
+		.c_name_at = 22182, .head_at = 22191, .help_at = 26074,
 	},
-	{
+	{	/* bytes */
 		.slot = 22, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name = "bytes",
-		.c_name = "bytes", .head = "BYTES", .help = "Its bytes as they are in memory.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name_at = 859,
+		.c_name_at = 859, .head_at = 25723, .help_at = 25729,
+	},
+	{	/* ahn */
+		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26097, .c_name_at = 26097,
+		.head_at = 26101, .help_at = 26105,
+	},
+	{	/* peer-qpn */
+		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26143, .c_name_at = 26152,
+		.head_at = 26161, .help_at = 26169,
 	},
 };
 
 static const int16_t cqe_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20,
+	14, 15, 16, 17, 18, 19, 20, 21, 22,
 };
 
 static const struct eadm_field eqe_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* eq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name = "eq", .c_name = "eq", .head = "EQ", .help = "Number of the event queue.",
+		.name_at = 11140, .c_name_at = 11140, .head_at = 10931, .help_at = 26187,
 	},
-	{
+	{	/* index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
-		.head = "INDEX", .help = "Position in the ring.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 10925, .c_name_at = 10925,
+		.head_at = 24158, .help_at = 24164,
 	},
-	{
+	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[22],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24186, .c_name_at = 24186,
+		.head_at = 24191, .help_at = 24194, .names = &eadm_spec_enums[23],
 	},
-	{
+	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[21],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 24220,
+		.names = &eadm_spec_enums[22],
 	},
-	{
+	{	/* phase */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "phase", .c_name = "phase",
-		.head = "PHASE", .help = "Bit that changes with each lap of the ring.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 25821, .c_name_at = 25821,
+		.head_at = 25827, .help_at = 25833,
 	},
-	{
+	{	/* cqn */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "cqn", .c_name = "cqn", .head = "CQN", .help = "CQ that has a completion.",
+		.name_at = 9007, .c_name_at = 9007, .head_at = 9011, .help_at = 26214,
 	},
-	{
+	{	/* cq-pi */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "cq-pi", .c_name = "cq_pi",
-		.head = "CQPI", .help = "Producer index of that CQ.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26240, .c_name_at = 26246,
+		.head_at = 26252, .help_at = 26257,
 	},
-	{
+	{	/* async */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "async", .c_name = "async", .head = "ASYNC", .help = "Asynchronous event.",
+		.name_at = 22959, .c_name_at = 22959, .head_at = 15870, .help_at = 26284,
 		.names = &eadm_spec_enums[11],
 	},
-	{
+	{	/* async-raw */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "async-raw",
-		.c_name = "async_raw", .head = "ASYNCRAW",
-		.help = "The adapter's own number of the event.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 23000, .c_name_at = 23010,
+		.head_at = 23020, .help_at = 26304,
 	},
-	{
+	{	/* sub-type */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "sub-type", .c_name = "sub_type",
-		.head = "SUBTYPE", .help = "Detail of the event.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26343, .c_name_at = 26352,
+		.head_at = 26361, .help_at = 26369,
 	},
-	{
+	{	/* qpn */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "qpn", .c_name = "qpn", .head = "QPN", .help = "QP the event is about.",
+		.name_at = 2960, .c_name_at = 2960, .head_at = 2964, .help_at = 26390,
 	},
-	{
+	{	/* data1 */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name = "data1", .c_name = "data1",
-		.head = "DATA1", .help = "Second word of the event.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 26413, .c_name_at = 26413,
+		.head_at = 26419, .help_at = 26425,
 	},
-	{
+	{	/* bytes */
 		.slot = 18, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name = "bytes",
-		.c_name = "bytes", .head = "BYTES", .help = "Its bytes as they are in memory.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name_at = 859,
+		.c_name_at = 859, .head_at = 25723, .help_at = 25729,
 	},
 };
 
@@ -4172,77 +3995,73 @@ static const int16_t eqe_by_slot[] = {
 };
 
 static const struct eadm_field cmde_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "index", .c_name = "index",
-		.head = "INDEX", .help = "Position in the ring.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 10925, .c_name_at = 10925,
+		.head_at = 24158, .help_at = 24164,
 	},
-	{
+	{	/* mark */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "mark", .c_name = "mark",
-		.head = "AT", .help = "Pointers that stand here.", .names = &eadm_spec_enums[22],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24186, .c_name_at = 24186,
+		.head_at = 24191, .help_at = 24194, .names = &eadm_spec_enums[23],
 	},
-	{
+	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "state", .c_name = "state", .head = "STATE", .help = "What is known of it.",
-		.names = &eadm_spec_enums[21],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 24220,
+		.names = &eadm_spec_enums[22],
 	},
-	{
+	{	/* op */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "op", .c_name = "op", .head = "COMMAND", .help = "Command.",
+		.name_at = 21498, .c_name_at = 21498, .head_at = 21501, .help_at = 21509,
 		.names = &eadm_spec_enums[10],
 	},
-	{
+	{	/* op-raw */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "op-raw", .c_name = "op_raw",
-		.head = "OPRAW", .help = "The adapter's own number of the command.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21518, .c_name_at = 21525,
+		.head_at = 21532, .help_at = 21538,
 	},
-	{
+	{	/* tag */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "tag", .c_name = "tag", .head = "TAG",
-		.help = "What the answer names the command by.",
+		.name_at = 21815, .c_name_at = 21815, .head_at = 21819, .help_at = 21823,
 	},
-	{
+	{	/* places */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "places", .c_name = "places",
-		.head = "PLACES", .help = "Places of the ring that it takes.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24317, .c_name_at = 24317,
+		.head_at = 24324, .help_at = 24331,
 	},
-	{
+	{	/* pi */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "pi", .c_name = "pi",
-		.head = "PI", .help = "Producer index after it.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24365, .c_name_at = 24365,
+		.head_at = 24368, .help_at = 24371,
 	},
-	{
+	{	/* bytes */
 		.slot = 14, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name = "bytes",
-		.c_name = "bytes", .head = "BYTES", .help = "Its bytes as they are in memory.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name_at = 859,
+		.c_name_at = 859, .head_at = 25723, .help_at = 25729,
 	},
 };
 
@@ -4251,57 +4070,53 @@ static const int16_t cmde_by_slot[] = {
 };
 
 static const struct eadm_field regs_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* offset */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "offset", .c_name = "offset", .head = "OFFSET",
-		.help = "Offset in the register page.",
+		.name_at = 26451, .c_name_at = 26451, .head_at = 26458, .help_at = 26465,
 	},
-	{
+	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "name", .c_name = "name", .head = "NAME",
-		.help = "Name.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 26494, .c_name_at = 26494,
+		.head_at = 23371, .help_at = 26499,
 	},
-	{
+	{	/* width */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "width", .c_name = "width",
-		.head = "BITS", .unit = "bits", .help = "Width.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26505, .c_name_at = 26505,
+		.head_at = 26511, .unit_at = 23883, .help_at = 26516,
 	},
-	{
+	{	/* value */
 		.slot = 9, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name = "value", .c_name = "value",
-		.head = "VALUE", .help = "What it reads.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 23193, .c_name_at = 23193,
+		.head_at = 23199, .help_at = 26523,
 	},
-	{
+	{	/* about */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name = "about", .c_name = "about",
-		.head = "ABOUT", .help = "What it means.",
+		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 26538, .c_name_at = 26538,
+		.head_at = 26544, .help_at = 26550,
 	},
 };
 
@@ -4310,73 +4125,69 @@ static const int16_t regs_by_slot[] = {
 };
 
 static const struct eadm_field hwctx_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* offset */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "offset", .c_name = "offset", .head = "OFFSET",
-		.help = "Offset in the context.",
+		.name_at = 26451, .c_name_at = 26451, .head_at = 26458, .help_at = 26565,
 	},
-	{
+	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "kind", .c_name = "kind", .head = "KIND", .help = "What the context is of.",
-		.names = &eadm_spec_enums[18],
+		.name_at = 23603, .c_name_at = 23603, .head_at = 23608, .help_at = 26588,
+		.names = &eadm_spec_enums[19],
 	},
-	{
+	{	/* id */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "id", .c_name = "id", .head = "ID", .help = "Number of that.",
+		.name_at = 23565, .c_name_at = 23565, .head_at = 23568, .help_at = 26612,
 	},
-	{
+	{	/* name */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "name", .c_name = "name", .head = "NAME",
-		.help = "Name.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 26494, .c_name_at = 26494,
+		.head_at = 23371, .help_at = 26499,
 	},
-	{
+	{	/* width */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "width", .c_name = "width",
-		.head = "BITS", .unit = "bits", .help = "Width.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26505, .c_name_at = 26505,
+		.head_at = 26511, .unit_at = 23883, .help_at = 26516,
 	},
-	{
+	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "value", .c_name = "value",
-		.head = "VALUE", .help = "Value.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 23193, .c_name_at = 23193,
+		.head_at = 23199, .help_at = 26628,
 	},
-	{
+	{	/* text */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 48,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "text", .c_name = "text", .head = "TEXT",
-		.help = "The value in its usual form.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 26635, .c_name_at = 26635,
+		.head_at = 26640, .help_at = 26645,
 	},
-	{
+	{	/* bytes */
 		.slot = 13, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name = "bytes",
-		.c_name = "bytes", .head = "BYTES", .help = "Its bytes.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 859,
+		.c_name_at = 859, .head_at = 25723, .help_at = 26674,
 	},
 };
 
@@ -4385,133 +4196,142 @@ static const int16_t hwctx_by_slot[] = {
 };
 
 static const struct eadm_field machine_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "None: it is not of a device.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
+		.head_at = 89, .help_at = 26685,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "index", .c_name = "index",
-		.head = "NR", .help = "0, as there is one.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10925, .c_name_at = 10925,
+		.head_at = 26714, .help_at = 26717,
 	},
-	{
+	{	/* host */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 65,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "host", .c_name = "host", .head = "HOST",
-		.help = "Name of the machine.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_HOST, .base = 10,
+		.len = 65, .metric = EADM_SPEC_METRIC_INFO, .name_at = 26737, .c_name_at = 26737,
+		.head_at = 26742, .help_at = 26747,
 	},
-	{
+	{	/* kernel */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 65,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "kernel", .c_name = "kernel",
-		.head = "KERNEL", .help = "Release of the kernel.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 26768, .c_name_at = 26768,
+		.head_at = 26775, .help_at = 26782,
 	},
-	{
+	{	/* eadm */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "eadm", .c_name = "eadm", .head = "EADM",
-		.help = "Version of eadm that read this.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 26805, .c_name_at = 26805,
+		.head_at = 26810, .help_at = 26815,
 	},
-	{
+	{	/* cpus */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "cpus", .c_name = "cpus",
-		.head = "CPUS", .unit = "cpus", .help = "CPUs in use.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 26847, .c_name_at = 26847,
+		.head_at = 26852, .unit_at = 26847, .help_at = 26857,
 	},
-	{
+	{	/* memlock */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "memlock", .c_name = "memlock",
-		.head = "MEMLOCK", .unit = "bytes",
-		.help = "Memory that this process may lock; all bits set when it is unlimited.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 26870, .c_name_at = 26870,
+		.head_at = 26878, .unit_at = 859, .help_at = 26886,
 	},
-	{
+	{	/* netns-mode */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "netns-mode", .c_name = "netns_mode", .head = "NETNS",
-		.help = "Which network namespaces see RDMA devices.", .names = &eadm_spec_enums[17],
+		.name_at = 26956, .c_name_at = 26967, .head_at = 4049, .help_at = 26978,
+		.names = &eadm_spec_enums[17],
 	},
-	{
+	{	/* lockdown */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "lockdown",
-		.c_name = "lockdown", .head = "LOCKDOWN",
-		.help = "Lockdown of the kernel, as it says it; empty when it has none.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 27021,
+		.c_name_at = 27021, .head_at = 27030, .help_at = 27039,
 	},
-	{
+	{	/* host-pids */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "host-pids", .c_name = "host_pids",
-		.head = "HOSTPIDS",
-		.help = "1 in the PID namespace of the host, where each process has a number.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27102, .c_name_at = 27112,
+		.head_at = 27122, .help_at = 27131,
+	},
+	{	/* huge-pages */
+		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27200, .c_name_at = 27211,
+		.head_at = 27222, .unit_at = 14065, .help_at = 27232,
+	},
+	{	/* huge-pages-free */
+		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27264, .c_name_at = 27280,
+		.head_at = 27296, .unit_at = 14065, .help_at = 27305,
+	},
+	{	/* copy-on-fork */
+		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27332, .c_name_at = 27345,
+		.head_at = 27358, .help_at = 27367,
+	},
+	{	/* uptime */
+		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 27445, .c_name_at = 27445,
+		.head_at = 27452, .unit_at = 1541, .help_at = 27459,
 	},
 };
 
 static const int16_t machine_by_slot[] = {
-	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16,
 };
 
 static const struct eadm_field verbs_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "None: it is not of a device.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
+		.head_at = 89, .help_at = 26685,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "index", .c_name = "index",
-		.head = "NR", .help = "0, as there is one.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10925, .c_name_at = 10925,
+		.head_at = 26714, .help_at = 26717,
 	},
-	{
+	{	/* installed */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "installed",
-		.c_name = "installed", .head = "INSTALLED",
-		.help = "1 when libibverbs is installed.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27521, .c_name_at = 27521,
+		.head_at = 27531, .help_at = 27541,
 	},
-	{
+	{	/* providers */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .name = "providers",
-		.c_name = "providers", .head = "PROVIDERS",
-		.help = "Providers of libibverbs that are installed.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .name_at = 27573,
+		.c_name_at = 27573, .head_at = 27583, .help_at = 27593,
 	},
-	{
+	{	/* rdma-cm-error */
 		.slot = 9, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "rdma-cm-error",
-		.c_name = "rdma_cm_error", .head = "RDMACM",
-		.help = "Whether this process may open /dev/infiniband/rdma_cm: 0, or a negative errno.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27637, .c_name_at = 27651,
+		.head_at = 27665, .help_at = 27672,
 	},
 };
 
@@ -4520,145 +4340,137 @@ static const int16_t verbs_by_slot[] = {
 };
 
 static const struct eadm_field module_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name = "dev-name",
-		.c_name = "dev_name", .head = "DEVICE", .help = "None: it is not of a device.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
+		.head_at = 89, .help_at = 26685,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "index", .c_name = "index",
-		.head = "NR", .help = "Running number.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10925, .c_name_at = 10925,
+		.head_at = 26714, .help_at = 27751,
 	},
-	{
+	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "name", .c_name = "name", .head = "MODULE",
-		.help = "Name.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 26494, .c_name_at = 26494,
+		.head_at = 27767, .help_at = 26499,
 	},
-	{
+	{	/* loaded */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "loaded", .c_name = "loaded",
-		.head = "LOADED", .help = "1 when it is loaded.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27774, .c_name_at = 27774,
+		.head_at = 27781, .help_at = 27788,
 	},
-	{
+	{	/* version */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "version",
-		.c_name = "version", .head = "VERSION", .help = "Version; empty when it has none.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 27809,
+		.c_name_at = 27809, .head_at = 27817, .help_at = 27825,
 	},
-	{
+	{	/* origin */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name = "origin",
-		.c_name = "origin", .head = "ORIGIN",
-		.help = "Whether it came with the kernel, and the checksum of its source.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 27858,
+		.c_name_at = 27858, .head_at = 27865, .help_at = 27872,
+	},
+	{	/* functions */
+		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 27937,
+		.c_name_at = 27937, .head_at = 27947, .help_at = 27957,
 	},
 };
 
 static const int16_t module_by_slot[] = {
-	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8,
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9,
 };
 
 static const struct eadm_field setup_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* driver */
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "driver", .c_name = "driver",
-		.head = "DRIVER", .help = "Kernel module that drives it.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
+		.help_at = 28022,
 	},
-	{
+	{	/* driver-version */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name = "driver-version",
-		.c_name = "driver_version", .head = "VERSION",
-		.help = "Version of that module; empty when it has none.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name_at = 28052,
+		.c_name_at = 28067, .head_at = 27817, .help_at = 28082,
 	},
-	{
+	{	/* netdev */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "netdev", .c_name = "netdev",
-		.head = "NETDEV", .help = "Its network interface.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 655, .c_name_at = 655, .head_at = 662,
+		.help_at = 28130,
 	},
-	{
+	{	/* netdev-mtu */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "netdev-mtu",
-		.c_name = "netdev_mtu", .head = "MTU", .unit = "bytes",
-		.help = "MTU of the network interface.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28153, .c_name_at = 28164,
+		.head_at = 855, .unit_at = 859, .help_at = 865,
 	},
-	{
+	{	/* netdev-ipv4 */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "netdev-ipv4",
-		.c_name = "netdev_ipv4", .head = "IPV4",
-		.help = "1 when the network interface has an IPv4 address in the network namespace of the reader.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28175, .c_name_at = 28187,
+		.head_at = 28199, .help_at = 28204,
 	},
-	{
+	{	/* gid-index */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "gid-index", .c_name = "gid_index",
-		.head = "GIDINDEX", .help = "Place of the first GID of port 1.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28293, .c_name_at = 28303,
+		.head_at = 28313, .help_at = 28322,
 	},
-	{
+	{	/* gid */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 40,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "gid", .c_name = "gid", .head = "GID",
-		.help = "First GID of port 1; empty when it has none.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 2604, .c_name_at = 2604,
+		.head_at = 2608, .help_at = 28356,
 	},
-	{
+	{	/* uverbs */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "uverbs",
-		.c_name = "uverbs", .head = "UVERBS",
-		.help = "File below /dev/infiniband by which processes use it; empty when there is none.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 28401,
+		.c_name_at = 28401, .head_at = 28408, .help_at = 28415,
 	},
-	{
+	{	/* uverbs-error */
 		.slot = 14, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "uverbs-error",
-		.c_name = "uverbs_error", .head = "OPEN",
-		.help = "Whether this process may open that file: 0, or a negative errno.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28495, .c_name_at = 28508,
+		.head_at = 28521, .help_at = 28526,
 	},
-	{
+	{	/* iommu */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name = "iommu",
-		.c_name = "iommu", .head = "IOMMU",
-		.help = "How an IOMMU treats its DMA; empty when there is none.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 28591,
+		.c_name_at = 28591, .head_at = 28597, .help_at = 28603,
 	},
 };
 
@@ -4667,46 +4479,42 @@ static const int16_t setup_by_slot[] = {
 };
 
 static const struct eadm_field irq_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* irq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "irq", .c_name = "irq", .head = "IRQ", .help = "Number of the interrupt.",
+		.name_at = 11048, .c_name_at = 11048, .head_at = 11052, .help_at = 28658,
 	},
-	{
+	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "role", .c_name = "role", .head = "ROLE",
-		.help = "What the event queue is for that raises it.", .names = &eadm_spec_enums[4],
+		.name_at = 10973, .c_name_at = 10973, .head_at = 10978, .help_at = 28683,
+		.names = &eadm_spec_enums[4],
 	},
-	{
+	{	/* affinity */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name = "affinity",
-		.c_name = "affinity", .head = "AFFINITY",
-		.help = "CPUs that it goes to; empty when they are not known.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 28727,
+		.c_name_at = 28727, .head_at = 28736, .help_at = 28745,
 	},
 };
 
@@ -4714,161 +4522,255 @@ static const int16_t irq_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6,
 };
 
-static const struct eadm_field failure_fields[] = {
-	{
+static const struct eadm_field process_fields[] = {
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
+		.head_at = 89, .help_at = 26685,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* pid */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 28798,
+	},
+	{	/* comm */
+		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 3901, .c_name_at = 3901,
+		.head_at = 3906, .help_at = 28845,
+	},
+	{	/* state */
+		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 28859,
+		.names = &eadm_spec_enums[18],
+	},
+	{	/* wchan */
+		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 28936, .c_name_at = 28936,
+		.head_at = 28942, .help_at = 28948,
+	},
+	{	/* frozen */
+		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28990, .c_name_at = 28990,
+		.head_at = 28997, .help_at = 29004,
+	},
+	{	/* cgroup */
+		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
+		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 29067, .c_name_at = 29067,
+		.head_at = 3997, .help_at = 29074,
+	},
+};
+
+static const int16_t process_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9,
+};
+
+static const struct eadm_field port_counter_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* port */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 14769, .c_name_at = 14769, .head_at = 827, .help_at = 29154,
+	},
+	{	/* name */
+		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 26494, .c_name_at = 26494,
+		.head_at = 23371, .help_at = 29174,
+	},
+	{	/* value */
+		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 23193, .c_name_at = 23193, .head_at = 23199, .help_at = 29195,
+	},
+};
+
+static const int16_t port_counter_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6,
+};
+
+static const struct eadm_field failure_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "seq", .c_name = "seq",
-		.head = "SEQ", .help = "Running number of the failure.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21418, .c_name_at = 21418,
+		.head_at = 21422, .help_at = 29239,
 	},
-	{
+	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "time", .c_name = "time",
-		.head = "TIME", .unit = "ns", .help = "Wall-clock time.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 21457, .c_name_at = 21457,
+		.head_at = 21462, .unit_at = 1541, .help_at = 22921,
 	},
-	{
+	{	/* age */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "age", .c_name = "age", .head = "AGE", .unit = "ns",
-		.help = "Time since then.",
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 29270,
 	},
-	{
+	{	/* kind */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "kind", .c_name = "kind", .head = "FAILED", .help = "What failed.",
+		.name_at = 23603, .c_name_at = 23603, .head_at = 5981, .help_at = 29287,
 		.names = &eadm_spec_enums[13],
 	},
-	{
+	{	/* id */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "id", .c_name = "id", .head = "ID",
-		.help = "Number of the QP, CQ or connection endpoint, or of the command in the flight recorder.",
+		.name_at = 23565, .c_name_at = 23565, .head_at = 23568, .help_at = 29300,
 	},
-	{
+	{	/* cause */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "cause", .c_name = "cause", .head = "CAUSE", .help = "Class of the cause.",
+		.name_at = 29387, .c_name_at = 29387, .head_at = 5827, .help_at = 29393,
 		.names = &eadm_spec_enums[12],
 	},
-	{
+	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "syndrome-raw",
-		.c_name = "syndrome_raw", .head = "SYNDROME",
-		.help = "The cause in the adapter's own terms.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21655, .c_name_at = 21668,
+		.head_at = 5892, .help_at = 29413,
 	},
-	{
+	{	/* error */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "error", .c_name = "error",
-		.head = "ERROR", .help = "The cause as a negative errno, where software found it.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 29451, .c_name_at = 29451,
+		.head_at = 29457, .help_at = 29463,
 	},
-	{
+	{	/* async */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "async", .c_name = "async", .head = "ASYNC",
-		.help = "Asynchronous event by which the adapter reported it.",
+		.name_at = 22959, .c_name_at = 22959, .head_at = 15870, .help_at = 29519,
 		.names = &eadm_spec_enums[11],
 	},
-	{
+	{	/* async-raw */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "async-raw",
-		.c_name = "async_raw", .head = "ASYNCRAW",
-		.help = "The adapter's own number of that event.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 23000, .c_name_at = 23010,
+		.head_at = 23020, .help_at = 5763,
 	},
-	{
+	{	/* op */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "op", .c_name = "op", .head = "COMMAND", .help = "Command that failed.",
+		.name_at = 21498, .c_name_at = 21498, .head_at = 21501, .help_at = 29572,
 		.names = &eadm_spec_enums[10],
 	},
-	{
+	{	/* op-raw */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name = "op-raw", .c_name = "op_raw",
-		.head = "OPRAW", .help = "The adapter's own number of that command.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21518, .c_name_at = 21525,
+		.head_at = 21532, .help_at = 23130,
 	},
-	{
+	{	/* times */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "times", .c_name = "times",
-		.head = "TIMES", .unit = "objects",
-		.help = "How many objects failed so: of more than 256 in a row with one cause the last record counts the rest.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 29593, .c_name_at = 29593,
+		.head_at = 29599, .unit_at = 993, .help_at = 29605,
 	},
-	{
+	{	/* pid */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name = "pid", .c_name = "pid", .head = "PID",
-		.help = "Process that owned the object, in the reader's PID namespace; absent when it is not known there.",
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 29707,
 	},
-	{
+	{	/* comm */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "comm", .c_name = "comm", .head = "COMM",
-		.help = "Command name of that process, or the kernel consumer in brackets.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 3901, .c_name_at = 3901,
+		.head_at = 3906, .help_at = 3911,
 	},
-	{
+	{	/* ended */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "ended", .c_name = "ended",
-		.head = "ENDED", .help = "1 when that process has ended since.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 29804, .c_name_at = 29804,
+		.head_at = 29810, .help_at = 29816,
 	},
-	{
+	{	/* cgroup-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name = "cgroup-id", .c_name = "cgroup_id", .head = "CGROUP",
-		.help = "Control group (v2) id of that process.",
+		.name_at = 3977, .c_name_at = 3987, .head_at = 3997, .help_at = 4004,
 	},
-	{
+	{	/* local-addr */
 		.slot = 23, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "local-addr", .c_name = "local_addr",
-		.head = "LOCAL", .help = "Local IP address of the connection, 4 or 16 bytes.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4287, .c_name_at = 4298,
+		.head_at = 4309, .help_at = 4315,
 	},
-	{
+	{	/* local-port */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "local-port",
-		.c_name = "local_port", .head = "LPORT",
-		.help = "Local TCP port of the connection.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4366, .c_name_at = 4377,
+		.head_at = 4388, .help_at = 4394,
 	},
-	{
+	{	/* peer-addr */
 		.slot = 25, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name = "peer-addr", .c_name = "peer_addr",
-		.head = "PEER", .help = "Peer's IP address, 4 or 16 bytes.",
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4428, .c_name_at = 4438,
+		.head_at = 4448, .help_at = 4453,
 	},
-	{
+	{	/* peer-port */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "peer-port", .c_name = "peer_port",
-		.head = "PPORT", .help = "Peer's TCP port.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4487, .c_name_at = 4497,
+		.head_at = 4507, .help_at = 4513,
 	},
-	{
+	{	/* qpn */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "qpn", .c_name = "qpn",
-		.head = "QPN", .help = "QP of the connection.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 2960, .c_name_at = 2960,
+		.head_at = 2964, .help_at = 22548,
 	},
-	{
+	{	/* peer-qpn */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name = "peer-qpn", .c_name = "peer_qpn",
-		.head = "PEERQPN", .help = "QP of the peer, where the driver knows it.",
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26143, .c_name_at = 26152,
+		.head_at = 26161, .help_at = 29853,
 	},
 };
 
@@ -4878,69 +4780,224 @@ static const int16_t failure_by_slot[] = {
 };
 
 static const struct eadm_field failure_total_fields[] = {
-	{
+	{	/* dev-index */
 		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "dev-index",
-		.c_name = "dev_index", .head = "IDX",
-		.help = "Index of the RDMA device, as in RDMA netlink.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
 	},
-	{
+	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_LABEL, .name = "dev-name", .c_name = "dev_name",
-		.head = "DEVICE", .help = "Name of the RDMA device.",
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
 	},
-	{
+	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name = "hw-error",
-		.c_name = "hw_error", .head = "HWERR",
-		.help = "Why the adapter's own context is missing from this row: a negative errno.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
 	},
-	{
+	{	/* family */
 		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name = "family",
-		.c_name = "family", .head = "FAMILY",
-		.help = "Family of the adapter, as in spec/families.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
 	},
-	{
+	{	/* class */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name = "class", .c_name = "class",
-		.head = "CLASS", .help = "Kind and cause in one number.",
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 29896, .c_name_at = 29896,
+		.head_at = 29902, .help_at = 29908,
 	},
-	{
+	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name = "kind", .c_name = "kind", .head = "FAILED", .help = "What failed.",
+		.name_at = 23603, .c_name_at = 23603, .head_at = 5981, .help_at = 29287,
 		.names = &eadm_spec_enums[13],
 	},
-	{
+	{	/* cause */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name = "cause", .c_name = "cause", .head = "CAUSE", .help = "Class of the cause.",
+		.name_at = 29387, .c_name_at = 29387, .head_at = 5827, .help_at = 29393,
 		.names = &eadm_spec_enums[12],
 	},
-	{
+	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "count", .c_name = "count", .head = "COUNT", .unit = "failures",
-		.help = "Failures of this kind and cause.",
+		.name_at = 23671, .c_name_at = 23671, .head_at = 23677, .unit_at = 29938,
+		.help_at = 29947,
 	},
-	{
+	{	/* last-time */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name = "last-time",
-		.c_name = "last_time", .head = "LAST", .unit = "ns",
-		.help = "Wall-clock time of the last one.",
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 29980, .c_name_at = 29990,
+		.head_at = 30000, .unit_at = 1541, .help_at = 30005,
 	},
-	{
+	{	/* last-age */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name = "last-age", .c_name = "last_age", .head = "AGE", .unit = "ns",
-		.help = "Time since the last failure of this kind and cause.",
+		.name_at = 30038, .c_name_at = 30047, .head_at = 1537, .unit_at = 1541,
+		.help_at = 30056,
 	},
 };
 
 static const int16_t failure_total_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9,
+};
+
+static const struct eadm_field ah_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* ahn */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 26097, .c_name_at = 26097, .head_at = 26101, .help_at = 30108,
+	},
+	{	/* pdn */
+		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 3031, .c_name_at = 3031, .head_at = 3035, .help_at = 3039,
+	},
+	{	/* peer-gid */
+		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 30119, .c_name_at = 30128,
+		.head_at = 30137, .help_at = 30145,
+	},
+	{	/* users */
+		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 9629, .c_name_at = 9629, .head_at = 9635, .unit_at = 993,
+		.help_at = 30166,
+	},
+	{	/* pid */
+		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 3786,
+	},
+	{	/* comm */
+		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3901,
+		.c_name_at = 3901, .head_at = 3906, .help_at = 3911,
+	},
+	{	/* cgroup-id */
+		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name_at = 3977, .c_name_at = 3987, .head_at = 3997, .help_at = 4004,
+	},
+	{	/* netns */
+		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name_at = 4043, .c_name_at = 4043, .head_at = 4049, .help_at = 4055,
+	},
+	{	/* ctxn */
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4110, .c_name_at = 4110,
+		.head_at = 4115, .help_at = 4120,
+	},
+	{	/* age */
+		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
+	},
+};
+
+static const int16_t ah_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+};
+
+static const struct eadm_field uar_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* uarn */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 30253, .c_name_at = 30253, .head_at = 30258, .help_at = 30263,
+	},
+	{	/* qps */
+		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
+		.help_at = 30292,
+	},
+	{	/* cqs */
+		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
+		.help_at = 30318,
+	},
+	{	/* pid */
+		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 3778, .c_name_at = 3778, .head_at = 3782, .help_at = 3786,
+	},
+	{	/* comm */
+		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3901,
+		.c_name_at = 3901, .head_at = 3906, .help_at = 3911,
+	},
+	{	/* cgroup-id */
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name_at = 3977, .c_name_at = 3987, .head_at = 3997, .help_at = 4004,
+	},
+	{	/* netns */
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name_at = 4043, .c_name_at = 4043, .head_at = 4049, .help_at = 4055,
+	},
+	{	/* ctxn */
+		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4110, .c_name_at = 4110,
+		.head_at = 4115, .help_at = 4120,
+	},
+	{	/* age */
+		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
+	},
+};
+
+static const int16_t uar_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 };
 
 const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
@@ -4953,11 +5010,12 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_FEW,
 		.upright = false,
+		.extras = false,
 		.metric = "dev",
 		.by_device = true,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 46,
+		.max_attr = 48,
 		.n_fields = 56,
 		.n_sets = 2,
 		.sets = dev_sets,
@@ -4974,6 +5032,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "qp",
 		.by_device = false,
 		.hw = true,
@@ -4995,6 +5054,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "cq",
 		.by_device = false,
 		.hw = true,
@@ -5016,6 +5076,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_FEW,
 		.upright = false,
+		.extras = false,
 		.metric = "eq",
 		.by_device = false,
 		.hw = true,
@@ -5037,6 +5098,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_FIXED,
 		.upright = false,
+		.extras = false,
 		.metric = "cmdq",
 		.by_device = false,
 		.hw = true,
@@ -5057,6 +5119,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "mr",
 		.by_device = false,
 		.hw = false,
@@ -5078,6 +5141,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "pd",
 		.by_device = false,
 		.hw = false,
@@ -5098,6 +5162,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "ctx",
 		.by_device = false,
 		.hw = false,
@@ -5119,12 +5184,13 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_FIXED,
 		.upright = true,
+		.extras = true,
 		.metric = "port",
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 99,
-		.n_fields = 98,
+		.max_attr = 103,
+		.n_fields = 102,
 		.n_sets = 0,
 		.fields = counters_fields,
 		.key = &counters_fields[4],
@@ -5139,11 +5205,12 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_PAST,
 		.upright = false,
+		.extras = false,
 		.metric = "cmd",
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 24,
+		.max_attr = 27,
 		.n_fields = 22,
 		.n_sets = 0,
 		.fields = cmd_fields,
@@ -5159,6 +5226,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "cep",
 		.by_device = false,
 		.hw = false,
@@ -5180,6 +5248,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_EVENTS,
 		.rows = EADM_SPEC_ROWS_PAST,
 		.upright = false,
+		.extras = false,
 		.metric = "event",
 		.by_device = false,
 		.hw = false,
@@ -5200,6 +5269,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "conf",
 		.by_device = false,
 		.hw = true,
@@ -5220,6 +5290,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_RAW,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "raw",
 		.by_device = false,
 		.hw = true,
@@ -5240,6 +5311,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ENTRIES,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "sqe",
 		.by_device = false,
 		.hw = false,
@@ -5260,6 +5332,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ENTRIES,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "rqe",
 		.by_device = false,
 		.hw = false,
@@ -5275,17 +5348,18 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.name = "cqe",
 		.c_name = "cqe",
 		.title = "completion queue entries",
-		.help = "An entry of a completion queue; queue 0 is that of the command queue.",
+		.help = "An entry of a completion queue, or of that of the command queue.",
 		.cmd = 0,
 		.class = EADM_SPEC_CLASS_ENTRIES,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "cqe",
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 22,
-		.n_fields = 21,
+		.max_attr = 24,
+		.n_fields = 23,
 		.n_sets = 0,
 		.fields = cqe_fields,
 		.key = &cqe_fields[5],
@@ -5300,6 +5374,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ENTRIES,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "eqe",
 		.by_device = false,
 		.hw = false,
@@ -5320,6 +5395,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ENTRIES,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "cmde",
 		.by_device = false,
 		.hw = false,
@@ -5340,6 +5416,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ENTRIES,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "regs",
 		.by_device = false,
 		.hw = false,
@@ -5360,6 +5437,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ENTRIES,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "hwctx",
 		.by_device = false,
 		.hw = false,
@@ -5376,16 +5454,17 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.c_name = "machine",
 		.title = "machine",
 		.help = "The machine, its kernel, and the process that reads this.",
-		.cmd = 0,
+		.cmd = 193,
 		.class = EADM_SPEC_CLASS_MACHINE,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "machine",
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 14,
-		.n_fields = 13,
+		.max_attr = 18,
+		.n_fields = 17,
 		.n_sets = 0,
 		.fields = machine_fields,
 		.key = &machine_fields[4],
@@ -5396,10 +5475,11 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.c_name = "verbs",
 		.title = "user-space verbs",
 		.help = "What processes need to use RDMA devices.",
-		.cmd = 0,
+		.cmd = 194,
 		.class = EADM_SPEC_CLASS_MACHINE,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "verbs",
 		.by_device = false,
 		.hw = false,
@@ -5416,16 +5496,17 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.c_name = "module",
 		.title = "kernel modules",
 		.help = "A kernel module of RDMA, of a family of adapters, or of eadm.",
-		.cmd = 0,
+		.cmd = 195,
 		.class = EADM_SPEC_CLASS_MACHINE,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "module",
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 10,
-		.n_fields = 9,
+		.max_attr = 11,
+		.n_fields = 10,
 		.n_sets = 0,
 		.fields = module_fields,
 		.key = &module_fields[4],
@@ -5436,10 +5517,11 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.c_name = "setup",
 		.title = "setup of devices",
 		.help = "How the machine is set up for a device.",
-		.cmd = 0,
+		.cmd = 196,
 		.class = EADM_SPEC_CLASS_MACHINE,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "setup",
 		.by_device = true,
 		.hw = false,
@@ -5456,10 +5538,11 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.c_name = "irq",
 		.title = "interrupts",
 		.help = "An interrupt of a device.",
-		.cmd = 0,
+		.cmd = 197,
 		.class = EADM_SPEC_CLASS_MACHINE,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
+		.extras = false,
 		.metric = "irq",
 		.by_device = false,
 		.hw = false,
@@ -5471,6 +5554,48 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.key = &irq_fields[4],
 		.by_slot = irq_by_slot,
 	},
+	[EADM_SPEC_OBJ_PROCESS] = {
+		.name = "process",
+		.c_name = "process",
+		.title = "processes",
+		.help = "A process, and what it does.",
+		.cmd = 198,
+		.class = EADM_SPEC_CLASS_RAW,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.extras = false,
+		.metric = "process",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 11,
+		.n_fields = 10,
+		.n_sets = 0,
+		.fields = process_fields,
+		.key = &process_fields[4],
+		.by_slot = process_by_slot,
+	},
+	[EADM_SPEC_OBJ_PORT_COUNTER] = {
+		.name = "port-counter",
+		.c_name = "port_counter",
+		.title = "counters of sysfs",
+		.help = "A counter of a port, as sysfs has it.",
+		.cmd = 199,
+		.class = EADM_SPEC_CLASS_RAW,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.extras = false,
+		.metric = "port-counter",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 8,
+		.n_fields = 7,
+		.n_sets = 0,
+		.fields = port_counter_fields,
+		.key = &port_counter_fields[4],
+		.by_slot = port_counter_by_slot,
+	},
 	[EADM_SPEC_OBJ_FAILURE] = {
 		.name = "failure",
 		.c_name = "failure",
@@ -5480,6 +5605,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_PAST,
 		.upright = false,
+		.extras = false,
 		.metric = "failure",
 		.by_device = false,
 		.hw = false,
@@ -5500,6 +5626,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.class = EADM_SPEC_CLASS_ROWS,
 		.rows = EADM_SPEC_ROWS_FEW,
 		.upright = false,
+		.extras = false,
 		.metric = "failure",
 		.by_device = false,
 		.hw = false,
@@ -5511,4 +5638,1789 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.key = &failure_total_fields[4],
 		.by_slot = failure_total_by_slot,
 	},
+	[EADM_SPEC_OBJ_AH] = {
+		.name = "ah",
+		.c_name = "ah",
+		.title = "address handles",
+		.help = "An address handle: a peer that work requests can name.",
+		.cmd = 17,
+		.class = EADM_SPEC_CLASS_ROWS,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.extras = false,
+		.metric = "ah",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 15,
+		.n_fields = 14,
+		.n_sets = 0,
+		.fields = ah_fields,
+		.key = &ah_fields[4],
+		.by_slot = ah_by_slot,
+	},
+	[EADM_SPEC_OBJ_UAR] = {
+		.name = "uar",
+		.c_name = "uar",
+		.title = "doorbell pages",
+		.help = "Pages of doorbells that a user context works with.",
+		.cmd = 18,
+		.class = EADM_SPEC_CLASS_ROWS,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.extras = false,
+		.metric = "uar",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 14,
+		.n_fields = 13,
+		.n_sets = 0,
+		.fields = uar_fields,
+		.key = &uar_fields[4],
+		.by_slot = uar_by_slot,
+	},
 };
+
+/* 0 is no text. */
+const char eadm_spec_strings[] = "\0"
+	"dev-index\0"
+	"dev_index\0"
+	"IDX\0"
+	"Index of the RDMA device, as in RDMA netlink.\0"
+	"dev-name\0"
+	"dev_name\0"
+	"DEVICE\0"
+	"Name of the RDMA device.\0"
+	"hw-error\0"
+	"hw_error\0"
+	"HWERR\0"
+	"Why the adapter's own context is missing from this row: a negative errno.\0"
+	"family\0"
+	"FAMILY\0"
+	"Family of the adapter, as in spec/families.\0"
+	"driver\0"
+	"DRIVER\0"
+	"Name of the driver.\0"
+	"state\0"
+	"STATE\0"
+	"Whether the device serves commands.\0"
+	"bus-addr\0"
+	"bus_addr\0"
+	"BUS\0"
+	"Address on the bus.\0"
+	"vendor-id\0"
+	"vendor_id\0"
+	"VENDOR\0"
+	"Vendor id of the bus.\0"
+	"part-id\0"
+	"part_id\0"
+	"PART\0"
+	"Device id of the bus.\0"
+	"hw-version\0"
+	"hw_version\0"
+	"HWVER\0"
+	"Hardware revision.\0"
+	"fw-version\0"
+	"fw_version\0"
+	"FW\0"
+	"Firmware version.\0"
+	"numa-node\0"
+	"numa_node\0"
+	"NUMA\0"
+	"NUMA node.\0"
+	"node-guid\0"
+	"node_guid\0"
+	"GUID\0"
+	"Node GUID.\0"
+	"netdev\0"
+	"NETDEV\0"
+	"Network interface of the port.\0"
+	"netdev-index\0"
+	"netdev_index\0"
+	"IFINDEX\0"
+	"Index of that interface.\0"
+	"mac\0"
+	"MAC\0"
+	"MAC address the adapter is paired by.\0"
+	"port-state\0"
+	"port_state\0"
+	"PORT\0"
+	"State of the port.\0"
+	"mtu\0"
+	"MTU\0"
+	"bytes\0"
+	"MTU of the network interface.\0"
+	"caps\0"
+	"CAPS\0"
+	"What the adapter can do.\0"
+	"vectors\0"
+	"VECTORS\0"
+	"Interrupt vectors granted.\0"
+	"max-qp\0"
+	"max_qp\0"
+	"MAXQP\0"
+	"objects\0"
+	"QPs the adapter offers.\0"
+	"qps\0"
+	"QPS\0"
+	"QPs in use.\0"
+	"max-cq\0"
+	"max_cq\0"
+	"MAXCQ\0"
+	"CQs the adapter offers.\0"
+	"cqs\0"
+	"CQS\0"
+	"CQs in use.\0"
+	"max-mr\0"
+	"max_mr\0"
+	"MAXMR\0"
+	"MRs the adapter offers.\0"
+	"mrs\0"
+	"MRS\0"
+	"MRs in use.\0"
+	"max-pd\0"
+	"max_pd\0"
+	"MAXPD\0"
+	"PDs on offer.\0"
+	"pds\0"
+	"PDS\0"
+	"PDs in use.\0"
+	"max-ctx\0"
+	"max_ctx\0"
+	"MAXCTX\0"
+	"User contexts on offer.\0"
+	"ctxs\0"
+	"CTXS\0"
+	"User contexts in use.\0"
+	"max-mr-size\0"
+	"max_mr_size\0"
+	"MAXMRSIZE\0"
+	"Largest MR.\0"
+	"max-send-wr\0"
+	"max_send_wr\0"
+	"MAXSENDWR\0"
+	"entries\0"
+	"Send work requests of one QP.\0"
+	"max-recv-wr\0"
+	"max_recv_wr\0"
+	"MAXRECVWR\0"
+	"Receive work requests of one QP.\0"
+	"max-cqe\0"
+	"max_cqe\0"
+	"MAXCQE\0"
+	"Entries of one CQ.\0"
+	"age\0"
+	"AGE\0"
+	"ns\0"
+	"Time since creation.\0"
+	"netdev-mac\0"
+	"netdev_mac\0"
+	"NETMAC\0"
+	"MAC address the network interface uses now.\0"
+	"ceps-listening\0"
+	"ceps_listening\0"
+	"LISTENING\0"
+	"Connection endpoints in state listening.\0"
+	"ceps-connecting\0"
+	"ceps_connecting\0"
+	"CONNECTING\0"
+	"Connection endpoints in state connecting.\0"
+	"ceps-await-reply\0"
+	"ceps_await_reply\0"
+	"AWAITREPLY\0"
+	"Connection endpoints in state await-reply.\0"
+	"ceps-await-request\0"
+	"ceps_await_request\0"
+	"AWAITREQ\0"
+	"Connection endpoints in state await-request.\0"
+	"ceps-recvd-request\0"
+	"ceps_recvd_request\0"
+	"RECVDREQ\0"
+	"Connection endpoints in state recvd-request.\0"
+	"ceps-connected\0"
+	"ceps_connected\0"
+	"CONNECTED\0"
+	"Connection endpoints in state connected.\0"
+	"ceps-closed\0"
+	"ceps_closed\0"
+	"CLOSED\0"
+	"Connection endpoints in state closed.\0"
+	"orphans\0"
+	"ORPHANS\0"
+	"Destroyed objects whose memory is kept, because the adapter has not confirmed that it no longer uses it.\0"
+	"orphan-bytes\0"
+	"orphan_bytes\0"
+	"ORPHANBYTES\0"
+	"Memory of these objects.\0"
+	"max-ah\0"
+	"max_ah\0"
+	"MAXAH\0"
+	"AHs the adapter offers.\0"
+	"ahs\0"
+	"AHS\0"
+	"AHs in use.\0"
+	"cc\0"
+	"CC\0"
+	"erdma\0"
+	"Default congestion control.\0"
+	"efa-caps\0"
+	"efa_caps\0"
+	"EFACAPS\0"
+	"efa\0"
+	"features\0"
+	"FEATURES\0"
+	"Features that the adapter has, by number.\0"
+	"gid\0"
+	"GID\0"
+	"Address of the port.\0"
+	"message-mtu\0"
+	"message_mtu\0"
+	"MSGMTU\0"
+	"Longest message of a send.\0"
+	"max-rdma-size\0"
+	"max_rdma_size\0"
+	"MAXRDMA\0"
+	"Longest RDMA transfer.\0"
+	"max-inline\0"
+	"max_inline\0"
+	"MAXINLINE\0"
+	"Inline data of a work request.\0"
+	"max-mr-pages\0"
+	"max_mr_pages\0"
+	"MAXMRPAGES\0"
+	"Pages of one MR.\0"
+	"last-reset-reason\0"
+	"last_reset_reason\0"
+	"RESETFOR\0"
+	"Reason that the driver gave for the last reset.\0"
+	"qpn\0"
+	"QPN\0"
+	"QP number.\0"
+	"type\0"
+	"TYPE\0"
+	"Transport type.\0"
+	"State as verbs report it.\0"
+	"pdn\0"
+	"PDN\0"
+	"Protection domain.\0"
+	"send-cqn\0"
+	"send_cqn\0"
+	"SCQN\0"
+	"CQ of send completions.\0"
+	"recv-cqn\0"
+	"recv_cqn\0"
+	"RCQN\0"
+	"CQ of receive completions.\0"
+	"sq-depth\0"
+	"sq_depth\0"
+	"SQDEPTH\0"
+	"Entries of the send queue.\0"
+	"sq-stride\0"
+	"sq_stride\0"
+	"SQSTRIDE\0"
+	"Size of an entry of the send queue; a work request may take several.\0"
+	"sq-pi\0"
+	"sq_pi\0"
+	"SQPI\0"
+	"sq\0"
+	"Send queue producer index: entries posted, as the adapter counts.\0"
+	"sq-ci\0"
+	"sq_ci\0"
+	"SQCI\0"
+	"Send queue consumer index; known for kernel QPs only.\0"
+	"rq-depth\0"
+	"rq_depth\0"
+	"RQDEPTH\0"
+	"Entries of the receive queue.\0"
+	"rq-stride\0"
+	"rq_stride\0"
+	"RQSTRIDE\0"
+	"Size of an entry of the receive queue.\0"
+	"rq-pi\0"
+	"rq_pi\0"
+	"RQPI\0"
+	"rq\0"
+	"Receive queue producer index.\0"
+	"rq-ci\0"
+	"rq_ci\0"
+	"RQCI\0"
+	"Receive queue consumer index; known for kernel QPs only.\0"
+	"user\0"
+	"USER\0"
+	"1 when a process posts to it directly, 0 for the kernel.\0"
+	"pid\0"
+	"PID\0"
+	"Process that created the object, in the reader's PID namespace; absent for kernel objects and where it has no PID.\0"
+	"comm\0"
+	"COMM\0"
+	"Command name of that process, or the kernel consumer in brackets.\0"
+	"cgroup-id\0"
+	"cgroup_id\0"
+	"CGROUP\0"
+	"Control group (v2) id of that process.\0"
+	"netns\0"
+	"NETNS\0"
+	"Inode number of the network namespace of that process.\0"
+	"ctxn\0"
+	"CTXN\0"
+	"User context (open verbs device) that owns the object.\0"
+	"res-id\0"
+	"res_id\0"
+	"RESID\0"
+	"Number of this object in RDMA netlink (rdma resource show).\0"
+	"Network interface it runs over.\0"
+	"local-addr\0"
+	"local_addr\0"
+	"LOCAL\0"
+	"Local IP address of the connection, 4 or 16 bytes.\0"
+	"local-port\0"
+	"local_port\0"
+	"LPORT\0"
+	"Local TCP port of the connection.\0"
+	"peer-addr\0"
+	"peer_addr\0"
+	"PEER\0"
+	"Peer's IP address, 4 or 16 bytes.\0"
+	"peer-port\0"
+	"peer_port\0"
+	"PPORT\0"
+	"Peer's TCP port.\0"
+	"state-age\0"
+	"state_age\0"
+	"INSTATE\0"
+	"Time since the last change of state.\0"
+	"last-post-age\0"
+	"last_post_age\0"
+	"POSTED\0"
+	"Time since the last post, kernel QPs only.\0"
+	"last-comp-age\0"
+	"last_comp_age\0"
+	"COMPLETED\0"
+	"Time since the last completion polled, kernel QPs only.\0"
+	"events\0"
+	"EVENTS\0"
+	"Asynchronous events the adapter raised for it.\0"
+	"hw-sq-enabled\0"
+	"hw_sq_enabled\0"
+	"HWSQ\0"
+	"Send queue enabled in the adapter.\0"
+	"hw-sq-pi\0"
+	"hw_sq_pi\0"
+	"HWSQPI\0"
+	"Send queue producer index seen by the adapter.\0"
+	"hw-sq-ci\0"
+	"hw_sq_ci\0"
+	"HWSQCI\0"
+	"Send queue consumer index of the adapter.\0"
+	"hw-rq-enabled\0"
+	"hw_rq_enabled\0"
+	"HWRQ\0"
+	"Receive queue enabled in the adapter.\0"
+	"hw-rq-pi\0"
+	"hw_rq_pi\0"
+	"HWRQPI\0"
+	"Receive queue producer index seen by the adapter.\0"
+	"hw-rq-ci\0"
+	"hw_rq_ci\0"
+	"HWRQCI\0"
+	"Receive queue consumer index of the adapter.\0"
+	"hw-remote-qpn\0"
+	"hw_remote_qpn\0"
+	"HWRQPN\0"
+	"QP number of the peer.\0"
+	"hw-pdn\0"
+	"hw_pdn\0"
+	"HWPDN\0"
+	"Protection domain in the adapter.\0"
+	"hw-send-cqn\0"
+	"hw_send_cqn\0"
+	"HWSCQN\0"
+	"CQ of send completions in the adapter.\0"
+	"hw-recv-cqn\0"
+	"hw_recv_cqn\0"
+	"HWRCQN\0"
+	"CQ of receive completions in the adapter.\0"
+	"hw-sq-addr\0"
+	"hw_sq_addr\0"
+	"HWSQADDR\0"
+	"DMA address of the send queue.\0"
+	"hw-rq-addr\0"
+	"hw_rq_addr\0"
+	"HWRQADDR\0"
+	"DMA address of the receive queue.\0"
+	"first-event\0"
+	"first_event\0"
+	"FIRSTEVENT\0"
+	"First asynchronous event the adapter raised for it.\0"
+	"first-event-raw\0"
+	"first_event_raw\0"
+	"FIRSTEVRAW\0"
+	"The adapter's own number of that event.\0"
+	"first-cause\0"
+	"first_cause\0"
+	"CAUSE\0"
+	"Cause of that event.\0"
+	"first-syndrome-raw\0"
+	"first_syndrome_raw\0"
+	"SYNDROME\0"
+	"Cause of that event in the adapter's own terms.\0"
+	"first-event-age\0"
+	"first_event_age\0"
+	"FAILED\0"
+	"Time since that event.\0"
+	"iwarp-state\0"
+	"iwarp_state\0"
+	"HWSTATE\0"
+	"State in the adapter's terms as the driver last set it.\0"
+	"cookie\0"
+	"COOKIE\0"
+	"Cookie the adapter gave this QP, carried to the peer.\0"
+	"remote-cookie\0"
+	"remote_cookie\0"
+	"RCOOKIE\0"
+	"Cookie of the peer's QP.\0"
+	"Congestion control in use.\0"
+	"hw-last-sqe\0"
+	"hw_last_sqe\0"
+	"HWLASTSQE\0"
+	"Index of the last completed SQE.\0"
+	"hw-last-rqe\0"
+	"hw_last_rqe\0"
+	"HWLASTRQE\0"
+	"Index of the last completed RQE.\0"
+	"hw-send-cqes\0"
+	"hw_send_cqes\0"
+	"HWSCQES\0"
+	"Send completions written, modulo 65536.\0"
+	"hw-recv-cqes\0"
+	"hw_recv_cqes\0"
+	"HWRCQES\0"
+	"Receive completions written, modulo 65536.\0"
+	"hw-tx-packets\0"
+	"hw_tx_packets\0"
+	"HWTXPKTS\0"
+	"packets\0"
+	"Packets sent, modulo 65536.\0"
+	"hw-rx-packets\0"
+	"hw_rx_packets\0"
+	"HWRXPKTS\0"
+	"Packets received, modulo 65536.\0"
+	"hw-rx-error-drops\0"
+	"hw_rx_error_drops\0"
+	"HWRXERR\0"
+	"Received packets dropped for an error, modulo 65536.\0"
+	"hw-rx-invalid-drops\0"
+	"hw_rx_invalid_drops\0"
+	"HWRXINV\0"
+	"Received packets dropped as invalid, modulo 65536.\0"
+	"hw-rto-retrans\0"
+	"hw_rto_retrans\0"
+	"HWRTO\0"
+	"Retransmissions after a time-out.\0"
+	"hw-fw-sq-pi\0"
+	"hw_fw_sq_pi\0"
+	"FWSQPI\0"
+	"Send queue producer index of the firmware.\0"
+	"hw-fw-sq-ci\0"
+	"hw_fw_sq_ci\0"
+	"FWSQCI\0"
+	"Send queue consumer index of the firmware.\0"
+	"hw-fw-rq-ci\0"
+	"hw_fw_rq_ci\0"
+	"FWRQCI\0"
+	"Receive queue consumer index of the firmware.\0"
+	"hw-sq-flushing\0"
+	"hw_sq_flushing\0"
+	"HWSQFL\0"
+	"Send queue is being flushed.\0"
+	"hw-rq-flushing\0"
+	"hw_rq_flushing\0"
+	"HWRQFL\0"
+	"Receive queue is being flushed.\0"
+	"hw-flushed-sq-pi\0"
+	"hw_flushed_sq_pi\0"
+	"FLSQPI\0"
+	"Producer index up to which the send queue was flushed.\0"
+	"hw-flushed-rq-pi\0"
+	"hw_flushed_rq_pi\0"
+	"FLRQPI\0"
+	"Producer index up to which the receive queue was flushed.\0"
+	"hw-sq-dbrec-addr\0"
+	"hw_sq_dbrec_addr\0"
+	"HWSQDBADDR\0"
+	"DMA address of the send doorbell record.\0"
+	"hw-rq-dbrec-addr\0"
+	"hw_rq_dbrec_addr\0"
+	"HWRQDBADDR\0"
+	"DMA address of the receive doorbell record.\0"
+	"hw-sq-dbrec\0"
+	"hw_sq_dbrec\0"
+	"HWSQDB\0"
+	"Send doorbell record as the adapter reads it.\0"
+	"hw-rq-dbrec\0"
+	"hw_rq_dbrec\0"
+	"HWRQDB\0"
+	"Receive doorbell record as the adapter reads it.\0"
+	"hw-local-addr\0"
+	"hw_local_addr\0"
+	"HWLOCAL\0"
+	"Local IP address in the adapter.\0"
+	"hw-peer-addr\0"
+	"hw_peer_addr\0"
+	"HWPEER\0"
+	"Peer's IP address in the adapter.\0"
+	"hw-local-port\0"
+	"hw_local_port\0"
+	"HWLPORT\0"
+	"Local TCP port in the adapter.\0"
+	"hw-peer-port\0"
+	"hw_peer_port\0"
+	"HWPPORT\0"
+	"Peer's TCP port in the adapter.\0"
+	"handle\0"
+	"HANDLE\0"
+	"Number of the QP in commands.\0"
+	"qkey\0"
+	"QKEY\0"
+	"Q_Key as last set.\0"
+	"psn\0"
+	"PSN\0"
+	"Packet sequence number as last set.\0"
+	"rnr-retry\0"
+	"rnr_retry\0"
+	"RNRRETRY\0"
+	"Retries while the receiver is not ready, 7: without limit.\0"
+	"send-sub-cq\0"
+	"send_sub_cq\0"
+	"SSUBCQ\0"
+	"Part of the CQ of send completions.\0"
+	"recv-sub-cq\0"
+	"recv_sub_cq\0"
+	"RSUBCQ\0"
+	"Part of the CQ of receive completions.\0"
+	"unsolicited\0"
+	"UNSOL\0"
+	"1 when writes with immediate data take no receive.\0"
+	"sq-db-offset\0"
+	"sq_db_offset\0"
+	"SQDB\0"
+	"Offset of the doorbell of the send queue in its BAR.\0"
+	"rq-db-offset\0"
+	"rq_db_offset\0"
+	"RQDB\0"
+	"Offset of the doorbell of the receive queue in its BAR.\0"
+	"llq-offset\0"
+	"llq_offset\0"
+	"LLQ\0"
+	"Offset of the send queue in BAR 2.\0"
+	"hw-state\0"
+	"hw_state\0"
+	"State in the adapter.\0"
+	"hw-psn\0"
+	"hw_psn\0"
+	"HWPSN\0"
+	"Packet sequence number in the adapter.\0"
+	"hw-sq-draining\0"
+	"hw_sq_draining\0"
+	"HWDRAIN\0"
+	"1 while the send queue is drained.\0"
+	"hw-rnr-retry\0"
+	"hw_rnr_retry\0"
+	"HWRNR\0"
+	"Retries in the adapter while the receiver is not ready.\0"
+	"cqn\0"
+	"CQN\0"
+	"CQ number.\0"
+	"depth\0"
+	"DEPTH\0"
+	"Entries.\0"
+	"ci\0"
+	"CI\0"
+	"cq\0"
+	"Consumer index; for a process's CQ the one of its last request for notification.\0"
+	"vector\0"
+	"VECTOR\0"
+	"Completion vector.\0"
+	"eqn\0"
+	"EQN\0"
+	"Event queue it reports to.\0"
+	"armed\0"
+	"ARMED\0"
+	"1 when its last doorbell asked for a notification that has not come yet.\0"
+	"solicited\0"
+	"SOL\0"
+	"1 when only a solicited completion shall notify.\0"
+	"notify-requests\0"
+	"notify_requests\0"
+	"ARMS\0"
+	"requests\0"
+	"Requests for notification; of a process's CQ at least so many, as the driver sees only the lowest 8 bits of their number, with each event and when it is asked.\0"
+	"Completion events delivered.\0"
+	"errors\0"
+	"ERRORS\0"
+	"Asynchronous error events.\0"
+	"users\0"
+	"USERS\0"
+	"Queues that complete to it.\0"
+	"1 when a process polls it directly, 0 for the kernel.\0"
+	"last-event-age\0"
+	"last_event_age\0"
+	"LASTEVENT\0"
+	"Time since its last completion event.\0"
+	"hw-pi\0"
+	"hw_pi\0"
+	"HWPI\0"
+	"Producer index of the adapter.\0"
+	"hw-enabled\0"
+	"hw_enabled\0"
+	"HWEN\0"
+	"Enabled in the adapter.\0"
+	"hw-depth\0"
+	"hw_depth\0"
+	"HWDEPTH\0"
+	"Entries in the adapter's context.\0"
+	"channel\0"
+	"CHANNEL\0"
+	"1 when its process has a channel for completion events, 0 when it only polls; not of the kernel's CQs.\0"
+	"last-extra-age\0"
+	"last_extra_age\0"
+	"LASTEXTRA\0"
+	"Time since it last got an event more than it had asked for.\0"
+	"subs\0"
+	"SUBS\0"
+	"queues\0"
+	"Parts of the queue, each of them a ring; absent where a queue is one.\0"
+	"hw-owner\0"
+	"hw_owner\0"
+	"HWOWNER\0"
+	"Owner bit the adapter writes now.\0"
+	"hw-bad-db-type\0"
+	"hw_bad_db_type\0"
+	"HWBADDB\0"
+	"Last bad doorbell: 0 duplicate, 1 out of order.\0"
+	"hw-bad-db-ci\0"
+	"hw_bad_db_ci\0"
+	"HWBADCI\0"
+	"Consumer index of that doorbell.\0"
+	"hw-out-of-order\0"
+	"hw_out_of_order\0"
+	"HWOOO\0"
+	"doorbells\0"
+	"Doorbells out of order, modulo 256.\0"
+	"hw-duplicate\0"
+	"hw_duplicate\0"
+	"HWDUP\0"
+	"Doorbells repeated, modulo 256.\0"
+	"hw-db-addr\0"
+	"hw_db_addr\0"
+	"HWDBADDR\0"
+	"Address of the doorbell.\0"
+	"hw-dbrec\0"
+	"hw_dbrec\0"
+	"HWDB\0"
+	"Doorbell record.\0"
+	"entry-size\0"
+	"entry_size\0"
+	"ENTRYSIZE\0"
+	"Size of an entry.\0"
+	"source-address\0"
+	"source_address\0"
+	"SRCADDR\0"
+	"1 when entries have addresses of senders without an AH.\0"
+	"db-offset\0"
+	"db_offset\0"
+	"DB\0"
+	"Offset of the doorbell in its BAR.\0"
+	"index\0"
+	"EQ\0"
+	"Number of the queue within its device.\0"
+	"role\0"
+	"ROLE\0"
+	"What it carries.\0"
+	"EQ number in the adapter's terms.\0"
+	"MSI-X vector.\0"
+	"irq\0"
+	"IRQ\0"
+	"Interrupt number of the system.\0"
+	"irq-name\0"
+	"irq_name\0"
+	"IRQNAME\0"
+	"Name in /proc/interrupts.\0"
+	"eq\0"
+	"Consumer index.\0"
+	"pending\0"
+	"PENDING\0"
+	"Entries written by the adapter and not yet consumed, as found in the ring.\0"
+	"CQs that report to it.\0"
+	"interrupts\0"
+	"INTRS\0"
+	"Interrupts taken.\0"
+	"Entries consumed.\0"
+	"unknown\0"
+	"UNKNOWN\0"
+	"Entries that named an unknown object.\0"
+	"Time since the last entry consumed.\0"
+	"hw-vector\0"
+	"hw_vector\0"
+	"HWVECTOR\0"
+	"Vector in the adapter's context.\0"
+	"hw-suppressed\0"
+	"hw_suppressed\0"
+	"HWSUPP\0"
+	"1 when the adapter holds back interrupts: not armed.\0"
+	"hw-overflow\0"
+	"hw_overflow\0"
+	"HWOVFL\0"
+	"1 when the ring overflowed.\0"
+	"hw-head\0"
+	"hw_head\0"
+	"HWHEAD\0"
+	"Consumer index last reported to the adapter.\0"
+	"hw-tail\0"
+	"hw_tail\0"
+	"HWTAIL\0"
+	"hw-ring-addr\0"
+	"hw_ring_addr\0"
+	"HWRING\0"
+	"DMA address of the ring.\0"
+	"missed\0"
+	"MISSED\0"
+	"Times that entries were found for which no interrupt had come, or answers that no event had announced.\0"
+	"last-missed-age\0"
+	"last_missed_age\0"
+	"LASTMISSED\0"
+	"Time since the field missed last grew.\0"
+	"last-unknown-age\0"
+	"last_unknown_age\0"
+	"LASTUNKNOWN\0"
+	"Time since the field unknown last grew.\0"
+	"hw-head-owner\0"
+	"hw_head_owner\0"
+	"HWHOWN\0"
+	"Owner bit at the head.\0"
+	"hw-tail-owner\0"
+	"hw_tail_owner\0"
+	"HWTOWN\0"
+	"Owner bit at the tail.\0"
+	"keep-alive-events\0"
+	"keep_alive_events\0"
+	"KEEPALIVE\0"
+	"Signs of life of the adapter.\0"
+	"last-keep-alive-age\0"
+	"last_keep_alive_age\0"
+	"LASTALIVE\0"
+	"Time since the last sign of life.\0"
+	"CMDQ\0"
+	"Number; one per device so far.\0"
+	"How it works now.\0"
+	"Entries of the command ring.\0"
+	"Size of an entry of the command ring; a command may take several.\0"
+	"cmd-sq\0"
+	"Producer index.\0"
+	"cq-ci\0"
+	"cq_ci\0"
+	"CQCI\0"
+	"cmd-cq\0"
+	"Consumer index of the command CQ.\0"
+	"eq-ci\0"
+	"eq_ci\0"
+	"EQCI\0"
+	"Consumer index of the command EQ.\0"
+	"credits\0"
+	"CREDITS\0"
+	"commands\0"
+	"Commands that may be outstanding at once.\0"
+	"outstanding\0"
+	"OUT\0"
+	"Commands outstanding now.\0"
+	"max-outstanding\0"
+	"max_outstanding\0"
+	"MAXOUT\0"
+	"Most commands outstanding at once so far.\0"
+	"submitted\0"
+	"SUBMITTED\0"
+	"Commands submitted.\0"
+	"completed\0"
+	"Commands answered.\0"
+	"Commands answered with a syndrome.\0"
+	"timeouts\0"
+	"TIMEOUTS\0"
+	"Commands not answered in time.\0"
+	"late\0"
+	"LATE\0"
+	"Answers that came after the time-out.\0"
+	"spurious\0"
+	"SPURIOUS\0"
+	"Completions that matched no outstanding command.\0"
+	"recoveries\0"
+	"RECOVERIES\0"
+	"Times the queue was brought back.\0"
+	"failed-recoveries\0"
+	"failed_recoveries\0"
+	"RECFAILED\0"
+	"Times that failed.\0"
+	"last-submit-age\0"
+	"last_submit_age\0"
+	"LASTSUBMIT\0"
+	"Time since the last command was submitted.\0"
+	"LASTCOMP\0"
+	"Time since the last answer.\0"
+	"oldest-age\0"
+	"oldest_age\0"
+	"OLDEST\0"
+	"Time the oldest outstanding command has waited.\0"
+	"timeout\0"
+	"TIMEOUT\0"
+	"Time after which a command counts as lost.\0"
+	"Producer index seen by the adapter.\0"
+	"Consumer index of the adapter.\0"
+	"hw-cq-pi\0"
+	"hw_cq_pi\0"
+	"HWCQPI\0"
+	"Producer index of the command CQ in the adapter.\0"
+	"last-spurious-age\0"
+	"last_spurious_age\0"
+	"LASTSPURIOUS\0"
+	"Time since the field spurious last grew.\0"
+	"mrn\0"
+	"MRN\0"
+	"Number of the region, which its keys begin with where the adapter has that.\0"
+	"How it is registered.\0"
+	"valid\0"
+	"VALID\0"
+	"1 when accesses are allowed as far as the driver knows.\0"
+	"lkey\0"
+	"LKEY\0"
+	"Local key.\0"
+	"rkey\0"
+	"RKEY\0"
+	"Remote key.\0"
+	"iova\0"
+	"IOVA\0"
+	"Start address in work requests.\0"
+	"length\0"
+	"LENGTH\0"
+	"Length.\0"
+	"access\0"
+	"ACCESS\0"
+	"What is allowed.\0"
+	"page-size\0"
+	"page_size\0"
+	"PAGESIZE\0"
+	"Page size the adapter translates with.\0"
+	"pages\0"
+	"PAGES\0"
+	"Translation entries.\0"
+	"mtt-level\0"
+	"mtt_level\0"
+	"LEVEL\0"
+	"levels\0"
+	"Levels of translation tables, 0: inside the command.\0"
+	"recv-ic\0"
+	"recv_ic\0"
+	"RECVIC\0"
+	"Interconnect that receives use.\0"
+	"read-ic\0"
+	"read_ic\0"
+	"READIC\0"
+	"Interconnect that RDMA reads use.\0"
+	"rdma-recv-ic\0"
+	"rdma_recv_ic\0"
+	"RDMAIC\0"
+	"Interconnect that received RDMA uses.\0"
+	"PD number.\0"
+	"Objects that belong to it.\0"
+	"local-dma-lkey\0"
+	"local_dma_lkey\0"
+	"DMALKEY\0"
+	"Key of all DMA addresses.\0"
+	"QPs it owns.\0"
+	"CQs it owns.\0"
+	"MRs it owns.\0"
+	"PDs it owns.\0"
+	"db-type\0"
+	"db_type\0"
+	"DBTYPE\0"
+	"How it reaches its doorbells.\0"
+	"Offset of its SQ doorbell page in BAR 0.\0"
+	"Offset of its RQ doorbell page in BAR 0.\0"
+	"cq-db-offset\0"
+	"cq_db_offset\0"
+	"CQDB\0"
+	"Offset of its CQ doorbell page in BAR 0.\0"
+	"uar\0"
+	"UAR\0"
+	"Number of its page of doorbells.\0"
+	"port\0"
+	"Port number.\0"
+	"tx-requests\0"
+	"tx_requests\0"
+	"TXREQS\0"
+	"Work requests transmitted.\0"
+	"tx-packets\0"
+	"tx_packets\0"
+	"TXPKTS\0"
+	"Packets sent.\0"
+	"tx-bytes\0"
+	"tx_bytes\0"
+	"TXBYTES\0"
+	"Bytes sent.\0"
+	"tx-disabled-drops\0"
+	"tx_disabled_drops\0"
+	"TXDISDROPS\0"
+	"Packets not sent because the port is disabled.\0"
+	"tx-bps-limit-drops\0"
+	"tx_bps_limit_drops\0"
+	"TXBPSDROPS\0"
+	"Packets not sent because of the bit-rate limit.\0"
+	"tx-pps-limit-drops\0"
+	"tx_pps_limit_drops\0"
+	"TXPPSDROPS\0"
+	"Packets not sent because of the packet-rate limit.\0"
+	"rx-packets\0"
+	"rx_packets\0"
+	"RXPKTS\0"
+	"Packets received.\0"
+	"rx-bytes\0"
+	"rx_bytes\0"
+	"RXBYTES\0"
+	"Bytes received.\0"
+	"rx-disabled-drops\0"
+	"rx_disabled_drops\0"
+	"RXDISDROPS\0"
+	"Received packets dropped because the port is disabled.\0"
+	"rx-bps-limit-drops\0"
+	"rx_bps_limit_drops\0"
+	"RXBPSDROPS\0"
+	"Received packets dropped because of the bit-rate limit.\0"
+	"rx-pps-limit-drops\0"
+	"rx_pps_limit_drops\0"
+	"RXPPSDROPS\0"
+	"Received packets dropped because of the packet-rate limit.\0"
+	"cmds-submitted\0"
+	"cmds_submitted\0"
+	"CMDS\0"
+	"cmds-completed\0"
+	"cmds_completed\0"
+	"CMDSDONE\0"
+	"cmds-failed\0"
+	"cmds_failed\0"
+	"CMDSFAIL\0"
+	"cmds-timed-out\0"
+	"cmds_timed_out\0"
+	"CMDSTIMEOUT\0"
+	"cmdq-recoveries\0"
+	"cmdq_recoveries\0"
+	"Times the command queue was brought back.\0"
+	"async-events\0"
+	"async_events\0"
+	"ASYNC\0"
+	"Asynchronous events taken.\0"
+	"comp-events\0"
+	"comp_events\0"
+	"COMPEV\0"
+	"Completion events taken.\0"
+	"qp-creates\0"
+	"qp_creates\0"
+	"QPCREATES\0"
+	"QPs created.\0"
+	"qp-create-failures\0"
+	"qp_create_failures\0"
+	"QPCREATEFAIL\0"
+	"QPs that could not be created.\0"
+	"qp-destroys\0"
+	"qp_destroys\0"
+	"QPDESTROYS\0"
+	"QPs destroyed.\0"
+	"cq-creates\0"
+	"cq_creates\0"
+	"CQCREATES\0"
+	"CQs created.\0"
+	"cq-create-failures\0"
+	"cq_create_failures\0"
+	"CQCREATEFAIL\0"
+	"CQs that could not be created.\0"
+	"cq-destroys\0"
+	"cq_destroys\0"
+	"CQDESTROYS\0"
+	"CQs destroyed.\0"
+	"mr-registers\0"
+	"mr_registers\0"
+	"MRREGS\0"
+	"MRs registered.\0"
+	"mr-register-failures\0"
+	"mr_register_failures\0"
+	"MRREGFAIL\0"
+	"MRs that could not be registered.\0"
+	"mr-deregisters\0"
+	"mr_deregisters\0"
+	"MRDEREGS\0"
+	"MRs deregistered.\0"
+	"pd-allocs\0"
+	"pd_allocs\0"
+	"PDALLOCS\0"
+	"PDs allocated.\0"
+	"pd-deallocs\0"
+	"pd_deallocs\0"
+	"PDDEALLOCS\0"
+	"PDs deallocated.\0"
+	"ctx-allocs\0"
+	"ctx_allocs\0"
+	"CTXALLOCS\0"
+	"User contexts opened.\0"
+	"ctx-alloc-failures\0"
+	"ctx_alloc_failures\0"
+	"CTXALLOCFAIL\0"
+	"User contexts that could not be opened.\0"
+	"ctx-deallocs\0"
+	"ctx_deallocs\0"
+	"CTXDEALLOCS\0"
+	"User contexts closed.\0"
+	"rx-drops\0"
+	"rx_drops\0"
+	"RXDROPS\0"
+	"Received packets dropped.\0"
+	"send-bytes\0"
+	"send_bytes\0"
+	"SENDBYTES\0"
+	"Bytes of sends.\0"
+	"send-requests\0"
+	"send_requests\0"
+	"SENDS\0"
+	"Sends transmitted.\0"
+	"receive-bytes\0"
+	"receive_bytes\0"
+	"RECVBYTES\0"
+	"Bytes of sends received.\0"
+	"receive-requests\0"
+	"receive_requests\0"
+	"RECVS\0"
+	"Receive requests completed.\0"
+	"read-requests\0"
+	"read_requests\0"
+	"READS\0"
+	"RDMA reads requested.\0"
+	"read-bytes\0"
+	"read_bytes\0"
+	"READBYTES\0"
+	"Bytes of RDMA reads requested.\0"
+	"read-errors\0"
+	"read_errors\0"
+	"READERRS\0"
+	"RDMA reads that ended with an error.\0"
+	"read-response-bytes\0"
+	"read_response_bytes\0"
+	"READRESPBYTES\0"
+	"Bytes answered to RDMA reads of peers.\0"
+	"write-requests\0"
+	"write_requests\0"
+	"WRITES\0"
+	"RDMA writes transmitted.\0"
+	"write-bytes\0"
+	"write_bytes\0"
+	"WRITEBYTES\0"
+	"Bytes of RDMA writes.\0"
+	"write-errors\0"
+	"write_errors\0"
+	"WRITEERRS\0"
+	"RDMA writes that ended with an error.\0"
+	"rx-write-bytes\0"
+	"rx_write_bytes\0"
+	"RXWRITEBYTES\0"
+	"Bytes of RDMA writes received.\0"
+	"retransmitted-bytes\0"
+	"retransmitted_bytes\0"
+	"RETRANSBYTES\0"
+	"Bytes sent again.\0"
+	"retransmitted-packets\0"
+	"retransmitted_packets\0"
+	"RETRANSPKTS\0"
+	"Packets sent again.\0"
+	"ack-timeouts\0"
+	"ack_timeouts\0"
+	"ACKTIMEOUTS\0"
+	"Acknowledgements that did not come in time.\0"
+	"unresponsive-peers\0"
+	"unresponsive_peers\0"
+	"UNRESPONSIVE\0"
+	"Times a peer did not answer any more.\0"
+	"impaired-peers\0"
+	"impaired_peers\0"
+	"IMPAIRED\0"
+	"Times a path to a peer was found impaired.\0"
+	"duplicate-requests\0"
+	"duplicate_requests\0"
+	"DUPREQS\0"
+	"Requests received twice.\0"
+	"out-of-sequence\0"
+	"out_of_sequence\0"
+	"OUTOFSEQ\0"
+	"Packets received out of sequence.\0"
+	"rx-rnr-naks\0"
+	"rx_rnr_naks\0"
+	"RXRNR\0"
+	"Receiver-not-ready answers received.\0"
+	"tx-rnr-naks\0"
+	"tx_rnr_naks\0"
+	"TXRNR\0"
+	"Receiver-not-ready answers sent.\0"
+	"rx-sequence-naks\0"
+	"rx_sequence_naks\0"
+	"RXSEQNAKS\0"
+	"Sequence-error answers received.\0"
+	"acks-deferred\0"
+	"acks_deferred\0"
+	"ACKSDEFERRED\0"
+	"Acknowledgements put off for later handling.\0"
+	"retries-exceeded\0"
+	"retries_exceeded\0"
+	"RETRYEXC\0"
+	"Requests given up after all retries.\0"
+	"rnr-retries-exceeded\0"
+	"rnr_retries_exceeded\0"
+	"RNRRETRYEXC\0"
+	"Requests given up because the receiver was not ready.\0"
+	"retransmits\0"
+	"RETRANSMITS\0"
+	"Times the requester started over from an earlier request.\0"
+	"tx-errors\0"
+	"tx_errors\0"
+	"TXERRS\0"
+	"Packets that could not be sent.\0"
+	"link-downs\0"
+	"link_downs\0"
+	"LINKDOWNS\0"
+	"Times the link went down.\0"
+	"rx-sends\0"
+	"rx_sends\0"
+	"RXSENDS\0"
+	"Sends received.\0"
+	"rx-writes\0"
+	"rx_writes\0"
+	"RXWRITES\0"
+	"RDMA writes received.\0"
+	"rx-reads\0"
+	"rx_reads\0"
+	"RXREADS\0"
+	"RDMA read requests received.\0"
+	"rx-atomics\0"
+	"rx_atomics\0"
+	"RXATOMICS\0"
+	"Atomic requests received.\0"
+	"atomic-requests\0"
+	"atomic_requests\0"
+	"ATOMICS\0"
+	"Atomic requests transmitted.\0"
+	"no-receive-buffer\0"
+	"no_receive_buffer\0"
+	"NORECVBUF\0"
+	"Requests dropped because no receive request was posted.\0"
+	"implied-naks\0"
+	"implied_naks\0"
+	"IMPLIEDNAKS\0"
+	"Answers that skipped an expected one.\0"
+	"rx-length-errors\0"
+	"rx_length_errors\0"
+	"RXLENERRS\0"
+	"Requests received with a bad length.\0"
+	"responder-errors\0"
+	"responder_errors\0"
+	"RESPERRS\0"
+	"completions\0"
+	"Completions with an error on the responder side.\0"
+	"requester-errors\0"
+	"requester_errors\0"
+	"REQERRS\0"
+	"Completions with an error on the requester side.\0"
+	"remote-invalid-requests\0"
+	"remote_invalid_requests\0"
+	"REMINVALID\0"
+	"Requests that the peer called invalid.\0"
+	"remote-access-errors\0"
+	"remote_access_errors\0"
+	"REMACCESS\0"
+	"Requests that the peer refused for lack of access.\0"
+	"rx-access-errors\0"
+	"rx_access_errors\0"
+	"RXACCESSERRS\0"
+	"Requests received and refused for lack of access.\0"
+	"responder-flushes\0"
+	"responder_flushes\0"
+	"RESPFLUSH\0"
+	"Receive requests flushed.\0"
+	"requester-flushes\0"
+	"requester_flushes\0"
+	"REQFLUSH\0"
+	"Send requests flushed.\0"
+	"rx-cnps\0"
+	"rx_cnps\0"
+	"RXCNPS\0"
+	"Congestion notifications received and handled.\0"
+	"ignored-cnps\0"
+	"ignored_cnps\0"
+	"IGNCNPS\0"
+	"Congestion notifications received and ignored.\0"
+	"tx-cnps\0"
+	"tx_cnps\0"
+	"TXCNPS\0"
+	"Congestion notifications sent.\0"
+	"rx-ecn-packets\0"
+	"rx_ecn_packets\0"
+	"RXECN\0"
+	"Packets received with a congestion mark.\0"
+	"slow-restarts\0"
+	"slow_restarts\0"
+	"SLOWRESTARTS\0"
+	"Times sending restarted slowly.\0"
+	"tx-drops\0"
+	"tx_drops\0"
+	"TXDROPS\0"
+	"Packets dropped instead of sent.\0"
+	"rx-errors\0"
+	"rx_errors\0"
+	"RXERRS\0"
+	"Packets received with an error.\0"
+	"listens\0"
+	"LISTENS\0"
+	"Endpoints that began to listen.\0"
+	"listen-failures\0"
+	"listen_failures\0"
+	"LISTENFAIL\0"
+	"Endpoints that could not listen.\0"
+	"connects\0"
+	"CONNECTS\0"
+	"connections\0"
+	"Connections made from this side.\0"
+	"connect-failures\0"
+	"connect_failures\0"
+	"CONNECTFAIL\0"
+	"Connections from this side that failed or were refused, time-outs aside.\0"
+	"connect-timeouts\0"
+	"connect_timeouts\0"
+	"CONNECTTIMEOUT\0"
+	"Connections from this side that were not answered in time.\0"
+	"accepts\0"
+	"ACCEPTS\0"
+	"Connections of peers accepted.\0"
+	"accept-failures\0"
+	"accept_failures\0"
+	"ACCEPTFAIL\0"
+	"Connections of peers whose acceptance failed.\0"
+	"rejects\0"
+	"REJECTS\0"
+	"Connections of peers rejected.\0"
+	"disconnects\0"
+	"DISCONNECTS\0"
+	"Connections ended by the peer.\0"
+	"KEEPALIVES\0"
+	"pd-alloc-failures\0"
+	"pd_alloc_failures\0"
+	"PDALLOCFAIL\0"
+	"PDs that could not be allocated.\0"
+	"ah-create-failures\0"
+	"ah_create_failures\0"
+	"AHCREATEFAIL\0"
+	"AHs that could not be created.\0"
+	"mmap-failures\0"
+	"mmap_failures\0"
+	"MMAPFAIL\0"
+	"Queues or doorbells that a process could not map.\0"
+	"seq\0"
+	"SEQ\0"
+	"Running number of the command.\0"
+	"time\0"
+	"TIME\0"
+	"Wall-clock time of submission.\0"
+	"op\0"
+	"COMMAND\0"
+	"Command.\0"
+	"op-raw\0"
+	"op_raw\0"
+	"OPRAW\0"
+	"The adapter's own number of the command.\0"
+	"What became of it.\0"
+	"status\0"
+	"STATUS\0"
+	"Result for the caller as a negative errno.\0"
+	"syndrome-raw\0"
+	"syndrome_raw\0"
+	"How the command ended, in the adapter's own terms; 0 is success.\0"
+	"latency\0"
+	"LATENCY\0"
+	"Time from submission to the answer, or to giving up.\0"
+	"tag\0"
+	"TAG\0"
+	"What the answer names the command by.\0"
+	"Commands outstanding when it was submitted.\0"
+	"polled\0"
+	"POLLED\0"
+	"1 when its answer was polled for.\0"
+	"cpu\0"
+	"CPU\0"
+	"CPU that submitted it.\0"
+	"Process that caused it, in the reader's PID namespace; absent when it is not known there.\0"
+	"Command name of that process, or a kernel thread's in brackets.\0"
+	"request\0"
+	"REQUEST\0"
+	"First bytes of the request.\0"
+	"response\0"
+	"RESPONSE\0"
+	"First bytes of the answer.\0"
+	"first-timeout\0"
+	"first_timeout\0"
+	"FIRST\0"
+	"1 for the kept record of the first time-out.\0"
+	"lost\0"
+	"LOST\0"
+	"Records that were overwritten before they could be read, since the one before this.\0"
+	"cepn\0"
+	"CEPN\0"
+	"Number of the endpoint.\0"
+	"How far it is.\0"
+	"Which side it is.\0"
+	"Local IP address, 4 or 16 bytes; all zero for a listener on any.\0"
+	"Local TCP port.\0"
+	"QP of the connection.\0"
+	"listener\0"
+	"LISTENER\0"
+	"Endpoint it came in at and has not left yet.\0"
+	"backlog\0"
+	"BACKLOG\0"
+	"Connections a listener lets wait.\0"
+	"Connections of a listener that wait, unknown to the consumer.\0"
+	"ps\0"
+	"PS\0"
+	"Port space, as the kernel's connection manager reports it.\0"
+	"Cookie of that QP as sent to the peer.\0"
+	"Congestion control asked for or agreed on.\0"
+	"Running number of the event.\0"
+	"Wall-clock time.\0"
+	"EVENT\0"
+	"What happened.\0"
+	"async\0"
+	"Asynchronous event of the adapter.\0"
+	"async-raw\0"
+	"async_raw\0"
+	"ASYNCRAW\0"
+	"QP it is about.\0"
+	"CQ it is about.\0"
+	"cmd-seq\0"
+	"cmd_seq\0"
+	"CMDSEQ\0"
+	"Number of the command in the flight recorder.\0"
+	"The adapter's own number of that command.\0"
+	"param\0"
+	"PARAM\0"
+	"Setting.\0"
+	"value\0"
+	"VALUE\0"
+	"Its new value.\0"
+	"Events before this one that were lost.\0"
+	"Value in force, as far as it is known.\0"
+	"unit\0"
+	"UNIT\0"
+	"Unit of the values, where they have one.\0"
+	"value-name\0"
+	"value_name\0"
+	"NAME\0"
+	"Name of the value.\0"
+	"lowest\0"
+	"LOWEST\0"
+	"Least value.\0"
+	"highest\0"
+	"HIGHEST\0"
+	"Largest value.\0"
+	"read-back\0"
+	"read_back\0"
+	"READBACK\0"
+	"1 when the value was read from the adapter, 0 when it is what the driver last set.\0"
+	"id\0"
+	"ID\0"
+	"Number of the queue or context.\0"
+	"kind\0"
+	"KIND\0"
+	"What the bytes are of.\0"
+	"first\0"
+	"Position of the first entry.\0"
+	"count\0"
+	"COUNT\0"
+	"SIZE\0"
+	"Entries of the ring.\0"
+	"sub\0"
+	"SUB\0"
+	"Part of the queue.\0"
+	"format\0"
+	"FORMAT\0"
+	"Which of the family's formats the entries have.\0"
+	"ring-index\0"
+	"ring_index\0"
+	"INDEXED\0"
+	"How its indices count.\0"
+	"index-bits\0"
+	"index_bits\0"
+	"INDEXBITS\0"
+	"bits\0"
+	"Width of indices that count on and on.\0"
+	"memory\0"
+	"MEMORY\0"
+	"Where the entries are.\0"
+	"1 when a process works with it directly.\0"
+	"sw-pi\0"
+	"sw_pi\0"
+	"SWPI\0"
+	"Producer index of the software.\0"
+	"sw-ci\0"
+	"sw_ci\0"
+	"SWCI\0"
+	"Consumer index of the software.\0"
+	"hw-ci\0"
+	"hw_ci\0"
+	"HWCI\0"
+	"data\0"
+	"DATA\0"
+	"The bytes.\0"
+	"QP of the queue.\0"
+	"INDEX\0"
+	"Position in the ring.\0"
+	"mark\0"
+	"AT\0"
+	"Pointers that stand here.\0"
+	"What is known of it.\0"
+	"OP\0"
+	"Operation.\0"
+	"The adapter's own number of the operation.\0"
+	"flags\0"
+	"FLAGS\0"
+	"Flags.\0"
+	"places\0"
+	"PLACES\0"
+	"Places of the ring that it takes.\0"
+	"pi\0"
+	"PI\0"
+	"Producer index after it.\0"
+	"Payload.\0"
+	"imm\0"
+	"IMM\0"
+	"Immediate data.\0"
+	"inv-key\0"
+	"inv_key\0"
+	"INVKEY\0"
+	"Key to invalidate.\0"
+	"remote-addr\0"
+	"remote_addr\0"
+	"RADDR\0"
+	"Remote address.\0"
+	"remote-key\0"
+	"remote_key\0"
+	"swap-add\0"
+	"swap_add\0"
+	"SWAPADD\0"
+	"Value to swap in or to add.\0"
+	"compare\0"
+	"COMPARE\0"
+	"Value to compare with.\0"
+	"rights\0"
+	"RIGHTS\0"
+	"Rights of a registration.\0"
+	"Translation entries of a registration.\0"
+	"sges\0"
+	"SGES\0"
+	"Scatter/gather elements.\0"
+	"sge0-addr\0"
+	"sge0_addr\0"
+	"ADDR0\0"
+	"Address of scatter/gather element 0.\0"
+	"sge0-length\0"
+	"sge0_length\0"
+	"LEN0\0"
+	"Length of element 0.\0"
+	"sge0-key\0"
+	"sge0_key\0"
+	"KEY0\0"
+	"Key of element 0.\0"
+	"sge1-addr\0"
+	"sge1_addr\0"
+	"ADDR1\0"
+	"Address of scatter/gather element 1.\0"
+	"sge1-length\0"
+	"sge1_length\0"
+	"LEN1\0"
+	"Length of element 1.\0"
+	"sge1-key\0"
+	"sge1_key\0"
+	"KEY1\0"
+	"Key of element 1.\0"
+	"sge2-addr\0"
+	"sge2_addr\0"
+	"ADDR2\0"
+	"Address of scatter/gather element 2.\0"
+	"sge2-length\0"
+	"sge2_length\0"
+	"LEN2\0"
+	"Length of element 2.\0"
+	"sge2-key\0"
+	"sge2_key\0"
+	"KEY2\0"
+	"Key of element 2.\0"
+	"sge3-addr\0"
+	"sge3_addr\0"
+	"ADDR3\0"
+	"Address of scatter/gather element 3.\0"
+	"sge3-length\0"
+	"sge3_length\0"
+	"LEN3\0"
+	"Length of element 3.\0"
+	"sge3-key\0"
+	"sge3_key\0"
+	"KEY3\0"
+	"Key of element 3.\0"
+	"sge4-addr\0"
+	"sge4_addr\0"
+	"ADDR4\0"
+	"Address of scatter/gather element 4.\0"
+	"sge4-length\0"
+	"sge4_length\0"
+	"LEN4\0"
+	"Length of element 4.\0"
+	"sge4-key\0"
+	"sge4_key\0"
+	"KEY4\0"
+	"Key of element 4.\0"
+	"sge5-addr\0"
+	"sge5_addr\0"
+	"ADDR5\0"
+	"Address of scatter/gather element 5.\0"
+	"sge5-length\0"
+	"sge5_length\0"
+	"LEN5\0"
+	"Length of element 5.\0"
+	"sge5-key\0"
+	"sge5_key\0"
+	"KEY5\0"
+	"Key of element 5.\0"
+	"payload\0"
+	"PAYLOAD\0"
+	"Inline payload, only when asked for.\0"
+	"BYTES\0"
+	"Its bytes as they are in memory.\0"
+	"addr\0"
+	"ADDR\0"
+	"Address of the buffer.\0"
+	"Length of the buffer.\0"
+	"CQ.\0"
+	"phase\0"
+	"PHASE\0"
+	"Bit that changes with each lap of the ring.\0"
+	"queue\0"
+	"QUEUE\0"
+	"Kind of queue it is of.\0"
+	"How the request ended.\0"
+	"How it ended, in the adapter's own terms.\0"
+	"wqe-index\0"
+	"wqe_index\0"
+	"WQE\0"
+	"Index of the request in its queue.\0"
+	"QP.\0"
+	"Bytes.\0"
+	"Key that was invalidated.\0"
+	"Response of a command.\0"
+	"ahn\0"
+	"AHN\0"
+	"AH that this side has for the sender.\0"
+	"peer-qpn\0"
+	"peer_qpn\0"
+	"PEERQPN\0"
+	"QP of the sender.\0"
+	"Number of the event queue.\0"
+	"CQ that has a completion.\0"
+	"cq-pi\0"
+	"cq_pi\0"
+	"CQPI\0"
+	"Producer index of that CQ.\0"
+	"Asynchronous event.\0"
+	"The adapter's own number of the event.\0"
+	"sub-type\0"
+	"sub_type\0"
+	"SUBTYPE\0"
+	"Detail of the event.\0"
+	"QP the event is about.\0"
+	"data1\0"
+	"DATA1\0"
+	"Second word of the event.\0"
+	"offset\0"
+	"OFFSET\0"
+	"Offset in the register page.\0"
+	"name\0"
+	"Name.\0"
+	"width\0"
+	"BITS\0"
+	"Width.\0"
+	"What it reads.\0"
+	"about\0"
+	"ABOUT\0"
+	"What it means.\0"
+	"Offset in the context.\0"
+	"What the context is of.\0"
+	"Number of that.\0"
+	"Value.\0"
+	"text\0"
+	"TEXT\0"
+	"The value in its usual form.\0"
+	"Its bytes.\0"
+	"None: it is not of a device.\0"
+	"NR\0"
+	"0, as there is one.\0"
+	"host\0"
+	"HOST\0"
+	"Name of the machine.\0"
+	"kernel\0"
+	"KERNEL\0"
+	"Release of the kernel.\0"
+	"eadm\0"
+	"EADM\0"
+	"Version of eadm that read this.\0"
+	"cpus\0"
+	"CPUS\0"
+	"CPUs in use.\0"
+	"memlock\0"
+	"MEMLOCK\0"
+	"Memory that this process may lock; all bits set when it is unlimited.\0"
+	"netns-mode\0"
+	"netns_mode\0"
+	"Which network namespaces see RDMA devices.\0"
+	"lockdown\0"
+	"LOCKDOWN\0"
+	"Lockdown of the kernel, as it says it; empty when it has none.\0"
+	"host-pids\0"
+	"host_pids\0"
+	"HOSTPIDS\0"
+	"1 in the PID namespace of the host, where each process has a number.\0"
+	"huge-pages\0"
+	"huge_pages\0"
+	"HUGEPAGES\0"
+	"Huge pages of the default size.\0"
+	"huge-pages-free\0"
+	"huge_pages_free\0"
+	"HUGEFREE\0"
+	"Those that are not in use.\0"
+	"copy-on-fork\0"
+	"copy_on_fork\0"
+	"FORKCOPY\0"
+	"1 when the kernel gives a forked process copies of memory that is registered.\0"
+	"uptime\0"
+	"UPTIME\0"
+	"Time since it was booted; only where that alone is asked for.\0"
+	"installed\0"
+	"INSTALLED\0"
+	"1 when libibverbs is installed.\0"
+	"providers\0"
+	"PROVIDERS\0"
+	"Providers of libibverbs that are installed.\0"
+	"rdma-cm-error\0"
+	"rdma_cm_error\0"
+	"RDMACM\0"
+	"Whether this process may open /dev/infiniband/rdma_cm: 0, or a negative errno.\0"
+	"Running number.\0"
+	"MODULE\0"
+	"loaded\0"
+	"LOADED\0"
+	"1 when it is loaded.\0"
+	"version\0"
+	"VERSION\0"
+	"Version; empty when it has none.\0"
+	"origin\0"
+	"ORIGIN\0"
+	"Whether it came with the kernel, and the checksum of its source.\0"
+	"functions\0"
+	"FUNCTIONS\0"
+	"PCI functions that its drivers serve; empty when there are none.\0"
+	"Kernel module that drives it.\0"
+	"driver-version\0"
+	"driver_version\0"
+	"Version of that module; empty when it has none.\0"
+	"Its network interface.\0"
+	"netdev-mtu\0"
+	"netdev_mtu\0"
+	"netdev-ipv4\0"
+	"netdev_ipv4\0"
+	"IPV4\0"
+	"1 when the network interface has an IPv4 address in the network namespace of the reader.\0"
+	"gid-index\0"
+	"gid_index\0"
+	"GIDINDEX\0"
+	"Place of the first GID of port 1.\0"
+	"First GID of port 1; empty when it has none.\0"
+	"uverbs\0"
+	"UVERBS\0"
+	"File below /dev/infiniband by which processes use it; empty when there is none.\0"
+	"uverbs-error\0"
+	"uverbs_error\0"
+	"OPEN\0"
+	"Whether this process may open that file: 0, or a negative errno.\0"
+	"iommu\0"
+	"IOMMU\0"
+	"How an IOMMU treats its DMA; empty when there is none.\0"
+	"Number of the interrupt.\0"
+	"What the event queue is for that raises it.\0"
+	"affinity\0"
+	"AFFINITY\0"
+	"CPUs that it goes to; empty when they are not known.\0"
+	"Its number in the PID namespace of the reader.\0"
+	"Command name.\0"
+	"What its main thread does; when that has ended and others work on, sleeping.\0"
+	"wchan\0"
+	"WCHAN\0"
+	"Function of the kernel that it sleeps in.\0"
+	"frozen\0"
+	"FROZEN\0"
+	"1 in a control group that is frozen, as a paused container is.\0"
+	"cgroup\0"
+	"Path of its control group, which has names of users, jobs and containers in it.\0"
+	"Number of the port.\0"
+	"Name of the counter.\0"
+	"What it has counted, in the units of sysfs.\0"
+	"Running number of the failure.\0"
+	"Time since then.\0"
+	"What failed.\0"
+	"Number of the QP, CQ or connection endpoint, or of the command in the flight recorder.\0"
+	"cause\0"
+	"Class of the cause.\0"
+	"The cause in the adapter's own terms.\0"
+	"error\0"
+	"ERROR\0"
+	"The cause as a negative errno, where software found it.\0"
+	"Asynchronous event by which the adapter reported it.\0"
+	"Command that failed.\0"
+	"times\0"
+	"TIMES\0"
+	"How many objects failed so: of more than 256 in a row with one cause the last record counts the rest.\0"
+	"Process that owned the object, in the reader's PID namespace; absent when it is not known there.\0"
+	"ended\0"
+	"ENDED\0"
+	"1 when that process has ended since.\0"
+	"QP of the peer, where the driver knows it.\0"
+	"class\0"
+	"CLASS\0"
+	"Kind and cause in one number.\0"
+	"failures\0"
+	"Failures of this kind and cause.\0"
+	"last-time\0"
+	"last_time\0"
+	"LAST\0"
+	"Wall-clock time of the last one.\0"
+	"last-age\0"
+	"last_age\0"
+	"Time since the last failure of this kind and cause.\0"
+	"AH number.\0"
+	"peer-gid\0"
+	"peer_gid\0"
+	"PEERGID\0"
+	"Address of the peer.\0"
+	"Times it was created and not destroyed, where the adapter gives the same number again.\0"
+	"uarn\0"
+	"UARN\0"
+	"Number of the doorbell page.\0"
+	"QPs with doorbells there.\0"
+	"CQs with doorbells there.\0"
+	;

@@ -56,6 +56,15 @@ enum eadm_spec_form {
 	EADM_SPEC_FORM_GUID,
 };
 
+/* What becomes of a text in a redacted capture. */
+enum eadm_spec_redact {
+	EADM_SPEC_REDACT_TEXT,
+	EADM_SPEC_REDACT_HOST,
+	EADM_SPEC_REDACT_PROCESS,
+	EADM_SPEC_REDACT_KEEP,
+	EADM_SPEC_REDACT_DROP,
+};
+
 /* What it is among metrics. */
 enum eadm_spec_metric {
 	EADM_SPEC_METRIC_NONE,
@@ -77,7 +86,7 @@ enum eadm_spec_rows {
 enum eadm_spec_class {
 	EADM_SPEC_CLASS_ROWS,	/* netlink */
 	EADM_SPEC_CLASS_EVENTS,	/* a multicast group */
-	EADM_SPEC_CLASS_RAW,	/* the char device */
+	EADM_SPEC_CLASS_RAW,	/* messages that the library makes for itself */
 	EADM_SPEC_CLASS_ENTRIES,	/* decoded from raw bytes */
 	EADM_SPEC_CLASS_MACHINE,	/* files of the machine */
 };
@@ -103,21 +112,31 @@ struct eadm_field {
 	uint8_t show;		/* enum eadm_spec_show */
 	uint8_t perm;		/* enum eadm_spec_perm */
 	uint8_t form;		/* enum eadm_spec_form */
+	uint8_t redact;		/* enum eadm_spec_redact */
 	uint8_t base;		/* 10, or 16: written as 0x..., text in JSON */
 	uint8_t bits;		/* a counter's width, 0: does not wrap */
 	bool hw;		/* from the adapter, only when asked for */
 	bool cut;		/* a narrow table may shorten it */
 	uint8_t metric;		/* enum eadm_spec_metric */
 	uint16_t len;		/* most bytes of a string (with NUL) or binary field */
-	const char *name;	/* limit-hits */
-	const char *c_name;	/* limit_hits: C, JSON, metrics */
-	const char *head;	/* column heading */
-	const char *family;	/* the only one that has it, or NULL */
-	const char *unit;	/* base unit or NULL */
-	const char *index;	/* kind of queue whose indices it counts as, or NULL */
-	const char *help;	/* one sentence */
+	/* Places of texts: eadm_spec_string() */
+	uint32_t name_at;	/* limit-hits */
+	uint32_t c_name_at;	/* limit_hits: C, JSON, metrics */
+	uint32_t head_at;	/* column heading */
+	uint32_t family_at;	/* the only one that has it, or none */
+	uint32_t unit_at;	/* base unit or none */
+	uint32_t index_at;	/* kind of queue whose indices it counts as, or none */
+	uint32_t help_at;	/* one sentence */
 	const struct eadm_spec_enum *names;	/* names of its values or NULL */
 };
+
+extern const char eadm_spec_strings[];
+
+/* The text at a place, NULL for none. */
+static inline const char *eadm_spec_string(uint32_t at)
+{
+	return at ? eadm_spec_strings + at : NULL;
+}
 
 /* What one family has of an object besides: a nest in netlink messages. */
 struct eadm_spec_set {
@@ -135,6 +154,7 @@ struct eadm_object {
 	uint8_t cmd;		/* netlink command, or a number of its own */
 	uint8_t class;		/* enum eadm_spec_class */
 	uint8_t rows;		/* enum eadm_spec_rows */
+	bool extras;		/* rows have values besides, by the driver's names */
 	bool upright;		/* in tables each field is a line, each row a column */
 	const char *metric;	/* what names of metrics begin with */
 	bool by_device;		/* one row per device: a request has no other key */
@@ -176,8 +196,12 @@ enum eadm_spec_obj {
 	EADM_SPEC_OBJ_MODULE,
 	EADM_SPEC_OBJ_SETUP,
 	EADM_SPEC_OBJ_IRQ,
+	EADM_SPEC_OBJ_PROCESS,
+	EADM_SPEC_OBJ_PORT_COUNTER,
 	EADM_SPEC_OBJ_FAILURE,
 	EADM_SPEC_OBJ_FAILURE_TOTAL,
+	EADM_SPEC_OBJ_AH,
+	EADM_SPEC_OBJ_UAR,
 	EADM_SPEC_OBJ_COUNT
 };
 
@@ -296,7 +320,7 @@ enum {
 	EADM_A_RQE_MAX = (__EADM_A_RQE_MAX - 1)
 };
 
-/* cqe: An entry of a completion queue; queue 0 is that of the command queue. */
+/* cqe: An entry of a completion queue, or of that of the command queue. */
 enum {
 	EADM_A_CQE_DEV_INDEX = 1,
 	EADM_A_CQE_DEV_NAME = 2,
@@ -320,6 +344,8 @@ enum {
 	EADM_A_CQE_INV_KEY = 20,
 	EADM_A_CQE_RESPONSE = 21,
 	EADM_A_CQE_BYTES = 22,
+	EADM_A_CQE_AHN = 23,
+	EADM_A_CQE_PEER_QPN = 24,
 
 	__EADM_A_CQE_MAX,
 	EADM_A_CQE_MAX = (__EADM_A_CQE_MAX - 1)
@@ -424,6 +450,10 @@ enum {
 	EADM_A_MACHINE_NETNS_MODE = 12,
 	EADM_A_MACHINE_LOCKDOWN = 13,
 	EADM_A_MACHINE_HOST_PIDS = 14,
+	EADM_A_MACHINE_HUGE_PAGES = 15,
+	EADM_A_MACHINE_HUGE_PAGES_FREE = 16,
+	EADM_A_MACHINE_COPY_ON_FORK = 17,
+	EADM_A_MACHINE_UPTIME = 18,
 
 	__EADM_A_MACHINE_MAX,
 	EADM_A_MACHINE_MAX = (__EADM_A_MACHINE_MAX - 1)
@@ -457,6 +487,7 @@ enum {
 	EADM_A_MODULE_LOADED = 8,
 	EADM_A_MODULE_VERSION = 9,
 	EADM_A_MODULE_ORIGIN = 10,
+	EADM_A_MODULE_FUNCTIONS = 11,
 
 	__EADM_A_MODULE_MAX,
 	EADM_A_MODULE_MAX = (__EADM_A_MODULE_MAX - 1)
@@ -499,9 +530,42 @@ enum {
 	EADM_A_IRQ_MAX = (__EADM_A_IRQ_MAX - 1)
 };
 
+/* process: A process, and what it does. */
+enum {
+	EADM_A_PROCESS_DEV_INDEX = 1,
+	EADM_A_PROCESS_DEV_NAME = 2,
+	EADM_A_PROCESS_QUERY_HW = 3,
+	EADM_A_PROCESS_HW_ERROR = 4,
+	EADM_A_PROCESS_FAMILY = 5,
+	EADM_A_PROCESS_PID = 6,
+	EADM_A_PROCESS_COMM = 7,
+	EADM_A_PROCESS_STATE = 8,
+	EADM_A_PROCESS_WCHAN = 9,
+	EADM_A_PROCESS_FROZEN = 10,
+	EADM_A_PROCESS_CGROUP = 11,
+
+	__EADM_A_PROCESS_MAX,
+	EADM_A_PROCESS_MAX = (__EADM_A_PROCESS_MAX - 1)
+};
+
+/* port-counter: A counter of a port, as sysfs has it. */
+enum {
+	EADM_A_PORT_COUNTER_DEV_INDEX = 1,
+	EADM_A_PORT_COUNTER_DEV_NAME = 2,
+	EADM_A_PORT_COUNTER_QUERY_HW = 3,
+	EADM_A_PORT_COUNTER_HW_ERROR = 4,
+	EADM_A_PORT_COUNTER_FAMILY = 5,
+	EADM_A_PORT_COUNTER_PORT = 6,
+	EADM_A_PORT_COUNTER_NAME = 7,
+	EADM_A_PORT_COUNTER_VALUE = 8,
+
+	__EADM_A_PORT_COUNTER_MAX,
+	EADM_A_PORT_COUNTER_MAX = (__EADM_A_PORT_COUNTER_MAX - 1)
+};
+
 extern const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT];
 
-#define EADM_SPEC_ENUM_COUNT	33
+#define EADM_SPEC_ENUM_COUNT	34
 extern const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT];
 
 #endif /* EADM_GENERATED_FIELDS_H */

@@ -3,6 +3,8 @@
 #define FAKE_FAMILY "erdma"
 #define FAKE_CQE_SIZE 32
 
+#include "erdma_snap.h"
+
 static inline void fake_qp_own(struct eadm_snap_qp_erdma *own)
 {
 	SNAP_SET(own, cookie, 0x1234);

@@ -3,6 +3,8 @@
 #define FAKE_FAMILY "zenith"
 #define FAKE_CQE_SIZE 48
 
+#include "zenith_snap.h"
+
 static inline void fake_qp_own(struct eadm_snap_qp_zenith *own)
 {
 	SNAP_SET(own, order, EADM_ZENITH_ORDER_SCATTERED);

@@ -9,8 +9,8 @@ import select
 import struct
 import threading
 
-from harness import command, knob, reset, same, test, wait_until
-from rawnl import CMDS, VALUES, Client, decode
+from harness import command, knob, knob_value, reset, same, test, wait_until
+from rawnl import ATTRS, CMDS, VALUES, Client, decode
 from rights import NOBODY, capable
 
 NODE = "/dev/eadm/0"
@@ -272,6 +272,24 @@ def blocking():
         same(messages(os.read(node.fd, REC_MAX))[0]["seq"], 4)
 
 
+@test("a driver is asked for each command by those who follow them, while they do")
+def followers():
+    fresh(1)
+    with Node() as node, Node() as other:
+        same(knob_value("followers"), 0, "files that are only open")
+        node.trace()
+        node.trace(NOW)
+        other.trace()
+        same(knob_value("followers"), 2)
+    same(knob_value("followers"), 0, "closed")
+    with Node() as node:
+        node.trace()
+        knob("live", 0)
+        knob("live", 1)
+        same(knob_value("followers"), 0, "a file of a device that is gone")
+    same(knob_value("followers"), 0)
+
+
 @test("request bytes need the right of the one who opened the node")
 def bytes_of_requests():
     fresh(1)
@@ -408,3 +426,25 @@ def no_memory():
             same(node.seqs(), list(range(4, 11)), "records after")
     finally:
         knob("no_memory", 0)
+
+
+@test("a dump of commands leaves out those, and of each what, is not asked for")
+def picked():
+    fresh(10)
+    knob("cmds", 12)
+    rows = Client().dump("cmd", dev_name="fake0").rows
+    same([r["seq"] for r in rows], list(range(1, 13)))
+    for ask, want in (({"states": 1 << PENDING}, [11, 12]), ({"states": 1 << DONE}, list(range(1, 11))),
+                      ({"states": 1 << PENDING | 1 << DONE}, list(range(1, 13))),
+                      ({"states": 0}, list(range(1, 13))), ({"states": 1 << 31}, []),
+                      ({"min-latency": 8000}, [8, 9, 10]), ({"min-latency": 10001}, []),
+                      ({"min-latency": 1 << 40}, []),
+                      ({"states": 1 << PENDING, "min-latency": 1}, []),
+                      ({"states": 1 << DONE, "min-latency": 9000, "from-seq": 10}, [10])):
+        same(Client().dump("cmd", **{"dev-name": "fake0", **ask}).rows,
+             [r for r in rows if r["seq"] in want], str(ask))
+    known = ("dev-index", "dev-name", "family", "seq")
+    for names in (("op", "state"), ("latency",)):
+        mask = sum(1 << ATTRS["cmd"][name][0] for name in names)
+        same(Client().dump("cmd", dev_name="fake0", fields=mask).rows,
+             [{k: v for k, v in r.items() if k in known + names} for r in rows], str(names))

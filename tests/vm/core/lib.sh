@@ -3,17 +3,12 @@
 # What the parts have in common.
 v0=/sys/kernel/config/eadm_virt/erdma/v0
 programs=build/tests/vm/src
+. tests/vm/knobs.sh
 
 # fault NAME FILE VALUE...: sets a fault knob of the first adapter, in this
 # order: it strikes from when it has a count.
 fault() {
-	local dir=$v0/fault/$1
-	shift
-
-	while [ $# -gt 0 ]; do
-		echo "$2" >"$dir/$1" || return 1
-		shift 2
-	done
+	set_knob "$v0/fault/$1" "${@:2}"
 }
 
 faults_off() {

@@ -58,8 +58,9 @@ stays_with_another() {
 	pci=/sys/bus/pci/devices/$address
 	delay=$config/v1/fault/cmd_delay
 	modprobe pci-stub && echo pci-stub >"$pci/driver_override" || return 1
-	# A reader of the adapter's own state holds up the removal at its beginning.
-	echo 4000 >"$delay/arg" && echo 1 >"$delay/count"
+	# A reader of the adapter's own state holds up the removal at its beginning: shorter than
+	# the 10 s after which the kernel warns, and long enough to see both wait if it is slow.
+	echo $((EADM_PATIENCE > 1 ? 8000 : 4000)) >"$delay/arg" && echo 1 >"$delay/count"
 	eadm dump cmdq -d erdma_1 --hw >/tmp/query 2>&1 &
 	query=$!
 	until_true 10 grep -qx 0 "$delay/count"

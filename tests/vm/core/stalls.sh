@@ -2,6 +2,8 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Recovery and those who change states.
 MODIFY_QP=3
+patience=${EADM_PATIENCE:-1}
+stall_limit=$((4000 * patience))	# of commands, ms
 
 # A process ends, with QPs that have to be stopped, while recovery looks whether
 # the adapter answers. It does not, and then loses the change of state as well.
@@ -22,7 +24,7 @@ never_stalls() {
 	stats 1 30000 &
 	asked=$!
 	# Its first step.
-	read -r -t 30 -u "$told" || status=1
+	read -r -t $((30 * patience)) -u "$told" || status=1
 	begin=${EPOCHREALTIME/./}
 	kill -9 $process
 	wait $process
@@ -32,10 +34,10 @@ never_stalls() {
 	echo 0 >$tracing/events/erdma/recovery/enable
 	echo "the process ended after $took ms"
 	# Nobody has waited for a command that was meant for the life before.
-	[ $took -lt 4000 ] && return $status
+	[ $took -lt $stall_limit ] && return $status
 }
 
-command_limit erdma_0 4000
+command_limit erdma_0 $stall_limit
 # finding: D11
 check "recovery does not wait for itself" never_stalls
 faults_off

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The adapters of tests/vm/diagnose/draw: their knobs, and how they are made whole again."""
+"""Virtual adapters of scenes that are drawn by lot: their knobs, and how they are made whole again."""
 
 import json
 import os
 import subprocess
 import time
 
-CONFIG = "/sys/kernel/config/eadm_virt/erdma"
+CONFIG = "/sys/kernel/config/eadm_virt"
 PATIENCE = int(os.environ.get("EADM_PATIENCE", "1"))
 LIMIT_MS = 2000 * PATIENCE      # for commands that are going to be lost; 15 s by default
 
@@ -42,8 +42,11 @@ def rows(*args):
 class Adapter:
     """One end's adapter and its knobs."""
 
-    def __init__(self, index):
-        self.dir = f"{CONFIG}/v{index}"
+    default_limit_ms = 15000
+
+    def __init__(self, name):
+        """name: FAMILY/ADAPTER"""
+        self.dir = f"{CONFIG}/{name}"
         self.dev = self.look_up()
 
     def look_up(self):
@@ -69,8 +72,8 @@ class Adapter:
     def commands(self):
         return int(read(self.dir + "/commands"))
 
-    def limit(self, ms=15000):
-        run("eadm", "conf", "set", "cmd-timeout", f"{ms}ms", "-d", self.dev)
+    def limit(self, ms=None):
+        run("eadm", "conf", "set", "cmd-timeout", f"{ms or self.default_limit_ms}ms", "-d", self.dev)
 
     def ask(self):
         """Whether it answers a command."""
@@ -92,15 +95,6 @@ class Adapter:
 
     def serve(self):
         self.must(40, "no service", self.ask)
-
-    def reset(self):
-        """An overflow ends no earlier. Nobody has a QP any more."""
-        before = self.hits("fw_reset")
-        self.set("fw_reset", count=1)
-        self.must(10, "no reset", lambda: self.hits("fw_reset") > before)
-        self.calm("fw_reset")
-        self.must(40, "an overflow stays", lambda: self.ask() and not any(
-            r.get("hw_overflow", 1) for r in rows("eq", "-d", self.dev, "--hw")))
 
     def replug(self, **files):
         write(self.dir + "/live", 0)

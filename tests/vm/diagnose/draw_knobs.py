@@ -1,30 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The adapter's knobs as tests/vm/diagnose/draw strikes with them, and what each is to be named as."""
+"""ERDMA's knobs as tests/vm/diagnose/draw strikes with them, and what each is to be named as."""
 
-import collections
-import os
-
-HERE = os.path.dirname(os.path.realpath(__file__))
-
-Knob = collections.namedtuple("Knob", "named lasting settings programs target level strike aid "
-                              "events before after")
-
-
-def knob(named, lasting=True, settings=None, programs=None, target=None, level="connection",
-         strike=None, aid=None, events=False, before=None, after=None):
-    """named: "RULE OBJECT", several with commas; an object with a + is the other end's.
-    lasting: once struck, it stays; else it shows while it strikes.
-    programs: who plays it; the others hide it or end.
-    target: of the object it strikes: qp, cq, eq, vector, or a command.
-    level: connection, or adapter for what strikes without a consumer being awake.
-    strike: what makes it strike, besides traffic: a function of draw.
-    aid: other knobs that it takes, and their settings.
-    events: its consumer has to wait for events.
-    before, after: what is done to the adapter for its sake: functions of draw."""
-    named = [tuple(pair.split()) for pair in named.split(",")]
-    return Knob(named, lasting, settings or {"count": 1}, programs, target, level, strike,
-                aid or {}, events, before, after)
-
+from draw_fault import knob
 
 GET_STATS = 260
 CREATE_QP = 1
@@ -90,7 +67,7 @@ KNOBS = {
     "pps_limit": knob("rate-limit-drops counters", False, {"arg": 10, "count": -1}, target="qp"),
     # The device.
     "counters_wrap": knob("counters-restarted counters", settings={}, level="adapter",
-                          strike="between"),
+                          strike="between", between={"arg": 1 << 40, "count": 1}),
     "stall": knob("cmdq-stalled cmdq, command-slow cmdq", settings={"arg": 10000, "count": 1},
                   level="adapter", strike="wait_long", after="serve"),
     "dev_hang": knob("qp-forgotten qp, command-lost cmdq", level="adapter", strike="ask_short",
@@ -112,20 +89,3 @@ KNOBS = {
 LEFT_OUT = {
     "reset_late": "it makes a recovery longer and leaves nothing to see but the cause of that",
 }
-
-
-class Masks:
-    """Which fault hides which: draw.masks."""
-
-    def __init__(self):
-        self.pairs = set()
-        with open(HERE + "/draw.masks", encoding="ascii") as file:
-            for line in file:
-                if line.strip() and not line.startswith("#"):
-                    self.pairs.add(tuple(line.split()[:2]))
-
-    def hide(self, fault, other):
-        """Whether another fault of the scene hides this one."""
-        return (other.name, fault.name) in self.pairs or \
-            ((other.name, "*") in self.pairs and KNOBS[fault.name].level == "connection") or \
-            ((other.name, "adapter") in self.pairs and fault.adapter is other.adapter)

@@ -62,7 +62,7 @@ test_past_killed() {
 	done
 	begin_traffic && ask 15 'ok 1' 'write 1 64 10 poll'
 	end_traffic || return 1
-	same "$before" "$(failures)"
+	same "$before" "$(failures)" || { eadm dump failure; return 1; }
 }
 
 test_past_qp() {
@@ -96,6 +96,35 @@ test_past_reset() {
 	past '.kind == "device" and .cause == "adapter-reset" and .id == null' &&
 		past ".kind == \"qp\" and .id == $client and .cause == \"adapter-reset\"" &&
 		verdict past-device-failure 'any(.affects[]?; .finding | test("QP [0-9]+ of traffic"))'
+}
+
+resets() {
+	eadm dump failure-total -d "$dev" --json |
+		jq '[.rows[] | select(.kind == "device" and .cause == "adapter-reset") | .count] | add // 0'
+}
+
+reset_again() {
+	local before
+
+	before=$(resets)
+	fault fw_reset count 1 && until_true 20 eval '[ "$(resets)" -gt '"$before"' ]'
+}
+
+# What the adapter has forgotten cannot fail again.
+test_past_forgotten() {
+	local pid status=1 qp
+
+	mkfifo "$work/never"
+	hold -d "$dev" -q 1 <>"$work/never" >"$work/hold" 2>&1 &
+	pid=$!
+	qp=".kind == \"qp\" and .comm == \"hold\" and .cause == \"adapter-reset\""
+	until_true 20 grep -q ready "$work/hold" && reset_again && past "$qp" && reset_again &&
+		same 1 "$(eadm events --past -d "$dev" --json | jq "[.rows[] | select($qp) | .times] | add")" &&
+		same 1 "$(eadm dump qp -d "$dev" --pid $pid --json | jq '.rows[0].events')" && status=0
+	kill -KILL $pid
+	wait $pid
+	rm "$work/never"
+	return $status
 }
 
 # Nobody listens: that is kept, and not reported as a problem.

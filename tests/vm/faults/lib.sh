@@ -4,6 +4,7 @@
 # test_KNOB, which has the adapter v0 to itself; the peer of some is on v1.
 config=/sys/kernel/config/eadm_virt/erdma
 programs=build/tests/vm/src
+. tests/vm/knobs.sh
 # Commands as the knobs count them.
 CREATE_QP=1
 GET_STATS=260
@@ -37,13 +38,7 @@ between() {
 
 # fault KNOB FILE VALUE...: in this order, so the count comes last.
 fault() {
-	local dir=$adapter/fault/$1
-	shift
-
-	while [ $# -gt 0 ]; do
-		echo "$2" >"$dir/$1" || return 1
-		shift 2
-	done
+	set_knob "$adapter/fault/$1" "${@:2}"
 }
 
 hits() { # KNOB

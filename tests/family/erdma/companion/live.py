@@ -15,7 +15,7 @@ import time
 
 from harness import HERE, Skip, command, reader, same, test, wait_until
 from node import LIBC, Node, ioctl
-from rawnl import CMDS, Client, encode
+from rawnl import CMDS, VALUES, Client, encode
 from rights import NOBODY, capable
 
 HOLD = os.path.realpath(f"{HERE}/../../../build/tests/vm/src/hold")
@@ -102,6 +102,21 @@ def stream():
         streamed = {r["seq"]: r for r in node.records()}
     rows = Client().dump("cmd", dev_name="erdma_0").rows
     same(streamed, {r["seq"]: r for r in rows})
+
+
+@test("commands picked by state and latency are those of the whole recorder")
+def picked():
+    with Holder("-q", "200"):
+        pass
+    rows = Client().dump("cmd", dev_name="erdma_0").rows
+    latency = sorted(r["latency"] for r in rows if "latency" in r)[-10]
+    done = VALUES["cmd-state"]["done"]
+    same(Client().dump("cmd", dev_name="erdma_0", min_latency=latency).rows,
+         [r for r in rows if r.get("latency", -1) >= latency])
+    same(Client().dump("cmd", dev_name="erdma_0", states=1 << done, min_latency=latency).rows,
+         [r for r in rows if r["state"] == done and r["latency"] >= latency])
+    same(Client().dump("cmd", dev_name="erdma_0", states=~(1 << done) & 0xffffffff).rows,
+         [r for r in rows if r["state"] != done])
 
 
 def adapter(name):

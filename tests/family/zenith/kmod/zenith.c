@@ -18,6 +18,7 @@
 #include "eadm_recorder.h"
 #include "zenith_classes.h"
 #include "zenith_hw.h"
+#include "zenith_snap.h"
 
 #define DEPTH		300
 #define QPS		2

@@ -424,10 +424,20 @@ static int end_set(const char *val, const struct kernel_param *kp)
 	WRITE_ONCE(cmd_state[seq], EADM_CMD_STATE_DONE);
 	ev.id = seq;
 	mutex_lock(&lock);
-	if (fake)
+	if (fake && eadm_diag_is_followed(&fake->dd))
 		eadm_diag_notify(&fake->dd, EADM_DIAG_CMD_DONE, &ev);
 	mutex_unlock(&lock);
 	return 0;
+}
+
+static int followers_get(char *buf, const struct kernel_param *kp)
+{
+	int n;
+
+	mutex_lock(&lock);
+	n = fake ? atomic_read(&fake->dd.followers) : 0;
+	mutex_unlock(&lock);
+	return sysfs_emit(buf, "%d\n", n);
 }
 
 static int fail_set(const char *val, const struct kernel_param *kp)
@@ -482,6 +492,8 @@ PARAM_SET(fail);
 PARAM_SET(fail_irq);
 static const struct kernel_param_ops held_ops = { .get = held_get };
 module_param_cb(held, &held_ops, NULL, 0400);
+static const struct kernel_param_ops followers_ops = { .get = followers_get };
+module_param_cb(followers, &followers_ops, NULL, 0400);
 module_param(rows, uint, 0600);
 module_param(oldest, uint, 0600);
 module_param(no_memory, uint, 0600);

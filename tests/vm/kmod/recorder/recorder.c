@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The flight recorder where the CPU that takes an answer has a clock that is
- * behind that of the CPU that submitted the command. Loading fails where a record
- * says anything but that no time passed.
+ * behind that of the CPU that submitted the command: no time passed, as its records
+ * say. And looked through for records with a property. Loading fails where anything
+ * else is found.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -46,13 +47,54 @@ static bool run(struct eadm_recorder *r)
 	return took_no_time(r, late, EADM_REC_LATE);
 }
 
+/* From @seq on the first one in the @states that took @latency is @want. */
+static bool finds(struct eadm_recorder *r, u64 seq, u32 states, u64 latency, u64 want)
+{
+	u64 looked = seq;
+	int part;
+
+	/* Each part ends soon, and goes on from where it ended. */
+	for (part = 0; !eadm_recorder_seek(r, &looked, states, latency); part++) {
+		if (part > EADM_REC_COUNT / EADM_REC_SEEK)
+			break;
+	}
+	if (looked == want)
+		return true;
+	pr_err("recorder: from %llu: %llu, not %llu\n", seq, looked, want);
+	return false;
+}
+
+static bool run_seek(struct eadm_recorder *r)
+{
+	const u32 failed = BIT(EADM_REC_ERROR) | BIT(EADM_REC_TIMEOUT);
+	u64 seq, first = r->next, slow = 0, bad = 0;
+
+	/* Twice round, so that the ring has none of the first. */
+	while (r->next < first + 2 * EADM_REC_COUNT) {
+		seq = submit(r);
+		if (seq == first + EADM_REC_COUNT + 1000)
+			slow = seq;
+		if (seq == first + EADM_REC_COUNT + 3000)
+			bad = seq;
+		eadm_recorder_done(r, seq, SUBMIT + (seq == slow ? 5000 : 10), 0, seq == bad,
+				   words, sizeof(words));
+	}
+	/* One has timed out before, which is kept: it is not passed over. */
+	return finds(r, 0, failed, 0, 0) && finds(r, first, failed, 0, bad) &&
+	       finds(r, bad, failed, 0, bad) && finds(r, bad + 1, failed, 0, r->next) &&
+	       finds(r, first, 0, 5000, slow) && finds(r, slow + 1, 0, 5000, r->next) &&
+	       finds(r, first, failed, 5000, r->next) &&
+	       finds(r, first, 0, 0, first + EADM_REC_COUNT) &&
+	       finds(r, U64_MAX, failed, 0, U64_MAX);
+}
+
 static int __init recorder_init(void)
 {
 	struct eadm_recorder *r = kzalloc(sizeof(*r), GFP_KERNEL);
 	int ret = -ENOMEM;
 
 	if (r && !eadm_recorder_init(r)) {
-		ret = run(r) ? 0 : -EIO;
+		ret = run(r) && run_seek(r) ? 0 : -EIO;
 		eadm_recorder_free(r);
 	}
 	kfree(r);

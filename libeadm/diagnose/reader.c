@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rows of a snapshot, and the memory that they are in. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader.h"
+#include "base/grow.h"
+#include "family/family.h"
+
+/* ---- memory ----------------------------------------------------------------- */
+
+#define BLOCK_SIZE 65536
+
+struct diag_block {
+	struct diag_block *next;
+	size_t size;
+	uint64_t data[];
+};
+
+void *eadm_diag_alloc(struct diag_pool *pool, size_t size)
+{
+	struct diag_block *block = pool->blocks;
+	size_t room;
+	void *p;
+
+	size = (size + 7) & ~(size_t)7;
+	if (!block || block->size - pool->used < size) {
+		room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+		block = malloc(sizeof(*block) + room);
+		if (!block)
+			return NULL;
+		block->size = room;
+		block->next = pool->blocks;
+		pool->blocks = block;
+		pool->used = 0;
+	}
+	p = (char *)block->data + pool->used;
+	pool->used += size;
+	memset(p, 0, size);
+	return p;
+}
+
+char *eadm_diag_strdup(struct diag_pool *pool, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	char *copy = eadm_diag_alloc(pool, len);
+
+	return copy ? memcpy(copy, text, len) : NULL;
+}
+
+void eadm_diag_pool_free(struct diag_pool *pool)
+{
+	struct diag_block *block;
+
+	while ((block = pool->blocks)) {
+		pool->blocks = block->next;
+		free(block);
+	}
+	pool->used = 0;
+}
+
+/* ---- rows ---------------------------------------------------------------------- */
+
+static struct diag_row *add_row(struct diag_rows *rows)
+{
+	struct diag_row *all;
+
+	all = eadm_grow_room(rows->row, rows->n, &rows->max, sizeof(*all));
+	if (!all)
+		return NULL;
+	rows->row = all;
+	all += rows->n;
+	memset(all, 0, sizeof(*all));
+	return all;
+}
+
+static bool take_value(struct reader *r, const struct eadm_record *record,
+		       const struct eadm_value *v, union diag_value *to)
+{
+	char text[640];
+
+	switch (v->type) {
+	case EADM_TYPE_U64:
+		to->u = v->u64;
+		return true;
+	case EADM_TYPE_S64:
+		to->u = v->s64;
+		return true;
+	default:
+		if (eadm_record_text(record, v->field, text, sizeof(text)) < 0)
+			return true;
+		to->s = eadm_diag_strdup(&r->snapshot->pool, text);
+		return to->s;
+	}
+}
+
+/* How far a field counts: its own width, or that of the family's indices. */
+static unsigned int width_of(const struct eadm_family *family,
+			     const struct eadm_field *field)
+{
+	unsigned int bits = 0;
+
+	if (!field->index_at)
+		return eadm_field_bits(field);
+	if (family)
+		bits = eadm_family_index_bits(
+			family, eadm_spec_string(field->index_at));
+	return bits ? bits : 64;
+}
+
+static const char *device_name(struct diag_pool *pool,
+			       const struct eadm_record *record,
+			       const struct eadm_field *field)
+{
+	const char *name = eadm_record_string(record, field);
+
+	return name ? eadm_diag_strdup(pool, name) : "";
+}
+
+static int take_row(struct reader *r, enum diag_kind kind,
+		    const struct eadm_record *record)
+{
+	const struct diag_fields *f = &r->fields[kind];
+	struct diag_row *row = add_row(&r->snapshot->rows[kind]);
+	struct diag_pool *pool = &r->snapshot->pool;
+	unsigned int i, n, slot;
+
+	if (!row)
+		return -ENOMEM;
+	row->value = eadm_diag_alloc(pool, f->n * sizeof(*row->value));
+	/* Of the rows of a device, its own one keeps the name. */
+	row->device = r->device;
+	if (kind == DIAG_DEV || kind >= DIAG_MACHINE)
+		row->device = device_name(pool, record, f->dev_name);
+	if (!r->bits[kind])
+		r->bits[kind] = eadm_diag_alloc(pool, f->n);
+	row->bits = r->bits[kind];
+	if (!row->value || !row->device || !row->bits)
+		return -ENOMEM;
+	eadm_record_u64(record, f->dev_index, &row->dev);
+	eadm_record_u64(record, eadm_object_key(f->object), &row->id);
+	row->time = eadm_record_time(record);
+	if (!r->snapshot->time)
+		r->snapshot->time = row->time;
+	n = eadm_record_values(record, r->values, f->n_all);
+	for (i = 0; i < n; i++) {
+		slot = f->slot[r->values[i].index];
+		if (slot == f->n)
+			continue;
+		if (!take_value(r, record, &r->values[i], &row->value[slot]))
+			return -ENOMEM;
+		row->has |= 1ULL << slot;
+		if (!row->bits[slot])
+			r->bits[kind][slot] = width_of(r->family,
+						       r->values[i].field);
+	}
+	r->snapshot->rows[kind].n++;
+	return 0;
+}
+
+int eadm_diag_add_note(struct reader *r, int error, const char *device,
+		       const char *what, const char *why)
+{
+	struct diag_snapshot *m = r->snapshot;
+	struct diag_note *notes;
+
+	notes = eadm_grow_room(m->notes, m->n_notes, &m->max_notes,
+			       sizeof(*notes));
+	if (!notes)
+		return -ENOMEM;
+	m->notes = notes;
+	notes += m->n_notes++;
+	notes->error = error;
+	notes->device = eadm_diag_strdup(&m->pool, device);
+	notes->what = eadm_diag_strdup(&m->pool, what);
+	notes->why = eadm_diag_strdup(&m->pool, why);
+	if (!notes->device || !notes->what || !notes->why) {
+		m->n_notes--;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What failed is noted; what is just not there needs no words. */
+static int take_notes(struct reader *r, const struct eadm_dump *dump)
+{
+	struct eadm_note n = { .size = sizeof(n) };
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && eadm_dump_note(dump, i, &n) > 0; i++) {
+		if (n.error && n.error != -EOPNOTSUPP)
+			ret = eadm_diag_add_note(r, n.error, n.device, n.what, n.why);
+	}
+	return ret;
+}
+
+int eadm_diag_read_dump(struct reader *r, enum diag_kind kind,
+			const struct eadm_dump_opts *opts)
+{
+	struct diag_rows *rows = &r->snapshot->rows[kind];
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	size_t before = rows->n;
+	int ret, err;
+
+	ret = eadm_dump_open(r->ctx, r->fields[kind].object, opts, &dump);
+	if (ret)
+		return ret;
+	while ((ret = eadm_dump_next(dump, &record)) > 0) {
+		err = take_row(r, kind, record);
+		if (err) {
+			eadm_dump_close(dump);
+			return err;
+		}
+	}
+	if (ret)
+		rows->n = before;
+	else
+		ret = take_notes(r, dump);
+	eadm_dump_close(dump);
+	return ret;
+}
+
+void eadm_diag_lacks(struct reader *r, enum diag_input input,
+		     enum diag_lack lack, const char *why)
+{
+	struct diag_inputs *in = r->inputs;
+
+	/* The first reason is the cause of others. */
+	if (in->lack[input])
+		return;
+	in->lack[input] = lack;
+	in->why[input] = why ? eadm_diag_strdup(&r->snapshot->pool, why) : NULL;
+}

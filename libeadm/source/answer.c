@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Answers that are made here, of what came by no netlink socket: in messages of
+ * the same kind, so that a capture keeps them like all others.
+ */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "devlist.h"
+#include "message.h"
+
+/* The first attributes of each set. */
+enum { DEV_INDEX = 1, DEV_NAME };
+
+struct made {
+	struct eadm_stream stream;
+	struct eadm_ctx *ctx;
+	unsigned char *data;
+	size_t len, pos;
+};
+
+/* A row of @dev, or of no device; it ends with eadm_message_end(). */
+size_t eadm_answer_row(struct eadm_answer *answer,
+		       const struct eadm_device *dev)
+{
+	size_t at = eadm_message_begin(&answer->out, answer->type, NLM_F_MULTI,
+				       answer->seq);
+
+	eadm_message_genl(&answer->out, answer->cmd);
+	if (dev) {
+		eadm_message_put_u32(&answer->out, DEV_INDEX, dev->index);
+		eadm_message_put_string(&answer->out, DEV_NAME, dev->name);
+	}
+	return at;
+}
+
+/* A message at a time, as a packet cannot have all of them. */
+static int made_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
+{
+	struct made *s = (struct made *)stream;
+	const struct nlmsghdr *nlh = (void *)(s->data + s->pos);
+
+	if (s->pos == s->len)
+		return 0;
+	*chunk = (struct eadm_chunk){
+		.data = nlh, .len = nlh->nlmsg_len, .time = eadm_now(s->ctx),
+	};
+	s->pos += NLMSG_ALIGN(nlh->nlmsg_len);
+	return 1;
+}
+
+static void made_end(struct eadm_stream *stream)
+{
+	struct made *s = (struct made *)stream;
+
+	free(s->data);
+	free(s);
+}
+
+static const struct eadm_stream_ops made_ops = {
+	.next = made_next,
+	.end = made_end,
+};
+
+/* Takes the messages of the answer, also when it fails. */
+int eadm_answer_stream(struct eadm_answer *answer, struct eadm_stream **stream)
+{
+	struct made *s = calloc(1, sizeof(*s));
+	size_t at = eadm_message_begin(&answer->out, NLMSG_DONE, NLM_F_MULTI,
+				       answer->seq);
+	int error = 0;
+
+	eadm_grow_put(&answer->out, &error, sizeof(error));
+	eadm_message_end(&answer->out, at);
+	if (!s || answer->out.fail) {
+		free(s);
+		free(answer->out.p);
+		return eadm_fail(answer->ctx, -ENOMEM, "out of memory");
+	}
+	*s = (struct made){
+		.stream = { .ops = &made_ops, .seq = answer->seq, .fd = -1 },
+		.ctx = answer->ctx, .data = answer->out.p,
+		.len = answer->out.len,
+	};
+	*stream = &s->stream;
+	return 0;
+}

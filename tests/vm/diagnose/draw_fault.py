@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Knobs of an adapter, as scenes that are drawn by lot strike with them, whatever the adapter is."""
+
+import collections
+import threading
+import time
+
+from draw_adapter import LIMIT_MS, PATIENCE, until
+
+SLACK_S = 5     # between an event and what tells of it: the driver looks for itself now and then
+SHORT = ("ask_short", "ask_and_wait", "halt")   # strikes that leave a short time limit
+OTHER = {"server": "client", "client": "server"}
+
+Knob = collections.namedtuple("Knob", "named lasting settings programs target level strike aid "
+                              "events before after between beside")
+
+
+def knob(named, lasting=True, settings=None, programs=None, target=None, level="connection",
+         strike=None, aid=None, events=False, before=None, after=None,
+         between=None, beside=""):
+    """named: "RULE OBJECT", several with commas; an object with a + is the other end's; empty where
+    nothing can tell of it: then nothing may be accused of it.
+    lasting: once struck, it stays; else it shows while it strikes.
+    programs: who plays it; the others hide it or end.
+    target: of the object it strikes: qp, cq, eq, vector, or a command.
+    level: connection, or adapter for what strikes without a consumer being awake.
+    strike: what makes it strike, besides traffic: a function of the fault.
+    aid: other knobs that it takes, and their settings.
+    events: its consumer has to wait for events.
+    before, after: what is done to the adapter for its sake: functions of the adapter.
+    between: settings of what is set between the two looks, by that function of the fault.
+    beside: as named, what is rightly said as well and does not name it."""
+    named, beside = ([tuple(pair.split()) for pair in text.split(",") if pair]
+                     for text in (named, beside))
+    return Knob(named, lasting, settings or {"count": 1}, programs, target, level, strike,
+                aid or {}, events, before, after, between or {}, beside)
+
+
+class Masks:
+    """Which fault hides which: read from a file."""
+
+    def __init__(self, path):
+        self.pairs = set()
+        with open(path, encoding="ascii") as file:
+            for line in file:
+                if line.strip() and not line.startswith("#"):
+                    self.pairs.add(tuple(line.split()[:2]))
+
+    def hide(self, fault, other):
+        """Whether another fault of the scene hides this one."""
+        return (other.name, fault.name) in self.pairs or \
+            ((other.name, "*") in self.pairs and fault.knob.level == "connection") or \
+            ((other.name, "adapter") in self.pairs and fault.adapter is other.adapter)
+
+
+# Evidence of when it was: what was counted or recorded before is no news.
+AGES = ("last_missed_age", "last_unknown_age", "last_extra_age", "last_spurious_age")
+
+
+def when(row, now):
+    """When what a verdict tells of has happened, s since 1970, or None: it is so now."""
+    for fact in row["evidence"]:
+        if fact["name"] in AGES:
+            return now - fact["value"] / 1e9
+        if fact["name"] == "time":
+            return fact["value"] / 1e9
+    return None
+
+
+def fact(row, name):
+    return next((e["value"] for e in row["evidence"] if e["name"] == name), None)
+
+
+class Fault:
+    """A knob of a scene, set at one end. A family adds shows() and what strikes only its own."""
+
+    def __init__(self, name, end, connection, knobs):
+        self.name, self.end, self.knob = name, end, knobs[name]
+        self.connection = connection
+        self.adapter = connection.adapters[end]
+        self.before = self.adapter.hits(name)
+        self.timeouts = self.adapter.cmdq().get("timeouts", 0)
+        self.since = time.time()
+        self.mended = self.until = None # it goes on
+        self.first = self.last = 0
+        self.over = threading.Event()   # of what strikes during the look
+        self.beside = None
+        self.begun = None
+        self.eq = None
+        self.ready = True               # what it has to have before it shows
+
+    # ---- striking -----------------------------------------------------------------------
+
+    def target(self):
+        if self.knob.target == "qp":
+            return self.connection.qp[self.end]["qpn"]
+        if self.knob.target == "cq":
+            # Where requests complete.
+            field = "recv_cqn" if self.end == "server" else "send_cqn"
+            return self.connection.qp[self.end][field]
+        if self.knob.target in ("eq", "vector"):
+            self.eq = self.connection.eqs(self.end)[0]
+            return self.eq["index" if self.knob.target == "eq" else "vector"]
+        return -1 if self.knob.target is None else self.knob.target
+
+    def set(self):
+        for name, files in self.knob.aid.items():
+            self.adapter.set(name, **files)
+        self.adapter.set(self.name, target=self.target(), **self.knob.settings)
+
+    def hits(self):
+        return self.adapter.hits(self.name) - self.before
+
+    def strike(self):
+        if self.knob.strike:
+            getattr(self, self.knob.strike)()
+
+    def ask(self):
+        self.adapter.ask()
+
+    def ask_short(self):
+        self.adapter.limit(LIMIT_MS)
+        self.adapter.ask()
+
+    def ask_thrice(self):
+        for _ in range(3):
+            self.adapter.ask()
+
+    def feed(self):
+        """Interrupts that come again and again, as long as the look takes."""
+        def again():
+            while not self.over.wait(0.01):
+                self.adapter.set(self.name, count=2)
+        self.beside = threading.Thread(target=again, daemon=True)
+        self.beside.start()
+
+    def drip(self):
+        """One now and then, as long as the look takes: so many can be borne."""
+        def again():
+            while not self.over.wait(0.1):
+                self.adapter.set(self.name, count=1)
+        self.beside = threading.Thread(target=again, daemon=True)
+        self.beside.start()
+
+    def between(self):
+        """Between the two looks: after the first command of the first one."""
+        def once():
+            while not self.over.wait(0.01):
+                if self.begun is not None and self.adapter.commands() > self.begun:
+                    self.adapter.set(self.name, **self.knob.between)
+                    return
+        self.beside = threading.Thread(target=once, daemon=True)
+        self.beside.start()
+
+    def wait_long(self):
+        if until(5, self.hits):
+            self.beside = threading.Thread(target=self.adapter.ask, daemon=True)
+            self.beside.start()
+            self.ready = until(6, lambda: self.adapter.cmdq().get("oldest_age", 0) >= 1.2e9)
+
+    def fail(self):
+        before = self.adapter.cmdq().get("failed_recoveries", 0)
+        self.ready = until(20, lambda: self.adapter.cmdq().get("failed_recoveries", 0) > before)
+
+    def halt(self):
+        self.ask_short()
+        self.state()
+
+    def state(self):
+        self.ready = until(20, lambda: self.adapter.state() in ("gone", "halted"))
+
+    def end_look(self):
+        self.over.set()
+        if self.beside and self.knob.strike != "wait_long":
+            self.beside.join()
+
+    def calm(self):
+        self.end_look()
+        for name in (self.name, *self.knob.aid):
+            self.adapter.calm(name)
+        if self.knob.strike in SHORT and self.adapter.look_up():
+            self.adapter.limit()
+
+    def mend(self):
+        """Once nobody uses it any more."""
+        if self.beside:
+            self.beside.join()
+        self.mended = time.time()
+        if self.knob.after:
+            getattr(self.adapter, self.knob.after)()
+        self.until = time.time() + SLACK_S * PATIENCE
+
+    # ---- judging ------------------------------------------------------------------------
+
+    def is_object(self, row, kind):
+        """Whether a verdict's object is the one that was struck."""
+        end = OTHER[self.end] if kind.endswith("+") else self.end
+        kind = kind.rstrip("+")
+        if row["object"] != kind or row["dev_name"] != self.connection.adapters[end].dev:
+            return False
+        if kind == "qp" and self.knob.level == "connection":
+            return row["id"] == self.connection.qp[end]["qpn"]
+        if kind == "cq" and self.knob.target in ("cq", "qp"):
+            return row["id"] in self.connection.cqns(end)
+        if kind == "eq":
+            return row["id"] == (self.eq["index"] if self.eq else self.eq_index())
+        return True
+
+    def eq_index(self):
+        """The event queue that a fault is about, if not one of the connection's."""
+        return 0
+
+    def is_time(self, row, now):
+        """Whether it was while this fault was set; of lost commands the first one is shown."""
+        at = when(row, now)
+        if row["rule"] == "command-lost" and self.until is None:
+            return (fact(row, "timeouts") or 0) > self.timeouts
+        return at is None and self.until is None or \
+            at is not None and self.since - 0.5 <= at <= (self.until or now)
+
+    def is_mending(self, row, now):
+        """Whether a verdict is of what was done to the adapter afterwards."""
+        return self.knob.after and row["dev_name"] == self.adapter.dev and \
+            self.mended <= (when(row, now) or 0) <= self.until
+
+    def is_among(self, pairs, row, now):
+        return any(row["rule"] == rule and self.is_object(row, kind)
+                   for rule, kind in pairs) and self.is_time(row, now)
+
+    def is_named_by(self, row, now):
+        return self.is_among(self.knob.named, row, now)
+
+    def is_right(self, row, now):
+        return self.is_named_by(row, now) or self.is_among(self.knob.beside, row, now)
