@@ -10,9 +10,10 @@ import struct
 import sys
 import time
 
+import pci
 import raw
-from raw import COMMON, RDMA
-from tap import case, equal, run, adapter
+from raw import COMMON, RDMA, adapter
+from tap import case, equal, run
 
 (NO_OBJECT, NO_MEMORY, BAD_ADDRESS, BUSY, EXISTS, INVALID, NO_SPACE, RANGE,
  UNKNOWN, BAD_INDEX, SHORT) = 2, 12, 14, 16, 17, 22, 28, 34, 38, 71, 90
@@ -104,7 +105,7 @@ def reset_init(ad):
     dev.prepare()
     dev.write32(0x10, 1)
     dev.write32(0x10, 2)
-    raw.wait_until(lambda: dev.read32(0x14) & 2, "INIT_DONE")
+    pci.wait_until(lambda: dev.read32(0x14) & 2, "INIT_DONE")
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
 
 
@@ -114,15 +115,15 @@ def init_after_stall(ad):
     dev.init()
     dev.command(COMMON, raw.QUERY_FW_INFO)
     ad.fault("stall", count=1, arg=1000)
-    raw.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
+    pci.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
     dev.post(COMMON, raw.QUERY_FW_INFO)
     dev.arm()
     dev.prepare()
     dev.write32(0x10, 2)
     equal(dev.read32(0x10), 2, "device awake too early")
-    raw.wait_until(lambda: dev.read32(0x10) == 0, "INIT taken")
-    raw.wait_until(lambda: dev.read32(0x14) & 2, "INIT_DONE")
-    raw.wait_until(lambda: dev.read64(0x200) == (1 << 64) - 1 and
+    pci.wait_until(lambda: dev.read32(0x10) == 0, "INIT taken")
+    pci.wait_until(lambda: dev.read32(0x14) & 2, "INIT_DONE")
+    pci.wait_until(lambda: dev.read64(0x200) == (1 << 64) - 1 and
                    dev.read64(0x300) == 0, "doorbells taken")
     for _ in range(3):
         equal(dev.command(COMMON, raw.QUERY_FW_INFO), (0, 0x225, 0))
@@ -142,7 +143,7 @@ def master_off(ad):
     first = dev.post(COMMON, raw.QUERY_FW_INFO)
     # The device goes by, several times, and has its doorbell for later.
     ad.fault("stall", count=1, arg=20)
-    raw.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
+    pci.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
     equal((dev.cq.get(), int(ad.read("commands"))), (None, commands))
     dev.master()
     equal(dev.completion(first)[0], 0)
@@ -153,7 +154,7 @@ def master_off(ad):
     equal(dev.read32(0x14), 1)
     dev.prepare()
     dev.write32(0x10, 2)
-    raw.wait_until(lambda: dev.read32(0x14) & 2, "INIT_DONE")
+    pci.wait_until(lambda: dev.read32(0x14) & 2, "INIT_DONE")
     dev.master()
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
     equal(dev.reg_mr(7, [dev.alloc(4096).addr], 4096), 0)
@@ -165,8 +166,8 @@ def reset_unreported(ad):
     dev = ad.plug()
     dev.init()
     dev.write32(0x10, 1)
-    raw.wait_until(lambda: not dev.read32(0x10), "RESET taken")
-    raw.wait_until(lambda: ad.read("state") == "powered", "reset")
+    pci.wait_until(lambda: not dev.read32(0x10), "RESET taken")
+    pci.wait_until(lambda: ad.read("state") == "powered", "reset")
     equal(dev.read32(0x14), 0)
     dev.init()
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
@@ -183,7 +184,7 @@ def stale(ad):
     dev.reset()
     equal(dev.read32(0x14), 1)
     dev.master(False)
-    raw.wait_until(lambda: ad.read("stale") == "0", "left")
+    pci.wait_until(lambda: ad.read("stale") == "0", "left")
     equal((dev.read32(0x14), ad.read("state")), (2, "running"))
     dev.master()
     equal(dev.reg_mr(7, [page], 4096) != 0, True, "MR 7 lives")
@@ -206,10 +207,10 @@ def bad_init(ad):
         dev.prepare()
         dev.write32(reg, value)
         dev.write32(0x10, 2)
-        raw.wait_until(lambda: dev.read32(0x10) == 0, "INIT taken")
+        pci.wait_until(lambda: dev.read32(0x10) == 0, "INIT taken")
         # The device does one thing after another: INIT is over after this.
         dev.write32(0x10, 1)
-        raw.wait_until(lambda: dev.read32(0x14) & 1, "RESET")
+        pci.wait_until(lambda: dev.read32(0x14) & 1, "RESET")
         equal(dev.read32(0x14), 1, f"register {reg:#x} = {value:#x}")
     dev.init()
 
@@ -217,7 +218,7 @@ def bad_init(ad):
 @case("both slot sizes, ring wrap, garbage behind the request")
 def slots(ad):
     for slot in 64, 128:
-        dev = ad.plug(slot=slot)
+        dev = ad.plug({"slot": slot})
         dev.init(depth=32)
         for i in range(100):
             first = dev.post(COMMON, raw.QUERY_FW_INFO)
@@ -252,7 +253,7 @@ def events(ad):
         dev.arm_eq(0, dev.eq)
     # Completion between poll and arm: event at once.
     first = dev.post(COMMON, raw.QUERY_FW_INFO)
-    raw.wait_until(dev.cq.peek, "completion")
+    pci.wait_until(dev.cq.peek, "completion")
     equal(dev.eq.get(), None)
     dev.arm()
     dev.eq.wait("an event for what was there before the arm")
@@ -261,7 +262,7 @@ def events(ad):
     dev.cmdsn += 1
     doorbells = int(ad.read("doorbells"))
     dev.arm()
-    raw.wait_until(lambda: int(ad.read("doorbells")) > doorbells, "arm seen")
+    pci.wait_until(lambda: int(ad.read("doorbells")) > doorbells, "arm seen")
     equal(dev.eq.get(), None)
 
 
@@ -305,7 +306,7 @@ def msix(ad):
     dev.init()
 
     def pending():
-        return dev.read64(0x800, bar=1)
+        return dev.read64(0x800, bar=2)
 
     def event():
         dev.arm()
@@ -314,34 +315,34 @@ def msix(ad):
         dev.cmdsn += 1
 
     dev.config16(0x42, 0x8000)
-    dev.write32(12, 1, bar=1)
+    dev.write32(12, 1, bar=2)
     event()
-    raw.wait_until(lambda: pending() == 1, "pending bit of a masked vector")
+    pci.wait_until(lambda: pending() == 1, "pending bit of a masked vector")
     raised = int(ad.read("interrupts"))
-    dev.write32(12, 0, bar=1)
-    raw.wait_until(lambda: pending() == 0, "replay after unmask")
+    dev.write32(12, 0, bar=2)
+    pci.wait_until(lambda: pending() == 0, "replay after unmask")
     equal(int(ad.read("interrupts")), raised)
     dev.config16(0x42, 0xc000)
     dev.arm_eq(0, dev.eq)
     event()
-    raw.wait_until(lambda: pending() == 1, "pending bit under MASKALL")
+    pci.wait_until(lambda: pending() == 1, "pending bit under MASKALL")
     # Entries left when the EQ is armed raise the vector again.
     dev.config16(0x42, 0x8000)
-    raw.wait_until(lambda: pending() == 0, "replay after MASKALL")
+    pci.wait_until(lambda: pending() == 0, "replay after MASKALL")
     dev.arm_eq(0, dev.eq)
     event()
     raised = int(ad.read("interrupts"))
     left = raw.Ring(dev.eq.block, dev.eq.depth, 16, False)
     left.ci = dev.eq.ci - 1
     dev.arm_eq(0, left)
-    raw.wait_until(lambda: int(ad.read("interrupts")) == raised + 1,
+    pci.wait_until(lambda: int(ad.read("interrupts")) == raised + 1,
                    "interrupt for entries left")
     doorbells = int(ad.read("doorbells"))
     dev.arm_eq(0, dev.eq)
     dev.arm_eq(-1, dev.aeq)
     dev.arm_eq(0, dev.eq)
     dev.command(COMMON, raw.QUERY_FW_INFO)
-    raw.wait_until(lambda: int(ad.read("doorbells")) > doorbells, "doorbell")
+    pci.wait_until(lambda: int(ad.read("doorbells")) > doorbells, "doorbell")
     equal(int(ad.read("interrupts")), raised + 1)
     equal(dev.config16(0x42) & 0x7ff, 31)
 
@@ -479,7 +480,7 @@ def event_queues(ad):
     equal(dev.create_eq(2, log2=16), INVALID)
     equal(dev.create_eq(2, kind=0), INVALID)
     equal(dev.create_eq(2, vector=9), RANGE)
-    bad = raw.Block(dev.memory, 0, 16)
+    bad = pci.Block(dev.memory, 0, 16)
     bad.addr = 1 << 50
     equal(dev.create_eq(2, ring=bad), BAD_ADDRESS)
     equal(dev.create_eq(2, dbrec=bad), BAD_ADDRESS)
@@ -860,7 +861,7 @@ def faults(ad):
     for _ in range(60):
         dev.post(COMMON, raw.CONF_MTU, mtu)
     seen = int(ad.read("commands"))
-    raw.wait_until(lambda: dev.read64(0x200) == (1 << 64) - 1, "doorbell taken")
+    pci.wait_until(lambda: dev.read64(0x200) == (1 << 64) - 1, "doorbell taken")
     # The next command comes after them.
     ad.fault("cmd_drop", target=0)
     dev.post(COMMON, raw.QUERY_FW_INFO)
@@ -878,7 +879,7 @@ def device_faults(ad):
     dev.init()
     ad.fault("stall", count=1, arg=300)
     begin = time.monotonic()
-    raw.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
+    pci.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
     assert time.monotonic() - begin >= 0.28
     dev.config16(0x42, 0xc000)
@@ -886,12 +887,12 @@ def device_faults(ad):
     dev.arm()
     dev.command(COMMON, raw.QUERY_FW_INFO)
     dev.eq.wait("an event")
-    equal(dev.read64(0x800, bar=1), 0)
+    equal(dev.read64(0x800, bar=2), 0)
     ad.fault("dev_gone", count=1, arg=300)
-    raw.wait_until(lambda: dev.read32(0) == 0xffffffff, "gone")
+    pci.wait_until(lambda: dev.read32(0) == 0xffffffff, "gone")
     equal(dev.config16(0), 0xffff)
     equal(ad.read("state"), "gone")
-    raw.wait_until(lambda: dev.read32(0) == 0x01000000, "back")
+    pci.wait_until(lambda: dev.read32(0) == 0x01000000, "back")
     equal(dev.config16(0), 0x1ded)
     equal(dev.read32(0x14), 0)
     dev.init()

@@ -8,11 +8,12 @@ import struct
 import sys
 import time
 
-import raw
 import pair as p
+import pci
+import raw
 from pair import Mr, pair
-from raw import RDMA
-from tap import adapter, case, equal, run
+from raw import RDMA, adapter
+from tap import case, equal, run
 
 
 # Of what a preempted thread of the model would spoil in one of ten.
@@ -508,7 +509,7 @@ def dma_keys(ad):
     a.sent(a.send(((1 << 64) - 4, 8, p.DMA_KEY)), p.SEND, p.SEND_WRAP)
     # Drivers with short requests do not name doorbell pages: a process's QP
     # has none of 1 MiB.
-    p.start(ad.plug(slot=64))
+    p.start(ad.plug({"slot": 64}))
     a, b = pair(ad, shift=12)
     a.sent(a.send((a.block.addr, 8, p.DMA_KEY)), p.SEND, p.SEND_STAG)
     a, b = pair(ad, 7)
@@ -522,12 +523,12 @@ def translation(ad):
     device = ad.device
     data = pattern(5000)
     a.fill(data)
-    tables = raw.Memory()
+    tables = pci.Memory()
     # Every fourth page of the MR is the same one.
     count = 3 * 512 + 7
     leaves = []
     for first in range(0, count, 512):
-        page = raw.Block(tables, tables.used, 4096)
+        page = pci.Block(tables, tables.used, 4096)
         tables.used += 4096
         n = min(512, count - first)
         page[0:8 * n] = struct.pack(f"<{n}Q", *(
@@ -535,7 +536,7 @@ def translation(ad):
         leaves.append(page.addr)
 
     def node(entries):
-        page = raw.Block(tables, tables.used, 4096)
+        page = pci.Block(tables, tables.used, 4096)
         tables.used += 4096
         page[0:8 * len(entries)] = struct.pack(f"<{len(entries)}Q", *entries)
         return page.addr
@@ -569,7 +570,7 @@ def large(ad):
     a, b = pair(ad)
     c, d = pair(ad, 7)
     device = ad.device
-    spare = [raw.Memory(), raw.Memory()]
+    spare = [pci.Memory(), pci.Memory()]
     keys = []
     for index, memory in enumerate(spare):
         table = device.alloc(4096)
@@ -587,7 +588,7 @@ def large(ad):
         d.received(done)
         done += 1
     equal(done >= 5, True, f"done meanwhile: {done}")
-    cqe = raw.wait_until(a.scq.get, "the message", 60)
+    cqe = pci.wait_until(a.scq.get, "the message", 60)
     equal((cqe.index, cqe.syndrome, cqe.bytes), (index, 0, 1 << 30))
     equal(spare[1].map[0:8192], pattern(8192))
     # Ended in the middle by each side, and by its memory going away.
@@ -622,15 +623,15 @@ def write_for_ever(ad, memories, device):
 # finding: D9
 @case("no byte lands once the write that ends bus mastering is done")
 def mastering(ad):
-    memories = [raw.Memory() for _ in range(3)]
+    memories = [pci.Memory() for _ in range(3)]
     for memory, byte in zip(memories[1:], (b"\xaa", b"\x55")):
-        memory.map[:] = byte * raw.MEMORY
+        memory.map[:] = byte * pci.MEMORY
     sink = memories[0].map
     device = p.start(ad.plug())
     for trial in range(TRIALS):
         sink[:8] = bytes(8)
         write_for_ever(ad, memories, device)
-        raw.wait_until(lambda: sink[:1] != b"\0", "data")
+        pci.wait_until(lambda: sink[:1] != b"\0", "data")
         # Not always at the same point of a turn.
         time.sleep(trial % 10 * 0.0003)
         device.master(False)
@@ -726,7 +727,7 @@ def partners(ad):
     o.send(o.mr.sge(0, 4))
     o.quiet()
     q.quiet()
-    second = Second()
+    second = adapter("test2", "52:54:00:ed:a0:78")
     try:
         r, s = end(21), end(22, p.start(second.plug()))
         p.connect(r, s)
@@ -751,11 +752,6 @@ def partners(ad):
     finally:
         second.remove()
     talk(g, h, "still there")
-
-
-def Second():
-    from tap import Adapter
-    return Adapter("test2", "52:54:00:ed:a0:78")
 
 
 @case("a partner that an error stopped gives no answer and keeps its memory")

@@ -7,15 +7,10 @@ function (no driver bound).
 """
 
 import ctypes
-import glob
-import mmap
-import os
-import socket
 import struct
-import time
 
-MEMORY = 2 << 20
-SOL_PACKET, PACKET_RX_RING = 263, 5
+from pci import Function, wait_until
+from tap import Adapter
 
 RDMA, COMMON = 0, 1
 (QUERY_DEVICE, CREATE_QP, DESTROY_QP, MODIFY_QP, CREATE_CQ, DESTROY_CQ,
@@ -26,85 +21,6 @@ REG_MR, DEREG_MR, QUERY_QPC, QUERY_CQC = 8, 9, 11, 12
  GET_EXT_ATTR) = range(12)
 
 IDLE, RTR, RTS, CLOSING, TERMINATE, ERROR = range(6)
-
-
-class Timeout(Exception):
-    """The device did not answer."""
-
-
-def wait_until(condition, what, limit=30):
-    end = time.monotonic() + limit * int(os.environ.get("EADM_PATIENCE", 1))
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise Timeout(what)
-        time.sleep(0.0001)
-
-
-class Memory:
-    """Contiguous memory of known physical address.
-
-    It is the receive ring of a packet socket that is bound to no interface:
-    one block, which the kernel allocates in one piece."""
-
-    def __init__(self):
-        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-        self.socket.setsockopt(SOL_PACKET, PACKET_RX_RING, struct.pack(
-            "4I", MEMORY, 1, 2048, MEMORY // 2048))
-        self.map = mmap.mmap(self.socket.fileno(), MEMORY)
-        self.map[:] = bytes(MEMORY)
-        virtual = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
-        with open("/proc/self/pagemap", "rb") as file:
-            file.seek(virtual // 4096 * 8)
-            pages = struct.unpack(f"<{MEMORY // 4096}Q",
-                                  file.read(MEMORY // 512))
-        frames = [page & ((1 << 55) - 1) for page in pages]
-        assert frames[0] and frames == list(range(
-            frames[0], frames[0] + len(frames))), "memory in pieces"
-        self.phys = frames[0] * 4096
-        self.used = 0
-
-    def alloc(self, size, align=4096):
-        self.used = -(-self.used // align) * align
-        assert self.used + size <= MEMORY, "too large"
-        block = Block(self, self.used, size)
-        self.used += size
-        return block
-
-
-class Block:
-    """A piece of it; addresses are the device's."""
-
-    def __init__(self, memory, start, size):
-        self.memory, self.start, self.size = memory, start, size
-        self.addr = memory.phys + start
-        self[0:size] = bytes(size)
-
-    def __getitem__(self, where):
-        if isinstance(where, slice):
-            return self.memory.map[self.start + where.start:
-                                   self.start + where.stop]
-        return self.u64(where)
-
-    def __setitem__(self, where, value):
-        begin = self.start + where.start
-        self.memory.map[begin:self.start + where.stop] = value
-
-    def u64(self, offset):
-        return ctypes.c_uint64.from_buffer(self.memory.map,
-                                           self.start + offset).value
-
-    def set64(self, offset, value):
-        ctypes.c_uint64.from_buffer(self.memory.map,
-                                    self.start + offset).value = value
-
-    def be32(self, offset):
-        return struct.unpack(">I", self[offset:offset + 4])[0]
-
-    def le32(self, offset):
-        return struct.unpack("<I", self[offset:offset + 4])[0]
 
 
 class Ring:
@@ -148,52 +64,20 @@ class Cqe:
                 f"{self.bytes}>")
 
 
-class Device:
+class Device(Function):
     """One function."""
 
     def __init__(self, address, slot=128):
-        self.address, self.slot = address, slot
-        self.sysfs = f"/sys/bus/pci/devices/{address}"
-        self.config = os.open(f"{self.sysfs}/config", os.O_RDWR)
-        self.bars = []
-        for bar in (0, 2):
-            file = os.open(f"{self.sysfs}/resource{bar}", os.O_RDWR)
-            self.bars.append(mmap.mmap(file, os.fstat(file).st_size))
-            os.close(file)
-        self.memory = Memory()
-        self.more = []
-
-    def close(self):
-        os.close(self.config)
+        super().__init__(address, (0, 2))
+        self.slot = slot
 
     # Registers
-
-    def read32(self, reg, bar=0):
-        return ctypes.c_uint32.from_buffer(self.bars[bar], reg).value
-
-    def write32(self, reg, value, bar=0):
-        ctypes.c_uint32.from_buffer(self.bars[bar], reg).value = value
 
     def read64(self, reg, bar=0):
         return ctypes.c_uint64.from_buffer(self.bars[bar], reg).value
 
     def write64(self, reg, value):
         ctypes.c_uint64.from_buffer(self.bars[0], reg).value = value
-
-    def config16(self, where, value=None):
-        if value is None:
-            return struct.unpack("<H", os.pread(self.config, 2, where))[0]
-        os.pwrite(self.config, struct.pack("<H", value), where)
-        return value
-
-    def master(self, on=True):
-        self.config16(4, 6 if on else 2)
-
-    def alloc(self, size, align=4096):
-        if self.memory.used + size + align > MEMORY:
-            self.more.append(self.memory)
-            self.memory = Memory()
-        return self.memory.alloc(size, align)
 
     # Start and end
 
@@ -430,10 +314,5 @@ class Qp:
         return first
 
 
-def functions():
-    found = []
-    for path in sorted(glob.glob("/sys/bus/pci/devices/*")):
-        with open(f"{path}/vendor") as vendor, open(f"{path}/device") as device:
-            if (vendor.read(), device.read()) == ("0x1ded\n", "0x107f\n"):
-                found.append(os.path.basename(path))
-    return found
+def adapter(name="test", mac="52:54:00:ed:a0:77"):
+    return Adapter("erdma", name, Device, mac=mac)

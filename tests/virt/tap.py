@@ -5,9 +5,7 @@ import os
 import sys
 import traceback
 
-import raw
-
-CONFIG = "/sys/kernel/config/eadm_virt/erdma"
+CONFIG = "/sys/kernel/config/eadm_virt"
 cases = []
 
 
@@ -30,10 +28,13 @@ def equal(got, want, what=""):
 
 
 class Adapter:
-    """An adapter in configfs; plug() gives the function on PCI."""
+    """An adapter in configfs; plug() gives the function on PCI: make(address, ...).
 
-    def __init__(self, name, mac):
-        self.path, self.mac, self.device = f"{CONFIG}/{name}", mac, None
+    fixed: parameters that it has in all its lives."""
+
+    def __init__(self, family, name, make, **fixed):
+        self.path, self.make, self.fixed = f"{CONFIG}/{family}/{name}", make, fixed
+        self.device = None
         os.mkdir(self.path)
 
     def read(self, name):
@@ -44,14 +45,13 @@ class Adapter:
         with open(f"{self.path}/{name}", "w") as file:
             file.write(str(value))
 
-    def plug(self, slot=128, **params):
-        """Plugs in afresh, with parameters."""
+    def plug(self, options=None, **params):
+        """Plugs in afresh, with parameters; options are the driver's."""
         self.unplug()
-        self.write("mac", self.mac)
-        for name, value in params.items():
+        for name, value in {**self.fixed, **params}.items():
             self.write(name, value)
         self.write("live", 1)
-        self.device = raw.Device(self.read("address"), slot)
+        self.device = self.make(self.read("address"), **(options or {}))
         return self.device
 
     def unplug(self):
@@ -68,10 +68,6 @@ class Adapter:
     def remove(self):
         self.unplug()
         os.rmdir(self.path)
-
-
-def adapter():
-    return Adapter("test", "52:54:00:ed:a0:77")
 
 
 def run(names, make):

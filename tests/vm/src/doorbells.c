@@ -2,9 +2,10 @@
 /*
  * Which of a process's doorbell pages lead to the adapter:
  *
- *	doorbells DEVICE
+ *	doorbells [-f] [-q] DEVICE
  *
- * Opens the device, prints "opened", and for each line of input "mapped: N of M":
+ * Opens the device, with -q makes a CQ and a UD QP, with -f leaves the rest to a child;
+ * prints "opened", and for each line of input "mapped: N of M":
  * the provider has M mappings of the device, and N of them are in the page tables.
  * A look at one that is not has the kernel put another page there.
  */
@@ -12,8 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MAX_PAGES	32
 
@@ -51,17 +55,55 @@ static bool is_mapped(uintptr_t page)
 	return before.ru_minflt == after.ru_minflt && before.ru_majflt == after.ru_majflt;
 }
 
+static bool make_queues(struct ibv_context *ctx)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_UD,
+		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+	struct ibv_pd *pd = ibv_alloc_pd(ctx);
+
+	attr.send_cq = ibv_create_cq(ctx, 16, NULL, NULL, 0);
+	attr.recv_cq = attr.send_cq;
+	return pd && attr.send_cq && ibv_create_qp(pd, &attr);
+}
+
+/* In the child; its parent waits, with the mappings of its own. */
+static void leave_to_child(void)
+{
+	int status;
+
+	switch (fork()) {
+	case 0:
+		return;
+	case -1:
+		exit(2);
+	default:
+		wait(&status);
+		exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	struct ibv_context *ctx = argc == 2 ? open_device(argv[1]) : NULL;
+	bool child = false, queues = false;
 	uintptr_t page[MAX_PAGES];
-	int n, mapped;
+	struct ibv_context *ctx;
+	int n, mapped, opt;
 
-	if (!ctx) {
-		fputs("usage: doorbells DEVICE, which can be opened\n", stderr);
+	while ((opt = getopt(argc, argv, "fq")) != -1) {
+		child |= opt == 'f';
+		queues |= opt == 'q';
+	}
+	ctx = optind == argc - 1 ? open_device(argv[optind]) : NULL;
+	if (!ctx || (queues && !make_queues(ctx))) {
+		fputs("usage: doorbells [-f] [-q] DEVICE, which can be opened\n", stderr);
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (child)
+		leave_to_child();
 	puts("opened");
 	while (getchar() == '\n') {
 		n = find_pages(page);
@@ -70,5 +112,8 @@ int main(int argc, char **argv)
 			mapped += is_mapped(page[i]);
 		printf("mapped: %d of %d\n", mapped, n);
 	}
+	/* What a child has of the device is its parent's, and goes with queues. */
+	if (child || queues)
+		return 0;
 	return ibv_close_device(ctx) ? 1 : 0;
 }

@@ -1,0 +1,710 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Admin queue (hw 3): slots, completions, time-outs.
+ *
+ * A command id is a slot and a count of the slot's uses, so that a completion leads to
+ * the waiting command through driver memory alone. The place in the command ring is
+ * another matter: places are used in their order, slots as they are free. A slot whose
+ * command was lost is not used again before its late answer is in. As long as that is
+ * missing the adapter owes a completion, for which it needs room in a ring as deep as
+ * there are slots; so no more commands may be on their way than there are other slots.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/crc16.h>
+#include <linux/delay.h>
+
+#include "efa.h"
+#include "trace.h"
+
+/*
+ * How long a command takes before its issuer looks for trouble, and how often issuers
+ * are woken to find out that it is so long: a timer of each would cost every command.
+ */
+#define FIRST_LOOK_MS	100u
+#define LOOK_PERIOD_MS	50u
+#define ROOM_MS		1000
+
+/*
+ * What a command of recovery may take. An adapter that is only slow must not be reset:
+ * all that processes have in it would be lost.
+ */
+#define RECOVERY_TIMEOUT_MS	5000u
+
+static_assert(EFA_AQ_DEPTH - 1 == EFA_AQ_ID_SLOT);
+
+static u8 phase_of(u32 index)
+{
+	return index & EFA_AQ_DEPTH ? 0 : EFA_AQ_FLAGS_PHASE;
+}
+
+/**
+ * efa_cmd_timeout_ms() - how long a command may take
+ * @dev: the device
+ *
+ * Context: any.
+ */
+u32 efa_cmd_timeout_ms(const struct efa_dev *dev)
+{
+	return READ_ONCE(dev->hw.cmd_timeout);
+}
+
+/*
+ * The command that was in a place of the ring before has been read, if one after it was
+ * answered: the adapter reads them in their order.
+ */
+static bool place_is_free(const struct efa_aq *q)
+{
+	return q->pi < EFA_AQ_DEPTH || (s32)(q->read - (q->pi - EFA_AQ_DEPTH)) > 0;
+}
+
+static bool has_room(const struct efa_aq *q)
+{
+	return place_is_free(q) && !bitmap_full(q->used, EFA_AQ_DEPTH);
+}
+
+static void schedule_look(struct efa_dev *dev)
+{
+	queue_delayed_work(dev->wq, &dev->aq.look, msecs_to_jiffies(LOOK_PERIOD_MS));
+}
+
+/* Wakes issuers, who know what there is to look for. */
+static void look_work(struct work_struct *work)
+{
+	struct efa_dev *dev = container_of(to_delayed_work(work), struct efa_dev, aq.look);
+	struct efa_aq *q = &dev->aq;
+	u32 n;
+
+	spin_lock_irq(&q->lock);
+	for_each_set_bit(n, q->used, EFA_AQ_DEPTH)
+		if (q->slots[n].cmd)
+			wake_up_process(q->slots[n].cmd->waiter);
+	if (q->outstanding)
+		schedule_look(dev);
+	spin_unlock_irq(&q->lock);
+}
+
+/* There is room. */
+static void submit(struct efa_dev *dev, struct efa_cmd *cmd, bool polled)
+{
+	struct efa_aq *q = &dev->aq;
+	u32 n = find_first_zero_bit(q->used, EFA_AQ_DEPTH);
+	struct efa_aq_slot *slot = &q->slots[n];
+	u64 now = local_clock();
+
+	lockdep_assert_held(&q->lock);
+	__set_bit(n, q->used);
+	cmd->waiter = current;
+	slot->cmd = cmd;
+	slot->index = q->pi;
+	slot->submit = now;
+	slot->id = FIELD_PREP(EFA_AQ_ID_SLOT, n) |
+		   FIELD_PREP(EFA_AQ_ID_USE, slot->use++ & FIELD_MAX(EFA_AQ_ID_USE));
+	cmd->slot = n;
+	cmd->req.hdr.id = cpu_to_le16(slot->id);
+	cmd->req.hdr.flags |= phase_of(q->pi);
+	memcpy(q->sq.va + q->pi % EFA_AQ_DEPTH * EFA_AQE_SIZE, &cmd->req, EFA_AQE_SIZE);
+	q->pi++;
+	q->submitted++;
+	q->last_submit = now;
+	q->outstanding++;
+	q->max_outstanding = max(q->max_outstanding, q->outstanding);
+	slot->seq = eadm_recorder_submit(&q->rec, now, cmd->req.hdr.opcode, slot->id,
+					 q->outstanding, polled, &cmd->req, cmd->len);
+	cmd->seq = slot->seq;
+	trace_cmd_submit(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, slot->id, q->outstanding);
+	/* The command before what announces it. */
+	dma_wmb();
+	efa_reg_write(dev, EFA_REG_AQ_PROD_DB, (u16)q->pi);
+	if (!polled && !delayed_work_pending(&q->look))
+		schedule_look(dev);
+}
+
+static int status_to_errno(u8 status)
+{
+	switch (status) {
+	case EFA_ST_SUCCESS:
+		return 0;
+	case EFA_ST_NO_RESOURCE:
+		return -ENOMEM;
+	case EFA_ST_UNSUPPORTED:
+		return -EOPNOTSUPP;
+	default:
+		return -EINVAL;
+	}
+}
+
+static void free_slot(struct efa_aq *q, struct efa_aq_slot *slot)
+{
+	lockdep_assert_held(&q->lock);
+	slot->cmd = NULL;
+	slot->lost = false;
+	slot->list = NULL;
+	__clear_bit(slot - q->slots, q->used);
+}
+
+/*
+ * Its issuer may leave at once, with its task: that stays until the admin queue's lock is
+ * released, as a task is freed by RCU.
+ */
+static void end_cmd(struct efa_cmd *cmd)
+{
+	struct task_struct *waiter = cmd->waiter;
+
+	/* The answer before that; pairs with is_done(). */
+	smp_store_release(&cmd->done, true);
+	wake_up_process(waiter);
+}
+
+static bool is_done(const struct efa_cmd *cmd)
+{
+	/* Pairs with end_cmd(). */
+	return smp_load_acquire(&cmd->done);
+}
+
+static void complete_cmd(struct efa_dev *dev, struct efa_aq_slot *slot,
+			 const struct efa_acqe *acqe, u64 now)
+{
+	struct efa_aq *q = &dev->aq;
+	struct efa_cmd *cmd = slot->cmd;
+	u8 status = acqe->hdr.status;
+
+	q->outstanding--;
+	q->completed++;
+	if (status)
+		q->errors++;
+	cmd->answered = true;
+	cmd->status = status_to_errno(status);
+	cmd->resp.raw = *acqe;
+	eadm_recorder_done(&q->rec, slot->seq, now, cmd->status, status, acqe, sizeof(*acqe));
+	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, cmd->status, status,
+		       eadm_elapsed(slot->submit, now));
+	free_slot(q, slot);
+	end_cmd(cmd);
+}
+
+static void complete_lost(struct efa_dev *dev, struct efa_aq_slot *slot,
+			  const struct efa_acqe *acqe, u64 now)
+{
+	struct efa_aq *q = &dev->aq;
+
+	q->late++;
+	q->quarantined--;
+	eadm_recorder_late(&q->rec, slot->seq, now, acqe->hdr.status, acqe, sizeof(*acqe));
+	if (slot->list) {
+		list_add(&slot->list->link, &q->done);
+		queue_work(dev->wq, &q->free_done);
+	}
+	free_slot(q, slot);
+}
+
+static bool is_intact(const struct efa_dev *dev, struct efa_acqe *acqe)
+{
+	u16 checksum = le16_to_cpu(acqe->hdr.checksum);
+
+	if (dev->caps.version < EFA_VERSION_CHECKSUM)
+		return true;
+	acqe->hdr.checksum = 0;
+	return checksum == (u16)~crc16(EFA_CHECKSUM_SEED, (const u8 *)acqe, sizeof(*acqe));
+}
+
+static void process_entry(struct efa_dev *dev, struct efa_acqe *acqe)
+{
+	u16 id = le16_to_cpu(acqe->hdr.id) & EFA_AQ_ID_CMD_ID;
+	struct efa_aq *q = &dev->aq;
+	struct efa_aq_slot *slot = &q->slots[FIELD_GET(EFA_AQ_ID_SLOT, id)];
+	u64 now = local_clock();
+
+	if (!is_intact(dev, acqe) || !(slot->cmd || slot->lost) || slot->id != id) {
+		q->spurious++;
+		q->last_spurious = now;
+		return;
+	}
+	q->last_comp = now;
+	if ((s32)(slot->index + 1 - q->read) > 0)
+		q->read = slot->index + 1;
+	if (slot->lost)
+		complete_lost(dev, slot, acqe, now);
+	else
+		complete_cmd(dev, slot, acqe, now);
+}
+
+/* Consumes what the completion ring holds, at most a ring full. */
+static void process_cq(struct efa_dev *dev)
+{
+	struct efa_aq *q = &dev->aq;
+	const struct efa_acqe *ring = q->cq.va, *entry;
+	int budget = EFA_AQ_DEPTH;
+	struct efa_acqe acqe;
+	bool any = false;
+	u8 flags;
+
+	lockdep_assert_held(&q->lock);
+	while (budget--) {
+		entry = &ring[q->ci % EFA_AQ_DEPTH];
+		flags = READ_ONCE(entry->hdr.flags);
+		if ((flags & EFA_AQ_FLAGS_PHASE) != phase_of(q->ci))
+			break;
+		/* The rest of the entry after its phase. */
+		dma_rmb();
+		acqe = *entry;
+		q->ci++;
+		any = true;
+		process_entry(dev, &acqe);
+	}
+	/* Who waits there began to under the lock. */
+	if (any && waitqueue_active(&q->wait))
+		wake_up(&q->wait);
+}
+
+/**
+ * efa_aq_interrupt() - consume completions
+ * @dev: the device
+ *
+ * The part of the interrupt that concerns the admin queue.
+ *
+ * Context: any.
+ */
+void efa_aq_interrupt(struct efa_dev *dev)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->aq.lock, flags);
+	process_cq(dev);
+	spin_unlock_irqrestore(&dev->aq.lock, flags);
+}
+
+/* Looks for an answer that no interrupt announced. */
+static bool look(struct efa_dev *dev, struct efa_cmd *cmd)
+{
+	struct efa_aq *q = &dev->aq;
+	bool done;
+
+	spin_lock_irq(&q->lock);
+	done = is_done(cmd);
+	if (!done) {
+		process_cq(dev);
+		done = is_done(cmd);
+		if (done && q->state == EFA_AQ_EVENT) {
+			q->missed++;
+			q->last_missed = local_clock();
+		}
+	}
+	spin_unlock_irq(&q->lock);
+	return done;
+}
+
+/*
+ * Returns whether somebody sees to a command without an answer: recovery does, if it
+ * may begin, and ends all commands of an adapter that is gone.
+ */
+static bool start_recovery(struct efa_dev *dev)
+{
+	struct efa_aq *q = &dev->aq;
+
+	lockdep_assert_held(&q->lock);
+	if (READ_ONCE(dev->gone) || q->state == EFA_AQ_RECOVERING)
+		return true;
+	if (!q->recoverable || q->state == EFA_AQ_POLLING)
+		return false;
+	q->state = EFA_AQ_RECOVERING;
+	queue_work(dev->recovery_wq, &dev->recovery);
+	return true;
+}
+
+/*
+ * Whether there is no use in waiting for an answer. It is recovery that finds out for
+ * all that the adapter is gone; who waits for himself has to where there is none, and
+ * recovery when it waits.
+ */
+static bool is_hopeless(struct efa_dev *dev)
+{
+	struct efa_aq *q = &dev->aq;
+	bool hopeless;
+
+	if (!efa_hw_is_gone(dev))
+		return false;
+	spin_lock_irq(&q->lock);
+	hopeless = q->recoverer == current || !start_recovery(dev);
+	spin_unlock_irq(&q->lock);
+	return hopeless;
+}
+
+/*
+ * Unless the answer is in by now. @status: -ETIMEDOUT, or -ENODEV when the adapter is
+ * gone.
+ */
+static void give_up(struct efa_dev *dev, struct efa_cmd *cmd, int status)
+{
+	struct efa_aq *q = &dev->aq;
+	struct efa_aq_slot *slot;
+	u64 now = local_clock();
+
+	spin_lock_irq(&q->lock);
+	process_cq(dev);
+	if (is_done(cmd)) {
+		spin_unlock_irq(&q->lock);
+		return;
+	}
+	slot = &q->slots[cmd->slot];
+	cmd->status = status;
+	slot->cmd = NULL;
+	slot->lost = true;
+	slot->list = cmd->list;
+	cmd->list = NULL;
+	q->outstanding--;
+	q->quarantined++;
+	if (status == -ETIMEDOUT) {
+		q->timeouts++;
+		eadm_recorder_timeout(&q->rec, slot->seq, now, status);
+		start_recovery(dev);
+	} else {
+		eadm_recorder_abort(&q->rec, slot->seq, now, status);
+	}
+	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, status, 0,
+		       eadm_elapsed(slot->submit, now));
+	spin_unlock_irq(&q->lock);
+	if (status != -ETIMEDOUT)
+		return;
+	ibdev_err(&dev->ibdev, "command %u (number %llu) was not answered\n",
+		  cmd->req.hdr.opcode, cmd->seq);
+	efa_diag_command(dev, EADM_DIAG_CMD_TIMEOUT, cmd);
+}
+
+static void sleep_until_woken(const struct efa_cmd *cmd)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	if (!is_done(cmd))
+		schedule();
+	__set_current_state(TASK_RUNNING);
+}
+
+static void wait_event_mode(struct efa_dev *dev, struct efa_cmd *cmd)
+{
+	unsigned long begin = jiffies;
+	u32 limit;
+
+	while (!is_done(cmd)) {
+		sleep_until_woken(cmd);
+		if (is_done(cmd))
+			return;
+		/* An answer may be there whose interrupt is on its way. */
+		limit = efa_cmd_timeout_ms(dev);
+		if (time_before(jiffies, begin + msecs_to_jiffies(min(limit, FIRST_LOOK_MS))))
+			continue;
+		if (look(dev, cmd))
+			return;
+		if (is_hopeless(dev)) {
+			give_up(dev, cmd, -ENODEV);
+			return;
+		}
+		if (time_after_eq(jiffies, begin + msecs_to_jiffies(limit))) {
+			give_up(dev, cmd, -ETIMEDOUT);
+			return;
+		}
+	}
+}
+
+static void wait_polled(struct efa_dev *dev, struct efa_cmd *cmd, unsigned int timeout_ms)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(timeout_ms);
+	unsigned int us = 10;
+
+	while (!look(dev, cmd)) {
+		if (is_hopeless(dev)) {
+			give_up(dev, cmd, -ENODEV);
+			return;
+		}
+		if (time_after_eq(jiffies, deadline)) {
+			give_up(dev, cmd, -ETIMEDOUT);
+			return;
+		}
+		usleep_range(us, 2 * us);
+		us = min(2 * us, 5000u);
+	}
+}
+
+/*
+ * Whether an issuer can go on: with room for a command, or because there is no use in
+ * waiting. A dead queue is tried again now and then: the adapter may be back.
+ */
+static bool may_go_on(struct efa_dev *dev)
+{
+	struct efa_aq *q = &dev->aq;
+
+	lockdep_assert_held(&q->lock);
+	switch (q->state) {
+	case EFA_AQ_RECOVERING:
+		return false;
+	case EFA_AQ_DEAD:
+		if (time_after(jiffies, dev->last_recovery + HZ))
+			start_recovery(dev);
+		return q->state == EFA_AQ_DEAD;
+	default:
+		return has_room(q);
+	}
+}
+
+/* The one who brings the queue back does not wait for himself, nor for others for long. */
+static int admit_recoverer(struct efa_dev *dev)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(ROOM_MS);
+	struct efa_aq *q = &dev->aq;
+
+	lockdep_assert_held(&q->lock);
+	for (;;) {
+		process_cq(dev);
+		if (READ_ONCE(dev->gone))
+			return -ENODEV;
+		if (has_room(q))
+			return 0;
+		if (time_after_eq(jiffies, deadline))
+			return -EBUSY;
+		spin_unlock_irq(&q->lock);
+		usleep_range(500, 1000);
+		spin_lock_irq(&q->lock);
+	}
+}
+
+static int admit(struct efa_dev *dev)
+{
+	struct efa_aq *q = &dev->aq;
+
+	lockdep_assert_held(&q->lock);
+	if (q->recoverer == current)
+		return admit_recoverer(dev);
+	if (!may_go_on(dev) &&
+	    !wait_event_lock_irq_timeout(q->wait, may_go_on(dev), q->lock,
+					 msecs_to_jiffies(efa_cmd_timeout_ms(dev)))) {
+		start_recovery(dev);
+		return -ETIMEDOUT;
+	}
+	return q->state == EFA_AQ_DEAD ? -ENODEV : 0;
+}
+
+static u32 recovery_timeout_ms(const struct efa_dev *dev)
+{
+	return min(efa_cmd_timeout_ms(dev), RECOVERY_TIMEOUT_MS);
+}
+
+/**
+ * efa_aq_exec() - issue a command and wait for its answer
+ * @dev: the device
+ * @cmd: the command: request, length, opcode and perhaps a list
+ *
+ * During recovery commands wait for its end, but for those of recovery itself: these
+ * are polled for, and not for long.
+ *
+ * Context: process.
+ * Return: 0; with @cmd->answered, what a refusal means; -ETIMEDOUT when it was not
+ * answered, so that nobody knows what the adapter did; -ECANCELED when a reset came
+ * between; -ENODEV when there is no service.
+ */
+int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
+{
+	struct efa_aq *q = &dev->aq;
+	bool polled, recovery;
+	int ret;
+
+	might_sleep();
+	cmd->answered = false;
+	cmd->done = false;
+	spin_lock_irq(&q->lock);
+	ret = admit(dev);
+	/* The wait may have been for a reset. */
+	if (!ret && cmd->bound && cmd->epoch != dev->epoch)
+		ret = -ECANCELED;
+	recovery = q->recoverer == current;
+	polled = recovery || q->state == EFA_AQ_POLLING;
+	if (!ret)
+		submit(dev, cmd, polled);
+	spin_unlock_irq(&q->lock);
+	if (ret)
+		return ret;
+	if (polled)
+		wait_polled(dev, cmd, recovery ? recovery_timeout_ms(dev) :
+						 efa_cmd_timeout_ms(dev));
+	else
+		wait_event_mode(dev, cmd);
+	/* One that was lost is done, too. */
+	if (cmd->status)
+		efa_failed_command(dev, cmd);
+	if (eadm_diag_is_followed(&dev->diag))
+		efa_diag_command(dev, EADM_DIAG_CMD_DONE, cmd);
+	return cmd->status;
+}
+
+/**
+ * efa_aq_set_state() - change how the queue works
+ * @dev: the device
+ * @state: new state
+ *
+ * A queue whose adapter is gone stays dead.
+ *
+ * Context: process.
+ */
+void efa_aq_set_state(struct efa_dev *dev, enum efa_aq_state state)
+{
+	struct efa_aq *q = &dev->aq;
+
+	spin_lock_irq(&q->lock);
+	q->state = READ_ONCE(dev->gone) ? EFA_AQ_DEAD : state;
+	q->recoverer = state == EFA_AQ_RECOVERING ? current : NULL;
+	spin_unlock_irq(&q->lock);
+	wake_up_all(&q->wait);
+}
+
+/**
+ * efa_aq_set_recoverable() - whether a lost command starts recovery
+ * @dev: the device
+ * @recoverable: it does; else it only fails
+ *
+ * Context: process.
+ */
+void efa_aq_set_recoverable(struct efa_dev *dev, bool recoverable)
+{
+	spin_lock_irq(&dev->aq.lock);
+	dev->aq.recoverable = recoverable;
+	spin_unlock_irq(&dev->aq.lock);
+}
+
+/**
+ * efa_aq_recover() - start recovery though no command was lost yet
+ * @dev: the device, of which something is to be found out
+ *
+ * Context: any.
+ */
+void efa_aq_recover(struct efa_dev *dev)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->aq.lock, flags);
+	start_recovery(dev);
+	spin_unlock_irqrestore(&dev->aq.lock, flags);
+}
+
+/**
+ * efa_aq_reset() - give up all commands and empty the rings
+ * @dev: the device
+ * @status: result for those who wait
+ *
+ * Lists are parked, see efa_aq_lists_free().
+ *
+ * Context: process; the adapter was halted.
+ */
+void efa_aq_reset(struct efa_dev *dev, int status)
+{
+	struct efa_aq *q = &dev->aq;
+	struct efa_aq_slot *slot;
+	u64 now = local_clock();
+	struct efa_cmd *cmd;
+	int i;
+
+	spin_lock_irq(&q->lock);
+	for (i = 0; i < ARRAY_SIZE(q->slots); i++) {
+		slot = &q->slots[i];
+		cmd = slot->cmd;
+		if (cmd) {
+			slot->list = cmd->list;
+			cmd->list = NULL;
+			cmd->status = status;
+			eadm_recorder_abort(&q->rec, slot->seq, now, status);
+			trace_cmd_done(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, status, 0,
+				       eadm_elapsed(slot->submit, now));
+			end_cmd(cmd);
+		}
+		if (slot->list)
+			list_add(&slot->list->link, &q->parked);
+		free_slot(q, slot);
+	}
+	memset(q->sq.va, 0, q->sq.size);
+	memset(q->cq.va, 0, q->cq.size);
+	q->pi = 0;
+	q->ci = 0;
+	q->read = 0;
+	q->outstanding = 0;
+	q->quarantined = 0;
+	spin_unlock_irq(&q->lock);
+	wake_up_all(&q->wait);
+}
+
+/**
+ * efa_aq_lists_free() - free the lists of commands that a reset ended
+ * @dev: the device, whose adapter is known to have forgotten them
+ *
+ * Context: process.
+ */
+void efa_aq_lists_free(struct efa_dev *dev)
+{
+	struct efa_aq *q = &dev->aq;
+
+	spin_lock_irq(&q->lock);
+	list_splice_init(&q->parked, &q->done);
+	spin_unlock_irq(&q->lock);
+	queue_work(dev->wq, &q->free_done);
+}
+
+static void free_done_work(struct work_struct *work)
+{
+	struct efa_dev *dev = container_of(work, struct efa_dev, aq.free_done);
+	struct efa_list *list, *tmp;
+	LIST_HEAD(done);
+
+	spin_lock_irq(&dev->aq.lock);
+	list_splice_init(&dev->aq.done, &done);
+	spin_unlock_irq(&dev->aq.lock);
+	list_for_each_entry_safe(list, tmp, &done, link)
+		efa_list_free(dev, list);
+}
+
+/**
+ * efa_aq_init() - allocate the admin queue
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int efa_aq_init(struct efa_dev *dev)
+{
+	struct efa_aq *q = &dev->aq;
+	int ret;
+
+	spin_lock_init(&q->lock);
+	init_waitqueue_head(&q->wait);
+	INIT_LIST_HEAD(&q->parked);
+	INIT_LIST_HEAD(&q->done);
+	INIT_WORK(&q->free_done, free_done_work);
+	INIT_DELAYED_WORK(&q->look, look_work);
+	q->state = EFA_AQ_POLLING;
+	ret = efa_ring_alloc(dev, &q->sq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
+	if (ret)
+		return ret;
+	ret = efa_ring_alloc(dev, &q->cq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
+	if (ret)
+		goto err;
+	ret = eadm_recorder_init(&q->rec);
+	if (ret)
+		goto err;
+	return 0;
+
+err:
+	efa_aq_free(dev);
+	return ret;
+}
+
+/**
+ * efa_aq_free() - free the admin queue
+ * @dev: the device
+ *
+ * Context: process; the adapter was halted.
+ */
+void efa_aq_free(struct efa_dev *dev)
+{
+	struct efa_aq *q = &dev->aq;
+
+	cancel_delayed_work_sync(&q->look);
+	flush_work(&q->free_done);
+	eadm_recorder_free(&q->rec);
+	efa_ring_free(dev, &q->cq);
+	efa_ring_free(dev, &q->sq);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The admin queue and the commands. */
+#ifndef EFA_AQ_H
+#define EFA_AQ_H
+
+#include <linux/bitmap.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "eadm_recorder.h"
+#include "efa_hw.h"
+#include "mem.h"
+
+struct efa_ah;
+struct efa_cq;
+struct efa_ctx;
+struct efa_dev;
+struct efa_eq;
+struct efa_mr;
+struct efa_pd;
+struct efa_qp;
+struct efa_stats;
+
+/* Of a command id, what says which slot; the rest distinguishes uses of the slot. */
+#define EFA_AQ_ID_SLOT		GENMASK(4, 0)
+#define EFA_AQ_ID_USE		GENMASK(11, 5)
+
+/**
+ * struct efa_cmd - one command, on the stack of its issuer
+ * @req: request; all of it is copied into the ring
+ * @resp: the answer, valid with @answered
+ * @len: bytes of the request that mean something
+ * @bound: not to be issued when a reset has come since @epoch
+ * @epoch: that of the objects it is about
+ * @answered: an answer came in time
+ * @status: result: 0 or what the adapter's refusal means as an errno; or why there
+ *	is no answer
+ * @seq: number in the flight recorder
+ * @slot: the slot that it uses
+ * @list: memory that it refers to; a command that is lost or ended by a reset leaves
+ *	it to the admin queue, which sets this to NULL
+ * @waiter: the issuer
+ * @done: answered, or ended by a reset; from then on it is the issuer's alone
+ */
+struct efa_cmd {
+	union {
+		struct efa_aq_hdr hdr;
+		struct efa_aqe raw;
+		struct efa_cmd_number number;
+		struct efa_cmd_create_qp create_qp;
+		struct efa_cmd_modify_qp modify_qp;
+		struct efa_cmd_qp qp;
+		struct efa_cmd_create_ah create_ah;
+		struct efa_cmd_destroy_ah destroy_ah;
+		struct efa_cmd_reg_mr reg_mr;
+		struct efa_cmd_dereg_mr dereg_mr;
+		struct efa_cmd_create_cq create_cq;
+		struct efa_cmd_create_eq create_eq;
+		struct efa_cmd_get_stats get_stats;
+		struct efa_cmd_get_feature get_feature;
+		struct efa_cmd_set_feature set_feature;
+	} req;
+	union {
+		struct efa_acq_hdr hdr;
+		struct efa_acqe raw;
+		struct efa_resp_number number;
+		struct efa_resp_create_qp create_qp;
+		struct efa_resp_query_qp query_qp;
+		struct efa_resp_reg_mr reg_mr;
+		struct efa_resp_create_cq create_cq;
+		struct efa_resp_get_stats get_stats;
+	} resp;
+	u8 len;
+	bool bound;
+	u32 epoch;
+	bool answered;
+	int status;
+	u64 seq;
+	u8 slot;
+	struct efa_list *list;
+	struct task_struct *waiter;
+	bool done;
+};
+
+static_assert(sizeof_field(struct efa_cmd, req) == EFA_AQE_SIZE);
+static_assert(sizeof_field(struct efa_cmd, resp) == EFA_AQE_SIZE);
+
+enum efa_aq_state {
+	EFA_AQ_POLLING,
+	EFA_AQ_EVENT,
+	EFA_AQ_RECOVERING,
+	EFA_AQ_DEAD,
+};
+
+/**
+ * struct efa_aq_slot - what a command id leads to
+ * @cmd: the waiting issuer, NULL when nobody waits
+ * @lost: a command was given up here and its answer may still come: until it does,
+ *	the slot is not used again, so that a late answer is taken for no other's
+ * @id: of the command
+ * @use: counts uses of the slot
+ * @index: where it is in the command ring, free running
+ * @seq: its number in the flight recorder
+ * @submit: local_clock() of submission
+ * @list: memory a lost command refers to
+ */
+struct efa_aq_slot {
+	struct efa_cmd *cmd;
+	bool lost;
+	u16 id;
+	u8 use;
+	u32 index;
+	u64 seq;
+	u64 submit;
+	struct efa_list *list;
+};
+
+/**
+ * struct efa_aq - the admin queue; all of it under @lock
+ * @lock: guards the queue and the flight recorder; taken in interrupts
+ * @wait: issuers waiting for a free slot or for the end of recovery
+ * @state: enum efa_aq_state
+ * @recoverable: a lost command starts recovery (not during probe and removal)
+ * @recoverer: who brings the queue back
+ * @sq: command ring
+ * @cq: completion ring
+ * @pi: commands submitted since the last reset
+ * @ci: completions consumed since then
+ * @read: the adapter has read what is before this place of the command ring: it
+ *	answered the command before it
+ * @used: slots with a command
+ * @outstanding: commands somebody waits for
+ * @max_outstanding: largest value so far
+ * @quarantined: slots with a lost command
+ * @submitted: commands submitted
+ * @completed: commands answered in time
+ * @errors: of these refused
+ * @timeouts: commands given up
+ * @late: answers after that
+ * @spurious: completions that matched nothing, or had a wrong checksum
+ * @last_spurious: local_clock() when @spurious last grew, 0 = never
+ * @missed: answers found by looking that no interrupt had announced
+ * @last_missed: local_clock() when @missed last grew, 0 = never
+ * @last_submit: local_clock()
+ * @last_comp: local_clock()
+ * @look: wakes issuers now and then, as long as there are any
+ * @slots: the slots
+ * @parked: lists of lost commands that a reset ended before it was confirmed
+ * @done: lists that nobody reads any more
+ * @free_done: frees these
+ * @rec: flight recorder, kept across recovery
+ */
+struct efa_aq {
+	spinlock_t lock;	/* the whole queue and the recorder */
+	wait_queue_head_t wait;
+	enum efa_aq_state state;
+	bool recoverable;
+	struct task_struct *recoverer;
+	struct efa_ring sq;
+	struct efa_ring cq;
+	u32 pi;
+	u32 ci;
+	u32 read;
+	DECLARE_BITMAP(used, EFA_AQ_DEPTH);
+	u32 outstanding;
+	u32 max_outstanding;
+	u32 quarantined;
+	u64 submitted;
+	u64 completed;
+	u64 errors;
+	u64 timeouts;
+	u64 late;
+	u64 spurious;
+	u64 last_spurious;
+	u64 missed;
+	u64 last_missed;
+	u64 last_submit;
+	u64 last_comp;
+	struct delayed_work look;
+	struct efa_aq_slot slots[EFA_AQ_DEPTH];
+	struct list_head parked;
+	struct list_head done;
+	struct work_struct free_done;
+	struct eadm_recorder rec;
+};
+
+int efa_aq_init(struct efa_dev *dev);
+void efa_aq_free(struct efa_dev *dev);
+void efa_aq_reset(struct efa_dev *dev, int status);
+void efa_aq_lists_free(struct efa_dev *dev);
+void efa_aq_set_state(struct efa_dev *dev, enum efa_aq_state state);
+void efa_aq_set_recoverable(struct efa_dev *dev, bool recoverable);
+void efa_aq_recover(struct efa_dev *dev);
+void efa_aq_interrupt(struct efa_dev *dev);
+int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd);
+u32 efa_cmd_timeout_ms(const struct efa_dev *dev);
+
+/* Features (feature.c) */
+int efa_read_features(struct efa_dev *dev);
+int efa_enable_events(struct efa_dev *dev);
+void efa_tell_host_info(struct efa_dev *dev);
+int efa_cmd_probe(struct efa_dev *dev);
+
+/* Objects (cmd.c) */
+int efa_cmd_create_eq(struct efa_dev *dev, struct efa_eq *eq);
+int efa_cmd_destroy_eq(struct efa_dev *dev, const struct efa_eq *eq);
+int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx);
+int efa_cmd_dealloc_uar(struct efa_dev *dev, const struct efa_ctx *ctx);
+int efa_cmd_alloc_pd(struct efa_dev *dev, struct efa_pd *pd);
+int efa_cmd_dealloc_pd(struct efa_dev *dev, const struct efa_pd *pd);
+int efa_cmd_create_ah(struct efa_dev *dev, struct efa_pd *pd, const u8 gid[16], u16 *ahn);
+int efa_cmd_destroy_ah(struct efa_dev *dev, const struct efa_pd *pd, u16 ahn);
+int efa_cmd_create_cq(struct efa_dev *dev, struct efa_cq *cq, bool *done);
+int efa_cmd_destroy_cq(struct efa_dev *dev, const struct efa_cq *cq);
+int efa_cmd_create_qp(struct efa_dev *dev, struct efa_qp *qp, bool *done);
+int efa_cmd_destroy_qp(struct efa_dev *dev, const struct efa_qp *qp);
+int efa_cmd_modify_qp(struct efa_dev *dev, const struct efa_qp *qp,
+		      struct efa_cmd_modify_qp *req);
+int efa_cmd_query_qp(struct efa_dev *dev, const struct efa_qp *qp,
+		     struct efa_resp_query_qp *resp);
+int efa_cmd_reg_mr(struct efa_dev *dev, struct efa_mr *mr, struct efa_list **list,
+		   bool *done);
+int efa_cmd_dereg_mr(struct efa_dev *dev, const struct efa_mr *mr);
+int efa_cmd_get_stats(struct efa_dev *dev, struct efa_stats *stats);
+
+#endif /* EFA_AQ_H */

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Completion queues, all of them processes' (hw 8, 12.5). */
+
+#include <rdma/uverbs_ioctl.h>
+
+#include "abi.h"
+#include "efa.h"
+
+static int check(struct efa_dev *dev, const struct ib_cq_init_attr *attr,
+		 const struct efa_ureq_create_cq *req)
+{
+	const struct efa_queue_attr *limits = &dev->caps.queue;
+
+	if (attr->flags)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > le32_to_cpu(limits->max_cq_depth))
+		return -EINVAL;
+	if (req->mask || memchr_inv(req->rsvd, 0, sizeof(req->rsvd)) ||
+	    req->flags & ~(EFA_UCQ_CHANNEL | EFA_UCQ_SRC_ADDR))
+		return -EINVAL;
+	if (req->entry_size != EFA_CQE_LONG_WORDS * sizeof(u32) &&
+	    (req->entry_size != EFA_CQE_WORDS * sizeof(u32) || req->flags & EFA_UCQ_SRC_ADDR))
+		return -EINVAL;
+	if (req->sub_cqs != le16_to_cpu(limits->sub_cqs))
+		return -EINVAL;
+	if (req->flags & EFA_UCQ_CHANNEL && attr->comp_vector >= dev->nr_eqs)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/* Ends it in the adapter; returns whether that is known to be done with it. */
+static bool end(struct efa_dev *dev, struct efa_cq *cq)
+{
+	int ret;
+
+	if (efa_obj_is_dead(dev, &cq->obj))
+		return false;
+	WRITE_ONCE(cq->obj.ending, true);
+	ret = efa_cmd_destroy_cq(dev, cq);
+	if (ret && !efa_obj_is_dead(dev, &cq->obj))
+		ibdev_warn_ratelimited(&dev->ibdev, "CQ %u is not free: %d\n", cq->cqn, ret);
+	return !ret;
+}
+
+static void remove_entries(struct efa_cq *cq)
+{
+	efa_mmap_put_db(cq->ctx, cq->db_entry);
+	efa_mmap_remove(cq->ring_entry);
+}
+
+static int offer(struct efa_cq *cq, struct ib_udata *udata)
+{
+	struct efa_uresp_create_cq resp = { .cqn = cq->cqn };
+
+	cq->ring_entry = efa_mmap_ring(cq->ctx, &cq->mem);
+	if (!cq->ring_entry)
+		return -ENOMEM;
+	resp.ring_key = efa_mmap_key(cq->ring_entry);
+	resp.ring_size = cq->mem.ring_size;
+	if (cq->has_db) {
+		cq->db_entry = efa_mmap_db(cq->ctx, cq->db);
+		if (!cq->db_entry)
+			return -ENOMEM;
+		resp.mask = EFA_UCQ_DB;
+		resp.db_offset = offset_in_page(cq->db);
+		resp.db_key = efa_mmap_key(cq->db_entry);
+	}
+	return efa_udata_write(udata, &resp, sizeof(resp));
+}
+
+/* Tells the adapter; what comes of the memory on an error is seen to. */
+static int begin(struct efa_dev *dev, struct efa_cq *cq, struct ib_udata *udata)
+{
+	bool done = true;
+	int ret;
+
+	ret = efa_mem_ring(dev, &cq->mem, (size_t)cq->entry_size * cq->depth *
+			   le16_to_cpu(dev->caps.queue.sub_cqs), DMA_FROM_DEVICE);
+	if (!ret)
+		ret = efa_cmd_create_cq(dev, cq, &done);
+	if (ret)
+		goto err_mem;
+	ret = efa_table_add_at(&dev->cqs, cq->cqn, &cq->obj);
+	if (ret)
+		goto err_cq;
+	ret = offer(cq, udata);
+	if (!ret)
+		return 0;
+	remove_entries(cq);
+	WRITE_ONCE(cq->obj.ending, true);
+	efa_table_remove(&dev->cqs, cq->cqn, &cq->obj);
+err_cq:
+	done = end(dev, cq);
+err_mem:
+	efa_mem_retire(dev, &cq->mem, done);
+	return ret;
+}
+
+/**
+ * efa_create_cq() - verb: make a CQ
+ * @ibcq: the CQ
+ * @attr: how deep, and where its events go
+ * @udata: what it is like, and how to get at it
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		  struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibcq->device);
+	struct efa_ureq_create_cq req = {};
+	struct efa_cq *cq = to_efa_cq(ibcq);
+	int ret;
+
+	ret = efa_udata_read(udata, &req, EFA_UREQ_CREATE_CQ_MIN, sizeof(req));
+	if (!ret)
+		ret = check(dev, attr, &req);
+	if (ret)
+		goto err;
+	cq->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
+	cq->depth = attr->cqe;
+	cq->entry_size = req.entry_size;
+	cq->src_addr = req.flags & EFA_UCQ_SRC_ADDR;
+	if (req.flags & EFA_UCQ_CHANNEL)
+		cq->eq = &dev->eqs[attr->comp_vector];
+	efa_obj_init(&cq->obj, cq->ctx->obj.epoch);
+	ibcq->cqe = attr->cqe;
+	cq->mem.epoch = cq->obj.epoch;
+	ret = begin(dev, cq, udata);
+	if (ret)
+		goto err;
+	if (cq->eq)
+		atomic_inc(&cq->eq->cqs);
+	atomic_inc(&cq->ctx->cqs);
+	efa_count(dev, EFA_CNT_CQ_CREATES);
+	return 0;
+
+err:
+	efa_count(dev, EFA_CNT_CREATE_CQ_ERR);
+	return ret;
+}
+
+/**
+ * efa_destroy_cq() - verb: end a CQ
+ * @ibcq: the CQ; nothing uses it
+ * @udata: not used
+ *
+ * Context: process.
+ * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
+ */
+int efa_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibcq->device);
+	struct efa_cq *cq = to_efa_cq(ibcq);
+	bool done;
+
+	remove_entries(cq);
+	done = end(dev, cq);
+	efa_table_remove(&dev->cqs, cq->cqn, &cq->obj);
+	efa_mem_retire(dev, &cq->mem, done);
+	if (cq->eq)
+		atomic_dec(&cq->eq->cqs);
+	atomic_dec(&cq->ctx->cqs);
+	efa_count(dev, EFA_CNT_CQ_DESTROYS);
+	return 0;
+}
+
+/**
+ * efa_cq_event() - deliver a completion event
+ * @cq: the CQ, referenced
+ * @now: local_clock(), lately
+ *
+ * Context: any.
+ */
+void efa_cq_event(struct efa_cq *cq, u64 now)
+{
+	atomic64_inc(&cq->events);
+	WRITE_ONCE(cq->last_event, now);
+	if (cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}

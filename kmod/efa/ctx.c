@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* User contexts (hw 12.2), and what providers hand in and get back. */
+
+#include <rdma/uverbs_ioctl.h>
+
+#include "abi.h"
+#include "efa.h"
+
+/**
+ * efa_udata_read() - take a provider's request
+ * @udata: from there; NULL when the kernel calls
+ * @req: where to, zeroed
+ * @min: bytes that every provider knows
+ * @max: bytes that this driver knows
+ *
+ * Context: process.
+ * Return: 0; -EINVAL when it is too short, or has something that the driver does not
+ * know; -EOPNOTSUPP for the kernel; -EFAULT.
+ */
+int efa_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max)
+{
+	if (!udata)
+		return -EOPNOTSUPP;
+	if (udata->inlen < min)
+		return -EINVAL;
+	if (udata->inlen > max && !ib_is_udata_cleared(udata, max, udata->inlen - max))
+		return -EINVAL;
+	return max ? ib_copy_from_udata(req, udata, min(max, udata->inlen)) : 0;
+}
+
+/**
+ * efa_udata_write() - answer a provider, one that expects less in part
+ * @udata: where to
+ * @resp: the answer
+ * @size: bytes of it
+ *
+ * Context: process.
+ * Return: 0 or -EFAULT.
+ */
+int efa_udata_write(struct ib_udata *udata, const void *resp, size_t size)
+{
+	if (!udata->outlen)
+		return 0;
+	return ib_copy_to_udata(udata, (void *)resp, min(size, udata->outlen));
+}
+
+/* It has to know what it must not do. */
+static int check_provider(const struct efa_dev *dev, struct ib_udata *udata)
+{
+	const struct efa_queue_attr *q = &dev->caps.queue;
+	struct efa_ureq_alloc_ctx req = {};
+	int ret;
+
+	/* What else newer ones announce does not matter. */
+	ret = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
+	if (ret)
+		return ret;
+	if ((q->max_tx_batch && !(req.mask & EFA_UREQ_TX_BATCH)) ||
+	    (q->min_sq_depth && !(req.mask & EFA_UREQ_MIN_SQ))) {
+		ibdev_warn_ratelimited(&dev->ibdev, "the provider of %s is too old\n",
+				       current->comm);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static int answer(const struct efa_dev *dev, struct ib_udata *udata)
+{
+	const struct efa_queue_attr *q = &dev->caps.queue;
+	struct efa_uresp_alloc_ctx resp = {
+		.cmds = EFA_UCMD_QUERY_DEVICE | EFA_UCMD_CREATE_AH,
+		.sub_cqs = le16_to_cpu(q->sub_cqs),
+		.max_inline = le32_to_cpu(q->max_inline),
+		.max_llq = le32_to_cpu(q->max_llq),
+		.max_tx_batch = le16_to_cpu(q->max_tx_batch),
+		.min_sq_depth = le16_to_cpu(q->min_sq_depth),
+		.max_inline_ext = le16_to_cpu(dev->caps.queue2.max_inline_ext),
+	};
+
+	return efa_udata_write(udata, &resp, sizeof(resp));
+}
+
+/* Gives the UAR back, unless the adapter has forgotten it. */
+static void put_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
+{
+	int ret;
+
+	if (efa_obj_is_dead(dev, &ctx->obj))
+		return;
+	ret = efa_cmd_dealloc_uar(dev, ctx);
+	if (ret && !efa_obj_is_dead(dev, &ctx->obj))
+		ibdev_warn_ratelimited(&dev->ibdev, "UAR %u is not free: %d\n", ctx->uar, ret);
+}
+
+/**
+ * efa_alloc_ucontext() - verb: a process opens the device
+ * @ibctx: the context
+ * @udata: what its provider knows
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibctx->device);
+	struct efa_ctx *ctx = to_efa_ctx(ibctx);
+	int ret;
+
+	ret = check_provider(dev, udata);
+	if (ret)
+		goto err;
+	mutex_init(&ctx->db_lock);
+	efa_ctx_init_mms(ctx);
+	efa_obj_init(&ctx->obj, READ_ONCE(dev->epoch));
+	ret = efa_cmd_alloc_uar(dev, ctx);
+	if (ret)
+		goto err;
+	efa_obj_init(&ctx->uar_obj, ctx->obj.epoch);
+	ret = efa_table_add_at(&dev->uars, ctx->uar, &ctx->uar_obj);
+	if (ret)
+		goto err_uar;
+	ret = efa_table_add(&dev->ctxs, &ctx->ctxn, &ctx->obj);
+	if (ret)
+		goto err_uars;
+	ret = answer(dev, udata);
+	if (ret)
+		goto err_table;
+	efa_count(dev, EFA_CNT_CTX_ALLOCS);
+	return 0;
+
+err_table:
+	efa_table_remove(&dev->ctxs, ctx->ctxn, &ctx->obj);
+err_uars:
+	efa_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
+err_uar:
+	put_uar(dev, ctx);
+err:
+	efa_count(dev, EFA_CNT_ALLOC_CTX_ERR);
+	return ret;
+}
+
+/**
+ * efa_dealloc_ucontext() - verb: a process closes the device
+ * @ibctx: the context; all its objects are gone
+ *
+ * Context: process.
+ */
+void efa_dealloc_ucontext(struct ib_ucontext *ibctx)
+{
+	struct efa_dev *dev = to_efa_dev(ibctx->device);
+	struct efa_ctx *ctx = to_efa_ctx(ibctx);
+
+	efa_table_remove(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	efa_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
+	efa_ctx_forget_mms(ctx);
+	mutex_destroy(&ctx->db_lock);
+	put_uar(dev, ctx);
+	efa_count(dev, EFA_CNT_CTX_DEALLOCS);
+}
+
+/**
+ * efa_disassociate_ucontext() - verb: the device goes away under a process
+ * @ibctx: the context
+ *
+ * The core has taken back the mappings of device memory and destroys the objects; rings
+ * that are mapped belong to the process from then on. That this callback exists lets
+ * removal go on while contexts are open.
+ *
+ * Context: process.
+ */
+void efa_disassociate_ucontext(struct ib_ucontext *ibctx)
+{
+}

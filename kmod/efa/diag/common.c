@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Diagnostic provider: what its parts share, and what the driver reports. */
+
+#include "efa_classes.h"
+#include "diag.h"
+
+/**
+ * efa_diag_put_obj() - drop the reference of a numbered object
+ * @dd: the device
+ * @obj: struct efa_obj
+ */
+void efa_diag_put_obj(struct eadm_diag_dev *dd, void *obj)
+{
+	efa_obj_put(obj);
+}
+
+/**
+ * efa_diag_put_none() - for what lives as long as the device
+ * @dd: the device
+ * @obj: the object
+ */
+void efa_diag_put_none(struct eadm_diag_dev *dd, void *obj)
+{
+}
+
+/**
+ * efa_diag_command() - report what became of a command
+ * @dev: the device
+ * @type: EADM_DIAG_CMD_*
+ * @cmd: the command
+ *
+ * Context: any.
+ */
+void efa_diag_command(struct efa_dev *dev, unsigned long type, const struct efa_cmd *cmd)
+{
+	u8 op = cmd->req.hdr.opcode;
+	const struct eadm_diag_event ev = {
+		.obj = EADM_OBJ_CMD,
+		.id = cmd->seq,
+		.code = efa_op_class(op),
+		.raw = op,
+	};
+
+	eadm_diag_notify(&dev->diag, type, &ev);
+}
+
+/**
+ * efa_diag_async() - report an asynchronous event of the adapter
+ * @dev: the device
+ * @group: enum efa_aenq_group
+ *
+ * Context: any.
+ */
+void efa_diag_async(struct efa_dev *dev, u16 group)
+{
+	const struct eadm_diag_event ev = {
+		.obj = EADM_OBJ_DEV,
+		.code = efa_event_class(group),
+		.raw = group,
+	};
+
+	eadm_diag_notify(&dev->diag, EADM_DIAG_ASYNC, &ev);
+}
+
+/**
+ * efa_diag_device() - report that the admin queue is back, or will not be
+ * @dev: the device
+ * @type: EADM_DIAG_RECOVERED or EADM_DIAG_DEAD
+ *
+ * Context: any.
+ */
+void efa_diag_device(struct efa_dev *dev, unsigned long type)
+{
+	const struct eadm_diag_event ev = { .obj = EADM_OBJ_DEV };
+
+	eadm_diag_notify(&dev->diag, type, &ev);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Diagnostic provider: the device and its counters. */
+
+#include "diag.h"
+
+static void *dev_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	if (*id > dd->ibdev->index)
+		return NULL;
+	*id = dd->ibdev->index;
+	return diag_to_dev(dd);
+}
+
+static u32 dev_state(struct efa_dev *dev)
+{
+	if (READ_ONCE(dev->gone))
+		return EADM_DEV_STATE_GONE;
+	if (READ_ONCE(dev->unconfirmed))
+		return EADM_DEV_STATE_HALTED;
+	switch (READ_ONCE(dev->aq.state)) {
+	case EFA_AQ_RECOVERING:
+		return EADM_DEV_STATE_RECOVERING;
+	case EFA_AQ_DEAD:
+		return EADM_DEV_STATE_DEAD;
+	default:
+		return EADM_DEV_STATE_READY;
+	}
+}
+
+static void fill_limits(struct efa_dev *dev, struct eadm_snap_dev *s)
+{
+	const struct efa_queue_attr *q = &dev->caps.queue;
+
+	SNAP_SET(s, max_qp, le32_to_cpu(q->max_qp));
+	SNAP_SET(s, qps, atomic_read(&dev->qps.count));
+	SNAP_SET(s, max_cq, le32_to_cpu(q->max_cq));
+	SNAP_SET(s, cqs, atomic_read(&dev->cqs.count));
+	SNAP_SET(s, max_mr, le32_to_cpu(q->max_mr));
+	SNAP_SET(s, mrs, atomic_read(&dev->mrs.count));
+	SNAP_SET(s, max_pd, le32_to_cpu(q->max_pd));
+	SNAP_SET(s, pds, atomic_read(&dev->pds.count));
+	SNAP_SET(s, max_ah, le32_to_cpu(q->max_ah));
+	SNAP_SET(s, ahs, atomic_read(&dev->ahs.count));
+	SNAP_SET(s, ctxs, atomic_read(&dev->ctxs.count));
+	SNAP_SET(s, max_mr_size, le32_to_cpu(q->max_mr_pages) * (u64)PAGE_SIZE);
+	SNAP_SET(s, max_send_wr, le32_to_cpu(q->max_sq_depth));
+	SNAP_SET(s, max_recv_wr, le32_to_cpu(q->max_rq_depth));
+	SNAP_SET(s, max_cqe, le32_to_cpu(q->max_cq_depth));
+}
+
+/* The same bits on both sides. */
+static u32 efa_caps(const struct efa_dev *dev)
+{
+	static_assert(EADM_EFA_CAP_RDMA_READ == EFA_DEV_CAP_RDMA_READ);
+	static_assert(EADM_EFA_CAP_RNR_RETRY == EFA_DEV_CAP_RNR_RETRY);
+	static_assert(EADM_EFA_CAP_POLLING_128 == EFA_DEV_CAP_POLLING_128);
+	static_assert(EADM_EFA_CAP_RDMA_WRITE == EFA_DEV_CAP_RDMA_WRITE);
+	static_assert(EADM_EFA_CAP_UNSOLICITED_WRITE == EFA_DEV_CAP_UNSOLICITED);
+	static_assert(EADM_EFA_CAP_EVENT_COUNTERS == EFA_DEV_CAP_COUNTERS);
+	return dev->caps.flags & (EFA_DEV_CAP_RDMA_READ | EFA_DEV_CAP_RNR_RETRY |
+				  EFA_DEV_CAP_POLLING_128 | EFA_DEV_CAP_RDMA_WRITE |
+				  EFA_DEV_CAP_UNSOLICITED | EFA_DEV_CAP_COUNTERS);
+}
+
+static void fill_own(struct efa_dev *dev, struct eadm_snap_dev_efa *o)
+{
+	SNAP_SET(o, efa_caps, efa_caps(dev));
+	SNAP_SET(o, features, dev->caps.features);
+	SNAP_BIN(o, gid, dev->caps.network.gid, sizeof(dev->caps.network.gid));
+	SNAP_SET(o, message_mtu, le32_to_cpu(dev->caps.network.mtu));
+	SNAP_SET(o, max_rdma_size, le32_to_cpu(dev->caps.device.max_rdma));
+	SNAP_SET(o, max_inline, le32_to_cpu(dev->caps.queue.max_inline));
+	SNAP_SET(o, max_mr_pages, le32_to_cpu(dev->caps.queue.max_mr_pages));
+	SNAP_SET(o, last_reset_reason, READ_ONCE(dev->last_reason));
+}
+
+static void fill_orphans(struct efa_dev *dev, struct eadm_snap_dev *s)
+{
+	spin_lock(&dev->orphan_lock);
+	SNAP_SET(s, orphans, dev->nr_orphans);
+	SNAP_SET(s, orphan_bytes, dev->orphan_bytes);
+	spin_unlock(&dev->orphan_lock);
+}
+
+static void fill_firmware(struct efa_dev *dev, struct eadm_snap_dev *s)
+{
+	u32 fw = le32_to_cpu(dev->caps.device.fw_version);
+
+	snprintf(s->fw_version, sizeof(s->fw_version), "%u.%u.%u", fw >> 16, fw >> 8 & 0xff,
+		 fw & 0xff);
+	s->has.fw_version = 1;
+}
+
+static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
+		    const struct eadm_diag_req *req)
+{
+	struct efa_dev *dev = obj;
+	struct eadm_snap_dev *s = snap;
+
+	SNAP_STR(s, driver, EFA_DRV_NAME);
+	SNAP_SET(s, state, dev_state(dev));
+	SNAP_STR(s, bus_addr, pci_name(dev->pdev));
+	SNAP_SET(s, vendor_id, dev->pdev->vendor);
+	SNAP_SET(s, part_id, dev->pdev->device);
+	SNAP_SET(s, hw_version, dev->pdev->subsystem_device);
+	SNAP_SET(s, numa_node, dev_to_node(&dev->pdev->dev));
+	SNAP_BIN(s, node_guid, &dev->ibdev.node_guid, sizeof(dev->ibdev.node_guid));
+	SNAP_SET(s, port_state, efa_is_serving(dev) ? IB_PORT_ACTIVE : IB_PORT_DOWN);
+	SNAP_SET(s, vectors, dev->vectors);
+	SNAP_SET(s, age, diag_age(dev->probed));
+	fill_firmware(dev, s);
+	fill_limits(dev, s);
+	fill_orphans(dev, s);
+	fill_own(dev, own);
+	return 0;
+}
+
+const struct eadm_diag_obj efa_diag_dev = {
+	.type = EADM_OBJ_DEV,
+	.next = dev_next,
+	.put = efa_diag_put_none,
+	.fill = dev_fill,
+};
+
+static void *counters_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	if (*id > EFA_PORT)
+		return NULL;
+	*id = EFA_PORT;
+	return diag_to_dev(dd);
+}
+
+static void fill_hw_writes(struct efa_dev *dev, struct eadm_snap_counters *s, const u64 *v)
+{
+	if (!(dev->caps.flags & EFA_DEV_CAP_RDMA_WRITE))
+		return;
+	SNAP_SET(s, write_requests, v[0]);
+	SNAP_SET(s, write_bytes, v[1]);
+	SNAP_SET(s, write_errors, v[2]);
+	SNAP_SET(s, rx_write_bytes, v[3]);
+}
+
+/* The adapter's own counters cost commands. */
+static void fill_hw(struct efa_dev *dev, struct eadm_snap_counters *s, bool fresh)
+{
+	struct efa_stats stats = {};
+	const u64 *v;
+	int ret;
+
+	ret = READ_ONCE(dev->gone) ? -ENODEV : efa_recent_stats(dev, &stats, fresh);
+	if (ret) {
+		SNAP_SET(s, hw_error, ret);
+		return;
+	}
+	v = stats.value[EFA_STATS_BASIC];
+	SNAP_SET(s, tx_bytes, v[0]);
+	SNAP_SET(s, tx_packets, v[1]);
+	SNAP_SET(s, rx_bytes, v[2]);
+	SNAP_SET(s, rx_packets, v[3]);
+	SNAP_SET(s, rx_drops, v[4]);
+	v = stats.value[EFA_STATS_MESSAGES];
+	SNAP_SET(s, send_bytes, v[0]);
+	SNAP_SET(s, send_requests, v[1]);
+	SNAP_SET(s, receive_bytes, v[2]);
+	SNAP_SET(s, receive_requests, v[3]);
+	v = stats.value[EFA_STATS_READ];
+	SNAP_SET(s, read_requests, v[0]);
+	SNAP_SET(s, read_bytes, v[1]);
+	SNAP_SET(s, read_errors, v[2]);
+	SNAP_SET(s, read_response_bytes, v[3]);
+	fill_hw_writes(dev, s, stats.value[EFA_STATS_WRITE]);
+	v = stats.value[EFA_STATS_NETWORK];
+	SNAP_SET(s, retransmitted_bytes, v[0]);
+	SNAP_SET(s, retransmitted_packets, v[1]);
+	SNAP_SET(s, ack_timeouts, v[2]);
+	SNAP_SET(s, unresponsive_peers, v[3]);
+	SNAP_SET(s, impaired_peers, v[4]);
+}
+
+static void fill_queues(struct efa_dev *dev, struct eadm_snap_counters *s)
+{
+	struct efa_aq *q = &dev->aq;
+	u64 events = 0, interrupts;
+	u32 i;
+
+	spin_lock_irq(&q->lock);
+	SNAP_SET(s, cmds_submitted, q->submitted);
+	SNAP_SET(s, cmds_completed, q->completed);
+	SNAP_SET(s, cmds_failed, q->errors);
+	SNAP_SET(s, cmds_timed_out, q->timeouts);
+	SNAP_SET(s, cmdq_recoveries, dev->recoveries);
+	spin_unlock_irq(&q->lock);
+	interrupts = READ_ONCE(dev->aenq.interrupts);
+	for (i = 0; i < dev->nr_eqs; i++) {
+		events += READ_ONCE(dev->eqs[i].events);
+		interrupts += READ_ONCE(dev->eqs[i].interrupts);
+	}
+	SNAP_SET(s, async_events, READ_ONCE(dev->aenq.events));
+	SNAP_SET(s, keep_alive_events, READ_ONCE(dev->aenq.keep_alives));
+	SNAP_SET(s, comp_events, events);
+	SNAP_SET(s, interrupts, interrupts);
+}
+
+static u64 counter(struct efa_dev *dev, enum efa_counter which)
+{
+	return atomic64_read(&dev->counters[which]);
+}
+
+static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
+			 const struct eadm_diag_req *req)
+{
+	struct eadm_snap_counters *s = snap;
+	struct efa_dev *dev = obj;
+
+	SNAP_SET(s, port, EFA_PORT);
+	if (req->hw)
+		fill_hw(dev, s, req->admin);
+	fill_queues(dev, s);
+	SNAP_SET(s, qp_creates, counter(dev, EFA_CNT_QP_CREATES));
+	SNAP_SET(s, qp_create_failures, counter(dev, EFA_CNT_CREATE_QP_ERR));
+	SNAP_SET(s, qp_destroys, counter(dev, EFA_CNT_QP_DESTROYS));
+	SNAP_SET(s, cq_creates, counter(dev, EFA_CNT_CQ_CREATES));
+	SNAP_SET(s, cq_create_failures, counter(dev, EFA_CNT_CREATE_CQ_ERR));
+	SNAP_SET(s, cq_destroys, counter(dev, EFA_CNT_CQ_DESTROYS));
+	SNAP_SET(s, mr_registers, counter(dev, EFA_CNT_MR_REGISTERS));
+	SNAP_SET(s, mr_register_failures, counter(dev, EFA_CNT_REG_MR_ERR));
+	SNAP_SET(s, mr_deregisters, counter(dev, EFA_CNT_MR_DEREGISTERS));
+	SNAP_SET(s, pd_allocs, counter(dev, EFA_CNT_PD_ALLOCS));
+	SNAP_SET(s, pd_alloc_failures, counter(dev, EFA_CNT_ALLOC_PD_ERR));
+	SNAP_SET(s, pd_deallocs, counter(dev, EFA_CNT_PD_DEALLOCS));
+	SNAP_SET(s, ah_create_failures, counter(dev, EFA_CNT_CREATE_AH_ERR));
+	SNAP_SET(s, mmap_failures, counter(dev, EFA_CNT_MMAP_ERR));
+	SNAP_SET(s, ctx_allocs, counter(dev, EFA_CNT_CTX_ALLOCS));
+	SNAP_SET(s, ctx_alloc_failures, counter(dev, EFA_CNT_ALLOC_CTX_ERR));
+	SNAP_SET(s, ctx_deallocs, counter(dev, EFA_CNT_CTX_DEALLOCS));
+	return 0;
+}
+
+const struct eadm_diag_obj efa_diag_counters = {
+	.type = EADM_OBJ_COUNTERS,
+	.next = counters_next,
+	.put = efa_diag_put_none,
+	.fill = counters_fill,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Diagnostic provider: what its files share. */
+#ifndef EFA_DIAG_H
+#define EFA_DIAG_H
+
+#include "../efa.h"
+#include "efa_snap.h"
+
+extern const struct eadm_diag_obj efa_diag_dev;
+extern const struct eadm_diag_obj efa_diag_qp;
+extern const struct eadm_diag_obj efa_diag_cq;
+extern const struct eadm_diag_obj efa_diag_eq;
+extern const struct eadm_diag_obj efa_diag_cmdq;
+extern const struct eadm_diag_obj efa_diag_mr;
+extern const struct eadm_diag_obj efa_diag_pd;
+extern const struct eadm_diag_obj efa_diag_ah;
+extern const struct eadm_diag_obj efa_diag_ctx;
+extern const struct eadm_diag_obj efa_diag_uar;
+extern const struct eadm_diag_obj efa_diag_counters;
+extern const struct eadm_diag_obj efa_diag_cmd;
+extern const struct eadm_diag_obj efa_diag_conf;
+
+void efa_diag_put_obj(struct eadm_diag_dev *dd, void *obj);
+void efa_diag_put_none(struct eadm_diag_dev *dd, void *obj);
+int efa_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room);
+int efa_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max);
+int efa_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value);
+
+static inline struct efa_dev *diag_to_dev(struct eadm_diag_dev *dd)
+{
+	return container_of(dd, struct efa_dev, diag);
+}
+
+static inline u64 diag_age(u64 since)
+{
+	return eadm_elapsed(since, local_clock());
+}
+
+#endif /* EFA_DIAG_H */

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Core driver of the Elastic Fabric Adapter: structures shared by all files.
+ *
+ * Objects. The adapter gives PDs, AHs, CQs, QPs and UARs their numbers; contexts and
+ * MRs have numbers of the driver's, as the key of an MR is a secret. All are in a
+ * table (efa_table) by which events and the diagnostic provider find and reference
+ * them. What ends an object's life: the driver's destroy callback takes it out of
+ * its table, waits until the last reference from there is dropped, and only then
+ * returns to the RDMA core, which frees it. Queues and doorbells belong to processes:
+ * the driver never polls a CQ, posts a request or rings a doorbell of theirs.
+ *
+ * Life of the device:
+ *
+ *   probe	 reset (normal), versions, rings, features, event queues; what fails
+ *		 after the rings were announced ends with a reset (init error)
+ *   serving	 commands by interrupt
+ *   recovery	 a command was not answered: its slot is quarantined, and one more
+ *		 command tells whether the queue answers at all. If so nothing else
+ *		 was hurt; if not, the adapter is reset (command time-out) and started
+ *		 again, consumers of what it has forgotten are told, and destroying
+ *		 that needs no command. A function that restarts by itself is noticed
+ *		 like that, too
+ *   halted	 the adapter did not confirm a reset: bus mastering is off, and the watch
+ *		 has the reset tried again now and then
+ *   gone	 the function does not answer to config cycles: commands fail at once
+ *   removal	 consumers end, with contexts open as well; event queues, reset (normal)
+ *   shutdown	 reset (shutdown), whatever processes do
+ *
+ * The age of the adapter's last sign of life is shown, and never a reason for anything:
+ * how often it has to come is not known.
+ *
+ * Lock order, outermost first; locks on one line are never held together:
+ *
+ *   efa_pd.ah_lock, efa_recent.lock, efa_qp.state_lock (commands are issued below them),
+ *   efa_ctx.db_lock
+ *   efa_hw.lock (one readless read at a time; may sleep)
+ *   efa_dev.orphan_lock
+ *   efa_table.lock, efa_eq.lock, efa_aq.lock
+ *   efa_dev.failures
+ *
+ * The locks of the last two lines are taken with interrupts off; the admin queue's lock
+ * guards the flight recorder, the epoch and bus mastering too. Commands sleep.
+ *
+ * What the adapter may reach (rings, user memory, lists of pages) is given back only
+ * when it is known to be done with it. There are two ways to know:
+ *
+ *   - it answered the command that ends the object, or refused the one that makes it
+ *     (the @done of efa_mem_retire()); for what a command itself refers to, it
+ *     answered that command, late perhaps;
+ *   - the epoch in which it learned of the memory is over (efa_mem_confirm()): it
+ *     confirmed a reset, its function was reset, or there is no function any more.
+ *
+ * An epoch begins when the rings are announced (efa_mem_expose()). When recovery, or
+ * who finds the adapter gone, raises efa_dev.epoch, its objects are dead: no command is
+ * issued for them, nor with one of their numbers, which may be somebody else's soon.
+ * Their memory is not free by that: what is destroyed before the end of the epoch is
+ * confirmed becomes an orphan, counted and kept; lists are parked with the admin queue.
+ * To ask for a reset takes bus mastering, as the adapter answers in memory: it is on
+ * during such an attempt and off after one that failed. A driver that leaves before the
+ * confirmation leaves orphans, parked lists and rings behind for good.
+ */
+#ifndef EFA_H
+#define EFA_H
+
+#include <linux/completion.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/pci.h>
+#include <linux/sched/clock.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "aq.h"
+#include "compat_kernel.h"
+#include "compat_rdma.h"
+#include "eadm_diag.h"
+#include "eadm_failures.h"
+#include "efa_hw.h"
+#include "eq.h"
+#include "hw.h"
+#include "mem.h"
+#include "stats.h"
+#include "table.h"
+#include "verbs.h"
+
+#define EFA_DRV_NAME		"efa"
+#define EFA_PORT		1
+
+/**
+ * struct efa_caps - what the adapter said of itself
+ * @version: of the register interface
+ * @device: DEVICE_ATTR
+ * @queue: QUEUE_ATTR
+ * @queue2: QUEUE_ATTR_2, or zeroes
+ * @network: NETWORK_ATTR
+ * @events: EVENT_QUEUE_ATTR, or zeroes
+ * @hints: HW_HINTS
+ * @features: bit n: feature n
+ * @flags: EFA_DEV_CAP_*
+ *
+ * Written once, before the device is registered.
+ */
+struct efa_caps {
+	u32 version;
+	struct efa_device_attr device;
+	struct efa_queue_attr queue;
+	struct efa_queue_attr_2 queue2;
+	struct efa_network_attr network;
+	struct efa_event_queue_attr events;
+	struct efa_hw_hints hints;
+	u32 features;
+	u32 flags;
+};
+
+/**
+ * struct efa_dev - one adapter
+ * @ibdev: the RDMA device
+ * @pdev: the PCI function
+ * @bars: claimed memory BARs, bit by bit
+ * @db_bar: BAR of doorbells
+ * @hw: registers
+ * @wq: the watch, and what is left to do after interrupts
+ * @recovery_wq: recovery, for which all others wait
+ * @caps: capabilities
+ * @probed: local_clock() of probe
+ * @vectors: interrupt vectors granted
+ * @aq: admin queue
+ * @aenq: asynchronous events
+ * @eqs: completion event queues
+ * @nr_eqs: of these
+ * @epoch: counts resets; raised under the admin queue's lock, see efa_obj_is_dead()
+ * @gone: the adapter does not answer on the bus any more; set once
+ * @watch: notices what nobody asks for
+ * @recovery: brings the admin queue back
+ * @halted: the last attempt failed: there is nobody to ask; recovery's own
+ * @told_gone: consumers know that it is gone; recovery's own
+ * @unconfirmed: it has not confirmed the last reset
+ * @last_recovery: jiffies of the last attempt
+ * @last_reason: EFA_RESET_* of the last reset
+ * @recoveries: times the queue was brought back
+ * @failed_recoveries: times it was not
+ * @orphan_lock: guards all up to @orphan_bytes
+ * @orphans: struct efa_orphan
+ * @over: all epochs before this one are known to be over
+ * @exposed: no epoch from this one on has begun
+ * @nr_orphans: entries of @orphans
+ * @orphan_bytes: their memory
+ * @leaking: rings are left behind
+ * @leaked: bytes of them
+ * @recent: an answer of the adapter, kept for a moment
+ * @qps: tables
+ * @cqs: tables
+ * @mrs: tables
+ * @pds: tables
+ * @ahs: tables
+ * @ctxs: tables
+ * @uars: tables
+ * @counters: of the driver
+ * @failures: the last ones, kept across recovery
+ * @diag: seen by the companion module
+ * @diag_released: nobody holds the auxiliary device any more
+ */
+struct efa_dev {
+	struct ib_device ibdev;
+	struct pci_dev *pdev;
+	int bars;
+	u8 db_bar;
+	struct efa_hw hw;
+	struct workqueue_struct *wq;
+	struct workqueue_struct *recovery_wq;
+	struct efa_caps caps;
+	u64 probed;
+	u32 vectors;
+	struct efa_aq aq;
+	struct efa_eq aenq;
+	struct efa_eq *eqs;
+	u32 nr_eqs;
+	u32 epoch;
+	bool gone;
+	struct delayed_work watch;
+	struct work_struct recovery;
+	bool halted;
+	bool told_gone;
+	bool unconfirmed;
+	unsigned long last_recovery;
+	u32 last_reason;
+	u64 recoveries;
+	u64 failed_recoveries;
+	spinlock_t orphan_lock;		/* orphans and epochs */
+	struct list_head orphans;
+	u32 over;
+	u32 exposed;
+	u32 nr_orphans;
+	u64 orphan_bytes;
+	bool leaking;
+	u64 leaked;
+	struct efa_recent recent;
+	struct efa_table qps;
+	struct efa_table cqs;
+	struct efa_table mrs;
+	struct efa_table pds;
+	struct efa_table ahs;
+	struct efa_table ctxs;
+	struct efa_table uars;
+	atomic64_t counters[EFA_CNT_COUNT];
+	struct eadm_failures failures;
+	struct eadm_diag_dev diag;
+	struct completion diag_released;
+};
+
+static inline struct efa_dev *to_efa_dev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct efa_dev, ibdev);
+}
+
+static inline void efa_count(struct efa_dev *dev, enum efa_counter counter)
+{
+	atomic64_inc(&dev->counters[counter]);
+}
+
+/**
+ * efa_obj_is_dead() - whether the adapter serves an object no longer
+ * @dev: the device
+ * @obj: the object
+ *
+ * It has forgotten it, or cannot reach memory. That does not make the object's memory
+ * free.
+ *
+ * Context: any.
+ */
+static inline bool efa_obj_is_dead(const struct efa_dev *dev, const struct efa_obj *obj)
+{
+	return READ_ONCE(dev->gone) || obj->epoch != READ_ONCE(dev->epoch);
+}
+
+/* recovery.c, watch.c */
+void efa_recovery_work(struct work_struct *work);
+void efa_dev_set_gone(struct efa_dev *dev);
+void efa_dev_withdraw(struct efa_dev *dev);
+void efa_watch_init(struct efa_dev *dev);
+void efa_watch_start(struct efa_dev *dev);
+void efa_watch_stop(struct efa_dev *dev);
+
+/* start.c */
+int efa_start(struct efa_dev *dev);
+int efa_start_again(struct efa_dev *dev);
+bool efa_halt(struct efa_dev *dev, enum efa_reset_reason reason);
+void efa_stop(struct efa_dev *dev, enum efa_reset_reason reason);
+
+void efa_verbs_init(struct efa_dev *dev);
+bool efa_is_serving(const struct efa_dev *dev);
+
+/* failure.c */
+void efa_failed_qp(struct efa_qp *qp);
+void efa_failed_command(struct efa_dev *dev, const struct efa_cmd *cmd);
+void efa_failed_device(struct efa_dev *dev, u8 cause, int error);
+
+/* diag/ */
+void efa_diag_async(struct efa_dev *dev, u16 group);
+void efa_diag_command(struct efa_dev *dev, unsigned long type, const struct efa_cmd *cmd);
+void efa_diag_device(struct efa_dev *dev, unsigned long type);
+int efa_diag_add(struct efa_dev *dev);
+void efa_diag_init(struct efa_dev *dev);
+void efa_diag_del(struct efa_dev *dev);
+
+#endif /* EFA_H */

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Event queues and interrupts (hw 1.3, 3.9, 9). */
+
+#include <linux/bitfield.h>
+#include <linux/slab.h>
+
+#include "efa.h"
+#include "trace.h"
+
+static_assert(EFA_AQ_FLAGS_PHASE == 1 && EFA_EQE_PHASE == 1);
+
+static void *entry_at(const struct efa_eq *eq, u32 index)
+{
+	return eq->ring.va + ((size_t)(index & (eq->depth - 1)) << eq->shift);
+}
+
+static bool is_async(const struct efa_eq *eq)
+{
+	return !eq->index;
+}
+
+static bool is_phase_new(const struct efa_eq *eq, u32 index, bool phase)
+{
+	return phase == !(index & eq->depth);
+}
+
+static bool is_async_new(const struct efa_eq *eq, u32 index)
+{
+	const struct efa_aenqe *e = entry_at(eq, index);
+
+	return is_phase_new(eq, index, READ_ONCE(e->flags) & EFA_AQ_FLAGS_PHASE);
+}
+
+static bool is_completion_new(const struct efa_eq *eq, u32 index)
+{
+	const struct efa_eqe *e = entry_at(eq, index);
+
+	return is_phase_new(eq, index, le32_to_cpu(READ_ONCE(e->hdr)) & EFA_EQE_PHASE);
+}
+
+static bool is_new(const struct efa_eq *eq, u32 index)
+{
+	return is_async(eq) ? is_async_new(eq, index) : is_completion_new(eq, index);
+}
+
+/* The rest of an entry after its phase. */
+static void consume(struct efa_eq *eq, void *copy, size_t size)
+{
+	lockdep_assert_held(&eq->lock);
+	dma_rmb();
+	memcpy(copy, entry_at(eq, eq->ci), size);
+	eq->ci++;
+	eq->events++;
+	eq->last_event = local_clock();
+}
+
+/*
+ * Each takes the next entry. To see that there is none takes no lock: an entry that comes
+ * later causes an interrupt, and rings are there for as long as interrupts are requested.
+ */
+static bool take_async(struct efa_eq *eq, struct efa_aenqe *copy)
+{
+	unsigned long flags;
+	bool found;
+
+	if (!is_async_new(eq, READ_ONCE(eq->ci)))
+		return false;
+	spin_lock_irqsave(&eq->lock, flags);
+	found = eq->live && is_async_new(eq, eq->ci);
+	if (found) {
+		consume(eq, copy, sizeof(*copy));
+		/* Under the same lock: a reader compares the two numbers. */
+		if (le16_to_cpu(copy->group) == EFA_AENQ_KEEP_ALIVE) {
+			eq->keep_alives++;
+			eq->last_keep_alive = eq->last_event;
+		}
+	}
+	spin_unlock_irqrestore(&eq->lock, flags);
+	return found;
+}
+
+static bool take_completion(struct efa_eq *eq, struct efa_eqe *copy)
+{
+	unsigned long flags;
+	bool found;
+
+	if (!is_completion_new(eq, READ_ONCE(eq->ci)))
+		return false;
+	spin_lock_irqsave(&eq->lock, flags);
+	found = eq->live && is_completion_new(eq, eq->ci);
+	if (found)
+		consume(eq, copy, sizeof(*copy));
+	spin_unlock_irqrestore(&eq->lock, flags);
+	return found;
+}
+
+/**
+ * efa_eq_pending() - entries that nobody has consumed yet
+ * @eq: the event queue
+ *
+ * Context: any.
+ */
+u32 efa_eq_pending(struct efa_eq *eq)
+{
+	unsigned long flags;
+	u32 n = 0;
+
+	spin_lock_irqsave(&eq->lock, flags);
+	while (eq->live && n < eq->depth && is_new(eq, eq->ci + n))
+		n++;
+	spin_unlock_irqrestore(&eq->lock, flags);
+	return n;
+}
+
+/* ---- asynchronous events ------------------------------------------------- */
+
+static void deliver_async(struct efa_dev *dev, const struct efa_aenqe *e)
+{
+	u16 group = le16_to_cpu(e->group), syndrome = le16_to_cpu(e->syndrome);
+
+	trace_async_event(&dev->ibdev, group, syndrome);
+	if (group == EFA_AENQ_KEEP_ALIVE)
+		return;
+	dev_warn_ratelimited(&dev->pdev->dev, "event of group %u, syndrome %u\n", group, syndrome);
+	efa_diag_async(dev, group);
+	/* What it means nobody has said: one command shows whether there is service. */
+	if (group == EFA_AENQ_FATAL_ERROR)
+		efa_aq_recover(dev);
+}
+
+static void consume_async(struct efa_dev *dev)
+{
+	struct efa_eq *eq = &dev->aenq;
+	u32 budget = eq->depth;
+	struct efa_aenqe e;
+	unsigned long flags;
+	bool any = false;
+
+	while (budget-- && take_async(eq, &e)) {
+		deliver_async(dev, &e);
+		any = true;
+	}
+	if (!any)
+		return;
+	/* Not that of before a reset that came between. */
+	spin_lock_irqsave(&eq->lock, flags);
+	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, eq->ci);
+	spin_unlock_irqrestore(&eq->lock, flags);
+}
+
+/* A handler is not run twice at a time. */
+static void count_interrupt(struct efa_eq *eq)
+{
+	WRITE_ONCE(eq->interrupts, eq->interrupts + 1);
+}
+
+static irqreturn_t mgmt_irq(int irq, void *data)
+{
+	struct efa_dev *dev = data;
+
+	count_interrupt(&dev->aenq);
+	efa_aq_interrupt(dev);
+	consume_async(dev);
+	return IRQ_HANDLED;
+}
+
+/* ---- completion events --------------------------------------------------- */
+
+static void note_unknown(struct efa_eq *eq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&eq->lock, flags);
+	eq->unknown++;
+	eq->last_unknown = local_clock();
+	spin_unlock_irqrestore(&eq->lock, flags);
+}
+
+static void deliver_completion(struct efa_eq *eq, const struct efa_eqe *e)
+{
+	u16 cqn = le16_to_cpu(e->cqn);
+	struct efa_dev *dev = eq->dev;
+	struct efa_obj *obj;
+	struct efa_cq *cq;
+
+	trace_comp_event(&dev->ibdev, eq->eqn, cqn);
+	obj = efa_table_get(&dev->cqs, cqn);
+	cq = obj ? container_of(obj, struct efa_cq, obj) : NULL;
+	if (cq && cq->eq == eq && !FIELD_GET(EFA_EQE_TYPE, le32_to_cpu(e->hdr)))
+		efa_cq_event(cq, READ_ONCE(eq->last_event));
+	else
+		note_unknown(eq);
+	if (obj)
+		efa_obj_put(obj);
+}
+
+static void consume_completions(struct efa_eq *eq)
+{
+	u32 budget = eq->depth;
+	struct efa_eqe e;
+
+	while (budget-- && take_completion(eq, &e))
+		deliver_completion(eq, &e);
+	/* An entry that came after the last look causes another interrupt. */
+	if (READ_ONCE(eq->live))
+		efa_reg_write(eq->dev, EFA_REG_EQ_DB, EFA_EQ_DB_ARM |
+						      FIELD_PREP(EFA_EQ_DB_EQN, eq->eqn));
+}
+
+static irqreturn_t comp_irq(int irq, void *data)
+{
+	count_interrupt(data);
+	consume_completions(data);
+	return IRQ_HANDLED;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static int eq_init(struct efa_eq *eq, struct efa_dev *dev, u8 index, u32 depth, u8 shift)
+{
+	spin_lock_init(&eq->lock);
+	eq->dev = dev;
+	eq->index = index;
+	eq->vector = index;
+	eq->depth = depth;
+	eq->shift = shift;
+	eq->created = local_clock();
+	return efa_ring_alloc(dev, &eq->ring, (size_t)depth << shift);
+}
+
+static void set_live(struct efa_eq *eq, bool live)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&eq->lock, flags);
+	eq->live = live;
+	spin_unlock_irqrestore(&eq->lock, flags);
+}
+
+static int irq_request(struct efa_eq *eq, irq_handler_t handler, void *data, u32 cpu)
+{
+	struct pci_dev *pdev = eq->dev->pdev;
+	int irq = pci_irq_vector(pdev, eq->vector);
+	int ret;
+
+	ret = request_irq(irq, handler, 0, eq->irq_name, data);
+	if (ret) {
+		dev_err(&pdev->dev, "no interrupt for vector %u: %d\n", eq->vector, ret);
+		return ret;
+	}
+	eq->irq = irq;
+	cpumask_set_cpu(cpu, &eq->affinity);
+	irq_set_affinity_and_hint(irq, &eq->affinity);
+	return 0;
+}
+
+static void irq_release(struct efa_eq *eq, void *data)
+{
+	if (!eq->irq)
+		return;
+	irq_update_affinity_hint(eq->irq, NULL);
+	free_irq(eq->irq, data);
+	eq->irq = 0;
+}
+
+/**
+ * efa_aenq_init() - allocate the queue of asynchronous events
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int efa_aenq_init(struct efa_dev *dev)
+{
+	return eq_init(&dev->aenq, dev, 0, EFA_AENQ_DEPTH, EFA_AQE_SHIFT);
+}
+
+/**
+ * efa_mgmt_request() - request the interrupt of the admin queue and asynchronous events
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int efa_mgmt_request(struct efa_dev *dev)
+{
+	struct efa_eq *eq = &dev->aenq;
+
+	snprintf(eq->irq_name, sizeof(eq->irq_name), "efa-mgmnt@pci:%s", pci_name(dev->pdev));
+	return irq_request(eq, mgmt_irq, dev, cpumask_first(cpu_online_mask));
+}
+
+/**
+ * efa_mgmt_free() - free it
+ * @dev: the device
+ *
+ * Context: process.
+ */
+void efa_mgmt_free(struct efa_dev *dev)
+{
+	irq_release(&dev->aenq, dev);
+}
+
+/**
+ * efa_eqs_init() - allocate event queues for completions
+ * @dev: the device, whose limits are known
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; efa_eqs_free() in any case.
+ */
+int efa_eqs_init(struct efa_dev *dev)
+{
+	u32 n = min(le32_to_cpu(dev->caps.events.max_eq), dev->vectors - 1), i;
+	u32 depth = le32_to_cpu(dev->caps.events.max_eq_depth);
+	int ret;
+
+	if (!n)
+		return 0;
+	dev->eqs = kcalloc(n, sizeof(*dev->eqs), GFP_KERNEL);
+	if (!dev->eqs)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		ret = eq_init(&dev->eqs[i], dev, i + 1, depth, EFA_EQE_SHIFT);
+		if (ret)
+			return ret;
+		dev->nr_eqs++;
+	}
+	return 0;
+}
+
+/**
+ * efa_eqs_free() - free all event queues
+ * @dev: the device
+ *
+ * Context: process; the adapter was halted.
+ */
+void efa_eqs_free(struct efa_dev *dev)
+{
+	u32 i;
+
+	for (i = 0; i < dev->nr_eqs; i++)
+		efa_ring_free(dev, &dev->eqs[i].ring);
+	kfree(dev->eqs);
+	efa_ring_free(dev, &dev->aenq.ring);
+}
+
+/**
+ * efa_eqs_request() - request the interrupts of completion event queues
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0 or -errno; efa_eqs_stop() in any case.
+ */
+int efa_eqs_request(struct efa_dev *dev)
+{
+	struct efa_eq *eq;
+	int ret;
+	u32 i;
+
+	for (i = 0; i < dev->nr_eqs; i++) {
+		eq = &dev->eqs[i];
+		snprintf(eq->irq_name, sizeof(eq->irq_name), "efa-comp%u@pci:%s", i,
+			 pci_name(dev->pdev));
+		ret = irq_request(eq, comp_irq, eq, cpumask_local_spread(i, NUMA_NO_NODE));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * efa_eqs_create() - tell the adapter of completion event queues
+ * @dev: the device; the rings are empty
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int efa_eqs_create(struct efa_dev *dev)
+{
+	int ret;
+	u32 i;
+
+	for (i = 0; i < dev->nr_eqs; i++) {
+		ret = efa_cmd_create_eq(dev, &dev->eqs[i]);
+		if (ret)
+			return ret;
+		set_live(&dev->eqs[i], true);
+		consume_completions(&dev->eqs[i]);
+	}
+	return 0;
+}
+
+/**
+ * efa_eqs_stop() - take all completion event queues out of service
+ * @dev: the device
+ * @destroy: tell the adapter, too
+ *
+ * Context: process.
+ */
+void efa_eqs_stop(struct efa_dev *dev, bool destroy)
+{
+	struct efa_eq *eq;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < dev->nr_eqs; i++) {
+		eq = &dev->eqs[i];
+		irq_release(eq, eq);
+		/* A reset follows: no need to insist. */
+		if (destroy && eq->live && !ret)
+			ret = efa_cmd_destroy_eq(dev, eq);
+		set_live(eq, false);
+	}
+}
+
+static void eq_reset(struct efa_eq *eq, bool live)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&eq->lock, flags);
+	memset(eq->ring.va, 0, eq->ring.size);
+	eq->ci = 0;
+	eq->live = live;
+	eq->waiting = false;
+	spin_unlock_irqrestore(&eq->lock, flags);
+}
+
+/**
+ * efa_eqs_reset() - empty all event queues
+ * @dev: the device
+ *
+ * Context: process; the adapter was halted.
+ */
+void efa_eqs_reset(struct efa_dev *dev)
+{
+	u32 i;
+
+	eq_reset(&dev->aenq, true);
+	for (i = 0; i < dev->nr_eqs; i++)
+		eq_reset(&dev->eqs[i], false);
+}
+
+/* Entries that were there at the last look already, and no interrupt since. */
+static bool is_stuck(struct efa_eq *eq)
+{
+	unsigned long flags;
+	bool stuck, pending;
+
+	spin_lock_irqsave(&eq->lock, flags);
+	pending = eq->live && is_new(eq, eq->ci);
+	stuck = pending && eq->waiting && READ_ONCE(eq->interrupts) == eq->interrupts_then;
+	eq->waiting = pending;
+	eq->interrupts_then = READ_ONCE(eq->interrupts);
+	if (stuck) {
+		eq->missed++;
+		eq->last_missed = local_clock();
+	}
+	spin_unlock_irqrestore(&eq->lock, flags);
+	return stuck;
+}
+
+/**
+ * efa_eqs_kick() - consume entries that no interrupt came for
+ * @dev: the device
+ *
+ * Context: process; called now and then.
+ */
+void efa_eqs_kick(struct efa_dev *dev)
+{
+	u32 i;
+
+	if (is_stuck(&dev->aenq))
+		consume_async(dev);
+	for (i = 0; i < dev->nr_eqs; i++)
+		if (is_stuck(&dev->eqs[i]))
+			consume_completions(&dev->eqs[i]);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is kept of failures (eadm_failures.h); what a process may ask for is none. */
+
+#include "efa.h"
+#include "efa_classes.h"
+
+/**
+ * efa_failed_qp() - the adapter has forgotten a QP
+ * @qp: the QP, referenced
+ *
+ * Context: process.
+ */
+void efa_failed_qp(struct efa_qp *qp)
+{
+	struct efa_dev *dev = to_efa_dev(qp->ibqp.device);
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_QP,
+		.cause = READ_ONCE(dev->gone) ? EADM_CAUSE_ADAPTER_GONE : EADM_CAUSE_ADAPTER_RESET,
+		.id = qp->qpn,
+	};
+
+	eadm_failure_set_owner(&what, &qp->ibqp.res);
+	eadm_failures_note(&dev->failures, &what);
+}
+
+/* To ask for what is not there is a way to find that out. */
+static bool is_question(u32 op)
+{
+	switch (op) {
+	case EADM_CMD_OP_QUERY_QP:
+	case EADM_CMD_OP_GET_STATS:
+	case EADM_CMD_OP_GET_FEATURE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * efa_failed_command() - a command was lost, or refused
+ * @dev: the device
+ * @cmd: the command, without success; nothing is kept of one that a reset ended
+ *
+ * Context: process, of the issuer.
+ */
+void efa_failed_command(struct efa_dev *dev, const struct efa_cmd *cmd)
+{
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_COMMAND,
+		.cause = EADM_CAUSE_TIMEOUT,
+		.has = EADM_FAILURE_OP | EADM_FAILURE_ERROR,
+		.id = cmd->seq,
+		.op = efa_op_class(cmd->req.hdr.opcode),
+		.op_raw = cmd->req.hdr.opcode,
+		.error = cmd->status,
+	};
+
+	if (cmd->answered) {
+		if (!cmd->resp.hdr.status || is_question(what.op))
+			return;
+		what.cause = EADM_CAUSE_REFUSED;
+		what.syndrome = cmd->resp.hdr.status;
+		what.has |= EADM_FAILURE_SYNDROME;
+	} else if (cmd->status != -ETIMEDOUT) {
+		return;
+	}
+	eadm_failure_set_caller(&what);
+	eadm_failures_note(&dev->failures, &what);
+}
+
+/**
+ * efa_failed_device() - the adapter as a whole failed
+ * @dev: the device
+ * @cause: EADM_CAUSE_ADAPTER_*
+ * @error: why it could not be brought back, or 0
+ *
+ * Context: any but NMI.
+ */
+void efa_failed_device(struct efa_dev *dev, u8 cause, int error)
+{
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_DEVICE,
+		.cause = cause,
+		.has = error ? EADM_FAILURE_ERROR : 0,
+		.error = error,
+	};
+
+	eadm_failures_note(&dev->failures, &what);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Commands that get and set features (hw 5). */
+
+#include <linux/utsname.h>
+
+#include "efa.h"
+
+#define API_VERSION_MIN		1
+
+/* The version of the specification that the driver follows. */
+#define SPEC_VERSION		0x0200
+
+/* Smaller hints than this are none: a read takes two changes of task at worst. */
+#define MMIO_TIMEOUT_MIN_MS	5
+
+static bool has_feature(const struct efa_dev *dev, enum efa_feature feature)
+{
+	return dev->caps.features & BIT(feature);
+}
+
+static int get_feature(struct efa_dev *dev, enum efa_feature feature, void *payload, size_t size)
+{
+	struct efa_cmd cmd = {
+		.req.hdr.opcode = EFA_CMD_GET_FEATURE,
+		.len = sizeof(cmd.req.get_feature),
+	};
+	int ret;
+
+	cmd.req.get_feature.feature = feature;
+	ret = efa_aq_exec(dev, &cmd);
+	if (!ret)
+		memcpy(payload, cmd.resp.raw.resp, size);
+	return ret;
+}
+
+/* One without which there is no service. */
+static int need_feature(struct efa_dev *dev, enum efa_feature feature, void *payload,
+			size_t size)
+{
+	int ret = has_feature(dev, feature) ? get_feature(dev, feature, payload, size) :
+					      -EOPNOTSUPP;
+
+	if (ret)
+		dev_err(&dev->pdev->dev, "feature %u cannot be read: %d\n", feature, ret);
+	return ret;
+}
+
+static int read_device(struct efa_dev *dev)
+{
+	struct efa_caps *caps = &dev->caps;
+	u32 api;
+	int ret;
+
+	ret = get_feature(dev, EFA_FEATURE_DEVICE_ATTR, &caps->device, sizeof(caps->device));
+	if (ret)
+		return ret;
+	api = le32_to_cpu(caps->device.api_version);
+	if (api < API_VERSION_MIN) {
+		dev_err(&dev->pdev->dev, "version %u of the commands is too old\n", api);
+		return -EOPNOTSUPP;
+	}
+	caps->features = lower_32_bits(le64_to_cpu(caps->device.features));
+	caps->flags = le32_to_cpu(caps->device.caps);
+	return 0;
+}
+
+static int check_queues(struct efa_dev *dev)
+{
+	const struct efa_queue_attr *q = &dev->caps.queue;
+	const struct efa_event_queue_attr *eq = &dev->caps.events;
+	u32 depth = le32_to_cpu(eq->max_eq_depth);
+
+	if (!q->max_qp || !q->max_cq || !q->sub_cqs || !q->max_recv_sge || !q->max_mr_pages)
+		goto err;
+	/* Indices have 16 bits. */
+	if (le32_to_cpu(q->max_cq_depth) > EFA_MAX_INDEX)
+		goto err;
+	if (eq->max_eq && (!is_power_of_2(depth) || depth > EFA_EQ_MAX_DEPTH))
+		goto err;
+	return 0;
+err:
+	dev_err(&dev->pdev->dev, "the limits of its queues make no sense\n");
+	return -EINVAL;
+}
+
+/* 0 keeps what there is. */
+static void follow_hints(struct efa_dev *dev)
+{
+	const struct efa_hw_hints *hints = &dev->caps.hints;
+	u32 mmio = le16_to_cpu(hints->mmio_timeout), cmd = le16_to_cpu(hints->cmd_timeout);
+
+	if (mmio)
+		dev->hw.mmio_timeout = max_t(u32, mmio, MMIO_TIMEOUT_MIN_MS);
+	if (cmd)
+		WRITE_ONCE(dev->hw.cmd_timeout, cmd);
+	dev->hw.poll_interval = le16_to_cpu(hints->poll_interval);
+}
+
+/**
+ * efa_read_features() - learn what the adapter can do
+ * @dev: the device, whose queue works
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int efa_read_features(struct efa_dev *dev)
+{
+	struct efa_caps *caps = &dev->caps;
+	int ret;
+
+	ret = read_device(dev);
+	if (ret)
+		return ret;
+	ret = need_feature(dev, EFA_FEATURE_QUEUE_ATTR, &caps->queue, sizeof(caps->queue));
+	if (ret)
+		return ret;
+	if (has_feature(dev, EFA_FEATURE_QUEUE_ATTR_2)) {
+		ret = need_feature(dev, EFA_FEATURE_QUEUE_ATTR_2, &caps->queue2,
+				   sizeof(caps->queue2));
+		if (ret)
+			return ret;
+	}
+	ret = need_feature(dev, EFA_FEATURE_NETWORK_ATTR, &caps->network, sizeof(caps->network));
+	if (ret)
+		return ret;
+	if (has_feature(dev, EFA_FEATURE_EVENT_QUEUE_ATTR)) {
+		ret = need_feature(dev, EFA_FEATURE_EVENT_QUEUE_ATTR, &caps->events,
+				   sizeof(caps->events));
+		if (ret)
+			return ret;
+	}
+	ret = check_queues(dev);
+	if (ret)
+		return ret;
+	ret = need_feature(dev, EFA_FEATURE_HW_HINTS, &caps->hints, sizeof(caps->hints));
+	if (!ret)
+		follow_hints(dev);
+	return ret;
+}
+
+/**
+ * efa_enable_events() - have the adapter report all asynchronous events
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int efa_enable_events(struct efa_dev *dev)
+{
+	struct efa_aenq_config config;
+	struct efa_cmd cmd = {
+		.req.hdr.opcode = EFA_CMD_SET_FEATURE,
+		.len = sizeof(cmd.req.set_feature),
+	};
+	int ret;
+
+	ret = need_feature(dev, EFA_FEATURE_AENQ_CONFIG, &config, sizeof(config));
+	if (ret)
+		return ret;
+	if ((le32_to_cpu(config.supported) & EFA_AENQ_GROUPS) != EFA_AENQ_GROUPS) {
+		dev_err(&dev->pdev->dev, "reports event groups %#x only\n",
+			le32_to_cpu(config.supported));
+		return -EOPNOTSUPP;
+	}
+	config.supported = 0;
+	config.enabled = cpu_to_le32(EFA_AENQ_GROUPS);
+	cmd.req.set_feature.feature = EFA_FEATURE_AENQ_CONFIG;
+	memcpy(cmd.req.set_feature.payload, &config, sizeof(config));
+	return efa_aq_exec(dev, &cmd);
+}
+
+/* A byte for each part behind the first; kernels name themselves so. */
+static u32 kernel_version(void)
+{
+	u32 major = 0, minor = 0, patch = 0;
+
+	if (sscanf(init_utsname()->release, "%u.%u.%u", &major, &minor, &patch) < 2)
+		return 0;
+	return major << 16 | min(minor, 255u) << 8 | min(patch, 255u);
+}
+
+static void fill_host_info(struct efa_dev *dev, struct efa_host_info *info)
+{
+	strscpy(info->os_dist, init_utsname()->release, sizeof(info->os_dist));
+	strscpy(info->kernel_text, init_utsname()->version, sizeof(info->kernel_text));
+	info->kernel_version = cpu_to_le32(kernel_version());
+	info->bdf = cpu_to_le16(pci_dev_id(dev->pdev));
+	info->spec_version = cpu_to_le16(SPEC_VERSION);
+}
+
+/**
+ * efa_tell_host_info() - tell the adapter what it is in
+ * @dev: the device
+ *
+ * What it thinks of that does not matter.
+ *
+ * Context: process.
+ */
+void efa_tell_host_info(struct efa_dev *dev)
+{
+	struct efa_cmd cmd = {
+		.req.hdr.opcode = EFA_CMD_SET_FEATURE,
+		.len = sizeof(cmd.req.set_feature),
+	};
+	struct efa_list *list;
+
+	if (!has_feature(dev, EFA_FEATURE_HOST_INFO))
+		return;
+	list = efa_list_alloc(sizeof(struct efa_host_info));
+	if (!list)
+		return;
+	fill_host_info(dev, list->va);
+	if (!efa_list_map(dev, list)) {
+		cmd.list = list;
+		cmd.req.set_feature.feature = EFA_FEATURE_HOST_INFO;
+		efa_list_ctrl(list, &cmd.req.set_feature.ctrl, &cmd.req.hdr.flags);
+		efa_aq_exec(dev, &cmd);
+		list = cmd.list;
+	}
+	efa_list_free(dev, list);
+}
+
+/**
+ * efa_cmd_probe() - ask the adapter something that changes nothing
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0 when it answered, whatever it said.
+ */
+int efa_cmd_probe(struct efa_dev *dev)
+{
+	struct efa_cmd cmd = {
+		.req.hdr.opcode = EFA_CMD_GET_FEATURE,
+		.len = sizeof(cmd.req.get_feature),
+	};
+	int ret;
+
+	cmd.req.get_feature.feature = EFA_FEATURE_DEVICE_ATTR;
+	ret = efa_aq_exec(dev, &cmd);
+	return cmd.answered ? 0 : ret;
+}

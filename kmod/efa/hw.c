@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Registers, none of which is ever loaded from, and the reset handshake (hw 2). */
+
+#include <linux/bitfield.h>
+#include <linux/delay.h>
+#include <linux/dma-mapping.h>
+
+#include "efa.h"
+
+/* Until a read is answered, look so often before giving the CPU away, 1 us apart. */
+#define SPINS		20
+
+/* A read that got no answer is tried again. */
+#define TRIES		3
+
+/* What is put into the answer's id before a read: nothing that could be the next one. */
+#define NO_ID(seq)	((u16)((seq) + 0x9a))
+
+/* Until the adapter has said how long a reset may take, in ms. */
+#define RESET_DEFAULT	1000
+
+/**
+ * efa_reg_write() - write a register
+ * @dev: the device
+ * @reg: EFA_REG_*
+ * @value: its new value
+ *
+ * Context: any.
+ */
+void efa_reg_write(struct efa_dev *dev, u32 reg, u32 value)
+{
+	writel(value, dev->hw.bar + reg);
+}
+
+/**
+ * efa_reg_write_addr() - write an address into a pair of registers
+ * @dev: the device
+ * @reg_lo: EFA_REG_*_LO
+ * @reg_hi: EFA_REG_*_HI
+ * @addr: the address
+ *
+ * Context: any.
+ */
+void efa_reg_write_addr(struct efa_dev *dev, u32 reg_lo, u32 reg_hi, dma_addr_t addr)
+{
+	efa_reg_write(dev, reg_lo, lower_32_bits(addr));
+	efa_reg_write(dev, reg_hi, upper_32_bits(addr));
+}
+
+/* The answer's address: its upper half comes first (hw 2.3). */
+static void tell_resp(struct efa_dev *dev)
+{
+	efa_reg_write(dev, EFA_REG_MMIO_RESP_HI, upper_32_bits(dev->hw.resp_dma));
+	efa_reg_write(dev, EFA_REG_MMIO_RESP_LO, lower_32_bits(dev->hw.resp_dma));
+}
+
+static bool is_answered(const struct efa_hw *hw)
+{
+	return READ_ONCE(hw->resp->id) == cpu_to_le16(hw->seq);
+}
+
+/* An answer of the adapter takes a moment at most, unless it is one that sleeps, too. */
+static bool await_answer(struct efa_hw *hw)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(hw->mmio_timeout) + 1;
+	int spins = SPINS;
+
+	for (;;) {
+		if (is_answered(hw))
+			return true;
+		if (spins-- > 0) {
+			udelay(1);
+			continue;
+		}
+		if (time_after(jiffies, deadline))
+			return is_answered(hw);
+		usleep_range(50, 200);
+	}
+}
+
+static u32 try_read(struct efa_dev *dev, u32 reg)
+{
+	struct efa_hw *hw = &dev->hw;
+
+	lockdep_assert_held(&hw->lock);
+	hw->seq++;
+	WRITE_ONCE(hw->resp->id, cpu_to_le16(NO_ID(hw->seq)));
+	/* The answer must not be overwritten; writel() orders that. */
+	efa_reg_write(dev, EFA_REG_MMIO_REG_READ, FIELD_PREP(EFA_MMIO_READ_REG, reg) |
+						  FIELD_PREP(EFA_MMIO_READ_ID, hw->seq));
+	if (!await_answer(hw))
+		return EFA_MMIO_NO_VALUE;
+	/* The rest of the answer after its id. */
+	dma_rmb();
+	if (le16_to_cpu(hw->resp->reg) != reg)
+		return EFA_MMIO_NO_VALUE;
+	return le32_to_cpu(hw->resp->value);
+}
+
+/**
+ * efa_reg_read() - read a register by way of memory
+ * @dev: the device, with bus mastering on
+ * @reg: EFA_REG_*
+ *
+ * Context: process.
+ * Return: its value, or EFA_MMIO_NO_VALUE when the adapter does not answer.
+ */
+u32 efa_reg_read(struct efa_dev *dev, u32 reg)
+{
+	struct efa_hw *hw = &dev->hw;
+	u32 value = EFA_MMIO_NO_VALUE;
+	int i;
+
+	mutex_lock(&hw->lock);
+	for (i = 0; i < TRIES && value == EFA_MMIO_NO_VALUE && !efa_hw_is_gone(dev); i++)
+		value = try_read(dev, reg);
+	mutex_unlock(&hw->lock);
+	return value;
+}
+
+/**
+ * efa_hw_is_gone() - whether the function no longer answers on the bus
+ * @dev: the device
+ *
+ * Context: any but NMI.
+ */
+bool efa_hw_is_gone(struct efa_dev *dev)
+{
+	return pci_channel_offline(dev->pdev) || !pci_device_is_present(dev->pdev);
+}
+
+/* Waits until it says that a reset is in progress, or that none is. */
+static int await_resetting(struct efa_dev *dev, bool resetting)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(dev->hw.reset_timeout) + 1;
+	unsigned int ms = 1;
+	bool last;
+	u32 sts;
+
+	do {
+		last = time_after(jiffies, deadline);
+		sts = efa_reg_read(dev, EFA_REG_DEV_STS);
+		if (sts == EFA_MMIO_NO_VALUE)
+			return efa_hw_is_gone(dev) ? -ENODEV : -EIO;
+		if (!!(sts & EFA_STS_RESETTING) == resetting)
+			return 0;
+		msleep(ms);
+		ms = min(2 * ms, EFA_TIMEOUT_UNIT_MS);
+	} while (!last);
+	return -ETIME;
+}
+
+/**
+ * efa_hw_read_caps() - read the time limits, and how wide DMA addresses may be
+ * @dev: the device
+ * @dma_bits: set to that
+ *
+ * Context: process.
+ * Return: 0, -EIO, or -EINVAL when what it says cannot be.
+ */
+int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits)
+{
+	u32 caps = efa_reg_read(dev, EFA_REG_CAPS);
+	struct efa_hw *hw = &dev->hw;
+	u32 timeout;
+
+	if (caps == EFA_MMIO_NO_VALUE)
+		return -EIO;
+	*dma_bits = FIELD_GET(EFA_CAPS_DMA_WIDTH, caps);
+	hw->reset_timeout = FIELD_GET(EFA_CAPS_RESET_TIMEOUT, caps) * EFA_TIMEOUT_UNIT_MS;
+	timeout = FIELD_GET(EFA_CAPS_CMD_TIMEOUT, caps) * EFA_TIMEOUT_UNIT_MS;
+	WRITE_ONCE(hw->cmd_timeout, timeout ?: EFA_CMD_TIMEOUT_DEFAULT_MS);
+	if (!hw->reset_timeout || *dma_bits < 32 || *dma_bits > 64) {
+		dev_err(&dev->pdev->dev, "capabilities %#x make no sense\n", caps);
+		hw->reset_timeout = hw->reset_timeout ?: RESET_DEFAULT;
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * efa_hw_reset() - have the adapter stop and forget everything
+ * @dev: the device, with bus mastering on, as it answers in memory
+ * @reason: what it is told
+ *
+ * Context: process.
+ * Return: 0 when it confirmed that; else why it is not known.
+ */
+int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason)
+{
+	u32 sts;
+	int ret;
+
+	/* Another driver may have had other ideas, and a reset clears it. */
+	tell_resp(dev);
+	sts = efa_reg_read(dev, EFA_REG_DEV_STS);
+	if (sts == EFA_MMIO_NO_VALUE)
+		return efa_hw_is_gone(dev) ? -ENODEV : -EIO;
+	if (!(sts & EFA_STS_READY))
+		return -EINVAL;
+	WRITE_ONCE(dev->last_reason, reason);
+	efa_reg_write(dev, EFA_REG_DEV_CTL, EFA_CTL_RESET | FIELD_PREP(EFA_CTL_REASON, reason));
+	tell_resp(dev);
+	ret = await_resetting(dev, true);
+	efa_reg_write(dev, EFA_REG_DEV_CTL, 0);
+	if (ret)
+		return ret;
+	return await_resetting(dev, false);
+}
+
+/**
+ * efa_hw_function_reset() - reset the function as PCI knows it
+ * @dev: the device
+ *
+ * Bus mastering is off afterwards.
+ *
+ * Context: process.
+ * Return: whether the function announces such a reset, and made it.
+ */
+bool efa_hw_function_reset(struct efa_dev *dev)
+{
+	struct pci_dev *pdev = dev->pdev;
+	int ret;
+
+	if (pcie_reset_flr(pdev, PCI_RESET_PROBE))
+		return false;
+	pci_cfg_access_lock(pdev);
+	pci_clear_master(pdev);
+	pci_save_state(pdev);
+	ret = pcie_reset_flr(pdev, PCI_RESET_DO_RESET);
+	pci_restore_state(pdev);
+	pci_cfg_access_unlock(pdev);
+	return !ret;
+}
+
+/**
+ * efa_hw_check_versions() - whether this driver and the adapter understand each other
+ * @dev: the device
+ *
+ * Context: process.
+ * Return: 0, -EIO or -EOPNOTSUPP.
+ */
+int efa_hw_check_versions(struct efa_dev *dev)
+{
+	u32 version = efa_reg_read(dev, EFA_REG_VERSION);
+	u32 controller = efa_reg_read(dev, EFA_REG_CONTROLLER_VERSION);
+
+	if (version == EFA_MMIO_NO_VALUE || controller == EFA_MMIO_NO_VALUE)
+		return -EIO;
+	dev->caps.version = version;
+	/* Of the controller's, any but 0.0.0 will do; who implements it does not matter. */
+	if (version >= EFA_VERSION_MIN &&
+	    controller & (EFA_CONTROLLER_MAJOR | EFA_CONTROLLER_MINOR | EFA_CONTROLLER_SUB_MINOR))
+		return 0;
+	dev_err(&dev->pdev->dev, "interface %#x of firmware %#x is too old\n", version, controller);
+	return -EOPNOTSUPP;
+}
+
+/**
+ * efa_hw_init() - be able to read registers
+ * @dev: the device, with bus mastering on
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int efa_hw_init(struct efa_dev *dev)
+{
+	struct efa_hw *hw = &dev->hw;
+
+	mutex_init(&hw->lock);
+	hw->mmio_timeout = EFA_MMIO_TIMEOUT_DEFAULT_MS;
+	hw->reset_timeout = RESET_DEFAULT;
+	hw->cmd_timeout = EFA_CMD_TIMEOUT_DEFAULT_MS;
+	hw->resp = dma_alloc_coherent(&dev->pdev->dev, sizeof(*hw->resp), &hw->resp_dma,
+				      GFP_KERNEL);
+	if (!hw->resp)
+		return -ENOMEM;
+	tell_resp(dev);
+	return 0;
+}
+
+/**
+ * efa_hw_exit() - no register is read any more
+ * @dev: the device
+ *
+ * Context: process.
+ */
+void efa_hw_exit(struct efa_dev *dev)
+{
+	struct efa_hw *hw = &dev->hw;
+
+	/* It is told no other address than this one until it has forgotten all of them. */
+	if (dev->leaking)
+		dev->leaked += sizeof(*hw->resp);
+	else
+		dma_free_coherent(&dev->pdev->dev, sizeof(*hw->resp), hw->resp, hw->resp_dma);
+	mutex_destroy(&hw->lock);
+}

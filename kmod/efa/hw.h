@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Registers and the reset handshake. */
+#ifndef EFA_REGS_H
+#define EFA_REGS_H
+
+#include <linux/mutex.h>
+#include <linux/pci.h>
+
+#include "efa_hw.h"
+
+struct efa_dev;
+
+/**
+ * struct efa_hw - registers of the adapter
+ * @bar: BAR 0
+ * @lock: one readless read at a time; guards @seq and @resp
+ * @seq: number of the last one
+ * @resp: where the adapter answers
+ * @resp_dma: its address
+ * @mmio_timeout: how long an answer may take, ms
+ * @reset_timeout: and each half of a reset, ms
+ * @cmd_timeout: and a command, ms
+ * @poll_interval: hint for polling, ms, 0 = none
+ */
+struct efa_hw {
+	u8 __iomem *bar;
+	struct mutex lock;	/* seq, resp */
+	u16 seq;
+	struct efa_mmio_resp *resp;
+	dma_addr_t resp_dma;
+	u32 mmio_timeout;
+	u32 reset_timeout;
+	u32 cmd_timeout;
+	u32 poll_interval;
+};
+
+int efa_hw_init(struct efa_dev *dev);
+void efa_hw_exit(struct efa_dev *dev);
+u32 efa_reg_read(struct efa_dev *dev, u32 reg);
+void efa_reg_write(struct efa_dev *dev, u32 reg, u32 value);
+void efa_reg_write_addr(struct efa_dev *dev, u32 reg_lo, u32 reg_hi, dma_addr_t addr);
+bool efa_hw_is_gone(struct efa_dev *dev);
+int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason);
+bool efa_hw_function_reset(struct efa_dev *dev);
+int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits);
+int efa_hw_check_versions(struct efa_dev *dev);
+
+#endif /* EFA_REGS_H */

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* PCI driver of the Elastic Fabric Adapter: probe and removal (hw 2.5, 2.6). */
+
+#include <linux/dma-mapping.h>
+#include <linux/module.h>
+
+#include "eadm_version.h"
+#include "efa.h"
+
+static int tables_init(struct efa_dev *dev)
+{
+	static const u8 own = EFA_OWN_NUMBER_BITS, theirs = EFA_NUMBER_BITS;
+
+	return efa_table_init(&dev->qps, dev, EADM_OBJ_QP, theirs) ||
+	       efa_table_init(&dev->cqs, dev, EADM_OBJ_CQ, theirs) ||
+	       efa_table_init(&dev->mrs, dev, EADM_OBJ_MR, own) ||
+	       efa_table_init(&dev->pds, dev, EADM_OBJ_PD, theirs) ||
+	       efa_table_init(&dev->ahs, dev, EADM_OBJ_AH, theirs) ||
+	       efa_table_init(&dev->ctxs, dev, EADM_OBJ_CTX, own) ||
+	       efa_table_init(&dev->uars, dev, EADM_OBJ_UAR, theirs) ? -ENOMEM : 0;
+}
+
+static void tables_destroy(struct efa_dev *dev)
+{
+	efa_table_destroy(&dev->uars);
+	efa_table_destroy(&dev->ctxs);
+	efa_table_destroy(&dev->ahs);
+	efa_table_destroy(&dev->pds);
+	efa_table_destroy(&dev->mrs);
+	efa_table_destroy(&dev->cqs);
+	efa_table_destroy(&dev->qps);
+}
+
+static int pci_start(struct efa_dev *dev)
+{
+	struct pci_dev *pdev = dev->pdev;
+	int ret;
+
+	ret = pci_enable_device_mem(pdev);
+	if (ret)
+		return ret;
+	ret = -ENODEV;
+	if ((pci_select_bars(pdev, IORESOURCE_MEM) & EFA_BAR_MASK) != EFA_BAR_MASK ||
+	    pci_resource_len(pdev, EFA_REGS_BAR) < EFA_REGS_SIZE) {
+		dev_err(&pdev->dev, "BARs 0 and 2 are not both of memory\n");
+		goto err_disable;
+	}
+	ret = pci_request_selected_regions(pdev, EFA_BAR_MASK, EFA_DRV_NAME);
+	if (ret)
+		goto err_disable;
+	dev->bars = EFA_BAR_MASK;
+	ret = -ENOMEM;
+	dev->hw.bar = ioremap(pci_resource_start(pdev, EFA_REGS_BAR),
+			      pci_resource_len(pdev, EFA_REGS_BAR));
+	if (!dev->hw.bar)
+		goto err_regions;
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	return 0;
+
+err_regions:
+	pci_release_selected_regions(pdev, dev->bars);
+err_disable:
+	pci_disable_device(pdev);
+	return ret;
+}
+
+static void pci_stop(struct efa_dev *dev)
+{
+	iounmap(dev->hw.bar);
+	pci_release_selected_regions(dev->pdev, dev->bars);
+	pci_disable_device(dev->pdev);
+}
+
+/* Known only when the adapter has said which one it is. */
+static int claim_db_bar(struct efa_dev *dev)
+{
+	u16 bar = le16_to_cpu(dev->caps.device.db_bar);
+	int ret;
+
+	if (bar >= PCI_STD_NUM_BARS || !(pci_select_bars(dev->pdev, IORESOURCE_MEM) & BIT(bar))) {
+		dev_err(&dev->pdev->dev, "BAR %u of doorbells is not of memory\n", bar);
+		return -ENODEV;
+	}
+	dev->db_bar = bar;
+	if (dev->bars & BIT(bar))
+		return 0;
+	ret = pci_request_selected_regions(dev->pdev, BIT(bar), EFA_DRV_NAME);
+	if (!ret)
+		dev->bars |= BIT(bar);
+	return ret;
+}
+
+/*
+ * Who leaves by kexec or a crash tells the adapter nothing. Its queues and memory
+ * regions would write to memory that is somebody else's by now: a reset comes before
+ * anything else, bus mastering just before it, as it answers in memory.
+ */
+static int end_former_life(struct efa_dev *dev)
+{
+	u32 dma_bits;
+	int ret;
+
+	pci_set_master(dev->pdev);
+	ret = efa_hw_init(dev);
+	if (ret)
+		goto err;
+	/* How long it may take. */
+	efa_hw_read_caps(dev, &dma_bits);
+	ret = efa_hw_reset(dev, EFA_RESET_NORMAL);
+	if (ret) {
+		dev_err(&dev->pdev->dev, "the adapter cannot be reset: %d\n", ret);
+		/* It may be busy with starting. */
+		ret = ret == -ETIME ? -EPROBE_DEFER : ret;
+		goto err_hw;
+	}
+	ret = efa_hw_check_versions(dev);
+	if (!ret)
+		ret = efa_hw_read_caps(dev, &dma_bits);
+	if (!ret)
+		ret = dma_set_mask_and_coherent(&dev->pdev->dev, DMA_BIT_MASK(dma_bits));
+	if (!ret)
+		return 0;
+err_hw:
+	pci_clear_master(dev->pdev);
+	efa_hw_exit(dev);
+	return ret;
+err:
+	pci_clear_master(dev->pdev);
+	return ret;
+}
+
+static int vectors_alloc(struct efa_dev *dev)
+{
+	/* One for the admin queue and asynchronous events; others for completions. */
+	int ret = pci_alloc_irq_vectors(dev->pdev, 1, num_online_cpus() + 1, PCI_IRQ_MSIX);
+
+	if (ret < 0) {
+		dev_err(&dev->pdev->dev, "no interrupt vectors: %d\n", ret);
+		return ret;
+	}
+	dev->vectors = ret;
+	return 0;
+}
+
+/* Memory and queues of the driver; nothing of it is known to the adapter yet. */
+static int queues_init(struct efa_dev *dev)
+{
+	int ret = -ENOMEM;
+
+	dev->wq = alloc_workqueue("efa-%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0, pci_name(dev->pdev));
+	if (!dev->wq)
+		return ret;
+	/* Work on the other queue waits for commands, and so for recovery. */
+	dev->recovery_wq = alloc_ordered_workqueue("efa-rec-%s", WQ_MEM_RECLAIM,
+						   pci_name(dev->pdev));
+	if (!dev->recovery_wq)
+		goto err_wq;
+	ret = efa_aq_init(dev);
+	if (ret)
+		goto err_recovery;
+	ret = efa_aenq_init(dev);
+	if (ret)
+		goto err_aq;
+	return 0;
+
+err_aq:
+	efa_aq_free(dev);
+err_recovery:
+	destroy_workqueue(dev->recovery_wq);
+err_wq:
+	destroy_workqueue(dev->wq);
+	return ret;
+}
+
+static void queues_free(struct efa_dev *dev)
+{
+	efa_eqs_free(dev);
+	efa_aq_free(dev);
+	destroy_workqueue(dev->recovery_wq);
+	destroy_workqueue(dev->wq);
+	efa_hw_exit(dev);
+	if (dev->leaking)
+		efa_mem_leak(dev);
+}
+
+/* It tells consumers of the device, which is unregistered. */
+static void recovery_stop(struct efa_dev *dev)
+{
+	/* It has recovery run once more when it finds the adapter gone. */
+	efa_watch_stop(dev);
+	efa_aq_set_recoverable(dev, false);
+	flush_work(&dev->recovery);
+	/* An event for consumers may still be on its way, with a pointer to the device. */
+	flush_workqueue(ib_wq);
+}
+
+/* Lets consumers use the device. */
+static int consumers_start(struct efa_dev *dev)
+{
+	int ret;
+
+	efa_verbs_init(dev);
+	efa_aq_set_recoverable(dev, true);
+	ret = ib_register_device(&dev->ibdev, "efa_%d", &dev->pdev->dev);
+	if (ret)
+		goto err_recovery;
+	ret = efa_diag_add(dev);
+	if (ret)
+		goto err_device;
+	efa_watch_start(dev);
+	return 0;
+
+err_device:
+	ib_unregister_device(&dev->ibdev);
+err_recovery:
+	recovery_stop(dev);
+	return ret;
+}
+
+static void dev_init(struct efa_dev *dev, struct pci_dev *pdev)
+{
+	dev->pdev = pdev;
+	dev->probed = local_clock();
+	spin_lock_init(&dev->orphan_lock);
+	INIT_LIST_HEAD(&dev->orphans);
+	efa_watch_init(dev);
+	INIT_WORK(&dev->recovery, efa_recovery_work);
+	efa_recent_init(dev);
+	efa_diag_init(dev);
+	pci_set_drvdata(pdev, dev);
+}
+
+static int service_start(struct efa_dev *dev)
+{
+	int ret;
+
+	ret = vectors_alloc(dev);
+	if (ret)
+		goto err_hw;
+	ret = queues_init(dev);
+	if (ret)
+		goto err_vectors;
+	ret = efa_start(dev);
+	if (!ret)
+		ret = claim_db_bar(dev);
+	if (!ret)
+		ret = consumers_start(dev);
+	if (!ret)
+		return 0;
+	efa_stop(dev, EFA_RESET_INIT_ERROR);
+	queues_free(dev);
+	pci_free_irq_vectors(dev->pdev);
+	return ret;
+
+err_vectors:
+	pci_free_irq_vectors(dev->pdev);
+err_hw:
+	pci_clear_master(dev->pdev);
+	efa_hw_exit(dev);
+	return ret;
+}
+
+static int efa_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct efa_dev *dev;
+	int ret;
+
+	dev = ib_alloc_device(efa_dev, ibdev);
+	if (!dev)
+		return -ENOMEM;
+	dev_init(dev, pdev);
+	ret = tables_init(dev);
+	if (ret)
+		goto err_dev;
+	ret = eadm_failures_init(&dev->failures);
+	if (ret)
+		goto err_dev;
+	ret = pci_start(dev);
+	if (ret)
+		goto err_failures;
+	ret = end_former_life(dev);
+	if (ret)
+		goto err_pci;
+	ret = service_start(dev);
+	if (ret)
+		goto err_pci;
+	return 0;
+
+err_pci:
+	pci_stop(dev);
+err_failures:
+	eadm_failures_free(&dev->failures);
+err_dev:
+	tables_destroy(dev);
+	ib_dealloc_device(&dev->ibdev);
+	return ret;
+}
+
+static void efa_remove(struct pci_dev *pdev)
+{
+	struct efa_dev *dev = pci_get_drvdata(pdev);
+
+	/* Nobody has to wait for answers that cannot come. */
+	if (efa_hw_is_gone(dev))
+		efa_dev_set_gone(dev);
+	efa_diag_del(dev);
+	/* Ends all consumers and destroys all objects, with commands. */
+	ib_unregister_device(&dev->ibdev);
+	recovery_stop(dev);
+	efa_stop(dev, EFA_RESET_NORMAL);
+	queues_free(dev);
+	pci_free_irq_vectors(pdev);
+	pci_stop(dev);
+	eadm_failures_free(&dev->failures);
+	tables_destroy(dev);
+	ib_dealloc_device(&dev->ibdev);
+}
+
+static void efa_shutdown(struct pci_dev *pdev)
+{
+	struct efa_dev *dev = pci_get_drvdata(pdev);
+
+	efa_watch_stop(dev);
+	efa_aq_set_recoverable(dev, false);
+	flush_work(&dev->recovery);
+	efa_dev_withdraw(dev);
+}
+
+static const struct pci_device_id efa_ids[] = {
+	{ PCI_DEVICE(EFA_PCI_VENDOR, EFA_PCI_DEVICE_EFA0) },
+	{ PCI_DEVICE(EFA_PCI_VENDOR, EFA_PCI_DEVICE_EFA1) },
+	{ PCI_DEVICE(EFA_PCI_VENDOR, EFA_PCI_DEVICE_EFA2) },
+	{ PCI_DEVICE(EFA_PCI_VENDOR, EFA_PCI_DEVICE_EFA3) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, efa_ids);
+
+static struct pci_driver efa_driver = {
+	.name = EFA_DRV_NAME,
+	.id_table = efa_ids,
+	.probe = efa_probe,
+	.remove = efa_remove,
+	.shutdown = efa_shutdown,
+};
+module_pci_driver(efa_driver);
+
+MODULE_DESCRIPTION("Elastic Fabric Adapter");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(EADM_MODULE_VERSION);

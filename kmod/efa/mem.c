@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory the adapter works on: rings of the driver and of processes, pinned memory,
+ * and what is left of objects whose end the adapter did not confirm.
+ */
+
+#include <linux/dma-mapping.h>
+#include <linux/kmemleak.h>
+#include <linux/slab.h>
+
+#include "efa.h"
+
+/**
+ * efa_ring_alloc() - allocate a zeroed ring of the driver's own
+ * @dev: the device
+ * @ring: the ring
+ * @size: bytes
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int efa_ring_alloc(struct efa_dev *dev, struct efa_ring *ring, size_t size)
+{
+	ring->va = dma_alloc_coherent(&dev->pdev->dev, size, &ring->dma,
+				      GFP_KERNEL | __GFP_NOWARN);
+	if (!ring->va)
+		return -ENOMEM;
+	ring->size = size;
+	return 0;
+}
+
+/**
+ * efa_ring_free() - free a ring
+ * @dev: the device
+ * @ring: the ring; may be empty
+ *
+ * Context: process.
+ */
+void efa_ring_free(struct efa_dev *dev, struct efa_ring *ring)
+{
+	if (ring->va && dev->leaking)
+		dev->leaked += ring->size;
+	else if (ring->va)
+		dma_free_coherent(&dev->pdev->dev, ring->size, ring->va, ring->dma);
+	ring->va = NULL;
+}
+
+/**
+ * efa_mem_ring() - add a zeroed ring for a process to map
+ * @dev: the device
+ * @mem: memory of the object
+ * @size: bytes, which are rounded up to whole pages
+ * @dir: who writes
+ *
+ * The adapter takes the address of one piece. The pages are counted one by one, so
+ * that what is still mapped when the ring is freed stays until it is unmapped.
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; freed by efa_mem_free() in any case.
+ */
+int efa_mem_ring(struct efa_dev *dev, struct efa_mem *mem, size_t size,
+		 enum dma_data_direction dir)
+{
+	size = PAGE_ALIGN(size);
+	mem->ring = alloc_pages_exact(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	if (!mem->ring)
+		return -ENOMEM;
+	mem->dir = dir;
+	mem->ring_dma = dma_map_single(&dev->pdev->dev, mem->ring, size, dir);
+	if (dma_mapping_error(&dev->pdev->dev, mem->ring_dma)) {
+		free_pages_exact(mem->ring, size);
+		mem->ring = NULL;
+		return -ENOMEM;
+	}
+	mem->ring_size = size;
+	return 0;
+}
+
+/**
+ * efa_mem_free() - give an object's memory back
+ * @dev: the device
+ * @mem: the memory
+ *
+ * Context: process; the adapter no longer uses it.
+ */
+void efa_mem_free(struct efa_dev *dev, struct efa_mem *mem)
+{
+	if (mem->ring) {
+		dma_unmap_single(&dev->pdev->dev, mem->ring_dma, mem->ring_size, mem->dir);
+		free_pages_exact(mem->ring, mem->ring_size);
+	}
+	ib_umem_release(mem->umem);
+}
+
+static size_t mem_size(const struct efa_mem *mem)
+{
+	return mem->ring_size + (mem->umem ? ib_umem_num_pages(mem->umem) * PAGE_SIZE : 0);
+}
+
+/* Whether the adapter cannot know of memory it was told of in an epoch, if at all. */
+static bool epoch_is_over(const struct efa_dev *dev, u32 epoch)
+{
+	lockdep_assert_held(&dev->orphan_lock);
+	return (s32)(epoch - dev->over) < 0 || (s32)(epoch - dev->exposed) >= 0;
+}
+
+/* Whether it was kept; else the adapter cannot know of it any more. */
+static bool keep(struct efa_dev *dev, const struct efa_mem *mem)
+{
+	/* It cannot be freed, and not to have noted it would be to lose it. */
+	struct efa_orphan *orphan = kmalloc(sizeof(*orphan), GFP_KERNEL | __GFP_NOFAIL);
+	bool over;
+
+	orphan->mem = *mem;
+	spin_lock(&dev->orphan_lock);
+	over = epoch_is_over(dev, mem->epoch);
+	if (!over) {
+		list_add_tail(&orphan->link, &dev->orphans);
+		dev->nr_orphans++;
+		dev->orphan_bytes += mem_size(mem);
+	}
+	spin_unlock(&dev->orphan_lock);
+	if (over)
+		kfree(orphan);
+	return !over;
+}
+
+/**
+ * efa_mem_retire() - an object is gone; do what can be done with its memory
+ * @dev: the device
+ * @mem: the memory
+ * @done: the adapter answered that it is done with it, or was never told
+ *
+ * Memory the adapter may still know of is kept until a reset is confirmed.
+ *
+ * Context: process.
+ */
+void efa_mem_retire(struct efa_dev *dev, struct efa_mem *mem, bool done)
+{
+	if (done || !keep(dev, mem))
+		efa_mem_free(dev, mem);
+}
+
+/**
+ * efa_mem_expose() - the adapter learns of memory from now on
+ * @dev: the device
+ *
+ * Context: process.
+ */
+void efa_mem_expose(struct efa_dev *dev)
+{
+	spin_lock(&dev->orphan_lock);
+	dev->exposed = READ_ONCE(dev->epoch) + 1;
+	spin_unlock(&dev->orphan_lock);
+}
+
+/**
+ * efa_mem_is_exposed() - whether the adapter may know of memory
+ * @dev: the device
+ *
+ * Context: process.
+ */
+bool efa_mem_is_exposed(struct efa_dev *dev)
+{
+	bool exposed;
+
+	spin_lock(&dev->orphan_lock);
+	exposed = dev->exposed != dev->over;
+	spin_unlock(&dev->orphan_lock);
+	return exposed;
+}
+
+/**
+ * efa_mem_confirm() - the adapter is known to have forgotten everything
+ * @dev: the device
+ *
+ * Frees what retired objects left behind.
+ *
+ * Context: process; nobody starts the adapter meanwhile.
+ */
+void efa_mem_confirm(struct efa_dev *dev)
+{
+	struct efa_orphan *orphan, *tmp;
+	LIST_HEAD(list);
+
+	spin_lock(&dev->orphan_lock);
+	dev->over = dev->exposed;
+	list_splice_init(&dev->orphans, &list);
+	dev->nr_orphans = 0;
+	dev->orphan_bytes = 0;
+	spin_unlock(&dev->orphan_lock);
+	list_for_each_entry_safe(orphan, tmp, &list, link) {
+		efa_mem_free(dev, &orphan->mem);
+		kfree(orphan);
+	}
+}
+
+/* What is left of a device that could not be made to let go of memory. */
+struct remains {
+	struct list_head orphans;
+	struct list_head lists;
+};
+
+/**
+ * efa_mem_leak() - leave all memory behind that the adapter may know of
+ * @dev: the device, about to be freed; rings were "freed" with @dev->leaking set
+ *
+ * Whoever got it would share it with the adapter.
+ *
+ * Context: process.
+ */
+void efa_mem_leak(struct efa_dev *dev)
+{
+	struct remains *remains = kzalloc(sizeof(*remains), GFP_KERNEL);
+
+	dev_err(&dev->pdev->dev,
+		"left without a confirmed reset: %llu bytes of %u objects and %llu bytes of queues are lost until the next boot, as the adapter could still write to them\n",
+		dev->orphan_bytes, dev->nr_orphans, dev->leaked);
+	if (!remains)
+		return;
+	/* Found from here by who looks for leaks: this one is intended. */
+	kmemleak_not_leak(remains);
+	INIT_LIST_HEAD(&remains->orphans);
+	INIT_LIST_HEAD(&remains->lists);
+	list_splice_init(&dev->orphans, &remains->orphans);
+	list_splice_init(&dev->aq.parked, &remains->lists);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Memory that the adapter works on. */
+#ifndef EFA_MEM_H
+#define EFA_MEM_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+#include <rdma/ib_umem.h>
+
+#include "efa_hw.h"
+
+struct efa_dev;
+
+/* A ring of the driver's own. */
+struct efa_ring {
+	void *va;
+	dma_addr_t dma;
+	size_t size;
+};
+
+/**
+ * struct efa_mem - all memory of one object that the adapter knows of
+ * @epoch: dev->epoch when the adapter was told of it
+ * @umem: memory of a process
+ * @ring: a ring that a process maps, in one piece and in whole pages; pages that it
+ *	still has mapped afterwards are freed when it unmaps them
+ * @ring_size: bytes of it, 0 = none
+ * @ring_dma: its address
+ * @dir: of the ring
+ */
+struct efa_mem {
+	u32 epoch;
+	struct ib_umem *umem;
+	void *ring;
+	size_t ring_size;
+	dma_addr_t ring_dma;
+	enum dma_data_direction dir;
+};
+
+/**
+ * struct efa_orphan - memory whose object is gone while the adapter did not confirm that
+ * @link: in the device's list of them
+ * @mem: freed by the next reset that is confirmed
+ */
+struct efa_orphan {
+	struct list_head link;
+	struct efa_mem mem;
+};
+
+/**
+ * struct efa_chunk - a piece of a list that is not in one piece (hw 6.3)
+ * @va: EFA_CHUNK_SIZE bytes
+ * @dma: their address
+ */
+struct efa_chunk {
+	__le64 *va;
+	dma_addr_t dma;
+};
+
+/**
+ * struct efa_list - memory that the adapter reads for a command: a list of pages, mostly
+ * @link: in the admin queue's lists of such
+ * @va: its contents
+ * @size: bytes
+ * @dma: its address, when it is in one piece
+ * @nr_chunks: 0 when it is in one piece
+ * @chunks: that list the pages it is in
+ * @payload: addresses of these, EFA_CHUNK_SIZE each
+ */
+struct efa_list {
+	struct list_head link;
+	void *va;
+	size_t size;
+	dma_addr_t dma;
+	u32 nr_chunks;
+	struct efa_chunk *chunks;
+	dma_addr_t *payload;
+};
+
+int efa_ring_alloc(struct efa_dev *dev, struct efa_ring *ring, size_t size);
+void efa_ring_free(struct efa_dev *dev, struct efa_ring *ring);
+
+int efa_mem_ring(struct efa_dev *dev, struct efa_mem *mem, size_t size,
+		 enum dma_data_direction dir);
+void efa_mem_free(struct efa_dev *dev, struct efa_mem *mem);
+void efa_mem_retire(struct efa_dev *dev, struct efa_mem *mem, bool done);
+void efa_mem_expose(struct efa_dev *dev);
+void efa_mem_confirm(struct efa_dev *dev);
+bool efa_mem_is_exposed(struct efa_dev *dev);
+void efa_mem_leak(struct efa_dev *dev);
+
+struct efa_list *efa_list_alloc(size_t size);
+int efa_list_map(struct efa_dev *dev, struct efa_list *list);
+void efa_list_ctrl(const struct efa_list *list, struct efa_ctrl_buf *ctrl, u8 *flags);
+void efa_list_free(struct efa_dev *dev, struct efa_list *list);
+
+#endif /* EFA_MEM_H */

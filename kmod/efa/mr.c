@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Memory regions of processes (hw 4.6, 6). */
+
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "efa.h"
+
+static int check(const struct efa_dev *dev, u64 length, u64 virt, int access)
+{
+	int allowed = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_OPTIONAL;
+	u64 last;
+
+	if (dev->caps.flags & EFA_DEV_CAP_RDMA_READ)
+		allowed |= IB_ACCESS_REMOTE_READ;
+	if (dev->caps.flags & EFA_DEV_CAP_RDMA_WRITE)
+		allowed |= IB_ACCESS_REMOTE_WRITE;
+	if (access & ~allowed)
+		return -EOPNOTSUPP;
+	return length && !check_add_overflow(virt, length - 1, &last) ? 0 : -EINVAL;
+}
+
+/* Takes over the pinned memory, whatever comes of it. */
+static struct efa_mr *mr_alloc(struct ib_pd *ibpd, struct ib_umem *umem,
+			       struct ib_udata *udata)
+{
+	struct efa_pd *pd = to_efa_pd(ibpd);
+	struct efa_mr *mr;
+
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr) {
+		ib_umem_release(umem);
+		return NULL;
+	}
+	mr->mem.umem = umem;
+	mr->mem.epoch = pd->obj.epoch;
+	mr->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
+	mr->ibmr.pd = ibpd;
+	mr->ibmr.device = ibpd->device;
+	efa_obj_init(&mr->obj, pd->obj.epoch);
+	return mr;
+}
+
+static struct efa_list *list_pages(struct efa_mr *mr, unsigned long page_size)
+{
+	struct ib_block_iter block;
+	struct efa_list *list;
+	__le64 *page;
+	u32 i = 0;
+
+	list = efa_list_alloc(mr->pages * sizeof(*page));
+	if (!list)
+		return NULL;
+	page = list->va;
+	rdma_umem_for_each_dma_block(mr->mem.umem, &block, page_size)
+		page[i++] = cpu_to_le64(rdma_block_iter_dma_address(&block));
+	return list;
+}
+
+static int set_pages(struct efa_dev *dev, struct efa_mr *mr, unsigned long *page_size)
+{
+	unsigned long sizes = le64_to_cpu(dev->caps.device.page_sizes);
+	size_t pages;
+
+	*page_size = ib_umem_find_best_pgsz(mr->mem.umem, sizes, mr->iova);
+	if (!*page_size)
+		return -EOPNOTSUPP;
+	pages = ib_umem_num_dma_blocks(mr->mem.umem, *page_size);
+	if (pages > le32_to_cpu(dev->caps.queue.max_mr_pages))
+		return -EINVAL;
+	mr->page_shift = order_base_2(*page_size);
+	mr->pages = pages;
+	return 0;
+}
+
+static bool end(struct efa_dev *dev, struct efa_mr *mr)
+{
+	int ret;
+
+	if (efa_obj_is_dead(dev, &mr->obj))
+		return false;
+	ret = efa_cmd_dereg_mr(dev, mr);
+	if (ret && !efa_obj_is_dead(dev, &mr->obj))
+		ibdev_warn_ratelimited(&dev->ibdev, "MR %u is not free: %d\n", mr->mrn, ret);
+	return !ret;
+}
+
+/* Tells the adapter; what comes of the memory on an error is seen to. */
+static int begin(struct efa_dev *dev, struct efa_mr *mr)
+{
+	struct efa_list *list = NULL;
+	unsigned long page_size;
+	bool done = true;
+	int ret;
+
+	ret = set_pages(dev, mr, &page_size);
+	if (ret)
+		goto err;
+	ret = -ENOMEM;
+	/* Few ones need no memory that the adapter would have to read. */
+	if (mr->pages > EFA_MR_INLINE_PAGES) {
+		list = list_pages(mr, page_size);
+		if (!list || efa_list_map(dev, list))
+			goto err;
+	}
+	ret = efa_cmd_reg_mr(dev, mr, &list, &done);
+	if (ret)
+		goto err;
+	ret = efa_table_add(&dev->mrs, &mr->mrn, &mr->obj);
+	if (ret) {
+		done = end(dev, mr);
+		goto err;
+	}
+	efa_list_free(dev, list);
+	return 0;
+
+err:
+	efa_list_free(dev, list);
+	efa_mem_retire(dev, &mr->mem, done);
+	return ret;
+}
+
+static struct ib_mr *reg_umem(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, u64 length,
+			      u64 virt, int access, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibpd->device);
+	struct efa_mr *mr;
+	int ret;
+
+	mr = mr_alloc(ibpd, umem, udata);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->dmabuf = dmabuf;
+	mr->access = access;
+	mr->iova = virt;
+	mr->length = length;
+	ret = begin(dev, mr);
+	if (ret) {
+		kfree(mr);
+		return ERR_PTR(ret);
+	}
+	atomic_inc(&mr->ctx->mrs);
+	efa_count(dev, EFA_CNT_MR_REGISTERS);
+	return &mr->ibmr;
+}
+
+/**
+ * efa_reg_user_mr() - verb: register memory of a process
+ * @ibpd: the PD
+ * @start: its address
+ * @length: bytes
+ * @virt: its address in work requests
+ * @access: verbs access flags
+ * @udata: leads to the process's context
+ *
+ * Context: process.
+ * Return: the MR or ERR_PTR.
+ */
+struct ib_mr *efa_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
+			      int access, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibpd->device);
+	struct ib_mr *mr = NULL;
+	struct ib_umem *umem;
+	int ret;
+
+	ret = efa_udata_read(udata, NULL, 0, 0);
+	if (!ret)
+		ret = check(dev, length, virt, access);
+	if (!ret) {
+		umem = ib_umem_get(&dev->ibdev, start, length, access);
+		mr = IS_ERR(umem) ? ERR_CAST(umem) :
+				    reg_umem(ibpd, umem, false, length, virt, access, udata);
+		ret = PTR_ERR_OR_ZERO(mr);
+	}
+	if (!ret)
+		return mr;
+	efa_count(dev, EFA_CNT_REG_MR_ERR);
+	return ERR_PTR(ret);
+}
+
+/**
+ * efa_reg_user_mr_dmabuf() - verb: register memory of another device
+ * @ibpd: the PD
+ * @offset: into the buffer
+ * @length: bytes
+ * @virt: address in work requests
+ * @fd: the DMA buffer
+ * @access: verbs access flags
+ * @udata: leads to the process's context
+ *
+ * The memory stays where it is until the MR is gone.
+ *
+ * Context: process.
+ * Return: the MR or ERR_PTR.
+ */
+struct ib_mr *efa_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
+				     int fd, int access, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibpd->device);
+	struct ib_umem_dmabuf *dmabuf;
+	struct ib_mr *mr = NULL;
+	int ret;
+
+	ret = efa_udata_read(udata, NULL, 0, 0);
+	if (!ret)
+		ret = check(dev, length, virt, access);
+	if (!ret) {
+		dmabuf = ib_umem_dmabuf_get_pinned(&dev->ibdev, offset, length, fd, access);
+		mr = IS_ERR(dmabuf) ? ERR_CAST(dmabuf) :
+				      reg_umem(ibpd, &dmabuf->umem, true, length, virt, access,
+					       udata);
+		ret = PTR_ERR_OR_ZERO(mr);
+	}
+	if (!ret)
+		return mr;
+	efa_count(dev, EFA_CNT_REG_MR_ERR);
+	return ERR_PTR(ret);
+}
+
+/**
+ * efa_dereg_mr() - verb: deregister an MR
+ * @ibmr: the MR; freed here
+ * @udata: not used
+ *
+ * Context: process.
+ * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
+ */
+int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibmr->device);
+	struct efa_mr *mr = to_efa_mr(ibmr);
+	bool done;
+
+	done = end(dev, mr);
+	efa_table_remove(&dev->mrs, mr->mrn, &mr->obj);
+	atomic_dec(&mr->ctx->mrs);
+	efa_mem_retire(dev, &mr->mem, done);
+	kfree(mr);
+	efa_count(dev, EFA_CNT_MR_DEREGISTERS);
+	return 0;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Protection domains and address handles (hw 4.5, 4.10, 10). */
+
+#include <linux/pid.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "abi.h"
+#include "efa.h"
+
+static void end_pd(struct efa_dev *dev, struct efa_pd *pd)
+{
+	int ret;
+
+	if (efa_obj_is_dead(dev, &pd->obj))
+		return;
+	WRITE_ONCE(pd->obj.ending, true);
+	ret = efa_cmd_dealloc_pd(dev, pd);
+	if (ret && !efa_obj_is_dead(dev, &pd->obj))
+		ibdev_warn_ratelimited(&dev->ibdev, "PD %u is not free: %d\n", pd->pdn, ret);
+}
+
+/**
+ * efa_alloc_pd() - verb: make a PD
+ * @ibpd: the PD
+ * @udata: its number goes there
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibpd->device);
+	struct efa_uresp_alloc_pd resp = {};
+	struct efa_pd *pd = to_efa_pd(ibpd);
+	int ret;
+
+	ret = efa_udata_read(udata, NULL, 0, 0);
+	if (ret)
+		goto err;
+	pd->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
+	mutex_init(&pd->ah_lock);
+	pd->ahs = RB_ROOT;
+	efa_obj_init(&pd->obj, pd->ctx->obj.epoch);
+	ret = efa_cmd_alloc_pd(dev, pd);
+	if (ret)
+		goto err;
+	ret = efa_table_add_at(&dev->pds, pd->pdn, &pd->obj);
+	if (ret)
+		goto err_pd;
+	resp.pdn = pd->pdn;
+	ret = efa_udata_write(udata, &resp, sizeof(resp));
+	if (ret)
+		goto err_table;
+	atomic_inc(&pd->ctx->pds);
+	efa_count(dev, EFA_CNT_PD_ALLOCS);
+	return 0;
+
+err_table:
+	efa_table_remove(&dev->pds, pd->pdn, &pd->obj);
+err_pd:
+	end_pd(dev, pd);
+err:
+	efa_count(dev, EFA_CNT_ALLOC_PD_ERR);
+	return ret;
+}
+
+/**
+ * efa_dealloc_pd() - verb: end a PD
+ * @ibpd: the PD; nothing uses it
+ * @udata: not used
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int efa_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibpd->device);
+	struct efa_pd *pd = to_efa_pd(ibpd);
+
+	end_pd(dev, pd);
+	efa_table_remove(&dev->pds, pd->pdn, &pd->obj);
+	mutex_destroy(&pd->ah_lock);
+	atomic_dec(&pd->ctx->pds);
+	efa_count(dev, EFA_CNT_PD_DEALLOCS);
+	return 0;
+}
+
+/* ---- address handles ------------------------------------------------------ */
+
+static int compare_gid(const void *gid, const struct rb_node *node)
+{
+	return memcmp(gid, rb_entry(node, struct efa_ah_entry, node)->gid,
+		      sizeof_field(struct efa_ah_entry, gid));
+}
+
+/* Finds the entry of an address, or where it would have to be. */
+static struct efa_ah_entry *find_entry(struct efa_pd *pd, const u8 *gid,
+				       struct rb_node **parent, struct rb_node ***link)
+{
+	int cmp;
+
+	lockdep_assert_held(&pd->ah_lock);
+	*parent = NULL;
+	*link = &pd->ahs.rb_node;
+	while (**link) {
+		*parent = **link;
+		cmp = compare_gid(gid, *parent);
+		if (!cmp)
+			return rb_entry(*parent, struct efa_ah_entry, node);
+		*link = cmp < 0 ? &(*parent)->rb_left : &(*parent)->rb_right;
+	}
+	return NULL;
+}
+
+static void end_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
+{
+	int ret;
+
+	if (efa_obj_is_dead(dev, &entry->obj))
+		return;
+	WRITE_ONCE(entry->obj.ending, true);
+	ret = efa_cmd_destroy_ah(dev, entry->pd, entry->ahn);
+	if (ret && !efa_obj_is_dead(dev, &entry->obj))
+		ibdev_warn_ratelimited(&dev->ibdev, "AH %u is not free: %d\n", entry->ahn, ret);
+}
+
+static struct efa_ah_entry *make_entry(struct efa_dev *dev, struct efa_pd *pd, const u8 *gid)
+{
+	struct efa_ah_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	if (!entry)
+		return ERR_PTR(ret);
+	entry->pd = pd;
+	memcpy(entry->gid, gid, sizeof(entry->gid));
+	entry->owner = get_task_pid(current->group_leader, PIDTYPE_TGID);
+	efa_obj_init(&entry->obj, pd->obj.epoch);
+	ret = efa_cmd_create_ah(dev, pd, gid, &entry->ahn);
+	if (ret)
+		goto err;
+	ret = efa_table_add_at(&dev->ahs, entry->ahn, &entry->obj);
+	if (ret)
+		goto err_ah;
+	return entry;
+
+err_ah:
+	end_entry(dev, entry);
+err:
+	put_pid(entry->owner);
+	kfree(entry);
+	return ERR_PTR(ret);
+}
+
+static struct efa_ah_entry *get_entry(struct efa_dev *dev, struct efa_pd *pd, const u8 *gid)
+{
+	struct rb_node *parent, **link;
+	struct efa_ah_entry *entry;
+
+	mutex_lock(&pd->ah_lock);
+	entry = find_entry(pd, gid, &parent, &link);
+	if (!entry) {
+		entry = make_entry(dev, pd, gid);
+		if (IS_ERR(entry))
+			goto out;
+		rb_link_node(&entry->node, parent, link);
+		rb_insert_color(&entry->node, &pd->ahs);
+	}
+	WRITE_ONCE(entry->refs, entry->refs + 1);
+out:
+	mutex_unlock(&pd->ah_lock);
+	return entry;
+}
+
+static void put_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
+{
+	struct efa_pd *pd = entry->pd;
+
+	mutex_lock(&pd->ah_lock);
+	WRITE_ONCE(entry->refs, entry->refs - 1);
+	if (entry->refs) {
+		mutex_unlock(&pd->ah_lock);
+		return;
+	}
+	rb_erase(&entry->node, &pd->ahs);
+	/* Before another one is made for the address, which might be the same one. */
+	end_entry(dev, entry);
+	mutex_unlock(&pd->ah_lock);
+	efa_table_remove(&dev->ahs, entry->ahn, &entry->obj);
+	put_pid(entry->owner);
+	kfree(entry);
+}
+
+/**
+ * efa_create_ah() - verb: make an address handle
+ * @ibah: the address handle
+ * @attr: the address
+ * @udata: its number goes there
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int efa_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *attr, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibah->device);
+	struct efa_uresp_create_ah resp = {};
+	struct efa_ah *ah = to_efa_ah(ibah);
+	int ret;
+
+	ret = attr->flags & RDMA_CREATE_AH_SLEEPABLE ? efa_udata_read(udata, NULL, 0, 0) :
+						       -EOPNOTSUPP;
+	if (ret)
+		goto err;
+	ah->entry = get_entry(dev, to_efa_pd(ibah->pd), attr->ah_attr->grh.dgid.raw);
+	if (IS_ERR(ah->entry)) {
+		ret = PTR_ERR(ah->entry);
+		goto err;
+	}
+	resp.ahn = ah->entry->ahn;
+	ret = efa_udata_write(udata, &resp, sizeof(resp));
+	if (!ret)
+		return 0;
+	put_entry(dev, ah->entry);
+err:
+	efa_count(dev, EFA_CNT_CREATE_AH_ERR);
+	return ret;
+}
+
+/**
+ * efa_destroy_ah() - verb: end an address handle
+ * @ibah: the address handle
+ * @flags: RDMA_DESTROY_AH_*
+ *
+ * Context: process.
+ * Return: 0, or -EOPNOTSUPP where it must not sleep.
+ */
+int efa_destroy_ah(struct ib_ah *ibah, u32 flags)
+{
+	if (!(flags & RDMA_DESTROY_AH_SLEEPABLE))
+		return -EOPNOTSUPP;
+	put_entry(to_efa_dev(ibah->device), to_efa_ah(ibah)->entry);
+	return 0;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Queue pairs, all of them processes' (hw 7, 12.6). */
+
+#include <rdma/uverbs_ioctl.h>
+
+#include "abi.h"
+#include "efa.h"
+
+/* Producer counters of receive queues have 16 bits. */
+#define MAX_RQ_BYTES	((U16_MAX + 1) * EFA_RQE_SIZE)
+
+static int check_limits(const struct efa_dev *dev, const struct ib_qp_cap *cap)
+{
+	const struct efa_queue_attr *limits = &dev->caps.queue;
+	u32 max_inline = max_t(u32, le32_to_cpu(limits->max_inline),
+			       le16_to_cpu(dev->caps.queue2.max_inline_ext));
+
+	if (cap->max_send_wr > le32_to_cpu(limits->max_sq_depth) ||
+	    cap->max_recv_wr > le32_to_cpu(limits->max_rq_depth) ||
+	    cap->max_send_sge > le16_to_cpu(limits->max_send_sge) ||
+	    cap->max_recv_sge > le16_to_cpu(limits->max_recv_sge) ||
+	    cap->max_inline_data > max_inline)
+		return -EINVAL;
+	return 0;
+}
+
+static int check_request(const struct efa_dev *dev, const struct efa_ureq_create_qp *req)
+{
+	if (req->mask || req->flags & ~EFA_UQP_UNSOLICITED ||
+	    memchr_inv(req->rsvd, 0, sizeof(req->rsvd)))
+		return -EINVAL;
+	if (req->flags & EFA_UQP_UNSOLICITED && !(dev->caps.flags & EFA_DEV_CAP_UNSOLICITED))
+		return -EOPNOTSUPP;
+	if (req->rq_bytes > MAX_RQ_BYTES || req->rq_bytes % EFA_RQE_SIZE || !req->sq_bytes ||
+	    req->sq_bytes > le32_to_cpu(dev->caps.queue.max_llq))
+		return -EINVAL;
+	return 0;
+}
+
+static int set_type(struct efa_qp *qp, const struct ib_qp_init_attr *attr,
+		    const struct efa_ureq_create_qp *req)
+{
+	if (attr->srq || attr->create_flags)
+		return -EOPNOTSUPP;
+	if (attr->qp_type == IB_QPT_UD)
+		qp->type = EFA_QPT_UD;
+	else if (attr->qp_type == IB_QPT_DRIVER && req->type == EFA_UQP_SRD)
+		qp->type = EFA_QPT_SRD;
+	else
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static bool end(struct efa_dev *dev, struct efa_qp *qp)
+{
+	int ret;
+
+	if (efa_obj_is_dead(dev, &qp->obj))
+		return false;
+	WRITE_ONCE(qp->obj.ending, true);
+	ret = efa_cmd_destroy_qp(dev, qp);
+	if (ret && !efa_obj_is_dead(dev, &qp->obj))
+		ibdev_warn_ratelimited(&dev->ibdev, "QP %u is not free: %d\n", qp->qpn, ret);
+	return !ret;
+}
+
+static void remove_entries(struct efa_qp *qp)
+{
+	efa_mmap_remove(qp->rq_entry);
+	efa_mmap_put_db(qp->ctx, qp->rq_db_entry);
+	efa_mmap_remove(qp->llq_entry);
+	efa_mmap_put_db(qp->ctx, qp->sq_db_entry);
+}
+
+static int offer_rq(struct efa_qp *qp, struct efa_uresp_create_qp *resp)
+{
+	qp->rq_db_entry = efa_mmap_db(qp->ctx, qp->rq_db);
+	qp->rq_entry = efa_mmap_ring(qp->ctx, &qp->mem);
+	if (!qp->rq_db_entry || !qp->rq_entry)
+		return -ENOMEM;
+	resp->rq_db_offset = offset_in_page(qp->rq_db);
+	resp->rq_db_key = efa_mmap_key(qp->rq_db_entry);
+	resp->rq_key = efa_mmap_key(qp->rq_entry);
+	resp->rq_size = qp->mem.ring_size;
+	return 0;
+}
+
+static int offer(struct efa_qp *qp, struct ib_udata *udata)
+{
+	struct efa_uresp_create_qp resp = {
+		.sq_db_offset = offset_in_page(qp->sq_db),
+		.llq_offset = offset_in_page(qp->llq),
+		.send_sub_cq = qp->send_sub_cq,
+		.recv_sub_cq = qp->recv_sub_cq,
+	};
+	int ret;
+
+	qp->sq_db_entry = efa_mmap_db(qp->ctx, qp->sq_db);
+	qp->llq_entry = efa_mmap_llq(qp->ctx, qp->llq, qp->sq_bytes);
+	if (!qp->sq_db_entry || !qp->llq_entry)
+		return -ENOMEM;
+	resp.sq_db_key = efa_mmap_key(qp->sq_db_entry);
+	resp.llq_key = efa_mmap_key(qp->llq_entry);
+	if (qp->rq_bytes) {
+		ret = offer_rq(qp, &resp);
+		if (ret)
+			return ret;
+	}
+	return efa_udata_write(udata, &resp, sizeof(resp));
+}
+
+/* Tells the adapter; what comes of the memory on an error is seen to. */
+static int begin(struct efa_dev *dev, struct efa_qp *qp, struct ib_udata *udata)
+{
+	bool done = true;
+	int ret = 0;
+
+	if (qp->rq_bytes)
+		ret = efa_mem_ring(dev, &qp->mem, qp->rq_bytes, DMA_TO_DEVICE);
+	if (!ret)
+		ret = efa_cmd_create_qp(dev, qp, &done);
+	if (ret)
+		goto err_mem;
+	qp->ibqp.qp_num = qp->qpn;
+	ret = efa_table_add_at(&dev->qps, qp->qpn, &qp->obj);
+	if (ret)
+		goto err_qp;
+	ret = offer(qp, udata);
+	if (!ret)
+		return 0;
+	remove_entries(qp);
+	WRITE_ONCE(qp->obj.ending, true);
+	efa_table_remove(&dev->qps, qp->qpn, &qp->obj);
+err_qp:
+	done = end(dev, qp);
+err_mem:
+	efa_mem_retire(dev, &qp->mem, done);
+	return ret;
+}
+
+/**
+ * efa_create_qp() - verb: make a QP
+ * @ibqp: the QP; device, PD, CQs and type are set
+ * @attr: what it shall be like
+ * @udata: sizes of its rings, and how to get at them
+ *
+ * Context: process.
+ * Return: 0 or -errno; -EOPNOTSUPP for the kernel.
+ */
+int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibqp->device);
+	struct efa_ureq_create_qp req = {};
+	struct efa_qp *qp = to_efa_qp(ibqp);
+	int ret;
+
+	ret = efa_udata_read(udata, &req, EFA_UREQ_CREATE_QP_MIN, sizeof(req));
+	if (!ret)
+		ret = set_type(qp, attr, &req);
+	if (!ret)
+		ret = check_limits(dev, &attr->cap);
+	if (!ret)
+		ret = check_request(dev, &req);
+	if (ret)
+		goto err;
+	qp->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
+	qp->cap = attr->cap;
+	qp->sq_bytes = req.sq_bytes;
+	qp->rq_bytes = req.rq_bytes;
+	qp->flags = req.flags & EFA_UQP_UNSOLICITED ? EFA_CREATE_QP_UNSOLICITED : 0;
+	qp->sl = req.sl;
+	mutex_init(&qp->state_lock);
+	qp->state = IB_QPS_RESET;
+	qp->rnr_retry = EFA_RNR_RETRY_INFINITE;
+	efa_obj_init(&qp->obj, qp->ctx->obj.epoch);
+	qp->state_since = qp->obj.created;
+	qp->mem.epoch = qp->obj.epoch;
+	ret = begin(dev, qp, udata);
+	if (ret)
+		goto err;
+	atomic_inc(&qp->ctx->qps);
+	efa_count(dev, EFA_CNT_QP_CREATES);
+	return 0;
+
+err:
+	efa_count(dev, EFA_CNT_CREATE_QP_ERR);
+	return ret;
+}
+
+/**
+ * efa_destroy_qp() - verb: end a QP
+ * @ibqp: the QP
+ * @udata: not used
+ *
+ * Context: process.
+ * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
+ */
+int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct efa_dev *dev = to_efa_dev(ibqp->device);
+	struct efa_qp *qp = to_efa_qp(ibqp);
+	bool done;
+
+	remove_entries(qp);
+	done = end(dev, qp);
+	efa_table_remove(&dev->qps, qp->qpn, &qp->obj);
+	efa_mem_retire(dev, &qp->mem, done);
+	mutex_destroy(&qp->state_lock);
+	atomic_dec(&qp->ctx->qps);
+	efa_count(dev, EFA_CNT_QP_DESTROYS);
+	return 0;
+}
+
+/**
+ * efa_qp_died() - tell the owner of a QP that the adapter has forgotten it
+ * @qp: the QP, referenced
+ *
+ * Context: process, of recovery.
+ */
+void efa_qp_died(struct efa_qp *qp)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = IB_EVENT_QP_FATAL,
+	};
+
+	WRITE_ONCE(qp->events, qp->events + 1);
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What happens after a lost command, as told in efa.h.
+ */
+
+#include "efa.h"
+#include "trace.h"
+
+enum recovery_step {
+	STEP_BEGIN,
+	STEP_PROBE,
+	STEP_RESET,
+	STEP_END,
+	STEP_GONE,
+};
+
+/* Objects of an epoch that the adapter was never told of are none to forget. */
+static void end_epoch(struct efa_dev *dev)
+{
+	lockdep_assert_held(&dev->aq.lock);
+	if ((s32)(dev->epoch - READ_ONCE(dev->exposed)) < 0)
+		WRITE_ONCE(dev->epoch, dev->epoch + 1);
+}
+
+/*
+ * The adapter has forgotten all objects if it confirmed that, and cannot reach any
+ * memory in either case.
+ */
+static void forget_all(struct efa_dev *dev, bool confirmed)
+{
+	/* Before anybody is told that his command was given up. */
+	spin_lock_irq(&dev->aq.lock);
+	end_epoch(dev);
+	spin_unlock_irq(&dev->aq.lock);
+	if (confirmed)
+		efa_mem_confirm(dev);
+	WRITE_ONCE(dev->unconfirmed, !confirmed);
+	efa_aq_reset(dev, -ECANCELED);
+	if (confirmed)
+		efa_aq_lists_free(dev);
+	efa_eqs_reset(dev);
+	efa_ctx_zap(dev);
+}
+
+static bool halt_adapter(struct efa_dev *dev)
+{
+	bool confirmed = efa_halt(dev, EFA_RESET_CMD_TIMEOUT);
+
+	if (!confirmed && !dev->unconfirmed)
+		ibdev_err(&dev->ibdev,
+			  "the adapter does not confirm a reset: it is halted and keeps its memory\n");
+	forget_all(dev, confirmed);
+	return confirmed;
+}
+
+static int reset(struct efa_dev *dev)
+{
+	int ret = -EIO;
+
+	if (halt_adapter(dev)) {
+		ret = efa_start_again(dev);
+		if (ret)
+			halt_adapter(dev);
+	}
+	dev->halted = ret;
+	return ret;
+}
+
+static void dispatch(struct efa_dev *dev, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = EFA_PORT,
+		.event = type,
+	};
+
+	ib_dispatch_event(&event);
+}
+
+/* Tells consumers of objects that the adapter has forgotten. */
+static void tell_consumers(struct efa_dev *dev)
+{
+	struct efa_obj *obj;
+	struct efa_qp *qp;
+	u64 id;
+
+	dispatch(dev, IB_EVENT_DEVICE_FATAL);
+	for (id = 0; (obj = efa_table_next(&dev->qps, &id)); id++) {
+		qp = container_of(obj, struct efa_qp, obj);
+		if (efa_obj_is_dead(dev, obj)) {
+			efa_failed_qp(qp);
+			efa_qp_died(qp);
+		}
+		efa_obj_put(obj);
+	}
+}
+
+static void count_recovery(struct efa_dev *dev, bool ok)
+{
+	spin_lock_irq(&dev->aq.lock);
+	if (ok)
+		dev->recoveries++;
+	else
+		dev->failed_recoveries++;
+	dev->last_recovery = jiffies;
+	spin_unlock_irq(&dev->aq.lock);
+}
+
+/*
+ * Returns false if that was done before. Bus mastering goes off before anybody can see
+ * that the objects are dead: should the adapter be there after all, it must not write
+ * to what their owners free.
+ */
+static bool withdraw(struct efa_dev *dev, bool *tell)
+{
+	bool present = pci_device_is_present(dev->pdev);
+	struct efa_aq *q = &dev->aq;
+
+	spin_lock_irq(&q->lock);
+	if (dev->gone) {
+		spin_unlock_irq(&q->lock);
+		return false;
+	}
+	pci_clear_master(dev->pdev);
+	end_epoch(dev);
+	WRITE_ONCE(dev->gone, true);
+	q->state = EFA_AQ_DEAD;
+	*tell = q->recoverable;
+	spin_unlock_irq(&q->lock);
+	if (!present)
+		efa_mem_confirm(dev);
+	return true;
+}
+
+/**
+ * efa_dev_set_gone() - the adapter no longer answers on the bus
+ * @dev: the device
+ *
+ * From now on commands fail at once and objects are destroyed without any.
+ *
+ * Context: process.
+ */
+void efa_dev_set_gone(struct efa_dev *dev)
+{
+	bool tell;
+
+	if (!withdraw(dev, &tell))
+		return;
+	trace_recovery(&dev->ibdev, STEP_GONE, 0);
+	dev_err(&dev->pdev->dev, "the adapter is gone\n");
+	efa_aq_reset(dev, -ENODEV);
+	efa_failed_device(dev, EADM_CAUSE_ADAPTER_GONE, 0);
+	efa_diag_device(dev, EADM_DIAG_DEAD);
+	if (tell)
+		queue_work(dev->recovery_wq, &dev->recovery);
+}
+
+/* Returns whether the adapter is gone, which nobody may have noticed before. */
+static bool is_gone(struct efa_dev *dev)
+{
+	if (!READ_ONCE(dev->gone) && efa_hw_is_gone(dev))
+		efa_dev_set_gone(dev);
+	return READ_ONCE(dev->gone);
+}
+
+/* Asks whether the queue answers, and resets the adapter otherwise. */
+static int bring_back(struct efa_dev *dev)
+{
+	int ret;
+
+	efa_aq_set_state(dev, EFA_AQ_RECOVERING);
+	ret = dev->halted ? -ENODEV : efa_cmd_probe(dev);
+	trace_recovery(&dev->ibdev, STEP_PROBE, ret);
+	if (!ret)
+		return 0;
+	if (is_gone(dev))
+		return -ENODEV;
+	ret = reset(dev);
+	trace_recovery(&dev->ibdev, STEP_RESET, ret);
+	return ret;
+}
+
+static void report(struct efa_dev *dev, int ret, bool was_halted, bool was_reset)
+{
+	if (ret && !was_halted)
+		ibdev_err(&dev->ibdev, "the admin queue could not be brought back: %d\n", ret);
+	else if (!ret)
+		ibdev_warn(&dev->ibdev, "the admin queue is back%s\n",
+			   was_reset || was_halted ? " after a reset" : "");
+	if (ret && !was_halted)
+		efa_failed_device(dev, EADM_CAUSE_ADAPTER_DEAD, ret);
+	else if (was_reset && !was_halted)
+		efa_failed_device(dev, EADM_CAUSE_ADAPTER_RESET, 0);
+	if (!ret || !was_halted)
+		efa_diag_device(dev, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
+}
+
+static void recover(struct efa_dev *dev)
+{
+	bool was_halted = dev->halted, was_reset;
+	u32 epoch = dev->epoch;
+	int ret;
+
+	trace_recovery(&dev->ibdev, STEP_BEGIN, 0);
+	ret = bring_back(dev);
+	was_reset = epoch != dev->epoch;
+	count_recovery(dev, !ret);
+	/* New objects may get the numbers of dead ones as soon as there is service. */
+	if (was_reset && !READ_ONCE(dev->gone))
+		tell_consumers(dev);
+	efa_aq_set_state(dev, ret ? EFA_AQ_DEAD : EFA_AQ_EVENT);
+	trace_recovery(&dev->ibdev, STEP_END, ret);
+	if (ret && is_gone(dev))
+		return;
+	report(dev, ret, was_halted, was_reset);
+	/* The port is there as long as there is service. */
+	if (!!ret != was_halted)
+		dispatch(dev, ret ? IB_EVENT_PORT_ERR : IB_EVENT_PORT_ACTIVE);
+}
+
+/**
+ * efa_recovery_work() - bring the admin queue back
+ * @work: dev->recovery
+ *
+ * Also finds out that the adapter is gone, and tells consumers of that.
+ *
+ * Context: process.
+ */
+void efa_recovery_work(struct work_struct *work)
+{
+	struct efa_dev *dev = container_of(work, struct efa_dev, recovery);
+
+	if (!is_gone(dev))
+		recover(dev);
+	/* Who finds the adapter gone has this run again for it, also during a run. */
+	if (READ_ONCE(dev->gone) && !dev->told_gone) {
+		dev->told_gone = true;
+		tell_consumers(dev);
+	}
+}
+
+/**
+ * efa_dev_withdraw() - the machine is about to go down, or to start another kernel
+ * @dev: the device
+ *
+ * What the adapter does not forget, it would write to while the next kernel runs.
+ *
+ * Context: process.
+ */
+void efa_dev_withdraw(struct efa_dev *dev)
+{
+	bool confirmed, tell;
+
+	efa_aq_set_state(dev, EFA_AQ_DEAD);
+	confirmed = efa_halt(dev, EFA_RESET_SHUTDOWN);
+	if (!confirmed)
+		dev_warn(&dev->pdev->dev, "does not confirm a reset; bus mastering is off\n");
+	if (!withdraw(dev, &tell))
+		return;
+	efa_aq_reset(dev, -ENODEV);
+	if (confirmed) {
+		efa_mem_confirm(dev);
+		efa_aq_lists_free(dev);
+	}
+}
+
+/**
+ * efa_is_serving() - whether there is an adapter that obeys
+ * @dev: the device
+ *
+ * Context: any.
+ */
+bool efa_is_serving(const struct efa_dev *dev)
+{
+	return !READ_ONCE(dev->gone) && READ_ONCE(dev->aq.state) != EFA_AQ_DEAD;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Counters for "rdma statistic", under the names that the kernel's own driver has (hw 14). */
+
+#include "efa.h"
+
+/* In the order of device_values(). */
+static const struct rdma_stat_desc device_descs[] = {
+	{ .name = "submitted_cmds" },
+	{ .name = "completed_cmds" },
+	{ .name = "cmds_err" },
+	{ .name = "no_completion_cmds" },
+	{ .name = "keep_alive_rcvd" },
+	{ .name = "alloc_pd_err" },
+	{ .name = "create_qp_err" },
+	{ .name = "create_cq_err" },
+	{ .name = "reg_mr_err" },
+	{ .name = "alloc_ucontext_err" },
+	{ .name = "create_ah_err" },
+	{ .name = "mmap_err" },
+};
+
+/* Those of RDMA writes come last: not all adapters have them. */
+static const struct rdma_stat_desc port_descs[] = {
+	{ .name = "tx_bytes" },
+	{ .name = "tx_pkts" },
+	{ .name = "rx_bytes" },
+	{ .name = "rx_pkts" },
+	{ .name = "rx_drops" },
+	{ .name = "send_bytes" },
+	{ .name = "send_wrs" },
+	{ .name = "recv_bytes" },
+	{ .name = "recv_wrs" },
+	{ .name = "rdma_read_wrs" },
+	{ .name = "rdma_read_bytes" },
+	{ .name = "rdma_read_wr_err" },
+	{ .name = "rdma_read_resp_bytes" },
+	{ .name = "retrans_bytes" },
+	{ .name = "retrans_pkts" },
+	{ .name = "retrans_timeout_events" },
+	{ .name = "unresponsive_remote_events" },
+	{ .name = "impaired_remote_conn_events" },
+	{ .name = "rdma_write_wrs" },
+	{ .name = "rdma_write_bytes" },
+	{ .name = "rdma_write_wr_err" },
+	{ .name = "rdma_write_recv_bytes" },
+};
+
+/* What of which type is where in the list above. */
+static const struct {
+	u8 type;
+	u8 count;
+} port_order[] = {
+	{ EFA_STATS_BASIC, 5 },
+	{ EFA_STATS_MESSAGES, 4 },
+	{ EFA_STATS_READ, 4 },
+	{ EFA_STATS_NETWORK, 5 },
+	{ EFA_STATS_WRITE, 4 },
+};
+
+#define WRITE_VALUES	4
+
+/**
+ * efa_alloc_device_stats() - verb: which counters the driver has
+ * @ibdev: the device
+ *
+ * Context: process.
+ * Return: the counters or NULL.
+ */
+struct rdma_hw_stats *efa_alloc_device_stats(struct ib_device *ibdev)
+{
+	return compat_alloc_hw_stats(device_descs, ARRAY_SIZE(device_descs));
+}
+
+/**
+ * efa_alloc_port_stats() - verb: which counters the adapter has
+ * @ibdev: the device
+ * @port: its port
+ *
+ * Context: process.
+ * Return: the counters or NULL.
+ */
+struct rdma_hw_stats *efa_alloc_port_stats(struct ib_device *ibdev, compat_port_t port)
+{
+	bool writes = to_efa_dev(ibdev)->caps.flags & EFA_DEV_CAP_RDMA_WRITE;
+
+	return compat_alloc_hw_stats(port_descs,
+				     ARRAY_SIZE(port_descs) - (writes ? 0 : WRITE_VALUES));
+}
+
+static void device_values(struct efa_dev *dev, u64 *value)
+{
+	struct efa_aq *q = &dev->aq;
+	int i;
+
+	spin_lock_irq(&q->lock);
+	*value++ = q->submitted;
+	*value++ = q->completed;
+	*value++ = q->errors;
+	*value++ = q->timeouts;
+	spin_unlock_irq(&q->lock);
+	*value++ = READ_ONCE(dev->aenq.keep_alives);
+	for (i = EFA_CNT_ALLOC_PD_ERR; i <= EFA_CNT_MMAP_ERR; i++)
+		*value++ = atomic64_read(&dev->counters[i]);
+}
+
+static int port_values(struct efa_dev *dev, u64 *value, int count)
+{
+	struct efa_stats stats = {};
+	int ret, i, n = 0, k;
+
+	ret = efa_recent_stats(dev, &stats, efa_may_ask());
+	for (i = 0; !ret && i < ARRAY_SIZE(port_order); i++)
+		for (k = 0; k < port_order[i].count && n < count; k++)
+			value[n++] = stats.value[port_order[i].type][k];
+	return ret;
+}
+
+/**
+ * efa_get_hw_stats() - verb: read the counters
+ * @ibdev: the device
+ * @stats: the counters
+ * @port: port, 0 for those of the device
+ * @index: one of them; all are read
+ *
+ * Context: process.
+ * Return: how many were read, or -errno; -EOPNOTSUPP when the adapter refuses.
+ */
+int efa_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		     compat_port_t port, int index)
+{
+	struct efa_dev *dev = to_efa_dev(ibdev);
+	int ret = 0;
+
+	static_assert(ARRAY_SIZE(device_descs) == 5 + EFA_CNT_MMAP_ERR + 1);
+	if (port)
+		ret = port_values(dev, stats->value, stats->num_counters);
+	else
+		device_values(dev, stats->value);
+	/* The core asks once when it registers the device, which any other error ends. */
+	if (ret == -EINVAL)
+		return -EOPNOTSUPP;
+	return ret ? ret : stats->num_counters;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Counters: the adapter's, and the driver's own. */
+#ifndef EFA_STATS_H
+#define EFA_STATS_H
+
+#include <linux/mutex.h>
+#include <rdma/ib_verbs.h>
+
+#include "compat_rdma.h"
+#include "efa_hw.h"
+
+struct efa_dev;
+
+/* The driver's, beside those of the admin queue. */
+enum efa_counter {
+	EFA_CNT_ALLOC_PD_ERR,
+	EFA_CNT_CREATE_QP_ERR,
+	EFA_CNT_CREATE_CQ_ERR,
+	EFA_CNT_REG_MR_ERR,
+	EFA_CNT_ALLOC_CTX_ERR,
+	EFA_CNT_CREATE_AH_ERR,
+	EFA_CNT_MMAP_ERR,
+	EFA_CNT_CTX_ALLOCS,
+	EFA_CNT_CTX_DEALLOCS,
+	EFA_CNT_PD_ALLOCS,
+	EFA_CNT_PD_DEALLOCS,
+	EFA_CNT_MR_REGISTERS,
+	EFA_CNT_MR_DEREGISTERS,
+	EFA_CNT_CQ_CREATES,
+	EFA_CNT_CQ_DESTROYS,
+	EFA_CNT_QP_CREATES,
+	EFA_CNT_QP_DESTROYS,
+	EFA_CNT_COUNT
+};
+
+/* Values by enum efa_stats_type. */
+struct efa_stats {
+	u64 value[EFA_STATS_TYPES][EFA_STATS_VALUES];
+};
+
+/**
+ * struct efa_recent - an answer of the adapter, kept for a moment (recent.c)
+ * @lock: guards the rest; held while commands are under way
+ * @asked: there is an answer, of @when (jiffies)
+ * @ret: what the commands returned; 0: @stats is valid
+ */
+struct efa_recent {
+	struct mutex lock;	/* see above */
+	bool asked;
+	unsigned long when;
+	int ret;
+	struct efa_stats stats;
+};
+
+bool efa_may_ask(void);
+int efa_recent_stats(struct efa_dev *dev, struct efa_stats *stats, bool fresh);
+void efa_recent_init(struct efa_dev *dev);
+
+struct rdma_hw_stats *efa_alloc_device_stats(struct ib_device *ibdev);
+struct rdma_hw_stats *efa_alloc_port_stats(struct ib_device *ibdev, compat_port_t port);
+int efa_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		     compat_port_t port, int index);
+
+#endif /* EFA_STATS_H */

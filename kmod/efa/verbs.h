@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Verbs objects: contexts, PDs, AHs, MRs, CQs, QPs; all of them are processes'. */
+#ifndef EFA_VERBS_H
+#define EFA_VERBS_H
+
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/rbtree.h>
+#include <rdma/ib_verbs.h>
+
+#include "compat_rdma.h"
+#include "efa_hw.h"
+#include "mem.h"
+#include "table.h"
+
+enum efa_mmap_kind {
+	EFA_MMAP_DB,		/* a page of doorbells */
+	EFA_MMAP_LLQ,		/* a send queue in device memory */
+	EFA_MMAP_RING,		/* host memory */
+};
+
+/**
+ * struct efa_mmap_entry - what a process may map
+ * @rdma_entry: the core's part
+ * @kind: enum efa_mmap_kind
+ * @addr: bus address, of whole pages
+ * @ring: or the memory
+ * @users: doorbells in the page; under the context's db_lock
+ */
+struct efa_mmap_entry {
+	struct rdma_user_mmap_entry rdma_entry;
+	enum efa_mmap_kind kind;
+	phys_addr_t addr;
+	void *ring;
+	u32 users;
+};
+
+/**
+ * struct efa_ctx - a user context
+ * @ibctx: the core's part
+ * @obj: in dev->ctxs
+ * @ctxn: its number
+ * @uar_obj: in dev->uars, by the tag
+ * @uar: tag of its doorbells
+ * @db_lock: guards @db and its users
+ * @db: a page of doorbells; all of a context's are in one mostly
+ * @mapping: address space that doorbells were mapped through; changed once
+ * @mms: struct mm_struct by address: of processes that mapped them
+ * @qps: QPs it owns
+ * @cqs: CQs it owns
+ * @mrs: MRs it owns
+ * @pds: PDs it owns
+ */
+struct efa_ctx {
+	struct ib_ucontext ibctx;
+	struct efa_obj obj;
+	u32 ctxn;
+	struct efa_obj uar_obj;
+	u16 uar;
+	struct mutex db_lock;	/* db */
+	struct efa_mmap_entry *db;
+	struct address_space *mapping;
+	struct xarray mms;
+	atomic_t qps;
+	atomic_t cqs;
+	atomic_t mrs;
+	atomic_t pds;
+};
+
+/**
+ * struct efa_pd - a protection domain
+ * @ibpd: the core's part
+ * @obj: in dev->pds
+ * @ctx: owner
+ * @pdn: its number
+ * @ah_lock: guards @ahs; held while a command about one of them is under way
+ * @ahs: struct efa_ah_entry by address
+ */
+struct efa_pd {
+	struct ib_pd ibpd;
+	struct efa_obj obj;
+	struct efa_ctx *ctx;
+	u16 pdn;
+	struct mutex ah_lock;	/* ahs */
+	struct rb_root ahs;
+};
+
+/**
+ * struct efa_ah_entry - an AH in the adapter; there is one for an address in a PD
+ * @obj: in dev->ahs
+ * @node: in @pd->ahs
+ * @pd: its PD
+ * @gid: the address
+ * @ahn: its number
+ * @refs: address handles of the process; under the PD's ah_lock
+ * @owner: the process that made the first one
+ *
+ * Adapters differ in what becomes of a second AH for an address: this one is made once
+ * and destroyed once.
+ */
+struct efa_ah_entry {
+	struct efa_obj obj;
+	struct rb_node node;
+	struct efa_pd *pd;
+	u8 gid[16];
+	u16 ahn;
+	u32 refs;
+	struct pid *owner;
+};
+
+struct efa_ah {
+	struct ib_ah ibah;
+	struct efa_ah_entry *entry;
+};
+
+/**
+ * struct efa_mr - a memory region
+ * @ibmr: the core's part
+ * @obj: in dev->mrs
+ * @ctx: owner
+ * @mrn: its number, which says nothing of the keys
+ * @dmabuf: memory of another device
+ * @access: verbs access flags
+ * @iova: start address
+ * @length: bytes
+ * @page_shift: of a page of the adapter's
+ * @pages: how many
+ * @ic_valid: EFA_MR_IC_*: which of these are known
+ * @recv_ic: interconnect that receives use
+ * @read_ic: that RDMA reads use
+ * @rdma_recv_ic: that received RDMA uses
+ * @mem: memory
+ */
+struct efa_mr {
+	struct ib_mr ibmr;
+	struct efa_obj obj;
+	struct efa_ctx *ctx;
+	u32 mrn;
+	bool dmabuf;
+	int access;
+	u64 iova;
+	u64 length;
+	u8 page_shift;
+	u32 pages;
+	u8 ic_valid;
+	u8 recv_ic;
+	u8 read_ic;
+	u8 rdma_recv_ic;
+	struct efa_mem mem;
+};
+
+/**
+ * struct efa_cq - a completion queue
+ * @ibcq: the core's part
+ * @obj: in dev->cqs
+ * @ctx: owner
+ * @cqn: its number
+ * @depth: entries of a part
+ * @entry_size: bytes
+ * @eq: where its events go, NULL: there are none
+ * @src_addr: entries have addresses of senders without an AH
+ * @db: offset of its doorbell in the BAR of doorbells
+ * @has_db: it has one
+ * @mem: memory
+ * @ring_entry: for the process to map
+ * @db_entry: likewise
+ * @events: completion events delivered
+ * @last_event: local_clock(), 0 = none yet
+ */
+struct efa_cq {
+	struct ib_cq ibcq;
+	struct efa_obj obj;
+	struct efa_ctx *ctx;
+	u16 cqn;
+	u32 depth;
+	u32 entry_size;
+	struct efa_eq *eq;
+	bool src_addr;
+	u32 db;
+	bool has_db;
+	struct efa_mem mem;
+	struct efa_mmap_entry *ring_entry;
+	struct efa_mmap_entry *db_entry;
+	atomic64_t events;
+	u64 last_event;
+};
+
+/**
+ * struct efa_qp - a queue pair
+ * @ibqp: the core's part
+ * @obj: in dev->qps
+ * @ctx: owner
+ * @qpn: its number
+ * @handle: its number in commands
+ * @type: enum efa_qp_type
+ * @flags: EFA_CREATE_QP_*
+ * @sl: service level
+ * @cap: as asked for
+ * @sq_bytes: of the send queue, in device memory
+ * @rq_bytes: of the receive queue, 0 = none
+ * @send_sub_cq: part of the CQ of send completions
+ * @recv_sub_cq: and of receive completions
+ * @sq_db: offset in the BAR of doorbells
+ * @rq_db: likewise
+ * @llq: offset in BAR 2
+ * @state_lock: serialises changes of state; guards what follows
+ * @state: as told to the adapter; read with READ_ONCE() elsewhere, all of these
+ * @state_since: local_clock() of the last change
+ * @qkey: as last set
+ * @psn: likewise
+ * @rnr_retry: likewise
+ * @events: asynchronous events; recovery's only
+ * @mem: memory
+ * @sq_db_entry: for the process to map, as the rest
+ */
+struct efa_qp {
+	struct ib_qp ibqp;
+	struct efa_obj obj;
+	struct efa_ctx *ctx;
+	u16 qpn;
+	u32 handle;
+	u8 type;
+	u8 flags;
+	u8 sl;
+	struct ib_qp_cap cap;
+	u32 sq_bytes;
+	u32 rq_bytes;
+	u16 send_sub_cq;
+	u16 recv_sub_cq;
+	u32 sq_db;
+	u32 rq_db;
+	u32 llq;
+	struct mutex state_lock;	/* changes of state */
+	enum ib_qp_state state;
+	u64 state_since;
+	u32 qkey;
+	u32 psn;
+	u8 rnr_retry;
+	u64 events;
+	struct efa_mem mem;
+	struct efa_mmap_entry *sq_db_entry;
+	struct efa_mmap_entry *rq_db_entry;
+	struct efa_mmap_entry *llq_entry;
+	struct efa_mmap_entry *rq_entry;
+};
+
+static inline struct efa_ctx *to_efa_ctx(struct ib_ucontext *ibctx)
+{
+	return container_of(ibctx, struct efa_ctx, ibctx);
+}
+
+static inline struct efa_pd *to_efa_pd(struct ib_pd *ibpd)
+{
+	return container_of(ibpd, struct efa_pd, ibpd);
+}
+
+static inline struct efa_ah *to_efa_ah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct efa_ah, ibah);
+}
+
+static inline struct efa_mr *to_efa_mr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct efa_mr, ibmr);
+}
+
+static inline struct efa_cq *to_efa_cq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct efa_cq, ibcq);
+}
+
+static inline struct efa_qp *to_efa_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct efa_qp, ibqp);
+}
+
+/* ctx.c, mmap.c */
+int efa_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max);
+int efa_udata_write(struct ib_udata *udata, const void *resp, size_t size);
+int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
+void efa_dealloc_ucontext(struct ib_ucontext *ibctx);
+void efa_disassociate_ucontext(struct ib_ucontext *ibctx);
+struct efa_mmap_entry *efa_mmap_db(struct efa_ctx *ctx, u32 offset);
+void efa_mmap_put_db(struct efa_ctx *ctx, struct efa_mmap_entry *entry);
+struct efa_mmap_entry *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes);
+struct efa_mmap_entry *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem);
+void efa_mmap_remove(struct efa_mmap_entry *entry);
+u64 efa_mmap_key(const struct efa_mmap_entry *entry);
+int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
+void efa_mmap_free(struct rdma_user_mmap_entry *rdma_entry);
+void efa_ctx_init_mms(struct efa_ctx *ctx);
+void efa_ctx_forget_mms(struct efa_ctx *ctx);
+void efa_ctx_zap(struct efa_dev *dev);
+
+/* pd.c */
+int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int efa_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int efa_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *attr, struct ib_udata *udata);
+int efa_destroy_ah(struct ib_ah *ibah, u32 flags);
+
+/* cq.c */
+int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		  struct ib_udata *udata);
+int efa_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+void efa_cq_event(struct efa_cq *cq, u64 now);
+
+/* qp.c */
+int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
+int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+void efa_qp_died(struct efa_qp *qp);
+
+/* modify.c */
+int efa_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_udata *udata);
+int efa_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init_attr);
+
+/* mr.c */
+struct ib_mr *efa_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
+			      int access, struct ib_udata *udata);
+struct ib_mr *efa_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
+				     int fd, int access, struct ib_udata *udata);
+int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+void efa_compat_init(struct ib_device *ibdev);
+
+#endif /* EFA_VERBS_H */

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What nobody would notice who does not ask: an adapter that is gone while no command is
+ * issued, events whose interrupt got lost, and one that may confirm a reset by now.
+ */
+
+#include "efa.h"
+
+#define PERIOD_MS	500
+#define RETRY_MS	5000
+
+static bool wants_retry(const struct efa_dev *dev)
+{
+	return READ_ONCE(dev->unconfirmed) &&
+	       time_after(jiffies, dev->last_recovery + msecs_to_jiffies(RETRY_MS));
+}
+
+static void watch_work(struct work_struct *work)
+{
+	struct efa_dev *dev = container_of(to_delayed_work(work), struct efa_dev, watch);
+
+	if (efa_hw_is_gone(dev)) {
+		efa_dev_set_gone(dev);
+		return;
+	}
+	if (wants_retry(dev))
+		efa_aq_recover(dev);
+	efa_eqs_kick(dev);
+	queue_delayed_work(dev->wq, &dev->watch, msecs_to_jiffies(PERIOD_MS));
+}
+
+/**
+ * efa_watch_init() - once in a device's life
+ * @dev: the device
+ */
+void efa_watch_init(struct efa_dev *dev)
+{
+	INIT_DELAYED_WORK(&dev->watch, watch_work);
+}
+
+/**
+ * efa_watch_start() - look after the adapter from now on
+ * @dev: the device, in service
+ *
+ * Context: process.
+ */
+void efa_watch_start(struct efa_dev *dev)
+{
+	queue_delayed_work(dev->wq, &dev->watch, msecs_to_jiffies(PERIOD_MS));
+}
+
+/**
+ * efa_watch_stop() - do not any more
+ * @dev: the device; may never have been in service
+ *
+ * Context: process.
+ */
+void efa_watch_stop(struct efa_dev *dev)
+{
+	cancel_delayed_work_sync(&dev->watch);
+}

@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# eadm on EFA adapters of our own driver, in the guest: a healthy one has no verdict, and what
+# is done to it is named. Adapters e0 and e1 are there; captures go to $VM_OUT. TAP.
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
+. tests/tap.sh
+. tests/virt/efa-knobs.bash
+. tests/virt/efa-verdicts.bash
+export PATH=$PWD/build/eadm:$PATH
+config=/sys/kernel/config/eadm_virt/efa
+# shellcheck disable=SC2034 # for the tests of knobs
+driver=/sys/bus/pci/drivers/efa
+# shellcheck disable=SC2034 # for what is named
+snapshot=(--hw --rings)
+
+# Lost after 1.5 s, the longest that an adapter can ask for.
+hurry() {
+	local i
+
+	for i in e0 e1; do
+		{ echo 0 >$config/$i/live && echo 15 >$config/$i/cmd_timeout &&
+			echo 1 >$config/$i/live; } || return
+	done
+}
+
+checked() { # everything is well, and nothing is unseen
+	eadm check
+	same '["ok"]' "$(eadm check --json | jq -c '[.rows[] | select(.dev_name == "efa_0").result] | unique')"
+}
+
+shown() { # OBJECT FILTER: of what a process has made
+	eadm dump "$1" -d "$(device e0)" --json 2>/dev/null | jq -e ".rows | any($2)"
+}
+
+# While a process is there: objects that only these adapters have, and still no verdict.
+objects() {
+	local pid status=0
+
+	ibv_ud_pingpong -d "$(device e0)" -g 0 >"$VM_OUT/pingpong" 2>&1 &
+	pid=$!
+	until_true 20 shown qp '.type == "ud" and .state == "init"' >"$VM_OUT/qp" || status=1
+	shown uar '.qps == 1 and .cqs == 1' && shown ctx '.comm == "ibv_ud_pingpong"' &&
+		shown cmdq '.state == "event" and .timeouts == 0' &&
+		shown eq '.role == "async" and .keep_alive_events > 0' || status=1
+	nothing_wrong eadm || status=1
+	end_of "$pid"
+	return $status
+}
+
+traced() {
+	eadm trace -d "$(device e0)" --json | jq -e '[.rows[].op] | contains(["create-qp", "create-ah", "reg-mr"])'
+}
+
+send() { # OPTION...: whatever becomes of it
+	srd "$@" "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1
+	cat "$VM_OUT/srd"
+}
+
+strike() { # KNOB [SETTING...] -- COMMAND...
+	local knob=$1 settings=()
+
+	shift
+	while [ "$1" != -- ]; do
+		settings+=("$1")
+		shift
+	done
+	fault "e0/$knob" "${settings[@]}" && { "${@:2}"; until_true 20 struck "e0/$knob"; }
+}
+
+# Its requests fail, and one of their completions is lost: the process waits, and its CQ can be
+# looked at. The QP is held back until the first look was taken.
+unreachable() {
+	local pid status=0
+
+	fault e0/peer_silent count -1 && fault e0/cqe_lost count 1 &&
+		fault e0/qp_stall arg 10000 count 1 || return
+	srd -t 60000 "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
+	pid=$!
+	until_true 20 shown cq true >"$VM_OUT/cq" && record before &&
+		until_true 20 sees "$(device e0)" peer-unreachable "the peer never answered" || status=1
+	end_of "$pid"
+	return $status
+}
+
+# under_traffic OPTIONS ADAPTER RULE TEXT ADAPTER/KNOB [SETTING...]: the knob strikes messages from e0 to
+# e1, of a process that goes on when one fails; the rule accuses ADAPTER's device.
+under_traffic() {
+	local pid status=0
+
+	# shellcheck disable=SC2086
+	nice -n 19 srd -u -t 600000 $1 "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
+	pid=$!
+	until_true 20 grep -qs begun "$VM_OUT/srd" && record before &&
+		fault "${@:5}" && until_true 20 sees "$(device "$2")" "$3" "$4" || status=1
+	calm
+	end_of "$pid"
+	return $status
+}
+
+end_of() { # PID
+	kill -KILL "$1"
+	wait "$1" 2>/dev/null
+	return 0
+}
+
+# beside RULE: from here on its verdict, which counts for a while, may stand beside others.
+beside() {
+	so_far+="|$1"
+}
+
+check "adapters with a short time limit" hurry
+check "all ports are active" until_true 30 active 2
+check "check: all is well" checked
+check "diagnose: nothing is wrong" nothing_wrong eadm
+check "with a process: objects and no verdict" objects
+check "traffic" traffic "0:16 received 16 data"
+check "trace: commands by their classes" traced
+check "diagnose: nothing is wrong after traffic" nothing_wrong eadm
+check "retransmit" named packet-loss "sent again" strike retransmit arg 30 count 10 -- send -n 16
+calm
+check "impaired" named path-impaired "found impaired" strike impaired arg 300 count 2 -- send -n 2
+calm
+check "peer_silent" named peer-unresponsive "did not answer" strike peer_silent count -1 -- send -n 4
+calm
+beside peer-unresponsive
+check "peer_silent, by completions" unreachable
+calm
+check "peer_silent, after answers" under_traffic "" e0 peer-vanished "is there no longer" e0/peer_silent count -1
+check "rnr" under_traffic "-r 2" e0 peer-not-ready "had no receive posted" e1/rnr count -1
+check "rnr, of datagrams" under_traffic "-o ud" e1 receive-drops "received packets were dropped" e1/rnr count -1
+check "wr_error" under_traffic "" e0 failed-requests "bad-length" e0/wr_error arg 6 probability 10 count -1
+check "cqe_status" under_traffic "-o imm" e1 failed-requests "remote-status" e1/cqe_status arg 12 probability 10 count -1
+check "cqe_qpn" under_traffic "-p 500" e0 stray-completion "is of QP 255, which does not exist" e0/cqe_qpn arg 255 count 3
+check "keep_alive_lost" named keep-alive-lost "no sign of life" strike keep_alive_lost count -1 -- true
+calm
+check "signs of life come again" until_true 20 nothing_wrong eadm
+check "cmd_duplicate" named spurious-completion "matched no command" \
+	strike cmd_duplicate target "$GET_STATS" count 1 -- stats
+beside spurious-completion
+check "cmd_delay" named command-slow "took more than a second" \
+	strike cmd_delay target "$GET_STATS" arg 1200 count 1 -- stats
+beside command-slow
+beside command-failed
+check "ah_full" named create-failures "1 AHs could not be created" strike ah_full count 1 -- send -n 1
+calm
+beside create-failures
+check "cmd_drop" named command-lost "not answered in time" strike cmd_drop target "$GET_STATS" count 1 -- stats
+calm
+check "and service goes on" traffic "0:4 received 4 data" -n 4
+tap_end
