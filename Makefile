@@ -4,11 +4,14 @@ BUILD = build
 # meson.build and the compiler find all else; this installs what is missing.
 DEPS = packaging/deps-debian
 
-all: build-deps $(BUILD)/build.ninja
+all: $(BUILD)/build.ninja
 	meson compile -C $(BUILD)
 
 $(BUILD)/build.ninja:
+	@$(DEPS) --check build
 	meson setup $(BUILD) $(MESON_FLAGS)
+
+deps: build-deps
 
 %-deps:
 	$(DEPS) $*
@@ -21,27 +24,55 @@ test: test-deps all
 	tests/run $(if $(SUITE),--suite $(SUITE))
 
 # Hours. What is known of a commit is in tests/ledger.
-test-all: test-deps debug-deps all
+test-all: test-deps debug-deps packages-deps all
 	tests/run --ledger
 	EADM_TEST_KERNELS=6.1 tests/run --ledger --suite vm
 	EADM_TEST_KERNELS=latest tests/run --ledger --suite module-build --suite kernels
 	EADM_TEST_KERNELS=debug EADM_PATIENCE=5 tests/run --ledger --suite vm
+	EADM_PACKAGES="bookworm trixie" tests/packages/run
+	tests/packages/secure-boot
 	tests/run --table
 
 bench: bench-deps all
 	tests/bench/run
 
-# Userland and, for DKMS, the sources of the modules.
+# Userland and, for DKMS, the sources of the companion; DRIVERS="NAME..." adds drivers,
+# which take the place of the kernel's own.
 install: all
 	meson install -C $(BUILD) --no-rebuild
-	packaging/dkms/install
+	packaging/dkms/install eadm $(DRIVERS)
+
+# What the last "make install" from this folder has installed, and modules of DKMS.
+uninstall:
+	if [ -z "$(DESTDIR)" ]; then packaging/dkms/uninstall; fi
+	ninja -C $(BUILD) uninstall
+
+clean:
+	rm -rf $(BUILD)
+
+# Packages, in build/deb.
+deb: deb-deps
+	packaging/deb
+
+# RPM packages, and an SPDX document of this tree and its libraries.
+rpm: rpm-deps
+	packaging/rpm/build
+
+sbom: all
+	packaging/sbom $(BUILD) >$(BUILD)/eadm.spdx.json
 
 help:
+	@echo "make deps      install what the build requires (as root)"
 	@echo "make           build the library and the tools"
 	@echo "make demo      show eadm on two virtual adapters in a virtual machine"
 	@echo "make test      run all tests (SUITE=quick: those without a machine)"
 	@echo "make test-all  run every suite on every kernel (hours)"
 	@echo "make bench     compare speed and cost with other tools"
-	@echo "make install   install tools, pages and, for DKMS, the modules (DESTDIR)"
+	@echo "make install   install tools, pages and, for DKMS, the companion (DESTDIR, DRIVERS=erdma)"
+	@echo "make uninstall remove what make install has installed"
+	@echo "make deb       build Debian packages into build/deb"
+	@echo "make rpm       build RPM packages into build/rpm"
+	@echo "make sbom      write build/eadm.spdx.json"
+	@echo "make clean     remove what was built"
 
-.PHONY: all demo test test-all bench install help
+.PHONY: all deps demo test test-all bench install uninstall deb rpm sbom clean help

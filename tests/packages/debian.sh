@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# The life of the packages on the Debian that $suite names. Sourced by the suite.
+: "${suite:?}"
+cache=$(tests/packages/root "$suite") || exit 1
+work=$(mktemp -d)
+boot=
+init=
+# Of what is there, only what this shell has started is ended.
+leave() {
+	if [ -n "$boot" ]; then
+		{ kill -9 "$boot" && wait "$boot"; } 2>/dev/null
+		find "$(findmnt -n -o TARGET -t cgroup2 | head -n 1)/eadm-packages-$boot" -depth -type d \
+			-exec rmdir {} + 2>/dev/null
+	fi
+	boot=
+	rm -rf "$work"
+}
+trap leave EXIT
+
+unpack() { # ROOT.tar FOLDER
+	mkdir "$work/$2" && tar --numeric-owner -xf "$cache/$1" -C "$work/$2"
+}
+
+within() { # FOLDER COMMAND...
+	local root=$work/$1
+	shift
+
+	tests/packages/enter "$root" "$cache/archives" "$@"
+}
+
+build_in() { # ROOT FOLDER ENVIRONMENT...: the packages are in that root's folder /FOLDER
+	local root=$1 folder=$2
+	shift 2
+
+	unpack build.tar "$root" && mkdir -p "$work/$root/$folder/eadm" &&
+		packaging/sources | tar --null --files-from=- -c | tar -C "$work/$root/$folder/eadm" -x &&
+		within "$root" env DEB_BUILD_OPTIONS=nocheck "$@" sh -c \
+			"cd /$folder/eadm && dpkg-buildpackage -b -us -uc -Pnocheck >/log 2>&1 || { tail -n 50 /log; exit 1; }"
+}
+
+build() {
+	build_in build source && mkdir "$work/debs" && mv "$work"/build/source/*.deb "$work/debs"
+}
+
+# Another path, year, time zone, locale, umask, user's name and home.
+build_again() {
+	# shellcheck disable=SC2016 # for the inner shell
+	build_in again home/other/deeper faketime -f +400d sh -c 'umask 027; exec "$@"' again \
+		env TZ=Pacific/Kiritimati LC_ALL=C USER=other HOME=/nowhere || return
+	same "$(cd "$work/debs" && sha256sum ./*.deb)" \
+		"$(cd "$work/again/home/other/deeper" && sha256sum ./*.deb)" && rm -r "$work/again"
+}
+
+# lintian reads packages and changes nothing; this machine's one knows its own suite.
+clean_by_lintian() {
+	local found
+
+	ls "$work"/debs/*.deb >/dev/null || return
+	found=$(lintian --fail-on none --no-tag-display-limit --allow-root "$work"/debs/*.deb 2>&1) || return
+	! grep '^[EW]:' <<<"$found"
+}
+
+# The same packages with a higher version, made without building again.
+raise() {
+	local deb tree=$work/tree
+
+	mkdir "$work/next"
+	for deb in "$work"/debs/{libeadm0,eadm,eadm-exporter}_*.deb; do
+		dpkg-deb -R "$deb" "$tree" &&
+			sed -i '/^Version:/s/$/+next/; s/(= 0\([^)]*\))/(= 0\1+next)/' "$tree/DEBIAN/control" &&
+			dpkg-deb -Znone -b "$tree" "$work/next/$(basename "$deb")" >/dev/null || return
+		rm -r "$tree"
+	done
+}
+
+traces() { # FOLDER: what of eadm is there
+	find "$work/$1" -xdev \( -path "$work/$1/var/lib/apt/lists" -o -path "$work/$1/debs" -o \
+		-path "$work/$1/next" -o -path "$work/$1/var/log" -o -path "$work/$1/proc" \) -prune -o \
+		-name '*eadm*' -print
+	grep -H eadm "$work/$1"/etc/{passwd,group,shadow}
+}
+
+install() {
+	cp -r "$work/debs" "$work/next" "$work/root" &&
+		within root sh -c 'apt-get -q install -y --no-install-recommends \
+			/debs/libeadm0_*.deb /debs/eadm_*.deb /debs/eadm-exporter_*.deb' &&
+		cp -r "$work/root/usr/share/doc/eadm" "$work/doc"
+}
+
+# No adapter there: it says so, and with which status.
+list() {
+	local output status
+
+	output=$(within "${in_root-root}" eadm list 2>&1)
+	status=$?
+	echo "status $status: $output"
+	[ "$status" = 0 ] || [[ $output == *"device"* ]] && [[ $output != *"error while loading"* ]]
+}
+
+start() {
+	tests/packages/boot "$work/root" >"$work/boot.log" 2>&1 &
+	boot=$!
+	until_true 120 booted || { cat "$work/boot.log"; return 1; }
+}
+
+booted() {
+	local state
+
+	init=$(pgrep -P "$boot" -f systemd) && state=$(live systemctl is-system-running 2>/dev/null)
+	[ "$state" = running ] || [ "$state" = degraded ]
+}
+
+live() { # COMMAND...: in the booted root
+	nsenter --target "$init" --mount --pid --ipc --uts --net --root --wd=/ \
+		env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+main_pid() {
+	live systemctl show -P MainPID eadm-exporter
+}
+
+scrapes() {
+	nsenter --target "$init" --net curl -sf http://127.0.0.1:10707/metrics | grep -q '^# TYPE eadm_'
+}
+
+exporter_runs() {
+	local status
+
+	until_true 60 scrapes || { live journalctl -q --no-pager -u eadm-exporter; return 1; }
+	live systemctl show -p User,NoNewPrivileges,ProtectSystem,MemoryDenyWriteExecute eadm-exporter
+	status=$(live cat "/proc/$(main_pid)/status")
+	grep -E '^(Uid|CapEff|CapBnd|NoNewPrivs|Seccomp):' <<<"$status"
+	grep -q '^CapBnd:	0*$' <<<"$status" && grep -q '^NoNewPrivs:	1$' <<<"$status" &&
+		grep -q '^Seccomp:	2$' <<<"$status" && ! grep -q '^Uid:	0	' <<<"$status"
+}
+
+upgrade() {
+	local before after
+
+	before=$(main_pid)
+	live sh -c 'apt-get -q install -y /next/*.deb' || return
+	until_true 60 scrapes || return
+	after=$(main_pid)
+	echo "process $before, then $after"
+	[ "$after" != "$before" ] && [ "$after" != 0 ] &&
+		live dpkg-query -W -f '${Version}' eadm-exporter | grep -q '+next$'
+}
+
+purge() {
+	live apt-get -q purge -y eadm-exporter eadm libeadm0 && ! live pgrep -f eadm-exporter &&
+		same "" "$(traces root)"
+}
+
+check "$suite: the packages build" build
+case $suite in
+bookworm) check "$suite: lintian finds neither error nor warning" clean_by_lintian ;;
+esac
+check "$suite: a second build makes the same packages, byte for byte" build_again
+check "$suite: the packages of an upgrade" raise
+check "$suite: a fresh system" unpack root.tar root
+check "$suite: apt installs library, tool and exporter" install
+check "$suite: eadm list" list
+# Not by check(), whose command runs in another shell.
+if start >"$work/log" 2>&1; then
+	tap_pass "$suite: systemd starts"
+else
+	sed 's/^/# /' "$work/log"
+	tap_fail "$suite: systemd starts"
+fi
+check "$suite: the exporter serves, as another user, by its unit's settings" exporter_runs
+check "$suite: an upgrade restarts the exporter" upgrade
+check "$suite: purge leaves nothing" purge
