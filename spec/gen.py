@@ -349,11 +349,6 @@ LOCK_HEAD = """\
 # place in the specification with type: unused.
 """
 
-# While this line is in the lock, a change of what was given out is a warning
-# and the lock is written again.
-LOCK_OPEN = "# open: one family proves no contract"
-
-
 def lock_entries(spec):
     """Everything that must never change, in a fixed order: {name: value}."""
     entries = {}
@@ -406,11 +401,6 @@ def lock_update(spec, text):
         if other != key:
             wrong.append(f"{key}: number {value.split()[0]} belongs to {other}")
     wrong = sorted({w for w in wrong if w})
-    if wrong and LOCK_OPEN in text.splitlines():
-        print("gen.py: numbers change, which the open lock allows:\n  " + "\n  ".join(wrong),
-              file=sys.stderr)
-        return LOCK_HEAD + LOCK_OPEN + "\n" + "".join(
-            f"{key} {value}\n" for key, value in entries.items())
     if wrong:
         raise SpecError("the contract would break:\n  " + "\n  ".join(wrong))
     new = [f"{key} {value}" for key, value in entries.items() if key not in locked]
