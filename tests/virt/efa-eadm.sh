@@ -165,6 +165,13 @@ strike_ah() { # KNOB [SETTING...]
 	struck "e0/$1"
 }
 
+# Datagrams to e0 for which there is no receive.
+drop_datagrams() {
+	fault e0/rnr count -1
+	srd -o ud -n 32 "$(device e1)" "$(device e0)" >"$VM_OUT/srd" 2>&1
+	struck e0/rnr
+}
+
 # Of e0's messages, whatever becomes of them.
 strike_messages() { # KNOB SETTING... -- OPTION...
 	local settings=()
@@ -234,6 +241,8 @@ check "cmd_error, of an AH" named create-failures "1 AHs could not be created" s
 check "cmd_error, of an MR" named create-failures "1 MRs could not be registered" strike_ah cmd_error target "$REG_MR" arg 1
 check "cmd_error, of a CQ" named create-failures "1 CQs could not be created" strike_ah cmd_error target "$CREATE_CQ" arg 1
 check "peer_silent, of reads" named rdma-errors "RDMA reads" strike_messages e0/peer_silent count -1 -- -o read -n 4
+calm
+check "rnr, of datagrams" named receive-drops "received packets were dropped" drop_datagrams
 calm
 check "memlock" checks memlock warn prlimit --memlock=65536:65536
 check "memlock, as a user" checks memlock warn "${user[@]}" prlimit --memlock=65536:65536

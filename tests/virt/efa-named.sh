@@ -13,13 +13,13 @@ driver=/sys/bus/pci/drivers/efa
 # shellcheck disable=SC2034 # for what is named
 snapshot=(--hw --rings)
 
-# Lost after 1.5 s, the longest that an adapter can ask for.
+# Lost after 1.5 s, the longest that an adapter can ask for; and few MRs.
 hurry() {
 	local i
 
 	for i in e0 e1; do
 		{ echo 0 >$config/$i/live && echo 15 >$config/$i/cmd_timeout &&
-			echo 1 >$config/$i/live; } || return
+			echo 50 >$config/$i/max_mr && echo 1 >$config/$i/live; } || return
 	done
 }
 
@@ -88,12 +88,25 @@ under_traffic() {
 	local pid status=0
 
 	# shellcheck disable=SC2086
-	nice -n 19 srd -u -t 600000 $1 "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
+	nice -n 19 srd -u -t 600000 -p 20 $1 "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
 	pid=$!
 	until_true 20 grep -qs begun "$VM_OUT/srd" && record before &&
 		fault "${@:5}" && until_true 20 sees "$(device "$2")" "$3" "$4" || status=1
 	calm
 	end_of "$pid"
+	return $status
+}
+
+# A process whose MRs are more than nine tenths of what the adapter has.
+crowded() {
+	local status=0 line holder
+
+	coproc hold -d "$(device e0)" -q 0 -c 0 -m 46
+	holder=$COPROC_PID
+	read -r -t $((20 * ${EADM_PATIENCE:-1})) line <&"${COPROC[0]}"
+	same ready "$line" && record before &&
+		until_true 20 sees "$(device e0)" limit-near "46 of 50 MRs" || status=1
+	end_of "$holder"
 	return $status
 }
 
@@ -116,6 +129,8 @@ check "with a process: objects and no verdict" objects
 check "traffic" traffic "0:16 received 16 data"
 check "trace: commands by their classes" traced
 check "diagnose: nothing is wrong after traffic" nothing_wrong eadm
+check "MRs near their limit" crowded
+check "and no longer" until_true 20 nothing_wrong eadm
 check "retransmit" named packet-loss "sent again" strike retransmit arg 30 count 10 -- send -n 16
 calm
 check "impaired" named path-impaired "found impaired" strike impaired arg 300 count 2 -- send -n 2
@@ -130,7 +145,7 @@ check "rnr" under_traffic "-r 2" e0 peer-not-ready "had no receive posted" e1/rn
 check "rnr, of datagrams" under_traffic "-o ud" e1 receive-drops "received packets were dropped" e1/rnr count -1
 check "wr_error" under_traffic "" e0 failed-requests "bad-length" e0/wr_error arg 6 probability 10 count -1
 check "cqe_status" under_traffic "-o imm" e1 failed-requests "remote-status" e1/cqe_status arg 12 probability 10 count -1
-check "cqe_qpn" under_traffic "-p 500" e0 stray-completion "is of QP 255, which does not exist" e0/cqe_qpn arg 255 count 3
+check "cqe_qpn" under_traffic "" e0 stray-completion "is of QP 255, which does not exist" e0/cqe_qpn arg 255 count -1
 check "keep_alive_lost" named keep-alive-lost "no sign of life" strike keep_alive_lost count -1 -- true
 calm
 check "signs of life come again" until_true 20 nothing_wrong eadm
