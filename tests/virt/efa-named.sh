@@ -68,16 +68,15 @@ strike() { # KNOB [SETTING...] -- COMMAND...
 }
 
 # Its requests fail, and one of their completions is lost: the process waits, and its CQ can be
-# looked at. The QP is held back until the first look was taken.
+# looked at. What it sends is held back until the first look was taken.
 unreachable() {
 	local pid status=0
 
-	fault e0/peer_silent count -1 && fault e0/cqe_lost count 1 &&
-		fault e0/qp_stall arg 10000 count 1 || return
-	srd -t 60000 "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
+	fault e0/peer_silent count -1 && fault e0/cqe_lost count 1 || return
+	srd -p 4000 -t 90000 "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
 	pid=$!
 	until_true 20 shown cq true >"$VM_OUT/cq" && record before &&
-		until_true 20 sees "$(device e0)" peer-unreachable "the peer never answered" || status=1
+		until_true 60 sees "$(device e0)" peer-unreachable "the peer never answered" || status=1
 	end_of "$pid"
 	return $status
 }
@@ -87,6 +86,7 @@ unreachable() {
 under_traffic() {
 	local pid status=0
 
+	rm -f "$VM_OUT/srd"		# of the run before, which has begun, too
 	# shellcheck disable=SC2086
 	nice -n 19 srd -u -t 600000 -p 20 $1 "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
 	pid=$!
