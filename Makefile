@@ -27,7 +27,8 @@ test: test-deps all
 test-all: test-deps debug-deps packages-deps all
 	tests/run --ledger
 	EADM_TEST_KERNELS=6.1 tests/run --ledger --suite vm
-	EADM_TEST_KERNELS=latest tests/run --ledger --suite module-build --suite kernels
+	EADM_TEST_KERNELS=latest tests/run --ledger --suite module-build
+	tests/vm/kernels --write
 	EADM_TEST_KERNELS=debug EADM_PATIENCE=5 tests/run --ledger --suite vm
 	EADM_PACKAGES="bookworm trixie" tests/packages/run
 	tests/packages/secure-boot
