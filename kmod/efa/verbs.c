@@ -15,7 +15,7 @@
 
 /* By speed in Gbit/s, the highest first (hw 13). */
 static const struct {
-	u16 at_least;
+	u16 gbps;
 	u8 width;
 	u16 speed;
 } speeds[] = {
@@ -110,7 +110,7 @@ static int query_port(struct ib_device *ibdev, compat_port_t port, struct ib_por
 	attr->active_mtu = attr->max_mtu;
 	attr->max_msg_sz = le32_to_cpu(dev->caps.network.mtu);
 	attr->max_vl_num = 1;
-	for (i = 0; speed < speeds[i].at_least; i++)
+	for (i = 0; speed < speeds[i].gbps; i++)
 		;
 	attr->active_speed = speeds[i].speed;
 	attr->active_width = speeds[i].width;
