@@ -169,6 +169,14 @@ class Fault:
     def state(self):
         self.ready = until(20, lambda: self.adapter.state() in ("gone", "halted"))
 
+    def begin_look(self):
+        self.first = 0 if self.knob.lasting else self.hits()
+        self.begun = self.adapter.commands()
+
+    def counted(self):
+        """Hits up to the end of the look."""
+        return self.hits()
+
     def end_look(self):
         self.over.set()
         if self.beside and self.knob.strike != "wait_long":

@@ -128,13 +128,12 @@ class Stage:
         near = any(f.name.startswith("cqe_") for f in faults)
         before = connection.indices() if near else {}
         for f in faults:
-            f.first = 0 if f.knob.lasting else f.hits()
-            f.begun = f.adapter.commands()
+            f.begin_look()
         result = run("eadm", "diagnose", "-i", "600ms", "--json")
         now = time.time()
         for f in faults:
             f.end_look()
-            f.last = f.hits()
+            f.last = f.counted()
         after = connection.indices() if near else {}
         if not result.stdout:
             raise SystemExit(f"Bail out! eadm diagnose: {result.stderr}")

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """EFA's knobs as tests/vm/efa/draw strikes with them, what each is to be named as, and the scenes."""
 
+import itertools
 import os
+import threading
+import time
 
 from draw_adapter import Adapter, read, rows, run, until
 from draw_fault import Fault, knob
@@ -175,6 +178,11 @@ class EfaConnection(Connection):
 class EfaFault(Fault):
     """What strikes only these adapters, and when it can be seen."""
 
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.watch = None       # follows what strikes and what the adapter is asked
+        self.course = []
+
     def make(self):
         """Something with an AH, from here to the other adapter."""
         other = next(a for a in self.connection.all.values() if a is not self.adapter)
@@ -195,6 +203,32 @@ class EfaFault(Fault):
             return eq.get("last_keep_alive_age", 0) > 4 * max(
                 1e9, eq["age"] / max(eq["keep_alive_events"], 1))
         self.ready = until(20, silent)
+
+    def begin_look(self):
+        super().begin_look()
+        if not self.knob.lasting and any(kind == "counters" for _, kind in self.knob.named):
+            self.watch = threading.Thread(target=self.follow, daemon=True)
+            self.watch.start()
+
+    def follow(self):
+        while not self.over.wait(0.005):
+            self.course.append((time.monotonic(), self.adapter.commands(), self.hits()))
+
+    def counted(self):
+        """A client that sleeps sends in bursts, and what strikes before the counters are read for
+        the first time, or after the last, is no growth: only what strikes while the adapter is
+        not asked, the longest time of the look."""
+        if not self.watch:
+            return self.hits()
+        self.watch.join()
+        pauses = [list(group) for commands, group in
+                  itertools.groupby(self.course, lambda point: point[1])
+                  if self.begun < commands < self.adapter.commands()]
+        if not pauses:
+            return self.first
+        pause = max(pauses, key=lambda points: points[-1][0] - points[0][0])
+        self.first = pause[0][2]
+        return pause[-1][2]
 
     def shows(self, alive, _):
         """Whether it can be seen now: it has struck, and what it did is there."""
