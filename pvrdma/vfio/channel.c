@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channel.h"
+
+#define HEADER sizeof(struct proto_header)
+
+int channel_init(struct channel *channel)
+{
+	memset(channel, 0, sizeof(*channel));
+	channel->fd = -1;
+	channel->in = malloc(HEADER + PROTO_MAX_BODY);
+	channel->out = malloc(HEADER + PROTO_MAX_BODY);
+	return channel->in && channel->out ? 0 : -ENOMEM;
+}
+
+void channel_exit(struct channel *channel)
+{
+	channel_close(channel);
+	free(channel->in);
+	free(channel->out);
+}
+
+void channel_open(struct channel *channel, int fd)
+{
+	channel->fd = fd;
+}
+
+void channel_close(struct channel *channel)
+{
+	channel_next(channel);
+	channel->out_size = 0;
+	channel->out_done = 0;
+	if (channel->fd >= 0)
+		close(channel->fd);
+	channel->fd = -1;
+}
+
+void channel_next(struct channel *channel)
+{
+	unsigned int i;
+
+	for (i = 0; i < channel->fd_count; i++) {
+		if (channel->fds[i] >= 0)
+			close(channel->fds[i]);
+	}
+	channel->fd_count = 0;
+	channel->have = 0;
+}
+
+int channel_take_fd(struct channel *channel, unsigned int index)
+{
+	int fd = channel->fds[index];
+
+	channel->fds[index] = -1;
+	return fd;
+}
+
+/* All are received, also those that are too many, and thus not leaked. */
+static bool keep_fds(struct channel *channel, struct msghdr *msg)
+{
+	bool fit = !(msg->msg_flags & MSG_CTRUNC);
+	struct cmsghdr *cmsg;
+
+	for (cmsg = CMSG_FIRSTHDR(msg); cmsg; cmsg = CMSG_NXTHDR(msg, cmsg)) {
+		size_t count, i;
+
+		if (cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof(fd), sizeof(fd));
+			if (channel->fd_count < PROTO_MAX_FDS) {
+				channel->fds[channel->fd_count++] = fd;
+			} else {
+				close(fd);
+				fit = false;
+			}
+		}
+	}
+	return fit;
+}
+
+/*
+ * Reads up to @want bytes of the message, never beyond it: descriptors come with
+ * the bytes that they were sent with, and thus belong to this message.
+ */
+static int read_until(struct channel *channel, size_t want, const char **why)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(PROTO_MAX_FDS * sizeof(int))];
+	} control;
+
+	while (channel->have < want) {
+		struct iovec iov = { channel->in + channel->have, want - channel->have };
+		struct msghdr msg = {
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
+			.msg_control = &control,
+			.msg_controllen = sizeof(control),
+		};
+		ssize_t got = recvmsg(channel->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+		if (got < 0) {
+			if (errno == EINTR)
+				continue;
+			return errno == EAGAIN ? 0 : -EPIPE;
+		}
+		if (!keep_fds(channel, &msg)) {
+			*why = "more descriptors than one message may have, or than this process may open";
+			return -EBADMSG;
+		}
+		if (!got) {
+			if (!channel->have)
+				return -EPIPE;
+			*why = "the connection ended within a message";
+			return -EBADMSG;
+		}
+		channel->have += got;
+	}
+	return 1;
+}
+
+int channel_receive(struct channel *channel, const char **why)
+{
+	const struct proto_header *header = channel_header(channel);
+	int ret;
+
+	ret = read_until(channel, HEADER, why);
+	if (ret <= 0)
+		return ret;
+	if (header->size < HEADER) {
+		*why = "a message shorter than its header";
+		return -EBADMSG;
+	}
+	if (header->size > HEADER + PROTO_MAX_BODY) {
+		*why = "a message longer than the longest allowed";
+		return -EBADMSG;
+	}
+	return read_until(channel, header->size, why);
+}
+
+void channel_reply(struct channel *channel, size_t size, int error)
+{
+	const struct proto_header *in = channel_header(channel);
+	struct proto_header out = {
+		.id = in->id,
+		.command = in->command,
+		.size = HEADER + (error ? 0 : size),
+		.flags = PROTO_TYPE_REPLY | (error ? PROTO_ERROR : 0),
+		.error = error,
+	};
+
+	memcpy(channel->out, &out, sizeof(out));
+	channel->out_size = out.size;
+	channel->out_done = 0;
+}
+
+int channel_flush(struct channel *channel)
+{
+	while (channel->out_done < channel->out_size) {
+		ssize_t put = send(channel->fd, channel->out + channel->out_done,
+				   channel->out_size - channel->out_done,
+				   MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (put < 0) {
+			if (errno == EINTR)
+				continue;
+			return errno == EAGAIN ? 0 : -EPIPE;
+		}
+		channel->out_done += put;
+	}
+	return 1;
+}

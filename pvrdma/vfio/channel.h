@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whole messages with their descriptors, over a stream socket that never blocks. */
+#ifndef VFIO_CHANNEL_H
+#define VFIO_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto.h"
+
+struct channel {
+	/* -1: closed. */
+	int fd;
+	/* The message that is being received, header first, and how much is there. */
+	unsigned char *in;
+	size_t have;
+	/* Descriptors that came with it; -1: taken. */
+	int fds[PROTO_MAX_FDS];
+	unsigned int fd_count;
+	/* The reply that is being sent. At most one: none is read until it has gone. */
+	unsigned char *out;
+	size_t out_size, out_done;
+};
+
+int channel_init(struct channel *channel);
+void channel_exit(struct channel *channel);
+
+/* @fd becomes the channel's. */
+void channel_open(struct channel *channel, int fd);
+/* Forgets whatever was under way. */
+void channel_close(struct channel *channel);
+
+/*
+ * 1: a message is in @in, until channel_next(); 0: not yet; -EPIPE: the peer has
+ * gone; -EBADMSG: it broke the protocol, and *@why says how.
+ */
+int channel_receive(struct channel *channel, const char **why);
+/* Frees the message, and closes the descriptors that were not taken. */
+void channel_next(struct channel *channel);
+
+static inline struct proto_header *channel_header(struct channel *channel)
+{
+	return (struct proto_header *)(void *)channel->in;
+}
+
+static inline void *channel_body(struct channel *channel)
+{
+	return channel->in + sizeof(struct proto_header);
+}
+
+/* Where the body of the reply is written, PROTO_MAX_BODY bytes. */
+static inline void *channel_reply_body(struct channel *channel)
+{
+	return channel->out + sizeof(struct proto_header);
+}
+
+/* The caller owns it then. */
+int channel_take_fd(struct channel *channel, unsigned int index);
+
+/*
+ * Replies to the message in @in with a body of @size bytes, or with an error (a
+ * positive errno), which has none.
+ */
+void channel_reply(struct channel *channel, size_t size, int error);
+/* 1: all has gone out; 0: the peer has to read first; or -EPIPE. */
+int channel_flush(struct channel *channel);
+
+#endif /* VFIO_CHANNEL_H */

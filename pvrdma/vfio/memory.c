@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory.h"
+
+/* A file that backs regions: VMMs send a descriptor of the same one for each. */
+struct file {
+	int fd;
+	dev_t dev;
+	ino_t inode;
+	int access;
+	unsigned int users;
+};
+
+struct region {
+	uint64_t address;
+	uint64_t size;
+	/* NULL: cannot be reached. */
+	struct file *file;
+	uint64_t offset;
+	unsigned char *bytes;
+	bool writable;
+};
+
+#define PAGE UINT64_C(4096)
+
+void memory_init(struct memory *memory, struct guard_owner *owner)
+{
+	memset(memory, 0, sizeof(*memory));
+	memory->owner = owner;
+}
+
+static void file_put(struct file *file)
+{
+	if (!file || --file->users)
+		return;
+	close(file->fd);
+	free(file);
+}
+
+/* Takes the descriptor, and the file of another region if it is the same. */
+static struct file *file_get(struct memory *memory, int fd, const struct stat *st)
+{
+	int access = fcntl(fd, F_GETFL) & O_ACCMODE;
+	struct file *file;
+	unsigned int i;
+
+	for (i = 0; i < memory->count; i++) {
+		file = memory->regions[i].file;
+		if (!file || file->dev != st->st_dev || file->inode != st->st_ino ||
+		    file->access != access)
+			continue;
+		close(fd);
+		file->users++;
+		return file;
+	}
+	file = malloc(sizeof(*file));
+	if (!file) {
+		close(fd);
+		return NULL;
+	}
+	*file = (struct file){ fd, st->st_dev, st->st_ino, access, 1 };
+	return file;
+}
+
+/* Number of the first region that ends behind @address. */
+static unsigned int position(const struct memory *memory, uint64_t address)
+{
+	unsigned int low = 0, high = memory->count;
+
+	while (low < high) {
+		unsigned int middle = low + (high - low) / 2;
+		const struct region *region = &memory->regions[middle];
+
+		if (region->address + (region->size - 1) < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void forget(struct memory *memory, struct region *region)
+{
+	if (region->file) {
+		guard_remove(memory->owner, region->bytes);
+		munmap(region->bytes, region->size);
+		memory->bytes -= region->size;
+		file_put(region->file);
+	} else {
+		memory->unreachable--;
+	}
+}
+
+void memory_clear(struct memory *memory)
+{
+	unsigned int i;
+
+	for (i = 0; i < memory->count; i++)
+		forget(memory, &memory->regions[i]);
+	free(memory->regions);
+	memory_init(memory, memory->owner);
+}
+
+/* Takes the descriptor. */
+static int attach(struct memory *memory, struct region *region, int fd)
+{
+	int prot = PROT_READ | (region->writable ? PROT_WRITE : 0);
+	struct stat st;
+	int ret;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < 0 ||
+	    region->offset % PAGE || region->offset > (uint64_t)st.st_size ||
+	    region->size > (uint64_t)st.st_size - region->offset) {
+		close(fd);
+		return -EINVAL;
+	}
+	if (region->size > MEMORY_MAX_BYTES - memory->bytes) {
+		close(fd);
+		return -ENOSPC;
+	}
+	region->file = file_get(memory, fd, &st);
+	if (!region->file)
+		return -ENOMEM;
+	region->bytes = mmap(NULL, region->size, prot, MAP_SHARED | MAP_NORESERVE,
+			     region->file->fd, region->offset);
+	if (region->bytes == MAP_FAILED) {
+		ret = -errno;
+		file_put(region->file);
+		return ret;
+	}
+	/* A child would keep the guest's memory. */
+	madvise(region->bytes, region->size, MADV_DONTFORK);
+	ret = guard_add(memory->owner, region->bytes, region->size);
+	if (ret) {
+		munmap(region->bytes, region->size);
+		file_put(region->file);
+		return ret;
+	}
+	memory->bytes += region->size;
+	return 0;
+}
+
+static int check(const struct memory *memory, uint64_t address, uint64_t size,
+		 unsigned int at)
+{
+	if (!size || address % PAGE || size % PAGE || address + (size - 1) < address)
+		return -EINVAL;
+	if (memory->count == MEMORY_MAX_REGIONS)
+		return -ENOSPC;
+	if (at < memory->count && memory->regions[at].address <= address + (size - 1))
+		return -EEXIST;
+	return 0;
+}
+
+int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
+	       uint64_t offset, bool writable)
+{
+	struct region region = {
+		.address = address, .size = size, .offset = offset, .writable = writable,
+	};
+	unsigned int at = position(memory, address);
+	struct region *grown;
+	int ret;
+
+	ret = check(memory, address, size, at);
+	if (!ret) {
+		grown = realloc(memory->regions, (memory->count + 1) * sizeof(*grown));
+		if (grown)
+			memory->regions = grown;
+		else
+			ret = -ENOMEM;
+	}
+	if (ret) {
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	if (fd < 0) {
+		memory->unreachable++;
+	} else {
+		ret = attach(memory, &region, fd);
+		if (ret)
+			return ret;
+	}
+	memmove(grown + at + 1, grown + at, (memory->count - at) * sizeof(*grown));
+	grown[at] = region;
+	memory->count++;
+	return 0;
+}
+
+bool memory_has(const struct memory *memory, uint64_t address, uint64_t size)
+{
+	unsigned int at = position(memory, address);
+
+	return at < memory->count && memory->regions[at].address == address &&
+	       memory->regions[at].size == size;
+}
+
+void memory_unmap(struct memory *memory, uint64_t address)
+{
+	unsigned int at = position(memory, address);
+
+	forget(memory, &memory->regions[at]);
+	memory->count--;
+	memmove(memory->regions + at, memory->regions + at + 1,
+		(memory->count - at) * sizeof(*memory->regions));
+	memory->hint = 0;
+}
+
+bool memory_region(const struct memory *memory, unsigned int index,
+		   uint64_t *address, uint64_t *size)
+{
+	if (index >= memory->count)
+		return false;
+	*address = memory->regions[index].address;
+	*size = memory->regions[index].size;
+	return true;
+}
+
+static bool covers(const struct region *region, uint64_t address)
+{
+	return address >= region->address && address - region->address < region->size;
+}
+
+int memory_find(struct memory *memory, uint64_t address, uint64_t size,
+		struct vfio_run *run)
+{
+	const struct region *region;
+	uint64_t into, rest;
+
+	if (memory->hint >= memory->count ||
+	    !covers(&memory->regions[memory->hint], address))
+		memory->hint = position(memory, address);
+	if (memory->hint >= memory->count)
+		return -EFAULT;
+	region = &memory->regions[memory->hint];
+	if (!covers(region, address) || !region->file)
+		return -EFAULT;
+	into = address - region->address;
+	rest = region->size - into;
+	*run = (struct vfio_run){
+		.address = address,
+		.size = size < rest ? size : rest,
+		.fd = region->file->fd,
+		.offset = region->offset + into,
+		.memory = region->bytes + into,
+		.writable = region->writable,
+	};
+	return 0;
+}

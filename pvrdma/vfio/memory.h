@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The guest's memory: regions that the client has mapped for DMA. */
+#ifndef VFIO_MEMORY_H
+#define VFIO_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guard.h"
+#include "vfio.h"
+
+#define MEMORY_MAX_REGIONS 4096
+/* Of one client: it must not use up this process's address space. */
+#define MEMORY_MAX_BYTES (UINT64_C(1) << 43)
+
+struct region;
+
+struct memory {
+	/* By address; they do not overlap. */
+	struct region *regions;
+	unsigned int count;
+	/* Where the last lookup ended. */
+	unsigned int hint;
+	uint64_t bytes;
+	unsigned int unreachable;
+	struct guard_owner *owner;
+};
+
+void memory_init(struct memory *memory, struct guard_owner *owner);
+/* Unmaps all, which leaves an empty one. */
+void memory_clear(struct memory *memory);
+
+/*
+ * @fd -1: a region that exists and cannot be reached. The descriptor is the
+ * memory's, also when it is refused. -EEXIST: overlaps another one.
+ */
+int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
+	       uint64_t offset, bool writable);
+/* Whether one was mapped exactly so. */
+bool memory_has(const struct memory *memory, uint64_t address, uint64_t size);
+void memory_unmap(struct memory *memory, uint64_t address);
+/* The region number @index: false behind the last. */
+bool memory_region(const struct memory *memory, unsigned int index,
+		   uint64_t *address, uint64_t *size);
+
+/* Errors as vfio_backing(); @run may end before @size. */
+int memory_find(struct memory *memory, uint64_t address, uint64_t size,
+		struct vfio_run *run);
+
+#endif /* VFIO_MEMORY_H */

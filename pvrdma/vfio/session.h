@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The function and its client, as the message handlers see them. */
+#ifndef VFIO_SESSION_H
+#define VFIO_SESSION_H
+
+#include "channel.h"
+#include "config.h"
+#include "guard.h"
+#include "irq.h"
+#include "memory.h"
+#include "vfio.h"
+
+struct vfio {
+	struct vfio_function function;
+	struct vfio_ops ops;
+	void *ctx;
+	/* -1: there was one connection, and no other comes. */
+	int listener;
+	char *path;
+	int epoll;
+	/* Runs out if a client does not agree on a version in time. */
+	int timer;
+	/* A version has been agreed on, and came() was called. */
+	bool negotiated;
+	/* Why the session is to end, set outside of dispatching; or NULL. */
+	const char *ending;
+	unsigned int complaints;
+	/* For the client to read, before another message is taken. */
+	bool waiting;
+	struct channel channel;
+	struct memory memory;
+	struct guard_owner guard;
+	struct irqs irqs;
+	struct config config;
+	/* Without what vfio_stats() computes. */
+	struct vfio_stats stats;
+};
+
+/*
+ * Handles the message in the channel, and puts the reply there unless none is
+ * wanted. 0, or -EBADMSG when the session has to end, for the reason *@why.
+ */
+int session_message(struct vfio *vfio, const char **why);
+
+/* Access to a BAR or to the configuration space, divided as operations want it. */
+int session_read(struct vfio *vfio, const struct proto_access *access, void *data);
+int session_write(struct vfio *vfio, const struct proto_access *access,
+		  const void *data);
+/* The region's size and VFIO_REGION_INFO_FLAG_*; size 0: there is none. */
+uint64_t session_region(const struct vfio *vfio, uint32_t region, uint32_t *flags);
+/* Everything but memory and descriptors back to power-on. */
+void session_reset(struct vfio *vfio);
+
+__attribute__((format(printf, 2, 3)))
+void session_log(struct vfio *vfio, const char *format, ...);
+
+#endif /* VFIO_SESSION_H */

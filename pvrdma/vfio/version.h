@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The first message: versions, and capabilities as JSON. */
+#ifndef VFIO_VERSION_H
+#define VFIO_VERSION_H
+
+#include <stddef.h>
+
+#include "proto.h"
+
+/*
+ * Answers @body of @size bytes in @reply, which has room for @room. The size of the
+ * reply; or -EPROTONOSUPPORT, or -EINVAL if it is not such a message.
+ */
+int version_negotiate(const void *body, size_t size, void *reply, size_t room);
+
+#endif /* VFIO_VERSION_H */

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A PCI function that this process offers to a VMM over vfio-user (protocol 0.1
+ * and its extensions in QEMU's docs/interop/vfio-user).
+ *
+ * Threads: a struct vfio belongs to the thread that runs its event loop. All
+ * calls are made there, all operations are called there, from vfio_dispatch() or
+ * vfio_close(), except vfio_interrupt(), which any thread may call.
+ *
+ * Errors: 0 or -errno; a pointer is NULL with errno set.
+ *
+ * Units: addresses are those that the guest gives the device (DMA addresses);
+ * sizes and offsets are bytes.
+ *
+ * A client that breaks the protocol loses its session, never the process: the log
+ * operation gets the reason, and the next client may connect. One client is served
+ * at a time; others wait in the listen queue.
+ */
+#ifndef EADM_VFIO_H
+#define EADM_VFIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct vfio;
+
+#define VFIO_BARS 6
+#define VFIO_MAX_VECTORS 64
+
+enum vfio_bar_kind {
+	VFIO_BAR_NONE,
+	VFIO_BAR_IO,
+	VFIO_BAR_MEM32,
+	/* Takes the next BAR as well, which must be VFIO_BAR_NONE. */
+	VFIO_BAR_MEM64,
+};
+
+struct vfio_bar {
+	enum vfio_bar_kind kind;
+	bool prefetchable;
+	/* A power of two, from 16 (I/O: 4). */
+	uint64_t size;
+};
+
+/*
+ * What the guest sees. MSI-X table and pending bits must not overlap, and each
+ * lies within its BAR; accesses to them are not passed to the operations.
+ */
+struct vfio_function {
+	uint16_t vendor, device;
+	uint16_t subsystem_vendor, subsystem;
+	uint8_t revision;
+	/* Base class, subclass and programming interface: 0x028000. */
+	uint32_t class_code;
+	struct vfio_bar bars[VFIO_BARS];
+	/* MSI-X vectors: 0 (no MSI-X capability) to VFIO_MAX_VECTORS. */
+	unsigned int vectors;
+	unsigned int table_bar, pba_bar;
+	/* Multiples of 8. */
+	uint32_t table_offset, pba_offset;
+	/* A PCIe endpoint with 4096 bytes of configuration space, else 256. */
+	bool pcie;
+};
+
+/* A region of the guest's memory, or what part of it one descriptor backs. */
+struct vfio_run {
+	uint64_t address;
+	uint64_t size;
+	/*
+	 * The file that backs it, to be mapped shared from @offset. Owned by the
+	 * library: valid until the region is unmapped, dup() what is to live longer.
+	 */
+	int fd;
+	uint64_t offset;
+	/* As vfio_dma() returns it for @address; PROT_READ, or with PROT_WRITE. */
+	void *memory;
+	bool writable;
+};
+
+/* The process that has connected, as the kernel says. */
+struct vfio_peer {
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+};
+
+/*
+ * Operations of the function. Each is called on the loop's thread and returns
+ * within 10 ms, since the VMM may hold its main lock until the reply: what takes
+ * longer is begun here and ends with an interrupt. They must not call
+ * vfio_dispatch() or vfio_close(). Those that may be NULL are marked.
+ */
+struct vfio_ops {
+	/*
+	 * Access to a BAR: @size is 1, 2, 4 or 8, @offset is a multiple of it and
+	 * @offset + @size is within the BAR. @data is in the guest's (little-endian)
+	 * order. Other accesses are divided into such before. -errno fails the
+	 * access, which the guest sees as all ones or as nothing written.
+	 */
+	int (*read)(void *ctx, unsigned int bar, uint64_t offset, void *data,
+		    size_t size);
+	int (*write)(void *ctx, unsigned int bar, uint64_t offset,
+		     const void *data, size_t size);
+	/*
+	 * Back to power-on: by the VMM (guest reboot, device reset). The mapped
+	 * memory stays; no pointer from vfio_dma() is used for what was before. Bus
+	 * mastering is off then, without a call of command().
+	 */
+	void (*reset)(void *ctx);
+	/*
+	 * Memory came (NULL allowed), or goes: when unmapping() returns, nothing
+	 * may refer to the range any more, pages that a backend has registered
+	 * included; pointers and descriptors for it are invalid then.
+	 */
+	void (*mapped)(void *ctx, uint64_t address, uint64_t size);
+	void (*unmapping)(void *ctx, uint64_t address, uint64_t size);
+	/*
+	 * The client has connected and agreed on a version (NULL allowed).
+	 */
+	void (*came)(void *ctx, const struct vfio_peer *peer);
+	/*
+	 * The client has gone or lost its session: implies reset(), and unmapping()
+	 * of all memory, which are not called for it. The configuration space is
+	 * that of power-on afterwards.
+	 */
+	void (*gone)(void *ctx);
+	/* Bits of the command register changed (NULL allowed). */
+	void (*command)(void *ctx, bool mastering, bool memory);
+	/* One line without a newline, about this function's client (NULL allowed). */
+	void (*log)(void *ctx, const char *line);
+};
+
+/*
+ * Makes a socket at @path with the permissions @mode and listens there; a socket
+ * that nothing listens on any more is replaced (-EADDRINUSE: something does).
+ * @function and @ops are copied. vfio_close() ends the session as if the client had
+ * gone (operation gone() is called if there is one) and removes the socket.
+ *
+ * The process gets a handler for SIGBUS, which takes the place of memory that a
+ * client cut off its file; SIGBUS for another reason goes to the handler before.
+ */
+struct vfio *vfio_open(const char *path, mode_t mode,
+		       const struct vfio_function *function,
+		       const struct vfio_ops *ops, void *ctx);
+/* The same with a connected or a listening socket, which becomes the library's. */
+struct vfio *vfio_open_fd(int fd, const struct vfio_function *function,
+			  const struct vfio_ops *ops, void *ctx);
+void vfio_close(struct vfio *vfio);
+
+/*
+ * An epoll descriptor, readable when vfio_dispatch() has something to do. It never
+ * blocks, and handles a bounded number of messages, so that several functions may
+ * share a loop. An error is returned only if no client can be served any more: by
+ * vfio_open_fd() with a connected socket, -EPIPE when its client has gone.
+ */
+int vfio_fd(const struct vfio *vfio);
+int vfio_dispatch(struct vfio *vfio);
+
+/*
+ * The guest's memory at @address, in this process: valid until unmapping() for it,
+ * or gone(), returns. NULL with errno EPERM when the guest has bus mastering off,
+ * EFAULT when not all of it is in one region with a descriptor, EACCES when it is
+ * to be written and is read-only.
+ *
+ * The guest may write to it at any time: read a value once, then check it.
+ */
+void *vfio_dma(struct vfio *vfio, uint64_t address, size_t size, bool write);
+
+/*
+ * The first part of [@address, @address + @size) that one descriptor backs:
+ * @run->address is @address, @run->size at most @size. Errors as vfio_dma().
+ * With MAP_FIXED, a loop over the pages of a buffer makes scattered ones
+ * contiguous; such a mapping that is read or written goes to vfio_guard().
+ */
+int vfio_backing(struct vfio *vfio, uint64_t address, uint64_t size,
+		 struct vfio_run *run);
+
+/*
+ * [@memory, @memory + @size) maps pages of the client's: when their file has been
+ * cut, an access finds zeros and the session ends, instead of a SIGBUS.
+ */
+int vfio_guard(struct vfio *vfio, void *memory, size_t size);
+void vfio_unguard(struct vfio *vfio, void *memory);
+
+/*
+ * Sends an MSI-X vector. A masked one is pending, and sent when the mask goes.
+ * -EINVAL: no such vector; -ENOTCONN: the VMM has not enabled it, or the guest has
+ * bus mastering off, and it is lost as on a real bus. Any thread may call it, also
+ * while no client is there, but not during vfio_close().
+ */
+int vfio_interrupt(struct vfio *vfio, unsigned int vector);
+
+/*
+ * Asks the VMM to take the device away from the guest, in an orderly manner.
+ * -ENOTCONN: it does not listen to that.
+ */
+int vfio_unplug(struct vfio *vfio);
+
+/*
+ * Ends the session, for @reason, a string that stays; gone() is called by the next
+ * vfio_dispatch().
+ */
+void vfio_hang_up(struct vfio *vfio, const char *reason);
+
+struct vfio_stats {
+	bool connected;
+	struct vfio_peer peer;
+	bool mastering;
+	uint64_t sessions;
+	/* Since vfio_open(): all messages, and those replied to with an error. */
+	uint64_t messages, refused;
+	/* Sessions that ended because the client broke the protocol. */
+	uint64_t broken;
+	/* Accesses to each BAR; writes that the VMM did not wait for (posted). */
+	uint64_t reads[VFIO_BARS], writes[VFIO_BARS], posted[VFIO_BARS];
+	uint64_t interrupts;
+	/* Longest time from a message to its reply, and how many exceeded 10 ms. */
+	uint64_t slowest_ns, slow;
+	/* Regions of the session, and those without a descriptor: not reachable. */
+	unsigned int regions, unreachable;
+	/* Bytes of the former. */
+	uint64_t memory;
+};
+
+void vfio_stats(struct vfio *vfio, struct vfio_stats *stats);
+
+#endif /* EADM_VFIO_H */
