@@ -28,33 +28,51 @@ USER_TRAP = re.compile(r"\btraps: .*\[\d+\] .* ip:[0-9a-f]+ sp:[0-9a-f]+ error:"
 # buffers that share a page, with any driver. A mapping left over, which looks
 # the same, is told once more when the driver leaves its device.
 OVERLAP = re.compile(r"DMA-API: .*overlapping mappings")
-OVERLAP_LINES = re.compile(
+DEBUG_LINES = re.compile(
     r"WARNING: CPU: \d+ PID: \d+ at kernel/dma/debug\.c:\d+ |Call Trace:|"
     r"DMA-API: Mapped at:")
+
+# Queues that a driver could not take back from an adapter it could not reset. DMA
+# debugging counts them whenever the device loses a driver; the driver has said so
+# before. More of them later, or those of a device whose driver said nothing, are
+# a fault.
+LEFT = re.compile(r"\S+ (\S+): left without a confirmed reset: .* bytes of queues are lost")
+PENDING = re.compile(r"DMA-API: \S+ (\S+): device driver has pending DMA allocations "
+                     r"while released from device \[count=(\d+)\]")
 TRACE_END = "---[ end trace"
 # No backtrace is longer, other lines between its own included.
 TRACE_LINES = 150
 
 
-def overlap_of_user_memory(lines, start):
-    """The numbers of the lines that tell of it, if that is what starts there."""
+def report(lines, start):
+    """The end of the trace of what DMA debugging reports from there, and the numbers of
+    the lines that look like a fault."""
     ends = [i for i in range(start, min(start + TRACE_LINES, len(lines)))
             if TRACE_END in lines[i]]
-    if not ends or not any(" ib_umem_get+" in line
-                           for line in lines[start:ends[0]]):
-        return set()
-    # How the older mapping was made follows the trace.
-    return {start, *(i for i in range(start, min(ends[0] + 4, len(lines)))
-                     if OVERLAP_LINES.search(lines[i]))}
+    if not ends:
+        return start, set()
+    # How the mapping was made follows the trace.
+    return ends[0], {start, *(i for i in range(start, min(ends[0] + 4, len(lines)))
+                              if DEBUG_LINES.search(lines[i]))}
 
 
 def splats(log):
     """The lines of a kernel log that tell of a fault."""
     lines = log.splitlines()
     harmless = set()
+    left = {}       # devices whose queues were left, and how many are known
     for i, line in enumerate(lines):
-        if OVERLAP.search(line) and i not in harmless:
-            harmless |= overlap_of_user_memory(lines, i)
+        if match := LEFT.search(line):
+            left[match[1]] = None
+        elif OVERLAP.search(line) and i not in harmless:
+            end, numbers = report(lines, i)
+            if any(" ib_umem_get+" in text for text in lines[i:end]):
+                harmless |= numbers
+        elif match := PENDING.search(line):
+            device, count = match.groups()
+            if device in left and left[device] in (None, count):
+                left[device] = count
+                harmless |= report(lines, i)[1]
     return [line for i, line in enumerate(lines)
             if i not in harmless and SPLATS.search(line) and
             not USER_TRAP.search(line)]
