@@ -55,6 +55,10 @@ clean:
 deb: deb-deps
 	packaging/deb
 
+# The exporter's container image, of these packages: an OCI archive beside them.
+image: image-deps deb
+	packaging/container
+
 # RPM packages, and an SPDX document of this tree and its libraries.
 rpm: rpm-deps
 	packaging/rpm/build
@@ -72,8 +76,9 @@ help:
 	@echo "make install   install tools, pages and, for DKMS, the companion (DESTDIR, DRIVERS=erdma)"
 	@echo "make uninstall remove what make install has installed"
 	@echo "make deb       build Debian packages into build/deb"
+	@echo "make image     build the container image of the exporter into build/deb"
 	@echo "make rpm       build RPM packages into build/rpm"
 	@echo "make sbom      write build/eadm.spdx.json"
 	@echo "make clean     remove what was built"
 
-.PHONY: all deps demo test test-all bench install uninstall deb rpm sbom clean help
+.PHONY: all deps demo test test-all bench install uninstall deb image rpm sbom clean help
