@@ -341,15 +341,23 @@ static void look_provider(struct judge *j, const struct diag_row *now,
 
 static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 {
+	const struct eadm_family *family = eadm_judge_family(j, dev);
 	const char *driver = diag_text(dev, DEV_DRIVER);
+	const char *origin = "";
+	char whose[128] = "";
 
+	if (family)
+		origin = diag_text(module_named(j, eadm_family_module(family, 0)),
+				   MOD_ORIGIN);
+	if (*origin)
+		snprintf(whose, sizeof(whose), " (%s)", origin);
 	if (!module_named(j, "eadm")) {
-		eadm_unseen(j, dev, show_it, "driver %s; its origin and firmware cannot be seen",
-			    driver);
+		eadm_unseen(j, dev, show_it, "driver %s%s; its %sfirmware cannot be seen",
+			    driver, whose, *origin ? "" : "origin and ");
 		return;
 	}
-	eadm_accuse(j, dev, "driver %s, but not eadm's: it does not support the companion module",
-		    driver);
+	eadm_accuse(j, dev, "driver %s, but not eadm's%s: it does not support the companion module",
+		    driver, whose);
 	eadm_judge_next(j, show_it);
 }
 
