@@ -7,6 +7,9 @@
 #include "source.h"
 #include "view.h"
 
+/* No setting has that value: those of flags have a few. */
+#define ALL_FLAGS UINT64_MAX
+
 static const struct option_def options[] = {
 	SORT_OPTION,
 	{ 0 },
@@ -42,7 +45,33 @@ static bool is_duration(const char *text, uint64_t *ns)
 	       parse_duration(text, 1, ns);
 }
 
-/* A number, a time such as 500ms, or for congestion control its name. */
+/* Names of flags with commas between, "none" or "all": what "all" is, the driver knows. */
+static bool is_set_of_flags(const struct eadm_field *field, const char *text,
+			    uint64_t *value)
+{
+	char *words, *word, *rest;
+	uint64_t flag;
+	bool ok = true;
+
+	if (!field || eadm_field_kind(field) != EADM_KIND_FLAGS)
+		return false;
+	*value = ALL_FLAGS;
+	if (!strcmp(text, "all"))
+		return true;
+	*value = 0;
+	if (!strcmp(text, "none"))
+		return true;
+	words = rest = strdup(text);
+	while (ok && (word = strsep(&rest, ","))) {
+		ok = !eadm_field_value_find(field, word, &flag);
+		*value |= ok ? flag : 0;
+	}
+	ok = ok && words;
+	free(words);
+	return ok;
+}
+
+/* A number, a time such as 500ms, or names of values where they have such. */
 static int find_value(struct cli *cli, const char *param, const char *text,
 		      uint64_t *value)
 {
@@ -54,6 +83,7 @@ static int find_value(struct cli *cli, const char *param, const char *text,
 	unsigned int i;
 
 	if (parse_u64(text, value) || is_duration(text, value) ||
+	    is_set_of_flags(field, text, value) ||
 	    (field && !eadm_field_value_find(field, text, value)))
 		return 0;
 	for (i = 0; field && (word = eadm_field_value_at(field, i, NULL)); i++)
@@ -72,6 +102,33 @@ static int find_value(struct cli *cli, const char *param, const char *text,
 		     param);
 	word_free(&words);
 	return STATUS_USAGE;
+}
+
+/* The highest value that the device's driver reports for a setting. */
+static int find_highest(struct cli *cli, const char *device, uint64_t param,
+			uint64_t *value)
+{
+	const struct eadm_dump_opts opts = {
+		.size = sizeof(opts),
+		.device = device,
+		.has_id = true,
+		.id = param,
+	};
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	bool known = false;
+	int ret;
+
+	ret = eadm_dump_open(cli->ctx, conf_object(), &opts, &dump);
+	if (ret)
+		return fail_lib(cli, ret, device);
+	if (eadm_dump_next(dump, &record) > 0)
+		known = !eadm_record_u64(record,
+					 eadm_object_find_field(conf_object(), "highest"),
+					 value);
+	eadm_dump_close(dump);
+	return known ? STATUS_OK :
+		       fail(cli, STATUS_UNSUPPORTED, device, "does not have this setting");
 }
 
 /* The only device there is, unless one is named. */
@@ -128,12 +185,27 @@ static int show(struct cli *cli, const uint64_t *param, const char *device)
 	return status;
 }
 
-static int set(struct cli *cli)
+static int change(struct cli *cli, const char *device, const char *name,
+		  uint64_t param, uint64_t value)
 {
-	const char *name = cli->args.arg[1], *text = cli->args.arg[2];
-	uint64_t param, value, now;
+	uint64_t now;
+	int ret;
+
+	ret = eadm_conf_set(cli->ctx, device, param, value, &now);
+	if (ret)
+		return fail_lib(cli, ret, name);
+	if (now != value)
+		return fail(cli, STATUS_FAILED, name,
+			    "set to %llu, but it is %llu now",
+			    (unsigned long long)value, (unsigned long long)now);
+	return STATUS_OK;
+}
+
+static int set(struct cli *cli, const char *name, const char *text)
+{
+	uint64_t param, value;
 	char *device;
-	int status, ret;
+	int status;
 
 	status = find_param(cli, name, &param);
 	if (!status)
@@ -145,17 +217,30 @@ static int set(struct cli *cli)
 	device = the_device(cli);
 	if (!device)
 		return cli->args.opt[OPT_DEVICE] ? STATUS_FAILED : STATUS_USAGE;
-	ret = eadm_conf_set(cli->ctx, device, param, value, &now);
-	if (ret)
-		status = fail_lib(cli, ret, name);
-	else if (now != value)
-		status = fail(cli, STATUS_FAILED, name,
-			      "set to %llu, but it is %llu now",
-			      (unsigned long long)value,
-			      (unsigned long long)now);
-	else
+	if (value == ALL_FLAGS)
+		status = find_highest(cli, device, param, &value);
+	if (!status)
+		status = change(cli, device, name, param, value);
+	if (!status)
 		status = show(cli, &param, device);
 	free(device);
+	return status;
+}
+
+/* SETTING=VALUE */
+static int set_pair(struct cli *cli, const char *pair)
+{
+	const char *equal = strchr(pair, '=');
+	char *name;
+	int status;
+
+	if (!equal)
+		return fail(cli, STATUS_USAGE, pair, "to which value?");
+	name = strndup(pair, equal - pair);
+	if (!name)
+		return fail(cli, STATUS_FAILED, "memory", "none left");
+	status = set(cli, name, equal + 1);
+	free(name);
 	return status;
 }
 
@@ -173,13 +258,15 @@ static int run(struct cli *cli)
 		return status ? status : show(cli, &param, NULL);
 	}
 	if (!strcmp(verb, "set") && cli->args.n == 3)
-		return set(cli);
+		return set(cli, cli->args.arg[1], cli->args.arg[2]);
+	if (!strcmp(verb, "set") && cli->args.n == 2)
+		return set_pair(cli, cli->args.arg[1]);
 	near = suggest(verb, verbs);
 	if (near && strcmp(near, verb) != 0)
 		return fail(cli, STATUS_USAGE, verb,
 			    "not a part of conf (did you mean '%s'?)", near);
 	return fail(cli, STATUS_USAGE, verb,
-		    "list, get SETTING or set SETTING VALUE");
+		    "list, get SETTING, set SETTING VALUE or set SETTING=VALUE");
 }
 
 const struct command cmd_conf = {
@@ -192,7 +279,8 @@ const struct command cmd_conf = {
 		    "  eadm conf get cc\n"
 		    "  eadm conf set cc cubic -d cloud_0\n"
 		    "  eadm conf set retrans-num 48 -d cloud_0\n"
-		    "  eadm conf set cmd-timeout 5s -d cloud_0\n",
+		    "  eadm conf set cmd-timeout 5s -d cloud_0\n"
+		    "  eadm conf set debug=cm,qp -d cloud_0\n",
 	.max_args = 3,
 	.args = { WORDS_CONF_VERB, WORDS_CONF_PARAM, WORDS_ANY },
 	.options = options,

@@ -134,10 +134,13 @@ int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		atomic_inc(&cq->eq->cqs);
 	atomic_inc(&cq->ctx->cqs);
 	efa_count(dev, EFA_CNT_CQ_CREATES);
+	efa_debug(dev, qp, "CQ %u: created, %u entries of %u bytes\n", cq->cqn, cq->depth,
+		  cq->entry_size);
 	return 0;
 
 err:
 	efa_count(dev, EFA_CNT_CREATE_CQ_ERR);
+	efa_debug(dev, qp, "no CQ: %d\n", ret);
 	return ret;
 }
 
@@ -163,6 +166,7 @@ int efa_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 		atomic_dec(&cq->eq->cqs);
 	atomic_dec(&cq->ctx->cqs);
 	efa_count(dev, EFA_CNT_CQ_DESTROYS);
+	efa_debug(dev, qp, "CQ %u: destroyed%s\n", cq->cqn, done ? "" : ", its memory is kept");
 	return 0;
 }
 

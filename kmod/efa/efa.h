@@ -75,6 +75,7 @@
 #include "aq.h"
 #include "compat_kernel.h"
 #include "compat_rdma.h"
+#include "eadm_debug.h"
 #include "eadm_diag.h"
 #include "eadm_failures.h"
 #include "efa_hw.h"
@@ -214,6 +215,10 @@ static inline struct efa_dev *to_efa_dev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct efa_dev, ibdev);
 }
+
+/* A debug message of a device; topics as in eadm_debug.h. */
+#define efa_debug(d, topic, fmt, ...) \
+	eadm_debug(&(d)->diag, &(d)->pdev->dev, topic, fmt, ##__VA_ARGS__)
 
 static inline void efa_count(struct efa_dev *dev, enum efa_counter counter)
 {

@@ -119,6 +119,7 @@ static void deliver_async(struct efa_dev *dev, const struct efa_aenqe *e)
 	u16 group = le16_to_cpu(e->group), syndrome = le16_to_cpu(e->syndrome);
 
 	trace_async_event(&dev->ibdev, group, syndrome);
+	efa_debug(dev, event, "group %u, syndrome %u\n", group, syndrome);
 	if (group == EFA_AENQ_KEEP_ALIVE)
 		return;
 	dev_warn_ratelimited(&dev->pdev->dev, "event of group %u, syndrome %u\n", group, syndrome);

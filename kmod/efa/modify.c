@@ -147,6 +147,22 @@ static void note_modify(struct efa_qp *qp, const struct ib_qp_attr *attr, int ma
 		WRITE_ONCE(qp->rnr_retry, attr->rnr_retry);
 }
 
+/* Those of the verbs; a caller may give any number. */
+static const char *name(enum ib_qp_state state)
+{
+	static const char *const names[] = {
+		[IB_QPS_RESET]	= "reset",
+		[IB_QPS_INIT]	= "init",
+		[IB_QPS_RTR]	= "rtr",
+		[IB_QPS_RTS]	= "rts",
+		[IB_QPS_SQD]	= "sqd",
+		[IB_QPS_SQE]	= "sqe",
+		[IB_QPS_ERR]	= "err",
+	};
+
+	return state < ARRAY_SIZE(names) ? names[state] : "?";
+}
+
 /**
  * efa_modify_qp() - verb: change a QP
  * @ibqp: the QP
@@ -180,6 +196,8 @@ int efa_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (!ret)
 		note_modify(qp, attr, mask, to);
 	mutex_unlock(&qp->state_lock);
+	efa_debug(dev, qp, "QP %u: %s to %s, mask %#x: %d\n", qp->qpn, name(from), name(to), mask,
+		  ret);
 	return ret;
 }
 

@@ -137,11 +137,13 @@ static struct ib_mr *reg_umem(struct ib_pd *ibpd, struct ib_umem *umem, bool dma
 	mr->length = length;
 	ret = begin(dev, mr);
 	if (ret) {
+		efa_debug(dev, mr, "no MR: %d\n", ret);
 		kfree(mr);
 		return ERR_PTR(ret);
 	}
 	atomic_inc(&mr->ctx->mrs);
 	efa_count(dev, EFA_CNT_MR_REGISTERS);
+	efa_debug(dev, mr, "MR %u: registered, %llu bytes, access %#x\n", mr->mrn, length, access);
 	return &mr->ibmr;
 }
 
@@ -234,6 +236,7 @@ int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	bool done;
 
 	done = end(dev, mr);
+	efa_debug(dev, mr, "MR %u: deregistered%s\n", mr->mrn, done ? "" : ", its memory is kept");
 	efa_table_remove(&dev->mrs, mr->mrn, &mr->obj);
 	atomic_dec(&mr->ctx->mrs);
 	efa_mem_retire(dev, &mr->mem, done);

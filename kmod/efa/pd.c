@@ -218,8 +218,10 @@ int efa_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *attr, struct ib_
 	}
 	resp.ahn = ah->entry->ahn;
 	ret = efa_udata_write(udata, &resp, sizeof(resp));
-	if (!ret)
+	if (!ret) {
+		efa_debug(dev, qp, "AH %u: %pI6\n", resp.ahn, ah->entry->gid);
 		return 0;
+	}
 	put_entry(dev, ah->entry);
 err:
 	efa_count(dev, EFA_CNT_CREATE_AH_ERR);

@@ -180,10 +180,13 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 		goto err;
 	atomic_inc(&qp->ctx->qps);
 	efa_count(dev, EFA_CNT_QP_CREATES);
+	efa_debug(dev, qp, "QP %u: created, %u and %u bytes of queues\n", qp->qpn, qp->sq_bytes,
+		  qp->rq_bytes);
 	return 0;
 
 err:
 	efa_count(dev, EFA_CNT_CREATE_QP_ERR);
+	efa_debug(dev, qp, "no QP: %d\n", ret);
 	return ret;
 }
 
@@ -208,6 +211,7 @@ int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mutex_destroy(&qp->state_lock);
 	atomic_dec(&qp->ctx->qps);
 	efa_count(dev, EFA_CNT_QP_DESTROYS);
+	efa_debug(dev, qp, "QP %u: destroyed%s\n", qp->qpn, done ? "" : ", its memory is kept");
 	return 0;
 }
 

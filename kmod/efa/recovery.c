@@ -171,12 +171,14 @@ static int bring_back(struct efa_dev *dev)
 	efa_aq_set_state(dev, EFA_AQ_RECOVERING);
 	ret = dev->halted ? -ENODEV : efa_cmd_probe(dev);
 	trace_recovery(&dev->ibdev, STEP_PROBE, ret);
+	efa_debug(dev, dev, "recovery: the command that asks for an answer: %d\n", ret);
 	if (!ret)
 		return 0;
 	if (is_gone(dev))
 		return -ENODEV;
 	ret = reset(dev);
 	trace_recovery(&dev->ibdev, STEP_RESET, ret);
+	efa_debug(dev, dev, "recovery: reset: %d\n", ret);
 	return ret;
 }
 

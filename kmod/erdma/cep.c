@@ -81,6 +81,16 @@ void erdma_cep_note(struct erdma_cep *cep, enum erdma_cep_event event)
 		erdma_cep_put(cep);
 }
 
+static const char *const names[] = {
+	[ERDMA_CEP_LISTENING]		= "listening",
+	[ERDMA_CEP_CONNECTING]		= "connecting",
+	[ERDMA_CEP_AWAIT_REPLY]		= "await-reply",
+	[ERDMA_CEP_AWAIT_REQUEST]	= "await-request",
+	[ERDMA_CEP_RECVD_REQUEST]	= "recvd-request",
+	[ERDMA_CEP_CONNECTED]		= "connected",
+	[ERDMA_CEP_CLOSED]		= "closed",
+};
+
 /**
  * erdma_cep_set_state() - enter another state
  * @cep: the endpoint, locked
@@ -93,6 +103,8 @@ void erdma_cep_set_state(struct erdma_cep *cep, enum erdma_cep_state state)
 	struct erdma_cm *cm = &cep->dev->cm;
 
 	lockdep_assert_held(&cep->lock);
+	erdma_debug(cep->dev, cm, "endpoint %u: %s, then %s\n", cep->id, names[cep->state],
+		    names[state]);
 	atomic_dec(&cm->count[cep->state]);
 	atomic_inc(&cm->count[state]);
 	WRITE_ONCE(cep->state, state);
@@ -172,5 +184,6 @@ struct erdma_cep *erdma_cep_new(struct erdma_dev *dev, enum erdma_cep_state stat
 	}
 	atomic_inc(&dev->cm.count[state]);
 	eadm_diag_changed(&dev->diag, EADM_OBJ_CEP);
+	erdma_debug(dev, cm, "endpoint %u: %s\n", cep->id, names[state]);
 	return cep;
 }

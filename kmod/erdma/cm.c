@@ -204,6 +204,8 @@ static int cep_connect_qp(struct erdma_cep *cep, u32 ahead)
 	if (ret)
 		return ret;
 	cep->remote_cookie = be32_to_cpu(cep->rx.hdr.cookie);
+	erdma_debug(cep->dev, cm, "endpoint %u: QP %u, %pISpc to %pISpc\n", cep->id,
+		    cep->qp->qpn, &cep->local, &cep->peer);
 	cep->cc = agree_cc(cep);
 	rts = (struct erdma_rts) {
 		.remote_cookie = cep->remote_cookie,
@@ -224,6 +226,7 @@ static void cep_fail_connect(struct erdma_cep *cep, int status)
 {
 	struct erdma_cm *cm = &cep->dev->cm;
 
+	erdma_debug(cep->dev, cm, "endpoint %u: not connected: %d\n", cep->id, status);
 	erdma_failed_connection(cep, status);
 	atomic64_inc(status == -ETIMEDOUT ? &cm->connect_timeouts : &cm->connect_failures);
 	cep_upcall(cep, IW_CM_EVENT_CONNECT_REPLY, status);
@@ -317,6 +320,7 @@ static void cep_read_request(struct erdma_cep *cep)
 			return;
 		}
 	}
+	erdma_debug(cep->dev, cm, "endpoint %u: request refused: %d\n", cep->id, ret);
 	cep_close(cep);
 }
 

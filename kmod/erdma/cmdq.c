@@ -557,6 +557,8 @@ int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 		wait_polled(dev, cmd, recovery ? RECOVERY_TIMEOUT_MS : erdma_cmd_timeout_ms(dev));
 	else
 		wait_event_mode(dev, cmd);
+	erdma_debug(dev, cmd, "%#x (number %llu): %d, syndrome %#x\n", cmd->op, cmd->seq,
+		    cmd->status, cmd->syndrome);
 	erdma_diag_command(dev, EADM_DIAG_CMD_DONE, cmd);
 	return cmd->status;
 }

@@ -603,10 +603,13 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	atomic_inc(&dev->ceqs[cq->vector].cqs);
 	erdma_table_publish(&dev->cqs, cq->cqn, &cq->obj);
 	erdma_count(dev, ERDMA_CNT_CQ_CREATES);
+	erdma_debug(dev, qp, "CQ %u: created, %u entries, vector %u\n", cq->cqn, cq->depth,
+		    cq->vector);
 	return 0;
 
 err:
 	erdma_count(dev, ERDMA_CNT_CQ_CREATE_FAILURES);
+	erdma_debug(dev, qp, "no CQ: %d\n", ret);
 	return ret;
 }
 
@@ -632,5 +635,7 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	erdma_hostmem_retire(dev, cq->mem, done);
 	mutex_destroy(&cq->revival);
 	erdma_count(dev, ERDMA_CNT_CQ_DESTROYS);
+	erdma_debug(dev, qp, "CQ %u: destroyed%s\n", cq->cqn,
+		    done ? "" : ", its memory is kept");
 	return 0;
 }

@@ -64,6 +64,7 @@
 #include "cm.h"
 #include "compat_kernel.h"
 #include "compat_net.h"
+#include "eadm_debug.h"
 #include "eadm_diag.h"
 #include "eadm_failures.h"
 #include "eq.h"
@@ -347,6 +348,10 @@ static inline struct erdma_dev *to_erdma_dev(struct ib_device *ibdev)
 }
 
 /* How long a command may take. Also before there are settings. */
+/* A debug message of a device; topics as in eadm_debug.h. */
+#define erdma_debug(d, topic, fmt, ...) \
+	eadm_debug(&(d)->diag, &(d)->pdev->dev, topic, fmt, ##__VA_ARGS__)
+
 static inline u32 erdma_cmd_timeout_ms(const struct erdma_dev *dev)
 {
 	return READ_ONCE(dev->conf.cmd_timeout) ?: ERDMA_CMD_TIMEOUT_MS;

@@ -47,6 +47,7 @@ static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 	struct erdma_obj *obj = NULL;
 
 	trace_aeq_event(&dev->ibdev, type, id);
+	erdma_debug(dev, event, "type %u, syndrome %u, object %u\n", type, syndrome, id);
 	if (type == ERDMA_AE_CQ_ERR)
 		obj = erdma_table_get(&dev->cqs, id);
 	else if (type <= ERDMA_AE_OTHER)

@@ -271,6 +271,8 @@ static int adapter_start(struct erdma_dev *dev)
 			goto err;
 	}
 	erdma_hw_read_mac(dev);
+	erdma_debug(dev, dev, "started: %u QPs, %u CQs, %u MRs, %u vectors\n", dev->caps.max_qp,
+		    dev->caps.max_cq, dev->caps.max_mr, dev->vectors);
 	return 0;
 
 err:

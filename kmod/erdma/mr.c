@@ -61,6 +61,7 @@ static struct ib_mr *mr_fail(struct erdma_dev *dev, struct erdma_mr *mr, bool do
 	erdma_hostmem_retire(dev, mr->mem, done);
 	kfree(mr);
 	erdma_count(dev, ERDMA_CNT_MR_REGISTER_FAILURES);
+	erdma_debug(dev, mr, "no MR: %d\n", ret);
 	return ERR_PTR(ret);
 }
 
@@ -79,6 +80,8 @@ static struct ib_mr *mr_register(struct erdma_dev *dev, struct erdma_mr *mr)
 		atomic_inc(&mr->ctx->mrs);
 	erdma_table_publish(&dev->mrs, mr->mpt, &mr->obj);
 	erdma_count(dev, ERDMA_CNT_MR_REGISTERS);
+	erdma_debug(dev, mr, "MR %u: registered, %llu bytes, access %#x\n", mr->mpt, mr->length,
+		    mr->access);
 	return &mr->ibmr;
 }
 
@@ -314,6 +317,8 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	bool done;
 
 	done = erdma_mr_end(dev, mr);
+	erdma_debug(dev, mr, "MR %u: deregistered%s\n", mr->mpt,
+		    done ? "" : ", its memory is kept");
 	erdma_table_unpublish(&dev->mrs, mr->mpt, &mr->obj);
 	if (mr->ctx)
 		atomic_dec(&mr->ctx->mrs);

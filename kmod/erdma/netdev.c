@@ -158,6 +158,7 @@ static void update_state(struct erdma_dev *dev, enum ib_port_state state)
 	if (dev->port_state == state)
 		return;
 	dev->port_state = state;
+	erdma_debug(dev, dev, "port %s\n", state == IB_PORT_ACTIVE ? "active" : "down");
 	dispatch(dev, state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 

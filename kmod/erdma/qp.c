@@ -160,10 +160,14 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 		atomic_inc(&qp->ctx->qps);
 	erdma_table_publish(&dev->qps, qp->qpn, &qp->obj);
 	erdma_count(dev, ERDMA_CNT_QP_CREATES);
+	erdma_debug(dev, qp, "QP %u: created, %u and %u entries, CQs %u and %u\n", qp->qpn,
+		    qp->sq_depth, qp->rq_depth, to_erdma_cq(attr->send_cq)->cqn,
+		    to_erdma_cq(attr->recv_cq)->cqn);
 	return 0;
 
 err:
 	erdma_count(dev, ERDMA_CNT_QP_CREATE_FAILURES);
+	erdma_debug(dev, qp, "no QP: %d\n", ret);
 	return ret;
 }
 
@@ -212,6 +216,8 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	erdma_hostmem_retire(dev, qp->mem, done);
 	mutex_destroy(&qp->state_lock);
 	erdma_count(dev, ERDMA_CNT_QP_DESTROYS);
+	erdma_debug(dev, qp, "QP %u: destroyed%s\n", qp->qpn,
+		    done ? "" : ", its memory is kept");
 	return 0;
 }
 
@@ -226,9 +232,21 @@ static void set_connection(struct erdma_qp *qp, const struct erdma_rts *rts)
 	spin_unlock(&qp->conn_lock);
 }
 
+static const char *const names[] = {
+	[ERDMA_QPS_IDLE]	= "idle",
+	[ERDMA_QPS_RTR]		= "rtr",
+	[ERDMA_QPS_RTS]		= "rts",
+	[ERDMA_QPS_CLOSING]	= "closing",
+	[ERDMA_QPS_TERMINATE]	= "terminate",
+	[ERDMA_QPS_ERROR]	= "error",
+};
+
 static void set_state(struct erdma_qp *qp, enum erdma_qp_state state)
 {
 	lockdep_assert_held(&qp->state_lock);
+	if (qp->state != state)
+		erdma_debug(to_erdma_dev(qp->ibqp.device), qp, "QP %u: %s, then %s\n", qp->qpn,
+			    names[qp->state], names[state]);
 	WRITE_ONCE(qp->state, state);
 	WRITE_ONCE(qp->state_since, local_clock());
 	if (state == ERDMA_QPS_IDLE)

@@ -199,6 +199,7 @@ static int bring_back(struct erdma_dev *dev)
 	erdma_cmdq_set_state(dev, ERDMA_CMDQ_RECOVERING);
 	ret = dev->halted ? -ENODEV : erdma_cmd_query_fw(dev, &version);
 	trace_recovery(&dev->ibdev, STEP_PROBE, ret);
+	erdma_debug(dev, dev, "recovery: the command that asks for an answer: %d\n", ret);
 	/* A refusal is an answer. */
 	if (!ret || ret == -EIO)
 		return 0;
@@ -206,6 +207,7 @@ static int bring_back(struct erdma_dev *dev)
 		return -ENODEV;
 	ret = reset(dev);
 	trace_recovery(&dev->ibdev, STEP_RESET, ret);
+	erdma_debug(dev, dev, "recovery: reset: %d\n", ret);
 	return ret;
 }
 

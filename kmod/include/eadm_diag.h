@@ -239,6 +239,7 @@ struct eadm_diag_ops {
  * @ops: the driver's ops
  * @failures: failures that the driver keeps, for the companion to show; NULL when
  *	it keeps none. Set before @adev is added
+ * @debug: topics of which the driver logs messages, EADM_DEBUG_TOPIC_*; see eadm_debug.h
  * @followers: readers that wait for each command: without any,
  *	EADM_DIAG_CMD_DONE is not sent. The companion's: a reader that it counts finds
  *	commands that ended before in the recorder, under the driver's lock
@@ -252,6 +253,7 @@ struct eadm_diag_dev {
 	struct ib_device *ibdev;
 	const struct eadm_diag_ops *ops;
 	struct eadm_failures *failures;
+	u32 debug;
 	atomic_t followers;
 	atomic_t gen[EADM_OBJ_COUNT];
 	struct atomic_notifier_head events;

@@ -82,6 +82,7 @@ struct eadm_snap_dev {
 	u64 orphan_bytes;
 	u32 max_ah;
 	u32 ahs;
+	u32 debug;
 	struct {
 		u8 hw_error, driver, state, bus_addr, vendor_id, part_id, hw_version;
 		u8 fw_version, numa_node, node_guid, netdev, netdev_index, mac, port_state;
@@ -89,7 +90,7 @@ struct eadm_snap_dev {
 		u8 max_ctx, ctxs, max_mr_size, max_send_wr, max_recv_wr, max_cqe, age;
 		u8 netdev_mac, ceps_listening, ceps_connecting, ceps_await_reply;
 		u8 ceps_await_request, ceps_recvd_request, ceps_connected, ceps_closed;
-		u8 orphans, orphan_bytes, max_ah, ahs;
+		u8 orphans, orphan_bytes, max_ah, ahs, debug;
 	} has;
 };
 

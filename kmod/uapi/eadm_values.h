@@ -315,6 +315,15 @@
 #define EADM_CONF_PARAM_RETRANS_NUM	1
 #define EADM_CONF_PARAM_DELAYED_ACK	2
 #define EADM_CONF_PARAM_CMD_TIMEOUT	3
+#define EADM_CONF_PARAM_DEBUG	4
+
+/* debug-topic: Topics of debug messages. */
+#define EADM_DEBUG_TOPIC_DEV	0x1
+#define EADM_DEBUG_TOPIC_CMD	0x2
+#define EADM_DEBUG_TOPIC_EVENT	0x4
+#define EADM_DEBUG_TOPIC_QP	0x8
+#define EADM_DEBUG_TOPIC_MR	0x10
+#define EADM_DEBUG_TOPIC_CM	0x20
 
 /* iwarp-state: State of a QP in the adapter's own terms (iWARP). */
 #define EADM_IWARP_STATE_IDLE	0

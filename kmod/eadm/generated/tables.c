@@ -231,6 +231,11 @@ static const struct eadm_field dev_fields[] = {
 		.off = offsetof(struct eadm_snap_dev, ahs),
 		.has = offsetof(struct eadm_snap_dev, has.ahs),
 	},
+	{
+		.attr = EADM_A_DEV_DEBUG, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, debug),
+		.has = offsetof(struct eadm_snap_dev, has.debug),
+	},
 };
 
 static const struct eadm_field dev_erdma_fields[] = {

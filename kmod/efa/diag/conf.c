@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Diagnostic provider: the one setting there is. */
+/* Diagnostic provider: settings, which are the driver's. */
 
 #include <linux/math64.h>
 
@@ -7,26 +7,53 @@
 
 #define TIMEOUT_MIN_MS	100
 #define TIMEOUT_MAX_MS	120000
+/* It has no connections. */
+#define DEBUG_TOPICS	(EADM_DEBUG_TOPIC_DEV | EADM_DEBUG_TOPIC_CMD | EADM_DEBUG_TOPIC_EVENT | \
+			 EADM_DEBUG_TOPIC_QP | EADM_DEBUG_TOPIC_MR)
+
+/* A setting, and what it may be. */
+struct param {
+	u32 id;
+	u64 min;
+	u64 max;
+};
+
+static const struct param params[] = {
+	{ EADM_CONF_PARAM_CMD_TIMEOUT, (u64)TIMEOUT_MIN_MS * NSEC_PER_MSEC,
+	  (u64)TIMEOUT_MAX_MS * NSEC_PER_MSEC },
+	{ EADM_CONF_PARAM_DEBUG, 0, DEBUG_TOPICS },
+};
 
 static void *conf_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	if (*id > EADM_CONF_PARAM_CMD_TIMEOUT)
-		return NULL;
-	*id = EADM_CONF_PARAM_CMD_TIMEOUT;
-	return diag_to_dev(dd);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++) {
+		if (params[i].id >= *id) {
+			*id = params[i].id;
+			return (void *)&params[i];
+		}
+	}
+	return NULL;
 }
 
 static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		     const struct eadm_diag_req *req)
 {
+	const struct param *param = obj;
 	struct eadm_snap_conf *s = snap;
-	struct efa_dev *dev = obj;
 
-	SNAP_SET(s, param, EADM_CONF_PARAM_CMD_TIMEOUT);
-	SNAP_SET(s, lowest, (u64)TIMEOUT_MIN_MS * NSEC_PER_MSEC);
-	SNAP_SET(s, highest, (u64)TIMEOUT_MAX_MS * NSEC_PER_MSEC);
-	SNAP_SET(s, value, (u64)efa_cmd_timeout_ms(dev) * NSEC_PER_MSEC);
-	SNAP_STR(s, unit, "ns");
+	SNAP_SET(s, param, param->id);
+	SNAP_SET(s, lowest, param->min);
+	SNAP_SET(s, highest, param->max);
+	if (param->id == EADM_CONF_PARAM_CMD_TIMEOUT) {
+		SNAP_SET(s, value, (u64)efa_cmd_timeout_ms(diag_to_dev(dd)) * NSEC_PER_MSEC);
+		SNAP_STR(s, unit, "ns");
+	} else {
+		SNAP_SET(s, value, READ_ONCE(dd->debug));
+		eadm_debug_names(s->value, s->value_name, sizeof(s->value_name));
+		s->has.value_name = 1;
+	}
 	if (req->hw)
 		SNAP_SET(s, read_back, 0);
 	return 0;
@@ -45,7 +72,7 @@ const struct eadm_diag_obj efa_diag_conf = {
  * @param: EADM_CONF_PARAM_*
  * @value: its new value
  *
- * It is of the driver: the adapter need not know.
+ * The adapter need not know.
  *
  * Context: process.
  * Return: 0; -EOPNOTSUPP for a setting that there is not; -ERANGE for a value it cannot
@@ -59,15 +86,20 @@ int efa_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value)
 		.code = value,
 	};
 	struct efa_dev *dev = diag_to_dev(dd);
+	const struct param *p;
+	u64 id = param;
 
-	if (param != EADM_CONF_PARAM_CMD_TIMEOUT)
+	p = conf_next(dd, &id);
+	if (!p || id != param)
 		return -EOPNOTSUPP;
-	if (value < (u64)TIMEOUT_MIN_MS * NSEC_PER_MSEC ||
-	    value > (u64)TIMEOUT_MAX_MS * NSEC_PER_MSEC)
+	if (value < p->min || value > p->max)
 		return -ERANGE;
 	if (READ_ONCE(dev->gone))
 		return -ENODEV;
-	WRITE_ONCE(dev->hw.cmd_timeout, div_u64(value, NSEC_PER_MSEC));
+	if (param == EADM_CONF_PARAM_DEBUG)
+		WRITE_ONCE(dd->debug, value);
+	else
+		WRITE_ONCE(dev->hw.cmd_timeout, div_u64(value, NSEC_PER_MSEC));
 	eadm_diag_notify(dd, EADM_DIAG_CONF, &ev);
 	return 0;
 }

@@ -110,6 +110,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, age, diag_age(dev->probed));
 	fill_firmware(dev, s);
 	fill_limits(dev, s);
+	SNAP_SET(s, debug, READ_ONCE(dd->debug));
 	fill_orphans(dev, s);
 	fill_own(dev, own);
 	return 0;

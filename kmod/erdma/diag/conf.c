@@ -7,6 +7,8 @@
 
 #define TIMEOUT_MIN_MS	500
 #define TIMEOUT_MAX_MS	60000
+#define DEBUG_TOPICS	(EADM_DEBUG_TOPIC_DEV | EADM_DEBUG_TOPIC_CMD | EADM_DEBUG_TOPIC_EVENT | \
+			 EADM_DEBUG_TOPIC_QP | EADM_DEBUG_TOPIC_MR | EADM_DEBUG_TOPIC_CM)
 
 /* A setting, and what it may be in units of its own, of which @scale are one here. */
 struct param {
@@ -22,6 +24,7 @@ static const struct param params[] = {
 	{ EADM_CONF_PARAM_RETRANS_NUM, 1, ERDMA_RETRANS_MAX, 1, "packets" },
 	{ EADM_CONF_PARAM_DELAYED_ACK, 0, U8_MAX, 1, "packets" },
 	{ EADM_CONF_PARAM_CMD_TIMEOUT, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS, NSEC_PER_MSEC, "ns" },
+	{ EADM_CONF_PARAM_DEBUG, 0, DEBUG_TOPICS, 1 },
 };
 
 static const char *const cc_names[] = {
@@ -101,6 +104,11 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	case EADM_CONF_PARAM_CMD_TIMEOUT:
 		SNAP_SET(s, value, (u64)erdma_cmd_timeout_ms(dev) * NSEC_PER_MSEC);
 		break;
+	case EADM_CONF_PARAM_DEBUG:
+		SNAP_SET(s, value, READ_ONCE(dd->debug));
+		eadm_debug_names(s->value, s->value_name, sizeof(s->value_name));
+		s->has.value_name = 1;
+		break;
 	}
 	return 0;
 }
@@ -126,6 +134,9 @@ static int apply(struct erdma_dev *dev, u32 param, u32 value)
 	case EADM_CONF_PARAM_CMD_TIMEOUT:
 		/* Of the driver: the adapter need not know. */
 		WRITE_ONCE(dev->conf.cmd_timeout, value);
+		return 0;
+	case EADM_CONF_PARAM_DEBUG:
+		WRITE_ONCE(dev->diag.debug, value);
 		return 0;
 	default:
 		return -EOPNOTSUPP;

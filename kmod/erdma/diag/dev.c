@@ -108,6 +108,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, age, diag_age(dev->probed));
 	fill_port(dev, s);
 	fill_limits(dev, s);
+	SNAP_SET(s, debug, READ_ONCE(dd->debug));
 	fill_orphans(dev, s);
 	erdma_diag_count_ceps(dev, s);
 	return 0;

@@ -565,7 +565,7 @@ enum {
 
 extern const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT];
 
-#define EADM_SPEC_ENUM_COUNT	34
+#define EADM_SPEC_ENUM_COUNT	35
 extern const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT];
 
 #endif /* EADM_GENERATED_FIELDS_H */

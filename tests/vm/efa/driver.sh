@@ -295,12 +295,33 @@ entries() {
 		until_true 20 eight_receives && end_former_traffic
 }
 
+# ---- debug messages
+
+# Each process: QPs, CQs, AHs and memory; all is of e0.
+topics() {
+	eadm conf set debug=qp,cmd -d "$(device e0)" && dmesg --clear &&
+		srd -n 4 "$(device e0)" "$(device e1)" && eadm conf set debug=none -d "$(device e0)" &&
+		dmesg >"$work/dmesg" || return
+	grep 'efa eda' "$work/dmesg"
+	same "$(address e0) cmd: $(address e0) qp:" \
+		"$(sed -nE 's/.*efa (eda[^ ]*): (dev|cmd|event|qp|mr|cm): .*/\1 \2:/p' "$work/dmesg" | sort -u | xargs)" &&
+		grep 'qp: QP [0-9]*: rtr to rts, .*: 0$' "$work/dmesg"
+}
+
+no_cm() {
+	fails eadm conf set debug=cm -d "$(device e0)" &&
+		eadm conf set debug=all -d "$(device e0)" --json | jq -e '.rows[0].value_name == "dev,cmd,event,qp,mr"' &&
+		eadm conf set debug=none -d "$(device e0)"
+}
+
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
 check "RC QPs are refused" rc_is_refused
 check "consumers in the kernel are refused" kernel_is_refused
 check "rows of all objects" rows
 check "entries of queues" entries
+check "debug messages by topic, of the device that has them set" topics
+check "no connections here, and so no messages of them" no_cm
 check "time limit of 500 ms" limit_is 5
 check "an interrupt is lost: the command succeeds" interrupt_lost
 check "an answer is lost: others go on" answer_lost

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Debug messages of drivers, by topic. A message is logged when its topic is set
+ * for the device ("eadm conf set debug"), whether or not the kernel has dynamic debug.
+ * Where it has, its query 'module NAME format "TOPIC: " +p' does the same for all
+ * devices, from before there are any.
+ *
+ * None is on the way of work requests and completions.
+ */
+#ifndef EADM_DEBUG_H
+#define EADM_DEBUG_H
+
+#include <linux/bits.h>
+#include <linux/device.h>
+#include <linux/kernel.h>
+
+#include "eadm_diag.h"
+
+#define EADM_DEBUG_dev		EADM_DEBUG_TOPIC_DEV
+#define EADM_DEBUG_cmd		EADM_DEBUG_TOPIC_CMD
+#define EADM_DEBUG_event	EADM_DEBUG_TOPIC_EVENT
+#define EADM_DEBUG_qp		EADM_DEBUG_TOPIC_QP
+#define EADM_DEBUG_mr		EADM_DEBUG_TOPIC_MR
+#define EADM_DEBUG_cm		EADM_DEBUG_TOPIC_CM
+
+/**
+ * eadm_debug() - log a debug message, if its topic is wanted
+ * @dd: the device's struct eadm_diag_dev
+ * @dev: the struct device that the message names
+ * @topic: dev, cmd, event, qp, mr or cm
+ * @fmt: printf format, a literal with a newline
+ *
+ * Context: any.
+ */
+#define eadm_debug(dd, dev, topic, fmt, ...)					\
+	do {									\
+		if (unlikely(READ_ONCE((dd)->debug) & EADM_DEBUG_##topic))	\
+			dev_printk(KERN_DEBUG, dev, #topic ": " fmt, ##__VA_ARGS__); \
+		else								\
+			dev_dbg(dev, #topic ": " fmt, ##__VA_ARGS__);		\
+	} while (0)
+
+/**
+ * eadm_debug_names() - topics as text
+ * @topics: mask of EADM_DEBUG_TOPIC_*
+ * @buf: where to, with commas between; "none" for none
+ * @size: its size
+ *
+ * Context: any.
+ */
+static inline void eadm_debug_names(u32 topics, char *buf, size_t size)
+{
+	static const char *const names[] = { "dev", "cmd", "event", "qp", "mr", "cm" };
+	size_t len = 0;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (topics & BIT(i))
+			len += scnprintf(buf + len, size - len, "%s%s", len ? "," : "", names[i]);
+	if (!len)
+		scnprintf(buf, size, "none");
+}
+
+#endif
