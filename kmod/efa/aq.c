@@ -285,10 +285,8 @@ static bool look(struct efa_dev *dev, struct efa_cmd *cmd)
 	if (!done) {
 		process_cq(dev);
 		done = is_done(cmd);
-		if (done && q->state == EFA_AQ_EVENT) {
-			q->missed++;
-			q->last_missed = local_clock();
-		}
+		if (done && q->state == EFA_AQ_EVENT)
+			eadm_missed_suspect(&dev->aenq.missed, dev->aenq.irq);
 	}
 	spin_unlock_irq(&q->lock);
 	return done;

@@ -140,8 +140,6 @@ struct efa_aq_slot {
  * @late: answers after that
  * @spurious: completions that matched nothing, or had a wrong checksum
  * @last_spurious: local_clock() when @spurious last grew, 0 = never
- * @missed: answers found by looking that no interrupt had announced
- * @last_missed: local_clock() when @missed last grew, 0 = never
  * @last_submit: local_clock()
  * @last_comp: local_clock()
  * @look: wakes issuers now and then, as long as there are any
@@ -173,8 +171,6 @@ struct efa_aq {
 	u64 late;
 	u64 spurious;
 	u64 last_spurious;
-	u64 missed;
-	u64 last_missed;
 	u64 last_submit;
 	u64 last_comp;
 	struct delayed_work look;

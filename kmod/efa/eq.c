@@ -226,6 +226,7 @@ static int eq_init(struct efa_eq *eq, struct efa_dev *dev, u8 index, u32 depth, 
 	eq->depth = depth;
 	eq->shift = shift;
 	eq->created = local_clock();
+	eadm_missed_init(&eq->missed, &eq->interrupts);
 	return efa_ring_alloc(dev, &eq->ring, (size_t)depth << shift);
 }
 
@@ -262,6 +263,7 @@ static void irq_release(struct efa_eq *eq, void *data)
 	irq_update_affinity_hint(eq->irq, NULL);
 	free_irq(eq->irq, data);
 	eq->irq = 0;
+	eadm_missed_stop(&eq->missed);
 }
 
 /**
@@ -452,10 +454,8 @@ static bool is_stuck(struct efa_eq *eq)
 	stuck = pending && eq->waiting && READ_ONCE(eq->interrupts) == eq->interrupts_then;
 	eq->waiting = pending;
 	eq->interrupts_then = READ_ONCE(eq->interrupts);
-	if (stuck) {
-		eq->missed++;
-		eq->last_missed = local_clock();
-	}
+	if (stuck)
+		eadm_missed_suspect(&eq->missed, eq->irq);
 	spin_unlock_irqrestore(&eq->lock, flags);
 	return stuck;
 }

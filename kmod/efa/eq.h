@@ -7,6 +7,7 @@
 #include <linux/interrupt.h>
 #include <linux/spinlock.h>
 
+#include "eadm_missed.h"
 #include "efa_hw.h"
 #include "mem.h"
 
@@ -29,9 +30,9 @@ struct efa_dev;
  * @interrupts: taken; the handler's, without the lock
  * @events: entries consumed
  * @unknown: entries that named an unknown object
- * @missed: times that entries were there and no interrupt came
+ * @missed: times that entries were there and no interrupt came; answers of commands
+ *	are among them where the vector is theirs, too
  * @last_unknown: local_clock() when @unknown last grew, 0 = never
- * @last_missed: the same of @missed
  * @waiting: entries were there at the last look for that
  * @interrupts_then: @interrupts then
  * @keep_alives: signs of life
@@ -57,9 +58,8 @@ struct efa_eq {
 	u64 interrupts;
 	u64 events;
 	u64 unknown;
-	u64 missed;
+	struct eadm_missed missed;
 	u64 last_unknown;
-	u64 last_missed;
 	bool waiting;
 	u64 interrupts_then;
 	u64 keep_alives;

@@ -210,6 +210,7 @@ int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u32 dept
 	eq->depth = depth;
 	eq->db = dev->bar + db;
 	eq->created = local_clock();
+	eadm_missed_init(&eq->missed, &eq->interrupts);
 	ret = erdma_ring_alloc(dev, &eq->ring, depth * ERDMA_EQE_SIZE);
 	if (ret)
 		return ret;
@@ -280,10 +281,8 @@ bool erdma_eq_is_stuck(struct erdma_eq *eq)
 	eq->waiting = waiting;
 	eq->looked_at = eq->events;
 	/* On an overloaded CPU it may have come, and its work not. */
-	if (stuck && eq->interrupts_then == eq->interrupts) {
-		eq->missed++;
-		eq->last_missed = local_clock();
-	}
+	if (stuck && eq->interrupts_then == eq->interrupts)
+		eadm_missed_suspect(&eq->missed, eq->irq);
 	eq->interrupts_then = eq->interrupts;
 	spin_unlock_irq(&eq->lock);
 	return stuck;

@@ -9,6 +9,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "eadm_missed.h"
 #include "erdma_hw.h"
 #include "mem.h"
 
@@ -35,7 +36,6 @@ struct erdma_dev;
  * @unknown: entries that named an unknown object
  * @missed: times that entries were there and no interrupt came
  * @last_unknown: local_clock() when @unknown last grew, 0 = never
- * @last_missed: the same of @missed
  * @waiting: entries were there at the last look for that
  * @looked_at: @events then
  * @interrupts_then: @interrupts then
@@ -65,9 +65,8 @@ struct erdma_eq {
 	u64 interrupts;
 	u64 events;
 	u64 unknown;
-	u64 missed;
+	struct eadm_missed missed;
 	u64 last_unknown;
-	u64 last_missed;
 	bool waiting;
 	u64 looked_at;
 	u64 interrupts_then;

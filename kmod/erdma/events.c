@@ -162,6 +162,7 @@ static void irq_release(struct erdma_eq *eq, void *data)
 	irq_update_affinity_hint(eq->irq, NULL);
 	free_irq(eq->irq, data);
 	eq->irq = 0;
+	eadm_missed_stop(&eq->missed);
 }
 
 /**

@@ -16,6 +16,9 @@
 
 #include "eadm_diag.h"
 
+/* Not dev_dbg(), which other switches keep silent. */
+#define EADM_DEBUG_LEVEL	KERN_DEBUG
+
 #define EADM_DEBUG_dev		EADM_DEBUG_TOPIC_DEV
 #define EADM_DEBUG_cmd		EADM_DEBUG_TOPIC_CMD
 #define EADM_DEBUG_event	EADM_DEBUG_TOPIC_EVENT
@@ -35,7 +38,7 @@
 #define eadm_debug(dd, dev, topic, fmt, ...)					\
 	do {									\
 		if (unlikely(READ_ONCE((dd)->debug) & EADM_DEBUG_##topic))	\
-			dev_printk(KERN_DEBUG, dev, #topic ": " fmt, ##__VA_ARGS__); \
+			dev_printk(EADM_DEBUG_LEVEL, dev, #topic ": " fmt, ##__VA_ARGS__); \
 		else								\
 			dev_dbg(dev, #topic ": " fmt, ##__VA_ARGS__);		\
 	} while (0)

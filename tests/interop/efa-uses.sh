@@ -115,6 +115,8 @@ containers() {
 # ---- consumers in the kernel
 
 consumers="ib_ipoib ib_umad ib_srp ib_srpt ib_iser ib_isert nvme_rdma nvmet_rdma rpcrdma rds_rdma smc"
+# What the debug kernel is built with.
+[[ $(uname -r) != *-debug ]] || consumers="ib_umad nvme_rdma"
 
 no_kernel_objects() {
 	rdma resource show cq >"$work/objects" && rdma resource show qp >>"$work/objects" || return

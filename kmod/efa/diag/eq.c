@@ -20,12 +20,8 @@ static void *eq_next(struct eadm_diag_dev *dd, u64 *id)
 static void fill_async(struct efa_dev *dev, struct eadm_snap_eq *s, struct eadm_snap_eq_efa *o)
 {
 	struct efa_eq *eq = &dev->aenq;
-	u64 last_missed = max(eq->last_missed, READ_ONCE(dev->aq.last_missed));
 
 	lockdep_assert_held(&eq->lock);
-	SNAP_SET(s, missed, eq->missed + READ_ONCE(dev->aq.missed));
-	if (last_missed)
-		SNAP_SET(s, last_missed_age, diag_age(last_missed));
 	SNAP_SET(o, keep_alive_events, eq->keep_alives);
 	if (eq->last_keep_alive)
 		SNAP_SET(o, last_keep_alive_age, diag_age(eq->last_keep_alive));
@@ -56,9 +52,9 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, interrupts, READ_ONCE(eq->interrupts));
 	SNAP_SET(s, events, eq->events);
 	SNAP_SET(s, unknown, eq->unknown);
-	SNAP_SET(s, missed, eq->missed);
-	if (eq->last_missed)
-		SNAP_SET(s, last_missed_age, diag_age(eq->last_missed));
+	SNAP_SET(s, missed, READ_ONCE(eq->missed.count));
+	if (READ_ONCE(eq->missed.last))
+		SNAP_SET(s, last_missed_age, diag_age(eq->missed.last));
 	if (eq->last_unknown)
 		SNAP_SET(s, last_unknown_age, diag_age(eq->last_unknown));
 	if (eq->last_event)

@@ -84,8 +84,10 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, interrupts, eq->interrupts);
 	SNAP_SET(s, events, eq->events);
 	SNAP_SET(s, unknown, eq->unknown);
-	SNAP_SET(s, missed, eq == &dev->cmdq_eq ? READ_ONCE(dev->cmdq.missed_events) : eq->missed);
-	last_missed = eq == &dev->cmdq_eq ? READ_ONCE(dev->cmdq.last_missed) : eq->last_missed;
+	SNAP_SET(s, missed, eq == &dev->cmdq_eq ? READ_ONCE(dev->cmdq.missed_events) :
+						  READ_ONCE(eq->missed.count));
+	last_missed = eq == &dev->cmdq_eq ? READ_ONCE(dev->cmdq.last_missed) :
+					    READ_ONCE(eq->missed.last);
 	if (last_missed)
 		SNAP_SET(s, last_missed_age, diag_age(last_missed));
 	if (eq->last_unknown)
