@@ -32,6 +32,8 @@ test-all: test-deps debug-deps packages-deps all
 	EADM_TEST_KERNELS=debug EADM_PATIENCE=5 tests/run --ledger --suite vm
 	EADM_PACKAGES="bookworm trixie" tests/packages/run
 	tests/packages/secure-boot
+	tests/packages/quick
+	tests/packages/arm64
 	tests/run --table
 
 bench: bench-deps all
