@@ -7,9 +7,6 @@
 #include "source.h"
 #include "view.h"
 
-/* No setting has that value: those of flags have a few. */
-#define ALL_FLAGS UINT64_MAX
-
 static const struct option_def options[] = {
 	SORT_OPTION,
 	{ 0 },
@@ -45,7 +42,12 @@ static bool is_duration(const char *text, uint64_t *ns)
 	       parse_duration(text, 1, ns);
 }
 
-/* Names of flags with commas between, "none" or "all": what "all" is, the driver knows. */
+static bool is_flags(const struct eadm_field *field)
+{
+	return field && eadm_field_kind(field) == EADM_KIND_FLAGS;
+}
+
+/* Names of flags with commas between, or "none". */
 static bool is_set_of_flags(const struct eadm_field *field, const char *text,
 			    uint64_t *value)
 {
@@ -53,11 +55,8 @@ static bool is_set_of_flags(const struct eadm_field *field, const char *text,
 	uint64_t flag;
 	bool ok = true;
 
-	if (!field || eadm_field_kind(field) != EADM_KIND_FLAGS)
+	if (!is_flags(field))
 		return false;
-	*value = ALL_FLAGS;
-	if (!strcmp(text, "all"))
-		return true;
 	*value = 0;
 	if (!strcmp(text, "none"))
 		return true;
@@ -72,11 +71,10 @@ static bool is_set_of_flags(const struct eadm_field *field, const char *text,
 }
 
 /* A number, a time such as 500ms, or names of values where they have such. */
-static int find_value(struct cli *cli, const char *param, const char *text,
+static int find_value(struct cli *cli, const char *param,
+		      const struct eadm_field *field, const char *text,
 		      uint64_t *value)
 {
-	const struct eadm_field *field =
-		eadm_object_find_field(eadm_object_find("dev"), param);
 	struct word_list words = { 0 };
 	const char *near, *word;
 	char all[200];
@@ -203,13 +201,18 @@ static int change(struct cli *cli, const char *device, const char *name,
 
 static int set(struct cli *cli, const char *name, const char *text)
 {
-	uint64_t param, value;
+	/* A device has the names of the values that a setting can have. */
+	const struct eadm_field *field =
+		eadm_object_find_field(eadm_object_find("dev"), name);
+	/* What that is, the driver knows. */
+	bool all = is_flags(field) && !strcmp(text, "all");
+	uint64_t param, value = 0;
 	char *device;
 	int status;
 
 	status = find_param(cli, name, &param);
-	if (!status)
-		status = find_value(cli, name, text, &value);
+	if (!status && !all)
+		status = find_value(cli, name, field, text, &value);
 	if (!status)
 		status = open_source(cli);
 	if (status)
@@ -217,7 +220,7 @@ static int set(struct cli *cli, const char *name, const char *text)
 	device = the_device(cli);
 	if (!device)
 		return cli->args.opt[OPT_DEVICE] ? STATUS_FAILED : STATUS_USAGE;
-	if (value == ALL_FLAGS)
+	if (all)
 		status = find_highest(cli, device, param, &value);
 	if (!status)
 		status = change(cli, device, name, param, value);

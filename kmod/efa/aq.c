@@ -524,8 +524,8 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 						 efa_cmd_timeout_ms(dev));
 	else
 		wait_event_mode(dev, cmd);
-	/* One that was lost is done, too. */
 	efa_debug(dev, cmd, "%u (number %llu): %d\n", cmd->req.hdr.opcode, cmd->seq, cmd->status);
+	/* One that was lost is done, too. */
 	if (cmd->status)
 		efa_failed_command(dev, cmd);
 	if (eadm_diag_is_followed(&dev->diag))

@@ -10,7 +10,6 @@
 #ifndef EADM_DEBUG_H
 #define EADM_DEBUG_H
 
-#include <linux/bits.h>
 #include <linux/device.h>
 #include <linux/kernel.h>
 
@@ -53,13 +52,21 @@
  */
 static inline void eadm_debug_names(u32 topics, char *buf, size_t size)
 {
-	static const char *const names[] = { "dev", "cmd", "event", "qp", "mr", "cm" };
+	static const struct {
+		u32 topic;
+		const char *name;
+	} all[] = {
+		{ EADM_DEBUG_dev, "dev" }, { EADM_DEBUG_cmd, "cmd" },
+		{ EADM_DEBUG_event, "event" }, { EADM_DEBUG_qp, "qp" },
+		{ EADM_DEBUG_mr, "mr" }, { EADM_DEBUG_cm, "cm" },
+	};
 	size_t len = 0;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (topics & BIT(i))
-			len += scnprintf(buf + len, size - len, "%s%s", len ? "," : "", names[i]);
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		if (topics & all[i].topic)
+			len += scnprintf(buf + len, size - len, "%s%s", len ? "," : "",
+					 all[i].name);
 	if (!len)
 		scnprintf(buf, size, "none");
 }

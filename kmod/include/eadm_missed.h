@@ -63,13 +63,15 @@ static inline void eadm_missed_init(struct eadm_missed *missed, const u64 *inter
 static inline void eadm_missed_suspect(struct eadm_missed *missed, int irq)
 {
 	struct irq_data *data = irq ? irq_get_irq_data(irq) : NULL;
+	unsigned int cpu;
 
 	if (!data || atomic_cmpxchg_acquire(&missed->suspected, 0, 1))
 		return;
 	missed->then = READ_ONCE(*missed->interrupts);
-	/* Should that CPU have gone offline, another does. */
-	queue_work_on(cpumask_first(irq_data_get_effective_affinity_mask(data)),
-		      system_highpri_wq, &missed->work);
+	/* An interrupt chip may name none; should that CPU have gone offline, another does. */
+	cpu = cpumask_first(irq_data_get_effective_affinity_mask(data));
+	queue_work_on(cpu < nr_cpu_ids ? cpu : WORK_CPU_UNBOUND, system_highpri_wq,
+		      &missed->work);
 }
 
 /**

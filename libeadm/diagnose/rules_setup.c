@@ -175,21 +175,31 @@ static void look_modules(struct judge *j, const struct diag_row *now,
 				  "ib_core, ib_uverbs, rdma_cm and rdma_ucm");
 }
 
+/* Whose module the family's driver is, in brackets, or nothing when that is not known. */
+static void put_origin(struct judge *j, const struct eadm_family *family,
+		       char *buf, size_t size)
+{
+	const char *origin = diag_text(
+		module_named(j, eadm_family_module(family, 0)), MOD_ORIGIN);
+
+	*buf = '\0';
+	if (*origin)
+		snprintf(buf, size, " (%s)", origin);
+}
+
 /* Another driver of the adapters that eadm has one for. */
 static bool is_foreign(struct judge *j, const struct diag_row *dev)
 {
 	const struct eadm_family *family =
 		eadm_family_find(driver_name(j, dev));
-	char remedy[160], whose[128] = "";
-	const char *module, *origin;
+	char remedy[160], whose[128];
+	const char *module;
 
 	if (diag_has(dev, DEV_STATE) || !family ||
 	    !eadm_family_has_companion(family))
 		return false;
 	module = eadm_family_module(family, 0);
-	origin = diag_text(module_named(j, module), MOD_ORIGIN);
-	if (*origin)
-		snprintf(whose, sizeof(whose), " (%s)", origin);
+	put_origin(j, family, whose, sizeof(whose));
 	eadm_accuse(j, dev, "the driver %s that is loaded is not eadm's%s: the module eadm cannot show the device",
 		    module, whose);
 	snprintf(remedy, sizeof(remedy),
@@ -341,19 +351,14 @@ static void look_provider(struct judge *j, const struct diag_row *now,
 
 static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 {
-	const struct eadm_family *family = eadm_judge_family(j, dev);
 	const char *driver = diag_text(dev, DEV_DRIVER);
-	const char *origin = "";
-	char whose[128] = "";
+	char whose[128];
 
-	if (family)
-		origin = diag_text(module_named(j, eadm_family_module(family, 0)),
-				   MOD_ORIGIN);
-	if (*origin)
-		snprintf(whose, sizeof(whose), " (%s)", origin);
+	/* Its adapters have a family, or nothing would be hidden. */
+	put_origin(j, eadm_family_find(driver), whose, sizeof(whose));
 	if (!module_named(j, "eadm")) {
 		eadm_unseen(j, dev, show_it, "driver %s%s; its %sfirmware cannot be seen",
-			    driver, whose, *origin ? "" : "origin and ");
+			    driver, whose, *whose ? "" : "origin and ");
 		return;
 	}
 	eadm_accuse(j, dev, "driver %s, but not eadm's%s: it does not support the companion module",
