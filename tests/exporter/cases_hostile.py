@@ -15,7 +15,7 @@ import time
 
 from captures import one_process
 from cases_http import SALT, basic
-from server import (EADM, REPO, Exporter, certificates, client_tls, eadm,
+from server import (EADM, LIMIT, REPO, Exporter, certificates, client_tls, eadm,
                     wait_for)
 from tap import case, equal, true
 
@@ -157,9 +157,9 @@ def second_document(place):
 def ports(place):
     for port in ("65536", "99999", "-1", "4294967296", "1x"):
         done = subprocess.run(
-            ["timeout", "3", EADM, "--from", place.capture("two"), "exporter",
+            [EADM, "--from", place.capture("two"), "exporter",
              "--listen", f"127.0.0.1:{port}"], capture_output=True, text=True,
-            check=False)
+            check=False, timeout=LIMIT)
         true(done.returncode == 2 and "port" in done.stderr,
              f"{port}: {done.returncode} {done.stderr}")
 
@@ -173,12 +173,12 @@ def descriptors(place):
                   ) as server, contextlib.ExitStack() as stack:
         for _ in range(400):
             stack.enter_context(socket.create_connection(
-                ("127.0.0.1", server.port), SCRAPE_LIMIT))
+                ("127.0.0.1", server.port), LIMIT))
         equal(server.get().status, 200)
         true("ulimit -n" in server.text_of_log(), server.text_of_log())
     done = subprocess.run([*limit(60), "--from", place.capture("two"), "exporter",
                            "--listen", "127.0.0.1:0"], capture_output=True,
-                          text=True, check=False, timeout=SCRAPE_LIMIT)
+                          text=True, check=False, timeout=LIMIT)
     true(done.returncode == 1 and "ulimit -n" in done.stderr, done.stderr)
     # The soft limit alone is no limit.
     soft = ["prlimit", "--nofile=256:4096", EADM]
@@ -192,7 +192,7 @@ def targets(place):
     with Exporter(place.folder, place.capture("two")) as server:
         def status(target):
             with socket.create_connection(("127.0.0.1", server.port),
-                                          SCRAPE_LIMIT) as sock:
+                                          LIMIT) as sock:
                 sock.sendall(f"GET {target} HTTP/1.1\r\nHost: x\r\n"
                              "Connection: close\r\n\r\n".encode())
                 return int(sock.makefile("rb").readline().split()[1])
@@ -293,7 +293,7 @@ def end_in_time(server):
 
 
 # finding: R5
-@case("floods of wrong passwords and unread requests keep no scraper out")
+@case("floods of wrong passwords and unread requests keep no scraper out", timed=True)
 def flood(place):
     config = place.write("web.yml", user("first", SLOW.format("a")))
     with Exporter(place.folder, place.capture("two"), "--web-config",
@@ -314,7 +314,7 @@ def flood(place):
 
 
 # finding: R4
-@case("clients that read nothing keep no scraper out")
+@case("clients that read nothing keep no scraper out", timed=True)
 def unread(place):
     with Exporter(place.folder, place.capture("two")) as server, \
             strangers(server, "pipeline:200", "idle:200"):
@@ -325,7 +325,7 @@ def unread(place):
 
 
 # finding: R4
-@case("200 scrapes at once are answered while devices hang, and so is who comes then")
+@case("200 scrapes at once are answered while devices hang, and so is who comes then", timed=True)
 def many_while_hanging(place):
     stop = f"{place.folder}/hang"
     os.mkfifo(stop)
@@ -341,7 +341,7 @@ def many_while_hanging(place):
 
 
 # finding: R5
-@case("it ends within two seconds, whatever it is doing")
+@case("it ends within two seconds, whatever it is doing", timed=True)
 def prompt_end(place):
     stop = f"{place.folder}/hang"
     os.mkfifo(stop)

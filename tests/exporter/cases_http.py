@@ -204,7 +204,7 @@ def bad_configs(place):
              f"{text}: {done.returncode} {done.stderr}")
 
 
-@case("1,000 slow clients are bounded and disturb nobody")
+@case("1,000 slow clients are bounded and disturb nobody", timed=True)
 def slow_clients(place):
     with Exporter(place.folder, place.capture("two")) as server:
         socks = []

@@ -330,7 +330,7 @@ def let_go(fifo):
     os.close(writer)
 
 
-@case("a device that hangs costs nobody else anything")
+@case("a device that hangs costs nobody else anything", timed=True)
 def hang(place):
     stop = f"{place.folder}/hang"
     os.mkfifo(stop)
@@ -364,7 +364,7 @@ def hang(place):
         wait_for("the device's return", lambda: bad in scrape(server)[0])
 
 
-@case("when everything hangs, each scrape is answered still")
+@case("when everything hangs, each scrape is answered still", timed=True)
 def all_hang(place):
     stop = f"{place.folder}/hang"
     env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/hang.so",

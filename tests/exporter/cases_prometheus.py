@@ -165,7 +165,7 @@ class Prometheus:
                 for row in (data or {"result": []})["result"]}
 
 
-@case("Prometheus scrapes with TLS and password; rules and alerts work")
+@case("Prometheus scrapes with TLS and password; rules and alerts work", timed=True)
 def prometheus(place):
     certificates(place.folder)
     web = place.write("web.yml", "tls_server_config:\n"
@@ -192,17 +192,17 @@ def prometheus(place):
         }
         with Prometheus(place, config) as server:
             wait_for("both targets", lambda: server.query("up") == {
-                "eadm": 1.0, "dead": 1.0}, 30)
+                "eadm": 1.0, "dead": 1.0})
             equal(server.query('eadm_dev_qps{job="eadm"}'),
                   {"cloud_0": 3.0, "cloud_1": 2.0})
             wait_for("the recorded series", lambda: server.query(
-                'eadm:dev_limit_use:ratio{object="qp",job="eadm"}'), 30)
+                'eadm:dev_limit_use:ratio{object="qp",job="eadm"}'))
             equal(server.query(
                 "histogram_quantile(0.9, eadm_cmd_latency_seconds_bucket"
                 '{job="eadm",device="cloud_0"})')["cloud_0"] < 0.0001, True)
             wait_for("the alert", lambda: server.query(
                 'count by (device) (ALERTS{alertname="EadmDeviceDead"})'
-            ) == {"roce_x": 1.0}, 30)
+            ) == {"roce_x": 1.0})
             targets = server.ask("targets")["activeTargets"]
             equal([t["lastError"] for t in targets], ["", ""])
             meta = server.ask("metadata", metric="eadm_port_tx_bytes")
@@ -211,7 +211,7 @@ def prometheus(place):
             true("counter" in json.dumps(meta), meta)
 
 
-@case("Prometheus takes the latencies as a native histogram")
+@case("Prometheus takes the latencies as a native histogram", timed=True)
 def native_histogram(place):
     for name in ("rules.yml", "alerts.yml"):
         shutil.copy(f"{SHIPPED}/prometheus/{name}", place.folder)
@@ -228,7 +228,7 @@ def native_histogram(place):
                 found = server.ask("query", query="eadm_cmd_latency_seconds"
                                    '{device="cloud_0"}')
                 return (found or {"result": None})["result"]
-            row, = wait_for("the histogram", taken, 30)
+            row, = wait_for("the histogram", taken)
             count = exporter.metrics()['eadm_cmd_latency_seconds_count'
                                        '{device="cloud_0"}']
             equal(float(row["histogram"][1]["count"]), count)
@@ -236,7 +236,7 @@ def native_histogram(place):
                       row["histogram"][1]["buckets"]), count)
             # The rules work with either kind.
             wait_for("the recorded quantile", lambda: server.query(
-                "eadm:cmd_latency_seconds:p99_10m"), 30)
+                "eadm:cmd_latency_seconds:p99_10m"))
             equal(server.query("eadm_cmd_latency_seconds_bucket"), {})
             # All else comes as it does in text.
             equal(server.query("eadm_dev_qps"),
@@ -247,7 +247,7 @@ def native_histogram(place):
             equal(meta["eadm_port_tx_bytes_total"][0]["type"], "counter")
 
 
-@case("one Prometheus scrapes 50 hosts (1,000: tests/bench/fleet)")
+@case("one Prometheus scrapes 50 hosts (1,000: tests/bench/fleet)", timed=True)
 def many_hosts(place):
     import fleet  # which needs the class above
     captures = [place.capture(name) for name in ("two", "full")]

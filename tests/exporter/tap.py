@@ -10,9 +10,10 @@ import captures
 cases = []
 
 
-def case(name):
+def case(name, timed=False):
+    """A test case; a timed one depends on how fast the machine is."""
     def add(function):
-        cases.append((name, function))
+        cases.append((name, function, timed))
         return function
     return add
 
@@ -46,13 +47,15 @@ class Place:
 
 
 def run(names):
-    """Runs the cases whose function is named, or all; the exit status."""
-    chosen = [c for c in cases if not names or c[1].__name__ in names]
+    """Runs the cases whose function is named, those that are timed or not (--timed, --untimed),
+    or all; the exit status."""
+    chosen = [c for c in cases if not names or c[1].__name__ in names or
+              ("--timed" if c[2] else "--untimed") in names]
     failed = 0
     with tempfile.TemporaryDirectory(prefix="eadm-exporter.") as base:
         os.mkdir(f"{base}/captures")
         captures.make(f"{base}/captures")
-        for number, (name, function) in enumerate(chosen, 1):
+        for number, (name, function, _) in enumerate(chosen, 1):
             try:
                 function(Place(base, number))
                 print(f"ok {number} - {name}", flush=True)

@@ -11,7 +11,7 @@ module=/lib/modules/$release/kernel/drivers/infiniband/hw/erdma
 versioned=${release//[+.]/\\&}
 in_kernel="^/lib/modules/$versioned/kernel/drivers/infiniband/hw/erdma/erdma.ko"
 in_dkms="/lib/modules/$versioned/updates/dkms/erdma.ko"
-host=$(mktemp -d -p .cache/packages) # guests see this folder, unlike that for temporary files
+host=$(mktemp -d -p "$(tests/cache)/packages") # guests see this folder, unlike that for temporary files
 trap 'leave; rm -rf "$host"' EXIT
 
 # The driver, built from the kernel's source, lies where the kernel's own one does and says
@@ -40,8 +40,8 @@ boot_host() { # COMMAND
 	virt=$(kmod/build --kernel $kernel)/virt/eadm_virt.ko || return
 	tests/vm/run --kernel $kernel --no-modules --timeout 400 -- bash -c "
 		. tests/wait.sh
-		for dir in proc sys dev; do mount --rbind /\$dir $PWD/$host/\$dir || exit; done
-		within() { chroot $PWD/$host \"\$@\"; }
+		for dir in proc sys dev; do mount --rbind /\$dir $host/\$dir || exit; done
+		within() { chroot $host \"\$@\"; }
 		within modprobe -a ib_uverbs rdma_ucm crc16 && insmod $virt || exit
 		config=/sys/kernel/config/eadm_virt/erdma
 		for i in 0 1; do

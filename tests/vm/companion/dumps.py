@@ -38,7 +38,7 @@ def complete():
             raise AssertionError(f"{client.messages} messages: the buffer is not used")
 
 
-@test("100000 rows cost about as much each as 5000")
+@test("100000 rows cost about as much each as 5000", timed=True)
 def flat():
     def cost(rows):
         knob("rows", rows)
@@ -84,7 +84,7 @@ def torn_late():
     same((out.intr, len(out.rows)), (True, 10))
 
 
-@test("removal does not wait for a reader between two messages")
+@test("removal does not wait for a reader between two messages", timed=True)
 def remove_idle():
     client, first = begin(20000)
     began = time.monotonic()

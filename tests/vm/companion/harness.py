@@ -18,8 +18,10 @@ class Skip(Exception):
     """This machine cannot show it; says what is missing."""
 
 
-def test(name):
+def test(name, timed=False):
+    """A test; a timed one depends on how fast the machine is."""
     def add(function):
+        function.timed = timed
         TESTS.append((name, function))
         return function
     return add
