@@ -4,7 +4,7 @@ load common
 
 # The table's left column as a regular expression; sentences may begin with a word.
 refused() {
-	sed -n '/^## Words/,/^## What/s/^| \([^|]*[a-z_]\) | .*/\1/p' "$REPO/CONTRIBUTING.md" |
+	sed -n '/^## Words/,/^## /s/^| \([^|]*[a-z_]\) | .*/\1/p' "$REPO/CONTRIBUTING.md" |
 		grep -vx not | sed 's/, /\n/g' |
 		sed -E 's/^([a-z])/[\1\U\1]/; s/^/\\</; s/[a-z]$/&\\>/' | paste -sd '|'
 }
@@ -34,7 +34,7 @@ refuses_none() {
 	for page in "$REPO"/man/*.scd "$REPO/README.md" "$REPO"/docs/*.md; do
 		refuses_none "$page" <"$page"
 	done
-	sed '/^## Words/,/^## What/d' "$REPO/CONTRIBUTING.md" | refuses_none CONTRIBUTING.md
+	sed '/^## Words/,/^## /d' "$REPO/CONTRIBUTING.md" | refuses_none CONTRIBUTING.md
 }
 
 # What is between quotes and more than a name, a line each.
