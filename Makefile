@@ -23,16 +23,23 @@ demo: demo-deps all
 test: gate-deps
 	CI=true tests/run $(if $(SUITE),--suite $(SUITE))
 
+# Whether this tree could be released (docs/releasing.md).
+release-check: test-deps all
+	packaging/release-check
+
 # Hours. What is known of a commit is in tests/ledger.
 test-all: test-deps debug-deps packages-deps all
-	tests/run --ledger --level all
-	EADM_TEST_KERNELS=6.1 tests/run --ledger --suite vm
+	tests/run --ledger --level all --full
+	tests/run --ledger --suite interop-efa/upstream --suite interop-efa/matrix \
+		--suite efa-driver/cycles --suite efa-driver/default-timeout
+	EADM_TEST_KERNELS=6.1 tests/run --ledger --suite vm --suite interop-efa/matrix
 	EADM_TEST_KERNELS="5.10 6.1 latest" tests/run --ledger --suite module-layouts
 	tests/vm/kernels --write
 	EADM_TEST_KERNELS=debug EADM_PATIENCE=5 tests/run --ledger --suite vm
 	EADM_PACKAGES="bookworm trixie" tests/packages/run
 	tests/packages/secure-boot
 	tests/packages/quick
+	tests/packages/walk
 	tests/packages/arm64
 	tests/run --table
 
@@ -72,20 +79,26 @@ rpm: rpm-deps
 sbom: all
 	packaging/sbom $(BUILD) >$(BUILD)/eadm.spdx.json
 
+# The documentation, in build/html.
+html:
+	docs/html $(BUILD)/html
+
 help:
 	@echo "make deps      install what the build requires (as root)"
 	@echo "make           build the library and the tools"
 	@echo "make demo      show eadm on two virtual adapters in a virtual machine"
 	@echo "make test      run the gate, as CI does: 5 to 15 minutes (SUITE=NAME: that suite)"
 	@echo "make test-all  run every suite on every kernel (hours)"
+	@echo "make release-check  whether versions, documents and tests allow a release"
 	@echo "make bench     compare speed and cost with other tools"
 	@echo "make install   install tools, pages and, for DKMS, the companion (DESTDIR, DRIVERS=erdma)"
 	@echo "make uninstall remove what make install has installed"
 	@echo "make deb       build Debian packages into build/deb"
 	@echo "make image     build the container image of the exporter into build/deb"
 	@echo "make rpm       build RPM packages into build/rpm"
+	@echo "make html      render the documentation into build/html"
 	@echo "make sbom      write build/eadm.spdx.json"
 	@echo "make clean     remove what was built"
 	@echo "make clean-cache  remove kernels and modules that tests have fetched and built"
 
-.PHONY: all deps demo test test-all bench install uninstall deb image rpm sbom clean clean-cache help
+.PHONY: all deps demo test test-all release-check bench install uninstall deb image rpm sbom html clean clean-cache help

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files of the command: invocation, options, errors. */
+/* Shared by the files of the command: invocation, options, errors. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -11,6 +11,12 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define PRINTF(a, b) __attribute__((format(printf, a, b)))
+
+/* The words that follow a number in a sentence: "1 change is", "2 changes are". */
+static inline const char *plural(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
 
 /* Documented in eadm(1). */
 enum status {
@@ -33,7 +39,7 @@ enum opt_id {
 	OPT_SCHEMA,
 	OPT_OUTPUT,
 	OPT_LIST_COLUMNS,
-	OPT_FROM,
+	OPT_FROM, OPT_PROGRAM, OPT_NO_PEERS,
 	OPT_NO_COLOR,
 	OPT_TIMEOUT,
 	OPT_VERBOSE,
@@ -74,6 +80,7 @@ enum opt_id {
 	OPT_RAW,
 	OPT_PAYLOAD,
 	OPT_PAST,
+	OPT_ALL,
 	OPT_RINGS,
 	OPT_AT,
 	OPT_SAVE,
@@ -92,10 +99,12 @@ enum opt_id {
 	OPT_SIZE,
 	OPT_DIAGNOSE_INTERVAL,
 	OPT_COLLECTORS,
+	OPT_LEVEL,
+	OPT_BTF,
 	OPT_MAX,
 };
 
-/* What the argument of an option or a command is, for completion. */
+/* What an option's or command's argument is, for completion. */
 enum words {
 	WORDS_NONE,
 	WORDS_ANY,
@@ -118,6 +127,8 @@ enum words {
 	WORDS_SNAPSHOT_OR_OBJECT,
 	WORDS_TRACE_VERB,
 	WORDS_TRACE_FORMAT,
+	WORDS_PROBE_VERB,
+	WORDS_PROBE_LEVEL,
 	WORDS_TEST_VERB,
 	WORDS_TEST,
 };
@@ -126,7 +137,7 @@ struct option_def {
 	enum opt_id id;
 	char letter;		/* or 0 */
 	const char *name;
-	const char *arg;	/* NULL: a switch; "[TIME]": may be left out */
+	const char *arg;	/* NULL: no argument; "[TIME]": optional */
 	enum words words;
 	const char *help;
 };
@@ -143,16 +154,16 @@ struct command {
 	const char *examples;		/* lines */
 	unsigned int max_args;
 	enum words args[MAX_ARGS];
-	const struct option_def *options;	/* ends with a NULL name */
-	const char *object;		/* whose columns it shows, or NULL */
-	const char *usual;		/* object, when the argument is left out */
+	const struct option_def *options;	/* terminated by a NULL name */
+	const char *object;		/* object whose columns it shows, or NULL */
+	const char *usual;		/* default object if the argument is left out */
 	bool hidden;
-	bool raw;			/* takes its arguments as they are */
+	bool raw;			/* gets its arguments unparsed */
 	int (*run)(struct cli *cli);
 };
 
 struct args {
-	const char *opt[OPT_MAX];	/* value, "" for a switch; NULL: absent */
+	const char *opt[OPT_MAX];	/* value, "" if it has no argument; NULL: absent */
 	unsigned int n;
 	const char *arg[MAX_ARGS];
 };
@@ -179,35 +190,38 @@ bool parse_duration(const char *text, uint64_t unit, uint64_t *ns);
 struct writer;
 
 /*
- * What runs: the tool, or the exporter. Commands find each other by it, so
- * that none of them uses the file that lists them all.
+ * The running program: the tool or the exporter. Commands find each other
+ * through it, so that none of them depends on the file that lists all commands.
  */
 struct program {
-	const struct command *const *commands;	/* ends with NULL */
-	/* A whole line, also one of many in a process; the status. */
+	const struct command *const *commands;	/* NULL-terminated */
+	/*
+	 * Runs a whole command line, one of many in a process or the only one;
+	 * returns the status.
+	 */
 	int (*run_line)(int argc, char **argv);
 };
 
 struct cli {
 	const struct program *program;
 	const struct command *cmd;
-	const char *verb;	/* as typed, "" before there is one */
+	const char *verb;	/* as typed; "" as long as there is none */
 	struct args args;
-	int argc;		/* the line; of a raw command what is behind it */
+	int argc;		/* the command line; for a raw command what follows it */
 	char **argv;
 	struct eadm_ctx *ctx;
-	unsigned int snapshot;	/* of the capture that is shown, from 0 */
+	unsigned int snapshot;	/* number of the capture's snapshot that is shown, from 0 */
 	struct writer *writer;
-	bool json;		/* how errors are told before there is a writer */
-	uint64_t began;		/* ns; when the first progress was made */
-	uint64_t told;		/* ns; when it was shown last, 0: never */
+	bool json;		/* format of errors before there is a writer */
+	uint64_t began;		/* ns; time of the first progress */
+	uint64_t told;		/* ns; when it was last shown; 0: never */
 	bool saving;		/* --save: a capture is being written */
 	int status;
 };
 
 extern const struct command cmd_conf, cmd_events;
 extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
-	cmd_top, cmd_diagnose, cmd_check, cmd_record, cmd_mark, cmd_diff,
+	cmd_top, cmd_diagnose, cmd_check, cmd_record, cmd_mark, cmd_diff, cmd_probe,
 	cmd_bundle, cmd_exporter, cmd_test, cmd_ver, cmd_help, cmd_complete;
 
 extern const struct program eadm_program;
@@ -235,7 +249,7 @@ void note(struct cli *cli, const char *fmt, ...) PRINTF(2, 3);
 const char *suggest(const char *word, const char *const *words);
 
 struct word_list {
-	const char **words;	/* ends with NULL */
+	const char **words;	/* NULL-terminated */
 	size_t n, max;
 };
 
@@ -247,7 +261,7 @@ const char *word_join(const struct word_list *list, char *buf, size_t size);
 
 /* ---- objects.c --------------------------------------------------------------- */
 
-/* The object of the command's argument, or NULL once what is wrong is told. */
+/* The object named by the command's argument; NULL after reporting an error. */
 const struct eadm_object *need_object(struct cli *cli, const char *name);
 bool can_dump(const struct eadm_object *object);	/* by "eadm dump" */
 bool can_count(const struct eadm_object *object);	/* by "eadm stat" */
@@ -259,12 +273,12 @@ const char *machine_text(struct eadm_ctx *ctx, const char *field, char *buf,
 
 /* ---- device.c ---------------------------------------------------------------- */
 
-#define DEVICE_WHY	160	/* for a sentence with a name */
+#define DEVICE_WHY	160	/* room for a sentence with a name */
 
 int device_find(struct cli *cli, const char *name, char *why, size_t size);
 int unknown_device(struct cli *cli, const char *name);
 
-/* Of "eadm test client"; ends with NULL. */
+/* Tests of "eadm test client"; NULL-terminated. */
 extern const char *const test_names[];
 
 #endif /* CLI_H */

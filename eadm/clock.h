@@ -19,4 +19,10 @@ static inline uint64_t monotonic_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/* The time @ns after @when, which does not wrap around. */
+static inline uint64_t clock_after(uint64_t when, uint64_t ns)
+{
+	return ns > UINT64_MAX - when ? UINT64_MAX : when + ns;
+}
+
 #endif /* CLOCK_H */

@@ -8,14 +8,15 @@
 
 static const struct column columns[] = {
 	{ .key = "result", .head = "RESULT",
-	  .kind = EADM_KIND_STATE },
-	{ .key = "check", .head = "CHECK" },
-	{ .name = "device", .key = "dev_name", .head = "DEVICE" },
+	  .kind = EADM_KIND_STATE, .heading = true },
+	{ .key = "check", .head = "CHECK", .heading = true },
+	{ .name = "device", .key = "dev_name", .head = "DEVICE",
+	  .heading = true },
 	{ .key = "finding", .head = "FINDING" },
 	{ .key = "remedy", .head = "REMEDY" },
 };
 
-/* What is merely worth knowing of a diagnosis is still not in order. */
+/* In a check, even a notice of the diagnosis is not in order. */
 static const char *result_of(enum eadm_severity severity)
 {
 	switch (severity) {
@@ -57,7 +58,7 @@ static void put(struct cli *cli, const struct eadm_verdict *v)
 	write_values(cli->writer, values);
 }
 
-/* All verdicts, the worst first, to be freed; NULL without memory. */
+/* All verdicts, worst first, to be freed by the caller; NULL if out of memory. */
 static struct eadm_verdict *all_verdicts(const struct eadm_diagnosis *d,
 					 unsigned int *n)
 {
@@ -73,14 +74,29 @@ static struct eadm_verdict *all_verdicts(const struct eadm_diagnosis *d,
 	return NULL;
 }
 
-/* Rule by rule, and of each the worst first. */
+/* Show all verdicts with one result, rule by rule. */
+static void show_result(struct cli *cli, const struct eadm_verdict *verdicts,
+			unsigned int n, const char *result)
+{
+	const struct eadm_rule *rule = NULL;
+	unsigned int i;
+
+	while ((rule = eadm_rule_next(rule))) {
+		for (i = 0; i < n; i++) {
+			if (verdicts[i].rule == rule &&
+			    !strcmp(result_of(verdicts[i].severity), result))
+				put(cli, &verdicts[i]);
+		}
+	}
+}
+
+/* Failures come first. */
 static int show(struct cli *cli, const struct eadm_diagnosis *d,
 		struct table *table)
 {
-	struct eadm_verdict *verdicts;
+	static const char *const results[] = { "fail", "warn", "unseen", "ok" };
 	struct eadm_note note = { .size = sizeof(note) };
-	enum eadm_severity worst = EADM_SEVERITY_OK;
-	const struct eadm_rule *rule = NULL;
+	struct eadm_verdict *verdicts;
 	unsigned int i, n;
 	int status;
 
@@ -88,19 +104,13 @@ static int show(struct cli *cli, const struct eadm_diagnosis *d,
 	if (!verdicts)
 		return fail(cli, STATUS_FAILED, "check", "out of memory");
 	cli->writer->ops->begin(cli->writer, table);
-	while ((rule = eadm_rule_next(rule))) {
-		for (i = 0; i < n; i++) {
-			if (verdicts[i].rule != rule)
-				continue;
-			put(cli, &verdicts[i]);
-			if (verdicts[i].severity > worst)
-				worst = verdicts[i].severity;
-		}
-	}
+	for (i = 0; i < ARRAY_SIZE(results); i++)
+		show_result(cli, verdicts, n, results[i]);
+	/* The first one is the worst. */
+	status = n ? exit_status(verdicts[0].severity) : STATUS_OK;
 	free(verdicts);
-	status = exit_status(worst);
 	for (i = 0; eadm_diagnosis_note(d, i, &note) > 0; i++) {
-		/* What a capture lacks is no failure now. */
+		/* If a capture lacks something, nothing failed just now. */
 		if (!status && note.error != -ENODATA)
 			status = STATUS_PARTIAL;
 		cli->writer->ops->note(cli->writer, &note);
@@ -127,7 +137,7 @@ static int judge(struct cli *cli, struct eadm_diagnosis *d)
 
 static int run(struct cli *cli)
 {
-	struct table table = { .object = "check" };
+	struct table table = { .object = "check", .layout = LAYOUT_BLOCKS };
 	struct eadm_diagnosis *d;
 	int status;
 
@@ -153,8 +163,9 @@ const struct command cmd_check = {
 	.name = "check",
 	.help = "audit the configuration: drivers, interfaces, limits, interrupts",
 	.more = "Shows for each check whether it is ok, and what to do if it\n"
-		"is not, or if it cannot be seen. Of a capture, only what it holds is\n"
-		"checked. Checks are rules of 'eadm diagnose' about the setup.\n"
+		"is not, or if it cannot be seen; failures come first. In a capture,\n"
+		"only what it contains is checked. Checks are rules of 'eadm diagnose'\n"
+		"about the setup.\n"
 		"The exit status is 0 when all is ok, 6 when something cannot be seen,\n"
 		"7 with warnings, 8 when something fails.",
 	.examples = "  eadm check\n"

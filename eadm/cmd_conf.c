@@ -33,7 +33,7 @@ static int find_param(struct cli *cli, const char *name, uint64_t *param)
 			    "'eadm conf list' shows them");
 }
 
-/* A time says its unit: a bare "3.5" is none. */
+/* A time has a unit: a bare "3.5" is not one. */
 static bool is_duration(const char *text, uint64_t *ns)
 {
 	size_t len = strlen(text);
@@ -47,7 +47,7 @@ static bool is_flags(const struct eadm_field *field)
 	return field && eadm_field_kind(field) == EADM_KIND_FLAGS;
 }
 
-/* Names of flags with commas between, or "none". */
+/* Names of flags separated by commas, or "none". */
 static bool is_set_of_flags(const struct eadm_field *field, const char *text,
 			    uint64_t *value)
 {
@@ -70,7 +70,7 @@ static bool is_set_of_flags(const struct eadm_field *field, const char *text,
 	return ok;
 }
 
-/* A number, a time such as 500ms, or names of values where they have such. */
+/* A number, a time such as 500ms, or names of values if the setting has such. */
 static int find_value(struct cli *cli, const char *param,
 		      const struct eadm_field *field, const char *text,
 		      uint64_t *value)
@@ -90,9 +90,9 @@ static int find_value(struct cli *cli, const char *param,
 	word_join(&words, all, sizeof(all));
 	if (near)
 		fail(cli, STATUS_USAGE, text,
-		     "no value of %s (did you mean '%s'?)", param, near);
+		     "not a value of %s (did you mean '%s'?)", param, near);
 	else if (*all)
-		fail(cli, STATUS_USAGE, text, "no value of %s (%s)", param,
+		fail(cli, STATUS_USAGE, text, "not a value of %s (%s)", param,
 		     all);
 	else
 		fail(cli, STATUS_USAGE, text,
@@ -129,7 +129,7 @@ static int find_highest(struct cli *cli, const char *device, uint64_t param,
 		       fail(cli, STATUS_UNSUPPORTED, device, "does not have this setting");
 }
 
-/* The only device there is, unless one is named. */
+/* The device that was named, or the only one there is. */
 static char *the_device(struct cli *cli)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -161,7 +161,8 @@ static char *the_device(struct cli *cli)
 	return NULL;
 }
 
-static int show(struct cli *cli, const uint64_t *param, const char *device)
+static int show(struct cli *cli, const uint64_t *param, const char *name,
+		const char *device)
 {
 	struct view view;
 	int status;
@@ -170,6 +171,7 @@ static int show(struct cli *cli, const uint64_t *param, const char *device)
 	if (param) {
 		view.opts.has_id = true;
 		view.opts.id = *param;
+		view.setting = name;
 	}
 	if (device)
 		view.opts.device = device;
@@ -201,10 +203,10 @@ static int change(struct cli *cli, const char *device, const char *name,
 
 static int set(struct cli *cli, const char *name, const char *text)
 {
-	/* A device has the names of the values that a setting can have. */
+	/* The device's field of the same name has the names of the setting's values. */
 	const struct eadm_field *field =
 		eadm_object_find_field(eadm_object_find("dev"), name);
-	/* What that is, the driver knows. */
+	/* The driver knows which flags those are. */
 	bool all = is_flags(field) && !strcmp(text, "all");
 	uint64_t param, value = 0;
 	char *device;
@@ -225,7 +227,7 @@ static int set(struct cli *cli, const char *name, const char *text)
 	if (!status)
 		status = change(cli, device, name, param, value);
 	if (!status)
-		status = show(cli, &param, device);
+		status = show(cli, &param, name, device);
 	free(device);
 	return status;
 }
@@ -238,7 +240,7 @@ static int set_pair(struct cli *cli, const char *pair)
 	int status;
 
 	if (!equal)
-		return fail(cli, STATUS_USAGE, pair, "to which value?");
+		return fail(cli, STATUS_USAGE, pair, "a value is missing (SETTING=VALUE)");
 	name = strndup(pair, equal - pair);
 	if (!name)
 		return fail(cli, STATUS_FAILED, "memory", "none left");
@@ -255,10 +257,10 @@ static int run(struct cli *cli)
 	int status;
 
 	if (!strcmp(verb, "list") && cli->args.n <= 1)
-		return show(cli, NULL, NULL);
+		return show(cli, NULL, NULL, NULL);
 	if (!strcmp(verb, "get") && cli->args.n == 2) {
 		status = find_param(cli, cli->args.arg[1], &param);
-		return status ? status : show(cli, &param, NULL);
+		return status ? status : show(cli, &param, cli->args.arg[1], NULL);
 	}
 	if (!strcmp(verb, "set") && cli->args.n == 3)
 		return set(cli, cli->args.arg[1], cli->args.arg[2]);

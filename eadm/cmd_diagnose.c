@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "signals.h"
 #include "source.h"
 #include "view.h"
@@ -19,7 +19,7 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-/* What looks stuck is watched for so many intervals more before it is told. */
+/* How many more intervals something that looks stuck is watched before it is reported. */
 #define MORE_INTERVALS 2
 
 /* ---- columns ------------------------------------------------------------------ */
@@ -118,26 +118,26 @@ static int evaluate(struct cli *cli, struct eadm_diagnosis *d)
 static int look_live(struct cli *cli, struct eadm_diagnosis *d,
 		     uint64_t interval)
 {
-	struct timespec next;
+	uint64_t next;
 	int status, more;
 
 	status = sample(cli, d, true, false);
 	for (more = 0; !status && more <= MORE_INTERVALS; more++) {
-		clock_gettime(CLOCK_MONOTONIC, &next);
+		next = monotonic_ns();
 		if (!wait_until(&next, interval))
 			return fail(cli, STATUS_FAILED, "diagnosis",
 				    "interrupted");
 		status = sample(cli, d, false, more);
 		if (!status)
 			status = evaluate(cli, d);
-		/* A busy machine may make anything look stuck for a while. */
+		/* On a busy machine, anything may look stuck for a while. */
 		if (!status && !eadm_diagnosis_in_doubt(d))
 			break;
 	}
 	return status;
 }
 
-/* The snapshot that --at names, else the last one, and the one before it. */
+/* The snapshot that --at selects, else the last one, and the one before it. */
 static int look_back(struct cli *cli, struct eadm_diagnosis *d)
 {
 	unsigned int last = eadm_snapshots(cli->ctx) - 1, left = 0;
@@ -161,7 +161,7 @@ static int look_back(struct cli *cli, struct eadm_diagnosis *d)
 
 /* ---- verdicts -------------------------------------------------------------------- */
 
-/* What a verdict rests on; to be freed. */
+/* The evidence for a verdict; the caller frees it. */
 static struct eadm_value evidence(const struct eadm_diagnosis *d,
 				  unsigned int verdict)
 {
@@ -179,7 +179,7 @@ static struct eadm_value evidence(const struct eadm_diagnosis *d,
 	return value_of(VALUE_EVIDENCE, all, all ? n : 0);
 }
 
-/* What a verdict's cause does to other objects; to be freed. */
+/* Other objects affected by the cause of a verdict; the caller frees it. */
 static struct eadm_value affected(const struct eadm_diagnosis *d,
 				  unsigned int verdict)
 {
@@ -223,7 +223,7 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 	table->interval = eadm_diagnosis_interval(d);
 	cli->writer->ops->begin(cli->writer, table);
 	for (i = 0; eadm_diagnosis_verdict(d, i, &v) > 0; i++) {
-		/* The worst one comes first. */
+		/* The first one is the worst. */
 		if (!i)
 			status = severity_status(v.severity);
 		values[0] = value_text(eadm_severity_name(v.severity));
@@ -243,7 +243,7 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 		free((void *)values[9].bytes);
 	}
 	for (i = 0; eadm_diagnosis_note(d, i, &n) > 0; i++) {
-		/* That a capture was made without is nobody's failure. */
+		/* If a capture lacks something, nothing failed just now. */
 		if (!status && n.error != -ENODATA)
 			status = STATUS_PARTIAL;
 		cli->writer->ops->note(cli->writer, &n);
@@ -292,8 +292,8 @@ const struct command cmd_diagnose = {
 	.help = "find out what is wrong, why, and what to check next",
 	.more = "Samples twice, an interval apart, and applies rules to both samples. Of a\n"
 		"capture the last two snapshots are used, or the one of --at and the one\n"
-		"before it. With CAP_SYS_RAWIO the adapter's own view is used, too, at\n"
-		"the price of a command for each object. Rules that could not be\n"
+		"before it. With CAP_SYS_RAWIO the adapter's own view is used as\n"
+		"well, which costs one command per object. Rules that could not be\n"
 		"applied are counted, with the reason and a remedy.\n"
 		"The exit status is 0 when nothing is wrong, 6 when nothing was found\n"
 		"and rules could not be applied, 7 with warnings, 8 when something is\n"

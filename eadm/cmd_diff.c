@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "view.h"
 
 static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "compare the adapters' own contexts as well" },
+	{ OPT_ALL, 0, "all", NULL, WORDS_NONE,
+	  "show changes of ring pointers as well" },
 	{ 0 },
 };
 
@@ -18,7 +21,23 @@ enum { COL_OBJECT, COL_DEVICE, COL_ID, COL_CHANGE, COL_FIELD, COL_BEFORE,
 
 #define MAX_LACKS 32
 
-/* One kind of objects on both sides. */
+/* Order of importance. */
+enum rank {
+	RANK_STATE,	/* of objects that exist before and after */
+	RANK_LONE,	/* appeared or vanished */
+	RANK_VALUE,	/* levels, names, addresses */
+	RANK_FIRST,	/* counters that were 0 */
+	RANK_COUNTER,	/* other counters, by relative growth */
+};
+
+struct change {
+	enum rank rank;
+	double weight;
+	size_t number;
+	struct eadm_value values[N_COLS];	/* with their own copies of texts */
+};
+
+/* The objects of one kind on one side. */
 struct side {
 	struct eadm_ctx *ctx;
 	struct rows rows;
@@ -35,11 +54,15 @@ struct diff {
 		char why[600];
 	} lacks[MAX_LACKS];
 	unsigned int n_lacks;
+	struct change *changes;
+	size_t n_changes, max_changes;
+	size_t pointers;	/* number of changes left out */
+	bool no_memory;
 };
 
 /* ---- identity --------------------------------------------------------------------- */
 
-/* Without the key it is the number in the RDMA core that tells rows apart. */
+/* Rows without the key are identified by their number in the RDMA core. */
 static uint64_t id_of(const struct diff *diff, const struct eadm_record *row)
 {
 	uint64_t id = 0;
@@ -68,7 +91,7 @@ static int by_id(const void *a, const void *b, void *diff)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* A number stays one; all else is text. */
+/* Numbers remain numbers; everything else becomes text. */
 static bool put_value(const struct eadm_record *row,
 		      const struct eadm_field *field, struct eadm_value *value,
 		      char *buf, size_t size)
@@ -86,8 +109,36 @@ static bool put_value(const struct eadm_record *row,
 	return true;
 }
 
-static void put_row(const struct diff *diff, const struct eadm_record *row,
-		    const char *change, struct eadm_value *values)
+/* Stored until all are known, for sorting. */
+static void keep(struct diff *diff, enum rank rank, double weight,
+		 const struct eadm_value *values)
+{
+	struct change *change;
+	unsigned int i;
+
+	if (diff->no_memory ||
+	    !grow(diff->changes, diff->n_changes, diff->max_changes)) {
+		diff->no_memory = true;
+		return;
+	}
+	change = &diff->changes[diff->n_changes];
+	change->rank = rank;
+	change->weight = weight;
+	change->number = diff->n_changes++;
+	memcpy(change->values, values, sizeof(change->values));
+	for (i = 0; i < N_COLS; i++) {
+		struct eadm_value *value = &change->values[i];
+
+		if (value->type != EADM_TYPE_STRING || !value->string)
+			continue;
+		value->string = strdup(value->string);
+		diff->no_memory |= !value->string;
+	}
+}
+
+static void put_row(struct diff *diff, const struct eadm_record *row,
+		    const char *change, struct eadm_value *values,
+		    enum rank rank, double weight)
 {
 	uint64_t pid;
 
@@ -100,7 +151,7 @@ static void put_row(const struct diff *diff, const struct eadm_record *row,
 	if (diff->comm)
 		values[COL_COMM] =
 			value_string(eadm_record_string(row, diff->comm));
-	write_values(diff->cli->writer, values);
+	keep(diff, rank, weight, values);
 }
 
 static bool is_same(const struct eadm_value *a, const struct eadm_value *b)
@@ -112,7 +163,32 @@ static bool is_same(const struct eadm_value *a, const struct eadm_value *b)
 	return !is_there(a) || !strcmp(a->string, b->string);
 }
 
-static void put_change(const struct diff *diff, const struct eadm_record *a,
+/* The position in a queue: it moves with every request and is meaningless over time. */
+static bool is_pointer(const struct eadm_field *field)
+{
+	return eadm_field_kind(field) == EADM_KIND_GAUGE &&
+	       eadm_field_metric(field) == EADM_METRIC_NONE &&
+	       !strcmp(eadm_field_unit(field), "entries");
+}
+
+/* A counter that decreased was reset, or belongs to another object. */
+static enum rank rank_of(const struct eadm_field *field,
+			 const struct eadm_value *before, uint64_t growth)
+{
+	switch (eadm_field_kind(field)) {
+	case EADM_KIND_STATE:
+	case EADM_KIND_FLAGS:
+		return RANK_STATE;
+	case EADM_KIND_COUNTER:
+		if (!growth)
+			return RANK_VALUE;
+		return before->u64 ? RANK_COUNTER : RANK_FIRST;
+	default:
+		return RANK_VALUE;
+	}
+}
+
+static void put_change(struct diff *diff, const struct eadm_record *a,
 		       const struct eadm_record *b,
 		       const struct eadm_field *field)
 {
@@ -120,21 +196,27 @@ static void put_change(const struct diff *diff, const struct eadm_record *a,
 	struct eadm_value *before = &values[COL_BEFORE];
 	struct eadm_value *after = &values[COL_AFTER];
 	char x[512], y[512];
-	uint64_t growth;
+	uint64_t growth = 0;
 
 	put_value(a, field, before, x, sizeof(x));
 	put_value(b, field, after, y, sizeof(y));
 	if (is_same(before, after))
 		return;
+	if (is_pointer(field) && !diff->cli->args.opt[OPT_ALL]) {
+		diff->pointers++;
+		return;
+	}
 	values[COL_FIELD] = value_string(eadm_field_key(field));
 	if (eadm_field_kind(field) == EADM_KIND_COUNTER &&
 	    before->type == EADM_TYPE_U64 && after->type == EADM_TYPE_U64 &&
 	    counter_growth(field, before->u64, after->u64, &growth))
 		values[COL_GROWTH] = value_u64(growth);
-	put_row(diff, b, "changed", values);
+	put_row(diff, b, "changed", values, rank_of(field, before, growth),
+		before->type == EADM_TYPE_U64 && before->u64 ?
+			(double)growth / before->u64 : growth);
 }
 
-/* Ages always change, and keys are nobody's business. */
+/* Ages always change, and keys are secret. */
 static bool is_compared(const struct diff *diff, const struct eadm_field *field)
 {
 	enum eadm_field_kind kind = eadm_field_kind(field);
@@ -144,7 +226,7 @@ static bool is_compared(const struct diff *diff, const struct eadm_field *field)
 	       field != diff->name;
 }
 
-static void put_changes(const struct diff *diff, const struct eadm_record *a,
+static void put_changes(struct diff *diff, const struct eadm_record *a,
 			const struct eadm_record *b)
 {
 	const struct eadm_field *field;
@@ -157,12 +239,56 @@ static void put_changes(const struct diff *diff, const struct eadm_record *a,
 	}
 }
 
-static void put_lone(const struct diff *diff, const struct eadm_record *row,
+static void put_lone(struct diff *diff, const struct eadm_record *row,
 		     const char *change)
 {
 	struct eadm_value values[N_COLS] = { 0 };
 
-	put_row(diff, row, change, values);
+	put_row(diff, row, change, values, RANK_LONE, 0);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->rank >= RANK_FIRST && x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+static void write_changes(struct diff *diff)
+{
+	char why[64];
+	struct eadm_note note = { .size = sizeof(note), .device = "",
+				  .what = "ring pointers", .why = why };
+	size_t i;
+
+	if (diff->n_changes)
+		qsort(diff->changes, diff->n_changes, sizeof(*diff->changes),
+		      by_rank);
+	for (i = 0; i < diff->n_changes; i++)
+		write_values(diff->cli->writer, diff->changes[i].values);
+	if (!diff->pointers)
+		return;
+	snprintf(why, sizeof(why), "%zu %s not shown (--all)",
+		 diff->pointers,
+		 plural(diff->pointers, "change is", "changes are"));
+	diff->cli->writer->ops->note(diff->cli->writer, &note);
+}
+
+static void free_changes(struct diff *diff)
+{
+	unsigned int column;
+	size_t i;
+
+	for (i = 0; i < diff->n_changes; i++)
+		for (column = 0; column < N_COLS; column++)
+			if (diff->changes[i].values[column].type ==
+			    EADM_TYPE_STRING)
+				free((char *)diff->changes[i].values[column].string);
+	free(diff->changes);
 }
 
 static void compare(struct diff *diff)
@@ -203,7 +329,7 @@ static int read_side(struct diff *diff, struct side *side)
 
 	rows_free(&side->rows);
 	side->error = eadm_dump_open(side->ctx, diff->object, &opts, &dump);
-	/* Where there is no device there is no object either. */
+	/* Without a device there are no objects either. */
 	if (side->error == -ENODEV && !opts.device)
 		side->error = 0;
 	else if (!side->error) {
@@ -225,7 +351,7 @@ static int read_side(struct diff *diff, struct side *side)
 	return 0;
 }
 
-/* What neither side can tell is no difference. */
+/* If both sides fail to show an object, that is not a difference. */
 static bool both_told(struct diff *diff)
 {
 	const struct side *side = diff->a.error ? &diff->a : &diff->b;
@@ -245,7 +371,7 @@ static bool both_told(struct diff *diff)
 	return false;
 }
 
-/* Behind the rows, which they would part. */
+/* After the rows, so as not to separate them. */
 static void put_lacks(const struct diff *diff)
 {
 	struct writer *writer = diff->cli->writer;
@@ -279,8 +405,9 @@ static int diff_object(struct diff *diff, const struct eadm_object *object)
 }
 
 /*
- * Commands of the flight recorder come and go, that is no change of state, and
- * bytes of rings and registers are in few captures and no mark.
+ * Not the flight recorder, whose commands come and go without being a change of
+ * state, and not the bytes of rings and registers, which are in few captures
+ * and in no marks.
  */
 static int diff_all(struct diff *diff)
 {
@@ -332,6 +459,9 @@ static int run_diff(struct diff *diff, const struct eadm_object *object)
 		status = fail(cli, status_of(diff->b.error),
 			      eadm_object_title(object), "%s",
 			      eadm_errmsg(diff->b.ctx));
+	if (!status && diff->no_memory)
+		status = fail(cli, STATUS_FAILED, "changes", "out of memory");
+	write_changes(diff);
 	put_lacks(diff);
 	if (!status && diff->n_lacks)
 		status = STATUS_PARTIAL;
@@ -364,6 +494,7 @@ static int run(struct cli *cli)
 				       &diff.b.ctx);
 	if (!status)
 		status = run_diff(&diff, object);
+	free_changes(&diff);
 	rows_free(&diff.a.rows);
 	rows_free(&diff.b.rows);
 	eadm_free(diff.a.ctx);
@@ -377,8 +508,11 @@ const struct command cmd_diff = {
 	.help = "show what has changed between two captures or snapshots",
 	.more = "A and B are marks or captures, each with an optional @TIME for one of\n"
 		"its snapshots, or 'live', the default for B. With --from, @TIME\n"
-		"alone is a snapshot of that capture. Ages are left out, and so are\n"
-		"commands, entries and registers unless they are the OBJECT.",
+		"alone is a snapshot of that capture. States come first, then\n"
+		"objects that appeared or vanished, values, and counters: those that were\n"
+		"0, then those that grew most relative to their size. Ages are left out,\n"
+		"and so are commands, entries and registers unless they are the OBJECT;\n"
+		"ring pointers are counted.",
 	.examples = "  eadm diff before                 a mark, and now\n"
 		    "  eadm diff mon.pcapng tue.pcapng qp\n"
 		    "  eadm diff night.pcapng@02:10 night.pcapng@02:20\n"

@@ -25,7 +25,7 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-/* What only makes sense for the entries of a queue. */
+/* Options that only make sense for entries of a queue. */
 static const enum opt_id of_entries[] = {
 	OPT_RANGE, OPT_AROUND, OPT_SUB, OPT_RAW, OPT_PAYLOAD,
 };
@@ -64,7 +64,7 @@ static int parse_range(struct cli *cli, struct eadm_entry_opts *opts)
 	if (!parse_u64(from, &first) ||
 	    !parse_u64(dots ? dots + 2 : from, &last) || last > UINT32_MAX)
 		return fail(cli, STATUS_USAGE, "--range",
-			    "'%s': no range such as 8..15", text);
+			    "'%s' is not a range such as 8..15", text);
 	if (first > last)
 		return fail(cli, STATUS_USAGE, "--range",
 			    "'%s' ends before it begins", text);
@@ -122,7 +122,7 @@ static int fill_entry_options(struct cli *cli, struct eadm_entry_opts *opts)
 
 	if (around && strcmp(around, "pi") && strcmp(around, "ci"))
 		return fail(cli, STATUS_USAGE, "--around",
-			    "'%s': pi or ci", around);
+			    "'%s': must be pi or ci", around);
 	if (around)
 		opts->around = *around == 'p' ? EADM_AROUND_PI : EADM_AROUND_CI;
 	opts->payload = cli->args.opt[OPT_PAYLOAD] != NULL;
@@ -132,7 +132,7 @@ static int fill_entry_options(struct cli *cli, struct eadm_entry_opts *opts)
 	return cli->args.opt[OPT_RANGE] ? parse_range(cli, opts) : 0;
 }
 
-/* What is wanted beside the kind of object. */
+/* The options apart from the kind of object. */
 static int fill_options(struct cli *cli, struct view *view)
 {
 	const struct eadm_object *object = view->object;
@@ -200,7 +200,7 @@ const struct command cmd_dump = {
 	.usage = "OBJECT [ID] | hwctx qp|cq|eq ID",
 	.help = "show the state of objects: queues, regions, contexts",
 	.more = "A plain dump does not involve the adapter. With --hw each row\n"
-		"costs a command of the adapter and requires CAP_SYS_RAWIO. Queue\n"
+		"takes one adapter command and requires CAP_SYS_RAWIO. Queue\n"
 		"entries, registers and contexts require CAP_SYS_RAWIO; their ID is\n"
 		"the number of the queue; without one, cqe is that of the command queue.",
 	.examples = "  eadm dump qp\n"

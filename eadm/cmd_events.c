@@ -26,7 +26,7 @@ static bool is_wanted(struct cli *cli, const struct eadm_record *record)
 	return !only || (name && !strcmp(name, only));
 }
 
-/* What was lost before the events of a device were its events, too. */
+/* Number of events lost before this one; they were of the same device. */
 static uint64_t lost_before(const struct eadm_record *record)
 {
 	const struct eadm_field *field =
@@ -37,7 +37,7 @@ static uint64_t lost_before(const struct eadm_record *record)
 	return lost;
 }
 
-/* Refuses a --device that is not among those of a list that can be read. */
+/* Fail if --device is not in the list of devices, provided that the list can be read. */
 static int check_device(struct cli *cli)
 {
 	const char *only = cli->args.opt[OPT_DEVICE];
@@ -72,7 +72,7 @@ static int show(struct cli *cli, struct eadm_events *events, uint64_t *left,
 			continue;
 		}
 		write_record(cli->writer, record);
-		/* Each at once, in JSON a line of its own. */
+		/* Show each event immediately; in JSON each is a line. */
 		cli->writer->ops->flush(cli->writer);
 		--*left;
 	}
@@ -95,7 +95,7 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 		return fail_lib(cli, ret, "events");
 	table->lines = true;
 	table->title = NULL;
-	/* What the first event lacks the next one may have. */
+	/* A field that the first event lacks may be present in the next one. */
 	for (i = 0; i < table->n_cols; i++)
 		table->cols[i].asked = true;
 	catch_signals();
@@ -106,15 +106,16 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 		status = fail_lib(cli, ret, "events");
 	lost = eadm_events_lost(events) - others;
 	if (lost)
-		note(cli, "%llu events were lost", (unsigned long long)lost);
+		note(cli, "%llu %s lost", (unsigned long long)lost,
+		     plural(lost, "event was", "events were"));
 	eadm_events_close(events);
-	/* In a capture a device may come later than its list. */
+	/* In a capture, a device may appear later than the list of devices. */
 	if (!ret && left == count && !eadm_is_live(cli->ctx))
 		status = check_device(cli);
 	return write_end(cli, status);
 }
 
-/* What failed before anybody listened; all devices in the order of time. */
+/* Past failures of all devices in the order of time. */
 static int show_past(struct cli *cli)
 {
 	struct view view;
@@ -155,8 +156,8 @@ const struct command cmd_events = {
 	.name = "events",
 	.help = "print events: devices, failed QPs, lost commands, settings",
 	.more = "Runs until interrupted. Events that happened before the start\n"
-		"are not shown, but for failures: --past shows those that the\n"
-		"driver keeps of each device.",
+		"are not shown, except failures: --past shows those that the\n"
+		"driver still has of each device.",
 	.examples = "  eadm events\n"
 		    "  eadm events -d cloud_0 --json\n"
 		    "  eadm events --past\n"

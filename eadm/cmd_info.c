@@ -3,7 +3,7 @@
 
 #include "view.h"
 
-/* Everything about a device, a line for each field. */
+/* All fields of a device, one per line. */
 static int choose(struct cli *cli, const struct eadm_object *object,
 		  struct table *table)
 {
@@ -28,14 +28,14 @@ static int run(struct cli *cli)
 {
 	struct view view = {
 		.object = eadm_object_find("dev"),
-		.opts = { .size = sizeof(view.opts), .limits = true,
+		.opts = { .size = sizeof(view.opts), .limits = true, .setup = true,
 			  .device = cli->args.opt[OPT_DEVICE] },
 	};
 	int status;
 
 	if (cli->args.n && view.opts.device)
 		return fail(cli, STATUS_USAGE, cli->args.arg[0],
-			    "given twice, --device names %s",
+			    "given twice: --device also names %s",
 			    view.opts.device);
 	if (cli->args.n)
 		view.opts.device = cli->args.arg[0];

@@ -13,6 +13,7 @@ static int run(struct cli *cli)
 	int status;
 
 	status = view_init(cli, eadm_object_find("dev"), false, &view);
+	view.opts.setup = true;
 	if (!status)
 		status = view_run(cli, &view);
 	view_free(&view);

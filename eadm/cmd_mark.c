@@ -22,7 +22,7 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-/* The folder and those above it. */
+/* Create the folder and its parents. */
 static bool make_folders(const char *path)
 {
 	char part[MARK_PATH_MAX];
@@ -161,7 +161,7 @@ const struct command cmd_mark = {
 	.name = "mark",
 	.usage = "[NAME]",
 	.help = "save the current state, to see later what has changed",
-	.more = "The mark is a capture of all devices, without what is past, such as\n"
+	.more = "The mark is a capture of all devices, without past records such as\n"
 		"the flight recorder; without NAME it is called '" DEFAULT_NAME "'.\n"
 		"'stat --since' and 'diff' take it by name.",
 	.examples = "  eadm mark before\n"

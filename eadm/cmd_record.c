@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "signals.h"
 #include "source.h"
 #include "view.h"
@@ -26,11 +26,11 @@ static const struct option_def options[] = {
 static int record_snapshots(struct cli *cli, uint64_t count, uint64_t interval)
 {
 	bool hw = cli->args.opt[OPT_HW] != NULL;
-	struct timespec next;
+	uint64_t next;
 	unsigned long long snapshots = 0;
 	int ret;
 
-	clock_gettime(CLOCK_MONOTONIC, &next);
+	next = monotonic_ns();
 	for (;;) {
 		ret = eadm_capture_all(cli->ctx, hw);
 		if (!ret && cli->args.opt[OPT_RINGS])
@@ -52,7 +52,7 @@ static int run(struct cli *cli)
 	path = cli->args.opt[OPT_OUTPUT];
 	if (cli->args.n && path)
 		return fail(cli, STATUS_USAGE, cli->args.arg[0],
-			    "given twice, --output names %s", path);
+			    "given twice: --output also names %s", path);
 	if (cli->args.n)
 		path = cli->args.arg[0];
 	if (!path)
@@ -68,7 +68,7 @@ static int run(struct cli *cli)
 	    !opt_duration(cli, OPT_INTERVAL, 1000000000, &interval) ||
 	    !opt_size(cli, OPT_MAX_SIZE, &limit))
 		return STATUS_USAGE;
-	/* Who says how often or how much, and not how many, means for ever. */
+	/* With an interval or a size limit but no count, record forever. */
 	if (!cli->args.opt[OPT_COUNT] &&
 	    (cli->args.opt[OPT_INTERVAL] || limit))
 		count = UINT64_MAX;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "grow.h"
 #include "signals.h"
 #include "source.h"
@@ -32,11 +33,11 @@ static const struct option_def options[] = {
 
 /* ---- samples ------------------------------------------------------------------ */
 
-/* The counters of one object at one time. */
+/* Counters of one object at one time. */
 struct sample {
-	char device[64];	/* by name: indexes are given anew */
+	char device[64];	/* by name: indices are reused */
 	uint64_t id, time;
-	struct eadm_value *values;	/* of the columns before the rates */
+	struct eadm_value *values;	/* for the columns before the rates */
 };
 
 struct samples {
@@ -74,7 +75,7 @@ static bool keep(struct samples *samples, const struct sample *sample,
 	s->values = malloc(n_values * sizeof(*s->values));
 	if (!s->values)
 		return false;
-	/* Counters are numbers: no pointer is kept into the record. */
+	/* Counters are numbers, so no pointers into the record are kept. */
 	memcpy(s->values, sample->values, n_values * sizeof(*s->values));
 	samples->n++;
 	return true;
@@ -86,15 +87,15 @@ struct stat {
 	struct cli *cli;
 	const struct eadm_field *dev_index, *name, *key;
 	struct view view;
-	unsigned int n_plain;		/* columns before the rates */
+	unsigned int n_plain;		/* number of columns before the rates */
 	struct eadm_value *values;
 	struct samples before, now;
 	uint64_t newest, caption_time;
-	bool anew;			/* a counter is less than it was */
+	bool anew;			/* a counter has decreased */
 	char caption[80];
 };
 
-/* False where one of the two has no value, or no time has passed. */
+/* False if either has no value, or the counter was reset. */
 static bool growth_of(struct stat *stat, const struct eadm_field *field,
 		      const struct eadm_value *before,
 		      const struct eadm_value *now, uint64_t *growth)
@@ -154,7 +155,7 @@ static int take(struct stat *stat, const struct eadm_record *record,
 	return 0;
 }
 
-/* How long ago the mark was made, or when the sample was taken. */
+/* The age of the mark, or the time of the sample. */
 static void make_caption(struct stat *stat)
 {
 	struct column age = { .kind = EADM_KIND_AGE, .unit = "ns" };
@@ -176,7 +177,7 @@ static void make_caption(struct stat *stat)
 	stat->view.table.caption = stat->caption;
 }
 
-/* One pass over the objects; shows the rates unless it is the first one. */
+/* One pass over the objects; shows the rates unless it is the first pass. */
 static int sample(struct stat *stat, bool first)
 {
 	const struct eadm_record *record;
@@ -228,7 +229,7 @@ static int run_live(struct stat *stat)
 {
 	uint64_t interval = 1000000000, count = UINT64_MAX, shown = 0;
 	struct cli *cli = stat->cli;
-	struct timespec next;
+	uint64_t next;
 	int status, ret;
 
 	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &interval) ||
@@ -242,7 +243,7 @@ static int run_live(struct stat *stat)
 	if (status)
 		return status;
 	catch_signals();
-	clock_gettime(CLOCK_MONOTONIC, &next);
+	next = monotonic_ns();
 	status = sample(stat, true);
 	while ((!status || status == STATUS_PARTIAL) && shown < count) {
 		if (eadm_is_live(cli->ctx) && !wait_until(&next, interval))
@@ -262,7 +263,7 @@ static int run_live(struct stat *stat)
 	return shown ? write_end(cli, status) : status;
 }
 
-/* The counters of a mark, then those of now. */
+/* Sample the counters of a mark, then the current ones. */
 static int run_since(struct stat *stat, const char *since)
 {
 	struct cli *cli = stat->cli;
@@ -316,7 +317,7 @@ static int add(struct stat *stat, const struct eadm_field *field)
 	return 0;
 }
 
-/* What identifies a row, and its counters. */
+/* The fields that identify a row, and its counters. */
 static int usual_columns(struct stat *stat)
 {
 	const struct eadm_field *field;
@@ -438,10 +439,10 @@ const struct command cmd_stat = {
 	.name = "stat",
 	.usage = "[OBJECT]",
 	.help = "show counters, or with --live their rates",
-	.more = "Without OBJECT the counters of all ports, under one name for\n"
+	.more = "Without OBJECT, shows the counters of all ports, with one name for\n"
 		"each meaning whatever the driver calls it; a counter that has\n"
 		"no such name is shown as the driver names it. With OBJECT (qp,\n"
-		"cq, eq, cmdq) the counters of each of these.\n"
+		"cq, eq, cmdq), shows the counters of each of these.\n"
 		"--live shows only what moves. On a capture it steps from snapshot\n"
 		"to snapshot.",
 	.examples = "  eadm stat\n"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "signals.h"
+#include "source.h"
 #include "test/test.h"
 
 static const struct option_def options[] = {
@@ -101,6 +102,13 @@ static int run(struct cli *cli)
 	status = take_options(&test);
 	if (status)
 		return status;
+	if (cli->args.opt[OPT_DEVICE]) {
+		status = open_source(cli);
+		if (!status)
+			status = need_connections(cli);
+		if (status)
+			return status;
+	}
 	missing = cm_open();
 	if (missing)
 		return fail(cli, STATUS_UNSUPPORTED, missing,
@@ -109,7 +117,7 @@ static int run(struct cli *cli)
 	if (client)
 		status = test_address(&test, test.host, false, &test.to);
 	if (client && !status && test.bind) {
-		/* Any port of it. */
+		/* Any port of that address. */
 		test.port = NULL;
 		status = test_address(&test, test.bind, false, &test.from);
 	}
@@ -129,7 +137,7 @@ const struct command cmd_test = {
 	.name = "test",
 	.usage = "server | client HOST",
 	.help = "test connections, data, latency and order between two hosts",
-	.more = "Over RDMA's connection manager, on devices of all vendors. Each test has\n"
+	.more = "Uses RDMA's connection manager, on devices of all vendors. Each test has\n"
 		"a row: connect, data (messages of all sizes, compared), rdma (written,\n"
 		"read back, compared), echo (time there and back), order, rate (of\n"
 		"connections).",

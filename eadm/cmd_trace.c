@@ -13,7 +13,7 @@
 
 static const struct option_def options[] = {
 	{ OPT_FOLLOW, 'f', "follow", NULL, WORDS_NONE,
-	  "show commands as they end, until interrupted" },
+	  "show commands as they complete, until interrupted" },
 	{ OPT_SLOWER_THAN, 0, "slower-than", "TIME", WORDS_ANY,
 	  "only commands with at least this latency (ms without a unit)" },
 	{ OPT_OPCODE, 0, "opcode", "OP", WORDS_OPCODE, "only this command" },
@@ -35,7 +35,7 @@ struct follow {
 	struct cli *cli;
 	const struct filter *filter;
 	struct table *table;
-	uint64_t left;			/* commands still to show */
+	uint64_t left;			/* number of commands still to show */
 	unsigned int n;
 	char *name[MAX_DEVICES];
 	struct eadm_trace *trace[MAX_DEVICES];
@@ -56,7 +56,7 @@ static int add_trace(struct follow *f, const char *device)
 	return ret;
 }
 
-/* All devices that can be followed, or the one that was asked for. */
+/* Follow all devices that support it, or the requested one. */
 static int open_traces(struct follow *f)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -81,7 +81,7 @@ static int open_traces(struct follow *f)
 	eadm_dump_close(dump);
 	for (i = 0; i < n; i++) {
 		ret = names[i] ? add_trace(f, names[i]) : -ENOMEM;
-		/* Devices of other vendors have no recorder to follow. */
+		/* Other vendors' devices have no flight recorder to follow. */
 		if (ret && (ret != -EOPNOTSUPP || !last))
 			last = ret;
 		if (ret && ret != -EOPNOTSUPP)
@@ -98,12 +98,13 @@ static void tell_lost(struct follow *f, unsigned int i)
 
 	if (lost == f->lost[i])
 		return;
-	note(f->cli, "%s: %llu records were overwritten unread", f->name[i],
-	     (unsigned long long)(lost - f->lost[i]));
+	note(f->cli, "%s: %llu %s overwritten before being read", f->name[i],
+	     (unsigned long long)(lost - f->lost[i]),
+	     plural(lost - f->lost[i], "record was", "records were"));
 	f->lost[i] = lost;
 }
 
-/* Show what a device has; false when it has no more to come. */
+/* Show the available records of a device; false if no more will come. */
 static bool drain(struct follow *f, unsigned int i)
 {
 	const struct eadm_record *record;
@@ -191,7 +192,7 @@ static int unknown_verb(struct cli *cli, const char *verb)
 		    "not a part of trace (hist or export)");
 }
 
-/* Arguments and options that do not go together. */
+/* Reject arguments and options that exclude each other. */
 static int check(struct cli *cli, const char *verb)
 {
 	bool hist = verb && !strcmp(verb, "hist");
@@ -212,9 +213,10 @@ static int check(struct cli *cli, const char *verb)
 }
 
 /*
- * Records have more than is shown: what columns, filters and the order need, to be
- * freed. NULL: all of it, as where the bytes of commands are shown. The record of the
- * first time-out is kept until its bytes have been read.
+ * Records have more fields than are shown: returns those needed for columns,
+ * filters and sorting, to be freed. NULL: all fields, as when the bytes of
+ * commands are shown. (The recorder keeps the record of the first time-out
+ * until its bytes have been read.)
  */
 static const struct eadm_field **needed_fields(const struct cli *cli,
 					       const struct view *view)
@@ -266,7 +268,7 @@ static int run(struct cli *cli)
 	if (status)
 		return status;
 	status = view_init(cli, eadm_object_find("cmd"), false, &view);
-	/* What is not shown need not be read. */
+	/* Commands that are not shown need not be read. */
 	view.opts.states = view.filter.states;
 	view.opts.min_latency = view.filter.min_latency;
 	if (!status && cli->args.opt[OPT_FOLLOW]) {

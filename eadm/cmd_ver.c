@@ -31,7 +31,7 @@ static const char *text_of(const struct eadm_record *record,
 	return text ? text : "";
 }
 
-/* Nothing where it is not loaded. */
+/* Put nothing if it is not loaded. */
 static void put_module(struct cli *cli, const char *module)
 {
 	const struct eadm_object *object = eadm_object_find("module");
@@ -60,7 +60,7 @@ static void put_module(struct cli *cli, const char *module)
 	eadm_dump_close(dump);
 }
 
-/* Those that come with an adapter, and eadm's. */
+/* The modules that come with an adapter, and eadm's. */
 static void put_modules(struct cli *cli)
 {
 	const struct eadm_family *family = NULL;
@@ -74,7 +74,7 @@ static void put_modules(struct cli *cli)
 	put_module(cli, "eadm");
 }
 
-/* Firmware of each device. No device is no error here. */
+/* Firmware of each device. That there is none is not an error here. */
 static int put_firmware(struct cli *cli)
 {
 	const struct eadm_object *object = eadm_object_find("dev");

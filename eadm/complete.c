@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What may follow on the line: "eadm __complete WORD..." gets the words behind
- * "eadm", the last one as far as it is typed, and prints one candidate per
- * line. ":file" asks the shell for file names.
+ * Command-line completion: "eadm __complete WORD..." gets the words after
+ * "eadm", the last one as typed so far, and prints one candidate per line.
+ * ":file" requests file names from the shell.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void offer_devices(const struct state *st)
 	const struct eadm_field *field;
 	struct eadm_dump *dump;
 
-	/* Silence is the answer when there is none. */
+	/* Without candidates, print nothing. */
 	st->cli->ctx = eadm_new();
 	if (!st->cli->ctx || eadm_open_live(st->cli->ctx) ||
 	    eadm_dump_open(st->cli->ctx, object, NULL, &dump))
@@ -82,7 +82,7 @@ static const struct eadm_object *object_of(const struct state *st)
 					   NULL;
 }
 
-/* Lists: what is typed up to the last comma stays. */
+/* In a list, everything up to the last comma is kept. */
 static void offer_some(const struct state *st,
 		       const struct eadm_object *object,
 		       const char *(*nth)(const struct eadm_object *object,
@@ -239,6 +239,17 @@ static void offer_words(const struct state *st, enum words words)
 		offer(st, "", "hist");
 		offer(st, "", "export");
 		break;
+	case WORDS_PROBE_VERB:
+		offer(st, "", "start");
+		offer(st, "", "stop");
+		offer(st, "", "status");
+		offer(st, "", "run");
+		break;
+	case WORDS_PROBE_LEVEL:
+		offer(st, "", "auto");
+		offer(st, "", "typed");
+		offer(st, "", "kprobe");
+		break;
 	case WORDS_TRACE_FORMAT:
 		offer(st, "", "chrome");
 		break;
@@ -261,7 +272,7 @@ static void offer_options(const struct state *st)
 	}
 }
 
-/* The option whose value is typed, after reading the words before. */
+/* Read the words before; returns the option whose value is being typed. */
 static const struct option_def *read_words(struct state *st, int n,
 					   char **words)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The device of --device among those that there are. */
+/* Look up the device of --device. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "cli.h"
 
 /*
- * 0: there is one of this name. -ENODEV: there is none, which @why tells with
- * a hint; it tells so in any case. Else why the list cannot be read. Devices
- * that were held are not any more.
+ * 0: a device has this name. -ENODEV: none does. Otherwise, the error of
+ * reading the list. @why is always set to a sentence for -ENODEV, with a hint
+ * if possible. Drops a list of devices that was kept.
  */
 int device_find(struct cli *cli, const char *name, char *why, size_t size)
 {
@@ -35,7 +35,7 @@ int device_find(struct cli *cli, const char *name, char *why, size_t size)
 	return one ? 0 : -ENODEV;
 }
 
-/* Says that @name is no device; the status to end with. */
+/* Report that @name is not a device; returns the exit status. */
 int unknown_device(struct cli *cli, const char *name)
 {
 	char why[DEVICE_WHY];

@@ -17,7 +17,7 @@ static int open_failed(struct cli *cli, const struct eadm_object *object,
 	return fail_lib(cli, error, eadm_object_title(object));
 }
 
-/* Hand the dump's notes to the writer; STATUS_PARTIAL when one is an error. */
+/* Pass the dump's notes to the writer; STATUS_PARTIAL if one is an error. */
 int dump_notes(struct cli *cli, struct eadm_dump *dump)
 {
 	struct eadm_note n = { .size = sizeof(n) };
@@ -42,7 +42,7 @@ struct pass {
 	struct rows kept;
 	unsigned long long seen, blind;
 	const char *blind_option;
-	bool keeps;		/* rows are shown at the end, in order */
+	bool keeps;		/* rows are stored and shown sorted at the end */
 };
 
 static int take_row(struct pass *pass, const struct eadm_record *record)
@@ -63,7 +63,7 @@ static int take_row(struct pass *pass, const struct eadm_record *record)
 	return 0;
 }
 
-/* A filter on what no row tells finds nothing, which means nothing. */
+/* A filter on a field that no row has finds nothing, which is meaningless. */
 static void tell_blind(const struct pass *pass)
 {
 	struct eadm_note blind = {
@@ -84,6 +84,10 @@ static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
 	int status;
 	size_t i;
 
+	if (ret == -ENOENT && view->setting)
+		return fail(cli, STATUS_UNSUPPORTED, view->setting,
+			    device ? "the adapter does not have this setting" :
+				     "no adapter has this setting");
 	if (ret < 0 && ret == -ENOENT && view->opts.has_id) {
 		char id[32];
 
@@ -108,7 +112,7 @@ static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
 	return status;
 }
 
-/* All rows once to the writer, which is open afterwards. */
+/* Pass all rows to the writer once; the writer stays open. */
 int view_show(struct cli *cli, struct view *view)
 {
 	struct pass pass = { .cli = cli, .view = view,
@@ -120,7 +124,7 @@ int view_show(struct cli *cli, struct view *view)
 	ret = eadm_dump_open(cli->ctx, view->object, &view->opts, &dump);
 	if (ret)
 		return open_failed(cli, view->object, &view->opts, ret);
-	/* The first row decides between a document and a mere error. */
+	/* Whether there is a document or only an error depends on the first row. */
 	ret = eadm_dump_next(dump, &record);
 	if (ret >= 0)
 		cli->writer->ops->begin(cli->writer, &view->table);

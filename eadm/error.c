@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Errors: one line on stderr, or an object on stdout; and the exit status. */
+/* Errors: one line on stderr or an object on stdout, and the exit status. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ void error_init(void)
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 }
 
-/* What could upset a terminal or a reader of lines does not go out. */
+/* Escapes everything that could confuse a terminal or a line reader. */
 void put_clean(FILE *out, const char *text, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)text, *end = p + len;
@@ -77,7 +77,7 @@ static void report(struct cli *cli, int status, const char *what,
 	note(cli, "%s: %s", what, why);
 }
 
-/* Tell an error; returns @status. */
+/* Report an error; returns @status. */
 int fail(struct cli *cli, int status, const char *what, const char *fmt, ...)
 {
 	char why[600];
@@ -90,7 +90,7 @@ int fail(struct cli *cli, int status, const char *what, const char *fmt, ...)
 	return status;
 }
 
-/* Tell the last error of the library; returns the status that fits. */
+/* Report the library's last error; returns the corresponding status. */
 int fail_lib(struct cli *cli, int error, const char *what)
 {
 	int status = status_of(error);
@@ -100,8 +100,8 @@ int fail_lib(struct cli *cli, int error, const char *what)
 }
 
 /*
- * A file that could not be written; returns the status that fits. A reader who
- * has seen enough is no error worth a word.
+ * Report a file that could not be written; returns the corresponding status. A
+ * reader that has closed its end early is not worth a message.
  */
 int fail_write(struct cli *cli, const struct eadm_ctx *ctx, int error,
 	       const char *path)
@@ -115,8 +115,8 @@ int fail_write(struct cli *cli, const struct eadm_ctx *ctx, int error,
 }
 
 /*
- * One line on stderr, whatever the format of the output. stderr is line buffered
- * (error_init), so that a log never has half of one.
+ * One line on stderr, whatever the output format. stderr is line buffered (see
+ * error_init()), so that a log never gets half a line.
  */
 void note(struct cli *cli, const char *fmt, ...)
 {
@@ -128,7 +128,7 @@ void note(struct cli *cli, const char *fmt, ...)
 	va_end(ap);
 	flockfile(stderr);
 	fprintf(stderr, "eadm: %s%s", cli->verb, *cli->verb ? ": " : "");
-	/* Part of it may come from a capture. */
+	/* The line may contain text from a capture. */
 	put_clean(stderr, line, strlen(line));
 	fputc('\n', stderr);
 	funlockfile(stderr);
@@ -138,7 +138,7 @@ void note(struct cli *cli, const char *fmt, ...)
 
 void word_add(struct word_list *list, const char *word)
 {
-	size_t n = list->n + 1;		/* with the NULL behind them */
+	size_t n = list->n + 1;		/* including the final NULL */
 
 	if (!grow(list->words, n, list->max))
 		return;
@@ -173,7 +173,7 @@ static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 	return m < c ? m : c;
 }
 
-/* Edits from one word to the other; swapping two letters is one. */
+/* Edit distance between two words; swapping two adjacent letters counts as one. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[3][MAX_WORD + 1], *before = row[0], *last = row[1],
@@ -202,7 +202,7 @@ static unsigned int distance(const char *a, const char *b)
 	return last[m];
 }
 
-/* The word most like @word, if one is like it at all. */
+/* The word most similar to @word, if any is similar enough. */
 const char *suggest(const char *word, const char *const *words)
 {
 	unsigned int best = strlen(word) < 4 ? 2 : 3, d;
@@ -210,7 +210,7 @@ const char *suggest(const char *word, const char *const *words)
 
 	for (; words && *words; words++) {
 		d = distance(word, *words);
-		/* The beginning of a word most likely means it. */
+		/* A prefix of a word most likely means that word. */
 		if (d > 1 && strlen(word) > 1 &&
 		    !strncasecmp(word, *words, strlen(word)))
 			d = 1;
@@ -223,8 +223,8 @@ const char *suggest(const char *word, const char *const *words)
 }
 
 /*
- * Says that @name, which is @what, is none of these @words; they are freed. The
- * one that looks like it, else the @hint, or without one all of them.
+ * Report that @name, which is @what, is not among the @words, which are freed.
+ * Suggests a similar word, else prints the @hint, or all words if that is NULL.
  */
 int unknown_word(struct cli *cli, const char *name, const char *what,
 		 struct word_list *words, const char *hint)

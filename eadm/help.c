@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Help, from the tables of commands and options. */
+/* Help, generated from the tables of commands and options. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
 #include "schema.h"
 
-/* Options of a command may stand for global ones. */
+/* A command's options may replace global ones. */
 static bool is_hidden(const struct option_def *def, const struct command *cmd)
 {
 	return cmd && find_option(cmd, def->name, strlen(def->name)) != def;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Libraries that few commands need. Linked, each would be loaded by every
- * command, and loading is most of what a short one does. They are opened when
- * needed, and an ELF note (.note.dlopen) declares them to packagers.
+ * Libraries that few commands need. If linked, each would be loaded by every
+ * command, and loading takes most of the time of a short command. They are
+ * opened on demand, and an ELF note (.note.dlopen) announces them to packagers.
  *
  *	#define FOO_FUNCTIONS(f)	f(foo_new) f(foo_free)
  *	LATE_LIBRARY(foo, FOO_FUNCTIONS);	in a header or a file
@@ -39,7 +39,7 @@
 		  priority "\",\"feature\":\"" #lib			\
 		  "\",\"description\":\"" about "\"}]")
 
-/* As the "dlopen metadata for ELF files" specification has it. */
+/* In the format of the "dlopen metadata for ELF files" specification. */
 #define LATE_NOTE(lib, json)						\
 	static const struct {						\
 		uint32_t name_size, size, type;				\
@@ -50,7 +50,7 @@
 		4, sizeof(json), 0x407c0c0a, "FDO", json		\
 	}
 
-/* The functions of these @names, up to a NULL, into @to. */
+/* Look up the functions in @names, NULL-terminated, into @to. */
 const char *late_open(const char *soname, const char *const *names, void **to);
 
 #endif /* LATE_H */

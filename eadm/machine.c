@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a heading needs to know of the machine. */
+/* Facts about the machine for headings. */
 #include "cli.h"
 
-/* "" where it is not known. */
+/* "" if unknown. */
 const char *machine_text(struct eadm_ctx *ctx, const char *field, char *buf,
 			 size_t size)
 {
 	const struct eadm_object *object = eadm_object_find("machine");
+	const struct eadm_field *const fields[] = {
+		eadm_object_find_field(object, field), NULL,
+	};
+	const struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .fields = fields,
+	};
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
 
 	*buf = '\0';
-	if (eadm_dump_open(ctx, object, NULL, &dump))
+	if (eadm_dump_open(ctx, object, &opts, &dump))
 		return buf;
 	if (eadm_dump_next(dump, &record) <= 0 ||
-	    eadm_record_text(record, eadm_object_find_field(object, field), buf,
-			     size) < 0)
+	    eadm_record_text(record, fields[0], buf, size) < 0)
 		*buf = '\0';
 	eadm_dump_close(dump);
 	return buf;

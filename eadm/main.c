@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command "eadm": which command is meant, and what all have in common. */
+/* The command "eadm": finding the command, and what all commands share. */
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
@@ -17,17 +17,17 @@
 static const struct command *const commands[] = {
 	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_events, &cmd_conf,
 	&cmd_trace, &cmd_top, &cmd_diagnose, &cmd_check, &cmd_record, &cmd_mark,
-	&cmd_diff, &cmd_bundle, &cmd_exporter, &cmd_test, &cmd_ver, &cmd_help,
+	&cmd_probe, &cmd_diff, &cmd_bundle, &cmd_exporter, &cmd_test, &cmd_ver, &cmd_help,
 	&cmd_complete, NULL,
 };
 
-/* --output means something else to some commands. */
+/* Some commands use --output for something else. */
 static bool shows_columns(const struct command *cmd)
 {
 	return find_option(cmd, "output", 6)->words == WORDS_COLUMN;
 }
 
-/* Of an object, which others do not show or from more than one. */
+/* Whether it shows the fields of an object; others show none, or those of several. */
 static bool has_fields(const struct command *cmd)
 {
 	return cmd->object || cmd->args[0] == WORDS_OBJECT ||
@@ -67,7 +67,7 @@ static int run(struct cli *cli)
 	return cli->cmd->run(cli);
 }
 
-/* An earlier write of stdio leaves no errno behind. */
+/* If an earlier stdio write failed, errno is no longer known. */
 static bool reader_is_gone(void)
 {
 	struct pollfd pfd = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -75,13 +75,13 @@ static bool reader_is_gone(void)
 	return poll(&pfd, 1, 0) > 0 && pfd.revents & (POLLERR | POLLHUP);
 }
 
-/* What was printed by stdio must have arrived, too. */
+/* Make sure that everything printed through stdio has arrived. */
 static int close_stdout(int status)
 {
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	/* What went wrong before is told, or there is a status. */
+	/* If there already is a status, an earlier error was reported. */
 	if (errno ? errno != EPIPE : !status && !reader_is_gone())
 		fprintf(stderr, "eadm: standard output: %s\n",
 			errno ? strerror(errno) : "write error");

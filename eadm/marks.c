@@ -23,7 +23,7 @@ bool mark_is_name(const char *name)
 	return true;
 }
 
-/* Where the user's marks are. False: there is no such place. */
+/* The folder of the user's marks. False: there is no place for it. */
 bool mark_folder(char *path, size_t size)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -46,7 +46,7 @@ bool mark_path(const char *name, char *path, size_t size)
 	       snprintf(path, size, "%s/%s", folder, name) < (int)size;
 }
 
-/* Marks by their name, captures by their path. */
+/* Marks are given by name, captures by path. */
 static int open_capture(struct cli *cli, struct eadm_ctx *ctx,
 			const char *name)
 {
@@ -63,8 +63,9 @@ static int open_capture(struct cli *cli, struct eadm_ctx *ctx,
 }
 
 /*
- * Open what @spec names: a mark or a capture, "live", and behind a "@" the
- * time of a snapshot. Without a name it is one of the capture of --from.
+ * Open what @spec names: a mark, a capture or "live", optionally followed by
+ * "@" and the time of a snapshot. Without a name, it is a snapshot of the
+ * capture of --from.
  */
 int open_snapshot(struct cli *cli, const char *spec, struct eadm_ctx **result)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Marks: captures of one snapshot that are kept by name. */
+/* Marks: captures of one snapshot that are stored under a name. */
 #ifndef MARKS_H
 #define MARKS_H
 

@@ -2,7 +2,7 @@
 /* Which objects a command can show. */
 #include "cli.h"
 
-/* Whether "eadm dump" can show it, for whoever lists what there is. */
+/* Whether "eadm dump" can show it, for lists of choices. */
 bool can_dump(const struct eadm_object *object)
 {
 	enum eadm_object_class sort = eadm_object_class(object);

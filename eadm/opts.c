@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Options: global ones anywhere on the line, those of a command behind it.
- * The tables serve the parser, the help and the completion.
+ * Options: global ones anywhere on the line, a command's own after the command.
+ * The tables are used by the parser, the help and the completion.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,10 +19,14 @@ const struct option_def global_options[] = {
 	  "only this RDMA device" },
 	{ OPT_FROM, 0, "from", "FILE", WORDS_FILE,
 	  "read a capture instead of this machine ('-': standard input)" },
+	{ OPT_PROGRAM, 0, "peer", "SOCKET", WORDS_FILE,
+	  "before COMMAND: read the adapters of the program listening on SOCKET" },
+	{ OPT_NO_PEERS, 0, "no-peers", NULL, WORDS_NONE,
+	  "leave out adapters that are programs on this machine" },
 	{ OPT_AT, 0, "at", "TIME", WORDS_ANY,
 	  "use the capture's snapshot at TIME: 14:03:05, +30s, -10s, #3" },
 	{ OPT_SAVE, 0, "save", "FILE", WORDS_FILE,
-	  "also write all that is read to a capture" },
+	  "also write everything that is read to a capture" },
 	{ OPT_JSON, 'j', "json", NULL, WORDS_NONE, "print JSON" },
 	{ OPT_OUTPUT, 'o', "output", "COLS", WORDS_COLUMN,
 	  "columns: A,B,...; '+A' adds to the default; 'all', 'wide', 'help'" },
@@ -34,7 +38,7 @@ const struct option_def global_options[] = {
 	{ OPT_TIMEOUT, 0, "timeout", "TIME", WORDS_ANY,
 	  "timeout for each kernel reply (default: 10s)" },
 	{ OPT_VERBOSE, 'v', "verbose", NULL, WORDS_NONE,
-	  "report what is being done, and every reason" },
+	  "report each step and all reasons" },
 	{ OPT_VERSION, 'V', "version", NULL, WORDS_NONE,
 	  "print the version of eadm" },
 	{ OPT_HELP, 'h', "help", NULL, WORDS_NONE, "print help" },
@@ -110,7 +114,7 @@ static int unknown_option(struct cli *cli, const char *word, size_t len)
 	if (near)
 		return fail(cli, STATUS_USAGE, name,
 			    "unknown option (did you mean '--%s'?)", near);
-	/* An option in front of its command is a common slip. */
+	/* An option before its command is a common mistake. */
 	for (i = 0; !cli->cmd && commands[i]; i++) {
 		bool is_long = !strncmp(name, "--", 2);
 
@@ -143,7 +147,7 @@ static bool is_optional(const struct option_def *def)
 	return def->arg && def->arg[0] == '[';
 }
 
-/* The word behind an option as its value; NULL: it has none. */
+/* The word after an option as its value; NULL: there is none. */
 static const char *value_behind(const struct option_def *def, int argc,
 				char **argv, int *i)
 {
@@ -151,7 +155,7 @@ static const char *value_behind(const struct option_def *def, int argc,
 
 	if (*i + 1 >= argc)
 		return NULL;
-	/* Values that may be left out are times. */
+	/* Optional values are always times. */
 	if (is_optional(def) && !parse_duration(argv[*i + 1], 1, &ns))
 		return NULL;
 	return argv[++*i];
@@ -237,7 +241,7 @@ static int positional(struct cli *cli, const char *word)
 	return 0;
 }
 
-/* Errors are told in the form that is asked for anywhere on the line. */
+/* Errors are printed as JSON if that is requested anywhere on the line. */
 static bool asks_for_json(int argc, char **argv)
 {
 	int i;
@@ -275,7 +279,7 @@ int parse_args(struct cli *cli, int argc, char **argv)
 
 /* ---- values ------------------------------------------------------------------- */
 
-/* Decimal, or hexadecimal behind 0x. */
+/* Decimal, or hexadecimal after 0x. */
 bool parse_u64(const char *text, uint64_t *value)
 {
 	int base = strncasecmp(text, "0x", 2) ? 10 : 16;
@@ -288,7 +292,7 @@ bool parse_u64(const char *text, uint64_t *value)
 	return !errno && !*end;
 }
 
-/* Absent options leave @value alone. False: the error was told. */
+/* Leaves @value alone if the option is absent. False: an error was reported. */
 bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value)
 {
 	const char *text = cli->args.opt[id];
@@ -299,7 +303,7 @@ bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value)
 	return false;
 }
 
-/* Bytes, or with K, M or G. */
+/* Bytes, or a number with K, M or G. */
 bool opt_size(struct cli *cli, enum opt_id id, uint64_t *size)
 {
 	const char *text = cli->args.opt[id], *unit;
@@ -347,7 +351,7 @@ bool parse_duration(const char *text, uint64_t unit, uint64_t *ns)
 		}
 	}
 	number *= unit;
-	/* Also false for what is no number. */
+	/* Also false if it is not a number. */
 	if (*end || !(number >= 0 && number < 1e18))
 		return false;
 	*ns = number;
@@ -366,7 +370,7 @@ bool opt_duration(struct cli *cli, enum opt_id id, uint64_t unit, uint64_t *ns)
 	return false;
 }
 
-/* Whoever writes to what is read destroys it. */
+/* Writing to the file being read would destroy it. */
 int check_target(struct cli *cli, const char *path)
 {
 	const char *from = cli->args.opt[OPT_FROM];

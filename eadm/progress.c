@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How far work is that takes long, for somebody who waits at a terminal. */
+/* Progress of long operations, for users waiting at a terminal. */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "clock.h"
 
-#define PATIENCE	1000000000ULL	/* ns without a word */
-#define STEP		200000000ULL	/* ns between two words */
+#define PATIENCE	1000000000ULL	/* ns before the first message */
+#define STEP		200000000ULL	/* ns between messages */
 
-/* Cheap enough to be called for each of some hundred rows. */
+/* Cheap enough to be called every few hundred rows. */
 void progress(struct cli *cli, const char *what, unsigned long long n)
 {
 	uint64_t ns = clock_ns(CLOCK_MONOTONIC_COARSE);
@@ -24,7 +24,7 @@ void progress(struct cli *cli, const char *what, unsigned long long n)
 	fflush(stderr);
 }
 
-/* What comes next on the terminal begins on an empty line. */
+/* Clear the line, so that the next output starts on an empty one. */
 void progress_end(struct cli *cli)
 {
 	if (cli->told) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* spec/generated/eadm.schema.json, put into the binary by the build. */
+/* spec/generated/eadm.schema.json, embedded in the binary by the build. */
 #ifndef SCHEMA_H
 #define SCHEMA_H
 

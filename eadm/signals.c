@@ -11,7 +11,7 @@ static void on_signal(int signum)
 	interrupted = signum;
 }
 
-/* The next read or poll ends, and what was begun is brought to an end. */
+/* Ends the next read or poll; what was begun is then finished. */
 void catch_signal(int signum)
 {
 	struct sigaction action = { .sa_handler = on_signal };

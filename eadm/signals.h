@@ -6,7 +6,7 @@
 #include <signal.h>
 
 /*
- * The signal, once catch_signals() was called and one came. A writer whose
+ * The signal received since catch_signals() was called, or 0. A writer whose
  * reader is gone sets it, too, to SIGPIPE.
  */
 extern volatile sig_atomic_t interrupted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Snapshots of a capture by the words people have for them. */
+/* Finding snapshots of a capture by what users type. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,15 +20,15 @@ static void text_of_time(uint64_t ns, char *buf, size_t size)
 		snprintf(buf, size, "%" PRIu64, ns);
 }
 
-/* The time that words mean, in ns; both ends belong to it. */
+/* The time range that is meant, in ns; both ends are included. */
 struct span {
 	uint64_t first, last;
 };
 
 /*
- * 14:03, 14:03:05, 14:03:05.5, with a day in front or the first one that
- * does not end before @near; local time. A clock stands for all of the minute
- * or second that it names.
+ * 14:03, 14:03:05, 14:03:05.5 in local time, with a date before it, or else the
+ * first such time that does not end before @near. It stands for the whole
+ * minute or second that it names.
  */
 static bool parse_clock(const char *text, uint64_t near, struct span *span)
 {
@@ -79,8 +79,9 @@ static int out_of_range(struct cli *cli, struct eadm_ctx *ctx,
 	text_of_time(first, from, sizeof(from));
 	text_of_time(last, to, sizeof(to));
 	return fail(cli, STATUS_NOT_FOUND, text,
-		    "the capture has %u snapshot%s, %s to %s",
-		    eadm_snapshots(ctx), eadm_snapshots(ctx) == 1 ? "" : "s", from,
+		    "the capture has %u %s, %s to %s",
+		    eadm_snapshots(ctx),
+		    plural(eadm_snapshots(ctx), "snapshot", "snapshots"), from,
 		    to);
 }
 
@@ -101,7 +102,10 @@ static bool parse_time(const char *text, const struct span *all,
 	return parse_clock(text, all->first, span);
 }
 
-/* Go to the last snapshot that began at @text or before; it is @snapshot, from 0. */
+/*
+ * Go to the last snapshot that began at @text or earlier; @snapshot is its
+ * number from 0.
+ */
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
 	       unsigned int *snapshot)
 {
@@ -120,7 +124,7 @@ int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
 	    !parse_time(text, &all, &span))
 		return fail(cli, STATUS_USAGE, text,
 			    "not a time (such as 14:03:05, +30s, -10s or #3)");
-	/* Nobody knows what was after the last snapshot. */
+	/* What happened after the last snapshot is unknown. */
 	for (i = span.first > all.last ? 0 : n; i-- > 0;) {
 		if (eadm_snapshot_time(ctx, i, &time) || time > span.last)
 			continue;

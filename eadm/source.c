@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a command reads: this machine or a capture; and what is kept of it. */
+/* The source of a command: this machine or a capture; and captures made of it. */
 #include "source.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static void log_line(void *data, const char *line)
 	note(cli, "%s", line);
 }
 
-/* What the command reads is kept for others to look at. */
+/* Record everything the command reads, for later use. */
 static int save_source(struct cli *cli)
 {
 	const char *path = cli->args.opt[OPT_SAVE];
@@ -35,7 +35,7 @@ static int save_source(struct cli *cli)
 	return 0;
 }
 
-/* Something was read, and an error is worth keeping, too. */
+/* Something was read; errors are worth recording, too. */
 int close_save(struct cli *cli, int status)
 {
 	int ret;
@@ -54,6 +54,7 @@ int close_save(struct cli *cli, int status)
 int open_source(struct cli *cli)
 {
 	const char *from = cli->args.opt[OPT_FROM];
+	const char *peer = cli->args.opt[OPT_PROGRAM];
 	uint64_t ns;
 	int ret;
 
@@ -72,7 +73,11 @@ int open_source(struct cli *cli)
 	}
 	if (cli->args.opt[OPT_AT] && !from)
 		return fail(cli, STATUS_USAGE, "--at", "requires --from");
-	ret = from ? eadm_open_file(cli->ctx, from) : eadm_open_live(cli->ctx);
+	if (from && peer)
+		return fail(cli, STATUS_USAGE, "--peer", "not with --from");
+	eadm_set_peers(cli->ctx, !cli->args.opt[OPT_NO_PEERS]);
+	ret = from ? eadm_open_file(cli->ctx, from) :
+	      peer ? eadm_open_peer(cli->ctx, peer) : eadm_open_live(cli->ctx);
 	if (!ret && cli->args.opt[OPT_AT])
 		ret = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],
 				 &cli->snapshot);
@@ -82,11 +87,41 @@ int open_source(struct cli *cli)
 		return save_source(cli);
 	if (ret == -EACCES || ret == -EPERM)
 		return fail_lib(cli, ret, from ? from : "open");
+	if (peer)
+		return fail(cli, status_of(ret), "--peer", "%s",
+			    eadm_errmsg(cli->ctx));
 	return fail(cli, STATUS_FAILED, from ? from : "open", "%s",
 		    eadm_errmsg(cli->ctx));
 }
 
-/* A capture that is complete; what was asked for and is not in it is told. */
+int need_connections(struct cli *cli)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = cli->args.opt[OPT_DEVICE],
+	};
+	const struct eadm_family *family = NULL;
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	int ret;
+
+	if (!opts.device)
+		return STATUS_OK;
+	ret = eadm_dump_open(cli->ctx, object, &opts, &dump);
+	if (ret)
+		return fail_lib(cli, ret, opts.device);
+	if (eadm_dump_next(dump, &record) > 0)
+		family = eadm_family_find(eadm_record_string(record,
+			eadm_object_find_field(object, "driver")));
+	eadm_dump_close(dump);
+	if (!family || eadm_family_has_cm(family))
+		return STATUS_OK;
+	return fail(cli, STATUS_UNSUPPORTED, opts.device,
+		    "rdma_cm makes no connections over %s adapters",
+		    eadm_family_name(family));
+}
+
+/* Finish a complete capture; reports what was requested and is not in it. */
 int close_capture(struct cli *cli, const char *path)
 {
 	struct eadm_note n = { .size = sizeof(n) };

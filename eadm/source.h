@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a command reads: this machine or a capture; and what is kept of it. */
+/* The source of a command: this machine or a capture; and captures made of it. */
 #ifndef SOURCE_H
 #define SOURCE_H
 
 #include "cli.h"
 
-int open_source(struct cli *cli);	/* by --from, --at, --save ... */
+int open_source(struct cli *cli);	/* as given by --from, --at, --save ... */
+/* Refuses a device of --device over which rdma_cm makes no connections. */
+int need_connections(struct cli *cli);
 int close_capture(struct cli *cli, const char *path);
-/* The capture of --save, if there is one; the status to end with. */
+/* Finish the capture of --save, if any; returns the exit status. */
 int close_save(struct cli *cli, int status);
 
 #endif /* SOURCE_H */

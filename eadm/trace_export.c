@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* "trace export": flight records for the viewers of others. */
+/* "trace export": flight records for other viewers. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static int unknown_format(struct cli *cli, const char *name)
 	return unknown_word(cli, name, "unknown format", &words, NULL);
 }
 
-/* @view shows the flight recorder; what it shows goes to @path. */
+/* @view shows the flight recorder; its rows go to @path. */
 int trace_export(struct cli *cli, struct view *view, const char *path)
 {
 	const char *name = cli->args.opt[OPT_FORMAT];
@@ -68,7 +68,7 @@ int trace_export(struct cli *cli, struct view *view, const char *path)
 	} else {
 		status = fail(cli, STATUS_FAILED, "start", "out of memory");
 	}
-	/* What has no records is no trace. */
+	/* Without records there is no trace to keep. */
 	ret = eadm_output_close(out, !status || status == STATUS_PARTIAL);
 	if (ret)
 		status = fail_write(cli, cli->ctx, ret, path ? path : "-");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* "trace hist": how long commands took, by command. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,11 +8,12 @@
 #include "out/hist.h"
 #include "trace.h"
 
-enum { COL_OP, COL_COUNT, COL_FAILED, COL_P50, COL_P99, COL_MAX, COL_HIST,
+enum { COL_OP, COL_FAMILY, COL_COUNT, COL_FAILED, COL_P50, COL_P99, COL_MAX, COL_HIST,
        N_COLS };
 
 struct op {
 	uint64_t op, failed;
+	char family[16];	/* of what the probe recorded, else "" */
 	struct hist hist;
 	uint64_t *latency;
 	size_t n, max;
@@ -22,17 +24,31 @@ struct ops {
 	size_t n, max;
 };
 
-static struct op *op_of(struct ops *ops, uint64_t value)
+/* The probe may record a verb and the driver's command that is part of it. */
+static const char *family_of(const struct eadm_record *record)
+{
+	const struct eadm_object *object = eadm_object_find("cmd");
+	const char *family = NULL;
+
+	if (eadm_record_has(record, eadm_object_find_field(object, "function")))
+		family = eadm_record_string(
+			record, eadm_object_find_field(object, "family"));
+	return family ? family : "";
+}
+
+static struct op *op_of(struct ops *ops, uint64_t value, const char *family)
 {
 	size_t i;
 
 	for (i = 0; i < ops->n; i++) {
-		if (ops->all[i].op == value)
+		if (ops->all[i].op == value &&
+		    !strcmp(ops->all[i].family, family))
 			return &ops->all[i];
 	}
 	if (!grow(ops->all, ops->n, ops->max))
 		return NULL;
 	ops->all[ops->n] = (struct op){ .op = value };
+	snprintf(ops->all[ops->n].family, sizeof(ops->all->family), "%s", family);
 	return &ops->all[ops->n++];
 }
 
@@ -45,7 +61,7 @@ static bool add_latency(struct op *op, uint64_t ns)
 	return true;
 }
 
-/* A command that waits for its answer took no time yet. */
+/* A command still waiting for its answer has no latency yet. */
 static bool add_row(struct ops *ops, const struct view *view,
 		    const struct eadm_record *record)
 {
@@ -61,7 +77,7 @@ static bool add_row(struct ops *ops, const struct view *view,
 		state = eadm_field_value_name(filter->state_field, value);
 	if (state && !strcmp(state, "pending"))
 		return true;
-	entry = op_of(ops, op);
+	entry = op_of(ops, op, family_of(record));
 	if (!entry || !add_latency(entry, ns))
 		return false;
 	if (!state || strcmp(state, "done"))
@@ -76,19 +92,23 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* What took longest comes first. */
+/* Largest maximum first. */
 static int by_max(const void *a, const void *b)
 {
 	const struct op *x = a, *y = b;
 	uint64_t m = x->latency[x->n - 1], n = y->latency[y->n - 1];
 
-	return m > n ? -1 : m < n ? 1 : x->op < y->op ? -1 : x->op > y->op;
+	if (m != n)
+		return m > n ? -1 : 1;
+	return x->op < y->op ? -1 : x->op > y->op ? 1 :
+	       strcmp(x->family, y->family);
 }
 
 static void show_op(struct cli *cli, const struct op *op)
 {
 	const struct eadm_value values[N_COLS] = {
 		[COL_OP] = value_u64(op->op),
+		[COL_FAMILY] = value_text(op->family),
 		[COL_COUNT] = value_u64(op->n),
 		[COL_FAILED] = value_u64(op->failed),
 		[COL_P50] = value_u64(hist_rank(op->latency, op->n, 50)),
@@ -123,6 +143,8 @@ static int show(struct cli *cli, struct view *view, struct rows *rows)
 }
 
 static const struct column columns[] = {
+	{ .key = "family", .head = "FAMILY", .type = EADM_TYPE_STRING,
+	  .kind = EADM_KIND_NAME, .heading = true },
 	{ .key = "count", .head = "COUNT", .type = EADM_TYPE_U64,
 	  .kind = EADM_KIND_GAUGE },
 	{ .key = "failed", .head = "FAILED", .type = EADM_TYPE_U64,
@@ -137,7 +159,7 @@ static const struct column columns[] = {
 	  .kind = EADM_KIND_GAUGE, .bars = true },
 };
 
-/* @view shows the flight recorder so far. */
+/* @view shows the flight recorder up to now. */
 int trace_hist(struct cli *cli, struct view *view)
 {
 	struct column *op;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a command shows of one kind of objects: once, or again and again. */
+/* What a command shows of one kind of object, once or repeatedly. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "source.h"
 #include "view.h"
 
-/* What is wrong with the options, before anything is read. */
+/* Reports errors in the options before anything is read. */
 int view_init(struct cli *cli, const struct eadm_object *object, bool hw,
 	      struct view *view)
 {
@@ -65,20 +65,23 @@ int view_check(struct cli *cli)
 	return watch_options(cli, &interval, &count);
 }
 
-/* Sleep until @more ns after @when, which moves on. False: interrupted. */
-bool wait_until(struct timespec *when, uint64_t more)
+/*
+ * Sleep until @more ns after @when, a time of monotonic_ns(), which is advanced.
+ * False: interrupted.
+ */
+bool wait_until(uint64_t *when, uint64_t more)
 {
-	uint64_t ns = when->tv_nsec + more % 1000000000;
+	struct timespec until;
 
-	when->tv_sec += more / 1000000000 + ns / 1000000000;
-	when->tv_nsec = ns % 1000000000;
+	*when = clock_after(*when, more);
+	until = (struct timespec){ *when / 1000000000, *when % 1000000000 };
 	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
-					       when, NULL) == EINTR)
+					       &until, NULL) == EINTR)
 		;
 	return !interrupted;
 }
 
-/* Now, or when the snapshot of the capture began, in ns since 1970. */
+/* The current time, or when the capture's snapshot began, in ns since 1970. */
 uint64_t time_shown(struct cli *cli)
 {
 	uint64_t ns = 0;
@@ -90,7 +93,7 @@ uint64_t time_shown(struct cli *cli)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* False: there is no other one. */
+/* False: there is no next one. */
 bool next_snapshot(struct cli *cli)
 {
 	cli->snapshot++;
@@ -112,7 +115,7 @@ static void make_caption(struct cli *cli, char *caption, size_t size)
 static int watch(struct cli *cli, struct view *view)
 {
 	uint64_t interval, count;
-	struct timespec next;
+	uint64_t next;
 	char caption[32];
 	int status;
 
@@ -123,7 +126,7 @@ static int watch(struct cli *cli, struct view *view)
 	view->table.passes = true;
 	view->table.caption = caption;
 	view->table.screen = eadm_is_live(cli->ctx) ? term_rows() : 0;
-	clock_gettime(CLOCK_MONOTONIC, &next);
+	next = monotonic_ns();
 	for (;;) {
 		make_caption(cli, caption, sizeof(caption));
 		status = view_show(cli, view);
@@ -137,11 +140,13 @@ static int watch(struct cli *cli, struct view *view)
 	}
 }
 
-/* Open the source and show it all. */
+/* Open the source and show everything. */
 int view_run(struct cli *cli, struct view *view)
 {
 	int status = open_source(cli);
 
+	if (!status && !strcmp(eadm_object_name(view->object), "cep"))
+		status = need_connections(cli);
 	if (status)
 		return status;
 	catch_signals();

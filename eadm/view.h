@@ -11,7 +11,7 @@
 #include "out/text.h"
 #include "out/writer.h"
 
-/* What a command shows of one kind of objects. */
+/* What a command shows of one kind of object. */
 struct view {
 	const struct eadm_object *object;
 	struct eadm_dump_opts opts;
@@ -19,8 +19,9 @@ struct view {
 	struct filter filter;
 	struct sort sort;
 	struct table table;
-	/* Shows all rows at once, instead of a row for each. */
+	/* Shows all rows at once, instead of one at a time. */
 	int (*show)(struct cli *cli, struct view *view, struct rows *rows);
+	const char *setting;	/* the one that rows are of, or NULL */
 };
 
 #define WATCH_OPTIONS \
@@ -55,7 +56,7 @@ int view_check(struct cli *cli);
 int view_show(struct cli *cli, struct view *view);
 int view_run(struct cli *cli, struct view *view);
 void view_free(struct view *view);
-bool wait_until(struct timespec *when, uint64_t more);
+bool wait_until(uint64_t *when, uint64_t more);
 uint64_t time_shown(struct cli *cli);
 bool next_snapshot(struct cli *cli);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Shows every field that each row of an object has, whatever the object: no
- * field is named here, so new ones are shown as soon as the library knows them.
- * Usage: fields OBJECT [CAPTURE]
+ * Shows all fields of each row of an object, whichever object it is: no field
+ * is named here, so new ones are shown as soon as the library has them. Usage:
+ * fields OBJECT [CAPTURE]
  */
 #include <eadm.h>
 #include <stdio.h>
@@ -10,13 +10,15 @@
 static void show(const struct eadm_record *row)
 {
 	const struct eadm_field *field = NULL;
+	const char *between = "";
 	char text[256];
 
 	while ((field = eadm_record_next(row, field))) {
 		if (eadm_record_text(row, field, text, sizeof(text)) < 0)
 			continue;
-		printf("%s=%s%s ", eadm_field_name(field), text,
-		       eadm_field_unit(field) ? eadm_field_unit(field) : "");
+		printf("%s%s=%s%s", between, eadm_field_name(field), text,
+		       eadm_field_unit(field));
+		between = " ";
 	}
 	putchar('\n');
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tells what the rules find wrong at the last two snapshots of a capture.
+ * Shows what the rules find wrong in the last two snapshots of a capture.
  * Usage: verdicts CAPTURE
  */
 #include <eadm.h>
@@ -10,11 +10,11 @@ static int look(struct eadm_diagnosis *diagnosis, struct eadm_ctx *ctx)
 {
 	const struct eadm_sample_opts opts = {
 		.size = sizeof(opts),
-		.hw = true,	/* as far as the capture has it */
+		.hw = true,	/* if the capture has it */
 	};
 	int ret;
 
-	/* The last two samples count. */
+	/* Only the last two samples count. */
 	do {
 		ret = eadm_diagnosis_sample(diagnosis, ctx, &opts);
 	} while (!ret && eadm_snapshot_next(ctx) > 0);

@@ -6,9 +6,11 @@
 #include "bundle/archlib.h"
 #include "bundle/input.h"
 #include "eadm_nl.h"
+#include "family/family.h"
 #include "read/entry.h"
 #include "source/file.h"
 #include "source/live.h"
+#include "source/peer/peer.h"
 
 #define TIMEOUT_MS 10000
 
@@ -48,14 +50,15 @@ EADM_API void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms)
 	ctx->timeout_ms = ms;
 }
 
-/* Of entries whose format is not known nothing is kept. */
+/* Keep nothing of entries whose format is unknown. */
 static int scrub(struct eadm_ctx *ctx, const struct eadm_node_part *part)
 {
 	struct eadm_ring ring = {
 		.dev = part->dev, .family = part->dev->family,
 		.kind = part->kind, .id = part->id, .depth = part->depth,
-		.entry_size = part->entry_size, .first = part->first,
-		.count = part->count, .data = part->data,
+		.entry_size = part->entry_size, .has_index = true,
+		.index = part->index, .index_bits = part->index_bits,
+		.first = part->first, .count = part->count, .data = part->data,
 	};
 
 	return eadm_entry_scrub(&ring) ?
@@ -68,7 +71,25 @@ EADM_API int eadm_open_live(struct eadm_ctx *ctx)
 
 	if (ctx->src)
 		return eadm_fail(ctx, -EBUSY, "the context is open already");
-	ret = eadm_live_new(ctx, scrub, &ctx->src);
+	ret = eadm_live_new(ctx, scrub,
+			    ctx->no_peers ? NULL : eadm_family_sockets(),
+			    &ctx->src);
+	ctx->live = !ret;
+	return ret;
+}
+
+EADM_API void eadm_set_peers(struct eadm_ctx *ctx, bool peers)
+{
+	ctx->no_peers = !peers;
+}
+
+EADM_API int eadm_open_peer(struct eadm_ctx *ctx, const char *path)
+{
+	int ret;
+
+	if (ctx->src)
+		return eadm_fail(ctx, -EBUSY, "the context is open already");
+	ret = eadm_peer_new(ctx, path, scrub, &ctx->src);
 	ctx->live = !ret;
 	return ret;
 }

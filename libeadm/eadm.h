@@ -3,10 +3,10 @@
  * libeadm: the state of RDMA adapters, live or from a capture.
  *
  * A context is opened on a source: this machine (eadm_open_live) or a capture
- * file (eadm_open_file). From either it dumps objects - devices, queue pairs,
- * counters and so on - as records of typed fields. What objects and fields
- * there are is data: a program can walk it and needs no change when the
- * library learns a new field.
+ * file (eadm_open_file). From either, it dumps objects - devices, queue pairs,
+ * counters and so on - as records of typed fields. The list of objects and
+ * fields is data: a program can walk it and needs no change when the library
+ * learns a new field.
  *
  * Errors: functions that return int return 0 or a positive result, or a
  * negative errno. Functions that return a pointer return NULL and set errno.
@@ -16,34 +16,34 @@
  *   -ENODEV      no such device, or no device at all
  *   -ENOENT      no such object
  *   -EOPNOTSUPP  a kernel module or a feature of the device is missing
- *   -EPERM, -EACCES  the caller may not
+ *   -EPERM, -EACCES  permission denied
  *   -ETIMEDOUT   the kernel did not answer within eadm_set_timeout()
  *   -EBADMSG     malformed netlink message or capture
  *   -EINVAL      bad argument; a struct whose size is not set
  *   -E2BIG       an option is set that this version does not know
  *
- * Structs: those that begin with a member "size" get more members at their end
- * in later versions. The caller sets it to sizeof, as in
- * "struct eadm_note note = { .size = sizeof(note) };", and programs and
- * libraries of different versions work together. Options: members that the
- * caller does not have count as 0, which is the default of each; members that
- * only the caller has must be 0, else -E2BIG. Results: as many members are
- * filled in as the caller has; those that only the caller has become 0. A size
- * that is not set is -EINVAL.
+ * Structs: those that begin with a member "size" may get more members at their
+ * end in later versions. The caller sets it to sizeof, as in "struct eadm_note
+ * note = { .size = sizeof(note) };", so that programs and libraries of
+ * different versions work together. Options: members that the caller lacks
+ * count as 0, which is the default of each; members that only the caller has
+ * must be 0, else -E2BIG. Results: all members that the caller has are filled
+ * in; those that only the caller has become 0. If the size is not set, the
+ * result is -EINVAL.
  *
  * Units: base units, as eadm_field_unit() names them: bytes, nanoseconds,
  * entries, packets. Nothing is scaled.
  *
  * Threads: a context, its dumps and their records belong to one thread at a
  * time; different contexts are independent of each other. Descriptions
- * (struct eadm_object, struct eadm_field) are constant and may be used from
- * everywhere, for ever.
+ * (struct eadm_object, struct eadm_field) are constant and may be used by any
+ * thread, at any time.
  *
  * Ownership: pointers that the library returns belong to it unless the
- * function's name ends in _new or _open; those are given back with the
- * matching _free or _close. The exception is eadm_redactor_text(), whose
- * result is given to free(). Strings and structs that the caller passes are
- * copied where they are needed longer than the call.
+ * function's name ends in _new or _open; those are released with the matching
+ * _free or _close. The exception is eadm_redactor_text(), whose result is
+ * released with free(). Strings and structs that the caller passes are copied
+ * if they are needed beyond the call.
  */
 #ifndef EADM_H
 #define EADM_H
@@ -89,7 +89,7 @@ struct eadm_trace;
 const char *eadm_version(void);
 
 /**
- * eadm_new() - make a context; it is not open yet
+ * eadm_new() - create a context; it is not open yet
  *
  * Return: the context, or NULL with errno ENOMEM. Free it with eadm_free().
  * Since: 0.1
@@ -98,7 +98,7 @@ struct eadm_ctx *eadm_new(void);
 
 /**
  * eadm_free() - close a context's source and free it
- * @ctx: the context or NULL; its dumps and traces must be closed before
+ * @ctx: the context or NULL; its dumps and traces must be closed first
  *
  * Since: 0.1
  */
@@ -108,14 +108,14 @@ void eadm_free(struct eadm_ctx *ctx);
  * eadm_errmsg() - a sentence about the last error of a context
  * @ctx: the context
  *
- * Return: text without a final newline, "" when nothing failed yet. Valid
+ * Return: text without a final newline, "" if nothing has failed yet. Valid
  * until the next call on @ctx.
  * Since: 0.1
  */
 const char *eadm_errmsg(const struct eadm_ctx *ctx);
 
 /**
- * typedef eadm_log_fn - takes a line about what the library does
+ * typedef eadm_log_fn - receives a line about what the library does
  * @data: as given to eadm_set_log()
  * @line: text without a newline, valid during the call
  */
@@ -124,8 +124,8 @@ typedef void (*eadm_log_fn)(void *data, const char *line);
 /**
  * eadm_set_log() - have the library report what it does
  * @ctx: the context
- * @fn: called for each step, or NULL for silence (the default); in the thread
- *	that uses @ctx, and must not use it
+ * @fn: called for each step, or NULL for silence (the default); runs in the
+ *	thread that uses @ctx, and must not use @ctx
  * @data: passed to @fn; must live as long as @ctx, or until another call
  *
  * Since: 0.1
@@ -137,7 +137,8 @@ void eadm_set_log(struct eadm_ctx *ctx, eadm_log_fn fn, void *data);
  * @ctx: the context
  * @ms: milliseconds, 0 for no limit; the default is 10000
  *
- * Of each answer, not of a dump as a whole. Reading a capture does not wait.
+ * The limit applies to each answer, not to a dump as a whole. Reading a capture
+ * never waits.
  *
  * Since: 0.1
  */
@@ -147,24 +148,48 @@ void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms);
  * eadm_open_live() - read from this machine
  * @ctx: a context that is not open
  *
- * Uses the companion module's netlink family "eadm" where it is there and
- * RDMA netlink for everything else. Succeeds without either: what is missing
- * is reported when something is asked for.
+ * Uses the companion module's netlink family "eadm" if it is available, and
+ * RDMA netlink for everything else. Succeeds without either: what is missing is
+ * reported when it is needed. Programs on this machine that are adapters of
+ * virtual machines are among the devices: see eadm_set_peers().
  *
- * Return: 0, or -EBUSY when @ctx is open already, -ENOMEM.
+ * Return: 0; -EBUSY if @ctx is already open; -ENOMEM.
  * Since: 0.1
  */
 int eadm_open_live(struct eadm_ctx *ctx);
 
 /**
+ * eadm_set_peers() - whether to look for programs that are adapters
+ * @ctx: a context that is not open
+ * @peers: false: eadm_open_live() shows devices of the kernel only; the default is true
+ *
+ * Since: 0.1
+ */
+void eadm_set_peers(struct eadm_ctx *ctx, bool peers);
+
+/**
+ * eadm_open_peer() - read from a program that is an adapter
+ * @ctx: a context that is not open
+ * @path: its control socket
+ *
+ * The program answers like the companion module, with its guest's objects. Rows
+ * about the machine are about this machine.
+ *
+ * Return: 0; -EBUSY if @ctx is already open; -EBADMSG if it is another kind of
+ * socket; the errno of connecting to it; -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_open_peer(struct eadm_ctx *ctx, const char *path);
+
+/**
  * eadm_open_file() - read from a capture
  * @ctx: a context that is not open
- * @path: file made by eadm_capture_open(), or a bundle with such a capture
- *	in it; "-" for standard input
+ * @path: a file made by eadm_capture_open(), or a bundle that contains such a
+ *	capture; "-" for standard input
  *
- * Return: 0; -EBUSY when @ctx is open already; -EBADMSG when the file is no
- * capture; the errno of opening or reading the file; -ENOMEM. A capture that
- * was cut off opens, and the error comes where the data ends.
+ * Return: 0; -EBUSY if @ctx is already open; -EBADMSG if the file is not a
+ * capture; the errno of opening or reading the file; -ENOMEM. A truncated
+ * capture can be opened; the error occurs where the data ends.
  * Since: 0.1
  */
 int eadm_open_file(struct eadm_ctx *ctx, const char *path);
@@ -181,10 +206,10 @@ bool eadm_is_live(const struct eadm_ctx *ctx);
  * eadm_snapshot_next() - go on to the next snapshot of a capture
  * @ctx: an open context without a dump
  *
- * A capture may hold the state of several snapshots: each eadm_capture_all()
- * makes one. Dumps read the first one until this is called.
+ * A capture may hold several snapshots: each eadm_capture_all() adds one. Dumps
+ * read the first one until this is called.
  *
- * Return: 1, or 0 when there is no other; always 1 on this machine.
+ * Return: 1, or 0 if there is no other; always 1 on this machine.
  * Since: 0.1
  */
 int eadm_snapshot_next(struct eadm_ctx *ctx);
@@ -204,8 +229,8 @@ unsigned int eadm_snapshots(const struct eadm_ctx *ctx);
  * @index: from 0
  * @ns: where to put the nanoseconds since 1970
  *
- * Return: 0; -ENOENT when there is no such snapshot or its time is not known, as
- * on this machine.
+ * Return: 0; -ENOENT if there is no such snapshot or its time is unknown, as on
+ * this machine.
  * Since: 0.1
  */
 int eadm_snapshot_time(const struct eadm_ctx *ctx, unsigned int index,
@@ -216,28 +241,28 @@ int eadm_snapshot_time(const struct eadm_ctx *ctx, unsigned int index,
  * @ctx: an open context without a dump
  * @index: from 0
  *
- * Return: 0; -ENOENT when there is no such snapshot.
+ * Return: 0; -ENOENT if there is no such snapshot.
  * Since: 0.1
  */
 int eadm_snapshot_go(struct eadm_ctx *ctx, unsigned int index);
 
 /**
- * eadm_scan() - read the list of devices and go on with it
+ * eadm_scan() - read the list of devices and keep it
  * @ctx: an open context
  *
- * Each dump begins with the list of devices, which takes three requests. For
- * several dumps in a row it can be read once: until the next call of this
- * function, of eadm_scan_drop() or of eadm_snapshot_*() they use it. A
- * device that appears meanwhile is not seen, one that goes away gives a note.
- * Without effect on dumps that go into a capture.
+ * Each dump begins by reading the list of devices, which takes three requests.
+ * For several dumps in a row it can be read once: they use it until the next
+ * call of this function, of eadm_scan_drop() or of eadm_snapshot_*(). A device
+ * that appears meanwhile is not seen; one that is removed leads to a note. This
+ * has no effect on dumps that go into a capture.
  *
- * Return: 0 or the errno of a dump of "dev"; nothing is held then.
+ * Return: 0, or the errno of a dump of "dev"; no list is kept then.
  * Since: 0.1
  */
 int eadm_scan(struct eadm_ctx *ctx);
 
 /**
- * eadm_scan_drop() - read the list of devices for each dump again
+ * eadm_scan_drop() - go back to reading the list of devices for each dump
  * @ctx: the context
  *
  * Since: 0.1
@@ -245,11 +270,11 @@ int eadm_scan(struct eadm_ctx *ctx);
 void eadm_scan_drop(struct eadm_ctx *ctx);
 
 /**
- * eadm_device_name() - name of a device of the list that is held
+ * eadm_device_name() - name of a device in the list that is kept
  * @ctx: the context
  * @index: from 0
  *
- * Return: the name, valid as long as the list; NULL past its end.
+ * Return: the name, valid as long as the list is kept; NULL past its end.
  * Since: 0.1
  */
 const char *eadm_device_name(const struct eadm_ctx *ctx, unsigned int index);
@@ -258,7 +283,7 @@ const char *eadm_device_name(const struct eadm_ctx *ctx, unsigned int index);
 
 /**
  * enum eadm_hwctx - whose context a dump of the object "hwctx" shows
- * @EADM_HWCTX_NONE: of any other object
+ * @EADM_HWCTX_NONE: for all other objects
  * @EADM_HWCTX_QP: a queue pair's
  * @EADM_HWCTX_CQ: a completion queue's
  * @EADM_HWCTX_EQ: an event queue's
@@ -272,7 +297,7 @@ enum eadm_hwctx {
 
 /**
  * enum eadm_around - entries around an index of their queue
- * @EADM_AROUND_NONE: not only those
+ * @EADM_AROUND_NONE: no restriction
  * @EADM_AROUND_PI: around the producer index
  * @EADM_AROUND_CI: around the consumer index
  */
@@ -283,16 +308,16 @@ enum eadm_around {
 };
 
 /**
- * struct eadm_entry_opts - what a dump of entries or contexts shall contain
+ * struct eadm_entry_opts - what a dump of entries or contexts contains
  * @size: sizeof(struct eadm_entry_opts), set by the caller
- * @hwctx: of the object "hwctx", which requires it: whose context
+ * @hwctx: for the object "hwctx", which requires it: whose context
  * @around: only the eight entries before and after an index, and the one there;
  *	not with @has_range
- * @payload: with inline payload
+ * @payload: include inline payload
  * @has_range: only entries at the positions @first to @last
  * @first: first position in the ring, from 0
  * @last: last position, not below @first
- * @sub: which part of a queue that has several, from 0
+ * @sub: for a queue with several parts: which part, from 0
  */
 struct eadm_entry_opts {
 	size_t size;
@@ -306,29 +331,32 @@ struct eadm_entry_opts {
 };
 
 /**
- * struct eadm_dump_opts - what a dump shall contain
+ * struct eadm_dump_opts - what a dump contains
  * @size: sizeof(struct eadm_dump_opts), set by the caller
  * @device: only of this RDMA device, NULL for all
- * @hw: ask the adapter for its own context of each row as well; that costs
- *	the device a command per row and requires CAP_SYS_RAWIO
+ * @hw: also ask the adapter for its own context of each row; this requires one
+ *	command per row and CAP_SYS_RAWIO
  * @has_id: only the object @id
- * @has_from: of commands: only those whose number is @from or above
- * @original: counters under the names that the driver gives them, as values
- *	without a field; of RDMA netlink and sysfs, whatever else there is
- * @limits: of devices that only the RDMA core knows, open each to ask for its
+ * @has_from: for commands: only those whose number is @from or above
+ * @original: counters with the driver's own names, as values without a field;
+ *	always from RDMA netlink and sysfs, even if there are other sources
+ * @limits: for devices that only the RDMA core knows: open each to read its
  *	limits through libibverbs
- * @id: value of the object's key field; of entries and contexts, the number of
- *	the queue, at most 2^32 - 1; of completion queues 0 may be that of the
+ * @setup: for devices: add their addresses from the machine's files, and with
+ *	@limits GIDs and links as well
+ * @id: value of the object's key field; for entries and contexts, the number of
+ *	the queue, at most 2^32 - 1; completion queue 0 may be the one of the
  *	command queue
  * @from: number of the first command
- * @entries: of objects whose rows are EADM_CLASS_ENTRIES, else NULL; NULL is
+ * @entries: for objects of the class EADM_CLASS_ENTRIES, else NULL; NULL means
  *	all entries without payload
- * @states: of commands: only those in one of these states, a set of 1 << value of
- *	the field "state"; 0: in any
- * @min_latency: of commands: only those that took at least so long, in ns
- * @fields: of commands and modules: the fields that rows need to have, up to a
- *	NULL; others may be missing, which takes less. NULL: all
- * @name: of modules: only the one of this name; NULL: all
+ * @states: for commands: only those in one of these states, a set of bits 1 <<
+ *	value of the field "state"; 0: in any state
+ * @min_latency: for commands: only those that took at least this long, in ns
+ * @fields: for commands, modules and the machine: the fields that rows need to
+ *	have, terminated by NULL; others may be missing, which saves time. NULL:
+ *	all
+ * @name: for modules: only the one with this name; NULL: all
  */
 struct eadm_dump_opts {
 	size_t size;
@@ -338,6 +366,7 @@ struct eadm_dump_opts {
 	bool has_from;
 	bool original;
 	bool limits;
+	bool setup;
 	uint64_t id;
 	uint64_t from;
 	const struct eadm_entry_opts *entries;
@@ -351,12 +380,12 @@ struct eadm_dump_opts {
  * eadm_dump_open() - begin to read objects
  * @ctx: an open context
  * @object: what to read
- * @opts: what of it, or NULL for everything without @hw
+ * @opts: which part of it, or NULL for everything without @hw
  * @dump: where to put the dump; close it with eadm_dump_close()
  *
- * Return: 0; -ENODEV for an unknown device or when there is none;
- * -EOPNOTSUPP when no device of the source can show this; -EINVAL, -E2BIG or
- * -ERANGE for bad options; other errors of the source.
+ * Return: 0; -ENODEV for an unknown device or if there is none; -EOPNOTSUPP if
+ * no device of the source can show this; -EINVAL, -E2BIG or -ERANGE for bad
+ * options; other errors of the source.
  * Since: 0.1
  */
 int eadm_dump_open(struct eadm_ctx *ctx, const struct eadm_object *object,
@@ -367,12 +396,12 @@ int eadm_dump_open(struct eadm_ctx *ctx, const struct eadm_object *object,
  * @dump: the dump
  * @record: where to put the row; valid until the next call on @dump
  *
- * Rows come as they arrive, memory stays the same however many there are. A
- * device that fails does not hide the others: the failure becomes a note,
- * and the dump goes on.
+ * Rows are returned as they arrive; memory use does not depend on their number.
+ * A device that fails does not hide the others: the failure becomes a note, and
+ * the dump continues.
  *
- * Return: 1 with a row, 0 at the end, or a negative errno: -ENOENT when no
- * object has the id that was asked for.
+ * Return: 1 with a row, 0 at the end, or a negative errno: -ENOENT if no object
+ * has the id that was requested.
  * Since: 0.1
  */
 int eadm_dump_next(struct eadm_dump *dump, const struct eadm_record **record);
@@ -386,18 +415,18 @@ int eadm_dump_next(struct eadm_dump *dump, const struct eadm_record **record);
 void eadm_dump_close(struct eadm_dump *dump);
 
 /**
- * eadm_dump_inconsistent() - whether objects came or went while reading
- * @dump: the dump; final once eadm_dump_next() returned 0
+ * eadm_dump_inconsistent() - whether objects appeared or vanished while reading
+ * @dump: the dump; the result is final once eadm_dump_next() has returned 0
  *
- * Short dumps are read again up to three times before this is set.
+ * Short dumps are repeated up to three times before this is set.
  *
  * Since: 0.1
  */
 bool eadm_dump_inconsistent(const struct eadm_dump *dump);
 
 /**
- * eadm_dump_note() - what is missing and why
- * @dump: the dump; all notes are there once eadm_dump_next() returned 0
+ * eadm_dump_note() - what is missing, and why
+ * @dump: the dump; its notes are complete once eadm_dump_next() has returned 0
  * @index: from 0
  * @note: filled in; the strings are valid until the next call on @dump
  *
@@ -414,7 +443,8 @@ int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
  * @record: the row
  * @field: a field of the row's object
  *
- * Absent is not zero: it was not measured, or the caller may not see it.
+ * Absent does not mean zero: the value was not measured, or the caller may not
+ * see it.
  *
  * Since: 0.1
  */
@@ -424,7 +454,7 @@ bool eadm_record_has(const struct eadm_record *record,
 /**
  * eadm_record_next() - walk the fields that have a value in this row
  * @record: the row
- * @field: NULL for the first one, else the one before
+ * @field: NULL for the first one, else the previous one
  *
  * Return: the next one in the order of the object's fields, NULL at the end.
  * Since: 0.1
@@ -461,8 +491,8 @@ int eadm_record_s64(const struct eadm_record *record,
  * @record: the row
  * @field: a field of the row's object
  *
- * Return: the text, valid as long as the row, or NULL with errno ENODATA when
- * it is absent, EINVAL when it is of another type. Not necessarily UTF-8.
+ * Return: the text, valid as long as the row, or NULL with errno ENODATA if it
+ * is absent, EINVAL if it is of another type. It need not be UTF-8.
  * Since: 0.1
  */
 const char *eadm_record_string(const struct eadm_record *record,
@@ -474,8 +504,8 @@ const char *eadm_record_string(const struct eadm_record *record,
  * @field: a field of the row's object
  * @len: where to put the number of bytes
  *
- * Return: the bytes, valid as long as the row, or NULL with errno ENODATA
- * when it is absent, EINVAL when it is of another type.
+ * Return: the bytes, valid as long as the row, or NULL with errno ENODATA if it
+ * is absent, EINVAL if it is of another type.
  * Since: 0.1
  */
 const void *eadm_record_bytes(const struct eadm_record *record,
@@ -484,16 +514,16 @@ const void *eadm_record_bytes(const struct eadm_record *record,
 /**
  * struct eadm_value - the value of a field
  * @field: the field
- * @index: its position in the object, as of eadm_object_field()
+ * @index: its position in the object, as for eadm_object_field()
  * @type: which of the members below holds the value
- * @len: number of bytes of EADM_TYPE_BYTES
- * @u64: of EADM_TYPE_U64
- * @s64: of EADM_TYPE_S64
- * @string: of EADM_TYPE_STRING, valid as long as the row
- * @bytes: of EADM_TYPE_BYTES, valid as long as the row
+ * @len: number of bytes, for EADM_TYPE_BYTES
+ * @u64: for EADM_TYPE_U64
+ * @s64: for EADM_TYPE_S64
+ * @string: for EADM_TYPE_STRING, valid as long as the row
+ * @bytes: for EADM_TYPE_BYTES, valid as long as the row
  *
- * It never grows: eadm_record_values() fills arrays of it, whose stride is
- * sizeof(struct eadm_value) in every version.
+ * This struct never grows: eadm_record_values() fills arrays of it, whose
+ * stride is sizeof(struct eadm_value) in every version.
  */
 struct eadm_value {
 	const struct eadm_field *field;
@@ -512,11 +542,11 @@ struct eadm_value {
  * eadm_record_values() - all values of a row at once
  * @record: the row
  * @values: where to put them, in the order of the object's fields
- * @max: how many fit; eadm_object_fields() is enough for all
+ * @max: room for how many; eadm_object_fields() is enough for all
  *
  * For programs that read many rows: one call instead of one per field.
  *
- * Return: how many values were put there.
+ * Return: the number of values.
  * Since: 0.1
  */
 unsigned int eadm_record_values(const struct eadm_record *record,
@@ -529,10 +559,10 @@ unsigned int eadm_record_values(const struct eadm_record *record,
  * @buf: where to put the text, which ends with a NUL unless @size is 0
  * @size: its size in bytes; 256 is enough for all but long strings
  *
- * Numbers in base units, values by name, addresses in their usual form,
- * bytes in hexadecimal.
+ * Numbers are in base units, states are shown by name, addresses in their usual
+ * form, bytes in hexadecimal.
  *
- * Return: length of the text as by snprintf(), -ENODATA when it is absent.
+ * Return: length of the text as by snprintf(), -ENODATA if it is absent.
  * Since: 0.1
  */
 int eadm_record_text(const struct eadm_record *record,
@@ -542,8 +572,8 @@ int eadm_record_text(const struct eadm_record *record,
  * eadm_record_time() - when the row arrived
  * @record: the row
  *
- * Return: nanoseconds since 1970; differences are not disturbed by changes of
- * the machine's clock within one context. 0 when a capture does not have it.
+ * Return: nanoseconds since 1970; within one context, changes of the machine's
+ * clock do not affect differences. 0 if a capture does not have the time.
  * Since: 0.1
  */
 uint64_t eadm_record_time(const struct eadm_record *record);
@@ -551,9 +581,9 @@ uint64_t eadm_record_time(const struct eadm_record *record);
 /**
  * struct eadm_extra - a value that has no field
  * @size: sizeof(struct eadm_extra), set by the caller
- * @name: name of a counter that the dictionary does not know, or NULL
- * @value: its value, when @name is set
- * @attr: number of an attribute that a newer kernel sent, when @name is NULL
+ * @name: name of a counter that has no field, or NULL
+ * @value: its value, if @name is set
+ * @attr: number of an attribute that a newer kernel sent, if @name is NULL
  * @data: its payload
  * @len: length of the payload
  */
@@ -582,8 +612,8 @@ int eadm_record_extra(const struct eadm_record *record, unsigned int index,
  * eadm_record_new() - copy a row, to keep it
  * @record: the row
  *
- * Return: the copy, which no dump or context changes, or NULL with errno
- * ENOMEM. Free it with eadm_record_free().
+ * Return: the copy, which is independent of dump and context, or NULL with
+ * errno ENOMEM. Free it with eadm_record_free().
  * Since: 0.1
  */
 struct eadm_record *eadm_record_new(const struct eadm_record *record);
@@ -601,9 +631,9 @@ void eadm_record_free(struct eadm_record *record);
 /**
  * struct eadm_trace_opts - which flight records to follow
  * @size: sizeof(struct eadm_trace_opts), set by the caller
- * @oldest: begin with the oldest record kept instead of with what ends from
- *	now on
- * @min_latency: only commands that took at least this time, in nanoseconds; 0
+ * @oldest: begin with the oldest record available instead of with commands that
+ *	end from now on
+ * @min_latency: only commands that took at least this long, in nanoseconds; 0
  *	for all
  * @has_op: only the command @op
  * @op: value of the field "op" of the object "cmd"
@@ -618,14 +648,14 @@ struct eadm_trace_opts {
 
 /**
  * eadm_trace_open() - follow the flight recorder of a device of this machine
- * @ctx: a context open on this machine
+ * @ctx: a context open on this machine, or on a program that is an adapter
  * @device: name of the RDMA device
  * @opts: which records, or NULL for all from now on
  * @trace: where to put the trace; close it with eadm_trace_close()
  *
- * Return: 0; -EOPNOTSUPP for a capture, without the companion module or when
- * the driver keeps no flight recorder; -ENODEV for an unknown device; -EINVAL
- * or -E2BIG for bad options; the errno of opening the device's node.
+ * Return: 0; -EOPNOTSUPP for a capture, without the companion module, or if the
+ * driver has no flight recorder; -ENODEV for an unknown device; -EINVAL or
+ * -E2BIG for bad options; the errno of opening the device's node.
  * Since: 0.1
  */
 int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
@@ -647,8 +677,8 @@ int eadm_trace_fd(const struct eadm_trace *trace);
  * @record: where to put the record, of the object "cmd"; valid until the next
  *	call on @trace
  *
- * Return: 1 with a record, 0 when there is none yet, -ENODEV when the device
- * went away, other negative errno.
+ * Return: 1 with a record, 0 if there is none yet, -ENODEV if the device was
+ * removed, other negative errno.
  * Since: 0.1
  */
 int eadm_trace_next(struct eadm_trace *trace,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: support bundles and redaction. Part of eadm.h, which says what holds
- * for all functions; it can be included alone as well.
+ * libeadm: support bundles and redaction. Part of eadm.h, which has the rules
+ * for all functions; it can also be included alone.
  */
 #ifndef EADM_BUNDLE_H
 #define EADM_BUNDLE_H
@@ -41,17 +41,18 @@ struct eadm_member {
 };
 
 /**
- * eadm_bundle_open() - begin to read a bundle
+ * eadm_bundle_open() - start reading a bundle
  * @ctx: a context; it need not be open
  * @path: the file, "-" for standard input
  * @bundle: where to put the bundle; close it with eadm_bundle_close()
  *
- * A bundle is tar packed by zstd. Nothing is unpacked to a disk. Whatever is
- * not as eadm writes it - links, odd names, absurd sizes - is refused.
+ * A bundle is a tar archive compressed with zstd. Nothing is unpacked to disk.
+ * Anything that eadm would not write - links, odd names, absurd sizes - is
+ * refused.
  *
- * Without this, eadm_open_file() reads the capture in a bundle.
+ * This is not needed for the capture in a bundle: eadm_open_file() reads it.
  *
- * Return: 0; -EBADMSG when it is no bundle; -EOPNOTSUPP when libarchive is
+ * Return: 0; -EBADMSG if it is not a bundle; -EOPNOTSUPP if libarchive is
  * missing; the errno of opening the file; -ENOMEM.
  * Since: 0.1
  */
@@ -63,11 +64,11 @@ int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
  * @bundle: the bundle
  * @member: filled in; @member->name is valid until the next call on @bundle
  *
- * The end comes without an error only if every member has the digest that the
- * bundle itself lists: reading to the end verifies it.
+ * The end is reached without an error only if every member has the digest that
+ * the bundle itself lists: reading to the end verifies the bundle.
  *
  * Return: 1 with a member, 0 at the end, -EBADMSG for a damaged bundle,
- * -EINVAL when @member->size is not set, other negative errno of reading.
+ * -EINVAL if @member->size is not set, other negative errno of reading.
  * Since: 0.1
  */
 int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
@@ -85,7 +86,7 @@ int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
 long eadm_bundle_read(struct eadm_bundle *bundle, void *buf, size_t size);
 
 /**
- * eadm_bundle_digest() - SHA-256 of a member that was passed
+ * eadm_bundle_digest() - SHA-256 of a member that was read
  * @bundle: the bundle
  * @name: name of the member
  *
@@ -105,14 +106,14 @@ const char *eadm_bundle_digest(const struct eadm_bundle *bundle,
 void eadm_bundle_close(struct eadm_bundle *bundle);
 
 /**
- * eadm_bundle_writer_open() - begin to write a bundle
+ * eadm_bundle_writer_open() - start writing a bundle
  * @ctx: a context; it need not be open
- * @path: file to make; it appears, with mode 0600, when
+ * @path: file to create; it appears, with mode 0600, when
  *	eadm_bundle_writer_close() succeeds, and replaces an older one; "-"
- *	writes to standard output as it goes
+ *	writes to standard output immediately
  * @writer: where to put the bundle; close it with eadm_bundle_writer_close()
  *
- * Return: 0; -EOPNOTSUPP when libarchive is missing; the errno of making the
+ * Return: 0; -EOPNOTSUPP if libarchive is missing; the errno of creating the
  * file; -ENOMEM.
  * Since: 0.1
  */
@@ -136,7 +137,7 @@ int eadm_bundle_writer_add(struct eadm_bundle_writer *writer, const char *name,
 			   size_t len, char *digest);
 
 /**
- * eadm_bundle_writer_size() - bytes added so far, before packing
+ * eadm_bundle_writer_size() - bytes added so far, before compression
  * @writer: the bundle
  *
  * Since: 0.1
@@ -145,7 +146,7 @@ uint64_t eadm_bundle_writer_size(const struct eadm_bundle_writer *writer);
 
 /**
  * eadm_bundle_writer_close() - finish the bundle, or drop it
- * @writer: the bundle; gone afterwards in any case
+ * @writer: the bundle; freed in any case
  * @keep: false to leave no file behind
  *
  * Return: 0, or the errno of writing, syncing or naming the file.
@@ -156,7 +157,7 @@ int eadm_bundle_writer_close(struct eadm_bundle_writer *writer, bool keep);
 /* ---- redaction -------------------------------------------------------------- */
 
 /**
- * struct eadm_redactor - replaces names and addresses by pseudonyms
+ * struct eadm_redactor - replaces names and addresses with pseudonyms
  */
 struct eadm_redactor;
 
@@ -167,10 +168,10 @@ struct eadm_redactor;
  * @ipv6: IPv6 addresses and GIDs
  * @macs: MAC addresses
  * @guids: GUIDs and other hardware addresses
- * @hosts: names of hosts
- * @processes: names of processes
+ * @hosts: host names
+ * @processes: process names
  * @secrets: keys and raw bytes left out
- * @dropped: values left out because what they hold is not known
+ * @dropped: values left out because their meaning is unknown
  */
 struct eadm_redaction {
 	size_t size;
@@ -185,19 +186,19 @@ struct eadm_redaction {
 };
 
 /**
- * eadm_redactor_open() - make a redactor
+ * eadm_redactor_open() - create a redactor
  * @ctx: a context that outlives it; it need not be open
  * @key: what the pseudonyms depend on besides the originals
  * @len: length of the key, 16 to 64 bytes
  * @redactor: where to put it; close it with eadm_redactor_close()
  *
  * The same original with the same key always has the same pseudonym. IPv4
- * addresses become such of 240.0.0.0/4, IPv6 addresses and GIDs such of
- * 2001:db8::/32, MAC addresses and GUIDs locally administered ones, names
- * "host-..." and "proc-...".
+ * addresses become addresses in 240.0.0.0/4, IPv6 addresses and GIDs become
+ * addresses in 2001:db8::/32, MAC addresses and GUIDs become locally
+ * administered ones, names become "host-..." and "proc-...".
  *
- * Return: 0; -EINVAL for a bad key; -EOPNOTSUPP when libnettle or libarchive
- * is missing; -ENOMEM.
+ * Return: 0; -EINVAL for a bad key; -EOPNOTSUPP if libnettle or libarchive is
+ * missing; -ENOMEM.
  * Since: 0.1
  */
 int eadm_redactor_open(struct eadm_ctx *ctx, const void *key, size_t len,
@@ -218,7 +219,7 @@ int eadm_redactor_host(struct eadm_redactor *redactor, const char *name);
  * @redactor: the redactor
  * @name: the name
  *
- * Those in what is captured are learned as they come.
+ * Process names in what is captured are learned automatically.
  *
  * Return: 0 or -ENOMEM.
  * Since: 0.1
@@ -230,13 +231,13 @@ int eadm_redactor_process(struct eadm_redactor *redactor, const char *name);
  * @redactor: the redactor
  * @text: the text
  * @len: its length
- * @out: where to put the redacted text, with a NUL behind it
+ * @out: where to put the redacted text, terminated by NUL
  * @out_len: where to put its length in bytes, without the NUL
  *
- * Addresses are found by their form, names where they stand as whole words.
+ * Addresses are recognized by their form, names only as whole words.
  *
- * Ownership: *@out is the caller's, to be given to free(). This is the only
- * function of the library that hands out memory of malloc().
+ * Ownership: *@out belongs to the caller and is released with free(). This is
+ * the only function of the library that returns memory from malloc().
  *
  * Return: 0 or -ENOMEM.
  * Since: 0.1
@@ -249,14 +250,14 @@ int eadm_redactor_text(struct eadm_redactor *redactor, const char *text,
  * @redactor: the redactor
  * @counts: filled in
  *
- * Return: 0, or -EINVAL when @counts->size is not set.
+ * Return: 0, or -EINVAL if @counts->size is not set.
  * Since: 0.1
  */
 int eadm_redactor_counts(const struct eadm_redactor *redactor,
 			 struct eadm_redaction *counts);
 
 /**
- * eadm_redactor_close() - forget a key and what was learned
+ * eadm_redactor_close() - free a redactor, with its key and what it learned
  * @redactor: the redactor or NULL
  *
  * Since: 0.1
@@ -266,9 +267,9 @@ void eadm_redactor_close(struct eadm_redactor *redactor);
 /**
  * eadm_capture_redact() - redact what is captured from here on
  * @ctx: a context without an open capture
- * @redactor: the redactor, or NULL to stop; it must live as long as captures
+ * @redactor: the redactor, or NULL to stop; it must outlive the captures
  *
- * Rows that are read are not changed, only what is written.
+ * This affects only what is written, not the rows that are read.
  *
  * Since: 0.1
  */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: diagnosis. Part of eadm.h, which says what holds for all functions;
- * it can be included alone as well.
+ * libeadm: diagnosis. Part of eadm.h, which has the rules for all functions; it
+ * can also be included alone.
  *
  * A diagnosis reads snapshots from a source and applies rules to them. Some
  * rules judge a single snapshot, such as "the command queue is dead"; others
- * need two, because they are about what moves or does not move. So: sample,
- * wait, sample again, evaluate, and read the verdicts. A program that samples
- * anyway, such as an exporter at each scrape, evaluates after each sample.
+ * need two, because they are about what moves or does not move. So the
+ * procedure is: sample, wait, sample again, evaluate, and read the verdicts. A
+ * program that samples anyway, such as an exporter at each scrape, evaluates
+ * after each sample.
  *
  * A healthy system has no verdicts, however busy it is.
  */
@@ -39,8 +40,10 @@ struct eadm_rule;
 
 /**
  * enum eadm_severity - how bad it is
- * @EADM_SEVERITY_OK: it is well; of rules about the setup only, as the next one
- * @EADM_SEVERITY_UNSEEN: what the rule is about cannot be seen, and should be
+ * @EADM_SEVERITY_OK: it is fine; this and the next one are only for rules about
+ *	the setup
+ * @EADM_SEVERITY_UNSEEN: what the rule checks cannot be seen, but should be
+ *	visible
  * @EADM_SEVERITY_NOTICE: worth knowing, nothing is broken
  * @EADM_SEVERITY_WARNING: something does not work as it should
  * @EADM_SEVERITY_CRITICAL: a device or a connection is out of service
@@ -57,7 +60,7 @@ enum eadm_severity {
  * eadm_severity_name() - such as "warning"
  * @severity: the severity
  *
- * Return: its name, NULL for no severity.
+ * Return: its name, NULL if it is not a severity.
  * Since: 0.1
  */
 const char *eadm_severity_name(enum eadm_severity severity);
@@ -81,9 +84,9 @@ const char *eadm_rule_name(const struct eadm_rule *rule);
 
 /**
  * enum eadm_rules - groups of rules, a bit for each
- * @EADM_RULES_STATE: what goes on: "eadm diagnose"
- * @EADM_RULES_SETUP: how the machine is set up: "eadm check". With these there are
- *	verdicts about what is well, too.
+ * @EADM_RULES_STATE: what is happening: "eadm diagnose"
+ * @EADM_RULES_SETUP: how the machine is set up: "eadm check". These also have
+ *	verdicts about what is fine.
  */
 enum eadm_rules {
 	EADM_RULES_STATE = 1,
@@ -100,16 +103,16 @@ enum eadm_rules {
 unsigned int eadm_rule_groups(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_check() - what "eadm check" calls it
+ * eadm_rule_check() - its name in "eadm check"
  * @rule: the description
  *
- * Return: a stable name, such as "port", or NULL when it is not about the setup.
+ * Return: a stable name, such as "port", or NULL if it is not about the setup.
  * Since: 0.1
  */
 const char *eadm_rule_check(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_severity() - how bad it is when the rule applies
+ * eadm_rule_severity() - how bad it is if the rule finds something
  * @rule: the description
  *
  * Since: 0.1
@@ -141,17 +144,17 @@ const char *eadm_rule_help(const struct eadm_rule *rule);
 const char *eadm_rule_cause(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_alike() - what looks alike without being a fault
+ * eadm_rule_alike() - what looks similar without being a fault
  * @rule: the description
  *
  * Return: what a healthy adapter or application may do that looks like what the
- * rule finds, and why it is not accused.
+ * rule finds, and why it is not reported.
  * Since: 0.1
  */
 const char *eadm_rule_alike(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_two_snapshots() - whether it takes two snapshots
+ * eadm_rule_two_snapshots() - whether it requires two snapshots
  * @rule: the description
  *
  * Since: 0.1
@@ -178,16 +181,17 @@ void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
 /**
  * struct eadm_sample_opts - how a snapshot is read
  * @size: sizeof(struct eadm_sample_opts), set by the caller
- * @hw: with the adapters' own contexts: a command of the adapter for each
- *	object. Where they may not be read, or the adapter does not answer, the
- *	rules do with the rest.
- * @more: another snapshot is read before rules are applied: of this one what they
- *	compare with it is read, unless it is captured
+ * @hw: with the adapters' own contexts, which require a command for each
+ *	object. If they may not be read, or the adapter does not answer, the
+ *	rules use what is left.
+ * @more: another snapshot will be read before rules are applied: from this one,
+ *	read only what they compare with it, unless it is captured
  * @extend: keep the snapshot that the last one is compared with, so that the
  *	time between them grows
- * @rules: bits of enum eadm_rules: which ones are to be applied, and so what is
- *	read. 0: EADM_RULES_STATE. With EADM_RULES_SETUP alone a single snapshot is
- *	enough, and that there is no device is a verdict, not an error.
+ * @rules: bits of enum eadm_rules: which rules will be applied, which
+ *	determines what is read. 0: EADM_RULES_STATE. With EADM_RULES_SETUP
+ *	alone, a single snapshot is enough, and the lack of a device is a
+ *	verdict, not an error.
  * @device: only of this RDMA device, NULL for all
  */
 struct eadm_sample_opts {
@@ -205,9 +209,9 @@ struct eadm_sample_opts {
  * @ctx: an open context without a dump; always the same one
  * @opts: how, or NULL for all devices with @hw
  *
- * Keeps two snapshots: this one and the one to compare it with.
+ * The diagnosis keeps two snapshots: this one and the one to compare it with.
  *
- * Return: 0; -ENODEV for an unknown device or when there is none; -EINVAL or
+ * Return: 0; -ENODEV for an unknown device or if there is none; -EINVAL or
  * -E2BIG for bad options; other errors of the source.
  * Since: 0.1
  */
@@ -217,7 +221,7 @@ int eadm_diagnosis_sample(struct eadm_diagnosis *diagnosis,
 
 /**
  * eadm_diagnosis_evaluate() - apply the rules to the snapshots
- * @diagnosis: the diagnosis; verdicts from before are forgotten
+ * @diagnosis: the diagnosis; earlier verdicts are dropped
  *
  * Return: the number of verdicts, worst first, or -ENOMEM.
  * Since: 0.1
@@ -225,10 +229,10 @@ int eadm_diagnosis_sample(struct eadm_diagnosis *diagnosis,
 int eadm_diagnosis_evaluate(struct eadm_diagnosis *diagnosis);
 
 /**
- * eadm_diagnosis_in_doubt() - whether a longer interval makes verdicts surer
+ * eadm_diagnosis_in_doubt() - whether a longer interval may change verdicts
  * @diagnosis: the diagnosis, evaluated
  *
- * True when something is said to be stuck because it did not move between the
+ * True if something is reported as stuck because it did not move between the
  * two snapshots. Sample again with &eadm_sample_opts.extend and evaluate.
  *
  * Since: 0.1
@@ -239,18 +243,18 @@ bool eadm_diagnosis_in_doubt(const struct eadm_diagnosis *diagnosis);
  * eadm_diagnosis_interval() - time between the two snapshots
  * @diagnosis: the diagnosis
  *
- * Return: nanoseconds, 0 with one snapshot.
+ * Return: nanoseconds; 0 if there is only one snapshot.
  * Since: 0.1
  */
 uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *diagnosis);
 
 /**
- * struct eadm_evidence - a value that a verdict rests on
+ * struct eadm_evidence - a value that a verdict is based on
  * @size: sizeof(struct eadm_evidence), set by the caller
- * @object: name of the kind of object it was seen at, such as "qp"
+ * @object: name of the kind of object that has the value, such as "qp"
  * @id: value of that object's key field
- * @name: what was seen: the key of a field as in JSON, such as "hw_sq_ci", or
- *	with "_growth" behind it what a counter grew by
+ * @name: what was seen: the key of a field as in JSON, such as "hw_sq_ci"; with
+ *	"_growth" appended, the growth of a counter
  * @text: the value as text
  * @is_number: @number holds the value, too
  * @number: the value
@@ -274,12 +278,12 @@ struct eadm_evidence {
  * @object: name of the kind of object it is about
  * @has_id: @id holds the value of the object's key field
  * @id: the value
- * @pid: process that owns the object, 0 when it has none or it is not known
- * @comm: command name of that process or the kernel consumer in brackets, ""
- *	when it is not known
- * @finding: a sentence about what is the matter, with numbers
- * @cause: the likely cause, "" where nothing is wrong
- * @next: a command that shows more, or a remedy, likewise
+ * @pid: process that owns the object, 0 if it has none or it is unknown
+ * @comm: command name of that process, or the kernel consumer in brackets; ""
+ *	if unknown
+ * @finding: a sentence about what is wrong, with numbers
+ * @cause: the likely cause, "" if nothing is wrong
+ * @next: a command that shows more, or a remedy; "" if nothing is wrong
  *
  * Strings are valid until the diagnosis is sampled, evaluated or freed.
  */
@@ -304,21 +308,20 @@ struct eadm_verdict {
  * @index: from 0
  * @verdict: filled in
  *
- * Return: 1, 0 when there are no more, -EINVAL when @verdict->size is not set.
+ * Return: 1, 0 if there are no more, -EINVAL if @verdict->size is not set.
  * Since: 0.1
  */
 int eadm_diagnosis_verdict(const struct eadm_diagnosis *diagnosis,
 			   unsigned int index, struct eadm_verdict *verdict);
 
 /**
- * eadm_diagnosis_evidence() - read what a verdict rests on
+ * eadm_diagnosis_evidence() - read what a verdict is based on
  * @diagnosis: the diagnosis, evaluated
  * @verdict: index of the verdict
  * @index: from 0
- * @evidence: filled in; the strings are valid as those of a verdict
+ * @evidence: filled in; the strings are valid as long as those of a verdict
  *
- * Return: 1, 0 when there are no more, -EINVAL when @evidence->size is not
- * set.
+ * Return: 1, 0 if there are no more, -EINVAL if @evidence->size is not set.
  * Since: 0.1
  */
 int eadm_diagnosis_evidence(const struct eadm_diagnosis *diagnosis,
@@ -326,15 +329,15 @@ int eadm_diagnosis_evidence(const struct eadm_diagnosis *diagnosis,
 			    struct eadm_evidence *evidence);
 
 /**
- * struct eadm_consequence - what the cause of a verdict does to another object
+ * struct eadm_consequence - how the cause of a verdict affects another object
  * @size: sizeof(struct eadm_consequence), set by the caller
  * @device: name of the device
  * @object: name of the kind of object, such as "qp"
  * @has_id: @id holds the value of the object's key field
  * @id: the value
  * @pid: process that owns it, as in &struct eadm_verdict
- * @comm: its name, likewise
- * @finding: a sentence about what was seen of it
+ * @comm: its name, as in &struct eadm_verdict
+ * @finding: a sentence about how it is affected
  */
 struct eadm_consequence {
 	size_t size;
@@ -352,12 +355,11 @@ struct eadm_consequence {
  * @diagnosis: the diagnosis, evaluated
  * @verdict: index of the verdict
  * @index: from 0
- * @consequence: filled in; the strings are valid as those of a verdict
+ * @consequence: filled in; the strings are valid as long as those of a verdict
  *
- * These objects have no verdict of their own.
+ * These objects have no separate verdict.
  *
- * Return: 1, 0 when there are no more, -EINVAL when @consequence->size is not
- * set.
+ * Return: 1, 0 if there are no more, -EINVAL if @consequence->size is not set.
  * Since: 0.1
  */
 int eadm_diagnosis_consequence(const struct eadm_diagnosis *diagnosis,
@@ -368,10 +370,10 @@ int eadm_diagnosis_consequence(const struct eadm_diagnosis *diagnosis,
  * struct eadm_gap - rules that could not be applied to a device
  * @size: sizeof(struct eadm_gap), set by the caller
  * @device: name of the device
- * @reason: why, by a stable name such as "companion"
- * @rules: how many rules
- * @of: how many rules there are
- * @why: why, as a sentence
+ * @reason: stable name of the reason, such as "companion"
+ * @rules: number of rules
+ * @of: total number of rules
+ * @why: the reason, as a sentence
  * @remedy: what to do about it
  */
 struct eadm_gap {
@@ -388,27 +390,27 @@ struct eadm_gap {
  * eadm_diagnosis_gap() - which rules could not be applied, and why
  * @diagnosis: the diagnosis, evaluated
  * @index: from 0
- * @gap: filled in; the strings are valid as those of a verdict
+ * @gap: filled in; the strings are valid as long as those of a verdict
  *
- * Without verdicts nothing is wrong only as far as there are no gaps. What does
- * not apply, such as a rule about event queues to a device that has none, is no
- * gap.
+ * The absence of verdicts only means that nothing is wrong if there are no
+ * gaps. A rule that does not apply, such as one about event queues to a device
+ * that has none, is not a gap.
  *
- * Return: 1, 0 when there are no more, -EINVAL when @gap->size is not set.
+ * Return: 1, 0 if there are no more, -EINVAL if @gap->size is not set.
  * Since: 0.1
  */
 int eadm_diagnosis_gap(const struct eadm_diagnosis *diagnosis,
 		       unsigned int index, struct eadm_gap *gap);
 
 /**
- * eadm_diagnosis_note() - what could not be looked at and why
+ * eadm_diagnosis_note() - what could not be examined, and why
  * @diagnosis: the diagnosis
  * @index: from 0
- * @note: filled in; the strings are valid as those of a verdict
+ * @note: filled in; the strings are valid as long as those of a verdict
  *
- * The gaps of eadm_diagnosis_gap() are among them, in words.
+ * These include the gaps of eadm_diagnosis_gap(), as sentences.
  *
- * Return: 1, 0 when there are no more, -EINVAL when @note->size is not set.
+ * Return: 1, 0 if there are no more, -EINVAL if @note->size is not set.
  * Since: 0.1
  */
 int eadm_diagnosis_note(const struct eadm_diagnosis *diagnosis,

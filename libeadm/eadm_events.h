@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: events and settings. Part of eadm.h, which says what holds for all
- * functions; it can be included alone as well.
+ * libeadm: events and settings. Part of eadm.h, which has the rules for all
+ * functions; it can also be included alone.
  */
 #ifndef EADM_EVENTS_H
 #define EADM_EVENTS_H
@@ -23,15 +23,16 @@ struct eadm_events;
 /* ---- events -------------------------------------------------------------- */
 
 /**
- * eadm_events_open() - listen to what happens on the devices
+ * eadm_events_open() - listen to events of the devices
  * @ctx: an open context
  * @events: where to put the stream; close it with eadm_events_close()
  *
- * From a capture: the events that were recorded by this function with a
- * capture open. One thread at a time, like all that belongs to a context.
+ * From a capture, the stream has the events that such a stream recorded while
+ * the capture was open. Only one thread may use it at a time, as with
+ * everything that belongs to a context.
  *
- * Return: 0; -EOPNOTSUPP without the companion module or when the capture has
- * no events; other errors of the source.
+ * Return: 0; -EOPNOTSUPP without the companion module or if the capture has no
+ * events; other errors of the source.
  * Since: 0.1
  */
 int eadm_events_open(struct eadm_ctx *ctx, struct eadm_events **events);
@@ -40,7 +41,7 @@ int eadm_events_open(struct eadm_ctx *ctx, struct eadm_events **events);
  * eadm_events_fd() - file descriptor to wait on with poll() for POLLIN
  * @events: the stream
  *
- * Return: the descriptor, or -1 when the events come from a capture.
+ * Return: the descriptor, or -1 if the events come from a capture.
  * Since: 0.1
  */
 int eadm_events_fd(const struct eadm_events *events);
@@ -51,8 +52,8 @@ int eadm_events_fd(const struct eadm_events *events);
  * @record: where to put it, of the object "event"; valid until the next call
  *	on @events
  *
- * Return: 1 with an event, 0 when there is none yet or, of a capture, no more;
- * a negative errno.
+ * Return: 1 with an event; 0 if there is none yet or, in a capture, no more; a
+ * negative errno.
  * Since: 0.1
  */
 int eadm_events_next(struct eadm_events *events,
@@ -82,14 +83,14 @@ void eadm_events_close(struct eadm_events *events);
  * @ctx: a context open on this machine
  * @device: name of the RDMA device
  * @param: value of the field "param" of the object "conf"
- * @value: what it shall be
- * @now: where to put what it is afterwards
+ * @value: its new value
+ * @now: where to put the value afterwards
  *
  * Requires CAP_NET_ADMIN.
  *
- * Return: 0; -EOPNOTSUPP when the adapter does not have the setting, for a
- * capture, or without the companion module; -ERANGE when it cannot have the
- * value; -EPERM; -ENODEV.
+ * Return: 0; -EOPNOTSUPP if the adapter does not have the setting, for a
+ * capture, or without the companion module; -ERANGE if the setting cannot have
+ * the value; -EPERM; -ENODEV.
  * Since: 0.1
  */
 int eadm_conf_set(struct eadm_ctx *ctx, const char *device, uint64_t param,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: families of adapters and what they are called. Part of eadm.h, which
- * says what holds for all functions; it can be included alone as well.
+ * libeadm: families of adapters and their names. Part of eadm.h, which has the
+ * rules for all functions; it can also be included alone.
  *
- * A family is what one driver is for. Of those that eadm has a description of
- * (eadm-FAMILY(7)), queues, contexts and registers can be decoded; of others only
- * names are known here. Both need no context: they are constant, belong to the
- * library, and may be used from every thread, for ever.
+ * A family is the set of adapters that one driver supports. For families that
+ * eadm has a description of (eadm-FAMILY(7)), queues, contexts and registers
+ * can be decoded; for others only names are known. Families need no context:
+ * they are constant, belong to the library, and may be used by any thread at
+ * any time.
  */
 #ifndef EADM_FAMILY_H
 #define EADM_FAMILY_H
@@ -36,8 +37,8 @@ const struct eadm_family *eadm_family_next(const struct eadm_family *family);
 
 /**
  * eadm_family_find() - look a family up
- * @name: its name, or that of a driver as the field "driver" of "dev" has it;
- *	NULL is none
+ * @name: its name, or that of a driver as in the field "driver" of "dev"; NULL
+ *	is never found
  *
  * Return: the family, or NULL with errno ENOENT.
  * Since: 0.1
@@ -53,7 +54,7 @@ const struct eadm_family *eadm_family_find(const char *name);
 const char *eadm_family_name(const struct eadm_family *family);
 
 /**
- * eadm_family_driver() - what a driver of the family is called on its bus
+ * eadm_family_driver() - name of one of the family's drivers on its bus
  * @family: the family
  * @index: from 0
  *
@@ -66,7 +67,7 @@ const char *eadm_family_driver(const struct eadm_family *family,
 /**
  * eadm_family_module() - a kernel module of the family
  * @family: the family
- * @index: from 0; the first one is the driver for RDMA
+ * @index: from 0; the first one is the RDMA driver
  *
  * Return: the name, NULL past the last one.
  * Since: 0.1
@@ -75,7 +76,7 @@ const char *eadm_family_module(const struct eadm_family *family,
 			       unsigned int index);
 
 /**
- * eadm_family_provider() - which provider of libibverbs knows the family
+ * eadm_family_provider() - libibverbs provider of the family
  * @family: the family
  *
  * Return: its name, such as "mlx5".
@@ -87,19 +88,19 @@ const char *eadm_family_provider(const struct eadm_family *family);
  * eadm_family_has_companion() - whether eadm comes with a driver for the family
  * @family: the family
  *
- * Such a driver shows the state of its devices to the companion module; another
- * driver of the same name does not.
+ * Such a driver makes the state of its devices available to the companion
+ * module; another driver of the same name does not.
  *
  * Since: 0.1
  */
 bool eadm_family_has_companion(const struct eadm_family *family);
 
 /**
- * eadm_family_has_netdev() - whether a network interface belongs to an adapter
+ * eadm_family_has_netdev() - whether adapters have a network interface
  * @family: the family
  *
- * Return: false where adapters have addresses of another kind; true also where
- * it is not known.
+ * Return: false if adapters have another kind of address; true also if it is
+ * unknown.
  * Since: 0.1
  */
 bool eadm_family_has_netdev(const struct eadm_family *family);
@@ -108,17 +109,17 @@ bool eadm_family_has_netdev(const struct eadm_family *family);
  * eadm_family_has_cm() - whether rdma_cm can make connections over an adapter
  * @family: the family
  *
- * Return: false where it cannot; true also where it is not known.
+ * Return: false if it cannot; true also if it is unknown.
  * Since: 0.1
  */
 bool eadm_family_has_cm(const struct eadm_family *family);
 
 /**
- * eadm_family_middleware() - by which library applications use an adapter
+ * eadm_family_middleware() - library through which applications use an adapter
  * @family: the family
  *
- * Return: the name, such as "libfabric"; NULL where applications use verbs, or
- * it is not known.
+ * Return: the name, such as "libfabric"; NULL if applications use verbs
+ * directly, or it is unknown.
  * Since: 0.1
  */
 const char *eadm_family_middleware(const struct eadm_family *family);
@@ -127,17 +128,17 @@ const char *eadm_family_middleware(const struct eadm_family *family);
  * eadm_family_vectors() - how many completion vectors an adapter can have
  * @family: the family
  *
- * Return: a number, 0 when it is not known.
+ * Return: the number; 0 if it is unknown.
  * Since: 0.1
  */
 unsigned int eadm_family_vectors(const struct eadm_family *family);
 
 /**
- * eadm_family_pci_id() - an identity of the family on the PCI bus
+ * eadm_family_pci_id() - one of the family's PCI IDs
  * @family: the family
  * @index: from 0
- * @vendor: where to put the vendor
- * @device: where to put the device
+ * @vendor: where to put the vendor ID
+ * @device: where to put the device ID
  *
  * Return: 0, -ENOENT past the last one.
  * Since: 0.1
@@ -146,12 +147,12 @@ int eadm_family_pci_id(const struct eadm_family *family, unsigned int index,
 		       uint16_t *vendor, uint16_t *device);
 
 /**
- * eadm_family_index_bits() - how far the indices of a queue count
+ * eadm_family_index_bits() - width of the indices of a queue
  * @family: the family
  * @queue: "sq", "rq", "cq", "eq", "cmd-sq" or "cmd-cq"
  *
- * Return: bits, so that an index is modulo 2 to the power of them; 0 when that
- * is not known.
+ * Return: number of bits: indices count modulo 2 to the power of that number; 0
+ * if it is unknown.
  * Since: 0.1
  */
 unsigned int eadm_family_index_bits(const struct eadm_family *family,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: descriptions of objects and their fields. Part of eadm.h, which says
- * what holds for all functions; it can be included alone as well.
+ * libeadm: descriptions of objects and their fields. Part of eadm.h, which has
+ * the rules for all functions; it can also be included alone.
  */
 #ifndef EADM_FIELD_H
 #define EADM_FIELD_H
@@ -36,11 +36,11 @@ const struct eadm_object *eadm_object_next(const struct eadm_object *object);
 /**
  * enum eadm_object_class - where the rows of an object come from
  * @EADM_CLASS_ROWS: a dump reads them
- * @EADM_CLASS_EVENTS: they come as they happen, see eadm_events_open()
- * @EADM_CLASS_RAW: the library's own, for captures
- * @EADM_CLASS_ENTRIES: a dump of one queue decodes them, which takes more
+ * @EADM_CLASS_EVENTS: they arrive as they happen, see eadm_events_open()
+ * @EADM_CLASS_RAW: internal to the library, for captures
+ * @EADM_CLASS_ENTRIES: a dump of one queue decodes them, which requires more
  *	&eadm_dump_opts
- * @EADM_CLASS_MACHINE: a dump reads them from files of the machine
+ * @EADM_CLASS_MACHINE: a dump reads them from the machine's files
  */
 enum eadm_object_class {
 	EADM_CLASS_ROWS,
@@ -62,8 +62,8 @@ enum eadm_object_class eadm_object_class(const struct eadm_object *object);
  * enum eadm_rows - how many rows a device has
  * @EADM_ROWS_MANY: any number, such as QPs
  * @EADM_ROWS_FEW: one or a few, cheap enough to be read every few seconds
- * @EADM_ROWS_FIXED: few, and never more or fewer
- * @EADM_ROWS_PAST: records of what has been, the oldest are overwritten
+ * @EADM_ROWS_FIXED: few, and their number never changes
+ * @EADM_ROWS_PAST: records of the past, of which the oldest are overwritten
  */
 enum eadm_rows {
 	EADM_ROWS_MANY = 0,
@@ -84,7 +84,8 @@ enum eadm_rows eadm_object_rows(const struct eadm_object *object);
  * eadm_object_has_extras() - whether rows have values besides their fields
  * @object: the description
  *
- * Counters that have no common name, by the driver's: eadm_record_extra().
+ * These are counters that have no common name but only the driver's: see
+ * eadm_record_extra().
  *
  * Since: 0.1
  */
@@ -94,14 +95,15 @@ bool eadm_object_has_extras(const struct eadm_object *object);
  * eadm_object_is_upright() - whether tables show each field as a line
  * @object: the description
  *
- * Of objects with many fields and few rows; each row is a column then.
+ * This is used for objects with many fields and few rows; each row is then a
+ * column.
  *
  * Since: 0.1
  */
 bool eadm_object_is_upright(const struct eadm_object *object);
 
 /**
- * eadm_object_metric() - what the names of its metrics begin with
+ * eadm_object_metric() - prefix of the names of its metrics
  * @object: the description
  *
  * Since: 0.1
@@ -110,7 +112,7 @@ const char *eadm_object_metric(const struct eadm_object *object);
 
 /**
  * eadm_object_find() - look a kind of object up
- * @name: such as "qp"; "QP" is the same
+ * @name: such as "qp"; case does not matter
  *
  * Return: its description, or NULL with errno ENOENT.
  * Since: 0.1
@@ -142,7 +144,7 @@ const char *eadm_object_title(const struct eadm_object *object);
 const char *eadm_object_help(const struct eadm_object *object);
 
 /**
- * eadm_object_key() - the field that tells rows of one device apart
+ * eadm_object_key() - the field that identifies a row among those of one device
  * @object: the description
  *
  * Since: 0.1
@@ -195,13 +197,13 @@ enum eadm_field_type {
 
 /**
  * enum eadm_field_kind - what a field means
- * @EADM_KIND_ID: a number that names something
+ * @EADM_KIND_ID: a number that identifies something
  * @EADM_KIND_GAUGE: a size or level
- * @EADM_KIND_COUNTER: only grows, modulo 2 to the power eadm_field_bits()
+ * @EADM_KIND_COUNTER: only grows, modulo 2 to the power of eadm_field_bits()
  * @EADM_KIND_STATE: a state; often with names for its values
  * @EADM_KIND_FLAGS: a set of bits with names
  * @EADM_KIND_ADDRESS: an address: of memory, network or port
- * @EADM_KIND_SECRET: a key; show it only when asked for by name
+ * @EADM_KIND_SECRET: a key; show it only if requested by name
  * @EADM_KIND_TIME: nanoseconds since 1970
  * @EADM_KIND_AGE: nanoseconds
  * @EADM_KIND_NAME: a name
@@ -224,10 +226,10 @@ enum eadm_field_kind {
 };
 
 /**
- * enum eadm_field_show - whether a field belongs into a table for people
+ * enum eadm_field_show - whether a field belongs in a table for people
  * @EADM_SHOW_ALWAYS: yes
- * @EADM_SHOW_WIDE: where there is room
- * @EADM_SHOW_NEVER: only when asked for by name
+ * @EADM_SHOW_WIDE: if there is room
+ * @EADM_SHOW_NEVER: only if requested by name
  */
 enum eadm_field_show {
 	EADM_SHOW_ALWAYS = 0,
@@ -236,10 +238,10 @@ enum eadm_field_show {
 };
 
 /**
- * enum eadm_field_perm - right needed to see a field
- * @EADM_PERM_NONE: as RDMA netlink shows the object
+ * enum eadm_field_perm - privilege required to see a field
+ * @EADM_PERM_NONE: the same as for the object in RDMA netlink
  * @EADM_PERM_ADMIN: CAP_NET_ADMIN
- * @EADM_PERM_RAWIO: CAP_SYS_RAWIO, and no lockdown of the kernel
+ * @EADM_PERM_RAWIO: CAP_SYS_RAWIO, and the kernel must not be locked down
  */
 enum eadm_field_perm {
 	EADM_PERM_NONE = 0,
@@ -250,9 +252,10 @@ enum eadm_field_perm {
 /**
  * eadm_object_hw() - whether the adapter keeps a context of such objects
  * @object: the description
- * @perm: where to put the right needed to read it, or NULL
+ * @perm: where to put the privilege required to read it, or NULL
  *
- * What needs no right is always read; the rest takes &eadm_dump_opts.hw.
+ * Contexts that require no privilege are always read; others only with
+ * &eadm_dump_opts.hw.
  *
  * Since: 0.1
  */
@@ -292,7 +295,7 @@ const char *eadm_field_heading(const struct eadm_field *field);
 const char *eadm_field_help(const struct eadm_field *field);
 
 /**
- * eadm_field_unit() - base unit, such as "bytes", "" without one
+ * eadm_field_unit() - base unit, such as "bytes"; "" if it has none
  * @field: the description
  *
  * Since: 0.1
@@ -303,7 +306,7 @@ const char *eadm_field_unit(const struct eadm_field *field);
  * eadm_field_family() - the only family of adapters that has the field
  * @field: the description
  *
- * Return: its name, as eadm_family_name() has it, or NULL for a field that every
+ * Return: its name, as in eadm_family_name(), or NULL for a field that every
  * family may have.
  *
  * Since: 0.1
@@ -327,7 +330,7 @@ enum eadm_field_type eadm_field_type(const struct eadm_field *field);
 enum eadm_field_kind eadm_field_kind(const struct eadm_field *field);
 
 /**
- * eadm_field_show() - whether it belongs into a table
+ * eadm_field_show() - whether it belongs in a table
  * @field: the description
  *
  * Since: 0.1
@@ -335,7 +338,7 @@ enum eadm_field_kind eadm_field_kind(const struct eadm_field *field);
 enum eadm_field_show eadm_field_show(const struct eadm_field *field);
 
 /**
- * eadm_field_perm() - right needed to see it
+ * eadm_field_perm() - privilege required to see it
  * @field: the description
  *
  * Since: 0.1
@@ -346,20 +349,20 @@ enum eadm_field_perm eadm_field_perm(const struct eadm_field *field);
  * eadm_field_is_hw() - whether it comes from the adapter itself
  * @field: the description
  *
- * Such fields are there only when the dump was opened with &eadm_dump_opts.hw.
+ * Such fields are present only if the dump was opened with &eadm_dump_opts.hw.
  *
  * Since: 0.1
  */
 bool eadm_field_is_hw(const struct eadm_field *field);
 
 /**
- * enum eadm_metric - what a field is among metrics over time
- * @EADM_METRIC_NONE: nothing
- * @EADM_METRIC_VALUE: a value; a state one for each of its names
- * @EADM_METRIC_SUM: a gauge whose sum over objects means something, too, as
- *	that of every counter does
- * @EADM_METRIC_LABEL: it tells the rows of a device apart
- * @EADM_METRIC_INFO: a name or a number to join on, which seldom changes
+ * enum eadm_metric - role of a field in metrics over time
+ * @EADM_METRIC_NONE: none
+ * @EADM_METRIC_VALUE: a value; for a state, one for each of its names
+ * @EADM_METRIC_SUM: a gauge whose sum over objects is meaningful, as it is for
+ *	every counter
+ * @EADM_METRIC_LABEL: it identifies a row among those of a device
+ * @EADM_METRIC_INFO: a name or number to join on, which rarely changes
  */
 enum eadm_metric {
 	EADM_METRIC_NONE = 0,
@@ -370,7 +373,7 @@ enum eadm_metric {
 };
 
 /**
- * eadm_field_metric() - what it is among metrics over time
+ * eadm_field_metric() - its role in metrics over time
  * @field: the description
  *
  * Since: 0.1
@@ -386,7 +389,7 @@ enum eadm_metric eadm_field_metric(const struct eadm_field *field);
 bool eadm_field_may_be_cut(const struct eadm_field *field);
 
 /**
- * eadm_field_is_hex() - whether it is a number that is written as 0x...
+ * eadm_field_is_hex() - whether it is a number that is printed as 0x...
  * @field: the description
  *
  * Since: 0.1
@@ -417,9 +420,9 @@ unsigned int eadm_field_bits(const struct eadm_field *field);
 /**
  * eadm_field_value_name() - name of a value of a state
  * @field: the description
- * @value: the value; of flags, the mask of one
+ * @value: the value; for flags, the mask of one
  *
- * Return: the name, or NULL when the field or the value has none.
+ * Return: the name, or NULL if the field or the value has none.
  * Since: 0.1
  */
 const char *eadm_field_value_name(const struct eadm_field *field,
@@ -429,7 +432,7 @@ const char *eadm_field_value_name(const struct eadm_field *field,
  * eadm_field_value_find() - value of a state by its name
  * @field: the description
  * @name: the name
- * @value: where to put the value; of flags, the mask of one
+ * @value: where to put the value; for flags, the mask of one
  *
  * Return: 0 or -ENOENT.
  * Since: 0.1

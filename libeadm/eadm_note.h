@@ -12,16 +12,16 @@ extern "C" {
 /**
  * struct eadm_note - something that a dump does not contain, and why
  * @size: sizeof(struct eadm_note), set by the caller
- * @error: negative errno when something that should be there could not be
- *	read, 0 when it is just not there
- * @device: device it is about, "" for all
+ * @error: negative errno if something that should be there could not be read; 0
+ *	if it merely does not exist
+ * @device: the device in question, "" for all
  * @what: what is missing
  * @why: the reason
- * @reason: its stable name where several things are missing for the same reason,
- *	else NULL, and what follows is nothing
+ * @reason: a stable name of the reason if several things are missing for the
+ *	same reason; else NULL, and the following members are meaningless
  * @remedy: what to do about it
  * @count: how many are missing
- * @of: how many there are
+ * @of: how many there are in total
  */
 struct eadm_note {
 	size_t size;

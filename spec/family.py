@@ -1,34 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The description of a family of adapters, spec/families/<family>.yaml, checked."""
 
-import yaml
-
 from emit import SpecError
+from yaml_source import read_yaml
 
 WORDS = {"u8": (1, "LE"), "le16": (2, "LE"), "le32": (4, "LE"), "le64": (8, "LE"),
          "be16": (2, "BE"), "be32": (4, "BE"), "be64": (8, "BE")}
-INDEXES = ["FREE16", "FREE32", "LAP", "PHASE"]
+# Index rules, and how many bits the indices have where the rule says that.
+INDEXES = {"FREE16": 16, "FREE32": 32, "LAP": 0, "PHASE": 0}
 FORMS = ["dec", "hex", "ip", "log2"]
-# What the rows of each kind of queue are.
+# The object of the rows of each kind of queue.
 OBJECTS = {"sq": "sqe", "rq": "rqe", "cq": "cqe", "cmd-cq": "cqe", "eq": "eqe", "cmd-sq": "cmde"}
 
 
 def field_range(raw):
-    """The lowest bit of a field and how many it has."""
+    """The lowest bit of a field and its number of bits."""
     at = raw["at"]
     high, low = at if isinstance(at, list) else (at, at)
     return low, high - low + 1
 
 
 class Word:
-    """Bytes of a structure: a number in some order, or several of them."""
+    """Bytes of a structure: a number in some byte order, or several numbers."""
 
     def __init__(self, offset, size, order, raw):
         self.offset, self.size, self.order, self.raw = offset, size, order, raw
 
 
 class Bits:
-    """Bits of a word of an entry."""
+    """Bits of a word in an entry."""
 
     def __init__(self, word, shift=0, bits=0):
         self.word, self.shift, self.bits = word, shift, bits
@@ -102,8 +102,7 @@ class Family:
     """A description."""
 
     def __init__(self, path, spec):
-        with open(path, encoding="utf-8") as source:
-            self.raw = yaml.safe_load(source)
+        self.raw = read_yaml(path)
         self.name, self.spec = self.raw["name"], spec
         for optional, nothing in (("index-bits", {}), ("formats", []), ("contexts", [])):
             self.raw.setdefault(optional, nothing)
@@ -113,7 +112,13 @@ class Family:
             for item in section["items"]:
                 self.take(item)
         self.classes = self.collect_classes()
+        # The adapter's numbers of how a command ended, and causes.
+        self.command_causes = [(e["value"], e["class"]) for item in self.enums.values()
+                               if "command-classes" in item for e in item["entries"]]
         self.check()
+        self.rules = self.collect_rules()
+        self.index_bits = {**{kind: INDEXES[rule] for kind, rule in self.rules.items()
+                              if INDEXES[rule]}, **self.raw["index-bits"]}
 
     def take(self, item):
         if isinstance(item, str):
@@ -141,22 +146,36 @@ class Family:
         return module["value"] * 256 + raw["opcode"]
 
     def collect_classes(self):
-        """Numbers of the adapter and the names that eadm.yaml has for them."""
+        """The adapter's numbers and their names in eadm.yaml."""
         classes = {"cmd-op": [(self.command_number(c), c["class"]) for c in self.commands]}
+        # Bits where they are in their word; those of classes begin with the lowest one.
+        self.word_bits = {}
         for item in self.enums.values():
-            # Of several, the first; a format may choose another one.
+            # If there are several, the first; a format may choose another one.
             if "classes" in item:
                 classes.setdefault(item["classes"],
                                    [(e["value"], e["class"]) for e in item["entries"]])
         for item in self.groups.values():
             if "classes" in item:
                 fields = [f for f in item["fields"] if "class" in f]
+                self.word_bits[item["classes"]] = [(1 << f["at"], f["class"]) for f in fields]
                 low = min(f["at"] for f in fields)
                 classes[item["classes"]] = [(1 << (f["at"] - low), f["class"]) for f in fields]
         return classes
 
+    def collect_rules(self):
+        """The index rule of each kind of queue."""
+        rules = {}
+        for fmt in self.raw["formats"]:
+            kind, rule = fmt["kind"], fmt["index"]
+            if rules.setdefault(kind, rule) != rule:
+                raise SpecError(f"{self.name}: {kind}: queues of one kind have two index rules")
+            if INDEXES[rule] and kind in self.raw["index-bits"]:
+                raise SpecError(f"{self.name}: {kind}: {rule} is its index-bits")
+        return rules
+
     def check(self):
-        for name, entries in self.classes.items():
+        for name, entries in [*self.classes.items(), ("cause", self.command_causes)]:
             known = {e[0] for e in self.spec.enums[name].entries}
             wrong = {c for _, c in entries} - known
             if wrong:
@@ -170,7 +189,7 @@ class Family:
                     raise SpecError(f"{self.name}: {path}: unknown form")
 
     def parts(self, context):
-        """What is shown of a context: name and word."""
+        """The members of a context that are shown: name and word."""
         for path, word in self.structs[context["struct"]].words.items():
             inner = "struct" in word.raw
             hidden = any(part.startswith("rsvd") for part in path.split("."))
@@ -179,8 +198,9 @@ class Family:
             yield word.raw.get("show", path.replace(".", "-").replace("_", "-")), word
 
     def operations(self, fmt):
-        """The enum that a format's operations are of."""
-        group = self.structs[fmt["struct"]].words[fmt["op"].partition("/")[0]].raw["bits"]
+        """The enum of a format's operations."""
+        raw = self.structs[fmt["struct"]].words[fmt["op"].partition("/")[0]].raw
+        group = raw.get("bits", fmt["op"])
         names = {n for body in fmt["bodies"] for n in body.get("ops", [])}
         for item in self.enums.values():
             entries = {e["name"]: e["value"] for e in item["entries"]}

@@ -18,14 +18,15 @@ import yaml
 from emit import DO_NOT_EDIT, SpecError, c_const, c_name, c_string, header, packed, roff
 from gen_family import OTHER, family_files, family_man
 from json_schema import json_schema
+from yaml_source import read_yaml
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 REPO = os.path.dirname(HERE)
 
 COMMON = ["dev-index", "dev-name", "query-hw", "hw-error", "family"]
-# Those that the companion knows itself.
+# Attributes that the companion fills in itself.
 KNOWN = ["dev-index", "dev-name", "family"]
-# The nest with a family's fields of an object is this attribute plus the family's number.
+# The nest with a family's fields of an object has this number plus the family's number.
 NEST = 256
 OWNER = ["pid", "comm", "cgroup-id", "netns", "res-id"]
 TYPES = ["flag", "u32", "s32", "u64", "uint", "string", "binary", "unused"]
@@ -38,14 +39,14 @@ REDACTS = ["text", "host", "process", "keep", "drop"]
 METRICS = ["none", "value", "sum", "label", "info"]
 ROWS = ["many", "few", "fixed", "past"]
 OBJECT_KEYS = {"key", "title", "cmd", "rows", "layout", "metric", "of", "extras"}
-# What leaves rows out of a dump, with the types of the attribute and of the field.
+# Filters of dumps, with the allowed types of the attribute and of the field.
 FILTERS = {"from": [("u32", "u32"), ("uint", "uint")], "among": [("u32", "u32")],
            "least": [("uint", "uint")], "only": [("uint", "uint")]}
 INDICES = [None, "sq", "rq", "cq", "eq", "cmd-sq", "cmd-cq"]
-VIEW_KEYS = {"kind", "unit", "head", "show", "perm", "hw", "metric", "len",
+VIEW_KEYS = {"tool", "kind", "unit", "head", "show", "perm", "hw", "metric", "len",
              "base", "form", "bits", "cut", "index", "redact"}
-# Words that cannot be the name of a struct member, macros of the kernel among
-# them.
+# Words that cannot be the name of a struct member, including macros of the
+# kernel.
 RESERVED = set("""auto break case char const continue current default do double
 else enum extern float for goto has if inline int linux long register restrict
 return short signed sizeof static struct switch typedef union unix unsigned void
@@ -62,15 +63,20 @@ class Enum:
         self.doc = raw.get("doc", "")
         self.flags = raw["type"] == "flags"
         self.entries = []
+        self.classes = {}
         value = -1
         for entry in raw["entries"]:
             entry = {"name": entry} if isinstance(entry, str) else entry
             value = entry.get("value", value + 1)
             self.entries.append((entry["name"], value, entry.get("doc", "")))
+            if "x-class" in entry:
+                self.classes.setdefault(entry["x-class"], []).append(entry["name"])
         for what in 0, 1:
             seen = [e[what] for e in self.entries]
             if len(set(seen)) != len(seen):
                 raise SpecError(f"enum {self.name}: a name or a value is there twice")
+        if self.classes and sum(map(len, self.classes.values())) != len(self.entries):
+            raise SpecError(f"enum {self.name}: entries with x-class and without")
 
     def number(self, value):
         return 1 << value if self.flags else value
@@ -103,6 +109,7 @@ class Field:
         self.kind = view.get("kind", "state")
         self.unit = view.get("unit")
         self.head = view.get("head", self.name.upper())
+        self.tool = bool(view.get("tool"))
         self.show = view.get("show", "wide")
         self.perm = view.get("perm", "none")
         self.form = view.get("form", "none")
@@ -143,7 +150,7 @@ class Field:
             raise SpecError(f"{self.where}: no name for a struct member")
 
     def json_type(self):
-        """How the value looks in JSON: number, name, names or text."""
+        """How the value is written in JSON: number, name, names or text."""
         if self.enum:
             return "names" if self.enum.flags else "name"
         if self.type in ("string", "binary") or self.base == 16:
@@ -175,9 +182,10 @@ class Object:
         if len(set(names)) != len(names):
             raise SpecError(f"{self.name}: an attribute is there twice")
         self.fields = [f for f in self.all if not f.request and not f.unused]
-        # Those a driver sets; the companion knows the device itself.
-        self.snap = [f for f in self.fields if f.name not in KNOWN]
-        self.sets = []
+        # The fields that a driver sets; the companion fills in the device itself.
+        self.snap = [f for f in self.fields if f.name not in KNOWN and not f.tool]
+        # Those of families, and all that ever were: of some every field is retired.
+        self.sets, self.known_sets = [], []
         self.slots = len(self.all)
         for field in self.all:
             field.slot = field.attr
@@ -189,14 +197,14 @@ class Object:
         for field in self.all:
             if isinstance(field.request, dict):
                 self.add_filter(field, *next(iter(field.request.items())))
-        # Not of netlink: over the char device, or made of what came over it.
+        # Not netlink: read through the char device, or made from what came through it.
         self.machine = view.get("of") == "machine"
         self.local = view.get("cmd", 0 if self.machine else None)
         self.cmd = self.local
         self.verbs = set()
 
     def add_filter(self, field, test, name):
-        """An attribute of a dump's request that leaves rows out, by their field of that name."""
+        """An attribute of dump requests that filters rows by their field of that name."""
         of = next((f for f in self.fields if f.name == name), None)
         if not of or test not in FILTERS or test in self.filters or \
                 (field.type, of.type) not in FILTERS[test] or \
@@ -207,17 +215,17 @@ class Object:
 
     @property
     def by_device(self):
-        """There is one row for each device."""
+        """Whether there is one row for each device."""
         return self.key.name == "dev-index"
 
     @property
     def of_device(self):
-        """Its rows name the device that they are of."""
+        """Whether its rows name their device."""
         return self.all[1].show == "always"
 
     @property
     def every(self):
-        """The fields with those of all families, in the order of their slots."""
+        """The fields including those of all families, in the order of their slots."""
         return self.fields + [f for s in self.sets for f in s.fields]
 
     @property
@@ -226,7 +234,7 @@ class Object:
 
     @property
     def hw(self):
-        """There is something to ask the adapter for."""
+        """Whether some fields are read from the adapter."""
         return bool(self.asked)
 
     @property
@@ -238,7 +246,7 @@ class Object:
 
 
 class FamilySet:
-    """Fields that one family has of an object."""
+    """The fields of an object that only one family has."""
 
     def __init__(self, family, obj, raws, enums):
         self.family, self.obj = family, obj
@@ -256,7 +264,9 @@ class FamilySet:
         for field in self.fields:
             if field.c in taken or field.request:
                 raise SpecError(f"{field.where}: another field of {obj.name} has this name")
-        obj.sets.append(self)
+        obj.known_sets.append(self)
+        if self.fields:
+            obj.sets.append(self)
 
     def attr(self, field):
         return c_const("a", self.name, field.name)
@@ -266,8 +276,7 @@ class Part:
     """What a family of adapters adds to the contract: spec/families/<name>.yaml."""
 
     def __init__(self, path):
-        with open(path, encoding="utf-8") as source:
-            self.raw = yaml.safe_load(source)
+        self.raw = read_yaml(path)
         self.name, self.number = self.raw["name"], self.raw["number"]
         self.title, self.module = self.raw["title"], self.raw["modules"][0]
         self.c = c_name(self.name)
@@ -287,8 +296,7 @@ class Spec:
     """The specification, checked."""
 
     def __init__(self, path, families):
-        with open(path, encoding="utf-8") as source:
-            self.raw = yaml.safe_load(source)
+        self.raw = read_yaml(path)
         self.families = sorted((Part(p) for p in glob.glob(f"{families}/*.yaml")
                                 if os.path.basename(p) != f"{OTHER}.yaml"),
                                key=lambda f: f.number)
@@ -309,7 +317,7 @@ class Spec:
         by_name = {o.name: o for o in self.objects}
         for family in self.families:
             family.sets(by_name, self.enums)
-        # Command numbers begin at 1, the kernel's format has it so.
+        # Command numbers begin at 1, as the kernel's format requires.
         self.ops = []
         for number, raw in enumerate(self.raw["operations"]["list"], 1):
             obj = by_name.get(raw["attribute-set"])
@@ -324,7 +332,7 @@ class Spec:
         for obj in self.family:
             if not obj.cmd:
                 raise SpecError(f"{obj.name}: no operation reads it")
-            # The companion makes these, without the driver and its fields.
+            # The companion makes events without the driver, so without its fields.
             if obj.sets and obj.verbs == {"ntf"}:
                 raise SpecError(f"{obj.name}: events have no fields of {obj.sets[0].family.name}")
         self.check_names()
@@ -332,7 +340,7 @@ class Spec:
     def check_names(self):
         names = [c_const("cmd", raw["name"]) for _, raw, _ in self.ops]
         names += [o.attr(f) for o in self.objects for f in o.all]
-        names += [s.attr(f) for o in self.objects for s in o.sets for f in s.all]
+        names += [s.attr(f) for o in self.objects for s in o.known_sets for f in s.all]
         names += [e.const(n) for e in self.enums.values() for n, _, _ in e.entries]
         names += [c_const("obj", o.name) for o in self.objects]
         twice = {n for n in names if names.count(n) > 1}
@@ -345,7 +353,7 @@ class Spec:
 LOCK_HEAD = """\
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Numbers and types that were given out. spec/gen.py appends and refuses to go
-# on when the specification has another opinion. A retired attribute keeps its
+# on when the specification disagrees. A retired attribute keeps its
 # place in the specification with type: unused.
 """
 
@@ -356,7 +364,7 @@ def lock_entries(spec):
         entries[f"cmd {raw['name']}"] = f"{number}"
     for obj in spec.objects:
         entries[f"key {obj.name}"] = obj.key.name
-        for owner in [obj, *obj.sets]:
+        for owner in [obj, *obj.known_sets]:
             for field in owner.all:
                 enum = f" {field.enum.name}" if field.enum else ""
                 entries[f"attr {owner.name}.{field.name}"] = f"{field.attr} {field.type}{enum}"
@@ -370,7 +378,7 @@ def lock_entries(spec):
 
 
 def lock_compare(key, was, now):
-    """Says what is wrong with a change, or None."""
+    """What is wrong with a change, or None."""
     if now is None:
         return f"{key} ({was}) was removed"
     if now == was:
@@ -391,7 +399,7 @@ def lock_update(spec, text):
             kind, name, value = line.split(" ", 2)
             locked[f"{kind} {name}"] = value
     wrong = [lock_compare(key, was, entries.get(key)) for key, was in locked.items()]
-    # A number given out once stays with its name.
+    # A number that was assigned once stays with its name.
     taken = {}
     for key, value in list(locked.items()) + list(entries.items()):
         if key.startswith("key "):
@@ -411,14 +419,21 @@ def lock_update(spec, text):
 # ---------------------------------------------------------- kernel: headers
 
 def gen_values(spec):
-    """The names of values, for the driver, the companion and programs alike."""
-    lines = ["#ifndef _UAPI_EADM_VALUES_H", "#define _UAPI_EADM_VALUES_H"]
+    """The names of values, for drivers, the companion and programs alike."""
+    lines = ["#ifndef _UAPI_EADM_VALUES_H", "#define _UAPI_EADM_VALUES_H", "",
+             "/* Whether a value is of a class of its enumeration, EADM_..._CLASS_... */",
+             "#define EADM_IS_OF(value, class)\t((value) < 32 && (class) >> (value) & 1)"]
     for enum in spec.enums.values():
         lines += ["", f"/* {enum.name}{': ' + enum.doc if enum.doc else ''} */"]
         for name, value, _ in enum.entries:
             number = enum.number(value)
             shown = f"0x{number:x}" if enum.flags else f"{number}"
             lines.append(f"#define {enum.const(name)}\t{shown}")
+        if enum.classes:
+            lines.append(f"#define {enum.const('count')}\t{len(enum.entries)}")
+        for name, members in enum.classes.items():
+            bits = sum(1 << value for member, value, _ in enum.entries if member in members)
+            lines.append(f"#define {enum.const(f'class-{name}')}\t0x{bits:x} /* a bit each: {', '.join(members)} */")
     lines += ["", "#endif /* _UAPI_EADM_VALUES_H */"]
     return header(lines, "GPL-2.0-only WITH Linux-syscall-note", "h")
 
@@ -430,9 +445,25 @@ def attr_enum(obj):
     return lines + ["", f"\t__{top}_MAX,", f"\t{top}_MAX = (__{top}_MAX - 1)", "};"]
 
 
+def gen_nests(spec):
+    """Attributes of what only one family has of an object."""
+    lines = ["#ifndef _UAPI_EADM_NESTS_H", "#define _UAPI_EADM_NESTS_H", "",
+             "/* Nests with what only one family has of an object: EADM_A_NEST + its number. */",
+             f"#define EADM_A_NEST\t{NEST}"]
+    for family in spec.families:
+        number = c_const("family", family.name)
+        lines += [f"#define {number}\t{family.number}",
+                  f"#define {number}_NAME\t{c_string(family.name)}"]
+    for obj in spec.family:
+        for fields in obj.known_sets:
+            lines += attr_enum(fields)
+    lines += ["", "#endif /* _UAPI_EADM_NESTS_H */"]
+    return header(lines, "GPL-2.0-only WITH Linux-syscall-note", "h")
+
+
 def gen_uapi(spec):
     lines = ["#ifndef _UAPI_EADM_NL_H", "#define _UAPI_EADM_NL_H", "",
-             '#include "eadm_values.h"', "",
+             '#include "eadm_nests.h"', '#include "eadm_values.h"', "",
              f"#define EADM_FAMILY_NAME\t{c_string(spec.raw['name'])}",
              "#define EADM_FAMILY_VERSION\t1", "", "/* Commands. */", "enum {"]
     for number, raw, _ in spec.ops:
@@ -447,14 +478,6 @@ def gen_uapi(spec):
     lines.append("};")
     for obj in spec.family:
         lines += attr_enum(obj)
-        for fields in obj.sets:
-            lines += attr_enum(fields)
-    lines += ["", "/* Nests with what only one family has of an object: EADM_A_NEST + its number. */",
-              f"#define EADM_A_NEST\t{NEST}"]
-    for family in spec.families:
-        number = c_const("family", family.name)
-        lines += [f"#define {number}\t{family.number}",
-                  f"#define {number}_NAME\t{c_string(family.name)}"]
     lines += ["", "#endif /* _UAPI_EADM_NL_H */"]
     return header(lines, "GPL-2.0-only WITH Linux-syscall-note", "h")
 
@@ -472,7 +495,7 @@ def snap_struct(obj):
             lines.append(f"\tu16 {field.c}_len;")
         else:
             lines.append(f"\t{SNAP_TYPES[field.type]} {field.c};")
-    # A mark each, a few in a line.
+    # One presence mark per field, several on a line.
     lines += ["\tstruct {", *(f"\t\tu8 {line.strip().rstrip(',')};"
                               for line in packed([f.c for f in obj.snap], 3))]
     return lines + ["\t} has;", "};"]
@@ -480,7 +503,7 @@ def snap_struct(obj):
 
 def gen_snap(spec):
     lines = ["/*",
-             " * What a driver tells of each object: values with presence marks, set by the",
+             " * What a driver reports about each object: values with presence marks, set by the",
              " * SNAP_ macros of eadm_diag.h. The companion adds the device's name and index.",
              " * What only one family has is in <family>_snap.h.",
              " */",
@@ -496,7 +519,7 @@ def gen_snap(spec):
 
 
 def family_snap(spec, family):
-    """kmod/include/<family>_snap.h: what only the family has of objects."""
+    """kmod/include/<family>_snap.h: fields of objects that only the family has."""
     guard = f"{family.c.upper()}_SNAP_H"
     lines = [f"#ifndef {guard}", f"#define {guard}", "", "#include <linux/types.h>"]
     for obj in spec.family:
@@ -526,7 +549,7 @@ def kernel_policy(obj, verb):
 
 
 def kernel_sets(obj):
-    """What each family has of it besides."""
+    """The additional fields of each family."""
     lines = []
     for fields in obj.sets:
         lines += kernel_fields(fields)
@@ -595,7 +618,7 @@ def kernel_object(obj):
 
 def gen_kernel_tables(spec):
     lines = ["#include <linux/kernel.h>", "#include <linux/stddef.h>",
-             "", '#include "../eadm.h"']
+             "", '#include "eadm_nl.h"', '#include "eadm_table.h"']
     lines += [f'#include "{family.name}_snap.h"' for family in spec.families]
     for obj in spec.family:
         lines += kernel_fields(obj) + kernel_sets(obj)
@@ -610,7 +633,7 @@ def gen_kernel_tables(spec):
 
 
 def gen_kernel_ops(spec):
-    """The operations of the netlink family, apart: they name functions that use the tables."""
+    """The operations of the netlink family, in a separate file: their functions use the tables."""
     lines = ["#include <linux/kernel.h>", "#include <net/genetlink.h>", "",
              '#include "../eadm.h"']
     for obj in spec.family:
@@ -636,7 +659,7 @@ def gen_kernel_ops(spec):
 
 def gen_kernel_ids(spec):
     """The auxiliary devices that the companion binds to."""
-    names = [f'"{f.module}." EADM_DIAG_NAME' for f in spec.families]
+    names = [f'"{f.module}." EADM_DIAG_NAME' for f in spec.families if f.raw.get("companion")]
     lines = ["#ifndef EADM_IDS_H", "#define EADM_IDS_H", "",
              "static const struct auxiliary_device_id eadm_ids[] = {"]
     lines += [f"\t{{ .name = {name} }}," for name in names]
@@ -662,7 +685,7 @@ def gen_fields_h(spec):
             ("METRICS", block("METRIC", METRICS)), ("ROWS", block("ROWS", ROWS)),
             ("OBJECTS", block("OBJ", [o.name for o in spec.objects])),
             ("ATTRS", "\n".join(line for o in spec.objects if o.local is not None
-                                for part in [o, *o.sets] for line in attr_enum(part)).strip()),
+                                for part in [o, *o.known_sets] for line in attr_enum(part)).strip()),
             ("ENUM_COUNT", f"#define EADM_SPEC_ENUM_COUNT\t{len(spec.enums)}")):
         text = text.replace(f"@{mark}@", value)
     return text
@@ -677,8 +700,8 @@ def object_class(obj):
 
 
 class Strings:
-    """Texts one behind the other, named by where they begin. A program that is loaded at
-    any address has to relocate each pointer at its start, and fields have thousands."""
+    """All texts in one string, identified by their offsets. A position-independent program
+    relocates each pointer when it starts, and the fields would have thousands."""
 
     def __init__(self):
         self.places, self.size = {}, 1
@@ -788,7 +811,7 @@ def without_x(node):
 
 
 class PlainDumper(yaml.SafeDumper):
-    """No anchors: the same attribute in several sets is written out."""
+    """No anchors: an attribute that is in several sets is repeated in full."""
 
     def ignore_aliases(self, data):
         return True
@@ -810,7 +833,7 @@ def gen_ynl(spec):
     nested = []
     for obj, node in zip(spec.family, raw["attribute-sets"]):
         hint(obj.all, node["attributes"])
-        for part in obj.sets:
+        for part in obj.known_sets:
             attrs = without_x(part.family.raw["sets"][obj.name])
             hint(part.all, attrs)
             nested.append({"name": part.name, "doc": part.doc, "attributes": attrs})
@@ -876,6 +899,7 @@ def gen_man(spec):
 
 OUTPUTS = {
     "kmod/uapi/eadm_values.h": gen_values,
+    "kmod/uapi/eadm_nests.h": gen_nests,
     "kmod/uapi/eadm_nl.h": gen_uapi,
     "kmod/include/eadm_snap.h": gen_snap,
     "kmod/eadm/generated/tables.c": gen_kernel_tables,
@@ -900,6 +924,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--check", action="store_true",
                         help="write nothing; fail if a generated file is not current")
+    parser.add_argument("--list", action="store_true",
+                        help="write nothing; print the paths of the generated files")
     parser.add_argument("--man", metavar="OUT", help="write eadm-fields(7) only")
     parser.add_argument("--family-man", nargs=2, metavar=("FAMILY", "OUT"),
                         help="write eadm-FAMILY(7) only")
@@ -924,6 +950,9 @@ def main():
         for family in spec.families:
             path = f"kmod/include/{family.name}_snap.h"
             files[os.path.join(opts.out, path)] = family_snap(spec, family)
+    if opts.list:
+        print(*sorted(os.path.relpath(path, opts.out) for path in files), sep="\n")
+        return
     stale = 0
     for path, text in files.items():
         old = read(path)

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-import yaml
+from yaml_source import read_yaml
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 REPO = os.path.dirname(HERE)
@@ -18,14 +18,9 @@ class DictionaryError(Exception):
     """The dictionary contradicts itself or the specification."""
 
 
-def load(path):
-    with open(path, encoding="utf-8") as file:
-        return yaml.safe_load(file)
-
-
 def canonical_fields():
     """Names of the counters of the set "counters"."""
-    spec = load(f"{HERE}/eadm.yaml")
+    spec = read_yaml(f"{HERE}/eadm.yaml")
     for raw in spec["attribute-sets"]:
         if raw["name"] == "counters":
             return {a["name"] for a in raw["attributes"]
@@ -35,7 +30,7 @@ def canonical_fields():
 
 def collect(fields):
     names = {}
-    for driver in load(f"{HERE}/counters.yaml")["drivers"]:
+    for driver in read_yaml(f"{HERE}/counters.yaml")["drivers"]:
         for name, field in driver["counters"].items():
             where = f"{driver['driver']}: {name}"
             if field not in fields:

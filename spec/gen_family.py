@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Derives a family's tables from spec/families/<family>.yaml: the layouts for its
-driver and its virtual adapter, and what libeadm decodes and scrubs by."""
+driver and its virtual adapter, and the tables by which libeadm decodes and scrubs."""
 
 import collections
 import glob
 import os
 
-import yaml
-
 from emit import SpecError, c_const, c_name, c_string, header
-from family import OBJECTS, Family, field_range
+from family import INDEXES, OBJECTS, Family, field_range
+from gen_probe import command_files
 from man_family import family_page
+from yaml_source import read_yaml
 
 OTHER = "other"
-# What adapters have, but for those of some families.
+# Features that all adapters have, except those of some families.
 WITHOUT = {"network-interface": "no_netdev", "connection-manager": "no_cm",
            "list-of-qps": "no_qp_list"}
 WIDTH = 100
@@ -37,12 +37,12 @@ def columns(text):
 
 
 def tabbed(text, column):
-    """At least one tab, so that what follows begins at the column."""
+    """Append tabs up to the column, at least one."""
     return text + "\t" * max(1, -(-(column - columns(text)) // 8))
 
 
 def remark(text):
-    """A comment of its own, over several lines if need be."""
+    """A separate comment, on several lines if necessary."""
     if columns(f"/* {text} */") <= WIDTH:
         return [f"/* {text} */"]
     lines, line = ["/*"], " *"
@@ -55,7 +55,7 @@ def remark(text):
 
 
 def with_doc(line, doc, column, indent=""):
-    """A line and what is said about it: behind it, or before it."""
+    """A line with its comment, after it or on the line before."""
     if not doc:
         return [line]
     full = tabbed(line, column) + f"/* {doc} */"
@@ -63,7 +63,7 @@ def with_doc(line, doc, column, indent=""):
 
 
 def about(raw, section):
-    """What is said before an item."""
+    """The comment before an item."""
     text = raw.get("doc", "")
     see = raw.get("see")
     if see and see != section.get("see") and "hw " not in text:
@@ -106,8 +106,7 @@ class HwHeader:
                 self.define(f"BAR{bar['number']}_SIZE", f"0x{bar['size']:x}")
         self.lines += remark("The memory BARs that there are, and no others."
                              if fixed == pci["bars"] else "The memory BARs that always are there.")
-        mask = " | ".join(f"BIT({self.prefix}_{bar['name']}_BAR)" for bar in fixed)
-        self.define("BAR_MASK", f"({mask})")
+        self.define("BAR_MASK", f"0x{sum(1 << bar['number'] for bar in fixed):02x}")
         if "vectors" in pci:
             self.define("MAX_VECTORS", str(pci["vectors"]))
         self.define("COMMON_VECTOR", "0")
@@ -207,8 +206,9 @@ class HwHeader:
         self.lines = ["/*", f" * {self.family.raw['title']}: registers, commands and descriptors.",
                       ' * "hw 4.6" is section 4.6 of the hardware interface document. Bits are positions',
                       " * in CPU order, after conversion.", " */",
-                      f"#ifndef {guard}", f"#define {guard}", "", "#include <linux/bits.h>",
-                      "#include <linux/build_bug.h>", "#include <linux/types.h>"]
+                      f"#ifndef {guard}", f"#define {guard}", "", "#ifdef __KERNEL__",
+                      "#include <linux/bits.h>", "#include <linux/build_bug.h>",
+                      "#include <linux/types.h>", "#endif"]
         for section in self.family.raw["sections"]:
             see = f" (hw {section['see']})" if "see" in section else ""
             head = f"/* ---- {section['title']}{see} "
@@ -234,7 +234,7 @@ KERNEL_CLASSES = {"cmd-op": "op", "async-event": "event", "cause": "cause"}
 
 
 def kernel_registers(family):
-    """How wide a register is that may be read, by its offset."""
+    """A function that returns the width of a readable register by its offset."""
     readable = collections.defaultdict(list)
     for reg in family.registers:
         if reg.get("read"):
@@ -248,8 +248,69 @@ def kernel_registers(family):
     return [*lines, "\tdefault:", "\t\treturn 0;", "\t}", "}"]
 
 
+def kernel_rings(family):
+    """Functions that return the index rule of a kind of ring."""
+    rules, bits = collections.defaultdict(list), collections.defaultdict(list)
+    for kind, rule in family.rules.items():
+        const = c_const("raw-kind", kind)
+        rules[rule.rstrip("0123456789")].append(const)
+        if INDEXES[rule]:
+            bits[INDEXES[rule]].append(const)
+    if not rules:
+        return []
+    # Callers have refused kinds of ring that are not described.
+    last = next(reversed(rules))
+    lines = ["", "/* How the indices of a kind of ring count. */",
+             f"static inline u8 {family.name}_ring_index(u32 kind)", "{"]
+    if len(rules) > 1:
+        lines.append("\tswitch (kind) {")
+        for rule, kinds in rules.items():
+            if rule != last:
+                lines += [*(f"\tcase {kind}:" for kind in kinds),
+                          f"\t\treturn EADM_RING_INDEX_{rule};"]
+        lines += ["\tdefault:", f"\t\treturn EADM_RING_INDEX_{last};", "\t}", "}"]
+    else:
+        lines += [f"\treturn EADM_RING_INDEX_{last};", "}"]
+    lines += ["", "/* Width of indices that count freely; 0: they do not. */",
+              f"static inline u8 {family.name}_ring_index_bits(u32 kind)", "{"]
+    if not bits:
+        return [*lines, "\treturn 0;", "}"]
+    lines.append("\tswitch (kind) {")
+    for width, kinds in sorted(bits.items()):
+        lines += [*(f"\tcase {kind}:" for kind in kinds), f"\t\treturn {width};"]
+    return [*lines, "\tdefault:", "\t\treturn 0;", "\t}", "}"]
+
+
+def kernel_caps(family):
+    """Functions that convert capabilities, which are bits."""
+    own = [raw["name"] for raw in family.raw.get("definitions", []) if raw["type"] == "flags"]
+    lines = []
+    for enum in ["dev-cap", *own]:
+        if enum in family.classes:
+            known, short = family.spec.enums[enum], c_name(enum).removeprefix(f"{family.name}_")
+            lines += ["", f"static inline u32 {family.name}_{short}_class(u32 raw)", "{",
+                      "\tu32 class = 0;", ""]
+            for bit, name in family.word_bits.get(enum, family.classes[enum]):
+                lines += [f"\tif (raw & {bit:#x})", f"\t\tclass |= {known.const(name)};"]
+            lines += ["\treturn class;", "}"]
+    return lines
+
+
+def kernel_command_causes(family):
+    """A function that converts the adapter's number of how a command ended."""
+    if not family.commands:
+        return []
+    known = family.spec.enums["cause"]
+    lines = ["", f"static inline u32 {family.name}_cmd_cause_class(u32 raw)", "{",
+             "\tswitch (raw) {"]
+    # 0 is success also where other numbers are not described.
+    for raw, name in family.command_causes or [(0, "none")]:
+        lines += [f"\tcase {raw}:", f"\t\treturn {known.const(name)};"]
+    return [*lines, "\tdefault:", f"\t\treturn {known.const('refused')};", "\t}", "}"]
+
+
 def kernel_classes(family):
-    """kmod/include/<family>_classes.h: what the driver's numbers are at the seam."""
+    """kmod/include/<family>_classes.h: the driver's numbers as classes of eadm.yaml."""
     guard = f"{family.name.upper()}_CLASSES_H"
     lines = ["/* The adapter's numbers and what the specification calls them. */",
              f"#ifndef {guard}", f"#define {guard}", "", "#include <linux/types.h>", "",
@@ -266,7 +327,8 @@ def kernel_classes(family):
             if name != rest:
                 lines += [f"\tcase {raw}:", f"\t\treturn {known.const(name)};"]
         lines += ["\tdefault:", f"\t\treturn {known.const(rest)};", "\t}", "}"]
-    lines += [*kernel_registers(family), "", f"#endif /* {guard} */"]
+    lines += [*kernel_command_causes(family), *kernel_caps(family), *kernel_rings(family),
+              *kernel_registers(family), "", f"#endif /* {guard} */"]
     return header(lines, "GPL-2.0-only", "h", note(family.name))
 
 
@@ -297,7 +359,7 @@ class Tables:
         return f"&{name}"
 
     def members(self, name, obj, struct, shows, keeps=(), chosen=None):
-        """A table of members; returns what refers to it."""
+        """A table of members; returns the initialisers that refer to it."""
         if not shows and not keeps:
             return []
         self.lines.append(f"static const struct eadm_item {name}[] = {{")
@@ -318,7 +380,7 @@ class Tables:
         return f", .classes = {classes}" if classes != "NULL" else ""
 
     def list(self, name, fmt, body, obj):
-        """Elements behind an entry's fixed part."""
+        """Elements after an entry's fixed part."""
         raw, struct = fmt["lists"][body["list"]], self.family.structs[body["struct"]]
         word = struct.words[body["list"]]
         items = [f".offset = {word.offset}", f".size = {word.size}", f".max = {raw['max']}"]
@@ -332,7 +394,8 @@ class Tables:
             items.append(f".inline_max = {raw['inline-max']}")
         if "element" in raw:
             element = self.family.structs[raw["element"]]
-            items += [f".{part} = {element.bits(part).c()}" for part in ("addr", "length", "key")]
+            items += [f".{part} = {element.bits(raw.get(part, part)).c()}"
+                      for part in ("addr", "length", "key")]
         same = self.lists.setdefault(tuple(items), name)
         if same == name:
             self.lines += [f"static const struct eadm_list {name} = {{",
@@ -392,7 +455,7 @@ class Tables:
                 f"{raw['kind']}_parts }},")
 
     def table(self, kind, name, rows, count):
-        """A table that there may be, and what refers to it."""
+        """An optional table; returns the initialisers that refer to it."""
         if not rows:
             return []
         self.lines += [f"static const struct {kind} {name}[] = {{", *rows, "};", ""]
@@ -409,8 +472,9 @@ class Tables:
         refs = [*self.table("eadm_pci_id", "ids", ids, len(ids)),
                 *([f"\t.vectors = {pci['vectors'] - pci['common-vectors']},"]
                   if "vectors" in pci else []),
+                f"\t.common_vectors = {pci['common-vectors']},",
                 *(f"\t.index_bits[{c_const('raw-kind', kind)}] = {bits},"
-                  for kind, bits in raw["index-bits"].items()),
+                  for kind, bits in family.index_bits.items()),
                 *self.table("eadm_format", "formats", formats, len(raw["formats"])),
                 *self.table("eadm_context", "contexts", contexts, len(contexts)),
                 *self.table("eadm_register", "registers", registers, len(registers))]
@@ -423,7 +487,7 @@ class Tables:
 
 
 def names(raw):
-    """What everything of a family is called."""
+    """The names and flags of a family, as initialisers."""
     def words(key):
         quoted = ", ".join(c_string(word) for word in raw[key])
         return f"\t.{key} = (const char *const []){{ {quoted}, NULL }},"
@@ -436,8 +500,9 @@ def names(raw):
     if "middleware" in raw:
         lines.append(f"\t.middleware = {c_string(raw['middleware'])},")
     lines += [f"\t.{flag} = true," for key, flag in WITHOUT.items() if raw.get(key) == "none"]
-    if "interrupts" in raw:
-        lines.append(f"\t.interrupts = {c_string(raw['interrupts'])},")
+    for key in ("interrupts", "sockets"):
+        if key in raw:
+            lines.append(f"\t.{key} = {c_string(raw[key])},")
     return lines
 
 
@@ -468,7 +533,7 @@ def load_families(spec, folder):
 
 
 def name_modules_once(families):
-    """A module of several families is the last one's: they are listed one after another."""
+    """A module of several families is listed only with the last one, because lists are joined."""
     later = set()
     for family in reversed(families):
         modules = family.raw["modules"]
@@ -480,12 +545,11 @@ def family_files(spec, folder):
     """Generated files by path."""
     families = load_families(spec, folder)
     name_modules_once(families)
-    with open(f"{folder}/{OTHER}.yaml", encoding="utf-8") as source:
-        others = yaml.safe_load(source)["families"]
+    others = read_yaml(f"{folder}/{OTHER}.yaml")["families"]
     described = [f.name for f in families]
     out = "libeadm/family/generated"
     files = {f"{out}/families.c": table_of_families(described, others),
-             f"{out}/meson.build": list_of_sources(described)}
+             f"{out}/meson.build": list_of_sources(described), **command_files(families)}
     for family in families:
         files[f"kmod/include/{family.name}_hw.h"] = HwHeader(family).text()
         files[f"kmod/include/{family.name}_classes.h"] = kernel_classes(family)

@@ -92,7 +92,8 @@ def json_top(spec):
     dev = {"dev_name": text, "netdev": text, "state": text, "port_state": text,
            "tx_bytes_per_s": rate, "rx_bytes_per_s": rate, "tx_packets_per_s": rate,
            "rx_packets_per_s": rate, "cmds_per_s": rate, "outstanding": number,
-           "cmd_p50": number, "cmd_p99": number, "qps": number}
+           "cmd_p50": number, "cmd_p99": number, "connects_per_s": rate,
+           "failures_per_s": rate, "qps": number}
     qp = {"dev_name": text, "qpn": number, "state": text,
           "sq_per_s": {"description": "Blocks of the send queue, per second.", **rate},
           "rq_per_s": {"description": "Entries of the receive queue, per second.", **rate},
@@ -112,7 +113,10 @@ def json_histogram(spec):
         "description": "How long commands of one kind took, in ns (trace hist).",
         "type": "object",
         "properties": {
-            "op": op, "count": number, "failed": number, "p50": number, "p99": number,
+            "op": op,
+            "family": {"description": "What the probe recorded: verbs, or the family of the "
+                                      "driver whose commands these are.", "type": "string"},
+            "count": number, "failed": number, "p50": number, "p99": number,
             "max": number,
             "buckets": {"description": "Commands that took less than below; the last has no end.",
                         "type": "array",
@@ -177,7 +181,7 @@ def json_judgements():
 
 
 def json_schema(spec, note):
-    """The schema of all documents; note tells where it comes from."""
+    """The schema of all documents; note says where it comes from."""
     text = {"type": "string"}
     defs = {obj.c: json_row(obj) for obj in spec.objects}
     defs["note"] = {

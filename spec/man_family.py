@@ -30,7 +30,7 @@ def names(family):
 
 
 def classed(title, entries, section=""):
-    """Numbers of the adapter and the names that eadm shows."""
+    """The adapter's numbers and the names that eadm shows."""
     if not entries:
         return []
     out = [f".SH {title}"] + ([f"See hw {section}."] if section else [])
@@ -45,7 +45,7 @@ def numbers(family):
     for title, enum in (("OPERATIONS", "wqe-op"), ("CAUSES", "cause"),
                         ("ASYNCHRONOUS EVENTS", "async-event")):
         for item in family.enums.values():
-            if item.get("classes") == enum:
+            if enum in (item.get("classes"), item.get("command-classes")):
                 out += classed(title, [(e["value"], e, e["name"]) for e in item["entries"]],
                                item.get("see", ""))
     return out
@@ -81,7 +81,7 @@ def word(family, path, item):
 
 
 def layouts(family):
-    out, shown = [".SH ENTRIES OF QUEUES"], set()
+    out, shown = [".SH ENTRIES OF QUEUES"] if family.raw["formats"] else [], set()
     for fmt in family.raw["formats"]:
         places = fmt.get("places", 1)
         stride = fmt["stride"]

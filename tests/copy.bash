@@ -9,3 +9,9 @@ copy_tree() {
 		cd "$copy" && git init -q && git add -A &&
 		git -c user.name=test -c user.email=test@localhost commit -qm before
 }
+
+# The files that differ from before, less those that the generator writes.
+by_hand() {
+	git add -A
+	git diff --cached --name-only | grep -vxFf <(spec/gen.py --list) | sort | tr '\n' ' '
+}

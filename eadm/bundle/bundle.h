@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files that make and read support bundles. */
+/* Shared by the files that make and read support bundles. */
 #ifndef BUNDLE_H
 #define BUNDLE_H
 
@@ -15,13 +15,13 @@
 #define BUNDLE_MANIFEST "manifest.json"
 #define BUNDLE_CAPTURE "capture.pcapng"
 
-/* What became of a part. */
+/* The outcome of a part. */
 enum outcome {
 	OUTCOME_OK,
 	OUTCOME_PARTIAL,	/* some of it could not be read */
-	OUTCOME_ABSENT,		/* there is none on this machine */
+	OUTCOME_ABSENT,		/* does not exist on this machine */
 	OUTCOME_FAILED,
-	OUTCOME_TIMEOUT,	/* what came until then is kept */
+	OUTCOME_TIMEOUT,	/* what had arrived until then is kept */
 	OUTCOME_SKIPPED,	/* no time or room left */
 };
 
@@ -33,37 +33,40 @@ struct part {
 	enum outcome outcome;
 	char *why;		/* or NULL */
 	uint64_t ns, bytes;
-	char digest[65];	/* "": there is no member */
+	char digest[65];	/* "": no member */
 };
 
-/* The process that collects; of no use to who forks. */
+/* The collecting process; meaningless in forked children. */
 struct worker {
-	pid_t pid;		/* 0: there is none */
-	int fd;			/* jobs there, outcomes back */
-	int out, err;		/* memory with what it writes */
+	pid_t pid;		/* 0: none */
+	int fd;			/* socket: jobs to it, outcomes from it */
+	int out, err;		/* memory with its output */
 };
 
 struct bundle {
 	struct cli *cli;
-	struct eadm_ctx *ctx;		/* of the container */
+	struct eadm_ctx *ctx;		/* for the container */
 	struct eadm_bundle_writer *pack;
 	struct eadm_redactor *redactor;	/* or NULL */
 	const char *from;		/* capture to make it from, or NULL */
+	const char *peer;		/* socket of a program to make it from, or NULL */
+	bool no_peers;
 	bool hw, progress;
 	uint64_t interval;		/* between two snapshots, ns */
-	uint64_t timeout;		/* of an answer, ns */
+	uint64_t timeout;		/* for each answer, ns */
 	uint64_t deadline, max_time;	/* CLOCK_MONOTONIC, ns */
 	uint64_t max_size;
 	uint64_t begin;
-	int capture;			/* memory with the capture, -1: none */
+	int capture;			/* memory with the capture; -1: none */
 	struct part *parts;
 	unsigned int n_parts, max_parts;
 	struct worker worker;
 };
 
 /*
- * Runs in a child, after and before others: data to stdout, complaints to stderr. Returns a status of
- * enum status; not found and unsupported mean that there is none.
+ * Runs in a child, before and after other jobs: data goes to stdout, error
+ * messages to stderr. Returns a value of enum status; not found and unsupported
+ * mean that there is nothing to collect.
  */
 typedef int (*collect_fn)(struct bundle *b, const void *arg);
 
@@ -79,17 +82,17 @@ int bundle_capture(struct bundle *b);
 int bundle_renderings(struct bundle *b);
 int bundle_manifest(struct bundle *b);
 
-/* Simple facts: name of the member, what it is, and who reads it. */
+/* Simple facts: the member's name, a description, and the function that collects it. */
 struct fact_source {
 	const char *name;
 	const char *what;
 	collect_fn collect;
 };
 
-/* In the order of collection; the later ones know the devices' names. */
+/* In the order of collection; the later ones use the devices' names. */
 extern const struct fact_source facts_before[], facts_after[];
 
-/* Lines "PATH: VALUE" of files; false if one could not be read. */
+/* Print the lines "PATH: VALUE" of files; false if one could not be read. */
 bool facts_file(const char *path);
 bool facts_folder(const char *folder, const char *const *names);
 int facts_status(bool complete);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes a bundle: what is cheap and safe comes first, everything in a time
- * box of its own, and what could not be had is told in the manifest.
+ * Makes a bundle: cheap and safe parts come first, each part has its own time
+ * limit, and the manifest reports what could not be collected.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -25,7 +25,7 @@
 
 /* ---- redaction ------------------------------------------------------------------ */
 
-/* A key of a file, at least 16 bytes, or one that nobody keeps. */
+/* A key of at least 16 bytes from a file, or a random one that is not stored. */
 static int read_key(struct bundle *b, const char *path, unsigned char *key,
 		    size_t *len)
 {
@@ -54,7 +54,7 @@ static int read_key(struct bundle *b, const char *path, unsigned char *key,
 	return n;
 }
 
-/* Names of running programs; threads of the kernel are nobody's. */
+/* Names of running programs, but not of kernel threads. */
 static void learn_processes(struct eadm_redactor *r)
 {
 	DIR *proc = opendir("/proc");
@@ -89,7 +89,7 @@ static void learn_processes(struct eadm_redactor *r)
 		closedir(proc);
 }
 
-/* What /etc/hosts calls this machine and others. */
+/* The names in /etc/hosts of this machine and others. */
 static void learn_hosts(struct eadm_redactor *r)
 {
 	static const char blanks[] = " \t\r\n";
@@ -100,7 +100,7 @@ static void learn_hosts(struct eadm_redactor *r)
 	while (file && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "#")] = '\0';
 		name = strtok_r(line, blanks, &save);
-		/* An address that is known is found in hexadecimal as well. */
+		/* Once an address is known, it is also found in hexadecimal. */
 		if (!name || eadm_redactor_text(r, name, strlen(name), &text,
 						&len))
 			continue;
@@ -141,7 +141,7 @@ static int open_redactor(struct bundle *b)
 
 /* ---- options ---------------------------------------------------------------------- */
 
-/* "eadm-HOST-TIME.tar.zst" in this folder. */
+/* "eadm-HOST-TIME.tar.zst" in the current folder. */
 static char *default_name(struct bundle *b)
 {
 	char host[65] = "unknown", date[32], *name = NULL, *redacted = NULL;
@@ -187,7 +187,7 @@ static int collect_facts(struct bundle *b, const struct fact_source *source)
 	return ret;
 }
 
-/* A bundle of a capture tells nothing about the machine it is made on. */
+/* A bundle made from a capture contains nothing about the machine it is made on. */
 static int collect(struct bundle *b)
 {
 	int ret = 0;
@@ -236,10 +236,11 @@ static void tell(struct bundle *b, const char *path)
 		     part->why ? part->why : "no reason known");
 	}
 	if (missing)
-		note(b->cli, "%s: written, but %u of %u parts are incomplete",
-		     path, missing, b->n_parts);
+		note(b->cli, "%s: written, but %u of %u parts %s incomplete",
+		     path, missing, b->n_parts, plural(missing, "is", "are"));
 	else
-		note(b->cli, "%s: written, %u parts", path, b->n_parts);
+		note(b->cli, "%s: written, %u %s", path, b->n_parts,
+		     plural(b->n_parts, "part", "parts"));
 }
 
 static int write_bundle(struct bundle *b, const char *path)
@@ -284,6 +285,8 @@ int bundle_create(struct cli *cli)
 	struct bundle b = {
 		.cli = cli,
 		.from = cli->args.opt[OPT_FROM],
+		.peer = cli->args.opt[OPT_PROGRAM],
+		.no_peers = cli->args.opt[OPT_NO_PEERS],
 		.hw = cli->args.opt[OPT_HW] != NULL,
 		.progress = isatty(STDERR_FILENO) ||
 			    cli->args.opt[OPT_VERBOSE],

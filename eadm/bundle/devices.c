@@ -29,7 +29,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Call @fn for each entry; the number of them. */
+/* Call @fn for each entry; returns their number. */
 static int each(const char *folder, bool (*fn)(const char *path), bool *good)
 {
 	struct dirent **list;
@@ -77,7 +77,7 @@ static int result(int n, bool good, const char *none)
 
 /* ---- RDMA devices --------------------------------------------------------------- */
 
-/* Empty places of the table say nothing. */
+/* Empty entries of the GID table are left out. */
 static bool gids(const char *port)
 {
 	static const char *const kinds[] = { "gid_attrs/types",
@@ -174,7 +174,7 @@ int collect_hw_counters(struct bundle *b, const void *arg)
 
 /* ---- PCI -------------------------------------------------------------------------- */
 
-/* The header and, for root, the capabilities: no serial numbers in them. */
+/* The header and, as root, the capabilities: these contain no serial numbers. */
 static void config_space(const char *dev)
 {
 	unsigned char config[256];
@@ -211,7 +211,7 @@ static unsigned int number_of(const char *dev, const char *name)
 	return strtoul(text, NULL, 16);
 }
 
-/* Also one that no driver has taken: its class or its ids tell. */
+/* Devices without a driver count, too: they are recognized by class or ID. */
 static bool is_adapter(const char *dev)
 {
 	const struct eadm_family *family = NULL;

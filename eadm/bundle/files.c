@@ -11,14 +11,14 @@
 
 #define MAX_FILE 65536
 
-/* What sysfs says when an attribute makes no sense at the moment. */
+/* Errors that sysfs returns if an attribute makes no sense at the moment. */
 static bool means_nothing(int err)
 {
 	return err == ENOENT || err == EINVAL || err == EOPNOTSUPP ||
 	       err == ENODEV || err == ENOTDIR || err == ENODATA;
 }
 
-/* A single line stands behind the name, more of them below it. */
+/* A single line is printed after the name, several lines below it. */
 static void print_value(const char *path, char *text, size_t len)
 {
 	while (len && (text[len - 1] == '\n' || text[len - 1] == ' '))
@@ -60,7 +60,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Files of a folder: those named, or all there are. */
+/* Files of a folder: those in @names, or all of them. */
 bool facts_folder(const char *folder, const char *const *names)
 {
 	struct dirent **list;
@@ -79,7 +79,7 @@ bool facts_folder(const char *folder, const char *const *names)
 		return errno == ENOENT;
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, list[i]->d_name);
-		/* "lifespan" and the like of hw_counters are settings. */
+		/* Some files in hw_counters, such as "lifespan", are settings. */
 		if (list[i]->d_name[0] != '.' && list[i]->d_type == DT_REG)
 			good &= facts_file(path);
 		free(list[i]);

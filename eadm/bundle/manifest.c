@@ -33,7 +33,7 @@ static void put_seconds(struct json *to, const char *key, uint64_t ns)
 	json_f64(to, ns / 1e9);
 }
 
-/* Reasons may hold a path or a name. */
+/* Reasons may contain a path or a name. */
 static void put_redacted(struct bundle *b, struct json *to, const char *key,
 			 const char *text)
 {
@@ -108,7 +108,7 @@ static void put_machine(struct bundle *b, struct json *to)
 	put_redacted(b, to, "host", uts.nodename);
 }
 
-/* One line, but for the parts, which have one each. */
+/* A single line, except for the parts, which have one line each. */
 static void write_manifest(struct bundle *b, struct json *to)
 {
 	bool complete = true;
@@ -133,7 +133,7 @@ static void write_manifest(struct bundle *b, struct json *to)
 		put_part(b, to, &b->parts[i]);
 	json_newline(to);
 	json_close(to, ']');
-	/* Last, as reasons are redacted, too. */
+	/* Last, because reasons are redacted, too. */
 	put_redaction(b, to);
 	json_close(to, '}');
 	json_newline(to);

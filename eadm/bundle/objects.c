@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The state of the devices: a capture, and what people and programs read
- * without eadm. The latter is made from the capture, so that they agree, no
- * device is asked twice, and what is redacted there is redacted here.
+ * The state of the devices: a capture, and renderings that people and programs
+ * can read without eadm. The latter are made from the capture, so that they agree
+ * with it, no device is read twice, and what is redacted there is redacted here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +35,8 @@ static void wait_ns(uint64_t ns)
 }
 
 /*
- * All snapshots of a source; contexts of the adapters in the first one. Where
- * @lacks is, it learns whether they could not be read, and people why.
+ * All snapshots of a source, with the adapters' contexts in the first one. If @lacks
+ * is not NULL, it is set if these could not be read, and the reasons are printed.
  */
 static int write_snapshots(struct bundle *b, struct eadm_ctx *ctx, bool hw,
 			   bool *lacks)
@@ -71,7 +71,9 @@ static int collect_capture(struct bundle *b, const void *arg)
 	if (!ctx)
 		return STATUS_FAILED;
 	eadm_set_timeout(ctx, b->timeout / 1000000);
-	ret = b->from ? eadm_open_file(ctx, b->from) : eadm_open_live(ctx);
+	eadm_set_peers(ctx, !b->no_peers);
+	ret = b->from ? eadm_open_file(ctx, b->from) :
+	      b->peer ? eadm_open_peer(ctx, b->peer) : eadm_open_live(ctx);
 	if (ret)
 		return say(ctx, b->from ? b->from : "open");
 	if (write_snapshots(b, ctx, *hw, &lacks))
@@ -80,8 +82,8 @@ static int collect_capture(struct bundle *b, const void *arg)
 }
 
 /*
- * In this process, which learns the names in it. The library writes to
- * standard output; the container has a descriptor of its own.
+ * Runs in this process, which learns the names in it. The library writes to
+ * standard output; the container has a separate descriptor.
  */
 static int redact_capture(struct bundle *b, struct part *part, int raw)
 {
@@ -117,7 +119,7 @@ static int redact_capture(struct bundle *b, struct part *part, int raw)
 	return to;
 }
 
-/* A device that hangs when asked for its contexts still shows the rest. */
+/* If a device hangs when asked for its contexts, everything else is still captured. */
 int bundle_capture(struct bundle *b)
 {
 	struct part *part = bundle_part(b, BUNDLE_CAPTURE,
@@ -131,7 +133,7 @@ int bundle_capture(struct bundle *b)
 			    "out of memory");
 	now = monotonic_ns();
 	half = now < b->deadline ? (b->deadline - now) / 2000000 : 0;
-	/* One of its own: it is to see &hw, and what it writes stays. */
+	/* A new worker: it must see &hw, and its output must not be overwritten. */
 	bundle_worker_end(b);
 	fd = bundle_run(b, part, box < half ? box : half, collect_capture,
 			&hw);
@@ -140,7 +142,7 @@ int bundle_capture(struct bundle *b)
 
 		free(part->why);
 		part->why = NULL;
-		bundle_why(part, "without the adapters' contexts: reading them did not end");
+		bundle_why(part, "without the adapters' contexts: reading them did not finish");
 		hw = false;
 		close(fd);
 		fd = bundle_run(b, part, box / 2, collect_capture, &hw);
@@ -196,7 +198,7 @@ static int render(struct bundle *b, const struct rendering *r)
 	if (!part)
 		return fail(b->cli, STATUS_FAILED, name, "out of memory");
 	fd = bundle_run(b, part, RENDER_MS, collect_rendering, r);
-	/* Errors in JSON are documents on standard output. */
+	/* In JSON, errors are documents on standard output. */
 	if (r->json && part->outcome != OUTCOME_OK)
 		bundle_why(part, "as in text/%s%s%s.txt", r->command,
 			   r->object ? "-" : "", r->object ? r->object : "");
@@ -207,7 +209,7 @@ static int render(struct bundle *b, const struct rendering *r)
 	return ret;
 }
 
-/* All of them, for the worker to know where they are. */
+/* All of them at once, so that the worker has them in its memory. */
 static unsigned int list_renderings(struct rendering *list, unsigned int max)
 {
 	static const char *const names[] = { "list", "info", "ver", "stat",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Collecting in a child: what blocks in the kernel, crashes or never ends costs
- * its own part and its time box, nothing else. The child does one part after
- * the other, since to start a process takes longer than most of them; after an
- * accident there is a new one.
+ * Collecting in a child: a collector that blocks in the kernel, crashes or
+ * never ends only costs its own part and its time limit. The child does one
+ * part after the other, because starting a process takes longer than most
+ * parts; after a failure, a new one is started.
  */
 #include "../clock.h"
-#include "../grow.h"
+#include "grow.h"
 #include "../signals.h"
 #include "bundle.h"
 
@@ -51,7 +51,7 @@ struct part *bundle_part(struct bundle *b, const char *name, const char *what)
 	return part;
 }
 
-/* Only the first reason is kept: what follows it is mostly its effect. */
+/* Only the first reason is kept: later ones are mostly consequences of it. */
 void bundle_why(struct part *part, const char *fmt, ...)
 {
 	va_list ap;
@@ -91,7 +91,7 @@ int bundle_load(int fd, char **data, size_t *len)
 
 /* ---- in the child -------------------------------------------------------------- */
 
-/* What the child is asked for; it has a copy of all that this points to. */
+/* A job for the child, which has a copy of everything that this points to. */
 struct job {
 	collect_fn collect;
 	const void *arg;
@@ -103,7 +103,7 @@ static int do_job(struct bundle *b, const struct job *job)
 	struct rlimit size = { job->room, RLIM_INFINITY };
 	int status;
 
-	/* A command before may have caught them. */
+	/* An earlier command may have set handlers. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	getrlimit(RLIMIT_FSIZE, &size);
@@ -116,14 +116,14 @@ static int do_job(struct bundle *b, const struct job *job)
 	return status;
 }
 
-/* Never returns. Once the parent has closed its end there is no more to do. */
+/* Never returns. Once the parent has closed its end, there are no more jobs. */
 static void work(struct bundle *b, int fd, int out, int err, pid_t parent)
 {
 	struct rlimit none = { 0, 0 };
 	struct job job;
 	int null, status;
 
-	/* Nothing that is killed leaves a child behind. */
+	/* If the parent is killed, the child must not survive. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(STATUS_FAILED);
@@ -143,7 +143,7 @@ static void work(struct bundle *b, int fd, int out, int err, pid_t parent)
 
 /* ---- its outcome ----------------------------------------------------------------- */
 
-/* What the child said about what went wrong, in one line. */
+/* The child's error messages, joined to one line. */
 static void read_words(int err, char words[MAX_WHY + 1])
 {
 	char text[MAX_WHY + 1], *line, *save = NULL;
@@ -167,7 +167,7 @@ static void judge(struct part *part, int status, const char *words)
 		bundle_why(part, "%s", words);
 	switch (status) {
 	case STATUS_OK:
-	case STATUS_WARNING:	/* what a diagnosis found */
+	case STATUS_WARNING:	/* result of a diagnosis */
 	case STATUS_CRITICAL:
 		part->outcome = OUTCOME_OK;
 		break;
@@ -184,7 +184,7 @@ static void judge(struct part *part, int status, const char *words)
 	}
 }
 
-/* It may have died while it said something else. */
+/* It may have died while writing another message. */
 static void judge_death(struct part *part, int status, const char *words)
 {
 	bool cut = WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ;
@@ -237,7 +237,7 @@ static void worker_forget(struct worker *w)
 	w->pid = 0;
 }
 
-/* One that is blocked in the kernel does not even die; it is left behind. */
+/* A child that is blocked in the kernel cannot even be killed; it is abandoned. */
 void bundle_worker_end(struct bundle *b)
 {
 	struct worker *w = &b->worker;
@@ -251,7 +251,10 @@ void bundle_worker_end(struct bundle *b)
 	worker_forget(w);
 }
 
-/* Both have one place in the memory, where the last part ended. */
+/*
+ * Truncate and rewind: both processes share the offset, which is where the
+ * last part ended.
+ */
 static bool empty(int fd)
 {
 	return !ftruncate(fd, 0) && !lseek(fd, 0, SEEK_SET);
@@ -266,7 +269,7 @@ static bool worker_ask(struct bundle *b, const struct job *job)
 	       send(w->fd, job, sizeof(*job), MSG_NOSIGNAL) == sizeof(*job);
 }
 
-/* 1: it has answered or died, 0: it has done neither. */
+/* True if it has answered or died, false if neither. */
 static bool answers_within(int fd, uint64_t ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -305,10 +308,10 @@ static void await(struct bundle *b, struct part *part, uint64_t ms)
 }
 
 /*
- * Run a collector in its time box. What @arg points to must be there since the
- * last bundle_worker_end(). Returns a descriptor of memory with what it wrote,
- * which the next collector of the same worker overwrites, or -1; part tells the
- * outcome.
+ * Run a collector within its time limit. What @arg points to must have existed
+ * since the last bundle_worker_end(). Returns a memory descriptor with its
+ * output, which the next collector of the same worker overwrites, or -1; the
+ * result is in @part.
  */
 int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	       collect_fn collect, const void *arg)
@@ -327,21 +330,21 @@ int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	}
 	part->outcome = OUTCOME_FAILED;
 	if (!worker_ask(b, &job)) {
-		/* It may have died of what it did before. */
+		/* It may have died from the previous job. */
 		bundle_worker_end(b);
 		if (!worker_ask(b, &job)) {
 			bundle_why(part, "%s", strerror(errno));
 			return -1;
 		}
 	}
-	/* That of the worker goes with it. */
+	/* The worker's own descriptor is closed with the worker. */
 	out = fcntl(b->worker.out, F_DUPFD_CLOEXEC, 3);
 	await(b, part, limit_ms < left ? limit_ms : left);
 	part->ns = monotonic_ns() - begin;
 	return out;
 }
 
-/* Make a member of what was collected; with no byte there is none. */
+/* Make a member of what was collected; without any bytes there is no member. */
 int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
 {
 	char *data = NULL, *text = NULL;

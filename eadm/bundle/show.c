@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shows what a bundle holds, and tells whether it is as it was written. */
+/* Shows the contents of a bundle, and whether it is unchanged since it was written. */
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "../late.h"
 #include "../out/writer.h"
 #include "bundle.h"
@@ -25,7 +25,7 @@ LATE_LIBRARY(jsonc, JSON_FUNCTIONS);
 LATE_OPENER(jsonc, JSON_FUNCTIONS, "libjson-c.so.5", "recommended",
 	    "show and verify support bundles");
 
-/* A member of the bundle, and whether the manifest names it. */
+/* A member of the bundle, and whether the manifest lists it. */
 struct member {
 	char *name;
 	uint64_t len;
@@ -37,9 +37,9 @@ struct reader {
 	struct eadm_ctx *ctx;
 	struct eadm_bundle *bundle;
 	const char *path;
-	char *text;		/* of the manifest */
+	char *text;		/* text of the manifest */
 	struct json_object *manifest;
-	bool newer;		/* made by an eadm that may know more */
+	bool newer;		/* made by a newer eadm, which may know more */
 	struct member *list;
 	uint64_t members, max_members, bytes;
 };
@@ -130,7 +130,7 @@ static struct member *find_member(struct reader *r, const char *name)
 	return NULL;
 }
 
-/* A value that is there has the type that it is written with. */
+/* Whether a value, if present, has the type that it is written with. */
 static bool has_type(struct json_object *part, const char *key,
 		     enum json_type type)
 {
@@ -156,8 +156,8 @@ static bool is_part(struct json_object *part)
 }
 
 /*
- * What the manifest says of a part against its member. A newer eadm may leave
- * out what this one always writes.
+ * Compare the manifest's entry for a part with its member. A newer eadm may
+ * leave out values that this one always writes.
  */
 static bool is_as_told(struct reader *r, struct json_object *part)
 {
@@ -174,7 +174,7 @@ static bool is_as_told(struct reader *r, struct json_object *part)
 	if (!r->newer && (!want || !bytes))
 		return false;
 	have = eadm_bundle_digest(r->bundle, m->name);
-	/* As signed numbers: no length is as large as that. */
+	/* Compared as signed numbers: no length is large enough to matter. */
 	return (!want || (have && !strcmp(have, want))) &&
 	       (!bytes || jsonc.json_object_get_int64(bytes) == (int64_t)m->len);
 }
@@ -213,7 +213,7 @@ static int compare_manifest(struct reader *r)
 	return 0;
 }
 
-/* All of the bundle is read: what is shown was verified. */
+/* Reads the whole bundle first, so that everything shown has been verified. */
 static int open_bundle(struct reader *r, struct cli *cli)
 {
 	struct eadm_member m = { .size = sizeof(m) };
@@ -305,7 +305,7 @@ static void put_part(struct cli *cli, struct json_object *part)
 	write_values(cli->writer, values);
 }
 
-/* Who, when, with what: one line above the parts. */
+/* Where, when and with what it was made: one line above the parts. */
 static void make_caption(struct reader *r, char *caption, size_t size)
 {
 	const char *host = text_of(r->manifest, "host");
@@ -322,10 +322,11 @@ static void make_caption(struct reader *r, char *caption, size_t size)
 					     &value) && value;
 	snprintf(caption, size,
 		 "%.64s, Linux %.64s, %.40s, eadm %.40s, %" PRIu64
-		 " members, %" PRIu64 " bytes, %s%s",
+		 " %s, %" PRIu64 " bytes, %s%s",
 		 host ? host : "from a capture", kernel ? kernel : "unknown",
 		 created ? created : "unknown", version ? version : "unknown",
-		 r->members, r->bytes, complete ? "complete" : "incomplete",
+		 r->members, plural(r->members, "member", "members"), r->bytes,
+		 complete ? "complete" : "incomplete",
 		 redacted ? ", redacted" : "");
 }
 

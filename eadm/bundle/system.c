@@ -12,13 +12,13 @@
 
 #include "bundle.h"
 
-/* Names of modules and what the kernel's log has about RDMA, of any adapter. */
+/* Patterns for modules and kernel log lines about RDMA, with any adapter. */
 #define RDMA_WORDS						\
 	"eadm|rdma|infiniband|\\bib[_-]|\\bib0|ib_core|ib_uverbs|"	\
 	"uverbs|iw(_|cm|arp)|\\broce|\\bhfi1|qedr|cxgb4|\\busnic|" \
 	"ocrdma|srpt?\\b|iser|smc[_-]"
 
-/* ... and of those whose names are known. */
+/* ... plus the names of known families. */
 static int compile_words(regex_t *re, int flags)
 {
 	const struct eadm_family *family = NULL;
@@ -102,7 +102,7 @@ static int collect_limits(struct bundle *b, const void *arg)
 	return file_list(paths);
 }
 
-/* Lines of a file that match; false if it could not be read. */
+/* Print the matching lines of a file; false if it could not be read. */
 static bool matching_lines(const char *path, const char *pattern)
 {
 	FILE *file = fopen(path, "re");
@@ -157,7 +157,7 @@ static int collect_config(struct bundle *b, const void *arg)
 	return STATUS_NOT_FOUND;
 }
 
-/* A line of /proc/modules but for where the module lies in memory. */
+/* A line of /proc/modules without the module's address. */
 static void print_module(const char *line)
 {
 	const char *address = strstr(line, " 0x");

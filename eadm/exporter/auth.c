@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names and passwords. Hashes are meant to be slow, so one thread computes them,
- * one at a time, and everybody else waits asleep: strangers cost one CPU at
- * most. A pair that was looked at once costs nothing later: the digests of right
- * pairs and of wrong ones are kept under a key that this process made up. They
- * cover the hash, too, and hold as long as the configuration has it.
+ * Names and passwords. Hashes are deliberately slow, so a single thread computes
+ * them one at a time while all clients sleep: strangers use one CPU at most. Once
+ * a pair has been checked, it costs nothing later: digests of right and wrong
+ * pairs are cached, under a key that this process generated. They include the
+ * hash, and so are valid as long as the configuration has that hash.
  *
- * Before its first success nothing tells a scraper from a stranger, and a queue
- * in order of arrival would be as long as strangers make it. So the newest
- * attempt comes first: whoever fails is not answered at once (client.c) and
- * cannot be the newest again. A pair that comes a second time before it could be
- * looked at, as a scraper's does and a guess does not, goes before all others.
- * Users take turns, and all unknown names together are one user, so that guesses
- * at one name do not hold up another.
+ * Before its first success, nothing distinguishes a scraper from a stranger, and
+ * strangers could make a first-come queue as long as they like. So the newest
+ * attempt is checked first: a client that fails is not answered immediately
+ * (client.c), so it cannot come back as the newest one. A pair that is sent a
+ * second time before it was checked, as scrapers do but guesses do not, takes
+ * precedence over all others. Users take turns, and all unknown names count as
+ * one user, so that guesses for one name do not delay other users.
  */
 #include <crypt.h>
 #include <gnutls/crypto.h>
@@ -23,22 +23,22 @@
 
 #include "exporter.h"
 
-/* Powers of two: digests are kept by their first bits. */
+/* Table sizes, powers of two: the first bits of a digest are its index. */
 #define RIGHT 256
 #define WRONG 4096
 #define SEEN 16384
-/* Of known users; the first one is that of unknown names. */
+/* Turns of known users; the first one is for all unknown names. */
 #define TURNS 64
 #define STACK_SIZE (128 * 1024)
 
 struct auth {
 	unsigned char key[AUTH_DIGEST];
-	pthread_mutex_t lock;		/* of what follows */
+	pthread_mutex_t lock;		/* protects the following members */
 	pthread_cond_t come;
 	unsigned char right[RIGHT][AUTH_DIGEST], wrong[WRONG][AUTH_DIGEST];
-	uint64_t seen[SEEN];		/* beginnings of digests */
-	struct attempt waiting;		/* ring, the newest first */
-	uint64_t turn[TURNS], turns;	/* when each had its last one */
+	uint64_t seen[SEEN];		/* first bytes of digests */
+	struct attempt waiting;		/* ring, newest first */
+	uint64_t turn[TURNS], turns;	/* when each user had the last turn */
 	bool started;
 };
 
@@ -66,7 +66,7 @@ static bool same(const char *a, const char *b)
 	return n == strlen(b) && !gnutls_memcmp(a, b, n);
 }
 
-/* False: nothing was computed, for memory ran out. */
+/* False: nothing was computed (out of memory). */
 static bool compute(const char *hash, const char *password, bool *ok)
 {
 	struct crypt_data *data;
@@ -75,7 +75,7 @@ static bool compute(const char *hash, const char *password, bool *ok)
 	data = hash && password ? calloc(1, sizeof(*data)) : NULL;
 	if (!data)
 		return false;
-	/* Not crypt_r(): that of the sanitizers' library is none. */
+	/* Not crypt_r(): the sanitizers' replacement does not work. */
 	got = crypt_rn(password, hash, data, sizeof(*data));
 	*ok = got && same(got, hash);
 	gnutls_memset(data, 0, sizeof(*data));
@@ -103,7 +103,7 @@ static void keep(struct auth *auth, const unsigned char *digest, bool ok)
 		    place(auth->wrong, WRONG, digest), digest, AUTH_DIGEST);
 }
 
-/* Whether it came before. */
+/* Whether the pair was sent before. */
 static bool is_seen(struct auth *auth, const unsigned char *digest)
 {
 	uint64_t begin, *at;
@@ -124,7 +124,7 @@ static bool digest_of(const struct auth *auth, const char *hash,
 
 	if (gnutls_hmac_init(&hmac, GNUTLS_MAC_SHA256, auth->key, AUTH_DIGEST))
 		return false;
-	/* With their ends, so that no two triples are the same bytes. */
+	/* Include the final NULs, so that different triples never give the same bytes. */
 	gnutls_hmac(hmac, hash, strlen(hash) + 1);
 	gnutls_hmac(hmac, user, strlen(user) + 1);
 	gnutls_hmac(hmac, password, strlen(password) + 1);
@@ -142,14 +142,14 @@ static unsigned int turn_of(const char *user)
 }
 
 /*
- * What is known of a pair without computing; where nothing is, @attempt is
+ * What is known about a pair without computing; if nothing is, @attempt is
  * ready for auth_wait() or auth_forget().
  */
 enum auth_answer auth_look(struct auth *auth, const struct web_config *config,
 			   const char *user, const char *password,
 			   struct attempt *attempt)
 {
-	/* Unknown names take as long as known ones: they are not to be guessed. */
+	/* Unknown names take as long as known ones, so that names cannot be guessed. */
 	const char *hash = config->users[0].hash;
 	enum auth_answer answer = AUTH_UNKNOWN;
 	size_t i;
@@ -200,7 +200,7 @@ static void unlink_attempt(struct attempt *attempt)
 	attempt->next = NULL;
 }
 
-/* Maybe with its half of the connection only. */
+/* It may have closed only its half of the connection. */
 bool peer_has_left(int fd)
 {
 	struct pollfd peer = { .fd = fd, .events = POLLRDHUP };
@@ -208,7 +208,7 @@ bool peer_has_left(int fd)
 	return poll(&peer, 1, 0) > 0;
 }
 
-/* Whether @a is to be looked at before @b, which is newer. */
+/* Whether @a is to be checked before @b, which is newer. */
 static bool is_before(const struct auth *auth, const struct attempt *a,
 		      const struct attempt *b)
 {
@@ -232,7 +232,7 @@ static struct attempt *pick(struct auth *auth)
 	return best;
 }
 
-/* Everybody who came with the same pair has the same answer. */
+/* All attempts with the same pair get the same answer. */
 static struct attempt *take_answered(struct auth *auth,
 				     const unsigned char *digest)
 {
@@ -250,7 +250,10 @@ static struct attempt *take_answered(struct auth *auth,
 	return taken;
 }
 
-/* With the lock, but not while it computes: the attempt may be taken back. */
+/*
+ * Called with the lock, which is released while computing: the attempt may be
+ * taken back meanwhile.
+ */
 static void look_at(struct auth *auth, struct attempt *attempt)
 {
 	struct attempt job = { .turn = attempt->turn }, *taken;
@@ -272,7 +275,7 @@ static void look_at(struct auth *auth, struct attempt *attempt)
 	while ((attempt = taken)) {
 		taken = attempt->prev;
 		auth_forget(attempt);
-		/* The last touch: it may be used again at once. */
+		/* Last access: the attempt may be reused immediately. */
 		attempt->done(attempt, ok);
 	}
 	pthread_mutex_lock(&auth->lock);
@@ -310,8 +313,9 @@ static bool start(struct auth *auth)
 }
 
 /*
- * The answer comes by @attempt->done, from another thread and maybe before this
- * returns; never after auth_take_back(). False: none will come.
+ * The answer is passed to @attempt->done, from another thread and possibly
+ * before this function returns, but never after auth_take_back(). False: there
+ * will be no answer.
  */
 bool auth_wait(struct auth *auth, struct attempt *attempt)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Connections of the web server and their bounds. Each state has a bound of its
- * own, so that many in one of them take no room from those in another: who
- * sends nothing, or reads nothing, keeps nobody from a password or from metrics.
- * Past a bound the oldest makes room, of those without a password first, and
- * never the one that has just come.
+ * Connections of the web server and their limits. Each state has its own limit,
+ * so that many connections in one state take no room from those in another:
+ * clients that send nothing or read nothing cannot keep others from having their
+ * password checked or from getting metrics. Above a limit, the oldest connection
+ * makes room, those without a password first, but never the newest one.
  *
- * All with http->lock.
+ * All functions are called with http->lock.
  */
 #include <linux/sockios.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 
 #include "http.h"
 
-/* A connection gets so long for a request, or to take an answer. */
+/* Time limit for sending a request or taking an answer. */
 #define OPEN_TIME (60 * SECOND)
-/* For so long nobody has to make room, be there ever so many. */
+/* For this long, a connection need not make room, however many there are. */
 #define SPARED_TIME (SECOND / 2)
-/* So long does a refused client wait where there are many. */
+/* If there are many clients, a refused one waits this long. */
 #define HELD_TIME (60 * SECOND)
 
-/* With passwords more may be open, for few get on to what takes work. */
+/* If passwords are required, more may be open: few get to the expensive part. */
 #define MOST_OPEN 5
 
 static unsigned int bound(const struct client *client, enum client_state state)
@@ -45,7 +45,7 @@ bool server_knows_clients(const struct server *server)
 	       server->config.client_auth == CLIENT_VERIFY;
 }
 
-/* All of the above, and what is being closed. */
+/* All of the above, plus those being closed. */
 unsigned int client_limit(unsigned int max_connections)
 {
 	return 16 * max_connections + 64;
@@ -82,7 +82,7 @@ static void shut(struct client *client)
 	shutdown(client->fd, SHUT_RDWR);
 }
 
-/* False: its answer is on its way. Metrics wake those that wait for them. */
+/* False: its answer is on its way. Clients that wait for metrics are woken by these. */
 bool client_end(struct client *client)
 {
 	enum client_state state = client->state;
@@ -97,7 +97,7 @@ bool client_end(struct client *client)
 	return true;
 }
 
-/* Whether @a makes room before @b. */
+/* Whether @a must make room before @b. */
 static bool is_before(const struct client *a, const struct client *b)
 {
 	if (a->left != b->left)
@@ -108,9 +108,9 @@ static bool is_before(const struct client *a, const struct client *b)
 }
 
 /*
- * It has had no time to send its request or to take its answer, or we have not come
- * to its request or its answer yet. Without this, who comes again as soon as it is
- * closed keeps all others from being read.
+ * It has not had time yet to send its request or take its answer, or we have
+ * not got to it yet. Without this, a client that reconnects as soon as it is
+ * closed would keep all others from being served.
  */
 static bool is_spared(const struct client *client, uint64_t now)
 {
@@ -138,7 +138,7 @@ static struct client *first(struct http *http, enum client_state state,
 		if (client->state != state || client == except ||
 		    (state == CLIENT_OPEN && is_spared(client, now)))
 			continue;
-		/* All others are seen to leave by libmicrohttpd. */
+		/* In all other states, libmicrohttpd notices when clients leave. */
 		client->left = state == CLIENT_HELD &&
 			       peer_has_left(client->fd);
 		if (!best || is_before(client, best))
@@ -153,13 +153,13 @@ static bool give_way(struct client *client)
 		return client_end(client);
 	if (!auth_take_back(client->server->http->auth, &client->attempt))
 		return false;
-	/* Closed, it would come again at once as the newest one. */
+	/* If it were closed, it would reconnect as the newest one. */
 	client->status = MHD_HTTP_UNAUTHORIZED;
 	client_enter(client, CLIENT_HELD);
 	return true;
 }
 
-/* @newcomer: who does not make room, or NULL */
+/* @newcomer: client that need not make room, or NULL */
 static void make_room(struct http *http, enum client_state state,
 		      const struct client *newcomer)
 {
@@ -198,7 +198,7 @@ struct client *client_add(struct server *server,
 	struct http *http = server->http;
 
 	if (!client || !info) {
-		/* Without an entry it would have no bound. */
+		/* Without an entry, no limit would apply to it. */
 		if (info)
 			shutdown(info->connect_fd, SHUT_RDWR);
 		free(client);
@@ -234,14 +234,14 @@ void client_remove(struct client *client)
 	free(client);
 }
 
-/* Room is short: connections are not kept for another request. */
+/* Room is getting short: connections are not kept for another request. */
 bool client_is_crowded(const struct client *client)
 {
 	return client->server->http->n[CLIENT_OPEN] >
 	       bound(client, CLIENT_OPEN) / 2;
 }
 
-/* Whoever took too long goes, or was spared; who was refused is told. */
+/* Closes clients that took too long or were spared before, and answers refused ones. */
 void client_sweep(struct http *http)
 {
 	uint64_t now = monotonic_ns();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One collector on one device: rows of a dump into samples. */
+/* One collector on one device: turns the rows of a dump into samples. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "exporter.h"
 
 struct collection {
@@ -18,13 +18,13 @@ struct collection {
 	struct samples *samples;
 	unsigned int rows;
 	struct lone_row *lone;
-	uint64_t id;		/* of the last row */
+	uint64_t id;		/* key of the last row */
 	struct recorder_fields recorder_fields;
 	struct sum *sums;
 	size_t n_sums, max_sums;
 };
 
-/* What processes of one name own. */
+/* Objects owned by all processes of the same name. */
 struct sum {
 	char comm[64];
 	uint64_t count, *values;
@@ -39,7 +39,7 @@ static const char *label_name(const struct collector *c,
 
 	if (!strcmp(key, "dev_name"))
 		return "device";
-	/* Of event queues: "index" alone would say too little. */
+	/* For event queues: "index" alone would be too vague. */
 	return !strcmp(key, "index") ? c->name : key;
 }
 
@@ -54,7 +54,7 @@ static bool put_label(struct collection *col, const struct eadm_record *record,
 	return true;
 }
 
-/* False: nothing would tell the row's series from those of another one. */
+/* False: the row's series could not be distinguished from those of other rows. */
 static bool row_labels(struct collection *col, const struct eadm_record *record,
 		       uint32_t *labels)
 {
@@ -63,13 +63,13 @@ static bool row_labels(struct collection *col, const struct eadm_record *record,
 	unsigned int i;
 
 	*labels = samples_labels(col->samples);
-	/* The last one is the key. */
+	/* The last label is the key. */
 	for (i = 0; i < c->n_labels; i++)
 		told = put_label(col, record, c->label[i]);
 	return !c->per_object || told || put_label(col, record, c->spare);
 }
 
-/* One series for each name of a state, so that all of them are always there. */
+/* One series for each name of a state, so that all series always exist. */
 static void put_state(struct collection *col, const struct family_field *f,
 		      uint32_t labels, uint64_t value)
 {
@@ -82,7 +82,7 @@ static void put_state(struct collection *col, const struct family_field *f,
 
 	for (i = 0; (name = eadm_field_value_at(f->field, i, &v)); i++) {
 		known |= v == value;
-		/* Of many objects only the state they are in. */
+		/* With many objects, only the current state. */
 		if (col->c->per_object && v != value)
 			continue;
 		more = samples_labels_from(col->samples, labels);
@@ -121,7 +121,7 @@ static void put_info(struct collection *col, const struct eadm_record *record,
 	samples_add(col->samples, col->c->info_family, more, 1);
 }
 
-/* Counters of other drivers, as these name them. */
+/* Counters without a common name, with the driver's names. */
 static void put_others(struct collection *col, const struct eadm_record *record,
 		       uint32_t labels)
 {
@@ -149,7 +149,7 @@ static void put_row(struct collection *col, const struct eadm_record *record)
 	uint32_t labels;
 	unsigned int i;
 
-	/* A row counts whole or not at all. */
+	/* A row is exported completely or not at all. */
 	if (c->per_object &&
 	    col->samples->n + c->n_fields + 1 > col->budget->series) {
 		col->section->truncated = true;
@@ -169,7 +169,7 @@ static void put_row(struct collection *col, const struct eadm_record *record)
 
 /* ---- sums by process -------------------------------------------------------------- */
 
-/* Past the budget all names are one. */
+/* Above the budget, all other names share one sum. */
 static struct sum *find_sum(struct collection *col, const char *comm)
 {
 	size_t i, most = col->budget->series / (col->c->n_fields + 1);
@@ -204,7 +204,7 @@ static void sum_row(struct collection *col, const struct eadm_record *record)
 	unsigned int i;
 	uint64_t value;
 
-	/* What looks the same is one series. */
+	/* Names that are shown the same way share one series. */
 	samples_name(comm ? comm : "", name, sizeof(name));
 	sum = find_sum(col, name);
 	if (!sum) {
@@ -251,7 +251,7 @@ void memory_reset(struct memory *memory)
 	verdicts_reset(&memory->verdicts);
 }
 
-/* A device that was made since it was seen last counts from 0 again. */
+/* If the device was created since it was last seen, counting starts at 0 again. */
 static void look_at_age(struct collection *col,
 			const struct eadm_record *record)
 {
@@ -285,7 +285,7 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 	while ((ret = eadm_dump_next(dump, &record)) > 0) {
 		col->rows++;
 		if (eadm_record_u64(record, key, &col->id))
-			col->rows++;	/* one without a number is not alone */
+			col->rows++;	/* a row without a key is never the only one */
 		look_at_age(col, record);
 		if (recorder)
 			col->samples->failed |= !recorder_take(
@@ -305,7 +305,7 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 	return 0;
 }
 
-/* What should be there and is not, among the notes of a dump. */
+/* The first error among the notes of a dump. */
 static int first_error(const struct eadm_dump *dump)
 {
 	struct eadm_note note = { .size = sizeof(note) };
@@ -318,7 +318,7 @@ static int first_error(const struct eadm_dump *dump)
 	return 0;
 }
 
-/* The device has no such objects, nobody can show them, or no capture did. */
+/* The device has no such objects, no driver shows them, or no capture has them. */
 static bool is_unsupported(const struct collector *c, int error)
 {
 	return error == -EOPNOTSUPP ||
@@ -363,7 +363,7 @@ static int read_object(struct collection *col, struct eadm_ctx *ctx,
 	return ret;
 }
 
-/* Read one device by one collector; what cannot be read leaves no samples. */
+/* Run a collector on a device; if it cannot be read, there are no samples. */
 void collect(struct eadm_ctx *ctx, const struct model *model,
 	     unsigned int collector, const char *device,
 	     const struct budget *budget, struct memory *memory,

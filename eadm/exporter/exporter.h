@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files of the exporter. */
+/* Shared by the files of the exporter. */
 #ifndef EXPORTER_H
 #define EXPORTER_H
 
@@ -14,8 +14,8 @@
 #include "../clock.h"
 
 /*
- * In the public list of Prometheus' default ports 9100 to 9999 are all given
- * away; this one is none of its later entries and in no list of services.
+ * In the public list of Prometheus' default ports, 9100 to 9999 are all taken;
+ * this one is neither among the later entries nor in any list of services.
  */
 #define EXPORTER_PORT "10707"
 
@@ -39,7 +39,7 @@ enum metric_type {
 	METRIC_UNKNOWN,
 };
 
-/* All values are unsigned; METRIC_NS are nanoseconds shown as seconds. */
+/* All values are unsigned; METRIC_NS means nanoseconds shown as seconds. */
 enum metric_unit {
 	METRIC_PLAIN,
 	METRIC_BYTES,
@@ -51,9 +51,9 @@ struct family {
 	char *help;
 	enum metric_type type;
 	enum metric_unit unit;
-	/* By render.c: what is the same in each text, made but once. */
-	struct buffer *head;	/* of each format, FORMATS of them */
-	char *sample;		/* the name of its samples */
+	/* Made by render.c: parts that are the same in every text. */
+	struct buffer *head;	/* for each of FORMATS formats */
+	char *sample;		/* name of its samples */
 };
 
 /* A field of an object and the family of its values. */
@@ -63,32 +63,32 @@ struct family_field {
 	bool names;		/* a state: one series for each name */
 };
 
-#define MAX_LABELS 4
+#define MAX_LABELS 6
 
 /* An object whose rows are exported. */
 struct collector {
 	const struct eadm_object *object;	/* NULL: the diagnosis */
-	const char *name;	/* of the object */
+	const char *name;	/* name of the object */
 	bool per_object;	/* only on request, with a budget */
 	bool sums;		/* sums of rows by process, not rows */
-	bool steady;		/* a device never has more or fewer rows */
+	bool steady;		/* the number of a device's rows never changes */
 	const struct eadm_field *age;
 	const struct eadm_field *label[MAX_LABELS];
 	unsigned int n_labels;
-	/* Labels a row whose key RDMA netlink does not tell. */
+	/* Label for rows whose key RDMA netlink does not show. */
 	const struct eadm_field *spare;
 	struct family_field *fields;
 	unsigned int n_fields;
 	const struct eadm_field **info;
 	unsigned int n_info;
-	unsigned int info_family;	/* where n_info */
+	unsigned int info_family;	/* if n_info */
 	bool others;		/* rows may have counters without a field */
-	bool per_device;	/* its row is the device's own */
-	unsigned int other_family;	/* of these */
-	unsigned int count_family;	/* of sums: the number of rows */
+	bool per_device;	/* the row describes the device itself */
+	unsigned int other_family;	/* for these */
+	unsigned int count_family;	/* for sums: the number of rows */
 };
 
-/* Families that come from no field. */
+/* Families that no field defines. */
 enum own_family {
 	OWN_BUILD,
 	OWN_DEVICES,
@@ -133,19 +133,19 @@ bool model_offers(const char *object);
 /* ---- times: histogram.c --------------------------------------------------------- */
 
 #define CLASSIC_BUCKETS 12
-/* Buckets of a native one, eight to a power of two: from 2^-30 to 2^8 seconds. */
+/* Native buckets, eight per power of two: from 2^-30 to 2^8 seconds. */
 #define NATIVE_SCHEMA 3
 #define NATIVE_FIRST (-30 * 8 + 1)
 #define NATIVE_BUCKETS (38 * 8)
 
 struct histogram {
 	uint64_t count, sum, zero;
-	uint64_t classic[CLASSIC_BUCKETS + 1];	/* the last: all above */
+	uint64_t classic[CLASSIC_BUCKETS + 1];	/* the last one has no upper bound */
 	uint64_t native[NATIVE_BUCKETS];
 };
 
 extern const uint64_t histogram_bounds[CLASSIC_BUCKETS];	/* ns */
-/* The same in seconds, as OpenMetrics wants them, and what is above. */
+/* The same in seconds, as required by OpenMetrics, plus the last bucket. */
 extern const char *const histogram_le[CLASSIC_BUCKETS + 1];
 
 int histogram_index(uint64_t ns);
@@ -155,8 +155,8 @@ void histogram_add(struct histogram *histogram, uint64_t ns);
 
 struct sample {
 	unsigned int family;
-	uint32_t labels;	/* offset into the text of the samples */
-	uint64_t value;		/* or which of the histograms */
+	uint32_t labels;	/* offset into the samples' text */
+	uint64_t value;		/* or index of the histogram */
 };
 
 struct samples {
@@ -165,10 +165,10 @@ struct samples {
 	struct buffer text;	/* sets of labels, see struct label_head */
 	struct histogram *histograms;
 	size_t n_histograms, max_histograms;
-	bool failed;		/* memory ran out */
+	bool failed;		/* out of memory */
 };
 
-/* In front of name and value of a label; a set ends with one without name. */
+/* Precedes a label's name and value; a set ends with a label without a name. */
 struct label_head {
 	uint16_t value_len;
 	uint8_t name_len;
@@ -180,8 +180,8 @@ struct label_head {
 
 struct label {
 	const char *name, *value;	/* without NUL */
-	size_t name_len, value_len;	/* no name: behind the last one */
-	bool plain;			/* nothing in the value to be escaped */
+	size_t name_len, value_len;	/* no name: end of the set */
+	bool plain;			/* nothing in the value requires escaping */
 };
 
 static inline struct label label_at(const char *at)
@@ -220,59 +220,71 @@ void samples_release(struct samples *samples);
 
 /* ---- reading: collect.c, recorder.c, verdicts.c --------------------------------------------- */
 
-/* What one collector found on one device. */
+/* Result of one collector on one device. */
 struct section {
 	struct samples samples;
 	bool supported;		/* the device has such objects */
-	bool truncated;		/* more rows than the budget, or a torn dump */
+	bool truncated;		/* more rows than the budget, or an inconsistent dump */
 	int error;
 	uint64_t duration;	/* ns */
 };
 
-/* What the flight recorder told so far. */
+/* A command of the adapter, or a verb. */
+struct operation {
+	uint64_t op;
+	char family[16];	/* of a driver that the probe recorded, else "" */
+};
+
+/* What the flight recorder has shown so far. */
 struct recorder {
 	bool begun;
-	bool primed;			/* one dump was read to its end */
-	uint64_t next;			/* first number never seen */
+	bool primed;			/* one dump was read to the end */
+	uint64_t next;			/* first number not seen yet */
 	uint64_t *pending;		/* numbers seen without an end */
 	size_t n_pending, max_pending;
-	size_t n_seen;			/* of these, in the running dump */
-	struct histogram latency;
+	size_t n_seen;			/* of these, in the current dump */
 	uint64_t lost;
+	/* By operation, for commands that were answered. */
+	struct timing {
+		struct operation op;
+		struct histogram latency;
+	} *timings;
+	size_t n_timings, max_timings;
 	struct outcome {
-		uint64_t op, state, count;
+		struct operation op;
+		uint64_t state, count;
 	} *outcomes;
 	size_t n_outcomes, max_outcomes;
 };
 
 #define SEVERITIES (EADM_SEVERITY_CRITICAL + 1)
 
-/* What the last diagnosis said. */
+/* Result of the last diagnosis. */
 struct verdicts {
 	struct eadm_diagnosis *diagnosis;
-	uint64_t when;			/* of monotonic_ns(), 0: never */
+	uint64_t when;			/* time by monotonic_ns(); 0: never */
 	uint64_t severity[SEVERITIES];
 	uint64_t *rules;		/* in the order of eadm_rule_next() */
 };
 
-/* The only row that a device has of a kind: to ask for it takes less. */
+/* A device's only row of a kind: requesting a single object is cheaper. */
 struct lone_row {
 	bool known;
 	uint64_t id;
 };
 
-/* The state that lives from scrape to scrape, of one device. */
+/* The state of one device that is kept between scrapes. */
 struct memory {
 	struct lone_row lone[MAX_COLLECTORS];
 	struct recorder recorder;
 	struct verdicts verdicts;
-	/* When the device was seen last, by its record, and how old it was. */
+	/* When the device was last seen, according to its row, and its age then. */
 	uint64_t seen, age;
 };
 
 struct budget {
 	unsigned int series;	/* for each collector of each device */
-	uint64_t diagnosis;	/* ns from one to the next */
+	uint64_t diagnosis;	/* ns between two diagnoses */
 };
 
 void collect(struct eadm_ctx *ctx, const struct model *model,
@@ -282,8 +294,8 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 void memory_reset(struct memory *memory);
 
 struct recorder_fields {
-	const struct eadm_field *seq, *op, *state, *latency;
-	const struct eadm_field *all[5];	/* these, and a NULL */
+	const struct eadm_field *seq, *op, *state, *latency, *function, *family;
+	const struct eadm_field *all[7];	/* these, NULL-terminated */
 };
 
 void recorder_fields_find(const struct eadm_object *object,
@@ -306,23 +318,25 @@ void verdicts_reset(struct verdicts *verdicts);
 
 /* ---- a scrape: scrape.c ----------------------------------------------------------- */
 
-/* Somebody who waits for metrics; answered exactly once. */
+/* A client waiting for metrics; answered exactly once. */
 struct request {
 	enum format format;
-	uint64_t deadline;		/* of monotonic_ns() */
+	uint64_t deadline;		/* by monotonic_ns() */
 	void (*done)(struct request *request, const struct buffer *text,
 		     bool complete);
 	struct request *next;
 };
 
 struct scrape_opts {
-	const char *from;		/* capture, NULL: this machine */
-	unsigned int snapshot;		/* of the capture, the first one shown */
-	const char *device;		/* only this one, NULL: all */
-	uint64_t device_limit;		/* ns a device may take */
-	uint64_t lib_timeout;		/* ns, 0: the library's */
+	const char *from;		/* capture; NULL: this machine */
+	const char *peer;		/* socket of a program; NULL: this machine */
+	bool no_peers;			/* only the kernel's devices */
+	unsigned int snapshot;		/* of the capture, the first one to show */
+	const char *device;		/* only this device; NULL: all */
+	uint64_t device_limit;		/* time limit of a device in ns */
+	uint64_t lib_timeout;		/* ns; 0: the library's default */
 	struct budget budget;
-	/* Adds what the server knows about itself, or NULL. */
+	/* Adds the server's own metrics; may be NULL. */
 	void (*server)(void *data, const struct model *model,
 		       struct samples *samples);
 	void *server_data;
@@ -358,7 +372,7 @@ void render(const struct model *model, const struct samples *const *parts,
 
 /* ---- protobuf: proto.c -------------------------------------------------------------- */
 
-/* Messages that are being made, one in another. */
+/* Messages under construction, one inside the other. */
 struct proto {
 	struct buffer family, metric, value, part;
 };
@@ -402,7 +416,7 @@ enum client_auth {
 struct web_config {
 	char *cert, *key, *client_ca;	/* PEM */
 	enum client_auth client_auth;
-	char priority[128];		/* of GnuTLS */
+	char priority[128];		/* for GnuTLS */
 	struct web_user *users;
 	size_t n_users, max_users;
 	struct web_header *headers;
@@ -420,16 +434,16 @@ void web_config_free(struct web_config *config);
 enum auth_answer {
 	AUTH_NO,
 	AUTH_YES,
-	AUTH_UNKNOWN,		/* a hash is to be computed */
+	AUTH_UNKNOWN,		/* a hash must be computed */
 };
 
-/* A name and a password that somebody waits for. */
+/* A name and password that a client waits to have checked. */
 struct attempt {
 	struct attempt *prev, *next;
 	void (*done)(struct attempt *attempt, bool ok);
-	int fd;			/* of who waits, or -1 */
-	bool again;		/* the pair came before */
-	bool left;		/* the client seems to have */
+	int fd;			/* socket of the client, or -1 */
+	bool again;		/* the pair was sent before */
+	bool left;		/* the client seems to have left */
 	unsigned int turn;
 	unsigned char digest[AUTH_DIGEST];
 	char *hash, *password;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which metrics there are: derived from libeadm's descriptions of objects and
- * fields. A counter or gauge that the library learns is a metric at once.
+ * The list of metrics, derived from libeadm's descriptions of objects and fields.
+ * When the library gets a new counter or gauge, it becomes a metric automatically.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "exporter.h"
 
-/* What the flight recorder keeps: commands, and how long each took. */
+/* The contents of the flight recorder: commands and their latencies. */
 static bool is_recorded(const struct eadm_object *object)
 {
 	return eadm_object_rows(object) == EADM_ROWS_PAST &&
@@ -19,8 +19,8 @@ static bool is_recorded(const struct eadm_object *object)
 }
 
 /*
- * Always exported: that, and what exists once or a few times on a device and
- * takes no right. Labels tell the rows apart.
+ * Exported by default: the flight recorder, and objects of which a device has
+ * one or a few and which require no privilege. Labels distinguish the rows.
  */
 static bool is_usual(const struct eadm_object *object)
 {
@@ -33,7 +33,7 @@ static bool is_usual(const struct eadm_object *object)
 	       is_recorded(object);
 }
 
-/* Reads the adapter even where nobody asks for that, and it may be dead. */
+/* Reads from the adapter even if not requested, and the adapter may be dead. */
 static bool may_hang(const struct eadm_object *object)
 {
 	enum eadm_field_perm perm;
@@ -46,13 +46,38 @@ bool model_has_collector(const char *name)
 	return is_usual(eadm_object_find(name)) || !strcmp(name, "diagnose");
 }
 
-/* Whether there can be series for each object of this kind. */
+/* Rows of devices, not from drivers, that count: what surrounds their queues. */
+static bool surrounds(const struct eadm_object *object)
+{
+	const struct eadm_field *field, *name =
+		eadm_object_find_field(object, "dev-name");
+	unsigned int i;
+
+	if (eadm_object_class(object) != EADM_CLASS_MACHINE || !name ||
+	    eadm_field_metric(name) != EADM_METRIC_LABEL)
+		return false;
+	for (i = 0; i < eadm_object_fields(object); i++) {
+		field = eadm_object_field(object, i);
+		if (eadm_field_kind(field) == EADM_KIND_COUNTER &&
+		    eadm_field_metric(field) == EADM_METRIC_VALUE)
+			return true;
+	}
+	return false;
+}
+
+static bool is_offered(const struct eadm_object *object)
+{
+	return surrounds(object) ||
+	       (eadm_object_class(object) == EADM_CLASS_ROWS &&
+		eadm_object_rows(object) == EADM_ROWS_MANY);
+}
+
+/* Whether there can be separate series for each object of this kind. */
 bool model_offers(const char *object)
 {
 	const struct eadm_object *found = eadm_object_find(object);
 
-	return found && eadm_object_class(found) == EADM_CLASS_ROWS &&
-	       eadm_object_rows(found) == EADM_ROWS_MANY;
+	return found && is_offered(found);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -79,7 +104,7 @@ static int add_family(struct model *model, enum metric_type type,
 				 !ends_with(name, suffix[unit]) ?
 					 suffix[unit] : "");
 	family->help = strdup(help);
-	/* Counted first, so that model_free() finds it. */
+	/* Counted first, so that model_free() sees it. */
 	*index = model->n_families++;
 	return family->name && family->help ? 0 : -ENOMEM;
 }
@@ -93,7 +118,10 @@ static enum metric_unit unit_of(const struct eadm_field *field)
 	return METRIC_PLAIN;
 }
 
-/* Nothing that takes a right, and of the adapter only what is free to ask. */
+/*
+ * Nothing that requires a privilege, and only those fields of the adapter that
+ * are read anyway.
+ */
 static bool may_show(const struct collector *c, const struct eadm_field *field)
 {
 	if (eadm_field_perm(field) != EADM_PERM_NONE)
@@ -118,13 +146,13 @@ static bool is_value(const struct eadm_field *field)
 
 	if (metric != EADM_METRIC_VALUE && metric != EADM_METRIC_SUM)
 		return false;
-	/* Others wrap between two scrapes, who knows how often. */
+	/* Narrower counters may wrap any number of times between two scrapes. */
 	return eadm_field_type(field) == EADM_TYPE_U64 &&
 	       (eadm_field_kind(field) != EADM_KIND_COUNTER ||
 		eadm_field_bits(field) == 64);
 }
 
-/* @prefix: of its name, up to the key of the field. */
+/* @prefix: of the family's name, to which the field's key is appended. */
 static int add_field(struct model *model, struct collector *c,
 		     const char *prefix, const struct eadm_field *field)
 {
@@ -168,7 +196,7 @@ static void add_labels(struct collector *c)
 		    c->n_labels < MAX_LABELS - 1)
 			c->label[c->n_labels++] = field;
 	}
-	/* Last: it may be unknown, and another one stands in for it. */
+	/* Last, because it may be unknown, and another field then takes its place. */
 	if (c->per_object)
 		c->label[c->n_labels++] = key;
 }
@@ -185,9 +213,9 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 
 	c->object = object;
 	c->name = eadm_object_name(object);
-	c->per_object = per_object;
 	c->per_device = eadm_object_key(object) ==
 			eadm_object_find_field(object, "dev-index");
+	c->per_object = per_object && !c->per_device;
 	c->steady = eadm_object_rows(object) == EADM_ROWS_FIXED;
 	c->age = eadm_object_find_field(object, "age");
 	c->spare = eadm_object_find_field(object, "res-id");
@@ -196,7 +224,7 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	c->info = calloc(n, sizeof(*c->info));
 	if (!c->fields || !c->info)
 		return -ENOMEM;
-	/* Single commands are no series: recorder.c counts them. */
+	/* Single commands do not make series: recorder.c counts them. */
 	if (is_recorded(object)) {
 		model->recorder = c - model->collectors;
 		return 0;
@@ -224,7 +252,7 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	return ret;
 }
 
-/* What makes sense as a sum over objects. */
+/* Whether the sum over objects is meaningful. */
 static bool adds_up(const struct eadm_field *field)
 {
 	return eadm_field_kind(field) == EADM_KIND_COUNTER ||
@@ -259,7 +287,10 @@ static int add_sums(struct model *model, const struct eadm_object *object)
 		    !adds_up(field) || !is_value(field))
 			continue;
 		ret = add_field(model, c, prefix, field);
-		/* Objects come and go, and with them what they counted. */
+		/*
+		 * When objects are destroyed, their counts go with them, so the
+		 * sum may decrease.
+		 */
 		model->families[c->fields[c->n_fields - 1].family].type =
 			METRIC_GAUGE;
 	}
@@ -286,10 +317,10 @@ static int add_own(struct model *model)
 		[OWN_SCRAPE] = { "eadm_scrape_duration",
 			"Time this scrape took.", METRIC_GAUGE, METRIC_NS },
 		[OWN_LATENCY] = { "eadm_cmd_latency",
-			"Time from submission of a command to its answer or end, by the flight recorder.",
+			"Time from submission of a command to its answer or end, by operation; from the flight recorder or the probe.",
 			METRIC_HISTOGRAM, METRIC_NS },
 		[OWN_RECORDS] = { "eadm_cmd_records",
-			"Commands that ended, by the flight recorder.",
+			"Commands that ended, by operation and outcome; from the flight recorder or the probe.",
 			METRIC_COUNTER },
 		[OWN_LOST] = { "eadm_cmd_records_lost",
 			"Commands whose record was overwritten before it was read.",
@@ -306,10 +337,10 @@ static int add_own(struct model *model)
 		[OWN_CONNECTIONS] = { "eadm_exporter_connections",
 			"Connections of clients." },
 		[OWN_EVICTED] = { "eadm_exporter_connections_evicted",
-			"Connections closed for being slow or too many.",
+			"Connections closed because they were slow or too many.",
 			METRIC_COUNTER },
 		[OWN_AUTH_FAILURES] = { "eadm_exporter_auth_failures",
-			"Requests without a right name and password.",
+			"Requests without a valid name and password.",
 			METRIC_COUNTER },
 		[OWN_CPU] = { "process_cpu",
 			"Total user and system CPU time spent in seconds.",
@@ -343,7 +374,7 @@ static bool in_list(const char *list, const char *name)
 	return false;
 }
 
-/* What may hang comes last. */
+/* Those that may hang come last. */
 static int add_usual(struct model *model, const char *collectors, bool hangs)
 {
 	const struct eadm_object *object = NULL;
@@ -359,9 +390,9 @@ static int add_usual(struct model *model, const char *collectors, bool hangs)
 }
 
 /*
- * @collectors: names separated by commas, all of them known, or NULL for all.
- * @objects: the same of objects that are offered, or NULL for none.
- * @formats: of answers, a set of 1 << FORMAT_*.
+ * @collectors: valid names separated by commas, or NULL for all.
+ * @objects: the same for objects with separate series, or NULL for none.
+ * @formats: formats of answers, a set of 1 << FORMAT_*.
  * Return: 0 or -ENOMEM.
  */
 int model_make(struct model *model, const char *collectors,
@@ -376,7 +407,7 @@ int model_make(struct model *model, const char *collectors,
 	ret = add_own(model);
 	/* Before the counters, which may hang. */
 	while (!ret && objects && (object = eadm_object_next(object))) {
-		if (eadm_object_class(object) == EADM_CLASS_ROWS &&
+		if (is_offered(object) &&
 		    in_list(objects, eadm_object_name(object)))
 			ret = add_rows(model, object, true);
 	}
@@ -391,7 +422,7 @@ int model_make(struct model *model, const char *collectors,
 		ret = add_usual(model, collectors, false);
 	if (!ret)
 		ret = add_usual(model, collectors, true);
-	/* Has no object of its own and looks at those of others. */
+	/* It has no object itself, but looks at those of the others. */
 	if (!ret && diagnose && (!collectors || in_list(collectors, "diagnose")))
 		model->collectors[model->n_collectors++].name = "diagnose";
 	for (i = 0; !ret && i < model->n_families; i++)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which format a client wants, by its Accept header. */
+/* The format that a client wants, from its Accept header. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "exporter.h"
 
-/* The value of one parameter of TYPE;NAME=VALUE;..., of @len bytes. */
+/* The value of a parameter in TYPE;NAME=VALUE;..., which has @len bytes. */
 static const char *parameter(const char *part, size_t len, const char *name,
 			     size_t *value_len)
 {
@@ -46,7 +46,7 @@ static double weight(const char *part, size_t len)
 	return q >= 0 && q <= 1 ? q : 0;
 }
 
-/* One part of an Accept header; FORMATS: none of ours. */
+/* The format of one part of an Accept header; FORMATS: none that we support. */
 static enum format format_of(const char *part, size_t len)
 {
 	static const char *const names[FORMATS] = {
@@ -68,11 +68,11 @@ static enum format format_of(const char *part, size_t len)
 	}
 	if (format == FORMATS)
 		return FORMATS;
-	/* A version that is not written here is none of ours. */
+	/* Other versions are not supported. */
 	if (versions[format] && parameter(part, len, "version", &name) &&
 	    !has_parameter(part, len, "version", versions[format]))
 		return FORMATS;
-	/* There are other messages than ours, and other ways to put them. */
+	/* There are other messages and other encodings. */
 	if (format == FORMAT_PROTOBUF &&
 	    (!has_parameter(part, len, "proto",
 			    "io.prometheus.client.MetricFamily") ||
@@ -81,7 +81,7 @@ static enum format format_of(const char *part, size_t len)
 	return format;
 }
 
-/* Of formats with the same weight the one that says more; text if none fits. */
+/* Among formats of the same weight, the richest one; text if none matches. */
 enum format format_choose(const char *accept)
 {
 	double best[FORMATS + 1] = { 0 }, q;

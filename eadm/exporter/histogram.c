@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Distribution of times, in fixed buckets and in those of a native histogram,
- * whose bounds grow by the same factor everywhere.
+ * whose bounds grow by a constant factor.
  */
 #include <math.h>
 
@@ -18,12 +18,12 @@ const char *const histogram_le[CLASSIC_BUCKETS + 1] = {
 };
 
 /*
- * The number that Prometheus gives the bucket: those of schema n end at the
- * powers of 2^(2^-n) seconds, bucket 0 at one second.
+ * Prometheus' number of the bucket: those of schema n end at powers of 2^(2^-n)
+ * seconds, and bucket 0 ends at one second.
  */
 int histogram_index(uint64_t ns)
 {
-	/* 2^(i/8) / 2, for which every command would have to load libm. */
+	/* 2^(i/8) / 2; computing them would make every command load libm. */
 	static const double bounds[] = {
 		0.5, 0.5452538663326288, 0.5946035575013605,
 		0.6484197773255048, 0.7071067811865476, 0.7711054127039704,
@@ -34,7 +34,7 @@ int histogram_index(uint64_t ns)
 	double part = frexp(ns / 1e9, &exp);
 
 	_Static_assert(ARRAY_SIZE(bounds) == 1 << NATIVE_SCHEMA, "a bound for each");
-	/* The bound belongs to its bucket: what is above goes to the next. */
+	/* A bound belongs to its bucket: only larger values go to the next. */
 	while (step < steps && part > bounds[step])
 		step++;
 	return (exp - 1) * steps + step;

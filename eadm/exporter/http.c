@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The web server: requests and their answers. One thread takes connections and
- * gives them to the daemon of libmicrohttpd, whose thread does everything that is
- * not waited for; connections that wait for a password or for metrics sleep.
+ * The web server: requests and their answers. One thread accepts connections and
+ * passes them to libmicrohttpd's daemon, whose thread does everything that does
+ * not block; connections that wait for a password check or for metrics sleep.
  *
- * The listening sockets are ours, never the daemon's: a new configuration has a
- * daemon of its own, which is started before the old one is left, so that one
- * that does not start changes nothing.
+ * The listening sockets belong to us, never to the daemon: a new configuration
+ * gets a new daemon, which is started before the old one is stopped, so that a
+ * failure to start changes nothing.
  */
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -21,17 +21,17 @@
 #include "http.h"
 
 #define DEFAULT_TIMEOUT (10 * SECOND)
-/* A connection gets so many seconds for a request, or between two. */
+/* Seconds that a connection has for a request, and between two. */
 #define CONNECTION_SECONDS 60
-/* Of a request with its headers. */
+/* Memory for a request with its headers. */
 #define CONNECTION_MEMORY 6144
-/* Requests of an old configuration get so long to end, all of them at the end. */
+/* Time for requests of an old configuration to end, and for all requests at exit. */
 #define LEAVE_SECONDS 5
 #define FINISH_SECONDS 1
-/* Refusals told at once: so many, and so many more each second. */
+/* Refusals sent immediately: this many, plus so many more every second. */
 #define REFUSALS 64
 #define REFUSALS_PER_SECOND 1
-/* Connections that are taken before the daemon begins with the first one. */
+/* Connections accepted before the daemon has processed the first of them. */
 #define TAKE 16
 
 /* ---- answers -------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static const char *const types[FORMATS] = {
 		"application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited",
 };
 
-/* With @status 401, the client is asked for name and password. */
+/* With @status 401, the client is asked for a name and password. */
 static enum MHD_Result queue(struct client *client, unsigned int status,
 			     struct MHD_Response *response)
 {
@@ -59,7 +59,7 @@ static enum MHD_Result queue(struct client *client, unsigned int status,
 	crowd = !last && !client->trusted && client_is_crowded(client);
 	http->evicted += crowd;
 	pthread_mutex_unlock(&http->lock);
-	/* What a refused client sends behind its request is not looked at. */
+	/* Whatever a refused client sends after its request is not read. */
 	if (last || crowd || status == MHD_HTTP_UNAUTHORIZED ||
 	    status == MHD_HTTP_FORBIDDEN)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION,
@@ -114,8 +114,8 @@ static enum MHD_Result say_status(struct client *client, unsigned int status)
 /* ---- who may ask ------------------------------------------------------------------------- */
 
 /*
- * With the lock: whether a refusal is told later. Clients that try one password
- * after the other are slowed down by it, and so is the work they make.
+ * Called with the lock: whether to delay a refusal. This slows down clients
+ * that try one password after the other, and limits the work they cause.
  */
 static bool is_to_be_held(struct server *server)
 {
@@ -151,7 +151,7 @@ static enum MHD_Result refuse(struct client *client, unsigned int status)
 	return held ? MHD_YES : say_status(client, status);
 }
 
-/* In the thread of auth.c. */
+/* Called in the thread of auth.c. */
 static void on_verdict(struct attempt *attempt, bool ok)
 {
 	struct client *client = (struct client *)((char *)attempt -
@@ -216,8 +216,8 @@ static enum auth_answer look_at_password(struct client *client)
 }
 
 /*
- * libmicrohttpd asks for certificates, but leaves the verdict to us. That of
- * another server is none of a client, though of the same CA.
+ * libmicrohttpd requests certificates but leaves their verification to us. A
+ * server's certificate is not valid for a client, even from the same CA.
  */
 static bool has_good_certificate(struct client *client)
 {
@@ -243,7 +243,7 @@ static bool has_good_certificate(struct client *client)
 
 /* ---- metrics ---------------------------------------------------------------------------------- */
 
-/* How long Prometheus waits, as it tells. */
+/* How long Prometheus waits, from its header. */
 static uint64_t timeout_of(struct MHD_Connection *connection)
 {
 	const char *text = MHD_lookup_connection_value(
@@ -255,7 +255,7 @@ static uint64_t timeout_of(struct MHD_Connection *connection)
 						DEFAULT_TIMEOUT;
 }
 
-/* In the scraper's thread. */
+/* Called in the scraper's thread. */
 static void on_metrics(struct request *request, const struct buffer *text,
 		       bool complete)
 {
@@ -264,7 +264,7 @@ static void on_metrics(struct request *request, const struct buffer *text,
 	struct http *http = client->server->http;
 	struct MHD_Response *response = NULL;
 
-	(void)complete;		/* a scrape with a part missing is a good one */
+	(void)complete;		/* a scrape with missing parts is still valid */
 	if (!text->failed)
 		response = MHD_create_response_from_buffer(
 			text->len, text->data, MHD_RESPMEM_MUST_COPY);
@@ -327,7 +327,7 @@ static const char page[] =
 	"<ul><li><a href=\"/metrics\">Metrics</a></li>\n"
 	"<li><a href=\"/healthz\">Health</a></li></ul></body></html>\n";
 
-/* The path of a target that names the server as well (RFC 9112, 3.2.2). */
+/* The path of a request target that includes the server (RFC 9112, 3.2.2). */
 static const char *path_of(const char *target)
 {
 	const char *path = target;
@@ -361,7 +361,7 @@ static enum MHD_Result route(struct client *client, const char *url,
 	return say_plain(client, MHD_HTTP_NOT_FOUND, "not found\n");
 }
 
-/* A request that nothing has been waited for, or that of a known client. */
+/* A request that has not waited for anything yet, or that of a known client. */
 static enum MHD_Result go_on(struct client *client, const char *url,
 			     const char *method)
 {
@@ -403,17 +403,17 @@ static enum MHD_Result on_request(void *data,
 	(void)upload;
 	if (!client)
 		return MHD_NO;
-	/* Called first when the headers are there, then when all is. */
+	/* Called first when the headers have arrived, then when everything has. */
 	if (!*context) {
 		*context = client;
 		return MHD_YES;
 	}
-	/* Bodies have no use here. */
+	/* Bodies are ignored. */
 	if (*upload_size) {
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	/* And once more whenever it was woken. */
+	/* It is called again whenever the connection is woken. */
 	pthread_mutex_lock(&server->http->lock);
 	over = server->over || client->state == CLIENT_SHUT;
 	client->busy = true;
@@ -485,7 +485,7 @@ static int hex(char c)
 	return at ? at - digits : -1;
 }
 
-/* In place, but for NULs: what is behind one would not be seen. */
+/* In place. NULs are not unescaped: what follows one would not be seen. */
 static size_t unescape(void *data, struct MHD_Connection *connection,
 		       char *text)
 {
@@ -510,7 +510,7 @@ static void on_log(void *data, const char *fmt, va_list ap)
 {
 	struct server *server = data;
 
-	/* Later ones are about single clients. */
+	/* Later messages are about single clients. */
 	if (server->why)
 		vsnprintf(server->why, server->why_size, fmt, ap);
 }
@@ -572,15 +572,16 @@ struct http *http_new(const struct listeners *listeners,
 	return http;
 }
 
-/* Who has the metrics; before the server is started. */
+/* Sets the source of metrics; called before the server is started. */
 void http_use(struct http *http, struct scraper *scraper)
 {
 	http->scraper = scraper;
 }
 
 /*
- * Serve by @config, which is taken over, from now on. Whoever was served by
- * another one is in @old, for http_leave(). On an error nothing has changed.
+ * From now on, serve with @config, which is taken over. @old is the server
+ * with the previous configuration, if any, for http_leave(). On an error,
+ * nothing has changed.
  */
 int http_start(struct http *http, struct web_config *config,
 	       struct server **old, char *why, size_t size)
@@ -610,7 +611,7 @@ int http_start(struct http *http, struct web_config *config,
 	return 0;
 }
 
-/* Wait for a change, with the lock; false: it is @end. */
+/* Wait for a change, with the lock; false: @end was reached. */
 static bool wait_until(struct http *http, uint64_t end)
 {
 	struct timespec at = { end / SECOND, end % SECOND };
@@ -619,7 +620,7 @@ static bool wait_until(struct http *http, uint64_t end)
 	       ETIMEDOUT;
 }
 
-/* But for those that are held: all of them at once would be a flood. */
+/* Except for held clients: waking all of them at once would cause a flood. */
 static void end_clients(struct server *server, bool all)
 {
 	struct http *http = server->http;
@@ -633,7 +634,7 @@ static void end_clients(struct server *server, bool all)
 	}
 }
 
-/* With the lock: whether all but those that are held have ended. */
+/* Called with the lock: whether all clients but the held ones have ended. */
 static bool is_left(const struct server *server)
 {
 	const struct http *http = server->http;
@@ -649,7 +650,7 @@ static bool is_left(const struct server *server)
 	return true;
 }
 
-/* Ends what an old configuration still serves; takes a while. */
+/* Ends what an old configuration is still serving; this takes a while. */
 void http_leave(struct server *server)
 {
 	uint64_t end = monotonic_ns() + LEAVE_SECONDS * SECOND;
@@ -665,7 +666,7 @@ void http_leave(struct server *server)
 		;
 	server->over = true;
 	end_clients(server, true);
-	/* Not to be stopped before: the scraper answers in its time. */
+	/* These cannot be stopped earlier: the scraper answers in its own time. */
 	while (server->n_asleep)
 		pthread_cond_wait(&http->change, &http->lock);
 	pthread_mutex_unlock(&http->lock);
@@ -674,7 +675,7 @@ void http_leave(struct server *server)
 	free(server);
 }
 
-/* Takes nobody more, and gives the answers that are due some time. */
+/* Accepts no more connections, and leaves some time for pending answers. */
 void http_finish(struct http *http)
 {
 	uint64_t end = monotonic_ns() + FINISH_SECONDS * SECOND;
@@ -696,8 +697,8 @@ void http_finish(struct http *http)
 /* ---- the listening sockets ------------------------------------------------------------------------ */
 
 /*
- * Not faster than the daemon begins with them: what makes room is closed by its
- * thread, too. False: nobody is to be taken any more.
+ * Do not accept faster than the daemon can process: its thread also closes
+ * those that make room. False: no more connections are to be accepted.
  */
 static bool wait_for_daemon(struct http *http)
 {
@@ -707,7 +708,7 @@ static bool wait_for_daemon(struct http *http)
 	pthread_mutex_lock(&http->lock);
 	while (http->n_taken >= TAKE && wait_until(http, end))
 		;
-	/* Those that it could not begin with are not counted for ever. */
+	/* Stop counting those that it has not processed by now. */
 	if (http->n_taken >= TAKE)
 		http->n_taken = 0;
 	finishing = http->finishing;
@@ -723,18 +724,18 @@ static void is_coming(struct server *server, int n)
 	pthread_mutex_unlock(&server->http->lock);
 }
 
-/* With http->taking; the daemon's thread begins with it some time later. */
+/* Called with http->taking; the daemon's thread processes it some time later. */
 static void hand_over(struct server *server, int fd,
 		      const struct sockaddr_storage *addr, socklen_t len)
 {
 	is_coming(server, 1);
-	/* Which closes it when it cannot take it. */
+	/* On failure, it closes the descriptor. */
 	if (MHD_add_connection(server->daemon, fd, (const void *)addr, len) !=
 	    MHD_YES)
 		is_coming(server, -1);
 }
 
-/* False: there is none, or it cannot be taken now, by errno. */
+/* False: there is none, or it cannot be accepted now; see errno. */
 static bool take(struct http *http, int listener)
 {
 	struct sockaddr_storage addr;
@@ -777,7 +778,10 @@ static void *take_main(void *data)
 				continue;
 			for (n = 0; n < TAKE && take(http, fds[i].fd); n++)
 				;
-			/* It is there and cannot be taken: not at once again. */
+			/*
+			 * There is one that cannot be accepted: do not
+			 * retry immediately.
+			 */
 			if (!n && errno != EAGAIN)
 				nanosleep(&rest, NULL);
 		}
@@ -785,7 +789,7 @@ static void *take_main(void *data)
 	return NULL;
 }
 
-/* After http_start(). */
+/* Called after http_start(). */
 int http_listen(struct http *http)
 {
 	pthread_t thread;
@@ -803,7 +807,7 @@ void http_sweep(struct http *http)
 	pthread_mutex_unlock(&http->lock);
 }
 
-/* For the scraper: what is known here. */
+/* For the scraper: the server's own metrics. */
 void http_samples(void *data, const struct model *model,
 		  struct samples *samples)
 {

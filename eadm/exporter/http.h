@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections of the web server, between http.c and client.c.
+ * Connections of the web server, shared by http.c and client.c.
  *
- * Locks, the outer one first: that of the scraper, http.lock, that of auth.c and
- * libmicrohttpd's own. A connection whose state is not CLIENT_OPEN or
- * CLIENT_SHUT sleeps in libmicrohttpd and is woken exactly once.
+ * Lock order, outermost first: the scraper's lock, http.lock, the lock of
+ * auth.c, and libmicrohttpd's own. A connection whose state is not CLIENT_OPEN
+ * or CLIENT_SHUT sleeps in libmicrohttpd and is woken exactly once.
  */
 #ifndef EXPORTER_HTTP_H
 #define EXPORTER_HTTP_H
@@ -16,11 +16,11 @@
 #define SECOND 1000000000ULL
 
 enum client_state {
-	CLIENT_OPEN,		/* between requests, or its answer is sent */
-	CLIENT_AUTH,		/* waits for its password to be looked at */
+	CLIENT_OPEN,		/* between requests, or its answer is being sent */
+	CLIENT_AUTH,		/* waits for its password to be checked */
 	CLIENT_METRICS,		/* waits for metrics */
-	CLIENT_HELD,		/* was refused, and is not told yet */
-	CLIENT_SHUT,		/* is on its end */
+	CLIENT_HELD,		/* was refused, but has not been answered yet */
+	CLIENT_SHUT,		/* is being closed */
 	CLIENT_STATES,
 };
 
@@ -30,30 +30,30 @@ struct client {
 	struct MHD_Connection *connection;
 	int fd;
 	enum client_state state;
-	uint64_t since;		/* when it came into its state */
+	uint64_t since;		/* when it entered its state */
 	bool asleep;
-	bool left;		/* while it is held, as seen last */
-	bool busy;		/* a request has not had all of its answer */
-	bool served;		/* one had */
-	bool trusted;		/* by password or certificate, some time ago */
-	/* Of the request, for when it is woken: */
+	bool left;		/* while held: has left, when last checked */
+	bool busy;		/* a request has not been fully answered yet */
+	bool served;		/* a request has been answered */
+	bool trusted;		/* has authenticated at some time, by password or certificate */
+	/* About the request, for when it is woken: */
 	bool passed;		/* it may be answered */
-	unsigned int status;	/* of a refusal, or 0 */
+	unsigned int status;	/* of a refusal or error, or 0 */
 	struct MHD_Response *response;
 	struct attempt attempt;
 	struct request request;
 };
 
-/* What one configuration serves; one that was replaced ends its requests. */
+/* The server of one configuration; one that was replaced finishes its requests. */
 struct server {
 	struct http *http;
 	struct web_config config;
 	struct MHD_Daemon *daemon;
 	unsigned int n_clients, n_asleep;
-	unsigned int n_coming;	/* the daemon has not begun with them */
-	bool leaving;		/* nobody comes any more */
-	bool over;		/* and nobody is waited for */
-	char *why;		/* it does not start, or NULL */
+	unsigned int n_coming;	/* not yet processed by the daemon */
+	bool leaving;		/* no more connections */
+	bool over;		/* and no more waiting for clients */
+	char *why;		/* error message while starting, or NULL */
 	size_t why_size;
 };
 
@@ -62,15 +62,15 @@ struct http {
 	unsigned int max_connections;
 	struct scraper *scraper;
 	struct auth *auth;
-	pthread_mutex_t taking;		/* of what follows; outermost */
-	struct server *server;		/* to which they go */
-	pthread_mutex_t lock;		/* of what follows, and of all clients */
-	pthread_cond_t change;		/* of a client, when somebody waits for it */
-	struct client clients;		/* ring, the oldest first */
+	pthread_mutex_t taking;		/* protects the following member; outermost */
+	struct server *server;		/* gets new connections */
+	pthread_mutex_t lock;		/* protects the following members and all clients */
+	pthread_cond_t change;		/* of a client, if some thread waits for it */
+	struct client clients;		/* ring, oldest first */
 	unsigned int n_clients, n[CLIENT_STATES];
-	unsigned int n_taken;		/* no clients yet */
+	unsigned int n_taken;		/* accepted, but not clients yet */
 	bool finishing;
-	double refusals;		/* that may be told at once */
+	double refusals;		/* refusals that may be sent immediately */
 	uint64_t refilled;
 	uint64_t evicted, auth_failures;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sockets to listen on: those of systemd, or by address. */
+/* Listening sockets: those passed by systemd, or by address. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -15,7 +15,7 @@
 #include "exporter.h"
 
 #define SYSTEMD_FIRST_FD 3
-/* Less, and strangers who come all at once keep others from connecting. */
+/* With fewer, many strangers at once would keep others from connecting. */
 #define BACKLOG SOMAXCONN
 
 static int no_room(struct cli *cli, const char *what)
@@ -24,7 +24,7 @@ static int no_room(struct cli *cli, const char *what)
 		    MAX_LISTENERS);
 }
 
-/* Sockets that systemd opened: LISTEN_FDS of them from 3 on, for LISTEN_PID. */
+/* Sockets opened by systemd: LISTEN_FDS of them from 3 on, for LISTEN_PID. */
 static int take_systemd(struct cli *cli, struct listeners *listeners)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
@@ -60,7 +60,7 @@ static int cannot(struct cli *cli, const char *address)
 		    address, "%s", strerror(err));
 }
 
-/* A socket that nobody listens on any more is in the way. */
+/* Whether it is a leftover socket that no process listens on, which is in the way. */
 static bool is_stale(const struct sockaddr_un *sun)
 {
 	struct stat st;
@@ -96,7 +96,7 @@ static int listen_unix(struct cli *cli, const char *address,
 		return cannot(cli, address);
 	if (is_stale(&sun))
 		unlink(path);
-	/* For the user and the group of the program. */
+	/* Accessible for the program's user and group. */
 	mask = umask(0117);
 	ret = bind(fd, (void *)&sun, sizeof(sun));
 	umask(mask);
@@ -129,7 +129,7 @@ static int listen_inet(struct cli *cli, const char *address,
 	return 0;
 }
 
-/* HOST:PORT, [HOST]:PORT, :PORT; a name may stand for several addresses. */
+/* HOST:PORT, [HOST]:PORT, :PORT; a name may resolve to several addresses. */
 static int listen_name(struct cli *cli, const char *address,
 		       struct listeners *listeners)
 {
@@ -147,7 +147,7 @@ static int listen_name(struct cli *cli, const char *address,
 		return fail(cli, STATUS_USAGE, address,
 			    "not an address (such as :" EXPORTER_PORT
 			    ", 127.0.0.1:" EXPORTER_PORT " or unix:/run/eadm.sock)");
-	/* getaddrinfo() takes larger ones, less what is above 16 bits. */
+	/* getaddrinfo() accepts larger numbers and truncates them to 16 bits. */
 	if (!parse_u64(colon + 1, &port) || port > UINT16_MAX)
 		return fail(cli, STATUS_USAGE, address,
 			    "the port is a number from 0 to 65535");
@@ -156,7 +156,7 @@ static int listen_name(struct cli *cli, const char *address,
 		host[strlen(host) - 1] = '\0';
 		memmove(host, host + 1, strlen(host));
 	}
-	/* One socket of IPv6 takes IPv4 as well, where there is IPv6. */
+	/* If there is IPv6, one IPv6 socket accepts IPv4 as well. */
 	if (!host[0] && !access("/proc/net/if_inet6", F_OK))
 		hints.ai_family = AF_INET6;
 	ret = getaddrinfo(host[0] ? host : NULL, colon + 1, &hints, &list);
@@ -201,7 +201,7 @@ int listen_all(struct cli *cli, const char *addresses,
 	return ret;
 }
 
-/* Where the sockets are: those of systemd and port 0 are not what was asked. */
+/* Print the addresses: those of systemd and of port 0 are not on the command line. */
 void listen_note(struct cli *cli, const struct listeners *listeners)
 {
 	char host[INET6_ADDRSTRLEN], port[16];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* eadm-exporter: the program behind "eadm exporter". */
+/* eadm-exporter: the program that "eadm exporter" runs. */
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include "exporter.h"
 
 #define SWEEP_SECONDS 5
-/* Besides those of connections: of devices, files, the program itself. */
+/* Apart from those of connections: for devices, files, the program itself. */
 #define OTHER_DESCRIPTORS 64
 
 static int run(struct cli *cli);
@@ -34,7 +34,7 @@ struct exporter {
 	struct listeners listeners;
 	struct scraper *scraper;
 	struct http *http;
-	pthread_mutex_t reloading;	/* one by one, in order */
+	pthread_mutex_t reloading;	/* one at a time, in order */
 };
 
 /* ---- serving ---------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ static int start_http(struct exporter *x, struct web_config *config,
 		    x->cli->args.opt[OPT_WEB_CONFIG] : "start", "%s", why);
 }
 
-/* A new configuration that cannot be used leaves the old one at work. */
+/* If the new configuration is invalid, the old one remains in use. */
 static void *reload_main(void *data)
 {
 	struct server *old = NULL;
@@ -87,7 +87,7 @@ static void *reload_main(void *data)
 	return NULL;
 }
 
-/* Files may take long to read, and a signal to end must not wait for them. */
+/* In a thread: reading files may take long, and a signal to stop must not wait for that. */
 static void reload(struct exporter *x)
 {
 	pthread_t thread;
@@ -116,8 +116,8 @@ static int serve(struct exporter *x, const sigset_t *signals)
 }
 
 /*
- * Descriptors for all connections that may be open: without one, nobody's could
- * be taken any more.
+ * There must be descriptors for all connections that may be open: without any
+ * left, no client could be accepted any more.
  */
 static int fit_descriptors(struct exporter *x)
 {
@@ -145,8 +145,9 @@ static int fit_descriptors(struct exporter *x)
 			    "only %ju files may be open, %u are needed to serve (ulimit -n)",
 			    (uintmax_t)limit.rlim_cur,
 			    client_limit(1) + OTHER_DESCRIPTORS);
-	note(x->cli, "only %ju files may be open (ulimit -n): serving %ju clients at once",
-	     (uintmax_t)limit.rlim_cur, (uintmax_t)x->setup.max_connections);
+	note(x->cli, "only %ju files may be open (ulimit -n): serving %ju %s at once",
+	     (uintmax_t)limit.rlim_cur, (uintmax_t)x->setup.max_connections,
+	     plural(x->setup.max_connections, "client", "clients"));
 	return 0;
 }
 
@@ -156,7 +157,7 @@ static int enter_sandbox(struct cli *cli)
 
 	if (cli->args.opt[OPT_NO_SECCOMP] || !sandbox_enter(why, sizeof(why)))
 		return 0;
-	return fail(cli, STATUS_FAILED, "sandbox", "%s (--no-seccomp goes without)",
+	return fail(cli, STATUS_FAILED, "sandbox", "%s (use --no-seccomp to run without it)",
 		    why);
 }
 
@@ -175,7 +176,7 @@ static int run_server(struct exporter *x)
 				    &x->listeners);
 	if (status)
 		return status;
-	/* Before any thread, so that all of them leave them alone. */
+	/* Before any thread starts, so that all threads block them. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
@@ -220,8 +221,8 @@ static int run(struct cli *cli)
 }
 
 /*
- * A thread may still hang in the kernel: the process ends without waiting for
- * it, and what it uses is freed with the process.
+ * A thread may still hang in the kernel: the process exits without waiting for
+ * it, and without freeing what it uses.
  */
 int main(int argc, char **argv)
 {
@@ -230,9 +231,12 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	error_init();
-	/* Memory of threads that come and go belongs into one place. */
+	/* Short-lived threads should share their memory arenas. */
 	mallopt(M_ARENA_MAX, 3);
-	/* Buffers of one scrape are those of the next, not the kernel's. */
+	/*
+	 * Keep the buffers of one scrape for the next, instead of returning
+	 * them to the kernel.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 	status = parse_args(&cli, argc, argv);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * "eadm exporter --once" and "--textfile": the metrics of now. Here is no server,
- * so that eadm can do it itself: to load the libraries of one takes longer.
+ * "eadm exporter --once" and "--textfile": the current metrics. No server is
+ * needed, so eadm does this itself: loading the libraries of a server takes longer.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -34,8 +34,8 @@ static void on_metrics(struct request *request, const struct buffer *text,
 }
 
 /*
- * The formats let labels hold any character, and readers get them as they are; a
- * terminal gets none that would have an effect on it.
+ * Labels may contain any character, and readers get them unchanged; but on a
+ * terminal, characters with an effect are escaped.
  */
 static bool write_text(const struct buffer *text)
 {
@@ -90,7 +90,7 @@ static int scrape_once(struct cli *cli, const struct setup *setup)
 			    strerror(ENOMEM));
 	pthread_mutex_init(&once.lock, NULL);
 	pthread_cond_init(&once.done, NULL);
-	/* Nobody waits: each device has all the time it may take. */
+	/* No client is waiting: each device may use all its time. */
 	once.request.deadline = UINT64_MAX / 2;
 	if (!scraper_ask(scraper, &once.request))
 		return STATUS_FAILED;
@@ -110,7 +110,7 @@ int exporter_once(struct cli *cli)
 	struct setup setup = { 0 };
 	int status = 0;
 
-	/* Threads work one by one here: memory of their own is more to set up. */
+	/* Threads run one at a time here: separate arenas would only cost setup time. */
 	mallopt(M_ARENA_MAX, 1);
 	if (path)
 		status = check_target(cli, path);

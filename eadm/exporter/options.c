@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command line of "eadm exporter", for eadm and for the program it runs. */
+/* The command line of "eadm exporter", shared by eadm and the program it runs. */
 #include "exporter.h"
 
 const struct option_def exporter_options[] = {
@@ -16,13 +16,13 @@ const struct option_def exporter_options[] = {
 	{ OPT_OBJECTS, 0, "objects", "NAMES", WORDS_ANY,
 	  "also series for each of these objects: qp, cq, mr and so on" },
 	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,
-	  "also what processes own, summed by command name" },
+	  "also objects owned by processes, summed by command name" },
 	{ OPT_MAX_SERIES, 0, "max-series", "N", WORDS_ANY,
 	  "at most N series of these per device and kind (default: 2000)" },
 	{ OPT_MAX_CONNECTIONS, 0, "max-connections", "N", WORDS_ANY,
 	  "serve at most N clients at once (default: 128)" },
 	{ OPT_DEVICE_TIMEOUT, 0, "device-timeout", "TIME", WORDS_ANY,
-	  "time limit for each device in a scrape (default: 1s)" },
+	  "time limit for each device (default: 1s; once: 10s)" },
 	{ OPT_DIAGNOSE_INTERVAL, 0, "diagnose-interval", "TIME", WORDS_ANY,
 	  "diagnose each device at most this often (default: 1m; 0: never)" },
 	{ OPT_NO_SECCOMP, 0, "no-seccomp", NULL, WORDS_NONE,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Metrics in the protobuf format of Prometheus, the one that carries native
- * histograms: MetricFamily messages of io.prometheus.client, each after its
- * length. Encoded by hand, one metric at a time: a library would want the tree
- * of all of them in memory first.
+ * Metrics in Prometheus' protobuf format, the one with native histograms:
+ * MetricFamily messages of io.prometheus.client, each preceded by its length.
+ * They are encoded by hand, one metric at a time: a library would need the tree
+ * of all metrics in memory first.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2 };
 
-/* Numbers of the fields, by message. */
+/* Field numbers, by message. */
 enum { FAMILY_NAME = 1, FAMILY_HELP, FAMILY_TYPE, FAMILY_METRIC, FAMILY_UNIT };
 enum { LABEL_NAME = 1, LABEL_VALUE };
 enum { METRIC_LABEL = 1, METRIC_GAUGE_FIELD = 2, METRIC_COUNTER_FIELD = 3,
@@ -24,7 +24,7 @@ enum { BUCKET_COUNT = 1, BUCKET_BOUND };
 enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 enum { TYPE_COUNTER = 0, TYPE_GAUGE, TYPE_UNTYPED = 3, TYPE_HISTOGRAM };
 
-/* What client libraries use: the smallest normal number of 32 bits, halved. */
+/* As client libraries do: the smallest normal 32-bit number, halved. */
 #define ZERO_THRESHOLD 0x1p-128
 
 /* ---- fields ---------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static void put_number(struct buffer *text, int field, uint64_t value)
 	put_varint(text, value);
 }
 
-/* Signed ones alternate, so that small ones are short. */
+/* Zigzag encoding, so that small signed numbers are short. */
 static void put_signed(struct buffer *text, int field, int64_t value)
 {
 	put_number(text, field, (uint64_t)value << 1 ^ value >> 63);
@@ -73,7 +73,7 @@ static void put_bytes(struct buffer *text, int field, const char *data,
 	buffer_put(text, data, len);
 }
 
-/* A message inside another one; what it was made in is empty afterwards. */
+/* Put a message inside another one; its buffer is empty afterwards. */
 static void put_message(struct buffer *text, int field, struct buffer *message)
 {
 	put_bytes(text, field, message->data, message->len);
@@ -97,7 +97,7 @@ static void put_labels(struct proto *p, const struct samples *part,
 	}
 }
 
-/* Runs of buckets that are not empty; counts as differences to the last one. */
+/* Runs of nonempty buckets; counts are differences from the previous one. */
 static void put_native(struct proto *p, const struct histogram *histogram)
 {
 	int i, end, next = -NATIVE_FIRST;
@@ -119,7 +119,7 @@ static void put_native(struct proto *p, const struct histogram *histogram)
 		next = end;
 		spans = true;
 	}
-	/* An empty span tells a native histogram without values. */
+	/* An empty span marks a native histogram without values. */
 	if (!spans)
 		put_message(&p->value, HISTOGRAM_SPAN, &p->part);
 	for (i = 0; i < NATIVE_BUCKETS; i++) {
@@ -172,7 +172,7 @@ void proto_sample(struct proto *p, const struct family *family,
 
 /* ---- families ----------------------------------------------------------------------- */
 
-/* The fields before the metrics: a piece of a message. */
+/* The fields before the metrics: a part of a message. */
 void proto_head(const struct family *family, const char *name,
 		struct buffer *text)
 {
@@ -195,7 +195,7 @@ void proto_head(const struct family *family, const char *name,
 			  strlen(units[family->unit]));
 }
 
-/* A whole message: @head and the metrics since the last one. */
+/* A complete message: @head and the metrics since the last one. */
 void proto_end(struct proto *p, const struct buffer *head, struct buffer *text)
 {
 	put_varint(text, head->len + p->family.len);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the flight recorder tells, added up from scrape to scrape: each dump
- * shows the last few thousand commands, each command counts once, when it has
- * ended.
+ * Totals from the flight recorder across scrapes: each dump shows the last few
+ * thousand commands, and each command is counted once, when it has ended.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "exporter.h"
 
 void recorder_fields_find(const struct eadm_object *object,
@@ -23,20 +22,22 @@ void recorder_fields_find(const struct eadm_object *object,
 	fields->all[1] = fields->op;
 	fields->all[2] = fields->state;
 	fields->all[3] = fields->latency;
-	fields->all[4] = NULL;
+	fields->function = eadm_object_find_field(object, "function");
+	fields->family = eadm_object_find_field(object, "family");
+	fields->all[4] = fields->function;
+	fields->all[5] = fields->family;
+	fields->all[6] = NULL;
 }
 
 void recorder_reset(struct recorder *recorder)
 {
 	free(recorder->pending);
 	free(recorder->outcomes);
+	free(recorder->timings);
 	*recorder = (struct recorder){ 0 };
 }
 
-/*
- * Before a dump: the number of the first record that may tell something new,
- * false when all of them do.
- */
+/* Before a dump: the number of the first record that may be new; false if all are. */
 bool recorder_begin(struct recorder *recorder, uint64_t *from)
 {
 	size_t i;
@@ -50,10 +51,7 @@ bool recorder_begin(struct recorder *recorder, uint64_t *from)
 	return recorder->primed;
 }
 
-/*
- * After a whole dump: who was waited for and is not there any more has ended
- * unseen.
- */
+/* After a complete dump: pending commands that did not appear again have ended unseen. */
 void recorder_end(struct recorder *recorder)
 {
 	recorder->lost += recorder->n_pending - recorder->n_seen;
@@ -61,7 +59,7 @@ void recorder_end(struct recorder *recorder)
 	recorder->primed = true;
 }
 
-/* Those seen in this dump stand in front. */
+/* Those seen in this dump are moved to the front. */
 static void mark_seen(struct recorder *recorder, size_t i)
 {
 	uint64_t seq = recorder->pending[i];
@@ -101,13 +99,33 @@ static bool add_pending(struct recorder *recorder, uint64_t seq)
 	return true;
 }
 
-static bool count_outcome(struct recorder *recorder, uint64_t op,
+/* What the probe recorded of a driver is beside the verbs, which have no family. */
+static struct operation operation_of(const struct recorder_fields *fields,
+				     const struct eadm_record *record)
+{
+	struct operation op = { 0 };
+	const char *family;
+
+	eadm_record_u64(record, fields->op, &op.op);
+	family = eadm_record_string(record, fields->family);
+	if (family && strcmp(family, "verbs") &&
+	    eadm_record_has(record, fields->function))
+		snprintf(op.family, sizeof(op.family), "%s", family);
+	return op;
+}
+
+static bool is_same(const struct operation *a, const struct operation *b)
+{
+	return a->op == b->op && !strcmp(a->family, b->family);
+}
+
+static bool count_outcome(struct recorder *recorder, const struct operation *op,
 			  uint64_t state)
 {
 	size_t i;
 
 	for (i = 0; i < recorder->n_outcomes; i++) {
-		if (recorder->outcomes[i].op == op &&
+		if (is_same(&recorder->outcomes[i].op, op) &&
 		    recorder->outcomes[i].state == state) {
 			recorder->outcomes[i].count++;
 			return true;
@@ -117,16 +135,34 @@ static bool count_outcome(struct recorder *recorder, uint64_t op,
 		  recorder->max_outcomes))
 		return false;
 	recorder->outcomes[recorder->n_outcomes++] =
-		(struct outcome){ op, state, 1 };
+		(struct outcome){ *op, state, 1 };
 	return true;
 }
 
-/* Count a record unless it was; false: memory ran out. */
+static bool count_time(struct recorder *recorder, const struct operation *op,
+		       uint64_t ns)
+{
+	size_t i = 0;
+
+	while (i < recorder->n_timings &&
+	       !is_same(&recorder->timings[i].op, op))
+		i++;
+	if (i == recorder->n_timings) {
+		if (!grow(recorder->timings, recorder->n_timings, recorder->max_timings))
+			return false;
+		recorder->timings[recorder->n_timings++] = (struct timing){ .op = *op };
+	}
+	histogram_add(&recorder->timings[i].latency, ns);
+	return true;
+}
+
+/* Count a record unless it was counted before; false: out of memory. */
 bool recorder_take(struct recorder *recorder,
 		   const struct recorder_fields *fields,
 		   const struct eadm_record *record)
 {
-	uint64_t seq, op = 0, state, latency;
+	uint64_t seq, state, latency;
+	struct operation op;
 	const char *name;
 	bool ended;
 
@@ -139,7 +175,7 @@ bool recorder_take(struct recorder *recorder,
 		if (!was_pending(recorder, seq, ended) || !ended)
 			return true;
 	} else {
-		/* At first, what is missing was there before this program. */
+		/* At first, what is missing dates from before this program was started. */
 		if (recorder->primed)
 			recorder->lost += seq - recorder->next;
 		recorder->begun = true;
@@ -147,11 +183,27 @@ bool recorder_take(struct recorder *recorder,
 		if (!ended)
 			return add_pending(recorder, seq);
 	}
-	eadm_record_u64(record, fields->op, &op);
-	/* Only an answer has a latency; the rest was given up at some time. */
-	if (!eadm_record_u64(record, fields->latency, &latency))
-		histogram_add(&recorder->latency, latency);
-	return count_outcome(recorder, op, state);
+	op = operation_of(fields, record);
+	/* Only an answer has a latency; other commands were given up at some time. */
+	if (!eadm_record_u64(record, fields->latency, &latency) &&
+	    !count_time(recorder, &op, latency))
+		return false;
+	return count_outcome(recorder, &op, state);
+}
+
+static uint32_t labels_of_op(struct samples *samples, const struct recorder_fields *fields,
+			     const char *device,
+			     const struct operation *op)
+{
+	uint32_t labels = samples_labels(samples);
+	char text[64];
+
+	samples_label(samples, "device", device);
+	if (op->family[0])
+		samples_label(samples, "family", op->family);
+	eadm_field_text(fields->op, op->op, text, sizeof(text));
+	samples_label(samples, "op", text);
+	return labels;
 }
 
 void recorder_samples(const struct recorder *recorder,
@@ -165,17 +217,17 @@ void recorder_samples(const struct recorder *recorder,
 
 	labels = samples_labels(samples);
 	samples_label(samples, "device", device);
-	samples_add_histogram(samples, model->own[OWN_LATENCY], labels,
-			      &recorder->latency);
 	samples_add(samples, model->own[OWN_LOST], labels,
 		    recorder->lost);
+	for (i = 0; i < recorder->n_timings; i++)
+		samples_add_histogram(samples, model->own[OWN_LATENCY],
+				      labels_of_op(samples, fields, device,
+						   &recorder->timings[i].op),
+				      &recorder->timings[i].latency);
 	for (i = 0; i < recorder->n_outcomes; i++) {
 		const struct outcome *outcome = &recorder->outcomes[i];
 
-		labels = samples_labels(samples);
-		samples_label(samples, "device", device);
-		eadm_field_text(fields->op, outcome->op, text, sizeof(text));
-		samples_label(samples, "op", text);
+		labels = labels_of_op(samples, fields, device, &outcome->op);
 		eadm_field_text(fields->state, outcome->state, text,
 				sizeof(text));
 		samples_label(samples, "state", text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Metrics as text, in the Prometheus format 0.0.4 and OpenMetrics 1.0.0; what
- * is said in protobuf is encoded by proto.c.
+ * Metrics as text, in Prometheus format 0.0.4 and OpenMetrics 1.0.0; protobuf
+ * messages are encoded by proto.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,10 @@
 
 #include "exporter.h"
 
-/* To be freed. Formatted output takes ten times as long, and there are many. */
+/*
+ * To be freed by the caller. Formatted output would take ten times as long, and
+ * there are many calls.
+ */
 char *text_join(const char *a, const char *b)
 {
 	size_t len = strlen(a), more = strlen(b) + 1;
@@ -50,7 +53,7 @@ static void put_help(struct buffer *text, const char *help, enum format format)
 	}
 }
 
-/* OpenMetrics names families without what their samples end in. */
+/* OpenMetrics family names lack the suffix of their samples. */
 static void put_head(struct buffer *text, const struct family *family,
 		     enum format format)
 {
@@ -83,7 +86,7 @@ static void put_head(struct buffer *text, const struct family *family,
 	buffer_puts(text, "\n");
 }
 
-/* At least so many digits of a number before @end; where they begin. */
+/* Write a number with at least this many digits before @end; returns its start. */
 static char *digits(char *end, uint64_t value, int least)
 {
 	for (; value || least > 0; least--) {
@@ -93,7 +96,7 @@ static char *digits(char *end, uint64_t value, int least)
 	return end;
 }
 
-/* A number and the end of its line. Nanoseconds are shown as seconds. */
+/* A number and the end of its line. Nanoseconds are printed as seconds. */
 static void put_value(struct buffer *text, uint64_t value, enum metric_unit unit)
 {
 	char buf[40], *end = buf + sizeof(buf) - 1, *p;
@@ -128,7 +131,7 @@ static char *put_escaped(char *to, const char *value, size_t len)
 	return to;
 }
 
-/* NAME="VALUE" behind @before; a value doubles at most. */
+/* NAME="VALUE" after @before; escaping may double the length of a value. */
 static void put_label(struct buffer *text, char before, struct label label)
 {
 	char *to = buffer_room(text, label.name_len + 2 * label.value_len + 4);
@@ -148,7 +151,7 @@ static void put_label(struct buffer *text, char before, struct label label)
 	text->len += to - begin;
 }
 
-/* The labels, to which @le is added unless NULL, and a space. */
+/* The labels, plus @le unless it is NULL, and a space. */
 static void put_labels(struct buffer *text, const struct samples *part,
 		       uint32_t labels, const char *le)
 {
@@ -210,8 +213,9 @@ static void put_sample(struct buffer *text, const struct family *family,
 /* ---- families ----------------------------------------------------------------------- */
 
 /*
- * For answers in the formats of a set of 1 << FORMAT_*. A text that is not in it
- * takes longer: of a single one, most families have no sample.
+ * Prepare for answers in the given formats, a set of 1 << FORMAT_*. Texts in
+ * other formats take longer to render. For a single text, preparing does not
+ * pay: most families have no samples.
  */
 int render_prepare(struct family *family, unsigned int formats)
 {
@@ -246,8 +250,8 @@ void render_forget(struct family *family)
 }
 
 /*
- * The parts are sorted each; a family's samples come together, whichever
- * parts they are in.
+ * Each part is sorted; all samples of a family come together, whichever parts
+ * they are in.
  */
 void render(const struct model *model, const struct samples *const *parts,
 	    size_t n_parts, enum format format, struct buffer *text)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Values with their labels, on the way from a device to the text. */
+/* Values with their labels, on their way from a device to the text. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "../out/json.h"
 #include "exporter.h"
 
 static bool reserve(struct samples *samples, size_t len)
 {
-	/* Labels are kept as 32-bit offsets. */
+	/* Labels are stored as 32-bit offsets. */
 	if (samples->text.len + len > UINT32_MAX ||
 	    !buffer_room(&samples->text, len))
 		samples->failed = true;
@@ -32,7 +32,7 @@ uint32_t samples_labels(struct samples *samples)
 	return samples->text.len ? samples->text.len - LABEL_END : 0;
 }
 
-/* Bytes of a set of labels, up to the end mark behind the last one. */
+/* Length of a set of labels, up to the end mark after the last one. */
 static size_t set_size(const struct samples *samples, uint32_t labels)
 {
 	struct label label = label_first(samples, labels);
@@ -43,21 +43,22 @@ static size_t set_size(const struct samples *samples, uint32_t labels)
 	return end + LABEL_END - (samples->text.data + labels);
 }
 
-/* Begin a set of labels that has those of another one. */
+/* Begin a set of labels as a copy of another one. */
 uint32_t samples_labels_from(struct samples *samples, uint32_t labels)
 {
 	size_t begin = samples->text.len;
 	size_t len = samples->failed ? 0 : set_size(samples, labels);
 
-	/* Room first: the text that is copied may move. */
+	/* Reserve first: the text to be copied may move. */
 	if (reserve(samples, len))
 		append(samples, samples->text.data + labels, len);
 	return begin;
 }
 
 /*
- * The character at @p, or one that stands for what is none: names of devices
- * and processes may be any bytes, the formats want UTF-8. Bytes taken.
+ * The character at @p, or a replacement if it is invalid: names of devices
+ * and processes may contain any bytes, but the formats require UTF-8. Returns
+ * the bytes used.
  */
 static size_t take_char(const unsigned char *p, const char **out, size_t *len)
 {
@@ -68,7 +69,7 @@ static size_t take_char(const unsigned char *p, const char **out, size_t *len)
 	return n ? n : 1;
 }
 
-/* @value as a label shows it, as far as there is room. */
+/* @value as shown in labels, truncated to the buffer's size. */
 void samples_name(const char *value, char *buf, size_t size)
 {
 	const unsigned char *p = (const unsigned char *)value;
@@ -85,7 +86,7 @@ void samples_name(const char *value, char *buf, size_t size)
 	buf[at] = '\0';
 }
 
-/* @value at @to; returns its length. */
+/* Write @value to @to; returns its length. */
 static size_t put_label_value(char *to, const char *value, bool *plain)
 {
 	const unsigned char *p = (const unsigned char *)value;
@@ -109,7 +110,7 @@ void samples_label(struct samples *samples, const char *name,
 	struct label_head head = { .name_len = strlen(name) };
 	char *at, *to;
 
-	/* All or nothing, so that the set stays one. A byte is 3 at most. */
+	/* All or nothing, so that the set remains valid. A byte becomes 3 at most. */
 	if (!samples->text.len || !reserve(samples, 2 * sizeof(head) +
 					       head.name_len +
 					       3 * strlen(value)))
@@ -149,7 +150,7 @@ void samples_add_histogram(struct samples *samples, unsigned int family,
 	samples_add(samples, family, labels, samples->n_histograms++);
 }
 
-/* Those of a part are few and follow each other. False: it is in order. */
+/* A part has few families, with adjacent numbers. False: it is already sorted. */
 static bool family_range(const struct samples *samples, unsigned int *first,
 			 unsigned int *range)
 {
@@ -171,7 +172,7 @@ static bool family_range(const struct samples *samples, unsigned int *first,
 	return !sorted;
 }
 
-/* By family, in the order in which they were added. */
+/* Sort by family, keeping the order within each. */
 void samples_sort(struct samples *samples)
 {
 	struct sample *sorted;
@@ -180,7 +181,7 @@ void samples_sort(struct samples *samples)
 
 	if (!samples->n || !family_range(samples, &first, &range))
 		return;
-	/* Where the next one of each family goes. */
+	/* Index of the next sample of each family. */
 	at = calloc(range + 1, sizeof(*at));
 	sorted = malloc(samples->max * sizeof(*sorted));
 	if (!at || !sorted) {

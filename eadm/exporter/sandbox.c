@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which system calls the program may make once it listens. Files are opened
- * for reading only; starting programs or looking into others ends the process;
- * what is in no list fails as if the kernel did not know it, as libraries
- * expect of an older one.
+ * The system calls that the program may make once it listens. Files can only be
+ * opened for reading; starting programs or looking into other processes kills
+ * this one; any call that is not listed fails as if the kernel did not have it,
+ * as libraries expect of older kernels.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static const int allowed[] = {
 	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigtimedwait),
 	SCMP_SYS(restart_syscall), SCMP_SYS(sigaltstack),
-	/* files that are open, and their facts */
+	/* open files and their attributes */
 	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(write),
 	SCMP_SYS(writev), SCMP_SYS(close), SCMP_SYS(lseek), SCMP_SYS(fstat),
 	SCMP_SYS(newfstatat), SCMP_SYS(stat), SCMP_SYS(lstat),
@@ -45,6 +46,8 @@ static const int allowed[] = {
 	SCMP_SYS(getrlimit),
 	/* the network */
 	SCMP_SYS(socket), SCMP_SYS(bind), SCMP_SYS(getsockname),
+	/* to programs on this machine that are adapters */
+	SCMP_SYS(connect),
 	SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
 	SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(shutdown),
 	SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(recvfrom),
@@ -57,11 +60,34 @@ static const int allowed[] = {
 static const int deadly[] = {
 	SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace),
 	SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
-	SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(bpf),
+	SCMP_SYS(init_module), SCMP_SYS(finit_module),
 	SCMP_SYS(mount), SCMP_SYS(setns), SCMP_SYS(unshare),
 	SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(kexec_load),
 	SCMP_SYS(perf_event_open), SCMP_SYS(keyctl),
 };
+
+/* The probe's records are read with bpf(2), which can also load programs. */
+static int add_bpf_rules(scmp_filter_ctx filter)
+{
+	static const int reads[] = {
+		BPF_OBJ_GET, BPF_MAP_LOOKUP_BATCH, BPF_OBJ_GET_INFO_BY_FD,
+	};
+	static const int writes[] = {
+		BPF_MAP_CREATE, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM,
+		BPF_PROG_LOAD, BPF_OBJ_PIN,
+	};
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < ARRAY_SIZE(reads); i++)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(bpf), 1,
+				       SCMP_A0(SCMP_CMP_EQ, reads[i]));
+	for (i = 0; !ret && i < ARRAY_SIZE(writes); i++)
+		ret = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS,
+				       SCMP_SYS(bpf), 1,
+				       SCMP_A0(SCMP_CMP_EQ, writes[i]));
+	return ret;
+}
 
 static int add_rules(scmp_filter_ctx filter)
 {
@@ -73,6 +99,8 @@ static int add_rules(scmp_filter_ctx filter)
 	for (i = 0; !ret && i < ARRAY_SIZE(deadly); i++)
 		ret = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS,
 				       deadly[i], 0);
+	if (!ret)
+		ret = add_bpf_rules(filter);
 	if (!ret)
 		ret = seccomp_rule_add(
 			filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
@@ -86,7 +114,7 @@ static int add_rules(scmp_filter_ctx filter)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ));
-	/* Both also reach other processes. */
+	/* Both can also affect other processes. */
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(tgkill), 1,
@@ -95,7 +123,7 @@ static int add_rules(scmp_filter_ctx filter)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(prlimit64), 1,
 				       SCMP_A0(SCMP_CMP_EQ, 0));
-	/* For all threads, though there should be one only. */
+	/* For all threads, although there should be only one. */
 	if (!ret)
 		ret = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	return ret;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A scrape: one thread reads device after device and answers at the end, so
- * that the usual case costs one change of threads. A watch looks after it:
- * when the thread is stuck with a device, another one goes on with the rest, so
- * that a device that hangs costs its own metrics only, and who may wait no
- * longer is answered. A device that hangs for longer than that is not waited
- * for again before it has answered. The watch sleeps until a timer ends, which
- * mostly is stopped before.
+ * that in the usual case there is only one thread switch. A watch supervises
+ * it: if the thread is stuck with a device, another one continues with the
+ * rest, so that a hanging device only costs its own metrics, and clients whose
+ * time is up are answered. A device that keeps hanging is not waited for again
+ * until it has answered. The watch sleeps until a timer expires, which is
+ * usually stopped before.
  *
- * Lock: scraper.lock guards everything below but what is marked as belonging
- * to the thread that reads.
+ * Lock: scraper.lock protects everything below except for what is marked as
+ * belonging to the reading thread.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,63 +23,63 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "exporter.h"
 
 #define MAX_TARGETS 256
-/* A thread that takes no other device for so long gets help, in ns. */
+/* If a thread takes no further device for this long, it gets help; in ns. */
 #define PATIENCE 50000000
 #define DEVICES "/sys/class/infiniband"
-/* As it comes and goes, so does most of what devices show. */
+/* When it is loaded or unloaded, most of what devices show changes. */
 #define COMPANION "/sys/module/eadm"
-/* After so many scrapes the list of devices is read in any case. */
+/* After this many scrapes, the list of devices is read in any case. */
 #define LIST_SCRAPES 30
 #define STACK_SIZE (256 * 1024)
-/* The answer has to travel, too. */
+/* Leave time to transfer the answer. */
 #define DEADLINE_PERCENT 90
 
-/* A device, or the list of them, with what is known of it. */
+/* A device or the list of devices, with its state. */
 struct target {
 	struct scraper *scraper;
 	struct target *next;
 	char *device;			/* NULL: the list of devices */
-	unsigned int asked, done;	/* numbers of scrapes */
-	uint64_t since;			/* when its reading was asked for or began */
-	bool running;			/* a thread reads it */
-	bool leave;			/* the device is gone */
+	unsigned int asked, done;	/* scrapes in which it was asked and has answered */
+	uint64_t since;			/* when it was asked, or when reading began */
+	bool running;			/* a thread is reading it */
+	bool leave;			/* the device was removed */
 	struct section sections[MAX_COLLECTORS];
-	unsigned int fresh[MAX_COLLECTORS];	/* scrape they are of */
-	/* Of the thread that reads it: */
+	unsigned int fresh[MAX_COLLECTORS];	/* scrape of each section */
+	/* Belongs to the reading thread: */
 	struct eadm_ctx *ctx;
 	struct section work;
 	struct memory memory;
 	unsigned int snapshot;
-	unsigned int list;		/* scrape whose list it holds */
+	unsigned int list;		/* scrape of the list it uses */
 };
 
 struct scraper {
 	const struct model *model;
 	struct scrape_opts opts;
-	uint64_t start;			/* of the program, ns since 1970 */
+	uint64_t start;			/* start of the program, ns since 1970 */
 	pthread_mutex_t lock;
-	sem_t work;			/* for threads that read */
+	sem_t work;			/* for reading threads */
 	pthread_t watch;
-	int timer;			/* wakes it */
+	int timer;			/* wakes the watch */
 	bool started, stop;
-	bool running;			/* a scrape is */
-	bool again;			/* it reads devices that are new */
-	uint64_t begin, limit;		/* of the running one */
-	struct request *batch;		/* who waits for it */
-	unsigned int scrape;		/* number of the running or last one */
-	unsigned int listed;		/* the one that read the list last */
-	uint64_t listed_names;		/* what sysfs had then */
-	DIR *folder;			/* of sysfs, or NULL */
-	bool failed;			/* something, in the last one */
+	bool running;			/* a scrape is running */
+	bool again;			/* it is reading new devices */
+	uint64_t begin, limit;		/* of the running scrape */
+	struct request *batch;		/* clients waiting for it */
+	unsigned int scrape;		/* number of the current or last scrape */
+	unsigned int listed;		/* scrape that last read the list */
+	uint64_t listed_names;		/* hash of names in sysfs then */
+	DIR *folder;			/* in sysfs, or NULL */
+	bool failed;			/* some part of the last scrape */
 	struct target *lister, *targets;
 	unsigned int n_targets;
-	unsigned int n_threads, n_idle;	/* that read */
-	uint64_t taken;			/* when one of them took the last target */
-	char (*names)[64];		/* devices found last */
+	unsigned int n_threads, n_idle;	/* reading threads */
+	uint64_t taken;			/* when a thread last took a target */
+	char (*names)[64];		/* devices found by the last listing */
 	unsigned int n_names;
 	int list_error;
 	struct request *waiting;
@@ -94,7 +94,9 @@ int scrape_open(const struct scrape_opts *opts, struct eadm_ctx *ctx)
 
 	if (opts->lib_timeout)
 		eadm_set_timeout(ctx, opts->lib_timeout / 1000000);
+	eadm_set_peers(ctx, !opts->no_peers);
 	ret = opts->from ? eadm_open_file(ctx, opts->from) :
+	      opts->peer ? eadm_open_peer(ctx, opts->peer) :
 			   eadm_open_live(ctx);
 	return !ret && opts->snapshot ? eadm_snapshot_go(ctx,
 							 opts->snapshot) : ret;
@@ -117,7 +119,7 @@ static int open_target(struct target *t)
 	return ret;
 }
 
-/* A capture shows one snapshot at each scrape, at last the last one for ever. */
+/* A capture shows the next snapshot at each scrape, and finally the last one forever. */
 static void go_to_snapshot(struct target *t, unsigned int scrape)
 {
 	while (!eadm_is_live(t->ctx) && t->snapshot + 1 < scrape &&
@@ -166,7 +168,7 @@ static void list_devices(struct target *t)
 	struct names names = { 0 };
 	int ret = t->ctx ? read_names(t, &names) : -EIO;
 
-	/* A machine without devices or without RDMA is no error. */
+	/* No devices or no RDMA on the machine is not an error. */
 	if (ret == -ENODEV || ret == -EOPNOTSUPP)
 		ret = 0;
 	pthread_mutex_lock(&s->lock);
@@ -205,7 +207,7 @@ static void do_scrape(struct target *t, unsigned int scrape, unsigned int list)
 		list_devices(t);
 	if (!t->device || !t->ctx)
 		return;
-	/* What this cannot have, each dump tells for itself. */
+	/* If there is no list, each dump reports the reason itself. */
 	if (t->list != list && eadm_scan(t->ctx))
 		eadm_scan_drop(t->ctx);
 	t->list = list;
@@ -216,7 +218,7 @@ static void do_scrape(struct target *t, unsigned int scrape, unsigned int list)
 	}
 }
 
-/* Whether everybody who was asked has answered; with the lock. */
+/* Whether all targets asked have answered; called with the lock. */
 static bool all_done(const struct scraper *s)
 {
 	const struct target *t;
@@ -230,7 +232,7 @@ static bool all_done(const struct scraper *s)
 	return true;
 }
 
-/* What is to be read and nobody does; with the lock. */
+/* A target to be read that no thread is reading; called with the lock. */
 static struct target *next_target(const struct scraper *s)
 {
 	struct target *t;
@@ -301,7 +303,7 @@ static void ask(struct scraper *s, struct target *t)
 {
 	uint64_t now = monotonic_ns();
 
-	/* One that is only slow goes on with this scrape when it is done. */
+	/* A target that is merely slow continues with this scrape when it is done. */
 	if (t->leave || (t->asked != t->done &&
 			 now - t->since > s->opts.device_limit))
 		return;
@@ -310,7 +312,7 @@ static void ask(struct scraper *s, struct target *t)
 	t->asked = s->scrape;
 }
 
-/* Those that are new are asked at once; whether there are some. */
+/* New devices are asked immediately; returns whether there are any. */
 static bool add_targets(struct scraper *s)
 {
 	struct target *t, **end;
@@ -336,7 +338,7 @@ static bool add_targets(struct scraper *s)
 	return any;
 }
 
-/* Devices that are gone; one that hangs is freed another time. */
+/* Drops removed devices; one that hangs is freed another time. */
 static void drop_targets(struct scraper *s)
 {
 	struct target **at = &s->targets, *t;
@@ -381,7 +383,7 @@ static void put_process(const struct scraper *s, struct samples *samples)
 		statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	n = pread(statm, text, sizeof(text) - 1, 0);
 	text[n > 0 ? n : 0] = '\0';
-	/* The second number is what is resident, in pages. */
+	/* The second number is the resident size in pages. */
 	strtoul(text, &end, 10);
 	if (end != text)
 		put_self(model, samples, OWN_MEMORY,
@@ -420,7 +422,7 @@ static void put_health(const struct scraper *s, const struct target *t,
 	}
 }
 
-/* What this program knows itself. */
+/* The program's own metrics. */
 static void put_own(const struct scraper *s, struct samples *samples)
 {
 	const struct model *model = s->model;
@@ -447,7 +449,7 @@ static void put_own(const struct scraper *s, struct samples *samples)
 	samples_sort(samples);
 }
 
-/* False: something is missing from the text. */
+/* False: the text is incomplete. */
 static bool make_text(struct scraper *s, enum format format)
 {
 	struct buffer *text = &s->text[format];
@@ -483,7 +485,7 @@ out:
 	return complete && !text->failed;
 }
 
-/* Answer those whose time is over, or all. */
+/* Answer the clients whose time is up, or all. */
 static void answer(struct scraper *s, bool all)
 {
 	bool made[FORMATS] = { false }, complete[FORMATS] = { false };
@@ -507,7 +509,7 @@ static void answer(struct scraper *s, bool all)
 
 /* ---- a scrape; with the lock ------------------------------------------------------------ */
 
-/* When the watch is to look, 0: not before somebody calls it. */
+/* When the watch shall look; 0: not until it is called. */
 static void set_timer(struct scraper *s, uint64_t when)
 {
 	struct itimerspec at = { .it_value = { when / 1000000000,
@@ -521,7 +523,7 @@ static void call_watch(struct scraper *s)
 	set_timer(s, 1);
 }
 
-/* When somebody's time is over, or a thread may be stuck. */
+/* When a client's time is up, or a thread may be stuck. */
 static void watch_again(struct scraper *s)
 {
 	const struct request *request;
@@ -537,8 +539,8 @@ static void watch_again(struct scraper *s)
 }
 
 /*
- * Names in sysfs, in whatever order. The folder stays open; without a name in
- * it, it may be one that is gone.
+ * A hash of the names in sysfs, independent of their order. The folder stays
+ * open; if it is empty, it may have been removed.
  */
 static uint64_t names_in_sysfs(struct scraper *s)
 {
@@ -570,9 +572,9 @@ static uint64_t names_in_sysfs(struct scraper *s)
 }
 
 /*
- * The list of devices takes as many requests as a device does. It is read when
- * sysfs shows others than before, when something failed, and now and then, for
- * sysfs does not show all that may change.
+ * Reading the list of devices takes as many requests as reading a device. It is
+ * read if sysfs shows other names than before, if something failed, and now and
+ * then, because sysfs does not show every change.
  */
 static bool needs_list(struct scraper *s)
 {
@@ -588,7 +590,7 @@ static bool needs_list(struct scraper *s)
 	return needed;
 }
 
-/* Whether another look at the list may help next time. */
+/* Whether reading the list again may help next time. */
 static bool has_failed(const struct scraper *s)
 {
 	const struct target *t;
@@ -606,8 +608,8 @@ static bool has_failed(const struct scraper *s)
 }
 
 /*
- * The devices known so far are read while the list of them is, so that there
- * is one wait for all; only those that are new come after it.
+ * Known devices are read at the same time as the list, so that there is only
+ * one wait; only new devices come after that.
  */
 static void begin_scrape(struct scraper *s)
 {
@@ -617,7 +619,7 @@ static void begin_scrape(struct scraper *s)
 	s->limit = s->begin + s->opts.device_limit;
 	s->running = true;
 	s->again = false;
-	/* Who asks from now on gets the next one. */
+	/* Later requests get the next scrape. */
 	s->batch = s->waiting;
 	s->waiting = NULL;
 	s->scrape++;
@@ -632,7 +634,7 @@ static void begin_scrape(struct scraper *s)
 	watch_again(s);
 }
 
-/* Of no use any more for whoever reads still. */
+/* Results of threads that are still reading are of no use any more. */
 static void end_scrape(struct scraper *s)
 {
 	drop_targets(s);
@@ -692,7 +694,7 @@ static void *reader_main(void *data)
 		} else {
 			s->n_idle++;
 			pthread_mutex_unlock(&s->lock);
-			/* Interrupted or called in vain, it looks again. */
+			/* If interrupted or woken for nothing, it checks again. */
 			sem_wait(&s->work);
 			pthread_mutex_lock(&s->lock);
 			s->n_idle--;
@@ -702,8 +704,8 @@ static void *reader_main(void *data)
 }
 
 /*
- * Somebody to read: a thread without work, or a new one. Each device and the
- * list may keep one.
+ * Get a reading thread: an idle one or a new one. Each device and the list
+ * may block one.
  */
 static void hire(struct scraper *s)
 {
@@ -719,7 +721,7 @@ static void hire(struct scraper *s)
 	}
 }
 
-/* Never reads. All threads may be stuck, then a scrape is done here. */
+/* The watch never reads. If all threads are stuck, it completes the scrape itself. */
 static void look_after(struct scraper *s)
 {
 	uint64_t now;
@@ -793,8 +795,8 @@ int scraper_start(struct scraper *s)
 }
 
 /*
- * Ask for metrics. The answer comes from another thread, in time; false: none
- * will, for the scraper is being stopped.
+ * Ask for metrics. The answer comes from another thread, in time; false: there
+ * will be none, because the scraper is being stopped.
  */
 bool scraper_ask(struct scraper *s, struct request *request)
 {
@@ -810,20 +812,20 @@ bool scraper_ask(struct scraper *s, struct request *request)
 		request->next = s->waiting;
 		s->waiting = request;
 		idle = s->n_idle;
-		/* Those that read may be stuck, or there is none yet. */
+		/* The reading threads may be stuck, or there is none yet. */
 		if (!idle && !s->running)
 			call_watch(s);
 	}
 	pthread_mutex_unlock(&s->lock);
-	/* With the lock free, or who wakes up would wait for it. */
+	/* Without the lock, or the woken thread would have to wait for it. */
 	if (idle)
 		sem_post(&s->work);
 	return ok;
 }
 
 /*
- * Answers who is waiting and takes nobody else. Threads that read may hang for
- * long: they are left to the end of the process, and so is their memory.
+ * Answers waiting clients and accepts no more. Reading threads may hang for a
+ * long time: they and their memory are left to the end of the process.
  */
 void scraper_stop(struct scraper *s)
 {

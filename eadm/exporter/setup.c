@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the command line asks for, checked. */
+/* Checks and evaluates the command line. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +27,11 @@ static int check_names(struct cli *cli, enum opt_id id,
 	return status;
 }
 
-static int take_options(struct cli *cli, struct setup *setup)
+static int take_options(struct cli *cli, bool once, struct setup *setup)
 {
-	uint64_t series = 2000, limit = 1000000000, timeout = 0;
+	/* With --once no client is waiting: a busy machine gets the time it needs. */
+	uint64_t limit = once ? 10000000000 : 1000000000;
+	uint64_t series = 2000, timeout = 0;
 	uint64_t diagnosis = 60000000000;
 
 	setup->max_connections = 128;
@@ -53,10 +55,14 @@ static int take_options(struct cli *cli, struct setup *setup)
 		return fail(cli, STATUS_USAGE, "--timeout", "from 1ms to 24h");
 	if (cli->args.opt[OPT_AT] && !cli->args.opt[OPT_FROM])
 		return fail(cli, STATUS_USAGE, "--at", "requires --from");
+	if (cli->args.opt[OPT_PROGRAM] && cli->args.opt[OPT_FROM])
+		return fail(cli, STATUS_USAGE, "--peer", "not with --from");
 	if (cli->args.opt[OPT_SAVE])
 		return fail(cli, STATUS_USAGE, "--save", "not with exporter");
 	setup->scrape = (struct scrape_opts){
 		.from = cli->args.opt[OPT_FROM],
+		.peer = cli->args.opt[OPT_PROGRAM],
+		.no_peers = cli->args.opt[OPT_NO_PEERS],
 		.device = cli->args.opt[OPT_DEVICE],
 		.device_limit = limit,
 		.lib_timeout = timeout,
@@ -69,7 +75,7 @@ static int take_options(struct cli *cli, struct setup *setup)
 			   "no series for each of these (such as qp, cq, mr)");
 }
 
-/* A server is content with a device that may come yet. */
+/* For a server, the device may still appear later. */
 static int check_device(struct cli *cli, const char *only, bool once)
 {
 	char why[DEVICE_WHY];
@@ -83,7 +89,7 @@ static int check_device(struct cli *cli, const char *only, bool once)
 	return 0;
 }
 
-/* Whether the source can be read at all, before anybody asks. */
+/* Check whether the source can be read at all before there are clients. */
 static int check_source(struct cli *cli, bool once, struct setup *setup)
 {
 	int status = 0;
@@ -105,10 +111,10 @@ static int check_source(struct cli *cli, bool once, struct setup *setup)
 	return status;
 }
 
-/* @once: for one scrape only, so that a device that is not there will not come. */
+/* @once: for a single scrape, so that a missing device cannot appear later. */
 int exporter_setup(struct cli *cli, bool once, struct setup *setup)
 {
-	int status = take_options(cli, setup);
+	int status = take_options(cli, once, setup);
 
 	if (status)
 		return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file that is complete whenever it is there. */
+/* A file that is always complete. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,14 +33,14 @@ static int write_to(struct eadm_ctx *ctx, const char *path,
 		return ret;
 	fd = eadm_output_fd(out);
 	ret = write_all(fd, text);
-	/* Readable for node_exporter, which is another user. */
+	/* Readable for node_exporter, which runs as another user. */
 	if (!ret && eadm_output_is_file(out) && fchmod(fd, 0644))
 		ret = -errno;
 	err = eadm_output_close(out, !ret);
 	return ret ? ret : err;
 }
 
-/* The contexts of devices belong to threads that may hang: this has its own. */
+/* A separate context, because those of devices belong to threads that may hang. */
 int textfile_write(const char *path, const struct buffer *text)
 {
 	struct eadm_ctx *ctx = eadm_new();

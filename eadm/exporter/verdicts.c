@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How many verdicts a diagnosis of the device has. It looks at every queue, so
- * it is not made at each scrape; in between the last one is told again, with
- * its age.
+ * The number of verdicts in a diagnosis of the device. It looks at every queue,
+ * so it does not run at each scrape; in between, the last result is repeated,
+ * with its age.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void count(struct verdicts *verdicts)
 	}
 }
 
-/* Without the adapters' contexts: those cost a command for each queue. */
+/* Without the adapters' contexts, which require a command for each queue. */
 static int diagnose(struct eadm_ctx *ctx, const char *device,
 		    struct verdicts *verdicts)
 {
@@ -85,7 +85,7 @@ static uint32_t labels_of(struct samples *samples, const char *device,
 	return labels;
 }
 
-/* That nothing was found says as much as what was looked at. */
+/* "Nothing found" only means something together with what was not looked at. */
 static void collect_gaps(const struct verdicts *verdicts,
 			 const struct model *model, struct samples *samples)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The web configuration file of the Prometheus exporter-toolkit. What this
- * program cannot do is refused: a server that is less strict than its
- * configuration says would be worse than none.
+ * The web configuration file of Prometheus' exporter-toolkit. Settings that
+ * this program does not support are refused: a server that is less strict than
+ * its configuration says would be worse than none.
  */
 #include <crypt.h>
 #include <errno.h>
@@ -14,15 +14,15 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "exporter.h"
 
 #define MAX_FILE (1024 * 1024)
-/* Of bcrypt: $2b$10$, 22 digits of salt, 31 of the hash. */
+/* Of a bcrypt hash: $2b$10$, 22 digits of salt, 31 digits of the hash. */
 #define HASH_SALT 7
 #define HASH_SUM 29
 #define HASH_END 60
-/* Above this, one password takes longer than a scrape may. */
+/* Above this, checking one password takes longer than a scrape may. */
 #define MAX_COST 15
 
 struct reader {
@@ -31,7 +31,7 @@ struct reader {
 	const char *path;
 	char *why;
 	size_t size;
-	int min, max;			/* indexes into versions */
+	int min, max;			/* indices into versions */
 };
 
 static const struct {
@@ -73,7 +73,7 @@ static bool is_null(const yaml_node_t *node)
 
 /* ---- values ------------------------------------------------------------------ */
 
-/* A file; a relative name is in the folder of the configuration. */
+/* Read a file; a relative name is in the configuration's folder. */
 static int read_pem(struct reader *r, const yaml_node_t *node, char **pem)
 {
 	const char *name = scalar(r, node);
@@ -134,7 +134,7 @@ static int read_client_auth(struct reader *r, const yaml_node_t *node)
 		enum client_auth auth;
 	} ways[] = {
 		{ "NoClientCert", CLIENT_ANYBODY },
-		/* A certificate that nobody looks at is the same as none. */
+		/* A certificate that is not verified is the same as none. */
 		{ "RequestClientCert", CLIENT_ANYBODY },
 		{ "VerifyClientCertIfGiven", CLIENT_VERIFY_IF_GIVEN },
 		{ "RequireAndVerifyClientCert", CLIENT_VERIFY },
@@ -197,7 +197,7 @@ static int take_tls(struct reader *r, const char *key, const yaml_node_t *node)
 		return read_version(r, node, &r->min);
 	if (!strcmp(key, "max_version"))
 		return read_version(r, node, &r->max);
-	/* The server's order is what GnuTLS goes by anyway. */
+	/* GnuTLS uses the server's order anyway. */
 	if (!strcmp(key, "prefer_server_cipher_suites") &&
 	    node->type == YAML_SCALAR_NODE &&
 	    !strcmp((char *)node->data.scalar.value, "true"))
@@ -246,7 +246,7 @@ static int take_header(struct reader *r, const char *key,
 
 static int take_http(struct reader *r, const char *key, const yaml_node_t *node)
 {
-	/* HTTP/1.1 is spoken, with or without leave for more. */
+	/* The server uses HTTP/1.1 in either case. */
 	if (!strcmp(key, "http2"))
 		return scalar(r, node) ? 0 : -EINVAL;
 	if (!strcmp(key, "headers"))
@@ -255,9 +255,9 @@ static int take_http(struct reader *r, const char *key, const yaml_node_t *node)
 }
 
 /*
- * A password is compared as text with what crypt(3) makes of it, so only a hash
- * that it may have made is one. Made with the least cost, its own copy of the
- * salt shows whether this one is.
+ * A password is checked by comparing the text that crypt(3) returns, so only a
+ * hash that crypt(3) can produce is valid. Hashing at the lowest cost shows
+ * whether the salt is: it is repeated in the output.
  */
 static bool is_salt(const char *hash)
 {
@@ -277,7 +277,7 @@ static bool is_salt(const char *hash)
 	return ok;
 }
 
-/* The last digit of 31 has two bits that are not used. */
+/* In the last of the 31 digits, two bits are unused. */
 static bool is_bcrypt(const char *hash)
 {
 	static const char digits[] =
@@ -363,7 +363,7 @@ static int check(struct reader *r)
 	return 0;
 }
 
-/* By the library that will load them: one certificate for one key, and a CA. */
+/* Check with the library that will load them: one certificate for one key, and a CA. */
 static int check_tls(struct reader *r)
 {
 	const struct web_config *config = r->config;
@@ -393,7 +393,7 @@ static int check_tls(struct reader *r)
 			    gnutls_strerror(ret));
 		else if (!ret)
 			ret = bad(r, NULL,
-				  "client_ca_file: there is no certificate in it");
+				  "client_ca_file: contains no certificate");
 	}
 	gnutls_certificate_free_credentials(all);
 	if (ret < 0)
@@ -427,7 +427,7 @@ static int read_doc(struct reader *r, yaml_parser_t *parser)
 	yaml_document_delete(&r->doc);
 	if (ret)
 		return ret;
-	/* Another document would be ignored, and so would the users in it. */
+	/* Another document, and any users in it, would be ignored. */
 	ret = load_doc(r, parser);
 	if (ret)
 		return ret;
@@ -445,7 +445,7 @@ int web_config_read(const char *path, struct web_config *config, char *why,
 {
 	struct reader r = {
 		.config = config, .path = path, .why = why, .size = size,
-		.min = 2, .max = 3,	/* as the toolkit has it */
+		.min = 2, .max = 3,	/* the toolkit's defaults */
 	};
 	FILE *file = fopen(path, "re");
 	yaml_parser_t parser;

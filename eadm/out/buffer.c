@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 
 /* For buffer_room(). */
 bool buffer_grow(struct buffer *buffer, size_t len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bytes that grow at their end. */
+/* A byte buffer that grows at its end. */
 #ifndef BUFFER_H
 #define BUFFER_H
 
@@ -9,12 +9,12 @@
 struct buffer {
 	char *data;
 	size_t len, size;
-	bool failed;		/* memory ran out: it is not complete */
+	bool failed;		/* out of memory: the contents are incomplete */
 };
 
 bool buffer_grow(struct buffer *buffer, size_t len);
 
-/* Room for @len bytes behind the last one, NULL without memory. */
+/* Room for @len bytes at the end; NULL if out of memory. */
 static inline char *buffer_room(struct buffer *buffer, size_t len)
 {
 	if (buffer->len + len > buffer->size && !buffer_grow(buffer, len))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which columns a table has, and the values of a record. */
+/* The columns of a table, and the values of a record. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "columns.h"
 
 struct column *column_add(struct table *table)
@@ -20,8 +20,8 @@ struct column *column_add(struct table *table)
 }
 
 /*
- * The columns of a table that no object describes. What one leaves out: its
- * name is its key, it holds text, and it has neither unit nor help.
+ * Columns of a table that no object describes. Defaults for what a column leaves
+ * out: its key is its name, it holds text, and it has no unit and no help.
  */
 int table_of(struct cli *cli, struct table *table, const struct column *cols,
 	     unsigned int n)
@@ -108,7 +108,7 @@ static int add_field(struct table *table, const struct eadm_field *field,
 	return add_new_field(table, field, asked);
 }
 
-/* Fields up to a mark; secrets only by name. */
+/* Add the fields up to a level; secrets only if requested by name. */
 static int add_shown(struct table *table, const struct eadm_object *object,
 		     enum eadm_field_show up_to, bool hw)
 {
@@ -119,7 +119,7 @@ static int add_shown(struct table *table, const struct eadm_object *object,
 
 	for (i = 0; !ret && i < n; i++) {
 		field = eadm_object_field(object, i);
-		/* The key is worth its place, unless it only counts devices. */
+		/* The key is shown anyway, unless it only counts devices. */
 		if ((eadm_field_show(field) > up_to &&
 		     (field != key ||
 		      eadm_field_show(field) == EADM_SHOW_NEVER)) ||
@@ -145,7 +145,7 @@ int unknown_column(struct cli *cli, const struct eadm_object *object,
 			    "'-o help' lists them");
 }
 
-/* By its name, or by the heading that tables have. */
+/* Find a field by name, or by its heading in tables. */
 const struct eadm_field *find_column(const struct eadm_object *object,
 				     const char *name)
 {
@@ -186,7 +186,7 @@ static int add_list(struct cli *cli, const struct eadm_object *object,
 		len = strcspn(list, ",");
 		if (!len || len >= sizeof(name))
 			return fail(cli, STATUS_USAGE, "--output",
-				    "'%s': no list of columns", list);
+				    "'%s' is not a list of columns", list);
 		snprintf(name, sizeof(name), "%.*s", (int)len, list);
 		ret = add_named(cli, object, name, hw, table);
 		list += len;
@@ -197,7 +197,7 @@ static int add_list(struct cli *cli, const struct eadm_object *object,
 	return ret;
 }
 
-/* Counters are many and their objects few: they stand upright. */
+/* There are many counters but few objects: make each field a line. */
 static void make_upright(struct table *table, const struct eadm_object *object)
 {
 	const struct eadm_field *key = eadm_object_key(object);
@@ -210,13 +210,13 @@ static void make_upright(struct table *table, const struct eadm_object *object)
 		col->heading = col->field == key ||
 			       eadm_field_metric(col->field) ==
 				       EADM_METRIC_LABEL;
-		/* What heads the others is not for JSON alone. */
+		/* Fields in the heading are not only for JSON. */
 		if (col->heading)
 			col->json_only = false;
 	}
 }
 
-/* Rows whose key nobody knows are told apart by their number in the core. */
+/* Rows whose key is unknown are identified by their number in the RDMA core. */
 static int add_stand_in(struct table *table, const struct eadm_object *object)
 {
 	const struct eadm_field *field, *key = eadm_object_key(object);
@@ -233,8 +233,8 @@ static int add_stand_in(struct table *table, const struct eadm_object *object)
 }
 
 /*
- * The columns of an object: the usual ones, or those that --output names. In
- * JSON the usual ones are all that are present.
+ * Choose an object's columns: the usual ones, or those that --output names. In
+ * JSON, the usual ones are all that are present.
  */
 int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 		   struct table *table)
@@ -247,7 +247,7 @@ int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 	unsigned int i, before;
 	int ret = 0;
 
-	/* What takes no right is read unasked. */
+	/* Fields that require no privilege are read by default. */
 	if (eadm_object_hw(object, &perm) && perm == EADM_PERM_NONE)
 		hw = true;
 
@@ -263,7 +263,7 @@ int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 	if (!ret && list)
 		ret = add_list(cli, object, usual ? list + 1 : list, hw,
 			       table);
-	/* What tells rows apart is never left out of JSON. */
+	/* JSON always has the fields that identify a row. */
 	for (i = 0; !ret && i < ARRAY_SIZE(identity); i++) {
 		field = eadm_object_find_field(object, identity[i]);
 		before = table->n_cols;
@@ -320,7 +320,7 @@ static void value_of_field(const struct eadm_record *record,
 	value->type = there ? col->type : (enum eadm_field_type)VALUE_NONE;
 }
 
-/* One for each column; what only the command knows is absent. */
+/* One value for each column; absent for columns whose values the command makes. */
 void values_of_record(const struct table *table,
 		      const struct eadm_record *record,
 		      struct eadm_value *values)

@@ -6,56 +6,56 @@
 #include "../cli.h"
 #include "value.h"
 
-/* How the value of a column is written in JSON. */
+/* How a column's value is written in JSON. */
 enum json_as {
 	JSON_NUMBER,
 	JSON_NAME,	/* name of a value */
 	JSON_NAMES,	/* names of flags */
 	JSON_HEX,	/* number as "0x..." */
-	JSON_TEXT,	/* as eadm_record_text() */
+	JSON_TEXT,	/* text of eadm_record_text() */
 };
 
 struct column {
-	const struct eadm_field *field;	/* NULL: made by the command */
+	const struct eadm_field *field;	/* NULL: values are made by the command */
 	enum eadm_field_type type;
 	enum eadm_field_kind kind;
 	enum json_as json;
 	const char *name;
-	const char *key;	/* in JSON */
+	const char *key;	/* key in JSON */
 	const char *head;
 	const char *unit;
 	const char *help;
 	bool cut;		/* a narrow terminal may shorten it */
 	bool bars;		/* a histogram, drawn below the rows */
 	bool rate;		/* per second, in the object "rates" */
-	bool growth;		/* of a rate: by how much, in "growth" */
-	bool asked;		/* by name: shown even if nowhere present */
-	/* Shown only where the values of this field are all absent. */
+	bool growth;		/* for a rate: the difference, in "growth" */
+	bool asked;		/* requested by name: shown even if empty */
+	/* Shown only if this field is absent in all rows. */
 	const struct eadm_field *stands_in_for;
 	bool json_only;
-	bool heading;		/* not LAYOUT_ROWS: part of what heads a row */
+	bool heading;		/* part of a heading: of a row, not LAYOUT_ROWS, or of bars */
 };
 
 enum layout {
 	LAYOUT_ROWS,
-	LAYOUT_FIELDS,	/* a line for each field, a column for each row */
-	LAYOUT_BLOCKS,	/* a paragraph for each row */
+	LAYOUT_FIELDS,	/* one line per field, one column per row */
+	LAYOUT_BLOCKS,	/* one paragraph per row */
 };
 
 struct table {
-	const char *object;	/* name for JSON, NULL without one */
-	const char *title;	/* what there is none of, NULL: say nothing */
+	const char *object;	/* object name for JSON, or NULL */
+	const char *title;	/* for "no ...", NULL: no message */
 	enum layout layout;
-	bool all;		/* JSON: every field that is present */
-	bool lines;		/* JSON: each flush is a line of its own */
-	bool passes;		/* JSON lines: one for each begin() as well */
-	unsigned int screen;	/* not JSON: rows of a screen to clear, or 0 */
-	bool about;		/* LAYOUT_FIELDS: tell what fields mean */
-	bool rates_only;	/* not JSON: rates, no counters */
-	bool growth;		/* of these: what was added, no rates */
-	bool notes_once;	/* not JSON: not those that the pass before had */
-	const char *caption;	/* not JSON: line above, or NULL */
-	uint64_t interval;	/* ns that rates are about, 0: no rates */
+	bool all;		/* JSON: all fields that are present */
+	bool lines;		/* JSON: each flush writes a separate line */
+	bool passes;		/* JSON lines: begin() opens one even without rows */
+	unsigned int screen;	/* not JSON: height of a screen to clear, or 0 */
+	bool about;		/* LAYOUT_FIELDS: show the fields' help */
+	bool rates_only;	/* not JSON: rates instead of counters */
+	bool growth;		/* rates_only: growth instead of rates */
+	bool notes_once;	/* not JSON: do not repeat the previous pass's notes */
+	const char *caption;	/* not JSON: line above the table, or NULL */
+	uint64_t interval;	/* ns that rates cover; 0: no rates */
 	unsigned int n_cols, max_cols;
 	struct column *cols;
 };

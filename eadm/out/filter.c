@@ -98,7 +98,7 @@ static bool parse_peer(struct filter *filter, const char *text)
 	return true;
 }
 
-/* What people call a thing whose number is that of an inode. */
+/* The inode number of something that users give by name. */
 static int parse_inode(struct cli *cli, const char *text, const char *folder,
 		       const char *what, long magic, uint64_t *number)
 {
@@ -118,9 +118,9 @@ static int parse_inode(struct cli *cli, const char *text, const char *folder,
 	if (stat(path, &st) || statfs(path, &fs))
 		return fail(cli, STATUS_USAGE, text, "no %s: %s: %s", what,
 			    path, strerror(errno));
-	/* Others have inodes, too. */
+	/* Other file systems have inodes, too. */
 	if (fs.f_type != magic)
-		return fail(cli, STATUS_USAGE, path, "no %s", what);
+		return fail(cli, STATUS_USAGE, path, "not a %s", what);
 	*number = st.st_ino;
 	return 0;
 }
@@ -219,7 +219,10 @@ static bool is_peer(const struct filter *filter,
 	       is_value(record, filter->peer_port_field, filter->peer_port);
 }
 
-/* Whether a row lacks what the caller may not see or nobody knows. */
+/*
+ * Whether a row lacks a field that the filter needs: it is hidden from the
+ * caller, or unknown.
+ */
 bool filter_is_blind(const struct filter *filter,
 		     const struct eadm_record *record, const char **option)
 {

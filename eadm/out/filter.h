@@ -9,13 +9,13 @@ struct filter {
 	bool has_pid, has_netns, has_cgroup, has_peer;
 	uint64_t pid, netns, cgroup;
 	unsigned char peer[16];
-	unsigned int peer_len;		/* bytes of the address: 4 or 16 */
-	unsigned int peer_bits;		/* of it that count */
+	unsigned int peer_len;		/* length of the address: 4 or 16 bytes */
+	unsigned int peer_bits;		/* number of bits that must match */
 	uint64_t peer_port;		/* 0: any */
 	const char *comm;
 	const char *state;
 	bool has_state;
-	uint64_t states;		/* mask of 1 << value */
+	uint64_t states;		/* set of bits 1 << value */
 	uint64_t min_latency;
 	bool has_op;
 	uint64_t op;

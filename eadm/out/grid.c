@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tables, padded to the widths that their first rows need. Rows are printed in
- * pieces and stay aligned: a table may be longer than memory. That is why
- * libsmartcols is not used: it fits in each piece by itself.
+ * chunks and stay aligned, so a table may be larger than memory. That is why
+ * libsmartcols is not used: it computes the widths of each chunk separately.
  */
 #include "grid.h"
 
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "buffer.h"
 #include "json.h"
 #include "term.h"
@@ -21,10 +22,13 @@ struct grid_col {
 	char *head;
 	size_t width;
 	int flags;
-	bool cut;		/* longer texts lose their end */
+	unsigned int part;	/* EVERY: in all parts */
+	bool cut;		/* longer texts are truncated */
 };
 
-/* How much there is of a text. */
+#define EVERY UINT_MAX
+
+/* The size of a text. */
 struct extent {
 	unsigned int len;
 	unsigned int width : 31;	/* on a terminal */
@@ -32,25 +36,27 @@ struct extent {
 };
 
 struct grid_cell {
-	size_t at;		/* of its text, 0: absent */
-	const char *escape;	/* what colours it, or NULL */
+	size_t at;		/* offset of its text; 0: absent */
+	const char *escape;	/* colour sequence, or NULL */
 	struct extent extent;
 };
 
 struct grid {
 	bool colors, failed;
-	bool shown;		/* widths are decided */
+	bool shown;		/* widths have been decided */
+	bool may_fold;
+	unsigned int parts;	/* parts that are printed one below the other, minus one */
 	struct grid_col *cols;
 	unsigned int n_cols, max_cols;
 	struct grid_cell *cells;
 	size_t n_cells, max_cells;
-	struct buffer texts;	/* of the cells, behind that of absent ones */
-	struct buffer lines;	/* under way: stdio is called for many */
+	struct buffer texts;	/* texts of the cells, after the one for absent cells */
+	struct buffer lines;	/* output buffer, to save stdio calls */
 };
 
-/* Lines are written when they have so many bytes. */
+/* Lines are written once there are this many bytes. */
 #define LINES_SIZE 8192
-/* Most texts and gaps are shorter, and take one step. */
+/* Most texts and gaps are shorter and take one copying step. */
 #define STEP 16
 
 struct grid *grid_new(bool colors)
@@ -81,7 +87,7 @@ void grid_free(struct grid *grid)
 
 /* ---- texts ------------------------------------------------------------------ */
 
-/* Length of a text that is as wide as it is long, or -1. */
+/* Length of a text of printable ASCII, which is also its width; else -1. */
 static ssize_t plain_length(const char *text)
 {
 	const char *p = text;
@@ -93,13 +99,13 @@ static ssize_t plain_length(const char *text)
 	return p - text;
 }
 
-/* Bytes of the first character, 0 if it is none or controls the terminal. */
+/* Bytes of the first character; 0 if it is invalid or a control character. */
 static size_t char_bytes(const unsigned char *p)
 {
 	return *p < 0x80 ? *p >= 0x20 && *p != 0x7f : utf8_len(p);
 }
 
-/* Width of the first character as put_char() prints it; its bytes in @n. */
+/* Width of the first character as put_char() prints it; *n is set to its bytes. */
 static size_t char_width(const char *text, size_t *n)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -117,7 +123,7 @@ static size_t char_width(const char *text, size_t *n)
 	return width < 0 ? 1 : width;
 }
 
-/* What can't be shown is told by its byte; what is not seen is a '?'. */
+/* Invalid bytes are shown as \xNN, invisible characters as '?'. */
 static size_t put_char(struct buffer *line, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -135,7 +141,7 @@ static size_t put_char(struct buffer *line, const char *text)
 	return len ? len : 1;
 }
 
-/* How many bytes of @text are at most @most columns wide; how wide in @width. */
+/* How many bytes of @text fit into @most columns; *width is set to their width. */
 static size_t fitting(const char *text, size_t most, size_t *width)
 {
 	const char *p = text;
@@ -158,7 +164,7 @@ static struct extent measure(const char *text)
 
 	if (len >= 0)
 		return (struct extent){ len, len, true };
-	/* Texts are UTF-8 wherever they come from. */
+	/* Texts are always UTF-8, whatever the locale. */
 	if (!knows_widths) {
 		setlocale(LC_CTYPE, "C.UTF-8");
 		knows_widths = true;
@@ -196,7 +202,7 @@ static void add_cell(struct grid *grid, size_t at, struct extent extent,
 	cell->extent = extent;
 }
 
-/* Most are short and plain, and copied while that is found out; else false. */
+/* Most texts are short and plain: copy while checking; false if this one is not. */
 static bool add_short(struct grid *grid, const char *text, const char *escape)
 {
 	char *to = buffer_room(&grid->texts, STEP);
@@ -264,15 +270,61 @@ static bool is_shown(const struct grid_col *col)
 	return !(col->flags & GRID_HIDDEN);
 }
 
-/* What does not fit on the terminal is taken from the widest that may be cut. */
-static void narrow(struct grid *grid, size_t room)
+static bool in_part(const struct grid_col *col, unsigned int part)
 {
-	struct grid_col *col, *widest;
+	return is_shown(col) && (col->part == part || col->part == EVERY);
+}
+
+/* Width of all columns, each followed by a blank. */
+static size_t total_width(const struct grid *grid)
+{
 	size_t total = 0;
 	unsigned int i;
 
 	for (i = 0; i < grid->n_cols; i++)
 		total += is_shown(&grid->cols[i]) ? grid->cols[i].width + 1 : 0;
+	return total;
+}
+
+/*
+ * Move columns that do not fit below, each time after the first two, which
+ * identify the row.
+ */
+static void fold(struct grid *grid, size_t room)
+{
+	unsigned int i, keys = 0, part = 0;
+	size_t lead = 0, used = 0;
+
+	for (i = 0; i < grid->n_cols; i++) {
+		struct grid_col *col = &grid->cols[i];
+
+		if (!is_shown(col))
+			continue;
+		if (keys < 2 && lead + col->width < room / 2) {
+			col->part = EVERY;
+			lead += col->width + 1;
+			used = lead;
+			keys++;
+			continue;
+		}
+		keys = 2;
+		if (used > lead && used + col->width > room) {
+			used = lead;
+			part++;
+		}
+		col->part = part;
+		used += col->width + 1;
+	}
+	grid->parts = part;
+}
+
+/* Take the missing width from the widest columns that may be cut. */
+static void narrow(struct grid *grid, size_t room)
+{
+	struct grid_col *col, *widest;
+	size_t total = total_width(grid);
+	unsigned int i;
+
 	for (; total > room + 1; total--) {
 		widest = NULL;
 		for (i = 0; i < grid->n_cols; i++) {
@@ -287,6 +339,25 @@ static void narrow(struct grid *grid, size_t room)
 		widest->width--;
 		widest->cut = true;
 	}
+}
+
+/* If cutting is not enough and columns move below, undo the cuts. */
+static void fit(struct grid *grid, size_t room)
+{
+	size_t *widths = calloc(grid->n_cols, sizeof(*widths));
+	unsigned int i;
+
+	for (i = 0; widths && i < grid->n_cols; i++)
+		widths[i] = grid->cols[i].width;
+	narrow(grid, room);
+	if (widths && grid->may_fold && total_width(grid) > room + 1) {
+		for (i = 0; i < grid->n_cols; i++) {
+			grid->cols[i].width = widths[i];
+			grid->cols[i].cut = false;
+		}
+		fold(grid, room);
+	}
+	free(widths);
 }
 
 static void decide_widths(struct grid *grid, size_t spare)
@@ -312,12 +383,12 @@ static void decide_widths(struct grid *grid, size_t spare)
 			col->width = head;
 	}
 	if (room)
-		narrow(grid, room);
+		fit(grid, room);
 }
 
 /* ---- printing ---------------------------------------------------------------- */
 
-/* What is behind the end is overwritten by what comes next. */
+/* Bytes written past the end are overwritten by what follows. */
 static inline char *put_spaces(char *to, size_t n)
 {
 	size_t at;
@@ -336,7 +407,7 @@ static inline char *put_plain(char *to, const char *text, size_t len)
 	return to + len;
 }
 
-/* The rest of a text that can not just be copied. */
+/* A text that cannot simply be copied. */
 static void put_other(struct buffer *lines, const char *text, size_t len,
 		      bool plain, const char *escape)
 {
@@ -357,12 +428,15 @@ static void put_cell(struct buffer *lines, const struct grid_col *col,
 		     const char *escape, bool last)
 {
 	size_t len = extent->len, width = extent->width, gap;
+	bool cut = col->cut && width > col->width;
 	char *to;
 
-	if (col->cut && width > col->width)
-		len = fitting(text, col->width, &width);
+	if (cut) {
+		len = fitting(text, col->width - 1, &width);
+		width++;
+	}
 	gap = width < col->width ? col->width - width : 0;
-	to = buffer_room(lines, gap + len + 1 + 2 * STEP);
+	to = buffer_room(lines, gap + len + 2 + 2 * STEP);
 	if (!to)
 		return;
 	if (col->flags & GRID_RIGHT) {
@@ -374,10 +448,12 @@ static void put_cell(struct buffer *lines, const struct grid_col *col,
 	} else {
 		lines->len = to - lines->data;
 		put_other(lines, text, len, extent->plain, escape);
-		to = buffer_room(lines, gap + 1 + STEP);
+		to = buffer_room(lines, gap + 2 + STEP);
 		if (!to)
 			return;
 	}
+	if (cut)
+		*to++ = '~';
 	if (last)
 		*to++ = '\n';
 	else
@@ -391,19 +467,29 @@ static void write_lines(struct buffer *lines)
 	lines->len = 0;
 }
 
-static void put_heads(struct grid *grid, unsigned int last)
+/* The last column of a part. */
+static unsigned int last_of(const struct grid *grid, unsigned int part)
 {
+	unsigned int last = grid->n_cols;
+
+	while (last && !in_part(&grid->cols[last - 1], part))
+		last--;
+	return last ? last - 1 : 0;
+}
+
+static void put_heads(struct grid *grid, unsigned int part)
+{
+	unsigned int i, last = last_of(grid, part);
 	const struct grid_col *col;
 	struct extent extent;
-	unsigned int i;
 	char *head;
 
 	for (i = 0; i <= last; i++) {
 		col = &grid->cols[i];
-		if (!is_shown(col))
+		if (!in_part(col, part))
 			continue;
 		extent = measure(col->head);
-		/* It is read in steps. */
+		/* Copied in steps, so there must be room after it. */
 		head = buffer_room(&grid->texts, extent.len + STEP);
 		if (!head)
 			return;
@@ -412,7 +498,7 @@ static void put_heads(struct grid *grid, unsigned int last)
 	}
 }
 
-/* A row of which all cells are plain and as wide as their columns at most. */
+/* Put a row if all its cells are plain and fit into their columns. */
 static bool put_plain_row(struct grid *grid, const struct grid_cell *cell,
 			  unsigned int last, size_t room)
 {
@@ -446,52 +532,62 @@ static bool put_plain_row(struct grid *grid, const struct grid_cell *cell,
 }
 
 static void put_row(struct grid *grid, const struct grid_cell *cell,
-		    unsigned int last)
+		    unsigned int part, unsigned int last)
 {
 	unsigned int i;
 
 	for (i = 0; i <= last; i++) {
-		if (is_shown(&grid->cols[i]))
+		if (in_part(&grid->cols[i], part))
 			put_cell(&grid->lines, &grid->cols[i],
 				 grid->texts.data + cell[i].at,
 				 &cell[i].extent, cell[i].escape, i == last);
 	}
 }
 
-static void put_rows(struct grid *grid, unsigned int last)
+static void put_rows(struct grid *grid, unsigned int part)
 {
 	const struct grid_cell *cell = grid->cells;
 	const struct grid_cell *end = cell + grid->n_cells;
+	unsigned int i, last = last_of(grid, part);
 	size_t room = 2 * STEP;
-	unsigned int i;
 
 	for (i = 0; i <= last; i++)
 		room += grid->cols[i].width + 1;
 	for (; cell < end; cell += grid->n_cols) {
-		if (!put_plain_row(grid, cell, last, room))
-			put_row(grid, cell, last);
+		if (grid->parts || !put_plain_row(grid, cell, last, room))
+			put_row(grid, cell, part, last);
 		if (grid->lines.len >= LINES_SIZE)
 			write_lines(&grid->lines);
 	}
 }
 
+void grid_fold(struct grid *grid)
+{
+	grid->may_fold = true;
+}
+
 bool grid_print(struct grid *grid, size_t spare)
 {
-	unsigned int last = grid->n_cols;
+	bool first = !grid->shown;
+	unsigned int part;
 
-	/* Texts are read in steps. */
+	/* Texts are copied in steps, so there must be room after them. */
 	if (!buffer_room(&grid->texts, STEP) || grid->failed)
 		return false;
-	while (last && !is_shown(&grid->cols[last - 1]))
-		last--;
-	if (!last || !grid->n_cells)
+	if (!grid->n_cells)
 		return true;
-	if (!grid->shown) {
+	if (first)
 		decide_widths(grid, spare);
-		put_heads(grid, last - 1);
-		grid->shown = true;
+	if (!total_width(grid))
+		return true;
+	grid->shown = true;
+	for (part = 0; part <= grid->parts; part++) {
+		if (part)
+			buffer_puts(&grid->lines, "\n");
+		if (first || grid->parts)
+			put_heads(grid, part);
+		put_rows(grid, part);
 	}
-	put_rows(grid, last - 1);
 	write_lines(&grid->lines);
 	return !grid->lines.failed;
 }

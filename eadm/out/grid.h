@@ -7,34 +7,36 @@
 #include <stddef.h>
 
 #define GRID_RIGHT	1	/* align to the right */
-#define GRID_TRUNC	2	/* may be cut where a terminal is too narrow */
-#define GRID_HIDDEN	4	/* has cells, and is not shown */
+#define GRID_TRUNC	2	/* may be cut if the terminal is too narrow */
+#define GRID_HIDDEN	4	/* has cells, but is not shown */
 
 struct grid;
 
 struct grid *grid_new(bool colors);
 void grid_free(struct grid *grid);
-/* A column that is at least so wide; all of them come before grid_print(). */
+/* Add a column that is at least this wide. All columns are added before grid_print(). */
 void grid_column(struct grid *grid, const char *head, size_t least, int flags);
-/* The next cell of the last row, in any characters; the text is copied. */
+/* Add the next cell of the last row, with any characters; the text is copied. */
 void grid_cell(struct grid *grid, const char *text, const char *escape);
-/* One without a text, which is shown as "-". */
+/* Add a cell without text, shown as "-". */
 void grid_absent(struct grid *grid);
 /*
- * One whose text is made in place: room for @len bytes, NULL without memory, and
- * then how many of them are used, for printable ASCII.
+ * Add a cell whose text is made in place: get room for @len bytes (NULL if out
+ * of memory), then report how many were used. Only for printable ASCII.
  */
 char *grid_room(struct grid *grid, size_t len);
 void grid_made(struct grid *grid, size_t len, const char *escape);
-/* The text of cell number @n, NULL: it is absent. It stays until the next cell. */
+/* Text of cell number @n; NULL: absent. Valid until the next cell is added. */
 const char *grid_text(const struct grid *grid, size_t n);
 /*
- * Print the rows that were added. The first call prints the headings and decides
- * how wide columns are, with as much to spare for the numbers of later rows.
- * False without memory.
+ * Print the rows that were added. The first call prints the headings and
+ * decides the widths, with @spare columns extra for the numbers of later rows.
+ * False if out of memory.
  */
 bool grid_print(struct grid *grid, size_t spare);
-/* Drop the rows; columns and their widths stay. */
+/* Call before that: columns may move below if the terminal is too narrow. */
+void grid_fold(struct grid *grid);
+/* Drop the rows; the columns and their widths remain. */
 void grid_forget(struct grid *grid);
 
 #endif /* GRID_H */

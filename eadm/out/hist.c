@@ -24,7 +24,7 @@ void hist_add(struct hist *hist, uint64_t ns)
 	hist->count[i]++;
 }
 
-/* The buckets from the first to the last that is not empty. */
+/* The range of buckets from the first to the last that is not empty. */
 bool hist_range(const struct hist *hist, unsigned int *first,
 		unsigned int *last)
 {
@@ -42,7 +42,7 @@ bool hist_range(const struct hist *hist, unsigned int *first,
 	return any;
 }
 
-/* The smallest value that @percent of all do not exceed. */
+/* The smallest value that @percent of all values do not exceed. */
 uint64_t hist_rank(const uint64_t *sorted, size_t n, unsigned int percent)
 {
 	size_t rank = (n * percent + 99) / 100;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Histograms of times, in steps that people count in: 1, 2, 5, 10 us ... */
+/* Histograms of times, with steps that are easy to read: 1, 2, 5, 10 us ... */
 #ifndef HIST_H
 #define HIST_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A streaming JSON writer. It knows whether a comma is due; that what it is
- * told makes sense is its caller's business. Tens of thousands of rows go
- * through it: no stdio, no printf for numbers.
+ * A streaming JSON writer. It only takes care of commas; its callers are
+ * responsible for valid structure. Tens of thousands of rows pass through it,
+ * so it uses no stdio and no printf for numbers.
  */
 #include "json.h"
 
@@ -16,9 +16,9 @@
 
 struct json {
 	int fd;
-	struct buffer *to;	/* instead of @fd, or NULL */
+	struct buffer *to;	/* output instead of @fd, or NULL */
 	int error;
-	bool comma;		/* a value stands before the next one */
+	bool comma;		/* the next value needs a comma before it */
 	size_t used;
 	char buf[BUFFER_SIZE];
 };
@@ -86,13 +86,13 @@ static inline char *room(struct json *json, size_t n)
 	return json->buf + json->used;
 }
 
-/* @end is where the bytes end that were put into room(). */
+/* @end: end of the bytes that were put into room(). */
 static inline void took(struct json *json, const char *end)
 {
 	json->used = end - json->buf;
 }
 
-/* Room for a value of @n bytes, behind a comma if one is due. */
+/* Room for a value of @n bytes, after a comma if needed. */
 static inline char *value_room(struct json *json, size_t n)
 {
 	char *p = room(json, n + 1);
@@ -126,7 +126,7 @@ static uint32_t code_of(const unsigned char *p, size_t n)
 	return c;
 }
 
-/* Length of the UTF-8 sequence at @p, 0 when it is none. */
+/* Length of the UTF-8 sequence at @p, 0 if invalid. */
 size_t utf8_len(const unsigned char *p)
 {
 	size_t n, i;
@@ -152,8 +152,8 @@ size_t utf8_len(const unsigned char *p)
 }
 
 /*
- * Whether a character of UTF-8 of @n bytes is not seen, or changes how others
- * are: controls of ISO 8859, marks of direction, joiners, spaces without width.
+ * Whether a UTF-8 character of @n bytes is invisible or changes how others are
+ * shown: ISO 8859 controls, direction marks, joiners, zero-width spaces.
  */
 bool utf8_is_hidden(const unsigned char *p, size_t n)
 {
@@ -177,7 +177,7 @@ bool utf8_is_hidden(const unsigned char *p, size_t n)
 	return false;
 }
 
-/* Such a character as an escape, which means the same; returns where it ends. */
+/* Put such a character as an equivalent escape sequence; returns its end. */
 static char *escape_hidden(char *p, const unsigned char *from, size_t n)
 {
 	uint32_t c = code_of(from, n);
@@ -189,10 +189,10 @@ static char *escape_hidden(char *p, const unsigned char *from, size_t n)
 	return p + sprintf(p, "\\u%04x", c);
 }
 
-/* One character that can't stand for itself; returns where it ends. */
+/* Put the escape sequence of one character; returns its end. */
 static char *escape(char *p, unsigned char c)
 {
-	/* Names from the kernel may be any bytes; JSON may not. */
+	/* Names from the kernel may contain any bytes, JSON may not. */
 	if (c >= 0x80)
 		memcpy(p, "\\ufffd", 6);
 	else if (c == '"' || c == '\\')
@@ -203,12 +203,12 @@ static char *escape(char *p, unsigned char c)
 	return p + 6;
 }
 
-/* Long texts go piece by piece; no piece ends within a character. */
+/* Long texts are processed in pieces that never end within a character. */
 #define PIECE 4096
 
 static void quoted(struct json *json, const char *text)
 {
-	/* Nearly all there is, so that each byte is looked up once. */
+	/* Nearly all characters, so that each byte takes a single lookup. */
 	static const bool plain[256] = {
 		[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true,
 	};
@@ -219,7 +219,7 @@ static void quoted(struct json *json, const char *text)
 	*p++ = '"';
 	took(json, p);
 	do {
-		/* A byte takes 6 at most, and the last character has 4. */
+		/* A byte takes up to 6, and the last character may have 4 more bytes. */
 		p = room(json, 6 * (PIECE + 4) + 1);
 		until = from + PIECE;
 		while (from < until) {
@@ -277,13 +277,13 @@ static unsigned int count_digits(uint64_t value)
 		10000000000000000, 100000000000000000, 1000000000000000000,
 		10000000000000000000ULL,
 	};
-	/* Of as many bits, by the logarithm of two: this many digits, or one more. */
+	/* By the binary logarithm, the number has n digits or one more. */
 	unsigned int n = (64 - __builtin_clzll(value | 1)) * 1233 >> 12;
 
 	return n + (value >= powers[n]);
 }
 
-/* Two digits at a time: divisions are what numbers cost. */
+/* Two digits at a time, because divisions are what makes numbers slow. */
 static char *digits(char *p, uint64_t value)
 {
 	static const char pairs[] =
@@ -367,7 +367,7 @@ void json_newline(struct json *json)
 	json_raw(json, "\n", 1);
 }
 
-/* Whole steps: copying some bytes too many beats counting them. */
+/* Copy in whole steps: faster than copying the exact number of bytes. */
 static inline char *prepared(char *p, const struct json_prepared *key)
 {
 	size_t i;
@@ -423,20 +423,20 @@ void json_null(struct json *json)
 	json_literal(json, "null", 4);
 }
 
-/* Bytes as a string of their digits. */
+/* Bytes as a string of hexadecimal digits. */
 void json_bytes(struct json *json, const void *data, size_t len)
 {
 	const unsigned char *p = data;
 
 	json_string(json, "");
-	json->used--;		/* the quote that ends it */
+	json->used--;		/* drop the closing quote */
 	for (; len; len--, p++)
 		json_raw(json, (char[]){ "0123456789abcdef"[*p >> 4],
 					 "0123456789abcdef"[*p & 15] }, 2);
 	json_raw(json, "\"", 1);
 }
 
-/* The value of a key "error". */
+/* The value of the key "error". */
 void json_error_object(struct json *json, const char *verb, int status,
 		       const char *what, const char *why)
 {

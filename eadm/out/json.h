@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A streaming JSON writer with a buffer of its own. */
+/* A streaming JSON writer with its own buffer. */
 #ifndef JSON_H
 #define JSON_H
 
@@ -12,22 +12,22 @@
 struct json;
 
 struct json *json_new(int fd);
-struct json *json_new_buffer(struct buffer *to);	/* what is flushed is added */
-int json_flush(struct json *json);	/* 0, or errno of the first failure */
+struct json *json_new_buffer(struct buffer *to);	/* flushing appends to @to */
+int json_flush(struct json *json);	/* 0, or the errno of the first failure */
 void json_free(struct json *json);	/* flushes */
 
 size_t utf8_len(const unsigned char *p);
 bool utf8_is_hidden(const unsigned char *p, size_t n);
 void json_raw(struct json *json, const char *text, size_t len);
 void json_string(struct json *json, const char *text);
-/* A text that is known to need no escapes. */
+/* A text that is known to need no escaping. */
 void json_name(struct json *json, const char *name, size_t len);
 void json_key(struct json *json, const char *key);
 void json_u64(struct json *json, uint64_t value);
 void json_s64(struct json *json, int64_t value);
 void json_hex(struct json *json, uint64_t value);	/* "0x1f" */
 void json_f64(struct json *json, double value);
-/* A short value that is written as it stands. */
+/* A short value that is written unchanged. */
 void json_literal(struct json *json, const char *text, size_t len);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
@@ -37,8 +37,8 @@ void json_close(struct json *json, char bracket);
 void json_newline(struct json *json);
 
 /*
- * A key that is quoted and has its colon already, in memory that can be read
- * up to the next multiple of JSON_KEY_STEP bytes.
+ * A key, quoted and with its colon, in memory that can be read up to the next
+ * multiple of JSON_KEY_STEP bytes.
  */
 struct json_prepared {
 	const char *text;
@@ -51,7 +51,7 @@ struct json_prepared {
 void json_prepared_key(struct json *json, const struct json_prepared *key);
 void json_prepared_u64(struct json *json, const struct json_prepared *key,
 		       uint64_t value);
-/* A line break in front of the next value. */
+/* Put a line break before the next value. */
 void json_row_break(struct json *json);
 
 void json_error_object(struct json *json, const char *verb, int status,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows that are kept, and their order. */
+/* Stored rows, and their order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "columns.h"
 #include "rows.h"
 
@@ -26,13 +26,13 @@ void rows_free(struct rows *rows)
 	*rows = (struct rows){ 0 };
 }
 
-/* What a counter grew by, across a wrap. */
+/* Growth of a counter, even if it has wrapped around. */
 bool counter_growth(const struct eadm_field *field, uint64_t before,
 		    uint64_t now, uint64_t *growth)
 {
 	unsigned int bits = eadm_field_bits(field);
 
-	/* Nobody wraps 64 bits: the device was made anew. */
+	/* A 64-bit counter never wraps: it was reset. */
 	if (bits >= 64 && now < before)
 		return false;
 	*growth = now - before;
@@ -51,7 +51,7 @@ static int compare_bytes(const struct eadm_record *a,
 	const void *x = eadm_record_bytes(a, field, &n);
 	const void *y = eadm_record_bytes(b, field, &m);
 
-	/* An IPv4 address stands before any IPv6 address. */
+	/* IPv4 addresses come before IPv6 addresses. */
 	if (n != m)
 		return n < m ? -1 : 1;
 	return memcmp(x, y, n);
@@ -93,7 +93,7 @@ static int compare(const void *a, const void *b, void *data)
 		const struct eadm_field *field = sort->key[i].field;
 		bool has = eadm_record_has(x, field);
 
-		/* What nobody knows comes last, in either direction. */
+		/* Absent values come last in either direction. */
 		if (has != eadm_record_has(y, field))
 			return has ? -1 : 1;
 		ret = has ? compare_values(x, y, field) : 0;
@@ -105,7 +105,7 @@ static int compare(const void *a, const void *b, void *data)
 
 void rows_sort(struct rows *rows, const struct sort *sort)
 {
-	/* It takes no NULL, not even for nothing. */
+	/* qsort_r() does not accept NULL, not even for no elements. */
 	if (rows->n)
 		qsort_r(rows->row, rows->n, sizeof(*rows->row), compare,
 			(void *)sort);
@@ -133,7 +133,7 @@ static int add_key(struct cli *cli, const struct eadm_object *object,
 	return 0;
 }
 
-/* Equals have an order, too, so that they stay where they are. */
+/* Equal rows need a fixed order, too, so that they do not change places. */
 static void add_identity(const struct eadm_object *object, struct sort *sort)
 {
 	sort->key[sort->n++].field =
@@ -155,7 +155,7 @@ int sort_init(struct cli *cli, const struct eadm_object *object,
 		len = strcspn(list, ",");
 		if (!len || len >= sizeof(name))
 			return fail(cli, STATUS_USAGE, "--sort",
-				    "'%s': no list of columns", list);
+				    "'%s' is not a list of columns", list);
 		snprintf(name, sizeof(name), "%.*s", (int)len, list);
 		ret = add_key(cli, object, name, sort);
 		list = list[len] ? list + len + 1 : NULL;

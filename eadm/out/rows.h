@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows that are kept, and their order. */
+/* Stored rows, and their order. */
 #ifndef ROWS_H
 #define ROWS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The terminal: whether there is one, and what is coloured on it. */
+/* The terminal: whether there is one, and what is coloured. */
 #include "term.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ bool term_is_tty(void)
 	return isatty(STDOUT_FILENO);
 }
 
-/* Rows of a screen that can be cleared, 0 without one. */
+/* Rows of a screen that can be cleared; 0 if there is none. */
 unsigned int term_rows(void)
 {
 	const char *term = getenv("TERM");
@@ -24,7 +24,7 @@ unsigned int term_rows(void)
 	return size.ws_row;
 }
 
-/* Columns of the terminal, 0 without one. */
+/* Columns of the terminal; 0 if there is none. */
 unsigned int term_width(void)
 {
 	struct winsize size;
@@ -43,7 +43,7 @@ bool term_colors(const struct cli *cli)
 	       term_is_tty() && term && strcmp(term, "dumb");
 }
 
-/* Names of states that want somebody to look; NULL for all others. */
+/* Colours of state names that need attention; NULL for all others. */
 const char *term_color_of(const char *value)
 {
 	static const struct {
@@ -68,7 +68,7 @@ const char *term_color_of(const char *value)
 	return NULL;
 }
 
-/* The same for who prints by himself. */
+/* The escape sequence, for callers that print themselves. */
 const char *term_escape_of(const char *value)
 {
 	const char *color = term_color_of(value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The terminal: decided once. */
+/* The terminal, examined once. */
 #ifndef TERM_H
 #define TERM_H
 

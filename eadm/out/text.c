@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Values as text for people. Numbers of JSON never come through here. */
+/* Values as text for people. Not used for numbers in JSON. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,13 +22,13 @@ static int text_plain(uint64_t u, char *buf, size_t size)
 	len = digits + MAX_DIGITS - p;
 	if (len >= size)
 		return -1;
-	/* As many as there may be are copied faster than as many as there are. */
+	/* Copying a constant number of bytes is faster than copying exactly @len. */
 	memcpy(buf, p, size > MAX_DIGITS ? MAX_DIGITS : len);
 	buf[len] = '\0';
 	return len;
 }
 
-/* With one decimal place, by integers: rows have many of them. */
+/* With one decimal place, using integers: rows have many of these. */
 static int text_tenths(uint64_t ns, uint64_t unit, const char *name, char *buf,
 		       size_t size)
 {
@@ -67,7 +67,7 @@ static int text_age(uint64_t ns, char *buf, size_t size)
 			s / 3600 % 24);
 }
 
-/* Exact where it is short: 512, 4KiB, 1.5GiB. */
+/* Exact if that is short: 512, 4KiB, 1.5GiB. */
 static int text_bytes(uint64_t bytes, char *buf, size_t size)
 {
 	static const char *const units[] = { "", "KiB", "MiB", "GiB",
@@ -103,7 +103,15 @@ static int text_rate(double rate, char *buf, size_t size)
 			rate);
 }
 
-/* Rows come in the order of their times, many of one second. */
+/* In the unit used for links: 25Gbit/s. */
+static int text_bits(uint64_t bits, char *buf, size_t size)
+{
+	if (bits >= 1000000000)
+		return snprintf(buf, size, "%gGbit/s", bits / 1e9);
+	return snprintf(buf, size, "%gMbit/s", bits / 1e6);
+}
+
+/* Rows come in the order of their times, many within the same second. */
 static int text_time(uint64_t ns, char *buf, size_t size)
 {
 	static char day[32];
@@ -149,12 +157,14 @@ static int text_number(const struct column *col, uint64_t u, char *buf,
 			return text_time(u, buf, size);
 		return text_age(u, buf, size);
 	}
+	if (!strcmp(col->unit, "bits/s"))
+		return text_bits(u, buf, size);
 	if (col->kind == EADM_KIND_GAUGE && !strcmp(col->unit, "bytes"))
 		return text_bytes(u, buf, size);
 	return text_plain(u, buf, size);
 }
 
-/* Text of a value, "-" for one without; its length as by snprintf(). */
+/* A value as text, "-" if absent; returns its length as by snprintf(). */
 int text_of_value(const struct column *col, const struct eadm_value *value,
 		  char *buf, size_t size)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A value is a struct eadm_value from the message to the writer, be it a
- * field's or made by a command. One whose type is VALUE_NONE is absent.
+ * Values are passed as struct eadm_value from the message to the writer,
+ * whether they come from a field or are made by a command. The type
+ * VALUE_NONE means absent.
  */
 #ifndef VALUE_H
 #define VALUE_H
@@ -9,7 +10,7 @@
 #include <eadm.h>
 #include <string.h>
 
-/* What no field has comes behind the types of the library. */
+/* Types that no field has follow those of the library. */
 enum {
 	VALUE_NONE = 0,
 	VALUE_RATE = 64,	/* a double, in @u64: rate_of() */
@@ -38,7 +39,7 @@ static inline struct eadm_value value_string(const char *string)
 	};
 }
 
-/* Absent for an empty one, too. */
+/* Absent for NULL and for an empty text. */
 static inline struct eadm_value value_text(const char *text)
 {
 	return value_string(text && *text ? text : NULL);

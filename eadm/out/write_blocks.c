@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A row as a paragraph: what heads it on one line, the rest below, wrapped. */
+/* A row as a paragraph: its heading on one line, the rest below, wrapped. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,15 @@
 #define LABEL_WIDTH 10
 #define USUAL_WIDTH 80
 
-/* Words of @text, so that no line is longer than @width if that can be. */
-static void print_wrapped(const char *label, const char *text, size_t width)
+/*
+ * Print the words of @text starting at column @at, so that lines are not longer
+ * than @width if possible; further lines begin at @indent.
+ */
+static void print_words(const char *text, size_t at, size_t indent,
+			size_t width)
 {
-	size_t at = 2 + LABEL_WIDTH, indent = at, len;
+	size_t len;
 
-	printf("  %-*s", LABEL_WIDTH, label);
 	while (*text) {
 		len = strcspn(text, " ");
 		if (at > indent && at + 1 + len > width) {
@@ -35,7 +38,13 @@ static void print_wrapped(const char *label, const char *text, size_t width)
 	putchar('\n');
 }
 
-/* As tables show it where it is a field, not what a field grew by. */
+static void print_wrapped(const char *label, const char *text, size_t width)
+{
+	printf("  %-*s", LABEL_WIDTH, label);
+	print_words(text, 2 + LABEL_WIDTH, 2 + LABEL_WIDTH, width);
+}
+
+/* Fields are printed as in tables, except for the growth of a field. */
 static void print_value(FILE *out, const struct eadm_evidence *e)
 {
 	const struct eadm_object *object = eadm_object_find(e->object);
@@ -54,7 +63,7 @@ static void print_value(FILE *out, const struct eadm_evidence *e)
 	fputs(text, out);
 }
 
-/* "qp 5: state rts, sq_pi 17; qp 6: rq_pi 3", to be freed. */
+/* "qp 5: state rts, sq_pi 17; qp 6: rq_pi 3"; the caller frees it. */
 static char *evidence_text(const struct eadm_value *value)
 {
 	const struct eadm_evidence *e = value->bytes, *last = NULL;
@@ -82,7 +91,7 @@ static char *evidence_text(const struct eadm_value *value)
 	return text;
 }
 
-/* "cloud_1 qp 5 (rping, PID 77): waits for a receive; ...", to be freed. */
+/* "cloud_1 qp 5 (rping, PID 77): waits for a receive; ..."; the caller frees it. */
 static char *affected_text(const struct eadm_value *value)
 {
 	const struct eadm_consequence *c = value->bytes;
@@ -110,10 +119,12 @@ static char *affected_text(const struct eadm_value *value)
 	return text;
 }
 
-static void print_heading(const struct table *table,
-			  const struct eadm_value *values, bool colors)
+/* Returns its length. */
+static size_t print_heading(const struct table *table,
+			    const struct eadm_value *values, bool colors)
 {
 	const char *color, *between = "";
+	size_t len = 0;
 	unsigned int i;
 	char text[256];
 
@@ -128,23 +139,48 @@ static void print_heading(const struct table *table,
 		printf("%s%s", between, color ? color : "");
 		put_clean(stdout, text, strlen(text));
 		fputs(color ? "\033[0m" : "", stdout);
+		len += strlen(between) + strlen(text);
 		between = " ";
 	}
-	putchar('\n');
+	return len;
 }
 
-/* False without memory. */
+/* The text below the heading if there is only one, else NULL. */
+static const char *only_text(const struct table *table,
+			     const struct eadm_value *values)
+{
+	const char *text = NULL;
+	unsigned int i;
+
+	for (i = 0; i < table->n_cols; i++) {
+		if (table->cols[i].heading || !is_there(&values[i]))
+			continue;
+		if (text || values[i].type != EADM_TYPE_STRING)
+			return NULL;
+		text = values[i].string;
+	}
+	return text;
+}
+
+/* False if out of memory. */
 bool block_print(const struct table *table, const struct eadm_value *values,
 		 bool colors)
 {
-	size_t width = term_width();
+	const char *only = only_text(table, values);
+	size_t width = term_width(), len;
 	unsigned int i;
 	char number[64];
 	char *text;
 
 	if (!width)
 		width = USUAL_WIDTH;
-	print_heading(table, values, colors);
+	len = print_heading(table, values, colors);
+	if (only) {
+		fputs(": ", stdout);
+		print_words(only, len + 2, len + 2, width);
+		return true;
+	}
+	putchar('\n');
 	for (i = 0; i < table->n_cols; i++) {
 		const struct column *col = &table->cols[i];
 		const struct eadm_value *value = &values[i];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Flight records in the trace event format of Chrome, which ui.perfetto.dev
- * and others open: a process for each device, a thread for each command that
- * is outstanding beside others.
+ * Flight records in Chrome's trace event format, which ui.perfetto.dev and
+ * others open: a process for each device, and as many threads as it has
+ * concurrent commands.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ struct chrome_writer {
 		*state, *outstanding;
 	struct rows rows;
 	struct json *json;
-	uint64_t base;			/* ns; time of the first command */
+	uint64_t base;			/* ns; start of the first command */
 	bool no_memory;
 };
 
@@ -45,7 +45,7 @@ static uint64_t u64_of(const struct eadm_record *record,
 
 /* ---- events --------------------------------------------------------------------- */
 
-/* The format counts in microseconds; three more digits keep it exact. */
+/* The format uses microseconds; three decimal places keep it exact. */
 static void put_us(struct chrome_writer *cw, const char *key, uint64_t ns)
 {
 	char text[40];
@@ -84,7 +84,7 @@ static void put_name(struct chrome_writer *cw, const char *what, uint64_t pid,
 	json_close(cw->json, '}');
 }
 
-/* All that is known of the command, secrets and raw bytes left out. */
+/* Everything known about the command, except secrets and raw bytes. */
 static void put_args(struct chrome_writer *cw,
 		     const struct eadm_record *record)
 {
@@ -156,7 +156,7 @@ struct lanes {
 	uint64_t free_at[MAX_LANES];	/* ns */
 };
 
-/* The first lane that is free: commands of one lane never overlap. */
+/* The first free lane: commands in the same lane never overlap. */
 static unsigned int lane_of(struct lanes *lanes, uint64_t start, uint64_t end)
 {
 	unsigned int i;
@@ -257,7 +257,7 @@ static void chrome_note(struct writer *w, const struct eadm_note *n)
 
 static void chrome_inconsistent(struct writer *w)
 {
-	note(w->cli, "commands came while they were read");
+	note(w->cli, "new commands arrived while reading");
 }
 
 static void chrome_flush(struct writer *w)
@@ -304,7 +304,7 @@ static int chrome_end(struct writer *w)
 	struct chrome_writer *cw = to_chrome(w);
 	int err;
 
-	/* An error came before the first row. */
+	/* There was an error before the first row. */
 	if (!cw->begun)
 		return 0;
 	cw->json = json_new(cw->fd);
@@ -332,7 +332,7 @@ static const struct writer_ops chrome_ops = {
 	.free = chrome_free,
 };
 
-/* @fd stays the caller's. */
+/* The caller keeps @fd. */
 struct writer *chrome_writer_new(struct cli *cli, int fd,
 				 const struct origin *origin)
 {

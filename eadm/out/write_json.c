@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows as a JSON document. Rows are written as they come; whatever happens
- * meanwhile, the document is closed.
+ * Rows as a JSON document. Rows are written as they arrive; the document is
+ * closed whatever happens.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "../signals.h"
 #include "hist.h"
 #include "json.h"
@@ -26,10 +26,10 @@ struct json_writer {
 	struct writer w;
 	struct json *json;
 	const struct table *table;
-	struct column *all;	/* every field of the object */
+	struct column *all;	/* all fields of the object */
 	unsigned int n_all;
 	struct eadm_value *values;
-	struct json_prepared *keys;	/* of @all, or of the columns */
+	struct json_prepared *keys;	/* for @all, or for the columns */
 	unsigned int n_keys;
 	bool in_rows;
 	unsigned long long rows;
@@ -110,7 +110,7 @@ static void prepare(struct json_writer *jw)
 	for (i = 0; i < jw->n_all; i++)
 		column_of_field(&jw->all[i], eadm_object_field(object, i));
 	make_keys(jw, jw->all, jw->n_all);
-	/* Secrets are for those who ask by name. */
+	/* Secrets only if requested by name. */
 	for (i = 0; i < jw->table->n_cols; i++) {
 		struct column *col = &jw->table->cols[i];
 		unsigned int j;
@@ -236,7 +236,7 @@ static void json_begin(struct writer *w, const struct table *table)
 
 	jw->table = table;
 	prepare(jw);
-	/* Of mere lines, each is opened by its first row. */
+	/* If lines are only for rows, each is opened by its first row. */
 	if (!table->lines || table->passes)
 		begin_document(jw);
 }
@@ -376,7 +376,7 @@ static void write_affected(struct json *json, const struct eadm_value *value)
 	json_close(json, ']');
 }
 
-/* What is there, by the key that is prepared for the column. */
+/* A present value, after the column's prepared key. */
 static inline void write_value(struct json *json,
 			       const struct json_prepared *key,
 			       const struct column *col,
@@ -417,7 +417,7 @@ static inline void write_value(struct json *json,
 	}
 }
 
-/* Every field that is present. */
+/* All fields that are present. */
 static void write_all(struct json_writer *jw, const struct eadm_record *record)
 {
 	const struct column *col;
@@ -482,7 +482,7 @@ static void write_attributes(struct json *json,
 		json_close(json, '}');
 }
 
-/* Counters that the dictionary does not know. */
+/* Counters without a field. */
 static void write_others(struct json *json, const struct eadm_record *record)
 {
 	struct eadm_extra extra = { .size = sizeof(extra) };

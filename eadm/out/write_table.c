@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "../signals.h"
 #include "buffer.h"
 #include "grid.h"
@@ -14,7 +14,7 @@
 #include "text.h"
 #include "writer.h"
 
-/* So many rows are printed at a time, with the widths of the first ones. */
+/* This many rows are printed at a time, with the widths of the first chunk. */
 #define CHUNK 5000
 
 struct other {
@@ -23,7 +23,7 @@ struct other {
 };
 
 struct line {
-	struct hist *hist;	/* drawn below, or NULL */
+	struct hist *hist;	/* drawn below the rows, or NULL */
 	struct other *other;	/* values without a field */
 	unsigned int n_other;
 };
@@ -34,13 +34,13 @@ struct table_writer {
 	struct line *lines;
 	unsigned int n_lines, max_lines;
 	unsigned long long rows;
-	struct grid *grid;	/* a cell for each column of each of @lines */
-	bool begun;		/* of LAYOUT_ROWS, the first were printed */
-	bool *present;		/* each column, in one of @lines */
+	struct grid *grid;	/* a cell for each line and column */
+	bool begun;		/* LAYOUT_ROWS: the first rows were printed */
+	bool *present;		/* for each column: some line has a value */
 	bool captioned;
-	unsigned long long cut;	/* rows that the screen has no room for */
-	bool moves;		/* a row has a rate above zero */
-	struct buffer notes, notes_before;	/* lines; of this pass, and the one before */
+	unsigned long long cut;	/* rows that did not fit on the screen */
+	bool moves;		/* some rate is above zero */
+	struct buffer notes, notes_before;	/* lines of this pass and of the previous one */
 	bool colors;
 	int error;
 };
@@ -86,7 +86,7 @@ static const char *color_of(const struct table_writer *tw,
 		       term_escape_of(text) : NULL;
 }
 
-/* The name of a value, or a text that comes with it; NULL: it is to be made. */
+/* The name of a value, or a value that is text already; NULL: text must be made. */
 static const char *ready_text(const struct column *col,
 			      const struct eadm_value *value)
 {
@@ -141,7 +141,7 @@ static void add_cells(struct table_writer *tw, const struct row *row,
 	}
 }
 
-/* Of a row and column, NULL: absent. */
+/* The text at a line and column; NULL: absent. */
 static const char *text_at(const struct table_writer *tw, unsigned int line,
 			   unsigned int col)
 {
@@ -237,19 +237,19 @@ static bool is_shown(const struct table_writer *tw, unsigned int i)
 	return true;
 }
 
-/* Rows come one by one, under headings that were shown before. */
+/* Rows arrive one by one, below headings that were already printed. */
 static bool is_stream(const struct table *table)
 {
 	return table->lines && !table->passes && !table->rates_only;
 }
 
-/* Whether more rows may come than those that widths are made for. */
+/* Whether more rows may follow than those that determine the widths. */
 static bool is_long(const struct table_writer *tw)
 {
 	return is_stream(tw->table) || tw->n_lines == CHUNK;
 }
 
-/* Of a long table the later rows are not known when the first are printed. */
+/* In a long table, later rows are unknown when the first ones are printed. */
 static size_t least_width(const struct table_writer *tw,
 			  const struct column *col)
 {
@@ -269,7 +269,7 @@ static size_t least_width(const struct table_writer *tw,
 	return width;
 }
 
-/* Numbers of a long table grow: a million rows have two digits more. */
+/* Numbers grow in a long table: with a million rows, they have two digits more. */
 static size_t spare_width(const struct table_writer *tw)
 {
 	return is_long(tw) && !is_stream(tw->table) ? 2 : 0;
@@ -290,6 +290,9 @@ static void begin_rows(struct table_writer *tw)
 			flags |= GRID_HIDDEN;
 		grid_column(tw->grid, col->head, least_width(tw, col), flags);
 	}
+	/* Not if the table is refreshed or endless: each row must stay on one line. */
+	if (!is_long(tw) && !tw->table->screen)
+		grid_fold(tw->grid);
 	tw->begun = true;
 }
 
@@ -343,12 +346,17 @@ static void print_bars(const struct hist *hist)
 
 static void print_hists(const struct table_writer *tw)
 {
-	unsigned int i;
+	unsigned int i, col;
 
 	for (i = 0; i < tw->n_lines; i++) {
 		if (!tw->lines[i].hist)
 			continue;
-		printf("\n%s\n", text_at(tw, i, 0));
+		printf("\n%s", text_at(tw, i, 0));
+		for (col = 1; col < tw->table->n_cols; col++) {
+			if (tw->table->cols[col].heading && text_at(tw, i, col))
+				printf(" (%s)", text_at(tw, i, col));
+		}
+		putchar('\n');
 		print_bars(tw->lines[i].hist);
 	}
 }
@@ -366,7 +374,7 @@ static const char *other_value(const struct line *line, const char *name)
 	return NULL;
 }
 
-/* Whether a row before @n has a value of this name. */
+/* Whether an earlier row than @n has a value of that name. */
 static bool was_shown(const struct table_writer *tw, unsigned int n,
 		      const char *name)
 {
@@ -399,10 +407,54 @@ static void print_others(struct table_writer *tw, struct grid *grid)
 	}
 }
 
+/* Word number @n of a text; NULL: there are no more. */
+static const char *word_of(const char *text, unsigned int n, char *buf,
+			   size_t size)
+{
+	size_t len;
+
+	for (; text && n; n--) {
+		text = strchr(text, ' ');
+		text += !!text;
+	}
+	len = text ? strcspn(text, " ") : 0;
+	if (!len || len >= size)
+		return NULL;
+	memcpy(buf, text, len);
+	buf[len] = '\0';
+	return buf;
+}
+
+/* Further words of a list, such as addresses, one per line. */
+static void print_words(struct table_writer *tw, struct grid *grid,
+			unsigned int i)
+{
+	char word[128];
+	unsigned int n, k;
+	bool more = true;
+
+	for (n = 1; more; n++) {
+		for (more = false, k = 0; k < tw->n_lines && !more; k++)
+			more = word_of(text_at(tw, k, i), n, word,
+				       sizeof(word));
+		if (!more)
+			return;
+		grid_cell(grid, "", NULL);
+		for (k = 0; k < tw->n_lines; k++)
+			grid_cell(grid, word_of(text_at(tw, k, i), n, word,
+						sizeof(word)) ? word : "",
+				  NULL);
+		grid_cell(grid, "", NULL);
+	}
+}
+
 static void print_field(struct table_writer *tw, struct grid *grid,
 			unsigned int i)
 {
 	const struct column *col = &tw->table->cols[i];
+	bool list = tw->table->about && col->cut &&
+		    col->type == EADM_TYPE_STRING;
+	char word[128];
 	const char *text;
 	unsigned int k;
 
@@ -411,6 +463,8 @@ static void print_field(struct table_writer *tw, struct grid *grid,
 		grid_cell(grid, *col->unit ? col->unit : "-", NULL);
 	for (k = 0; k < tw->n_lines; k++) {
 		text = text_at(tw, k, i);
+		if (text && list)
+			text = word_of(text, 0, word, sizeof(word));
 		if (text)
 			grid_cell(grid, text, color_of(tw, col, text));
 		else
@@ -418,9 +472,11 @@ static void print_field(struct table_writer *tw, struct grid *grid,
 	}
 	if (tw->table->about)
 		grid_cell(grid, col->help, NULL);
+	if (list)
+		print_words(tw, grid, i);
 }
 
-/* What identifies a row heads its column: the keys, joined. */
+/* A row's heading is made of the fields that identify it, joined. */
 static void heading_of(const struct table_writer *tw, unsigned int line,
 		       char *head, size_t size)
 {
@@ -437,7 +493,7 @@ static void heading_of(const struct table_writer *tw, unsigned int line,
 	}
 }
 
-/* A rate that is zero everywhere is not worth its line. */
+/* A rate that is zero in all rows gets no line. */
 static bool is_quiet(const struct table_writer *tw, unsigned int col)
 {
 	const char *text;
@@ -490,14 +546,14 @@ static void print_fields(struct table_writer *tw)
 
 static void print_lines(struct table_writer *tw)
 {
-	/* A note can come before the first table. */
+	/* A note may come before the first table. */
 	if (!tw->table)
 		return;
 	if (tw->table->caption && !tw->captioned) {
 		fputs(tw->table->screen ? "\033[H\033[J" : "", stdout);
 		put_clean(stdout, tw->table->caption,
 			  strlen(tw->table->caption));
-		puts(tw->moves ? "" : "  nothing moves");
+		puts(tw->moves ? "" : "  no activity");
 		tw->captioned = true;
 	}
 	if (tw->n_lines && !tw->error && tw->moves) {
@@ -536,7 +592,7 @@ static void table_begin(struct writer *w, const struct table *table)
 		no_memory(tw);
 }
 
-/* Of many objects only those are worth a line whose counters move. */
+/* With many objects, only those whose counters move get a line. */
 static bool is_idle(const struct table_writer *tw,
 		    const struct eadm_value *values)
 {
@@ -577,7 +633,7 @@ static void table_row(struct writer *w, const struct row *row)
 			no_memory(tw);
 		return;
 	}
-	/* Caption, headings, what is left out, and the cursor's line. */
+	/* Caption, headings, the number of omitted rows, and the cursor's line. */
 	if (tw->table->screen && tw->table->layout == LAYOUT_ROWS &&
 	    tw->n_lines + 4 >= tw->table->screen) {
 		tw->cut++;
@@ -588,7 +644,10 @@ static void table_row(struct writer *w, const struct row *row)
 		print_lines(tw);
 }
 
-/* stdio forgets why it failed; who shows more and more need not go on. */
+/*
+ * stdio does not keep the reason of a failure, so check now; an endless command
+ * must stop then.
+ */
 static void push(struct table_writer *tw)
 {
 	if (!fflush(stdout) || tw->error)
@@ -597,7 +656,7 @@ static void push(struct table_writer *tw)
 	interrupted = SIGPIPE;
 }
 
-/* Whether the pass before had this one, which is kept for the next pass. */
+/* Whether the previous pass had the same note, which is recorded for the next pass. */
 static bool was_noted(struct table_writer *tw, const struct eadm_note *n)
 {
 	char line[800];
@@ -627,7 +686,7 @@ static void table_inconsistent(struct writer *w)
 {
 	print_lines(to_table(w));
 	push(to_table(w));
-	note(w->cli, "objects came or went while they were read");
+	note(w->cli, "objects appeared or vanished while being read");
 }
 
 static void table_flush(struct writer *w)
@@ -653,7 +712,7 @@ static int table_end(struct writer *w)
 {
 	struct table_writer *tw = to_table(w);
 
-	/* An error came before the first row. */
+	/* There was an error before the first row. */
 	if (!tw->table)
 		return 0;
 	print_lines(tw);

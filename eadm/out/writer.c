@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What all writers have in common. */
+/* Common parts of all writers. */
 #include "writer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 
 const struct eadm_value *row_values(struct writer *w, const struct table *table,
 				    const struct row *row)
@@ -37,7 +37,7 @@ int write_end(struct cli *cli, int status)
 	if (err && err != EPIPE)
 		note(cli, "%s: %s", cli->writer->target ?
 		     cli->writer->target : "standard output", strerror(err));
-	/* What is there of it is not all that was read. */
+	/* The output is incomplete. */
 	return err && (!status || status == STATUS_PARTIAL) ? STATUS_FAILED :
 							      status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* "eadm test client": one test after the other, each on connections of its own. */
+/* "eadm test client": one test after the other, each on its own connections. */
 #include "../signals.h"
 #include "test.h"
 
@@ -18,15 +18,15 @@ struct client {
 	struct link link;
 	struct welcome there;
 	int status;
-	bool established;	/* so its end is told, too */
-	bool last;		/* no other connection follows */
+	bool established;	/* so a disconnect event will come, too */
+	bool last;		/* no other connection will follow */
 };
 
-static const char *const rejected = "the server does not want this connection";
+static const char *const rejected = "the server rejects this connection";
 
 /* ---- connecting ---------------------------------------------------------------------- */
 
-/* Why an event is not the one that was expected, and what status that is. */
+/* Explain an unexpected event, and set the corresponding status. */
 static int wrong_event(struct client *c, const struct rdma_cm_event *event)
 {
 	const char *why = cm.rdma_event_str(event->event);
@@ -110,7 +110,7 @@ static int check_device(struct client *c)
 	if (!wanted || !strcmp(wanted, name))
 		return 0;
 	c->status = STATUS_NOT_FOUND;
-	return link_fail(&c->link, "the way there leads through %s (--bind chooses another one)",
+	return link_fail(&c->link, "the route there leads through %s (--bind chooses another one)",
 			 name);
 }
 
@@ -137,7 +137,10 @@ static int say_hello(struct client *c)
 	return await(c, RDMA_CM_EVENT_ESTABLISHED);
 }
 
-/* What the kernel sees at once: the own address or the route is none of RDMA. */
+/*
+ * Errors that the kernel detects at once: there is no RDMA device for the
+ * address or route.
+ */
 static int no_way(struct client *c)
 {
 	c->status = errno == EPERM || errno == EACCES ? STATUS_PERMISSION :
@@ -146,7 +149,7 @@ static int no_way(struct client *c)
 			 strerror(errno));
 }
 
-/* A connection for messages of at most @size; to be ended in any case. */
+/* Connect, for messages of at most @size; call finish() in any case. */
 static int begin(struct client *c, uint32_t size, uint32_t depth)
 {
 	struct test *t = c->test;
@@ -175,7 +178,7 @@ static int begin(struct client *c, uint32_t size, uint32_t depth)
 	return say_hello(c);
 }
 
-/* What the test says about the end is no error any more. */
+/* Errors while disconnecting do not count any more. */
 static void finish(struct client *c)
 {
 	char why[MAX_WHY];
@@ -194,7 +197,7 @@ static uint64_t deadline(const struct client *c)
 	return monotonic_ns() + c->test->timeout;
 }
 
-/* Bytes that differ from place to place and from message to message. */
+/* Bytes that differ by position and by message. */
 static void fill(unsigned char *data, uint32_t len, uint64_t seed)
 {
 	uint64_t x = seed * 0x9e3779b97f4a7c15 + 1;
@@ -219,11 +222,14 @@ static int compare(struct client *c, const char *what,
 	for (i = 0; want[i] == got[i]; i++)
 		;
 	return link_fail(&c->link,
-			 "%s of %u bytes: byte %u is 0x%02x, not 0x%02x", what,
-			 len, i, got[i], want[i]);
+			 "%s of %u %s: byte %u is 0x%02x, not 0x%02x", what,
+			 len, plural(len, "byte", "bytes"), i, got[i], want[i]);
 }
 
-/* There and back; the message is in the place where it was sent from. */
+/*
+ * Send a message and get it back; the caller has put it into the first
+ * place for sending.
+ */
 static int echo(struct client *c, uint32_t len)
 {
 	struct link *link = &c->link;
@@ -235,8 +241,8 @@ static int echo(struct client *c, uint32_t len)
 	    link_wait(link, link->id->send_cq, deadline(c), &sent))
 		return -1;
 	if (wc.byte_len != len)
-		return link_fail(link, "%u bytes came back of %u", wc.byte_len,
-				 len);
+		return link_fail(link, "%u %s returned instead of %u", wc.byte_len,
+				 plural(wc.byte_len, "byte", "bytes"), len);
 	if (compare(c, "a message", out, link_recv_place(link, wc.wr_id), len))
 		return -1;
 	return link_post_recv(link, wc.wr_id);
@@ -287,7 +293,7 @@ static int run_data(struct client *c, struct result *result)
 	return 0;
 }
 
-/* Written into the server's memory and read back into a place of zeros. */
+/* Write into the server's memory, and read back into cleared memory. */
 static int run_rdma(struct client *c, struct result *result)
 {
 	uint32_t max = c->test->size, len;
@@ -296,7 +302,7 @@ static int run_rdma(struct client *c, struct result *result)
 	struct ibv_wc wc;
 
 	result->size = max;
-	/* What is sent first opens the way to the server's memory. */
+	/* The server's memory is only accessible after a first message. */
 	if (begin(c, max, 2) || echo(c, 1))
 		return -1;
 	out = link_send_place(link, 0);
@@ -335,7 +341,7 @@ static int run_echo(struct client *c, struct result *result)
 	return 0;
 }
 
-/* Take the next message, which must be that of number @seq. */
+/* Take the next message, which must have number @seq. */
 static int take_in_order(struct client *c, uint64_t seq)
 {
 	struct link *link = &c->link;
@@ -346,7 +352,7 @@ static int take_in_order(struct client *c, uint64_t seq)
 		return -1;
 	memcpy(&got, link_recv_place(link, wc.wr_id), sizeof(got));
 	if (wc.byte_len != ECHO_SIZE || got != seq)
-		return link_fail(link, "message %llu came in place of %llu",
+		return link_fail(link, "received message %llu instead of %llu",
 				 (unsigned long long)got,
 				 (unsigned long long)seq);
 	return link_post_recv(link, wc.wr_id);
@@ -366,7 +372,7 @@ static int run_order(struct client *c, struct result *result)
 	while (result->count < count) {
 		for (; sent < count && sent - result->count < link->depth;
 		     sent++) {
-			/* Its place must have been sent from. */
+			/* The previous message must have been sent from this place. */
 			for (; done + link->depth <= sent; done++) {
 				if (link_wait(link, link->id->send_cq,
 					      deadline(c), &wc))
@@ -385,7 +391,7 @@ static int run_order(struct client *c, struct result *result)
 	return 0;
 }
 
-/* Connections one after the other, with a message each. */
+/* One connection after the other, each with one message. */
 static int run_rate(struct client *c, struct result *result)
 {
 	uint64_t count = c->test->count < 20 ? c->test->count : 20;
@@ -469,7 +475,7 @@ int test_client(struct test *test)
 		ret = run_test(&c, i);
 		if (!worst)
 			worst = ret;
-		/* Without a connection the others would tell the same. */
+		/* Without a connection, the other tests would report the same. */
 		if (ret && tests[i] == run_connect)
 			break;
 	}

@@ -7,7 +7,7 @@
 
 #include "../late.h"
 
-/* Macros of the header over functions of other names. */
+/* The header defines macros that call functions with other names. */
 #undef ibv_reg_mr
 
 #define CM_FUNCTIONS(f)							\

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A connection: queue pair, memory, and waiting with a limit. */
+/* A connection: queue pair, memory, and waiting with a timeout. */
 #include "../signals.h"
 #include "test.h"
 
@@ -14,7 +14,7 @@
 /* An answer that comes this soon is not worth an interrupt. */
 #define SPIN_NS 20000
 
-/* Only what went wrong first is kept: the rest is its effect. Returns -1. */
+/* Only the first error is kept: later ones are consequences of it. Returns -1. */
 int link_fail(struct link *link, const char *fmt, ...)
 {
 	va_list ap;
@@ -27,7 +27,7 @@ int link_fail(struct link *link, const char *fmt, ...)
 	return -1;
 }
 
-/* An address of a host; without one, any of this machine's. */
+/* The address of a host; without one, any local address. */
 int test_address(struct test *test, const char *host, bool passive,
 		 struct sockaddr_storage *addr)
 {
@@ -73,12 +73,12 @@ unsigned char *link_shared_place(const struct link *link)
 	return link_recv_place(link, 2 * link->depth);
 }
 
-/* The queue pair with its memory, all places ready to receive. */
+/* Create the queue pair and its memory, and post all receives. */
 int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	      uint32_t depth)
 {
 	struct ibv_qp_init_attr attr = {
-		/* One more to write or read. */
+		/* One more for a write or read. */
 		.cap = { .max_send_wr = depth + 1, .max_recv_wr = depth,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_RC,
@@ -90,7 +90,7 @@ int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	link->id = id;
 	link->size = size;
 	link->depth = depth;
-	/* Without completion queues it makes some, with a channel each. */
+	/* Without completion queues in @attr, it creates them, each with a channel. */
 	if (cm.rdma_create_qp(id, NULL, &attr))
 		return link_fail(link, "queue pair: %s", strerror(errno));
 	link->has_qp = true;
@@ -99,7 +99,10 @@ int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 		return link_fail(link, "out of memory");
 	}
 	memset(link->buf, 0, len);
-	/* Remote rights: over TCP, what is read from afar is written here. */
+	/*
+	 * Remote access: on adapters that run over TCP, the peer writes the
+	 * data of a read here.
+	 */
 	link->mr = cm.ibv_reg_mr(id->pd, link->buf, len,
 			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 				      IBV_ACCESS_REMOTE_READ);
@@ -176,7 +179,7 @@ int link_post_rdma(struct link *link, enum ibv_wr_opcode opcode, void *data,
 	return post(link, &wr, data, len);
 }
 
-/* 1 with a completion, 0: none yet, -1: it is none of success. */
+/* 1 with a completion; 0: none yet; -1: it failed. */
 static int poll_cq(struct link *link, struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	int n = ibv_poll_cq(cq, 1, wc);
@@ -190,7 +193,7 @@ static int poll_cq(struct link *link, struct ibv_cq *cq, struct ibv_wc *wc)
 	return n;
 }
 
-/* The peer's end of the connection is told here, not by a completion. */
+/* When the peer disconnects, there is an event but no completion. */
 static int look_at_events(struct link *link)
 {
 	struct rdma_cm_event *event;
@@ -228,14 +231,17 @@ static int wait_event(struct link *link, struct ibv_cq *cq, uint64_t deadline)
 	return look_at_events(link);
 }
 
-/* Wait for a completion; 0, or -1 when none of success came in time. */
+/* Wait for a completion; 0, or -1 if no successful one came in time. */
 int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	      struct ibv_wc *wc)
 {
 	uint64_t spin = monotonic_ns() + SPIN_NS;
 	int ret;
 
-	/* While answers come at once nobody sleeps, whom a signal could wake. */
+	/*
+	 * While answers come immediately, there is no sleep that a signal
+	 * could interrupt.
+	 */
 	if (interrupted)
 		return link_fail(link, "interrupted");
 	do {
@@ -244,7 +250,7 @@ int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	while (!ret) {
 		if (ibv_req_notify_cq(cq, 0))
 			return link_fail(link, "arm: %s", strerror(errno));
-		/* What came before it was armed raises no event. */
+		/* A completion that came before arming raises no event. */
 		ret = poll_cq(link, cq, wc);
 		if (!ret && wait_event(link, cq, deadline))
 			return -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * "eadm test server": sends back what comes, and lends memory to be written
- * and read. One thread; a client that is slow or gone costs nobody else.
+ * "eadm test server": sends messages back, and offers memory for writes and
+ * reads. A single thread; slow or vanished clients do not affect the others.
  */
 #include "../signals.h"
 #include "test.h"
@@ -58,7 +58,7 @@ static void drop(struct server *s, struct link **at)
 	free(link);
 }
 
-/* What may be wrong with a request to connect; NULL: nothing. */
+/* The reason to refuse a connection request; NULL: none. */
 static const char *refuse(const struct server *s,
 			  const struct rdma_cm_event *event)
 {
@@ -67,12 +67,12 @@ static const char *refuse(const struct server *s,
 
 	if (event->param.conn.private_data_len < sizeof(*hello) ||
 	    ntohl(hello->magic) != TEST_MAGIC)
-		return "no 'eadm test client'";
+		return "not an 'eadm test client'";
 	if (ntohs(hello->version) != TEST_VERSION)
 		return "a client of another version";
 	if (!hello->size || ntohl(hello->size) > TEST_MAX_SIZE ||
 	    !hello->depth || ntohs(hello->depth) > TEST_MAX_DEPTH)
-		return "a client that wants too much";
+		return "the client requests too much";
 	if (wanted && strcmp(wanted, event->id->verbs->device->name) != 0)
 		return "through another device";
 	return s->n_links == MAX_LINKS ? "too many clients at once" : NULL;
@@ -130,7 +130,7 @@ static void on_request(struct server *s, struct rdma_cm_event *event)
 	s->links = link;
 	s->n_links++;
 	s->connections++;
-	/* The event may keep the id from going: let go of it first. */
+	/* An unacknowledged event may keep the ID from being destroyed: ack it first. */
 	if (link_make(link, id, ntohl(hello->size), ntohs(hello->depth))) {
 		cm.rdma_reject(id, NULL, 0);
 	} else {
@@ -181,7 +181,7 @@ static void on_event(struct server *s)
 
 /* ---- messages -------------------------------------------------------------------------- */
 
-/* Sent from where it was received; the place is free when it was sent. */
+/* Send from where it was received; the receive is posted again once it was sent. */
 static int send_back(struct link *link, const struct ibv_wc *wc)
 {
 	link->messages++;
@@ -190,7 +190,7 @@ static int send_back(struct link *link, const struct ibv_wc *wc)
 			      wc->byte_len, wc->wr_id);
 }
 
-/* Flushed work only says that the connection is over. */
+/* Flushed work requests only mean that the connection is over. */
 static bool is_over(struct link *link, const struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_SUCCESS)
@@ -237,7 +237,7 @@ static void on_completion(struct link *link)
 					  link->id->send_cq, 0))
 			link_fail(link, "arm: %s", strerror(errno));
 	}
-	/* After arming: what comes from now on raises an event. */
+	/* After arming, so that whatever arrives later raises an event. */
 	drain(link);
 }
 
@@ -262,7 +262,7 @@ static void serve(struct server *s)
 			if (fds[1 + 2 * i].revents || fds[2 + 2 * i].revents)
 				on_completion(at[i]);
 		}
-		/* Last: connections end here. */
+		/* Last, because connections are destroyed here. */
 		if (fds[0].revents)
 			on_event(s);
 	}
@@ -293,8 +293,8 @@ static int cannot_listen(const struct test *t,
 	bool not_found = error == ENODEV || error == EADDRNOTAVAIL;
 
 	/*
-	 * The RDMA CM returns EADDRNOTAVAIL also for a port in use when one of
-	 * the two listeners is on all addresses.
+	 * If one of the two listeners uses all addresses, the RDMA CM returns
+	 * EADDRNOTAVAIL even for a port in use.
 	 */
 	if (error == EADDRNOTAVAIL && is_local(addr)) {
 		error = EADDRINUSE;
@@ -328,7 +328,7 @@ static int listen_there(struct server *s)
 	return 0;
 }
 
-/* What was served, as rows; failures are of connections, not of messages. */
+/* Report what was served, as rows; failures are those of connections, not messages. */
 static int tell(struct server *s)
 {
 	struct result results[] = {
@@ -341,7 +341,7 @@ static int tell(struct server *s)
 	int status;
 	size_t i;
 
-	snprintf(why, sizeof(why), "%llu ended by a failure",
+	snprintf(why, sizeof(why), "%llu failed",
 		 (unsigned long long)s->failures);
 	if (s->failures)
 		results[0].why = why;

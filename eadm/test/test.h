@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files of "eadm test". */
+/* Shared by the files of "eadm test". */
 #ifndef TEST_H
 #define TEST_H
 
@@ -17,16 +17,16 @@
 #define TEST_MAX_DEPTH 64
 #define MAX_WHY 200
 
-/* What a client says when it connects; big endian, as what follows. */
+/* The client's private data when connecting; big endian, like the struct below. */
 struct hello {
 	uint32_t magic;
 	uint16_t version;
-	uint16_t depth;		/* messages that may be on their way */
+	uint16_t depth;		/* maximum number of messages in flight */
 	uint32_t size;		/* of the largest message */
-	uint32_t last;		/* 1: nothing comes after this connection */
+	uint32_t last;		/* 1: this is the last connection */
 };
 
-/* What the server answers: memory to be written and read. */
+/* The server's reply: its memory for writes and reads. */
 struct welcome {
 	uint32_t magic, rkey;
 	uint64_t addr;
@@ -36,9 +36,8 @@ struct welcome {
 /* ---- a connection: link.c ------------------------------------------------------ */
 
 /*
- * Memory of both ends: @depth places to receive into, as many to send from,
- * and one that the other side writes and reads. The server sends from where it
- * received.
+ * Memory of each end: @depth places for receiving, as many for sending, and one
+ * that the other side writes and reads. The server sends from where it received.
  */
 struct link {
 	struct link *next;
@@ -50,7 +49,7 @@ struct link {
 	struct sockaddr_storage peer;
 	uint64_t messages, bytes;	/* received */
 	bool last;
-	char why[MAX_WHY];		/* what went wrong first */
+	char why[MAX_WHY];		/* the first error */
 };
 
 int link_fail(struct link *link, const char *fmt, ...) PRINTF(2, 3);
@@ -77,7 +76,7 @@ struct test {
 	const char *host, *bind, *port;
 	uint64_t timeout;		/* ns */
 	uint64_t count, size, depth;
-	const char *only;		/* names of tests, NULL: all */
+	const char *only;		/* names of tests; NULL: all */
 	struct rdma_event_channel *channel;
 	struct sockaddr_storage to, from;	/* family 0: any */
 };
@@ -91,11 +90,11 @@ int test_server(struct test *test);
 
 struct result {
 	const char *test;
-	const char *why;		/* NULL: good */
+	const char *why;		/* NULL: success */
 	uint64_t count, size;		/* 0: absent */
-	uint64_t *times;		/* ns, count of them; sorted here */
+	uint64_t *times;		/* ns, @count of them; sorted here */
 	size_t n_times;
-	double rate;			/* a second, 0: absent */
+	double rate;			/* per second; 0: absent */
 };
 
 int report_begin(struct cli *cli, struct table *table);

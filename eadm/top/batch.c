@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The same without a screen: two tables each time, or two lines of JSON. */
+/* top without a screen: two tables each time, or two lines of JSON. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "../clock.h"
 #include "top.h"
 
 static void caption_of(const struct top *top, char *buf, size_t size)
@@ -14,9 +15,9 @@ static void caption_of(const struct top *top, char *buf, size_t size)
 
 	if (localtime_r(&s, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	snprintf(buf, size, "-- %s  %u device%s, %zu queue pair%s", clock,
-		 top->n_devs, top->n_devs == 1 ? "" : "s", top->qps.n,
-		 top->qps.n == 1 ? "" : "s");
+	snprintf(buf, size, "-- %s  %u %s, %zu queue %s", clock,
+		 top->n_devs, plural(top->n_devs, "device", "devices"),
+		 top->qps.n, plural(top->qps.n, "pair", "pairs"));
 }
 
 static void put_devs(struct top *top)
@@ -52,14 +53,14 @@ static void put_qps(struct top *top, uint64_t rows)
 int top_batch(struct top *top, uint64_t count, uint64_t rows)
 {
 	struct cli *cli = top->cli;
-	struct timespec next;
+	uint64_t next;
 	char caption[80];
 	int ret;
 
 	top->dev_table.lines = top->dev_table.passes = true;
 	top->qp_table.lines = top->qp_table.passes = true;
 	top->dev_table.caption = caption;
-	clock_gettime(CLOCK_MONOTONIC, &next);
+	next = monotonic_ns();
 	for (;;) {
 		ret = top_look(top);
 		if (ret)

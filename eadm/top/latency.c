@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How long commands take: of this machine from the stream of flight records,
- * which costs nothing while there are none; of a capture from its records.
+ * Latency of commands, and connections. On this machine it comes from the stream of flight records,
+ * which costs nothing while there are none; in a capture, from its records.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "../out/hist.h"
 #include "top.h"
+
+/* The probe records calls that make a connection, from either side. */
+static bool is_connect(const struct eadm_record *record)
+{
+	const struct eadm_object *cmd = eadm_object_find("cmd");
+	const struct eadm_field *field = eadm_object_find_field(cmd, "op");
+	const char *name;
+	uint64_t op;
+
+	if (eadm_record_u64(record, field, &op))
+		return false;
+	name = eadm_field_value_name(field, op);
+	return name && (!strcmp(name, "cm-connect") || !strcmp(name, "cm-accept"));
+}
 
 static void add_latency(struct top_dev *dev, const struct eadm_record *record)
 {
@@ -16,6 +30,7 @@ static void add_latency(struct top_dev *dev, const struct eadm_record *record)
 		eadm_object_find("cmd"), "latency");
 	uint64_t ns;
 
+	dev->n_connects += is_connect(record);
 	if (eadm_record_u64(record, field, &ns))
 		return;
 	if (grow(dev->latency, dev->n_latency, dev->max_latency))
@@ -29,8 +44,13 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static void rank(struct top_dev *dev)
+static void rank(const struct top *top, struct top_dev *dev)
 {
+	/* Drivers do not record them: 0 says nothing until there was one. */
+	if (dev->n_connects || dev->connects >= 0)
+		dev->connects = top->before && top->now > top->before ?
+			dev->n_connects * 1e9 / (top->now - top->before) : -1;
+	dev->n_connects = 0;
 	dev->has_latency = dev->n_latency;
 	if (!dev->n_latency)
 		return;
@@ -40,13 +60,13 @@ static void rank(struct top_dev *dev)
 	dev->n_latency = 0;
 }
 
-/* The stream is in no capture: who wants to see it all later reads records. */
+/* The stream is in no capture: to show everything from one later, records are read. */
 static bool reads_records(const struct top *top)
 {
 	return !eadm_is_live(top->cli->ctx) || top->cli->saving;
 }
 
-/* Who may not read the stream sees no latency. */
+/* Without permission to read the stream, no latency is shown. */
 void top_latency_open(struct top *top, struct top_dev *dev)
 {
 	dev->tried = true;
@@ -68,7 +88,7 @@ static void drain(struct top_dev *dev)
 	dev->trace = NULL;
 }
 
-/* Commands of a capture that were given since the snapshot before. */
+/* Commands in a capture that were submitted since the previous snapshot. */
 static void read_records(struct top *top)
 {
 	const struct eadm_object *cmd = eadm_object_find("cmd");
@@ -104,6 +124,6 @@ void top_latency_look(struct top *top)
 	for (i = 0; i < top->n_devs; i++) {
 		if (top->dev[i].trace)
 			drain(&top->dev[i]);
-		rank(&top->dev[i]);
+		rank(top, &top->dev[i]);
 	}
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is measured. Devices are few and looked at each time. QPs may be very
- * many: reading them all takes the more CPU the more there are, so they are
- * read as often as a fixed share of one CPU allows, and their rates are over
- * the time between two readings, whatever that is.
+ * The measurements. Devices are few and are read each time. There may be very
+ * many QPs: the more there are, the more CPU reading them takes, so they are
+ * read as often as a fixed share of one CPU allows, and their rates cover the
+ * time between two readings, whatever that is.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "../clock.h"
-#include "../grow.h"
+#include "grow.h"
 #include "top.h"
 
-/* A scan that took 1 ms of CPU is not repeated for so many ms. */
+/* A scan that took 1 ms of CPU time is not repeated for this many ms. */
 #define SCAN_SHARE 200
 
 #define LIST_LOOKS 5
@@ -54,7 +54,7 @@ static void take_count(struct top *top, struct top_dev *dev, int which,
 	struct count *count = &dev->count[which];
 
 	count->rate = -1;
-	/* What is less than before began anew. */
+	/* A counter that decreased was reset. */
 	if (count->time && time > count->time && value >= count->value)
 		count->rate = (value - count->value) * 1e9 /
 			      (time - count->time);
@@ -121,7 +121,9 @@ static void take_dev(struct top *top, const struct eadm_record *record)
 		if (top->n_devs == TOP_MAX_DEVICES)
 			return;
 		dev = &top->dev[top->n_devs++];
-		*dev = (struct top_dev){ .index = index };
+		*dev = (struct top_dev){
+			.index = index, .connects = -1, .failures = -1,
+		};
 		for (int i = 0; i < N_COUNTS; i++)
 			dev->count[i].rate = -1;
 	}
@@ -145,7 +147,7 @@ static void take_dev(struct top *top, const struct eadm_record *record)
 		top_latency_open(top, dev);
 }
 
-/* Devices that went away; true if there were any. */
+/* Drop removed devices; true if there were any. */
 static bool forget_devs(struct top *top)
 {
 	unsigned int i, n = 0;
@@ -256,14 +258,14 @@ static struct top_qp *qp_add(struct qp_set *set)
 	return grow(set->qp, set->n, set->max) ? &set->qp[set->n++] : NULL;
 }
 
-/* How far an index went. */
+/* Rate at which an index moves. */
 static float index_rate(uint32_t before, uint32_t now, uint32_t mask,
 			uint64_t ns)
 {
 	return ((now - before) & mask) * 1e9 / ns;
 }
 
-/* Both sets are in order: a walk beside each other finds what is the same. */
+/* Both sets are sorted: a merge finds the QPs in both. */
 static void add_rates(struct top *top)
 {
 	const struct qp_set *old = &top->old;
@@ -361,9 +363,10 @@ static int each(struct top *top, const char *name,
 }
 
 /*
- * One list of devices serves some looks: it takes as much as all the rest. A
- * new device is seen a little later; without a list each dump tells why. What
- * is written to a capture and read from it asks the same in the same order.
+ * Keep the list of devices for several looks: reading it takes as long as all
+ * the rest. A new device is seen a little later; without a list, each dump
+ * reports the reason itself. Not while writing or reading a capture, where the
+ * same requests must be made in the same order.
  */
 static void hold_list(struct top *top)
 {
@@ -382,7 +385,7 @@ static bool is_due(const struct top *top, uint64_t now)
 	       now >= top->next_scan;
 }
 
-/* Everything once; negative: nothing more to look at. */
+/* Take one look at everything; negative: there is nothing more to look at. */
 int top_look(struct top *top)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), cpu;
@@ -403,9 +406,11 @@ int top_look(struct top *top)
 		top->lost = true;
 	if (each(top, "counters", take_counters) < 0)
 		keep_note(top, "counters");
-	/* Devices without a command queue have nothing to say there. */
+	/* Devices without a command queue have no row there. */
 	each(top, "cmdq", take_cmdq);
 	top_latency_look(top);
+	top_failures_look(top);
+	top_traffic_look(top);
 	if (!is_due(top, start))
 		return 0;
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -413,7 +418,7 @@ int top_look(struct top *top)
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	top->scan_every = cpu * SCAN_SHARE > top->interval ?
 				  cpu * SCAN_SHARE : top->interval;
-	/* Looks come a little early or late. Rates take a second scan soon. */
+	/* Looks come a little early or late. Rates need a second scan soon. */
 	top->next_scan = start - top->interval / 10 +
 			 (top->scans++ ? top->scan_every : top->interval);
 	if (!ret && !top_arrange(top))
@@ -421,7 +426,7 @@ int top_look(struct top *top)
 	return ret;
 }
 
-/* Tell why a look failed. */
+/* Report why a look failed. */
 int top_failed(struct top *top, int error)
 {
 	const char *device = top->cli->args.opt[OPT_DEVICE];
@@ -431,7 +436,7 @@ int top_failed(struct top *top, int error)
 		       fail_lib(top->cli, error, "devices");
 }
 
-/* The next snapshot of a capture. False: it was the last one. */
+/* Go to the next snapshot of a capture. False: it was the last one. */
 bool top_next(struct top *top)
 {
 	if (eadm_snapshot_next(top->cli->ctx) > 0)

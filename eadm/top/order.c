@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which QPs are shown, and in what order. */
+/* The QPs that are shown, and their order. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "grow.h"
 #include "top.h"
 
-/* Columns that rows can be ordered by; the first one means the busiest. */
+/* Columns that rows can be sorted by; the first one means the busiest first. */
 static const struct {
 	const char *name;
 	unsigned int column;
@@ -34,7 +34,7 @@ int top_sort_find(struct cli *cli, const char *name, unsigned int *column)
 	return unknown_word(cli, name, "unknown order", &words, NULL);
 }
 
-/* The order before or behind one. */
+/* The next or previous sort column. */
 unsigned int top_sort_step(unsigned int column, int step)
 {
 	size_t i;
@@ -50,7 +50,7 @@ static bool contains(const char *text, const char *part)
 	return text && strcasestr(text, part);
 }
 
-/* Part of a name or an address, or a whole number or state. */
+/* Matches part of a name or an address, or a whole number or state. */
 static bool matches(const struct top *top, const struct top_qp *qp)
 {
 	const struct eadm_field *state = eadm_object_find_field(
@@ -81,7 +81,7 @@ static float busy(const struct top_qp *qp)
 
 #define ORDER(x, y) ((x) < (y) ? -1 : (x) > (y))
 
-/* Below 0: @a comes first. What is more, or older, or unknown last. */
+/* Below 0: @a comes first. Larger and older values come first, unknown ones last. */
 static int compare(const struct top_qp *a, const struct top_qp *b,
 		   unsigned int column)
 {
@@ -125,8 +125,8 @@ static int by_order(const void *a, const void *b, void *data)
 }
 
 /*
- * Most QPs of many are idle, and stand in order already: only those that are
- * busy need sorting. False: no memory.
+ * With many QPs, most are idle and already in order: only the busy ones need
+ * sorting. False: out of memory.
  */
 bool top_arrange(struct top *top)
 {

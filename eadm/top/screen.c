@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The screen: what is drawn, and what keys do. */
-#define NCURSES_NOMACROS	/* the functions themselves */
+/* The screen: drawing, and handling of keys. */
+#define NCURSES_NOMACROS	/* use the functions, not macros */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <curses.h>
 #include <errno.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "../late.h"
 #include "../out/term.h"
 #include "../signals.h"
@@ -40,11 +42,11 @@ struct screen {
 	SCREEN *term;
 	WINDOW *win;
 	int rows, cols;
-	size_t first;		/* QP that is shown first */
+	size_t first;		/* first QP that is shown */
 	bool help, typing, colors;
 	char typed[sizeof(((struct top *)0)->match)];
-	uint64_t left;		/* looks still to take */
-	struct timespec next;	/* when the next look is due */
+	uint64_t left;		/* number of looks left */
+	uint64_t next;		/* when the next look is due */
 };
 
 /* ---- drawing ----------------------------------------------------------------------- */
@@ -57,7 +59,7 @@ static void put_line(struct screen *s, int y, attr_t attr, short pair,
 
 	if (y >= s->rows)
 		return;
-	/* The last column of the last line would scroll some terminals. */
+	/* Writing the last column of the last line would scroll some terminals. */
 	for (i = 0; text[i] && i < s->cols - (y == s->rows - 1) &&
 		    i < MAX_WIDTH - 1; i++)
 		line[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
@@ -70,6 +72,15 @@ static void put_line(struct screen *s, int y, attr_t attr, short pair,
 			curses.waddnstr(s->win, " ", 1);
 	}
 	curses.wattr_set(s->win, A_NORMAL, 0, NULL);
+}
+
+/* Unchanged: the text was made here, not read. */
+static void put_plain(struct screen *s, int y, const char *text)
+{
+	if (y >= s->rows)
+		return;
+	curses.wmove(s->win, y, 0);
+	curses.waddnstr(s->win, text, -1);
 }
 
 struct text_row {
@@ -137,7 +148,7 @@ static int draw_table(struct screen *s, int y, const struct column *cols,
 	}
 	line[0] = '\0';
 	for (i = 0; i < n; i++) {
-		/* No column is better than half of one. */
+		/* Rather no column than half a column. */
 		if (at && at + 1 + width[i] > (size_t)s->cols)
 			width[i] = 0;
 		if (width[i])
@@ -157,10 +168,24 @@ static int draw_table(struct screen *s, int y, const struct column *cols,
 	return y;
 }
 
+/* One line per device, if that leaves most of the screen to QPs. */
+static int draw_traffic(struct screen *s, int y, unsigned int n)
+{
+	char line[MAX_WIDTH];
+	unsigned int i;
+
+	for (i = 0; i < n && n <= (unsigned int)s->rows / 6; i++) {
+		if (top_traffic_line(&s->top->dev[i], s->cols, line,
+				     sizeof(line)))
+			put_plain(s, y++, line);
+	}
+	return y;
+}
+
 static int draw_devs(struct screen *s, int y)
 {
 	const struct top *top = s->top;
-	struct text_row rows[TOP_MAX_DEVICES];
+	struct text_row rows[TOP_MAX_DEVICES] = { 0 };
 	struct eadm_value values[N_DEV_COLS];
 	unsigned int i, n = top->n_devs, room = s->rows / 3;
 	char more[64];
@@ -172,9 +197,11 @@ static int draw_devs(struct screen *s, int y)
 		take_row(s, top->dev_table.cols, N_DEV_COLS, values, &rows[i]);
 	}
 	y = draw_table(s, y, top->dev_table.cols, N_DEV_COLS, rows, n);
+	y = draw_traffic(s, y, n);
 	if (n < top->n_devs) {
-		snprintf(more, sizeof(more), "... %u more devices",
-			 top->n_devs - n);
+		snprintf(more, sizeof(more), "... %u more %s",
+			 top->n_devs - n,
+			 plural(top->n_devs - n, "device", "devices"));
 		put_line(s, y++, A_NORMAL, PLAIN, more);
 	}
 	return y;
@@ -220,10 +247,10 @@ static void draw_head(struct screen *s)
 	if (top->scan_every > top->interval)
 		snprintf(age, sizeof(age), " (every %.0fs)",
 			 top->scan_every / 1e9);
-	/* A capture may call its host what it likes. */
-	at = snprintf(line, sizeof(line), "eadm top %s  %.64s  %zu QPs%s", clock,
+	/* In a capture, the host name may be anything. */
+	at = snprintf(line, sizeof(line), "eadm top %s  %.64s  %zu %s%s", clock,
 		      machine_text(top->cli->ctx, "host", host, sizeof(host)),
-		      top->qps.n, age);
+		      top->qps.n, plural(top->qps.n, "QP", "QPs"), age);
 	if (top->match[0])
 		at += snprintf(line + at, sizeof(line) - at, "  like '%s': %zu",
 			       top->match, top->n_order);
@@ -247,10 +274,12 @@ static void draw_help(struct screen *s)
 		"arrows   go up and down, also j, k, page up, page down, g, G",
 		"+ -      refresh less often, more often",
 		"",
-		"Rates are per second: of devices as they count them, of QPs how fast the",
-		"indices of the send queue (SQ, blocks of 32 bytes) and of the receive queue",
-		"(RQ, entries) moved. Indices wrap around, after 65536 with most adapters, and so",
-		"do these rates, times the seconds between two readings. P50 and P99 are latencies of commands.",
+		"Bars are what devices sent and received in the last refreshes. Rates are",
+		"per second: of devices as they count them, of QPs how fast the",
+		"indices of the send queue (SQ) and of the receive queue (RQ) moved, in entries;",
+		"with some adapters, a send request takes several. Indices wrap around, after",
+		"65536 with most adapters, and so do these rates, times the seconds between two",
+		"readings. P50 and P99 are latencies of commands.",
 		"Many QPs are read as often as half a percent of a CPU allows.",
 	};
 	unsigned int i;
@@ -328,12 +357,7 @@ static void scroll_by(struct screen *s, long rows)
 
 static void set_next(struct screen *s)
 {
-	uint64_t ns;
-
-	clock_gettime(CLOCK_MONOTONIC, &s->next);
-	ns = s->next.tv_nsec + s->top->interval;
-	s->next.tv_sec += ns / 1000000000;
-	s->next.tv_nsec = ns % 1000000000;
+	s->next = clock_after(monotonic_ns(), s->top->interval);
 }
 
 static void change_interval(struct screen *s, bool slower)
@@ -447,18 +471,16 @@ static bool press(struct screen *s, int key)
 
 static int ms_left(const struct screen *s)
 {
-	struct timespec now;
-	int64_t ms;
+	uint64_t now = monotonic_ns();
+	uint64_t ms;
 
 	if (s->top->frozen || s->top->ended)
 		return 3600000;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ms = (s->next.tv_sec - now.tv_sec) * 1000LL +
-	     (s->next.tv_nsec - now.tv_nsec) / 1000000;
-	return ms < 0 ? 0 : ms > 3600000 ? 3600000 : ms;
+	ms = s->next > now ? (s->next - now) / 1000000 : 0;
+	return ms > 3600000 ? 3600000 : ms;
 }
 
-/* Keys until the next look is due. False: quit. */
+/* Handle keys until the next look is due. False: quit. */
 static bool serve_keys(struct screen *s)
 {
 	int key, ms;
@@ -470,7 +492,7 @@ static bool serve_keys(struct screen *s)
 		if (key == ERR && !s->top->frozen && !s->top->ended &&
 		    !ms_left(s))
 			return true;
-		/* The terminal went away. */
+		/* The terminal is gone. */
 		if (key == ERR && ms > 1000 && !isatty(STDIN_FILENO))
 			return false;
 		if (key != ERR && !press(s, key))
@@ -495,7 +517,7 @@ static int loop(struct screen *s)
 			return 0;
 		if (!serve_keys(s))
 			return 0;
-		/* The last snapshot of a capture stays until somebody quits. */
+		/* The last snapshot of a capture remains until the user quits. */
 		if (!top_next(s->top)) {
 			draw(s);
 			serve_keys(s);
@@ -506,6 +528,8 @@ static int loop(struct screen *s)
 
 static bool open_screen(struct screen *s)
 {
+	/* Bars use more than ASCII if the terminal supports it. */
+	setlocale(LC_CTYPE, "");
 	s->term = curses.newterm(NULL, stdout, stdin);
 	if (!s->term)
 		return false;
@@ -536,7 +560,7 @@ int top_screen(struct top *top, uint64_t count)
 	if (curses_open())
 		return fail(cli, STATUS_UNSUPPORTED, "screen",
 			    "libncursesw.so.6 is missing (use --batch)");
-	/* The terminal gets back its ways whatever ends the program. */
+	/* Restore the terminal's settings whatever ends the program. */
 	catch_signal(SIGHUP);
 	catch_signal(SIGQUIT);
 	if (!open_screen(&s))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is measured as columns and values, for screen, text and JSON alike. */
+/* The measurements as columns and values, for the screen, text and JSON alike. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -30,6 +30,10 @@ static const struct column dev_columns[N_DEV_COLS] = {
 		.type = EADM_TYPE_U64, .kind = EADM_KIND_AGE },
 	[DEV_P99] = { .key = "cmd_p99", .head = "P99", .unit = "ns",
 		.type = EADM_TYPE_U64, .kind = EADM_KIND_AGE },
+	[DEV_CONNECTS] = { .key = "connects_per_s", .head = "CONN/s",
+		.type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
+	[DEV_FAILURES] = { .key = "failures_per_s", .head = "FAIL/s",
+		.type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
 	[DEV_QPS] = { .key = "qps", .head = "QPS",
 		.type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
 };
@@ -113,6 +117,8 @@ void top_dev_values(const struct top_dev *dev, struct eadm_value *values)
 	values[DEV_OUT] = number(dev->has_outstanding, dev->outstanding);
 	values[DEV_P50] = number(dev->has_latency, dev->p50);
 	values[DEV_P99] = number(dev->has_latency, dev->p99);
+	values[DEV_CONNECTS] = rate(dev->connects);
+	values[DEV_FAILURES] = rate(dev->failures);
 	values[DEV_QPS] = number(dev->has_qps, dev->qps);
 }
 

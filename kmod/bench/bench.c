@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What recording a command costs beside what an enabled tracepoint costs.
+ * Compares the cost of recording a command with that of an enabled tracepoint.
  *
- * The tracepoint has to be enabled by the one who loads the module
- * (/sys/kernel/tracing/events/erdma_bench). Both are measured in turns in the
- * same run; the least of the rounds stands in the parameters, in ps per command.
+ * The tracepoint has to be enabled when the module is loaded
+ * (/sys/kernel/tracing/events/erdma_bench). Both are measured alternately in
+ * the same run; the parameters show the minimum of all rounds, in ps per
+ * command.
  */
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -37,7 +38,7 @@ static u64 per_command(u64 start)
 	return div_u64((ktime_get_ns() - start) * 1000, COMMANDS);
 }
 
-/* The clock is read by the driver in any case; it is counted here too. */
+/* The driver reads the clock in any case, but it is included here. */
 static u64 measure_recorder(struct eadm_recorder *r)
 {
 	u64 response[2] = { 1, 2 };

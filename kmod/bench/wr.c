@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What posting a work request and polling its completion costs a kernel consumer.
+ * Cost of posting a work request and polling its completion, for a kernel
+ * consumer.
  *
- * Requests are posted to QPs that are not connected, which the adapter leaves
- * alone, and are then flushed all at once: only the driver's part is measured.
- * It knows no driver, so that the same module measures several.
+ * Requests are posted to QPs that are not connected, which the adapter does not
+ * process, and are then flushed all at once: only the driver's part is
+ * measured. The module is independent of the driver, so that it can measure
+ * several.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -12,7 +14,7 @@
 #include <rdma/ib_verbs.h>
 
 #define ROUNDS		9
-/* Of each kind in a round; a part of them at once with interrupts off. */
+/* Number of requests of each kind per round; PART of them at once with interrupts off. */
 #define REQUESTS	512
 #define PART		64
 
@@ -29,7 +31,7 @@ RESULT(post_inv, "posting an invalidation");
 RESULT(post_recv, "posting a receive");
 RESULT(poll, "polling a completion");
 
-/* What a round works with. */
+/* Objects used by a round. */
 struct set {
 	struct ib_pd *pd;
 	struct ib_cq *cq;

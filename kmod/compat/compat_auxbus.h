@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The auxiliary bus. Kernels that come without one (5.10, or any configuration
- * without CONFIG_AUXILIARY_BUS) get a bus of ours, eadm_aux.ko, which the driver
- * and the companion share. It has the part of the kernel's interface that these
- * use, under other symbols and another name in sysfs.
+ * The auxiliary bus. Kernels without one (5.10, or any configuration without
+ * CONFIG_AUXILIARY_BUS) use our own bus, eadm_aux.ko, which the driver and the
+ * companion share. It has the part of the kernel's interface that these use,
+ * with other symbols and another name in sysfs.
  */
 #ifndef COMPAT_AUXBUS_H
 #define COMPAT_AUXBUS_H
@@ -12,7 +12,7 @@
 #include <linux/auxiliary_bus.h>
 #include <linux/build_bug.h>
 
-/* MODULE_DEVICE_TABLE() says it. */
+/* MODULE_DEVICE_TABLE() provides the alias. */
 #define COMPAT_AUX_ALIAS(name)	static_assert(sizeof(name) > 1)
 #else
 #include <linux/device.h>

@@ -55,7 +55,7 @@ static inline int pcie_reset_flr(struct pci_dev *pdev, bool probe)
 #endif
 
 #ifndef COMPAT_HAVE_GENERIC_HANDLE_IRQ_SAFE
-/* Ours are raised in hard interrupts only. */
+/* Our interrupts are raised in hard interrupts only. */
 #define generic_handle_irq_safe	generic_handle_irq
 #endif
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An interrupt domain for PCI functions that a module models: without a parent,
- * and MSI-X only. Either the domain of the function itself, or, since there is one
- * for each device, the parent of that.
+ * An interrupt domain for PCI functions that a module models: without a parent, and MSI-X
+ * only. It is the domain of the function itself, or, on kernels with per-device domains,
+ * the parent of that.
  */
 #ifndef COMPAT_MSI_H
 #define COMPAT_MSI_H
@@ -13,17 +13,17 @@
 #include <linux/irqdomain.h>
 #include <linux/msi.h>
 
-/* Keeps interrupt remapping from taking the function's domain away. */
+/* Keeps interrupt remapping from replacing the function's domain. */
 #define COMPAT_MSI_TOKEN	DOMAIN_BUS_VMD_MSI
 
 struct compat_msi;
 
 /**
- * struct compat_msi_ops - what makes the domain
+ * struct compat_msi_ops - parameters of the domain
  * @chip: has irq_ack, irq_compose_msi_msg and irq_set_affinity
  * @size: vectors
- * @map: a vector has got an interrupt
- * @unmap: it has none any more
+ * @map: an interrupt was allocated for a vector
+ * @unmap: the vector's interrupt was freed
  */
 struct compat_msi_ops {
 	struct irq_chip *chip;
@@ -55,7 +55,7 @@ static inline int compat_msi_map(struct compat_msi *msi, struct irq_domain *doma
 	irq_domain_set_info(domain, virq, vector, msi->ops->chip, NULL, handle_edge_irq, NULL,
 			    "edge");
 #ifdef COMPAT_HAVE_IRQ_MOVE_PCNTXT
-	/* Without this, affinity is only ever changed from the handler. */
+	/* Without this, affinity is only changed from the handler. */
 	irq_set_status_flags(virq, IRQ_MOVE_PCNTXT);
 #endif
 	msi->ops->map(msi, vector, virq);
@@ -167,9 +167,9 @@ static inline struct irq_domain *compat_msi_domain(struct compat_msi *msi,
 #endif
 
 /**
- * compat_msi_create() - make the domain
- * @msi: what the caller keeps of it
- * @ops: what makes it
+ * compat_msi_create() - create the domain
+ * @msi: the caller's state of the domain
+ * @ops: parameters of the domain
  * @fwnode: its name
  *
  * Context: may sleep. Ends with irq_domain_remove() of @msi->domain.

@@ -6,7 +6,10 @@
 #include <linux/netdevice.h>
 #include <net/net_namespace.h>
 
-/* kernel_bind() and others take a struct sockaddr or, later, one without a size. */
+/*
+ * kernel_bind() and others take a struct sockaddr or, in newer kernels, one without a fixed
+ * size.
+ */
 #define compat_sockaddr(addr)	((void *)(addr))
 
 #ifndef COMPAT_HAVE_NETDEV_HOLD
@@ -33,13 +36,13 @@ static inline bool compat_netdev_is_registered(const struct net_device *netdev)
 #endif
 }
 
-/* A number that no other namespace has. */
+/* A number that is unique to the namespace. */
 static inline u64 compat_net_cookie(const struct net *net)
 {
 #ifdef COMPAT_HAVE_NET_COOKIE
 	return net->net_cookie;
 #else
-	/* Its cookie is not for modules. The mix is random. */
+	/* The cookie is not exported to modules. The mix is random. */
 	return (u64)net->hash_mix << 32 | net->ns.inum;
 #endif
 }

@@ -6,7 +6,7 @@
 #include <linux/device/class.h>
 #include <net/genetlink.h>
 
-/* The device that a class names the node of. */
+/* The device argument of a class's devnode(). */
 #ifdef COMPAT_HAVE_DEVNODE_CONST
 #define COMPAT_DEVNODE_CONST	const
 #else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The RDMA core, for drivers. Verbs whose form differs are in their compat.c. */
+/* The RDMA core, for drivers. Verbs whose signature differs are in compat_verbs.h. */
 #ifndef COMPAT_RDMA_H
 #define COMPAT_RDMA_H
 
@@ -9,7 +9,7 @@
 #include <rdma/iw_cm.h>
 #include <rdma/uverbs_ioctl.h>
 
-/* Iterators of user memory left ib_umem.h in a stable update. */
+/* Iterators of user memory were moved out of ib_umem.h in a stable update. */
 #ifdef COMPAT_HAVE_RDMA_ITER_H
 #include <rdma/iter.h>
 #endif
@@ -34,7 +34,7 @@ static inline struct scatterlist *compat_umem_sgl(const struct ib_umem *umem)
 #endif
 }
 
-/* Pinned buffers of other devices; without them, the verb is not offered. */
+/* Pinned buffers of other devices; without them, the verb is not provided. */
 #ifndef COMPAT_HAVE_UMEM_DMABUF
 struct ib_umem_dmabuf {
 	struct ib_umem umem;
@@ -63,14 +63,14 @@ static inline void compat_has_local_dma_lkey(struct ib_device_attr *attr)
 #endif
 }
 
-/* A link speed of newer kernels; others show the highest they know. */
+/* A link speed of newer kernels; older ones show the highest one they know. */
 #ifdef COMPAT_HAVE_SPEED_XDR
 #define COMPAT_SPEED_XDR	IB_SPEED_XDR
 #else
 #define COMPAT_SPEED_XDR	IB_SPEED_NDR
 #endif
 
-/* Where the core does not go by the ops alone: the commands of user space. */
+/* Allows user commands, on kernels that do not derive them from the ops. */
 static inline void compat_allow_commands(struct ib_device *ibdev)
 {
 #ifdef COMPAT_HAVE_UVERBS_CMD_MASKS
@@ -101,6 +101,17 @@ static inline void compat_allow_ah(struct ib_device *ibdev)
 #endif
 }
 
+/* The same for shared receive queues. */
+static inline void compat_allow_srq(struct ib_device *ibdev)
+{
+#ifdef COMPAT_HAVE_UVERBS_CMD_MASKS
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_CREATE_SRQ) |
+				  BIT_ULL(IB_USER_VERBS_CMD_MODIFY_SRQ) |
+				  BIT_ULL(IB_USER_VERBS_CMD_QUERY_SRQ) |
+				  BIT_ULL(IB_USER_VERBS_CMD_DESTROY_SRQ);
+#endif
+}
+
 #ifdef COMPAT_HAVE_STAT_DESC
 static inline struct rdma_hw_stats *compat_alloc_hw_stats(const struct rdma_stat_desc *descs,
 							  int count)
@@ -108,7 +119,7 @@ static inline struct rdma_hw_stats *compat_alloc_hw_stats(const struct rdma_stat
 	return rdma_alloc_hw_stats_struct(descs, count, RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 #else
-/* Nothing but a name: an array of these is one of names. */
+/* Contains only a name, so that an array of these is an array of names. */
 struct rdma_stat_desc {
 	const char *name;
 };
@@ -120,13 +131,23 @@ static inline struct rdma_hw_stats *compat_alloc_hw_stats(const struct rdma_stat
 }
 #endif
 
-/* Listens for IPv6 only; kernels that do not tell have it listen for both. */
+/* Whether it listens for IPv6 only; on kernels without that flag it listens for both. */
 static inline bool compat_iw_afonly(const struct iw_cm_id *id)
 {
 #ifdef COMPAT_HAVE_IW_AFONLY
 	return id->afonly;
 #else
 	return false;
+#endif
+}
+
+/* The core does not track SRQs before. */
+static inline struct rdma_restrack_entry *compat_srq_res(struct ib_srq *ibsrq)
+{
+#ifdef COMPAT_HAVE_SRQ_RES
+	return &ibsrq->res;
+#else
+	return NULL;
 #endif
 }
 

@@ -11,9 +11,9 @@
 static DEFINE_XARRAY_ALLOC(devices);
 
 /*
- * What devices that left or leave had added to the generation of each type, so
- * that the sum over all devices never comes back to a former value. Guarded by
- * the lock of the table.
+ * What removed devices had added to the generation of each type, so that the
+ * sum over all devices never returns to an earlier value. Guarded by the lock
+ * of the table.
  */
 static u32 retired[EADM_OBJ_COUNT];
 
@@ -23,7 +23,7 @@ static u32 retired[EADM_OBJ_COUNT];
  * @net: network namespace of the reader
  *
  * Context: any. Ends with eadm_dev_exit().
- * Return: true if it is bound, registered with RDMA and to be seen from @net.
+ * Return: true if it is bound, registered with RDMA and visible from @net.
  */
 bool eadm_dev_enter(struct eadm_dev *edev, const struct net *net)
 {
@@ -55,7 +55,7 @@ void eadm_dev_exit(struct eadm_dev *edev)
 
 /**
  * eadm_dev_unfollow() - a reader of commands is gone
- * @edev: the device, of which the caller has the struct; its driver may be gone
+ * @edev: the device; the caller keeps the struct, but its driver may be gone
  *
  * Context: process.
  */
@@ -70,8 +70,8 @@ void eadm_dev_unfollow(struct eadm_dev *edev)
 
 /**
  * eadm_dev_next() - enter the next device of the table
- * @index: place to begin with; place of the device on return
- * @last: last place to look at
+ * @index: slot to begin with; on return the slot of the device
+ * @last: last slot to look at
  * @net: network namespace of the reader
  *
  * Return: the device, to be left with eadm_dev_exit(), or NULL at the end.
@@ -91,8 +91,8 @@ struct eadm_dev *eadm_dev_next(unsigned long *index, unsigned long last, const s
 /**
  * eadm_dev_generation() - a number that changes when objects come or go
  * @type: EADM_OBJ_*
- * @first: first place of the table to look at
- * @last: last place
+ * @first: first slot of the table to look at
+ * @last: last slot
  *
  * Return: the number, never 0.
  */
@@ -104,7 +104,7 @@ u32 eadm_dev_generation(u8 type, unsigned long first, unsigned long last)
 
 	xa_lock(&devices);
 	sum = retired[type];
-	/* A device in the table is bound. One more for the device itself. */
+	/* A device in the table is bound. Add one for the device itself. */
 	xa_for_each_range(&devices, index, edev, first, last)
 		sum += atomic_read(&edev->dd->gen[type]) + 1;
 	xa_unlock(&devices);
@@ -112,7 +112,7 @@ u32 eadm_dev_generation(u8 type, unsigned long first, unsigned long last)
 }
 
 /**
- * eadm_dev_reserve() - take a place in the table for a device
+ * eadm_dev_reserve() - reserve a slot in the table for a device
  * @edev: the device; its index is set
  *
  * Return: 0 or a negative errno.
@@ -123,7 +123,7 @@ int eadm_dev_reserve(struct eadm_dev *edev)
 }
 
 /**
- * eadm_dev_release() - give up a place that was reserved but not used
+ * eadm_dev_release() - release a slot that was reserved but not used
  * @edev: the device
  */
 void eadm_dev_release(struct eadm_dev *edev)
@@ -132,8 +132,8 @@ void eadm_dev_release(struct eadm_dev *edev)
 }
 
 /**
- * eadm_dev_publish() - let readers find a device
- * @edev: the device, in a reserved place
+ * eadm_dev_publish() - make a device visible to readers
+ * @edev: the device, with a reserved slot
  */
 void eadm_dev_publish(struct eadm_dev *edev)
 {
@@ -141,11 +141,11 @@ void eadm_dev_publish(struct eadm_dev *edev)
 }
 
 /**
- * eadm_dev_begin_removal() - turn away readers from now on
+ * eadm_dev_begin_removal() - refuse new readers from now on
  * @edev: the device
  *
- * A dump that ends early because the device goes looks at the generation after
- * that, under the same lock.
+ * A dump that ends early because the device is being removed reads the
+ * generation afterwards, under the same lock.
  */
 void eadm_dev_begin_removal(struct eadm_dev *edev)
 {
@@ -159,8 +159,8 @@ void eadm_dev_begin_removal(struct eadm_dev *edev)
 }
 
 /**
- * eadm_dev_unpublish() - take a device out of the table
- * @edev: the device, which nobody uses any more
+ * eadm_dev_unpublish() - remove a device from the table
+ * @edev: the device, which is no longer in use
  */
 void eadm_dev_unpublish(struct eadm_dev *edev)
 {

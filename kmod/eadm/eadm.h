@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The companion module: what its files share.
+ * The companion module: declarations shared by its files.
  *
  * A device enters the table when the companion binds to it and leaves it at
- * unbind. Whoever works with it brackets the work with eadm_dev_enter() or
- * eadm_dev_next() and eadm_dev_exit(); unbind waits for those only. Dumps and
- * open files keep no user between two calls.
+ * unbind. All users of a device bracket their work with eadm_dev_enter() or
+ * eadm_dev_next() and eadm_dev_exit(); unbind waits only for those. Dumps and
+ * open files do not count as users between two calls.
  */
 #ifndef EADM_H
 #define EADM_H
@@ -25,130 +25,20 @@
 #include "compat_netlink.h"
 #include "eadm_diag.h"
 #include "eadm_nl.h"
+#include "eadm_table.h"
 
-/* Types of attributes. */
-enum eadm_type {
-	EADM_TYPE_U32,
-	EADM_TYPE_S32,
-	EADM_TYPE_U64,
-	EADM_TYPE_UINT,
-	EADM_TYPE_STRING,
-	EADM_TYPE_BINARY,
-};
-
-/* Rights; a set of them has BIT(right). */
-enum eadm_perm {
-	EADM_PERM_NONE,
-	EADM_PERM_ADMIN,
-	EADM_PERM_RAWIO,
-};
-
-/* Fields the companion sets itself from the resource tracking entry. */
-enum eadm_owner {
-	EADM_OWNER_PID,
-	EADM_OWNER_COMM,
-	EADM_OWNER_CGROUP_ID,
-	EADM_OWNER_NETNS,
-	EADM_OWNER_RES_ID,
-	EADM_OWNER_COUNT
-};
-
-/**
- * struct eadm_field - one field of a snapshot
- * @attr: attribute number
- * @off: offset of the value in the snapshot
- * @has: offset of the presence mark
- * @len_off: offset of the length of a binary field
- * @len: room for a string or binary field
- * @type: EADM_TYPE_*
- * @perm: EADM_PERM_* needed to see it
- * @hw: comes from the adapter
- */
-struct eadm_field {
-	u16 attr;
-	u16 off;
-	u16 has;
-	u16 len_off;
-	u16 len;
-	u8 type;
-	u8 perm;
-	bool hw;
-};
-
-/**
- * struct eadm_set - what one family of adapters has of an object besides
- * @family: its name
- * @fields: its fields
- * @nest: attribute that carries them
- * @n_fields: number of @fields
- * @snap_size: size of their snapshot struct
- */
-struct eadm_set {
-	const char *family;
-	const struct eadm_field *fields;
-	u16 nest;
-	u16 n_fields;
-	u16 snap_size;
-};
-
-/**
- * struct eadm_object - one kind of object of the family
- * @name: its name in the specification
- * @fields: what a driver can tell of it
- * @sets: what families have besides, up to one without a name; or NULL
- * @owner: those of @fields that the companion sets, or NULL
- * @n_fields: number of @fields
- * @snap_size: size of the snapshot struct
- * @key_attr: attribute that names a row
- * @key_type: its type, EADM_TYPE_U32 or EADM_TYPE_UINT
- * @from_attr: attribute of a dump with the key to begin at, or 0
- * @among_attr: attribute with a bit for each value of @among in the rows wanted, or 0
- * @least_attr: attribute with the least value of @least in the rows wanted, or 0
- * @only_attr: attribute with a bit for the number of each attribute wanted, or 0
- * @among: the field
- * @least: the field
- * @cmd: command that reads it
- * @hw_perm: EADM_PERM_* needed to ask the adapter
- * @hw: there is something to ask the adapter for
- * @by_device: one row per device, no key beside the device
- * @soft_rawio: has fields with EADM_PERM_RAWIO in plain dumps
- */
-struct eadm_object {
-	const char *name;
-	const struct eadm_field *fields;
-	const struct eadm_set *sets;
-	const struct eadm_field *owner[EADM_OWNER_COUNT];
-	const struct eadm_field *among;
-	const struct eadm_field *least;
-	u16 n_fields;
-	u16 snap_size;
-	u16 key_attr;
-	u16 from_attr;
-	u16 among_attr;
-	u16 least_attr;
-	u16 only_attr;
-	u8 key_type;
-	u8 cmd;
-	u8 hw_perm;
-	bool hw;
-	bool by_device;
-	bool soft_rawio;
-};
-
-extern const struct eadm_object eadm_objects[EADM_OBJ_COUNT];
-extern const u8 eadm_cmd_obj[EADM_CMD_MAX + 1];
 extern const struct genl_ops eadm_genl_ops[];
 extern const unsigned int eadm_n_genl_ops;
 
 #define EADM_EVENTS_MAX	32
 
 /**
- * struct eadm_events - events of a device that are to be told
+ * struct eadm_events - queue of events of a device to be reported
  * @lock: guards the rest; taken in interrupts
- * @first: place of the oldest
+ * @first: index of the oldest
  * @n: how many
- * @lost: those that found no place since the last one that did
- * @work: tells them
+ * @lost: events dropped since the last one that was queued
+ * @work: reports them
  * @event: the events
  */
 struct eadm_events {
@@ -164,17 +54,17 @@ struct eadm_events {
  * struct eadm_dev - a bound device
  * @node: the char device; its reference count is this struct's
  * @cdev: its file operations
- * @dd: the driver's side; for users only
+ * @dd: the driver's side; to be used between enter and exit only
  * @objs: the driver's objects by type, or NULL
- * @sets: what its family has besides of each, or NULL
+ * @sets: additional fields of its family by type, or NULL
  * @users: work in flight, plus one while bound
- * @idle: the last user left
+ * @idle: completed when the last user has left
  * @gone: unbind has begun
- * @index: place in the table and number of the node
+ * @index: slot in the table and number of the node
  * @events: counts the driver's notifications
  * @wait: readers of the node waiting for @events or @gone
  * @nb: entry in the driver's notifier chain
- * @rcu: frees it after lookups in the table; must lie in the first page
+ * @rcu: frees it after lookups in the table; must be in the first page
  * @queue: events for the multicast group
  */
 struct eadm_dev {
@@ -194,7 +84,7 @@ struct eadm_dev {
 	struct eadm_events queue;
 };
 
-/* Work on a device that is being unbound shall come to an end. */
+/* Whether the device is being unbound, so that work on it should stop. */
 static inline bool eadm_dev_gone(const struct eadm_dev *edev)
 {
 	return READ_ONCE(edev->gone);

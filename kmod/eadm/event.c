@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The multicast group "events". Drivers tell of events in any context; they
- * are kept in a short queue per device and told by a work item, and only to
- * network namespaces that see the device and where somebody listens.
+ * The multicast group "events". Drivers report events in any context; the
+ * events are kept in a short queue per device and sent by a work item, only to
+ * network namespaces that can see the device and have a listener.
  */
 #include <linux/ktime.h>
 #include <linux/rtnetlink.h>
@@ -13,7 +13,27 @@
 
 static atomic64_t last_seq = ATOMIC64_INIT(0);
 
-/* What a notification of the driver means in the terms of the family. */
+/* What an asynchronous event is about. */
+static void set_object(const struct eadm_diag_event *ev, struct eadm_snap_event *s)
+{
+	switch (ev->obj) {
+	case EADM_OBJ_QP:
+		SNAP_SET(s, qpn, ev->id);
+		break;
+	case EADM_OBJ_CQ:
+		SNAP_SET(s, cqn, ev->id);
+		break;
+	case EADM_OBJ_SRQ:
+		SNAP_SET(s, srqn, ev->id);
+		break;
+	case EADM_OBJ_DEV:
+		if (ev->id)
+			SNAP_SET(s, port, ev->id);
+		break;
+	}
+}
+
+/* Translates a notification of the driver into an event of the netlink family. */
 static bool translate(unsigned long type, const struct eadm_diag_event *ev,
 		      struct eadm_snap_event *s)
 {
@@ -34,10 +54,7 @@ static bool translate(unsigned long type, const struct eadm_diag_event *ev,
 		SNAP_SET(s, type, EADM_EVENT_TYPE_ASYNC);
 		SNAP_SET(s, async, ev->code);
 		SNAP_SET(s, async_raw, ev->raw);
-		if (ev->obj == EADM_OBJ_QP)
-			SNAP_SET(s, qpn, ev->id);
-		else if (ev->obj == EADM_OBJ_CQ)
-			SNAP_SET(s, cqn, ev->id);
+		set_object(ev, s);
 		return true;
 	case EADM_DIAG_CONF:
 		SNAP_SET(s, type, EADM_EVENT_TYPE_CONF_CHANGED);
@@ -55,7 +72,7 @@ static void push(struct eadm_dev *edev, struct eadm_snap_event *s)
 	unsigned long flags;
 
 	spin_lock_irqsave(&q->lock, flags);
-	/* In the order in which they are told. */
+	/* Under the lock, so that numbers are in the order of sending. */
 	SNAP_SET(s, seq, atomic64_inc_return(&last_seq));
 	SNAP_SET(s, time, ktime_get_real_ns());
 	if (q->n == EADM_EVENTS_MAX) {
@@ -107,7 +124,7 @@ static void event_work(struct work_struct *work)
 }
 
 /**
- * eadm_event_note() - take a notification of the driver
+ * eadm_event_note() - queue a notification of the driver
  * @edev: the device, bound
  * @type: enum eadm_diag_event_type
  * @ev: what happened
@@ -124,8 +141,8 @@ void eadm_event_note(struct eadm_dev *edev, unsigned long type,
 }
 
 /**
- * eadm_event_device() - tell that a device came or goes
- * @edev: the device; its driver is there
+ * eadm_event_device() - queue the event that a device was added or removed
+ * @edev: the device; its driver is still bound
  * @type: EADM_EVENT_TYPE_DEVICE_ADDED or _REMOVED
  *
  * Context: process.
@@ -139,7 +156,7 @@ void eadm_event_device(struct eadm_dev *edev, u32 type)
 }
 
 /**
- * eadm_event_init() - make the queue of a device ready
+ * eadm_event_init() - initialise the queue of a device
  * @edev: the device
  */
 void eadm_event_init(struct eadm_dev *edev)
@@ -149,8 +166,8 @@ void eadm_event_init(struct eadm_dev *edev)
 }
 
 /**
- * eadm_event_flush() - wait until everything was told
- * @edev: the device, whose driver tells nothing any more
+ * eadm_event_flush() - wait until all events were sent
+ * @edev: the device, whose driver no longer reports events
  *
  * Context: process.
  */

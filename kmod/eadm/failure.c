@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Failures that a driver keeps (eadm_failures.h), as rows: the newest ones, and
- * the totals. The same for all drivers.
+ * Failures recorded by a driver (eadm_failures.h), as rows: the newest ones,
+ * and the totals. Common to all drivers.
  */
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
@@ -24,12 +24,12 @@ static void put_copy(struct eadm_diag_dev *dd, void *obj)
 	kfree(obj);
 }
 
-/* A record is copied out at once: the ring goes on. */
+/* A record is copied at once, as the ring continues to change. */
 static void *failure_next(struct eadm_diag_dev *dd, u64 *id)
 {
 	struct eadm_failure *f = kmalloc(sizeof(*f), GFP_KERNEL);
 
-	/* NULL would say that there are no more. */
+	/* NULL would mean that there are no more. */
 	if (!f)
 		return ERR_PTR(-ENOMEM);
 	if (!eadm_failures_next(dd->failures, *id, f)) {
@@ -41,9 +41,9 @@ static void *failure_next(struct eadm_diag_dev *dd, u64 *id)
 }
 
 /*
- * The process as the reader may know it. A later process may have the number of
- * the one that owned the object, and is not taken for it; one that has ended is
- * named where all processes are known.
+ * The process, as far as the reader may see it. A later process that has reused
+ * the owner's PID is not mistaken for it; a process that has ended is named
+ * only in the initial PID namespace.
  */
 static void fill_process(const struct eadm_failure *f, struct eadm_snap_failure *s)
 {

@@ -8,14 +8,14 @@
 #include "eadm_version.h"
 #include "generated/ids.h"
 
-/* May run in interrupts: readers look for themselves what there is. */
+/* May run in interrupts: only wakes readers, which then check for themselves. */
 static int dev_event(struct notifier_block *nb, unsigned long type, void *data)
 {
 	struct eadm_dev *edev = container_of(nb, struct eadm_dev, nb);
 
 	eadm_event_note(edev, type, data);
 	atomic_inc(&edev->events);
-	/* Orders the count before the look at the queue; pairs with prepare_to_wait(). */
+	/* Orders the count before the check of the queue; pairs with prepare_to_wait(). */
 	if (wq_has_sleeper(&edev->wait))
 		wake_up_all(&edev->wait);
 	return NOTIFY_DONE;
@@ -91,9 +91,9 @@ err_free:
 }
 
 /*
- * Whoever comes now is turned away; then those at work are waited for: netlink
- * requests and dumps filling a message, and calls on the node. Files stay open
- * and keep the struct, not the device.
+ * Refuses new users, then waits for those at work: netlink requests, dumps
+ * filling a message, and calls on the node. Files stay open and keep the
+ * struct, not the device.
  */
 static void eadm_remove(struct auxiliary_device *adev)
 {
@@ -102,12 +102,12 @@ static void eadm_remove(struct auxiliary_device *adev)
 	eadm_dev_begin_removal(edev);
 	if (!refcount_dec_and_test(&edev->users))
 		wait_for_completion(&edev->idle);
-	/* Those of files that stay open. */
+	/* Drops the followers of files that stay open. */
 	atomic_set(&edev->dd->followers, 0);
 	atomic_notifier_chain_unregister(&edev->dd->events, &edev->nb);
 	eadm_node_del(edev);
 	eadm_dev_unpublish(edev);
-	/* Nobody else tells events any more: after this there is room. */
+	/* No other events can come any more: after this flush the queue has room. */
 	eadm_event_flush(edev);
 	eadm_event_device(edev, EADM_EVENT_TYPE_DEVICE_REMOVED);
 	eadm_event_flush(edev);
@@ -121,7 +121,7 @@ static struct auxiliary_driver eadm_driver = {
 	.id_table = eadm_ids,
 };
 
-/* The node's link under /dev carries the name: let udev make it anew. */
+/* The node's link under /dev contains the name: make udev re-create it. */
 static void tell_name(struct ib_device *ibdev)
 {
 	const struct net *net = read_pnet(&ibdev->coredev.rdma_net);

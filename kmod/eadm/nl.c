@@ -10,7 +10,7 @@
 
 static struct genl_family eadm_family;
 
-/* What the sender of a request may do, before a device is known. */
+/* What the sender of a request may do, as far as that does not depend on the device. */
 enum {
 	CAN_ADMIN_NET = BIT(0),		/* in the user namespace of its network namespace */
 	CAN_ADMIN_INIT = BIT(1),	/* in the initial one */
@@ -18,7 +18,7 @@ enum {
 };
 
 /**
- * struct eadm_request - a request, taken apart
+ * struct eadm_request - a parsed request
  * @obj: object asked for
  * @type: EADM_OBJ_* of it
  * @can: CAN_* of the sender
@@ -26,7 +26,7 @@ enum {
  * @index: attribute with the index of the RDMA device, or NULL
  * @name: attribute with its name, or NULL
  * @key: number of the row, or of the first one of a dump
- * @has_key: @key is that of the only row
+ * @has_key: @key is that of the only row wanted
  * @only: BIT_ULL() of the attributes wanted, or 0 for all
  * @diag: for the driver
  */
@@ -46,11 +46,12 @@ struct eadm_request {
 /**
  * struct dump - a dump between two messages
  * @req: the request; its attributes live as long as the dump
- * @dev: place in the table of devices to go on with
- * @last: last place
- * @index: RDMA index of the device that is to be at @last, if it is one place
+ * @dev: slot in the table of devices to continue with
+ * @last: last slot
+ * @index: RDMA index of the device expected at @last, if the dump is for one
+ *	device
  * @done: nothing is left
- * @id: number in the device to go on with
+ * @id: object number in the device to continue with
  * @snap: room for one snapshot
  */
 struct dump {
@@ -65,7 +66,7 @@ struct dump {
 
 /* ------------------------------------------------------------------ rights */
 
-/* The lock-down is asked about only where it matters: it logs each refusal. */
+/* Lockdown is checked only where it matters, as each refusal is logged. */
 static u8 sender_can(const struct sk_buff *skb, const struct net *net, bool rawio)
 {
 	u8 can = 0;
@@ -81,8 +82,8 @@ static u8 sender_can(const struct sk_buff *skb, const struct net *net, bool rawi
 }
 
 /*
- * A device that belongs to the reader's network namespace is administered
- * from there; one that is merely shared with it, from the initial namespace.
+ * A device that belongs to the reader's network namespace is administered from
+ * there; one that is only shared with it, from the initial namespace.
  */
 static unsigned int rights_on(const struct eadm_request *req, const struct eadm_dev *edev)
 {
@@ -136,7 +137,7 @@ static int parse_request(struct eadm_request *req, u8 cmd, struct nlattr **attrs
 	}
 	if (obj->hw_perm == EADM_PERM_RAWIO && !(req->can & CAN_RAWIO)) {
 		NL_SET_ERR_MSG_ATTR(extack, attrs[EADM_A_COMMON_QUERY_HW],
-				    "asking the adapter needs CAP_SYS_RAWIO and no lockdown");
+				    "querying the adapter requires CAP_SYS_RAWIO and no lockdown");
 		return -EPERM;
 	}
 	return 0;
@@ -168,8 +169,8 @@ static struct eadm_dev *find_device(const struct eadm_request *req, struct netli
 /* -------------------------------------------------------------------- rows */
 
 /**
- * eadm_nl_put_row() - add a message with a snapshot, as a dump gives it
- * @skb: where to
+ * eadm_nl_put_row() - add a message with a snapshot, in the format of a dump
+ * @skb: message buffer
  * @edev: the device, entered
  * @type: EADM_OBJ_*
  * @snap: the snapshot
@@ -209,16 +210,16 @@ static bool is_asked_for(const struct eadm_request *req, const void *snap)
 
 /**
  * put_row() - add the message of one object
- * @skb: where to
- * @req: what is wanted
+ * @skb: message buffer
+ * @req: the request
  * @edev: the device, entered
  * @row: the driver's object, referenced
  * @snap: room for its snapshot
- * @nlh: header to answer
+ * @nlh: header of the request
  * @portid: address of the reader
  * @cb: the dump, or NULL
  *
- * Return: 0; -EMSGSIZE when it did not fit; -ENOENT when the request leaves it
+ * Return: 0; -EMSGSIZE when it did not fit; -ENOENT when the request filters it
  * out; the driver's error.
  */
 static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct eadm_dev *edev,
@@ -234,7 +235,10 @@ static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct e
 
 	memset(snap, 0, obj->snap_size);
 	eadm_owner_fill(obj, ops, row, snap, rights);
-	/* Whoever picks may never see all of the row that the driver keeps. */
+	/*
+	 * A request with a filter may never read all of a record kept by the
+	 * driver, so it does not count as having read it.
+	 */
 	diag.admin = rights & BIT(EADM_PERM_ADMIN) && !is_picky(req) && !req->only;
 	ret = eadm_snap_fill(edev, req->type, row, snap, &diag);
 	if (ret)
@@ -307,7 +311,7 @@ static int set_param(struct eadm_dev *edev, const struct eadm_request *req, u64 
 	return ret;
 }
 
-/* Does what the request asks for, and answers with the row as it is then. */
+/* Executes the request, and answers with the resulting row. */
 static int answer(struct eadm_request *req, const struct nlattr *value, struct genl_info *info)
 {
 	struct eadm_dev *edev;
@@ -341,7 +345,7 @@ err_free:
 /**
  * eadm_nl_doit() - answer a request for one row
  * @skb: the request
- * @info: the same, taken apart
+ * @info: the parsed request
  *
  * Return: 0 or a negative errno, explained in the extended ack.
  */
@@ -354,12 +358,12 @@ int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info)
 	if (ret)
 		return ret;
 	if (!req.index && !req.name) {
-		NL_SET_ERR_MSG(info->extack, "the request names no device");
+		NL_SET_ERR_MSG(info->extack, "the request does not name a device");
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, EADM_A_COMMON_DEV_INDEX);
 		return -EINVAL;
 	}
 	if (!req.obj->by_device && !req.has_key) {
-		NL_SET_ERR_MSG(info->extack, "the request names no object");
+		NL_SET_ERR_MSG(info->extack, "the request does not name an object");
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, req.obj->key_attr);
 		return -EINVAL;
 	}
@@ -367,9 +371,9 @@ int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * eadm_nl_conf_set() - change a setting and answer with what it is then
+ * eadm_nl_conf_set() - change a setting and answer with its new value
  * @skb: the request
- * @info: the same, taken apart
+ * @info: the parsed request
  *
  * Return: 0 or a negative errno, explained in the extended ack.
  */
@@ -401,8 +405,8 @@ static struct dump **dump_slot(struct netlink_callback *cb)
  * eadm_nl_dump_start() - begin a dump
  * @cb: the dump
  *
- * The sender's rights are those of this moment: later messages may be
- * fetched by whoever got hold of the socket.
+ * The sender's rights are checked now: later messages may be read by any
+ * process that has got hold of the socket.
  *
  * Return: 0 or a negative errno, explained in the extended ack.
  */
@@ -441,7 +445,7 @@ err_free:
 	return ret;
 }
 
-/* A device keeps its index when it is renamed, but not its place for another. */
+/* A renamed device keeps its index; another device in the same slot has a different one. */
 static bool is_dumped(const struct dump *dump, const struct eadm_dev *edev)
 {
 	return dump->last == ULONG_MAX || edev->dd->ibdev->index == dump->index;
@@ -460,7 +464,7 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
 		return 0;
 	while (!eadm_dev_gone(edev)) {
 		cond_resched();
-		/* A reader that is killed need not wait for the adapter. */
+		/* A killed reader need not wait for the adapter. */
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		if (ops->seek && is_picky(&dump->req))
@@ -477,7 +481,7 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
 		ops->put(edev->dd, row);
 		if (ret == -EMSGSIZE)
 			return ret;
-		/* Any other error is the row's own: it is left out. */
+		/* Any other error concerns only this row, which is left out. */
 		if (dump->req.has_key || dump->id++ == U64_MAX)
 			return 0;
 	}
@@ -489,8 +493,9 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
  * @skb: the message
  * @cb: the dump
  *
- * Devices are looked up by their place each time, so one that has gone since
- * the last message ends there, and the generation tells.
+ * Devices are looked up by their slot each time, so the dump of one that has
+ * gone since the last message ends there, and the changed generation shows
+ * that.
  *
  * Return: bytes in the message, 0 at the end, or a negative errno.
  */
@@ -521,7 +526,7 @@ int eadm_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		dump->done = dump->dev++ == dump->last;
 		dump->id = dump->req.key;
 	}
-	/* What changed meanwhile shows in the next message or the last. */
+	/* A change since then is noticed by the next message, or by the last one. */
 	cb->seq = eadm_dev_generation(dump->req.type, first, dump->last);
 	return skb->len ?: ret;
 }
@@ -543,8 +548,8 @@ static const struct genl_multicast_group groups[] = {
 };
 
 /**
- * eadm_nl_tell() - tell of an event
- * @net: whom to
+ * eadm_nl_tell() - send an event
+ * @net: network namespace to send to
  * @edev: the device it is about
  * @event: what happened
  *
@@ -593,7 +598,7 @@ int __init eadm_nl_init(const struct genl_ops *ops, unsigned int n)
 }
 
 /**
- * eadm_nl_exit() - take the family away
+ * eadm_nl_exit() - unregister the family
  */
 void eadm_nl_exit(void)
 {

@@ -16,7 +16,7 @@
 
 #define MINORS	1024
 
-/* Sizes of the first version of each argument: less was never asked for. */
+/* Sizes of the first version of each argument: no smaller ones exist. */
 #define INFO_SIZE_V0	offsetofend(struct eadm_ioc_info, dev_name)
 #define TRACE_SIZE_V0	offsetofend(struct eadm_ioc_trace, reserved)
 #define RING_SIZE_V0	offsetofend(struct eadm_ioc_ring, reserved)
@@ -36,8 +36,9 @@ static char *node_path(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mode)
 }
 
 /*
- * For udev. The node is deleted before its device goes. The names of devices are
- * told as the RDMA core tells them: where they can be used.
+ * For udev. The node is deleted before its device goes. Device names are
+ * visible under the same conditions as in the RDMA core: where the device can
+ * be used.
  */
 static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -91,7 +92,7 @@ static int node_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Only the size is input. What a larger struct of the caller has more is zero. */
+/* Only the size is input. The part of a larger caller's struct that is unknown here is zero. */
 static int ioc_info(struct eadm_dev *edev, struct eadm_ioc_info *info, void __user *arg, u32 size)
 {
 	if (memchr_inv(&info->dev_index, 0, sizeof(*info) - sizeof(info->size)))
@@ -112,7 +113,7 @@ static int ioc_info(struct eadm_dev *edev, struct eadm_ioc_info *info, void __us
 	return 0;
 }
 
-/* The bytes of commands are for those who could read them from the bus. */
+/* Bytes of commands are only for processes that could read them from the bus anyway. */
 static bool may_read_raw(const struct file *file)
 {
 	return file_ns_capable(file, &init_user_ns, CAP_SYS_RAWIO) &&
@@ -149,8 +150,8 @@ static void __user *data_of(const union ioc_arg *u, unsigned int cmd)
 }
 
 /*
- * The device is left before memory of the caller is touched: a page that does
- * not come must not keep it from being removed.
+ * Leaves the device before accessing the caller's memory: a page fault that
+ * takes forever must not block removal.
  */
 static int ioc_raw(struct file *file, struct eadm_dev *edev, unsigned int cmd,
 		   union ioc_arg *u, void __user *arg, u32 size, u32 known)
@@ -255,7 +256,7 @@ static const struct file_operations node_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
-/* Lookups in the table may still read the struct: a grace period. */
+/* Lookups in the table may still read the struct, so wait for a grace period. */
 static void node_free(struct device *dev)
 {
 	struct eadm_dev *edev = container_of(dev, struct eadm_dev, node);
@@ -264,11 +265,11 @@ static void node_free(struct device *dev)
 }
 
 /**
- * eadm_node_add() - make the char device
+ * eadm_node_add() - create the char device
  * @edev: the device; its struct belongs to @edev->node from here on
  * @parent: auxiliary device
  *
- * Return: 0 or a negative errno; in both cases put_device() ends it.
+ * Return: 0 or a negative errno; in both cases put_device() frees it.
  */
 int eadm_node_add(struct eadm_dev *edev, struct device *parent)
 {
@@ -288,7 +289,7 @@ int eadm_node_add(struct eadm_dev *edev, struct device *parent)
 }
 
 /**
- * eadm_node_del() - take the char device away; open files stay
+ * eadm_node_del() - remove the char device; open files stay
  * @edev: the device
  */
 void eadm_node_del(struct eadm_dev *edev)
@@ -297,7 +298,7 @@ void eadm_node_del(struct eadm_dev *edev)
 }
 
 /**
- * eadm_node_changed() - tell udev that the RDMA device has another name
+ * eadm_node_changed() - notify udev that the RDMA device was renamed
  * @edev: the device
  */
 void eadm_node_changed(struct eadm_dev *edev)
@@ -306,7 +307,7 @@ void eadm_node_changed(struct eadm_dev *edev)
 }
 
 /**
- * eadm_node_init() - reserve numbers and make the class
+ * eadm_node_init() - reserve numbers and create the class
  *
  * Return: 0 or a negative errno.
  */
@@ -324,7 +325,7 @@ int __init eadm_node_init(void)
 }
 
 /**
- * eadm_node_exit() - give back what eadm_node_init() took
+ * eadm_node_exit() - undo eadm_node_init()
  */
 void eadm_node_exit(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who owns an object, as RDMA netlink tells it: objects belong to a device and
- * are seen wherever that is, but the process behind one is named only where it
- * has a PID.
+ * The owner of an object, with the same rules as RDMA netlink: objects are
+ * visible wherever their device is, but the process that owns one is named only
+ * where it has a PID.
  */
 #include <linux/cgroup.h>
 #include <linux/nsproxy.h>
@@ -77,7 +77,7 @@ static void fill_entry(const struct eadm_object *obj, const struct rdma_restrack
 				 "[%s]", res->kern_name);
 		return;
 	}
-	/* 0: not known to the reader, or ended. */
+	/* 0: not visible to the reader, or ended. */
 	pid = res->task ? task_pid_vnr(res->task) : 0;
 	if (pid)
 		fill_task(obj, res->task, pid, snap, rights);
@@ -103,8 +103,8 @@ static void fill_maker(const struct eadm_object *obj, struct pid *owner, void *s
  * @snap: its zeroed snapshot struct
  * @rights: BIT(EADM_PERM_*) of the reader
  *
- * An object that resource tracking does not know (a region inside a PD, an
- * object that is being made or taken away) has no owner.
+ * An object unknown to resource tracking (a region inside a PD, an object that
+ * is being created or destroyed) has no owner.
  *
  * Context: may sleep; in the reader's context.
  */
@@ -116,8 +116,8 @@ void eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *
 	if (!res && ops->owner)
 		fill_maker(obj, ops->owner(row), snap, rights);
 	/*
-	 * Taking an entry away waits for references, but not that of one that
-	 * could not be added. Keep this one short.
+	 * Removing an entry waits for references, but not if it could not be
+	 * added. Hold this one only briefly.
 	 */
 	if (!res || !rdma_restrack_is_tracked(res) || !READ_ONCE(res->valid) ||
 	    !rdma_restrack_get(res))

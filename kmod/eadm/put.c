@@ -6,16 +6,17 @@
 #include "eadm.h"
 
 /*
- * Attributes are written right into the room behind a message, which is theirs once
- * all of a row fitted: a row has dozens, and by nla_put() each would move the end of
- * the message and clear its padding by calls, which is most of what a row costs.
+ * Attributes are written directly into the free space behind a message, which is
+ * committed once the whole row has fitted: a row has dozens of attributes, and with
+ * nla_put() each would move the end of the message and clear its padding by function
+ * calls, which is most of the cost of a row.
  */
 struct room {
 	u8 *pos;
 	u8 *end;
 };
 
-/* The attribute with nothing in it yet, or NULL when there is no room for it. */
+/* Returns the attribute without its payload, or NULL when there is no room for it. */
 static __always_inline struct nlattr *put_header(struct room *room, u16 type, u16 len)
 {
 	struct nlattr *attr = (struct nlattr *)room->pos;
@@ -89,7 +90,7 @@ static int put_fields(struct room *room, const struct eadm_field *field, u16 n, 
 	return 0;
 }
 
-/* A reader without the rights to any of them gets no empty nest. */
+/* A reader without the rights to any field does not get an empty nest. */
 static int put_set(struct room *room, const struct eadm_set *set, void *own,
 		   unsigned int rights)
 {
@@ -103,14 +104,14 @@ static int put_set(struct room *room, const struct eadm_set *set, void *own,
 	return 0;
 }
 
-/* The family's fields lie behind the snapshot of those that all have. */
+/* The family's fields are stored behind the snapshot of the common fields. */
 static void *own_of(u8 type, void *snap)
 {
 	return snap + ALIGN(eadm_objects[type].snap_size, sizeof(u64));
 }
 
 /**
- * eadm_snap_room() - what a snapshot takes, whatever the device's family
+ * eadm_snap_room() - size of a snapshot for devices of any family
  * @type: EADM_OBJ_*
  *
  * Return: bytes.

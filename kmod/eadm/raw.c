@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Raw bytes through the char device: entries of queues, contexts of the
- * adapter, registers. The driver fills a zeroed buffer of the kernel, so that
- * no byte leaves it that was not set.
+ * adapter, registers. The driver fills a zeroed kernel buffer, so that no
+ * uninitialised byte leaves the kernel.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -20,19 +20,13 @@ static_assert(EADM_RING_SW_PI == EADM_DIAG_RING_SW_PI);
 static_assert(EADM_RING_SW_CI == EADM_DIAG_RING_SW_CI);
 static_assert(EADM_RING_HW_PI == EADM_DIAG_RING_HW_PI);
 static_assert(EADM_RING_HW_CI == EADM_DIAG_RING_HW_CI);
-static_assert(EADM_RING_INDEX_PHASE == (int)EADM_DIAG_INDEX_PHASE);
-static_assert(EADM_RING_MEMORY_DEVICE == (int)EADM_DIAG_MEMORY_DEVICE);
-
-static bool is_context(u32 kind)
-{
-	return kind >= EADM_RAW_KIND_QPC && kind <= EADM_RAW_KIND_EQC;
-}
 
 /**
  * eadm_raw_ring() - EADM_IOC_RING
  * @edev: the device, entered
  * @arg: the argument; filled in
- * @data: set to what goes to @arg->data, for kvfree(), unless there is an error
+ * @data: unless there is an error, set to what goes to @arg->data, to be freed
+ *	by kvfree()
  *
  * Return: bytes of @data or a negative errno.
  */
@@ -53,8 +47,8 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
 
 	if (!ops->ring)
 		return -EOPNOTSUPP;
-	if (arg->flags & ~EADM_RING_HW || arg->kind >= EADM_RAW_KIND_QPC ||
-	    memchr_inv(&arg->format, 0, sizeof(*arg) - offsetof(typeof(*arg), format)))
+	if (arg->flags & ~EADM_RING_HW || !EADM_IS_OF(arg->kind, EADM_RAW_KIND_CLASS_RING) ||
+	    memchr_inv(&arg->reserved0, 0, sizeof(*arg) - offsetof(typeof(*arg), reserved0)))
 		return -EINVAL;
 	buf = kvzalloc(room ?: 1, GFP_KERNEL);
 	if (!buf)
@@ -67,7 +61,6 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
 	arg->count = ring.count;
 	arg->data_len = ring.count * ring.entry_size;
 	arg->entry_size = ring.entry_size;
-	arg->format = ring.format;
 	arg->index = ring.index;
 	arg->index_bits = ring.index_bits;
 	arg->memory = ring.memory;
@@ -86,7 +79,8 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
  * eadm_raw_hwctx() - EADM_IOC_HWCTX
  * @edev: the device, entered
  * @arg: the argument; filled in
- * @data: set to what goes to @arg->data, for kvfree(), unless there is an error
+ * @data: unless there is an error, set to what goes to @arg->data, to be freed
+ *	by kvfree()
  *
  * Return: bytes of @data or a negative errno.
  */
@@ -99,7 +93,7 @@ int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg, void **dat
 
 	if (!ops->context)
 		return -EOPNOTSUPP;
-	if (arg->reserved || !is_context(arg->kind))
+	if (arg->reserved || !EADM_IS_OF(arg->kind, EADM_RAW_KIND_CLASS_CONTEXT))
 		return -EINVAL;
 	buf = kvzalloc(ops->context_max, GFP_KERNEL);
 	if (!buf)
@@ -118,7 +112,8 @@ int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg, void **dat
  * eadm_raw_regs() - EADM_IOC_REGS
  * @edev: the device, entered
  * @arg: the argument; filled in
- * @data: set to what goes to @arg->data, for kvfree(), unless there is an error
+ * @data: unless there is an error, set to what goes to @arg->data, to be freed
+ *	by kvfree()
  *
  * Return: bytes of @data or a negative errno.
  */

@@ -2,8 +2,8 @@
 /*
  * Reading the flight recorder through the char device. A reader goes through
  * the records by number. Commands still pending when their turn comes are
- * remembered and given once they have ended, so that a hung command does not
- * hold up those behind it.
+ * remembered and returned once they have ended, so that a hung command does not
+ * block those behind it.
  */
 #include <linux/nsproxy.h>
 #include <linux/pid_namespace.h>
@@ -19,21 +19,22 @@
 /**
  * struct eadm_trace - one open file
  * @edev: its device
- * @reading: one reader at a time; held while memory of the reader is touched,
- *	which may take for ever
- * @lock: one call at a time; never held then. Inside of @reading
+ * @reading: one reader at a time; held while the reader's memory is accessed,
+ *	which may take forever
+ * @lock: one call at a time; not held during such accesses. Nests inside
+ *	@reading
  * @want: position and filters, as set up
  * @active: set up
  * @follows: counted among the driver's followers
  * @raw: the reader may see bytes of commands
  * @counting: a gap before @next is a loss
  * @have: @rec waits to be copied out; it is not touched then
- * @next: number of the next record to look at
- * @lost: records lost since the last one given
+ * @next: number of the next record to check
+ * @lost: records lost since the last one returned
  * @n_pending: numbers in @pending
- * @pending: commands to come back to, by rising number
- * @snap: room for the driver's answer, with what only its family has
- * @rec: the record under way: a message as a dump of commands gives it
+ * @pending: numbers of commands to come back to, ascending
+ * @snap: room for the driver's snapshot, including the fields of its family
+ * @rec: the current record: a message in the format of a dump of commands
  */
 struct eadm_trace {
 	struct eadm_dev *edev;
@@ -54,7 +55,7 @@ struct eadm_trace {
 };
 
 /**
- * eadm_trace_new() - what a newly opened file needs
+ * eadm_trace_new() - allocate the trace of a newly opened file
  * @edev: the device, entered
  *
  * Return: the trace or an ERR_PTR.
@@ -81,7 +82,7 @@ struct eadm_trace *eadm_trace_new(struct eadm_dev *edev)
 
 /**
  * eadm_trace_free() - the file is closed
- * @trace: what eadm_trace_new() gave
+ * @trace: result of eadm_trace_new()
  */
 void eadm_trace_free(struct eadm_trace *trace)
 {
@@ -94,7 +95,10 @@ void eadm_trace_free(struct eadm_trace *trace)
 	kfree(trace);
 }
 
-/* Whoever picks records may never see the one that the driver keeps. */
+/*
+ * Whether there is no filter: with one, the reader may never see the record
+ * that the driver keeps.
+ */
 static bool takes_all(const struct eadm_trace *trace)
 {
 	const struct eadm_ioc_trace *want = &trace->want;
@@ -103,7 +107,7 @@ static bool takes_all(const struct eadm_trace *trace)
 	       !(want->flags & EADM_TRACE_BY_OP);
 }
 
-/* Reads record *@id or the next one there is: 1, 0 if none, or an error. */
+/* Reads record *@id or the next existing one: 1, 0 if none, or an error. */
 static int load(struct eadm_trace *trace, u64 *id)
 {
 	struct eadm_diag_dev *dd = trace->edev->dd;
@@ -138,7 +142,7 @@ static bool is_pending(const struct eadm_trace *trace)
 	return trace->snap->state == EADM_CMD_STATE_PENDING;
 }
 
-/* Makes the message of the record in the snapshot. */
+/* Builds the message for the record in the snapshot. */
 static int make_rec(struct eadm_trace *trace)
 {
 	unsigned int rights = BIT(EADM_PERM_NONE) | (trace->raw ? BIT(EADM_PERM_RAWIO) : 0);
@@ -156,7 +160,7 @@ static int make_rec(struct eadm_trace *trace)
 	return 0;
 }
 
-/* Looks at the remembered commands; leaves a wanted one in @rec. */
+/* Checks the remembered commands; leaves a wanted one in @rec. */
 static int take_pending(struct eadm_trace *trace)
 {
 	unsigned int i;
@@ -185,7 +189,7 @@ static int take_pending(struct eadm_trace *trace)
 	return 0;
 }
 
-/* Goes on through the records; leaves a wanted one in @rec unless @skip. */
+/* Continues through the records; leaves a wanted one in @rec unless @skip. */
 static int take_next(struct eadm_trace *trace, bool skip)
 {
 	u64 id;
@@ -213,7 +217,7 @@ static int take_next(struct eadm_trace *trace, bool skip)
 	return 0;
 }
 
-/* Has a record in @rec if there is one. */
+/* Puts the next record into @rec, if there is one. */
 static int take(struct eadm_trace *trace)
 {
 	int ret = 0;
@@ -250,7 +254,7 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 	if (mutex_lock_interruptible(&trace->reading))
 		return -ERESTARTSYS;
 	mutex_lock(&trace->lock);
-	/* Before the first look: what ends after it is told. */
+	/* Before the first read, so that commands that end after it are notified. */
 	if (!trace->follows)
 		atomic_inc(&trace->edev->dd->followers);
 	trace->follows = true;
@@ -270,7 +274,7 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 	return ret;
 }
 
-/* Has the next record in @rec, where it stays until drop(). 1, 0 if none, or an error. */
+/* Puts the next record into @rec, where it stays until drop(). 1, 0 if none, or an error. */
 static int peek(struct eadm_trace *trace)
 {
 	int ret = -EBADFD;
@@ -292,8 +296,8 @@ static void drop(struct eadm_trace *trace)
 }
 
 /*
- * Copies out what there is. The device is left and who polls is let through
- * before memory of the caller is touched.
+ * Copies out the available records. Leaves the device and lets pollers proceed
+ * before accessing the caller's memory.
  */
 static ssize_t drain(struct eadm_trace *trace, char __user *buf, size_t count)
 {
@@ -333,7 +337,7 @@ ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count
 	int seen;
 
 	for (;;) {
-		/* Before the look: an event after it ends the wait. */
+		/* Before the check, so that an event after it ends the wait. */
 		seen = atomic_read(&edev->events);
 		if (mutex_lock_interruptible(&trace->reading))
 			return -ERESTARTSYS;
@@ -350,10 +354,10 @@ ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count
 }
 
 /**
- * eadm_trace_poll() - tell whether read() would wait
+ * eadm_trace_poll() - report whether read() would block
  * @trace: the open file
  * @file: the same
- * @wait: whom to wake
+ * @wait: the poll table
  *
  * Return: EPOLL* mask.
  */

@@ -17,7 +17,7 @@ struct efa_ureq_alloc_ctx {
 	__u32 rsvd;
 };
 
-/* Commands that have data of the provider's. */
+/* Commands that take provider data. */
 #define EFA_UCMD_QUERY_DEVICE	BIT(0)
 #define EFA_UCMD_CREATE_AH	BIT(1)
 
@@ -96,7 +96,7 @@ struct efa_ureq_create_qp {
 	__u32 rq_bytes;
 	__u32 sq_bytes;
 	__u32 type;
-	__u16 flags;		/* EFA_UQP_*; older providers end before it */
+	__u16 flags;		/* EFA_UQP_*; absent in older providers' requests */
 	__u8 sl;
 	__u8 rsvd[5];
 };
@@ -105,7 +105,7 @@ struct efa_ureq_create_qp {
 
 struct efa_uresp_create_qp {
 	__u32 mask;
-	__u32 rq_db_offset;	/* in their pages, all three */
+	__u32 rq_db_offset;	/* each of the three within its page */
 	__u32 sq_db_offset;
 	__u32 llq_offset;
 	__aligned_u64 rq_key;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Admin queue (hw 3): slots, completions, time-outs.
+ * Admin queue (hw 3): slots, completions, timeouts.
  *
- * A command id is a slot and a count of the slot's uses, so that a completion leads to
- * the waiting command through driver memory alone. The place in the command ring is
- * another matter: places are used in their order, slots as they are free. A slot whose
- * command was lost is not used again before its late answer is in. As long as that is
- * missing the adapter owes a completion, for which it needs room in a ring as deep as
- * there are slots; so no more commands may be on their way than there are other slots.
+ * A command id is a slot number and a count of the slot's uses, so that a completion
+ * leads to the waiting command through driver memory alone. Slots are independent of
+ * entries in the command ring: ring entries are used in order, slots as they become free.
+ * A slot whose command was lost is not reused before its late answer has arrived. Until
+ * then the adapter still owes a completion, for which it needs room in a completion ring
+ * with as many entries as there are slots. So the number of commands in flight is limited
+ * to the number of the other slots.
  */
 
 #include <linux/bitfield.h>
@@ -18,16 +19,17 @@
 #include "trace.h"
 
 /*
- * How long a command takes before its issuer looks for trouble, and how often issuers
- * are woken to find out that it is so long: a timer of each would cost every command.
+ * How long an issuer waits before it checks the queue and the adapter, and how often
+ * issuers are woken to see whether that time has passed: a timer per issuer would add
+ * cost to every command.
  */
 #define FIRST_LOOK_MS	100u
 #define LOOK_PERIOD_MS	50u
 #define ROOM_MS		1000
 
 /*
- * What a command of recovery may take. An adapter that is only slow must not be reset:
- * all that processes have in it would be lost.
+ * Timeout of recovery's own commands. An adapter that is merely slow must not be reset:
+ * all objects that processes have in it would be lost.
  */
 #define RECOVERY_TIMEOUT_MS	5000u
 
@@ -50,8 +52,8 @@ u32 efa_cmd_timeout_ms(const struct efa_dev *dev)
 }
 
 /*
- * The command that was in a place of the ring before has been read, if one after it was
- * answered: the adapter reads them in their order.
+ * The previous command in a ring entry has been read if a later one was answered: the
+ * adapter reads commands in order.
  */
 static bool place_is_free(const struct efa_aq *q)
 {
@@ -68,7 +70,7 @@ static void schedule_look(struct efa_dev *dev)
 	queue_delayed_work(dev->wq, &dev->aq.look, msecs_to_jiffies(LOOK_PERIOD_MS));
 }
 
-/* Wakes issuers, who know what there is to look for. */
+/* Wakes issuers, which then check for themselves. */
 static void look_work(struct work_struct *work)
 {
 	struct efa_dev *dev = container_of(to_delayed_work(work), struct efa_dev, aq.look);
@@ -84,7 +86,7 @@ static void look_work(struct work_struct *work)
 	spin_unlock_irq(&q->lock);
 }
 
-/* There is room. */
+/* The caller has checked that there is room. */
 static void submit(struct efa_dev *dev, struct efa_cmd *cmd, bool polled)
 {
 	struct efa_aq *q = &dev->aq;
@@ -113,7 +115,7 @@ static void submit(struct efa_dev *dev, struct efa_cmd *cmd, bool polled)
 					 q->outstanding, polled, &cmd->req, cmd->len);
 	cmd->seq = slot->seq;
 	trace_cmd_submit(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, slot->id, q->outstanding);
-	/* The command before what announces it. */
+	/* Write the command before the doorbell that announces it. */
 	dma_wmb();
 	efa_reg_write(dev, EFA_REG_AQ_PROD_DB, (u16)q->pi);
 	if (!polled && !delayed_work_pending(&q->look))
@@ -144,14 +146,14 @@ static void free_slot(struct efa_aq *q, struct efa_aq_slot *slot)
 }
 
 /*
- * Its issuer may leave at once, with its task: that stays until the admin queue's lock is
- * released, as a task is freed by RCU.
+ * The issuer may return at once, and its task may exit: the task stays valid until the
+ * admin queue's lock is released, as tasks are freed by RCU.
  */
 static void end_cmd(struct efa_cmd *cmd)
 {
 	struct task_struct *waiter = cmd->waiter;
 
-	/* The answer before that; pairs with is_done(). */
+	/* Write the answer before @done; pairs with is_done(). */
 	smp_store_release(&cmd->done, true);
 	wake_up_process(waiter);
 }
@@ -229,7 +231,7 @@ static void process_entry(struct efa_dev *dev, struct efa_acqe *acqe)
 		complete_cmd(dev, slot, acqe, now);
 }
 
-/* Consumes what the completion ring holds, at most a ring full. */
+/* Consumes the entries of the completion ring, at most one ring full. */
 static void process_cq(struct efa_dev *dev)
 {
 	struct efa_aq *q = &dev->aq;
@@ -245,14 +247,14 @@ static void process_cq(struct efa_dev *dev)
 		flags = READ_ONCE(entry->hdr.flags);
 		if ((flags & EFA_AQ_FLAGS_PHASE) != phase_of(q->ci))
 			break;
-		/* The rest of the entry after its phase. */
+		/* Read the rest of the entry after its phase. */
 		dma_rmb();
 		acqe = *entry;
 		q->ci++;
 		any = true;
 		process_entry(dev, &acqe);
 	}
-	/* Who waits there began to under the lock. */
+	/* Waiters were added under the lock, so this sees all of them. */
 	if (any && waitqueue_active(&q->wait))
 		wake_up(&q->wait);
 }
@@ -261,7 +263,7 @@ static void process_cq(struct efa_dev *dev)
  * efa_aq_interrupt() - consume completions
  * @dev: the device
  *
- * The part of the interrupt that concerns the admin queue.
+ * The admin queue's part of the interrupt handler.
  *
  * Context: any.
  */
@@ -274,7 +276,7 @@ void efa_aq_interrupt(struct efa_dev *dev)
 	spin_unlock_irqrestore(&dev->aq.lock, flags);
 }
 
-/* Looks for an answer that no interrupt announced. */
+/* Polls for an answer that no interrupt announced. */
 static bool look(struct efa_dev *dev, struct efa_cmd *cmd)
 {
 	struct efa_aq *q = &dev->aq;
@@ -293,10 +295,11 @@ static bool look(struct efa_dev *dev, struct efa_cmd *cmd)
 }
 
 /*
- * Returns whether somebody sees to a command without an answer: recovery does, if it
- * may begin, and ends all commands of an adapter that is gone.
+ * Returns whether recovery takes care of a command without an answer. It does if it may
+ * run, and it ends all commands of an adapter that is gone. Another attempt to bring a dead
+ * queue back has the reason of the first one.
  */
-static bool start_recovery(struct efa_dev *dev)
+static bool start_recovery(struct efa_dev *dev, enum efa_reset_reason reason)
 {
 	struct efa_aq *q = &dev->aq;
 
@@ -305,15 +308,17 @@ static bool start_recovery(struct efa_dev *dev)
 		return true;
 	if (!q->recoverable || q->state == EFA_AQ_POLLING)
 		return false;
+	if (q->state != EFA_AQ_DEAD)
+		dev->recovery_reason = reason;
 	q->state = EFA_AQ_RECOVERING;
 	queue_work(dev->recovery_wq, &dev->recovery);
 	return true;
 }
 
 /*
- * Whether there is no use in waiting for an answer. It is recovery that finds out for
- * all that the adapter is gone; who waits for himself has to where there is none, and
- * recovery when it waits.
+ * Whether waiting for an answer is pointless. Normally recovery detects for all waiters
+ * that the adapter is gone; a waiter has to check by itself where recovery does not run,
+ * and when it is recovery that waits.
  */
 static bool is_hopeless(struct efa_dev *dev)
 {
@@ -323,14 +328,14 @@ static bool is_hopeless(struct efa_dev *dev)
 	if (!efa_hw_is_gone(dev))
 		return false;
 	spin_lock_irq(&q->lock);
-	hopeless = q->recoverer == current || !start_recovery(dev);
+	hopeless = q->recoverer == current || !start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
 	spin_unlock_irq(&q->lock);
 	return hopeless;
 }
 
 /*
- * Unless the answer is in by now. @status: -ETIMEDOUT, or -ENODEV when the adapter is
- * gone.
+ * Gives up a command, unless it has been answered by now. @status: -ETIMEDOUT, or -ENODEV
+ * when the adapter is gone.
  */
 static void give_up(struct efa_dev *dev, struct efa_cmd *cmd, int status)
 {
@@ -355,7 +360,7 @@ static void give_up(struct efa_dev *dev, struct efa_cmd *cmd, int status)
 	if (status == -ETIMEDOUT) {
 		q->timeouts++;
 		eadm_recorder_timeout(&q->rec, slot->seq, now, status);
-		start_recovery(dev);
+		start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
 	} else {
 		eadm_recorder_abort(&q->rec, slot->seq, now, status);
 	}
@@ -386,7 +391,7 @@ static void wait_event_mode(struct efa_dev *dev, struct efa_cmd *cmd)
 		sleep_until_woken(cmd);
 		if (is_done(cmd))
 			return;
-		/* An answer may be there whose interrupt is on its way. */
+		/* The answer may have arrived, with its interrupt still pending. */
 		limit = efa_cmd_timeout_ms(dev);
 		if (time_before(jiffies, begin + msecs_to_jiffies(min(limit, FIRST_LOOK_MS))))
 			continue;
@@ -423,8 +428,8 @@ static void wait_polled(struct efa_dev *dev, struct efa_cmd *cmd, unsigned int t
 }
 
 /*
- * Whether an issuer can go on: with room for a command, or because there is no use in
- * waiting. A dead queue is tried again now and then: the adapter may be back.
+ * Whether an issuer can go on: there is room for a command, or waiting is pointless. A
+ * dead queue is retried from time to time: the adapter may be back.
  */
 static bool may_go_on(struct efa_dev *dev)
 {
@@ -436,14 +441,14 @@ static bool may_go_on(struct efa_dev *dev)
 		return false;
 	case EFA_AQ_DEAD:
 		if (time_after(jiffies, dev->last_recovery + HZ))
-			start_recovery(dev);
+			start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
 		return q->state == EFA_AQ_DEAD;
 	default:
 		return has_room(q);
 	}
 }
 
-/* The one who brings the queue back does not wait for himself, nor for others for long. */
+/* Recovery must not wait for its own end, and waits only a short time for other commands. */
 static int admit_recoverer(struct efa_dev *dev)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(ROOM_MS);
@@ -474,7 +479,7 @@ static int admit(struct efa_dev *dev)
 	if (!may_go_on(dev) &&
 	    !wait_event_lock_irq_timeout(q->wait, may_go_on(dev), q->lock,
 					 msecs_to_jiffies(efa_cmd_timeout_ms(dev)))) {
-		start_recovery(dev);
+		start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
 		return -ETIMEDOUT;
 	}
 	return q->state == EFA_AQ_DEAD ? -ENODEV : 0;
@@ -488,15 +493,15 @@ static u32 recovery_timeout_ms(const struct efa_dev *dev)
 /**
  * efa_aq_exec() - issue a command and wait for its answer
  * @dev: the device
- * @cmd: the command: request, length, opcode and perhaps a list
+ * @cmd: the command: request, length, opcode and possibly a list
  *
- * During recovery commands wait for its end, but for those of recovery itself: these
- * are polled for, and not for long.
+ * During recovery, commands wait for its end, except recovery's own: these are polled
+ * for, with a short timeout.
  *
  * Context: process.
  * Return: 0; with @cmd->answered, what a refusal means; -ETIMEDOUT when it was not
- * answered, so that nobody knows what the adapter did; -ECANCELED when a reset came
- * between; -ENODEV when there is no service.
+ * answered, so that its effect is unknown; -ECANCELED when a reset came in between;
+ * -ENODEV when there is no service.
  */
 int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 {
@@ -509,7 +514,7 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 	cmd->done = false;
 	spin_lock_irq(&q->lock);
 	ret = admit(dev);
-	/* The wait may have been for a reset. */
+	/* There may have been a reset during the wait. */
 	if (!ret && cmd->bound && cmd->epoch != dev->epoch)
 		ret = -ECANCELED;
 	recovery = q->recoverer == current;
@@ -525,7 +530,7 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 	else
 		wait_event_mode(dev, cmd);
 	efa_debug(dev, cmd, "%u (number %llu): %d\n", cmd->req.hdr.opcode, cmd->seq, cmd->status);
-	/* One that was lost is done, too. */
+	/* A command that was lost is done, too. */
 	if (cmd->status)
 		efa_failed_command(dev, cmd);
 	if (eadm_diag_is_followed(&dev->diag))
@@ -556,7 +561,7 @@ void efa_aq_set_state(struct efa_dev *dev, enum efa_aq_state state)
 /**
  * efa_aq_set_recoverable() - whether a lost command starts recovery
  * @dev: the device
- * @recoverable: it does; else it only fails
+ * @recoverable: whether it does; if not, the command just fails
  *
  * Context: process.
  */
@@ -569,23 +574,24 @@ void efa_aq_set_recoverable(struct efa_dev *dev, bool recoverable)
 
 /**
  * efa_aq_recover() - start recovery though no command was lost yet
- * @dev: the device, of which something is to be found out
+ * @dev: the device, whose state is in doubt
+ * @reason: EFA_RESET_* of the reset that may follow
  *
  * Context: any.
  */
-void efa_aq_recover(struct efa_dev *dev)
+void efa_aq_recover(struct efa_dev *dev, enum efa_reset_reason reason)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->aq.lock, flags);
-	start_recovery(dev);
+	start_recovery(dev, reason);
 	spin_unlock_irqrestore(&dev->aq.lock, flags);
 }
 
 /**
  * efa_aq_reset() - give up all commands and empty the rings
  * @dev: the device
- * @status: result for those who wait
+ * @status: result for the waiters
  *
  * Lists are parked, see efa_aq_lists_free().
  *

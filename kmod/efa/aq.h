@@ -22,7 +22,7 @@ struct efa_pd;
 struct efa_qp;
 struct efa_stats;
 
-/* Of a command id, what says which slot; the rest distinguishes uses of the slot. */
+/* The slot in a command id; the rest distinguishes uses of the slot. */
 #define EFA_AQ_ID_SLOT		GENMASK(4, 0)
 #define EFA_AQ_ID_USE		GENMASK(11, 5)
 
@@ -30,9 +30,9 @@ struct efa_stats;
  * struct efa_cmd - one command, on the stack of its issuer
  * @req: request; all of it is copied into the ring
  * @resp: the answer, valid with @answered
- * @len: bytes of the request that mean something
- * @bound: not to be issued when a reset has come since @epoch
- * @epoch: that of the objects it is about
+ * @len: significant bytes of the request
+ * @bound: must not be issued if a reset has happened since @epoch
+ * @epoch: epoch of the objects it refers to
  * @answered: an answer came in time
  * @status: result: 0 or what the adapter's refusal means as an errno; or why there
  *	is no answer
@@ -41,7 +41,7 @@ struct efa_stats;
  * @list: memory that it refers to; a command that is lost or ended by a reset leaves
  *	it to the admin queue, which sets this to NULL
  * @waiter: the issuer
- * @done: answered, or ended by a reset; from then on it is the issuer's alone
+ * @done: answered, or ended by a reset; from then on only the issuer uses it
  */
 struct efa_cmd {
 	union {
@@ -95,12 +95,13 @@ enum efa_aq_state {
 
 /**
  * struct efa_aq_slot - what a command id leads to
- * @cmd: the waiting issuer, NULL when nobody waits
- * @lost: a command was given up here and its answer may still come: until it does,
- *	the slot is not used again, so that a late answer is taken for no other's
+ * @cmd: the waiting issuer, or NULL
+ * @lost: a command was given up here and its answer may still come: until then the slot
+ *	is not reused, so that the late answer is never mistaken for that of another
+ *	command
  * @id: of the command
  * @use: counts uses of the slot
- * @index: where it is in the command ring, free running
+ * @index: its index in the command ring, free-running
  * @seq: its number in the flight recorder
  * @submit: local_clock() of submission
  * @list: memory a lost command refers to
@@ -122,30 +123,30 @@ struct efa_aq_slot {
  * @wait: issuers waiting for a free slot or for the end of recovery
  * @state: enum efa_aq_state
  * @recoverable: a lost command starts recovery (not during probe and removal)
- * @recoverer: who brings the queue back
+ * @recoverer: task that brings the queue back
  * @sq: command ring
  * @cq: completion ring
  * @pi: commands submitted since the last reset
  * @ci: completions consumed since then
- * @read: the adapter has read what is before this place of the command ring: it
- *	answered the command before it
+ * @read: the adapter has read all commands before this index, as it has
+ *	answered the one before it
  * @used: slots with a command
- * @outstanding: commands somebody waits for
- * @max_outstanding: largest value so far
+ * @outstanding: commands with a waiter
+ * @max_outstanding: highest value of @outstanding so far
  * @quarantined: slots with a lost command
  * @submitted: commands submitted
  * @completed: commands answered in time
- * @errors: of these refused
+ * @errors: of these, those refused
  * @timeouts: commands given up
  * @late: answers after that
  * @spurious: completions that matched nothing, or had a wrong checksum
  * @last_spurious: local_clock() when @spurious last grew, 0 = never
  * @last_submit: local_clock()
  * @last_comp: local_clock()
- * @look: wakes issuers now and then, as long as there are any
+ * @look: wakes issuers periodically, as long as there are any
  * @slots: the slots
  * @parked: lists of lost commands that a reset ended before it was confirmed
- * @done: lists that nobody reads any more
+ * @done: lists that are no longer read
  * @free_done: frees these
  * @rec: flight recorder, kept across recovery
  */
@@ -187,7 +188,7 @@ void efa_aq_reset(struct efa_dev *dev, int status);
 void efa_aq_lists_free(struct efa_dev *dev);
 void efa_aq_set_state(struct efa_dev *dev, enum efa_aq_state state);
 void efa_aq_set_recoverable(struct efa_dev *dev, bool recoverable);
-void efa_aq_recover(struct efa_dev *dev);
+void efa_aq_recover(struct efa_dev *dev, enum efa_reset_reason reason);
 void efa_aq_interrupt(struct efa_dev *dev);
 int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd);
 u32 efa_cmd_timeout_ms(const struct efa_dev *dev);

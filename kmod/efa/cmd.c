@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands about objects (hw 4), each of them a function. All may sleep and return what
- * efa_aq_exec() returns. Requests are zero but for what is set here.
+ * Commands for objects (hw 4), one function each. All may sleep and return what
+ * efa_aq_exec() returns. Request fields that are not set here are zero.
  */
 
 #include <linux/bitfield.h>
@@ -10,7 +10,7 @@
 
 static void cmd_init(struct efa_cmd *cmd, enum efa_opcode op, u8 len)
 {
-	/* The answer is as long as that, and set when it is in. */
+	/* The answer has the same size, and is written when it arrives. */
 	memset(&cmd->req, 0, sizeof(cmd->req));
 	cmd->req.hdr.opcode = op;
 	cmd->len = len;
@@ -19,7 +19,7 @@ static void cmd_init(struct efa_cmd *cmd, enum efa_opcode op, u8 len)
 	cmd->list = NULL;
 }
 
-/* The numbers in it mean something in this epoch only. */
+/* The object numbers in the command are valid in this epoch only. */
 static void cmd_bind(struct efa_cmd *cmd, enum efa_opcode op, u8 len, u32 epoch)
 {
 	cmd_init(cmd, op, len);
@@ -27,7 +27,7 @@ static void cmd_bind(struct efa_cmd *cmd, enum efa_opcode op, u8 len, u32 epoch)
 	cmd->epoch = epoch;
 }
 
-/* Which has nothing in it but a number. */
+/* Issues a destroy command whose only argument is a number. */
 static int end_number(struct efa_dev *dev, enum efa_opcode op, u16 number, u32 epoch)
 {
 	struct efa_cmd cmd;
@@ -38,7 +38,7 @@ static int end_number(struct efa_dev *dev, enum efa_opcode op, u16 number, u32 e
 }
 
 /**
- * efa_cmd_create_eq() - make an event queue of completions
+ * efa_cmd_create_eq() - create an event queue for completions
  * @dev: the device
  * @eq: the queue; its number is set
  */
@@ -63,7 +63,7 @@ int efa_cmd_create_eq(struct efa_dev *dev, struct efa_eq *eq)
 }
 
 /**
- * efa_cmd_destroy_eq() - end it
+ * efa_cmd_destroy_eq() - destroy it
  * @dev: the device
  * @eq: the queue
  */
@@ -90,7 +90,7 @@ int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx)
 }
 
 /**
- * efa_cmd_dealloc_uar() - give them back
+ * efa_cmd_dealloc_uar() - free them
  * @dev: the device
  * @ctx: the context
  */
@@ -100,7 +100,7 @@ int efa_cmd_dealloc_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 }
 
 /**
- * efa_cmd_alloc_pd() - make a PD
+ * efa_cmd_alloc_pd() - allocate a PD
  * @dev: the device
  * @pd: the PD; its number is set
  */
@@ -117,7 +117,7 @@ int efa_cmd_alloc_pd(struct efa_dev *dev, struct efa_pd *pd)
 }
 
 /**
- * efa_cmd_dealloc_pd() - end it
+ * efa_cmd_dealloc_pd() - free it
  * @dev: the device
  * @pd: the PD
  */
@@ -127,7 +127,7 @@ int efa_cmd_dealloc_pd(struct efa_dev *dev, const struct efa_pd *pd)
 }
 
 /**
- * efa_cmd_create_ah() - make an AH
+ * efa_cmd_create_ah() - create an AH
  * @dev: the device
  * @pd: its PD
  * @gid: the peer's address
@@ -148,7 +148,7 @@ int efa_cmd_create_ah(struct efa_dev *dev, struct efa_pd *pd, const u8 gid[16], 
 }
 
 /**
- * efa_cmd_destroy_ah() - end it
+ * efa_cmd_destroy_ah() - destroy it
  * @dev: the device
  * @pd: its PD
  * @ahn: its number
@@ -164,23 +164,23 @@ int efa_cmd_destroy_ah(struct efa_dev *dev, const struct efa_pd *pd, u16 ahn)
 }
 
 /*
- * Of the commands that make something of memory: @done is set to whether the adapter is
- * known not to use it, after an error.
+ * For commands that hand memory to the adapter: after an error, @done says whether the
+ * adapter is known not to use the memory.
  */
 static int exec_with_memory(struct efa_dev *dev, struct efa_cmd *cmd, bool *done)
 {
 	int ret;
 
-	/* As long as the command has no number it was not issued. */
+	/* A command without a number was not issued. */
 	ret = efa_aq_exec(dev, cmd);
 	*done = !cmd->seq || cmd->answered;
 	return ret;
 }
 
 /**
- * efa_cmd_create_cq() - make a CQ
+ * efa_cmd_create_cq() - create a CQ
  * @dev: the device
- * @cq: the CQ; what the adapter says of it is set
+ * @cq: the CQ; gets what the adapter returns
  * @done: after an error, whether the adapter is known not to use the ring
  */
 int efa_cmd_create_cq(struct efa_dev *dev, struct efa_cq *cq, bool *done)
@@ -215,7 +215,7 @@ int efa_cmd_create_cq(struct efa_dev *dev, struct efa_cq *cq, bool *done)
 }
 
 /**
- * efa_cmd_destroy_cq() - end it
+ * efa_cmd_destroy_cq() - destroy it
  * @dev: the device
  * @cq: the CQ
  */
@@ -225,9 +225,9 @@ int efa_cmd_destroy_cq(struct efa_dev *dev, const struct efa_cq *cq)
 }
 
 /**
- * efa_cmd_create_qp() - make a QP
+ * efa_cmd_create_qp() - create a QP
  * @dev: the device
- * @qp: the QP; what the adapter says of it is set
+ * @qp: the QP; gets what the adapter returns
  * @done: after an error, whether the adapter is known not to use the ring
  */
 int efa_cmd_create_qp(struct efa_dev *dev, struct efa_qp *qp, bool *done)
@@ -266,7 +266,7 @@ int efa_cmd_create_qp(struct efa_dev *dev, struct efa_qp *qp, bool *done)
 }
 
 /**
- * efa_cmd_destroy_qp() - end it
+ * efa_cmd_destroy_qp() - destroy it
  * @dev: the device
  * @qp: the QP
  */
@@ -298,7 +298,7 @@ int efa_cmd_modify_qp(struct efa_dev *dev, const struct efa_qp *qp,
 }
 
 /**
- * efa_cmd_query_qp() - ask for a QP
+ * efa_cmd_query_qp() - query a QP
  * @dev: the device
  * @qp: the QP
  * @resp: the answer
@@ -338,11 +338,11 @@ static void fill_pages(struct efa_cmd *cmd, const struct efa_mr *mr)
 }
 
 /**
- * efa_cmd_reg_mr() - make an MR
+ * efa_cmd_reg_mr() - register an MR
  * @dev: the device
  * @mr: the MR; its keys are set
- * @list: addresses of the pages, mapped; NULL when there are no more than fit into the
- *	command. Set to NULL when the admin queue keeps it
+ * @list: addresses of the pages, mapped; NULL when all fit into the command. Set to NULL
+ *	when the admin queue keeps it
  * @done: after an error, whether the adapter is known not to use the pages
  */
 int efa_cmd_reg_mr(struct efa_dev *dev, struct efa_mr *mr, struct efa_list **list,
@@ -375,7 +375,7 @@ int efa_cmd_reg_mr(struct efa_dev *dev, struct efa_mr *mr, struct efa_list **lis
 }
 
 /**
- * efa_cmd_dereg_mr() - end an MR
+ * efa_cmd_dereg_mr() - deregister an MR
  * @dev: the device
  * @mr: the MR
  */
@@ -391,7 +391,8 @@ int efa_cmd_dereg_mr(struct efa_dev *dev, const struct efa_mr *mr)
 /**
  * efa_cmd_get_stats() - read the port's counters
  * @dev: the device
- * @stats: what they are; those of RDMA writes are not asked for where there are none
+ * @stats: set to the counters; those of RDMA writes are not read if the adapter lacks
+ *	them
  */
 int efa_cmd_get_stats(struct efa_dev *dev, struct efa_stats *stats)
 {

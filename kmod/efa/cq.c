@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Completion queues, all of them processes' (hw 8, 12.5). */
+/* Completion queues, which all belong to processes (hw 8, 12.5). */
 
 #include <rdma/uverbs_ioctl.h>
 
@@ -28,7 +28,7 @@ static int check(struct efa_dev *dev, const struct ib_cq_init_attr *attr,
 	return 0;
 }
 
-/* Ends it in the adapter; returns whether that is known to be done with it. */
+/* Destroys it in the adapter; returns whether the adapter is known to be done with it. */
 static bool end(struct efa_dev *dev, struct efa_cq *cq)
 {
 	int ret;
@@ -38,7 +38,7 @@ static bool end(struct efa_dev *dev, struct efa_cq *cq)
 	WRITE_ONCE(cq->obj.ending, true);
 	ret = efa_cmd_destroy_cq(dev, cq);
 	if (ret && !efa_obj_is_dead(dev, &cq->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "CQ %u is not free: %d\n", cq->cqn, ret);
+		ibdev_warn_ratelimited(&dev->ibdev, "CQ %u could not be freed: %d\n", cq->cqn, ret);
 	return !ret;
 }
 
@@ -68,7 +68,7 @@ static int offer(struct efa_cq *cq, struct ib_udata *udata)
 	return efa_udata_write(udata, &resp, sizeof(resp));
 }
 
-/* Tells the adapter; what comes of the memory on an error is seen to. */
+/* Creates it in the adapter; on an error, retires the memory. */
 static int begin(struct efa_dev *dev, struct efa_cq *cq, struct ib_udata *udata)
 {
 	bool done = true;
@@ -97,10 +97,10 @@ err_mem:
 }
 
 /**
- * efa_create_cq() - verb: make a CQ
+ * efa_create_cq() - verb: create a CQ
  * @ibcq: the CQ
- * @attr: how deep, and where its events go
- * @udata: what it is like, and how to get at it
+ * @attr: its depth, and where its events go
+ * @udata: the provider's request, and the response with what it may map
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -145,12 +145,12 @@ err:
 }
 
 /**
- * efa_destroy_cq() - verb: end a CQ
+ * efa_destroy_cq() - verb: destroy a CQ
  * @ibcq: the CQ; nothing uses it
  * @udata: not used
  *
  * Context: process.
- * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
+ * Return: 0; memory that the adapter does not release is kept until a reset.
  */
 int efa_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {

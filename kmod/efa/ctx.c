@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* User contexts (hw 12.2), and what providers hand in and get back. */
+/* User contexts (hw 12.2), and exchanging data with providers. */
 
 #include <rdma/uverbs_ioctl.h>
 
@@ -7,14 +7,14 @@
 #include "efa.h"
 
 /**
- * efa_udata_read() - take a provider's request
- * @udata: from there; NULL when the kernel calls
+ * efa_udata_read() - read a provider's request
+ * @udata: the source; NULL for kernel callers
  * @req: where to, zeroed
- * @min: bytes that every provider knows
- * @max: bytes that this driver knows
+ * @min: minimum size, which all providers pass
+ * @max: size that this driver knows
  *
  * Context: process.
- * Return: 0; -EINVAL when it is too short, or has something that the driver does not
+ * Return: 0; -EINVAL when it is too short, or uses something that the driver does not
  * know; -EOPNOTSUPP for the kernel; -EFAULT.
  */
 int efa_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max)
@@ -29,7 +29,8 @@ int efa_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max)
 }
 
 /**
- * efa_udata_write() - answer a provider, one that expects less in part
+ * efa_udata_write() - send the answer to a provider, truncated if it expects
+ * less
  * @udata: where to
  * @resp: the answer
  * @size: bytes of it
@@ -44,14 +45,14 @@ int efa_udata_write(struct ib_udata *udata, const void *resp, size_t size)
 	return ib_copy_to_udata(udata, (void *)resp, min(size, udata->outlen));
 }
 
-/* It has to know what it must not do. */
+/* The provider has to know the restrictions of the adapter. */
 static int check_provider(const struct efa_dev *dev, struct ib_udata *udata)
 {
 	const struct efa_queue_attr *q = &dev->caps.queue;
 	struct efa_ureq_alloc_ctx req = {};
 	int ret;
 
-	/* What else newer ones announce does not matter. */
+	/* Anything else that newer providers announce does not matter. */
 	ret = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
 	if (ret)
 		return ret;
@@ -80,7 +81,7 @@ static int answer(const struct efa_dev *dev, struct ib_udata *udata)
 	return efa_udata_write(udata, &resp, sizeof(resp));
 }
 
-/* Gives the UAR back, unless the adapter has forgotten it. */
+/* Frees the UAR, unless the adapter has forgotten it. */
 static void put_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 {
 	int ret;
@@ -89,13 +90,14 @@ static void put_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 		return;
 	ret = efa_cmd_dealloc_uar(dev, ctx);
 	if (ret && !efa_obj_is_dead(dev, &ctx->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "UAR %u is not free: %d\n", ctx->uar, ret);
+		ibdev_warn_ratelimited(&dev->ibdev, "UAR %u could not be freed: %d\n",
+				       ctx->uar, ret);
 }
 
 /**
  * efa_alloc_ucontext() - verb: a process opens the device
  * @ibctx: the context
- * @udata: what its provider knows
+ * @udata: what its provider supports
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -159,12 +161,12 @@ void efa_dealloc_ucontext(struct ib_ucontext *ibctx)
 }
 
 /**
- * efa_disassociate_ucontext() - verb: the device goes away under a process
+ * efa_disassociate_ucontext() - verb: the device is removed while a process uses it
  * @ibctx: the context
  *
- * The core has taken back the mappings of device memory and destroys the objects; rings
- * that are mapped belong to the process from then on. That this callback exists lets
- * removal go on while contexts are open.
+ * The core has removed the mappings of device memory and destroys the objects; rings
+ * that are mapped belong to the process from then on. The mere existence of this callback
+ * lets removal proceed while contexts are open.
  *
  * Context: process.
  */

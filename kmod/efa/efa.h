@@ -2,13 +2,13 @@
 /*
  * Core driver of the Elastic Fabric Adapter: structures shared by all files.
  *
- * Objects. The adapter gives PDs, AHs, CQs, QPs and UARs their numbers; contexts and
- * MRs have numbers of the driver's, as the key of an MR is a secret. All are in a
- * table (efa_table) by which events and the diagnostic provider find and reference
- * them. What ends an object's life: the driver's destroy callback takes it out of
- * its table, waits until the last reference from there is dropped, and only then
- * returns to the RDMA core, which frees it. Queues and doorbells belong to processes:
- * the driver never polls a CQ, posts a request or rings a doorbell of theirs.
+ * Objects. The adapter numbers PDs, AHs, CQs, QPs and UARs; the driver numbers contexts
+ * and MRs, as the key of an MR is a secret. All are in a table (efa_table), through which
+ * events and the diagnostic provider find and reference them. Destruction: the driver's
+ * destroy callback removes the object from its table, waits until the last reference
+ * taken there is dropped, and only then returns to the RDMA core, which frees it. Queues
+ * and doorbells belong to processes: the driver never polls their CQs, posts their
+ * requests or rings their doorbells.
  *
  * Life of the device:
  *
@@ -16,19 +16,20 @@
  *		 after the rings were announced ends with a reset (init error)
  *   serving	 commands by interrupt
  *   recovery	 a command was not answered: its slot is quarantined, and one more
- *		 command tells whether the queue answers at all. If so nothing else
- *		 was hurt; if not, the adapter is reset (command time-out) and started
- *		 again, consumers of what it has forgotten are told, and destroying
- *		 that needs no command. A function that restarts by itself is noticed
- *		 like that, too
+ *		 command shows whether the queue answers at all. If so, nothing else is
+ *		 affected; if not, the adapter is reset (command timeout) and restarted,
+ *		 consumers of forgotten objects are notified, and destroying those needs
+ *		 no command. A function that restarts by itself is noticed in the same way,
+ *		 and so is one that reports something fatal (generic). A restart that fails
+ *		 ends with another reset (init error)
  *   halted	 the adapter did not confirm a reset: bus mastering is off, and the watch
- *		 has the reset tried again now and then
+ *		 retries the reset periodically
  *   gone	 the function does not answer to config cycles: commands fail at once
- *   removal	 consumers end, with contexts open as well; event queues, reset (normal)
+ *   removal	 consumers are removed, even with contexts open; event queues, reset (normal)
  *   shutdown	 reset (shutdown), whatever processes do
  *
- * The age of the adapter's last sign of life is shown, and never a reason for anything:
- * how often it has to come is not known.
+ * The age of the adapter's last keep-alive is shown, but nothing is derived from it: how
+ * often keep-alives have to come is not known.
  *
  * Lock order, outermost first; locks on one line are never held together:
  *
@@ -42,28 +43,28 @@
  * The locks of the last two lines are taken with interrupts off; the admin queue's lock
  * guards the flight recorder, the epoch and bus mastering too. Commands sleep.
  *
- * What the adapter may reach (rings, user memory, lists of pages) is given back only
- * when it is known to be done with it. There are two ways to know:
+ * What the adapter may reach (rings, user memory, lists of pages) is freed only when it
+ * is known to be done with it. There are two ways to know:
  *
- *   - it answered the command that ends the object, or refused the one that makes it
- *     (the @done of efa_mem_retire()); for what a command itself refers to, it
- *     answered that command, late perhaps;
+ *   - it answered the command that destroys the object, or refused the one that creates
+ *     it (the @done of efa_mem_retire()); for memory that a command itself refers to, it
+ *     answered that command, possibly late;
  *   - the epoch in which it learned of the memory is over (efa_mem_confirm()): it
- *     confirmed a reset, its function was reset, or there is no function any more.
+ *     confirmed a reset, its function was reset, or the function is gone.
  *
- * An epoch begins when the rings are announced (efa_mem_expose()). When recovery, or
- * who finds the adapter gone, raises efa_dev.epoch, its objects are dead: no command is
- * issued for them, nor with one of their numbers, which may be somebody else's soon.
- * Their memory is not free by that: what is destroyed before the end of the epoch is
- * confirmed becomes an orphan, counted and kept; lists are parked with the admin queue.
- * To ask for a reset takes bus mastering, as the adapter answers in memory: it is on
- * during such an attempt and off after one that failed. A driver that leaves before the
- * confirmation leaves orphans, parked lists and rings behind for good.
+ * An epoch begins when the rings are announced (efa_mem_expose()). When efa_dev.epoch is
+ * raised, by recovery or when the adapter is found gone, the objects of the epoch are
+ * dead: no command is issued for them, nor with their numbers, which may soon belong to
+ * new objects. That alone does not free their memory: the memory of objects destroyed
+ * before the end of the epoch is confirmed becomes an orphan, which is counted and kept;
+ * lists are parked with the admin queue. Requesting a reset needs bus mastering, as the
+ * adapter answers in memory: it is on during such an attempt and off after one that
+ * failed. A driver that is unbound before the confirmation leaks orphans, parked lists
+ * and rings for good.
  */
 #ifndef EFA_H
 #define EFA_H
 
-#include <linux/completion.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>
 #include <linux/pci.h>
@@ -90,7 +91,7 @@
 #define EFA_PORT		1
 
 /**
- * struct efa_caps - what the adapter said of itself
+ * struct efa_caps - capabilities that the adapter reports
  * @version: of the register interface
  * @device: DEVICE_ATTR
  * @queue: QUEUE_ATTR
@@ -122,7 +123,7 @@ struct efa_caps {
  * @bars: claimed memory BARs, bit by bit
  * @db_bar: BAR of doorbells
  * @hw: registers
- * @wq: the watch, and what is left to do after interrupts
+ * @wq: the watch, and deferred interrupt work
  * @recovery_wq: recovery, for which all others wait
  * @caps: capabilities
  * @probed: local_clock() of probe
@@ -132,25 +133,27 @@ struct efa_caps {
  * @eqs: completion event queues
  * @nr_eqs: of these
  * @epoch: counts resets; raised under the admin queue's lock, see efa_obj_is_dead()
- * @gone: the adapter does not answer on the bus any more; set once
- * @watch: notices what nobody asks for
+ * @gone: the adapter no longer answers on the bus; set once
+ * @watch: notices what no command would reveal
  * @recovery: brings the admin queue back
- * @halted: the last attempt failed: there is nobody to ask; recovery's own
- * @told_gone: consumers know that it is gone; recovery's own
+ * @halted: the last attempt failed: the adapter cannot be asked; used by recovery only
+ * @told_gone: consumers know that it is gone; used by recovery only
  * @unconfirmed: it has not confirmed the last reset
  * @last_recovery: jiffies of the last attempt
  * @last_reason: EFA_RESET_* of the last reset
- * @recoveries: times the queue was brought back
- * @failed_recoveries: times it was not
+ * @recovery_reason: EFA_RESET_* of a reset by recovery, set under the admin queue's lock
+ * @recoveries: number of times that the queue was brought back
+ * @failed_recoveries: number of failed attempts
  * @orphan_lock: guards all up to @orphan_bytes
  * @orphans: struct efa_orphan
  * @over: all epochs before this one are known to be over
- * @exposed: no epoch from this one on has begun
+ * @exposed: this epoch and later ones have not begun
  * @nr_orphans: entries of @orphans
  * @orphan_bytes: their memory
  * @leaking: rings are left behind
  * @leaked: bytes of them
- * @recent: an answer of the adapter, kept for a moment
+ * @recent_stats: an answer of the adapter, cached for a short time
+ * @recent_regs: the same of its registers
  * @qps: tables
  * @cqs: tables
  * @mrs: tables
@@ -158,10 +161,9 @@ struct efa_caps {
  * @ahs: tables
  * @ctxs: tables
  * @uars: tables
- * @counters: of the driver
- * @failures: the last ones, kept across recovery
+ * @counters: counters of the driver
+ * @failures: the last failures, kept across recovery
  * @diag: seen by the companion module
- * @diag_released: nobody holds the auxiliary device any more
  */
 struct efa_dev {
 	struct ib_device ibdev;
@@ -187,6 +189,7 @@ struct efa_dev {
 	bool unconfirmed;
 	unsigned long last_recovery;
 	u32 last_reason;
+	enum efa_reset_reason recovery_reason;
 	u64 recoveries;
 	u64 failed_recoveries;
 	spinlock_t orphan_lock;		/* orphans and epochs */
@@ -197,7 +200,8 @@ struct efa_dev {
 	u64 orphan_bytes;
 	bool leaking;
 	u64 leaked;
-	struct efa_recent recent;
+	struct efa_recent recent_stats;
+	struct efa_recent recent_regs;
 	struct efa_table qps;
 	struct efa_table cqs;
 	struct efa_table mrs;
@@ -208,12 +212,41 @@ struct efa_dev {
 	atomic64_t counters[EFA_CNT_COUNT];
 	struct eadm_failures failures;
 	struct eadm_diag_dev diag;
-	struct completion diag_released;
 };
 
 static inline struct efa_dev *to_efa_dev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct efa_dev, ibdev);
+}
+
+static inline struct efa_ctx *to_efa_ctx(struct ib_ucontext *ibctx)
+{
+	return container_of(ibctx, struct efa_ctx, ibctx);
+}
+
+static inline struct efa_pd *to_efa_pd(struct ib_pd *ibpd)
+{
+	return container_of(ibpd, struct efa_pd, ibpd);
+}
+
+static inline struct efa_ah *to_efa_ah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct efa_ah, ibah);
+}
+
+static inline struct efa_mr *to_efa_mr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct efa_mr, ibmr);
+}
+
+static inline struct efa_cq *to_efa_cq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct efa_cq, ibcq);
+}
+
+static inline struct efa_qp *to_efa_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct efa_qp, ibqp);
 }
 
 /* A debug message of a device; topics as in eadm_debug.h. */
@@ -226,12 +259,12 @@ static inline void efa_count(struct efa_dev *dev, enum efa_counter counter)
 }
 
 /**
- * efa_obj_is_dead() - whether the adapter serves an object no longer
+ * efa_obj_is_dead() - whether the adapter no longer serves an object
  * @dev: the device
  * @obj: the object
  *
- * It has forgotten it, or cannot reach memory. That does not make the object's memory
- * free.
+ * It has forgotten the object, or cannot reach memory. That does not mean that the
+ * object's memory may be freed.
  *
  * Context: any.
  */

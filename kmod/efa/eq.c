@@ -43,7 +43,7 @@ static bool is_new(const struct efa_eq *eq, u32 index)
 	return is_async(eq) ? is_async_new(eq, index) : is_completion_new(eq, index);
 }
 
-/* The rest of an entry after its phase. */
+/* Reads the rest of an entry after its phase. */
 static void consume(struct efa_eq *eq, void *copy, size_t size)
 {
 	lockdep_assert_held(&eq->lock);
@@ -55,8 +55,8 @@ static void consume(struct efa_eq *eq, void *copy, size_t size)
 }
 
 /*
- * Each takes the next entry. To see that there is none takes no lock: an entry that comes
- * later causes an interrupt, and rings are there for as long as interrupts are requested.
+ * Each takes the next entry. Checking that there is none needs no lock: an entry that
+ * comes later causes an interrupt, and rings exist as long as interrupts are requested.
  */
 static bool take_async(struct efa_eq *eq, struct efa_aenqe *copy)
 {
@@ -95,7 +95,7 @@ static bool take_completion(struct efa_eq *eq, struct efa_eqe *copy)
 }
 
 /**
- * efa_eq_pending() - entries that nobody has consumed yet
+ * efa_eq_pending() - count the entries not consumed yet
  * @eq: the event queue
  *
  * Context: any.
@@ -124,9 +124,12 @@ static void deliver_async(struct efa_dev *dev, const struct efa_aenqe *e)
 		return;
 	dev_warn_ratelimited(&dev->pdev->dev, "event of group %u, syndrome %u\n", group, syndrome);
 	efa_diag_async(dev, group);
-	/* What it means nobody has said: one command shows whether there is service. */
+	/*
+	 * The meaning of this event is not documented: one command shows whether there is
+	 * service. No reason of a reset is about it.
+	 */
 	if (group == EFA_AENQ_FATAL_ERROR)
-		efa_aq_recover(dev);
+		efa_aq_recover(dev, EFA_RESET_GENERIC);
 }
 
 static void consume_async(struct efa_dev *dev)
@@ -143,13 +146,13 @@ static void consume_async(struct efa_dev *dev)
 	}
 	if (!any)
 		return;
-	/* Not that of before a reset that came between. */
+	/* Under the lock, so that it is not an index from before a reset. */
 	spin_lock_irqsave(&eq->lock, flags);
 	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, eq->ci);
 	spin_unlock_irqrestore(&eq->lock, flags);
 }
 
-/* A handler is not run twice at a time. */
+/* A handler never runs twice at the same time, so this needs no lock. */
 static void count_interrupt(struct efa_eq *eq)
 {
 	WRITE_ONCE(eq->interrupts, eq->interrupts + 1);
@@ -202,7 +205,7 @@ static void consume_completions(struct efa_eq *eq)
 
 	while (budget-- && take_completion(eq, &e))
 		deliver_completion(eq, &e);
-	/* An entry that came after the last look causes another interrupt. */
+	/* An entry that came after the last check causes another interrupt. */
 	if (READ_ONCE(eq->live))
 		efa_reg_write(eq->dev, EFA_REG_EQ_DB, EFA_EQ_DB_ARM |
 						      FIELD_PREP(EFA_EQ_DB_EQN, eq->eqn));
@@ -247,7 +250,8 @@ static int irq_request(struct efa_eq *eq, irq_handler_t handler, void *data, u32
 
 	ret = request_irq(irq, handler, 0, eq->irq_name, data);
 	if (ret) {
-		dev_err(&pdev->dev, "no interrupt for vector %u: %d\n", eq->vector, ret);
+		dev_err(&pdev->dev, "cannot request the interrupt of vector %u: %d\n",
+			eq->vector, ret);
 		return ret;
 	}
 	eq->irq = irq;
@@ -309,7 +313,7 @@ void efa_mgmt_free(struct efa_dev *dev)
  * @dev: the device, whose limits are known
  *
  * Context: process.
- * Return: 0 or -ENOMEM; efa_eqs_free() in any case.
+ * Return: 0 or -ENOMEM; efa_eqs_free() has to follow in any case.
  */
 int efa_eqs_init(struct efa_dev *dev)
 {
@@ -352,7 +356,7 @@ void efa_eqs_free(struct efa_dev *dev)
  * @dev: the device
  *
  * Context: process.
- * Return: 0 or -errno; efa_eqs_stop() in any case.
+ * Return: 0 or -errno; efa_eqs_stop() has to follow in any case.
  */
 int efa_eqs_request(struct efa_dev *dev)
 {
@@ -372,7 +376,7 @@ int efa_eqs_request(struct efa_dev *dev)
 }
 
 /**
- * efa_eqs_create() - tell the adapter of completion event queues
+ * efa_eqs_create() - create the completion event queues in the adapter
  * @dev: the device; the rings are empty
  *
  * Context: process.
@@ -396,7 +400,7 @@ int efa_eqs_create(struct efa_dev *dev)
 /**
  * efa_eqs_stop() - take all completion event queues out of service
  * @dev: the device
- * @destroy: tell the adapter, too
+ * @destroy: destroy them in the adapter, too
  *
  * Context: process.
  */
@@ -409,7 +413,7 @@ void efa_eqs_stop(struct efa_dev *dev, bool destroy)
 	for (i = 0; i < dev->nr_eqs; i++) {
 		eq = &dev->eqs[i];
 		irq_release(eq, eq);
-		/* A reset follows: no need to insist. */
+		/* A reset follows, so stop at the first failure. */
 		if (destroy && eq->live && !ret)
 			ret = efa_cmd_destroy_eq(dev, eq);
 		set_live(eq, false);
@@ -443,7 +447,7 @@ void efa_eqs_reset(struct efa_dev *dev)
 		eq_reset(&dev->eqs[i], false);
 }
 
-/* Entries that were there at the last look already, and no interrupt since. */
+/* Whether entries were already pending at the last check, with no interrupt since. */
 static bool is_stuck(struct efa_eq *eq)
 {
 	unsigned long flags;
@@ -461,10 +465,10 @@ static bool is_stuck(struct efa_eq *eq)
 }
 
 /**
- * efa_eqs_kick() - consume entries that no interrupt came for
+ * efa_eqs_kick() - consume entries that got no interrupt
  * @dev: the device
  *
- * Context: process; called now and then.
+ * Context: process; called periodically.
  */
 void efa_eqs_kick(struct efa_dev *dev)
 {

@@ -30,12 +30,12 @@ struct efa_dev;
  * @interrupts: taken; the handler's, without the lock
  * @events: entries consumed
  * @unknown: entries that named an unknown object
- * @missed: times that entries were there and no interrupt came; answers of commands
- *	are among them where the vector is theirs, too
+ * @missed: number of times that entries were pending without an interrupt; includes
+ *	command completions if they share the vector
  * @last_unknown: local_clock() when @unknown last grew, 0 = never
- * @waiting: entries were there at the last look for that
+ * @waiting: entries were pending at the last check
  * @interrupts_then: @interrupts then
- * @keep_alives: signs of life
+ * @keep_alives: keep-alive events
  * @last_keep_alive: local_clock(), 0 = none yet
  * @created: local_clock()
  * @last_event: local_clock(), 0 = none yet

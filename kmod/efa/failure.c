@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is kept of failures (eadm_failures.h); what a process may ask for is none. */
+/* Recording of failures (eadm_failures.h); what a process may ask for is not a failure. */
 
 #include "efa.h"
 #include "efa_classes.h"
@@ -23,7 +23,7 @@ void efa_failed_qp(struct efa_qp *qp)
 	eadm_failures_note(&dev->failures, &what);
 }
 
-/* To ask for what is not there is a way to find that out. */
+/* Queries may be used to find out whether something exists. */
 static bool is_question(u32 op)
 {
 	switch (op) {
@@ -39,9 +39,10 @@ static bool is_question(u32 op)
 /**
  * efa_failed_command() - a command was lost, or refused
  * @dev: the device
- * @cmd: the command, without success; nothing is kept of one that a reset ended
+ * @cmd: the command, which failed; nothing is recorded if it was ended by a
+ *	reset
  *
- * Context: process, of the issuer.
+ * Context: process, that of the issuer.
  */
 void efa_failed_command(struct efa_dev *dev, const struct efa_cmd *cmd)
 {

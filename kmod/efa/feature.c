@@ -10,8 +10,12 @@
 /* The version of the specification that the driver follows. */
 #define SPEC_VERSION		0x0200
 
-/* Smaller hints than this are none: a read takes two changes of task at worst. */
+/* Limits of hints: a read takes two context switches at worst, and a reset many reads. */
 #define MMIO_TIMEOUT_MIN_MS	5
+#define MMIO_TIMEOUT_MAX_MS	1000
+
+/* What the register can ask for, too. */
+#define CMD_TIMEOUT_MIN_MS	EFA_TIMEOUT_UNIT_MS
 
 static bool has_feature(const struct efa_dev *dev, enum efa_feature feature)
 {
@@ -33,7 +37,7 @@ static int get_feature(struct efa_dev *dev, enum efa_feature feature, void *payl
 	return ret;
 }
 
-/* One without which there is no service. */
+/* Reads a feature that the driver cannot work without. */
 static int need_feature(struct efa_dev *dev, enum efa_feature feature, void *payload,
 			size_t size)
 {
@@ -56,7 +60,7 @@ static int read_device(struct efa_dev *dev)
 		return ret;
 	api = le32_to_cpu(caps->device.api_version);
 	if (api < API_VERSION_MIN) {
-		dev_err(&dev->pdev->dev, "version %u of the commands is too old\n", api);
+		dev_err(&dev->pdev->dev, "command version %u is too old\n", api);
 		return -EOPNOTSUPP;
 	}
 	caps->features = lower_32_bits(le64_to_cpu(caps->device.features));
@@ -79,26 +83,29 @@ static int check_queues(struct efa_dev *dev)
 		goto err;
 	return 0;
 err:
-	dev_err(&dev->pdev->dev, "the limits of its queues make no sense\n");
+	dev_err(&dev->pdev->dev, "invalid queue limits\n");
 	return -EINVAL;
 }
 
-/* 0 keeps what there is. */
+/*
+ * A hint of 0 keeps the current value. That for the interval of polling is not needed: to look
+ * for an answer in memory costs the adapter nothing.
+ */
 static void follow_hints(struct efa_dev *dev)
 {
 	const struct efa_hw_hints *hints = &dev->caps.hints;
 	u32 mmio = le16_to_cpu(hints->mmio_timeout), cmd = le16_to_cpu(hints->cmd_timeout);
 
 	if (mmio)
-		dev->hw.mmio_timeout = max_t(u32, mmio, MMIO_TIMEOUT_MIN_MS);
+		dev->hw.mmio_timeout = clamp_t(u32, mmio, MMIO_TIMEOUT_MIN_MS,
+					       MMIO_TIMEOUT_MAX_MS);
 	if (cmd)
-		WRITE_ONCE(dev->hw.cmd_timeout, cmd);
-	dev->hw.poll_interval = le16_to_cpu(hints->poll_interval);
+		WRITE_ONCE(dev->hw.cmd_timeout, max_t(u32, cmd, CMD_TIMEOUT_MIN_MS));
 }
 
 /**
- * efa_read_features() - learn what the adapter can do
- * @dev: the device, whose queue works
+ * efa_read_features() - read the adapter's capabilities
+ * @dev: the device, whose admin queue works
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -158,7 +165,7 @@ int efa_enable_events(struct efa_dev *dev)
 	if (ret)
 		return ret;
 	if ((le32_to_cpu(config.supported) & EFA_AENQ_GROUPS) != EFA_AENQ_GROUPS) {
-		dev_err(&dev->pdev->dev, "reports event groups %#x only\n",
+		dev_err(&dev->pdev->dev, "reports only event groups %#x\n",
 			le32_to_cpu(config.supported));
 		return -EOPNOTSUPP;
 	}
@@ -169,7 +176,7 @@ int efa_enable_events(struct efa_dev *dev)
 	return efa_aq_exec(dev, &cmd);
 }
 
-/* A byte for each part behind the first; kernels name themselves so. */
+/* One byte for each part after the first, as in LINUX_VERSION_CODE. */
 static u32 kernel_version(void)
 {
 	u32 major = 0, minor = 0, patch = 0;
@@ -189,10 +196,10 @@ static void fill_host_info(struct efa_dev *dev, struct efa_host_info *info)
 }
 
 /**
- * efa_tell_host_info() - tell the adapter what it is in
+ * efa_tell_host_info() - describe the host to the adapter
  * @dev: the device
  *
- * What it thinks of that does not matter.
+ * The result does not matter.
  *
  * Context: process.
  */
@@ -221,11 +228,11 @@ void efa_tell_host_info(struct efa_dev *dev)
 }
 
 /**
- * efa_cmd_probe() - ask the adapter something that changes nothing
+ * efa_cmd_probe() - issue a command without side effects
  * @dev: the device
  *
  * Context: process.
- * Return: 0 when it answered, whatever it said.
+ * Return: 0 when it answered, whatever the answer.
  */
 int efa_cmd_probe(struct efa_dev *dev)
 {

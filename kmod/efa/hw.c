@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registers, none of which is ever loaded from, and the reset handshake (hw 2). */
+/* Registers, which are never read by load instructions, and the reset handshake (hw 2). */
 
 #include <linux/bitfield.h>
 #include <linux/delay.h>
@@ -7,16 +7,16 @@
 
 #include "efa.h"
 
-/* Until a read is answered, look so often before giving the CPU away, 1 us apart. */
+/* How often to poll for the answer to a read, 1 us apart, before yielding the CPU. */
 #define SPINS		20
 
-/* A read that got no answer is tried again. */
+/* How often a read is tried until it is answered. */
 #define TRIES		3
 
-/* What is put into the answer's id before a read: nothing that could be the next one. */
+/* Written to the answer's id before a read: a value that cannot be the next id. */
 #define NO_ID(seq)	((u16)((seq) + 0x9a))
 
-/* Until the adapter has said how long a reset may take, in ms. */
+/* Reset timeout in ms, until the adapter has reported its own. */
 #define RESET_DEFAULT	1000
 
 /**
@@ -47,7 +47,7 @@ void efa_reg_write_addr(struct efa_dev *dev, u32 reg_lo, u32 reg_hi, dma_addr_t 
 	efa_reg_write(dev, reg_hi, upper_32_bits(addr));
 }
 
-/* The answer's address: its upper half comes first (hw 2.3). */
+/* Sets the answer's address, upper half first (hw 2.3). */
 static void tell_resp(struct efa_dev *dev)
 {
 	efa_reg_write(dev, EFA_REG_MMIO_RESP_HI, upper_32_bits(dev->hw.resp_dma));
@@ -59,7 +59,7 @@ static bool is_answered(const struct efa_hw *hw)
 	return READ_ONCE(hw->resp->id) == cpu_to_le16(hw->seq);
 }
 
-/* An answer of the adapter takes a moment at most, unless it is one that sleeps, too. */
+/* The adapter answers almost at once, unless it has to sleep, too. */
 static bool await_answer(struct efa_hw *hw)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(hw->mmio_timeout) + 1;
@@ -90,7 +90,7 @@ static u32 try_read(struct efa_dev *dev, u32 reg)
 						  FIELD_PREP(EFA_MMIO_READ_ID, hw->seq));
 	if (!await_answer(hw))
 		return EFA_MMIO_NO_VALUE;
-	/* The rest of the answer after its id. */
+	/* Read the rest of the answer after its id. */
 	dma_rmb();
 	if (le16_to_cpu(hw->resp->reg) != reg)
 		return EFA_MMIO_NO_VALUE;
@@ -129,7 +129,7 @@ bool efa_hw_is_gone(struct efa_dev *dev)
 	return pci_channel_offline(dev->pdev) || !pci_device_is_present(dev->pdev);
 }
 
-/* Waits until it says that a reset is in progress, or that none is. */
+/* Waits until the adapter reports that a reset is in progress, or that none is. */
 static int await_resetting(struct efa_dev *dev, bool resetting)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(dev->hw.reset_timeout) + 1;
@@ -151,12 +151,12 @@ static int await_resetting(struct efa_dev *dev, bool resetting)
 }
 
 /**
- * efa_hw_read_caps() - read the time limits, and how wide DMA addresses may be
+ * efa_hw_read_caps() - read the time limits and the width of DMA addresses
  * @dev: the device
- * @dma_bits: set to that
+ * @dma_bits: set to the width of DMA addresses
  *
  * Context: process.
- * Return: 0, -EIO, or -EINVAL when what it says cannot be.
+ * Return: 0, -EIO, or -EINVAL when the values are invalid.
  */
 int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits)
 {
@@ -171,7 +171,7 @@ int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits)
 	timeout = FIELD_GET(EFA_CAPS_CMD_TIMEOUT, caps) * EFA_TIMEOUT_UNIT_MS;
 	WRITE_ONCE(hw->cmd_timeout, timeout ?: EFA_CMD_TIMEOUT_DEFAULT_MS);
 	if (!hw->reset_timeout || *dma_bits < 32 || *dma_bits > 64) {
-		dev_err(&dev->pdev->dev, "capabilities %#x make no sense\n", caps);
+		dev_err(&dev->pdev->dev, "invalid capabilities %#x\n", caps);
 		hw->reset_timeout = hw->reset_timeout ?: RESET_DEFAULT;
 		return -EINVAL;
 	}
@@ -179,9 +179,9 @@ int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits)
 }
 
 /**
- * efa_hw_reset() - have the adapter stop and forget everything
+ * efa_hw_reset() - make the adapter stop and forget everything
  * @dev: the device, with bus mastering on, as it answers in memory
- * @reason: what it is told
+ * @reason: reported to the adapter
  *
  * Context: process.
  * Return: 0 when it confirmed that; else why it is not known.
@@ -191,7 +191,7 @@ int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason)
 	u32 sts;
 	int ret;
 
-	/* Another driver may have had other ideas, and a reset clears it. */
+	/* Another driver may have set another address, and a reset clears it. */
 	tell_resp(dev);
 	sts = efa_reg_read(dev, EFA_REG_DEV_STS);
 	if (sts == EFA_MMIO_NO_VALUE)
@@ -209,13 +209,13 @@ int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason)
 }
 
 /**
- * efa_hw_function_reset() - reset the function as PCI knows it
+ * efa_hw_function_reset() - do a PCI function level reset
  * @dev: the device
  *
  * Bus mastering is off afterwards.
  *
  * Context: process.
- * Return: whether the function announces such a reset, and made it.
+ * Return: whether the function supports FLR, and has done one.
  */
 bool efa_hw_function_reset(struct efa_dev *dev)
 {
@@ -234,7 +234,7 @@ bool efa_hw_function_reset(struct efa_dev *dev)
 }
 
 /**
- * efa_hw_check_versions() - whether this driver and the adapter understand each other
+ * efa_hw_check_versions() - check that this driver supports the adapter's versions
  * @dev: the device
  *
  * Context: process.
@@ -248,7 +248,7 @@ int efa_hw_check_versions(struct efa_dev *dev)
 	if (version == EFA_MMIO_NO_VALUE || controller == EFA_MMIO_NO_VALUE)
 		return -EIO;
 	dev->caps.version = version;
-	/* Of the controller's, any but 0.0.0 will do; who implements it does not matter. */
+	/* Any controller version but 0.0.0 will do; the implementation id does not matter. */
 	if (version >= EFA_VERSION_MIN &&
 	    controller & (EFA_CONTROLLER_MAJOR | EFA_CONTROLLER_MINOR | EFA_CONTROLLER_SUB_MINOR))
 		return 0;
@@ -257,7 +257,7 @@ int efa_hw_check_versions(struct efa_dev *dev)
 }
 
 /**
- * efa_hw_init() - be able to read registers
+ * efa_hw_init() - prepare reading registers
  * @dev: the device, with bus mastering on
  *
  * Context: process.
@@ -280,7 +280,7 @@ int efa_hw_init(struct efa_dev *dev)
 }
 
 /**
- * efa_hw_exit() - no register is read any more
+ * efa_hw_exit() - undo efa_hw_init(); registers are no longer read
  * @dev: the device
  *
  * Context: process.
@@ -289,7 +289,7 @@ void efa_hw_exit(struct efa_dev *dev)
 {
 	struct efa_hw *hw = &dev->hw;
 
-	/* It is told no other address than this one until it has forgotten all of them. */
+	/* The adapter may keep using this address until it has forgotten everything. */
 	if (dev->leaking)
 		dev->leaked += sizeof(*hw->resp);
 	else

@@ -15,12 +15,11 @@ struct efa_dev;
  * @bar: BAR 0
  * @lock: one readless read at a time; guards @seq and @resp
  * @seq: number of the last one
- * @resp: where the adapter answers
+ * @resp: where the adapter writes answers
  * @resp_dma: its address
- * @mmio_timeout: how long an answer may take, ms
- * @reset_timeout: and each half of a reset, ms
- * @cmd_timeout: and a command, ms
- * @poll_interval: hint for polling, ms, 0 = none
+ * @mmio_timeout: timeout of an answer, ms
+ * @reset_timeout: timeout of each half of a reset, ms
+ * @cmd_timeout: timeout of a command, ms
  */
 struct efa_hw {
 	u8 __iomem *bar;
@@ -31,7 +30,6 @@ struct efa_hw {
 	u32 mmio_timeout;
 	u32 reset_timeout;
 	u32 cmd_timeout;
-	u32 poll_interval;
 };
 
 int efa_hw_init(struct efa_dev *dev);

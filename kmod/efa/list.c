@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that a command refers to. Larger lists than the kernel has in one piece are
- * described by chunks (hw 6.3): each has the addresses of EFA_CHUNK_PTRS pages of the
- * list, and where the next chunk is.
+ * Memory that a command refers to. Lists that are not physically contiguous are described
+ * by chunks (hw 6.3): each has the addresses of EFA_CHUNK_PTRS pages of the list, and the
+ * location of the next chunk.
  */
 
 #include <linux/dma-mapping.h>
@@ -13,7 +13,7 @@
 #include "efa.h"
 
 /**
- * efa_list_alloc() - make a zeroed list
+ * efa_list_alloc() - allocate a zeroed list
  * @size: bytes
  *
  * Context: process.
@@ -40,7 +40,7 @@ static u32 nr_payloads(const struct efa_list *list)
 	return DIV_ROUND_UP(list->size, EFA_CHUNK_SIZE);
 }
 
-/* Pages of the list, all but the last one full. */
+/* Maps the pages of the list, of which only the last may be partly used. */
 static int map_payload(struct efa_dev *dev, struct efa_list *list)
 {
 	struct device *dma = &dev->pdev->dev;
@@ -62,13 +62,13 @@ static int map_payload(struct efa_dev *dev, struct efa_list *list)
 	return 0;
 }
 
-/* How many payload pages a chunk has. */
+/* How many payload pages a chunk describes. */
 static u32 chunk_ptrs(const struct efa_list *list, u32 chunk)
 {
 	return min_t(u32, nr_payloads(list) - chunk * EFA_CHUNK_PTRS, EFA_CHUNK_PTRS);
 }
 
-/* A short chunk has room for a next one's descriptor behind its addresses. */
+/* A short chunk, too, has room for the next chunk's descriptor behind its addresses. */
 static u32 chunk_len(const struct efa_list *list, u32 chunk)
 {
 	return chunk_ptrs(list, chunk) * sizeof(__le64) + sizeof(struct efa_ctrl_buf);
@@ -115,12 +115,12 @@ static int map_chunks(struct efa_dev *dev, struct efa_list *list)
 }
 
 /**
- * efa_list_map() - let the adapter reach a list
+ * efa_list_map() - make a list accessible to the adapter
  * @dev: the device
  * @list: the list, filled
  *
  * Context: process.
- * Return: 0 or -ENOMEM; efa_list_free() in any case.
+ * Return: 0 or -ENOMEM; efa_list_free() has to follow in any case.
  */
 int efa_list_map(struct efa_dev *dev, struct efa_list *list)
 {
@@ -137,8 +137,8 @@ int efa_list_map(struct efa_dev *dev, struct efa_list *list)
 /**
  * efa_list_ctrl() - describe a list in a command
  * @list: the list, mapped
- * @ctrl: set to where it is
- * @flags: of the command, to which its kind is added
+ * @ctrl: set to its location
+ * @flags: flags of the command; the kind of list is added
  */
 void efa_list_ctrl(const struct efa_list *list, struct efa_ctrl_buf *ctrl, u8 *flags)
 {

@@ -42,7 +42,7 @@ static int pci_start(struct efa_dev *dev)
 	ret = -ENODEV;
 	if ((pci_select_bars(pdev, IORESOURCE_MEM) & EFA_BAR_MASK) != EFA_BAR_MASK ||
 	    pci_resource_len(pdev, EFA_REGS_BAR) < EFA_REGS_SIZE) {
-		dev_err(&pdev->dev, "BARs 0 and 2 are not both of memory\n");
+		dev_err(&pdev->dev, "BARs 0 and 2 are not both memory BARs\n");
 		goto err_disable;
 	}
 	ret = pci_request_selected_regions(pdev, EFA_BAR_MASK, EFA_DRV_NAME);
@@ -71,14 +71,14 @@ static void pci_stop(struct efa_dev *dev)
 	pci_disable_device(dev->pdev);
 }
 
-/* Known only when the adapter has said which one it is. */
+/* Its number is known only after reading the adapter's attributes. */
 static int claim_db_bar(struct efa_dev *dev)
 {
 	u16 bar = le16_to_cpu(dev->caps.device.db_bar);
 	int ret;
 
 	if (bar >= PCI_STD_NUM_BARS || !(pci_select_bars(dev->pdev, IORESOURCE_MEM) & BIT(bar))) {
-		dev_err(&dev->pdev->dev, "BAR %u of doorbells is not of memory\n", bar);
+		dev_err(&dev->pdev->dev, "doorbell BAR %u is not a memory BAR\n", bar);
 		return -ENODEV;
 	}
 	dev->db_bar = bar;
@@ -91,9 +91,10 @@ static int claim_db_bar(struct efa_dev *dev)
 }
 
 /*
- * Who leaves by kexec or a crash tells the adapter nothing. Its queues and memory
- * regions would write to memory that is somebody else's by now: a reset comes before
- * anything else, bus mastering just before it, as it answers in memory.
+ * A driver that leaves by kexec or in a crash does not stop the adapter. Its queues and
+ * memory regions would write to memory that has another owner by now: so the first thing
+ * is a reset, with bus mastering enabled just before it, as the adapter answers in
+ * memory.
  */
 static int end_former_life(struct efa_dev *dev)
 {
@@ -104,12 +105,12 @@ static int end_former_life(struct efa_dev *dev)
 	ret = efa_hw_init(dev);
 	if (ret)
 		goto err;
-	/* How long it may take. */
+	/* Reads how long a reset may take. */
 	efa_hw_read_caps(dev, &dma_bits);
 	ret = efa_hw_reset(dev, EFA_RESET_NORMAL);
 	if (ret) {
 		dev_err(&dev->pdev->dev, "the adapter cannot be reset: %d\n", ret);
-		/* It may be busy with starting. */
+		/* It may still be starting. */
 		ret = ret == -ETIME ? -EPROBE_DEFER : ret;
 		goto err_hw;
 	}
@@ -131,18 +132,18 @@ err:
 
 static int vectors_alloc(struct efa_dev *dev)
 {
-	/* One for the admin queue and asynchronous events; others for completions. */
+	/* One vector for the admin queue and asynchronous events; the others for completions. */
 	int ret = pci_alloc_irq_vectors(dev->pdev, 1, num_online_cpus() + 1, PCI_IRQ_MSIX);
 
 	if (ret < 0) {
-		dev_err(&dev->pdev->dev, "no interrupt vectors: %d\n", ret);
+		dev_err(&dev->pdev->dev, "cannot allocate interrupt vectors: %d\n", ret);
 		return ret;
 	}
 	dev->vectors = ret;
 	return 0;
 }
 
-/* Memory and queues of the driver; nothing of it is known to the adapter yet. */
+/* Memory and queues of the driver, none of which the adapter knows yet. */
 static int queues_init(struct efa_dev *dev)
 {
 	int ret = -ENOMEM;
@@ -150,7 +151,7 @@ static int queues_init(struct efa_dev *dev)
 	dev->wq = alloc_workqueue("efa-%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0, pci_name(dev->pdev));
 	if (!dev->wq)
 		return ret;
-	/* Work on the other queue waits for commands, and so for recovery. */
+	/* Work on the other queue waits for commands, and thus for recovery. */
 	dev->recovery_wq = alloc_ordered_workqueue("efa-rec-%s", WQ_MEM_RECLAIM,
 						   pci_name(dev->pdev));
 	if (!dev->recovery_wq)
@@ -183,14 +184,14 @@ static void queues_free(struct efa_dev *dev)
 		efa_mem_leak(dev);
 }
 
-/* It tells consumers of the device, which is unregistered. */
+/* Recovery reports to consumers of the device, which is unregistered. */
 static void recovery_stop(struct efa_dev *dev)
 {
-	/* It has recovery run once more when it finds the adapter gone. */
+	/* The watch queues recovery once more when it finds the adapter gone. */
 	efa_watch_stop(dev);
 	efa_aq_set_recoverable(dev, false);
 	flush_work(&dev->recovery);
-	/* An event for consumers may still be on its way, with a pointer to the device. */
+	/* An event for consumers may still be pending, with a pointer to the device. */
 	flush_workqueue(ib_wq);
 }
 
@@ -300,7 +301,7 @@ static void efa_remove(struct pci_dev *pdev)
 {
 	struct efa_dev *dev = pci_get_drvdata(pdev);
 
-	/* Nobody has to wait for answers that cannot come. */
+	/* Avoids waiting for answers that cannot come. */
 	if (efa_hw_is_gone(dev))
 		efa_dev_set_gone(dev);
 	efa_diag_del(dev);

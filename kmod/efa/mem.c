@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory the adapter works on: rings of the driver and of processes, pinned memory,
- * and what is left of objects whose end the adapter did not confirm.
+ * Memory that the adapter accesses: rings of the driver and of processes, pinned memory,
+ * and what is left of objects whose destruction the adapter did not confirm.
  */
 
 #include <linux/dma-mapping.h>
@@ -11,7 +11,7 @@
 #include "efa.h"
 
 /**
- * efa_ring_alloc() - allocate a zeroed ring of the driver's own
+ * efa_ring_alloc() - allocate a zeroed ring for the driver
  * @dev: the device
  * @ring: the ring
  * @size: bytes
@@ -50,10 +50,10 @@ void efa_ring_free(struct efa_dev *dev, struct efa_ring *ring)
  * @dev: the device
  * @mem: memory of the object
  * @size: bytes, which are rounded up to whole pages
- * @dir: who writes
+ * @dir: DMA direction of the ring
  *
- * The adapter takes the address of one piece. The pages are counted one by one, so
- * that what is still mapped when the ring is freed stays until it is unmapped.
+ * The adapter needs one contiguous range. The pages are refcounted individually, so that
+ * pages that are still mapped when the ring is freed stay until they are unmapped.
  *
  * Context: process.
  * Return: 0 or -ENOMEM; freed by efa_mem_free() in any case.
@@ -77,7 +77,7 @@ int efa_mem_ring(struct efa_dev *dev, struct efa_mem *mem, size_t size,
 }
 
 /**
- * efa_mem_free() - give an object's memory back
+ * efa_mem_free() - free an object's memory
  * @dev: the device
  * @mem: the memory
  *
@@ -97,17 +97,17 @@ static size_t mem_size(const struct efa_mem *mem)
 	return mem->ring_size + (mem->umem ? ib_umem_num_pages(mem->umem) * PAGE_SIZE : 0);
 }
 
-/* Whether the adapter cannot know of memory it was told of in an epoch, if at all. */
+/* Whether the adapter can no longer know of memory that it learned of in an epoch. */
 static bool epoch_is_over(const struct efa_dev *dev, u32 epoch)
 {
 	lockdep_assert_held(&dev->orphan_lock);
 	return (s32)(epoch - dev->over) < 0 || (s32)(epoch - dev->exposed) >= 0;
 }
 
-/* Whether it was kept; else the adapter cannot know of it any more. */
+/* Keeps memory as an orphan. Returns false if the adapter can no longer know of it. */
 static bool keep(struct efa_dev *dev, const struct efa_mem *mem)
 {
-	/* It cannot be freed, and not to have noted it would be to lose it. */
+	/* The allocation must not fail: memory that may not be freed must be recorded. */
 	struct efa_orphan *orphan = kmalloc(sizeof(*orphan), GFP_KERNEL | __GFP_NOFAIL);
 	bool over;
 
@@ -126,10 +126,10 @@ static bool keep(struct efa_dev *dev, const struct efa_mem *mem)
 }
 
 /**
- * efa_mem_retire() - an object is gone; do what can be done with its memory
+ * efa_mem_retire() - an object is gone; free its memory if that is safe
  * @dev: the device
  * @mem: the memory
- * @done: the adapter answered that it is done with it, or was never told
+ * @done: the adapter confirmed that it is done with it, or never learned of it
  *
  * Memory the adapter may still know of is kept until a reset is confirmed.
  *
@@ -142,7 +142,7 @@ void efa_mem_retire(struct efa_dev *dev, struct efa_mem *mem, bool done)
 }
 
 /**
- * efa_mem_expose() - the adapter learns of memory from now on
+ * efa_mem_expose() - the adapter may learn of memory from now on
  * @dev: the device
  *
  * Context: process.
@@ -176,7 +176,7 @@ bool efa_mem_is_exposed(struct efa_dev *dev)
  *
  * Frees what retired objects left behind.
  *
- * Context: process; nobody starts the adapter meanwhile.
+ * Context: process; the adapter is not started concurrently.
  */
 void efa_mem_confirm(struct efa_dev *dev)
 {
@@ -195,17 +195,17 @@ void efa_mem_confirm(struct efa_dev *dev)
 	}
 }
 
-/* What is left of a device that could not be made to let go of memory. */
+/* What remains of a device that did not release its memory. */
 struct remains {
 	struct list_head orphans;
 	struct list_head lists;
 };
 
 /**
- * efa_mem_leak() - leave all memory behind that the adapter may know of
+ * efa_mem_leak() - leak all memory that the adapter may know of
  * @dev: the device, about to be freed; rings were "freed" with @dev->leaking set
  *
- * Whoever got it would share it with the adapter.
+ * A new owner of this memory would share it with the adapter.
  *
  * Context: process.
  */
@@ -218,7 +218,7 @@ void efa_mem_leak(struct efa_dev *dev)
 		dev->orphan_bytes, dev->nr_orphans, dev->leaked);
 	if (!remains)
 		return;
-	/* Found from here by who looks for leaks: this one is intended. */
+	/* Lets kmemleak find the memory from here: this leak is intended. */
 	kmemleak_not_leak(remains);
 	INIT_LIST_HEAD(&remains->orphans);
 	INIT_LIST_HEAD(&remains->lists);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Memory that the adapter works on. */
+/* Memory that the adapter accesses. */
 #ifndef EFA_MEM_H
 #define EFA_MEM_H
 
@@ -11,7 +11,7 @@
 
 struct efa_dev;
 
-/* A ring of the driver's own. */
+/* A ring of the driver. */
 struct efa_ring {
 	void *va;
 	dma_addr_t dma;
@@ -20,11 +20,11 @@ struct efa_ring {
 
 /**
  * struct efa_mem - all memory of one object that the adapter knows of
- * @epoch: dev->epoch when the adapter was told of it
+ * @epoch: dev->epoch when the adapter learned of it
  * @umem: memory of a process
- * @ring: a ring that a process maps, in one piece and in whole pages; pages that it
- *	still has mapped afterwards are freed when it unmaps them
- * @ring_size: bytes of it, 0 = none
+ * @ring: a ring that a process maps, contiguous and in whole pages; pages still mapped
+ *	when the ring is freed are freed when the process unmaps them
+ * @ring_size: size of @ring in bytes, 0 = none
  * @ring_dma: its address
  * @dir: of the ring
  */
@@ -38,9 +38,9 @@ struct efa_mem {
 };
 
 /**
- * struct efa_orphan - memory whose object is gone while the adapter did not confirm that
+ * struct efa_orphan - memory whose object is gone without confirmation by the adapter
  * @link: in the device's list of them
- * @mem: freed by the next reset that is confirmed
+ * @mem: freed by the next confirmed reset
  */
 struct efa_orphan {
 	struct list_head link;
@@ -48,7 +48,7 @@ struct efa_orphan {
 };
 
 /**
- * struct efa_chunk - a piece of a list that is not in one piece (hw 6.3)
+ * struct efa_chunk - a part of a list that is not contiguous (hw 6.3)
  * @va: EFA_CHUNK_SIZE bytes
  * @dma: their address
  */
@@ -58,14 +58,14 @@ struct efa_chunk {
 };
 
 /**
- * struct efa_list - memory that the adapter reads for a command: a list of pages, mostly
- * @link: in the admin queue's lists of such
+ * struct efa_list - memory that the adapter reads for a command: usually a list of pages
+ * @link: in one of the admin queue's lists
  * @va: its contents
  * @size: bytes
- * @dma: its address, when it is in one piece
- * @nr_chunks: 0 when it is in one piece
- * @chunks: that list the pages it is in
- * @payload: addresses of these, EFA_CHUNK_SIZE each
+ * @dma: its address, if contiguous
+ * @nr_chunks: 0 if contiguous
+ * @chunks: chunks that list its pages
+ * @payload: addresses of these pages, EFA_CHUNK_SIZE each
  */
 struct efa_list {
 	struct list_head link;

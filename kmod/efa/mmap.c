@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What processes map (hw 12.7): doorbells and send queues in device memory, rings in
+ * Mappings of processes (hw 12.7): doorbells and send queues in device memory, rings in
  * host memory.
  *
- * After a reset the adapter gives doorbells and send queues to others: they are taken
- * from all processes (efa_ctx_zap()), whose stores go nowhere then. Their rings stay,
- * which is why both have ranges of offsets of their own.
+ * After a reset the adapter reassigns doorbells and send queues: they are unmapped from
+ * all processes (efa_ctx_zap()), whose stores then have no effect. Rings stay mapped,
+ * which is why the two have separate ranges of offsets.
  */
 
 #include <linux/mm.h>
@@ -15,8 +15,8 @@
 #include "efa.h"
 
 /*
- * Offsets in pages, first choice first. The shorter a number is the faster the core finds
- * it, as numbers of six bits are one level of its tree.
+ * Offsets in pages, in order of preference. The core finds smaller numbers faster, as
+ * each six bits are one level of its tree.
  */
 struct span {
 	u32 first;
@@ -64,8 +64,8 @@ static struct efa_mmap_entry *insert(struct efa_ctx *ctx, enum efa_mmap_kind kin
 }
 
 /*
- * The adapter's word is not taken for where users may write: that is in the BAR, and not
- * where the registers are.
+ * The adapter is not trusted about where users may write: it has to be inside the BAR,
+ * and not where the registers are.
  */
 static struct efa_mmap_entry *insert_bar(struct efa_ctx *ctx, enum efa_mmap_kind kind,
 					 u8 bar, u32 offset, u32 bytes)
@@ -76,7 +76,7 @@ static struct efa_mmap_entry *insert_bar(struct efa_ctx *ctx, enum efa_mmap_kind
 
 	if (!bytes || end > pci_resource_len(dev->pdev, bar) || start & ~PAGE_MASK ||
 	    (bar == EFA_REGS_BAR && first < EFA_REGS_SIZE)) {
-		ibdev_err_ratelimited(&dev->ibdev, "%u bytes at %#x of BAR %u are no queue's\n",
+		ibdev_err_ratelimited(&dev->ibdev, "%u bytes at %#x of BAR %u do not belong to a queue\n",
 				      bytes, offset, bar);
 		return NULL;
 	}
@@ -116,7 +116,7 @@ struct efa_mmap_entry *efa_mmap_db(struct efa_ctx *ctx, u32 offset)
 }
 
 /**
- * efa_mmap_put_db() - let a process map a doorbell no longer
+ * efa_mmap_put_db() - undo efa_mmap_db()
  * @ctx: its context
  * @entry: the entry, or NULL
  *
@@ -151,7 +151,10 @@ struct efa_mmap_entry *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes)
 	return insert_bar(ctx, EFA_MMAP_LLQ, EFA_MEM_BAR, offset, bytes);
 }
 
-/* Of each page, as who maps it may be at it while the queue is destroyed. */
+/*
+ * Takes references to each page, as a process may be mapping them while the
+ * queue is destroyed.
+ */
 static void get_ring(struct efa_mmap_entry *entry)
 {
 	struct page *page = virt_to_page(entry->ring);
@@ -176,7 +179,7 @@ static void put_ring(struct efa_mmap_entry *entry)
  * @mem: memory with the ring
  *
  * Context: process.
- * Return: the entry, to be removed before the memory is given back, or NULL.
+ * Return: the entry, to be removed before the memory is freed, or NULL.
  */
 struct efa_mmap_entry *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem)
 {
@@ -188,7 +191,7 @@ struct efa_mmap_entry *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *
 }
 
 /**
- * efa_mmap_remove() - let a process map something no longer
+ * efa_mmap_remove() - remove an entry: it can no longer be mapped
  * @entry: the entry, or NULL
  *
  * Context: process.
@@ -200,7 +203,7 @@ void efa_mmap_remove(struct efa_mmap_entry *entry)
 }
 
 /**
- * efa_mmap_key() - what a process has to call mmap() with
+ * efa_mmap_key() - the offset that a process passes to mmap()
  * @entry: the entry
  */
 u64 efa_mmap_key(const struct efa_mmap_entry *entry)
@@ -224,7 +227,7 @@ void efa_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 	kfree(entry);
 }
 
-/* Lets go of address spaces: of those whose processes have ended, or of all. */
+/* Drops address spaces: those whose processes have ended, or all. */
 static void forget_mms(struct efa_ctx *ctx, bool dead_only)
 {
 	struct mm_struct *mm;
@@ -240,7 +243,7 @@ static void forget_mms(struct efa_ctx *ctx, bool dead_only)
 	xa_unlock(&ctx->mms);
 }
 
-/* Notes that the caller's address space has a mapping, or is about to. */
+/* Notes that the caller's address space has a mapping, or will have one. */
 static int note_mm(struct efa_ctx *ctx)
 {
 	unsigned long index = (unsigned long)current->mm;
@@ -253,11 +256,11 @@ static int note_mm(struct efa_ctx *ctx)
 	ret = xa_insert(&ctx->mms, index, current->mm, GFP_KERNEL);
 	if (ret)
 		mmdrop(current->mm);
-	/* Another thread of the process was quicker. */
+	/* -EBUSY: another thread of the process was faster. */
 	return ret == -EBUSY ? 0 : ret;
 }
 
-/* The next one at *index or after it that is in use; mmput() lets it go. */
+/* The next address space in use from *index on; release it with mmput(). */
 static struct mm_struct *next_mm(struct efa_ctx *ctx, unsigned long *index)
 {
 	struct mm_struct *mm;
@@ -271,8 +274,8 @@ static struct mm_struct *next_mm(struct efa_ctx *ctx, unsigned long *index)
 }
 
 /*
- * Waits for mappings under way: the kernel makes a mapping findable only after
- * efa_mmap() has returned, but under the same lock.
+ * Waits for mappings in progress: the kernel makes a mapping findable only
+ * after efa_mmap() has returned, but under the same lock.
  */
 static void await_mmaps(struct efa_ctx *ctx)
 {
@@ -287,7 +290,7 @@ static void await_mmaps(struct efa_ctx *ctx)
 }
 
 /**
- * efa_ctx_init_mms() - a new context has no mappings
+ * efa_ctx_init_mms() - initialise the list of mappings of a new context
  * @ctx: the context
  */
 void efa_ctx_init_mms(struct efa_ctx *ctx)
@@ -296,7 +299,7 @@ void efa_ctx_init_mms(struct efa_ctx *ctx)
 }
 
 /**
- * efa_ctx_forget_mms() - it will have none any more
+ * efa_ctx_forget_mms() - undo efa_ctx_init_mms()
  * @ctx: the context
  *
  * Context: process.
@@ -328,7 +331,7 @@ static int map_bar(struct efa_ctx *ctx, struct vm_area_struct *vma,
 				 &entry->rdma_entry);
 }
 
-/* The pages are the process's as well from then on, whatever becomes of the queue. */
+/* The process then holds references to the pages, whatever becomes of the queue. */
 static int map_ring(struct vm_area_struct *vma, struct efa_mmap_entry *entry)
 {
 	struct page *page = virt_to_page(entry->ring);
@@ -346,7 +349,7 @@ static int map_ring(struct vm_area_struct *vma, struct efa_mmap_entry *entry)
 }
 
 /**
- * efa_mmap() - verb: map what an entry stands for
+ * efa_mmap() - verb: map the memory of an entry
  * @ibctx: the context
  * @vma: where
  *
@@ -380,7 +383,7 @@ static loff_t span_bytes(const struct span *span)
 }
 
 /**
- * efa_ctx_zap() - take device memory from all contexts
+ * efa_ctx_zap() - unmap device memory from all contexts
  * @dev: the device
  *
  * Context: process; the epoch was raised.
@@ -398,7 +401,7 @@ void efa_ctx_zap(struct efa_dev *dev)
 	for (id = 0; (obj = efa_table_next(&dev->ctxs, &id)); id++) {
 		ctx = container_of(obj, struct efa_ctx, obj);
 		await_mmaps(ctx);
-		/* The open file keeps it; the context is there as long as that. */
+		/* The open file holds the mapping, and the context exists as long as the file. */
 		mapping = READ_ONCE(ctx->mapping);
 		for (i = 0; mapping && i < SPANS; i++)
 			unmap_mapping_range(mapping, (loff_t)bar_spans[i].first << PAGE_SHIFT,

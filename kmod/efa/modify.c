@@ -11,7 +11,7 @@
 #define QUERYABLE	(IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY |	\
 			 IB_QP_SQ_PSN | IB_QP_CAP | IB_QP_RNR_RETRY)
 
-/* What a change of an SRD QP's state requires and allows; that of UD is the core's. */
+/* What a state change of an SRD QP requires and allows; for UD the core checks that. */
 struct step {
 	bool valid;
 	int required;
@@ -147,7 +147,7 @@ static void note_modify(struct efa_qp *qp, const struct ib_qp_attr *attr, int ma
 		WRITE_ONCE(qp->rnr_retry, attr->rnr_retry);
 }
 
-/* Those of the verbs; a caller may give any number. */
+/* Names of verbs states; callers may pass any number. */
 static const char *name(enum ib_qp_state state)
 {
 	static const char *const names[] = {
@@ -212,11 +212,11 @@ static enum ib_qp_state ib_state(u32 raw)
 }
 
 /**
- * efa_query_qp() - verb: ask for a QP
+ * efa_query_qp() - verb: query a QP
  * @ibqp: the QP
- * @attr: set to what it is like
- * @mask: what of that is wanted, IB_QP_*
- * @init_attr: set to what it was made with
+ * @attr: set to its attributes
+ * @mask: which are wanted, IB_QP_*
+ * @init_attr: set to its attributes of creation
  *
  * Context: process; issues a command.
  * Return: 0 or -errno.
@@ -249,6 +249,7 @@ int efa_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->port_num = EFA_PORT;
 	attr->cap = qp->cap;
 	init_attr->qp_type = ibqp->qp_type;
+	init_attr->sq_sig_type = qp->signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init_attr->send_cq = ibqp->send_cq;
 	init_attr->recv_cq = ibqp->recv_cq;
 	init_attr->qp_context = ibqp->qp_context;

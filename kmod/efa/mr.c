@@ -21,7 +21,7 @@ static int check(const struct efa_dev *dev, u64 length, u64 virt, int access)
 	return length && !check_add_overflow(virt, length - 1, &last) ? 0 : -EINVAL;
 }
 
-/* Takes over the pinned memory, whatever comes of it. */
+/* Takes ownership of the pinned memory, also on failure. */
 static struct efa_mr *mr_alloc(struct ib_pd *ibpd, struct ib_umem *umem,
 			       struct ib_udata *udata)
 {
@@ -82,11 +82,11 @@ static bool end(struct efa_dev *dev, struct efa_mr *mr)
 		return false;
 	ret = efa_cmd_dereg_mr(dev, mr);
 	if (ret && !efa_obj_is_dead(dev, &mr->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "MR %u is not free: %d\n", mr->mrn, ret);
+		ibdev_warn_ratelimited(&dev->ibdev, "MR %u could not be freed: %d\n", mr->mrn, ret);
 	return !ret;
 }
 
-/* Tells the adapter; what comes of the memory on an error is seen to. */
+/* Registers it in the adapter; on an error, retires the memory. */
 static int begin(struct efa_dev *dev, struct efa_mr *mr)
 {
 	struct efa_list *list = NULL;
@@ -98,7 +98,7 @@ static int begin(struct efa_dev *dev, struct efa_mr *mr)
 	if (ret)
 		goto err;
 	ret = -ENOMEM;
-	/* Few ones need no memory that the adapter would have to read. */
+	/* A few addresses fit into the command; more need a list for the adapter to read. */
 	if (mr->pages > EFA_MR_INLINE_PAGES) {
 		list = list_pages(mr, page_size);
 		if (!list || efa_list_map(dev, list))
@@ -227,7 +227,7 @@ struct ib_mr *efa_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
  * @udata: not used
  *
  * Context: process.
- * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
+ * Return: 0; memory that the adapter does not release is kept until a reset.
  */
 int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {

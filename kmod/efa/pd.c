@@ -17,13 +17,13 @@ static void end_pd(struct efa_dev *dev, struct efa_pd *pd)
 	WRITE_ONCE(pd->obj.ending, true);
 	ret = efa_cmd_dealloc_pd(dev, pd);
 	if (ret && !efa_obj_is_dead(dev, &pd->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "PD %u is not free: %d\n", pd->pdn, ret);
+		ibdev_warn_ratelimited(&dev->ibdev, "PD %u could not be freed: %d\n", pd->pdn, ret);
 }
 
 /**
- * efa_alloc_pd() - verb: make a PD
+ * efa_alloc_pd() - verb: allocate a PD
  * @ibpd: the PD
- * @udata: its number goes there
+ * @udata: gets its number
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -66,7 +66,7 @@ err:
 }
 
 /**
- * efa_dealloc_pd() - verb: end a PD
+ * efa_dealloc_pd() - verb: free a PD
  * @ibpd: the PD; nothing uses it
  * @udata: not used
  *
@@ -94,7 +94,7 @@ static int compare_gid(const void *gid, const struct rb_node *node)
 		      sizeof_field(struct efa_ah_entry, gid));
 }
 
-/* Finds the entry of an address, or where it would have to be. */
+/* Finds the entry of an address, or where to insert it. */
 static struct efa_ah_entry *find_entry(struct efa_pd *pd, const u8 *gid,
 				       struct rb_node **parent, struct rb_node ***link)
 {
@@ -122,7 +122,8 @@ static void end_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 	WRITE_ONCE(entry->obj.ending, true);
 	ret = efa_cmd_destroy_ah(dev, entry->pd, entry->ahn);
 	if (ret && !efa_obj_is_dead(dev, &entry->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "AH %u is not free: %d\n", entry->ahn, ret);
+		ibdev_warn_ratelimited(&dev->ibdev, "AH %u could not be freed: %d\n",
+				       entry->ahn, ret);
 }
 
 static struct efa_ah_entry *make_entry(struct efa_dev *dev, struct efa_pd *pd, const u8 *gid)
@@ -183,7 +184,7 @@ static void put_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 		return;
 	}
 	rb_erase(&entry->node, &pd->ahs);
-	/* Before another one is made for the address, which might be the same one. */
+	/* Under the lock, before a new AH is created for the address: it might be the same one. */
 	end_entry(dev, entry);
 	mutex_unlock(&pd->ah_lock);
 	efa_table_remove(&dev->ahs, entry->ahn, &entry->obj);
@@ -192,10 +193,10 @@ static void put_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 }
 
 /**
- * efa_create_ah() - verb: make an address handle
+ * efa_create_ah() - verb: create an address handle
  * @ibah: the address handle
  * @attr: the address
- * @udata: its number goes there
+ * @udata: gets its number
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -229,7 +230,7 @@ err:
 }
 
 /**
- * efa_destroy_ah() - verb: end an address handle
+ * efa_destroy_ah() - verb: destroy an address handle
  * @ibah: the address handle
  * @flags: RDMA_DESTROY_AH_*
  *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queue pairs, all of them processes' (hw 7, 12.6). */
+/* Queue pairs, which all belong to processes (hw 7, 12.6). */
 
 #include <rdma/uverbs_ioctl.h>
 
@@ -60,7 +60,7 @@ static bool end(struct efa_dev *dev, struct efa_qp *qp)
 	WRITE_ONCE(qp->obj.ending, true);
 	ret = efa_cmd_destroy_qp(dev, qp);
 	if (ret && !efa_obj_is_dead(dev, &qp->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "QP %u is not free: %d\n", qp->qpn, ret);
+		ibdev_warn_ratelimited(&dev->ibdev, "QP %u could not be freed: %d\n", qp->qpn, ret);
 	return !ret;
 }
 
@@ -109,7 +109,7 @@ static int offer(struct efa_qp *qp, struct ib_udata *udata)
 	return efa_udata_write(udata, &resp, sizeof(resp));
 }
 
-/* Tells the adapter; what comes of the memory on an error is seen to. */
+/* Creates it in the adapter; on an error, retires the memory. */
 static int begin(struct efa_dev *dev, struct efa_qp *qp, struct ib_udata *udata)
 {
 	bool done = true;
@@ -139,10 +139,10 @@ err_mem:
 }
 
 /**
- * efa_create_qp() - verb: make a QP
+ * efa_create_qp() - verb: create a QP
  * @ibqp: the QP; device, PD, CQs and type are set
- * @attr: what it shall be like
- * @udata: sizes of its rings, and how to get at them
+ * @attr: its attributes
+ * @udata: sizes of its rings, and the response with what it may map
  *
  * Context: process.
  * Return: 0 or -errno; -EOPNOTSUPP for the kernel.
@@ -165,6 +165,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 		goto err;
 	qp->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
 	qp->cap = attr->cap;
+	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->sq_bytes = req.sq_bytes;
 	qp->rq_bytes = req.rq_bytes;
 	qp->flags = req.flags & EFA_UQP_UNSOLICITED ? EFA_CREATE_QP_UNSOLICITED : 0;
@@ -191,12 +192,12 @@ err:
 }
 
 /**
- * efa_destroy_qp() - verb: end a QP
+ * efa_destroy_qp() - verb: destroy a QP
  * @ibqp: the QP
  * @udata: not used
  *
  * Context: process.
- * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
+ * Return: 0; memory that the adapter does not release is kept until a reset.
  */
 int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
@@ -216,10 +217,10 @@ int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 }
 
 /**
- * efa_qp_died() - tell the owner of a QP that the adapter has forgotten it
+ * efa_qp_died() - notify the owner of a QP that the adapter has forgotten it
  * @qp: the QP, referenced
  *
- * Context: process, of recovery.
+ * Context: process; called by recovery.
  */
 void efa_qp_died(struct efa_qp *qp)
 {

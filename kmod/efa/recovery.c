@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What happens after a lost command, as told in efa.h.
- */
+/* What happens after a lost command; see efa.h. */
 
 #include "efa.h"
 #include "trace.h"
 
-enum recovery_step {
-	STEP_BEGIN,
-	STEP_PROBE,
-	STEP_RESET,
-	STEP_END,
-	STEP_GONE,
-};
-
-/* Objects of an epoch that the adapter was never told of are none to forget. */
+/* An epoch that the adapter was never exposed to has no objects to forget. */
 static void end_epoch(struct efa_dev *dev)
 {
 	lockdep_assert_held(&dev->aq.lock);
@@ -23,12 +13,12 @@ static void end_epoch(struct efa_dev *dev)
 }
 
 /*
- * The adapter has forgotten all objects if it confirmed that, and cannot reach any
- * memory in either case.
+ * With @confirmed the adapter has forgotten all objects; in either case it cannot reach
+ * any memory.
  */
 static void forget_all(struct efa_dev *dev, bool confirmed)
 {
-	/* Before anybody is told that his command was given up. */
+	/* Before any issuer learns that its command was given up. */
 	spin_lock_irq(&dev->aq.lock);
 	end_epoch(dev);
 	spin_unlock_irq(&dev->aq.lock);
@@ -42,13 +32,13 @@ static void forget_all(struct efa_dev *dev, bool confirmed)
 	efa_ctx_zap(dev);
 }
 
-static bool halt_adapter(struct efa_dev *dev)
+static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
 {
-	bool confirmed = efa_halt(dev, EFA_RESET_CMD_TIMEOUT);
+	bool confirmed = efa_halt(dev, reason);
 
 	if (!confirmed && !dev->unconfirmed)
 		ibdev_err(&dev->ibdev,
-			  "the adapter does not confirm a reset: it is halted and keeps its memory\n");
+			  "the adapter did not confirm a reset: it is halted, and its memory is kept\n");
 	forget_all(dev, confirmed);
 	return confirmed;
 }
@@ -57,10 +47,11 @@ static int reset(struct efa_dev *dev)
 {
 	int ret = -EIO;
 
-	if (halt_adapter(dev)) {
+	/* Written before this work was queued, and not while the queue is recovering. */
+	if (halt_adapter(dev, dev->recovery_reason)) {
 		ret = efa_start_again(dev);
 		if (ret)
-			halt_adapter(dev);
+			halt_adapter(dev, EFA_RESET_INIT_ERROR);
 	}
 	dev->halted = ret;
 	return ret;
@@ -77,7 +68,7 @@ static void dispatch(struct efa_dev *dev, enum ib_event_type type)
 	ib_dispatch_event(&event);
 }
 
-/* Tells consumers of objects that the adapter has forgotten. */
+/* Notifies consumers of objects that the adapter has forgotten. */
 static void tell_consumers(struct efa_dev *dev)
 {
 	struct efa_obj *obj;
@@ -107,9 +98,9 @@ static void count_recovery(struct efa_dev *dev, bool ok)
 }
 
 /*
- * Returns false if that was done before. Bus mastering goes off before anybody can see
- * that the objects are dead: should the adapter be there after all, it must not write
- * to what their owners free.
+ * Returns false if it was already withdrawn. Bus mastering goes off before the objects
+ * can be seen to be dead: if the adapter still exists after all, it must not write to
+ * memory that their owners free.
  */
 static bool withdraw(struct efa_dev *dev, bool *tell)
 {
@@ -136,7 +127,8 @@ static bool withdraw(struct efa_dev *dev, bool *tell)
  * efa_dev_set_gone() - the adapter no longer answers on the bus
  * @dev: the device
  *
- * From now on commands fail at once and objects are destroyed without any.
+ * From now on commands fail at once, and objects are destroyed without
+ * commands.
  *
  * Context: process.
  */
@@ -146,7 +138,7 @@ void efa_dev_set_gone(struct efa_dev *dev)
 
 	if (!withdraw(dev, &tell))
 		return;
-	trace_recovery(&dev->ibdev, STEP_GONE, 0);
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_GONE, 0);
 	dev_err(&dev->pdev->dev, "the adapter is gone\n");
 	efa_aq_reset(dev, -ENODEV);
 	efa_failed_device(dev, EADM_CAUSE_ADAPTER_GONE, 0);
@@ -155,7 +147,7 @@ void efa_dev_set_gone(struct efa_dev *dev)
 		queue_work(dev->recovery_wq, &dev->recovery);
 }
 
-/* Returns whether the adapter is gone, which nobody may have noticed before. */
+/* Returns whether the adapter is gone; it may be the first to notice. */
 static bool is_gone(struct efa_dev *dev)
 {
 	if (!READ_ONCE(dev->gone) && efa_hw_is_gone(dev))
@@ -163,21 +155,21 @@ static bool is_gone(struct efa_dev *dev)
 	return READ_ONCE(dev->gone);
 }
 
-/* Asks whether the queue answers, and resets the adapter otherwise. */
+/* Checks whether the queue answers, and resets the adapter if not. */
 static int bring_back(struct efa_dev *dev)
 {
 	int ret;
 
 	efa_aq_set_state(dev, EFA_AQ_RECOVERING);
 	ret = dev->halted ? -ENODEV : efa_cmd_probe(dev);
-	trace_recovery(&dev->ibdev, STEP_PROBE, ret);
-	efa_debug(dev, dev, "recovery: the command that asks for an answer: %d\n", ret);
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_PROBE, ret);
+	efa_debug(dev, dev, "recovery: probe command: %d\n", ret);
 	if (!ret)
 		return 0;
 	if (is_gone(dev))
 		return -ENODEV;
 	ret = reset(dev);
-	trace_recovery(&dev->ibdev, STEP_RESET, ret);
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_RESET, ret);
 	efa_debug(dev, dev, "recovery: reset: %d\n", ret);
 	return ret;
 }
@@ -203,7 +195,7 @@ static void recover(struct efa_dev *dev)
 	u32 epoch = dev->epoch;
 	int ret;
 
-	trace_recovery(&dev->ibdev, STEP_BEGIN, 0);
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_BEGIN, 0);
 	ret = bring_back(dev);
 	was_reset = epoch != dev->epoch;
 	count_recovery(dev, !ret);
@@ -211,11 +203,11 @@ static void recover(struct efa_dev *dev)
 	if (was_reset && !READ_ONCE(dev->gone))
 		tell_consumers(dev);
 	efa_aq_set_state(dev, ret ? EFA_AQ_DEAD : EFA_AQ_EVENT);
-	trace_recovery(&dev->ibdev, STEP_END, ret);
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_END, ret);
 	if (ret && is_gone(dev))
 		return;
 	report(dev, ret, was_halted, was_reset);
-	/* The port is there as long as there is service. */
+	/* The port is up as long as there is service. */
 	if (!!ret != was_halted)
 		dispatch(dev, ret ? IB_EVENT_PORT_ERR : IB_EVENT_PORT_ACTIVE);
 }
@@ -224,7 +216,7 @@ static void recover(struct efa_dev *dev)
  * efa_recovery_work() - bring the admin queue back
  * @work: dev->recovery
  *
- * Also finds out that the adapter is gone, and tells consumers of that.
+ * Also detects that the adapter is gone, and reports that to consumers.
  *
  * Context: process.
  */
@@ -234,7 +226,7 @@ void efa_recovery_work(struct work_struct *work)
 
 	if (!is_gone(dev))
 		recover(dev);
-	/* Who finds the adapter gone has this run again for it, also during a run. */
+	/* Finding the adapter gone queues this work again, even while it runs. */
 	if (READ_ONCE(dev->gone) && !dev->told_gone) {
 		dev->told_gone = true;
 		tell_consumers(dev);
@@ -242,10 +234,10 @@ void efa_recovery_work(struct work_struct *work)
 }
 
 /**
- * efa_dev_withdraw() - the machine is about to go down, or to start another kernel
+ * efa_dev_withdraw() - the machine is about to shut down, or to start another kernel
  * @dev: the device
  *
- * What the adapter does not forget, it would write to while the next kernel runs.
+ * The adapter would write to memory that it has not forgotten while the next kernel runs.
  *
  * Context: process.
  */
@@ -267,7 +259,7 @@ void efa_dev_withdraw(struct efa_dev *dev)
 }
 
 /**
- * efa_is_serving() - whether there is an adapter that obeys
+ * efa_is_serving() - whether the adapter executes commands
  * @dev: the device
  *
  * Context: any.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The adapter's way into service, back into it, and out of it (hw 2.4 - 2.6). */
+/* Starting, restarting and stopping the adapter (hw 2.4 - 2.6). */
 
 #include <linux/bitfield.h>
 
@@ -24,7 +24,7 @@ static void announce_rings(struct efa_dev *dev)
 	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, 0);
 }
 
-/* From now on it may reach memory: it has forgotten all of before (efa_halt()). */
+/* From now on it may reach memory: it has forgotten everything from before (efa_halt()). */
 static int let_begin(struct efa_dev *dev)
 {
 	u32 sts = efa_reg_read(dev, EFA_REG_DEV_STS);
@@ -40,7 +40,7 @@ static int let_begin(struct efa_dev *dev)
 	return 0;
 }
 
-/* Unless it is gone: whoever finds that ends bus mastering for good. */
+/* Unless the adapter is gone: then bus mastering stays off for good. */
 static int let_master(struct efa_dev *dev)
 {
 	int ret = 0;
@@ -59,9 +59,9 @@ static int let_master(struct efa_dev *dev)
  * @dev: the device
  * @reason: EFA_RESET_*
  *
- * Bus mastering is off afterwards unless it did. That alone is no reason to give memory
- * back: what the adapter has not forgotten works on when somebody else switches it on
- * again, another driver, or this one's next life.
+ * Bus mastering is off afterwards unless that succeeded. That alone does not make it safe
+ * to free memory: what the adapter has not forgotten would become active again when bus
+ * mastering is enabled, by another driver or by this one at its next probe.
  *
  * Context: process.
  * Return: whether it is known that it has forgotten everything: it confirmed the
@@ -80,14 +80,14 @@ bool efa_halt(struct efa_dev *dev, enum efa_reset_reason reason)
 		return true;
 	if (!efa_hw_function_reset(dev))
 		return false;
-	/* To start again it has to be able to answer. */
+	/* It has to be able to answer when it is started again. */
 	let_master(dev);
 	return true;
 }
 
 /**
  * efa_start() - bring the adapter into service for the first time
- * @dev: the device, which has forgotten all of before
+ * @dev: the device, which has forgotten everything from before
  *
  * Context: process.
  * Return: 0 or -errno; efa_stop() undoes it in any case.
@@ -126,7 +126,7 @@ int efa_start(struct efa_dev *dev)
  * efa_start_again() - bring the adapter back after a reset
  * @dev: the device; the rings are empty
  *
- * Context: process, as recovery does.
+ * Context: process; called by recovery.
  * Return: 0 or -errno.
  */
 int efa_start_again(struct efa_dev *dev)
@@ -151,7 +151,7 @@ int efa_start_again(struct efa_dev *dev)
  * @dev: the device
  * @reason: EFA_RESET_*
  *
- * What it may still know of is not freed afterwards.
+ * Memory that it may still know of is not freed afterwards.
  *
  * Context: process.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters for "rdma statistic", under the names that the kernel's own driver has (hw 14). */
+/* Counters for "rdma statistic", under the names that the in-tree driver uses (hw 14). */
 
 #include "efa.h"
 
@@ -19,7 +19,7 @@ static const struct rdma_stat_desc device_descs[] = {
 	{ .name = "mmap_err" },
 };
 
-/* Those of RDMA writes come last: not all adapters have them. */
+/* The counters of RDMA writes come last, as not all adapters have them. */
 static const struct rdma_stat_desc port_descs[] = {
 	{ .name = "tx_bytes" },
 	{ .name = "tx_pkts" },
@@ -45,7 +45,7 @@ static const struct rdma_stat_desc port_descs[] = {
 	{ .name = "rdma_write_recv_bytes" },
 };
 
-/* What of which type is where in the list above. */
+/* Which statistics type has which entry of the list above. */
 static const struct {
 	u8 type;
 	u8 count;
@@ -60,7 +60,7 @@ static const struct {
 #define WRITE_VALUES	4
 
 /**
- * efa_alloc_device_stats() - verb: which counters the driver has
+ * efa_alloc_device_stats() - verb: list the driver's counters
  * @ibdev: the device
  *
  * Context: process.
@@ -72,7 +72,7 @@ struct rdma_hw_stats *efa_alloc_device_stats(struct ib_device *ibdev)
 }
 
 /**
- * efa_alloc_port_stats() - verb: which counters the adapter has
+ * efa_alloc_port_stats() - verb: list the adapter's counters
  * @ibdev: the device
  * @port: its port
  *
@@ -136,7 +136,10 @@ int efa_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		ret = port_values(dev, stats->value, stats->num_counters);
 	else
 		device_values(dev, stats->value);
-	/* The core asks once when it registers the device, which any other error ends. */
+	/*
+	 * The core reads them once when it registers the device, and any other error fails
+	 * that.
+	 */
 	if (ret == -EINVAL)
 		return -EOPNOTSUPP;
 	return ret ? ret : stats->num_counters;

@@ -11,7 +11,7 @@
 
 struct efa_dev;
 
-/* The driver's, beside those of the admin queue. */
+/* The driver's counters, in addition to those of the admin queue. */
 enum efa_counter {
 	EFA_CNT_ALLOC_PD_ERR,
 	EFA_CNT_CREATE_QP_ERR,
@@ -33,27 +33,34 @@ enum efa_counter {
 	EFA_CNT_COUNT
 };
 
+/* Registers of 32 bits, by their offset. */
+#define EFA_REGS_COUNT	(EFA_REGS_SIZE / sizeof(u32))
+
 /* Values by enum efa_stats_type. */
 struct efa_stats {
 	u64 value[EFA_STATS_TYPES][EFA_STATS_VALUES];
 };
 
 /**
- * struct efa_recent - an answer of the adapter, kept for a moment (recent.c)
- * @lock: guards the rest; held while commands are under way
+ * struct efa_recent - an answer of the adapter, cached briefly (recent.c)
+ * @lock: guards the rest; held while the adapter is asked
  * @asked: there is an answer, of @when (jiffies)
- * @ret: what the commands returned; 0: @stats is valid
+ * @ret: what asking returned; 0: the answer is valid
  */
 struct efa_recent {
 	struct mutex lock;	/* see above */
 	bool asked;
 	unsigned long when;
 	int ret;
-	struct efa_stats stats;
+	union {
+		struct efa_stats stats;
+		u32 regs[EFA_REGS_COUNT];
+	};
 };
 
 bool efa_may_ask(void);
 int efa_recent_stats(struct efa_dev *dev, struct efa_stats *stats, bool fresh);
+int efa_recent_regs(struct efa_dev *dev, u32 value[EFA_REGS_COUNT]);
 void efa_recent_init(struct efa_dev *dev);
 
 struct rdma_hw_stats *efa_alloc_device_stats(struct ib_device *ibdev);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects by number: numbers are short, so that two arrays lead to an object, without any
- * search and with an allocation for hundreds of them.
+ * Objects by number: numbers are small, so two levels of arrays lead to an object,
+ * without a search and with one allocation for hundreds of objects.
  */
 #include <linux/nospec.h>
 #include <linux/slab.h>
@@ -9,14 +9,14 @@
 #include "efa.h"
 
 /**
- * efa_table_init() - make an empty table
+ * efa_table_init() - initialise an empty table
  * @t: the table; zeroed
  * @dev: the device
  * @type: EADM_OBJ_*
  * @bits: width of the numbers
  *
  * Context: process.
- * Return: 0 or -ENOMEM; efa_table_destroy() in any case.
+ * Return: 0 or -ENOMEM; efa_table_destroy() has to follow in any case.
  */
 int efa_table_init(struct efa_table *t, struct efa_dev *dev, u8 type, u8 bits)
 {
@@ -43,7 +43,7 @@ void efa_table_destroy(struct efa_table *t)
 /**
  * efa_obj_init() - make an object ready for efa_table_add()
  * @obj: the object
- * @epoch: dev->epoch read before the adapter was told of it
+ * @epoch: dev->epoch, read before the adapter learned of it
  */
 void efa_obj_init(struct efa_obj *obj, u32 epoch)
 {
@@ -72,7 +72,7 @@ static struct efa_obj **place_of(struct efa_table *t, u32 id)
 	return leaf->objs ? &leaf->objs[id % EFA_LEAF_OBJS] : NULL;
 }
 
-/* Gives a leaf its memory. The lock is released meanwhile if there is none at hand. */
+/* Allocates the memory of a leaf. Drops the lock meanwhile if there is no spare. */
 static int fill_leaf(struct efa_table *t, struct efa_leaf *leaf)
 	__must_hold(&t->lock)
 {
@@ -85,7 +85,7 @@ static int fill_leaf(struct efa_table *t, struct efa_leaf *leaf)
 		spin_lock_irq(&t->lock);
 		if (!objs)
 			return -ENOMEM;
-		/* Others may have been here as well. */
+		/* Others may have done the same meanwhile. */
 		if (t->spare)
 			kfree(objs);
 		else
@@ -129,7 +129,7 @@ static void take_out(struct efa_table *t, u32 id)
 		empty_leaf(t, leaf);
 }
 
-/* The first free number of at least @id, passing over leaves without one; @t->size: none. */
+/* Returns the first free number from @id on, skipping full leaves; @t->size: none. */
 static u32 find_free(struct efa_table *t, u32 id)
 {
 	struct efa_leaf *leaf;
@@ -147,7 +147,7 @@ static u32 find_free(struct efa_table *t, u32 id)
 	return id;
 }
 
-/* From where the last one was found on; 0 is no number. */
+/* Continues after the last number found; 0 is not a valid number. */
 static u32 find_next_free(struct efa_table *t)
 {
 	u32 id = find_free(t, t->next);
@@ -156,7 +156,7 @@ static u32 find_next_free(struct efa_table *t)
 }
 
 /**
- * efa_table_add() - let a complete object be found, under a number of the driver's
+ * efa_table_add() - make a complete object visible, under a number chosen by the driver
  * @t: the table
  * @id: set to it
  * @obj: the object
@@ -193,16 +193,16 @@ out:
 }
 
 /**
- * efa_table_add_at() - let a complete object be found, under the adapter's number
+ * efa_table_add_at() - make a complete object visible, under the adapter's number
  * @t: the table
  * @id: the number
  * @obj: the object
  *
- * The adapter gives the number of an object away again when it has forgotten it, which
- * may be before its owner has: the new one takes its place.
+ * The adapter reuses the number of an object once it has forgotten it, possibly before
+ * the driver has removed it: the new object takes its place.
  *
  * Context: process.
- * Return: 0; -ENOMEM; -EBUSY when somebody else has the number.
+ * Return: 0; -ENOMEM; -EBUSY when the number is in use.
  */
 int efa_table_add_at(struct efa_table *t, u16 id, struct efa_obj *obj)
 {
@@ -230,13 +230,13 @@ out:
 }
 
 /**
- * efa_table_remove() - let an object no longer be found, and wait until all who found
- *	it before are done with it
+ * efa_table_remove() - hide an object, and wait until all holders of references are done
+ * with it
  * @t: the table
  * @id: its number
  * @obj: the object
  *
- * Context: process, may sleep for as long as a reader asks the adapter.
+ * Context: process; may sleep as long as a reader queries the adapter.
  */
 void efa_table_remove(struct efa_table *t, u32 id, struct efa_obj *obj)
 {
@@ -244,7 +244,7 @@ void efa_table_remove(struct efa_table *t, u32 id, struct efa_obj *obj)
 
 	spin_lock_irq(&t->lock);
 	place = place_of(t, id);
-	/* Another one may have its place. */
+	/* Another object may have taken its place. */
 	if (place && *place == obj)
 		take_out(t, id);
 	spin_unlock_irq(&t->lock);
@@ -278,7 +278,7 @@ struct efa_obj *efa_table_get(struct efa_table *t, u32 id)
 	return obj;
 }
 
-/* The first number of at least @id that an object has, passing over leaves without one. */
+/* Returns the first number in use from @id on, skipping empty leaves. */
 static u32 find_used(struct efa_table *t, u32 id)
 {
 	struct efa_leaf *leaf;
@@ -299,7 +299,7 @@ static u32 find_used(struct efa_table *t, u32 id)
 /**
  * efa_table_next() - find the next object and reference it
  * @t: the table
- * @id: least number; on return the number found
+ * @id: lowest number; on return the number found
  *
  * Context: any.
  * Return: the object or NULL.

@@ -10,13 +10,13 @@
 struct efa_dev;
 
 /**
- * struct efa_obj - what every numbered object has in common
+ * struct efa_obj - common part of all numbered objects
  * @refs: one for the owner while published, one per get
- * @unused: completed when somebody else's reference was the last one
+ * @unused: completed when the last reference dropped was not the owner's
  * @created: local_clock() of creation
- * @epoch: dev->epoch when the adapter learned of it; an older one than the device's
- *	now means that the adapter has forgotten it
- * @ending: the adapter was asked to end it
+ * @epoch: dev->epoch when the adapter learned of it; if it is older than the device's,
+ *	the adapter has forgotten the object
+ * @ending: the adapter was asked to destroy it
  */
 struct efa_obj {
 	refcount_t refs;
@@ -26,15 +26,16 @@ struct efa_obj {
 	bool ending;
 };
 
-/* How many objects a leaf of a table has room for, and the widths of numbers. */
+/* Number of objects in a leaf of a table, and widths of object numbers. */
 #define EFA_LEAF_OBJS		512
 #define EFA_NUMBER_BITS		16	/* the adapter's */
 #define EFA_OWN_NUMBER_BITS	20	/* the driver's, of MRs and contexts */
 
 /**
- * struct efa_leaf - objects whose numbers follow each other
- * @objs: EFA_LEAF_OBJS of them, NULL: the number is free; itself NULL as long as all are
- * @used: how many are not free
+ * struct efa_leaf - objects with consecutive numbers
+ * @objs: EFA_LEAF_OBJS of them, NULL: the number is free; @objs itself is NULL as long as
+ *	all are free
+ * @used: how many are in use
  */
 struct efa_leaf {
 	struct efa_obj **objs;
@@ -47,9 +48,10 @@ struct efa_leaf {
  * @dev: the device
  * @leaves: by the upper bits of the number
  * @size: numbers are below it
- * @spare: memory of the leaf that became empty last: numbers of objects that come and go
- *	are close to each other mostly, and it would be freed and allocated each time
- * @next: where the search for a number of the driver's goes on
+ * @spare: memory of the leaf that became empty last: numbers of short-lived objects are
+ *	usually close to each other, and without this the leaf would be freed and
+ *	allocated each time
+ * @next: where the search for a number chosen by the driver continues
  * @count: how many objects there are
  * @type: EADM_OBJ_*
  */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Verbs of the device and its port, and the table of all verbs. There are none for
- * kernel consumers: the core does not offer the device to those, as their verbs are
- * missing.
+ * Verbs of the device and its port, and the table of all verbs. There are no verbs for
+ * kernel consumers, so the core does not offer the device to them.
  */
 
 #include <rdma/rdma_netlink.h>
@@ -11,7 +10,7 @@
 #include "efa.h"
 
 #define DEFAULT_PKEY	0xffff
-#define DEFAULT_SPEED	100	/* Gbit/s, of adapters that do not say */
+#define DEFAULT_SPEED	100	/* Gbit/s, of adapters that do not report it */
 
 /* By speed in Gbit/s, the highest first (hw 13). */
 static const struct {
@@ -65,7 +64,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	struct efa_dev *dev = to_efa_dev(ibdev);
 	const struct efa_queue_attr *q = &dev->caps.queue;
 
-	/* Newer cores have none when they ask for themselves. */
+	/* Newer cores pass no udata for their own queries. */
 	if (udata && udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
@@ -88,7 +87,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return udata && udata->outlen ? answer_provider(dev, udata) : 0;
 }
 
-/* The largest one that verbs know, up to what a send may have. */
+/* The largest verbs MTU that does not exceed the maximum size of a send. */
 static enum ib_mtu port_mtu(const struct efa_dev *dev)
 {
 	return ib_mtu_int_to_enum(le32_to_cpu(dev->caps.network.mtu));
@@ -146,7 +145,7 @@ static int query_pkey(struct ib_device *ibdev, compat_port_t port, u16 index, u1
 	return 0;
 }
 
-/* Names as in the description of rows. */
+/* Names as in the specification of rows. */
 static int fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct efa_qp *qp = to_efa_qp(ibqp);

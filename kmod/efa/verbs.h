@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Verbs objects: contexts, PDs, AHs, MRs, CQs, QPs; all of them are processes'. */
+/* Verbs objects: contexts, PDs, AHs, MRs, CQs, QPs; all belong to processes. */
 #ifndef EFA_VERBS_H
 #define EFA_VERBS_H
 
@@ -24,7 +24,7 @@ enum efa_mmap_kind {
  * @rdma_entry: the core's part
  * @kind: enum efa_mmap_kind
  * @addr: bus address, of whole pages
- * @ring: or the memory
+ * @ring: kernel address of a ring
  * @users: doorbells in the page; under the context's db_lock
  */
 struct efa_mmap_entry {
@@ -43,9 +43,9 @@ struct efa_mmap_entry {
  * @uar_obj: in dev->uars, by the tag
  * @uar: tag of its doorbells
  * @db_lock: guards @db and its users
- * @db: a page of doorbells; all of a context's are in one mostly
- * @mapping: address space that doorbells were mapped through; changed once
- * @mms: struct mm_struct by address: of processes that mapped them
+ * @db: a page of doorbells; usually all of a context are in one page
+ * @mapping: address space through which doorbells were mapped; set once
+ * @mms: struct mm_struct by address, of processes that mapped them
  * @qps: QPs it owns
  * @cqs: CQs it owns
  * @mrs: MRs it owns
@@ -73,7 +73,7 @@ struct efa_ctx {
  * @obj: in dev->pds
  * @ctx: owner
  * @pdn: its number
- * @ah_lock: guards @ahs; held while a command about one of them is under way
+ * @ah_lock: guards @ahs; held while a command for one of them is in flight
  * @ahs: struct efa_ah_entry by address
  */
 struct efa_pd {
@@ -93,10 +93,10 @@ struct efa_pd {
  * @gid: the address
  * @ahn: its number
  * @refs: address handles of the process; under the PD's ah_lock
- * @owner: the process that made the first one
+ * @owner: the process that created the first one
  *
- * Adapters differ in what becomes of a second AH for an address: this one is made once
- * and destroyed once.
+ * Adapters differ in how they treat a second AH for an address: so this one is created
+ * once and destroyed once.
  */
 struct efa_ah_entry {
 	struct efa_obj obj;
@@ -118,17 +118,17 @@ struct efa_ah {
  * @ibmr: the core's part
  * @obj: in dev->mrs
  * @ctx: owner
- * @mrn: its number, which says nothing of the keys
+ * @mrn: its number, which reveals nothing about the keys
  * @dmabuf: memory of another device
  * @access: verbs access flags
  * @iova: start address
  * @length: bytes
- * @page_shift: of a page of the adapter's
+ * @page_shift: log2 of the adapter's page size
  * @pages: how many
  * @ic_valid: EFA_MR_IC_*: which of these are known
  * @recv_ic: interconnect that receives use
- * @read_ic: that RDMA reads use
- * @rdma_recv_ic: that received RDMA uses
+ * @read_ic: interconnect that RDMA reads use
+ * @rdma_recv_ic: interconnect that received RDMA uses
  * @mem: memory
  */
 struct efa_mr {
@@ -162,7 +162,7 @@ struct efa_mr {
  * @db: offset of its doorbell in the BAR of doorbells
  * @has_db: it has one
  * @mem: memory
- * @ring_entry: for the process to map
+ * @ring_entry: mapping entry for the process
  * @db_entry: likewise
  * @events: completion events delivered
  * @last_event: local_clock(), 0 = none yet
@@ -196,22 +196,24 @@ struct efa_cq {
  * @flags: EFA_CREATE_QP_*
  * @sl: service level
  * @cap: as asked for
+ * @signal_all: likewise, for queries; the adapter completes all requests
  * @sq_bytes: of the send queue, in device memory
  * @rq_bytes: of the receive queue, 0 = none
  * @send_sub_cq: part of the CQ of send completions
- * @recv_sub_cq: and of receive completions
+ * @recv_sub_cq: part of the CQ of receive completions
  * @sq_db: offset in the BAR of doorbells
  * @rq_db: likewise
  * @llq: offset in BAR 2
  * @state_lock: serialises changes of state; guards what follows
- * @state: as told to the adapter; read with READ_ONCE() elsewhere, all of these
+ * @state: as the adapter knows it; read with READ_ONCE() elsewhere, all of
+ *	these
  * @state_since: local_clock() of the last change
  * @qkey: as last set
  * @psn: likewise
  * @rnr_retry: likewise
- * @events: asynchronous events; recovery's only
+ * @events: number of asynchronous events; written by recovery only
  * @mem: memory
- * @sq_db_entry: for the process to map, as the rest
+ * @sq_db_entry: mapping entry for the process, as the rest
  */
 struct efa_qp {
 	struct ib_qp ibqp;
@@ -223,6 +225,7 @@ struct efa_qp {
 	u8 flags;
 	u8 sl;
 	struct ib_qp_cap cap;
+	bool signal_all;
 	u32 sq_bytes;
 	u32 rq_bytes;
 	u16 send_sub_cq;
@@ -243,36 +246,6 @@ struct efa_qp {
 	struct efa_mmap_entry *llq_entry;
 	struct efa_mmap_entry *rq_entry;
 };
-
-static inline struct efa_ctx *to_efa_ctx(struct ib_ucontext *ibctx)
-{
-	return container_of(ibctx, struct efa_ctx, ibctx);
-}
-
-static inline struct efa_pd *to_efa_pd(struct ib_pd *ibpd)
-{
-	return container_of(ibpd, struct efa_pd, ibpd);
-}
-
-static inline struct efa_ah *to_efa_ah(struct ib_ah *ibah)
-{
-	return container_of(ibah, struct efa_ah, ibah);
-}
-
-static inline struct efa_mr *to_efa_mr(struct ib_mr *ibmr)
-{
-	return container_of(ibmr, struct efa_mr, ibmr);
-}
-
-static inline struct efa_cq *to_efa_cq(struct ib_cq *ibcq)
-{
-	return container_of(ibcq, struct efa_cq, ibcq);
-}
-
-static inline struct efa_qp *to_efa_qp(struct ib_qp *ibqp)
-{
-	return container_of(ibqp, struct efa_qp, ibqp);
-}
 
 /* ctx.c, mmap.c */
 int efa_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What nobody would notice who does not ask: an adapter that is gone while no command is
- * issued, events whose interrupt got lost, and one that may confirm a reset by now.
+ * Periodic checks for what no command would reveal: an adapter that is gone while no
+ * command is issued, events whose interrupt was lost, and an adapter that may confirm a
+ * reset by now.
  */
 
 #include "efa.h"
@@ -24,7 +25,7 @@ static void watch_work(struct work_struct *work)
 		return;
 	}
 	if (wants_retry(dev))
-		efa_aq_recover(dev);
+		efa_aq_recover(dev, EFA_RESET_CMD_TIMEOUT);
 	efa_eqs_kick(dev);
 	queue_delayed_work(dev->wq, &dev->watch, msecs_to_jiffies(PERIOD_MS));
 }
@@ -39,7 +40,7 @@ void efa_watch_init(struct efa_dev *dev)
 }
 
 /**
- * efa_watch_start() - look after the adapter from now on
+ * efa_watch_start() - start watching the adapter
  * @dev: the device, in service
  *
  * Context: process.
@@ -50,7 +51,7 @@ void efa_watch_start(struct efa_dev *dev)
 }
 
 /**
- * efa_watch_stop() - do not any more
+ * efa_watch_stop() - stop watching the adapter
  * @dev: the device; may never have been in service
  *
  * Context: process.

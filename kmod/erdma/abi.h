@@ -24,7 +24,7 @@ enum erdma_sdb_type {
 	ERDMA_SDB_SHARED	= 2,
 };
 
-/* CREATE_CQ and CREATE_QP alike. */
+/* Used by both CREATE_CQ and CREATE_QP. */
 struct erdma_ureq_create_queue {
 	__aligned_u64 dbrec_va;	/* QP: SQ record, RQ record behind it */
 	__aligned_u64 buf_va;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may do what in memory, in the adapter's terms (hw 4.9, 6.5). */
+/* Access rights to memory, in the adapter's terms (hw 4.9, 6.5). */
 
 #include "erdma.h"
 

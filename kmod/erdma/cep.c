@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Endpoints: their life, their number, their state, and what is noted for their
- * worker. What they do is the business of cm.c.
+ * Endpoints: their lifetime, numbers, states, and the events noted for their
+ * worker. What they do is in cm.c.
  */
 #include <linux/slab.h>
 
@@ -22,7 +22,7 @@ static void cep_release(struct kref *ref)
 }
 
 /**
- * erdma_cep_get() - take a reference of an endpoint that is already held
+ * erdma_cep_get() - take another reference to an endpoint
  * @cep: the endpoint
  *
  * Context: any.
@@ -33,7 +33,7 @@ void erdma_cep_get(struct erdma_cep *cep)
 }
 
 /**
- * erdma_cep_put() - drop a reference of an endpoint
+ * erdma_cep_put() - drop a reference to an endpoint
  * @cep: the endpoint
  *
  * Context: any but hard interrupt.
@@ -44,9 +44,9 @@ void erdma_cep_put(struct erdma_cep *cep)
 }
 
 /**
- * erdma_cep_find() - find the first endpoint from a number on
+ * erdma_cep_find() - find the endpoint with the lowest number from @id on
  * @cm: the connection manager
- * @id: where to begin; the number of the one that was found
+ * @id: where to begin; on return the number of the endpoint found
  *
  * Context: any but hard interrupt.
  * Return: the endpoint, referenced, or NULL when there are no more.
@@ -57,7 +57,10 @@ struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id)
 	struct erdma_cep *cep;
 
 	xa_lock(&cm->ceps);
-	/* One whose last reference has gone waits for this lock. */
+	/*
+	 * An endpoint whose last reference was dropped waits for this lock
+	 * before it is freed.
+	 */
 	cep = xa_find(&cm->ceps, &index, ULONG_MAX, XA_PRESENT);
 	while (cep && !kref_get_unless_zero(&cep->ref))
 		cep = xa_find_after(&cm->ceps, &index, ULONG_MAX, XA_PRESENT);
@@ -68,7 +71,7 @@ struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id)
 
 /**
  * erdma_cep_note() - leave an event to an endpoint's worker
- * @cep: the endpoint, which the caller holds a reference of
+ * @cep: the endpoint; the caller holds a reference
  * @event: what happened
  *
  * Context: any but hard interrupt.
@@ -114,7 +117,7 @@ void erdma_cep_set_state(struct erdma_cep *cep, enum erdma_cep_state state)
 /**
  * erdma_cep_start_timer() - note ERDMA_CEP_EV_TIMEOUT after a time
  * @cep: the endpoint
- * @delay: jiffies, from now on, whatever was left
+ * @delay: jiffies from now; replaces a timer that is already running
  *
  * Context: process.
  */
@@ -126,8 +129,8 @@ void erdma_cep_start_timer(struct erdma_cep *cep, unsigned long delay)
 }
 
 /**
- * erdma_cep_stop_timer() - do not, unless that has happened
- * @cep: the endpoint, which the caller holds a reference of
+ * erdma_cep_stop_timer() - cancel the timer, unless it has fired
+ * @cep: the endpoint; the caller holds a reference
  *
  * Context: process.
  */
@@ -146,11 +149,11 @@ static void cep_timer(struct work_struct *work)
 }
 
 /**
- * erdma_cep_new() - make an endpoint
+ * erdma_cep_new() - create an endpoint
  * @dev: the device
  * @state: its first state
  * @owner: process, or NULL
- * @work: what looks at the events that are noted, with a reference to drop
+ * @work: handles the noted events, and drops a reference
  *
  * Context: process.
  * Return: the endpoint, with its creator's reference, or NULL.

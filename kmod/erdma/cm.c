@@ -7,11 +7,11 @@
  * the endpoint's lock and act at once. A QP that leaves RTS by itself notes
  * the same way, so that no QP lock is ever held around a cep lock.
  *
- * Who may hold a pointer to an endpoint: its creator's reference (dropped by
- * cep_close()), the socket (dropped when its callbacks are restored), queued
- * work and timer (one each), a QP between RTS and stop. The consumer of a
- * CONNECT_REQUEST has no pointer but the endpoint's number until it accepts:
- * the iWARP CM drops requests when their listener goes, and tells nobody.
+ * These hold references to an endpoint: its creator (dropped by cep_close()),
+ * the socket (dropped when its callbacks are restored), queued work and timer
+ * (one each), a QP between RTS and stop. The consumer of a CONNECT_REQUEST has
+ * only the endpoint's number until it accepts, as the iWARP CM silently drops
+ * requests when their listener goes.
  */
 #include <linux/bitfield.h>
 #include <linux/tcp.h>
@@ -21,12 +21,12 @@
 #include "erdma.h"
 
 #define CONNECT_TIMEOUT		(10 * HZ)
-/* The peer's consumer decides when; it may have a thousand others to answer. */
+/* The peer's consumer decides when to reply; it may have a thousand others to answer. */
 #define REPLY_TIMEOUT		(60 * HZ)
 #define REQUEST_TIMEOUT		(20 * HZ)
-/* How often a request the consumer has not answered is looked after. */
+/* How often to check a request that the consumer has not answered. */
 #define ORPHAN_PERIOD		(15 * HZ)
-#define MAX_PRIVATE		255	/* passes through an 8-bit length */
+#define MAX_PRIVATE		255	/* its length is passed in 8 bits */
 
 static void cep_work(struct work_struct *work);
 
@@ -35,16 +35,16 @@ static struct pid *caller(void)
 	return current->flags & PF_KTHREAD ? NULL : task_tgid(current);
 }
 
-/* A peer may send 256 bytes (hw 10.3), of which a consumer can be told 255. */
+/* A peer may send 256 bytes (hw 10.3), but a consumer can be given only 255. */
 static u8 private_len(const struct erdma_cep *cep)
 {
 	return min_t(size_t, cep->rx.got - sizeof(cep->rx.hdr), MAX_PRIVATE);
 }
 
 /*
- * The iWARP CM may lack the memory for private data. It must learn of a reply
- * all the same, as a connection without one cannot be destroyed: of a failed
- * one then, which the caller has to make true.
+ * The iWARP CM may lack the memory for private data. It must see a reply all
+ * the same, as a connection without one cannot be destroyed: so it gets a
+ * failed one, and the caller must then fail the connection.
  */
 static int cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int status)
 {
@@ -61,7 +61,7 @@ static int cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int sta
 	if (type == IW_CM_EVENT_CONNECT_REPLY) {
 		memcpy(&event.local_addr, &cep->local, sizeof(cep->local));
 		memcpy(&event.remote_addr, &cep->peer, sizeof(cep->peer));
-		/* A connection refused before the reply has none. */
+		/* A connection that failed before the reply has no private data. */
 		if (cep->rx.got > sizeof(cep->rx.hdr)) {
 			event.private_data = cep->rx.pdata;
 			event.private_data_len = private_len(cep);
@@ -77,7 +77,7 @@ static int cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int sta
 	return ret;
 }
 
-/* Called with the QP's state lock held, by whoever stops it. */
+/* Called with the QP's state lock held, when the QP is stopped. */
 static void cep_qp_stopped(struct erdma_qp *qp, void *data)
 {
 	erdma_cep_note(data, ERDMA_CEP_EV_QP_STOPPED);
@@ -92,8 +92,8 @@ static void cep_show_qp(struct erdma_cep *cep, struct erdma_qp *qp)
 }
 
 /*
- * The callback needs no reference of the endpoint: cep_close() takes it away
- * before the endpoint can go.
+ * The callback needs no reference to the endpoint: cep_close() detaches it
+ * before the endpoint can be freed.
  */
 static int cep_take_qp(struct erdma_cep *cep, u32 qpn)
 {
@@ -128,7 +128,7 @@ static void cep_drop_id(struct erdma_cep *cep)
 	id->rem_ref(id);
 }
 
-/* Takes a child off its listener's list of those nobody knows of. */
+/* Takes a child off its listener's list of children that were not announced yet. */
 static void cep_unlist(struct erdma_cep *cep)
 {
 	struct erdma_cep *listener = cep->listener;
@@ -159,8 +159,8 @@ static void cep_leave_listener(struct erdma_cep *cep)
 }
 
 /*
- * Ends an endpoint in any state; idempotent. The creator's reference goes with
- * it, so the caller holds one of its own.
+ * Closes an endpoint in any state; idempotent. This drops the creator's
+ * reference, so the caller must hold another one.
  */
 static void cep_close(struct erdma_cep *cep)
 {
@@ -276,7 +276,7 @@ static void cep_read_reply(struct erdma_cep *cep)
 	atomic64_inc(&cep->dev->cm.connects);
 }
 
-/* Tells the listener's consumer; true when it knows the endpoint now. */
+/* Announces the request to the listener's consumer; true when that has accepted the event. */
 static bool cep_announce(struct erdma_cep *cep)
 {
 	struct erdma_cep *listener = cep->listener;
@@ -344,7 +344,7 @@ static void cep_add_child(struct erdma_cep *listener, struct socket *sock,
 	listener->npending++;
 	erdma_cep_start_timer(cep, REQUEST_TIMEOUT);
 	erdma_sock_attach(cep, sock, inherited);
-	/* What came before the callbacks were ours. */
+	/* Catch up with what happened before our callbacks were installed. */
 	erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
 	erdma_cep_note(cep, ERDMA_CEP_EV_DATA);
 }
@@ -379,7 +379,7 @@ static void cep_peer_closed(struct erdma_cep *cep, int err)
 		cep_close(cep);
 		return;
 	case ERDMA_CEP_RECVD_REQUEST:
-		/* Accept and reject will not find it. */
+		/* A later accept or reject will not find it. */
 	case ERDMA_CEP_AWAIT_REQUEST:
 		cep_close(cep);
 		return;
@@ -423,9 +423,10 @@ static void cep_timed_out(struct erdma_cep *cep)
 		break;
 	case ERDMA_CEP_RECVD_REQUEST:
 		/*
-		 * The iWARP CM drops requests it has not handed on yet when
-		 * their listener is destroyed, and tells nobody: the peer would
-		 * wait in vain. Who has this one had his time.
+		 * When a listener is destroyed, the iWARP CM silently drops
+		 * requests that it has not delivered yet, and the peer would
+		 * wait in vain. A consumer that did get this one has had time
+		 * to answer.
 		 */
 		if (READ_ONCE(cep->listener->state) == ERDMA_CEP_CLOSED)
 			cep_close(cep);
@@ -457,7 +458,7 @@ static void cep_serve_listener(struct erdma_cep *cep)
 
 static void cep_handle(struct erdma_cep *cep)
 {
-	/* One that the consumer was told of meanwhile is his, see cep_timed_out(). */
+	/* One that was announced meanwhile belongs to the consumer, see cep_timed_out(). */
 	if (test_and_clear_bit(ERDMA_CEP_EV_ABORT, &cep->events) &&
 	    cep->state == ERDMA_CEP_AWAIT_REQUEST)
 		cep_close(cep);
@@ -538,7 +539,7 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		cep_close(cep);
 	} else {
 		erdma_sock_names(cep);
-		/* A connection to oneself may be complete already. */
+		/* A loopback connection may already be complete. */
 		erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
 	}
 	mutex_unlock(&cep->lock);
@@ -560,8 +561,8 @@ static struct erdma_cep *cep_asking(struct iw_cm_id *id)
 }
 
 /*
- * Stands in for the consumer's handler until the iWARP CM has processed
- * ESTABLISHED: the id is established by now, and the waiting accept may return.
+ * Replaces the consumer's handler until the iWARP CM has processed ESTABLISHED.
+ * When it is called the id is established, and the waiting accept may return.
  */
 static int accept_is_done(struct iw_cm_id *id, struct iw_cm_event *event)
 {
@@ -569,22 +570,22 @@ static int accept_is_done(struct iw_cm_id *id, struct iw_cm_event *event)
 	iw_cm_handler handler = cep->cm_handler;
 
 	id->cm_handler = handler;
-	/* Nothing keeps the endpoint from here on. */
+	/* The endpoint may be freed from here on. */
 	complete(&cep->established);
 	return handler(id, event);
 }
 
 /*
- * While ESTABLISHED is queued, the iWARP CM still takes the id for one that
- * nobody has answered. A second accept then makes it forget its reference of
- * the first QP; one that fails, or a reject, sets the id idle, and ESTABLISHED
- * finds it in a state that is a BUG(). A process may do all of that (see
- * docs/iwcm-accept.md). The RDMA CM holds the id's mutex while a process
- * accepts or rejects: no other call gets in before the accept returns, and so
- * it has to wait until ESTABLISHED has been processed.
+ * While ESTABLISHED is queued, the iWARP CM still treats the id as not
+ * answered. A second accept then makes it lose its reference to the first QP; a
+ * failing accept, or a reject, sets the id idle, and ESTABLISHED finding it
+ * idle is a BUG(). A process can do all of that (see docs/iwcm-accept.md). The
+ * RDMA CM holds the id's mutex while a process accepts or rejects, so that no
+ * other call gets in before the accept returns. Hence the accept waits until
+ * ESTABLISHED has been processed.
  *
- * Kernel consumers answer a request once; they may do it on the iWARP CM's own
- * workqueue, where waiting for an event would never end.
+ * Kernel consumers answer a request once; they may do so on the iWARP CM's own
+ * workqueue, where waiting for an event would deadlock.
  */
 static bool hold_back_accept(struct erdma_cep *cep)
 {
@@ -640,10 +641,10 @@ static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	erdma_cep_set_state(cep, ERDMA_CEP_CONNECTED);
 	atomic64_inc(&dev->cm.accepts);
 	wait = hold_back_accept(cep);
-	/* The iWARP CM has one preallocated for it. */
+	/* The iWARP CM has preallocated memory for this event. */
 	if (WARN_ON_ONCE(cep_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0)))
 		wait = false;
-	/* The peer may have gone while nobody looked. */
+	/* Catch up with a close by the peer that was not noticed yet. */
 	erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
 	goto out;
 close:
@@ -705,7 +706,7 @@ static int iw_create_listen(struct iw_cm_id *id, int backlog)
 	return ret;
 }
 
-/* Connections the consumer has not been told of are dropped. */
+/* Drops connections that were not announced to the consumer yet. */
 static int iw_destroy_listen(struct iw_cm_id *id)
 {
 	struct erdma_cep *cep = id->provider_data;
@@ -766,7 +767,7 @@ void erdma_cm_exit(struct erdma_cm *cm)
 	struct erdma_cep *cep;
 	u64 id;
 
-	/* Left are requests that the iWARP CM dropped, see cep_timed_out(). */
+	/* What is left are requests that the iWARP CM dropped, see cep_timed_out(). */
 	for (id = 0; (cep = erdma_cep_find(cm, &id)); id++) {
 		mutex_lock(&cep->lock);
 		cep_close(cep);
@@ -778,7 +779,7 @@ void erdma_cm_exit(struct erdma_cm *cm)
 	xa_destroy(&cm->ceps);
 }
 
-/* Who calls this has just called iw_get_qp(), which took the reference. */
+/* Callers have just called iw_get_qp(), which took the reference. */
 static void iw_add_ref(struct ib_qp *ibqp)
 {
 }
@@ -788,7 +789,7 @@ static void iw_rem_ref(struct ib_qp *ibqp)
 	erdma_obj_put(&to_erdma_qp(ibqp)->obj);
 }
 
-/* The number is a process's: the QP might be destroyed before iw_add_ref(). */
+/* The number comes from user space: the QP might be destroyed before iw_add_ref(). */
 static struct ib_qp *iw_get_qp(struct ib_device *ibdev, int qpn)
 {
 	struct erdma_qp *qp = erdma_qp_get(to_erdma_dev(ibdev), qpn);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * iWARP connection manager: an endpoint (cep) owns one kernel TCP socket, on
- * which it connects and exchanges the MPA frames; the adapter is then told the
- * connection and the socket only watches for the peer's close (hw 10). One that
- * listens may own several.
+ * which it connects and exchanges the MPA frames. The connection is then handed
+ * to the adapter, and the socket only watches for the peer's close (hw 10). A
+ * listening endpoint may own several.
  */
 #ifndef ERDMA_CM_H
 #define ERDMA_CM_H
@@ -23,7 +23,7 @@
 struct erdma_dev;
 struct erdma_qp;
 
-/* Numbers of cep-state in the specification. */
+/* As cep-state in the specification. */
 enum erdma_cep_state {
 	ERDMA_CEP_LISTENING,
 	ERDMA_CEP_CONNECTING,		/* active: TCP handshake */
@@ -35,7 +35,7 @@ enum erdma_cep_state {
 	ERDMA_CEP_STATES
 };
 
-/* What an endpoint's worker has to look at, see erdma_cep_note(). */
+/* Events for an endpoint's worker, see erdma_cep_note(). */
 enum erdma_cep_event {
 	ERDMA_CEP_EV_STATE,		/* TCP state changed */
 	ERDMA_CEP_EV_DATA,
@@ -43,10 +43,10 @@ enum erdma_cep_event {
 	ERDMA_CEP_EV_TIMEOUT,
 	ERDMA_CEP_EV_QP_STOPPED,
 	ERDMA_CEP_EV_ABORT,		/* the listener went away */
-	ERDMA_CEP_EV_ADDRESSES,		/* those of the interface changed */
+	ERDMA_CEP_EV_ADDRESSES,		/* the interface's addresses changed */
 };
 
-/* Callbacks of the socket as they were before ours. */
+/* The socket's callbacks that ours have replaced. */
 struct erdma_sk_callbacks {
 	void (*state_change)(struct sock *sk);
 	void (*data_ready)(struct sock *sk);
@@ -59,12 +59,13 @@ struct erdma_sk_callbacks {
  *	one for each queued work
  * @lock: guards everything below up to @rx. Order: a child's lock before its
  *	listener's, both before a QP's state lock
- * @view: held for moments, inside @lock, while what diagnosis reads besides
- *	@state changes; it must not wait for @lock, which is held during commands
- * @owner: process that began to listen or to connect, a child's is its
- *	listener's; NULL for a kernel thread. Set before anybody can look
+ * @view: held briefly, inside @lock, while changing what diagnosis reads
+ *	besides @state: diagnosis must not wait for @lock, which is held during
+ *	commands
+ * @owner: process that began to listen or to connect, for a child that of its
+ *	listener; NULL for a kernel thread. Set before the endpoint can be found
  * @state: written under @lock, read anywhere
- * @events: bits of enum erdma_cep_event the worker still has to look at
+ * @events: bits of enum erdma_cep_event not handled by the worker yet
  */
 struct erdma_cep {
 	struct kref ref;
@@ -91,7 +92,7 @@ struct erdma_cep {
 	u8 cc;
 
 	struct erdma_cep *listener;	/* a child's until it is answered, referenced */
-	struct list_head pending;	/* children the consumer knows nothing of */
+	struct list_head pending;	/* children not announced to the consumer yet */
 	u32 npending;			/* on @pending of a listener */
 	u32 backlog;
 	struct list_head lsocks;	/* a listener's sockets, see listener.c */

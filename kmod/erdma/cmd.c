@@ -2,8 +2,8 @@
 /*
  * One typed function for each command (hw 4).
  *
- * All may sleep and return what erdma_cmdq_exec() returns. Requests are zero
- * but for what is set here.
+ * All may sleep and return what erdma_cmdq_exec() returns. Request fields that
+ * are not set here are zero.
  */
 
 #include <linux/bitfield.h>
@@ -18,9 +18,9 @@ static void cmd_init(struct erdma_cmd *cmd, u8 sub_mod, u8 opcode, size_t len)
 }
 
 /*
- * Means the adapter as it is before its next reset, which the issuer may have to
- * wait for: the object is of that time. Recovery counts on it that no command
- * about an object of before the reset is under way when the queue is back.
+ * Binds a command to the epoch of its object: it fails if a reset comes while
+ * its issuer waits. Recovery relies on this: no command for an object from
+ * before the reset is in flight when the queue is back.
  */
 static void cmd_bind(struct erdma_cmd *cmd, u32 epoch)
 {
@@ -67,7 +67,7 @@ int erdma_cmd_query_fw(struct erdma_dev *dev, u64 *version)
 }
 
 /**
- * erdma_cmd_create_eq() - tell the adapter of a CEQ
+ * erdma_cmd_create_eq() - create a CEQ in the adapter
  * @dev: the device
  * @eq: the CEQ
  */
@@ -105,7 +105,7 @@ int erdma_cmd_destroy_eq(struct erdma_dev *dev, const struct erdma_eq *eq)
 }
 
 /**
- * erdma_cmd_conf_device() - tell the adapter the unit of doorbell page numbers
+ * erdma_cmd_conf_device() - set the unit of doorbell page numbers
  * @dev: the device
  */
 int erdma_cmd_conf_device(struct erdma_dev *dev)
@@ -120,7 +120,7 @@ int erdma_cmd_conf_device(struct erdma_dev *dev)
 }
 
 /**
- * erdma_cmd_conf_mtu() - tell the adapter the MTU of the network interface
+ * erdma_cmd_conf_mtu() - set the MTU of the network interface
  * @dev: the device
  * @mtu: bytes
  */
@@ -148,9 +148,9 @@ int erdma_cmd_set_retrans_num(struct erdma_dev *dev, u8 num)
 }
 
 /**
- * erdma_cmd_set_delayed_ack() - let acknowledgments wait
+ * erdma_cmd_set_delayed_ack() - delay acknowledgments
  * @dev: the device
- * @count: for so many packets
+ * @count: number of packets to wait for
  */
 int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count)
 {
@@ -166,7 +166,7 @@ int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count)
  * erdma_cmd_create_cq() - create a CQ
  * @dev: the device
  * @cq: the CQ
- * @epoch: as erdma_obj_init() takes it
+ * @epoch: as for erdma_obj_init()
  */
 int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 {
@@ -202,8 +202,8 @@ int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq, u32 ep
 }
 
 /*
- * Ending an object is worth a second command when the first one is lost: the
- * object's memory cannot be given back before the adapter confirmed it.
+ * Retries once when the command that ends an object is lost: the object's
+ * memory cannot be freed before the adapter has confirmed it.
  */
 static int exec_again(struct erdma_dev *dev, struct erdma_cmd *cmd)
 {
@@ -216,7 +216,7 @@ static int exec_again(struct erdma_dev *dev, struct erdma_cmd *cmd)
  * erdma_cmd_destroy_cq() - destroy a CQ
  * @dev: the device
  * @cqn: its number
- * @epoch: dev->epoch when the adapter was told of it
+ * @epoch: dev->epoch when the adapter learned of it
  */
 int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn, u32 epoch)
 {
@@ -247,7 +247,7 @@ static __le32 qp_mtt(const struct erdma_area *area)
  * erdma_cmd_create_qp() - create a QP
  * @dev: the device
  * @qp: the QP
- * @cookie: what the peer's adapter is to be told
+ * @cookie: cookie to pass on to the peer's adapter
  */
 int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie)
 {
@@ -313,8 +313,8 @@ int erdma_cmd_destroy_qp(struct erdma_dev *dev, const struct erdma_qp *qp)
  * @state: new state
  * @rts: the connection, for a change to RTS
  *
- * A change that ends service is repeated if the command got lost: consumers
- * count on it, and free what the adapter works with.
+ * A change that ends service is repeated if the command was lost: consumers
+ * rely on it, and free the memory that the adapter uses.
  */
 int erdma_cmd_modify_qp(struct erdma_dev *dev, const struct erdma_qp *qp,
 			enum erdma_qp_state state, const struct erdma_rts *rts)
@@ -364,7 +364,7 @@ int erdma_cmd_reflush(struct erdma_dev *dev, const struct erdma_qp *qp, u16 sq_p
 /**
  * erdma_cmd_reg_mr() - register an MR
  * @dev: the device
- * @mr: the MR; without a PD that of nobody
+ * @mr: the MR; without a PD it gets a PD number that no QP has
  */
 int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
 {
@@ -412,8 +412,8 @@ int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
 /**
  * erdma_cmd_dereg_mr() - deregister an MR
  * @dev: the device
- * @lkey: its key as it is now
- * @epoch: dev->epoch when the adapter was told of it
+ * @lkey: its current key
+ * @epoch: dev->epoch when the adapter learned of it
  */
 int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey, u32 epoch)
 {
@@ -446,7 +446,7 @@ int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx)
 }
 
 /**
- * erdma_cmd_free_db() - give the doorbell pages of a user context back
+ * erdma_cmd_free_db() - return the doorbell pages of a user context
  * @dev: the device
  * @ctx: the context
  */
@@ -455,7 +455,7 @@ int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx)
 	struct erdma_cmd cmd;
 
 	cmd_init_common(&cmd, ERDMA_CMD_FREE_DB, db);
-	/* After a reset these pages are another context's. */
+	/* After a reset these pages belong to another context. */
 	cmd_bind(&cmd, ctx->obj.epoch);
 	cmd.req.db.cfg = cpu_to_le32(ERDMA_DB_SQ | ERDMA_DB_RQ | ERDMA_DB_CQ);
 	cmd.req.db.sdb = cpu_to_le16(FIELD_GET(ERDMA_ALLOC_DB_SDB, ctx->db_pages));
@@ -464,7 +464,7 @@ int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx)
 	return erdma_cmdq_exec(dev, &cmd);
 }
 
-/* Commands that answer into host memory (hw 4.13). */
+/* Commands whose answer goes to host memory (hw 4.13). */
 static int ask(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *dst, size_t size,
 	       u8 *syndrome)
 {
@@ -488,7 +488,7 @@ static int ask(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *ds
 		else
 			ret = -EINVAL;
 	}
-	/* After a time-out the buffer belongs to the command queue. */
+	/* After a timeout the buffer belongs to the command queue. */
 	if (cmd.buf)
 		dma_pool_free(dev->resp_pool, cmd.buf, cmd.buf_dma);
 	return ret;
@@ -534,7 +534,7 @@ int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc)
 }
 
 /**
- * erdma_cmd_ask_qpc() - as erdma_cmd_query_qpc(), and how it was refused
+ * erdma_cmd_ask_qpc() - as erdma_cmd_query_qpc(), and return the syndrome
  * @dev: the device
  * @qpn: its number
  * @qpc: the context
@@ -557,7 +557,7 @@ int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc)
 }
 
 /**
- * erdma_cmd_ask_cqc() - as erdma_cmd_query_cqc(), and how it was refused
+ * erdma_cmd_ask_cqc() - as erdma_cmd_query_cqc(), and return the syndrome
  * @dev: the device
  * @cqn: its number
  * @cqc: the context

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Command queue (hw 3): slots, completions, time-outs.
+ * Command queue (hw 3): slots, completions, timeouts.
  *
  * The cookie of a command is its slot in the ring, so that a completion (which
  * names the slot) leads to the waiting command through driver memory alone;
- * nothing is ever read back from memory the adapter can write to and trusted.
+ * what is read back from memory that the adapter can write to is never trusted.
  */
 
 #include <linux/bitfield.h>
@@ -14,14 +14,14 @@
 #include "erdma.h"
 #include "trace.h"
 
-/* How long a waiter sleeps before it looks for trouble. */
+/* How long a waiter sleeps before it checks the queue and the adapter. */
 #define FIRST_LOOK_MS	100
 #define NEXT_LOOK_MS	1000
 
-/* How long it looks for the answer before that. */
+/* How long it polls for the answer before that. */
 #define SPIN_NS		(100 * NSEC_PER_USEC)
 
-/* What a command of recovery may take: service is to be back within a second. */
+/* Timeout of recovery's own commands: service must be back within a second. */
 #define RECOVERY_TIMEOUT_MS	300
 
 static struct erdma_cmdq_slot *slot_of(struct erdma_cmdq *q, u16 index)
@@ -36,7 +36,7 @@ static u16 slot_cookie(struct erdma_cmdq *q, const struct erdma_cmdq_slot *slot)
 	return slot - q->slots;
 }
 
-/* Commands that somebody waits for, and nothing older than the oldest of them. */
+/* Advances sq_ci to the oldest command that still has a waiter. */
 static void advance_ci(struct erdma_cmdq *q)
 {
 	while (q->sq_ci != q->sq_pi && !slot_of(q, q->sq_ci)->cmd)
@@ -48,13 +48,13 @@ static void ring_sq_doorbell(struct erdma_dev *dev)
 	struct erdma_cmdq *q = &dev->cmdq;
 	u64 db = FIELD_PREP(ERDMA_CMDQ_SQ_DB_PI, q->sq_pi);
 
-	/* The command before the record that announces it. */
+	/* Write the command before the doorbell record that announces it. */
 	dma_wmb();
 	WRITE_ONCE(*q->sq_rec.va, cpu_to_le64(db));
 	writeq(db, dev->bar + ERDMA_REG_CMDQ_SQ_DB);
 }
 
-/* Puts a request into the next slot, which is free or waits for a late answer. */
+/* Puts a request into the next slot, which is free or still expects a late answer. */
 static void submit(struct erdma_dev *dev, struct erdma_cmd *cmd, bool waits, bool polled)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
@@ -89,7 +89,10 @@ static void submit(struct erdma_dev *dev, struct erdma_cmd *cmd, bool waits, boo
 	ring_sq_doorbell(dev);
 }
 
-/* Whoever answers in order has read what was put into the slot before. */
+/*
+ * Answers come in order, so the slot's previous request was read if a later one
+ * was answered.
+ */
 static bool was_read(const struct erdma_cmdq *q, const struct erdma_cmdq_slot *slot)
 {
 	return (s16)(q->answered - slot->index) > 0;
@@ -104,9 +107,10 @@ static void give_up_filler(struct erdma_cmdq *q, struct erdma_cmdq_slot *slot, u
 }
 
 /*
- * Steps over slots whose late answers are still to come, with commands whose
- * answers mean nothing: nobody could tell them from the late ones. Such a
- * filler may get lost as well; the next one takes its place.
+ * Skips slots that still expect a late answer, by issuing filler commands
+ * there: an answer in such a slot could not be distinguished from the late one,
+ * so it must not matter. A filler may get lost as well; the next one takes its
+ * place.
  * Returns whether the next slot is free then.
  */
 static bool skip_lost_slots(struct erdma_dev *dev)
@@ -130,7 +134,7 @@ static bool skip_lost_slots(struct erdma_dev *dev)
 	}
 }
 
-/* The answer of the command a slot is in use for. */
+/* Handles the answer to the command in a slot. */
 static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8 syndrome,
 			 const u64 *resp, u64 now)
 {
@@ -156,14 +160,14 @@ static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8
 	complete(&cmd->done);
 }
 
-/* An answer for a slot where a command was given up. */
+/* Handles an answer for a slot whose command was given up. */
 static void complete_lost(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8 syndrome,
 			  const u64 *resp, u64 now)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	if (--slot->pending) {
-		/* Its own or that of a command put over it. */
+		/* The late answer itself, or that of a filler issued over it. */
 		if (slot->filler)
 			eadm_recorder_done(&q->rec, slot->seq, now, 0, syndrome, resp,
 					   ERDMA_CMD_RESPONSE * sizeof(*resp));
@@ -191,8 +195,8 @@ static void process_cqe(struct erdma_dev *dev, u32 hdr, const struct erdma_cqe *
 	int i;
 
 	/*
-	 * Adapters give the running index or the masked one; a running one of
-	 * another lap than the slot's is an old answer.
+	 * Adapters report either the free-running index or the masked one; a
+	 * free-running index from another lap than the slot's is an old answer.
 	 */
 	if (!slot->pending || index > U16_MAX || index % ERDMA_CMDQ_SLOT_WQEBB ||
 	    (index != slot->index && index >= ERDMA_CMDQ_DEPTH && !slot->lost)) {
@@ -210,7 +214,7 @@ static void process_cqe(struct erdma_dev *dev, u32 hdr, const struct erdma_cqe *
 		complete_cmd(dev, slot, syndrome, resp, now);
 }
 
-/* Consumes what the completion ring holds, at most a ring full. */
+/* Consumes the entries of the completion ring, at most one ring full. */
 static void process_cq(struct erdma_dev *dev)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
@@ -225,7 +229,7 @@ static void process_cq(struct erdma_dev *dev)
 		hdr = be32_to_cpu(READ_ONCE(cqe->hdr));
 		if (!erdma_hw_owned(hdr & ERDMA_CQE_OWNER, q->cq_ci, ERDMA_CMDQ_DEPTH))
 			break;
-		/* The rest of the entry after its owner bit. */
+		/* Read the rest of the entry after its owner bit. */
 		dma_rmb();
 		q->cq_ci++;
 		any = true;
@@ -252,7 +256,7 @@ static void arm_cq(struct erdma_dev *dev)
  * erdma_cmdq_event() - consume command events and completions
  * @dev: the device
  *
- * The part of the interrupt that concerns the command queue.
+ * The command queue's part of the interrupt handler.
  *
  * Context: any.
  */
@@ -266,7 +270,7 @@ void erdma_cmdq_event(struct erdma_dev *dev)
 		q->cmdsn++;
 		q->armed = false;
 		process_cq(dev);
-		/* A later issuer asks for an event when it has to sleep. */
+		/* If nothing is outstanding, the next issuer that has to sleep arms the CQ. */
 		if (q->outstanding)
 			arm_cq(dev);
 		spin_unlock_irqrestore(&q->lock, flags);
@@ -274,7 +278,7 @@ void erdma_cmdq_event(struct erdma_dev *dev)
 	erdma_eq_arm(&dev->cmdq_eq);
 }
 
-/* Looks for answers that no event announced; true when the command's is in. */
+/* Polls for answers that no event announced; true when this command is done. */
 static bool look(struct erdma_dev *dev, struct erdma_cmd *cmd)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
@@ -297,8 +301,8 @@ static bool look(struct erdma_dev *dev, struct erdma_cmd *cmd)
 }
 
 /*
- * Returns whether somebody sees to a command without an answer: recovery does, if it
- * may begin, and ends all commands of an adapter that is gone.
+ * Returns whether recovery takes care of a command without an answer. It does if it may
+ * run, and it ends all commands of an adapter that is gone.
  */
 static bool start_recovery(struct erdma_dev *dev)
 {
@@ -315,9 +319,9 @@ static bool start_recovery(struct erdma_dev *dev)
 }
 
 /*
- * Whether there is no use in waiting for an answer. It is recovery that finds out for
- * all that the adapter is gone; who waits for himself has to where there is none, and
- * recovery when it waits.
+ * Whether waiting for an answer is pointless. Normally recovery detects for all waiters
+ * that the adapter is gone; a waiter has to check by itself where recovery does not run,
+ * and when it is recovery that waits.
  */
 static bool is_hopeless(struct erdma_dev *dev)
 {
@@ -333,8 +337,8 @@ static bool is_hopeless(struct erdma_dev *dev)
 }
 
 /*
- * Unless the answer is in by now. @status: -ETIMEDOUT, or -ENODEV when the adapter is
- * gone.
+ * Gives up a command, unless it has been answered by now. @status: -ETIMEDOUT, or -ENODEV
+ * when the adapter is gone.
  */
 static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd, int status)
 {
@@ -376,8 +380,9 @@ static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd, int status)
 }
 
 /*
- * Most commands are answered sooner than an interrupt and two changes of task
- * take. Returns whether this one was; if not, an event will tell.
+ * Most commands are answered faster than an interrupt and two context switches
+ * take. Returns whether this one was; if not, an event will announce the
+ * answer.
  */
 static bool spin(struct erdma_dev *dev, struct erdma_cmd *cmd)
 {
@@ -452,8 +457,8 @@ static void wait_polled(struct erdma_dev *dev, struct erdma_cmd *cmd, unsigned i
 }
 
 /*
- * Whether an issuer can go on: with a free slot, or because there is no use in
- * waiting. A dead queue is tried again now and then: the adapter may be back.
+ * Whether an issuer can go on: there is a free slot, or waiting is pointless. A
+ * dead queue is retried from time to time: the adapter may be back.
  */
 static bool may_go_on(struct erdma_dev *dev)
 {
@@ -473,11 +478,11 @@ static bool may_go_on(struct erdma_dev *dev)
 }
 
 /*
- * The next slot may be that of a command whose issuer still waits. To wait for
- * it is no use if that one is lost, too; but then the fillers before it tell
- * whether the adapter answers, which is all that recovery wants to know.
- * Returns 0 with a free slot; -EIO when there is none, but an answer came, as a
- * refusal is one; -EBUSY when neither is so after a while.
+ * The next slot may hold a command whose issuer still waits. Waiting for that
+ * slot is pointless if that command is lost, too; but then the fillers before
+ * it show whether the adapter answers, which is all that recovery needs to
+ * know. Returns 0 with a free slot; -EIO when there is none but an answer came
+ * (a refusal is an answer, too); -EBUSY when neither happens in time.
  */
 static int admit_recoverer(struct erdma_dev *dev)
 {
@@ -509,7 +514,7 @@ static int admit(struct erdma_dev *dev)
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	lockdep_assert_held(&q->lock);
-	/* The one who brings the queue back does not wait for himself. */
+	/* Recovery must not wait for its own end. */
 	if (q->recoverer == current)
 		return admit_recoverer(dev);
 	if (!wait_event_lock_irq_timeout(q->wait, may_go_on(dev), q->lock,
@@ -525,13 +530,13 @@ static int admit(struct erdma_dev *dev)
  * @dev: the device
  * @cmd: the command: request, length, opcode and perhaps response buffer
  *
- * During recovery commands wait for its end, but for those of recovery itself:
- * these are polled for, and not for long.
+ * During recovery, commands wait for its end, except recovery's own: these are
+ * polled for, with a short timeout.
  *
  * Context: process.
  * Return: 0; -EIO when the adapter refused (see @cmd->syndrome); -ETIMEDOUT
- * when it did not answer, so that nobody knows what it did; -ECANCELED when a
- * reset came between; -ENODEV when there is no service.
+ * when it did not answer, so that the effect is unknown; -ECANCELED when a
+ * reset came in between; -ENODEV when there is no service.
  */
 int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 {
@@ -543,7 +548,7 @@ int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	init_completion(&cmd->done);
 	spin_lock_irq(&q->lock);
 	ret = admit(dev);
-	/* The wait may have been for a reset. */
+	/* There may have been a reset during the wait. */
 	if (!ret && cmd->bound && cmd->epoch != dev->epoch)
 		ret = -ECANCELED;
 	recovery = q->recoverer == current;
@@ -588,7 +593,7 @@ void erdma_cmdq_set_state(struct erdma_dev *dev, enum erdma_cmdq_state state)
 /**
  * erdma_cmdq_set_recoverable() - whether a lost command starts recovery
  * @dev: the device
- * @recoverable: it does; else it only fails
+ * @recoverable: whether it does; if not, the command just fails
  *
  * Context: process.
  */
@@ -613,10 +618,10 @@ void erdma_cmdq_recover(struct erdma_dev *dev)
 }
 
 /**
- * erdma_cmdq_watch() - give up fillers that nobody answers
+ * erdma_cmdq_watch() - give up fillers that got no answer
  * @dev: the device
  *
- * Nobody waits for them.
+ * They have no waiter that could time out.
  *
  * Context: process.
  */
@@ -637,11 +642,11 @@ void erdma_cmdq_watch(struct erdma_dev *dev)
 	spin_unlock_irq(&q->lock);
 }
 
-/* Until the adapter is known not to write to the buffer any more. */
+/* Keeps a buffer until the adapter is known to no longer write to it. */
 static void park_buf(struct erdma_cmdq *q, void *buf, dma_addr_t dma)
 {
 	lockdep_assert_held(&q->lock);
-	/* One for each slot at most: nothing is submitted while any is parked. */
+	/* At most one per slot: nothing is submitted while any is parked. */
 	if (!buf || WARN_ON_ONCE(q->nr_parked == ARRAY_SIZE(q->parked)))
 		return;
 	q->parked[q->nr_parked].va = buf;
@@ -670,7 +675,7 @@ void erdma_cmdq_bufs_free(struct erdma_dev *dev)
 /**
  * erdma_cmdq_reset() - give up all commands and empty the rings
  * @dev: the device
- * @status: result for those who wait
+ * @status: result for the waiters
  *
  * Response buffers are parked, see erdma_cmdq_bufs_free().
  *

@@ -25,10 +25,10 @@ struct erdma_rts;
 /**
  * struct erdma_cmd - one command, on the stack of its issuer
  * @req: request; all of it is copied into the ring
- * @len: bytes of the request that mean something
+ * @len: significant bytes of the request
  * @op: sub-module * 256 + opcode
- * @bound: not to be issued when a reset has come since @epoch
- * @epoch: dev->epoch when the issuer decided
+ * @bound: must not be issued if a reset has happened since @epoch
+ * @epoch: dev->epoch that the command is for
  * @syndrome: of the answer
  * @status: result
  * @resp: response qwords
@@ -82,15 +82,15 @@ enum erdma_cmdq_state {
 /**
  * struct erdma_cmdq_slot - one slot of the command ring; its number is the
  *	cookie
- * @cmd: the waiting issuer, NULL when nobody waits
+ * @cmd: the waiting issuer, or NULL
  * @seq: its number in the flight recorder
  * @submit: local_clock() of submission
- * @index: first building block, 16 bits running
- * @pending: answers that may still come
- * @lost: a command was given up here and its answer may still come. Until it
- *	does only commands that nobody waits for go through this slot, so that
- *	the late answer is never taken for that of a later command
- * @filler: the newest of these is neither answered nor given up
+ * @index: first building block, free-running 16 bits
+ * @pending: number of answers that may still come
+ * @lost: a command was given up here and its answer may still come. Until then
+ *	only commands without a waiter use this slot, so that the late answer is
+ *	never mistaken for that of a later command
+ * @filler: the newest of these has neither been answered nor given up
  * @lost_seq: number of the lost command
  * @lost_buf: response buffer the adapter may still write to
  * @lost_buf_dma: its address
@@ -114,28 +114,28 @@ struct erdma_cmdq_slot {
  * @wait: issuers waiting for a free slot or for the end of recovery
  * @state: enum erdma_cmdq_state
  * @recoverable: a lost command starts recovery (not during probe and removal)
- * @recoverer: who brings the queue back
+ * @recoverer: task that brings the queue back
  * @sq: command ring
  * @cq: completion ring
  * @sq_rec: doorbell record of the command ring
  * @cq_rec: doorbell record of the completion ring
- * @sq_pi: producer index in building blocks, 16 bits running
- * @sq_ci: building blocks up to here are no longer waited for
+ * @sq_pi: producer index in building blocks, free-running 16 bits
+ * @sq_ci: building blocks before this one have no waiter any more
  * @answered: first building block of the newest command that was answered
  * @cq_ci: consumer index of the completion ring
  * @cmdsn: command events seen
- * @outstanding: commands somebody waits for
- * @max_outstanding: largest value so far
+ * @outstanding: commands with a waiter
+ * @max_outstanding: highest value of @outstanding so far
  * @quarantined: slots with @lost set
  * @submitted: commands submitted
  * @completed: commands answered in time
- * @errors: of these with a syndrome
+ * @errors: of these, those with a syndrome
  * @timeouts: commands given up
  * @late: answers after that
  * @spurious: completions that matched nothing
  * @last_spurious: local_clock() when @spurious last grew, 0 = never
- * @armed: an event was asked for and has not come yet
- * @missed_events: answers found by looking that no event had announced
+ * @armed: an event was requested and has not arrived yet
+ * @missed_events: answers found by polling that no event had announced
  * @last_missed: local_clock() when @missed_events last grew, 0 = never
  * @last_submit: local_clock()
  * @last_comp: local_clock()
@@ -183,7 +183,7 @@ struct erdma_cmdq {
 	struct eadm_recorder rec;
 };
 
-/* Unless set otherwise (conf.c). */
+/* Default; can be changed (conf.c). */
 #define ERDMA_CMD_TIMEOUT_MS	15000
 
 int erdma_cmdq_init(struct erdma_dev *dev);

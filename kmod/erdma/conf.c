@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Settings of the adapter: what it was told, it is told again after a reset. */
+/* Settings of the adapter: those that were set are set again after a reset. */
 #include "erdma.h"
 
 /**
@@ -24,9 +24,9 @@ int erdma_conf_set_retrans_num(struct erdma_dev *dev, u8 num)
 }
 
 /**
- * erdma_conf_set_delayed_ack() - let acknowledgments wait from now on
+ * erdma_conf_set_delayed_ack() - delay acknowledgments from now on
  * @dev: the device
- * @count: for so many packets
+ * @count: number of packets to wait for
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -46,7 +46,7 @@ int erdma_conf_set_delayed_ack(struct erdma_dev *dev, u8 count)
 }
 
 /**
- * erdma_conf_init() - begin with the adapter's own settings
+ * erdma_conf_init() - start with the adapter's own settings
  * @dev: the device; capabilities are known
  *
  * Context: process.
@@ -60,10 +60,10 @@ void erdma_conf_init(struct erdma_dev *dev)
 }
 
 /**
- * erdma_conf_restore() - tell the adapter its settings again
+ * erdma_conf_restore() - set the adapter's settings again
  * @dev: the device, reset
  *
- * Without the lock, whose holder may be waiting for the end of recovery.
+ * Does not take the lock: its holder may be waiting for the end of recovery.
  *
  * Context: process.
  * Return: 0, also for what the adapter refused, or -errno.

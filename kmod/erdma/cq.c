@@ -68,7 +68,7 @@ static void fill_status(struct ib_wc *wc, u8 syndrome)
 }
 
 /*
- * Takes the request at index out of the send queue, with all before it.
+ * Removes the request at index from the send queue, with all before it.
  * Returns false when no such request is outstanding.
  */
 static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
@@ -82,7 +82,7 @@ static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 		return false;
 	wc->wr_id = swr->wr_id;
 	wc->opcode = send_opcodes[swr->opcode];
-	/* Pairs with the acquire of who writes the next entry here. */
+	/* Pairs with the acquire of the poster that writes the next entry here. */
 	smp_store_release(&sq->ci, index + swr->blocks);
 	return true;
 }
@@ -132,7 +132,7 @@ static bool is_recv_cq(const struct erdma_cq *cq, const struct erdma_qp *qp)
 	return qp->ibqp.recv_cq == &cq->ibcq;
 }
 
-/* Returns false for an entry that tells nothing to anybody. */
+/* Returns false for an entry that completes nothing. */
 static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib_wc *wc)
 {
 	u32 hdr = be32_to_cpu(cqe->hdr);
@@ -142,7 +142,7 @@ static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib
 	bool send;
 
 	lockdep_assert_held(&cq->lock);
-	/* A QP that leaves waits for the lock after it can no longer be found. */
+	/* A QP being destroyed takes our lock once it can no longer be found here. */
 	kqp = xa_load(&cq->kqps, be32_to_cpu(cqe->qpn));
 	if (!kqp)
 		return false;
@@ -180,8 +180,8 @@ static bool flush_one(struct erdma_cq *cq, struct erdma_qp *qp, struct ib_wc *wc
 }
 
 /*
- * Completes what was posted to QPs that the adapter has forgotten. They can be
- * on dead CQs only.
+ * Completes requests on QPs that the adapter has forgotten. Such QPs can be on
+ * dead CQs only.
  */
 static int flush_dead(struct erdma_cq *cq, int num, struct ib_wc *wc)
 {
@@ -218,7 +218,7 @@ static bool has_flushable(struct erdma_cq *cq)
 /**
  * erdma_poll_cq() - verb: take completions
  * @ibcq: a kernel CQ
- * @num: at most so many
+ * @num: at most this many
  * @wc: where to
  *
  * Context: any.
@@ -236,7 +236,7 @@ int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 		cqe = cqe_peek(cq, cq->ci);
 		if (!cqe)
 			break;
-		/* The rest of the entry after its owner bit. */
+		/* Read the rest of the entry after its owner bit. */
 		dma_rmb();
 		cq->ci++;
 		if (poll_one(cq, cqe, &wc[n]))
@@ -249,7 +249,7 @@ int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 }
 
 /**
- * erdma_req_notify_cq() - verb: ask for a completion event
+ * erdma_req_notify_cq() - verb: request a completion event
  * @ibcq: a kernel CQ
  * @flags: solicited only; report missed events
  *
@@ -286,7 +286,7 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
  * @cq: a kernel CQ
  * @qpn: number of the QP, which may be given to another soon
  *
- * Who polls for the QP is done with it on return.
+ * On return no poller uses the QP any more.
  *
  * Context: any.
  */
@@ -303,7 +303,7 @@ void erdma_cq_purge(struct erdma_cq *cq, u32 qpn)
 			break;
 		dma_rmb();
 		if (be32_to_cpu(cqe->qpn) == qpn)
-			cqe->qpn = 0;	/* nobody's number */
+			cqe->qpn = 0;	/* matches no QP */
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
@@ -317,7 +317,7 @@ static void call_consumer(struct erdma_cq *cq)
 /**
  * erdma_cq_requests() - how often a process asked for notification
  * @cq: a process's CQ
- * @db: its doorbell record as it is now
+ * @db: current value of its doorbell record
  *
  * The record has the lowest 8 bits of a request's number: of more than 256
  * requests between two events some are not seen.
@@ -327,7 +327,10 @@ static void call_consumer(struct erdma_cq *cq)
  */
 u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db)
 {
-	/* Pairs with the release of who counts them: @event_db is of the same request or later. */
+	/*
+	 * Pairs with the release in erdma_cq_event(): @event_db is of the same request or a
+	 * later one.
+	 */
 	u32 seen = smp_load_acquire(&cq->requests);
 	u8 more;
 
@@ -335,13 +338,13 @@ u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db)
 		return seen;
 	/* The first one has number 0. */
 	more = FIELD_GET(ERDMA_CQ_DB_IDX, db) + 1 - seen;
-	/* Another record with the same 8 bits: all the way round. */
+	/* Another record with the same 8 bits: the number has wrapped around. */
 	if (!more && db != READ_ONCE(cq->event_db))
 		return seen + 256;
 	return seen + more;
 }
 
-/* Each request is good for one event. */
+/* Each request allows one event. */
 static void note_extra(struct erdma_cq *cq, u32 requests, u64 now)
 {
 	s32 extra = (u32)cq->events - requests;
@@ -355,7 +358,7 @@ static void note_extra(struct erdma_cq *cq, u32 requests, u64 now)
 /**
  * erdma_cq_event() - deliver a completion event
  * @cq: the CQ, referenced
- * @now: local_clock(), lately
+ * @now: recent local_clock()
  *
  * Context: softirq, of the CQ's own EQ.
  */
@@ -388,8 +391,8 @@ void erdma_cq_event(struct erdma_cq *cq, u64 now)
  * erdma_cq_kick() - make the consumer of a dead kernel CQ poll it
  * @cq: the CQ, referenced
  *
- * The consumer is called where its events are delivered, by the CQ's EQ: never
- * twice at once, whichever of its QPs this is for.
+ * The consumer is called from the CQ's EQ, where its events are delivered: so
+ * never twice at the same time, whichever of its QPs this is for.
  *
  * Context: any.
  */
@@ -406,7 +409,7 @@ void erdma_cq_kick(struct erdma_cq *cq)
  * @cq: the CQ, referenced
  *
  * A consumer that did not ask for an event polls by itself, and may not expect
- * any.
+ * one.
  *
  * Context: softirq, of the CQ's own EQ.
  */
@@ -467,7 +470,7 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 		goto err;
 	ret = erdma_cmd_create_cq(dev, cq, cq->obj.epoch);
 	if (ret) {
-		/* Nobody knows what became of a command without an answer. */
+		/* The effect of a command without an answer is unknown. */
 		done = ret == -EIO ||
 		       (ret == -ETIMEDOUT && erdma_cq_end(dev, cq, cq->obj.epoch));
 		goto err;
@@ -488,7 +491,7 @@ err:
 	return ret;
 }
 
-/* As it was made; false while QPs of before the reset complete through it. */
+/* Resets it to its initial state; false while QPs from before the reset complete through it. */
 static bool cq_clear(struct erdma_cq *cq)
 {
 	unsigned long flags;
@@ -510,15 +513,15 @@ static bool cq_clear(struct erdma_cq *cq)
 }
 
 /**
- * erdma_cq_revive() - make a kernel CQ again that the adapter has forgotten
- * @cq: a CQ that a QP is to use; does nothing unless it is dead
+ * erdma_cq_revive() - re-create a kernel CQ that the adapter has forgotten
+ * @cq: a CQ that a new QP will use; does nothing unless it is dead
  *
- * The access layer keeps CQs in a pool until the device goes, so the consumers
+ * The RDMA core keeps CQs in a pool until the device is removed, so consumers
  * that come back after a reset get the same ones.
  *
  * Context: process.
- * Return: 0; -EAGAIN while QPs of before the reset use it; -EIO for a process's
- * CQ or without an adapter; or what the adapter made of it.
+ * Return: 0; -EAGAIN while QPs from before the reset use it; -EIO for a
+ * process's CQ or without an adapter; or the error of the command.
  */
 int erdma_cq_revive(struct erdma_cq *cq)
 {
@@ -540,7 +543,7 @@ int erdma_cq_revive(struct erdma_cq *cq)
 		goto out;
 	cq->mem->epoch = epoch;
 	ret = erdma_cmd_create_cq(dev, cq, epoch);
-	/* What the adapter may know of is not dead: its end has to be asked for. */
+	/* The adapter may know of it: then it is not dead, and must be destroyed by a command. */
 	if (ret == -ETIMEDOUT && !erdma_cq_end(dev, cq, epoch))
 		WRITE_ONCE(cq->obj.epoch, epoch);
 	else if (ret == -EIO)
@@ -549,7 +552,7 @@ int erdma_cq_revive(struct erdma_cq *cq)
 		goto out;
 	spin_lock_irq(&cq->lock);
 	WRITE_ONCE(cq->obj.epoch, epoch);
-	/* Who asked for an event meanwhile does not ask again. */
+	/* A consumer that asked for an event meanwhile does not ask again. */
 	if (cq->armed)
 		notify = cq->solicited ? IB_CQ_SOLICITED : IB_CQ_NEXT_COMP;
 	spin_unlock_irq(&cq->lock);
@@ -561,9 +564,9 @@ out:
 }
 
 /**
- * erdma_create_cq() - verb: make a CQ
+ * erdma_create_cq() - verb: create a CQ
  * @ibcq: the CQ
- * @attr: what it is to be
+ * @attr: its attributes
  * @udata: NULL for the kernel
  *
  * Context: process.
@@ -619,7 +622,7 @@ err:
  * @udata: NULL for the kernel
  *
  * Context: process.
- * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
+ * Return: 0; memory that the adapter does not release is kept until a reset.
  */
 int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {

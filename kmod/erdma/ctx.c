@@ -32,8 +32,8 @@ static void entry_remove(struct erdma_mmap_entry *entry)
 }
 
 /*
- * The adapter's word is not taken for where users may write, and a whole page of
- * ours is mapped: it must not begin before the doorbell page.
+ * The adapter is not trusted about where users may write. Mappings are whole
+ * pages of the CPU's size, which must not begin before the doorbell page.
  */
 static bool db_page_is_sane(struct erdma_dev *dev, u64 offset)
 {
@@ -45,8 +45,8 @@ static bool db_page_is_sane(struct erdma_dev *dev, u64 offset)
  * erdma_sdbs_init() - split the SQ doorbell space for direct work requests
  * @dev: the device, started
  *
- * Pages of one context each come first, then pages of entries of one context
- * each; the last page is for all others (hw 6.7).
+ * First come pages for one context each, then pages whose entries are for one
+ * context each; all other contexts share the last page (hw 6.7).
  */
 void erdma_sdbs_init(struct erdma_dev *dev)
 {
@@ -65,7 +65,7 @@ void erdma_sdbs_init(struct erdma_dev *dev)
 	}
 }
 
-/* Where in BAR 0 the context may ring its SQs, directly if there is room. */
+/* Where in BAR 0 the context may ring its SQs, with direct work requests if there is room. */
 static u64 sdb_get(struct erdma_dev *dev, struct erdma_ctx *ctx)
 {
 	struct erdma_sdbs *sdbs = &dev->sdbs;
@@ -104,7 +104,10 @@ static int db_pages_get(struct erdma_dev *dev, struct erdma_ctx *ctx, u64 offset
 	int ret;
 
 	if (!(dev->caps.flags & ERDMA_FLAG_EXTEND_DB)) {
-		/* The pages are of 4 KiB; in a larger one of ours are registers, too. */
+		/*
+		 * The adapter's pages are 4 KiB; a larger page of the CPU's would contain
+		 * registers, too.
+		 */
 		if (PAGE_SIZE != ERDMA_HW_PAGE_SIZE)
 			return -EOPNOTSUPP;
 		/* Contexts share the other pages: no isolation. */
@@ -142,11 +145,11 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
 		return;
 	ret = erdma_cmd_free_db(dev, ctx);
 	if (ret && !erdma_obj_is_dead(dev, &ctx->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "doorbell pages %#llx are not free: %d\n",
+		ibdev_warn_ratelimited(&dev->ibdev, "doorbell pages %#llx could not be freed: %d\n",
 				       ctx->db_pages, ret);
 }
 
-/* Lets go of address spaces: of those whose processes have ended, or of all. */
+/* Drops address spaces: those whose processes have ended, or all. */
 static void forget_mms(struct erdma_ctx *ctx, bool dead_only)
 {
 	struct mm_struct *mm;
@@ -162,7 +165,7 @@ static void forget_mms(struct erdma_ctx *ctx, bool dead_only)
 	xa_unlock(&ctx->mms);
 }
 
-/* Notes that the caller's address space has a mapping, or is about to. */
+/* Notes that the caller's address space has a mapping, or will have one. */
 static int note_mm(struct erdma_ctx *ctx)
 {
 	unsigned long index = (unsigned long)current->mm;
@@ -175,11 +178,11 @@ static int note_mm(struct erdma_ctx *ctx)
 	ret = xa_insert(&ctx->mms, index, current->mm, GFP_KERNEL);
 	if (ret)
 		mmdrop(current->mm);
-	/* Another thread of the process was quicker. */
+	/* -EBUSY: another thread of the process was faster. */
 	return ret == -EBUSY ? 0 : ret;
 }
 
-/* The next one at *index or after it that is in use; mmput() lets it go. */
+/* The next address space in use from *index on; release it with mmput(). */
 static struct mm_struct *next_mm(struct erdma_ctx *ctx, unsigned long *index)
 {
 	struct mm_struct *mm;
@@ -193,8 +196,8 @@ static struct mm_struct *next_mm(struct erdma_ctx *ctx, unsigned long *index)
 }
 
 /*
- * Waits for mappings under way: the kernel makes a mapping findable only after
- * erdma_mmap() has returned, but under the same lock.
+ * Waits for mappings in progress: the kernel makes a mapping findable only
+ * after erdma_mmap() has returned, but under the same lock.
  */
 static void await_mmaps(struct erdma_ctx *ctx)
 {
@@ -249,7 +252,7 @@ err:
 /**
  * erdma_alloc_ucontext() - verb: a process opens the device
  * @ibctx: the context
- * @udata: what the provider wants to know
+ * @udata: the provider's request and response
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -310,9 +313,9 @@ void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
  * erdma_disassociate_ucontext() - verb: the device goes away under a process
  * @ibctx: the context
  *
- * The core has taken back the doorbell mappings and destroys the objects;
- * nothing else of the adapter is in a process. That this callback exists lets
- * removal go on while contexts are open.
+ * The core has removed the doorbell mappings and destroys the objects;
+ * nothing else of the adapter is mapped into a process. The mere existence of
+ * this callback lets removal proceed while contexts are open.
  *
  * Context: process.
  */
@@ -344,7 +347,7 @@ int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 	ret = note_mm(ctx);
 	if (ret)
 		goto out;
-	/* Either this sees that it is dead, or erdma_ctx_zap() waits for the mapping. */
+	/* Either this sees that the context is dead, or erdma_ctx_zap() waits for the mapping. */
 	smp_mb();
 	ret = -EIO;
 	if (erdma_obj_is_dead(dev, &ctx->obj))
@@ -371,8 +374,8 @@ void erdma_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
  * erdma_ctx_zap() - take the doorbell pages from all contexts
  * @dev: the device
  *
- * After a reset the adapter gives them to others. Processes write into a page
- * that means nothing then, as after a removal.
+ * After a reset the adapter hands them out again. Processes then write to a
+ * dummy page, as after a removal.
  *
  * Context: process; the epoch was raised.
  */
@@ -388,7 +391,7 @@ void erdma_ctx_zap(struct erdma_dev *dev)
 	for (id = 0; (obj = erdma_table_next(&dev->ctxs, &id)); id++) {
 		ctx = container_of(obj, struct erdma_ctx, obj);
 		await_mmaps(ctx);
-		/* The open file keeps it; the context is there as long as that. */
+		/* The open file holds the mapping, and the context exists as long as the file. */
 		mapping = READ_ONCE(ctx->mapping);
 		if (mapping)
 			unmap_mapping_range(mapping, 0, 0, 1);

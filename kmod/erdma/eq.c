@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Event queues: rings and their indices (hw 8). What an entry means, and when
- * one is looked for, is the business of events.c.
+ * Event queues: rings and their indices (hw 8). What entries mean, and when
+ * they are polled for, is in events.c.
  */
 
 #include <linux/bitfield.h>
@@ -10,8 +10,8 @@
 #include "erdma.h"
 
 /*
- * All entries are 16 bytes with the owner bit at the top of the first 32-bit
- * word. The next valid one, or NULL.
+ * Returns the next valid entry, or NULL. All entries are 16 bytes with the
+ * owner bit at the top of the first 32-bit word.
  */
 static const void *eq_peek(const struct erdma_eq *eq, u16 ci)
 {
@@ -28,7 +28,7 @@ static const void *eq_next(struct erdma_eq *eq)
 	lockdep_assert_held(&eq->lock);
 	if (!entry)
 		return NULL;
-	/* The rest of the entry after its owner bit. */
+	/* Read the rest of the entry after its owner bit. */
 	dma_rmb();
 	eq->ci++;
 	eq->events++;
@@ -58,7 +58,8 @@ bool erdma_eq_take(struct erdma_eq *eq, union erdma_eqe *entry)
 }
 
 /**
- * erdma_eq_consume() - consume all entries of an EQ that say nothing more
+ * erdma_eq_consume() - consume all entries of an EQ whose contents do not
+ * matter
  * @eq: the EQ
  *
  * Context: any.
@@ -97,7 +98,7 @@ void erdma_eq_arm(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_pending() - count the entries that were not consumed yet
+ * erdma_eq_pending() - count the entries not consumed yet
  * @eq: the EQ
  *
  * Context: any.
@@ -133,7 +134,7 @@ bool erdma_eq_interrupt(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_unknown() - note an entry that named an object that nobody knows
+ * erdma_eq_unknown() - note an entry that named an unknown object
  * @eq: the EQ
  *
  * Context: any.
@@ -169,7 +170,7 @@ void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq)
 }
 
 /**
- * erdma_eq_kicked() - take a CQ that erdma_eq_kick_cq() was called for
+ * erdma_eq_kicked() - take the next CQ that erdma_eq_kick_cq() was called for
  * @eq: the EQ
  *
  * Context: any.
@@ -233,7 +234,7 @@ void erdma_eq_free(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_reset() - empty an EQ, which the adapter does not know any more
+ * erdma_eq_reset() - empty an EQ that the adapter no longer knows
  * @eq: the EQ
  *
  * Context: process; the adapter was halted.
@@ -249,9 +250,9 @@ void erdma_eq_reset(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_set_live() - whether the adapter knows of an EQ
+ * erdma_eq_set_live() - note whether the adapter knows of an EQ
  * @eq: the EQ
- * @live: it does
+ * @live: whether it does
  *
  * Context: process.
  */
@@ -263,13 +264,13 @@ void erdma_eq_set_live(struct erdma_eq *eq, bool live)
 }
 
 /**
- * erdma_eq_is_stuck() - whether the same entry was there the last time
+ * erdma_eq_is_stuck() - whether the same entry was pending at the last check
  * @eq: the EQ
  *
- * Counts those that no interrupt came for.
+ * Counts those without an interrupt.
  *
- * Context: process; called now and then.
- * Return: whether somebody has to look.
+ * Context: process; called periodically.
+ * Return: whether the EQ has to be polled.
  */
 bool erdma_eq_is_stuck(struct erdma_eq *eq)
 {
@@ -280,7 +281,7 @@ bool erdma_eq_is_stuck(struct erdma_eq *eq)
 	stuck = waiting && eq->waiting && eq->looked_at == eq->events;
 	eq->waiting = waiting;
 	eq->looked_at = eq->events;
-	/* On an overloaded CPU it may have come, and its work not. */
+	/* On an overloaded CPU the interrupt may have come, but its work may not have run. */
 	if (stuck && eq->interrupts_then == eq->interrupts)
 		eadm_missed_suspect(&eq->missed, eq->irq);
 	eq->interrupts_then = eq->interrupts;

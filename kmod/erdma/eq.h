@@ -34,9 +34,9 @@ struct erdma_dev;
  * @interrupts: taken
  * @events: entries consumed
  * @unknown: entries that named an unknown object
- * @missed: times that entries were there and no interrupt came
+ * @missed: number of times that entries were pending without an interrupt
  * @last_unknown: local_clock() when @unknown last grew, 0 = never
- * @waiting: entries were there at the last look for that
+ * @waiting: entries were pending at the last check
  * @looked_at: @events then
  * @interrupts_then: @interrupts then
  * @created: local_clock()

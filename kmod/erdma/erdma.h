@@ -18,37 +18,35 @@
  * locks of the last lines are taken with interrupts off; the command queue's
  * lock guards the flight recorder too.
  *
- * What ends the life of an object: the driver's destroy callback takes it out
- * of its table (erdma_table), waits until the last reference from there is
- * dropped, and only then returns to the RDMA core, which frees it. References
- * are held by event delivery, by the diagnostic provider and, for QPs, by the
- * connection manager. Posting and polling look at regions under RCU instead: their
- * structure goes a grace period later.
+ * Destruction of an object: the driver's destroy callback removes it from its table
+ * (erdma_table), waits until the last reference taken there is dropped, and only then
+ * returns to the RDMA core, which frees it. References are held by event delivery, by the
+ * diagnostic provider and, for QPs, by the connection manager. Posting and polling look
+ * up regions under RCU instead: their structure is freed a grace period later.
  *
  * What the adapter may write to (rings, user memory, doorbell records, response
- * buffers) is given back only when the adapter is known to be done with it. There
- * are two ways to know:
+ * buffers) is freed only when the adapter is known to be done with it. There are two ways
+ * to know:
  *
- *   - it answered the command that ends the object, or refused the one that
- *     makes it (the @done of erdma_hostmem_retire());
+ *   - it answered the command that destroys the object, or refused the one that creates
+ *     it (the @done of erdma_hostmem_retire());
  *   - the epoch in which it learned of the memory is over (erdma_mem_confirm()):
- *     erdma_hw_halt() saw the reset confirmed, INIT_DONE drop, a function level
- *     reset made, or no function any more.
+ *     erdma_hw_halt() saw the reset confirmed, INIT_DONE drop, a function level reset
+ *     done, or the function gone.
  *
- * An epoch begins with INIT (erdma_mem_expose()). When recovery, or who finds the
- * adapter gone, raises erdma_dev.epoch, its objects are dead: no command is
- * issued for them. Their memory is not free by that. What is destroyed before the
- * end of the epoch is confirmed becomes an orphan, counted and kept with its
- * number; response buffers are parked with the command queue. Until then the
- * adapter is halted: bus mastering is off, there is no INIT, and the watch has
- * the reset tried again now and then. Bus mastering goes off before an object is
- * called dead, and on only in erdma_hw_start(). A driver that leaves before the
- * confirmation leaves orphans, parked buffers, rings and pools behind for good.
+ * An epoch begins with INIT (erdma_mem_expose()). When erdma_dev.epoch is raised, by
+ * recovery or when the adapter is found gone, the objects of the epoch are dead: no
+ * command is issued for them. That alone does not free their memory. The memory of
+ * objects destroyed before the end of the epoch is confirmed becomes an orphan, which is
+ * counted and kept with the object's number; response buffers are parked with the command
+ * queue. Until then the adapter is halted: bus mastering is off, there is no INIT, and
+ * the watch retries the reset periodically. Bus mastering goes off before an object is
+ * called dead, and on only in erdma_hw_start(). A driver that is unbound before the
+ * confirmation leaks orphans, parked buffers, rings and pools for good.
  */
 #ifndef ERDMA_H
 #define ERDMA_H
 
-#include <linux/completion.h>
 #include <linux/dmapool.h>
 #include <linux/idr.h>
 #include <linux/interrupt.h>
@@ -76,7 +74,7 @@
 #define ERDMA_DRV_NAME		"erdma"
 #define ERDMA_PORT		1
 
-/* How long a reset may take during service, and when no service waits for it. */
+/* How long a reset may take during service, and at probe and removal. */
 #define ERDMA_HALT_MS		1000u
 #define ERDMA_STOP_MS		3000u
 
@@ -106,18 +104,19 @@ struct erdma_counters {
 	u64 value[ERDMA_CNT_COUNT];
 };
 
-/* The driver runs on 64-bit CPUs only: a u64 is read and written at once. */
+/* The driver runs on 64-bit CPUs only: a u64 is read and written atomically. */
 #define erdma_count(dev, counter) this_cpu_inc((dev)->counters->value[counter])
 
 u64 erdma_counter_read(struct erdma_dev *dev, enum erdma_counter counter);
-struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, compat_port_t port);
+struct rdma_hw_stats *erdma_alloc_port_stats(struct ib_device *ibdev, compat_port_t port);
 int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       compat_port_t port, int index);
 
 /**
- * struct erdma_sdbs - SQ doorbell space where the adapter hands out none
- * @pages: those in use by one context each
- * @entries: those in use by one context each, over all pages of entries
+ * struct erdma_sdbs - SQ doorbell space of adapters that do not hand out
+ * doorbell pages
+ * @pages: pages in use by one context each
+ * @entries: entries in use by one context each, over all pages of entries
  * @nr_pages: how many there are
  * @nr_entries: how many there are
  */
@@ -134,10 +133,10 @@ void erdma_sdbs_init(struct erdma_dev *dev);
 
 /**
  * struct erdma_conf - settings; each is read with READ_ONCE()
- * @lock: one change at a time; held while a command is under way
+ * @lock: serialises changes; held while a command is in flight
  * @cc: congestion control of new connections
- * @retrans_num: as told to the adapter, 0 = never
- * @delayed_ack: as told to the adapter, -1 = never
+ * @retrans_num: value set in the adapter, 0 = never set
+ * @delayed_ack: value set in the adapter, -1 = never set
  * @cmd_timeout: how long a command may take, ms, 0 = never set
  */
 struct erdma_conf {
@@ -149,8 +148,8 @@ struct erdma_conf {
 };
 
 /**
- * struct erdma_recent - an answer of the adapter, kept for a moment (recent.c)
- * @lock: guards the rest; held while a command is under way
+ * struct erdma_recent - an answer of the adapter, cached briefly (recent.c)
+ * @lock: guards the rest; held while a command is in flight
  * @asked: there is an answer, of @when (jiffies)
  * @ret: what the command returned; 0: the answer is valid
  */
@@ -181,7 +180,7 @@ int erdma_conf_restore(struct erdma_dev *dev);
 /* ---- The device ------------------------------------------------------------ */
 
 /**
- * struct erdma_caps - what the adapter said of itself
+ * struct erdma_caps - capabilities that the adapter reports
  * @flags: ERDMA_FLAG_*
  * @cc: default congestion control
  * @max_qp: QP numbers, 0 included
@@ -234,36 +233,38 @@ struct erdma_caps {
  * @aeq: asynchronous event queue
  * @ceqs: completion event queues
  * @epoch: counts resets; raised under the command queue's lock by recovery and
- *	who finds the adapter gone, see erdma_obj_is_dead()
- * @gone: the adapter does not answer on the bus any more; set once
- * @removing: the interface is not followed any more
- * @watch: notices what nobody asks for
- * @was_up: the adapter said so at the last look
+ *	when the adapter is found gone, see erdma_obj_is_dead()
+ * @gone: the adapter no longer answers on the bus; set once
+ * @removing: the interface is no longer followed
+ * @watch: notices what no command would reveal
+ * @was_up: the adapter was initialised at the last check
  * @recovery: brings the command queue back
- * @halted: the last attempt failed: there is nobody to ask; recovery's own
- * @told_gone: consumers know that it is gone; recovery's own
- * @came_up: the adapter said so of itself in this epoch
+ * @halted: the last attempt failed: the adapter cannot be asked; used by
+ *	recovery only
+ * @told_gone: consumers know that it is gone; used by recovery only
+ * @came_up: the adapter reported INIT_DONE in this epoch
  * @unconfirmed: it has not confirmed the last reset
  * @last_recovery: jiffies of the last attempt
- * @recoveries: times the queue was brought back
- * @failed_recoveries: times it was not
+ * @recoveries: number of times that the queue was brought back
+ * @failed_recoveries: number of failed attempts
  * @orphan_lock: guards all up to @orphan_bytes
  * @orphans: struct erdma_hostmem
  * @over: all epochs before this one are known to be over
- * @exposed: no epoch from this one on has begun
+ * @exposed: this epoch and later ones have not begun
  * @nr_orphans: entries of @orphans
  * @orphan_bytes: their memory
  * @leaking: rings and pools are left behind
  * @leaked: bytes of them
- * @netdev: the network interface, from before registration until after it
+ * @netdev: the network interface, set before registration and until after
+ *	unregistration
  * @netdev_tracker: of that reference
  * @netdev_nb, @inetaddr_nb: notifiers
- * @port_state: last state told to consumers; under the RTNL
- * @speed_stale: link speed has to be asked again
+ * @port_state: last state reported to consumers; under the RTNL
+ * @speed_stale: link speed has to be queried again
  * @speed: link speed in verbs terms
  * @width: link width in verbs terms
- * @mtu_changed: the adapter was told of an MTU, and has to be again after a reset
- * @mtu_work: tells the adapter of a new MTU
+ * @mtu_changed: an MTU was set, and has to be set again after a reset
+ * @mtu_work: sets a new MTU in the adapter
  * @qps: tables
  * @cqs: tables
  * @mrs: tables
@@ -272,9 +273,8 @@ struct erdma_caps {
  * @sdbs: SQ doorbell space
  * @cm: connections
  * @counters: software counters
- * @failures: the last ones, kept across recovery
+ * @failures: the last failures, kept across recovery
  * @diag: seen by the companion module
- * @diag_released: nobody holds the auxiliary device any more
  */
 struct erdma_dev {
 	struct ib_device ibdev;
@@ -339,7 +339,6 @@ struct erdma_dev {
 	struct erdma_counters __percpu *counters;
 	struct eadm_failures failures;
 	struct eadm_diag_dev diag;
-	struct completion diag_released;
 };
 
 static inline struct erdma_dev *to_erdma_dev(struct ib_device *ibdev)
@@ -347,7 +346,7 @@ static inline struct erdma_dev *to_erdma_dev(struct ib_device *ibdev)
 	return container_of(ibdev, struct erdma_dev, ibdev);
 }
 
-/* How long a command may take. Also before there are settings. */
+/* How long a command may take. Also valid before there are settings. */
 /* A debug message of a device; topics as in eadm_debug.h. */
 #define erdma_debug(d, topic, fmt, ...) \
 	eadm_debug(&(d)->diag, &(d)->pdev->dev, topic, fmt, ##__VA_ARGS__)
@@ -383,12 +382,13 @@ static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
 }
 
 /**
- * erdma_obj_is_dead() - whether the adapter serves an object no longer
+ * erdma_obj_is_dead() - whether the adapter no longer serves an object
  * @dev: the device
  * @obj: the object
  *
- * It cannot reach the object's memory, and has forgotten it or will before it
- * can. That does not make the memory free.
+ * It cannot reach the object's memory, and has forgotten the object, or will do
+ * so before it can reach memory again. That does not mean that the memory may
+ * be freed.
  *
  * Context: any.
  */

@@ -23,7 +23,7 @@ static void deliver_cq_error(struct erdma_cq *cq)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 }
 
-/* What failed first is the cause, the rest follows from it. */
+/* The first failure is the cause, the others follow from it. */
 static void note_first(struct erdma_qp *qp, u8 type, u8 syndrome)
 {
 	if (qp->first_event_time)
@@ -31,7 +31,7 @@ static void note_first(struct erdma_qp *qp, u8 type, u8 syndrome)
 	erdma_failed_qp(qp, type, syndrome);
 	qp->first_event = type;
 	qp->first_syndrome = syndrome;
-	/* Pairs with the acquire of who shows it. */
+	/* Pairs with the acquire of the reader that shows it. */
 	smp_store_release(&qp->first_event_time, local_clock());
 }
 
@@ -64,7 +64,7 @@ static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 	erdma_diag_async(dev, type, id);
 }
 
-/* Consumers may sleep in their handlers, so this is no interrupt's business. */
+/* Consumers may sleep in their handlers, so this cannot run in interrupt context. */
 static void aeq_work(struct work_struct *work)
 {
 	struct erdma_eq *eq = container_of(work, struct erdma_eq, work);
@@ -111,7 +111,7 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 
 /*
  * All calls of consumers' completion handlers come from here: a tasklet runs on
- * one CPU at a time, and so do the handlers of one CQ, as they may count on.
+ * one CPU at a time, and so do the handlers of one CQ, which consumers rely on.
  */
 static void ceq_tasklet(struct tasklet_struct *tasklet)
 {
@@ -146,7 +146,8 @@ static int irq_request(struct erdma_eq *eq, irq_handler_t handler, void *data, u
 
 	ret = request_irq(irq, handler, 0, eq->irq_name, data);
 	if (ret) {
-		dev_err(&pdev->dev, "no interrupt for vector %u: %d\n", eq->vector, ret);
+		dev_err(&pdev->dev, "cannot request the interrupt of vector %u: %d\n",
+			eq->vector, ret);
 		return ret;
 	}
 	eq->irq = irq;
@@ -242,7 +243,7 @@ int erdma_common_irq_request(struct erdma_dev *dev)
 	ret = irq_request(eq, common_irq, dev, cpu);
 	if (ret)
 		return ret;
-	/* The same vector, for those who look at one queue. */
+	/* The same vector; copied for readers that look at one queue only. */
 	memcpy(dev->cmdq_eq.irq_name, eq->irq_name, sizeof(eq->irq_name));
 	return 0;
 }
@@ -260,7 +261,7 @@ void erdma_common_irq_free(struct erdma_dev *dev)
 }
 
 /**
- * erdma_ceqs_create() - tell the adapter of all CEQs
+ * erdma_ceqs_create() - create all CEQs in the adapter
  * @dev: the device; the rings are empty
  *
  * Context: process.
@@ -285,7 +286,7 @@ int erdma_ceqs_create(struct erdma_dev *dev)
  * @dev: the device
  *
  * Context: process.
- * Return: 0 or -errno; erdma_ceqs_stop() in any case.
+ * Return: 0 or -errno; erdma_ceqs_stop() has to follow in any case.
  */
 int erdma_ceqs_start(struct erdma_dev *dev)
 {
@@ -321,7 +322,7 @@ void erdma_ceqs_stop(struct erdma_dev *dev)
 		eq = &dev->ceqs[i];
 		irq_release(eq, eq);
 		tasklet_kill(&eq->tasklet);
-		/* A reset follows: no need to insist. */
+		/* A reset follows, so stop at the first failure. */
 		if (eq->live && !ret)
 			ret = erdma_cmd_destroy_eq(dev, eq);
 		erdma_eq_set_live(eq, false);
@@ -345,7 +346,7 @@ void erdma_eqs_reset(struct erdma_dev *dev)
 }
 
 /**
- * erdma_eqs_set_live() - AEQ and command EQ are known to the adapter
+ * erdma_eqs_set_live() - note that the adapter knows AEQ and command EQ
  * @dev: the device
  *
  * Context: process.
@@ -357,12 +358,12 @@ void erdma_eqs_set_live(struct erdma_dev *dev)
 }
 
 /**
- * erdma_eqs_kick() - consume entries that no interrupt came for
+ * erdma_eqs_kick() - consume entries that got no interrupt
  * @dev: the device
  *
- * The command queue's are looked for by who waits for a command.
+ * Those of the command queue are polled for by the waiters of commands.
  *
- * Context: process; called now and then.
+ * Context: process; called periodically.
  */
 void erdma_eqs_kick(struct erdma_dev *dev)
 {

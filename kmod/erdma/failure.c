@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is kept of failures (eadm_failures.h). What a consumer asks for is none:
- * to stop a QP, to close or reject a connection, to ask for a context that is not
- * there; nor is what follows from that.
+ * Recording of failures (eadm_failures.h). What a consumer asks for is not a
+ * failure: stopping a QP, closing or rejecting a connection, querying a context
+ * that does not exist; nor is what follows from that.
  */
 #include <linux/pid.h>
 #include <linux/sched/task.h>
@@ -92,14 +92,14 @@ void erdma_failed_cq(struct erdma_cq *cq)
 	eadm_failures_note(&to_erdma_dev(cq->ibcq.device)->failures, &what);
 }
 
-/* As the kernel's sockets and mpa.c report it. */
+/* Errors as the kernel's sockets and mpa.c report them. */
 static u8 connection_cause(const struct erdma_cep *cep, int status)
 {
 	switch (status) {
 	case -ETIMEDOUT:
 		return EADM_CAUSE_TIMEOUT;
 	case -ECONNREFUSED:
-		/* Later it is what the peer's reply asks for. */
+		/* Later it means that the peer's reply asks for something unsupported. */
 		return cep->state == ERDMA_CEP_CONNECTING ? EADM_CAUSE_REFUSED :
 							    EADM_CAUSE_PROTOCOL;
 	case -ECONNRESET:
@@ -142,8 +142,8 @@ static void set_cep_owner(struct eadm_failure *what, const struct erdma_cep *cep
  * @cep: its endpoint, not closed yet
  * @status: why, as a negative errno
  *
- * One that was aborted had its QP stopped, by its consumer or with a failure of
- * its own.
+ * If it was aborted, its QP was stopped: by its consumer, or with a failure
+ * recorded for the QP.
  *
  * Context: process, with the endpoint's lock held.
  */
@@ -161,7 +161,7 @@ void erdma_failed_connection(struct erdma_cep *cep, int status)
 	lockdep_assert_held(&cep->lock);
 	if (status == -ECONNABORTED)
 		return;
-	/* Before it is connected the socket does not know them. */
+	/* The socket does not know the addresses before it is connected. */
 	if (cep->cm_id && cep->active && local.sin_family != AF_INET)
 		memcpy(&local, &cep->cm_id->m_local_addr, sizeof(local));
 	if (cep->cm_id && cep->active && peer.sin_family != AF_INET)
@@ -171,7 +171,7 @@ void erdma_failed_connection(struct erdma_cep *cep, int status)
 	eadm_failures_note(&cep->dev->failures, &what);
 }
 
-/* To ask for what is not there is a way to find that out, see settle.c. */
+/* Such queries may fail by design, as settle.c uses them to find out what exists. */
 static bool is_question(u32 op)
 {
 	switch (op) {
@@ -192,10 +192,10 @@ static bool is_question(u32 op)
 /**
  * erdma_failed_command() - a command was lost, or refused
  * @dev: the device
- * @cmd: the command; nothing is kept of one that succeeded, nor of one that a
- *	reset ended
+ * @cmd: the command; nothing is recorded if it succeeded or was ended by a
+ *	reset
  *
- * Context: process, of the issuer.
+ * Context: process, that of the issuer.
  */
 void erdma_failed_command(struct erdma_dev *dev, const struct erdma_cmd *cmd)
 {

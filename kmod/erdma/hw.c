@@ -8,7 +8,7 @@
 
 #include "erdma.h"
 
-/* From the end of INIT_DONE to RESET_DONE. */
+/* How long to wait for RESET_DONE after INIT_DONE has dropped. */
 #define SAY_SO_MS	100
 
 static u32 reg_read(struct erdma_dev *dev, u32 reg)
@@ -41,7 +41,7 @@ bool erdma_hw_is_gone(struct erdma_dev *dev)
 }
 
 /**
- * erdma_hw_is_up() - whether the adapter says that it was initialised
+ * erdma_hw_is_up() - whether the adapter reports that it is initialised
  * @dev: the device
  *
  * Context: any.
@@ -79,11 +79,11 @@ static int wait_status(struct erdma_dev *dev, u32 bit, unsigned int timeout_ms)
 
 	ret = readx_poll_timeout(readl, dev->bar + ERDMA_REG_DEV_ST, status,
 				 status & bit, 1000, timeout_ms * 1000ul);
-	/* A function that is gone has all bits set. */
+	/* The registers of a function that is gone read as all ones. */
 	return status == ERDMA_REG_GONE ? -ENODEV : ret;
 }
 
-/* Unless it is gone: whoever finds that ends bus mastering for good. */
+/* Unless the adapter is gone: then bus mastering stays off for good. */
 static int let_master(struct erdma_dev *dev)
 {
 	int ret = 0;
@@ -98,12 +98,12 @@ static int let_master(struct erdma_dev *dev)
 }
 
 /**
- * erdma_hw_start() - hand the rings over and let the adapter begin
+ * erdma_hw_start() - hand over the rings and start the adapter
  * @dev: the device; rings are empty
  * @timeout_ms: how long to wait for it
  *
- * From now on it may reach memory, so it must be known to have forgotten all of
- * before (erdma_hw_halt()).
+ * From now on it may reach memory, so it must be known to have forgotten
+ * everything from before (erdma_hw_halt()).
  *
  * Context: process.
  * Return: 0, -ETIMEDOUT or -ENODEV.
@@ -124,15 +124,15 @@ int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms)
 }
 
 /*
- * Asks for a reset and returns whether the adapter is known to have made it:
- * it says so, or does not claim any more to be initialised, which it did. Not all
- * generations say so (hw 2.1).
+ * Requests a reset and returns whether the adapter is known to have done it: it
+ * sets RESET_DONE, or INIT_DONE drops. Not all generations set RESET_DONE (hw
+ * 2.1).
  */
 static bool reset_is_confirmed(struct erdma_dev *dev, unsigned int timeout_ms)
 {
 	u32 before = reg_read(dev, ERDMA_REG_DEV_ST), now;
 	bool was_up = dev->came_up || before & ERDMA_ST_INIT_DONE;
-	/* An answer that is older than the life to be ended. */
+	/* A RESET_DONE that is older than the current INIT. */
 	bool old = before & ERDMA_ST_RESET_DONE && before & ERDMA_ST_INIT_DONE;
 	unsigned long deadline;
 	bool down = false;
@@ -148,7 +148,7 @@ static bool reset_is_confirmed(struct erdma_dev *dev, unsigned int timeout_ms)
 		if (now & ERDMA_ST_RESET_DONE && !old)
 			return true;
 		if (was_up && !down && !(now & ERDMA_ST_INIT_DONE)) {
-			/* Some time for it to say so, before it gets the next request. */
+			/* Give it some time to set RESET_DONE before the next request. */
 			down = true;
 			deadline = jiffies + msecs_to_jiffies(SAY_SO_MS);
 		}
@@ -157,7 +157,7 @@ static bool reset_is_confirmed(struct erdma_dev *dev, unsigned int timeout_ms)
 	return down;
 }
 
-/* Returns whether the function announces such a reset, and made it. */
+/* Returns whether the function supports FLR, and has done one. */
 static bool function_was_reset(struct erdma_dev *dev)
 {
 	struct pci_dev *pdev = dev->pdev;
@@ -178,9 +178,10 @@ static bool function_was_reset(struct erdma_dev *dev)
  * @dev: the device
  * @timeout_ms: how long it may take to confirm that
  *
- * Bus mastering is off afterwards in any case. That alone is no reason to give
- * memory back: what the adapter has not forgotten works on when somebody else
- * switches it on again, another driver, or this one's next life.
+ * Bus mastering is off afterwards in any case. That alone does not make it safe
+ * to free memory: what the adapter has not forgotten would become active again
+ * when bus mastering is enabled, by another driver or by this one at its next
+ * probe.
  *
  * Context: process.
  * Return: whether it is known that the adapter has forgotten everything: it
@@ -199,11 +200,12 @@ bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms)
 }
 
 /**
- * erdma_hw_end_former_life() - make the adapter forget a driver before this one
- * @dev: the device, of which the adapter knows nothing yet
+ * erdma_hw_end_former_life() - make the adapter forget a previous driver
+ * @dev: the device; the adapter knows nothing of it yet
  *
- * Who leaves by kexec or a crash tells the adapter nothing. Its queues and memory
- * regions would write to memory that is somebody else's by now.
+ * A driver that leaves by kexec or in a crash does not stop the adapter. Its
+ * queues and memory regions would write to memory that has another owner by
+ * now.
  *
  * Context: process.
  * Return: 0 or -EBUSY.
@@ -215,7 +217,7 @@ int erdma_hw_end_former_life(struct erdma_dev *dev)
 		return 0;
 	if (erdma_hw_is_up(dev)) {
 		dev_err(&dev->pdev->dev,
-			"still initialised by a former driver, and does not confirm a reset: it could write to memory that is not its own, so it is not used\n");
+			"still initialised by a previous driver, and does not confirm a reset: it could write to memory that it no longer owns, so it is not used\n");
 		return -EBUSY;
 	}
 	dev_warn(&dev->pdev->dev, "does not confirm a reset; was not initialised, so it is used\n");

@@ -2,11 +2,11 @@
 /*
  * The TCP sockets of a listening endpoint.
  *
- * The wildcard address is that of all devices, and each of them listens on the
- * same port (hw 10.2): each on the addresses of its own network interface, as
- * they come and go. One socket bound to the interface would not do: TCP would
- * answer through that interface alone, and a client on another address of this
- * host is not reached that way.
+ * The wildcard address concerns all devices, and each of them listens on the
+ * same port (hw 10.2), on the addresses of its own network interface, as they
+ * come and go. A single socket bound to the interface would not do: TCP would
+ * reply through that interface only, which does not reach a client on another
+ * address of this host.
  */
 #include <linux/inetdevice.h>
 #include <linux/nsproxy.h>
@@ -24,7 +24,7 @@
  * @link: in erdma_cep.lsocks
  * @addr: address it is bound to
  * @sock: NULL if TCP refused
- * @saved: callbacks it had
+ * @saved: its original callbacks
  */
 struct lsock {
 	struct list_head link;
@@ -54,7 +54,7 @@ static int lsock_bind(struct lsock *ls, struct erdma_cep *cep)
 	int vrf, ret;
 
 	sock_set_reuseaddr(sk);
-	/* TCP delivers what comes in through a VRF to sockets of that VRF. */
+	/* TCP delivers connections from a VRF only to sockets bound to that VRF. */
 	vrf = cep->any_addr ? l3mdev_master_ifindex(cep->dev->netdev) : 0;
 	ret = vrf ? sock_bindtoindex(sk, vrf, true) : 0;
 	if (!ret)
@@ -71,7 +71,7 @@ static int lsock_bind(struct lsock *ls, struct erdma_cep *cep)
 	return 0;
 }
 
-/* On failure the entry stays, without a socket, until addresses change. */
+/* On failure the entry remains, without a socket, until addresses change. */
 static int lsock_add(struct erdma_cep *cep, struct net *net, __be32 addr)
 {
 	struct lsock *ls = kzalloc(sizeof(*ls), GFP_KERNEL);
@@ -104,7 +104,7 @@ static bool has_lsock(const struct erdma_cep *cep, __be32 addr)
 	return false;
 }
 
-/* An address of the interface without a socket, 0: there is none. */
+/* Returns an address of the interface that has no socket yet, or 0. */
 static __be32 next_addr(const struct erdma_cep *cep)
 {
 	const struct in_device *in_dev;
@@ -141,7 +141,7 @@ static bool is_own_addr(const struct erdma_cep *cep, __be32 addr)
 	return found;
 }
 
-/* The interface's namespace, referenced; NULL unless it is the listener's. */
+/* Returns the interface's namespace, referenced, or NULL if it is not the listener's. */
 static struct net *netdev_net(const struct erdma_cep *cep)
 {
 	struct net *net;
@@ -153,7 +153,7 @@ static struct net *netdev_net(const struct erdma_cep *cep)
 	return net;
 }
 
-/* The first error, but all that can be listened on is. */
+/* Listens on all addresses that allow it; returns the first error. */
 static int listen_on_all(struct erdma_cep *cep)
 {
 	struct net *net = netdev_net(cep);
@@ -178,14 +178,15 @@ static int listen_on_all(struct erdma_cep *cep)
 /**
  * erdma_listener_open() - listen by TCP for an endpoint
  * @cep: the endpoint, locked, without sockets, its @backlog set
- * @id: has the address, IPv4, which may be the wildcard, or that of IPv6
+ * @id: has the address: IPv4, possibly the wildcard, or the IPv6 wildcard
  *
- * A device that refuses the wildcard spoils it for the others: that of IPv6 is
- * good for IPv4, too, or else for nothing here.
+ * A device that refuses a wildcard makes listening fail for all devices. So the
+ * IPv6 wildcard is accepted: it covers IPv4, too, unless it is IPv6-only; then
+ * this does nothing.
  *
  * Context: process.
- * Return: 0, also if nobody can come, or an error; the sockets then are closed
- * with the endpoint's end.
+ * Return: 0, even if no client can connect, or an error; the sockets are then
+ * closed with the endpoint.
  */
 int erdma_listener_open(struct erdma_cep *cep, const struct iw_cm_id *id)
 {
@@ -212,7 +213,7 @@ int erdma_listener_open(struct erdma_cep *cep, const struct iw_cm_id *id)
 }
 
 /**
- * erdma_listener_follow() - listen on the addresses that there are now
+ * erdma_listener_follow() - listen on the interface's current addresses
  * @cep: a listening endpoint, locked
  *
  * Context: process.
@@ -231,9 +232,9 @@ void erdma_listener_follow(struct erdma_cep *cep)
 }
 
 /**
- * erdma_listener_accept() - take a connection that a listener's TCP has
+ * erdma_listener_accept() - take a connection that TCP has accepted
  * @cep: the listening endpoint, locked
- * @inherited: set to what erdma_sock_attach() wants to know
+ * @inherited: set to the callbacks that erdma_sock_attach() takes
  *
  * Context: process.
  * Return: the connection, or NULL when there is none.
@@ -255,10 +256,10 @@ struct socket *erdma_listener_accept(struct erdma_cep *cep,
 }
 
 /**
- * erdma_listener_close() - no longer listen
- * @cep: an endpoint, locked; the caller holds a reference of it
+ * erdma_listener_close() - stop listening
+ * @cep: an endpoint, locked; the caller holds a reference to it
  *
- * Does nothing with one that does not listen. Context: process.
+ * Does nothing if it does not listen. Context: process.
  */
 void erdma_listener_close(struct erdma_cep *cep)
 {

@@ -7,10 +7,10 @@
 #include "eadm_version.h"
 #include "erdma.h"
 
-/* The adapter brings much up before it says INIT_DONE. */
+/* The adapter initialises a lot before it sets INIT_DONE. */
 #define INIT_TIMEOUT_MS		10000
 
-/* Limits of what requests and providers can express. */
+/* Limits of the request formats and of user providers. */
 #define MAX_RECV_WR_LOG2	15
 #define MAX_CQE_LOG2		20
 #define MAX_QP			BIT(ERDMA_MPT_BITS - 1)
@@ -39,7 +39,7 @@ static int read_caps(struct erdma_dev *dev)
 	caps->max_cqe = BIT(min_t(u32, shift, MAX_CQE_LOG2));
 	shift = FIELD_GET(ERDMA_CAP0_MAX_MR_SIZE, word[0]);
 	caps->max_mr_size = BIT_ULL(min_t(u32, shift, 63));
-	/* Without the second form of REG_MR a length has 32 bits (hw 4.9). */
+	/* Without the second form of REG_MR, lengths have 32 bits (hw 4.9). */
 	if (!(caps->flags & ERDMA_FLAG_MTT_VA))
 		caps->max_mr_size = min_t(u64, caps->max_mr_size, SZ_2G);
 	shift = FIELD_GET(ERDMA_CAP1_MAX_MW, word[1]);
@@ -50,14 +50,14 @@ static int read_caps(struct erdma_dev *dev)
 		dev_err(&dev->pdev->dev, "the adapter offers no QPs\n");
 		return -EIO;
 	}
-	/* Until the adapter refuses. */
+	/* Assumed until the adapter refuses. */
 	caps->stats = true;
 	caps->max_cq = 2 * caps->max_qp;
 	caps->max_mr = 2 * caps->max_qp;
 	return 0;
 }
 
-/* An adapter that starts may tell events of objects at once, though it has none. */
+/* An adapter may raise events for objects as soon as it starts, although there are none. */
 static void tables_init(struct erdma_dev *dev)
 {
 	erdma_table_init(&dev->qps, dev, EADM_OBJ_QP);
@@ -96,7 +96,7 @@ static int pci_start(struct erdma_dev *dev)
 		return ret;
 	ret = -EINVAL;
 	if (pci_select_bars(pdev, IORESOURCE_MEM) != ERDMA_BAR_MASK) {
-		dev_err(&pdev->dev, "memory BARs other than 0 and 2\n");
+		dev_err(&pdev->dev, "BARs 0 and 2 are not both memory BARs\n");
 		goto err_disable;
 	}
 	ret = pci_request_selected_regions(pdev, ERDMA_BAR_MASK, ERDMA_DRV_NAME);
@@ -117,7 +117,7 @@ static int pci_start(struct erdma_dev *dev)
 		dev_err(&pdev->dev, "no working function (version %#x)\n", version);
 		goto err_unmap;
 	}
-	/* What a command means depends on it. */
+	/* The meaning of commands depends on it. */
 	proto = readl(dev->bar + ERDMA_REG_DEV_PROTO);
 	if (proto != ERDMA_PROTO_IWARP) {
 		dev_err(&pdev->dev,
@@ -155,10 +155,10 @@ static int vectors_alloc(struct erdma_dev *dev)
 	u32 max = min_t(u32, num_online_cpus() + 1, ERDMA_MAX_VECTORS);
 	int ret;
 
-	/* One for events of all kinds, and at least one for completions. */
+	/* One for AEQ and command EQ, and at least one for completions. */
 	ret = pci_alloc_irq_vectors(dev->pdev, 2, max, PCI_IRQ_MSIX);
 	if (ret < 0) {
-		dev_err(&dev->pdev->dev, "no interrupt vectors: %d\n", ret);
+		dev_err(&dev->pdev->dev, "cannot allocate interrupt vectors: %d\n", ret);
 		return ret;
 	}
 	dev->vectors = ret;
@@ -166,7 +166,7 @@ static int vectors_alloc(struct erdma_dev *dev)
 	return 0;
 }
 
-/* Memory and queues of the driver; nothing of it is known to the adapter yet. */
+/* Memory and queues of the driver, none of which the adapter knows yet. */
 static int queues_init(struct erdma_dev *dev)
 {
 	int ret = -ENOMEM;
@@ -183,7 +183,7 @@ static int queues_init(struct erdma_dev *dev)
 				  pci_name(dev->pdev));
 	if (!dev->wq)
 		goto err_resp;
-	/* Work on the other queue waits for commands, and so for recovery. */
+	/* Work on the other queue waits for commands, and thus for recovery. */
 	dev->recovery_wq = alloc_ordered_workqueue("erdma-rec-%s", WQ_MEM_RECLAIM,
 						   pci_name(dev->pdev));
 	if (!dev->recovery_wq)
@@ -229,7 +229,7 @@ static void queues_free(struct erdma_dev *dev)
 	dma_pool_destroy(dev->dbrec_pool);
 }
 
-/* Takes the adapter out of service; what it may still know of is not freed afterwards. */
+/* Takes the adapter out of service; memory that it may still know of is not freed afterwards. */
 static void adapter_stop(struct erdma_dev *dev)
 {
 	erdma_watch_stop(dev);
@@ -252,7 +252,7 @@ static int adapter_start(struct erdma_dev *dev)
 		return ret;
 	ret = erdma_hw_start(dev, INIT_TIMEOUT_MS);
 	if (ret) {
-		dev_err(&dev->pdev->dev, "the adapter does not start: %d\n", ret);
+		dev_err(&dev->pdev->dev, "the adapter did not start: %d\n", ret);
 		goto err;
 	}
 	erdma_eqs_set_live(dev);
@@ -280,14 +280,17 @@ err:
 	return ret;
 }
 
-/* It tells consumers of the device, which is unregistered, and follows the interface. */
+/*
+ * Recovery reports to consumers of the device, which is unregistered, and follows the
+ * interface.
+ */
 static void recovery_stop(struct erdma_dev *dev)
 {
-	/* It has recovery run once more when it finds the adapter gone. */
+	/* The watch queues recovery once more when it finds the adapter gone. */
 	erdma_watch_stop(dev);
 	erdma_cmdq_set_recoverable(dev, false);
 	flush_work(&dev->recovery);
-	/* An event for consumers may still be on its way, with a pointer to the device. */
+	/* An event for consumers may still be pending, with a pointer to the device. */
 	flush_workqueue(ib_wq);
 	cancel_work_sync(&dev->mtu_work);
 }
@@ -390,7 +393,7 @@ static void erdma_remove(struct pci_dev *pdev)
 {
 	struct erdma_dev *dev = pci_get_drvdata(pdev);
 
-	/* Nobody has to wait for answers that cannot come. */
+	/* Avoids waiting for answers that cannot come. */
 	if (erdma_hw_is_gone(dev))
 		erdma_dev_set_gone(dev);
 	erdma_diag_del(dev);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory the adapter works on: kernel rings, pinned user buffers, doorbell
- * records, and what is left of objects whose end the adapter did not confirm.
+ * Memory that the adapter accesses: kernel rings, pinned user buffers, doorbell
+ * records, and what is left of objects whose destruction the adapter did not
+ * confirm.
  */
 
 #include <linux/dma-mapping.h>
@@ -77,16 +78,16 @@ void erdma_dbrec_free(struct erdma_dev *dev, struct erdma_dbrec *rec)
 }
 
 /**
- * erdma_area_pin() - pin user memory and make its translation
+ * erdma_area_pin() - pin user memory and create its translation
  * @dev: the device
  * @area: the area, zeroed
  * @va: user address
  * @size: bytes
  * @access: verbs access flags
- * @page_sizes: what the adapter can translate with
+ * @page_sizes: page sizes that the adapter can translate
  * @max_direct: translation entries the command has room for
  *
- * Context: process, of the owner of the memory.
+ * Context: process, the owner of the memory.
  * Return: 0 or -errno; the area is unpinned by erdma_hostmem_free().
  */
 int erdma_area_pin(struct erdma_dev *dev, struct erdma_area *area, u64 va, size_t size,
@@ -129,11 +130,11 @@ static bool dbpage_fits(const struct erdma_dbpage *page)
  * @mem: memory of the object the records are for
  * @va: address of the first record
  * @size: bytes of all its records
- * @ref: set to where they are, for as long as @mem exists
+ * @ref: set to where they are, valid as long as @mem exists
  *
  * Providers put the records of many objects into one page, so it is shared.
  *
- * Context: process, of the owner of the memory.
+ * Context: process, the owner of the memory.
  * Return: 0 or -errno; unpinned by erdma_hostmem_free().
  */
 int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, size_t size,
@@ -168,7 +169,10 @@ int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, s
 	}
 	refcount_set(&page->refs, 1);
 	page->index = index;
-	/* A page of another process under the same address is not shared. */
+	/*
+	 * If the slot is taken by another process's page at the same address,
+	 * this one is not shared.
+	 */
 	if (!xa_insert(&ctx->dbpages, index, page, GFP_KERNEL))
 		page->ctx = ctx;
 found:
@@ -183,7 +187,7 @@ out:
 	return ret;
 }
 
-/* Let no new object use the page; its context may be gone before it. */
+/* Prevents new objects from using the page; its context may be freed before it. */
 static void dbpage_unhash(struct erdma_dbpage *page, struct erdma_ctx *ctx)
 {
 	lockdep_assert_held(&ctx->dbpage_lock);
@@ -197,8 +201,8 @@ static void dbpage_unpin(struct erdma_dbpage *page)
 	struct erdma_ctx *ctx = READ_ONCE(page->ctx);
 
 	/*
-	 * A hashed page is only let go by objects of its context, which is
-	 * there as long as they are; an unhashed one is never hashed again.
+	 * Only objects of its context release a hashed page, and the context
+	 * outlives them; an unhashed page is never hashed again.
 	 */
 	if (ctx) {
 		if (!refcount_dec_and_mutex_lock(&page->refs, &ctx->dbpage_lock))
@@ -218,7 +222,7 @@ static void dbpage_unpin(struct erdma_dbpage *page)
  * @i: which of them
  *
  * Context: any.
- * Return: the value, which the user can make anything.
+ * Return: the value; the user can set it to anything.
  */
 u64 erdma_dbref_read(const struct erdma_dbref *ref, u32 i)
 {
@@ -231,7 +235,7 @@ u64 erdma_dbref_read(const struct erdma_dbref *ref, u32 i)
 }
 
 /**
- * erdma_hostmem_alloc() - make an empty description of an object's memory
+ * erdma_hostmem_alloc() - allocate an empty description of an object's memory
  * @table: table the object will be in
  * @epoch: that of the object
  *
@@ -255,7 +259,7 @@ struct erdma_hostmem *erdma_hostmem_alloc(struct erdma_table *table, u32 epoch)
  * @mem: memory of the object
  * @i: which of its queues
  * @size: bytes
- * @page_shift: the ring lies in one piece and is described as one page so big
+ * @page_shift: the ring is contiguous and is described as one page of this size
  *
  * Context: process.
  * Return: 0 or -ENOMEM; freed by erdma_hostmem_free() in any case.
@@ -279,7 +283,7 @@ int erdma_hostmem_ring(struct erdma_dev *dev, struct erdma_hostmem *mem, int i,
 }
 
 /**
- * erdma_hostmem_free() - give an object's memory back, and its number
+ * erdma_hostmem_free() - free an object's memory, and its number
  * @dev: the device
  * @mem: the memory; a number of 0 was never reserved
  *
@@ -322,7 +326,7 @@ static size_t mem_size(const struct erdma_hostmem *mem)
 	return size;
 }
 
-/* Whether the adapter cannot know of memory it was told of in an epoch, if at all. */
+/* Whether the adapter can no longer know of memory that it learned of in an epoch. */
 static bool epoch_is_over(const struct erdma_dev *dev, u32 epoch)
 {
 	lockdep_assert_held(&dev->orphan_lock);
@@ -330,14 +334,13 @@ static bool epoch_is_over(const struct erdma_dev *dev, u32 epoch)
 }
 
 /**
- * erdma_hostmem_retire() - an object is gone; do what can be done with its
- *	memory
+ * erdma_hostmem_retire() - an object is gone; free its memory if that is safe
  * @dev: the device
  * @mem: the memory
- * @done: the adapter answered that it is done with it, or was never told
+ * @done: the adapter confirmed that it is done with it, or never learned of it
  *
- * Memory the adapter may still know of is kept, with its number, until a reset
- * is confirmed.
+ * Memory that the adapter may still know of is kept, with its number, until a
+ * reset is confirmed.
  *
  * Context: process.
  */
@@ -366,7 +369,7 @@ void erdma_hostmem_retire(struct erdma_dev *dev, struct erdma_hostmem *mem, bool
 }
 
 /**
- * erdma_mem_expose() - the adapter learns of memory from now on
+ * erdma_mem_expose() - the adapter may learn of memory from now on
  * @dev: the device
  *
  * Context: process.
@@ -400,7 +403,7 @@ bool erdma_mem_is_exposed(struct erdma_dev *dev)
  *
  * Frees what retired objects left behind.
  *
- * Context: process; nobody starts the adapter meanwhile.
+ * Context: process; the adapter is not started concurrently.
  */
 void erdma_mem_confirm(struct erdma_dev *dev)
 {
@@ -417,17 +420,17 @@ void erdma_mem_confirm(struct erdma_dev *dev)
 		erdma_hostmem_free(dev, mem);
 }
 
-/* What is left of a device that could not be made to let go of memory. */
+/* What remains of a device that did not release its memory. */
 struct remains {
 	struct list_head orphans;
 	struct dma_pool *pools[2];
 };
 
 /**
- * erdma_mem_leak() - leave all memory behind that the adapter may know of
+ * erdma_mem_leak() - leak all memory that the adapter may know of
  * @dev: the device, about to be freed; rings were "freed" with @dev->leaking set
  *
- * Whoever got it would share it with the adapter.
+ * A new owner of this memory would share it with the adapter.
  *
  * Context: process.
  */
@@ -440,7 +443,7 @@ void erdma_mem_leak(struct erdma_dev *dev)
 		dev->orphan_bytes, dev->nr_orphans, dev->leaked);
 	if (!remains)
 		return;
-	/* Found from here by who looks for leaks: this one is intended. */
+	/* Lets kmemleak find the memory from here: this leak is intended. */
 	kmemleak_not_leak(remains);
 	INIT_LIST_HEAD(&remains->orphans);
 	list_splice_init(&dev->orphans, &remains->orphans);

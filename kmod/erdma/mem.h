@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Memory that the adapter works on. */
+/* Memory that the adapter accesses. */
 #ifndef ERDMA_MEM_H
 #define ERDMA_MEM_H
 
@@ -33,7 +33,7 @@ struct erdma_mtt_table {
 /**
  * struct erdma_mtt - translation entries of a buffer
  * @count: entries
- * @level: 0 entries are in @direct, else levels of tables
+ * @level: 0: entries are in @direct; else the number of table levels
  * @page_shift: log2 of what one entry covers
  * @scattered: tables of a page each, in up to three levels (needs
  *	ERDMA_FLAG_MTT_VA), else one contiguous table
@@ -78,7 +78,7 @@ struct erdma_area {
 /**
  * struct erdma_dbpage - a pinned page of a user's doorbell records
  * @refs: users; under dbpage_lock of @ctx
- * @ctx: where it can be found by address, NULL when it cannot
+ * @ctx: context in which it can be found by address, or NULL
  * @index: address in pages
  * @umem: the page
  */
@@ -91,11 +91,11 @@ struct erdma_dbpage {
 
 /**
  * struct erdma_dbref - where a user's doorbell records are
- * @page: pinned as long as the memory of the object
+ * @page: pinned as long as the object's memory exists
  * @offset: of the first one
  *
- * Kept in the object itself, so that a look at many objects touches no other
- * memory of theirs.
+ * Kept in the object itself, so that reading many objects touches no other
+ * memory.
  */
 struct erdma_dbref {
 	struct page *page;
@@ -104,14 +104,14 @@ struct erdma_dbref {
 
 /**
  * struct erdma_hostmem - all memory of one object that the adapter knows of
- * @orphan: entry in the device's list of memory whose object is gone while the
- *	adapter did not confirm that; freed by the next reset that is confirmed
- * @epoch: dev->epoch when the adapter was told of it last
+ * @orphan: entry in the device's list of memory whose object is gone without
+ *	confirmation by the adapter; freed by the next confirmed reset
+ * @epoch: dev->epoch when the adapter last learned of it
  * @table: table of @id
- * @id: number that stays reserved as long as the memory
+ * @id: number that stays reserved as long as the memory exists
  * @dbpage: page of the user's doorbell records
- * @area: what the adapter is told, of user and kernel memory alike (QP: SQ and
- *	RQ)
+ * @area: translations passed to the adapter, for both user and kernel memory
+ *	(QP: SQ and RQ)
  * @ring: kernel memory
  * @dbrec: doorbell records; without @va they are the user's
  */

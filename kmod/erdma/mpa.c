@@ -38,7 +38,7 @@ int erdma_mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie)
 	ret = kernel_sendmsg(cep->sock, &msg, vec, cep->tx_len ? 2 : 1, len);
 	if (ret < 0)
 		return ret;
-	/* An empty send buffer takes a whole frame or the socket is broken. */
+	/* An empty send buffer takes a whole frame, unless the socket is broken. */
 	return ret == len ? 0 : -ECONNABORTED;
 }
 
@@ -51,11 +51,11 @@ static int sock_recv(struct socket *sock, void *buf, size_t len)
 }
 
 /**
- * erdma_mpa_quiet() - see that the peer keeps silent
+ * erdma_mpa_quiet() - check that the peer has sent nothing more
  * @cep: the endpoint, whose frame is complete
  *
- * Nothing may follow before both ends are in RTS: the adapter would begin in
- * the middle of the stream (hw 10.3).
+ * The peer must not send anything before both ends are in RTS: the adapter
+ * would start in the middle of the stream (hw 10.3).
  *
  * Context: process, @cep->lock held.
  * Return: 0, or -EPROTO when something came.
@@ -69,7 +69,7 @@ int erdma_mpa_quiet(struct erdma_cep *cep)
 }
 
 /**
- * erdma_mpa_recv() - read on with the peer's frame
+ * erdma_mpa_recv() - continue reading the peer's frame
  * @cep: the endpoint
  * @key: what it has to be, ERDMA_MPA_KEY_*
  *

@@ -39,7 +39,7 @@ static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, in
 	mr->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
 	mr->ibmr.pd = ibpd;
 	mr->ibmr.device = ibpd->device;
-	/* The index is shown to everyone, the key is not: it must not follow from it. */
+	/* The index is public, the key is not: it must not be derivable from the index. */
 	get_random_bytes(&key, sizeof(key));
 	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt) | FIELD_PREP(ERDMA_STAG_KEY, key);
 	mr->ibmr.rkey = mr->ibmr.lkey;
@@ -71,7 +71,7 @@ static struct ib_mr *mr_register(struct erdma_dev *dev, struct erdma_mr *mr)
 	int ret;
 
 	ret = erdma_cmd_reg_mr(dev, mr);
-	/* Nobody knows what became of a command without an answer. */
+	/* The effect of a command without an answer is unknown. */
 	if (ret) {
 		done = ret == -EIO || (ret == -ETIMEDOUT && erdma_mr_end(dev, mr));
 		return mr_fail(dev, mr, done, ret);
@@ -145,7 +145,8 @@ static int set_page(struct ib_mr *ibmr, u64 addr)
 }
 
 /**
- * erdma_map_mr_sg() - verb: say what a fast-registration MR shall cover
+ * erdma_map_mr_sg() - verb: set the memory that a fast-registration MR will
+ * cover
  * @ibmr: the MR
  * @sg: DMA-mapped memory
  * @sg_nents: its entries
@@ -169,11 +170,12 @@ int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 }
 
 /**
- * erdma_mr_invalidated() - note that a fast-registration MR covers nothing now
+ * erdma_mr_invalidated() - note that a fast-registration MR has been
+ * invalidated
  * @dev: the device
- * @stag: its key, may be that of none
+ * @stag: its key; may not belong to any MR
  *
- * Part of posting and polling, for all queues at once: it takes no lock.
+ * Called by posting and polling of all queues, so it takes no lock.
  *
  * Context: any.
  */
@@ -190,7 +192,7 @@ void erdma_mr_invalidated(struct erdma_dev *dev, u32 stag)
 	rcu_read_unlock();
 }
 
-/* Takes over the pinned memory, whatever comes of it. */
+/* Takes ownership of the pinned memory, also on failure. */
 static int translate(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_umem *umem)
 {
 	struct erdma_area *area = &mr->mem->area[0];
@@ -200,7 +202,7 @@ static int translate(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_umem 
 	page_size = ib_umem_find_best_pgsz(umem, PAGE_SIZES, mr->iova);
 	if (!page_size)
 		return -EINVAL;
-	/* A command with entries in it has no room for a long length. */
+	/* A command with inline entries has no room for a 64-bit length. */
 	return erdma_mtt_from_umem(dev, &area->mtt, umem, page_size,
 				   mr->length > U32_MAX ? 0 : ERDMA_MR_INLINE_MTT,
 				   scattered(dev));
@@ -217,7 +219,7 @@ static int check_user_mr(struct erdma_dev *dev, u64 length, int access)
 	return 0;
 }
 
-/* Takes over the pinned memory, whatever comes of it. */
+/* Takes ownership of the pinned memory, also on failure. */
 static struct ib_mr *reg_umem(struct ib_pd *ibpd, struct ib_umem *umem, u64 length, u64 virt,
 			      int access, struct ib_udata *udata)
 {
@@ -308,7 +310,7 @@ struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
  * @udata: not used
  *
  * Context: process.
- * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
+ * Return: 0; memory that the adapter does not release is kept until a reset.
  */
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {

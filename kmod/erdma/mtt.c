@@ -7,7 +7,7 @@
 #include "erdma.h"
 
 #define ENTRIES_PER_PAGE	(PAGE_SIZE / sizeof(__le64))
-/* What can be had in one piece. */
+/* Largest contiguous allocation. */
 #define MAX_CONTIGUOUS		(SZ_4M / sizeof(__le64))
 
 static int table_alloc(struct erdma_dev *dev, struct erdma_mtt_table *table, u32 size)
@@ -62,7 +62,7 @@ static void tables_link(struct erdma_mtt *mtt, u32 bottom)
 	}
 }
 
-/* Lets the adapter see the tables from number @first on. */
+/* Makes the tables from number @first on visible to the adapter. */
 static void tables_sync(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 first)
 {
 	u32 i;
@@ -73,12 +73,12 @@ static void tables_sync(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 first)
 }
 
 /**
- * erdma_mtt_alloc() - make a translation with empty entries
+ * erdma_mtt_alloc() - allocate a translation with empty entries
  * @dev: the device
  * @mtt: the translation
  * @count: entries
  * @page_shift: log2 of what one entry covers
- * @max_direct: up to so many entries go into the command itself
+ * @max_direct: up to this many entries go into the command itself
  * @scattered: in pages and levels; else in one contiguous table
  *
  * Context: process.
@@ -120,7 +120,7 @@ int erdma_mtt_alloc(struct erdma_dev *dev, struct erdma_mtt *mtt, u64 count,
 	if (tables_alloc(dev, mtt, PAGE_SIZE))
 		return -ENOMEM;
 	tables_link(mtt, bottom);
-	/* Those above the entries are complete; nobody may come back to them. */
+	/* The tables above the bottom level are complete; there may be no later sync. */
 	tables_sync(dev, mtt, bottom);
 	return 0;
 }
@@ -161,7 +161,7 @@ u64 erdma_mtt_get(const struct erdma_mtt *mtt, u32 i)
 }
 
 /**
- * erdma_mtt_sync() - let the adapter see the entries
+ * erdma_mtt_sync() - make the entries visible to the adapter
  * @dev: the device
  * @mtt: the translation
  *
@@ -186,12 +186,12 @@ u64 erdma_mtt_addr(const struct erdma_mtt *mtt)
 }
 
 /**
- * erdma_mtt_from_umem() - make the translation of user memory
+ * erdma_mtt_from_umem() - create the translation of user memory
  * @dev: the device
  * @mtt: the translation
  * @umem: the memory
  * @page_size: what one entry covers, as ib_umem_find_best_pgsz() found
- * @max_direct: up to so many entries go into the command itself
+ * @max_direct: up to this many entries go into the command itself
  * @scattered: in pages and levels; else in one contiguous table
  *
  * Context: process.

@@ -3,10 +3,10 @@
  * The network interface of the port (hw 1.5): the one whose permanent address
  * is the adapter's MAC address.
  *
- * The RDMA core cannot do with an iWARP port that lost its interface. When that
- * leaves the system the device leaves too: the driver is bound anew, which
- * waits for the interface to come back. A move to another network namespace
- * changes nothing.
+ * The RDMA core cannot handle an iWARP port that lost its interface. When the
+ * interface is unregistered, the device goes too: the driver is rebound, and
+ * its probe waits for the interface to come back. A move to another network
+ * namespace changes nothing.
  */
 
 #include <linux/etherdevice.h>
@@ -17,10 +17,10 @@
 
 #include "erdma.h"
 
-/* Outlives all devices, so that it can bind one anew. */
+/* Outlives all devices, so that it can rebind one. */
 static struct workqueue_struct *rebind_wq;
 
-/* @dev is only compared: it may be gone. */
+/* @dev is only compared, never dereferenced: it may be gone. */
 struct rebind {
 	struct work_struct work;
 	struct pci_dev *pdev;
@@ -33,7 +33,7 @@ static void rebind_work(struct work_struct *work)
 	struct device *dev = &rebind->pdev->dev;
 	bool ours;
 
-	/* An administrator may have given the adapter to another driver meanwhile. */
+	/* The adapter may have been bound to another driver meanwhile. */
 	device_lock(dev);
 	ours = dev->driver && dev->driver->owner == THIS_MODULE &&
 	       pci_get_drvdata(rebind->pdev) == rebind->dev;
@@ -44,7 +44,7 @@ static void rebind_work(struct work_struct *work)
 	kfree(rebind);
 }
 
-/* The core and the driver hold the interface until removal is done. */
+/* Until removal is done, core and driver hold a reference to the interface. */
 static void start_rebind(struct erdma_dev *dev)
 {
 	struct rebind *rebind;
@@ -94,8 +94,8 @@ enum ib_port_state erdma_port_state(const struct erdma_dev *dev)
  * @dev: the device; its MAC address is known
  *
  * Context: process.
- * Return: 0; -EPROBE_DEFER when there is none (yet); -EINVAL when the address is
- * none; or -errno.
+ * Return: 0; -EPROBE_DEFER when there is none (yet); -EINVAL when the address
+ * is not valid; or -errno.
  */
 int erdma_netdev_bind(struct erdma_dev *dev)
 {
@@ -104,7 +104,7 @@ int erdma_netdev_bind(struct erdma_dev *dev)
 
 	/* Interfaces without a permanent address have zeros there. */
 	if (!is_valid_ether_addr(dev->mac)) {
-		pci_err(dev->pdev, "the adapter gives no valid MAC address (%pM)\n", dev->mac);
+		pci_err(dev->pdev, "the adapter reports no valid MAC address (%pM)\n", dev->mac);
 		return -EINVAL;
 	}
 	rtnl_lock();
@@ -129,7 +129,7 @@ int erdma_netdev_bind(struct erdma_dev *dev)
 }
 
 /**
- * erdma_netdev_unbind() - let the network interface go
+ * erdma_netdev_unbind() - release the network interface
  * @dev: the device
  *
  * Context: process.
@@ -151,7 +151,7 @@ static void dispatch(struct erdma_dev *dev, enum ib_event_type type)
 	ib_dispatch_event(&event);
 }
 
-/* Tells consumers when the port's state is another one than before. */
+/* Notifies consumers when the port's state has changed. */
 static void update_state(struct erdma_dev *dev, enum ib_port_state state)
 {
 	WRITE_ONCE(dev->speed_stale, true);
@@ -168,7 +168,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
 
 	ASSERT_RTNL();
-	/* A notifier that leaves is told as if all interfaces did. */
+	/* Unregistering a notifier sends it events as if all interfaces went away. */
 	if (netdev != dev->netdev || READ_ONCE(dev->removing))
 		return NOTIFY_DONE;
 	switch (event) {
@@ -191,7 +191,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		strscpy(dev->ibdev.iw_ifname, netdev->name, sizeof(dev->ibdev.iw_ifname));
 		break;
 	case NETDEV_UNREGISTER:
-		/* Also sent for a move, which it survives. */
+		/* Also sent for a move between namespaces, which the device survives. */
 		if (netdev->reg_state != NETREG_REGISTERED)
 			start_rebind(dev);
 		break;
@@ -210,10 +210,10 @@ static int inetaddr_event(struct notifier_block *nb, unsigned long event, void *
 }
 
 /**
- * erdma_mtu_work() - tell the adapter of the interface's MTU
+ * erdma_mtu_work() - set the interface's MTU in the adapter
  * @work: dev->mtu_work
  *
- * Not done by the notifier itself, which has the world waiting.
+ * Not done in the notifier itself, which holds the RTNL.
  *
  * Context: process.
  */
@@ -225,7 +225,7 @@ void erdma_mtu_work(struct work_struct *work)
 
 	ret = erdma_cmd_conf_mtu(dev, mtu);
 	if (ret)
-		ibdev_warn(&dev->ibdev, "the adapter did not take an MTU of %u: %d\n", mtu, ret);
+		ibdev_warn(&dev->ibdev, "cannot set an MTU of %u: %d\n", mtu, ret);
 }
 
 /**
@@ -245,7 +245,7 @@ int erdma_netdev_register(struct erdma_dev *dev)
 		return ret;
 	dev->inetaddr_nb.notifier_call = inetaddr_event;
 	register_inetaddr_notifier(&dev->inetaddr_nb);
-	/* Left before anybody looked. */
+	/* The interface went away before the notifier was registered. */
 	if (!compat_netdev_is_registered(dev->netdev)) {
 		erdma_netdev_unregister(dev);
 		return -EPROBE_DEFER;

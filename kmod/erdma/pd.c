@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Protection domains: a number, for the adapter. */
+/* Protection domains; to the adapter just a number. */
 
 #include <rdma/uverbs_ioctl.h>
 
 #include "erdma.h"
 
 /**
- * erdma_alloc_pd() - verb: make a PD
+ * erdma_alloc_pd() - verb: allocate a PD
  * @ibpd: the PD
  * @udata: NULL for the kernel
  *

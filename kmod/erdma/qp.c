@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queue pairs: life and states (hw 4.7, 4.8, 6.8). */
+/* Queue pairs: lifetime and states (hw 4.7, 4.8, 6.8). */
 
 #include <rdma/uverbs_ioctl.h>
 
@@ -7,7 +7,7 @@
 #include "erdma.h"
 
 #define PAGE_SIZES	(SZ_512K | (SZ_512K - SZ_4K))
-/* A ring in one piece is described as one page of this size. */
+/* A contiguous ring is described as one page of this size. */
 #define RING_PAGE_SHIFT	20
 
 static int check_attr(struct erdma_dev *dev, const struct ib_qp_init_attr *attr)
@@ -92,7 +92,7 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp,
 		goto err;
 	ret = erdma_cmd_create_qp(dev, qp, &qp->cookie);
 	if (ret) {
-		/* Nobody knows what became of a command without an answer. */
+		/* The effect of a command without an answer is unknown. */
 		done = ret == -EIO || (ret == -ETIMEDOUT && erdma_qp_end(dev, qp));
 		goto err_kqp;
 	}
@@ -117,9 +117,9 @@ err:
 }
 
 /**
- * erdma_create_qp() - verb: make a QP
+ * erdma_create_qp() - verb: create a QP
  * @ibqp: the QP
- * @attr: what it is to be
+ * @attr: its attributes
  * @udata: NULL for the kernel
  *
  * Context: process.
@@ -135,7 +135,10 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	if (ret)
 		goto err;
 	qp->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
-	/* The adapter has no QP without one of its queues: the smallest does for none. */
+	/*
+	 * The adapter has no QPs that lack a queue: a queue of the smallest size stands for
+	 * none.
+	 */
 	qp->sq_depth = roundup_pow_of_two(max(attr->cap.max_send_wr, 1u) *
 					  ERDMA_MAX_SQEBB_PER_WQE);
 	qp->rq_depth = roundup_pow_of_two(max(attr->cap.max_recv_wr, 1u));
@@ -172,8 +175,8 @@ err:
 }
 
 /*
- * Neither connected nor about to be: there is nothing to stop. Nobody can
- * connect it from now on.
+ * Returns whether the QP is neither connected nor about to be: then there is
+ * nothing to stop, and it can no longer be connected.
  */
 static bool was_never_used(struct erdma_qp *qp)
 {
@@ -192,8 +195,8 @@ static bool was_never_used(struct erdma_qp *qp)
  * @ibqp: the QP
  * @udata: NULL for the kernel
  *
- * Context: process; waits for the connection manager to let go of the QP.
- * Return: 0; should the adapter not let go of the memory, it is kept until a reset.
+ * Context: process; waits for the connection manager to release the QP.
+ * Return: 0; memory that the adapter does not release is kept until a reset.
  */
 int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
@@ -201,10 +204,10 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
 	bool done;
 
-	/* A refusal does not matter: what counts is the destruction. */
+	/* It does not matter if the adapter refuses: the destruction is what counts. */
 	if (!was_never_used(qp))
 		erdma_qp_stop(qp, ERDMA_QPS_ERROR);
-	/* It would name a QP that the adapter does not know any more. */
+	/* The work would name a QP that the adapter no longer knows. */
 	if (qp->kqp)
 		cancel_delayed_work_sync(&qp->kqp->reflush);
 	done = erdma_qp_end(dev, qp);
@@ -221,7 +224,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-/* rts: NULL when it is over. */
+/* rts: NULL when the connection has ended. */
 static void set_connection(struct erdma_qp *qp, const struct erdma_rts *rts)
 {
 	lockdep_assert_held(&qp->state_lock);
@@ -255,7 +258,7 @@ static void set_state(struct erdma_qp *qp, enum erdma_qp_state state)
 		erdma_kqp_reflush(qp);
 }
 
-/* Asks the adapter, then notes the state. */
+/* Changes the state in the adapter, then in the driver. */
 static int change_state(struct erdma_qp *qp, enum erdma_qp_state state,
 			const struct erdma_rts *rts)
 {
@@ -276,8 +279,8 @@ static int change_state(struct erdma_qp *qp, enum erdma_qp_state state,
 }
 
 /*
- * The table of hw 6.8, but for the change to RTS, which needs a connection.
- * Sets *closed when the connection manager has to be told.
+ * The table of hw 6.8, except for the change to RTS, which needs a connection.
+ * Sets *closed when the connection manager has to be notified.
  */
 static int transition(struct erdma_qp *qp, enum erdma_qp_state state, bool *closed)
 {
@@ -294,7 +297,7 @@ static int transition(struct erdma_qp *qp, enum erdma_qp_state state, bool *clos
 			*closed = true;
 			return change_state(qp, state, NULL);
 		}
-		/* The adapter has no say in these two. */
+		/* The adapter is not involved in these two. */
 		if (state == ERDMA_QPS_IDLE || state == ERDMA_QPS_RTR)
 			set_state(qp, state);
 		return 0;
@@ -322,7 +325,7 @@ static int transition(struct erdma_qp *qp, enum erdma_qp_state state, bool *clos
 	}
 }
 
-/* Under the lock, or the endpoint might be freed between taking it and telling it. */
+/* Called with the lock held: otherwise the endpoint might be freed before it is notified. */
 static void tell_cm(struct erdma_qp *qp)
 {
 	lockdep_assert_held(&qp->state_lock);
@@ -346,16 +349,16 @@ static int modify(struct erdma_qp *qp, enum erdma_qp_state state)
 }
 
 /**
- * erdma_qp_stop() - leave service, or never enter it
+ * erdma_qp_stop() - take a QP out of service, or keep it from entering service
  * @qp: the QP, referenced
  * @state: ERDMA_QPS_CLOSING, ERDMA_QPS_TERMINATE or ERDMA_QPS_ERROR
  *
- * Tells the connection manager when this ends a connection (see
+ * Notifies the connection manager when this ends a connection (see
  * erdma_qp_attach_cm()).
  *
  * Context: process.
- * Return: 0 or -errno; whether the adapter refused or not, after
- * ERDMA_QPS_ERROR the connection manager is out of it.
+ * Return: 0 or -errno; after ERDMA_QPS_ERROR the connection manager is detached
+ * even if the adapter refused.
  */
 int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state)
 {
@@ -365,8 +368,9 @@ int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state)
 }
 
 /*
- * The adapter may have the QP in RTS or not. A QP that cannot be stopped now is
- * out of service in any case, in a state that its destruction stops it from.
+ * Stops a QP of which it is unknown whether the adapter has it in RTS. If it
+ * cannot be stopped now, it is out of service in any case, in a state from
+ * which destruction will stop it.
  */
 static void stop_unsure(struct erdma_qp *qp)
 {
@@ -381,8 +385,8 @@ static void stop_unsure(struct erdma_qp *qp)
  * @rts: the connection
  *
  * Context: process.
- * Return: 0; -EINVAL in a state other than IDLE and RTR; or what the adapter
- * made of it. After -ETIMEDOUT the QP is stopped.
+ * Return: 0; -EINVAL in a state other than IDLE and RTR; or the error of the
+ * command. After -ETIMEDOUT the QP is stopped.
  */
 int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts)
 {
@@ -401,7 +405,7 @@ int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts)
 }
 
 /**
- * erdma_qp_attach_cm() - be told when a QP's connection ends
+ * erdma_qp_attach_cm() - get notified when a QP's connection ends
  * @qp: the QP, referenced for as long as it is attached
  * @closed: called once, in process context and with the QP's state lock held,
  *	when the QP leaves RTS or goes to ERROR before that, dies with the
@@ -430,7 +434,7 @@ int erdma_qp_attach_cm(struct erdma_qp *qp,
 }
 
 /**
- * erdma_qp_detach_cm() - do not be told any more
+ * erdma_qp_detach_cm() - stop being notified
  * @qp: the QP, referenced
  *
  * Context: process.
@@ -449,7 +453,7 @@ void erdma_qp_detach_cm(struct erdma_qp *qp)
  * @qpn: its number
  *
  * Context: any.
- * Return: the QP or NULL; erdma_obj_put(&qp->obj) lets it go.
+ * Return: the QP or NULL; release it with erdma_obj_put(&qp->obj).
  */
 struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn)
 {
@@ -487,7 +491,7 @@ void erdma_qp_event(struct erdma_qp *qp, enum ib_event_type type)
 void erdma_qp_died(struct erdma_qp *qp)
 {
 	erdma_qp_stop(qp, ERDMA_QPS_ERROR);
-	/* In ERROR before, its change of state did not see to that. */
+	/* If the QP was in ERROR already, the change of state did not flush. */
 	if (qp->kqp)
 		erdma_kqp_reflush(qp);
 	erdma_qp_event(qp, IB_EVENT_QP_FATAL);
@@ -536,7 +540,7 @@ enum ib_qp_state erdma_qp_ib_state(const struct erdma_qp *qp)
  * erdma_modify_qp() - verb: change a QP
  * @ibqp: the QP
  * @attr: new attributes
- * @mask: which; only the state means anything to the adapter
+ * @mask: which; only the state matters to the adapter
  * @udata: not used
  *
  * Context: process.
@@ -553,14 +557,14 @@ int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 }
 
 /**
- * erdma_query_qp() - verb: tell of a QP
+ * erdma_query_qp() - verb: query a QP
  * @ibqp: the QP
  * @attr: attributes
  * @mask: which; all are given
  * @init_attr: attributes of creation
  *
  * Context: process; resource tracking may ask while and after the QP is
- * destroyed, until its memory goes: uses nothing that destruction frees.
+ * destroyed, until its memory is freed: uses nothing that destruction frees.
  * Return: 0.
  */
 int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -569,12 +573,12 @@ int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
 
-	/* Callers pass on all of it, to processes too. */
+	/* Callers copy all of it, also to processes. */
 	memset(attr, 0, sizeof(*attr));
 	memset(init_attr, 0, sizeof(*init_attr));
 	attr->qp_state = erdma_qp_ib_state(qp);
 	attr->cur_qp_state = attr->qp_state;
-	/* In units of the queues: that is what the provider works with. */
+	/* In units of the queues, as the provider expects. */
 	attr->cap.max_send_wr = qp->sq_depth;
 	attr->cap.max_recv_wr = qp->rq_depth;
 	attr->cap.max_send_sge = ERDMA_MAX_SEND_SGE;

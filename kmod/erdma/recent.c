@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Answers of the adapter that everybody may ask for. Each costs a command, of
- * which there are not many at a time: readers without CAP_NET_ADMIN get the
- * last answer until it is ERDMA_RECENT_LIFE old, and one command at most is
- * under way for all of them.
+ * Cached answers of the adapter that any user may request. Each costs a
+ * command, and commands are scarce: readers without CAP_NET_ADMIN get the last
+ * answer until it is ERDMA_RECENT_LIFE old, and at most one command is in
+ * flight for all of them.
  */
 #include <linux/capability.h>
 
@@ -17,7 +17,7 @@ static bool is_recent(const struct erdma_recent *recent)
 	return recent->asked && time_before(jiffies, recent->when + ERDMA_RECENT_LIFE);
 }
 
-/* An error is an answer as well: after a time-out the next one would only wait, too. */
+/* Errors are cached as well: after a timeout the next command would probably time out, too. */
 static void keep(struct erdma_recent *recent, int ret)
 {
 	lockdep_assert_held(&recent->lock);
@@ -39,8 +39,8 @@ bool erdma_may_ask(void)
 /**
  * erdma_recent_stats() - the port's counters
  * @dev: the device
- * @value: what they are
- * @fresh: ask now
+ * @value: set to the counters
+ * @fresh: ask the adapter now
  *
  * Context: process.
  * Return: 0, -EINTR, or what erdma_cmd_get_stats() returned.
@@ -66,8 +66,8 @@ int erdma_recent_stats(struct erdma_dev *dev, u64 value[ERDMA_STATS_COUNT], bool
 /**
  * erdma_recent_ext_attr() - the extended attributes
  * @dev: the device
- * @ext: what they are
- * @fresh: ask now
+ * @ext: set to the attributes
+ * @fresh: ask the adapter now
  *
  * Context: process.
  * Return: 0, -EINTR, or what erdma_cmd_get_ext_attr() returned.

@@ -2,29 +2,21 @@
 /*
  * What happens after a lost command.
  *
- * First the queue is asked whether it answers at all. If so nothing else was
- * hurt. If not, the adapter is reset and started again with empty rings. It
- * has forgotten all objects then: they are marked dead by raising the epoch,
- * their consumers are told, and destroying them needs no command. New objects
- * work at once.
+ * First a probe command checks whether the queue answers at all. If so, nothing
+ * else is affected. If not, the adapter is reset and restarted with empty
+ * rings. It has then forgotten all objects: they are marked dead by raising the
+ * epoch, their consumers are notified, and destroying them needs no command.
+ * New objects work at once.
  *
- * An adapter that does not confirm the reset is not started again: it is halted,
- * and keeps the memory it knows of (see erdma.h). The watch has the reset tried
- * again.
+ * An adapter that does not confirm the reset is not restarted: it is halted,
+ * and the memory it knows of is kept (see erdma.h). The watch retries the
+ * reset.
  */
 
 #include "erdma.h"
 #include "trace.h"
 
-enum recovery_step {
-	STEP_BEGIN,
-	STEP_PROBE,
-	STEP_RESET,
-	STEP_END,
-	STEP_GONE,
-};
-
-/* Objects of an epoch that the adapter was never told of are none to forget. */
+/* An epoch that the adapter was never exposed to has no objects to forget. */
 static void end_epoch(struct erdma_dev *dev)
 {
 	lockdep_assert_held(&dev->cmdq.lock);
@@ -33,12 +25,12 @@ static void end_epoch(struct erdma_dev *dev)
 }
 
 /*
- * The adapter has forgotten all objects if it confirmed that, and cannot reach any
- * memory in either case.
+ * With @confirmed the adapter has forgotten all objects; in either case it cannot reach
+ * any memory.
  */
 static void forget_all(struct erdma_dev *dev, bool confirmed)
 {
-	/* Before anybody is told that his command was given up. */
+	/* Before any issuer learns that its command was given up. */
 	spin_lock_irq(&dev->cmdq.lock);
 	end_epoch(dev);
 	spin_unlock_irq(&dev->cmdq.lock);
@@ -58,7 +50,7 @@ static bool halt_adapter(struct erdma_dev *dev)
 
 	if (!confirmed && !dev->unconfirmed)
 		ibdev_err(&dev->ibdev,
-			  "the adapter does not confirm a reset: it is halted and keeps its memory\n");
+			  "the adapter did not confirm a reset: it is halted, and its memory is kept\n");
 	forget_all(dev, confirmed);
 	return confirmed;
 }
@@ -92,7 +84,7 @@ static int reset(struct erdma_dev *dev)
 	return ret;
 }
 
-/* Once: one that is still there when the adapter is reset again has nothing new. */
+/* Once per QP, even if it still exists at a later reset. */
 static void tell_owner(struct erdma_qp *qp)
 {
 	if (qp->forgotten)
@@ -102,7 +94,7 @@ static void tell_owner(struct erdma_qp *qp)
 	erdma_qp_died(qp);
 }
 
-/* Tells consumers of objects that the adapter has forgotten. */
+/* Notifies consumers of objects that the adapter has forgotten. */
 static void tell_consumers(struct erdma_dev *dev)
 {
 	struct ib_event event = {
@@ -133,9 +125,9 @@ static void count_recovery(struct erdma_dev *dev, bool ok)
 }
 
 /*
- * Returns false if that was done before. Bus mastering goes off before anybody can
- * see that the objects are dead: should the adapter be there after all, it must not
- * write to what their owners free.
+ * Returns false if it was already withdrawn. Bus mastering goes off before the objects
+ * can be seen to be dead: if the adapter still exists after all, it must not write to
+ * memory that their owners free.
  */
 static bool withdraw(struct erdma_dev *dev, bool *tell)
 {
@@ -153,7 +145,7 @@ static bool withdraw(struct erdma_dev *dev, bool *tell)
 	q->state = ERDMA_CMDQ_DEAD;
 	*tell = q->recoverable;
 	spin_unlock_irq(&q->lock);
-	/* Registers that read as ones are no proof that nobody writes. */
+	/* Registers that read as all ones do not prove that the adapter has stopped writing. */
 	if (!present)
 		erdma_mem_confirm(dev);
 	return true;
@@ -163,7 +155,8 @@ static bool withdraw(struct erdma_dev *dev, bool *tell)
  * erdma_dev_set_gone() - the adapter no longer answers on the bus
  * @dev: the device
  *
- * From now on commands fail at once and objects are destroyed without any.
+ * From now on commands fail at once, and objects are destroyed without
+ * commands.
  *
  * Context: process.
  */
@@ -173,7 +166,7 @@ void erdma_dev_set_gone(struct erdma_dev *dev)
 
 	if (!withdraw(dev, &tell))
 		return;
-	trace_recovery(&dev->ibdev, STEP_GONE, 0);
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_GONE, 0);
 	dev_err(&dev->pdev->dev, "the adapter is gone\n");
 	erdma_cmdq_reset(dev, -ENODEV);
 	erdma_failed_device(dev, EADM_CAUSE_ADAPTER_GONE, 0);
@@ -182,7 +175,7 @@ void erdma_dev_set_gone(struct erdma_dev *dev)
 		queue_work(dev->recovery_wq, &dev->recovery);
 }
 
-/* Returns whether the adapter is gone, which nobody may have noticed before. */
+/* Returns whether the adapter is gone; it may be the first to notice. */
 static bool is_gone(struct erdma_dev *dev)
 {
 	if (!READ_ONCE(dev->gone) && erdma_hw_is_gone(dev))
@@ -190,7 +183,7 @@ static bool is_gone(struct erdma_dev *dev)
 	return READ_ONCE(dev->gone);
 }
 
-/* Asks whether the queue answers, and resets the adapter otherwise. */
+/* Checks whether the queue answers, and resets the adapter if not. */
 static int bring_back(struct erdma_dev *dev)
 {
 	u64 version;
@@ -198,15 +191,15 @@ static int bring_back(struct erdma_dev *dev)
 
 	erdma_cmdq_set_state(dev, ERDMA_CMDQ_RECOVERING);
 	ret = dev->halted ? -ENODEV : erdma_cmd_query_fw(dev, &version);
-	trace_recovery(&dev->ibdev, STEP_PROBE, ret);
-	erdma_debug(dev, dev, "recovery: the command that asks for an answer: %d\n", ret);
-	/* A refusal is an answer. */
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_PROBE, ret);
+	erdma_debug(dev, dev, "recovery: probe command: %d\n", ret);
+	/* A refusal is an answer, too. */
 	if (!ret || ret == -EIO)
 		return 0;
 	if (is_gone(dev))
 		return -ENODEV;
 	ret = reset(dev);
-	trace_recovery(&dev->ibdev, STEP_RESET, ret);
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_RESET, ret);
 	erdma_debug(dev, dev, "recovery: reset: %d\n", ret);
 	return ret;
 }
@@ -217,11 +210,11 @@ static void recover(struct erdma_dev *dev)
 	u32 epoch = dev->epoch;
 	int ret;
 
-	trace_recovery(&dev->ibdev, STEP_BEGIN, 0);
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_BEGIN, 0);
 	ret = bring_back(dev);
 	count_recovery(dev, !ret);
 	erdma_cmdq_set_state(dev, ret ? ERDMA_CMDQ_DEAD : ERDMA_CMDQ_EVENT);
-	trace_recovery(&dev->ibdev, STEP_END, ret);
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_END, ret);
 	if (ret && is_gone(dev))
 		return;
 	if (ret && !was_halted)
@@ -241,7 +234,7 @@ static void recover(struct erdma_dev *dev)
  * erdma_recovery_work() - bring the command queue back
  * @work: dev->recovery
  *
- * Also finds out that the adapter is gone, and tells consumers of that.
+ * Also detects that the adapter is gone, and reports that to consumers.
  *
  * Context: process.
  */
@@ -256,7 +249,7 @@ void erdma_recovery_work(struct work_struct *work)
 	/* An adapter that was reset knows nothing of the MTU. */
 	if ((epoch != dev->epoch || was_halted) && READ_ONCE(dev->mtu_changed))
 		queue_work(dev->wq, &dev->mtu_work);
-	/* Who finds the adapter gone has this run again for it, also during a run. */
+	/* Finding the adapter gone queues this work again, even while it runs. */
 	if (READ_ONCE(dev->gone) ? !dev->told_gone : epoch != dev->epoch) {
 		dev->told_gone = READ_ONCE(dev->gone);
 		tell_consumers(dev);
@@ -264,10 +257,10 @@ void erdma_recovery_work(struct work_struct *work)
 }
 
 /**
- * erdma_dev_withdraw() - the machine is about to go down, or to start another kernel
+ * erdma_dev_withdraw() - the machine is about to shut down, or to start another kernel
  * @dev: the device
  *
- * What the adapter does not forget, it would write to while the next kernel runs.
+ * The adapter would write to memory that it has not forgotten while the next kernel runs.
  *
  * Context: process.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of objects in the adapter, and what it takes to be sure of it.
+ * Destroying objects in the adapter, and making sure that they are gone.
  *
- * Memory that the adapter was told of is given back only when the adapter has
- * let go of it. Mostly it says so. When it does not, because an answer was lost
- * or it refuses, it is asked what it has; in doubt the memory is kept until a
+ * Memory that the adapter knows of is freed only when the adapter has released
+ * it. Usually it confirms that. When it does not, because an answer was lost or
+ * it refuses, it is queried for the object; in doubt the memory is kept until a
  * reset is confirmed.
  */
 
@@ -14,10 +14,10 @@
 #include "erdma.h"
 
 /**
- * struct answer - what the adapter says when asked for the context of a queue
- * @ret: 0; -EIO when it refused; another one means that it did not say anything
+ * struct answer - the adapter's answer to a query for the context of a queue
+ * @ret: 0; -EIO when it refused; any other error means that it did not answer
  * @syndrome: of a refusal
- * @enabled: the context is that of a queue in use
+ * @enabled: the context is of a queue in use
  */
 struct answer {
 	int ret;
@@ -48,9 +48,10 @@ static struct answer ask_cq(struct erdma_dev *dev, u32 cqn)
 }
 
 /*
- * Whether the adapter has no queue of this number. What a refusal means is not
- * known: so it has to answer for the number just as for one that nobody has,
- * and as well for the command queue, which is number 0 and there.
+ * Whether the adapter has no queue with this number. The meaning of a refusal
+ * is not known. So the answer has to be the same as for a number that is not in
+ * use, while the query for the command queue, which is number 0 and exists, has
+ * to succeed.
  */
 static bool has_none(struct erdma_dev *dev, struct erdma_table *table, ask_fn *ask, u32 id)
 {
@@ -72,13 +73,13 @@ static bool has_none(struct erdma_dev *dev, struct erdma_table *table, ask_fn *a
 	       answer.enabled == unknown.enabled;
 }
 
-/* With -ECANCELED and -ENODEV there is nobody to ask, or no need to. */
+/* After -ECANCELED and -ENODEV the adapter cannot be asked, or need not be. */
 static bool can_ask(int ret)
 {
 	return ret == -EIO || ret == -ETIMEDOUT;
 }
 
-/* Then erdma_hostmem_retire() knows whether memory is free, not the adapter. */
+/* If so, erdma_hostmem_retire() decides whether memory can be freed, not the adapter. */
 static bool is_dead(const struct erdma_dev *dev, u32 epoch)
 {
 	return READ_ONCE(dev->gone) || epoch != READ_ONCE(dev->epoch);
@@ -90,7 +91,7 @@ static bool is_dead(const struct erdma_dev *dev, u32 epoch)
  * @qp: the QP; the adapter may never have learned of it
  *
  * Context: process.
- * Return: whether the adapter said that it is done with it.
+ * Return: whether the adapter is known to be done with it.
  */
 bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
 {
@@ -105,7 +106,7 @@ bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
 		return false;
 	if (can_ask(ret) && has_none(dev, &dev->qps, ask_qp, qp->qpn))
 		return true;
-	ibdev_err_ratelimited(&dev->ibdev, "QP %u is not destroyed: %d\n", qp->qpn, ret);
+	ibdev_err_ratelimited(&dev->ibdev, "QP %u could not be destroyed: %d\n", qp->qpn, ret);
 	return false;
 }
 
@@ -113,10 +114,10 @@ bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
  * erdma_cq_end() - destroy a CQ in the adapter
  * @dev: the device
  * @cq: the CQ; the adapter may never have learned of it
- * @epoch: dev->epoch when it was told of it
+ * @epoch: dev->epoch when the adapter learned of it
  *
  * Context: process.
- * Return: whether the adapter said that it is done with it.
+ * Return: whether the adapter is known to be done with it.
  */
 bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 {
@@ -131,14 +132,15 @@ bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 		return false;
 	if (can_ask(ret) && has_none(dev, &dev->cqs, ask_cq, cq->cqn))
 		return true;
-	ibdev_err_ratelimited(&dev->ibdev, "CQ %u is not destroyed: %d\n", cq->cqn, ret);
+	ibdev_err_ratelimited(&dev->ibdev, "CQ %u could not be destroyed: %d\n", cq->cqn, ret);
 	return false;
 }
 
 /*
- * There is no question about MRs. But an adapter that takes a registration under
- * the number has no other one there any more, and says so when that one ends.
- * It lets nobody in meanwhile: it is not valid yet, and of a PD that no QP has.
+ * MRs cannot be queried. But if the adapter accepts a new registration under
+ * the number, the old one is gone, and deregistering the new one confirms that.
+ * Meanwhile the new one allows no access: it is not valid yet, and its PD
+ * belongs to no QP.
  */
 static bool replaced(struct erdma_dev *dev, const struct erdma_mr *mr)
 {
@@ -146,7 +148,7 @@ static bool replaced(struct erdma_dev *dev, const struct erdma_mr *mr)
 	u32 lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt);
 	bool done;
 
-	/* All memory there is: nothing waits for its end but the number. */
+	/* It covers all memory: only its number is waiting to be freed. */
 	if (mr->type == ERDMA_MR_DMA)
 		return false;
 	other = kmemdup(mr, sizeof(*mr), GFP_KERNEL);
@@ -166,7 +168,7 @@ static bool replaced(struct erdma_dev *dev, const struct erdma_mr *mr)
  * @mr: the MR; the adapter may never have learned of it
  *
  * Context: process.
- * Return: whether the adapter said that it is done with it.
+ * Return: whether the adapter is known to be done with it.
  */
 bool erdma_mr_end(struct erdma_dev *dev, const struct erdma_mr *mr)
 {
@@ -181,6 +183,6 @@ bool erdma_mr_end(struct erdma_dev *dev, const struct erdma_mr *mr)
 		return false;
 	if (can_ask(ret) && replaced(dev, mr))
 		return true;
-	ibdev_err_ratelimited(&dev->ibdev, "MR %u is not deregistered: %d\n", mr->mpt, ret);
+	ibdev_err_ratelimited(&dev->ibdev, "MR %u could not be deregistered: %d\n", mr->mpt, ret);
 	return false;
 }

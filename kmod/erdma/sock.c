@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An endpoint's TCP socket: connecting, its names, and what it reports, which
- * is only noted for the endpoint's worker (see cm.c).
+ * An endpoint's TCP socket: connecting, addresses, and its callbacks, which
+ * only note events for the endpoint's worker (see cm.c).
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -32,15 +32,15 @@ static void sk_got_data(struct sock *sk)
 }
 
 /**
- * erdma_sock_hook() - let a socket report to an endpoint
+ * erdma_sock_hook() - install callbacks that report to an endpoint
  * @sk: the socket, which takes a reference of the endpoint
  * @cep: the endpoint
  * @saved: set to the callbacks that erdma_sock_release() restores
- * @inherited: NULL, or for a child of a listener those the listener had: the
- *	child has inherited ours, and after sock_release() TCP may go on using
- *	it for a while without us
+ * @inherited: NULL, or for a child of a listener the listener's original
+ *	callbacks: the child has inherited ours, and after sock_release() TCP
+ *	may keep using it for a while without us
  *
- * Context: process; @cep is locked, or nobody else knows it.
+ * Context: process; @cep is locked, or not visible to others yet.
  */
 void erdma_sock_hook(struct sock *sk, struct erdma_cep *cep, struct erdma_sk_callbacks *saved,
 		     const struct erdma_sk_callbacks *inherited)
@@ -65,11 +65,11 @@ void erdma_sock_hook(struct sock *sk, struct erdma_cep *cep, struct erdma_sk_cal
 
 /**
  * erdma_sock_attach() - give an endpoint its socket
- * @cep: the endpoint, which is told from now on
+ * @cep: the endpoint, which gets events from now on
  * @sock: belongs to the endpoint from now on
  * @inherited: see erdma_sock_hook()
  *
- * Context: process; @cep is locked, or nobody else knows it.
+ * Context: process; @cep is locked, or not visible to others yet.
  */
 void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
 		       const struct erdma_sk_callbacks *inherited)
@@ -80,10 +80,11 @@ void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
 
 /**
  * erdma_sock_release() - release a socket with our callbacks
- * @sock: the socket, nobody's any more
- * @saved: those it had, or the listener it was accepted from
+ * @sock: the socket, no longer owned by an endpoint
+ * @saved: the original callbacks: its own, or those of the listener that
+ *	accepted it
  *
- * TCP may go on with it for a while.
+ * TCP may keep using it for a while.
  *
  * Context: process.
  */
@@ -101,10 +102,10 @@ void erdma_sock_release(struct socket *sock, const struct erdma_sk_callbacks *sa
 }
 
 /**
- * erdma_sock_detach() - take an endpoint's socket from it and release that
- * @cep: the endpoint, locked; the caller holds a reference of it
+ * erdma_sock_detach() - detach an endpoint's socket and release it
+ * @cep: the endpoint, locked; the caller holds a reference to it
  *
- * Does nothing where there is none. Context: process.
+ * Does nothing if there is no socket. Context: process.
  */
 void erdma_sock_detach(struct erdma_cep *cep)
 {
@@ -119,13 +120,13 @@ void erdma_sock_detach(struct erdma_cep *cep)
 }
 
 /**
- * erdma_sock_names() - learn the addresses of a connection
+ * erdma_sock_names() - read the addresses of a connection
  * @cep: the endpoint, locked, with a socket
  *
- * The local one is kept even if there is no peer's.
+ * The local address is kept even if the peer's is not known.
  *
  * Context: process.
- * Return: 0 when both are known, otherwise what TCP said, -ENOTCONN as a rule.
+ * Return: 0 when both are known, otherwise TCP's error, usually -ENOTCONN.
  */
 int erdma_sock_names(struct erdma_cep *cep)
 {
@@ -154,7 +155,7 @@ static int sock_open(struct socket **sock)
 	return ret;
 }
 
-/* @any_port: one that TCP finds free for this peer. */
+/* @any_port: let TCP choose a port that is free for this peer. */
 static int sock_try_connect(struct erdma_cep *cep, struct iw_cm_id *id, int any_port)
 {
 	struct sockaddr_in from = *(struct sockaddr_in *)&id->m_local_addr;
@@ -182,13 +183,13 @@ static int sock_try_connect(struct erdma_cep *cep, struct iw_cm_id *id, int any_
  * @cep: the endpoint, locked, without a socket
  * @id: has the addresses, IPv4 both
  *
- * A port of the range for those who want any was chosen by the RDMA CM, which
- * does not know which ones TCP uses, or keeps after a connection to the same
- * peer: then another does as well.
+ * A port of the ephemeral range was chosen by the RDMA CM, which does not know
+ * which ports TCP uses, or still keeps after a connection to the same peer: if
+ * it is taken, TCP chooses another one.
  *
  * Context: process.
- * Return: 0 when TCP will tell, or an error; the socket then is detached with
- * the endpoint's end.
+ * Return: 0 when TCP will report the outcome, or an error; the socket is then
+ * detached when the endpoint is closed.
  */
 int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id)
 {

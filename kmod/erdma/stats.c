@@ -19,14 +19,14 @@ static const struct rdma_stat_desc descs[ERDMA_STATS_COUNT] = {
 };
 
 /**
- * erdma_alloc_hw_port_stats() - verb: which counters there are
+ * erdma_alloc_port_stats() - verb: list the counters
  * @ibdev: the device
  * @port: its port
  *
  * Context: process.
  * Return: the counters or NULL.
  */
-struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, compat_port_t port)
+struct rdma_hw_stats *erdma_alloc_port_stats(struct ib_device *ibdev, compat_port_t port)
 {
 	return compat_alloc_hw_stats(descs, ERDMA_STATS_COUNT);
 }
@@ -35,7 +35,7 @@ struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, compat_
  * erdma_get_hw_stats() - verb: read the counters
  * @ibdev: the device
  * @stats: the counters
- * @port: port, 0 for those of the device, of which there are none
+ * @port: port; 0 for counters of the device, which do not exist
  * @index: one of them; all are read
  *
  * Context: process.
@@ -49,7 +49,10 @@ int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 	if (!port)
 		return 0;
 	ret = erdma_recent_stats(to_erdma_dev(ibdev), stats->value, erdma_may_ask());
-	/* The core asks once when it registers the device, which any other error ends. */
+	/*
+	 * The core reads them once when it registers the device, and any other error fails
+	 * that.
+	 */
 	if (ret == -EIO)
 		return -EOPNOTSUPP;
 	return ret ? ret : stats->num_counters;

@@ -4,7 +4,7 @@
 #include "erdma.h"
 
 /**
- * erdma_table_init() - make an empty table
+ * erdma_table_init() - initialise an empty table
  * @t: the table
  * @dev: the device
  * @type: EADM_OBJ_*
@@ -34,7 +34,7 @@ void erdma_table_destroy(struct erdma_table *t)
  * @t: the table
  * @id: the number
  *
- * Nobody finds anything under it until erdma_table_publish().
+ * Lookups of it find nothing until erdma_table_publish().
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -50,7 +50,7 @@ int erdma_table_reserve(struct erdma_table *t, u32 *id)
 }
 
 /**
- * erdma_table_release() - give a number back
+ * erdma_table_release() - free a number
  * @t: the table
  * @id: the number
  *
@@ -64,7 +64,7 @@ void erdma_table_release(struct erdma_table *t, u32 id)
 /**
  * erdma_obj_init() - make an object ready for erdma_table_publish()
  * @obj: the object
- * @epoch: dev->epoch read before the adapter was told of it
+ * @epoch: dev->epoch, read before the adapter learned of it
  */
 void erdma_obj_init(struct erdma_obj *obj, u32 epoch)
 {
@@ -75,7 +75,7 @@ void erdma_obj_init(struct erdma_obj *obj, u32 epoch)
 }
 
 /**
- * erdma_table_publish() - let a complete object be found
+ * erdma_table_publish() - make a complete object visible
  * @t: the table
  * @id: its number, reserved
  * @obj: the object
@@ -84,23 +84,23 @@ void erdma_obj_init(struct erdma_obj *obj, u32 epoch)
  */
 void erdma_table_publish(struct erdma_table *t, u32 id, struct erdma_obj *obj)
 {
-	/* A reserved number has its place in the array: no memory needed. */
+	/* A reserved number already has its slot in the array: this allocates nothing. */
 	xa_store_irq(&t->xa, id, obj, GFP_KERNEL);
 	eadm_diag_changed(&t->dev->diag, t->type);
 }
 
 /**
- * erdma_table_unpublish() - let an object no longer be found, and wait until
- *	all who found it before are done with it
+ * erdma_table_unpublish() - hide an object, and wait until all holders of
+ * references are done with it
  * @t: the table
- * @id: its number; stays reserved
+ * @id: its number, which stays reserved
  * @obj: the object
  *
- * Context: process, may sleep for as long as a reader asks the adapter.
+ * Context: process; may sleep as long as a reader queries the adapter.
  */
 void erdma_table_unpublish(struct erdma_table *t, u32 id, struct erdma_obj *obj)
 {
-	/* In an allocating array, storing nothing keeps the number. */
+	/* In an allocating array, storing NULL keeps the number reserved. */
 	xa_store_irq(&t->xa, id, NULL, GFP_KERNEL);
 	eadm_diag_changed(&t->dev->diag, t->type);
 	erdma_obj_put(obj);
@@ -131,7 +131,7 @@ struct erdma_obj *erdma_table_get(struct erdma_table *t, u32 id)
 /**
  * erdma_table_next() - find the next object and reference it
  * @t: the table
- * @id: least number; on return the number found
+ * @id: lowest number; on return the number found
  *
  * Context: any.
  * Return: the object or NULL.

@@ -10,13 +10,13 @@
 struct erdma_dev;
 
 /**
- * struct erdma_obj - what every numbered object has in common
+ * struct erdma_obj - common part of all numbered objects
  * @refs: one for the owner while published, one per get
  * @unused: completed when @refs drops to zero
  * @created: local_clock() of creation
- * @epoch: dev->epoch when the adapter learned of it; an older one than the
- *	device's now means that the adapter has forgotten it. Only that of a
- *	kernel CQ ever changes, see erdma_cq_revive()
+ * @epoch: dev->epoch when the adapter learned of it; if it is older than the
+ *	device's, the adapter has forgotten the object. Changes only for kernel
+ *	CQs, see erdma_cq_revive()
  */
 struct erdma_obj {
 	refcount_t refs;
@@ -26,10 +26,10 @@ struct erdma_obj {
 };
 
 /**
- * struct erdma_table - numbers of one kind of object and who has them
+ * struct erdma_table - numbers of one kind of object and their owners
  * @xa: struct erdma_obj by number; a reserved number finds nothing
  * @dev: the device
- * @next: where the cyclic search for a free number goes on; under xa_lock
+ * @next: where the cyclic search for a free number continues; under xa_lock
  * @max: largest number
  * @type: EADM_OBJ_*
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tracepoints; the flight recorder tells the same without any set-up. */
+/* Tracepoints; the flight recorder shows the same without any setup. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM erdma
 
@@ -8,6 +8,8 @@
 
 #include <linux/tracepoint.h>
 #include <rdma/ib_verbs.h>
+
+#include "eadm_trace.h"
 
 /* sub-module * 256 + opcode, as in the specification's cmd-op. */
 #define erdma_trace_op(op)						\
@@ -30,12 +32,6 @@
 		{ 0, "qp-fatal" }, { 1, "qp-erq-error" },		\
 		{ 2, "access-error" }, { 3, "cq-error" }, { 4, "other" })
 
-/* Numbers: enum recovery_step in recovery.c. */
-#define erdma_trace_step(step)						\
-	__print_symbolic(step,						\
-		{ 0, "begin" }, { 1, "probe" }, { 2, "reset" },		\
-		{ 3, "end" }, { 4, "gone" })
-
 TRACE_EVENT(cmd_submit,
 	    TP_PROTO(const struct ib_device *ibdev, u64 seq, u16 op, u16 cookie, u32 outstanding),
 	    TP_ARGS(ibdev, seq, op, cookie, outstanding),
@@ -54,26 +50,7 @@ TRACE_EVENT(cmd_submit,
 		      __entry->outstanding)
 );
 
-TRACE_EVENT(cmd_done,
-	    TP_PROTO(const struct ib_device *ibdev, u64 seq, u16 op, int status, u8 syndrome,
-		     u64 latency),
-	    TP_ARGS(ibdev, seq, op, status, syndrome, latency),
-	    TP_STRUCT__entry(__field(u32, dev)
-			     __field(u64, seq)
-			     __field(u16, op)
-			     __field(u8, syndrome)
-			     __field(int, status)
-			     __field(u64, latency)),
-	    TP_fast_assign(__entry->dev = ibdev->index;
-			   __entry->seq = seq;
-			   __entry->op = op;
-			   __entry->syndrome = syndrome;
-			   __entry->status = status;
-			   __entry->latency = latency;),
-	    TP_printk("dev=%u seq=%llu op=%s status=%d syndrome=%u latency=%llu", __entry->dev,
-		      __entry->seq, erdma_trace_op(__entry->op), __entry->status,
-		      __entry->syndrome, __entry->latency)
-);
+EADM_TRACE_CMD_DONE(u16, u8, erdma_trace_op);
 
 TRACE_EVENT(aeq_event,
 	    TP_PROTO(const struct ib_device *ibdev, u8 type, u32 id),
@@ -100,18 +77,7 @@ TRACE_EVENT(ceq_event,
 	    TP_printk("dev=%u eqn=%u cqn=%u", __entry->dev, __entry->eqn, __entry->cqn)
 );
 
-TRACE_EVENT(recovery,
-	    TP_PROTO(const struct ib_device *ibdev, u8 step, int status),
-	    TP_ARGS(ibdev, step, status),
-	    TP_STRUCT__entry(__field(u32, dev)
-			     __field(u8, step)
-			     __field(int, status)),
-	    TP_fast_assign(__entry->dev = ibdev->index;
-			   __entry->step = step;
-			   __entry->status = status;),
-	    TP_printk("dev=%u step=%s status=%d", __entry->dev,
-		      erdma_trace_step(__entry->step), __entry->status)
-);
+EADM_TRACE_RECOVERY();
 
 #endif /* ERDMA_TRACE_H */
 

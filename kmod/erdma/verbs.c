@@ -19,17 +19,17 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	struct erdma_dev *dev = to_erdma_dev(ibdev);
 	const struct erdma_caps *caps = &dev->caps;
 
-	/* Newer cores have none when they ask for themselves. */
+	/* Newer cores pass no udata for their own queries. */
 	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
-	/* As the provider splits it for display. */
+	/* As the provider decodes it for display. */
 	attr->fw_ver = FIELD_GET(ERDMA_FW_MAJOR, (u64)caps->fw) << 32 |
 		       FIELD_GET(ERDMA_FW_MEDIUM, caps->fw) << 16 |
 		       FIELD_GET(ERDMA_FW_MINOR, caps->fw);
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->max_mr_size = caps->max_mr_size;
-	/* What a page of the adapter's translations may cover. */
+	/* Page sizes of the adapter's translations. */
 	attr->page_size_cap = 0x7ffff000;
 	attr->vendor_id = dev->pdev->vendor;
 	attr->vendor_part_id = dev->pdev->device;
@@ -54,7 +54,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
-/* Asks the interface only after it changed: it needs the RTNL. */
+/* Queries the interface only after a change, as that needs the RTNL. */
 static void update_speed(struct erdma_dev *dev)
 {
 	u16 speed;
@@ -176,8 +176,8 @@ err:
 }
 
 /*
- * The adapter's own contexts, as it gives them: with addresses of memory. The
- * access layer asks for CAP_NET_ADMIN only.
+ * The adapter's raw contexts contain memory addresses, but the RDMA core
+ * requires CAP_NET_ADMIN only.
  */
 static bool may_see_contexts(void)
 {
@@ -262,7 +262,7 @@ void erdma_verbs_init(struct erdma_dev *dev)
 	ibdev->node_type = RDMA_NODE_RNIC;
 	ibdev->phys_port_cnt = 1;
 	ibdev->num_comp_vectors = dev->nr_ceqs;
-	/* Listening is TCP's: a port that iwpmd had reserved would be in use. */
+	/* We listen on TCP sockets: a port that iwpmd had reserved would be in use. */
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
 	ibdev->local_dma_lkey = dev->caps.local_dma_key;
 	ibdev->dev.parent = &dev->pdev->dev;

@@ -24,15 +24,16 @@ struct erdma_mmap_entry {
  * @ctxn: its number
  * @db_pages: answer to ALLOC_DB, valid with @db_allocated
  * @db_allocated: doorbell pages were handed out by the adapter
- * @sdb_type: what it has of the SQ doorbell space, enum erdma_sdb_type
+ * @sdb_type: its share of the SQ doorbell space, enum erdma_sdb_type
  * @sdb_index: which page, or which entry in all pages of entries
  * @sdb: SQ doorbell page
  * @rdb: RQ doorbell page
  * @cdb: CQ doorbell page
  * @dbpage_lock: guards @dbpages and the pages in it
  * @dbpages: struct erdma_dbpage by user address in pages
- * @mapping: address space the doorbell pages were mapped through; changed once
- * @mms: struct mm_struct by address: of processes that mapped doorbell pages
+ * @mapping: address space through which the doorbell pages were mapped; set
+ *	once
+ * @mms: struct mm_struct by address, of processes that mapped doorbell pages
  * @qps: QPs it owns
  * @cqs: CQs it owns
  * @mrs: MRs it owns
@@ -80,13 +81,13 @@ struct erdma_pd {
  * @ctx: owner, NULL for the kernel
  * @mpt: its number: bits 31:8 of the keys
  * @type: enum erdma_mr_type
- * @valid: accesses are allowed as far as the driver knows
+ * @valid: accesses are allowed, as far as the driver knows
  * @access: verbs access flags
  * @iova: start address
  * @length: bytes
  * @filled: entries set by map_mr_sg
- * @mem: memory; the translation is that of its first area
- * @rcu: frees it after erdma_mr_invalidated() has looked
+ * @mem: memory; its first area has the translation
+ * @rcu: frees it after lookups by erdma_mr_invalidated()
  */
 struct erdma_mr {
 	struct ib_mr ibmr;
@@ -116,17 +117,17 @@ struct erdma_mr {
  * @events: completion events delivered
  * @errors: asynchronous error events
  * @last_event: local_clock(), 0 = none yet
- * @event_db: a user's doorbell record at the last event: that request is served
+ * @event_db: a user's doorbell record at the last event: that request has been served
  * @requests: a user's requests for notification up to @event_db, see
  *	erdma_cq_requests()
- * @extra: by how many events outran requests at most
+ * @extra: largest excess of events over requests so far
  * @last_extra: local_clock() when @extra last grew, 0 = never
  * @revival: serialises erdma_cq_revive(), taken before @lock
  * @lock: guards what follows (kernel CQs only) and the CI of their queues
  * @ci: consumer index
  * @notify_count: requests for notification
  * @cmdsn: completion events seen, modulo 4
- * @armed: a notification was asked for and has not come yet
+ * @armed: a notification was requested and has not arrived yet
  * @solicited: for a solicited completion only
  * @kqps: struct erdma_kqp by number: kernel QPs that complete through it
  * @kick: entry in its EQ's list of CQs to call the consumers of; under the EQ's
@@ -150,7 +151,7 @@ struct erdma_cq {
 	u32 requests;
 	s32 extra;
 	u64 last_extra;
-	struct mutex revival;	/* making it again */
+	struct mutex revival;	/* re-creation */
 	spinlock_t lock;	/* what follows */
 	u32 ci;
 	u32 notify_count;
@@ -187,9 +188,9 @@ struct erdma_rq {
  * @qp: the QP
  * @sq: send queue
  * @rq: receive queue
- * @last_post: get_jiffies_64(), 0 = never: a clock that costs nothing to read
+ * @last_post: get_jiffies_64(), 0 = never: a clock that is cheap to read
  * @last_comp: the same
- * @reflush: tells the adapter of requests posted after it began to flush
+ * @reflush: makes the adapter flush requests posted after it began to flush
  */
 struct erdma_kqp {
 	struct erdma_qp *qp;
@@ -201,7 +202,7 @@ struct erdma_kqp {
 };
 
 /**
- * struct erdma_rts - what the adapter has to know of a connection
+ * struct erdma_rts - what the adapter has to know about a connection
  * @remote_cookie: cookie of the peer's QP
  * @cc: congestion control
  * @sip: local address
@@ -231,12 +232,12 @@ struct erdma_rts {
  * @sq_depth: send queue size in building blocks
  * @rq_depth: receive queue size
  * @signal_all: every send request asks for a completion; for user QPs the
- *	provider sees to it
- * @cookie: what the adapter gave at creation, carried to the peer
+ *	provider handles it
+ * @cookie: returned by the adapter at creation, passed to the peer
  * @mem: memory
  * @db: a user QP's doorbell records
- * @state_lock: serialises changes of state, which may take as long as a command
- *	does; guards @state and the CM's pair
+ * @state_lock: serialises changes of state, which may take as long as a
+ *	command; guards @state, @cm_closed and @cm_data
  * @state: enum erdma_qp_state; read with READ_ONCE() elsewhere
  * @state_since: local_clock() of the last change
  * @conn_lock: guards the connection, innermost; written with @state_lock held too
@@ -245,12 +246,14 @@ struct erdma_rts {
  * @cm_closed: called once when the QP leaves RTS or is stopped before, with
  *	state_lock held; must not sleep on anything that waits for the QP
  * @cm_data: argument of @cm_closed
- * @events: asynchronous events
- * @first_event: ERDMA_AE_* of the first one the adapter raised; as the rest of
- *	it stable once @first_event_time is set
+ * @events: number of asynchronous events
+ * @first_event: ERDMA_AE_* of the first one the adapter raised; stable, like
+ *	@first_syndrome, once @first_event_time is set
  * @first_syndrome: enum erdma_syndrome
- * @forgotten: its consumer was told that the adapter has forgotten it; recovery's
- * @first_event_time: local_clock(), 0 = none yet; release and acquire
+ * @forgotten: its consumer knows that the adapter has forgotten it; used by
+ *	recovery only
+ * @first_event_time: local_clock(), 0 = none yet; written with release, read
+ *	with acquire
  * @kqp: NULL for user QPs
  */
 struct erdma_qp {
@@ -347,7 +350,7 @@ bool erdma_mr_end(struct erdma_dev *dev, const struct erdma_mr *mr);
 
 void erdma_compat_init(struct ib_device *ibdev);
 
-/* What the core's connection manager asks for (cm.c). */
+/* Ops for the core's connection manager (cm.c). */
 extern const struct ib_device_ops erdma_iw_ops;
 
 #endif /* ERDMA_VERBS_H */

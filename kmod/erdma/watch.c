@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What nobody would notice who does not ask: an adapter that is gone or has
- * started again by itself while no command is issued, and events whose
- * interrupt got lost.
+ * Periodic checks for what no command would reveal: an adapter that is gone or
+ * has restarted by itself while no command is issued, and events whose
+ * interrupt was lost.
  */
 
 #include "erdma.h"
 
 #define PERIOD_MS	500
-/* An adapter that did not confirm its reset is asked again. */
+/* How often to retry the reset of an adapter that did not confirm it. */
 #define RETRY_MS	5000
 
-/* Says that it was not initialised, which it said it was the last time. */
+/* Whether the adapter was initialised at the last check, and no longer is. */
 static bool has_restarted(struct erdma_dev *dev)
 {
 	bool was_up = dev->was_up;
@@ -51,7 +51,7 @@ void erdma_watch_init(struct erdma_dev *dev)
 }
 
 /**
- * erdma_watch_start() - look after the adapter from now on
+ * erdma_watch_start() - start watching the adapter
  * @dev: the device, in service
  *
  * Context: process.
@@ -62,7 +62,7 @@ void erdma_watch_start(struct erdma_dev *dev)
 }
 
 /**
- * erdma_watch_stop() - do not any more
+ * erdma_watch_stop() - stop watching the adapter
  * @dev: the device; may never have been in service
  *
  * Context: process.

@@ -12,7 +12,7 @@
 /* The adapter may miss what is posted while it begins to flush. */
 #define REFLUSH_DELAY	usecs_to_jiffies(100)
 
-/* A work queue entry while it is made; goes into the ring block by block. */
+/* A WQE under construction; copied into the ring block by block. */
 struct wqe {
 	union {
 		__le64 hdr;
@@ -52,7 +52,7 @@ static void set_sge(struct erdma_sge *dst, u64 addr, u32 length, u32 key)
 	dst->key = cpu_to_le32(key);
 }
 
-/* Payload behind the fixed part: data itself or where it is. */
+/* Payload behind the fixed part: inline data or SGEs. */
 static int set_payload(struct wqe *wqe, const struct ib_send_wr *wr, u8 offset, __le32 *length)
 {
 	struct erdma_sge *sgl = (struct erdma_sge *)(wqe->raw + offset);
@@ -105,8 +105,8 @@ static int make_write(struct wqe *wqe, const struct ib_send_wr *wr)
 }
 
 /*
- * The kernel's read/write API names the sink by the key that it had before its
- * registration, a request earlier on the same queue.
+ * The kernel's read/write API identifies the sink by the key that it had before
+ * its registration, one request earlier on the same queue.
  */
 static u32 read_inv_stag(const struct ib_send_wr *wr, const struct ib_sge *sink)
 {
@@ -117,7 +117,7 @@ static u32 read_inv_stag(const struct ib_send_wr *wr, const struct ib_sge *sink)
 	return stag;
 }
 
-/* The sink is part of the fixed part, the remote source is the element. */
+/* The sink is in the fixed part, the remote source is the SGE. */
 static int make_read(struct erdma_dev *dev, struct wqe *wqe, const struct ib_send_wr *wr)
 {
 	struct ib_sge none = {}, *sink = wr->num_sge ? wr->sg_list : &none;
@@ -168,7 +168,7 @@ static int make_reg_mr(struct erdma_dev *dev, struct wqe *wqe, const struct ib_s
 	if (mr->type != ERDMA_MR_FRMR || wr->num_sge || wr->send_flags & IB_SEND_INLINE ||
 	    mr->ibmr.length > U32_MAX)
 		return -EINVAL;
-	/* To an adapter without them the right is a bit of another field (hw 6.5). */
+	/* On an adapter without atomics, this right is a bit of another field (hw 6.5). */
 	if (reg_wr(wr)->access & IB_ACCESS_REMOTE_ATOMIC &&
 	    !(dev->caps.flags & ERDMA_FLAG_ATOMIC))
 		return -EOPNOTSUPP;
@@ -187,7 +187,10 @@ static int make_reg_mr(struct erdma_dev *dev, struct wqe *wqe, const struct ib_s
 		wqe->reg_mr.mtt[i] = cpu_to_le64(erdma_mtt_get(mtt, i));
 		wqe->len = sizeof(wqe->reg_mr) + ERDMA_MR_INLINE_MTT * sizeof(__le64);
 	}
-	/* As consumers see it: what is posted is done in order. */
+	/*
+	 * To consumers the registration takes effect when it is posted, as
+	 * requests execute in order.
+	 */
 	mr->access = reg_wr(wr)->access;
 	mr->iova = mr->ibmr.iova;
 	mr->length = mr->ibmr.length;
@@ -262,7 +265,7 @@ static int post_one_send(struct erdma_qp *qp, const struct ib_send_wr *wr)
 	int ret;
 
 	lockdep_assert_held(&sq->lock);
-	/* Pairs with the release of who has read the entries. */
+	/* Pairs with the release by the poller that has read the entries. */
 	if ((u16)(pi - smp_load_acquire(&sq->ci)) + ERDMA_MAX_SQEBB_PER_WQE > qp->sq_depth)
 		return -ENOMEM;
 	ret = make_wqe(dev, &wqe, wr);
@@ -274,7 +277,7 @@ static int post_one_send(struct erdma_qp *qp, const struct ib_send_wr *wr)
 	for (i = 0; i < blocks; i++)
 		memcpy(ring + ((pi + i) & mask) * ERDMA_WQEBB_SIZE,
 		       wqe.raw + i * ERDMA_WQEBB_SIZE, ERDMA_WQEBB_SIZE);
-	/* A header only over a complete entry. */
+	/* Write the header only after the rest of the entry. */
 	dma_wmb();
 	hdr = ring + (pi & mask) * ERDMA_WQEBB_SIZE;
 	WRITE_ONCE(*hdr, cpu_to_le64(make_header(qp, &wqe, wr, blocks, pi + blocks)));
@@ -286,7 +289,7 @@ static int post_one_send(struct erdma_qp *qp, const struct ib_send_wr *wr)
 	};
 	for (i = 1; i < blocks; i++)
 		sq->wrs[(pi + i) & mask].blocks = 0;
-	/* The entry of wrs for who polls its completion. */
+	/* Publishes the entry of wrs to the poller of its completion. */
 	smp_store_release(&sq->pi, pi + blocks);
 	return 0;
 }
@@ -298,10 +301,10 @@ static bool stopped(const struct erdma_qp *qp)
 }
 
 /**
- * erdma_kqp_reflush() - have requests flushed that were posted too late
+ * erdma_kqp_reflush() - flush requests that were posted too late
  * @qp: a kernel QP in a stop state
  *
- * Requests posted meanwhile do not put it off.
+ * Requests posted meanwhile do not postpone it.
  *
  * Context: any.
  */
@@ -349,7 +352,7 @@ int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	if (sq->pi != before) {
 		WRITE_ONCE(qp->kqp->last_post, get_jiffies_64());
 		db = FIELD_PREP(ERDMA_SQ_DB_QPN, qp->qpn) | FIELD_PREP(ERDMA_SQ_DB_PI, sq->pi);
-		/* The entries before the record that announces them. */
+		/* Write the entries before the doorbell record that announces them. */
 		dma_wmb();
 		WRITE_ONCE(*qp->mem->dbrec[0].va, cpu_to_le64(db));
 		if (!erdma_obj_is_dead(dev, &qp->obj))
@@ -385,10 +388,10 @@ static int post_one_recv(struct erdma_qp *qp, const struct ib_recv_wr *wr)
 		rqe->lkey = cpu_to_le32(wr->sg_list[0].lkey);
 	}
 	rq->wr_ids[pi & (qp->rq_depth - 1)] = wr->wr_id;
-	/* The entry of wr_ids for who polls its completion. */
+	/* Publishes the entry of wr_ids to the poller of its completion. */
 	smp_store_release(&rq->pi, pi + 1);
 
-	/* The doorbell is the beginning of the entry. */
+	/* The doorbell value is the beginning of the entry. */
 	db = FIELD_PREP(ERDMA_RQ_DB_QPN, qp->qpn) | FIELD_PREP(ERDMA_RQ_DB_PI, rq->pi);
 	dma_wmb();
 	WRITE_ONCE(*qp->mem->dbrec[1].va, cpu_to_le64(db));
@@ -446,17 +449,20 @@ static void reflush_work(struct work_struct *work)
 
 	if (!erdma_obj_is_dead(dev, &qp->obj)) {
 		ret = erdma_cmd_reflush(dev, qp, READ_ONCE(kqp->sq.pi), READ_ONCE(kqp->rq.pi));
-		/* Without an answer somebody may wait for these completions for ever. */
+		/*
+		 * If the command got no answer, a consumer may wait for these completions
+		 * forever.
+		 */
 		if (ret && ret != -EIO)
 			erdma_kqp_reflush(qp);
 		return;
 	}
-	/* The driver flushes for an adapter that has forgotten the QP. */
+	/* For an adapter that has forgotten the QP, the driver flushes. */
 	erdma_cq_kick(to_erdma_cq(qp->ibqp.send_cq));
 	erdma_cq_kick(to_erdma_cq(qp->ibqp.recv_cq));
 }
 
-/* Pollers that found the QP hold the lock of their CQ. */
+/* Pollers that have found the QP hold the lock of their CQ. */
 static void unlink_cq(struct erdma_cq *cq, struct erdma_qp *qp)
 {
 	xa_erase(&cq->kqps, qp->qpn);
@@ -466,7 +472,7 @@ static void unlink_cq(struct erdma_cq *cq, struct erdma_qp *qp)
 /**
  * erdma_kqp_init() - make the part of a QP that kernel consumers need
  * @qp: the QP
- * @attr: what it is to be
+ * @attr: its attributes
  *
  * Context: process.
  * Return: 0 or -ENOMEM.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Debug messages of drivers, by topic. A message is logged when its topic is set
- * for the device ("eadm conf set debug"), whether or not the kernel has dynamic debug.
- * Where it has, its query 'module NAME format "TOPIC: " +p' does the same for all
- * devices, from before there are any.
+ * for the device ("eadm conf set debug"), whether or not the kernel has dynamic debug. If
+ * it has, the query 'module NAME format "TOPIC: " +p' does the same for all devices, even
+ * before any device exists.
  *
- * None is on the way of work requests and completions.
+ * The data path (work requests and completions) has no debug messages.
  */
 #ifndef EADM_DEBUG_H
 #define EADM_DEBUG_H
@@ -15,7 +15,7 @@
 
 #include "eadm_diag.h"
 
-/* Not dev_dbg(), which other switches keep silent. */
+/* Not dev_dbg(), which would need other switches as well. */
 #define EADM_DEBUG_LEVEL	KERN_DEBUG
 
 #define EADM_DEBUG_dev		EADM_DEBUG_TOPIC_DEV
@@ -26,7 +26,7 @@
 #define EADM_DEBUG_cm		EADM_DEBUG_TOPIC_CM
 
 /**
- * eadm_debug() - log a debug message, if its topic is wanted
+ * eadm_debug() - log a debug message, if its topic is enabled
  * @dd: the device's struct eadm_diag_dev
  * @dev: the struct device that the message names
  * @topic: dev, cmd, event, qp, mr or cm
@@ -43,9 +43,9 @@
 	} while (0)
 
 /**
- * eadm_debug_names() - topics as text
+ * eadm_debug_names() - format topics as text
  * @topics: mask of EADM_DEBUG_TOPIC_*
- * @buf: where to, with commas between; "none" for none
+ * @buf: output: names separated by commas, or "none"
  * @size: its size
  *
  * Context: any.

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The seam between an RDMA driver and the companion module (eadm.ko).
+ * The interface between an RDMA driver and the companion module (eadm.ko).
  *
  * A driver registers one auxiliary device "<driver>.diag" per RDMA device,
- * embedded in a struct eadm_diag_dev, before or after ib_register_device() and
- * takes it away before anything the ops touch is freed. The companion binds to
+ * embedded in a struct eadm_diag_dev, before or after ib_register_device(), and
+ * removes it before anything that the ops use is freed. The companion binds to
  * it; neither needs the other to be loaded.
  *
  * Rules for the ops (all may sleep, none is called after the auxiliary
  * device was deleted):
- *  - next() finds and references in one step and never returns an object
- *    that is on its way out; put() drops that reference. A reference keeps
- *    the memory and queues of the object, not the device's service: fill()
- *    must do without the adapter unless req->hw says otherwise.
+ *  - next() finds and references an object in one step and never returns one
+ *    that is being destroyed; put() drops that reference. A reference keeps the
+ *    memory and queues of the object, but not the device in service: fill()
+ *    must not use the adapter unless req->hw is set.
  *  - fill() sets only what it knows (SNAP_*): a field that was not set stays
  *    absent all the way to the user. It returns 0, or a negative errno when
- *    the row shall be left out. Failure to read the adapter's own context is
+ *    the row is to be left out. Failure to read the adapter's own context is
  *    not an error of the row: set hw_error instead.
- *  - a PID that fill() sets itself is one of the reader's PID namespace (that
- *    of current), or is not set.
+ *  - a PID that fill() sets itself is in the reader's PID namespace (that of
+ *    current), or is not set.
  *  - no field carries a kernel address.
  */
 #ifndef EADM_DIAG_H
 #define EADM_DIAG_H
 
 #include <linux/atomic.h>
+#include <linux/completion.h>
 #include <linux/notifier.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -65,11 +66,10 @@ struct pid;
 /**
  * struct eadm_diag_req - what a reader wants beyond software state
  * @hw: read the adapter's own context of the object too; may issue commands
- * @admin: the reader administers the device: what was kept for it has been read,
- *	and it may have as many commands issued as it likes; for others an answer
- *	of a moment ago has to do
+ * @admin: the reader administers the device: records kept for it count as read, and it
+ *	may cause any number of commands; other readers get a recent, cached answer
  * @among: of commands: those in one of these states, BIT(EADM_CMD_STATE_*); 0: any
- * @least: of commands: those that took at least so many ns
+ * @least: of commands: those that took at least this many ns
  */
 struct eadm_diag_req {
 	bool hw;
@@ -82,20 +82,19 @@ struct eadm_diag_req {
  * struct eadm_diag_obj - one kind of object a driver can show
  * @type: EADM_OBJ_* (generated from the specification)
  * @next: first object with an id of at least *@id, referenced, its id in *@id;
- *	NULL at the end; ERR_PTR when it cannot tell, as the dump is incomplete then
- * @seek: passes over objects that a request leaves out without a look at each by
- *	next(): the least id of at least @id that may be wanted. May be NULL: the
- *	companion looks at what it gets in any case
+ *	NULL at the end; ERR_PTR on failure, which makes the dump incomplete
+ * @seek: skips objects that the request filters out, without calling next() for each:
+ *	returns the lowest id from @id on that may match. May be NULL: the companion
+ *	filters by itself in any case
  * @put: drop the reference next() took
  * @res: resource tracking entry, for the owner fields, or NULL for
  *	objects of the device as a whole (@res itself may be NULL as well).
  *	The companion fills pid, comm, cgroup-id, netns and res-id from it.
- * @owner: process that made an object for which @res has no entry, or NULL when
- *	the kernel did; may itself be NULL. Valid as long as the object is
- *	referenced
- * @fill: set the fields of the snapshot struct of @type, and in @own those that
- *	only the driver's family has: struct eadm_snap_<object>_<family>, NULL where
- *	there are none. The caller has zeroed both
+ * @owner: process that created an object for which @res has no entry, or NULL if the
+ *	kernel did; may itself be NULL. Valid as long as the object is referenced
+ * @fill: set the fields of the snapshot struct of @type, and in @own those specific to
+ *	the driver's family: struct eadm_snap_<object>_<family>, NULL if there are none.
+ *	The caller has zeroed both
  */
 struct eadm_diag_obj {
 	u8 type;
@@ -111,18 +110,18 @@ struct eadm_diag_obj {
 enum eadm_diag_event_type {
 	EADM_DIAG_CMD_DONE,	/* a command ended in any way; code: EADM_CMD_OP_* */
 	EADM_DIAG_CMD_TIMEOUT,	/* a command was lost; code: EADM_CMD_OP_* */
-	EADM_DIAG_RECOVERED,	/* the command queue serves again */
-	EADM_DIAG_DEAD,		/* the command queue will not serve again */
-	EADM_DIAG_ASYNC,	/* of the adapter; code: EADM_ASYNC_EVENT_* */
+	EADM_DIAG_RECOVERED,	/* the command queue is back in service */
+	EADM_DIAG_DEAD,		/* the command queue will not come back */
+	EADM_DIAG_ASYNC,	/* event of the adapter; code: EADM_ASYNC_EVENT_* */
 	EADM_DIAG_CONF,		/* a setting changed; code: its value */
 };
 
 /**
  * struct eadm_diag_event - what happened to what
- * @obj: EADM_OBJ_* of the object; EADM_OBJ_DEV for the device as a whole
- * @id: its number, 0 for the device
+ * @obj: EADM_OBJ_* of the object; EADM_OBJ_DEV for the device as a whole, or a port of it
+ * @id: its number; of EADM_OBJ_DEV that of the port, 0 for the device
  * @code: detail in the specification's terms, by the type of the event
- * @raw: the same as the adapter has it, for EADM_DIAG_CMD_* and EADM_DIAG_ASYNC
+ * @raw: the adapter's own code, for EADM_DIAG_CMD_* and EADM_DIAG_ASYNC
  */
 struct eadm_diag_event {
 	u8 obj;
@@ -141,23 +140,24 @@ struct eadm_diag_event {
  * struct eadm_diag_ring - entries of a queue
  * @kind: in: EADM_RAW_KIND_*
  * @hw: in: ask the adapter for its indices
- * @user: out: a process works with it directly
+ * @user: out: a process uses it directly
  * @id: in: number of the queue as in its object
- * @sub: in: number of the part of the queue, for adapters that have such
- * @format: out: which of the family's formats its entries have
- * @index: out: enum eadm_diag_index
- * @index_bits: out: width of the indices of EADM_DIAG_INDEX_FREE
- * @memory: out: enum eadm_diag_memory
+ * @sub: in: number of the part of the queue, for adapters whose queues have
+ *	parts
+ * @index: out: EADM_RING_INDEX_*, of the family's <family>_ring_index()
+ * @index_bits: out: width of the indices of EADM_RING_INDEX_FREE, else 0; of
+ *	<family>_ring_index_bits()
+ * @memory: out: EADM_RING_MEMORY_*
  * @first: in: position of the first entry
- * @count: in: how many; out: how many there are in the buffer
+ * @count: in: number of entries; out: number of entries in the buffer
  * @entry_size: out: bytes from one entry to the next
- * @depth: out: entries of the ring, any number
+ * @depth: out: entries of the ring, not always a power of two
  * @valid: out: EADM_DIAG_RING_*
- * @sw_pi: out: producer index of the software, as it counts
+ * @sw_pi: out: producer index of the software, in its own counting
  * @sw_ci: out: its consumer index
  * @hw_pi: out: producer index of the adapter
  * @hw_ci: out: its consumer index
- * @hw_error: out: 0 or why the adapter did not tell
+ * @hw_error: out: 0, or why the adapter could not be read
  */
 struct eadm_diag_ring {
 	u8 kind;
@@ -165,7 +165,6 @@ struct eadm_diag_ring {
 	bool user;
 	u32 id;
 	u32 sub;
-	u32 format;
 	u8 index;
 	u8 index_bits;
 	u8 memory;
@@ -181,25 +180,7 @@ struct eadm_diag_ring {
 	int hw_error;
 };
 
-/* How the indices of a ring count, and how its owner knows an entry as new. */
-enum eadm_diag_index {
-	EADM_DIAG_INDEX_FREE,	/* on and on; the place is the index modulo the depth */
-	EADM_DIAG_INDEX_LAP,	/* to twice the depth: the place and a lap bit above it */
-	/*
-	 * A bit in each entry, which changes with each lap. Indices count to a
-	 * multiple of twice the depth, which 2^32 is only for a power of two.
-	 */
-	EADM_DIAG_INDEX_PHASE,
-};
-
-/* Where the entries are. */
-enum eadm_diag_memory {
-	EADM_DIAG_MEMORY_HOST,	/* memory of the kernel */
-	EADM_DIAG_MEMORY_USER,	/* memory of a process */
-	EADM_DIAG_MEMORY_DEVICE,	/* behind a BAR: there is nothing to read */
-};
-
-/* A register that can be read without effect. */
+/* A register that can be read without side effects. */
 struct eadm_diag_reg {
 	u32 offset;
 	u32 bits;
@@ -210,14 +191,14 @@ struct eadm_diag_reg {
  * struct eadm_diag_ops - what a driver offers
  * @family: name of the adapter's family, as in spec/families
  * @objs: table of pointers, NULL terminated
- * @ring: copies entries of a queue into a buffer with that much room; -ENOENT:
- *	no such queue, -ERANGE: it has no such entries, -EOPNOTSUPP: no such kind
+ * @ring: copies entries of a queue into a buffer of the given size; -ENOENT: no
+ *	such queue, -ERANGE: it has no such entries, -EOPNOTSUPP: no such kind
  * @context: reads the adapter's context (EADM_RAW_KIND_*) into a buffer of
  *	@context_max bytes; its length or an error as above
  * @context_max: length of the longest context
- * @regs: reads registers; how many there are, or an error
+ * @regs: reads registers; returns how many there are, or an error
  * @conf_set: changes a setting, EADM_CONF_PARAM_*; -EOPNOTSUPP: the adapter
- *	does not have it, -ERANGE: not this value
+ *	does not have it, -ERANGE: value out of range
  *
  * All but @family and @objs may be NULL.
  */
@@ -237,16 +218,18 @@ struct eadm_diag_ops {
  * @adev: the auxiliary device; the companion holds no other reference
  * @ibdev: the RDMA device; valid as long as @adev is bound
  * @ops: the driver's ops
- * @failures: failures that the driver keeps, for the companion to show; NULL when
+ * @failures: failures that the driver records, for the companion to show; NULL when
  *	it keeps none. Set before @adev is added
  * @debug: topics of which the driver logs messages, EADM_DEBUG_TOPIC_*; see eadm_debug.h
- * @followers: readers that wait for each command: without any,
- *	EADM_DIAG_CMD_DONE is not sent. The companion's: a reader that it counts finds
- *	commands that ended before in the recorder, under the driver's lock
- * @gen: bumped by the driver whenever an object of a type comes or goes, so
- *	that a torn dump is told
+ * @followers: number of readers that wait for each command: if 0, EADM_DIAG_CMD_DONE is
+ *	not sent. Set by the companion: a newly counted reader finds commands that ended
+ *	earlier in the recorder, under the driver's lock
+ * @gen: bumped by the driver whenever an object of a type comes or goes, so that a torn
+ *	dump is detected
  * @events: atomic notifier chain; calls carry enum eadm_diag_event_type and a
  *	struct eadm_diag_event, in any context
+ * @released: completed when @adev has no references; used by the driver, see
+ *	eadm_provider.h
  */
 struct eadm_diag_dev {
 	struct auxiliary_device adev;
@@ -257,6 +240,7 @@ struct eadm_diag_dev {
 	atomic_t followers;
 	atomic_t gen[EADM_OBJ_COUNT];
 	struct atomic_notifier_head events;
+	struct completion released;
 };
 
 static inline struct eadm_diag_dev *to_eadm_diag_dev(struct auxiliary_device *adev)
@@ -288,12 +272,12 @@ static inline bool eadm_diag_is_followed(struct eadm_diag_dev *dd)
 }
 
 /**
- * eadm_diag_notify() - tell a bound companion of an event
+ * eadm_diag_notify() - notify a bound companion of an event
  * @dd: the device
  * @type: enum eadm_diag_event_type
  * @ev: what happened
  *
- * Context: any; costs one load when nobody listens.
+ * Context: any; costs one load when there is no listener.
  */
 static inline void eadm_diag_notify(struct eadm_diag_dev *dd, unsigned long type,
 				    const struct eadm_diag_event *ev)

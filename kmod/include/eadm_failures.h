@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last failures of a device: what failed, when, whose it was, and why.
+ * The last failures of a device: what failed, when, its owner, and why.
  *
- * Kept after the object is gone, until the driver leaves the device: through
- * recovery and resets too. Preallocated; the newest ones are kept. Beside them
- * there is a total of each kind and cause, which forgets nothing.
+ * Kept after the object is gone, across recovery and resets, until the driver
+ * is unbound. Preallocated; the newest ones are kept. In addition there is a
+ * total for each kind and cause, which includes older ones.
  *
  * The lock is innermost: nothing is taken, called or allocated under it, and it
  * is taken with interrupts off, so that a failure can be noted in any context.
- * It knows no driver; a driver embeds a struct eadm_failures in its device and
- * shows it with eadm_diag_dev.failures.
+ * This is independent of the driver: a driver embeds a struct eadm_failures in
+ * its device and exports it with eadm_diag_dev.failures.
  */
 #ifndef EADM_FAILURES_H
 #define EADM_FAILURES_H
@@ -33,7 +33,7 @@
 
 #define EADM_FAILURES_KEPT	1024	/* power of two */
 #define EADM_FAILURES_RUN	256	/* records in a row of one kind and cause */
-#define EADM_FAILURE_KINDS	8	/* room for those of the specification */
+#define EADM_FAILURE_KINDS	8	/* upper bound of the specification's kinds */
 #define EADM_FAILURE_CAUSES	64
 #define EADM_FAILURE_COMM	24
 
@@ -46,7 +46,7 @@
 #define EADM_FAILURE_PEER	BIT(5)
 #define EADM_FAILURE_PEER_QPN	BIT(6)
 #define EADM_FAILURE_PROCESS	BIT(7)	/* pid, start_time, comm, cgroup */
-#define EADM_FAILURE_KERNEL	BIT(8)	/* comm is that of a kernel consumer */
+#define EADM_FAILURE_KERNEL	BIT(8)	/* comm is the name of a kernel consumer */
 #define EADM_FAILURE_QPN	BIT(9)
 
 /**
@@ -54,23 +54,23 @@
  * @seq: running number, 0 = never used; set by eadm_failures_note()
  * @mono: ktime_get_mono_fast_ns(); set by eadm_failures_note()
  * @real: wall clock, in ns; set by eadm_failures_note()
- * @times: how many it stands for; set by eadm_failures_note()
+ * @times: how many failures it stands for; set by eadm_failures_note()
  * @has: EADM_FAILURE_*
  * @kind: EADM_FAILURE_KIND_*
  * @cause: EADM_CAUSE_*
  * @id: number of what failed, 0 for the device
  * @syndrome: the cause in the adapter's terms
  * @error: the cause as a negative errno
- * @async: EADM_ASYNC_EVENT_* that told of it
- * @async_raw: the same as the adapter has it
+ * @async: EADM_ASYNC_EVENT_* that reported it
+ * @async_raw: the adapter's own code
  * @op: EADM_CMD_OP_*
- * @op_raw: the same as the adapter has it
+ * @op_raw: the adapter's own code
  * @pid: the owner's process in the initial PID namespace
- * @start_time: of that process, which distinguishes it from a later one with its
- *	number; 0 when it had ended by then
+ * @start_time: of that process, which distinguishes it from a later one with
+ *	the same number; 0 when it had already ended
  * @cgroup: its control group
  * @comm: its name, or that of the kernel consumer
- * @addr_len: of both addresses, 4 or 16
+ * @addr_len: length of both addresses, 4 or 16
  * @local_port: in the CPU's byte order
  * @peer_port: in the CPU's byte order
  * @local: local address
@@ -119,11 +119,11 @@ struct eadm_failure_total {
 };
 
 /**
- * struct eadm_failures - what a device keeps
+ * struct eadm_failures - failures recorded for a device
  * @lock: guards the rest
  * @ring: EADM_FAILURES_KEPT records; number seq is at seq % EADM_FAILURES_KEPT
  * @next: number of the next record
- * @run: how many of the newest ones are of one kind and cause
+ * @run: how many of the newest ones in a row have the same kind and cause
  * @total: by kind and cause
  */
 struct eadm_failures {
@@ -153,7 +153,7 @@ static inline int eadm_failures_init(struct eadm_failures *f)
  * eadm_failures_free() - free the ring
  * @f: the ring
  *
- * Context: process; nobody uses it any more.
+ * Context: process; it is no longer in use.
  */
 static inline void eadm_failures_free(struct eadm_failures *f)
 {
@@ -162,13 +162,14 @@ static inline void eadm_failures_free(struct eadm_failures *f)
 }
 
 /**
- * eadm_failures_note() - keep a failure
+ * eadm_failures_note() - record a failure
  * @f: the ring
- * @what: the failure; number and times are set here. One of a kind or cause that
- *	there is no room for is kept under EADM_CAUSE_GENERAL
+ * @what: the failure; number and times are set here. If its kind or cause is
+ *	out of range, it is recorded as EADM_CAUSE_GENERAL
  *
- * A storm, as when an adapter loses thousands of QPs, does not drive out what
- * was before it: from EADM_FAILURES_RUN on it counts in its last record.
+ * A burst, as when an adapter loses thousands of QPs, does not displace older
+ * records: after EADM_FAILURES_RUN records, further failures are only counted
+ * in the last one.
  *
  * Context: any but NMI.
  */
@@ -207,7 +208,7 @@ static inline void eadm_failures_note(struct eadm_failures *f, struct eadm_failu
 /**
  * eadm_failures_next() - copy the first failure with a number of at least @seq
  * @f: the ring
- * @seq: least number
+ * @seq: lowest number
  * @copy: where to
  *
  * Context: any but NMI.
@@ -232,7 +233,7 @@ static inline bool eadm_failures_next(struct eadm_failures *f, u64 seq, struct e
 /**
  * eadm_failures_total() - copy the first total with a class of at least @class
  * @f: the ring
- * @class: kind * EADM_FAILURE_CAUSES + cause; the one that was found
+ * @class: kind * EADM_FAILURE_CAUSES + cause; on return the one that was found
  * @copy: where to
  *
  * Context: any but NMI.
@@ -259,7 +260,7 @@ static inline void eadm_failure_set_task(struct eadm_failure *what, struct task_
 {
 	what->has |= EADM_FAILURE_PROCESS;
 	what->pid = task->tgid;
-	/* May race with a change of name; the last byte is always zero. */
+	/* May race with a change of the name; the last byte is always zero. */
 	memcpy(what->comm, task->comm, TASK_COMM_LEN);
 	rcu_read_lock();
 	what->cgroup = cgroup_id(task_dfl_cgroup(task));
@@ -269,7 +270,7 @@ static inline void eadm_failure_set_task(struct eadm_failure *what, struct task_
 }
 
 /**
- * eadm_failure_set_owner() - whose object failed
+ * eadm_failure_set_owner() - set the owner of the object that failed
  * @what: the failure
  * @res: the object's entry in resource tracking; the object is referenced
  *
@@ -278,7 +279,7 @@ static inline void eadm_failure_set_task(struct eadm_failure *what, struct task_
 static inline void eadm_failure_set_owner(struct eadm_failure *what,
 					  struct rdma_restrack_entry *res)
 {
-	/* Taking an entry away waits for references, but not of one never added. */
+	/* Removing an entry waits for references, but not if it was never added. */
 	if (!rdma_restrack_is_tracked(res) || !READ_ONCE(res->valid) || !rdma_restrack_get(res))
 		return;
 	if (!rdma_is_kernel_res(res)) {
@@ -292,7 +293,8 @@ static inline void eadm_failure_set_owner(struct eadm_failure *what,
 }
 
 /**
- * eadm_failure_set_caller() - what failed was asked for by who runs now
+ * eadm_failure_set_caller() - set the current process as the one that asked for
+ * what failed
  * @what: the failure
  *
  * Context: process.
@@ -308,9 +310,9 @@ static inline void eadm_failure_set_caller(struct eadm_failure *what)
 }
 
 /**
- * eadm_failure_set_names() - the ends of the connection
+ * eadm_failure_set_names() - set both ends of the connection
  * @what: the failure
- * @local: local address and port; none when its family is not known
+ * @local: local address and port; not set when its family is unknown
  * @peer: the peer's
  *
  * Context: any.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Interrupts that did not come. Who finds what no interrupt has announced only suspects
- * that one was lost: a CPU that the hypervisor keeps from running, or that has interrupts
- * off, takes it later. Work on that CPU runs after what was pending there, and tells the
- * two apart.
+ * Lost interrupts. Finding entries that no interrupt has announced is only a hint that an
+ * interrupt was lost: a CPU that is descheduled by the hypervisor, or that has interrupts
+ * off, takes it later. A work item on that CPU runs after its pending interrupts, so it
+ * can distinguish the two.
  */
 #ifndef EADM_MISSED_H
 #define EADM_MISSED_H
@@ -15,11 +15,11 @@
 
 /**
  * struct eadm_missed - lost interrupts of a vector
- * @work: compares, on the vector's CPU
- * @interrupts: those taken, of the handler
- * @suspected: @work is to look; whoever sets it owns @then until @work has
- * @then: @interrupts when what was not announced was found
- * @count: lost ones; written by @work only
+ * @work: compares the counters, on the vector's CPU
+ * @interrupts: number of interrupts taken, counted by the handler
+ * @suspected: @work has to check; its setter owns @then until @work has run
+ * @then: @interrupts when the unannounced entries were found
+ * @count: lost interrupts; written by @work only
  * @last: local_clock() when @count last grew, 0 = never
  */
 struct eadm_missed {
@@ -43,9 +43,9 @@ static inline void eadm_missed_work(struct work_struct *work)
 }
 
 /**
- * eadm_missed_init() - once in the life of an event queue
- * @missed: what is counted
- * @interrupts: counter of the vector's handler
+ * eadm_missed_init() - initialise, once per event queue
+ * @missed: the lost interrupts
+ * @interrupts: interrupt counter of the vector's handler
  */
 static inline void eadm_missed_init(struct eadm_missed *missed, const u64 *interrupts)
 {
@@ -54,8 +54,8 @@ static inline void eadm_missed_init(struct eadm_missed *missed, const u64 *inter
 }
 
 /**
- * eadm_missed_suspect() - something was found that no interrupt has announced
- * @missed: what is counted; one suspicion at a time
+ * eadm_missed_suspect() - entries were found that no interrupt has announced
+ * @missed: the lost interrupts; one suspicion at a time
  * @irq: the vector's interrupt; 0: not requested, nothing is suspected
  *
  * Context: any.
@@ -68,15 +68,15 @@ static inline void eadm_missed_suspect(struct eadm_missed *missed, int irq)
 	if (!data || atomic_cmpxchg_acquire(&missed->suspected, 0, 1))
 		return;
 	missed->then = READ_ONCE(*missed->interrupts);
-	/* An interrupt chip may name none; should that CPU have gone offline, another does. */
+	/* The mask may be empty; if that CPU has gone offline, another one runs the work. */
 	cpu = cpumask_first(irq_data_get_effective_affinity_mask(data));
 	queue_work_on(cpu < nr_cpu_ids ? cpu : WORK_CPU_UNBOUND, system_highpri_wq,
 		      &missed->work);
 }
 
 /**
- * eadm_missed_stop() - let go of it
- * @missed: of which nothing is suspected any more
+ * eadm_missed_stop() - cancel a pending check
+ * @missed: no new check may be started
  *
  * Context: process.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Flight recorder: the last commands of a device with what became of them.
+ * Flight recorder: the last commands of a device and their results.
  *
  * Always on, so writing allocates nothing, takes no lock and does no atomic
- * operation: a lock of the caller (that of the command queue) serialises all of
- * it, readers included. It knows no driver; a driver embeds a struct
- * eadm_recorder for each command queue.
+ * operation: a lock of the caller (that of the command queue) serialises all
+ * accesses, including readers. This is independent of the driver: a driver
+ * embeds a struct eadm_recorder for each command queue.
  */
 #ifndef EADM_RECORDER_H
 #define EADM_RECORDER_H
@@ -27,10 +27,10 @@
 #include "eadm_values.h"
 
 #define EADM_REC_COUNT		4096	/* power of two */
-#define EADM_REC_REQUEST	184	/* bytes kept of each */
+#define EADM_REC_REQUEST	184	/* bytes kept of each request */
 #define EADM_REC_RESPONSE	64
 
-/* What became of a command, in the specification's terms. */
+/* State of a command, in the specification's terms. */
 enum eadm_rec_state {
 	EADM_REC_PENDING = EADM_CMD_STATE_PENDING,
 	EADM_REC_DONE = EADM_CMD_STATE_DONE,
@@ -48,15 +48,15 @@ enum eadm_rec_state {
  * struct eadm_rec - one command
  * @seq: running number, 0 = never used
  * @submit: local_clock() at submission
- * @time: wall clock at submission, in ns; kept, as the two clocks drift apart.
- *	It may be that of before a step of the clock EADM_REC_WALL_NS ago
- * @latency: ns until the answer, or until giving up
- * @start_time: of the requester's process, which distinguishes it from a later
- *	one with its number
+ * @time: wall clock at submission, in ns; recorded, as the two clocks drift
+ *	apart. May lag behind a step of the wall clock by up to EADM_REC_WALL_NS
+ * @latency: ns until the answer, or until it was given up
+ * @start_time: start time of the requester's process, which distinguishes it
+ *	from a later one with the same number
  * @pid: the requester's process in the initial PID namespace
  * @op: the adapter's number of the operation
- * @tag: what the answer names the command by
- * @syndrome: of the answer, in the adapter's terms
+ * @tag: how the answer identifies the command
+ * @syndrome: syndrome of the answer, in the adapter's terms
  * @status: result for the caller
  * @outstanding: commands outstanding at submission, this one included
  * @cpu: submitting CPU
@@ -95,9 +95,9 @@ struct eadm_rec {
  * @ring: EADM_REC_COUNT records; number seq is at seq % EADM_REC_COUNT
  * @next: number of the next record
  * @wall_at: local_clock() when the wall clock was read last
- * @wall: the wall clock less local_clock() then
- * @kept: copy of the record of the first time-out
- * @kept_read: @kept was handed to an administrator and may be replaced
+ * @wall: the wall clock minus local_clock() at that time
+ * @kept: copy of the record of the first timeout
+ * @kept_read: @kept was read by an administrator and may be replaced
  */
 struct eadm_recorder {
 	struct eadm_rec *ring;
@@ -129,7 +129,7 @@ static inline int eadm_recorder_init(struct eadm_recorder *r)
  * eadm_recorder_free() - free the ring
  * @r: the recorder
  *
- * Context: process; nobody uses the recorder any more.
+ * Context: process; the recorder is no longer in use.
  */
 static inline void eadm_recorder_free(struct eadm_recorder *r)
 {
@@ -144,13 +144,13 @@ static inline struct eadm_rec *eadm_recorder_find(struct eadm_recorder *r, u64 s
 	return rec->seq == seq ? rec : NULL;
 }
 
-/* In that time the two clocks drift apart by a few microseconds at most. */
+/* In this time the two clocks drift apart by a few microseconds at most. */
 #define EADM_REC_WALL_NS	(10 * NSEC_PER_MSEC)
 
 /*
- * The wall clock at a moment of local_clock(). To read it takes longer than most of
- * what a record is, and commands come in bursts. A moment before the last one, by
- * the clock of another CPU, has it read again.
+ * The wall clock at a given local_clock(). Reading it takes longer than most other steps
+ * of recording, and commands come in bursts. A @now before the last reading, from the
+ * clock of another CPU, causes a new reading.
  */
 static inline u64 eadm_recorder_wall(struct eadm_recorder *r, u64 now)
 {
@@ -166,9 +166,9 @@ static inline u64 eadm_recorder_wall(struct eadm_recorder *r, u64 now)
  * @r: the recorder
  * @now: local_clock()
  * @op: the adapter's number of the operation
- * @tag: what the answer will name it by
+ * @tag: how the answer will identify it
  * @outstanding: commands outstanding, this one included
- * @polled: its answer will be polled for
+ * @polled: the issuer will poll for its answer
  * @request: the request
  * @request_len: its length; EADM_REC_REQUEST bytes are kept at most
  *
@@ -205,13 +205,13 @@ static inline u64 eadm_recorder_submit(struct eadm_recorder *r, u64 now, u32 op,
 	return seq;
 }
 
-/* ns of local_clock(): clocks of two CPUs may differ a little. */
+/* Elapsed ns of local_clock(); clocks of two CPUs may differ slightly, so never negative. */
 static inline u64 eadm_elapsed(u64 from, u64 to)
 {
 	return to > from ? to - from : 0;
 }
 
-/* An answer, in time or late. */
+/* Records an answer, in time or late. */
 static inline void eadm_rec_answer(struct eadm_rec *rec, u64 now, u32 syndrome,
 				   const void *response, size_t response_len)
 {
@@ -260,8 +260,8 @@ static inline void eadm_rec_give_up(struct eadm_rec *rec, u64 now, int status, u
  * @now: local_clock()
  * @status: result for the caller
  *
- * The first such record is kept beside the ring until an administrator has read
- * it: it shows what started the trouble.
+ * The first such record is kept outside of the ring until an administrator has
+ * read it: it shows what started the trouble.
  *
  * Context: the caller's lock held.
  */
@@ -279,7 +279,7 @@ static inline void eadm_recorder_timeout(struct eadm_recorder *r, u64 seq, u64 n
 }
 
 /**
- * eadm_recorder_late() - record an answer that came after the time-out
+ * eadm_recorder_late() - record an answer that came after the timeout
  * @r: the recorder
  * @seq: the command's number
  * @now: local_clock()
@@ -309,7 +309,7 @@ static inline void eadm_recorder_late(struct eadm_recorder *r, u64 seq, u64 now,
 }
 
 /**
- * eadm_recorder_abort() - record that a command was given up before its time
+ * eadm_recorder_abort() - record that a command was given up before its timeout
  * @r: the recorder
  * @seq: its number
  * @now: local_clock()
@@ -326,7 +326,7 @@ static inline void eadm_recorder_abort(struct eadm_recorder *r, u64 seq, u64 now
 }
 
 /**
- * eadm_recorder_oldest() - the least number of a record in the ring
+ * eadm_recorder_oldest() - the lowest number of a record in the ring
  * @r: the recorder
  *
  * Context: the caller's lock held.
@@ -337,19 +337,19 @@ static inline u64 eadm_recorder_oldest(const struct eadm_recorder *r)
 	return r->next > EADM_REC_COUNT ? r->next - EADM_REC_COUNT : 1;
 }
 
-/* Records to look at before others get the lock. */
+/* Number of records to check before releasing the lock. */
 #define EADM_REC_SEEK	128
 
 /**
- * eadm_recorder_seek() - go on to a record with a property
+ * eadm_recorder_seek() - find the next record that matches a filter
  * @r: the recorder
- * @seq: least number; that of the record on return, or of one behind some that
- *	do not have it
- * @states: BIT(EADM_REC_*) of the states that have it, 0: all
- * @latency: the least latency of those that have it, in ns, 0: any
+ * @seq: lowest number; on return that of the record found, or where to continue
+ * @states: BIT(EADM_REC_*) of the states that match, 0: all
+ * @latency: the lowest latency that matches, in ns, 0: any
  *
- * Context: the caller's lock held, for not much more than EADM_REC_SEEK records.
- * Return: false when the caller shall go on from @seq, after others had the lock.
+ * Context: the caller's lock held, for little more than EADM_REC_SEEK records.
+ * Return: false when the caller should continue from @seq, after releasing the
+ * lock in between.
  */
 static inline bool eadm_recorder_seek(const struct eadm_recorder *r, u64 *seq, u32 states,
 				      u64 latency)
@@ -357,7 +357,7 @@ static inline bool eadm_recorder_seek(const struct eadm_recorder *r, u64 *seq, u
 	const struct eadm_rec *rec;
 	u64 last;
 
-	/* The kept record is older than the ring, if it is in none. */
+	/* The kept record is older than the ring, unless it is still in it. */
 	if (r->kept.seq >= *seq && r->kept.seq < eadm_recorder_oldest(r))
 		return true;
 	*seq = max(*seq, eadm_recorder_oldest(r));
@@ -373,9 +373,9 @@ static inline bool eadm_recorder_seek(const struct eadm_recorder *r, u64 *seq, u
 /**
  * eadm_recorder_next() - copy the first record with a number of at least @seq
  * @r: the recorder
- * @seq: least number
+ * @seq: lowest number
  * @copy: where to
- * @first_timeout: whether it is the kept record of the first time-out
+ * @first_timeout: whether it is the kept record of the first timeout
  *
  * Context: the caller's lock held.
  * Return: false when there is none.
@@ -399,7 +399,7 @@ static inline bool eadm_recorder_next(struct eadm_recorder *r, u64 seq, struct e
 /**
  * eadm_recorder_release() - the kept record has been read
  * @r: the recorder
- * @seq: its number; another may be kept meanwhile
+ * @seq: its number; another record may be kept by now
  *
  * Context: the caller's lock held.
  */

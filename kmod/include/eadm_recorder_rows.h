@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Rows of a flight recorder for the companion: object cmd of a driver's provider. A
- * driver adds which lock guards its recorder and what an operation is called.
+ * driver adds the lock that guards its recorder and the names of operations.
  */
 #ifndef EADM_RECORDER_ROWS_H
 #define EADM_RECORDER_ROWS_H
@@ -18,9 +18,10 @@
 #include "eadm_snap.h"
 
 /**
- * struct eadm_cmd_row - a record that was copied out: the ring goes on
+ * struct eadm_cmd_row - a copy of a record, as the ring continues to change
  * @rec: the copy
- * @first_timeout: it is that of the first time-out, which is kept until it was read
+ * @first_timeout: it is the record of the first timeout, which is kept until it has been
+ *	read
  */
 struct eadm_cmd_row {
 	struct eadm_rec rec;
@@ -31,7 +32,7 @@ struct eadm_cmd_row {
  * eadm_cmd_row_next() - the next record, for &eadm_diag_obj.next
  * @r: the recorder
  * @lock: guards it; taken with interrupts off
- * @id: least number; on return that of the record
+ * @id: lowest number; on return that of the record
  *
  * Context: process.
  * Return: a struct eadm_cmd_row for eadm_cmd_row_put(), NULL for no more, or ERR_PTR(-ENOMEM).
@@ -42,7 +43,7 @@ static inline void *eadm_cmd_row_next(struct eadm_recorder *r, spinlock_t *lock,
 	bool found;
 
 	row = kmalloc(sizeof(*row), GFP_KERNEL);
-	/* NULL would say that there are no more. */
+	/* NULL would mean that there are no more. */
 	if (!row)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_irq(lock);
@@ -57,14 +58,14 @@ static inline void *eadm_cmd_row_next(struct eadm_recorder *r, spinlock_t *lock,
 }
 
 /**
- * eadm_cmd_row_seek() - pass over records that were not asked for, for &eadm_diag_obj.seek
+ * eadm_cmd_row_seek() - skip records that were not asked for, for &eadm_diag_obj.seek
  * @r: the recorder
  * @lock: guards it; released in between
- * @id: least number
+ * @id: lowest number
  * @req: what was asked for
  *
  * Context: process.
- * Return: number to go on from.
+ * Return: number to continue from.
  */
 static inline u64 eadm_cmd_row_seek(struct eadm_recorder *r, spinlock_t *lock, u64 id,
 				    const struct eadm_diag_req *req)
@@ -102,7 +103,7 @@ static inline u32 eadm_rec_reader_pid(const struct eadm_rec *rec)
 	rcu_read_lock();
 	pid = find_pid_ns(rec->pid, &init_pid_ns);
 	task = pid_task(pid, PIDTYPE_TGID);
-	/* A later process may have the number of the recorded one. */
+	/* A later process may have reused the PID of the recorded one. */
 	if (task && task->start_time == rec->start_time)
 		nr = pid_nr_ns(pid, ns);
 	rcu_read_unlock();
@@ -125,19 +126,35 @@ static inline void eadm_rec_fill_requester(const struct eadm_rec *rec, struct ea
 	SNAP_STR(s, comm, rec->comm);
 }
 
+static inline void eadm_rec_fill_outcome(const struct eadm_rec *rec, struct eadm_snap_cmd *s,
+					 u32 (*cause_class)(u32 syndrome))
+{
+	if (rec->state == EADM_REC_PENDING)
+		return;
+	SNAP_SET(s, status, rec->status);
+	SNAP_SET(s, latency, rec->latency);
+	if (rec->state == EADM_REC_TIMEOUT || rec->state == EADM_REC_LATE)
+		SNAP_SET(s, cause, EADM_CAUSE_TIMEOUT);
+	else if (rec->flags & EADM_REC_ANSWERED)
+		SNAP_SET(s, cause, cause_class(rec->syndrome));
+}
+
 /**
- * eadm_cmd_row_fill() - fill in a row, but for the class of its operation
+ * eadm_cmd_row_fill() - fill in a row, except for the class of its operation
  * @r: the recorder
  * @lock: guards it
  * @row: the row
  * @s: what is filled in
- * @req: who asks: an administrator who has read the first time-out releases it
+ * @req: the request; an administrator's read of the first timeout releases that
+ *	record
+ * @cause_class: the cause, EADM_CAUSE_*, of a syndrome: <family>_cmd_cause_class()
  *
  * Context: process, as the reader.
  */
 static inline void eadm_cmd_row_fill(struct eadm_recorder *r, spinlock_t *lock,
 				     const struct eadm_cmd_row *row, struct eadm_snap_cmd *s,
-				     const struct eadm_diag_req *req)
+				     const struct eadm_diag_req *req,
+				     u32 (*cause_class)(u32 syndrome))
 {
 	const struct eadm_rec *rec = &row->rec;
 
@@ -152,10 +169,7 @@ static inline void eadm_cmd_row_fill(struct eadm_recorder *r, spinlock_t *lock,
 	SNAP_SET(s, first_timeout, row->first_timeout);
 	SNAP_BIN(s, request, rec->request, rec->request_len);
 	eadm_rec_fill_requester(rec, s);
-	if (rec->state != EADM_REC_PENDING) {
-		SNAP_SET(s, status, rec->status);
-		SNAP_SET(s, latency, rec->latency);
-	}
+	eadm_rec_fill_outcome(rec, s, cause_class);
 	if (rec->flags & EADM_REC_ANSWERED) {
 		SNAP_SET(s, syndrome_raw, rec->syndrome);
 		SNAP_BIN(s, response, rec->response, rec->response_len);

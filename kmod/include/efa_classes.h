@@ -126,6 +126,75 @@ static inline u32 efa_cause_class(u32 raw)
 	}
 }
 
+static inline u32 efa_cmd_cause_class(u32 raw)
+{
+	switch (raw) {
+	case 0:
+		return EADM_CAUSE_NONE;
+	case 1:
+		return EADM_CAUSE_NO_RESOURCES;
+	case 2:
+		return EADM_CAUSE_UNSUPPORTED;
+	case 3:
+		return EADM_CAUSE_UNSUPPORTED;
+	case 4:
+		return EADM_CAUSE_BAD_REQUEST;
+	case 5:
+		return EADM_CAUSE_BAD_REQUEST;
+	case 6:
+		return EADM_CAUSE_GENERAL;
+	case 7:
+		return EADM_CAUSE_NO_RESOURCES;
+	default:
+		return EADM_CAUSE_REFUSED;
+	}
+}
+
+static inline u32 efa_cap_class(u32 raw)
+{
+	u32 class = 0;
+
+	if (raw & 0x1)
+		class |= EADM_EFA_CAP_RDMA_READ;
+	if (raw & 0x2)
+		class |= EADM_EFA_CAP_RNR_RETRY;
+	if (raw & 0x4)
+		class |= EADM_EFA_CAP_POLLING_128;
+	if (raw & 0x8)
+		class |= EADM_EFA_CAP_RDMA_WRITE;
+	if (raw & 0x10)
+		class |= EADM_EFA_CAP_UNSOLICITED_WRITE;
+	if (raw & 0x20)
+		class |= EADM_EFA_CAP_EVENT_COUNTERS;
+	return class;
+}
+
+/* How the indices of a kind of ring count. */
+static inline u8 efa_ring_index(u32 kind)
+{
+	switch (kind) {
+	case EADM_RAW_KIND_SQ:
+	case EADM_RAW_KIND_RQ:
+	case EADM_RAW_KIND_CMD_SQ:
+		return EADM_RING_INDEX_FREE;
+	default:
+		return EADM_RING_INDEX_PHASE;
+	}
+}
+
+/* Width of indices that count freely; 0: they do not. */
+static inline u8 efa_ring_index_bits(u32 kind)
+{
+	switch (kind) {
+	case EADM_RAW_KIND_SQ:
+	case EADM_RAW_KIND_RQ:
+	case EADM_RAW_KIND_CMD_SQ:
+		return 16;
+	default:
+		return 0;
+	}
+}
+
 /* 0: no register, or one that must not be read. */
 static inline u8 efa_reg_bits(u32 offset)
 {

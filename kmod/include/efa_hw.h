@@ -8,9 +8,11 @@
 #ifndef EFA_HW_H
 #define EFA_HW_H
 
+#ifdef __KERNEL__
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/types.h>
+#endif
 
 /* ---- PCI function (hw 1) ----------------------------------------------- */
 
@@ -22,7 +24,7 @@
 #define EFA_REGS_BAR			0	/* Registers. */
 #define EFA_MEM_BAR			2	/* Send queues. */
 /* The memory BARs that always are there. */
-#define EFA_BAR_MASK			(BIT(EFA_REGS_BAR) | BIT(EFA_MEM_BAR))
+#define EFA_BAR_MASK			0x05
 #define EFA_COMMON_VECTOR		0
 
 /* ---- Registers (hw 2.1) ------------------------------------------------ */

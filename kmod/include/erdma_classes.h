@@ -126,6 +126,59 @@ static inline u32 erdma_cause_class(u32 raw)
 	}
 }
 
+static inline u32 erdma_cmd_cause_class(u32 raw)
+{
+	switch (raw) {
+	case 0:
+		return EADM_CAUSE_NONE;
+	default:
+		return EADM_CAUSE_REFUSED;
+	}
+}
+
+static inline u32 erdma_dev_cap_class(u32 raw)
+{
+	u32 class = 0;
+
+	if (raw & 0x8)
+		class |= EADM_DEV_CAP_DOORBELL_PAGES;
+	if (raw & 0x10)
+		class |= EADM_DEV_CAP_IPV6;
+	if (raw & 0x20)
+		class |= EADM_DEV_CAP_SCATTERED_MTT;
+	if (raw & 0x40)
+		class |= EADM_DEV_CAP_QUERY_CONTEXTS;
+	if (raw & 0x80)
+		class |= EADM_DEV_CAP_ATOMIC;
+	return class;
+}
+
+/* How the indices of a kind of ring count. */
+static inline u8 erdma_ring_index(u32 kind)
+{
+	switch (kind) {
+	case EADM_RAW_KIND_SQ:
+	case EADM_RAW_KIND_RQ:
+	case EADM_RAW_KIND_CMD_SQ:
+		return EADM_RING_INDEX_FREE;
+	default:
+		return EADM_RING_INDEX_PHASE;
+	}
+}
+
+/* Width of indices that count freely; 0: they do not. */
+static inline u8 erdma_ring_index_bits(u32 kind)
+{
+	switch (kind) {
+	case EADM_RAW_KIND_SQ:
+	case EADM_RAW_KIND_RQ:
+	case EADM_RAW_KIND_CMD_SQ:
+		return 16;
+	default:
+		return 0;
+	}
+}
+
 /* 0: no register, or one that must not be read. */
 static inline u8 erdma_reg_bits(u32 offset)
 {

@@ -8,9 +8,11 @@
 #ifndef ERDMA_HW_H
 #define ERDMA_HW_H
 
+#ifdef __KERNEL__
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/types.h>
+#endif
 
 /* ---- PCI function (hw 1) ----------------------------------------------- */
 
@@ -20,7 +22,7 @@
 #define ERDMA_BAR0_SIZE			0x80000
 #define ERDMA_MSIX_BAR			2	/* Vectors of interrupts. */
 /* The memory BARs that there are, and no others. */
-#define ERDMA_BAR_MASK			(BIT(ERDMA_FUNC_BAR) | BIT(ERDMA_MSIX_BAR))
+#define ERDMA_BAR_MASK			0x05
 #define ERDMA_MAX_VECTORS		32
 #define ERDMA_COMMON_VECTOR		0
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is worked out by the layouts of the adapter. The driver (kmod/erdma) and
- * the device model (kmod/virt) both include this and nothing else in common; the
- * layouts themselves are generated from spec/families/erdma.yaml.
+ * Helpers for the layouts of the adapter. This and the layouts, which are
+ * generated from spec/families/erdma.yaml, are all that the driver (kmod/erdma)
+ * and the device model (kmod/virt) share.
  *
  * Byte order: registers, command requests, SQEs, RQEs, EQEs and doorbells are
  * little endian, CQEs are big endian 32-bit words (one exception: immediate
@@ -13,7 +13,7 @@
 
 #include "erdma_hw.h"
 
-/* Numbering of event queues in commands, and of their contexts (hw 8.4). */
+/* Numbers of event queues in commands, and of their contexts (hw 8.4). */
 #define ERDMA_EQN_CEQ(n)		((n) + 1)
 #define ERDMA_EQC_INDEX_CEQ(n)		((n) + 2)
 

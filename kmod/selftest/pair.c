@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A connected pair of QPs, and what cases do with its ends. */
+/* A connected pair of QPs, and operations of test cases on its ends. */
 
 #include <linux/dma-mapping.h>
 #include <linux/inet.h>
@@ -11,8 +11,10 @@
 #define PAIR_BYTES	(PAIR_PAGES * PAGE_SIZE)
 #define CM_LIMIT_MS	10000
 #define LIMIT		(10 * HZ)
+/* Of the transport that has such, for receives that come late. */
+#define RETRIES		7
 
-/* By the completions' own callbacks, in case the end is used like that. */
+/* Calls the completions' own callbacks, if the end is used like that. */
 static void process(struct end *e, struct ib_cq *cq)
 {
 	if (!e->by_events)
@@ -38,7 +40,7 @@ static void on_receive(struct ib_cq *cq, void *context)
 	process(e, cq);
 }
 
-/* What a case makes of a QP's events is in the completions. */
+/* Events of the QP are ignored: cases check the completions. */
 static void on_event(struct ib_event *event, void *context)
 {
 }
@@ -107,10 +109,13 @@ static void end_destroy(struct end *e)
 		rdma_destroy_id(e->id);
 }
 
-/* Events of all three; the server's is a child of the listener. */
+/* Events of all three ids; the server's id is a child of the listener's. */
 static int on_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
-	struct rdma_conn_param param = { .responder_resources = 4, .initiator_depth = 4 };
+	struct rdma_conn_param param = {
+		.responder_resources = 4, .initiator_depth = 4,
+		.retry_count = RETRIES, .rnr_retry_count = RETRIES,
+	};
 	struct pair *p = id->context;
 	int ret = 0;
 
@@ -122,7 +127,7 @@ static int on_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		ret = end_make(&p->client, id) ?: rdma_connect_locked(id, &param);
 		break;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		/* Not one of ours: the connection manager destroys it. */
+		/* Not expected: the connection manager destroys the id. */
 		if (p->server.made)
 			return -EBUSY;
 		ret = end_make(&p->server, id) ?: rdma_accept(id, &param);
@@ -164,7 +169,7 @@ static int pair_connect(struct pair *p, const char *address)
 	ret = rdma_bind_addr(id, (struct sockaddr *)&to) ?: rdma_listen(id, 1);
 	if (ret)
 		return ret;
-	/* The port was free. */
+	/* The port was chosen by the system. */
 	to.sin_port = ((struct sockaddr_in *)&id->route.addr.src_addr)->sin_port;
 	id = make_id(p);
 	if (IS_ERR(id))
@@ -184,7 +189,7 @@ static int pair_connect(struct pair *p, const char *address)
  * @ibdev: the device
  * @address: its IPv4 address
  *
- * Return: the pair, or NULL and why in the log.
+ * Return: the pair, or NULL, with the reason in the log.
  */
 struct pair *pair_make(struct ib_device *ibdev, const char *address)
 {
@@ -204,12 +209,12 @@ struct pair *pair_make(struct ib_device *ibdev, const char *address)
 }
 
 /**
- * pair_destroy() - end of a pair
+ * pair_destroy() - destroy a pair
  * @p: the pair, in any state
  */
 void pair_destroy(struct pair *p)
 {
-	/* No new child once it is gone. */
+	/* No new child can come once it is gone. */
 	if (p->listener)
 		rdma_destroy_id(p->listener);
 	if (p->client.qp)
@@ -217,6 +222,30 @@ void pair_destroy(struct pair *p)
 	end_destroy(&p->client);
 	end_destroy(&p->server);
 	kfree(p);
+}
+
+/**
+ * pair_query() - a case: a query tells what a connected QP is
+ * @p: the pair
+ */
+bool pair_query(struct pair *p)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+
+	memset(&attr, 0xff, sizeof(attr));
+	memset(&init, 0xff, sizeof(init));
+	if (!CLAUSE(!ib_query_qp(p->client.qp, &attr, IB_QP_STATE | IB_QP_CAP, &init)) ||
+	    !CLAUSE(attr.qp_state == IB_QPS_RTS && attr.cap.max_send_wr >= DEPTH) ||
+	    !CLAUSE(init.send_cq == p->client.scq && init.recv_cq == p->client.rcq) ||
+	    !CLAUSE(init.sq_sig_type == IB_SIGNAL_REQ_WR))
+		return false;
+	return is_iwarp(p->ibdev) ||
+	       (CLAUSE(attr.dest_qp_num == p->server.qp->qp_num && attr.port_num == 1) &&
+		CLAUSE(attr.rnr_retry == RETRIES && attr.max_rd_atomic == 4) &&
+		CLAUSE(attr.ah_attr.type == RDMA_AH_ATTR_TYPE_ROCE) &&
+		CLAUSE(attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) &&
+		CLAUSE(!attr.alt_port_num && !attr.alt_timeout && !attr.qkey));
 }
 
 /**
@@ -235,11 +264,11 @@ struct ib_sge end_sge(const struct end *e, u32 offset, u32 length)
 }
 
 /**
- * end_fill() - make a pattern that end_holds() knows again
+ * end_fill() - fill memory with a pattern that end_holds() recognises
  * @e: the end
  * @offset: into its memory
  * @length: bytes
- * @seed: makes it differ from others
+ * @seed: selects the pattern
  */
 void end_fill(struct end *e, u32 offset, u32 length, u8 seed)
 {
@@ -250,11 +279,11 @@ void end_fill(struct end *e, u32 offset, u32 length, u8 seed)
 }
 
 /**
- * end_holds() - whether a pattern of end_fill() is there
+ * end_holds() - check for a pattern of end_fill()
  * @e: the end
  * @offset: into its memory
  * @length: bytes
- * @seed: as it was filled
+ * @seed: as passed to end_fill()
  */
 bool end_holds(const struct end *e, u32 offset, u32 length, u8 seed)
 {
@@ -271,9 +300,9 @@ bool end_holds(const struct end *e, u32 offset, u32 length, u8 seed)
  * @e: the end
  * @wr_id: its number
  * @offset: where to
- * @length: bytes; with none it has no element
+ * @length: bytes; 0: the receive has no SGE
  *
- * Return: whether it was taken.
+ * Return: whether it was accepted.
  */
 bool end_receive(struct end *e, u64 wr_id, u32 offset, u32 length)
 {
@@ -292,7 +321,7 @@ bool end_receive(struct end *e, u64 wr_id, u32 offset, u32 length)
  * @e: the end
  * @wr: list of requests
  *
- * Return: whether all were taken.
+ * Return: whether all were accepted.
  */
 bool end_post(struct end *e, const struct ib_send_wr *wr)
 {
@@ -303,10 +332,10 @@ bool end_post(struct end *e, const struct ib_send_wr *wr)
  * end_refuses() - post what cannot be posted
  * @e: the end
  * @wr: list of requests
- * @first: the first that is not taken
- * @err: why
+ * @first: the first that is not accepted
+ * @err: expected error
  *
- * Return: whether it is refused like that.
+ * Return: whether it was refused like that.
  */
 bool end_refuses(struct end *e, const struct ib_send_wr *wr, const struct ib_send_wr *first,
 		 int err)
@@ -320,12 +349,12 @@ bool end_refuses(struct end *e, const struct ib_send_wr *wr, const struct ib_sen
 /**
  * end_completes() - wait for the next completion
  * @e: the end
- * @cq: which of its CQs
- * @wr_id: number that it must have
- * @status: and status
- * @wc: gets it
+ * @cq: one of its CQs
+ * @wr_id: expected number
+ * @status: expected status
+ * @wc: gets the completion
  *
- * Return: whether it came and was so.
+ * Return: whether it came and was as expected.
  */
 bool end_completes(struct end *e, struct ib_cq *cq, u64 wr_id, enum ib_wc_status status,
 		   struct ib_wc *wc)
@@ -347,10 +376,10 @@ bool end_completes(struct end *e, struct ib_cq *cq, u64 wr_id, enum ib_wc_status
 }
 
 /**
- * end_sent() - wait until something was sent
+ * end_sent() - wait for the completion of a send
  * @e: the end
  * @wr_id: number of the request
- * @opcode: what it is told as
+ * @opcode: expected opcode of the completion
  * @wc: gets the completion
  */
 bool end_sent(struct end *e, u64 wr_id, enum ib_wc_opcode opcode, struct ib_wc *wc)
@@ -361,10 +390,10 @@ bool end_sent(struct end *e, u64 wr_id, enum ib_wc_opcode opcode, struct ib_wc *
 }
 
 /**
- * end_received() - wait until something was received
+ * end_received() - wait for the completion of a receive
  * @e: the end
  * @wr_id: number of the request
- * @opcode: what it is told as
+ * @opcode: expected opcode of the completion
  * @wc: gets the completion
  */
 bool end_received(struct end *e, u64 wr_id, enum ib_wc_opcode opcode, struct ib_wc *wc)
@@ -374,7 +403,7 @@ bool end_received(struct end *e, u64 wr_id, enum ib_wc_opcode opcode, struct ib_
 }
 
 /**
- * end_is_quiet() - whether nothing is completed
+ * end_is_quiet() - check that there are no completions
  * @e: the end
  */
 bool end_is_quiet(struct end *e)
@@ -385,13 +414,13 @@ bool end_is_quiet(struct end *e)
 }
 
 /**
- * end_map() - say what an end's MR shall cover
+ * end_map() - set the memory that an end's MR will cover
  * @e: the end
- * @pages: of its memory, in this order
+ * @pages: pages of its memory, in this order
  * @count: how many
  * @offset: into the first one
  *
- * Return: whether it can.
+ * Return: whether that worked.
  */
 bool end_map(struct end *e, const u8 *pages, unsigned int count, unsigned int offset)
 {
@@ -408,11 +437,11 @@ bool end_map(struct end *e, const u8 *pages, unsigned int count, unsigned int of
 }
 
 /**
- * end_register() - make a mapped MR valid, with a key it did not have before
+ * end_register() - register a mapped MR, with a new key
  * @e: the end
- * @access: what may be done with it
+ * @access: access flags
  *
- * Return: whether it is.
+ * Return: whether that worked.
  */
 bool end_register(struct end *e, int access)
 {
@@ -431,7 +460,7 @@ bool end_register(struct end *e, int access)
 /**
  * end_expose() - register all of an end's memory in order
  * @e: the end
- * @access: what may be done with it
+ * @access: access flags
  *
  * Return: whether that worked; the MR's iova is the end's dma.
  */
@@ -447,7 +476,7 @@ bool end_expose(struct end *e, int access)
 }
 
 /**
- * end_invalidate() - take an MR's validity away
+ * end_invalidate() - invalidate an MR
  * @e: the end
  * @rkey: its key
  */

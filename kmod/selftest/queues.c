@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cases: how queues take requests and give completions. */
+/* Cases: how queues accept requests and return completions. */
 
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -9,7 +9,7 @@
 #define REMOTE	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 #define SIZE	40
 
-/* A list of sends, numbered from 0; each has SIZE bytes of its own. */
+/* A list of sends, numbered from 0; each has separate SIZE bytes. */
 struct list {
 	struct ib_send_wr *wr;
 	struct ib_sge *sge;
@@ -47,7 +47,7 @@ static bool list_make(struct list *l, const struct end *e, unsigned int count)
 	return true;
 }
 
-/* Receives for messages first to end, each where it belongs. */
+/* Posts receives for messages first to end, each at its own place. */
 static bool receive(struct end *e, unsigned int first, unsigned int end)
 {
 	for (; first < end; first++)
@@ -66,7 +66,7 @@ static bool received(struct end *e, unsigned int first, unsigned int end)
 	return true;
 }
 
-/* All in order, if there were none but the posted ones. */
+/* Checks that all completed, in order, and no others. */
 static bool sent(struct end *e, unsigned int first, unsigned int end)
 {
 	struct ib_wc wc;
@@ -107,7 +107,7 @@ bool queue_signals(struct pair *p)
 	return ok && end_is_quiet(&p->client) && end_is_quiet(&p->server);
 }
 
-/* A bad request: what is before it is done, it is named, the rest is not done. */
+/* A bad request: earlier requests are executed, it is reported, the rest is not executed. */
 bool queue_chain(struct pair *p)
 {
 	unsigned int n = DEPTH / 2, bad = DEPTH / 4;
@@ -125,7 +125,7 @@ bool queue_chain(struct pair *p)
 	     end_refuses(&p->client, l.wr, &l.wr[bad], -EINVAL) &&
 	     received(&p->server, 0, bad) && sent(&p->client, 0, bad) &&
 	     end_refuses(&p->client, &l.wr[bad], &l.wr[bad], -EINVAL);
-	/* None that does not exist, either. */
+	/* An unknown opcode is refused, too. */
 	l.wr[bad].opcode = IB_WR_RESERVED10;
 	ok = ok && end_refuses(&p->client, &l.wr[bad], &l.wr[bad], -EOPNOTSUPP) &&
 	     receive(&p->server, bad + 1, n) && end_post(&p->client, &l.wr[bad + 1]) &&
@@ -134,7 +134,7 @@ bool queue_chain(struct pair *p)
 	return ok && end_is_quiet(&p->client) && end_is_quiet(&p->server);
 }
 
-/* Requests of the longest kind: there is room for as many as asked for. */
+/* Requests of maximum size: there is room for as many as requested. */
 static bool largest(struct pair *p, struct list *l)
 {
 	unsigned int i, j, most = p->ibdev->attrs.max_send_sge;
@@ -167,7 +167,7 @@ static bool largest(struct pair *p, struct list *l)
 	return ok;
 }
 
-/* A list that is too long: all that fit are done, and the next one is named. */
+/* A list that is too long: all that fit are executed, and the next one is reported. */
 static bool overfill(struct pair *p, struct list *l, unsigned int *taken)
 {
 	const struct ib_send_wr *bad = NULL;
@@ -205,7 +205,7 @@ bool queue_full(struct pair *p)
 	return ok;
 }
 
-/* Longer than any index of a queue, in entries that do not divide its length. */
+/* More requests than any queue index counts, of sizes that do not divide the queue's length. */
 bool queue_wrap(struct pair *p)
 {
 	unsigned int i, j, n = DEPTH / 2, round;
@@ -247,8 +247,8 @@ static bool called_back(const unsigned int *callbacks)
 }
 
 /*
- * Events of CQs with the same vector come in the order of their completions, so
- * one that comes later tells that none was made before.
+ * Events of CQs with the same vector arrive in the order of their completions,
+ * so a later one shows that there was no earlier one.
  */
 bool queue_solicited(struct pair *p)
 {
@@ -277,7 +277,7 @@ static bool stop(struct end *e)
 	return CLAUSE(!ib_modify_qp(e->qp, &attr, IB_QP_STATE));
 }
 
-/* What is posted to an end that is over. */
+/* Checks that requests posted to a stopped end are flushed. */
 static bool flushes_late(struct end *e, struct list *l)
 {
 	return end_post(e, l->wr) && receive(e, 0, 3) && flushed(e, e->scq, 0, l->count) &&
@@ -300,7 +300,7 @@ bool queue_flush(struct pair *p)
 	}
 	for (i = 0; i < n; i++)
 		l.wr[i].send_flags = i % 3 ? 0 : IB_SEND_SIGNALED;
-	/* The first have their receives; of them only 0 and 3 are told of. */
+	/* The first ones have receives; only 0 and 3 of them are signaled. */
 	ok = receive(&p->server, 0, done) && end_post(&p->client, l.wr) &&
 	     received(&p->server, 0, done) && sent(&p->client, 0, 1) && sent(&p->client, 3, 4) &&
 	     end_post(&p->server, server.wr) && receive(&p->client, 0, 9);
@@ -314,7 +314,7 @@ bool queue_flush(struct pair *p)
 	return ok;
 }
 
-/* A request fails: it tells why, and both ends are flushed. */
+/* A request fails: its completion reports why, and both ends are flushed. */
 bool queue_flush_error(struct pair *p)
 {
 	struct ib_rdma_wr bad = {
@@ -332,7 +332,7 @@ bool queue_flush_error(struct pair *p)
 		list_free(&l);
 		return false;
 	}
-	/* The region was never registered. Failures are told of unasked. */
+	/* The region was never registered. Failures are reported even if unsignaled. */
 	bad.wr.sg_list = &l.sge[0];
 	bad.wr.wr_id = 1;
 	bad.wr.next = &l.wr[2];
@@ -340,7 +340,8 @@ bool queue_flush_error(struct pair *p)
 	ok = receive(&p->server, 0, 4) && receive(&p->client, 0, 4) &&
 	     end_post(&p->client, l.wr) && sent(&p->client, 0, 1) &&
 	     end_completes(&p->client, p->client.scq, 1, IB_WC_REM_ACCESS_ERR, &wc) &&
-	     CLAUSE(wc.vendor_err == 2) && flushed(&p->client, p->client.scq, 2, 6) &&
+	     CLAUSE(wc.vendor_err == vendor_errors[NO_KEY]) &&
+	     flushed(&p->client, p->client.scq, 2, 6) &&
 	     flushed(&p->client, p->client.rcq, 0, 4) && received(&p->server, 0, 1) &&
 	     flushed(&p->server, p->server.rcq, 1, 4) && flushes_late(&p->server, &server);
 	l.wr[0].next = &l.wr[1];
@@ -371,7 +372,7 @@ bool queue_outstanding(struct pair *p)
 	return ok;
 }
 
-/* Who polls on its own may have no handler that could be called. */
+/* A consumer that polls by itself may have no handler, so it must not be called. */
 static bool not_called(struct end *e)
 {
 	msleep(100);
@@ -379,8 +380,8 @@ static bool not_called(struct end *e)
 }
 
 /*
- * Meanwhile the adapter forgot all: what it did stays done, the rest is flushed,
- * and who asks to be called is.
+ * Meanwhile the adapter has forgotten everything: executed requests stay
+ * executed, the rest is flushed, and a consumer that asks for an event gets it.
  */
 bool queue_lost(struct pair *p)
 {
@@ -400,7 +401,7 @@ bool queue_lost(struct pair *p)
 	return ok;
 }
 
-/* A request that says when it is completed. */
+/* A request that reports its completion. */
 struct task {
 	struct ib_cqe cqe;
 	unsigned int number, *next;
@@ -433,7 +434,7 @@ static bool drains(struct end *e, struct list *l, struct task *tasks)
 	return CLAUSE(sends == l->count) && CLAUSE(receives == l->count) && end_is_quiet(e);
 }
 
-/* The access layer's own way to stop: all is completed when it returns. */
+/* The RDMA core's own drain: all requests are completed when it returns. */
 bool queue_drain(struct pair *p)
 {
 	struct task *tasks;
@@ -444,7 +445,7 @@ bool queue_drain(struct pair *p)
 		return false;
 	tasks = kcalloc(2 * l.count, sizeof(*tasks), GFP_KERNEL);
 	p->client.by_events = true;
-	/* Twice: the second time the QP is over before anything is posted. */
+	/* Twice: the second time the QP is already in error before anything is posted. */
 	ok = CLAUSE(tasks) && CLAUSE(!ib_req_notify_cq(p->client.scq, IB_CQ_NEXT_COMP)) &&
 	     CLAUSE(!ib_req_notify_cq(p->client.rcq, IB_CQ_NEXT_COMP)) &&
 	     drains(&p->client, &l, tasks) && drains(&p->client, &l, tasks);

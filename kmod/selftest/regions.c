@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Cases: regions that work requests register and invalidate. */
 
+#include <linux/scatterlist.h>
 #include <linux/sizes.h>
+#include <linux/slab.h>
 
 #include "selftest.h"
 
 #define REMOTE	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
 #define LENGTH	3000
 
-/* What the client does with memory of the server. */
+/* What the client does with memory of the server; if there is a cause, it fails. */
 static bool access(struct pair *p, enum ib_wr_opcode opcode, u64 addr, u32 length, u32 rkey,
-		   enum ib_wc_status status, u32 vendor_err)
+		   const enum cause *cause)
 {
 	struct ib_sge sge = end_sge(&p->client, 0, length);
 	struct ib_rdma_wr wr = {
@@ -19,25 +21,28 @@ static bool access(struct pair *p, enum ib_wr_opcode opcode, u64 addr, u32 lengt
 		.remote_addr = addr,
 		.rkey = rkey,
 	};
+	enum ib_wc_status status = cause ? IB_WC_REM_ACCESS_ERR : IB_WC_SUCCESS;
 	struct ib_wc wc;
 
 	return end_post(&p->client, &wr.wr) &&
 	       end_completes(&p->client, p->client.scq, 1, status, &wc) &&
-	       CLAUSE(wc.vendor_err == vendor_err);
+	       CLAUSE(wc.vendor_err == (cause ? vendor_errors[*cause] : 0));
 }
 
 static bool writes(struct pair *p, u64 addr, u32 length)
 {
-	return access(p, IB_WR_RDMA_WRITE, addr, length, p->server.mr->rkey, IB_WC_SUCCESS, 0);
+	return access(p, IB_WR_RDMA_WRITE, addr, length, p->server.mr->rkey, NULL);
 }
 
-/* A key that names nothing. */
+/* Checks that a key is not valid. */
 static bool is_dead(struct pair *p, u32 rkey)
 {
-	return access(p, IB_WR_RDMA_WRITE, p->server.mr->iova, 1, rkey, IB_WC_REM_ACCESS_ERR, 2);
+	static const enum cause cause = NO_KEY;
+
+	return access(p, IB_WR_RDMA_WRITE, p->server.mr->iova, 1, rkey, &cause);
 }
 
-/* One registration: some pages in some order, seen as one range. */
+/* One registration: some pages in some order, mapped as one range. */
 static bool scatter(struct pair *p, const u8 *pages, unsigned int count, unsigned int offset,
 		    u64 base)
 {
@@ -46,7 +51,7 @@ static bool scatter(struct pair *p, const u8 *pages, unsigned int count, unsigne
 
 	if (!end_map(to, pages, count, offset))
 		return false;
-	/* Consumers may choose what it is called, but for the offset. */
+	/* Consumers may choose the iova, except for the offset. */
 	to->mr->iova = base ?: to->mr->iova;
 	memset(to->buf, 0, PAIR_PAGES * PAGE_SIZE);
 	end_fill(&p->client, 0, length, count);
@@ -65,23 +70,23 @@ static bool scatter(struct pair *p, const u8 *pages, unsigned int count, unsigne
 bool region_register(struct pair *p)
 {
 	static const u8 pages[] = { 7, 2, 9, 4, 13, 3, 11, 15, 0 };
+	static const enum cause cause = BEYOND_END;
 	struct ib_mr *mr = p->server.mr;
 	unsigned int offset;
 	u32 old;
 
-	/* Few pages are in the request itself, more in a table. */
+	/* A few pages are in the request itself, more are in a table. */
 	for (offset = 0; offset < PAGE_SIZE; offset += 2731)
 		if (!scatter(p, pages, 1, offset, 0) || !scatter(p, pages, 3, offset, 0) ||
 		    !scatter(p, pages, 4, offset, 0) || !scatter(p, pages, 5, offset, 0) ||
 		    !scatter(p, pages, ARRAY_SIZE(pages), offset, SZ_4G * 5 + SZ_1M + offset))
 			return false;
-	/* The key of before is dead, and so is what is beyond the end. */
+	/* The previous key is invalid, and so is memory beyond the end. */
 	old = mr->rkey;
 	return end_map(&p->server, pages, 3, 100) && end_register(&p->server, REMOTE) &&
 	       CLAUSE(mr->rkey != old) && CLAUSE(mr->lkey == mr->rkey) &&
 	       writes(p, mr->iova + 1, mr->length - 1) &&
-	       access(p, IB_WR_RDMA_WRITE, mr->iova + 1, mr->length, mr->rkey,
-		      IB_WC_REM_ACCESS_ERR, 3);
+	       access(p, IB_WR_RDMA_WRITE, mr->iova + 1, mr->length, mr->rkey, &cause);
 }
 
 bool region_invalidate(struct pair *p)
@@ -149,8 +154,65 @@ bool region_read_invalidate(struct pair *p)
 		    !CLAUSE(end_holds(&p->client, 200, LENGTH, 31 + i)))
 			return false;
 	}
-	/* Nothing can be read into it any more. */
+	/* It can no longer be the target of a read. */
 	return end_post(&p->client, &wr.wr) &&
 	       end_completes(&p->client, p->client.scq, 1, IB_WC_LOC_ACCESS_ERR, &wc) &&
-	       CLAUSE(wc.vendor_err == 0x30);
+	       CLAUSE(wc.vendor_err == vendor_errors[NO_SINK]);
+}
+
+/* A transport that has no such request. */
+bool region_no_read_invalidate(struct pair *p)
+{
+	struct ib_sge sge = end_sge(&p->client, 0, LENGTH);
+	struct ib_rdma_wr wr = {
+		.wr = { .wr_id = 1, .opcode = IB_WR_RDMA_READ_WITH_INV, .sg_list = &sge,
+			.num_sge = 1, .send_flags = IB_SEND_SIGNALED },
+	};
+
+	if (!end_expose(&p->server, REMOTE) || !end_expose(&p->client, REMOTE))
+		return false;
+	wr.remote_addr = p->server.mr->iova;
+	wr.rkey = p->server.mr->rkey;
+	wr.wr.ex.invalidate_rkey = p->client.mr->rkey;
+	return end_refuses(&p->client, &wr.wr, &wr.wr, -EOPNOTSUPP) &&
+	       writes(p, p->server.mr->iova, LENGTH) && end_is_quiet(&p->client);
+}
+
+/* As many pages as the device says, each of them the same memory; one more is refused. */
+bool region_limit(struct pair *p)
+{
+	u32 most = p->ibdev->attrs.max_fast_reg_page_list_len, i;
+	struct ib_mr *former = p->server.mr, *mr;
+	struct scatterlist *sg;
+	bool ok;
+
+	mr = ib_alloc_mr(p->server.pd, IB_MR_TYPE_MEM_REG, most + 1);
+	if (!IS_ERR(mr))
+		ib_dereg_mr(mr);
+	if (!CLAUSE(IS_ERR(mr)))
+		return false;
+	mr = ib_alloc_mr(p->server.pd, IB_MR_TYPE_MEM_REG, most);
+	sg = kcalloc(most, sizeof(*sg), GFP_KERNEL);
+	ok = CLAUSE(!IS_ERR(mr)) && CLAUSE(sg);
+	if (ok)
+		sg_init_table(sg, most);
+	for (i = 0; ok && i < most; i++) {
+		sg_dma_address(&sg[i]) = p->server.dma + i % PAIR_PAGES * PAGE_SIZE;
+		sg_dma_len(&sg[i]) = PAGE_SIZE;
+	}
+	ok = ok && CLAUSE(ib_map_mr_sg(mr, sg, most, NULL, PAGE_SIZE) == most);
+	if (ok) {
+		mr->iova = SZ_1M;
+		p->server.mr = mr;
+		end_fill(&p->client, 0, LENGTH, 51);
+		ok = end_register(&p->server, REMOTE) &&
+		     writes(p, mr->iova + mr->length - LENGTH, LENGTH) &&
+		     CLAUSE(end_holds(&p->server, (most - 1) % PAIR_PAGES * PAGE_SIZE +
+						  PAGE_SIZE - LENGTH, LENGTH, 51));
+		p->server.mr = former;
+	}
+	kfree(sg);
+	if (!IS_ERR(mr))
+		ib_dereg_mr(mr);
+	return ok;
 }

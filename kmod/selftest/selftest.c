@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A kernel consumer that holds an RDMA driver to its contract; knows no driver.
+ * A kernel consumer that checks an RDMA driver's contract; independent of the driver.
  *
  * Parameter "device" names the RDMA device, "address" is its own. Writing the name of a case to
  * parameter "run" runs it: the write fails if a clause does not hold, the kernel
@@ -8,7 +8,9 @@
  * device's removal or the module's; what their handlers saw meanwhile is in the
  * read-only parameters. "begin_pair" connects two QPs and leaves requests
  * outstanding, for "lost" after a reset; "begin_shared" does so with two QPs
- * that share a CQ, for "shared_lost".
+ * that share a CQ, for "shared_lost", and "shared_again" if the CQ is served again then.
+ * "overrun" has a CQ of what "begin" made get more
+ * completions than it has room for.
  * tests/vm/conformance/README.md lists the clauses.
  */
 #include <linux/delay.h>
@@ -19,6 +21,7 @@
 
 #define BATCH		8
 #define HANDLER_MS	20
+#define ROUNDS		20
 #define LARGE_PAGES	1024
 
 static char *device = "erdma_0";
@@ -51,21 +54,22 @@ static unsigned int event_ms;
 module_param(event_ms, uint, 0644);
 MODULE_PARM_DESC(event_ms, "How long an asynchronous event's handler sleeps");
 
-/* One set of objects. */
+/* One set of objects; small has room for less than what posted to burst completes. */
 struct set {
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
-	struct ib_cq *cq;
-	struct ib_qp *qp, *other;
+	struct ib_cq *cq, *small;
+	struct ib_qp *qp, *other, *burst;
 	struct ib_event_handler handler;
 	atomic_t running;
 	unsigned int callbacks, most_running, reaped;
 	bool in_handler;
+	bool in_event;
 	bool rearms;
 	bool destroyed;
 };
 
-/* Guards the rest, and whether devices are there. */
+/* Guards the rest, and the presence of devices. */
 static DEFINE_MUTEX(lock);
 static struct ib_device *found;
 static struct set *kept;
@@ -77,19 +81,19 @@ static void note_context(void)
 		atomic_events++;
 		return;
 	}
-	/* The debug kernel tells if that must not be. */
+	/* The debug kernel reports if this is called in a context that must not sleep. */
 	might_sleep();
 	if (event_ms)
 		msleep(event_ms);
 }
 
-/* As consumers do that work by events: ask for the next one, then poll. */
+/* Like consumers that work with events: request the next one, then poll. */
 static void rearm(struct set *s)
 {
 	struct ib_wc wc;
 
 	ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP);
-	/* Long enough that a second call would be there. */
+	/* Long enough for a second call to happen. */
 	mdelay(HANDLER_MS);
 	while (ib_poll_cq(s->cq, 1, &wc) > 0)
 		s->reaped++;
@@ -117,6 +121,7 @@ static void on_cq_event(struct ib_event *event, void *context)
 {
 	struct set *s = context;
 
+	WRITE_ONCE(s->in_event, true);
 	note_context();
 	if (READ_ONCE(s->destroyed))
 		late_events++;
@@ -142,6 +147,10 @@ static void on_device_event(struct ib_event_handler *handler, struct ib_event *e
 static void destroy(struct set *s)
 {
 	ib_unregister_event_handler(&s->handler);
+	if (s->burst)
+		ib_destroy_qp(s->burst);
+	if (s->small)
+		ib_destroy_cq(s->small);
 	if (s->other)
 		ib_destroy_qp(s->other);
 	if (s->qp)
@@ -151,19 +160,31 @@ static void destroy(struct set *s)
 	WRITE_ONCE(s->destroyed, true);
 	if (s->pd)
 		ib_dealloc_pd(s->pd);
-	/* A callback that comes too late is counted, not a use after free. */
+	/* Wait, so that a late callback is counted instead of a use after free. */
 	msleep(2 * HANDLER_MS);
 	kfree(s);
 }
 
+/* InfiniBand's QPs take receives from INIT on. */
+static bool begin(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT, .port_num = 1, .qp_access_flags = IB_ACCESS_REMOTE_READ,
+	};
+
+	return is_iwarp(qp->device) ||
+	       !ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+					IB_QP_ACCESS_FLAGS);
+}
+
 /* A QP, or NULL. */
-static struct ib_qp *make_qp(struct set *s)
+static struct ib_qp *make_qp(struct set *s, struct ib_cq *cq)
 {
 	struct ib_qp_init_attr qp_attr = {
 		.event_handler = on_qp_event,
 		.qp_context = s,
-		.send_cq = s->cq,
-		.recv_cq = s->cq,
+		.send_cq = cq,
+		.recv_cq = cq,
 		.qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_ALL_WR,
 		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH,
@@ -171,7 +192,12 @@ static struct ib_qp *make_qp(struct set *s)
 	};
 	struct ib_qp *qp = ib_create_qp(s->pd, &qp_attr);
 
-	return IS_ERR(qp) ? NULL : qp;
+	if (IS_ERR(qp))
+		return NULL;
+	if (begin(qp))
+		return qp;
+	ib_destroy_qp(qp);
+	return NULL;
 }
 
 static struct set *make(struct ib_device *ibdev)
@@ -194,7 +220,7 @@ static struct set *make(struct ib_device *ibdev)
 		s->cq = NULL;
 		goto err;
 	}
-	s->qp = make_qp(s);
+	s->qp = make_qp(s, s->cq);
 	if (!s->qp)
 		goto err;
 	return s;
@@ -205,19 +231,19 @@ err:
 	return NULL;
 }
 
-static int stop(struct set *s)
+static int stop(struct ib_qp *qp)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 
-	return ib_modify_qp(s->qp, &attr, IB_QP_STATE);
+	return ib_modify_qp(qp, &attr, IB_QP_STATE);
 }
 
 /* Posts count receives by one call; how many were taken, from @bad. */
-static int post(struct set *s, unsigned int count, unsigned int *taken)
+static int post(struct ib_qp *qp, unsigned int count, unsigned int *taken)
 {
 	const struct ib_recv_wr *bad = NULL;
 	struct ib_recv_wr *wr;
-	struct ib_sge sge = { .lkey = s->pd->local_dma_lkey };
+	struct ib_sge sge = { .lkey = qp->pd->local_dma_lkey };
 	unsigned int i;
 	int ret;
 
@@ -230,13 +256,13 @@ static int post(struct set *s, unsigned int count, unsigned int *taken)
 		wr[i].num_sge = 1;
 		wr[i].next = i + 1 < count ? &wr[i + 1] : NULL;
 	}
-	ret = ib_post_recv(s->qp, wr, &bad);
+	ret = ib_post_recv(qp, wr, &bad);
 	*taken = ret ? bad - wr : count;
 	kfree(wr);
 	return ret;
 }
 
-/* Reaps until count are there; *most is the best of one call. */
+/* Polls until there are count; *most is the maximum of one call. */
 static bool reap(struct set *s, unsigned int count, unsigned int *most)
 {
 	unsigned long end = jiffies + 5 * HZ;
@@ -264,9 +290,9 @@ static bool post_many(struct set *s)
 {
 	unsigned int taken, most;
 
-	if (!CLAUSE(!post(s, DEPTH / 2, &taken)) || !CLAUSE(!stop(s)))
+	if (!CLAUSE(!post(s->qp, DEPTH / 2, &taken)) || !CLAUSE(!stop(s->qp)))
 		return false;
-	/* All of them are there then, so that one call can give a batch. */
+	/* Wait until all have completed, so that one call can return a batch. */
 	msleep(500);
 	return reap(s, DEPTH / 2, &most) && CLAUSE(most == BATCH);
 }
@@ -274,11 +300,11 @@ static bool post_many(struct set *s)
 static bool post_too_many(struct set *s)
 {
 	unsigned int taken, more, most;
-	int ret = post(s, 4 * DEPTH, &taken);
+	int ret = post(s->qp, 4 * DEPTH, &taken);
 
 	return CLAUSE(ret == -ENOMEM) && CLAUSE(taken >= DEPTH) &&
-	       CLAUSE(taken < 4 * DEPTH) && CLAUSE(post(s, 1, &more) && !more) &&
-	       CLAUSE(!stop(s)) && reap(s, taken, &most);
+	       CLAUSE(taken < 4 * DEPTH) && CLAUSE(post(s->qp, 1, &more) && !more) &&
+	       CLAUSE(!stop(s->qp)) && reap(s, taken, &most);
 }
 
 static bool wait_callbacks(struct set *s, unsigned int count)
@@ -294,16 +320,16 @@ static bool notify_once(struct set *s)
 {
 	unsigned int taken, most;
 
-	if (!CLAUSE(!ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP)) || !CLAUSE(!stop(s)) ||
-	    !CLAUSE(!post(s, BATCH, &taken)) || !wait_callbacks(s, 1))
+	if (!CLAUSE(!ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP)) || !CLAUSE(!stop(s->qp)) ||
+	    !CLAUSE(!post(s->qp, BATCH, &taken)) || !wait_callbacks(s, 1))
 		return false;
 	/* Completions without a new request: no callback. */
-	if (!CLAUSE(!post(s, BATCH, &taken)))
+	if (!CLAUSE(!post(s->qp, BATCH, &taken)))
 		return false;
 	msleep(100);
 	if (!CLAUSE(s->callbacks == 1))
 		return false;
-	/* A request that comes after the completions does not lose them. */
+	/* A request after the completions does not lose them. */
 	if (!CLAUSE(ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0 ||
 		    READ_ONCE(s->callbacks) == 2))
 		return false;
@@ -322,8 +348,8 @@ static bool destroy_in_callback(struct set *s)
 	unsigned long end = jiffies + 5 * HZ;
 	unsigned int taken;
 
-	if (!CLAUSE(!ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP)) || !CLAUSE(!stop(s)) ||
-	    !CLAUSE(!post(s, 1, &taken)))
+	if (!CLAUSE(!ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP)) || !CLAUSE(!stop(s->qp)) ||
+	    !CLAUSE(!post(s->qp, 1, &taken)))
 		return false;
 	while (!READ_ONCE(s->in_handler) && time_before(jiffies, end))
 		cpu_relax();
@@ -335,7 +361,7 @@ static bool destroy_in_callback(struct set *s)
 }
 
 /*
- * Two QPs complete through one CQ, whose consumer works by events, and the
+ * Two QPs complete through one CQ, whose consumer works with events, and the
  * adapter forgets them.
  */
 static bool share(struct set *s)
@@ -343,7 +369,7 @@ static bool share(struct set *s)
 	const struct ib_recv_wr wr = {};
 	unsigned int i;
 
-	s->other = make_qp(s);
+	s->other = make_qp(s, s->cq);
 	if (!CLAUSE(s->other))
 		return false;
 	for (i = 0; i < BATCH; i++)
@@ -366,7 +392,10 @@ static bool shared_lost(struct set *s)
 	return CLAUSE(s->reaped == 2 * BATCH) && CLAUSE(s->most_running == 1);
 }
 
-/* What means nothing to iWARP is zero, not what the caller's memory held. */
+/*
+ * What means nothing to the QP is zero, not what the caller's memory held: to iWARP's most of
+ * it, to one of InfiniBand's as long as it is not connected.
+ */
 static bool query(struct set *s)
 {
 	struct ib_qp_init_attr init;
@@ -374,26 +403,67 @@ static bool query(struct set *s)
 
 	memset(&attr, 0xff, sizeof(attr));
 	memset(&init, 0xff, sizeof(init));
-	return CLAUSE(!ib_query_qp(s->qp, &attr, IB_QP_STATE | IB_QP_CAP, &init)) &&
-	       CLAUSE(attr.qp_state == IB_QPS_INIT || attr.qp_state == IB_QPS_RESET) &&
+	if (!CLAUSE(!ib_query_qp(s->qp, &attr, IB_QP_STATE | IB_QP_CAP, &init)))
+		return false;
+	if (!is_iwarp(s->ibdev)) {
+		if (!CLAUSE(attr.ah_attr.type == RDMA_AH_ATTR_TYPE_ROCE && attr.port_num == 1))
+			return false;
+		attr.ah_attr.type = 0;
+	}
+	return CLAUSE(attr.qp_state == IB_QPS_INIT || attr.qp_state == IB_QPS_RESET) &&
 	       CLAUSE(attr.cap.max_send_wr >= DEPTH && attr.cap.max_recv_wr >= DEPTH) &&
 	       CLAUSE(!attr.path_mig_state && !attr.qkey && !attr.pkey_index) &&
 	       CLAUSE(!attr.rq_psn && !attr.sq_psn && !attr.dest_qp_num) &&
 	       CLAUSE(!attr.timeout && !attr.retry_cnt && !attr.rnr_retry) &&
-	       CLAUSE(!attr.min_rnr_timer && !attr.sq_draining) &&
+	       CLAUSE(!attr.min_rnr_timer && !attr.sq_draining && !attr.rate_limit) &&
 	       CLAUSE(!attr.alt_pkey_index && !attr.alt_port_num && !attr.alt_timeout) &&
 	       CLAUSE(!memchr_inv(&attr.ah_attr, 0, sizeof(attr.ah_attr))) &&
 	       CLAUSE(!memchr_inv(&attr.alt_ah_attr, 0, sizeof(attr.alt_ah_attr))) &&
 	       CLAUSE(init.send_cq == s->cq && init.recv_cq == s->cq && !init.srq) &&
+	       CLAUSE(!init.create_flags && !init.xrcd && !init.rwq_ind_tbl) &&
 	       CLAUSE(init.qp_type == IB_QPT_RC && init.sq_sig_type == IB_SIGNAL_ALL_WR);
 }
 
-/* More pages than one table of the adapter's holds. */
+/* More pages than fit into one table of the adapter. */
 static bool large_region(struct set *s)
 {
 	struct ib_mr *mr = ib_alloc_mr(s->pd, IB_MR_TYPE_MEM_REG, LARGE_PAGES);
 
 	return CLAUSE(!IS_ERR(mr)) && CLAUSE(!ib_dereg_mr(mr));
+}
+
+/* Calls that the driver makes for a dead QP, and those that the adapter has made for a new one. */
+static bool shared_again(struct set *s)
+{
+	const struct ib_recv_wr wr = {};
+	unsigned long end = jiffies + 20 * HZ;
+	unsigned int i;
+
+	ib_destroy_qp(s->other);
+	s->other = make_qp(s, s->cq);
+	if (!CLAUSE(s->other) || !CLAUSE(!stop(s->other)))
+		return false;
+	s->reaped = 0;
+	for (i = 1; i <= ROUNDS; i++) {
+		if (!CLAUSE(!ib_post_recv(s->qp, &wr, NULL)) ||
+		    !CLAUSE(!ib_post_recv(s->other, &wr, NULL)))
+			return false;
+		while (READ_ONCE(s->reaped) < 2 * i && time_before(jiffies, end))
+			usleep_range(100, 200);
+	}
+	msleep(4 * HANDLER_MS);
+	return CLAUSE(s->reaped == 2 * ROUNDS) && CLAUSE(s->most_running == 1);
+}
+
+/* For an adapter of few abilities, which may have no regions for fast registration. */
+static bool few_abilities(struct set *s)
+{
+	struct ib_mr *mr = ib_alloc_mr(s->pd, IB_MR_TYPE_MEM_REG, 1);
+	bool ok = refuses_unannounced(s->qp, s->cq, mr);
+
+	if (!IS_ERR(mr))
+		ib_dereg_mr(mr);
+	return ok;
 }
 
 static const struct {
@@ -406,6 +476,7 @@ static const struct {
 	{ "notify_once", notify_once },
 	{ "destroy_in_callback", destroy_in_callback },
 	{ "large_region", large_region },
+	{ "few_abilities", few_abilities },
 };
 
 static const struct {
@@ -421,11 +492,15 @@ static const struct {
 	{ "fetch_add", transfer_fetch_add },
 	{ "no_atomics", transfer_no_atomics },
 	{ "inline", transfer_inline },
+	{ "no_inline", transfer_no_inline },
 	{ "elements", transfer_elements },
 	{ "register", region_register },
 	{ "invalidate", region_invalidate },
 	{ "send_invalidate", region_send_invalidate },
 	{ "read_invalidate", region_read_invalidate },
+	{ "no_read_invalidate", region_no_read_invalidate },
+	{ "region_limit", region_limit },
+	{ "query_connected", pair_query },
 	{ "signals", queue_signals },
 	{ "chain", queue_chain },
 	{ "full", queue_full },
@@ -484,6 +559,27 @@ static void let_go(void)
 	kept_pair = NULL;
 }
 
+static int overrun(struct set *s)
+{
+	struct ib_cq_init_attr cq_attr = { .cqe = DEPTH / 2 };
+	unsigned long end = jiffies + 5 * HZ;
+	unsigned int taken;
+
+	if (s->small)
+		return -EBUSY;
+	s->small = ib_create_cq(s->ibdev, NULL, on_cq_event, s, &cq_attr);
+	if (IS_ERR(s->small)) {
+		s->small = NULL;
+		return -EIO;
+	}
+	s->burst = make_qp(s, s->small);
+	if (!s->burst || !CLAUSE(!post(s->burst, DEPTH, &taken)) || !CLAUSE(!stop(s->burst)))
+		return -EIO;
+	while (!READ_ONCE(s->in_event) && time_before(jiffies, end))
+		usleep_range(100, 200);
+	return CLAUSE(READ_ONCE(s->in_event)) ? 0 : -EIO;
+}
+
 static int begin_pair(void)
 {
 	if (!kept_pair)
@@ -512,12 +608,16 @@ static int param_set_run(const char *val, const struct kernel_param *kp)
 		if (!kept)
 			kept = make(found);
 		ret = kept ? 0 : -EIO;
+	} else if (sysfs_streq(val, "overrun")) {
+		ret = kept ? overrun(kept) : -ENOENT;
 	} else if (sysfs_streq(val, "begin_pair")) {
 		ret = begin_pair();
 	} else if (sysfs_streq(val, "begin_shared")) {
 		ret = begin_shared();
 	} else if (sysfs_streq(val, "shared_lost")) {
 		ret = kept && shared_lost(kept) ? 0 : -EIO;
+	} else if (sysfs_streq(val, "shared_again")) {
+		ret = kept && shared_again(kept) ? 0 : -EIO;
 	} else if (sysfs_streq(val, "lost")) {
 		ret = kept_pair && queue_lost(kept_pair) ? 0 : -EIO;
 	} else {

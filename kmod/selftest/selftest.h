@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the kernel consumer share. */
+/* Declarations shared by the files of the kernel consumer. */
 #ifndef EADM_SELFTEST_H
 #define EADM_SELFTEST_H
 
@@ -19,21 +19,25 @@
 		_ok; \
 	})
 
+/* Why a request fails; the adapter's own number for it is a parameter. */
+enum cause { NO_KEY, BEYOND_END, NO_RIGHT, UNALIGNED, NO_SINK, NR_CAUSES };
+extern unsigned int vendor_errors[NR_CAUSES];
+
 /**
  * struct end - one end of a connection
- * @id: of the connection manager
+ * @id: the connection manager's id
  * @pd: each end has its own
- * @scq: completions of what is sent, in number and order of the requests
- * @rcq: of what is received
- * @qp: only signals what asks for it
+ * @scq: completions of sends, in number and order of the requests
+ * @rcq: completions of receives
+ * @qp: only signals requests that ask for it
  * @mr: for fast registration of all the memory
- * @buf: memory, zero at first
- * @dma: its address for the device
- * @scq_callbacks: of the CQ; rcq_callbacks likewise
- * @by_events: requests have an ib_cqe each; completions are taken when an event
- *	tells of them
- * @made: has all of that
- * @established: says the connection manager
+ * @buf: memory, initially zero
+ * @dma: its DMA address
+ * @scq_callbacks: callbacks of the CQ; rcq_callbacks likewise
+ * @by_events: each request has an ib_cqe; completions are polled when an event
+ *	reports them
+ * @made: all of that exists
+ * @established: reported by the connection manager
  */
 struct end {
 	struct rdma_cm_id *id;
@@ -59,8 +63,12 @@ struct pair {
 	int status;
 };
 
+bool refuses_unannounced(struct ib_qp *qp, struct ib_cq *cq, struct ib_mr *mr);
+bool is_iwarp(const struct ib_device *ibdev);
+
 struct pair *pair_make(struct ib_device *ibdev, const char *address);
 void pair_destroy(struct pair *p);
+bool pair_query(struct pair *p);
 
 struct ib_sge end_sge(const struct end *e, u32 offset, u32 length);
 void end_fill(struct end *e, u32 offset, u32 length, u8 seed);
@@ -79,7 +87,7 @@ bool end_register(struct end *e, int access);
 bool end_expose(struct end *e, int access);
 bool end_invalidate(struct end *e, u32 rkey);
 
-/* Cases: each has a pair to itself and ends with it in any state. */
+/* Cases: each has its own pair and may leave it in any state. */
 bool transfer_send(struct pair *p);
 bool transfer_send_imm(struct pair *p);
 bool transfer_write(struct pair *p);
@@ -89,12 +97,15 @@ bool transfer_compare_swap(struct pair *p);
 bool transfer_fetch_add(struct pair *p);
 bool transfer_no_atomics(struct pair *p);
 bool transfer_inline(struct pair *p);
+bool transfer_no_inline(struct pair *p);
 bool transfer_elements(struct pair *p);
 
 bool region_register(struct pair *p);
 bool region_invalidate(struct pair *p);
 bool region_send_invalidate(struct pair *p);
 bool region_read_invalidate(struct pair *p);
+bool region_no_read_invalidate(struct pair *p);
+bool region_limit(struct pair *p);
 
 bool queue_signals(struct pair *p);
 bool queue_chain(struct pair *p);

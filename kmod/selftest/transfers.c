@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cases: data that is moved from one end to the other, by each opcode. */
+/* Cases: moving data from one end to the other, with each opcode. */
 
 #include "selftest.h"
 
-/* More than a page, not aligned, with a byte before and after it. */
+/* More than a page, unaligned, with a byte before and after it. */
 #define SOURCE	123
 #define TARGET	9001
 #define LENGTH	5003
@@ -17,7 +17,7 @@ static bool arrived(const struct end *to, u32 length, u8 seed)
 	       CLAUSE(!to->buf[TARGET + length]);
 }
 
-/* The one completion of an RDMA request that the other end does not hear of. */
+/* Executes an RDMA request: one completion here, and none at the other end. */
 static bool does(struct pair *p, struct ib_rdma_wr *wr, enum ib_wc_opcode opcode,
 		 struct ib_wc *wc)
 {
@@ -27,17 +27,18 @@ static bool does(struct pair *p, struct ib_rdma_wr *wr, enum ib_wc_opcode opcode
 }
 
 /* A last request, as it ends the connection: refused by the other end. */
-static bool fails(struct pair *p, struct ib_send_wr *wr, u32 vendor_err)
+static bool fails(struct pair *p, struct ib_send_wr *wr, enum ib_wc_status status,
+		  enum cause cause)
 {
 	struct ib_wc wc;
 
 	wr->wr_id = 4;
 	return end_post(&p->client, wr) &&
-	       end_completes(&p->client, p->client.scq, 4, IB_WC_REM_ACCESS_ERR, &wc) &&
-	       CLAUSE(wc.vendor_err == vendor_err);
+	       end_completes(&p->client, p->client.scq, 4, status, &wc) &&
+	       CLAUSE(wc.vendor_err == vendor_errors[cause]);
 }
 
-/* A message finds its receive, and both are told of. */
+/* A message finds its receive, and both complete. */
 static bool deliver(struct pair *p, struct ib_send_wr *wr, struct ib_wc *wc)
 {
 	struct ib_sge sge = end_sge(&p->client, SOURCE, LENGTH);
@@ -61,7 +62,7 @@ bool transfer_send(struct pair *p)
 
 	if (!deliver(p, &wr, &wc) || !CLAUSE(!wc.wc_flags))
 		return false;
-	/* Without data: not even memory is needed. */
+	/* Without data, which needs no memory. */
 	wr.sg_list = NULL;
 	wr.num_sge = 0;
 	return end_receive(&p->server, 2, 0, 0) && end_post(&p->client, &wr) &&
@@ -102,13 +103,14 @@ bool transfer_write(struct pair *p)
 	if (!does(p, &wr, IB_WC_RDMA_WRITE, &wc) || !arrived(&p->server, LENGTH, 6) ||
 	    !end_is_quiet(&p->server))
 		return false;
-	/* A region that may only be read. */
+	/* A read-only region. */
 	if (!end_invalidate(&p->server, p->server.mr->rkey) ||
 	    !end_expose(&p->server, IB_ACCESS_REMOTE_READ))
 		return false;
 	wr = rdma(p, IB_WR_RDMA_WRITE, &sge, TARGET);
 	end_fill(&p->client, SOURCE, LENGTH, 7);
-	return fails(p, &wr.wr, 4) && arrived(&p->server, LENGTH, 6);
+	return fails(p, &wr.wr, IB_WC_REM_ACCESS_ERR, NO_RIGHT) &&
+	       arrived(&p->server, LENGTH, 6);
 }
 
 bool transfer_write_imm(struct pair *p)
@@ -123,7 +125,7 @@ bool transfer_write_imm(struct pair *p)
 	wr = rdma(p, IB_WR_RDMA_WRITE_WITH_IMM, &sge, TARGET);
 	wr.wr.ex.imm_data = cpu_to_be32(IMM);
 	end_fill(&p->client, SOURCE, LENGTH, 8);
-	/* The receive is for the number only; the second write has nothing else. */
+	/* The receive is for the immediate data only; the second write has no other data. */
 	for (i = 0; i < 2; i++) {
 		if (!end_receive(&p->server, 2, 0, 0) || !does(p, &wr, IB_WC_RDMA_WRITE, &wc) ||
 		    !end_received(&p->server, 2, IB_WC_RECV_RDMA_WITH_IMM, &wc) ||
@@ -150,16 +152,17 @@ bool transfer_read(struct pair *p)
 	if (!does(p, &wr, IB_WC_RDMA_READ, &wc) || !CLAUSE(wc.byte_len == LENGTH) ||
 	    !arrived(&p->client, LENGTH, 9) || !end_is_quiet(&p->server))
 		return false;
-	/* A region that may only be written. */
+	/* A write-only region. */
 	if (!end_invalidate(&p->server, p->server.mr->rkey) ||
 	    !end_expose(&p->server, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE))
 		return false;
 	wr = rdma(p, IB_WR_RDMA_READ, &sge, SOURCE);
 	end_fill(&p->server, SOURCE, LENGTH, 10);
-	return fails(p, &wr.wr, 4) && arrived(&p->client, LENGTH, 9);
+	return fails(p, &wr.wr, IB_WC_REM_ACCESS_ERR, NO_RIGHT) &&
+	       arrived(&p->client, LENGTH, 9);
 }
 
-/* Memory of the other end is to be word after this; it was in result before. */
+/* Executes an atomic: the old value is returned, and the other end's memory has the new one. */
 static bool atomic(struct pair *p, struct ib_atomic_wr *wr, enum ib_wc_opcode opcode,
 		   u64 before, u64 after)
 {
@@ -177,7 +180,7 @@ static bool atomic(struct pair *p, struct ib_atomic_wr *wr, enum ib_wc_opcode op
 	       CLAUSE(*word == after) && CLAUSE(!word[-1]) && CLAUSE(!word[1]);
 }
 
-/* Requests that no queue entry can express, then an address that is not aligned. */
+/* Requests that no WQE can express, then an unaligned address. */
 static bool atomic_limits(struct pair *p, struct ib_atomic_wr *wr)
 {
 	struct ib_sge sge[2] = { end_sge(&p->client, 64, 8), end_sge(&p->client, 72, 8) };
@@ -192,12 +195,13 @@ static bool atomic_limits(struct pair *p, struct ib_atomic_wr *wr)
 		return false;
 	sge[0].length = 8;
 	wr->remote_addr += 4;
-	return fails(p, &wr->wr, 3);
+	return fails(p, &wr->wr, is_iwarp(p->ibdev) ? IB_WC_REM_ACCESS_ERR :
+						      IB_WC_REM_INV_REQ_ERR, UNALIGNED);
 }
 
 static bool atomic_begin(struct pair *p, struct ib_atomic_wr *wr, u64 value)
 {
-	if (!CLAUSE(p->ibdev->attrs.atomic_cap == IB_ATOMIC_GLOB) ||
+	if (!CLAUSE(p->ibdev->attrs.atomic_cap >= IB_ATOMIC_HCA) ||
 	    !end_expose(&p->server, REMOTE | IB_ACCESS_REMOTE_ATOMIC))
 		return false;
 	wr->remote_addr = p->server.mr->iova + 128;
@@ -225,7 +229,7 @@ bool transfer_fetch_add(struct pair *p)
 		.wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD, .compare_add = 0x100000001,
 	};
 
-	/* Carries from one half to the other, then over the end. */
+	/* A carry from the lower to the upper half, then an overflow. */
 	return atomic_begin(p, &wr, U64_MAX - 0x100000001) &&
 	       atomic(p, &wr, IB_WC_FETCH_ADD, U64_MAX - 0x100000001, U64_MAX) &&
 	       atomic(p, &wr, IB_WC_FETCH_ADD, U64_MAX, 0x100000000) && atomic_limits(p, &wr);
@@ -316,9 +320,26 @@ bool transfer_inline(struct pair *p)
 	       CLAUSE(wc.byte_len == most) && arrived(&p->server, most, 12);
 }
 
+/* An adapter that takes no inline data. */
+bool transfer_no_inline(struct pair *p)
+{
+	struct ib_sge sge = { .addr = (uintptr_t)p->client.buf, .length = 1 };
+	struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = 1,
+		.send_flags = IB_SEND_SIGNALED | IB_SEND_INLINE,
+	};
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+
+	return CLAUSE(!ib_query_qp(p->client.qp, &attr, IB_QP_CAP, &init)) &&
+	       CLAUSE(!init.cap.max_inline_data && !attr.cap.max_inline_data) &&
+	       qp_refused(p, 1, 1, 1) && end_refuses(&p->client, &wr, &wr, -EINVAL) &&
+	       transfer_send(p);
+}
+
 #define MOST_ELEMENTS	64
 
-/* As many elements as the device takes, of all sizes; the first has none. */
+/* As many SGEs as the device supports, of all sizes; the first is empty. */
 static u32 elements(const struct end *e, struct ib_sge *sge, u32 count)
 {
 	u32 i, length = 0;
@@ -341,7 +362,7 @@ bool transfer_elements(struct pair *p)
 	struct ib_wc wc;
 
 	if (!CLAUSE(most > 1 && most < MOST_ELEMENTS) ||
-	    !CLAUSE(attrs->max_recv_sge < MOST_ELEMENTS) || !CLAUSE(attrs->max_sge_rd < most) ||
+	    !CLAUSE(attrs->max_recv_sge < MOST_ELEMENTS) || !CLAUSE(attrs->max_sge_rd <= most) ||
 	    !qp_refused(p, most + 1, 1, 0) || !qp_refused(p, 1, attrs->max_recv_sge + 1, 0) ||
 	    !end_expose(&p->server, REMOTE))
 		return false;

@@ -6,13 +6,15 @@
  * struct to an older kernel as long as the part unknown there is zero (else
  * E2BIG), an older program a smaller one to a newer kernel. Members named
  * reserved must be zero. An unknown command gives ENOTTY. After the device was
- * removed every call gives ENODEV, and poll() tells POLLHUP.
+ * removed every call gives ENODEV, and poll() reports POLLHUP.
  */
 #ifndef _UAPI_EADM_IOCTL_H
 #define _UAPI_EADM_IOCTL_H
 
 #include <linux/ioctl.h>
 #include <linux/types.h>
+
+#include "eadm_values.h"
 
 #define EADM_IOC_MAGIC		0xEA
 
@@ -26,7 +28,7 @@
  * struct eadm_ioc_info - what this node belongs to (EADM_IOC_INFO)
  * @size: in: size of the struct; out: size the kernel knows
  * @dev_index: out: index of the RDMA device, as in netlink
- * @trace_rec_max: out: bytes of one flight record at most
+ * @trace_rec_max: out: maximum size of one flight record in bytes
  * @features: out: EADM_FEATURE_*
  * @dev_name: out: name of the RDMA device
  *
@@ -47,7 +49,7 @@ struct eadm_ioc_info {
 
 /* Where a trace begins. */
 #define EADM_TRACE_FROM_OLDEST	0	/* with the oldest record kept */
-#define EADM_TRACE_FROM_NOW	1	/* with what ends from now on */
+#define EADM_TRACE_FROM_NOW	1	/* with commands that end from now on */
 #define EADM_TRACE_FROM_SEQ	2	/* with record number @seq */
 
 /**
@@ -55,21 +57,21 @@ struct eadm_ioc_info {
  * @size: size of the struct
  * @from: EADM_TRACE_FROM_*
  * @seq: for EADM_TRACE_FROM_SEQ, else zero
- * @min_latency: only commands that took at least so many ns
+ * @min_latency: only commands that took at least this many ns
  * @states: only records in one of these states: mask of 1 << EADM_CMD_STATE_*,
  *	0 for all
  * @op: with EADM_TRACE_BY_OP: only this command (EADM_CMD_OP_*), else zero
  * @flags: EADM_TRACE_BY_OP
  * @reserved: zero
  *
- * read() then gives whole netlink messages, each as a dump of the object cmd
- * has it, as many as there are and fit, in order of their numbers except that a
- * command which was still pending when its turn came follows once it has ended.
- * It waits for one unless the file is non-blocking, and gives EINVAL when the
- * next one does not fit; EADM_TRACE_REC_MAX bytes are enough for any. Bytes of
- * commands need CAP_SYS_RAWIO of whoever opened the node, and a kernel that is
- * not locked down. May be called again to begin again. read() before this
- * gives EBADFD.
+ * read() then returns whole netlink messages, in the format of a dump of the
+ * object cmd: as many as are available and fit, in order of their numbers,
+ * except that a command that was still pending when its turn came follows once
+ * it has ended. It blocks until there is one, unless the file is non-blocking,
+ * and gives EINVAL when the next one does not fit; EADM_TRACE_REC_MAX bytes are
+ * always enough. Bytes of commands require CAP_SYS_RAWIO of the process that
+ * opened the node, and a kernel that is not locked down. May be called again to
+ * restart. read() before this gives EBADFD.
  */
 struct eadm_ioc_trace {
 	__u32 size;
@@ -87,8 +89,9 @@ struct eadm_ioc_trace {
 #define EADM_TRACE_REC_MAX	4096
 
 /*
- * The following three need CAP_SYS_RAWIO of whoever opened the node, and a
- * kernel that is not locked down: EPERM. ENOENT: there is no such queue.
+ * The following three require CAP_SYS_RAWIO of the process that opened the
+ * node, and a kernel that is not locked down, or else give EPERM. ENOENT: there
+ * is no such queue.
  */
 
 /**
@@ -99,30 +102,29 @@ struct eadm_ioc_trace {
  *	the command queue
  * @flags: in: EADM_RING_HW
  * @first: in: position of the first entry in the ring
- * @count: in: how many; out: how many were read
+ * @count: in: number of entries; out: number of entries read
  * @data: in: where to put them
- * @data_len: in: room there, of which EADM_RING_MAX_BYTES are used at most;
+ * @data_len: in: size of the buffer, of which at most EADM_RING_MAX_BYTES are used;
  *	out: bytes written
  * @sub: in: part of the queue, for adapters whose queues have parts
- * @format: out: which of the family's formats the entries have; zero on input, as
- *	all that follows
+ * @reserved0: zero on input, like all following members
  * @entry_size: out: bytes from one entry to the next
- * @depth: out: entries of the ring, any number
+ * @depth: out: entries of the ring, not always a power of two
  * @valid: out: EADM_RING_*: which of the indices are known
- * @sw_pi: out: producer index of the software, as it counts
+ * @sw_pi: out: producer index of the software, in its own counting
  * @sw_ci: out: consumer index of the software
  * @hw_pi: out: producer index of the adapter
  * @hw_ci: out: consumer index of the adapter
  * @hw_error: out: 0, or a negative errno: why the adapter did not answer
- * @index: out: EADM_RING_INDEX_*
+ * @index: out: EADM_RING_INDEX_*: how indices count, and how new entries are recognised
  * @index_bits: out: width of indices of EADM_RING_INDEX_FREE
- * @memory: out: EADM_RING_MEMORY_*; there are no entries to read behind a BAR
+ * @memory: out: EADM_RING_MEMORY_*; entries behind a BAR cannot be read
  * @reserved: zero
  *
- * EINVAL for a @kind that is no queue, EOPNOTSUPP for one that this adapter does
- * not show. The range does not wrap around: ERANGE when the ring has no such
- * entries. A @count of 0 tells about the ring alone. What the adapter or a process
- * writes at the same time may be seen in part.
+ * EINVAL for a @kind that is not a queue, EOPNOTSUPP for one that this adapter does not
+ * show. The range does not wrap around: ERANGE when the ring has no such entries. With a
+ * @count of 0 only the properties of the ring are returned. Entries that the adapter or a
+ * process is writing at the same time may be torn.
  */
 struct eadm_ioc_ring {
 	__u32 size;
@@ -134,7 +136,7 @@ struct eadm_ioc_ring {
 	__u64 data;
 	__u32 data_len;
 	__u32 sub;
-	__u32 format;
+	__u32 reserved0;
 	__u32 entry_size;
 	__u32 depth;
 	__u32 valid;
@@ -151,22 +153,13 @@ struct eadm_ioc_ring {
 
 #define EADM_RING_MAX_BYTES	65536
 
-/* How indices count, and how an entry is known as new. */
-#define EADM_RING_INDEX_FREE	0	/* on and on: the place is the index modulo the depth */
-#define EADM_RING_INDEX_LAP	1	/* to twice the depth: the place and a lap bit above it */
-#define EADM_RING_INDEX_PHASE	2	/* a bit in each entry changes with each lap */
-
-#define EADM_RING_MEMORY_HOST	0
-#define EADM_RING_MEMORY_USER	1
-#define EADM_RING_MEMORY_DEVICE	2
-
 #define EADM_RING_HW		0x1	/* flags: ask the adapter, too */
 
 #define EADM_RING_SW_PI		0x1	/* valid: sw_pi is known */
 #define EADM_RING_SW_CI		0x2
 #define EADM_RING_HW_PI		0x4
 #define EADM_RING_HW_CI		0x8
-#define EADM_RING_USER		0x80000000	/* a process works with it directly */
+#define EADM_RING_USER		0x80000000	/* a process uses it directly */
 
 /**
  * struct eadm_ioc_hwctx - read the adapter's context of a queue
@@ -175,7 +168,7 @@ struct eadm_ioc_ring {
  * @kind: in: EADM_RAW_KIND_* of a context
  * @id: in: number of the queue
  * @data_len: in: room at @data; out: length of the context
- * @data: in: where to put it; not more than there is room
+ * @data: in: where to put it; truncated to the size of the buffer
  * @reserved: zero
  */
 struct eadm_ioc_hwctx {
@@ -202,11 +195,11 @@ struct eadm_ioc_reg {
 /**
  * struct eadm_ioc_regs - read registers (EADM_IOC_REGS)
  * @size: in: size of the struct; out: size the kernel knows
- * @count: in: room at @data in registers; out: how many there are
- * @data: in: where to put them, struct eadm_ioc_reg; not more than fit
+ * @count: in: size of @data in registers; out: number of registers
+ * @data: in: where to put them, struct eadm_ioc_reg; only as many as fit
  * @reserved: zero
  *
- * Only registers that can be read without effect.
+ * Only registers that can be read without side effects.
  */
 struct eadm_ioc_regs {
 	__u32 size;

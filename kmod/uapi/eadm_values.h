@@ -3,12 +3,19 @@
 #ifndef _UAPI_EADM_VALUES_H
 #define _UAPI_EADM_VALUES_H
 
+/* Whether a value is of a class of its enumeration, EADM_..._CLASS_... */
+#define EADM_IS_OF(value, class)	((value) < 32 && (class) >> (value) & 1)
+
 /* dev-state */
 #define EADM_DEV_STATE_READY	0
 #define EADM_DEV_STATE_RECOVERING	1
 #define EADM_DEV_STATE_DEAD	2
 #define EADM_DEV_STATE_GONE	3
 #define EADM_DEV_STATE_HALTED	4
+
+/* dev-side: What shows a device. */
+#define EADM_DEV_SIDE_DRIVER	0
+#define EADM_DEV_SIDE_PROGRAM	1
 
 /* port-state: Numbers of the verbs port state. */
 #define EADM_PORT_STATE_NOP	0
@@ -70,10 +77,10 @@
 
 /* dev-cap */
 #define EADM_DEV_CAP_ATOMIC	0x1
-#define EADM_DEV_CAP_QUERY_QC	0x2
-#define EADM_DEV_CAP_MTT_VA	0x4
+#define EADM_DEV_CAP_QUERY_CONTEXTS	0x2
+#define EADM_DEV_CAP_SCATTERED_MTT	0x4
 #define EADM_DEV_CAP_IPV6	0x8
-#define EADM_DEV_CAP_EXTEND_DB	0x10
+#define EADM_DEV_CAP_DOORBELL_PAGES	0x10
 #define EADM_DEV_CAP_STATS	0x20
 
 /* cmd-state */
@@ -124,6 +131,26 @@
 #define EADM_CMD_OP_ATTACH_COUNTER	36
 #define EADM_CMD_OP_MODIFY_COUNTER	37
 #define EADM_CMD_OP_DETACH_COUNTER	38
+#define EADM_CMD_OP_QUERY_PORT	39
+#define EADM_CMD_OP_QUERY_PKEY	40
+#define EADM_CMD_OP_RESIZE_CQ	41
+#define EADM_CMD_OP_CLEAR_GID	42
+#define EADM_CMD_OP_CREATE_SRQ	43
+#define EADM_CMD_OP_MODIFY_SRQ	44
+#define EADM_CMD_OP_QUERY_SRQ	45
+#define EADM_CMD_OP_DESTROY_SRQ	46
+#define EADM_CMD_OP_REREG_MR	47
+#define EADM_CMD_OP_ALLOC_CTX	48
+#define EADM_CMD_OP_ALLOC_MW	49
+#define EADM_CMD_OP_DEALLOC_MW	50
+#define EADM_CMD_OP_CM_BIND	51
+#define EADM_CMD_OP_CM_RESOLVE_ADDR	52
+#define EADM_CMD_OP_CM_RESOLVE_ROUTE	53
+#define EADM_CMD_OP_CM_LISTEN	54
+#define EADM_CMD_OP_CM_CONNECT	55
+#define EADM_CMD_OP_CM_ACCEPT	56
+#define EADM_CMD_OP_CM_REJECT	57
+#define EADM_CMD_OP_CM_DISCONNECT	58
 
 /* async-event: Class of an asynchronous event of the adapter. */
 #define EADM_ASYNC_EVENT_OTHER	0
@@ -135,6 +162,21 @@
 #define EADM_ASYNC_EVENT_WARNING	6
 #define EADM_ASYNC_EVENT_NOTIFICATION	7
 #define EADM_ASYNC_EVENT_KEEP_ALIVE	8
+#define EADM_ASYNC_EVENT_COMM_ESTABLISHED	9
+#define EADM_ASYNC_EVENT_SQ_DRAINED	10
+#define EADM_ASYNC_EVENT_PATH_MIGRATED	11
+#define EADM_ASYNC_EVENT_PATH_ERROR	12
+#define EADM_ASYNC_EVENT_LAST_WQE_REACHED	13
+#define EADM_ASYNC_EVENT_SRQ_ERROR	14
+#define EADM_ASYNC_EVENT_SRQ_LIMIT	15
+#define EADM_ASYNC_EVENT_PORT_ACTIVE	16
+#define EADM_ASYNC_EVENT_PORT_ERROR	17
+#define EADM_ASYNC_EVENT_LID_CHANGE	18
+#define EADM_ASYNC_EVENT_PKEY_CHANGE	19
+#define EADM_ASYNC_EVENT_SM_CHANGE	20
+#define EADM_ASYNC_EVENT_CLIENT_REREGISTER	21
+#define EADM_ASYNC_EVENT_GID_CHANGE	22
+#define EADM_ASYNC_EVENT_WQ_FATAL	23
 
 /* cause: Class of the cause for which a work request, or anything else, failed. */
 #define EADM_CAUSE_NONE	0
@@ -179,6 +221,8 @@
 #define EADM_CAUSE_ADAPTER_RESET	39
 #define EADM_CAUSE_ADAPTER_DEAD	40
 #define EADM_CAUSE_ADAPTER_GONE	41
+#define EADM_CAUSE_NO_RESOURCES	42
+#define EADM_CAUSE_BAD_REQUEST	43
 
 /* failure-kind: What failed. */
 #define EADM_FAILURE_KIND_QP	0
@@ -210,11 +254,20 @@
 #define EADM_CEP_ROLE_ACTIVE	1
 #define EADM_CEP_ROLE_PASSIVE	2
 
-/* port-space: What the ports of a connection endpoint are of. */
+/* port-space: Port space of a connection endpoint. */
 #define EADM_PORT_SPACE_TCP	0
 #define EADM_PORT_SPACE_UDP	1
 #define EADM_PORT_SPACE_IPOIB	2
 #define EADM_PORT_SPACE_IB	3
+
+/* health-state: Whether a health reporter reports a fault. */
+#define EADM_HEALTH_STATE_HEALTHY	0
+#define EADM_HEALTH_STATE_ERROR	1
+
+/* counter-mode: How a counter of QPs has got them. */
+#define EADM_COUNTER_MODE_NONE	0
+#define EADM_COUNTER_MODE_AUTO	1
+#define EADM_COUNTER_MODE_MANUAL	2
 
 /* netns-mode: Which network namespaces see RDMA devices. */
 #define EADM_NETNS_MODE_EXCLUSIVE	0
@@ -229,7 +282,7 @@
 #define EADM_PROCESS_STATE_ZOMBIE	5
 #define EADM_PROCESS_STATE_OTHER	6
 
-/* raw-kind: What raw bytes are of. */
+/* raw-kind: What raw bytes belong to. */
 #define EADM_RAW_KIND_SQ	0
 #define EADM_RAW_KIND_RQ	1
 #define EADM_RAW_KIND_CQ	2
@@ -240,6 +293,10 @@
 #define EADM_RAW_KIND_CQC	7
 #define EADM_RAW_KIND_EQC	8
 #define EADM_RAW_KIND_REGS	9
+#define EADM_RAW_KIND_COUNT	10
+#define EADM_RAW_KIND_CLASS_RING	0x3f /* a bit each: sq, rq, cq, eq, cmd-sq, cmd-cq */
+#define EADM_RAW_KIND_CLASS_CONTEXT	0x1c0 /* a bit each: qpc, cqc, eqc */
+#define EADM_RAW_KIND_CLASS_REGISTERS	0x200 /* a bit each: regs */
 
 /* ring-index: How the indices of a ring count, and how an entry is known as new. */
 #define EADM_RING_INDEX_FREE	0
@@ -258,7 +315,7 @@
 #define EADM_ENTRY_STATE_WRITTEN	3
 #define EADM_ENTRY_STATE_FOREIGN	4
 
-/* entry-mark: Pointers that stand at an entry. */
+/* entry-mark: Pointers at an entry. */
 #define EADM_ENTRY_MARK_SW_PI	0x1
 #define EADM_ENTRY_MARK_SW_CI	0x2
 #define EADM_ENTRY_MARK_HW_PI	0x4
@@ -289,7 +346,7 @@
 #define EADM_WQE_OP_RECEIVE_INV	14
 #define EADM_WQE_OP_RECEIVE_WRITE_IMM	15
 
-/* cqe-queue: Kind of queue a completion is of. */
+/* cqe-queue: Kind of queue that a completion belongs to. */
 #define EADM_CQE_QUEUE_SQ	0
 #define EADM_CQE_QUEUE_RQ	1
 #define EADM_CQE_QUEUE_CMDQ	2
@@ -309,6 +366,37 @@
 #define EADM_EVENT_TYPE_RECOVERED	4
 #define EADM_EVENT_TYPE_DEAD	5
 #define EADM_EVENT_TYPE_CONF_CHANGED	6
+#define EADM_EVENT_TYPE_CM	7
+#define EADM_EVENT_TYPE_GID_ADDED	8
+#define EADM_EVENT_TYPE_GID_REMOVED	9
+
+/* cm-event: Numbers of the events of the connection manager. */
+#define EADM_CM_EVENT_ADDR_RESOLVED	0
+#define EADM_CM_EVENT_ADDR_ERROR	1
+#define EADM_CM_EVENT_ROUTE_RESOLVED	2
+#define EADM_CM_EVENT_ROUTE_ERROR	3
+#define EADM_CM_EVENT_CONNECT_REQUEST	4
+#define EADM_CM_EVENT_CONNECT_RESPONSE	5
+#define EADM_CM_EVENT_CONNECT_ERROR	6
+#define EADM_CM_EVENT_UNREACHABLE	7
+#define EADM_CM_EVENT_REJECTED	8
+#define EADM_CM_EVENT_ESTABLISHED	9
+#define EADM_CM_EVENT_DISCONNECTED	10
+#define EADM_CM_EVENT_DEVICE_REMOVAL	11
+#define EADM_CM_EVENT_MULTICAST_JOIN	12
+#define EADM_CM_EVENT_MULTICAST_ERROR	13
+#define EADM_CM_EVENT_ADDR_CHANGE	14
+#define EADM_CM_EVENT_TIMEWAIT_EXIT	15
+
+/* probe-state: Whether the probe records. */
+#define EADM_PROBE_STATE_STOPPED	0
+#define EADM_PROBE_STATE_RUNNING	1
+#define EADM_PROBE_STATE_UNREADABLE	2
+#define EADM_PROBE_STATE_BROKEN	3
+
+/* probe-level: How the probe reads the kernel's objects. */
+#define EADM_PROBE_LEVEL_TYPED	0
+#define EADM_PROBE_LEVEL_KPROBE	1
 
 /* conf-param: Settings of a device. */
 #define EADM_CONF_PARAM_CC	0
@@ -324,6 +412,26 @@
 #define EADM_DEBUG_TOPIC_QP	0x8
 #define EADM_DEBUG_TOPIC_MR	0x10
 #define EADM_DEBUG_TOPIC_CM	0x20
+
+/* backend-state: State of what moves the data of a program that is an adapter. */
+#define EADM_BACKEND_STATE_WORKS	0
+#define EADM_BACKEND_STATE_GONE	1
+
+/* guest-driver: What the guest's driver has done with the adapter. */
+#define EADM_GUEST_DRIVER_NONE	0
+#define EADM_GUEST_DRIVER_ATTACHED	1
+#define EADM_GUEST_DRIVER_ACTIVE	2
+
+/* qp-wait: What the first request of a send queue waits for. */
+#define EADM_QP_WAIT_NOTHING	0
+#define EADM_QP_WAIT_TURN	1
+#define EADM_QP_WAIT_RECEIVER	2
+#define EADM_QP_WAIT_ANSWER	3
+
+/* srq-type: Numbers of the verbs SRQ type. */
+#define EADM_SRQ_TYPE_BASIC	0
+#define EADM_SRQ_TYPE_XRC	1
+#define EADM_SRQ_TYPE_TAG_MATCHING	2
 
 /* iwarp-state: State of a QP in the adapter's own terms (iWARP). */
 #define EADM_IWARP_STATE_IDLE	0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Structs that cross the public interface. Each begins with its size, as the
- * caller was compiled with, and may differ from ours in what follows our last
- * member or the caller's.
+ * Structs that cross the public interface. Each begins with the size that the
+ * caller was compiled with. Ours and the caller's may differ only at the end,
+ * in members that one of them lacks.
  */
 #ifndef EADM_ABI_H
 #define EADM_ABI_H

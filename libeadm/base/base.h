@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What every file of the library builds on. */
+/* The basics that every file of the library uses. */
 #ifndef EADM_BASE_H
 #define EADM_BASE_H
 
@@ -16,5 +16,12 @@
 #define EADM_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 #define EADM_DEV_NAME_MAX 64
+
+/* The words that follow a number in a sentence: "1 command was", "2 commands were". */
+static inline const char *eadm_plural(uint64_t n, const char *one,
+				      const char *many)
+{
+	return n == 1 ? one : many;
+}
 
 #endif /* EADM_BASE_H */

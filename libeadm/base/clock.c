@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Time as the rows of a context have it. */
+/* Time as it appears in the rows of a context. */
 #include <time.h>
 
 #include "ctx.h"
@@ -18,13 +18,13 @@ void eadm_clock_start(struct eadm_ctx *ctx)
 			    clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Wall-clock time that goes on evenly when somebody sets the clock. */
+/* Wall-clock time that does not jump when somebody sets the clock. */
 uint64_t eadm_now(const struct eadm_ctx *ctx)
 {
 	return clock_ns(CLOCK_MONOTONIC) + ctx->clock_offset;
 }
 
-/* What to add to that for the clock as it is set now; 0 in a capture. */
+/* The difference between that and the wall clock as it is set now; 0 in a capture. */
 int64_t eadm_clock_step(const struct eadm_ctx *ctx)
 {
 	return ctx->live ? clock_ns(CLOCK_REALTIME) - (int64_t)eadm_now(ctx) :

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The context: what all rooms share of it, its last error, its log. */
+/*
+ * The context: the state that all parts of the library share, its last error
+ * and its log.
+ */
 #ifndef EADM_CTX_H
 #define EADM_CTX_H
 
@@ -11,23 +14,23 @@ struct eadm_device;
 struct eadm_filter;
 struct eadm_source;
 
-/* The list of devices, and what is known of the companion. */
+/* The list of devices, and whether the companion is available. */
 struct eadm_devices {
 	struct eadm_device *dev;
 	unsigned int n;
 	size_t max;
-	int family_err;		/* why there is no companion, 0: it is there */
-	int rdma_err;		/* why there is no RDMA netlink, 0: it is there */
+	int family_err;		/* why there is no companion; 0: there is one */
+	int rdma_err;		/* why there is no RDMA netlink; 0: there is */
 	uint16_t family;
-	uint32_t events;	/* number of the multicast group, 0: none */
-	bool held;		/* eadm_scan() */
-	bool kept;		/* and the snapshot that is captured has it, too */
-	bool partial;		/* RDMA netlink was not asked: there are no others */
+	uint32_t events;	/* number of the multicast group; 0: none */
+	bool held;		/* see eadm_scan() */
+	bool kept;		/* the snapshot being captured has it, too */
+	bool partial;		/* RDMA netlink was not queried: there are no other devices */
 };
 
 /*
- * Names of processes, which rows ask for again and again. A round ends where
- * what is recorded or read becomes that of another snapshot.
+ * Cache of process names, which rows need again and again. A round ends when
+ * recording or reading moves on to another snapshot.
  */
 struct eadm_comms {
 	unsigned int round;
@@ -35,23 +38,29 @@ struct eadm_comms {
 		uint32_t pid;
 		unsigned int round;
 		uint64_t time;
-		char name[32];		/* "": there is none */
+		char name[32];		/* "": none */
 	} comm[64];
 };
 
 struct eadm_ctx {
 	struct eadm_source *src;
-	struct eadm_capture *capture;	/* being written, NULL: none */
+	struct eadm_capture *capture;	/* being written; NULL: none */
 	struct eadm_archive *archive;	/* NULL until a bundle needs it */
-	struct eadm_filter *filter;	/* of captures, NULL: none */
+	struct eadm_filter *filter;	/* of captures; NULL: none */
 	struct eadm_devices devices;
 	struct eadm_comms comms;
 	unsigned int timeout_ms;
 	bool live;
-	int64_t clock_offset;	/* wall clock less monotonic clock, ns */
+	bool no_peers;		/* see eadm_set_peers() */
+	int64_t clock_offset;	/* wall clock minus monotonic clock, ns */
 	eadm_log_fn log;
 	void *log_data;
-	char *root;		/* of the machine's files, NULL: "/" */
+	char *root;		/* of the machine's files; NULL: "/" */
+	/* Generic netlink families that were found; see eadm_ask_family(). */
+	struct {
+		const char *name;
+		uint16_t id;
+	} families[2];
 	char errmsg[512];
 };
 

@@ -4,7 +4,7 @@
 
 #include "ctx.h"
 
-/* Keep a sentence about an error; returns @error. */
+/* Store the sentence about an error; returns @error. */
 int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
 {
 	va_list ap;

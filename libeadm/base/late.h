@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Declares a library that is opened when needed to packagers, as the "dlopen
- * metadata for ELF files" specification has it. The tool declares its own.
+ * Announces a library that is opened on demand to packagers, in the format of the
+ * "dlopen metadata for ELF files" specification. The tool announces its own.
  */
 #ifndef EADM_LATE_H
 #define EADM_LATE_H

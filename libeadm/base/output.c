@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing files: complete under their name, or not there at all. Only a
+ * Writing files: a file appears under its name complete or not at all. Only a
  * regular file is ever replaced, and only by one that was finished.
  */
 #include <errno.h>
@@ -18,11 +18,11 @@
 struct eadm_output {
 	struct eadm_ctx *ctx;
 	int fd;
-	char *path;	/* name to give, NULL for a stream */
-	char *temp;	/* name it has meanwhile, "" without one */
+	char *path;	/* final name, NULL for a stream */
+	char *temp;	/* temporary name, "" if it has none */
 };
 
-/* A file without a name where the file system knows that. */
+/* A file without a name, on file systems that support that (O_TMPFILE). */
 static int open_temp(struct eadm_output *out, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -52,8 +52,8 @@ static int open_temp(struct eadm_output *out, const char *path)
 }
 
 /*
- * What is there already, held by @place so that no other file takes its name
- * meanwhile. A link stays: the file that it leads to is written.
+ * An existing file, held by @place so that no other file takes its name in the
+ * meantime. A symlink is kept: the file that it points to is written.
  */
 static int open_existing(struct eadm_output *out, int place)
 {
@@ -66,7 +66,7 @@ static int open_existing(struct eadm_output *out, int place)
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
-	/* One that was deleted has no name to give back. */
+	/* A deleted file has no name to keep. */
 	if (!S_ISREG(st.st_mode) || !st.st_nlink) {
 		out->fd = open(self, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		return out->fd < 0 ? -errno : 0;
@@ -89,7 +89,7 @@ static int open_output(struct eadm_output *out, const char *path)
 	}
 	place = open(path, O_PATH | O_CLOEXEC);
 	if (place < 0) {
-		/* A link that leads nowhere is not replaced either. */
+		/* A dangling symlink is not replaced either. */
 		if (errno != ENOENT || !lstat(path, &st))
 			return -errno;
 		return open_temp(out, path);
@@ -139,7 +139,7 @@ EADM_API bool eadm_output_is_file(const struct eadm_output *output)
 	return output->path != NULL;
 }
 
-/* Give the finished file its name, in one step whether there is one or not. */
+/* Give the finished file its name in one step, whether the name exists or not. */
 static int publish(struct eadm_output *out)
 {
 	unsigned int number;
@@ -174,7 +174,7 @@ EADM_API int eadm_output_close(struct eadm_output *out, bool keep)
 	struct eadm_ctx *ctx = out->ctx;
 	int ret = keep && out->path ? publish(out) : 0;
 
-	/* What some file systems report only now. */
+	/* Some file systems report errors only here. */
 	if (keep && close(out->fd) && !ret && errno != EINTR)
 		ret = -errno;
 	if (keep)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Files of the machine, below a root. */
+/* Files of this machine, below a root folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define MAX_PATH 512
 
-/* False, with errno, when there is no such path: it is too long. */
+/* False, with errno, if the path is too long. */
 static bool make_path(const struct eadm_ctx *ctx, char *path, const char *fmt,
 		      va_list ap)
 {
@@ -25,7 +25,7 @@ static bool make_path(const struct eadm_ctx *ctx, char *path, const char *fmt,
 	return false;
 }
 
-/* @path: a folder without a slash at its end, or NULL for the machine's own. */
+/* @path: a folder without a trailing slash, or NULL for the machine's own root. */
 int eadm_root_set(struct eadm_ctx *ctx, const char *path)
 {
 	char *root = path ? strdup(path) : NULL;
@@ -62,7 +62,7 @@ int eadm_root_access(const struct eadm_ctx *ctx, int mode, const char *fmt,
 	return good ? access(path, mode) : -1;
 }
 
-/* The first line of a file; false, and nothing, if it cannot be read. */
+/* The first line of a file; false and "" if it cannot be read. */
 bool eadm_root_line(const struct eadm_ctx *ctx, char *buf, size_t size,
 		    const char *fmt, ...)
 {
@@ -87,7 +87,7 @@ bool eadm_root_line(const struct eadm_ctx *ctx, char *buf, size_t size,
 	return true;
 }
 
-/* The last part of what a link leads to. */
+/* The last component of a symlink's target. */
 bool eadm_root_link(const struct eadm_ctx *ctx, char *buf, size_t size,
 		    const char *fmt, ...)
 {
@@ -120,7 +120,7 @@ DIR *eadm_root_dir(const struct eadm_ctx *ctx, const char *path)
 	return dir;
 }
 
-/* Free @found with globfree() in any case. */
+/* Free @found with globfree() in any case, even on failure. */
 void eadm_root_glob(const struct eadm_ctx *ctx, int flags, glob_t *found,
 		    const char *fmt, ...)
 {

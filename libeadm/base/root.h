@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files of the machine: all that lies in /sys, /proc, /dev and its library
+ * Files of this machine: everything in /sys, /proc, /dev and the library
  * folders is opened here, below a root that tests may set.
  */
 #ifndef EADM_ROOT_H

@@ -54,7 +54,7 @@ void eadm_archive_free(struct eadm_archive *lib)
 	free(lib);
 }
 
-/* The libraries, or NULL with the context's error set to -EOPNOTSUPP. */
+/* The libraries, or NULL with the context's error set (-EOPNOTSUPP). */
 const struct eadm_archive *eadm_archive_get(struct eadm_ctx *ctx)
 {
 	struct eadm_archive *lib;
@@ -81,8 +81,8 @@ const struct eadm_archive *eadm_archive_get(struct eadm_ctx *ctx)
 }
 
 /*
- * Names are what eadm itself writes: relative, without anything that a shell,
- * a terminal or a file system takes for more than a name.
+ * Only names that eadm itself would write: relative, and without anything that
+ * has a meaning for shells, terminals or file systems.
  */
 bool eadm_member_name_ok(const char *name)
 {

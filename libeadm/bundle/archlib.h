@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Libraries that only bundles need, loaded when there is one. */
+/* Libraries that only bundles need, loaded on first use. */
 #ifndef EADM_ARCHLIB_H
 #define EADM_ARCHLIB_H
 
@@ -53,12 +53,12 @@
 	f(sha256_update)
 
 /*
- * Starting every command with what libarchive itself pulls in would double
- * the time it takes to start.
+ * Linking against libarchive and its dependencies would double the start time
+ * of every command.
  */
 struct eadm_archive {
 	void *archive, *nettle;	/* handles of the libraries */
-	/* Not in the list: the C library makes its last word a macro. */
+	/* Not in the list: the C library defines the last part of its name as a macro. */
 	__typeof__(&archive_errno) error_number;
 #define f(name) __typeof__(&archive_##name) name;
 	EADM_ARCHIVE_FUNCTIONS(f)
@@ -71,11 +71,11 @@ struct eadm_archive {
 void eadm_archive_free(struct eadm_archive *lib);
 const struct eadm_archive *eadm_archive_get(struct eadm_ctx *ctx);
 
-/* All members lie in this folder, so that unpacking makes one. */
+/* All members are in this folder, so that unpacking creates one. */
 #define EADM_BUNDLE_TOP "eadm-bundle/"
 #define EADM_BUNDLE_SUMS "SHA256SUMS"
 #define EADM_BUNDLE_CAPTURE "capture.pcapng"
-#define EADM_MEMBER_MAX 160	/* most bytes of a name, with NUL */
+#define EADM_MEMBER_MAX 160	/* maximum bytes of a name, with NUL */
 #define EADM_MEMBERS_MAX 4096
 #define EADM_DIGEST_TEXT (2 * SHA256_DIGEST_SIZE + 1)
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading bundles that nobody vouches for. Only plain files with plain names
- * are accepted, everything is bounded, and the end is reached without an
- * error only if every member has the digest that the bundle lists for it.
+ * Reading untrusted bundles. Only plain files with plain names are accepted,
+ * everything is bounded, and the end is reached without an error only if every
+ * member has the digest that the bundle lists for it.
  */
 #include "archlib.h"
 #include "base/abi.h"
-#include "base/grow.h"
 #include "bundle.h"
+#include "grow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,10 @@
 
 #define BLOCK (64 * 1024)
 #define MAX_UNPACKED (1ULL << 30)
-/* Text about thousands of idle objects packs by some 100, a bomb by 30000. */
+/*
+ * Text about thousands of idle objects is compressed to about 1/100, a zip
+ * bomb to 1/30000.
+ */
 #define MAX_RATIO 400
 #define FREE_UNPACKED (32ULL << 20)
 #define MAX_SUMS (EADM_MEMBERS_MAX * (EADM_DIGEST_TEXT + 2 + EADM_MEMBER_MAX))
@@ -36,9 +39,9 @@ struct eadm_bundle {
 	const struct eadm_archive *lib;
 	struct archive *a;
 	int fd;
-	bool inside;		/* the last member is not read to its end */
-	int error;		/* 1: the end was reached */
-	uint64_t left;		/* bytes of the member yet to come */
+	bool inside;		/* the current member has not been read to its end */
+	int error;		/* 1: the end has been reached */
+	uint64_t left;		/* bytes left in the member */
 	uint64_t unpacked;
 	struct sha256_ctx sha;
 	struct member *members;
@@ -257,7 +260,6 @@ static int skip(struct eadm_bundle *b)
 
 static int add_member(struct eadm_bundle *b, const char *name)
 {
-	struct member *more;
 
 	if (!eadm_member_name_ok(name))
 		return refuse(b, "a member has an invalid name");
@@ -265,12 +267,10 @@ static int add_member(struct eadm_bundle *b, const char *name)
 		return refuse(b, "%s occurs twice", name);
 	if (b->n == EADM_MEMBERS_MAX)
 		return refuse(b, "too many members");
-	more = eadm_grow_room(b->members, b->n, &b->max, sizeof(*more));
-	if (!more) {
+	if (!grow(b->members, b->n, b->max)) {
 		b->error = -ENOMEM;
 		return eadm_fail(b->ctx, b->error, "out of memory");
 	}
-	b->members = more;
 	b->members[b->n] = (struct member){ 0 };
 	snprintf(b->members[b->n++].name, EADM_MEMBER_MAX, "%s", name);
 	return 0;
@@ -371,7 +371,7 @@ static int copy_member(struct eadm_bundle *b, int to)
 	return n;
 }
 
-/* A descriptor of memory with the capture of a bundle, or a negative errno. */
+/* A memory file descriptor with a bundle's capture, or a negative errno. */
 int eadm_bundle_capture(struct eadm_ctx *ctx, int fd)
 {
 	struct eadm_bundle *b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is read: a capture, a bundle with one inside, a pipe with either. */
+/* Input: a capture, a bundle that contains one, or a pipe with either. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "bundle.h"
 #include "input.h"
 
-/* Of what can be read only once. */
+/* For input that can be read only once. */
 #define MAX_SPOOLED	(256U << 20)
 
 static const unsigned char zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
 
-/* Whether it begins like a capture or a bundle, as far as it is known. */
+/* Whether it begins like a capture or a bundle, judging by what is available. */
 static bool may_be_capture(const unsigned char *head, size_t len)
 {
 	static const unsigned char section[] = { 0x0a, 0x0d, 0x0d, 0x0a };
@@ -42,9 +42,9 @@ static int keep(int fd, const unsigned char *data, size_t len)
 }
 
 /*
- * What can't be read twice is kept in memory. A pipe or a device need not have
- * an end: of what is neither a capture nor a bundle the beginning is enough to
- * refuse it, and all else is bounded.
+ * Keep in memory what cannot be read twice. A pipe or a device may be endless:
+ * input that is neither a capture nor a bundle is refused after its first
+ * bytes, and everything else is bounded.
  */
 static int spool(int in)
 {
@@ -100,7 +100,10 @@ static int open_input(const char *path)
 	return ret;
 }
 
-/* A descriptor of a capture, or a negative errno. A bundle has it inside. */
+/*
+ * A file descriptor of a capture, or a negative errno. For a bundle, it is that
+ * of the capture inside.
+ */
 int eadm_input_open(struct eadm_ctx *ctx, const char *path)
 {
 	unsigned char magic[sizeof(zstd_magic)];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opening what captures are read from. */
+/* Opening the input that captures are read from. */
 #ifndef EADM_INPUT_H
 #define EADM_INPUT_H
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pseudonyms: what names a machine, a process or an address is replaced by
- * something of the same form that depends on the original and on a key. The
- * same original has the same pseudonym everywhere, in whatever form it came.
+ * Pseudonyms: anything that identifies a machine, a process or an address is
+ * replaced with something of the same form that depends on the original and a key.
+ * The same original has the same pseudonym everywhere, whatever its notation.
  */
+#include "grow.h"
 #include "redact.h"
 
 #include <arpa/inet.h>
@@ -25,12 +26,12 @@ struct eadm_name {
 	char *name;
 	size_t len;
 	enum class class;
-	int next;	/* of the same first byte, shorter or equal; -1: none */
+	int next;	/* next with the same first byte, of the same length or shorter; -1: none */
 };
 
-static void put_text(struct eadm_grow *g, const char *text)
+static void put_text(struct eadm_bytes *g, const char *text)
 {
-	eadm_grow_put(g, text, strlen(text));
+	eadm_bytes_put(g, text, strlen(text));
 }
 
 /* ---- pseudonyms -------------------------------------------------------------- */
@@ -68,7 +69,7 @@ static bool is_known(const struct eadm_redactor *r, const unsigned char *in,
 	return false;
 }
 
-/* Where it stands without separators, nothing else tells it from a number. */
+/* Remember the address: without separators, only this distinguishes it from a number. */
 static void learn_address(struct eadm_redactor *r, const unsigned char *in,
 		     size_t len)
 {
@@ -79,14 +80,14 @@ static void learn_address(struct eadm_redactor *r, const unsigned char *in,
 	r->hw[r->n_hw++].len = len;
 }
 
-/* 240.0.0.0/4 is nobody's: a pseudonym is never taken for an original. */
+/* 240.0.0.0/4 is unused, so a pseudonym is never mistaken for an original. */
 static void redact_ip4(struct eadm_redactor *r, const unsigned char *in,
 		       unsigned char *out)
 {
 	uint8_t hash[SHA256_DIGEST_SIZE];
 
 	memmove(out, in, 4);
-	/* No address of anybody: any, loopback, a netmask. */
+	/* Addresses that identify no machine: any, loopback, netmasks. */
 	if (all(in, 4, 0) || in[0] == 127 || in[0] == 255)
 		return;
 	learn_address(r, in, 4);
@@ -96,7 +97,7 @@ static void redact_ip4(struct eadm_redactor *r, const unsigned char *in,
 	r->count.ipv4++;
 }
 
-/* 2001:db8::/32 is for documentation. */
+/* 2001:db8::/32 is reserved for documentation. */
 static void redact_ip6(struct eadm_redactor *r, const unsigned char *in,
 		       unsigned char *out)
 {
@@ -118,7 +119,7 @@ static void redact_ip6(struct eadm_redactor *r, const unsigned char *in,
 	r->count.ipv6++;
 }
 
-/* An address or GID of 4 or 16 bytes; of another length, nothing is left. */
+/* An address or GID of 4 or 16 bytes; anything else is cleared. */
 void eadm_redact_ip(struct eadm_redactor *r, const unsigned char *in,
 		    unsigned char *out, size_t len)
 {
@@ -165,7 +166,7 @@ static void name_pseudonym(struct eadm_redactor *r, enum class class,
 	char lower[256] = "";
 	size_t i;
 
-	/* Hosts are the same in capitals. */
+	/* Case does not matter in host names. */
 	if (class == CLASS_HOST && len < sizeof(lower)) {
 		for (i = 0; i < len; i++)
 			lower[i] = tolower((unsigned char)name[i]);
@@ -184,8 +185,8 @@ static void name_pseudonym(struct eadm_redactor *r, enum class class,
 /* ---- names --------------------------------------------------------------------- */
 
 /*
- * Programs that are called like what every bundle speaks of. As the owner of
- * an object such a name is replaced, in text it says nothing about anybody.
+ * Programs whose names are words that occur in every bundle. As the owner of an
+ * object, such a name is replaced; in text, it identifies no one.
  */
 static bool is_everywhere(const char *name)
 {
@@ -212,7 +213,6 @@ static bool is_everywhere(const char *name)
 
 static int learn(struct eadm_redactor *r, enum class class, const char *name)
 {
-	struct eadm_name *more;
 	size_t i;
 
 	if (!*name || is_everywhere(name))
@@ -223,11 +223,8 @@ static int learn(struct eadm_redactor *r, enum class class, const char *name)
 	}
 	if (r->n_names == MAX_NAMES)
 		return -EFBIG;
-	more = eadm_grow_room(r->names, r->n_names, &r->max_names,
-			      sizeof(*more));
-	if (!more)
+	if (!grow(r->names, r->n_names, r->max_names))
 		return -ENOMEM;
-	r->names = more;
 	r->names[i] = (struct eadm_name){
 		.name = strdup(name), .len = strlen(name), .class = class,
 	};
@@ -299,7 +296,7 @@ EADM_API int eadm_redactor_process(struct eadm_redactor *r, const char *name)
 	return learn(r, CLASS_PROCESS, name);
 }
 
-/* The pseudonym of a process whose name is known as such. */
+/* The pseudonym of a name that is known to be that of a process. */
 int eadm_redact_process(struct eadm_redactor *r, const char *name, char *out,
 			size_t size)
 {
@@ -317,9 +314,9 @@ static bool is_word(unsigned char c)
 	return isalnum(c) || c == '_';
 }
 
-/* Length of the known name at @text + @at, 0: there is none. */
+/* Length of the known name at @text + @at; 0: none. */
 static size_t known_name(struct eadm_redactor *r, const char *text, size_t len,
-			 size_t at, struct eadm_grow *out)
+			 size_t at, struct eadm_bytes *out)
 {
 	const struct eadm_name *name;
 	char pseudo[32];
@@ -342,9 +339,9 @@ static size_t known_name(struct eadm_redactor *r, const char *text, size_t len,
 	return 0;
 }
 
-/* "comm NAME", "Comm: NAME": how the kernel names processes, also gone ones. */
+/* "comm NAME", "Comm: NAME": how the kernel names processes, even ended ones. */
 static size_t kernel_comm(struct eadm_redactor *r, const char *text,
-			  size_t len, size_t at, struct eadm_grow *out)
+			  size_t len, size_t at, struct eadm_bytes *out)
 {
 	static const char *const heads[] = { "Comm: ", "comm: ", "comm ",
 					     "comm=" };
@@ -380,7 +377,10 @@ static int hex_digit(unsigned char c)
 	return tolower(c) - 'a' + 10;
 }
 
-/* Bytes of groups of 2 or 4 digits and separators; number of bytes, 0: none. */
+/*
+ * Parse groups of 2 or 4 hex digits with separators; returns the number of
+ * bytes, 0: none.
+ */
 static size_t hex_groups(const char *text, size_t len, size_t group,
 			 char separator, unsigned char *out, size_t max)
 {
@@ -407,7 +407,7 @@ static size_t hex_groups(const char *text, size_t len, size_t group,
 	return digits == group ? n : 0;
 }
 
-static void put_groups(struct eadm_grow *out, const unsigned char *p, size_t n,
+static void put_groups(struct eadm_bytes *out, const unsigned char *p, size_t n,
 		       size_t group, char separator)
 {
 	char digits[4];
@@ -415,15 +415,15 @@ static void put_groups(struct eadm_grow *out, const unsigned char *p, size_t n,
 
 	for (i = 0; i < n; i++) {
 		if (i && separator && !(2 * i % group))
-			eadm_grow_put(out, &separator, 1);
+			eadm_bytes_put(out, &separator, 1);
 		snprintf(digits, sizeof(digits), "%02x", p[i]);
-		eadm_grow_put(out, digits, 2);
+		eadm_bytes_put(out, digits, 2);
 	}
 }
 
-/* MAC, GUID, GID or address of IPoIB in groups, of exactly @len characters. */
+/* A MAC address, GUID, GID or IPoIB address in groups, of exactly @len characters. */
 static bool grouped(struct eadm_redactor *r, const char *text, size_t len,
-		    struct eadm_grow *out)
+		    struct eadm_bytes *out)
 {
 	unsigned char bytes[32];
 	size_t n;
@@ -448,7 +448,7 @@ static bool grouped(struct eadm_redactor *r, const char *text, size_t len,
 }
 
 static bool address(struct eadm_redactor *r, const char *text, size_t len,
-		    struct eadm_grow *out)
+		    struct eadm_bytes *out)
 {
 	char buf[INET6_ADDRSTRLEN];
 	unsigned char ip[16];
@@ -466,7 +466,7 @@ static bool address(struct eadm_redactor *r, const char *text, size_t len,
 	return true;
 }
 
-/* Whether the word in front of @at says that a version follows. */
+/* Whether the word before @at announces a version. */
 static bool is_version(const char *text, size_t at)
 {
 	static const char *const words[] = { "v", "ver", "version", "fw",
@@ -487,7 +487,10 @@ static bool is_version(const char *text, size_t at)
 	return false;
 }
 
-/* Four numbers with dots; also 010.001.002.003, as the kernel's %pi4 has it. */
+/*
+ * Four numbers with dots, also padded like 010.001.002.003, as printed by
+ * the kernel's %pi4.
+ */
 static bool parse_ip4(const char *text, unsigned char *ip, bool *padded)
 {
 	unsigned int n[4];
@@ -509,11 +512,11 @@ static bool parse_ip4(const char *text, unsigned char *ip, bool *padded)
 }
 
 /*
- * Four numbers with dots at @text + @at; characters taken. More may follow: a
- * port behind a dot, or the index of a table.
+ * Four numbers with dots at @text + @at; returns the number of characters used.
+ * More may follow: a port after a dot, or a table index.
  */
 static size_t dotted(struct eadm_redactor *r, const char *text, size_t len,
-		     size_t at, struct eadm_grow *out)
+		     size_t at, struct eadm_bytes *out)
 {
 	char buf[INET_ADDRSTRLEN];
 	size_t n = 0, dots = 0;
@@ -547,7 +550,7 @@ static size_t dotted(struct eadm_redactor *r, const char *text, size_t len,
 
 /* An address at the start of a run of digits, colons and dots. */
 static size_t run(struct eadm_redactor *r, const char *text, size_t len,
-		  struct eadm_grow *out)
+		  struct eadm_bytes *out)
 {
 	static const char set[] = "0123456789abcdefABCDEF:.-";
 	size_t n = 0, colons = 0, try;
@@ -556,7 +559,7 @@ static size_t run(struct eadm_redactor *r, const char *text, size_t len,
 		colons += text[n] == ':' || text[n] == '-';
 		n++;
 	}
-	/* It ends where the text around it goes on: "fe80::1.", "::1:". */
+	/* The run may include characters of the surrounding text: "fe80::1.", "::1:". */
 	for (try = n; colons >= 2 && try >= 2; try--) {
 		if (try < n && !strchr(":.-", text[try]))
 			continue;
@@ -566,7 +569,7 @@ static size_t run(struct eadm_redactor *r, const char *text, size_t len,
 	return 0;
 }
 
-/* An IPv4 address in 8 digits, from the first byte or from the last one. */
+/* An IPv4 address in 8 hex digits, in either byte order. */
 static bool bare_ip4(struct eadm_redactor *r, unsigned char *ip)
 {
 	unsigned char turned[4] = { ip[3], ip[2], ip[1], ip[0] };
@@ -586,11 +589,11 @@ static bool bare_ip4(struct eadm_redactor *r, unsigned char *ip)
 
 /*
  * "enx525400eda001", "rocex525400fffeeda000": interfaces named by address;
- * "0x525400fffeeda000", "cb00714d" and without or with "0x": one that was met
- * before; 32 digits: nothing but a GID or another name of a machine is so long.
+ * "0x525400fffeeda000", "cb00714d", with or without "0x": only addresses seen
+ * before; 32 digits: only a GID or another machine identifier is that long.
  */
 static size_t bare_address(struct eadm_redactor *r, const char *text,
-			   size_t len, size_t at, struct eadm_grow *out)
+			   size_t len, size_t at, struct eadm_bytes *out)
 {
 	bool name = at >= 2 && text[at - 1] == 'x' &&
 		    isalpha((unsigned char)text[at - 2]);
@@ -615,7 +618,7 @@ static size_t bare_address(struct eadm_redactor *r, const char *text,
 	return n;
 }
 
-/* "node.10.1.2.3", but not the "2.3.4.5" of "1.2.3.4.5". */
+/* True for "node.10.1.2.3", but not for the "2.3.4.5" in "1.2.3.4.5". */
 static bool starts_number(const char *text, size_t at)
 {
 	if (at && text[at - 1] == '.')
@@ -624,7 +627,7 @@ static bool starts_number(const char *text, size_t at)
 }
 
 static size_t redact_at(struct eadm_redactor *r, const char *text, size_t len,
-			size_t at, struct eadm_grow *out)
+			size_t at, struct eadm_bytes *out)
 {
 	unsigned char c = text[at], before = at ? text[at - 1] : ' ';
 	size_t n;
@@ -643,7 +646,7 @@ static size_t redact_at(struct eadm_redactor *r, const char *text, size_t len,
 }
 
 void eadm_redact_text(struct eadm_redactor *r, const char *text, size_t len,
-		      struct eadm_grow *out)
+		      struct eadm_bytes *out)
 {
 	size_t at = 0, n;
 
@@ -651,7 +654,7 @@ void eadm_redact_text(struct eadm_redactor *r, const char *text, size_t len,
 		index_names(r);
 		n = redact_at(r, text, len, at, out);
 		if (!n) {
-			eadm_grow_put(out, text + at, 1);
+			eadm_bytes_put(out, text + at, 1);
 			n = 1;
 		}
 		at += n;
@@ -661,10 +664,10 @@ void eadm_redact_text(struct eadm_redactor *r, const char *text, size_t len,
 EADM_API int eadm_redactor_text(struct eadm_redactor *r, const char *text,
 				size_t len, char **out, size_t *out_len)
 {
-	struct eadm_grow g = { 0 };
+	struct eadm_bytes g = { 0 };
 
 	eadm_redact_text(r, text, len, &g);
-	eadm_grow_put(&g, "", 1);
+	eadm_bytes_put(&g, "", 1);
 	if (g.fail) {
 		free(g.p);
 		return -ENOMEM;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pseudonyms, between redact.c and redact_nl.c. */
+/* Internals of pseudonyms, shared by redact.c and redact_nl.c. */
 #ifndef EADM_REDACT_H
 #define EADM_REDACT_H
 
 #include "base/ctx.h"
-#include "base/grow.h"
+#include "base/bytes.h"
 #include "source/capture.h"
 
 struct eadm_name;
 
 #define EADM_MAX_HW 4096
 
-/* An IPv4 or MAC address or a GUID that was met. */
+/* An IPv4 address, MAC address or GUID that was seen. */
 struct eadm_hw {
 	unsigned char bytes[8];
 	unsigned char len;
@@ -26,7 +26,10 @@ struct eadm_redactor {
 	struct eadm_redaction count;
 	struct eadm_name *names;
 	size_t n_names, max_names;
-	/* First place in names by first byte, -1: none; rebuilt when dirty. */
+	/*
+	 * Index into names of the first one with each first byte, -1: none;
+	 * rebuilt when dirty.
+	 */
 	int first[256];
 	bool dirty;
 	struct eadm_hw hw[EADM_MAX_HW];
@@ -40,8 +43,8 @@ void eadm_redact_hw(struct eadm_redactor *r, const unsigned char *in,
 int eadm_redact_process(struct eadm_redactor *r, const char *name,
 			char *out, size_t size);
 void eadm_redact_text(struct eadm_redactor *r, const char *text, size_t len,
-		      struct eadm_grow *out);
+		      struct eadm_bytes *out);
 void eadm_redact_packet(struct eadm_redactor *r, uint16_t proto,
-			const void *data, size_t len, struct eadm_grow *out);
+			const void *data, size_t len, struct eadm_bytes *out);
 
 #endif /* EADM_REDACT_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Netlink messages with pseudonyms in place of what names somebody. Messages
- * are written anew, as lengths change. What no table knows is left out.
+ * Netlink messages with pseudonyms in place of identifying values. Messages are
+ * rewritten, because lengths change. Anything that no table describes is left out.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -19,17 +19,17 @@
 #include "source/rdma_wire.h"
 
 static void put_text_attr(struct eadm_redactor *r, const struct nlattr *attr,
-			  struct eadm_grow *out)
+			  struct eadm_bytes *out)
 {
 	const char *text = eadm_attr_string(attr);
-	struct eadm_grow g = { 0 };
+	struct eadm_bytes g = { 0 };
 
 	if (!text) {
 		r->count.dropped++;
 		return;
 	}
 	eadm_redact_text(r, text, strlen(text), &g);
-	eadm_grow_put(&g, "", 1);
+	eadm_bytes_put(&g, "", 1);
 	if (g.fail || g.len > 4096)
 		r->count.dropped++;
 	else
@@ -50,7 +50,10 @@ static const struct eadm_object *object_of(unsigned int cmd)
 	return NULL;
 }
 
-/* Attributes of an object: those of all families, or of a nest of one. */
+/*
+ * What an object's attributes are looked up by: those of all families, or those
+ * of a nest.
+ */
 struct fields {
 	const struct eadm_object *object;
 	unsigned int base, max;
@@ -66,7 +69,7 @@ static const struct eadm_field *field_of(const struct fields *fields,
 	return place < 0 ? NULL : &object->fields[place];
 }
 
-/* Kernel consumers are no processes: "[nvme_rdma]", and nobody's PID. */
+/* Whether the owner is a process. Kernel consumers such as "[nvme_rdma]" have no PID. */
 static bool has_pid(const struct fields *fields, struct eadm_attrs attrs)
 {
 	const struct eadm_field *field;
@@ -81,7 +84,7 @@ static bool has_pid(const struct fields *fields, struct eadm_attrs attrs)
 }
 
 static void put_comm(struct eadm_redactor *r, const struct nlattr *attr,
-		     bool process, struct eadm_grow *out)
+		     bool process, struct eadm_bytes *out)
 {
 	const char *name = eadm_attr_string(attr);
 	char pseudo[32];
@@ -96,7 +99,7 @@ static void put_comm(struct eadm_redactor *r, const struct nlattr *attr,
 }
 
 static void put_binary(struct eadm_redactor *r, const struct nlattr *attr,
-		       uint8_t form, struct eadm_grow *out)
+		       uint8_t form, struct eadm_bytes *out)
 {
 	unsigned char bytes[32];
 	size_t len = eadm_attr_len(attr);
@@ -114,7 +117,7 @@ static void put_binary(struct eadm_redactor *r, const struct nlattr *attr,
 
 static void put_string(struct eadm_redactor *r, const struct eadm_field *field,
 		       const struct nlattr *attr, bool process,
-		       struct eadm_grow *out)
+		       struct eadm_bytes *out)
 {
 	const char *text = eadm_attr_string(attr);
 
@@ -142,11 +145,11 @@ static void put_string(struct eadm_redactor *r, const struct eadm_field *field,
 
 static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
 		     struct eadm_attrs attrs, bool request,
-		     struct eadm_grow *out);
+		     struct eadm_bytes *out);
 
-/* No longer than 64 KiB, like the one it replaces. */
+/* At most 64 KiB, like the original. */
 static void end_nest(struct eadm_redactor *r, size_t from,
-		     struct eadm_grow *out)
+		     struct eadm_bytes *out)
 {
 	struct nlattr *nla;
 
@@ -161,7 +164,7 @@ static void end_nest(struct eadm_redactor *r, size_t from,
 
 static void put_set(struct eadm_redactor *r, const struct eadm_object *object,
 		    const struct eadm_spec_set *set, const struct nlattr *attr,
-		    struct eadm_grow *out)
+		    struct eadm_bytes *out)
 {
 	const struct fields fields = { object, set->base, set->max_attr };
 	size_t from = out->len;
@@ -173,7 +176,7 @@ static void put_set(struct eadm_redactor *r, const struct eadm_object *object,
 
 static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
 		     struct eadm_attrs attrs, bool request,
-		     struct eadm_grow *out)
+		     struct eadm_bytes *out)
 {
 	bool process = has_pid(fields, attrs);
 	const struct eadm_spec_set *set;
@@ -207,7 +210,7 @@ static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
 /* ---- RDMA netlink ------------------------------------------------------------------ */
 
 static void put_sockaddr(struct eadm_redactor *r, const struct nlattr *attr,
-			 struct eadm_grow *out)
+			 struct eadm_bytes *out)
 {
 	struct sockaddr_storage ss = { 0 };
 	size_t len = eadm_attr_len(attr);
@@ -228,9 +231,9 @@ static void put_sockaddr(struct eadm_redactor *r, const struct nlattr *attr,
 	eadm_message_put(out, attr->nla_type, &ss, len);
 }
 
-/* The kernel tells GUIDs as numbers; elsewhere they are bytes. */
+/* RDMA netlink has GUIDs as numbers; elsewhere they are bytes. */
 static void put_guid(struct eadm_redactor *r, const struct nlattr *attr,
-		     struct eadm_grow *out)
+		     struct eadm_bytes *out)
 {
 	unsigned char bytes[8];
 	uint64_t guid;
@@ -250,10 +253,10 @@ static void put_guid(struct eadm_redactor *r, const struct nlattr *attr,
 }
 
 static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
-		     struct eadm_grow *out);
+		     struct eadm_bytes *out);
 
 static void put_nest(struct eadm_redactor *r, const struct nlattr *attr,
-		     struct eadm_grow *out)
+		     struct eadm_bytes *out)
 {
 	size_t from = out->len;
 
@@ -263,7 +266,7 @@ static void put_nest(struct eadm_redactor *r, const struct nlattr *attr,
 }
 
 static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
-		     struct eadm_grow *out)
+		     struct eadm_bytes *out)
 {
 	const struct nlattr *attr;
 
@@ -293,11 +296,11 @@ static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
 			put_text_attr(r, attr, out);
 			break;
 		case RDMA_NLDEV_ATTR_DRIVER:
-			/* Only the driver knows what is in it. */
+			/* Only the driver knows what it contains. */
 			r->count.dropped++;
 			break;
 		default:
-			/* The longest number or short text; not raw contexts. */
+			/* Pass long numbers and short text, but no raw contexts. */
 			if (eadm_attr_type(attr) >= RDMA_NLDEV_ATTR_MAX ||
 			    eadm_attr_len(attr) > 64)
 				r->count.dropped++;
@@ -312,8 +315,8 @@ static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
 
 /* ---- messages ---------------------------------------------------------------------- */
 
-/* An error names the request it is about; the error itself is enough. */
-static void put_error(const struct nlmsghdr *nlh, struct eadm_grow *out)
+/* An error contains the request; only the error itself is kept. */
+static void put_error(const struct nlmsghdr *nlh, struct eadm_bytes *out)
 {
 	const struct nlmsgerr *err = NLMSG_DATA(nlh);
 	struct nlmsghdr head = *nlh;
@@ -323,12 +326,12 @@ static void put_error(const struct nlmsghdr *nlh, struct eadm_grow *out)
 	head.nlmsg_len = NLMSG_LENGTH(sizeof(*err));
 	head.nlmsg_flags = (nlh->nlmsg_flags & ~NLM_F_ACK_TLVS) |
 			   NLM_F_CAPPED;
-	eadm_grow_put(out, &head, sizeof(head));
-	eadm_grow_put(out, err, sizeof(*err));
+	eadm_bytes_put(out, &head, sizeof(head));
+	eadm_bytes_put(out, err, sizeof(*err));
 }
 
 static void put_message(struct eadm_redactor *r, uint16_t proto,
-			const struct nlmsghdr *nlh, struct eadm_grow *out)
+			const struct nlmsghdr *nlh, struct eadm_bytes *out)
 {
 	const unsigned char *body = NLMSG_DATA(nlh);
 	size_t body_len = nlh->nlmsg_len - NLMSG_HDRLEN, from = out->len;
@@ -343,11 +346,11 @@ static void put_message(struct eadm_redactor *r, uint16_t proto,
 	}
 	if (nlh->nlmsg_type < NLMSG_MIN_TYPE ||
 	    (proto == NETLINK_GENERIC && nlh->nlmsg_type == GENL_ID_CTRL)) {
-		eadm_grow_put(out, nlh, nlh->nlmsg_len);
+		eadm_bytes_put(out, nlh, nlh->nlmsg_len);
 		eadm_message_align(out, from);
 		return;
 	}
-	eadm_grow_put(out, nlh, NLMSG_HDRLEN);
+	eadm_bytes_put(out, nlh, NLMSG_HDRLEN);
 	if (proto == NETLINK_RDMA) {
 		put_rdma(r, eadm_attr_msg(nlh, 0), out);
 	} else {
@@ -360,7 +363,7 @@ static void put_message(struct eadm_redactor *r, uint16_t proto,
 			return;
 		}
 		fields = (struct fields){ object, 0, object->max_attr };
-		eadm_grow_put(out, body, GENL_HDRLEN);
+		eadm_bytes_put(out, body, GENL_HDRLEN);
 		put_eadm(r, &fields, eadm_attr_msg(nlh, GENL_HDRLEN), request,
 			 out);
 	}
@@ -370,9 +373,9 @@ static void put_message(struct eadm_redactor *r, uint16_t proto,
 	head->nlmsg_len = out->len - from;
 }
 
-/* What the messages of a packet say, without saying about whom. */
+/* Redact the messages of a packet. */
 void eadm_redact_packet(struct eadm_redactor *r, uint16_t proto,
-			const void *data, size_t len, struct eadm_grow *out)
+			const void *data, size_t len, struct eadm_bytes *out)
 {
 	const unsigned char *p = data;
 	const struct nlmsghdr *nlh;
@@ -394,7 +397,7 @@ void eadm_redact_packet(struct eadm_redactor *r, uint16_t proto,
 }
 
 static void filter_packet(struct eadm_filter *filter, uint16_t proto,
-			  const void *data, size_t len, struct eadm_grow *out)
+			  const void *data, size_t len, struct eadm_bytes *out)
 {
 	eadm_redact_packet((struct eadm_redactor *)filter, proto, data, len,
 			   out);

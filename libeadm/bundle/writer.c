@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing bundles: complete under their name, or not there at all. */
+/* Writing bundles: they appear under their name complete or not at all. */
 #include "archlib.h"
-#include "base/grow.h"
+#include "base/bytes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct eadm_bundle_writer {
 	struct archive_entry *entry;
 	struct eadm_output *out;
 	int error;
-	struct eadm_grow sums;
+	struct eadm_bytes sums;
 	uint64_t unpacked;
 	unsigned int members;
 };
@@ -74,7 +74,7 @@ static int write_error(struct eadm_bundle_writer *p)
 	int err = p->lib->error_number(p->a);
 	const char *why = p->lib->error_string(p->a);
 
-	/* What libarchive counts as its own errors is negative. */
+	/* libarchive's own errors are negative. */
 	p->error = err > 0 ? -err : -EIO;
 	return eadm_fail(p->ctx, p->error, "%s",
 			 err > 0 ? strerror(err) : why ? why : "not written");
@@ -125,10 +125,10 @@ EADM_API int eadm_bundle_writer_add(struct eadm_bundle_writer *p,
 	p->lib->nt_sha256_update(&state, len, data);
 	p->lib->nt_sha256_digest(&state, sizeof(sha), sha);
 	eadm_digest_text(sha, text);
-	eadm_grow_put(&p->sums, text, strlen(text));
-	eadm_grow_put(&p->sums, "  ", 2);
-	eadm_grow_put(&p->sums, name, strlen(name));
-	eadm_grow_put(&p->sums, "\n", 1);
+	eadm_bytes_put(&p->sums, text, strlen(text));
+	eadm_bytes_put(&p->sums, "  ", 2);
+	eadm_bytes_put(&p->sums, name, strlen(name));
+	eadm_bytes_put(&p->sums, "\n", 1);
 	if (p->sums.fail)
 		p->error = eadm_fail(p->ctx, -ENOMEM, "out of memory");
 	if (p->error)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The list of rules, and what is known of each. */
+/* The list of rules, and their properties. */
 #include "rules.h"
 
-/* In the order in which they look: what explains others comes first. */
+/* In the order of application: rules that explain others come first. */
 static const struct eadm_rule *const lists[] = {
-	eadm_rules_setup, eadm_rules_dev, eadm_rules_port, eadm_rules_cmdq, eadm_rules_eq, eadm_rules_cq,
-	eadm_rules_notify, eadm_rules_qp, eadm_rules_owner, eadm_rules_failure,
+	eadm_rules_setup, eadm_rules_dev, eadm_rules_link, eadm_rules_port,
+	eadm_rules_cmdq, eadm_rules_eq, eadm_rules_cq, eadm_rules_notify,
+	eadm_rules_qp, eadm_rules_side, eadm_rules_owner, eadm_rules_failure,
+	eadm_rules_probe,
 };
 
 EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
@@ -16,7 +18,7 @@ EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
 		return lists[0];
 	if (rule[1].name)
 		return rule + 1;
-	/* The end of a list: which one was it? */
+	/* The end of a list: find out which list it was. */
 	for (i = 0; i + 1 < EADM_ARRAY_SIZE(lists); i++) {
 		const struct eadm_rule *r = lists[i];
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reads the newest completions of CQs, for a snapshot. */
+/* Reads the newest completions of CQs for a snapshot. */
 #include <errno.h>
 
+#include "grow.h"
 #include "reader.h"
-#include "base/grow.h"
 
-/* No more: each CQ is a few calls, and its ring may be long. */
+/* Upper limits: each CQ takes a few system calls, and its ring may be long. */
 #define NEWEST_CQES 512
 #define MOST_CQES 16384
 #define MOST_CQS 128
 #define MOST_SUBS 16
 
-/* The newest ones, in two parts where they go over the end of the ring. */
+/* Read the newest entries, in two parts if they wrap around the end of the ring. */
 static int read_newest(struct reader *r, const struct diag_row *cq)
 {
 	uint64_t pi = diag_u64(cq, CQ_HW_PI), depth = diag_u64(cq, CQ_DEPTH);
@@ -40,7 +40,7 @@ static int read_newest(struct reader *r, const struct diag_row *cq)
 	return ret;
 }
 
-/* Entries of a part of a CQ, as rows that know which; or a negative errno. */
+/* Entries of a part of a CQ, as rows marked with that part; or a negative errno. */
 static int read_range(struct reader *r, const struct diag_part *part,
 		      uint32_t first, uint32_t last)
 {
@@ -63,7 +63,10 @@ static int read_range(struct reader *r, const struct diag_part *part,
 	return ret;
 }
 
-/* Whether there is a completion at a place, and its phase; or a negative errno. */
+/*
+ * *phase is the phase of the completion at an index, -1 if there is none; or
+ * a negative errno.
+ */
 static int read_phase(struct reader *r, const struct diag_part *part,
 		      uint32_t at, int *phase)
 {
@@ -98,12 +101,12 @@ static int find_place(struct reader *r, const struct diag_part *part,
 	return ret;
 }
 
-/* Entries that are read at a time behind one that has the phase of another lap. */
+/* How many entries to read at a time after one with the wrong phase. */
 #define BEHIND 64
 
 /*
- * The place may be such an entry: the one behind it has the right phase then, and
- * the place is further on.
+ * The place found may just be an entry with the wrong phase: if the entry after
+ * it has the right phase, the real place is further on.
  */
 static int pass_hole(struct reader *r, const struct diag_part *part,
 		     uint32_t depth, int lap, uint32_t *place)
@@ -131,15 +134,15 @@ static int pass_hole(struct reader *r, const struct diag_part *part,
 	return ret;
 }
 
-/* What is seen of a ring from its oldest entry on. */
+/* What is seen in a ring, starting with its oldest entry. */
 struct lap_scan {
 	uint32_t place;
 	int lap;
-	bool begun;		/* with an entry that is as it should be */
-	unsigned int odd, even;	/* of the phase of another lap, and of the right one */
+	bool begun;		/* the first entry has the right phase */
+	unsigned int odd, even;	/* number of entries with the wrong phase, and with the right one */
 };
 
-/* Whether this one is right, and one before it was not. */
+/* Whether this entry has the right phase, but one before it did not. */
 static bool scan(struct lap_scan *s, const struct diag_row *cqe,
 		 struct diag_part *part)
 {
@@ -156,8 +159,9 @@ static bool scan(struct lap_scan *s, const struct diag_row *cqe,
 }
 
 /*
- * Entries of another lap between others. Where the ring moves meanwhile the oldest
- * ones are overwritten first, and where the place is wrong most of them look odd.
+ * Look for entries with the wrong phase between others. If the ring moves
+ * meanwhile, the oldest entries are overwritten first; if the place is wrong,
+ * most entries have the wrong phase.
  */
 static void find_hole(const struct diag_rows *cqes, size_t first, size_t older,
 		      struct lap_scan *s, struct diag_part *part)
@@ -173,8 +177,8 @@ static void find_hole(const struct diag_rows *cqes, size_t first, size_t older,
 }
 
 /*
- * The newest ones of an adapter that does not say how many it has written: up to
- * the place where the phase changes.
+ * Read the newest entries if the adapter does not report how many it has
+ * written: up to the place where the phase changes.
  */
 static int read_part(struct reader *r, struct diag_part *part, uint32_t depth)
 {
@@ -197,7 +201,7 @@ static int read_part(struct reader *r, struct diag_part *part, uint32_t depth)
 			 s.place > NEWEST_CQES ? s.place - NEWEST_CQES : 0,
 			 s.place - 1);
 	older = cqes->n;
-	/* And of the lap before, which may not have been. */
+	/* Also those of the previous lap, if there was one. */
 	if (!ret && s.place < NEWEST_CQES && s.place < depth)
 		ret = read_range(r, part, depth - s.place > NEWEST_CQES - s.place ?
 					  depth - (NEWEST_CQES - s.place) : s.place,
@@ -211,7 +215,7 @@ static int read_by_phase(struct reader *r, const struct diag_row *cq)
 {
 	struct diag_snapshot *m = r->snapshot;
 	uint64_t subs = diag_has(cq, CQ_SUBS) ? diag_u64(cq, CQ_SUBS) : 1;
-	struct diag_part part = { .dev = cq->dev, .cqn = cq->id }, *all;
+	struct diag_part part = { .dev = cq->dev, .cqn = cq->id };
 	uint64_t depth = diag_u64(cq, CQ_DEPTH);
 	int ret = 0;
 
@@ -223,17 +227,14 @@ static int read_by_phase(struct reader *r, const struct diag_row *cq)
 		ret = read_part(r, &part, depth);
 		if (ret)
 			break;
-		all = eadm_grow_room(m->parts, m->n_parts, &m->max_parts,
-				     sizeof(*all));
-		if (!all)
+		if (!grow(m->parts, m->n_parts, m->max_parts))
 			return -ENOMEM;
-		m->parts = all;
-		all[m->n_parts++] = part;
+		m->parts[m->n_parts++] = part;
 	}
 	return ret;
 }
 
-/* A CQ may go meanwhile; where none can be read there is a reason for all. */
+/* CQs may be destroyed meanwhile; if none can be read, all have the same reason. */
 int eadm_diag_read_cqes(struct reader *r, size_t first)
 {
 	struct diag_rows *cqs = &r->snapshot->rows[DIAG_CQ];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Applies rules to snapshots and keeps the verdicts. */
+/* Applies rules to snapshots and stores the verdicts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/abi.h"
-#include "base/grow.h"
+#include "grow.h"
 #include "judge.h"
 #include "read/device.h"
 #include "source/query.h"
@@ -48,25 +48,22 @@ EADM_API void eadm_diagnosis_free(struct eadm_diagnosis *d)
 }
 
 /*
- * A snapshot between the first and the last one is dropped, but for this: which
- * QPs had nothing to send then. What has always something to send has none.
+ * A snapshot between the first and the last one is dropped, except for one
+ * thing: which QPs had nothing to send then. A QP that always has something to
+ * send is never among them.
  */
 static int note_idle(struct eadm_diagnosis *d)
 {
 	const struct diag_rows *qps = &d->now.rows[DIAG_QP];
-	struct diag_row *idle;
 	size_t i;
 
 	for (i = 0; i < qps->n; i++) {
 		if (diag_u64(&qps->row[i], QP_HW_SQ_PI) !=
 		    diag_u64(&qps->row[i], QP_HW_SQ_CI))
 			continue;
-		idle = eadm_grow_room(d->idle, d->n_idle, &d->max_idle,
-				      sizeof(*idle));
-		if (!idle)
+		if (!grow(d->idle, d->n_idle, d->max_idle))
 			return -ENOMEM;
-		d->idle = idle;
-		idle[d->n_idle++] = (struct diag_row){
+		d->idle[d->n_idle++] = (struct diag_row){
 			.dev = qps->row[i].dev, .id = qps->row[i].id,
 		};
 	}
@@ -129,12 +126,13 @@ static void apply(struct judge *j, const struct diag_row *now,
 		j->d->settled[j->d->n_settled++] = now->dev;
 }
 
-/* Rows are dated when they arrive, not when the kernel filled them. */
+/* A row's time is that of its arrival, not of when the kernel filled it. */
 #define SLACK SECOND
 
 /*
- * An object that bears a number anew is another one: it is younger than the one
- * before was, or than the time between the snapshots.
+ * The row of the same object in the earlier snapshot. A number that was reused
+ * denotes another object: one whose age is less than its predecessor's, or than
+ * the time between the snapshots.
  */
 static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 				       enum diag_kind kind,
@@ -144,8 +142,8 @@ static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 		[DIAG_DEV] = DEV_AGE, [DIAG_CMDQ] = -1, [DIAG_CMD] = -1,
 		[DIAG_COUNTERS] = -1, [DIAG_EQ] = -1, [DIAG_CTX] = CTX_AGE,
 		[DIAG_CQ] = CQ_AGE, [DIAG_QP] = QP_AGE, [DIAG_CQE] = -1,
-		[DIAG_FAILURE] = -1,
-		[DIAG_MACHINE ... DIAG_KINDS - 1] = -1,
+		[DIAG_FAILURE] = -1, [DIAG_CALL] = -1, [DIAG_EVENT] = -1,
+		[DIAG_LINK ... DIAG_KINDS - 1] = -1,
 	};
 	const struct diag_row *then;
 	uint64_t age;
@@ -184,7 +182,7 @@ static int worst_first(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* What could not be looked at, and how to say so. */
+/* Find what could not be looked at, and describe it. */
 static void find_gaps(struct judge *j)
 {
 	struct eadm_diagnosis *d = j->d;
@@ -270,7 +268,9 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 		[DIAG_CQ] = { CQ_PID, CQ_COMM }, [DIAG_QP] = { QP_PID, QP_COMM },
 		[DIAG_CQE] = { -1, -1 },
 		[DIAG_FAILURE] = { FAIL_PID, FAIL_COMM },
-		[DIAG_MACHINE ... DIAG_KINDS - 1] = { -1, -1 },
+		[DIAG_CALL] = { CALL_PID, CALL_COMM },
+		[DIAG_EVENT] = { EVENT_PID, EVENT_COMM },
+		[DIAG_LINK ... DIAG_KINDS - 1] = { -1, -1 },
 	};
 
 	v->comm = "";
@@ -280,11 +280,11 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 	v->comm = diag_text(row, owner[kind].comm);
 }
 
-/* A device has one command queue, and one port so far. */
+/* Each device has one command queue and, so far, one port and one link. */
 static bool has_id(enum diag_kind kind)
 {
 	return kind != DIAG_DEV && kind != DIAG_CMDQ && kind != DIAG_COUNTERS &&
-	       kind < DIAG_MACHINE;
+	       kind < DIAG_LINK;
 }
 
 EADM_API int eadm_diagnosis_verdict(const struct eadm_diagnosis *d,
@@ -374,7 +374,7 @@ EADM_API int eadm_diagnosis_gap(const struct eadm_diagnosis *d,
 	return eadm_abi_give(gap, &full, sizeof(full));
 }
 
-/* What a capture lacks is nobody's failure now. */
+/* If a capture lacks something, nothing failed just now. */
 static void gap_note(const struct eadm_diagnosis *d, unsigned int index,
 		     struct eadm_note *note)
 {
@@ -412,10 +412,10 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 		full.error = -ENODATA;
 		full.device = "";
 		full.what = "properties of the machine";
-		full.why = "not all of them are known; what is missing was not checked";
+		full.why = "some are unknown and were not checked";
 		return eadm_abi_give(note, &full, sizeof(full));
 	}
-	/* That there was one snapshot only is told once, of all devices. */
+	/* That there was only one snapshot is reported once, for all devices. */
 	if (d->skipped[0] && !index--) {
 		full.error = -ENODATA;
 		full.device = "";

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which rules could not be applied, and why: "nothing found" is worth as much as
- * what was looked at. A rule about objects that a device cannot have, or does
- * not have at the moment, is no gap.
+ * Which rules could not be applied, and why: "nothing found" only means
+ * something together with what was looked at. A rule about objects that a
+ * device cannot have, or has none of at the moment, is not a gap.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "eadm_nl.h"
+#include "grow.h"
 #include "rules.h"
+#include "source/query.h"
 
 static const struct {
-	const char *name;	/* for ever */
+	const char *name;	/* part of the interface, never changes */
 	const char *why, *remedy;
 } lacks[DIAG_LACKS] = {
 	[DIAG_LACK_COMPANION] = { "companion",
-		"the companion module eadm.ko is not loaded",
+		EADM_COMPANION_ABSENT,
 		"modprobe eadm" },
 	[DIAG_LACK_DRIVER] = { "driver",
 		"its driver does not support the companion module: it is not the one that comes with eadm",
 		"load the driver that comes with eadm (modinfo shows its origin)" },
 	[DIAG_LACK_SILENT] = { "companion-silent",
-		"the companion module eadm.ko does not answer",
+		EADM_COMPANION_SILENT,
 		"dmesg | grep eadm; reload eadm.ko" },
 	[DIAG_LACK_RIGHT] = { "right",
 		"the adapter's own contexts require CAP_SYS_RAWIO",
@@ -64,7 +66,7 @@ const char *eadm_diag_lack_remedy(enum diag_lack lack)
 	return lacks[lack].remedy;
 }
 
-/* Whether the rows of a kind, and that there are none, can be seen at all. */
+/* Whether rows of a kind, or their absence, can be seen at all. */
 static bool is_seen(const struct diag_inputs *in, enum diag_kind kind)
 {
 	switch (kind) {
@@ -95,7 +97,7 @@ static bool has_rows(const struct diag_snapshot *m, enum diag_kind kind,
 	return low < rows->n && rows->row[low].dev == dev;
 }
 
-/* Whether a row of the device has what makes up for its driver's state. */
+/* Whether a row of the device has fields that substitute for the driver's state. */
 static bool has_instead(const struct diag_snapshot *m,
 			const struct eadm_rule *rule, uint64_t dev)
 {
@@ -113,7 +115,7 @@ static bool has_instead(const struct diag_snapshot *m,
 	return false;
 }
 
-/* What keeps the rule from being applied to the device, and in whose words. */
+/* What prevents applying the rule to the device, with the library's explanation. */
 static enum diag_lack lack_of(const struct diag_snapshot *m, bool two,
 			      const struct diag_inputs *in,
 			      const struct eadm_rule *rule, const char **why)
@@ -121,6 +123,8 @@ static enum diag_lack lack_of(const struct diag_snapshot *m, bool two,
 	unsigned int i;
 
 	*why = NULL;
+	if (rule->program && !eadm_diag_is_program(m, in->dev))
+		return DIAG_LACK_NONE;
 	if (is_seen(in, rule->kind) && !has_rows(m, rule->kind, in->dev))
 		return DIAG_LACK_NONE;
 	for (i = 0; i < DIAG_INPUTS; i++) {
@@ -136,7 +140,7 @@ static enum diag_lack lack_of(const struct diag_snapshot *m, bool two,
 static int add_gap(struct diag_gaps *gaps, const struct diag_inputs *in,
 		   enum diag_lack lack, const char *why)
 {
-	struct diag_gap *all, *gap;
+	struct diag_gap *gap;
 	size_t i;
 
 	for (i = 0; i < gaps->n; i++) {
@@ -146,11 +150,9 @@ static int add_gap(struct diag_gaps *gaps, const struct diag_inputs *in,
 			return 0;
 		}
 	}
-	all = eadm_grow_room(gaps->gap, gaps->n, &gaps->max, sizeof(*all));
-	if (!all)
+	if (!grow(gaps->gap, gaps->n, gaps->max))
 		return -ENOMEM;
-	gaps->gap = all;
-	all[gaps->n++] = (struct diag_gap){
+	gaps->gap[gaps->n++] = (struct diag_gap){
 		.in = in, .lack = lack, .why = why, .rules = 1,
 	};
 	return 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a rule sees, and the verdict that it writes. */
+/* What a rule can see, and the verdict that it writes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "family/family.h"
+#include "grow.h"
 #include "judge.h"
 
 /* More than any rule cites. */
@@ -75,7 +75,20 @@ static const char *netdev_of(const struct judge *j, const struct diag_row *row)
 	return *netdev ? netdev : "INTERFACE";
 }
 
-/* How the names of its interrupts begin. */
+/* PID of the process that owns a QP; kernel QPs have none. */
+static const char *pid_of(const struct judge *j, const struct diag_row *row,
+			  char *buf, size_t size)
+{
+	uint64_t pid = j->rule->kind == DIAG_QP ? diag_u64(row, QP_PID) : 0;
+
+	if (pid)
+		snprintf(buf, size, "%" PRIu64, pid);
+	else
+		snprintf(buf, size, "PID");
+	return buf;
+}
+
+/* Prefix of the names of its interrupts. */
 static const char *interrupts_of(const char *driver)
 {
 	const struct eadm_family *family = eadm_family_find(driver);
@@ -83,13 +96,13 @@ static const char *interrupts_of(const char *driver)
 	return family && family->interrupts ? family->interrupts : driver;
 }
 
-/* A template with the names of what it is about. */
+/* Fill in a template with the names of the object in question. */
 static const char *fill(struct judge *j, const struct diag_row *row,
 			const char *text)
 {
 	static const char *const words[] = { "{dev}", "{id}", "{driver}",
-					     "{irq}", "{netdev}" };
-	char id[24], out[512];
+					     "{irq}", "{netdev}", "{pid}" };
+	char id[24], pid[24], out[512];
 	const char *value[EADM_ARRAY_SIZE(words)];
 	size_t at = 0, i;
 
@@ -99,6 +112,7 @@ static const char *fill(struct judge *j, const struct diag_row *row,
 	value[2] = driver_of(j, row);
 	value[3] = interrupts_of(value[2]);
 	value[4] = netdev_of(j, row);
+	value[5] = pid_of(j, row, pid, sizeof(pid));
 	while (*text && at < sizeof(out) - 1) {
 		for (i = 0; i < EADM_ARRAY_SIZE(words); i++) {
 			if (!strncmp(text, words[i], strlen(words[i])))
@@ -120,16 +134,13 @@ static void begin_verdict(struct judge *j, const struct diag_row *row,
 			  va_list ap)
 {
 	struct eadm_diagnosis *d = j->d;
-	struct verdict *all;
 	char text[400];
 
 	j->verdict = NULL;
-	all = eadm_grow_room(d->verdicts, d->n, &d->max, sizeof(*all));
-	if (!all) {
+	if (!grow(d->verdicts, d->n, d->max)) {
 		d->error = -ENOMEM;
 		return;
 	}
-	d->verdicts = all;
 	vsnprintf(text, sizeof(text), fmt, ap);
 	j->verdict = &d->verdicts[d->n];
 	*j->verdict = (struct verdict){
@@ -187,7 +198,7 @@ void eadm_judge_unknown(struct judge *j)
 	j->d->unknown = true;
 }
 
-/* Whether a verdict is about an object, or about what affects it. */
+/* Whether a verdict is about an object or lists it as a consequence. */
 static bool concerns(const struct verdict *v, enum diag_kind kind,
 		     const struct diag_row *row)
 {
@@ -204,7 +215,7 @@ static bool concerns(const struct verdict *v, enum diag_kind kind,
 	return false;
 }
 
-/* What is merely worth knowing breaks nothing, but for the other end's waiting. */
+/* A mere notice breaks nothing, except that it can make the other end wait. */
 static bool may_be_cause(const struct verdict *v)
 {
 	return v->severity > EADM_SEVERITY_NOTICE || v->rule->kind == DIAG_QP;
@@ -229,7 +240,7 @@ bool eadm_follows(struct judge *j, const char *rule, enum diag_kind kind,
 		v++;
 	if (v == end)
 		return false;
-	/* Each object once, in the words of the first rule. */
+	/* Each object is listed once, with the sentence of the first rule. */
 	if (concerns(v, j->rule->kind, row))
 		return true;
 	c = eadm_diag_alloc(&d->pool, sizeof(*c));
@@ -315,7 +326,7 @@ void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 		return;
 	}
 	e->number = row->value[at].u;
-	/* As in JSON: states by name; negative and hexadecimal numbers as text. */
+	/* As in JSON: states by name, negative and hexadecimal numbers as text. */
 	e->is_number = eadm_field_type(field) == EADM_TYPE_U64 &&
 		       !eadm_field_is_hex(field) &&
 		       !eadm_field_value_at(field, 0, NULL);
@@ -345,6 +356,29 @@ void eadm_cite_growth(struct judge *j, enum diag_kind kind,
 	e->number = diag_growth(now, then, at);
 	snprintf(text, sizeof(text), "%" PRIu64, e->number);
 	e->text = eadm_judge_keep(j, text);
+}
+
+/* The counters are fields of the rule's rows. */
+bool eadm_accuse_growth(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then, const signed char *fields,
+			uint64_t least, const char *one, const char *many)
+{
+	const signed char *f;
+	uint64_t sum = 0;
+	char age[32];
+
+	for (f = fields; *f >= 0; f++)
+		sum += diag_growth(now, then, *f);
+	if (sum < least)
+		return false;
+	eadm_accuse(j, now, "%" PRIu64 " %s within %s", sum,
+		    eadm_plural(sum, one, many),
+		    eadm_age_text(now->time - then->time, age, sizeof(age)));
+	for (f = fields; *f >= 0; f++) {
+		if (diag_growth(now, then, *f))
+			eadm_cite_growth(j, j->rule->kind, now, then, *f);
+	}
+	return true;
 }
 
 void eadm_cite_family(struct judge *j, enum diag_kind kind,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A diagnosis, and a rule that is being applied in it. */
+/* A diagnosis, and a rule being applied in it. */
 #ifndef EADM_JUDGE_H
 #define EADM_JUDGE_H
 
@@ -20,28 +20,29 @@ struct verdict {
 	const char *finding, *cause, *next;
 	struct eadm_evidence *evidence;
 	unsigned int n_evidence;
-	struct consequence *consequences;	/* the newest one */
+	struct consequence *consequences;	/* linked list, newest first */
 	unsigned int n_consequences;
-	unsigned int number;	/* in the order they were found */
+	unsigned int number;	/* in the order of discovery */
 };
 
 struct eadm_diagnosis {
 	struct diag_fields fields[DIAG_KINDS];
 	struct diag_snapshot now, then;
 	bool have_now, have_then;
-	struct diag_row *idle;		/* QPs that had nothing to send once */
+	struct diag_row *idle;		/* QPs that once had nothing to send */
 	size_t n_idle, max_idle;
-	unsigned int between;		/* snapshots that were dropped */
+	unsigned int between;		/* number of snapshots dropped */
 	bool doubt;
-	unsigned int groups;		/* rules that apply */
-	bool unknown;			/* the setup is not all known */
+	unsigned int groups;		/* groups of rules that apply */
+	bool unknown;			/* parts of the setup are unknown */
 	struct verdict *verdicts;
 	unsigned int n;
 	size_t max;
-	uint64_t settled[64];		/* devices of which all is said */
+	uint64_t settled[64];		/* devices that need no further rules */
 	unsigned int n_settled;
-	struct diag_pool pool;		/* of verdicts */
-	char skipped[80];		/* how many rules, for want of a snapshot */
+	struct diag_pool pool;		/* memory of the verdicts */
+	char skipped[80];		/* how many rules were skipped because
+					 * there is only one snapshot */
 	struct diag_gaps gaps;
 	int error;
 };
@@ -49,7 +50,7 @@ struct eadm_diagnosis {
 struct judge {
 	struct eadm_diagnosis *d;
 	const struct eadm_rule *rule;
-	struct verdict *verdict;	/* the one being written */
+	struct verdict *verdict;	/* the verdict being written */
 };
 
 const char *eadm_judge_keep(struct judge *j, const char *text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the rules of a diagnosis look at: rows with the fields that some rule
- * needs, and no others, so that many objects take little memory.
+ * What the rules of a diagnosis look at: rows with only those fields that some
+ * rule needs, so that many objects take little memory.
  */
 #ifndef EADM_DIAG_MODEL_H
 #define EADM_DIAG_MODEL_H
@@ -18,8 +18,13 @@ enum diag_kind {
 	DIAG_CTX,
 	DIAG_CQ,
 	DIAG_QP,
-	DIAG_CQE,	/* the newest ones of some CQs */
+	DIAG_CQE,	/* the newest CQEs of some CQs */
 	DIAG_FAILURE,
+	DIAG_CALL,	/* from the probe: those that some rule looks at */
+	DIAG_EVENT,	/* from the probe */
+	DIAG_LINK,	/* network interface of the device */
+	DIAG_HEALTH,	/* health reporters of its adapter */
+	DIAG_QP_COUNTER, /* several of one number: one for each name */
 	DIAG_MACHINE,	/* from here on: how the machine is set up */
 	DIAG_VERBS,
 	DIAG_MODULE,
@@ -29,8 +34,8 @@ enum diag_kind {
 };
 
 /*
- * Of the recorder's commands those that failed, and those that succeeded late: an
- * adapter needs microseconds to milliseconds.
+ * Commands in the flight recorder that failed, and those that succeeded late:
+ * an adapter usually needs microseconds to milliseconds.
  */
 #define DIAG_CMD_FAILED							\
 	(1ULL << EADM_CMD_STATE_ERROR | 1ULL << EADM_CMD_STATE_TIMEOUT |	\
@@ -51,7 +56,16 @@ enum diag_kind {
 	F(DEV_FW, "fw-version") F(DEV_VECTORS, "vectors")		\
 	F(DEV_AGE, "age") F(DEV_ORPHANS, "orphans")			\
 	F(DEV_ORPHAN_BYTES, "orphan-bytes")				\
-	F(DEV_AHS, "ahs") F(DEV_MAX_AH, "max-ah")
+	F(DEV_AHS, "ahs") F(DEV_MAX_AH, "max-ah")			\
+	F(DEV_MAX_SEND_WR, "max-send-wr") F(DEV_MAX_RECV_WR, "max-recv-wr") \
+	F(DEV_MAX_CQE, "max-cqe")					\
+	F(DEV_SIDE, "side") F(DEV_BACKEND_STATE, "backend-state")	\
+	F(DEV_VMM, "vmm-pid") F(DEV_LOST_SESSIONS, "lost-sessions")	\
+	F(DEV_LAST_LOST, "last-lost-session-age")			\
+	F(DEV_PINNED, "pinned") F(DEV_MAX_PINNED, "max-pinned")		\
+	F(DEV_GUEST_MEMORY, "guest-memory")				\
+	F(DEV_REFUSALS, "quota-refusals")				\
+	F(DEV_LAST_REFUSAL, "last-quota-refusal-age")
 
 #define DIAG_CMDQ_FIELDS(F)						\
 	F(CMDQ_STATE, "state") F(CMDQ_SQ_PI, "sq-pi")			\
@@ -65,7 +79,10 @@ enum diag_kind {
 	F(CMDQ_LAST_SUBMIT_AGE, "last-submit-age")			\
 	F(CMDQ_LAST_COMP_AGE, "last-comp-age")				\
 	F(CMDQ_OLDEST_AGE, "oldest-age")				\
-	F(CMDQ_LAST_SPURIOUS, "last-spurious-age")
+	F(CMDQ_LAST_SPURIOUS, "last-spurious-age")			\
+	F(CMDQ_SLOW_REGS, "slow-registrations")				\
+	F(CMDQ_SLOWEST_REG, "slowest-registration")			\
+	F(CMDQ_LAST_SLOW_REG, "last-slow-registration-age")
 
 #define DIAG_CMD_FIELDS(F)						\
 	F(CMD_TIME, "time") F(CMD_OP, "op") F(CMD_STATE, "state")	\
@@ -117,7 +134,9 @@ enum diag_kind {
 	F(EQ_LAST_MISSED, "last-missed-age")				\
 	F(EQ_LAST_UNKNOWN, "last-unknown-age")				\
 	F(EQ_LAST_ALIVE, "last-keep-alive-age")				\
-	F(EQ_KEEP_ALIVES, "keep-alive-events") F(EQ_AGE, "age")
+	F(EQ_KEEP_ALIVES, "keep-alive-events") F(EQ_AGE, "age")		\
+	F(EQ_WAITING, "waiting") F(EQ_UNDELIVERED, "undelivered")	\
+	F(EQ_LAST_UNDELIVERED, "last-undelivered-age")
 
 #define DIAG_CTX_FIELDS(F)						\
 	F(CTX_PID, "pid") F(CTX_COMM, "comm") F(CTX_QPS, "qps")		\
@@ -133,7 +152,7 @@ enum diag_kind {
 	F(CQ_CHANNEL, "channel") F(CQ_AGE, "age")			\
 	F(CQ_LAST_EVENT_AGE, "last-event-age") F(CQ_HW_PI, "hw-pi")	\
 	F(CQ_HW_ERROR, "hw-error") F(CQ_LAST_EXTRA, "last-extra-age")	\
-	F(CQ_SUBS, "subs")
+	F(CQ_SUBS, "subs") F(CQ_MADE, "made")
 
 #define DIAG_QP_FIELDS(F)						\
 	F(QP_PID, "pid") F(QP_COMM, "comm") F(QP_STATE, "state")	\
@@ -157,7 +176,9 @@ enum diag_kind {
 	F(QP_HW_RX_PACKETS, "hw-rx-packets")				\
 	F(QP_HW_RX_ERROR_DROPS, "hw-rx-error-drops")			\
 	F(QP_HW_RX_INVALID_DROPS, "hw-rx-invalid-drops")		\
-	F(QP_HW_RTO, "hw-rto-retrans") F(QP_HW_ERROR, "hw-error")
+	F(QP_HW_RTO, "hw-rto-retrans") F(QP_HW_ERROR, "hw-error")	\
+	F(QP_BACKEND_STATE, "backend-state")				\
+	F(QP_WAITS_FOR, "waits-for") F(QP_RETRIES, "retries")
 
 #define DIAG_CQE_FIELDS(F)						\
 	F(CQE_CQN, "cqn") F(CQE_PHASE, "phase") F(CQE_OP, "op")		\
@@ -175,6 +196,41 @@ enum diag_kind {
 	F(FAIL_PID, "pid") F(FAIL_COMM, "comm") F(FAIL_ENDED, "ended")	\
 	F(FAIL_PEER_ADDR, "peer-addr") F(FAIL_PEER_PORT, "peer-port")	\
 	F(FAIL_TIME, "time") F(FAIL_QPN, "qpn")
+
+#define DIAG_CALL_FIELDS(F)						\
+	F(CALL_TIME, "time") F(CALL_OP, "op") F(CALL_STATE, "state")	\
+	F(CALL_STATUS, "status") F(CALL_LATENCY, "latency")		\
+	F(CALL_PID, "pid") F(CALL_COMM, "comm") F(CALL_TID, "tid")	\
+	F(CALL_FUNCTION, "function") F(CALL_QPN, "qpn") F(CALL_CQN, "cqn") \
+	F(CALL_MRN, "mrn") F(CALL_CM_ID, "cm-id") F(CALL_SIZE, "size")	\
+	F(CALL_ENTRIES, "entries") F(CALL_RECV_ENTRIES, "recv-entries")	\
+	F(CALL_NEW_STATE, "new-state") F(CALL_PORT, "port")		\
+	F(CALL_GID_INDEX, "gid-index") F(CALL_PEER_GID, "peer-gid")	\
+	F(CALL_PEER_QPN, "peer-qpn") F(CALL_EXIT, "exit-signal")	\
+	F(CALL_MEMLOCK, "memlock") F(CALL_PINNED, "pinned")		\
+	F(CALL_OP_RAW, "op-raw")
+
+#define DIAG_EVENT_FIELDS(F)						\
+	F(EVENT_TIME, "time") F(EVENT_TYPE, "type") F(EVENT_CM, "cm-event") \
+	F(EVENT_STATUS, "status") F(EVENT_STEP, "step")			\
+	F(EVENT_CM_ID, "cm-id") F(EVENT_QPN, "qpn")			\
+	F(EVENT_PEER_ADDR, "peer-addr") F(EVENT_PEER_PORT, "peer-port")	\
+	F(EVENT_PORT, "port") F(EVENT_GID_INDEX, "gid-index")		\
+	F(EVENT_GID, "gid") F(EVENT_PID, "pid") F(EVENT_COMM, "comm")
+
+#define DIAG_LINK_FIELDS(F)						\
+	F(LINK_NETDEV, "netdev") F(LINK_RX_ERRORS, "rx-errors")		\
+	F(LINK_RX_MISSED, "rx-missed") F(LINK_TX_ERRORS, "tx-errors")	\
+	F(LINK_RX_PAUSES, "rx-pauses") F(LINK_RX_PFC, "rx-pfc")		\
+	F(LINK_PFC, "pfc")
+
+#define DIAG_HEALTH_FIELDS(F)						\
+	F(HEALTH_REPORTER, "reporter") F(HEALTH_STATE, "state")		\
+	F(HEALTH_ERRORS, "errors") F(HEALTH_RECOVERIES, "recoveries")	\
+	F(HEALTH_AUTO, "auto-recover")
+
+#define DIAG_QP_COUNTER_FIELDS(F)					\
+	F(QPC_QPNS, "qpns") F(QPC_NAME, "name") F(QPC_VALUE, "value")
 
 #define DIAG_MACHINE_FIELDS(F)						\
 	F(MACHINE_CPUS, "cpus") F(MACHINE_MEMLOCK, "memlock")		\
@@ -211,6 +267,11 @@ enum { DIAG_CQ_FIELDS(DIAG_FIELD) DIAG_CQ_N };
 enum { DIAG_QP_FIELDS(DIAG_FIELD) DIAG_QP_N };
 enum { DIAG_CQE_FIELDS(DIAG_FIELD) DIAG_CQE_N };
 enum { DIAG_FAILURE_FIELDS(DIAG_FIELD) DIAG_FAILURE_N };
+enum { DIAG_CALL_FIELDS(DIAG_FIELD) DIAG_CALL_N };
+enum { DIAG_EVENT_FIELDS(DIAG_FIELD) DIAG_EVENT_N };
+enum { DIAG_LINK_FIELDS(DIAG_FIELD) DIAG_LINK_N };
+enum { DIAG_HEALTH_FIELDS(DIAG_FIELD) DIAG_HEALTH_N };
+enum { DIAG_QP_COUNTER_FIELDS(DIAG_FIELD) DIAG_QP_COUNTER_N };
 enum { DIAG_MACHINE_FIELDS(DIAG_FIELD) DIAG_MACHINE_N };
 enum { DIAG_VERBS_FIELDS(DIAG_FIELD) DIAG_VERBS_N };
 enum { DIAG_MODULE_FIELDS(DIAG_FIELD) DIAG_MODULE_N };
@@ -220,25 +281,25 @@ enum { DIAG_IRQ_FIELDS(DIAG_FIELD) DIAG_IRQ_N };
 
 union diag_value {
 	uint64_t u;
-	const char *s;		/* fields that are no numbers, as text */
+	const char *s;		/* text of fields that are not numbers */
 };
 
 struct diag_row {
-	uint64_t dev;		/* index */
-	uint64_t id;		/* of its key field */
+	uint64_t dev;		/* device index */
+	uint64_t id;		/* value of its key field */
 	uint64_t time;		/* when it was read, ns since 1970 */
-	uint64_t has;		/* bit for each field */
+	uint64_t has;		/* one bit for each field */
 	union diag_value *value;
-	const unsigned char *bits;	/* of each field: see diag_bits() */
-	const char *device;	/* name */
+	const unsigned char *bits;	/* counter width of each field: see diag_bits() */
+	const char *device;	/* device name */
 };
 
 struct diag_rows {
-	struct diag_row *row;	/* by device and id */
+	struct diag_row *row;	/* sorted by device and id */
 	size_t n, max;
 };
 
-/* Memory that is given back all at once. */
+/* Memory that is freed all at once. */
 struct diag_block;
 
 struct diag_pool {
@@ -250,41 +311,41 @@ void *eadm_diag_alloc(struct diag_pool *pool, size_t size);
 char *eadm_diag_strdup(struct diag_pool *pool, const char *text);
 void eadm_diag_pool_free(struct diag_pool *pool);
 
-/* What rules look at besides the rows of their kind. */
+/* Inputs of rules besides the rows of their kind. */
 enum diag_input {
-	DIAG_STATE,	/* what the companion shows of the driver */
+	DIAG_STATE,	/* the driver's state, from the companion */
 	DIAG_HW,	/* the adapter's own contexts */
 	DIAG_RINGS,	/* bytes of queues */
-	DIAG_OWNERS,	/* whether a process is there */
+	DIAG_OWNERS,	/* whether a process exists */
 	DIAG_INPUTS,
 };
 
 #define DIAG_NEEDS(input) (1u << (input))
 
-/* Why a device does not have one of them. */
+/* Why a device lacks one of them. */
 enum diag_lack {
 	DIAG_LACK_NONE,
-	DIAG_LACK_FAMILY,	/* it is not of a kind that has them */
-	DIAG_LACK_COMPANION,	/* the module is not loaded */
-	DIAG_LACK_DRIVER,	/* a driver that shows nothing */
-	DIAG_LACK_SILENT,	/* the module does not answer */
+	DIAG_LACK_FAMILY,	/* its family does not have it */
+	DIAG_LACK_COMPANION,	/* the companion is not loaded */
+	DIAG_LACK_DRIVER,	/* a driver that does not support the companion */
+	DIAG_LACK_SILENT,	/* the companion does not answer */
 	DIAG_LACK_RIGHT,
 	DIAG_LACK_LOCKDOWN,
-	DIAG_LACK_ASKED,	/* nobody asked for it */
+	DIAG_LACK_ASKED,	/* it was not requested */
 	DIAG_LACK_ADAPTER,	/* the adapter does not answer */
 	DIAG_LACK_NODE,		/* no char device */
 	DIAG_LACK_PIDNS,
-	DIAG_LACK_CAPTURE,	/* it was not recorded */
+	DIAG_LACK_CAPTURE,	/* not in the capture */
 	DIAG_LACK_SNAPSHOT,	/* there is no earlier snapshot */
 	DIAG_LACKS,
 };
 
-/* What there is of a device, in the order in which devices were read. */
+/* Which inputs a device has, in the order in which devices were read. */
 struct diag_inputs {
 	uint64_t dev;
 	const char *device;
 	enum diag_lack lack[DIAG_INPUTS];
-	const char *why[DIAG_INPUTS];	/* in the library's words, or NULL */
+	const char *why[DIAG_INPUTS];	/* the library's own explanation, or NULL */
 };
 
 struct diag_note {
@@ -292,29 +353,42 @@ struct diag_note {
 	const char *device, *what, *why;
 };
 
-/* What the entries show of a part of a CQ whose adapter does not say how many it wrote. */
+/*
+ * What the entries show about a part of a CQ if the adapter does not report how
+ * many it has written.
+ */
 struct diag_part {
 	uint64_t dev, cqn, sub;
-	uint64_t place;		/* of the next one, plus the depth in each other lap */
-	bool has_hole;		/* an entry has the phase of another lap, those behind it do not */
-	uint64_t hole;		/* which one */
+	uint64_t place;		/* index of the next entry, plus the depth in every second lap */
+	bool has_hole;		/* an entry has the wrong phase, and entries
+				 * after it have the right one */
+	uint64_t hole;		/* index of that entry */
 };
 
-/* What a process does that owns queues. */
+/* State of a process that owns queues. */
 struct diag_owner {
 	uint64_t pid;
 	uint32_t state;		/* EADM_PROCESS_STATE_* */
-	bool frozen;		/* with its control group */
-	const char *wchan;	/* function it sleeps in, "": not known */
-	const char *group;	/* path of its control group, "": not known */
+	bool frozen;		/* together with its control group */
+	const char *wchan;	/* function it sleeps in; "": unknown */
+	const char *group;	/* path of its control group; "": unknown */
 };
 
-/* What was read at one time. */
+/* Memory regions that a process created and destroyed, as recorded by the probe. */
+struct diag_registrar {
+	uint64_t dev, pid;
+	uint64_t made, destroyed;
+	uint64_t bytes;			/* of those created */
+	uint64_t first, last;		/* time range, ns since 1970 */
+	int64_t grown[4];		/* created minus destroyed in each quarter of that time */
+};
+
+/* Everything that was read at one time. */
 struct diag_snapshot {
-	uint64_t time;		/* of the first row, 0: there is none */
-	int64_t clock_step;	/* the machine's clock less the time of rows */
-	bool owners_known;	/* who has no PID has ended */
-	uint64_t uptime;	/* of the machine, ns; 0: not known */
+	uint64_t time;		/* of the first row; 0: no rows */
+	int64_t clock_step;	/* the machine's clock minus the rows' clock */
+	bool owners_known;	/* an owner without a PID has ended */
+	uint64_t uptime;	/* of the machine, ns; 0: unknown */
 	struct diag_rows rows[DIAG_KINDS];
 	struct diag_pool pool;
 	struct diag_note *notes;
@@ -325,17 +399,20 @@ struct diag_snapshot {
 	size_t max_inputs;
 	struct diag_part *parts;
 	size_t n_parts, max_parts;
-	struct diag_owner *owners;	/* by PID */
+	struct diag_owner *owners;	/* sorted by PID */
 	size_t n_owners, max_owners;
+	struct diag_registrar *registrars;
+	size_t n_registrars, max_registrars;
+	bool short_of;		/* the probe recorded that an object could not be created */
 };
 
-/* The fields above, as the library describes them. */
+/* The fields above, with the library's descriptions. */
 struct diag_fields {
 	const struct eadm_object *object;
-	/* Those above, then states that only a family has. */
+	/* Those above, then states that only one family has. */
 	unsigned int n, n_named;
 	const struct eadm_field *field[64];
-	unsigned char slot[256];	/* by position in the object; n: none */
+	unsigned char slot[256];	/* indexed by position in the object; n: none */
 	unsigned int n_all;
 	const struct eadm_field *dev_index, *dev_name;
 };
@@ -353,6 +430,9 @@ const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id);
 
+/* Whether the device is a program, whose objects belong to a guest. */
+bool eadm_diag_is_program(const struct diag_snapshot *snapshot, uint64_t dev);
+
 /* The same part of a CQ in a snapshot, or NULL. */
 const struct diag_part *eadm_diag_part(const struct diag_snapshot *snapshot,
 				       const struct diag_part *part);
@@ -367,7 +447,7 @@ static inline bool diag_has(const struct diag_row *row, unsigned int field)
 	return row && row->has >> field & 1;
 }
 
-/* 0 where nobody knows: ask diag_has() where that matters. */
+/* 0 if the value is unknown: where that matters, use diag_has(). */
 static inline uint64_t diag_u64(const struct diag_row *row, unsigned int field)
 {
 	return diag_has(row, field) ? row->value[field].u : 0;
@@ -386,17 +466,14 @@ static inline bool diag_same(const struct diag_row *a, const struct diag_row *b,
 	       a->value[field].u == b->value[field].u;
 }
 
-/*
- * How wide a counter is, or an index of the device's family: 64 also where that
- * is not known.
- */
+/* Width in bits of a counter, or of an index in the device's family; 64 if unknown. */
 static inline unsigned int diag_bits(const struct diag_row *row,
 				     unsigned int field)
 {
 	return row->bits[field] ? row->bits[field] : 64;
 }
 
-/* From one number to another, which may have wrapped to 0 in between. */
+/* Distance between two numbers, which may have wrapped around in between. */
 static inline uint64_t diag_distance(uint64_t to, uint64_t from,
 				     unsigned int bits)
 {
@@ -404,11 +481,11 @@ static inline uint64_t diag_distance(uint64_t to, uint64_t from,
 
 	if (bits < 64)
 		return delta & ((1ULL << bits) - 1);
-	/* Even 64 bits may wrap, but so much means that it began again. */
+	/* Even 64 bits may wrap, but a distance this large means that it was reset. */
 	return delta >> 63 ? 0 : delta;
 }
 
-/* What a counter or an index grew by; 0 when it is not known. */
+/* Growth of a counter or index; 0 if unknown. */
 static inline uint64_t diag_growth(const struct diag_row *now,
 				   const struct diag_row *then,
 				   unsigned int field)
@@ -419,7 +496,7 @@ static inline uint64_t diag_growth(const struct diag_row *now,
 			     diag_bits(now, field));
 }
 
-/* From one index of a row to another; 0 when either is not known. */
+/* Distance between two indices of a row; 0 if either is unknown. */
 static inline uint32_t diag_apart(const struct diag_row *row, unsigned int to,
 				  unsigned int from)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the processes do that own queues. */
+/* What the processes that own queues are doing. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "model.h"
 #include "base/ctx.h"
-#include "base/grow.h"
 #include "eadm_nl.h"
 #include "model/record.h"
 #include "read/machine.h"
 
-/* Each is three files to read. */
+/* Each one requires reading three files. */
 #define MOST_OWNERS 512
 
 static const char *text_of(struct diag_pool *pool,
@@ -61,21 +61,17 @@ static bool add(struct diag_snapshot *m, const struct diag_row *row,
 		unsigned int field)
 {
 	uint64_t pid = diag_u64(row, field);
-	struct diag_owner *all;
 
-	/* Rows of one process mostly follow each other. */
+	/* Rows of the same process are mostly adjacent. */
 	if (!pid || (m->n_owners && m->owners[m->n_owners - 1].pid == pid))
 		return true;
-	all = eadm_grow_room(m->owners, m->n_owners, &m->max_owners,
-			     sizeof(*all));
-	if (!all)
+	if (!grow(m->owners, m->n_owners, m->max_owners))
 		return false;
-	m->owners = all;
-	all[m->n_owners++] = (struct diag_owner){ .pid = pid };
+	m->owners[m->n_owners++] = (struct diag_owner){ .pid = pid };
 	return true;
 }
 
-/* Each process once, and what it does; it may have ended, or not been recorded. */
+/* Look at each process once; it may have ended, or be missing from the capture. */
 static int look(struct diag_snapshot *m, struct eadm_ctx *ctx)
 {
 	const struct eadm_object *object =
@@ -107,6 +103,7 @@ int eadm_diag_owners_read(struct diag_snapshot *m, struct eadm_ctx *ctx)
 {
 	const struct diag_rows *qps = &m->rows[DIAG_QP];
 	const struct diag_rows *cqs = &m->rows[DIAG_CQ];
+	const struct diag_rows *hung = &m->rows[DIAG_CALL];
 	bool ok = true;
 	size_t i;
 
@@ -114,6 +111,11 @@ int eadm_diag_owners_read(struct diag_snapshot *m, struct eadm_ctx *ctx)
 		ok = add(m, &qps->row[i], QP_PID);
 	for (i = 0; ok && i < cqs->n; i++)
 		ok = add(m, &cqs->row[i], CQ_PID);
+	for (i = 0; ok && i < hung->n; i++) {
+		if (diag_u64(&hung->row[i], CALL_STATE) ==
+		    EADM_CMD_STATE_PENDING)
+			ok = add(m, &hung->row[i], CALL_PID);
+	}
 	if (!ok)
 		return -ENOMEM;
 	return m->n_owners ? look(m, ctx) : 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rows of a snapshot, and the memory that they are in. */
+/* Rows of a snapshot, and their memory. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "reader.h"
-#include "base/grow.h"
 #include "family/family.h"
 
 /* ---- memory ----------------------------------------------------------------- */
@@ -64,15 +64,13 @@ void eadm_diag_pool_free(struct diag_pool *pool)
 
 static struct diag_row *add_row(struct diag_rows *rows)
 {
-	struct diag_row *all;
+	struct diag_row *row;
 
-	all = eadm_grow_room(rows->row, rows->n, &rows->max, sizeof(*all));
-	if (!all)
+	if (!grow(rows->row, rows->n, rows->max))
 		return NULL;
-	rows->row = all;
-	all += rows->n;
-	memset(all, 0, sizeof(*all));
-	return all;
+	row = &rows->row[rows->n];
+	memset(row, 0, sizeof(*row));
+	return row;
 }
 
 static bool take_value(struct reader *r, const struct eadm_record *record,
@@ -95,7 +93,7 @@ static bool take_value(struct reader *r, const struct eadm_record *record,
 	}
 }
 
-/* How far a field counts: its own width, or that of the family's indices. */
+/* Width of a field: its own, or that of the family's indices. */
 static unsigned int width_of(const struct eadm_family *family,
 			     const struct eadm_field *field)
 {
@@ -129,9 +127,9 @@ static int take_row(struct reader *r, enum diag_kind kind,
 	if (!row)
 		return -ENOMEM;
 	row->value = eadm_diag_alloc(pool, f->n * sizeof(*row->value));
-	/* Of the rows of a device, its own one keeps the name. */
+	/* The device's own row stores the name that all its rows use. */
 	row->device = r->device;
-	if (kind == DIAG_DEV || kind >= DIAG_MACHINE)
+	if (kind == DIAG_DEV || kind >= DIAG_CALL)
 		row->device = device_name(pool, record, f->dev_name);
 	if (!r->bits[kind])
 		r->bits[kind] = eadm_diag_alloc(pool, f->n);
@@ -163,26 +161,23 @@ int eadm_diag_add_note(struct reader *r, int error, const char *device,
 		       const char *what, const char *why)
 {
 	struct diag_snapshot *m = r->snapshot;
-	struct diag_note *notes;
+	struct diag_note *note;
 
-	notes = eadm_grow_room(m->notes, m->n_notes, &m->max_notes,
-			       sizeof(*notes));
-	if (!notes)
+	if (!grow(m->notes, m->n_notes, m->max_notes))
 		return -ENOMEM;
-	m->notes = notes;
-	notes += m->n_notes++;
-	notes->error = error;
-	notes->device = eadm_diag_strdup(&m->pool, device);
-	notes->what = eadm_diag_strdup(&m->pool, what);
-	notes->why = eadm_diag_strdup(&m->pool, why);
-	if (!notes->device || !notes->what || !notes->why) {
+	note = &m->notes[m->n_notes++];
+	note->error = error;
+	note->device = eadm_diag_strdup(&m->pool, device);
+	note->what = eadm_diag_strdup(&m->pool, what);
+	note->why = eadm_diag_strdup(&m->pool, why);
+	if (!note->device || !note->what || !note->why) {
 		m->n_notes--;
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-/* What failed is noted; what is just not there needs no words. */
+/* Keep notes about failures; what is merely absent needs no note. */
 static int take_notes(struct reader *r, const struct eadm_dump *dump)
 {
 	struct eadm_note n = { .size = sizeof(n) };
@@ -199,6 +194,14 @@ static int take_notes(struct reader *r, const struct eadm_dump *dump)
 int eadm_diag_read_dump(struct reader *r, enum diag_kind kind,
 			const struct eadm_dump_opts *opts)
 {
+	return eadm_diag_read_some(r, kind, opts, NULL);
+}
+
+int eadm_diag_read_some(struct reader *r, enum diag_kind kind,
+			const struct eadm_dump_opts *opts,
+			bool (*wants)(struct reader *r,
+				      const struct diag_row *row))
+{
 	struct diag_rows *rows = &r->snapshot->rows[kind];
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
@@ -214,6 +217,8 @@ int eadm_diag_read_dump(struct reader *r, enum diag_kind kind,
 			eadm_dump_close(dump);
 			return err;
 		}
+		if (wants && !wants(r, &rows->row[rows->n - 1]))
+			rows->n--;
 	}
 	if (ret)
 		rows->n = before;
@@ -228,7 +233,7 @@ void eadm_diag_lacks(struct reader *r, enum diag_input input,
 {
 	struct diag_inputs *in = r->inputs;
 
-	/* The first reason is the cause of others. */
+	/* The first reason causes the others. */
 	if (in->lack[input])
 		return;
 	in->lack[input] = lack;

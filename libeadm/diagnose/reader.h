@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading of a snapshot, as snapshot.c and cqes.c do it. */
+/* State of reading a snapshot, shared by snapshot.c and cqes.c. */
 #ifndef EADM_DIAG_READER_H
 #define EADM_DIAG_READER_H
 
@@ -11,29 +11,42 @@ struct reader {
 	const struct diag_fields *fields;
 	struct eadm_ctx *ctx;
 	struct eadm_value values[256];
-	const char *device;	/* the one being read */
-	const struct eadm_family *family;	/* of it, or NULL */
-	unsigned char *bits[DIAG_KINDS];	/* of the fields of its rows */
-	bool brief;		/* only what rules compare with another snapshot */
-	struct diag_inputs *inputs;	/* of it */
-	enum diag_lack owners;	/* why who owns what is not known */
+	const char *device;	/* the device being read */
+	const struct eadm_family *family;	/* its family, or NULL */
+	unsigned char *bits[DIAG_KINDS];	/* counter widths of the fields in its rows */
+	bool brief;		/* only what rules compare with the other snapshot */
+	struct diag_inputs *inputs;	/* its inputs */
+	struct tally *tally;	/* totals while the probe's records are read */
+	enum diag_lack owners;	/* why owners are unknown, if so */
 };
 
-/* -ENOMEM, or what made reading impossible; rows so far are dropped then. */
+/*
+ * -ENOMEM, or the error that made reading impossible; the rows read so far
+ * are then dropped.
+ */
 int eadm_diag_read_dump(struct reader *r, enum diag_kind kind,
 			const struct eadm_dump_opts *opts);
 
-/* What failed, for the user; 0 or -ENOMEM. */
+/* The same for rows for which @wants (if not NULL) returns true. */
+int eadm_diag_read_some(struct reader *r, enum diag_kind kind,
+			const struct eadm_dump_opts *opts,
+			bool (*wants)(struct reader *r,
+				      const struct diag_row *row));
+
+/* Read the probe's records about @device or all devices; -ENOMEM or 0. */
+int eadm_diag_read_probe(struct reader *r, const char *device);
+
+/* Add a note for the user about a failure; 0 or -ENOMEM. */
 int eadm_diag_add_note(struct reader *r, int error, const char *device,
 		       const char *what, const char *why);
 
-/* Notes that the device being read does not have it; the first reason stays. */
+/* Note that the device being read lacks an input; the first reason is kept. */
 void eadm_diag_lacks(struct reader *r, enum diag_input input,
 		     enum diag_lack lack, const char *why);
 
 /*
- * The completions of its CQs, of which the first one has the index @first. What cannot
- * be read is noted. 0 or -ENOMEM.
+ * Read completions of the device's CQs, the first of which has index @first.
+ * Failures become notes. 0 or -ENOMEM.
  */
 int eadm_diag_read_cqes(struct reader *r, size_t first);
 

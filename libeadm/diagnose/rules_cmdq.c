@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rules about the command queue, by its state and the flight recorder. */
+/* Rules about the command queue, based on its state and the flight recorder. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* What the recorder tells of longer ago is history. */
+/* Older records of the flight recorder are history. */
 #define RECENT_NS	(600 * SECOND)
 
 static void look_dead(struct judge *j, const struct diag_row *now,
@@ -16,13 +16,15 @@ static void look_dead(struct judge *j, const struct diag_row *now,
 		CMDQ_STATE, CMDQ_TIMEOUTS, CMDQ_RECOVERIES,
 		CMDQ_FAILED_RECOVERIES, CMDQ_LAST_COMP_AGE, -1,
 	};
+	uint64_t failed;
 
 	(void)then;
 	if (diag_u64(now, CMDQ_STATE) != EADM_CMDQ_STATE_DEAD)
 		return;
+	failed = diag_u64(now, CMDQ_FAILED_RECOVERIES);
 	eadm_accuse(j, now, "the command queue is dead, %" PRIu64
-		    " recoveries failed: no object can be made or changed",
-		    diag_u64(now, CMDQ_FAILED_RECOVERIES));
+		    " %s failed: no object can be made or changed", failed,
+		    eadm_plural(failed, "recovery", "recoveries"));
 	eadm_cite_all(j, DIAG_CMDQ, now, facts);
 }
 
@@ -37,7 +39,7 @@ static void look_recovering(struct judge *j, const struct diag_row *now,
 	(void)then;
 	if (diag_u64(now, CMDQ_STATE) != EADM_CMDQ_STATE_RECOVERING)
 		return;
-	eadm_accuse(j, now, "a lost command is being recovered from");
+	eadm_accuse(j, now, "the queue is being recovered after a lost command");
 	eadm_cite_all(j, DIAG_CMDQ, now, waiting);
 }
 
@@ -45,14 +47,15 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
 	uint64_t oldest = diag_u64(now, CMDQ_OLDEST_AGE);
+	uint64_t n = diag_u64(now, CMDQ_OUTSTANDING);
 	char age[32];
 
 	(void)then;
-	if (oldest < DIAG_CMD_SLOW_NS || !diag_u64(now, CMDQ_OUTSTANDING) ||
+	if (oldest < DIAG_CMD_SLOW_NS || !n ||
 	    diag_u64(now, CMDQ_STATE) >= EADM_CMDQ_STATE_RECOVERING)
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " commands wait for an answer, the oldest for %s",
-		    diag_u64(now, CMDQ_OUTSTANDING),
+	eadm_accuse(j, now, "%" PRIu64 " %s for an answer, the oldest for %s",
+		    n, eadm_plural(n, "command waits", "commands wait"),
 		    eadm_age_text(oldest, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_CMDQ, now, waiting);
 }
@@ -60,8 +63,8 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 /* ---- the flight recorder ----------------------------------------------------- */
 
 /*
- * How long before the row was read it was submitted; false: unknown or older.
- * The kernel dates it by the clock as that is set when it is asked.
+ * Time from the command's submission to reading the row; false: unknown or too
+ * long ago. The kernel converts it with the clock setting at the time of reading.
  */
 static bool is_recent(const struct diag_snapshot *m, const struct diag_row *cmd,
 		      uint64_t *ago)
@@ -78,7 +81,7 @@ struct found {
 	unsigned int n;
 };
 
-/* Recent commands of a device for which @is holds. */
+/* Recent commands of a device for which @is returns true. */
 static void search(const struct diag_snapshot *m, uint64_t dev,
 		   bool (*is)(const struct diag_row *), struct found *found)
 {
@@ -129,24 +132,26 @@ static bool is_lost(const struct diag_row *cmd)
 static void look_lost(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
+	uint64_t recoveries = diag_u64(now, CMDQ_RECOVERIES);
+	uint64_t lost = diag_growth(now, then, CMDQ_TIMEOUTS), ago;
 	char op[32], age[32];
 	struct found found;
-	uint64_t ago;
 
 	search(eadm_judge_now(j), now->dev, is_lost, &found);
-	if (!found.n && !diag_growth(now, then, CMDQ_TIMEOUTS))
+	if (!found.n && !lost)
 		return;
 	if (found.n) {
 		is_recent(eadm_judge_now(j), found.first, &ago);
-		eadm_accuse(j, now, "%u commands were not answered in time, the first was %s %s ago; the queue was recovered %" PRIu64 " times",
-			    found.n, op_name(found.first, op, sizeof(op)),
+		eadm_accuse(j, now, "%u %s not answered in time, the first was %s %s ago; the queue was recovered %" PRIu64 " %s",
+			    found.n,
+			    eadm_plural(found.n, "command was", "commands were"),
+			    op_name(found.first, op, sizeof(op)),
 			    eadm_age_text(ago, age, sizeof(age)),
-			    diag_u64(now, CMDQ_RECOVERIES));
+			    recoveries, eadm_plural(recoveries, "time", "times"));
 		cite_command(j, found.first);
 	} else {
-		eadm_accuse(j, now,
-			    "%" PRIu64 " commands were not answered in time",
-			    diag_growth(now, then, CMDQ_TIMEOUTS));
+		eadm_accuse(j, now, "%" PRIu64 " %s not answered in time", lost,
+			    eadm_plural(lost, "command was", "commands were"));
 	}
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_TIMEOUTS);
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_LATE);
@@ -177,8 +182,9 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	is_recent(eadm_judge_now(j), found.last, &ago);
 	eadm_accuse(
 		j, now,
-		"%u commands took more than a second, the last was %s with %s, %s ago",
-		found.n, op_name(found.last, op, sizeof(op)),
+		"%u %s took more than a second, the last was %s with %s, %s ago",
+		found.n, eadm_plural(found.n, "command", "commands"),
+		op_name(found.last, op, sizeof(op)),
 		eadm_age_text(diag_u64(found.last, CMD_LATENCY), took,
 			      sizeof(took)),
 		eadm_age_text(ago, age, sizeof(age)));
@@ -186,7 +192,7 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_OUTSTANDING);
 }
 
-/* Questions about objects that are going away are refused on good days, too. */
+/* Queries about objects that are being destroyed are refused in normal operation, too. */
 static bool is_refused(const struct diag_row *cmd)
 {
 	switch (diag_u64(cmd, CMD_OP)) {
@@ -212,8 +218,10 @@ static void look_refused(struct judge *j, const struct diag_row *now,
 	if (!found.n)
 		return;
 	is_recent(eadm_judge_now(j), found.last, &ago);
-	eadm_accuse(j, now, "%u commands were refused by the adapter, the last was %s with syndrome %" PRIu64 ", %s ago",
-		    found.n, op_name(found.last, op, sizeof(op)),
+	eadm_accuse(j, now, "%u %s refused by the adapter, the last was %s with syndrome %" PRIu64 ", %s ago",
+		    found.n,
+		    eadm_plural(found.n, "command was", "commands were"),
+		    op_name(found.last, op, sizeof(op)),
 		    diag_u64(found.last, CMD_SYNDROME_RAW),
 		    eadm_age_text(ago, age, sizeof(age)));
 	cite_command(j, found.last);
@@ -223,7 +231,7 @@ static void look_refused(struct judge *j, const struct diag_row *now,
 static void look_spurious(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
-	uint64_t ago;
+	uint64_t n = diag_u64(now, CMDQ_SPURIOUS), ago;
 	char age[32];
 
 	if (!diag_lately(now, then, CMDQ_SPURIOUS, CMDQ_LAST_SPURIOUS, &ago))
@@ -231,8 +239,8 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 	eadm_accuse(
 		j, now,
 		"%" PRIu64
-		" completions of the command queue matched no command, the last one %s ago",
-		diag_u64(now, CMDQ_SPURIOUS),
+		" %s of the command queue matched no command, the last one %s ago",
+		n, eadm_plural(n, "completion", "completions"),
 		eadm_age_text(ago, age, sizeof(age)));
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_LAST_SPURIOUS);
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_SPURIOUS);
@@ -271,7 +279,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "A command was not answered in time within the last ten minutes.",
 		.cause = "The adapter dropped the command or hung; the flight recorder has its outcome.",
 		.next = "eadm trace -d {dev} --state timeout,late,aborted",
-		.alike = "A command of long ago: ten minutes count, and its age is shown.",
+		.alike = "A command long ago: only the last ten minutes count, and its age is shown.",
 		.look = look_lost,
 	}, {
 		.name = "command-slow", .kind = DIAG_CMDQ, .needs = STATE,
@@ -279,13 +287,13 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "A command took more than a second within the last ten minutes.",
 		.cause = "The adapter is overloaded or hung for a while.",
 		.next = "eadm trace -d {dev} --slower-than 1s",
-		.alike = "A machine that was paused for a second; ten minutes count, and its age is shown.",
+		.alike = "A machine that was paused for a second. Only the last ten minutes count, and the command's age is shown.",
 		.look = look_slow,
 	}, {
 		.name = "command-failed", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The adapter refused a command within the last ten minutes.",
-		.cause = "A bad request, a resource of the adapter that is used up, or its firmware.",
+		.cause = "A bad request, an exhausted resource of the adapter, or a fault of its firmware.",
 		.next = "eadm trace -d {dev} --state error -o +request,response",
 		.alike = "Queries for objects that are being destroyed, which are also refused on a healthy adapter: they do not count.",
 		.look = look_refused,
@@ -295,7 +303,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "The adapter completed a command twice or one that was never submitted.",
 		.cause = "A fault of the adapter's firmware.",
 		.next = "eadm dump cmdq -d {dev} --hw",
-		.alike = "One of long ago: what counts is the last half minute.",
+		.alike = "One long ago: only the last half minute counts.",
 		.look = look_spurious,
 	},
 	{ 0 }

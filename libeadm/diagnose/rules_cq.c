@@ -12,7 +12,7 @@ static const signed char cq_facts[] = {
 };
 
 struct made {
-	uint64_t cqes;			/* by all QPs, modulo 2^bits */
+	uint64_t cqes;			/* total of all QPs, modulo 2^bits */
 	unsigned int bits;
 	unsigned int queues;
 	bool moves, since_birth;
@@ -28,7 +28,7 @@ static void add_cqes(const struct diag_row *qp, unsigned int field,
 		made->bits = diag_bits(qp, field);
 }
 
-/* What the QPs of a CQ have completed by their own account. */
+/* Completions made by the QPs of a CQ, according to the QPs. */
 static void add_made(struct judge *j, const struct diag_row *cq,
 		     struct made *made)
 {
@@ -55,7 +55,7 @@ static void add_made(struct judge *j, const struct diag_row *cq,
 		if (!diag_same(qp, then, QP_HW_SEND_CQES) ||
 		    !diag_same(qp, then, QP_HW_RECV_CQES))
 			made->moves = true;
-		/* No earlier QP had the time to complete anything. */
+		/* No earlier QP had time to complete anything. */
 		if (diag_u64(qp, QP_AGE) + SECOND < diag_u64(cq, CQ_AGE))
 			made->since_birth = false;
 	}
@@ -70,9 +70,9 @@ bool eadm_cq_qps_move(struct judge *j, const struct diag_row *cq)
 }
 
 /*
- * Completions the QPs made less those in the CQ, once nothing moves; false
- * where it is not known. What QPs that are no more have made is not known
- * either: without them there are fewer made. A CQ that failed takes none.
+ * Completions made by the QPs minus those in the CQ, once nothing moves; false
+ * if unknown. Completions of destroyed QPs are unknown, so the total may be too
+ * low. A CQ that failed accepts no more completions.
  */
 static bool count_missing(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then, struct made *made,
@@ -89,17 +89,17 @@ static bool count_missing(struct judge *j, const struct diag_row *now,
 		return false;
 	most = UINT64_MAX >> (64 - made->bits);
 	*missing = (made->cqes - pi) & most;
-	/* More than half of all there can be is less than nothing. */
+	/* More than half of the range means a negative number. */
 	if (made->since_birth) {
 		if (*missing > (int64_t)(most >> 1))
 			*missing -= most + 1;
 		return true;
 	}
-	/* They have made as many at least: less than nothing may be anything. */
+	/* Enough only if they made at least that many: a negative result says nothing. */
 	return pi <= most && (made->cqes & most) >= pi;
 }
 
-/* What each QP has completed: more than there is, or less. */
+/* Cite what each QP has completed: their total differs from that of the CQ. */
 static void cite_made(struct judge *j, const struct diag_row *cq)
 {
 	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
@@ -125,8 +125,8 @@ static void look_lost_cqe(struct judge *j, const struct diag_row *now,
 
 	if (!count_missing(j, now, then, &made, &lost) || lost <= 0)
 		return;
-	eadm_accuse(j, now, "its QPs have completed %" PRId64 " requests more than there are completions",
-		    lost);
+	eadm_accuse(j, now, "its QPs have completed %" PRId64 " more %s than there are completions",
+		    lost, eadm_plural(lost, "request", "requests"));
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 	cite_made(j, now);
 }
@@ -137,14 +137,18 @@ static const signed char cqe_facts[] = {
 	CQE_OP, CQE_OP_RAW, CQE_QUEUE, CQE_STATUS, CQE_WQE_INDEX, CQE_QPN, CQE_BYTES, -1,
 };
 
-/* The completion at an index that only grows: whether it is of that lap. */
+/* Whether the completion at an ever-growing index belongs to the current lap. */
 static bool is_valid(const struct diag_row *cqe, const struct diag_row *cq)
 {
 	uint64_t pi = diag_u64(cq, CQ_HW_PI), depth = diag_u64(cq, CQ_DEPTH);
 	uint64_t index = pi - 1 - ((pi - 1 - cqe->id) & (depth - 1));
 
-	return diag_has(cqe, CQE_PHASE) && diag_has(cqe, CQE_OP_RAW) &&
-	       diag_u64(cqe, CQE_PHASE) != !!(index & depth);
+	if (!diag_has(cqe, CQE_OP_RAW))
+		return false;
+	/* If entries have no phase, only the index shows which were written. */
+	if (!diag_has(cqe, CQE_PHASE))
+		return pi - 1 - index < pi;
+	return diag_u64(cqe, CQE_PHASE) != !!(index & depth);
 }
 
 /* The next valid completion of a CQ among those that were read. */
@@ -165,9 +169,9 @@ static const struct diag_row *next_cqe(struct judge *j,
 	return NULL;
 }
 
-/* Completions of a CQ, or of a part of it, that were written between the snapshots. */
+/* Completions written between the snapshots to a CQ or a part of it. */
 struct news {
-	uint64_t next, n;	/* the last one is before @next, modulo the depth */
+	uint64_t next, n;	/* next: index after the last one, modulo the depth */
 	uint64_t depth;
 	const struct diag_part *part;
 };
@@ -178,7 +182,7 @@ static bool set_news(struct news *news, uint64_t n)
 	return true;
 }
 
-/* The next ones that have any; @at: 0 at first. */
+/* The next part with new completions; @at must be 0 at first. */
 static bool next_news(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then, size_t *at, struct news *news)
 {
@@ -219,8 +223,8 @@ static bool is_among(const struct news *news, const struct diag_row *cq,
 }
 
 /*
- * A queue has 2^16 indices, and few of them are among the entries that are looked
- * at: two completions of one request are one too many.
+ * A queue has 2^16 indices, and only a few of them are among the entries
+ * examined: two completions of the same request mean a duplicate.
  */
 static bool is_same_request(const struct diag_row *a, const struct diag_row *b)
 {
@@ -235,12 +239,12 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 	size_t at = 0;
 
 	(void)then;
-	/* The adapter writes it twice at once. */
+	/* The adapter writes the duplicate directly after the original. */
 	for (; (cqe = next_cqe(j, now, &at)); before = cqe) {
 		if (!before || cqe->id != before->id + 1 ||
 		    !is_same_request(cqe, before))
 			continue;
-		eadm_accuse(j, now, "the completions at index %" PRIu64 " and %" PRIu64 " are of the same request",
+		eadm_accuse(j, now, "the completions at index %" PRIu64 " and %" PRIu64 " belong to the same request",
 			    before->id, cqe->id);
 		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
 		eadm_cite_all(j, DIAG_CQ, now, cq_facts);
@@ -250,9 +254,9 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * An entry that the adapter has written, and of whose owner bit a consumer must
- * think that it has not. Nothing was written from the first snapshot to the second
- * one, so the first one's entries are all of the lap that its index says.
+ * An entry that the adapter has written, but whose owner bit says the opposite
+ * to a consumer. Nothing was written between the snapshots, so all entries in
+ * the first one belong to the lap that their index implies.
  */
 static void look_behind(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
@@ -281,7 +285,7 @@ static void look_behind(struct judge *j, const struct diag_row *now,
 	}
 }
 
-/* The entry of a part of a CQ. */
+/* The entry at @index in a part of a CQ. */
 static const struct diag_row *entry_of(struct judge *j,
 				       const struct diag_part *part,
 				       uint64_t index)
@@ -301,9 +305,9 @@ static const struct diag_row *entry_of(struct judge *j,
 }
 
 /*
- * Of an adapter that does not say how many it has written, later entries show that
- * this one was. Both are read one after the other while more are written, so it counts
- * only where nothing has moved.
+ * If the adapter does not report how many entries it has written, later entries
+ * prove that this one was. Entries are read one after the other while more are
+ * written, so this counts only if nothing has moved.
  */
 static void look_hole(struct judge *j, const struct diag_row *now)
 {
@@ -349,43 +353,73 @@ static bool is_receive(uint64_t op)
 	       op == EADM_WQE_OP_RECEIVE_INV;
 }
 
-static void look_opcode(struct judge *j, const struct diag_row *now,
-			const struct diag_row *then)
+static bool has_opcode(const struct diag_row *cqe)
+{
+	bool rq = diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ;
+
+	return diag_has(cqe, CQE_OP) && is_receive(diag_u64(cqe, CQE_OP)) == rq;
+}
+
+static void accuse_opcode(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *cqe)
 {
 	const struct eadm_field *op = eadm_object_find_field(
 		eadm_object_find("cqe"), "op");
-	const struct diag_row *cqe;
-	uint64_t number;
 	char text[32];
+
+	if (diag_has(cqe, CQE_OP))
+		eadm_field_text(op, diag_u64(cqe, CQE_OP), text, sizeof(text));
+	else
+		snprintf(text, sizeof(text), "%#" PRIx64,
+			 diag_u64(cqe, CQE_OP_RAW));
+	eadm_accuse(j, now, "the completion at index %" PRIu64 " names operation %s, which no %s queue has",
+		    cqe->id, text,
+		    diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ ?
+		       "receive" : "send");
+	eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
+	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
+}
+
+/* Where the adapter does not count completions: those written between the samples. */
+static void look_opcode_news(struct judge *j, const struct diag_row *now,
+			     const struct diag_row *then)
+{
+	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
+	struct news news;
+	size_t i, at = 0;
+
+	while (next_news(j, now, then, &at, &news)) {
+		for (i = 0; i < cqes->n; i++) {
+			if (!is_among(&news, now, &cqes->row[i]) ||
+			    !diag_has(&cqes->row[i], CQE_QUEUE) ||
+			    has_opcode(&cqes->row[i]))
+				continue;
+			accuse_opcode(j, now, &cqes->row[i]);
+			return;
+		}
+	}
+}
+
+static void look_opcode(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	const struct diag_row *cqe;
 	size_t at = 0;
 
-	(void)then;
+	if (then && !diag_has(now, CQ_HW_PI))
+		look_opcode_news(j, now, then);
 	while ((cqe = next_cqe(j, now, &at))) {
-		number = diag_u64(cqe, CQE_OP);
-		if (diag_has(cqe, CQE_OP) &&
-		    is_receive(number) ==
-			    (diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ))
+		if (has_opcode(cqe))
 			continue;
-		if (diag_has(cqe, CQE_OP))
-			eadm_field_text(op, number, text, sizeof(text));
-		else
-			snprintf(text, sizeof(text), "%#" PRIx64,
-				 diag_u64(cqe, CQE_OP_RAW));
-		eadm_accuse(j, now, "the completion at index %" PRIu64 " says operation %s, which no %s queue has",
-			    cqe->id, text,
-			    diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ ?
-			       "receive" : "send");
-		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
-		eadm_cite_all(j, DIAG_CQ, now, cq_facts);
+		accuse_opcode(j, now, cqe);
 		return;
 	}
 }
 
 /*
- * A QP that is no more may have completed to the CQ while it was there. So only
- * a number that no QP can have is certain, or that of a QP of another CQ which is
- * older than this one, or a CQ of which every completion was made by the QPs that
- * use it now.
+ * A destroyed QP may have completed to the CQ while it existed. So the only certain
+ * cases are a number that no QP can have, a QP of another CQ that is older than
+ * this CQ, and a CQ whose completions were all made by its current QPs.
  */
 static bool cannot_be(const struct diag_row *cq, const struct diag_row *qp,
 		      uint64_t qpn, uint64_t max)
@@ -399,7 +433,7 @@ static bool cannot_be(const struct diag_row *cq, const struct diag_row *qp,
 static void accuse_stray(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *cqe, const struct diag_row *qp)
 {
-	eadm_accuse(j, now, "the completion at index %" PRIu64 " is of QP %" PRIu64 ", which %s",
+	eadm_accuse(j, now, "the completion at index %" PRIu64 " names QP %" PRIu64 ", which %s",
 		    cqe->id, diag_u64(cqe, CQE_QPN),
 		    qp ? "does not use this CQ" : "does not exist");
 	eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
@@ -417,8 +451,9 @@ static bool uses(const struct diag_row *qp, const struct diag_row *cq)
 }
 
 /*
- * Where the adapter does not say how many it has written: one that came between the
- * snapshots, of a QP that was there at neither. All QPs of the CQ must be known.
+ * If the adapter does not report how many entries it has written: a completion
+ * that arrived between the snapshots, of a QP that uses the CQ in neither. All
+ * QPs of the CQ must be known.
  */
 static void look_stray_news(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)
@@ -467,6 +502,8 @@ static void look_stray(struct judge *j, const struct diag_row *now,
 	if (then && !diag_has(now, CQ_HW_PI))
 		look_stray_news(j, now, then);
 	while ((cqe = next_cqe(j, now, &at))) {
+		if (!diag_has(cqe, CQE_QPN))
+			continue;
 		qpn = diag_u64(cqe, CQE_QPN);
 		qp = eadm_diag_find(eadm_judge_now(j), DIAG_QP, now->dev, qpn);
 		if (uses(qp, now) ||
@@ -481,7 +518,7 @@ static void look_stray(struct judge *j, const struct diag_row *now,
 
 enum fate {
 	FATE_UNREACHABLE,	/* the peer never answered */
-	FATE_VANISHED,		/* it did before */
+	FATE_VANISHED,		/* the peer answered before */
 	FATE_NOT_READY,
 	FATE_OTHER,
 	FATE_NONE,
@@ -507,14 +544,14 @@ static enum fate fate_of(uint64_t cause)
 	}
 }
 
-/* An adapter for connections stops the QP, for which there are other rules. */
+/* Adapters with connections stop the QP instead; other rules cover that. */
 static bool goes_on(struct judge *j, const struct diag_row *cqe)
 {
 	const struct diag_row *qp = eadm_diag_find(eadm_judge_now(j), DIAG_QP,
 						   cqe->dev,
 						   diag_u64(cqe, CQE_QPN));
 
-	/* Who only receives may stay in RTR. */
+	/* A QP that only receives may stay in RTR. */
 	return diag_has(qp, QP_STATE) &&
 	       (diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS ||
 		diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTR) &&
@@ -530,7 +567,10 @@ static bool may_have(enum fate fate, const struct diag_row *cqe)
 		 fate == FATE_OTHER));
 }
 
-/* Requests that ended so since the snapshot before; @what: NULL for the cause's name. */
+/*
+ * Requests that ended this way since the previous snapshot; @what: NULL for
+ * the cause's name.
+ */
 static void look_fate(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then, enum fate fate,
 		      const char *what)
@@ -568,8 +608,9 @@ static void look_fate(struct judge *j, const struct diag_row *now,
 	if (!what)
 		what = name;
 	eadm_field_text(status, diag_u64(last, CQE_STATUS), name, sizeof(name));
-	eadm_accuse(j, now, "%u of %u requests within %s failed: %s; the last one of QP %" PRIu64,
-		    failed, all, diag_interval(now, then, age, sizeof(age)),
+	eadm_accuse(j, now, "%u of %u %s within %s failed: %s; the last one on QP %" PRIu64,
+		    failed, all, eadm_plural(all, "request", "requests"),
+		    diag_interval(now, then, age, sizeof(age)),
 		    what, diag_u64(last, CQE_QPN));
 	if (eadm_cause_text(diag_u64(last, CQE_STATUS)))
 		eadm_judge_cause(j, eadm_cause_text(diag_u64(last, CQE_STATUS)));
@@ -585,7 +626,7 @@ static void look_unreachable(struct judge *j, const struct diag_row *now,
 static void look_vanished(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
-	look_fate(j, now, then, FATE_VANISHED, "the peer is there no longer");
+	look_fate(j, now, then, FATE_VANISHED, "the peer no longer exists");
 }
 
 static void look_not_ready(struct judge *j, const struct diag_row *now,
@@ -605,10 +646,10 @@ const struct eadm_rule eadm_rules_cq[] = {
 	{
 		.name = "lost-completion", .kind = DIAG_CQ, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
-		.help = "QPs have completed requests of which the CQ has no completion.",
+		.help = "QPs have completed requests for which the CQ has no completion.",
 		.cause = "The adapter did not write a completion; its consumer waits forever.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
-		.alike = "Completions under way, and those of QPs that are gone: nothing may move between the samples, and gone QPs make it fewer.",
+		.alike = "Completions that are still under way: nothing may move between the samples. Completions of destroyed QPs: they only make fewer completions appear lost.",
 		.look = look_lost_cqe,
 	}, {
 		.name = "extra-completion", .kind = DIAG_CQ,
@@ -616,7 +657,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "A CQ has two completions of one request; the newest 512 are checked.",
 		.cause = "The adapter wrote a completion twice.",
 		.next = "eadm dump cqe {id} -d {dev} --around pi --hw; eadm dump qp -d {dev} --hw",
-		.alike = "More completions than the QPs of now have made, as QPs that are gone leave behind: only two of one request count.",
+		.alike = "More completions than the current QPs have made, left by destroyed QPs: only two completions of the same request count.",
 		.look = look_extra_cqe,
 	}, {
 		.name = "damaged-completion", .kind = DIAG_CQ, .two = true,
@@ -625,7 +666,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "A completion was written that its consumer cannot see: its owner bit is wrong; the newest 512 are checked.",
 		.cause = "The entry was damaged on its way to memory, or the firmware is at fault.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw",
-		.alike = "Entries of the lap before, which look like that until they are written: only entries behind the adapter's own index count, or before later entries, and none while it moves.",
+		.alike = "Entries of the previous lap, which look like that until they are written: an entry counts only if it is behind the adapter's own index or before later entries, and nothing counts while the index moves.",
 		.look = look_damaged,
 	}, {
 		.name = "unknown-opcode", .kind = DIAG_CQ,
@@ -633,7 +674,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "A completion names an operation that its queue does not have; the newest 512 are checked.",
 		.cause = "The entry is damaged, the firmware is at fault, or it is newer than this program.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw",
-		.alike = "Entries that were not written yet: only those of the current lap count.",
+		.alike = "Entries that have not been written yet: only those of the current lap count, and only those that arrived between the samples where the adapter does not count completions.",
 		.look = look_opcode,
 	}, {
 		.name = "stray-completion", .kind = DIAG_CQ,
@@ -641,39 +682,39 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "A completion names a QP that cannot have made it; the newest 512 are checked.",
 		.cause = "The adapter wrote another QP's number: the QP that made the request waits forever.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw; eadm dump qp -d {dev}",
-		.alike = "Completions of QPs that were destroyed: the QP must be older than the CQ and use another one, or all completions be known; where the adapter does not count them, it must have come between the samples, and the QP be there at neither.",
+		.alike = "Completions of destroyed QPs: the QP must be older than the CQ and use another CQ, or all completions must be known. Where the adapter does not count completions, this one must have arrived between the samples, and the QP must use the CQ in neither of them.",
 		.look = look_stray,
 	}, {
 		.name = "peer-unreachable", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_CRITICAL, .needs = RINGS,
-		.help = "Requests fail as their peer never answered, by the newest 512 completions of a QP that goes on.",
+		.help = "Requests fail because their peer never answered (from the newest 512 completions; the QP stays usable).",
 		.cause = "A firewall or security group, no path, or a machine that is down.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; check security groups and firewalls of both ends",
-		.alike = "Failures of before: only completions since the snapshot before count. QPs for connections, which stop, have other rules.",
+		.alike = "Earlier failures: only completions since the previous snapshot count. QPs of connections, which stop at a failure, have other rules.",
 		.look = look_unreachable,
 	}, {
 		.name = "peer-vanished", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
-		.help = "Requests fail as their peer is there no longer, by the newest 512 completions of a QP that goes on.",
-		.cause = "The process at the other end has ended, or its machine has gone.",
+		.help = "Requests fail because their peer no longer exists (from the newest 512 completions; the QP stays usable).",
+		.cause = "The process at the other end has ended, or its machine is down.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; look at the job's processes at the other end",
 		.alike = "The last messages of a job that ends, which no process receives: therefore a warning, and only while it happens.",
 		.look = look_vanished,
 	}, {
 		.name = "peer-not-ready", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
-		.help = "Requests fail as their peer had no receive posted, by the newest 512 completions of a QP that goes on.",
+		.help = "Requests fail because their peer had no receive posted (from the newest 512 completions; the QP stays usable).",
 		.cause = "The application at the other end posts receives too slowly, or too few.",
-		.next = "eadm dump cqe {id} -d {dev}; eadm dump rqe at the other end; eadm dump qp -d {dev}",
+		.next = "eadm dump cqe {id} -d {dev}; eadm dump qp -d {dev}; at the other end: eadm dump rqe N",
 		.alike = "Retries, of which a receiver may need some: only requests that were given up count.",
 		.look = look_not_ready,
 	}, {
 		.name = "failed-requests", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
-		.help = "Requests or receives fail for other reasons, by the newest 512 completions of a QP that goes on.",
+		.help = "Requests or receives fail for other reasons (from the newest 512 completions; the QP stays usable).",
 		.cause = "A request that the adapter or the peer does not accept.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump mr -d {dev}",
-		.alike = "Requests that were flushed as their QP was stopped: they do not count.",
+		.alike = "Requests that were flushed because their QP was stopped: they do not count.",
 		.look = look_failed,
 	},
 	{ 0 }

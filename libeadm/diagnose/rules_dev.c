@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rules about devices, their port and its counters, and who uses them. */
+/* Rules about devices, their port and its counters, and their users. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -25,6 +25,8 @@ static void look_gone(struct judge *j, const struct diag_row *now,
 static void look_halted(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
+	uint64_t orphans = diag_u64(now, DEV_ORPHANS);
+
 	(void)then;
 	if (!diag_has(now, DEV_STATE) ||
 	    diag_u64(now, DEV_STATE) != EADM_DEV_STATE_HALTED)
@@ -32,8 +34,9 @@ static void look_halted(struct judge *j, const struct diag_row *now,
 	eadm_accuse(
 		j, now,
 		"the adapter does not confirm a reset and is halted; %" PRIu64
-		" bytes of %" PRIu64 " destroyed objects are not given back",
-		diag_u64(now, DEV_ORPHAN_BYTES), diag_u64(now, DEV_ORPHANS));
+		" bytes of %" PRIu64 " destroyed %s have not been released",
+		diag_u64(now, DEV_ORPHAN_BYTES), orphans,
+		eadm_plural(orphans, "object", "objects"));
 	eadm_cite(j, DIAG_DEV, now, DEV_STATE);
 	eadm_cite(j, DIAG_DEV, now, DEV_ORPHANS);
 	eadm_cite(j, DIAG_DEV, now, DEV_ORPHAN_BYTES);
@@ -43,14 +46,15 @@ static void look_halted(struct judge *j, const struct diag_row *now,
 static void look_given_up(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
+	uint64_t lost = diag_u64(now, CNT_CMDS_TIMED_OUT);
+
 	(void)then;
 	if (!diag_has(now, CNT_HW_ERROR) ||
-	    (int64_t)diag_u64(now, CNT_HW_ERROR) == -EINVAL ||
-	    !diag_u64(now, CNT_CMDS_TIMED_OUT) ||
+	    (int64_t)diag_u64(now, CNT_HW_ERROR) == -EINVAL || !lost ||
 	    eadm_diag_find(eadm_judge_now(j), DIAG_CMDQ, now->dev, 0))
 		return;
-	eadm_accuse(j, now, "the adapter did not answer %" PRIu64 " commands in time, and the driver gets no answer any more",
-		    diag_u64(now, CNT_CMDS_TIMED_OUT));
+	eadm_accuse(j, now, "the adapter did not answer %" PRIu64 " %s in time and no longer answers the driver",
+		    lost, eadm_plural(lost, "command", "commands"));
 	eadm_cite(j, DIAG_COUNTERS, now, CNT_CMDS_TIMED_OUT);
 	eadm_cite(j, DIAG_COUNTERS, now, CNT_HW_ERROR);
 }
@@ -70,9 +74,10 @@ static void look_link(struct judge *j, const struct diag_row *now,
 			eadm_judge_hidden(j, now, "the state of the port");
 		return;
 	}
-	if (family && !eadm_family_has_netdev(family)) {
+	if ((family && !eadm_family_has_netdev(family)) ||
+	    diag_u64(now, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM) {
 		eadm_accuse(j, now, "the port is down");
-		eadm_judge_cause(j, "The adapter reports it so.");
+		eadm_judge_cause(j, "The adapter reports it as down.");
 		eadm_judge_next(j, "eadm info {dev}; dmesg | grep {driver}");
 	} else {
 		eadm_accuse(j, now, "the port is down: %s is down or has no carrier",
@@ -80,7 +85,7 @@ static void look_link(struct judge *j, const struct diag_row *now,
 				    diag_text(now, DEV_NETDEV) :
 				    "its network interface");
 	}
-	/* A port that nobody uses may be down on purpose. */
+	/* An unused port may be down on purpose. */
 	if (!used)
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	eadm_cite(j, DIAG_DEV, now, DEV_PORT_STATE);
@@ -114,7 +119,7 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_DEV, now, DEV_NETDEV);
 }
 
-/* Whether all of them are counted: not by RDMA netlink, where that lists only some. */
+/* Whether all objects of a kind are counted: RDMA netlink may list only some QPs. */
 static bool counts_all(struct judge *j, const struct diag_row *dev,
 		       unsigned int used)
 {
@@ -148,7 +153,7 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 		uint64_t max = diag_u64(now, limits[i].max);
 
 		known |= max && counts_all(j, now, limits[i].used);
-		/* Of a kind without a limit neither is there. */
+		/* Kinds that are neither limited nor counted do not matter. */
 		partly |= !max != !counts_all(j, now, limits[i].used);
 		if (!max || used < max - max / 10 || max < 10)
 			continue;
@@ -178,6 +183,7 @@ static void look_rate_limit(struct judge *j, const struct diag_row *now,
 	};
 
 	eadm_accuse_growth(j, now, then, drops, 1,
+		    "packet was dropped by the rate limits",
 		    "packets were dropped by the rate limits");
 }
 
@@ -189,6 +195,7 @@ static void look_disabled(struct judge *j, const struct diag_row *now,
 	};
 
 	eadm_accuse_growth(j, now, then, drops, 1,
+		    "packet was dropped because the port is disabled",
 		    "packets were dropped because the port is disabled");
 }
 
@@ -202,17 +209,23 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 {
 	static const struct {
 		signed char field;
-		const char *what, *cause;
+		const char *one, *many, *cause;
 	} kinds[] = {
-		{ CNT_QP_FAILURES, "QPs could not be created", NULL },
-		{ CNT_CQ_FAILURES, "CQs could not be created", NULL },
-		{ CNT_MR_FAILURES, "MRs could not be registered",
+		{ CNT_QP_FAILURES, "QP could not be created",
+		  "QPs could not be created", NULL },
+		{ CNT_CQ_FAILURES, "CQ could not be created",
+		  "CQs could not be created", NULL },
+		{ CNT_MR_FAILURES, "MR could not be registered",
+		  "MRs could not be registered",
 		  "The process may not lock that much memory, or the adapter has no room for another region or for that many pages." },
-		{ CNT_CTX_FAILURES, "user contexts could not be opened", NULL },
-		{ CNT_PD_FAILURES, "PDs could not be allocated", NULL },
-		{ CNT_AH_FAILURES, "AHs could not be created",
+		{ CNT_CTX_FAILURES, "user context could not be opened",
+		  "user contexts could not be opened", NULL },
+		{ CNT_PD_FAILURES, "PD could not be allocated",
+		  "PDs could not be allocated", NULL },
+		{ CNT_AH_FAILURES, "AH could not be created",
+		  "AHs could not be created",
 		  "The adapter has no room for another AH, or does not reach the peer's address." },
-		{ CNT_MMAP_FAILURES,
+		{ CNT_MMAP_FAILURES, "queue or doorbell could not be mapped",
 		  "queues or doorbells could not be mapped", NULL },
 	};
 	unsigned int i, grown = 0, last = 0;
@@ -223,8 +236,10 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 		grown++;
 		last = i;
 	}
-	eadm_accuse_growth(j, now, then, failures, 1, grown == 1 ?
-		    kinds[last].what : "objects could not be created");
+	/* With several kinds, the total is at least two. */
+	eadm_accuse_growth(j, now, then, failures, 1, kinds[last].one,
+			   grown == 1 ? kinds[last].many :
+					"objects could not be created");
 	if (grown == 1 && kinds[last].cause)
 		eadm_judge_cause(j, kinds[last].cause);
 }
@@ -237,6 +252,7 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 	};
 
 	eadm_accuse_growth(j, now, then, rnr, 10,
+		    "request met a receiver that was not ready",
 		    "requests met a receiver that was not ready");
 	if (!diag_growth(now, then, CNT_RNR_EXCEEDED))
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
@@ -247,7 +263,9 @@ static void look_flaps(struct judge *j, const struct diag_row *now,
 {
 	static const signed char downs[] = { CNT_LINK_DOWNS, -1 };
 
-	eadm_accuse_growth(j, now, then, downs, 1, "times the link went down");
+	eadm_accuse_growth(j, now, then, downs, 1,
+			   "link-down event",
+			   "link-down events");
 }
 
 static void look_restart(struct judge *j, const struct diag_row *now,
@@ -274,7 +292,7 @@ static void look_answer(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
 	(void)then;
-	/* What a driver says of an answer that makes no sense. */
+	/* Drivers report -EINVAL for an answer that makes no sense. */
 	if (!diag_has(now, CNT_HW_ERROR) ||
 	    (int64_t)diag_u64(now, CNT_HW_ERROR) != -EINVAL)
 		return;
@@ -290,17 +308,24 @@ static void look_leaked(struct judge *j, const struct diag_row *now,
 	static const signed char objects[] = {
 		CTX_QPS, CTX_CQS, CTX_MRS, CTX_PDS, CTX_AGE, -1,
 	};
+	uint64_t qps = diag_u64(now, CTX_QPS), cqs = diag_u64(now, CTX_CQS);
+	uint64_t mrs = diag_u64(now, CTX_MRS);
+	const struct diag_row *dev;
 	char age[32];
 
 	(void)then;
-	if (!eadm_judge_now(j)->owners_known || diag_has(now, CTX_PID) ||
+	dev = eadm_diag_find(eadm_judge_now(j), DIAG_DEV, now->dev, now->dev);
+	/* Processes of a guest have no PID here. */
+	if (diag_u64(dev, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM ||
+	    !eadm_judge_now(j)->owners_known || diag_has(now, CTX_PID) ||
 	    !diag_has(now, CTX_AGE))
 		return;
 	eadm_accuse(j, now,
-		    "%" PRIu64 " QPs, %" PRIu64 " CQs and %" PRIu64
-		    " MRs of an ended process, opened %s ago",
-		    diag_u64(now, CTX_QPS), diag_u64(now, CTX_CQS),
-		    diag_u64(now, CTX_MRS),
+		    "%" PRIu64 " %s, %" PRIu64 " %s and %" PRIu64
+		    " %s of an ended process, opened %s ago",
+		    qps, eadm_plural(qps, "QP", "QPs"), cqs,
+		    eadm_plural(cqs, "CQ", "CQs"), mrs,
+		    eadm_plural(mrs, "MR", "MRs"),
 		    eadm_age_text(diag_u64(now, CTX_AGE), age, sizeof(age)));
 	eadm_cite_all(j, DIAG_CTX, now, objects);
 }
@@ -312,25 +337,25 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.name = "adapter-gone", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
 		.help = "The adapter no longer answers on the bus.",
-		.cause = "It was removed or reset beneath its driver, or failed.",
+		.cause = "It was removed or reset without involving its driver, or it failed.",
 		.next = "dmesg | grep -e {dev} -e pci; then remove and rescan the PCI function",
 		.alike = "An adapter that is being reset: it answers on the bus.",
 		.look = look_gone,
 	}, {
 		.name = "adapter-halted", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
-		.help = "The adapter does not confirm a reset, so it may not reach memory.",
-		.cause = "Its firmware hangs. Its queues may still know addresses of memory, so it stays out of service until a reset succeeds, which is tried every 5 seconds.",
+		.help = "The adapter does not confirm a reset, so it is not allowed to access memory.",
+		.cause = "Its firmware hangs. Its queues may still hold memory addresses, so it stays out of service until a reset succeeds, which is tried every 5 seconds.",
 		.next = "dmesg | grep -e {dev} -e {driver}; stop its applications; restart the machine if this persists (eadm-diagnose(1))",
 		.alike = "An adapter that is being reset, or is gone: those are other states.",
 		.look = look_halted,
 	}, {
 		.name = "adapter-given-up", .kind = DIAG_COUNTERS,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
-		.help = "A command was not answered in time, and the driver gets no more answers, by the counters.",
-		.cause = "The adapter hangs or has left the bus; drivers without a recovery issue no command after a lost one, so no object can be made or destroyed.",
+		.help = "A command was not answered in time, and the adapter no longer answers the driver, according to the counters.",
+		.cause = "The adapter hangs or has left the bus; drivers that cannot recover issue no command after a lost one, so no object can be made or destroyed.",
 		.next = "dmesg | grep -e {dev} -e {driver}; end its applications and load the driver again",
-		.alike = "A command that was lost long ago and recovered from: then the counters of the port can be read. Where the companion shows the command queue, that is judged.",
+		.alike = "A command that was lost long ago, after which the adapter recovered: the counters of the port can be read then. Where the companion shows the command queue, the queue is judged instead.",
 		.look = look_given_up,
 	}, {
 		.name = "link-down", .kind = DIAG_DEV,
@@ -355,7 +380,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.check = "limits", .groups = BOTH,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "More than nine tenths of a limit of the adapter are in use.",
-		.cause = "Many applications, or one that does not destroy what it makes.",
+		.cause = "Many applications, or one that does not destroy what it creates.",
 		.next = "eadm dump ctx -d {dev}",
 		.alike = "Nothing known.",
 		.look = look_limits,
@@ -382,31 +407,31 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "QPs, CQs, MRs or contexts could not be created.",
 		.cause = "A limit of the adapter or of the process (locked memory) is reached, or the application asks for too much.",
 		.next = "eadm trace -d {dev}; eadm check",
-		.alike = "An application that asks for more than is offered, to find out: that is what it shows; earlier failures do not count.",
+		.alike = "An application that asks for more than is offered, to find the limit: it is reported as well. Earlier failures do not count.",
 		.look = look_failures,
 	}, {
 		.name = "receiver-not-ready", .kind = DIAG_COUNTERS,
 		.two = true, .severity = EADM_SEVERITY_WARNING,
-		.help = "Requests arrive where no receive is posted, by the counters.",
+		.help = "Requests arrive where no receive is posted, according to the counters.",
 		.cause = "An application here or at the peer posts receives too slowly.",
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev} --hw",
-		.alike = "An application that posts receives late: therefore a notice, unless a request was given up for it.",
+		.alike = "An application that posts receives late: therefore a notice, unless a request was given up because of it.",
 		.look = look_rnr,
 	}, {
 		.name = "link-flapping", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The link went down meanwhile.",
+		.help = "The link went down between the samples.",
 		.cause = "A bad cable or transceiver, or a switch that restarts.",
 		.next = "ip -s link show; eadm info {dev}",
-		.alike = "A link that went down before: only growth counts.",
+		.alike = "A link that went down earlier: only growth counts.",
 		.look = look_flaps,
 	}, {
 		.name = "counters-restarted", .kind = DIAG_COUNTERS,
 		.two = true, .severity = EADM_SEVERITY_NOTICE,
 		.help = "The adapter's counters decreased.",
-		.cause = "The firmware was reset, or has set its counters.",
+		.cause = "The firmware was reset, or it reset its counters.",
 		.next = "eadm dump cmdq -d {dev}; eadm trace -d {dev}",
-		.alike = "A counter that goes over 2^64: therefore a notice.",
+		.alike = "A counter that wraps at 2^64: therefore a notice.",
 		.look = look_restart,
 	}, {
 		.name = "bad-answer", .kind = DIAG_COUNTERS, .needs = STATE,
@@ -420,8 +445,8 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.name = "leaked-objects", .kind = DIAG_CTX, .needs = STATE | OWNERS,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Objects are left over from a process that has ended.",
-		.cause = "Another process got the open device from it, or the kernel cannot take the objects away because the adapter does not answer.",
-		.next = "eadm dump ctx {id} -d {dev}; grep -l infiniband/uverbs /proc/*/maps",
+		.cause = "Another process received the open device from it, or the kernel cannot destroy the objects because the adapter does not answer.",
+		.next = "eadm dump ctx {id} -d {dev}; find /proc/[0-9]*/fd /proc/[0-9]*/map_files -lname '*infiniband/uverbs*'",
 		.alike = "A process that cannot be seen from here: only the PID namespace of the host is judged.",
 		.look = look_leaked,
 	},

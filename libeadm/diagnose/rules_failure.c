@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about failures of objects that are gone: worth knowing for a while, and
- * no fault of now. What is still there has rules of its own kind.
+ * Rules about failures of objects that no longer exist: worth knowing for a
+ * while, but not current faults. Objects that still exist are covered by the
+ * rules of their kind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,9 +11,9 @@
 #include "judge.h"
 #include "eadm_nl.h"
 
-/* After that it is history, for eadm events --past. */
+/* Older failures are history, left to eadm events --past. */
 #define RECENT_NS	(600 * SECOND)
-/* What is lost with the adapter is noted right after its own failure. */
+/* Objects lost with the adapter are recorded right after its own failure. */
 #define ALONG_NS	(30 * SECOND)
 
 static const signed char failure_facts[] = {
@@ -26,7 +27,16 @@ static bool is_recent(const struct diag_row *failure)
 	       diag_u64(failure, FAIL_AGE) < RECENT_NS;
 }
 
-/* The object itself, and not a later one with its number. */
+/*
+ * When it began. An age is of the moment at which its row was read: failures are read after the
+ * objects, on a busy machine by so much that one of a young object would seem to be older than it.
+ */
+static uint64_t beginning(const struct diag_row *row, int age)
+{
+	return row->time - diag_u64(row, age);
+}
+
+/* Whether the object itself still exists, not a later one with its number. */
 static bool is_there(struct judge *j, const struct diag_row *f)
 {
 	bool qp = diag_u64(f, FAIL_KIND) == EADM_FAILURE_KIND_QP;
@@ -34,19 +44,22 @@ static bool is_there(struct judge *j, const struct diag_row *f)
 		eadm_diag_find(eadm_judge_now(j), qp ? DIAG_QP : DIAG_CQ,
 			       f->dev, diag_u64(f, FAIL_ID));
 
-	return row && diag_u64(row, qp ? QP_AGE : CQ_AGE) >=
-			      diag_u64(f, FAIL_AGE);
+	return row && beginning(row, qp ? QP_AGE : CQ_AGE) <= beginning(f, FAIL_AGE);
 }
 
-/* "ib_write_bw (PID 4711)", "[nvme_rdma]" or "an unknown process". */
-static const char *owner_of(const struct diag_row *f, char *buf, size_t size)
+/* "ib_write_bw (PID 4711)", "[nvme_rdma]", "the guest" or "an unknown process". */
+static const char *owner_of(struct judge *j, const struct diag_row *f,
+			    char *buf, size_t size)
 {
+	bool guest = eadm_diag_is_program(eadm_judge_now(j), f->dev);
+
 	if (diag_u64(f, FAIL_PID))
 		snprintf(buf, size, "%s (PID %" PRIu64 ")",
 			 diag_text(f, FAIL_COMM), diag_u64(f, FAIL_PID));
 	else
 		snprintf(buf, size, "%s", diag_has(f, FAIL_COMM) ?
-			 diag_text(f, FAIL_COMM) : "an unknown process");
+			 diag_text(f, FAIL_COMM) :
+			 guest ? "the guest" : "an unknown process");
 	return buf;
 }
 
@@ -72,7 +85,7 @@ static const char *fate_of(const struct diag_row *f)
 					 "; its process is still there";
 }
 
-/* The same kind, cause and owner: one verdict for all of them. */
+/* Same kind, cause and owner: one verdict covers all of them. */
 static bool is_alike(const struct diag_row *a, const struct diag_row *b)
 {
 	return a->dev == b->dev && diag_same(a, b, FAIL_KIND) &&
@@ -81,7 +94,7 @@ static bool is_alike(const struct diag_row *a, const struct diag_row *b)
 	       !strcmp(diag_text(a, FAIL_COMM), diag_text(b, FAIL_COMM));
 }
 
-/* Listed beside an earlier one like it that was reported. */
+/* Listed with an earlier, similar failure that was reported. */
 static bool is_one_more(struct judge *j, const struct diag_row *now,
 			const char *text)
 {
@@ -154,7 +167,7 @@ static void look_queue(struct judge *j, const struct diag_row *now,
 	    !is_recent(now) || is_there(j, now))
 		return;
 	eadm_age_text(diag_u64(now, FAIL_AGE), age, sizeof(age));
-	owner_of(now, who, sizeof(who));
+	owner_of(j, now, who, sizeof(who));
 	snprintf(text, sizeof(text), "%s %" PRIu64 " of %s failed %s ago%s",
 		 name, diag_u64(now, FAIL_ID), who, age, fate_of(now));
 	if (device_explains(j, now, text) || is_one_more(j, now, text))
@@ -165,7 +178,7 @@ static void look_queue(struct judge *j, const struct diag_row *now,
 		    diag_has(now, FAIL_PEER_ADDR) ? ", peer " : "",
 		    diag_text(now, FAIL_PEER_ADDR), fate_of(now));
 	cause = eadm_cause_text(diag_u64(now, FAIL_CAUSE));
-	/* Which end did not answer is not known any more. */
+	/* It is no longer known which end did not answer. */
 	if (diag_u64(now, FAIL_CAUSE) == EADM_CAUSE_RETRIES_EXCEEDED)
 		cause = "The peer did not answer after all retries, or gave up because this end did not answer it.";
 	if (cause)
@@ -173,7 +186,7 @@ static void look_queue(struct judge *j, const struct diag_row *now,
 	eadm_cite_all(j, DIAG_FAILURE, now, failure_facts);
 }
 
-/* It was made after all: another try of the process, or of its successor. */
+/* The connection was made later: another attempt by the process or its successor. */
 static bool is_connected_now(struct judge *j, const struct diag_row *f)
 {
 	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
@@ -207,7 +220,7 @@ static void look_connection(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	eadm_age_text(diag_u64(now, FAIL_AGE), age, sizeof(age));
-	owner_of(now, who, sizeof(who));
+	owner_of(j, now, who, sizeof(who));
 	snprintf(text, sizeof(text), "a connection of %s with %s failed %s ago",
 		 who, diag_has(now, FAIL_PEER_ADDR) ?
 		 diag_text(now, FAIL_PEER_ADDR) : "an unknown peer", age);
@@ -230,10 +243,10 @@ const struct eadm_rule eadm_rules_failure[] = {
 	}, {
 		.name = "past-failure", .kind = DIAG_FAILURE,
 		.severity = EADM_SEVERITY_NOTICE, .needs = STATE,
-		.help = "A QP or CQ that does not exist any more failed within the last ten minutes.",
+		.help = "A QP or CQ that no longer exists failed within the last ten minutes.",
 		.cause = "A request of this end or of the peer failed.",
 		.next = "eadm events --past -d {dev}",
-		.alike = "A QP that was stopped or destroyed without an error, as when a connection is closed or a process is killed: the driver keeps only what the adapter reported. A later object with its number: it is younger.",
+		.alike = "A QP that was stopped or destroyed without an error, as when a connection is closed or a process is killed: the driver keeps only what the adapter reported. A later object with the same number: it is younger.",
 		.look = look_queue,
 	}, {
 		.name = "past-connection-failure", .kind = DIAG_FAILURE,
@@ -241,7 +254,7 @@ const struct eadm_rule eadm_rules_failure[] = {
 		.help = "A connection could not be made, or broke, within the last ten minutes.",
 		.cause = "The peer's machine is down or cut off, a firewall drops its packets, or its application does not answer.",
 		.next = "eadm events --past -d {dev}; ping the peer",
-		.alike = "A peer that rejects, does not listen yet, or has ended: its own decision. A connection that is there now to the same peer and port: another attempt succeeded.",
+		.alike = "A peer that rejects, does not listen yet, or has ended: its own decision. A current connection to the same peer and port: another attempt succeeded.",
 		.look = look_connection,
 	},
 	{ 0 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about the processes that own queues: one that does not run explains much
- * that would look like a fault.
+ * Rules about processes that own queues: a process that is not running explains
+ * much that would otherwise look like a fault.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "eadm_nl.h"
 #include "judge.h"
 
-/* What keeps a process from its queues, as in "its process is ...". */
+/* What keeps a process from serving its queues, to complete "its process is ...". */
 static bool says(const struct diag_owner *owner, char *buf, size_t size)
 {
 	switch (owner->state) {
@@ -34,7 +34,7 @@ static bool says(const struct diag_owner *owner, char *buf, size_t size)
 	}
 }
 
-/* The same at both samples: most processes are in such a state for a snapshot. */
+/* Must be the same in both snapshots: many processes are in such a state briefly. */
 static bool is_kept(struct judge *j, uint64_t pid, char *buf, size_t size)
 {
 	const struct diag_owner *now = eadm_diag_owner(eadm_judge_now(j), pid);
@@ -47,8 +47,8 @@ static bool is_kept(struct judge *j, uint64_t pid, char *buf, size_t size)
 }
 
 /*
- * Where a rule blames who works with a queue: the cause is what its process is
- * seen to do.
+ * For rules that blame the user of a queue: if its process is seen in such a
+ * state, that is the cause.
  */
 void eadm_judge_consumer(struct judge *j, uint64_t pid)
 {
@@ -60,7 +60,7 @@ void eadm_judge_consumer(struct judge *j, uint64_t pid)
 	eadm_judge_cause(j, text);
 }
 
-/* The first QP of the process stands for all. */
+/* The first QP of a process represents all of them. */
 static const struct diag_row *first_of(struct judge *j,
 				       const struct diag_row *qp)
 {
@@ -96,7 +96,7 @@ static void look_stopped(struct judge *j, const struct diag_row *now,
 		    *owner->group && !owner->frozen ? "; control group " : "",
 		    owner->frozen ? "" : owner->group);
 	if (owner->state == EADM_PROCESS_STATE_UNINTERRUPTIBLE)
-		eadm_judge_next(j, "dmesg; /proc/PID/stack, as root");
+		eadm_judge_next(j, "dmesg; cat /proc/{pid}/stack, as root");
 	else if (owner->frozen)
 		eadm_judge_next(j, "resume the container, or write 0 to cgroup.freeze of its control group; eadm dump qp {id} -d {dev}");
 	eadm_cite(j, DIAG_QP, now, QP_STATE);
@@ -109,7 +109,7 @@ const struct eadm_rule eadm_rules_owner[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The process that owns a QP does not run: stopped by a signal or a debugger, frozen, blocked in the kernel, or a zombie.",
 		.cause = "A user, a debugger, a job scheduler or a container runtime stopped it, or it waits in the kernel.",
-		.next = "kill -CONT PID, if it was not stopped on purpose; eadm dump qp {id} -d {dev}",
+		.next = "kill -CONT {pid}, if it was not stopped on purpose; eadm dump qp {id} -d {dev}",
 		.alike = "A process that sleeps until something arrives, or is in such a state briefly: it must be the same in both samples. What is stopped on purpose looks the same: therefore a notice.",
 		.look = look_stopped,
 	},

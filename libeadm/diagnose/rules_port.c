@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules by counters of what a port met: peers, paths, and the adapter itself. They
- * need no companion, only a driver that counts.
+ * Rules based on port counters: peers, paths, and the adapter itself. They do
+ * not need the companion, only a driver that has counters.
  */
 #include <inttypes.h>
+#include <string.h>
 
+#include "read/counters.h"
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* So many signs of life in a row are never late for nothing. */
+/* This many keep-alives missing in a row always means something. */
 #define ALIVE_MISSED	3
-/* No adapter has to give them more often than this. */
+/* No adapter is required to send them more often than this. */
 #define ALIVE_MIN_NS	SECOND
 
-/* The queue of asynchronous events, where the companion shows it. */
+/* The queue of asynchronous events, if the companion shows it. */
 static const struct diag_row *async_eq(struct judge *j, uint64_t dev)
 {
 	const struct diag_rows *eqs = &eadm_judge_now(j)->rows[DIAG_EQ];
@@ -28,8 +30,8 @@ static const struct diag_row *async_eq(struct judge *j, uint64_t dev)
 }
 
 /*
- * The mean time between signs of life; by the counters alone it may be more, as the
- * driver may have been loaded long after the machine was booted. 0: not known.
+ * Mean time between keep-alives; 0: unknown. Derived from the counters alone it
+ * may be too long, because the driver may have been loaded long after boot.
  */
 static uint64_t alive_period(struct judge *j, const struct diag_row *now)
 {
@@ -41,7 +43,7 @@ static uint64_t alive_period(struct judge *j, const struct diag_row *now)
 	return n ? eadm_judge_now(j)->uptime / n : 0;
 }
 
-/* How long there has been none, as far as that is known. */
+/* Time since the last keep-alive, as far as known. */
 static uint64_t silent_for(struct judge *j, const struct diag_row *now,
 			   const struct diag_row *then)
 {
@@ -61,7 +63,7 @@ static void look_alive(struct judge *j, const struct diag_row *now,
 	uint64_t silent = silent_for(j, now, then);
 	char age[32], usual[32];
 
-	/* One that never gave any, as older firmware, or was just started. */
+	/* It never sent any (older firmware), or was just started. */
 	if (!period || diag_u64(now, CNT_KEEP_ALIVES) < ALIVE_MISSED ||
 	    now->id != 1)
 		return;
@@ -72,7 +74,7 @@ static void look_alive(struct judge *j, const struct diag_row *now,
 			eadm_judge_doubt(j);
 		return;
 	}
-	eadm_accuse(j, now, "no sign of life of the adapter for %s; before, one came every %s or sooner",
+	eadm_accuse(j, now, "no keep-alive from the adapter for %s; before, one arrived every %s or sooner",
 		    eadm_age_text(silent, age, sizeof(age)),
 		    eadm_age_text(period, usual, sizeof(usual)));
 	eadm_cite(j, DIAG_COUNTERS, now, CNT_KEEP_ALIVES);
@@ -94,30 +96,9 @@ static void cite_traffic(struct judge *j, const struct diag_row *now,
 	}
 }
 
-/* Accuses when one of the counters grew by at least so much. */
-void eadm_accuse_growth(struct judge *j, const struct diag_row *now,
-			const struct diag_row *then, const signed char *fields,
-			uint64_t least, const char *what)
-{
-	const signed char *f;
-	uint64_t sum = 0;
-	char age[32];
-
-	for (f = fields; *f >= 0; f++)
-		sum += diag_growth(now, then, *f);
-	if (sum < least)
-		return;
-	eadm_accuse(j, now, "%" PRIu64 " %s within %s", sum, what,
-		    diag_interval(now, then, age, sizeof(age)));
-	for (f = fields; *f >= 0; f++) {
-		if (diag_growth(now, then, *f))
-			eadm_cite_growth(j, DIAG_COUNTERS, now, then, *f);
-	}
-}
-
 /*
- * Packets go out again and again, and none comes in. Who only sends receives none
- * either, but sends each of them once when it is answered.
+ * Packets are sent again and again, and none is received. A port that only
+ * sends receives none either, but sends each packet once, as it is answered.
  */
 static bool is_cut_off(const struct diag_row *now, const struct diag_row *then)
 {
@@ -137,19 +118,70 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 		return;
 	diag_interval(now, then, age, sizeof(age));
 	if (is_cut_off(now, then)) {
-		eadm_accuse(j, now, "%" PRIu64 " times within %s a peer did not answer; most packets are sent again, and none is received",
-			    times, age);
+		eadm_accuse(j, now, "a peer did not answer %" PRIu64 " %s within %s; most packets are retransmitted, and none is received",
+			    times, eadm_plural(times, "time", "times"), age);
 		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
-		eadm_judge_cause(j, "What is sent or answered is dropped on the way: a firewall or security group that does not let its members reach each other in both directions, or no path between the networks of the two ends.");
+		eadm_judge_cause(j, "Packets, or the answers to them, are dropped on the way: a firewall or security group that does not let its members reach each other in both directions, or no path between the networks of the two ends.");
 	} else {
-		eadm_accuse(j, now, "%" PRIu64 " times within %s a peer did not answer",
-			    times, age);
+		eadm_accuse(j, now, "a peer did not answer %" PRIu64 " %s within %s",
+			    times, eadm_plural(times, "time", "times"), age);
 	}
 	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_UNRESPONSIVE);
 	cite_traffic(j, now, then);
 }
 
-/* A loss of one packet in a hundred is no accident. */
+/* The same counter of the same QPs; counters of one set have the same number. */
+static const struct diag_row *same_counter(const struct diag_snapshot *m,
+					   const struct diag_row *row)
+{
+	const struct diag_rows *all = &m->rows[DIAG_QP_COUNTER];
+	size_t i;
+
+	for (i = 0; i < all->n; i++) {
+		if (all->row[i].dev == row->dev && all->row[i].id == row->id &&
+		    !strcmp(diag_text(&all->row[i], QPC_NAME),
+			    diag_text(row, QPC_NAME)) &&
+		    !strcmp(diag_text(&all->row[i], QPC_QPNS),
+			    diag_text(row, QPC_QPNS)))
+			return &all->row[i];
+	}
+	return NULL;
+}
+
+static bool counts_losses(const char *name)
+{
+	switch (eadm_counter_attr(name)) {
+	case EADM_A_COUNTERS_RETRANSMITTED_PACKETS:
+	case EADM_A_COUNTERS_RETRANSMITS:
+	case EADM_A_COUNTERS_ACK_TIMEOUTS:
+	case EADM_A_COUNTERS_OUT_OF_SEQUENCE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Where some QPs have counters: whose packets these were. */
+static void cite_qps(struct judge *j, uint64_t dev)
+{
+	const struct diag_rows *all = &eadm_judge_now(j)->rows[DIAG_QP_COUNTER];
+	const struct diag_row *row, *then;
+	size_t i;
+
+	for (i = 0; i < all->n; i++) {
+		row = &all->row[i];
+		if (row->dev != dev || !counts_losses(diag_text(row, QPC_NAME)))
+			continue;
+		then = same_counter(eadm_judge_then(j), row);
+		if (!then || !diag_growth(row, then, QPC_VALUE))
+			continue;
+		eadm_cite(j, DIAG_QP_COUNTER, row, QPC_QPNS);
+		eadm_cite(j, DIAG_QP_COUNTER, row, QPC_NAME);
+		eadm_cite_growth(j, DIAG_QP_COUNTER, row, then, QPC_VALUE);
+	}
+}
+
+/* A loss of one packet in a hundred is not an accident. */
 static void look_retransmissions(struct judge *j, const struct diag_row *now,
 				 const struct diag_row *then)
 {
@@ -162,14 +194,17 @@ static void look_retransmissions(struct judge *j, const struct diag_row *now,
 	uint64_t late = diag_growth(now, then, CNT_ACK_TIMEOUTS);
 	uint64_t least = 10 + sent / 100;
 
-	/* What is sent to a peer that does not answer is sent again, too. */
+	/* Packets to a peer that does not answer are retransmitted, too. */
 	if ((is_cut_off(now, then) || again < late + least) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
-			 "what it sends is sent again"))
+			 "what it sends is retransmitted"))
 		return;
-	eadm_accuse_growth(j, now, then, retrans, least,
-		    "packets were lost, sent again or out of order");
+	if (!eadm_accuse_growth(j, now, then, retrans, least,
+				"packet was lost, retransmitted or out of order",
+				"packets were lost, retransmitted or out of order"))
+		return;
 	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_TX_PACKETS);
+	cite_qps(j, now->dev);
 }
 
 static void look_impaired(struct judge *j, const struct diag_row *now,
@@ -180,13 +215,14 @@ static void look_impaired(struct judge *j, const struct diag_row *now,
 
 	if (!times)
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " times within %s the path to a peer was found impaired",
-		    times, diag_interval(now, then, age, sizeof(age)));
+	eadm_accuse(j, now, "the path to a peer was found impaired %" PRIu64 " %s within %s",
+		    times, eadm_plural(times, "time", "times"),
+		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_IMPAIRED);
 	cite_traffic(j, now, then);
 }
 
-/* Of datagrams some may be lost. */
+/* Some datagrams may be lost. */
 static void look_rx_drops(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
@@ -212,13 +248,14 @@ static void look_rdma_errors(struct judge *j, const struct diag_row *now,
 
 	if (!reads && !writes)
 		return;
-	/* Not all counters are of the same moment. */
+	/* The counters were not all read at the same moment. */
 	if (reads + writes <= 2 * diag_growth(now, then, CNT_UNRESPONSIVE) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
 			 "its RDMA reads and writes end with an error"))
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " RDMA reads and %" PRIu64 " writes ended with an error within %s",
-		    reads, writes, diag_interval(now, then, age, sizeof(age)));
+	eadm_accuse(j, now, "%" PRIu64 " RDMA %s and %" PRIu64 " %s ended with an error within %s",
+		    reads, eadm_plural(reads, "read", "reads"), writes,
+		    eadm_plural(writes, "write", "writes"), diag_interval(now, then, age, sizeof(age)));
 	if (reads)
 		eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_READ_ERRORS);
 	if (writes)
@@ -229,39 +266,39 @@ const struct eadm_rule eadm_rules_port[] = {
 	{
 		.name = "keep-alive-lost", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The adapter gives no more signs of life.",
+		.help = "The adapter no longer sends keep-alives.",
 		.cause = "Its firmware hangs, or asynchronous events do not reach the driver.",
 		.next = "eadm stat -d {dev}; eadm dump eq -d {dev}; dmesg | grep {driver}",
-		.alike = "An adapter that gives none or seldom ones: what it gave so far says how often to expect them, and three must be missing.",
+		.alike = "An adapter that sends none or few: the interval so far shows how often to expect them, and three must be missing.",
 		.look = look_alive,
 	}, {
 		.name = "peer-unresponsive", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "Peers do not answer, by the counters; critical when none does.",
-		.cause = "The machine or the application at the other end has gone, or hangs.",
+		.help = "Peers do not answer, according to the counters; critical when none does.",
+		.cause = "The machine or the application at the other end has stopped or hangs.",
 		.next = "check the peer's machine and the security groups and firewalls of both ends; eadm stat --live -d {dev}",
-		.alike = "Peers of an earlier job: only growth counts. A sender whose peers have nothing to send: it receives nothing either, but need not send again.",
+		.alike = "Peers of an earlier job: only growth counts. A sender whose peers have nothing to send: it receives nothing either, but does not have to retransmit.",
 		.look = look_unresponsive,
 	}, {
 		.name = "packet-loss", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "More than one packet in a hundred is sent again, by the counters.",
-		.cause = "Packets get lost in the network, or acknowledgements come too late.",
+		.help = "More than one packet in a hundred is retransmitted, according to the counters.",
+		.cause = "Packets get lost in the network, or acknowledgements arrive too late.",
 		.next = "eadm stat --live -d {dev}",
-		.alike = "Losses of congestion: fewer than ten, or one in a hundred, do not count. What is sent again, by time-out, to a peer that does not answer: it is listed there.",
+		.alike = "Losses caused by congestion: fewer than ten, or one in a hundred, do not count. Retransmissions, after time-outs, to a peer that does not answer: they are listed under peer-unresponsive.",
 		.look = look_retransmissions,
 	}, {
 		.name = "path-impaired", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "Paths to peers are found impaired, by the counters.",
+		.help = "Paths to peers are found impaired, according to the counters.",
 		.cause = "Congestion or a fault in the network between the two ends, or an overloaded peer.",
 		.next = "eadm stat --live -d {dev}; compare it with the machine's other adapters",
-		.alike = "An impairment of long ago: only growth counts.",
+		.alike = "An impairment long ago: only growth counts.",
 		.look = look_impaired,
 	}, {
 		.name = "receive-drops", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "More than one received packet in a hundred is dropped, by the counters.",
+		.help = "More than one received packet in a hundred is dropped, according to the counters.",
 		.cause = "No receive is posted or it is too short, or the sender's Q_Key is wrong.",
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev}",
 		.alike = "Datagrams, which may be lost: fewer than ten, or one in a hundred, do not count, and it is a notice.",
@@ -269,10 +306,10 @@ const struct eadm_rule eadm_rules_port[] = {
 	}, {
 		.name = "rdma-errors", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "RDMA reads or writes end with an error, by the counters.",
+		.help = "RDMA reads or writes end with an error, according to the counters.",
 		.cause = "The peer does not allow the access, its region or its process is gone, or it does not know this end.",
 		.next = "eadm stat --live -d {dev}; the completions that the application gets say which",
-		.alike = "Errors of long ago: only growth counts. A peer that does not answer, where the driver counts that: they are listed there.",
+		.alike = "Errors long ago: only growth counts. A peer that does not answer, where the driver counts that: the errors are listed under peer-unresponsive.",
 		.look = look_rdma_errors,
 	},
 	{ 0 }

@@ -7,9 +7,9 @@
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* A QP with work that moves fewer packets a second crawls. */
+/* A QP that has work and moves fewer packets per second than this is slow. */
 #define SLOW_PACKETS 50
-/* Who waits for a receive asks for one no more often, packets a second. */
+/* A sender waiting for a receive retries at most this often, in packets per second. */
 #define MOST_KNOCKS 25
 
 /* ---- what a QP does ----------------------------------------------------------- */
@@ -42,7 +42,7 @@ static uint32_t to_send(const struct diag_row *qp)
 	return diag_apart(qp, QP_HW_SQ_PI, QP_HW_SQ_CI);
 }
 
-/* A QP at both snapshots. */
+/* A QP in both snapshots. */
 struct end {
 	const struct diag_row *now, *then;
 };
@@ -57,7 +57,7 @@ static struct end end_of(struct judge *j, const struct diag_row *now)
 	return e;
 }
 
-/* The other end, where it is on this machine. */
+/* The other end, if it is on this machine. */
 static const struct diag_row *find_peer(const struct diag_snapshot *m,
 					const struct diag_row *qp)
 {
@@ -101,8 +101,8 @@ static bool is_retrying(const struct diag_row *now,
 }
 
 /*
- * The adapter knows of something to send and got nowhere. What comes in may be
- * the answers to a long read, but not where the peer's own requests explain it.
+ * The adapter has something to send and makes no progress. Incoming packets may
+ * be the answers to a long read, unless the peer's own requests explain them.
  */
 static bool sends_nothing(const struct end *e, const struct end *peer)
 {
@@ -115,8 +115,8 @@ static bool sends_nothing(const struct end *e, const struct end *peer)
 }
 
 /*
- * Its request has arrived at the peer and is not taken: packets go out at both
- * ends, not many, and none of them is lost.
+ * Its request has arrived at the peer and is not accepted: both ends send
+ * packets, but few, and none is lost.
  */
 static bool knocks(const struct end *e, const struct end *peer)
 {
@@ -127,7 +127,7 @@ static bool knocks(const struct end *e, const struct end *peer)
 		diag_growth(peer->now, peer->then, QP_HW_RX_PACKETS));
 }
 
-/* The adapter knows of no receive, and took none meanwhile. */
+/* The adapter knows of no posted receive, and used none in the meantime. */
 static bool has_no_receive(const struct end *e)
 {
 	return e->then && is_up(e->now) && diag_has(e->now, QP_HW_RQ_PI) &&
@@ -136,7 +136,7 @@ static bool has_no_receive(const struct end *e)
 	       diag_same(e->now, e->then, QP_HW_RQ_CI);
 }
 
-/* Posted to the receive queue, and the adapter does not know. */
+/* Receives were posted that the adapter does not know of. */
 static bool rq_is_unheard(const struct diag_row *qp)
 {
 	return diag_apart(qp, QP_RQ_PI, QP_HW_RQ_PI);
@@ -144,7 +144,7 @@ static bool rq_is_unheard(const struct diag_row *qp)
 
 /* ---- what explains more than one QP ------------------------------------------------ */
 
-/* What its device counted: it has one port so far. */
+/* Counters of its device, which has one port so far. */
 static const struct diag_row *counters_of(const struct diag_snapshot *m,
 					  const struct diag_row *qp)
 {
@@ -158,7 +158,7 @@ static const struct diag_row *cq_of(struct judge *j, const struct diag_row *qp,
 			      diag_u64(qp, field));
 }
 
-/* @text: what happens to @qp by a device that does nothing */
+/* @text: how @qp is affected by a device that does not work */
 static bool device_explains(struct judge *j, const struct diag_row *at,
 			    const struct diag_row *qp, const char *text)
 {
@@ -187,7 +187,7 @@ static bool device_explains(struct judge *j, const struct diag_row *at,
 			    counters_of(m, at), qp, "%s", text);
 }
 
-/* A CQ of it that was accused: its owner does not get on. */
+/* Whether one of its CQs was accused: the owner makes no progress. */
 static bool cq_explains(struct judge *j, const struct diag_row *qp,
 			unsigned int field, const char *text)
 {
@@ -195,7 +195,7 @@ static bool cq_explains(struct judge *j, const struct diag_row *qp,
 			    text);
 }
 
-/* A CQ that fails takes its QPs along. */
+/* A CQ that fails stops its QPs, too. */
 static bool stopped_with_cq(struct judge *j, const struct diag_row *qp)
 {
 	static const char text[] = "was stopped with its CQ";
@@ -216,9 +216,8 @@ static bool others_explain(struct judge *j, const struct diag_row *qp,
 }
 
 /*
- * Whether packets are dropped at the port or by a limit is among the counters:
- * where these cannot be read the adapters of both ends may have a cause that
- * nobody sees.
+ * The counters show whether packets are dropped at the port or by a limit: if they
+ * cannot be read, the adapter at either end may have a cause that remains unseen.
  */
 static bool drops_are_unknown(struct judge *j, const struct diag_row *qp)
 {
@@ -243,49 +242,52 @@ static void doubt_cause(struct judge *j, const struct diag_row *qp,
 static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {
+	uint32_t n = diag_apart(now, QP_SQ_PI, QP_HW_SQ_PI);
 	char age[32];
 
-	/* With something to do it may look for more when that is done. */
+	/* While busy, it may check for more only when done. */
 	if (!is_up(now) || !is_up(then) || !diag_same(now, then, QP_HW_SQ_PI) ||
 	    to_send(now) || to_send(then) ||
-	    !diag_apart(now, QP_SQ_PI, QP_HW_SQ_PI) ||
-	    !diag_apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
+	    !n || !diag_apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
 	    device_explains(j, now, now, "its requests are not carried out"))
 		return;
-	eadm_accuse(j, now, "%u blocks were posted to the send queue that the adapter does not know of after %s",
-		    diag_apart(now, QP_SQ_PI, QP_HW_SQ_PI),
+	eadm_accuse(j, now, "the adapter has not noticed %u posted send %s for %s",
+		    n, eadm_plural(n, "entry", "entries"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
 
-/* The sender, which has done nothing wrong, is told of beside the receiver. */
+/* The sender has done nothing wrong; mention it together with the receiver. */
 static void add_sender(struct judge *j, const struct end *receiver,
 		       const struct end *sender)
 {
+	uint32_t n = to_send(sender->now);
+
 	eadm_cite(j, DIAG_QP, sender->now, QP_HW_SQ_PI);
 	eadm_cite(j, DIAG_QP, sender->now, QP_HW_SQ_CI);
 	eadm_cite_growth(j, DIAG_QP, receiver->now, receiver->then,
 			 QP_HW_RX_PACKETS);
 	eadm_follows(j, NULL, DIAG_QP, receiver->now, sender->now,
-		     "waits for a receive with %u blocks to send",
-		     to_send(sender->now));
+		     "waits for a receive with %u %s to send", n,
+		     eadm_plural(n, "entry", "entries"));
 }
 
 static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {
 	struct end e = { now, then }, sender = peer_of(j, now);
+	uint32_t n = diag_apart(now, QP_RQ_PI, QP_HW_RQ_PI);
 	char age[32];
 
-	/* It may look at the receive queue only when something arrives. */
+	/* It may check the receive queue only when something arrives. */
 	if (!has_no_receive(&e) || !rq_is_unheard(now) ||
 	    !rq_is_unheard(then) || !knocks(&sender, &e))
 		return;
 	eadm_accuse(
 		j, now,
-		"%u receives were posted that the adapter does not know of after %s, while %s QP %" PRIu64
+		"the adapter has not noticed %u posted %s for %s, while %s QP %" PRIu64
 		" asks for one",
-		diag_apart(now, QP_RQ_PI, QP_HW_RQ_PI),
+		n, eadm_plural(n, "receive", "receives"),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
 		sender.now->id);
 	eadm_cite_all(j, DIAG_QP, now, rq_facts);
@@ -303,33 +305,39 @@ static void look_not_taken(struct judge *j, const struct diag_row *now,
 			   const struct diag_row *then)
 {
 	struct end e = { now, then }, sender = peer_of(j, now);
+	uint32_t n = diag_apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI);
 	char age[32];
 
-	if (!is_up(now) || !diag_apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI) ||
+	if (!is_up(now) || !n ||
 	    !diag_apart(then, QP_HW_RQ_PI, QP_HW_RQ_CI) ||
 	    !diag_same(now, then, QP_HW_RQ_CI) || !knocks(&sender, &e))
 		return;
 	eadm_accuse(
 		j, now,
-		"its adapter knows of %u receives and has taken none for %s, while %s QP %" PRIu64
+		"its adapter knows of %u %s but has used none for %s, while %s QP %" PRIu64
 		" asks for one",
-		diag_apart(now, QP_HW_RQ_PI, QP_HW_RQ_CI),
+		n, eadm_plural(n, "receive", "receives"),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
 		sender.now->id);
 	eadm_cite_all(j, DIAG_QP, now, rq_facts);
 	add_sender(j, &e, &sender);
 }
 
-/* Who asks for a receive at another machine; the rest is seen from there. */
+/*
+ * The sender that waits for a receive on another machine; the rest must
+ * be examined there.
+ */
 static void wait_for_peer(struct judge *j, const struct end *e)
 {
+	uint32_t n = to_send(e->now);
 	char age[32];
 
-	eadm_accuse(j, e->now, "%u blocks are posted, and the peer %s has taken none for %s: it has no receive for them",
-		    to_send(e->now), diag_text(e->now, QP_PEER_ADDR),
+	eadm_accuse(j, e->now, "%u send %s posted, but the peer %s has accepted none for %s: it has no receive posted",
+		    n, eadm_plural(n, "entry is", "entries are"),
+		    diag_text(e->now, QP_PEER_ADDR),
 		    diag_interval(e->now, e->then, age, sizeof(age)));
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-	eadm_judge_cause(j, "The application at the peer posts no receives: it is blocked, stopped or slow; or its adapter does not take them.");
+	eadm_judge_cause(j, "The application at the peer posts no receives: it is blocked, stopped or slow; or its adapter does not accept them.");
 	eadm_cite_all(j, DIAG_QP, e->now, sq_facts);
 	eadm_cite_growth(j, DIAG_QP, e->now, e->then, QP_HW_TX_PACKETS);
 }
@@ -338,6 +346,7 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
 	struct end e = { now, then }, peer = peer_of(j, now);
+	uint32_t n = to_send(now);
 	char age[32];
 
 	if (!sends_nothing(&e, &peer) || is_retrying(now, then) ||
@@ -352,15 +361,16 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 			wait_for_peer(j, &e);
 		return;
 	}
-	eadm_accuse(j, now, "%u blocks are posted, and none was sent or completed for %s",
-		    to_send(now), diag_interval(now, then, age, sizeof(age)));
+	eadm_accuse(j, now, "%u send %s posted, but none was sent or completed for %s",
+		    n, eadm_plural(n, "entry is", "entries are"),
+		    diag_interval(now, then, age, sizeof(age)));
 	if (!peer.now)
 		eadm_judge_severity(j, EADM_SEVERITY_WARNING);
 	else if (!is_up(peer.now))
 		eadm_judge_cause(
-			j, "The QP of the peer is not connected any more.");
+			j, "The peer's QP is no longer connected.");
 	else
-		eadm_judge_cause(j, "The adapter does not work on this QP: it hangs, or holds the QP back.");
+		eadm_judge_cause(j, "The adapter does not process this QP: it hangs, or holds the QP back.");
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 	doubt_cause(j, now, peer.now);
 	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS);
@@ -373,28 +383,31 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 {
 	struct end e = { now, then }, sender = peer_of(j, now);
 	char age[32];
+	uint32_t n;
 
 	if (!has_no_receive(&e) || rq_is_unheard(now) ||
 	    !knocks(&sender, &e))
 		return;
-	/* Its owner waits for something that is not its fault. */
+	n = to_send(sender.now);
+	/* Its owner is waiting for something that is not its fault. */
 	if (cq_explains(j, now, QP_RECV_CQN, "has no receive posted") ||
 	    cq_explains(j, now, QP_SEND_CQN, "has no receive posted") ||
 	    eadm_follows(j, NULL, DIAG_QP, now, now, "has no receive posted")) {
 		eadm_follows(j, NULL, DIAG_QP, now, sender.now,
-			     "waits for a receive with %u blocks to send",
-			     to_send(sender.now));
+			     "waits for a receive with %u %s to send", n,
+			     eadm_plural(n, "entry", "entries"));
 		return;
 	}
-	eadm_accuse(j, now, "no receive is posted, and the peer, %s QP %" PRIu64 ", waits with %u blocks to send for %s",
-		    sender.now->device, sender.now->id, to_send(sender.now),
+	eadm_accuse(j, now, "no receive is posted, and the peer, %s QP %" PRIu64 ", waits with %u %s to send for %s",
+		    sender.now->device, sender.now->id, n,
+		    eadm_plural(n, "entry", "entries"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_judge_consumer(j, diag_u64(now, QP_PID));
 	eadm_cite_all(j, DIAG_QP, now, rq_facts);
 	add_sender(j, &e, &sender);
 }
 
-/* Who gives up has sent again; who has not was told by the peer that it did. */
+/* An end that gave up has retransmitted; one that has not was notified by its peer. */
 static bool gave_up(const struct diag_row *qp)
 {
 	return diag_has(qp, QP_FIRST_CAUSE) &&
@@ -414,6 +427,7 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
 	struct end e = { now, then }, peer = peer_of(j, now);
+	uint64_t again = diag_growth(now, then, QP_HW_RTO);
 	char age[32];
 
 	if (!gave_up(now) && (!sends_nothing(&e, &peer) ||
@@ -434,10 +448,12 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 		if (peer.now && was_given_up(peer.now))
 			eadm_follows(
 				j, NULL, DIAG_QP, now, peer.now,
-				"was stopped: its peer gave the connection up");
+				"was stopped: its peer gave up the connection");
 	} else {
-		eadm_accuse(j, now, "%" PRIu64 " retransmissions within %s, and nothing came back from %s",
-			    diag_growth(now, then, QP_HW_RTO),
+		eadm_accuse(j, now, "%" PRIu64 " %s within %s, and nothing came back from %s",
+			    again,
+			    eadm_plural(again, "retransmission",
+					"retransmissions"),
 			    diag_interval(now, then, age, sizeof(age)),
 			    diag_text(now, QP_PEER_ADDR));
 	}
@@ -447,8 +463,8 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * The counter of a QP may have few bits, so it tells what was sent only where the
- * device as a whole sent no more than that; else all of that may be its own.
+ * The QP's counter may be narrow, so it is only used if the whole device sent
+ * no more than fits; otherwise all the device sent may be the QP's.
  */
 static void look_storm(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
@@ -469,7 +485,7 @@ static void look_storm(struct judge *j, const struct diag_row *now,
 	if (few)
 		sent = diag_growth(now, then, QP_HW_TX_PACKETS);
 	if (again < sent / 100 ||
-	    others_explain(j, now, peer.now, "sends again what is dropped"))
+	    others_explain(j, now, peer.now, "retransmits what is dropped"))
 		return;
 	eadm_accuse(j, now, "%" PRIu64 " retransmissions to %s within %s",
 		    again, diag_text(now, QP_PEER_ADDR),
@@ -482,7 +498,7 @@ static void look_storm(struct judge *j, const struct diag_row *now,
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
 
-/* Messages came in, but now and then there was no receive for the next one. */
+/* Messages arrived, but at times there was no receive for the next one. */
 static bool receives_late(const struct end *e)
 {
 	return e->now && e->then &&
@@ -492,8 +508,8 @@ static bool receives_late(const struct end *e)
 }
 
 /*
- * Nearly always something to send. Who posts one request after the other has
- * nothing now and then, but not at two looks of four.
+ * Almost always something to send. A QP that posts one request after the other
+ * is idle now and then, but not in two samples of four.
  */
 static bool always_sends(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
@@ -506,7 +522,7 @@ static bool always_sends(struct judge *j, const struct diag_row *now,
 	return idle <= (eadm_judge_between(j) > 1);
 }
 
-/* Always something to send, and hardly anything is sent. */
+/* There is always something to send, but hardly anything is sent. */
 static void look_slow(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
@@ -515,12 +531,13 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	uint64_t done = diag_growth(now, then, QP_HW_SQ_CI);
 	uint64_t ns = now->time - then->time;
 	struct end peer = peer_of(j, now);
+	uint32_t n = to_send(now);
 	char age[32];
 
-	/* Packets that nobody counts may be many. */
+	/* Without a packet counter, it may be many. */
 	if (!diag_has(now, QP_HW_TX_PACKETS))
 		return;
-	/* Too short to tell, stalled, or quick. */
+	/* Time too short, stalled, or fast. */
 	if (!is_up(now) || !is_up(then) || ns < SECOND / 2 || !done ||
 	    sent * SECOND / ns >= SLOW_PACKETS || is_retrying(now, then) ||
 	    !always_sends(j, now, then) || receives_late(&peer) ||
@@ -531,11 +548,11 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 		    "sends next to nothing: packets are dropped by the limits"))
 		return;
 	eadm_accuse(j, now,
-		    "%u blocks are posted, and only %" PRIu64
-		    " were done within %s",
-		    to_send(now), done,
+		    "%u send %s posted, but only %" PRIu64 " %s completed within %s", n,
+		    eadm_plural(n, "entry is", "entries are"), done,
+		    eadm_plural(done, "was", "were"),
 		    diag_interval(now, then, age, sizeof(age)));
-	/* Of a peer elsewhere it is not known whether it has receives. */
+	/* For a remote peer, it is unknown whether it has receives posted. */
 	if (!peer.now)
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	doubt_cause(j, now, peer.now);
@@ -553,8 +570,9 @@ static void look_drops(struct judge *j, const struct diag_row *now,
 
 	if (!bad && !invalid)
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " received packets were dropped as bad and %" PRIu64 " as invalid within %s",
-		    bad, invalid, diag_interval(now, then, age, sizeof(age)));
+	eadm_accuse(j, now, "%" PRIu64 " received %s dropped as bad and %" PRIu64 " as invalid within %s",
+		    bad, eadm_plural(bad, "packet was", "packets were"),
+		    invalid, diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_ERROR_DROPS);
 	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_INVALID_DROPS);
 	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_RX_PACKETS);
@@ -563,40 +581,40 @@ static void look_drops(struct judge *j, const struct diag_row *now,
 
 /* ---- errors ------------------------------------------------------------------------ */
 
-/* Which end is to blame, and for what. */
+/* Which end is at fault, and why. */
 static const char *const causes[] = {
-	[EADM_CAUSE_GENERAL] = "The adapter could not carry a request out, for example because it could not reach the memory by DMA.",
-	[EADM_CAUSE_RECV_FORMAT] = "The peer posted a receive that makes no sense.",
+	[EADM_CAUSE_GENERAL] = "The adapter could not carry out a request, for example because it could not reach the memory by DMA.",
+	[EADM_CAUSE_RECV_FORMAT] = "The peer posted an invalid receive.",
 	[EADM_CAUSE_RECV_KEY] = "The receiving end does not know the key: a wrong rkey, or the memory region is gone.",
 	[EADM_CAUSE_RECV_ADDRESS] = "The access ends outside of the memory region at the receiving end or in memory that the adapter there cannot reach, or the message is longer than the receive.",
 	[EADM_CAUSE_RECV_ACCESS] = "The memory region at the receiving end does not allow this access.",
 	[EADM_CAUSE_RECV_PD] = "QP and memory region at the receiving end belong to different protection domains.",
 	[EADM_CAUSE_RECV_WRAP] = "The access at the receiving end wraps around the end of memory.",
-	[EADM_CAUSE_SEND_FORMAT] = "The sender posted a request that makes no sense.",
+	[EADM_CAUSE_SEND_FORMAT] = "The sender posted an invalid request.",
 	[EADM_CAUSE_SEND_READS] = "The sender has more reads under way than were agreed on.",
 	[EADM_CAUSE_SEND_KEY] = "The sender's request names a key that does not exist: a wrong lkey, or the memory region is gone.",
 	[EADM_CAUSE_SEND_ADDRESS] = "The sender's request reaches outside of its memory region, or to memory that the adapter cannot reach.",
 	[EADM_CAUSE_SEND_ACCESS] = "The sender's memory region does not allow this access.",
 	[EADM_CAUSE_SEND_PD] = "QP and memory region at the sender belong to different protection domains.",
 	[EADM_CAUSE_SEND_WRAP] = "The sender's request wraps around the end of memory.",
-	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave the connection up: this end did not answer it.",
+	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave up the connection: this end did not answer it.",
 	[EADM_CAUSE_FLUSHED] = "The QP was stopped before its requests were carried out.",
-	[EADM_CAUSE_QP_ERROR] = "The adapter could not carry requests of the QP out.",
+	[EADM_CAUSE_QP_ERROR] = "The adapter could not carry out requests of the QP.",
 	[EADM_CAUSE_UNSUPPORTED] = "The adapter does not have the operation.",
 	[EADM_CAUSE_ADDRESS_HANDLE] = "The request names an AH that does not exist.",
 	[EADM_CAUSE_LOCAL_ACCESS] = "The request names a key that does not exist, or memory that the key does not allow.",
 	[EADM_CAUSE_BAD_LENGTH] = "The message is longer than the adapter can send.",
 	[EADM_CAUSE_REMOTE_ACCESS] = "The peer's memory region is gone or does not allow the access.",
-	[EADM_CAUSE_REMOTE_ABORTED] = "The peer ended what it had with this end: its process was restarted or its adapter reset.",
+	[EADM_CAUSE_REMOTE_ABORTED] = "The peer dropped its state for this end: its process was restarted or its adapter reset.",
 	[EADM_CAUSE_REMOTE_QP] = "The peer has no such QP, or its Q_Key is another one: its process has ended or was restarted.",
 	[EADM_CAUSE_RECEIVER_NOT_READY] = "The peer had no receive posted in time.",
 	[EADM_CAUSE_RECV_LENGTH] = "The receive at the peer is too short.",
-	[EADM_CAUSE_REMOTE_STATUS] = "The peer's adapter answered with a status that is not known.",
-	[EADM_CAUSE_UNRESPONSIVE] = "The peer answered before and does no longer: its machine has gone or hangs, or the path broke.",
-	[EADM_CAUSE_UNKNOWN_PEER] = "The peer has no AH for this end: its application does not know this one, or not any more.",
+	[EADM_CAUSE_REMOTE_STATUS] = "The peer's adapter answered with an unknown status.",
+	[EADM_CAUSE_UNRESPONSIVE] = "The peer answered before but no longer does: its machine is down or hangs, or the path broke.",
+	[EADM_CAUSE_UNKNOWN_PEER] = "The peer has no AH for this end: its application does not know this one, or no longer does.",
 	[EADM_CAUSE_UNREACHABLE] = "The peer never answered: a firewall or security group that does not let its members reach each other in both directions, no path between the networks of the two ends, or a machine that is down.",
 	[EADM_CAUSE_FEATURE_MISMATCH] = "The peer's adapter does not have what the request asks for.",
-	[EADM_CAUSE_OVERRUN] = "Completions came faster than they were taken, and the CQ had no room for more.",
+	[EADM_CAUSE_OVERRUN] = "Completions arrived faster than they were consumed, and the CQ had no room for more.",
 	[EADM_CAUSE_ADAPTER_RESET] = "The adapter was reset, or restarted by itself, and has forgotten the object.",
 	[EADM_CAUSE_ADAPTER_GONE] = "The adapter no longer answers on the bus.",
 };
@@ -637,9 +655,9 @@ static bool has_failed_request(struct judge *j, const struct diag_row *qp)
 }
 
 /*
- * Whether @a failed, and @b was stopped for that: both ends name the same cause.
- * Whose request it was has a completion that says so; the other end was told of
- * an access or a receive, or simply later.
+ * Whether @a failed and @b was stopped because of that: both ends report the
+ * same cause. The end whose request failed has a completion that says so; the
+ * other end got an access or receive error, or was simply notified later.
  */
 static bool failed_first(struct judge *j, const struct diag_row *a,
 			 const struct diag_row *b)
@@ -702,7 +720,7 @@ static void look_error(struct judge *j, const struct diag_row *now,
 			"was stopped because a request of its peer failed");
 }
 
-/* Of a driver that tells no more than the state. */
+/* For drivers that report only the state. */
 static void look_plain_error(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {
@@ -725,7 +743,7 @@ static void look_forgotten(struct judge *j, const struct diag_row *now,
 		    (int64_t)diag_u64(now, QP_HW_ERROR) == -ENODEV;
 
 	(void)then;
-	/* An event without the adapter having raised one: the driver did. */
+	/* There was an event that the adapter did not raise: the driver did. */
 	if (!dead && (!diag_u64(now, QP_EVENTS) || !is_stopped(now) ||
 		      diag_has(now, QP_FIRST_EVENT)))
 		return;
@@ -767,7 +785,7 @@ static void look_flush(struct judge *j, const struct diag_row *now,
 	    stopped_with_cq(j, now) ||
 	    device_explains(j, now, now, "its requests are not flushed"))
 		return;
-	/* Somebody is at it. */
+	/* It is being worked on. */
 	if ((kernel && (!diag_same(now, then, QP_SQ_CI) ||
 			!diag_same(now, then, QP_RQ_CI))) ||
 	    (!kernel && (!diag_same(now, then, QP_HW_SQ_CI) ||
@@ -775,7 +793,7 @@ static void look_flush(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(
 		j, now,
-		"stopped %s ago, and not all that was posted has been completed",
+		"stopped %s ago, and some posted requests have not been completed",
 		eadm_age_text(diag_u64(now, QP_STATE_AGE), age, sizeof(age)));
 	if (kernel && flushed) {
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
@@ -812,7 +830,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 	}, {
 		.name = "lost-doorbell", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
-		.help = "Requests are posted that the adapter does not know of.",
+		.help = "The adapter has not noticed requests that were posted.",
 		.cause = "The write to the doorbell was lost, or the process was stopped before it.",
 		.next = "eadm dump qp {id} -d {dev} --hw",
 		.alike = "An adapter that fetches more requests when it has finished those it has, and receives when a message arrives: it is reported only when it has nothing to do, or when a message has arrived and waits.",
@@ -820,7 +838,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 	}, {
 		.name = "receive-not-taken", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
-		.help = "Messages arrive, receives are posted, and the adapter takes none.",
+		.help = "Messages arrive and receives are posted, but the adapter uses none.",
 		.cause = "The adapter of the receiver does not match messages with receives.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump rqe {id} -d {dev} --around ci --hw",
 		.alike = "Receives without a message for them: it is reported only when a message has arrived and waits.",
@@ -828,17 +846,17 @@ const struct eadm_rule eadm_rules_qp[] = {
 	}, {
 		.name = "sender-stalled", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
-		.help = "Requests are posted, and the adapter sends and completes none.",
+		.help = "Requests are posted, but the adapter sends and completes none.",
 		.cause = "The adapter holds the QP back, the path to the peer is blocked, or the receiver has no receive posted.",
-		.next = "eadm dump qp {id} -d {dev} --hw; eadm diagnose at the peer",
-		.alike = "A peer that posts receives late or is stopped: the sender keeps asking for a receive then. Where that peer is not on this machine, a sender that asks is a notice, and one that does not a warning. Packets that are dropped at the port or by a limit: where the counters for that cannot be read, a notice.",
+		.next = "eadm dump qp {id} -d {dev} --hw; on the peer: eadm diagnose",
+		.alike = "A peer that posts receives late or is stopped: the sender keeps asking for a receive then. Where that peer is not on this machine, a sender that asks is a notice, and one that does not is a warning. Packets that are dropped at the port or by a limit: a notice where the counters for that cannot be read.",
 		.look = look_stalled,
 	}, {
 		.name = "receiver-starved", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_NOTICE, .needs = HW,
 		.help = "No receive is posted while the peer has something to send.",
 		.cause = "The application does not post receives: it is blocked, stopped or slow, or posts fewer than the peer sends.",
-		.next = "eadm dump qp {id} -d {dev} --hw; see what its process does: cat /proc/PID/stat /proc/PID/wchan",
+		.next = "eadm dump qp {id} -d {dev} --hw; see what its process does: cat /proc/{pid}/stat /proc/{pid}/wchan",
 		.alike = "An application that is stopped, sleeps, or posts late on purpose: therefore a notice.",
 		.look = look_starved,
 	}, {
@@ -846,24 +864,24 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The peer does not answer: everything is retransmitted, or the connection was given up.",
 		.cause = "The peer's machine is down or cut off, or a firewall or security group drops its packets.",
-		.next = "eadm dump qp {id} -d {dev} --hw; ping the peer; eadm diagnose there",
-		.alike = "A peer that was stopped with SIGSTOP or polls rarely: its adapter answers for it. One whose QP or device has a verdict: listed there. A port that drops packets: where its counters cannot be read, a notice.",
+		.next = "eadm dump qp {id} -d {dev} --hw; ping the peer; on the peer: eadm diagnose",
+		.alike = "A peer that was stopped with SIGSTOP or polls rarely: its adapter answers for it. One whose QP or device has a verdict: it is listed there. A port that drops packets: a notice where its counters cannot be read.",
 		.look = look_silent,
 	}, {
 		.name = "sender-slow", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_WARNING, .needs = HW,
 		.help = "A QP always has requests to send and moves next to nothing.",
 		.cause = "The adapter or the path to the peer is overloaded, or the receiver posts receives too slowly.",
-		.next = "eadm stat qp --hw --live -d {dev}; eadm diagnose at the peer",
-		.alike = "A receiver that posts late, which is without receives now and then; a sender that posts rarely, which has nothing to send in one of the samples. Of a peer elsewhere that is not known: a notice.",
+		.next = "eadm stat qp --hw --live -d {dev}; on the peer: eadm diagnose",
+		.alike = "A receiver that posts late: it is without receives now and then. A sender that posts rarely: it has nothing to send in one of the samples. For a peer on another machine this is not known: a notice.",
 		.look = look_slow,
 	}, {
 		.name = "retransmission-storm", .kind = DIAG_QP, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = HW,
-		.help = "More than one packet in a hundred of a QP is sent again.",
+		.help = "More than one packet in a hundred of a QP is retransmitted.",
 		.cause = "Packets get lost on the way to this peer.",
 		.next = "eadm stat qp --hw --live -d {dev}",
-		.alike = "A few losses, which congestion brings: fewer than ten, or one in a hundred, do not count.",
+		.alike = "A few losses, which congestion causes: fewer than ten, or one in a hundred, do not count.",
 		.look = look_storm,
 	}, {
 		.name = "bad-packets", .kind = DIAG_QP, .two = true,

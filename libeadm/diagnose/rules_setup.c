@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about how the machine is set up. Each says what is well, too: a device
- * may have a line of every rule. What a source does not have is not judged.
+ * Rules about how the machine is set up. Each one also reports what is fine: a device
+ * may have a line from every rule. What a source does not have is not judged.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "family/family.h"
 #include "rules.h"
 #include "eadm_nl.h"
+#include "source/query.h"
 
-/* Less locked memory than this fails ordinary applications. */
+/* Less locked memory than this makes ordinary applications fail. */
 #define MEMLOCK_MIN	(64ULL << 20)
-/* What the other end of a path must take at least: IPv6 has it so. */
+/* Every path must support this much: IPv6 requires it. */
 #define MTU_MIN		1280
 
 static bool knows(struct judge *j, const struct diag_row *row,
@@ -26,7 +28,7 @@ static bool knows(struct judge *j, const struct diag_row *row,
 	return false;
 }
 
-/* A capture may have any number there: strerror() knows what is none. */
+/* A capture may contain any number; strerror() handles invalid ones. */
 static int errno_of(const struct diag_row *row, unsigned int field)
 {
 	int64_t error = -(int64_t)(int32_t)diag_u64(row, field);
@@ -66,7 +68,7 @@ const struct eadm_family *eadm_judge_family(struct judge *j,
 	return eadm_family_find(driver_name(j, dev));
 }
 
-/* Whether rdma_cm makes connections of one of the devices; also of none. */
+/* Whether rdma_cm is used for connections of at least one device; true without devices. */
 static bool uses_cm(struct judge *j)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
@@ -81,7 +83,7 @@ static bool uses_cm(struct judge *j)
 	return !devs->n;
 }
 
-/* A library above verbs, through which applications use one of the devices. */
+/* A library on top of verbs that applications use for one of the devices. */
 static const char *middleware(struct judge *j)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
@@ -108,7 +110,7 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* Its driver should show all of it, and does not: that is not to pass for well. */
+/* Whether its driver should show everything and does not: that must not count as fine. */
 static bool is_hidden(const struct diag_row *dev)
 {
 	const struct eadm_family *family =
@@ -121,7 +123,7 @@ static bool is_hidden(const struct diag_row *dev)
 static const char show_it[] =
 	"modprobe eadm, with the {driver}.ko that comes with it: modinfo {driver}";
 
-/* Whether it was hidden, and that is said. */
+/* Report that something is hidden, if so. */
 bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
 		       const char *what)
 {
@@ -140,7 +142,8 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 
 	(void)then;
 	if (n)
-		eadm_pass(j, now, "%zu RDMA device%s", n, n == 1 ? "" : "s");
+		eadm_pass(j, now, "%zu RDMA %s", n,
+			  eadm_plural(n, "device", "devices"));
 	else
 		eadm_accuse(j, now, "no RDMA device");
 }
@@ -154,7 +157,7 @@ static void look_modules(struct judge *j, const struct diag_row *now,
 	size_t i, at = 0, n = EADM_ARRAY_SIZE(needed);
 
 	(void)then;
-	/* The last two are for connections. */
+	/* The last two are only needed for connections. */
 	if (!uses_cm(j))
 		n -= 2;
 	for (i = 0; i < n; i++) {
@@ -175,7 +178,7 @@ static void look_modules(struct judge *j, const struct diag_row *now,
 				  "ib_core, ib_uverbs, rdma_cm and rdma_ucm");
 }
 
-/* Whose module the family's driver is, in brackets, or nothing when that is not known. */
+/* The origin of the family's driver module in brackets, or "" if unknown. */
 static void put_origin(struct judge *j, const struct eadm_family *family,
 		       char *buf, size_t size)
 {
@@ -187,7 +190,7 @@ static void put_origin(struct judge *j, const struct eadm_family *family,
 		snprintf(buf, size, " (%s)", origin);
 }
 
-/* Another driver of the adapters that eadm has one for. */
+/* A driver other than eadm's, for an adapter that eadm has a driver for. */
 static bool is_foreign(struct judge *j, const struct diag_row *dev)
 {
 	const struct eadm_family *family =
@@ -200,7 +203,7 @@ static bool is_foreign(struct judge *j, const struct diag_row *dev)
 		return false;
 	module = eadm_family_module(family, 0);
 	put_origin(j, family, whose, sizeof(whose));
-	eadm_accuse(j, dev, "the driver %s that is loaded is not eadm's%s: the module eadm cannot show the device",
+	eadm_accuse(j, dev, "the loaded driver %s is not eadm's%s: the module eadm cannot show the device",
 		    module, whose);
 	snprintf(remedy, sizeof(remedy),
 		 "load %s.ko of eadm in its place, or continue with what RDMA netlink shows",
@@ -223,7 +226,7 @@ static void look_companion(struct judge *j, const struct diag_row *now,
 	for (i = 0; i < devs->n; i++)
 		shows |= diag_has(&devs->row[i], DEV_STATE);
 	if (!module && !shows) {
-		eadm_accuse(j, now, "the module eadm is not loaded: only what RDMA netlink reports is shown");
+		eadm_accuse(j, now, EADM_COMPANION_ABSENT ": only what RDMA netlink reports is shown");
 		return;
 	}
 	for (i = 0; i < devs->n; i++)
@@ -305,7 +308,7 @@ static void look_rdma_cm(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	if (error == ENOENT) {
-		eadm_accuse(j, now, "/dev/infiniband/rdma_cm is not there: no connections by rdma_cm");
+		eadm_accuse(j, now, "/dev/infiniband/rdma_cm does not exist: no connections through rdma_cm");
 		eadm_judge_next(j, "modprobe rdma_ucm");
 	} else {
 		eadm_accuse(j, now, "/dev/infiniband/rdma_cm: %s",
@@ -326,7 +329,7 @@ static void look_verbs(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "libibverbs is not installed: no application can use verbs");
 }
 
-/* Verbs finds the provider of a device by the name of its driver. */
+/* Verbs finds a device's provider by the name of its driver. */
 static void look_provider(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
@@ -354,7 +357,7 @@ static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 	const char *driver = diag_text(dev, DEV_DRIVER);
 	char whose[128];
 
-	/* Its adapters have a family, or nothing would be hidden. */
+	/* There is a family: is_hidden() requires one. */
 	put_origin(j, eadm_family_find(driver), whose, sizeof(whose));
 	if (!module_named(j, "eadm")) {
 		eadm_unseen(j, dev, show_it, "driver %s%s; its %sfirmware cannot be seen",
@@ -462,7 +465,7 @@ static void look_address(struct judge *j, const struct diag_row *now,
 	if (diag_u64(setup, SETUP_IPV4))
 		eadm_pass(j, now, "%s has an IPv4 address", netdev);
 	else
-		eadm_accuse(j, now, "%s has no IPv4 address in this network namespace: no connections by rdma_cm",
+		eadm_accuse(j, now, "%s has no IPv4 address in this network namespace: no connections through rdma_cm",
 			    netdev);
 }
 
@@ -504,28 +507,58 @@ static void look_vectors(struct judge *j, const struct diag_row *now,
 	uint64_t most = family ? eadm_family_vectors(family) : 0;
 	uint64_t cpus = diag_u64(machine(j), MACHINE_CPUS);
 	uint64_t wanted = most && most < cpus ? most : cpus, have;
+	/* Every known adapter has at least one vector for its events. */
+	uint64_t common = family ? family->common_vectors : 1;
 	char beside[40] = "";
+	const char *vectors;
 
 	(void)then;
 	if (!diag_u64(now, DEV_VECTORS)) {
 		eadm_judge_hidden(j, now, "how many interrupt vectors it has");
 		return;
 	}
-	have = diag_u64(now, DEV_VECTORS) - 1;
+	have = diag_u64(now, DEV_VECTORS);
+	have -= have < common ? have : common;
+	vectors = eadm_plural(have, "vector", "vectors");
 	if (knows(j, machine(j), MACHINE_CPUS))
-		snprintf(beside, sizeof(beside), ", %" PRIu64 " CPUs", cpus);
+		snprintf(beside, sizeof(beside), ", %" PRIu64 " %s", cpus,
+			 eadm_plural(cpus, "CPU", "CPUs"));
 	if (have && have >= wanted) {
-		eadm_pass(j, now, "%" PRIu64 " vectors for completions%s", have,
-			  beside);
+		eadm_pass(j, now, "%" PRIu64 " %s for completions%s", have,
+			  vectors, beside);
 		return;
 	}
-	eadm_accuse(j, now, "%" PRIu64 " vectors for completions%s", have,
+	eadm_accuse(j, now, "%" PRIu64 " %s for completions%s", have, vectors,
 		    beside);
 	if (!have)
 		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
 }
 
-/* Completion vectors that all interrupt one CPU make it the bottleneck. */
+/* If all completion vectors interrupt the same CPU, it is the bottleneck. */
+/* Say which files to write to: the number of each completion interrupt. */
+static void say_interrupts(struct judge *j, const struct diag_row *now)
+{
+	const struct diag_rows *irqs = &eadm_judge_now(j)->rows[DIAG_IRQ];
+	const char *between = "";
+	char list[160] = "", text[320];
+	size_t at = 0, i;
+
+	for (i = 0; i < irqs->n && at < sizeof(list) - 24; i++) {
+		const struct diag_row *irq = &irqs->row[i];
+
+		if (irq->dev != now->dev ||
+		    diag_u64(irq, IRQ_ROLE) != EADM_EQ_ROLE_COMPLETION)
+			continue;
+		at += snprintf(list + at, sizeof(list) - at, "%s%" PRIu64,
+			       between, irq->id);
+		between = ",";
+	}
+	snprintf(text, sizeof(text),
+		 "let irqbalance spread them, or write other CPUs to /proc/irq/N/smp_affinity_list, N being %s",
+		 list);
+	eadm_judge_next(j, text);
+}
+
 static void look_affinity(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
@@ -562,9 +595,11 @@ static void look_affinity(struct judge *j, const struct diag_row *now,
 	if (spread)
 		eadm_pass(j, now, "%u completion interrupts on different CPUs",
 			  known);
-	else
-		eadm_accuse(j, now, "all %u completion interrupts go to CPU %s",
-			    known, first);
+	if (spread)
+		return;
+	eadm_accuse(j, now, "all %u completion interrupts go to CPU %s", known,
+		    first);
+	say_interrupts(j, now);
 }
 
 static void look_iommu(struct judge *j, const struct diag_row *now,
@@ -579,7 +614,7 @@ static void look_iommu(struct judge *j, const struct diag_row *now,
 	if (!*type)
 		eadm_pass(j, now, "no IOMMU translates its DMA");
 	else if (!strcmp(type, "identity"))
-		eadm_pass(j, now, "the IOMMU passes its DMA on");
+		eadm_pass(j, now, "the IOMMU passes its DMA through");
 	else
 		eadm_accuse(j, now, "the IOMMU translates its DMA (%s): registering memory costs more",
 			    type);
@@ -587,7 +622,7 @@ static void look_iommu(struct judge *j, const struct diag_row *now,
 
 /* ---- what libraries above verbs need -------------------------------------------- */
 
-/* Buffers in huge pages are copied at a fork, which takes huge pages, too. */
+/* On fork, buffers in huge pages are copied, which requires more huge pages. */
 static void look_huge_pages(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)
 {
@@ -599,14 +634,14 @@ static void look_huge_pages(struct judge *j, const struct diag_row *now,
 	if (!library || !knows(j, now, MACHINE_HUGE))
 		return;
 	if (!all) {
-		eadm_pass(j, now, "there are no huge pages: %s takes ordinary ones",
+		eadm_pass(j, now, "there are no huge pages: %s uses regular pages",
 			  library);
 	} else if (left) {
-		eadm_pass(j, now, "%" PRIu64 " of %" PRIu64 " huge pages are free",
-			  left, all);
+		eadm_pass(j, now, "%" PRIu64 " of %" PRIu64 " huge pages %s free",
+			  left, all, eadm_plural(left, "is", "are"));
 	} else {
-		eadm_accuse(j, now, "none of %" PRIu64 " huge pages is free: a process of %s that forks may be killed by SIGBUS",
-			    all, library);
+		eadm_accuse(j, now, "none of %" PRIu64 " huge %s is free: a process of %s that forks may be killed by SIGBUS",
+			    all, eadm_plural(all, "page", "pages"), library);
 		eadm_cite(j, DIAG_MACHINE, now, MACHINE_HUGE);
 		eadm_cite(j, DIAG_MACHINE, now, MACHINE_HUGE_FREE);
 	}
@@ -624,25 +659,26 @@ static void look_fork(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "the kernel does not copy registered memory for a process that forks: its data may be damaged");
 }
 
-/* Applications that find no device by it go on by other ways, silently. */
+/* Applications that find no device through it silently use another transport. */
 static void look_in_use(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
 	const struct eadm_family *family = eadm_judge_family(j, now);
 	const char *library = family ? eadm_family_middleware(family) : NULL;
+	uint64_t n = diag_u64(now, DEV_CTXS);
 
 	(void)then;
 	if (!library || !diag_has(now, DEV_CTXS))
 		return;
-	if (diag_u64(now, DEV_CTXS))
-		eadm_pass(j, now, "%" PRIu64 " processes have it open",
-			  diag_u64(now, DEV_CTXS));
+	if (n)
+		eadm_pass(j, now, "%" PRIu64 " %s it open", n,
+			  eadm_plural(n, "process has", "processes have"));
 	else
-		eadm_pass(j, now, "no process has it open: an application that runs goes another way, such as TCP (fi_info shows what %s finds)",
+		eadm_pass(j, now, "no process has it open: a running application uses another transport, such as TCP (fi_info shows what %s finds)",
 			  library);
 }
 
-/* Memory of a GPU is registered by dma-buf, or by a module for that. */
+/* GPU memory is registered through dma-buf, or through a dedicated module. */
 static void look_gpu(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
@@ -683,7 +719,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 	}, {
 		.name = "rdma-modules", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "Kernel modules that applications of RDMA need are not loaded.",
+		.help = "Kernel modules that RDMA applications need are not loaded.",
 		.cause = "Nothing loads them at boot.",
 		.next = "modprobe -a ib_uverbs rdma_ucm; name them in /etc/modules-load.d/rdma.conf",
 		.alike = "A machine where only the kernel uses RDMA: therefore a warning.",
@@ -691,7 +727,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 	}, {
 		.name = "companion", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The module eadm is not loaded, shows nothing, or is of another version than the tool.",
+		.help = "The module eadm is not loaded, shows nothing, or has another version than the tool.",
 		.cause = "The module is not installed, or the driver is not the one that comes with it.",
 		.next = "modprobe eadm (packages eadm-dkms or eadm-kmod)",
 		.alike = "Adapters that eadm has no driver for: the rest works, therefore a warning.",
@@ -699,18 +735,18 @@ const struct eadm_rule eadm_rules_setup[] = {
 	}, {
 		.name = "rdma-cm", .kind = DIAG_VERBS, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The caller cannot make connections by rdma_cm.",
+		.help = "The caller cannot make connections through rdma_cm.",
 		.cause = "The module rdma_ucm is not loaded, or the caller may not open its file.",
 		.next = "a udev rule or the group that owns the file",
-		.alike = "Applications that run as another user: it is the caller's right that counts.",
+		.alike = "Applications that run as another user: only the caller's permission is checked.",
 		.look = look_rdma_cm,
 	}, {
 		.name = "memlock", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The caller may lock less than 64 MiB of memory.",
-		.cause = "The limit of locked memory has its usual value, too small to register memory.",
+		.cause = "The limit on locked memory has its usual value, which is too small to register memory.",
 		.next = "'* - memlock unlimited' in /etc/security/limits.d/, LimitMEMLOCK=infinity in services, --ulimit memlock=-1 for containers",
-		.alike = "Applications with another limit: it is the caller's that counts.",
+		.alike = "Applications with another limit: only the caller's limit is checked.",
 		.look = look_memlock,
 	}, {
 		.name = "netns-mode", .kind = DIAG_MACHINE, .groups = SETUP,
@@ -718,7 +754,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "Which network namespaces see the devices; never a fault.",
 		.cause = "The mode of ib_core.",
 		.next = "rdma system show",
-		.alike = "Either mode is as it should be.",
+		.alike = "Neither mode is a fault.",
 		.look = look_netns,
 	}, {
 		.name = "lockdown", .kind = DIAG_MACHINE, .groups = SETUP,
@@ -726,7 +762,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The kernel is locked down, so the adapter's own state cannot be read.",
 		.cause = "Secure boot, or an option of the kernel.",
 		.next = "boot without lockdown to read the adapter's own state",
-		.alike = "A machine that is locked down on purpose: only diagnosis lacks something.",
+		.alike = "A machine that is locked down on purpose: only diagnosis is limited.",
 		.look = look_lockdown,
 	}, {
 		.name = "libibverbs", .kind = DIAG_VERBS, .groups = SETUP,
@@ -773,7 +809,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The port has no GID.",
 		.cause = "The network interface has no address, or is down.",
-		.next = "give the network interface an address and set it up",
+		.next = "ip address add ADDRESS dev {netdev}; ip link set {netdev} up",
 		.alike = "Only the first 16 GIDs are read.",
 		.look = look_gid,
 	}, {
@@ -790,7 +826,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The caller cannot open the device.",
 		.cause = "Its file is not there, or the caller may not open it.",
 		.next = "a udev rule, the group that owns the file, or --device for containers",
-		.alike = "Applications that run as another user: it is the caller's right that counts.",
+		.alike = "Applications that run as another user: only the caller's permission is checked.",
 		.look = look_uverbs,
 	}, {
 		.name = "vectors", .kind = DIAG_DEV, .groups = SETUP,
@@ -812,7 +848,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.name = "iommu", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "An IOMMU translates the device's DMA.",
-		.cause = "The kernel was booted so.",
+		.cause = "The kernel was booted with it enabled.",
 		.next = "boot with iommu=pt",
 		.alike = "A machine where that is wanted for safety: only performance suffers.",
 		.look = look_iommu,
@@ -820,9 +856,9 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.name = "huge-pages", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "No huge page is free for a library that has buffers there.",
-		.cause = "All huge pages are in use: the library has its buffers in them, or something else has.",
+		.cause = "All huge pages are in use: the library has its buffers in them, or something else uses them.",
 		.next = "sysctl vm.nr_hugepages, or switch off the use of huge pages in the library's provider (man fi_provider)",
-		.alike = "A machine without huge pages, where ordinary ones are used. Adapters whose applications use verbs are not judged.",
+		.alike = "A machine without huge pages, where regular ones are used. Adapters whose applications use verbs are not judged.",
 		.look = look_huge_pages,
 	}, {
 		.name = "fork", .kind = DIAG_MACHINE, .groups = SETUP,

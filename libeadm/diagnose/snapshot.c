@@ -2,24 +2,24 @@
 /*
  * Reads what the rules of a diagnosis look at.
  *
- * The adapter's own contexts take commands. Where the command queue does not
- * answer they would take a time-out each, so that is looked at first.
+ * Reading the adapter's own contexts requires commands. If the command queue is
+ * dead, each would take a timeout, so the queue is checked first.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "reader.h"
-#include "base/grow.h"
 #include "source/devlist.h"
 #include "family/family.h"
 #include "read/machine.h"
 #include "eadm_nl.h"
 
-/* An adapter that needs so long for a command is not asked for more. */
+/* An adapter that needs this long for a command is sent no more commands. */
 #define PATIENCE_NS 1000000000ULL
-/* No adapter that answers takes so long for all commands that a dump asks for. */
+/* A working adapter needs less time than this for all commands of a dump. */
 #define LONG_NS 10000000ULL
 
 /* ---- fields ------------------------------------------------------------------- */
@@ -38,6 +38,13 @@ static const char *const qp_names[] = { DIAG_QP_FIELDS(DIAG_NAME) NULL };
 static const char *const cqe_names[] = { DIAG_CQE_FIELDS(DIAG_NAME) NULL };
 static const char *const failure_names[] = {
 	DIAG_FAILURE_FIELDS(DIAG_NAME) NULL
+};
+static const char *const call_names[] = { DIAG_CALL_FIELDS(DIAG_NAME) NULL };
+static const char *const event_names[] = { DIAG_EVENT_FIELDS(DIAG_NAME) NULL };
+static const char *const link_names[] = { DIAG_LINK_FIELDS(DIAG_NAME) NULL };
+static const char *const health_names[] = { DIAG_HEALTH_FIELDS(DIAG_NAME) NULL };
+static const char *const qp_counter_names[] = {
+	DIAG_QP_COUNTER_FIELDS(DIAG_NAME) NULL
 };
 static const char *const machine_names[] = {
 	DIAG_MACHINE_FIELDS(DIAG_NAME) NULL
@@ -64,6 +71,11 @@ static const struct {
 	[DIAG_QP] = { "qp", qp_names, DIAG_QP_N },
 	[DIAG_CQE] = { "cqe", cqe_names, DIAG_CQE_N },
 	[DIAG_FAILURE] = { "failure", failure_names, DIAG_FAILURE_N },
+	[DIAG_CALL] = { "cmd", call_names, DIAG_CALL_N },
+	[DIAG_EVENT] = { "event", event_names, DIAG_EVENT_N },
+	[DIAG_LINK] = { "link", link_names, DIAG_LINK_N },
+	[DIAG_HEALTH] = { "health", health_names, DIAG_HEALTH_N },
+	[DIAG_QP_COUNTER] = { "qp-counter", qp_counter_names, DIAG_QP_COUNTER_N },
 	[DIAG_MACHINE] = { "machine", machine_names, DIAG_MACHINE_N },
 	[DIAG_VERBS] = { "verbs", verbs_names, DIAG_VERBS_N },
 	[DIAG_MODULE] = { "module", module_names, DIAG_MODULE_N },
@@ -74,11 +86,12 @@ static const struct {
 _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
 	       DIAG_COUNTERS_N <= 64 && DIAG_EQ_N <= 64 && DIAG_CTX_N <= 64 &&
 	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64 && DIAG_CQE_N <= 64 &&
-	       DIAG_FAILURE_N <= 64 && DIAG_MACHINE_N <= 64 && DIAG_VERBS_N <= 64 &&
+	       DIAG_FAILURE_N <= 64 && DIAG_CALL_N <= 64 &&
+	       DIAG_EVENT_N <= 64 && DIAG_MACHINE_N <= 64 && DIAG_VERBS_N <= 64 &&
 	       DIAG_MODULE_N <= 64 && DIAG_SETUP_N <= 64 && DIAG_IRQ_N <= 64,
 	       "a bit for each field");
 
-/* Tables of hundreds of names: most differ in the first letter. */
+/* The tables have hundreds of names; most differ in the first letter. */
 static bool is_named(const struct eadm_field *field, const char *name)
 {
 	const char *text = eadm_spec_string(field->name_at);
@@ -86,7 +99,7 @@ static bool is_named(const struct eadm_field *field, const char *name)
 	return *text == *name && !strcmp(text, name);
 }
 
-/* Mostly they are in the order of the object: it is looked for from @at on. */
+/* Names are mostly in the order of the object: search from @at on. */
 static const struct eadm_field *find_field(const struct eadm_object *object,
 					   const char *name, unsigned int *at)
 {
@@ -108,25 +121,7 @@ static bool is_state(const char *name)
 	return !strcmp(last ? last : name, "-state");
 }
 
-/*
- * How a family calls the state of an object, which rules cite
- * and do not judge.
- */
-static void add_family_states(struct diag_fields *f)
-{
-	const struct eadm_field *field;
-	unsigned int i;
-
-	f->n = f->n_named;
-	for (i = 0; i < f->n_all && f->n < EADM_ARRAY_SIZE(f->field); i++) {
-		field = eadm_object_field(f->object, i);
-		if (eadm_field_family(field) && !eadm_field_is_hw(field) &&
-		    is_state(eadm_field_name(field)))
-			f->field[f->n++] = field;
-	}
-}
-
-/* By name: another family may have a field of the same one. */
+/* By name: another family may have a different field with the same name. */
 static unsigned int slot_of(const struct diag_fields *f,
 			    const struct eadm_field *field)
 {
@@ -138,6 +133,22 @@ static unsigned int slot_of(const struct diag_fields *f,
 			return i;
 	}
 	return f->n;
+}
+
+/* A family's own states of an object, which rules cite but do not judge. */
+static void add_family_states(struct diag_fields *f)
+{
+	const struct eadm_field *field;
+	unsigned int i;
+
+	f->n = f->n_named;
+	for (i = 0; i < f->n_all && f->n < EADM_ARRAY_SIZE(f->field); i++) {
+		field = eadm_object_field(f->object, i);
+		if (eadm_field_family(field) && !eadm_field_is_hw(field) &&
+		    is_state(eadm_field_name(field)) &&
+		    slot_of(f, field) == f->n)
+			f->field[f->n++] = field;
+	}
 }
 
 static void add_slots(struct diag_fields *f)
@@ -179,14 +190,14 @@ void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS])
 }
 
 /*
- * Limits that only libibverbs has cost an open of the device, which one that hangs
- * does not answer: for a check of the setup, and not again and again.
+ * Limits from libibverbs require opening the device, to which a hung device
+ * does not respond: only for a check of the setup, and not repeatedly.
  */
 static int read_devices(struct reader *r, unsigned int rules)
 {
 	struct eadm_dump_opts opts = {
 		.size = sizeof(opts), .device = r->device,
-		.limits = rules & EADM_RULES_SETUP,
+		.limits = rules & EADM_RULES_SETUP || r->snapshot->short_of,
 	};
 
 	return eadm_diag_read_dump(r, DIAG_DEV, &opts);
@@ -198,7 +209,7 @@ static int read_kind(struct reader *r, enum diag_kind kind, bool hw)
 		.size = sizeof(opts), .device = r->device, .hw = hw,
 	};
 
-	/* What no rule looks at is more files to read. */
+	/* Fields that no rule looks at would require reading more files. */
 	if (kind == DIAG_MODULE)
 		opts.fields = r->fields[kind].field;
 	return eadm_diag_read_dump(r, kind, &opts);
@@ -208,7 +219,7 @@ static int failed(struct reader *r, enum diag_kind kind, int error)
 {
 	if (error == -ENOMEM)
 		return error;
-	/* It went away, or its driver has none of these. */
+	/* The device was removed, or its driver has none of these. */
 	if (error == -ENODEV || error == -ENOENT || error == -ENODATA ||
 	    error == -EOPNOTSUPP)
 		return 0;
@@ -255,7 +266,7 @@ static enum diag_lack why_no_state(struct reader *r, const struct diag_row *dev)
 	}
 }
 
-/* The same for all devices. */
+/* The result is the same for all devices. */
 static void find_owners(struct reader *r)
 {
 	uint64_t host_pids = 0;
@@ -270,16 +281,12 @@ static void find_owners(struct reader *r)
 static int begin_inputs(struct reader *r, const struct diag_row *dev, bool hw)
 {
 	struct diag_snapshot *m = r->snapshot;
-	struct diag_inputs *all;
 	enum diag_lack lack;
 	unsigned int i;
 
-	all = eadm_grow_room(m->inputs, m->n_inputs, &m->max_inputs,
-			     sizeof(*all));
-	if (!all)
+	if (!grow(m->inputs, m->n_inputs, m->max_inputs))
 		return -ENOMEM;
-	m->inputs = all;
-	r->inputs = &all[m->n_inputs++];
+	r->inputs = &m->inputs[m->n_inputs++];
 	memset(r->inputs, 0, sizeof(*r->inputs));
 	r->inputs->dev = dev->dev;
 	r->inputs->device = dev->device;
@@ -290,6 +297,10 @@ static int begin_inputs(struct reader *r, const struct diag_row *dev, bool hw)
 		eadm_diag_lacks(r, DIAG_HW, DIAG_LACK_ASKED, NULL);
 		eadm_diag_lacks(r, DIAG_RINGS, DIAG_LACK_ASKED, NULL);
 	}
+	/* Who owns what in a guest cannot be seen from here. */
+	if (diag_has(dev, DEV_SIDE) &&
+	    diag_u64(dev, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM)
+		eadm_diag_lacks(r, DIAG_OWNERS, DIAG_LACK_FAMILY, NULL);
 	if (r->owners != DIAG_LACK_NONE)
 		eadm_diag_lacks(r, DIAG_OWNERS, r->owners, NULL);
 	return 0;
@@ -312,7 +323,7 @@ static void lacks_hw(struct reader *r, int error)
 	eadm_diag_lacks(r, DIAG_RINGS, lack, why);
 }
 
-/* Each device has event queues: what the adapter said when asked for theirs. */
+/* Each device has event queues: check the adapter's responses for them. */
 static void look_at_answers(struct reader *r, size_t first)
 {
 	const struct diag_rows *eqs = &r->snapshot->rows[DIAG_EQ];
@@ -360,8 +371,8 @@ static bool answers(const struct diag_row *cmdq)
 }
 
 /*
- * Again after what took long, as it may have hung the command queue. Where there
- * is one, it is asked for by its number, which takes less than a dump.
+ * Read the command queue again after anything slow, which may have hung it. If
+ * there is one, it is requested by number, which is faster than a dump.
  */
 static int read_cmdq(struct reader *r, size_t before, bool *answering)
 {
@@ -381,7 +392,7 @@ static int read_cmdq(struct reader *r, size_t before, bool *answering)
 	return ret ? failed(r, DIAG_CMDQ, ret) : 0;
 }
 
-/* The recorder has thousands that rules have nothing to say about. */
+/* Select commands: the flight recorder has thousands that rules do not care about. */
 static int read_commands(struct reader *r)
 {
 	static const struct {
@@ -406,7 +417,10 @@ static int read_commands(struct reader *r)
 
 static int read_device(struct reader *r, const struct diag_row *dev, bool hw)
 {
-	/* What needs no right, such as counters, asks the adapter anyway. */
+	/*
+	 * always: requires no privilege, as with counters, so the adapter is
+	 * asked even without @hw.
+	 */
 	static const struct {
 		enum diag_kind kind;
 		bool asks, always, once;
@@ -416,6 +430,9 @@ static int read_device(struct reader *r, const struct diag_row *dev, bool hw)
 		{ DIAG_CTX, .once = true },
 		{ DIAG_CQ, true },
 		{ DIAG_QP, true },
+		{ DIAG_LINK },
+		{ DIAG_HEALTH, .once = true },
+		{ DIAG_QP_COUNTER },
 	};
 	size_t before = r->snapshot->rows[DIAG_CMDQ].n;
 	size_t first_cq = r->snapshot->rows[DIAG_CQ].n;
@@ -451,7 +468,8 @@ static int read_device(struct reader *r, const struct diag_row *dev, bool hw)
 		ret = eadm_diag_read_cqes(r, first_cq);
 	if (!ret)
 		ret = read_cmdq(r, before, &answering);
-	if (ret || r->brief)
+	/* Separate rules cover what the probe recorded about the device. */
+	if (ret || r->brief || r->inputs->lack[DIAG_STATE])
 		return ret;
 	ret = read_commands(r);
 	return ret ? ret : read_objects(r, DIAG_FAILURE, false);
@@ -472,7 +490,7 @@ static void sort(struct diag_rows *rows)
 		qsort(rows->row, rows->n, sizeof(*rows->row), by_identity);
 }
 
-/* How the machine is set up; the devices have been read. */
+/* How the machine is set up; the devices have already been read. */
 static int read_setup(struct reader *r)
 {
 	unsigned int kind;
@@ -480,7 +498,10 @@ static int read_setup(struct reader *r)
 
 	for (kind = DIAG_MACHINE; !ret && kind < DIAG_KINDS; kind++) {
 		ret = read_kind(r, kind, false);
-		/* Whose driver shows no event queues has no interrupts here. */
+		/*
+		 * If the driver shows no event queues, there are no interrupts
+		 * to read here.
+		 */
 		if (ret && ret != -ENOMEM)
 			ret = kind == DIAG_IRQ ? 0 : failed(r, kind, ret);
 	}
@@ -505,8 +526,12 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	r->ctx = ctx;
 	r->device = opts->device;
 	r->brief = opts->more && !ctx->capture;
-	ret = read_devices(r, opts->rules);
-	/* That there is none is for a rule to say. */
+	/* Before the devices: this determines whether their limits matter. */
+	ret = opts->rules & EADM_RULES_STATE ? eadm_diag_read_probe(r, opts->device) :
+					       0;
+	if (!ret)
+		ret = read_devices(r, opts->rules);
+	/* A rule reports that there is no device. */
 	if (opts->rules & EADM_RULES_SETUP && !opts->device &&
 	    (ret == -ENODEV || ret == -EOPNOTSUPP))
 		ret = 0;
@@ -537,6 +562,7 @@ void eadm_diag_snapshot_free(struct diag_snapshot *snapshot)
 	free(snapshot->inputs);
 	free(snapshot->parts);
 	free(snapshot->owners);
+	free(snapshot->registrars);
 	eadm_diag_pool_free(&snapshot->pool);
 	memset(snapshot, 0, sizeof(*snapshot));
 }
@@ -553,11 +579,20 @@ const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 	return bsearch(&key, rows->row, rows->n, sizeof(key), by_identity);
 }
 
+bool eadm_diag_is_program(const struct diag_snapshot *snapshot, uint64_t dev)
+{
+	const struct diag_row *row = eadm_diag_find(snapshot, DIAG_DEV, dev, dev);
+
+	return diag_has(row, DEV_SIDE) &&
+	       diag_u64(row, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM;
+}
+
 const char *eadm_diag_kind_name(enum diag_kind kind)
 {
 	static const char *const names[DIAG_KINDS] = {
 		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
-		"cqe", "failure", "machine", "verbs", "module", "setup", "irq",
+		"cqe", "failure", "cmd", "event", "link", "health",
+		"qp-counter", "machine", "verbs", "module", "setup", "irq",
 	};
 
 	return names[kind];

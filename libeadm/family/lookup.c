@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Families of adapters: looking them and their formats up. */
+/* Lookup of adapter families and their formats. */
 #include <errno.h>
 #include <string.h>
 
@@ -115,8 +115,8 @@ eadm_family_index_bits(const struct eadm_family *family, const char *queue)
 }
 
 /*
- * NULL for what is not known, also for entries of another size than the
- * description says: nothing of them is to be shown.
+ * NULL for unknown entries and for those whose size differs from the
+ * description: nothing of them may be shown.
  */
 const struct eadm_format *eadm_family_format(const struct eadm_family *family,
 					     uint32_t kind, uint32_t id,
@@ -137,7 +137,7 @@ const struct eadm_format *eadm_family_format(const struct eadm_family *family,
 	return NULL;
 }
 
-/* Whether that of its CQs is the one of the command queue: not all have it among them. */
+/* Whether this CQ is the command queue's. Not every family has that one among its CQs. */
 bool eadm_family_is_command_cq(const struct eadm_family *family, uint32_t id)
 {
 	unsigned int i;
@@ -176,20 +176,17 @@ eadm_family_register(const struct eadm_family *family, uint32_t offset)
 	return NULL;
 }
 
-/* False when there are no such bits, or not all of their word was read. */
-bool eadm_bits_read(const struct eadm_bits *at, const unsigned char *p,
-		    size_t len, uint64_t *value)
-{
-	unsigned int i, size = at->size;
-	uint64_t v = 0;
+#define MAX_FOLDERS 8
 
-	if (!size || size > sizeof(v) || (size_t)at->offset + size > len)
-		return false;
-	p += at->offset;
-	for (i = 0; i < size; i++)
-		v |= (uint64_t)p[at->order == EADM_LE ? i : size - 1 - i] <<
-		     (8 * i);
-	v >>= at->shift;
-	*value = at->bits && at->bits < 64 ? v & ((1ULL << at->bits) - 1) : v;
-	return true;
+const char *const *eadm_family_sockets(void)
+{
+	static const char *folders[MAX_FOLDERS + 1];
+	unsigned int i, n = 0;
+
+	/* Every caller writes the same values, so concurrent first calls are harmless. */
+	for (i = 0; eadm_families[i] && n < MAX_FOLDERS; i++) {
+		if (eadm_families[i]->sockets)
+			folders[n++] = eadm_families[i]->sockets;
+	}
+	return folders;
 }

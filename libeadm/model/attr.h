@@ -13,7 +13,7 @@ struct eadm_attrs {
 	size_t left;
 };
 
-/* 1 with an attribute that lies within, 0 at the end, -1: it does not. */
+/* 1: *attr is an attribute within the bounds; 0: end; -1: it exceeds the bounds. */
 static inline int eadm_attr_next(struct eadm_attrs *attrs,
 				 const struct nlattr **attr)
 {
@@ -53,7 +53,7 @@ static inline struct eadm_attrs eadm_attr_nested(const struct nlattr *attr)
 	return (struct eadm_attrs){ eadm_attr_data(attr), eadm_attr_len(attr) };
 }
 
-/* Attributes of a message behind a fixed header of @hdrlen bytes. */
+/* Attributes of a message after a fixed header of @hdrlen bytes. */
 static inline struct eadm_attrs eadm_attr_msg(const struct nlmsghdr *nlh,
 					      size_t hdrlen)
 {
@@ -65,7 +65,7 @@ static inline struct eadm_attrs eadm_attr_msg(const struct nlmsghdr *nlh,
 	return attrs;
 }
 
-/* The text of an attribute, NULL when it does not end within. */
+/* The string of an attribute, NULL if it is not terminated within. */
 static inline const char *eadm_attr_string(const struct nlattr *attr)
 {
 	const char *str = eadm_attr_data(attr);

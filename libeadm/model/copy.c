@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rows that stay when their dump goes on. */
+/* Copies of rows, which stay valid when their dump moves on. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +71,8 @@ static bool copy_extras(struct eadm_record *copy,
 }
 
 /*
- * One block holds the record up to its last used slot, and the values behind
- * it: of a hundred thousand rows, slots that no field uses would be most.
+ * One block holds the record up to its last used slot and the values after it:
+ * with a hundred thousand rows, unused slots would make up most of the memory.
  */
 EADM_API struct eadm_record *eadm_record_new(const struct eadm_record *record)
 {

@@ -27,7 +27,7 @@ static char folded(char c)
 	return c == '_' ? '-' : c;
 }
 
-/* The same name with "-" and "_" taken for one, and so are "A" and "a". */
+/* Compare names; "-" and "_" are equal, and so are upper and lower case. */
 static bool same_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++) {
@@ -234,7 +234,7 @@ EADM_API const char *eadm_field_value_name(const struct eadm_field *field,
 
 	if (!names)
 		return NULL;
-	/* Most enumerations count from 0 without a gap. */
+	/* Most enumerations count from 0 without gaps. */
 	if (value < names->n_entries && names->entries[value].value == value)
 		return names->entries[value].name;
 	hi = names->n_entries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rows: which fields have a value and what it is. */
+/* Rows: which fields have a value, and which. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "attr.h"
 #include "base/abi.h"
-#include "base/grow.h"
+#include "grow.h"
 #include "record.h"
 
 void eadm_record_reset(struct eadm_record *rec,
@@ -36,7 +36,7 @@ bool eadm_record_attr_has(const struct eadm_record *rec, unsigned int attr)
 	return rec->has[i / 64] >> (i % 64) & 1;
 }
 
-/* Only for fields that are numbers and there. */
+/* Only for numeric fields that are present. */
 uint64_t eadm_record_attr_u64(const struct eadm_record *rec, unsigned int attr)
 {
 	const struct eadm_slot *slot = &rec->slot[attr - 1];
@@ -52,8 +52,8 @@ void eadm_record_drop(struct eadm_record *rec, unsigned int attr)
 }
 
 /*
- * Values that no message holds as such live in the record. What does not fit
- * stays absent; the sizes are such that everything does.
+ * Values that no message holds in this form are stored in the record itself.
+ * One that does not fit stays absent; the sizes are chosen so that all fit.
  */
 void eadm_record_put_bytes(struct eadm_record *rec, unsigned int attr,
 			   const void *data, size_t len)
@@ -95,7 +95,7 @@ void eadm_record_put_string(struct eadm_record *rec, unsigned int attr,
 	eadm_record_put_bytes(rec, attr, str, strlen(str) + 1);
 }
 
-/* A copy of a text that lasts as long as the row; NULL without room for it. */
+/* A copy of a string that lives as long as the row; NULL if there is no room. */
 const char *eadm_record_keep(struct eadm_record *rec, const char *text)
 {
 	size_t len = strlen(text) + 1;
@@ -112,13 +112,9 @@ const char *eadm_record_keep(struct eadm_record *rec, const char *text)
 int eadm_record_add_extra(struct eadm_record *rec,
 			  const struct eadm_extra *extra)
 {
-	struct eadm_extra *more;
 
-	more = eadm_grow_room(rec->extra, rec->n_extra, &rec->max_extra,
-			      sizeof(*more));
-	if (!more)
+	if (!grow(rec->extra, rec->n_extra, rec->max_extra))
 		return -ENOMEM;
-	rec->extra = more;
 	rec->extra[rec->n_extra++] = *extra;
 	return 0;
 }
@@ -330,7 +326,7 @@ static int text_hex(const unsigned char *p, size_t n, size_t group, char sep,
 	return at;
 }
 
-/* Every row has two of them: no printf. */
+/* Every row has two of these, so no printf. */
 static int text_ipv4(const unsigned char *p, char *buf, size_t size)
 {
 	char ip[INET_ADDRSTRLEN], *t = ip;
@@ -397,7 +393,7 @@ static int text_flags(const struct eadm_field *field, uint64_t value, char *buf,
 	return at;
 }
 
-/* As snprintf() of "%s", which takes ten times as long. */
+/* Like snprintf() with "%s", which takes ten times as long. */
 static int text_copy(const char *text, char *buf, size_t size)
 {
 	size_t len = strlen(text);

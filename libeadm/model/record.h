@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A record: the row of an object. */
+/* A record: one row of an object. */
 #ifndef EADM_RECORD_H
 #define EADM_RECORD_H
 
@@ -11,7 +11,7 @@
 
 #define EADM_MAX_FIELDS 256
 
-/* Where a value is: in the message, or in the scratch of the record. */
+/* Where a value is: in the message, or in the record's scratch space. */
 struct eadm_slot {
 	const void *p;
 	uint32_t len;
@@ -29,7 +29,7 @@ struct eadm_record {
 	_Alignas(8) unsigned char scratch[4096];
 };
 
-/* Instead of clearing all of it: most of a record is room for values. */
+/* Does not clear the whole record: most of it is room for values. */
 static inline void eadm_record_init(struct eadm_record *rec)
 {
 	memset(rec, 0, offsetof(struct eadm_record, slot));
@@ -52,7 +52,7 @@ const char *eadm_record_keep(struct eadm_record *rec, const char *text);
 int eadm_record_add_extra(struct eadm_record *rec,
 			  const struct eadm_extra *extra);
 
-/* Point a field at a value; the record does not look at it here. */
+/* Point a field at a value; the value is not examined here. */
 static inline void eadm_record_point(struct eadm_record *rec,
 				     unsigned int attr, const void *p,
 				     uint32_t len)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The companion's family: the number it has and that of its events. */
+/* The companion's family: its number and that of its event group. */
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "model/attr.h"
 #include "source/query.h"
 
-/* The number of the group of events, 0: there is none. */
+/* Number of the event group; 0: none. */
 static uint32_t group_of(struct eadm_attrs groups)
 {
 	const struct nlattr *group, *attr;
@@ -52,7 +52,7 @@ static int take(struct eadm_devices *devices, struct eadm_attrs attrs)
 	return ret;
 }
 
-/* -ENOENT: the kernel has no such family. */
+/* -ENOENT: the kernel does not have the family. */
 int eadm_companion_find(struct eadm_ctx *ctx)
 {
 	struct eadm_query query = {
@@ -78,20 +78,20 @@ int eadm_companion_find(struct eadm_ctx *ctx)
 	return ret;
 }
 
-/* Why it does not show a device, by the list of devices as it was read. */
+/* Why the companion does not show a device, according to the device list as read. */
 const char *eadm_companion_why(const struct eadm_ctx *ctx)
 {
 	switch (ctx->devices.family_err) {
 	case 0:
 		return "its driver gives no diagnostics to the companion module";
 	case -ENOENT:
-		return "the companion module eadm.ko is not loaded";
+		return EADM_COMPANION_ABSENT;
 	case -ENODATA:
 		return "the capture has nothing from the companion module eadm.ko";
 	case -EPERM:
 	case -EACCES:
 		return "the companion module eadm.ko may not be asked";
 	default:
-		return "the companion module eadm.ko does not answer";
+		return EADM_COMPANION_SILENT;
 	}
 }

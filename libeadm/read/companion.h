@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The companion's family of generic netlink. */
+/* The companion's generic netlink family. */
 #ifndef EADM_COMPANION_H
 #define EADM_COMPANION_H
 

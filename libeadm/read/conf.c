@@ -37,7 +37,7 @@ static int send_set(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		ret = eadm_fail(ctx, -EBADMSG, "the kernel gave no answer");
 	if (!ret && !eadm_record_attr_has(&rec, EADM_A_CONF_VALUE))
 		ret = eadm_fail(ctx, -ENODATA,
-				"what the setting is now cannot be read");
+				"the current value of the setting cannot be read");
 	if (!ret)
 		*now = eadm_record_attr_u64(&rec, EADM_A_CONF_VALUE);
 	eadm_reply_close(&reply);

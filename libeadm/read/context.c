@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The adapter's contexts and registers to rows: a row for each member. */
+/* The adapter's contexts and registers as rows, one for each member. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "entry.h"
 #include "family/family.h"
 
-/* Whether contexts, or registers, of the family are described. */
+/* Whether the family's contexts, or registers, have a description. */
 bool eadm_members_known(const struct eadm_family *family, uint32_t kind)
 {
 	if (kind == EADM_RAW_KIND_REGS)
@@ -28,7 +28,7 @@ static void text_of(const struct eadm_part *part, const unsigned char *p,
 		inet_ntop(AF_INET, p + part->at.offset, text, size);
 		break;
 	case EADM_PART_LOG2:
-		/* Entries; the adapter keeps the logarithm. */
+		/* Number of entries; the adapter stores the logarithm. */
 		if (v < 64)
 			snprintf(text, size, "%" PRIu64, (uint64_t)1 << v);
 		else
@@ -40,7 +40,7 @@ static void text_of(const struct eadm_part *part, const unsigned char *p,
 	}
 }
 
-/* Member number @index of a context; 0 when there are no more. */
+/* Member number @index of a context; 0 if there are no more. */
 int eadm_context_row(const struct eadm_family *family, uint32_t kind,
 		     const unsigned char *data, size_t len, unsigned int index,
 		     struct eadm_record *rec)
@@ -71,7 +71,7 @@ int eadm_context_row(const struct eadm_family *family, uint32_t kind,
 
 #define REG 16		/* struct eadm_ioc_reg */
 
-/* Register number @index; 0 when there are no more. */
+/* Register number @index; 0 if there are no more. */
 int eadm_regs_row(const struct eadm_family *family, const unsigned char *data,
 		  size_t len, unsigned int index, struct eadm_record *rec)
 {

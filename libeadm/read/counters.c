@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Counters of drivers to fields of the object "counters". */
+/* Maps drivers' counters to fields of the object "counters". */
 #include <string.h>
 
 #include "counters.h"
@@ -24,7 +24,15 @@ static const struct eadm_counter_name *find(const char *name)
 	return NULL;
 }
 
-/* Which fields a record has, for what shall only fill in where there is no better. */
+/* The field of "counters" for a driver's name; 0: none. */
+uint16_t eadm_counter_attr(const char *name)
+{
+	const struct eadm_counter_name *canonical = find(name);
+
+	return canonical ? canonical->attr : 0;
+}
+
+/* Remember which fields a record has, for counters that only fill in missing ones. */
 void eadm_counters_mark(const struct eadm_record *rec,
 			struct eadm_counters_had *had)
 {
@@ -32,8 +40,8 @@ void eadm_counters_mark(const struct eadm_record *rec,
 }
 
 /*
- * A counter by the driver's name, unless its field was there before (@had, may be
- * NULL). @name must stay as long as the record.
+ * Put a counter with the driver's name, unless its field was present before
+ * (@had, may be NULL). @name must live as long as the record.
  */
 int eadm_counter_put(struct eadm_record *rec, const char *name,
 		     uint64_t value, bool original,
@@ -52,7 +60,7 @@ int eadm_counter_put(struct eadm_record *rec, const char *name,
 		eadm_record_put_u64(rec, canonical->attr, value);
 		return 0;
 	}
-	/* Several names of a vendor may make up one canonical counter. */
+	/* Several of a vendor's counters may add up to one canonical counter. */
 	value += eadm_record_attr_u64(rec, canonical->attr);
 	memcpy((void *)rec->slot[canonical->attr - 1].p, &value,
 	       sizeof(value));

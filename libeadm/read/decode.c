@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Messages of the companion's family to records: one loop over the tables. */
+/* Messages of the companion's family to records: a single loop over the tables. */
 #include <errno.h>
 #include <linux/genetlink.h>
 
 #include "decode.h"
 #include "model/attr.h"
 
-/* Numbers have their size; of a "uint" it is that of half as many bits, too. */
+/* Numbers must have the exact size; a "uint" may also have half of it. */
 static inline bool fits(const struct eadm_field *field,
 			const struct nlattr *attr)
 {
@@ -31,8 +31,9 @@ struct decoder {
 };
 
 /*
- * An attribute of a message, or of a family's nest, whose first one has the slot
- * behind @base; -1 where it has no field. This is most of what decoding is.
+ * The field of an attribute in a message, or in a family's nest, whose first
+ * attribute has slot @base + 1; -1 if it has none. Decoding spends most of
+ * its time here.
  */
 static inline int place_of(const struct eadm_object *object,
 			   const struct nlattr *attr, unsigned int base,
@@ -53,16 +54,17 @@ static inline int take_field(const struct decoder *d,
 	if (field->hw && !d->hw)
 		return 0;
 	if (!fits(field, attr))
-		return eadm_reply_bad(d->reply, attr, "%s: %s has %zu bytes",
+		return eadm_reply_bad(d->reply, attr, "%s: %s has %zu %s",
 				      object->name, eadm_field_name(field),
-				      eadm_attr_len(attr));
+				      eadm_attr_len(attr),
+				      eadm_plural(eadm_attr_len(attr), "byte", "bytes"));
 	eadm_record_point(rec, field->slot, eadm_attr_data(attr),
 			  eadm_attr_len(attr));
 	return 0;
 }
 
 /*
- * One that is not known is kept as an extra: a newer kernel reports more than
+ * Unknown attributes are kept as extras: a newer kernel reports more than
  * this library knows.
  */
 static int take_other(const struct decoder *d, const struct nlattr *attr,
@@ -100,7 +102,7 @@ static int take_set(const struct decoder *d, const struct nlattr *nest,
 	return 0;
 }
 
-/* What is no field of its object: a nest, or not known. */
+/* Not a field of its object: a nest, or unknown. */
 static int take_rest(const struct decoder *d, const struct nlattr *attr)
 {
 	const struct eadm_spec_set *set;

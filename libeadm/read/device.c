@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which RDMA devices there are, and who can tell about them. */
+/* Which RDMA devices exist, and who can report on them. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "companion.h"
 #include "decode.h"
 #include "device.h"
 #include "eadm_nl.h"
 #include "rdma.h"
+#include "source/peer/peer_wire.h"
 #include "sysfs.h"
 
 static const struct eadm_object *dev_object(void)
@@ -59,6 +61,20 @@ static int list_companion(struct eadm_ctx *ctx)
 	return ret;
 }
 
+/*
+ * Without the companion, there may still be programs that are adapters and
+ * answer like it.
+ */
+static void list_programs(struct eadm_ctx *ctx)
+{
+	char message[sizeof(ctx->errmsg)];
+
+	memcpy(message, ctx->errmsg, sizeof(message));
+	ctx->devices.family = EADM_PEER_TYPE;
+	if (list_companion(ctx))
+		memcpy(ctx->errmsg, message, sizeof(message));
+}
+
 static int by_index(const void *a, const void *b)
 {
 	const struct eadm_device *x = a, *y = b;
@@ -66,7 +82,7 @@ static int by_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Devices that RDMA netlink shows, beside those that are known. */
+/* Devices that RDMA netlink shows in addition to the known ones. */
 static void load_rdma(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
@@ -80,15 +96,14 @@ static void load_rdma(struct eadm_ctx *ctx)
 }
 
 /*
- * Succeeds when at least one of the two ways works; what is wrong with the
- * other one is remembered. RDMA netlink is not asked where it would show the
- * devices of the companion only.
+ * Succeeds if at least one of the two ways works; the other one's error is remembered.
+ * RDMA netlink is not asked if it would only show the companion's devices.
  */
 int eadm_devices_load(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
 
-	/* A capture has to have the list, too. */
+	/* A capture must contain the list, too. */
 	if (devices->held && (devices->kept || !ctx->src->keeps))
 		return 0;
 	devices->n = 0;
@@ -96,14 +111,16 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	devices->family_err = eadm_companion_find(ctx);
 	if (!devices->family_err)
 		devices->family_err = list_companion(ctx);
-	if (devices->family_err)
+	if (devices->family_err) {
 		eadm_log(ctx, "companion: %s", ctx->errmsg);
+		list_programs(ctx);
+	}
 	devices->partial = ctx->live && !ctx->src->keeps && devices->n &&
 			   eadm_sysfs_shows_no_other(ctx);
 	if (devices->partial)
 		return 0;
 	load_rdma(ctx);
-	if (!devices->family_err || !devices->rdma_err)
+	if (!devices->family_err || !devices->rdma_err || devices->n)
 		return 0;
 	if (devices->rdma_err == -EPROTONOSUPPORT)
 		return eadm_fail(ctx, -EOPNOTSUPP,
@@ -111,7 +128,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	return devices->rdma_err;
 }
 
-/* For what only RDMA netlink tells of a device, such as its ports. */
+/* For information that only RDMA netlink has about a device, such as its ports. */
 int eadm_devices_complete(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
@@ -124,7 +141,7 @@ int eadm_devices_complete(struct eadm_ctx *ctx)
 	return 0;
 }
 
-/* A device that the companion shows; -ENODEV or -EOPNOTSUPP. */
+/* Find a device that the companion shows; -ENODEV or -EOPNOTSUPP. */
 int eadm_device_shown(struct eadm_ctx *ctx, const char *name,
 		      const struct eadm_device **dev)
 {
@@ -139,9 +156,9 @@ int eadm_device_shown(struct eadm_ctx *ctx, const char *name,
 }
 
 /*
- * For a dump that has a row for each device: its reader finds the devices that
- * the companion shows, and eadm_devices_rest() the others. Not where there is
- * no companion, or all is to be captured.
+ * For a dump with a row for each device: reading it reveals the companion's
+ * devices, and eadm_devices_rest() adds the others. False if there is no
+ * companion, or everything is to be captured.
  */
 bool eadm_devices_begin(struct eadm_ctx *ctx)
 {
@@ -184,9 +201,9 @@ EADM_API void eadm_scan_drop(struct eadm_ctx *ctx)
 }
 
 /*
- * A snapshot is of the devices that there are when it begins: each of its dumps
- * would ask for them again. A list that is held already is good enough, unless
- * the snapshot is captured. Without a list, each dump finds out why.
+ * A snapshot covers the devices present when it begins; otherwise each of its
+ * dumps would list them again. A list that is already held is good enough, unless
+ * the snapshot is captured. Without a list, each dump finds the reason itself.
  */
 void eadm_devices_freeze(struct eadm_ctx *ctx, bool *held)
 {
@@ -197,7 +214,7 @@ void eadm_devices_freeze(struct eadm_ctx *ctx, bool *held)
 		ctx->devices.kept = ctx->src->keeps;
 }
 
-/* @held: what eadm_devices_freeze() said. */
+/* @held: as set by eadm_devices_freeze(). */
 void eadm_devices_thaw(struct eadm_ctx *ctx, bool held)
 {
 	ctx->devices.kept = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which devices there are. */
+/* The list of devices. */
 #ifndef EADM_DEVICE_H
 #define EADM_DEVICE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which driver a device has, and where it is. sysfs tells it of devices that
- * hang below a function of a bus; some drivers register theirs below nothing.
+ * Which driver a device has, and where the device is. sysfs shows that for devices
+ * below a function of a bus; some drivers register theirs without a parent.
  */
 #include <string.h>
 
@@ -16,14 +16,14 @@ struct answer {
 	struct eadm_record rec;
 };
 
-/* The part with one field of a device's row about the machine, NULL: there is none. */
+/* One field of the device's row about the machine, NULL if there is none. */
 static const char *ask(struct eadm_ctx *ctx, struct answer *answer,
 		       unsigned int object, const struct eadm_device *dev,
 		       unsigned int attr)
 {
 	struct eadm_query query = eadm_query_local(object);
 
-	/* Attribute 1 is the index, in each object. */
+	/* Attribute 1 is the device index in every object. */
 	eadm_query_arg(&query, EADM_A_DEV_DEV_INDEX, EADM_ARG_U32, dev->index,
 		       NULL, false);
 	eadm_query_arg(&query, attr, EADM_ARG_FLAG, 0, NULL, true);
@@ -42,7 +42,7 @@ static void end(struct answer *answer)
 	eadm_record_release(&answer->rec);
 }
 
-/* Whether user space can get at the device. */
+/* Whether user space can open the device. */
 static bool has_node(struct eadm_ctx *ctx, const struct eadm_device *dev)
 {
 	struct answer answer;
@@ -54,29 +54,32 @@ static bool has_node(struct eadm_ctx *ctx, const struct eadm_device *dev)
 	return has;
 }
 
-/* A module that is not loaded is not the driver, whatever the number says. */
+/* A module that is not loaded is not the driver, whatever the driver number says. */
 static const char *module_of(struct eadm_ctx *ctx,
 			     const struct eadm_device *dev, uint32_t *id)
 {
 	const struct eadm_family *family = NULL;
 	const char *module;
 	char version[8];
+	unsigned int i;
 
-	/* Without a node the question would load the module ib_uverbs. */
+	/* Without a node, the request would load the module ib_uverbs. */
 	if (!has_node(ctx, dev) || eadm_nldev_driver_id(ctx, dev, id))
 		return NULL;
 	while ((family = eadm_family_next(family))) {
 		if (!family->verbs_driver || family->verbs_driver != *id)
 			continue;
-		module = eadm_family_module(family, 0);
-		return eadm_machine_module_text(ctx, module,
-					      EADM_A_MODULE_VERSION, version,
-					      sizeof(version)) ? module : NULL;
+		for (i = 0; (module = eadm_family_module(family, i)); i++)
+			if (eadm_machine_module_text(ctx, module,
+						     EADM_A_MODULE_VERSION,
+						     version, sizeof(version)))
+				return module;
+		return NULL;
 	}
 	return NULL;
 }
 
-/* Whether a device has another driver, as far as sysfs says. */
+/* Whether sysfs shows another driver for the device. */
 static bool is_of_other(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			const char *module)
 {
@@ -110,7 +113,7 @@ static bool is_only_one(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return true;
 }
 
-/* By the number that verbs know its driver by. */
+/* Identify the driver by its number in the verbs interface. */
 static void put_unplaced(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			 struct eadm_record *rec)
 {
@@ -122,7 +125,10 @@ static void put_unplaced(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	if (!driver)
 		return;
 	eadm_record_put_string(rec, EADM_A_DEV_DRIVER, driver);
-	/* One device of a module that serves one function is that function's. */
+	/*
+	 * If the module has only this device and serves only one function, they
+	 * belong together.
+	 */
 	if (is_only_one(ctx, dev, driver, id) &&
 	    eadm_machine_module_text(ctx, driver, EADM_A_MODULE_FUNCTIONS,
 				   functions, sizeof(functions)) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The driver of a device, and its place. */
+/* A device's driver and location. */
 #ifndef EADM_DRIVER_H
 #define EADM_DRIVER_H
 

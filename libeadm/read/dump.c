@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Dumps: which requests give the rows of an object, in what order, and what
- * to say about what is missing.
- */
+/* Dumps: the rows of an object, step by step, and how to report what is missing. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <stdio.h>
@@ -10,240 +7,26 @@
 #include <string.h>
 
 #include "base/abi.h"
-#include "base/grow.h"
 #include "companion.h"
 #include "decode.h"
 #include "device.h"
 #include "eadm_nl.h"
+#include "grow.h"
+#include "machine.h"
 #include "peers.h"
+#include "plan.h"
 #include "rawdump.h"
 #include "rdma.h"
 #include "rdma_device.h"
 #include "setup.h"
 
-#define MAX_NOTES 256
-
-struct step {
-	enum {
-		STEP_COMPANION, STEP_RDMA, STEP_RDMA_DEVICE, STEP_RAW,
-		STEP_OTHERS,	/* plan for what the companion did not show */
-		STEP_MACHINE,	/* rows that are of no device */
-	} how;
-	struct eadm_device dev;		/* without a name: all devices */
-	uint32_t port;
-};
-
-struct note {
-	int error;
-	char device[EADM_DEV_NAME_MAX];
-	char what[96];
-	char why[sizeof(((struct eadm_ctx *)0)->errmsg)];
-};
-
-struct eadm_dump {
-	struct eadm_ctx *ctx;
-	const struct eadm_object *object;
-	struct eadm_dump_opts opts;
-	struct eadm_entry_opts entries;
-	uint64_t fields;		/* attributes that rows need to have */
-	bool has_device, ended;
-	uint32_t device;		/* index */
-	uint16_t family;
-	struct step *steps;
-	unsigned int n_steps, step;
-	size_t max_steps;
-	struct note *notes;
-	unsigned int n_notes;
-	size_t max_notes;
-	struct eadm_device *shown;	/* by the companion, see finds */
-	unsigned int n_shown;
-	size_t max_shown;
-	unsigned long long rows;
-	int first_error, absent;
-	bool opened;			/* some device has the queue */
-	bool finds;			/* rows tell what the companion shows */
-	bool inconsistent;
-	bool open;			/* reply is */
-	struct eadm_reply reply;
-	bool in_message;		/* cursor is */
-	struct eadm_rawdump raw;
-	struct eadm_peers peers;	/* of the QPs of the step */
-	struct eadm_rdma_cursor cursor;
-	/* Of a machine's objects: its row, of the one in rec if need be. */
-	const struct eadm_object *machine;
-	struct eadm_setup setup;
-	/* Last, as they are large: see dump_new(). */
-	struct eadm_record rec;
-	struct eadm_record machine_rec;
-};
-
-static int out_of_memory(struct eadm_ctx *ctx)
+/* The caller's memory may be freed from here on. */
+static void forget_caller(struct eadm_dump *dump)
 {
-	return eadm_fail(ctx, -ENOMEM, "out of memory");
-}
-
-static int add_note(struct eadm_dump *dump, int error, const char *device,
-		    const char *what, const char *why)
-{
-	unsigned int n = dump->n_notes;
-	struct note *notes, *note;
-
-	/* Who has read so many of them needs no more. */
-	if (n == MAX_NOTES)
-		return 0;
-	notes = eadm_grow_room(dump->notes, n, &dump->max_notes,
-			       sizeof(*notes));
-	if (!notes)
-		return out_of_memory(dump->ctx);
-	dump->notes = notes;
-	note = &dump->notes[dump->n_notes++];
-	note->error = error;
-	snprintf(note->device, sizeof(note->device), "%s", device);
-	snprintf(note->what, sizeof(note->what), "%s", what);
-	snprintf(note->why, sizeof(note->why), "%s", why);
-	return 0;
-}
-
-static int add_step(struct eadm_dump *dump, int how,
-		    const struct eadm_device *dev, uint32_t port)
-{
-	struct step *steps, *step;
-
-	steps = eadm_grow_room(dump->steps, dump->n_steps, &dump->max_steps,
-			       sizeof(*steps));
-	if (!steps)
-		return out_of_memory(dump->ctx);
-	dump->steps = steps;
-	step = &dump->steps[dump->n_steps++];
-	memset(step, 0, sizeof(*step));
-	step->how = how;
-	step->port = port;
-	if (dev)
-		step->dev = *dev;
-	return 0;
-}
-
-/* ---- the plan -------------------------------------------------------------- */
-
-static int plan_rdma(struct eadm_dump *dump, const struct eadm_device *dev)
-{
-	const struct eadm_object *object = dump->object;
-	uint32_t port;
-	int ret;
-
-	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_DEV])
-		return add_step(dump, STEP_RDMA_DEVICE, dev, 0);
-	if (!eadm_rdma_per_port(object))
-		return add_step(dump, STEP_RDMA, dev, 0);
-	for (port = 1; port <= dev->ports; port++) {
-		if (dump->opts.has_id && port != dump->opts.id)
-			continue;
-		ret = add_step(dump, STEP_RDMA, dev, port);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int plan_companion(struct eadm_dump *dump, bool covered)
-{
-	const struct eadm_devices *devices = &dump->ctx->devices;
-	unsigned int i;
-	int ret;
-
-	if (!covered)
-		return 0;
-	/* One dump serves all devices, but one object is asked of each. */
-	if (!dump->opts.has_id && !dump->has_device)
-		return add_step(dump, STEP_COMPANION, NULL, 0);
-	for (i = 0; i < devices->n; i++) {
-		const struct eadm_device *dev = &devices->dev[i];
-
-		if (!dev->companion ||
-		    (dump->has_device && dev->index != dump->device))
-			continue;
-		ret = add_step(dump, STEP_COMPANION, dev, 0);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/* Each device that has the queue. */
-static int plan_raw(struct eadm_dump *dump)
-{
-	const struct eadm_devices *devices = &dump->ctx->devices;
-	unsigned int i;
-	int ret = 0;
-
-	for (i = 0; !ret && i < devices->n; i++) {
-		const struct eadm_device *dev = &devices->dev[i];
-
-		if (dev->companion &&
-		    (!dump->has_device || dev->index == dump->device))
-			ret = add_step(dump, STEP_RAW, dev, 0);
-	}
-	return ret;
-}
-
-/* What RDMA netlink tells of devices that the companion does not show. */
-static int plan_others(struct eadm_dump *dump)
-{
-	const struct eadm_devices *devices = &dump->ctx->devices;
-	const struct eadm_object *object = dump->object;
-	unsigned int i, covered = 0, others = 0;
-	bool known = eadm_rdma_knows(object);
-	const char *lone = "";
-	int ret = 0;
-
-	for (i = 0; i < devices->n; i++) {
-		const struct eadm_device *dev = &devices->dev[i];
-
-		if (dump->has_device && dev->index != dump->device)
-			continue;
-		if (dev->companion && !dump->opts.original) {
-			covered++;
-			continue;
-		}
-		others++;
-		lone = dev->name;
-	}
-	for (i = 0; !ret && known && i < devices->n; i++) {
-		if ((!devices->dev[i].companion || dump->opts.original) &&
-		    (!dump->has_device || devices->dev[i].index == dump->device))
-			ret = plan_rdma(dump, &devices->dev[i]);
-	}
-	if (ret || !others || dump->opts.original)
-		return ret;
-	if (!known && !covered)
-		return eadm_fail(dump->ctx, -EOPNOTSUPP, "%s",
-				 eadm_companion_why(dump->ctx));
-	return add_note(dump, 0, covered && others == 1 ? lone : "",
-			known ? "details beyond RDMA netlink" :
-				object->title,
-			eadm_companion_why(dump->ctx));
-}
-
-static int plan(struct eadm_dump *dump)
-{
-	const struct eadm_devices *devices = &dump->ctx->devices;
-	bool covered = false;
-	unsigned int i;
-	int ret;
-
-	if (dump->finds) {
-		ret = add_step(dump, STEP_COMPANION, NULL, 0);
-		return ret ? ret : add_step(dump, STEP_OTHERS, NULL, 0);
-	}
-	for (i = 0; i < devices->n; i++) {
-		const struct eadm_device *dev = &devices->dev[i];
-
-		if (!dump->has_device || dev->index == dump->device)
-			covered |= dev->companion && !dump->opts.original;
-	}
-	ret = dump->object->class == EADM_SPEC_CLASS_ENTRIES ?
-		      plan_raw(dump) : plan_companion(dump, covered);
-	return ret ? ret : plan_others(dump);
+	dump->opts.device = NULL;
+	dump->opts.entries = NULL;
+	dump->opts.fields = NULL;
+	dump->opts.name = NULL;
 }
 
 static int find_device(struct eadm_dump *dump, const char *name)
@@ -258,25 +41,27 @@ static int find_device(struct eadm_dump *dump, const char *name)
 	return 0;
 }
 
-/* Rows about the setup of devices are made of others, in their order. */
+/* Rows about the setup of devices are derived from other rows, in their order. */
 static int start_machine(struct eadm_dump *dump)
 {
 	const struct eadm_object *base = eadm_setup_base(dump->object);
 
 	if (dump->opts.hw || dump->opts.has_id)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
-				 "%s have no number, and the adapter nothing of them",
+				 "%s have no number, and the adapter has no data about them",
 				 dump->object->title);
+	if (eadm_plan_is_local(dump->object))
+		return 0;
 	dump->machine = dump->object;
 	if (!base)
-		return add_step(dump, STEP_MACHINE, NULL, 0);
+		return eadm_plan_step(dump, STEP_MACHINE, NULL, 0);
 	dump->object = base;
 	return 0;
 }
 
 /*
- * Whether each device that the companion shows has a row, so that the list of
- * devices need not be asked for before. One without a port has no counters by
+ * Whether each device that the companion shows has a row, so that the device
+ * list need not be requested first. A device without ports has no counters in
  * RDMA netlink either.
  */
 static bool shows_each_device(const struct eadm_dump *dump)
@@ -293,18 +78,20 @@ static int check_options(const struct eadm_dump *dump)
 	const struct eadm_dump_opts *opts = &dump->opts;
 	bool cmd = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_CMD];
 	bool module = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MODULE];
+	bool machine = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MACHINE];
 
 	if (opts->original && !eadm_rdma_per_port(dump->object))
 		return eadm_fail(dump->ctx, -EINVAL, "%s have no other names",
 				 dump->object->title);
 	if ((!cmd && (opts->has_from || opts->states || opts->min_latency)) ||
-	    (!cmd && !module && opts->fields) || (!module && opts->name))
-		return eadm_fail(dump->ctx, -EINVAL, "%s cannot be selected so",
+	    (!cmd && !module && !machine && opts->fields) || (!module && opts->name))
+		return eadm_fail(dump->ctx, -EINVAL, "%s cannot be selected this way",
 				 dump->object->title);
 	if (dump->object->class == EADM_SPEC_CLASS_ENTRIES)
 		return eadm_rawdump_check(dump->ctx, dump->object, opts,
 					  &dump->entries);
 	if (dump->object->class != EADM_SPEC_CLASS_ROWS &&
+	    dump->object->class != EADM_SPEC_CLASS_EVENTS &&
 	    dump->object->class != EADM_SPEC_CLASS_MACHINE)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "%s cannot be dumped",
@@ -315,7 +102,7 @@ static int check_options(const struct eadm_dump *dump)
 	return 0;
 }
 
-/* The attributes of the fields that rows need to have; 0: all. */
+/* The attributes that the caller needs; 0: all. */
 static uint64_t fields_mask(const struct eadm_dump_opts *opts)
 {
 	uint64_t mask = 0;
@@ -323,7 +110,7 @@ static uint64_t fields_mask(const struct eadm_dump_opts *opts)
 
 	for (i = 0; opts->fields && opts->fields[i]; i++)
 		mask |= 1ULL << (opts->fields[i]->slot & 63);
-	/* The library looks at these itself. */
+	/* The library itself looks at these. */
 	if (mask && opts->states)
 		mask |= 1ULL << EADM_A_CMD_STATE;
 	if (mask && opts->min_latency)
@@ -331,7 +118,7 @@ static uint64_t fields_mask(const struct eadm_dump_opts *opts)
 	return mask;
 }
 
-/* The caller's options, which need not live as long as the dump. */
+/* Take the caller's options, which may be freed before the dump ends. */
 static int take_options(struct eadm_dump *dump,
 			const struct eadm_dump_opts *theirs)
 {
@@ -357,7 +144,7 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 		ret = start_machine(dump);
 	if (ret || dump->n_steps)
 		return ret;
-	/* What takes no right is asked for unasked. */
+	/* Context data that requires no privilege is always requested. */
 	if (dump->object->hw &&
 	    dump->object->hw_perm == EADM_SPEC_PERM_NONE)
 		dump->opts.hw = true;
@@ -374,19 +161,22 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 	if (ret)
 		return ret;
 	dump->family = dump->ctx->devices.family;
-	if (!dump->ctx->devices.n && !dump->finds)
-		return eadm_fail(dump->ctx, -ENODEV, "there is no RDMA device");
+	if (!dump->ctx->devices.n && !dump->finds) {
+		ret = eadm_plan_without_devices(dump);
+		forget_caller(dump);
+		return ret;
+	}
 	if (dump->opts.device) {
 		ret = find_device(dump, dump->opts.device);
+		if (ret == -ENODEV && !eadm_plan_gone(dump, dump->opts.device)) {
+			forget_caller(dump);
+			return 0;
+		}
 		if (ret)
 			return ret;
 	}
-	/* Memory of the caller, who may free it now. */
-	dump->opts.device = NULL;
-	dump->opts.entries = NULL;
-	dump->opts.fields = NULL;
-	dump->opts.name = NULL;
-	return plan(dump);
+	forget_caller(dump);
+	return eadm_plan(dump);
 }
 
 static struct eadm_dump *dump_new(struct eadm_ctx *ctx,
@@ -413,7 +203,7 @@ EADM_API int eadm_dump_open(struct eadm_ctx *ctx,
 	int ret;
 
 	if (!d)
-		return out_of_memory(ctx);
+		return eadm_plan_no_memory(ctx);
 	ret = start(d, opts);
 	if (ret) {
 		eadm_dump_close(d);
@@ -481,7 +271,7 @@ static void companion_query(const struct eadm_dump *dump,
 	if (dump->opts.has_from && query->dump)
 		eadm_query_arg(query, EADM_A_CMD_FROM_SEQ, EADM_ARG_U64,
 			       dump->opts.from, NULL, true);
-	/* Whoever reads a capture may select by something else. */
+	/* In a capture, readers may want to select other rows later. */
 	if (query->dump && !dump->ctx->capture)
 		selection_query(dump, query);
 	if (hw)
@@ -511,11 +301,18 @@ static int open_step(struct eadm_dump *dump, const struct step *step)
 				&query);
 		return eadm_reply_open(dump->ctx, &query, &dump->reply);
 	}
+	if (step->how == STEP_PROBE || step->how == STEP_LOCAL) {
+		query = eadm_query_local(dump->object - eadm_spec_objects);
+		if (step->how == STEP_LOCAL)
+			eadm_query_arg(&query, EADM_A_COMMON_DEV_INDEX, EADM_ARG_U32,
+				       step->dev.index, NULL, false);
+		return eadm_reply_open(dump->ctx, &query, &dump->reply);
+	}
 	companion_query(dump, step, dump->opts.hw, &query);
 	ret = eadm_reply_open(dump->ctx, &query, &dump->reply);
 	if (ret != -ENODATA)
 		return ret;
-	/* A capture made with the adapter's contexts has the rest as well. */
+	/* A capture with the adapter's contexts contains everything else, too. */
 	if (!dump->opts.hw && dump->object->hw) {
 		companion_query(dump, step, true, &query);
 		return eadm_reply_open(dump->ctx, &query, &dump->reply);
@@ -549,7 +346,8 @@ static int step_next(struct eadm_dump *dump, const struct step *step)
 		ret = eadm_reply_next(&dump->reply, &nlh);
 		if (ret <= 0)
 			return ret;
-		if (step->how == STEP_COMPANION) {
+		if (step->how == STEP_COMPANION || step->how == STEP_PROBE ||
+		    step->how == STEP_LOCAL) {
 			ret = eadm_decode(&dump->reply, nlh, dump->object,
 					  dump->opts.hw, &dump->rec);
 			return ret ? ret : 1;
@@ -563,7 +361,7 @@ static int step_next(struct eadm_dump *dump, const struct step *step)
 	}
 }
 
-/* RDMA netlink numbers some objects in its own way. */
+/* RDMA netlink uses its own numbers for some objects. */
 static unsigned int other_number(const struct eadm_object *object)
 {
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_MR])
@@ -573,7 +371,7 @@ static unsigned int other_number(const struct eadm_object *object)
 	return 0;
 }
 
-/* Of commands. One that has not ended took no time yet. */
+/* For commands. One that has not ended has no latency yet. */
 static bool selected(const struct eadm_dump_opts *opts,
 		     const struct eadm_record *rec)
 {
@@ -591,16 +389,32 @@ static bool selected(const struct eadm_dump_opts *opts,
 			opts->min_latency);
 }
 
-/* Captures hold more than what was asked for. */
+/* The companion shows the row's device: its rows count, not the probe's. */
+static bool is_shown(const struct eadm_dump *dump, const struct eadm_record *rec)
+{
+	const struct eadm_device *dev;
+
+	if (!eadm_record_attr_has(rec, EADM_A_COMMON_DEV_INDEX))
+		return false;
+	dev = eadm_device_of(dump->ctx,
+			     eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX));
+	return dev && dev->companion;
+}
+
+/* A capture holds more than was requested. */
 static bool wanted(const struct eadm_dump *dump, const struct step *step)
 {
 	const struct eadm_record *rec = &dump->rec;
 	unsigned int attr = dump->object->key->slot;
 	uint32_t dev = eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX);
 
-	if (dump->has_device && dev != dump->device)
+	if (dump->has_device &&
+	    (dev != dump->device ||
+	     !eadm_record_attr_has(rec, EADM_A_COMMON_DEV_INDEX)))
 		return false;
-	/* The one that an earlier or later step asks its own device for. */
+	if (step->how == STEP_PROBE && is_shown(dump, rec))
+		return false;
+	/* Another step requests that one from its own device. */
 	if (step->dev.name[0] && dev != step->dev.index)
 		return false;
 	if (dump->opts.has_from &&
@@ -619,17 +433,14 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 	return eadm_record_attr_u64(rec, attr) == dump->opts.id;
 }
 
-/* In the dump: the context's list may be begun anew by another one meanwhile. */
+/* Kept in the dump, because another dump may reset the context's list meanwhile. */
 static int note_device(struct eadm_dump *dump)
 {
 	const struct eadm_record *rec = &dump->rec;
-	struct eadm_device *shown, *dev;
+	struct eadm_device *dev;
 
-	shown = eadm_grow_room(dump->shown, dump->n_shown, &dump->max_shown,
-			       sizeof(*shown));
-	if (!shown)
-		return out_of_memory(dump->ctx);
-	dump->shown = shown;
+	if (!grow(dump->shown, dump->n_shown, dump->max_shown))
+		return eadm_plan_no_memory(dump->ctx);
 	dev = &dump->shown[dump->n_shown++];
 	dev->index = eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX);
 	snprintf(dev->name, sizeof(dev->name), "%s",
@@ -637,7 +448,7 @@ static int note_device(struct eadm_dump *dump)
 	return 0;
 }
 
-/* The devices that no row was about. */
+/* Plan the devices that no row was about. */
 static int begin_others(struct eadm_dump *dump)
 {
 	struct eadm_device *dev;
@@ -652,12 +463,12 @@ static int begin_others(struct eadm_dump *dump)
 		dev->companion = true;
 	}
 	ret = eadm_devices_rest(dump->ctx);
-	return ret ? ret : plan_others(dump);
+	return ret ? ret : eadm_plan_others(dump);
 }
 
 /*
- * RDMA netlink has the same answer for a device that is not there any more as
- * for a question that its driver does not understand.
+ * RDMA netlink returns the same error for a removed device and for a request
+ * that its driver does not understand.
  */
 static bool went_away(struct eadm_dump *dump, const struct step *step,
 		      int error)
@@ -675,8 +486,8 @@ static bool went_away(struct eadm_dump *dump, const struct step *step,
 }
 
 /*
- * Rows of QPs go without their peers if need be. A capture may be of a time
- * when nobody asked for connections.
+ * If need be, rows of QPs go without their peers. A capture may be older than
+ * the request for connections.
  */
 static int load_peers(struct eadm_dump *dump, const struct step *step)
 {
@@ -687,7 +498,7 @@ static int load_peers(struct eadm_dump *dump, const struct step *step)
 	if (step->how != STEP_RDMA ||
 	    dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_QP])
 		return 0;
-	/* It may be of the error that the dump ends with. */
+	/* The message may belong to the error that the dump ends with. */
 	memcpy(before, ctx->errmsg, sizeof(before));
 	ret = eadm_peers_load(ctx, &step->dev, &dump->peers, &dump->rec);
 	if (!ret || ret == -ENOMEM)
@@ -698,23 +509,23 @@ static int load_peers(struct eadm_dump *dump, const struct step *step)
 	}
 	if (!dump->first_error)
 		dump->first_error = ret;
-	return add_note(dump, ret, step->dev.name, "peers of queue pairs",
-			ctx->errmsg);
+	return eadm_plan_note(dump, ret, step->dev.name, "peers of queue pairs",
+			      ctx->errmsg);
 }
 
 /*
- * RDMA netlink has one answer for a driver without counters, which is no
- * failure, and for an adapter that did not give them.
+ * RDMA netlink returns the same error for a driver without counters, which is
+ * not a failure, and for an adapter that did not deliver them.
  */
 static int no_counters(struct eadm_dump *dump, const struct step *step)
 {
-	const char *why = "there are none, or the adapter did not give them";
+	const char *why = "there are none, or the adapter did not provide them";
 	int ret, error = 0;
 
 	ret = eadm_rdma_counters(dump->ctx, &step->dev, step->port, &dump->rec);
 	if (!ret) {
 		error = -EIO;
-		why = "the driver has counters, but the adapter did not give them";
+		why = "the driver has counters, but the adapter did not provide them";
 	} else if (ret == -EINVAL) {
 		why = "the driver has none";
 	}
@@ -722,7 +533,7 @@ static int no_counters(struct eadm_dump *dump, const struct step *step)
 		dump->first_error = error;
 		eadm_fail(dump->ctx, error, "%s: %s", step->dev.name, why);
 	}
-	ret = add_note(dump, error, step->dev.name, dump->object->title, why);
+	ret = eadm_plan_note(dump, error, step->dev.name, dump->object->title, why);
 	if (ret || !error)
 		return ret;
 	return eadm_rdma_counters_rest(dump->ctx, &step->dev, step->port,
@@ -730,33 +541,33 @@ static int no_counters(struct eadm_dump *dump, const struct step *step)
 }
 
 /*
- * A step that failed becomes a note, so that one device does not hide the
- * others. What went away while we looked, or was never there, is no failure. 1
- * with a row of what there is nevertheless.
+ * A failed step becomes a note, so that one device does not hide the others. A
+ * device that was removed meanwhile, or an object that never existed, is not a
+ * failure. 1 with a row of what is available in spite of the error.
  */
 static int step_failed(struct eadm_dump *dump, const struct step *step,
 		       int error)
 {
-	/* A capture may have the queue of one device only. */
+	/* A capture may have the queue of only one device. */
 	if ((error == -ENOENT ||
 	     (error == -ENODATA && step->how == STEP_RAW &&
 	      dump->n_steps > 1)) && dump->opts.has_id) {
 		dump->absent = error;
 		return 0;
 	}
-	/* The others are all of them then, and this the reason. */
+	/* STEP_OTHERS then handles all devices, for this reason. */
 	if (dump->finds && step->how == STEP_COMPANION)
 		dump->ctx->devices.family_err = error;
 	if (went_away(dump, step, error))
-		return add_note(dump, 0, step->dev.name, dump->object->title,
-				"the device went away");
+		return eadm_plan_note(dump, 0, step->dev.name, dump->object->title,
+				      "the device was removed");
 	if (step->how == STEP_RDMA && eadm_rdma_per_port(dump->object) &&
 	    (error == -EINVAL || error == -EOPNOTSUPP))
 		return no_counters(dump, step);
 	if (!dump->first_error)
 		dump->first_error = error;
-	return add_note(dump, error, step->dev.name, dump->object->title,
-			dump->ctx->errmsg);
+	return eadm_plan_note(dump, error, step->dev.name, dump->object->title,
+			      dump->ctx->errmsg);
 }
 
 static void close_step(struct eadm_dump *dump)
@@ -851,6 +662,10 @@ EADM_API int eadm_dump_next(struct eadm_dump *dump,
 			dump->ended = true;
 			return -ENOMEM;
 		}
+		if (dump->opts.setup &&
+		    dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_DEV])
+			eadm_device_setup(dump->ctx, dump->opts.limits,
+					  &dump->rec);
 		if (dump->machine)
 			ret = eadm_setup_of(dump->ctx, &dump->setup,
 					    dump->machine, &dump->rec,

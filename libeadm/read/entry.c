@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Entries of queues to rows, by the tables of their family. The bytes come from
- * memory that a process or the adapter may write to at any time, or from a file:
- * nothing in them is believed. Of an entry whose format is not known nothing is
- * shown and nothing is kept.
+ * Entries of queues as rows, decoded with their family's tables. The bytes come
+ * from memory that a process or the adapter may write to at any time, or from a
+ * file: nothing in them is trusted. If the format of an entry is unknown,
+ * nothing of it is shown or kept.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,19 +21,40 @@ static const struct eadm_format *format_of(const struct eadm_ring *ring)
 				  ring->entry_size);
 }
 
+/*
+ * Whether the rule that the driver has reported, if any, is that of the format.
+ * With another rule, each index would be taken for another place.
+ */
+bool eadm_entry_fits(const struct eadm_ring *ring)
+{
+	static const struct {
+		uint32_t index, bits;
+	} rules[] = {
+		[EADM_INDEX_FREE16] = { EADM_RING_INDEX_FREE, 16 },
+		[EADM_INDEX_FREE32] = { EADM_RING_INDEX_FREE, 32 },
+		[EADM_INDEX_LAP] = { EADM_RING_INDEX_LAP, 0 },
+		[EADM_INDEX_PHASE] = { EADM_RING_INDEX_PHASE, 0 },
+	};
+	const struct eadm_format *format = format_of(ring);
+
+	return !format || !ring->has_index ||
+	       (rules[format->index].index == ring->index &&
+		rules[format->index].bits == ring->index_bits);
+}
+
 bool eadm_entry_known(const struct eadm_ring *ring)
 {
 	const struct eadm_format *format = format_of(ring);
 
-	if (!format || !ring->depth)
+	if (!format || !ring->depth || !eadm_entry_fits(ring))
 		return false;
-	/* What runs freely must come to place 0 when it wraps around. */
+	/* A free-running index must get back to place 0 when it wraps around. */
 	return format->index == EADM_INDEX_LAP ||
 	       format->index == EADM_INDEX_PHASE ||
 	       !(ring->depth & (ring->depth - 1));
 }
 
-/* Places that an entry of the ring may take. */
+/* Maximum number of places per entry of the ring. */
 unsigned int eadm_entry_places(const struct eadm_ring *ring)
 {
 	const struct eadm_format *format = format_of(ring);
@@ -46,7 +67,7 @@ static bool has_index(const struct eadm_format *format)
 	return format->places > 1 && !format->slots;
 }
 
-/* Whether only the whole ring tells where an entry begins. */
+/* Whether entry boundaries can only be found in the whole ring. */
 bool eadm_entry_needs_index(const struct eadm_ring *ring)
 {
 	const struct eadm_format *format = format_of(ring);
@@ -59,7 +80,7 @@ uint32_t eadm_entry_place(const struct eadm_ring *ring, uint32_t index)
 	return index % ring->depth;
 }
 
-/* How far a place is behind another one. */
+/* Distance of a place from a place before it. */
 static uint32_t behind(const struct eadm_ring *ring, uint32_t place,
 		       uint32_t base)
 {
@@ -67,7 +88,10 @@ static uint32_t behind(const struct eadm_ring *ring, uint32_t place,
 	       ring->depth;
 }
 
-/* How far an index is ahead of another one; as many as there are at @range. */
+/*
+ * Distance of an index from an index before it; *range is set to the number
+ * of index values.
+ */
 static uint32_t ahead(const struct eadm_ring *ring,
 		      const struct eadm_format *format, uint32_t index,
 		      uint32_t base, uint64_t *range)
@@ -113,7 +137,7 @@ static size_t end_of(const struct eadm_bits *at, size_t end)
 	return last > end ? last : end;
 }
 
-/* Bytes by which an entry says where it belongs, 0: it does not. */
+/* Length of the bytes that identify an entry's position; 0: none. */
 static size_t header_size(const struct eadm_format *format)
 {
 	return end_of(&format->places_at,
@@ -130,8 +154,8 @@ static uint32_t index_after(const struct eadm_format *format,
 }
 
 /*
- * An entry carries the producer index behind it and its QP, which hardly any
- * other bytes do by chance. Those of a command ring have no QP.
+ * An entry contains the producer index after it and its QP number, a combination
+ * that hardly occurs by chance. Entries of a command ring have no QP number.
  */
 static unsigned int header_at(const struct eadm_ring *ring,
 			      const struct eadm_format *format, uint32_t place)
@@ -141,7 +165,7 @@ static unsigned int header_at(const struct eadm_ring *ring,
 	uint64_t places = 0, queue, range;
 	uint32_t after;
 
-	/* Zeroes pass for an entry of command 0 or QP 0. */
+	/* Zeros look like an entry of command 0 or QP 0. */
 	if (head > len || is_zero(p, head ? head : len))
 		return EADM_PLACE_NONE;
 	places = eadm_bits_read(&format->places_at, p, len, &places) ?
@@ -172,9 +196,9 @@ static bool is_newer(const struct eadm_ring *ring,
 }
 
 /*
- * For each place the number of places of the entry that begins there, or
- * EADM_PLACE_*. Where an entry lies on what is left of another one, the one
- * with the later index is believed. The part read may begin within an entry.
+ * For each place, the number of places of the entry that begins there, or
+ * EADM_PLACE_*. Where an entry overlaps the rest of another one, the one with
+ * the later index wins. The part read may begin in the middle of an entry.
  */
 void eadm_entry_index(const struct eadm_ring *ring, uint8_t *places)
 {
@@ -191,7 +215,7 @@ void eadm_entry_index(const struct eadm_ring *ring, uint8_t *places)
 		if (!places[i] || places[i] == EADM_PLACE_REST)
 			continue;
 		for (k = 1; places[i] && k < places[i]; k++) {
-			/* Entries wrap around only in a ring read whole. */
+			/* Entries only wrap around if the whole ring was read. */
 			at = i + k;
 			if (at >= count && count < ring->depth)
 				break;
@@ -209,7 +233,7 @@ void eadm_entry_index(const struct eadm_ring *ring, uint8_t *places)
 	}
 }
 
-/* The bytes of an entry, as many as were read. */
+/* The bytes of an entry, as far as they were read. */
 static size_t gather(const struct eadm_ring *ring, uint32_t place,
 		     unsigned int places, unsigned char *entry)
 {
@@ -265,8 +289,8 @@ static bool is_set(const struct eadm_bits *at, const unsigned char *p,
 }
 
 /*
- * The bytes of an entry that mean something. Who writes an entry leaves the
- * others as they were, with payload of an older entry perhaps.
+ * The bytes of an entry that have a meaning. Writers leave the other bytes as
+ * they were, possibly with payload of an older entry.
  */
 static void keep_entry(const struct eadm_format *format, const unsigned char *p,
 		       size_t len, bool *keep)
@@ -288,7 +312,7 @@ static void keep_entry(const struct eadm_format *format, const unsigned char *p,
 		   (n < list->max ? n : list->max) * list->size);
 }
 
-/* One byte of a ring that may wrap around, if it was read. */
+/* Clear one byte of a ring that may wrap around, if the byte was read. */
 static void clear(struct eadm_ring *ring, size_t at)
 {
 	size_t size = (size_t)ring->count * ring->entry_size;
@@ -315,10 +339,10 @@ static void scrub_entry(struct eadm_ring *ring, const struct eadm_format *format
 }
 
 /*
- * Take out what may be payload: inline data, what an entry leaves of older
- * ones, and places that are no entry. All that was read at once: what
- * continues an entry looks like no entry without the one before. 0 or
- * -ENOMEM, when nothing was taken out.
+ * Clear everything that may be payload: inline data, remains of older entries,
+ * and places that are not entries. Must be applied to everything read at once:
+ * the continuation of an entry does not look like an entry without its
+ * beginning. 0, or -ENOMEM with nothing cleared.
  */
 int eadm_entry_scrub(struct eadm_ring *ring)
 {
@@ -349,7 +373,7 @@ int eadm_entry_scrub(struct eadm_ring *ring)
 
 /* ---- where pointers stand -------------------------------------------------------- */
 
-/* The attributes that the rows of each kind of queue have in common. */
+/* The attributes that rows of all kinds of queues have. */
 static const struct attrs {
 	uint8_t id, index, mark, state, bytes, places, payload;
 	uint8_t sge[6];
@@ -409,7 +433,7 @@ static void put_place(const struct eadm_ring *ring, uint32_t place,
 		eadm_record_put_u64(rec, attrs->mark, mark);
 }
 
-/* An entry of a queue that software fills and the adapter empties. */
+/* State of an entry in a queue that software fills and the adapter consumes. */
 static uint32_t work_state(const struct eadm_ring *ring,
 			   const struct eadm_format *format, uint32_t place)
 {
@@ -423,7 +447,7 @@ static uint32_t work_state(const struct eadm_ring *ring,
 		       EADM_ENTRY_STATE_POSTED : EADM_ENTRY_STATE_DONE;
 }
 
-/* An entry of a queue that the adapter fills: its owner bit tells. */
+/* State of an entry in a queue that the adapter fills, from its owner bit. */
 static uint32_t owned_state(const struct eadm_ring *ring, uint32_t place,
 			    bool owner)
 {
@@ -449,29 +473,7 @@ static uint32_t state_of(const struct eadm_ring *ring,
 
 /* ---- members ----------------------------------------------------------------------- */
 
-/* A number of the adapter without a class is shown only as it is, in a field of its own. */
-static bool class_of(const struct eadm_item *member, uint64_t *value)
-{
-	const struct eadm_classes *classes = member->classes;
-	uint64_t flags = 0;
-	unsigned int i;
-
-	for (i = 0; classes && i < classes->n; i++) {
-		const struct eadm_class *class = &classes->list[i];
-
-		if (classes->flags && *value & class->raw) {
-			flags |= class->class;
-		} else if (!classes->flags && *value == class->raw) {
-			*value = class->class;
-			return true;
-		}
-	}
-	if (!classes)
-		return true;
-	*value = flags;
-	return classes->flags;
-}
-
+/* An adapter's number that has no class is shown only raw, in a separate field. */
 static void put_members(struct eadm_record *rec, const unsigned char *p,
 			size_t len, const struct eadm_item *m, unsigned int n)
 {
@@ -484,7 +486,7 @@ static void put_members(struct eadm_record *rec, const unsigned char *p,
 			eadm_record_put_bytes(rec, m->attr, p + m->at.offset,
 					      m->bytes);
 		else if (!m->bytes && eadm_bits_read(&m->at, p, len, &value) &&
-			 class_of(m, &value))
+			 eadm_classes_find(m->classes, &value))
 			eadm_record_put_u64(rec, m->attr, value);
 	}
 }
@@ -492,7 +494,7 @@ static void put_members(struct eadm_record *rec, const unsigned char *p,
 static void put_element(struct eadm_record *rec, const unsigned char *p,
 			const struct eadm_list *list, unsigned int attr)
 {
-	/* Length and key follow the address in the specification. */
+	/* The specification defines the address, then the length, then the key. */
 	const struct eadm_bits *const part[] = { &list->addr, &list->length,
 						 &list->key };
 	unsigned int i;
@@ -533,7 +535,7 @@ static void put_list(const struct eadm_ring *ring, const struct eadm_list *list,
 	}
 }
 
-/* Places of the entry here, EADM_PLACE_NONE for none that belongs here. */
+/* Number of places of the entry at @place; EADM_PLACE_NONE if none begins here. */
 static unsigned int places_at(const struct eadm_ring *ring,
 			      const struct eadm_format *format, uint32_t place)
 {
@@ -579,9 +581,9 @@ static unsigned int decode(const struct eadm_ring *ring,
 }
 
 /*
- * A row for the entry at a place of the ring, which lies within what was read.
- * Returns how many places it takes, or 0: no row for what is only the rest of
- * an entry, or of no known format.
+ * Make a row of the entry at @place, which must be within what was read.
+ * Returns the number of places of the entry, or 0: no row, because the place
+ * continues an entry or its format is unknown.
  */
 unsigned int eadm_entry_decode(const struct eadm_ring *ring, uint32_t place,
 			       const struct eadm_object *object,

@@ -6,15 +6,18 @@
 #include "model/record.h"
 #include "source/devlist.h"
 
-/* A ring, or a part of it, as it was read. */
+/* A ring, or a part of it, as read. */
 struct eadm_ring {
 	const struct eadm_device *dev;
-	const struct eadm_family *family;	/* NULL: not known */
+	const struct eadm_family *family;	/* NULL: unknown */
 	uint32_t kind;			/* EADM_RAW_KIND_* */
 	uint32_t id;
-	uint32_t depth;			/* places, not 0 */
-	uint32_t entry_size;		/* of a place */
-	uint32_t first, count;		/* what is in data */
+	uint32_t depth;			/* number of places, nonzero */
+	uint32_t entry_size;		/* bytes per place */
+	bool has_index;			/* the driver has reported its rule: */
+	uint32_t index;			/* EADM_RING_INDEX_* */
+	uint32_t index_bits;		/* of EADM_RING_INDEX_FREE */
+	uint32_t first, count;		/* range of places in data */
 	bool user;
 	bool has_sw_pi, has_sw_ci, has_hw_pi, has_hw_ci;
 	uint32_t sw_pi, sw_ci, hw_pi, hw_ci;
@@ -25,11 +28,12 @@ struct eadm_ring {
 	uint8_t *places;		/* see eadm_entry_index() */
 };
 
-/* What a place is, instead of a number of places. */
+/* Values for a place instead of a number of places. */
 #define EADM_PLACE_NONE	0		/* not an entry */
-#define EADM_PLACE_REST	0xff		/* not the first place of one */
+#define EADM_PLACE_REST	0xff		/* not the first place of an entry */
 
 bool eadm_entry_known(const struct eadm_ring *ring);
+bool eadm_entry_fits(const struct eadm_ring *ring);
 bool eadm_entry_needs_index(const struct eadm_ring *ring);
 unsigned int eadm_entry_places(const struct eadm_ring *ring);
 uint32_t eadm_entry_place(const struct eadm_ring *ring, uint32_t index);

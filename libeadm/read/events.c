@@ -8,6 +8,7 @@
 #include "decode.h"
 #include "device.h"
 #include "eadm_nl.h"
+#include "machine.h"
 #include "source/query.h"
 
 struct eadm_events {
@@ -27,6 +28,48 @@ static int no_events(struct eadm_ctx *ctx, const char *why)
 	return eadm_fail(ctx, -EOPNOTSUPP, "%s", why);
 }
 
+/*
+ * Used without the companion. A capture, with or without it, has only one
+ * kind of events.
+ */
+static int listen_to_probe(struct eadm_events *events)
+{
+	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_EVENT);
+
+	return eadm_reply_listen(events->ctx, &query, 0, &events->reply);
+}
+
+/* Programs that are adapters are among the devices also where there is no companion. */
+static bool has_programs(const struct eadm_ctx *ctx)
+{
+	unsigned int i;
+
+	for (i = 0; i < ctx->devices.n; i++) {
+		if (ctx->devices.dev[i].companion)
+			return true;
+	}
+	return false;
+}
+
+/* @error: of the list of devices. A capture may have rows of programs, and events of the probe. */
+static int listen_without_companion(struct eadm_events *events, const struct eadm_query *query,
+				    int error)
+{
+	struct eadm_ctx *ctx = events->ctx;
+	int ret = -ENODATA;
+
+	if (has_programs(ctx))
+		ret = eadm_reply_listen(ctx, query, 0, &events->reply);
+	if (ret != -ENODATA)
+		return ret;
+	if (!ctx->live)
+		return error ? error : listen_to_probe(events);
+	ret = eadm_machine_probe(ctx);
+	if (ret == -EACCES)
+		return eadm_fail(ctx, ret, "the probe is for root and the group eadm");
+	return ret ? no_events(ctx, eadm_companion_why(ctx)) : listen_to_probe(events);
+}
+
 static int listen_to(struct eadm_events *events)
 {
 	struct eadm_ctx *ctx = events->ctx;
@@ -38,17 +81,15 @@ static int listen_to(struct eadm_events *events)
 	int ret;
 
 	ret = eadm_devices_load(ctx);
-	if (ctx->devices.family_err && ctx->live)
-		return no_events(ctx, eadm_companion_why(ctx));
-	if (ret)
-		return ret;
-	if (ctx->live && !ctx->devices.events)
+	query.type = ctx->devices.family;
+	if (ctx->devices.family_err)
+		ret = listen_without_companion(events, &query, ret);
+	else if (!ret && ctx->live && !ctx->devices.events)
 		return no_events(ctx,
 				 "the companion module eadm.ko has no events");
-	query.type = ctx->devices.family;
-	ret = ctx->devices.family_err ? -ENODATA :
-	      eadm_reply_listen(ctx, &query, ctx->devices.events,
-				&events->reply);
+	else if (!ret)
+		ret = eadm_reply_listen(ctx, &query, ctx->devices.events,
+					&events->reply);
 	return ret != -ENODATA ? ret :
 	       no_events(ctx, "the capture has no events ('eadm events --save' makes one)");
 }
@@ -87,7 +128,7 @@ EADM_API int eadm_events_next(struct eadm_events *events,
 	const struct nlmsghdr *nlh;
 	int ret;
 
-	/* The queue of the socket was full; nobody knows of how many. */
+	/* The socket's queue overflowed; the number of lost events is unknown. */
 	while ((ret = eadm_reply_next(&events->reply, &nlh)) == -ENOBUFS)
 		events->lost++;
 	*record = rec;

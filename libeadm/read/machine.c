@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rows about the machine, whose requests any source answers. That there is none
- * is no error: the message of the context stays as it is.
+ * Rows about the machine, which every source can provide. A missing row is not
+ * an error: the context's error message is left as it is.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "eadm_nl.h"
 #include "machine.h"
 
-/* Names change, numbers are given again: a name is worth keeping this long. */
+/* Names change and PIDs are reused: a name is cached for this long. */
 #define COMM_NS 1000000000ULL
 
 /* 1 with a row, which points into the reply; 0: no more; -ENOMEM. */
@@ -33,7 +33,7 @@ int eadm_machine_next(struct eadm_reply *reply, const struct eadm_object *object
 	return 0;
 }
 
-/* Its first row, as eadm_machine_next(); the reply is to be closed in any case. */
+/* The first row, as eadm_machine_next(); the reply must be closed in any case. */
 int eadm_machine_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 		    const struct eadm_object *object, struct eadm_reply *reply,
 		    struct eadm_record *rec)
@@ -51,7 +51,7 @@ int eadm_machine_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 	return 0;
 }
 
-/* For all that is known of a process. */
+/* For everything known about a process. */
 struct eadm_query eadm_machine_process(uint32_t pid)
 {
 	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_PROCESS);
@@ -63,7 +63,7 @@ struct eadm_query eadm_machine_process(uint32_t pid)
 
 /* ---- single values --------------------------------------------------------------- */
 
-/* Copies a text, or gives a number; false: there is no such row or field. */
+/* Copies a string or returns a number; false: no such row or field. */
 static bool value_of(struct eadm_ctx *ctx, const struct eadm_query *query,
 		     unsigned int object, unsigned int attr, char *text,
 		     size_t size, uint64_t *number)
@@ -96,7 +96,7 @@ bool eadm_machine_u64(struct eadm_ctx *ctx, unsigned int attr,
 			value);
 }
 
-/* Since it was booted, in ns; 0: not known. */
+/* Time since boot in ns; 0: unknown. */
 uint64_t eadm_machine_uptime(struct eadm_ctx *ctx)
 {
 	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_MACHINE);
@@ -121,7 +121,23 @@ bool eadm_machine_is_locked_down(struct eadm_ctx *ctx)
 	       *mode && !strstr(mode, "[none]");
 }
 
-/* A text about a module that is loaded. */
+/*
+ * 0: the probe is recording and may be read; -EACCES: it may not be read;
+ * -ENOENT: it is not recording.
+ */
+int eadm_machine_probe(struct eadm_ctx *ctx)
+{
+	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_PROBE);
+	uint64_t state;
+
+	if (!value_of(ctx, &query, EADM_SPEC_OBJ_PROBE, EADM_A_PROBE_STATE, NULL,
+		      0, &state))
+		return -ENOENT;
+	return state == EADM_PROBE_STATE_RUNNING ? 0 :
+	       state == EADM_PROBE_STATE_UNREADABLE ? -EACCES : -ENOENT;
+}
+
+/* A string about a loaded module. */
 bool eadm_machine_module_text(struct eadm_ctx *ctx, const char *name,
 			    unsigned int attr, char *text, size_t size)
 {
@@ -134,7 +150,7 @@ bool eadm_machine_module_text(struct eadm_ctx *ctx, const char *name,
 			NULL);
 }
 
-/* The name of a process, NULL: there is none. Valid until the next call. */
+/* Name of a process, NULL if there is no such process. Valid until the next call. */
 const char *eadm_machine_comm(struct eadm_ctx *ctx, uint32_t pid)
 {
 	struct eadm_comms *comms = &ctx->comms;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Questions of RDMA netlink, and the forms that its answers have. */
+/* RDMA netlink requests, and the formats of their answers. */
 #ifndef EADM_NLDEV_H
 #define EADM_NLDEV_H
 

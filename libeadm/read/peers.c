@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RDMA netlink shows a QP without its connection and a connection with the
- * number of its QP: together they tell the peer of a QP.
+ * RDMA netlink shows QPs without their connections, and connections with their
+ * QP number: together, these give the peer of a QP.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "eadm_nl.h"
-#include "base/grow.h"
+#include "grow.h"
 #include "peers.h"
 #include "rdma.h"
 
@@ -16,7 +16,7 @@
 
 struct end {
 	uint16_t port;
-	uint8_t len;		/* of the address, 0: not known */
+	uint8_t len;		/* of the address; 0: unknown */
 	unsigned char addr[MAX_ADDR];
 };
 
@@ -38,7 +38,7 @@ static void take_end(const struct eadm_record *rec, unsigned int addr,
 	end->port = eadm_record_attr_u64(rec, port);
 }
 
-/* Datagrams go to many; and before a connection there is no peer. */
+/* Datagrams go to many peers, and before a connection there is none. */
 static bool is_connection(const struct eadm_record *rec)
 {
 	uint64_t ps, state;
@@ -60,11 +60,8 @@ static int add(struct eadm_ctx *ctx, struct eadm_peers *peers,
 {
 	struct eadm_peer *peer;
 
-	peer = eadm_grow_room(peers->peer, peers->n, &peers->max,
-			      sizeof(*peer));
-	if (!peer)
+	if (!grow(peers->peer, peers->n, peers->max))
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
-	peers->peer = peer;
 	peer = &peers->peer[peers->n++];
 	peer->qpn = eadm_record_attr_u64(rec, EADM_A_CEP_QPN);
 	take_end(rec, EADM_A_CEP_LOCAL_ADDR, EADM_A_CEP_LOCAL_PORT,
@@ -80,7 +77,7 @@ static int by_qpn(const void *a, const void *b)
 	return x->qpn < y->qpn ? -1 : x->qpn > y->qpn;
 }
 
-/* The connections of a device. @rec is room for a row. */
+/* Load the connections of a device. @rec is used for rows. */
 int eadm_peers_load(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		    struct eadm_peers *peers, struct eadm_record *rec)
 {
@@ -115,8 +112,8 @@ void eadm_peers_free(struct eadm_peers *peers)
 }
 
 /*
- * The connection of a QP: the one that has its number. Two of the same number
- * are one that is over and one that is not, and nobody tells which is which.
+ * The connection of a QP: the one with its number. If two connections have the
+ * number, one of them is over, and there is no way to know which.
  */
 static const struct eadm_peer *find(const struct eadm_peers *peers,
 				    uint32_t qpn)
@@ -151,7 +148,7 @@ void eadm_peers_put(const struct eadm_peers *peers, struct eadm_record *qp)
 	if (!eadm_record_attr_has(qp, EADM_A_QP_QPN) ||
 	    !eadm_record_attr_has(qp, EADM_A_QP_STATE))
 		return;
-	/* Not connected yet: the number is that of an older one. */
+	/* Not connected yet: the number is from an older connection. */
 	state = eadm_record_attr_u64(qp, EADM_A_QP_STATE);
 	if (state == EADM_QP_STATE_RESET || state == EADM_QP_STATE_INIT)
 		return;

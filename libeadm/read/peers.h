@@ -10,7 +10,7 @@ struct eadm_peer;
 
 /* Connections of a device. */
 struct eadm_peers {
-	struct eadm_peer *peer;	/* by the number of the QP */
+	struct eadm_peer *peer;	/* sorted by QP number */
 	size_t n, max;
 };
 

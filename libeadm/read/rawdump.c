@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Dumps of raw bytes: which bytes are needed for the rows that were asked for,
- * from the char device or from a capture.
+ * Dumps of raw bytes: which bytes the requested rows need, from the char device
+ * or from a capture.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static bool is(const struct eadm_object *object, int number)
 	return object == &eadm_spec_objects[number];
 }
 
-/* What the rows of an object are made of, or a negative errno. */
+/* The kind of bytes that an object's rows are made from, or a negative errno. */
 static int kind_of(const struct eadm_object *object,
 		   const struct eadm_family *family,
 		   const struct eadm_dump_opts *opts, enum eadm_hwctx hwctx)
@@ -59,7 +59,7 @@ static int kind_of(const struct eadm_object *object,
 	}
 }
 
-/* Whether the options make sense together. */
+/* Whether the combination of options makes sense. */
 int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
 		       const struct eadm_dump_opts *opts,
 		       const struct eadm_entry_opts *entries)
@@ -99,7 +99,7 @@ static bool get(const struct eadm_record *rec, unsigned int attr,
 	return true;
 }
 
-/* What each message tells of the ring. */
+/* Every message describes the ring. */
 static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
 		     bool hw, struct eadm_ring *ring)
 {
@@ -110,12 +110,18 @@ static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
 	    !ring->depth || !ring->entry_size ||
 	    ring->depth > MAX_BYTES / ring->entry_size)
 		return eadm_reply_bad(reply, reply->chunk.data,
-				      "a ring of no possible size");
+				      "a ring of impossible size");
 	get(rec, EADM_A_RAW_MEMORY, &memory);
 	if (memory == EADM_RING_MEMORY_DEVICE)
 		return eadm_fail(reply->ctx, -EOPNOTSUPP,
-				 "%s: its entries lie in memory of the adapter, which cannot be read",
+				 "%s: its entries are in adapter memory, which cannot be read",
 				 ring->dev->name);
+	ring->has_index = get(rec, EADM_A_RAW_RING_INDEX, &ring->index);
+	get(rec, EADM_A_RAW_INDEX_BITS, &ring->index_bits);
+	if (!eadm_entry_fits(ring))
+		return eadm_fail(reply->ctx, -EOPNOTSUPP,
+				 "%s: its driver counts the indices of this queue in another way than the description of %s adapters",
+				 ring->dev->name, ring->family->name);
 	if (!eadm_entry_known(ring))
 		return eadm_fail(reply->ctx, -EOPNOTSUPP,
 				 "%s: %s", ring->dev->name, unknown);
@@ -131,7 +137,7 @@ static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
 	return 0;
 }
 
-/* The part of a message's data that was asked for. */
+/* Take the requested part of a message's data. */
 static int take_data(struct eadm_reply *reply, const struct eadm_record *rec,
 		     struct eadm_ring *ring, uint32_t *got)
 {
@@ -161,7 +167,7 @@ static int take_data(struct eadm_reply *reply, const struct eadm_record *rec,
 	return 0;
 }
 
-/* Captures that have more than what is wanted serve as well. */
+/* An answer in a capture with more than requested will do as well. */
 static int ask(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	       const struct eadm_node_query *want, struct eadm_reply *reply)
 {
@@ -181,7 +187,7 @@ static int ask(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return ret;
 }
 
-/* Reads what ring->first and ring->count say; a count of 0: only about it. */
+/* Read ring->first and ring->count places; without ring->data, only the description. */
 static int read_ring(struct eadm_ctx *ctx, const struct eadm_node_query *want,
 		     struct eadm_ring *ring)
 {
@@ -269,7 +275,7 @@ static int around(struct eadm_ctx *ctx, const struct eadm_ring *ring,
 				 ring->hw_error ? "" :
 				 ": try --hw to ask the adapter");
 	at = eadm_entry_place(ring, at);
-	/* At the ends of the ring there is less of it. */
+	/* Clipped at the ends of the ring. */
 	*first = at > NEARBY ? at - NEARBY : 0;
 	*last = at + NEARBY < ring->depth ? at + NEARBY : ring->depth - 1;
 	return 0;
@@ -300,8 +306,8 @@ static int load(struct eadm_ctx *ctx, const struct eadm_entry_opts *opts,
 	int ret;
 
 	/*
-	 * Where an entry of several places begins, only the others tell; where
-	 * a pointer stands, what comes with the bytes.
+	 * With entries of several places, only the whole ring shows where they
+	 * begin; the position of a pointer is reported together with the bytes.
 	 */
 	if (eadm_entry_needs_index(ring) || opts->around) {
 		ring->first = 0;
@@ -321,7 +327,7 @@ static int load(struct eadm_ctx *ctx, const struct eadm_entry_opts *opts,
 	ret = read_ring(ctx, q, ring);
 	if (!ret && opts->around)
 		ret = choose(ctx, opts, raw);
-	/* A capture may have more than was asked for. */
+	/* A capture may have more than was requested. */
 	if (!ret && !q->payload && eadm_entry_scrub(ring))
 		ret = eadm_fail(ctx, -ENOMEM, "out of memory");
 	if (ret || !eadm_entry_needs_index(ring))
@@ -352,7 +358,7 @@ int eadm_rawdump_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		.ring = { .dev = dev, .family = dev->family, .kind = q.kind, .id = q.id,
 			  .payload = q.payload },
 	};
-	if (q.kind >= EADM_RAW_KIND_QPC) {
+	if (!EADM_IS_OF(q.kind, EADM_RAW_KIND_CLASS_RING)) {
 		q.hw = false;
 		q.payload = false;
 		if (!eadm_members_known(dev->family, q.kind))
@@ -391,8 +397,8 @@ static int next_member(struct eadm_rawdump *raw,
 }
 
 /*
- * Of a whole queue, what was never written is not worth a row, unless a
- * pointer stands there.
+ * When dumping a whole queue, entries that were never written get no row,
+ * unless a pointer stands there.
  */
 static bool is_empty(const struct eadm_record *rec,
 		     const struct eadm_object *object)
@@ -414,7 +420,7 @@ int eadm_rawdump_next(struct eadm_rawdump *raw,
 {
 	unsigned int n;
 
-	if (raw->ring.kind >= EADM_RAW_KIND_QPC)
+	if (!EADM_IS_OF(raw->ring.kind, EADM_RAW_KIND_CLASS_RING))
 		return next_member(raw, object, rec);
 	while (raw->next <= raw->last) {
 		n = eadm_entry_decode(&raw->ring, raw->next, object, rec);

@@ -6,11 +6,11 @@
 #include "entry.h"
 #include "source/node.h"
 
-/* What of it is wanted: see struct eadm_entry_opts. */
+/* The requested range: see struct eadm_entry_opts. */
 struct eadm_rawdump {
 	struct eadm_ring ring;
-	uint32_t next, last;		/* places, or members */
-	bool whole;			/* no range was asked for */
+	uint32_t next, last;		/* places or members */
+	bool whole;			/* no range was requested */
 };
 
 int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RDMA netlink to the same records, for devices that the companion does not
- * show: what the RDMA core knows of any vendor's device.
+ * RDMA netlink as the same records, for devices that the companion does not
+ * show: what the RDMA core knows about any vendor's device.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,14 +19,14 @@
 #include "rdma.h"
 #include "sysfs.h"
 
-/* More ports are a broken message. */
+/* More ports mean a broken message. */
 #define MAX_PORTS 4096
 
 enum map_as {
 	AS_NUMBER,
-	AS_PID,		/* comm comes with it */
+	AS_PID,		/* sets comm as well */
 	AS_KERNEL,	/* name of a kernel consumer */
-	AS_ADDR,	/* socket address; the port is our next attribute */
+	AS_ADDR,	/* socket address; our next attribute is the port */
 	AS_CM_STATE,
 	AS_PORT_SPACE,
 };
@@ -37,13 +37,13 @@ struct map {
 	uint8_t as;
 };
 
-/* How RDMA netlink shows one of our objects. */
+/* How RDMA netlink represents one of our objects. */
 struct rdma_object {
 	int object;		/* EADM_SPEC_OBJ_* */
 	uint8_t cmd;
-	uint8_t table, entry;	/* nesting of a dump */
-	uint8_t id;		/* attribute that asks for one object, or 0 */
-	uint16_t pid, comm;	/* our attributes of the owner */
+	uint8_t table, entry;	/* nested attributes in a dump */
+	uint8_t id;		/* attribute to request a single object, or 0 */
+	uint16_t pid, comm;	/* our attributes for the owner */
 	uint8_t n_map;
 	const struct map *map;
 };
@@ -70,7 +70,7 @@ static const struct map cq_map[] = {
 	{ A(KERN_NAME), EADM_A_CQ_COMM, AS_KERNEL },
 };
 
-/* The number of an MR there is not its place in the protection table. */
+/* The MR number there is not its index in the protection table. */
 static const struct map mr_map[] = {
 	{ A(MRN), EADM_A_MR_RES_ID, AS_NUMBER },
 	{ A(RKEY), EADM_A_MR_RKEY, AS_NUMBER },
@@ -97,6 +97,16 @@ static const struct map ctx_map[] = {
 	{ A(CTXN), EADM_A_CTX_RES_ID, AS_NUMBER },
 	{ A(PID), EADM_A_CTX_PID, AS_PID },
 	{ A(KERN_NAME), EADM_A_CTX_COMM, AS_KERNEL },
+};
+
+static const struct map srq_map[] = {
+	{ A(SRQN), EADM_A_SRQ_SRQN, AS_NUMBER },
+	{ A(SRQN), EADM_A_SRQ_RES_ID, AS_NUMBER },
+	{ A(TYPE), EADM_A_SRQ_TYPE, AS_NUMBER },
+	{ A(PDN), EADM_A_SRQ_PDN, AS_NUMBER },
+	{ A(CQN), EADM_A_SRQ_CQN, AS_NUMBER },
+	{ A(PID), EADM_A_SRQ_PID, AS_PID },
+	{ A(KERN_NAME), EADM_A_SRQ_COMM, AS_KERNEL },
 };
 
 static const struct map cep_map[] = {
@@ -155,6 +165,7 @@ static const struct rdma_object rdma_objects[] = {
 	OBJECT(MR, mr, RES_MR_GET, .id = A(MRN)),
 	OBJECT(PD, pd, RES_PD_GET, .id = A(PDN)),
 	OBJECT(CTX, ctx, RES_CTX_GET, .id = A(CTXN)),
+	OBJECT(SRQ, srq, RES_SRQ_GET, .id = A(SRQN)),
 	OBJECT_OF(CEP, CM_ID, cep, RES_CM_ID_GET, .id = A(CM_IDN)),
 };
 
@@ -198,7 +209,7 @@ void eadm_rdma_query(const struct eadm_object *object,
 			       port, NULL, false);
 		return;
 	}
-	/* One QP is asked for together with its port, which nobody knows. */
+	/* A single QP can only be requested together with its port, which is unknown. */
 	if (!ro->id)
 		id = NULL;
 	*query = eadm_nldev_query(ro->cmd, !id);
@@ -223,7 +234,7 @@ static bool is_zero(const void *data, size_t len)
 	return !memcmp(data, zeros, len);
 }
 
-/* Addresses of InfiniBand are not of IP, and stay absent. */
+/* InfiniBand addresses are not IP addresses and stay absent. */
 static void put_addr(struct eadm_record *rec, uint16_t to,
 		     const struct nlattr *attr)
 {
@@ -248,7 +259,7 @@ static void put_addr(struct eadm_record *rec, uint16_t to,
 	} else {
 		return;
 	}
-	/* Whoever has none yet has a family only. */
+	/* A connection without a peer so far has only the address family. */
 	if (to == EADM_A_CEP_PEER_ADDR && is_zero(addr, size))
 		return;
 	eadm_record_put_bytes(rec, to, addr, size);
@@ -372,9 +383,9 @@ static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
 }
 
 /*
- * What there is of a port's counters when the adapter did not give them: those of
- * the device, which take no command. 1 with a row, 0 when there are none, or
- * -ENOMEM.
+ * What can be had of a port's counters if the adapter did not deliver them: the
+ * device's counters, which require no command. 1 with a row, 0 if there are
+ * none, or -ENOMEM.
  */
 int eadm_rdma_counters_rest(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			    uint32_t port, bool original, int error,
@@ -520,7 +531,7 @@ static int add_device(struct eadm_reply *reply, const struct nlmsghdr *nlh)
 	return 0;
 }
 
-/* Add all devices of RDMA netlink to the context's list. */
+/* Add all devices that RDMA netlink shows to the context's list. */
 int eadm_rdma_list(struct eadm_ctx *ctx)
 {
 	struct eadm_query query = eadm_nldev_query(RDMA_NLDEV_CMD_GET, true);
@@ -542,9 +553,9 @@ static void put_nothing(struct eadm_attrs attrs, struct eadm_record *rec)
 }
 
 /*
- * Whether a driver has counters of a port, as the access layer knows without
- * asking the adapter: 0; -EINVAL when there are none; another negative errno
- * when it is not known. Leaves the message of the context as it is.
+ * Whether the driver has counters for the port, which the RDMA core knows
+ * without asking the adapter: 0 if so, -EINVAL if not, another negative errno
+ * if unknown. Leaves the context's error message as it is.
  */
 int eadm_rdma_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		       uint32_t port, struct eadm_record *rec)

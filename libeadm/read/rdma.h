@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* RDMA netlink to records. */
+/* RDMA netlink messages to records. */
 #ifndef EADM_RDMA_H
 #define EADM_RDMA_H
 
@@ -7,13 +7,13 @@
 #include "source/devlist.h"
 #include "source/query.h"
 
-/* Where reading of a message of RDMA netlink stands. */
+/* Reading position in an RDMA netlink message. */
 struct eadm_rdma_cursor {
 	const unsigned char *pos;
 	size_t left;
-	uint16_t entry;		/* attribute of an entry, 0: all is one entry */
+	uint16_t entry;		/* attribute of an entry; 0: the whole message is one entry */
 	bool more;
-	bool original;		/* counters as the driver names them */
+	bool original;		/* counters with the driver's names */
 };
 
 bool eadm_rdma_knows(const struct eadm_object *object);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The row of a device by RDMA netlink: its port, and what of it is in use. */
+/* A device's row from RDMA netlink: its port, and its resources in use. */
 #include <endian.h>
 #include <rdma/rdma_netlink.h>
 #include <string.h>
@@ -81,31 +81,76 @@ static void put_summary(struct eadm_attrs attrs, struct eadm_record *rec)
 	}
 }
 
-/* Limits as libibverbs has them: those that are not known yet. */
+/* Add what the machine's files have about a device and is not known yet. */
+static void put_more(struct eadm_ctx *ctx, const struct eadm_query *query,
+		     struct eadm_record *rec)
+{
+	struct eadm_record more = { 0 };
+	const struct eadm_field *field = NULL;
+	struct eadm_reply reply;
+	const char *text;
+	uint64_t value;
+
+	if (eadm_machine_open(ctx, query, rec->object, &reply, &more) > 0) {
+		while ((field = eadm_record_next(&more, field))) {
+			if (eadm_record_has(rec, field))
+				continue;
+			if (!eadm_record_u64(&more, field, &value))
+				eadm_record_put_u64(rec, field->slot, value);
+			else if ((text = eadm_record_string(&more, field)))
+				eadm_record_put_string(rec, field->slot, text);
+		}
+	}
+	eadm_reply_close(&reply);
+	eadm_record_release(&more);
+}
+
+/* Device limits as libibverbs reports them. */
 static void put_limits(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		       struct eadm_record *rec)
 {
 	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_DEV);
-	struct eadm_record limits = { 0 };
-	const struct eadm_field *field = NULL;
-	struct eadm_reply reply;
-	uint64_t value;
 
 	eadm_query_arg(&query, EADM_A_DEV_DEV_INDEX, EADM_ARG_U32, dev->index,
 		       NULL, false);
 	eadm_query_arg(&query, EADM_A_DEV_MAX_QP, EADM_ARG_FLAG, 0, NULL, true);
-	if (eadm_machine_open(ctx, &query, rec->object, &reply, &limits) > 0) {
-		while ((field = eadm_record_next(&limits, field))) {
-			if (!eadm_record_has(rec, field) &&
-			    !eadm_record_u64(&limits, field, &value))
-				eadm_record_put_u64(rec, field->slot, value);
-		}
-	}
-	eadm_reply_close(&reply);
-	eadm_record_release(&limits);
+	put_more(ctx, &query, rec);
 }
 
-/* The row of a device: what the list said, its port and what is in use. */
+static void put_setup(struct eadm_ctx *ctx, uint32_t index, uint16_t want,
+		      struct eadm_record *rec)
+{
+	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_DEV);
+	const char *netdev = eadm_record_string(
+		rec, eadm_object_find_field(rec->object, "netdev"));
+
+	eadm_query_arg(&query, EADM_A_DEV_DEV_INDEX, EADM_ARG_U32, index, NULL,
+		       false);
+	if (netdev && *netdev)
+		eadm_query_arg(&query, EADM_A_DEV_NETDEV, EADM_ARG_STRING, 0,
+			       netdev, false);
+	eadm_query_arg(&query, want, EADM_ARG_FLAG, 0, NULL, true);
+	put_more(ctx, &query, rec);
+}
+
+/*
+ * Addresses of a device whose row exists and, with @links, its GIDs and links,
+ * which are many files. This may be the first time that the device is seen.
+ */
+void eadm_device_setup(struct eadm_ctx *ctx, bool links, struct eadm_record *rec)
+{
+	uint32_t index = eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX);
+	const char *name = eadm_record_string(
+		rec, eadm_object_find_field(rec->object, "dev-name"));
+
+	if (!name || !eadm_device_add(ctx, index, name))
+		return;
+	put_setup(ctx, index, EADM_A_DEV_ADDRESSES, rec);
+	if (links)
+		put_setup(ctx, index, EADM_A_DEV_LINK_SPEED, rec);
+}
+
+/* The row of a device: the list's data, its port, and its resources in use. */
 int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		     bool limits, struct eadm_record *rec)
 {

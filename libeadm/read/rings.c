@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Bytes of all queues, contexts and registers into a capture. */
+/* Captures the bytes of all queues, contexts and registers. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
 #include "device.h"
 #include "eadm_nl.h"
+#include "grow.h"
 #include "model/record.h"
 #include "source/capture.h"
 #include "source/node.h"
@@ -20,10 +20,10 @@ struct walk {
 
 struct queue {
 	uint32_t id;
-	uint32_t subs;		/* its parts; 0: it has none */
+	uint32_t subs;		/* number of its parts; 0: none */
 };
 
-/* What was read is in the capture, errors as well. */
+/* Whatever is read goes into the capture, including errors. */
 static int take(struct walk *walk, const struct eadm_device *dev,
 		const struct eadm_node_query *q)
 {
@@ -47,13 +47,13 @@ static int take(struct walk *walk, const struct eadm_device *dev,
 	case -EFBIG:
 	case -EPERM:
 	case -EACCES:
-		/* Without the right nothing else will work. */
+		/* Without the permission, nothing else will work either. */
 		return ret;
 	case 0:
 	case -ENOENT:
 	case -ENODEV:
 	case -EOPNOTSUPP:
-		/* It went away, or there is none of it. */
+		/* It was removed, or does not exist. */
 		return 0;
 	default:
 		eadm_capture_missing(walk->ctx->capture, ret, dev->name,
@@ -127,7 +127,7 @@ static int take_objects(struct walk *walk, const struct eadm_device *dev,
 	struct eadm_dump_opts opts = { .size = sizeof(opts),
 				       .device = dev->name };
 	const struct eadm_record *rec;
-	struct queue *queues = NULL, *more;
+	struct queue *queues = NULL;
 	size_t i, n = 0, max = 0;
 	struct eadm_dump *dump;
 	int ret;
@@ -136,12 +136,10 @@ static int take_objects(struct walk *walk, const struct eadm_device *dev,
 	if (ret)
 		return ret;
 	while ((ret = eadm_dump_next(dump, &rec)) > 0) {
-		more = eadm_grow_room(queues, n, &max, sizeof(*queues));
-		if (!more) {
+		if (!grow(queues, n, max)) {
 			ret = eadm_fail(walk->ctx, -ENOMEM, "out of memory");
 			break;
 		}
-		queues = more;
 		queues[n++] = (struct queue){
 			.id = eadm_record_attr_u64(rec, object->key->slot),
 			.subs = number == EADM_SPEC_OBJ_CQ &&
@@ -170,7 +168,7 @@ EADM_API int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes)
 				 "bytes are read from this machine only");
 	ret = eadm_devices_load(ctx);
 	for (i = 0; !ret && i < ctx->devices.n; i++) {
-		/* Dumps load the list anew. */
+		/* Copied, because dumps load the list again. */
 		dev = ctx->devices.dev[i];
 		if (!dev.companion)
 			continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rows about the machine and how it is set up, most of which the source has as
- * they are. A field is absent where the source does not have it; that there is
- * nothing of the kind is an empty text or 0.
+ * Rows about the machine and how it is set up, most of which the source
+ * provides as they are. A field is absent if the source does not have it; an
+ * empty string or 0 says that there is nothing of the kind.
  */
 #include <limits.h>
 #include <string.h>
@@ -13,14 +13,14 @@
 #include "nldev.h"
 #include "setup.h"
 
-/* Those of modules that RDMA needs, which matter where they are not loaded. */
+/* Modules that RDMA needs, which matter if they are not loaded. */
 static const char *const needed[] = { "ib_core", "ib_uverbs", "rdma_cm",
 				      "rdma_ucm" };
-/* Whose memory may be registered, and what that takes. */
+/* Modules whose memory may be registered, and modules needed for that. */
 static const char *const others[] = { "nvidia", "nvidia_peermem", "amdgpu",
 				      "neuron" };
 
-/* Then come those of adapters, then eadm's. */
+/* Then come the adapters' modules, then eadm's. */
 static const char *module_name(unsigned int index)
 {
 	const struct eadm_family *family = NULL;
@@ -85,22 +85,30 @@ void eadm_setup_close(struct eadm_setup *setup)
 	setup->open = false;
 }
 
-/* Each of these is files to read. What is recorded has all of them. */
+/* Each part requires reading files; a capture gets all parts. */
 static void select_fields(const struct eadm_ctx *ctx, uint64_t fields,
+			  const uint16_t *parts, size_t n_parts,
 			  struct eadm_query *query)
 {
-	static const uint16_t parts[] = {
-		EADM_A_MODULE_LOADED, EADM_A_MODULE_VERSION,
-		EADM_A_MODULE_ORIGIN, EADM_A_MODULE_FUNCTIONS,
-	};
+	unsigned int n_args = query->n_args;
 	size_t i;
 
-	for (i = 0; !ctx->capture && i < EADM_ARRAY_SIZE(parts); i++) {
-		if (fields & 1ULL << parts[i])
-			eadm_query_arg(query, parts[i], EADM_ARG_FLAG, 0, NULL,
-				       true);
+	for (i = 0; !ctx->capture && i < n_parts; i++) {
+		if (!(fields & 1ULL << parts[i]))
+			continue;
+		/* That many are as good as all. */
+		if (query->n_args == EADM_MAX_ARGS) {
+			query->n_args = n_args;
+			return;
+		}
+		eadm_query_arg(query, parts[i], EADM_ARG_FLAG, 0, NULL, true);
 	}
 }
+
+static const uint16_t module_parts[] = {
+	EADM_A_MODULE_LOADED, EADM_A_MODULE_VERSION,
+	EADM_A_MODULE_ORIGIN, EADM_A_MODULE_FUNCTIONS,
+};
 
 static int next_module(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		       const struct eadm_object *object,
@@ -117,7 +125,8 @@ static int next_module(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		query = eadm_query_local(EADM_SPEC_OBJ_MODULE);
 		eadm_query_arg(&query, EADM_A_MODULE_NAME, EADM_ARG_STRING, 0,
 			       name, false);
-		select_fields(ctx, setup->fields, &query);
+		select_fields(ctx, setup->fields, module_parts,
+			      EADM_ARRAY_SIZE(module_parts), &query);
 		ret = open_row(ctx, setup, &query, object, rec);
 		if (ret < 0)
 			return ret;
@@ -139,28 +148,38 @@ static void put_copy_on_fork(struct eadm_ctx *ctx, struct eadm_record *rec)
 		eadm_record_put_u64(rec, EADM_A_MACHINE_COPY_ON_FORK, copies);
 }
 
-/* 1 with a row that is of no device, 0: no more, or -ENOMEM. */
+/* All parts but the uptime, which is a separate row in its snapshot. */
+static const uint16_t machine_parts[] = {
+	EADM_A_MACHINE_HOST, EADM_A_MACHINE_KERNEL, EADM_A_MACHINE_EADM,
+	EADM_A_MACHINE_CPUS, EADM_A_MACHINE_MEMLOCK, EADM_A_MACHINE_NETNS_MODE,
+	EADM_A_MACHINE_LOCKDOWN, EADM_A_MACHINE_HOST_PIDS,
+	EADM_A_MACHINE_HUGE_PAGES,
+};
+
+/* 1 with a row not about a device; 0: no more; or -ENOMEM. */
 int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		    const struct eadm_object *object, struct eadm_record *rec)
 {
-	bool verbs = object == &eadm_spec_objects[EADM_SPEC_OBJ_VERBS];
-	struct eadm_query query = eadm_query_local(
-		verbs ? EADM_SPEC_OBJ_VERBS : EADM_SPEC_OBJ_MACHINE);
+	bool machine = object == &eadm_spec_objects[EADM_SPEC_OBJ_MACHINE];
+	struct eadm_query query = eadm_query_local(object - eadm_spec_objects);
 	int ret;
 
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_MODULE])
 		return next_module(ctx, setup, object, rec);
 	if (setup->index++)
 		return 0;
+	if (machine)
+		select_fields(ctx, setup->fields, machine_parts,
+			      EADM_ARRAY_SIZE(machine_parts), &query);
 	ret = open_row(ctx, setup, &query, object, rec);
 	if (ret < 0)
 		return ret;
-	/* There is a machine, also where a capture says nothing of it. */
+	/* There is a machine, even if a capture has nothing about it. */
 	if (!ret)
 		eadm_record_reset(rec, object, 0);
-	eadm_record_put_u64(rec, verbs ? EADM_A_VERBS_INDEX :
-					 EADM_A_MACHINE_INDEX, 0);
-	if (!verbs)
+	eadm_record_put_u64(rec, object->key->slot, 0);
+	if (machine && (!setup->fields ||
+			setup->fields & 1ULL << EADM_A_MACHINE_COPY_ON_FORK))
 		put_copy_on_fork(ctx, rec);
 	return 1;
 }
@@ -175,7 +194,7 @@ static const char *text_of(const struct eadm_record *rec, const char *name)
 	return text ? text : "";
 }
 
-/* Of @base, whose row may be of another time and know more of the device. */
+/* From @base, whose row may be from another time and know more about the device. */
 static void put_driver(struct eadm_ctx *ctx, const struct eadm_record *base,
 		       struct eadm_record *rec)
 {
@@ -191,6 +210,13 @@ static void put_driver(struct eadm_ctx *ctx, const struct eadm_record *base,
 				       version);
 }
 
+static bool is_program(const struct eadm_record *base)
+{
+	return eadm_record_attr_has(base, EADM_A_DEV_SIDE) &&
+	       eadm_record_attr_u64(base, EADM_A_DEV_SIDE) ==
+		       EADM_DEV_SIDE_PROGRAM;
+}
+
 static int put_setup(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		     const struct eadm_object *object,
 		     const struct eadm_record *base, struct eadm_record *rec)
@@ -199,6 +225,9 @@ static int put_setup(struct eadm_ctx *ctx, struct eadm_setup *setup,
 	const char *netdev = text_of(base, "netdev");
 	int ret;
 
+	/* For a program that is an adapter, there is nothing to set up on the machine. */
+	if (is_program(base))
+		return 0;
 	eadm_query_arg(&query, EADM_A_SETUP_DEV_INDEX, EADM_ARG_U32,
 		       eadm_record_attr_u64(base, EADM_A_COMMON_DEV_INDEX),
 		       NULL, false);
@@ -214,6 +243,24 @@ static int put_setup(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		eadm_record_put_string(rec, EADM_A_SETUP_NETDEV, netdev);
 	put_driver(ctx, base, rec);
 	return 1;
+}
+
+/* The same of a network interface, which not every device has. */
+static int put_link(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		    const struct eadm_object *object,
+		    const struct eadm_record *base, struct eadm_record *rec)
+{
+	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_LINK);
+	const char *netdev = text_of(base, "netdev");
+
+	if (!*netdev || is_program(base))
+		return 0;
+	eadm_query_arg(&query, EADM_A_LINK_DEV_INDEX, EADM_ARG_U32,
+		       eadm_record_attr_u64(base, EADM_A_COMMON_DEV_INDEX),
+		       NULL, false);
+	eadm_query_arg(&query, EADM_A_LINK_NETDEV, EADM_ARG_STRING, 0, netdev,
+		       false);
+	return open_row(ctx, setup, &query, object, rec);
 }
 
 static int put_irq(struct eadm_ctx *ctx, struct eadm_setup *setup,
@@ -242,14 +289,15 @@ static int put_irq(struct eadm_ctx *ctx, struct eadm_setup *setup,
 
 const struct eadm_object *eadm_setup_base(const struct eadm_object *object)
 {
-	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_SETUP])
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_SETUP] ||
+	    object == &eadm_spec_objects[EADM_SPEC_OBJ_LINK])
 		return &eadm_spec_objects[EADM_SPEC_OBJ_DEV];
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_IRQ])
 		return &eadm_spec_objects[EADM_SPEC_OBJ_EQ];
 	return NULL;
 }
 
-/* 1 with the row that belongs to @base, 0: it has none, or -ENOMEM. */
+/* 1 with the row that belongs to @base; 0: it has none; or -ENOMEM. */
 int eadm_setup_of(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		  const struct eadm_object *object,
 		  const struct eadm_record *base, struct eadm_record *rec)
@@ -258,6 +306,8 @@ int eadm_setup_of(struct eadm_ctx *ctx, struct eadm_setup *setup,
 
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_IRQ])
 		ret = put_irq(ctx, setup, object, base, rec);
+	else if (object == &eadm_spec_objects[EADM_SPEC_OBJ_LINK])
+		ret = put_link(ctx, setup, object, base, rec);
 	else
 		ret = put_setup(ctx, setup, object, base, rec);
 	if (ret <= 0)

@@ -6,23 +6,23 @@
 #include "model/record.h"
 #include "source/query.h"
 
-/* Where a dump of such rows is: the last row points into the reply. */
+/* State of a dump of such rows: the last row points into the reply. */
 struct eadm_setup {
 	struct eadm_reply reply;
 	bool open;
 	unsigned int index;
-	/* Of modules: attributes that are wanted, 0: all; and whether @index only. */
+	/* For modules: wanted attributes, 0: all; and whether only the module at @index. */
 	uint64_t fields;
 	bool one;
 };
 
-/* Of modules, only the one of this name; there may be none. */
+/* Of the modules, select only the one with this name, which may not exist. */
 void eadm_setup_select(struct eadm_setup *setup, const char *name);
 
 int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		    const struct eadm_object *object, struct eadm_record *rec)
 	EADM_MUST_CHECK;
-/* Whose rows those of an object are made of; NULL: it has its own. */
+/* The object from whose rows those of @object are made; NULL: it has its own. */
 const struct eadm_object *eadm_setup_base(const struct eadm_object *object);
 int eadm_setup_of(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		  const struct eadm_object *object,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* All there is of a machine and its devices, read so that it is recorded. */
+/* Reads everything about a machine and its devices, so that it is recorded. */
 #include <errno.h>
 
 #include "device.h"
@@ -13,8 +13,9 @@
 /* ---- the rows ------------------------------------------------------------------- */
 
 /*
- * What the process does that owns a queue, for a diagnosis of the capture. Many
- * rows have the same; one that comes back later may be recorded once more.
+ * Records what the process that owns a queue is doing, for a diagnosis of the
+ * capture. Many rows have the same owner; one that comes up again later may
+ * be recorded again.
  */
 static int record_owner(struct eadm_ctx *ctx, const struct eadm_record *rec,
 			const struct eadm_field *pid, uint64_t seen[64])
@@ -48,12 +49,14 @@ static bool is_queue(const struct eadm_object *object)
 	       object == &eadm_spec_objects[EADM_SPEC_OBJ_CQ];
 }
 
-/* Read all rows for the sake of what is read; errors are in the capture. */
+/* Read all rows only to have them recorded; errors go into the capture. */
 static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 		     bool hw)
 {
+	/* Rows about the machine come from those of devices, but not from all parts. */
+	bool whole = object->class != EADM_SPEC_CLASS_MACHINE;
 	struct eadm_dump_opts opts = { .size = sizeof(opts), .hw = hw,
-				       .limits = true };
+				       .limits = whole, .setup = whole };
 	struct eadm_note note = { .size = sizeof(note) };
 	const struct eadm_field *pid =
 		is_queue(object) ? eadm_object_find_field(object, "pid") : NULL;
@@ -72,7 +75,7 @@ static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 		if (ret)
 			break;
 	}
-	/* Rows of other devices do not make up for those of one. */
+	/* Rows of other devices do not make up for those missing from one device. */
 	for (i = 0; !ret && eadm_dump_note(dump, i, &note) > 0; i++) {
 		if (note.error)
 			ret = eadm_fail(ctx, note.error, "%s", note.why);
@@ -86,14 +89,16 @@ static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
 {
 	int ret;
 
-	if (object->class != EADM_SPEC_CLASS_ROWS ||
+	if ((object->class != EADM_SPEC_CLASS_ROWS &&
+	     (object->class != EADM_SPEC_CLASS_EVENTS ||
+	      eadm_machine_probe(ctx))) ||
 	    (!past && eadm_object_rows(object) == EADM_ROWS_PAST))
 		return;
 	hw = hw && object->hw;
 	ret = read_rows(ctx, object, hw);
 	if (!hw || !ret)
 		return;
-	/* The capture that is read may have been made without. */
+	/* The capture being read may have been made without contexts. */
 	if (ret == -EPERM || ret == -EACCES)
 		eadm_capture_missing(ctx->capture, ret, "", "the adapters' contexts");
 	else if (ret != -ENODATA)
@@ -102,8 +107,9 @@ static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
 }
 
 /*
- * Rows about the machine stand before the first snapshot and hold for all: they
- * hardly change, and are many. Its own one is there since the capture was opened.
+ * Rows about the machine precede the first snapshot and apply to all that do not
+ * have them: they are many and most hardly change. The machine object's own row was
+ * recorded when the capture was opened.
  */
 static void read_machine(struct eadm_ctx *ctx)
 {
@@ -121,6 +127,21 @@ static void read_machine(struct eadm_ctx *ctx)
 	eadm_tee_only_local(ctx, false);
 }
 
+/* What changes of it: drivers come and go, and the others count. */
+static void read_changing(struct eadm_ctx *ctx)
+{
+	static const enum eadm_spec_obj changing[] = {
+		EADM_SPEC_OBJ_MODULE, EADM_SPEC_OBJ_LINK, EADM_SPEC_OBJ_HEALTH,
+		EADM_SPEC_OBJ_QP_COUNTER,
+	};
+	size_t i;
+
+	eadm_tee_only_local(ctx, true);
+	for (i = 0; i < EADM_ARRAY_SIZE(changing); i++)
+		read_rows(ctx, &eadm_spec_objects[changing[i]], false);
+	eadm_tee_only_local(ctx, false);
+}
+
 static int capture(struct eadm_ctx *ctx, bool hw, bool past)
 {
 	struct eadm_capture *c = ctx->capture;
@@ -133,17 +154,16 @@ static int capture(struct eadm_ctx *ctx, bool hw, bool past)
 	if (first)
 		read_machine(ctx);
 	eadm_source_mark(ctx);
-	/* Drivers come and go: the modules belong to each further picture. */
-	if (!first)
-		read_rows(ctx, &eadm_spec_objects[EADM_SPEC_OBJ_MODULE], false);
-	/* What rules of a diagnosis ask beside rows. */
+	/* What diagnosis rules request besides rows. */
 	eadm_machine_uptime(ctx);
 	eadm_nldev_copy_on_fork(ctx);
 	eadm_devices_freeze(ctx, &held);
+	if (!first)
+		read_changing(ctx);
 	for (object = eadm_object_next(NULL); object && !eadm_capture_status(c);
 	     object = eadm_object_next(object)) {
 		read_object(ctx, object, hw, past);
-		/* The next one may never come to an end. */
+		/* Reading the next object may never end. */
 		eadm_capture_flush(c);
 	}
 	eadm_devices_thaw(ctx, held);

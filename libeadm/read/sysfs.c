@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What sysfs tells and netlink does not: the counters that InfiniBand gives
- * every port, where the driver keeps them. And which devices there are, sooner
- * than netlink does.
+ * What sysfs has and netlink does not: the counters that InfiniBand defines for every
+ * port, if the driver maintains them. It also lists devices faster than netlink.
  */
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "machine.h"
 #include "sysfs.h"
 
-/* What counts in words counts in bytes here. */
+/* Scale 4: counts 32-bit words in sysfs, but bytes in our fields. */
 static const struct {
 	const char *name;
 	unsigned int scale;
@@ -43,9 +42,10 @@ static bool is_known(const struct eadm_devices *devices, const char *name)
 }
 
 /*
- * Whether there is no RDMA device but the known ones, of which there is one at
- * least. It need not be our network namespace that sysfs shows. But a device
- * belongs to one or to all of them, so who shares one sees the same.
+ * Whether the known devices, of which there must be at least one, are all
+ * RDMA devices. sysfs may show another network namespace than ours. But a
+ * device belongs to one namespace or to all, so namespaces that share a
+ * device see the same devices.
  */
 bool eadm_sysfs_shows_no_other(struct eadm_ctx *ctx)
 {
@@ -66,7 +66,7 @@ bool eadm_sysfs_shows_no_other(struct eadm_ctx *ctx)
 	return !entry && n;
 }
 
-/* Where rows are, one behind the other. */
+/* Reading rows one after the other. */
 struct rows {
 	const struct eadm_object *object;
 	struct eadm_reply reply;
@@ -95,7 +95,7 @@ static void close_rows(struct rows *rows)
 	eadm_record_release(&rows->row);
 }
 
-/* The counter of a row, NULL: it has none. */
+/* The counter in a row; NULL if it has none. */
 static const char *counter_of(const struct eadm_record *row, uint64_t *value)
 {
 	if (!eadm_record_attr_has(row, EADM_A_PORT_COUNTER_NAME) ||
@@ -105,7 +105,10 @@ static const char *counter_of(const struct eadm_record *row, uint64_t *value)
 	return row->slot[EADM_A_PORT_COUNTER_NAME - 1].p;
 }
 
-/* Of a port; how many. They come in the order above, whatever that of the rows is. */
+/*
+ * Put a port's counters; returns how many. They are put in the order above,
+ * whatever the order of the rows.
+ */
 static int port_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			 uint64_t port, bool original, struct eadm_record *rec)
 {
@@ -142,7 +145,7 @@ static int port_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return ret ? ret : n;
 }
 
-/* Of the device itself, likewise, in any order; they are with its first port. */
+/* The same for the device's own counters, in any order; they go with its first port. */
 static int device_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			   bool original, struct eadm_record *rec)
 {
@@ -169,7 +172,7 @@ static int device_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return ret ? ret : n;
 }
 
-/* Adds what netlink does not have; how many, or a negative errno. */
+/* Add the counters that netlink lacks; returns how many, or a negative errno. */
 int eadm_sysfs_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			bool original, struct eadm_record *rec)
 {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Following the flight recorder through the companion's char device. */
+/*
+ * Following the flight recorder: through the companion's char device, or as
+ * messages of a program that is the device, or from what the probe records
+ * about a device that the companion does not show.
+ */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <stdio.h>
@@ -13,17 +17,57 @@
 #include "device.h"
 #include "eadm_ioctl.h"
 #include "eadm_nl.h"
+#include "machine.h"
 #include "model/record.h"
 #include "source/source.h"
 
 struct eadm_trace {
 	struct eadm_ctx *ctx;
-	int fd;
+	int fd;			/* char device; -1: messages come another way */
 	uint64_t lost;
+	struct eadm_reply reply;	/* from a program or the probe */
+	struct eadm_trace_opts opts;
+	uint32_t device;
 	struct eadm_record rec;
-	size_t len, pos;	/* of what was read, and what was given of it */
+	size_t len, pos;	/* bytes read into data, and bytes used of them */
 	_Alignas(NLMSG_ALIGNTO) unsigned char data[16 * EADM_TRACE_REC_MAX];
 };
+
+/* Records from now on, or all there are. */
+static int listen_to(struct eadm_trace *trace, struct eadm_query *query)
+{
+	if (trace->opts.oldest)
+		eadm_query_arg(query, EADM_A_CMD_FROM_SEQ, EADM_ARG_U64, 0, NULL,
+			       true);
+	return eadm_reply_listen(trace->ctx, query, 0, &trace->reply);
+}
+
+/* -ENOENT: the probe is not recording. */
+static int open_probe(struct eadm_trace *trace)
+{
+	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_CMD);
+	int ret = eadm_machine_probe(trace->ctx);
+
+	if (ret == -EACCES)
+		return eadm_fail(trace->ctx, ret,
+				 "the probe is for root and the group eadm");
+	return ret ? ret : listen_to(trace, &query);
+}
+
+/* -ENOENT: the device does not belong to a program. */
+static int open_program(struct eadm_trace *trace)
+{
+	struct eadm_query query = {
+		.proto = NETLINK_GENERIC,
+		.type = trace->ctx->devices.family,
+		.cmd = eadm_spec_objects[EADM_SPEC_OBJ_CMD].cmd,
+		.dump = true,
+	};
+
+	eadm_query_arg(&query, EADM_A_COMMON_DEV_INDEX, EADM_ARG_U32,
+		       trace->device, NULL, false);
+	return listen_to(trace, &query);
+}
 
 static int open_node(struct eadm_trace *trace, const char *device)
 {
@@ -67,6 +111,23 @@ static int begin(struct eadm_trace *trace, const struct eadm_trace_opts *opts)
 	return 0;
 }
 
+static int open_device(struct eadm_trace *trace, const char *device)
+{
+	const struct eadm_device *dev;
+	int ret = eadm_devices_load(trace->ctx);
+
+	if (!ret)
+		ret = eadm_device_find(trace->ctx, device, &dev);
+	if (ret)
+		return ret;
+	trace->device = dev->index;
+	ret = dev->companion ? open_program(trace) : open_probe(trace);
+	if (ret != -ENOENT)
+		return ret;
+	ret = open_node(trace, device);
+	return ret ? ret : begin(trace, &trace->opts);
+}
+
 EADM_API int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 			     const struct eadm_trace_opts *opts,
 			     struct eadm_trace **trace)
@@ -85,9 +146,8 @@ EADM_API int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
 	t->ctx = ctx;
 	t->fd = -1;
-	ret = open_node(t, device);
-	if (!ret)
-		ret = begin(t, &all);
+	t->opts = all;
+	ret = open_device(t, device);
 	if (ret) {
 		eadm_trace_close(t);
 		return ret;
@@ -98,7 +158,7 @@ EADM_API int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 
 EADM_API int eadm_trace_fd(const struct eadm_trace *trace)
 {
-	return trace->fd;
+	return trace->reply.stream ? trace->reply.stream->fd : trace->fd;
 }
 
 EADM_API uint64_t eadm_trace_lost(const struct eadm_trace *trace)
@@ -115,14 +175,55 @@ static int refill(struct eadm_trace *trace)
 	} while (got < 0 && errno == EINTR);
 	if (got < 0 && errno != EAGAIN)
 		return eadm_fail(trace->ctx, -errno, "%s",
-				 errno == ENODEV ? "the device went away" :
+				 errno == ENODEV ? "the device was removed" :
 						   strerror(errno));
 	trace->len = got < 0 ? 0 : got;
 	trace->pos = 0;
 	return 0;
 }
 
-/* Messages as a dump of the object "cmd" has them, one behind the other. */
+/* The selection that the companion makes for its readers. */
+static bool is_asked_for(const struct eadm_trace *trace)
+{
+	const struct eadm_record *rec = &trace->rec;
+
+	return (!trace->opts.has_op ||
+		eadm_record_attr_u64(rec, EADM_A_CMD_OP) == trace->opts.op) &&
+	       (!trace->opts.min_latency ||
+		(eadm_record_attr_has(rec, EADM_A_CMD_LATENCY) &&
+		 eadm_record_attr_u64(rec, EADM_A_CMD_LATENCY) >=
+			 trace->opts.min_latency));
+}
+
+/* The probe records all devices; a message may be about another one. */
+static int next_message(struct eadm_trace *trace,
+			const struct eadm_record **record)
+{
+	struct eadm_record *rec = &trace->rec;
+	const struct nlmsghdr *nlh;
+	int ret;
+
+	while ((ret = eadm_reply_next(&trace->reply, &nlh)) > 0) {
+		ret = eadm_decode(&trace->reply, nlh,
+				  &eadm_spec_objects[EADM_SPEC_OBJ_CMD], true,
+				  rec);
+		if (ret)
+			return ret;
+		if (!eadm_record_attr_has(rec, EADM_A_COMMON_DEV_INDEX) ||
+		    eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX) !=
+			    trace->device)
+			continue;
+		if (eadm_record_attr_has(rec, EADM_A_CMD_LOST))
+			trace->lost += eadm_record_attr_u64(rec, EADM_A_CMD_LOST);
+		if (!is_asked_for(trace))
+			continue;
+		*record = rec;
+		return 1;
+	}
+	return ret;
+}
+
+/* Messages like those of a dump of the object "cmd", one after the other. */
 EADM_API int eadm_trace_next(struct eadm_trace *trace,
 			     const struct eadm_record **record)
 {
@@ -132,6 +233,8 @@ EADM_API int eadm_trace_next(struct eadm_trace *trace,
 	const struct nlmsghdr *nlh;
 	int ret;
 
+	if (trace->reply.stream)
+		return next_message(trace, record);
 	if (trace->pos == trace->len) {
 		ret = refill(trace);
 		if (ret || !trace->len)
@@ -162,6 +265,8 @@ EADM_API void eadm_trace_close(struct eadm_trace *trace)
 		return;
 	if (trace->fd >= 0)
 		close(trace->fd);
+	if (trace->reply.stream)
+		eadm_reply_close(&trace->reply);
 	eadm_record_release(&trace->rec);
 	free(trace);
 }

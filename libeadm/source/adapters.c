@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What sysfs shows of RDMA devices, and of their network interfaces. */
+/* What sysfs shows about RDMA devices and their network interfaces. */
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +14,6 @@
 #include "local.h"
 #include "message.h"
 #include "model/generated/fields.h"
-
-#define MAX_GIDS 16
-
-/* The first attribute of each request about a device is its index. */
-static const struct eadm_device *device_of(const struct eadm_answer *answer,
-					   const struct eadm_query *query)
-{
-	return query->n_args ? eadm_device_of(answer->ctx, query->args[0].u) :
-			       NULL;
-}
 
 /* ---- the row of a device, as far as files have it ------------------------------- */
 
@@ -44,7 +34,8 @@ static void put_driver(struct eadm_answer *answer, const char *device)
 void eadm_local_device(struct eadm_answer *answer,
 		       const struct eadm_query *query)
 {
-	const struct eadm_device *dev = device_of(answer, query);
+	const struct eadm_device *dev = eadm_local_device_of(answer, query);
+	const char *netdev = eadm_local_name(query, EADM_A_DEV_NETDEV);
 	size_t at;
 
 	if (!dev)
@@ -52,9 +43,13 @@ void eadm_local_device(struct eadm_answer *answer,
 	at = eadm_answer_row(answer, dev);
 	if (eadm_local_wants(query, EADM_A_DEV_DRIVER))
 		put_driver(answer, dev->name);
-	/* One for all of them: the device has to be opened. */
+	/* One check for all of them: reading limits requires opening the device. */
 	if (eadm_local_wants(query, EADM_A_DEV_MAX_QP))
 		eadm_local_limits(answer, dev);
+	if (netdev && eadm_local_wants(query, EADM_A_DEV_ADDRESSES))
+		eadm_local_addresses(answer, netdev);
+	if (eadm_local_wants(query, EADM_A_DEV_LINK_SPEED))
+		eadm_local_links(answer, dev, netdev);
 	eadm_message_end(&answer->out, at);
 }
 
@@ -78,8 +73,7 @@ static void put_counter(struct eadm_answer *answer,
 	at = eadm_answer_row(answer, dev);
 	eadm_message_put_u32(&answer->out, EADM_A_PORT_COUNTER_PORT, port);
 	eadm_local_put(answer, EADM_A_PORT_COUNTER_NAME, name);
-	eadm_message_put(&answer->out, EADM_A_PORT_COUNTER_VALUE, &value,
-			 sizeof(value));
+	eadm_local_put_u64(answer, EADM_A_PORT_COUNTER_VALUE, value);
 	eadm_message_end(&answer->out, at);
 }
 
@@ -87,7 +81,7 @@ static void put_counter(struct eadm_answer *answer,
 void eadm_local_counters(struct eadm_answer *answer,
 			 const struct eadm_query *query)
 {
-	const struct eadm_device *dev = device_of(answer, query);
+	const struct eadm_device *dev = eadm_local_device_of(answer, query);
 	const struct eadm_arg *port =
 		eadm_local_arg(query, EADM_A_PORT_COUNTER_PORT);
 	const struct dirent *entry;
@@ -105,7 +99,7 @@ void eadm_local_counters(struct eadm_answer *answer,
 			 "/sys/class/infiniband/%s/hw_counters", dev->name);
 	dir = eadm_root_dir(answer->ctx, folder);
 	while (dir && (entry = readdir(dir))) {
-		/* That one is how long the driver keeps values. */
+		/* lifespan is not a counter but how long the driver keeps values. */
 		if (entry->d_name[0] != '.' &&
 		    strcmp(entry->d_name, "lifespan") != 0)
 			put_counter(answer, dev, port->u, folder,
@@ -124,7 +118,7 @@ static void put_uverbs(struct eadm_answer *answer, const char *device)
 	char name[64], node[64] = "";
 
 	while (dir && !*node && (entry = readdir(dir))) {
-		/* Beside others, such as the version of the interface. */
+		/* The folder has other files besides, such as the ABI version. */
 		if (!strncmp(entry->d_name, "uverbs", strlen("uverbs")) &&
 		    eadm_root_line(answer->ctx, name, sizeof(name),
 				   "/sys/class/infiniband_verbs/%.63s/ibdev",
@@ -139,24 +133,6 @@ static void put_uverbs(struct eadm_answer *answer, const char *device)
 		eadm_local_put_access(answer, EADM_A_SETUP_UVERBS_ERROR, node);
 }
 
-/* The first GID that is one. */
-static void put_gid(struct eadm_answer *answer, const char *device)
-{
-	char gid[40];
-	uint32_t i;
-
-	for (i = 0; i < MAX_GIDS; i++) {
-		if (eadm_root_line(answer->ctx, gid, sizeof(gid),
-				   "/sys/class/infiniband/%.64s/ports/1/gids/%u",
-				   device, i) &&
-		    gid[strspn(gid, "0:")])
-			break;
-	}
-	if (i < MAX_GIDS)
-		eadm_message_put_u32(&answer->out, EADM_A_SETUP_GID_INDEX, i);
-	eadm_local_put(answer, EADM_A_SETUP_GID, i < MAX_GIDS ? gid : "");
-}
-
 static void put_iommu(struct eadm_answer *answer, const char *device)
 {
 	char type[32] = "";
@@ -167,7 +143,7 @@ static void put_iommu(struct eadm_answer *answer, const char *device)
 	eadm_local_put(answer, EADM_A_SETUP_IOMMU, type);
 }
 
-/* Whether an address bears the interface's name. */
+/* Whether the interface has an IPv4 address that bears its name (SIOCGIFADDR). */
 static void put_ipv4(struct eadm_answer *answer, const char *netdev)
 {
 	struct ifreq request = { .ifr_addr.sa_family = AF_INET };
@@ -192,11 +168,11 @@ static void put_netdev(struct eadm_answer *answer, const char *netdev)
 	put_ipv4(answer, netdev);
 }
 
-/* Who asks knows the network interface from the row of the device. */
+/* The caller knows the network interface from the device's row. */
 void eadm_local_setup(struct eadm_answer *answer,
 		      const struct eadm_query *query)
 {
-	const struct eadm_device *dev = device_of(answer, query);
+	const struct eadm_device *dev = eadm_local_device_of(answer, query);
 	const char *netdev = eadm_local_name(query, EADM_A_SETUP_NETDEV);
 	size_t at;
 
@@ -206,7 +182,7 @@ void eadm_local_setup(struct eadm_answer *answer,
 	if (eadm_local_wants(query, EADM_A_SETUP_UVERBS))
 		put_uverbs(answer, dev->name);
 	if (eadm_local_wants(query, EADM_A_SETUP_GID))
-		put_gid(answer, dev->name);
+		eadm_local_first_gid(answer, dev);
 	if (eadm_local_wants(query, EADM_A_SETUP_IOMMU))
 		put_iommu(answer, dev->name);
 	if (netdev)

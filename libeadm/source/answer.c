@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Answers that are made here, of what came by no netlink socket: in messages of
- * the same kind, so that a capture keeps them like all others.
+ * Answers made here from what came over no netlink socket. They are messages of
+ * the same kind, so that a capture stores them like all others.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -12,7 +12,7 @@
 #include "devlist.h"
 #include "message.h"
 
-/* The first attributes of each set. */
+/* The first attributes of each attribute set. */
 enum { DEV_INDEX = 1, DEV_NAME };
 
 struct made {
@@ -22,7 +22,7 @@ struct made {
 	size_t len, pos;
 };
 
-/* A row of @dev, or of no device; it ends with eadm_message_end(). */
+/* Begin a row about @dev, or about no device; end it with eadm_message_end(). */
 size_t eadm_answer_row(struct eadm_answer *answer,
 		       const struct eadm_device *dev)
 {
@@ -37,7 +37,7 @@ size_t eadm_answer_row(struct eadm_answer *answer,
 	return at;
 }
 
-/* A message at a time, as a packet cannot have all of them. */
+/* One message at a time: all of them may not fit in one packet. */
 static int made_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 {
 	struct made *s = (struct made *)stream;
@@ -65,7 +65,7 @@ static const struct eadm_stream_ops made_ops = {
 	.end = made_end,
 };
 
-/* Takes the messages of the answer, also when it fails. */
+/* Takes ownership of the answer's messages, also on failure. */
 int eadm_answer_stream(struct eadm_answer *answer, struct eadm_stream **stream)
 {
 	struct made *s = calloc(1, sizeof(*s));
@@ -73,7 +73,7 @@ int eadm_answer_stream(struct eadm_answer *answer, struct eadm_stream **stream)
 				       answer->seq);
 	int error = 0;
 
-	eadm_grow_put(&answer->out, &error, sizeof(error));
+	eadm_bytes_put(&answer->out, &error, sizeof(error));
 	eadm_message_end(&answer->out, at);
 	if (!s || answer->out.fail) {
 		free(s);

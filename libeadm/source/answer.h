@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Answers that are made here, in messages as netlink gives them. */
+/* Answers made here, in messages like those of netlink. */
 #ifndef EADM_ANSWER_H
 #define EADM_ANSWER_H
 
-#include "base/grow.h"
+#include "base/bytes.h"
 #include "query.h"
 
 struct eadm_answer {
 	struct eadm_ctx *ctx;
-	struct eadm_grow out;	/* whole messages, one behind the other */
+	struct eadm_bytes out;	/* complete messages, one after the other */
 	uint16_t type;
 	uint8_t cmd;
 	uint32_t seq;

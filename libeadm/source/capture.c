@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing captures: blocks into a file that is kept within a size. */
+/* Writing captures: blocks in a file whose size is limited. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netlink.h>
@@ -10,6 +10,7 @@
 
 #include "base/abi.h"
 #include "capture.h"
+#include "grow.h"
 #include "message.h"
 #include "pcapng.h"
 
@@ -17,7 +18,7 @@
 
 #define MAX_MISSING 64
 
-/* What was asked for and could not be read. */
+/* What was requested and could not be read. */
 struct missing {
 	int error;
 	char device[EADM_DEV_NAME_MAX];
@@ -28,10 +29,10 @@ struct missing {
 struct eadm_capture {
 	struct eadm_ctx *ctx;
 	struct eadm_output *out;
-	int fd;			/* of the output */
+	int fd;			/* file descriptor of the output */
 	unsigned char *buf;
 	size_t used;
-	int error;		/* the first error of writing */
+	int error;		/* the first write error */
 	uint32_t snapshots;
 	uint64_t offset;	/* bytes written so far */
 	uint64_t limit;		/* 0: none */
@@ -171,7 +172,7 @@ static void put_packet(struct eadm_capture *c, uint16_t proto,
 		       uint64_t time)
 {
 	struct eadm_filter *filter = c->ctx->filter;
-	struct eadm_grow out = { 0 };
+	struct eadm_bytes out = { 0 };
 
 	if (!filter) {
 		write_packet(c, proto, direction, data, n, time);
@@ -185,19 +186,15 @@ static void put_packet(struct eadm_capture *c, uint16_t proto,
 	free(out.p);
 }
 
-/* Here begins the state of another snapshot. */
+/* The state of another snapshot begins here. */
 void eadm_capture_snapshot(struct eadm_capture *c)
 {
-	uint64_t *starts;
 
-	starts = eadm_grow_room(c->starts, c->n_starts, &c->max_starts,
-				sizeof(*starts));
-	if (!starts) {
+	if (!grow(c->starts, c->n_starts, c->max_starts)) {
 		c->error = -ENOMEM;
 		return;
 	}
-	c->starts = starts;
-	starts[c->n_starts++] = c->offset + c->used;
+	c->starts[c->n_starts++] = c->offset + c->used;
 	put32(c, PCAPNG_SNAPSHOT);
 	put32(c, 16);
 	put32(c, c->snapshots++);
@@ -208,11 +205,14 @@ void eadm_capture_request(struct eadm_capture *c,
 			  const struct eadm_query *query, uint32_t seq)
 {
 	_Alignas(8) unsigned char buf[EADM_REQUEST_MAX];
-	struct eadm_grow msg = {
+	struct eadm_bytes msg = {
 		.p = buf, .max = sizeof(buf), .fixed = true,
 	};
 
-	/* How the machine is set up holds for all snapshots, unless one has it, too. */
+	/*
+	 * Rows about how the machine is set up belong to all snapshots, except
+	 * those that have their own.
+	 */
 	if (!c->snapshots && query->proto != EADM_LOCAL_PROTO)
 		eadm_capture_snapshot(c);
 	eadm_message_query(&msg, query, seq);
@@ -228,14 +228,14 @@ void eadm_capture_chunk(struct eadm_capture *c, uint16_t proto,
 }
 
 /*
- * An error that came from no message is written as the one it could be, with
- * the sentence about it, which is the context's.
+ * An error that no message reported is written as the error message that could
+ * have reported it, with the context's sentence about it.
  */
 void eadm_capture_error(struct eadm_capture *c, const struct eadm_query *query,
 			uint32_t seq, int error)
 {
 	_Alignas(8) unsigned char buf[sizeof(c->ctx->errmsg) + 64];
-	struct eadm_grow msg = {
+	struct eadm_bytes msg = {
 		.p = buf, .max = sizeof(buf), .fixed = true,
 	};
 	struct nlmsgerr err = {
@@ -250,7 +250,7 @@ void eadm_capture_error(struct eadm_capture *c, const struct eadm_query *query,
 	size_t at = eadm_message_begin(&msg, NLMSG_ERROR,
 				       NLM_F_CAPPED | NLM_F_ACK_TLVS, seq);
 
-	eadm_grow_put(&msg, &err, sizeof(err));
+	eadm_bytes_put(&msg, &err, sizeof(err));
 	eadm_message_put(&msg, EADM_ERROR_SENTENCE, sentence,
 			 strlen(sentence) + 1);
 	eadm_message_end(&msg, at);
@@ -270,7 +270,7 @@ static void capture_free(struct eadm_capture *c)
 	free(c);
 }
 
-/* @kernel: the release of the machine's, for the header, or NULL. */
+/* @kernel: the machine's kernel release, for the header, or NULL. */
 int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
 		       const char *kernel, struct eadm_capture **capture)
 {
@@ -316,8 +316,8 @@ static int close_gap(struct eadm_capture *c, uint64_t from, uint64_t to)
 }
 
 /*
- * Make room by leaving out the oldest snapshots. A quarter more than need be
- * goes, so that the rest is not moved for each new one.
+ * Make room by dropping the oldest snapshots. A quarter more than necessary is
+ * dropped, so that the rest is not moved for every new snapshot.
  */
 static void drop_oldest(struct eadm_capture *c)
 {
@@ -342,8 +342,8 @@ static void drop_oldest(struct eadm_capture *c)
 }
 
 /*
- * What is there is in the file, and within the limit. Returns the first error,
- * with its sentence.
+ * Make sure that everything so far is in the file and within the limit. Returns
+ * the first error and sets its sentence.
  */
 int eadm_capture_settle(struct eadm_capture *c)
 {
@@ -358,7 +358,7 @@ int eadm_capture_settle(struct eadm_capture *c)
 	return 0;
 }
 
-/* The first error of writing. */
+/* The first write error. */
 int eadm_capture_status(const struct eadm_capture *c)
 {
 	return c->error;
@@ -369,7 +369,7 @@ bool eadm_capture_is_empty(const struct eadm_capture *c)
 	return !c->snapshots;
 }
 
-/* Ends the capture in any case. */
+/* Ends the capture in any case, even on failure. */
 int eadm_capture_end(struct eadm_capture *c, bool keep)
 {
 	struct eadm_ctx *ctx = c->ctx;
@@ -398,7 +398,7 @@ int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes)
 
 /* ---- what is missing ----------------------------------------------------------- */
 
-/* The context's error is why; each is kept once, however often it comes. */
+/* The context's error is the reason. Each is stored once, however often it occurs. */
 void eadm_capture_missing(struct eadm_capture *c, int error,
 			  const char *device, const char *what)
 {
@@ -412,14 +412,11 @@ void eadm_capture_missing(struct eadm_capture *c, int error,
 	}
 	if (c->n_missing == MAX_MISSING)
 		return;
-	more = eadm_grow_room(c->missing, c->n_missing, &c->max_missing,
-			      sizeof(*more));
-	if (!more) {
+	if (!grow(c->missing, c->n_missing, c->max_missing)) {
 		c->error = -ENOMEM;
 		return;
 	}
-	c->missing = more;
-	more += c->n_missing++;
+	more = &c->missing[c->n_missing++];
 	more->error = error;
 	snprintf(more->device, sizeof(more->device), "%s", device);
 	snprintf(more->what, sizeof(more->what), "%s", what);

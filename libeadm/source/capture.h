@@ -3,15 +3,15 @@
 #ifndef EADM_CAPTURE_PRIV_H
 #define EADM_CAPTURE_PRIV_H
 
-#include "base/grow.h"
+#include "base/bytes.h"
 #include "query.h"
 
 struct eadm_capture;
 
-/* Puts something else in place of what would be written, or nothing. */
+/* Replaces what would be written by something else or by nothing. */
 struct eadm_filter {
 	void (*packet)(struct eadm_filter *filter, uint16_t proto,
-		       const void *data, size_t len, struct eadm_grow *out);
+		       const void *data, size_t len, struct eadm_bytes *out);
 };
 
 int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The list of devices that a context holds. */
+/* The context's list of devices. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "devlist.h"
+#include "grow.h"
 
 /* More would be a broken or hostile capture. */
 #define MAX_DEVICES 4096
 
-/* The entry of a device, made if need be; NULL when there can't be more. */
+/* Find or add the entry of a device; NULL if the list is full or out of memory. */
 struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 				    const char *name)
 {
@@ -26,14 +26,11 @@ struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 		eadm_fail(ctx, -E2BIG, "more than %d devices", MAX_DEVICES);
 		return NULL;
 	}
-	dev = eadm_grow_room(devices->dev, devices->n, &devices->max,
-			     sizeof(*dev));
-	if (!dev) {
+	if (!grow(devices->dev, devices->n, devices->max)) {
 		eadm_fail(ctx, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	devices->dev = dev;
-	dev += devices->n++;
+	dev = &devices->dev[devices->n++];
 	memset(dev, 0, sizeof(*dev));
 	dev->index = index;
 	snprintf(dev->name, sizeof(dev->name), "%s", name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The list of devices that a context holds. */
+/* The context's list of devices. */
 #ifndef EADM_DEVLIST_H
 #define EADM_DEVLIST_H
 
@@ -16,7 +16,7 @@ struct eadm_device {
 	char fw[32];
 	uint64_t node_guid;
 	bool has_guid;
-	const struct eadm_family *family;	/* NULL: of no known driver */
+	const struct eadm_family *family;	/* NULL: its driver is unknown */
 };
 
 struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The source that reads a capture. Opening it reads the requests; the answers
- * are read when they are asked for, so that memory stays the same however long
- * they are.
+ * The source that reads a capture. Opening it reads the requests only; answers are
+ * read when they are asked for, so that memory use does not depend on their length.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -12,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/bytes.h"
 #include "file.h"
+#include "grow.h"
 #include "message.h"
 #include "model/attr.h"
 #include "pcapng.h"
@@ -24,7 +24,7 @@
 #define STREAM_WINDOW	(256 * 1024)
 #define MAX_REQUESTS	1000000
 
-/* A request as recorded. */
+/* A recorded request. */
 struct file_request {
 	struct pcapng_state after;	/* where its answer begins */
 	unsigned int snapshot;
@@ -32,32 +32,32 @@ struct file_request {
 	uint16_t proto, type;
 	uint8_t cmd;
 	bool dump;
-	bool used;		/* its answer was given already */
+	bool used;		/* its answer has already been given */
 	uint8_t n_args;
-	size_t args, args_len;	/* where its attributes are, and how long */
+	size_t args, args_len;	/* position and length of its attributes */
 };
 
 struct file_snapshot {
 	uint64_t time;		/* of its first request, 0: unknown */
-	size_t first;		/* request */
+	size_t first;		/* index of its first request */
 };
 
 /*
- * Snapshots count from 1; what comes before the first one has number 0, which is
- * all there is in a foreign capture. Rows about the machine hold for all
- * snapshots there, unless one has them, too.
+ * Snapshots count from 1; what comes before the first one has number 0. A
+ * foreign capture has only number 0. Rows about the machine at number 0 apply
+ * to all snapshots, except those that have their own.
  */
 struct file_source {
 	struct eadm_source src;
 	int fd;
 	unsigned int snapshot, n_snapshots;
-	struct file_snapshot *snapshots;	/* of each number */
+	struct file_snapshot *snapshots;	/* indexed by number */
 	size_t max_snapshots;
 	struct file_request *requests;
 	size_t n_requests, max_requests;
-	struct eadm_grow args;		/* attributes of all requests */
-	bool asks_early;		/* a request of devices has no snapshot */
-	char broken[192];	/* why reading ended early, "" */
+	struct eadm_bytes args;		/* attributes of all requests */
+	bool asks_early;		/* a device was requested outside of any snapshot */
+	char broken[192];	/* why reading ended early, or "" */
 };
 
 struct file_stream {
@@ -66,7 +66,7 @@ struct file_stream {
 	struct pcapng in;
 	uint16_t proto;
 	bool complete;
-	struct eadm_grow turned;	/* a packet of the other byte order */
+	struct eadm_bytes turned;	/* a packet converted from the other byte order */
 };
 
 static struct file_source *to_file(struct eadm_source *src)
@@ -78,22 +78,17 @@ static struct file_source *to_file(struct eadm_source *src)
 
 static int begin_snapshot(struct file_source *file, unsigned int number)
 {
-	struct file_snapshot *snapshots;
 
 	if (number >= MAX_REQUESTS)
 		return -EFBIG;
-	snapshots = eadm_grow_room(file->snapshots, number,
-				   &file->max_snapshots,
-				   sizeof(*snapshots));
-	if (!snapshots)
+	if (!grow(file->snapshots, number, file->max_snapshots))
 		return -ENOMEM;
-	file->snapshots = snapshots;
-	snapshots[number] = (struct file_snapshot){ .first = file->n_requests };
+	file->snapshots[number] = (struct file_snapshot){ .first = file->n_requests };
 	file->n_snapshots = number;
 	return 0;
 }
 
-/* The attributes as they are in the message; a broken one matches nothing. */
+/* Keep the attributes as they are in the message; a broken one matches nothing. */
 static void add_args(struct file_source *file, struct file_request *req,
 		     struct eadm_attrs attrs)
 {
@@ -109,7 +104,7 @@ static void add_args(struct file_source *file, struct file_request *req,
 	}
 	req->args = file->args.len;
 	req->args_len = all.left;
-	eadm_grow_put(&file->args, all.pos, all.left);
+	eadm_bytes_put(&file->args, all.pos, all.left);
 	eadm_message_align(&file->args, req->args);
 }
 
@@ -118,7 +113,7 @@ static int add_request(struct file_source *file, const struct pcapng *in,
 {
 	_Alignas(8) unsigned char buf[EADM_REQUEST_MAX];
 	const struct nlmsghdr *nlh = (const void *)buf;
-	struct file_request *requests, *req;
+	struct file_request *req;
 	size_t hdr = 0, n = item->there;
 
 	if (n < NLMSG_HDRLEN)
@@ -134,14 +129,11 @@ static int add_request(struct file_source *file, const struct pcapng *in,
 		return 0;
 	if (file->n_requests >= MAX_REQUESTS)
 		return -EFBIG;
-	requests = eadm_grow_room(file->requests, file->n_requests,
-				  &file->max_requests, sizeof(*requests));
-	if (!requests)
+	if (!grow(file->requests, file->n_requests, file->max_requests))
 		return -ENOMEM;
-	file->requests = requests;
 	if (!file->snapshots[file->n_snapshots].time)
 		file->snapshots[file->n_snapshots].time = item->time;
-	req = &requests[file->n_requests++];
+	req = &file->requests[file->n_requests++];
 	*req = (struct file_request){
 		.after = in->st,
 		.snapshot = file->n_snapshots,
@@ -177,7 +169,7 @@ static int make_index(struct file_source *file)
 		if (ret)
 			break;
 	}
-	/* What comes before a break is as good as ever. */
+	/* What precedes the damage is still good. */
 	if (ret == -EBADMSG && file->n_requests) {
 		snprintf(file->broken, sizeof(file->broken), "%s", in.err);
 		ret = 0;
@@ -224,7 +216,7 @@ static bool has_arg(const struct file_source *file,
 	struct eadm_attrs attrs = { .left = req->args_len };
 	const struct nlattr *attr;
 
-	/* Without any argument there is no memory to point into. */
+	/* Without arguments, there is no memory to point into. */
 	if (!req->args_len)
 		return false;
 	attrs.pos = file->args.p + req->args;
@@ -235,25 +227,34 @@ static bool has_arg(const struct file_source *file,
 	return false;
 }
 
-/* 2: the same request; 1: one whose answer has what is wanted; 0: another. */
+/*
+ * 2: the same request; 1: a request whose answer contains what is wanted; 0:
+ * another request. Narrowing flags select parts of a row: without any, the row
+ * has all parts, else only those selected.
+ */
 static int matches(const struct file_source *file,
 		   const struct file_request *have,
 		   const struct eadm_query *want)
 {
-	unsigned int i, same = 0, narrow = 0;
+	unsigned int i, same = 0, narrow = 0, parts = 0, lacking = 0;
 
 	if (have->proto != want->proto || have->type != want->type ||
 	    have->cmd != want->cmd)
 		return 0;
 	for (i = 0; i < want->n_args; i++) {
-		if (has_arg(file, have, &want->args[i]))
+		bool part = want->args[i].narrow && want->args[i].type == EADM_ARG_FLAG;
+
+		if (has_arg(file, have, &want->args[i])) {
 			same++;
-		else if (want->args[i].narrow)
+			parts += part;
+		} else if (want->args[i].narrow) {
 			narrow++;
-		else
+			lacking += part;
+		} else {
 			return 0;
+		}
 	}
-	if (same != have->n_args)
+	if (same != have->n_args || (parts && lacking))
 		return 0;
 	if (have->dump == want->dump)
 		return narrow ? have->dump : 2;
@@ -261,8 +262,9 @@ static int matches(const struct file_source *file,
 }
 
 /*
- * The best answer of this snapshot. Of the same request made several times, each
- * one gets the next answer, as it did when they were made; then the last one.
+ * The best answer in this snapshot. If the same request was made several
+ * times, each lookup gets the next answer, in recorded order; after the last
+ * one, the last again.
  */
 static struct file_request *find_request(struct file_source *file,
 					 const struct eadm_query *query,
@@ -292,7 +294,7 @@ static struct file_request *find_request(struct file_source *file,
 static int turn_packet(struct file_stream *s, struct pcapng_item *item)
 {
 	s->turned.len = 0;
-	eadm_grow_put(&s->turned, item->data, item->len);
+	eadm_bytes_put(&s->turned, item->data, item->len);
 	if (s->turned.fail)
 		return eadm_fail(s->ctx, -ENOMEM, "out of memory");
 	eadm_swap(item->proto, s->turned.p, item->len);
@@ -319,7 +321,7 @@ static int file_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 		nlh = (const void *)item.data;
 		if (nlh->nlmsg_seq != stream->seq)
 			continue;
-		/* The same number again is a request of another program. */
+		/* A request with the same number is another program's. */
 		if (nlh->nlmsg_flags & NLM_F_REQUEST &&
 		    nlh->nlmsg_type >= NLMSG_MIN_TYPE)
 			continue;
@@ -379,7 +381,7 @@ static int file_query(struct eadm_source *src, const struct eadm_query *query,
 	return 0;
 }
 
-/* What came from the group while it was recorded. */
+/* What the group sent during recording. */
 static int file_listen(struct eadm_source *src, const struct eadm_query *query,
 		       uint32_t group, struct eadm_stream **stream)
 {
@@ -389,7 +391,7 @@ static int file_listen(struct eadm_source *src, const struct eadm_query *query,
 
 /* ---- the rest ----------------------------------------------------------------- */
 
-/* Who comes to a snapshot again finds it as it was. */
+/* Rewinds the snapshot: its answers are given again from the first. */
 static void go_to(struct file_source *file, unsigned int snapshot)
 {
 	size_t i;
@@ -417,7 +419,7 @@ static unsigned int file_snapshots(const struct eadm_source *src)
 	return file->n_snapshots ? file->n_snapshots : 1;
 }
 
-/* The number inside of what callers count from 0. */
+/* The internal number of a snapshot that callers count from 0. */
 static unsigned int number_of(const struct file_source *file,
 			      unsigned int index)
 {
@@ -467,7 +469,7 @@ static const struct eadm_source_ops file_ops = {
 	.close = file_close,
 };
 
-/* @fd: a capture that can be read anywhere; closed here in any case. */
+/* @fd: a seekable capture; closed here in any case. */
 int eadm_file_new(struct eadm_ctx *ctx, int fd, struct eadm_source **src)
 {
 	struct file_source *file = calloc(1, sizeof(*file));

@@ -6,7 +6,13 @@
 #include "node.h"
 #include "source.h"
 
+/*
+ * @folders: folders with sockets of programs that are adapters, to be shown
+ * as well; a NULL-terminated array that must outlive the source. NULL: do not
+ * look for programs.
+ */
 int eadm_live_new(struct eadm_ctx *ctx, eadm_scrub_fn scrub,
-		  struct eadm_source **src) EADM_MUST_CHECK;
+		  const char *const *folders, struct eadm_source **src)
+	EADM_MUST_CHECK;
 
 #endif /* EADM_LIVE_H */

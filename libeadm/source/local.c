@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests for rows about this machine, which its files answer. */
+/* Requests for rows about this machine, which are answered from its files. */
 #include <errno.h>
 
 #include "local.h"
@@ -9,12 +9,20 @@ static const struct {
 	enum eadm_spec_obj object;
 	eadm_local_reader *read;
 } readers[] = {
+	{ EADM_SPEC_OBJ_CMD, eadm_local_probe_calls },
 	{ EADM_SPEC_OBJ_DEV, eadm_local_device },
+	{ EADM_SPEC_OBJ_EVENT, eadm_local_probe_events },
+	{ EADM_SPEC_OBJ_FAILURE, eadm_local_probe_failures },
+	{ EADM_SPEC_OBJ_GID, eadm_local_gids },
+	{ EADM_SPEC_OBJ_HEALTH, eadm_local_health },
 	{ EADM_SPEC_OBJ_IRQ, eadm_local_irq },
+	{ EADM_SPEC_OBJ_LINK, eadm_local_link },
 	{ EADM_SPEC_OBJ_MACHINE, eadm_local_machine },
 	{ EADM_SPEC_OBJ_MODULE, eadm_local_module },
 	{ EADM_SPEC_OBJ_PORT_COUNTER, eadm_local_counters },
+	{ EADM_SPEC_OBJ_PROBE, eadm_local_probe },
 	{ EADM_SPEC_OBJ_PROCESS, eadm_local_process },
+	{ EADM_SPEC_OBJ_QP_COUNTER, eadm_local_qp_counters },
 	{ EADM_SPEC_OBJ_SETUP, eadm_local_setup },
 	{ EADM_SPEC_OBJ_VERBS, eadm_local_verbs },
 };

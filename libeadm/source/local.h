@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows about this machine, of its files. */
+/* Rows about this machine, made from its files. */
 #ifndef EADM_LOCAL_H
 #define EADM_LOCAL_H
 
@@ -10,14 +10,18 @@ int eadm_local_query(struct eadm_ctx *ctx, const struct eadm_query *query,
 	EADM_MUST_CHECK;
 
 /*
- * What the readers below use. A request that names fields, as attributes without
- * content, is for these only.
+ * Helpers of the readers below. A request that names fields (as attributes
+ * without content) wants only these.
  */
+const struct eadm_device *eadm_local_device_of(const struct eadm_answer *answer,
+					       const struct eadm_query *query);
 const struct eadm_arg *eadm_local_arg(const struct eadm_query *query,
 				      uint16_t attr);
 const char *eadm_local_name(const struct eadm_query *query, uint16_t attr);
 bool eadm_local_wants(const struct eadm_query *query, uint16_t attr);
 void eadm_local_put(struct eadm_answer *answer, uint16_t attr, const char *text);
+void eadm_local_put_u64(struct eadm_answer *answer, uint16_t attr,
+			uint64_t value);
 void eadm_local_put_number(struct eadm_answer *answer, uint16_t attr,
 			   const char *text);
 void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
@@ -25,8 +29,8 @@ void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
 void eadm_local_add_word(char *buf, size_t size, const char *word, size_t len);
 
 /*
- * One for each kind of row. They put what there is, and leave out what is not
- * known: that there is nothing of the kind is an empty text.
+ * One reader for each kind of row. They put what exists and leave out what is
+ * unknown; an empty string says that there is nothing of the kind.
  */
 typedef void eadm_local_reader(struct eadm_answer *answer,
 			       const struct eadm_query *query);
@@ -38,8 +42,24 @@ eadm_local_reader eadm_local_process;	/* process.c */
 eadm_local_reader eadm_local_verbs;	/* verbs.c */
 void eadm_local_limits(struct eadm_answer *answer,
 		       const struct eadm_device *dev);
+eadm_local_reader eadm_local_gids;	/* gids.c */
+void eadm_local_gid_words(struct eadm_answer *answer,
+			  const struct eadm_device *dev);
+void eadm_local_first_gid(struct eadm_answer *answer,
+			  const struct eadm_device *dev);
+eadm_local_reader eadm_local_link;	/* netdev.c */
+eadm_local_reader eadm_local_health;	/* devlink.c */
+eadm_local_reader eadm_local_qp_counters; /* qpcounters.c */
+void eadm_local_addresses(struct eadm_answer *answer, /* route.c */
+			  const char *netdev);
+void eadm_local_links(struct eadm_answer *answer, /* links.c */
+		      const struct eadm_device *dev, const char *netdev);
 eadm_local_reader eadm_local_device;	/* adapters.c */
 eadm_local_reader eadm_local_setup;
 eadm_local_reader eadm_local_counters;
+eadm_local_reader eadm_local_probe;	/* probe/status.c */
+eadm_local_reader eadm_local_probe_calls;
+eadm_local_reader eadm_local_probe_events;
+eadm_local_reader eadm_local_probe_failures;
 
 #endif /* EADM_LOCAL_H */

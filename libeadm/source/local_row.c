@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the readers of rows about this machine have in common. */
+/* Common parts of the readers of rows about this machine. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,17 @@
 #include <unistd.h>
 
 #include "base/root.h"
+#include "devlist.h"
 #include "local.h"
 #include "message.h"
+
+/* The first attribute of each request about a device is its index. */
+const struct eadm_device *eadm_local_device_of(const struct eadm_answer *answer,
+					       const struct eadm_query *query)
+{
+	return query->n_args ? eadm_device_of(answer->ctx, query->args[0].u) :
+			       NULL;
+}
 
 const struct eadm_arg *eadm_local_arg(const struct eadm_query *query,
 				      uint16_t attr)
@@ -22,7 +31,7 @@ const struct eadm_arg *eadm_local_arg(const struct eadm_query *query,
 	return NULL;
 }
 
-/* A name that is part of a path below; NULL: there is none, or it leads elsewhere. */
+/* A name to be used as part of a path; NULL if there is none or it would lead elsewhere. */
 const char *eadm_local_name(const struct eadm_query *query, uint16_t attr)
 {
 	const struct eadm_arg *arg = eadm_local_arg(query, attr);
@@ -51,7 +60,12 @@ void eadm_local_put(struct eadm_answer *answer, uint16_t attr, const char *text)
 	eadm_message_put_string(&answer->out, attr, text);
 }
 
-/* What is no number stays absent. */
+void eadm_local_put_u64(struct eadm_answer *answer, uint16_t attr, uint64_t value)
+{
+	eadm_message_put(&answer->out, attr, &value, sizeof(value));
+}
+
+/* What is not a number stays absent. */
 void eadm_local_put_number(struct eadm_answer *answer, uint16_t attr,
 			   const char *text)
 {
@@ -77,7 +91,7 @@ void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
 	eadm_message_put(&answer->out, attr, &error, sizeof(error));
 }
 
-/* Adds a word that is not there yet and for which there is room. */
+/* Append a word unless it is already there or there is no room. */
 void eadm_local_add_word(char *buf, size_t size, const char *word, size_t len)
 {
 	size_t used = strlen(buf), n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The machine, its kernel, and this process; its interrupts. */
+/* The machine, its kernel and interrupts, and this process. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void put_memlock(struct eadm_answer *answer)
 			 sizeof(bytes));
 }
 
-/* The parameter says whether namespaces share the devices. */
+/* The module parameter says whether network namespaces share the devices. */
 static void put_netns_mode(struct eadm_answer *answer)
 {
 	char shared[8];
@@ -39,7 +39,7 @@ static void put_netns_mode(struct eadm_answer *answer)
 					     EADM_NETNS_MODE_EXCLUSIVE);
 }
 
-/* In the first PID namespace of the machine every process has a number. */
+/* In the machine's first PID namespace, every process has a number. */
 static void put_host_pids(struct eadm_answer *answer)
 {
 	char to[64];
@@ -50,7 +50,7 @@ static void put_host_pids(struct eadm_answer *answer)
 				     !strcmp(to, "pid:[4026531836]"));
 }
 
-/* Those of the size that is the default. */
+/* Huge pages of the default size only. */
 static void put_huge_pages(struct eadm_answer *answer)
 {
 	int fd = eadm_root_open(answer->ctx, O_RDONLY, "/proc/meminfo");
@@ -125,7 +125,7 @@ static void put_lockdown(struct eadm_answer *answer)
 	eadm_local_put(answer, EADM_A_MACHINE_LOCKDOWN, text);
 }
 
-/* Of the row those parts that are asked for; most ask for one. */
+/* The requested parts of the row; most callers request one. */
 static void put_machine(struct eadm_answer *answer,
 			const struct eadm_query *query)
 {
@@ -151,7 +151,7 @@ static void put_machine(struct eadm_answer *answer,
 	}
 }
 
-/* The time since it was booted is of each snapshot, the rest of all of them. */
+/* The uptime belongs to each snapshot, the rest to all snapshots. */
 void eadm_local_machine(struct eadm_answer *answer,
 			const struct eadm_query *query)
 {

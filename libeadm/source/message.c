@@ -6,8 +6,8 @@
 
 #include "message.h"
 
-/* Where the message begins, for eadm_message_end(). */
-size_t eadm_message_begin(struct eadm_grow *out, uint16_t type, uint16_t flags,
+/* Returns the offset of the message, for eadm_message_end(). */
+size_t eadm_message_begin(struct eadm_bytes *out, uint16_t type, uint16_t flags,
 			  uint32_t seq)
 {
 	struct nlmsghdr nlh = {
@@ -17,49 +17,49 @@ size_t eadm_message_begin(struct eadm_grow *out, uint16_t type, uint16_t flags,
 	};
 	size_t at = out->len;
 
-	eadm_grow_put(out, &nlh, sizeof(nlh));
+	eadm_bytes_put(out, &nlh, sizeof(nlh));
 	return at;
 }
 
-void eadm_message_genl(struct eadm_grow *out, uint8_t cmd)
+void eadm_message_genl(struct eadm_bytes *out, uint8_t cmd)
 {
 	struct genlmsghdr genl = { .cmd = cmd, .version = 1 };
 
-	eadm_grow_put(out, &genl, sizeof(genl));
+	eadm_bytes_put(out, &genl, sizeof(genl));
 }
 
-/* Fill up what began at @from. */
-void eadm_message_align(struct eadm_grow *out, size_t from)
+/* Pad what began at @from. */
+void eadm_message_align(struct eadm_bytes *out, size_t from)
 {
 	size_t len = out->len - from;
 
-	eadm_grow_put(out, "\0\0\0", NLMSG_ALIGN(len) - len);
+	eadm_bytes_put(out, "\0\0\0", NLMSG_ALIGN(len) - len);
 }
 
-void eadm_message_put(struct eadm_grow *out, uint16_t type, const void *data,
+void eadm_message_put(struct eadm_bytes *out, uint16_t type, const void *data,
 		      size_t len)
 {
 	struct nlattr nla = { .nla_len = NLA_HDRLEN + len, .nla_type = type };
 	size_t from = out->len;
 
-	eadm_grow_put(out, &nla, sizeof(nla));
-	eadm_grow_put(out, data, len);
+	eadm_bytes_put(out, &nla, sizeof(nla));
+	eadm_bytes_put(out, data, len);
 	eadm_message_align(out, from);
 }
 
-void eadm_message_put_u32(struct eadm_grow *out, uint16_t type,
+void eadm_message_put_u32(struct eadm_bytes *out, uint16_t type,
 			  uint32_t value)
 {
 	eadm_message_put(out, type, &value, sizeof(value));
 }
 
-void eadm_message_put_string(struct eadm_grow *out, uint16_t type,
+void eadm_message_put_string(struct eadm_bytes *out, uint16_t type,
 			     const char *str)
 {
 	eadm_message_put(out, type, str, strlen(str) + 1);
 }
 
-void eadm_message_end(struct eadm_grow *out, size_t at)
+void eadm_message_end(struct eadm_bytes *out, size_t at)
 {
 	struct nlmsghdr *nlh;
 
@@ -69,7 +69,7 @@ void eadm_message_end(struct eadm_grow *out, size_t at)
 	nlh->nlmsg_len = out->len - at;
 }
 
-void eadm_message_query(struct eadm_grow *out, const struct eadm_query *query,
+void eadm_message_query(struct eadm_bytes *out, const struct eadm_query *query,
 			uint32_t seq)
 {
 	uint16_t flags = NLM_F_REQUEST | (query->dump ? NLM_F_DUMP : 0);

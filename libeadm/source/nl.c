@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Netlink of this machine. Nothing else knows libmnl. */
+/* This machine's netlink. Only this file and route.c use libmnl. */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
@@ -14,12 +14,12 @@
 #include "nl.h"
 
 /*
- * The kernel answers dumps in packets of up to 32 KiB to who can take them, and
- * allocates and clears as much for each, even for one that only says that it
- * ends: so this is asked of long dumps only. Else no answer is a longer packet
- * than the small one, which is two pages with what the kernel keeps beside it. It
- * remembers for each socket the most that it was asked for: after a long dump, the
- * socket is of no use for small packets.
+ * The kernel answers dumps in packets of up to 32 KiB if the receiver has room
+ * for them, and allocates and clears that much for each packet, even for one
+ * that only marks the end; so only long dumps offer that room. No other answer
+ * has packets longer than the small size, which is two pages minus the kernel's
+ * overhead. The kernel remembers the largest receive size of each socket: after
+ * a long dump, a socket is of no use for small packets.
  */
 #define PACKET_SIZE 65536
 #define SMALL_PACKET (8192 - 320)
@@ -30,9 +30,9 @@
  */
 #define HELD_PACKETS 32
 #define MAX_TRIES 4
-/* Most answers are one packet, and another one that says that it ends. */
+/* Most answers are one packet plus one that marks the end. */
 #define SPARE_PACKETS 2
-/* Of a group: one event at a time. */
+/* For a multicast group: one event at a time. */
 #define NEWS_SIZE 8192
 
 struct eadm_nl {
@@ -55,16 +55,16 @@ struct nl_stream {
 	struct eadm_nl *nl;
 	struct eadm_query query;
 	struct mnl_socket *sock;
-	bool complete;		/* the last packet of the answer is here */
+	bool complete;		/* the last packet of the answer has arrived */
 	bool torn;
-	bool read;		/* the held packets are there */
-	bool large;		/* the socket was asked for large packets */
+	bool read;		/* the held packets are complete */
+	bool large;		/* large packets were received on the socket */
 	unsigned int received;
 	unsigned int n_held, next;
 	struct packet held[HELD_PACKETS];
 };
 
-/* What comes from a group. */
+/* Messages of a multicast group. */
 struct news_stream {
 	struct eadm_stream stream;
 	struct eadm_ctx *ctx;
@@ -113,7 +113,7 @@ static struct mnl_socket *open_socket(struct eadm_nl *nl, int proto)
 		errno = err;
 		return NULL;
 	}
-	/* Older kernels may refuse; then there are fewer words. */
+	/* Older kernels may refuse; errors then have less text. */
 	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
 	mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
 	setsockopt(mnl_socket_get_fd(sock), SOL_SOCKET, SO_RCVTIMEO, &tv,
@@ -121,7 +121,7 @@ static struct mnl_socket *open_socket(struct eadm_nl *nl, int proto)
 	return sock;
 }
 
-/* Numbers of requests are given once, so that a capture can tell them apart. */
+/* Request numbers are never reused, so that they identify requests in a capture. */
 uint32_t eadm_nl_seq(struct eadm_nl *nl)
 {
 	return ++nl->seq;
@@ -130,7 +130,7 @@ uint32_t eadm_nl_seq(struct eadm_nl *nl)
 static int send_request(struct nl_stream *s)
 {
 	_Alignas(8) unsigned char buf[EADM_REQUEST_MAX];
-	struct eadm_grow msg = {
+	struct eadm_bytes msg = {
 		.p = buf, .max = sizeof(buf), .fixed = true,
 	};
 
@@ -152,7 +152,7 @@ static int send_request(struct nl_stream *s)
 
 /* ---- answers --------------------------------------------------------------- */
 
-/* Look at the headers of a packet: is the answer over, was it disturbed? */
+/* Examine the headers of a packet: is the answer complete, was it inconsistent? */
 static void scan(struct nl_stream *s, const void *data, size_t len)
 {
 	const struct nlmsghdr *nlh = data;
@@ -170,7 +170,7 @@ static void scan(struct nl_stream *s, const void *data, size_t len)
 	}
 }
 
-/* Given back to the heap, each answer's would be given back to the kernel. */
+/* Packets are reused: malloc() would return memory of this size to the kernel each time. */
 static void *packet_new(struct eadm_nl *nl)
 {
 	unsigned int i;
@@ -224,7 +224,7 @@ static int receive(struct nl_stream *s, struct packet *packet)
 		if (len < 0)
 			return eadm_fail(ctx, -errno, "netlink: %s",
 					 strerror(errno));
-		/* Anything else is the rest of an answer nobody wants. */
+		/* Anything else is the rest of an abandoned answer. */
 		if (mnl_nlmsg_ok(nlh, len) && nlh->nlmsg_seq == s->stream.seq)
 			break;
 	}
@@ -296,7 +296,10 @@ static void nl_end(struct eadm_stream *stream)
 	struct mnl_socket **idle = idle_socket(s->nl, s->query.proto);
 	unsigned int i;
 
-	/* With half an answer in it, or large packets, a socket is of no more use. */
+	/*
+	 * A socket with half an answer in it, or used for large packets, cannot
+	 * be used again.
+	 */
 	if (s->complete && !s->large && !*idle)
 		*idle = s->sock;
 	else
@@ -344,7 +347,7 @@ int eadm_nl_query(struct eadm_nl *nl, const struct eadm_query *query,
 
 /* ---- groups ---------------------------------------------------------------- */
 
-/* Whether it is one of the messages that were asked for. */
+/* Whether it is one of the requested messages. */
 static bool is_news(const struct news_stream *s, const struct nlmsghdr *nlh,
 		    size_t len)
 {
@@ -370,7 +373,7 @@ static int news_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 			return eadm_fail(s->ctx, -errno, "generic netlink: %s",
 					 strerror(errno));
 	} while (len < 0 || !is_news(s, nlh, len));
-	/* As a part of a longer answer, so that a capture has all of them. */
+	/* Make it part of a longer answer, so that a capture has all messages. */
 	nlh->nlmsg_seq = stream->seq;
 	nlh->nlmsg_flags |= NLM_F_MULTI;
 	*chunk = (struct eadm_chunk){

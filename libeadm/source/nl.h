@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Netlink sockets of this machine. */
+/* This machine's netlink sockets. */
 #ifndef EADM_NL_SOCKETS_H
 #define EADM_NL_SOCKETS_H
 

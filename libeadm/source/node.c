@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The companion's char device: finding it, and raw bytes read through it. The
- * answers are put into messages of the kind that netlink gives, so that a
- * capture keeps them like all others.
+ * The companion's char device: finding it, and reading raw bytes through it.
+ * The answers are put into messages like those of netlink, so that a capture
+ * stores them like all others.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,12 +22,12 @@
 #include "model/generated/fields.h"
 #include "node.h"
 
-/* A message stays below 64 KiB, as an attribute must. */
+/* Keeps a message below 64 KiB, the limit of an attribute. */
 #define PIECE 32768
 #define MAX_REGS 256
 #define MAX_CONTEXT 8192
 
-/* Nodes have numbers of their own; sysfs shows whose they are. */
+/* Nodes have their own numbers; sysfs shows to which device each belongs. */
 static bool node_is_of(const struct eadm_ctx *ctx, const char *node,
 		       const char *device)
 {
@@ -91,7 +91,14 @@ int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 struct answer {
 	struct eadm_answer made;
 	const struct eadm_device *dev;
+	eadm_ioctl_fn call;
+	void *data;
 };
+
+static int ioctl_node(void *data, unsigned long request, void *arg)
+{
+	return ioctl(*(int *)data, request, arg);
+}
 
 static size_t begin_raw(struct answer *a, uint32_t kind, uint32_t id)
 {
@@ -115,11 +122,11 @@ static int ioctl_failed(struct eadm_ctx *ctx, const struct eadm_device *dev)
 	case ERANGE:
 		return eadm_fail(ctx, -ERANGE, "the queue has no such entries");
 	case ENODEV:
-		return eadm_fail(ctx, -ENODEV, "%s: the device went away",
+		return eadm_fail(ctx, -ENODEV, "%s: the device was removed",
 				 dev->name);
 	case EOPNOTSUPP:
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "the driver or the adapter does not give it");
+				 "the driver or the adapter does not provide it");
 	default:
 		return eadm_fail(ctx, -errno, "%s", strerror(errno));
 	}
@@ -129,7 +136,7 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 		     const void *data, bool hw)
 {
 	size_t at = begin_raw(a, ring->kind, ring->id);
-	struct eadm_grow *out = &a->made.out;
+	struct eadm_bytes *out = &a->made.out;
 	int32_t hw_error = ring->hw_error;
 
 	eadm_message_put_u32(out, EADM_A_RAW_FIRST, ring->first);
@@ -137,7 +144,6 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 	eadm_message_put_u32(out, EADM_A_RAW_ENTRY_SIZE, ring->entry_size);
 	eadm_message_put_u32(out, EADM_A_RAW_DEPTH, ring->depth);
 	eadm_message_put_u32(out, EADM_A_RAW_SUB, ring->sub);
-	eadm_message_put_u32(out, EADM_A_RAW_FORMAT, ring->format);
 	eadm_message_put_u32(out, EADM_A_RAW_RING_INDEX, ring->index);
 	eadm_message_put_u32(out, EADM_A_RAW_INDEX_BITS, ring->index_bits);
 	eadm_message_put_u32(out, EADM_A_RAW_MEMORY, ring->memory);
@@ -159,11 +165,10 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 }
 
 /*
- * The whole of what was asked for is read before any of it is given: the
- * indices are those of the beginning, and payload can be told from the rest
- * only by the entries before it.
+ * The whole range is read before any of it is passed on: the indices are those
+ * at the beginning, and only the entries before it show what is payload.
  */
-static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
+static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 		     const struct eadm_node_query *q, eadm_scrub_fn scrub)
 {
 	struct eadm_ioc_ring ring = {
@@ -174,15 +179,16 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 	unsigned char *data;
 	int ret = 0;
 
-	if (ioctl(fd, EADM_IOC_RING, &ring))
+	if (a->call(a->data, EADM_IOC_RING, &ring))
 		return ioctl_failed(ctx, a->dev);
 	left = q->has_range ? q->count : ring.depth;
-	/* There is no reading what lies behind a BAR: only what is known of it. */
+	/* What lies behind a BAR is not read; only its description is given. */
 	if (ring.memory == EADM_RING_MEMORY_DEVICE)
 		left = 0;
 	if (first > ring.depth || left > ring.depth - first)
-		return eadm_fail(ctx, -ERANGE, "the queue has %u entries",
-				 ring.depth);
+		return eadm_fail(ctx, -ERANGE, "the queue has %u %s",
+				 ring.depth,
+				 eadm_plural(ring.depth, "entry", "entries"));
 	data = malloc((size_t)left * ring.entry_size + 1);
 	if (!data)
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
@@ -197,7 +203,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 
 		if (part.data_len > room)
 			part.data_len = room;
-		if (ioctl(fd, EADM_IOC_RING, &part))
+		if (a->call(a->data, EADM_IOC_RING, &part))
 			ret = ioctl_failed(ctx, a->dev);
 		else if (!part.count || part.entry_size != ring.entry_size)
 			ret = eadm_fail(ctx, -EBADMSG, "the queue changed");
@@ -208,6 +214,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 		ret = scrub(ctx, &(struct eadm_node_part){
 			.dev = a->dev, .kind = q->kind, .id = q->id,
 			.depth = ring.depth, .entry_size = ring.entry_size,
+			.index = ring.index, .index_bits = ring.index_bits,
 			.first = first, .count = left, .data = data,
 		});
 	for (done = 0; !ret; done += ring.count) {
@@ -225,7 +232,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a, int fd,
 	return ret;
 }
 
-static int read_context(struct eadm_ctx *ctx, struct answer *a, int fd,
+static int read_context(struct eadm_ctx *ctx, struct answer *a,
 			const struct eadm_node_query *q)
 {
 	unsigned char data[MAX_CONTEXT];
@@ -235,7 +242,7 @@ static int read_context(struct eadm_ctx *ctx, struct answer *a, int fd,
 	};
 	size_t at;
 
-	if (ioctl(fd, EADM_IOC_HWCTX, &arg))
+	if (a->call(a->data, EADM_IOC_HWCTX, &arg))
 		return ioctl_failed(ctx, a->dev);
 	if (arg.data_len > sizeof(data))
 		return eadm_fail(ctx, -EFBIG, "the context has %u bytes",
@@ -246,7 +253,7 @@ static int read_context(struct eadm_ctx *ctx, struct answer *a, int fd,
 	return 0;
 }
 
-static int read_regs(struct eadm_ctx *ctx, struct answer *a, int fd)
+static int read_regs(struct eadm_ctx *ctx, struct answer *a)
 {
 	struct eadm_ioc_reg regs[MAX_REGS];
 	struct eadm_ioc_regs arg = {
@@ -255,7 +262,7 @@ static int read_regs(struct eadm_ctx *ctx, struct answer *a, int fd)
 	};
 	size_t at;
 
-	if (ioctl(fd, EADM_IOC_REGS, &arg))
+	if (a->call(a->data, EADM_IOC_REGS, &arg))
 		return ioctl_failed(ctx, a->dev);
 	if (arg.count > MAX_REGS)
 		arg.count = MAX_REGS;
@@ -266,7 +273,7 @@ static int read_regs(struct eadm_ctx *ctx, struct answer *a, int fd)
 	return 0;
 }
 
-/* Back from attributes; the order is that of eadm_node_ask(). */
+/* Convert back from attributes, in the order of eadm_node_ask(). */
 static void parse(const struct eadm_query *query, struct eadm_node_query *q)
 {
 	unsigned int i;
@@ -302,7 +309,7 @@ static void parse(const struct eadm_query *query, struct eadm_node_query *q)
 	}
 }
 
-/* The request for raw bytes of a device. */
+/* Make the request for raw bytes of a device. */
 void eadm_node_ask(const struct eadm_ctx *ctx, const struct eadm_device *dev,
 		   const struct eadm_node_query *q, struct eadm_query *query)
 {
@@ -338,42 +345,61 @@ static int answer(struct eadm_ctx *ctx, const struct eadm_query *query,
 		  eadm_scrub_fn scrub, struct answer *a)
 {
 	struct eadm_node_query q;
-	struct eadm_ioc_info info;
-	int fd, ret;
 
-	if (query->n_args)
-		a->dev = eadm_device_of(ctx, query->args[0].u);
-	if (!a->dev)
-		return eadm_fail(ctx, -ENODEV, "no such RDMA device");
 	parse(query, &q);
-	fd = eadm_node_open(ctx, a->dev, &info);
-	if (fd < 0)
-		return fd;
 	if (q.kind == EADM_RAW_KIND_REGS)
-		ret = read_regs(ctx, a, fd);
-	else if (q.kind >= EADM_RAW_KIND_QPC)
-		ret = read_context(ctx, a, fd, &q);
-	else
-		ret = read_ring(ctx, a, fd, &q, scrub);
-	close(fd);
-	return ret;
+		return read_regs(ctx, a);
+	if (EADM_IS_OF(q.kind, EADM_RAW_KIND_CLASS_CONTEXT))
+		return read_context(ctx, a, &q);
+	return read_ring(ctx, a, &q, scrub);
 }
 
-/* Answers a request of eadm_node_ask(). */
-int eadm_node_query(struct eadm_ctx *ctx, const struct eadm_query *query,
-		    uint32_t seq, eadm_scrub_fn scrub,
-		    struct eadm_stream **stream)
+static const struct eadm_device *device_of(struct eadm_ctx *ctx,
+					   const struct eadm_query *query)
+{
+	const struct eadm_device *dev = query->n_args ?
+		eadm_device_of(ctx, query->args[0].u) : NULL;
+
+	if (!dev)
+		eadm_fail(ctx, -ENODEV, "no such RDMA device");
+	return dev;
+}
+
+/* Answer a request made by eadm_node_ask(). */
+int eadm_node_query_by(struct eadm_ctx *ctx, const struct eadm_query *query,
+		       uint32_t seq, eadm_scrub_fn scrub, eadm_ioctl_fn call,
+		       void *data, struct eadm_stream **stream)
 {
 	struct answer a = {
 		.made = {
 			.ctx = ctx, .type = query->type, .cmd = EADM_RAW_CMD,
 			.seq = seq,
 		},
+		.dev = device_of(ctx, query), .call = call, .data = data,
 	};
-	int ret = answer(ctx, query, scrub, &a);
+	int ret = a.dev ? answer(ctx, query, scrub, &a) : -ENODEV;
 
 	if (!ret)
 		return eadm_answer_stream(&a.made, stream);
 	free(a.made.out.p);
+	return ret;
+}
+
+int eadm_node_query(struct eadm_ctx *ctx, const struct eadm_query *query,
+		    uint32_t seq, eadm_scrub_fn scrub,
+		    struct eadm_stream **stream)
+{
+	const struct eadm_device *dev = device_of(ctx, query);
+	struct eadm_ioc_info info;
+	int fd, ret;
+
+	if (!dev)
+		return -ENODEV;
+	fd = eadm_node_open(ctx, dev, &info);
+	if (fd < 0)
+		return fd;
+	ret = eadm_node_query_by(ctx, query, seq, scrub, ioctl_node, &fd,
+				 stream);
+	close(fd);
 	return ret;
 }

@@ -8,29 +8,31 @@
 
 struct eadm_ioc_info;
 
-/* What raw bytes are wanted. */
+/* Which raw bytes are wanted. */
 struct eadm_node_query {
 	uint32_t kind;		/* EADM_RAW_KIND_* */
 	uint32_t id;
 	uint32_t sub;		/* part of the queue */
 	bool hw;
 	bool payload;
-	bool has_range;		/* else the whole ring */
+	bool has_range;		/* else: the whole ring */
 	uint32_t first, count;
 };
 
-/* Entries of a ring as they were read. */
+/* Entries of a ring as read. */
 struct eadm_node_part {
 	const struct eadm_device *dev;
 	uint32_t kind;		/* EADM_RAW_KIND_* */
 	uint32_t id, depth, entry_size;
-	uint32_t first, count;	/* what is in data */
+	uint32_t index;		/* EADM_RING_INDEX_* */
+	uint32_t index_bits;
+	uint32_t first, count;	/* range of entries in data */
 	unsigned char *data;
 };
 
 /*
- * Leaves nothing of payload in entries, which takes knowledge of their formats:
- * that lies above the sources. 0, or a negative errno, and nothing is shown.
+ * Removes all payload from entries. That requires knowledge of their formats,
+ * which is in a layer above the sources. On a negative errno, nothing is shown.
  */
 typedef int (*eadm_scrub_fn)(struct eadm_ctx *ctx,
 			     const struct eadm_node_part *part);
@@ -39,6 +41,11 @@ int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		   struct eadm_ioc_info *info) EADM_MUST_CHECK;
 void eadm_node_ask(const struct eadm_ctx *ctx, const struct eadm_device *dev,
 		   const struct eadm_node_query *q, struct eadm_query *query);
+/* The same, with a function that does for a device what ioctl() does for its node. */
+typedef int (*eadm_ioctl_fn)(void *data, unsigned long request, void *arg);
+int eadm_node_query_by(struct eadm_ctx *ctx, const struct eadm_query *query,
+		       uint32_t seq, eadm_scrub_fn scrub, eadm_ioctl_fn call,
+		       void *data, struct eadm_stream **stream) EADM_MUST_CHECK;
 int eadm_node_query(struct eadm_ctx *ctx, const struct eadm_query *query,
 		    uint32_t seq, eadm_scrub_fn scrub,
 		    struct eadm_stream **stream) EADM_MUST_CHECK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading pcapng from a file that nobody vouches for. */
-#include "base/grow.h"
+/* Reading pcapng from an untrusted file. */
+#include "grow.h"
 #include "pcapng.h"
 
 #include <arpa/inet.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK_MIN	12U	/* type, length, length */
+#define BLOCK_MIN	12U	/* type, length, trailing length */
 #define EPB_FIXED	20U
 #define SPB_FIXED	4U
 
@@ -54,13 +54,12 @@ static int bad(struct pcapng *p, const char *what)
 }
 
 /*
- * Bytes at the reading position, up to @want of them; *there says how many
- * the file has. NULL with *there == 0 on an error of reading.
+ * Bytes at the reading position, up to @want; *there is set to the number
+ * available. NULL with *there == 0 on a read error.
  */
 static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 {
 	uint64_t pos = p->st.pos, left;
-	unsigned char *more;
 	struct stat st;
 	size_t size;
 	ssize_t got;
@@ -69,7 +68,7 @@ static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 		*there = want;
 		return p->buf + (pos - p->at);
 	}
-	/* No more than there is: lengths may be wrong, and most files small. */
+	/* Not more than the file has: lengths may be wrong, and most files are small. */
 	if (fstat(p->fd, &st)) {
 		*there = 0;
 		return NULL;
@@ -78,13 +77,11 @@ static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 	size = want > p->window ? want : p->window;
 	if (size > left)
 		size = left;
-	more = eadm_grow_to(p->buf, size, &p->size, 1);
-	if (!more) {
+	if (!grow_to(p->buf, size, p->size)) {
 		errno = ENOMEM;
 		*there = 0;
 		return NULL;
 	}
-	p->buf = more;
 	p->at = pos;
 	p->len = 0;
 	while (p->len < size) {
@@ -127,7 +124,7 @@ static int section(struct pcapng *p, const unsigned char *b)
 	return 0;
 }
 
-/* One option of a block. 1, 0 at the end, -1 when it leaves the block. */
+/* One option of a block. 1: an option; 0: end; -1: it exceeds the block. */
 int eadm_pcapng_option(const unsigned char **pos, size_t *left, bool swap,
 		       uint16_t *code, const unsigned char **data,
 		       uint16_t *len)
@@ -176,7 +173,7 @@ static int interface(struct pcapng *p, const unsigned char *b, uint32_t len)
 	return ret < 0 ? bad(p, "an option leaves its block") : 0;
 }
 
-/* Ticks of an interface to nanoseconds. */
+/* Convert an interface's ticks to nanoseconds. */
 static uint64_t ticks_ns(uint64_t ticks, uint8_t tsresol)
 {
 	unsigned int n = tsresol & 0x7f;
@@ -204,8 +201,8 @@ static uint32_t fixed_part(uint32_t type)
 }
 
 /*
- * Fill @item from a packet block of which @there bytes are in memory. 1: a
- * netlink packet, 0: another kind of packet.
+ * Fill @item from a packet block whose first @there bytes are in memory. 1: a
+ * netlink packet; 0: another kind of packet.
  */
 static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 		  uint32_t len, size_t there, struct pcapng_item *item)
@@ -250,9 +247,9 @@ static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 }
 
 /*
- * The next netlink packet or snapshot; of packets the first @want bytes are in
- * memory, and if that is all of it the block's end was checked. 1, 0 at the
- * end of the file, or a negative errno with p->err.
+ * The next netlink packet or snapshot. The first @want bytes of a packet are in
+ * memory; if that is all of it, the end of its block was checked. 1; 0 at the
+ * end of the file; or a negative errno with p->err set.
  */
 int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 {
@@ -305,7 +302,7 @@ int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 			ret = packet(p, b, type, len, there, item);
 		} else if (type == PCAPNG_OLD || type == PCAPNG_OLD_TOO) {
 			snprintf(p->err, sizeof(p->err),
-				 "recorded by an older eadm, whose captures are not read any more: record it again");
+				 "recorded by an older eadm; captures of that version are no longer supported: record it again");
 			return -EBADMSG;
 		} else if (type == PCAPNG_SNAPSHOT) {
 			item->what = PCAPNG_IS_SNAPSHOT;

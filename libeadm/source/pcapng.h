@@ -11,9 +11,9 @@
 #define PCAPNG_IDB	1U
 #define PCAPNG_SPB	3U
 #define PCAPNG_EPB	6U
-/* Blocks for local use: another snapshot begins, whose running number follows. */
+/* A block for local use: another snapshot begins; its running number follows. */
 #define PCAPNG_SNAPSHOT	0x8ead0003U
-/* Of captures whose numbers meant something else, or that had no rows of machines. */
+/* Blocks of old captures, whose numbers had other meanings, or which lack machine rows. */
 #define PCAPNG_OLD	0x8ead0001U
 #define PCAPNG_OLD_TOO	0x8ead0002U
 
@@ -26,7 +26,7 @@
 #define PCAPNG_IF_TSRESOL	9
 
 #define PCAPNG_LINK_NETLINK	253
-/* In front of the netlink messages of a packet, big endian. */
+/* Precedes the netlink messages of a packet; big endian. */
 struct pcapng_cooked {
 	uint16_t direction;
 	uint16_t hardware;
@@ -46,11 +46,11 @@ struct pcapng_if {
 	uint8_t tsresol;
 };
 
-/* What the blocks so far said about those to come. */
+/* What the blocks so far determine about those to come. */
 struct pcapng_state {
 	uint64_t pos;		/* offset of the next block */
 	bool swap;		/* the section has the other byte order */
-	bool section;		/* there was a section header */
+	bool section;		/* a section header has been read */
 	unsigned int n_ifs;
 	struct pcapng_if ifs[PCAPNG_MAX_IFS];
 };
@@ -58,14 +58,14 @@ struct pcapng_state {
 struct pcapng {
 	int fd;
 	struct pcapng_state st;
-	size_t window;		/* bytes to read at once */
+	size_t window;		/* bytes to read at a time */
 	unsigned char *buf;
 	size_t size, len;
 	uint64_t at;		/* offset of buf[0] */
 	char err[160];
 };
 
-/* A netlink packet, or where another snapshot begins. */
+/* A netlink packet or the start of another snapshot. */
 struct pcapng_item {
 	enum { PCAPNG_IS_PACKET, PCAPNG_IS_SNAPSHOT } what;
 	const unsigned char *data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What /proc shows of a process. */
+/* What /proc shows about a process. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "message.h"
 #include "model/generated/fields.h"
 
-/* False when there is no such file. */
+/* False if there is no such file. */
 static bool read_file(const struct eadm_ctx *ctx, char *buf, size_t size,
 		      const char *before, const char *name, const char *after)
 {
@@ -32,7 +32,7 @@ static bool read_file(const struct eadm_ctx *ctx, char *buf, size_t size,
 	return len;
 }
 
-/* The name before may hold anything. */
+/* The preceding name may contain anything. */
 static char state_of(const char *stat)
 {
 	const char *at = strrchr(stat, ')');
@@ -50,11 +50,11 @@ static char state_of(const char *stat)
 	}
 	if (at)
 		threads = strtoul(at, NULL, 10);
-	/* The main thread has ended, and others work on. */
+	/* The main thread has ended, but other threads go on. */
 	return state == 'Z' && threads > 1 ? 'S' : state;
 }
 
-/* The path in the unified hierarchy, else in that of systemd. */
+/* The path in the unified hierarchy, else that in systemd's. */
 static void group_of(const char *lines, char *path, size_t size)
 {
 	static const char *const heads[] = { "0::", ":name=systemd:" };
@@ -100,7 +100,7 @@ static void put_wchan(struct eadm_answer *answer, const char *number)
 {
 	char text[64];
 
-	/* "0": it runs, or the caller may not know. */
+	/* "0": it is running, or the caller lacks permission. */
 	if (read_file(answer->ctx, text, sizeof(text), "/proc/", number,
 		      "/wchan") &&
 	    strcmp(text, "0") != 0 && !strpbrk(text, " \n"))
@@ -123,7 +123,10 @@ static void put_group(struct eadm_answer *answer, const char *number)
 		eadm_local_put(answer, EADM_A_PROCESS_CGROUP, path);
 }
 
-/* The whole row, or only the name, which many ask for. None: there is no such process. */
+/*
+ * The whole row, or only the name, which many callers want. No row: there is
+ * no such process.
+ */
 void eadm_local_process(struct eadm_answer *answer,
 			const struct eadm_query *query)
 {

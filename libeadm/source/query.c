@@ -18,7 +18,7 @@ void eadm_query_arg(struct eadm_query *query, uint16_t attr,
 	*arg = (struct eadm_arg){ attr, type, narrow, u, str };
 }
 
-/* For rows about the machine, of EADM_SPEC_OBJ_*. */
+/* For rows about the machine; @object is one of EADM_SPEC_OBJ_*. */
 struct eadm_query eadm_query_local(unsigned int object)
 {
 	return (struct eadm_query){
@@ -42,8 +42,8 @@ int eadm_reply_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 }
 
 /*
- * Messages as they come. eadm_reply_next() gives 0 when there is none yet, or
- * no more, and -ENOBUFS when some were lost: both may be followed by others.
+ * Messages as they arrive. eadm_reply_next() returns 0 if there is none yet or
+ * no more, and -ENOBUFS if some were lost; more may follow either.
  */
 int eadm_reply_listen(struct eadm_ctx *ctx, const struct eadm_query *query,
 		      uint32_t group, struct eadm_reply *reply)
@@ -80,7 +80,7 @@ int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
 			 ((const char *)at - (const char *)chunk->data), what);
 }
 
-/* Words about an error: the kernel's own, or a sentence of a capture. */
+/* The text about an error: the kernel's extended ack, or the sentence in a capture. */
 static const char *ext_ack(struct eadm_attrs attrs, unsigned int type)
 {
 	const struct nlattr *attr;
@@ -99,7 +99,7 @@ static int kernel_error(struct eadm_reply *reply, int error,
 	const char *sentence = ext_ack(attrs, EADM_ERROR_SENTENCE);
 
 	reply->done = true;
-	/* What is no errno comes from a broken message. */
+	/* A value that is no errno means a broken message. */
 	if (error > 0 || error < -4095)
 		return eadm_fail(reply->ctx, -EBADMSG,
 				 "the answer ends with error number %d", error);
@@ -163,7 +163,7 @@ static int next_chunk(struct eadm_reply *reply)
 				     "the answer is incomplete");
 }
 
-/* RDMA netlink answers some commands under the number of another one. */
+/* RDMA netlink answers some commands under another command's number. */
 static bool is_answer(const struct eadm_query *query,
 		      const struct nlmsghdr *nlh)
 {
@@ -173,7 +173,7 @@ static bool is_answer(const struct eadm_query *query,
 	return nlh->nlmsg_type == query->type;
 }
 
-/* 1 with a message of the answer, 0 at its end, or a negative errno. */
+/* 1: *msg is a message of the answer; 0: its end; or a negative errno. */
 int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 {
 	const struct nlmsghdr *nlh;

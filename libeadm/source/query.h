@@ -6,15 +6,15 @@
 #include "base/ctx.h"
 #include "source.h"
 
-/* Command number of messages that come from the char device. */
+/* Command number of messages from the char device. */
 #define EADM_RAW_CMD 192
 /*
- * Messages about this machine, which come from its files: of the protocol that
- * netlink leaves to user space, with a header of generic netlink.
+ * Messages about this machine, made from its files. They use the protocol that
+ * netlink reserves for user space, with a generic netlink header.
  */
 #define EADM_LOCAL_PROTO 2	/* NETLINK_USERSOCK */
 #define EADM_LOCAL_TYPE 32
-/* Attribute of an error that came from no message: the whole sentence. */
+/* Attribute of an error that no message reported: the whole sentence. */
 #define EADM_ERROR_SENTENCE 0x2ead
 
 enum eadm_arg_type {
@@ -25,8 +25,8 @@ enum eadm_arg_type {
 };
 
 /*
- * One attribute of a request. A narrow one only leaves rows out, so that the
- * answer to the request without it serves as well: readers filter anyway.
+ * One attribute of a request. A narrow one only leaves rows out, so the answer
+ * to the request without it will do as well: readers filter anyway.
  */
 struct eadm_arg {
 	uint16_t attr;
@@ -41,7 +41,7 @@ struct eadm_arg {
 struct eadm_query {
 	uint16_t proto;		/* NETLINK_GENERIC, NETLINK_RDMA, EADM_LOCAL_PROTO */
 	uint16_t type;		/* nlmsg_type */
-	uint8_t cmd;		/* not of RDMA netlink */
+	uint8_t cmd;		/* not for RDMA netlink */
 	bool dump;
 	uint8_t n_args;
 	struct eadm_arg args[EADM_MAX_ARGS];
@@ -49,7 +49,7 @@ struct eadm_query {
 
 struct nlmsghdr;
 
-/* A request in flight; lives in its user's memory. */
+/* A request in flight, in memory of its user. */
 struct eadm_reply {
 	struct eadm_ctx *ctx;
 	struct eadm_query query;
@@ -76,5 +76,9 @@ void eadm_reply_close(struct eadm_reply *reply);
 int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
 		   ...) EADM_PRINTF(3, 4);
 void eadm_source_mark(struct eadm_ctx *ctx);
+
+/* What users read where the companion module is missing or silent. */
+#define EADM_COMPANION_ABSENT	"the companion module eadm.ko is not loaded"
+#define EADM_COMPANION_SILENT	"the companion module eadm.ko does not answer"
 
 #endif /* EADM_QUERY_H */

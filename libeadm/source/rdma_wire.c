@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* RDMA netlink as it is on the wire. */
+/* RDMA netlink on the wire. */
 #include <rdma/rdma_netlink.h>
 
 #include "rdma_wire.h"
 
-/* Whether an attribute of RDMA netlink has others in it, of those we read. */
+/* Whether an RDMA netlink attribute contains others; only knows those we read. */
 bool eadm_rdma_is_nest(unsigned int type)
 {
 	switch (type) {
@@ -22,6 +22,8 @@ bool eadm_rdma_is_nest(unsigned int type)
 	case RDMA_NLDEV_ATTR_RES_CTX_ENTRY:
 	case RDMA_NLDEV_ATTR_RES_CM_ID:
 	case RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY:
+	case RDMA_NLDEV_ATTR_RES_SRQ:
+	case RDMA_NLDEV_ATTR_RES_SRQ_ENTRY:
 	case RDMA_NLDEV_ATTR_STAT_HWCOUNTERS:
 	case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY:
 		return true;

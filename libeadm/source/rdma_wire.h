@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* RDMA netlink as it is on the wire. */
+/* RDMA netlink on the wire. */
 #ifndef EADM_RDMA_WIRE_H
 #define EADM_RDMA_WIRE_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whoever answers requests: this machine, a capture, a recorder around one. */
+/*
+ * The interface of sources, which answer requests: this machine, a capture, or
+ * a recorder around another source.
+ */
 #ifndef EADM_SOURCE_H
 #define EADM_SOURCE_H
 
@@ -9,8 +12,8 @@
 struct eadm_chunk {
 	const void *data;
 	size_t len;
-	uint64_t time;		/* ns since 1970, 0: unknown */
-	uint64_t offset;	/* where the data is in a capture, 0: nowhere */
+	uint64_t time;		/* ns since 1970; 0: unknown */
+	uint64_t offset;	/* offset of the data in a capture; 0: none */
 };
 
 struct eadm_ioc_info;
@@ -18,9 +21,9 @@ struct eadm_query;
 struct eadm_stream;
 
 /*
- * next() gives 1 with a chunk, 0 when the answer is complete, a negative errno.
- * Of a stream that was listened for: -EAGAIN when there is nothing yet, and
- * -ENOBUFS when something was lost.
+ * next() returns 1 with a chunk, 0 when the answer is complete, or a negative
+ * errno. On a listening stream, -EAGAIN means nothing yet, and -ENOBUFS that
+ * messages were lost.
  */
 struct eadm_stream_ops {
 	int (*next)(struct eadm_stream *stream, struct eadm_chunk *chunk);
@@ -30,13 +33,13 @@ struct eadm_stream_ops {
 struct eadm_stream {
 	const struct eadm_stream_ops *ops;
 	uint32_t seq;		/* nlmsg_seq of the request */
-	int fd;			/* to wait for more at, -1: all is there */
+	int fd;			/* to poll for more; -1: everything is here */
 };
 
 /*
- * A source of answers. query() gives a stream or an error: -ENODATA when a
- * capture does not have the answer. One stream at a time is usual, more must
- * work. A capture has no node() and may have no mark(): they are NULL.
+ * The operations of a source. query() returns a stream, or an error: -ENODATA
+ * if a capture does not have the answer. Usually there is one stream at a time,
+ * but several must work. node() is NULL in a capture, and mark() may be.
  */
 struct eadm_source_ops {
 	int (*query)(struct eadm_source *src, const struct eadm_query *query,
@@ -44,10 +47,10 @@ struct eadm_source_ops {
 	/* Messages of a multicast group, as the answer to @query. */
 	int (*listen)(struct eadm_source *src, const struct eadm_query *query,
 		      uint32_t group, struct eadm_stream **stream);
-	/* A descriptor of the companion's char device. */
+	/* A file descriptor of the companion's char device. */
 	int (*node)(struct eadm_source *src, const struct eadm_device *dev,
 		    struct eadm_ioc_info *info);
-	/* What is asked for from here on is the state of another snapshot. */
+	/* Requests from here on are about the state of another snapshot. */
 	void (*mark)(struct eadm_source *src);
 	int (*snapshot_next)(struct eadm_source *src);
 	unsigned int (*snapshots)(const struct eadm_source *src);
@@ -60,7 +63,7 @@ struct eadm_source_ops {
 struct eadm_source {
 	const struct eadm_source_ops *ops;
 	struct eadm_ctx *ctx;
-	bool keeps;		/* answers: what is known is asked for again */
+	bool keeps;		/* stores answers: known data is requested again */
 };
 
 #endif /* EADM_SOURCE_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Netlink packets from a machine of the other byte order: turned in place,
- * with the types that the tables give. What lies outside of its container is
- * left alone; the decoder refuses it.
+ * Converts netlink packets from a machine of the other byte order in place,
+ * with the types in the tables. What exceeds its container is left alone; the
+ * decoder rejects it.
  */
 #include <byteswap.h>
 #include <linux/genetlink.h>
@@ -65,7 +65,7 @@ static void turn_attrs(unsigned char *p, size_t left, attr_fn fn,
 	}
 }
 
-/* The controller of generic netlink: only what find_family() reads. */
+/* The generic netlink controller: only what find_family() reads. */
 static void turn_control(unsigned int type, unsigned char *data, size_t len,
 			 const void *arg)
 {
@@ -74,7 +74,10 @@ static void turn_control(unsigned int type, unsigned char *data, size_t len,
 		turn(data, 2);
 }
 
-/* Attributes of an object: all its families have, or those of a nest. */
+/*
+ * What an object's attributes are looked up by: those that all families have,
+ * or those of a nest.
+ */
 struct body {
 	const struct eadm_object *object;
 	unsigned int base, max;
@@ -118,7 +121,7 @@ static void turn_rdma(unsigned int type, unsigned char *data, size_t len,
 	switch (type) {
 	case RDMA_NLDEV_ATTR_RES_SRC_ADDR:
 	case RDMA_NLDEV_ATTR_RES_DST_ADDR:
-		/* Of a socket address only the family is in the host's order. */
+		/* Only the family of a socket address is in host byte order. */
 		turn(data, len < sizeof(sa_family_t) ? len : sizeof(sa_family_t));
 		break;
 	case RDMA_NLDEV_ATTR_DEV_NAME:
@@ -180,7 +183,7 @@ static void turn_body(uint16_t proto, uint16_t type, unsigned char *p,
 	}
 }
 
-/* Whether a packet is of the other byte order, as far as its length tells. */
+/* Whether a packet has the other byte order, judging by its length. */
 bool eadm_swap_needed(const void *data, size_t len)
 {
 	uint32_t n;

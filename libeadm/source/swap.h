@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Packets of the other byte order. */
+/* Packets in the other byte order. */
 #ifndef EADM_SWAP_H
 #define EADM_SWAP_H
 

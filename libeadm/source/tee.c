@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Recording: a source around another one, which writes down what was asked and
- * answered. Nothing else knows that there is a capture being made.
+ * Recording: a source around another one that writes down requests and answers.
+ * Nothing else knows that a capture is being made.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -20,7 +20,7 @@ struct tee {
 	struct eadm_source src;
 	struct eadm_source *inner;
 	struct eadm_capture *capture;	/* NULL once it is closed */
-	unsigned int streams;		/* which may outlive the capture */
+	unsigned int streams;		/* these may outlive the capture */
 	bool only_local;		/* see eadm_tee_only_local() */
 };
 
@@ -132,7 +132,7 @@ static int tee_query(struct eadm_source *src, const struct eadm_query *query,
 		begin(s, stream);
 		return 0;
 	}
-	/* What a capture does not have it need not be known to lack. */
+	/* Not worth recording: the capture being read lacks the answer. */
 	if (ret != -ENODATA) {
 		eadm_capture_request(tee->capture, query, 0);
 		eadm_capture_error(tee->capture, query, 0, ret);
@@ -161,7 +161,7 @@ static int tee_listen(struct eadm_source *src, const struct eadm_query *query,
 
 /* ---- the rest ---------------------------------------------------------------- */
 
-/* What is read there is no answer, and in no capture. */
+/* What is read there is not an answer and goes into no capture. */
 static int tee_node(struct eadm_source *src, const struct eadm_device *dev,
 		    struct eadm_ioc_info *info)
 {
@@ -179,7 +179,7 @@ static int tee_snapshot_next(struct eadm_source *src)
 {
 	struct eadm_source *inner = inner_of(src);
 
-	/* A capture has snapshots already. */
+	/* Reading a capture: it has its own snapshots. */
 	if (src->ctx->live)
 		tee_mark(src);
 	return inner->ops->snapshot_next(inner);
@@ -207,7 +207,7 @@ static int tee_snapshot_go(struct eadm_source *src, unsigned int index)
 	return inner->ops->snapshot_go(inner, index);
 }
 
-/* Without what is being written, which eadm_capture_close() ends before. */
+/* Does not end the capture: eadm_capture_close() has done so before. */
 static void tee_close(struct eadm_source *src)
 {
 	struct eadm_source *inner = inner_of(src);
@@ -230,8 +230,8 @@ static const struct eadm_source_ops tee_ops = {
 };
 
 /*
- * While this is on, of what is read for the machine's rows only these are
- * recorded: how the machine is set up, not how its devices were found.
+ * While this is on, only machine rows are recorded of what is read: how the
+ * machine is set up, not how its devices were found.
  */
 void eadm_tee_only_local(struct eadm_ctx *ctx, bool on)
 {
@@ -241,8 +241,8 @@ void eadm_tee_only_local(struct eadm_ctx *ctx, bool on)
 }
 
 /*
- * The row of the machine, for whoever reads the capture and asks for it, or of
- * it the release of the kernel.
+ * Reads the machine's row, so that the capture has it for its readers: all of
+ * it, or only the kernel release.
  */
 static const char *read_machine(struct eadm_ctx *ctx, bool all, char *kernel,
 				size_t size)
@@ -301,7 +301,7 @@ EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 	ctx->capture = tee->capture;
 	ctx->src = &tee->src;
 	ctx->comms.round++;
-	/* Again, now for the capture. */
+	/* Again, this time for the capture. */
 	read_machine(ctx, true, kernel, sizeof(kernel));
 	return 0;
 }

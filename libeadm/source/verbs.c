@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * libibverbs: whether it is there, its providers, and the limits of a device as
- * it reports them. It is loaded for those only: most programs never ask, and
- * machines without it are served as well.
+ * libibverbs: whether it is installed, its providers, and device limits as it
+ * reports them. It is loaded for the limits only: most programs never ask for
+ * them, and machines without it must work as well.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -35,7 +35,7 @@ struct verbs {
 
 static bool load(struct verbs *verbs)
 {
-	/* Providers stay loaded, and so does what they need. */
+	/* Providers stay loaded, and so do their dependencies. */
 	void *lib = dlopen(LIBIBVERBS, RTLD_NOW | RTLD_NODELETE);
 
 	if (!lib)
@@ -77,7 +77,7 @@ static void put_limits(struct eadm_answer *answer,
 			 &attr->max_mr_size, sizeof(attr->max_mr_size));
 }
 
-/* Nothing where the device cannot be opened. */
+/* Puts nothing if the device cannot be opened. */
 void eadm_local_limits(struct eadm_answer *answer,
 		       const struct eadm_device *dev)
 {
@@ -115,7 +115,7 @@ static void find_by_architecture(const struct eadm_ctx *ctx,
 	size_t i, n = EADM_ARRAY_SIZE(places);
 	char to[16];
 
-	/* It mostly is /usr/lib. */
+	/* It usually is /usr/lib. */
 	if (eadm_root_link(ctx, to, sizeof(to), "/lib"))
 		n--;
 	for (i = 0; i < n; i++)
@@ -124,9 +124,9 @@ static void find_by_architecture(const struct eadm_ctx *ctx,
 }
 
 /*
- * Files where the loader looks. To read a folder that holds hundreds of others
- * takes longer than all else that "eadm check" does, so the one of the architecture
- * is looked for by its usual name first.
+ * Files where the loader looks. Reading a folder with hundreds of other files
+ * takes longer than everything else in "eadm check", so the architecture's
+ * folder is tried first under its usual name.
  */
 static void find_libraries(const struct eadm_ctx *ctx, const char *pattern,
 			   glob_t *found)

@@ -20,7 +20,7 @@ class Eadm(Plugin, DebianPlugin, RedHatPlugin, SuSEPlugin, UbuntuPlugin):
 
     def setup(self):
         bundle = f"{self.get_cmd_output_path()}/eadm.tar.zst"
-        # Its own budget ends before the one that sos gives a command.
+        # Its time limit is shorter than the one that sos sets for a command.
         self.add_cmd_output(f"eadm bundle create -i 1s --max-time 60s -o {bundle}",
                             suggest_filename="eadm_bundle_create", timeout=90)
         self.add_cmd_output("eadm ver")

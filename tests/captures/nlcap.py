@@ -7,11 +7,12 @@ import glob
 import importlib.util
 import os
 import struct
-
-import yaml
+import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 REPO = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, f"{REPO}/spec")
+from yaml_source import read_yaml  # pylint: disable=wrong-import-position
 
 GENERIC, RDMA = 16, 20
 REQUEST, MULTI, DUMP_INTR, DUMP = 0x1, 0x2, 0x10, 0x300
@@ -22,9 +23,10 @@ TO_USER, TO_KERNEL = 6, 7
 LOCAL, LOCAL_TYPE = 2, 32
 SNAPSHOT_BLOCK = 0x8EAD0003
 # What names the one row that is asked for.
-LOCAL_KEYS = {"dev": ["dev-index"], "irq": ["irq"], "module": ["name"],
+LOCAL_KEYS = {"dev": ["dev-index", "netdev"], "gid": ["dev-index"], "health": ["dev-index"],
+              "irq": ["irq"], "link": ["dev-index", "netdev"], "module": ["name"],
               "port-counter": ["dev-index", "port"], "process": ["pid"],
-              "setup": ["dev-index", "netdev"]}
+              "qp-counter": ["dev-index"], "setup": ["dev-index", "netdev"]}
 
 
 def face():
@@ -44,12 +46,10 @@ class Spec:
     """Numbers and types of attributes by name."""
 
     def __init__(self):
-        with open(f"{REPO}/spec/eadm.yaml", encoding="utf-8") as file:
-            raw = yaml.safe_load(file)
+        raw = read_yaml(f"{REPO}/spec/eadm.yaml")
         self.families = {}
         for path in glob.glob(f"{REPO}/spec/families/*.yaml"):
-            with open(path, encoding="utf-8") as file:
-                family = yaml.safe_load(file)
+            family = read_yaml(path)
             if "number" in family:
                 self.families[family["name"]] = family
         self.enums = {}
@@ -184,10 +184,11 @@ class Capture(Netlink):
 
     # -------------------------------------------------- what the library asks
 
-    def local(self, obj, *rows, want=()):
-        """Rows about the machine, or the fields of them that are wanted. They take no time."""
+    def local(self, obj, *rows, want=(), ask=None):
+        """Rows about the machine, or the fields of them that are wanted. They take no time.
+        Where there is none, @ask says of what."""
         time = self.time
-        ask = {key: rows[0][key] for key in LOCAL_KEYS.get(obj, ()) if key in rows[0]}
+        ask = ask or {key: rows[0][key] for key in LOCAL_KEYS.get(obj, ()) if key in rows[0]}
         head = self.pack("BBH", self.spec.cmds[obj], 1, 0)
         wanted = b"".join(self.attr(self.spec.sets[obj][name][0], b"") for name in want)
         seq = self.request(LOCAL, LOCAL_TYPE, head + self.row(obj, ask) + wanted, True)

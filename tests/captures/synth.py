@@ -18,6 +18,7 @@ face.py, which says what only its devices show.
                  and is none
 """
 
+import ipaddress
 import socket
 import struct
 import sys
@@ -28,6 +29,7 @@ FAMILY_NAME, FACE = face()
 DEVS = [(0, "cloud_0", 1), (3, "cloud_1", 1)]
 SEC = 1000000000
 WRAP = 1 << FACE.INDEX_BITS     # where indices of queues begin again
+CQ_WRAP = 1 << FACE.CQ_INDEX_BITS
 
 
 def own(obj):
@@ -45,7 +47,7 @@ def device(i):
             "numa-node": -1, "node-guid": bytes([2, 0, 0xED, 0xFF, 0xFE, 0xA0, 0, i]),
             "netdev": f"eth{i}", "netdev-index": 2 + i,
             "mac": bytes([0x52, 0x54, 0, 0xED, 0xA0, i]), "port-state": "active", "mtu": 1500,
-            "caps": ["atomic", "query-qc", "extend-db"], "vectors": 3,
+            "caps": ["atomic", "query-contexts", "doorbell-pages"], "vectors": 3,
             "max-qp": 131071, "qps": 3 - i, "max-cq": 262143, "cqs": 3, "max-mr": 131072,
             "mrs": 2, "max-pd": 65536, "pds": 2, "max-ctx": 1024, "ctxs": 1,
             "max-mr-size": 1 << 40, "max-send-wr": 8192, "max-recv-wr": 32768,
@@ -131,6 +133,12 @@ def cmd(i, seq, **more):
             "request": bytes(range(16)), "response": bytes(8), "first-timeout": 0, **more}
 
 
+def srq(i, srqn, **more):
+    return {**head(i), "srqn": srqn, "type": "basic", "pdn": 1, "depth": 256, "stride": 32, "limit": 16,
+            "pi": 300, "ci": 60, "posted": 240, "users": 2, "user": 1, "pid": 4711, "comm": "ib_write_bw",
+            "ctxn": 0, "res-id": srqn, "age": SEC, "hw-limit": 0, **more}
+
+
 def two(order="<"):
     cap = Capture(order)
     cap.local("machine", {"eadm": "0.1.0", "kernel": "6.1.0-test", "host": "node7"})
@@ -150,6 +158,7 @@ def two(order="<"):
         "mr": [mr(0, 5), mr(0, 6, type="fast-reg", length=4096, pages=1), mr(1, 5)],
         "pd": [pd(0, 1), pd(1, 1)],
         "ctx": [ctx(0), ctx(1)],
+        "srq": [srq(0, 4, limit=0), srq(0, 5, posted=12, ci=288)],
         "cmd": [cmd(0, s) for s in range(1, 4)] + [cmd(1, 1, latency=12000000, op="reg-mr")],
     }
     for obj, items in rows.items():
@@ -157,6 +166,7 @@ def two(order="<"):
         if obj not in ("dev", "pd", "ctx", "cmd", "mr"):
             cap.dump(obj, items, hw=True)
     cap.dump("counters", [counters(i) for i in both], hw=True)
+    links(cap, [(index, name) for index, name, _ in DEVS])
     return cap
 
 
@@ -284,6 +294,7 @@ class Machine:
         self.rows = {}
         self.rings = []
         self.processes = {}
+        self.around = []
 
     def head(self, dev):
         return {"dev-index": dev, "dev-name": self.names[dev]}
@@ -312,6 +323,12 @@ class Machine:
         cap.local("machine", {"uptime": (100 + 2 * number) * SEC}, want=["uptime"])
         for pid, state in self.processes.items():
             cap.local("process", {"pid": pid, **state})
+        for obj, rows in self.around:
+            cap.local(obj, *rows)
+        for obj in ("health", "qp-counter") if self.around else ():
+            had = {rows[0]["dev-index"] for of, rows in self.around if of == obj}
+            for dev in set(range(len(self.names))) - had:
+                cap.local(obj, ask={"dev-index": dev})
         cap.family()
         cap.rdma_devices([(i, name, 1) for i, name in enumerate(self.names)])
         for obj in ("dev", "qp", "cq", "eq", "cmdq", "ctx", "cmd", "failure", "failure-total"):
@@ -323,7 +340,11 @@ class Machine:
 
 
 SICK = ["gone", "dead", "recovering", "stalled", "queues", "rings", "conns", "flushes",
-        "halted", "peers", "given-up"]
+        "halted", "peers", "given-up", "guest", "no-backend"]
+# Of a program that is an adapter.
+PROGRAM = {"side": "program", "backend": "soft", "backend-state": "works", "vmm-pid": 4712,
+           "guest-driver": "active"}
+GUEST, PEERS, QUEUES = SICK.index("guest"), SICK.index("peers"), SICK.index("queues")
 LOCAL, PEER = bytes([10, 77, 0, 1]), bytes([10, 77, 1, 1])
 
 
@@ -472,6 +493,82 @@ def sick_conns(m, late):
     m.add("qp", 7, row, age=(100 + 2 * late) * SEC)
 
 
+def guest_eq(index, role, **more):
+    return {"index": index, "role": role, "eqn": index, "vector": index, "depth": 1024, "ci": 5,
+            "pending": 0, "interrupts": 5, "events": 5, "family": FAMILY_NAME, **more}
+
+
+def guest_cq(cqn, ci, pi, **more):
+    return {"cqn": cqn, "depth": 16, "ci": ci, "eqn": 1, "armed": 0, "events": 3, "errors": 0, "users": 1,
+            "user": 1, "hw-pi": pi, "made": pi, "family": FAMILY_NAME, **more}
+
+
+def guest_qp(qpn, **more):
+    return {"qpn": qpn, "type": "rc", "state": "rts", "send-cqn": 1, "recv-cqn": 1, "sq-depth": 64,
+            "user": 1, "peer-addr": PEER, "events": 0, "backend-state": "rts", "waits-for": "nothing",
+            "sq-pi": 40, "sq-ci": 40, "hw-sq-pi": 40, "hw-sq-ci": 40, "family": FAMILY_NAME, **more}
+
+
+def sick_sides(m, late):
+    m.rows["dev"][GUEST].update({
+        **PROGRAM, "vmm-pid": 0, "lost-sessions": 1, "last-lost-session-age": 5 * SEC,
+        "quota-refusals": 3, "last-quota-refusal-age": 4 * SEC, "pinned": 95 << 20, "max-pinned": 100 << 20})
+    m.rows["dev"][GUEST + 1].update({**PROGRAM, "state": "dead", "backend-state": "gone"})
+    m.add("cmdq", GUEST, {"index": 0, "state": "event", "family": FAMILY_NAME, "slow-registrations": 1,
+                          "slowest-registration": SEC // 4, "last-slow-registration-age": 3 * SEC})
+    m.add("eq", GUEST, guest_eq(0, "async", undelivered=2, **{"last-undelivered-age": 2 * SEC}))
+    m.add("eq", GUEST, guest_eq(1, "completion", waiting=2))
+    m.add("eq", GUEST, guest_eq(2, "admin", undelivered=1, **{"last-undelivered-age": 3 * SEC}))
+    m.add("cq", GUEST, guest_cq(1, CQ_WRAP - 6, 6))
+    m.add("cq", GUEST, guest_cq(2, 40, 40, made=CQ_WRAP + 41))
+    m.add("qp", GUEST, guest_qp(1, **{"backend-state": "err"}))
+    m.add("qp", GUEST, guest_qp(2, **{"hw-sq-ci": 38}))
+    m.add("qp", GUEST + 1, guest_qp(1, **{"backend-state": "err"}))
+
+
+def well_sides(m, late, dev):
+    """Of a guest: faults of long ago, half a CQ that moves, and requests that take long."""
+    old = (3600 + 2 * late) * SEC
+    m.add("dev", dev, device(0), age=(100 + 2 * late) * SEC, **{
+        **PROGRAM, "lost-sessions": 1, "last-lost-session-age": old, "quota-refusals": 3,
+        "last-quota-refusal-age": old, "pinned": 50 << 20, "max-pinned": 100 << 20, "guest-memory": 1 << 30})
+    # The guest's processes have no number here.
+    m.add("ctx", dev, {"ctxn": 1, "qps": 3, "cqs": 3, "mrs": 1, "pds": 1, "family": FAMILY_NAME},
+          age=(90 + 2 * late) * SEC)
+    m.add("cmdq", dev, {"index": 0, "state": "event", "family": FAMILY_NAME, "slow-registrations": 1,
+                        "slowest-registration": SEC // 4, "last-slow-registration-age": old})
+    m.add("eq", dev, guest_eq(0, "async", undelivered=2, **{"last-undelivered-age": old}))
+    m.add("eq", dev, guest_eq(1, "completion", waiting=3 * late))
+    m.add("eq", dev, guest_eq(2, "admin", undelivered=1, **{"last-undelivered-age": old}))
+    m.add("cq", dev, guest_cq(1, 0, 7))
+    m.add("cq", dev, guest_cq(2, 20 + late, 32 + late))
+    m.add("qp", dev, guest_qp(1, **{"backend-state": "err" if late else "rts"}))
+    m.add("qp", dev, guest_qp(2, **{"hw-sq-ci": 38, "waits-for": "turn"}))
+    m.add("qp", dev, guest_qp(3, **{"hw-sq-ci": 38 + late}))
+
+
+def around(m, dev, *, lost=0, pauses=0, health=(), counters=()):
+    """What surrounds a device: its interface, its health reporters and counters of QPs."""
+    head = m.head(dev)
+    m.around += [part for part in (
+        ("link", [{**head, "netdev": m.rows["dev"][dev].get("netdev", "eth0"), "state": "up", "downs": 1,
+                   "rx-errors": 3, "rx-missed": 4 + lost, "rx-dropped": 900 + 40 * lost, "tx-errors": 0,
+                   "rx-pauses": 70 + pauses, "pfc": "3", "rx-pfc": 12 + 3 * pauses}]),
+        ("health", [{**head, "index": i, "reporter": name, "state": state, "errors": errors,
+                     "recoveries": errors - (state == "error"), "auto-recover": 1}
+                    for i, (name, state, errors) in enumerate(health)]),
+        ("qp-counter", [{**head, "port": 1, "counter": number, "mode": "auto", "qpns": qpns,
+                         "name": name, "value": value} for number, qpns, name, value in counters]))
+                 if part[1]]
+
+
+def sick_links(m, late):
+    around(m, PEERS, lost=40 * late, pauses=500 * late, health=(("fw", "healthy", 2), ("tx", "error", 3)))
+    around(m, QUEUES, counters=(
+        (1, "18 19", "out_of_sequence", 5 + 300 * late), (1, "18 19", "local_ack_timeout_err", 2),
+        (2, "20", "out_of_sequence", 9), (2, "20", "rx_write_requests", 9 + 8 * late)))
+
+
 def failure(seq, kind, cause, age, **more):
     """What a driver keeps of a failure; @age in seconds at the first moment."""
     return {**head(0), "seq": seq, "time": (1700000002 - age) * SEC, "age": age * SEC, "kind": kind,
@@ -505,12 +602,34 @@ def sick_failures(m, late):
     m.processes[4711] = {"state": "sleeping", "frozen": 0, "cgroup": "/system.slice/job.service"}
 
 
+def links(cap, devices):
+    """By what devices are reached, as files of a machine have it."""
+    for i, (index, name) in enumerate(devices):
+        dev = {"dev-index": index, "dev-name": name, "netdev": f"eth{i}"}
+        cap.local("dev", {**dev, "addresses": f"10.77.{i}.1/24 fe80::5054:ff:feed:a0{i:02x}/64"},
+                  want=["addresses"])
+        cap.local("dev", {**dev, "link-speed": 25 * 10 ** 9, "pcie-speed": "8.0 GT/s PCIe",
+                          "pcie-width": 8, "pcie-max-width": 16,
+                          "gids": f"0=fe80::5054:ff:feed:a0{i:02x} 1=::ffff:10.77.{i}.1"},
+                  want=["link-speed"])
+        cap.local("link", {**dev, "state": "up", "downs": 1, "rx-errors": 0, "rx-missed": 0,
+                           "rx-dropped": 12, "tx-errors": 0, "tx-dropped": 0, "pause-auto": 0,
+                           "pause-rx": 1, "pause-tx": 0, "rx-pauses": 40, "tx-pauses": 0, "pfc": "",
+                           "rx-pfc": 0, "tx-pfc": 0})
+        cap.local("gid", *({"dev-index": index, "dev-name": name, "port": 1, "gid-index": n,
+                            "gid": ipaddress.ip_address(gid).packed, "type": "RoCE v2",
+                            "netdev": f"eth{i}"}
+                           for n, gid in enumerate((f"fe80::5054:ff:feed:a0{i:02x}",
+                                                    f"::ffff:10.77.{i}.1"))))
+
+
 def sick():
     cap = Capture()
     cap.local("machine", {"kernel": "6.12.0-test", "host-pids": 1})
     for late in range(2):
         m = Machine(SICK)
-        for part in (sick_devices, sick_cmdqs, sick_rings, sick_conns, sick_failures):
+        for part in (sick_devices, sick_cmdqs, sick_rings, sick_conns, sick_sides, sick_failures,
+                     sick_links):
             part(m, late)
         m.write(cap, late)
     return cap
@@ -521,13 +640,16 @@ def well():
     cap = Capture()
     cap.local("machine", {"kernel": "6.12.0-test", "host-pids": 1})
     for late in range(2):
-        m = Machine(["cloud_0", "idle"])
+        m = Machine(["cloud_0", "idle", "guest"])
         for dev in range(2):
             m.add("dev", dev, device(0), age=(100 + 2 * late) * SEC,
                   **{"netdev-mac": device(0)["mac"]})
             m.add("cmdq", dev, cmdq(0, outstanding=1, **{"oldest-age": SEC // 50}))
             m.add("ctx", dev, ctx(0))
         m.rows["dev"][1].update({"port-state": "down", "qps": 0, "ctxs": 0})
+        well_sides(m, late, 2)
+        # A few losses and pauses, packets that no protocol wants, faults that are over.
+        around(m, 0, lost=6 * late, pauses=100 * late, health=(("fw", "healthy", 7 + late),))
         # A destroy that was refused keeps some memory; the adapter serves.
         m.rows["dev"][0].update({"orphans": 1, "orphan-bytes": 4096})
         wrap = (1 << 64) - 500
@@ -671,6 +793,12 @@ def rdma_qp(cap, qpn, state, who, kind=2):
             cap.attr(27, bytes([state])) + owner(cap, who))
 
 
+def rdma_srq(cap, srqn, kind, who, cqn=None):
+    return (cap.attr(90, cap.pack("I", srqn)) + cap.attr(26, bytes([kind])) +
+            cap.attr(60, cap.pack("I", 1)) + (cap.attr(61, cap.pack("I", cqn)) if cqn else b"") +
+            owner(cap, who))
+
+
 def stock(order="<"):
     """Stock drivers whose devices hang below nothing, and their connections."""
     cap = Capture(order)
@@ -706,7 +834,9 @@ def stock(order="<"):
                   rdma_qp(cap, 19, 6, 99), rdma_qp(cap, 20, 3, "nvme_rdma"),
                   *(rdma_qp(cap, n, 3, 100) for n in (21, 22, 23)), rdma_qp(cap, 24, 1, 100)],
               1: [], 2: [rdma_qp(cap, 17, 3, 99)], 3: [], 4: [], 5: []}
-    for cmd, table, rows in ((11, 30, connections), (10, 19, queues)):
+    shared = {0: [rdma_srq(cap, 3, 0, "nvmet_rdma"), rdma_srq(cap, 4, 1, 99, cqn=7)]}
+    for cmd, table, rows in ((11, 30, connections), (10, 19, queues),
+                             (23, 88, {i: shared.get(i, []) for i, _, _ in devices})):
         for index, entries in rows.items():
             kind = 5 << 10 | cmd
             one = cap.attr(1, cap.pack("I", index))

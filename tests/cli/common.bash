@@ -12,6 +12,11 @@ REPO=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
 setup() {
 	export TZ=UTC LC_ALL=C.UTF-8
 	unset NO_COLOR COLUMNS
+	# See tests/suites/sanitizers.
+	case ${BATS_TEST_FILENAME##*/} in
+	tables.bats | json.bats | hostile.bats) ;;
+	*) export ASAN_OPTIONS=${EADM_NO_LEAKS-${ASAN_OPTIONS-}} ;;
+	esac
 	EADM=${EADM:-$REPO/build/eadm/eadm}
 	BUILD=$(cd "$(dirname "$EADM")/.." && pwd)
 	SYNTH=$REPO/tests/captures/synth

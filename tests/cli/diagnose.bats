@@ -6,9 +6,11 @@ rules_of() {
 	eadm --from "$1" diagnose --json "${@:2}" 2>/dev/null | jq -r '.rows[].rule' | sort -u
 }
 
+# Those by what the probe recorded find theirs in a guest, too: tests/vm/probe/failures.sh.
+PROBED=$REPO/tests/captures/probed
+
 @test "every rule finds its fault, with object, evidence, cause and next step" {
-	[ "$({ rules_of "$SICK"; printf '%s' "${UNFED[@]/%/$'
-'}"; } | sort)" = \
+	[ "$({ rules_of "$SICK"; rules_of "$PROBED/failing.pcapng"; printf '%s\n' "${UNFED[@]}"; } | sed '/^$/d' | sort)" = \
 		"$(eadm diagnose --rules --json | jq -r '.rows[] | select(.check != .rule).rule' | sort)" ]
 	run jq -e '.rows | all((.evidence | length > 0) and (.finding | length > 10) and
 		(.cause | length > 10) and (.next | test("eadm|ip |dmesg")) and .dev_name)' \
@@ -19,6 +21,7 @@ rules_of() {
 @test "what is found, for people" {
 	golden diagnose-sick --from "$SICK" diagnose
 	golden diagnose-dead --from "$DEAD" diagnose
+	golden diagnose-probed --from "$PROBED/failing.pcapng" diagnose
 	golden diagnose-rules diagnose --rules
 }
 
@@ -31,6 +34,14 @@ rules_of() {
 	[ "$status" = 0 ]
 	[ "$output" = "" ]
 	[ "$stderr" = "eadm: diagnose: no problems found" ]
+}
+
+@test "what looks like a failure that the probe recorded has no verdict" {
+	run --separate-stderr eadm --from "$PROBED/well.pcapng" diagnose
+	[ "$status" = 0 ]
+	[ "$output" = "" ]
+	# The failed calls are there.
+	[ "$(eadm --from "$PROBED/well.pcapng" trace --json | jq '[.rows[] | select(.state == "error")] | length')" = 5 ]
 }
 
 @test "recordings of healthy guests have no verdict" {
@@ -75,7 +86,7 @@ rules_of() {
 	[ "$(eadm --from "$WELL" dump eq --json | jq '[.rows[].missed // 0] | max')" = 3 ]
 	run ! grep -E "$rules" <(eadm --from "$WELL" diagnose)
 	# It is said how long ago.
-	[[ $(eadm --from "$SICK" diagnose --json | jq -r '.rows[].finding') == *"no interrupt had announced, the last time 5.0 s ago"* ]]
+	[[ $(eadm --from "$SICK" diagnose --json | jq -r '.rows[].finding') == *"no interrupt had announced were found 3 times, the last time 5.0 s ago"* ]]
 }
 
 # finding: O1
@@ -172,6 +183,18 @@ audited() {
 	golden check-facts-other --from "$here" check
 }
 
+@test "check: what fails comes first, in 80 columns, with interfaces and interrupts by name" {
+	golden check-unset --from "$REPO/tests/captures/badly/unset.pcapng" check
+	golden check-none --from "$REPO/tests/captures/badly/none.pcapng" check
+	for capture in "$SICK" "$REPO"/tests/captures/badly/*.pcapng; do
+		run jq -r '.rows | map(.result) | map({fail: 0, warn: 1, unseen: 2, ok: 3}[.]) | . == sort' \
+			<(eadm --from "$capture" check --json)
+		[ "$output" = true ]
+		run ! grep -E '^.{81}' <(eadm --from "$capture" check)
+	done
+	[[ $(eadm --from "$REPO/tests/captures/badly/unset.pcapng" check -d cloud_0) == *"N being 42,43"* ]]
+}
+
 @test "check, of properties that are none" {
 	local long
 	printf -v long '%*s' 5000 ''
@@ -252,8 +275,8 @@ audited() {
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/foreign" check --json
 	[ "$(jq '[.rows[] | select(.check == "companion" and .result == "ok")] | length' <<<"$output")" = 0 ]
 	[ "$(jq -r '.rows[] | select(.check == "companion") | "\(.result) \(.dev_name) \(.finding)"' \
-		<<<"$output")" = "warn cloud_0 the driver $FAMILY that is loaded is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device
-warn cloud_1 the driver $FAMILY that is loaded is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device" ]
+		<<<"$output")" = "warn cloud_0 the loaded driver $FAMILY is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device
+warn cloud_1 the loaded driver $FAMILY is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device" ]
 	run eadm --from "$BATS_TEST_TMPDIR/foreign" ver
 	[[ $output == *"module $(printf %-9s "$FAMILY") the kernel's own, srcversion 1A2B3C"* ]]
 	[[ $output == *"module eadm      0.1.0, out of tree, srcversion 4D5E6F"* ]]
@@ -307,4 +330,29 @@ warn cloud_1 the driver $FAMILY that is loaded is not eadm's (the kernel's own, 
 	[[ $(eadm --from "$SICK" events --past) == *"4801 ib_write_bw"*10.77.1.1* ]]
 	run eadm events --past -n 3
 	[ "$status" = 2 ]
+}
+
+@test "a failure of an object that is there is not past, however long the reading took" {
+	young() { # MILLISECONDS SINCE THE FAILURE: of a QP made 100 ms before its row was read, 500 ms before that of the failure
+		/usr/bin/python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/young" "$1" <<-'END'
+		import sys
+		sys.path.insert(0, sys.argv[1])
+		sys.dont_write_bytecode = True
+		from synth import DEVS, Capture, device, failure, head, qp
+		MS = 1000000
+		cap = Capture()
+		cap.snapshot(0)
+		cap.family()
+		cap.rdma_devices(DEVS[:1])
+		cap.dump("dev", [device(0)])
+		cap.dump("qp", [{**qp(0, 10), "age": 100 * MS}])
+		cap.time += 500 * MS
+		cap.dump("failure", [{**failure(1, "qp", "recv-access", 0, id=10), "age": int(sys.argv[3]) * MS}])
+		cap.write(sys.argv[2])
+		END
+		eadm --from "$BATS_TEST_TMPDIR/young" diagnose --json 2>/dev/null | jq -c '[.rows[].rule | select(. == "past-failure")]'
+	}
+	[ "$(young 550)" = '[]' ]
+	# Of one that had the number before.
+	[ "$(young 650)" = '["past-failure"]' ]
 }

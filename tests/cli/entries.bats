@@ -25,10 +25,10 @@ load common
 
 @test "wrong use" {
 	fails 2 "eadm: dump: sqe: missing queue number" --from "$EVENTS" dump sqe
-	fails 2 "eadm: dump: --range: 'x..3': no range such as 8..15" --from "$EVENTS" dump sqe 1 --range x..3
+	fails 2 "eadm: dump: --range: 'x..3' is not a range such as 8..15" --from "$EVENTS" dump sqe 1 --range x..3
 	fails 2 "eadm: dump: --range: '7..3' ends before it begins" --from "$EVENTS" dump sqe 1 --range 7..3
 	fails 2 "eadm: dump: --around: not with --range" --from "$EVENTS" dump sqe 1 --range 1 --around pi
-	fails 2 "eadm: dump: --around: 'x': pi or ci" --from "$EVENTS" dump sqe 1 --around x
+	fails 2 "eadm: dump: --around: 'x': must be pi or ci" --from "$EVENTS" dump sqe 1 --around x
 	fails 2 "eadm: dump: --payload: applies to sqe, rqe, cqe, eqe and cmde only" dump qp --payload
 	fails 2 "eadm: dump: mr: the adapter keeps contexts of qp, cq and eq" dump hwctx mr 1
 	fails 2 "eadm: dump: hwctx: missing kind of queue ('eadm dump hwctx qp|cq|eq N')" dump hwctx

@@ -8,10 +8,24 @@ load common
 	golden diff-json --from "$MOMENTS" diff @#1 @-0s --json
 	eadm --from "$MOMENTS" diff @#1 @-0s --json | "$REPO/tests/cli/validate"
 	golden diff-counters --from "$MOMENTS" diff @+0s @+4s counters
+	golden diff-sick --from "$SICK" diff @#1 @#2
 	golden diff-hw --from "$MOMENTS" diff @#1 @#3 cq --hw
 	diff <(eadm --from "$MOMENTS" diff @22:13:20 @22:13) <(eadm --from "$MOMENTS" diff @#1 @#3)
 	fails 3 "eadm: diff: 22:12: the capture has 3 snapshots, 2023-11-14 22:13:20 to 2023-11-14 22:13:24" \
 		--from "$MOMENTS" diff @22:12 @#3
+}
+
+@test "diff shows states first, and ring pointers only when asked" {
+	run --separate-stderr eadm --from "$SICK" diff @#1 @#2 --json
+	[ "$(jq -c '[.rows[].field] | index("ci")' <<<"$output")" = null ]
+	[ "$(jq -c '.notes | map([.what, .why])' <<<"$output")" = \
+		'[["ring pointers","1 change is not shown (--all)"]]' ]
+	[ "$(eadm --from "$SICK" diff @#1 @#2 --all --json | jq -c '.rows[0] | [.object, .field]')" = '["eq","ci"]' ]
+	# A state, a new QP, a level and counters: in that order.
+	eadm diff "$TWO" "$SICK" --json 2>/dev/null | jq -e '[.rows[].change] | index("new") > 0'
+	eadm diff "$TWO" "$BUSY" --json 2>/dev/null | jq -e '.rows | map(
+		if .field | . and endswith("state") then 0 elif .change != "changed" then 1 elif .growth then 3 else 2 end) |
+		. == sort and (unique | length > 2)'
 }
 
 @test "diff of a moment with itself is empty" {

@@ -12,7 +12,7 @@ eadm trace --opcode create-q: create-qp
 eadm list --from dea: dead.pcapng
 eadm list --from=dea: dead.pcapng
 eadm diff dea: dead.pcapng deadline
-eadm diff deadline l: library.pcapng live
+eadm diff deadline l: library.pcapng link live
 eadm stat --since dea: dead.pcapng deadline
 eadm list no-such: "
 

@@ -36,7 +36,7 @@ load common
 }
 
 @test "dump shows each kind of object" {
-	for object in dev qp cq eq cmdq mr pd ctx counters cmd; do
+	for object in dev qp cq srq eq cmdq mr pd ctx counters cmd; do
 		golden "dump-$object" --from "$TWO" dump "$object"
 	done
 }
@@ -158,11 +158,55 @@ columns_of() {
 	done
 }
 
+@test "list and info show by what a device is reached, a line for each address" {
+	eadm --from "$TWO" list | grep -qE "^cloud_0 .* 10.77.0.1/24 fe80::5054:ff:feed:a000/64$"
+	run eadm --from "$TWO" info cloud_1
+	[[ $output == *"addresses      10.77.1.1/24 "*"
+               fe80::5054:ff:feed:a001/64 "*"link-speed     25Gbit/s "*"pcie-width     8 "*"
+gids           0=fe80::5054:ff:feed:a001 "*"
+               1=::ffff:10.77.1.1 "* ]]
+	[ "$(eadm --from "$TWO" info --json | jq -c '.rows[0] | [.link_speed, .pcie_width, .pcie_max_width]')" = \
+		'[25000000000,8,16]' ]
+	# Not where nobody asks for it.
+	[ "$(eadm --from "$TWO" dump dev --json | jq -c '.rows[0].addresses')" = null ]
+}
+
+@test "dump gid shows the GIDs of each port, with protocol and interface" {
+	run eadm --from "$TWO" dump gid -d cloud_0
+	[ "${lines[0]}" = "DEVICE  PORT INDEX GID                     TYPE    NETDEV" ]
+	[ "$(eadm --from "$TWO" dump gid -d cloud_1 --json | jq -c '.rows[] | [.port, .gid_index, .gid, .type, .netdev]')" = \
+		'[1,0,"fe80::5054:ff:feed:a001","RoCE v2","eth1"]
+[1,1,"::ffff:10.77.1.1","RoCE v2","eth1"]' ]
+	[ "$(eadm --from "$TWO" dump gid --json | jq '.rows | length')" = 4 ]
+}
+
 @test "a terminal that is too narrow cuts names, not numbers" {
 	run bash -c "TERM=dumb script -qec 'stty cols 80 rows 50; $EADM --from $TWO info cloud_0' \
 		/dev/null </dev/null | tr -d '\r'"
 	[ -z "$(echo "$output" | grep -E '^.{81}')" ]
-	[[ $output == *"max-mr-size  1TiB"* ]]
+	[[ $output == *"max-mr-size    1TiB"* ]]
+}
+
+# at COLUMNS COMMAND: what a terminal that wide shows.
+at() {
+	TERM=dumb script -qec "stty cols $1 rows 50; $EADM --from $TWO $2" /dev/null </dev/null | tr -d '\r'
+}
+
+@test "columns for which a terminal is too narrow come below, with what rows are about" {
+	for command in "dump qp --hw" "dump mr" trace "dump eq --hw" "dump cq --hw" list stat "stat eq"; do
+		for columns in 80 100 60; do
+			run at $columns "$command"
+			[ "$(echo "$output" | grep -cE "^.{$((columns + 1))}")" = 0 ] || { echo "$columns $command: $output"; false; }
+		done
+	done
+	# Nothing is lost or cut, and each part begins alike.
+	at 80 "dump qp --hw" >"$BATS_TEST_TMPDIR/folded"
+	[ "$(awk 'NF { print $1, $2 }' "$BATS_TEST_TMPDIR/folded" | uniq -c | wc -l)" = 12 ]
+	[ "$(grep -c '^DEVICE  QPN ' "$BATS_TEST_TMPDIR/folded")" = 2 ]
+	diff <(awk 'NF' "$BATS_TEST_TMPDIR/folded" | tr -s ' ' '\n' | sort -u) \
+		<(eadm --from "$TWO" dump qp --hw | tr -s ' ' '\n' | sort -u)
+	# What is cut is marked.
+	at 75 list | grep -qE '^cloud_0 .* 10.77.0.1/24 f~$'
 }
 
 @test "a terminal that is too narrow cuts no device, address or version" {

@@ -2,8 +2,29 @@
 # The terminal view, on a recording: as text, as JSON, and on a terminal.
 load common
 
+# After it, the pane has a cat (see start).
+ended() {
+	[ "$(</proc/"$1"/comm)" = cat ]
+}
+
+# Of a program that ends while its terminal hangs up, the hangup's SIGCONT removes the
+# SIGSTOP that the search for leaks waits for: top ends before its terminal.
+close_screen() {
+	local pane child
+
+	[ -n "${SOCKET-}" ] || return 0
+	if pane=$(tmux -S "$SOCKET" display-message -p '#{pane_pid}' 2>/dev/null); then
+		for child in $(<"/proc/$pane/task/$pane/children"); do
+			kill "$child" 2>/dev/null || true
+		done
+		until_true 30 ended "$pane"
+		tmux -S "$SOCKET" kill-server
+	fi
+	SOCKET=
+}
+
 teardown() {
-	[ -z "${SOCKET-}" ] || tmux -S "$SOCKET" kill-server 2>/dev/null || true
+	close_screen
 }
 
 @test "top in batch mode replays a recording" {
@@ -83,6 +104,7 @@ key() {
 }
 
 start() {
+	close_screen
 	# Of its own: the server of an earlier one may still be on its way out.
 	SOCKET=$(mktemp -u "$BATS_TEST_TMPDIR/tmux.XXXXXX")
 	env -u TMUX TERM=xterm-256color tmux -f /dev/null -S "$SOCKET" new-session -d -x 80 -y 24 \
@@ -136,6 +158,19 @@ start() {
 	on_screen "status 0"
 }
 
+@test "top draws what devices send and receive, in the characters of its terminal" {
+	# Once at an equal rate, and nothing before that is known.
+	start -i 100ms
+	on_screen END
+	screen | sed -n 4p | grep -xE "cloud_0     tx   0.01 Gbit/s +██  rx   0.00 Gbit/s +▁▁"
+	LC_ALL=C start -i 100ms
+	on_screen END
+	screen | sed -n 4p | grep -xE "cloud_0     tx   0.01 Gbit/s +##  rx   0.00 Gbit/s +__"
+	# No room for it beside the QPs.
+	tmux -S "$SOCKET" resize-window -x 50 -y 24
+	off_screen Gbit/s
+}
+
 @test "top follows the size of its terminal" {
 	start -i 100ms
 	on_screen END
@@ -144,6 +179,7 @@ start() {
 	[ "$(screen | wc -l)" = 40 ]
 	screen | tail -1 | grep -q "q quit"
 	[ "$(screen | grep -c "^cloud_0 ")" = 35 ]
+	on_screen Gbit/s
 	tmux -S "$SOCKET" resize-window -x 40 -y 10
 	on_screen "q quit  h help  space freeze"
 	[ "$(screen | grep -cE '^.{41}')" = 0 ]
@@ -164,7 +200,6 @@ start() {
 		shell=$(tmux -S "$SOCKET" display-message -p '#{pane_pid}')
 		kill -s "$signal" "$(<"/proc/$shell/task/$shell/children")"
 		on_screen "status 0"
-		tmux -S "$SOCKET" kill-server
 	done
 }
 

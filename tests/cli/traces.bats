@@ -2,6 +2,13 @@
 # The flight recorder's histograms and what viewers get.
 load traced
 
+@test "trace hist has verbs and the driver's commands apart" {
+	golden hist-probed --from "$REPO/tests/captures/probed/well.pcapng" trace hist
+	run -0 "$REPO/tests/cli/validate" < <(eadm --from "$REPO/tests/captures/probed/well.pcapng" trace hist --json)
+	[ "$(eadm --from "$REPO/tests/captures/probed/well.pcapng" trace hist --json |
+		jq -c '[.rows[] | select(.op == "reg-mr") | [.family, .count]]')" = '[["verbs",1204],["cloud",401]]' ]
+}
+
 @test "trace hist draws each kind of command" {
 	golden hist --from "$TWO" trace hist
 	golden hist-dead --from "$DEAD" trace hist

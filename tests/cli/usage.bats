@@ -90,12 +90,12 @@ commands() {
 	[ "$(eadm stat -o help)" = "$(eadm dump counters --list-columns)" ]
 	[ "$(eadm stat --list-columns)" = "$(eadm stat -o help)" ]
 	[ "$(eadm stat cq -o help)" = "$(eadm dump cq --list-columns)" ]
-	fails 2 "eadm: stat: sqe: without counters (qp, cq, eq, cmdq, counters, failure-total have some)" stat sqe
-	fails 2 "eadm: stat: dev: without counters (qp, cq, eq, cmdq, counters, failure-total have some)" stat dev
+	fails 2 "eadm: stat: sqe: without counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter have some)" stat sqe
+	fails 2 "eadm: stat: pd: without counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter have some)" stat pd
 	fails 2 "eadm: stat: xyzzy: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d xyzzy')" stat xyzzy
-	[ "$(eadm __complete stat "" | tr '\n' ' ')" = "qp cq eq cmdq counters failure-total " ]
+	[ "$(eadm __complete stat "" | tr '\n' ' ')" = "dev qp cq eq cmdq counters probe failure-total link health qp-counter " ]
 	[ "$(eadm help stat | sed -n '/^Objects:/,/^$/s/^  \([a-z-]*\) .*/\1/p' | tr '\n' ' ')" = \
-		"qp cq eq cmdq counters failure-total " ]
+		"dev qp cq eq cmdq counters probe failure-total link health qp-counter " ]
 }
 
 @test "a prefix is not the word" {
@@ -159,8 +159,8 @@ commands() {
 	fails 2 "eadm: record: --count: more than 0" record -n 0 "$BATS_TEST_TMPDIR/x"
 	fails 2 "eadm: list: --timeout: from 1ms to 24h" list --timeout 0
 	fails 2 "eadm: list: --timeout: from 1ms to 24h" list --timeout 25h
-	fails 2 "eadm: dump: --output: ',': no list of columns" dump qp -o ,
-	fails 2 "eadm: dump: --output: '': no list of columns" dump qp -o qpn,
+	fails 2 "eadm: dump: --output: ',' is not a list of columns" dump qp -o ,
+	fails 2 "eadm: dump: --output: '' is not a list of columns" dump qp -o qpn,
 }
 
 @test "numbers are decimal, or hexadecimal behind 0x" {
@@ -197,7 +197,7 @@ commands() {
 	fails 2 "eadm: --hw: must follow its command" --hw dump qp
 	fails 2 "eadm: -n: must follow its command" -n 5 stat
 	fails 2 "eadm: dump: --from: given twice" dump qp --from a --from b
-	fails 2 "eadm: info: cloud_0: given twice, --device names cloud_1" \
+	fails 2 "eadm: info: cloud_0: given twice: --device also names cloud_1" \
 		info cloud_0 -d cloud_1
 	fails 5 "eadm: dump: memory regions: the adapter keeps no context of memory regions" \
 		--from "$TWO" dump mr --hw

@@ -67,6 +67,13 @@ setup_file() {
 		<(eadm --from "${STOCK%.pcapng}-be.pcapng" dump qp --json 2>&1)
 }
 
+@test "and shared receive queues, as the RDMA core knows them" {
+	golden stock-srq --from "$STOCK" dump srq
+	valid --from "$STOCK" dump srq --json
+	diff <(eadm --from "$STOCK" dump srq --json 2>&1) \
+		<(eadm --from "${STOCK%.pcapng}-be.pcapng" dump srq --json 2>&1)
+}
+
 # finding: O4
 # bats test_tags=O4
 @test "a device below nothing has the driver that verbs tell, if it is loaded" {

@@ -29,9 +29,9 @@ qpns() {
 		--from "$TWO" dump qp --netns /proc/self/ns/net
 	fails 2 "eadm: dump: blue: with --from, a control group is given by its number only" \
 		--from "$TWO" dump qp --cgroup blue
-	fails 2 "eadm: dump: /proc/self/stat: no network namespace" \
+	fails 2 "eadm: dump: /proc/self/stat: not a network namespace" \
 		dump qp --netns /proc/self/stat
-	fails 2 "eadm: dump: /proc: no control group" dump qp --cgroup /proc
+	fails 2 "eadm: dump: /proc: not a control group" dump qp --cgroup /proc
 	run eadm dump qp --netns /proc/self/ns/net
 	[[ $output != *"network namespace"* ]]
 	fails 2 "eadm: dump: nosuch: no network namespace: /run/netns/nosuch: No such file or directory" \
@@ -163,7 +163,7 @@ qpns() {
 @test "wrong filters and orders" {
 	fails 2 "eadm: dump: sta: unknown column (did you mean 'state'?)" dump qp --sort sta
 	fails 2 "eadm: dump: down: not an order (asc or desc)" dump qp --sort qpn:down
-	fails 2 "eadm: dump: --sort: ',': no list of columns" dump qp --sort ,
+	fails 2 "eadm: dump: --sort: ',' is not a list of columns" dump qp --sort ,
 	fails 2 "eadm: dump: --sort: at most 8 columns" dump qp \
 		--sort qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn
 	fails 2 "eadm: stat: --sort: not with --live" stat -l --sort port

@@ -49,7 +49,7 @@ def recorder(path):
     cap = Capture()
     steps = [
         [(7, "done", 20000), (8, "pending", 0)],
-        [(7, "done", 20000), (8, "timeout", 15 * SEC), (9, "done", 200000000),
+        [(7, "done", 20000), (8, "timeout", 15 * SEC), (9, "done", 200000000, "destroy-qp"),
          (10, "pending", 0)],
         # The one that was waited for was overwritten, too.
         [(20, "done", 20000)],
@@ -63,8 +63,9 @@ def recorder(path):
         # In the last one the driver was loaded anew.
         device["age"] = SEC if moment == 3 else (100 + moment) * SEC
         cap.dump("dev", [device])
-        cap.dump("cmd", [synth.cmd(0, seq, state=state, latency=latency)
-                         for seq, state, latency in rows])
+        cap.dump("cmd", [synth.cmd(0, seq, state=state, latency=latency,
+                                   **({"op": op[0]} if op else {}))
+                         for seq, state, latency, *op in rows])
     cap.write(path)
 
 

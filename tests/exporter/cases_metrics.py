@@ -238,32 +238,37 @@ def native(place):
             data = server.get(headers={"Accept": PROTOBUF}).data
     metrics, = [m for name, _, _, m in protobuf.families(data)
                 if name == "eadm_cmd_latency_seconds"]
-    histogram = metrics[0][1][7]
-    equal(protobuf.signed(histogram[5][0]), 3, "schema")
-    want = {math.ceil(math.log2(t) * 8): 1 for t in (20e-6, 15, 0.2)}
-    equal(protobuf.native_buckets(histogram), want)
-    equal(histogram[1][0], 3, "count")
+    for (labels, fields), op, times in zip(metrics, ("create-qp", "destroy-qp"),
+                                           ((20e-6, 15), (0.2,)), strict=True):
+        equal(labels["op"], op)
+        histogram = fields[7]
+        equal(protobuf.signed(histogram[5][0]), 3, "schema")
+        want = {math.ceil(math.log2(t) * 8): 1 for t in times}
+        equal(protobuf.native_buckets(histogram), want)
+        equal(histogram[1][0], len(times), "count")
 
 
 @case("the flight recorder's commands count once each, when they end")
 def recorder(place):
-    count = 'eadm_cmd_latency_seconds_count{device="cloud_0"}'
+    count = 'eadm_cmd_latency_seconds_count{device="cloud_0",op="create-qp"}'
+    other = 'eadm_cmd_latency_seconds_count{device="cloud_0",op="destroy-qp"}'
     lost = 'eadm_cmd_records_lost_total{device="cloud_0"}'
-    slow = 'eadm_cmd_latency_seconds_bucket{device="cloud_0",le="0.1"}'
+    slow = 'eadm_cmd_latency_seconds_bucket{device="cloud_0",op="create-qp",le="0.1"}'
     timeout = ('eadm_cmd_records_total{device="cloud_0",op="create-qp",'
                'state="timeout"}')
     with Exporter(place.folder, place.capture("recorder")) as server:
         got = [server.metrics() for _ in range(5)]
-    equal([g[count] for g in got], [1, 3, 4, 1, 1], "commands")
+    equal([g[count] for g in got], [1, 2, 3, 1, 1], "commands")
+    equal([g.get(other) for g in got], [None, 1, 1, None, None], "other commands")
     equal([g[lost] for g in got], [0, 0, 10, 0, 0], "lost ones")
     equal([g[slow] for g in got], [1, 1, 2, 1, 1], "fast ones")
     equal([g.get(timeout) for g in got], [None, 1, 1, None, None], "timeouts")
-    equal(got[1]['eadm_cmd_latency_seconds_sum{device="cloud_0"}'], 15.20002)
+    equal(got[1]['eadm_cmd_latency_seconds_sum{device="cloud_0",op="create-qp"}'], 15.00002)
 
 
 @case("a device that was made anew counts from 0, however old it has grown")
 def remade(place):
-    count = 'eadm_cmd_latency_seconds_count{device="cloud_0"}'
+    count = 'eadm_cmd_latency_seconds_count{device="cloud_0",op="create-qp"}'
     lost = 'eadm_cmd_records_lost_total{device="cloud_0"}'
     with Exporter(place.folder, place.capture("remade")) as server:
         got = [server.metrics() for _ in range(4)]

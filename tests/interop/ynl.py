@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """In the guest: the kernel's own netlink client and eadm read the same family.
 
-ynl.py TOOLS SPEC: TOOLS has the client and its schema, SPEC is our family in
-the kernel's format. Everything the client sees must be in eadm's JSON and the
-other way round; what changes by itself is bounded by two reads around eadm's.
+ynl.py TOOLS SPEC OURS: TOOLS has the client and its schema, SPEC is our family
+in the kernel's format, OURS the description it was made from. Everything the
+client sees must be in eadm's JSON and the other way round, but for what OURS
+says the tool adds; what changes by itself is bounded by two reads around eadm's.
 Prints TAP.
 """
 
@@ -13,7 +14,9 @@ import re
 import subprocess
 import sys
 
-TOOLS, SPEC = sys.argv[1:]
+import yaml
+
+TOOLS, SPEC, OURS = sys.argv[1:]
 sys.path.insert(0, f"{TOOLS}/tools/net/ynl")
 
 from lib import NlError, YnlFamily  # noqa: E402 pylint: disable=wrong-import-position
@@ -26,6 +29,17 @@ COMMANDS = {"dev": ["info"], "counters": ["stat"], "cmd": ["trace"]}
 SECRETS = {"mr": "lkey,rkey", "pd": "local-dma-lkey"}
 # What the adapter is asked for.
 HW = ["qp", "cq", "eq", "cmdq"]
+
+
+def tool_attributes():
+    """By object, what eadm finds outside the family: of the network interface, of PCI."""
+    with open(OURS, encoding="utf-8") as spec:
+        sets = yaml.safe_load(spec)["attribute-sets"]
+    return {of["name"]: {attr["name"].replace("-", "_") for attr in of.get("attributes", [])
+                         if attr.get("x-view", {}).get("tool")} for of in sets}
+
+
+TOOL_ATTRIBUTES = tool_attributes()
 
 
 def eadm(obj, query_hw):
@@ -93,7 +107,7 @@ def differences(obj, before, ours, after):
             yield f"{obj} {key}: not in eadm"
     for key in sorted(stable & set(ours), key=str):
         one, two, our = before[key], after[key], ours[key]
-        for name in sorted((set(one) & set(two)) | set(our)):
+        for name in sorted((set(one) & set(two)) | set(our) - TOOL_ATTRIBUTES[obj]):
             if name not in our:
                 yield f"{obj} {key}: no {name} in eadm"
             elif name not in one and name not in two:

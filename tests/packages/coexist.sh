@@ -70,6 +70,14 @@ only_the_tool() {
 			"driver erdma \(the kernel's own\)" "$in_kernel"
 }
 
+# By the package's own script, as dpkg calls it.
+removal_ends_the_probe() {
+	says 'within mount -t bpf bpf /sys/fs/bpf && within eadm probe start && within eadm probe status &&
+		within sh /var/lib/dpkg/info/eadm.prerm upgrade && within test -e /sys/fs/bpf/eadm && echo "an upgrade lets it run" &&
+		within sh /var/lib/dpkg/info/eadm.prerm remove && within test ! -e /sys/fs/bpf/eadm && echo "it ended"' \
+		"an upgrade lets it run" "it ended"
+}
+
 companion() {
 	local said
 
@@ -77,7 +85,7 @@ companion() {
 	echo "$said"
 	[ -e "$host/lib/modules/$release/updates/dkms/eadm.ko.xz" ] && ! grep -q 'takes the place' <<<"$said" &&
 		says 'within modprobe eadm; within eadm ver; within eadm check; within eadm dump qp; within modinfo -F filename erdma' \
-			"the driver erdma that is loaded is not eadm's \(the kernel's own\)" "$in_kernel"
+			"the loaded driver erdma is not eadm's \(the kernel's own\)" "$in_kernel"
 }
 
 driver_says_first() {
@@ -114,11 +122,12 @@ first_diagnose() {
 rolls_back() {
 	on_host "apt-get -q remove -y eadm-erdma-dkms" && [ ! -e "$host/lib/modules/$release/updates/dkms/erdma.ko.xz" ] &&
 		says 'within modprobe eadm; within eadm check; within modinfo -F filename erdma' \
-			"the driver erdma that is loaded is not eadm's \(the kernel's own\)" "$in_kernel"
+			"the loaded driver erdma is not eadm's \(the kernel's own\)" "$in_kernel"
 }
 
 check "coexistence: a host whose kernel has a driver" host_of_upstream
 check "coexistence: the tool says whose driver it is" only_the_tool
+check "coexistence: removal of the tool ends its probe" removal_ends_the_probe
 check "coexistence: the companion leaves it in place" companion
 check "coexistence: the driver package says first what it takes the place of" driver_says_first
 check "coexistence: then its driver serves the adapter" driver_serves

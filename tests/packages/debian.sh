@@ -66,7 +66,7 @@ raise() {
 	local deb tree=$work/tree
 
 	mkdir "$work/next"
-	for deb in "$work"/debs/{libeadm0,eadm,eadm-exporter}_*.deb; do
+	for deb in "$work"/debs/{libeadm0,eadm,eadm-exporter,eadm-pvrdma}_*.deb; do
 		dpkg-deb -R "$deb" "$tree" &&
 			sed -i '/^Version:/s/$/+next/; s/(= 0\([^)]*\))/(= 0\1+next)/' "$tree/DEBIAN/control" &&
 			dpkg-deb -Znone -b "$tree" "$work/next/$(basename "$deb")" >/dev/null || return
@@ -84,7 +84,7 @@ traces() { # FOLDER: what of eadm is there
 install() {
 	cp -r "$work/debs" "$work/next" "$work/root" &&
 		within root sh -c 'apt-get -q install -y --no-install-recommends \
-			/debs/libeadm0_*.deb /debs/eadm_*.deb /debs/eadm-exporter_*.deb' &&
+			/debs/libeadm0_*.deb /debs/eadm_*.deb /debs/eadm-exporter_*.deb /debs/eadm-pvrdma_*.deb' &&
 		cp -r "$work/root/usr/share/doc/eadm" "$work/doc"
 }
 
@@ -135,21 +135,57 @@ exporter_runs() {
 		grep -q '^Seccomp:	2$' <<<"$status" && ! grep -q '^Uid:	0	' <<<"$status"
 }
 
+# Under its unit: for a user without rights, with a socket for those of one group.
+adapters_run() {
+	local pid status socket=/run/eadm-pvrdma-lab/1.sock
+
+	live systemctl start eadm-pvrdma@lab || return
+	until_true 60 live test -S $socket || { live journalctl -q --no-pager -u eadm-pvrdma@lab; return 1; }
+	pid=$(live systemctl show -P MainPID eadm-pvrdma@lab)
+	status=$(live cat "/proc/$pid/status")
+	live stat -c '%A %G' $socket
+	grep -E '^(Uid|CapBnd|NoNewPrivs|Seccomp):' <<<"$status"
+	grep -q '^CapBnd:	0*$' <<<"$status" && grep -q '^Seccomp:	2$' <<<"$status" &&
+		! grep -q '^Uid:	0	' <<<"$status" &&
+		same "srw-rw---- kvm" "$(live stat -c '%A %G' $socket)" &&
+		live systemctl stop eadm-pvrdma@lab && ! live test -e $socket &&
+		live systemctl start eadm-pvrdma@lab && until_true 60 live test -S $socket
+}
+
 upgrade() {
-	local before after
+	local before after adapters
 
 	before=$(main_pid)
+	adapters=$(live systemctl show -P MainPID eadm-pvrdma@lab)
 	live sh -c 'apt-get -q install -y /next/*.deb' || return
 	until_true 60 scrapes || return
+	same "$adapters" "$(live systemctl show -P MainPID eadm-pvrdma@lab)" || return
 	after=$(main_pid)
 	echo "process $before, then $after"
 	[ "$after" != "$before" ] && [ "$after" != 0 ] &&
 		live dpkg-query -W -f '${Version}' eadm-exporter | grep -q '+next$'
 }
 
+# Programs of eadm that run there, also those whose file has been replaced or removed.
+programs() {
+	live sh -c 'readlink /proc/[0-9]*/exe' | grep -o 'eadm-[a-z]*' | sort -u
+}
+
 purge() {
-	live apt-get -q purge -y eadm-exporter eadm libeadm0 && ! live pgrep -f eadm-exporter &&
+	same "eadm-exporter
+eadm-pvrdma" "$(programs)" &&
+		live apt-get -q purge -y eadm-exporter eadm-pvrdma eadm libeadm0 && same "" "$(programs)" &&
 		same "" "$(traces root)"
+}
+
+# By the package's own script: with a member that it has not made the group stays, then it goes.
+purge_keeps_group() {
+	local deb
+
+	deb=$(echo "$work"/debs/eadm-exporter_*.deb)
+	dpkg-deb -I "$deb" postrm >"$work/root/postrm" &&
+		within root sh -c 'groupadd --system eadm && useradd -M -G eadm someone && sh /postrm purge &&
+			getent group eadm && userdel someone && sh /postrm purge && ! getent group eadm'
 }
 
 check "$suite: the packages build" build
@@ -159,7 +195,7 @@ esac
 check "$suite: a second build makes the same packages, byte for byte" build_again
 check "$suite: the packages of an upgrade" raise
 check "$suite: a fresh system" unpack root.tar root
-check "$suite: apt installs library, tool and exporter" install
+check "$suite: apt installs library, tool, exporter and adapters for virtual machines" install
 check "$suite: eadm list" list
 # Not by check(), whose command runs in another shell.
 if start >"$work/log" 2>&1; then
@@ -169,5 +205,7 @@ else
 	tap_fail "$suite: systemd starts"
 fi
 check "$suite: the exporter serves, as another user, by its unit's settings" exporter_runs
-check "$suite: an upgrade restarts the exporter" upgrade
+check "$suite: adapters for virtual machines are offered, as another user" adapters_run
+check "$suite: an upgrade restarts the exporter, and no adapter of a virtual machine" upgrade
 check "$suite: purge leaves nothing" purge
+check "$suite: but the group, while an operator is a member" purge_keeps_group

@@ -5,7 +5,8 @@
 rpms=$work/rpms
 
 build_rpms() {
-	packaging/rpm/build "$rpms" 2>&1 && [ "$(find "$rpms" -name '*.rpm' | wc -l)" = 8 ]
+	packaging/rpm/build "$rpms" 2>&1 &&
+		same "$(grep -c '^%files' packaging/rpm/eadm.spec)" "$(find "$rpms" -name '*.rpm' | wc -l)"
 }
 
 # Filters: what names a licence, a group or a site is a matter of each distribution's rules.
@@ -23,6 +24,7 @@ of_deb() { # PACKAGE
 		/^\/usr\/share\/doc\/[^/]*\/(changelog(\.Debian)?\.gz|copyright)$/d
 		s,^/lib/(systemd|udev)/,/usr/lib/\1/,
 		s,^/usr/lib/[a-z0-9_]*-linux-gnu/,/usr/lib64/,
+		s,^/usr/lib/python3/dist-packages/,/usr/lib64/python3/site-packages/,
 		s,^(/usr/share/doc/[^/]*)/(.*\.md)\.gz$,\1/\2,
 		s,^/usr/share/doc/libeadm-dev/,/usr/share/doc/eadm-devel/,
 		s,/zsh/vendor-completions/,/zsh/site-functions/,' | sort
@@ -42,39 +44,66 @@ same_contents() {
 	done <<-EOF
 		libeadm0 eadm-libs
 		libeadm-dev eadm-devel
+		python3-eadm python3-eadm
 		eadm eadm
 		eadm-exporter eadm-exporter
+		eadm-pvrdma eadm-pvrdma
 		eadm-dkms eadm-dkms
 		eadm-erdma-dkms eadm-erdma-dkms
 		eadm-efa-dkms eadm-efa-dkms
+		eadm-pvrdma-dkms eadm-pvrdma-dkms
 		eadm-virt-dkms eadm-virt-dkms
 	EOF
 	return $bad
 }
 
-# The libraries come from that root's own packages.
-install_rpms() {
-	local libraries
+# The libraries come from that root's own packages. A package without files provides them, as rpm's
+# own scripts find them there, and programs by the names that RPM distributions have for
+# their packages: so rpm resolves what the packages require.
+stand_in() {
+	local package
 
-	libraries=$(dpkg-deb -f "$work"/debs/eadm_*.deb Depends; dpkg-deb -f "$work"/debs/eadm-exporter_*.deb Depends)
-	libraries=$(tr ',' '\n' <<<"$libraries" | sed 's/(.*//; s/ //g; s/|.*//' | grep '^lib' | grep -v '^libeadm' | sort -u)
+	package=$work/stand-in/SPECS/debian.spec
+	mkdir -p "$work/stand-in/SPECS"
+	{
+		printf '%s\n' "Name: debian" "Version: 1" "Release: 1" "Summary: A root of Debian" "License: none" \
+			"BuildArch: noarch" "Provides: /bin/sh" "Provides: /usr/bin/pkg-config" "Provides: shadow-utils" \
+			"Provides: rtld(GNU_HASH)"
+		within rpmroot dpkg-query -W -f 'Provides: python3 = ${Version}\n' python3 | sed 's/-[^-]*$//'
+		find "$work"/rpmroot/usr/lib/x86_64-linux-gnu "$work"/rpmroot/lib/x86_64-linux-gnu -name '*.so.*' |
+			/usr/lib/rpm/find-provides | sort -u | sed 's/^/Provides: /'
+		printf '%%description\n%%files\n'
+	} >"$package"
+	rpmbuild --quiet -bb --define "_topdir $work/stand-in" "$package" &&
+		rpm --root "$work/rpmroot" --install --nosignature "$work"/stand-in/RPMS/noarch/*.rpm
+}
+
+install_rpms() {
+	local libraries name
+
+	libraries=$(for name in eadm eadm-exporter eadm-pvrdma python3-eadm; do
+		dpkg-deb -f "$work/debs/$name"_*.deb Depends
+	done | tr ',' '\n' | sed 's/(.*//; s/ //g; s/|.*//' | grep -E '^(lib|python3$)' | grep -v '^libeadm' | sort -u)
 	# shellcheck disable=SC2086 # a list
-	within rpmroot apt-get -q install -y --no-install-recommends $libraries &&
-		rpm --root "$work/rpmroot" --initdb &&
-		rpm --root "$work/rpmroot" --install --nodeps --nosignature \
-			"$rpms"/eadm-{0,libs,exporter,devel}*.x86_64.rpm
+	within rpmroot apt-get -q install -y --no-install-recommends pkgconf $libraries &&
+		rpm --root "$work/rpmroot" --initdb && stand_in &&
+		rpm --root "$work/rpmroot" --install --nosignature \
+			"$rpms"/{eadm-{0,libs,exporter,pvrdma,devel},python3-eadm}*.x86_64.rpm
 }
 
 # Debian's loader does not look where RPM distributions have libraries.
 starts() {
-	in_root=rpmroot list && within rpmroot eadm ver &&
+	in_root=rpmroot list && within rpmroot eadm --version && within rpmroot eadm ver &&
 		within rpmroot env LD_LIBRARY_PATH=/usr/lib64 /usr/libexec/eadm/eadm-exporter --version &&
+		within rpmroot eadm-pvrdma --version &&
+		within rpmroot env LD_LIBRARY_PATH=/usr/lib64 PYTHONPATH=/usr/lib64/python3/site-packages \
+			python3 -c 'import eadm; print(eadm.__file__)' &&
 		within rpmroot getent passwd eadm-exporter
 }
 
 # Their own database, too, which is no trace of eadm once it is empty.
 erase() {
-	rpm --root "$work/rpmroot" --erase --nodeps eadm eadm-libs eadm-exporter eadm-devel || return
+	rpm --root "$work/rpmroot" --erase eadm eadm-libs eadm-exporter eadm-pvrdma eadm-devel python3-eadm debian || return
 	same "" "$(rpm --root "$work/rpmroot" -qa | grep -v gpg-pubkey)" && rm -rf "$work/rpmroot/var/lib/rpm" &&
 		same "" "$(traces rpmroot)"
 }
@@ -83,6 +112,6 @@ check "rpm: the packages build" build_rpms
 check "rpm: rpmlint finds neither error nor warning" clean_by_rpmlint
 check "rpm: they have what the Debian packages have" same_contents
 check "rpm: a fresh system" unpack root.tar rpmroot
-check "rpm: rpm --root installs library, tool and exporter" install_rpms
+check "rpm: rpm --root installs all but the modules, with what they require" install_rpms
 check "rpm: eadm list" starts
 check "rpm: erased, nothing is left" erase

@@ -1,46 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which files use which, by their includes and by the functions they name.
 
-A room is a folder below libeadm. It may use itself and the rooms below it; no
-room and no folder may have a circle. A function counts as used where its name
+A room is a folder below libeadm or pvrdma. It may use itself and the rooms below it;
+no room and no folder may have a circle. A function counts as used where its name
 stands, be it called or put into a table; a call through a table is not seen,
 so that a lower room may call what an upper one put into the lower one's table.
 """
 
 import collections
 import fnmatch
+import functools
 import glob
 import os
-import random
 import re
-import shutil
-import tempfile
 
-# Each room with those that it may use.
+# Folder: each of its rooms with those that it may use. The roof is "".
 ROOMS = {
-    "base": (),
-    "model": ("base",),
-    "source": ("base", "model"),
-    "family": ("base", "model", "source"),
-    "read": ("base", "model", "source", "family"),
-    "diagnose": ("base", "model", "source", "family", "read"),
-    "bundle": ("base", "model", "source", "family", "read"),
-    # The roof, which makes a context and frees it.
-    "": ("base", "model", "source", "family", "read", "diagnose", "bundle"),
+    "libeadm": {
+        "base": (),
+        "model": ("base",),
+        "source": ("base", "model"),
+        "family": ("base", "model", "source"),
+        "read": ("base", "model", "source", "family"),
+        "diagnose": ("base", "model", "source", "family", "read"),
+        "bundle": ("base", "model", "source", "family", "read"),
+        # Which makes a context and frees it.
+        "": ("base", "model", "source", "family", "read", "diagnose", "bundle"),
+    },
+    "pvrdma": {
+        "base": (),
+        "vfio": ("base",),
+        "backend": ("base",),
+        "model": ("base", "vfio", "backend"),
+        "control": ("base", "vfio", "backend", "model"),
+        "": ("base", "vfio", "backend", "model", "control"),
+    },
 }
 
 # What the tool's room of output may use of the files beside it.
 OUT, OUT_USES = "eadm/out", {"cli.h", "clock.h", "error.c", "grow.h", "late.c",
                              "late.h", "opts.c", "signals.c", "signals.h"}
 
-# Folders without a circle.
-FOLDERS = ("libeadm", "kmod/eadm", "kmod/erdma", "kmod/virt", "eadm")
-
-# Uses that are still left, "who > whom" by the files' names: mend one, and
+# Uses that are still left in a folder, "who > whom" by the files' names: mend one, and
 # remove its line. Each has its reason.
 EXCUSES = {
-    "eadm": {
-    },
 }
 
 PUBLIC = re.compile(r"(eadm|eadm_[a-z]+)\.h")
@@ -58,18 +61,47 @@ NOT_DATA = re.compile(r"\b(static|extern|typedef|return|goto|struct \w+$)\b")
 USED = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)")
 
 
+def folders():
+    """Those without a circle."""
+    return ["libeadm", "libeadm/python", "eadm", "pvrdma",
+            *(path.rstrip("/") for path in sorted(glob.glob("kmod/*/")) if sources(path[:-1]))]
+
+
 def sources(folder):
+    """The binding is no room: it is a program that uses what is public."""
     return sorted(path for path in glob.glob(f"{folder}/**/*.[ch]", recursive=True)
-                  if not path.endswith(".mod.c"))
+                  if not path.endswith(".mod.c") and not path.startswith(f"{folder}/python/"))
 
 
-def code_of(path):
+@functools.lru_cache(maxsize=None)
+def parsed(path, *_state):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     bare = NOT_CODE.sub(" ", text)
     # A macro may use what it likes where it stands, not where it is defined.
     bare = re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", "", bare, flags=re.M)
-    return INCLUDE.findall(text), bare
+    names = list(defined(path, bare))
+    if path.endswith(".h"):
+        bare = " ".join(found["body"] for found in FUNCTION.finditer(bare))
+    return INCLUDE.findall(text), names, set(USED.findall(bare)) - {name for name, _ in names}
+
+
+def code_of(path):
+    """What it includes, names that it gives, and words by which it may use others' names."""
+    state = os.stat(path)
+    return parsed(path, state.st_mtime_ns, state.st_size)
+
+
+def defined(path, code):
+    """Names that a file gives, and whether only it knows them."""
+    header = path.endswith(".h")
+    for found in FUNCTION.finditer(code):
+        yield found["name"], "static" in found["head"] and not header
+    if not header:
+        for found in DATA.finditer(FUNCTION.sub("", code)):
+            if not re.search(r"\b(static|extern|typedef|return|goto)\b",
+                             found["head"]):
+                yield found["name"], False
 
 
 class Tree:
@@ -81,48 +113,31 @@ class Tree:
         self.owners = collections.defaultdict(list)
         self.uses = collections.defaultdict(set)
         self.includes = collections.defaultdict(set)
-        for path, (_, code) in self.files.items():
-            for name, static in self.defined(path, code):
+        for path, (_, names, _) in self.files.items():
+            for name, static in names:
                 if not static:
                     self.owners[name].append(path)
-        for path, (includes, code) in self.files.items():
+        for path, (includes, _, words) in self.files.items():
             self.add_includes(path, includes)
-            self.add_uses(path, code)
-
-    @staticmethod
-    def defined(path, code):
-        """Names that a file gives, and whether only it knows them."""
-        header = path.endswith(".h")
-        for found in FUNCTION.finditer(code):
-            yield found["name"], "static" in found["head"] and not header
-        if not header:
-            for found in DATA.finditer(FUNCTION.sub("", code)):
-                if not re.search(r"\b(static|extern|typedef|return|goto)\b",
-                                 found["head"]):
-                    yield found["name"], False
+            for word in words & self.owners.keys():
+                self.uses[path].add(nearest(path, self.owners[word]))
 
     def add_includes(self, path, includes):
         for name in includes:
-            for place in (os.path.dirname(path), self.folder,
-                          f"{self.folder}/include"):
-                target = os.path.normpath(f"{place}/{name}")
-                if target in self.files and target != path:
-                    self.includes[path].add(target)
-                    break
-
-    def add_uses(self, path, code):
-        own = {name for name, _ in self.defined(path, code)}
-        if path.endswith(".h"):
-            code = " ".join(found["body"] for found in FUNCTION.finditer(code))
-        for word in set(USED.findall(code)) - own:
-            if word in self.owners:
-                self.uses[path].add(nearest(path, self.owners[word]))
+            places = [os.path.normpath(f"{place}/{name}") for place in (
+                os.path.dirname(path), self.folder, f"{self.folder}/include")]
+            # The build has some rooms among those where headers are looked for.
+            places += [other for other in self.files if other.endswith(f"/{name}")]
+            target = next((place for place in places if place in self.files), path)
+            if target != path:
+                self.includes[path].add(target)
 
     def name(self, path):
         return os.path.relpath(path, self.folder)
 
     def crossings(self):
         """What a room uses and may not."""
+        rooms = ROOMS[self.folder]
         for how, edges in (("includes", self.includes), ("uses", self.uses)):
             for path in sorted(edges):
                 room = self.name(path).rpartition("/")[0].split("/")[0]
@@ -131,9 +146,9 @@ class Tree:
                     other = below.rpartition("/")[0].split("/")[0]
                     if other == room or PUBLIC.fullmatch(below):
                         continue
-                    if room not in ROOMS:
+                    if room not in rooms:
                         yield f"{path}: in a room that this test does not know"
-                    elif other not in ROOMS[room]:
+                    elif other not in rooms[room]:
                         yield f"{path}: {how} {below}"
 
     def circles(self, excuses):
@@ -200,7 +215,7 @@ def components(edges):
     return found
 
 
-def room_errors(folder="libeadm"):
+def room_errors(folder):
     return sorted(set(Tree(folder).crossings()))
 
 
@@ -221,68 +236,3 @@ def circle_errors(folder, excuses=None):
     for excuse, used in needed.items():
         if not used:
             yield f"{folder}: nothing needs the excuse '{excuse}'"
-
-
-# ---- the test of the test ------------------------------------------------------
-
-
-def add(path, text):
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(text)
-
-
-def plant_crossing(draw, tree, folder):
-    """A lower room includes or calls what is above it."""
-    low, high = sorted(draw.sample(sorted(r for r in ROOMS if r and rooms_files(tree, r)), 2),
-                       key=list(ROOMS).index)
-    path = draw.choice(rooms_files(tree, low))
-    if draw.random() < .5:
-        header = draw.choice([f for f in tree.files if f"/{high}/" in f and f.endswith(".h")])
-        add(path, f'#include "{os.path.relpath(header, folder)}"\n')
-    else:
-        add(path, call(draw, tree, high))
-    return room_errors(folder)
-
-
-def rooms_files(tree, room):
-    return sorted(f for f in tree.files if f.startswith(f"{tree.folder}/{room}/")
-                  and f.endswith(".c"))
-
-
-def call(draw, tree, room, path=None):
-    names = sorted(name for name, owners in tree.owners.items()
-                   for owner in owners if owner.endswith(".c") and
-                   (owner == path if path else f"/{room}/" in owner))
-    return f"\nvoid planted_{draw.randrange(1 << 32)}(void)\n{{\n\t{draw.choice(names)}();\n}}\n"
-
-
-def plant_call_circle(draw, tree, folder):
-    """What is called calls back."""
-    givers = {owner for owners in tree.owners.values() for owner in owners}
-    edges = [(a, b) for a, bs in sorted(tree.uses.items()) for b in sorted(bs)
-             if a.endswith(".c") and b.endswith(".c") and a in givers]
-    caller, called = draw.choice(edges)
-    add(called, call(draw, tree, None, caller))
-    return list(circle_errors(folder, {}))
-
-
-def plant_include_circle(draw, tree, folder):
-    edges = [(a, b) for a, bs in sorted(tree.includes.items()) for b in sorted(bs)
-             if a.endswith(".h")]
-    outer, inner = draw.choice(edges)
-    add(inner, f'#include "{os.path.relpath(outer, folder)}"\n')
-    return list(circle_errors(folder, {}))
-
-
-def self_test_errors(draws=10, seed=None):
-    """Crossings and circles planted by lot must be found, each of them."""
-    seed = random.randrange(1 << 32) if seed is None else seed
-    draw = random.Random(seed)
-    plants = (plant_crossing, plant_call_circle, plant_include_circle)
-    for number in range(draws):
-        with tempfile.TemporaryDirectory() as tmp:
-            folder = f"{tmp}/libeadm"
-            shutil.copytree("libeadm", folder)
-            plant = plants[number % len(plants)]
-            if not plant(draw, Tree(folder), folder):
-                yield f"seed {seed}, draw {number}: {plant.__name__} was not found"

@@ -91,6 +91,21 @@ static void unknown(void)
 	ring.depth = 12;
 	ring.count = 12;
 	ok(!eadm_entry_known(&ring), "nor a ring that indices do not fit");
+	ring = ring_of(&free_family, EADM_RAW_KIND_RQ, BLOCK);
+	ring.has_index = true;
+	ring.index = EADM_RING_INDEX_FREE;
+	ring.index_bits = 16;
+	ok(eadm_entry_known(&ring) && eadm_entry_fits(&ring),
+	   "a driver may report the index rule of the format");
+	ring.index_bits = 32;
+	ok(!eadm_entry_known(&ring) && !eadm_entry_fits(&ring) &&
+	   !decode(&ring, 0, "rqe"), "but no other width");
+	ring.index = EADM_RING_INDEX_PHASE;
+	ring.index_bits = 0;
+	memset(data, 'x', sizeof(data));
+	ok(!eadm_entry_fits(&ring) && !decode(&ring, 0, "rqe") &&
+	   !eadm_entry_scrub(&ring) && !memchr(data, 'x', sizeof(data)),
+	   "nor another rule: nothing of it is shown or kept");
 	ring = ring_of(&bare, EADM_RAW_KIND_RQ, BLOCK);
 	memset(data, 'x', sizeof(data));
 	ok(!eadm_entry_scrub(&ring) && !memchr(data, 'x', sizeof(data)),

@@ -72,10 +72,10 @@ static void names(void)
 	ok(eadm_field_value_find(state, "erro", &v) == -ENOENT,
 	   "a wrong name is told");
 	ok(eadm_field_text(caps, 1 | 2 | 1 << 9, text, sizeof(text)) ==
-			   (int)strlen("atomic,query-qc,unknown(512)") &&
-		   !strcmp(text, "atomic,query-qc,unknown(512)"),
+			   (int)strlen("atomic,query-contexts,unknown(512)") &&
+		   !strcmp(text, "atomic,query-contexts,unknown(512)"),
 	   "flags are a list, unknown ones by number");
-	ok(eadm_field_text(caps, 3, text, 4) == 15 && !strcmp(text, "ato"),
+	ok(eadm_field_text(caps, 3, text, 4) == 21 && !strcmp(text, "ato"),
 	   "text that does not fit is cut and its length told");
 	ok(eadm_field_bits(state) == 64, "a number has 64 bits by default");
 }

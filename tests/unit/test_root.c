@@ -6,9 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/bytes.h"
 #include "base/root.h"
 #include "eadm_nl.h"
+#include "grow.h"
 #include "read/machine.h"
 #include "source/devlist.h"
 #include "tap.h"
@@ -129,15 +130,26 @@ static void rows(struct eadm_ctx *ctx)
 		   is("driver", "irdma") && is("bus-addr", "0000:01:00.0") &&
 		   is("max-qp", NULL),
 	   "the driver of a device and its place");
+	ok(device(ctx, EADM_SPEC_OBJ_DEV, EADM_A_DEV_LINK_SPEED) &&
+		   is("gids", "3=fe80::5054:ff:feed:a000 4=::ffff:10.77.0.1") &&
+		   is("link-speed", "100000000000") && is("driver", NULL) &&
+		   is("pcie-speed", "8.0 GT/s PCIe") && is("pcie-width", "8") &&
+		   is("pcie-max-width", "16") && is("addresses", NULL),
+	   "GIDs, the link and the bus of a device");
+	device(ctx, EADM_SPEC_OBJ_DEV, EADM_A_DEV_ADDRESSES);
+	eadm_query_arg(&query, EADM_A_DEV_NETDEV, EADM_ARG_STRING, 0, "eth7",
+		       false);
+	ok(look(ctx) && is("addresses", "") && is("gids", NULL),
+	   "an interface without an address");
 	ok(device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_GID) &&
-		   is("gid", "fe80:0000:0000:0001") && is("gid-index", "2") &&
+		   is("gid", "fe80:0000:0000:0000:5054:00ff:feed:a000") && is("gid-index", "3") &&
 		   is("uverbs", NULL),
 	   "only what is wanted of its setup");
 	ask(EADM_SPEC_OBJ_SETUP);
 	eadm_query_arg(&query, EADM_A_SETUP_DEV_INDEX, EADM_ARG_U32, 5, NULL,
 		       false);
 	ok(look(ctx) && is("uverbs", "uverbs3") && is("uverbs-error", "0") &&
-		   is("gid-index", "2") && is("iommu", "") &&
+		   is("gid-index", "3") && is("iommu", "") &&
 		   is("netdev-mtu", NULL),
 	   "all of it");
 	eadm_query_arg(&query, EADM_A_SETUP_NETDEV, EADM_ARG_STRING, 0, "eth7",
@@ -153,6 +165,18 @@ static void rows(struct eadm_ctx *ctx)
 	ok(look(ctx) && is("name", "port_xmit_data") && is("value", "42") &&
 		   !eadm_machine_next(&reply, row.object, &row),
 	   "counters of its port, without what is no number");
+	ask(EADM_SPEC_OBJ_GID);
+	eadm_query_arg(&query, EADM_A_GID_DEV_INDEX, EADM_ARG_U32, 5, NULL, false);
+	ok(look(ctx) && is("port", "1") && is("gid-index", "3") &&
+		   is("gid", "fe80::5054:ff:feed:a000") && is("type", "RoCE v2") &&
+		   is("netdev", "eth7"),
+	   "a GID, its protocol and its interface");
+	ok(eadm_machine_next(&reply, row.object, &row) == 1 && is("gid-index", "4") &&
+		   is("gid", "::ffff:10.77.0.1") && is("type", NULL) && is("netdev", NULL),
+	   "one without them");
+	ok(eadm_machine_next(&reply, row.object, &row) == 1 && is("port", "2") &&
+		   is("gid-index", "0") && !eadm_machine_next(&reply, row.object, &row),
+	   "GIDs of each port");
 	ok(process(ctx, 4711) && is("comm", "ib_write_bw") &&
 		   is("state", "stopped") && is("wchan", "do_signal_stop") &&
 		   is("frozen", "0") && is("cgroup", "/user.slice/a b"),
@@ -198,7 +222,20 @@ static void machine(void)
 	put("/sys/class/infiniband/a.b/ports/1/counters/port_xmit_data", "42\n");
 	put("/sys/class/infiniband/a.b/ports/1/counters/odd", "N/A\n");
 	put("/sys/class/infiniband/a.b/ports/1/gids/0", "0000:0000\n");
+	put("/sys/class/infiniband/a.b/ports/1/rate", "100 Gb/sec (4X EDR)\n");
+	put("/sys/class/infiniband/0000:01:00.0/current_link_speed", "8.0 GT/s PCIe\n");
+	put("/sys/class/infiniband/0000:01:00.0/current_link_width", "8\n");
+	put("/sys/class/infiniband/0000:01:00.0/max_link_width", "16\n");
 	put("/sys/class/net/eth7/mtu", "4096\n");
+	put("/sys/class/infiniband/a.b/ports/1/gids/1", "0000:0000\n");
+	put("/sys/class/infiniband/a.b/ports/1/gids/3",
+	    "fe80:0000:0000:0000:5054:00ff:feed:a000\n");
+	put("/sys/class/infiniband/a.b/ports/1/gid_attrs/types/3", "RoCE v2\n");
+	put("/sys/class/infiniband/a.b/ports/1/gid_attrs/ndevs/3", "eth7\n");
+	put("/sys/class/infiniband/a.b/ports/2/gids/0",
+	    "fe80:0000:0000:0000:5054:00ff:feed:a000\n");
+	put("/sys/class/infiniband/a.b/ports/1/gids/4",
+	    "0000:0000:0000:0000:0000:ffff:0a4d:0001\n");
 	put("/sys/class/infiniband/a.b/ports/1/gids/2",
 	    "fe80:0000:0000:0001\n");
 	put("/sys/class/infiniband_verbs/uverbs2/ibdev", "other\n");
@@ -225,16 +262,17 @@ static void machine(void)
 static void arrays(void)
 {
 	unsigned char room[8];
-	struct eadm_grow fixed = {
+	struct eadm_bytes fixed = {
 		.p = room, .max = sizeof(room), .fixed = true,
 	};
-	struct eadm_grow bytes = { 0 };
+	struct eadm_bytes bytes = { 0 };
 	size_t n, max = 0;
 	int *array = NULL;
 	bool good = true;
 
 	for (n = 0; n < 1000; n++) {
-		array = eadm_grow_room(array, n, &max, sizeof(*array));
+		if (!grow(array, n, max))
+			break;
 		array[n] = n;
 	}
 	for (n = 0; n < 1000; n++)
@@ -242,13 +280,13 @@ static void arrays(void)
 	ok(good && max >= 1000, "an array grows and keeps what it has");
 	free(array);
 	for (n = 0; n < 1000; n++)
-		eadm_grow_put(&bytes, &n, sizeof(n));
+		eadm_bytes_put(&bytes, &n, sizeof(n));
 	ok(!bytes.fail && bytes.len == 1000 * sizeof(n), "bytes grow");
 	free(bytes.p);
-	eadm_grow_put(&fixed, "12345678", 8);
+	eadm_bytes_put(&fixed, "12345678", 8);
 	ok(!fixed.fail && fixed.len == 8, "fixed room is filled");
-	eadm_grow_put(&fixed, "9", 1);
-	eadm_grow_put(&fixed, "", 0);
+	eadm_bytes_put(&fixed, "9", 1);
+	eadm_bytes_put(&fixed, "", 0);
 	ok(fixed.fail && fixed.len == 8, "and not left");
 }
 

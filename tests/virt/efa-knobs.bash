@@ -4,8 +4,9 @@
 # each, test_KNOB. Adapters e0 and e1 are there; e0 sends, e1 receives. $config is the folder of
 # the adapters, $driver that of the bound driver; $driver_is "own" when that is ours.
 driver_is=${driver_is:-upstream}
-GET_STATS=13
 CREATE_AH=5
+GET_FEATURE=11
+GET_STATS=13
 . tests/vm/knobs.sh
 
 active() { # N: so many ports are
@@ -105,6 +106,12 @@ test_reset_stuck() {
 	again
 }
 
+# The adapter goes on until then, so a driver waits for it.
+test_reset_late() {
+	fault e0/reset_late arg 500 count 1
+	takes 500 unbind && struck e0/reset_late && again
+}
+
 # ---- admin queues
 
 test_cmd_drop() {
@@ -125,6 +132,29 @@ test_cmd_error() {
 test_cmd_duplicate() {
 	fault e0/cmd_duplicate target $GET_STATS count 1
 	stats && struck e0/cmd_duplicate && traffic "0:1 received 1 data" -n 1
+}
+
+# Ten times that is still within the limit.
+test_cmd_slow() {
+	fault e0/cmd_slow target $GET_STATS arg 20000 count -1
+	stats && struck e0/cmd_slow && traffic "0:1 received 1 data" -n 1
+}
+
+# The next doorbell makes up for it.
+test_cmd_db_lost() {
+	fault e0/cmd_db_lost count 1
+	fails stats && struck e0/cmd_db_lost && recovers
+}
+
+# Nothing shows that a counter is wrong, but that limits are: ours does not start with them.
+test_answer_garbage() {
+	fault e0/answer_garbage target $GET_STATS count -1
+	stats && struck e0/answer_garbage && fault e0/answer_garbage count 0 &&
+		traffic "0:4 received 4 data" -n 4 || return
+	own || return 0
+	unbind
+	fault e0/answer_garbage target $GET_FEATURE count -1
+	fails bind && active 1 && fault e0/answer_garbage count 0 && again
 }
 
 test_keep_alive_lost() {
@@ -172,6 +202,12 @@ test_cqe_status() {
 	traffic "13:1 received 1 data" -n 1
 }
 
+# libefa does not look at it.
+test_cqe_opcode() {
+	fault e0/cqe_opcode arg 5 count 1
+	traffic "0:1 received 1 data" -n 1 && struck e0/cqe_opcode
+}
+
 test_cqe_qpn() {
 	fault e0/cqe_qpn arg 201 count 1
 	traffic "received 1 unfinished data" -n 1 -t 2000
@@ -185,6 +221,12 @@ test_cqe_phase() {
 test_eqe_lost() {
 	fault e0/eqe_lost count 1
 	traffic "received 1 unfinished data" -n 1 -e -t 2000
+}
+
+# One event more than completions, and those after it come.
+test_eqe_duplicate() {
+	fault e0/eqe_duplicate count 1
+	traffic "0:40 received 40 data" -n 40 -e && struck e0/eqe_duplicate
 }
 
 # ---- queue pairs and the wire
@@ -207,6 +249,16 @@ test_qp_stall() {
 test_wr_error() {
 	fault e0/wr_error arg 6 count 1
 	traffic "6:1 received 0 data" -n 1
+}
+
+test_wr_slow() {
+	fault e0/wr_slow arg 500000 count 1
+	takes 250 traffic "0:1 received 1 data" -n 1 && struck e0/wr_slow
+}
+
+test_dma_fault() {
+	fault e0/dma_fault count 1
+	traffic "5:1 received 0 data" -n 1 && traffic "0:1 received 1 data" -n 1
 }
 
 test_rnr() {

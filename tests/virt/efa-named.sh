@@ -13,13 +13,13 @@ driver=/sys/bus/pci/drivers/efa
 # shellcheck disable=SC2034 # for what is named
 snapshot=(--hw --rings)
 
-# Lost after 1.5 s, the longest that an adapter can ask for; and few MRs.
+# Lost after 1.5 s, the longest that an adapter can ask for; and few MRs and AHs.
 hurry() {
 	local i
 
 	for i in e0 e1; do
 		{ echo 0 >$config/$i/live && echo 15 >$config/$i/cmd_timeout &&
-			echo 50 >$config/$i/max_mr && echo 1 >$config/$i/live; } || return
+			echo 50 >$config/$i/max_mr && echo 50 >$config/$i/max_ah && echo 1 >$config/$i/live; } || return
 	done
 }
 
@@ -97,17 +97,50 @@ under_traffic() {
 	return $status
 }
 
-# A process whose MRs are more than nine tenths of what the adapter has.
+# crowded MRS AHS TEXT: a process whose objects are more than nine tenths of what the adapter has
 crowded() {
 	local status=0 line holder
 
-	coproc hold -d "$(device e0)" -q 0 -c 0 -m 46
+	coproc hold -d "$(device e0)" -q 0 -c 0 -m "$1" -a "$2"
 	holder=$COPROC_PID
 	read -r -t $((20 * ${EADM_PATIENCE:-1})) line <&"${COPROC[0]}"
 	same ready "$line" && record before &&
-		until_true 20 sees "$(device e0)" limit-near "46 of 50 MRs" || status=1
+		until_true 20 sees "$(device e0)" limit-near "$3" || status=1
 	end_of "$holder"
 	return $status
+}
+
+# forgotten KNOB: a process has a QP when the adapter is reset, as two commands had no answer.
+forgotten() {
+	local status=0 line holder
+
+	coproc hold -d "$(device e0)" -u -q 1 -c 1 -m 0
+	holder=$COPROC_PID
+	read -r -t $((20 * ${EADM_PATIENCE:-1})) line <&"${COPROC[0]}"
+	same ready "$line" && record before && fault "e0/$1" count 1 &&
+		until_true 20 struck "e0/$1" && fails stats &&
+		until_true 20 sees "$(device e0)" qp-forgotten "" || status=1
+	end_of "$holder"
+	return $status
+}
+
+# replug FLR: e0 again, which has function level resets or not
+replug() {
+	{ echo 0 >$config/e0/live && echo "$1" >$config/e0/flr && echo 1 >$config/e0/live; } &&
+		until_true 30 active 2
+}
+
+halted() {
+	fault e0/reset_stuck count -1 && strike cmd_drop count -1 -- fails stats
+}
+
+gone() {
+	fault e0/dev_gone arg 3000000 count 1 && until_true 20 grep -qx gone "$config/e0/state"
+}
+
+# says_too RULE: of the last two moments that were recorded
+says_too() {
+	found_in "$VM_OUT" | grep "^$(device e0) $1: "
 }
 
 end_of() { # PID
@@ -129,9 +162,11 @@ check "with a process: objects and no verdict" objects
 check "traffic" traffic "0:16 received 16 data"
 check "trace: commands by their classes" traced
 check "diagnose: nothing is wrong after traffic" nothing_wrong eadm
-check "MRs near their limit" crowded
+check "MRs near their limit" crowded 46 0 "46 of 50 MRs"
 check "and no longer" until_true 20 nothing_wrong eadm
-check "retransmit" named packet-loss "sent again" strike retransmit arg 30 count 10 -- send -n 16
+check "AHs near their limit" crowded 0 46 "46 of 50 AHs"
+check "and those no longer" until_true 20 nothing_wrong eadm
+check "retransmit" named packet-loss "retransmitted" strike retransmit arg 30 count 10 -- send -n 16
 calm
 check "impaired" named path-impaired "found impaired" strike impaired arg 300 count 2 -- send -n 2
 calm
@@ -140,13 +175,15 @@ calm
 beside peer-unresponsive
 check "peer_silent, by completions" unreachable
 calm
-check "peer_silent, after answers" under_traffic "" e0 peer-vanished "is there no longer" e0/peer_silent count -1
+check "peer_silent, after answers" under_traffic "" e0 peer-vanished "no longer exists" e0/peer_silent count -1
 check "rnr" under_traffic "-r 2" e0 peer-not-ready "had no receive posted" e1/rnr count -1
 check "rnr, of datagrams" under_traffic "-o ud" e1 receive-drops "received packets were dropped" e1/rnr count -1
 check "wr_error" under_traffic "" e0 failed-requests "bad-length" e0/wr_error arg 6 probability 10 count -1
 check "cqe_status" under_traffic "-o imm" e1 failed-requests "remote-status" e1/cqe_status arg 12 probability 10 count -1
-check "cqe_qpn" under_traffic "" e0 stray-completion "is of QP 255, which does not exist" e0/cqe_qpn arg 255 count -1
-check "keep_alive_lost" named keep-alive-lost "no sign of life" strike keep_alive_lost count -1 -- true
+check "dma_fault" under_traffic "" e0 failed-requests "local-access" e0/dma_fault probability 10 count -1
+check "cqe_opcode" under_traffic "" e0 unknown-opcode "names operation 0x5" e0/cqe_opcode arg 5 count -1
+check "cqe_qpn" under_traffic "" e0 stray-completion "names QP 255, which does not exist" e0/cqe_qpn arg 255 count -1
+check "keep_alive_lost" named keep-alive-lost "no keep-alive" strike keep_alive_lost count -1 -- true
 calm
 check "signs of life come again" until_true 20 nothing_wrong eadm
 check "cmd_duplicate" named spurious-completion "matched no command" \
@@ -156,10 +193,26 @@ check "cmd_delay" named command-slow "took more than a second" \
 	strike cmd_delay target "$GET_STATS" arg 1200 count 1 -- stats
 beside command-slow
 beside command-failed
-check "ah_full" named create-failures "1 AHs could not be created" strike ah_full count 1 -- send -n 1
+check "ah_full" named create-failures "1 AH could not be created" strike ah_full count 1 -- send -n 1
+check "ah_full, by its command" says_too command-failed
 calm
 beside create-failures
 check "cmd_drop" named command-lost "not answered in time" strike cmd_drop target "$GET_STATS" count 1 -- stats
 calm
 check "and service goes on" traffic "0:4 received 4 data" -n 4
+beside command-lost
+check "irq_lost" named missed-interrupt "" strike irq_lost target 0 count -1 -- stats
+calm
+# What a reset leaves: the counters begin again, and the past.
+beside "missed-interrupt|counters-restarted|past-device-failure|past-failure"
+check "dev_hang" forgotten dev_hang
+calm
+check "fw_reset" forgotten fw_reset
+calm
+check "an adapter without function level reset" replug 0
+beside "cmdq-dead|cmdq-recovering"
+check "reset_stuck" named adapter-halted "" halted
+calm
+check "an adapter with it" replug 1
+check "dev_gone" named adapter-gone "" gone
 tap_end

@@ -111,6 +111,7 @@ check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
 check "ibv_devinfo" devinfo
 check "ERDMA beside them" same $'efa_0\nefa_1\nerdma_0' "$(ls /sys/class/infiniband)"
+check "what it says of the host" tests/virt/efa_host.py "$config/e0"
 check "signs of life" until_true 10 is_more 1 cat /sys/class/infiniband/efa_0/hw_counters/keep_alive_rcvd
 pingpong "UD between adapters, data compared" efa_0 efa_1 -c -n 50
 perftest "ib_send_bw, SRD" ib_send_bw -c SRD -s 4096 -n 300

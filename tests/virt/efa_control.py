@@ -8,6 +8,7 @@ import errno
 import os
 import struct
 import sys
+import time
 
 import efa_raw as efa
 import pci
@@ -36,7 +37,8 @@ def parameters(ad):
                 "mtu": "8928", "max_qp": "256", "max_cq": "512", "max_ah": "1024",
                 "max_mr_pages": "1048576", "max_sq_depth": "1024", "max_eq": "0",
                 "max_inline_ext": "0", "sub_cqs": "1", "speed": "100", "keep_alive": "1000",
-                "cmd_timeout": "0"}
+                "cmd_timeout": "0", "hint_mmio_timeout": "0", "hint_watchdog": "0",
+                "hint_cmd_timeout": "0", "hint_poll_interval": "0"}
     for name, value in defaults.items():
         equal(ad.read(name), value, name)
 
@@ -51,7 +53,8 @@ def parameters(ad):
     for name, values in {"generation": "4 -1", "caps": "0x20", "features": "0x10000",
                          "mtu": "255 65496", "max_qp": "0 32769", "max_ah": "65536",
                          "max_eq": "33", "max_cq_depth": "32769", "max_inline_ext": "81",
-                         "sub_cqs": "0 5", "cmd_timeout": "16", "gid": "1 x fe80::1::2",
+                         "sub_cqs": "0 5", "cmd_timeout": "16", "hint_cmd_timeout": "65536",
+                         "gid": "1 x fe80::1::2",
                          "vectors": "1 34"}.items():
         for value in values.split():
             refused([errno.EINVAL, errno.ERANGE], name, value)
@@ -128,6 +131,7 @@ def rings(ad):
         equal(dev.get_feature(1)[0], OK)
     for reason, depth in (0, 32), (3, 64), (6, 1):
         dev.reset(reason)
+        equal(ad.read("reset_reason"), str(reason))
         commands = ad.read("commands")
         dev.prepare(depth=depth)
         equal(dev.get_feature(1)[0], OK)
@@ -174,6 +178,9 @@ def features(ad):
             (5, ""), (7, "04000000 00020000 01000000"), (2, "1e000000 00000000")):
         want = bytes.fromhex(answer).ljust(56, b"\0")
         equal(dev.get_feature(feature), (OK, want), f"feature {feature}")
+    dev = start(ad, hint_mmio_timeout=1, hint_watchdog=2, hint_cmd_timeout=3,
+                hint_poll_interval=65535)
+    equal(dev.get_feature(5), (OK, struct.pack("<4H", 1, 2, 3, 65535).ljust(56, b"\0")))
     dev = start(ad, features="0x2fe", max_inline_ext=80)
     equal(dev.get_feature(9), (OK, struct.pack("<H", 80).ljust(56, b"\0")))
 
@@ -285,7 +292,55 @@ def events(ad):
         assert dev.aenq.get()
     equal(dev.aenq.peek(), None)
     dev.write32(efa.AENQ_DB, dev.aenq.ci)
-    dev.aenq.wait("the next sign of life")
+    dev.aenq.wait("the next keep-alive event")
+
+
+@case("knobs of commands: slow ones, a lost doorbell, garbage for an answer")
+def command_knobs(ad):
+    dev = start(ad)
+    stats = dev.stats(0)
+    ad.fault("cmd_slow", arg=100000, count=1)
+    begin = time.monotonic()
+    dev.stats(0)
+    assert time.monotonic() - begin >= 0.05, "it was slow"
+    ad.fault("cmd_db_lost", count=1)
+    numbers = [dev.post(efa.GET_STATS, bytes(15))]
+    pci.wait_until(lambda: ad.read("fault/cmd_db_lost/hits") == "1", "the knob")
+    for _ in range(20):
+        dev.read(efa.DEV_STS)
+    equal(dev.acq.peek(), None, "an answer without a doorbell")
+    numbers.append(dev.post(efa.GET_STATS, bytes(15)))
+    equal([dev.completion()[0] for _ in numbers], numbers)
+    ad.fault("answer_garbage", count=-1)
+    assert dev.stats(0) != stats
+    ad.fault("answer_garbage", count=0)
+    equal(dev.stats(0), stats)
+
+
+@case("a reset that is late: everything works until then")
+def late_reset(ad):
+    dev = start(ad)
+    ad.fault("reset_late", arg=500, count=1)
+    begin = time.monotonic()
+    dev.write32(efa.DEV_CTL, 7 << 28 | 1)
+    pci.wait_until(lambda: ad.read("fault/reset_late/hits") == "1", "the knob")
+    if time.monotonic() - begin < 0.3:
+        equal(dev.get_feature(1)[0], OK)
+        equal(dev.read(efa.DEV_STS), efa.READY)
+    pci.wait_until(lambda: dev.read(efa.DEV_STS) & efa.RESETTING, "in progress")
+    assert time.monotonic() - begin >= 0.5, "it was late"
+    equal(ad.read("reset_reason"), "7")
+    # One that is withdrawn is forgotten.
+    dev.reset()
+    dev.prepare()
+    equal(dev.get_feature(1)[0], OK)
+    ad.fault("reset_late", arg=3600000, count=1)
+    dev.write32(efa.DEV_CTL, 1)
+    pci.wait_until(lambda: ad.read("fault/reset_late/hits") == "2", "the knob")
+    dev.write32(efa.DEV_CTL, 0)
+    equal(dev.get_feature(1)[0], OK)
+    dev.reset(3)
+    equal(ad.read("reset_reason"), "3")
 
 
 @case("host info is read before the command is done; a bad one is refused")
@@ -298,6 +353,9 @@ def host_info(ad):
             (180, block.addr, 0, MALFORMED), (180, block.addr, 6, MALFORMED),
             (180, 1 << 46, 2, ILLEGAL)):
         equal(dev.set_feature(6, b"", flags, struct.pack("<IQ", length, address)), status)
+    equal(ad.read("host_info"), bytes(range(180)).hex())
+    dev.reset()
+    equal(ad.read("host_info"), "")
 
 
 @case("statistics of all types; others are refused")

@@ -424,7 +424,7 @@ def batches(ad):
             equal(b.data(8, i * 8), pattern(8, i))
 
 
-@case("a receiver that is not ready: as many retries as the QP has, or for ever")
+@case("a receiver that is not ready: as many retries as the QP has, or without end")
 def rnr(ad):
     a, b = pair(ad, peer={"rnr": 3})
     c = End(a.host)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether eadm and rdma say the same, row by row: agree.py OBJECT [DEVICE]."""
+"""Whether eadm and rdma say the same, row by row: agree.py OBJECT[,OBJECT...] [DEVICE]."""
 
 import json
 import subprocess
@@ -76,15 +76,15 @@ def objects(kind, device):
     mine = [view(r, [(k, k) for k in keys]) for r in ours]
     other = [view(r, list(keys.items())) for r in theirs]
     if len(mine) != len(other):
-        sys.exit(f"rdma has {len(other)} rows, eadm {len(mine)}")
+        sys.exit(f"{kind}: rdma has {len(other)} rows, eadm {len(mine)}")
     if not mine:
-        sys.exit("there are no rows to compare")
+        sys.exit(f"{kind}: there are no rows to compare")
     for row in other:
         match = [m for m in mine if all(m.get(k) == v for k, v in row.items())]
         if not match:
             sys.exit(f"rdma has {row}, eadm not: {mine}")
         mine.remove(match[0])
-    print(f"{len(other)} rows agree")
+    print(f"{kind}: {len(other)} rows agree")
 
 
 def main():
@@ -92,7 +92,8 @@ def main():
     if sys.argv[1] == "counters":
         counters(device)
     else:
-        objects(sys.argv[1], device)
+        for kind in sys.argv[1].split(","):
+            objects(kind, device)
 
 
 main()

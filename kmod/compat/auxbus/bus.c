@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A bus for parts of a driver that another module binds to, where the kernel has
- * none. A device "<module>.<name>.<id>" matches the drivers whose table has
+ * A bus for parts of a driver that another module binds to, for kernels without
+ * one. A device "<module>.<name>.<id>" matches the drivers whose table has
  * "<module>.<name>".
  */
 #include <linux/module.h>
@@ -83,7 +83,7 @@ int eadm_aux_device_init(struct eadm_aux_device *adev)
 EXPORT_SYMBOL_GPL(eadm_aux_device_init);
 
 /**
- * eadm_aux_device_add() - let drivers bind to a device
+ * eadm_aux_device_add() - make a device available to drivers
  * @adev: the device, prepared
  * @modname: its module
  *
@@ -99,7 +99,8 @@ int eadm_aux_device_add(struct eadm_aux_device *adev, const char *modname)
 EXPORT_SYMBOL_GPL(eadm_aux_device_add);
 
 /**
- * eadm_aux_driver_register() - bind to all devices that match, now and later
+ * eadm_aux_driver_register() - bind a driver to all matching devices, present
+ * and future
  * @drv: the driver
  * @owner: its module
  * @modname: that module's name
@@ -119,7 +120,7 @@ int eadm_aux_driver_register(struct eadm_aux_driver *drv, struct module *owner,
 EXPORT_SYMBOL_GPL(eadm_aux_driver_register);
 
 /**
- * eadm_aux_driver_unregister() - take a driver from all its devices
+ * eadm_aux_driver_unregister() - unbind a driver from all its devices
  * @drv: the driver
  *
  * Context: process.

@@ -127,6 +127,13 @@ static const struct nla_policy uar_get_policy[] = {
 	[EADM_A_UAR_UARN] = { .type = NLA_U32 },
 };
 
+static const struct nla_policy srq_get_policy[] = {
+	[EADM_A_SRQ_DEV_INDEX] = { .type = NLA_U32 },
+	[EADM_A_SRQ_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+	[EADM_A_SRQ_QUERY_HW] = { .type = NLA_FLAG },
+	[EADM_A_SRQ_SRQN] = { .type = NLA_U32 },
+};
+
 const struct genl_ops eadm_genl_ops[] = {
 	{
 		.cmd = EADM_CMD_DEV_GET, .policy = dev_get_policy, .maxattr = EADM_A_DEV_QUERY_HW,
@@ -209,6 +216,11 @@ const struct genl_ops eadm_genl_ops[] = {
 	},
 	{
 		.cmd = EADM_CMD_UAR_GET, .policy = uar_get_policy, .maxattr = EADM_A_UAR_UARN,
+		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
+		.done = eadm_nl_dump_done,
+	},
+	{
+		.cmd = EADM_CMD_SRQ_GET, .policy = srq_get_policy, .maxattr = EADM_A_SRQ_SRQN,
 		.doit = eadm_nl_doit, .start = eadm_nl_dump_start, .dumpit = eadm_nl_dumpit,
 		.done = eadm_nl_dump_done,
 	},

@@ -3,9 +3,11 @@
 #include <linux/kernel.h>
 #include <linux/stddef.h>
 
-#include "../eadm.h"
+#include "eadm_nl.h"
+#include "eadm_table.h"
 #include "erdma_snap.h"
 #include "efa_snap.h"
+#include "pvrdma_snap.h"
 
 static const struct eadm_field dev_fields[] = {
 	{
@@ -236,6 +238,91 @@ static const struct eadm_field dev_fields[] = {
 		.off = offsetof(struct eadm_snap_dev, debug),
 		.has = offsetof(struct eadm_snap_dev, has.debug),
 	},
+	{
+		.attr = EADM_A_DEV_SIDE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, side),
+		.has = offsetof(struct eadm_snap_dev, has.side),
+	},
+	{
+		.attr = EADM_A_DEV_BACKEND, .type = EADM_TYPE_STRING, .len = 64,
+		.off = offsetof(struct eadm_snap_dev, backend),
+		.has = offsetof(struct eadm_snap_dev, has.backend),
+	},
+	{
+		.attr = EADM_A_DEV_BACKEND_STATE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, backend_state),
+		.has = offsetof(struct eadm_snap_dev, has.backend_state),
+	},
+	{
+		.attr = EADM_A_DEV_VMM_PID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, vmm_pid),
+		.has = offsetof(struct eadm_snap_dev, has.vmm_pid),
+	},
+	{
+		.attr = EADM_A_DEV_VMM_UID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, vmm_uid),
+		.has = offsetof(struct eadm_snap_dev, has.vmm_uid),
+	},
+	{
+		.attr = EADM_A_DEV_GUEST_DRIVER, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, guest_driver),
+		.has = offsetof(struct eadm_snap_dev, has.guest_driver),
+	},
+	{
+		.attr = EADM_A_DEV_SESSIONS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev, sessions),
+		.has = offsetof(struct eadm_snap_dev, has.sessions),
+	},
+	{
+		.attr = EADM_A_DEV_LOST_SESSIONS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev, lost_sessions),
+		.has = offsetof(struct eadm_snap_dev, has.lost_sessions),
+	},
+	{
+		.attr = EADM_A_DEV_LAST_LOST_SESSION_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev, last_lost_session_age),
+		.has = offsetof(struct eadm_snap_dev, has.last_lost_session_age),
+	},
+	{
+		.attr = EADM_A_DEV_GUEST_MEMORY, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev, guest_memory),
+		.has = offsetof(struct eadm_snap_dev, has.guest_memory),
+	},
+	{
+		.attr = EADM_A_DEV_PINNED, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev, pinned),
+		.has = offsetof(struct eadm_snap_dev, has.pinned),
+	},
+	{
+		.attr = EADM_A_DEV_MAX_PINNED, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev, max_pinned),
+		.has = offsetof(struct eadm_snap_dev, has.max_pinned),
+	},
+	{
+		.attr = EADM_A_DEV_QUOTA_REFUSALS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev, quota_refusals),
+		.has = offsetof(struct eadm_snap_dev, has.quota_refusals),
+	},
+	{
+		.attr = EADM_A_DEV_LAST_QUOTA_REFUSAL_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev, last_quota_refusal_age),
+		.has = offsetof(struct eadm_snap_dev, has.last_quota_refusal_age),
+	},
+	{
+		.attr = EADM_A_DEV_CAPS_RAW, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, caps_raw),
+		.has = offsetof(struct eadm_snap_dev, has.caps_raw),
+	},
+	{
+		.attr = EADM_A_DEV_SRQS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, srqs),
+		.has = offsetof(struct eadm_snap_dev, has.srqs),
+	},
+	{
+		.attr = EADM_A_DEV_MAX_SRQ, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev, max_srq),
+		.has = offsetof(struct eadm_snap_dev, has.max_srq),
+	},
 };
 
 static const struct eadm_field dev_erdma_fields[] = {
@@ -290,6 +377,86 @@ static const struct eadm_field dev_efa_fields[] = {
 	},
 };
 
+static const struct eadm_field dev_pvrdma_fields[] = {
+	{
+		.attr = EADM_A_DEV_PVRDMA_INTERFACE_VERSION, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, interface_version),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.interface_version),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_BOUND_GIDS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, bound_gids),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.bound_gids),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_UARS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, uars),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.uars),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_DRIVER_INTERFACE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, driver_interface),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.driver_interface),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_GUEST_OS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, guest_os),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.guest_os),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_ROCE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, roce),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.roce),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_POSTED_WRITES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, posted_writes),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.posted_writes),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_SLOW_REPLIES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, slow_replies),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.slow_replies),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_SLOWEST_REPLY, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, slowest_reply),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.slowest_reply),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_INTERRUPTS_MASKED, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, interrupts_masked),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.interrupts_masked),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_DSR_ADDR, .type = EADM_TYPE_U64, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, dsr_addr),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.dsr_addr),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_CMD_SLOT_ADDR, .type = EADM_TYPE_U64,
+		.perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, cmd_slot_addr),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.cmd_slot_addr),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_RESP_SLOT_ADDR, .type = EADM_TYPE_U64,
+		.perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, resp_slot_addr),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.resp_slot_addr),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_UAR_ADDR, .type = EADM_TYPE_U64, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, uar_addr),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.uar_addr),
+	},
+	{
+		.attr = EADM_A_DEV_PVRDMA_FAULTS, .type = EADM_TYPE_STRING, .len = 192,
+		.off = offsetof(struct eadm_snap_dev_pvrdma, faults),
+		.has = offsetof(struct eadm_snap_dev_pvrdma, has.faults),
+	},
+};
+
 static const struct eadm_set dev_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
@@ -300,6 +467,11 @@ static const struct eadm_set dev_sets[] = {
 		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
 		.snap_size = sizeof(struct eadm_snap_dev_efa),
 		.n_fields = ARRAY_SIZE(dev_efa_fields), .fields = dev_efa_fields,
+	},
+	{
+		.family = "pvrdma", .nest = EADM_A_NEST + EADM_FAMILY_PVRDMA,
+		.snap_size = sizeof(struct eadm_snap_dev_pvrdma),
+		.n_fields = ARRAY_SIZE(dev_pvrdma_fields), .fields = dev_pvrdma_fields,
 	},
 	{}
 };
@@ -552,6 +724,36 @@ static const struct eadm_field qp_fields[] = {
 		.off = offsetof(struct eadm_snap_qp, first_event_age),
 		.has = offsetof(struct eadm_snap_qp, has.first_event_age),
 	},
+	{
+		.attr = EADM_A_QP_BACKEND_QPN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, backend_qpn),
+		.has = offsetof(struct eadm_snap_qp, has.backend_qpn),
+	},
+	{
+		.attr = EADM_A_QP_BACKEND_STATE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, backend_state),
+		.has = offsetof(struct eadm_snap_qp, has.backend_state),
+	},
+	{
+		.attr = EADM_A_QP_WAITS_FOR, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, waits_for),
+		.has = offsetof(struct eadm_snap_qp, has.waits_for),
+	},
+	{
+		.attr = EADM_A_QP_RETRIES, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_qp, retries),
+		.has = offsetof(struct eadm_snap_qp, has.retries),
+	},
+	{
+		.attr = EADM_A_QP_SRQN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, srqn),
+		.has = offsetof(struct eadm_snap_qp, has.srqn),
+	},
+	{
+		.attr = EADM_A_QP_DEST_QPN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, dest_qpn),
+		.has = offsetof(struct eadm_snap_qp, has.dest_qpn),
+	},
 };
 
 static const struct eadm_field qp_erdma_fields[] = {
@@ -790,6 +992,30 @@ static const struct eadm_field qp_efa_fields[] = {
 	},
 };
 
+static const struct eadm_field qp_pvrdma_fields[] = {
+	{
+		.attr = EADM_A_QP_PVRDMA_QP_HANDLE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp_pvrdma, qp_handle),
+		.has = offsetof(struct eadm_snap_qp_pvrdma, has.qp_handle),
+	},
+	{
+		.attr = EADM_A_QP_PVRDMA_HW_QP_STATE, .type = EADM_TYPE_U32,
+		.perm = EADM_PERM_RAWIO, .hw = true,
+		.off = offsetof(struct eadm_snap_qp_pvrdma, hw_qp_state),
+		.has = offsetof(struct eadm_snap_qp_pvrdma, has.hw_qp_state),
+	},
+	{
+		.attr = EADM_A_QP_PVRDMA_HW_SQ_PSN, .type = EADM_TYPE_U32, .perm = EADM_PERM_RAWIO,
+		.hw = true, .off = offsetof(struct eadm_snap_qp_pvrdma, hw_sq_psn),
+		.has = offsetof(struct eadm_snap_qp_pvrdma, has.hw_sq_psn),
+	},
+	{
+		.attr = EADM_A_QP_PVRDMA_HW_RQ_PSN, .type = EADM_TYPE_U32, .perm = EADM_PERM_RAWIO,
+		.hw = true, .off = offsetof(struct eadm_snap_qp_pvrdma, hw_rq_psn),
+		.has = offsetof(struct eadm_snap_qp_pvrdma, has.hw_rq_psn),
+	},
+};
+
 static const struct eadm_set qp_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
@@ -800,6 +1026,11 @@ static const struct eadm_set qp_sets[] = {
 		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
 		.snap_size = sizeof(struct eadm_snap_qp_efa), .n_fields = ARRAY_SIZE(qp_efa_fields),
 		.fields = qp_efa_fields,
+	},
+	{
+		.family = "pvrdma", .nest = EADM_A_NEST + EADM_FAMILY_PVRDMA,
+		.snap_size = sizeof(struct eadm_snap_qp_pvrdma),
+		.n_fields = ARRAY_SIZE(qp_pvrdma_fields), .fields = qp_pvrdma_fields,
 	},
 	{}
 };
@@ -940,6 +1171,11 @@ static const struct eadm_field cq_fields[] = {
 		.off = offsetof(struct eadm_snap_cq, subs),
 		.has = offsetof(struct eadm_snap_cq, has.subs),
 	},
+	{
+		.attr = EADM_A_CQ_MADE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cq, made),
+		.has = offsetof(struct eadm_snap_cq, has.made),
+	},
 };
 
 static const struct eadm_field cq_erdma_fields[] = {
@@ -1002,6 +1238,19 @@ static const struct eadm_field cq_efa_fields[] = {
 	},
 };
 
+static const struct eadm_field cq_pvrdma_fields[] = {
+	{
+		.attr = EADM_A_CQ_PVRDMA_UNNOTIFIED, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cq_pvrdma, unnotified),
+		.has = offsetof(struct eadm_snap_cq_pvrdma, has.unnotified),
+	},
+	{
+		.attr = EADM_A_CQ_PVRDMA_OVERRUN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cq_pvrdma, overrun),
+		.has = offsetof(struct eadm_snap_cq_pvrdma, has.overrun),
+	},
+};
+
 static const struct eadm_set cq_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
@@ -1012,6 +1261,11 @@ static const struct eadm_set cq_sets[] = {
 		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
 		.snap_size = sizeof(struct eadm_snap_cq_efa), .n_fields = ARRAY_SIZE(cq_efa_fields),
 		.fields = cq_efa_fields,
+	},
+	{
+		.family = "pvrdma", .nest = EADM_A_NEST + EADM_FAMILY_PVRDMA,
+		.snap_size = sizeof(struct eadm_snap_cq_pvrdma),
+		.n_fields = ARRAY_SIZE(cq_pvrdma_fields), .fields = cq_pvrdma_fields,
 	},
 	{}
 };
@@ -1147,6 +1401,21 @@ static const struct eadm_field eq_fields[] = {
 		.off = offsetof(struct eadm_snap_eq, last_unknown_age),
 		.has = offsetof(struct eadm_snap_eq, has.last_unknown_age),
 	},
+	{
+		.attr = EADM_A_EQ_WAITING, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_eq, waiting),
+		.has = offsetof(struct eadm_snap_eq, has.waiting),
+	},
+	{
+		.attr = EADM_A_EQ_UNDELIVERED, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_eq, undelivered),
+		.has = offsetof(struct eadm_snap_eq, has.undelivered),
+	},
+	{
+		.attr = EADM_A_EQ_LAST_UNDELIVERED_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_eq, last_undelivered_age),
+		.has = offsetof(struct eadm_snap_eq, has.last_undelivered_age),
+	},
 };
 
 static const struct eadm_field eq_erdma_fields[] = {
@@ -1187,6 +1456,19 @@ static const struct eadm_field eq_efa_fields[] = {
 	},
 };
 
+static const struct eadm_field eq_pvrdma_fields[] = {
+	{
+		.attr = EADM_A_EQ_PVRDMA_OVERFLOWS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_eq_pvrdma, overflows),
+		.has = offsetof(struct eadm_snap_eq_pvrdma, has.overflows),
+	},
+	{
+		.attr = EADM_A_EQ_PVRDMA_LAST_OVERFLOW_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_eq_pvrdma, last_overflow_age),
+		.has = offsetof(struct eadm_snap_eq_pvrdma, has.last_overflow_age),
+	},
+};
+
 static const struct eadm_set eq_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
@@ -1197,6 +1479,11 @@ static const struct eadm_set eq_sets[] = {
 		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
 		.snap_size = sizeof(struct eadm_snap_eq_efa), .n_fields = ARRAY_SIZE(eq_efa_fields),
 		.fields = eq_efa_fields,
+	},
+	{
+		.family = "pvrdma", .nest = EADM_A_NEST + EADM_FAMILY_PVRDMA,
+		.snap_size = sizeof(struct eadm_snap_eq_pvrdma),
+		.n_fields = ARRAY_SIZE(eq_pvrdma_fields), .fields = eq_pvrdma_fields,
 	},
 	{}
 };
@@ -1341,6 +1628,21 @@ static const struct eadm_field cmdq_fields[] = {
 		.attr = EADM_A_CMDQ_LAST_SPURIOUS_AGE, .type = EADM_TYPE_UINT,
 		.off = offsetof(struct eadm_snap_cmdq, last_spurious_age),
 		.has = offsetof(struct eadm_snap_cmdq, has.last_spurious_age),
+	},
+	{
+		.attr = EADM_A_CMDQ_SLOW_REGISTRATIONS, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cmdq, slow_registrations),
+		.has = offsetof(struct eadm_snap_cmdq, has.slow_registrations),
+	},
+	{
+		.attr = EADM_A_CMDQ_SLOWEST_REGISTRATION, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cmdq, slowest_registration),
+		.has = offsetof(struct eadm_snap_cmdq, has.slowest_registration),
+	},
+	{
+		.attr = EADM_A_CMDQ_LAST_SLOW_REGISTRATION_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cmdq, last_slow_registration_age),
+		.has = offsetof(struct eadm_snap_cmdq, has.last_slow_registration_age),
 	},
 };
 
@@ -1634,6 +1936,14 @@ static const struct eadm_field ctx_efa_fields[] = {
 	},
 };
 
+static const struct eadm_field ctx_pvrdma_fields[] = {
+	{
+		.attr = EADM_A_CTX_PVRDMA_UAR_PAGE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_ctx_pvrdma, uar_page),
+		.has = offsetof(struct eadm_snap_ctx_pvrdma, has.uar_page),
+	},
+};
+
 static const struct eadm_set ctx_sets[] = {
 	{
 		.family = "erdma", .nest = EADM_A_NEST + EADM_FAMILY_ERDMA,
@@ -1644,6 +1954,11 @@ static const struct eadm_set ctx_sets[] = {
 		.family = "efa", .nest = EADM_A_NEST + EADM_FAMILY_EFA,
 		.snap_size = sizeof(struct eadm_snap_ctx_efa),
 		.n_fields = ARRAY_SIZE(ctx_efa_fields), .fields = ctx_efa_fields,
+	},
+	{
+		.family = "pvrdma", .nest = EADM_A_NEST + EADM_FAMILY_PVRDMA,
+		.snap_size = sizeof(struct eadm_snap_ctx_pvrdma),
+		.n_fields = ARRAY_SIZE(ctx_pvrdma_fields), .fields = ctx_pvrdma_fields,
 	},
 	{}
 };
@@ -2244,6 +2559,154 @@ static const struct eadm_field cmd_fields[] = {
 		.off = offsetof(struct eadm_snap_cmd, lost),
 		.has = offsetof(struct eadm_snap_cmd, has.lost),
 	},
+	{
+		.attr = EADM_A_CMD_FUNCTION, .type = EADM_TYPE_STRING, .len = 64,
+		.off = offsetof(struct eadm_snap_cmd, function),
+		.has = offsetof(struct eadm_snap_cmd, has.function),
+	},
+	{
+		.attr = EADM_A_CMD_QPN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, qpn),
+		.has = offsetof(struct eadm_snap_cmd, has.qpn),
+	},
+	{
+		.attr = EADM_A_CMD_CQN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, cqn),
+		.has = offsetof(struct eadm_snap_cmd, has.cqn),
+	},
+	{
+		.attr = EADM_A_CMD_MRN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, mrn),
+		.has = offsetof(struct eadm_snap_cmd, has.mrn),
+	},
+	{
+		.attr = EADM_A_CMD_SRQN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, srqn),
+		.has = offsetof(struct eadm_snap_cmd, has.srqn),
+	},
+	{
+		.attr = EADM_A_CMD_PDN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, pdn),
+		.has = offsetof(struct eadm_snap_cmd, has.pdn),
+	},
+	{
+		.attr = EADM_A_CMD_CM_ID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, cm_id),
+		.has = offsetof(struct eadm_snap_cmd, has.cm_id),
+	},
+	{
+		.attr = EADM_A_CMD_SIZE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cmd, size),
+		.has = offsetof(struct eadm_snap_cmd, has.size),
+	},
+	{
+		.attr = EADM_A_CMD_ENTRIES, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, entries),
+		.has = offsetof(struct eadm_snap_cmd, has.entries),
+	},
+	{
+		.attr = EADM_A_CMD_RECV_ENTRIES, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, recv_entries),
+		.has = offsetof(struct eadm_snap_cmd, has.recv_entries),
+	},
+	{
+		.attr = EADM_A_CMD_ACCESS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, access),
+		.has = offsetof(struct eadm_snap_cmd, has.access),
+	},
+	{
+		.attr = EADM_A_CMD_QP_TYPE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, qp_type),
+		.has = offsetof(struct eadm_snap_cmd, has.qp_type),
+	},
+	{
+		.attr = EADM_A_CMD_NEW_STATE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, new_state),
+		.has = offsetof(struct eadm_snap_cmd, has.new_state),
+	},
+	{
+		.attr = EADM_A_CMD_PEER_QPN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, peer_qpn),
+		.has = offsetof(struct eadm_snap_cmd, has.peer_qpn),
+	},
+	{
+		.attr = EADM_A_CMD_PEER_GID, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_cmd, peer_gid),
+		.has = offsetof(struct eadm_snap_cmd, has.peer_gid),
+		.len_off = offsetof(struct eadm_snap_cmd, peer_gid_len),
+	},
+	{
+		.attr = EADM_A_CMD_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, port),
+		.has = offsetof(struct eadm_snap_cmd, has.port),
+	},
+	{
+		.attr = EADM_A_CMD_GID_INDEX, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, gid_index),
+		.has = offsetof(struct eadm_snap_cmd, has.gid_index),
+	},
+	{
+		.attr = EADM_A_CMD_TIMEOUT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, timeout),
+		.has = offsetof(struct eadm_snap_cmd, has.timeout),
+	},
+	{
+		.attr = EADM_A_CMD_LOCAL_ADDR, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_cmd, local_addr),
+		.has = offsetof(struct eadm_snap_cmd, has.local_addr),
+		.len_off = offsetof(struct eadm_snap_cmd, local_addr_len),
+	},
+	{
+		.attr = EADM_A_CMD_LOCAL_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, local_port),
+		.has = offsetof(struct eadm_snap_cmd, has.local_port),
+	},
+	{
+		.attr = EADM_A_CMD_PEER_ADDR, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_cmd, peer_addr),
+		.has = offsetof(struct eadm_snap_cmd, has.peer_addr),
+		.len_off = offsetof(struct eadm_snap_cmd, peer_addr_len),
+	},
+	{
+		.attr = EADM_A_CMD_PEER_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, peer_port),
+		.has = offsetof(struct eadm_snap_cmd, has.peer_port),
+	},
+	{
+		.attr = EADM_A_CMD_CGROUP_ID, .type = EADM_TYPE_UINT, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_cmd, cgroup_id),
+		.has = offsetof(struct eadm_snap_cmd, has.cgroup_id),
+	},
+	{
+		.attr = EADM_A_CMD_NETNS, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_cmd, netns),
+		.has = offsetof(struct eadm_snap_cmd, has.netns),
+	},
+	{
+		.attr = EADM_A_CMD_TID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, tid),
+		.has = offsetof(struct eadm_snap_cmd, has.tid),
+	},
+	{
+		.attr = EADM_A_CMD_EXIT_SIGNAL, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, exit_signal),
+		.has = offsetof(struct eadm_snap_cmd, has.exit_signal),
+	},
+	{
+		.attr = EADM_A_CMD_MEMLOCK, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cmd, memlock),
+		.has = offsetof(struct eadm_snap_cmd, has.memlock),
+	},
+	{
+		.attr = EADM_A_CMD_PINNED, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_cmd, pinned),
+		.has = offsetof(struct eadm_snap_cmd, has.pinned),
+	},
+	{
+		.attr = EADM_A_CMD_CAUSE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_cmd, cause),
+		.has = offsetof(struct eadm_snap_cmd, has.cause),
+	},
 };
 
 static const struct eadm_field cep_fields[] = {
@@ -2453,6 +2916,99 @@ static const struct eadm_field event_fields[] = {
 		.attr = EADM_A_EVENT_LOST, .type = EADM_TYPE_U32,
 		.off = offsetof(struct eadm_snap_event, lost),
 		.has = offsetof(struct eadm_snap_event, has.lost),
+	},
+	{
+		.attr = EADM_A_EVENT_CM_EVENT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, cm_event),
+		.has = offsetof(struct eadm_snap_event, has.cm_event),
+	},
+	{
+		.attr = EADM_A_EVENT_STATUS, .type = EADM_TYPE_S32,
+		.off = offsetof(struct eadm_snap_event, status),
+		.has = offsetof(struct eadm_snap_event, has.status),
+	},
+	{
+		.attr = EADM_A_EVENT_STEP, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_event, step),
+		.has = offsetof(struct eadm_snap_event, has.step),
+	},
+	{
+		.attr = EADM_A_EVENT_CM_ID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, cm_id),
+		.has = offsetof(struct eadm_snap_event, has.cm_id),
+	},
+	{
+		.attr = EADM_A_EVENT_LOCAL_ADDR, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_event, local_addr),
+		.has = offsetof(struct eadm_snap_event, has.local_addr),
+		.len_off = offsetof(struct eadm_snap_event, local_addr_len),
+	},
+	{
+		.attr = EADM_A_EVENT_LOCAL_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, local_port),
+		.has = offsetof(struct eadm_snap_event, has.local_port),
+	},
+	{
+		.attr = EADM_A_EVENT_PEER_ADDR, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_event, peer_addr),
+		.has = offsetof(struct eadm_snap_event, has.peer_addr),
+		.len_off = offsetof(struct eadm_snap_event, peer_addr_len),
+	},
+	{
+		.attr = EADM_A_EVENT_PEER_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, peer_port),
+		.has = offsetof(struct eadm_snap_event, has.peer_port),
+	},
+	{
+		.attr = EADM_A_EVENT_PRIVATE_DATA, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, private_data),
+		.has = offsetof(struct eadm_snap_event, has.private_data),
+	},
+	{
+		.attr = EADM_A_EVENT_PEER_QPN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, peer_qpn),
+		.has = offsetof(struct eadm_snap_event, has.peer_qpn),
+	},
+	{
+		.attr = EADM_A_EVENT_SRQN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, srqn),
+		.has = offsetof(struct eadm_snap_event, has.srqn),
+	},
+	{
+		.attr = EADM_A_EVENT_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, port),
+		.has = offsetof(struct eadm_snap_event, has.port),
+	},
+	{
+		.attr = EADM_A_EVENT_GID_INDEX, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, gid_index),
+		.has = offsetof(struct eadm_snap_event, has.gid_index),
+	},
+	{
+		.attr = EADM_A_EVENT_GID, .type = EADM_TYPE_BINARY, .len = 16,
+		.off = offsetof(struct eadm_snap_event, gid),
+		.has = offsetof(struct eadm_snap_event, has.gid),
+		.len_off = offsetof(struct eadm_snap_event, gid_len),
+	},
+	{
+		.attr = EADM_A_EVENT_PID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_event, pid),
+		.has = offsetof(struct eadm_snap_event, has.pid),
+	},
+	{
+		.attr = EADM_A_EVENT_COMM, .type = EADM_TYPE_STRING, .len = 32,
+		.off = offsetof(struct eadm_snap_event, comm),
+		.has = offsetof(struct eadm_snap_event, has.comm),
+	},
+	{
+		.attr = EADM_A_EVENT_CGROUP_ID, .type = EADM_TYPE_UINT, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_event, cgroup_id),
+		.has = offsetof(struct eadm_snap_event, has.cgroup_id),
+	},
+	{
+		.attr = EADM_A_EVENT_NETNS, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_event, netns),
+		.has = offsetof(struct eadm_snap_event, has.netns),
 	},
 };
 
@@ -2774,6 +3330,114 @@ static const struct eadm_field uar_fields[] = {
 	},
 };
 
+static const struct eadm_field srq_fields[] = {
+	{
+		.attr = EADM_A_SRQ_HW_ERROR, .type = EADM_TYPE_S32, .hw = true,
+		.off = offsetof(struct eadm_snap_srq, hw_error),
+		.has = offsetof(struct eadm_snap_srq, has.hw_error),
+	},
+	{
+		.attr = EADM_A_SRQ_SRQN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, srqn),
+		.has = offsetof(struct eadm_snap_srq, has.srqn),
+	},
+	{
+		.attr = EADM_A_SRQ_TYPE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, type),
+		.has = offsetof(struct eadm_snap_srq, has.type),
+	},
+	{
+		.attr = EADM_A_SRQ_PDN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, pdn),
+		.has = offsetof(struct eadm_snap_srq, has.pdn),
+	},
+	{
+		.attr = EADM_A_SRQ_CQN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, cqn),
+		.has = offsetof(struct eadm_snap_srq, has.cqn),
+	},
+	{
+		.attr = EADM_A_SRQ_DEPTH, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, depth),
+		.has = offsetof(struct eadm_snap_srq, has.depth),
+	},
+	{
+		.attr = EADM_A_SRQ_STRIDE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, stride),
+		.has = offsetof(struct eadm_snap_srq, has.stride),
+	},
+	{
+		.attr = EADM_A_SRQ_LIMIT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, limit),
+		.has = offsetof(struct eadm_snap_srq, has.limit),
+	},
+	{
+		.attr = EADM_A_SRQ_PI, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, pi),
+		.has = offsetof(struct eadm_snap_srq, has.pi),
+	},
+	{
+		.attr = EADM_A_SRQ_CI, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, ci),
+		.has = offsetof(struct eadm_snap_srq, has.ci),
+	},
+	{
+		.attr = EADM_A_SRQ_POSTED, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, posted),
+		.has = offsetof(struct eadm_snap_srq, has.posted),
+	},
+	{
+		.attr = EADM_A_SRQ_USERS, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, users),
+		.has = offsetof(struct eadm_snap_srq, has.users),
+	},
+	{
+		.attr = EADM_A_SRQ_USER, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, user),
+		.has = offsetof(struct eadm_snap_srq, has.user),
+	},
+	{
+		.attr = EADM_A_SRQ_PID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, pid),
+		.has = offsetof(struct eadm_snap_srq, has.pid),
+	},
+	{
+		.attr = EADM_A_SRQ_COMM, .type = EADM_TYPE_STRING, .len = 32,
+		.off = offsetof(struct eadm_snap_srq, comm),
+		.has = offsetof(struct eadm_snap_srq, has.comm),
+	},
+	{
+		.attr = EADM_A_SRQ_CGROUP_ID, .type = EADM_TYPE_UINT, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_srq, cgroup_id),
+		.has = offsetof(struct eadm_snap_srq, has.cgroup_id),
+	},
+	{
+		.attr = EADM_A_SRQ_NETNS, .type = EADM_TYPE_U32, .perm = EADM_PERM_ADMIN,
+		.off = offsetof(struct eadm_snap_srq, netns),
+		.has = offsetof(struct eadm_snap_srq, has.netns),
+	},
+	{
+		.attr = EADM_A_SRQ_CTXN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, ctxn),
+		.has = offsetof(struct eadm_snap_srq, has.ctxn),
+	},
+	{
+		.attr = EADM_A_SRQ_RES_ID, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_srq, res_id),
+		.has = offsetof(struct eadm_snap_srq, has.res_id),
+	},
+	{
+		.attr = EADM_A_SRQ_AGE, .type = EADM_TYPE_UINT,
+		.off = offsetof(struct eadm_snap_srq, age),
+		.has = offsetof(struct eadm_snap_srq, has.age),
+	},
+	{
+		.attr = EADM_A_SRQ_HW_LIMIT, .type = EADM_TYPE_U32, .perm = EADM_PERM_RAWIO,
+		.hw = true, .off = offsetof(struct eadm_snap_srq, hw_limit),
+		.has = offsetof(struct eadm_snap_srq, has.hw_limit),
+	},
+};
+
 const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 	[EADM_OBJ_DEV] = {
 		.name = "dev",
@@ -2924,6 +3588,8 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 		.owner = {
 			[EADM_OWNER_PID] = &cmd_fields[13],
 			[EADM_OWNER_COMM] = &cmd_fields[14],
+			[EADM_OWNER_CGROUP_ID] = &cmd_fields[41],
+			[EADM_OWNER_NETNS] = &cmd_fields[42],
 		},
 	},
 	[EADM_OBJ_CEP] = {
@@ -2951,6 +3617,12 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 		.cmd = EADM_CMD_EVENT_NTF,
 		.key_attr = EADM_A_EVENT_SEQ,
 		.key_type = EADM_TYPE_UINT,
+		.owner = {
+			[EADM_OWNER_PID] = &event_fields[28],
+			[EADM_OWNER_COMM] = &event_fields[29],
+			[EADM_OWNER_CGROUP_ID] = &event_fields[30],
+			[EADM_OWNER_NETNS] = &event_fields[31],
+		},
 	},
 	[EADM_OBJ_CONF] = {
 		.name = "conf",
@@ -3016,6 +3688,24 @@ const struct eadm_object eadm_objects[EADM_OBJ_COUNT] = {
 			[EADM_OWNER_NETNS] = &uar_fields[7],
 		},
 	},
+	[EADM_OBJ_SRQ] = {
+		.name = "srq",
+		.snap_size = sizeof(struct eadm_snap_srq),
+		.fields = srq_fields,
+		.n_fields = ARRAY_SIZE(srq_fields),
+		.cmd = EADM_CMD_SRQ_GET,
+		.key_attr = EADM_A_SRQ_SRQN,
+		.key_type = EADM_TYPE_U32,
+		.hw = true,
+		.hw_perm = EADM_PERM_RAWIO,
+		.owner = {
+			[EADM_OWNER_PID] = &srq_fields[13],
+			[EADM_OWNER_COMM] = &srq_fields[14],
+			[EADM_OWNER_CGROUP_ID] = &srq_fields[15],
+			[EADM_OWNER_NETNS] = &srq_fields[16],
+			[EADM_OWNER_RES_ID] = &srq_fields[18],
+		},
+	},
 };
 
 const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {
@@ -3037,4 +3727,5 @@ const u8 eadm_cmd_obj[EADM_CMD_MAX + 1] = {
 	[EADM_CMD_FAILURE_TOTAL_GET] = EADM_OBJ_FAILURE_TOTAL,
 	[EADM_CMD_AH_GET] = EADM_OBJ_AH,
 	[EADM_CMD_UAR_GET] = EADM_OBJ_UAR,
+	[EADM_CMD_SRQ_GET] = EADM_OBJ_SRQ,
 };

@@ -103,7 +103,7 @@ static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	struct eadm_snap_cmd *s = snap;
 
 	SNAP_SET(s, op, efa_op_class(row->rec.op));
-	eadm_cmd_row_fill(&q->rec, &q->lock, row, s, req);
+	eadm_cmd_row_fill(&q->rec, &q->lock, row, s, req, efa_cmd_cause_class);
 	return 0;
 }
 

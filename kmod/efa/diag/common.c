@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Diagnostic provider: what its parts share, and what the driver reports. */
+/* Diagnostic provider: code shared by its parts, and reporting by the driver. */
 
 #include "efa_classes.h"
 #include "diag.h"
 
 /**
- * efa_diag_put_obj() - drop the reference of a numbered object
+ * efa_diag_put_obj() - drop the reference to a numbered object
  * @dd: the device
  * @obj: struct efa_obj
  */
@@ -15,7 +15,7 @@ void efa_diag_put_obj(struct eadm_diag_dev *dd, void *obj)
 }
 
 /**
- * efa_diag_put_none() - for what lives as long as the device
+ * efa_diag_put_none() - put() for objects that live as long as the device
  * @dd: the device
  * @obj: the object
  */
@@ -24,7 +24,7 @@ void efa_diag_put_none(struct eadm_diag_dev *dd, void *obj)
 }
 
 /**
- * efa_diag_command() - report what became of a command
+ * efa_diag_command() - report the result of a command
  * @dev: the device
  * @type: EADM_DIAG_CMD_*
  * @cmd: the command

@@ -2,6 +2,7 @@
 /* Diagnostic provider: the device and its counters. */
 
 #include "diag.h"
+#include "efa_classes.h"
 
 static void *dev_next(struct eadm_diag_dev *dd, u64 *id)
 {
@@ -31,6 +32,7 @@ static void fill_limits(struct efa_dev *dev, struct eadm_snap_dev *s)
 {
 	const struct efa_queue_attr *q = &dev->caps.queue;
 
+	SNAP_SET(s, caps_raw, dev->caps.flags);
 	SNAP_SET(s, max_qp, le32_to_cpu(q->max_qp));
 	SNAP_SET(s, qps, atomic_read(&dev->qps.count));
 	SNAP_SET(s, max_cq, le32_to_cpu(q->max_cq));
@@ -48,23 +50,9 @@ static void fill_limits(struct efa_dev *dev, struct eadm_snap_dev *s)
 	SNAP_SET(s, max_cqe, le32_to_cpu(q->max_cq_depth));
 }
 
-/* The same bits on both sides. */
-static u32 efa_caps(const struct efa_dev *dev)
-{
-	static_assert(EADM_EFA_CAP_RDMA_READ == EFA_DEV_CAP_RDMA_READ);
-	static_assert(EADM_EFA_CAP_RNR_RETRY == EFA_DEV_CAP_RNR_RETRY);
-	static_assert(EADM_EFA_CAP_POLLING_128 == EFA_DEV_CAP_POLLING_128);
-	static_assert(EADM_EFA_CAP_RDMA_WRITE == EFA_DEV_CAP_RDMA_WRITE);
-	static_assert(EADM_EFA_CAP_UNSOLICITED_WRITE == EFA_DEV_CAP_UNSOLICITED);
-	static_assert(EADM_EFA_CAP_EVENT_COUNTERS == EFA_DEV_CAP_COUNTERS);
-	return dev->caps.flags & (EFA_DEV_CAP_RDMA_READ | EFA_DEV_CAP_RNR_RETRY |
-				  EFA_DEV_CAP_POLLING_128 | EFA_DEV_CAP_RDMA_WRITE |
-				  EFA_DEV_CAP_UNSOLICITED | EFA_DEV_CAP_COUNTERS);
-}
-
 static void fill_own(struct efa_dev *dev, struct eadm_snap_dev_efa *o)
 {
-	SNAP_SET(o, efa_caps, efa_caps(dev));
+	SNAP_SET(o, efa_caps, efa_cap_class(dev->caps.flags));
 	SNAP_SET(o, features, dev->caps.features);
 	SNAP_BIN(o, gid, dev->caps.network.gid, sizeof(dev->caps.network.gid));
 	SNAP_SET(o, message_mtu, le32_to_cpu(dev->caps.network.mtu));

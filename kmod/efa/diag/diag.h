@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Diagnostic provider: what its files share. */
+/* Diagnostic provider: declarations shared by its files. */
 #ifndef EFA_DIAG_H
 #define EFA_DIAG_H
 

@@ -16,7 +16,7 @@ static void *eq_next(struct eadm_diag_dev *dd, u64 *id)
 	return &dev->eqs[array_index_nospec(*id - 1, dev->nr_eqs)];
 }
 
-/* Answers of commands have the same vector as asynchronous events. */
+/* Command completions share the vector with asynchronous events. */
 static void fill_async(struct efa_dev *dev, struct eadm_snap_eq *s, struct eadm_snap_eq_efa *o)
 {
 	struct efa_eq *eq = &dev->aenq;

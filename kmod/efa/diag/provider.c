@@ -6,6 +6,7 @@
  * index are the companion's; each other file fills the rest of one object.
  */
 
+#include "eadm_provider.h"
 #include "diag.h"
 
 static const struct eadm_diag_obj *const objs[] = {
@@ -34,23 +35,13 @@ static const struct eadm_diag_ops ops = {
 };
 
 /**
- * efa_diag_init() - make the provider ready for events
+ * efa_diag_init() - prepare the provider for events
  * @dev: the device
  */
 void efa_diag_init(struct efa_dev *dev)
 {
-	ATOMIC_INIT_NOTIFIER_HEAD(&dev->diag.events);
-	dev->diag.ibdev = &dev->ibdev;
-	dev->diag.ops = &ops;
 	dev->diag.failures = &dev->failures;
-}
-
-/* The memory is that of the device, which outlives the auxiliary device. */
-static void release(struct device *device)
-{
-	struct eadm_diag_dev *dd = to_eadm_diag_dev(to_auxiliary_dev(device));
-
-	complete(&diag_to_dev(dd)->diag_released);
+	eadm_provider_init(&dev->diag, &dev->ibdev, &ops);
 }
 
 /**
@@ -62,34 +53,16 @@ static void release(struct device *device)
  */
 int efa_diag_add(struct efa_dev *dev)
 {
-	struct auxiliary_device *adev = &dev->diag.adev;
-	int ret;
-
-	init_completion(&dev->diag_released);
-	adev->name = EADM_DIAG_NAME;
-	adev->id = dev->ibdev.index;
-	adev->dev.parent = &dev->pdev->dev;
-	adev->dev.release = release;
-	ret = auxiliary_device_init(adev);
-	if (ret)
-		return ret;
-	ret = auxiliary_device_add(adev);
-	if (ret) {
-		auxiliary_device_uninit(adev);
-		wait_for_completion(&dev->diag_released);
-	}
-	return ret;
+	return eadm_provider_add(&dev->diag, &dev->pdev->dev);
 }
 
 /**
- * efa_diag_del() - take the device from the companion
+ * efa_diag_del() - remove the device from the companion
  * @dev: the device
  *
- * Context: process; waits until nobody reads any more.
+ * Context: process; waits until the last reader has left.
  */
 void efa_diag_del(struct efa_dev *dev)
 {
-	auxiliary_device_delete(&dev->diag.adev);
-	auxiliary_device_uninit(&dev->diag.adev);
-	wait_for_completion(&dev->diag_released);
+	eadm_provider_del(&dev->diag);
 }

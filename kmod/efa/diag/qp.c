@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Diagnostic provider: queue pairs. Their indices only the process and the adapter know. */
+/* Diagnostic provider: queue pairs. Only the process and the adapter know their indices. */
 
 #include "diag.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: bytes of rings, and registers. What the bytes mean is not looked
- * at here. Send queues are in device memory, which is never loaded from.
+ * Diagnostic provider: bytes of rings, and registers. The bytes are not interpreted here.
+ * Send queues are in device memory, which is never read.
  */
 #include <linux/nospec.h>
 
@@ -10,7 +10,7 @@
 
 /**
  * struct ring - where the bytes of a queue are
- * @va: memory, NULL: in the device
+ * @va: memory; NULL if in the device
  * @obj: object that owns it, referenced, or NULL when the device does
  */
 struct ring {
@@ -27,16 +27,14 @@ static int find_qp(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 		return -ENOENT;
 	qp = container_of(obj, struct efa_qp, obj);
 	ring->obj = obj;
-	r->index = EADM_DIAG_INDEX_FREE;
-	r->index_bits = 16;
 	r->user = true;
 	if (r->kind == EADM_RAW_KIND_RQ) {
 		ring->va = qp->mem.ring;
-		r->memory = EADM_DIAG_MEMORY_USER;
+		r->memory = EADM_RING_MEMORY_USER;
 		r->depth = qp->rq_bytes / EFA_RQE_SIZE;
 		r->entry_size = EFA_RQE_SIZE;
 	} else {
-		r->memory = EADM_DIAG_MEMORY_DEVICE;
+		r->memory = EADM_RING_MEMORY_DEVICE;
 		r->depth = qp->cap.max_send_wr;
 		r->entry_size = r->depth ? qp->sq_bytes / r->depth : EFA_WQE_SIZE;
 	}
@@ -58,8 +56,7 @@ static int find_cq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 	ring->obj = obj;
 	ring->va = cq->mem.ring +
 		   (size_t)array_index_nospec(r->sub, subs) * cq->depth * cq->entry_size;
-	r->index = EADM_DIAG_INDEX_PHASE;
-	r->memory = EADM_DIAG_MEMORY_USER;
+	r->memory = EADM_RING_MEMORY_USER;
 	r->user = true;
 	r->depth = cq->depth;
 	r->entry_size = cq->entry_size;
@@ -75,8 +72,7 @@ static int find_eq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 	if (r->id)
 		eq = &dev->eqs[array_index_nospec(r->id - 1, dev->nr_eqs)];
 	ring->va = eq->ring.va;
-	r->index = EADM_DIAG_INDEX_PHASE;
-	r->memory = EADM_DIAG_MEMORY_HOST;
+	r->memory = EADM_RING_MEMORY_HOST;
 	r->depth = eq->depth;
 	r->entry_size = BIT(eq->shift);
 	r->sw_ci = READ_ONCE(eq->ci);
@@ -90,20 +86,17 @@ static int find_aq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 
 	if (r->id)
 		return -ENOENT;
-	r->memory = EADM_DIAG_MEMORY_HOST;
+	r->memory = EADM_RING_MEMORY_HOST;
 	r->depth = EFA_AQ_DEPTH;
 	r->entry_size = EFA_AQE_SIZE;
 	spin_lock_irq(&q->lock);
 	if (r->kind == EADM_RAW_KIND_CMD_SQ) {
 		ring->va = q->sq.va;
-		r->index = EADM_DIAG_INDEX_FREE;
-		r->index_bits = 16;
 		r->sw_pi = (u16)q->pi;
 		r->sw_ci = (u16)q->read;
 		r->valid = EADM_DIAG_RING_SW_PI | EADM_DIAG_RING_SW_CI;
 	} else {
 		ring->va = q->cq.va;
-		r->index = EADM_DIAG_INDEX_PHASE;
 		r->sw_ci = q->ci;
 		r->valid = EADM_DIAG_RING_SW_CI;
 	}
@@ -134,12 +127,12 @@ static int find(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *ring
 /**
  * efa_diag_ring() - read entries of a queue
  * @dd: the device
- * @r: which; on return, what is known of the queue
+ * @r: which entries; on return, what is known of the queue
  * @buf: where to put the entries
  * @room: its size
  *
- * The adapter tells no indices. Who owns a queue may write at the same time: the copy is
- * as torn as its memory.
+ * The adapter does not report indices. The owner of a queue may write at the same time:
+ * the copy may be torn.
  *
  * Context: process.
  * Return: 0; -ENOENT for an unknown queue; -ERANGE when the queue has no such entries;
@@ -154,6 +147,8 @@ int efa_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf,
 	ret = find(dev, r, &ring);
 	if (ret)
 		return ret;
+	r->index = efa_ring_index(r->kind);
+	r->index_bits = efa_ring_index_bits(r->kind);
 	if (r->first > r->depth || r->count > r->depth - r->first) {
 		ret = -ERANGE;
 		goto out;
@@ -176,31 +171,32 @@ out:
  * @regs: where to put them
  * @max: how many fit
  *
- * Each is a question that the adapter answers in memory.
+ * Each register is read by a request that the adapter answers in memory, at most once in
+ * a second: see efa_recent_regs().
  *
  * Context: process.
- * Return: how many there are; -ENODEV; -EIO when it does not answer.
+ * Return: how many there are; -ENODEV; -EINTR; -EIO when it does not answer.
  */
 int efa_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
 {
 	struct efa_dev *dev = diag_to_dev(dd);
-	u32 at, value, n = 0;
+	u32 value[EFA_REGS_COUNT], i, n = 0;
+	int ret;
 
 	if (!efa_is_serving(dev))
 		return -ENODEV;
-	for (at = 0; at < EFA_REGS_SIZE; at += sizeof(u32)) {
-		if (!efa_reg_bits(at))
+	ret = efa_recent_regs(dev, value);
+	if (ret)
+		return ret;
+	for (i = 0; i < EFA_REGS_COUNT; i++) {
+		if (!efa_reg_bits(i * sizeof(u32)))
 			continue;
-		if (n < max) {
-			value = efa_reg_read(dev, at);
-			if (value == EFA_MMIO_NO_VALUE)
-				return -EIO;
+		if (n < max)
 			regs[n] = (struct eadm_diag_reg){
-				.offset = at,
+				.offset = i * sizeof(u32),
 				.bits = 32,
-				.value = value,
+				.value = value[i],
 			};
-		}
 		n++;
 	}
 	return n;

@@ -6,12 +6,12 @@
 #include "diag.h"
 
 /**
- * struct cep_row - an endpoint as it was at one moment
+ * struct cep_row - a consistent snapshot of an endpoint
  * @cep: the endpoint, referenced
  * @qp: its QP, referenced, or NULL
  * @state: enum erdma_cep_state
  * @role: EADM_CEP_ROLE_*
- * @listener: endpoint it waits at, 0 = none
+ * @listener: listener where it awaits an answer, 0 = none
  * @local: local address; no family: not known yet
  * @peer: the peer's
  * @remote_cookie: cookie of the peer's QP
@@ -33,7 +33,7 @@ struct cep_row {
 	u32 pending;
 };
 
-/* The first steps of an endpoint that just appeared may still lie ahead. */
+/* An endpoint that was just created may not be completely set up yet. */
 static u32 role_of(const struct erdma_cep *cep, enum erdma_cep_state state)
 {
 	if (state == ERDMA_CEP_LISTENING || READ_ONCE(cep->backlog))
@@ -149,7 +149,7 @@ const struct eadm_diag_obj erdma_diag_cep = {
 };
 
 /**
- * erdma_diag_count_ceps() - endpoints by state
+ * erdma_diag_count_ceps() - count endpoints by state
  * @dev: the device
  * @s: snapshot of the device
  */
@@ -167,7 +167,8 @@ void erdma_diag_count_ceps(struct erdma_dev *dev, struct eadm_snap_dev *s)
 }
 
 /**
- * erdma_diag_count_connections() - what connection management did so far
+ * erdma_diag_count_connections() - count what connection management has done so
+ * far
  * @dev: the device
  * @s: snapshot of the counters
  */

@@ -57,7 +57,7 @@ static void fill_cmdq_hw(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 	struct erdma_cqc cqc;
 	int ret;
 
-	/* Number 0 is the command queue's, of both kinds. */
+	/* Number 0 is the command queue's QP and CQ. */
 	ret = erdma_diag_may_query(dev, NULL);
 	if (!ret)
 		ret = erdma_cmd_query_qpc(dev, 0, &qpc);
@@ -118,7 +118,7 @@ static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	struct eadm_snap_cmd *s = snap;
 
 	SNAP_SET(s, op, erdma_op_class(row->rec.op));
-	eadm_cmd_row_fill(&q->rec, &q->lock, row, s, req);
+	eadm_cmd_row_fill(&q->rec, &q->lock, row, s, req, erdma_cmd_cause_class);
 	return 0;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Diagnostic provider: what its parts share, and what the driver reports. */
+/* Diagnostic provider: code shared by its parts, and reporting by the driver. */
 
 #include "erdma_classes.h"
 #include "diag.h"
 
 /**
- * erdma_diag_put_obj() - drop the reference of a numbered object
+ * erdma_diag_put_obj() - drop the reference to a numbered object
  * @dd: the device
  * @obj: struct erdma_obj
  */
@@ -15,7 +15,7 @@ void erdma_diag_put_obj(struct eadm_diag_dev *dd, void *obj)
 }
 
 /**
- * erdma_diag_put_none() - for what lives as long as the device
+ * erdma_diag_put_none() - put() for objects that live as long as the device
  * @dd: the device
  * @obj: the object
  */
@@ -26,7 +26,7 @@ void erdma_diag_put_none(struct eadm_diag_dev *dd, void *obj)
 /**
  * erdma_diag_may_query() - whether the adapter can be asked for a context
  * @dev: the device
- * @obj: the object, NULL for those the adapter has after a reset too
+ * @obj: the object, or NULL for those that also exist after a reset
  *
  * Return: 0 or -errno for hw-error.
  */
@@ -38,7 +38,7 @@ int erdma_diag_may_query(struct erdma_dev *dev, const struct erdma_obj *obj)
 }
 
 /**
- * erdma_diag_command() - report what became of a command
+ * erdma_diag_command() - report the result of a command
  * @dev: the device
  * @type: EADM_DIAG_CMD_*
  * @cmd: the command
@@ -54,7 +54,7 @@ void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct 
 		.raw = cmd->op,
 	};
 
-	/* One that was lost is done, too. */
+	/* A command that was lost is done, too. */
 	if (type == EADM_DIAG_CMD_DONE)
 		erdma_failed_command(dev, cmd);
 	if (type != EADM_DIAG_CMD_DONE || eadm_diag_is_followed(&dev->diag))

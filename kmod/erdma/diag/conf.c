@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Diagnostic provider: settings. */
 
-#include <linux/math64.h>
-
+#include "eadm_conf.h"
 #include "diag.h"
 
 #define TIMEOUT_MIN_MS	500
@@ -10,21 +9,12 @@
 #define DEBUG_TOPICS	(EADM_DEBUG_TOPIC_DEV | EADM_DEBUG_TOPIC_CMD | EADM_DEBUG_TOPIC_EVENT | \
 			 EADM_DEBUG_TOPIC_QP | EADM_DEBUG_TOPIC_MR | EADM_DEBUG_TOPIC_CM)
 
-/* A setting, and what it may be in units of its own, of which @scale are one here. */
-struct param {
-	u32 id;
-	u32 min;
-	u32 max;
-	u32 scale;
-	const char *unit;
-};
-
-static const struct param params[] = {
+static const struct eadm_conf_param params[] = {
 	{ EADM_CONF_PARAM_CC, ERDMA_CC_NEWRENO, ERDMA_CC_HPCC_INT, 1 },
 	{ EADM_CONF_PARAM_RETRANS_NUM, 1, ERDMA_RETRANS_MAX, 1, "packets" },
 	{ EADM_CONF_PARAM_DELAYED_ACK, 0, U8_MAX, 1, "packets" },
-	{ EADM_CONF_PARAM_CMD_TIMEOUT, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS, NSEC_PER_MSEC, "ns" },
-	{ EADM_CONF_PARAM_DEBUG, 0, DEBUG_TOPICS, 1 },
+	EADM_CONF_TIMEOUT(TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
+	EADM_CONF_DEBUG(DEBUG_TOPICS),
 };
 
 static const char *const cc_names[] = {
@@ -37,18 +27,10 @@ static const char *const cc_names[] = {
 
 static void *conf_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(params); i++) {
-		if (params[i].id >= *id) {
-			*id = params[i].id;
-			return (void *)&params[i];
-		}
-	}
-	return NULL;
+	return (void *)eadm_conf_next(params, ARRAY_SIZE(params), id);
 }
 
-/* Of all settings the adapter tells only this one. */
+/* This is the only setting that can be read back from the adapter. */
 static void fill_delayed_ack(struct erdma_dev *dev, struct eadm_snap_conf *s,
 			     const struct eadm_diag_req *req)
 {
@@ -75,17 +57,11 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		     const struct eadm_diag_req *req)
 {
 	struct erdma_dev *dev = diag_to_dev(dd);
-	const struct param *param = obj;
+	const struct eadm_conf_param *param = obj;
 	struct eadm_snap_conf *s = snap;
 	u8 cc, num;
 
-	SNAP_SET(s, param, param->id);
-	SNAP_SET(s, lowest, (u64)param->min * param->scale);
-	SNAP_SET(s, highest, (u64)param->max * param->scale);
-	if (param->unit)
-		SNAP_STR(s, unit, param->unit);
-	if (req->hw)
-		SNAP_SET(s, read_back, 0);
+	eadm_conf_fill(dd, param, s, req);
 	switch (param->id) {
 	case EADM_CONF_PARAM_CC:
 		cc = READ_ONCE(dev->conf.cc);
@@ -104,11 +80,6 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	case EADM_CONF_PARAM_CMD_TIMEOUT:
 		SNAP_SET(s, value, (u64)erdma_cmd_timeout_ms(dev) * NSEC_PER_MSEC);
 		break;
-	case EADM_CONF_PARAM_DEBUG:
-		SNAP_SET(s, value, READ_ONCE(dd->debug));
-		eadm_debug_names(s->value, s->value_name, sizeof(s->value_name));
-		s->has.value_name = 1;
-		break;
 	}
 	return 0;
 }
@@ -124,7 +95,7 @@ static int apply(struct erdma_dev *dev, u32 param, u32 value)
 {
 	switch (param) {
 	case EADM_CONF_PARAM_CC:
-		/* Told to the adapter with each connection. */
+		/* Passed to the adapter with each connection. */
 		WRITE_ONCE(dev->conf.cc, value);
 		return 0;
 	case EADM_CONF_PARAM_RETRANS_NUM:
@@ -132,7 +103,7 @@ static int apply(struct erdma_dev *dev, u32 param, u32 value)
 	case EADM_CONF_PARAM_DELAYED_ACK:
 		return erdma_conf_set_delayed_ack(dev, value);
 	case EADM_CONF_PARAM_CMD_TIMEOUT:
-		/* Of the driver: the adapter need not know. */
+		/* The driver's own setting: the adapter does not need it. */
 		WRITE_ONCE(dev->conf.cmd_timeout, value);
 		return 0;
 	case EADM_CONF_PARAM_DEBUG:
@@ -141,17 +112,6 @@ static int apply(struct erdma_dev *dev, u32 param, u32 value)
 	default:
 		return -EOPNOTSUPP;
 	}
-}
-
-static void notify(struct eadm_diag_dev *dd, u32 param, u64 value)
-{
-	const struct eadm_diag_event ev = {
-		.obj = EADM_OBJ_CONF,
-		.id = param,
-		.code = value,
-	};
-
-	eadm_diag_notify(dd, EADM_DIAG_CONF, &ev);
 }
 
 /**
@@ -167,21 +127,19 @@ static void notify(struct eadm_diag_dev *dd, u32 param, u64 value)
 int erdma_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value)
 {
 	struct erdma_dev *dev = diag_to_dev(dd);
-	u64 id = param;
-	const struct param *p = conf_next(dd, &id);
+	u32 scaled;
 	int ret;
 
-	if (!p || id != param)
-		return -EOPNOTSUPP;
-	if (value < (u64)p->min * p->scale || value > (u64)p->max * p->scale)
-		return -ERANGE;
+	ret = eadm_conf_check(params, ARRAY_SIZE(params), param, value, &scaled);
+	if (ret)
+		return ret;
 	if (READ_ONCE(dev->gone))
 		return -ENODEV;
-	ret = apply(dev, param, div_u64(value, p->scale));
-	/* That is how the adapter refuses what it does not know. */
+	ret = apply(dev, param, scaled);
+	/* This is how the adapter refuses an unknown setting. */
 	if (ret == -EIO)
 		return -EOPNOTSUPP;
 	if (!ret)
-		notify(dd, param, value);
+		eadm_conf_changed(dd, param, value);
 	return ret;
 }

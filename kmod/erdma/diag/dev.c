@@ -2,6 +2,7 @@
 /* Diagnostic provider: the device and its counters. */
 
 #include "diag.h"
+#include "erdma_classes.h"
 
 static void *dev_next(struct eadm_diag_dev *dd, u64 *id)
 {
@@ -29,11 +30,8 @@ static u32 dev_state(struct erdma_dev *dev)
 
 static u32 dev_caps(const struct erdma_caps *caps)
 {
-	return (caps->flags & ERDMA_FLAG_ATOMIC ? EADM_DEV_CAP_ATOMIC : 0) |
-	       (caps->flags & ERDMA_FLAG_QUERY_QC ? EADM_DEV_CAP_QUERY_QC : 0) |
-	       (caps->flags & ERDMA_FLAG_MTT_VA ? EADM_DEV_CAP_MTT_VA : 0) |
-	       (caps->flags & ERDMA_FLAG_IPV6 ? EADM_DEV_CAP_IPV6 : 0) |
-	       (caps->flags & ERDMA_FLAG_EXTEND_DB ? EADM_DEV_CAP_EXTEND_DB : 0) |
+	/* The adapter has no flag for statistics: commands show whether it has them. */
+	return erdma_dev_cap_class(caps->flags) |
 	       (READ_ONCE(caps->stats) ? EADM_DEV_CAP_STATS : 0);
 }
 
@@ -103,6 +101,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, numa_node, dev_to_node(&dev->pdev->dev));
 	SNAP_BIN(s, node_guid, &dev->ibdev.node_guid, sizeof(dev->ibdev.node_guid));
 	SNAP_SET(s, caps, dev_caps(&dev->caps));
+	SNAP_SET(s, caps_raw, dev->caps.flags);
 	SNAP_SET(o, cc, READ_ONCE(dev->conf.cc));
 	SNAP_SET(s, vectors, dev->vectors);
 	SNAP_SET(s, age, diag_age(dev->probed));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Diagnostic provider: what its files share. */
+/* Diagnostic provider: declarations shared by its files. */
 #ifndef ERDMA_DIAG_H
 #define ERDMA_DIAG_H
 
@@ -41,7 +41,7 @@ static inline u64 diag_age(u64 since)
 	return eadm_elapsed(since, local_clock());
 }
 
-/* To a tick: what is noted for each request is the time of get_jiffies_64(). */
+/* With a resolution of a tick: the time noted for each request is that of get_jiffies_64(). */
 static inline u64 diag_age_coarse(u64 since)
 {
 	return jiffies64_to_nsecs(get_jiffies_64() - since);

@@ -31,7 +31,7 @@ static void fill_kernel(struct erdma_qp *qp, struct eadm_snap_qp *s)
 		SNAP_SET(s, last_comp_age, diag_age_coarse(comp));
 }
 
-/* A process tells its producer indices to the adapter only, in its records. */
+/* A process passes its producer indices to the adapter only, in its doorbell records. */
 static void fill_user(struct erdma_qp *qp, struct eadm_snap_qp *s)
 {
 	SNAP_SET(s, sq_pi, FIELD_GET(ERDMA_SQ_DB_PI, erdma_dbref_read(&qp->db, 0)));
@@ -123,7 +123,7 @@ static void fill_hw(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap
 
 static void fill_first_event(struct erdma_qp *qp, struct eadm_snap_qp *s)
 {
-	/* Pairs with the release of who notes it. */
+	/* Pairs with the release in note_first(). */
 	u64 time = smp_load_acquire(&qp->first_event_time);
 
 	if (!time)

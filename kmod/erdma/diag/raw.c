@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Diagnostic provider: bytes of rings, of the adapter's contexts and of
- * registers. What the bytes mean is not looked at here.
+ * registers. The bytes are not interpreted here.
  */
 #include <linux/bitfield.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
@@ -111,7 +111,7 @@ static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring 
 	kqp = qp->kqp;
 	r->user = !kqp;
 	if (!kqp) {
-		/* A process tells its producer index to the adapter only. */
+		/* A process passes its producer index to the adapter only. */
 		db = erdma_dbref_read(&qp->db, rq);
 		r->sw_pi = rq ? FIELD_GET(ERDMA_RQ_DB_PI, db) : FIELD_GET(ERDMA_SQ_DB_PI, db);
 		r->valid |= EADM_DIAG_RING_SW_PI;
@@ -143,7 +143,7 @@ static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring 
 		r->valid |= EADM_DIAG_RING_SW_CI;
 		return 0;
 	}
-	/* Where it stood at the last request for notification. */
+	/* The index at the last request for notification. */
 	db = erdma_dbref_read(&cq->db, 0);
 	if (db & ERDMA_CQ_DB_ARM && FIELD_GET(ERDMA_CQ_DB_CQN, db) == cq->cqn) {
 		r->sw_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
@@ -195,23 +195,6 @@ static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct rin
 	return 0;
 }
 
-/* Requests are counted modulo 2^16, answers have an owner bit (hw 3, 5, 6, 7). */
-static void set_kind_of_ring(struct eadm_diag_ring *r)
-{
-	r->memory = r->user ? EADM_DIAG_MEMORY_USER : EADM_DIAG_MEMORY_HOST;
-	switch (r->kind) {
-	case EADM_RAW_KIND_SQ:
-	case EADM_RAW_KIND_RQ:
-	case EADM_RAW_KIND_CMD_SQ:
-		r->index = EADM_DIAG_INDEX_FREE;
-		r->index_bits = 16;
-		break;
-	default:
-		r->index = EADM_DIAG_INDEX_PHASE;
-		break;
-	}
-}
-
 static int find(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
 {
 	if (r->sub)
@@ -245,7 +228,7 @@ static int copy(const struct ring *ring, void *buf, size_t from, size_t len)
 /**
  * erdma_diag_ring() - read entries of a queue
  * @dd: the device
- * @r: which; on return, what is known of the queue
+ * @r: which entries; on return, what is known of the queue
  * @buf: where to put the entries
  * @room: its size
  *
@@ -259,13 +242,15 @@ int erdma_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *bu
 	struct ring ring = {};
 	int ret;
 
-	/* No queue has parts. */
+	/* Queues of this adapter have no parts. */
 	if (r->sub)
 		return -ENOENT;
 	ret = find(dev, r, &ring);
 	if (ret)
 		return ret;
-	set_kind_of_ring(r);
+	r->memory = r->user ? EADM_RING_MEMORY_USER : EADM_RING_MEMORY_HOST;
+	r->index = erdma_ring_index(r->kind);
+	r->index_bits = erdma_ring_index_bits(r->kind);
 	if (r->first > r->depth || r->count > r->depth - r->first) {
 		ret = -ERANGE;
 		goto out;
@@ -281,7 +266,7 @@ out:
 	return ret;
 }
 
-/* A QP or CQ is not taken away while the adapter is asked about it. */
+/* The reference keeps a QP or CQ alive while the adapter is asked about it. */
 static int query_object(struct erdma_dev *dev, u8 kind, u32 id, void *buf)
 {
 	struct erdma_table *table = kind == EADM_RAW_KIND_QPC ? &dev->qps : &dev->cqs;

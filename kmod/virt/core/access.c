@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What config space, registers and knobs let the device do just now. Nothing here
- * knows a part of the model.
+ * What config space, registers and knobs currently allow the device to do.
+ * Nothing here depends on a part of the model.
  */
 #include "vdev.h"
 
@@ -30,12 +30,12 @@ bool vdev_is_master(const struct vdev *vdev)
 }
 
 /**
- * vdev_may_access() - may driver memory be touched?
+ * vdev_may_access() - may driver memory be accessed?
  * @vdev: adapter
  *
  * The driver may reset the device and free its memory at any time without
- * waiting for an answer; the request is in a register before it does. Unless
- * a fault takes it from there, it ends all access.
+ * waiting for an answer; it writes the request to a register first. As long as
+ * the request is there (a fault may remove it), no access is allowed.
  *
  * Context: any; only vdev_dma_begin() makes sure that the answer stays true.
  */
@@ -45,7 +45,7 @@ bool vdev_may_access(const struct vdev *vdev)
 }
 
 /**
- * vdev_is_stalled() - does a fault keep the device from working for a time?
+ * vdev_is_stalled() - does a fault keep the device from working for a while?
  * @vdev: adapter
  *
  * Context: any.

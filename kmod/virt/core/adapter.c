@@ -24,7 +24,7 @@ static int domain_alloc(void)
 }
 
 /**
- * vdev_plug() - put the adapter on a bus, where a driver may bind to it
+ * vdev_plug() - add the adapter to a bus, where a driver may bind to it
  * @vdev: unplugged adapter
  *
  * Context: may sleep, for as long as a driver's probe takes; @vdev->plug_lock
@@ -69,7 +69,7 @@ free_domain:
 }
 
 /**
- * vdev_unplug() - take the adapter off its bus
+ * vdev_unplug() - remove the adapter from its bus
  * @vdev: plugged adapter
  * @surprise: the device dies first, otherwise the driver can still talk to it
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PCI: each adapter is the only function of a host bridge with a domain of its
- * own, so adapters come and go independently.
+ * PCI: each adapter is the only function behind a host bridge in a separate
+ * domain, so that adapters come and go independently.
  */
 #include <linux/pci.h>
 
@@ -113,8 +113,7 @@ static void function_reset(struct vdev *vdev)
 static int config_read(struct pci_bus *bus, unsigned int devfn, int where,
 		       int size, u32 *val)
 {
-	struct vdev *vdev = container_of(to_pci_sysdata(bus),
-					     struct vdev, sysdata);
+	struct vdev *vdev = container_of(bus->sysdata, struct vdev, sysdata);
 	int i;
 
 	if (devfn || READ_ONCE(vdev->config_dead) ||
@@ -123,8 +122,8 @@ static int config_read(struct pci_bus *bus, unsigned int devfn, int where,
 		return PCIBIOS_DEVICE_NOT_FOUND;
 	}
 	*val = ~0u;
-	/* Not ready yet, the PCI core asks again. */
-	/* Pairs with the end of the pass that does it. */
+	/* Not ready yet: the PCI core retries. */
+	/* Pairs with the release at the end of the pass that does the reset. */
 	if (smp_load_acquire(&vdev->in_reset))
 		return PCIBIOS_SUCCESSFUL;
 	*val = 0;
@@ -136,8 +135,7 @@ static int config_read(struct pci_bus *bus, unsigned int devfn, int where,
 static int config_write(struct pci_bus *bus, unsigned int devfn, int where,
 			int size, u32 val)
 {
-	struct vdev *vdev = container_of(to_pci_sysdata(bus),
-					     struct vdev, sysdata);
+	struct vdev *vdev = container_of(bus->sysdata, struct vdev, sysdata);
 	int flr = CAP_EXP + PCI_EXP_DEVCTL + 1;
 	bool master = vdev_is_master(vdev);
 	int i;
@@ -169,8 +167,8 @@ static struct pci_ops config_ops = {
 };
 
 /*
- * The PCI core would give a function that it finds in a rescan new addresses,
- * but the memory is where it is.
+ * On a rescan, the PCI core would assign new addresses to the function, but its
+ * memory cannot move.
  */
 static int bus_notify(struct notifier_block *nb, unsigned long action,
 		      void *data)
@@ -181,7 +179,7 @@ static int bus_notify(struct notifier_block *nb, unsigned long action,
 
 	if (action != BUS_NOTIFY_ADD_DEVICE || pdev->bus->ops != &config_ops)
 		return NOTIFY_DONE;
-	vdev = container_of(to_pci_sysdata(pdev->bus), struct vdev, sysdata);
+	vdev = container_of(pdev->bus->sysdata, struct vdev, sysdata);
 	for (i = 0; i < PCI_STD_NUM_BARS; i++)
 		if (vdev->family->function->bar[i].size && pci_claim_resource(pdev, i))
 			pci_err(pdev, "BAR %d not claimed\n", i);
@@ -219,31 +217,26 @@ void vdev_bus_exit(void)
  */
 int vdev_bus_add(struct vdev *vdev)
 {
-	phys_addr_t window = page_to_phys(vdev->window);
 	LIST_HEAD(resources);
 
 	config_init(vdev);
-	memset(&vdev->sysdata, 0, sizeof(vdev->sysdata));
-	vdev->sysdata.domain = vdev->domain;
-	vdev->sysdata.node = NUMA_NO_NODE;
+	compat_sysdata_init(&vdev->sysdata, vdev->domain);
 	vdev->busn = (struct resource) {
 		.name = VDEV_MODULE " bus",
 		.flags = IORESOURCE_BUS | IORESOURCE_PCI_FIXED,
 	};
 	vdev->mem = (struct resource) {
 		.name = VDEV_MODULE " window",
-		.start = window,
-		.end = window + (PAGE_SIZE << vdev->window_order) - 1,
+		.start = vdev->window,
+		.end = vdev->window + (PAGE_SIZE << vdev->window_order) - 1,
 		.flags = IORESOURCE_MEM | IORESOURCE_MEM_64,
 	};
 	pci_add_resource(&resources, &vdev->busn);
 	pci_add_resource(&resources, &vdev->mem);
 
 	pci_lock_rescan_remove();
-	vdev->bus = pci_create_root_bus(NULL, 0, &config_ops, &vdev->sysdata,
-					&resources);
-	if (vdev->bus)
-		dev_set_msi_domain(&vdev->bus->dev, vdev->msi.domain.domain);
+	vdev->bus = compat_root_bus_create(vdev->domain, &config_ops, &vdev->sysdata, &resources,
+					   vdev->msi.domain.domain);
 	pci_unlock_rescan_remove();
 	if (!vdev->bus) {
 		pci_free_resource_list(&resources);
@@ -268,7 +261,8 @@ void vdev_bus_scan(struct vdev *vdev)
 
 /**
  * vdev_bus_remove() - remove the function and the host bridge
- * @vdev: adapter; its model serves on or is dead, as the driver shall find it
+ * @vdev: adapter; its model keeps running or is dead, depending on what the
+ *	driver is to find
  *
  * Context: may sleep.
  */
@@ -279,12 +273,15 @@ void vdev_bus_remove(struct vdev *vdev)
 
 	pci_lock_rescan_remove();
 	pci_stop_root_bus(bus);
-	/* The model looks for its function here. */
+	/* The model uses @bus to find its function. */
 	mutex_lock(&vdev->lock);
 	vdev->bus = NULL;
 	mutex_unlock(&vdev->lock);
 	pci_remove_root_bus(bus);
 	pci_unlock_rescan_remove();
-	/* As pci_create_root_bus() left it: removal takes the bridge away, but not this. */
+	/*
+	 * Drops the reference of pci_create_root_bus(): removing the bus removes the bridge,
+	 * but not this.
+	 */
 	put_device(bridge);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Management: mkdir /sys/kernel/config/eadm_virt/FAMILY/NAME describes an adapter,
- * writing 1 to its file "live" plugs it in, rmdir removes it in order.
+ * writing 1 to its file "live" plugs it in, rmdir removes it in an orderly way.
  *
  * Parameters, refused with EBUSY while the adapter is plugged in:
  *   vectors      MSI-X vectors
- *   flr          1: function level reset is announced, and works
- *   more         of the family
+ *   flr          1: function level reset is supported
+ *   more         parameters of the family
  * At any time:
  *   log_level    0 nothing, 1 refused commands, 2 all commands
  *   live         1 plug in, 0 remove: the driver can still talk to the device
@@ -182,11 +182,11 @@ static struct configfs_item_operations adapter_item_ops = {
 };
 
 /**
- * struct folder - where adapters are made
- * @family: of all of them
+ * struct folder - folder of a family, in which adapters are created
+ * @family: family of all adapters in it
  * @group: the folder itself
- * @attrs: of each of them: those of all adapters, then the family's
- * @adapter: type of an adapter
+ * @attrs: attributes of each adapter: the common ones, then the family's
+ * @adapter: configfs type of an adapter
  */
 struct folder {
 	const struct vdev_family *family;
@@ -299,7 +299,7 @@ static void folders_free(void)
 }
 
 /**
- * vdev_configfs_init() - offer the folders to make adapters in
+ * vdev_configfs_init() - create the families' folders
  *
  * Return: 0 or a negative error.
  */
@@ -323,7 +323,7 @@ int vdev_configfs_init(void)
 }
 
 /**
- * vdev_configfs_exit() - withdraw the folders
+ * vdev_configfs_exit() - remove the folders
  */
 void vdev_configfs_exit(void)
 {

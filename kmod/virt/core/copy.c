@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one copy from where data is to where it goes, between adapters' memory.
+ * The only copy of data, directly from source to target, between memory of
+ * adapters.
  */
 #include "vdev.h"
 
@@ -11,7 +12,7 @@
  * @len: reduced to the bytes that follow without a gap
  *
  * Context: between vdev_dma_begin() and vdev_dma_end(), unless @span is direct.
- * Return: the address, or NULL if the driver's translation leads nowhere.
+ * Return: the address, or NULL if the driver's translation is invalid.
  */
 void *vdev_span_at(const struct vdev_span *span, u64 off, u32 *len)
 {
@@ -25,7 +26,7 @@ void *vdev_span_at(const struct vdev_span *span, u64 off, u32 *len)
 	return vdev_dma_page(span->vdev, addr);
 }
 
-/* Where in a list a transfer has got to. */
+/* Current position of a transfer in a list. */
 struct cursor {
 	const struct vdev_span *span;
 	u64 off;
@@ -91,9 +92,9 @@ end_in:
  * @from: offset in both lists
  * @len: bytes; both lists have them
  *
- * Context: may take as long as it takes to copy @len.
- * Return: VDEV_COPIED, or whose translation leads nowhere, or VDEV_NO_ACCESS if an
- * adapter is to stop, which may be at any time.
+ * Context: takes as long as copying @len bytes.
+ * Return: VDEV_COPIED, or which side's translation is invalid, or VDEV_NO_ACCESS if an
+ * adapter has to stop, which may be at any time.
  */
 enum vdev_copy vdev_sgl_copy(const struct vdev_sgl *dst, const struct vdev_sgl *src,
 			     u64 from, u32 len)

@@ -3,10 +3,10 @@
  * Memory of the driver, by the addresses it gives to the device.
  *
  * Addresses are bus addresses: physical, unless an IOMMU translates for the
- * function. Whatever is not memory is refused instead of touched.
+ * function. Addresses that are not memory are refused.
  *
- * Memory is touched between vdev_dma_begin() and vdev_dma_end() only, a page at most
- * at a time: whoever ends bus mastering waits for those, see vdev_dma_wait().
+ * Memory is accessed only between vdev_dma_begin() and vdev_dma_end(), at most a page at
+ * a time: ending bus mastering waits for such accesses, see vdev_dma_wait().
  */
 #include <linux/iommu.h>
 #include <linux/ioport.h>
@@ -18,7 +18,7 @@
 
 /**
  * vdev_dma_attach() - find out what translates the function's addresses
- * @vdev: adapter that a driver starts
+ * @vdev: adapter that is being started by a driver
  *
  * Context: may sleep, the model's turn.
  * Return: false if the function is off the bus.
@@ -38,7 +38,7 @@ bool vdev_dma_attach(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_detach() - no address of the function's is used any more
+ * vdev_dma_detach() - stop using addresses of the function
  * @vdev: adapter
  *
  * Context: the model's turn.
@@ -49,12 +49,12 @@ void vdev_dma_detach(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_begin() - touch driver memory from now on, if that is allowed
+ * vdev_dma_begin() - begin to access driver memory, if that is allowed
  * @vdev: adapter whose driver's memory it is
  *
  * Context: any. Preemption is off until vdev_dma_end(), which follows soon; may be
  * nested.
- * Return: whether memory may be touched; if not, vdev_dma_end() must not follow.
+ * Return: whether memory may be accessed; if not, vdev_dma_end() must not be called.
  */
 bool vdev_dma_begin(struct vdev *vdev)
 {
@@ -69,7 +69,7 @@ bool vdev_dma_begin(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_end() - touch driver memory no longer
+ * vdev_dma_end() - end an access to driver memory
  * @vdev: adapter
  *
  * Context: any.
@@ -81,14 +81,14 @@ void vdev_dma_end(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_wait() - wait until nobody touches driver memory any more
+ * vdev_dma_wait() - wait until all accesses to driver memory have ended
  * @vdev: adapter that has just lost bus mastering
  *
- * As on PCI, where the completion of the write that ends bus mastering comes
- * after all that the function wrote to memory before it.
+ * This models PCI, where the completion of the write that ends bus mastering
+ * comes after all earlier memory writes of the function.
  *
- * Context: any, interrupts may be off: those who are waited for cannot be
- * preempted, and wait for nobody.
+ * Context: any, interrupts may be off: the code that is waited for cannot be
+ * preempted, and does not wait itself.
  */
 void vdev_dma_wait(struct vdev *vdev)
 {
@@ -99,12 +99,13 @@ void vdev_dma_wait(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_answer() - write what the driver waits for, even while it asks for a reset
+ * vdev_dma_answer() - write an answer that the driver waits for, even while it requests a
+ * reset
  * @vdev: adapter
- * @addr: DMA address of 8 bytes, aligned; a driver keeps them beyond a reset
+ * @addr: DMA address of 8 bytes, aligned; the driver keeps them across a reset
  * @src: aligned
  *
- * Becomes visible as a whole.
+ * Becomes visible atomically.
  *
  * Context: any.
  */
@@ -128,7 +129,7 @@ void vdev_dma_answer(struct vdev *vdev, u64 addr, const void *src)
  * @record: from vdev_dma_record()
  *
  * Context: any.
- * Return: its value, 0 if memory must not be touched.
+ * Return: its value, or 0 if memory must not be accessed.
  */
 u64 vdev_dma_peek(struct vdev *vdev, const __le64 *record)
 {
@@ -146,11 +147,11 @@ u64 vdev_dma_peek(struct vdev *vdev, const __le64 *record)
  * @vdev: adapter
  * @addr: DMA address
  *
- * Context: any. A hard interrupt cannot look at the memory map, whose lock it
- * may have interrupted: there, reserved pages do not count as memory. What
- * drivers get from dma_alloc_coherent() is not reserved.
- * Return: kernel address of the byte at @addr, good up to the end of its 4 KiB
- * page, or NULL if that is not memory a device may use.
+ * Context: any. A hard interrupt cannot search the memory map, whose lock
+ * holder it may have interrupted: there, reserved pages do not count as memory.
+ * Memory from dma_alloc_coherent() is not reserved.
+ * Return: kernel address of the byte at @addr, valid up to the end of its 4 KiB
+ * page, or NULL if that is not memory that a device may use.
  */
 void *vdev_dma_page(struct vdev *vdev, u64 addr)
 {
@@ -167,7 +168,7 @@ void *vdev_dma_page(struct vdev *vdev, u64 addr)
 	page = pfn_to_online_page(PHYS_PFN(phys));
 	if (!page)
 		return NULL;
-	/* Holes of the memory map have reserved pages, and so has the kernel. */
+	/* Pages are reserved in holes of the memory map, but also in the kernel image. */
 	if (PageReserved(page) && (in_hardirq() || !page_is_ram(PHYS_PFN(phys))))
 		return NULL;
 	return page_address(page) + offset_in_page(phys);
@@ -206,7 +207,7 @@ static int dma_copy(struct vdev *vdev, u64 addr, void *to, const void *from,
  *
  * Context: any.
  * Return: 0, or -EFAULT if a part of the target is not memory, or must not be
- * touched.
+ * accessed.
  */
 int vdev_dma_write(struct vdev *vdev, u64 addr, const void *src, size_t len)
 {
@@ -222,7 +223,7 @@ int vdev_dma_write(struct vdev *vdev, u64 addr, const void *src, size_t len)
  *
  * Context: any.
  * Return: 0, or -EFAULT if a part of the source is not memory, or must not be
- * touched.
+ * accessed.
  */
 int vdev_dma_read(struct vdev *vdev, u64 addr, void *dst, size_t len)
 {
@@ -245,11 +246,11 @@ __le64 *vdev_dma_record(struct vdev *vdev, u64 addr)
 }
 
 /**
- * vdev_buf_alloc() - make an empty list of pages
+ * vdev_buf_alloc() - allocate an empty list of pages
  * @buf: buffer
  * @off: offset of the first byte in the first page
  * @len: bytes the buffer holds from there
- * @gfp: how to get memory for it
+ * @gfp: allocation flags for it
  *
  * The caller sets each entry of @buf->page.
  *
@@ -276,7 +277,7 @@ int vdev_buf_alloc(struct vdev_buf *buf, u32 off, u64 len, gfp_t gfp)
  * @buf: filled in; released with vdev_buf_unmap()
  * @addr: DMA address
  * @len: bytes, not 0
- * @gfp: how to get memory for the list of its pages
+ * @gfp: allocation flags for the list of its pages
  *
  * Context: may sleep unless @gfp says otherwise.
  * Return: 0, -EFAULT if a part is not memory, -ENOMEM.
@@ -305,7 +306,7 @@ int vdev_buf_map(struct vdev *vdev, struct vdev_buf *buf, u64 addr, u64 len,
 }
 
 /**
- * vdev_buf_unmap() - forget driver memory
+ * vdev_buf_unmap() - release driver memory
  * @buf: from vdev_buf_map(), or never mapped
  */
 void vdev_buf_unmap(struct vdev_buf *buf)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults on demand: one row per knob here, or in its family's table, one call of
+ * Fault injection: one row per knob here, or in its family's table, and one call of
  * vdev_fault_hit() where it strikes. Each knob is a folder fault/NAME with the files
- *   count        how many more times it strikes; -1 for ever; 0, the default, off
+ *   count        how many more times it strikes; -1: unlimited; 0, the default: off
  *   probability  percent, 100 by default
- *   target       what it applies to, see the row; -1, the default, anything
+ *   target       what it applies to, see the row; -1, the default: anything
  *   arg          see the row
- *   hits         how often it struck (read only)
+ *   hits         how often it has struck (read only)
  *   about        what it does (read only)
  */
 #include <linux/random.h>
@@ -18,9 +18,9 @@ static const struct vdev_knob common[VDEV_FAULT_COMMON] = {
 	[VDEV_FAULT_IRQ_LOST] = { "irq_lost",
 		"an interrupt is not delivered; target: vector" },
 	[VDEV_FAULT_IRQ_SPURIOUS] = { "irq_spurious",
-		"an interrupt without a cause; target: vector" },
+		"an interrupt is raised for no reason; target: vector" },
 	[VDEV_FAULT_DEV_GONE] = { "dev_gone",
-		"reads give ones; arg: ms until the function is back, 0: never" },
+		"reads return all ones; arg: ms until the function is back, 0: never" },
 	[VDEV_FAULT_STALL] = { "stall",
 		"the device does nothing for arg ms" },
 	[VDEV_FAULT_DEV_HANG] = { "dev_hang",
@@ -154,7 +154,7 @@ int vdev_fault_init(struct vdev *vdev)
 
 /**
  * vdev_fault_exit() - free what vdev_fault_init() allocated
- * @vdev: adapter whose folders nobody uses any more
+ * @vdev: adapter whose folders are no longer in use
  */
 void vdev_fault_exit(struct vdev *vdev)
 {
@@ -165,11 +165,11 @@ void vdev_fault_exit(struct vdev *vdev)
  * vdev_fault_strike() - does a fault that is on strike? See vdev_fault_hit()
  * @vdev: adapter
  * @id: the knob
- * @target: what it would strike, compared with the knob's target
+ * @target: what it would affect, compared with the knob's target
  * @arg: gets the knob's argument, may be NULL
  *
  * Context: any.
- * Return: whether the caller has to do damage.
+ * Return: whether the caller has to inject the fault.
  */
 bool vdev_fault_strike(struct vdev *vdev, unsigned int id, s64 target,
 		       u64 *arg)
@@ -195,10 +195,11 @@ bool vdev_fault_strike(struct vdev *vdev, unsigned int id, s64 target,
 }
 
 /**
- * vdev_fault_latency() - how long something slow takes
- * @mean_us: roughly the mean; more is not the fault's, but the caller's mistake
+ * vdev_fault_latency() - random duration of something slow
+ * @mean_us: roughly the mean; capped at one second
  *
- * Half to one and a half of it, one time in a hundred ten times that.
+ * Returns 0.5 to 1.5 times the mean, and ten times that in one of a hundred
+ * cases.
  *
  * Context: any.
  * Return: microseconds.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Knobs that make an adapter fail; fault.c has what is done with them. */
+/* Knobs that make an adapter fail; implemented in fault.c. */
 #ifndef VDEV_FAULT_H
 #define VDEV_FAULT_H
 
@@ -9,7 +9,7 @@
 
 struct vdev;
 
-/* Knobs of all adapters; a family's follow. */
+/* Common knobs of all adapters; those of a family follow. */
 enum vdev_fault_id {
 	VDEV_FAULT_IRQ_LOST,
 	VDEV_FAULT_IRQ_SPURIOUS,
@@ -23,9 +23,9 @@ enum vdev_fault_id {
 #define VDEV_MAX_FAULTS		64
 
 /**
- * struct vdev_knob - what a knob is called and does
+ * struct vdev_knob - name and description of a knob
  * @name: up to 19 characters
- * @about: for the user
+ * @about: description for the user
  */
 struct vdev_knob {
 	const char *name;
@@ -36,11 +36,11 @@ struct vdev_knob {
  * struct vdev_fault - one knob's setting
  * @vdev:        whose
  * @lock:        guards the rest
- * @count:       how many more times it strikes; -1 for ever
+ * @count:       how many more times it strikes; -1: unlimited
  * @probability: percent
  * @target:      what it applies to, -1 for anything
  * @arg:         meaning depends on the knob
- * @hits:        how often it struck
+ * @hits:        how often it has struck
  */
 struct vdev_fault {
 	struct config_group group;

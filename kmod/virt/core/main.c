@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Virtual adapters, made through configfs: see configfs.c.
- */
+/* Virtual adapters, created through configfs: see configfs.c. */
 #include <linux/module.h>
 
 #include "eadm_version.h"
@@ -20,7 +18,7 @@ static int __init vdev_init(void)
 	return ret;
 }
 
-/* Adapters hold a reference on the module: none is left here. */
+/* Adapters hold a reference to the module, so none is left here. */
 static void __exit vdev_exit(void)
 {
 	vdev_configfs_exit();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Life and death of the device behind the function, whatever its family: a pass
- * looks at everything once and lets each part do what there is to do.
+ * Life and death of the device behind the function, for any family: a pass
+ * polls everything once and lets each part do its pending work.
  */
 #include "vdev.h"
 
 /**
- * vdev_reset() - the device forgets its driver
+ * vdev_reset() - make the device forget its driver
  * @vdev: adapter
  *
- * No memory of the driver's is touched any more. Also what a family calls when
- * a register asks for it.
+ * The driver's memory is not accessed any more. Also called by families when a
+ * register requests a reset.
  *
  * Context: may sleep, the model's turn.
  */
@@ -45,7 +45,7 @@ static void die(struct vdev *vdev, ktime_t until)
 }
 
 /**
- * vdev_kill() - the function vanishes without notice
+ * vdev_kill() - make the function disappear without notice
  * @vdev: adapter
  *
  * Context: may sleep.
@@ -74,7 +74,7 @@ static bool poll_faults(struct vdev *vdev)
 
 	if (vdev->state == VDEV_GONE) {
 		if (ktime_before(ktime_get(), vdev->gone_until)) {
-			/* What a driver wrote must not be read back. */
+			/* The driver must not be able to read back what it wrote. */
 			vdev_window_ones(vdev, false);
 			return true;
 		}
@@ -96,7 +96,7 @@ static bool poll_faults(struct vdev *vdev)
 }
 
 /**
- * vdev_pass() - look at everything once
+ * vdev_pass() - poll everything once
  * @vdev: adapter
  *
  * Context: may sleep, the model's turn.
@@ -109,7 +109,7 @@ bool vdev_pass(struct vdev *vdev)
 
 	if (READ_ONCE(vdev->in_reset)) {
 		power_on(vdev);
-		/* What config space says from now on comes after it. */
+		/* Later reads of config space are ordered after the reset. */
 		smp_store_release(&vdev->in_reset, false);
 	}
 	if (poll_faults(vdev))
@@ -121,10 +121,10 @@ bool vdev_pass(struct vdev *vdev)
 }
 
 /**
- * vdev_pass_atomic() - do what can be done without sleeping and cannot wait
+ * vdev_pass_atomic() - do urgent work that does not sleep
  * @vdev: adapter
  *
- * Knobs of the device and a function level reset wait for a thread.
+ * Knobs of the device and a function level reset are left to a thread.
  *
  * Context: hard interrupt, the model's turn.
  */
@@ -144,17 +144,17 @@ void vdev_pass_atomic(struct vdev *vdev)
 void vdev_lock(struct vdev *vdev)
 {
 	mutex_lock(&vdev->lock);
-	/* An interrupt on another CPU, which does not take long. */
+	/* Waits for an interrupt on another CPU, which is short. */
 	while (test_and_set_bit_lock(0, &vdev->turn))
 		cpu_relax();
 }
 
 /**
- * vdev_trylock() - take the model's turn if nobody else has it
+ * vdev_trylock() - take the model's turn if it is free
  * @vdev: adapter
  *
  * Context: process.
- * Return: whether it is the caller's.
+ * Return: whether the caller has it now.
  */
 bool vdev_trylock(struct vdev *vdev)
 {
@@ -176,8 +176,8 @@ void vdev_unlock(struct vdev *vdev)
 }
 
 /**
- * vdev_setup() - once in an adapter's life
- * @vdev: adapter, zeroed but for its family
+ * vdev_setup() - initialise, once per adapter
+ * @vdev: adapter, zeroed except for its family
  *
  * Context: may sleep.
  */
@@ -194,8 +194,8 @@ void vdev_setup(struct vdev *vdev)
 }
 
 /**
- * vdev_power_on() - begin a device's life
- * @vdev: adapter with window and interrupt domain, whose threads do not run
+ * vdev_power_on() - power on a device
+ * @vdev: adapter with window and interrupt domain, whose threads do not run yet
  *
  * Context: may sleep.
  */
@@ -206,7 +206,7 @@ void vdev_power_on(struct vdev *vdev)
 }
 
 /**
- * vdev_power_off() - end it
+ * vdev_power_off() - power off a device
  * @vdev: adapter that is off its bus, whose threads do not run any more
  *
  * Context: may sleep.

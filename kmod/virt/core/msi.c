@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: an MSI-X domain without a parent, whose vectors are raised by
- * the model instead of a memory write.
+ * Interrupts: an MSI-X domain without a parent, whose vectors are raised by the
+ * model instead of by a memory write.
  *
  * A handler has to run in interrupt context on the CPU that the vector is bound
  * to, so delivery is by a cross-call, or by irq_work on the CPU itself.
@@ -18,12 +18,12 @@
 
 static void irq_ack(struct irq_data *data)
 {
-	/* handle_edge_irq() calls this without asking. */
+	/* Empty, but handle_edge_irq() calls it unconditionally. */
 }
 
 static void irq_compose(struct irq_data *data, struct msi_msg *msg)
 {
-	/* Goes to the MSI-X table, as lspci and others expect; never used. */
+	/* Written to the MSI-X table, as lspci and others expect; never used. */
 	msg->address_hi = 0;
 	msg->address_lo = 0xfee00000;
 	msg->data = data->hwirq;
@@ -89,13 +89,13 @@ static void vector_deliver(struct vdev_vector *vector)
 	if (!virq)
 		return;
 	cpu = get_cpu();
-	/* Freed by RCU, which preemption off holds up. */
+	/* Freed by RCU, so it stays valid while preemption is off. */
 	data = irq_get_irq_data(virq);
 	target = data ? cpumask_first_and(irq_data_get_effective_affinity_mask(data),
 					  cpu_online_mask) : nr_cpu_ids;
 	if (target < nr_cpu_ids && target != cpu)
 		ret = smp_call_function_single_async(target, &vector->csd);
-	/* Busy: the call is on its way and will see what is there now. */
+	/* Busy: a call is already pending and will see the new state. */
 	if (ret && ret != -EBUSY)
 		irq_work_queue(&vector->work);
 	put_cpu();
@@ -135,7 +135,7 @@ bool vdev_msi_poll(struct vdev *vdev)
 	unsigned long flags;
 	unsigned int vec;
 
-	/* To PCI, a message is a write to memory. */
+	/* In PCI, a message is a memory write. */
 	if (!pending || !vdev_is_master(vdev))
 		return false;
 	spin_lock_irqsave(&vdev->msi.lock, flags);
@@ -158,7 +158,7 @@ bool vdev_msi_poll(struct vdev *vdev)
  * @vec: MSI-X vector
  *
  * A masked vector, or one of a function that may not access memory, stays
- * pending until the model finds that changed.
+ * pending until the model finds that this has changed.
  *
  * Context: any, from the model.
  */
@@ -174,7 +174,7 @@ void vdev_msi_raise(struct vdev *vdev, unsigned int vec)
 }
 
 /**
- * vdev_msi_poll_faults() - raise interrupts that nothing has caused
+ * vdev_msi_poll_faults() - raise spurious interrupts
  * @vdev: adapter
  *
  * Context: any, from the model.
@@ -259,7 +259,7 @@ void vdev_msi_exit(struct vdev *vdev)
 
 	irq_domain_remove(vdev->msi.domain.domain);
 	irq_domain_free_fwnode(vdev->msi.fwnode);
-	/* Calls under way still use the vectors. */
+	/* Pending calls still use the vectors. */
 	for (i = 0; i < vdev->vectors; i++)
 		irq_work_sync(&vdev->msi.vector[i].work);
 	on_each_cpu(nothing, NULL, 1);

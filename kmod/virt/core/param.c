@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parameters of an adapter, of all families and of one: what their files have in common. */
+/* Helpers for the parameter files of adapters, common ones and those of families. */
 #include "vdev.h"
 
 /**
- * vdev_of() - the adapter that a folder in configfs is of
+ * vdev_of() - the adapter of a folder in configfs
  * @item: the folder
  */
 struct vdev *vdev_of(struct config_item *item)
@@ -15,7 +15,7 @@ struct vdev *vdev_of(struct config_item *item)
  * vdev_param_set() - set a parameter of an adapter
  * @vdev: adapter
  * @param: where it goes, guarded by @vdev->plug_lock
- * @value: what it is to be
+ * @value: its new value
  * @size: bytes of both
  *
  * Context: may sleep.
@@ -35,15 +35,16 @@ int vdev_param_set(struct vdev *vdev, void *param, const void *value, size_t siz
 }
 
 /**
- * vdev_param_store() - set a parameter of an adapter that is a number
+ * vdev_param_store() - set a numeric parameter of an adapter
  * @vdev: adapter
  * @page: what was written
- * @min: least value
- * @max: greatest value
+ * @min: lowest value
+ * @max: highest value
  * @param: where it goes, guarded by @vdev->plug_lock
  *
  * Context: may sleep.
- * Return: 0, -EBUSY if the adapter is plugged in, or why it is no such value.
+ * Return: 0, -EBUSY if the adapter is plugged in, or the error for an invalid
+ * value.
  */
 int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param)
 {

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which work queues are looked at, and when.
+ * Which work queues are polled, and when.
  *
- * Nothing says that a doorbell was written, so those of all queues that may have
- * work are looked at: the active ones in every pass, the others so that each has
- * its turn within a fixed time, however many there are. A queue goes to the others
- * when it was without work for a while, unless there are so few active ones that it
- * does not matter.
+ * Doorbell writes cannot be noticed, so the doorbells of all queues that may have work
+ * are polled: those of active queues in every pass, those of idle ones so that each is
+ * polled within a fixed time, however many there are. A queue becomes idle when it has
+ * had no work for a while, unless there are so few active ones that it does not matter.
  *
- * A queue that waits for something has work without being busy: the model's thread
- * may sleep between two looks at it.
+ * A queue that waits for something has work without being busy: the model's thread may
+ * sleep between two polls of it.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
 #include "vdev.h"
 
-/* Then commands and everything else have their turn. */
+/* After this time, commands and everything else get their turn. */
 #define PASS_NS		(500 * NSEC_PER_USEC)
 
-/* All others are looked at within this time; the longer when all is quiet. */
+/* All idle queues are polled within this time; the longer one when there is no traffic. */
 #define SWEEP_NS	(8 * NSEC_PER_MSEC)
 #define QUIET_SWEEP_NS	(32 * NSEC_PER_MSEC)
 #define QUIET_MSECS	100
@@ -38,7 +37,7 @@ static void set_active(struct vdev_sched *sched, struct vdev_queue *queue, bool 
 	sched->nr_active += active ? 1 : -1;
 }
 
-/* Puts the one that is next at the end of its list. */
+/* Returns the next queue, and moves it to the end of its list. */
 static struct vdev_queue *next(struct vdev_sched *sched, struct list_head *list)
 {
 	struct vdev_queue *queue;
@@ -97,7 +96,7 @@ static bool serve_some(struct vdev_sched *sched, struct list_head *list, unsigne
 	return progress;
 }
 
-/* How many of the idle ones are due after the time since the last look. */
+/* How many idle queues are due, by the time since the last poll. */
 static unsigned int due(struct vdev_sched *sched, u64 now)
 {
 	bool quiet = time_after(jiffies, READ_ONCE(sched->last_work) +
@@ -120,13 +119,13 @@ static unsigned int due(struct vdev_sched *sched, u64 now)
 }
 
 /**
- * vdev_queue_poll() - look for doorbells and do the work
- * @vdev: adapter; without queues unless it runs
- * @serve: looks at a queue and does some of its work; returns whether there was
- *	   progress. May be called for one queue by several threads at once
+ * vdev_queue_poll() - poll doorbells and do the work
+ * @vdev: adapter; has no queues unless it runs
+ * @serve: polls a queue and does some of its work; returns whether there was progress.
+ *	May be called for the same queue by several threads at once
  *
- * Context: may sleep if @serve does. May be called by several threads; none of the
- * queues goes meanwhile, which is the family's to see to.
+ * Context: may sleep if @serve does. May be called by several threads; the family has to
+ * make sure that no queue is removed meanwhile.
  * Return: whether there was something to do.
  */
 bool vdev_queue_poll(struct vdev *vdev, vdev_queue_fn *serve)
@@ -145,7 +144,7 @@ bool vdev_queue_poll(struct vdev *vdev, vdev_queue_fn *serve)
 }
 
 /**
- * vdev_queue_init() - before anything else is done with a queue
+ * vdev_queue_init() - initialise a queue, before any other use
  * @queue: queue
  */
 void vdev_queue_init(struct vdev_queue *queue)
@@ -154,9 +153,9 @@ void vdev_queue_init(struct vdev_queue *queue)
 }
 
 /**
- * vdev_queue_watch() - look at a queue's doorbells from now on
+ * vdev_queue_watch() - start polling a queue's doorbells
  * @vdev: its adapter
- * @queue: queue, may be looked at already
+ * @queue: queue; may already be polled
  *
  * Context: any but interrupts.
  */
@@ -175,9 +174,9 @@ void vdev_queue_watch(struct vdev *vdev, struct vdev_queue *queue)
 }
 
 /**
- * vdev_queue_unwatch() - do not look any more
+ * vdev_queue_unwatch() - stop polling
  * @vdev: its adapter
- * @queue: queue that goes
+ * @queue: queue that is being removed
  *
  * Context: any but interrupts; vdev_queue_poll() is not running.
  */
@@ -197,7 +196,7 @@ void vdev_queue_unwatch(struct vdev *vdev, struct vdev_queue *queue)
 }
 
 /**
- * vdev_queue_setup() - once in an adapter's life
+ * vdev_queue_setup() - initialise, once per adapter
  * @vdev: adapter
  */
 void vdev_queue_setup(struct vdev *vdev)

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Virtual PCI adapters: functions made of memory, and what all models of devices
- * behind them share. Nothing here knows a driver, or a family of devices: a
- * driver meets the model at PCI, a model meets this at struct vdev_family.
+ * Virtual PCI adapters: functions made of memory, and the common part of all models of
+ * devices behind them. Nothing here depends on a driver, or on a family of devices: a
+ * driver sees the model through PCI, a model uses this through struct vdev_family.
  *
- * MMIO cannot be trapped, so BARs are memory that threads look at. An idle
- * adapter reads nothing but its own BARs, never memory that the driver may have
- * freed.
+ * MMIO cannot be trapped, so BARs are memory that threads poll. An idle adapter reads
+ * only its own BARs, never memory that the driver may have freed.
  *
- * Who owns what
+ * Ownership
  *   configfs	owns the adapter: the folder's reference keeps struct vdev, in
  *		which the family's own is embedded, alive; the last one frees it.
  *		rmdir unplugs first. Each folder holds a reference on the module.
  *   vdev	owns, from plugging to unplugging: PCI domain, window, interrupt
- *		domain, bus, threads; made in this order, ended in the reverse.
- *		No thread runs, and no config space is reached, beyond that.
- *   family	owns its objects; they end with its reset(), which each life and
- *		death of the device calls. It allocates nothing that outlasts that.
+ *		domain, bus, threads; created in this order, removed in reverse.
+ *		Outside of that, no thread runs and config space is not accessed.
+ *   family	owns its objects; they are freed by its reset(), which is called
+ *		whenever the device comes to life or dies. It allocates nothing that
+ *		outlasts that.
  *
- * Who runs what (struct vdev_family says which function has which context)
+ * Contexts (see struct vdev_family for that of each function)
  *   first thread	a pass: config space, knobs, control(), pass(), interrupts
  *   second thread	serve(), and passes while the first is kept from running
  *   other threads	serve(), while there is work
  *   timer		pass_atomic() in a hard interrupt, where neither runs
  *   config space	any context, under the PCI core's raw spinlock: master_off()
  *   configfs		setup(), may_plug(), plugging and unplugging
- * Whoever passes has the model's turn, see vdev_trylock(): one at a time.
+ * A pass needs the model's turn, see vdev_trylock(): only one runs at a time.
  *
  * Lock order, outermost first:
  *   configfs (subsystem mutex, fragment semaphore)
  *   vdev.plug_lock		plugging, unplugging; adapter parameters
  *   pci_lock_rescan_remove()
  *   vdev.lock			the model: registers, commands; held by its first
- *				thread, or who stands in, for one pass
- *   vdev.turn			the same; an interrupt that stands in has this
- *				only, or goes away, see vdev_trylock()
+ *				thread, or its stand-in, for one pass
+ *   vdev.turn			the same; an interrupt that stands in takes only
+ *				this, or gives up, see vdev_trylock()
  *   the family's locks		in its own order
- *   vdev_sched.lock		which work queues are looked at
+ *   vdev_sched.lock		which work queues are polled
  *   vdev_msi.lock		delivery of interrupts
  *   vdev_fault.lock		one knob
  * The last two are taken in hard interrupts, too, and so may be locks of a family
@@ -45,9 +45,9 @@
  * written under the PCI core's own lock and read with READ_ONCE(); pending
  * vectors are atomic bits.
  *
- * Bus mastering decides whether memory is touched and interrupts are sent, and
- * nothing else: objects and registers stay as they are without it, until what the
- * family calls a reset, or a function level reset.
+ * Bus mastering decides only whether memory is accessed and interrupts are sent:
+ * without it, objects and registers stay as they are, until the family's kind of
+ * reset, or a function level reset.
  */
 #ifndef VDEV_H
 #define VDEV_H
@@ -67,22 +67,23 @@
 
 #include "compat_kernel.h"
 #include "compat_msi.h"
+#include "compat_pci.h"
 #include "fault.h"
 
 #define VDEV_MODULE		"eadm_virt"
 
-/* What one DMA address is good for, whatever the CPU's page size. */
+/* How much memory one DMA address covers, whatever the CPU's page size. */
 #define VDEV_PAGE_SHIFT		12
 #define VDEV_PAGE_SIZE		BIT(VDEV_PAGE_SHIFT)
 
-/* Some firmware uses PCI domains from 0; this range is nobody's. */
+/* Some firmware uses PCI domains from 0; this range is unused. */
 #define VDEV_DOMAIN_FIRST	0xeda0
 #define VDEV_DOMAIN_LAST	0xeddf
 
 /* Offset of the MSI-X capability in config space. */
 #define VDEV_CAP_MSIX		0x40
 
-/* What the pending bits of one word can show. */
+/* The pending bits fit into one word. */
 #define VDEV_MAX_VECTORS	BITS_PER_LONG
 
 struct vdev;
@@ -99,8 +100,8 @@ enum vdev_bar_kind {
  * struct vdev_bar - memory behind a 64-bit BAR
  * @size: bytes, a power of two from 4 KiB on; 0: there is no such BAR
  * @kind: how it is mapped
- * @regs: bytes from its start that drivers read
- * @idle: what each byte is at power-on
+ * @regs: bytes from its start that drivers may read
+ * @idle: value of each byte at power-on
  */
 struct vdev_bar {
 	u32 size;
@@ -111,16 +112,17 @@ struct vdev_bar {
 
 /**
  * struct vdev_function - the PCI function, number 0 of its device
- * @device: and of its subsystem, unless that has one; struct vdev may have another one
+ * @device: device id, also of its subsystem, unless that is set; struct vdev may override
+ *	      it
  * @class: 24 bits
- * @bar: by number; each takes the next one, too. All fit into 4 MiB
- * @msix_bar: which of them has the MSI-X table and the pending bits. From the
- *	      table on, that BAR is of no other use
+ * @bar: by number; each also takes the next one. In total at most 4 MiB
+ * @msix_bar: which BAR has the MSI-X table and the pending bits. From the table on, that
+ *	      BAR has no other contents
  * @msix_table: offset in it
  * @msix_pba: offset in it, behind the table
- * @min_vectors: least that drivers can live with
- * @max_vectors: most, up to VDEV_MAX_VECTORS; the default
- * @flr: function level reset is announced, unless its parameter says otherwise
+ * @min_vectors: lowest number that drivers can work with
+ * @max_vectors: highest number, up to VDEV_MAX_VECTORS; the default
+ * @flr: function level reset is supported by default; its parameter can change that
  */
 struct vdev_function {
 	u16 vendor;
@@ -142,36 +144,37 @@ struct vdev_function {
 enum vdev_why {
 	VDEV_RESET,			/* by the driver, at power-on */
 	VDEV_DEATH,			/* the BARs are about to read as ones */
-	VDEV_UNPLUG,			/* no driver is left */
+	VDEV_UNPLUG,			/* there is no driver any more */
 };
 
 /**
  * struct vdev_family - adapters of one kind
- * @name: of its folder in configfs, up to 19 characters
- * @size: of the struct that begins with struct vdev
- * @function: what PCI sees
- * @attrs: files in the adapter's folder besides those of all, up to NULL
- * @knobs: besides those of all: knob VDEV_FAULT_COMMON is the first
- * @nr_knobs: of them
- * @setup: once in an adapter's life, sets locks and parameters; may sleep
+ * @name: name of its folder in configfs, up to 19 characters
+ * @size: size of the struct that begins with struct vdev
+ * @function: the PCI function
+ * @attrs: additional files in the adapter's folder, NULL terminated
+ * @knobs: additional knobs: knob VDEV_FAULT_COMMON is the first
+ * @nr_knobs: number of @knobs
+ * @setup: called once per adapter, initialises locks and parameters; may sleep
  * @may_plug: 0, or what an adapter lacks; may sleep, @vdev.plug_lock held
  * @power_on: sets the registers, in BARs that hold their idle bytes; the model's
  *	      turn, may sleep
- * @reset: frees all objects and touches no memory of the driver's any more; also
- *	   without a driver, and again. The model's turn, may sleep
- * @is_reset_asked: does a register hold a request to reset that is not obeyed
- *		    yet? It ends all access to memory at once. Any context
+ * @reset: frees all objects and no longer accesses the driver's memory; also called
+ *	   without a driver, and repeatedly. The model's turn, may sleep
+ * @is_reset_asked: does a register hold a request to reset that is not done yet? It
+ *		    ends all access to memory at once. Any context
  * @master_off: bus mastering has ended, and with it all access to memory; in
- *		config space's context, so it sleeps neither nor waits. May be NULL
- * @faults: knobs that need no occasion. Also when the device stalls, hangs or is
- *	    not initialised, but not when it is gone; the model's turn, may sleep
- * @control: requests to reset and to start, which a device that hangs obeys, too.
+ *		config space's context, so it must neither sleep nor wait. May be NULL
+ * @faults: injects faults that need no trigger. Also called when the device stalls,
+ *	    hangs or is not initialised, but not when it is gone; the model's turn, may
+ *	    sleep
+ * @control: handles requests to reset and to start, which even a hung device obeys.
  *	     Sets @vdev.state to VDEV_RUNNING; the model's turn, may sleep. Returns
  *	     whether there was something to do
- * @pass: all else that a running device does, serve()'s part included; the
+ * @pass: does everything else for a running device, including what serve() does; the
  *	  model's turn, may sleep. Returns whether there was something to do
- * @pass_atomic: what of that cannot wait, for a device that runs or may be started;
- *		 the model's turn, in a hard interrupt
+ * @pass_atomic: the part of that which cannot wait, for a device that runs or may be
+ *		 started; the model's turn, in a hard interrupt
  * @serve: moves data; may sleep, several threads. Returns whether there was
  *	   something to do
  */
@@ -195,16 +198,16 @@ struct vdev_family {
 	bool (*serve)(struct vdev *vdev);
 };
 
-/* All families of this module up to NULL; outside of this folder. */
+/* All families of this module, NULL terminated; defined outside of this folder. */
 extern const struct vdev_family *const vdev_families[];
 
 /* ---- The adapter -------------------------------------------------------- */
 
 /**
- * struct vdev_buf - driver memory, found once and used in place
+ * struct vdev_buf - driver memory, looked up once and accessed in place
  * @page:   kernel address of each page of VDEV_PAGE_SIZE
  * @npages: entries of @page
- * @off:    where in the first page the buffer begins
+ * @off:    offset of the buffer in the first page
  */
 struct vdev_buf {
 	void **page;
@@ -220,12 +223,12 @@ enum vdev_copy {
 };
 
 /**
- * struct vdev_span - a range of memory that may be used
+ * struct vdev_span - a range of memory that may be accessed
  * @vdev:   whose memory
- * @direct: the memory itself; of the others, only @len matters
- * @translate: makes a DMA address of one in the range, good up to the end of its page
- *	    of VDEV_PAGE_SIZE; NULL: it is one. Any context
- * @region: what that needs, the family's
+ * @direct: the memory itself; then only @len is used of the other members
+ * @translate: translates an address in the range to a DMA address, valid up to the end of
+ *	its page of VDEV_PAGE_SIZE; NULL: it is a DMA address. Any context
+ * @region: argument of @translate, owned by the family
  * @addr:   first byte
  * @len:    bytes, not 0
  */
@@ -253,9 +256,9 @@ struct vdev_vector {
 
 /**
  * struct vdev_msi - interrupts
- * @pending: bit per vector: raised, undelivered
- * @lock: delivery: one call at a time
- * @vector: one for each of the adapter's
+ * @pending: one bit per vector: raised, but not delivered
+ * @lock: serialises delivery
+ * @vector: one for each vector of the adapter
  */
 struct vdev_msi {
 	struct fwnode_handle *fwnode;
@@ -267,19 +270,22 @@ struct vdev_msi {
 };
 
 /**
- * struct vdev_worker - a thread of the model, whose own most of this is
- * @wake: it has a reason to look now
- * @parked: it waits to be roused
- * @looked: when it looked for work
- * @worked: when there was work
- * @busy_since: since when there is work without a break, 0: there is none
- * @no_spin_until: till when that is of no use
+ * struct vdev_worker - a thread of the model, which alone uses most of this
+ * @wake: it has a reason to poll now
+ * @parked: it sleeps until it is woken
+ * @looked: when it last polled for work
+ * @worked: when it last found work
+ * @busy_since: since when it has had work without a break, 0: it has none
+ * @fair: other tasks have waited for its CPU: it has no real-time priority until there is
+ *	a break
+ * @no_spin_until: until when spinning is pointless
  */
 struct vdev_worker {
 	struct vdev *vdev;
 	struct task_struct *thread;
 	bool wake;
 	bool parked;
+	bool fair;
 	u64 looked;			/* all ns */
 	u64 worked;
 	u64 busy_since;
@@ -289,9 +295,9 @@ struct vdev_worker {
 #define VDEV_MAX_WORKERS	4U
 
 /**
- * struct vdev_queue - a work queue whose doorbells may be of interest
- * @link: in one of the lists of vdev_sched, then
- * @active: in which of them
+ * struct vdev_queue - a work queue whose doorbells may have to be polled
+ * @link: in one of the lists of vdev_sched while it is polled
+ * @active: in which of the lists
  * @last_work: jiffies
  */
 struct vdev_queue {
@@ -303,14 +309,14 @@ struct vdev_queue {
 typedef bool vdev_queue_fn(struct vdev_queue *queue);
 
 /**
- * struct vdev_sched - which work queues are looked at, and when
+ * struct vdev_sched - which work queues are polled, and when
  * @lock: guards the rest and the queues
- * @active: those looked at in every pass
+ * @active: queues polled in every pass
  * @idle: the others
  * @nr_active: read without lock as a hint
  * @nr_idle: likewise
- * @swept: when idle ones were looked at, ns
- * @last_work: when there was work, jiffies; without lock
+ * @swept: when idle queues were last polled, ns
+ * @last_work: when there was last work, jiffies; accessed without the lock
  */
 struct vdev_sched {
 	spinlock_t lock;		/* see above */
@@ -326,10 +332,10 @@ enum vdev_state {
 	VDEV_UNPLUGGED,
 	VDEV_POWERED,			/* plugged in, not initialised */
 	VDEV_RUNNING,			/* a driver has started it */
-	VDEV_GONE,			/* died: reads give all ones */
+	VDEV_GONE,			/* died: reads return all ones */
 };
 
-/* Any adapter's thread counts. */
+/* Incremented by threads of any adapter. */
 struct vdev_counters {
 	atomic64_t commands;
 	atomic64_t command_errors;
@@ -342,25 +348,25 @@ struct vdev_counters {
 /**
  * struct vdev - one virtual adapter, of any family
  * @group:     configfs folder, holds the reference that keeps this alive
- * @faults:    its subfolder
- * @fault:     the knobs, those of all adapters first
- * @faults_on: which knobs have a count, so that the others cost next to nothing
+ * @faults:    its subfolder of faults
+ * @fault:     the knobs, common ones first
+ * @faults_on: which knobs have a count, so that the others cost almost nothing
  * @plug_lock: guards @live, @vectors, @flr and the family's parameters
  * @live:      plugged into a bus
- * @device:    on PCI; the family's may_plug() may change it
+ * @device:    PCI device id; the family's may_plug() may change it
  * @bar:       memory behind the BARs, by number
- * @bar_offset: where in @window
+ * @bar_offset: offsets in @window
  * @config:    config space; bytes read with READ_ONCE()
- * @in_reset:  a function level reset is under way; set by config space, ended with
- *	       release semantics by the pass that has done it
+ * @in_reset:  a function level reset is in progress; set by config space, cleared with
+ *	release semantics by the pass that has done it
  * @watch:     stands in for the first thread
- * @dma_users: who touches driver memory just now; see vdev_dma_begin()
- * @lock:      guards what follows and the family's part, unless it says otherwise
- * @turn:      bit 0: the same, among interrupts as well
- * @state:     read without lock for display, and as a hint
- * @iommu:     what translates the function's addresses, while a driver is there
- * @stall_until: nothing is done till then
- * @hung:      nothing is done until a reset
+ * @dma_users: number of current accesses to driver memory; see vdev_dma_begin()
+ * @lock:      guards what follows and the family's part, unless stated otherwise
+ * @turn:      bit 0: the same, also against interrupts
+ * @state:     read without the lock for display, and as a hint
+ * @iommu:     translates the function's addresses, while it has a driver
+ * @stall_until: the device does nothing until then
+ * @hung:      the device does nothing until a reset
  */
 struct vdev {
 	const struct vdev_family *family;
@@ -379,11 +385,12 @@ struct vdev {
 	/* PCI */
 	int domain;
 	unsigned int window_order;
-	struct page *window;
+	phys_addr_t window;
+	void *window_virt;
 	struct resource *window_origin;
 	void *bar[PCI_STD_NUM_BARS];
 	u32 bar_offset[PCI_STD_NUM_BARS];
-	struct pci_sysdata sysdata;
+	struct compat_sysdata sysdata;
 	struct resource busn;
 	struct resource mem;
 	struct pci_bus *bus;
@@ -398,7 +405,7 @@ struct vdev {
 	struct vdev_sched sched;
 	atomic_t dma_users;
 
-	struct mutex lock;		/* the model, among threads */
+	struct mutex lock;		/* the model, against threads */
 	unsigned long turn;		/* and interrupts */
 	enum vdev_state state;
 	struct iommu_domain *iommu;
@@ -441,7 +448,7 @@ static inline void vdev_write64(const struct vdev *vdev, u8 bar, u32 reg, u64 va
 	WRITE_ONCE(*(__le64 *)(vdev->bar[bar] + reg), cpu_to_le64(val));
 }
 
-/* Takes what a register holds: a later value is seen again even if it is equal. */
+/* Takes the value of a register, so that a later write of the same value is noticed, too. */
 static inline u32 vdev_take32(const struct vdev *vdev, u8 bar, u32 reg)
 {
 	if (!vdev_read32(vdev, bar, reg))
@@ -456,7 +463,7 @@ static inline u64 vdev_take64(const struct vdev *vdev, u8 bar, u32 reg)
 	return le64_to_cpu((__force __le64)xchg((u64 *)(vdev->bar[bar] + reg), 0));
 }
 
-/* Takes one value, unless a later one is there. */
+/* Takes a given value, unless the register has changed meanwhile. */
 static inline void vdev_cmpxchg64(const struct vdev *vdev, u8 bar, u32 reg, u64 old, u64 val)
 {
 	cmpxchg64((u64 *)(vdev->bar[bar] + reg), (__force u64)cpu_to_le64(old),
@@ -476,6 +483,10 @@ void vdev_window_free(struct vdev *vdev);
 void vdev_window_idle(struct vdev *vdev);
 void vdev_window_ones(struct vdev *vdev, bool all);
 phys_addr_t vdev_window_phys(const struct vdev *vdev, u8 bar);
+
+/* carve.c or aside.c, for window.c */
+int vdev_memory_get(struct vdev *vdev);
+void vdev_memory_put(struct vdev *vdev);
 
 /* bus.c */
 int vdev_bus_init(void);
@@ -511,7 +522,7 @@ void vdev_buf_unmap(struct vdev_buf *buf);
 /**
  * vdev_buf_at() - address of a byte of driver memory
  * @buf: the buffer
- * @off: offset in it; what is accessed there must not cross a 4 KiB page
+ * @off: offset in it; the access must not cross a 4 KiB page
  */
 static inline void *vdev_buf_at(const struct vdev_buf *buf, u64 off)
 {
@@ -554,7 +565,7 @@ void vdev_fault_exit(struct vdev *vdev);
 bool vdev_fault_strike(struct vdev *vdev, unsigned int id, s64 target, u64 *arg);
 u64 vdev_fault_latency(u64 mean_us);
 
-/* Has any knob a count? */
+/* Does any knob have a count? */
 static inline bool vdev_fault_any_is_on(const struct vdev *vdev)
 {
 	return unlikely(!bitmap_empty(vdev->faults_on, VDEV_MAX_FAULTS));
@@ -570,11 +581,11 @@ static inline bool vdev_fault_is_on(const struct vdev *vdev, unsigned int id)
  * vdev_fault_hit() - does a fault strike here and now?
  * @vdev: adapter
  * @id: the knob
- * @target: what it would strike, compared with the knob's target
+ * @target: what it would affect, compared with the knob's target
  * @arg: gets the knob's argument, may be NULL
  *
  * Context: any.
- * Return: whether the caller has to do damage.
+ * Return: whether the caller has to inject the fault.
  */
 static inline bool vdev_fault_hit(struct vdev *vdev, unsigned int id, s64 target, u64 *arg)
 {
@@ -591,8 +602,8 @@ int vdev_param_set(struct vdev *vdev, void *param, const void *value, size_t siz
 int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param);
 
 /*
- * A file of a family's adapter with a number in u32 @_name of its params.
- * to_adapter() gives the adapter, with members vdev and params, of its folder.
+ * A file of a family's adapter for the number in u32 @_name of its params.
+ * to_adapter() returns the adapter, with members vdev and params, of a folder.
  */
 #define VDEV_PARAM(_name, _fmt, _min, _max) \
 static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \

@@ -1,179 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory behind an adapter's BARs.
- *
- * A driver requests its BARs from iomem_resource, where all memory is a busy
- * "System RAM" entry. So the pages are cut out of that entry: it keeps the part
- * below, a new entry (a piece) takes the part above. Freeing closes the hole
- * again, in whatever order adapters go.
+ * The window of an adapter: the memory behind its BARs, which carve.c or
+ * aside.c provides.
  */
-#include <linux/ioport.h>
 #include <linux/mm.h>
-#include <linux/set_memory.h>
-#include <linux/slab.h>
+#include <linux/sizes.h>
 
 #include "vdev.h"
 
-/*
- * Entry that we add to the memory map. Each hole brings one along: cutting
- * may need it for the part above, closing for the hole itself.
- */
-struct vdev_piece {
-	struct list_head link;
-	struct resource res;
-	struct resource *origin;	/* the firmware's entry it belongs to */
-};
-
-/* Guards the lists and our changes of iomem_resource. */
-static DEFINE_MUTEX(map_lock);
-static LIST_HEAD(used);		/* in the map */
-static LIST_HEAD(spare);
-
-static struct vdev_piece *piece_of(struct resource *res)
-{
-	struct vdev_piece *piece;
-
-	list_for_each_entry(piece, &used, link)
-		if (&piece->res == res)
-			return piece;
-	return NULL;
-}
-
-static struct resource *origin_of(struct resource *res)
-{
-	struct vdev_piece *piece = piece_of(res);
-
-	return piece ? piece->origin : res;
-}
-
-static int piece_insert(struct resource *origin, resource_size_t start,
-			resource_size_t end)
-{
-	struct vdev_piece *piece;
-	int ret;
-
-	piece = list_first_entry(&spare, struct vdev_piece, link);
-	piece->origin = origin;
-	piece->res = (struct resource) {
-		.start = start,
-		.end = end,
-		.name = origin->name,
-		.flags = origin->flags,
-		.desc = origin->desc,
-	};
-	ret = insert_resource(&iomem_resource, &piece->res);
-	if (!ret)
-		list_move(&piece->link, &used);
-	return ret;
-}
-
-static void piece_remove(struct vdev_piece *piece)
-{
-	remove_resource(&piece->res);
-	list_move(&piece->link, &spare);
-}
-
-/*
- * Gives @res another range. With children outside of the new range it has to
- * be taken out, which hands the children to the parent, and put back, which
- * takes those inside the new range again.
- */
-static int resize(struct resource *res, resource_size_t start,
-		  resource_size_t end)
-{
-	int ret;
-
-	if (!adjust_resource(res, start, end - start + 1))
-		return 0;
-	ret = remove_resource(res);
-	if (ret)
-		return ret;
-	/* Removal leaves the links behind; they would corrupt the tree. */
-	res->child = NULL;
-	res->sibling = NULL;
-	res->start = start;
-	res->end = end;
-	return insert_resource(&iomem_resource, res);
-}
-
-/* Takes a range out of the memory map; returns the entry it belonged to. */
-static struct resource *cut(resource_size_t start, resource_size_t end)
-{
-	struct resource *res, *origin;
-	resource_size_t top;
-	int ret;
-
-	for (res = iomem_resource.child; res; res = res->sibling)
-		if (res->start <= start && end <= res->end)
-			break;
-	if (!res || (res->flags & IORESOURCE_SYSTEM_RAM) != IORESOURCE_SYSTEM_RAM)
-		return ERR_PTR(-ENXIO);
-	origin = origin_of(res);
-	top = res->end;
-	if (res->start == start && top == end) {
-		/* The firmware's own entry cannot vanish. */
-		if (res == origin)
-			return ERR_PTR(-ENOSPC);
-		piece_remove(piece_of(res));
-		return origin;
-	}
-	if (res->start == start) {
-		ret = resize(res, end + 1, top);
-		return ret ? ERR_PTR(ret) : origin;
-	}
-	ret = resize(res, res->start, start - 1);
-	if (!ret && top > end) {
-		ret = piece_insert(origin, end + 1, top);
-		if (ret)
-			WARN_ON(resize(res, res->start, top));
-	}
-	return ret ? ERR_PTR(ret) : origin;
-}
-
-/* Closes a hole: the entries beside it that were one become one again. */
-static int mend(struct resource *origin, resource_size_t start,
-		resource_size_t end)
-{
-	struct resource *res, *below = NULL, *above = NULL;
-
-	for (res = iomem_resource.child; res; res = res->sibling) {
-		if (origin_of(res) != origin)
-			continue;
-		if (res->end + 1 == start)
-			below = res;
-		if (res->start == end + 1)
-			above = res;
-	}
-	/* The firmware's own entry is the one that stays. */
-	if (below && above && above == origin) {
-		start = below->start;
-		piece_remove(piece_of(below));
-		return resize(above, start, above->end);
-	}
-	if (below && above) {
-		end = above->end;
-		piece_remove(piece_of(above));
-	}
-	if (below)
-		return resize(below, below->start, end);
-	if (above)
-		return resize(above, start, above->end);
-	return piece_insert(origin, start, end);
-}
-
-static void set_reserved(struct vdev *vdev, bool reserved)
-{
-	unsigned int i;
-
-	for (i = 0; i < BIT(vdev->window_order); i++) {
-		if (reserved)
-			SetPageReserved(vdev->window + i);
-		else
-			ClearPageReserved(vdev->window + i);
-	}
-}
-
-/* Each BAR is aligned to its size if the larger ones come first. */
+/* Each BAR is aligned to its size, as the larger ones come first. */
 static void arrange(struct vdev *vdev)
 {
 	const struct vdev_bar *bar = vdev->family->function->bar;
@@ -191,45 +26,24 @@ static void arrange(struct vdev *vdev)
 	vdev->window_order = get_order(end);
 }
 
-/* The same memory type as a driver's mapping of the BARs, or as RAM again. */
-static void set_types(struct vdev *vdev, bool in_use)
-{
-	const struct vdev_bar *bar = vdev->family->function->bar;
-	int i;
-
-	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
-		unsigned long addr = (unsigned long)vdev->bar[i];
-		int pages = bar[i].size >> PAGE_SHIFT;
-
-		if (!bar[i].size)
-			continue;
-		if (!in_use)
-			set_memory_wb(addr, pages);
-		else if (bar[i].kind == VDEV_BAR_MEMORY)
-			set_memory_wc(addr, pages);
-		else
-			set_memory_uc(addr, pages);
-	}
-}
-
 /**
- * vdev_window_phys() - where a BAR is
+ * vdev_window_phys() - physical address of a BAR
  * @vdev: adapter with window
  * @bar: its number
  */
 phys_addr_t vdev_window_phys(const struct vdev *vdev, u8 bar)
 {
-	return page_to_phys(vdev->window) + vdev->bar_offset[bar];
+	return vdev->window + vdev->bar_offset[bar];
 }
 
-/* Of a BAR without the MSI-X table, which the PCI core looks after. */
+/* Size of a BAR without the MSI-X table, which the PCI core handles. */
 static u32 plain_size(const struct vdev_function *fn, int bar)
 {
 	return bar == fn->msix_bar ? fn->msix_table : fn->bar[bar].size;
 }
 
 /**
- * vdev_window_idle() - BARs as at power-on
+ * vdev_window_idle() - set the BARs to their values at power-on
  * @vdev: adapter with window
  *
  * Context: the model's turn.
@@ -245,9 +59,9 @@ void vdev_window_idle(struct vdev *vdev)
 }
 
 /**
- * vdev_window_ones() - BARs as of a function that is gone
+ * vdev_window_ones() - make the BARs read like those of a function that is gone
  * @vdev: adapter with window
- * @all: not only what drivers read
+ * @all: not only the part that drivers read
  *
  * Context: the model's turn.
  */
@@ -261,23 +75,6 @@ void vdev_window_ones(struct vdev *vdev, bool all)
 			memset(vdev->bar[i], 0xff, all ? plain_size(fn, i) : fn->bar[i].regs);
 }
 
-static int cut_out(struct vdev *vdev, struct vdev_piece *piece)
-{
-	phys_addr_t start = page_to_phys(vdev->window);
-	struct resource *origin;
-
-	mutex_lock(&map_lock);
-	list_add(&piece->link, &spare);
-	origin = cut(start, start + (PAGE_SIZE << vdev->window_order) - 1);
-	if (IS_ERR(origin))
-		list_del(&piece->link);
-	mutex_unlock(&map_lock);
-	if (IS_ERR(origin))
-		return PTR_ERR(origin);
-	vdev->window_origin = origin;
-	return 0;
-}
-
 /**
  * vdev_window_alloc() - get the memory behind the BARs
  * @vdev: adapter; its @bar points to zeroed memory afterwards
@@ -288,30 +85,15 @@ static int cut_out(struct vdev *vdev, struct vdev_piece *piece)
 int vdev_window_alloc(struct vdev *vdev)
 {
 	const struct vdev_bar *bar = vdev->family->function->bar;
-	struct vdev_piece *piece;
 	int i, ret;
 
 	arrange(vdev);
-	piece = kzalloc(sizeof(*piece), GFP_KERNEL);
-	if (!piece)
-		return -ENOMEM;
-	vdev->window = alloc_pages(GFP_KERNEL | __GFP_ZERO, vdev->window_order);
-	if (!vdev->window) {
-		kfree(piece);
-		return -ENOMEM;
-	}
-	ret = cut_out(vdev, piece);
-	if (ret) {
-		kfree(piece);
-		__free_pages(vdev->window, vdev->window_order);
-		vdev->window = NULL;
+	ret = vdev_memory_get(vdev);
+	if (ret)
 		return ret;
-	}
-	set_reserved(vdev, true);
 	for (i = 0; i < PCI_STD_NUM_BARS; i++)
 		if (bar[i].size)
-			vdev->bar[i] = page_address(vdev->window) + vdev->bar_offset[i];
-	set_types(vdev, true);
+			vdev->bar[i] = vdev->window_virt + vdev->bar_offset[i];
 	return 0;
 }
 
@@ -323,24 +105,6 @@ int vdev_window_alloc(struct vdev *vdev)
  */
 void vdev_window_free(struct vdev *vdev)
 {
-	phys_addr_t start = page_to_phys(vdev->window);
-	struct vdev_piece *piece;
-	int ret;
-
-	set_types(vdev, false);
-	set_reserved(vdev, false);
-
-	mutex_lock(&map_lock);
-	ret = mend(vdev->window_origin, start, start + (PAGE_SIZE << vdev->window_order) - 1);
-	if (ret)
-		pr_err(VDEV_MODULE ": memory map not restored at %pa: %d\n",
-		       &start, ret);
-	piece = list_first_entry_or_null(&spare, struct vdev_piece, link);
-	if (piece)
-		list_del(&piece->link);
-	mutex_unlock(&map_lock);
-	kfree(piece);
-	__free_pages(vdev->window, vdev->window_order);
-	vdev->window = NULL;
+	vdev_memory_put(vdev);
 	memset(vdev->bar, 0, sizeof(vdev->bar));
 }

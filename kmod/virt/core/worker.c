@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The model's threads, and how often they look.
+ * The model's threads, and how often they poll.
  *
- * The first one of an adapter does everything; the others, one for each CPU
- * up to a limit, move data, while there is something to move. Drivers may wait
- * for an answer without letting anything else run on their CPU, which
- * may be the first one's: then the second one does everything. Where there is
- * none, with one CPU, or where its CPU is occupied in the same way, a timer's
- * hard interrupt does what can be done without sleeping: a driver that spins
- * with interrupts off, or for what takes more than that, cannot be served.
+ * The first one of an adapter does everything; the others, one for each CPU up to a
+ * limit, move data, while there is something to move. A driver may wait for an answer
+ * without letting anything else run on its CPU, which may be the first thread's: then the
+ * second one does everything. If there is none, with one CPU, or if its CPU is blocked in
+ * the same way, a timer's hard interrupt does what can be done without sleeping: a driver
+ * that spins with interrupts off, or for something that has to sleep, cannot be served.
  *
- * A thread looks at once while there is work, then less and less. Who waits for
- * the device often does so by spinning, and would keep the model off its CPU
- * for a whole time slice: the threads have real-time priority, so they have to
- * leave time to others by themselves. They spin only where nobody else wants
- * the CPU, neither here nor, as far as they can tell, on the host: if a pause
- * instruction takes long, a hypervisor or emulator gave the time to someone
- * else. Otherwise they sleep, longer and longer. The longest sleep is on the
- * timer wheel, whose ticks all idle adapters share.
+ * A thread polls continuously while there is work, then less and less often. Tasks that
+ * wait for the device often spin, and would keep the model off the CPU for a whole time
+ * slice. So the threads have real-time priority, and thus have to yield time to others by
+ * themselves. They spin only where no other task wants the CPU, neither here nor, as far
+ * as they can detect, on the host: if a pause instruction takes long, a hypervisor or
+ * emulator gave the time to another task. Otherwise they sleep, for increasing times. The
+ * longest sleep uses the timer wheel, whose ticks all idle adapters share.
+ *
+ * Steady traffic would leave other tasks almost no time, as breaks are measured by a
+ * clock that continues while an emulator runs another CPU. So while tasks wait for the
+ * CPU of a thread that has been busy for long, the thread competes with them as a normal
+ * task.
  */
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
@@ -26,9 +29,11 @@
 
 #include "vdev.h"
 
-/* Without a break, which is long enough not to be throttled (5 %). */
+/* Longest time without a break; breaks are long enough to avoid throttling (5 %). */
 #define BUSY_MAX_NS		(4 * NSEC_PER_MSEC)
 #define BREAK_NS		(400 * NSEC_PER_USEC)
+/* This long without work counts as a break, too; shorter gaps may be between two messages. */
+#define BREAK_IDLE_NS		NSEC_PER_MSEC
 
 #define SPIN_NS			(200 * NSEC_PER_USEC)
 /* Longer than a driver takes from one command to the next under an emulator. */
@@ -40,12 +45,12 @@
 /* A sleep is this fraction of the idle time so far. */
 #define SLEEP_SHARE		8
 
-/* After this time without work only the first thread looks. */
+/* After this time without work only the first thread polls. */
 #define PARK_NS			(20 * NSEC_PER_MSEC)
 
-/* The first thread is kept from looking: beyond its longest sleep and a tick. */
+/* The first thread is considered blocked: more than its longest sleep and a tick. */
 #define LATE_NS			(4 * SLEEP_MAX_NS)
-/* How often the timer does its work, then. */
+/* How often the timer does its work in that case. */
 #define STAND_IN_NS		NSEC_PER_MSEC
 
 static bool is_first(const struct vdev_worker *w)
@@ -53,7 +58,7 @@ static bool is_first(const struct vdev_worker *w)
 	return w == w->vdev->worker;
 }
 
-/* Has not looked for so long: ns, up to LATE_NS. */
+/* How long the first thread has not polled: ns, up to LATE_NS. */
 static u64 lateness(const struct vdev *vdev)
 {
 	u64 looked = READ_ONCE(vdev->worker[0].looked);
@@ -66,7 +71,7 @@ static enum hrtimer_restart watch(struct hrtimer *timer)
 	struct vdev *vdev = container_of(timer, struct vdev, watch);
 	u64 late = lateness(vdev);
 
-	/* On this CPU, somebody may have been interrupted during his turn. */
+	/* This may have interrupted the holder of the turn on this CPU. */
 	if (late == LATE_NS && !test_and_set_bit_lock(0, &vdev->turn)) {
 		vdev_pass_atomic(vdev);
 		clear_bit_unlock(0, &vdev->turn);
@@ -75,7 +80,7 @@ static enum hrtimer_restart watch(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* While the thread is idle, the timer does not fire, and is seldom set. */
+/* While the thread is idle, the timer does not fire, and is rarely restarted. */
 static void sleep_long(struct vdev_worker *w)
 {
 	if (is_first(w) && hrtimer_get_remaining(&w->vdev->watch) < LATE_NS)
@@ -100,19 +105,35 @@ static void sleep(struct vdev_worker *w, u64 ns)
 	WRITE_ONCE(w->wake, false);
 }
 
+static void be_fair(struct vdev_worker *w, bool fair)
+{
+	if (w->fair == fair)
+		return;
+	w->fair = fair;
+	if (fair)
+		sched_set_normal(current, 0);
+	else
+		sched_set_fifo_low(current);
+}
+
 static void after_work(struct vdev_worker *w)
 {
 	w->worked = ktime_get_ns();
 	WRITE_ONCE(w->looked, w->worked);
 	if (!w->busy_since) {
 		w->busy_since = w->worked;
-	} else if (w->worked - w->busy_since > BUSY_MAX_NS) {
-		sleep(w, BREAK_NS);
-		w->busy_since = 0;
+	} else if (w->worked - w->busy_since > BUSY_MAX_NS && !w->fair) {
+		if (single_task_running()) {
+			sleep(w, BREAK_NS);
+			w->busy_since = 0;
+		} else {
+			be_fair(w, true);
+		}
 	}
+	cond_resched();
 }
 
-/* Returns for how long there has been no work. */
+/* Returns how long there has been no work. */
 static u64 without_work(struct vdev_worker *w)
 {
 	u64 now = ktime_get_ns();
@@ -120,6 +141,10 @@ static u64 without_work(struct vdev_worker *w)
 	u64 relaxed;
 
 	WRITE_ONCE(w->looked, now);
+	if (idle > BREAK_IDLE_NS) {
+		w->busy_since = 0;
+		be_fair(w, false);
+	}
 	if (idle < SPIN_NS && now >= w->no_spin_until &&
 	    single_task_running()) {
 		cpu_relax();
@@ -128,12 +153,11 @@ static u64 without_work(struct vdev_worker *w)
 			w->no_spin_until = now + relaxed + NO_SPIN_NS;
 		return idle;
 	}
-	w->busy_since = 0;
 	sleep(w, clamp_t(u64, idle / SLEEP_SHARE, SLEEP_MIN_NS, SLEEP_MAX_NS));
 	return idle;
 }
 
-/* Only by the first thread, which is stopped before the others. */
+/* Called only by the first thread, which is stopped before the others. */
 static void rouse_others(struct vdev *vdev)
 {
 	unsigned int i;
@@ -156,7 +180,10 @@ static int do_everything(void *data)
 		      HRTIMER_MODE_REL_PINNED_HARD);
 	while (!kthread_should_stop()) {
 		busy = false;
-		/* A waiter may be handed the lock, and then be kept from running. */
+		/*
+		 * Only trylock: a waiter might be handed the lock, and then be kept from
+		 * running.
+		 */
 		if (vdev_trylock(w->vdev)) {
 			busy = vdev_pass(w->vdev);
 			vdev_unlock(w->vdev);
@@ -176,7 +203,7 @@ static bool is_second(const struct vdev_worker *w)
 	return w == w->vdev->worker + 1;
 }
 
-/* Returns whether there was work that the first thread did not come to. */
+/* Returns whether there was work that the first thread did not get to. */
 static bool stand_in(struct vdev_worker *w)
 {
 	struct vdev *vdev = w->vdev;
@@ -224,7 +251,7 @@ static int serve(void *data)
 }
 
 /**
- * vdev_worker_wake() - have the model look at its registers now
+ * vdev_worker_wake() - make the model poll its registers now
  * @vdev: adapter
  *
  * Context: any.
@@ -251,7 +278,7 @@ static int start(struct vdev *vdev, unsigned int i)
 				i);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	/* All on one CPU would be of no use to anyone. */
+	/* Spreads the threads over CPUs, as running all on one would be pointless. */
 	kthread_bind(thread, cpumask_local_spread(cpu % num_online_cpus(),
 						  NUMA_NO_NODE));
 	WRITE_ONCE(w->thread, thread);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The ring of asynchronous events, among them signs of life (hw 3.9). */
+/* The ring of asynchronous events, including keep-alives (hw 3.9). */
 #include <linux/log2.h>
 
 #include "efv.h"
@@ -31,7 +31,7 @@ int efv_aenq_init(struct efv_adapter *ad)
 }
 
 /**
- * efv_aenq_exit() - forget the ring
+ * efv_aenq_exit() - release the ring
  * @ad: adapter
  */
 void efv_aenq_exit(struct efv_adapter *ad)
@@ -47,7 +47,7 @@ void efv_aenq_exit(struct efv_adapter *ad)
  * @syndrome: what it is about
  *
  * Context: the model's turn.
- * Return: false if the driver does not want it, or there is no room.
+ * Return: false if the driver has not enabled it, or there is no room.
  */
 bool efv_aenq_post(struct efv_adapter *ad, u16 group, u16 syndrome)
 {
@@ -74,7 +74,7 @@ bool efv_aenq_post(struct efv_adapter *ad, u16 group, u16 syndrome)
 }
 
 /**
- * efv_aenq_poll() - give a sign of life when it is time
+ * efv_aenq_poll() - send a keep-alive when it is due
  * @ad: running adapter
  *
  * Context: the model's turn.

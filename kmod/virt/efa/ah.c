@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands for PDs, UARs and AHs (hw 4.5, 4.10, 10). An AH that is created again is
- * the same one, and ends with its last destruction.
+ * Commands for PDs, UARs and AHs (hw 4.5, 4.10, 10). Creating an AH again returns the
+ * same one, which lives until it has been destroyed as often.
  */
 #include <linux/slab.h>
 
@@ -74,7 +74,7 @@ enum efa_status efv_cmd_dealloc_uar(struct efv_adapter *ad, const void *req, voi
 /**
  * efv_ah_find() - look up an AH
  * @ad: adapter
- * @number: may be anything
+ * @number: any value
  *
  * Context: efv_fabric held.
  * Return: the AH or NULL.
@@ -85,7 +85,7 @@ struct efv_ah *efv_ah_find(struct efv_adapter *ad, u16 number)
 }
 
 /**
- * efv_ah_number() - the AH that a PD has for an address
+ * efv_ah_number() - find the AH of a PD for an address
  * @ad: adapter
  * @pd: protection domain
  * @gid: address

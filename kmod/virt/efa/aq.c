@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Command ring and ring of completions (hw 3): fetches commands, hands them to
+ * Command ring and completion ring (hw 3): fetches commands, dispatches them to
  * their functions and completes them in order.
  */
 #include <linux/crc16.h>
 #include <linux/log2.h>
+#include <linux/random.h>
 
 #include "efv.h"
 
@@ -55,6 +56,7 @@ int efv_aq_init(struct efv_adapter *ad)
 	int ret;
 
 	memset(q, 0, sizeof(*q));
+	q->deaf = EFV_NOT_DEAF;
 	q->depth = FIELD_GET(EFA_AQ_CAPS_DEPTH, caps);
 	if (!is_power_of_2(q->depth) || q->depth > MAX_DEPTH ||
 	    FIELD_GET(EFA_RING_CAPS_DEPTH, cq_caps) != q->depth ||
@@ -77,7 +79,7 @@ int efv_aq_init(struct efv_adapter *ad)
 }
 
 /**
- * efv_aq_exit() - forget the rings
+ * efv_aq_exit() - release the rings
  * @ad: adapter
  *
  * Context: the model's turn.
@@ -107,7 +109,7 @@ static void write_entry(struct efv_adapter *ad, struct efa_acqe *acqe)
 	if (!vdev_dma_begin(&ad->vdev))
 		return;
 	memcpy(to + sizeof(u32), (void *)acqe + sizeof(u32), sizeof(*acqe) - sizeof(u32));
-	/* The phase is in here; pairs with the driver's read. */
+	/* This word contains the phase; pairs with the driver's read. */
 	smp_store_release((u32 *)to, *(u32 *)acqe);
 	vdev_dma_end(&ad->vdev);
 	q->cq_pi++;
@@ -148,6 +150,24 @@ static enum efa_status execute(struct efv_adapter *ad, const struct efa_aqe *aqe
 	return status;
 }
 
+/* Whether a command only asks: garbage in other answers would make up objects. */
+static bool is_query(u8 opcode)
+{
+	return opcode == EFA_CMD_QUERY_QP || opcode == EFA_CMD_GET_FEATURE ||
+	       opcode == EFA_CMD_GET_STATS;
+}
+
+/* Completes a command later; those after it wait, too. */
+static void hold(struct efv_adapter *ad, const struct efa_acqe *acqe, u8 opcode, u64 us)
+{
+	struct efv_aq *q = &ad->aq;
+
+	q->holding = true;
+	q->held_until = ktime_add_us(ktime_get(), us);
+	q->held_opcode = opcode;
+	q->held = *acqe;
+}
+
 static void run(struct efv_adapter *ad, const struct efa_aqe *aqe)
 {
 	u8 opcode = aqe->hdr.opcode;
@@ -164,13 +184,30 @@ static void run(struct efv_adapter *ad, const struct efa_aqe *aqe)
 	else
 		acqe.hdr.status = execute(ad, aqe, &acqe);
 	acqe.hdr.id = aqe->hdr.id & cpu_to_le16(EFA_AQ_ID_CMD_ID);
-	if (efv_fault_hit(ad, EFV_FAULT_CMD_DELAY, opcode, &arg)) {
-		ad->aq.holding = true;
-		ad->aq.held_until = ktime_add_ms(ktime_get(), arg);
-		ad->aq.held = acqe;
+	if (!acqe.hdr.status && is_query(opcode) &&
+	    efv_fault_hit(ad, EFV_FAULT_ANSWER_GARBAGE, opcode, NULL))
+		get_random_bytes(acqe.resp, sizeof(acqe.resp));
+	if (efv_fault_hit(ad, EFV_FAULT_CMD_DELAY, opcode, &arg))
+		hold(ad, &acqe, opcode, arg * USEC_PER_MSEC);
+	else if (efv_fault_hit(ad, EFV_FAULT_CMD_SLOW, opcode, &arg))
+		hold(ad, &acqe, opcode, vdev_fault_latency(arg));
+	else
+		finish(ad, &acqe, opcode);
+}
+
+/* Notes how many commands were posted; an invalid doorbell is ignored. */
+static void read_doorbell(struct efv_adapter *ad)
+{
+	struct efv_aq *q = &ad->aq;
+	u16 pi = efv_reg_read(ad, EFA_REG_AQ_PROD_DB);
+
+	if (pi == q->pi || (u16)(pi - q->ci) > q->depth || pi == q->deaf)
 		return;
-	}
-	finish(ad, &acqe, opcode);
+	q->deaf = EFV_NOT_DEAF;
+	if (efv_fault_hit(ad, EFV_FAULT_CMD_DB_LOST, -1, NULL))
+		q->deaf = pi;
+	else
+		q->pi = pi;
 }
 
 /**
@@ -191,12 +228,10 @@ bool efv_aq_poll(struct efv_adapter *ad)
 		if (ktime_before(ktime_get(), q->held_until))
 			return false;
 		q->holding = false;
-		finish(ad, &q->held, 0);
+		finish(ad, &q->held, q->held_opcode);
 		busy = true;
 	}
-	q->pi = efv_reg_read(ad, EFA_REG_AQ_PROD_DB);
-	if ((u16)(q->pi - q->ci) > q->depth)
-		return busy;
+	read_doorbell(ad);
 	for (n = 0; n < q->depth && q->ci != q->pi && !q->holding; n++) {
 		/* Pairs with the driver's write barrier before its doorbell. */
 		smp_rmb();

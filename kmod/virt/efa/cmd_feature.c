@@ -70,7 +70,7 @@ static void event_queue_attr(struct efv_adapter *ad, void *payload)
 {
 	*(struct efa_event_queue_attr *)payload = (struct efa_event_queue_attr) {
 		.max_eq = cpu_to_le32(efv_max_eq(ad)),
-		/* No CQ has more than one event on its way. */
+		/* A CQ never has more than one event pending. */
 		.max_eq_depth = cpu_to_le32(roundup_pow_of_two(ad->params.max_cq)),
 		.events = cpu_to_le32(EFA_EQ_EVENT_COMPLETION),
 	};
@@ -84,9 +84,17 @@ static void aenq_config(struct efv_adapter *ad, void *payload)
 	config->enabled = cpu_to_le32(ad->aenq.groups);
 }
 
-/* All hints are 0: drivers misread others (hw 5.7). */
+/* 0 by default: drivers misread others (hw 5.7). */
 static void hw_hints(struct efv_adapter *ad, void *payload)
 {
+	const struct efv_params *p = &ad->params;
+
+	*(struct efa_hw_hints *)payload = (struct efa_hw_hints) {
+		.mmio_timeout = cpu_to_le16(p->hint_mmio_timeout),
+		.watchdog = cpu_to_le16(p->hint_watchdog),
+		.cmd_timeout = cpu_to_le16(p->hint_cmd_timeout),
+		.poll_interval = cpu_to_le16(p->hint_poll_interval),
+	};
 }
 
 static void (*const features[])(struct efv_adapter *ad, void *payload) = {
@@ -152,7 +160,7 @@ enum efa_status efv_cmd_get_stats(struct efv_adapter *ad, const void *req, void 
 	struct efa_resp_get_stats *answer = resp;
 	unsigned int i;
 
-	/* Of one queue nothing is counted. */
+	/* There are no statistics of single queues. */
 	if (cmd->type >= EFA_STATS_TYPES || cmd->scope)
 		return EFA_ST_ILLEGAL;
 	for (i = 0; i < EFA_STATS_VALUES; i++)

@@ -2,8 +2,8 @@
 /*
  * Completion queues and their events (hw 8, 9.3).
  *
- * The consumer index of the doorbell may lag behind, so it says nothing about room:
- * processes make CQs as deep as the queues that complete to them.
+ * The consumer index in the doorbell may lag behind, so it is not used to check for room:
+ * processes create CQs as deep as the queues that complete to them.
  */
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -11,7 +11,7 @@
 #include "efv.h"
 
 /**
- * efv_cq_free() - free a CQ that is in no table any more
+ * efv_cq_free() - free a CQ that is no longer in any table
  * @cq: CQ
  *
  * Context: efv_fabric held for writing.
@@ -23,7 +23,7 @@ void efv_cq_free(struct efv_cq *cq)
 	kfree(cq);
 }
 
-/* Sends the event that is due, if one is: see efv.h. */
+/* Sends the event if one is due, see efv.h. */
 static bool evaluate(struct efv_cq *cq)
 {
 	u32 db;
@@ -37,6 +37,11 @@ static bool evaluate(struct efv_cq *cq)
 		return false;
 	cq->sent++;
 	efv_eq_post(cq->ad, cq->eqn, cq->cqn);
+	/* The process counts both, and requests the next one with that number. */
+	if (efv_fault_hit(cq->ad, EFV_FAULT_EQE_DUPLICATE, cq->cqn, NULL)) {
+		cq->sent++;
+		efv_eq_post(cq->ad, cq->eqn, cq->cqn);
+	}
 	return true;
 }
 
@@ -47,6 +52,9 @@ static void damage(struct efv_cq *cq, struct efa_cqe *cqe)
 
 	if (efv_fault_hit(ad, EFV_FAULT_CQE_STATUS, cq->cqn, &arg))
 		cqe->status = arg;
+	if (efv_fault_hit(ad, EFV_FAULT_CQE_OPCODE, cq->cqn, &arg))
+		cqe->flags = (cqe->flags & ~EFA_CQE_OP) |
+			     FIELD_PREP(EFA_CQE_OP, arg & FIELD_MAX(EFA_CQE_OP));
 	if (efv_fault_hit(ad, EFV_FAULT_CQE_QPN, cq->cqn, &arg))
 		cqe->qpn = cpu_to_le16(arg);
 	if (efv_fault_hit(ad, EFV_FAULT_CQE_PHASE, cq->cqn, NULL))
@@ -62,7 +70,7 @@ static void write_entry(struct efv_cq *cq, u16 sub, const struct efa_cqe *from)
 	cqe.flags |= efv_phase(pi, cq->depth);
 	damage(cq, &cqe);
 	memcpy(to + sizeof(u32), (void *)&cqe + sizeof(u32), cq->size - sizeof(u32));
-	/* The phase is in here; pairs with the process's read. */
+	/* This word contains the phase; pairs with the process's read. */
 	smp_store_release((u32 *)to, *(u32 *)&cqe);
 	cq->pi[sub]++;
 	cq->written++;
@@ -71,8 +79,8 @@ static void write_entry(struct efv_cq *cq, u16 sub, const struct efa_cqe *from)
 /**
  * efv_cq_post() - write a completion
  * @cq: CQ
- * @sub: which part of it
- * @cqe: what it says, without the phase
+ * @sub: part of the CQ
+ * @cqe: the completion, without the phase
  *
  * Context: efv_fabric held.
  */
@@ -90,7 +98,10 @@ void efv_cq_post(struct efv_cq *cq, u16 sub, const struct efa_cqe *cqe)
 	write_entry(cq, sub, cqe);
 	if (efv_fault_hit(ad, EFV_FAULT_CQE_DUPLICATE, cq->cqn, NULL))
 		write_entry(cq, sub, cqe);
-	/* Entry first, then the doorbell: the process writes that and looks for entries. */
+	/*
+	 * Write the entry, then read the doorbell: the process writes the doorbell, then reads
+	 * entries.
+	 */
 	smp_mb();
 	evaluate(cq);
 out:
@@ -99,7 +110,7 @@ out:
 }
 
 /**
- * efv_cq_poll() - look for doorbells of CQs with entries
+ * efv_cq_poll() - poll doorbells of CQs with entries
  * @ad: running adapter
  *
  * Context: efv_fabric held for reading.

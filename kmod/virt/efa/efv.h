@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Virtual EFA adapter: the model of the device behind a PCI function that
- * core/vdev.h makes of memory. Nothing here knows a driver; the two meet at PCI.
+ * core/vdev.h makes of memory. Nothing here depends on a driver; the interface is PCI.
  *
- * Nothing traps, so registers and doorbells are levels and counters that are looked
- * at. Three are not, and need care:
- *   MMIO_REG_READ	is taken, then DEV_CTL is looked at, then the answer is
- *			written: also in a hard interrupt, as the driver waits for it
- *			without letting anything else run, and while it asks for a
- *			reset. Whether a reset is asked for or not finished is thus
- *			known before any object is gone: regs.c
- *   EQ_DB		is of all event queues, the last one wins: all of them count as
- *			armed always
- *   doorbell of a CQ	a request for an event may be overwritten by a mere index: an
- *			event is due when the sequence number is that of the events
- *			sent and entries beyond the index exist
+ * Nothing traps, so registers and doorbells are levels and counters that are polled.
+ * Three are not, and need care:
+ *   MMIO_REG_READ	is taken, then DEV_CTL is checked, then the answer is written:
+ *			also in a hard interrupt, as the driver waits for it without
+ *			letting anything else run, and while it requests a reset. So
+ *			whether a reset is requested or in progress is known before
+ *			any object is gone: regs.c
+ *   EQ_DB		is shared by all event queues, the last write wins: so all of
+ *			them always count as armed
+ *   doorbell of a CQ	a request for an event may be overwritten by a plain index: an
+ *			event is due when the sequence number equals the number of
+ *			events sent and there are entries beyond the index
  *
- * A send queue is in BAR 2 and is copied at its doorbell. Each work request has a
- * state of its own: one that waits for a receive or a peer holds up no other one.
+ * A send queue is in BAR 2 and is copied at its doorbell. Each work request has its own
+ * state: one that waits for a receive or a peer does not block the others.
  *
  * Lock order, outermost first, inside that of core/vdev.h:
  *   vdev.lock, vdev.turn	registers, admin queues
- *   efv_fabric			all adapters' objects and who can be reached: changed
+ *   efv_fabric			all adapters' objects and which are reachable: changed
  *				by commands with write access, used by the data path
  *				with read access
- *   efv_qp.sq_lock		a send queue: whoever executes its work requests
- *   efv_qp.rq_lock		a receive queue, another QP's than that of the send
- *				queue or the same one's; never two of them
- *   vdev_sched.lock		which QPs are looked at
+ *   efv_qp.sq_lock		a send queue: held while executing its work requests
+ *   efv_qp.rq_lock		a receive queue, of another QP than the send queue or
+ *				of the same one; never two of them
+ *   vdev_sched.lock		which QPs are polled
  *   efv_cq.lock		one CQ's indices
  *   efv_eq.lock		one event queue's index
  *   vdev_msi.lock, vdev_fault.lock
@@ -55,7 +55,7 @@
 #define EFV_MEM_SIZE		SZ_2M
 #define EFV_DB_SIZE		SZ_1M
 
-/* One for each UAR, whatever the CPU's page size: doorbells of two are never in one. */
+/* One page for each UAR, whatever the CPU's page size: two UARs never share a page. */
 #define EFV_DB_PAGE		SZ_4K
 #define EFV_DB_SLOT		8
 #define EFV_DB_SLOTS		(EFV_DB_PAGE / EFV_DB_SLOT)
@@ -86,7 +86,7 @@ struct efv_params {
 	u32 max_mr;
 	u32 max_pd;
 	u32 max_ah;
-	u32 max_eq;			/* 0: as many as vectors allow */
+	u32 max_eq;			/* 0: as many as the vectors allow */
 	u32 max_mr_pages;
 	u32 max_sq_depth;
 	u32 min_sq_depth;
@@ -98,31 +98,39 @@ struct efv_params {
 	u32 speed;			/* Gbit/s */
 	u32 keep_alive;			/* ms, 0: never */
 	u32 cmd_timeout;		/* register value, in 100 ms */
+	u32 hint_mmio_timeout;		/* ms, as all hints; 0: none */
+	u32 hint_watchdog;
+	u32 hint_cmd_timeout;
+	u32 hint_poll_interval;
 };
 
 /* ---- Admin queues ------------------------------------------------------- */
 
 /**
- * struct efv_aq - command ring and ring of completions
+ * struct efv_aq - command ring and completion ring
  * @pi: of the doorbell, @ci: next command; both free running
+ * @deaf: value of a lost doorbell; beyond 16 bits: none
  * @cq_pi: next completion to write
+ * @holding: @held, whose opcode is @held_opcode, is not written before @held_until
  */
 struct efv_aq {
 	u32 depth;
 	u16 pi;
 	u16 ci;
+	u32 deaf;
 	u32 cq_pi;
 	struct vdev_buf sq;
 	struct vdev_buf cq;
 	bool holding;
+	u8 held_opcode;
 	ktime_t held_until;
 	struct efa_acqe held;
 };
 
 /**
  * struct efv_aenq - ring of asynchronous events
- * @groups: those that the driver wants
- * @next_alive: when the next sign of life is due
+ * @groups: those that the driver has enabled
+ * @next_alive: when the next keep-alive is due
  */
 struct efv_aenq {
 	u32 depth;
@@ -132,11 +140,11 @@ struct efv_aenq {
 	struct vdev_buf ring;
 };
 
-/* ---- Objects, all guarded by efv_fabric unless they say otherwise -------- */
+/* ---- Objects, all guarded by efv_fabric unless stated otherwise -------- */
 
 /**
  * struct efv_uar - page of doorbells
- * @used: its slots
+ * @used: slots in use
  */
 struct efv_uar {
 	u16 number;
@@ -149,8 +157,8 @@ struct efv_pd {
 
 /**
  * struct efv_ah - address handle
- * @refs: how often it was created
- * @answered: the peer did, at least once; any thread
+ * @refs: number of times it was created
+ * @answered: the peer has answered at least once; set by any thread
  */
 struct efv_ah {
 	u16 pd;
@@ -191,7 +199,7 @@ struct efv_eq {
  * @depth: entries of one part
  * @size: bytes of an entry
  * @users: QPs
- * @next_sub: part of the next one
+ * @next_sub: part for the next one
  * @link: in efv_adapter.event_cqs if it has events
  * @lock: guards what follows
  * @pi: of each part, free running
@@ -220,13 +228,13 @@ struct efv_cq {
 };
 
 /**
- * struct efv_wqe - a work request that was copied and is not done
+ * struct efv_wqe - a work request that was copied and is not completed
  * @link: in efv_qp.todo; empty: this slot is free
- * @not_before: nothing happens till then
- * @done: bytes that were moved
- * @lost: transmissions in a row that got no answer
- * @rnr: times that no receive was there
- * @begun: it was counted
+ * @not_before: nothing is done until then
+ * @done: bytes moved so far
+ * @lost: consecutive transmissions without an answer
+ * @rnr: number of times that there was no receive
+ * @begun: it has been counted
  * @raw: the copy
  */
 struct efv_wqe {
@@ -242,10 +250,10 @@ struct efv_wqe {
 /**
  * struct efv_qp - queue pair
  * @state: read without lock by the data path
- * @queue: looked at in RTS, and in ERR
+ * @queue: polled in RTS and ERR
  * @sq_lock: guards @wqe, @todo, @sq_pi, @sq_deaf
  * @rq_lock: guards @rq_ci, @rq_pi, @rq_deaf
- * @sq_deaf: a doorbell was lost, this is it; beyond 16 bits: none, @rq_deaf likewise
+ * @sq_deaf: value of a lost doorbell; beyond 16 bits: none. @rq_deaf likewise
  * @sq_pi: WQEs copied, @rq_pi: descriptors posted, @rq_ci: taken
  */
 struct efv_qp {
@@ -284,12 +292,12 @@ struct efv_qp {
 	struct list_head todo;
 };
 
-/* A receive that is there; taken by efv_rq_take(). */
+/* A posted receive; taken by efv_rq_take(). */
 struct efv_recv {
 	u16 req_id;
 	u16 count;			/* descriptors */
 	u32 length;
-	bool bad;			/* its memory is none of the receiver's */
+	bool bad;			/* its memory does not belong to the receiver */
 	struct vdev_sgl sgl;
 };
 
@@ -325,22 +333,27 @@ enum efv_stat {
 
 /**
  * struct efv_adapter - one virtual adapter
- * @vdev: what all families have, first; its @lock guards all that follows unless
- *	  it says otherwise
+ * @vdev: the part common to all families, first; its @lock guards all that
+ *	follows unless stated otherwise
  * @params: guarded by @vdev.plug_lock
- * @attached: addresses of the driver's are understood
- * @reset_pending: a reset is asked for and not carried out
- * @in_reset: it is carried out, and the request still there
- * @mgmt_pending: an interrupt of vector 0 waits for INTR_MASK
- * @link: in the list of adapters that can be reached
- * @stats: any adapter's thread
+ * @attached: the driver's DMA addresses can be translated
+ * @reset_at: when a reset that a knob delays is obeyed, 0: none is; read without lock
+ * @reset_pending: a reset was requested and has not been done yet
+ * @in_reset: it has been done, and the request is still there
+ * @reset_reason: of the last request; read without lock for display
+ * @mgmt_pending: an interrupt of vector 0 is held back by INTR_MASK
+ * @host: what the driver has said of the host, or zeroes
+ * @link: in the list of reachable adapters
+ * @stats: threads of any adapter
  */
 struct efv_adapter {
 	struct vdev vdev;
 	struct efv_params params;
 	bool attached;
+	ktime_t reset_at;
 	bool reset_pending;
 	bool in_reset;
+	u32 reset_reason;
 	bool mgmt_pending;
 	ktime_t booted;
 	struct efv_aq aq;
@@ -397,7 +410,7 @@ static inline void efv_db_clear(const struct efv_adapter *ad, u32 db)
 
 static_assert(EFA_AQ_FLAGS_PHASE == 1 && EFA_CQE_PHASE == 1 && EFA_EQE_PHASE == 1);
 
-/* The bit of a new entry, the lowest one in all of them: 1 in the first lap. */
+/* Phase bit of a new entry, the lowest bit in all formats: 1 in the first lap. */
 static inline u8 efv_phase(u32 pi, u32 depth)
 {
 	return pi & depth ? 0 : 1;
@@ -448,8 +461,9 @@ void efv_aenq_exit(struct efv_adapter *ad);
 bool efv_aenq_post(struct efv_adapter *ad, u16 group, u16 syndrome);
 bool efv_aenq_poll(struct efv_adapter *ad);
 
-/* cmd_*.c: one per command; the model's turn, efv_fabric held for writing. @req and
- * @resp are a whole entry each, @resp zeroed.
+/*
+ * cmd_*.c: one per command; the model's turn, efv_fabric held for writing. @req and
+ * @resp are a whole entry each, @resp is zeroed.
  */
 typedef enum efa_status efv_cmd_fn(struct efv_adapter *ad, const void *req, void *resp);
 
@@ -478,7 +492,7 @@ static inline u64 efv_addr(__le32 lo, __le32 hi)
 	return (u64)le32_to_cpu(hi) << 32 | le32_to_cpu(lo);
 }
 
-/* What a command that failed inside the model ends with. */
+/* Status of a command that failed inside the model. */
 static inline enum efa_status efv_status_of(int err)
 {
 	return err == 0 ? EFA_ST_SUCCESS : err == -ENOMEM ? EFA_ST_NO_RESOURCE :
@@ -531,9 +545,9 @@ bool efv_sq_update(struct efv_qp *qp);
 bool efv_sq_run(struct efv_qp *qp);
 bool efv_sq_flush(struct efv_qp *qp);
 
-/* xfer.c: results of steps of a work request, besides those of enum efa_comp_status. */
-#define EFV_WAIT		(-1)	/* something is missing, look again */
-#define EFV_MORE		(-2)	/* not done yet, others have their turn */
+/* xfer.c: results of steps of a work request, in addition to enum efa_comp_status. */
+#define EFV_WAIT		(-1)	/* something is missing, poll again */
+#define EFV_MORE		(-2)	/* not done yet, others get their turn */
 
 int efv_xfer(struct efv_qp *qp, struct efv_wqe *w, u32 *budget);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Event queues (hw 9). All of them share a doorbell, where the last one wins: they
- * count as armed always, as an interrupt too many does no harm.
+ * Event queues (hw 9). All of them share a doorbell, where the last write wins: so they
+ * always count as armed, as an extra interrupt does no harm.
  */
 #include <linux/log2.h>
 
 #include "efv.h"
 
 /**
- * efv_eq_setup() - once in an adapter's life
+ * efv_eq_setup() - initialise, once per adapter
  * @eq: event queue
  */
 void efv_eq_setup(struct efv_eq *eq)
@@ -17,7 +17,7 @@ void efv_eq_setup(struct efv_eq *eq)
 }
 
 /**
- * efv_eq_init() - bring an event queue to life
+ * efv_eq_init() - set up an event queue
  * @ad: adapter
  * @eq: event queue that does not exist
  * @addr: DMA address of the ring
@@ -41,8 +41,8 @@ int efv_eq_init(struct efv_adapter *ad, struct efv_eq *eq, u64 addr, u32 depth, 
 }
 
 /**
- * efv_eq_exit() - end of an event queue's life
- * @eq: event queue, may not exist
+ * efv_eq_exit() - tear down an event queue
+ * @eq: event queue; may not exist
  *
  * Context: efv_fabric held for writing.
  */
@@ -53,10 +53,10 @@ void efv_eq_exit(struct efv_eq *eq)
 }
 
 /**
- * efv_eq_post() - tell of a completion
+ * efv_eq_post() - post a completion event
  * @ad: adapter
  * @eqn: event queue, which may not exist
- * @cqn: the CQ that has it
+ * @cqn: the CQ with the completion
  *
  * Context: efv_fabric held.
  */

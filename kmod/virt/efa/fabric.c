@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The adapters that can reach each other: those of this machine that run. */
+/* The adapters that can reach each other: all running ones of this machine. */
 #include "efv.h"
 
 DECLARE_RWSEM(efv_fabric);
 
-/* All that run; guarded by efv_fabric. */
+/* All running adapters; guarded by efv_fabric. */
 static LIST_HEAD(adapters);
 
 /**
- * efv_adapter_find() - who has an address
+ * efv_adapter_find() - find the adapter with an address
  * @gid: address
  *
  * Context: efv_fabric held.
@@ -25,7 +25,7 @@ struct efv_adapter *efv_adapter_find(const u8 *gid)
 }
 
 /**
- * efv_adapter_join() - let others reach an adapter
+ * efv_adapter_join() - make an adapter reachable
  * @ad: adapter that a driver has started
  *
  * Context: efv_fabric held for writing.
@@ -36,8 +36,8 @@ void efv_adapter_join(struct efv_adapter *ad)
 }
 
 /**
- * efv_adapter_leave() - let nobody reach an adapter
- * @ad: adapter, may have left before
+ * efv_adapter_leave() - make an adapter unreachable
+ * @ad: adapter; may have left before
  *
  * Context: efv_fabric held for writing.
  */

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Knobs of this family; fault.c has what they do. */
+/* Knobs of this family; described in fault.c. */
 #ifndef EFV_FAULT_H
 #define EFV_FAULT_H
 
 #include "../core/fault.h"
 
-/* Besides those of all adapters. */
+/* In addition to those of all adapters. */
 enum efv_fault_id {
 	/* registers */
 	EFV_FAULT_READ_LOST = VDEV_FAULT_COMMON,
 	EFV_FAULT_RESET_STUCK,
+	EFV_FAULT_RESET_LATE,
 	/* admin queues */
 	EFV_FAULT_CMD_DROP,
 	EFV_FAULT_CMD_DELAY,
 	EFV_FAULT_CMD_ERROR,
 	EFV_FAULT_CMD_DUPLICATE,
+	EFV_FAULT_CMD_SLOW,
+	EFV_FAULT_CMD_DB_LOST,
+	EFV_FAULT_ANSWER_GARBAGE,
 	EFV_FAULT_KEEP_ALIVE_LOST,
 	EFV_FAULT_AENQ_EVENT,
 	EFV_FAULT_AH_FULL,
@@ -23,14 +27,18 @@ enum efv_fault_id {
 	EFV_FAULT_CQE_LOST,
 	EFV_FAULT_CQE_DUPLICATE,
 	EFV_FAULT_CQE_STATUS,
+	EFV_FAULT_CQE_OPCODE,
 	EFV_FAULT_CQE_QPN,
 	EFV_FAULT_CQE_PHASE,
 	EFV_FAULT_EQE_LOST,
+	EFV_FAULT_EQE_DUPLICATE,
 	/* queue pairs and the wire */
 	EFV_FAULT_SQ_DB_LOST,
 	EFV_FAULT_RQ_DB_LOST,
 	EFV_FAULT_QP_STALL,
 	EFV_FAULT_WR_ERROR,
+	EFV_FAULT_WR_SLOW,
+	EFV_FAULT_DMA_FAULT,
 	EFV_FAULT_RNR,
 	EFV_FAULT_PEER_SILENT,
 	EFV_FAULT_RETRANSMIT,

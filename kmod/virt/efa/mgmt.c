@@ -15,11 +15,11 @@ void efv_mgmt_raise(struct efv_adapter *ad)
 }
 
 /**
- * efv_mgmt_poll() - raise what the mask has held up
+ * efv_mgmt_poll() - raise the interrupt held back by the mask
  * @ad: adapter
  *
  * Context: the model's turn.
- * Return: whether there was something.
+ * Return: whether there was one.
  */
 bool efv_mgmt_poll(struct efv_adapter *ad)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The device model: looks at the registers and lets each part do what there is to
- * do.
- */
+/* The device model: polls the registers and lets each part do its pending work. */
 #include <linux/slab.h>
 
 #include "efv.h"
@@ -58,7 +55,7 @@ static void release_objects(struct efv_adapter *ad)
 	up_write(&efv_fabric);
 }
 
-/* No memory of the driver's is touched any more (hw 2.4). */
+/* The driver's memory is not accessed any more (hw 2.4). */
 static void forget(struct vdev *vdev, enum vdev_why why)
 {
 	struct efv_adapter *ad = efv_adapter_of(vdev);
@@ -70,7 +67,7 @@ static void forget(struct vdev *vdev, enum vdev_why why)
 	ad->booted = ktime_get();
 }
 
-/* Addresses are understood from when the function may use them. */
+/* Finds out how to translate addresses, once the function may use them. */
 static bool attach(struct efv_adapter *ad)
 {
 	if (!ad->attached && vdev_is_master(&ad->vdev))
@@ -83,7 +80,7 @@ static void obey_reset(struct efv_adapter *ad)
 	efv_regs_clear(ad);
 	vdev_reset(&ad->vdev);
 	efv_regs_reset_done(ad);
-	/* The driver asks about it at once, and lets nothing else run perhaps. */
+	/* The driver reads a register right away, and may not let anything else run. */
 	attach(ad);
 }
 
@@ -155,6 +152,7 @@ static void power_on(struct vdev *vdev)
 {
 	struct efv_adapter *ad = efv_adapter_of(vdev);
 
+	WRITE_ONCE(ad->reset_at, 0);
 	WRITE_ONCE(ad->reset_pending, false);
 	WRITE_ONCE(ad->in_reset, false);
 }
@@ -191,7 +189,7 @@ static bool pass(struct vdev *vdev)
 	return busy;
 }
 
-/* What drivers spin for. Resets, commands and the data path wait for a thread. */
+/* Does what drivers spin for. Resets, commands and the data path are left to a thread. */
 static void pass_atomic(struct vdev *vdev)
 {
 	struct efv_adapter *ad = efv_adapter_of(vdev);

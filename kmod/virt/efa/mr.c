@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory regions (hw 6). A key is the number of its region and a tag, so that those
- * of a region that is gone are soon noticed. The list of pages is copied.
+ * Memory regions (hw 6). A key consists of the number of its region and a tag, so that
+ * keys of removed regions are noticed. The list of pages is copied.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -11,7 +11,7 @@
 #define TAG_BITS	8
 
 /**
- * efv_mr_free() - free a region that is in no table any more
+ * efv_mr_free() - free a region that is no longer in any table
  * @mr: region
  */
 void efv_mr_free(struct efv_mr *mr)
@@ -23,7 +23,7 @@ void efv_mr_free(struct efv_mr *mr)
 /**
  * efv_mr_find() - look up a region
  * @ad: adapter
- * @key: may be anything
+ * @key: any value
  *
  * Context: efv_fabric held.
  * Return: the region or NULL.
@@ -46,14 +46,14 @@ static u64 translate(const void *region, u64 addr)
 /**
  * efv_sgl_add() - check and add a range of memory to a list
  * @sgl: list with a free element
- * @ad: whose memory
- * @pd: protection domain that counts
+ * @ad: adapter whose memory it is
+ * @pd: protection domain to check against
  * @key: L_Key or R_Key
- * @addr: what the key makes of it
- * @len: bytes; without any, everything is allowed
+ * @addr: address, as the key defines it
+ * @len: bytes; with 0, everything is allowed
  * @right: one of EFA_MR_*, or 0: reading by the owner
  *
- * Context: efv_fabric held for as long as the list is used.
+ * Context: efv_fabric held as long as the list is used.
  * Return: whether it is allowed.
  */
 bool efv_sgl_add(struct vdev_sgl *sgl, struct efv_adapter *ad, u16 pd, u32 key, u64 addr,
@@ -89,7 +89,7 @@ static int read_list(struct efv_adapter *ad, u64 addr, u64 *page, u64 count)
 	return ret;
 }
 
-/* A list in pieces: chunks list pages full of it (hw 6.3). */
+/* Reads a list that is not contiguous: chunks list the pages that it is in (hw 6.3). */
 static int read_chunks(struct efv_adapter *ad, const struct efa_ctrl_buf *first, u64 *page,
 		       u64 count)
 {
@@ -177,7 +177,7 @@ enum efa_status efv_cmd_reg_mr(struct efv_adapter *ad, const void *req, void *re
 	if (!mr)
 		return EFA_ST_NO_RESOURCE;
 	ret = fill(ad, mr, cmd);
-	/* 0 is no key. */
+	/* 0 is not a valid key. */
 	if (!ret && xa_alloc_cyclic(&ad->mrs, &number, mr, XA_LIMIT(1, ad->params.max_mr),
 				    &ad->next_mr, GFP_KERNEL) < 0)
 		ret = -ENOMEM;

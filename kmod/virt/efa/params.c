@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files of an adapter in configfs, besides those of all families.
+ * Files of an adapter in configfs, in addition to those common to all families.
  *
  * Parameters, refused with EBUSY while the adapter is plugged in:
- *   gid          own address; each adapter has another one to begin with
+ *   gid          own address; by default different for each adapter
  *   generation   0 to 3: PCI device efa0 to efa3
- *   version      of the interface: 1 is 0.1, from 2 on completions of commands have a
+ *   version      of the interface: 1 is 0.1, from 2 on command completions have a
  *                checksum
  *   fw_version   register value
- *   caps         what the device can do, by number: hw 5.2
- *   features     those that it has, bit by bit: hw 5.1
- *   mtu, max_rdma	bytes of a send and of an RDMA transfer
- *   max_qp, max_cq, max_mr, max_pd, max_ah	objects
- *   max_eq       event queues, 0: one for each vector but the first
+ *   caps         capabilities, as a number: hw 5.2
+ *   features     supported ones, one bit each: hw 5.1
+ *   mtu, max_rdma	maximum bytes of a send and of an RDMA transfer
+ *   max_qp, max_cq, max_mr, max_pd, max_ah	numbers of objects
+ *   max_eq       event queues, 0: one for each vector except the first
  *   max_mr_pages, max_sq_depth, min_sq_depth, max_rq_depth, max_cq_depth	limits
  *   max_tx_batch in units of 64 bytes, 0: no limit
- *   max_inline_ext	inline data of long work requests; 0: there are none
+ *   max_inline_ext	inline data of long work requests; 0: not supported
  *   sub_cqs      parts of a CQ
  *   speed        Gbit/s
- *   keep_alive   ms between two signs of life, 0: none
- *   cmd_timeout  that the device announces, in 100 ms; 0: the driver's own
+ *   keep_alive   ms between two keep-alives, 0: none
+ *   cmd_timeout  announced by the device, in 100 ms; 0: the driver's own
+ *   hint_mmio_timeout, hint_watchdog, hint_cmd_timeout, hint_poll_interval	for drivers, in
+ *		ms; 0: none
+ *
+ * Read only:
+ *   host_info    what the driver has said of the host (hw 5.8), in hexadecimal; empty: nothing
+ *   reset_reason that of the last reset, as a number (hw 2.2)
  */
 #include <linux/inet.h>
 #include <linux/log2.h>
@@ -32,7 +38,7 @@ static struct efv_adapter *to_adapter(struct config_item *item)
 	return efv_adapter_of(vdev_of(item));
 }
 
-/* Limits: what drivers and libefa can live with (hw 5.3, 7.3). */
+/* Limits: what drivers and libefa support (hw 5.3, 7.3). */
 VDEV_PARAM(generation, "%u", 0, 3);
 VDEV_PARAM(version, "%#06x", 0, U16_MAX);
 VDEV_PARAM(fw_version, "%#010x", 0, U32_MAX);
@@ -57,6 +63,10 @@ VDEV_PARAM(sub_cqs, "%u", 1, EFV_MAX_SUBS);
 VDEV_PARAM(speed, "%u", 0, U16_MAX);
 VDEV_PARAM(keep_alive, "%u", 0, 3600000);
 VDEV_PARAM(cmd_timeout, "%u", 0, 15);
+VDEV_PARAM(hint_mmio_timeout, "%u", 0, U16_MAX);
+VDEV_PARAM(hint_watchdog, "%u", 0, U16_MAX);
+VDEV_PARAM(hint_cmd_timeout, "%u", 0, U16_MAX);
+VDEV_PARAM(hint_poll_interval, "%u", 0, U16_MAX);
 
 static ssize_t adapter_gid_show(struct config_item *item, char *page)
 {
@@ -75,6 +85,29 @@ static ssize_t adapter_gid_store(struct config_item *item, const char *page, siz
 	return ret ? ret : len;
 }
 CONFIGFS_ATTR(adapter_, gid);
+
+static ssize_t adapter_host_info_show(struct config_item *item, char *page)
+{
+	struct efv_adapter *ad = to_adapter(item);
+	struct efa_host_info host;
+	char *end = page;
+
+	static_assert(2 * sizeof(host) + 1 <= SZ_4K);
+	vdev_lock(&ad->vdev);
+	host = ad->host;
+	vdev_unlock(&ad->vdev);
+	if (memchr_inv(&host, 0, sizeof(host)))
+		end = bin2hex(page, &host, sizeof(host));
+	*end++ = '\n';
+	return end - page;
+}
+CONFIGFS_ATTR_RO(adapter_, host_info);
+
+static ssize_t adapter_reset_reason_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n", READ_ONCE(to_adapter(item)->reset_reason));
+}
+CONFIGFS_ATTR_RO(adapter_, reset_reason);
 
 struct configfs_attribute *const efv_attrs[] = {
 	&adapter_attr_gid,
@@ -102,14 +135,20 @@ struct configfs_attribute *const efv_attrs[] = {
 	&adapter_attr_speed,
 	&adapter_attr_keep_alive,
 	&adapter_attr_cmd_timeout,
+	&adapter_attr_hint_mmio_timeout,
+	&adapter_attr_hint_watchdog,
+	&adapter_attr_hint_cmd_timeout,
+	&adapter_attr_hint_poll_interval,
+	&adapter_attr_host_info,
+	&adapter_attr_reset_reason,
 	NULL
 };
 
 /**
- * efv_max_eq() - event queues that the adapter offers
+ * efv_max_eq() - number of event queues of the adapter
  * @ad: adapter
  *
- * Drivers want a vector for each, besides the first (hw 1.3).
+ * Drivers need a separate vector for each, in addition to the first (hw 1.3).
  */
 u32 efv_max_eq(const struct efv_adapter *ad)
 {
@@ -119,7 +158,7 @@ u32 efv_max_eq(const struct efv_adapter *ad)
 }
 
 /**
- * efv_params_setup() - parameters as of a new adapter
+ * efv_params_setup() - set the default parameters of a new adapter
  * @ad: adapter
  */
 void efv_params_setup(struct efv_adapter *ad)

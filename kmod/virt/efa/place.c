@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where doorbells and send queues are (hw 12.7): a process can reach the pages that
- * its queues are in, so no two have one in common.
+ * Placement of doorbells and send queues (hw 12.7): a process can access the pages that
+ * contain its queues, so no two processes share a page.
  */
 #include <linux/bitmap.h>
 
 #include "efv.h"
 
 /**
- * efv_db_alloc() - find room for a doorbell, or two
+ * efv_db_alloc() - allocate space for one or two doorbells
  * @ad: adapter
- * @uar: whose it is
+ * @uar: UAR that it belongs to
  *
  * Context: efv_fabric held for writing.
  * Return: its offset, or EFV_NO_SPACE.
@@ -33,9 +33,9 @@ u32 efv_db_alloc(struct efv_adapter *ad, u16 uar)
 }
 
 /**
- * efv_db_free() - give a doorbell back
+ * efv_db_free() - free a doorbell
  * @ad: adapter
- * @uar: whose it is
+ * @uar: UAR that it belongs to
  * @db: its offset
  *
  * Context: efv_fabric held for writing.
@@ -49,16 +49,16 @@ void efv_db_free(struct efv_adapter *ad, u16 uar, u32 db)
 }
 
 /**
- * efv_llq_alloc() - find room for a send queue
+ * efv_llq_alloc() - allocate space for a send queue
  * @ad: adapter
- * @pages: of 4 KiB
+ * @pages: number of 4 KiB pages
  *
  * Context: efv_fabric held for writing.
  * Return: its offset in BAR 2, or EFV_NO_SPACE.
  */
 u32 efv_llq_alloc(struct efv_adapter *ad, u32 pages)
 {
-	/* Processes map pages of the CPU. */
+	/* Processes map pages of the CPU's page size. */
 	unsigned long align = PAGE_SIZE / SZ_4K - 1;
 	unsigned long at;
 
@@ -70,10 +70,10 @@ u32 efv_llq_alloc(struct efv_adapter *ad, u32 pages)
 }
 
 /**
- * efv_llq_free() - give the room of a send queue back
+ * efv_llq_free() - free the space of a send queue
  * @ad: adapter
  * @llq: its offset
- * @pages: of 4 KiB
+ * @pages: number of 4 KiB pages
  *
  * Context: efv_fabric held for writing.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queue pairs: how they are found, emptied and freed. */
+/* Queue pairs: lookup, emptying and freeing. */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -8,7 +8,7 @@
 /**
  * efv_qp_find() - look up a QP
  * @ad: adapter
- * @qpn: may be anything
+ * @qpn: any value
  *
  * Context: efv_fabric held.
  * Return: the QP or NULL.
@@ -19,7 +19,7 @@ struct efv_qp *efv_qp_find(struct efv_adapter *ad, u16 qpn)
 }
 
 /**
- * efv_qp_free() - free a QP that is in no table any more
+ * efv_qp_free() - free a QP that is no longer in any table
  * @qp: QP
  *
  * Context: efv_fabric held for writing.
@@ -32,7 +32,7 @@ void efv_qp_free(struct efv_qp *qp)
 }
 
 /**
- * efv_qp_clear() - queues as of a new QP
+ * efv_qp_clear() - reset the queues to those of a new QP
  * @qp: QP in RESET
  *
  * Context: efv_fabric held for writing.

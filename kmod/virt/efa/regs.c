@@ -2,16 +2,18 @@
 /*
  * Registers: readless reads and the reset handshake (hw 2.3, 2.4).
  *
- * A read may be answered in a hard interrupt, objects are freed by a thread. In
- * between DEV_CTL may be released again, as the answer already says that the reset
- * is in progress: so whoever finds the request leaves @reset_pending behind.
+ * A read may be answered in a hard interrupt, but objects are freed by a thread. In
+ * between DEV_CTL may be cleared again, as the answer already reports that the reset is
+ * in progress: so the code that notices the request sets @reset_pending. While a knob
+ * delays a request, it counts as not made.
  */
 #include "efv.h"
 
 #define RESET_TIMEOUT	20		/* of 100 ms */
 
 /**
- * efv_regs_is_reset_asked() - is there a request to reset that is not obeyed yet?
+ * efv_regs_is_reset_asked() - is there a request to reset that has not been
+ * done yet?
  * @ad: adapter
  *
  * Context: any.
@@ -19,29 +21,59 @@
 bool efv_regs_is_reset_asked(const struct efv_adapter *ad)
 {
 	return READ_ONCE(ad->reset_pending) ||
-	       (efv_reg_read(ad, EFA_REG_DEV_CTL) & EFA_CTL_RESET && !READ_ONCE(ad->in_reset));
+	       (efv_reg_read(ad, EFA_REG_DEV_CTL) & EFA_CTL_RESET && !READ_ONCE(ad->in_reset) &&
+		!READ_ONCE(ad->reset_at));
+}
+
+/* Whether a knob delays the request in DEV_CTL. Turns of the model are not concurrent. */
+static bool is_late(struct efv_adapter *ad)
+{
+	u64 ms;
+
+	if (!ad->reset_at && efv_fault_hit(ad, EFV_FAULT_RESET_LATE, -1, &ms))
+		WRITE_ONCE(ad->reset_at, ktime_add_ms(ktime_get(), ms));
+	return ad->reset_at && ktime_before(ktime_get(), ad->reset_at);
+}
+
+/* Notes a request that was not there at the last check. */
+static void note_request(struct efv_adapter *ad, u32 ctl)
+{
+	if (ad->in_reset || ad->reset_pending || is_late(ad))
+		return;
+	WRITE_ONCE(ad->reset_reason, FIELD_GET(EFA_CTL_REASON, ctl));
+	WRITE_ONCE(ad->reset_pending, true);
+	WRITE_ONCE(ad->reset_at, 0);
+}
+
+/* A request that a knob delays may be withdrawn. */
+static void note_release(struct efv_adapter *ad)
+{
+	WRITE_ONCE(ad->reset_at, 0);
+	if (ad->in_reset && !efv_fault_hit(ad, EFV_FAULT_RESET_STUCK, -1, NULL))
+		WRITE_ONCE(ad->in_reset, false);
 }
 
 /**
- * efv_regs_reset_due() - look at DEV_CTL
+ * efv_regs_reset_due() - check DEV_CTL
  * @ad: adapter
  *
  * Context: the model's turn, also in a hard interrupt.
- * Return: whether efv_regs_reset_done() is to be called, when all is forgotten.
+ * Return: whether a reset is due; efv_regs_reset_done() is called once it is
+ * done.
  */
 bool efv_regs_reset_due(struct efv_adapter *ad)
 {
-	if (efv_reg_read(ad, EFA_REG_DEV_CTL) & EFA_CTL_RESET) {
-		if (!ad->in_reset)
-			WRITE_ONCE(ad->reset_pending, true);
-	} else if (ad->in_reset && !efv_fault_hit(ad, EFV_FAULT_RESET_STUCK, -1, NULL)) {
-		WRITE_ONCE(ad->in_reset, false);
-	}
+	u32 ctl = efv_reg_read(ad, EFA_REG_DEV_CTL);
+
+	if (ctl & EFA_CTL_RESET)
+		note_request(ad, ctl);
+	else
+		note_release(ad);
 	return ad->reset_pending;
 }
 
 /**
- * efv_regs_reset_done() - a request to reset was carried out
+ * efv_regs_reset_done() - a requested reset has been done
  * @ad: adapter
  *
  * Context: the model's turn.
@@ -53,10 +85,11 @@ void efv_regs_reset_done(struct efv_adapter *ad)
 }
 
 /**
- * efv_regs_clear() - forget doorbells, which would replay old commands
+ * efv_regs_clear() - clear doorbells, which would replay old commands
  * @ad: adapter
  *
- * Not the address for answers: that of the life to come is there already.
+ * Keeps the address for answers, which already belongs to the next
+ * initialisation.
  */
 void efv_regs_clear(struct efv_adapter *ad)
 {
@@ -104,7 +137,7 @@ bool efv_regs_answer(struct efv_adapter *ad)
 
 	if (!ask || efv_fault_hit(ad, EFV_FAULT_READ_LOST, reg, NULL))
 		return ask;
-	/* What was written before the question counts. */
+	/* Orders this after the driver's writes before the request. */
 	smp_rmb();
 	efv_regs_reset_due(ad);
 	resp = (struct efa_mmio_resp) {

@@ -4,10 +4,10 @@
 
 static_assert(VDEV_MAX_SPANS >= 4);
 
-/* Most descriptors of a receive. */
+/* Maximum number of descriptors of a receive. */
 #define MAX_SGE		4
 
-/* Notes what was posted; a doorbell that cannot be is none. */
+/* Notes what was posted; an invalid doorbell is ignored. */
 static void update(struct efv_qp *qp)
 {
 	u16 pi = efv_db_read(qp->ad, qp->rq_db);
@@ -35,7 +35,7 @@ static bool fetch(struct efv_qp *qp, u16 index, struct efa_rqe *rqe)
 	return true;
 }
 
-/* Returns false if not all of its descriptors are there. */
+/* Returns false if not all of its descriptors are posted. */
 static bool load(struct efv_qp *qp, struct efv_recv *recv)
 {
 	u16 n = qp->rq_pi - qp->rq_ci, i;
@@ -63,9 +63,9 @@ static bool load(struct efv_qp *qp, struct efv_recv *recv)
 }
 
 /**
- * efv_rq_peek() - is a receive there?
+ * efv_rq_peek() - is there a receive?
  * @qp: QP
- * @recv: what it is
+ * @recv: gets the receive
  *
  * Context: @qp->rq_lock held; efv_fabric for as long as @recv is used.
  * Return: whether there is one. It stays until efv_rq_take().
@@ -79,7 +79,7 @@ bool efv_rq_peek(struct efv_qp *qp, struct efv_recv *recv)
 }
 
 /**
- * efv_rq_take() - a receive was used
+ * efv_rq_take() - consume a receive
  * @qp: QP
  * @recv: from efv_rq_peek()
  *

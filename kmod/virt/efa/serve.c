@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When the doorbells of queue pairs are looked at, and what a state does to queues. */
+/* When the doorbells of queue pairs are polled, and what their state means for queues. */
 #include <linux/mm.h>
 
 #include "efv.h"
 
 /**
- * efv_qp_flush() - complete all that is posted, with an error
+ * efv_qp_flush() - complete everything posted, with an error
  * @qp: QP in ERR
  *
  * Context: efv_fabric held for writing.
@@ -50,7 +50,7 @@ static bool serve(struct vdev_queue *queue)
 	} else if (!is_stalled(qp)) {
 		if (state == EFA_QPS_RTS)
 			progress = efv_sq_update(qp);
-		/* What has begun ends also in SQD. */
+		/* Requests that have begun are finished in SQD, too. */
 		progress |= efv_sq_run(qp);
 	}
 	mutex_unlock(&qp->sq_lock);
@@ -58,8 +58,8 @@ static bool serve(struct vdev_queue *queue)
 }
 
 /**
- * efv_qp_poll() - look for doorbells and do the work
- * @vdev: adapter; without QPs unless it runs
+ * efv_qp_poll() - poll doorbells and do the work
+ * @vdev: adapter; has no QPs unless it runs
  *
  * Context: efv_fabric held for reading. May be called by several threads.
  * Return: whether there was something to do.

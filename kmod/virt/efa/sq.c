@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Send queues (hw 7.4, 7.5): work requests are copied at the doorbell, and each of
- * them is executed when it can be.
+ * Send queues (hw 7.4, 7.5): work requests are copied at the doorbell, and each is
+ * executed as soon as possible.
  */
 #include <linux/sizes.h>
 
 #include "efv.h"
 
-/* What a QP may move, and how many requests it may look at, before the next one. */
+/* How much a QP may move, and how many requests it may check, before it is the next QP's turn. */
 #define TURN_BYTES	SZ_256K
 #define TURN_WQES	128
 
@@ -17,7 +17,7 @@ static const struct efa_wqe_meta *meta_of(const struct efv_wqe *w)
 }
 
 /**
- * efv_sq_update() - copy what the doorbell says was written
+ * efv_sq_update() - copy the work requests that the doorbell announces
  * @qp: QP
  *
  * Context: @qp->sq_lock, or efv_fabric for writing, held.
@@ -43,7 +43,7 @@ bool efv_sq_update(struct efv_qp *qp)
 	for (; count; count--) {
 		place = qp->sq_pi & (qp->sq_depth - 1);
 		w = &qp->wqe[place];
-		/* Overwritten before it was done: it waits for that. */
+		/* The slot's previous request is not completed yet: wait for that. */
 		if (!list_empty(&w->link))
 			break;
 		memcpy(w->raw, llq + place * qp->wqe_size, qp->wqe_size);
@@ -72,13 +72,13 @@ static void finish(struct efv_qp *qp, struct efv_wqe *w, u8 status)
 		.qpn = cpu_to_le16(qp->qpn),
 	};
 
-	/* Its place may be used again as soon as the completion is seen. */
+	/* The slot may be reused as soon as the completion is visible. */
 	list_del_init(&w->link);
 	efv_cq_post(qp->send_cq, qp->send_sub, &cqe);
 }
 
 /**
- * efv_sq_run() - execute what can be executed
+ * efv_sq_run() - execute all requests that can be executed
  * @qp: QP
  *
  * Context: @qp->sq_lock held, efv_fabric for reading.
@@ -112,7 +112,7 @@ bool efv_sq_run(struct efv_qp *qp)
 		finish(qp, w, ret);
 		progress = true;
 	}
-	/* Others come first the next time. */
+	/* Next time the others come first. */
 	list_splice_tail(&waiting, &qp->todo);
 	return progress;
 }
@@ -138,7 +138,7 @@ bool efv_sq_flush(struct efv_qp *qp)
 {
 	bool any = flush_copied(qp);
 
-	/* Once: a process may post without an end. */
+	/* Only once, as a process may post endlessly. */
 	if (efv_sq_update(qp))
 		any |= flush_copied(qp);
 	return any;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a work request does (hw 11). It is checked again whenever it is resumed:
- * between two parts of a transfer anything may have been deregistered.
+ * Execution of work requests (hw 11). A request is checked again whenever it is resumed,
+ * as anything may have been deregistered between two parts of a transfer.
  *
- * Two things are waited for. A receive: for ever, or so many times as the QP has
- * retries. A peer that does not answer: it may come to life again, so the message is
- * sent again some times, then given up.
+ * Two things are waited for. A receive: forever, or as often as the QP has retries. A
+ * peer that does not answer: it may come back, so the message is retransmitted a few
+ * times, then given up.
  */
 #include "efv.h"
 
-/* Between two questions for a receive, when they are counted. */
+/* Interval between two retries for a receive, when they are counted. */
 #define RNR_MSECS	10
 
 #define RETRY_MSECS	50
@@ -30,7 +30,7 @@ struct xfer {
 	struct vdev_sgl local;		/* its own memory */
 	u32 length;
 	u8 op;
-	u8 data;			/* offset of it in the entry */
+	u8 data;			/* its offset in the entry */
 };
 
 static bool is_inline(const struct xfer *x)
@@ -38,7 +38,7 @@ static bool is_inline(const struct xfer *x)
 	return x->meta->ctrl1 & EFA_WQE1_INLINE;
 }
 
-/* How much data an entry may have in itself. */
+/* How much inline data an entry may have. */
 static u32 inline_room(const struct xfer *x)
 {
 	if (x->qp->wqe_size == EFA_WQE_LONG_SIZE)
@@ -46,7 +46,7 @@ static u32 inline_room(const struct xfer *x)
 	return x->op == EFA_OP_SEND ? EFA_WQE_INLINE : 0;
 }
 
-/* Where the data of the work request is, or goes. */
+/* Finds the local memory of the work request. */
 static int load_local(struct xfer *x, u8 right)
 {
 	u16 n = le16_to_cpu(x->meta->length), i;
@@ -62,6 +62,8 @@ static int load_local(struct xfer *x, u8 right)
 		x->length = n;
 		return 0;
 	}
+	if (efv_fault_hit(x->qp->ad, EFV_FAULT_DMA_FAULT, x->qp->qpn, NULL))
+		return EFA_WC_INVALID_LKEY;
 	if (n > EFA_MAX_SEND_SGE || x->data + n * sizeof(*sge) > EFA_WQE_SIZE)
 		return EFA_WC_BAD_LENGTH;
 	for (i = 0; i < n; i++) {
@@ -78,7 +80,7 @@ static int load_local(struct xfer *x, u8 right)
 	return 0;
 }
 
-/* Nobody answered: again, but not for ever. */
+/* The peer did not answer: retry, but not forever. */
 static int lose(struct xfer *x)
 {
 	struct efv_adapter *ad = x->qp->ad;
@@ -96,7 +98,7 @@ static int lose(struct xfer *x)
 	return READ_ONCE(x->ah->answered) ? EFA_WC_UNRESPONSIVE : EFA_WC_UNREACHABLE;
 }
 
-/* No receive: later, unless that was tried often enough. */
+/* No receive: retry later, up to the QP's limit. */
 static int knock(struct xfer *x)
 {
 	if (x->qp->type == EFA_QPT_UD) {
@@ -119,7 +121,7 @@ static int refuse(struct xfer *x, u8 status)
 	return EFA_WC_SUCCESS;
 }
 
-/* Finds who it is for. Returns EFV_MORE if all is well. */
+/* Finds the target QP. Returns EFV_MORE on success. */
 static int find_target(struct xfer *x)
 {
 	u8 state;
@@ -142,7 +144,7 @@ static int find_target(struct xfer *x)
 	return EFV_MORE;
 }
 
-/* Sent for the first time, and by a knob more often. */
+/* Counts a request when it is first sent, and delays it if a knob says so. */
 static int begin(struct xfer *x)
 {
 	struct efv_adapter *ad = x->qp->ad;
@@ -158,11 +160,13 @@ static int begin(struct xfer *x)
 		efv_count(ad, EFV_RETRANS_PACKETS, arg);
 		efv_count(ad, EFV_RETRANS_BYTES, arg * x->length);
 	}
-	if (!efv_fault_hit(ad, EFV_FAULT_IMPAIRED, x->qp->qpn, &arg))
-		return 0;
-	efv_count(ad, EFV_IMPAIRED, 1);
-	x->w->not_before = ktime_add_ms(ktime_get(), arg);
-	return EFV_WAIT;
+	if (efv_fault_hit(ad, EFV_FAULT_IMPAIRED, x->qp->qpn, &arg)) {
+		efv_count(ad, EFV_IMPAIRED, 1);
+		x->w->not_before = ktime_add_ms(ktime_get(), arg);
+	} else if (efv_fault_hit(ad, EFV_FAULT_WR_SLOW, x->qp->qpn, &arg)) {
+		x->w->not_before = ktime_add_us(ktime_get(), vdev_fault_latency(arg));
+	}
+	return x->w->not_before ? EFV_WAIT : 0;
 }
 
 static void received(struct xfer *x, u32 length)
@@ -171,7 +175,7 @@ static void received(struct xfer *x, u32 length)
 	efv_count(x->peer, EFV_RX_BYTES, length);
 }
 
-/* The receiver's completion. */
+/* Writes the receiver's completion. */
 static void tell(struct xfer *x, const struct efv_recv *recv, u32 length)
 {
 	struct efv_qp *target = x->target;
@@ -211,7 +215,7 @@ static int copied(enum vdev_copy copy)
 	}
 }
 
-/* All at once; the target's receives are the caller's. */
+/* Delivers the whole message; the caller holds the target's rq_lock. */
 static int deliver(struct xfer *x)
 {
 	struct efv_recv recv;
@@ -268,7 +272,7 @@ static int run_send(struct xfer *x, u32 *budget)
 	return ret;
 }
 
-/* The end of a write with immediate data. */
+/* Completes a write with immediate data at the receiver. */
 static int announce(struct xfer *x)
 {
 	struct efv_recv recv;
@@ -372,7 +376,7 @@ static bool is_supported(const struct efv_adapter *ad, u8 op)
 }
 
 /**
- * efv_xfer() - go on with a work request
+ * efv_xfer() - continue a work request
  * @qp: its QP
  * @w: the request
  * @budget: bytes that may be moved, reduced by those that were

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Memory that work requests name: may they, and where is it (hw 5).
- */
+/* Memory that work requests refer to: checks of access, and where it is (hw 5). */
 #include <linux/bitfield.h>
 
 #include "ev.h"
@@ -24,8 +22,9 @@ static enum ev_violation check(const struct ev_mr *mr, u32 pd, u32 key,
 }
 
 /*
- * Only work requests change MRs while others run, and only fast-register MRs:
- * one that is in use is pinned, which holds up whoever wants to invalidate it.
+ * While the data path runs, MRs are changed by work requests only, and only
+ * fast-register MRs: one that is in use is pinned, which delays its
+ * invalidation.
  */
 static enum ev_violation check_pin(struct ev_mr *mr, u32 pd, u32 key, u64 addr,
 				   u32 len, u8 rights)
@@ -62,13 +61,13 @@ static u64 translate(const void *region, u64 addr)
 /**
  * ev_sgl_add() - check and add a range of memory to a list
  * @sgl: list with a free element
- * @qp: QP whose protection domain counts
+ * @qp: QP whose protection domain is checked against
  * @key: L_Key or R_Key
- * @addr: what the key makes of it
+ * @addr: address, as the key defines it
  * @len: bytes
- * @rights: ERDMA_MR_*, one of these is needed
+ * @rights: ERDMA_MR_*, of which one is needed
  *
- * A range without bytes is always allowed.
+ * An empty range is always allowed.
  *
  * Context: ev_fabric held until ev_sgl_put().
  * Return: EV_VIOLATES_NOTHING or the reason for refusal.
@@ -82,7 +81,7 @@ enum ev_violation ev_sgl_add(struct vdev_sgl *sgl, struct ev_qp *qp, u32 key,
 
 	if (!len)
 		return EV_VIOLATES_NOTHING;
-	/* That every DMA address is within reach is not for processes. */
+	/* Processes must not use the key of all DMA addresses. */
 	if (key != EV_DMA_LOCAL_KEY || !(rights & EV_LOCAL_RIGHTS) || qp->user) {
 		mr = ev_mr_find(qp->ad, FIELD_GET(ERDMA_STAG_INDEX, key));
 		if (!mr)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Commands about completion queues (hw 4.6).
- */
+/* Commands for completion queues (hw 4.6). */
 #include <linux/bitfield.h>
 #include <linux/slab.h>
 
@@ -60,9 +58,9 @@ static enum ev_syndrome cq_setup(struct ev_adapter *ad, struct ev_cq *cq,
 	if (!cq->dbrec)
 		return EV_BAD_ADDRESS;
 	/*
-	 * Anything may be there until the driver gets our answer, even what
-	 * its arm will be. An arm of a life before that is still there with
-	 * the first entry makes an event too many, which does no harm.
+	 * The record may have any value until the driver gets our answer, even
+	 * that of its later arm. A stale arm that is still there at the first
+	 * entry causes an extra event, which does no harm.
 	 */
 	cq->db = 0;
 	if (cfg1 & ERDMA_CREATE_CQ1_DB_CFG)

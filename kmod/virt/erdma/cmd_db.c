@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Doorbell pages for user contexts (hw 4.11). They come from the SQ doorbell
- * area, which has room for 30 contexts with pages of their own; after that
- * pages are shared, which is no matter here since a doorbell's value names the
- * queue. The index counts host pages from the start of BAR0.
+ * area, which has room for 30 contexts with separate pages; after that pages
+ * are shared, which does not matter here since a doorbell's value identifies
+ * the queue. The index counts host pages from the start of BAR0.
  */
 #include <linux/bitfield.h>
 
 #include "ev.h"
 
-/* Page 1 is what drivers without allocation use, the last is for sharing. */
+/* Page 1 is used by drivers without allocation, the last page is shared. */
 #define FIRST_PAGE	(ERDMA_BAR_SQDB / ERDMA_HW_PAGE_SIZE + 1)
 #define LAST_PAGE	(ERDMA_BAR_SQDB_SHARED / ERDMA_HW_PAGE_SIZE - 1)
 
@@ -31,12 +31,12 @@ static u32 pick(struct ev_adapter *ad, u32 step, const u32 *other, u32 n)
 }
 
 /*
- * Of a context, in the order of the bits ERDMA_DB_*: the RQ is rung on the page
- * of the field "cdb", the CQ on that of "rdb", see ERDMA_ALLOC_DB_*.
+ * Pages of a context, in the order of the bits ERDMA_DB_*: the RQ is rung on
+ * the page in the field "cdb", the CQ on that in "rdb", see ERDMA_ALLOC_DB_*.
  */
 #define PAGES		3
 
-/* Which of the pages a request is about; none named means all. */
+/* Which of the pages a request refers to; no bits mean all. */
 static unsigned long wanted(const struct erdma_cmd_db *req)
 {
 	u32 cfg = le32_to_cpu(req->cfg) & (BIT(PAGES) - 1);

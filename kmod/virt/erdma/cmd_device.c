@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Commands about the device as a whole (hw 4.1, 4.2, 4.4, 4.5, 4.14).
- */
+/* Commands for the device as a whole (hw 4.1, 4.2, 4.4, 4.5, 4.14). */
 #include <linux/bitfield.h>
 
 #include "ev.h"

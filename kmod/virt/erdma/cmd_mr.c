@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Commands about memory regions (hw 4.9).
- */
+/* Commands for memory regions (hw 4.9). */
 #include <linux/bitfield.h>
 #include <linux/slab.h>
 
@@ -17,8 +15,8 @@ struct mr_req {
 };
 
 /*
- * Version 0 has no room for more than 32 bits of the length: above that it
- * follows from the number of pages, since the last page has to be in use.
+ * Version 0 has only 32 bits of the length: the upper bits follow from the
+ * number of pages, since the last page has to be in use.
  */
 static u64 full_length(u64 start, u32 length, u64 count, u8 shift)
 {
@@ -27,11 +25,11 @@ static u64 full_length(u64 start, u32 length, u64 count, u8 shift)
 
 	if (capacity <= end)
 		return length;
-	/* One step of 4 GiB each, so that the end falls into the last page. */
+	/* Add steps of 4 GiB, so that the end falls into the last page. */
 	return length + round_down(capacity - end, BIT_ULL(32));
 }
 
-/* As many as the largest MR needs, both ends within a page, and no more. */
+/* The number of entries that the largest MR needs if both ends are within a page. */
 static u64 max_count(const struct ev_adapter *ad, const struct ev_mr *mr)
 {
 	if (mr->type == ERDMA_MR_FRMR)
@@ -91,7 +89,7 @@ static enum ev_syndrome set_range(struct ev_adapter *ad, struct ev_mr *mr,
 	if (mr->start + mr->length < mr->start ||
 	    off + mr->length > req->count << mr->page_shift)
 		return EV_INVALID;
-	/* A large first page may begin where there is no memory. */
+	/* A large first page may begin at an address without memory. */
 	for (i = 0; i < req->count && !mr->use_table; i++) {
 		page = mr->inline_mtt[i] + (i ? 0 : off);
 		if (mr->length && !vdev_dma_page(&ad->vdev, page))
@@ -122,7 +120,7 @@ static enum ev_syndrome mr_setup(struct ev_adapter *ad, struct ev_mr *mr,
 	mr->type = FIELD_GET(ERDMA_REG_MR1_TYPE, cfg1);
 	mr->rights = FIELD_GET(ERDMA_REG_MR1_RIGHTS, cfg1);
 	mr->valid = cfg0 & ERDMA_REG_MR0_VALID;
-	/* Valid from now on although its bit says otherwise (hw 5.5). */
+	/* Valid from now on although its valid bit is not set (hw 5.5). */
 	if (mr->type == ERDMA_MR_DMA) {
 		mr->valid = true;
 		mr->length = U64_MAX;
@@ -132,7 +130,7 @@ static enum ev_syndrome mr_setup(struct ev_adapter *ad, struct ev_mr *mr,
 		return EV_INVALID;
 	if (cmd->len < sizeof(*c))
 		return EV_SHORT;
-	/* Version 1's fields lie over inline entry 1: either or. */
+	/* Version 1's fields overlap inline entry 1: only one of the two is valid. */
 	if (req.version) {
 		if (req.level) {
 			req.mtt_page_shift +=
@@ -189,8 +187,8 @@ enum ev_syndrome ev_cmd_dereg_mr(struct ev_adapter *ad, struct ev_cmd *cmd)
 	if (!mr)
 		return EV_NO_OBJECT;
 	/*
-	 * A fast-register MR's key is the driver's to change; the work request
-	 * that would have told us may have been flushed.
+	 * The driver may change a fast-register MR's key; the work request that
+	 * would have shown it may have been flushed.
 	 */
 	if (mr->type != ERDMA_MR_FRMR &&
 	    mr->key != FIELD_GET(ERDMA_REG_MR0_KEY, cfg))

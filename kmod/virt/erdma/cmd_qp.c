@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Commands about queue pairs (hw 4.7, 4.8, 4.10).
- */
+/* Commands for queue pairs (hw 4.7, 4.8, 4.10). */
 #include <linux/bitfield.h>
 #include <linux/slab.h>
 
 #include "ev.h"
 
-/* What CREATE_QP says about one of the two queues. */
+/* The parameters in CREATE_QP of one of the two queues. */
 struct wq_req {
 	u32 depth_log2;
 	u32 cq;				/* sq_cqn or rq_cqn */
@@ -97,7 +95,7 @@ static enum ev_syndrome create_wqs(struct ev_adapter *ad, struct ev_qp *qp,
 	ret = wq_create(ad, &qp->sq, &sq);
 	if (!ret)
 		ret = wq_create(ad, &qp->rq, &rq);
-	/* Kept for the record: a doorbell is valid on any page (hw 4.11). */
+	/* Only stored: a doorbell is valid on any page (hw 4.11). */
 	if (sq.cq & ERDMA_CREATE_QP_DB_CFG &&
 	    cmd->len >= offsetofend(struct erdma_cmd_create_qp, db_cfg)) {
 		db = le32_to_cpu(c->db_cfg);
@@ -106,8 +104,8 @@ static enum ev_syndrome create_wqs(struct ev_adapter *ad, struct ev_qp *qp,
 		qp->user = true;
 	}
 	/*
-	 * Drivers with short requests do not say whose QP it is, but only their
-	 * kernel QPs have pages of 1 MiB (hw 4.7, 5.2).
+	 * Drivers with short requests do not specify whether it is a user QP,
+	 * but only their kernel QPs have pages of 1 MiB (hw 4.7, 5.2).
 	 */
 	if (!more && qp->sq.page_shift != ilog2(SZ_1M))
 		qp->user = true;
@@ -159,7 +157,7 @@ enum ev_syndrome ev_cmd_destroy_qp(struct ev_adapter *ad, struct ev_cmd *cmd)
 	qp = xa_erase(&ad->qps, qpn);
 	if (!qp)
 		return EV_NO_OBJECT;
-	/* Allowed, but no driver means to: it stops the QP before. */
+	/* Allowed, but probably a driver bug: drivers stop the QP first. */
 	if (qp->state == ERDMA_QPS_RTS)
 		ev_log(ad, ERRORS, "QP %u is destroyed while connected\n", qpn);
 	ev_qp_free(qp);

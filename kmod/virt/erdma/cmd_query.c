@@ -9,7 +9,7 @@
 
 #define VERSION		1
 
-/* Every answer fits the buffer that drivers offer. */
+/* Every answer fits into the buffer that drivers provide. */
 union answer {
 	struct erdma_query_hdr hdr;
 	struct erdma_stats stats;
@@ -123,7 +123,7 @@ static u64 read_record(struct ev_adapter *ad, u64 addr)
 	return le64_to_cpu(value);
 }
 
-/* Index 0: the command queue has a send queue only. */
+/* Index 0 is the command queue, which has a send queue only. */
 static void fill_cmdq_qpc(struct erdma_qpc *qpc, struct ev_adapter *ad)
 {
 	const struct ev_cmdq *q = &ad->cmdq;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Command queue (hw 3): fetches commands, hands them to their functions and
- * completes them in order.
+ * Command queue (hw 3): fetches commands, dispatches them to their functions
+ * and completes them in order.
  */
 #include <linux/bitfield.h>
 #include <linux/log2.h>
 
 #include "ev.h"
 
-/* Per look at the doorbell, so that everything else gets its turn. */
+/* Maximum per poll of the doorbell, so that everything else gets its turn. */
 #define COMMANDS_PER_POLL	32
 
 #define MAX_DEPTH		32768
 
-/* In the SQ doorbell register once it is consumed: a PI of 0 is a doorbell. */
+/* Value of the SQ doorbell register once it is consumed: 0 would be a valid doorbell. */
 #define NO_DOORBELL		(~0ULL)
 
 struct cmd_desc {
 	const char *name;
 	ev_cmd_fn *fn;
-	u32 len;			/* least slot bytes */
-	bool atomic;			/* does not sleep, nor use what ev_fabric guards */
-	bool ends;			/* an object, or its service */
+	u32 len;			/* minimum slot bytes */
+	bool atomic;			/* neither sleeps nor uses anything guarded by ev_fabric */
+	bool ends;			/* ends an object, or its service */
 };
 
 #define CMD(op, func, len) \
@@ -33,7 +33,7 @@ struct cmd_desc {
 #define ATOMIC_CMD_END(op, func, len) \
 	[ERDMA_CMD_##op] = { #op, ev_cmd_##func, len, .atomic = true, .ends = true }
 
-/* The parts of CREATE_QP and REG_MR that not every slot has are optional. */
+/* The parts of CREATE_QP and REG_MR that do not fit into every slot are optional. */
 #define CREATE_QP_LEN	offsetof(struct erdma_cmd_create_qp, sq_inline_mtt)
 #define REG_MR_LEN	offsetof(struct erdma_cmd_reg_mr, phy_addr)
 
@@ -136,7 +136,7 @@ int ev_cmdq_init(struct ev_adapter *ad)
 }
 
 /**
- * ev_cmdq_reset() - forget doorbells, which would replay old commands
+ * ev_cmdq_reset() - clear doorbells, which would replay old commands
  * @ad: adapter
  */
 void ev_cmdq_reset(struct ev_adapter *ad)
@@ -146,7 +146,7 @@ void ev_cmdq_reset(struct ev_adapter *ad)
 }
 
 /**
- * ev_cmdq_exit() - forget the command queue
+ * ev_cmdq_exit() - release the command queue
  * @ad: adapter
  *
  * Context: @ad->lock held.
@@ -186,8 +186,8 @@ static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
 }
 
 /*
- * One event per arm, and none without a completion that the driver has not
- * seen: it would not arm again after that (hw 3.7).
+ * One event per arm, and none unless there is a completion that the driver has
+ * not seen: it would not arm again after such an event (hw 3.7).
  */
 static void raise_event(struct ev_adapter *ad)
 {
@@ -239,7 +239,7 @@ static void execute(struct ev_adapter *ad, struct ev_cmd *cmd)
 		ev_log(ad, COMMANDS, "command %s\n", desc->name);
 }
 
-/* Its completion, and all that follow, have to wait. */
+/* Delays its completion, and all that follow. */
 static void hold(struct ev_adapter *ad, const struct ev_cmd *cmd, u64 us)
 {
 	ad->cmdq.holding = true;
@@ -270,9 +270,9 @@ static void run(struct ev_adapter *ad, struct ev_cmd *cmd)
 }
 
 /*
- * Copies the next command. A slot whose size or index contradicts the
- * doorbell is no command, but an answer is due: silence kills the queue.
- * Returns false if memory must not be touched.
+ * Copies the next command. A slot whose size or index contradicts the doorbell
+ * is not a valid command, but still needs an answer: without one the queue
+ * would hang. Returns false if memory must not be accessed.
  */
 static bool fetch(struct ev_adapter *ad, struct ev_cmd *cmd)
 {
@@ -325,7 +325,7 @@ static bool poll_cq_doorbell(struct ev_adapter *ad)
 		q->arm_db = db;
 		q->arm_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
 		q->armed = true;
-		/* Completions may have slipped in between poll and arm. */
+		/* Completions may have come between poll and arm. */
 		raise_event(ad);
 	}
 	return true;
@@ -341,9 +341,9 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	if (db == NO_DOORBELL)
 		return false;
 	/*
-	 * After INIT without RESET the driver takes the old INIT_DONE for its
-	 * own and goes on: its doorbell is left for the life to come. Pairs
-	 * with the order of the driver's MMIO writes.
+	 * After INIT without RESET the driver mistakes the old INIT_DONE for
+	 * the new one and goes on: its doorbell is kept until INIT is done.
+	 * Pairs with the order of the driver's MMIO writes.
 	 */
 	smp_rmb();
 	if (!vdev_may_access(&ad->vdev))
@@ -352,7 +352,7 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	if (pi == q->sq_pi || ev_fault_hit(ad, EV_FAULT_CMD_DB_LOST, -1, NULL))
 		return false;
 	/*
-	 * One that was left from the life before, though, is not in the new
+	 * A stale doorbell from before INIT, though, does not match the new
 	 * record, which is written before the doorbell.
 	 */
 	record = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI, vdev_dma_peek(&ad->vdev, q->sq_dbrec));
@@ -377,7 +377,7 @@ static bool is_atomic(const struct ev_cmd *cmd)
 /**
  * ev_cmdq_poll() - serve the command queue
  * @ad: running adapter
- * @atomic: leave a command that may sleep, and those behind it, for later
+ * @atomic: postpone a command that may sleep, and those behind it
  *
  * Context: the model's turn, see vdev_trylock(); may sleep unless @atomic.
  * Return: whether there was something to do.

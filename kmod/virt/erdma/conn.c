@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is connected to whom (hw 10.9).
+ * Connections between QPs (hw 10.9).
  *
- * Drivers make a connection on TCP sockets of their own and then tell each of
- * the two devices addresses, ports and the other end's cookie. Both ends are in
- * this module, possibly on the same adapter: a QP that enters RTS looks for the
+ * Drivers connect through their own TCP sockets and then pass addresses, ports
+ * and the other end's cookie to each of the two devices. Both ends are in this
+ * module, possibly on the same adapter: a QP that enters RTS searches for the
  * one that waits for it, or waits itself.
  */
 #include "ev.h"
@@ -24,10 +24,10 @@ static bool names(const struct ev_qp *qp, const struct ev_qp *other)
 }
 
 /*
- * How well two QPs fit together, 0: not at all. Both ends know the same
- * addresses, but for translation on the way, which leaves one end's alone; the
- * cookies, then necessary, also tell connections of network namespaces apart
- * that happen to use equal addresses.
+ * How well two QPs match, 0: not at all. Both ends know the same addresses,
+ * unless they are translated on the way, which leaves those of one end
+ * unchanged; then the cookies are needed. They also distinguish connections of
+ * network namespaces that happen to use equal addresses.
  */
 static unsigned int fit(const struct ev_qp *a, const struct ev_qp *b)
 {
@@ -44,13 +44,14 @@ static void join(struct ev_qp *qp, struct ev_qp *peer)
 	list_del_init(&peer->waiting);
 	qp->peer = peer;
 	peer->peer = qp;
-	/* One lock for both from now on. */
+	/* From now on both use one lock. */
 	qp->link = &peer->lock;
 	peer->link = &peer->lock;
 }
 
 /**
- * ev_conn_open() - connect a QP that has entered RTS, as soon as its partner has
+ * ev_conn_open() - connect a QP that has entered RTS, now or once its partner
+ * has
  * @qp: QP without a partner
  *
  * Context: ev_fabric held for writing.
@@ -74,11 +75,11 @@ void ev_conn_open(struct ev_qp *qp)
 }
 
 /**
- * ev_conn_close() - part a QP from its partner, or end its wait for one
- * @qp: QP that stops or goes, connected or not
+ * ev_conn_close() - disconnect a QP from its partner, or end its wait for one
+ * @qp: QP that stops or is destroyed, connected or not
  *
- * The partner finds out by itself: its driver sees the TCP connection end, and
- * work that needs the other end times out.
+ * The partner is not notified: its driver sees the TCP connection end, and work
+ * that needs the other end times out.
  *
  * Context: ev_fabric held for writing.
  */

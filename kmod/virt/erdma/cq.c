@@ -2,25 +2,25 @@
 /*
  * Completion queues (hw 7).
  *
- * All kernel CQs ring one doorbell address, so the doorbell record is what
- * counts. It is looked at whenever an entry was written: entry first, then the
- * record, as the driver writes the record first and then looks for entries; one
- * of the two sees the other. CQs with entries that no event has told of are
- * watched besides: for drivers that arm late, or for more than before, and do
- * not look again; and until there is room for the event.
+ * All kernel CQs ring one doorbell address, so only the doorbell record is
+ * used. It is read whenever an entry has been written: the model writes the
+ * entry, then reads the record; the driver writes the record, then reads
+ * entries; so one of the two sees the other. In addition, CQs with entries that
+ * no event has announced are polled: for drivers that arm late, or for more
+ * than before, and do not poll again; and until there is room for the event.
  */
 #include <linux/bitfield.h>
 #include <linux/slab.h>
 
 #include "ev.h"
 
-/* Records looked at per pass of the model. */
+/* Number of records read per pass of the model. */
 #define WATCH_BATCH	64
 
 /**
  * ev_cq_find() - look up a CQ
  * @ad: adapter
- * @cqn: number, may be anything
+ * @cqn: number, any value
  *
  * Context: ev_fabric held.
  * Return: the CQ or NULL.
@@ -31,7 +31,7 @@ struct ev_cq *ev_cq_find(struct ev_adapter *ad, u32 cqn)
 }
 
 /**
- * ev_cq_free() - free a CQ that is in no table any more
+ * ev_cq_free() - free a CQ that is no longer in any table
  * @cq: CQ
  *
  * Context: ev_fabric held for writing.
@@ -58,7 +58,7 @@ static void note_sequence(struct ev_cq *cq, u64 db)
 		cq->duplicate++;
 }
 
-/* The doorbell has 24 bits of it, those that only count have more. */
+/* The consumer index has 24 bits in the doorbell; extend it to a free-running index. */
 static u32 full_index(const struct ev_cq *cq, u64 db)
 {
 	return cq->pi + sign_extend32(FIELD_GET(ERDMA_CQ_DB_CI, db) - cq->pi,
@@ -70,7 +70,7 @@ static bool has_news(const struct ev_cq *cq, u32 pi)
 	return (s32)(pi - cq->arm_ci) > 0;
 }
 
-/* Looks at the doorbell record; an armed CQ with news makes its event. */
+/* Reads the doorbell record; an armed CQ with new entries sends its event. */
 static bool evaluate(struct ev_cq *cq)
 {
 	u64 db;
@@ -103,7 +103,7 @@ static void watch(struct ev_cq *cq)
 {
 	struct ev_adapter *ad = cq->ad;
 
-	/* Without news the next entry is soon enough. */
+	/* Without new entries it is sufficient to check at the next one. */
 	if (cq->armed && !has_news(cq, cq->pi))
 		return;
 	spin_lock(&ad->watch_lock);
@@ -112,7 +112,7 @@ static void watch(struct ev_cq *cq)
 	spin_unlock(&ad->watch_lock);
 }
 
-/* The CQ is in error: it gets no more entries, and its QPs are stopped soon. */
+/* Puts the CQ into error: it gets no more entries, and its QPs are stopped soon. */
 static void die(struct ev_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
@@ -121,7 +121,7 @@ static void die(struct ev_cq *cq)
 	ev_eq_post_async(cq->ad, cq->cqn, ERDMA_AE_CQ_ERR, 0);
 }
 
-/* What the knobs that corrupt an entry make of its first word. */
+/* Applies the knobs that corrupt the first word of an entry. */
 static u32 damage(struct ev_cq *cq, u32 hdr)
 {
 	u64 arg;
@@ -147,7 +147,7 @@ static void write_entry(struct ev_cq *cq, const struct ev_wc *wc)
 	if (!ev_fault_hit(cq->ad, EV_FAULT_CQE_QPN, cq->cqn, &qpn))
 		qpn = wc->qpn;
 	cqe->qpn = cpu_to_be32(qpn);
-	/* Immediate data is the one little endian word. */
+	/* Immediate data is the only little endian word. */
 	if (wc->opcode == ERDMA_OP_RECV_INV)
 		cqe->inv_stag = cpu_to_be32(wc->data);
 	else
@@ -169,7 +169,7 @@ static void write_entry(struct ev_cq *cq, const struct ev_wc *wc)
 /**
  * ev_cq_post() - write a completion
  * @cq: CQ
- * @wc: what it says
+ * @wc: the completion
  *
  * Context: ev_fabric held.
  */
@@ -189,7 +189,7 @@ void ev_cq_post(struct ev_cq *cq, const struct ev_wc *wc)
 	write_entry(cq, wc);
 	if (ev_fault_hit(ad, EV_FAULT_CQE_DUPLICATE, cq->cqn, NULL))
 		write_entry(cq, wc);
-	/* Entry first, then the record: see above. */
+	/* Write the entry, then read the record: see above. */
 	smp_mb();
 	evaluate(cq);
 	watch(cq);
@@ -199,7 +199,7 @@ out:
 }
 
 /**
- * ev_cq_poll_faults() - bring CQs into error that a fault strikes
+ * ev_cq_poll_faults() - put CQs into error that are hit by a fault
  * @ad: running adapter
  *
  * Context: ev_fabric held for reading.
@@ -219,11 +219,11 @@ void ev_cq_poll_faults(struct ev_adapter *ad)
 }
 
 /**
- * ev_cq_poll() - look for late arms of CQs
+ * ev_cq_poll() - poll for late arms of CQs
  * @ad: running adapter
  *
  * Context: ev_fabric held for reading.
- * Return: whether an event was made.
+ * Return: whether an event was sent.
  */
 bool ev_cq_poll(struct ev_adapter *ad)
 {

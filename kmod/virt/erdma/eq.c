@@ -3,8 +3,8 @@
  * Event queues: AEQ, command EQ and CEQs (hw 8).
  *
  * An EQ that is armed and not empty raises its vector and disarms. The doorbell
- * register is private to the EQ and cleared when read, so that a value in it is
- * a doorbell that came later.
+ * register is private to the EQ and cleared when read, so that any value in it
+ * is a newer doorbell.
  */
 #include <linux/bitfield.h>
 #include <linux/log2.h>
@@ -12,7 +12,7 @@
 #include "ev.h"
 
 /**
- * ev_eq_setup() - once in an adapter's life
+ * ev_eq_setup() - initialise, once per adapter
  * @eq: event queue
  */
 void ev_eq_setup(struct ev_eq *eq)
@@ -21,7 +21,7 @@ void ev_eq_setup(struct ev_eq *eq)
 }
 
 /**
- * ev_eq_init() - bring an event queue to life
+ * ev_eq_init() - set up an event queue
  * @ad: adapter
  * @eq: event queue that does not exist
  * @ring_addr: DMA address of the ring
@@ -30,8 +30,8 @@ void ev_eq_setup(struct ev_eq *eq)
  * @vector: MSI-X vector
  * @reg: BAR0 offset of the doorbell
  *
- * Context: any, but for the model alone (see vdev_trylock()).
- * Return: 0, -EINVAL for a geometry no device has, -EFAULT, -ENOMEM.
+ * Context: any, but only in the model's turn (see vdev_trylock()).
+ * Return: 0, -EINVAL for an unsupported geometry, -EFAULT, -ENOMEM.
  */
 int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 	       u32 depth, u64 dbrec_addr, u16 vector, u32 reg)
@@ -61,7 +61,7 @@ int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 	eq->ci = 0;
 	eq->db = 0;
 	eq->overflow = false;
-	/* Drivers rely on the first event without arming (hw 2.3). */
+	/* Drivers rely on getting the first event without arming (hw 2.3). */
 	eq->armed = true;
 	eq->exists = true;
 	spin_unlock_irqrestore(&eq->lock, flags);
@@ -69,10 +69,10 @@ int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 }
 
 /**
- * ev_eq_exit() - end of an event queue's life
- * @eq: event queue, may not exist
+ * ev_eq_exit() - tear down an event queue
+ * @eq: event queue; may not exist
  *
- * Context: any, but for the model alone (see vdev_trylock()).
+ * Context: any, but only in the model's turn (see vdev_trylock()).
  */
 void ev_eq_exit(struct ev_eq *eq)
 {
@@ -84,7 +84,7 @@ void ev_eq_exit(struct ev_eq *eq)
 	vdev_buf_unmap(&eq->ring);
 }
 
-/* As QUERY_EQC and the knobs number them. */
+/* Number of an EQ as in QUERY_EQC and the knobs. */
 static s64 index_of(const struct ev_adapter *ad, const struct ev_eq *eq)
 {
 	return eq == &ad->aeq ? ERDMA_EQC_INDEX_AEQ :
@@ -110,8 +110,8 @@ static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
 }
 
 /*
- * Returns false if there was no room; what a fault takes away, or the end of bus
- * mastering, had some.
+ * Returns false if there was no room. An entry that is dropped by a fault, or
+ * by the end of bus mastering, counts as written.
  */
 static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
@@ -144,7 +144,7 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 /**
  * ev_eq_post() - add an event
  * @ad: adapter
- * @eq: event queue, may not exist
+ * @eq: event queue; may not exist
  * @lo: first 8 bytes without the owner bit, which is bit 31 in every EQ
  * @hi: last 8 bytes
  *
@@ -163,7 +163,7 @@ bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 		if (posted && ev_fault_hit(ad, EV_FAULT_EQE_DUPLICATE,
 					   index_of(ad, eq), NULL))
 			write_entry(ad, eq, lo, hi);
-		/* The entry before a look at the doorbell: see eq_evaluate(). */
+		/* Write the entry before reading the doorbell: see eq_evaluate(). */
 		smp_mb();
 		eq_evaluate(ad, eq);
 	}
@@ -188,9 +188,9 @@ void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type)
 }
 
 /**
- * ev_eq_poll() - look for a doorbell of an event queue with entries left
+ * ev_eq_poll() - poll the doorbell of an event queue with entries left
  * @ad: adapter
- * @eq: event queue, may not exist
+ * @eq: event queue; may not exist
  *
  * Context: @ad->lock held.
  * Return: whether an interrupt was raised.

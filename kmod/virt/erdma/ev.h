@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Virtual ERDMA adapter: the model of the device behind a PCI function that
- * core/vdev.h makes of memory. Nothing here knows a driver; the two meet at PCI.
+ * core/vdev.h makes of memory. Nothing here depends on a driver; the interface is PCI.
  *
- * Registers of a single writer (control, CMDQ and EQ doorbells) are read in BAR0
- * and set back to a value that is no doorbell when consumed, which tells two equal
- * values apart.
+ * Registers with a single writer (control, CMDQ and EQ doorbells) are read in BAR0 and
+ * set to a value that is not a doorbell when consumed, so that two equal writes are both
+ * noticed.
  *
  * Lock order, outermost first, inside that of core/vdev.h:
  *   vdev.lock, vdev.turn	registers, CMDQ
- *   ev_fabric			all adapters' QPs, CQs, MRs and who is connected
- *				to whom: changed by commands with write access,
+ *   ev_fabric			all adapters' QPs, CQs, MRs and connections of
+ *				QPs: changed by commands with write access,
  *				used by the data path with read access
  *   ev_qp.link			two connected QPs and their queues
  *   ev_mr.lock			what work requests change of an MR
@@ -19,8 +19,7 @@
  *   ev_adapter.watch_lock	list of CQs
  *   ev_eq.lock			one EQ's indices
  *   vdev_msi.lock, vdev_fault.lock
- * ev_eq.lock and what follows it are taken in hard interrupts, too, none of the
- * others.
+ * ev_eq.lock and what follows it are taken in hard interrupts, too, the others are not.
  */
 #ifndef EV_H
 #define EV_H
@@ -36,7 +35,7 @@
 #include "family.h"
 #include "fault.h"
 
-/* BAR2 has nothing but the MSI-X table and the pending bits. */
+/* BAR2 contains only the MSI-X table and the pending bits. */
 #define EV_BAR2_SIZE		0x1000
 #define EV_MSIX_TABLE		0x000
 #define EV_MSIX_PBA		0x800
@@ -46,8 +45,9 @@
 struct ev_adapter;
 
 /*
- * Syndromes of failed commands. The hardware interface leaves the numbers
- * open; these follow errno, which one driver generation hands on as it is.
+ * Syndromes of failed commands. The hardware interface does not define the
+ * numbers; these follow errno, as one driver generation passes them on
+ * unchanged.
  */
 enum ev_syndrome {
 	EV_OK			= 0,
@@ -90,10 +90,10 @@ struct ev_params {
  * @exists:   set up by INIT or CREATE_EQ
  * @reg:      BAR0 offset of the doorbell
  * @pi:       next entry to write, free running
- * @ci:       driver's consumer index as of its last doorbell, 16 bits
+ * @ci:       driver's consumer index at its last doorbell, 16 bits
  * @armed:    the next entry raises the vector
  * @db:       last doorbell
- * @overflow: an entry found the ring full; that of a CQ waits for room
+ * @overflow: the ring was full for an entry; that of a CQ waits for room
  */
 struct ev_eq {
 	spinlock_t lock;		/* indices and entries */
@@ -167,13 +167,13 @@ struct ev_cmdq {
 
 /**
  * struct ev_cq - completion queue
- * @lock:      guards the rest, which until then is constant
+ * @lock:      guards what follows; what precedes is constant
  * @users:     work queues that complete here; guarded by ev_fabric
- * @watch:     link in ev_adapter.cq_watch while a doorbell is of interest
+ * @watch:     link in ev_adapter.cq_watch while its doorbell is polled
  * @pi:        next entry to write, free running
  * @sol_pi:    @pi after the last entry that counts for a solicited-only arm
  * @arm_ci:    consumer index at the last arm
- * @armed:     the next qualifying entry makes an event
+ * @armed:     the next qualifying entry causes an event
  * @solicited: only solicited or failed ones qualify
  * @db:        last doorbell record seen
  * @dead:      in error: nothing is written to it any more
@@ -204,7 +204,7 @@ struct ev_cq {
 	u64 db;
 };
 
-/* What a completion says. */
+/* Contents of a completion. */
 struct ev_wc {
 	u32 qpn;
 	u32 bytes;
@@ -219,12 +219,12 @@ struct ev_wc {
 /**
  * struct ev_wq - send or receive queue
  * @depth:  in units of 32 bytes, which all indices count
- * @pi:     the driver's index as of the last doorbell or REFLUSH, 16 bits
+ * @pi:     the driver's index at the last doorbell or REFLUSH, 16 bits
  * @ci:     next entry to execute
  * @last:   index of the last completed entry
  * @cqes:   completions written
  * @flushed_pi: @pi up to which entries were flushed
- * @deaf: a doorbell was lost: @deaf_pi, its index, is not noticed
+ * @deaf: a doorbell was lost: its index, @deaf_pi, is ignored
  */
 struct ev_wq {
 	struct vdev_buf ring;
@@ -246,24 +246,24 @@ struct ev_wq {
 };
 
 /**
- * struct ev_wqe - the work request that a send queue is at
+ * struct ev_wqe - the current work request of a send queue
  * @hdr:    its first word
- * @not_before: nothing happens till then
+ * @not_before: nothing is done until then
  * @length: bytes to move
- * @done:   of which were
- * @lost:   transmissions in a row that got no answer
+ * @done:   bytes moved so far
+ * @lost:   consecutive transmissions without an answer
  * @count:  building blocks
  * @sges:   scatter/gather elements
- * @loaded: the rest counts
- * @placed: all data is where it goes, something else is to be done
- * @receive_failed: the partner's receive is to blame
- * @begun: the knobs that strike once were asked
+ * @loaded: the rest is valid
+ * @placed: all data has been placed, something else is left to do
+ * @receive_failed: the partner's receive caused the error
+ * @begun: the knobs that strike once per request have been checked
  * @raw:    copy of it
  */
 struct ev_wqe {
 	u64 hdr;
 	ktime_t not_before;
-	ktime_t knock_at;	/* waits for a receive, and asks for one then */
+	ktime_t knock_at;	/* it waits for a receive, and asks for one at this time */
 	u32 length;
 	u32 done;
 	u16 lost;
@@ -295,7 +295,7 @@ struct ev_wqe {
  * @user:  a process posts to it
  * @lost:  had a partner
  * @stall_until: nothing is executed till then
- * @queue: looked at in RTS and when stopped
+ * @queue: polled in RTS and when stopped
  * @wqe:   guarded by @link; last because of its flexible arrays
  */
 struct ev_qp {
@@ -327,11 +327,12 @@ struct ev_qp {
 
 /**
  * struct ev_mr - memory region
- * @lock:  guards what a work request may change, which it may of fast-register
- *	   MRs: @pins, @valid, @key, @rights, @start, @length, @page_shift,
- *	   @count, @use_table, @inline_mtt
- * @pins:  transfers under way that use it
+ * @lock:  guards what work requests may change, in fast-register MRs only:
+ *	   @pins, @valid, @key, @rights, @start, @length, @page_shift, @count,
+ *	   @use_table, @inline_mtt
+ * @pins:  transfers in progress that use it
  * @table: registered table of page addresses, one level whatever the driver's
+ *	   table has
  * @max_count: entries in @table
  * @default_shift: log2 page size if a work request does not give one
  */
@@ -358,16 +359,16 @@ struct ev_mr {
 #define EV_MIN_PAGE_SHIFT	12
 #define EV_MAX_PAGE_SHIFT	30
 
-/* Its index is beyond every MPT's, so it can never equal an MR's key. */
+/* Its index is beyond all MPT entries, so it can never equal an MR's key. */
 #define EV_DMA_LOCAL_KEY	0xffffff00
 
 /* ---- Data path ---------------------------------------------------------- */
 
-/* Results of steps of a work request, besides 0 and enum erdma_syndrome. */
-#define EV_WAIT			(-1)	/* something is missing, look again */
-#define EV_MORE			(-2)	/* not done yet, others have their turn */
+/* Results of steps of a work request, in addition to 0 and enum erdma_syndrome. */
+#define EV_WAIT			(-1)	/* something is missing, poll again */
+#define EV_MORE			(-2)	/* not done yet, others get their turn */
 
-/* Why memory must not be used; in the order of the syndromes (hw 7.2). */
+/* Why memory must not be accessed; in the order of the syndromes (hw 7.2). */
 enum ev_violation {
 	EV_VIOLATES_NOTHING,
 	EV_VIOLATES_STAG,
@@ -377,12 +378,12 @@ enum ev_violation {
 	EV_VIOLATES_WRAP,
 };
 
-/* One of them is asked for by this end; the other end asks for none. */
+/* Local accesses need one of these rights; remote accesses need none of them. */
 #define EV_LOCAL_RIGHTS		(ERDMA_MR_LR | ERDMA_MR_LW)
 
 static_assert(ERDMA_MAX_SEND_SGE <= VDEV_MAX_SPANS);
 
-/* One turn of a send queue; the lists are those of the present request. */
+/* One turn of a send queue; the lists belong to the current request. */
 struct ev_xfer {
 	struct vdev_sgl dst;
 	struct vdev_sgl src;
@@ -406,21 +407,23 @@ enum ev_stat {
 
 static_assert(EV_STAT_RX_PPS_DROPS + 1 == ERDMA_STATS_COUNT);
 
-/* Until CONF_MTU. */
+/* MTU until CONF_MTU. */
 #define EV_DEFAULT_MTU		1500
 
 /* ---- The adapter -------------------------------------------------------- */
 
 /**
  * struct ev_adapter - one virtual adapter
- * @vdev:      what all families have, first; its @lock guards all that follows
- *	       unless it says otherwise
+ * @vdev:      the part common to all families, first; its @lock guards all that
+ *	       follows unless stated otherwise
  * @params:    guarded by @vdev.plug_lock
- * @stale:     what ends objects is answered, but not carried out, until the
- *	       driver ends bus mastering; then they and INIT_DONE are still there
- * @left:      it has; set by config space, cleared in a pass
- * @reset_at:  a request to reset is obeyed then
- * @false_until: the version register reads all ones till then
+ * @stale:     commands that end objects are answered, but not executed, until
+ *	       the driver ends bus mastering; then the objects and INIT_DONE are
+ *	       still there
+ * @left:      it has ended bus mastering; set by config space, cleared in a
+ *	       pass
+ * @reset_at:  when a request to reset will be done
+ * @false_until: the version register reads as all ones until then
  */
 struct ev_adapter {
 	struct vdev vdev;
@@ -439,13 +442,13 @@ struct ev_adapter {
 	struct ev_eq aeq;
 	struct ev_eq eq[ERDMA_MAX_VECTORS];	/* by EQN, 0 is the CMDQ's */
 	u16 db_users[ERDMA_BAR0_SIZE / ERDMA_HW_PAGE_SIZE];
-	atomic64_t stats[ERDMA_STATS_COUNT];	/* any adapter's thread */
+	atomic64_t stats[ERDMA_STATS_COUNT];	/* threads of any adapter */
 	struct xarray cqs;			/* these guarded by ev_fabric */
 	struct xarray qps;
 	struct xarray mrs;
 	spinlock_t watch_lock;			/* cq_watch */
 	struct list_head cq_watch;
-	bool cq_died;				/* any adapter's thread */
+	bool cq_died;				/* threads of any adapter */
 };
 
 static_assert(offsetof(struct ev_adapter, vdev) == 0);
@@ -463,7 +466,7 @@ static inline u32 ev_max_qp(const struct ev_adapter *ad)
 	return ad->params.qblock * ERDMA_QP_PER_QBLOCK;
 }
 
-/* Of CQs and MRs alike (hw 4.1). */
+/* The same limit for CQs and MRs (hw 4.1). */
 static inline u32 ev_max_cq(const struct ev_adapter *ad)
 {
 	return 2 * ev_max_qp(ad);
@@ -589,7 +592,7 @@ struct ev_qp *ev_qp_find(struct ev_adapter *ad, u32 qpn);
 void ev_qp_free(struct ev_qp *qp);
 void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state);
 
-/* Without the lock, a change that is missed is seen the next time. */
+/* May be called without the lock: a missed change is seen the next time. */
 static inline bool ev_qp_is_stopped(const struct ev_qp *qp)
 {
 	return READ_ONCE(qp->state) >= ERDMA_QPS_CLOSING;

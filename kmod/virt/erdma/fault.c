@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The adapter's own knobs: one row each here, one call of ev_fault_hit() where it
- * strikes. tests/vm/faults/README.md tells what comes of each; a test compares
- * the two.
+ * The family's own knobs: one row each here, and one call of ev_fault_hit()
+ * where it strikes. tests/vm/faults/README.md describes their effects; a test
+ * compares the two.
  */
 #include "ev.h"
 
@@ -86,9 +86,9 @@ const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(INIT_LOST) = { "init_lost",
 		"a request to start is not noticed" },
 	KNOB(RESET_LOST) = { "reset_lost",
-		"a request to reset is not noticed, everything works on" },
+		"a request to reset is not noticed, everything continues to work" },
 	KNOB(RESET_LATE) = { "reset_late",
-		"a request to reset is obeyed arg ms later, everything works till then" },
+		"a request to reset is obeyed arg ms later, everything works until then" },
 	KNOB(FALSE_GONE) = { "false_gone",
-		"the version reads as ones for arg ms, 0: for ever, but everything works" },
+		"the version reads as all ones for arg ms, 0: forever, but everything works" },
 };

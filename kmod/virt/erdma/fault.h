@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Knobs of this family; fault.c has what they do. */
+/* Knobs of this family; described in fault.c. */
 #ifndef EV_FAULT_H
 #define EV_FAULT_H
 
 #include "../core/fault.h"
 
 /*
- * Besides those of all adapters; in the order of tests/vm/faults/README.md, which
- * explains them.
+ * In addition to those of all adapters; in the order of
+ * tests/vm/faults/README.md, which explains them.
  */
 enum ev_fault_id {
 	/* command queue */

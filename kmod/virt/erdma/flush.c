@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Queue pairs that stop: what is posted to them is flushed (hw 6.9).
- */
+/* Flushing of what is posted to stopped queue pairs (hw 6.9). */
 #include <linux/bitfield.h>
 
 #include "ev.h"
@@ -37,11 +35,11 @@ static void flush_sq(struct ev_qp *qp)
 		hdr = le64_to_cpu(word);
 		count = FIELD_GET(ERDMA_SQE_WQEBB_CNT, hdr) + 1;
 		opcode = FIELD_GET(ERDMA_SQE_OPCODE, hdr);
-		/* Consumers index tables with the opcode unchecked. */
+		/* Consumers index tables with the opcode without checking it. */
 		if (opcode >= ERDMA_OP_COUNT)
 			opcode = ERDMA_OP_SEND;
 		complete_flushed(qp, sq, ERDMA_CQE_QTYPE_SQ, opcode);
-		/* Where the next entry is, is unknown after a broken one. */
+		/* After a broken entry it is unknown where the next one begins. */
 		if (FIELD_GET(ERDMA_SQE_QPN, hdr) != qp->qpn ||
 		    FIELD_GET(ERDMA_SQE_WQEBB_INDEX, hdr) !=
 		    (u16)(sq->ci + count) || count > (u16)(sq->pi - sq->ci))
@@ -88,7 +86,8 @@ bool ev_qp_flush(struct ev_qp *qp)
  * ev_qp_drain() - flush a QP that has just stopped
  * @qp: QP
  *
- * The records are looked at without a doorbell: one that got lost is heard.
+ * The records are read without a doorbell, so a lost doorbell does not matter
+ * here.
  *
  * Context: as ev_qp_flush().
  */
@@ -101,9 +100,9 @@ void ev_qp_drain(struct ev_qp *qp)
 
 /**
  * ev_qp_halt() - stop a QP for an error
- * @qp: QP; nothing happens if it is stopped already
+ * @qp: QP; nothing happens if it is already stopped
  * @state: TERMINATE or ERROR
- * @type: the event that tells the driver
+ * @type: the event sent to the driver
  * @syndrome: sub type of the event
  *
  * Context: ev_fabric and @qp->link held.
@@ -111,7 +110,7 @@ void ev_qp_drain(struct ev_qp *qp)
 void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
 		enum erdma_aeqe_type type, u8 syndrome)
 {
-	/* An adapter that hangs does not even hear that its partner gave up. */
+	/* A hung adapter does not even notice that its partner has given up. */
 	if (ev_qp_is_stopped(qp) || READ_ONCE(qp->ad->vdev.hung) ||
 	    !vdev_may_access(&qp->ad->vdev))
 		return;
@@ -121,12 +120,12 @@ void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
 }
 
 /**
- * ev_qp_reflush() - flush up to indices that the driver names
+ * ev_qp_reflush() - flush up to indices given by the driver
  * @qp: QP
  * @sq_pi: send queue index
  * @rq_pi: receive queue index
  *
- * Without effect on a QP that is not stopped: its entries are not lost.
+ * No effect on a QP that is not stopped, as its entries are not lost.
  *
  * Context: ev_fabric held for writing.
  */

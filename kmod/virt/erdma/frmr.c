@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fast-register memory regions: registered and invalidated by work requests
- * (hw 5.5, 6.5). Both wait for those who still use the MR, see ev_mr.pins.
+ * (hw 5.5, 6.5). Both wait for current users of the MR, see ev_mr.pins.
  */
 #include <linux/bitfield.h>
 
@@ -12,7 +12,7 @@ static struct ev_mr *find(const struct ev_qp *qp, u32 stag)
 	return ev_mr_find(qp->ad, FIELD_GET(ERDMA_STAG_INDEX, stag));
 }
 
-/* What a work request says, in CPU order. */
+/* Contents of a work request, in CPU byte order. */
 struct frmr_req {
 	u64 start;
 	u32 length;
@@ -61,7 +61,7 @@ static enum erdma_syndrome parse(const struct ev_mr *mr,
 
 /**
  * ev_frmr_register() - REG_MR: make a fast-register MR valid
- * @qp: QP whose protection domain counts
+ * @qp: QP whose protection domain is checked against
  * @sqe: work request
  * @inline_room: page addresses that fit into it
  *
@@ -108,11 +108,11 @@ int ev_frmr_register(struct ev_qp *qp, const struct erdma_reg_mr_sqe *sqe,
 }
 
 /**
- * ev_frmr_invalidate() - take a fast-register MR's validity away
- * @qp: QP whose protection domain counts
+ * ev_frmr_invalidate() - invalidate a fast-register MR
+ * @qp: QP whose protection domain is checked against
  * @stag: its key
  *
- * Harmless if done again, also after EV_WAIT.
+ * May be repeated, also after EV_WAIT.
  *
  * Context: ev_fabric held.
  * Return: 0, EV_WAIT while the MR is in use, or an enum ev_violation.

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The device model: looks at the registers and lets each part do what there is to
- * do.
- */
+/* The device model: polls the registers and lets each part do its pending work. */
 #include "ev.h"
 
 DECLARE_RWSEM(ev_fabric);
 
-/* INIT begins with a reset, too. */
+/* INIT also begins with a reset. */
 static bool is_reset_asked(const struct vdev *vdev)
 {
 	return vdev_read32(vdev, ERDMA_FUNC_BAR, ERDMA_REG_DEV_CTRL);
@@ -39,12 +36,12 @@ static void release_objects(struct ev_adapter *ad)
 		ev_eq_exit(&ad->eq[i]);
 }
 
-/* No memory of the driver's is touched any more (hw 2.4). */
+/* The driver's memory is not accessed any more (hw 2.4). */
 static void forget(struct vdev *vdev, enum vdev_why why)
 {
 	struct ev_adapter *ad = ev_adapter_of(vdev);
 
-	/* A driver must not take what dies for a device that has been reset. */
+	/* A driver must not mistake a dying device for one that was reset. */
 	if (why == VDEV_RESET)
 		ev_reg_write(ad, ERDMA_REG_DEV_ST, 0);
 	ad->reset_at = 0;
@@ -68,7 +65,7 @@ static int init_aeq(struct ev_adapter *ad)
 			  ERDMA_COMMON_VECTOR, ERDMA_REG_AEQ_DB);
 }
 
-/* INIT works without a RESET before it: kexec, crashed driver. */
+/* INIT also works without a RESET before it: kexec, crashed driver. */
 static void init(struct ev_adapter *ad)
 {
 	int ret;
@@ -86,12 +83,12 @@ static void init(struct ev_adapter *ad)
 		return;
 	}
 	ad->vdev.state = VDEV_RUNNING;
-	/* All set up before the driver may go on. */
+	/* Everything is set up before the driver may continue. */
 	smp_wmb();
 	ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_INIT_DONE);
 }
 
-/* What is left behind keeps its objects, but its driver need not know. */
+/* A stale device keeps its objects, but reports success to the driver. */
 static void obey_reset(struct ev_adapter *ad)
 {
 	if (READ_ONCE(ad->stale)) {
@@ -104,7 +101,7 @@ static void obey_reset(struct ev_adapter *ad)
 		ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_RESET_DONE);
 }
 
-/* What is left behind looks as if nobody had ended anything. */
+/* Makes a stale device look as if nothing had been ended. */
 static void leave(struct ev_adapter *ad)
 {
 	WRITE_ONCE(ad->left, false);
@@ -119,7 +116,7 @@ static void master_off(struct vdev *vdev)
 
 	if (!READ_ONCE(ad->stale))
 		return;
-	/* The request that was not carried out came before. */
+	/* A request that was not executed is dropped. */
 	ev_reg_write(ad, ERDMA_REG_DEV_CTRL, 0);
 	WRITE_ONCE(ad->left, true);
 }
@@ -188,7 +185,7 @@ static void power_on(struct vdev *vdev)
 	ev_cmdq_reset(ad);
 }
 
-/* Beyond all numbers that exist: no object is meant. */
+/* Beyond all existing numbers: refers to no object. */
 #define NO_OBJECT	0xfffff
 
 static void wrap_counters(struct ev_adapter *ad, u64 before)
@@ -201,7 +198,7 @@ static void wrap_counters(struct ev_adapter *ad, u64 before)
 
 static void poll_running_faults(struct ev_adapter *ad)
 {
-	/* Whoever finds a dead CQ later says so again. */
+	/* The flag is set again when another dead CQ is found later. */
 	bool died = READ_ONCE(ad->cq_died) && xchg(&ad->cq_died, false);
 	u64 arg;
 
@@ -253,7 +250,7 @@ static bool pass(struct vdev *vdev)
 	return busy;
 }
 
-/* Commands that ask for no more; resets and the data path wait for a thread. */
+/* Executes atomic commands; resets and the data path are left to a thread. */
 static void pass_atomic(struct vdev *vdev)
 {
 	struct ev_adapter *ad = ev_adapter_of(vdev);

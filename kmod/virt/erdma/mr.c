@@ -9,7 +9,7 @@
 /**
  * ev_mr_find() - look up a memory region
  * @ad: adapter
- * @index: in the memory protection table, may be anything
+ * @index: in the memory protection table, any value
  *
  * Context: ev_fabric held.
  * Return: the MR or NULL.
@@ -20,7 +20,7 @@ struct ev_mr *ev_mr_find(struct ev_adapter *ad, u32 index)
 }
 
 /**
- * ev_mr_free() - free an MR that is in no table any more
+ * ev_mr_free() - free an MR that is no longer in any table
  * @mr: MR
  *
  * Context: ev_fabric held for writing.

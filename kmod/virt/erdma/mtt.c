@@ -2,7 +2,8 @@
 /*
  * Translation tables (hw 5.1): finds the memory behind rings, and flattens an
  * MR's tree of tables, whatever its level, into a list of the pages that hold
- * the entries. The entries themselves stay in driver memory: they may change.
+ * the entries. The entries themselves stay in driver memory, as they may
+ * change.
  */
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -12,7 +13,7 @@
 #define MTT_ENTRY_SIZE	sizeof(__le64)
 
 /**
- * ev_mtt_map_ring() - find a ring that lies in pages of any size
+ * ev_mtt_map_ring() - find a ring in pages of any size
  * @ad: adapter
  * @ring: filled in; released with vdev_buf_unmap()
  * @entry: page addresses
@@ -113,7 +114,7 @@ static int walk_bottom(struct walk *w, u64 addr)
 	return 0;
 }
 
-/* Recursion is at most three deep. */
+/* The recursion depth is at most three. */
 static int walk_level(struct walk *w, u64 addr, u32 level)
 {
 	u32 i, per_page = BIT(w->shift) / MTT_ENTRY_SIZE;

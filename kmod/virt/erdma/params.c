@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files of an adapter in configfs, besides those of all families.
+ * Files of an adapter in configfs, in addition to those common to all families.
  *
  * Parameters, refused with EBUSY while the adapter is plugged in:
  *   mac          of the network interface it belongs to; all zeros: the adapter
@@ -12,13 +12,13 @@
  *   grp_num      direct-WQE groups
  *   version, fw_version	register and firmware version
  *   cc           default congestion control
- *   reset_done   1: RESET_DONE is reported; 0: a reset only takes INIT_DONE away
- *   proto        0 iWARP, 1 RoCEv2: only the register says so, the adapter works
- *                as before
+ *   reset_done   1: RESET_DONE is reported; 0: a reset only clears INIT_DONE
+ *   proto        0 iWARP, 1 RoCEv2: changes only the register, not how the adapter
+ *                works
  * At any time:
- *   stale        1: what the driver ends from now on is answered, but stays: when
- *                it has left, QPs, MRs and INIT_DONE are as after kexec, which
- *                ends nothing. 0 again when bus mastering ends
+ *   stale        1: from now on, ending objects is answered, but they stay: when
+ *                the driver has left, QPs, MRs and INIT_DONE are as after kexec,
+ *                which ends nothing. Becomes 0 when bus mastering ends
  */
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
@@ -30,7 +30,7 @@ static struct ev_adapter *to_adapter(struct config_item *item)
 	return ev_adapter_of(vdev_of(item));
 }
 
-/* Limits: what drivers and liberdma can live with (hw 4.1). */
+/* Limits: what drivers and liberdma support (hw 4.1). */
 VDEV_PARAM(qblock, "%u", 4, 512);
 VDEV_PARAM(max_mr_size, "%u", 12, 48);
 VDEV_PARAM(max_recv_wr, "%u", 1, 15);
@@ -148,7 +148,7 @@ struct configfs_attribute *const ev_attrs[] = {
 };
 
 /**
- * ev_params_setup() - parameters as of a new adapter
+ * ev_params_setup() - set the default parameters of a new adapter
  * @ad: adapter
  */
 void ev_params_setup(struct ev_adapter *ad)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queue pairs: their life (hw 4.7, 6.8). */
+/* Queue pairs: lifetime and states (hw 4.7, 6.8). */
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "ev.h"
 
-/* What a QP may still move when it is closed. */
+/* How much a QP may still move when it is closed. */
 #define LAST_BYTES	SZ_1M
 
 /**
  * ev_qp_find() - look up a QP
  * @ad: adapter
- * @qpn: number, may be anything
+ * @qpn: number, any value
  *
  * Context: ev_fabric held.
  * Return: the QP or NULL.
@@ -22,7 +22,7 @@ struct ev_qp *ev_qp_find(struct ev_adapter *ad, u32 qpn)
 }
 
 /**
- * ev_qp_free() - free a QP that is in no table any more
+ * ev_qp_free() - free a QP that is no longer in any table
  * @qp: QP; parts that were never set up are zero
  *
  * Context: ev_fabric held for writing.
@@ -45,8 +45,8 @@ void ev_qp_free(struct ev_qp *qp)
  * @qp: QP in any state
  * @state: CLOSING, TERMINATE or ERROR
  *
- * CLOSING is a graceful end: what was posted before and can be done at once,
- * is done. A stalled QP can do nothing.
+ * CLOSING is a graceful end: earlier requests that can be executed at once are
+ * executed. A stalled QP executes none.
  *
  * Context: ev_fabric held for writing.
  */

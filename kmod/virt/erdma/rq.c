@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Receive queues: what a message that arrives finds (hw 6.6).
- */
+/* Receive queues: finding receives for incoming messages (hw 6.6). */
 #include <linux/bitfield.h>
 
 #include "ev.h"
 
 /**
- * ev_rq_peek() - look at the receive that is next
+ * ev_rq_peek() - peek at the next receive
  * @qp: QP in RTS
  * @rqe: gets a copy of the entry
  *
  * Context: ev_fabric and @qp->link held.
- * Return: 0, EV_WAIT if none is posted or memory must not be touched, or
+ * Return: 0, EV_WAIT if none is posted or memory must not be accessed, or
  * ERDMA_WC_RECV_WQE_FORMAT_ERR.
  */
 int ev_rq_peek(struct ev_qp *qp, struct erdma_rqe *rqe)
@@ -30,7 +28,7 @@ int ev_rq_peek(struct ev_qp *qp, struct erdma_rqe *rqe)
 }
 
 /**
- * ev_rq_complete() - complete the receive that is next
+ * ev_rq_complete() - complete the next receive
  * @qp: QP with a receive
  * @wc: opcode, syndrome, bytes, data and solicited are set
  *

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is done when a QP is looked at: its doorbell records are, while it is in RTS
- * or stopped. A QP that waits, for a receive or its partner, has work without being
- * busy.
+ * Polling of QPs: their doorbell records are read while they are in RTS or stopped. A QP
+ * that waits, for a receive or its partner, has work without being busy.
  */
 #include <linux/ktime.h>
 #include <linux/sizes.h>
 
 #include "ev.h"
 
-/* What one QP may move before the next has its turn. */
+/* How much one QP may move before it is the next one's turn. */
 #define TURN_BYTES	SZ_256K
 
 static bool was_rung(const struct ev_qp *qp, const struct ev_wq *wq)
@@ -17,7 +16,7 @@ static bool was_rung(const struct ev_qp *qp, const struct ev_wq *wq)
 	return (u16)ev_wq_record(wq) != READ_ONCE(wq->pi);
 }
 
-/* Without the lock, as ev_qp_is_stopped() is. */
+/* May be called without the lock, like ev_qp_is_stopped(). */
 static bool has_work(const struct ev_qp *qp)
 {
 	if (ev_qp_is_stopped(qp))
@@ -39,8 +38,8 @@ static bool serve(struct ev_qp *qp)
 }
 
 /*
- * The partner on another adapter is served along: this thread is awake, the
- * other's may not be.
+ * Also serves the partner on another adapter: this thread is awake, the other
+ * adapter's may not be.
  */
 static bool serve_pair(struct vdev_queue *queue)
 {
@@ -57,8 +56,8 @@ static bool serve_pair(struct vdev_queue *queue)
 }
 
 /**
- * ev_qp_poll() - look for doorbells and do the work
- * @vdev: adapter; without QPs unless it runs
+ * ev_qp_poll() - poll doorbells and do the work
+ * @vdev: adapter; has no QPs unless it runs
  *
  * Context: ev_fabric held for reading. May be called by several threads.
  * Return: whether there was something to do.
@@ -69,10 +68,11 @@ bool ev_qp_poll(struct vdev *vdev)
 }
 
 /**
- * ev_qp_poll_faults() - stop QPs that a fault strikes
+ * ev_qp_poll_faults() - stop QPs that are hit by a fault
  * @ad: running adapter
  *
- * Also those whose completion queue is in error: nobody would hear of them.
+ * Also those whose completion queue is in error, as they could not report
+ * completions.
  *
  * Context: ev_fabric held for reading.
  */

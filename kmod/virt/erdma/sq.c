@@ -3,22 +3,22 @@
  * Send queues: executes work requests, one after the other (hw 6.2 - 6.5).
  *
  * A request is done at both ends before the next one begins, so that fences,
- * the order of completions and "a READ completes when its data is there" need
- * no care. Its checks are repeated whenever it is resumed: between two slices
- * of a message anything may have been deregistered.
+ * the order of completions and "a READ completes when its data is there" hold
+ * automatically. Its checks are repeated whenever it is resumed, as anything
+ * may have been deregistered between two slices of a message.
  *
- * Errors. Syndromes SEND_* name what this side refuses, RECV_* what the other
- * side does; both complete the work request. A message that a receive cannot
- * take completes that receive with the same syndrome. Either way the
- * connection is over, as after iWARP's Terminate: this QP goes to ERROR with
- * the event QP_FATAL, the partner to TERMINATE with ACC_ERR if it refused an
- * access, QP_ERQ_ERR if it was a receive's fault, else QP_FATAL; both are
+ * Errors. Syndromes SEND_* are errors detected by this side, RECV_* errors
+ * detected by the other side; both complete the work request. A message that a
+ * receive cannot take completes that receive with the same syndrome. Either way
+ * the connection is over, as after iWARP's Terminate: this QP goes to ERROR
+ * with the event QP_FATAL, the partner to TERMINATE with ACC_ERR if it refused
+ * an access, QP_ERQ_ERR if it was a receive's fault, else QP_FATAL; both are
  * flushed. The sub type of an event is the syndrome.
  *
- * Two things are waited for, without limit: a partner that is not in RTS yet,
+ * Two things are waited for without limit: a partner that is not in RTS yet,
  * and a receive. A sender that waits for a receive asks for one from time to
- * time, as TCP probes a closed window: a packet at both ends. A transmission that
- * gets no answer is repeated, until the retransmissions are used up:
+ * time, as TCP probes a closed window: a packet at both ends. A transmission
+ * without an answer is repeated until the retransmissions are used up:
  * RETRY_EXC_ERR.
  */
 #include <linux/bitfield.h>
@@ -26,13 +26,13 @@
 
 #include "ev.h"
 
-/* Time for one of SET_RETRANS_NUM's retransmissions. */
+/* Timeout of one of SET_RETRANS_NUM's retransmissions. */
 #define RETRY_MSECS	200
 
-/* Between two questions for a receive. */
+/* Interval between two requests for a receive. */
 #define KNOCK_MSECS	100
 
-/* What a work request costs besides its bytes, in bytes. */
+/* Overhead of a work request, in bytes. */
 #define WQE_COST	512
 
 static int local(enum ev_violation violation)
@@ -57,7 +57,7 @@ static int wait(struct ev_wqe *wqe, u64 ms)
 	return EV_WAIT;
 }
 
-/* A transmission got no answer: again, but not for ever. */
+/* A transmission got no answer: retry, but not forever. */
 static int lose(struct ev_qp *qp, u64 ms)
 {
 	if (qp->wqe.lost++ >= qp->ad->retrans_num)
@@ -80,7 +80,7 @@ static void count_lost(struct ev_qp *qp, struct ev_adapter *ad,
 		     &ad->stats[stat]);
 }
 
-/* 0, EV_WAIT or a syndrome: what happens to what is sent next. */
+/* Applies faults of the wire to the next message. Returns 0, EV_WAIT or a syndrome. */
 static int cross_wire(struct ev_qp *qp, struct ev_qp *peer)
 {
 	struct ev_adapter *ad = qp->ad;
@@ -113,15 +113,15 @@ static int cross_wire(struct ev_qp *qp, struct ev_qp *peer)
 	return 0;
 }
 
-/* The other end if it can be reached, or what its absence means. */
+/* Finds the other end if it is reachable; if not, returns how to proceed. */
 static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
 {
 	*peer = qp->peer;
 	if (!*peer)
 		return qp->lost ? lose(qp, RETRY_MSECS) : EV_WAIT;
 	/*
-	 * One that an error stopped stays the partner until its driver acts, one
-	 * whose adapter hangs until that is reset.
+	 * A QP that was stopped by an error stays the partner until its driver
+	 * acts, one whose adapter hangs until that is reset.
 	 */
 	if ((*peer)->state != ERDMA_QPS_RTS || READ_ONCE((*peer)->ad->vdev.hung))
 		return lose(qp, RETRY_MSECS);
@@ -141,7 +141,7 @@ static void count(struct ev_qp *from, struct ev_qp *to, u32 bytes)
 	atomic64_add(bytes, &to->ad->stats[EV_STAT_RX_BYTES]);
 }
 
-/* Asks for a receive when it is time to. */
+/* Asks for a receive when it is due. */
 static void knock(struct ev_qp *qp, struct ev_qp *peer)
 {
 	struct ev_wqe *wqe = &qp->wqe;
@@ -154,7 +154,7 @@ static void knock(struct ev_qp *qp, struct ev_qp *peer)
 	wqe->knock_at = ktime_add_ms(now, KNOCK_MSECS);
 }
 
-/* The receive that a message finds. */
+/* Finds the receive for a message. */
 static int find_receive(struct ev_qp *qp, struct ev_qp *peer,
 			struct erdma_rqe *rqe)
 {
@@ -181,7 +181,7 @@ static const struct erdma_sge *sge_at(const struct ev_wqe *wqe, u32 i)
 	return (void *)wqe->raw + sgl_offset(wqe) + i * sizeof(struct erdma_sge);
 }
 
-/* The payload of a SEND or WRITE. */
+/* Collects the payload of a SEND or WRITE. */
 static int gather(struct ev_qp *qp, struct vdev_sgl *src)
 {
 	struct ev_wqe *wqe = &qp->wqe;
@@ -286,7 +286,7 @@ static int send_into(struct ev_qp *qp, struct ev_qp *peer, struct ev_xfer *x)
 	ret = transfer(qp, x, false);
 	if (ret || wqe->opcode != ERDMA_OP_SEND_WITH_INV)
 		return ret;
-	/* The buffer may be what is invalidated. */
+	/* The buffer may belong to the MR that is invalidated. */
 	ev_sgl_put(&x->dst);
 	ret = ev_frmr_invalidate(peer, le32_to_cpu(wqe->send.inv_stag));
 	return ret < 0 ? ret : remote(ret);
@@ -327,7 +327,7 @@ static int run_write(struct ev_qp *qp, struct ev_xfer *x)
 	ret = gather(qp, &x->src);
 	if (!ret)
 		ret = find_peer(qp, &peer);
-	/* A receive is needed at the end, so without one do not begin. */
+	/* A receive is needed at the end, so do not begin without one. */
 	if (!ret && imm) {
 		ret = find_receive(qp, peer, &rqe);
 		wqe->receive_failed = ret > 0;
@@ -345,7 +345,7 @@ static int run_write(struct ev_qp *qp, struct ev_xfer *x)
 	return ret;
 }
 
-/* For a fast-register MR, which is then in nobody's use but others'. */
+/* For a fast-register MR. Drops our own use first, so that only other users delay it. */
 static int invalidate_sink(struct ev_qp *qp, struct ev_xfer *x)
 {
 	u32 stag = le32_to_cpu(qp->wqe.read.inv_stag);
@@ -353,7 +353,7 @@ static int invalidate_sink(struct ev_qp *qp, struct ev_xfer *x)
 	int ret;
 
 	/*
-	 * Linux' read/write API names the sink by its key before the last
+	 * Linux' read/write API identifies the sink by its key before the last
 	 * registration, and drivers pass that on.
 	 */
 	if (FIELD_GET(ERDMA_STAG_INDEX, stag) ==
@@ -375,7 +375,7 @@ static int run_read(struct ev_qp *qp, struct ev_xfer *x)
 	/* Resumed only to invalidate: the sink is invalid already. */
 	if (wqe->placed)
 		return invalidate_sink(qp, x);
-	/* iWARP's sinks used to need the remote right. */
+	/* For historical reasons, iWARP sinks may have the remote right instead. */
 	ret = local(ev_sgl_add(&x->dst, qp, le32_to_cpu(wqe->read.lkey), addr,
 			       wqe->length, ERDMA_MR_LW | ERDMA_MR_RW));
 	if (!ret)
@@ -446,7 +446,7 @@ static int run_atomic(struct ev_qp *qp, struct ev_xfer *x)
 	ev_sgl_put(&x->src);
 	x->src.span[0] = (struct vdev_span) { .direct = &old, .len = sizeof(old) };
 	x->src.count = 1;
-	/* Without access it is done nevertheless: it must not happen twice. */
+	/* If access has ended it still counts as done: it must not be executed twice. */
 	if (vdev_sgl_copy(&x->dst, &x->src, 0, sizeof(old)) == VDEV_NO_TARGET)
 		return ERDMA_WC_SEND_ADDR_VIOLATION;
 	wqe->done = sizeof(old);
@@ -470,7 +470,7 @@ static int run_local_inv(struct ev_qp *qp, struct ev_xfer *x)
 	return ret < 0 ? ret : local(ret);
 }
 
-/* Length and list, or inline data, agree with each other and with the size. */
+/* Checks that length and list, or inline data, agree with each other and with the size. */
 static bool parse_payload(struct ev_qp *qp)
 {
 	struct ev_wqe *wqe = &qp->wqe;
@@ -545,8 +545,8 @@ static const struct op ops[ERDMA_OP_COUNT] = {
 };
 
 /*
- * Copies the next work request, which the driver could change meanwhile.
- * Returns 0, EV_WAIT if memory must not be touched, or a syndrome.
+ * Copies the next work request, as the driver could change it meanwhile.
+ * Returns 0, EV_WAIT if memory must not be accessed, or a syndrome.
  */
 static int load(struct ev_qp *qp)
 {
@@ -566,7 +566,7 @@ static int load(struct ev_qp *qp)
 	    FIELD_GET(ERDMA_SQE_QPN, wqe->hdr) != qp->qpn ||
 	    FIELD_GET(ERDMA_SQE_WQEBB_INDEX, wqe->hdr) !=
 	    (u16)(sq->ci + wqe->count)) {
-		/* Where the next one is, is unknown. */
+		/* It is unknown where the next one begins. */
 		wqe->count = avail;
 		return ERDMA_WC_SEND_WQE_FORMAT_ERR;
 	}
@@ -585,7 +585,7 @@ static void finish(struct ev_qp *qp, u8 syndrome)
 	struct ev_wc wc = {
 		.qpn = qp->qpn,
 		.index = sq->ci,
-		/* Consumers index tables with the opcode unchecked. */
+		/* Consumers index tables with the opcode without checking it. */
 		.opcode = wqe->opcode < ERDMA_OP_COUNT ? wqe->opcode :
 			  ERDMA_OP_SEND,
 		.qtype = ERDMA_CQE_QTYPE_SQ,
@@ -618,7 +618,7 @@ static void fail(struct ev_qp *qp, int syndrome)
 		ev_qp_halt(peer, ERDMA_QPS_TERMINATE, type, syndrome);
 }
 
-/* 0, EV_WAIT or a syndrome, before a request is executed. */
+/* Applies faults before a request is executed. Returns 0, EV_WAIT or a syndrome. */
 static int delay_or_fail(struct ev_qp *qp)
 {
 	struct ev_wqe *wqe = &qp->wqe;
@@ -694,11 +694,11 @@ static bool run(struct ev_qp *qp, u32 budget)
 }
 
 /**
- * ev_sq_serve() - look for a doorbell, and execute what is posted
+ * ev_sq_serve() - poll the doorbell, and execute what is posted
  * @qp: QP in RTS
  * @budget: bytes to move before others get their turn
  *
- * A QP that is stalled hears what it does not do.
+ * A stalled QP still notices doorbells, but executes nothing.
  *
  * Context: ev_fabric and @qp->link held, or ev_fabric for writing.
  * Return: whether there was progress.

@@ -2,10 +2,10 @@
 /*
  * Work queues: doorbells and entries (hw 6).
  *
- * Drivers ring all kernel QPs at one address, so the doorbell records tell what
- * was posted. A record belongs to the driver from the start and may hold
- * anything until it is first written: it counts only if it names this QP and an
- * index that the ring can have.
+ * Drivers ring all kernel QPs at one address, so the doorbell records are used
+ * to see what was posted. A record belongs to the driver from the start and may
+ * have any value until it is first written: it counts only if it contains this
+ * QP's number and an index that is valid for the ring.
  */
 #include <linux/bitfield.h>
 
@@ -16,7 +16,7 @@
  * @wq: queue
  *
  * Context: any.
- * Return: its value, 0 if memory must not be touched.
+ * Return: its value, or 0 if memory must not be accessed.
  */
 u64 ev_wq_record(const struct ev_wq *wq)
 {
@@ -31,7 +31,7 @@ u64 ev_wq_record(const struct ev_wq *wq)
  * @size: bytes
  *
  * Context: any.
- * Return: false if memory must not be touched.
+ * Return: false if memory must not be accessed.
  */
 bool ev_wq_read(const struct ev_wq *wq, u16 index, void *to, u32 size)
 {
@@ -49,12 +49,12 @@ bool ev_wq_read(const struct ev_wq *wq, u16 index, void *to, u32 size)
 }
 
 /**
- * ev_wq_advance() - note an index that the driver named
+ * ev_wq_advance() - note an index given by the driver
  * @wq: queue
  * @pi: producer index
  *
  * Context: as ev_wq_update().
- * Return: whether it is later than known, and the ring can have it.
+ * Return: whether it is newer than the known one, and valid for the ring.
  */
 bool ev_wq_advance(struct ev_wq *wq, u16 pi)
 {
@@ -65,7 +65,7 @@ bool ev_wq_advance(struct ev_wq *wq, u16 pi)
 	return true;
 }
 
-/* A doorbell that got lost stays so until the next one. */
+/* A lost doorbell stays lost until the next one. */
 static bool is_lost(struct ev_qp *qp, struct ev_wq *wq, u16 pi)
 {
 	enum ev_fault_id id = wq == &qp->sq ? EV_FAULT_SQ_DB_LOST :
@@ -80,7 +80,7 @@ static bool is_lost(struct ev_qp *qp, struct ev_wq *wq, u16 pi)
 }
 
 /**
- * ev_wq_update() - look at the doorbell record
+ * ev_wq_update() - read the doorbell record
  * @qp: QP
  * @wq: one of its queues
  *

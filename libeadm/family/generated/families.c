@@ -6,6 +6,7 @@
 
 extern const struct eadm_family eadm_family_efa;
 extern const struct eadm_family eadm_family_erdma;
+extern const struct eadm_family eadm_family_pvrdma;
 
 static const struct eadm_family others[] = {
 	{
@@ -44,13 +45,6 @@ static const struct eadm_family others[] = {
 		.verbs_driver = RDMA_DRIVER_UNKNOWN,
 	},
 	{
-		.name = "vmw_pvrdma",
-		.drivers = (const char *const []){ "vmw_pvrdma", NULL },
-		.modules = (const char *const []){ "vmw_pvrdma", NULL },
-		.provider = "vmw_pvrdma",
-		.verbs_driver = RDMA_DRIVER_VMW_PVRDMA,
-	},
-	{
 		.name = "mlx4",
 		.drivers = (const char *const []){ "mlx4_core", NULL },
 		.modules = (const char *const []){ "mlx4_ib", NULL },
@@ -76,6 +70,7 @@ static const struct eadm_family others[] = {
 const struct eadm_family *const eadm_families[] = {
 	&eadm_family_efa,
 	&eadm_family_erdma,
+	&eadm_family_pvrdma,
 	&others[0],
 	&others[1],
 	&others[2],
@@ -84,6 +79,5 @@ const struct eadm_family *const eadm_families[] = {
 	&others[5],
 	&others[6],
 	&others[7],
-	&others[8],
 	NULL
 };

@@ -5,9 +5,14 @@
 static const struct eadm_spec_entry dev_state_entries[] = {
 	{ 0, "ready", "Serving." },
 	{ 1, "recovering", "The command queue is being brought back after a lost command." },
-	{ 2, "dead", "The command queue could not be brought back, commands fail." },
+	{ 2, "dead", "The command queue could not be brought back, and commands fail." },
 	{ 3, "gone", "The adapter no longer answers on the bus." },
-	{ 4, "halted", "The adapter does not confirm a reset: it cannot reach memory, and is reset again now and then." },
+	{ 4, "halted", "The adapter does not confirm a reset: it cannot reach memory, and is reset again from time to time." },
+};
+
+static const struct eadm_spec_entry dev_side_entries[] = {
+	{ 0, "driver", "Its driver in the kernel." },
+	{ 1, "program", "The program that is the adapter of a virtual machine: objects are the guest's." },
 };
 
 static const struct eadm_spec_entry port_state_entries[] = {
@@ -77,10 +82,10 @@ static const struct eadm_spec_entry mr_access_entries[] = {
 
 static const struct eadm_spec_entry dev_cap_entries[] = {
 	{ 1, "atomic", "Atomic operations." },
-	{ 2, "query-qc", "Queue contexts can be queried." },
-	{ 4, "mtt-va", "Scattered multi-level translation tables." },
+	{ 2, "query-contexts", "Contexts of queues can be queried." },
+	{ 4, "scattered-mtt", "Translation tables need not be contiguous." },
 	{ 8, "ipv6", "IPv6 connections." },
-	{ 16, "extend-db", "Doorbell pages are handed out by command." },
+	{ 16, "doorbell-pages", "Doorbell pages are allocated by command." },
 	{ 32, "stats", "Statistics can be queried." },
 };
 
@@ -133,6 +138,26 @@ static const struct eadm_spec_entry cmd_op_entries[] = {
 	{ 36, "attach-counter", "Has a counter count for a QP." },
 	{ 37, "modify-counter", "" },
 	{ 38, "detach-counter", "" },
+	{ 39, "query-port", "State and attributes of a port." },
+	{ 40, "query-pkey", "An entry of the table of P_Keys." },
+	{ 41, "resize-cq", "" },
+	{ 42, "clear-gid", "" },
+	{ 43, "create-srq", "" },
+	{ 44, "modify-srq", "" },
+	{ 45, "query-srq", "" },
+	{ 46, "destroy-srq", "" },
+	{ 47, "rereg-mr", "" },
+	{ 48, "alloc-ctx", "Opens a device for a process." },
+	{ 49, "alloc-mw", "" },
+	{ 50, "dealloc-mw", "" },
+	{ 51, "cm-bind", "Gives a connection endpoint its local address." },
+	{ 52, "cm-resolve-addr", "Finds the adapter that leads to the peer's address." },
+	{ 53, "cm-resolve-route", "Finds the path to the peer." },
+	{ 54, "cm-listen", "Waits for connections." },
+	{ 55, "cm-connect", "Asks the peer for a connection." },
+	{ 56, "cm-accept", "Accepts a connection." },
+	{ 57, "cm-reject", "Rejects a connection." },
+	{ 58, "cm-disconnect", "Ends a connection." },
 };
 
 static const struct eadm_spec_entry async_event_entries[] = {
@@ -144,7 +169,22 @@ static const struct eadm_spec_entry async_event_entries[] = {
 	{ 5, "fatal-error", "The adapter failed." },
 	{ 6, "warning", "A warning of the adapter." },
 	{ 7, "notification", "A notification of the adapter." },
-	{ 8, "keep-alive", "The adapter's sign of life." },
+	{ 8, "keep-alive", "A keep-alive of the adapter." },
+	{ 9, "comm-established", "The peer's first packet arrived before the connection was reported as established." },
+	{ 10, "sq-drained", "The send queue of the QP is drained." },
+	{ 11, "path-migrated", "The QP uses its alternate path." },
+	{ 12, "path-error", "The QP could not change to its alternate path." },
+	{ 13, "last-wqe-reached", "A QP that receives from an SRQ is in the error state and takes no more from it." },
+	{ 14, "srq-error", "The SRQ failed." },
+	{ 15, "srq-limit", "The SRQ has fewer entries than its limit." },
+	{ 16, "port-active", "The port is active." },
+	{ 17, "port-error", "The port is down." },
+	{ 18, "lid-change", "The port has another local identifier." },
+	{ 19, "pkey-change", "The table of P_Keys changed." },
+	{ 20, "sm-change", "Another subnet manager is in charge." },
+	{ 21, "client-reregister", "The subnet manager asks for registrations again." },
+	{ 22, "gid-change", "The table of GIDs changed." },
+	{ 23, "wq-fatal", "The work queue failed." },
 };
 
 static const struct eadm_spec_entry cause_entries[] = {
@@ -179,17 +219,19 @@ static const struct eadm_spec_entry cause_entries[] = {
 	{ 28, "unresponsive", "" },
 	{ 29, "unknown-peer", "" },
 	{ 30, "feature-mismatch", "" },
-	{ 31, "overrun", "The queue failed, most likely as it had no room for another entry." },
+	{ 31, "overrun", "The queue failed, most likely because it had no room for another entry." },
 	{ 32, "timeout", "There was no answer in time." },
 	{ 33, "refused", "Nothing listens at the peer's address, or the adapter refused a command." },
 	{ 34, "rejected", "The application at the peer rejected the connection." },
 	{ 35, "peer-reset", "The peer, or its machine, ended the connection without closing it." },
 	{ 36, "unreachable", "There is no path to the peer." },
 	{ 37, "protocol", "What the peer sent does not follow the protocol." },
-	{ 38, "local", "This side could not go on, for example for lack of memory." },
+	{ 38, "local", "This side could not continue, for example for lack of memory." },
 	{ 39, "adapter-reset", "The adapter was reset, or restarted by itself, and has forgotten its objects." },
 	{ 40, "adapter-dead", "The adapter could not be brought back." },
 	{ 41, "adapter-gone", "The adapter no longer answers on the bus." },
+	{ 42, "no-resources", "The adapter has none left of what a command asked for." },
+	{ 43, "bad-request", "The adapter found something wrong with a command." },
 };
 
 static const struct eadm_spec_entry failure_kind_entries[] = {
@@ -203,8 +245,8 @@ static const struct eadm_spec_entry failure_kind_entries[] = {
 static const struct eadm_spec_entry cep_state_entries[] = {
 	{ 0, "listening", "Waits for connections." },
 	{ 1, "connecting", "Active side: TCP handshake." },
-	{ 2, "await-reply", "Active side: TCP stands, the peer's reply is awaited." },
-	{ 3, "await-request", "Passive side: TCP stands, the peer's request is awaited." },
+	{ 2, "await-reply", "Active side: TCP is established, and the peer's reply is awaited." },
+	{ 3, "await-request", "Passive side: TCP is established, and the peer's request is awaited." },
 	{ 4, "recvd-request", "Passive side: the consumer has to accept or reject." },
 	{ 5, "connected", "The adapter has the connection." },
 	{ 6, "closed", "Over, but still referenced." },
@@ -215,7 +257,7 @@ static const struct eadm_spec_entry cep_state_entries[] = {
 	{ 11, "route-query", "Active side: the route to the peer is being resolved." },
 	{ 12, "route-resolved", "Active side: the consumer has to connect." },
 	{ 13, "addr-bound", "Has a local address and does nothing yet." },
-	{ 14, "device-removal", "The consumer has to release an adapter that goes away." },
+	{ 14, "device-removal", "The consumer has to release an adapter that is being removed." },
 	{ 15, "destroying", "The consumer has let go of it." },
 };
 
@@ -232,6 +274,17 @@ static const struct eadm_spec_entry port_space_entries[] = {
 	{ 3, "ib", "Service numbers of InfiniBand." },
 };
 
+static const struct eadm_spec_entry health_state_entries[] = {
+	{ 0, "healthy", "It has reported none, or the driver has recovered from it." },
+	{ 1, "error", "It has reported a fault from which the driver has not recovered." },
+};
+
+static const struct eadm_spec_entry counter_mode_entries[] = {
+	{ 0, "none", "It has none." },
+	{ 1, "auto", "The kernel assigned them, by type or owner." },
+	{ 2, "manual", "An administrator assigned each." },
+};
+
 static const struct eadm_spec_entry netns_mode_entries[] = {
 	{ 0, "exclusive", "Only the one that a device is in." },
 	{ 1, "shared", "All of them." },
@@ -241,8 +294,8 @@ static const struct eadm_spec_entry process_state_entries[] = {
 	{ 0, "running", "It runs, or waits for a CPU." },
 	{ 1, "sleeping", "It waits for an event or a signal." },
 	{ 2, "uninterruptible", "It waits in the kernel, and no signal ends that." },
-	{ 3, "stopped", "By a stop signal." },
-	{ 4, "traced", "By a debugger or tracer." },
+	{ 3, "stopped", "It was stopped by a signal." },
+	{ 4, "traced", "It was stopped by a debugger or tracer." },
 	{ 5, "zombie", "It has ended and waits for its parent." },
 	{ 6, "other", "Anything else." },
 };
@@ -261,9 +314,9 @@ static const struct eadm_spec_entry raw_kind_entries[] = {
 };
 
 static const struct eadm_spec_entry ring_index_entries[] = {
-	{ 0, "free", "On and on; the place is the index modulo the depth." },
-	{ 1, "lap", "To twice the depth: the place, and a lap bit above it." },
-	{ 2, "phase", "A bit in each entry changes with each lap." },
+	{ 0, "free", "They count without a limit; the place is the index modulo the depth." },
+	{ 1, "lap", "They count to twice the depth: the place, and a lap bit above it." },
+	{ 2, "phase", "A bit in each entry changes with each lap. Indices count to a multiple of twice the depth." },
 };
 
 static const struct eadm_spec_entry ring_memory_entries[] = {
@@ -273,11 +326,11 @@ static const struct eadm_spec_entry ring_memory_entries[] = {
 };
 
 static const struct eadm_spec_entry entry_state_entries[] = {
-	{ 0, "empty", "All bytes are zero: never written, or kept back as they may be payload." },
-	{ 1, "posted", "Producer gave it, consumer has not taken it." },
-	{ 2, "done", "Over; what is left of it." },
-	{ 3, "written", "An entry of which only this is known." },
-	{ 4, "foreign", "No entry that belongs here, or the rest of one that was partly overwritten." },
+	{ 0, "empty", "All bytes are zero: never written, or withheld because they may be payload." },
+	{ 1, "posted", "The producer has posted it, and the consumer has not consumed it." },
+	{ 2, "done", "It is over, and this is what is left of it." },
+	{ 3, "written", "It was written; nothing else is known of it." },
+	{ 4, "foreign", "It does not belong here, or is the rest of an entry that was partly overwritten." },
 };
 
 static const struct eadm_spec_entry entry_mark_entries[] = {
@@ -330,12 +383,46 @@ static const struct eadm_spec_entry wqe_right_entries[] = {
 
 static const struct eadm_spec_entry event_type_entries[] = {
 	{ 0, "device-added", "A device appeared." },
-	{ 1, "device-removed", "A device went away." },
+	{ 1, "device-removed", "A device disappeared." },
 	{ 2, "async", "The adapter raised an asynchronous event." },
 	{ 3, "cmd-timeout", "A command was not answered." },
-	{ 4, "recovered", "The command queue serves again." },
-	{ 5, "dead", "The command queue will not serve again." },
+	{ 4, "recovered", "The command queue works again." },
+	{ 5, "dead", "The command queue will not work again." },
 	{ 6, "conf-changed", "A setting was changed." },
+	{ 7, "cm", "An event of the connection manager." },
+	{ 8, "gid-added", "A GID was added to the table of the port." },
+	{ 9, "gid-removed", "A GID was removed from the table of the port." },
+};
+
+static const struct eadm_spec_entry cm_event_entries[] = {
+	{ 0, "addr-resolved", "The adapter that leads to the peer is known." },
+	{ 1, "addr-error", "No adapter leads to the peer." },
+	{ 2, "route-resolved", "The path to the peer is known." },
+	{ 3, "route-error", "There is no path to the peer." },
+	{ 4, "connect-request", "A peer asks for a connection." },
+	{ 5, "connect-response", "The peer accepted; the consumer manages its QP itself." },
+	{ 6, "connect-error", "The connection could not be made." },
+	{ 7, "unreachable", "The peer did not answer." },
+	{ 8, "rejected", "The peer rejected the connection." },
+	{ 9, "established", "The connection is established." },
+	{ 10, "disconnected", "The connection is over." },
+	{ 11, "device-removal", "The adapter is being removed." },
+	{ 12, "multicast-join", "The multicast group was joined." },
+	{ 13, "multicast-error", "The multicast group was not joined, or is gone." },
+	{ 14, "addr-change", "The network interface of the connection changed." },
+	{ 15, "timewait-exit", "The number of the QP can be used again." },
+};
+
+static const struct eadm_spec_entry probe_state_entries[] = {
+	{ 0, "stopped", "It is not loaded." },
+	{ 1, "running", "It records." },
+	{ 2, "unreadable", "It is loaded, but this process may not read its records." },
+	{ 3, "broken", "Its files are incomplete, or of another version." },
+};
+
+static const struct eadm_spec_entry probe_level_entries[] = {
+	{ 0, "typed", "By the type information of the modules, at the entry and exit of functions." },
+	{ 1, "kprobe", "By kprobes, with type information from a file or from the kernel." },
 };
 
 static const struct eadm_spec_entry conf_param_entries[] = {
@@ -348,11 +435,35 @@ static const struct eadm_spec_entry conf_param_entries[] = {
 
 static const struct eadm_spec_entry debug_topic_entries[] = {
 	{ 1, "dev", "Start, reset and loss of the adapter, its port." },
-	{ 2, "cmd", "Commands: each with what came of it." },
+	{ 2, "cmd", "Commands: each with its outcome." },
 	{ 4, "event", "Asynchronous events." },
 	{ 8, "qp", "QPs and CQs: made, changed, destroyed; AHs." },
 	{ 16, "mr", "Memory registered and deregistered." },
 	{ 32, "cm", "Connections: states, frames, refusals." },
+};
+
+static const struct eadm_spec_entry backend_state_entries[] = {
+	{ 0, "works", "It works." },
+	{ 1, "gone", "It is gone: commands fail, and QPs have been stopped." },
+};
+
+static const struct eadm_spec_entry guest_driver_entries[] = {
+	{ 0, "none", "Nothing since it was reset." },
+	{ 1, "attached", "It has handed over the memory that both share." },
+	{ 2, "active", "It has activated the adapter." },
+};
+
+static const struct eadm_spec_entry qp_wait_entries[] = {
+	{ 0, "nothing", "There is no request." },
+	{ 1, "turn", "It is being carried out." },
+	{ 2, "receiver", "The peer has no receive posted." },
+	{ 3, "answer", "The peer does not answer." },
+};
+
+static const struct eadm_spec_entry srq_type_entries[] = {
+	{ 0, "basic", "" },
+	{ 1, "xrc", "" },
+	{ 2, "tag-matching", "" },
 };
 
 static const struct eadm_spec_entry iwarp_state_entries[] = {
@@ -389,6 +500,7 @@ static const struct eadm_spec_entry efa_cap_entries[] = {
 
 const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "dev-state", "", false, 5, dev_state_entries },
+	{ "dev-side", "What shows a device.", false, 2, dev_side_entries },
 	{ "port-state", "Numbers of the verbs port state.", false, 6, port_state_entries },
 	{ "qp-type", "Numbers of the verbs QP type.", false, 11, qp_type_entries },
 	{ "qp-state", "Numbers of the verbs QP state.", false, 7, qp_state_entries },
@@ -398,27 +510,36 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "mr-access", "Numbers of the verbs access flags.", true, 10, mr_access_entries },
 	{ "dev-cap", "", true, 6, dev_cap_entries },
 	{ "cmd-state", "", false, 6, cmd_state_entries },
-	{ "cmd-op", "Class of a command; op-raw is the adapter's own number.", false, 39, cmd_op_entries },
-	{ "async-event", "Class of an asynchronous event of the adapter.", false, 9, async_event_entries },
-	{ "cause", "Class of the cause for which a work request, or anything else, failed.", false, 42, cause_entries },
+	{ "cmd-op", "Class of a command; op-raw is the adapter's own number.", false, 59, cmd_op_entries },
+	{ "async-event", "Class of an asynchronous event of the adapter.", false, 24, async_event_entries },
+	{ "cause", "Class of the cause for which a work request, or anything else, failed.", false, 44, cause_entries },
 	{ "failure-kind", "What failed.", false, 5, failure_kind_entries },
 	{ "cep-state", "", false, 16, cep_state_entries },
 	{ "cep-role", "", false, 3, cep_role_entries },
-	{ "port-space", "What the ports of a connection endpoint are of.", false, 4, port_space_entries },
+	{ "port-space", "Port space of a connection endpoint.", false, 4, port_space_entries },
+	{ "health-state", "Whether a health reporter reports a fault.", false, 2, health_state_entries },
+	{ "counter-mode", "How a counter of QPs has got them.", false, 3, counter_mode_entries },
 	{ "netns-mode", "Which network namespaces see RDMA devices.", false, 2, netns_mode_entries },
 	{ "process-state", "What a process does.", false, 7, process_state_entries },
-	{ "raw-kind", "What raw bytes are of.", false, 10, raw_kind_entries },
+	{ "raw-kind", "What raw bytes belong to.", false, 10, raw_kind_entries },
 	{ "ring-index", "How the indices of a ring count, and how an entry is known as new.", false, 3, ring_index_entries },
 	{ "ring-memory", "Where the entries of a ring are.", false, 3, ring_memory_entries },
 	{ "entry-state", "What is known of an entry of a queue.", false, 5, entry_state_entries },
-	{ "entry-mark", "Pointers that stand at an entry.", true, 4, entry_mark_entries },
+	{ "entry-mark", "Pointers at an entry.", true, 4, entry_mark_entries },
 	{ "wqe-flags", "", true, 5, wqe_flags_entries },
 	{ "wqe-op", "Class of the operation of a work request or completion.", false, 16, wqe_op_entries },
-	{ "cqe-queue", "Kind of queue a completion is of.", false, 3, cqe_queue_entries },
+	{ "cqe-queue", "Kind of queue that a completion belongs to.", false, 3, cqe_queue_entries },
 	{ "wqe-right", "", true, 5, wqe_right_entries },
-	{ "event-type", "", false, 7, event_type_entries },
+	{ "event-type", "", false, 10, event_type_entries },
+	{ "cm-event", "Numbers of the events of the connection manager.", false, 16, cm_event_entries },
+	{ "probe-state", "Whether the probe records.", false, 4, probe_state_entries },
+	{ "probe-level", "How the probe reads the kernel's objects.", false, 2, probe_level_entries },
 	{ "conf-param", "Settings of a device.", false, 5, conf_param_entries },
 	{ "debug-topic", "Topics of debug messages.", true, 6, debug_topic_entries },
+	{ "backend-state", "State of what moves the data of a program that is an adapter.", false, 2, backend_state_entries },
+	{ "guest-driver", "What the guest's driver has done with the adapter.", false, 3, guest_driver_entries },
+	{ "qp-wait", "What the first request of a send queue waits for.", false, 4, qp_wait_entries },
+	{ "srq-type", "Numbers of the verbs SRQ type.", false, 3, srq_type_entries },
 	{ "iwarp-state", "State of a QP in the adapter's own terms (iWARP).", false, 6, iwarp_state_entries },
 	{ "cc", "Congestion control.", false, 5, cc_entries },
 	{ "db-type", "How a user context reaches its doorbells.", false, 3, db_type_entries },
@@ -511,7 +632,7 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* mac */
 		.slot = 17, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_MAC, .base = 10, .len = 6,
+		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_MAC, .base = 10, .len = 6,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 759, .c_name_at = 759, .head_at = 763,
 		.help_at = 767,
 	},
@@ -519,7 +640,7 @@ static const struct eadm_field dev_fields[] = {
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 805, .c_name_at = 816, .head_at = 827, .help_at = 832,
-		.names = &eadm_spec_enums[1],
+		.names = &eadm_spec_enums[2],
 	},
 	{	/* mtu */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -529,7 +650,7 @@ static const struct eadm_field dev_fields[] = {
 	{	/* caps */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 895, .c_name_at = 895,
-		.head_at = 900, .help_at = 905, .names = &eadm_spec_enums[8],
+		.head_at = 900, .help_at = 905, .names = &eadm_spec_enums[9],
 	},
 	{	/* vectors */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -700,58 +821,272 @@ static const struct eadm_field dev_fields[] = {
 	{	/* debug */
 		.slot = 49, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2474, .c_name_at = 2474,
-		.head_at = 2480, .help_at = 2486, .names = &eadm_spec_enums[30],
+		.head_at = 2480, .help_at = 2486, .names = &eadm_spec_enums[36],
+	},
+	{	/* addresses */
+		.slot = 50, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .cut = true, .name_at = 2534,
+		.c_name_at = 2534, .head_at = 2544, .help_at = 2554,
+	},
+	{	/* link-speed */
+		.slot = 51, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2633, .c_name_at = 2644,
+		.head_at = 2655, .unit_at = 2661, .help_at = 2668,
+	},
+	{	/* pcie-speed */
+		.slot = 52, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 32, .name_at = 2687, .c_name_at = 2698, .head_at = 2709, .help_at = 2714,
+	},
+	{	/* pcie-width */
+		.slot = 53, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2746, .c_name_at = 2757,
+		.head_at = 2768, .unit_at = 2774, .help_at = 2780,
+	},
+	{	/* pcie-max-width */
+		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2809, .c_name_at = 2824,
+		.head_at = 2839, .unit_at = 2774, .help_at = 2848,
+	},
+	{	/* gids */
+		.slot = 55, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 2048, .cut = true, .name_at = 2891,
+		.c_name_at = 2891, .head_at = 2896, .help_at = 2901,
+	},
+	{	/* side */
+		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 2940, .c_name_at = 2940, .head_at = 2945, .help_at = 2950,
+		.names = &eadm_spec_enums[1],
+	},
+	{	/* backend */
+		.slot = 57, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 2973, .c_name_at = 2973,
+		.head_at = 2981, .help_at = 2989,
+	},
+	{	/* backend-state */
+		.slot = 58, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 3010, .c_name_at = 3024, .head_at = 3038, .help_at = 3048,
+		.names = &eadm_spec_enums[37],
+	},
+	{	/* vmm-pid */
+		.slot = 59, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 3070, .c_name_at = 3078, .head_at = 3086, .help_at = 3090,
+	},
+	{	/* vmm-uid */
+		.slot = 60, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3157, .c_name_at = 3165,
+		.head_at = 3173, .help_at = 3180,
+	},
+	{	/* guest-driver */
+		.slot = 61, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 3199, .c_name_at = 3212, .head_at = 3225, .help_at = 3231,
+		.names = &eadm_spec_enums[38],
+	},
+	{	/* sessions */
+		.slot = 62, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 3282, .c_name_at = 3282, .head_at = 3291, .unit_at = 3282,
+		.help_at = 3300,
+	},
+	{	/* lost-sessions */
+		.slot = 63, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 3360, .c_name_at = 3374, .head_at = 3388, .unit_at = 3282,
+		.help_at = 3401,
+	},
+	{	/* last-lost-session-age */
+		.slot = 64, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 3462, .c_name_at = 3484, .head_at = 3506, .unit_at = 1541,
+		.help_at = 3515,
+	},
+	{	/* guest-memory */
+		.slot = 65, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 3561, .c_name_at = 3574, .head_at = 3587, .unit_at = 859,
+		.help_at = 3596,
+	},
+	{	/* pinned */
+		.slot = 66, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_SUM,
+		.name_at = 3637, .c_name_at = 3637, .head_at = 3644, .unit_at = 859,
+		.help_at = 3651,
+	},
+	{	/* max-pinned */
+		.slot = 67, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 3691, .c_name_at = 3702, .head_at = 3713, .unit_at = 859,
+		.help_at = 3723,
+	},
+	{	/* quota-refusals */
+		.slot = 68, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 3775, .c_name_at = 3790, .head_at = 3805, .unit_at = 3813,
+		.help_at = 3822,
+	},
+	{	/* last-quota-refusal-age */
+		.slot = 69, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 3893, .c_name_at = 3916, .head_at = 3939, .unit_at = 1541,
+		.help_at = 3951,
+	},
+	{	/* caps-raw */
+		.slot = 70, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 3998, .c_name_at = 4007,
+		.head_at = 4016, .help_at = 4024,
+	},
+	{	/* srqs */
+		.slot = 71, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 4066, .c_name_at = 4066, .head_at = 4071, .unit_at = 993,
+		.help_at = 4076,
+	},
+	{	/* max-srq */
+		.slot = 72, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 4089, .c_name_at = 4097, .head_at = 4105, .unit_at = 993,
+		.help_at = 4112,
 	},
 	{	/* cc */
-		.slot = 50, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 73, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 2534, .c_name_at = 2534, .head_at = 2537, .family_at = 2540,
-		.help_at = 2546, .names = &eadm_spec_enums[32],
+		.name_at = 4137, .c_name_at = 4137, .head_at = 4140, .family_at = 4143,
+		.help_at = 4149, .names = &eadm_spec_enums[42],
 	},
 	{	/* efa-caps */
-		.slot = 51, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2574, .c_name_at = 2583,
-		.head_at = 2592, .family_at = 2600, .help_at = 905, .names = &eadm_spec_enums[34],
+		.slot = 74, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 4177, .c_name_at = 4186,
+		.head_at = 4195, .family_at = 4203, .help_at = 905, .names = &eadm_spec_enums[44],
 	},
 	{	/* features */
-		.slot = 52, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 2604, .c_name_at = 2604,
-		.head_at = 2613, .family_at = 2600, .help_at = 2622,
+		.slot = 75, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 4207, .c_name_at = 4207,
+		.head_at = 4216, .family_at = 4203, .help_at = 4225,
 	},
 	{	/* gid */
-		.slot = 53, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 76, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 2664, .c_name_at = 2664,
-		.head_at = 2668, .family_at = 2600, .help_at = 2672,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4267, .c_name_at = 4267,
+		.head_at = 4271, .family_at = 4203, .help_at = 4275,
 	},
 	{	/* message-mtu */
-		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 77, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 2693, .c_name_at = 2705, .head_at = 2717, .family_at = 2600,
-		.unit_at = 859, .help_at = 2724,
+		.name_at = 4296, .c_name_at = 4308, .head_at = 4320, .family_at = 4203,
+		.unit_at = 859, .help_at = 4327,
 	},
 	{	/* max-rdma-size */
-		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 78, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 2751, .c_name_at = 2765, .head_at = 2779, .family_at = 2600,
-		.unit_at = 859, .help_at = 2787,
+		.name_at = 4354, .c_name_at = 4368, .head_at = 4382, .family_at = 4203,
+		.unit_at = 859, .help_at = 4390,
 	},
 	{	/* max-inline */
-		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 79, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 2810, .c_name_at = 2821, .head_at = 2832, .family_at = 2600,
-		.unit_at = 859, .help_at = 2842,
+		.name_at = 4413, .c_name_at = 4424, .head_at = 4435, .family_at = 4203,
+		.unit_at = 859, .help_at = 4445,
 	},
 	{	/* max-mr-pages */
-		.slot = 57, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 80, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 2873, .c_name_at = 2886, .head_at = 2899, .family_at = 2600,
-		.unit_at = 1386, .help_at = 2910,
+		.name_at = 4476, .c_name_at = 4489, .head_at = 4502, .family_at = 4203,
+		.unit_at = 1386, .help_at = 4513,
 	},
 	{	/* last-reset-reason */
-		.slot = 58, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2927, .c_name_at = 2945,
-		.head_at = 2963, .family_at = 2600, .help_at = 2972,
+		.slot = 81, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 4530, .c_name_at = 4548,
+		.head_at = 4566, .family_at = 4203, .help_at = 4575,
+	},
+	{	/* interface-version */
+		.slot = 82, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4623, .c_name_at = 4641,
+		.head_at = 4659, .family_at = 4669, .help_at = 4676,
+	},
+	{	/* bound-gids */
+		.slot = 83, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 4712, .c_name_at = 4723, .head_at = 4734, .family_at = 4669,
+		.unit_at = 1386, .help_at = 4744,
+	},
+	{	/* uars */
+		.slot = 84, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 4778, .c_name_at = 4778, .head_at = 4783, .family_at = 4669,
+		.unit_at = 1386, .help_at = 4788,
+	},
+	{	/* driver-interface */
+		.slot = 90, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 4858, .c_name_at = 4875,
+		.head_at = 4892, .family_at = 4669, .help_at = 4905,
+	},
+	{	/* guest-os */
+		.slot = 91, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 4971, .c_name_at = 4980,
+		.head_at = 4989, .family_at = 4669, .help_at = 4997,
+	},
+	{	/* roce */
+		.slot = 92, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 5044, .c_name_at = 5044,
+		.head_at = 5049, .family_at = 4669, .help_at = 5054,
+	},
+	{	/* posted-writes */
+		.slot = 103, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 5083, .c_name_at = 5097, .head_at = 5111, .family_at = 4669,
+		.unit_at = 5118, .help_at = 5125,
+	},
+	{	/* slow-replies */
+		.slot = 104, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 5196, .c_name_at = 5209, .head_at = 5222, .family_at = 4669,
+		.unit_at = 5234, .help_at = 5243,
+	},
+	{	/* slowest-reply */
+		.slot = 105, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 5281, .c_name_at = 5295, .head_at = 5309, .family_at = 4669,
+		.unit_at = 1541, .help_at = 5317,
+	},
+	{	/* interrupts-masked */
+		.slot = 106, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 5351, .c_name_at = 5369,
+		.head_at = 5387, .family_at = 4669, .help_at = 5394,
+	},
+	{	/* dsr-addr */
+		.slot = 107, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 5448, .c_name_at = 5457,
+		.head_at = 5466, .family_at = 4669, .help_at = 5470,
+	},
+	{	/* cmd-slot-addr */
+		.slot = 108, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 5511, .c_name_at = 5525,
+		.head_at = 5539, .family_at = 4669, .help_at = 5547,
+	},
+	{	/* resp-slot-addr */
+		.slot = 109, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 5584, .c_name_at = 5599,
+		.head_at = 5614, .family_at = 4669, .help_at = 5623,
+	},
+	{	/* uar-addr */
+		.slot = 110, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 5661, .c_name_at = 5670,
+		.head_at = 5679, .family_at = 4669, .help_at = 5687,
+	},
+	{	/* faults */
+		.slot = 111, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 192, .name_at = 5740, .c_name_at = 5740, .head_at = 5747, .family_at = 4669,
+		.help_at = 5754,
 	},
 };
 
@@ -759,12 +1094,16 @@ static const int16_t dev_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
 	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45,
-	46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56,
+	46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61,
+	62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77,
+	78, 79, 80, 81, 82, -1, -1, -1, -1, -1, 83, 84, 85, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, 86, 87, 88, 89, 90, 91, 92, 93, 94,
 };
 
 static const struct eadm_spec_set dev_sets[] = {
-	{ "erdma", 257, 49, 1 },
-	{ "efa", 258, 50, 8 },
+	{ "erdma", 257, 72, 1 },
+	{ "efa", 258, 73, 8 },
+	{ "pvrdma", 259, 81, 30 },
 };
 
 static const struct eadm_field qp_fields[] = {
@@ -792,139 +1131,139 @@ static const struct eadm_field qp_fields[] = {
 	{	/* qpn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3020, .c_name_at = 3020, .head_at = 3024, .help_at = 3028,
+		.name_at = 5780, .c_name_at = 5780, .head_at = 5784, .help_at = 5788,
 	},
 	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3039, .c_name_at = 3039, .head_at = 3044, .help_at = 3049,
-		.names = &eadm_spec_enums[2],
+		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 5809,
+		.names = &eadm_spec_enums[3],
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 3065,
-		.names = &eadm_spec_enums[3],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 5825,
+		.names = &eadm_spec_enums[4],
 	},
 	{	/* pdn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 3091, .c_name_at = 3091,
-		.head_at = 3095, .help_at = 3099,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 5851, .c_name_at = 5851,
+		.head_at = 5855, .help_at = 5859,
 	},
 	{	/* send-cqn */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3118, .c_name_at = 3127, .head_at = 3136, .help_at = 3141,
+		.name_at = 5878, .c_name_at = 5887, .head_at = 5896, .help_at = 5901,
 	},
 	{	/* recv-cqn */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3165, .c_name_at = 3174, .head_at = 3183, .help_at = 3188,
+		.name_at = 5925, .c_name_at = 5934, .head_at = 5943, .help_at = 5948,
 	},
 	{	/* sq-depth */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 3215, .c_name_at = 3224, .head_at = 3233, .unit_at = 1386,
-		.help_at = 3241,
+		.name_at = 5975, .c_name_at = 5984, .head_at = 5993, .unit_at = 1386,
+		.help_at = 6001,
 	},
 	{	/* sq-stride */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3268, .c_name_at = 3278,
-		.head_at = 3288, .unit_at = 859, .help_at = 3297,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 6073, .c_name_at = 6083,
+		.head_at = 6093, .unit_at = 859, .help_at = 6102,
 	},
 	{	/* sq-pi */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3366, .c_name_at = 3372,
-		.head_at = 3378, .unit_at = 1386, .index_at = 3383, .help_at = 3386,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 6171, .c_name_at = 6177,
+		.head_at = 6183, .unit_at = 1386, .index_at = 6188, .help_at = 6191,
 	},
 	{	/* sq-ci */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3452, .c_name_at = 3458,
-		.head_at = 3464, .unit_at = 1386, .index_at = 3383, .help_at = 3469,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 6257, .c_name_at = 6263,
+		.head_at = 6269, .unit_at = 1386, .index_at = 6188, .help_at = 6274,
 	},
 	{	/* rq-depth */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 3523, .c_name_at = 3532, .head_at = 3541, .unit_at = 1386,
-		.help_at = 3549,
+		.name_at = 6328, .c_name_at = 6337, .head_at = 6346, .unit_at = 1386,
+		.help_at = 6354,
 	},
 	{	/* rq-stride */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3579, .c_name_at = 3589,
-		.head_at = 3599, .unit_at = 859, .help_at = 3608,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 6384, .c_name_at = 6394,
+		.head_at = 6404, .unit_at = 859, .help_at = 6413,
 	},
 	{	/* rq-pi */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3647, .c_name_at = 3653,
-		.head_at = 3659, .unit_at = 1386, .index_at = 3664, .help_at = 3667,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 6452, .c_name_at = 6458,
+		.head_at = 6464, .unit_at = 1386, .index_at = 6469, .help_at = 6472,
 	},
 	{	/* rq-ci */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3697, .c_name_at = 3703,
-		.head_at = 3709, .unit_at = 1386, .index_at = 3664, .help_at = 3714,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 6502, .c_name_at = 6508,
+		.head_at = 6514, .unit_at = 1386, .index_at = 6469, .help_at = 6519,
 	},
 	{	/* user */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3771, .c_name_at = 3771,
-		.head_at = 3776, .help_at = 3781,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 6576, .c_name_at = 6576,
+		.head_at = 6581, .help_at = 6586,
 	},
 	{	/* pid */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 3846,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 6651,
 	},
 	{	/* comm */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3961,
-		.c_name_at = 3961, .head_at = 3966, .help_at = 3971,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 6776,
 	},
 	{	/* cgroup-id */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4037, .c_name_at = 4047, .head_at = 4057, .help_at = 4064,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
 	},
 	{	/* netns */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4103, .c_name_at = 4103, .head_at = 4109, .help_at = 4115,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
 	},
 	{	/* ctxn */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4170, .c_name_at = 4170,
-		.head_at = 4175, .help_at = 4180,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 6975, .c_name_at = 6975,
+		.head_at = 6980, .help_at = 6985,
 	},
 	{	/* res-id */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4235, .c_name_at = 4242,
-		.head_at = 4249, .help_at = 4255,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7040, .c_name_at = 7047,
+		.head_at = 7054, .help_at = 7060,
 	},
 	{	/* netdev */
 		.slot = 27, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 655, .c_name_at = 655, .head_at = 662, .help_at = 4315,
+		.name_at = 655, .c_name_at = 655, .head_at = 662, .help_at = 7120,
 	},
 	{	/* local-addr */
 		.slot = 28, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4347, .c_name_at = 4358,
-		.head_at = 4369, .help_at = 4375,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 7152, .c_name_at = 7163,
+		.head_at = 7174, .help_at = 7180,
 	},
 	{	/* local-port */
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4426, .c_name_at = 4437,
-		.head_at = 4448, .help_at = 4454,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7231, .c_name_at = 7242,
+		.head_at = 7253, .help_at = 7259,
 	},
 	{	/* peer-addr */
 		.slot = 30, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4488, .c_name_at = 4498,
-		.head_at = 4508, .help_at = 4513,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 7293, .c_name_at = 7303,
+		.head_at = 7313, .help_at = 7318,
 	},
 	{	/* peer-port */
 		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4547, .c_name_at = 4557,
-		.head_at = 4567, .help_at = 4573,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7352, .c_name_at = 7362,
+		.head_at = 7372, .help_at = 7378,
 	},
 	{	/* age */
 		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -935,366 +1274,422 @@ static const struct eadm_field qp_fields[] = {
 	{	/* state-age */
 		.slot = 33, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 4590, .c_name_at = 4600, .head_at = 4610, .unit_at = 1541,
-		.help_at = 4618,
+		.name_at = 7395, .c_name_at = 7405, .head_at = 7415, .unit_at = 1541,
+		.help_at = 7423,
 	},
 	{	/* last-post-age */
 		.slot = 34, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 4655, .c_name_at = 4669, .head_at = 4683, .unit_at = 1541,
-		.help_at = 4690,
+		.name_at = 7460, .c_name_at = 7474, .head_at = 5111, .unit_at = 1541,
+		.help_at = 7488,
 	},
 	{	/* last-comp-age */
 		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 4733, .c_name_at = 4747, .head_at = 4761, .unit_at = 1541,
-		.help_at = 4771,
+		.name_at = 7531, .c_name_at = 7545, .head_at = 7559, .unit_at = 1541,
+		.help_at = 7569,
 	},
 	{	/* events */
 		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 4827, .c_name_at = 4827, .head_at = 4834, .unit_at = 4827,
-		.help_at = 4841,
+		.name_at = 7625, .c_name_at = 7625, .head_at = 7632, .unit_at = 7625,
+		.help_at = 7639,
 	},
 	{	/* hw-sq-enabled */
 		.slot = 37, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 4888, .c_name_at = 4902, .head_at = 4916, .help_at = 4921,
+		.name_at = 7686, .c_name_at = 7700, .head_at = 7714, .help_at = 7719,
 	},
 	{	/* hw-sq-pi */
 		.slot = 38, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 4956, .c_name_at = 4965, .head_at = 4974, .unit_at = 1386,
-		.index_at = 3383, .help_at = 4981,
+		.name_at = 7754, .c_name_at = 7763, .head_at = 7772, .unit_at = 1386,
+		.index_at = 6188, .help_at = 7779,
 	},
 	{	/* hw-sq-ci */
 		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 5028, .c_name_at = 5037, .head_at = 5046, .unit_at = 1386,
-		.index_at = 3383, .help_at = 5053,
+		.name_at = 7826, .c_name_at = 7835, .head_at = 7844, .unit_at = 1386,
+		.index_at = 6188, .help_at = 7851,
 	},
 	{	/* hw-rq-enabled */
 		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 5095, .c_name_at = 5109, .head_at = 5123, .help_at = 5128,
+		.name_at = 7893, .c_name_at = 7907, .head_at = 7921, .help_at = 7926,
 	},
 	{	/* hw-rq-pi */
 		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 5166, .c_name_at = 5175, .head_at = 5184, .unit_at = 1386,
-		.index_at = 3664, .help_at = 5191,
+		.name_at = 7964, .c_name_at = 7973, .head_at = 7982, .unit_at = 1386,
+		.index_at = 6469, .help_at = 7989,
 	},
 	{	/* hw-rq-ci */
 		.slot = 42, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 5241, .c_name_at = 5250, .head_at = 5259, .unit_at = 1386,
-		.index_at = 3664, .help_at = 5266,
+		.name_at = 8039, .c_name_at = 8048, .head_at = 8057, .unit_at = 1386,
+		.index_at = 6469, .help_at = 8064,
 	},
 	{	/* hw-remote-qpn */
 		.slot = 43, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 5311, .c_name_at = 5325, .head_at = 5339, .help_at = 5346,
+		.name_at = 8109, .c_name_at = 8123, .head_at = 8137, .help_at = 8144,
 	},
 	{	/* hw-pdn */
 		.slot = 44, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 5369, .c_name_at = 5376, .head_at = 5383, .help_at = 5389,
+		.name_at = 8167, .c_name_at = 8174, .head_at = 8181, .help_at = 8187,
 	},
 	{	/* hw-send-cqn */
 		.slot = 45, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 5423, .c_name_at = 5435, .head_at = 5447, .help_at = 5454,
+		.name_at = 8221, .c_name_at = 8233, .head_at = 8245, .help_at = 8252,
 	},
 	{	/* hw-recv-cqn */
 		.slot = 46, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 5493, .c_name_at = 5505, .head_at = 5517, .help_at = 5524,
+		.name_at = 8291, .c_name_at = 8303, .head_at = 8315, .help_at = 8322,
 	},
 	{	/* hw-sq-addr */
 		.slot = 47, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 5566, .c_name_at = 5577,
-		.head_at = 5588, .help_at = 5597,
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 8364, .c_name_at = 8375,
+		.head_at = 8386, .help_at = 8395,
 	},
 	{	/* hw-rq-addr */
 		.slot = 48, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 5628, .c_name_at = 5639,
-		.head_at = 5650, .help_at = 5659,
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 8426, .c_name_at = 8437,
+		.head_at = 8448, .help_at = 8457,
 	},
 	{	/* first-event */
 		.slot = 49, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 5693, .c_name_at = 5705, .head_at = 5717, .help_at = 5728,
-		.names = &eadm_spec_enums[11],
+		.name_at = 8491, .c_name_at = 8503, .head_at = 8515, .help_at = 8526,
+		.names = &eadm_spec_enums[12],
 	},
 	{	/* first-event-raw */
 		.slot = 50, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 5780, .c_name_at = 5796,
-		.head_at = 5812, .help_at = 5823,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8578, .c_name_at = 8594,
+		.head_at = 8610, .help_at = 8621,
 	},
 	{	/* first-cause */
 		.slot = 51, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 5863, .c_name_at = 5875, .head_at = 5887, .help_at = 5893,
-		.names = &eadm_spec_enums[12],
+		.name_at = 8661, .c_name_at = 8673, .head_at = 8685, .help_at = 8691,
+		.names = &eadm_spec_enums[13],
 	},
 	{	/* first-syndrome-raw */
 		.slot = 52, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 5914, .c_name_at = 5933,
-		.head_at = 5952, .help_at = 5961,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8712, .c_name_at = 8731,
+		.head_at = 8750, .help_at = 8759,
 	},
 	{	/* first-event-age */
 		.slot = 53, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 6009, .c_name_at = 6025, .head_at = 6041, .unit_at = 1541,
-		.help_at = 6048,
+		.name_at = 8807, .c_name_at = 8823, .head_at = 8839, .unit_at = 1541,
+		.help_at = 8846,
+	},
+	{	/* backend-qpn */
+		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 8869, .c_name_at = 8881, .head_at = 8893, .help_at = 8898,
+	},
+	{	/* backend-state */
+		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 3010, .c_name_at = 3024, .head_at = 8931, .help_at = 8938,
+		.names = &eadm_spec_enums[4],
+	},
+	{	/* waits-for */
+		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 8956, .c_name_at = 8966, .head_at = 8976, .help_at = 8985,
+		.names = &eadm_spec_enums[39],
+	},
+	{	/* retries */
+		.slot = 57, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 9051, .c_name_at = 9051, .head_at = 9059, .unit_at = 7625,
+		.help_at = 9067,
+	},
+	{	/* srqn */
+		.slot = 58, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 9122, .c_name_at = 9122,
+		.head_at = 9127, .help_at = 9131,
+	},
+	{	/* dest-qpn */
+		.slot = 59, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 9175, .c_name_at = 9184,
+		.head_at = 9193, .help_at = 9201,
 	},
 	{	/* iwarp-state */
-		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 60, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 6071, .c_name_at = 6083, .head_at = 6095, .family_at = 2540,
-		.help_at = 6103, .names = &eadm_spec_enums[31],
+		.name_at = 9217, .c_name_at = 9229, .head_at = 9241, .family_at = 4143,
+		.help_at = 9249, .names = &eadm_spec_enums[41],
 	},
 	{	/* cookie */
-		.slot = 55, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 6159, .c_name_at = 6159,
-		.head_at = 6166, .family_at = 2540, .help_at = 6173,
+		.slot = 61, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 9305, .c_name_at = 9305,
+		.head_at = 9312, .family_at = 4143, .help_at = 9319,
 	},
 	{	/* remote-cookie */
-		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 6227, .c_name_at = 6241,
-		.head_at = 6255, .family_at = 2540, .help_at = 6263,
+		.slot = 62, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 9373, .c_name_at = 9387,
+		.head_at = 9401, .family_at = 4143, .help_at = 9409,
 	},
 	{	/* cc */
-		.slot = 57, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 63, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 2534, .c_name_at = 2534, .head_at = 2537, .family_at = 2540,
-		.help_at = 6288, .names = &eadm_spec_enums[32],
+		.name_at = 4137, .c_name_at = 4137, .head_at = 4140, .family_at = 4143,
+		.help_at = 9434, .names = &eadm_spec_enums[42],
 	},
 	{	/* hw-last-sqe */
-		.slot = 58, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 64, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 6315, .c_name_at = 6327, .head_at = 6339, .family_at = 2540,
-		.unit_at = 1386, .help_at = 6349,
+		.name_at = 9461, .c_name_at = 9473, .head_at = 9485, .family_at = 4143,
+		.unit_at = 1386, .help_at = 9495,
 	},
 	{	/* hw-last-rqe */
-		.slot = 59, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 65, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 6382, .c_name_at = 6394, .head_at = 6406, .family_at = 2540,
-		.unit_at = 1386, .help_at = 6416,
+		.name_at = 9528, .c_name_at = 9540, .head_at = 9552, .family_at = 4143,
+		.unit_at = 1386, .help_at = 9562,
 	},
 	{	/* hw-send-cqes */
-		.slot = 60, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 66, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6449, .c_name_at = 6462,
-		.head_at = 6475, .family_at = 2540, .unit_at = 1386, .help_at = 6483,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 9595, .c_name_at = 9608,
+		.head_at = 9621, .family_at = 4143, .unit_at = 1386, .help_at = 9629,
 	},
 	{	/* hw-recv-cqes */
-		.slot = 61, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 67, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6523, .c_name_at = 6536,
-		.head_at = 6549, .family_at = 2540, .unit_at = 1386, .help_at = 6557,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 9669, .c_name_at = 9682,
+		.head_at = 9695, .family_at = 4143, .unit_at = 1386, .help_at = 9703,
 	},
 	{	/* hw-tx-packets */
-		.slot = 62, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 68, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6600, .c_name_at = 6614,
-		.head_at = 6628, .family_at = 2540, .unit_at = 6637, .help_at = 6645,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 9746, .c_name_at = 9760,
+		.head_at = 9774, .family_at = 4143, .unit_at = 9783, .help_at = 9791,
 	},
 	{	/* hw-rx-packets */
-		.slot = 63, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 69, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6673, .c_name_at = 6687,
-		.head_at = 6701, .family_at = 2540, .unit_at = 6637, .help_at = 6710,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 9819, .c_name_at = 9833,
+		.head_at = 9847, .family_at = 4143, .unit_at = 9783, .help_at = 9856,
 	},
 	{	/* hw-rx-error-drops */
-		.slot = 64, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 70, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6742, .c_name_at = 6760,
-		.head_at = 6778, .family_at = 2540, .unit_at = 6637, .help_at = 6786,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 9888, .c_name_at = 9906,
+		.head_at = 9924, .family_at = 4143, .unit_at = 9783, .help_at = 9932,
 	},
 	{	/* hw-rx-invalid-drops */
-		.slot = 65, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 71, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 16,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6839, .c_name_at = 6859,
-		.head_at = 6879, .family_at = 2540, .unit_at = 6637, .help_at = 6887,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 9985, .c_name_at = 10005,
+		.head_at = 10025, .family_at = 4143, .unit_at = 9783, .help_at = 10033,
 	},
 	{	/* hw-rto-retrans */
-		.slot = 66, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 72, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 32,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 6938, .c_name_at = 6953,
-		.head_at = 6968, .family_at = 2540, .unit_at = 6637, .help_at = 6974,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 10084, .c_name_at = 10099,
+		.head_at = 10114, .family_at = 4143, .unit_at = 9783, .help_at = 10120,
 	},
 	{	/* hw-fw-sq-pi */
-		.slot = 67, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 7008, .c_name_at = 7020, .head_at = 7032, .family_at = 2540,
-		.unit_at = 1386, .help_at = 7039,
-	},
-	{	/* hw-fw-sq-ci */
-		.slot = 68, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 7082, .c_name_at = 7094, .head_at = 7106, .family_at = 2540,
-		.unit_at = 1386, .help_at = 7113,
-	},
-	{	/* hw-fw-rq-ci */
-		.slot = 69, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 7156, .c_name_at = 7168, .head_at = 7180, .family_at = 2540,
-		.unit_at = 1386, .help_at = 7187,
-	},
-	{	/* hw-sq-flushing */
-		.slot = 70, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 7233, .c_name_at = 7248, .head_at = 7263, .family_at = 2540,
-		.help_at = 7270,
-	},
-	{	/* hw-rq-flushing */
-		.slot = 71, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 7299, .c_name_at = 7314, .head_at = 7329, .family_at = 2540,
-		.help_at = 7336,
-	},
-	{	/* hw-flushed-sq-pi */
-		.slot = 72, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 7368, .c_name_at = 7385, .head_at = 7402, .family_at = 2540,
-		.unit_at = 1386, .help_at = 7409,
-	},
-	{	/* hw-flushed-rq-pi */
 		.slot = 73, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 7464, .c_name_at = 7481, .head_at = 7498, .family_at = 2540,
-		.unit_at = 1386, .help_at = 7505,
+		.name_at = 10154, .c_name_at = 10166, .head_at = 10178, .family_at = 4143,
+		.unit_at = 1386, .help_at = 10185,
+	},
+	{	/* hw-fw-sq-ci */
+		.slot = 74, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name_at = 10228, .c_name_at = 10240, .head_at = 10252, .family_at = 4143,
+		.unit_at = 1386, .help_at = 10259,
+	},
+	{	/* hw-fw-rq-ci */
+		.slot = 75, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name_at = 10302, .c_name_at = 10314, .head_at = 10326, .family_at = 4143,
+		.unit_at = 1386, .help_at = 10333,
+	},
+	{	/* hw-sq-flushing */
+		.slot = 76, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name_at = 10379, .c_name_at = 10394, .head_at = 10409, .family_at = 4143,
+		.help_at = 10416,
+	},
+	{	/* hw-rq-flushing */
+		.slot = 77, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name_at = 10445, .c_name_at = 10460, .head_at = 10475, .family_at = 4143,
+		.help_at = 10482,
+	},
+	{	/* hw-flushed-sq-pi */
+		.slot = 78, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name_at = 10514, .c_name_at = 10531, .head_at = 10548, .family_at = 4143,
+		.unit_at = 1386, .help_at = 10555,
+	},
+	{	/* hw-flushed-rq-pi */
+		.slot = 79, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name_at = 10610, .c_name_at = 10627, .head_at = 10644, .family_at = 4143,
+		.unit_at = 1386, .help_at = 10651,
 	},
 	{	/* hw-sq-dbrec-addr */
-		.slot = 74, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 80, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 7563, .c_name_at = 7580,
-		.head_at = 7597, .family_at = 2540, .help_at = 7608,
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 10709, .c_name_at = 10726,
+		.head_at = 10743, .family_at = 4143, .help_at = 10754,
 	},
 	{	/* hw-rq-dbrec-addr */
-		.slot = 75, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 81, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 7649, .c_name_at = 7666,
-		.head_at = 7683, .family_at = 2540, .help_at = 7694,
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 10795, .c_name_at = 10812,
+		.head_at = 10829, .family_at = 4143, .help_at = 10840,
 	},
 	{	/* hw-sq-dbrec */
-		.slot = 76, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
+		.slot = 82, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
-		.name_at = 7738, .c_name_at = 7750, .head_at = 7762, .family_at = 2540,
-		.help_at = 7769,
+		.name_at = 10884, .c_name_at = 10896, .head_at = 10908, .family_at = 4143,
+		.help_at = 10915,
 	},
 	{	/* hw-rq-dbrec */
-		.slot = 77, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
+		.slot = 83, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
-		.name_at = 7815, .c_name_at = 7827, .head_at = 7839, .family_at = 2540,
-		.help_at = 7846,
+		.name_at = 10961, .c_name_at = 10973, .head_at = 10985, .family_at = 4143,
+		.help_at = 10992,
 	},
 	{	/* hw-local-addr */
-		.slot = 78, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 84, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO,
 		.form = EADM_SPEC_FORM_IP, .base = 10, .len = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.hw = true, .name_at = 7895, .c_name_at = 7909, .head_at = 7923, .family_at = 2540,
-		.help_at = 7931,
+		.hw = true, .name_at = 11041, .c_name_at = 11055, .head_at = 11069,
+		.family_at = 4143, .help_at = 11077,
 	},
 	{	/* hw-peer-addr */
-		.slot = 79, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 85, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO,
 		.form = EADM_SPEC_FORM_IP, .base = 10, .len = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.hw = true, .name_at = 7964, .c_name_at = 7977, .head_at = 7990, .family_at = 2540,
-		.help_at = 7997,
+		.hw = true, .name_at = 11110, .c_name_at = 11123, .head_at = 11136,
+		.family_at = 4143, .help_at = 11143,
 	},
 	{	/* hw-local-port */
-		.slot = 80, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 86, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 8031, .c_name_at = 8045, .head_at = 8059, .family_at = 2540,
-		.help_at = 8067,
+		.name_at = 11177, .c_name_at = 11191, .head_at = 11205, .family_at = 4143,
+		.help_at = 11213,
 	},
 	{	/* hw-peer-port */
-		.slot = 81, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 87, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 8098, .c_name_at = 8111, .head_at = 8124, .family_at = 2540,
-		.help_at = 8132,
+		.name_at = 11244, .c_name_at = 11257, .head_at = 11270, .family_at = 4143,
+		.help_at = 11278,
 	},
 	{	/* handle */
-		.slot = 82, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8164, .c_name_at = 8164,
-		.head_at = 8171, .family_at = 2600, .help_at = 8178,
+		.slot = 88, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 11310, .c_name_at = 11310,
+		.head_at = 11317, .family_at = 4203, .help_at = 11324,
 	},
 	{	/* qkey */
-		.slot = 83, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
+		.slot = 89, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name_at = 8208, .c_name_at = 8208, .head_at = 8213, .family_at = 2600,
-		.help_at = 8218,
+		.name_at = 11354, .c_name_at = 11354, .head_at = 11359, .family_at = 4203,
+		.help_at = 11364,
 	},
 	{	/* psn */
-		.slot = 84, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8237, .c_name_at = 8237,
-		.head_at = 8241, .family_at = 2600, .help_at = 8245,
+		.slot = 90, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 11383, .c_name_at = 11383,
+		.head_at = 11387, .family_at = 4203, .help_at = 11391,
 	},
 	{	/* rnr-retry */
-		.slot = 85, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 8281, .c_name_at = 8291,
-		.head_at = 8301, .family_at = 2600, .unit_at = 4827, .help_at = 8310,
+		.slot = 91, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 11427, .c_name_at = 11437,
+		.head_at = 11447, .family_at = 4203, .unit_at = 7625, .help_at = 11456,
 	},
 	{	/* send-sub-cq */
-		.slot = 86, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8369, .c_name_at = 8381,
-		.head_at = 8393, .family_at = 2600, .help_at = 8400,
+		.slot = 92, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 11515, .c_name_at = 11527,
+		.head_at = 11539, .family_at = 4203, .help_at = 11546,
 	},
 	{	/* recv-sub-cq */
-		.slot = 87, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8436, .c_name_at = 8448,
-		.head_at = 8460, .family_at = 2600, .help_at = 8467,
+		.slot = 93, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 11582, .c_name_at = 11594,
+		.head_at = 11606, .family_at = 4203, .help_at = 11613,
 	},
 	{	/* unsolicited */
-		.slot = 88, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 8506, .c_name_at = 8506,
-		.head_at = 8518, .family_at = 2600, .help_at = 8524,
+		.slot = 94, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 11652, .c_name_at = 11652,
+		.head_at = 11664, .family_at = 4203, .help_at = 11670,
 	},
 	{	/* sq-db-offset */
-		.slot = 89, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 95, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 8575, .c_name_at = 8588,
-		.head_at = 8601, .family_at = 2600, .unit_at = 859, .help_at = 8606,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 11721, .c_name_at = 11734,
+		.head_at = 11747, .family_at = 4203, .unit_at = 859, .help_at = 11752,
 	},
 	{	/* rq-db-offset */
-		.slot = 90, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 96, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 8659, .c_name_at = 8672,
-		.head_at = 8685, .family_at = 2600, .unit_at = 859, .help_at = 8690,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 11805, .c_name_at = 11818,
+		.head_at = 11831, .family_at = 4203, .unit_at = 859, .help_at = 11836,
 	},
 	{	/* llq-offset */
-		.slot = 91, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 97, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 8746, .c_name_at = 8757,
-		.head_at = 8768, .family_at = 2600, .unit_at = 859, .help_at = 8772,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 11892, .c_name_at = 11903,
+		.head_at = 11914, .family_at = 4203, .unit_at = 859, .help_at = 11918,
 	},
 	{	/* hw-state */
-		.slot = 92, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 98, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 8807, .c_name_at = 8816,
-		.head_at = 6095, .family_at = 2600, .help_at = 8825, .names = &eadm_spec_enums[3],
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 11953, .c_name_at = 11962,
+		.head_at = 9241, .family_at = 4203, .help_at = 11971, .names = &eadm_spec_enums[4],
 	},
 	{	/* hw-psn */
-		.slot = 93, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.slot = 99, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 8847, .c_name_at = 8854, .head_at = 8861, .family_at = 2600,
-		.help_at = 8867,
+		.name_at = 11993, .c_name_at = 12000, .head_at = 12007, .family_at = 4203,
+		.help_at = 12013,
 	},
 	{	/* hw-sq-draining */
-		.slot = 94, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 100, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 8906, .c_name_at = 8921, .head_at = 8936, .family_at = 2600,
-		.help_at = 8944,
+		.name_at = 12052, .c_name_at = 12067, .head_at = 12082, .family_at = 4203,
+		.help_at = 12090,
 	},
 	{	/* hw-rnr-retry */
-		.slot = 95, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 101, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 8979, .c_name_at = 8992, .head_at = 9005, .family_at = 2600,
-		.unit_at = 4827, .help_at = 9011,
+		.name_at = 12125, .c_name_at = 12138, .head_at = 12151, .family_at = 4203,
+		.unit_at = 7625, .help_at = 12157,
+	},
+	{	/* qp-handle */
+		.slot = 102, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12213, .c_name_at = 12223,
+		.head_at = 12233, .family_at = 4669, .help_at = 12242,
+	},
+	{	/* hw-qp-state */
+		.slot = 104, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 12288, .c_name_at = 12300,
+		.head_at = 12312, .family_at = 4669, .help_at = 11971, .names = &eadm_spec_enums[4],
+	},
+	{	/* hw-sq-psn */
+		.slot = 105, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name_at = 12322, .c_name_at = 12332, .head_at = 12342, .family_at = 4669,
+		.help_at = 12350,
+	},
+	{	/* hw-rq-psn */
+		.slot = 106, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name_at = 12407, .c_name_at = 12417, .head_at = 12427, .family_at = 4669,
+		.help_at = 12435,
 	},
 };
 
@@ -1305,11 +1700,13 @@ static const int16_t qp_by_slot[] = {
 	46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61,
 	62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77,
 	78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93,
+	94, 95, 96, 97, 98, 99, 100, -1, 101, 102, 103, -1, -1, -1, -1, -1,
 };
 
 static const struct eadm_spec_set qp_sets[] = {
-	{ "erdma", 257, 53, 28 },
-	{ "efa", 258, 81, 14 },
+	{ "erdma", 257, 59, 28 },
+	{ "efa", 258, 87, 14 },
+	{ "pvrdma", 259, 101, 10 },
 };
 
 static const struct eadm_field cq_fields[] = {
@@ -1337,97 +1734,97 @@ static const struct eadm_field cq_fields[] = {
 	{	/* cqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9067, .c_name_at = 9067, .head_at = 9071, .help_at = 9075,
+		.name_at = 12495, .c_name_at = 12495, .head_at = 12499, .help_at = 12503,
 	},
 	{	/* depth */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 9086, .c_name_at = 9086, .head_at = 9092, .unit_at = 1386,
-		.help_at = 9098,
+		.name_at = 12514, .c_name_at = 12514, .head_at = 12520, .unit_at = 1386,
+		.help_at = 12526,
 	},
 	{	/* ci */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 9107, .c_name_at = 9107,
-		.head_at = 9110, .unit_at = 1386, .index_at = 9113, .help_at = 9116,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12535, .c_name_at = 12535,
+		.head_at = 12538, .unit_at = 1386, .index_at = 12541, .help_at = 12544,
 	},
 	{	/* vector */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9197, .c_name_at = 9197, .head_at = 9204, .help_at = 9211,
+		.name_at = 12625, .c_name_at = 12625, .head_at = 12632, .help_at = 12639,
 	},
 	{	/* eqn */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9230, .c_name_at = 9230, .head_at = 9234, .help_at = 9238,
+		.name_at = 12658, .c_name_at = 12658, .head_at = 12662, .help_at = 12666,
 	},
 	{	/* armed */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 9265, .c_name_at = 9265,
-		.head_at = 9271, .help_at = 9277,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12693, .c_name_at = 12693,
+		.head_at = 12699, .help_at = 12705,
 	},
 	{	/* solicited */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 9350, .c_name_at = 9350,
-		.head_at = 9360, .help_at = 9364,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12778, .c_name_at = 12778,
+		.head_at = 12788, .help_at = 12792,
 	},
 	{	/* notify-requests */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 9413, .c_name_at = 9429,
-		.head_at = 9445, .unit_at = 9450, .help_at = 9459,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12841, .c_name_at = 12857,
+		.head_at = 12873, .unit_at = 12878, .help_at = 12887,
 	},
 	{	/* events */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 4827, .c_name_at = 4827, .head_at = 4834, .unit_at = 4827,
-		.help_at = 9619,
+		.name_at = 7625, .c_name_at = 7625, .head_at = 7632, .unit_at = 7625,
+		.help_at = 13049,
 	},
 	{	/* errors */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 9648, .c_name_at = 9648, .head_at = 9655, .unit_at = 4827,
-		.help_at = 9662,
+		.name_at = 13078, .c_name_at = 13078, .head_at = 13085, .unit_at = 7625,
+		.help_at = 13092,
 	},
 	{	/* users */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 9689, .c_name_at = 9689, .head_at = 9695, .unit_at = 993,
-		.help_at = 9701,
+		.name_at = 13119, .c_name_at = 13119, .head_at = 13125, .unit_at = 993,
+		.help_at = 13131,
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3771, .c_name_at = 3771,
-		.head_at = 3776, .help_at = 9729,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 6576, .c_name_at = 6576,
+		.head_at = 6581, .help_at = 13159,
 	},
 	{	/* pid */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 3846,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 6651,
 	},
 	{	/* comm */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3961,
-		.c_name_at = 3961, .head_at = 3966, .help_at = 3971,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 6776,
 	},
 	{	/* cgroup-id */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4037, .c_name_at = 4047, .head_at = 4057, .help_at = 4064,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
 	},
 	{	/* netns */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4103, .c_name_at = 4103, .head_at = 4109, .help_at = 4115,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
 	},
 	{	/* ctxn */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4170, .c_name_at = 4170,
-		.head_at = 4175, .help_at = 4180,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 6975, .c_name_at = 6975,
+		.head_at = 6980, .help_at = 6985,
 	},
 	{	/* res-id */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4235, .c_name_at = 4242,
-		.head_at = 4249, .help_at = 4255,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7040, .c_name_at = 7047,
+		.head_at = 7054, .help_at = 7060,
 	},
 	{	/* age */
 		.slot = 24, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -1438,111 +1835,127 @@ static const struct eadm_field cq_fields[] = {
 	{	/* last-event-age */
 		.slot = 25, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 9783, .c_name_at = 9798, .head_at = 9813, .unit_at = 1541,
-		.help_at = 9823,
+		.name_at = 13213, .c_name_at = 13228, .head_at = 13243, .unit_at = 1541,
+		.help_at = 13253,
 	},
 	{	/* hw-pi */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 9861, .c_name_at = 9867, .head_at = 9873, .unit_at = 1386,
-		.index_at = 9113, .help_at = 9878,
+		.name_at = 13291, .c_name_at = 13297, .head_at = 13303, .unit_at = 1386,
+		.index_at = 12541, .help_at = 13308,
 	},
 	{	/* hw-enabled */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 9909, .c_name_at = 9920, .head_at = 9931, .help_at = 9936,
+		.name_at = 13339, .c_name_at = 13350, .head_at = 13361, .help_at = 13366,
 	},
 	{	/* hw-depth */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 9960, .c_name_at = 9969,
-		.head_at = 9978, .unit_at = 1386, .help_at = 9986,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 13390, .c_name_at = 13399,
+		.head_at = 13408, .unit_at = 1386, .help_at = 13416,
 	},
 	{	/* channel */
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10020, .c_name_at = 10020,
-		.head_at = 10028, .help_at = 10036,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 13450, .c_name_at = 13450,
+		.head_at = 13458, .help_at = 13466,
 	},
 	{	/* last-extra-age */
 		.slot = 30, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 10139, .c_name_at = 10154, .head_at = 10169, .unit_at = 1541,
-		.help_at = 10179,
+		.name_at = 13569, .c_name_at = 13584, .head_at = 13599, .unit_at = 1541,
+		.help_at = 13609,
 	},
 	{	/* subs */
 		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10239, .c_name_at = 10239,
-		.head_at = 10244, .unit_at = 10249, .help_at = 10256,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 13673, .c_name_at = 13673,
+		.head_at = 13678, .unit_at = 13683, .help_at = 13690,
+	},
+	{	/* made */
+		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 13760, .c_name_at = 13760,
+		.head_at = 13765, .unit_at = 1386, .help_at = 13770,
 	},
 	{	/* hw-owner */
-		.slot = 32, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 10326, .c_name_at = 10335, .head_at = 10344, .family_at = 2540,
-		.help_at = 10352,
-	},
-	{	/* hw-bad-db-type */
 		.slot = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 10386, .c_name_at = 10401, .head_at = 10416, .family_at = 2540,
-		.help_at = 10424,
+		.name_at = 13802, .c_name_at = 13811, .head_at = 13820, .family_at = 4143,
+		.help_at = 13828,
+	},
+	{	/* hw-bad-db-type */
+		.slot = 34, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
+		.name_at = 13862, .c_name_at = 13877, .head_at = 13892, .family_at = 4143,
+		.help_at = 13900,
 	},
 	{	/* hw-bad-db-ci */
-		.slot = 34, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 10472, .c_name_at = 10485, .head_at = 10498, .family_at = 2540,
-		.unit_at = 1386, .help_at = 10506,
+		.name_at = 13948, .c_name_at = 13961, .head_at = 13974, .family_at = 4143,
+		.unit_at = 1386, .help_at = 13982,
 	},
 	{	/* hw-out-of-order */
-		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 8,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 10539, .c_name_at = 10555,
-		.head_at = 10571, .family_at = 2540, .unit_at = 10577, .help_at = 10587,
-	},
-	{	/* hw-duplicate */
 		.slot = 36, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 8,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 10623, .c_name_at = 10636,
-		.head_at = 10649, .family_at = 2540, .unit_at = 10577, .help_at = 10655,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 14015, .c_name_at = 14031,
+		.head_at = 14047, .family_at = 4143, .unit_at = 14053, .help_at = 14063,
+	},
+	{	/* hw-duplicate */
+		.slot = 37, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .bits = 8,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 14099, .c_name_at = 14112,
+		.head_at = 14125, .family_at = 4143, .unit_at = 14053, .help_at = 14131,
 	},
 	{	/* hw-db-addr */
-		.slot = 37, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 38, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 10687, .c_name_at = 10698,
-		.head_at = 10709, .family_at = 2540, .help_at = 10718,
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 14163, .c_name_at = 14174,
+		.head_at = 14185, .family_at = 4143, .help_at = 14194,
 	},
 	{	/* hw-dbrec */
-		.slot = 38, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
+		.slot = 39, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
-		.name_at = 10743, .c_name_at = 10752, .head_at = 10761, .family_at = 2540,
-		.help_at = 10766,
+		.name_at = 14219, .c_name_at = 14228, .head_at = 14237, .family_at = 4143,
+		.help_at = 14242,
 	},
 	{	/* entry-size */
-		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10783, .c_name_at = 10794,
-		.head_at = 10805, .family_at = 2600, .unit_at = 859, .help_at = 10815,
+		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14259, .c_name_at = 14270,
+		.head_at = 14281, .family_at = 4203, .unit_at = 859, .help_at = 14291,
 	},
 	{	/* source-address */
-		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10833, .c_name_at = 10848,
-		.head_at = 10863, .family_at = 2600, .help_at = 10871,
+		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14309, .c_name_at = 14324,
+		.head_at = 14339, .family_at = 4203, .help_at = 14347,
 	},
 	{	/* db-offset */
-		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 42, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 10927, .c_name_at = 10937,
-		.head_at = 10947, .family_at = 2600, .unit_at = 859, .help_at = 10950,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 14403, .c_name_at = 14413,
+		.head_at = 14423, .family_at = 4203, .unit_at = 859, .help_at = 14426,
+	},
+	{	/* unnotified */
+		.slot = 44, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14461, .c_name_at = 14461,
+		.head_at = 14472, .family_at = 4669, .help_at = 14483,
+	},
+	{	/* overrun */
+		.slot = 45, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 14534, .c_name_at = 14534,
+		.head_at = 14542, .family_at = 4669, .help_at = 14550,
 	},
 };
 
 static const int16_t cq_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30, 31, 32, 33, 34, 35, 36, 37, 38, 39,
+	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, -1, 41, 42,
 };
 
 static const struct eadm_spec_set cq_sets[] = {
-	{ "erdma", 257, 31, 7 },
-	{ "efa", 258, 38, 3 },
+	{ "erdma", 257, 32, 7 },
+	{ "efa", 258, 39, 3 },
+	{ "pvrdma", 259, 42, 3 },
 };
 
 static const struct eadm_field eq_fields[] = {
@@ -1570,75 +1983,75 @@ static const struct eadm_field eq_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 10985, .c_name_at = 10985, .head_at = 10991, .help_at = 10994,
+		.name_at = 14585, .c_name_at = 14585, .head_at = 14591, .help_at = 14594,
 	},
 	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 11033, .c_name_at = 11033, .head_at = 11038, .help_at = 11043,
-		.names = &eadm_spec_enums[4],
+		.name_at = 14633, .c_name_at = 14633, .head_at = 14638, .help_at = 14643,
+		.names = &eadm_spec_enums[5],
 	},
 	{	/* eqn */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9230, .c_name_at = 9230, .head_at = 9234, .help_at = 11060,
+		.name_at = 12658, .c_name_at = 12658, .head_at = 12662, .help_at = 14660,
 	},
 	{	/* vector */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9197, .c_name_at = 9197, .head_at = 9204, .help_at = 11094,
+		.name_at = 12625, .c_name_at = 12625, .head_at = 12632, .help_at = 14694,
 	},
 	{	/* irq */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 11108, .c_name_at = 11108, .head_at = 11112, .help_at = 11116,
+		.name_at = 14708, .c_name_at = 14708, .head_at = 14712, .help_at = 14716,
 	},
 	{	/* irq-name */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 56, .metric = EADM_SPEC_METRIC_INFO,
-		.cut = true, .name_at = 11148, .c_name_at = 11157, .head_at = 11166,
-		.help_at = 11174,
+		.cut = true, .name_at = 14748, .c_name_at = 14757, .head_at = 14766,
+		.help_at = 14774,
 	},
 	{	/* depth */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 9086, .c_name_at = 9086, .head_at = 9092, .unit_at = 1386,
-		.help_at = 9098,
+		.name_at = 12514, .c_name_at = 12514, .head_at = 12520, .unit_at = 1386,
+		.help_at = 12526,
 	},
 	{	/* ci */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 9107, .c_name_at = 9107,
-		.head_at = 9110, .unit_at = 1386, .index_at = 11200, .help_at = 11203,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12535, .c_name_at = 12535,
+		.head_at = 12538, .unit_at = 1386, .index_at = 14800, .help_at = 14803,
 	},
 	{	/* pending */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 11219, .c_name_at = 11219, .head_at = 11227, .unit_at = 1386,
-		.help_at = 11235,
+		.name_at = 14819, .c_name_at = 14819, .head_at = 14827, .unit_at = 1386,
+		.help_at = 14835,
 	},
 	{	/* cqs */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 11310,
+		.help_at = 14910,
 	},
 	{	/* interrupts */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 11333, .c_name_at = 11333, .head_at = 11344, .unit_at = 11333,
-		.help_at = 11350,
+		.name_at = 14933, .c_name_at = 14933, .head_at = 14944, .unit_at = 14933,
+		.help_at = 14950,
 	},
 	{	/* events */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 4827, .c_name_at = 4827, .head_at = 4834, .unit_at = 4827,
-		.help_at = 11368,
+		.name_at = 7625, .c_name_at = 7625, .head_at = 7632, .unit_at = 7625,
+		.help_at = 14968,
 	},
 	{	/* unknown */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 11386, .c_name_at = 11386, .head_at = 11394, .unit_at = 4827,
-		.help_at = 11402,
+		.name_at = 14986, .c_name_at = 14986, .head_at = 14994, .unit_at = 7625,
+		.help_at = 15002,
 	},
 	{	/* age */
 		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -1649,113 +2062,144 @@ static const struct eadm_field eq_fields[] = {
 	{	/* last-event-age */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 9783, .c_name_at = 9798, .head_at = 9813, .unit_at = 1541,
-		.help_at = 11440,
+		.name_at = 13213, .c_name_at = 13228, .head_at = 13243, .unit_at = 1541,
+		.help_at = 15040,
 	},
 	{	/* hw-depth */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 9960, .c_name_at = 9969,
-		.head_at = 9978, .unit_at = 1386, .help_at = 9986,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 13390, .c_name_at = 13399,
+		.head_at = 13408, .unit_at = 1386, .help_at = 13416,
 	},
 	{	/* hw-vector */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 11476, .c_name_at = 11486, .head_at = 11496, .help_at = 11505,
+		.name_at = 15076, .c_name_at = 15086, .head_at = 15096, .help_at = 15105,
 	},
 	{	/* hw-suppressed */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 11538, .c_name_at = 11552, .head_at = 11566, .help_at = 11573,
+		.name_at = 15138, .c_name_at = 15152, .head_at = 15166, .help_at = 15173,
 	},
 	{	/* hw-overflow */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 11626, .c_name_at = 11638, .head_at = 11650, .help_at = 11657,
+		.name_at = 15226, .c_name_at = 15238, .head_at = 15250, .help_at = 15257,
 	},
 	{	/* hw-head */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 11685, .c_name_at = 11693, .head_at = 11701, .unit_at = 1386,
-		.help_at = 11708,
+		.name_at = 15285, .c_name_at = 15293, .head_at = 15301, .unit_at = 1386,
+		.help_at = 15308,
 	},
 	{	/* hw-tail */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 11753, .c_name_at = 11761, .head_at = 11769, .unit_at = 1386,
-		.help_at = 9878,
+		.name_at = 15353, .c_name_at = 15361, .head_at = 15369, .unit_at = 1386,
+		.help_at = 13308,
 	},
 	{	/* hw-ring-addr */
 		.slot = 27, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 11776, .c_name_at = 11789,
-		.head_at = 11802, .help_at = 11809,
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 15376, .c_name_at = 15389,
+		.head_at = 15402, .help_at = 15409,
 	},
 	{	/* missed */
 		.slot = 28, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 11834, .c_name_at = 11834, .head_at = 11841, .unit_at = 4827,
-		.help_at = 11848,
+		.name_at = 15434, .c_name_at = 15434, .head_at = 15441, .unit_at = 7625,
+		.help_at = 15448,
 	},
 	{	/* last-missed-age */
 		.slot = 29, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 11951, .c_name_at = 11967, .head_at = 11983, .unit_at = 1541,
-		.help_at = 11994,
+		.name_at = 15551, .c_name_at = 15567, .head_at = 15583, .unit_at = 1541,
+		.help_at = 15594,
 	},
 	{	/* last-unknown-age */
 		.slot = 30, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12033, .c_name_at = 12050, .head_at = 12067, .unit_at = 1541,
-		.help_at = 12079,
+		.name_at = 15633, .c_name_at = 15650, .head_at = 15667, .unit_at = 1541,
+		.help_at = 15679,
+	},
+	{	/* waiting */
+		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 15719, .c_name_at = 15719, .head_at = 15727, .unit_at = 1386,
+		.help_at = 15735,
+	},
+	{	/* undelivered */
+		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 15763, .c_name_at = 15763, .head_at = 15775, .unit_at = 14933,
+		.help_at = 15787,
+	},
+	{	/* last-undelivered-age */
+		.slot = 33, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 15840, .c_name_at = 15861, .head_at = 15882, .unit_at = 1541,
+		.help_at = 15898,
 	},
 	{	/* hw-head-owner */
-		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 34, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 12119, .c_name_at = 12133, .head_at = 12147, .family_at = 2540,
-		.help_at = 12154,
+		.name_at = 15942, .c_name_at = 15956, .head_at = 15970, .family_at = 4143,
+		.help_at = 15977,
 	},
 	{	/* hw-tail-owner */
-		.slot = 32, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 12177, .c_name_at = 12191, .head_at = 12205, .family_at = 2540,
-		.help_at = 12212,
+		.name_at = 16000, .c_name_at = 16014, .head_at = 16028, .family_at = 4143,
+		.help_at = 16035,
 	},
 	{	/* hw-db-addr */
-		.slot = 33, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
+		.slot = 36, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 10687, .c_name_at = 10698,
-		.head_at = 10709, .family_at = 2540, .help_at = 10718,
+		.metric = EADM_SPEC_METRIC_INFO, .hw = true, .name_at = 14163, .c_name_at = 14174,
+		.head_at = 14185, .family_at = 4143, .help_at = 14194,
 	},
 	{	/* hw-dbrec */
-		.slot = 34, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
+		.slot = 37, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 16, .hw = true,
-		.name_at = 10743, .c_name_at = 10752, .head_at = 10761, .family_at = 2540,
-		.help_at = 10766,
+		.name_at = 14219, .c_name_at = 14228, .head_at = 14237, .family_at = 4143,
+		.help_at = 14242,
 	},
 	{	/* keep-alive-events */
-		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.slot = 38, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12235, .c_name_at = 12253, .head_at = 12271, .family_at = 2600,
-		.unit_at = 4827, .help_at = 12281,
+		.name_at = 16058, .c_name_at = 16076, .head_at = 16094, .family_at = 4203,
+		.unit_at = 7625, .help_at = 16104,
 	},
 	{	/* last-keep-alive-age */
-		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.slot = 39, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12311, .c_name_at = 12331, .head_at = 12351, .family_at = 2600,
-		.unit_at = 1541, .help_at = 12361,
+		.name_at = 16132, .c_name_at = 16152, .head_at = 16172, .family_at = 4203,
+		.unit_at = 1541, .help_at = 16182,
+	},
+	{	/* overflows */
+		.slot = 40, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 16214, .c_name_at = 16214, .head_at = 16224, .family_at = 4669,
+		.unit_at = 7625, .help_at = 16234,
+	},
+	{	/* last-overflow-age */
+		.slot = 41, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 16293, .c_name_at = 16311, .head_at = 16329, .family_at = 4669,
+		.unit_at = 1541, .help_at = 16342,
 	},
 };
 
 static const int16_t eq_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30, 31, 32, 33, 34,
+	30, 31, 32, 33, 34, 35, 36, 37, 38, 39, -1, -1, -1,
 };
 
 static const struct eadm_spec_set eq_sets[] = {
-	{ "erdma", 257, 30, 4 },
-	{ "efa", 258, 34, 2 },
+	{ "erdma", 257, 33, 4 },
+	{ "efa", 258, 37, 2 },
+	{ "pvrdma", 259, 39, 5 },
 };
 
 static const struct eadm_field cmdq_fields[] = {
@@ -1782,166 +2226,184 @@ static const struct eadm_field cmdq_fields[] = {
 	},
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10985, .c_name_at = 10985,
-		.head_at = 12395, .help_at = 12400,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 16384, .help_at = 16389,
 	},
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 12431,
-		.names = &eadm_spec_enums[5],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 16420,
+		.names = &eadm_spec_enums[6],
 	},
 	{	/* sq-depth */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 3215, .c_name_at = 3224, .head_at = 3233, .unit_at = 1386,
-		.help_at = 12449,
+		.name_at = 5975, .c_name_at = 5984, .head_at = 5993, .unit_at = 1386,
+		.help_at = 16438,
 	},
 	{	/* sq-stride */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3268, .c_name_at = 3278,
-		.head_at = 3288, .unit_at = 859, .help_at = 12478,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 6073, .c_name_at = 6083,
+		.head_at = 6093, .unit_at = 859, .help_at = 16467,
 	},
 	{	/* sq-pi */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3366, .c_name_at = 3372,
-		.head_at = 3378, .unit_at = 1386, .index_at = 12544, .help_at = 12551,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 6171, .c_name_at = 6177,
+		.head_at = 6183, .unit_at = 1386, .index_at = 16533, .help_at = 16540,
 	},
 	{	/* sq-ci */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3452, .c_name_at = 3458,
-		.head_at = 3464, .unit_at = 1386, .index_at = 12544, .help_at = 11203,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 6257, .c_name_at = 6263,
+		.head_at = 6269, .unit_at = 1386, .index_at = 16533, .help_at = 14803,
 	},
 	{	/* cq-ci */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12567, .c_name_at = 12573,
-		.head_at = 12579, .unit_at = 1386, .index_at = 12584, .help_at = 12591,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 16556, .c_name_at = 16562,
+		.head_at = 16568, .unit_at = 1386, .index_at = 16573, .help_at = 16580,
 	},
 	{	/* eq-ci */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12625, .c_name_at = 12631,
-		.head_at = 12637, .unit_at = 1386, .index_at = 11200, .help_at = 12642,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 16614, .c_name_at = 16620,
+		.head_at = 16626, .unit_at = 1386, .index_at = 14800, .help_at = 16631,
 	},
 	{	/* credits */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12676, .c_name_at = 12676, .head_at = 12684, .unit_at = 12692,
-		.help_at = 12701,
+		.name_at = 16665, .c_name_at = 16665, .head_at = 16673, .unit_at = 3813,
+		.help_at = 16681,
 	},
 	{	/* outstanding */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12743, .c_name_at = 12743, .head_at = 12755, .unit_at = 12692,
-		.help_at = 12759,
+		.name_at = 16723, .c_name_at = 16723, .head_at = 16735, .unit_at = 3813,
+		.help_at = 16739,
 	},
 	{	/* max-outstanding */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12785, .c_name_at = 12801, .head_at = 12817, .unit_at = 12692,
-		.help_at = 12824,
+		.name_at = 16765, .c_name_at = 16781, .head_at = 16797, .unit_at = 3813,
+		.help_at = 16804,
 	},
 	{	/* submitted */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12866, .c_name_at = 12866, .head_at = 12876, .unit_at = 12692,
-		.help_at = 12886,
+		.name_at = 16846, .c_name_at = 16846, .head_at = 16856, .unit_at = 3813,
+		.help_at = 16866,
 	},
 	{	/* completed */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12906, .c_name_at = 12906, .head_at = 4761, .unit_at = 12692,
-		.help_at = 12916,
+		.name_at = 16886, .c_name_at = 16886, .head_at = 7559, .unit_at = 3813,
+		.help_at = 16896,
 	},
 	{	/* errors */
 		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 9648, .c_name_at = 9648, .head_at = 9655, .unit_at = 12692,
-		.help_at = 12935,
+		.name_at = 13078, .c_name_at = 13078, .head_at = 13085, .unit_at = 3813,
+		.help_at = 16915,
 	},
 	{	/* timeouts */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12970, .c_name_at = 12970, .head_at = 12979, .unit_at = 12692,
-		.help_at = 12988,
+		.name_at = 16950, .c_name_at = 16950, .head_at = 16959, .unit_at = 3813,
+		.help_at = 16968,
 	},
 	{	/* late */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13019, .c_name_at = 13019, .head_at = 13024, .unit_at = 12692,
-		.help_at = 13029,
+		.name_at = 16999, .c_name_at = 16999, .head_at = 17004, .unit_at = 3813,
+		.help_at = 17009,
 	},
 	{	/* spurious */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13067, .c_name_at = 13067, .head_at = 13076, .unit_at = 12692,
-		.help_at = 13085,
+		.name_at = 17047, .c_name_at = 17047, .head_at = 17056, .unit_at = 3813,
+		.help_at = 17065,
 	},
 	{	/* recoveries */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13134, .c_name_at = 13134, .head_at = 13145, .unit_at = 13134,
-		.help_at = 13156,
+		.name_at = 17114, .c_name_at = 17114, .head_at = 17125, .unit_at = 17114,
+		.help_at = 17136,
 	},
 	{	/* failed-recoveries */
 		.slot = 24, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13190, .c_name_at = 13208, .head_at = 13226, .unit_at = 13134,
-		.help_at = 13236,
+		.name_at = 17170, .c_name_at = 17188, .head_at = 17206, .unit_at = 17114,
+		.help_at = 17216,
 	},
 	{	/* last-submit-age */
 		.slot = 25, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13255, .c_name_at = 13271, .head_at = 13287, .unit_at = 1541,
-		.help_at = 13298,
+		.name_at = 17235, .c_name_at = 17251, .head_at = 17267, .unit_at = 1541,
+		.help_at = 17278,
 	},
 	{	/* last-comp-age */
 		.slot = 26, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 4733, .c_name_at = 4747, .head_at = 13341, .unit_at = 1541,
-		.help_at = 13350,
+		.name_at = 7531, .c_name_at = 7545, .head_at = 17321, .unit_at = 1541,
+		.help_at = 17330,
 	},
 	{	/* oldest-age */
 		.slot = 27, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13378, .c_name_at = 13389, .head_at = 13400, .unit_at = 1541,
-		.help_at = 13407,
+		.name_at = 17358, .c_name_at = 17369, .head_at = 17380, .unit_at = 1541,
+		.help_at = 17387,
 	},
 	{	/* timeout */
 		.slot = 28, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13455, .c_name_at = 13455, .head_at = 13463, .unit_at = 1541,
-		.help_at = 13471,
+		.name_at = 17435, .c_name_at = 17435, .head_at = 17443, .unit_at = 1541,
+		.help_at = 17451,
 	},
 	{	/* hw-sq-pi */
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 4956, .c_name_at = 4965, .head_at = 4974, .unit_at = 1386,
-		.index_at = 12544, .help_at = 13514,
+		.name_at = 7754, .c_name_at = 7763, .head_at = 7772, .unit_at = 1386,
+		.index_at = 16533, .help_at = 17494,
 	},
 	{	/* hw-sq-ci */
 		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 5028, .c_name_at = 5037, .head_at = 5046, .unit_at = 1386,
-		.index_at = 12544, .help_at = 13550,
+		.name_at = 7826, .c_name_at = 7835, .head_at = 7844, .unit_at = 1386,
+		.index_at = 16533, .help_at = 17530,
 	},
 	{	/* hw-cq-pi */
 		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 13581, .c_name_at = 13590, .head_at = 13599, .unit_at = 1386,
-		.help_at = 13606,
+		.name_at = 17561, .c_name_at = 17570, .head_at = 17579, .unit_at = 1386,
+		.help_at = 17586,
 	},
 	{	/* last-spurious-age */
 		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13655, .c_name_at = 13673, .head_at = 13691, .unit_at = 1541,
-		.help_at = 13704,
+		.name_at = 17635, .c_name_at = 17653, .head_at = 17671, .unit_at = 1541,
+		.help_at = 17684,
+	},
+	{	/* slow-registrations */
+		.slot = 33, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 17725, .c_name_at = 17744, .head_at = 17763, .unit_at = 3813,
+		.help_at = 17772,
+	},
+	{	/* slowest-registration */
+		.slot = 34, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 17831, .c_name_at = 17852, .head_at = 17873, .unit_at = 1541,
+		.help_at = 17884,
+	},
+	{	/* last-slow-registration-age */
+		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 17912, .c_name_at = 17939, .head_at = 17966, .unit_at = 1541,
+		.help_at = 17978,
 	},
 };
 
 static const int16_t cmdq_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-	30,
+	30, 31, 32, 33, -1, -1, -1,
 };
 
 static const struct eadm_field mr_fields[] = {
@@ -1969,93 +2431,93 @@ static const struct eadm_field mr_fields[] = {
 	{	/* mrn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 13745, .c_name_at = 13745, .head_at = 13749, .help_at = 13753,
+		.name_at = 18029, .c_name_at = 18029, .head_at = 18033, .help_at = 18037,
 	},
 	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3039, .c_name_at = 3039, .head_at = 3044, .help_at = 13829,
-		.names = &eadm_spec_enums[6],
+		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 18113,
+		.names = &eadm_spec_enums[7],
 	},
 	{	/* valid */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 13851, .c_name_at = 13851,
-		.head_at = 13857, .help_at = 13863,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 18135, .c_name_at = 18135,
+		.head_at = 18141, .help_at = 18147,
 	},
 	{	/* pdn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3091, .c_name_at = 3091, .head_at = 3095, .help_at = 3099,
+		.name_at = 5851, .c_name_at = 5851, .head_at = 5855, .help_at = 5859,
 	},
 	{	/* lkey */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name_at = 13919, .c_name_at = 13919, .head_at = 13924, .help_at = 13929,
+		.name_at = 18203, .c_name_at = 18203, .head_at = 18208, .help_at = 18213,
 	},
 	{	/* rkey */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name_at = 13940, .c_name_at = 13940, .head_at = 13945, .help_at = 13950,
+		.name_at = 18224, .c_name_at = 18224, .head_at = 18229, .help_at = 18234,
 	},
 	{	/* iova */
 		.slot = 12, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 13962, .c_name_at = 13962,
-		.head_at = 13967, .help_at = 13972,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 18246, .c_name_at = 18246,
+		.head_at = 18251, .help_at = 18256,
 	},
 	{	/* length */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_SUM,
-		.name_at = 14004, .c_name_at = 14004, .head_at = 14011, .unit_at = 859,
-		.help_at = 14018,
+		.name_at = 18288, .c_name_at = 18288, .head_at = 18295, .unit_at = 859,
+		.help_at = 18302,
 	},
 	{	/* access */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 14026, .c_name_at = 14026,
-		.head_at = 14033, .help_at = 14040, .names = &eadm_spec_enums[7],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 18310, .c_name_at = 18310,
+		.head_at = 18317, .help_at = 18324, .names = &eadm_spec_enums[8],
 	},
 	{	/* page-size */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14057, .c_name_at = 14067, .head_at = 14077, .unit_at = 859,
-		.help_at = 14086,
+		.name_at = 18341, .c_name_at = 18351, .head_at = 18361, .unit_at = 859,
+		.help_at = 18370,
 	},
 	{	/* pages */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14125, .c_name_at = 14125, .head_at = 14131, .unit_at = 1386,
-		.help_at = 14137,
+		.name_at = 18409, .c_name_at = 18409, .head_at = 18415, .unit_at = 1386,
+		.help_at = 18421,
 	},
 	{	/* pid */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 3846,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 6651,
 	},
 	{	/* comm */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3961,
-		.c_name_at = 3961, .head_at = 3966, .help_at = 3971,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 6776,
 	},
 	{	/* cgroup-id */
 		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4037, .c_name_at = 4047, .head_at = 4057, .help_at = 4064,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
 	},
 	{	/* netns */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4103, .c_name_at = 4103, .head_at = 4109, .help_at = 4115,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
 	},
 	{	/* ctxn */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4170, .c_name_at = 4170,
-		.head_at = 4175, .help_at = 4180,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 6975, .c_name_at = 6975,
+		.head_at = 6980, .help_at = 6985,
 	},
 	{	/* res-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4235, .c_name_at = 4242,
-		.head_at = 4249, .help_at = 4255,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7040, .c_name_at = 7047,
+		.head_at = 7054, .help_at = 7060,
 	},
 	{	/* age */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -2066,23 +2528,23 @@ static const struct eadm_field mr_fields[] = {
 	{	/* mtt-level */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14158, .c_name_at = 14168, .head_at = 14178, .family_at = 2540,
-		.unit_at = 14184, .help_at = 14191,
+		.name_at = 18442, .c_name_at = 18452, .head_at = 18462, .family_at = 4143,
+		.unit_at = 18468, .help_at = 18475,
 	},
 	{	/* recv-ic */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14244, .c_name_at = 14252,
-		.head_at = 14260, .family_at = 2600, .help_at = 14267,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 18528, .c_name_at = 18536,
+		.head_at = 18544, .family_at = 4203, .help_at = 18551,
 	},
 	{	/* read-ic */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14299, .c_name_at = 14307,
-		.head_at = 14315, .family_at = 2600, .help_at = 14322,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 18583, .c_name_at = 18591,
+		.head_at = 18599, .family_at = 4203, .help_at = 18606,
 	},
 	{	/* rdma-recv-ic */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14356, .c_name_at = 14369,
-		.head_at = 14382, .family_at = 2600, .help_at = 14389,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 18640, .c_name_at = 18653,
+		.head_at = 18666, .family_at = 4203, .help_at = 18673,
 	},
 };
 
@@ -2121,49 +2583,49 @@ static const struct eadm_field pd_fields[] = {
 	{	/* pdn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3091, .c_name_at = 3091, .head_at = 3095, .help_at = 14427,
+		.name_at = 5851, .c_name_at = 5851, .head_at = 5855, .help_at = 18711,
 	},
 	{	/* users */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 9689, .c_name_at = 9689, .head_at = 9695, .unit_at = 993,
-		.help_at = 14438,
+		.name_at = 13119, .c_name_at = 13119, .head_at = 13125, .unit_at = 993,
+		.help_at = 18722,
 	},
 	{	/* local-dma-lkey */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.name_at = 14465, .c_name_at = 14480, .head_at = 14495, .help_at = 14503,
+		.name_at = 18749, .c_name_at = 18764, .head_at = 18779, .help_at = 18787,
 	},
 	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 3846,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 6651,
 	},
 	{	/* comm */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3961,
-		.c_name_at = 3961, .head_at = 3966, .help_at = 3971,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 6776,
 	},
 	{	/* cgroup-id */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4037, .c_name_at = 4047, .head_at = 4057, .help_at = 4064,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
 	},
 	{	/* netns */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4103, .c_name_at = 4103, .head_at = 4109, .help_at = 4115,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
 	},
 	{	/* ctxn */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4170, .c_name_at = 4170,
-		.head_at = 4175, .help_at = 4180,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 6975, .c_name_at = 6975,
+		.head_at = 6980, .help_at = 6985,
 	},
 	{	/* res-id */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4235, .c_name_at = 4242,
-		.head_at = 4249, .help_at = 4255,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7040, .c_name_at = 7047,
+		.head_at = 7054, .help_at = 7060,
 	},
 	{	/* age */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -2201,58 +2663,58 @@ static const struct eadm_field ctx_fields[] = {
 	},
 	{	/* ctxn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4170, .c_name_at = 4170,
-		.head_at = 4175, .help_at = 4180,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 6975, .c_name_at = 6975,
+		.head_at = 6980, .help_at = 6985,
 	},
 	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
-		.help_at = 14529,
+		.help_at = 18813,
 	},
 	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 14542,
+		.help_at = 18826,
 	},
 	{	/* mrs */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1153, .c_name_at = 1153, .head_at = 1157, .unit_at = 993,
-		.help_at = 14555,
+		.help_at = 18839,
 	},
 	{	/* pds */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1207, .c_name_at = 1207, .head_at = 1211, .unit_at = 993,
-		.help_at = 14568,
+		.help_at = 18852,
 	},
 	{	/* pid */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 3846,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 6651,
 	},
 	{	/* comm */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3961,
-		.c_name_at = 3961, .head_at = 3966, .help_at = 3971,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 6776,
 	},
 	{	/* cgroup-id */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4037, .c_name_at = 4047, .head_at = 4057, .help_at = 4064,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
 	},
 	{	/* netns */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4103, .c_name_at = 4103, .head_at = 4109, .help_at = 4115,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
 	},
 	{	/* res-id */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4235, .c_name_at = 4242,
-		.head_at = 4249, .help_at = 4255,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7040, .c_name_at = 7047,
+		.head_at = 7054, .help_at = 7060,
 	},
 	{	/* age */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -2263,42 +2725,48 @@ static const struct eadm_field ctx_fields[] = {
 	{	/* db-type */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14581, .c_name_at = 14589, .head_at = 14597, .family_at = 2540,
-		.help_at = 14604, .names = &eadm_spec_enums[33],
+		.name_at = 18865, .c_name_at = 18873, .head_at = 18881, .family_at = 4143,
+		.help_at = 18888, .names = &eadm_spec_enums[43],
 	},
 	{	/* sq-db-offset */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 8575, .c_name_at = 8588,
-		.head_at = 8601, .family_at = 2540, .unit_at = 859, .help_at = 14634,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 11721, .c_name_at = 11734,
+		.head_at = 11747, .family_at = 4143, .unit_at = 859, .help_at = 18918,
 	},
 	{	/* rq-db-offset */
 		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 8659, .c_name_at = 8672,
-		.head_at = 8685, .family_at = 2540, .unit_at = 859, .help_at = 14675,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 11805, .c_name_at = 11818,
+		.head_at = 11831, .family_at = 4143, .unit_at = 859, .help_at = 18959,
 	},
 	{	/* cq-db-offset */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 14716, .c_name_at = 14729,
-		.head_at = 14742, .family_at = 2540, .unit_at = 859, .help_at = 14747,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 19000, .c_name_at = 19013,
+		.head_at = 19026, .family_at = 4143, .unit_at = 859, .help_at = 19031,
 	},
 	{	/* uar */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 14792, .family_at = 2600, .help_at = 14796,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19072, .c_name_at = 19072,
+		.head_at = 19076, .family_at = 4203, .help_at = 19080,
+	},
+	{	/* uar-page */
+		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19113, .c_name_at = 19122,
+		.head_at = 19131, .family_at = 4669, .help_at = 19080,
 	},
 };
 
 static const int16_t ctx_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19,
+	14, 15, 16, 17, 18, 19, 20,
 };
 
 static const struct eadm_spec_set ctx_sets[] = {
 	{ "erdma", 257, 16, 4 },
 	{ "efa", 258, 20, 1 },
+	{ "pvrdma", 259, 21, 1 },
 };
 
 static const struct eadm_field counters_fields[] = {
@@ -2326,589 +2794,589 @@ static const struct eadm_field counters_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 14829, .c_name_at = 14829, .head_at = 827, .help_at = 14834,
+		.name_at = 19139, .c_name_at = 19139, .head_at = 827, .help_at = 19144,
 	},
 	{	/* tx-requests */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 14847, .c_name_at = 14859, .head_at = 14871, .unit_at = 9450,
-		.help_at = 14878,
+		.hw = true, .name_at = 19157, .c_name_at = 19169, .head_at = 19181,
+		.unit_at = 12878, .help_at = 19188,
 	},
 	{	/* tx-packets */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 14905, .c_name_at = 14916, .head_at = 14927, .unit_at = 6637,
-		.help_at = 14934,
+		.hw = true, .name_at = 19215, .c_name_at = 19226, .head_at = 19237, .unit_at = 9783,
+		.help_at = 19244,
 	},
 	{	/* tx-bytes */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 14948, .c_name_at = 14957, .head_at = 14966, .unit_at = 859,
-		.help_at = 14974,
+		.hw = true, .name_at = 19258, .c_name_at = 19267, .head_at = 19276, .unit_at = 859,
+		.help_at = 19284,
 	},
 	{	/* tx-disabled-drops */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 14986, .c_name_at = 15004, .head_at = 15022, .unit_at = 6637,
-		.help_at = 15033,
+		.hw = true, .name_at = 19296, .c_name_at = 19314, .head_at = 19332, .unit_at = 9783,
+		.help_at = 19343,
 	},
 	{	/* tx-bps-limit-drops */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 15080, .c_name_at = 15099, .head_at = 15118, .unit_at = 6637,
-		.help_at = 15129,
+		.hw = true, .name_at = 19390, .c_name_at = 19409, .head_at = 19428, .unit_at = 9783,
+		.help_at = 19439,
 	},
 	{	/* tx-pps-limit-drops */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 15177, .c_name_at = 15196, .head_at = 15215, .unit_at = 6637,
-		.help_at = 15226,
+		.hw = true, .name_at = 19487, .c_name_at = 19506, .head_at = 19525, .unit_at = 9783,
+		.help_at = 19536,
 	},
 	{	/* rx-packets */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 15277, .c_name_at = 15288, .head_at = 15299, .unit_at = 6637,
-		.help_at = 15306,
+		.hw = true, .name_at = 19587, .c_name_at = 19598, .head_at = 19609, .unit_at = 9783,
+		.help_at = 19616,
 	},
 	{	/* rx-bytes */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 15324, .c_name_at = 15333, .head_at = 15342, .unit_at = 859,
-		.help_at = 15350,
+		.hw = true, .name_at = 19634, .c_name_at = 19643, .head_at = 19652, .unit_at = 859,
+		.help_at = 19660,
 	},
 	{	/* rx-disabled-drops */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 15366, .c_name_at = 15384, .head_at = 15402, .unit_at = 6637,
-		.help_at = 15413,
+		.hw = true, .name_at = 19676, .c_name_at = 19694, .head_at = 19712, .unit_at = 9783,
+		.help_at = 19723,
 	},
 	{	/* rx-bps-limit-drops */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 15468, .c_name_at = 15487, .head_at = 15506, .unit_at = 6637,
-		.help_at = 15517,
+		.hw = true, .name_at = 19778, .c_name_at = 19797, .head_at = 19816, .unit_at = 9783,
+		.help_at = 19827,
 	},
 	{	/* rx-pps-limit-drops */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.hw = true, .name_at = 15573, .c_name_at = 15592, .head_at = 15611, .unit_at = 6637,
-		.help_at = 15622,
+		.hw = true, .name_at = 19883, .c_name_at = 19902, .head_at = 19921, .unit_at = 9783,
+		.help_at = 19932,
 	},
 	{	/* cmds-submitted */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15681, .c_name_at = 15696, .head_at = 15711, .unit_at = 12692,
-		.help_at = 12886,
+		.name_at = 19991, .c_name_at = 20006, .head_at = 20021, .unit_at = 3813,
+		.help_at = 16866,
 	},
 	{	/* cmds-completed */
 		.slot = 19, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15716, .c_name_at = 15731, .head_at = 15746, .unit_at = 12692,
-		.help_at = 12916,
+		.name_at = 20026, .c_name_at = 20041, .head_at = 20056, .unit_at = 3813,
+		.help_at = 16896,
 	},
 	{	/* cmds-failed */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15755, .c_name_at = 15767, .head_at = 15779, .unit_at = 12692,
-		.help_at = 12935,
+		.name_at = 20065, .c_name_at = 20077, .head_at = 20089, .unit_at = 3813,
+		.help_at = 16915,
 	},
 	{	/* cmds-timed-out */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15788, .c_name_at = 15803, .head_at = 15818, .unit_at = 12692,
-		.help_at = 12988,
+		.name_at = 20098, .c_name_at = 20113, .head_at = 20128, .unit_at = 3813,
+		.help_at = 16968,
 	},
 	{	/* cmdq-recoveries */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15830, .c_name_at = 15846, .head_at = 13145, .unit_at = 13134,
-		.help_at = 15862,
+		.name_at = 20140, .c_name_at = 20156, .head_at = 17125, .unit_at = 17114,
+		.help_at = 20172,
 	},
 	{	/* async-events */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15904, .c_name_at = 15917, .head_at = 15930, .unit_at = 4827,
-		.help_at = 15936,
+		.name_at = 20214, .c_name_at = 20227, .head_at = 20240, .unit_at = 7625,
+		.help_at = 20246,
 	},
 	{	/* comp-events */
 		.slot = 24, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15963, .c_name_at = 15975, .head_at = 15987, .unit_at = 4827,
-		.help_at = 15994,
+		.name_at = 20273, .c_name_at = 20285, .head_at = 20297, .unit_at = 7625,
+		.help_at = 20304,
 	},
 	{	/* interrupts */
 		.slot = 25, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 11333, .c_name_at = 11333, .head_at = 11344, .unit_at = 11333,
-		.help_at = 11350,
+		.name_at = 14933, .c_name_at = 14933, .head_at = 14944, .unit_at = 14933,
+		.help_at = 14950,
 	},
 	{	/* qp-creates */
 		.slot = 26, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16019, .c_name_at = 16030, .head_at = 16041, .unit_at = 993,
-		.help_at = 16051,
+		.name_at = 20329, .c_name_at = 20340, .head_at = 20351, .unit_at = 993,
+		.help_at = 20361,
 	},
 	{	/* qp-create-failures */
 		.slot = 27, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16064, .c_name_at = 16083, .head_at = 16102, .unit_at = 993,
-		.help_at = 16115,
+		.name_at = 20374, .c_name_at = 20393, .head_at = 20412, .unit_at = 993,
+		.help_at = 20425,
 	},
 	{	/* qp-destroys */
 		.slot = 28, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16146, .c_name_at = 16158, .head_at = 16170, .unit_at = 993,
-		.help_at = 16181,
+		.name_at = 20456, .c_name_at = 20468, .head_at = 20480, .unit_at = 993,
+		.help_at = 20491,
 	},
 	{	/* cq-creates */
 		.slot = 29, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16196, .c_name_at = 16207, .head_at = 16218, .unit_at = 993,
-		.help_at = 16228,
+		.name_at = 20506, .c_name_at = 20517, .head_at = 20528, .unit_at = 993,
+		.help_at = 20538,
 	},
 	{	/* cq-create-failures */
 		.slot = 30, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16241, .c_name_at = 16260, .head_at = 16279, .unit_at = 993,
-		.help_at = 16292,
+		.name_at = 20551, .c_name_at = 20570, .head_at = 20589, .unit_at = 993,
+		.help_at = 20602,
 	},
 	{	/* cq-destroys */
 		.slot = 31, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16323, .c_name_at = 16335, .head_at = 16347, .unit_at = 993,
-		.help_at = 16358,
+		.name_at = 20633, .c_name_at = 20645, .head_at = 20657, .unit_at = 993,
+		.help_at = 20668,
 	},
 	{	/* mr-registers */
 		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16373, .c_name_at = 16386, .head_at = 16399, .unit_at = 993,
-		.help_at = 16406,
+		.name_at = 20683, .c_name_at = 20696, .head_at = 20709, .unit_at = 993,
+		.help_at = 20716,
 	},
 	{	/* mr-register-failures */
 		.slot = 33, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16422, .c_name_at = 16443, .head_at = 16464, .unit_at = 993,
-		.help_at = 16474,
+		.name_at = 20732, .c_name_at = 20753, .head_at = 20774, .unit_at = 993,
+		.help_at = 20784,
 	},
 	{	/* mr-deregisters */
 		.slot = 34, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16508, .c_name_at = 16523, .head_at = 16538, .unit_at = 993,
-		.help_at = 16547,
+		.name_at = 20818, .c_name_at = 20833, .head_at = 20848, .unit_at = 993,
+		.help_at = 20857,
 	},
 	{	/* pd-allocs */
 		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16565, .c_name_at = 16575, .head_at = 16585, .unit_at = 993,
-		.help_at = 16594,
+		.name_at = 20875, .c_name_at = 20885, .head_at = 20895, .unit_at = 993,
+		.help_at = 20904,
 	},
 	{	/* pd-deallocs */
 		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16609, .c_name_at = 16621, .head_at = 16633, .unit_at = 993,
-		.help_at = 16644,
+		.name_at = 20919, .c_name_at = 20931, .head_at = 20943, .unit_at = 993,
+		.help_at = 20954,
 	},
 	{	/* ctx-allocs */
 		.slot = 37, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16661, .c_name_at = 16672, .head_at = 16683, .unit_at = 993,
-		.help_at = 16693,
+		.name_at = 20971, .c_name_at = 20982, .head_at = 20993, .unit_at = 993,
+		.help_at = 21003,
 	},
 	{	/* ctx-alloc-failures */
 		.slot = 38, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16715, .c_name_at = 16734, .head_at = 16753, .unit_at = 993,
-		.help_at = 16766,
+		.name_at = 21025, .c_name_at = 21044, .head_at = 21063, .unit_at = 993,
+		.help_at = 21076,
 	},
 	{	/* ctx-deallocs */
 		.slot = 39, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16806, .c_name_at = 16819, .head_at = 16832, .unit_at = 993,
-		.help_at = 16844,
+		.name_at = 21116, .c_name_at = 21129, .head_at = 21142, .unit_at = 993,
+		.help_at = 21154,
 	},
 	{	/* rx-drops */
 		.slot = 40, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16866, .c_name_at = 16875, .head_at = 16884, .unit_at = 6637,
-		.help_at = 16892,
+		.name_at = 21176, .c_name_at = 21185, .head_at = 21194, .unit_at = 9783,
+		.help_at = 21202,
 	},
 	{	/* send-bytes */
 		.slot = 41, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16918, .c_name_at = 16929, .head_at = 16940, .unit_at = 859,
-		.help_at = 16950,
+		.name_at = 21228, .c_name_at = 21239, .head_at = 21250, .unit_at = 859,
+		.help_at = 21260,
 	},
 	{	/* send-requests */
 		.slot = 42, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 16966, .c_name_at = 16980, .head_at = 16994, .unit_at = 9450,
-		.help_at = 17000,
+		.name_at = 21276, .c_name_at = 21290, .head_at = 21304, .unit_at = 12878,
+		.help_at = 21310,
 	},
 	{	/* receive-bytes */
 		.slot = 43, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17019, .c_name_at = 17033, .head_at = 17047, .unit_at = 859,
-		.help_at = 17057,
+		.name_at = 21329, .c_name_at = 21343, .head_at = 21357, .unit_at = 859,
+		.help_at = 21367,
 	},
 	{	/* receive-requests */
 		.slot = 44, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17082, .c_name_at = 17099, .head_at = 17116, .unit_at = 9450,
-		.help_at = 17122,
+		.name_at = 21392, .c_name_at = 21409, .head_at = 21426, .unit_at = 12878,
+		.help_at = 21432,
 	},
 	{	/* read-requests */
 		.slot = 45, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17150, .c_name_at = 17164, .head_at = 17178, .unit_at = 9450,
-		.help_at = 17184,
+		.name_at = 21460, .c_name_at = 21474, .head_at = 21488, .unit_at = 12878,
+		.help_at = 21494,
 	},
 	{	/* read-bytes */
 		.slot = 46, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17206, .c_name_at = 17217, .head_at = 17228, .unit_at = 859,
-		.help_at = 17238,
+		.name_at = 21516, .c_name_at = 21527, .head_at = 21538, .unit_at = 859,
+		.help_at = 21548,
 	},
 	{	/* read-errors */
 		.slot = 47, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17269, .c_name_at = 17281, .head_at = 17293, .unit_at = 9450,
-		.help_at = 17302,
+		.name_at = 21579, .c_name_at = 21591, .head_at = 21603, .unit_at = 12878,
+		.help_at = 21612,
 	},
 	{	/* read-response-bytes */
 		.slot = 48, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17339, .c_name_at = 17359, .head_at = 17379, .unit_at = 859,
-		.help_at = 17393,
+		.name_at = 21649, .c_name_at = 21669, .head_at = 21689, .unit_at = 859,
+		.help_at = 21703,
 	},
 	{	/* write-requests */
 		.slot = 49, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17432, .c_name_at = 17447, .head_at = 17462, .unit_at = 9450,
-		.help_at = 17469,
+		.name_at = 21742, .c_name_at = 21757, .head_at = 21772, .unit_at = 12878,
+		.help_at = 21779,
 	},
 	{	/* write-bytes */
 		.slot = 50, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17494, .c_name_at = 17506, .head_at = 17518, .unit_at = 859,
-		.help_at = 17529,
+		.name_at = 21804, .c_name_at = 21816, .head_at = 21828, .unit_at = 859,
+		.help_at = 21839,
 	},
 	{	/* write-errors */
 		.slot = 51, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17551, .c_name_at = 17564, .head_at = 17577, .unit_at = 9450,
-		.help_at = 17587,
+		.name_at = 21861, .c_name_at = 21874, .head_at = 21887, .unit_at = 12878,
+		.help_at = 21897,
 	},
 	{	/* rx-write-bytes */
 		.slot = 52, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17625, .c_name_at = 17640, .head_at = 17655, .unit_at = 859,
-		.help_at = 17668,
+		.name_at = 21935, .c_name_at = 21950, .head_at = 21965, .unit_at = 859,
+		.help_at = 21978,
 	},
 	{	/* retransmitted-bytes */
 		.slot = 53, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17699, .c_name_at = 17719, .head_at = 17739, .unit_at = 859,
-		.help_at = 17752,
+		.name_at = 22009, .c_name_at = 22029, .head_at = 22049, .unit_at = 859,
+		.help_at = 22062,
 	},
 	{	/* retransmitted-packets */
 		.slot = 54, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17770, .c_name_at = 17792, .head_at = 17814, .unit_at = 6637,
-		.help_at = 17826,
+		.name_at = 22083, .c_name_at = 22105, .head_at = 22127, .unit_at = 9783,
+		.help_at = 22139,
 	},
 	{	/* ack-timeouts */
 		.slot = 55, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17846, .c_name_at = 17859, .head_at = 17872, .unit_at = 4827,
-		.help_at = 17884,
+		.name_at = 22162, .c_name_at = 22175, .head_at = 22188, .unit_at = 7625,
+		.help_at = 22200,
 	},
 	{	/* unresponsive-peers */
 		.slot = 56, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 17928, .c_name_at = 17947, .head_at = 17966, .unit_at = 4827,
-		.help_at = 17979,
+		.name_at = 22244, .c_name_at = 22263, .head_at = 22282, .unit_at = 7625,
+		.help_at = 22295,
 	},
 	{	/* impaired-peers */
 		.slot = 57, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18017, .c_name_at = 18032, .head_at = 18047, .unit_at = 4827,
-		.help_at = 18056,
+		.name_at = 22328, .c_name_at = 22343, .head_at = 22358, .unit_at = 7625,
+		.help_at = 22367,
 	},
 	{	/* duplicate-requests */
 		.slot = 58, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18099, .c_name_at = 18118, .head_at = 18137, .unit_at = 9450,
-		.help_at = 18145,
+		.name_at = 22410, .c_name_at = 22429, .head_at = 22448, .unit_at = 12878,
+		.help_at = 22456,
 	},
 	{	/* out-of-sequence */
 		.slot = 59, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18170, .c_name_at = 18186, .head_at = 18202, .unit_at = 6637,
-		.help_at = 18211,
+		.name_at = 22481, .c_name_at = 22497, .head_at = 22513, .unit_at = 9783,
+		.help_at = 22522,
 	},
 	{	/* rx-rnr-naks */
 		.slot = 60, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18245, .c_name_at = 18257, .head_at = 18269, .unit_at = 6637,
-		.help_at = 18275,
+		.name_at = 22556, .c_name_at = 22568, .head_at = 22580, .unit_at = 9783,
+		.help_at = 22586,
 	},
 	{	/* tx-rnr-naks */
 		.slot = 61, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18312, .c_name_at = 18324, .head_at = 18336, .unit_at = 6637,
-		.help_at = 18342,
+		.name_at = 22623, .c_name_at = 22635, .head_at = 22647, .unit_at = 9783,
+		.help_at = 22653,
 	},
 	{	/* rx-sequence-naks */
 		.slot = 62, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18375, .c_name_at = 18392, .head_at = 18409, .unit_at = 6637,
-		.help_at = 18419,
+		.name_at = 22686, .c_name_at = 22703, .head_at = 22720, .unit_at = 9783,
+		.help_at = 22730,
 	},
 	{	/* acks-deferred */
 		.slot = 63, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18452, .c_name_at = 18466, .head_at = 18480, .unit_at = 6637,
-		.help_at = 18493,
+		.name_at = 22763, .c_name_at = 22777, .head_at = 22791, .unit_at = 9783,
+		.help_at = 22804,
 	},
 	{	/* retries-exceeded */
 		.slot = 64, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18538, .c_name_at = 18555, .head_at = 18572, .unit_at = 9450,
-		.help_at = 18581,
+		.name_at = 22849, .c_name_at = 22866, .head_at = 22883, .unit_at = 12878,
+		.help_at = 22892,
 	},
 	{	/* rnr-retries-exceeded */
 		.slot = 65, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18618, .c_name_at = 18639, .head_at = 18660, .unit_at = 9450,
-		.help_at = 18672,
+		.name_at = 22929, .c_name_at = 22950, .head_at = 22971, .unit_at = 12878,
+		.help_at = 22983,
 	},
 	{	/* retransmits */
 		.slot = 66, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18726, .c_name_at = 18726, .head_at = 18738, .unit_at = 4827,
-		.help_at = 18750,
+		.name_at = 23037, .c_name_at = 23037, .head_at = 23049, .unit_at = 7625,
+		.help_at = 23061,
 	},
 	{	/* tx-errors */
 		.slot = 67, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18808, .c_name_at = 18818, .head_at = 18828, .unit_at = 6637,
-		.help_at = 18835,
+		.name_at = 23119, .c_name_at = 23129, .head_at = 23139, .unit_at = 9783,
+		.help_at = 23146,
 	},
 	{	/* link-downs */
 		.slot = 68, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18867, .c_name_at = 18878, .head_at = 18889, .unit_at = 4827,
-		.help_at = 18899,
+		.name_at = 23178, .c_name_at = 23189, .head_at = 23200, .unit_at = 7625,
+		.help_at = 23210,
 	},
 	{	/* rx-sends */
 		.slot = 69, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18925, .c_name_at = 18934, .head_at = 18943, .unit_at = 9450,
-		.help_at = 18951,
+		.name_at = 23236, .c_name_at = 23245, .head_at = 23254, .unit_at = 12878,
+		.help_at = 23262,
 	},
 	{	/* rx-writes */
 		.slot = 70, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 18967, .c_name_at = 18977, .head_at = 18987, .unit_at = 9450,
-		.help_at = 18996,
+		.name_at = 23278, .c_name_at = 23288, .head_at = 23298, .unit_at = 12878,
+		.help_at = 23307,
 	},
 	{	/* rx-reads */
 		.slot = 71, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19018, .c_name_at = 19027, .head_at = 19036, .unit_at = 9450,
-		.help_at = 19044,
+		.name_at = 23329, .c_name_at = 23338, .head_at = 23347, .unit_at = 12878,
+		.help_at = 23355,
 	},
 	{	/* rx-atomics */
 		.slot = 72, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19073, .c_name_at = 19084, .head_at = 19095, .unit_at = 9450,
-		.help_at = 19105,
+		.name_at = 23384, .c_name_at = 23395, .head_at = 23406, .unit_at = 12878,
+		.help_at = 23416,
 	},
 	{	/* atomic-requests */
 		.slot = 73, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19131, .c_name_at = 19147, .head_at = 19163, .unit_at = 9450,
-		.help_at = 19171,
+		.name_at = 23442, .c_name_at = 23458, .head_at = 23474, .unit_at = 12878,
+		.help_at = 23482,
 	},
 	{	/* no-receive-buffer */
 		.slot = 74, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19200, .c_name_at = 19218, .head_at = 19236, .unit_at = 6637,
-		.help_at = 19246,
+		.name_at = 23511, .c_name_at = 23529, .head_at = 23547, .unit_at = 9783,
+		.help_at = 23557,
 	},
 	{	/* implied-naks */
 		.slot = 75, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19302, .c_name_at = 19315, .head_at = 19328, .unit_at = 6637,
-		.help_at = 19340,
+		.name_at = 23613, .c_name_at = 23626, .head_at = 23639, .unit_at = 9783,
+		.help_at = 23651,
 	},
 	{	/* rx-length-errors */
 		.slot = 76, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19378, .c_name_at = 19395, .head_at = 19412, .unit_at = 9450,
-		.help_at = 19422,
+		.name_at = 23689, .c_name_at = 23706, .head_at = 23723, .unit_at = 12878,
+		.help_at = 23733,
 	},
 	{	/* responder-errors */
 		.slot = 77, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19459, .c_name_at = 19476, .head_at = 19493, .unit_at = 19502,
-		.help_at = 19514,
+		.name_at = 23770, .c_name_at = 23787, .head_at = 23804, .unit_at = 23813,
+		.help_at = 23825,
 	},
 	{	/* requester-errors */
 		.slot = 78, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19563, .c_name_at = 19580, .head_at = 19597, .unit_at = 19502,
-		.help_at = 19605,
+		.name_at = 23874, .c_name_at = 23891, .head_at = 23908, .unit_at = 23813,
+		.help_at = 23916,
 	},
 	{	/* remote-invalid-requests */
 		.slot = 79, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19654, .c_name_at = 19678, .head_at = 19702, .unit_at = 9450,
-		.help_at = 19713,
+		.name_at = 23965, .c_name_at = 23989, .head_at = 24013, .unit_at = 12878,
+		.help_at = 24024,
 	},
 	{	/* remote-access-errors */
 		.slot = 80, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19752, .c_name_at = 19773, .head_at = 19794, .unit_at = 9450,
-		.help_at = 19804,
+		.name_at = 24063, .c_name_at = 24084, .head_at = 24105, .unit_at = 12878,
+		.help_at = 24115,
 	},
 	{	/* rx-access-errors */
 		.slot = 81, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19855, .c_name_at = 19872, .head_at = 19889, .unit_at = 9450,
-		.help_at = 19902,
+		.name_at = 24166, .c_name_at = 24183, .head_at = 24200, .unit_at = 12878,
+		.help_at = 24213,
 	},
 	{	/* responder-flushes */
 		.slot = 82, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 19952, .c_name_at = 19970, .head_at = 19988, .unit_at = 19502,
-		.help_at = 19998,
+		.name_at = 24263, .c_name_at = 24281, .head_at = 24299, .unit_at = 23813,
+		.help_at = 24309,
 	},
 	{	/* requester-flushes */
 		.slot = 83, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20024, .c_name_at = 20042, .head_at = 20060, .unit_at = 19502,
-		.help_at = 20069,
+		.name_at = 24335, .c_name_at = 24353, .head_at = 24371, .unit_at = 23813,
+		.help_at = 24380,
 	},
 	{	/* rx-cnps */
 		.slot = 84, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20092, .c_name_at = 20100, .head_at = 20108, .unit_at = 6637,
-		.help_at = 20115,
+		.name_at = 24403, .c_name_at = 24411, .head_at = 24419, .unit_at = 9783,
+		.help_at = 24426,
 	},
 	{	/* ignored-cnps */
 		.slot = 85, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20162, .c_name_at = 20175, .head_at = 20188, .unit_at = 6637,
-		.help_at = 20196,
+		.name_at = 24473, .c_name_at = 24486, .head_at = 24499, .unit_at = 9783,
+		.help_at = 24507,
 	},
 	{	/* tx-cnps */
 		.slot = 86, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20243, .c_name_at = 20251, .head_at = 20259, .unit_at = 6637,
-		.help_at = 20266,
+		.name_at = 24554, .c_name_at = 24562, .head_at = 24570, .unit_at = 9783,
+		.help_at = 24577,
 	},
 	{	/* rx-ecn-packets */
 		.slot = 87, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20297, .c_name_at = 20312, .head_at = 20327, .unit_at = 6637,
-		.help_at = 20333,
+		.name_at = 24608, .c_name_at = 24623, .head_at = 24638, .unit_at = 9783,
+		.help_at = 24644,
 	},
 	{	/* slow-restarts */
 		.slot = 88, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20374, .c_name_at = 20388, .head_at = 20402, .unit_at = 4827,
-		.help_at = 20415,
+		.name_at = 24685, .c_name_at = 24699, .head_at = 24713, .unit_at = 7625,
+		.help_at = 24726,
 	},
 	{	/* tx-drops */
 		.slot = 89, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20447, .c_name_at = 20456, .head_at = 20465, .unit_at = 6637,
-		.help_at = 20473,
+		.name_at = 24758, .c_name_at = 24767, .head_at = 24776, .unit_at = 9783,
+		.help_at = 24784,
 	},
 	{	/* rx-errors */
 		.slot = 90, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20506, .c_name_at = 20516, .head_at = 20526, .unit_at = 6637,
-		.help_at = 20533,
+		.name_at = 24817, .c_name_at = 24827, .head_at = 24837, .unit_at = 9783,
+		.help_at = 24844,
 	},
 	{	/* listens */
 		.slot = 91, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20565, .c_name_at = 20565, .head_at = 20573, .unit_at = 993,
-		.help_at = 20581,
+		.name_at = 24876, .c_name_at = 24876, .head_at = 24884, .unit_at = 993,
+		.help_at = 24892,
 	},
 	{	/* listen-failures */
 		.slot = 92, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20613, .c_name_at = 20629, .head_at = 20645, .unit_at = 993,
-		.help_at = 20656,
+		.name_at = 24924, .c_name_at = 24940, .head_at = 24956, .unit_at = 993,
+		.help_at = 24967,
 	},
 	{	/* connects */
 		.slot = 93, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20689, .c_name_at = 20689, .head_at = 20698, .unit_at = 20707,
-		.help_at = 20719,
+		.name_at = 25000, .c_name_at = 25000, .head_at = 25009, .unit_at = 25018,
+		.help_at = 25030,
 	},
 	{	/* connect-failures */
 		.slot = 94, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20752, .c_name_at = 20769, .head_at = 20786, .unit_at = 20707,
-		.help_at = 20798,
+		.name_at = 25063, .c_name_at = 25080, .head_at = 25097, .unit_at = 25018,
+		.help_at = 25109,
 	},
 	{	/* connect-timeouts */
 		.slot = 95, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20871, .c_name_at = 20888, .head_at = 20905, .unit_at = 20707,
-		.help_at = 20920,
+		.name_at = 25182, .c_name_at = 25199, .head_at = 25216, .unit_at = 25018,
+		.help_at = 25231,
 	},
 	{	/* accepts */
 		.slot = 96, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 20979, .c_name_at = 20979, .head_at = 20987, .unit_at = 20707,
-		.help_at = 20995,
+		.name_at = 25290, .c_name_at = 25290, .head_at = 25298, .unit_at = 25018,
+		.help_at = 25306,
 	},
 	{	/* accept-failures */
 		.slot = 97, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21026, .c_name_at = 21042, .head_at = 21058, .unit_at = 20707,
-		.help_at = 21069,
+		.name_at = 25337, .c_name_at = 25353, .head_at = 25369, .unit_at = 25018,
+		.help_at = 25380,
 	},
 	{	/* rejects */
 		.slot = 98, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21115, .c_name_at = 21115, .head_at = 21123, .unit_at = 20707,
-		.help_at = 21131,
+		.name_at = 25426, .c_name_at = 25426, .head_at = 25434, .unit_at = 25018,
+		.help_at = 25442,
 	},
 	{	/* disconnects */
 		.slot = 99, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21162, .c_name_at = 21162, .head_at = 21174, .unit_at = 20707,
-		.help_at = 21186,
+		.name_at = 25473, .c_name_at = 25473, .head_at = 25485, .unit_at = 25018,
+		.help_at = 25497,
 	},
 	{	/* keep-alive-events */
 		.slot = 100, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12235, .c_name_at = 12253, .head_at = 21217, .unit_at = 4827,
-		.help_at = 12281,
+		.name_at = 16058, .c_name_at = 16076, .head_at = 25528, .unit_at = 7625,
+		.help_at = 16104,
 	},
 	{	/* pd-alloc-failures */
 		.slot = 101, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21228, .c_name_at = 21246, .head_at = 21264, .unit_at = 993,
-		.help_at = 21276,
+		.name_at = 25539, .c_name_at = 25557, .head_at = 25575, .unit_at = 993,
+		.help_at = 25587,
 	},
 	{	/* ah-create-failures */
 		.slot = 102, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21309, .c_name_at = 21328, .head_at = 21347, .unit_at = 993,
-		.help_at = 21360,
+		.name_at = 25620, .c_name_at = 25639, .head_at = 25658, .unit_at = 993,
+		.help_at = 25671,
 	},
 	{	/* mmap-failures */
 		.slot = 103, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21391, .c_name_at = 21405, .head_at = 21419, .unit_at = 9450,
-		.help_at = 21428,
+		.name_at = 25702, .c_name_at = 25716, .head_at = 25730, .unit_at = 12878,
+		.help_at = 25739,
 	},
 };
 
@@ -2947,103 +3415,256 @@ static const struct eadm_field cmd_fields[] = {
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 21478, .c_name_at = 21478, .head_at = 21482, .help_at = 21486,
+		.name_at = 25789, .c_name_at = 25789, .head_at = 25793, .help_at = 25797,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 21517, .c_name_at = 21517,
-		.head_at = 21522, .unit_at = 1541, .help_at = 21527,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 25828, .c_name_at = 25828,
+		.head_at = 25833, .unit_at = 1541, .help_at = 25838,
 	},
 	{	/* op */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21558, .c_name_at = 21558, .head_at = 21561, .help_at = 21569,
-		.names = &eadm_spec_enums[10],
+		.name_at = 25869, .c_name_at = 25869, .head_at = 25872, .help_at = 25880,
+		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21578, .c_name_at = 21585,
-		.head_at = 21592, .help_at = 21598,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25889, .c_name_at = 25896,
+		.head_at = 25903, .help_at = 25909,
 	},
 	{	/* state */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 21639,
-		.names = &eadm_spec_enums[9],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 25950,
+		.names = &eadm_spec_enums[10],
 	},
 	{	/* status */
 		.slot = 11, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 21658, .c_name_at = 21658,
-		.head_at = 21665, .help_at = 21672,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 25963, .c_name_at = 25963,
+		.head_at = 25970, .help_at = 25977,
 	},
 	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 21715, .c_name_at = 21728,
-		.head_at = 5952, .help_at = 21741,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 26020, .c_name_at = 26033,
+		.head_at = 8750, .help_at = 26046,
 	},
 	{	/* latency */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21806, .c_name_at = 21806, .head_at = 21814, .unit_at = 1541,
-		.help_at = 21822,
+		.name_at = 26111, .c_name_at = 26111, .head_at = 26119, .unit_at = 1541,
+		.help_at = 26127,
 	},
 	{	/* tag */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21875, .c_name_at = 21875,
-		.head_at = 21879, .help_at = 21883,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26180, .c_name_at = 26180,
+		.head_at = 26184, .help_at = 26188,
 	},
 	{	/* outstanding */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 12743, .c_name_at = 12743, .head_at = 12755, .unit_at = 12692,
-		.help_at = 21921,
+		.name_at = 16723, .c_name_at = 16723, .head_at = 16735, .unit_at = 3813,
+		.help_at = 26234,
 	},
 	{	/* polled */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21965, .c_name_at = 21965,
-		.head_at = 21972, .help_at = 21979,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26278, .c_name_at = 26278,
+		.head_at = 26285, .help_at = 26292,
 	},
 	{	/* cpu */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 22013, .c_name_at = 22013,
-		.head_at = 22017, .help_at = 22021,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26326, .c_name_at = 26326,
+		.head_at = 26330, .help_at = 26334,
 	},
 	{	/* pid */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 22044,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 26357,
 	},
 	{	/* comm */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3961,
-		.c_name_at = 3961, .head_at = 3966, .help_at = 22134,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 26447,
 	},
 	{	/* request */
 		.slot = 20, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .len = 184,
-		.name_at = 22198, .c_name_at = 22198, .head_at = 22206, .help_at = 22214,
+		.name_at = 26511, .c_name_at = 26511, .head_at = 26519, .help_at = 26527,
 	},
 	{	/* response */
 		.slot = 21, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .len = 64,
-		.name_at = 22242, .c_name_at = 22242, .head_at = 22251, .help_at = 22260,
+		.name_at = 26555, .c_name_at = 26555, .head_at = 26564, .help_at = 26573,
 	},
 	{	/* first-timeout */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 22287, .c_name_at = 22301,
-		.head_at = 22315, .help_at = 22321,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 26600, .c_name_at = 26614,
+		.head_at = 26628, .help_at = 26634,
 	},
 	{	/* lost */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 22366, .c_name_at = 22366,
-		.head_at = 22371, .unit_at = 12692, .help_at = 22376,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 26679, .c_name_at = 26679,
+		.head_at = 26684, .unit_at = 3813, .help_at = 26689,
+	},
+	{	/* function */
+		.slot = 28, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 64,
+		.name_at = 26773, .c_name_at = 26773, .head_at = 26782, .help_at = 26791,
+	},
+	{	/* qpn */
+		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 5780, .c_name_at = 5780,
+		.head_at = 5784, .help_at = 26860,
+	},
+	{	/* cqn */
+		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12495, .c_name_at = 12495,
+		.head_at = 12499, .help_at = 26876,
+	},
+	{	/* mrn */
+		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 18029, .c_name_at = 18029,
+		.head_at = 18033, .help_at = 26955,
+	},
+	{	/* srqn */
+		.slot = 32, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 9122, .c_name_at = 9122,
+		.head_at = 27002, .help_at = 27007,
+	},
+	{	/* pdn */
+		.slot = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 5851, .c_name_at = 5851,
+		.head_at = 5855, .help_at = 27084,
+	},
+	{	/* cm-id */
+		.slot = 34, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27134, .c_name_at = 27140,
+		.head_at = 27146, .help_at = 27151,
+	},
+	{	/* size */
+		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27203, .c_name_at = 27203,
+		.head_at = 27208, .unit_at = 859, .help_at = 27213,
+	},
+	{	/* entries */
+		.slot = 36, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 1386, .c_name_at = 1386,
+		.head_at = 27241, .unit_at = 1386, .help_at = 27249,
+	},
+	{	/* recv-entries */
+		.slot = 37, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27322, .c_name_at = 27335,
+		.head_at = 27348, .unit_at = 1386, .help_at = 27360,
+	},
+	{	/* access */
+		.slot = 38, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 18310, .c_name_at = 18310,
+		.head_at = 18317, .help_at = 27418, .names = &eadm_spec_enums[8],
+	},
+	{	/* qp-type */
+		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 27445, .c_name_at = 27453, .head_at = 5804, .help_at = 27461,
+		.names = &eadm_spec_enums[3],
+	},
+	{	/* new-state */
+		.slot = 40, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 27477, .c_name_at = 27487, .head_at = 27497, .help_at = 27500,
+		.names = &eadm_spec_enums[4],
+	},
+	{	/* peer-qpn */
+		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27536, .c_name_at = 27545,
+		.head_at = 27554, .help_at = 9201,
+	},
+	{	/* peer-gid */
+		.slot = 42, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 27562, .c_name_at = 27571,
+		.head_at = 27580, .help_at = 27588,
+	},
+	{	/* port */
+		.slot = 43, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 19139, .c_name_at = 19139,
+		.head_at = 827, .help_at = 27605,
+	},
+	{	/* gid-index */
+		.slot = 44, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 27625, .c_name_at = 27635,
+		.head_at = 27645, .help_at = 27654,
+	},
+	{	/* timeout */
+		.slot = 45, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 17435, .c_name_at = 17435,
+		.head_at = 17443, .help_at = 27703,
+	},
+	{	/* local-addr */
+		.slot = 46, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_NEVER, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 7152, .c_name_at = 7163,
+		.head_at = 7174, .help_at = 7180,
+	},
+	{	/* local-port */
+		.slot = 47, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 7231, .c_name_at = 7242,
+		.head_at = 7253, .help_at = 27777,
+	},
+	{	/* peer-addr */
+		.slot = 48, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 7293, .c_name_at = 7303,
+		.head_at = 7313, .help_at = 7318,
+	},
+	{	/* peer-port */
+		.slot = 49, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7352, .c_name_at = 7362,
+		.head_at = 7372, .help_at = 27807,
+	},
+	{	/* cgroup-id */
+		.slot = 50, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
+	},
+	{	/* netns */
+		.slot = 51, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
+	},
+	{	/* tid */
+		.slot = 52, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 27820, .c_name_at = 27820,
+		.head_at = 27824, .help_at = 27828,
+	},
+	{	/* exit-signal */
+		.slot = 53, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27863, .c_name_at = 27875,
+		.head_at = 27887, .help_at = 27892,
+	},
+	{	/* memlock */
+		.slot = 54, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 27988, .c_name_at = 27988,
+		.head_at = 27996, .unit_at = 859, .help_at = 28004,
+	},
+	{	/* pinned */
+		.slot = 55, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 3637, .c_name_at = 3637,
+		.head_at = 3644, .unit_at = 859, .help_at = 28059,
+	},
+	{	/* cause */
+		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 28102, .c_name_at = 28102, .head_at = 8685, .help_at = 28108,
+		.names = &eadm_spec_enums[13],
 	},
 };
 
 static const int16_t cmd_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, 21, -1, -1, -1, -1,
+	14, 15, 16, 17, 18, 19, 20, 21, -1, -1, -1, -1, 22, 23, 24, 25,
+	26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41,
+	42, 43, 44, 45, 46, 47, 48, 49, 50,
 };
 
 static const struct eadm_field cep_fields[] = {
@@ -3071,87 +3692,87 @@ static const struct eadm_field cep_fields[] = {
 	{	/* cepn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 22460, .c_name_at = 22460, .head_at = 22465, .help_at = 22470,
+		.name_at = 28167, .c_name_at = 28167, .head_at = 28172, .help_at = 28177,
 	},
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 22494,
-		.names = &eadm_spec_enums[14],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 28201,
+		.names = &eadm_spec_enums[15],
 	},
 	{	/* role */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 11033, .c_name_at = 11033, .head_at = 11038, .help_at = 22509,
-		.names = &eadm_spec_enums[15],
+		.name_at = 14633, .c_name_at = 14633, .head_at = 14638, .help_at = 28216,
+		.names = &eadm_spec_enums[16],
 	},
 	{	/* local-addr */
 		.slot = 9, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4347, .c_name_at = 4358,
-		.head_at = 4369, .help_at = 22527,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 7152, .c_name_at = 7163,
+		.head_at = 7174, .help_at = 28234,
 	},
 	{	/* local-port */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 4426, .c_name_at = 4437, .head_at = 4448, .help_at = 22592,
+		.name_at = 7231, .c_name_at = 7242, .head_at = 7253, .help_at = 28299,
 	},
 	{	/* peer-addr */
 		.slot = 11, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4488, .c_name_at = 4498,
-		.head_at = 4508, .help_at = 4513,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 7293, .c_name_at = 7303,
+		.head_at = 7313, .help_at = 7318,
 	},
 	{	/* peer-port */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 4547, .c_name_at = 4557, .head_at = 4567, .help_at = 4573,
+		.name_at = 7352, .c_name_at = 7362, .head_at = 7372, .help_at = 7378,
 	},
 	{	/* qpn */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3020, .c_name_at = 3020, .head_at = 3024, .help_at = 22608,
+		.name_at = 5780, .c_name_at = 5780, .head_at = 5784, .help_at = 28315,
 	},
 	{	/* listener */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 22630, .c_name_at = 22630,
-		.head_at = 22639, .help_at = 22648,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28337, .c_name_at = 28337,
+		.head_at = 28346, .help_at = 28355,
 	},
 	{	/* backlog */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 22693, .c_name_at = 22693,
-		.head_at = 22701, .unit_at = 20707, .help_at = 22709,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28415, .c_name_at = 28415,
+		.head_at = 28423, .unit_at = 25018, .help_at = 28431,
 	},
 	{	/* pending */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 11219, .c_name_at = 11219,
-		.head_at = 11227, .unit_at = 20707, .help_at = 22743,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 14819, .c_name_at = 14819,
+		.head_at = 14827, .unit_at = 25018, .help_at = 28465,
 	},
 	{	/* netdev */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 655, .c_name_at = 655, .head_at = 662, .help_at = 4315,
+		.name_at = 655, .c_name_at = 655, .head_at = 662, .help_at = 7120,
 	},
 	{	/* pid */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 3846,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 6651,
 	},
 	{	/* comm */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3961,
-		.c_name_at = 3961, .head_at = 3966, .help_at = 3971,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 6776,
 	},
 	{	/* cgroup-id */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4037, .c_name_at = 4047, .head_at = 4057, .help_at = 4064,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
 	},
 	{	/* netns */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4103, .c_name_at = 4103, .head_at = 4109, .help_at = 4115,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
 	},
 	{	/* age */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -3162,35 +3783,35 @@ static const struct eadm_field cep_fields[] = {
 	{	/* state-age */
 		.slot = 23, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 4590, .c_name_at = 4600, .head_at = 4610, .unit_at = 1541,
-		.help_at = 4618,
+		.name_at = 7395, .c_name_at = 7405, .head_at = 7415, .unit_at = 1541,
+		.help_at = 7423,
 	},
 	{	/* res-id */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4235, .c_name_at = 4242,
-		.head_at = 4249, .help_at = 4255,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7040, .c_name_at = 7047,
+		.head_at = 7054, .help_at = 7060,
 	},
 	{	/* ps */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 22805, .c_name_at = 22805, .head_at = 22808, .help_at = 22811,
-		.names = &eadm_spec_enums[16],
+		.name_at = 28527, .c_name_at = 28527, .head_at = 28530, .help_at = 28533,
+		.names = &eadm_spec_enums[17],
 	},
 	{	/* cookie */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 6159, .c_name_at = 6159,
-		.head_at = 6166, .family_at = 2540, .help_at = 22870,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 9305, .c_name_at = 9305,
+		.head_at = 9312, .family_at = 4143, .help_at = 28592,
 	},
 	{	/* remote-cookie */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 6227, .c_name_at = 6241,
-		.head_at = 6255, .family_at = 2540, .help_at = 6263,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 9373, .c_name_at = 9387,
+		.head_at = 9401, .family_at = 4143, .help_at = 9409,
 	},
 	{	/* cc */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 2534, .c_name_at = 2534, .head_at = 2537, .family_at = 2540,
-		.help_at = 22909, .names = &eadm_spec_enums[32],
+		.name_at = 4137, .c_name_at = 4137, .head_at = 4140, .family_at = 4143,
+		.help_at = 28631, .names = &eadm_spec_enums[42],
 	},
 };
 
@@ -3228,77 +3849,174 @@ static const struct eadm_field event_fields[] = {
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 21478, .c_name_at = 21478, .head_at = 21482, .help_at = 22952,
+		.name_at = 25789, .c_name_at = 25789, .head_at = 25793, .help_at = 28674,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 21517, .c_name_at = 21517,
-		.head_at = 21522, .unit_at = 1541, .help_at = 22981,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 25828, .c_name_at = 25828,
+		.head_at = 25833, .unit_at = 1541, .help_at = 28703,
 	},
 	{	/* type */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 3039, .c_name_at = 3039, .head_at = 22998, .help_at = 23004,
-		.names = &eadm_spec_enums[28],
+		.name_at = 5799, .c_name_at = 5799, .head_at = 28720, .help_at = 28726,
+		.names = &eadm_spec_enums[31],
 	},
 	{	/* async */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23019, .c_name_at = 23019, .head_at = 15930, .help_at = 23025,
-		.names = &eadm_spec_enums[11],
+		.name_at = 28741, .c_name_at = 28741, .head_at = 20240, .help_at = 28747,
+		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 23060, .c_name_at = 23070,
-		.head_at = 23080, .help_at = 5823,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 28782, .c_name_at = 28792,
+		.head_at = 28802, .help_at = 8621,
 	},
 	{	/* qpn */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3020, .c_name_at = 3020, .head_at = 3024, .help_at = 23089,
+		.name_at = 5780, .c_name_at = 5780, .head_at = 5784, .help_at = 26860,
 	},
 	{	/* cqn */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9067, .c_name_at = 9067, .head_at = 9071, .help_at = 23105,
+		.name_at = 12495, .c_name_at = 12495, .head_at = 12499, .help_at = 28811,
 	},
 	{	/* cmd-seq */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 23121, .c_name_at = 23129,
-		.head_at = 23137, .help_at = 23144,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28827, .c_name_at = 28835,
+		.head_at = 28843, .help_at = 28850,
 	},
 	{	/* op */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21558, .c_name_at = 21558, .head_at = 21561, .help_at = 21569,
-		.names = &eadm_spec_enums[10],
+		.name_at = 25869, .c_name_at = 25869, .head_at = 25872, .help_at = 25880,
+		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21578, .c_name_at = 21585,
-		.head_at = 21592, .help_at = 23190,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25889, .c_name_at = 25896,
+		.head_at = 25903, .help_at = 28896,
 	},
 	{	/* param */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23232, .c_name_at = 23232, .head_at = 23238, .help_at = 23244,
-		.names = &eadm_spec_enums[29],
+		.name_at = 28938, .c_name_at = 28938, .head_at = 28944, .help_at = 28950,
+		.names = &eadm_spec_enums[35],
 	},
 	{	/* value */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 23253, .c_name_at = 23253,
-		.head_at = 23259, .help_at = 23265,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28959, .c_name_at = 28959,
+		.head_at = 28965, .help_at = 28971,
 	},
 	{	/* lost */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 22366, .c_name_at = 22366,
-		.head_at = 22371, .unit_at = 4827, .help_at = 23280,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26679, .c_name_at = 26679,
+		.head_at = 26684, .unit_at = 7625, .help_at = 28986,
+	},
+	{	/* cm-event */
+		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 29025, .c_name_at = 29034, .head_at = 29043, .help_at = 29046,
+		.names = &eadm_spec_enums[32],
+	},
+	{	/* status */
+		.slot = 20, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25963, .c_name_at = 25963,
+		.head_at = 25970, .help_at = 29079,
+	},
+	{	/* step */
+		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 29152, .c_name_at = 29152, .head_at = 29157, .unit_at = 1541,
+		.help_at = 29162,
+	},
+	{	/* cm-id */
+		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27134, .c_name_at = 27140,
+		.head_at = 27146, .help_at = 27151,
+	},
+	{	/* local-addr */
+		.slot = 23, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 7152, .c_name_at = 7163,
+		.head_at = 7174, .help_at = 7180,
+	},
+	{	/* local-port */
+		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7231, .c_name_at = 7242,
+		.head_at = 7253, .help_at = 27777,
+	},
+	{	/* peer-addr */
+		.slot = 25, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 7293, .c_name_at = 7303,
+		.head_at = 7313, .help_at = 7318,
+	},
+	{	/* peer-port */
+		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7352, .c_name_at = 7362,
+		.head_at = 7372, .help_at = 27807,
+	},
+	{	/* private-data */
+		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 29210, .c_name_at = 29223,
+		.head_at = 29236, .unit_at = 859, .help_at = 29244,
+	},
+	{	/* peer-qpn */
+		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27536, .c_name_at = 27545,
+		.head_at = 27554, .help_at = 9201,
+	},
+	{	/* srqn */
+		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 9122, .c_name_at = 9122,
+		.head_at = 27002, .help_at = 27007,
+	},
+	{	/* port */
+		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19139, .c_name_at = 19139,
+		.head_at = 827, .help_at = 27605,
+	},
+	{	/* gid-index */
+		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27625, .c_name_at = 27635,
+		.head_at = 27645, .help_at = 29290,
+	},
+	{	/* gid */
+		.slot = 32, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4267, .c_name_at = 4267,
+		.head_at = 4271, .help_at = 29318,
+	},
+	{	/* pid */
+		.slot = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 6651,
+	},
+	{	/* comm */
+		.slot = 34, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 6776,
+	},
+	{	/* cgroup-id */
+		.slot = 35, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
+	},
+	{	/* netns */
+		.slot = 36, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
 	},
 };
 
 static const int16_t event_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+	30, 31, 32, 33, 34,
 };
 
 static const struct eadm_field conf_fields[] = {
@@ -3326,40 +4044,40 @@ static const struct eadm_field conf_fields[] = {
 	{	/* param */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23232, .c_name_at = 23232, .head_at = 23238, .help_at = 23244,
-		.names = &eadm_spec_enums[29],
+		.name_at = 28938, .c_name_at = 28938, .head_at = 28944, .help_at = 28950,
+		.names = &eadm_spec_enums[35],
 	},
 	{	/* value */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 23253, .c_name_at = 23253,
-		.head_at = 23259, .help_at = 23319,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28959, .c_name_at = 28959,
+		.head_at = 28965, .help_at = 29327,
 	},
 	{	/* unit */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 23358, .c_name_at = 23358,
-		.head_at = 23363, .help_at = 23368,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 29366, .c_name_at = 29366,
+		.head_at = 29371, .help_at = 29376,
 	},
 	{	/* value-name */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 23409, .c_name_at = 23420,
-		.head_at = 23431, .help_at = 23436,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 29417, .c_name_at = 29428,
+		.head_at = 29439, .help_at = 29444,
 	},
 	{	/* lowest */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 23455, .c_name_at = 23455,
-		.head_at = 23462, .help_at = 23469,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 29463, .c_name_at = 29463,
+		.head_at = 29470, .help_at = 29477,
 	},
 	{	/* highest */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 23482, .c_name_at = 23482,
-		.head_at = 23490, .help_at = 23498,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 29490, .c_name_at = 29490,
+		.head_at = 29498, .help_at = 29506,
 	},
 	{	/* read-back */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .hw = true, .name_at = 23513,
-		.c_name_at = 23523, .head_at = 23533, .help_at = 23542,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .hw = true, .name_at = 29521,
+		.c_name_at = 29531, .head_at = 29541, .help_at = 29550,
 	},
 };
 
@@ -3392,97 +4110,92 @@ static const struct eadm_field raw_fields[] = {
 	{	/* id */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 23625, .c_name_at = 23625, .head_at = 23628, .help_at = 23631,
+		.name_at = 29633, .c_name_at = 29633, .head_at = 29636, .help_at = 29639,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23663, .c_name_at = 23663, .head_at = 23668, .help_at = 23673,
-		.names = &eadm_spec_enums[19],
+		.name_at = 29671, .c_name_at = 29671, .head_at = 29676, .help_at = 29681,
+		.names = &eadm_spec_enums[22],
 	},
 	{	/* first */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 23696, .c_name_at = 23696,
-		.head_at = 22315, .help_at = 23702,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 29707, .c_name_at = 29707,
+		.head_at = 26628, .help_at = 29713,
 	},
 	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 23731, .c_name_at = 23731,
-		.head_at = 23737, .help_at = 9098,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 29742, .c_name_at = 29742,
+		.head_at = 29748, .help_at = 12526,
 	},
 	{	/* entry-size */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 10783, .c_name_at = 10794,
-		.head_at = 23743, .unit_at = 859, .help_at = 10815,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 14259, .c_name_at = 14270,
+		.head_at = 27208, .unit_at = 859, .help_at = 14291,
 	},
 	{	/* depth */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 9086, .c_name_at = 9086,
-		.head_at = 9092, .help_at = 23748,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12514, .c_name_at = 12514,
+		.head_at = 12520, .help_at = 29754,
 	},
 	{	/* sub */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 23769, .c_name_at = 23769,
-		.head_at = 23773, .help_at = 23777,
-	},
-	{	/* format */
-		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 23796, .c_name_at = 23796,
-		.head_at = 23803, .help_at = 23810,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 29775, .c_name_at = 29775,
+		.head_at = 29779, .help_at = 29783,
 	},
 	{	/* ring-index */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23858, .c_name_at = 23869, .head_at = 23880, .help_at = 23888,
-		.names = &eadm_spec_enums[20],
+		.name_at = 29802, .c_name_at = 29813, .head_at = 29824, .help_at = 29832,
+		.names = &eadm_spec_enums[23],
 	},
 	{	/* index-bits */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 23911, .c_name_at = 23922,
-		.head_at = 23933, .unit_at = 23943, .help_at = 23948,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 29855, .c_name_at = 29866,
+		.head_at = 29877, .unit_at = 29887, .help_at = 29892,
 	},
 	{	/* memory */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23987, .c_name_at = 23987, .head_at = 23994, .help_at = 24001,
-		.names = &eadm_spec_enums[21],
+		.name_at = 29931, .c_name_at = 29931, .head_at = 29938, .help_at = 29945,
+		.names = &eadm_spec_enums[24],
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 3771, .c_name_at = 3771,
-		.head_at = 3776, .help_at = 24024,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 6576, .c_name_at = 6576,
+		.head_at = 6581, .help_at = 29968,
 	},
 	{	/* sw-pi */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24065, .c_name_at = 24071,
-		.head_at = 24077, .help_at = 24082,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 30009, .c_name_at = 30015,
+		.head_at = 30021, .help_at = 30026,
 	},
 	{	/* sw-ci */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24114, .c_name_at = 24120,
-		.head_at = 24126, .help_at = 24131,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 30058, .c_name_at = 30064,
+		.head_at = 30070, .help_at = 30075,
 	},
 	{	/* hw-pi */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 9861, .c_name_at = 9867, .head_at = 9873, .help_at = 9878,
+		.name_at = 13291, .c_name_at = 13297, .head_at = 13303, .help_at = 13308,
 	},
 	{	/* hw-ci */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10, .hw = true,
-		.name_at = 24163, .c_name_at = 24169, .head_at = 24175, .help_at = 13550,
+		.name_at = 30107, .c_name_at = 30113, .head_at = 30119, .help_at = 17530,
 	},
 	{	/* data */
 		.slot = 22, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.len = 61440, .name_at = 24180, .c_name_at = 24180, .head_at = 24185,
-		.help_at = 24190,
+		.len = 61440, .name_at = 30124, .c_name_at = 30124, .head_at = 30129,
+		.help_at = 30134,
 	},
 };
 
 static const int16_t raw_by_slot[] = {
-	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, -1,
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1, 11, 12,
+	13, 14, 15, 16, 17, 18, 19, -1,
 };
 
 static const struct eadm_field sqe_fields[] = {
@@ -3510,199 +4223,199 @@ static const struct eadm_field sqe_fields[] = {
 	{	/* qpn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3020, .c_name_at = 3020, .head_at = 3024, .help_at = 24201,
+		.name_at = 5780, .c_name_at = 5780, .head_at = 5784, .help_at = 30145,
 	},
 	{	/* index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 10985, .c_name_at = 10985,
-		.head_at = 24218, .help_at = 24224,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 30162, .help_at = 30168,
 	},
 	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24246, .c_name_at = 24246,
-		.head_at = 24251, .help_at = 24254, .names = &eadm_spec_enums[23],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30190, .c_name_at = 30190,
+		.head_at = 30195, .help_at = 30198, .names = &eadm_spec_enums[26],
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 24280,
-		.names = &eadm_spec_enums[22],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 30222,
+		.names = &eadm_spec_enums[25],
 	},
 	{	/* op */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21558, .c_name_at = 21558, .head_at = 24301, .help_at = 24304,
-		.names = &eadm_spec_enums[25],
+		.name_at = 25869, .c_name_at = 25869, .head_at = 30243, .help_at = 30246,
+		.names = &eadm_spec_enums[28],
 	},
 	{	/* op-raw */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21578, .c_name_at = 21585,
-		.head_at = 21592, .help_at = 24315,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25889, .c_name_at = 25896,
+		.head_at = 25903, .help_at = 30257,
 	},
 	{	/* flags */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24358, .c_name_at = 24358,
-		.head_at = 24364, .help_at = 24370, .names = &eadm_spec_enums[24],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30300, .c_name_at = 30300,
+		.head_at = 30306, .help_at = 30312, .names = &eadm_spec_enums[27],
 	},
 	{	/* places */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24377, .c_name_at = 24377,
-		.head_at = 24384, .help_at = 24391,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30319, .c_name_at = 30319,
+		.head_at = 30326, .help_at = 30333,
 	},
 	{	/* pi */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24425, .c_name_at = 24425,
-		.head_at = 24428, .help_at = 24431,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 30367, .c_name_at = 30367,
+		.head_at = 30370, .help_at = 30373,
 	},
 	{	/* length */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 14004, .c_name_at = 14004,
-		.head_at = 14011, .unit_at = 859, .help_at = 24456,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 18288, .c_name_at = 18288,
+		.head_at = 18295, .unit_at = 859, .help_at = 30398,
 	},
 	{	/* imm */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 24465, .c_name_at = 24465,
-		.head_at = 24469, .help_at = 24473,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 30407, .c_name_at = 30407,
+		.head_at = 30411, .help_at = 30415,
 	},
 	{	/* inv-key */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 24489, .c_name_at = 24497,
-		.head_at = 24505, .help_at = 24512,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 30431, .c_name_at = 30439,
+		.head_at = 30447, .help_at = 30454,
 	},
 	{	/* remote-addr */
 		.slot = 18, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 24531, .c_name_at = 24543, .head_at = 24555, .help_at = 24561,
+		.name_at = 30473, .c_name_at = 30485, .head_at = 30497, .help_at = 30503,
 	},
 	{	/* remote-key */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 24577, .c_name_at = 24588,
-		.head_at = 13945, .help_at = 13950,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 30519, .c_name_at = 30530,
+		.head_at = 18229, .help_at = 18234,
 	},
 	{	/* swap-add */
 		.slot = 20, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 24599, .c_name_at = 24608,
-		.head_at = 24617, .help_at = 24625,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 30541, .c_name_at = 30550,
+		.head_at = 30559, .help_at = 30567,
 	},
 	{	/* compare */
 		.slot = 21, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 24653, .c_name_at = 24653,
-		.head_at = 24661, .help_at = 24669,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 30595, .c_name_at = 30595,
+		.head_at = 30603, .help_at = 30611,
 	},
 	{	/* rights */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24692, .c_name_at = 24692,
-		.head_at = 24699, .help_at = 24706, .names = &eadm_spec_enums[27],
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 30634, .c_name_at = 30634,
+		.head_at = 30641, .help_at = 30648, .names = &eadm_spec_enums[30],
 	},
 	{	/* pages */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 14125, .c_name_at = 14125,
-		.head_at = 14131, .help_at = 24732,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 18409, .c_name_at = 18409,
+		.head_at = 18415, .help_at = 30674,
 	},
 	{	/* sges */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24771, .c_name_at = 24771,
-		.head_at = 24776, .help_at = 24781,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30713, .c_name_at = 30713,
+		.head_at = 30718, .help_at = 30723,
 	},
 	{	/* sge0-addr */
 		.slot = 25, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 24806, .c_name_at = 24816, .head_at = 24826, .help_at = 24832,
+		.name_at = 30748, .c_name_at = 30758, .head_at = 30768, .help_at = 30774,
 	},
 	{	/* sge0-length */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24869, .c_name_at = 24881,
-		.head_at = 24893, .unit_at = 859, .help_at = 24898,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30811, .c_name_at = 30823,
+		.head_at = 30835, .unit_at = 859, .help_at = 30840,
 	},
 	{	/* sge0-key */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 24919, .c_name_at = 24928,
-		.head_at = 24937, .help_at = 24942,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 30861, .c_name_at = 30870,
+		.head_at = 30879, .help_at = 30884,
 	},
 	{	/* sge1-addr */
 		.slot = 28, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 24960, .c_name_at = 24970, .head_at = 24980, .help_at = 24986,
+		.name_at = 30902, .c_name_at = 30912, .head_at = 30922, .help_at = 30928,
 	},
 	{	/* sge1-length */
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25023, .c_name_at = 25035,
-		.head_at = 25047, .unit_at = 859, .help_at = 25052,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 30965, .c_name_at = 30977,
+		.head_at = 30989, .unit_at = 859, .help_at = 30994,
 	},
 	{	/* sge1-key */
 		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25073, .c_name_at = 25082,
-		.head_at = 25091, .help_at = 25096,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 31015, .c_name_at = 31024,
+		.head_at = 31033, .help_at = 31038,
 	},
 	{	/* sge2-addr */
 		.slot = 31, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 25114, .c_name_at = 25124, .head_at = 25134, .help_at = 25140,
+		.name_at = 31056, .c_name_at = 31066, .head_at = 31076, .help_at = 31082,
 	},
 	{	/* sge2-length */
 		.slot = 32, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25177, .c_name_at = 25189,
-		.head_at = 25201, .unit_at = 859, .help_at = 25206,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 31119, .c_name_at = 31131,
+		.head_at = 31143, .unit_at = 859, .help_at = 31148,
 	},
 	{	/* sge2-key */
 		.slot = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25227, .c_name_at = 25236,
-		.head_at = 25245, .help_at = 25250,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 31169, .c_name_at = 31178,
+		.head_at = 31187, .help_at = 31192,
 	},
 	{	/* sge3-addr */
 		.slot = 34, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 25268, .c_name_at = 25278, .head_at = 25288, .help_at = 25294,
+		.name_at = 31210, .c_name_at = 31220, .head_at = 31230, .help_at = 31236,
 	},
 	{	/* sge3-length */
 		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25331, .c_name_at = 25343,
-		.head_at = 25355, .unit_at = 859, .help_at = 25360,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 31273, .c_name_at = 31285,
+		.head_at = 31297, .unit_at = 859, .help_at = 31302,
 	},
 	{	/* sge3-key */
 		.slot = 36, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25381, .c_name_at = 25390,
-		.head_at = 25399, .help_at = 25404,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 31323, .c_name_at = 31332,
+		.head_at = 31341, .help_at = 31346,
 	},
 	{	/* sge4-addr */
 		.slot = 37, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 25422, .c_name_at = 25432, .head_at = 25442, .help_at = 25448,
+		.name_at = 31364, .c_name_at = 31374, .head_at = 31384, .help_at = 31390,
 	},
 	{	/* sge4-length */
 		.slot = 38, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25485, .c_name_at = 25497,
-		.head_at = 25509, .unit_at = 859, .help_at = 25514,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 31427, .c_name_at = 31439,
+		.head_at = 31451, .unit_at = 859, .help_at = 31456,
 	},
 	{	/* sge4-key */
 		.slot = 39, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25535, .c_name_at = 25544,
-		.head_at = 25553, .help_at = 25558,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 31477, .c_name_at = 31486,
+		.head_at = 31495, .help_at = 31500,
 	},
 	{	/* sge5-addr */
 		.slot = 40, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 25576, .c_name_at = 25586, .head_at = 25596, .help_at = 25602,
+		.name_at = 31518, .c_name_at = 31528, .head_at = 31538, .help_at = 31544,
 	},
 	{	/* sge5-length */
 		.slot = 41, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25639, .c_name_at = 25651,
-		.head_at = 25663, .unit_at = 859, .help_at = 25668,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 31581, .c_name_at = 31593,
+		.head_at = 31605, .unit_at = 859, .help_at = 31610,
 	},
 	{	/* sge5-key */
 		.slot = 42, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25689, .c_name_at = 25698,
-		.head_at = 25707, .help_at = 25712,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 31631, .c_name_at = 31640,
+		.head_at = 31649, .help_at = 31654,
 	},
 	{	/* payload */
 		.slot = 43, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 25730,
-		.c_name_at = 25730, .head_at = 25738, .help_at = 25746,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 31672,
+		.c_name_at = 31672, .head_at = 31680, .help_at = 31688,
 	},
 	{	/* bytes */
 		.slot = 44, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name_at = 859,
-		.c_name_at = 859, .head_at = 25783, .help_at = 25789,
+		.c_name_at = 859, .head_at = 31725, .help_at = 31731,
 	},
 };
 
@@ -3737,48 +4450,48 @@ static const struct eadm_field rqe_fields[] = {
 	{	/* qpn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3020, .c_name_at = 3020, .head_at = 3024, .help_at = 24201,
+		.name_at = 5780, .c_name_at = 5780, .head_at = 5784, .help_at = 30145,
 	},
 	{	/* index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 10985, .c_name_at = 10985,
-		.head_at = 24218, .help_at = 24224,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 30162, .help_at = 30168,
 	},
 	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24246, .c_name_at = 24246,
-		.head_at = 24251, .help_at = 24254, .names = &eadm_spec_enums[23],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30190, .c_name_at = 30190,
+		.head_at = 30195, .help_at = 30198, .names = &eadm_spec_enums[26],
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 24280,
-		.names = &eadm_spec_enums[22],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 30222,
+		.names = &eadm_spec_enums[25],
 	},
 	{	/* pi */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24425, .c_name_at = 24425,
-		.head_at = 24428, .help_at = 24431,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 30367, .c_name_at = 30367,
+		.head_at = 30370, .help_at = 30373,
 	},
 	{	/* addr */
 		.slot = 11, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 25822, .c_name_at = 25822, .head_at = 25827, .help_at = 25832,
+		.name_at = 31764, .c_name_at = 31764, .head_at = 31769, .help_at = 31774,
 	},
 	{	/* length */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 14004, .c_name_at = 14004,
-		.head_at = 14011, .unit_at = 859, .help_at = 25855,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 18288, .c_name_at = 18288,
+		.head_at = 18295, .unit_at = 859, .help_at = 31797,
 	},
 	{	/* lkey */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 13919, .c_name_at = 13919,
-		.head_at = 13924, .help_at = 13929,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 18203, .c_name_at = 18203,
+		.head_at = 18208, .help_at = 18213,
 	},
 	{	/* bytes */
 		.slot = 14, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name_at = 859,
-		.c_name_at = 859, .head_at = 25783, .help_at = 25789,
+		.c_name_at = 859, .head_at = 31725, .help_at = 31731,
 	},
 };
 
@@ -3811,107 +4524,112 @@ static const struct eadm_field cqe_fields[] = {
 	{	/* cqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9067, .c_name_at = 9067, .head_at = 9071, .help_at = 25877,
+		.name_at = 12495, .c_name_at = 12495, .head_at = 12499, .help_at = 31819,
 	},
 	{	/* index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 10985, .c_name_at = 10985,
-		.head_at = 24218, .help_at = 24224,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 30162, .help_at = 30168,
 	},
 	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24246, .c_name_at = 24246,
-		.head_at = 24251, .help_at = 24254, .names = &eadm_spec_enums[23],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30190, .c_name_at = 30190,
+		.head_at = 30195, .help_at = 30198, .names = &eadm_spec_enums[26],
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 24280,
-		.names = &eadm_spec_enums[22],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 30222,
+		.names = &eadm_spec_enums[25],
 	},
 	{	/* phase */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 25881, .c_name_at = 25881,
-		.head_at = 25887, .help_at = 25893,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 31823, .c_name_at = 31823,
+		.head_at = 31829, .help_at = 31835,
 	},
 	{	/* op */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21558, .c_name_at = 21558, .head_at = 24301, .help_at = 24304,
-		.names = &eadm_spec_enums[25],
+		.name_at = 25869, .c_name_at = 25869, .head_at = 30243, .help_at = 30246,
+		.names = &eadm_spec_enums[28],
 	},
 	{	/* op-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21578, .c_name_at = 21585,
-		.head_at = 21592, .help_at = 24315,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25889, .c_name_at = 25896,
+		.head_at = 25903, .help_at = 30257,
 	},
 	{	/* queue */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 25937, .c_name_at = 25937, .head_at = 25943, .help_at = 25949,
-		.names = &eadm_spec_enums[26],
+		.name_at = 31879, .c_name_at = 31879, .head_at = 31885, .help_at = 31891,
+		.names = &eadm_spec_enums[29],
 	},
 	{	/* status */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21658, .c_name_at = 21658, .head_at = 21665, .help_at = 25973,
-		.names = &eadm_spec_enums[12],
+		.name_at = 25963, .c_name_at = 25963, .head_at = 25970, .help_at = 31925,
+		.names = &eadm_spec_enums[13],
 	},
 	{	/* syndrome-raw */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21715, .c_name_at = 21728,
-		.head_at = 5952, .help_at = 25996,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26020, .c_name_at = 26033,
+		.head_at = 8750, .help_at = 31948,
 	},
 	{	/* wqe-index */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 26038, .c_name_at = 26048,
-		.head_at = 26058, .help_at = 26062,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 31990, .c_name_at = 32000,
+		.head_at = 32010, .help_at = 32014,
 	},
 	{	/* qpn */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3020, .c_name_at = 3020, .head_at = 3024, .help_at = 26097,
+		.name_at = 5780, .c_name_at = 5780, .head_at = 5784, .help_at = 32049,
 	},
 	{	/* length */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 14004, .c_name_at = 14004,
-		.head_at = 14011, .unit_at = 859, .help_at = 26101,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 18288, .c_name_at = 18288,
+		.head_at = 18295, .unit_at = 859, .help_at = 32053,
 	},
 	{	/* imm */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 24465, .c_name_at = 24465,
-		.head_at = 24469, .help_at = 24473,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 30407, .c_name_at = 30407,
+		.head_at = 30411, .help_at = 30415,
 	},
 	{	/* inv-key */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_SECRET,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 24489, .c_name_at = 24497,
-		.head_at = 24505, .help_at = 26108,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 30431, .c_name_at = 30439,
+		.head_at = 30447, .help_at = 32060,
 	},
 	{	/* response */
 		.slot = 21, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 56, .name_at = 22242,
-		.c_name_at = 22242, .head_at = 22251, .help_at = 26134,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 56, .name_at = 26555,
+		.c_name_at = 26555, .head_at = 26564, .help_at = 32086,
 	},
 	{	/* bytes */
 		.slot = 22, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name_at = 859,
-		.c_name_at = 859, .head_at = 25783, .help_at = 25789,
+		.c_name_at = 859, .head_at = 31725, .help_at = 31731,
 	},
 	{	/* ahn */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26157, .c_name_at = 26157,
-		.head_at = 26161, .help_at = 26165,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 32109, .c_name_at = 32109,
+		.head_at = 32113, .help_at = 32117,
 	},
 	{	/* peer-qpn */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26203, .c_name_at = 26212,
-		.head_at = 26221, .help_at = 26229,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27536, .c_name_at = 27545,
+		.head_at = 27554, .help_at = 32155,
+	},
+	{	/* qp-handle */
+		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12213, .c_name_at = 12223,
+		.head_at = 12233, .help_at = 32173,
 	},
 };
 
 static const int16_t cqe_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, 21, 22,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
 static const struct eadm_field eqe_fields[] = {
@@ -3939,75 +4657,80 @@ static const struct eadm_field eqe_fields[] = {
 	{	/* eq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 11200, .c_name_at = 11200, .head_at = 10991, .help_at = 26247,
+		.name_at = 14800, .c_name_at = 14800, .head_at = 14591, .help_at = 32230,
 	},
 	{	/* index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 10985, .c_name_at = 10985,
-		.head_at = 24218, .help_at = 24224,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 30162, .help_at = 30168,
 	},
 	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24246, .c_name_at = 24246,
-		.head_at = 24251, .help_at = 24254, .names = &eadm_spec_enums[23],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30190, .c_name_at = 30190,
+		.head_at = 30195, .help_at = 30198, .names = &eadm_spec_enums[26],
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 24280,
-		.names = &eadm_spec_enums[22],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 30222,
+		.names = &eadm_spec_enums[25],
 	},
 	{	/* phase */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 25881, .c_name_at = 25881,
-		.head_at = 25887, .help_at = 25893,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 31823, .c_name_at = 31823,
+		.head_at = 31829, .help_at = 31835,
 	},
 	{	/* cqn */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9067, .c_name_at = 9067, .head_at = 9071, .help_at = 26274,
+		.name_at = 12495, .c_name_at = 12495, .head_at = 12499, .help_at = 32257,
 	},
 	{	/* cq-pi */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26300, .c_name_at = 26306,
-		.head_at = 26312, .help_at = 26317,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 32283, .c_name_at = 32289,
+		.head_at = 32295, .help_at = 32300,
 	},
 	{	/* async */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23019, .c_name_at = 23019, .head_at = 15930, .help_at = 26344,
-		.names = &eadm_spec_enums[11],
+		.name_at = 28741, .c_name_at = 28741, .head_at = 20240, .help_at = 32327,
+		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 23060, .c_name_at = 23070,
-		.head_at = 23080, .help_at = 26364,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 28782, .c_name_at = 28792,
+		.head_at = 28802, .help_at = 32347,
 	},
 	{	/* sub-type */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26403, .c_name_at = 26412,
-		.head_at = 26421, .help_at = 26429,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 32386, .c_name_at = 32395,
+		.head_at = 32404, .help_at = 32412,
 	},
 	{	/* qpn */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3020, .c_name_at = 3020, .head_at = 3024, .help_at = 26450,
+		.name_at = 5780, .c_name_at = 5780, .head_at = 5784, .help_at = 32433,
 	},
 	{	/* data1 */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 26473, .c_name_at = 26473,
-		.head_at = 26479, .help_at = 26485,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 32456, .c_name_at = 32456,
+		.head_at = 32462, .help_at = 32468,
 	},
 	{	/* bytes */
 		.slot = 18, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name_at = 859,
-		.c_name_at = 859, .head_at = 25783, .help_at = 25789,
+		.c_name_at = 859, .head_at = 31725, .help_at = 31731,
+	},
+	{	/* qp-handle */
+		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12213, .c_name_at = 12223,
+		.head_at = 12233, .help_at = 32494,
 	},
 };
 
 static const int16_t eqe_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16,
+	14, 15, 16, 17,
 };
 
 static const struct eadm_field cmde_fields[] = {
@@ -4034,50 +4757,50 @@ static const struct eadm_field cmde_fields[] = {
 	},
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 10985, .c_name_at = 10985,
-		.head_at = 24218, .help_at = 24224,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 30162, .help_at = 30168,
 	},
 	{	/* mark */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24246, .c_name_at = 24246,
-		.head_at = 24251, .help_at = 24254, .names = &eadm_spec_enums[23],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30190, .c_name_at = 30190,
+		.head_at = 30195, .help_at = 30198, .names = &eadm_spec_enums[26],
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 24280,
-		.names = &eadm_spec_enums[22],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 30222,
+		.names = &eadm_spec_enums[25],
 	},
 	{	/* op */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21558, .c_name_at = 21558, .head_at = 21561, .help_at = 21569,
-		.names = &eadm_spec_enums[10],
+		.name_at = 25869, .c_name_at = 25869, .head_at = 25872, .help_at = 25880,
+		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21578, .c_name_at = 21585,
-		.head_at = 21592, .help_at = 21598,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25889, .c_name_at = 25896,
+		.head_at = 25903, .help_at = 25909,
 	},
 	{	/* tag */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 21875, .c_name_at = 21875, .head_at = 21879, .help_at = 21883,
+		.name_at = 26180, .c_name_at = 26180, .head_at = 26184, .help_at = 26188,
 	},
 	{	/* places */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 24377, .c_name_at = 24377,
-		.head_at = 24384, .help_at = 24391,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 30319, .c_name_at = 30319,
+		.head_at = 30326, .help_at = 30333,
 	},
 	{	/* pi */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 24425, .c_name_at = 24425,
-		.head_at = 24428, .help_at = 24431,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30367, .c_name_at = 30367,
+		.head_at = 30370, .help_at = 30373,
 	},
 	{	/* bytes */
 		.slot = 14, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 128, .name_at = 859,
-		.c_name_at = 859, .head_at = 25783, .help_at = 25789,
+		.c_name_at = 859, .head_at = 31725, .help_at = 31731,
 	},
 };
 
@@ -4110,29 +4833,29 @@ static const struct eadm_field regs_fields[] = {
 	{	/* offset */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 26511, .c_name_at = 26511, .head_at = 26518, .help_at = 26525,
+		.name_at = 32570, .c_name_at = 32570, .head_at = 32577, .help_at = 32584,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 26554, .c_name_at = 26554,
-		.head_at = 23431, .help_at = 26559,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 32613, .c_name_at = 32613,
+		.head_at = 29439, .help_at = 32618,
 	},
 	{	/* width */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26565, .c_name_at = 26565,
-		.head_at = 26571, .unit_at = 23943, .help_at = 26576,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 32624, .c_name_at = 32624,
+		.head_at = 32630, .unit_at = 29887, .help_at = 32635,
 	},
 	{	/* value */
 		.slot = 9, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 23253, .c_name_at = 23253,
-		.head_at = 23259, .help_at = 26583,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 28959, .c_name_at = 28959,
+		.head_at = 28965, .help_at = 32642,
 	},
 	{	/* about */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 26598, .c_name_at = 26598,
-		.head_at = 26604, .help_at = 26610,
+		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 32657, .c_name_at = 32657,
+		.head_at = 32663, .help_at = 32669,
 	},
 };
 
@@ -4165,45 +4888,45 @@ static const struct eadm_field hwctx_fields[] = {
 	{	/* offset */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 26511, .c_name_at = 26511, .head_at = 26518, .help_at = 26625,
+		.name_at = 32570, .c_name_at = 32570, .head_at = 32577, .help_at = 32684,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23663, .c_name_at = 23663, .head_at = 23668, .help_at = 26648,
-		.names = &eadm_spec_enums[19],
+		.name_at = 29671, .c_name_at = 29671, .head_at = 29676, .help_at = 32707,
+		.names = &eadm_spec_enums[22],
 	},
 	{	/* id */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 23625, .c_name_at = 23625, .head_at = 23628, .help_at = 26672,
+		.name_at = 29633, .c_name_at = 29633, .head_at = 29636, .help_at = 32736,
 	},
 	{	/* name */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 26554, .c_name_at = 26554,
-		.head_at = 23431, .help_at = 26559,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 32613, .c_name_at = 32613,
+		.head_at = 29439, .help_at = 32618,
 	},
 	{	/* width */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26565, .c_name_at = 26565,
-		.head_at = 26571, .unit_at = 23943, .help_at = 26576,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 32624, .c_name_at = 32624,
+		.head_at = 32630, .unit_at = 29887, .help_at = 32635,
 	},
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 23253, .c_name_at = 23253,
-		.head_at = 23259, .help_at = 26688,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28959, .c_name_at = 28959,
+		.head_at = 28965, .help_at = 32748,
 	},
 	{	/* text */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 48,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 26695, .c_name_at = 26695,
-		.head_at = 26700, .help_at = 26705,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 32755, .c_name_at = 32755,
+		.head_at = 32760, .help_at = 32765,
 	},
 	{	/* bytes */
 		.slot = 13, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 859,
-		.c_name_at = 859, .head_at = 25783, .help_at = 26734,
+		.c_name_at = 859, .head_at = 31725, .help_at = 32794,
 	},
 };
 
@@ -4220,7 +4943,7 @@ static const struct eadm_field machine_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 26745,
+		.head_at = 89, .help_at = 32805,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -4234,72 +4957,72 @@ static const struct eadm_field machine_fields[] = {
 	},
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10985, .c_name_at = 10985,
-		.head_at = 26774, .help_at = 26777,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 32834, .help_at = 32837,
 	},
 	{	/* host */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_HOST, .base = 10,
-		.len = 65, .metric = EADM_SPEC_METRIC_INFO, .name_at = 26797, .c_name_at = 26797,
-		.head_at = 26802, .help_at = 26807,
+		.len = 65, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32857, .c_name_at = 32857,
+		.head_at = 32862, .help_at = 32867,
 	},
 	{	/* kernel */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 65,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 26828, .c_name_at = 26828,
-		.head_at = 26835, .help_at = 26842,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 32888, .c_name_at = 32888,
+		.head_at = 32895, .help_at = 32902,
 	},
 	{	/* eadm */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 26865, .c_name_at = 26865,
-		.head_at = 26870, .help_at = 26875,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 32925, .c_name_at = 32925,
+		.head_at = 32930, .help_at = 32935,
 	},
 	{	/* cpus */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 26907, .c_name_at = 26907,
-		.head_at = 26912, .unit_at = 26907, .help_at = 26917,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 32967, .c_name_at = 32967,
+		.head_at = 32972, .unit_at = 32967, .help_at = 32977,
 	},
 	{	/* memlock */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 26930, .c_name_at = 26930,
-		.head_at = 26938, .unit_at = 859, .help_at = 26946,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27988, .c_name_at = 27988,
+		.head_at = 27996, .unit_at = 859, .help_at = 32990,
 	},
 	{	/* netns-mode */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 27016, .c_name_at = 27027, .head_at = 4109, .help_at = 27038,
-		.names = &eadm_spec_enums[17],
+		.name_at = 33060, .c_name_at = 33071, .head_at = 6914, .help_at = 33082,
+		.names = &eadm_spec_enums[20],
 	},
 	{	/* lockdown */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 27081,
-		.c_name_at = 27081, .head_at = 27090, .help_at = 27099,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 33125,
+		.c_name_at = 33125, .head_at = 33134, .help_at = 33143,
 	},
 	{	/* host-pids */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27162, .c_name_at = 27172,
-		.head_at = 27182, .help_at = 27191,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33209, .c_name_at = 33219,
+		.head_at = 33229, .help_at = 33238,
 	},
 	{	/* huge-pages */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27260, .c_name_at = 27271,
-		.head_at = 27282, .unit_at = 14125, .help_at = 27292,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33307, .c_name_at = 33318,
+		.head_at = 33329, .unit_at = 18409, .help_at = 33339,
 	},
 	{	/* huge-pages-free */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27324, .c_name_at = 27340,
-		.head_at = 27356, .unit_at = 14125, .help_at = 27365,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33371, .c_name_at = 33387,
+		.head_at = 33403, .unit_at = 18409, .help_at = 33412,
 	},
 	{	/* copy-on-fork */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27392, .c_name_at = 27405,
-		.head_at = 27418, .help_at = 27427,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33439, .c_name_at = 33452,
+		.head_at = 33465, .help_at = 33474,
 	},
 	{	/* uptime */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 27505, .c_name_at = 27505,
-		.head_at = 27512, .unit_at = 1541, .help_at = 27519,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 33552, .c_name_at = 33552,
+		.head_at = 33559, .unit_at = 1541, .help_at = 33566,
 	},
 };
 
@@ -4317,7 +5040,7 @@ static const struct eadm_field verbs_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 26745,
+		.head_at = 89, .help_at = 32805,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -4331,23 +5054,23 @@ static const struct eadm_field verbs_fields[] = {
 	},
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10985, .c_name_at = 10985,
-		.head_at = 26774, .help_at = 26777,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 32834, .help_at = 32837,
 	},
 	{	/* installed */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27581, .c_name_at = 27581,
-		.head_at = 27591, .help_at = 27601,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 33628, .c_name_at = 33628,
+		.head_at = 33638, .help_at = 33648,
 	},
 	{	/* providers */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .name_at = 27633,
-		.c_name_at = 27633, .head_at = 27643, .help_at = 27653,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .name_at = 33680,
+		.c_name_at = 33680, .head_at = 33690, .help_at = 33700,
 	},
 	{	/* rdma-cm-error */
 		.slot = 9, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27697, .c_name_at = 27711,
-		.head_at = 27725, .help_at = 27732,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 33744, .c_name_at = 33758,
+		.head_at = 33772, .help_at = 33779,
 	},
 };
 
@@ -4364,7 +5087,7 @@ static const struct eadm_field module_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 26745,
+		.head_at = 89, .help_at = 32805,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -4378,34 +5101,34 @@ static const struct eadm_field module_fields[] = {
 	},
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 10985, .c_name_at = 10985,
-		.head_at = 26774, .help_at = 27811,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 32834, .help_at = 33858,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 26554, .c_name_at = 26554,
-		.head_at = 27827, .help_at = 26559,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32613, .c_name_at = 32613,
+		.head_at = 33874, .help_at = 32618,
 	},
 	{	/* loaded */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27834, .c_name_at = 27834,
-		.head_at = 27841, .help_at = 27848,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 33881, .c_name_at = 33881,
+		.head_at = 33888, .help_at = 33895,
 	},
 	{	/* version */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 27869,
-		.c_name_at = 27869, .head_at = 27877, .help_at = 27885,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 33916,
+		.c_name_at = 33916, .head_at = 33924, .help_at = 33932,
 	},
 	{	/* origin */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 27918,
-		.c_name_at = 27918, .head_at = 27925, .help_at = 27932,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 33965,
+		.c_name_at = 33965, .head_at = 33972, .help_at = 33979,
 	},
 	{	/* functions */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 27997,
-		.c_name_at = 27997, .head_at = 28007, .help_at = 28017,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 34044,
+		.c_name_at = 34044, .head_at = 34054, .help_at = 34064,
 	},
 };
 
@@ -4439,54 +5162,54 @@ static const struct eadm_field setup_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
-		.help_at = 28082,
+		.help_at = 34129,
 	},
 	{	/* driver-version */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name_at = 28112,
-		.c_name_at = 28127, .head_at = 27877, .help_at = 28142,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name_at = 34159,
+		.c_name_at = 34174, .head_at = 33924, .help_at = 34189,
 	},
 	{	/* netdev */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 28190,
+		.help_at = 34237,
 	},
 	{	/* netdev-mtu */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28213, .c_name_at = 28224,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34260, .c_name_at = 34271,
 		.head_at = 855, .unit_at = 859, .help_at = 865,
 	},
 	{	/* netdev-ipv4 */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28235, .c_name_at = 28247,
-		.head_at = 28259, .help_at = 28264,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34282, .c_name_at = 34294,
+		.head_at = 34306, .help_at = 34311,
 	},
 	{	/* gid-index */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28353, .c_name_at = 28363,
-		.head_at = 28373, .help_at = 28382,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27625, .c_name_at = 27635,
+		.head_at = 27645, .help_at = 34400,
 	},
 	{	/* gid */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 40,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 2664, .c_name_at = 2664,
-		.head_at = 2668, .help_at = 28416,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4267, .c_name_at = 4267,
+		.head_at = 4271, .help_at = 34434,
 	},
 	{	/* uverbs */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 28461,
-		.c_name_at = 28461, .head_at = 28468, .help_at = 28475,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34479,
+		.c_name_at = 34479, .head_at = 34486, .help_at = 34493,
 	},
 	{	/* uverbs-error */
 		.slot = 14, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28555, .c_name_at = 28568,
-		.head_at = 28581, .help_at = 28586,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34573, .c_name_at = 34586,
+		.head_at = 34599, .help_at = 34604,
 	},
 	{	/* iommu */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 28651,
-		.c_name_at = 28651, .head_at = 28657, .help_at = 28663,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 34669,
+		.c_name_at = 34669, .head_at = 34675, .help_at = 34681,
 	},
 };
 
@@ -4519,18 +5242,18 @@ static const struct eadm_field irq_fields[] = {
 	{	/* irq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 11108, .c_name_at = 11108, .head_at = 11112, .help_at = 28718,
+		.name_at = 14708, .c_name_at = 14708, .head_at = 14712, .help_at = 34736,
 	},
 	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 11033, .c_name_at = 11033, .head_at = 11038, .help_at = 28743,
-		.names = &eadm_spec_enums[4],
+		.name_at = 14633, .c_name_at = 14633, .head_at = 14638, .help_at = 34761,
+		.names = &eadm_spec_enums[5],
 	},
 	{	/* affinity */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 28787,
-		.c_name_at = 28787, .head_at = 28796, .help_at = 28805,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34805,
+		.c_name_at = 34805, .head_at = 34814, .help_at = 34823,
 	},
 };
 
@@ -4547,7 +5270,7 @@ static const struct eadm_field process_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 26745,
+		.head_at = 89, .help_at = 32805,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -4562,36 +5285,36 @@ static const struct eadm_field process_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 28858,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 34876,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 3961, .c_name_at = 3961,
-		.head_at = 3966, .help_at = 28905,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 6766, .c_name_at = 6766,
+		.head_at = 6771, .help_at = 34923,
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 28919,
-		.names = &eadm_spec_enums[18],
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 34937,
+		.names = &eadm_spec_enums[21],
 	},
 	{	/* wchan */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 28996, .c_name_at = 28996,
-		.head_at = 29002, .help_at = 29008,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35017, .c_name_at = 35017,
+		.head_at = 35023, .help_at = 35029,
 	},
 	{	/* frozen */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 29050, .c_name_at = 29050,
-		.head_at = 29057, .help_at = 29064,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35071, .c_name_at = 35071,
+		.head_at = 35078, .help_at = 35085,
 	},
 	{	/* cgroup */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 29127, .c_name_at = 29127,
-		.head_at = 4057, .help_at = 29134,
+		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35148, .c_name_at = 35148,
+		.head_at = 6862, .help_at = 35155,
 	},
 };
 
@@ -4624,23 +5347,140 @@ static const struct eadm_field port_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 14829, .c_name_at = 14829, .head_at = 827, .help_at = 29214,
+		.name_at = 19139, .c_name_at = 19139, .head_at = 827, .help_at = 35234,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 26554, .c_name_at = 26554,
-		.head_at = 23431, .help_at = 29234,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32613, .c_name_at = 32613,
+		.head_at = 29439, .help_at = 35254,
 	},
 	{	/* value */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23253, .c_name_at = 23253, .head_at = 23259, .help_at = 29255,
+		.name_at = 28959, .c_name_at = 28959, .head_at = 28965, .help_at = 35275,
 	},
 };
 
 static const int16_t port_counter_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6,
+};
+
+static const struct eadm_field probe_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
+		.head_at = 89, .help_at = 32805,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* index */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 32834, .help_at = 32837,
+	},
+	{	/* state */
+		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35319,
+		.names = &eadm_spec_enums[33],
+	},
+	{	/* level */
+		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 35339, .c_name_at = 35339, .head_at = 18462, .help_at = 35345,
+		.names = &eadm_spec_enums[34],
+	},
+	{	/* age */
+		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 35380,
+	},
+	{	/* made */
+		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 13760, .c_name_at = 13760, .head_at = 13765, .unit_at = 35402,
+		.help_at = 35410,
+	},
+	{	/* recorded */
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 35444, .c_name_at = 35444, .head_at = 35453, .unit_at = 35402,
+		.help_at = 35462,
+	},
+	{	/* lost */
+		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 26679, .c_name_at = 26679, .head_at = 26684, .unit_at = 35402,
+		.help_at = 35495,
+	},
+	{	/* overwritten */
+		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 35524, .c_name_at = 35524, .head_at = 35536, .unit_at = 35402,
+		.help_at = 35548,
+	},
+	{	/* pending */
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 14819, .c_name_at = 14819, .head_at = 14827, .unit_at = 35587,
+		.help_at = 35593,
+	},
+	{	/* capacity */
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 35627, .c_name_at = 35627, .head_at = 35636, .unit_at = 35402,
+		.help_at = 35645,
+	},
+	{	/* memory */
+		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 29931, .c_name_at = 29931, .head_at = 29938, .unit_at = 859,
+		.help_at = 35674,
+	},
+	{	/* functions */
+		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 34044, .c_name_at = 34044, .head_at = 34054, .unit_at = 34044,
+		.help_at = 35697,
+	},
+	{	/* missing */
+		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 1024, .name_at = 35745, .c_name_at = 35745, .head_at = 35753,
+		.help_at = 35761,
+	},
+	{	/* blind */
+		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 512, .name_at = 35907, .c_name_at = 35907, .head_at = 35913,
+		.help_at = 35919,
+	},
+	{	/* late-drivers */
+		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 256, .name_at = 35939, .c_name_at = 35952, .head_at = 17004,
+		.help_at = 35965,
+	},
+};
+
+static const int16_t probe_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16, 17, 18,
 };
 
 static const struct eadm_field failure_fields[] = {
@@ -4667,126 +5507,126 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21478, .c_name_at = 21478,
-		.head_at = 21482, .help_at = 29299,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25789, .c_name_at = 25789,
+		.head_at = 25793, .help_at = 36049,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 21517, .c_name_at = 21517,
-		.head_at = 21522, .unit_at = 1541, .help_at = 22981,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 25828, .c_name_at = 25828,
+		.head_at = 25833, .unit_at = 1541, .help_at = 28703,
 	},
 	{	/* age */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 29330,
+		.help_at = 36080,
 	},
 	{	/* kind */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23663, .c_name_at = 23663, .head_at = 6041, .help_at = 29347,
-		.names = &eadm_spec_enums[13],
+		.name_at = 29671, .c_name_at = 29671, .head_at = 8839, .help_at = 36097,
+		.names = &eadm_spec_enums[14],
 	},
 	{	/* id */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 23625, .c_name_at = 23625, .head_at = 23628, .help_at = 29360,
+		.name_at = 29633, .c_name_at = 29633, .head_at = 29636, .help_at = 36110,
 	},
 	{	/* cause */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29447, .c_name_at = 29447, .head_at = 5887, .help_at = 29453,
-		.names = &eadm_spec_enums[12],
+		.name_at = 28102, .c_name_at = 28102, .head_at = 8685, .help_at = 36197,
+		.names = &eadm_spec_enums[13],
 	},
 	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 21715, .c_name_at = 21728,
-		.head_at = 5952, .help_at = 29473,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26020, .c_name_at = 26033,
+		.head_at = 8750, .help_at = 36217,
 	},
 	{	/* error */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 29511, .c_name_at = 29511,
-		.head_at = 29517, .help_at = 29523,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36255, .c_name_at = 36255,
+		.head_at = 36261, .help_at = 36267,
 	},
 	{	/* async */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23019, .c_name_at = 23019, .head_at = 15930, .help_at = 29579,
-		.names = &eadm_spec_enums[11],
+		.name_at = 28741, .c_name_at = 28741, .head_at = 20240, .help_at = 36323,
+		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 23060, .c_name_at = 23070,
-		.head_at = 23080, .help_at = 5823,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 28782, .c_name_at = 28792,
+		.head_at = 28802, .help_at = 8621,
 	},
 	{	/* op */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 21558, .c_name_at = 21558, .head_at = 21561, .help_at = 29632,
-		.names = &eadm_spec_enums[10],
+		.name_at = 25869, .c_name_at = 25869, .head_at = 25872, .help_at = 36376,
+		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 21578, .c_name_at = 21585,
-		.head_at = 21592, .help_at = 23190,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 25889, .c_name_at = 25896,
+		.head_at = 25903, .help_at = 28896,
 	},
 	{	/* times */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 29653, .c_name_at = 29653,
-		.head_at = 29659, .unit_at = 993, .help_at = 29665,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36397, .c_name_at = 36397,
+		.head_at = 36403, .unit_at = 993, .help_at = 36409,
 	},
 	{	/* pid */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 29767,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 36517,
 	},
 	{	/* comm */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 3961, .c_name_at = 3961,
-		.head_at = 3966, .help_at = 3971,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 6766, .c_name_at = 6766,
+		.head_at = 6771, .help_at = 6776,
 	},
 	{	/* ended */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 29864, .c_name_at = 29864,
-		.head_at = 29870, .help_at = 29876,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 36614, .c_name_at = 36614,
+		.head_at = 36620, .help_at = 36626,
 	},
 	{	/* cgroup-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4037, .c_name_at = 4047, .head_at = 4057, .help_at = 4064,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
 	},
 	{	/* local-addr */
 		.slot = 23, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_WIDE, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4347, .c_name_at = 4358,
-		.head_at = 4369, .help_at = 4375,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 7152, .c_name_at = 7163,
+		.head_at = 7174, .help_at = 7180,
 	},
 	{	/* local-port */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4426, .c_name_at = 4437,
-		.head_at = 4448, .help_at = 4454,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7231, .c_name_at = 7242,
+		.head_at = 7253, .help_at = 7259,
 	},
 	{	/* peer-addr */
 		.slot = 25, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4488, .c_name_at = 4498,
-		.head_at = 4508, .help_at = 4513,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 7293, .c_name_at = 7303,
+		.head_at = 7313, .help_at = 7318,
 	},
 	{	/* peer-port */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4547, .c_name_at = 4557,
-		.head_at = 4567, .help_at = 4573,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7352, .c_name_at = 7362,
+		.head_at = 7372, .help_at = 7378,
 	},
 	{	/* qpn */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 3020, .c_name_at = 3020,
-		.head_at = 3024, .help_at = 22608,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 5780, .c_name_at = 5780,
+		.head_at = 5784, .help_at = 28315,
 	},
 	{	/* peer-qpn */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26203, .c_name_at = 26212,
-		.head_at = 26221, .help_at = 29913,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27536, .c_name_at = 27545,
+		.head_at = 27554, .help_at = 36663,
 	},
 };
 
@@ -4819,37 +5659,37 @@ static const struct eadm_field failure_total_fields[] = {
 	},
 	{	/* class */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 29956, .c_name_at = 29956,
-		.head_at = 29962, .help_at = 29968,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 36706, .c_name_at = 36706,
+		.head_at = 36712, .help_at = 36718,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 23663, .c_name_at = 23663, .head_at = 6041, .help_at = 29347,
-		.names = &eadm_spec_enums[13],
+		.name_at = 29671, .c_name_at = 29671, .head_at = 8839, .help_at = 36097,
+		.names = &eadm_spec_enums[14],
 	},
 	{	/* cause */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 29447, .c_name_at = 29447, .head_at = 5887, .help_at = 29453,
-		.names = &eadm_spec_enums[12],
+		.name_at = 28102, .c_name_at = 28102, .head_at = 8685, .help_at = 36197,
+		.names = &eadm_spec_enums[13],
 	},
 	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23731, .c_name_at = 23731, .head_at = 23737, .unit_at = 29998,
-		.help_at = 30007,
+		.name_at = 29742, .c_name_at = 29742, .head_at = 29748, .unit_at = 36748,
+		.help_at = 36757,
 	},
 	{	/* last-time */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30040, .c_name_at = 30050,
-		.head_at = 30060, .unit_at = 1541, .help_at = 30065,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 36790, .c_name_at = 36800,
+		.head_at = 36810, .unit_at = 1541, .help_at = 36815,
 	},
 	{	/* last-age */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 30098, .c_name_at = 30107, .head_at = 1537, .unit_at = 1541,
-		.help_at = 30116,
+		.name_at = 36848, .c_name_at = 36857, .head_at = 1537, .unit_at = 1541,
+		.help_at = 36866,
 	},
 };
 
@@ -4882,50 +5722,50 @@ static const struct eadm_field ah_fields[] = {
 	{	/* ahn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 26157, .c_name_at = 26157, .head_at = 26161, .help_at = 30168,
+		.name_at = 32109, .c_name_at = 32109, .head_at = 32113, .help_at = 36918,
 	},
 	{	/* pdn */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3091, .c_name_at = 3091, .head_at = 3095, .help_at = 3099,
+		.name_at = 5851, .c_name_at = 5851, .head_at = 5855, .help_at = 5859,
 	},
 	{	/* peer-gid */
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 30179, .c_name_at = 30188,
-		.head_at = 30197, .help_at = 30205,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 27562, .c_name_at = 27571,
+		.head_at = 27580, .help_at = 36929,
 	},
 	{	/* users */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 9689, .c_name_at = 9689, .head_at = 9695, .unit_at = 993,
-		.help_at = 30226,
+		.name_at = 13119, .c_name_at = 13119, .head_at = 13125, .unit_at = 993,
+		.help_at = 36950,
 	},
 	{	/* pid */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 3846,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 6651,
 	},
 	{	/* comm */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3961,
-		.c_name_at = 3961, .head_at = 3966, .help_at = 3971,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 6776,
 	},
 	{	/* cgroup-id */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4037, .c_name_at = 4047, .head_at = 4057, .help_at = 4064,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
 	},
 	{	/* netns */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4103, .c_name_at = 4103, .head_at = 4109, .help_at = 4115,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
 	},
 	{	/* ctxn */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4170, .c_name_at = 4170,
-		.head_at = 4175, .help_at = 4180,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 6975, .c_name_at = 6975,
+		.head_at = 6980, .help_at = 6985,
 	},
 	{	/* age */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -4964,45 +5804,45 @@ static const struct eadm_field uar_fields[] = {
 	{	/* uarn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 30313, .c_name_at = 30313, .head_at = 30318, .help_at = 30323,
+		.name_at = 37037, .c_name_at = 37037, .head_at = 37042, .help_at = 37047,
 	},
 	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
-		.help_at = 30352,
+		.help_at = 37076,
 	},
 	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 30378,
+		.help_at = 37102,
 	},
 	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 3838, .c_name_at = 3838, .head_at = 3842, .help_at = 3846,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 6651,
 	},
 	{	/* comm */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 3961,
-		.c_name_at = 3961, .head_at = 3966, .help_at = 3971,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 6776,
 	},
 	{	/* cgroup-id */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4037, .c_name_at = 4047, .head_at = 4057, .help_at = 4064,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
 	},
 	{	/* netns */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
-		.name_at = 4103, .c_name_at = 4103, .head_at = 4109, .help_at = 4115,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
 	},
 	{	/* ctxn */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4170, .c_name_at = 4170,
-		.head_at = 4175, .help_at = 4180,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 6975, .c_name_at = 6975,
+		.head_at = 6980, .help_at = 6985,
 	},
 	{	/* age */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -5014,6 +5854,464 @@ static const struct eadm_field uar_fields[] = {
 
 static const int16_t uar_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+};
+
+static const struct eadm_field srq_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* srqn */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 9122, .c_name_at = 9122, .head_at = 27002, .help_at = 37128,
+	},
+	{	/* type */
+		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 37140,
+		.names = &eadm_spec_enums[40],
+	},
+	{	/* pdn */
+		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 5851, .c_name_at = 5851, .head_at = 5855, .help_at = 5859,
+	},
+	{	/* cqn */
+		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12495, .c_name_at = 12495,
+		.head_at = 12499, .help_at = 37166,
+	},
+	{	/* depth */
+		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 12514, .c_name_at = 12514, .head_at = 12520, .unit_at = 1386,
+		.help_at = 12526,
+	},
+	{	/* stride */
+		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 37226, .c_name_at = 37226,
+		.head_at = 37233, .unit_at = 859, .help_at = 14291,
+	},
+	{	/* limit */
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 37240, .c_name_at = 37240, .head_at = 37246, .unit_at = 1386,
+		.help_at = 37252,
+	},
+	{	/* pi */
+		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30367, .c_name_at = 30367,
+		.head_at = 30370, .unit_at = 1386, .index_at = 6469, .help_at = 37331,
+	},
+	{	/* ci */
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12535, .c_name_at = 12535,
+		.head_at = 12538, .unit_at = 1386, .index_at = 6469, .help_at = 37386,
+	},
+	{	/* posted */
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 37435, .c_name_at = 37435, .head_at = 5111, .unit_at = 1386,
+		.help_at = 37442,
+	},
+	{	/* users */
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 13119, .c_name_at = 13119, .head_at = 13125, .unit_at = 993,
+		.help_at = 37480,
+	},
+	{	/* user */
+		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 6576, .c_name_at = 6576,
+		.head_at = 6581, .help_at = 6586,
+	},
+	{	/* pid */
+		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 6651,
+	},
+	{	/* comm */
+		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 6766,
+		.c_name_at = 6766, .head_at = 6771, .help_at = 6776,
+	},
+	{	/* cgroup-id */
+		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name_at = 6842, .c_name_at = 6852, .head_at = 6862, .help_at = 6869,
+	},
+	{	/* netns */
+		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .perm = EADM_SPEC_PERM_ADMIN, .base = 10,
+		.name_at = 6908, .c_name_at = 6908, .head_at = 6914, .help_at = 6920,
+	},
+	{	/* ctxn */
+		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 6975, .c_name_at = 6975,
+		.head_at = 6980, .help_at = 6985,
+	},
+	{	/* res-id */
+		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 7040, .c_name_at = 7047,
+		.head_at = 7054, .help_at = 7060,
+	},
+	{	/* age */
+		.slot = 24, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
+		.help_at = 1544,
+	},
+	{	/* hw-limit */
+		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 37506, .c_name_at = 37515,
+		.head_at = 37524, .unit_at = 1386, .help_at = 37532,
+	},
+};
+
+static const int16_t srq_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
+};
+
+static const struct eadm_field gid_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* port */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19139, .c_name_at = 19139,
+		.head_at = 827, .help_at = 27605,
+	},
+	{	/* gid-index */
+		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27625, .c_name_at = 27635,
+		.head_at = 30162, .help_at = 37593,
+	},
+	{	/* gid */
+		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4267, .c_name_at = 4267,
+		.head_at = 4271, .help_at = 29318,
+	},
+	{	/* type */
+		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 32, .name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 37625,
+	},
+	{	/* netdev */
+		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
+		.c_name_at = 655, .head_at = 662, .help_at = 37692,
+	},
+};
+
+static const int16_t gid_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8,
+};
+
+static const struct eadm_field link_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* netdev */
+		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 655, .c_name_at = 655, .head_at = 662,
+		.help_at = 34237,
+	},
+	{	/* state */
+		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 16, .name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 37730,
+	},
+	{	/* downs */
+		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 37789, .c_name_at = 37789, .head_at = 37795, .unit_at = 7625,
+		.help_at = 37801,
+	},
+	{	/* rx-errors */
+		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 24817, .c_name_at = 24827, .head_at = 37833, .unit_at = 9783,
+		.help_at = 37842,
+	},
+	{	/* rx-dropped */
+		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 37874, .c_name_at = 37885, .head_at = 37896, .unit_at = 9783,
+		.help_at = 37906,
+	},
+	{	/* rx-missed */
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 37965, .c_name_at = 37975, .head_at = 37985, .unit_at = 9783,
+		.help_at = 37994,
+	},
+	{	/* tx-errors */
+		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 23119, .c_name_at = 23129, .head_at = 38055, .unit_at = 9783,
+		.help_at = 38064,
+	},
+	{	/* tx-dropped */
+		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 38112, .c_name_at = 38123, .head_at = 38134, .unit_at = 9783,
+		.help_at = 38144,
+	},
+	{	/* pause-auto */
+		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 38205, .c_name_at = 38216,
+		.head_at = 38227, .help_at = 38237,
+	},
+	{	/* pause-rx */
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38305, .c_name_at = 38314,
+		.head_at = 38323, .help_at = 38331,
+	},
+	{	/* pause-tx */
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38361, .c_name_at = 38370,
+		.head_at = 38379, .help_at = 38387,
+	},
+	{	/* rx-pauses */
+		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 38417, .c_name_at = 38427, .head_at = 38437, .unit_at = 9783,
+		.help_at = 38446,
+	},
+	{	/* tx-pauses */
+		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 38477, .c_name_at = 38487, .head_at = 38497, .unit_at = 9783,
+		.help_at = 38506,
+	},
+	{	/* pfc */
+		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 32, .name_at = 38533, .c_name_at = 38533, .head_at = 38537, .help_at = 38541,
+	},
+	{	/* rx-pfc */
+		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 38607, .c_name_at = 38614, .head_at = 38621, .unit_at = 9783,
+		.help_at = 38627,
+	},
+	{	/* tx-pfc */
+		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 38696, .c_name_at = 38703, .head_at = 38710, .unit_at = 9783,
+		.help_at = 38716,
+	},
+	{	/* roce-mode */
+		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 32,
+		.name_at = 38781, .c_name_at = 38791, .head_at = 38801, .help_at = 38810,
+	},
+	{	/* tos */
+		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 38888, .c_name_at = 38888,
+		.head_at = 38892, .help_at = 38896,
+	},
+	{	/* traffic-class */
+		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 64,
+		.name_at = 38981, .c_name_at = 38995, .head_at = 39009, .help_at = 39016,
+	},
+};
+
+static const int16_t link_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16, 17, 18, 19, 20, 21, 22,
+};
+
+static const struct eadm_field health_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* index */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14585, .c_name_at = 14585,
+		.head_at = 32834, .help_at = 39091,
+	},
+	{	/* reporter */
+		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 39132, .c_name_at = 39132,
+		.head_at = 39141, .help_at = 39150,
+	},
+	{	/* port */
+		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19139, .c_name_at = 19139,
+		.head_at = 827, .help_at = 39181,
+	},
+	{	/* state */
+		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 39233,
+		.names = &eadm_spec_enums[18],
+	},
+	{	/* errors */
+		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 13078, .c_name_at = 13078, .head_at = 13085, .unit_at = 36748,
+		.help_at = 39261,
+	},
+	{	/* recoveries */
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 17114, .c_name_at = 17114, .head_at = 17125, .unit_at = 17114,
+		.help_at = 39290,
+	},
+	{	/* auto-recover */
+		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39329, .c_name_at = 39342,
+		.head_at = 39355, .help_at = 39360,
+	},
+	{	/* last-dump-age */
+		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39406, .c_name_at = 39420,
+		.head_at = 39434, .unit_at = 1541, .help_at = 39443,
+	},
+};
+
+static const int16_t health_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+};
+
+static const struct eadm_field qp_counter_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* port */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
+		.name_at = 19139, .c_name_at = 19139, .head_at = 827, .help_at = 35234,
+	},
+	{	/* counter */
+		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39484, .c_name_at = 39484,
+		.head_at = 39492, .help_at = 39497,
+	},
+	{	/* mode */
+		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39544, .c_name_at = 39544,
+		.head_at = 39549, .help_at = 39554, .names = &eadm_spec_enums[19],
+	},
+	{	/* qpns */
+		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 39581, .c_name_at = 39581,
+		.head_at = 39586, .help_at = 39591,
+	},
+	{	/* name */
+		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 32613, .c_name_at = 32613,
+		.head_at = 29439, .help_at = 35254,
+	},
+	{	/* value */
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
+		.name_at = 28959, .c_name_at = 28959, .head_at = 28965, .help_at = 39611,
+	},
+};
+
+static const int16_t qp_counter_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9,
 };
 
 const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
@@ -5031,9 +6329,9 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = true,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 49,
-		.n_fields = 57,
-		.n_sets = 2,
+		.max_attr = 72,
+		.n_fields = 95,
+		.n_sets = 3,
 		.sets = dev_sets,
 		.fields = dev_fields,
 		.key = &dev_fields[0],
@@ -5053,9 +6351,9 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 53,
-		.n_fields = 94,
-		.n_sets = 2,
+		.max_attr = 59,
+		.n_fields = 104,
+		.n_sets = 3,
 		.sets = qp_sets,
 		.fields = qp_fields,
 		.key = &qp_fields[4],
@@ -5075,9 +6373,9 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 31,
-		.n_fields = 40,
-		.n_sets = 2,
+		.max_attr = 32,
+		.n_fields = 43,
+		.n_sets = 3,
 		.sets = cq_sets,
 		.fields = cq_fields,
 		.key = &cq_fields[4],
@@ -5097,9 +6395,9 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 30,
-		.n_fields = 35,
-		.n_sets = 2,
+		.max_attr = 33,
+		.n_fields = 40,
+		.n_sets = 3,
 		.sets = eq_sets,
 		.fields = eq_fields,
 		.key = &eq_fields[4],
@@ -5119,8 +6417,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
-		.max_attr = 32,
-		.n_fields = 31,
+		.max_attr = 35,
+		.n_fields = 34,
 		.n_sets = 0,
 		.fields = cmdq_fields,
 		.key = &cmdq_fields[4],
@@ -5184,8 +6482,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
 		.max_attr = 16,
-		.n_fields = 20,
-		.n_sets = 2,
+		.n_fields = 21,
+		.n_sets = 3,
 		.sets = ctx_sets,
 		.fields = ctx_fields,
 		.key = &ctx_fields[4],
@@ -5226,8 +6524,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 27,
-		.n_fields = 22,
+		.max_attr = 56,
+		.n_fields = 51,
 		.n_sets = 0,
 		.fields = cmd_fields,
 		.key = &cmd_fields[4],
@@ -5269,8 +6567,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 18,
-		.n_fields = 17,
+		.max_attr = 36,
+		.n_fields = 35,
 		.n_sets = 0,
 		.fields = event_fields,
 		.key = &event_fields[4],
@@ -5312,7 +6610,7 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.hw = true,
 		.hw_perm = EADM_SPEC_PERM_RAWIO,
 		.max_attr = 23,
-		.n_fields = 21,
+		.n_fields = 20,
 		.n_sets = 0,
 		.fields = raw_fields,
 		.key = &raw_fields[4],
@@ -5374,8 +6672,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 24,
-		.n_fields = 23,
+		.max_attr = 25,
+		.n_fields = 24,
 		.n_sets = 0,
 		.fields = cqe_fields,
 		.key = &cqe_fields[5],
@@ -5395,8 +6693,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 18,
-		.n_fields = 17,
+		.max_attr = 19,
+		.n_fields = 18,
 		.n_sets = 0,
 		.fields = eqe_fields,
 		.key = &eqe_fields[5],
@@ -5612,6 +6910,27 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.key = &port_counter_fields[4],
 		.by_slot = port_counter_by_slot,
 	},
+	[EADM_SPEC_OBJ_PROBE] = {
+		.name = "probe",
+		.c_name = "probe",
+		.title = "probe",
+		.help = "The probe, which records verbs, connections and events of any driver.",
+		.cmd = 200,
+		.class = EADM_SPEC_CLASS_MACHINE,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.extras = false,
+		.metric = "probe",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 20,
+		.n_fields = 19,
+		.n_sets = 0,
+		.fields = probe_fields,
+		.key = &probe_fields[4],
+		.by_slot = probe_by_slot,
+	},
 	[EADM_SPEC_OBJ_FAILURE] = {
 		.name = "failure",
 		.c_name = "failure",
@@ -5695,6 +7014,111 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.fields = uar_fields,
 		.key = &uar_fields[4],
 		.by_slot = uar_by_slot,
+	},
+	[EADM_SPEC_OBJ_SRQ] = {
+		.name = "srq",
+		.c_name = "srq",
+		.title = "shared receive queues",
+		.help = "A shared receive queue.",
+		.cmd = 19,
+		.class = EADM_SPEC_CLASS_ROWS,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.extras = false,
+		.metric = "srq",
+		.by_device = false,
+		.hw = true,
+		.hw_perm = EADM_SPEC_PERM_RAWIO,
+		.max_attr = 25,
+		.n_fields = 24,
+		.n_sets = 0,
+		.fields = srq_fields,
+		.key = &srq_fields[4],
+		.by_slot = srq_by_slot,
+	},
+	[EADM_SPEC_OBJ_GID] = {
+		.name = "gid",
+		.c_name = "gid",
+		.title = "GIDs",
+		.help = "A GID of a port.",
+		.cmd = 201,
+		.class = EADM_SPEC_CLASS_MACHINE,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.extras = false,
+		.metric = "gid",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 10,
+		.n_fields = 9,
+		.n_sets = 0,
+		.fields = gid_fields,
+		.key = &gid_fields[5],
+		.by_slot = gid_by_slot,
+	},
+	[EADM_SPEC_OBJ_LINK] = {
+		.name = "link",
+		.c_name = "link",
+		.title = "links",
+		.help = "Network interface that a device sends through, and what slows it down.",
+		.cmd = 202,
+		.class = EADM_SPEC_CLASS_MACHINE,
+		.rows = EADM_SPEC_ROWS_FEW,
+		.upright = false,
+		.extras = false,
+		.metric = "link",
+		.by_device = true,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 24,
+		.n_fields = 23,
+		.n_sets = 0,
+		.fields = link_fields,
+		.key = &link_fields[0],
+		.by_slot = link_by_slot,
+	},
+	[EADM_SPEC_OBJ_HEALTH] = {
+		.name = "health",
+		.c_name = "health",
+		.title = "health reporters",
+		.help = "A health reporter of the adapter, as devlink has it.",
+		.cmd = 203,
+		.class = EADM_SPEC_CLASS_MACHINE,
+		.rows = EADM_SPEC_ROWS_FEW,
+		.upright = false,
+		.extras = false,
+		.metric = "health",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 13,
+		.n_fields = 12,
+		.n_sets = 0,
+		.fields = health_fields,
+		.key = &health_fields[4],
+		.by_slot = health_by_slot,
+	},
+	[EADM_SPEC_OBJ_QP_COUNTER] = {
+		.name = "qp-counter",
+		.c_name = "qp_counter",
+		.title = "counters of QPs",
+		.help = "A counter of some QPs only, as RDMA netlink has it.",
+		.cmd = 204,
+		.class = EADM_SPEC_CLASS_MACHINE,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.extras = false,
+		.metric = "qp_counter",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 11,
+		.n_fields = 10,
+		.n_sets = 0,
+		.fields = qp_counter_fields,
+		.key = &qp_counter_fields[5],
+		.by_slot = qp_counter_by_slot,
 	},
 };
 
@@ -5879,6 +7303,94 @@ const char eadm_spec_strings[] = "\0"
 	"debug\0"
 	"DEBUG\0"
 	"Topics of which the driver logs debug messages.\0"
+	"addresses\0"
+	"ADDRESSES\0"
+	"IP addresses of the network interface, in the network namespace of the reader.\0"
+	"link-speed\0"
+	"link_speed\0"
+	"SPEED\0"
+	"bits/s\0"
+	"Speed of the link.\0"
+	"pcie-speed\0"
+	"pcie_speed\0"
+	"PCIE\0"
+	"Speed of a lane of PCI Express.\0"
+	"pcie-width\0"
+	"pcie_width\0"
+	"LANES\0"
+	"lanes\0"
+	"Lanes of PCI Express in use.\0"
+	"pcie-max-width\0"
+	"pcie_max_width\0"
+	"MAXLANES\0"
+	"Lanes of PCI Express that the adapter has.\0"
+	"gids\0"
+	"GIDS\0"
+	"GIDs of port 1, each behind its index.\0"
+	"side\0"
+	"SIDE\0"
+	"What shows the device.\0"
+	"backend\0"
+	"BACKEND\0"
+	"What moves the data.\0"
+	"backend-state\0"
+	"backend_state\0"
+	"BACKENDST\0"
+	"State of the backend.\0"
+	"vmm-pid\0"
+	"vmm_pid\0"
+	"VMM\0"
+	"Virtual machine monitor that has the adapter, by its PID; 0: none.\0"
+	"vmm-uid\0"
+	"vmm_uid\0"
+	"VMMUID\0"
+	"User that runs it.\0"
+	"guest-driver\0"
+	"guest_driver\0"
+	"GUEST\0"
+	"What the guest's driver has done with the adapter.\0"
+	"sessions\0"
+	"SESSIONS\0"
+	"Virtual machine monitors that connected, one after another.\0"
+	"lost-sessions\0"
+	"lost_sessions\0"
+	"LOSTSESSIONS\0"
+	"Those that disconnected while the guest's driver was active.\0"
+	"last-lost-session-age\0"
+	"last_lost_session_age\0"
+	"LASTLOST\0"
+	"Time since the field lost-sessions last grew.\0"
+	"guest-memory\0"
+	"guest_memory\0"
+	"GUESTMEM\0"
+	"Memory of the guest that can be reached.\0"
+	"pinned\0"
+	"PINNED\0"
+	"Memory of the guest that is registered.\0"
+	"max-pinned\0"
+	"max_pinned\0"
+	"MAXPINNED\0"
+	"How much may be registered, where there is a quota.\0"
+	"quota-refusals\0"
+	"quota_refusals\0"
+	"REFUSED\0"
+	"commands\0"
+	"Commands refused because the guest had as many objects as it may have.\0"
+	"last-quota-refusal-age\0"
+	"last_quota_refusal_age\0"
+	"LASTREFUSED\0"
+	"Time since the field quota-refusals last grew.\0"
+	"caps-raw\0"
+	"caps_raw\0"
+	"CAPSRAW\0"
+	"What the adapter can do in its own terms.\0"
+	"srqs\0"
+	"SRQS\0"
+	"SRQs in use.\0"
+	"max-srq\0"
+	"max_srq\0"
+	"MAXSRQ\0"
+	"SRQs the adapter offers.\0"
 	"cc\0"
 	"CC\0"
 	"erdma\0"
@@ -5913,6 +7425,66 @@ const char eadm_spec_strings[] = "\0"
 	"last_reset_reason\0"
 	"RESETFOR\0"
 	"Reason that the driver gave for the last reset.\0"
+	"interface-version\0"
+	"interface_version\0"
+	"IFVERSION\0"
+	"pvrdma\0"
+	"Version of the adapter's interface.\0"
+	"bound-gids\0"
+	"bound_gids\0"
+	"BOUNDGIDS\0"
+	"Addresses in the adapter's table.\0"
+	"uars\0"
+	"UARS\0"
+	"Pages of doorbells that the adapter has, that of the kernel included.\0"
+	"driver-interface\0"
+	"driver_interface\0"
+	"DRVINTERFACE\0"
+	"Version of the interface that the guest's driver was written for.\0"
+	"guest-os\0"
+	"guest_os\0"
+	"GUESTOS\0"
+	"What the guest's driver says about its system.\0"
+	"roce\0"
+	"ROCE\0"
+	"Version of RoCE of its GIDs.\0"
+	"posted-writes\0"
+	"posted_writes\0"
+	"POSTED\0"
+	"writes\0"
+	"Writes to registers that the virtual machine monitor did not wait for.\0"
+	"slow-replies\0"
+	"slow_replies\0"
+	"SLOWREPLIES\0"
+	"accesses\0"
+	"Accesses that took longer than 10 ms.\0"
+	"slowest-reply\0"
+	"slowest_reply\0"
+	"SLOWEST\0"
+	"Longest time that an access took.\0"
+	"interrupts-masked\0"
+	"interrupts_masked\0"
+	"MASKED\0"
+	"1 while the guest's driver has all interrupts masked.\0"
+	"dsr-addr\0"
+	"dsr_addr\0"
+	"DSR\0"
+	"DMA address of the device shared region.\0"
+	"cmd-slot-addr\0"
+	"cmd_slot_addr\0"
+	"CMDSLOT\0"
+	"DMA address of the slot of commands.\0"
+	"resp-slot-addr\0"
+	"resp_slot_addr\0"
+	"RESPSLOT\0"
+	"DMA address of the slot of responses.\0"
+	"uar-addr\0"
+	"uar_addr\0"
+	"UARADDR\0"
+	"Address of the first page of doorbells in the guest.\0"
+	"faults\0"
+	"FAULTS\0"
+	"Fault knobs that are set.\0"
 	"qpn\0"
 	"QPN\0"
 	"QP number.\0"
@@ -5934,7 +7506,7 @@ const char eadm_spec_strings[] = "\0"
 	"sq-depth\0"
 	"sq_depth\0"
 	"SQDEPTH\0"
-	"Entries of the send queue.\0"
+	"Entries of the send queue; with some adapters, a request takes several.\0"
 	"sq-stride\0"
 	"sq_stride\0"
 	"SQSTRIDE\0"
@@ -6011,7 +7583,6 @@ const char eadm_spec_strings[] = "\0"
 	"Time since the last change of state.\0"
 	"last-post-age\0"
 	"last_post_age\0"
-	"POSTED\0"
 	"Time since the last post, kernel QPs only.\0"
 	"last-comp-age\0"
 	"last_comp_age\0"
@@ -6088,6 +7659,26 @@ const char eadm_spec_strings[] = "\0"
 	"first_event_age\0"
 	"FAILED\0"
 	"Time since that event.\0"
+	"backend-qpn\0"
+	"backend_qpn\0"
+	"BQPN\0"
+	"Number of its QP in the backend.\0"
+	"BSTATE\0"
+	"State of that QP.\0"
+	"waits-for\0"
+	"waits_for\0"
+	"WAITSFOR\0"
+	"What its first send request waits for, where the backend says so.\0"
+	"retries\0"
+	"RETRIES\0"
+	"Times that its peer did not answer, or had no receive.\0"
+	"srqn\0"
+	"SRQ\0"
+	"Shared receive queue that it receives from.\0"
+	"dest-qpn\0"
+	"dest_qpn\0"
+	"DESTQPN\0"
+	"QP of the peer.\0"
 	"iwarp-state\0"
 	"iwarp_state\0"
 	"HWSTATE\0"
@@ -6248,6 +7839,21 @@ const char eadm_spec_strings[] = "\0"
 	"hw_rnr_retry\0"
 	"HWRNR\0"
 	"Retries in the adapter while the receiver is not ready.\0"
+	"qp-handle\0"
+	"qp_handle\0"
+	"QPHANDLE\0"
+	"Number of the QP in commands and completions.\0"
+	"hw-qp-state\0"
+	"hw_qp_state\0"
+	"HWQPSTATE\0"
+	"hw-sq-psn\0"
+	"hw_sq_psn\0"
+	"HWSQPSN\0"
+	"Packet sequence number of the send queue in the adapter.\0"
+	"hw-rq-psn\0"
+	"hw_rq_psn\0"
+	"HWRQPSN\0"
+	"Packet sequence number of the receive queue in the adapter.\0"
 	"cqn\0"
 	"CQN\0"
 	"CQ number.\0"
@@ -6274,7 +7880,7 @@ const char eadm_spec_strings[] = "\0"
 	"notify_requests\0"
 	"ARMS\0"
 	"requests\0"
-	"Requests for notification; of a process's CQ at least so many, as the driver sees only the lowest 8 bits of their number, with each event and when it is asked.\0"
+	"Requests for notification; of a process's CQ a lower bound, because the driver sees only the lowest 8 bits of their number, with each event and when it is asked.\0"
 	"Completion events delivered.\0"
 	"errors\0"
 	"ERRORS\0"
@@ -6305,11 +7911,14 @@ const char eadm_spec_strings[] = "\0"
 	"last-extra-age\0"
 	"last_extra_age\0"
 	"LASTEXTRA\0"
-	"Time since it last got an event more than it had asked for.\0"
+	"Time since it last received an event that it had not requested.\0"
 	"subs\0"
 	"SUBS\0"
 	"queues\0"
 	"Parts of the queue, each of them a ring; absent where a queue is one.\0"
+	"made\0"
+	"MADE\0"
+	"Completions made for the guest.\0"
 	"hw-owner\0"
 	"hw_owner\0"
 	"HWOWNER\0"
@@ -6351,6 +7960,12 @@ const char eadm_spec_strings[] = "\0"
 	"db_offset\0"
 	"DB\0"
 	"Offset of the doorbell in its BAR.\0"
+	"unnotified\0"
+	"UNNOTIFIED\0"
+	"1 while a notification waits for room in its ring.\0"
+	"overrun\0"
+	"OVERRUN\0"
+	"1 when it was full and has failed.\0"
 	"index\0"
 	"EQ\0"
 	"Number of the queue within its device.\0"
@@ -6414,6 +8029,16 @@ const char eadm_spec_strings[] = "\0"
 	"last_unknown_age\0"
 	"LASTUNKNOWN\0"
 	"Time since the field unknown last grew.\0"
+	"waiting\0"
+	"WAITING\0"
+	"Entries that wait for room.\0"
+	"undelivered\0"
+	"UNDELIVERED\0"
+	"Interrupts that the virtual machine monitor ignored.\0"
+	"last-undelivered-age\0"
+	"last_undelivered_age\0"
+	"LASTUNDELIVERED\0"
+	"Time since the field undelivered last grew.\0"
 	"hw-head-owner\0"
 	"hw_head_owner\0"
 	"HWHOWN\0"
@@ -6425,11 +8050,18 @@ const char eadm_spec_strings[] = "\0"
 	"keep-alive-events\0"
 	"keep_alive_events\0"
 	"KEEPALIVE\0"
-	"Signs of life of the adapter.\0"
+	"Keep-alives of the adapter.\0"
 	"last-keep-alive-age\0"
 	"last_keep_alive_age\0"
 	"LASTALIVE\0"
-	"Time since the last sign of life.\0"
+	"Time since the last keep-alive.\0"
+	"overflows\0"
+	"OVERFLOWS\0"
+	"Entries that were lost because the guest had left no room.\0"
+	"last-overflow-age\0"
+	"last_overflow_age\0"
+	"LASTOVERFLOW\0"
+	"Time since the field overflows last grew.\0"
 	"CMDQ\0"
 	"Number; one per device so far.\0"
 	"How it works now.\0"
@@ -6448,7 +8080,6 @@ const char eadm_spec_strings[] = "\0"
 	"Consumer index of the command EQ.\0"
 	"credits\0"
 	"CREDITS\0"
-	"commands\0"
 	"Commands that may be outstanding at once.\0"
 	"outstanding\0"
 	"OUT\0"
@@ -6502,6 +8133,18 @@ const char eadm_spec_strings[] = "\0"
 	"last_spurious_age\0"
 	"LASTSPURIOUS\0"
 	"Time since the field spurious last grew.\0"
+	"slow-registrations\0"
+	"slow_registrations\0"
+	"SLOWREGS\0"
+	"Memory regions whose registration took longer than 100 ms.\0"
+	"slowest-registration\0"
+	"slowest_registration\0"
+	"SLOWESTREG\0"
+	"Longest time that one took.\0"
+	"last-slow-registration-age\0"
+	"last_slow_registration_age\0"
+	"LASTSLOWREG\0"
+	"Time since the field slow-registrations last grew.\0"
 	"mrn\0"
 	"MRN\0"
 	"Number of the region, which its keys begin with where the adapter has that.\0"
@@ -6571,6 +8214,9 @@ const char eadm_spec_strings[] = "\0"
 	"uar\0"
 	"UAR\0"
 	"Number of its page of doorbells.\0"
+	"uar-page\0"
+	"uar_page\0"
+	"UARPAGE\0"
 	"port\0"
 	"Port number.\0"
 	"tx-requests\0"
@@ -6751,11 +8397,11 @@ const char eadm_spec_strings[] = "\0"
 	"retransmitted-bytes\0"
 	"retransmitted_bytes\0"
 	"RETRANSBYTES\0"
-	"Bytes sent again.\0"
+	"Bytes retransmitted.\0"
 	"retransmitted-packets\0"
 	"retransmitted_packets\0"
 	"RETRANSPKTS\0"
-	"Packets sent again.\0"
+	"Packets retransmitted.\0"
 	"ack-timeouts\0"
 	"ack_timeouts\0"
 	"ACKTIMEOUTS\0"
@@ -6763,7 +8409,7 @@ const char eadm_spec_strings[] = "\0"
 	"unresponsive-peers\0"
 	"unresponsive_peers\0"
 	"UNRESPONSIVE\0"
-	"Times a peer did not answer any more.\0"
+	"Times a peer no longer answered.\0"
 	"impaired-peers\0"
 	"impaired_peers\0"
 	"IMPAIRED\0"
@@ -6958,7 +8604,7 @@ const char eadm_spec_strings[] = "\0"
 	"op_raw\0"
 	"OPRAW\0"
 	"The adapter's own number of the command.\0"
-	"What became of it.\0"
+	"Its outcome.\0"
 	"status\0"
 	"STATUS\0"
 	"Result for the caller as a negative errno.\0"
@@ -6970,7 +8616,7 @@ const char eadm_spec_strings[] = "\0"
 	"Time from submission to the answer, or to giving up.\0"
 	"tag\0"
 	"TAG\0"
-	"What the answer names the command by.\0"
+	"Number by which the answer names the command.\0"
 	"Commands outstanding when it was submitted.\0"
 	"polled\0"
 	"POLLED\0"
@@ -6993,6 +8639,64 @@ const char eadm_spec_strings[] = "\0"
 	"lost\0"
 	"LOST\0"
 	"Records that were overwritten before they could be read, since the one before this.\0"
+	"function\0"
+	"FUNCTION\0"
+	"Function of the kernel that was called, where the probe recorded it.\0"
+	"QP it is about.\0"
+	"CQ it is about, or that of the QP's send queue, by its number in RDMA netlink.\0"
+	"MR it is about, by its number in RDMA netlink.\0"
+	"SRQN\0"
+	"SRQ it is about; one that the probe recorded has its number in RDMA netlink.\0"
+	"Protection domain, by its number in RDMA netlink.\0"
+	"cm-id\0"
+	"cm_id\0"
+	"CMID\0"
+	"Connection endpoint, by its number in RDMA netlink.\0"
+	"size\0"
+	"SIZE\0"
+	"Bytes that were registered.\0"
+	"ENTRIES\0"
+	"Entries that were asked for: of a CQ, an SRQ, or the send queue of a QP.\0"
+	"recv-entries\0"
+	"recv_entries\0"
+	"RECVENTRIES\0"
+	"Entries that were asked for of the receive queue of a QP.\0"
+	"Access that was asked for.\0"
+	"qp-type\0"
+	"qp_type\0"
+	"Type of the QP.\0"
+	"new-state\0"
+	"new_state\0"
+	"TO\0"
+	"State that the QP was to change to.\0"
+	"peer-qpn\0"
+	"peer_qpn\0"
+	"PEERQPN\0"
+	"peer-gid\0"
+	"peer_gid\0"
+	"PEERGID\0"
+	"GID of the peer.\0"
+	"Port of the device.\0"
+	"gid-index\0"
+	"gid_index\0"
+	"GIDINDEX\0"
+	"Place of the local GID in the table of the port.\0"
+	"Local ACK timeout, as verbs have it: 4.096 us times 2 to the power of it.\0"
+	"Local port of the connection.\0"
+	"Peer's port.\0"
+	"tid\0"
+	"TID\0"
+	"Thread that caused it, as the PID.\0"
+	"exit-signal\0"
+	"exit_signal\0"
+	"EXIT\0"
+	"Where the kernel made the call because the process was ending: the signal that killed it, or 0.\0"
+	"memlock\0"
+	"MEMLOCK\0"
+	"Memory that the process may lock, where it is limited.\0"
+	"Memory that the process had pinned before.\0"
+	"cause\0"
+	"Class of how the command ended; absent if it was given up.\0"
 	"cepn\0"
 	"CEPN\0"
 	"Number of the endpoint.\0"
@@ -7003,7 +8707,7 @@ const char eadm_spec_strings[] = "\0"
 	"QP of the connection.\0"
 	"listener\0"
 	"LISTENER\0"
-	"Endpoint it came in at and has not left yet.\0"
+	"Listening endpoint that it arrived at and still belongs to.\0"
 	"backlog\0"
 	"BACKLOG\0"
 	"Connections a listener lets wait.\0"
@@ -7022,7 +8726,6 @@ const char eadm_spec_strings[] = "\0"
 	"async-raw\0"
 	"async_raw\0"
 	"ASYNCRAW\0"
-	"QP it is about.\0"
 	"CQ it is about.\0"
 	"cmd-seq\0"
 	"cmd_seq\0"
@@ -7036,6 +8739,20 @@ const char eadm_spec_strings[] = "\0"
 	"VALUE\0"
 	"Its new value.\0"
 	"Events before this one that were lost.\0"
+	"cm-event\0"
+	"cm_event\0"
+	"CM\0"
+	"Event of the connection manager.\0"
+	"Its status: 0, a negative errno, or where the peer rejected, its reason.\0"
+	"step\0"
+	"STEP\0"
+	"Time since the previous step of the connection.\0"
+	"private-data\0"
+	"private_data\0"
+	"PRIVATE\0"
+	"Length of the private data that came with it.\0"
+	"Place in the table of GIDs.\0"
+	"The GID.\0"
 	"Value in force, as far as it is known.\0"
 	"unit\0"
 	"UNIT\0"
@@ -7059,19 +8776,15 @@ const char eadm_spec_strings[] = "\0"
 	"Number of the queue or context.\0"
 	"kind\0"
 	"KIND\0"
-	"What the bytes are of.\0"
+	"What the bytes belong to.\0"
 	"first\0"
 	"Position of the first entry.\0"
 	"count\0"
 	"COUNT\0"
-	"SIZE\0"
 	"Entries of the ring.\0"
 	"sub\0"
 	"SUB\0"
 	"Part of the queue.\0"
-	"format\0"
-	"FORMAT\0"
-	"Which of the family's formats the entries have.\0"
 	"ring-index\0"
 	"ring_index\0"
 	"INDEXED\0"
@@ -7104,7 +8817,7 @@ const char eadm_spec_strings[] = "\0"
 	"Position in the ring.\0"
 	"mark\0"
 	"AT\0"
-	"Pointers that stand here.\0"
+	"Pointers at this entry.\0"
 	"What is known of it.\0"
 	"OP\0"
 	"Operation.\0"
@@ -7233,7 +8946,7 @@ const char eadm_spec_strings[] = "\0"
 	"Bit that changes with each lap of the ring.\0"
 	"queue\0"
 	"QUEUE\0"
-	"Kind of queue it is of.\0"
+	"Kind of queue that it belongs to.\0"
 	"How the request ended.\0"
 	"How it ended, in the adapter's own terms.\0"
 	"wqe-index\0"
@@ -7247,10 +8960,8 @@ const char eadm_spec_strings[] = "\0"
 	"ahn\0"
 	"AHN\0"
 	"AH that this side has for the sender.\0"
-	"peer-qpn\0"
-	"peer_qpn\0"
-	"PEERQPN\0"
 	"QP of the sender.\0"
+	"QP in the adapter's own terms, where these are not QPNs.\0"
 	"Number of the event queue.\0"
 	"CQ that has a completion.\0"
 	"cq-pi\0"
@@ -7267,6 +8978,7 @@ const char eadm_spec_strings[] = "\0"
 	"data1\0"
 	"DATA1\0"
 	"Second word of the event.\0"
+	"QP the event is about in the adapter's own terms, where these are not QPNs.\0"
 	"offset\0"
 	"OFFSET\0"
 	"Offset in the register page.\0"
@@ -7280,8 +8992,8 @@ const char eadm_spec_strings[] = "\0"
 	"ABOUT\0"
 	"What it means.\0"
 	"Offset in the context.\0"
-	"What the context is of.\0"
-	"Number of that.\0"
+	"What the context belongs to.\0"
+	"Its number.\0"
 	"Value.\0"
 	"text\0"
 	"TEXT\0"
@@ -7302,15 +9014,13 @@ const char eadm_spec_strings[] = "\0"
 	"cpus\0"
 	"CPUS\0"
 	"CPUs in use.\0"
-	"memlock\0"
-	"MEMLOCK\0"
 	"Memory that this process may lock; all bits set when it is unlimited.\0"
 	"netns-mode\0"
 	"netns_mode\0"
 	"Which network namespaces see RDMA devices.\0"
 	"lockdown\0"
 	"LOCKDOWN\0"
-	"Lockdown of the kernel, as it says it; empty when it has none.\0"
+	"Lockdown of the kernel, as it reports it; empty when it has none.\0"
 	"host-pids\0"
 	"host_pids\0"
 	"HOSTPIDS\0"
@@ -7365,9 +9075,6 @@ const char eadm_spec_strings[] = "\0"
 	"netdev_ipv4\0"
 	"IPV4\0"
 	"1 when the network interface has an IPv4 address in the network namespace of the reader.\0"
-	"gid-index\0"
-	"gid_index\0"
-	"GIDINDEX\0"
 	"Place of the first GID of port 1.\0"
 	"First GID of port 1; empty when it has none.\0"
 	"uverbs\0"
@@ -7387,7 +9094,7 @@ const char eadm_spec_strings[] = "\0"
 	"CPUs that it goes to; empty when they are not known.\0"
 	"Its number in the PID namespace of the reader.\0"
 	"Command name.\0"
-	"What its main thread does; when that has ended and others work on, sleeping.\0"
+	"What its main thread does; sleeping when that has ended while others still run.\0"
 	"wchan\0"
 	"WCHAN\0"
 	"Function of the kernel that it sleeps in.\0"
@@ -7395,15 +9102,43 @@ const char eadm_spec_strings[] = "\0"
 	"FROZEN\0"
 	"1 in a control group that is frozen, as a paused container is.\0"
 	"cgroup\0"
-	"Path of its control group, which has names of users, jobs and containers in it.\0"
+	"Path of its control group, which contains names of users, jobs and containers.\0"
 	"Number of the port.\0"
 	"Name of the counter.\0"
 	"What it has counted, in the units of sysfs.\0"
+	"Whether it records.\0"
+	"level\0"
+	"How it reads the kernel's objects.\0"
+	"Time since its start.\0"
+	"records\0"
+	"Calls and events since its start.\0"
+	"recorded\0"
+	"RECORDED\0"
+	"Those of which it made a record.\0"
+	"Those of which it made none.\0"
+	"overwritten\0"
+	"OVERWRITTEN\0"
+	"Records that newer ones have replaced.\0"
+	"calls\0"
+	"Calls that have not returned yet.\0"
+	"capacity\0"
+	"CAPACITY\0"
+	"Records that each CPU keeps.\0"
+	"Memory of its records.\0"
+	"Functions of the kernel that it is attached to.\0"
+	"missing\0"
+	"MISSING\0"
+	"Functions that this kernel does not have, or whose module is not loaded, and those that a loaded driver does not have; empty when there are none.\0"
+	"blind\0"
+	"BLIND\0"
+	"What it cannot see.\0"
+	"late-drivers\0"
+	"late_drivers\0"
+	"Drivers that were loaded after its start: to record their commands, start it again.\0"
 	"Running number of the failure.\0"
 	"Time since then.\0"
 	"What failed.\0"
 	"Number of the QP, CQ or connection endpoint, or of the command in the flight recorder.\0"
-	"cause\0"
 	"Class of the cause.\0"
 	"The cause in the adapter's own terms.\0"
 	"error\0"
@@ -7413,7 +9148,7 @@ const char eadm_spec_strings[] = "\0"
 	"Command that failed.\0"
 	"times\0"
 	"TIMES\0"
-	"How many objects failed so: of more than 256 in a row with one cause the last record counts the rest.\0"
+	"How many objects failed this way: of more than 256 in a row with one cause the last record counts the rest.\0"
 	"Process that owned the object, in the reader's PID namespace; absent when it is not known there.\0"
 	"ended\0"
 	"ENDED\0"
@@ -7432,9 +9167,6 @@ const char eadm_spec_strings[] = "\0"
 	"last_age\0"
 	"Time since the last failure of this kind and cause.\0"
 	"AH number.\0"
-	"peer-gid\0"
-	"peer_gid\0"
-	"PEERGID\0"
 	"Address of the peer.\0"
 	"Times it was created and not destroyed, where the adapter gives the same number again.\0"
 	"uarn\0"
@@ -7442,4 +9174,112 @@ const char eadm_spec_strings[] = "\0"
 	"Number of the doorbell page.\0"
 	"QPs with doorbells there.\0"
 	"CQs with doorbells there.\0"
+	"SRQ number.\0"
+	"What may receive from it.\0"
+	"CQ of its completions, where that is not the one of the QP.\0"
+	"stride\0"
+	"STRIDE\0"
+	"limit\0"
+	"LIMIT\0"
+	"Number of posted entries below which an event is raised, as last set; 0: none.\0"
+	"Producer index: entries posted, as the adapter counts.\0"
+	"Consumer index: entries that messages have used.\0"
+	"posted\0"
+	"Entries that are posted and not used.\0"
+	"QPs that receive from it.\0"
+	"hw-limit\0"
+	"hw_limit\0"
+	"HWLIMIT\0"
+	"Limit in the adapter, which is 0 after the event was raised.\0"
+	"Place in the table of the port.\0"
+	"Protocol of packets that are sent from it, as the kernel names it.\0"
+	"Network interface that it belongs to.\0"
+	"State of the interface, as the kernel names it (RFC 2863).\0"
+	"downs\0"
+	"DOWNS\0"
+	"Times that it lost its carrier.\0"
+	"RXERRORS\0"
+	"Received packets with an error.\0"
+	"rx-dropped\0"
+	"rx_dropped\0"
+	"RXDROPPED\0"
+	"Received packets that the kernel or the interface dropped.\0"
+	"rx-missed\0"
+	"rx_missed\0"
+	"RXMISSED\0"
+	"Packets that the interface dropped because it had no buffer.\0"
+	"TXERRORS\0"
+	"Packets that were not sent because of an error.\0"
+	"tx-dropped\0"
+	"tx_dropped\0"
+	"TXDROPPED\0"
+	"Packets that were not sent because they were dropped before.\0"
+	"pause-auto\0"
+	"pause_auto\0"
+	"PAUSEAUTO\0"
+	"1 when both ends negotiate whether they send and obey pause frames.\0"
+	"pause-rx\0"
+	"pause_rx\0"
+	"PAUSERX\0"
+	"1 when it obeys pause frames.\0"
+	"pause-tx\0"
+	"pause_tx\0"
+	"PAUSETX\0"
+	"1 when it sends pause frames.\0"
+	"rx-pauses\0"
+	"rx_pauses\0"
+	"RXPAUSES\0"
+	"Pause frames that it received.\0"
+	"tx-pauses\0"
+	"tx_pauses\0"
+	"TXPAUSES\0"
+	"Pause frames that it sent.\0"
+	"pfc\0"
+	"PFC\0"
+	"Priorities with priority flow control; empty when there are none.\0"
+	"rx-pfc\0"
+	"rx_pfc\0"
+	"RXPFC\0"
+	"Frames of priority flow control that it received, of all priorities.\0"
+	"tx-pfc\0"
+	"tx_pfc\0"
+	"TXPFC\0"
+	"Frames of priority flow control that it sent, of all priorities.\0"
+	"roce-mode\0"
+	"roce_mode\0"
+	"ROCEMODE\0"
+	"Protocol of connections that rdma_cm makes on port 1, where it is configured.\0"
+	"tos\0"
+	"TOS\0"
+	"Type of service of connections that rdma_cm makes on port 1, where it is configured.\0"
+	"traffic-class\0"
+	"traffic_class\0"
+	"TCLASS\0"
+	"Traffic class that the driver forces on port 1, where it has that setting.\0"
+	"Place among the reporters of the device.\0"
+	"reporter\0"
+	"REPORTER\0"
+	"Name that its driver gives it.\0"
+	"Index of the devlink port, of a reporter of a port.\0"
+	"Whether it reports a fault.\0"
+	"Faults that it has reported.\0"
+	"Those from which the driver recovered.\0"
+	"auto-recover\0"
+	"auto_recover\0"
+	"AUTO\0"
+	"1 when the driver recovers without a request.\0"
+	"last-dump-age\0"
+	"last_dump_age\0"
+	"LASTDUMP\0"
+	"Time since it kept the dump that it has.\0"
+	"counter\0"
+	"CNTN\0"
+	"Number of the set of counters in RDMA netlink.\0"
+	"mode\0"
+	"MODE\0"
+	"How its QPs were assigned.\0"
+	"qpns\0"
+	"QPNS\0"
+	"QPs that it counts.\0"
+	"What it has counted, in the units of its driver.\0"
 	;

@@ -34,14 +34,14 @@ enum eadm_spec_kind {
 	EADM_SPEC_KIND_DATA,
 };
 
-/* When a table shows it unasked. */
+/* When a table shows it by default. */
 enum eadm_spec_show {
 	EADM_SPEC_SHOW_ALWAYS,
 	EADM_SPEC_SHOW_WIDE,
 	EADM_SPEC_SHOW_NEVER,
 };
 
-/* Right needed to read it. */
+/* Right required to read it. */
 enum eadm_spec_perm {
 	EADM_SPEC_PERM_NONE,
 	EADM_SPEC_PERM_ADMIN,
@@ -151,7 +151,7 @@ struct eadm_object {
 	const char *c_name;
 	const char *title;	/* queue pairs */
 	const char *help;
-	uint8_t cmd;		/* netlink command, or a number of its own */
+	uint8_t cmd;		/* netlink command, or a separate number */
 	uint8_t class;		/* enum eadm_spec_class */
 	uint8_t rows;		/* enum eadm_spec_rows */
 	bool extras;		/* rows have values besides, by the driver's names */
@@ -159,7 +159,7 @@ struct eadm_object {
 	const char *metric;	/* what names of metrics begin with */
 	bool by_device;		/* one row per device: a request has no other key */
 	bool hw;		/* some fields come from the adapter when asked for */
-	uint8_t hw_perm;	/* right needed to ask for them */
+	uint8_t hw_perm;	/* right required to ask for them */
 	uint16_t max_attr;	/* of those that every family may have */
 	uint16_t n_fields;
 	uint16_t n_sets;
@@ -198,10 +198,16 @@ enum eadm_spec_obj {
 	EADM_SPEC_OBJ_IRQ,
 	EADM_SPEC_OBJ_PROCESS,
 	EADM_SPEC_OBJ_PORT_COUNTER,
+	EADM_SPEC_OBJ_PROBE,
 	EADM_SPEC_OBJ_FAILURE,
 	EADM_SPEC_OBJ_FAILURE_TOTAL,
 	EADM_SPEC_OBJ_AH,
 	EADM_SPEC_OBJ_UAR,
+	EADM_SPEC_OBJ_SRQ,
+	EADM_SPEC_OBJ_GID,
+	EADM_SPEC_OBJ_LINK,
+	EADM_SPEC_OBJ_HEALTH,
+	EADM_SPEC_OBJ_QP_COUNTER,
 	EADM_SPEC_OBJ_COUNT
 };
 
@@ -346,6 +352,7 @@ enum {
 	EADM_A_CQE_BYTES = 22,
 	EADM_A_CQE_AHN = 23,
 	EADM_A_CQE_PEER_QPN = 24,
+	EADM_A_CQE_QP_HANDLE = 25,
 
 	__EADM_A_CQE_MAX,
 	EADM_A_CQE_MAX = (__EADM_A_CQE_MAX - 1)
@@ -371,6 +378,7 @@ enum {
 	EADM_A_EQE_QPN = 16,
 	EADM_A_EQE_DATA1 = 17,
 	EADM_A_EQE_BYTES = 18,
+	EADM_A_EQE_QP_HANDLE = 19,
 
 	__EADM_A_EQE_MAX,
 	EADM_A_EQE_MAX = (__EADM_A_EQE_MAX - 1)
@@ -563,9 +571,122 @@ enum {
 	EADM_A_PORT_COUNTER_MAX = (__EADM_A_PORT_COUNTER_MAX - 1)
 };
 
+/* probe: The probe, which records verbs, connections and events of any driver. */
+enum {
+	EADM_A_PROBE_DEV_INDEX = 1,
+	EADM_A_PROBE_DEV_NAME = 2,
+	EADM_A_PROBE_QUERY_HW = 3,
+	EADM_A_PROBE_HW_ERROR = 4,
+	EADM_A_PROBE_FAMILY = 5,
+	EADM_A_PROBE_INDEX = 6,
+	EADM_A_PROBE_STATE = 7,
+	EADM_A_PROBE_LEVEL = 8,
+	EADM_A_PROBE_AGE = 9,
+	EADM_A_PROBE_MADE = 10,
+	EADM_A_PROBE_RECORDED = 11,
+	EADM_A_PROBE_LOST = 12,
+	EADM_A_PROBE_OVERWRITTEN = 13,
+	EADM_A_PROBE_PENDING = 14,
+	EADM_A_PROBE_CAPACITY = 15,
+	EADM_A_PROBE_MEMORY = 16,
+	EADM_A_PROBE_FUNCTIONS = 17,
+	EADM_A_PROBE_MISSING = 18,
+	EADM_A_PROBE_BLIND = 19,
+	EADM_A_PROBE_LATE_DRIVERS = 20,
+
+	__EADM_A_PROBE_MAX,
+	EADM_A_PROBE_MAX = (__EADM_A_PROBE_MAX - 1)
+};
+
+/* gid: A GID of a port. */
+enum {
+	EADM_A_GID_DEV_INDEX = 1,
+	EADM_A_GID_DEV_NAME = 2,
+	EADM_A_GID_QUERY_HW = 3,
+	EADM_A_GID_HW_ERROR = 4,
+	EADM_A_GID_FAMILY = 5,
+	EADM_A_GID_PORT = 6,
+	EADM_A_GID_GID_INDEX = 7,
+	EADM_A_GID_GID = 8,
+	EADM_A_GID_TYPE = 9,
+	EADM_A_GID_NETDEV = 10,
+
+	__EADM_A_GID_MAX,
+	EADM_A_GID_MAX = (__EADM_A_GID_MAX - 1)
+};
+
+/* link: Network interface that a device sends through, and what slows it down. */
+enum {
+	EADM_A_LINK_DEV_INDEX = 1,
+	EADM_A_LINK_DEV_NAME = 2,
+	EADM_A_LINK_QUERY_HW = 3,
+	EADM_A_LINK_HW_ERROR = 4,
+	EADM_A_LINK_FAMILY = 5,
+	EADM_A_LINK_NETDEV = 6,
+	EADM_A_LINK_STATE = 7,
+	EADM_A_LINK_DOWNS = 8,
+	EADM_A_LINK_RX_ERRORS = 9,
+	EADM_A_LINK_RX_DROPPED = 10,
+	EADM_A_LINK_RX_MISSED = 11,
+	EADM_A_LINK_TX_ERRORS = 12,
+	EADM_A_LINK_TX_DROPPED = 13,
+	EADM_A_LINK_PAUSE_AUTO = 14,
+	EADM_A_LINK_PAUSE_RX = 15,
+	EADM_A_LINK_PAUSE_TX = 16,
+	EADM_A_LINK_RX_PAUSES = 17,
+	EADM_A_LINK_TX_PAUSES = 18,
+	EADM_A_LINK_PFC = 19,
+	EADM_A_LINK_RX_PFC = 20,
+	EADM_A_LINK_TX_PFC = 21,
+	EADM_A_LINK_ROCE_MODE = 22,
+	EADM_A_LINK_TOS = 23,
+	EADM_A_LINK_TRAFFIC_CLASS = 24,
+
+	__EADM_A_LINK_MAX,
+	EADM_A_LINK_MAX = (__EADM_A_LINK_MAX - 1)
+};
+
+/* health: A health reporter of the adapter, as devlink has it. */
+enum {
+	EADM_A_HEALTH_DEV_INDEX = 1,
+	EADM_A_HEALTH_DEV_NAME = 2,
+	EADM_A_HEALTH_QUERY_HW = 3,
+	EADM_A_HEALTH_HW_ERROR = 4,
+	EADM_A_HEALTH_FAMILY = 5,
+	EADM_A_HEALTH_INDEX = 6,
+	EADM_A_HEALTH_REPORTER = 7,
+	EADM_A_HEALTH_PORT = 8,
+	EADM_A_HEALTH_STATE = 9,
+	EADM_A_HEALTH_ERRORS = 10,
+	EADM_A_HEALTH_RECOVERIES = 11,
+	EADM_A_HEALTH_AUTO_RECOVER = 12,
+	EADM_A_HEALTH_LAST_DUMP_AGE = 13,
+
+	__EADM_A_HEALTH_MAX,
+	EADM_A_HEALTH_MAX = (__EADM_A_HEALTH_MAX - 1)
+};
+
+/* qp-counter: A counter of some QPs only, as RDMA netlink has it. */
+enum {
+	EADM_A_QP_COUNTER_DEV_INDEX = 1,
+	EADM_A_QP_COUNTER_DEV_NAME = 2,
+	EADM_A_QP_COUNTER_QUERY_HW = 3,
+	EADM_A_QP_COUNTER_HW_ERROR = 4,
+	EADM_A_QP_COUNTER_FAMILY = 5,
+	EADM_A_QP_COUNTER_PORT = 6,
+	EADM_A_QP_COUNTER_COUNTER = 7,
+	EADM_A_QP_COUNTER_MODE = 8,
+	EADM_A_QP_COUNTER_QPNS = 9,
+	EADM_A_QP_COUNTER_NAME = 10,
+	EADM_A_QP_COUNTER_VALUE = 11,
+
+	__EADM_A_QP_COUNTER_MAX,
+	EADM_A_QP_COUNTER_MAX = (__EADM_A_QP_COUNTER_MAX - 1)
+};
+
 extern const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT];
 
-#define EADM_SPEC_ENUM_COUNT	35
+#define EADM_SPEC_ENUM_COUNT	45
 extern const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT];
 
 #endif /* EADM_GENERATED_FIELDS_H */

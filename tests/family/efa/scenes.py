@@ -74,6 +74,8 @@ def rings():
     raw_ring(cap, "cq", 10, 8, 32, [
         words("07000005 02010500 ffff0101 00000000 fe800000 00000000 0c1122ff fe334455"),
         words("0800002d 0201a086 03000101 44332211 01000000")], **{"ring-index": "phase"})
+    # Of a driver that counts as no EFA adapter does.
+    raw_ring(cap, "cq", 11, 8, 16, [words("00000003 01010000")], **{"ring-index": "lap"})
     raw_ring(cap, "cmd-sq", 0, 32, 64, [
         words("00000b01 00000000 00000000 00000000 00010000"), words("00000e01"),
         words("00000501 fe800000 00000000 0c1122ff fe334455 05000000")],

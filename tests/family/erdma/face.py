@@ -14,7 +14,7 @@ OWN = {
 }
 # Fields that scenes give to rows, but this family has not.
 LACKS = {}
-INDEX_BITS = 16
+INDEX_BITS, CQ_INDEX_BITS = 16, 24
 CQE_SIZE = 32
 OPS = {"write": 0, "send": 2, "none": 29}
 

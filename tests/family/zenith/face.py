@@ -15,7 +15,7 @@ LACKS = {
            "hw-rx-error-drops", "hw-rx-invalid-drops", "hw-rto-retrans"},
     "cq": {"hw-out-of-order"},
 }
-INDEX_BITS = 32
+INDEX_BITS = CQ_INDEX_BITS = 32
 CQE_SIZE = 48
 OPS = {"write": 1, "send": 0, "none": 29}
 

@@ -63,7 +63,7 @@ def command(*args, check=True):
     done = subprocess.run(args, text=True, check=False, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if check and done.returncode:
-        raise AssertionError(f"{args}: status {done.returncode}: {done.stderr}")
+        raise AssertionError(f"{args}: status {done.returncode}: {done.stderr}{done.stdout}")
     return done
 
 

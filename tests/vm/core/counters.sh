@@ -14,7 +14,7 @@ says() { # STATUS TEXT
 refused_counters() {
 	# GET_STATS
 	fault cmd_error target $((0x104)) arg 22 count -1
-	says 1 "erdma_0: the driver has counters, but the adapter did not give them" && ! grep -q "has none" /tmp/said
+	says 1 "erdma_0: the driver has counters, but the adapter did not provide them" && ! grep -q "has none" /tmp/said
 	local status=$?
 
 	faults_off

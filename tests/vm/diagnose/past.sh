@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# shellcheck shell=bash disable=SC2154,SC2034 # lib.sh sets them, run takes $spid
 # What failed before anybody looked, whose process may have ended since; and processes that are
 # stopped. What is done on purpose is no failure.
 
@@ -25,29 +25,6 @@ past() { # FILTER: some past failure is such
 
 failures() {
 	eadm dump failure-total --json | jq '[.rows[].count] | add // 0'
-}
-
-no_qps() {
-	[ "$(eadm dump qp --state rts --json | jq '.rows | length')" = 0 ]
-}
-
-both_connected() {
-	qpn_of "$spid" && qpn_of "$cpid"
-}
-
-begin_rping() {
-	rping -s -a "$addr" -C 1000000 >"$work/rping-s" 2>&1 </dev/null &
-	spid=$!
-	until_true 20 listening 7174 || return 1
-	rping -c -a "$addr" -C 1000000 >"$work/rping-c" 2>&1 </dev/null &
-	cpid=$!
-	until_true 20 both_connected
-}
-
-end_rping() {
-	kill -KILL "$cpid" "$spid"
-	wait "$cpid" "$spid"
-	until_true 20 no_qps
 }
 
 # Processes that are killed, and connections that are closed, are no failures.

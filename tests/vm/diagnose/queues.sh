@@ -2,15 +2,6 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Faults of queue pairs, of the wire between them, and of completion queues.
 
-# strike KNOB LINE TARGET [FILE VALUE]...: until LINE is hit
-strike() {
-	local knob=$1 line=$2 target=$3
-	shift 3
-
-	[ "$target" = none ] || fault "$knob" target "$target" || return 1
-	fault "$knob" "$@" && struck_by "$knob" "$line"
-}
-
 # fails_both SYNDROME [OPTIONS]: the client failed, and its peer was told
 fails_both() {
 	local syndrome=$1
@@ -113,18 +104,6 @@ test_no_receive() {
 
 connected() { # PID: what eadm shows of the QP of its connection
 	eadm dump qp -d "$dev" --pid "$1" --state rts --json | jq -e '.rows[0].recv_cqn'
-}
-
-untold() { # CQN: there are completions, and nobody will be told
-	eadm dump cq "$1" -d "$dev" --hw --json | jq -e '.rows[0] | .armed == 0 and .hw_pi > .ci'
-}
-
-# stop_untold PID CQN: the process stops where it has been told; where it has asked again it goes on.
-stop_untold() {
-	kill -STOP "$1"
-	until_true 2 untold "$2" && return
-	kill -CONT "$1"
-	return 1
 }
 
 # An application that stopped where it has been told and not asked to be told again.

@@ -31,6 +31,10 @@ KNOBS = {
                      level="adapter", strike="ask_short"),
     "cmd_delay": knob("command-slow cmdq", settings={"arg": 1500, "count": 1}, target=GET_STATS,
                       level="adapter", strike="ask"),
+    "cmd_slow": knob("command-slow cmdq", settings={"arg": 1000000, "count": 12},
+                     target=GET_STATS, level="adapter", strike="ask_thrice"),
+    "cmd_db_lost": knob("command-lost cmdq, cmdq-recovering cmdq", level="adapter",
+                        strike="ask_short"),
     "cmd_error": knob("command-failed cmdq", settings={"arg": 5, "count": 1}, target=CREATE_AH,
                       level="adapter", strike="make"),
     "cmd_duplicate": knob("spurious-completion cmdq", target=GET_STATS, level="adapter",
@@ -46,15 +50,19 @@ KNOBS = {
     "cqe_lost": knob("", programs=GOES_ON, target="cq"),
     "cqe_duplicate": knob("", programs=GOES_ON, target="cq"),
     "cqe_status": knob("failed-requests cq", False, {"arg": 12, **SOMETIMES}, GOES_ON, "cq"),
+    "cqe_opcode": knob("unknown-opcode cq", False, {"arg": 5}, GOES_ON, "cq", strike="drip"),
     # Of the highest number: QPs get low ones first.
     "cqe_qpn": knob("stray-completion cq", False, {"arg": 255}, GOES_ON, "cq", strike="drip"),
     "cqe_phase": knob("damaged-completion cq", programs=GOES_ON, target="cq"),
     "eqe_lost": knob("", programs=GOES_ON, target="cq", events=True),
+    "eqe_duplicate": knob("", programs=GOES_ON, target="cq", events=True),
     # Queue pairs and the wire.
     "sq_db_lost": knob("", settings=ALWAYS, target="qp"),
     "rq_db_lost": knob("", settings=ALWAYS, target="qp"),
     "qp_stall": knob("", settings={"arg": 0, "count": 1}, target="qp"),
     "wr_error": knob("failed-requests cq", False, {"arg": 6, **SOMETIMES}, GOES_ON, "qp"),
+    "wr_slow": knob("", settings={"arg": 20000, "count": -1}, target="qp"),
+    "dma_fault": knob("failed-requests cq", False, SOMETIMES, GOES_ON, "qp"),
     "rnr": knob("peer-not-ready cq+, receive-drops counters", False, SOMETIMES, GOES_ON, "qp"),
     "peer_silent": knob("peer-unresponsive counters, peer-unreachable cq, peer-vanished cq", False,
                         ALWAYS, GOES_ON, "qp"),
@@ -75,6 +83,11 @@ KNOBS = {
                      strike="ask_and_wait", after="serve", beside=DEAF),
     "dev_gone": knob("adapter-gone dev", level="adapter", strike="state", after="replug",
                      beside=DEAF),
+}
+
+LEFT_OUT = {
+    "reset_late": "it makes a recovery longer and leaves nothing to see but the cause of that",
+    "answer_garbage": "counters that are any numbers grow as they like, and nothing says that they are wrong",
 }
 
 PERFTEST = {
@@ -104,6 +117,8 @@ class EfaScene(Scene):
         self.op = lot.choice(sorted(PERFTEST) if self.program == "perftest" else SRD_OPS)
         if {"rq_db_lost", "rnr"} & set(names) and self.op == "read":
             self.op = "send"
+        if "dma_fault" in names and self.op == "inline":
+            self.op = "send"            # the other's data is in the request
         self.size = lot.choice((64, 1024) if self.op == "ud" else (64, 1024, 4096))
         if self.op == "inline":
             self.size = 32
@@ -126,7 +141,7 @@ class EfaScene(Scene):
         habit = lot.choice(sorted([*HABITS, "late"]))
         if any(KNOBS[name].events for name, _ in self.faults):
             return "events"
-        if any(name == "cqe_qpn" for name, _ in self.faults):
+        if any(name in ("cqe_opcode", "cqe_qpn") for name, _ in self.faults):
             return "late"               # else what comes after it buries it
         if habit == "stopped" and any(KNOBS[name].level != "adapter" for name, _ in self.faults):
             habit = lot.choice(("sleeps", "rarely"))

@@ -3,14 +3,18 @@
 # What our driver of EFA adapters has beyond the kernel's own, in the guest: lost admin
 # commands under another process's traffic, removals with applications attached,
 # cycles, memory of other devices. TAP on stdout. Adapters e0 and e1 are there.
-# Usage: driver.sh MODULE BARBUF SHUTPCI, modules of tests/vm/kmod
+# Usage: driver.sh MODULE BARBUF SHUTPCI [UPSTREAM], modules of tests/vm/kmod, and the kernel's
+# own driver
 # shellcheck disable=SC2154 # lib.bash sets them
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/tap.sh
-module=$1 barbuf=$2 shutpci=$3
+module=$1 barbuf=$2 shutpci=$3 upstream=${4-}
 cycles=${EADM_EFA_CYCLES:-10}		# loads and unloads
 surprises=${EADM_EFA_SURPRISES:-4}	# removals
 . tests/vm/efa/lib.bash
+QUERY_QP=3 SET_FEATURE=12
+# Reasons of a reset.
+CMD_TIMEOUT=2 INIT_ERROR=3 SHUTDOWN=6 GENERIC=8
 
 # ---- lost admin commands
 
@@ -27,6 +31,10 @@ was_lost() { # COMMANDS
 
 was_reset() { # TIMES
 	same "$((resets + $1))" "$(cat "$config/e0/resets")"
+}
+
+reason_is() { # NUMBER, of the last reset
+	same "$1" "$(cat "$config/e0/reset_reason")"
 }
 
 # (a) The interrupt is lost, the answer is there.
@@ -61,7 +69,14 @@ answer_late() {
 # is back.
 reset_after_loss() {
 	begin_lost && fault cmd_drop count 2 && fails stats && end_traffic 3 fatal && stats &&
-		was_reset 1 && begin_traffic && goes_on && end_traffic 0 data
+		was_reset 1 && reason_is "$CMD_TIMEOUT" && begin_traffic && goes_on && end_traffic 0 data
+}
+
+# The adapter refuses what it is told after the reset: another reset, which says why.
+restart_fails() {
+	begin_lost && fault cmd_error target "$SET_FEATURE" arg 5 count 1 && fault cmd_drop count 2 &&
+		fails stats && until_true 20 reason_is "$INIT_ERROR" && was_reset 2 &&
+		until_true 20 stats && was_reset 3 && reason_is "$CMD_TIMEOUT" && end_traffic 3 fatal
 }
 
 # What it means nobody has said: one command shows that there is service.
@@ -72,6 +87,12 @@ fatal_event() {
 		fault aenq_event arg 1 count 1 &&
 		until_true 20 row cmdq ".recoveries == $((before + 1))" && goes_on && was_lost 0 &&
 		was_reset 0 && end_traffic 0 data
+}
+
+# The command that asks after it is lost.
+fatal_event_and_loss() {
+	begin_lost && fault cmd_drop count 1 && fault aenq_event arg 1 count 1 &&
+		end_traffic 3 fatal && until_true 20 stats && was_reset 1 && reason_is "$GENERIC"
 }
 
 # All answers are lost, that of the probing command too, again and again.
@@ -186,6 +207,7 @@ mastering() { # of e0
 # Processes go on, and the adapter does not: the next driver finds it as after a reset.
 shut_down() {
 	function_reset 0 && begin_lost && address e0 >/sys/module/shutpci/parameters/function && was_reset 1 &&
+		reason_is "$SHUTDOWN" &&
 		fails mastering && end_former_traffic && address e0 >"$driver/unbind" &&
 		address e0 >"$driver/bind" && until_true 30 active 2 &&
 		srd -n 16 "$(device e0)" "$(device e1)" && fails memory_is_lost
@@ -252,6 +274,50 @@ nothing_left() {
 	! grep -E '(pd|cq|qp|mr|ctx) [1-9]' <<<"$line"
 }
 
+# ---- what the adapter asks for, and is told of the host
+
+replug() { # FILE VALUE..., of e0, which is new then
+	echo 0 >"$config/e0/live" && set_knob "$config/e0" "$@" && echo 1 >"$config/e0/live" &&
+		until_true 30 active 2
+}
+
+takes() { # FROM TO COMMAND...: so many ms
+	local begin
+
+	begin=$(now_ms)
+	"${@:3}" || return
+	begin=$(($(now_ms) - begin))
+	echo "$begin ms"
+	[ "$begin" -ge "$1" ] && [ "$begin" -lt $(($2 * patience)) ]
+}
+
+# Where 30 s would be the limit of a command, and 50 ms that of a register.
+hints() {
+	calm
+	replug hint_cmd_timeout 700 hint_mmio_timeout 400 hint_poll_interval 65535 || return
+	fault cmd_drop target "$GET_STATS" count 1 && takes 700 15000 fails stats && until_true 20 stats &&
+		srd -n 4 "$(device e0)" "$(device e1)" || return
+	# Each of three reads is waited for.
+	fault read_lost count -1 && takes 1200 30000 unbind_e0 && calm
+	replug hint_cmd_timeout 0 hint_mmio_timeout 0 hint_poll_interval 0
+}
+
+unbind_e0() {
+	address e0 >"$driver/unbind"
+}
+
+# No command is possible within a millisecond.
+hints_too_small() {
+	replug hint_cmd_timeout 1 hint_mmio_timeout 1 && many_commands && stats &&
+		replug hint_cmd_timeout 0 hint_mmio_timeout 0
+}
+
+# Also after a reset, which makes the adapter forget it.
+told_of_host() {
+	tests/virt/efa_host.py "$config/e0" && fault cmd_drop count 2 && fails stats &&
+		until_true 20 stats && tests/virt/efa_host.py "$config/e0"
+}
+
 # ---- the companion
 
 row() { # OBJECT FILTER OPTION...: some row is so
@@ -279,6 +345,13 @@ rows() {
 		row cqe .phase && row cmde .op && end_former_traffic
 }
 
+# A state that there is none of is shown as a number.
+garbage() {
+	begin_waiting && fault answer_garbage target "$QUERY_QP" count -1 && row qp .qpn --hw &&
+		[ "$(cat "$config/e0/fault/answer_garbage/hits")" -gt 0 ] && calm &&
+		row qp '.hw_state == "rts"' --hw && end_former_traffic
+}
+
 qpn() { # ADAPTER
 	eadm dump qp -d "$(device "$1")" --json | jq '.rows[0].qpn'
 }
@@ -291,8 +364,33 @@ eight_receives() { # of e1, whose queue has more places: those never written are
 # Queue entries: those of send queues are in the device.
 entries() {
 	begin_waiting || return
-	eadm dump sqe "$(qpn e0)" -d "$(device e0)" 2>&1 | grep 'in memory of the adapter' &&
+	eadm dump sqe "$(qpn e0)" -d "$(device e0)" 2>&1 | grep 'in adapter memory' &&
 		until_true 20 eight_receives && end_former_traffic
+}
+
+# ---- registers
+
+hits() { # KNOB, of e0
+	cat "$config/e0/fault/$1/hits"
+}
+
+# Each attempt to read a register that is not answered takes 50 ms, and three of them are made
+# of a read: whoever reads in a loop gets the last answer for a second. Nothing but that reads
+# the register 0 now.
+registers_are_cached() {
+	local before answers errors seconds
+
+	fault read_lost target 0 count -1
+	before=$(hits read_lost)
+	until_true 20 fails eadm dump regs -d "$(device e0)" || return
+	read -r answers errors seconds < <(tests/vm/efa/regs.py "$(device e0)" 300)
+	before=$(($(hits read_lost) - before))
+	echo "$answers answers and $errors errors in $seconds s, $before attempts to read"
+	calm
+	[ "$errors" = 300 ] && [ "$before" -ge 3 ] && [ "$before" -le $((3 * (seconds + 3))) ] &&
+		until_true 20 row regs '.value' || return
+	read -r answers errors seconds < <(tests/vm/efa/regs.py "$(device e0)" 300)
+	same "300 0" "$answers $errors"
 }
 
 # ---- debug messages
@@ -314,12 +412,47 @@ no_cm() {
 		eadm conf set debug=none -d "$(device e0)"
 }
 
+# ---- names that the kernel's own driver has, too
+
+# Counters of the network came with Linux 6.17.
+LATER="retrans_bytes retrans_pkts retrans_timeout_events unresponsive_remote_events impaired_remote_conn_events"
+
+names() { # FILE: of e0, whose driver is loaded
+	local ibdev
+
+	ibdev=/sys/class/infiniband/$(device e0)
+	{
+		(cd "$ibdev" && ls -d hw_counters/* ports/*/hw_counters/*)
+		sed -n "s/.*\(efa-mgmnt@pci:$(address e0)\)\$/\1/p" /proc/interrupts
+	} >"$1"
+	grep -q "^ports/1/hw_counters/tx_bytes" "$1" && grep -q ^efa-mgmnt "$1"
+}
+
+upstream_names() {
+	local later status=0
+
+	insmod "$upstream" && until_true 30 active 2 && names "$work/upstream" || status=1
+	rmmod efa && [ $status = 0 ] || return
+	grep -q retrans_bytes "$work/upstream" && return
+	for later in $LATER; do
+		echo "ports/1/hw_counters/$later"
+	done >>"$work/upstream"
+}
+
+same_names() {
+	names "$work/ours" && diff <(sort "$work/upstream") <(sort "$work/ours")
+}
+
+[ -z "$upstream" ] || check "the kernel's own driver: names of counters and interrupt" upstream_names
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
+[ -z "$upstream" ] || check "the names are the same" same_names
 check "RC QPs are refused" rc_is_refused
 check "consumers in the kernel are refused" kernel_is_refused
 check "rows of all objects" rows
+check "a QP whose state the adapter garbles" garbage
 check "entries of queues" entries
+check "registers that are read in a loop do not keep the adapter busy" registers_are_cached
 check "debug messages by topic, of the device that has them set" topics
 check "no connections here, and so no messages of them" no_cm
 check "time limit of 500 ms" limit_is 5
@@ -327,8 +460,11 @@ check "an interrupt is lost: the command succeeds" interrupt_lost
 check "an answer is lost: others go on" answer_lost
 check "an answer is late: others go on" answer_late
 check "the probing command is lost, too: reset, and service" reset_after_loss
+check "the restart fails: reset once more" restart_fails
 check "lost and lost again" loss_after_loss
 check "an event that says that something is fatal" fatal_event
+check "and it is: reset" fatal_event_and_loss
+check "what the driver reports of the host" told_of_host
 check "an adapter without function level reset" function_reset 0
 check "an adapter that does not confirm a reset is halted, and keeps memory" halted_keeps_memory
 check "it comes back when it does, and gives the memory back" halted_comes_back
@@ -342,6 +478,8 @@ fi
 check "doorbells are taken from a process by a reset" doorbells_taken
 check "and from its child" doorbells_taken -f
 check "time limit as it was" limit_is 0
+check "hints of the adapter" hints
+check "hints that cannot be followed" hints_too_small
 check "addresses of memory regions" addresses
 # Debian's 6.1 has no such device.
 [[ $(uname -r) == 6.1.*-amd64 && ! -e /dev/udmabuf ]] ||

@@ -31,7 +31,7 @@ test_cmd_error() {
 	"$programs/async" -d "$dev" </dev/null >"$work/made"
 	cat "$work/made"
 	grep -q '^made: EIO' "$work/made" || return 1
-	[ "$(trace '[.[] | select(.op == "create-qp" and .state == "error" and .syndrome_raw == 12)] | length')" = 1 ] &&
+	[ "$(trace '[.[] | select(.op == "create-qp" and .state == "error" and .syndrome_raw == 12 and .cause == "refused")] | length')" = 1 ] &&
 		[ $(($(show cmdq '' .errors) - errors)) = 1 ] && objects_work
 }
 

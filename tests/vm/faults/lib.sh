@@ -3,8 +3,8 @@
 # What the tests of the fault knobs have in common. A test is a function
 # test_KNOB, which has the adapter v0 to itself; the peer of some is on v1.
 config=/sys/kernel/config/eadm_virt/erdma
-programs=build/tests/vm/src
 . tests/vm/knobs.sh
+. tests/vm/traffic.sh
 # Commands as the knobs count them.
 CREATE_QP=1
 GET_STATS=260
@@ -85,15 +85,6 @@ calm() {
 	done
 }
 
-# show OBJECT ID FILTER [OPTIONS]: a jq expression of the first such row
-show() {
-	local object=$1 id=$2 filter=$3
-	shift 3
-
-	# shellcheck disable=SC2086 # no ID for some objects
-	eadm dump $object $id -d "$dev" --json "$@" | jq -r ".rows[0]$filter"
-}
-
 # trace FILTER: a jq expression of the array of records
 trace() {
 	eadm trace -d "$dev" --json | jq -r ".rows | $1"
@@ -152,77 +143,10 @@ objects_work() {
 	"$programs/objs" -d "$dev" -n 5 states cqs qps
 }
 
-# ---- Traffic: see tests/vm/src/traffic.c ----------------------------------
-
-begin_traffic() { # [OPTIONS]
-	rm -f "$work/in"
-	mkfifo "$work/in" || return 1
-	"$programs/traffic" -s "$addr" -c "$addr" -p "$port" "$@" <"$work/in" >"$work/out" 2>&1 &
-	traffic=$!
-	exec {say}>"$work/in"
-	until_true 60 grep -qE '^(connected|connect:|listen:)' "$work/out"
-	look_up
-}
-
-# Numbers of the QPs and CQs of the newest connection.
-look_up() {
-	local line
-
-	line=$(grep '^connect' "$work/out" | tail -n 1)
-	echo "$line"
-	read -r _ _ client _ server <<<"$line"
-	[ -n "$server" ] || return 1
-	client_cq=$(show qp "$client" .send_cqn)
-}
-
-# ask LIMIT REGEX LINE: says LINE and waits for an answer that matches. The
-# answer's first word is the line's.
-ask() {
-	local limit=$1 regex=$2 word=${3%% *} before new
-
-	[ "$word" = again ] && word='connect(ed)?'
-	[ "$word" = close ] && word=closed
-	before=$(wc -l <"$work/out")
-	echo "$3" >&"$say"
-	answered() {
-		local line n=0
-
-		while read -r line; do
-			n=$((n + 1))
-			[ "$n" -gt "$before" ] && [[ $line =~ ^$word($|[ :]) ]] && return
-		done <"$work/out"
-		return 1
-	}
-	until_true "$limit" answered || { cat "$work/out"; return 1; }
-	new=$(tail -n "+$((before + 1))" "$work/out")
-	echo "$3 -> $new"
-	grep -qE "^$word:? ?$regex" <<<"$new"
-}
-
 # The next write request takes a while, so that who wants its event has to wait
 # for it: otherwise the completion may be there before the wait begins.
 next_is_late() {
 	fault wr_slow target "$client" arg 50000 count 1
-}
-
-works() {
-	ask 15 'ok 10' 'send 10 1000 10000' && ask 15 'ok 10' 'read 10 20000 10000'
-}
-
-# A new connection works: what failed hurt nothing else.
-works_again() {
-	ask 25 'client' again && ask 15 'ok 10' 'send 10 20000 10000'
-}
-
-told() { # REGEX: an asynchronous event came
-	until_true 5 grep -qE "^event: $1" "$work/out" || { cat "$work/out"; return 1; }
-}
-
-# The process ends by itself and leaves nothing behind.
-end_traffic() {
-	exec {say}>&-
-	wait "$traffic" || { echo "traffic ended with $?"; cat "$work/out"; return 1; }
-	grep -q '^destroyed: 0 left' "$work/out" || { cat "$work/out"; return 1; }
 }
 
 # note TEXT: a measured figure, printed beside the test's result

@@ -2,9 +2,10 @@
 /*
  * Make verbs objects and keep them while a command runs:
  *
- *	hold [-d DEVICE] [-q QPS] [-c CQS] [-m MRS] [-s MR_BYTES] [-w WRS] [-p] [-- COMMAND...]
+ *	hold [-d DEVICE] [-q QPS] [-c CQS] [-m MRS] [-s MR_BYTES] [-a AHS] [-w WRS] [-p] [-u]
+ *	     [-- COMMAND...]
  *
- * Without a command it prints "ready" and waits for end of input. The exit
+ * QPs are RC, with -u UD. Without a command it prints "ready" and waits for end of input. The exit
  * status is the command's. Used by the demo, the benchmarks and the VM tests.
  */
 #include <errno.h>
@@ -19,14 +20,15 @@
 
 struct objects {
 	const char *device;
-	unsigned int qps, cqs, mrs, wrs;
+	unsigned int qps, cqs, mrs, ahs, wrs;
 	size_t mr_bytes;
-	bool post;
+	bool post, ud;
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
 	struct ibv_cq **cq;
 	struct ibv_qp **qp;
 	struct ibv_mr **mr;
+	struct ibv_ah **ah;
 	void *buf;
 };
 
@@ -76,7 +78,7 @@ static struct ibv_context *open_device(const char *name)
 static void make_queues(struct objects *o)
 {
 	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
+		.qp_type = o->ud ? IBV_QPT_UD : IBV_QPT_RC,
 		.cap = { .max_send_wr = o->wrs, .max_recv_wr = o->wrs,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 	};
@@ -120,6 +122,25 @@ static void make_mrs(struct objects *o)
 		o->mr[i] = ibv_reg_mr(o->pd, o->buf + i * stride, o->mr_bytes, access);
 		if (!o->mr[i])
 			fail("ibv_reg_mr");
+	}
+}
+
+/* Each for another peer, none of which exists. */
+static void make_ahs(struct objects *o)
+{
+	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
+
+	attr.grh.dgid.raw[0] = 0xfe;
+	attr.grh.dgid.raw[1] = 0x80;
+	o->ah = calloc(o->ahs + 1, sizeof(*o->ah));
+	if (!o->ah)
+		fail("memory");
+	for (unsigned int i = 0; i < o->ahs; i++) {
+		attr.grh.dgid.raw[14] = i >> 8;
+		attr.grh.dgid.raw[15] = i;
+		o->ah[i] = ibv_create_ah(o->pd, &attr);
+		if (!o->ah[i])
+			fail("ibv_create_ah");
 	}
 }
 
@@ -173,6 +194,9 @@ static void destroy(struct objects *o)
 	for (unsigned int i = 0; i < o->mrs; i++)
 		if (ibv_dereg_mr(o->mr[i]))
 			fail("ibv_dereg_mr");
+	for (unsigned int i = 0; i < o->ahs; i++)
+		if (ibv_destroy_ah(o->ah[i]))
+			fail("ibv_destroy_ah");
 	if (ibv_dealloc_pd(o->pd) || ibv_close_device(o->ctx))
 		fail("close");
 }
@@ -182,15 +206,17 @@ int main(int argc, char **argv)
 	struct objects o = { .qps = 1, .cqs = 1, .mrs = 1, .wrs = 1, .mr_bytes = 4096 };
 	int opt, status;
 
-	while ((opt = getopt(argc, argv, "+d:q:c:m:s:w:p")) != -1) {
+	while ((opt = getopt(argc, argv, "+d:q:c:m:s:a:w:pu")) != -1) {
 		switch (opt) {
 		case 'd': o.device = optarg; break;
 		case 'q': o.qps = number(optarg); break;
 		case 'c': o.cqs = number(optarg); break;
 		case 'm': o.mrs = number(optarg); break;
 		case 's': o.mr_bytes = number(optarg); break;
+		case 'a': o.ahs = number(optarg); break;
 		case 'w': o.wrs = number(optarg); break;
 		case 'p': o.post = true; break;
+		case 'u': o.ud = true; break;
 		default: return 2;
 		}
 	}
@@ -204,6 +230,7 @@ int main(int argc, char **argv)
 		fail("ibv_alloc_pd");
 	make_queues(&o);
 	make_mrs(&o);
+	make_ahs(&o);
 	if (o.post)
 		post_receives(&o);
 	status = run(argv + optind);

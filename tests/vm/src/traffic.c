@@ -8,7 +8,7 @@
  * asynchronous event as "event: NAME", and obeys lines of standard input:
  *
  *	send|write|read|send-imm|write-imm COUNT SIZE LIMIT_MS
- *			[events|armed|inline|starved]
+ *			[events|armed|inline|starved|strayed]
  *		COUNT requests of SIZE bytes each by the client, data and
  *		completions with immediate data verified. Answers "OP: ok COUNT"
  *		or "OP: timeout, N of COUNT" or "OP: STATUS" of the first
@@ -16,7 +16,7 @@
  *		passed, "flushed: N". With events it sleeps until it is told of
  *		completions; armed asks to be told once, but polls; inline puts
  *		the bytes, at most 96, into the requests; starved posts one
- *		receive only.
+ *		receive only; strayed names memory that the server never had.
  *	again	makes a new connection: "connected ..." or "connect: ERRNO"
  *	close	ends the connection: "closed"
  *	flood	lets the client write to memory of the server from now on, other bytes
@@ -173,7 +173,9 @@ static void end_destroy(struct end *e)
 /* Handles one event of the connection manager; -1 with errno when it is bad. */
 static int handle(struct rdma_cm_event *event)
 {
-	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+	/* Where the transport has retries: a receive may come late. */
+	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1,
+					 .retry_count = 7, .rnr_retry_count = 7 };
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
@@ -272,7 +274,7 @@ struct job {
 	const struct op *op;
 	unsigned int count, size;
 	unsigned int posted, received_posted, sent, received;
-	bool events, armed, inlined, starved;
+	bool events, armed, inlined, starved, strayed;
 	const char *wrong;
 	enum ibv_wc_status status;
 	unsigned int flushed, ended;
@@ -300,7 +302,7 @@ static int post_send(struct job *job)
 	if (job->op->imm)
 		wr.imm_data = number(job->posted);
 	wr.wr.rdma.remote_addr = (uintptr_t)server.buf;
-	wr.wr.rdma.rkey = server.mr->rkey;
+	wr.wr.rdma.rkey = job->strayed ? ~server.mr->rkey : server.mr->rkey;
 	return ibv_post_send(client.id->qp, &wr, &bad);
 }
 
@@ -455,6 +457,7 @@ static bool transfer(const char *name, const char *args)
 	job.armed = !strcmp(mode, "armed");
 	job.inlined = !strcmp(mode, "inline");
 	job.starved = !strcmp(mode, "starved");
+	job.strayed = !strcmp(mode, "strayed");
 	for (unsigned int i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
 		if (strcmp(name, ops[i].name))
 			continue;

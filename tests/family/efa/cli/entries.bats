@@ -28,8 +28,13 @@ RINGS=$BATS_TEST_DIRNAME/../captures/rings.pcapng
 }
 
 @test "a send queue lies behind a BAR, which is never read" {
-	fails 5 "eadm: dump: send queue entries: rdmap0s6: its entries lie in memory of the adapter, which cannot be read" \
+	fails 5 "eadm: dump: send queue entries: rdmap0s6: its entries are in adapter memory, which cannot be read" \
 		--from "$RINGS" dump sqe 257
+}
+
+@test "entries are not decoded by an index rule that their driver does not report" {
+	fails 5 "eadm: dump: completion queue entries: rdmap0s6: its driver counts the indices of this queue in another way than the description of efa adapters" \
+		--from "$RINGS" dump cqe 11
 }
 
 @test "address handles, doorbell pages, and what only these QPs have" {
@@ -38,6 +43,11 @@ RINGS=$BATS_TEST_DIRNAME/../captures/rings.pcapng
 	shown objects-qp --from "$RINGS" dump qp -o +handle,psn,rnr-retry
 	[ "$(eadm --from "$RINGS" dump qp -o qkey --json | jq -r '.rows[0].qkey')" = 0x11111111 ]
 	[ "$(eadm --from "$RINGS" info --json | jq -c '.rows[0] | [.ahs, .max_ah, .message_mtu]')" = "[3,1024,8928]" ]
+}
+
+@test "connections: rdma_cm makes none over these adapters" {
+	fails 5 "eadm: dump: rdmap0s6: rdma_cm makes no connections over efa adapters" \
+		--from "$RINGS" dump cep -d rdmap0s6
 }
 
 @test "JSON is as the schema says" {

@@ -57,6 +57,6 @@ COMPLETIONS=$BATS_TEST_DIRNAME/../captures/completions.pcapng
 		test("^(memlock|huge-pages|fork|gpu-memory|limits)$")) | [.check, .result]')" = '["memlock","warn"]
 ["huge-pages","warn"]
 ["fork","warn"]
-["gpu-memory","ok"]
-["limits","unseen"]' ]
+["limits","unseen"]
+["gpu-memory","ok"]' ]
 }

@@ -23,9 +23,9 @@ load ../../../cli/common
 # finding: O12
 # bats test_tags=O12
 @test "values of a setting get a hint" {
-	fails 2 "eadm: conf: cubix: no value of cc (did you mean 'cubic'?)" --from "$TWO" conf set cc cubix
+	fails 2 "eadm: conf: cubix: not a value of cc (did you mean 'cubic'?)" --from "$TWO" conf set cc cubix
 	run --separate-stderr eadm --from "$TWO" conf set cc xyzzy
-	[[ $stderr == "eadm: conf: xyzzy: no value of cc ("*cubic*")" ]]
+	[[ $stderr == "eadm: conf: xyzzy: not a value of cc ("*cubic*")" ]]
 }
 
 @test "eadm(1) names the page" {

@@ -289,11 +289,11 @@ static int ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, s
 	if (r->first > DEPTH || r->count > DEPTH - r->first)
 		return -ERANGE;
 	r->depth = DEPTH;
-	r->index = EADM_DIAG_INDEX_PHASE;
-	r->memory = EADM_DIAG_MEMORY_HOST;
+	r->index = zenith_ring_index(r->kind);
+	r->index_bits = zenith_ring_index_bits(r->kind);
+	r->memory = EADM_RING_MEMORY_HOST;
 	if (r->kind == EADM_RAW_KIND_SQ) {
-		r->index = EADM_DIAG_INDEX_LAP;
-		r->memory = EADM_DIAG_MEMORY_DEVICE;
+		r->memory = EADM_RING_MEMORY_DEVICE;
 		r->entry_size = sizeof(struct zenith_sqe);
 		r->count = 0;
 		return 0;

@@ -124,7 +124,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, state, EADM_DEV_STATE_READY);
 	SNAP_SET(s, numa_node, -1);
 	SNAP_BIN(s, mac, "\x02\x00\x00\x00\x00\x01", 6);
-	SNAP_SET(s, caps, EADM_DEV_CAP_QUERY_QC | EADM_DEV_CAP_STATS);
+	SNAP_SET(s, caps, EADM_DEV_CAP_QUERY_CONTEXTS | EADM_DEV_CAP_STATS);
 	SNAP_SET(s, max_mr_size, 1ULL << 40);
 	SNAP_SET(s, qps, rows);
 	return 0;
@@ -260,6 +260,8 @@ static int fake_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *ring, void
 	ring->count = min_t(size_t, ring->count, room / ring->entry_size);
 	ring->sw_ci = atomic_add_return(RING_STEP, &looks);
 	ring->valid = EADM_DIAG_RING_SW_CI;
+	ring->index = fake_ring_index(ring->kind);
+	ring->index_bits = fake_ring_index_bits(ring->kind);
 	return 0;
 }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Failures since the previous look: those that the driver keeps, or the probe. */
+#include "top.h"
+
+/* A row may stand for several. */
+static uint64_t times_of(const struct eadm_record *record,
+			 const struct eadm_object *failure)
+{
+	uint64_t times;
+
+	return eadm_record_u64(record, eadm_object_find_field(failure, "times"),
+			       &times) ? 1 : times;
+}
+
+static void count(struct top *top, const struct eadm_record *record,
+		  const struct eadm_object *failure, uint64_t n[])
+{
+	uint64_t time, dev;
+	unsigned int i;
+
+	if (eadm_record_u64(record, eadm_object_find_field(failure, "time"),
+			    &time) ||
+	    eadm_record_u64(record, eadm_object_find_field(failure, "dev-index"),
+			    &dev) ||
+	    time <= top->before || time > top->now)
+		return;
+	for (i = 0; i < top->n_devs; i++) {
+		if (top->dev[i].index == dev)
+			n[i] += times_of(record, failure);
+	}
+}
+
+void top_failures_look(struct top *top)
+{
+	const struct eadm_object *failure = eadm_object_find("failure");
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts),
+		.device = top->cli->args.opt[OPT_DEVICE],
+	};
+	uint64_t n[TOP_MAX_DEVICES] = { 0 };
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	unsigned int i;
+	struct eadm_note gap = { .size = sizeof(gap) };
+	bool complete;
+
+	for (i = 0; i < top->n_devs; i++)
+		top->dev[i].failures = -1;
+	if (!top->before || top->now <= top->before ||
+	    eadm_dump_open(top->cli->ctx, failure, &opts, &dump))
+		return;
+	while (eadm_dump_next(dump, &record) > 0)
+		count(top, record, failure, n);
+	complete = !eadm_dump_note(dump, 0, &gap);
+	eadm_dump_close(dump);
+	/* A device that is in a gap has none to show, which does not mean 0. */
+	for (i = 0; i < top->n_devs; i++) {
+		if (complete || n[i])
+			top->dev[i].failures = n[i] * 1e9 /
+					       (top->now - top->before);
+	}
+}

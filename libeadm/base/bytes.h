@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Bytes that grow. */
+#ifndef EADM_BYTES_H
+#define EADM_BYTES_H
+
+#include "base.h"
+
+/* Once memory or room runs out, fail stays set. */
+struct eadm_bytes {
+	unsigned char *p;
+	size_t len, max;
+	bool fixed;		/* the caller's memory, which does not grow */
+	bool fail;
+};
+
+void eadm_bytes_put(struct eadm_bytes *g, const void *data, size_t len);
+
+#endif /* EADM_BYTES_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rules about what surrounds a device: its network interface and the health
+ * reporters of its driver. They need neither companion nor probe.
+ */
+#include <inttypes.h>
+
+#include "rules.h"
+#include "eadm_nl.h"
+
+/* A link that is paused for long receives pause frames at least this often. */
+#define PAUSES_PER_S	300
+
+static uint64_t per_second(uint64_t count, const struct diag_row *now,
+			   const struct diag_row *then)
+{
+	uint64_t ms = (now->time - then->time) / 1000000;
+
+	return ms ? count * 1000 / ms : 0;
+}
+
+static void look_errors(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	static const signed char lost[] = {
+		LINK_RX_ERRORS, LINK_RX_MISSED, LINK_TX_ERRORS, -1,
+	};
+
+	if (eadm_accuse_growth(j, now, then, lost, 10,
+			       "packet was lost at the network interface",
+			       "packets were lost at the network interface"))
+		eadm_cite(j, DIAG_LINK, now, LINK_NETDEV);
+}
+
+static void look_paused(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	uint64_t pauses = diag_growth(now, then, LINK_RX_PAUSES) +
+			  diag_growth(now, then, LINK_RX_PFC);
+	char age[32];
+
+	if (per_second(pauses, now, then) < PAUSES_PER_S)
+		return;
+	eadm_accuse(j, now, "%" PRIu64 " pause %s received within %s; each delays what the device sends",
+		    pauses, eadm_plural(pauses, "frame was", "frames were"),
+		    diag_interval(now, then, age, sizeof(age)));
+	eadm_cite(j, DIAG_LINK, now, LINK_NETDEV);
+	eadm_cite(j, DIAG_LINK, now, LINK_PFC);
+	eadm_cite_growth(j, DIAG_LINK, now, then, LINK_RX_PAUSES);
+	eadm_cite_growth(j, DIAG_LINK, now, then, LINK_RX_PFC);
+}
+
+static void look_health(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	uint64_t errors = diag_u64(now, HEALTH_ERRORS);
+
+	(void)then;
+	if (!diag_has(now, HEALTH_STATE) ||
+	    diag_u64(now, HEALTH_STATE) != EADM_HEALTH_STATE_ERROR)
+		return;
+	eadm_accuse(j, now, "health reporter %s: a fault from which the driver has not recovered (%" PRIu64 " %s, %" PRIu64 " recovered)",
+		    diag_text(now, HEALTH_REPORTER), errors,
+		    eadm_plural(errors, "fault", "faults"),
+		    diag_u64(now, HEALTH_RECOVERIES));
+	eadm_cite(j, DIAG_HEALTH, now, HEALTH_ERRORS);
+	eadm_cite(j, DIAG_HEALTH, now, HEALTH_RECOVERIES);
+	eadm_cite(j, DIAG_HEALTH, now, HEALTH_AUTO);
+}
+
+const struct eadm_rule eadm_rules_link[] = {
+	{
+		.name = "link-errors", .kind = DIAG_LINK, .two = true,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "The network interface of a device loses packets.",
+		.cause = "A bad cable or port if there are errors; if packets are missed, the machine takes them too slowly.",
+		.next = "eadm dump link -d {dev}; eadm stat --live link -d {dev}",
+		.alike = "Packets that no protocol wants, which the kernel counts as dropped: they do not count. Errors long ago: only growth counts, and only from ten on.",
+		.look = look_errors,
+	}, {
+		.name = "paused", .kind = DIAG_LINK, .two = true,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "A switch or the peer stops a device from sending, by pause frames or priority flow control.",
+		.cause = "A receiver that takes packets too slowly, perhaps behind several switches, or congestion.",
+		.next = "eadm dump link -d {dev}; find the port where the pauses begin, from switch to switch",
+		.alike = "Bursts of a few pauses when many send to one receiver, which flow control is for: fewer than 300 in a second do not count.",
+		.look = look_paused,
+	}, {
+		.name = "health-reporter", .kind = DIAG_HEALTH,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "A health reporter of the driver reports a fault from which it has not recovered.",
+		.cause = "A fault of firmware or hardware, or a recovery that failed or is switched off.",
+		.next = "devlink health show; devlink health dump show DEV reporter REPORTER; dmesg | grep {driver}",
+		.alike = "A fault from which the driver has recovered: the reporter is healthy again.",
+		.look = look_health,
+	},
+	{ 0 }
+};

@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rules based on the probe's records, for devices of any driver: verbs calls,
+ * and events of connections and GIDs. docs/probe.md lists legitimate situations
+ * that look similar to each.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "eadm_nl.h"
+#include "rules.h"
+
+/* Older records are history. */
+#define RECENT_NS	(600 * SECOND)
+/* A call that destroys an object and has not returned for this long hangs. */
+#define HANG_NS		(2 * SECOND)
+/*
+ * Registration pins and maps pages: nanoseconds per byte. On a busy machine,
+ * any call may take a fraction of a second.
+ */
+#define SLOW_NS		SECOND
+#define SLOW_NS_PER_BYTE 20
+/* A process that tears a QP down moves it to the error state first. */
+#define TEARDOWN_NS	SECOND
+/* Regions that a process creates without destroying any, over at least this time. */
+#define LEAK_LEAST	128
+#define LEAK_QUARTER	16
+#define LEAK_NS		(4 * SECOND)
+/* Reject reason of the InfiniBand and RoCE connection manager: no such service. */
+#define REJ_NO_SERVICE	8
+
+static const signed char call_facts[] = {
+	CALL_TIME, CALL_OP, CALL_STATUS, CALL_LATENCY, CALL_FUNCTION, CALL_QPN,
+	CALL_MRN, CALL_SIZE, CALL_ENTRIES, CALL_RECV_ENTRIES, CALL_NEW_STATE,
+	CALL_MEMLOCK, CALL_PINNED, CALL_EXIT, CALL_PEER_GID, CALL_PEER_QPN, -1,
+};
+static const signed char event_facts[] = {
+	EVENT_TIME, EVENT_CM, EVENT_STATUS, EVENT_STEP, EVENT_CM_ID, EVENT_QPN,
+	EVENT_PEER_ADDR, EVENT_PEER_PORT, EVENT_PORT, EVENT_GID_INDEX,
+	EVENT_GID, -1,
+};
+
+/* "rping (PID 4711)", "[nvme_rdma]" or "an unknown process". */
+static const char *name_of(const struct diag_row *row, unsigned int pid,
+			   unsigned int comm, char *buf, size_t size)
+{
+	if (diag_u64(row, pid))
+		snprintf(buf, size, "%s (PID %" PRIu64 ")",
+			 diag_text(row, comm), diag_u64(row, pid));
+	else
+		snprintf(buf, size, "%s", diag_has(row, comm) ?
+			 diag_text(row, comm) : "an unknown process");
+	return buf;
+}
+
+static const char *caller_of(const struct diag_row *row, char *buf, size_t size)
+{
+	return name_of(row, CALL_PID, CALL_COMM, buf, size);
+}
+
+static const struct diag_rows *calls(struct judge *j)
+{
+	return &eadm_judge_now(j)->rows[DIAG_CALL];
+}
+
+static bool is_recent(const struct diag_row *row, uint64_t time)
+{
+	return row->time < time || row->time - time < RECENT_NS;
+}
+
+static const char *ago(const struct diag_row *row, uint64_t time, char *buf,
+		       size_t size)
+{
+	return eadm_age_text(row->time > time ? row->time - time : 0, buf, size);
+}
+
+static bool has_call(const struct diag_row *row, uint64_t op, uint64_t state)
+{
+	return diag_u64(row, CALL_OP) == op &&
+	       diag_u64(row, CALL_STATE) == state;
+}
+
+/* ---- connections --------------------------------------------------------------- */
+
+static bool is_cm(const struct diag_row *row, uint64_t event)
+{
+	return diag_u64(row, EVENT_TYPE) == EADM_EVENT_TYPE_CM &&
+	       diag_has(row, EVENT_CM) && diag_u64(row, EVENT_CM) == event;
+}
+
+/*
+ * Another attempt to reach the same peer succeeded. If the process manages its
+ * QP itself, the kernel only sees the peer's response.
+ */
+static bool succeeded_later(struct judge *j, const struct diag_row *failed)
+{
+	const struct diag_rows *events = &eadm_judge_now(j)->rows[DIAG_EVENT];
+	const struct diag_row *row;
+
+	for (row = events->row; row < events->row + events->n; row++) {
+		if ((is_cm(row, EADM_CM_EVENT_ESTABLISHED) ||
+		     is_cm(row, EADM_CM_EVENT_CONNECT_RESPONSE)) &&
+		    diag_u64(row, EVENT_TIME) > diag_u64(failed, EVENT_TIME) &&
+		    diag_u64(row, EVENT_PEER_PORT) ==
+			    diag_u64(failed, EVENT_PEER_PORT) &&
+		    !strcmp(diag_text(row, EVENT_PEER_ADDR),
+			    diag_text(failed, EVENT_PEER_ADDR)))
+			return true;
+	}
+	return false;
+}
+
+/* Same process, peer and rule: one verdict covers all of them. */
+static bool is_one_more(struct judge *j, const char *rule,
+			const struct diag_row *now)
+{
+	const struct diag_rows *events = &eadm_judge_now(j)->rows[DIAG_EVENT];
+	const struct diag_row *row;
+
+	for (row = events->row; row < now; row++) {
+		if (diag_u64(row, EVENT_PID) == diag_u64(now, EVENT_PID) &&
+		    diag_u64(row, EVENT_PEER_PORT) ==
+			    diag_u64(now, EVENT_PEER_PORT) &&
+		    !strcmp(diag_text(row, EVENT_PEER_ADDR),
+			    diag_text(now, EVENT_PEER_ADDR)) &&
+		    eadm_follows(j, rule, DIAG_EVENT, row, now, "once more"))
+			return true;
+	}
+	return false;
+}
+
+static void accuse_connection(struct judge *j, const struct diag_row *now,
+			      const char *rule, const char *what)
+{
+	char who[64], age[32], step[32] = "", after[64] = "";
+
+	if (!is_recent(now, diag_u64(now, EVENT_TIME)) ||
+	    succeeded_later(j, now) || is_one_more(j, rule, now))
+		return;
+	if (diag_has(now, EVENT_STEP)) {
+		eadm_age_text(diag_u64(now, EVENT_STEP), step, sizeof(step));
+		snprintf(after, sizeof(after), ", %s after the previous step", step);
+	}
+	eadm_accuse(j, now, "connection of %s to %s port %" PRIu64 ": %s%s, %s ago",
+		    name_of(now, EVENT_PID, EVENT_COMM, who, sizeof(who)),
+		    diag_text(now, EVENT_PEER_ADDR),
+		    diag_u64(now, EVENT_PEER_PORT), what, after,
+		    ago(now, diag_u64(now, EVENT_TIME), age, sizeof(age)));
+	eadm_cite_all(j, DIAG_EVENT, now, event_facts);
+}
+
+static void look_refused(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	int64_t status = diag_u64(now, EVENT_STATUS);
+
+	(void)then;
+	if (!is_cm(now, EADM_CM_EVENT_REJECTED) ||
+	    (status != REJ_NO_SERVICE && status != -ECONNREFUSED))
+		return;
+	accuse_connection(j, now, "connect-refused",
+			  "refused because nothing listens there");
+}
+
+static void look_timeout(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	(void)then;
+	if (is_cm(now, EADM_CM_EVENT_UNREACHABLE))
+		accuse_connection(j, now, "connect-timeout",
+				  "the peer did not answer the request");
+	else if (is_cm(now, EADM_CM_EVENT_ADDR_ERROR))
+		accuse_connection(j, now, "connect-timeout",
+				  "the peer's address was not resolved");
+	else if (is_cm(now, EADM_CM_EVENT_ROUTE_ERROR))
+		accuse_connection(j, now, "connect-timeout",
+				  "no route to the peer was found");
+}
+
+/* ---- QPs ------------------------------------------------------------------------- */
+
+/* The latest recorded change of a QP to @state up to @time. */
+static const struct diag_row *change_of(struct judge *j, uint64_t dev,
+					uint64_t qpn, uint64_t state,
+					uint64_t time)
+{
+	const struct diag_rows *all = calls(j);
+	const struct diag_row *row, *found = NULL;
+
+	for (row = all->row; row < all->row + all->n; row++) {
+		if (row->dev == dev && diag_u64(row, CALL_QPN) == qpn &&
+		    has_call(row, EADM_CMD_OP_MODIFY_QP, EADM_CMD_STATE_DONE) &&
+		    diag_has(row, CALL_NEW_STATE) &&
+		    diag_u64(row, CALL_NEW_STATE) == state &&
+		    diag_u64(row, CALL_TIME) <= time)
+			found = row;
+	}
+	return found;
+}
+
+/* A connected QP whose process was ended by a signal. */
+static void look_killed(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	uint64_t signal = diag_u64(now, CALL_EXIT), qpn = diag_u64(now, CALL_QPN);
+	uint64_t time = diag_u64(now, CALL_TIME);
+	const struct diag_row *rts, *rtr;
+	char who[64], age[32], peer[64] = "";
+
+	(void)then;
+	/* SIGHUP, SIGINT, SIGTERM: it was asked to end. */
+	if (diag_u64(now, CALL_OP) != EADM_CMD_OP_DESTROY_QP ||
+	    !diag_has(now, CALL_EXIT) || !signal || signal == 1 ||
+	    signal == 2 || signal == 15 || !is_recent(now, time))
+		return;
+	rts = change_of(j, now->dev, qpn, EADM_QP_STATE_RTS, time);
+	rtr = change_of(j, now->dev, qpn, EADM_QP_STATE_RTR, time);
+	if (!rts || !rtr)
+		return;
+	if (diag_has(rtr, CALL_PEER_GID))
+		snprintf(peer, sizeof(peer), " with QP %" PRIu64 " of %s",
+			 diag_u64(rtr, CALL_PEER_QPN),
+			 diag_text(rtr, CALL_PEER_GID));
+	eadm_accuse(j, now, "%s was killed by signal %" PRIu64 " %s ago while its QP %" PRIu64 " was connected%s",
+		    caller_of(now, who, sizeof(who)), signal,
+		    ago(now, time, age, sizeof(age)), qpn, peer);
+	eadm_cite_all(j, DIAG_CALL, now, call_facts);
+}
+
+static bool is_of(const struct diag_row *qp, const struct diag_row *call)
+{
+	return qp->dev == call->dev && qp->id == diag_u64(call, CALL_QPN) &&
+	       (!diag_has(qp, QP_PID) || !diag_has(call, CALL_PID) ||
+		diag_u64(qp, QP_PID) == diag_u64(call, CALL_PID));
+}
+
+/* A regular disconnect shows as an event or call of the connection manager. */
+static bool was_disconnected(struct judge *j, const struct diag_row *change)
+{
+	const struct diag_rows *events = &eadm_judge_now(j)->rows[DIAG_EVENT];
+	const struct diag_row *row;
+
+	for (row = events->row; row < events->row + events->n; row++) {
+		if (row->dev == change->dev &&
+		    is_cm(row, EADM_CM_EVENT_DISCONNECTED) &&
+		    diag_u64(row, EVENT_QPN) == diag_u64(change, CALL_QPN))
+			return true;
+	}
+	for (row = calls(j)->row; row < calls(j)->row + calls(j)->n; row++) {
+		if (row->dev == change->dev &&
+		    diag_u64(row, CALL_OP) == EADM_CMD_OP_CM_DISCONNECT &&
+		    diag_u64(row, CALL_QPN) == diag_u64(change, CALL_QPN))
+			return true;
+	}
+	return false;
+}
+
+static void look_forced(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	const struct diag_row *change;
+	char who[64], age[32];
+
+	(void)then;
+	if (diag_u64(now, QP_STATE) != EADM_QP_STATE_ERR)
+		return;
+	change = change_of(j, now->dev, now->id, EADM_QP_STATE_ERR, UINT64_MAX);
+	if (!change || !is_of(now, change) || was_disconnected(j, change) ||
+	    !change_of(j, now->dev, now->id, EADM_QP_STATE_RTS,
+		       diag_u64(change, CALL_TIME)) ||
+	    now->time - diag_u64(change, CALL_TIME) < TEARDOWN_NS)
+		return;
+	eadm_accuse(j, now, "%s moved QP %" PRIu64 " to the error state itself %s ago, and keeps it",
+		    caller_of(change, who, sizeof(who)), now->id,
+		    ago(now, diag_u64(change, CALL_TIME), age, sizeof(age)));
+	eadm_cite(j, DIAG_QP, now, QP_STATE);
+	eadm_cite_all(j, DIAG_CALL, change, call_facts);
+}
+
+/* Concerns the GID, not the adapter: which table entry a QP sends from is its attribute. */
+static bool was_added_later(struct judge *j, const struct diag_row *removed)
+{
+	const struct diag_rows *events = &eadm_judge_now(j)->rows[DIAG_EVENT];
+	const struct diag_row *row;
+
+	for (row = events->row; row < events->row + events->n; row++) {
+		if (row->dev == removed->dev &&
+		    diag_u64(row, EVENT_TYPE) == EADM_EVENT_TYPE_GID_ADDED &&
+		    diag_same(row, removed, EVENT_PORT) &&
+		    diag_same(row, removed, EVENT_GID_INDEX) &&
+		    !strcmp(diag_text(row, EVENT_GID),
+			    diag_text(removed, EVENT_GID)) &&
+		    diag_u64(row, EVENT_TIME) >= diag_u64(removed, EVENT_TIME))
+			return true;
+	}
+	return false;
+}
+
+static void look_gid(struct judge *j, const struct diag_row *now,
+		     const struct diag_row *then)
+{
+	const struct diag_rows *events = &eadm_judge_now(j)->rows[DIAG_EVENT];
+	uint64_t state = diag_u64(now, QP_STATE), time;
+	const struct diag_row *rtr, *row;
+	char age[32];
+
+	(void)then;
+	if (state != EADM_QP_STATE_RTR && state != EADM_QP_STATE_RTS)
+		return;
+	rtr = change_of(j, now->dev, now->id, EADM_QP_STATE_RTR, UINT64_MAX);
+	if (!rtr || !is_of(now, rtr) || !diag_has(rtr, CALL_GID_INDEX))
+		return;
+	for (row = events->row; row < events->row + events->n; row++) {
+		time = diag_u64(row, EVENT_TIME);
+		if (row->dev != now->dev ||
+		    diag_u64(row, EVENT_TYPE) != EADM_EVENT_TYPE_GID_REMOVED ||
+		    diag_u64(row, EVENT_PORT) != diag_u64(rtr, CALL_PORT) ||
+		    diag_u64(row, EVENT_GID_INDEX) !=
+			    diag_u64(rtr, CALL_GID_INDEX) ||
+		    time < diag_u64(rtr, CALL_TIME) || was_added_later(j, row))
+			continue;
+		eadm_accuse(j, now, "GID %s (index %" PRIu64 "), which QP %" PRIu64 " sends from, was removed %s ago",
+			    diag_text(row, EVENT_GID),
+			    diag_u64(row, EVENT_GID_INDEX), now->id,
+			    ago(now, time, age, sizeof(age)));
+		eadm_cite(j, DIAG_QP, now, QP_STATE);
+		eadm_cite_all(j, DIAG_EVENT, row, event_facts);
+		return;
+	}
+}
+
+/* ---- objects --------------------------------------------------------------------- */
+
+/* Name of the device limit that a call exceeds; NULL: none is known. */
+static const char *exceeds(const struct diag_row *dev,
+			   const struct diag_row *call, uint64_t *asked,
+			   uint64_t *limit)
+{
+	static const struct {
+		uint64_t op;
+		signed char asked, limit;
+		const char *name;
+	} limits[] = {
+		{ EADM_CMD_OP_CREATE_QP, CALL_ENTRIES, DEV_MAX_SEND_WR,
+		  "entries of its send queue" },
+		{ EADM_CMD_OP_CREATE_QP, CALL_RECV_ENTRIES, DEV_MAX_RECV_WR,
+		  "entries of its receive queue" },
+		{ EADM_CMD_OP_CREATE_CQ, CALL_ENTRIES, DEV_MAX_CQE, "entries" },
+	};
+	static const struct {
+		uint64_t op;
+		signed char used, limit;
+		const char *name;
+	} objects[] = {
+		{ EADM_CMD_OP_CREATE_QP, DEV_QPS, DEV_MAX_QP, "QPs" },
+		{ EADM_CMD_OP_CREATE_CQ, DEV_CQS, DEV_MAX_CQ, "CQs" },
+	};
+	size_t i;
+
+	for (i = 0; i < EADM_ARRAY_SIZE(limits); i++) {
+		*asked = diag_u64(call, limits[i].asked);
+		*limit = diag_u64(dev, limits[i].limit);
+		if (diag_u64(call, CALL_OP) == limits[i].op && *limit &&
+		    diag_has(call, limits[i].asked) && *asked > *limit)
+			return limits[i].name;
+	}
+	for (i = 0; i < EADM_ARRAY_SIZE(objects); i++) {
+		*asked = diag_u64(dev, objects[i].used) + 1;
+		*limit = diag_u64(dev, objects[i].limit);
+		if (diag_u64(call, CALL_OP) == objects[i].op && *limit &&
+		    *asked > *limit)
+			return objects[i].name;
+	}
+	return NULL;
+}
+
+/* The process tried again and succeeded, as when probing for the limit. */
+static bool was_made_later(struct judge *j, const struct diag_row *failed)
+{
+	const struct diag_rows *all = calls(j);
+	const struct diag_row *row;
+
+	for (row = all->row; row < all->row + all->n; row++) {
+		if (row->dev == failed->dev &&
+		    has_call(row, diag_u64(failed, CALL_OP),
+			     EADM_CMD_STATE_DONE) &&
+		    diag_same(row, failed, CALL_PID) &&
+		    diag_u64(row, CALL_TIME) > diag_u64(failed, CALL_TIME))
+			return true;
+	}
+	return false;
+}
+
+static void look_limit(struct judge *j, const struct diag_row *now,
+		       const struct diag_row *then)
+{
+	const struct diag_row *dev = eadm_diag_find(eadm_judge_now(j), DIAG_DEV,
+						    now->dev, now->dev);
+	uint64_t time = diag_u64(now, CALL_TIME), asked, limit;
+	char who[64], age[32];
+	const char *what;
+
+	(void)then;
+	if (diag_u64(now, CALL_STATE) != EADM_CMD_STATE_ERROR || !dev ||
+	    !is_recent(now, time))
+		return;
+	what = exceeds(dev, now, &asked, &limit);
+	if (!what || was_made_later(j, now))
+		return;
+	eadm_accuse(j, now, "%s asked for %" PRIu64 " %s %s ago, but the device has at most %" PRIu64,
+		    caller_of(now, who, sizeof(who)), asked, what,
+		    ago(now, time, age, sizeof(age)), limit);
+	eadm_cite_all(j, DIAG_CALL, now, call_facts);
+}
+
+static void look_memlock(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	uint64_t time = diag_u64(now, CALL_TIME);
+	char who[64], age[32];
+
+	(void)then;
+	if (!has_call(now, EADM_CMD_OP_REG_MR, EADM_CMD_STATE_ERROR) ||
+	    (int64_t)diag_u64(now, CALL_STATUS) != -ENOMEM ||
+	    !diag_has(now, CALL_MEMLOCK) || !is_recent(now, time) ||
+	    diag_u64(now, CALL_PINNED) + diag_u64(now, CALL_SIZE) <=
+		    diag_u64(now, CALL_MEMLOCK))
+		return;
+	eadm_accuse(j, now, "%s may lock %" PRIu64 " bytes of memory, had %" PRIu64 " pinned and was not allowed to register %" PRIu64 " more %s ago",
+		    caller_of(now, who, sizeof(who)),
+		    diag_u64(now, CALL_MEMLOCK), diag_u64(now, CALL_PINNED),
+		    diag_u64(now, CALL_SIZE),
+		    ago(now, time, age, sizeof(age)));
+	eadm_cite_all(j, DIAG_CALL, now, call_facts);
+}
+
+static void look_slow(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *then)
+{
+	uint64_t time = diag_u64(now, CALL_TIME), took = diag_u64(now, CALL_LATENCY);
+	char who[64], age[32], text[32];
+
+	(void)then;
+	if (!has_call(now, EADM_CMD_OP_REG_MR, EADM_CMD_STATE_DONE) ||
+	    !diag_has(now, CALL_SIZE) || took < SLOW_NS ||
+	    took / SLOW_NS_PER_BYTE < diag_u64(now, CALL_SIZE) ||
+	    !is_recent(now, time))
+		return;
+	eadm_accuse(j, now, "%s took %s to register %" PRIu64 " bytes %s ago",
+		    caller_of(now, who, sizeof(who)),
+		    eadm_age_text(took, text, sizeof(text)),
+		    diag_u64(now, CALL_SIZE), ago(now, time, age, sizeof(age)));
+	eadm_cite_all(j, DIAG_CALL, now, call_facts);
+}
+
+static bool ends_object(uint64_t op)
+{
+	return op == EADM_CMD_OP_DESTROY_QP || op == EADM_CMD_OP_DESTROY_CQ ||
+	       op == EADM_CMD_OP_DESTROY_SRQ || op == EADM_CMD_OP_DESTROY_AH ||
+	       op == EADM_CMD_OP_DEREG_MR || op == EADM_CMD_OP_DEALLOC_PD ||
+	       op == EADM_CMD_OP_DEALLOC_MW;
+}
+
+static void look_hang(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *then)
+{
+	uint64_t time = diag_u64(now, CALL_TIME), op = diag_u64(now, CALL_OP);
+	const struct diag_owner *owner;
+	char who[64], age[32], what[32], where[96] = "";
+
+	(void)then;
+	if (!has_call(now, op, EADM_CMD_STATE_PENDING) || !ends_object(op) ||
+	    now->time < time || now->time - time < HANG_NS)
+		return;
+	owner = eadm_diag_owner(eadm_judge_now(j), diag_u64(now, CALL_PID));
+	if (owner && *owner->wchan)
+		snprintf(where, sizeof(where), ", in %s", owner->wchan);
+	eadm_field_text(eadm_object_find_field(eadm_object_find("cmd"), "op"),
+			op, what, sizeof(what));
+	eadm_accuse(j, now, "%s of %s has not returned for %s%s", what,
+		    caller_of(now, who, sizeof(who)),
+		    ago(now, time, age, sizeof(age)), where);
+	eadm_cite_all(j, DIAG_CALL, now, call_facts);
+}
+
+/* ---- memory regions ---------------------------------------------------------------- */
+
+static bool grows(const struct diag_registrar *sum, uint64_t now)
+{
+	unsigned int i;
+
+	if (sum->made < sum->destroyed + LEAK_LEAST ||
+	    sum->last - sum->first < LEAK_NS ||
+	    now - sum->last > sum->last - sum->first)
+		return false;
+	for (i = 0; i < EADM_ARRAY_SIZE(sum->grown); i++) {
+		if (sum->grown[i] < LEAK_QUARTER)
+			return false;
+	}
+	return true;
+}
+
+/* The first context of a process represents all of them. */
+static bool is_first(struct judge *j, const struct diag_row *ctx)
+{
+	const struct diag_row *row = eadm_judge_now(j)->rows[DIAG_CTX].row;
+
+	for (; row < ctx; row++) {
+		if (row->dev == ctx->dev && diag_same(row, ctx, CTX_PID))
+			return false;
+	}
+	return true;
+}
+
+static void look_leak(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *then)
+{
+	const struct diag_snapshot *m = eadm_judge_now(j);
+	const struct diag_registrar *sum;
+	char who[64], span[32];
+
+	(void)then;
+	for (sum = m->registrars; sum < m->registrars + m->n_registrars; sum++) {
+		if (sum->dev != now->dev ||
+		    sum->pid != diag_u64(now, CTX_PID) ||
+		    !grows(sum, now->time) || !is_first(j, now))
+			continue;
+		eadm_accuse(j, now, "%s registered %" PRIu64 " memory regions (%" PRIu64 " bytes) within %s and deregistered %" PRIu64 ", and keeps registering",
+			    name_of(now, CTX_PID, CTX_COMM, who, sizeof(who)),
+			    sum->made, sum->bytes,
+			    eadm_age_text(sum->last - sum->first, span,
+					  sizeof(span)),
+			    sum->destroyed);
+		eadm_cite(j, DIAG_CTX, now, CTX_AGE);
+	}
+}
+
+const struct eadm_rule eadm_rules_probe[] = {
+	{
+		.name = "connect-refused", .kind = DIAG_EVENT,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "A connection was refused within the last ten minutes because nothing listens there.",
+		.cause = "The peer's application does not run, has not begun to listen, or listens at another address or port.",
+		.next = "eadm events --past; on the peer: eadm dump cep",
+		.alike = "A peer whose application rejects the connection: its own decision. A later attempt that succeeded.",
+		.look = look_refused,
+	}, {
+		.name = "connect-timeout", .kind = DIAG_EVENT,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "A connection could not be made within the last ten minutes, because the peer did not answer.",
+		.cause = "The peer's machine is down or cut off, a firewall drops its packets, or its application does not answer.",
+		.next = "ping the peer; eadm events --past",
+		.alike = "A peer that answers, but late. A later attempt that succeeded.",
+		.look = look_timeout,
+	}, {
+		.name = "owner-killed", .kind = DIAG_CALL,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "A process was killed within the last ten minutes while it had a connected QP.",
+		.cause = "It crashed, or was killed, for example for lack of memory. Its peers see the end of the connection.",
+		.next = "dmesg; coredumpctl",
+		.alike = "A process that exits, or that SIGHUP, SIGINT or SIGTERM ended: it was asked to. One whose QPs had no peer.",
+		.look = look_killed,
+	}, {
+		.name = "qp-forced-error", .kind = DIAG_QP,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "The owner of a connected QP moved it to the error state, and keeps it.",
+		.cause = "The application gave up the connection, and waits for outstanding requests or has forgotten the QP.",
+		.next = "eadm trace --opcode modify-qp -d {dev}",
+		.alike = "A QP that is being torn down: it is destroyed, or was disconnected. One that the adapter moved: there is no such call.",
+		.look = look_forced,
+	}, {
+		.name = "gid-removed", .kind = DIAG_QP,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "The GID that a connected QP sends from was removed.",
+		.cause = "An IP address was removed, or its interface went down, under a connection.",
+		.next = "ip address; eadm events --past -d {dev}",
+		.alike = "A GID that no QP sends from, or that was added again at its place. A QP that was connected after that.",
+		.look = look_gid,
+	}, {
+		.name = "limit-exceeded", .kind = DIAG_CALL,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "An object was not made within the last ten minutes, because it exceeds a limit of the device.",
+		.cause = "The application asks for more than the device has.",
+		.next = "eadm info {dev}",
+		.alike = "A process that asked for less afterwards and got it, as when probing for the limit. A call that failed within all limits.",
+		.look = look_limit,
+	}, {
+		.name = "memlock-refused", .kind = DIAG_CALL,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "Memory was not registered within the last ten minutes, because of the process's limit on locked memory.",
+		.cause = "RLIMIT_MEMLOCK of the process is too low: registered memory is locked.",
+		.next = "ulimit -l; LimitMEMLOCK= of the service",
+		.alike = "A registration that failed for lack of memory with the limit high enough, or without one.",
+		.look = look_memlock,
+	}, {
+		.name = "slow-registration", .kind = DIAG_CALL,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "A registration within the last ten minutes took longer than its size explains.",
+		.cause = "Its pages had to be read or allocated first: files, swap, memory on another node, or a lack of free memory.",
+		.next = "eadm trace hist; vmstat 1",
+		.alike = "A large region, which takes as long as its pages need.",
+		.look = look_slow,
+	}, {
+		.name = "destroy-hangs", .kind = DIAG_CALL,
+		.severity = EADM_SEVERITY_CRITICAL,
+		.help = "A call that destroys an object does not return.",
+		.cause = "The adapter does not answer, or something still uses the object.",
+		.next = "cat /proc/PID/stack of the process; dmesg",
+		.alike = "A call that took long but returned.",
+		.look = look_hang,
+	}, {
+		.name = "mr-leak", .kind = DIAG_CTX,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "A process keeps registering memory regions and hardly deregisters any.",
+		.cause = "The application leaks memory regions.",
+		.next = "eadm trace --opcode reg-mr -d {dev}; eadm dump mr",
+		.alike = "A process that registers many at its start, or that keeps a cache of them and has stopped growing. One that deregisters as many.",
+		.look = look_leak,
+	},
+	{ 0 }
+};

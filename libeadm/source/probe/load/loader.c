@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Loads the probe's programs and leaves them attached, all of it pinned below
+ * EADM_PROBE_DIR. It is a separate program, because only this part needs libbpf
+ * and privileges: "eadm probe start" runs it.
+ *
+ *	eadm-probe start|run LEVEL BYTES [BTF]
+ *	eadm-probe stop
+ *
+ * LEVEL is typed, kprobe or auto. An error is printed as one line. On success,
+ * "start" prints nothing; "run" prints a line once it records, then waits for
+ * the end of its standard input or a signal.
+ */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "eadm_values.h"
+#include "early.skel.h"
+#include "kprobe.skel.h"
+#include "loader.h"
+#include "../record.h"
+#include "typed.skel.h"
+
+#define IB_CORE_TYPES "/sys/kernel/btf/ib_core"
+#define N_EXPORTED 2		/* types that a kernel has if its modules have none */
+#define LEAST_SLOTS 64
+#define MOST_SLOTS 65536
+
+/* All have the same maps and variables, but in different structs. */
+struct probe {
+	struct typed *typed;
+	struct kprobe *kprobe;
+	struct early *early;
+	struct bpf_object *object;
+	struct bpf_map *records, *cpus, *devs, *info, *in_flight;
+	struct eadm_probe_info about;
+	struct bpf_link *links[2 * EADM_PROBE_N_FUNCTIONS + 4];
+	unsigned int n_links;
+	bool pins;		/* pin links, too */
+	bool no_cm_types;	/* events of connections cannot be read */
+	gid_t group;
+	bool has_group;
+};
+
+/* ---- errors ------------------------------------------------------------------ */
+
+static char said[512];		/* the first warning of libbpf */
+
+static int keep_warning(enum libbpf_print_level level, const char *format,
+			va_list args)
+{
+	char line[sizeof(said)];
+	size_t len;
+
+	if (level != LIBBPF_WARN)
+		return 0;
+	if (getenv("EADM_PROBE_DEBUG"))
+		return vfprintf(stderr, format, args);
+	vsnprintf(line, sizeof(line), format, args);
+	len = strcspn(line, "\n");
+	line[len] = '\0';
+	/* The first warning is closest to the cause. */
+	if (!said[0])
+		memcpy(said, line, sizeof(said));
+	return 0;
+}
+
+static int fail(int error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return error;
+}
+
+/* ---- what the kernel has ----------------------------------------------------- */
+
+static bool is_locked_confidential(void)
+{
+	FILE *file = fopen("/sys/kernel/security/lockdown", "r");
+	char line[128] = "";
+	bool is;
+
+	if (!file)
+		return false;
+	is = fgets(line, sizeof(line), file) && strstr(line, "[confidentiality]");
+	fclose(file);
+	return is;
+}
+
+/*
+ * Kprobe programs find struct members through these types. If one is missing, the
+ * verifier complains about an invalid function, which does not hint at the cause.
+ */
+static int check_types(struct probe *p, const char *path)
+{
+	static const struct {
+		const char *module, *type;
+	} needed[] = {
+		{ "the kernel", "task_struct" },
+		{ "ib_core", "ib_device" },
+		/* Of a kernel whose modules have no types, what it exports must do. */
+		{ "ib_uverbs", "ib_uverbs_file" },
+		{ "rdma_cm", "rdma_id_private" },
+	};
+	bool all = path || kernel_types_modules();
+	struct btf *btf = path ? btf__parse(path, NULL) : btf__load_vmlinux_btf();
+	int ret = 0;
+	size_t i;
+
+	if (!btf)
+		return fail(-errno, "%s: no type information can be read: %s",
+			    path ? path : "/sys/kernel/btf/vmlinux", strerror(errno));
+	for (i = 0; !ret && i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (btf__find_by_name_kind(btf, needed[i].type, BTF_KIND_STRUCT) > 0)
+			continue;
+		if (!all && i >= N_EXPORTED)
+			p->no_cm_types = true;
+		else if (path)
+			ret = fail(-EINVAL, "%s: the types of %s are missing (struct %s)",
+				   path, needed[i].module, needed[i].type);
+		else
+			ret = fail(-ENOENT,
+				   "%s has no type information: --btf FILE gives that of the kernel, ib_core, ib_uverbs and rdma_cm",
+				   needed[i].module);
+	}
+	btf__free(btf);
+	return ret;
+}
+
+#define OPEN(p, skeleton, opts) do {					\
+	struct skeleton *s_ = skeleton##__open_opts(opts);		\
+									\
+	if (!s_)							\
+		break;							\
+	(p)->skeleton = s_;						\
+	(p)->object = s_->obj;						\
+	(p)->records = s_->maps.records;				\
+	(p)->cpus = s_->maps.cpus;					\
+	(p)->devs = s_->maps.devs;					\
+	(p)->info = s_->maps.info;					\
+	(p)->in_flight = s_->maps.in_flight;				\
+	s_->rodata->probe_cpus = (p)->about.cpus;			\
+	s_->rodata->probe_slots = (p)->about.slots;			\
+	s_->rodata->probe_may_read = (p)->about.may_read;		\
+} while (0)
+
+static int open_typed(struct probe *p)
+{
+	OPEN(p, typed, NULL);
+	return p->object ? 0 : fail(-errno, "the programs cannot be opened: %s",
+				    strerror(errno));
+}
+
+static int open_kprobe(struct probe *p, const char *btf)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = btf);
+	int ret;
+
+	if (p->pins && !kernel_keeps_kprobes())
+		return fail(-EOPNOTSUPP, "this kernel cannot keep kprobes without a process (Linux 5.15 can): use 'eadm probe run'");
+	/* Without a file, libbpf looks at the types of modules, too. */
+	if (btf || access(IB_CORE_TYPES, F_OK)) {
+		ret = check_types(p, btf);
+		if (ret)
+			return ret;
+	}
+	if (kernel_has_fetch())
+		OPEN(p, kprobe, &opts);
+	else
+		OPEN(p, early, &opts);
+	return p->object ? 0 : fail(-errno, "the programs cannot be opened: %s",
+				    strerror(errno));
+}
+
+/* Disables the programs for functions that do not exist. */
+static int choose(struct probe *p)
+{
+	struct functions there;
+	struct bpf_program *prog;
+	unsigned int n = 0;
+	const char *symbol;
+	int ret;
+
+	ret = functions_find(&there, p->about.level == EADM_PROBE_LEVEL_TYPED);
+	if (ret)
+		return fail(ret, "the kernel's functions cannot be read: %s",
+			    strerror(-ret));
+	if (p->no_cm_types)
+		functions_drop(&there, "cm_event_handler");
+	bpf_object__for_each_program(prog, p->object) {
+		symbol = strchr(bpf_program__section_name(prog), '/') + 1;
+		if (!functions_has(&there, symbol))
+			bpf_program__set_autoload(prog, false);
+		else if (functions_is_command(symbol) && !p->about.may_read)
+			bpf_program__set_autoload(prog, false);
+		else
+			n++;
+	}
+	if (!p->about.may_read)
+		there.mask &= (1ULL << EADM_PROBE_FIRST_COMMAND) - 1;
+	p->about.attached = there.mask;
+	p->about.expected = there.expected;
+	p->about.functions = __builtin_popcountll(there.mask);
+	functions_free(&there);
+	return n ? 0 : fail(-ENOENT,
+			    "this kernel has none of the functions: is ib_core loaded?");
+}
+
+/* ---- pinning ----------------------------------------------------------------- */
+
+static int give(const struct probe *p, const char *path, mode_t mode)
+{
+	if (p->has_group && chown(path, 0, p->group))
+		return -errno;
+	return chmod(path, mode) ? -errno : 0;
+}
+
+static int make_dir(const struct probe *p, const char *path)
+{
+	if (mkdir(path, 0700))
+		return -errno;
+	return give(p, path, 0750);
+}
+
+static int pin_map(const struct probe *p, struct bpf_map *map)
+{
+	char path[sizeof(EADM_PROBE_DIR) + BPF_OBJ_NAME_LEN + 1];
+	int ret;
+
+	snprintf(path, sizeof(path), EADM_PROBE_DIR "/%s", bpf_map__name(map));
+	ret = bpf_map__pin(map, path);
+	return ret ? ret : give(p, path, 0640);
+}
+
+/* For programs at the end of calls: their count of skipped runs is in no map. */
+static int pin_program(const struct probe *p, struct bpf_program *prog)
+{
+	char path[sizeof(EADM_PROBE_DIR) + 128];
+	int ret;
+
+	snprintf(path, sizeof(path), EADM_PROBE_DIR "/programs/%s",
+		 bpf_program__name(prog));
+	ret = bpf_program__pin(prog, path);
+	return ret ? ret : give(p, path, 0640);
+}
+
+static bool is_enter(const struct bpf_program *prog)
+{
+	return !strncmp(bpf_program__name(prog), "enter_", 6);
+}
+
+static int attach(struct probe *p, struct bpf_program *prog)
+{
+	char path[sizeof(EADM_PROBE_DIR) + 128];
+	struct bpf_link *link = bpf_program__attach(prog);
+
+	if (!link)
+		return fail(-errno, "%s: %s", bpf_program__section_name(prog),
+			    said[0] ? said : strerror(errno));
+	p->links[p->n_links++] = link;
+	if (!p->pins)
+		return 0;
+	snprintf(path, sizeof(path), EADM_PROBE_DIR "/links/%s",
+		 bpf_program__name(prog));
+	return bpf_link__pin(link, path);
+}
+
+/* Call ends first: a call whose start is seen must be seen to return. */
+static int attach_all(struct probe *p)
+{
+	struct bpf_program *prog;
+	int ret = 0, turn;
+
+	for (turn = 0; turn < 2; turn++) {
+		bpf_object__for_each_program(prog, p->object) {
+			if (!bpf_program__autoload(prog) ||
+			    is_enter(prog) != (turn == 1))
+				continue;
+			ret = attach(p, prog);
+			if (!ret && !turn)
+				ret = pin_program(p, prog);
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+/* Returns seen before the programs at call starts were attached do not count. */
+static int forget_lost(struct probe *p)
+{
+	size_t size = (size_t)p->about.cpus * sizeof(struct eadm_probe_cpu);
+	struct eadm_probe_cpu *cpus;
+	unsigned int i;
+
+	cpus = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    bpf_map__fd(p->cpus), 0);
+	if (cpus == MAP_FAILED)
+		return -errno;
+	for (i = 0; i < p->about.cpus; i++)
+		__atomic_store_n(&cpus[i].lost, 0, __ATOMIC_RELAXED);
+	munmap(cpus, size);
+	return 0;
+}
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* The map with the description comes last: it makes the probe complete. */
+static int put(struct probe *p)
+{
+	uint32_t zero = 0;
+	int ret;
+
+	ret = make_dir(p, EADM_PROBE_DIR "/programs");
+	if (!ret && p->pins)
+		ret = mkdir(EADM_PROBE_DIR "/links", 0700) ? -errno : 0;
+	if (!ret)
+		ret = pin_map(p, p->records);
+	if (!ret)
+		ret = pin_map(p, p->cpus);
+	if (!ret)
+		ret = pin_map(p, p->devs);
+	if (!ret)
+		ret = pin_map(p, p->in_flight);
+	if (ret)
+		return fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret));
+	ret = attach_all(p);
+	if (ret)
+		return ret;
+	ret = forget_lost(p);
+	p->about.start = now();
+	if (!ret)
+		ret = bpf_map_update_elem(bpf_map__fd(p->info), &zero, &p->about,
+					  BPF_ANY);
+	if (!ret)
+		ret = pin_map(p, p->info);
+	return ret ? fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret)) : 0;
+}
+
+/* ---- the whole --------------------------------------------------------------- */
+
+static int set_sizes(struct probe *p, uint64_t bytes)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t slots;
+
+	if (cpus < 0)
+		return fail(cpus, "the number of CPUs cannot be read: %s",
+			    strerror(-cpus));
+	p->about.cpus = cpus;
+	slots = bytes / cpus / sizeof(struct eadm_probe_rec);
+	p->about.slots = LEAST_SLOTS;
+	while (p->about.slots * 2 <= slots && p->about.slots < MOST_SLOTS)
+		p->about.slots *= 2;
+	return 0;
+}
+
+static int load(struct probe *p, const char *btf)
+{
+	bool typed = p->about.level == EADM_PROBE_LEVEL_TYPED;
+	int ret = typed ? open_typed(p) : open_kprobe(p, btf);
+
+	if (ret)
+		return ret;
+	bpf_map__set_max_entries(p->records, p->about.cpus * p->about.slots);
+	bpf_map__set_max_entries(p->cpus, p->about.cpus);
+	ret = choose(p);
+	if (ret)
+		return ret;
+	said[0] = '\0';
+	ret = bpf_object__load(p->object);
+	if (ret == -EPERM || ret == -EACCES)
+		return fail(ret, typed ? "loading requires root or CAP_SYS_ADMIN (%s)" :
+					 "loading requires root, or CAP_BPF and CAP_PERFMON (%s)",
+			    said[0] ? said : strerror(-ret));
+	return ret ? fail(ret, "the kernel refuses the programs: %s",
+			  said[0] ? said : strerror(-ret)) : 0;
+}
+
+static void find_group(struct probe *p)
+{
+	const struct group *group = getgrnam("eadm");
+
+	p->has_group = group != NULL;
+	if (group)
+		p->group = group->gr_gid;
+}
+
+static int claim(const struct probe *p)
+{
+	struct statfs fs;
+	int ret;
+
+	if (statfs("/sys/fs/bpf", &fs) || fs.f_type != BPF_FS_MAGIC)
+		return fail(-ENOENT,
+			    "/sys/fs/bpf is not a BPF file system (mount -t bpf bpf /sys/fs/bpf)");
+	if (mkdir(EADM_PROBE_DIR, 0700))
+		return errno == EEXIST ?
+			       fail(-EEXIST, "it is already running, or is left over from one that was killed ('eadm probe stop' ends it)") :
+			       fail(-errno, EADM_PROBE_DIR ": %s", strerror(errno));
+	ret = give(p, EADM_PROBE_DIR, 0750);
+	if (!ret)
+		return 0;
+	rmdir(EADM_PROBE_DIR);
+	return fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret));
+}
+
+static int wait_for_end(void)
+{
+	char byte;
+
+	printf("ready\n");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+	return 0;
+}
+
+static int level_of(const char *word)
+{
+	if (!strcmp(word, "typed"))
+		return EADM_PROBE_LEVEL_TYPED;
+	if (!strcmp(word, "kprobe"))
+		return EADM_PROBE_LEVEL_KPROBE;
+	return access(IB_CORE_TYPES, F_OK) ?
+		       EADM_PROBE_LEVEL_KPROBE : EADM_PROBE_LEVEL_TYPED;
+}
+
+static int begin(struct probe *p, char **argv)
+{
+	int ret;
+
+	libbpf_set_print(keep_warning);
+	p->about.abi = EADM_PROBE_ABI;
+	p->about.level = level_of(argv[2]);
+	p->about.may_read = !is_locked_confidential();
+	p->about.runner = p->pins ? 0 : getpid();
+	find_group(p);
+	ret = set_sizes(p, strtoull(argv[3], NULL, 10));
+	if (ret)
+		return ret;
+	ret = claim(p);
+	if (ret)
+		return ret;
+	ret = load(p, argv[4]);
+	if (!ret)
+		ret = put(p);
+	if (ret)
+		probe_remove();
+	return ret;
+}
+
+static int stop(void)
+{
+	int ret = probe_remove();
+
+	return !ret ? 0 :
+	       ret == -ENOENT ? fail(ret, "it is not running") :
+				fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret));
+}
+
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = ignore };
+	struct probe p = { 0 };
+	int ret;
+
+	if (argc > 1 && !strcmp(argv[1], "stop"))
+		return -stop();
+	if (argc < 4 || argc > 5)
+		return -fail(-EINVAL, "must be run by 'eadm probe'");
+	p.pins = !strcmp(argv[1], "start");
+	/* No SA_RESTART: the signals interrupt the wait, and everything is removed. */
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	ret = begin(&p, argv);
+	if (!ret && !p.pins) {
+		wait_for_end();
+		probe_remove();
+	}
+	typed__destroy(p.typed);
+	kprobe__destroy(p.kprobe);
+	early__destroy(p.early);
+	return ret < 0 ? -ret : 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parts of the probe's loader. */
+#ifndef EADM_PROBE_LOADER_H
+#define EADM_PROBE_LOADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* functions.c: functions that programs can be attached to. */
+struct functions {
+	char **name;
+	unsigned int n;
+	uint64_t mask;		/* bits of enum eadm_probe_function */
+	uint64_t expected;	/* those that should exist */
+};
+
+int functions_find(struct functions *there, bool typed);
+/* Whether it is a driver's, which runs a command. */
+bool functions_is_command(const char *symbol);
+bool functions_has(const struct functions *there, const char *symbol);
+void functions_free(struct functions *there);
+
+void functions_drop(struct functions *there, const char *symbol);
+
+/* kernel.c: what a kernel can do. */
+bool kernel_has_fetch(void);
+bool kernel_keeps_kprobes(void);
+bool kernel_types_modules(void);
+
+/* remove.c: remove the pinned probe, even if it is incomplete. */
+int probe_remove(void);
+
+#endif /* EADM_PROBE_LOADER_H */

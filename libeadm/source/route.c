@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Addresses of a network interface, from routing netlink. */
+#include <arpa/inet.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ask.h"
+#include "eadm_nl.h"
+#include "local.h"
+#include "model/generated/fields.h"
+
+/* The maximum that the specification allows. */
+#define MAX_ADDRESSES 512
+
+struct found {
+	unsigned int index;
+	char words[MAX_ADDRESSES];
+};
+
+/* On an interface with a peer, the local attribute is its own address. */
+static int take_attribute(const struct nlattr *attr, void *data)
+{
+	const struct nlattr **address = data;
+	unsigned int type = mnl_attr_get_type(attr);
+
+	if (type == IFA_LOCAL || (type == IFA_ADDRESS && !*address))
+		*address = attr;
+	return MNL_CB_OK;
+}
+
+/* "10.77.0.1/24" */
+static int take_address(const struct nlmsghdr *nlh, void *data)
+{
+	const struct ifaddrmsg *message = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *address = NULL;
+	struct found *found = data;
+	char text[INET6_ADDRSTRLEN + 8];
+	size_t len;
+
+	/*
+	 * Kernels that do not know the strict check send the addresses of all
+	 * interfaces.
+	 */
+	if (nlh->nlmsg_type != RTM_NEWADDR || message->ifa_index != found->index ||
+	    mnl_attr_parse(nlh, sizeof(*message), take_attribute, &address) < 0 ||
+	    !address ||
+	    mnl_attr_get_payload_len(address) <
+		    (message->ifa_family == AF_INET ? 4 : 16) ||
+	    !inet_ntop(message->ifa_family, mnl_attr_get_payload(address), text,
+		       sizeof(text)))
+		return MNL_CB_OK;
+	len = strlen(text);
+	snprintf(text + len, sizeof(text) - len, "/%u", message->ifa_prefixlen);
+	eadm_local_add_word(found->words, sizeof(found->words), text,
+			    strlen(text));
+	return MNL_CB_OK;
+}
+
+/* A host may have thousands of interfaces: ask for one only. */
+static bool ask(struct found *found)
+{
+	char buf[MNL_NLMSG_HDRLEN + sizeof(struct ifaddrmsg)];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct ifaddrmsg *message;
+
+	nlh->nlmsg_type = RTM_GETADDR;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	message = mnl_nlmsg_put_extra_header(nlh, sizeof(*message));
+	message->ifa_index = found->index;
+	return eadm_ask(NETLINK_ROUTE, nlh, take_address, found);
+}
+
+/*
+ * Looks in the caller's network namespace, as for its interfaces: one that is
+ * in another namespace has no addresses here.
+ */
+void eadm_local_addresses(struct eadm_answer *answer, const char *netdev)
+{
+	struct found found = { if_nametoindex(netdev), "" };
+
+	if (!found.index)
+		eadm_local_put(answer, EADM_A_DEV_ADDRESSES, "");
+	else if (ask(&found))
+		eadm_local_put(answer, EADM_A_DEV_ADDRESSES, found.words);
+}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where no adapter is known: what only a family's description and its folders may name."""
+
+import functools
+import glob
+import os
+import re
+
+import yaml
+
+NEUTRAL = ("kmod/eadm", "kmod/include", "kmod/virt/core", "libeadm", "eadm")
+
+# (file, word in lower case), each with its reason.
+EXCUSES = {
+}
+
+# The module of all virtual adapters.
+NOBODYS = {"eadm_virt"}
+# Of which ERDMA's connections are.
+PROTOCOLS = {"iwarp"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](.*/)?family/[^/\n]+/', re.M)
+
+
+@functools.cache
+def described():
+    """Families whose formats are described, with their description."""
+    found = []
+    for path in sorted(glob.glob("spec/families/*.yaml")):
+        with open(path, encoding="utf-8") as file:
+            raw = yaml.load(file, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        if "formats" in raw:
+            found.append(raw)
+    return found
+
+
+def words():
+    """Names of families, of their drivers, modules and providers, and their PCI ids."""
+    found = set(PROTOCOLS)
+    for raw in described():
+        found |= {raw["name"], raw["provider"], *raw["drivers"], *raw["modules"],
+                  raw["title"].split(" (")[0].lower()}
+        found |= {f"0x{n:04x}" for n in (raw["pci"]["vendor"],
+                                         *(device["id"] for device in raw["pci"]["devices"]))}
+    return sorted(found - NOBODYS)
+
+
+def files(folder):
+    """Hand-written files of a folder that are no family's."""
+    names = "|".join(re.escape(raw["name"]) for raw in described())
+    own = re.compile(rf"(.*/)?generated/.*|kmod/include/({names})_[a-z_]+\.h|"
+                     r"libeadm/family/[^/]+/.*|.*\.(mod\.c|pyc)")
+    return sorted(path for path in glob.glob(f"{folder}/**", recursive=True)
+                  if os.path.isfile(path) and not own.fullmatch(path))
+
+
+def errors(folders=NEUTRAL):
+    # Not a part of another word: that of "default" is nobody's. "_" and digits end a word.
+    word = re.compile("|".join(
+        rf"(?<![a-z]){re.escape(word)}(?![a-z])" for word in
+        sorted(words(), key=len, reverse=True)) or "$^", re.I)
+    needed = dict.fromkeys(EXCUSES, False)
+    for folder in folders:
+        for path in files(folder):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+            if INCLUDE.search(text):
+                yield f"{path}: includes a file of a family"
+            for found in word.finditer(text):
+                excuse = (path, found[0].lower())
+                if excuse in needed:
+                    needed[excuse] = True
+                    continue
+                line = text.count("\n", 0, found.start()) + 1
+                yield f"{path}:{line}: knows {found[0]}"
+    if set(folders) == set(NEUTRAL):
+        for excuse, used in needed.items():
+            if not used:
+                yield f"nothing needs the excuse {excuse}"

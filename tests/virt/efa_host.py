@@ -1,0 +1,52 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""In the guest: whether what a driver has said of the host (hw 5.8) is so, as a virtual adapter got it.
+
+Usage: efa_host.py FOLDER, that of the adapter in configfs"""
+
+import os
+import struct
+import sys
+
+LAYOUT = "<128sI32sIIHHI"
+SPEC_VERSION = 0x200
+
+
+def read(name):
+    with open(f"{sys.argv[1]}/{name}", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def number_of(release):
+    """As in LINUX_VERSION_CODE."""
+    parts = [int(part) for part in release.split("-")[0].split("+")[0].split(".")[:3]]
+    major, minor, patch = (parts + [0, 0])[:3]
+    return major << 16 | min(minor, 255) << 8 | min(patch, 255)
+
+
+def bdf_of(address):
+    bus, device, function = (int(part, 16) for part in address.replace(".", ":").split(":")[1:])
+    return bus << 8 | device << 3 | function
+
+
+def text(raw):
+    return raw.split(b"\0")[0].decode()
+
+
+def main():
+    raw = bytes.fromhex(read("host_info"))
+    print(raw.hex(" ", -4))
+    assert len(raw) == struct.calcsize(LAYOUT), f"{len(raw)} bytes"
+    (release, system, version, number, _, bdf, spec, _) = struct.unpack(LAYOUT, raw)
+    host = os.uname()
+    assert text(release) == host.release, release
+    assert system == 0, f"operating system {system}"
+    # Cut off.
+    assert text(version)[:31] == host.version[:31], version
+    assert number == number_of(host.release), hex(number)
+    assert bdf == bdf_of(read("address")), hex(bdf)
+    assert spec == SPEC_VERSION, hex(spec)
+
+
+if __name__ == "__main__":
+    main()
