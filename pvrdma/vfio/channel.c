@@ -60,7 +60,7 @@ int channel_take_fd(struct channel *channel, unsigned int index)
 	return fd;
 }
 
-/* All are received, also those that are too many, and thus not leaked. */
+/* Receives all descriptors, even if there are too many, so that none is leaked. */
 static bool keep_fds(struct channel *channel, struct msghdr *msg)
 {
 	bool fit = !(msg->msg_flags & MSG_CTRUNC);
@@ -88,8 +88,8 @@ static bool keep_fds(struct channel *channel, struct msghdr *msg)
 }
 
 /*
- * Reads up to @want bytes of the message, never beyond it: descriptors come with
- * the bytes that they were sent with, and thus belong to this message.
+ * Reads up to @want bytes of the message, never beyond it: descriptors arrive
+ * with the bytes that they were sent with, and thus belong to this message.
  */
 static int read_until(struct channel *channel, size_t want, const char **why)
 {

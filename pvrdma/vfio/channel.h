@@ -11,13 +11,13 @@
 struct channel {
 	/* -1: closed. */
 	int fd;
-	/* The message that is being received, header first, and how much is there. */
+	/* The message that is being received, header first, and how much of it has arrived. */
 	unsigned char *in;
 	size_t have;
 	/* Descriptors that came with it; -1: taken. */
 	int fds[PROTO_MAX_FDS];
 	unsigned int fd_count;
-	/* The reply that is being sent. At most one: none is read until it has gone. */
+	/* The reply that is being sent. At most one: no message is read until it is sent. */
 	unsigned char *out;
 	size_t out_size, out_done;
 };
@@ -25,17 +25,17 @@ struct channel {
 int channel_init(struct channel *channel);
 void channel_exit(struct channel *channel);
 
-/* @fd becomes the channel's. */
+/* Takes ownership of @fd. */
 void channel_open(struct channel *channel, int fd);
-/* Forgets whatever was under way. */
+/* Drops messages in progress. */
 void channel_close(struct channel *channel);
 
 /*
- * 1: a message is in @in, until channel_next(); 0: not yet; -EPIPE: the peer has
- * gone; -EBADMSG: it broke the protocol, and *@why says how.
+ * 1: a message is in @in, until channel_next(); 0: not yet; -EPIPE: the peer
+ * has gone; -EBADMSG: it broke the protocol, for the reason *@why.
  */
 int channel_receive(struct channel *channel, const char **why);
-/* Frees the message, and closes the descriptors that were not taken. */
+/* Frees the message, and closes descriptors that were not taken. */
 void channel_next(struct channel *channel);
 
 static inline struct proto_header *channel_header(struct channel *channel)
@@ -54,7 +54,7 @@ static inline void *channel_reply_body(struct channel *channel)
 	return channel->out + sizeof(struct proto_header);
 }
 
-/* The caller owns it then. */
+/* The caller then owns it. */
 int channel_take_fd(struct channel *channel, unsigned int index);
 
 /*
@@ -62,7 +62,7 @@ int channel_take_fd(struct channel *channel, unsigned int index);
  * positive errno), which has none.
  */
 void channel_reply(struct channel *channel, size_t size, int error);
-/* 1: all has gone out; 0: the peer has to read first; or -EPIPE. */
+/* 1: everything was sent; 0: the peer has to read first; or -EPIPE. */
 int channel_flush(struct channel *channel);
 
 #endif /* VFIO_CHANNEL_H */

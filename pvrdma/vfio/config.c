@@ -9,7 +9,7 @@
 #define PBA_SIZE 8
 #define TABLE_ENTRY 16
 
-/* Where our capabilities are. */
+/* Offsets of our capabilities. */
 #define MSIX_AT 0x40
 #define PCIE_AT 0x60
 #define LINK_2_5_GT_X1 0x11

@@ -18,7 +18,7 @@ struct config {
 	unsigned char power_on[CONFIG_MAX];
 };
 
-/* -EINVAL: no function can be so described. */
+/* -EINVAL: the description is not valid. */
 int config_init(struct config *config, const struct vfio_function *function);
 void config_reset(struct config *config);
 /* [@offset, @offset + @size) is within the space. */

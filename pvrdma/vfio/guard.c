@@ -11,8 +11,9 @@
 #include "guard.h"
 
 /*
- * The handler reads what others change meanwhile: @begin is 0 while the rest of a
- * slot is written, and is published last (release) and read first (acquire).
+ * The handler reads slots while other threads change them: @begin is 0 while
+ * the rest of a slot is written, and is written last (release) and read first
+ * (acquire).
  */
 struct slot {
 	atomic_uintptr_t begin;
@@ -22,14 +23,14 @@ struct slot {
 
 #define SLOTS 256
 
-/* Blocks are added in front and never freed, since the handler may be in any. */
+/* Blocks are added in front and never freed, since the handler may be reading any of them. */
 struct block {
 	struct block *next;
 	struct slot slots[SLOTS];
 };
 
 static _Atomic(struct block *) blocks;
-/* Guards what is written to slots, the list of blocks, and @installed. */
+/* Guards writes to slots, the list of blocks, and @installed. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool installed;
 static struct sigaction before;
@@ -55,7 +56,7 @@ static bool replace(uintptr_t at)
 				 -1, 0) == MAP_FAILED)
 				return false;
 			atomic_store(&owner->lost, true);
-			/* A full counter wakes the loop as well. */
+			/* A full counter wakes the loop, too. */
 			if (write(owner->wake, &one, sizeof(one)) < 0)
 				errno = 0;
 			return true;
@@ -78,7 +79,7 @@ static void on_sigbus(int signum, siginfo_t *info, void *context)
 	} else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
 		before.sa_handler(signum);
 	} else {
-		/* The access is tried again, and ends the process. */
+		/* The access is repeated, and ends the process. */
 		signal(SIGBUS, SIG_DFL);
 	}
 }
@@ -137,7 +138,7 @@ int guard_add(struct guard_owner *owner, void *memory, size_t size)
 	return ret;
 }
 
-/* @memory NULL: all of the owner's. */
+/* @memory NULL: all memory of the owner. */
 static void drop(struct guard_owner *owner, void *memory)
 {
 	struct block *block;

@@ -95,8 +95,9 @@ unsigned int irq_count(const struct irqs *irqs, unsigned int index,
 }
 
 /*
- * Writing to anything else than an event descriptor might block, or do harm. The
- * flag is shared with the client, which could take it back: see signal_fd().
+ * Writing to anything other than an event descriptor might block, or do harm.
+ * The O_NONBLOCK flag is shared with the client, which could clear it: see
+ * signal_fd().
  */
 static bool is_event(int fd)
 {
@@ -112,7 +113,7 @@ static bool is_event(int fd)
 	       !fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/* One that has no room for another event has been signalled already. */
+/* If the counter is full, it has been signalled already. */
 static void signal_fd(int fd)
 {
 	struct pollfd room = { .fd = fd, .events = POLLOUT };
@@ -196,7 +197,7 @@ static int *slot_of(struct irqs *irqs, unsigned int index, unsigned int number)
 	}
 }
 
-/* No descriptors at all take those away that are there. */
+/* A request without descriptors removes the existing ones. */
 static int set_events(struct irqs *irqs, const struct vfio_irq_set *set,
 		      struct channel *channel)
 {

@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "grow.h"
 #include "memory.h"
 
-/* A file that backs regions: VMMs send a descriptor of the same one for each. */
+/* A file that backs regions: VMMs send another descriptor of the same file for each. */
 struct file {
 	int fd;
 	dev_t dev;
@@ -21,7 +22,7 @@ struct file {
 struct region {
 	uint64_t address;
 	uint64_t size;
-	/* NULL: cannot be reached. */
+	/* NULL: not accessible. */
 	struct file *file;
 	uint64_t offset;
 	unsigned char *bytes;
@@ -44,7 +45,7 @@ static void file_put(struct file *file)
 	free(file);
 }
 
-/* Takes the descriptor, and the file of another region if it is the same. */
+/* Takes ownership of the descriptor; reuses the file of another region if it is the same. */
 static struct file *file_get(struct memory *memory, int fd, const struct stat *st)
 {
 	int access = fcntl(fd, F_GETFL) & O_ACCMODE;
@@ -69,7 +70,7 @@ static struct file *file_get(struct memory *memory, int fd, const struct stat *s
 	return file;
 }
 
-/* Number of the first region that ends behind @address. */
+/* Index of the first region that ends after @address. */
 static unsigned int position(const struct memory *memory, uint64_t address)
 {
 	unsigned int low = 0, high = memory->count;
@@ -108,7 +109,7 @@ void memory_clear(struct memory *memory)
 	memory_init(memory, memory->owner);
 }
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 static int attach(struct memory *memory, struct region *region, int fd)
 {
 	int prot = PROT_READ | (region->writable ? PROT_WRITE : 0);
@@ -135,7 +136,7 @@ static int attach(struct memory *memory, struct region *region, int fd)
 		file_put(region->file);
 		return ret;
 	}
-	/* A child would keep the guest's memory. */
+	/* A child process would keep the guest's memory in use. */
 	madvise(region->bytes, region->size, MADV_DONTFORK);
 	ret = guard_add(memory->owner, region->bytes, region->size);
 	if (ret) {
@@ -166,17 +167,11 @@ int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
 		.address = address, .size = size, .offset = offset, .writable = writable,
 	};
 	unsigned int at = position(memory, address);
-	struct region *grown;
 	int ret;
 
 	ret = check(memory, address, size, at);
-	if (!ret) {
-		grown = realloc(memory->regions, (memory->count + 1) * sizeof(*grown));
-		if (grown)
-			memory->regions = grown;
-		else
-			ret = -ENOMEM;
-	}
+	if (!ret && !grow(memory->regions, memory->count, memory->max))
+		ret = -ENOMEM;
 	if (ret) {
 		if (fd >= 0)
 			close(fd);
@@ -189,8 +184,9 @@ int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
 		if (ret)
 			return ret;
 	}
-	memmove(grown + at + 1, grown + at, (memory->count - at) * sizeof(*grown));
-	grown[at] = region;
+	memmove(memory->regions + at + 1, memory->regions + at,
+		(memory->count - at) * sizeof(*memory->regions));
+	memory->regions[at] = region;
 	memory->count++;
 	return 0;
 }

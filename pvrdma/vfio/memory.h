@@ -10,15 +10,15 @@
 #include "vfio.h"
 
 #define MEMORY_MAX_REGIONS 4096
-/* Of one client: it must not use up this process's address space. */
+/* Limit for one client, which must not use up this process's address space. */
 #define MEMORY_MAX_BYTES (UINT64_C(1) << 43)
 
 struct region;
 
 struct memory {
-	/* By address; they do not overlap. */
+	/* Sorted by address; they do not overlap. */
 	struct region *regions;
-	unsigned int count;
+	unsigned int count, max;
 	/* Where the last lookup ended. */
 	unsigned int hint;
 	uint64_t bytes;
@@ -27,19 +27,19 @@ struct memory {
 };
 
 void memory_init(struct memory *memory, struct guard_owner *owner);
-/* Unmaps all, which leaves an empty one. */
+/* Unmaps everything. */
 void memory_clear(struct memory *memory);
 
 /*
- * @fd -1: a region that exists and cannot be reached. The descriptor is the
- * memory's, also when it is refused. -EEXIST: overlaps another one.
+ * @fd -1: a region that exists but is not accessible. Takes ownership of the
+ * descriptor, even on failure. -EEXIST: overlaps another one.
  */
 int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
 	       uint64_t offset, bool writable);
-/* Whether one was mapped exactly so. */
+/* Whether exactly this region was mapped. */
 bool memory_has(const struct memory *memory, uint64_t address, uint64_t size);
 void memory_unmap(struct memory *memory, uint64_t address);
-/* The region number @index: false behind the last. */
+/* Region number @index; false: there is none. */
 bool memory_region(const struct memory *memory, unsigned int index,
 		   uint64_t *address, uint64_t *size);
 

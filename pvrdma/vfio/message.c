@@ -11,8 +11,8 @@
 #define UNMAP_ALL (1u << 1)
 
 /*
- * The body of the message lies in @channel, @size bytes, not less than the handler's
- * least. It returns the size of the reply's body, or -errno for a reply with an error.
+ * The body of the message is in @channel, @size bytes, at least the handler's minimum.
+ * The handler returns the size of the reply's body, or -errno for a reply with an error.
  */
 struct handler {
 	const char *name;
@@ -47,7 +47,7 @@ static int do_map(struct vfio *vfio, size_t size)
 	    map->flags & ~(PROTO_MAP_READ | PROTO_MAP_WRITE))
 		return -EINVAL;
 	if (vfio->channel.fd_count) {
-		/* What is write-only cannot be mapped. */
+		/* Write-only mappings are not possible. */
 		if (!(map->flags & PROTO_MAP_READ))
 			return -EINVAL;
 		fd = channel_take_fd(&vfio->channel, 0);
@@ -161,7 +161,7 @@ static int do_write(struct vfio *vfio, size_t size)
 	return ret ? ret : (int)sizeof(*access);
 }
 
-/* Those before one that fails have been done, and are counted in the reply. */
+/* Writes before one that fails have been done, and are counted in the reply. */
 static int do_write_multi(struct vfio *vfio, size_t size)
 {
 	const struct proto_multi *multi = channel_body(&vfio->channel);
@@ -196,7 +196,7 @@ static int do_reset(struct vfio *vfio, size_t size)
 	return 0;
 }
 
-/* Migration above all: the VMM then refuses to migrate the guest. */
+/* Mainly migration: the VMM then refuses to migrate the guest. */
 static int do_unsupported(struct vfio *vfio, size_t size)
 {
 	(void)vfio;
@@ -244,7 +244,7 @@ static int run(struct vfio *vfio, const struct proto_header *header, const char 
 	return handler->run(vfio, size);
 }
 
-/* A VMM that repeats itself is not to fill the log. */
+/* A VMM that repeats the same error must not fill the log. */
 static void complain(struct vfio *vfio, const char *name, int error)
 {
 	vfio->stats.refused++;
@@ -253,7 +253,7 @@ static void complain(struct vfio *vfio, const char *name, int error)
 	if (++vfio->complaints < COMPLAINTS)
 		session_log(vfio, "%s refused: %s", name, strerror(error));
 	else
-		session_log(vfio, "%s refused: %s; more of this session is only counted",
+		session_log(vfio, "%s refused: %s; further refusals in this session are only counted",
 			    name, strerror(error));
 }
 

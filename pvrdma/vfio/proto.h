@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages of vfio-user as they travel, in the order of the host. What its bodies
+ * Wire format of vfio-user messages, in host byte order. What their bodies
  * share with the ioctls of VFIO is in <linux/vfio.h>.
  */
 #ifndef VFIO_PROTO_H
@@ -11,7 +11,7 @@
 #define PROTO_MAJOR 0
 #define PROTO_MINOR 1
 
-/* Data of one access, which is the protocol's default. */
+/* Maximum data of one access, the protocol's default. */
 #define PROTO_MAX_DATA (1u << 20)
 /* The longest message is a write of that size. */
 #define PROTO_MAX_BODY (PROTO_MAX_DATA + 64)
@@ -47,7 +47,7 @@ enum proto_command {
 struct proto_header {
 	uint16_t id;
 	uint16_t command;
-	/* Of the message with this header. */
+	/* Size of the message, including this header. */
 	uint32_t size;
 	uint32_t flags;
 	uint32_t error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the client reads and writes of the function. */
+/* Accesses of the client to the function. */
 #include <endian.h>
 #include <errno.h>
 #include <linux/pci_regs.h>

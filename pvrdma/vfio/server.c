@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "listener.h"
 #include "session.h"
 
-#define BACKLOG 4
-/* Messages of one vfio_dispatch(). */
+/* Maximum messages handled by one vfio_dispatch(). */
 #define BATCH 64
-/* A client that does not say anything keeps others out no longer. */
+/* A silent client must not keep others out for longer than this. */
 #define NEGOTIATION_SECONDS 5
 /* After a shortage of descriptors or memory. */
 #define RETRY_SECONDS 1
@@ -27,19 +24,6 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 static const char not_a_fault[] = "";
-
-void session_log(struct vfio *vfio, const char *format, ...)
-{
-	char line[256];
-	va_list ap;
-
-	if (!vfio->ops.log)
-		return;
-	va_start(ap, format);
-	vsnprintf(line, sizeof(line), format, ap);
-	va_end(ap);
-	vfio->ops.log(vfio->ctx, line);
-}
 
 static int watch(struct vfio *vfio, int fd, int operation, uint32_t events)
 {
@@ -83,7 +67,7 @@ static int begin_session(struct vfio *vfio, int fd)
 	return 0;
 }
 
-/* @why: what went wrong, or not_a_fault. */
+/* @why: the error, or not_a_fault. */
 static void end_session(struct vfio *vfio, const char *why)
 {
 	uint64_t count;
@@ -96,7 +80,7 @@ static void end_session(struct vfio *vfio, const char *why)
 	}
 	set_timer(vfio, 0);
 	channel_close(&vfio->channel);
-	/* No interrupt and no access to memory while the function lets go of it. */
+	/* No interrupts and no access to memory while the function releases it. */
 	session_reset(vfio);
 	irq_clear(&vfio->irqs);
 	if (vfio->negotiated)
@@ -165,11 +149,11 @@ static int timed_message(struct vfio *vfio, const char **why)
 static const char *reason_to_end(struct vfio *vfio)
 {
 	if (atomic_load(&vfio->guard.lost))
-		return "a file behind its memory was cut";
+		return "a file behind its memory was truncated";
 	return vfio->ending;
 }
 
-/* While a reply waits for the client to read, no further message is taken. */
+/* While a reply waits for the client to read it, no further message is handled. */
 static int talk(struct vfio *vfio, const char **why)
 {
 	unsigned int i;
@@ -218,7 +202,7 @@ static int serve(struct vfio *vfio)
 		why = "no version negotiated in time";
 		ret = -EBADMSG;
 	}
-	/* The last message may have touched what was cut. */
+	/* The last message may have accessed memory whose file was truncated. */
 	if (!ret && reason_to_end(vfio)) {
 		why = reason_to_end(vfio);
 		ret = -EBADMSG;
@@ -336,56 +320,18 @@ struct vfio *vfio_open_fd(int fd, const struct vfio_function *function,
 	return vfio;
 }
 
-/* A socket that is left of a process that has ended refuses connections. */
-static bool stale(const struct sockaddr_un *name)
-{
-	struct stat st;
-	bool refused;
-	int fd;
-
-	if (lstat(name->sun_path, &st) || !S_ISSOCK(st.st_mode))
-		return false;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return false;
-	refused = connect(fd, (const struct sockaddr *)name, sizeof(*name)) &&
-		  errno == ECONNREFUSED;
-	close(fd);
-	return refused;
-}
-
-/* The mode holds from the first instant: chmod() only adds what the umask took. */
-static int listen_at(const char *path, mode_t mode)
-{
-	struct sockaddr_un name = { .sun_family = AF_UNIX };
-	int fd, ret;
-
-	if (strlen(path) >= sizeof(name.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(name.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	fchmod(fd, mode);
-	ret = bind(fd, (struct sockaddr *)&name, sizeof(name)) ? -errno : 0;
-	if (ret == -EADDRINUSE && stale(&name) && !unlink(path))
-		ret = bind(fd, (struct sockaddr *)&name, sizeof(name)) ? -errno : 0;
-	if (!ret && (chmod(path, mode) || listen(fd, BACKLOG))) {
-		ret = -errno;
-		unlink(path);
-	}
-	if (ret) {
-		close(fd);
-		return ret;
-	}
-	return fd;
-}
-
 struct vfio *vfio_open(const char *path, mode_t mode,
 		       const struct vfio_function *function,
 		       const struct vfio_ops *ops, void *ctx)
 {
-	int fd = listen_at(path, mode);
+	const struct listener listener = {
+		.path = path,
+		.type = SOCK_STREAM,
+		.mode = mode,
+		.uid = (uid_t)-1,
+		.gid = (gid_t)-1,
+	};
+	int fd = listener_open(&listener);
 	struct vfio *vfio;
 
 	if (fd < 0) {

@@ -14,25 +14,25 @@ struct vfio {
 	struct vfio_function function;
 	struct vfio_ops ops;
 	void *ctx;
-	/* -1: there was one connection, and no other comes. */
+	/* -1: there is only one connection, and no other can come. */
 	int listener;
 	char *path;
 	int epoll;
-	/* Runs out if a client does not agree on a version in time. */
+	/* Expires if a client does not negotiate a version in time. */
 	int timer;
-	/* A version has been agreed on, and came() was called. */
+	/* A version has been negotiated, and came() was called. */
 	bool negotiated;
 	/* Why the session is to end, set outside of dispatching; or NULL. */
 	const char *ending;
 	unsigned int complaints;
-	/* For the client to read, before another message is taken. */
+	/* Waits for the client to read, before another message is handled. */
 	bool waiting;
 	struct channel channel;
 	struct memory memory;
 	struct guard_owner guard;
 	struct irqs irqs;
 	struct config config;
-	/* Without what vfio_stats() computes. */
+	/* Except for what vfio_stats() computes. */
 	struct vfio_stats stats;
 };
 
@@ -42,13 +42,13 @@ struct vfio {
  */
 int session_message(struct vfio *vfio, const char **why);
 
-/* Access to a BAR or to the configuration space, divided as operations want it. */
+/* Access to a BAR or to the configuration space, split as the operations require. */
 int session_read(struct vfio *vfio, const struct proto_access *access, void *data);
 int session_write(struct vfio *vfio, const struct proto_access *access,
 		  const void *data);
 /* The region's size and VFIO_REGION_INFO_FLAG_*; size 0: there is none. */
 uint64_t session_region(const struct vfio *vfio, uint32_t region, uint32_t *flags);
-/* Everything but memory and descriptors back to power-on. */
+/* Resets everything except memory and descriptors to power-on. */
 void session_reset(struct vfio *vfio);
 
 __attribute__((format(printf, 2, 3)))

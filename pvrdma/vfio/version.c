@@ -11,8 +11,8 @@
 #define PAGE_SIZES 4096
 
 /*
- * What the client does not know is not in the reply. Nor is more than it offers: QEMU
- * rejects a limit on descriptors that exceeds its own.
+ * The reply contains only capabilities that the client knows, with limits that do not
+ * exceed its own: QEMU rejects a limit on descriptors above its own.
  */
 static void answer_limit(struct json_object *theirs, struct json_object *ours,
 			 const char *name, int64_t limit)
@@ -70,7 +70,7 @@ static struct json_object *parse(const char *text, size_t size)
 	return object;
 }
 
-/* The capabilities that we agree on, as text of the object that the caller puts. */
+/* The negotiated capabilities, as text of the object, which the caller releases. */
 static struct json_object *agree(const char *text, size_t size)
 {
 	struct json_object *theirs = NULL, *list = NULL, *whole, *ours;

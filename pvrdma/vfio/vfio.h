@@ -40,7 +40,7 @@ enum vfio_bar_kind {
 struct vfio_bar {
 	enum vfio_bar_kind kind;
 	bool prefetchable;
-	/* A power of two, from 16 (I/O: 4). */
+	/* A power of two, at least 16 (I/O: 4). */
 	uint64_t size;
 };
 
@@ -64,13 +64,13 @@ struct vfio_function {
 	bool pcie;
 };
 
-/* A region of the guest's memory, or what part of it one descriptor backs. */
+/* A region of the guest's memory, or the part of it that is backed by one descriptor. */
 struct vfio_run {
 	uint64_t address;
 	uint64_t size;
 	/*
 	 * The file that backs it, to be mapped shared from @offset. Owned by the
-	 * library: valid until the region is unmapped, dup() what is to live longer.
+	 * library: valid until the region is unmapped; dup() it to keep it longer.
 	 */
 	int fd;
 	uint64_t offset;
@@ -79,7 +79,7 @@ struct vfio_run {
 	bool writable;
 };
 
-/* The process that has connected, as the kernel says. */
+/* The process that has connected, as reported by the kernel. */
 struct vfio_peer {
 	pid_t pid;
 	uid_t uid;
@@ -88,15 +88,15 @@ struct vfio_peer {
 
 /*
  * Operations of the function. Each is called on the loop's thread and returns
- * within 10 ms, since the VMM may hold its main lock until the reply: what takes
- * longer is begun here and ends with an interrupt. They must not call
+ * within 10 ms, since the VMM may hold its main lock until the reply: longer
+ * operations are started here and end with an interrupt. They must not call
  * vfio_dispatch() or vfio_close(). Those that may be NULL are marked.
  */
 struct vfio_ops {
 	/*
 	 * Access to a BAR: @size is 1, 2, 4 or 8, @offset is a multiple of it and
 	 * @offset + @size is within the BAR. @data is in the guest's (little-endian)
-	 * order. Other accesses are divided into such before. -errno fails the
+	 * order. Other accesses are split into such accesses first. -errno fails the
 	 * access, which the guest sees as all ones or as nothing written.
 	 */
 	int (*read)(void *ctx, unsigned int bar, uint64_t offset, void *data,
@@ -104,26 +104,25 @@ struct vfio_ops {
 	int (*write)(void *ctx, unsigned int bar, uint64_t offset,
 		     const void *data, size_t size);
 	/*
-	 * Back to power-on: by the VMM (guest reboot, device reset). The mapped
-	 * memory stays; no pointer from vfio_dma() is used for what was before. Bus
-	 * mastering is off then, without a call of command().
+	 * Reset to power-on by the VMM (guest reboot, device reset). The mapped memory
+	 * stays; pointers from vfio_dma() for earlier work must no longer be used. Bus
+	 * mastering is then off, without a call of command().
 	 */
 	void (*reset)(void *ctx);
 	/*
-	 * Memory came (NULL allowed), or goes: when unmapping() returns, nothing
-	 * may refer to the range any more, pages that a backend has registered
-	 * included; pointers and descriptors for it are invalid then.
+	 * Memory was mapped (NULL allowed), or is about to be unmapped: when
+	 * unmapping() returns, nothing may refer to the range any more,
+	 * including pages registered by a backend; pointers and descriptors for
+	 * it are then invalid.
 	 */
 	void (*mapped)(void *ctx, uint64_t address, uint64_t size);
 	void (*unmapping)(void *ctx, uint64_t address, uint64_t size);
-	/*
-	 * The client has connected and agreed on a version (NULL allowed).
-	 */
+	/* The client has connected and negotiated a version (NULL allowed). */
 	void (*came)(void *ctx, const struct vfio_peer *peer);
 	/*
 	 * The client has gone or lost its session: implies reset(), and unmapping()
-	 * of all memory, which are not called for it. The configuration space is
-	 * that of power-on afterwards.
+	 * of all memory, which are not called for it. The configuration space is then
+	 * reset to power-on.
 	 */
 	void (*gone)(void *ctx);
 	/* Bits of the command register changed (NULL allowed). */
@@ -133,18 +132,18 @@ struct vfio_ops {
 };
 
 /*
- * Makes a socket at @path with the permissions @mode and listens there; a socket
- * that nothing listens on any more is replaced (-EADDRINUSE: something does).
- * @function and @ops are copied. vfio_close() ends the session as if the client had
- * gone (operation gone() is called if there is one) and removes the socket.
+ * Creates a socket at @path with the permissions @mode and listens there; a stale socket
+ * without a listener is replaced (-EADDRINUSE: it has one). @function and @ops are
+ * copied. vfio_close() ends the session as if the client had gone (operation gone() is
+ * called if there is one) and removes the socket.
  *
- * The process gets a handler for SIGBUS, which takes the place of memory that a
- * client cut off its file; SIGBUS for another reason goes to the handler before.
+ * Installs a handler for SIGBUS, which replaces memory whose file was truncated by a
+ * client; SIGBUS for other reasons is passed to the previous handler.
  */
 struct vfio *vfio_open(const char *path, mode_t mode,
 		       const struct vfio_function *function,
 		       const struct vfio_ops *ops, void *ctx);
-/* The same with a connected or a listening socket, which becomes the library's. */
+/* The same with a connected or a listening socket; takes ownership of it. */
 struct vfio *vfio_open_fd(int fd, const struct vfio_function *function,
 			  const struct vfio_ops *ops, void *ctx);
 void vfio_close(struct vfio *vfio);
@@ -161,8 +160,8 @@ int vfio_dispatch(struct vfio *vfio);
 /*
  * The guest's memory at @address, in this process: valid until unmapping() for it,
  * or gone(), returns. NULL with errno EPERM when the guest has bus mastering off,
- * EFAULT when not all of it is in one region with a descriptor, EACCES when it is
- * to be written and is read-only.
+ * EFAULT when not all of it is in one region with a descriptor, EACCES when @write is set
+ * and it is read-only.
  *
  * The guest may write to it at any time: read a value once, then check it.
  */
@@ -172,35 +171,35 @@ void *vfio_dma(struct vfio *vfio, uint64_t address, size_t size, bool write);
  * The first part of [@address, @address + @size) that one descriptor backs:
  * @run->address is @address, @run->size at most @size. Errors as vfio_dma().
  * With MAP_FIXED, a loop over the pages of a buffer makes scattered ones
- * contiguous; such a mapping that is read or written goes to vfio_guard().
+ * contiguous; mappings that are read or written need vfio_guard().
  */
 int vfio_backing(struct vfio *vfio, uint64_t address, uint64_t size,
 		 struct vfio_run *run);
 
 /*
- * [@memory, @memory + @size) maps pages of the client's: when their file has been
- * cut, an access finds zeros and the session ends, instead of a SIGBUS.
+ * [@memory, @memory + @size) maps pages of the client: when their file has been
+ * truncated, an access reads zeros and the session ends, instead of a SIGBUS.
  */
 int vfio_guard(struct vfio *vfio, void *memory, size_t size);
 void vfio_unguard(struct vfio *vfio, void *memory);
 
 /*
- * Sends an MSI-X vector. A masked one is pending, and sent when the mask goes.
+ * Sends an MSI-X vector. A masked one becomes pending, and is sent when it is unmasked.
  * -EINVAL: no such vector; -ENOTCONN: the VMM has not enabled it, or the guest has
- * bus mastering off, and it is lost as on a real bus. Any thread may call it, also
- * while no client is there, but not during vfio_close().
+ * bus mastering off, and it is lost as on a real bus. May be called by any thread, also
+ * without a client, but not during vfio_close().
  */
 int vfio_interrupt(struct vfio *vfio, unsigned int vector);
 
 /*
- * Asks the VMM to take the device away from the guest, in an orderly manner.
- * -ENOTCONN: it does not listen to that.
+ * Asks the VMM to remove the device from the guest in an orderly way.
+ * -ENOTCONN: it does not support that.
  */
 int vfio_unplug(struct vfio *vfio);
 
 /*
- * Ends the session, for @reason, a string that stays; gone() is called by the next
- * vfio_dispatch().
+ * Ends the session for @reason, a string that must stay valid; gone() is called by the
+ * next vfio_dispatch().
  */
 void vfio_hang_up(struct vfio *vfio, const char *reason);
 
@@ -213,14 +212,14 @@ struct vfio_stats {
 	uint64_t messages, refused;
 	/* Sessions that ended because the client broke the protocol. */
 	uint64_t broken;
-	/* Accesses to each BAR; writes that the VMM did not wait for (posted). */
+	/* Accesses to each BAR; posted: writes that the VMM did not wait for. */
 	uint64_t reads[VFIO_BARS], writes[VFIO_BARS], posted[VFIO_BARS];
 	uint64_t interrupts;
-	/* Longest time from a message to its reply, and how many exceeded 10 ms. */
+	/* Longest time from a message to its reply, and number of those over 10 ms. */
 	uint64_t slowest_ns, slow;
-	/* Regions of the session, and those without a descriptor: not reachable. */
+	/* Regions of the session, and those without a descriptor, which are not accessible. */
 	unsigned int regions, unreachable;
-	/* Bytes of the former. */
+	/* Total bytes of @regions. */
 	uint64_t memory;
 };
 

@@ -76,11 +76,16 @@ static int dummy_read(void *ctx, unsigned int bar, uint64_t offset, void *data,
 static void add(struct dummy *dummy, uint32_t value)
 {
 	uint64_t address = (uint64_t)dummy->high << 32 | dummy->low;
-	uint32_t *word = vfio_dma(dummy->vfio, address, sizeof(*word), true);
+	void *word = vfio_dma(dummy->vfio, address, sizeof(value), true);
+	uint32_t sum;
 
 	dummy->status = word ? 0 : errno;
-	if (word)
-		*word += value;
+	if (word) {
+		/* At any address that the VMM chose. */
+		memcpy(&sum, word, sizeof(sum));
+		sum += value;
+		memcpy(word, &sum, sizeof(sum));
+	}
 	vfio_interrupt(dummy->vfio, 0);
 }
 

@@ -211,7 +211,7 @@ static void cut(void)
 	ok(*device == 0, "memory that was cut off reads as zeros");
 	*device = 2;
 	ok(client_ended(vmm) && bench.dummy.gone == 1 && stats().broken == 1 &&
-		   strstr(bench.dummy.last_log, "was cut"),
+		   strstr(bench.dummy.last_log, "was truncated"),
 	   "and the session ends");
 
 	bench_reconnect(&bench, true);

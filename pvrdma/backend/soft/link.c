@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is known about a link. */
+#include <string.h>
+
+#include "link.h"
+
+bool soft_link_ask(struct soft_link *link)
+{
+	if (link->asked == WIRE_WINDOW)
+		return false;
+	link->asked++;
+	return true;
+}
+
+bool soft_link_answered(struct soft_link *link)
+{
+	struct soft_qp *next = TAILQ_FIRST(&link->blocked);
+
+	if (!link->asked)
+		return false;
+	link->asked--;
+	if (next)
+		soft_qp_schedule(next);
+	return true;
+}
+
+bool soft_link_has_gid(const struct soft_link *link, uint32_t number,
+		       const union ibv_gid *gid)
+{
+	unsigned int i;
+
+	for (i = 0; i < link->n_gids; i++)
+		if (link->gids[i].port == number &&
+		    !memcmp(&link->gids[i].gid, gid, sizeof(*gid)))
+			return true;
+	return false;
+}
+
+struct soft_link *soft_find_link(struct soft *soft, const union ibv_gid *gid)
+{
+	struct soft_link *link;
+	unsigned int i;
+
+	if (!soft->links)
+		return NULL;
+	TAILQ_FOREACH(link, &soft->links->links, entry)
+		for (i = 0; i < link->n_gids; i++)
+			if (!memcmp(&link->gids[i].gid, gid, sizeof(*gid)))
+				return link;
+	return NULL;
+}

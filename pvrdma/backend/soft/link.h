@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Links to other programs, for the files that handle them. */
+#ifndef SOFT_LINK_H
+#define SOFT_LINK_H
+
+#include "soft.h"
+#include "wire.h"
+
+#define LINK_MAX_GIDS 4096u
+/* All requests and answers that may be pending at once, and as much again for the rest. */
+#define LINK_MAX_OUT (4 * WIRE_WINDOW * WIRE_PIECE)
+/* The longest message. */
+#define LINK_MAX_IN (sizeof(struct wire_head) + sizeof(struct wire_request) + WIRE_PIECE)
+
+struct link_gid {
+	union ibv_gid gid;
+	uint32_t port;
+};
+
+/* A link to another program, connected or wanted. */
+struct soft_link {
+	TAILQ_ENTRY(soft_link) entry;
+	/* -1: not connected. */
+	int fd;
+	/* Address that this side connects to, with retries; NULL: the other side has connected. */
+	const char *address;
+	bool connecting, greeted;
+	/* Its absence has been logged. */
+	bool missed;
+	uint64_t retry_at, heard;
+	struct link_gid *gids;
+	unsigned int n_gids, max_gids;
+	/* Number of requests without an answer. */
+	unsigned int asked;
+	struct soft_qps blocked;
+	/* Received data, up to an incomplete message. */
+	size_t n_in;
+	unsigned char in[LINK_MAX_IN];
+	/* Data to be sent: from @sent to @n_out. */
+	unsigned char *out;
+	size_t sent, n_out, room;
+	/* Waits until the socket accepts more. */
+	bool full;
+};
+
+struct soft_links {
+	struct soft *soft;
+	/* @spare: see listener_accept() */
+	int epoll, listener, spare;
+	const struct backend_soft_config *config;
+	unsigned int n_links;
+	TAILQ_HEAD(, soft_link) links;
+};
+
+/* ---- socket.c: descriptors or -errno; @address: as in backend_soft_config */
+int link_listen(const char *address);
+/* The socket becomes writable once it is connected, or has failed. */
+int link_connect(const char *address);
+
+/* A received message. */
+struct link_message {
+	uint8_t type;
+	const unsigned char *data;
+	size_t size;
+};
+
+/* ---- stream.c: -errno, on which the link is lost */
+/* Number of bytes received, 0: there are none now. */
+ssize_t link_receive(struct soft_link *link);
+/* The next message behind *@at received bytes, which is advanced. 0: it is not complete. */
+int link_next(const struct soft_link *link, size_t *at, struct link_message *message);
+/* Drops the first @size received bytes. */
+void link_drop(struct soft_link *link, size_t size);
+int link_send(struct soft_links *links, struct soft_link *link);
+
+#endif /* SOFT_LINK_H */

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Requests whose responder is in another program. A QP requests one piece at a time, and
+ * continues when that was answered. After a lost link it repeats the piece without an
+ * answer, which the responder recognises by its number.
+ */
+#include <string.h>
+
+#include "link.h"
+
+/* ---- requester */
+
+/*
+ * Woken without an answer: it only counts as a timeout if the other program sends nothing at
+ * all.
+ */
+static bool still_waiting(struct soft_qp *qp)
+{
+	uint64_t since = qp->asked->heard;
+
+	if (since < qp->asked_at)
+		since = qp->asked_at;
+	if (qp->port->soft->now - since >= soft_rc_patience(qp)) {
+		qp->asked_at = qp->port->soft->now;
+		return soft_rc_no_answer(qp);
+	}
+	soft_qp_wait(qp, BACKEND_WAIT_ANSWER, since + soft_rc_patience(qp));
+	return false;
+}
+
+static uint32_t piece_of(const struct soft_qp *qp, const struct soft_send *send)
+{
+	uint64_t left = send->length - qp->done;
+
+	return left < WIRE_PIECE ? (uint32_t)left : WIRE_PIECE;
+}
+
+static bool ask(struct soft_qp *qp, const struct soft_send *send, struct soft_link *link)
+{
+	const struct soft_request request = soft_rc_request(send);
+	struct soft_list local = soft_rc_local(qp, send);
+	struct wire_request wire = {
+		.token = qp->token,
+		.addr = request.addr,
+		.compare_add = request.compare_add,
+		.swap = request.swap,
+		.port = qp->port->number,
+		.requester = qp->qpn,
+		.responder = qp->attr.dest_qp_num,
+		.number = qp->answered + 1,
+		.length = request.length,
+		.rkey = request.rkey,
+		.imm = request.imm,
+		.offset = (uint32_t)qp->done,
+		.size = piece_of(qp, send),
+		.opcode = (uint8_t)request.opcode,
+		.solicited = request.solicited,
+	};
+	unsigned char data[WIRE_PIECE];
+	uint32_t size = local.access ? 0 : wire.size;
+
+	memcpy(wire.to, &qp->attr.ah_attr.grh.dgid, sizeof(wire.to));
+	if (!soft_get(&local, qp->done, data, size))
+		return soft_rc_fail(qp, IBV_WC_LOC_PROT_ERR);
+	if (!soft_link_put(link, WIRE_REQUEST, &wire, sizeof(wire), data, size)) {
+		soft_link_answered(link);
+		return soft_rc_no_answer(qp);
+	}
+	qp->begun = true;
+	qp->asked = link;
+	qp->asked_at = qp->port->soft->now;
+	qp->port->soft->bytes -= size;
+	soft_qp_wait(qp, BACKEND_WAIT_ANSWER, qp->asked_at + soft_rc_patience(qp));
+	return false;
+}
+
+bool soft_remote_step(struct soft_qp *qp, struct soft_send *send, struct soft_link *link)
+{
+	static uint64_t tokens;
+	struct soft_list local = soft_rc_local(qp, send);
+
+	if (qp->asked)
+		return still_waiting(qp);
+	if (!soft_list_check(&local))
+		return soft_rc_fail(qp, IBV_WC_LOC_PROT_ERR);
+	if (!soft_link_ask(link)) {
+		soft_qp_block(qp, link);
+		return false;
+	}
+	qp->token = ++tokens;
+	return ask(qp, send, link);
+}
+
+/* The piece was executed; @data: what was read. */
+static void done(struct soft_qp *qp, struct soft_send *send, const void *data, uint32_t size)
+{
+	struct soft_list local = soft_rc_local(qp, send);
+	uint32_t piece = piece_of(qp, send);
+
+	qp->retries = 0;
+	qp->rnr_retries = 0;
+	qp->answered++;
+	if (size && !soft_put(&local, qp->done, data, size)) {
+		soft_rc_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return;
+	}
+	qp->done += piece;
+	if (qp->done == send->length)
+		soft_sent(qp, IBV_WC_SUCCESS);
+	soft_qp_schedule(qp);
+}
+
+/* Size of the data in the answer to @send. */
+static uint32_t expected(const struct soft_qp *qp, const struct soft_send *send)
+{
+	return soft_rc_local(qp, send).access ? piece_of(qp, send) : 0;
+}
+
+static struct soft_port *port_at(struct soft *soft, uint32_t number)
+{
+	struct soft_port *port;
+
+	TAILQ_FOREACH(port, &soft->ports, link)
+		if (port->number == number)
+			return port;
+	return NULL;
+}
+
+static bool take_answer(struct soft *soft, struct soft_link *link,
+			const struct wire_answer *wire, const unsigned char *data)
+{
+	struct soft_port *port = port_at(soft, wire->port);
+	struct soft_qp *qp = port ? table_get(&port->qps, wire->requester) : NULL;
+	struct soft_send *send = qp ? TAILQ_FIRST(&qp->sends) : NULL;
+
+	if (!soft_link_answered(link))
+		return false;
+	/* The QP may be gone by now, or have given up. */
+	if (!send || qp->queue == SOFT_BLOCKED || qp->asked != link || qp->token != wire->token)
+		return true;
+	if (wire->kind == WIRE_DONE && wire->size != expected(qp, send))
+		return false;
+	qp->asked = NULL;
+	switch (wire->kind) {
+	case WIRE_DONE:
+		done(qp, send, data, wire->size);
+		return true;
+	case WIRE_NOT_READY:
+		/* The request restarts, as the first piece asks for a receive. */
+		qp->begun = false;
+		soft_rc_not_ready(qp, wire->timer);
+		return true;
+	case WIRE_NOBODY:
+		soft_rc_no_answer(qp);
+		return true;
+	case WIRE_FAILED:
+		soft_rc_fail(qp, wire->status && wire->status <= IBV_WC_GENERAL_ERR ?
+			     (enum ibv_wc_status)wire->status : IBV_WC_GENERAL_ERR);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void give_up(struct soft_qps *qps, const struct soft_link *link)
+{
+	struct soft_qp *qp, *next;
+
+	for (qp = TAILQ_FIRST(qps); qp; qp = next) {
+		next = TAILQ_NEXT(qp, link);
+		if (qp->asked != link)
+			continue;
+		qp->asked = NULL;
+		soft_qp_schedule(qp);
+	}
+}
+
+void soft_remote_lost(struct soft *soft, struct soft_link *link)
+{
+	while (!TAILQ_EMPTY(&link->blocked))
+		soft_qp_schedule(TAILQ_FIRST(&link->blocked));
+	/* A QP that was modified meanwhile is already runnable. */
+	give_up(&soft->runnable, link);
+	give_up(&soft->waiting, link);
+}
+
+/* ---- responder */
+
+static void answer(struct soft_link *link, const struct wire_request *wire, uint8_t kind,
+		   uint8_t detail, const void *data, uint32_t size)
+{
+	const struct wire_answer out = {
+		.token = wire->token,
+		.port = wire->port,
+		.requester = wire->requester,
+		.size = size,
+		.kind = kind,
+		.status = kind == WIRE_FAILED ? detail : 0,
+		.timer = kind == WIRE_NOT_READY ? detail : 0,
+	};
+
+	/* The window prevents failure; otherwise the requester's timeout handles it. */
+	(void)soft_link_put(link, WIRE_ANSWER, &out, sizeof(out), data, size);
+}
+
+static bool reads_memory(const struct soft_request *request)
+{
+	return request->opcode == IBV_WR_RDMA_READ;
+}
+
+static bool is_atomic(const struct soft_request *request)
+{
+	return request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* Moves the piece's data, in the direction of the request. A status, or SOFT_NOT_READY. */
+static int carry_out(struct soft_qp *peer, const struct wire_request *wire,
+		     const struct soft_request *request, const unsigned char *data, void *read)
+{
+	struct soft_list memory;
+	struct ibv_sge sge;
+	int status = wire->offset ? soft_respond_check(peer, request) :
+		     soft_respond_begin(peer, request);
+
+	if (status)
+		return status;
+	if (is_atomic(request)) {
+		status = soft_respond_atomic(peer, request, &peer->last_value);
+		memcpy(read, &peer->last_value, sizeof(peer->last_value));
+		return status;
+	}
+	memory = soft_respond_list(peer, request, &sge);
+	if (reads_memory(request) ? !soft_get(&memory, wire->offset, read, wire->size) :
+				    !soft_put(&memory, wire->offset, data, wire->size))
+		return soft_respond_fail(peer, request);
+	if (wire->offset + wire->size == request->length)
+		soft_respond_end(peer, request);
+	return IBV_WC_SUCCESS;
+}
+
+/* The piece was executed before; only its answer was lost. */
+static int repeat(struct soft_qp *peer, const struct wire_request *wire,
+		  const struct soft_request *request, void *read)
+{
+	struct soft_list memory;
+	struct ibv_sge sge;
+
+	if (is_atomic(request))
+		memcpy(read, &peer->last_value, sizeof(peer->last_value));
+	if (!reads_memory(request) || peer->last_status)
+		return peer->last_status;
+	memory = soft_respond_list(peer, request, &sge);
+	return soft_get(&memory, wire->offset, read, wire->size) ?
+	       IBV_WC_SUCCESS : soft_respond_fail(peer, request);
+}
+
+static struct soft_qp *find_responder(struct soft *soft, const struct soft_link *link,
+				      const struct wire_request *wire)
+{
+	struct soft_port *port;
+	struct soft_qp *peer;
+	union ibv_gid to;
+
+	memcpy(&to, wire->to, sizeof(to));
+	port = soft_find_port(soft, &to);
+	peer = port ? soft_responder(port, wire->responder, wire->requester) : NULL;
+	if (!peer || !soft_link_has_gid(link, wire->port, &peer->attr.ah_attr.grh.dgid))
+		return NULL;
+	/* The next piece, or the last one again; otherwise the two QPs are out of sync. */
+	if (wire->number != peer->served + 1 && (wire->number != peer->served || !peer->served))
+		return NULL;
+	return peer;
+}
+
+static void serve(struct soft *soft, struct soft_link *link, const struct wire_request *wire,
+		  const unsigned char *data)
+{
+	struct soft_qp *peer = find_responder(soft, link, wire);
+	const struct soft_request request = {
+		.opcode = (enum ibv_wr_opcode)wire->opcode,
+		.solicited = wire->solicited,
+		.length = wire->length,
+		.addr = wire->addr,
+		.rkey = wire->rkey,
+		.imm = wire->imm,
+		.compare_add = wire->compare_add,
+		.swap = wire->swap,
+	};
+	bool again = peer && wire->number == peer->served;
+	unsigned char read[WIRE_PIECE];
+	int status;
+
+	/* A request that has begun cannot continue with a responder that was reset meanwhile. */
+	if (!peer || (!again && wire->offset && soft_takes_receive(request.opcode) && !peer->taken)) {
+		answer(link, wire, WIRE_NOBODY, 0, NULL, 0);
+		return;
+	}
+	soft_establish(peer);
+	status = again ? repeat(peer, wire, &request, read) :
+		 carry_out(peer, wire, &request, data, read);
+	if (status == SOFT_NOT_READY) {
+		answer(link, wire, WIRE_NOT_READY, peer->attr.min_rnr_timer, NULL, 0);
+		return;
+	}
+	peer->served = wire->number;
+	peer->last_status = (enum ibv_wc_status)status;
+	soft->bytes -= wire->size;
+	if (status)
+		answer(link, wire, WIRE_FAILED, (uint8_t)status, NULL, 0);
+	else
+		answer(link, wire, WIRE_DONE, 0, read,
+		       reads_memory(&request) || is_atomic(&request) ? wire->size : 0);
+}
+
+/* Checks that lengths are consistent, and that responders know the opcode. */
+static bool is_sound(const struct wire_request *wire, size_t data)
+{
+	bool brings = true;
+
+	switch ((enum ibv_wr_opcode)wire->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		/* Lengths other than 8 are refused by the responder. */
+		if (wire->offset)
+			return false;
+		brings = false;
+		break;
+	case IBV_WR_RDMA_READ:
+		brings = false;
+		break;
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		break;
+	default:
+		return false;
+	}
+	return wire->size <= WIRE_PIECE && wire->offset <= wire->length &&
+	       wire->size <= wire->length - wire->offset && data == (brings ? wire->size : 0) &&
+	       (wire->size || !wire->length);
+}
+
+/* ---- datagrams */
+
+void soft_remote_datagram(struct soft_link *link, const union ibv_gid *to,
+			  const struct soft_datagram *datagram)
+{
+	struct wire_datagram wire = {
+		.qpn = datagram->qpn,
+		.qkey = datagram->qkey,
+		.src_qpn = datagram->wc.wc.src_qp,
+		.imm = datagram->wc.wc.imm_data,
+		.solicited = datagram->wc.solicited,
+		.has_imm = (datagram->wc.wc.wc_flags & IBV_WC_WITH_IMM) != 0,
+		.net_type = (uint8_t)datagram->wc.net_type,
+	};
+
+	memcpy(wire.to, to, sizeof(wire.to));
+	/* Dropped if there is no room, as datagrams may be. */
+	(void)soft_link_put(link, WIRE_DATAGRAM, &wire, sizeof(wire), datagram->data,
+			    datagram->size);
+}
+
+static bool take_datagram(struct soft *soft, const struct wire_datagram *wire,
+			  const unsigned char *data, size_t size)
+{
+	struct soft_datagram datagram = {
+		.qpn = wire->qpn,
+		.qkey = wire->qkey,
+		.size = size,
+		.wc = {
+			.wc = {
+				.opcode = IBV_WC_RECV,
+				.byte_len = (uint32_t)size,
+				.src_qp = wire->src_qpn,
+				.wc_flags = IBV_WC_GRH |
+					    (wire->has_imm ? IBV_WC_WITH_IMM : 0),
+			},
+			.solicited = wire->solicited,
+			.net_type = wire->net_type,
+		},
+	};
+	struct soft_port *port;
+	union ibv_gid to;
+
+	if (size < SOFT_GRH || size > sizeof(datagram.data) || wire->net_type > BACKEND_NET_IPV6)
+		return false;
+	datagram.wc.wc.imm_data = wire->imm;
+	memcpy(datagram.data, data, size);
+	memcpy(&to, wire->to, sizeof(to));
+	port = soft_find_port(soft, &to);
+	if (port)
+		soft_ud_arrive(port, &datagram);
+	return true;
+}
+
+/* ---- both */
+
+bool soft_remote_take(struct soft *soft, struct soft_link *link, uint8_t type,
+		      const unsigned char *data, size_t size)
+{
+	union {
+		struct wire_request request;
+		struct wire_answer answer;
+		struct wire_datagram datagram;
+	} wire;
+	const size_t heads[] = {
+		[WIRE_REQUEST] = sizeof(wire.request),
+		[WIRE_ANSWER] = sizeof(wire.answer),
+		[WIRE_DATAGRAM] = sizeof(wire.datagram),
+	};
+
+	if (type < WIRE_REQUEST || type > WIRE_DATAGRAM || size < heads[type])
+		return false;
+	memcpy(&wire, data, heads[type]);
+	data += heads[type];
+	size -= heads[type];
+	switch (type) {
+	case WIRE_REQUEST:
+		if (!is_sound(&wire.request, size))
+			return false;
+		serve(soft, link, &wire.request, data);
+		return true;
+	case WIRE_ANSWER:
+		return wire.answer.size == size && take_answer(soft, link, &wire.answer, data);
+	default:
+		return take_datagram(soft, &wire.datagram, data, size);
+	}
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What objects know of others: PDs live as long as anything in them, QPs are found by number. */
+#include <stdlib.h>
+
+#include "verbs.h"
+
+void verbs_pd_put(struct verbs_pd *pd)
+{
+	if (--pd->users)
+		return;
+	ibv_dealloc_pd(pd->pd);
+	pd->port->verbs->soft->ops->pd_destroy(pd->soft);
+	free(pd);
+}
+
+struct verbs_qp *verbs_qp_find(struct verbs *verbs, uint32_t qpn)
+{
+	struct verbs_qp *qp;
+
+	LIST_FOREACH(qp, &verbs->qps[qpn % VERBS_BUCKETS], link)
+		if (qp->qpn == qpn)
+			return qp;
+	return NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BASE_LISTENER_H
+#define BASE_LISTENER_H
+
+#include <sys/types.h>
+
+struct listener {
+	const char *path;
+	/* SOCK_STREAM, SOCK_SEQPACKET */
+	int type;
+	mode_t mode;
+	/* -1: those of the process. */
+	uid_t uid;
+	gid_t gid;
+};
+
+/*
+ * Creates a non-blocking listening UNIX socket; replaces one left over from a
+ * process that has ended. Connections are not possible before owner and mode
+ * are set. Returns the descriptor or -errno.
+ */
+int listener_open(const struct listener *listener);
+
+/*
+ * Returns a spare descriptor for listener_accept(), which the caller closes; -1 if none is
+ * available now.
+ */
+int listener_spare(int listener);
+
+/*
+ * Returns the next connection of a non-blocking listening socket, or -errno: -EAGAIN when
+ * there is none. If no descriptor is left, the connection is closed with the help of
+ * @spare, with -ECONNABORTED: otherwise it would keep the socket readable, and its client
+ * waiting.
+ */
+int listener_accept(int listener, int *spare);
+
+#endif /* BASE_LISTENER_H */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A client of the control socket, and its request. */
+#ifndef CONTROL_CLIENT_H
+#define CONTROL_CLIENT_H
+
+#include "control.h"
+#include "rows.h"
+#include "peer_wire.h"
+
+#define MAX_DEVICES 64
+/* Maximum pending events of a client; more are lost, and their number is reported. */
+#define MAX_EVENTS 64
+
+struct control;
+
+/* A request that is being answered. */
+struct request {
+	/* More packets follow; otherwise the next request is accepted. */
+	bool active;
+	bool dump, fault;
+	uint16_t type;
+	uint32_t seq;
+	uint8_t cmd;
+	unsigned int object;
+	unsigned int rights;
+	/* The next device, and the end of the range. */
+	unsigned int device, devices;
+	uint64_t pos, key, only;
+	bool has_key;
+	struct row_request rows;
+	/* Generation of the objects when the dump began. */
+	uint64_t generation;
+};
+
+struct event_row {
+	unsigned int device;
+	uint64_t time;
+	struct journal_event event;
+	uint64_t seq;
+};
+
+struct client {
+	struct control *control;
+	int fd;
+	uint32_t uid;
+	/* The superuser, or the user of this process. */
+	bool full;
+	/* Waits until the socket is writable. */
+	bool blocked;
+	struct request request;
+	/* Size of a packet that has not been sent, or 0. */
+	size_t out_len;
+	bool subscribed;
+	uint32_t event_seq;
+	uint16_t event_type;
+	struct event_row events[MAX_EVENTS];
+	unsigned int first_event, n_events;
+	uint32_t lost_events;
+	_Alignas(8) unsigned char out[EADM_PEER_PACKET_MAX];
+};
+
+struct control {
+	char path[108];
+	/* @spare: see listener_accept() */
+	int listener, spare, epoll;
+	struct device devices[MAX_DEVICES];
+	unsigned int count;
+	struct client *clients[16];
+	uint64_t event_seq;
+};
+
+/* ---- request.c */
+/* Handles a request of @len bytes: the answer is in the buffer, or the request is active. */
+void request_take(struct client *client, const void *data, size_t len);
+/* Builds the next packet of an active request. */
+void request_go_on(struct client *client);
+
+/* ---- reply.c */
+/* Appends a message to the client's packet; NULL: there is no room. */
+struct nlmsghdr *reply_begin(struct client *client, uint16_t type, uint16_t flags, uint32_t seq,
+			     int cmd);
+size_t reply_room(const struct client *client, const struct nlmsghdr *nlh);
+void reply_end(struct client *client, const struct nlmsghdr *nlh);
+/* The packet is this one message then, and the request is over. */
+void reply_error(struct client *client, const struct nlmsghdr *request, int error,
+		 const char *words);
+
+/* ---- raw.c: bytes of queues, registers */
+void raw_take(struct client *client, const struct nlmsghdr *nlh);
+
+/* ---- news.c: events */
+void news_report(void *ctx, const struct journal_event *event);
+void news_put(struct client *client);
+
+/* ---- knobs.c */
+void knobs_take(struct client *client, const struct nlmsghdr *nlh);
+void knobs_go_on(struct client *client);
+
+#endif /* CONTROL_CLIENT_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The control socket: shows the state of adapters, with the same contract as the module
+ * eadm (spec/eadm.yaml), and sets fault knobs.
+ *
+ * A client sends netlink messages over a SOCK_SEQPACKET socket and receives packets of
+ * them, as from a generic netlink socket. Raw bytes of queues use the same messages as in
+ * captures. Each client has at most one request and one pending packet at a time, however
+ * slowly it reads.
+ *
+ * Rights: the superuser and the user of this process may see and do everything; other
+ * users, if owner and mode of the socket let them connect, see what requires no rights.
+ *
+ * Threads: all calls are made by the thread that runs the event loop. None blocks.
+ */
+#ifndef PVRDMA_CONTROL_H
+#define PVRDMA_CONTROL_H
+
+#include <sys/types.h>
+
+#include "model.h"
+
+struct control;
+
+#define CONTROL_NAME_MAX 64
+
+struct control_config {
+	const char *path;
+	mode_t mode;
+	/* Owner of the socket; -1: that of the process. */
+	uid_t uid;
+	gid_t gid;
+};
+
+struct control_device {
+	struct model *model;
+	/* Letters, digits, ".", "_" and "-"; below CONTROL_NAME_MAX. */
+	const char *name;
+};
+
+/*
+ * @devices is copied, but the models and names must stay valid. NULL with errno
+ * set; EADDRINUSE: another process listens there.
+ */
+struct control *control_open(const struct control_config *config,
+			     const struct control_device *devices, unsigned int count);
+void control_close(struct control *control);
+/* Readable when control_dispatch() has something to do. */
+int control_fd(const struct control *control);
+/* Does a bounded amount of that work. */
+void control_dispatch(struct control *control);
+
+#endif /* PVRDMA_CONTROL_H */

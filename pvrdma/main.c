@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The event loop: one thread for all functions; their backend may have others. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "fault_client.h"
+#include "options.h"
+#include "sandbox.h"
+
+#define NS 1000000000u
+
+struct server {
+	struct backend *backend;
+	struct model *models[MAX_FUNCTIONS];
+	unsigned int n_models;
+	/* NULL: there is none. */
+	struct control *control;
+	int signals;
+};
+
+static void log_line(const char *name, const char *line)
+{
+	fprintf(stderr, "%s: %s\n", name, line);
+}
+
+static uint64_t clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
+}
+
+/* Runs pending work. Returns when there is work without an external event. */
+static uint64_t run_all(struct server *server)
+{
+	uint64_t now = clock_now(), wake, next;
+	unsigned int i;
+
+	wake = server->backend->ops->run(server->backend, now);
+	for (i = 0; i < server->n_models; i++) {
+		next = model_run(server->models[i], now);
+		if (next < wake)
+			wake = next;
+	}
+	return wake;
+}
+
+static int wait_for_work(struct server *server, struct pollfd *fds, uint64_t wake)
+{
+	uint64_t now = clock_now(), left = wake > now ? wake - now : 0;
+	struct timespec timeout = { .tv_sec = (time_t)(left / NS), .tv_nsec = (long)(left % NS) };
+	unsigned int i;
+
+	for (i = 0; i < server->n_models; i++)
+		fds[i] = (struct pollfd){ .fd = model_fd(server->models[i]), .events = POLLIN };
+	fds[i++] = (struct pollfd){ .fd = server->signals, .events = POLLIN };
+	fds[i++] = (struct pollfd){
+		.fd = server->backend->ops->fd(server->backend), .events = POLLIN,
+	};
+	fds[i++] = (struct pollfd){
+		.fd = server->control ? control_fd(server->control) : -1, .events = POLLIN,
+	};
+	if (ppoll(fds, i, wake == BACKEND_IDLE ? NULL : &timeout, NULL) < 0 && errno != EINTR)
+		return -errno;
+	return 0;
+}
+
+static int serve(struct server *server)
+{
+	struct pollfd fds[MAX_FUNCTIONS + 3];
+	unsigned int i;
+	int err;
+
+	for (;;) {
+		err = wait_for_work(server, fds, run_all(server));
+		if (err)
+			return err;
+		if (fds[server->n_models].revents)
+			return 0;
+		for (i = 0; i < server->n_models; i++) {
+			err = fds[i].revents ? model_dispatch(server->models[i]) : 0;
+			if (err)
+				return err;
+		}
+		if (server->control && fds[server->n_models + 2].revents)
+			control_dispatch(server->control);
+	}
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int open_backend(struct server *server, const struct options *options)
+{
+	const char *why = NULL;
+	int err = options->verbs.device ?
+		  backend_verbs_open(&options->verbs, &server->backend, &why) :
+		  backend_soft_open(&options->soft, &server->backend);
+
+	if (err)
+		fprintf(stderr, "eadm-pvrdma: %s: %s\n", options->backend, why ? why : strerror(-err));
+	return err;
+}
+
+static int open_models(struct server *server, const struct options *options)
+{
+	struct model_config config = options->config;
+	const struct option_function *function;
+	struct model *model;
+
+	config.backend = server->backend;
+	config.log = log_line;
+	while (server->n_models < options->n_functions) {
+		function = &options->functions[server->n_models];
+		config.name = function->path;
+		config.limits = function->limits;
+		memcpy(config.mac, function->mac, sizeof(config.mac));
+		model = model_open(function->path, options->mode, &config);
+		if (!model) {
+			fprintf(stderr, "eadm-pvrdma: %s: %s\n", function->path, strerror(errno));
+			return -1;
+		}
+		server->models[server->n_models++] = model;
+	}
+	return 0;
+}
+
+static int open_control(struct server *server, const struct options *options)
+{
+	struct control_device devices[MAX_FUNCTIONS];
+	unsigned int i;
+
+	for (i = 0; i < server->n_models; i++)
+		devices[i] = (struct control_device){
+			.model = server->models[i], .name = options->functions[i].name,
+		};
+	if (!options->control.path)
+		return 0;
+	server->control = control_open(&options->control, devices, i);
+	if (server->control)
+		return 0;
+	fprintf(stderr, "eadm-pvrdma: %s: %s\n", options->control.path, strerror(errno));
+	return -1;
+}
+
+/* Returns 0, or the error was printed. */
+static int sandboxed(const char *part, int err)
+{
+	if (err)
+		fprintf(stderr, "eadm-pvrdma: sandbox: %s: %s (use --no-sandbox to run without it)\n", part,
+			strerror(-err));
+	return err;
+}
+
+static int open_all(struct server *server, const struct options *options)
+{
+	int err = open_models(server, options);
+
+	if (!err)
+		err = open_control(server, options);
+	if (!err && !options->no_sandbox)
+		err = sandboxed("system calls", sandbox_calls(options));
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	static struct options options;
+	struct server server = { 0 };
+	int status, err;
+
+	if (argc > 1 && !strcmp(argv[1], "fault"))
+		return fault_main(argc - 1, argv + 1);
+	status = options_parse(&options, argc, argv);
+	if (status >= 0)
+		return status;
+	options.soft.log = log_line;
+	server.signals = open_signals();
+	if (server.signals < 0) {
+		fprintf(stderr, "eadm-pvrdma: %s\n", strerror(errno));
+		return 1;
+	}
+	if (!options.no_sandbox && sandboxed("files", sandbox_files(&options)))
+		return 1;
+	if (open_backend(&server, &options))
+		return 1;
+	err = open_all(&server, &options);
+	if (!err) {
+		fprintf(stderr, "eadm-pvrdma: listening on %u socket%s\n",
+			server.n_models, server.n_models == 1 ? "" : "s");
+		err = serve(&server);
+	}
+	control_close(server.control);
+	while (server.n_models)
+		model_close(server.models[--server.n_models]);
+	server.backend->ops->close(server.backend);
+	return err ? 1 : 0;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The state of an adapter. "hw 4.6" is section 4.6 of the interface document. */
+#ifndef MODEL_FUNCTION_H
+#define MODEL_FUNCTION_H
+
+#include <sys/queue.h>
+
+#include "backend.h"
+#include "fault.h"
+#include "hw_user.h"
+#include "journal.h"
+#include "model.h"
+#include "pvrdma_hw.h"
+#include "table.h"
+#include "vfio.h"
+
+#define PAGE (UINT64_C(1) << PVRDMA_PAGE_SHIFT)
+#define MAX_UAR 512u
+/* SGEs of a work request, even if backend and limits allow more. */
+#define MAX_SGE 32u
+#define GID_TABLE 32u
+
+/* Guest pages listed in a directory; the guest keeps both unchanged. */
+struct pages {
+	LIST_ENTRY(pages) link;
+	/* How many were found so far, and how many there are. */
+	uint32_t count, wanted;
+	uint64_t directory;
+	uint64_t *addresses;
+	void **at;
+};
+
+/* hw 5.2 and 5.3 */
+struct ring {
+	struct pages *pages;
+	struct pvrdma_ring_state *state;
+	/* Page of the first element. */
+	uint32_t first;
+	uint32_t count, stride;
+};
+
+struct context {
+	uint32_t handle;
+	uint32_t uar;
+	unsigned int users;
+	uint64_t born;
+};
+
+struct pd {
+	uint32_t handle;
+	struct context *context;
+	struct backend_pd *backend;
+	unsigned int users;
+	uint64_t born;
+};
+
+struct mr {
+	uint32_t handle;
+	struct pd *pd;
+	struct backend_mr_attr attr;
+	/* NULL until all pages are found. */
+	struct backend_mr *backend;
+	uint32_t lkey, rkey;
+	/* NULL unless it is a user MR. */
+	struct pages *pages;
+	uint64_t born;
+};
+
+struct cq {
+	uint32_t handle;
+	struct context *context;
+	struct backend_cq *backend;
+	struct ring ring;
+	/* A copy, as the guest may have overwritten the index in the ring. */
+	uint32_t prod;
+	bool armed, armed_solicited;
+	/* No more entries are written. */
+	bool failed;
+	unsigned int users;
+	/* Waits for room in the ring of notifications. */
+	bool unnotified;
+	TAILQ_ENTRY(cq) link;
+	/* For diagnosis: completions that were due, and those that were written. */
+	uint64_t made, written;
+	/* Requests for notification, and whether the last one has been served. */
+	uint64_t arms, notified, notified_at;
+	bool asked, asked_solicited;
+	uint64_t born;
+};
+
+/* A work request passed to the backend. */
+struct work {
+	SLIST_ENTRY(work) link;
+	struct works *pool;
+	uint64_t wr_id;
+	/* Opcode of its completion. */
+	uint32_t op;
+	uint32_t length;
+	bool signaled;
+};
+
+struct works {
+	SLIST_HEAD(, work) free;
+	struct work *all;
+	uint32_t count;
+	bool sends;
+};
+
+/* A queue of the guest: its requests go to the backend when there is room. */
+struct queue {
+	TAILQ_ENTRY(queue) link;
+	struct ring ring;
+	struct works works;
+	uint32_t max_sge;
+	struct qp *qp;
+	struct srq *srq;
+	/* In the function's list, as requests were left in the ring. */
+	bool waits;
+	/* The guest has written an invalid index. */
+	bool broken;
+	/* Requests are left in the ring until then; 0: not held. */
+	uint64_t held_until;
+	/*
+	 * For diagnosis, free-running: requests announced by doorbells, passed to the
+	 * backend, and completed.
+	 */
+	uint32_t known, fetched, done;
+	/*
+	 * The backend had no room for the next request: retry at that time, or when one has
+	 * completed.
+	 */
+	uint64_t full_until;
+};
+
+struct srq {
+	uint32_t handle;
+	struct pd *pd;
+	struct backend_srq *backend;
+	struct pages *pages;
+	struct queue queue;
+	struct pvrdma_srq_attr attr;
+	uint32_t limit;		/* as last set */
+	unsigned int users;
+	uint64_t born;
+};
+
+struct qp {
+	uint32_t handle;
+	uint32_t qpn;
+	enum pvrdma_qp_type type;
+	struct pd *pd;
+	struct cq *send_cq, *recv_cq;
+	struct srq *srq;
+	struct backend_qp *backend;
+	struct pages *pages;
+	struct queue sq, rq;
+	bool sig_all;
+	/* Between creation and INIT, and after a reset. */
+	bool reset;
+	uint32_t qkey;
+	struct pvrdma_qp_caps caps;
+	/* As set by the guest. */
+	struct pvrdma_path path;
+	/* For diagnosis: the state known to the guest, and the first failure. */
+	uint32_t guest_state;
+	uint64_t born, state_since, posted_at, completed_at, events;
+	bool failed;
+	uint32_t first_status;
+	int32_t first_event;
+	uint64_t failed_at;
+};
+
+/* One of the two rings of the device (hw 5.5). */
+struct device_ring {
+	struct pages *pages;
+	struct pvrdma_ring_state *state;
+	uint32_t mask, element;
+	uint32_t prod;
+	/* Number of entries so far. */
+	uint64_t produced;
+};
+
+/* The command whose response is still pending; none if @object is NULL. */
+struct pending {
+	/* An MR, or a QP with the requested change. */
+	void *object;
+	struct mr *mr;
+	/* Its response is dropped by a fault. */
+	bool drop;
+	struct pvrdma_cmd_hdr hdr;
+	struct pvrdma_cmd_modify_qp modify;
+};
+
+struct model {
+	struct model_config config;
+	struct vfio *vfio;
+	struct backend_port *port;
+	const struct backend_ops *ops;
+	struct pvrdma_caps caps;
+
+	/* Registers. */
+	uint64_t dsr_address;
+	uint32_t err, imr, pending_vectors;
+	bool active;
+	/* The current DSR; NULL: none. */
+	struct pvrdma_dsr *dsr;
+	uint64_t cmd_address, resp_address;
+	unsigned char *cmd, *resp;
+	uint64_t uar_pfn;
+	struct device_ring events, notifications;
+
+	struct pending pending;
+	/* When the commands so far would be paid for, at the allowed rate. */
+	uint64_t paid_until;
+	/* Bytes of user memory regions. */
+	uint64_t registered;
+	LIST_HEAD(, pages) pages;
+	struct table contexts, pds, mrs, cqs, srqs, qps;
+	struct context *uars[MAX_UAR];
+	bool bound[GID_TABLE];
+	uint8_t gids[GID_TABLE][16];
+	TAILQ_HEAD(, queue) waiting;
+	TAILQ_HEAD(, cq) unnotified;
+	/* A CQ has failed, but its QPs have not been failed yet. */
+	bool cq_failed;
+
+	/* A delayed response, and until when; size 0: there is none. */
+	struct {
+		unsigned char response[PVRDMA_RESP_SLOT_SIZE];
+		size_t size;
+		uint64_t until;
+	} late;
+	struct fault faults[FAULT_COUNT];
+	struct journal *journal;
+	/* The backend has reported that it is gone. */
+	bool backend_gone;
+
+	uint64_t events_lost;
+	/* Second of the last log line, how many lines it has, and those suppressed. */
+	uint64_t log_second;
+	unsigned int log_lines, log_left_out;
+};
+
+/* Value that the guest reads there; no side effects. */
+uint32_t model_register(const struct model *m, uint64_t offset);
+
+/* ---- log.c */
+__attribute__((format(printf, 2, 3)))
+void model_log(struct model *m, const char *format, ...);
+
+/* ---- interrupt.c */
+void model_interrupt(struct model *m, unsigned int vector);
+/* Sets the mask register; interrupts that it held back are sent. */
+void model_mask(struct model *m, uint32_t value);
+
+/* ---- reset.c */
+/* Drops all state of the guest; a new DSR is required. */
+void model_reset(struct model *m);
+
+/* ---- dsr.c */
+void dsr_fill_caps(struct model *m);
+int dsr_attach(struct model *m, uint64_t address);
+void dsr_detach(struct model *m);
+
+/* ---- pages.c */
+/* The guest's memory for @size bytes, which are in one page; NULL: none. */
+void *model_dma(struct model *m, uint64_t address, size_t size);
+/* -EFAULT: an address in the directory is not memory; -EINVAL: too many. */
+int pages_map(struct model *m, uint64_t directory, uint32_t count, struct pages **mapped);
+/* The same in parts: returns 1 as long as there are more. */
+int pages_begin(struct model *m, uint64_t directory, uint32_t count, struct pages **begun);
+int pages_more(struct model *m, struct pages *pages, uint32_t most);
+void pages_unmap(struct pages *pages);
+/*
+ * Only the addresses from page @first on. They are page addresses, but it is not checked
+ * whether there is memory.
+ */
+int pages_read(struct model *m, uint64_t directory, uint32_t first, uint32_t count,
+	       uint64_t *addresses);
+/* Whether guest memory in use overlaps this range. */
+bool pages_within(const struct model *m, uint64_t address, uint64_t size);
+
+/* ---- ring.c */
+/* Bytes of an element with @sges SGEs behind @fixed bytes (hw 5.4). */
+uint32_t ring_stride(size_t fixed, uint32_t sges);
+/* @count elements from page @first on, in @pages pages; -EINVAL if these do not suffice. */
+int ring_init(struct ring *ring, struct pages *map, bool tx, uint32_t first,
+	      uint32_t pages, uint32_t count, uint32_t stride);
+/* Elements produced by the guest and not consumed yet; -1: invalid index. */
+int64_t ring_pending(const struct ring *ring);
+void *ring_next(const struct ring *ring);
+void ring_consume(struct ring *ring);
+/* For a ring that the device writes: whether there is room at @prod. */
+int ring_room(const struct ring *ring, uint32_t prod);
+void *ring_at(const struct ring *ring, uint32_t index);
+uint32_t ring_after(const struct ring *ring, uint32_t index);
+void ring_produce(struct ring *ring, uint32_t prod);
+
+/* ---- event.c */
+int device_ring_init(struct model *m, struct device_ring *ring,
+		     const struct pvrdma_ring_info *info, uint32_t element);
+void event_send(struct model *m, enum pvrdma_event_type type, uint32_t info);
+/* False: there is no room. */
+bool event_notify(struct model *m, uint32_t cq);
+void event_from_backend(void *ctx, enum ibv_event_type type, void *object);
+
+/* ---- command.c */
+/* Returns the new value of ERR. */
+uint32_t command_run(struct model *m);
+/* Continues the current command; true: there is more to do. */
+bool command_continue(struct model *m);
+/* Gives up the response. */
+void command_abandon(struct model *m);
+void command_done(void *ctx, void *request, int err);
+/* Sends a delayed response that is due. Returns when to be called again, or BACKEND_IDLE. */
+uint64_t command_late(struct model *m, uint64_t now);
+/* Drops a delayed response. */
+void command_reset(struct model *m);
+
+/* ---- object.c: PDs, user contexts, GIDs, MRs */
+int context_create(struct model *m, uint64_t pfn, uint32_t *handle);
+int context_destroy(struct model *m, uint32_t handle);
+/* Handle 0 is the kernel: *@context is NULL then. */
+int context_get(struct model *m, uint32_t handle, struct context **context);
+void context_put(struct context *context);
+int pd_create(struct model *m, uint32_t context, uint32_t *handle);
+int pd_destroy(struct model *m, uint32_t handle);
+/* -EINPROGRESS: mr_continue() has to follow, unless the backend continues. */
+int mr_create(struct model *m, const struct pvrdma_cmd_create_mr *cmd, struct mr **created);
+int mr_continue(struct model *m, struct mr *mr);
+/* The backend has created it (0), or failed: then it is gone. */
+int mr_finish(struct model *m, struct mr *mr, int err);
+/* Abandons one that is not finished. */
+void mr_abandon(struct model *m, struct mr *mr);
+int mr_destroy(struct model *m, uint32_t handle);
+int gid_bind(struct model *m, const struct pvrdma_cmd_create_bind *cmd);
+int gid_unbind(struct model *m, uint32_t index);
+
+/* ---- cq.c */
+int cq_create(struct model *m, const struct pvrdma_cmd_create_cq *cmd, uint32_t *handle);
+int cq_destroy(struct model *m, uint32_t handle);
+void cq_doorbell(struct model *m, struct cq *cq, uint32_t value);
+/* False: it is full, and has failed. */
+bool cq_push(struct model *m, struct cq *cq, struct pvrdma_cqe *cqe, bool solicited);
+void cq_retry_notifications(struct model *m);
+
+/* ---- qp.c, srq.c */
+int qp_create(struct model *m, const struct pvrdma_cmd_create_qp *cmd, struct qp **created);
+/* -EINPROGRESS: qp_modified() will follow. */
+int qp_modify(struct model *m, const struct pvrdma_cmd_modify_qp *cmd, struct qp **qp);
+void qp_modified(struct model *m, struct qp *qp, const struct pvrdma_cmd_modify_qp *cmd);
+int qp_query(struct model *m, uint32_t handle, struct pvrdma_qp_attr *attr);
+int qp_destroy(struct model *m, uint32_t handle);
+/* Fails the QPs of CQs that have failed. */
+void qp_fail_with_cqs(struct model *m);
+int srq_create(struct model *m, const struct pvrdma_cmd_create_srq *cmd, uint32_t *handle);
+int srq_modify(struct model *m, const struct pvrdma_cmd_modify_srq *cmd);
+int srq_query(struct model *m, uint32_t handle, struct pvrdma_srq_attr *attr);
+int srq_destroy(struct model *m, uint32_t handle);
+
+/* ---- failure.c */
+void qp_fail(struct model *m, struct qp *qp);
+/* Notes that one of its requests failed with @status, or its event; -1: no event. */
+void qp_note_failure(struct model *m, struct qp *qp, uint32_t status, int32_t event);
+
+/* ---- work.c */
+int works_init(struct works *works, uint32_t count, bool sends);
+void works_exit(struct works *works);
+/* Drops all requests. */
+void works_reset(struct works *works);
+void queue_remove(struct model *m, struct queue *queue);
+/* Until when its requests are left in the ring; 0: not held. */
+uint64_t queue_held(const struct model *m, const struct queue *queue);
+/* Passes requests in the ring to the backend. */
+void queue_fetch(struct model *m, struct queue *queue);
+void work_completed(void *ctx, void *qp, const struct backend_wc *wc);
+
+/* ---- send.c */
+/*
+ * Translates the request @sqe for the backend; @fast_reg is room for what it
+ * may refer to. IBV_WC_SUCCESS, or the status with which it has to fail.
+ */
+enum ibv_wc_status send_translate(struct model *m, struct qp *qp, const struct pvrdma_sqe *sqe,
+				  struct backend_send *send, struct backend_fast_reg *fast_reg);
+/* Opcode of its completion. */
+uint32_t send_wc_op(uint32_t opcode);
+
+/* ---- uar.c */
+int uar_write(struct model *m, uint64_t offset, uint32_t value);
+
+#endif /* MODEL_FUNCTION_H */

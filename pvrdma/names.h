@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of adapters and of the control socket, and the owner of that socket. */
+#ifndef PVRDMA_NAMES_H
+#define PVRDMA_NAMES_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Folder of control sockets that "eadm list" reads. */
+#define CONTROL_FOLDER "/run/eadm-pvrdma"
+
+bool name_is_valid(const char *name);
+/*
+ * Name of an adapter without one: the program's name, if any, and that of the
+ * socket's file without ".sock"; in permanent memory, or NULL.
+ */
+char *name_of_socket(const char *program, const char *path);
+/* Path of the control socket, by default in CONTROL_FOLDER if that exists; or NULL. */
+char *name_of_control(const char *program, const char *first_path);
+/* USER, USER:GROUP or :GROUP, by name or number. */
+bool name_parse_owner(const char *text, uid_t *uid, gid_t *gid);
+
+#endif /* PVRDMA_NAMES_H */

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Two servers whose link is cut at any place, and programs that are no server. */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cable.h"
+#include "lab.h"
+#include "pair.h"
+#include "pattern.h"
+#include "tap.h"
+#include "wire.h"
+
+#define CUTS 300
+
+/* Lets time pass until there is one; false: it takes too long. */
+static bool completion(struct pair *pair, unsigned int i, struct pvrdma_cqe *cqe)
+{
+	struct guest *guest = &pair->lab.guests[i];
+	int irq = guest->irqs[PVRDMA_VECTOR_CQ];
+	eventfd_t count;
+
+	guest_ring(guest, 0, PVRDMA_UAR_CQ, pair->cq[i].handle | PVRDMA_UAR_CQ_ARM);
+	while (!guest_completion(guest, &pair->cq[i], cqe)) {
+		if (!lab_wait(&pair->lab, irq))
+			return false;
+		eventfd_read(irq, &count);
+		guest->notifications->cons_head = guest->notifications->prod_tail;
+	}
+	return true;
+}
+
+/* One of each kind; what it did must have been done once. */
+static bool exchange(struct pair *pair, unsigned int round)
+{
+	static const uint32_t opcodes[] = {
+		PVRDMA_WR_SEND, PVRDMA_WR_WRITE, PVRDMA_WR_READ, PVRDMA_WR_FETCH_ADD,
+	};
+	uint32_t opcode = opcodes[round % 4];
+	uint32_t length = opcode == PVRDMA_WR_FETCH_ADD ? 8 : PAIR_DATA / 2;
+	struct pvrdma_sqe sqe = {
+		.wr_id = round, .opcode = opcode, .flags = PVRDMA_WR_SIGNALED,
+		.rdma = { .addr = pair->mr[1].address, .rkey = pair->mr[1].rkey },
+	};
+	unsigned char *from = pair_bytes(pair, opcode == PVRDMA_WR_READ);
+	unsigned char *to = pair_bytes(pair, opcode != PVRDMA_WR_READ);
+	uint64_t before = round, after;
+	struct pvrdma_cqe cqe;
+
+	memset(to, 0, PAIR_DATA);
+	pattern_fill(from, 0, PAIR_DATA / 2, round);
+	if (opcode == PVRDMA_WR_SEND)
+		guest_recv(&pair->qp[1], round, &pair->mr[1], 0, PAIR_DATA);
+	if (opcode == PVRDMA_WR_FETCH_ADD) {
+		memcpy(pair_bytes(pair, 1), &before, sizeof(before));
+		sqe.atomic.addr = pair->mr[1].address;
+		sqe.atomic.rkey = pair->mr[1].rkey;
+		sqe.atomic.compare_add = 1000;
+	}
+	guest_send(&pair->qp[0], &sqe, &pair->mr[0], 0, length);
+	if (!completion(pair, 0, &cqe) || cqe.status || cqe.wr_id != round)
+		return false;
+	if (opcode == PVRDMA_WR_SEND &&
+	    (!completion(pair, 1, &cqe) || cqe.status || cqe.wr_id != round || cqe.length != length ||
+	     guest_completion(&pair->lab.guests[1], &pair->cq[1], &cqe)))
+		return false;
+	if (opcode != PVRDMA_WR_FETCH_ADD)
+		return !memcmp(from, to, length);
+	memcpy(&after, pair_bytes(pair, 1), sizeof(after));
+	return after == before + 1000 && !memcmp(pair_bytes(pair, 0), &before, sizeof(before));
+}
+
+/* Places are drawn by lot, but are the same in each run. */
+static uint64_t draw(uint64_t *state, uint64_t below)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (*state >> 33) % below;
+}
+
+static void test_cuts(void)
+{
+	unsigned int round, right = 0, before;
+	uint64_t state = 1;
+	struct pair pair;
+
+	pair_open(&pair);
+	before = cable_count(pair.lab.cable);
+	for (round = 0; round < CUTS; round++) {
+		/* Somewhere in the requests, of which the longest takes that much; or in an answer. */
+		if (round % 8 < 4)
+			cable_cut(pair.lab.cable, CABLE_BACK, draw(&state, PAIR_DATA / 2 + 1000));
+		else
+			cable_cut(pair.lab.cable, CABLE_THERE,
+				  draw(&state, sizeof(struct wire_head) + sizeof(struct wire_answer)));
+		right += exchange(&pair, round);
+		if (right <= round)
+			break;
+	}
+	ok(right == CUTS, "%u of %u requests ended well, and once, over a link that was cut", right,
+	   CUTS);
+	ok(cable_count(pair.lab.cable) - before >= CUTS / 2, "which it was %u times",
+	   cable_count(pair.lab.cable) - before);
+	lab_close(&pair.lab);
+}
+
+/* The other program has gone for good. */
+static void test_gone(void)
+{
+	struct pvrdma_sqe sqe = { .wr_id = 5, .opcode = PVRDMA_WR_SEND };
+	struct pvrdma_cqe cqe = { .status = 99 };
+	struct pair pair;
+
+	pair_open(&pair);
+	guest_recv(&pair.qp[1], 1, &pair.mr[1], 0, PAIR_DATA);
+	cable_close(pair.lab.cable);
+	pair.lab.cable = NULL;
+	guest_send(&pair.qp[0], &sqe, &pair.mr[0], 0, PAIR_DATA);
+	ok(completion(&pair, 0, &cqe) && cqe.status == PVRDMA_WC_RETRY_EXC,
+	   "a program that is gone is a peer that does not answer");
+	ok(guest_state(&pair.qp[1]) == PVRDMA_QPS_RTS, "whose QP knows nothing of it");
+	lab_close(&pair.lab);
+}
+
+/* ---- programs that are no server */
+
+static int dial(const struct lab *lab)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)lab;
+	snprintf(name.sun_path, sizeof(name.sun_path), "/tmp/eadm-pvrdma-test.%d.link0", getpid());
+	guest_must(!connect(fd, (struct sockaddr *)&name, sizeof(name)), "connect");
+	return fd;
+}
+
+static void say_as(int fd, uint8_t type, const void *data, uint32_t size, uint32_t said)
+{
+	struct wire_head head = { .size = said, .type = type };
+
+	if (send(fd, &head, sizeof(head), MSG_NOSIGNAL) == sizeof(head) && size)
+		(void)!send(fd, data, size, MSG_NOSIGNAL);
+}
+
+static void greet(int fd)
+{
+	const struct wire_hello hello = { .magic = WIRE_MAGIC, .version = WIRE_VERSION };
+
+	say_as(fd, WIRE_HELLO, &hello, sizeof(hello), sizeof(hello));
+}
+
+/* Whether the server has hung up; what it says is thrown away. */
+static bool hung_up(struct lab *lab, int fd)
+{
+	char data[4096];
+	ssize_t got;
+
+	lab_run(lab);
+	while ((got = recv(fd, data, sizeof(data), MSG_DONTWAIT)) > 0)
+		lab_run(lab);
+	return !got || (got < 0 && errno == ECONNRESET);
+}
+
+static bool refuses(struct lab *lab, bool greeted, uint8_t type, const void *data, uint32_t size,
+		    uint32_t said)
+{
+	int fd = dial(lab);
+	bool gone;
+
+	if (greeted)
+		greet(fd);
+	say_as(fd, type, data, size, said);
+	gone = hung_up(lab, fd);
+	close(fd);
+	return gone;
+}
+
+static void test_strangers(void)
+{
+	struct wire_hello old = { .magic = WIRE_MAGIC, .version = WIRE_VERSION + 1 };
+	struct wire_request request = { .opcode = IBV_WR_RDMA_WRITE, .size = 8, .length = 8 };
+	struct wire_answer answer = { .kind = WIRE_DONE };
+	unsigned char noise[512];
+	unsigned int i, gone = 0, turn;
+	uint64_t state = 7;
+	struct pair pair;
+	struct lab *lab = &pair.lab;
+	int fd;
+
+	pair_open(&pair);
+	ok(refuses(lab, false, WIRE_GID, &old, sizeof(old), sizeof(old)), "nothing goes without a greeting");
+	ok(refuses(lab, false, WIRE_HELLO, &old, sizeof(old), sizeof(old)), "another version is refused");
+	ok(refuses(lab, true, WIRE_HELLO, &old, sizeof(old), sizeof(old)), "so is a second greeting");
+	ok(refuses(lab, true, 99, NULL, 0, 0), "an unknown message");
+	ok(refuses(lab, true, WIRE_REQUEST, NULL, 0, 1u << 31), "a message that is too long");
+	ok(refuses(lab, true, WIRE_REQUEST, &request, 8, 8), "one that is too short");
+	ok(refuses(lab, true, WIRE_REQUEST, &request, sizeof(request), sizeof(request)),
+	   "a request without its data");
+	request.offset = 4;
+	ok(refuses(lab, true, WIRE_REQUEST, &request, sizeof(request), sizeof(request)),
+	   "one beyond its end");
+	ok(refuses(lab, true, WIRE_ANSWER, &answer, sizeof(answer), sizeof(answer)),
+	   "an answer that was not asked for");
+	for (turn = 0; turn < 200; turn++) {
+		for (i = 0; i < sizeof(noise); i++)
+			noise[i] = (unsigned char)draw(&state, 256);
+		gone += refuses(lab, true, (uint8_t)draw(&state, 6), noise,
+				(uint32_t)draw(&state, sizeof(noise)), (uint32_t)draw(&state, 600));
+	}
+	ok(exchange(&pair, 0) && exchange(&pair, 1) && exchange(&pair, 2) && exchange(&pair, 3),
+	   "noise of 200 strangers, of whom %u were hung up on, leaves the others alone", gone);
+	fd = dial(lab);
+	greet(fd);
+	ok(!hung_up(lab, fd), "who only greets may stay");
+	close(fd);
+	lab_close(lab);
+}
+
+/* A stranger's requests to a QP that is connected to somebody else. */
+static void test_no_hijack(void)
+{
+	struct {
+		struct wire_request head;
+		unsigned char data[8];
+	} request = {
+		.head = {
+			.token = 1, .opcode = IBV_WR_RDMA_WRITE, .size = 8, .length = 8, .number = 1,
+		},
+		.data = "intruder",
+	};
+	struct wire_gid gid = { .there = 1 };
+	struct pair pair;
+	struct lab *lab = &pair.lab;
+	int fd;
+
+	pair_open(&pair);
+	memset(pair_bytes(&pair, 0), 0, 8);
+	fd = dial(lab);
+	greet(fd);
+	memcpy(request.head.to, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\1", 16);
+	memcpy(gid.gid, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\3", 16);
+	say_as(fd, WIRE_GID, &gid, sizeof(gid), sizeof(gid));
+	request.head.requester = pair.qp[1].qpn;
+	request.head.responder = pair.qp[0].qpn;
+	request.head.addr = pair.mr[0].address;
+	request.head.rkey = pair.mr[0].rkey;
+	say_as(fd, WIRE_REQUEST, &request, sizeof(request.head) + 8, sizeof(request.head) + 8);
+	ok(!hung_up(lab, fd) && !memcmp(pair_bytes(&pair, 0), "\0\0\0\0\0\0\0\0", 8),
+	   "a QP takes requests only of the program that has its peer's GID");
+	ok(exchange(&pair, 1), "and its connection goes on");
+	close(fd);
+	lab_close(lab);
+}
+
+int main(void)
+{
+	lab_linked = true;
+	test_cuts();
+	test_gone();
+	test_strangers();
+	test_no_hijack();
+	return done();
+}
