@@ -27,21 +27,9 @@ test: gate-deps
 release-check: test-deps all
 	packaging/release-check
 
-# Hours. What is known of a commit is in tests/ledger.
-test-all: test-deps debug-deps packages-deps all
-	tests/run --ledger --level all --full
-	tests/run --ledger --suite interop-efa/upstream --suite interop-efa/matrix \
-		--suite efa-driver/cycles --suite efa-driver/default-timeout
-	EADM_TEST_KERNELS=6.1 tests/run --ledger --suite vm --suite interop-efa/matrix
-	EADM_TEST_KERNELS="5.10 6.1 latest" tests/run --ledger --suite module-layouts
-	tests/vm/kernels --write
-	EADM_TEST_KERNELS=debug EADM_PATIENCE=5 tests/run --ledger --suite vm
-	EADM_PACKAGES="bookworm trixie" tests/packages/run
-	tests/packages/secure-boot
-	tests/packages/quick
-	tests/packages/walk
-	tests/packages/arm64
-	tests/run --table
+# Hours. tests/ledger has the results.
+test-all: test-deps debug-deps packages-deps
+	tests/all
 
 bench: bench-deps all
 	tests/bench/run

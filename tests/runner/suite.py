@@ -35,7 +35,7 @@ class Suite:
         with open(f"{SUITES}/{file}", errors="replace") as opened:
             text = opened.read()
         head = re.match(r"#!.*\n# SPDX.*\n((?:#.*\n)+)", text)[1]
-        words = dict(re.findall(r"^# (level|limit|tags|where): (.*)$", head, re.M))
+        words = dict(re.findall(r"^# (level|limit|tags|where|of): (.*)$", head, re.M))
         self.level = words.get("level")
         if self.level not in LEVELS:
             raise SystemExit(f"tests/run: {file}: no line '# level: gate' or '# level: deep'")
@@ -48,7 +48,8 @@ class Suite:
             self.limit *= 3
         self.tags = words.get("tags", "").split()
         self.where = words.get("where", "").split()
-        self.about = " ".join(re.findall(r"^# (?!(?:level|limit|tags|where|variant): )(.*)$",
+        self.of = words.get("of", "").split()
+        self.about = " ".join(re.findall(r"^# (?!(?:level|limit|tags|where|of|variant): )(.*)$",
                                          head, re.M))
         # Guests of these unless the environment names others.
         found = re.search(r"\${EADM_TEST_KERNELS:-(.*?)}", text)
@@ -61,6 +62,8 @@ class Suite:
     def reset(self):
         """Forgets what a run brought, before the next one."""
         self.passed, self.failed, self.skipped = 0, 0, 0
+        # For the ledger: digest of the inputs when it began, and seconds of the runner's own stalls.
+        self.key, self.stall = "", 0
         self.process, self.overdue = None, False
         self.began, self.seconds, self.cpu = 0, 0, 0
         self.failures, self.failed_tests = [], []
@@ -124,8 +127,8 @@ class Suite:
         elif not ran:
             self.result(True, "has a test", since)
         self.seconds = time.monotonic() - self.began
-        say(f"# {self.name}: {self.seconds:.0f} s, {self.cpu:.0f} s of CPU, "
-            f"stall {stalls.since(self.began):.0f} s")
+        self.stall = stalls.since(self.began)
+        say(f"# {self.name}: {self.seconds:.0f} s, {self.cpu:.0f} s of CPU, stall {self.stall:.0f} s")
 
     def _wait(self):
         """Returns its status, and notes the CPU time of it and of all that it waited for."""

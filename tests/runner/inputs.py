@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the result of a suite depends on: its inputs, files of this tree, and a key of their
+contents."""
+
+import fnmatch
+import functools
+import hashlib
+import os
+import re
+import subprocess
+import tempfile
+
+from suite import TESTS
+
+REPO = os.path.dirname(TESTS)
+# Of every suite.
+ALWAYS = ["tests/tap.sh", "tests/wait.sh"]
+# Of those with a tag.
+BY_TAG = {
+    "vm": ["tests/vm/run", "tests/vm/guest", "tests/vm/init", "tests/vm/fetch", "tests/vm/versions",
+           "tests/vm/debian", "tests/vm/kernel_log.py", "tests/vm/src", "kmod/build", "kmod/Kbuild"],
+}
+# Names for what many suites depend on, for "# of:".
+GROUPS = {
+    "TOOL": ["common", "eadm", "libeadm", "spec"],
+    "COMPANION": ["kmod/eadm", "kmod/include", "kmod/uapi", "kmod/compat"],
+}
+KEY_LENGTH = 12
+
+
+def git(*args, env=None):
+    return subprocess.run(["git", *args], cwd=REPO, stdout=subprocess.PIPE, text=True, check=True,
+                          env={**os.environ, **(env or {})}).stdout
+
+
+def has_history():
+    """Whether this is a checkout."""
+    return os.path.exists(f"{REPO}/.git")
+
+
+@functools.cache
+def working_tree():
+    """The tree object of what is in the checkout now, committed or not."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {"GIT_INDEX_FILE": f"{folder}/index"}
+        git("read-tree", "HEAD", env=env)
+        git("add", "--all", env=env)
+        return git("write-tree", env=env).strip()
+
+
+def paths(suite):
+    """Files and folders whose contents the suite's result depends on."""
+    found = [f"tests/suites/{suite.file}", *ALWAYS]
+    found += [f"tests/{folder}" for folder in suite.where]
+    for tag in suite.tags:
+        found += BY_TAG.get(tag, [])
+    for word in suite.of:
+        found += GROUPS.get(word, [word])
+    return sorted(set(found))
+
+
+@functools.cache
+def _contents(tree):
+    """Path and object of each file."""
+    rows = (line.split("\t", 1) for line in git("ls-tree", "-r", tree).splitlines())
+    return [(path, head.split()[2]) for head, path in rows]
+
+
+def _within(path, folders):
+    return any(path == folder or path.startswith(folder + "/") or fnmatch.fnmatch(path, folder)
+               for folder in folders)
+
+
+def key(suite):
+    """Digest of its inputs; the ledger ignores, as it says what came of them."""
+    wanted = paths(suite)
+    digest = hashlib.sha256()
+    for path, blob in _contents(working_tree()):
+        if _within(path, wanted) and path != "tests/ledger":
+            digest.update(f"{path} {blob}\n".encode())
+    return digest.hexdigest()[:KEY_LENGTH]
+
+
+def changed(suites, base):
+    """Those whose inputs differ from a commit's."""
+    names = git("diff", "--no-renames", "--name-only", base, working_tree()).splitlines()
+    return [suite for suite in suites
+            if any(_within(name, paths(suite)) for name in names if name != "tests/ledger")]
+
+
+def missing(suite):
+    """Inputs that no file of the tree has."""
+    files = [path for path, _ in _contents(working_tree())]
+    return [folder for folder in paths(suite) if not any(_within(path, [folder]) for path in files)]
+
+
+def commit():
+    """What is run: the commit, with "+" when the tree differs from it."""
+    same = git("rev-parse", "HEAD^{tree}").strip() == re.sub(r"\s", "", working_tree())
+    return git("rev-parse", "--short", "HEAD").strip() + ("" if same else "+")
