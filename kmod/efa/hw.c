@@ -145,7 +145,7 @@ static int await_resetting(struct efa_dev *dev, bool resetting)
 		if (!!(sts & EFA_STS_RESETTING) == resetting)
 			return 0;
 		msleep(ms);
-		ms = min(2 * ms, EFA_TIMEOUT_UNIT_MS);
+		ms = min_t(unsigned int, 2 * ms, EFA_TIMEOUT_UNIT_MS);
 	} while (!last);
 	return -ETIME;
 }

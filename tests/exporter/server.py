@@ -15,22 +15,25 @@ REPO = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 BUILD = f"{REPO}/build"
 EADM = f"{BUILD}/eadm/eadm"
+# Factor for all limits, on machines that are slow.
+PATIENCE = int(os.environ.get("EADM_PATIENCE", 1))
 # Seconds for whatever has to happen sooner or later.
-LIMIT = 60 * int(os.environ.get("EADM_PATIENCE", 1))
+LIMIT = 60 * PATIENCE
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
           "--bounding-set=-all", "--no-new-privs"]
 PROGRAMS = ["eadm/eadm", "eadm/exporter/eadm-exporter", "libeadm/libeadm.so.0"]
 
 
-def wait_for(what, condition):
-    """The first true value of condition(), within the limit."""
-    end = time.monotonic() + LIMIT
+def wait_for(what, condition, limit=60):
+    """The first true value of condition(), within the limit, in seconds times the patience."""
+    limit *= PATIENCE
+    end = time.monotonic() + limit
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"{what}: not within {LIMIT} s")
+            raise AssertionError(f"{what}: not within {limit} s")
         time.sleep(0.02)
 
 
