@@ -5,6 +5,7 @@
 
 #include <linux/highmem.h>
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/irq_work.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
@@ -52,6 +53,12 @@ static inline int pcie_reset_flr(struct pci_dev *pdev, bool probe)
 #ifndef IRQ_WORK_INIT_HARD
 #define IRQ_WORK_INIT_HARD(f)						\
 	((struct irq_work){ .func = (f), .flags = ATOMIC_INIT(0) })
+#endif
+
+/* The hint sets the affinity itself there. */
+#ifndef COMPAT_HAVE_IRQ_AFFINITY_AND_HINT
+#define irq_set_affinity_and_hint	irq_set_affinity_hint
+#define irq_update_affinity_hint	irq_set_affinity_hint
 #endif
 
 #ifndef COMPAT_HAVE_GENERIC_HANDLE_IRQ_SAFE
