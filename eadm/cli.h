@@ -101,6 +101,7 @@ enum opt_id {
 	OPT_COLLECTORS,
 	OPT_LEVEL,
 	OPT_BTF,
+	OPT_STRICT,
 	OPT_MAX,
 };
 

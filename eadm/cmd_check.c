@@ -16,8 +16,14 @@ static const struct column columns[] = {
 	{ .key = "remedy", .head = "REMEDY" },
 };
 
-/* In a check, even a notice of the diagnosis is not in order. */
-static const char *result_of(enum eadm_severity severity)
+static const struct option_def options[] = {
+	{ OPT_STRICT, 0, "strict", NULL, WORDS_NONE,
+	  "treat notes as warnings, and what cannot be seen as partial" },
+	{ 0 },
+};
+
+/* In a strict check, what is worth knowing is not in order either. */
+static const char *result_of(const struct cli *cli, enum eadm_severity severity)
 {
 	switch (severity) {
 	case EADM_SEVERITY_OK:
@@ -25,6 +31,7 @@ static const char *result_of(enum eadm_severity severity)
 	case EADM_SEVERITY_UNSEEN:
 		return "unseen";
 	case EADM_SEVERITY_NOTICE:
+		return cli->args.opt[OPT_STRICT] ? "warn" : "note";
 	case EADM_SEVERITY_WARNING:
 		return "warn";
 	default:
@@ -32,14 +39,15 @@ static const char *result_of(enum eadm_severity severity)
 	}
 }
 
-static int exit_status(enum eadm_severity worst)
+static int exit_status(const struct cli *cli, enum eadm_severity severity)
 {
-	switch (worst) {
+	switch (severity) {
 	case EADM_SEVERITY_OK:
 		return STATUS_OK;
 	case EADM_SEVERITY_UNSEEN:
-		return STATUS_PARTIAL;
+		return cli->args.opt[OPT_STRICT] ? STATUS_PARTIAL : STATUS_OK;
 	case EADM_SEVERITY_NOTICE:
+		return cli->args.opt[OPT_STRICT] ? STATUS_WARNING : STATUS_OK;
 	case EADM_SEVERITY_WARNING:
 		return STATUS_WARNING;
 	default:
@@ -50,7 +58,7 @@ static int exit_status(enum eadm_severity worst)
 static void put(struct cli *cli, const struct eadm_verdict *v)
 {
 	const struct eadm_value values[] = {
-		value_text(result_of(v->severity)),
+		value_text(result_of(cli, v->severity)),
 		value_text(eadm_rule_check(v->rule)), value_text(v->device),
 		value_text(v->finding), value_text(v->next),
 	};
@@ -84,7 +92,7 @@ static void show_result(struct cli *cli, const struct eadm_verdict *verdicts,
 	while ((rule = eadm_rule_next(rule))) {
 		for (i = 0; i < n; i++) {
 			if (verdicts[i].rule == rule &&
-			    !strcmp(result_of(verdicts[i].severity), result))
+			    !strcmp(result_of(cli, verdicts[i].severity), result))
 				put(cli, &verdicts[i]);
 		}
 	}
@@ -94,11 +102,12 @@ static void show_result(struct cli *cli, const struct eadm_verdict *verdicts,
 static int show(struct cli *cli, const struct eadm_diagnosis *d,
 		struct table *table)
 {
-	static const char *const results[] = { "fail", "warn", "unseen", "ok" };
+	static const char *const results[] = { "fail", "warn", "unseen", "note",
+					       "ok" };
 	struct eadm_note note = { .size = sizeof(note) };
 	struct eadm_verdict *verdicts;
+	int status = STATUS_OK, one;
 	unsigned int i, n;
-	int status;
 
 	verdicts = all_verdicts(d, &n);
 	if (!verdicts)
@@ -106,8 +115,10 @@ static int show(struct cli *cli, const struct eadm_diagnosis *d,
 	cli->writer->ops->begin(cli->writer, table);
 	for (i = 0; i < ARRAY_SIZE(results); i++)
 		show_result(cli, verdicts, n, results[i]);
-	/* The first one is the worst. */
-	status = n ? exit_status(verdicts[0].severity) : STATUS_OK;
+	for (i = 0; i < n; i++) {
+		one = exit_status(cli, verdicts[i].severity);
+		status = one > status ? one : status;
+	}
 	free(verdicts);
 	for (i = 0; eadm_diagnosis_note(d, i, &note) > 0; i++) {
 		/* If a capture lacks something, nothing failed just now. */
@@ -163,14 +174,16 @@ const struct command cmd_check = {
 	.name = "check",
 	.help = "audit the configuration: drivers, interfaces, limits, interrupts",
 	.more = "Shows for each check whether it is ok, and what to do if it\n"
-		"is not, or if it cannot be seen; failures come first. In a capture,\n"
-		"only what it contains is checked. Checks are rules of 'eadm diagnose'\n"
-		"about the setup.\n"
-		"The exit status is 0 when all is ok, 6 when something cannot be seen,\n"
-		"7 with warnings, 8 when something fails.",
+		"is not, or if it cannot be seen; failures come first. A note is worth\n"
+		"knowing and no fault. In a capture, only what it contains is checked.\n"
+		"Checks are rules of 'eadm diagnose' about the setup.\n"
+		"The exit status is 0 without warnings, also with notes and with what\n"
+		"cannot be seen, 6 when reading failed, 7 with warnings, 8 when something\n"
+		"fails.",
 	.examples = "  eadm check\n"
 		    "  eadm check -d cloud_0\n"
 		    "  eadm check --json | jq '.rows[] | select(.result != \"ok\")'\n"
 		    "  eadm --from case.tar.zst check\n",
+	.options = options,
 	.run = run,
 };

@@ -16,6 +16,8 @@ static const struct option_def options[] = {
 	  "do not ask the adapter for its own view of each object" },
 	{ OPT_RULES, 0, "rules", NULL, WORDS_NONE,
 	  "show all rules, and what each finds" },
+	{ OPT_STRICT, 0, "strict", NULL, WORDS_NONE,
+	  "treat notices as warnings, and rules that were not applied as partial" },
 	{ 0 },
 };
 
@@ -197,7 +199,7 @@ static struct eadm_value affected(const struct eadm_diagnosis *d,
 	return value_of(all ? VALUE_AFFECTED : VALUE_NONE, all, n);
 }
 
-static int severity_status(enum eadm_severity severity)
+static int severity_status(const struct cli *cli, enum eadm_severity severity)
 {
 	static const int statuses[] = {
 		[EADM_SEVERITY_NOTICE] = STATUS_OK,
@@ -205,6 +207,8 @@ static int severity_status(enum eadm_severity severity)
 		[EADM_SEVERITY_CRITICAL] = STATUS_CRITICAL,
 	};
 
+	if (severity == EADM_SEVERITY_NOTICE && cli->args.opt[OPT_STRICT])
+		return STATUS_WARNING;
 	return statuses[severity];
 }
 
@@ -225,7 +229,7 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 	for (i = 0; eadm_diagnosis_verdict(d, i, &v) > 0; i++) {
 		/* The first one is the worst. */
 		if (!i)
-			status = severity_status(v.severity);
+			status = severity_status(cli, v.severity);
 		values[0] = value_text(eadm_severity_name(v.severity));
 		values[1] = value_text(eadm_rule_name(v.rule));
 		values[2] = value_text(v.device);
@@ -243,8 +247,9 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 		free((void *)values[9].bytes);
 	}
 	for (i = 0; eadm_diagnosis_note(d, i, &n) > 0; i++) {
-		/* If a capture lacks something, nothing failed just now. */
-		if (!status && n.error != -ENODATA)
+		/* What is merely absent is no failure. */
+		if (!status &&
+		    (n.error != -ENODATA || cli->args.opt[OPT_STRICT]))
 			status = STATUS_PARTIAL;
 		cli->writer->ops->note(cli->writer, &n);
 	}
@@ -296,7 +301,8 @@ const struct command cmd_diagnose = {
 		"well, which costs one command per object. Rules that could not be\n"
 		"applied are counted, with the reason and a remedy.\n"
 		"The exit status is 0 when nothing is wrong, 6 when nothing was found\n"
-		"and rules could not be applied, 7 with warnings, 8 when something is\n"
+		"and something could not be read that should be there, such as an\n"
+		"adapter that does not answer, 7 with warnings, 8 when something is\n"
 		"critical.",
 	.examples = "  eadm diagnose\n"
 		    "  eadm diagnose -d cloud_0 -i 5s\n"

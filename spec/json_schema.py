@@ -174,7 +174,7 @@ def json_judgements():
     check = {
         "description": "A look at the configuration, and what to do about it (check).",
         "type": "object",
-        "properties": {"result": {"enum": ["ok", "unseen", "warn", "fail"]}, "check": text,
+        "properties": {"result": {"enum": ["ok", "note", "unseen", "warn", "fail"]}, "check": text,
                        "dev_name": text, "finding": text, "remedy": text},
         "required": ["result", "check", "finding"], "additionalProperties": False}
     return {"verdict": verdict, "rule": rule, "check": check}

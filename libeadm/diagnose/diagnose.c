@@ -374,7 +374,7 @@ EADM_API int eadm_diagnosis_gap(const struct eadm_diagnosis *d,
 	return eadm_abi_give(gap, &full, sizeof(full));
 }
 
-/* If a capture lacks something, nothing failed just now. */
+/* What is merely absent is no failure. */
 static void gap_note(const struct eadm_diagnosis *d, unsigned int index,
 		     struct eadm_note *note)
 {
@@ -382,7 +382,7 @@ static void gap_note(const struct eadm_diagnosis *d, unsigned int index,
 	struct eadm_gap gap = { .size = sizeof(gap) };
 
 	eadm_diagnosis_gap(d, index, &gap);
-	note->error = g->lack == DIAG_LACK_CAPTURE ? -ENODATA : -EACCES;
+	note->error = eadm_diag_lack_is_fault(g->lack) ? -EACCES : -ENODATA;
 	note->device = gap.device;
 	note->what = "rules";
 	note->why = g->text;

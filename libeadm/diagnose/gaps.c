@@ -19,6 +19,9 @@ static const struct {
 	[DIAG_LACK_COMPANION] = { "companion",
 		EADM_COMPANION_ABSENT,
 		"modprobe eadm" },
+	[DIAG_LACK_STOCK] = { "stock-driver",
+		"its driver shows no queues, commands or failures",
+		"eadm probe start records calls and connections of any driver" },
 	[DIAG_LACK_DRIVER] = { "driver",
 		"its driver does not support the companion module: it is not the one that comes with eadm",
 		"load the driver that comes with eadm (modinfo shows its origin)" },
@@ -64,6 +67,16 @@ const char *eadm_diag_lack_why(enum diag_lack lack)
 const char *eadm_diag_lack_remedy(enum diag_lack lack)
 {
 	return lacks[lack].remedy;
+}
+
+/*
+ * Whether something is wrong because of it: the other reasons are states that a
+ * healthy machine may be in, such as a stock driver or a user without rights.
+ */
+bool eadm_diag_lack_is_fault(enum diag_lack lack)
+{
+	return lack == DIAG_LACK_SILENT || lack == DIAG_LACK_ADAPTER ||
+	       lack == DIAG_LACK_NODE;
 }
 
 /* Whether rows of a kind, or their absence, can be seen at all. */

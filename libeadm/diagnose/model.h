@@ -178,7 +178,8 @@ enum diag_kind {
 	F(QP_HW_RX_INVALID_DROPS, "hw-rx-invalid-drops")		\
 	F(QP_HW_RTO, "hw-rto-retrans") F(QP_HW_ERROR, "hw-error")	\
 	F(QP_BACKEND_STATE, "backend-state")				\
-	F(QP_WAITS_FOR, "waits-for") F(QP_RETRIES, "retries")
+	F(QP_WAITS_FOR, "waits-for") F(QP_RETRIES, "retries")		\
+	F(QP_TYPE, "type")
 
 #define DIAG_CQE_FIELDS(F)						\
 	F(CQE_CQN, "cqn") F(CQE_PHASE, "phase") F(CQE_OP, "op")		\
@@ -251,7 +252,8 @@ enum diag_kind {
 	F(SETUP_NETDEV, "netdev") F(SETUP_MTU, "netdev-mtu")		\
 	F(SETUP_IPV4, "netdev-ipv4") F(SETUP_GID_INDEX, "gid-index")	\
 	F(SETUP_GID, "gid") F(SETUP_UVERBS, "uverbs")			\
-	F(SETUP_UVERBS_ERROR, "uverbs-error") F(SETUP_IOMMU, "iommu")
+	F(SETUP_UVERBS_ERROR, "uverbs-error") F(SETUP_IOMMU, "iommu")	\
+	F(SETUP_IPV6, "netdev-ipv6") F(SETUP_GID_NETDEV, "gid-netdev")
 
 #define DIAG_IRQ_FIELDS(F)						\
 	F(IRQ_ROLE, "role") F(IRQ_CPUS, "affinity")
@@ -326,6 +328,7 @@ enum diag_input {
 enum diag_lack {
 	DIAG_LACK_NONE,
 	DIAG_LACK_FAMILY,	/* its family does not have it */
+	DIAG_LACK_STOCK,	/* a driver of a family that eadm has no driver for */
 	DIAG_LACK_COMPANION,	/* the companion is not loaded */
 	DIAG_LACK_DRIVER,	/* a driver that does not support the companion */
 	DIAG_LACK_SILENT,	/* the companion does not answer */

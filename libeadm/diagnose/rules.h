@@ -74,6 +74,7 @@ struct diag_gaps {
 const char *eadm_diag_lack_name(enum diag_lack lack);
 const char *eadm_diag_lack_why(enum diag_lack lack);
 const char *eadm_diag_lack_remedy(enum diag_lack lack);
+bool eadm_diag_lack_is_fault(enum diag_lack lack);
 int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_snapshot *m,
 			bool two, unsigned int groups,
 			const struct diag_inputs *in);

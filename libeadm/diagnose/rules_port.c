@@ -4,6 +4,7 @@
  * not need the companion, only a driver that has counters.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "read/counters.h"
@@ -86,7 +87,7 @@ static void cite_traffic(struct judge *j, const struct diag_row *now,
 {
 	static const signed char traffic[] = {
 		CNT_TX_PACKETS, CNT_RX_PACKETS, CNT_RETRANS_PACKETS,
-		CNT_ACK_TIMEOUTS, -1,
+		CNT_RETRANSMITS, CNT_ACK_TIMEOUTS, -1,
 	};
 	const signed char *f;
 
@@ -108,12 +109,114 @@ static bool is_cut_off(const struct diag_row *now, const struct diag_row *then)
 	       diag_growth(now, then, CNT_RETRANS_PACKETS) >= sent / 2;
 }
 
+/* Times that requests were sent again because no answer came in time. */
+static uint64_t repetitions(const struct diag_row *now,
+			    const struct diag_row *then)
+{
+	uint64_t late = diag_growth(now, then, CNT_ACK_TIMEOUTS);
+	uint64_t again = diag_growth(now, then, CNT_RETRANSMITS);
+
+	return again > late ? again : late;
+}
+
+/*
+ * Nothing is received, not even a request to send again: every repetition is due
+ * to a timeout.
+ */
+static bool is_unanswered(const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	return diag_growth(now, then, CNT_TX_PACKETS) &&
+	       diag_same(now, then, CNT_RX_PACKETS) &&
+	       repetitions(now, then);
+}
+
+/* Whether a QP waits for acknowledgements. */
+static bool is_connected_sender(const struct diag_row *qp)
+{
+	uint64_t type = diag_u64(qp, QP_TYPE);
+
+	return diag_has(qp, QP_TYPE) &&
+	       (type == EADM_QP_TYPE_RC || type == EADM_QP_TYPE_XRC_INI) &&
+	       diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS;
+}
+
+/* The QPs that may be waiting: their number, and the last one. */
+static unsigned int find_senders(struct judge *j, uint64_t dev,
+				 const struct diag_row **last)
+{
+	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
+	unsigned int n = 0;
+	size_t i;
+
+	*last = NULL;
+	for (i = 0; i < qps->n; i++) {
+		if (qps->row[i].dev != dev || !is_connected_sender(&qps->row[i]))
+			continue;
+		*last = &qps->row[i];
+		n++;
+	}
+	return n;
+}
+
+/* The evidence has room for a few of them. */
+static void cite_senders(struct judge *j, uint64_t dev)
+{
+	static const signed char fields[] = {
+		QP_PID, QP_COMM, QP_PEER_ADDR, -1,
+	};
+	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
+	size_t i;
+
+	for (i = 0; i < qps->n; i++) {
+		if (qps->row[i].dev == dev && is_connected_sender(&qps->row[i]))
+			eadm_cite_all(j, DIAG_QP, &qps->row[i], fields);
+	}
+}
+
+/* Counters of the port do not show which QP it is unless there is only one. */
+static void accuse_silence(struct judge *j, const struct diag_row *now,
+			   const struct diag_row *then)
+{
+	uint64_t sent = diag_growth(now, then, CNT_TX_PACKETS);
+	uint64_t times = repetitions(now, then);
+	const struct diag_row *qp;
+	char age[32], who[128];
+	unsigned int n;
+
+	n = find_senders(j, now->dev, &qp);
+	if (n == 1 && diag_u64(qp, QP_PID))
+		snprintf(who, sizeof(who), "the peer of QP %" PRIu64 " of %s (%" PRIu64 ") does not answer",
+			 qp->id, diag_text(qp, QP_COMM), diag_u64(qp, QP_PID));
+	else if (n == 1)
+		snprintf(who, sizeof(who), "the peer of QP %" PRIu64 " of %s does not answer",
+			 qp->id, diag_text(qp, QP_COMM));
+	else
+		snprintf(who, sizeof(who), "no peer answers");
+	eadm_accuse(j, now, "%s: within %s, %" PRIu64 " %s sent and none received, and requests were sent again %" PRIu64 " %s",
+		    who, diag_interval(now, then, age, sizeof(age)), sent,
+		    eadm_plural(sent, "packet was", "packets were"), times,
+		    eadm_plural(times, "time", "times"));
+	eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
+	eadm_judge_cause(j, "The peer's process, machine or adapter is gone, or packets or the answers to them are dropped on the way.");
+	cite_traffic(j, now, then);
+	cite_senders(j, now->dev);
+}
+
 static void look_unresponsive(struct judge *j, const struct diag_row *now,
 			      const struct diag_row *then)
 {
 	uint64_t times = diag_growth(now, then, CNT_UNRESPONSIVE);
 	char age[32];
 
+	if (!times && is_unanswered(now, then)) {
+		/* One repetition may be an accident: a longer look shows. */
+		if (repetitions(now, then) < 2)
+			eadm_judge_doubt(j);
+		else
+			accuse_silence(j, now, then);
+		return;
+	}
 	if (!times)
 		return;
 	diag_interval(now, then, age, sizeof(age));
@@ -195,7 +298,8 @@ static void look_retransmissions(struct judge *j, const struct diag_row *now,
 	uint64_t least = 10 + sent / 100;
 
 	/* Packets to a peer that does not answer are retransmitted, too. */
-	if ((is_cut_off(now, then) || again < late + least) &&
+	if ((is_cut_off(now, then) || is_unanswered(now, then) ||
+	     again < late + least) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
 			 "what it sends is retransmitted"))
 		return;
@@ -276,7 +380,7 @@ const struct eadm_rule eadm_rules_port[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Peers do not answer, according to the counters; critical when none does.",
 		.cause = "The machine or the application at the other end has stopped or hangs.",
-		.next = "check the peer's machine and the security groups and firewalls of both ends; eadm stat --live -d {dev}",
+		.next = "check the peer's process and machine, and the security groups and firewalls of both ends; eadm dump qp -d {dev} -o wide",
 		.alike = "Peers of an earlier job: only growth counts. A sender whose peers have nothing to send: it receives nothing either, but does not have to retransmit.",
 		.look = look_unresponsive,
 	}, {

@@ -169,13 +169,17 @@ static void look_modules(struct judge *j, const struct diag_row *now,
 			at += snprintf(missing + at, sizeof(missing) - at,
 				       "%s%s", at ? ", " : "", needed[i]);
 	}
-	if (at)
+	if (at) {
 		eadm_accuse(j, now, "not loaded: %s", missing);
-	else
+		/* Without connections, nothing needs the other two. */
+		if (!strncmp(missing, "rdma_", strlen("rdma_")))
+			eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	} else {
 		eadm_pass(j, now, "%s are loaded",
 			  n < EADM_ARRAY_SIZE(needed) ?
 				  "ib_core and ib_uverbs" :
 				  "ib_core, ib_uverbs, rdma_cm and rdma_ucm");
+	}
 }
 
 /* The origin of the family's driver module in brackets, or "" if unknown. */
@@ -205,11 +209,39 @@ static bool is_foreign(struct judge *j, const struct diag_row *dev)
 	put_origin(j, family, whose, sizeof(whose));
 	eadm_accuse(j, dev, "the loaded driver %s is not eadm's%s: the module eadm cannot show the device",
 		    module, whose);
+	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	snprintf(remedy, sizeof(remedy),
 		 "load %s.ko of eadm in its place, or continue with what RDMA netlink shows",
 		 module);
 	eadm_judge_next(j, remedy);
 	return true;
+}
+
+/* Whether eadm has a driver for one of the devices; true without devices. */
+static bool has_use_for_companion(struct judge *j)
+{
+	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
+	const struct eadm_family *family;
+	size_t i;
+
+	for (i = 0; i < devs->n; i++) {
+		family = eadm_judge_family(j, &devs->row[i]);
+		if (family && eadm_family_has_companion(family))
+			return true;
+	}
+	return !devs->n;
+}
+
+/* The rest works without the companion. */
+static void lacks_companion(struct judge *j, const struct diag_row *now)
+{
+	if (has_use_for_companion(j)) {
+		eadm_accuse(j, now, EADM_COMPANION_ABSENT ": only what RDMA netlink reports is shown");
+	} else {
+		eadm_accuse(j, now, "the companion module eadm.ko supports none of these devices: only what RDMA netlink reports is shown");
+		eadm_judge_next(j, "");
+	}
+	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 }
 
 static void look_companion(struct judge *j, const struct diag_row *now,
@@ -226,7 +258,7 @@ static void look_companion(struct judge *j, const struct diag_row *now,
 	for (i = 0; i < devs->n; i++)
 		shows |= diag_has(&devs->row[i], DEV_STATE);
 	if (!module && !shows) {
-		eadm_accuse(j, now, EADM_COMPANION_ABSENT ": only what RDMA netlink reports is shown");
+		lacks_companion(j, now);
 		return;
 	}
 	for (i = 0; i < devs->n; i++)
@@ -234,6 +266,7 @@ static void look_companion(struct judge *j, const struct diag_row *now,
 	if (devs->n && !shows && !foreign) {
 		eadm_accuse(j, now, "module eadm%s%s is loaded, but shows no device: their drivers give it no diagnostics",
 			    space, version);
+		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 		eadm_judge_next(j, "continue with what RDMA netlink shows");
 	}
 	if (devs->n && !shows)
@@ -258,7 +291,7 @@ static void look_memlock(struct judge *j, const struct diag_row *now,
 	if (bytes == UINT64_MAX)
 		eadm_pass(j, now, "locked memory is unlimited");
 	else if (bytes < MEMLOCK_MIN)
-		eadm_accuse(j, now, "locked memory of this process: %" PRIu64 " KiB",
+		eadm_accuse(j, now, "locked memory of this process: %" PRIu64 " KiB; each process has its own limit",
 			    bytes / 1024);
 	else
 		eadm_pass(j, now, "locked memory of this process: %" PRIu64 " KiB",
@@ -309,6 +342,7 @@ static void look_rdma_cm(struct judge *j, const struct diag_row *now,
 	}
 	if (error == ENOENT) {
 		eadm_accuse(j, now, "/dev/infiniband/rdma_cm does not exist: no connections through rdma_cm");
+		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 		eadm_judge_next(j, "modprobe rdma_ucm");
 	} else {
 		eadm_accuse(j, now, "/dev/infiniband/rdma_cm: %s",
@@ -359,13 +393,12 @@ static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 
 	/* There is a family: is_hidden() requires one. */
 	put_origin(j, eadm_family_find(driver), whose, sizeof(whose));
-	if (!module_named(j, "eadm")) {
-		eadm_unseen(j, dev, show_it, "driver %s%s; its %sfirmware cannot be seen",
+	if (!module_named(j, "eadm"))
+		eadm_accuse(j, dev, "driver %s%s; its %sfirmware cannot be seen",
 			    driver, whose, *whose ? "" : "origin and ");
-		return;
-	}
-	eadm_accuse(j, dev, "driver %s, but not eadm's%s: it does not support the companion module",
-		    driver, whose);
+	else
+		eadm_accuse(j, dev, "driver %s, but not eadm's%s: it does not support the companion module",
+			    driver, whose);
 	eadm_judge_next(j, show_it);
 }
 
@@ -385,18 +418,40 @@ static void look_driver(struct judge *j, const struct diag_row *now,
 			  *fw ? ", firmware " : "", fw);
 }
 
+/*
+ * The interface that a GID belongs to although RDMA netlink shows none: it is in
+ * another network namespace. "" if there is none, or it is not known.
+ */
+static const char *interface_elsewhere(struct judge *j,
+				       const struct diag_row *dev)
+{
+	return *diag_text(dev, DEV_NETDEV) ?
+		       "" : diag_text(setup_of(j, dev), SETUP_GID_NETDEV);
+}
+
 static void look_netdev(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
+	const char *elsewhere = interface_elsewhere(j, now);
 	const struct eadm_family *family = eadm_judge_family(j, now);
 
 	(void)then;
 	if (family && !eadm_family_has_netdev(family))
 		return;
-	if (*diag_text(now, DEV_NETDEV))
+	if (*diag_text(now, DEV_NETDEV)) {
 		eadm_pass(j, now, "belongs to %s", diag_text(now, DEV_NETDEV));
-	else
+		return;
+	}
+	if (!*elsewhere) {
 		eadm_accuse(j, now, "no network interface belongs to it");
+		return;
+	}
+	/* As in a container that sees the adapters of its host. */
+	eadm_accuse(j, now, "its network interface %s is in another network namespace",
+		    elsewhere);
+	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
+	eadm_judge_next(j, "use an adapter whose interface is here, or a GID of an interface that is here: eadm dump gid -d {dev}");
 }
 
 static void look_mtu(struct judge *j, const struct diag_row *now,
@@ -440,9 +495,12 @@ static void look_gid(struct judge *j, const struct diag_row *now,
 	if (!knows(j, setup, SETUP_GID))
 		return;
 	if (*diag_text(setup, SETUP_GID)) {
-		eadm_pass(j, now, "GID %" PRIu64 " is %s",
+		eadm_pass(j, now, "GID %" PRIu64 " is %s%s",
 			  diag_u64(setup, SETUP_GID_INDEX),
-			  diag_text(setup, SETUP_GID));
+			  diag_text(setup, SETUP_GID),
+			  *interface_elsewhere(j, now) ?
+				  ", of an interface in another network namespace" :
+				  "");
 		return;
 	}
 	eadm_accuse(j, now, "the port has no GID");
@@ -464,8 +522,13 @@ static void look_address(struct judge *j, const struct diag_row *now,
 		return;
 	if (diag_u64(setup, SETUP_IPV4))
 		eadm_pass(j, now, "%s has an IPv4 address", netdev);
+	else if (diag_u64(setup, SETUP_IPV6))
+		eadm_pass(j, now, "%s has an IPv6 address", netdev);
+	else if (diag_has(setup, SETUP_IPV6))
+		eadm_accuse(j, now, "%s has no address in this network namespace besides the link-local one: no connections through rdma_cm to other networks",
+			    netdev);
 	else
-		eadm_accuse(j, now, "%s has no IPv4 address in this network namespace: no connections through rdma_cm",
+		eadm_accuse(j, now, "%s has no IPv4 address in this network namespace",
 			    netdev);
 }
 
@@ -730,7 +793,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The module eadm is not loaded, shows nothing, or has another version than the tool.",
 		.cause = "The module is not installed, or the driver is not the one that comes with it.",
 		.next = "modprobe eadm (packages eadm-dkms or eadm-kmod)",
-		.alike = "Adapters that eadm has no driver for: the rest works, therefore a warning.",
+		.alike = "A stock driver, or a host without the module: the rest works, therefore a notice. Only another version is a warning.",
 		.look = look_companion,
 	}, {
 		.name = "rdma-cm", .kind = DIAG_VERBS, .groups = SETUP,
@@ -742,11 +805,11 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.look = look_rdma_cm,
 	}, {
 		.name = "memlock", .kind = DIAG_MACHINE, .groups = SETUP,
-		.severity = EADM_SEVERITY_WARNING,
+		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The caller may lock less than 64 MiB of memory.",
 		.cause = "The limit on locked memory has its usual value, which is too small to register memory.",
 		.next = "'* - memlock unlimited' in /etc/security/limits.d/, LimitMEMLOCK=infinity in services, --ulimit memlock=-1 for containers",
-		.alike = "Applications with another limit: only the caller's limit is checked.",
+		.alike = "Applications with another limit: only the caller's limit is checked, therefore a notice.",
 		.look = look_memlock,
 	}, {
 		.name = "netns-mode", .kind = DIAG_MACHINE, .groups = SETUP,
@@ -758,7 +821,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.look = look_netns,
 	}, {
 		.name = "lockdown", .kind = DIAG_MACHINE, .groups = SETUP,
-		.severity = EADM_SEVERITY_WARNING,
+		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The kernel is locked down, so the adapter's own state cannot be read.",
 		.cause = "Secure boot, or an option of the kernel.",
 		.next = "boot without lockdown to read the adapter's own state",
@@ -782,7 +845,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.look = look_provider,
 	}, {
 		.name = "driver", .kind = DIAG_DEV, .groups = SETUP,
-		.severity = EADM_SEVERITY_WARNING,
+		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The driver of the device does not support the companion module.",
 		.cause = "It is another driver of the same name.",
 		.next = "modprobe eadm, with the {driver}.ko that comes with it: modinfo {driver}",
@@ -792,9 +855,9 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.name = "netdev", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "No network interface belongs to the device.",
-		.cause = "The interface is in another network namespace, or has another MAC address.",
+		.cause = "The interface has another MAC address, or was removed.",
 		.next = "find the network interface with the adapter's MAC address",
-		.alike = "Nothing known.",
+		.alike = "A container that sees the adapters of its host, whose interfaces are in another network namespace: a notice.",
 		.look = look_netdev,
 	}, {
 		.name = "mtu", .kind = DIAG_DEV, .groups = SETUP,
@@ -815,10 +878,10 @@ const struct eadm_rule eadm_rules_setup[] = {
 	}, {
 		.name = "address", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The network interface has no IPv4 address in the caller's network namespace.",
+		.help = "The network interface has no IP address in the caller's network namespace.",
 		.cause = "It was not configured, or is used in another network namespace.",
 		.next = "ip address add ADDRESS dev {netdev}",
-		.alike = "A machine that uses IPv6 only: therefore a warning.",
+		.alike = "A machine that uses IPv6 only: one address of either family is enough.",
 		.look = look_address,
 	}, {
 		.name = "uverbs", .kind = DIAG_DEV, .groups = SETUP,
@@ -846,7 +909,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.look = look_affinity,
 	}, {
 		.name = "iommu", .kind = DIAG_DEV, .groups = SETUP,
-		.severity = EADM_SEVERITY_WARNING,
+		.severity = EADM_SEVERITY_NOTICE,
 		.help = "An IOMMU translates the device's DMA.",
 		.cause = "The kernel was booted with it enabled.",
 		.next = "boot with iommu=pt",
@@ -862,11 +925,11 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.look = look_huge_pages,
 	}, {
 		.name = "fork", .kind = DIAG_MACHINE, .groups = SETUP,
-		.severity = EADM_SEVERITY_WARNING,
+		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The kernel does not copy registered memory for processes that fork.",
 		.cause = "The kernel is older than Linux 5.12.",
 		.next = "RDMAV_FORK_SAFE=1, and RDMAV_HUGEPAGES_SAFE=1 where huge pages are registered, in the environment of applications",
-		.alike = "Applications that do not fork: therefore a warning.",
+		.alike = "Applications that do not fork: therefore a notice.",
 		.look = look_fork,
 	}, {
 		.name = "in-use", .kind = DIAG_DEV, .groups = SETUP,

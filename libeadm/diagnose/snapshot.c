@@ -250,7 +250,7 @@ static enum diag_lack why_no_state(struct reader *r, const struct diag_row *dev)
 			return DIAG_LACK_NONE;
 	}
 	if (!could_show(dev))
-		return DIAG_LACK_FAMILY;
+		return DIAG_LACK_STOCK;
 	switch (devices->family_err) {
 	case 0:
 		return DIAG_LACK_DRIVER;

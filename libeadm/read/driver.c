@@ -136,6 +136,20 @@ static void put_unplaced(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, functions);
 }
 
+/* A driver that sysfs does not show, as of a device without hardware, is none of them. */
+bool eadm_driver_has_companion(struct eadm_ctx *ctx,
+			       const struct eadm_device *dev)
+{
+	struct answer answer;
+	const char *driver = ask(ctx, &answer, EADM_SPEC_OBJ_DEV, dev,
+				 EADM_A_DEV_DRIVER);
+	const struct eadm_family *family =
+		driver ? eadm_family_find(driver) : NULL;
+
+	end(&answer);
+	return family && eadm_family_has_companion(family);
+}
+
 void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		     struct eadm_record *rec)
 {

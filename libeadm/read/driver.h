@@ -8,5 +8,8 @@
 
 void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		     struct eadm_record *rec);
+/* Whether eadm has a driver for the device that would show it to the companion. */
+bool eadm_driver_has_companion(struct eadm_ctx *ctx,
+			       const struct eadm_device *dev);
 
 #endif /* EADM_DRIVER_H */

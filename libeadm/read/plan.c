@@ -6,6 +6,7 @@
 
 #include "companion.h"
 #include "decode.h"
+#include "driver.h"
 #include "eadm_nl.h"
 #include "grow.h"
 #include "machine.h"
@@ -118,15 +119,19 @@ static int plan_raw(struct eadm_dump *dump)
 	return ret;
 }
 
+static bool has_probe(const struct eadm_object *object)
+{
+	return object == &eadm_spec_objects[EADM_SPEC_OBJ_CMD] ||
+	       object == &eadm_spec_objects[EADM_SPEC_OBJ_EVENT] ||
+	       object == &eadm_spec_objects[EADM_SPEC_OBJ_FAILURE];
+}
+
 /* Past records of devices that the companion does not show. */
 static int plan_probe(struct eadm_dump *dump)
 {
-	const struct eadm_object *object = dump->object;
 	int ret;
 
-	if (object != &eadm_spec_objects[EADM_SPEC_OBJ_CMD] &&
-	    object != &eadm_spec_objects[EADM_SPEC_OBJ_EVENT] &&
-	    object != &eadm_spec_objects[EADM_SPEC_OBJ_FAILURE])
+	if (!has_probe(dump->object))
 		return 0;
 	ret = eadm_machine_probe(dump->ctx);
 	if (ret == -EACCES)
@@ -142,7 +147,7 @@ int eadm_plan_others(struct eadm_dump *dump)
 	const struct eadm_devices *devices = &dump->ctx->devices;
 	const struct eadm_object *object = dump->object;
 	unsigned int i, covered = 0, others = 0;
-	bool known = eadm_rdma_knows(object);
+	bool known = eadm_rdma_knows(object), showable = false;
 	const char *lone = "";
 	int ret = 0;
 
@@ -157,6 +162,8 @@ int eadm_plan_others(struct eadm_dump *dump)
 		}
 		others++;
 		lone = dev->name;
+		/* Of what is missing anyway, the reason is given once. */
+		showable = showable || eadm_driver_has_companion(dump->ctx, dev);
 	}
 	for (i = 0; !ret && known && i < devices->n; i++) {
 		if ((!devices->dev[i].companion || dump->opts.original) &&
@@ -168,10 +175,14 @@ int eadm_plan_others(struct eadm_dump *dump)
 	if (ret || !others || dump->opts.original || dump->probe)
 		return ret;
 	if (!known && !covered)
-		return eadm_fail(dump->ctx, -EOPNOTSUPP, "%s",
-				 eadm_companion_why(dump->ctx));
-	/* Rows about the machine do without. */
-	if (dump->machine)
+		return eadm_fail(dump->ctx, -EOPNOTSUPP, "%s%s", showable ?
+				 eadm_companion_why(dump->ctx) :
+				 "no driver of these devices shows them",
+				 !showable && has_probe(object) ?
+				 "; eadm probe start records calls of any driver" :
+				 "");
+	/* Rows about the machine do without, and other drivers have no details. */
+	if (dump->machine || (known && !showable))
 		return 0;
 	return eadm_plan_note(dump, 0, covered && others == 1 ? lone : "",
 			      known ? "details beyond RDMA netlink" :

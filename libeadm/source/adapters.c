@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What sysfs shows about RDMA devices and their network interfaces. */
-#include <net/if.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/root.h"
 #include "devlist.h"
@@ -143,18 +141,32 @@ static void put_iommu(struct eadm_answer *answer, const char *device)
 	eadm_local_put(answer, EADM_A_SETUP_IOMMU, type);
 }
 
-/* Whether the interface has an IPv4 address that bears its name (SIOCGIFADDR). */
-static void put_ipv4(struct eadm_answer *answer, const char *netdev)
+/* A link-local address serves no connection to another network. */
+static bool is_global(const struct sockaddr *addr)
 {
-	struct ifreq request = { .ifr_addr.sa_family = AF_INET };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 
-	if (fd < 0)
+	return addr->sa_family == AF_INET6 &&
+	       !IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr);
+}
+
+/* Whether the interface has addresses of either family. */
+static void put_addresses(struct eadm_answer *answer, const char *netdev)
+{
+	bool ipv4 = false, ipv6 = false;
+	struct ifaddrs *all, *one;
+
+	if (getifaddrs(&all))
 		return;
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", netdev);
-	eadm_message_put_u32(&answer->out, EADM_A_SETUP_NETDEV_IPV4,
-			     !ioctl(fd, SIOCGIFADDR, &request));
-	close(fd);
+	for (one = all; one; one = one->ifa_next) {
+		if (!one->ifa_addr || strcmp(one->ifa_name, netdev) != 0)
+			continue;
+		ipv4 |= one->ifa_addr->sa_family == AF_INET;
+		ipv6 |= is_global(one->ifa_addr);
+	}
+	freeifaddrs(all);
+	eadm_message_put_u32(&answer->out, EADM_A_SETUP_NETDEV_IPV4, ipv4);
+	eadm_message_put_u32(&answer->out, EADM_A_SETUP_NETDEV_IPV6, ipv6);
 }
 
 static void put_netdev(struct eadm_answer *answer, const char *netdev)
@@ -165,7 +177,7 @@ static void put_netdev(struct eadm_answer *answer, const char *netdev)
 	eadm_root_line(answer->ctx, mtu, sizeof(mtu), "/sys/class/net/%.64s/mtu",
 		       netdev);
 	eadm_local_put_number(answer, EADM_A_SETUP_NETDEV_MTU, mtu);
-	put_ipv4(answer, netdev);
+	put_addresses(answer, netdev);
 }
 
 /* The caller knows the network interface from the device's row. */

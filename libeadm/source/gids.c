@@ -58,9 +58,14 @@ void eadm_local_first_gid(struct eadm_answer *answer,
 	uint32_t i = 0;
 	bool found = next_gid(answer->ctx, dev->name, 1, &i, text, &gid);
 
-	if (found)
-		eadm_message_put_u32(&answer->out, EADM_A_SETUP_GID_INDEX, i);
 	eadm_local_put(answer, EADM_A_SETUP_GID, found ? text : "");
+	if (!found)
+		return;
+	eadm_message_put_u32(&answer->out, EADM_A_SETUP_GID_INDEX, i);
+	if (eadm_root_line(answer->ctx, text, sizeof(text),
+			   "/sys/class/infiniband/%.64s/ports/1/gid_attrs/ndevs/%u",
+			   dev->name, i))
+		eadm_local_put(answer, EADM_A_SETUP_GID_NETDEV, text);
 }
 
 /* The kernel refuses to read the files of entries without a GID. */

@@ -97,8 +97,44 @@ PROBED=$REPO/tests/captures/probed
 	[ "$(eadm --from "$TWO" diagnose --json | jq -c '[.notes[] | select(.reason) |
 		[.device, .reason, .count > 0, .of > .count, (.remedy | length > 5)]]')" = \
 		'[["cloud_0","capture",true,true,true],["cloud_1","capture",true,true,true]]' ]
-	# What does not apply is silent: another vendor's device.
-	[ "$(eadm --from "$RXE" diagnose --json | jq '[.notes[] | select(.reason)] | length')" = 0 ]
+	# Of another vendor's device, too; it is no failure, unless asked for.
+	run --separate-stderr eadm --from "$RXE" diagnose --json
+	[ "$status" = 0 ]
+	[ "$(jq -c '[.notes[] | select(.reason) | [.device, .reason, .count > 0]]' <<<"$output")" = \
+		'[["rxe0","stock-driver",true]]' ]
+	run --separate-stderr eadm --from "$RXE" diagnose --strict
+	[ "$status" = 6 ]
+}
+
+# Two samples a second apart of a port of a stock driver and its QPs.
+silent() { # FILE RECEIVED REPETITIONS QPS
+	/usr/bin/python3 - "$REPO/tests/captures" "$@" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	import stock
+	path, received, again, qps = sys.argv[2], *map(int, sys.argv[3:])
+	stock.traffic([(1000, 900, 0), (3000, 900 + received, again)], qps).write(path)
+	EOF
+}
+
+found() { # FILE
+	eadm --from "$1" diagnose --json 2>/dev/null | jq -r '.rows[] | "\(.severity) \(.rule) \(.finding)"'
+}
+
+@test "a peer that does not answer is found by the counters of a stock driver" {
+	silent "$BATS_TEST_TMPDIR/one" 0 15 1
+	[ "$(found "$BATS_TEST_TMPDIR/one")" = "critical peer-unresponsive the peer of QP 17 of ib_send_bw (99) does not answer: within 1.0 s, 2000 packets were sent and none received, and requests were sent again 15 times" ]
+	silent "$BATS_TEST_TMPDIR/two" 0 15 2
+	[[ $(found "$BATS_TEST_TMPDIR/two") == "critical peer-unresponsive no peer answers: within "* ]]
+	[ "$(eadm --from "$BATS_TEST_TMPDIR/two" diagnose --json 2>/dev/null |
+		jq -c '[.rows[0].evidence[] | select(.object == "qp" and .name == "pid") | .value]')" = "[99,99]" ]
+	# Peers that answer, a sender without timeouts, one accident.
+	silent "$BATS_TEST_TMPDIR/answered" 1 15 1
+	silent "$BATS_TEST_TMPDIR/sender" 0 0 1
+	silent "$BATS_TEST_TMPDIR/accident" 0 1 1
+	for name in answered sender accident; do
+		[ "$(found "$BATS_TEST_TMPDIR/$name")" = "" ]
+	done
 }
 
 @test "every rule says what looks alike and is no fault" {
@@ -183,11 +219,41 @@ audited() {
 	golden check-facts-other --from "$here" check
 }
 
+# of_check FILE CHECK: its results.
+of_check() {
+	eadm --from "$1" check --json | jq -r --arg check "$2" \
+		'.rows[] | select(.check == $check) | "\(.result) \(.finding)"'
+}
+
+@test "check, of an interface in another network namespace, and of IPv6 only" {
+	local here=$BATS_TEST_TMPDIR/elsewhere
+	audited "$here" \
+		setup '{"dev-index": 0, "netdev": "eth0", "netdev-ipv4": 0, "netdev-ipv6": 1}' \
+		setup '{"dev-index": 1, "netdev": "eth1", "netdev-ipv4": 0, "netdev-ipv6": 0}'
+	[[ $(of_check "$here" address) == "warn eth1 has no address in this "*$'\n'"ok eth0 has an IPv6 address" ]]
+	/usr/bin/python3 - "$REPO/tests/captures" "$here" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	import stock
+	cap = stock.traffic([(0, 0, 0)], 0)
+	cap.local("setup", {"dev-index": 0, "dev-name": "rxe0", "gid-index": 0,
+	                    "gid": "fe80:0000:0000:0000:0000:0000:0000:0001", "gid-netdev": "eth7"})
+	cap.write(sys.argv[2])
+	EOF
+	[ "$(of_check "$here" netdev)" = "note its network interface eth7 is in another network namespace" ]
+	[[ $(of_check "$here" gid) == "ok GID 0 is fe80:"*", of an interface in another network namespace" ]]
+	run --separate-stderr eadm --from "$here" check
+	[ "$status" = 0 ]
+	run --separate-stderr eadm --from "$here" check --strict
+	[ "$status" = 7 ]
+	[[ $output == *"warn netdev rxe0"* ]]
+}
+
 @test "check: what fails comes first, in 80 columns, with interfaces and interrupts by name" {
 	golden check-unset --from "$REPO/tests/captures/badly/unset.pcapng" check
 	golden check-none --from "$REPO/tests/captures/badly/none.pcapng" check
 	for capture in "$SICK" "$REPO"/tests/captures/badly/*.pcapng; do
-		run jq -r '.rows | map(.result) | map({fail: 0, warn: 1, unseen: 2, ok: 3}[.]) | . == sort' \
+		run jq -r '.rows | map(.result) | map({fail: 0, warn: 1, unseen: 2, note: 3, ok: 4}[.]) | . == sort' \
 			<(eadm --from "$capture" check --json)
 		[ "$output" = true ]
 		run ! grep -E '^.{81}' <(eadm --from "$capture" check)
@@ -275,8 +341,8 @@ audited() {
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/foreign" check --json
 	[ "$(jq '[.rows[] | select(.check == "companion" and .result == "ok")] | length' <<<"$output")" = 0 ]
 	[ "$(jq -r '.rows[] | select(.check == "companion") | "\(.result) \(.dev_name) \(.finding)"' \
-		<<<"$output")" = "warn cloud_0 the loaded driver $FAMILY is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device
-warn cloud_1 the loaded driver $FAMILY is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device" ]
+		<<<"$output")" = "note cloud_0 the loaded driver $FAMILY is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device
+note cloud_1 the loaded driver $FAMILY is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device" ]
 	run eadm --from "$BATS_TEST_TMPDIR/foreign" ver
 	[[ $output == *"module $(printf %-9s "$FAMILY") the kernel's own, srcversion 1A2B3C"* ]]
 	[[ $output == *"module eadm      0.1.0, out of tree, srcversion 4D5E6F"* ]]

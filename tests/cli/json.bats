@@ -96,5 +96,5 @@ load common
 	run --separate-stderr eadm --from "$DEAD" list --json
 	[ "$status" = 6 ]
 	[ "$(echo "$output" | jq -r '.rows[0].dev_name')" = roce_x ]
-	[ "$(echo "$output" | jq -r '.notes[1].device')" = rxe0 ]
+	[ "$(echo "$output" | jq -r '.notes[0].device')" = rxe0 ]
 }

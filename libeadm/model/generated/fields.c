@@ -5211,10 +5211,21 @@ static const struct eadm_field setup_fields[] = {
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 34669,
 		.c_name_at = 34669, .head_at = 34675, .help_at = 34681,
 	},
+	{	/* netdev-ipv6 */
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34736, .c_name_at = 34748,
+		.head_at = 34760, .help_at = 34765,
+	},
+	{	/* gid-netdev */
+		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 34881,
+		.c_name_at = 34892, .head_at = 34903, .help_at = 34913,
+	},
 };
 
 static const int16_t setup_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15,
 };
 
 static const struct eadm_field irq_fields[] = {
@@ -5242,18 +5253,18 @@ static const struct eadm_field irq_fields[] = {
 	{	/* irq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 14708, .c_name_at = 14708, .head_at = 14712, .help_at = 34736,
+		.name_at = 14708, .c_name_at = 14708, .head_at = 14712, .help_at = 35001,
 	},
 	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14633, .c_name_at = 14633, .head_at = 14638, .help_at = 34761,
+		.name_at = 14633, .c_name_at = 14633, .head_at = 14638, .help_at = 35026,
 		.names = &eadm_spec_enums[5],
 	},
 	{	/* affinity */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34805,
-		.c_name_at = 34805, .head_at = 34814, .help_at = 34823,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35070,
+		.c_name_at = 35070, .head_at = 35079, .help_at = 35088,
 	},
 };
 
@@ -5285,36 +5296,36 @@ static const struct eadm_field process_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 34876,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 35141,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 6766, .c_name_at = 6766,
-		.head_at = 6771, .help_at = 34923,
+		.head_at = 6771, .help_at = 35188,
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 34937,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35202,
 		.names = &eadm_spec_enums[21],
 	},
 	{	/* wchan */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35017, .c_name_at = 35017,
-		.head_at = 35023, .help_at = 35029,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35282, .c_name_at = 35282,
+		.head_at = 35288, .help_at = 35294,
 	},
 	{	/* frozen */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35071, .c_name_at = 35071,
-		.head_at = 35078, .help_at = 35085,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35336, .c_name_at = 35336,
+		.head_at = 35343, .help_at = 35350,
 	},
 	{	/* cgroup */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35148, .c_name_at = 35148,
-		.head_at = 6862, .help_at = 35155,
+		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35413, .c_name_at = 35413,
+		.head_at = 6862, .help_at = 35420,
 	},
 };
 
@@ -5347,18 +5358,18 @@ static const struct eadm_field port_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 19139, .c_name_at = 19139, .head_at = 827, .help_at = 35234,
+		.name_at = 19139, .c_name_at = 19139, .head_at = 827, .help_at = 35499,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32613, .c_name_at = 32613,
-		.head_at = 29439, .help_at = 35254,
+		.head_at = 29439, .help_at = 35519,
 	},
 	{	/* value */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28959, .c_name_at = 28959, .head_at = 28965, .help_at = 35275,
+		.name_at = 28959, .c_name_at = 28959, .head_at = 28965, .help_at = 35540,
 	},
 };
 
@@ -5395,86 +5406,86 @@ static const struct eadm_field probe_fields[] = {
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35319,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35584,
 		.names = &eadm_spec_enums[33],
 	},
 	{	/* level */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 35339, .c_name_at = 35339, .head_at = 18462, .help_at = 35345,
+		.name_at = 35604, .c_name_at = 35604, .head_at = 18462, .help_at = 35610,
 		.names = &eadm_spec_enums[34],
 	},
 	{	/* age */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 35380,
+		.help_at = 35645,
 	},
 	{	/* made */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13760, .c_name_at = 13760, .head_at = 13765, .unit_at = 35402,
-		.help_at = 35410,
+		.name_at = 13760, .c_name_at = 13760, .head_at = 13765, .unit_at = 35667,
+		.help_at = 35675,
 	},
 	{	/* recorded */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 35444, .c_name_at = 35444, .head_at = 35453, .unit_at = 35402,
-		.help_at = 35462,
+		.name_at = 35709, .c_name_at = 35709, .head_at = 35718, .unit_at = 35667,
+		.help_at = 35727,
 	},
 	{	/* lost */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26679, .c_name_at = 26679, .head_at = 26684, .unit_at = 35402,
-		.help_at = 35495,
+		.name_at = 26679, .c_name_at = 26679, .head_at = 26684, .unit_at = 35667,
+		.help_at = 35760,
 	},
 	{	/* overwritten */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 35524, .c_name_at = 35524, .head_at = 35536, .unit_at = 35402,
-		.help_at = 35548,
+		.name_at = 35789, .c_name_at = 35789, .head_at = 35801, .unit_at = 35667,
+		.help_at = 35813,
 	},
 	{	/* pending */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14819, .c_name_at = 14819, .head_at = 14827, .unit_at = 35587,
-		.help_at = 35593,
+		.name_at = 14819, .c_name_at = 14819, .head_at = 14827, .unit_at = 35852,
+		.help_at = 35858,
 	},
 	{	/* capacity */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 35627, .c_name_at = 35627, .head_at = 35636, .unit_at = 35402,
-		.help_at = 35645,
+		.name_at = 35892, .c_name_at = 35892, .head_at = 35901, .unit_at = 35667,
+		.help_at = 35910,
 	},
 	{	/* memory */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 29931, .c_name_at = 29931, .head_at = 29938, .unit_at = 859,
-		.help_at = 35674,
+		.help_at = 35939,
 	},
 	{	/* functions */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 34044, .c_name_at = 34044, .head_at = 34054, .unit_at = 34044,
-		.help_at = 35697,
+		.help_at = 35962,
 	},
 	{	/* missing */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 1024, .name_at = 35745, .c_name_at = 35745, .head_at = 35753,
-		.help_at = 35761,
+		.len = 1024, .name_at = 36010, .c_name_at = 36010, .head_at = 36018,
+		.help_at = 36026,
 	},
 	{	/* blind */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .name_at = 35907, .c_name_at = 35907, .head_at = 35913,
-		.help_at = 35919,
+		.len = 512, .name_at = 36172, .c_name_at = 36172, .head_at = 36178,
+		.help_at = 36184,
 	},
 	{	/* late-drivers */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 256, .name_at = 35939, .c_name_at = 35952, .head_at = 17004,
-		.help_at = 35965,
+		.len = 256, .name_at = 36204, .c_name_at = 36217, .head_at = 17004,
+		.help_at = 36230,
 	},
 };
 
@@ -5508,7 +5519,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25789, .c_name_at = 25789,
-		.head_at = 25793, .help_at = 36049,
+		.head_at = 25793, .help_at = 36314,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
@@ -5519,39 +5530,39 @@ static const struct eadm_field failure_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 36080,
+		.help_at = 36345,
 	},
 	{	/* kind */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29671, .c_name_at = 29671, .head_at = 8839, .help_at = 36097,
+		.name_at = 29671, .c_name_at = 29671, .head_at = 8839, .help_at = 36362,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* id */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 29633, .c_name_at = 29633, .head_at = 29636, .help_at = 36110,
+		.name_at = 29633, .c_name_at = 29633, .head_at = 29636, .help_at = 36375,
 	},
 	{	/* cause */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28102, .c_name_at = 28102, .head_at = 8685, .help_at = 36197,
+		.name_at = 28102, .c_name_at = 28102, .head_at = 8685, .help_at = 36462,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26020, .c_name_at = 26033,
-		.head_at = 8750, .help_at = 36217,
+		.head_at = 8750, .help_at = 36482,
 	},
 	{	/* error */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36255, .c_name_at = 36255,
-		.head_at = 36261, .help_at = 36267,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36520, .c_name_at = 36520,
+		.head_at = 36526, .help_at = 36532,
 	},
 	{	/* async */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28741, .c_name_at = 28741, .head_at = 20240, .help_at = 36323,
+		.name_at = 28741, .c_name_at = 28741, .head_at = 20240, .help_at = 36588,
 		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
@@ -5562,7 +5573,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* op */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 25869, .c_name_at = 25869, .head_at = 25872, .help_at = 36376,
+		.name_at = 25869, .c_name_at = 25869, .head_at = 25872, .help_at = 36641,
 		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
@@ -5572,13 +5583,13 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* times */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36397, .c_name_at = 36397,
-		.head_at = 36403, .unit_at = 993, .help_at = 36409,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36662, .c_name_at = 36662,
+		.head_at = 36668, .unit_at = 993, .help_at = 36674,
 	},
 	{	/* pid */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 36517,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 36782,
 	},
 	{	/* comm */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5588,8 +5599,8 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* ended */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 36614, .c_name_at = 36614,
-		.head_at = 36620, .help_at = 36626,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 36879, .c_name_at = 36879,
+		.head_at = 36885, .help_at = 36891,
 	},
 	{	/* cgroup-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
@@ -5626,7 +5637,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* peer-qpn */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27536, .c_name_at = 27545,
-		.head_at = 27554, .help_at = 36663,
+		.head_at = 27554, .help_at = 36928,
 	},
 };
 
@@ -5659,37 +5670,37 @@ static const struct eadm_field failure_total_fields[] = {
 	},
 	{	/* class */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 36706, .c_name_at = 36706,
-		.head_at = 36712, .help_at = 36718,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 36971, .c_name_at = 36971,
+		.head_at = 36977, .help_at = 36983,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 29671, .c_name_at = 29671, .head_at = 8839, .help_at = 36097,
+		.name_at = 29671, .c_name_at = 29671, .head_at = 8839, .help_at = 36362,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* cause */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 28102, .c_name_at = 28102, .head_at = 8685, .help_at = 36197,
+		.name_at = 28102, .c_name_at = 28102, .head_at = 8685, .help_at = 36462,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29742, .c_name_at = 29742, .head_at = 29748, .unit_at = 36748,
-		.help_at = 36757,
+		.name_at = 29742, .c_name_at = 29742, .head_at = 29748, .unit_at = 37013,
+		.help_at = 37022,
 	},
 	{	/* last-time */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 36790, .c_name_at = 36800,
-		.head_at = 36810, .unit_at = 1541, .help_at = 36815,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37055, .c_name_at = 37065,
+		.head_at = 37075, .unit_at = 1541, .help_at = 37080,
 	},
 	{	/* last-age */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36848, .c_name_at = 36857, .head_at = 1537, .unit_at = 1541,
-		.help_at = 36866,
+		.name_at = 37113, .c_name_at = 37122, .head_at = 1537, .unit_at = 1541,
+		.help_at = 37131,
 	},
 };
 
@@ -5722,7 +5733,7 @@ static const struct eadm_field ah_fields[] = {
 	{	/* ahn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 32109, .c_name_at = 32109, .head_at = 32113, .help_at = 36918,
+		.name_at = 32109, .c_name_at = 32109, .head_at = 32113, .help_at = 37183,
 	},
 	{	/* pdn */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5733,13 +5744,13 @@ static const struct eadm_field ah_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 27562, .c_name_at = 27571,
-		.head_at = 27580, .help_at = 36929,
+		.head_at = 27580, .help_at = 37194,
 	},
 	{	/* users */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13119, .c_name_at = 13119, .head_at = 13125, .unit_at = 993,
-		.help_at = 36950,
+		.help_at = 37215,
 	},
 	{	/* pid */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5804,19 +5815,19 @@ static const struct eadm_field uar_fields[] = {
 	{	/* uarn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 37037, .c_name_at = 37037, .head_at = 37042, .help_at = 37047,
+		.name_at = 37302, .c_name_at = 37302, .head_at = 37307, .help_at = 37312,
 	},
 	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
-		.help_at = 37076,
+		.help_at = 37341,
 	},
 	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 37102,
+		.help_at = 37367,
 	},
 	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5881,12 +5892,12 @@ static const struct eadm_field srq_fields[] = {
 	{	/* srqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9122, .c_name_at = 9122, .head_at = 27002, .help_at = 37128,
+		.name_at = 9122, .c_name_at = 9122, .head_at = 27002, .help_at = 37393,
 	},
 	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 37140,
+		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 37405,
 		.names = &eadm_spec_enums[40],
 	},
 	{	/* pdn */
@@ -5897,7 +5908,7 @@ static const struct eadm_field srq_fields[] = {
 	{	/* cqn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12495, .c_name_at = 12495,
-		.head_at = 12499, .help_at = 37166,
+		.head_at = 12499, .help_at = 37431,
 	},
 	{	/* depth */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -5907,36 +5918,36 @@ static const struct eadm_field srq_fields[] = {
 	},
 	{	/* stride */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 37226, .c_name_at = 37226,
-		.head_at = 37233, .unit_at = 859, .help_at = 14291,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 37491, .c_name_at = 37491,
+		.head_at = 37498, .unit_at = 859, .help_at = 14291,
 	},
 	{	/* limit */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 37240, .c_name_at = 37240, .head_at = 37246, .unit_at = 1386,
-		.help_at = 37252,
+		.name_at = 37505, .c_name_at = 37505, .head_at = 37511, .unit_at = 1386,
+		.help_at = 37517,
 	},
 	{	/* pi */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30367, .c_name_at = 30367,
-		.head_at = 30370, .unit_at = 1386, .index_at = 6469, .help_at = 37331,
+		.head_at = 30370, .unit_at = 1386, .index_at = 6469, .help_at = 37596,
 	},
 	{	/* ci */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12535, .c_name_at = 12535,
-		.head_at = 12538, .unit_at = 1386, .index_at = 6469, .help_at = 37386,
+		.head_at = 12538, .unit_at = 1386, .index_at = 6469, .help_at = 37651,
 	},
 	{	/* posted */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 37435, .c_name_at = 37435, .head_at = 5111, .unit_at = 1386,
-		.help_at = 37442,
+		.name_at = 37700, .c_name_at = 37700, .head_at = 5111, .unit_at = 1386,
+		.help_at = 37707,
 	},
 	{	/* users */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13119, .c_name_at = 13119, .head_at = 13125, .unit_at = 993,
-		.help_at = 37480,
+		.help_at = 37745,
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -5983,8 +5994,8 @@ static const struct eadm_field srq_fields[] = {
 	{	/* hw-limit */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 37506, .c_name_at = 37515,
-		.head_at = 37524, .unit_at = 1386, .help_at = 37532,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 37771, .c_name_at = 37780,
+		.head_at = 37789, .unit_at = 1386, .help_at = 37797,
 	},
 };
 
@@ -6023,7 +6034,7 @@ static const struct eadm_field gid_fields[] = {
 	{	/* gid-index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27625, .c_name_at = 27635,
-		.head_at = 30162, .help_at = 37593,
+		.head_at = 30162, .help_at = 37858,
 	},
 	{	/* gid */
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -6034,12 +6045,12 @@ static const struct eadm_field gid_fields[] = {
 	{	/* type */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 37625,
+		.len = 32, .name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 37890,
 	},
 	{	/* netdev */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
-		.c_name_at = 655, .head_at = 662, .help_at = 37692,
+		.c_name_at = 655, .head_at = 662, .help_at = 37957,
 	},
 };
 
@@ -6078,102 +6089,102 @@ static const struct eadm_field link_fields[] = {
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 16, .name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 37730,
+		.len = 16, .name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 37995,
 	},
 	{	/* downs */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 37789, .c_name_at = 37789, .head_at = 37795, .unit_at = 7625,
-		.help_at = 37801,
+		.name_at = 38054, .c_name_at = 38054, .head_at = 38060, .unit_at = 7625,
+		.help_at = 38066,
 	},
 	{	/* rx-errors */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 24817, .c_name_at = 24827, .head_at = 37833, .unit_at = 9783,
-		.help_at = 37842,
+		.name_at = 24817, .c_name_at = 24827, .head_at = 38098, .unit_at = 9783,
+		.help_at = 38107,
 	},
 	{	/* rx-dropped */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 37874, .c_name_at = 37885, .head_at = 37896, .unit_at = 9783,
-		.help_at = 37906,
+		.name_at = 38139, .c_name_at = 38150, .head_at = 38161, .unit_at = 9783,
+		.help_at = 38171,
 	},
 	{	/* rx-missed */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 37965, .c_name_at = 37975, .head_at = 37985, .unit_at = 9783,
-		.help_at = 37994,
+		.name_at = 38230, .c_name_at = 38240, .head_at = 38250, .unit_at = 9783,
+		.help_at = 38259,
 	},
 	{	/* tx-errors */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23119, .c_name_at = 23129, .head_at = 38055, .unit_at = 9783,
-		.help_at = 38064,
+		.name_at = 23119, .c_name_at = 23129, .head_at = 38320, .unit_at = 9783,
+		.help_at = 38329,
 	},
 	{	/* tx-dropped */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38112, .c_name_at = 38123, .head_at = 38134, .unit_at = 9783,
-		.help_at = 38144,
+		.name_at = 38377, .c_name_at = 38388, .head_at = 38399, .unit_at = 9783,
+		.help_at = 38409,
 	},
 	{	/* pause-auto */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 38205, .c_name_at = 38216,
-		.head_at = 38227, .help_at = 38237,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 38470, .c_name_at = 38481,
+		.head_at = 38492, .help_at = 38502,
 	},
 	{	/* pause-rx */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38305, .c_name_at = 38314,
-		.head_at = 38323, .help_at = 38331,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38570, .c_name_at = 38579,
+		.head_at = 38588, .help_at = 38596,
 	},
 	{	/* pause-tx */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38361, .c_name_at = 38370,
-		.head_at = 38379, .help_at = 38387,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38626, .c_name_at = 38635,
+		.head_at = 38644, .help_at = 38652,
 	},
 	{	/* rx-pauses */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38417, .c_name_at = 38427, .head_at = 38437, .unit_at = 9783,
-		.help_at = 38446,
+		.name_at = 38682, .c_name_at = 38692, .head_at = 38702, .unit_at = 9783,
+		.help_at = 38711,
 	},
 	{	/* tx-pauses */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38477, .c_name_at = 38487, .head_at = 38497, .unit_at = 9783,
-		.help_at = 38506,
+		.name_at = 38742, .c_name_at = 38752, .head_at = 38762, .unit_at = 9783,
+		.help_at = 38771,
 	},
 	{	/* pfc */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 38533, .c_name_at = 38533, .head_at = 38537, .help_at = 38541,
+		.len = 32, .name_at = 38798, .c_name_at = 38798, .head_at = 38802, .help_at = 38806,
 	},
 	{	/* rx-pfc */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38607, .c_name_at = 38614, .head_at = 38621, .unit_at = 9783,
-		.help_at = 38627,
+		.name_at = 38872, .c_name_at = 38879, .head_at = 38886, .unit_at = 9783,
+		.help_at = 38892,
 	},
 	{	/* tx-pfc */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38696, .c_name_at = 38703, .head_at = 38710, .unit_at = 9783,
-		.help_at = 38716,
+		.name_at = 38961, .c_name_at = 38968, .head_at = 38975, .unit_at = 9783,
+		.help_at = 38981,
 	},
 	{	/* roce-mode */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 32,
-		.name_at = 38781, .c_name_at = 38791, .head_at = 38801, .help_at = 38810,
+		.name_at = 39046, .c_name_at = 39056, .head_at = 39066, .help_at = 39075,
 	},
 	{	/* tos */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 38888, .c_name_at = 38888,
-		.head_at = 38892, .help_at = 38896,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39153, .c_name_at = 39153,
+		.head_at = 39157, .help_at = 39161,
 	},
 	{	/* traffic-class */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 64,
-		.name_at = 38981, .c_name_at = 38995, .head_at = 39009, .help_at = 39016,
+		.name_at = 39246, .c_name_at = 39260, .head_at = 39274, .help_at = 39281,
 	},
 };
 
@@ -6207,46 +6218,46 @@ static const struct eadm_field health_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14585, .c_name_at = 14585,
-		.head_at = 32834, .help_at = 39091,
+		.head_at = 32834, .help_at = 39356,
 	},
 	{	/* reporter */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 39132, .c_name_at = 39132,
-		.head_at = 39141, .help_at = 39150,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 39397, .c_name_at = 39397,
+		.head_at = 39406, .help_at = 39415,
 	},
 	{	/* port */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19139, .c_name_at = 19139,
-		.head_at = 827, .help_at = 39181,
+		.head_at = 827, .help_at = 39446,
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 39233,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 39498,
 		.names = &eadm_spec_enums[18],
 	},
 	{	/* errors */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13078, .c_name_at = 13078, .head_at = 13085, .unit_at = 36748,
-		.help_at = 39261,
+		.name_at = 13078, .c_name_at = 13078, .head_at = 13085, .unit_at = 37013,
+		.help_at = 39526,
 	},
 	{	/* recoveries */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 17114, .c_name_at = 17114, .head_at = 17125, .unit_at = 17114,
-		.help_at = 39290,
+		.help_at = 39555,
 	},
 	{	/* auto-recover */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39329, .c_name_at = 39342,
-		.head_at = 39355, .help_at = 39360,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39594, .c_name_at = 39607,
+		.head_at = 39620, .help_at = 39625,
 	},
 	{	/* last-dump-age */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39406, .c_name_at = 39420,
-		.head_at = 39434, .unit_at = 1541, .help_at = 39443,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39671, .c_name_at = 39685,
+		.head_at = 39699, .unit_at = 1541, .help_at = 39708,
 	},
 };
 
@@ -6279,34 +6290,34 @@ static const struct eadm_field qp_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 19139, .c_name_at = 19139, .head_at = 827, .help_at = 35234,
+		.name_at = 19139, .c_name_at = 19139, .head_at = 827, .help_at = 35499,
 	},
 	{	/* counter */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39484, .c_name_at = 39484,
-		.head_at = 39492, .help_at = 39497,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39749, .c_name_at = 39749,
+		.head_at = 39757, .help_at = 39762,
 	},
 	{	/* mode */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39544, .c_name_at = 39544,
-		.head_at = 39549, .help_at = 39554, .names = &eadm_spec_enums[19],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39809, .c_name_at = 39809,
+		.head_at = 39814, .help_at = 39819, .names = &eadm_spec_enums[19],
 	},
 	{	/* qpns */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 39581, .c_name_at = 39581,
-		.head_at = 39586, .help_at = 39591,
+		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 39846, .c_name_at = 39846,
+		.head_at = 39851, .help_at = 39856,
 	},
 	{	/* name */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 32613, .c_name_at = 32613,
-		.head_at = 29439, .help_at = 35254,
+		.head_at = 29439, .help_at = 35519,
 	},
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28959, .c_name_at = 28959, .head_at = 28965, .help_at = 39611,
+		.name_at = 28959, .c_name_at = 28959, .head_at = 28965, .help_at = 39876,
 	},
 };
 
@@ -6840,8 +6851,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = true,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 15,
-		.n_fields = 14,
+		.max_attr = 17,
+		.n_fields = 16,
 		.n_sets = 0,
 		.fields = setup_fields,
 		.key = &setup_fields[0],
@@ -9087,6 +9098,14 @@ const char eadm_spec_strings[] = "\0"
 	"iommu\0"
 	"IOMMU\0"
 	"How an IOMMU treats its DMA; empty when there is none.\0"
+	"netdev-ipv6\0"
+	"netdev_ipv6\0"
+	"IPV6\0"
+	"1 when the network interface has an IPv6 address besides the link-local one in the network namespace of the reader.\0"
+	"gid-netdev\0"
+	"gid_netdev\0"
+	"GIDNETDEV\0"
+	"Network interface of the first GID, by its name in the network namespace that it is in.\0"
 	"Number of the interrupt.\0"
 	"What the event queue is for that raises it.\0"
 	"affinity\0"

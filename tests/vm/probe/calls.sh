@@ -5,7 +5,7 @@
 check "rdma_rxe is set up" set_up
 before=$(probe_field state)
 check "it is stopped at first" [ "$before" = '"stopped"' ]
-check "commands say so" eval '! eadm trace 2>"$temp/why" && grep -q "not loaded" "$temp/why"'
+check "commands say so" eval '! eadm trace 2>"$temp/why" && grep -q "eadm probe start" "$temp/why"'
 check "it starts" eadm probe start
 check "it does not start twice" eval '! eadm probe start 2>"$temp/why" && grep -q "already running" "$temp/why"'
 check "it records" [ "$(probe_field state)" = '"running"' ]

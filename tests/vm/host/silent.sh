@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# The receiver of a running job is killed: the sender's adapter sends everything again, and
+# receives nothing. What looks alike is no fault.
+# Not in a subshell, as check has one: its processes are needed.
+start_job
+check "a job runs" [ $? = 0 ]
+check "a job that runs is not accused" same "" "$(verdicts)"
+
+stopped() {
+	kill -STOP "$server"
+	until_true 60 eval '[[ $(verdicts) == *owner-stopped* ]]'
+	! verdicts | grep -E '^(warning|critical)'
+}
+check "a receiver that is stopped is a notice" stopped
+kill -CONT "$server"
+
+no_receiver() {
+	! rdma resource show qp | grep -q "state RTR"
+}
+
+killed() {
+	kill -KILL "$server"
+	wait "$server" 2>/dev/null
+	until_true 60 no_receiver || return
+	ends 8 eadm diagnose &&
+		said "^critical peer-unresponsive $dev" && said "QP [0-9]+ of ib_send_bw" &&
+		said "\($client\)" && said "none received"
+}
+check "a receiver that is killed is critical, with QP and process" killed
+stop_job
+check "and over when the sender has ended" until_true 60 eval '[ -z "$(verdicts)" ]'
