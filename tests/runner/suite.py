@@ -104,6 +104,8 @@ class Suite:
             return
         limit = self.limit * patience
         timer = threading.Timer(limit, self._expire)
+        # The program may end before the suite: a signal interrupts this in the main thread.
+        timer.daemon = True
         timer.start()
         plan, since = None, []
         for line in self.process.stdout:
