@@ -40,6 +40,8 @@ def complete():
 
 @test("100000 rows cost about as much each as 5000", timed=True)
 def flat():
+    reset()
+
     def cost(rows):
         knob("rows", rows)
         # Time of this process: others may have the processor, too.
@@ -86,6 +88,7 @@ def torn_late():
 
 @test("removal does not wait for a reader between two messages", timed=True)
 def remove_idle():
+    reset()
     client, first = begin(20000)
     began = time.monotonic()
     knob("live", 0)
