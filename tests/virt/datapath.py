@@ -557,9 +557,10 @@ def translation(ad):
     for shift in (13, 16, 21, 30):
         first = b.block.addr & ~((1 << shift) - 1)
         start = 0x10_0000_0000 + (b.block.addr - first)
-        # Behind the page that has all of it there may be no memory.
+        # Only the first page may begin where there is no memory, which address 0 is not and
+        # what follows the last one may not be.
         crosses = b.block.addr - first + 8192 > 1 << shift
-        second = first + (1 << shift) if crosses else first
+        second = first if first and not crosses else first + (1 << shift)
         equal(device.reg_mr(830 + shift, [first, second], 8192,
                             start=start, shift=shift), 0)
         b.fill(bytes(8192))
