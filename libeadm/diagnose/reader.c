@@ -167,7 +167,7 @@ int eadm_diag_add_note(struct reader *r, int error, const char *device,
 		return -ENOMEM;
 	note = &m->notes[m->n_notes++];
 	note->error = error;
-	note->device = eadm_diag_strdup(&m->pool, device);
+	note->device = eadm_diag_strdup(&m->pool, device ? device : "");
 	note->what = eadm_diag_strdup(&m->pool, what);
 	note->why = eadm_diag_strdup(&m->pool, why);
 	if (!note->device || !note->what || !note->why) {

@@ -11,7 +11,7 @@ struct reader {
 	const struct diag_fields *fields;
 	struct eadm_ctx *ctx;
 	struct eadm_value values[256];
-	const char *device;	/* the device being read */
+	const char *device;	/* the device being read; NULL: all, or the machine */
 	const struct eadm_family *family;	/* its family, or NULL */
 	unsigned char *bits[DIAG_KINDS];	/* counter widths of the fields in its rows */
 	bool brief;		/* only what rules compare with the other snapshot */
@@ -36,7 +36,10 @@ int eadm_diag_read_some(struct reader *r, enum diag_kind kind,
 /* Read the probe's records about @device or all devices; -ENOMEM or 0. */
 int eadm_diag_read_probe(struct reader *r, const char *device);
 
-/* Add a note for the user about a failure; 0 or -ENOMEM. */
+/*
+ * Add a note for the user about a failure; @device is NULL if it is not about a
+ * single one. 0 or -ENOMEM.
+ */
 int eadm_diag_add_note(struct reader *r, int error, const char *device,
 		       const char *what, const char *why);
 

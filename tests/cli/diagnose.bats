@@ -281,6 +281,53 @@ of_check() {
 	done
 }
 
+# again FILE TIMES: devices that can be read this many times, then with an error, and
+# beside it FILE.cut, where the answer after that is cut off.
+again() {
+	/usr/bin/python3 - "$REPO/tests/captures" "$@" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	sys.dont_write_bytecode = True
+	import synth
+	from nlcap import FAMILY, GENERIC, Capture
+	for suffix in "", ".cut":
+	    cap = Capture()
+	    cap.family()
+	    cap.rdma_devices(synth.DEVS)
+	    for _ in range(int(sys.argv[3])):
+	        cap.dump("dev", [synth.device(0), synth.device(1)])
+	    if suffix:
+	        seq = cap.request(GENERIC, FAMILY, cap.pack("BBH", cap.spec.cmds["dev"], 1, 0), True)
+	        end = cap.rows("dev", [], seq)
+	        cap.packet(GENERIC, cap.rows("dev", [synth.device(0)], seq)[:-len(end)])
+	    else:
+	        cap.refused("dev", -5)
+	    cap.write(sys.argv[2] + suffix)
+	EOF
+}
+
+@test "check: an error about no single device is reported, with or without one selected" {
+	local here=$BATS_TEST_TMPDIR/again times
+	for times in 0 1 2 3; do
+		again "$here" $times
+		for capture in "$here" "$here.cut"; do
+			for command in check diagnose "check -d cloud_0" "diagnose -d cloud_0"; do
+				# shellcheck disable=SC2086 # words of the command
+				run eadm --from "$capture" $command
+				[ "$status" -le 8 ] || { echo "$command, $times times: $status"; return 1; }
+			done
+		done
+	done
+	again "$here" 2
+	run --separate-stderr eadm --from "$here" check
+	[ "$status" = 6 ]
+	[ "${stderr_lines[0]}" = "eadm: check: setup of devices: Input/output error" ]
+	[[ $output == *"ok driver cloud_0: "* ]]
+	run --separate-stderr eadm --from "$here" check --json
+	[ "$(jq -c '.notes[0]' <<<"$output")" = '{"what":"setup of devices","why":"Input/output error"}' ]
+	[ "$(valid --from "$here" check --json)" = 1 ]
+}
+
 @test "every line of a check that is not ok says what to do" {
 	run jq -e '.rows | length > 3 and all((.result == "ok") == (has("remedy") | not))' \
 		<(eadm check --json)
