@@ -106,6 +106,7 @@ enum own_family {
 	OWN_CONNECTIONS,
 	OWN_EVICTED,
 	OWN_AUTH_FAILURES,
+	OWN_RELOAD,
 	OWN_CPU,
 	OWN_MEMORY,
 	OWN_START,
@@ -479,6 +480,19 @@ void http_samples(void *data, const struct model *model,
 unsigned int client_limit(unsigned int max_connections);
 
 enum format format_choose(const char *accept);
+
+/* ---- SIGHUP: reload.c ------------------------------------------------------------------------------ */
+
+struct reloader;
+
+int config_read(struct cli *cli, struct web_config *config);
+int config_use(struct cli *cli, struct http *http, struct web_config *config,
+	       struct server **old);
+struct reloader *reloader_start(struct cli *cli, struct http *http);
+void reloader_ask(struct reloader *reloader);
+void reloader_check(struct reloader *reloader);
+void reloader_samples(struct reloader *reloader, const struct model *model,
+		      struct samples *samples);
 
 /* ---- the rest: sandbox.c, textfile.c ----------------------------------------------------- */
 

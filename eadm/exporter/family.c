@@ -342,6 +342,8 @@ static int add_own(struct model *model)
 		[OWN_AUTH_FAILURES] = { "eadm_exporter_auth_failures",
 			"Requests without a valid name and password.",
 			METRIC_COUNTER },
+		[OWN_RELOAD] = { "eadm_exporter_reload_success",
+			"0 when the last SIGHUP did not load the web configuration, or has not within 5 seconds; else 1." },
 		[OWN_CPU] = { "process_cpu",
 			"Total user and system CPU time spent in seconds.",
 			METRIC_COUNTER, METRIC_NS },

@@ -34,70 +34,19 @@ struct exporter {
 	struct listeners listeners;
 	struct scraper *scraper;
 	struct http *http;
-	pthread_mutex_t reloading;	/* one at a time, in order */
+	struct reloader *reloader;	/* NULL: no web configuration */
 };
 
 /* ---- serving ---------------------------------------------------------------------------- */
 
-static int read_config(struct exporter *x, struct web_config *config)
+static void put_samples(void *data, const struct model *model,
+			struct samples *samples)
 {
-	const char *path = x->cli->args.opt[OPT_WEB_CONFIG];
-	char why[300];
-	int ret;
-
-	*config = (struct web_config){ 0 };
-	if (!path)
-		return 0;
-	ret = web_config_read(path, config, why, sizeof(why));
-	if (!ret)
-		return 0;
-	return fail(x->cli, ret == -EACCES || ret == -EPERM ?
-				    STATUS_PERMISSION : STATUS_FAILED,
-		    path, "%s", why);
-}
-
-static int start_http(struct exporter *x, struct web_config *config,
-		      struct server **old)
-{
-	bool tls = config->cert;
-	char why[300];
-
-	if (!http_start(x->http, config, old, why, sizeof(why)))
-		return 0;
-	return fail(x->cli, STATUS_FAILED, tls ?
-		    x->cli->args.opt[OPT_WEB_CONFIG] : "start", "%s", why);
-}
-
-/* If the new configuration is invalid, the old one remains in use. */
-static void *reload_main(void *data)
-{
-	struct server *old = NULL;
 	struct exporter *x = data;
-	struct web_config config;
 
-	pthread_mutex_lock(&x->reloading);
-	if (!read_config(x, &config)) {
-		if (start_http(x, &config, &old))
-			web_config_free(&config);
-		else
-			note(x->cli, "the web configuration was read again");
-	}
-	pthread_mutex_unlock(&x->reloading);
-	http_leave(old);
-	return NULL;
-}
-
-/* In a thread: reading files may take long, and a signal to stop must not wait for that. */
-static void reload(struct exporter *x)
-{
-	pthread_t thread;
-
-	if (!x->cli->args.opt[OPT_WEB_CONFIG])
-		return;
-	if (pthread_create(&thread, NULL, reload_main, x))
-		fail(x->cli, STATUS_FAILED, "SIGHUP", "%s", strerror(EAGAIN));
-	else
-		pthread_detach(thread);
+	http_samples(x->http, model, samples);
+	if (x->reloader)
+		reloader_samples(x->reloader, model, samples);
 }
 
 static int serve(struct exporter *x, const sigset_t *signals)
@@ -107,10 +56,12 @@ static int serve(struct exporter *x, const sigset_t *signals)
 
 	for (;;) {
 		signum = sigtimedwait(signals, NULL, &sweep);
-		if (signum == SIGHUP)
-			reload(x);
-		else if (signum > 0)
+		if (signum > 0 && signum != SIGHUP)
 			return STATUS_OK;
+		if (signum == SIGHUP && x->reloader)
+			reloader_ask(x->reloader);
+		if (x->reloader)
+			reloader_check(x->reloader);
 		http_sweep(x->http);
 	}
 }
@@ -168,7 +119,7 @@ static int run_server(struct exporter *x)
 	sigset_t signals;
 	int status;
 
-	status = read_config(x, &config);
+	status = config_read(x->cli, &config);
 	if (!status)
 		status = fit_descriptors(x);
 	if (!status)
@@ -182,11 +133,10 @@ static int run_server(struct exporter *x)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	pthread_mutex_init(&x->reloading, NULL);
 	x->http = http_new(&x->listeners, x->setup.max_connections);
 	if (x->http) {
-		x->setup.scrape.server = http_samples;
-		x->setup.scrape.server_data = x->http;
+		x->setup.scrape.server = put_samples;
+		x->setup.scrape.server_data = x;
 		x->scraper = scraper_new(&x->setup.model, &x->setup.scrape);
 	}
 	if (!x->http || !x->scraper)
@@ -197,7 +147,13 @@ static int run_server(struct exporter *x)
 		status = fail(x->cli, STATUS_FAILED, "start", "%s",
 			      strerror(ENOMEM));
 	if (!status)
-		status = start_http(x, &config, &old);
+		status = config_use(x->cli, x->http, &config, &old);
+	if (!status && x->cli->args.opt[OPT_WEB_CONFIG]) {
+		x->reloader = reloader_start(x->cli, x->http);
+		if (!x->reloader)
+			status = fail(x->cli, STATUS_FAILED, "start", "%s",
+				      strerror(ENOMEM));
+	}
 	if (!status && http_listen(x->http))
 		status = fail(x->cli, STATUS_FAILED, "start", "%s",
 			      strerror(ENOMEM));
@@ -211,9 +167,11 @@ static int run_server(struct exporter *x)
 
 static int run(struct cli *cli)
 {
-	struct exporter x = { .cli = cli };
+	/* Threads that hang may use it until the process ends. */
+	static struct exporter x;
 	int status;
 
+	x.cli = cli;
 	if (cli->args.opt[OPT_ONCE] || cli->args.opt[OPT_TEXTFILE])
 		return exporter_once(cli);
 	status = exporter_setup(cli, false, &x.setup);

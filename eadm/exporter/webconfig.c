@@ -6,12 +6,15 @@
  */
 #include <crypt.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gnutls/gnutls.h>
 #include <libgen.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <yaml.h>
 
 #include "grow.h"
@@ -73,13 +76,74 @@ static bool is_null(const yaml_node_t *node)
 
 /* ---- values ------------------------------------------------------------------ */
 
+/*
+ * Opening a pipe or a device can block or have effects, so its kind is checked
+ * before, and again after, in case the name now belongs to another file.
+ */
+static int open_file(const char *path)
+{
+	struct stat st;
+	int fd, ret = 0;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		ret = -errno;
+	else if (!S_ISREG(st.st_mode))
+		ret = -EINVAL;
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+static int read_all(int fd, char *data, size_t *len)
+{
+	ssize_t n = 0;
+
+	*len = 0;
+	while (*len <= MAX_FILE &&
+	       (n = read(fd, data + *len, MAX_FILE + 1 - *len)) > 0)
+		*len += n;
+	if (n < 0)
+		return -errno;
+	if (*len > MAX_FILE)
+		return -EFBIG;
+	data[*len] = '\0';
+	return 0;
+}
+
+/* Read a regular file; otherwise a negative errno and the reason. */
+static int read_file(const char *path, char **data, size_t *len,
+		     const char **why)
+{
+	int fd = open_file(path), ret = fd;
+
+	*data = NULL;
+	if (fd >= 0) {
+		*data = malloc(MAX_FILE + 1);
+		ret = *data ? read_all(fd, *data, len) : -ENOMEM;
+		close(fd);
+	}
+	if (!ret)
+		return 0;
+	*why = ret == -EINVAL ? "not a regular file" : strerror(-ret);
+	free(*data);
+	*data = NULL;
+	return ret;
+}
+
 /* Read a file; a relative name is in the configuration's folder. */
 static int read_pem(struct reader *r, const yaml_node_t *node, char **pem)
 {
-	const char *name = scalar(r, node);
+	const char *name = scalar(r, node), *why;
 	char *copy, *path = NULL, *data;
 	size_t n;
-	FILE *file;
 	int ret = 0;
 
 	if (!name)
@@ -92,18 +156,10 @@ static int read_pem(struct reader *r, const yaml_node_t *node, char **pem)
 		return bad(r, NULL, "out of memory");
 	}
 	free(copy);
-	file = fopen(path, "re");
-	data = malloc(MAX_FILE + 1);
-	if (!file || !data) {
-		ret = bad(r, node, "%s: %s", path, strerror(errno));
-	} else {
-		n = fread(data, 1, MAX_FILE, file);
-		data[n] = '\0';
-		if (ferror(file) || !n || n == MAX_FILE)
-			ret = bad(r, node, "%s: not a PEM file", path);
-	}
-	if (file)
-		fclose(file);
+	if (read_file(path, &data, &n, &why))
+		ret = bad(r, node, "%s: %s", path, why);
+	else if (!n)
+		ret = bad(r, node, "%s: not a PEM file", path);
 	free(path);
 	free(*pem);
 	*pem = ret ? NULL : realloc(data, strlen(data) + 1);
@@ -447,24 +503,26 @@ int web_config_read(const char *path, struct web_config *config, char *why,
 		.config = config, .path = path, .why = why, .size = size,
 		.min = 2, .max = 3,	/* the toolkit's defaults */
 	};
-	FILE *file = fopen(path, "re");
 	yaml_parser_t parser;
+	const char *text;
+	char *data;
+	size_t len;
 	int ret;
 
 	*config = (struct web_config){ 0 };
-	if (!file) {
-		ret = -errno;
-		snprintf(why, size, "%s", strerror(-ret));
+	ret = read_file(path, &data, &len, &text);
+	if (ret) {
+		snprintf(why, size, "%s", text);
 		return ret;
 	}
 	if (!yaml_parser_initialize(&parser)) {
-		fclose(file);
+		free(data);
 		return bad(&r, NULL, "out of memory");
 	}
-	yaml_parser_set_input_file(&parser, file);
+	yaml_parser_set_input_string(&parser, (unsigned char *)data, len);
 	ret = read_doc(&r, &parser);
 	yaml_parser_delete(&parser);
-	fclose(file);
+	free(data);
 	if (ret)
 		web_config_free(config);
 	return ret;

@@ -7,6 +7,7 @@ import crypt
 import http.client
 import os
 import pty
+import shutil
 import signal
 import socket
 import subprocess
@@ -85,6 +86,84 @@ def bad_reload(place):
             reload(text.replace(user("old"), user("new")))
             equal((status("new"), status("old")), (200, 401))
             equal(server.stop(), 0)
+
+
+def hup(server, said):
+    """Sends SIGHUP and waits for a line with these words that comes after."""
+    before = len(server.text_of_log())
+    server.process.send_signal(signal.SIGHUP)
+    wait_for(said, lambda: said in server.text_of_log()[before:])
+
+
+LOADED = "eadm_exporter_reload_success"
+
+
+@case("only regular files are read, and no other one delays a reload")
+def irregular(place):
+    certificates(place.folder)
+    os.mkfifo(f"{place.folder}/fifo")
+    for name in ("fifo", "/dev/zero", "/dev/tty", "."):
+        path = os.path.join(place.folder, name)
+        done = eadm("--from", place.capture("two"), "exporter", "--listen", "127.0.0.1:0",
+                    "--web-config", path)
+        equal((done.returncode, done.stderr),
+              (1, f"eadm: exporter: {path}: not a regular file\n"))
+        refused(place, tls(CLIENTS + name), "line 1: ", "not a regular file")
+    config = place.write("web.yml", user("old") + tls())
+    with Exporter(place.folder, place.capture("two"), "--web-config", config,
+                  tls=client_tls(place.folder)) as server:
+        def got(password):
+            return server.metrics(headers=basic("prom", password))
+        equal(got("old")[LOADED], 1)
+        threads = int(server.status("Threads"))
+        for name in ("localhost.crt", "localhost.key"):
+            place.write("web.yml", user("new") + tls().replace(name, "fifo"))
+            hup(server, "fifo: not a regular file")
+            equal(got("old")[LOADED], 0, name)
+        os.rename(config, f"{place.folder}/aside")
+        os.rename(f"{place.folder}/fifo", config)
+        for _ in range(100):
+            server.process.send_signal(signal.SIGHUP)
+        hup(server, "web.yml: not a regular file")
+        equal(got("old")[LOADED], 0, "the file itself")
+        true(int(server.status("Threads")) <= threads + 1, server.status("Threads"))
+        place.write("aside", user("new") + tls())
+        os.rename(f"{place.folder}/aside", config)
+        hup(server, "configuration was read again")
+        equal(got("new")[LOADED], 1)
+
+
+@case("a file that cannot be read for a while: a message, one thread, then the last SIGHUP counts")
+def slow_reload(place):
+    certificates(place.folder)
+    stop = f"{place.folder}/stop"
+    os.mkfifo(stop)
+    slow = shutil.copy(f"{place.folder}/localhost.crt", f"{place.folder}/slow.crt")
+    env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/hang.so", "HANG_FILE": stop,
+           "HANG_OPEN": slow}
+    config = place.write("web.yml", user("old") + tls())
+    with Exporter(place.folder, place.capture("two"), "--web-config", config, env=env,
+                  tls=client_tls(place.folder)) as server:
+        def got(password):
+            return server.metrics(headers=basic("prom", password))
+        got("old")
+        threads = int(server.status("Threads"))
+        place.write("web.yml", user("hung") + tls().replace("localhost.crt", "slow.crt"))
+        hup(server, "web.yml: not loaded within 5 s of SIGHUP")
+        equal(got("old")[LOADED], 0)
+        place.write("web.yml", user("new") + tls())
+        hup(server, "will be read once more")
+        for _ in range(100):
+            server.process.send_signal(signal.SIGHUP)
+            equal(server.get("/healthz", headers=basic("prom", "old")).status, 200)
+        true(int(server.status("Threads")) <= threads + 1, server.status("Threads"))
+        equal(server.text_of_log().count("once more"), 1)
+        # The file server is back.
+        with open(stop, "wb"):
+            pass
+        wait_for("the last configuration", lambda: server.get(
+            "/healthz", headers=basic("prom", "new")).status == 200)
+        wait_for("the metric", lambda: got("new")[LOADED] == 1)
 
 
 # finding: R1
@@ -350,8 +429,8 @@ def prompt_end(place):
     slow = SLOW.format("a").replace("$10$", "$15$")
     hash_of = slow + 31 * "."
     config = place.write("web.yml", f"basic_auth_users: {{prom: '{hash_of}'}}\n")
-    fifo = f"{place.folder}/fifo"
-    os.mkfifo(fifo)
+    env["HANG_OPEN"] = f"{place.folder}/slow.crt"
+    place.write("slow.crt", "")
     for args, headers in ((["--device-timeout", "60s"], ""),
                           (["--web-config", config],
                            "Authorization: Basic cHJvbTp4\r\n")):
@@ -366,8 +445,7 @@ def prompt_end(place):
                      not unread_bytes(server))
             if headers:
                 # A configuration that takes for ever to read.
-                os.unlink(config)
-                os.rename(fifo, config)
+                place.write("web.yml", tls().replace("localhost.crt", "slow.crt"))
                 server.process.send_signal(signal.SIGHUP)
             end_in_time(server)
             for sock in socks:

@@ -3,21 +3,45 @@
  * Preloaded into the exporter: reading the counters of the device $HANG_DEVICE
  * takes until somebody opens the FIFO $HANG_FILE for writing, as with an adapter
  * that is dead; with $HANG_ALL the counters of all devices and their list do.
+ * Opening the file $HANG_OPEN does, too, as with a file server that is down.
  */
 #include <dlfcn.h>
 #include <eadm.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+static int (*real_open(void))(const char *path, int flags, ...)
+{
+	/* The name that open() has with large files, as programs here are built. */
+	return dlsym(RTLD_NEXT, "open64");
+}
+
 static void hang(void)
 {
 	const char *file = getenv("HANG_FILE");
-	int fd = file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = file ? real_open()(file, O_RDONLY | O_CLOEXEC) : -1;
 
 	if (fd >= 0)
 		close(fd);
+}
+
+int open(const char *path, int flags, ...)
+{
+	const char *slow = getenv("HANG_OPEN");
+	mode_t mode = 0;
+	va_list ap;
+
+	if (flags & (O_CREAT | O_TMPFILE)) {
+		va_start(ap, flags);
+		mode = va_arg(ap, int);
+		va_end(ap);
+	}
+	if (slow && !strcmp(path, slow))
+		hang();
+	return real_open()(path, flags, mode);
 }
 
 int eadm_scan(struct eadm_ctx *ctx)
