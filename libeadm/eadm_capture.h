@@ -31,10 +31,16 @@ struct eadm_output;
  *	succeeds, and replaces an older one; "-": standard output
  * @output: where to put the file; close it with eadm_output_close()
  *
- * Standard output, devices, pipes and sockets are written to immediately. A
- * symbolic link is kept, and the file that it points to is replaced.
+ * Standard output, devices and pipes are written to immediately. A symbolic
+ * link is kept, and the file that it points to is replaced.
  *
- * Return: 0; -EISDIR for a folder; the errno of creating the file; -ENOMEM.
+ * Pipes and devices must belong to the caller or root. A link in a
+ * world-writable folder must belong to the caller, or to root if the folder
+ * does, too. For a pipe, this waits up to 10 seconds for a reader.
+ *
+ * Return: 0; -EISDIR for a folder; -EACCES for a link, pipe or device of another
+ * user; -ENXIO for a pipe without a reader; the errno of creating the file;
+ * -ENOMEM.
  * Since: 0.1
  */
 int eadm_output_open(struct eadm_ctx *ctx, const char *path,

@@ -497,6 +497,6 @@ void reloader_samples(struct reloader *reloader, const struct model *model,
 /* ---- the rest: sandbox.c, textfile.c ----------------------------------------------------- */
 
 int sandbox_enter(char *why, size_t size);
-int textfile_write(const char *path, const struct buffer *text);
+int textfile_write(struct cli *cli, const char *path, const struct buffer *text);
 
 #endif /* EXPORTER_H */

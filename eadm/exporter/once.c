@@ -58,17 +58,14 @@ static bool write_text(const struct buffer *text)
 static int write_once(struct cli *cli, const struct once *once)
 {
 	const char *path = cli->args.opt[OPT_TEXTFILE];
-	int ret;
+	int status;
 
 	if (once->text.failed)
 		return fail(cli, STATUS_FAILED, "metrics", "out of memory");
 	if (path) {
-		ret = textfile_write(path, &once->text);
-		if (ret)
-			return fail(cli, ret == -EACCES || ret == -EPERM ?
-						 STATUS_PERMISSION :
-						 STATUS_FAILED,
-				    path, "%s", strerror(-ret));
+		status = textfile_write(cli, path, &once->text);
+		if (status)
+			return status;
 	} else if (!write_text(&once->text)) {
 		return fail(cli, STATUS_FAILED, "standard output", "%s",
 			    strerror(errno));

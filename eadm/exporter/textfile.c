@@ -22,7 +22,25 @@ static int write_all(int fd, const struct buffer *text)
 	return 0;
 }
 
-static int write_to(struct eadm_ctx *ctx, const char *path,
+/*
+ * Readable for node_exporter, which runs as another user, unless the caller has
+ * restricted an older file.
+ */
+static int set_mode(int fd, const char *path)
+{
+	mode_t mode = 0644;
+	struct stat old;
+
+	if (!stat(path, &old) && S_ISREG(old.st_mode) &&
+	    old.st_uid == geteuid()) {
+		mode = old.st_mode & 0664;
+		if (fchown(fd, -1, old.st_gid))
+			mode &= ~S_IRWXG;
+	}
+	return fchmod(fd, mode) ? -errno : 0;
+}
+
+static int write_to(struct cli *cli, struct eadm_ctx *ctx, const char *path,
 		    const struct buffer *text)
 {
 	struct eadm_output *out;
@@ -30,22 +48,24 @@ static int write_to(struct eadm_ctx *ctx, const char *path,
 
 	ret = eadm_output_open(ctx, path, &out);
 	if (ret)
-		return ret;
+		return fail_write(cli, ctx, ret, path);
 	fd = eadm_output_fd(out);
 	ret = write_all(fd, text);
-	/* Readable for node_exporter, which runs as another user. */
-	if (!ret && eadm_output_is_file(out) && fchmod(fd, 0644))
-		ret = -errno;
+	if (!ret && eadm_output_is_file(out))
+		ret = set_mode(fd, path);
 	err = eadm_output_close(out, !ret);
-	return ret ? ret : err;
+	if (ret)
+		return fail(cli, STATUS_FAILED, path, "%s", strerror(-ret));
+	return err ? fail_write(cli, ctx, err, path) : STATUS_OK;
 }
 
 /* A separate context, because those of devices belong to threads that may hang. */
-int textfile_write(const char *path, const struct buffer *text)
+int textfile_write(struct cli *cli, const char *path, const struct buffer *text)
 {
 	struct eadm_ctx *ctx = eadm_new();
-	int ret = ctx ? write_to(ctx, path, text) : -ENOMEM;
+	int status = ctx ? write_to(cli, ctx, path, text) :
+			   fail(cli, STATUS_FAILED, path, "out of memory");
 
 	eadm_free(ctx);
-	return ret;
+	return status;
 }

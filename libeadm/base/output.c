@@ -2,101 +2,309 @@
 /*
  * Writing files: a file appears under its name complete or not at all. Only a
  * regular file is ever replaced, and only by one that was finished.
+ *
+ * The name may be in a folder where other users can create files. It is looked
+ * up step by step, each with a descriptor, so that nothing can take the place of
+ * what was checked. The kernel's own protection (fs.protected_symlinks,
+ * fs.protected_fifos) may be off, and does not cover folders without sticky bit.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ctx.h"
 
+#define MAX_LINKS 40
+#define MAX_NAMES 100
+/* A pipe's reader may be started at the same time: wait this long for it. */
+#define READER_STEP_NS 10000000
+#define READER_STEPS 1000
+
 struct eadm_output {
 	struct eadm_ctx *ctx;
 	int fd;
-	char *path;	/* final name, NULL for a stream */
-	char *temp;	/* temporary name, "" if it has none */
+	int dir;	/* folder of a file, -1 for a stream */
+	char *name;	/* its final name there */
+	char *temp;	/* its temporary name there, "" if it has none */
 };
 
-/* A file without a name, on file systems that support that (O_TMPFILE). */
-static int open_temp(struct eadm_output *out, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	size_t size = strlen(path) + 8;
-	char *dir;
+/* What a path leads to. */
+struct place {
+	int dir;	/* the folder that it is in */
+	char *name;	/* its name there */
+	int fd;		/* O_PATH; -1: there is no such file yet */
+	struct stat st;
+	bool nameless;	/* a deleted file that is still open */
+	const char *why;	/* reason of an error, if not that of errno */
+};
 
-	out->path = strdup(path);
-	out->temp = calloc(1, size);
-	dir = slash ? strndup(path, slash - path + 1) : strdup(".");
-	if (!out->path || !out->temp || !dir) {
-		free(dir);
+/* ---- looking up a path -------------------------------------------------------- */
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Go to the folder of @path, which may be relative to that of @p. */
+static int enter(struct place *p, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *folder;
+	int dir;
+
+	if (!*name)
+		return *path ? -EISDIR : -ENOENT;
+	/* With the slash, which is all there is of the root. */
+	folder = slash ? strndup(path, slash - path + 1) : strdup(".");
+	free(p->name);
+	p->name = strdup(name);
+	if (!folder || !p->name) {
+		free(folder);
 		return -ENOMEM;
 	}
-	out->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	free(dir);
+	dir = openat(p->dir >= 0 ? p->dir : AT_FDCWD, folder,
+		     O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(folder);
+	if (dir < 0)
+		return -errno;
+	close_fd(&p->dir);
+	p->dir = dir;
+	return 0;
+}
+
+static int look(struct place *p, int flags)
+{
+	close_fd(&p->fd);
+	p->fd = openat(p->dir, p->name, O_PATH | O_CLOEXEC | flags);
+	if (p->fd < 0)
+		return -errno;
+	return fstat(p->fd, &p->st) ? -errno : 0;
+}
+
+/*
+ * In a world-writable folder, the link of another user could lead to any file
+ * that only the caller may replace.
+ */
+static bool may_follow(const struct place *p)
+{
+	struct stat dir;
+
+	if (fstat(p->dir, &dir))
+		return false;
+	return !(dir.st_mode & S_IWOTH) || p->st.st_uid == geteuid() ||
+	       (!p->st.st_uid && !dir.st_uid);
+}
+
+static bool is_procfs(int dir)
+{
+	struct statfs fs;
+
+	return !fstatfs(dir, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/*
+ * Links in /proc, such as those of descriptors, lead to files, not to names; but
+ * a regular file that has a name is replaced there.
+ */
+static int follow_proc(struct place *p, const char *target)
+{
+	struct stat st;
+	int fd, ret;
+
+	ret = look(p, 0);
+	if (ret || !S_ISREG(p->st.st_mode))
+		return ret;
+	st = p->st;
+	fd = p->fd;
+	p->fd = -1;
+	if (!enter(p, target) && !look(p, O_NOFOLLOW) &&
+	    p->st.st_dev == st.st_dev && p->st.st_ino == st.st_ino) {
+		close(fd);
+		return 0;
+	}
+	close_fd(&p->fd);
+	p->fd = fd;
+	p->st = st;
+	p->nameless = true;
+	return 0;
+}
+
+/* A dangling link is an error, because it would not lead to what is written. */
+static int find(struct place *p, const char *path)
+{
+	char target[PATH_MAX];
+	unsigned int i;
+	ssize_t n;
+	int ret;
+
+	for (i = 0; i < MAX_LINKS; i++) {
+		ret = enter(p, path);
+		if (ret)
+			return ret;
+		ret = look(p, O_NOFOLLOW);
+		if (ret == -ENOENT && !i)
+			return 0;
+		if (ret || !S_ISLNK(p->st.st_mode))
+			return ret;
+		n = readlinkat(p->fd, "", target, sizeof(target) - 1);
+		if (n < 0)
+			return -errno;
+		target[n] = '\0';
+		if (is_procfs(p->dir))
+			return follow_proc(p, target);
+		if (!may_follow(p)) {
+			p->why = "refusing to follow the symbolic link of another user in a world-writable folder";
+			return -EACCES;
+		}
+		path = target;
+	}
+	return -ELOOP;
+}
+
+/* ---- files and streams --------------------------------------------------------- */
+
+static int next_temp(struct eadm_output *out)
+{
+	unsigned int number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -EIO;
+	sprintf(out->temp, "%s.%06x", out->name, number & 0xffffff);
+	return 0;
+}
+
+static int open_named_temp(struct eadm_output *out)
+{
+	int i, ret;
+
+	for (i = 0; i < MAX_NAMES; i++) {
+		ret = next_temp(out);
+		if (ret)
+			break;
+		out->fd = openat(out->dir, out->temp,
+				 O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+		if (out->fd >= 0)
+			return 0;
+		ret = -errno;
+		if (ret != -EEXIST)
+			break;
+	}
+	out->temp[0] = '\0';
+	return ret;
+}
+
+/* A file without a name, on file systems that support that (O_TMPFILE). */
+static int open_file(struct eadm_output *out, struct place *p)
+{
+	out->temp = calloc(1, strlen(p->name) + 8);
+	if (!out->temp)
+		return -ENOMEM;
+	out->name = p->name;
+	out->dir = p->dir;
+	p->name = NULL;
+	p->dir = -1;
+	out->fd = openat(out->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (out->fd >= 0)
 		return 0;
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
 		return -errno;
-	snprintf(out->temp, size, "%s.XXXXXX", path);
-	out->fd = mkostemp(out->temp, O_CLOEXEC);
+	return open_named_temp(out);
+}
+
+/* The caller's own descriptor, as with /dev/stdout, or -1. */
+static int inherited(const struct stat *st)
+{
+	static const int fds[] = { STDOUT_FILENO, STDERR_FILENO };
+	struct stat own;
+	size_t i;
+
+	for (i = 0; i < EADM_ARRAY_SIZE(fds); i++) {
+		if (!fstat(fds[i], &own) && own.st_dev == st->st_dev &&
+		    own.st_ino == st->st_ino &&
+		    (fcntl(fds[i], F_GETFL) & O_ACCMODE) != O_RDONLY)
+			return fcntl(fds[i], F_DUPFD_CLOEXEC, 3);
+	}
+	return -1;
+}
+
+/* /dev/null, zero, full and tty: in a user namespace, their owner may be unknown. */
+static bool is_common(const struct stat *st)
+{
+	static const struct {
+		unsigned int major, minor;
+	} devices[] = { { 1, 3 }, { 1, 5 }, { 1, 7 }, { 5, 0 } };
+	size_t i;
+
+	for (i = 0; i < EADM_ARRAY_SIZE(devices); i++) {
+		if (major(st->st_rdev) == devices[i].major &&
+		    minor(st->st_rdev) == devices[i].minor)
+			return S_ISCHR(st->st_mode);
+	}
+	return false;
+}
+
+/* The reader of a pipe, or the user of a terminal, is usually its owner. */
+static bool is_private(const struct stat *st)
+{
+	return !st->st_uid || st->st_uid == geteuid() || is_common(st);
+}
+
+static int open_stream(struct eadm_output *out, struct place *p)
+{
+	struct timespec rest = { .tv_nsec = READER_STEP_NS };
+	char self[40];
+	int i;
+
+	out->fd = inherited(&p->st);
+	if (out->fd >= 0)
+		return 0;
+	if (!is_private(&p->st)) {
+		p->why = "the pipe or device belongs to another user";
+		return -EACCES;
+	}
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", p->fd);
+	for (i = 0; i <= READER_STEPS; i++) {
+		out->fd = open(self, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		if (out->fd >= 0 || errno != ENXIO || !S_ISFIFO(p->st.st_mode))
+			break;
+		nanosleep(&rest, NULL);
+	}
 	if (out->fd < 0) {
-		out->temp[0] = '\0';
+		if (errno == ENXIO && S_ISFIFO(p->st.st_mode))
+			p->why = "no process reads the pipe";
 		return -errno;
 	}
+	/* Only opening it must not block: readers may be slow. */
+	if (fcntl(out->fd, F_SETFL, fcntl(out->fd, F_GETFL) & ~O_NONBLOCK))
+		return -errno;
 	return 0;
 }
 
-/*
- * An existing file, held by @place so that no other file takes its name in the
- * meantime. A symlink is kept: the file that it points to is written.
- */
-static int open_existing(struct eadm_output *out, int place)
+static int open_place(struct eadm_output *out, struct place *p,
+		      const char *path)
 {
-	char self[40], real[PATH_MAX];
-	struct stat st;
-	ssize_t n;
+	int ret = find(p, path);
 
-	if (fstat(place, &st))
-		return -errno;
-	if (S_ISDIR(st.st_mode))
+	if (ret)
+		return ret;
+	if (p->fd < 0)
+		return open_file(out, p);
+	if (S_ISDIR(p->st.st_mode))
 		return -EISDIR;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
-	/* A deleted file has no name to keep. */
-	if (!S_ISREG(st.st_mode) || !st.st_nlink) {
-		out->fd = open(self, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		return out->fd < 0 ? -errno : 0;
-	}
-	n = readlink(self, real, sizeof(real) - 1);
-	if (n < 0)
-		return -errno;
-	real[n] = '\0';
-	return open_temp(out, real);
-}
-
-static int open_output(struct eadm_output *out, const char *path)
-{
-	struct stat st;
-	int place, ret;
-
-	if (!strcmp(path, "-")) {
-		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return out->fd < 0 ? -errno : 0;
-	}
-	place = open(path, O_PATH | O_CLOEXEC);
-	if (place < 0) {
-		/* A dangling symlink is not replaced either. */
-		if (errno != ENOENT || !lstat(path, &st))
-			return -errno;
-		return open_temp(out, path);
-	}
-	ret = open_existing(out, place);
-	close(place);
-	return ret;
+	return S_ISREG(p->st.st_mode) && !p->nameless ? open_file(out, p) :
+							open_stream(out, p);
 }
 
 static void output_free(struct eadm_output *out)
@@ -104,10 +312,31 @@ static void output_free(struct eadm_output *out)
 	if (out->fd >= 0)
 		close(out->fd);
 	if (out->temp && out->temp[0])
-		unlink(out->temp);
-	free(out->path);
+		unlinkat(out->dir, out->temp, 0);
+	if (out->dir >= 0)
+		close(out->dir);
+	free(out->name);
 	free(out->temp);
 	free(out);
+}
+
+static int open_output(struct eadm_output *out, const char *path)
+{
+	struct place p = { .dir = -1, .fd = -1 };
+	int ret;
+
+	if (!strcmp(path, "-")) {
+		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		ret = out->fd < 0 ? -errno : 0;
+	} else {
+		ret = open_place(out, &p, path);
+	}
+	close_fd(&p.fd);
+	close_fd(&p.dir);
+	free(p.name);
+	if (!ret)
+		return 0;
+	return eadm_fail(out->ctx, ret, "%s", p.why ? p.why : strerror(-ret));
 }
 
 EADM_API int eadm_output_open(struct eadm_ctx *ctx, const char *path,
@@ -120,10 +349,11 @@ EADM_API int eadm_output_open(struct eadm_ctx *ctx, const char *path,
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
 	out->ctx = ctx;
 	out->fd = -1;
+	out->dir = -1;
 	ret = open_output(out, path);
 	if (ret) {
 		output_free(out);
-		return eadm_fail(ctx, ret, "%s", strerror(-ret));
+		return ret;
 	}
 	*output = out;
 	return 0;
@@ -136,34 +366,34 @@ EADM_API int eadm_output_fd(const struct eadm_output *output)
 
 EADM_API bool eadm_output_is_file(const struct eadm_output *output)
 {
-	return output->path != NULL;
+	return output->dir >= 0;
 }
 
 /* Give the finished file its name in one step, whether the name exists or not. */
 static int publish(struct eadm_output *out)
 {
-	unsigned int number;
 	char from[40];
+	int ret;
 
 	if (fsync(out->fd))
 		return -errno;
 	if (!out->temp[0]) {
 		snprintf(from, sizeof(from), "/proc/self/fd/%d", out->fd);
-		if (!linkat(AT_FDCWD, from, AT_FDCWD, out->path,
+		if (!linkat(AT_FDCWD, from, out->dir, out->name,
 			    AT_SYMLINK_FOLLOW))
 			return 0;
 		if (errno != EEXIST)
 			return -errno;
-		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-			return -EIO;
-		sprintf(out->temp, "%s.%06x", out->path, number & 0xffffff);
-		if (linkat(AT_FDCWD, from, AT_FDCWD, out->temp,
-			   AT_SYMLINK_FOLLOW)) {
+		ret = next_temp(out);
+		if (!ret && linkat(AT_FDCWD, from, out->dir, out->temp,
+				   AT_SYMLINK_FOLLOW))
+			ret = -errno;
+		if (ret) {
 			out->temp[0] = '\0';
-			return -errno;
+			return ret;
 		}
 	}
-	if (rename(out->temp, out->path))
+	if (renameat(out->dir, out->temp, out->dir, out->name))
 		return -errno;
 	out->temp[0] = '\0';
 	return 0;
@@ -172,7 +402,7 @@ static int publish(struct eadm_output *out)
 EADM_API int eadm_output_close(struct eadm_output *out, bool keep)
 {
 	struct eadm_ctx *ctx = out->ctx;
-	int ret = keep && out->path ? publish(out) : 0;
+	int ret = keep && out->name ? publish(out) : 0;
 
 	/* Some file systems report errors only here. */
 	if (keep && close(out->fd) && !ret && errno != EINTR)

@@ -4,7 +4,7 @@ load common
 
 # The ways to write a file; each takes its name last.
 writers() {
-	printf '%s\n' "trace export" "record" "record --hw" "--save"
+	printf '%s\n' "trace export" "record" "record --hw" "--save" "bundle create -o"
 }
 
 # write_by WAY FILE [ARGUMENTS...]
@@ -94,6 +94,110 @@ sub" ]
 		[ "$status" = 1 ] && [[ $output == *"No space left"* ]]
 		[ -c /dev/full ]
 	done
+}
+
+# A tool that waits for ever fails.
+limited() {
+	eadm() {
+		timeout 60 "$EADM" "$@"
+	}
+}
+
+# Gives a file or link to another user, which only root can do.
+another() {
+	[ "$EUID" = 0 ] || skip "only root can give files to another user"
+	chown -h 65534:65534 "$@"
+}
+
+@test "a pipe or terminal of another user is refused, whoever reads it" {
+	local fifo=$BATS_TEST_TMPDIR/shared/fifo folder
+	limited
+	mkdir "$BATS_TEST_TMPDIR/shared"
+	mkfifo "$fifo"
+	another "$fifo"
+	for folder in 1777 0777 0755; do
+		chmod $folder "$BATS_TEST_TMPDIR/shared"
+		writers | while read -r way; do
+			# Without a reader, then with one.
+			run write_by "$way" "$fifo"
+			[ "$status" = 4 ]
+			[[ $output == *"fifo: the pipe or device belongs to another user" ]]
+			exec 9<>"$fifo"
+			run write_by "$way" "$fifo"
+			[ "$status" = 4 ]
+			[ "$(dd if=/dev/fd/9 iflag=nonblock count=1 2>/dev/null | wc -c)" = 0 ]
+			exec 9<&-
+		done
+	done
+	/usr/bin/python3 - "$EADM" "$TWO" <<-'END'
+	import os, pty, subprocess, sys
+	master, slave = pty.openpty()
+	name = os.ttyname(slave)
+	os.chown(name, 65534, -1)
+	done = subprocess.run([sys.argv[1], "--from", sys.argv[2], "trace", "export", name],
+	                      stderr=subprocess.PIPE, text=True)
+	assert done.returncode == 4 and "another user" in done.stderr, done
+	# The caller's own standard output may be such a one: of sudo, for example.
+	reader, writer = os.pipe()
+	os.fchown(writer, 65534, -1)
+	subprocess.run([sys.argv[1], "--from", sys.argv[2], "record", "/dev/stdout"],
+	               stdout=writer, check=True)
+	assert os.read(reader, 4) == b"\x0a\x0d\x0d\x0a"
+	END
+}
+
+@test "a link of another user is not followed where all users can write" {
+	local shared=$BATS_TEST_TMPDIR/shared real=$BATS_TEST_TMPDIR/real folder
+	mkdir "$shared"
+	ln -s ../real "$shared/theirs"
+	another "$shared/theirs"
+	ln -s theirs "$shared/ours"
+	ln -s shared/theirs "$BATS_TEST_TMPDIR/through"
+	ln -s "$real" "$shared/good"
+	for folder in 0777 1777; do
+		chmod $folder "$shared"
+		writers | while read -r way; do
+			echo precious >"$real"
+			for name in shared/theirs shared/ours through; do
+				run write_by "$way" "$BATS_TEST_TMPDIR/$name"
+				[ "$status" = 4 ]
+				[[ $output == *"the symbolic link of another user"* ]]
+				[ "$(cat "$real")" = precious ]
+			done
+			write_by "$way" "$shared/good" >/dev/null
+			[ "$(head -c 8 "$real")" != precious ]
+			[ -L "$shared/good" ]
+		done
+	done
+	# In a folder of the caller, it is the caller's choice.
+	chmod 0755 "$shared"
+	echo old >"$real"
+	eadm --from "$TWO" record "$shared/theirs"
+	[ "$(head -c 3 "$real")" != old ]
+	[ -L "$shared/theirs" ]
+	[ "$(cd "$BATS_TEST_TMPDIR" && ls . shared | xargs)" = ".: real shared through shared: good ours theirs" ]
+}
+
+@test "a pipe that no process reads is an error after ten seconds" {
+	limited
+	mkfifo "$BATS_TEST_TMPDIR/fifo"
+	fails 1 "eadm: record: $BATS_TEST_TMPDIR/fifo: no process reads the pipe" \
+		--from "$TWO" record "$BATS_TEST_TMPDIR/fifo"
+}
+
+@test "standard output by name: pipe, file, and one that was deleted" {
+	local out=$BATS_TEST_TMPDIR/out size
+	eadm --from "$TWO" record "$out"
+	size=$(stat -c %s "$out")
+	[ "$(eadm --from "$TWO" record /dev/stdout | wc -c)" = "$size" ]
+	eadm --from "$TWO" record /dev/stdout >"$out"
+	[ "$(stat -c %s "$out")" = "$size" ]
+	exec 9<>"$out"
+	rm "$out"
+	eadm --from "$TWO" record /dev/fd/9
+	[ "$(stat -L -c %s /dev/fd/9)" = "$size" ]
+	exec 9<&-
+	[ "$(ls "$BATS_TEST_TMPDIR")" = "" ]
 }
 
 # finding: R15

@@ -85,6 +85,44 @@ def textfile_targets(place):
     true(filecmp.cmp(copy, capture, shallow=False), "the capture is as before")
 
 
+@case("--textfile keeps mode and group of the caller's older file, and no other's")
+def textfile_mode(place):
+    path = place.write("eadm.prom", "old\n")
+    args = ["--from", place.capture("two"), "exporter", "--textfile", path]
+    owner, group = os.geteuid(), os.getegid()
+    cases = [(owner, group, 0o600, 0o600), (owner, group, 0o640, 0o640),
+             (owner, group, 0o777, 0o664)]
+    if not owner:
+        cases += [(owner, 65534, 0o640, 0o640), (65534, 65534, 0o600, 0o644)]
+    for uid, gid, mode, want in cases:
+        os.chown(path, uid, gid)
+        os.chmod(path, mode)
+        equal(eadm(*args).returncode, 0)
+        st = os.stat(path)
+        equal((st.st_uid, st.st_gid, stat.S_IMODE(st.st_mode)),
+              (owner, gid if uid == owner else group, want), (uid, gid, mode))
+
+
+@case("--textfile refuses the pipe of another user, and one that no process reads")
+def textfile_pipe(place):
+    path = f"{place.folder}/eadm.prom"
+    os.mkfifo(path)
+    args = ["--from", place.capture("two"), "exporter", "--textfile", path]
+    if os.geteuid():
+        print("# no other user: this requires root")
+    else:
+        os.chown(path, 65534, 65534)
+        for mode in (0o1777, 0o777, 0o755):
+            os.chmod(place.folder, mode)
+            done = eadm(*args)
+            equal((done.returncode, done.stderr),
+                  (4, f"eadm: exporter: {path}: the pipe or device belongs to another user\n"))
+        os.chown(path, 0, 0)
+    done = eadm(*args)
+    equal((done.returncode, done.stderr),
+          (1, f"eadm: exporter: {path}: no process reads the pipe\n"))
+
+
 @case("a text file that cannot be written leaves nothing behind")
 def textfile_errors(place):
     done = eadm("--from", place.capture("two"), "exporter", "--textfile",
