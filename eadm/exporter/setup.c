@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "exporter.h"
 
@@ -111,6 +112,15 @@ static int check_source(struct cli *cli, bool once, struct setup *setup)
 	return status;
 }
 
+static bool is_stream(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return true;
+	return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 /* @once: for a single scrape, so that a missing device cannot appear later. */
 int exporter_setup(struct cli *cli, bool once, struct setup *setup)
 {
@@ -118,9 +128,9 @@ int exporter_setup(struct cli *cli, bool once, struct setup *setup)
 
 	if (status)
 		return status;
-	if (setup->scrape.from && !strcmp(setup->scrape.from, "-"))
+	if (setup->scrape.from && is_stream(setup->scrape.from))
 		return fail(cli, STATUS_USAGE, "--from",
-			    "requires a file: each device opens it separately");
+			    "requires a regular file: each device opens it separately");
 	status = check_source(cli, once, setup);
 	if (status)
 		return status;

@@ -293,6 +293,12 @@ def wrong_options(place):
         done = eadm("--from", capture, "exporter", *args)
         true(done.returncode == status and why in done.stderr,
              f"{args}: {done.returncode} {done.stderr}")
+    pipe = f"{place.folder}/pipe"
+    os.mkfifo(pipe)
+    for source in ("-", pipe, "/dev/zero"):
+        for args in (["--once"], ["--listen", "127.0.0.1:0"]):
+            done = eadm("--from", source, "exporter", *args)
+            true(done.returncode == 2 and "requires a regular file" in done.stderr, done)
     done = eadm("--from", "/nonexistent", "exporter", "--once")
     true(done.returncode == 1 and "No such file" in done.stderr, done.stderr)
     true("--listen" in eadm("help", "exporter").stdout, "help")
