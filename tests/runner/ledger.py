@@ -60,19 +60,16 @@ def version_of(kernels):
         return "?"
 
 
-def note(suites, at):
+def note(suite, at):
     """Adds what ran to the ledger."""
+    kernels = kernels_of(suite)
+    version = version_of(kernels)
+    if os.environ.get("EADM_TESTS") == "full":
+        kernels += "/full"
     with open(LEDGER, "a", encoding="utf-8") as file:
-        for suite in suites:
-            if not suite.seconds:
-                continue
-            kernels = kernels_of(suite)
-            version = version_of(kernels)
-            if os.environ.get("EADM_TESTS") == "full":
-                kernels += "/full"
-            file.write(f"{time.strftime('%Y-%m-%d')} {at} {suite.name} {kernels} in:{suite.key} "
-                       f"kv:{version} stall:{suite.stall:.0f} {suite.passed} passed, "
-                       f"{suite.failed} failed, {suite.seconds:.0f} s\n")
+        file.write(f"{time.strftime('%Y-%m-%d')} {at} {suite.name} {kernels} in:{suite.key} "
+                   f"kv:{version} stall:{suite.stall:.0f} {suite.passed} passed, "
+                   f"{suite.failed} failed, {suite.seconds:.0f} s\n")
 
 
 def required(suites):
