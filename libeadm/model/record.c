@@ -36,12 +36,15 @@ bool eadm_record_attr_has(const struct eadm_record *rec, unsigned int attr)
 	return rec->has[i / 64] >> (i % 64) & 1;
 }
 
-/* Only for numeric fields that are present. */
+/*
+ * Only for numeric fields; 0 if absent. The slot of an absent field may still
+ * point into an answer that has been freed.
+ */
 uint64_t eadm_record_attr_u64(const struct eadm_record *rec, unsigned int attr)
 {
 	const struct eadm_slot *slot = &rec->slot[attr - 1];
 
-	return eadm_load(slot->p, slot->len);
+	return eadm_record_attr_has(rec, attr) ? eadm_load(slot->p, slot->len) : 0;
 }
 
 void eadm_record_drop(struct eadm_record *rec, unsigned int attr)

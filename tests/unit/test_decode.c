@@ -122,6 +122,25 @@ static void hardware(void)
 	   "the adapter's fields are kept when asked for");
 }
 
+/* As in another answer, whose message is freed between the rows. */
+static void freed(void)
+{
+	struct bytes old;
+
+	begin();
+	add_attr32(&msg, EADM_A_QP_QPN, 17);
+	ok(!decode("qp", false) && eadm_record_attr_u64(&rec, EADM_A_QP_QPN) == 17,
+	   "a row with a number");
+	old = msg;
+	msg = (struct bytes){ 0 };
+	begin();
+	ok(!decode("qp", false), "a row without it");
+	memset(old.p, 0xff, old.n);
+	ok(!eadm_record_attr_u64(&rec, EADM_A_QP_QPN),
+	   "which does not keep the number of a freed message");
+	clear(&old);
+}
+
 static void unknown(void)
 {
 	struct eadm_extra extra = { .size = sizeof(extra) };
@@ -237,6 +256,7 @@ int main(void)
 	ctx = eadm_new();
 	values();
 	hardware();
+	freed();
 	unknown();
 	bad();
 	noise();
