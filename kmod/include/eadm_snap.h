@@ -174,6 +174,9 @@ struct eadm_snap_qp {
 	u64 retries;
 	u32 srqn;
 	u32 dest_qpn;
+	u32 sq_psn;
+	u32 rq_psn;
+	u32 path_mig_state;
 	struct {
 		u8 hw_error, qpn, type, state, pdn, send_cqn, recv_cqn, sq_depth, sq_stride;
 		u8 sq_pi, sq_ci, rq_depth, rq_stride, rq_pi, rq_ci, user, pid, comm, cgroup_id;
@@ -182,7 +185,8 @@ struct eadm_snap_qp {
 		u8 hw_sq_pi, hw_sq_ci, hw_rq_enabled, hw_rq_pi, hw_rq_ci, hw_remote_qpn;
 		u8 hw_pdn, hw_send_cqn, hw_recv_cqn, hw_sq_addr, hw_rq_addr, first_event;
 		u8 first_event_raw, first_cause, first_syndrome_raw, first_event_age;
-		u8 backend_qpn, backend_state, waits_for, retries, srqn, dest_qpn;
+		u8 backend_qpn, backend_state, waits_for, retries, srqn, dest_qpn, sq_psn;
+		u8 rq_psn, path_mig_state;
 	} has;
 };
 

@@ -428,6 +428,11 @@
 #define EADM_QP_WAIT_RECEIVER	2
 #define EADM_QP_WAIT_ANSWER	3
 
+/* path-mig: Migration of a QP to its alternate path, numbered as in verbs. */
+#define EADM_PATH_MIG_MIGRATED	0
+#define EADM_PATH_MIG_REARM	1
+#define EADM_PATH_MIG_ARMED	2
+
 /* srq-type: Numbers of the verbs SRQ type. */
 #define EADM_SRQ_TYPE_BASIC	0
 #define EADM_SRQ_TYPE_XRC	1

@@ -7,7 +7,7 @@ offers="eadm du: dump
 eadm dump cm: cmd cmde cmdq
 eadm dump qp --hw: --hw
 eadm dump qp --state rts,e: rts,err
-eadm dump qp --output=sq-p: sq-pi
+eadm dump qp --output=sq-p: sq-pi sq-psn
 eadm trace --opcode create-q: create-qp
 eadm list --from dea: dead.pcapng
 eadm list --from=dea: dead.pcapng

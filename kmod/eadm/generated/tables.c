@@ -754,6 +754,21 @@ static const struct eadm_field qp_fields[] = {
 		.off = offsetof(struct eadm_snap_qp, dest_qpn),
 		.has = offsetof(struct eadm_snap_qp, has.dest_qpn),
 	},
+	{
+		.attr = EADM_A_QP_SQ_PSN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, sq_psn),
+		.has = offsetof(struct eadm_snap_qp, has.sq_psn),
+	},
+	{
+		.attr = EADM_A_QP_RQ_PSN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, rq_psn),
+		.has = offsetof(struct eadm_snap_qp, has.rq_psn),
+	},
+	{
+		.attr = EADM_A_QP_PATH_MIG_STATE, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, path_mig_state),
+		.has = offsetof(struct eadm_snap_qp, has.path_mig_state),
+	},
 };
 
 static const struct eadm_field qp_erdma_fields[] = {

@@ -688,7 +688,7 @@ enum {
 
 extern const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT];
 
-#define EADM_SPEC_ENUM_COUNT	45
+#define EADM_SPEC_ENUM_COUNT	46
 extern const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT];
 
 #endif /* EADM_GENERATED_FIELDS_H */

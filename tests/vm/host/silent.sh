@@ -13,6 +13,23 @@ stopped() {
 	! verdicts | grep -E '^(warning|critical)'
 }
 check "a receiver that is stopped is a notice" stopped
+
+# QP, its peer's, both packet sequence numbers and the path, as the kernel's tool shows them.
+connections() {
+	rdma -j resource show qp |
+		jq -c 'map(select(.type == "RC") | [.lqpn, .rqpn, .["sq-psn"], .["rq-psn"],
+			(.["path-mig-state"] | ascii_downcase)]) | sort'
+}
+
+as_shown() {
+	local shown
+
+	shown=$(eadm dump qp --json | jq -c '[.rows[] | select(.type == "rc") | [.qpn,
+		.dest_qpn, .sq_psn, .rq_psn, .path_mig_state]] | sort')
+	echo "$shown"
+	[ "$(jq '[.[][] | values] | length' <<<"$shown")" = 10 ] && [ "$shown" = "$(connections)" ]
+}
+check "QPs have what the kernel's own tool shows of their connection" until_true 20 as_shown
 kill -CONT "$server"
 
 no_receiver() {
