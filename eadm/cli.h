@@ -217,6 +217,7 @@ struct cli {
 	uint64_t began;		/* ns; time of the first progress */
 	uint64_t told;		/* ns; when it was last shown; 0: never */
 	bool saving;		/* --save: a capture is being written */
+	bool stdout_failed;	/* and this was reported */
 	int status;
 };
 

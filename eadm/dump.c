@@ -106,7 +106,7 @@ static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
 	tell_blind(pass);
 	if (!status)
 		status = dump_notes(cli, dump);
-	if (interrupted && !cli->args.opt[OPT_WATCH])
+	if (interrupted && interrupted != SIGPIPE && !cli->args.opt[OPT_WATCH])
 		status = fail(cli, STATUS_FAILED,
 			      eadm_object_title(view->object), "interrupted");
 	return status;

@@ -2,12 +2,9 @@
 /* The command "eadm": finding the command, and what all commands share. */
 #include <errno.h>
 #include <locale.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "out/columns.h"
@@ -67,25 +64,14 @@ static int run(struct cli *cli)
 	return cli->cmd->run(cli);
 }
 
-/* If an earlier stdio write failed, errno is no longer known. */
-static bool reader_is_gone(void)
-{
-	struct pollfd pfd = { .fd = STDOUT_FILENO, .events = POLLOUT };
-
-	return poll(&pfd, 1, 0) > 0 && pfd.revents & (POLLERR | POLLHUP);
-}
-
 /* Make sure that everything printed through stdio has arrived. */
-static int close_stdout(int status)
+static int close_stdout(const struct cli *cli, int status)
 {
-	errno = 0;
-	if (!fflush(stdout) && !ferror(stdout))
-		return status;
-	/* If there already is a status, an earlier error was reported. */
-	if (errno ? errno != EPIPE : !status && !reader_is_gone())
-		fprintf(stderr, "eadm: standard output: %s\n",
-			errno ? strerror(errno) : "write error");
-	return status ? status : STATUS_FAILED;
+	int err = stdout_error();
+
+	if (err && err != EPIPE && !cli->stdout_failed)
+		fprintf(stderr, "eadm: standard output: %s\n", stdout_why(err));
+	return stdout_status(err, status);
 }
 
 static void help(const struct cli *cli)
@@ -104,7 +90,7 @@ static int run_line(int argc, char **argv)
 
 	if (argc == 1) {
 		print_overview(cli.program);
-		return close_stdout(STATUS_OK);
+		return close_stdout(&cli, STATUS_OK);
 	}
 	status = parse_args(&cli, argc, argv);
 	if (!status) {
@@ -124,7 +110,7 @@ static int run_line(int argc, char **argv)
 	if (cli.writer)
 		cli.writer->ops->free(cli.writer);
 	eadm_free(cli.ctx);
-	return close_stdout(status);
+	return close_stdout(&cli, status);
 }
 
 const struct program eadm_program = {

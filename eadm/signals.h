@@ -7,7 +7,7 @@
 
 /*
  * The signal received since catch_signals() was called, or 0. A writer whose
- * reader is gone sets it, too, to SIGPIPE.
+ * output fails sets it, too, to SIGPIPE, and reports the failure at its end.
  */
 extern volatile sig_atomic_t interrupted;
 

@@ -644,15 +644,14 @@ static void table_row(struct writer *w, const struct row *row)
 		print_lines(tw);
 }
 
-/*
- * stdio does not keep the reason of a failure, so check now; an endless command
- * must stop then.
- */
+/* An endless command must stop when its output cannot be written. */
 static void push(struct table_writer *tw)
 {
-	if (!fflush(stdout) || tw->error)
+	int err = tw->error ? 0 : stdout_error();
+
+	if (!err)
 		return;
-	tw->error = errno;
+	tw->error = err;
 	interrupted = SIGPIPE;
 }
 

@@ -3,6 +3,7 @@
 #include "writer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,34 @@ void write_record(struct writer *w, const struct eadm_record *record)
 	w->ops->row(w, &(struct row){ .record = record });
 }
 
+/*
+ * The errno of writing to standard output; 0: success, -1: unknown. When stdio fails to
+ * write, it drops the data and the reason. One more byte fails for the same reason.
+ */
+int stdout_error(void)
+{
+	errno = 0;
+	if (fflush(stdout))
+		return errno ? errno : -1;
+	if (!ferror(stdout))
+		return 0;
+	putchar('\n');
+	return fflush(stdout) && errno ? errno : -1;
+}
+
+const char *stdout_why(int err)
+{
+	return err > 0 ? strerror(err) : "write error";
+}
+
+/* Incomplete output is a failure; a reader that stopped early may know the result. */
+int stdout_status(int err, int status)
+{
+	if (!err || (err == EPIPE && status && status != STATUS_PARTIAL))
+		return status;
+	return STATUS_FAILED;
+}
+
 /* Finish the output; returns @status unless writing failed. */
 int write_end(struct cli *cli, int status)
 {
@@ -36,8 +65,8 @@ int write_end(struct cli *cli, int status)
 
 	if (err && err != EPIPE)
 		note(cli, "%s: %s", cli->writer->target ?
-		     cli->writer->target : "standard output", strerror(err));
-	/* The output is incomplete. */
-	return err && (!status || status == STATUS_PARTIAL) ? STATUS_FAILED :
-							      status;
+		     cli->writer->target : "standard output", stdout_why(err));
+	if (err && !cli->writer->target)
+		cli->stdout_failed = true;
+	return stdout_status(err, status);
 }

@@ -21,7 +21,7 @@ struct writer_ops {
 	void (*flush)(struct writer *w);
 	void (*error)(struct writer *w, int status, const char *what,
 		      const char *why);
-	int (*end)(struct writer *w);	/* 0, or the errno of writing */
+	int (*end)(struct writer *w);	/* 0, or as stdout_error() */
 	void (*free)(struct writer *w);
 };
 
@@ -42,6 +42,9 @@ const struct eadm_value *row_values(struct writer *w, const struct table *table,
 void write_values(struct writer *w, const struct eadm_value *values);
 void write_record(struct writer *w, const struct eadm_record *record);
 int write_end(struct cli *cli, int status);
+int stdout_error(void);
+const char *stdout_why(int err);
+int stdout_status(int err, int status);
 struct writer *json_writer_new(struct cli *cli);
 struct writer *table_writer_new(struct cli *cli);
 /* Where flight records come from; "" if unknown. */
