@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +52,14 @@ static int each(const char *folder, bool (*fn)(const char *path), bool *good)
 	}
 	free(list);
 	return n;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	/* A device that vanished meanwhile was a folder. */
+	return stat(path, &st) || S_ISDIR(st.st_mode);
 }
 
 static void link_fact(const char *folder, const char *name)
@@ -324,6 +333,9 @@ static bool interface(const char *dev)
 	char path[600];
 	bool good;
 
+	/* A module may have a file beside the interfaces, such as bonding_masters. */
+	if (!is_folder(dev))
+		return facts_file(dev);
 	good = facts_folder(dev, names);
 	link_fact(dev, "device");
 	link_fact(dev, "device/driver");

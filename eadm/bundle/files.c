@@ -75,8 +75,12 @@ bool facts_folder(const char *folder, const char *const *names)
 	if (names)
 		return good;
 	n = scandir(folder, &list, NULL, by_name);
-	if (n < 0)
-		return errno == ENOENT;
+	if (n < 0) {
+		if (errno == ENOENT)
+			return true;
+		fprintf(stderr, "%s: %s\n", folder, strerror(errno));
+		return false;
+	}
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, list[i]->d_name);
 		/* Some files in hw_counters, such as "lifespan", are settings. */
