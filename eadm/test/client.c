@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* "eadm test client": one test after the other, each on its own connections. */
 #include "../signals.h"
+#include "reject.h"
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -22,19 +23,65 @@ struct client {
 	bool last;		/* no other connection will follow */
 };
 
-static const char *const rejected = "the server rejects this connection";
-
 /* ---- connecting ---------------------------------------------------------------------- */
 
+static const char *step_of(enum rdma_cm_event_type want)
+{
+	switch (want) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		return "address resolution";
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		return "route resolution";
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return "connection";
+	default:
+		return "disconnection";
+	}
+}
+
+/*
+ * The status of an event in words, "" if there are none. A positive one is no errno;
+ * -1 is a failure of librdmacm, whose errno is lost.
+ */
+static const char *status_text(int status, char *buf, size_t size)
+{
+	if (status > 0)
+		snprintf(buf, size, " (status %d)", status);
+	else if (status < -1)
+		snprintf(buf, size, " (%s)", strerror(-status));
+	else
+		buf[0] = '\0';
+	return buf;
+}
+
+/* The status is a reason of the specification, or a negative errno where TCP connects. */
+static int rejected(struct client *c, const char *step, int status)
+{
+	char buf[80];
+
+	if (status > 0)
+		return link_fail(&c->link, "%s failed: %s", step,
+				 reject_text(status, buf, sizeof(buf)));
+	if (status == -ECONNREFUSED)
+		return link_fail(&c->link, "%s failed: %s", step, no_server);
+	return link_fail(&c->link, "%s failed: the server refused the connection%s",
+			 step, status_text(status, buf, sizeof(buf)));
+}
+
 /* Explain an unexpected event, and set the corresponding status. */
-static int wrong_event(struct client *c, const struct rdma_cm_event *event)
+static int wrong_event(struct client *c, enum rdma_cm_event_type want,
+		       const struct rdma_cm_event *event)
 {
 	const char *why = cm.rdma_event_str(event->event);
-	int error = event->status < 0 ? -event->status : event->status;
+	char status[80];
 
 	c->status = STATUS_FAILED;
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_ERROR:
+		if (event->status == -ETIMEDOUT) {
+			why = "the peer does not answer";
+			break;
+		}
 		why = "no RDMA device leads to this address";
 		c->status = STATUS_NOT_FOUND;
 		break;
@@ -43,14 +90,12 @@ static int wrong_event(struct client *c, const struct rdma_cm_event *event)
 		why = "the peer does not answer";
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		why = error == ECONNREFUSED ? "no server listens at this address" : rejected;
-		break;
+		return rejected(c, step_of(want), event->status);
 	default:
 		break;
 	}
-	return error && error < 4096 && error != ECONNREFUSED ?
-		       link_fail(&c->link, "%s (%s)", why, strerror(error)) :
-		       link_fail(&c->link, "%s", why);
+	return link_fail(&c->link, "%s failed: %s%s", step_of(want), why,
+			 status_text(event->status, status, sizeof(status)));
 }
 
 static int take_event(struct client *c, enum rdma_cm_event_type want)
@@ -64,7 +109,7 @@ static int take_event(struct client *c, enum rdma_cm_event_type want)
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 		c->established = true;
 	if (event->event != want)
-		ret = wrong_event(c, event);
+		ret = wrong_event(c, want, event);
 	there = event->param.conn.private_data;
 	if (!ret && want == RDMA_CM_EVENT_ESTABLISHED) {
 		if (event->param.conn.private_data_len < sizeof(*there) ||
@@ -96,8 +141,8 @@ static int await(struct client *c, enum rdma_cm_event_type want)
 		return link_fail(&c->link, "interrupted");
 	if (!ret) {
 		c->status = STATUS_FAILED;
-		return link_fail(&c->link, "no answer within %.1f s",
-				 c->test->timeout / 1e9);
+		return link_fail(&c->link, "%s failed: no answer within %.1f s",
+				 step_of(want), c->test->timeout / 1e9);
 	}
 	return take_event(c, want);
 }
@@ -133,7 +178,7 @@ static int say_hello(struct client *c)
 	};
 
 	if (cm.rdma_connect(c->link.id, &param))
-		return link_fail(&c->link, "connect: %s", strerror(errno));
+		return link_fail(&c->link, "connection failed: %s", strerror(errno));
 	return await(c, RDMA_CM_EVENT_ESTABLISHED);
 }
 
@@ -145,7 +190,10 @@ static int no_way(struct client *c)
 {
 	c->status = errno == EPERM || errno == EACCES ? STATUS_PERMISSION :
 							STATUS_NOT_FOUND;
-	return link_fail(&c->link, "no RDMA device leads to this address (%s)",
+	if (c->status == STATUS_PERMISSION)
+		return link_fail(&c->link, "address resolution failed: %s",
+				 strerror(errno));
+	return link_fail(&c->link, "address resolution failed: no RDMA device leads to this address (%s)",
 			 strerror(errno));
 }
 
@@ -170,7 +218,7 @@ static int begin(struct client *c, uint32_t size, uint32_t depth)
 	if (await(c, RDMA_CM_EVENT_ADDR_RESOLVED) || check_device(c))
 		return -1;
 	if (cm.rdma_resolve_route(id, ms))
-		return link_fail(&c->link, "route: %s", strerror(errno));
+		return link_fail(&c->link, "route resolution failed: %s", strerror(errno));
 	if (await(c, RDMA_CM_EVENT_ROUTE_RESOLVED))
 		return -1;
 	if (link_make(&c->link, id, size, depth))

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TEST_REJECT_H
+#define TEST_REJECT_H
+
+#include <stddef.h>
+
+#define REJECT_NO_SERVICE 8
+#define REJECT_CONSUMER 28
+
+extern const char *const no_server;
+
+/* The reason, which is a positive number, in words; @buf may be used for them. */
+const char *reject_text(int reason, char *buf, size_t size);
+
+#endif /* TEST_REJECT_H */
