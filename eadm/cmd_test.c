@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "signals.h"
-#include "source.h"
 #include "test/test.h"
 
 static const struct option_def options[] = {
@@ -102,17 +101,13 @@ static int run(struct cli *cli)
 	status = take_options(&test);
 	if (status)
 		return status;
-	if (cli->args.opt[OPT_DEVICE]) {
-		status = open_source(cli);
-		if (!status)
-			status = need_connections(cli);
-		if (status)
-			return status;
-	}
 	missing = cm_open();
 	if (missing)
 		return fail(cli, STATUS_UNSUPPORTED, missing,
 			    "not installed (package librdmacm1)");
+	status = test_ready(&test);
+	if (status)
+		return status;
 	test.host = cli->args.arg[1];
 	if (client)
 		status = test_address(&test, test.host, false, &test.to);
@@ -125,8 +120,8 @@ static int run(struct cli *cli)
 		return status;
 	test.channel = cm.rdma_create_event_channel();
 	if (!test.channel)
-		return fail(cli, STATUS_UNSUPPORTED, "/dev/infiniband/rdma_cm",
-			    "%s", strerror(errno));
+		return fail(cli, STATUS_UNSUPPORTED, "librdmacm", "%s",
+			    strerror(errno));
 	catch_signals();
 	status = client ? test_client(&test) : test_server(&test);
 	cm.rdma_destroy_event_channel(test.channel);

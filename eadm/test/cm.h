@@ -17,8 +17,9 @@
 	f(rdma_destroy_id) f(rdma_destroy_qp) f(rdma_disconnect)	\
 	f(rdma_event_str) f(rdma_get_cm_event) f(rdma_listen)		\
 	f(rdma_reject) f(rdma_resolve_addr) f(rdma_resolve_route)	\
-	f(ibv_ack_cq_events) f(ibv_dereg_mr) f(ibv_get_cq_event)	\
-	f(ibv_reg_mr) f(ibv_wc_status_str)
+	f(ibv_ack_cq_events) f(ibv_dereg_mr) f(ibv_free_device_list)	\
+	f(ibv_get_cq_event) f(ibv_get_device_list) f(ibv_reg_mr)	\
+	f(ibv_wc_status_str)
 
 LATE_LIBRARY(cm, CM_FUNCTIONS);
 

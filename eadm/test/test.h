@@ -83,6 +83,7 @@ struct test {
 
 int test_address(struct test *test, const char *host, bool passive,
 		 struct sockaddr_storage *addr);
+int test_ready(struct test *test);
 int test_client(struct test *test);
 int test_server(struct test *test);
 

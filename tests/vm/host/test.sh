@@ -37,3 +37,28 @@ other_family() {
 }
 check "an IPv6 client of an IPv4 server is refused without an errno" other_family
 end_server
+
+# As root without capabilities, and not the owner.
+may_not_open() { # FILE
+	chown 65534 "$1" && chmod 600 "$1" || return
+	ends 4 setpriv --inh-caps=-all --bounding-set=-all eadm test client "$addr"
+	set -- "$1" $?
+	chown 0 "$1" && chmod 666 "$1"
+	[ "$2" = 0 ] && said "eadm: test: $1: Permission denied \(run as root, or set its mode to 0666\)"
+}
+check "a connection manager that may not be opened" may_not_open /dev/infiniband/rdma_cm
+check "a verbs device that may not be opened" may_not_open /dev/infiniband/uverbs0
+no_node() {
+	mv /dev/infiniband/rdma_cm /dev/rdma_cm.away || return
+	ends 5 eadm test server
+	set -- $?
+	mv /dev/rdma_cm.away /dev/infiniband/rdma_cm
+	[ "$1" = 0 ] && said 'rdma_cm: No such file or directory \(modprobe rdma_ucm\)'
+}
+check "a connection manager that does not exist" no_node
+no_provider() {
+	ends 5 unshare -m sh -c "mount -t tmpfs none /etc/libibverbs.d && exec eadm test $1" &&
+		said 'libibverbs: no provider for the RDMA devices of this host \(install ibverbs-providers'
+}
+check "a server without the provider" no_provider server
+check "a client without the provider" no_provider "client $addr"

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Whether this host can make connections at all. librdmacm reports a missing
+ * provider, and a file that it may not open, as "No such device" or "No such
+ * file or directory".
+ */
+#include "../source.h"
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NODES "/dev/infiniband/"
+
+/* Returns 0 or a positive errno. */
+static int open_error(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+static int cannot_open(struct cli *cli, const char *path, int error,
+		       const char *module)
+{
+	switch (error) {
+	case EACCES:
+		return fail(cli, STATUS_PERMISSION, path,
+			    "%s (run as root, or set its mode to 0666)",
+			    strerror(error));
+	case EPERM:
+		return fail(cli, STATUS_PERMISSION, path,
+			    "%s (allow the container to access this device)",
+			    strerror(error));
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		return fail(cli, STATUS_UNSUPPORTED, path, "%s (modprobe %s)",
+			    strerror(error), module);
+	default:
+		return fail(cli, STATUS_FAILED, path, "%s", strerror(error));
+	}
+}
+
+/* Fails if the kernel has no device. */
+static int check_devices(struct cli *cli)
+{
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = cli->args.opt[OPT_DEVICE],
+	};
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	bool any;
+	int ret;
+
+	ret = eadm_dump_open(cli->ctx, eadm_object_find("dev"), &opts, &dump);
+	if (ret == -ENODEV && opts.device)
+		return unknown_device(cli, opts.device);
+	if (ret)
+		return fail_lib(cli, ret, "devices");
+	any = eadm_dump_next(dump, &record) > 0;
+	eadm_dump_close(dump);
+	return any ? need_connections(cli) :
+		     fail(cli, STATUS_NOT_FOUND, "devices",
+			  "there is no RDMA device");
+}
+
+/* Fails if libibverbs knows no device, or none of them can be opened. */
+static int check_verbs(struct cli *cli)
+{
+	const char *device = cli->args.opt[OPT_DEVICE];
+	char path[sizeof(NODES) + IBV_SYSFS_NAME_MAX], bad[sizeof(path)] = "";
+	struct ibv_device **list;
+	int n = 0, i, error = 0;
+	bool good = false;
+
+	list = cm.ibv_get_device_list(&n);
+	for (i = 0; list && i < n && !good; i++) {
+		if (device && strcmp(device, list[i]->name) != 0)
+			continue;
+		snprintf(path, sizeof(path), NODES "%s", list[i]->dev_name);
+		error = open_error(path);
+		good = !error;
+		if (error)
+			strcpy(bad, path);
+	}
+	if (list)
+		cm.ibv_free_device_list(list);
+	if (good)
+		return STATUS_OK;
+	if (*bad)
+		return cannot_open(cli, bad, error, "ib_uverbs");
+	return fail(cli, STATUS_UNSUPPORTED, device ? device : "libibverbs",
+		    "no provider for %s (install ibverbs-providers; see 'eadm check')",
+		    device ? "this device" : "the RDMA devices of this host");
+}
+
+/* Report why connections are impossible; returns the exit status. */
+int test_ready(struct test *test)
+{
+	struct cli *cli = test->cli;
+	int status = open_source(cli), error;
+
+	if (!status)
+		status = check_devices(cli);
+	if (status)
+		return status;
+	error = open_error(NODES "rdma_cm");
+	if (error)
+		return cannot_open(cli, NODES "rdma_cm", error, "rdma_ucm");
+	return check_verbs(cli);
+}
