@@ -48,27 +48,52 @@ static int cannot_open(struct cli *cli, const char *path, int error,
 	}
 }
 
-/* Fails if the kernel has no device. */
-static int check_devices(struct cli *cli)
+/* Devices without connection manager are tested by other programs. */
+static int no_connections(struct cli *cli, const struct eadm_family *family)
 {
+	const char *library = eadm_family_middleware(family);
+	const char *name = eadm_family_name(family);
+	const char *device = cli->args.opt[OPT_DEVICE];
+	char other[80] = "";
+
+	if (library && !strcmp(library, "libfabric"))
+		snprintf(other, sizeof(other), "fi_pingpong -p %s or ", name);
+	return fail(cli, STATUS_UNSUPPORTED, device ? device : "devices",
+		    "rdma_cm makes no connections over %s adapters (use %sibv_ud_pingpong)",
+		    name, other);
+}
+
+/* Fails if the connection manager knows none of the devices. */
+static int check_families(struct cli *cli)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const struct eadm_field *driver = eadm_object_find_field(object, "driver");
 	struct eadm_dump_opts opts = {
 		.size = sizeof(opts), .device = cli->args.opt[OPT_DEVICE],
 	};
+	const struct eadm_family *family, *without = NULL;
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
-	bool any;
+	unsigned int n = 0, with = 0;
 	int ret;
 
-	ret = eadm_dump_open(cli->ctx, eadm_object_find("dev"), &opts, &dump);
+	ret = eadm_dump_open(cli->ctx, object, &opts, &dump);
 	if (ret == -ENODEV && opts.device)
 		return unknown_device(cli, opts.device);
 	if (ret)
 		return fail_lib(cli, ret, "devices");
-	any = eadm_dump_next(dump, &record) > 0;
+	for (; eadm_dump_next(dump, &record) > 0; n++) {
+		family = eadm_family_find(eadm_record_string(record, driver));
+		if (family && !eadm_family_has_cm(family))
+			without = family;
+		else
+			with++;
+	}
 	eadm_dump_close(dump);
-	return any ? need_connections(cli) :
-		     fail(cli, STATUS_NOT_FOUND, "devices",
-			  "there is no RDMA device");
+	if (!n)
+		return fail(cli, STATUS_NOT_FOUND, "devices",
+			    "there is no RDMA device");
+	return with ? STATUS_OK : no_connections(cli, without);
 }
 
 /* Fails if libibverbs knows no device, or none of them can be opened. */
@@ -108,7 +133,7 @@ int test_ready(struct test *test)
 	int status = open_source(cli), error;
 
 	if (!status)
-		status = check_devices(cli);
+		status = check_families(cli);
 	if (status)
 		return status;
 	error = open_error(NODES "rdma_cm");
