@@ -233,7 +233,9 @@ def json_schema(spec, note):
             "test": text, "result": {"enum": ["ok", "failed"]},
             "count": number, "size": number, "min": number, "p50": number,
             "p99": number, "max": number,
-            "rate": {"type": "number", "minimum": 0}, "why": text},
+            "rate": {"type": "number", "minimum": 0}, "dev_name": text,
+            "local_addr": text, "peer_addr": text, "local_gid": text, "peer_gid": text,
+            "why": text},
         "required": ["test", "result"], "additionalProperties": False}
     documents.append(json_document("tests", "test",
                                    {"object": {"const": "test"}}))
