@@ -18,6 +18,7 @@ struct client {
 	struct test *test;
 	struct link link;
 	struct welcome there;
+	struct path path;	/* of the latest connection */
 	int status;
 	bool established;	/* so a disconnect event will come, too */
 	bool last;		/* no other connection will follow */
@@ -205,6 +206,7 @@ static int begin(struct client *c, uint32_t size, uint32_t depth)
 	int ms = t->timeout / 1000000;
 
 	c->link = (struct link){ 0 };
+	c->path = (struct path){ 0 };
 	c->established = false;
 	c->status = STATUS_FAILED;
 	if (cm.rdma_create_id(t->channel, &id, NULL, RDMA_PS_TCP))
@@ -215,7 +217,10 @@ static int begin(struct client *c, uint32_t size, uint32_t depth)
 			      (struct sockaddr *)&t->from : NULL,
 			      (struct sockaddr *)&t->to, ms))
 		return no_way(c);
-	if (await(c, RDMA_CM_EVENT_ADDR_RESOLVED) || check_device(c))
+	if (await(c, RDMA_CM_EVENT_ADDR_RESOLVED))
+		return -1;
+	path_of(&c->path, id);
+	if (check_device(c))
 		return -1;
 	if (cm.rdma_resolve_route(id, ms))
 		return link_fail(&c->link, "route resolution failed: %s", strerror(errno));
@@ -487,7 +492,8 @@ static bool is_chosen(const char *list, const char *name)
 
 static int run_test(struct client *c, int number)
 {
-	struct result result = { .test = test_names[number] };
+	struct result result = { .test = test_names[number],
+				 .path = &c->path };
 	int status = STATUS_OK;
 
 	result.times = calloc(c->test->count + 1, sizeof(*result.times));

@@ -47,15 +47,6 @@ int test_address(struct test *test, const char *host, bool passive,
 	return 0;
 }
 
-const char *address_text(const struct sockaddr_storage *addr, char *buf,
-			 size_t size)
-{
-	if (getnameinfo((const struct sockaddr *)addr, sizeof(*addr), buf,
-			size, NULL, 0, NI_NUMERICHOST))
-		snprintf(buf, size, "?");
-	return buf;
-}
-
 /* ---- memory -------------------------------------------------------------------------- */
 
 unsigned char *link_recv_place(const struct link *link, uint32_t slot)

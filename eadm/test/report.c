@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEST, RESULT, COUNT, SIZE, MIN, P50, P99, MAX, RATE, WHY, N_COLUMNS };
+enum {
+	TEST, RESULT, COUNT, SIZE, MIN, P50, P99, MAX, RATE, DEVICE, LOCAL, PEER,
+	LOCAL_GID, PEER_GID, WHY, N_COLUMNS
+};
 
 static const struct column columns[N_COLUMNS] = {
 	[TEST] = { .key = "test", .head = "TEST" },
@@ -24,6 +27,13 @@ static const struct column columns[N_COLUMNS] = {
 		  .type = EADM_TYPE_U64, .kind = EADM_KIND_AGE },
 	[RATE] = { .key = "rate", .head = "PER_SECOND",
 		  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
+	[DEVICE] = { .key = "dev_name", .head = "DEVICE" },
+	[LOCAL] = { .key = "local_addr", .head = "LOCAL" },
+	[PEER] = { .key = "peer_addr", .head = "PEER" },
+	[LOCAL_GID] = { .key = "local_gid", .head = "LOCAL_GID",
+			.json_only = true },
+	[PEER_GID] = { .key = "peer_gid", .head = "PEER_GID",
+		       .json_only = true },
 	[WHY] = { .key = "why", .head = "WHY" },
 };
 
@@ -66,6 +76,13 @@ void report_result(struct cli *cli, struct result *result)
 	}
 	if (result->rate > 0)
 		v[RATE] = value_rate(result->rate);
+	if (result->path) {
+		v[DEVICE] = value_text(result->path->device);
+		v[LOCAL] = value_text(result->path->local);
+		v[PEER] = value_text(result->path->peer);
+		v[LOCAL_GID] = value_text(result->path->local_gid);
+		v[PEER_GID] = value_text(result->path->peer_gid);
+	}
 	v[WHY] = value_string(result->why);
 	write_values(cli->writer, v);
 }

@@ -22,6 +22,7 @@ struct server {
 	struct link *links;
 	unsigned int n_links;
 	uint64_t connections, messages, bytes, failures;
+	struct path path;	/* what is the same for all connections */
 	bool leave;
 };
 
@@ -108,6 +109,7 @@ static void on_request(struct server *s, struct rdma_cm_event *event)
 	struct rdma_cm_id *id = event->id;
 	char text[INET6_ADDRSTRLEN];
 	struct link *link;
+	struct path path;
 
 	link = why ? NULL : calloc(1, sizeof(*link));
 	if (!link) {
@@ -130,6 +132,8 @@ static void on_request(struct server *s, struct rdma_cm_event *event)
 	s->links = link;
 	s->n_links++;
 	s->connections++;
+	path_of(&path, id);
+	path_merge(&s->path, &path);
 	/* An unacknowledged event may keep the ID from being destroyed: ack it first. */
 	if (link_make(link, id, ntohl(hello->size), ntohs(hello->depth))) {
 		cm.rdma_reject(id, NULL, 0);
@@ -332,9 +336,10 @@ static int listen_there(struct server *s)
 static int tell(struct server *s)
 {
 	struct result results[] = {
-		{ .test = "connections", .count = s->connections },
+		{ .test = "connections", .count = s->connections,
+		  .path = &s->path },
 		{ .test = "messages", .count = s->messages,
-		  .size = s->bytes },
+		  .size = s->bytes, .path = &s->path },
 	};
 	struct table table = { 0 };
 	char why[60];

@@ -33,6 +33,21 @@ struct welcome {
 	uint32_t len;
 };
 
+/* ---- the device and addresses of a connection: path.c -------------------------------- */
+
+/* "": unknown, or not the same for all connections. */
+struct path {
+	bool known;
+	char device[IBV_SYSFS_NAME_MAX];
+	char local[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
+	char local_gid[INET6_ADDRSTRLEN], peer_gid[INET6_ADDRSTRLEN];
+};
+
+void path_of(struct path *path, struct rdma_cm_id *id);
+void path_merge(struct path *all, const struct path *path);
+const char *address_text(const struct sockaddr_storage *addr, char *buf,
+			 size_t size);
+
 /* ---- a connection: link.c ------------------------------------------------------ */
 
 /*
@@ -66,8 +81,6 @@ int link_post_rdma(struct link *link, enum ibv_wr_opcode opcode, void *data,
 		   uint32_t len, const struct welcome *there);
 int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	      struct ibv_wc *wc);
-const char *address_text(const struct sockaddr_storage *addr, char *buf,
-			 size_t size);
 
 /* ---- both sides ------------------------------------------------------------------ */
 
@@ -96,6 +109,7 @@ struct result {
 	uint64_t *times;		/* ns, @count of them; sorted here */
 	size_t n_times;
 	double rate;			/* per second; 0: absent */
+	const struct path *path;
 };
 
 int report_begin(struct cli *cli, struct table *table);

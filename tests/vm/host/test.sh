@@ -62,3 +62,39 @@ no_provider() {
 }
 check "a server without the provider" no_provider server
 check "a client without the provider" no_provider "client $addr"
+
+same_path() { # FILE of rows
+	local text
+
+	text=$(python3 - "$1" "$dev" "$addr" <<-'PY'
+	import ipaddress, json, sys
+	path, device, address = sys.argv[1:]
+	gid = ipaddress.ip_address("::ffff:" + address)
+	for row in json.load(open(path))["rows"]:
+	    gids = {ipaddress.ip_address(row.get(key, "::")) for key in ("local_gid", "peer_gid")}
+	    if (row.get("dev_name"), row.get("local_addr"), row.get("peer_addr")) != \
+	            (device, address, address) or gids != {gid}:
+	        print(row)
+	PY
+	) && [ -z "$text" ] || { echo "$text"; return 1; }
+}
+
+serve --json
+names_the_path() {
+	client 0 "$addr" --json && same_path "$work/said"
+}
+check "each result names device, addresses and GIDs" names_the_path
+end_server
+check "the server's results, too" same_path "$work/rows"
+
+failed_names_device() {
+	client 1 "$addr" && said "^connect failed +$dev +$addr +$addr +connection failed"
+}
+check "a failed connection names device and addresses" failed_names_device
+check "an address without a route: address resolution failed" \
+	eval 'client 3 198.51.100.1 && said " address resolution failed: no RDMA device leads"'
+no_neighbour() {
+	ends 1 eadm test client 10.9.0.99 --timeout 3s &&
+		said ' address resolution failed: (the peer does not answer|no answer within)'
+}
+check "a neighbour that does not exist: address resolution failed" no_neighbour
