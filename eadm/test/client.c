@@ -239,6 +239,7 @@ static void finish(struct client *c)
 	strcpy(why, c->link.why);
 	if (c->established && !cm.rdma_disconnect(c->link.id))
 		await(c, RDMA_CM_EVENT_DISCONNECTED);
+	c->established = false;
 	link_release(&c->link);
 	strcpy(c->link.why, why);
 }
@@ -456,8 +457,7 @@ static int run_rate(struct client *c, struct result *result)
 		if (result->count)
 			finish(c);
 		begun = monotonic_ns();
-		if (c->link.why[0] || begin(c, ECHO_SIZE, 1) ||
-		    echo(c, ECHO_SIZE))
+		if (begin(c, ECHO_SIZE, 1) || echo(c, ECHO_SIZE))
 			return -1;
 		result->times[result->n_times++] = monotonic_ns() - begun;
 		one_more(c, result, "connections");

@@ -98,3 +98,22 @@ no_neighbour() {
 		said ' address resolution failed: (the peer does not answer|no answer within)'
 }
 check "a neighbour that does not exist: address resolution failed" no_neighbour
+
+moves_messages() {
+	[ "$(packets)" -gt $((before + 1000)) ]
+}
+
+# The client is not run by check, which would own the process.
+before=$(packets)
+serve
+eadm test client "$addr" --timeout 5s -n 10000000 -t order,rate >"$work/said" 2>&1 </dev/null &
+busy=$!
+check "messages are under way" until_true 60 moves_messages
+kill -KILL "$server"
+wait "$busy"
+status=$?
+each_fails() {
+	cat "$work/said"
+	[ "$1" = 1 ] && said '^order +failed' && said '^rate +failed .*connection failed: no server listens'
+}
+check "each test after a failed one has its own result" each_fails $status
