@@ -81,6 +81,7 @@ struct scraper {
 	uint64_t taken;			/* when a thread last took a target */
 	char (*names)[64];		/* devices found by the last listing */
 	unsigned int n_names;
+	bool known;			/* a listing has succeeded */
 	int list_error;
 	struct request *waiting;
 	struct buffer text[FORMATS];
@@ -177,6 +178,7 @@ static void list_devices(struct target *t)
 		free(s->names);
 		s->names = names.name;
 		s->n_names = names.n;
+		s->known = true;
 		names.name = NULL;
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -432,7 +434,8 @@ static void put_own(const struct scraper *s, struct samples *samples)
 	samples_label(samples, "version", EADM_VERSION);
 	samples_label(samples, "libeadm", eadm_version());
 	samples_add(samples, model->own[OWN_BUILD], labels, 1);
-	put_self(model, samples, OWN_DEVICES, s->n_names);
+	if (s->known)
+		put_self(model, samples, OWN_DEVICES, s->n_names);
 	for (t = s->targets; t; t = t->next) {
 		if (!t->leave)
 			put_health(s, t, samples);

@@ -411,7 +411,8 @@ def many_while_hanging(place):
     for env in ({"HANG_DEVICE": "cloud_1"}, {"HANG_ALL": "1"}):
         env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/hang.so",
                "HANG_FILE": stop, **env}
-        with Exporter(place.folder, place.capture("two"), env=env) as server, \
+        with Exporter(place.folder, place.capture("two"), "--device-timeout",
+                      "1s", env=env) as server, \
                 concurrent.futures.ThreadPoolExecutor(200) as pool:
             answers = [pool.submit(scrape, server) for _ in range(200)]
             equal(server.get("/healthz").text, "ok\n")
