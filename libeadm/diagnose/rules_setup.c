@@ -232,15 +232,12 @@ static bool has_use_for_companion(struct judge *j)
 	return !devs->n;
 }
 
-/* The rest works without the companion. */
+/* The rest works without the companion; without a driver for it, nothing is missing. */
 static void lacks_companion(struct judge *j, const struct diag_row *now)
 {
-	if (has_use_for_companion(j)) {
-		eadm_accuse(j, now, EADM_COMPANION_ABSENT ": only what RDMA netlink reports is shown");
-	} else {
-		eadm_accuse(j, now, "the companion module eadm.ko supports none of these devices: only what RDMA netlink reports is shown");
-		eadm_judge_next(j, "");
-	}
+	if (!has_use_for_companion(j))
+		return;
+	eadm_accuse(j, now, EADM_COMPANION_ABSENT ": only what RDMA netlink reports is shown");
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 }
 

@@ -54,6 +54,6 @@ EADM_API int eadm_conf_set(struct eadm_ctx *ctx, const char *device,
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "settings of a capture cannot be changed");
-	ret = eadm_device_shown(ctx, device, &dev);
+	ret = eadm_device_shown(ctx, device, false, &dev);
 	return ret ? ret : send_set(ctx, dev, param, value, now);
 }

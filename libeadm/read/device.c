@@ -8,6 +8,7 @@
 #include "companion.h"
 #include "decode.h"
 #include "device.h"
+#include "driver.h"
 #include "eadm_nl.h"
 #include "rdma.h"
 #include "source/peer/peer_wire.h"
@@ -142,7 +143,7 @@ int eadm_devices_complete(struct eadm_ctx *ctx)
 }
 
 /* Find a device that the companion shows; -ENODEV or -EOPNOTSUPP. */
-int eadm_device_shown(struct eadm_ctx *ctx, const char *name,
+int eadm_device_shown(struct eadm_ctx *ctx, const char *name, bool probed,
 		      const struct eadm_device **dev)
 {
 	int ret = eadm_devices_load(ctx);
@@ -150,8 +151,7 @@ int eadm_device_shown(struct eadm_ctx *ctx, const char *name,
 	if (!ret)
 		ret = eadm_device_find(ctx, name, dev);
 	if (!ret && !(*dev)->companion)
-		ret = eadm_fail(ctx, -EOPNOTSUPP, "%s",
-				eadm_companion_why(ctx));
+		ret = eadm_driver_refuse(ctx, *dev, probed);
 	return ret;
 }
 

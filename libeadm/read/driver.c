@@ -3,8 +3,10 @@
  * Which driver a device has, and where the device is. sysfs shows that for devices
  * below a function of a bus; some drivers register theirs without a parent.
  */
+#include <errno.h>
 #include <string.h>
 
+#include "companion.h"
 #include "driver.h"
 #include "eadm_nl.h"
 #include "family/family.h"
@@ -148,6 +150,27 @@ bool eadm_driver_has_companion(struct eadm_ctx *ctx,
 
 	end(&answer);
 	return family && eadm_family_has_companion(family);
+}
+
+int eadm_driver_refuse(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		       bool probed)
+{
+	const struct eadm_devices *devices = &ctx->devices;
+	bool showable = !devices->n;
+	unsigned int i;
+
+	for (i = 0; i < devices->n && !showable; i++) {
+		showable = (!dev || dev == &devices->dev[i]) &&
+			   eadm_driver_has_companion(ctx, &devices->dev[i]);
+	}
+	if (showable)
+		return eadm_fail(ctx, -EOPNOTSUPP, "%s",
+				 eadm_companion_why(ctx));
+	return eadm_fail(ctx, -EOPNOTSUPP, "%s%s",
+			 dev ? "its driver gives no diagnostics" :
+			       "no driver of these devices shows them",
+			 probed ? "; eadm probe start records calls of any driver" :
+				  "");
 }
 
 void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,

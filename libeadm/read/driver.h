@@ -12,4 +12,12 @@ void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
 bool eadm_driver_has_companion(struct eadm_ctx *ctx,
 			       const struct eadm_device *dev);
 
+/*
+ * Fail with -EOPNOTSUPP and the reason why the companion does not show @dev, or, if
+ * NULL, none of the listed devices. It names the companion only where loading it
+ * would help. @probed: what is missing is recorded by the probe, too.
+ */
+int eadm_driver_refuse(struct eadm_ctx *ctx, const struct eadm_device *dev,
+		       bool probed);
+
 #endif /* EADM_DRIVER_H */

@@ -4,9 +4,9 @@
 #include <linux/netlink.h>
 #include <stdlib.h>
 
-#include "companion.h"
 #include "decode.h"
 #include "device.h"
+#include "driver.h"
 #include "eadm_nl.h"
 #include "machine.h"
 #include "source/query.h"
@@ -67,7 +67,7 @@ static int listen_without_companion(struct eadm_events *events, const struct ead
 	ret = eadm_machine_probe(ctx);
 	if (ret == -EACCES)
 		return eadm_fail(ctx, ret, "the probe is for root and the group eadm");
-	return ret ? no_events(ctx, eadm_companion_why(ctx)) : listen_to_probe(events);
+	return ret ? eadm_driver_refuse(ctx, NULL, true) : listen_to_probe(events);
 }
 
 static int listen_to(struct eadm_events *events)

@@ -146,6 +146,7 @@ int eadm_plan_others(struct eadm_dump *dump)
 {
 	const struct eadm_devices *devices = &dump->ctx->devices;
 	const struct eadm_object *object = dump->object;
+	const struct eadm_device *only = NULL;
 	unsigned int i, covered = 0, others = 0;
 	bool known = eadm_rdma_knows(object), showable = false;
 	const char *lone = "";
@@ -162,6 +163,7 @@ int eadm_plan_others(struct eadm_dump *dump)
 		}
 		others++;
 		lone = dev->name;
+		only = dump->has_device ? dev : NULL;
 		/* Of what is missing anyway, the reason is given once. */
 		showable = showable || eadm_driver_has_companion(dump->ctx, dev);
 	}
@@ -175,12 +177,7 @@ int eadm_plan_others(struct eadm_dump *dump)
 	if (ret || !others || dump->opts.original || dump->probe)
 		return ret;
 	if (!known && !covered)
-		return eadm_fail(dump->ctx, -EOPNOTSUPP, "%s%s", showable ?
-				 eadm_companion_why(dump->ctx) :
-				 "no driver of these devices shows them",
-				 !showable && has_probe(object) ?
-				 "; eadm probe start records calls of any driver" :
-				 "");
+		return eadm_driver_refuse(dump->ctx, only, has_probe(object));
 	/* Rows about the machine do without, and other drivers have no details. */
 	if (dump->machine || (known && !showable))
 		return 0;

@@ -76,7 +76,7 @@ static int open_node(struct eadm_trace *trace, const char *device)
 	struct eadm_ioc_info info;
 	int ret;
 
-	ret = eadm_device_shown(ctx, device, &dev);
+	ret = eadm_device_shown(ctx, device, true, &dev);
 	if (ret)
 		return ret;
 	trace->fd = ctx->src->ops->node(ctx->src, dev, &info);
