@@ -265,7 +265,7 @@ full_disk() {
 
 @test "completion offers words" {
 	[ "$(eadm __complete li)" = list ]
-	[ "$(eadm __complete dump c | tr '\n' ' ')" = "cq cmdq ctx counters cmd cep conf cqe cmde " ]
+	[ "$(eadm __complete dump c | tr '\n' ' ')" = "cq cmdq ctx counters cmd cep conf cqe cmde cgroup " ]
 	[ "$(eadm __complete dump qp --st)" = --state ]
 	[ "$(eadm __complete dump qp --state e)" = err ]
 	[ "$(eadm __complete dump qp --state rts,e)" = rts,err ]

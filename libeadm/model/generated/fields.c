@@ -5048,11 +5048,16 @@ static const struct eadm_field machine_fields[] = {
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 33755, .c_name_at = 33755,
 		.head_at = 33762, .unit_at = 1541, .help_at = 33769,
 	},
+	{	/* ipc-lock */
+		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33831, .c_name_at = 33840,
+		.head_at = 33849, .help_at = 33857,
+	},
 };
 
 static const int16_t machine_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16,
+	14, 15, 16, 17,
 };
 
 static const struct eadm_field verbs_fields[] = {
@@ -5083,18 +5088,18 @@ static const struct eadm_field verbs_fields[] = {
 	},
 	{	/* installed */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 33831, .c_name_at = 33831,
-		.head_at = 33841, .help_at = 33851,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 33970, .c_name_at = 33970,
+		.head_at = 33980, .help_at = 33990,
 	},
 	{	/* providers */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .name_at = 33883,
-		.c_name_at = 33883, .head_at = 33893, .help_at = 33903,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .name_at = 34022,
+		.c_name_at = 34022, .head_at = 34032, .help_at = 34042,
 	},
 	{	/* rdma-cm-error */
 		.slot = 9, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 33947, .c_name_at = 33961,
-		.head_at = 33975, .help_at = 33982,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34086, .c_name_at = 34100,
+		.head_at = 34114, .help_at = 34121,
 	},
 };
 
@@ -5126,33 +5131,33 @@ static const struct eadm_field module_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 33037, .help_at = 34061,
+		.head_at = 33037, .help_at = 34200,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 34077, .help_at = 32821,
+		.head_at = 34216, .help_at = 32821,
 	},
 	{	/* loaded */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34084, .c_name_at = 34084,
-		.head_at = 34091, .help_at = 34098,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34223, .c_name_at = 34223,
+		.head_at = 34230, .help_at = 34237,
 	},
 	{	/* version */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34119,
-		.c_name_at = 34119, .head_at = 34127, .help_at = 34135,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34258,
+		.c_name_at = 34258, .head_at = 34266, .help_at = 34274,
 	},
 	{	/* origin */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 34168,
-		.c_name_at = 34168, .head_at = 34175, .help_at = 34182,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 34307,
+		.c_name_at = 34307, .head_at = 34314, .help_at = 34321,
 	},
 	{	/* functions */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 34247,
-		.c_name_at = 34247, .head_at = 34257, .help_at = 34267,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 34386,
+		.c_name_at = 34386, .head_at = 34396, .help_at = 34406,
 	},
 };
 
@@ -5186,64 +5191,64 @@ static const struct eadm_field setup_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
-		.help_at = 34332,
+		.help_at = 34471,
 	},
 	{	/* driver-version */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name_at = 34362,
-		.c_name_at = 34377, .head_at = 34127, .help_at = 34392,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name_at = 34501,
+		.c_name_at = 34516, .head_at = 34266, .help_at = 34531,
 	},
 	{	/* netdev */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 34440,
+		.help_at = 34579,
 	},
 	{	/* netdev-mtu */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34463, .c_name_at = 34474,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34602, .c_name_at = 34613,
 		.head_at = 855, .unit_at = 859, .help_at = 865,
 	},
 	{	/* netdev-ipv4 */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34485, .c_name_at = 34497,
-		.head_at = 34509, .help_at = 34514,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34624, .c_name_at = 34636,
+		.head_at = 34648, .help_at = 34653,
 	},
 	{	/* gid-index */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27828, .c_name_at = 27838,
-		.head_at = 27848, .help_at = 34603,
+		.head_at = 27848, .help_at = 34742,
 	},
 	{	/* gid */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 40,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4267, .c_name_at = 4267,
-		.head_at = 4271, .help_at = 34637,
+		.head_at = 4271, .help_at = 34776,
 	},
 	{	/* uverbs */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34682,
-		.c_name_at = 34682, .head_at = 34689, .help_at = 34696,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34821,
+		.c_name_at = 34821, .head_at = 34828, .help_at = 34835,
 	},
 	{	/* uverbs-error */
 		.slot = 14, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34776, .c_name_at = 34789,
-		.head_at = 34802, .help_at = 34807,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34915, .c_name_at = 34928,
+		.head_at = 34941, .help_at = 34946,
 	},
 	{	/* iommu */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 34872,
-		.c_name_at = 34872, .head_at = 34878, .help_at = 34884,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 35011,
+		.c_name_at = 35011, .head_at = 35017, .help_at = 35023,
 	},
 	{	/* netdev-ipv6 */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34939, .c_name_at = 34951,
-		.head_at = 34963, .help_at = 34968,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35078, .c_name_at = 35090,
+		.head_at = 35102, .help_at = 35107,
 	},
 	{	/* gid-netdev */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 35084,
-		.c_name_at = 35095, .head_at = 35106, .help_at = 35116,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 35223,
+		.c_name_at = 35234, .head_at = 35245, .help_at = 35255,
 	},
 };
 
@@ -5277,18 +5282,18 @@ static const struct eadm_field irq_fields[] = {
 	{	/* irq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 14911, .c_name_at = 14911, .head_at = 14915, .help_at = 35204,
+		.name_at = 14911, .c_name_at = 14911, .head_at = 14915, .help_at = 35343,
 	},
 	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14836, .c_name_at = 14836, .head_at = 14841, .help_at = 35229,
+		.name_at = 14836, .c_name_at = 14836, .head_at = 14841, .help_at = 35368,
 		.names = &eadm_spec_enums[5],
 	},
 	{	/* affinity */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35273,
-		.c_name_at = 35273, .head_at = 35282, .help_at = 35291,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35412,
+		.c_name_at = 35412, .head_at = 35421, .help_at = 35430,
 	},
 };
 
@@ -5320,41 +5325,61 @@ static const struct eadm_field process_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 35344,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 35483,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 6766, .c_name_at = 6766,
-		.head_at = 6771, .help_at = 35391,
+		.head_at = 6771, .help_at = 35530,
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35405,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35544,
 		.names = &eadm_spec_enums[21],
 	},
 	{	/* wchan */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35485, .c_name_at = 35485,
-		.head_at = 35491, .help_at = 35497,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35624, .c_name_at = 35624,
+		.head_at = 35630, .help_at = 35636,
 	},
 	{	/* frozen */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35539, .c_name_at = 35539,
-		.head_at = 35546, .help_at = 35553,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35678, .c_name_at = 35678,
+		.head_at = 35685, .help_at = 35692,
 	},
 	{	/* cgroup */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35616, .c_name_at = 35616,
-		.head_at = 6862, .help_at = 35623,
+		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35755, .c_name_at = 35755,
+		.head_at = 6862, .help_at = 35762,
+	},
+	{	/* memlock */
+		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28191, .c_name_at = 28191,
+		.head_at = 28199, .unit_at = 859, .help_at = 35841,
+	},
+	{	/* pinned */
+		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 3637, .c_name_at = 3637,
+		.head_at = 3644, .unit_at = 859, .help_at = 35930,
+	},
+	{	/* locked */
+		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 35989, .c_name_at = 35989,
+		.head_at = 35996, .unit_at = 859, .help_at = 36003,
+	},
+	{	/* ipc-lock */
+		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33831, .c_name_at = 33840,
+		.head_at = 33849, .help_at = 36038,
 	},
 };
 
 static const int16_t process_by_slot[] = {
-	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9,
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 };
 
 static const struct eadm_field port_counter_fields[] = {
@@ -5382,18 +5407,18 @@ static const struct eadm_field port_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 35702,
+		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36136,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 29642, .help_at = 35722,
+		.head_at = 29642, .help_at = 36156,
 	},
 	{	/* value */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 35743,
+		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 36177,
 	},
 };
 
@@ -5430,86 +5455,86 @@ static const struct eadm_field probe_fields[] = {
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35787,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 36221,
 		.names = &eadm_spec_enums[33],
 	},
 	{	/* level */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 35807, .c_name_at = 35807, .head_at = 18665, .help_at = 35813,
+		.name_at = 36241, .c_name_at = 36241, .head_at = 18665, .help_at = 36247,
 		.names = &eadm_spec_enums[34],
 	},
 	{	/* age */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 35848,
+		.help_at = 36282,
 	},
 	{	/* made */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13963, .c_name_at = 13963, .head_at = 13968, .unit_at = 35870,
-		.help_at = 35878,
+		.name_at = 13963, .c_name_at = 13963, .head_at = 13968, .unit_at = 36304,
+		.help_at = 36312,
 	},
 	{	/* recorded */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 35912, .c_name_at = 35912, .head_at = 35921, .unit_at = 35870,
-		.help_at = 35930,
+		.name_at = 36346, .c_name_at = 36346, .head_at = 36355, .unit_at = 36304,
+		.help_at = 36364,
 	},
 	{	/* lost */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26882, .c_name_at = 26882, .head_at = 26887, .unit_at = 35870,
-		.help_at = 35963,
+		.name_at = 26882, .c_name_at = 26882, .head_at = 26887, .unit_at = 36304,
+		.help_at = 36397,
 	},
 	{	/* overwritten */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 35992, .c_name_at = 35992, .head_at = 36004, .unit_at = 35870,
-		.help_at = 36016,
+		.name_at = 36426, .c_name_at = 36426, .head_at = 36438, .unit_at = 36304,
+		.help_at = 36450,
 	},
 	{	/* pending */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15022, .c_name_at = 15022, .head_at = 15030, .unit_at = 36055,
-		.help_at = 36061,
+		.name_at = 15022, .c_name_at = 15022, .head_at = 15030, .unit_at = 36489,
+		.help_at = 36495,
 	},
 	{	/* capacity */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36095, .c_name_at = 36095, .head_at = 36104, .unit_at = 35870,
-		.help_at = 36113,
+		.name_at = 36529, .c_name_at = 36529, .head_at = 36538, .unit_at = 36304,
+		.help_at = 36547,
 	},
 	{	/* memory */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30134, .c_name_at = 30134, .head_at = 30141, .unit_at = 859,
-		.help_at = 36142,
+		.help_at = 36576,
 	},
 	{	/* functions */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 34247, .c_name_at = 34247, .head_at = 34257, .unit_at = 34247,
-		.help_at = 36165,
+		.name_at = 34386, .c_name_at = 34386, .head_at = 34396, .unit_at = 34386,
+		.help_at = 36599,
 	},
 	{	/* missing */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 1024, .name_at = 36213, .c_name_at = 36213, .head_at = 36221,
-		.help_at = 36229,
+		.len = 1024, .name_at = 36647, .c_name_at = 36647, .head_at = 36655,
+		.help_at = 36663,
 	},
 	{	/* blind */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .name_at = 36375, .c_name_at = 36375, .head_at = 36381,
-		.help_at = 36387,
+		.len = 512, .name_at = 36809, .c_name_at = 36809, .head_at = 36815,
+		.help_at = 36821,
 	},
 	{	/* late-drivers */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 256, .name_at = 36407, .c_name_at = 36420, .head_at = 17207,
-		.help_at = 36433,
+		.len = 256, .name_at = 36841, .c_name_at = 36854, .head_at = 17207,
+		.help_at = 36867,
 	},
 };
 
@@ -5543,7 +5568,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25992, .c_name_at = 25992,
-		.head_at = 25996, .help_at = 36517,
+		.head_at = 25996, .help_at = 36951,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
@@ -5554,39 +5579,39 @@ static const struct eadm_field failure_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 36548,
+		.help_at = 36982,
 	},
 	{	/* kind */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 36565,
+		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 36999,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* id */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 29836, .c_name_at = 29836, .head_at = 29839, .help_at = 36578,
+		.name_at = 29836, .c_name_at = 29836, .head_at = 29839, .help_at = 37012,
 	},
 	{	/* cause */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 36665,
+		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37099,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26223, .c_name_at = 26236,
-		.head_at = 8750, .help_at = 36685,
+		.head_at = 8750, .help_at = 37119,
 	},
 	{	/* error */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36723, .c_name_at = 36723,
-		.head_at = 36729, .help_at = 36735,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37157, .c_name_at = 37157,
+		.head_at = 37163, .help_at = 37169,
 	},
 	{	/* async */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28944, .c_name_at = 28944, .head_at = 20443, .help_at = 36791,
+		.name_at = 28944, .c_name_at = 28944, .head_at = 20443, .help_at = 37225,
 		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
@@ -5597,7 +5622,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* op */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26072, .c_name_at = 26072, .head_at = 26075, .help_at = 36844,
+		.name_at = 26072, .c_name_at = 26072, .head_at = 26075, .help_at = 37278,
 		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
@@ -5607,13 +5632,13 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* times */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36865, .c_name_at = 36865,
-		.head_at = 36871, .unit_at = 993, .help_at = 36877,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37299, .c_name_at = 37299,
+		.head_at = 37305, .unit_at = 993, .help_at = 37311,
 	},
 	{	/* pid */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 36985,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 37419,
 	},
 	{	/* comm */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5623,8 +5648,8 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* ended */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37082, .c_name_at = 37082,
-		.head_at = 37088, .help_at = 37094,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37516, .c_name_at = 37516,
+		.head_at = 37522, .help_at = 37528,
 	},
 	{	/* cgroup-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
@@ -5661,7 +5686,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* peer-qpn */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27739, .c_name_at = 27748,
-		.head_at = 27757, .help_at = 37131,
+		.head_at = 27757, .help_at = 37565,
 	},
 };
 
@@ -5694,37 +5719,37 @@ static const struct eadm_field failure_total_fields[] = {
 	},
 	{	/* class */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 37174, .c_name_at = 37174,
-		.head_at = 37180, .help_at = 37186,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 37608, .c_name_at = 37608,
+		.head_at = 37614, .help_at = 37620,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 36565,
+		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 36999,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* cause */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 36665,
+		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37099,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29945, .c_name_at = 29945, .head_at = 29951, .unit_at = 37216,
-		.help_at = 37225,
+		.name_at = 29945, .c_name_at = 29945, .head_at = 29951, .unit_at = 37650,
+		.help_at = 37659,
 	},
 	{	/* last-time */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37258, .c_name_at = 37268,
-		.head_at = 37278, .unit_at = 1541, .help_at = 37283,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37692, .c_name_at = 37702,
+		.head_at = 37712, .unit_at = 1541, .help_at = 37717,
 	},
 	{	/* last-age */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 37316, .c_name_at = 37325, .head_at = 1537, .unit_at = 1541,
-		.help_at = 37334,
+		.name_at = 37750, .c_name_at = 37759, .head_at = 1537, .unit_at = 1541,
+		.help_at = 37768,
 	},
 };
 
@@ -5757,7 +5782,7 @@ static const struct eadm_field ah_fields[] = {
 	{	/* ahn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 32312, .c_name_at = 32312, .head_at = 32316, .help_at = 37386,
+		.name_at = 32312, .c_name_at = 32312, .head_at = 32316, .help_at = 37820,
 	},
 	{	/* pdn */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5768,13 +5793,13 @@ static const struct eadm_field ah_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 27765, .c_name_at = 27774,
-		.head_at = 27783, .help_at = 37397,
+		.head_at = 27783, .help_at = 37831,
 	},
 	{	/* users */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13322, .c_name_at = 13322, .head_at = 13328, .unit_at = 993,
-		.help_at = 37418,
+		.help_at = 37852,
 	},
 	{	/* pid */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5839,19 +5864,19 @@ static const struct eadm_field uar_fields[] = {
 	{	/* uarn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 37505, .c_name_at = 37505, .head_at = 37510, .help_at = 37515,
+		.name_at = 37939, .c_name_at = 37939, .head_at = 37944, .help_at = 37949,
 	},
 	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
-		.help_at = 37544,
+		.help_at = 37978,
 	},
 	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 37570,
+		.help_at = 38004,
 	},
 	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5916,12 +5941,12 @@ static const struct eadm_field srq_fields[] = {
 	{	/* srqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9122, .c_name_at = 9122, .head_at = 27205, .help_at = 37596,
+		.name_at = 9122, .c_name_at = 9122, .head_at = 27205, .help_at = 38030,
 	},
 	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 37608,
+		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38042,
 		.names = &eadm_spec_enums[41],
 	},
 	{	/* pdn */
@@ -5932,7 +5957,7 @@ static const struct eadm_field srq_fields[] = {
 	{	/* cqn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12698, .c_name_at = 12698,
-		.head_at = 12702, .help_at = 37634,
+		.head_at = 12702, .help_at = 38068,
 	},
 	{	/* depth */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -5942,36 +5967,36 @@ static const struct eadm_field srq_fields[] = {
 	},
 	{	/* stride */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 37694, .c_name_at = 37694,
-		.head_at = 37701, .unit_at = 859, .help_at = 14494,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38128, .c_name_at = 38128,
+		.head_at = 38135, .unit_at = 859, .help_at = 14494,
 	},
 	{	/* limit */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 37708, .c_name_at = 37708, .head_at = 37714, .unit_at = 1386,
-		.help_at = 37720,
+		.name_at = 38142, .c_name_at = 38142, .head_at = 38148, .unit_at = 1386,
+		.help_at = 38154,
 	},
 	{	/* pi */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30570, .c_name_at = 30570,
-		.head_at = 30573, .unit_at = 1386, .index_at = 6469, .help_at = 37799,
+		.head_at = 30573, .unit_at = 1386, .index_at = 6469, .help_at = 38233,
 	},
 	{	/* ci */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12738, .c_name_at = 12738,
-		.head_at = 12741, .unit_at = 1386, .index_at = 6469, .help_at = 37854,
+		.head_at = 12741, .unit_at = 1386, .index_at = 6469, .help_at = 38288,
 	},
 	{	/* posted */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 37903, .c_name_at = 37903, .head_at = 5111, .unit_at = 1386,
-		.help_at = 37910,
+		.name_at = 38337, .c_name_at = 38337, .head_at = 5111, .unit_at = 1386,
+		.help_at = 38344,
 	},
 	{	/* users */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13322, .c_name_at = 13322, .head_at = 13328, .unit_at = 993,
-		.help_at = 37948,
+		.help_at = 38382,
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -6018,8 +6043,8 @@ static const struct eadm_field srq_fields[] = {
 	{	/* hw-limit */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 37974, .c_name_at = 37983,
-		.head_at = 37992, .unit_at = 1386, .help_at = 38000,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 38408, .c_name_at = 38417,
+		.head_at = 38426, .unit_at = 1386, .help_at = 38434,
 	},
 };
 
@@ -6058,7 +6083,7 @@ static const struct eadm_field gid_fields[] = {
 	{	/* gid-index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27828, .c_name_at = 27838,
-		.head_at = 30365, .help_at = 38061,
+		.head_at = 30365, .help_at = 38495,
 	},
 	{	/* gid */
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -6069,12 +6094,12 @@ static const struct eadm_field gid_fields[] = {
 	{	/* type */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38093,
+		.len = 32, .name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38527,
 	},
 	{	/* netdev */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
-		.c_name_at = 655, .head_at = 662, .help_at = 38160,
+		.c_name_at = 655, .head_at = 662, .help_at = 38594,
 	},
 };
 
@@ -6108,107 +6133,107 @@ static const struct eadm_field link_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 34440,
+		.help_at = 34579,
 	},
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 16, .name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 38198,
+		.len = 16, .name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 38632,
 	},
 	{	/* downs */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38257, .c_name_at = 38257, .head_at = 38263, .unit_at = 7625,
-		.help_at = 38269,
+		.name_at = 38691, .c_name_at = 38691, .head_at = 38697, .unit_at = 7625,
+		.help_at = 38703,
 	},
 	{	/* rx-errors */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 25020, .c_name_at = 25030, .head_at = 38301, .unit_at = 9986,
-		.help_at = 38310,
+		.name_at = 25020, .c_name_at = 25030, .head_at = 38735, .unit_at = 9986,
+		.help_at = 38744,
 	},
 	{	/* rx-dropped */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38342, .c_name_at = 38353, .head_at = 38364, .unit_at = 9986,
-		.help_at = 38374,
+		.name_at = 38776, .c_name_at = 38787, .head_at = 38798, .unit_at = 9986,
+		.help_at = 38808,
 	},
 	{	/* rx-missed */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38433, .c_name_at = 38443, .head_at = 38453, .unit_at = 9986,
-		.help_at = 38462,
+		.name_at = 38867, .c_name_at = 38877, .head_at = 38887, .unit_at = 9986,
+		.help_at = 38896,
 	},
 	{	/* tx-errors */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23322, .c_name_at = 23332, .head_at = 38523, .unit_at = 9986,
-		.help_at = 38532,
+		.name_at = 23322, .c_name_at = 23332, .head_at = 38957, .unit_at = 9986,
+		.help_at = 38966,
 	},
 	{	/* tx-dropped */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38580, .c_name_at = 38591, .head_at = 38602, .unit_at = 9986,
-		.help_at = 38612,
+		.name_at = 39014, .c_name_at = 39025, .head_at = 39036, .unit_at = 9986,
+		.help_at = 39046,
 	},
 	{	/* pause-auto */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 38673, .c_name_at = 38684,
-		.head_at = 38695, .help_at = 38705,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39107, .c_name_at = 39118,
+		.head_at = 39129, .help_at = 39139,
 	},
 	{	/* pause-rx */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38773, .c_name_at = 38782,
-		.head_at = 38791, .help_at = 38799,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39207, .c_name_at = 39216,
+		.head_at = 39225, .help_at = 39233,
 	},
 	{	/* pause-tx */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38829, .c_name_at = 38838,
-		.head_at = 38847, .help_at = 38855,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39263, .c_name_at = 39272,
+		.head_at = 39281, .help_at = 39289,
 	},
 	{	/* rx-pauses */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38885, .c_name_at = 38895, .head_at = 38905, .unit_at = 9986,
-		.help_at = 38914,
+		.name_at = 39319, .c_name_at = 39329, .head_at = 39339, .unit_at = 9986,
+		.help_at = 39348,
 	},
 	{	/* tx-pauses */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38945, .c_name_at = 38955, .head_at = 38965, .unit_at = 9986,
-		.help_at = 38974,
+		.name_at = 39379, .c_name_at = 39389, .head_at = 39399, .unit_at = 9986,
+		.help_at = 39408,
 	},
 	{	/* pfc */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 39001, .c_name_at = 39001, .head_at = 39005, .help_at = 39009,
+		.len = 32, .name_at = 39435, .c_name_at = 39435, .head_at = 39439, .help_at = 39443,
 	},
 	{	/* rx-pfc */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39075, .c_name_at = 39082, .head_at = 39089, .unit_at = 9986,
-		.help_at = 39095,
+		.name_at = 39509, .c_name_at = 39516, .head_at = 39523, .unit_at = 9986,
+		.help_at = 39529,
 	},
 	{	/* tx-pfc */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39164, .c_name_at = 39171, .head_at = 39178, .unit_at = 9986,
-		.help_at = 39184,
+		.name_at = 39598, .c_name_at = 39605, .head_at = 39612, .unit_at = 9986,
+		.help_at = 39618,
 	},
 	{	/* roce-mode */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 32,
-		.name_at = 39249, .c_name_at = 39259, .head_at = 39269, .help_at = 39278,
+		.name_at = 39683, .c_name_at = 39693, .head_at = 39703, .help_at = 39712,
 	},
 	{	/* tos */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39356, .c_name_at = 39356,
-		.head_at = 39360, .help_at = 39364,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39790, .c_name_at = 39790,
+		.head_at = 39794, .help_at = 39798,
 	},
 	{	/* traffic-class */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 64,
-		.name_at = 39449, .c_name_at = 39463, .head_at = 39477, .help_at = 39484,
+		.name_at = 39883, .c_name_at = 39897, .head_at = 39911, .help_at = 39918,
 	},
 };
 
@@ -6242,46 +6267,46 @@ static const struct eadm_field health_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 33037, .help_at = 39559,
+		.head_at = 33037, .help_at = 39993,
 	},
 	{	/* reporter */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 39600, .c_name_at = 39600,
-		.head_at = 39609, .help_at = 39618,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40034, .c_name_at = 40034,
+		.head_at = 40043, .help_at = 40052,
 	},
 	{	/* port */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19342, .c_name_at = 19342,
-		.head_at = 827, .help_at = 39649,
+		.head_at = 827, .help_at = 40083,
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 39701,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 40135,
 		.names = &eadm_spec_enums[18],
 	},
 	{	/* errors */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13281, .c_name_at = 13281, .head_at = 13288, .unit_at = 37216,
-		.help_at = 39729,
+		.name_at = 13281, .c_name_at = 13281, .head_at = 13288, .unit_at = 37650,
+		.help_at = 40163,
 	},
 	{	/* recoveries */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 17317, .c_name_at = 17317, .head_at = 17328, .unit_at = 17317,
-		.help_at = 39758,
+		.help_at = 40192,
 	},
 	{	/* auto-recover */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39797, .c_name_at = 39810,
-		.head_at = 39823, .help_at = 39828,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40231, .c_name_at = 40244,
+		.head_at = 40257, .help_at = 40262,
 	},
 	{	/* last-dump-age */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39874, .c_name_at = 39888,
-		.head_at = 39902, .unit_at = 1541, .help_at = 39911,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40308, .c_name_at = 40322,
+		.head_at = 40336, .unit_at = 1541, .help_at = 40345,
 	},
 };
 
@@ -6314,39 +6339,102 @@ static const struct eadm_field qp_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 35702,
+		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36136,
 	},
 	{	/* counter */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39952, .c_name_at = 39952,
-		.head_at = 39960, .help_at = 39965,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40386, .c_name_at = 40386,
+		.head_at = 40394, .help_at = 40399,
 	},
 	{	/* mode */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40012, .c_name_at = 40012,
-		.head_at = 40017, .help_at = 40022, .names = &eadm_spec_enums[19],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40446, .c_name_at = 40446,
+		.head_at = 40451, .help_at = 40456, .names = &eadm_spec_enums[19],
 	},
 	{	/* qpns */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40049, .c_name_at = 40049,
-		.head_at = 40054, .help_at = 40059,
+		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40483, .c_name_at = 40483,
+		.head_at = 40488, .help_at = 40493,
 	},
 	{	/* name */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 29642, .help_at = 35722,
+		.head_at = 29642, .help_at = 36156,
 	},
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 40079,
+		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 40513,
 	},
 };
 
 static const int16_t qp_counter_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9,
+};
+
+static const struct eadm_field cgroup_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 71, .c_name_at = 80, .head_at = 89,
+		.help_at = 96,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* index */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
+		.head_at = 33037, .help_at = 34200,
+	},
+	{	/* path */
+		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
+		.len = 320, .name_at = 40562, .c_name_at = 40562, .head_at = 6862, .help_at = 40567,
+	},
+	{	/* own */
+		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40646, .c_name_at = 40646,
+		.head_at = 40650, .help_at = 40654,
+	},
+	{	/* handles */
+		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40694, .c_name_at = 40694,
+		.head_at = 40702, .unit_at = 993, .help_at = 40710,
+	},
+	{	/* max-handles */
+		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40774, .c_name_at = 40786,
+		.head_at = 40798, .unit_at = 993, .help_at = 40809,
+	},
+	{	/* objects */
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 993, .c_name_at = 993,
+		.head_at = 40855, .unit_at = 993, .help_at = 40863,
+	},
+	{	/* max-objects */
+		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40961, .c_name_at = 40973,
+		.head_at = 40985, .unit_at = 993, .help_at = 40996,
+	},
+};
+
+static const int16_t cgroup_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 };
 
 const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
@@ -6812,8 +6900,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 18,
-		.n_fields = 17,
+		.max_attr = 19,
+		.n_fields = 18,
 		.n_sets = 0,
 		.fields = machine_fields,
 		.key = &machine_fields[4],
@@ -6917,8 +7005,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 11,
-		.n_fields = 10,
+		.max_attr = 15,
+		.n_fields = 14,
 		.n_sets = 0,
 		.fields = process_fields,
 		.key = &process_fields[4],
@@ -7154,6 +7242,27 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.fields = qp_counter_fields,
 		.key = &qp_counter_fields[5],
 		.by_slot = qp_counter_by_slot,
+	},
+	[EADM_SPEC_OBJ_CGROUP] = {
+		.name = "cgroup",
+		.c_name = "cgroup",
+		.title = "RDMA limits of control groups",
+		.help = "Limits of a control group for a device, where it has any.",
+		.cmd = 205,
+		.class = EADM_SPEC_CLASS_MACHINE,
+		.rows = EADM_SPEC_ROWS_FEW,
+		.upright = false,
+		.extras = false,
+		.metric = "cgroup",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 12,
+		.n_fields = 11,
+		.n_sets = 0,
+		.fields = cgroup_fields,
+		.key = &cgroup_fields[4],
+		.by_slot = cgroup_by_slot,
 	},
 };
 
@@ -9087,6 +9196,10 @@ const char eadm_spec_strings[] = "\0"
 	"uptime\0"
 	"UPTIME\0"
 	"Time since it was booted; only where that alone is asked for.\0"
+	"ipc-lock\0"
+	"ipc_lock\0"
+	"IPCLOCK\0"
+	"1 when this process has CAP_IPC_LOCK in the first user namespace: MEMLOCK does not limit what it registers then.\0"
 	"installed\0"
 	"INSTALLED\0"
 	"1 when libibverbs is installed.\0"
@@ -9158,6 +9271,12 @@ const char eadm_spec_strings[] = "\0"
 	"1 in a control group that is frozen, as a paused container is.\0"
 	"cgroup\0"
 	"Path of its control group, which contains names of users, jobs and containers.\0"
+	"Memory that it may register or lock (RLIMIT_MEMLOCK); all bits set when it is unlimited.\0"
+	"Memory that it has pinned, mostly by registration (VmPin).\0"
+	"locked\0"
+	"LOCKED\0"
+	"Memory that it has locked (VmLck).\0"
+	"1 when it has CAP_IPC_LOCK in the first user namespace: MEMLOCK does not limit registration then.\0"
 	"Number of the port.\0"
 	"Name of the counter.\0"
 	"What it has counted, in the units of sysfs.\0"
@@ -9337,4 +9456,22 @@ const char eadm_spec_strings[] = "\0"
 	"QPNS\0"
 	"QPs that it counts.\0"
 	"What it has counted, in the units of its driver.\0"
+	"path\0"
+	"Path of the control group, which contains names of users, jobs and containers.\0"
+	"own\0"
+	"OWN\0"
+	"1 when the reader is in it or below it.\0"
+	"handles\0"
+	"HANDLES\0"
+	"Contexts of its processes (hca_handle), where they are limited.\0"
+	"max-handles\0"
+	"max_handles\0"
+	"MAXHANDLES\0"
+	"Limit of contexts; absent when there is none.\0"
+	"OBJECTS\0"
+	"Other objects of its processes (hca_object): PDs, CQs, QPs, MRs and more, where they are limited.\0"
+	"max-objects\0"
+	"max_objects\0"
+	"MAXOBJECTS\0"
+	"Limit of other objects; absent when there is none.\0"
 	;
