@@ -105,7 +105,7 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
  *
  * The first snapshot is preceded by rows about the machine, which apply to all
  * snapshots that do not have them. Further snapshots have those that change:
- * "module", "link", "health" and "qp-counter".
+ * "module", "link", "health", "qp-counter" and "cgroup".
  *
  * Each snapshot includes "process.PID" for each process that owns queues: the
  * letter of its state in /proc, the kernel function that it sleeps in or "-", 1

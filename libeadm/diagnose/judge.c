@@ -75,11 +75,12 @@ static const char *netdev_of(const struct judge *j, const struct diag_row *row)
 	return *netdev ? netdev : "INTERFACE";
 }
 
-/* PID of the process that owns a QP; kernel QPs have none. */
+/* PID of the process that owns a QP or context; the kernel's have none. */
 static const char *pid_of(const struct judge *j, const struct diag_row *row,
 			  char *buf, size_t size)
 {
-	uint64_t pid = j->rule->kind == DIAG_QP ? diag_u64(row, QP_PID) : 0;
+	uint64_t pid = j->rule->kind == DIAG_QP ? diag_u64(row, QP_PID) :
+		       j->rule->kind == DIAG_CTX ? diag_u64(row, CTX_PID) : 0;
 
 	if (pid)
 		snprintf(buf, size, "%" PRIu64, pid);

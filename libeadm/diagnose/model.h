@@ -25,6 +25,7 @@ enum diag_kind {
 	DIAG_LINK,	/* network interface of the device */
 	DIAG_HEALTH,	/* health reporters of its adapter */
 	DIAG_QP_COUNTER, /* several of one number: one for each name */
+	DIAG_CGROUP,	/* control groups with limits for the device */
 	DIAG_MACHINE,	/* from here on: how the machine is set up */
 	DIAG_VERBS,
 	DIAG_MODULE,
@@ -233,11 +234,17 @@ enum diag_kind {
 #define DIAG_QP_COUNTER_FIELDS(F)					\
 	F(QPC_QPNS, "qpns") F(QPC_NAME, "name") F(QPC_VALUE, "value")
 
+#define DIAG_CGROUP_FIELDS(F)						\
+	F(CG_PATH, "path") F(CG_OWN, "own")				\
+	F(CG_HANDLES, "handles") F(CG_MAX_HANDLES, "max-handles")	\
+	F(CG_OBJECTS, "objects") F(CG_MAX_OBJECTS, "max-objects")
+
 #define DIAG_MACHINE_FIELDS(F)						\
 	F(MACHINE_CPUS, "cpus") F(MACHINE_MEMLOCK, "memlock")		\
 	F(MACHINE_NETNS, "netns-mode") F(MACHINE_LOCKDOWN, "lockdown")	\
 	F(MACHINE_HUGE, "huge-pages") F(MACHINE_HUGE_FREE, "huge-pages-free") \
-	F(MACHINE_COPY_ON_FORK, "copy-on-fork")
+	F(MACHINE_COPY_ON_FORK, "copy-on-fork")				\
+	F(MACHINE_IPC_LOCK, "ipc-lock")
 
 #define DIAG_VERBS_FIELDS(F)						\
 	F(VERBS_INSTALLED, "installed") F(VERBS_PROVIDERS, "providers")	\
@@ -274,6 +281,7 @@ enum { DIAG_EVENT_FIELDS(DIAG_FIELD) DIAG_EVENT_N };
 enum { DIAG_LINK_FIELDS(DIAG_FIELD) DIAG_LINK_N };
 enum { DIAG_HEALTH_FIELDS(DIAG_FIELD) DIAG_HEALTH_N };
 enum { DIAG_QP_COUNTER_FIELDS(DIAG_FIELD) DIAG_QP_COUNTER_N };
+enum { DIAG_CGROUP_FIELDS(DIAG_FIELD) DIAG_CGROUP_N };
 enum { DIAG_MACHINE_FIELDS(DIAG_FIELD) DIAG_MACHINE_N };
 enum { DIAG_VERBS_FIELDS(DIAG_FIELD) DIAG_VERBS_N };
 enum { DIAG_MODULE_FIELDS(DIAG_FIELD) DIAG_MODULE_N };
@@ -375,6 +383,9 @@ struct diag_owner {
 	bool frozen;		/* together with its control group */
 	const char *wchan;	/* function it sleeps in; "": unknown */
 	const char *group;	/* path of its control group; "": unknown */
+	bool has_limit;		/* the rest is known */
+	bool ipc_lock;		/* the limit does not apply to registration */
+	uint64_t memlock, pinned; /* bytes */
 };
 
 /* Memory regions that a process created and destroyed, as recorded by the probe. */

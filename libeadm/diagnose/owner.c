@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the processes that own queues are doing. */
+/* What the processes that own queues and contexts are doing, and their limits. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "model/record.h"
 #include "read/machine.h"
 
-/* Each one requires reading three files. */
+/* Each one requires reading some six files. */
 #define MOST_OWNERS 512
 
 static const char *text_of(struct diag_pool *pool,
@@ -31,6 +31,13 @@ static bool take(struct diag_pool *pool, const struct eadm_record *row,
 			eadm_record_attr_u64(row, EADM_A_PROCESS_FROZEN);
 	owner->wchan = text_of(pool, row, EADM_A_PROCESS_WCHAN);
 	owner->group = text_of(pool, row, EADM_A_PROCESS_CGROUP);
+	owner->has_limit = eadm_record_attr_has(row, EADM_A_PROCESS_MEMLOCK) &&
+			   eadm_record_attr_has(row, EADM_A_PROCESS_PINNED);
+	if (owner->has_limit) {
+		owner->memlock = eadm_record_attr_u64(row, EADM_A_PROCESS_MEMLOCK);
+		owner->pinned = eadm_record_attr_u64(row, EADM_A_PROCESS_PINNED);
+		owner->ipc_lock = eadm_record_attr_u64(row, EADM_A_PROCESS_IPC_LOCK);
+	}
 	return owner->wchan && owner->group;
 }
 
@@ -103,6 +110,7 @@ int eadm_diag_owners_read(struct diag_snapshot *m, struct eadm_ctx *ctx)
 {
 	const struct diag_rows *qps = &m->rows[DIAG_QP];
 	const struct diag_rows *cqs = &m->rows[DIAG_CQ];
+	const struct diag_rows *ctxs = &m->rows[DIAG_CTX];
 	const struct diag_rows *hung = &m->rows[DIAG_CALL];
 	bool ok = true;
 	size_t i;
@@ -111,6 +119,8 @@ int eadm_diag_owners_read(struct diag_snapshot *m, struct eadm_ctx *ctx)
 		ok = add(m, &qps->row[i], QP_PID);
 	for (i = 0; ok && i < cqs->n; i++)
 		ok = add(m, &cqs->row[i], CQ_PID);
+	for (i = 0; ok && i < ctxs->n; i++)
+		ok = add(m, &ctxs->row[i], CTX_PID);
 	for (i = 0; ok && i < hung->n; i++) {
 		if (diag_u64(&hung->row[i], CALL_STATE) ==
 		    EADM_CMD_STATE_PENDING)

@@ -287,6 +287,9 @@ static void look_memlock(struct judge *j, const struct diag_row *now,
 		return;
 	if (bytes == UINT64_MAX)
 		eadm_pass(j, now, "locked memory is unlimited");
+	else if (diag_u64(now, MACHINE_IPC_LOCK))
+		eadm_pass(j, now, "RLIMIT_MEMLOCK (%" PRIu64 " KiB) does not apply to this process: it has CAP_IPC_LOCK",
+			  bytes / 1024);
 	else if (bytes < MEMLOCK_MIN)
 		eadm_accuse(j, now, "locked memory of this process: %" PRIu64 " KiB; each process has its own limit",
 			    bytes / 1024);

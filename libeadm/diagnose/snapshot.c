@@ -46,6 +46,9 @@ static const char *const health_names[] = { DIAG_HEALTH_FIELDS(DIAG_NAME) NULL }
 static const char *const qp_counter_names[] = {
 	DIAG_QP_COUNTER_FIELDS(DIAG_NAME) NULL
 };
+static const char *const cgroup_names[] = {
+	DIAG_CGROUP_FIELDS(DIAG_NAME) NULL
+};
 static const char *const machine_names[] = {
 	DIAG_MACHINE_FIELDS(DIAG_NAME) NULL
 };
@@ -76,6 +79,7 @@ static const struct {
 	[DIAG_LINK] = { "link", link_names, DIAG_LINK_N },
 	[DIAG_HEALTH] = { "health", health_names, DIAG_HEALTH_N },
 	[DIAG_QP_COUNTER] = { "qp-counter", qp_counter_names, DIAG_QP_COUNTER_N },
+	[DIAG_CGROUP] = { "cgroup", cgroup_names, DIAG_CGROUP_N },
 	[DIAG_MACHINE] = { "machine", machine_names, DIAG_MACHINE_N },
 	[DIAG_VERBS] = { "verbs", verbs_names, DIAG_VERBS_N },
 	[DIAG_MODULE] = { "module", module_names, DIAG_MODULE_N },
@@ -490,6 +494,14 @@ static void sort(struct diag_rows *rows)
 		qsort(rows->row, rows->n, sizeof(*rows->row), by_identity);
 }
 
+/* A capture of an earlier version has none. */
+static int read_cgroups(struct reader *r)
+{
+	int ret = read_kind(r, DIAG_CGROUP, false);
+
+	return ret == -ENOMEM ? ret : 0;
+}
+
 /* How the machine is set up; the devices have already been read. */
 static int read_setup(struct reader *r)
 {
@@ -536,6 +548,8 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	    (ret == -ENODEV || ret == -EOPNOTSUPP))
 		ret = 0;
 	sort(&snapshot->rows[DIAG_DEV]);
+	if (!ret && !r->brief)
+		ret = read_cgroups(r);
 	if (!ret && opts->rules & EADM_RULES_SETUP)
 		ret = read_setup(r);
 	if (opts->rules & EADM_RULES_STATE)
@@ -592,7 +606,7 @@ const char *eadm_diag_kind_name(enum diag_kind kind)
 	static const char *const names[DIAG_KINDS] = {
 		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
 		"cqe", "failure", "cmd", "event", "link", "health",
-		"qp-counter", "machine", "verbs", "module", "setup", "irq",
+		"qp-counter", "cgroup", "machine", "verbs", "module", "setup", "irq",
 	};
 
 	return names[kind];

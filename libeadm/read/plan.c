@@ -190,7 +190,8 @@ int eadm_plan_others(struct eadm_dump *dump)
 /* Rows that the source makes of one device, whether the companion shows it or not. */
 bool eadm_plan_is_local(const struct eadm_object *object)
 {
-	return object == &eadm_spec_objects[EADM_SPEC_OBJ_GID] ||
+	return object == &eadm_spec_objects[EADM_SPEC_OBJ_CGROUP] ||
+	       object == &eadm_spec_objects[EADM_SPEC_OBJ_GID] ||
 	       object == &eadm_spec_objects[EADM_SPEC_OBJ_HEALTH] ||
 	       object == &eadm_spec_objects[EADM_SPEC_OBJ_QP_COUNTER];
 }

@@ -13,7 +13,7 @@
 /* ---- the rows ------------------------------------------------------------------- */
 
 /*
- * Records what the process that owns a queue is doing, for a diagnosis of the
+ * Records what the process that owns a queue or context is doing, for a diagnosis of the
  * capture. Many rows have the same owner; one that comes up again later may
  * be recorded again.
  */
@@ -43,10 +43,11 @@ static int record_owner(struct eadm_ctx *ctx, const struct eadm_record *rec,
 	return ret;
 }
 
-static bool is_queue(const struct eadm_object *object)
+static bool has_owner(const struct eadm_object *object)
 {
 	return object == &eadm_spec_objects[EADM_SPEC_OBJ_QP] ||
-	       object == &eadm_spec_objects[EADM_SPEC_OBJ_CQ];
+	       object == &eadm_spec_objects[EADM_SPEC_OBJ_CQ] ||
+	       object == &eadm_spec_objects[EADM_SPEC_OBJ_CTX];
 }
 
 /* Read all rows only to have them recorded; errors go into the capture. */
@@ -59,7 +60,7 @@ static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 				       .limits = whole, .setup = whole };
 	struct eadm_note note = { .size = sizeof(note) };
 	const struct eadm_field *pid =
-		is_queue(object) ? eadm_object_find_field(object, "pid") : NULL;
+		has_owner(object) ? eadm_object_find_field(object, "pid") : NULL;
 	const struct eadm_record *rec;
 	struct eadm_dump *dump;
 	uint64_t seen[64] = { 0 };
@@ -132,7 +133,7 @@ static void read_changing(struct eadm_ctx *ctx)
 {
 	static const enum eadm_spec_obj changing[] = {
 		EADM_SPEC_OBJ_MODULE, EADM_SPEC_OBJ_LINK, EADM_SPEC_OBJ_HEALTH,
-		EADM_SPEC_OBJ_QP_COUNTER,
+		EADM_SPEC_OBJ_QP_COUNTER, EADM_SPEC_OBJ_CGROUP,
 	};
 	size_t i;
 

@@ -9,6 +9,7 @@ static const struct {
 	enum eadm_spec_obj object;
 	eadm_local_reader *read;
 } readers[] = {
+	{ EADM_SPEC_OBJ_CGROUP, eadm_local_cgroups },
 	{ EADM_SPEC_OBJ_CMD, eadm_local_probe_calls },
 	{ EADM_SPEC_OBJ_DEV, eadm_local_device },
 	{ EADM_SPEC_OBJ_EVENT, eadm_local_probe_events },

@@ -125,6 +125,11 @@ static void put_lockdown(struct eadm_answer *answer)
 	eadm_local_put(answer, EADM_A_MACHINE_LOCKDOWN, text);
 }
 
+static void put_ipc_lock(struct eadm_answer *answer)
+{
+	eadm_local_put_ipc_lock(answer, EADM_A_MACHINE_IPC_LOCK);
+}
+
 /* The requested parts of the row; most callers request one. */
 static void put_machine(struct eadm_answer *answer,
 			const struct eadm_query *query)
@@ -142,6 +147,7 @@ static void put_machine(struct eadm_answer *answer,
 		{ EADM_A_MACHINE_LOCKDOWN, put_lockdown },
 		{ EADM_A_MACHINE_HOST_PIDS, put_host_pids },
 		{ EADM_A_MACHINE_HUGE_PAGES, put_huge_pages },
+		{ EADM_A_MACHINE_IPC_LOCK, put_ipc_lock },
 	};
 	size_t i;
 

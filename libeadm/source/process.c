@@ -123,6 +123,78 @@ static void put_group(struct eadm_answer *answer, const char *number)
 		eadm_local_put(answer, EADM_A_PROCESS_CGROUP, path);
 }
 
+/* The number after a name at the beginning of a line; false: there is none. */
+static bool number_after(const char *lines, const char *name, int base,
+			 uint64_t *value)
+{
+	const char *at = strstr(lines, name);
+	char *end;
+
+	if (!at)
+		return false;
+	at += strlen(name);
+	*value = strtoull(at, &end, base);
+	return end != at;
+}
+
+/* Registration is limited by what is pinned, and not at all for CAP_IPC_LOCK. */
+static bool has_ipc_lock(const struct eadm_ctx *ctx, const char *number,
+			 const char *status)
+{
+	/* From linux/capability.h. */
+	const unsigned int ipc_lock = 14;
+	uint64_t caps;
+	char map[64];
+	unsigned int from, to, count;
+
+	if (!number_after(status, "\nCapEff:", 16, &caps) ||
+	    !(caps >> ipc_lock & 1))
+		return false;
+	/* Only the first user namespace has all IDs, each as itself. */
+	return eadm_root_line(ctx, map, sizeof(map), "/proc/%s/uid_map",
+			      number) &&
+	       sscanf(map, "%u %u %u", &from, &to, &count) == 3 &&
+	       !from && !to && count == UINT32_MAX;
+}
+
+static void put_limits(struct eadm_answer *answer, const char *number)
+{
+	static const char name[] = "Max locked memory";
+	char text[4096];
+	const char *at;
+	uint64_t value;
+
+	if (read_file(answer->ctx, text, sizeof(text), "/proc/", number,
+		      "/limits") && (at = strstr(text, name))) {
+		at += strlen(name);
+		at += strspn(at, " ");
+		value = strtoull(at, NULL, 10);
+		if (!strncmp(at, "unlimited", 9))
+			value = UINT64_MAX;
+		eadm_local_put_u64(answer, EADM_A_PROCESS_MEMLOCK, value);
+	}
+	if (!read_file(answer->ctx, text, sizeof(text), "/proc/", number,
+		       "/status"))
+		return;
+	if (number_after(text, "\nVmPin:", 10, &value))
+		eadm_local_put_u64(answer, EADM_A_PROCESS_PINNED, value << 10);
+	if (number_after(text, "\nVmLck:", 10, &value))
+		eadm_local_put_u64(answer, EADM_A_PROCESS_LOCKED, value << 10);
+	eadm_message_put_u32(&answer->out, EADM_A_PROCESS_IPC_LOCK,
+			     has_ipc_lock(answer->ctx, number, text));
+}
+
+/* Whether the limit of locked memory does not apply to what this process registers. */
+void eadm_local_put_ipc_lock(struct eadm_answer *answer, uint16_t attr)
+{
+	char text[4096];
+
+	if (read_file(answer->ctx, text, sizeof(text), "/proc/", "self",
+		      "/status"))
+		eadm_message_put_u32(&answer->out, attr,
+				     has_ipc_lock(answer->ctx, "self", text));
+}
+
 /*
  * The whole row, or only the name, which many callers want. No row: there is
  * no such process.
@@ -151,6 +223,7 @@ void eadm_local_process(struct eadm_answer *answer,
 				     state_class(state));
 		put_wchan(answer, number);
 		put_group(answer, number);
+		put_limits(answer, number);
 	}
 	eadm_message_end(&answer->out, at);
 }

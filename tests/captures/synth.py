@@ -325,7 +325,7 @@ class Machine:
             cap.local("process", {"pid": pid, **state})
         for obj, rows in self.around:
             cap.local(obj, *rows)
-        for obj in ("health", "qp-counter") if self.around else ():
+        for obj in ("health", "qp-counter", "cgroup") if self.around else ():
             had = {rows[0]["dev-index"] for of, rows in self.around if of == obj}
             for dev in set(range(len(self.names))) - had:
                 cap.local(obj, ask={"dev-index": dev})
@@ -547,8 +547,9 @@ def well_sides(m, late, dev):
     m.add("qp", dev, guest_qp(3, **{"hw-sq-ci": 38 + late}))
 
 
-def around(m, dev, *, lost=0, pauses=0, health=(), counters=()):
-    """What surrounds a device: its interface, its health reporters and counters of QPs."""
+def around(m, dev, *, lost=0, pauses=0, health=(), counters=(), cgroups=()):
+    """What surrounds a device: its interface, its health reporters, counters of QPs, and control
+    groups with limits for it."""
     head = m.head(dev)
     m.around += [part for part in (
         ("link", [{**head, "netdev": m.rows["dev"][dev].get("netdev", "eth0"), "state": "up", "downs": 1,
@@ -558,7 +559,10 @@ def around(m, dev, *, lost=0, pauses=0, health=(), counters=()):
                      "recoveries": errors - (state == "error"), "auto-recover": 1}
                     for i, (name, state, errors) in enumerate(health)]),
         ("qp-counter", [{**head, "port": 1, "counter": number, "mode": "auto", "qpns": qpns,
-                         "name": name, "value": value} for number, qpns, name, value in counters]))
+                         "name": name, "value": value} for number, qpns, name, value in counters]),
+        ("cgroup", [{**head, "index": i, "path": path, "own": 0, "handles": handles,
+                     "max-handles": 2 if handles else 0, "objects": objects, "max-objects": 300}
+                    for i, (path, handles, objects) in enumerate(cgroups)]))
                  if part[1]]
 
 
@@ -566,13 +570,20 @@ def sick_links(m, late):
     around(m, PEERS, lost=40 * late, pauses=500 * late, health=(("fw", "healthy", 2), ("tx", "error", 3)))
     around(m, QUEUES, counters=(
         (1, "18 19", "out_of_sequence", 5 + 300 * late), (1, "18 19", "local_ack_timeout_err", 2),
-        (2, "20", "out_of_sequence", 9), (2, "20", "rx_write_requests", 9 + 8 * late)))
+        (2, "20", "out_of_sequence", 9), (2, "20", "rx_write_requests", 9 + 8 * late)),
+           cgroups=(("/job.slice/job-1.scope", 1, 300), ("/job.slice/job-2.scope", 1, 290),
+                    ("/job.slice/job-3.scope", 1, 200)))
 
 
 def failure(seq, kind, cause, age, **more):
     """What a driver keeps of a failure; @age in seconds at the first moment."""
     return {**head(0), "seq": seq, "time": (1700000002 - age) * SEC, "age": age * SEC, "kind": kind,
             "cause": cause, "times": 1, **more}
+
+
+def pinned(limit, used, ipc_lock=0):
+    """What a process may pin, and has pinned, in KiB."""
+    return {"memlock": limit << 10, "pinned": used << 10, "locked": 0, "ipc-lock": ipc_lock}
 
 
 OF_JOB = {"pid": 4801, "comm": "ib_write_bw", "ended": 1}
@@ -598,8 +609,10 @@ def sick_failures(m, late):
     for qpn in (50, 51):
         m.add("qp", 7, conn(qpn, port=50 + qpn, pid=4802, comm="rping"), age=(100 + 2 * late) * SEC)
     m.processes[4802] = {"state": "stopped", "wchan": "do_signal_stop", "frozen": 0,
-                         "cgroup": "/user.slice/session-1.scope"}
-    m.processes[4711] = {"state": "sleeping", "frozen": 0, "cgroup": "/system.slice/job.service"}
+                         "cgroup": "/user.slice/session-1.scope", **pinned(8192, 8190)}
+    m.processes[4711] = {"state": "sleeping", "frozen": 0, "cgroup": "/system.slice/job.service",
+                         **pinned(8192, 4096)}
+    m.add("ctx", 7, ctx(0), pid=4802, comm="rping")
 
 
 def links(cap, devices):
@@ -649,7 +662,8 @@ def well():
         m.rows["dev"][1].update({"port-state": "down", "qps": 0, "ctxs": 0})
         well_sides(m, late, 2)
         # A few losses and pauses, packets that no protocol wants, faults that are over.
-        around(m, 0, lost=6 * late, pauses=100 * late, health=(("fw", "healthy", 7 + late),))
+        around(m, 0, lost=6 * late, pauses=100 * late, health=(("fw", "healthy", 7 + late),),
+               cgroups=(("/denied", 0, 0), ("/job", 1, 269)))
         # A destroy that was refused keeps some memory; the adapter serves.
         m.rows["dev"][0].update({"orphans": 1, "orphan-bytes": 4096})
         wrap = (1 << 64) - 500
@@ -720,8 +734,9 @@ def well():
         past(4, "connection", "timeout", 20, id=3, error=-110, **OF_JOB,
              **{"peer-addr": PEER, "peer-port": 1})
         past(5, "command", "refused", 20, id=77, op="dereg-mr", error=-5)
-        # In the kernel at one sample, and asleep at the other.
-        m.processes[4711] = {"frozen": 0, "cgroup": "/job", **(
+        # In the kernel at one sample, and asleep at the other. Beyond its limit of pinned memory,
+        # which a capability lifts.
+        m.processes[4711] = {"frozen": 0, "cgroup": "/job", **pinned(64, 8192, ipc_lock=1), **(
             {"state": "running"} if late else
             {"state": "uninterruptible", "wchan": "folio_wait_bit"})}
         m.write(cap, late)

@@ -170,7 +170,7 @@ found() { # FILE
 	[ "$status" = 8 ]
 	[ "$(jq -c '[.rows[] | select(.result != "ok") | [.result, .check, .dev_name]] | sort' \
 		<<<"$output")" = \
-		'[["fail","mac","recovering"],["fail","port","dead"],["warn","limits","peers"],["warn","limits","stalled"]]' ]
+		'[["fail","mac","recovering"],["fail","port","dead"],["note","cgroup","queues"],["note","cgroup","queues"],["warn","limits","peers"],["warn","limits","stalled"]]' ]
 }
 
 # audited FILE {OBJECT ROW}...: two adapters, and rows about their machine, in JSON.

@@ -178,6 +178,43 @@ test_remedy_owner_stopped() {
 	stopped_and_continued && frozen_and_thawed
 }
 
+# holding COMMAND...: a process that keeps what hold makes, until it is killed; $held is its PID.
+holding() {
+	[ -p "$work/holding" ] || mkfifo "$work/holding"
+	"$@" hold -d "$dev" -q 1 -m 1 -s $((7600 * 1024)) -w 16 <>"$work/holding" >"$work/hold" 2>&1 &
+	until_true 20 grep -q ready "$work/hold" && held=$(pgrep -nx hold)
+}
+
+let_go() {
+	kill "$held"
+	wait
+}
+
+# The limit is raised, as a person does it with what the verdict names.
+test_remedy_cgroup_limit() {
+	local group=/sys/fs/cgroup/job used
+
+	echo +rdma >/sys/fs/cgroup/cgroup.subtree_control && mkdir -p $group || return 1
+	holding sh -c "echo \$\$ >$group/cgroup.procs && exec \"\$@\"" sh || return 1
+	used=$(sed -n "s/^$dev .*hca_object=//p" $group/rdma.current)
+	echo "$dev hca_object=$used" >$group/rdma.max
+	gone memlock-near && ! gone cgroup-limit &&
+		echo "$dev hca_object=max" >$group/rdma.max && rests
+	set -- $?
+	let_go
+	return "$1"
+}
+
+test_remedy_memlock_near() {
+	chmod 666 /dev/infiniband/uverbs0
+	holding prlimit --memlock=$((8192 * 1024)) setpriv --reuid=65534 --regid=65534 --clear-groups \
+		--inh-caps=-all --bounding-set=-all || return 1
+	gone cgroup-limit && ! gone memlock-near && prlimit --memlock=unlimited --pid "$held" && rests
+	set -- $?
+	let_go
+	return "$1"
+}
+
 holders() { # COMMAND that finds them, as the verdict has it: prints their PIDs
 	bash -c "$1" 2>/dev/null | sed -n 's|^/proc/\([0-9]*\)/.*|\1|p' | sort -u
 }
