@@ -10,6 +10,7 @@
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
 #include <linux/kernel.h>
+#include <linux/mm.h>
 #include <linux/pci.h>
 #include <linux/preempt.h>
 #include <linux/random.h>
@@ -34,6 +35,13 @@ static inline int pcie_reset_flr(struct pci_dev *pdev, bool probe)
 	if (!pcie_has_flr(pdev))
 		return -ENOTTY;
 	return probe ? 0 : pcie_flr(pdev);
+}
+#endif
+
+#ifndef COMPAT_HAVE_VM_FLAGS_SET
+static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags |= flags;
 }
 #endif
 
