@@ -23,6 +23,9 @@ BY_TAG = {
 # Names for what many suites depend on, for "# of:".
 GROUPS = {
     "TOOL": ["common", "eadm", "libeadm", "spec"],
+    # Drivers link code that they share.
+    "kmod/erdma": ["kmod/core", "kmod/erdma"],
+    "kmod/efa": ["kmod/core", "kmod/efa"],
     "COMPANION": ["kmod/eadm", "kmod/include", "kmod/uapi", "kmod/compat"],
 }
 KEY_LENGTH = 12

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Device memory that processes map: doorbells, send queues. Linked into each driver.
+ *
+ * mmap() only prepares a VMA. Its pages are inserted when the process touches them, if the
+ * range still belongs to the context at that time, and are taken away without any lock of
+ * the process.
+ *
+ *	state		set by			a touch finds
+ *	live		-			the device
+ *	revoked		eadm_map_revoke()	SIGBUS: the process has destroyed the object
+ *	dead		eadm_maps_end()		a dummy page: the adapter has forgotten the
+ *						context or leaves, through no fault of the process
+ *
+ * Dead wins over revoked, and neither is ever left: a context does not come back to life,
+ * because the adapter assigns its ranges to new contexts. What is live again after a reset
+ * are the ranges of new contexts.
+ *
+ * Lock order, outermost first:
+ *
+ *   mmap_lock of a process, or the lock of a VMA; locks of the driver
+ *   eadm_maps.lock
+ *   i_mmap_rwsem, memory reclaim, page table locks
+ *
+ * Fault against zap. A fault tests the state and inserts the page under eadm_maps.lock, held
+ * shared. A zap sets the state with the lock held exclusively, and unmaps after that. So a
+ * fault either has inserted its page before, and unmapping finds it, or sees the new state.
+ * Unmapping finds it because a VMA is in its address space before it can fault: an mmap() in
+ * progress has no pages, and is not waited for. The kernel keeps the same promise for VMAs
+ * that a fork copies, that are split and that are moved. No process is waited for but those
+ * in the midst of inserting one page: that takes memory for a page table, but nothing that
+ * user space provides.
+ *
+ * Zap against zap. All unmap under the lock, held at least shared, which keeps the list.
+ *
+ * Spurious zaps. The address space is that of the inode of the device node, which all contexts
+ * opened by that node share: where their offsets overlap, a zap takes pages from other contexts,
+ * too. The next touch inserts them again, but a process could slow others down by destroying
+ * QPs. So each context has a window of offsets, as long as there are windows and room in its own.
+ *
+ * Life of the address space. A context has one open file, and so all of its VMAs are in one
+ * address space, whichever of several device nodes was opened. That file is released only
+ * after the RDMA core has freed the context: as long as there is a context, the address space
+ * exists. Zaps are made for existing contexts only; freeing one ends with the last.
+ *
+ * Life of the rest. VMAs outlive their context when the device is removed. Each one holds its
+ * range, which holds the anonymous file of the context. The file holds the module, as the
+ * VMA's operations are code of the module: it cannot be unloaded before. The kernel releases
+ * the file when the task that dropped the last reference returns to user space, so that
+ * neither memory nor code goes away under the function that dropped it.
+ */
+
+#include <linux/anon_inodes.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/gfp.h>
+#include <linux/idr.h>
+#include <linux/io.h>
+#include <linux/lockdep.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "compat_kernel.h"
+#include "maps.h"
+
+/* Offsets in pages; the RDMA core has 32 bits of them. Host memory is in the lower half. */
+#define WINDOW_PAGES	0x4000U
+#define WINDOWS_BEGIN	0x80000000U
+#define NR_WINDOWS	(WINDOWS_BEGIN / WINDOW_PAGES)
+
+static DEFINE_IDA(windows);
+
+static int maps_release(struct inode *inode, struct file *file)
+{
+	struct eadm_maps *maps = file->private_data;
+
+	if (maps->dummy)
+		__free_page(maps->dummy);
+	kfree(maps);
+	return 0;
+}
+
+static const struct file_operations maps_fops = {
+	.owner = THIS_MODULE,
+	.release = maps_release,
+};
+
+/**
+ * eadm_maps_create() - prepare a new context for ranges of device memory
+ *
+ * Context: process.
+ * Return: for eadm_maps_end() and eadm_maps_put(), or an ERR_PTR().
+ */
+struct eadm_maps *eadm_maps_create(void)
+{
+	struct eadm_maps *maps = kzalloc(sizeof(*maps), GFP_KERNEL_ACCOUNT);
+	struct file *file;
+
+	if (!maps)
+		return ERR_PTR(-ENOMEM);
+	init_rwsem(&maps->lock);
+	INIT_LIST_HEAD(&maps->ranges);
+	file = anon_inode_getfile("[eadm-maps]", &maps_fops, maps, O_RDWR);
+	if (IS_ERR(file)) {
+		kfree(maps);
+		return ERR_CAST(file);
+	}
+	maps->file = file;
+	/* It may fail: a context works without a window, too. */
+	maps->window = ida_alloc_max(&windows, NR_WINDOWS - 1, GFP_KERNEL);
+	return maps;
+}
+
+/* Takes the pages of a range from all processes. */
+static void zap(struct eadm_map *map)
+{
+	lockdep_assert_held(&map->maps->lock);
+	if (map->mapping)
+		unmap_mapping_range(map->mapping, (loff_t)map->pgoff << PAGE_SHIFT,
+				    (loff_t)map->pages << PAGE_SHIFT, 1);
+}
+
+/**
+ * eadm_maps_end() - the adapter no longer serves a context
+ * @maps: its ranges; the context exists
+ *
+ * On return no process reaches the device by any of them, nor will. What processes write
+ * from then on goes to a dummy page.
+ *
+ * Context: process; waits for no process.
+ */
+void eadm_maps_end(struct eadm_maps *maps)
+{
+	struct eadm_map *map;
+
+	down_write(&maps->lock);
+	maps->dead = true;
+	downgrade_write(&maps->lock);
+	list_for_each_entry(map, &maps->ranges, node)
+		zap(map);
+	up_read(&maps->lock);
+}
+
+/**
+ * eadm_maps_put() - the context is about to be freed
+ * @maps: its ranges, ended and all revoked
+ *
+ * Context: process.
+ */
+void eadm_maps_put(struct eadm_maps *maps)
+{
+	if (maps->window >= 0)
+		ida_free(&windows, maps->window);
+	fput(maps->file);
+}
+
+/**
+ * eadm_map_create() - add a range of device memory to a context
+ * @maps: ranges of the context
+ * @addr: physical address of the range, page by page
+ * @pages: size
+ * @write_combining: stores may be combined
+ *
+ * Context: process.
+ * Return: for eadm_map_revoke() and eadm_map_put(), or NULL.
+ */
+struct eadm_map *eadm_map_create(struct eadm_maps *maps, phys_addr_t addr, unsigned long pages,
+				 bool write_combining)
+{
+	struct eadm_map *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
+
+	if (!map)
+		return NULL;
+	map->maps = maps;
+	kref_init(&map->ref);
+	map->addr = addr;
+	map->pages = pages;
+	/*
+	 * On x86 single pages have the memory type that their address is reserved with, whatever
+	 * the VMA says. Without a reservation stores are not combined.
+	 */
+	map->write_combining = write_combining &&
+			       !arch_io_reserve_memtype_wc(addr, pages << PAGE_SHIFT);
+	get_file(maps->file);
+	down_write(&maps->lock);
+	list_add(&map->node, &maps->ranges);
+	up_write(&maps->lock);
+	return map;
+}
+
+/**
+ * eadm_map_insert() - give a range an offset, by which processes can map it
+ * @map: the range
+ * @ibctx: the context
+ * @entry: the RDMA core's part, not inserted
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int eadm_map_insert(struct eadm_map *map, struct ib_ucontext *ibctx,
+		    struct rdma_user_mmap_entry *entry)
+{
+	size_t size = map->pages << PAGE_SHIFT;
+	u32 first;
+
+	if (map->maps->window >= 0) {
+		first = WINDOWS_BEGIN + map->maps->window * WINDOW_PAGES;
+		if (!rdma_user_mmap_entry_insert_range(ibctx, entry, size, first,
+						       first + WINDOW_PAGES - 1))
+			return 0;
+	}
+	return rdma_user_mmap_entry_insert(ibctx, entry, size);
+}
+
+/**
+ * eadm_map_revoke() - take a range of device memory from a context
+ * @map: the range, or NULL; the context exists
+ *
+ * On return no process reaches the device by it, nor will, also if it has begun to map it.
+ *
+ * Context: process; waits for no process.
+ */
+void eadm_map_revoke(struct eadm_map *map)
+{
+	if (!map)
+		return;
+	down_write(&map->maps->lock);
+	map->revoked = true;
+	list_del_init(&map->node);
+	downgrade_write(&map->maps->lock);
+	zap(map);
+	up_read(&map->maps->lock);
+	if (map->write_combining)
+		arch_io_free_memtype_wc(map->addr, map->pages << PAGE_SHIFT);
+}
+
+static void map_free(struct kref *ref)
+{
+	struct eadm_map *map = container_of(ref, struct eadm_map, ref);
+
+	fput(map->maps->file);
+	kfree(map);
+}
+
+/**
+ * eadm_map_put() - drop the creator's reference to a range
+ * @map: the range, revoked; or NULL
+ *
+ * Context: process.
+ */
+void eadm_map_put(struct eadm_map *map)
+{
+	if (map)
+		kref_put(&map->ref, map_free);
+}
+
+/* A fork, or another part of a VMA. */
+static void vma_open(struct vm_area_struct *vma)
+{
+	struct eadm_map *map = vma->vm_private_data;
+
+	kref_get(&map->ref);
+}
+
+static void vma_close(struct vm_area_struct *vma)
+{
+	eadm_map_put(vma->vm_private_data);
+}
+
+/*
+ * Processes of a context share the page. Nothing counts the entries of page tables that refer
+ * to it: it exists as long as the file, which each VMA holds.
+ */
+static vm_fault_t insert_dummy(struct eadm_maps *maps, struct vm_fault *vmf)
+{
+	struct page *page = READ_ONCE(maps->dummy), *other;
+
+	lockdep_assert_held(&maps->lock);
+	if (!page) {
+		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!page)
+			return VM_FAULT_OOM;
+		/* Pairs with the READ_ONCE() above, of another fault. */
+		other = cmpxchg(&maps->dummy, NULL, page);
+		if (other) {
+			__free_page(page);
+			page = other;
+		}
+	}
+	return vmf_insert_pfn_prot(vmf->vma, vmf->address, page_to_pfn(page),
+				   vm_get_page_prot(vmf->vma->vm_flags));
+}
+
+static vm_fault_t vma_fault(struct vm_fault *vmf)
+{
+	struct eadm_map *map = vmf->vma->vm_private_data;
+	struct eadm_maps *maps = map->maps;
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	pgoff_t page;
+
+	down_read(&maps->lock);
+	page = vmf->pgoff - map->pgoff;
+	if (maps->dead)
+		ret = insert_dummy(maps, vmf);
+	else if (!map->revoked && page < map->pages)
+		ret = vmf_insert_pfn_prot(vmf->vma, vmf->address, PHYS_PFN(map->addr) + page,
+					  vmf->vma->vm_page_prot);
+	up_read(&maps->lock);
+	return ret;
+}
+
+static const struct vm_operations_struct vma_ops = {
+	.open = vma_open,
+	.close = vma_close,
+	.fault = vma_fault,
+};
+
+/**
+ * eadm_map_mmap() - prepare a VMA for a range of device memory
+ * @map: the range, referenced during the call
+ * @vma: where, as large as the range
+ * @prot: memory type, in terms of the VMA's protection
+ *
+ * The VMA becomes the driver's: the RDMA core no longer knows of it.
+ *
+ * Context: process, in mmap() of a context's file.
+ * Return: 0 or -EINVAL.
+ */
+int eadm_map_mmap(struct eadm_map *map, struct vm_area_struct *vma, pgprot_t prot)
+{
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	kref_get(&map->ref);
+	down_write(&map->maps->lock);
+	map->mapping = vma->vm_file->f_mapping;
+	map->pgoff = vma->vm_pgoff;
+	up_write(&map->maps->lock);
+	/* Also what mprotect() begins with. */
+	vma->vm_page_prot = pgprot_decrypted(prot);
+	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	vma->vm_private_data = map;
+	vma->vm_ops = &vma_ops;
+	return 0;
+}

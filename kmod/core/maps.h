@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Device memory that processes map: doorbells, send queues. */
+#ifndef EADM_MAPS_H
+#define EADM_MAPS_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/rwsem.h>
+#include <linux/types.h>
+#include <rdma/ib_verbs.h>
+
+struct address_space;
+struct file;
+
+/**
+ * struct eadm_maps - the device memory of one user context
+ * @file: holds this structure, and the module; see maps.c
+ * @window: of offsets that no other context uses; negative if there is none
+ * @lock: guards all of it, and all of its ranges; see maps.c
+ * @ranges: struct eadm_map, those not revoked
+ * @dead: the adapter no longer serves the context
+ * @dummy: page that takes the place of device memory then; set once, without @lock
+ */
+struct eadm_maps {
+	struct file *file;
+	int window;
+	struct rw_semaphore lock;	/* all below, and struct eadm_map */
+	struct list_head ranges;
+	bool dead;
+	struct page *dummy;
+};
+
+/**
+ * struct eadm_map - a range of device memory
+ * @maps: context it belongs to
+ * @ref: references, of the creator and of each VMA
+ * @node: in @maps->ranges
+ * @addr: physical address
+ * @pages: size
+ * @write_combining: the range is reserved as such
+ * @revoked: it belongs to the context no more
+ * @mapping: address space that its VMAs are in; NULL before the first one
+ * @pgoff: offset there
+ */
+struct eadm_map {
+	struct eadm_maps *maps;
+	struct kref ref;
+	struct list_head node;
+	phys_addr_t addr;
+	unsigned long pages;
+	bool write_combining;
+	bool revoked;
+	struct address_space *mapping;
+	pgoff_t pgoff;
+};
+
+struct eadm_maps *eadm_maps_create(void);
+void eadm_maps_end(struct eadm_maps *maps);
+void eadm_maps_put(struct eadm_maps *maps);
+struct eadm_map *eadm_map_create(struct eadm_maps *maps, phys_addr_t addr, unsigned long pages,
+				 bool write_combining);
+int eadm_map_insert(struct eadm_map *map, struct ib_ucontext *ibctx,
+		    struct rdma_user_mmap_entry *entry);
+void eadm_map_revoke(struct eadm_map *map);
+void eadm_map_put(struct eadm_map *map);
+int eadm_map_mmap(struct eadm_map *map, struct vm_area_struct *vma, pgprot_t prot);
+
+#endif /* EADM_MAPS_H */
