@@ -111,12 +111,16 @@ int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	ret = check_provider(dev, udata);
 	if (ret)
 		goto err;
+	ctx->maps = eadm_maps_create();
+	if (IS_ERR(ctx->maps)) {
+		ret = PTR_ERR(ctx->maps);
+		goto err;
+	}
 	mutex_init(&ctx->db_lock);
-	efa_ctx_init_mms(ctx);
 	efa_obj_init(&ctx->obj, READ_ONCE(dev->epoch));
 	ret = efa_cmd_alloc_uar(dev, ctx);
 	if (ret)
-		goto err;
+		goto err_maps;
 	efa_obj_init(&ctx->uar_obj, ctx->obj.epoch);
 	ret = efa_table_add_at(&dev->uars, ctx->uar, &ctx->uar_obj);
 	if (ret)
@@ -124,6 +128,9 @@ int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	ret = efa_table_add(&dev->ctxs, &ctx->ctxn, &ctx->obj);
 	if (ret)
 		goto err_uars;
+	/* Pairs with efa_ctx_leave(). */
+	if (READ_ONCE(dev->leaving))
+		eadm_maps_end(ctx->maps);
 	ret = answer(dev, udata);
 	if (ret)
 		goto err_table;
@@ -136,6 +143,9 @@ err_uars:
 	efa_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
 err_uar:
 	put_uar(dev, ctx);
+err_maps:
+	mutex_destroy(&ctx->db_lock);
+	eadm_maps_put(ctx->maps);
 err:
 	efa_count(dev, EFA_CNT_ALLOC_CTX_ERR);
 	return ret;
@@ -154,7 +164,9 @@ void efa_dealloc_ucontext(struct ib_ucontext *ibctx)
 
 	efa_table_remove(&dev->ctxs, ctx->ctxn, &ctx->obj);
 	efa_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
-	efa_ctx_forget_mms(ctx);
+	/* Its mappings outlive it if the device is removed. All entries are gone. */
+	eadm_maps_end(ctx->maps);
+	eadm_maps_put(ctx->maps);
 	mutex_destroy(&ctx->db_lock);
 	put_uar(dev, ctx);
 	efa_count(dev, EFA_CNT_CTX_DEALLOCS);
@@ -164,9 +176,10 @@ void efa_dealloc_ucontext(struct ib_ucontext *ibctx)
  * efa_disassociate_ucontext() - verb: the device is removed while a process uses it
  * @ibctx: the context
  *
- * The core has removed the mappings of device memory and destroys the objects; rings
- * that are mapped belong to the process from then on. The mere existence of this callback
- * lets removal proceed while contexts are open.
+ * The core has destroyed the objects and frees the context. Device memory was taken from
+ * its processes before (efa_ctx_leave()), or is when the context is freed; rings that are
+ * mapped belong to the process from then on. The mere existence of this callback lets
+ * removal proceed while contexts are open.
  *
  * Context: process.
  */

@@ -34,7 +34,8 @@
  * Lock order, outermost first; locks on one line are never held together:
  *
  *   efa_pd.ah_lock, efa_recent.lock, efa_qp.state_lock (commands are issued below them),
- *   efa_ctx.db_lock
+ *   efa_ctx.db_lock, mmap_lock of a process
+ *   eadm_maps.lock (core/maps.c)
  *   efa_hw.lock (one readless read at a time; may sleep)
  *   efa_dev.orphan_lock
  *   efa_table.lock, efa_eq.lock, efa_aq.lock
@@ -134,6 +135,7 @@ struct efa_caps {
  * @nr_eqs: of these
  * @epoch: counts resets; raised under the admin queue's lock, see efa_obj_is_dead()
  * @gone: the adapter no longer answers on the bus; set once
+ * @leaving: the device is being removed; set once
  * @watch: notices what no command would reveal
  * @recovery: brings the admin queue back
  * @halted: the last attempt failed: the adapter cannot be asked; used by recovery only
@@ -182,6 +184,7 @@ struct efa_dev {
 	u32 nr_eqs;
 	u32 epoch;
 	bool gone;
+	bool leaving;
 	struct delayed_work watch;
 	struct work_struct recovery;
 	bool halted;

@@ -212,6 +212,7 @@ static int consumers_start(struct efa_dev *dev)
 	return 0;
 
 err_device:
+	efa_ctx_leave(dev);
 	ib_unregister_device(&dev->ibdev);
 err_recovery:
 	recovery_stop(dev);
@@ -305,6 +306,7 @@ static void efa_remove(struct pci_dev *pdev)
 	if (efa_hw_is_gone(dev))
 		efa_dev_set_gone(dev);
 	efa_diag_del(dev);
+	efa_ctx_leave(dev);
 	/* Ends all consumers and destroys all objects, with commands. */
 	ib_unregister_device(&dev->ibdev);
 	recovery_stop(dev);

@@ -1,64 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings of processes (hw 12.7): doorbells and send queues in device memory, rings in
- * host memory.
+ * Mappings of processes (hw 12.7): doorbells and send queues in device memory (core/maps.c),
+ * rings in host memory.
  *
- * After a reset the adapter reassigns doorbells and send queues: they are unmapped from
- * all processes (efa_ctx_zap()), whose stores then have no effect. Rings stay mapped,
- * which is why the two have separate ranges of offsets.
+ * A send queue is taken from all processes before the QP is destroyed: its place in device
+ * memory is that of the next QP, of any process. The same is done with doorbells that have no
+ * queue any more. After a reset the adapter reassigns both. Rings stay mapped: their pages
+ * are the process's until it unmaps them.
  */
 
 #include <linux/mm.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "efa.h"
 
-/*
- * Offsets in pages, in order of preference. The core finds smaller numbers faster, as
- * each six bits are one level of its tree.
- */
-struct span {
-	u32 first;
-	u32 last;
-};
-
-#define SPANS	3
-
-static const struct span bar_spans[SPANS] = {
-	{ 0, BIT(5) - 1 },
-	{ BIT(6), BIT(11) - 1 },
-	{ BIT(12), BIT(31) - 1 },
-};
-
-static const struct span ring_spans[SPANS] = {
-	{ BIT(5), BIT(6) - 1 },
-	{ BIT(11), BIT(12) - 1 },
-	{ BIT(31), U32_MAX },
-};
-
-static int insert_span(struct efa_ctx *ctx, struct efa_mmap_entry *entry, size_t size,
-		       const struct span *span)
+/* A copy of *what, which is complete before a process can map it. */
+static struct efa_mmap_entry *insert(struct efa_ctx *ctx, const struct efa_mmap_entry *what,
+				     size_t size)
 {
-	return rdma_user_mmap_entry_insert_range(&ctx->ibctx, &entry->rdma_entry, size,
-						 span->first, span->last);
-}
+	struct efa_mmap_entry *entry = kmemdup(what, sizeof(*what), GFP_KERNEL);
 
-static struct efa_mmap_entry *insert(struct efa_ctx *ctx, enum efa_mmap_kind kind,
-				     phys_addr_t addr, void *ring, size_t size)
-{
-	struct efa_mmap_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL);
-	const struct span *spans = kind == EFA_MMAP_RING ? ring_spans : bar_spans;
-	int i;
+	int ret;
 
 	if (!entry)
 		return NULL;
-	entry->kind = kind;
-	entry->addr = addr;
-	entry->ring = ring;
-	for (i = 0; i < SPANS; i++)
-		if (!insert_span(ctx, entry, size, &spans[i]))
-			return entry;
+	if (entry->map)
+		ret = eadm_map_insert(entry->map, &ctx->ibctx, &entry->rdma_entry);
+	else
+		ret = rdma_user_mmap_entry_insert(&ctx->ibctx, &entry->rdma_entry, size);
+	if (!ret)
+		return entry;
 	kfree(entry);
 	return NULL;
 }
@@ -67,12 +38,13 @@ static struct efa_mmap_entry *insert(struct efa_ctx *ctx, enum efa_mmap_kind kin
  * The adapter is not trusted about where users may write: it has to be inside the BAR,
  * and not where the registers are.
  */
-static struct efa_mmap_entry *insert_bar(struct efa_ctx *ctx, enum efa_mmap_kind kind,
-					 u8 bar, u32 offset, u32 bytes)
+static struct efa_mmap_entry *insert_bar(struct efa_ctx *ctx, bool llq, u8 bar, u32 offset,
+					 u32 bytes)
 {
 	struct efa_dev *dev = to_efa_dev(ctx->ibctx.device);
 	u64 first = round_down(offset, PAGE_SIZE), end = PAGE_ALIGN((u64)offset + bytes);
 	resource_size_t start = pci_resource_start(dev->pdev, bar);
+	struct efa_mmap_entry what = { .llq = llq }, *entry;
 
 	if (!bytes || end > pci_resource_len(dev->pdev, bar) || start & ~PAGE_MASK ||
 	    (bar == EFA_REGS_BAR && first < EFA_REGS_SIZE)) {
@@ -80,7 +52,15 @@ static struct efa_mmap_entry *insert_bar(struct efa_ctx *ctx, enum efa_mmap_kind
 				      bytes, offset, bar);
 		return NULL;
 	}
-	return insert(ctx, kind, start + first, NULL, end - first);
+	what.map = eadm_map_create(ctx->maps, start + first, (end - first) >> PAGE_SHIFT, llq);
+	if (!what.map)
+		return NULL;
+	entry = insert(ctx, &what, end - first);
+	if (!entry) {
+		eadm_map_revoke(what.map);
+		eadm_map_put(what.map);
+	}
+	return entry;
 }
 
 static phys_addr_t db_page(struct efa_dev *dev, u32 offset)
@@ -105,8 +85,8 @@ struct efa_mmap_entry *efa_mmap_db(struct efa_ctx *ctx, u32 offset)
 
 	mutex_lock(&ctx->db_lock);
 	entry = ctx->db;
-	if (!entry || entry->addr != db_page(dev, offset))
-		entry = insert_bar(ctx, EFA_MMAP_DB, dev->db_bar, offset, sizeof(u32));
+	if (!entry || entry->map->addr != db_page(dev, offset))
+		entry = insert_bar(ctx, false, dev->db_bar, offset, sizeof(u32));
 	if (entry)
 		entry->users++;
 	if (!ctx->db)
@@ -148,7 +128,7 @@ void efa_mmap_put_db(struct efa_ctx *ctx, struct efa_mmap_entry *entry)
  */
 struct efa_mmap_entry *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes)
 {
-	return insert_bar(ctx, EFA_MMAP_LLQ, EFA_MEM_BAR, offset, bytes);
+	return insert_bar(ctx, true, EFA_MEM_BAR, offset, bytes);
 }
 
 /*
@@ -183,7 +163,8 @@ static void put_ring(struct efa_mmap_entry *entry)
  */
 struct efa_mmap_entry *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem)
 {
-	struct efa_mmap_entry *entry = insert(ctx, EFA_MMAP_RING, 0, mem->ring, mem->ring_size);
+	struct efa_mmap_entry what = { .ring = mem->ring };
+	struct efa_mmap_entry *entry = insert(ctx, &what, mem->ring_size);
 
 	if (entry)
 		get_ring(entry);
@@ -194,12 +175,17 @@ struct efa_mmap_entry *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *
  * efa_mmap_remove() - remove an entry: it can no longer be mapped
  * @entry: the entry, or NULL
  *
+ * On return no process reaches the device memory of the entry.
+ *
  * Context: process.
  */
 void efa_mmap_remove(struct efa_mmap_entry *entry)
 {
-	if (entry)
-		rdma_user_mmap_entry_remove(&entry->rdma_entry);
+	if (!entry)
+		return;
+	/* Before the entry goes, which may be what holds it. */
+	eadm_map_revoke(entry->map);
+	rdma_user_mmap_entry_remove(&entry->rdma_entry);
 }
 
 /**
@@ -222,113 +208,23 @@ void efa_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 	struct efa_mmap_entry *entry;
 
 	entry = container_of(rdma_entry, struct efa_mmap_entry, rdma_entry);
-	if (entry->kind == EFA_MMAP_RING)
+	if (entry->ring)
 		put_ring(entry);
+	eadm_map_put(entry->map);
 	kfree(entry);
-}
-
-/* Drops address spaces: those whose processes have ended, or all. */
-static void forget_mms(struct efa_ctx *ctx, bool dead_only)
-{
-	struct mm_struct *mm;
-	unsigned long index;
-
-	xa_lock(&ctx->mms);
-	xa_for_each(&ctx->mms, index, mm) {
-		if (dead_only && atomic_read(&mm->mm_users))
-			continue;
-		__xa_erase(&ctx->mms, index);
-		mmdrop(mm);
-	}
-	xa_unlock(&ctx->mms);
-}
-
-/* Notes that the caller's address space has a mapping, or will have one. */
-static int note_mm(struct efa_ctx *ctx)
-{
-	unsigned long index = (unsigned long)current->mm;
-	int ret;
-
-	if (xa_load(&ctx->mms, index))
-		return 0;
-	forget_mms(ctx, true);
-	mmgrab(current->mm);
-	ret = xa_insert(&ctx->mms, index, current->mm, GFP_KERNEL);
-	if (ret)
-		mmdrop(current->mm);
-	/* -EBUSY: another thread of the process was faster. */
-	return ret == -EBUSY ? 0 : ret;
-}
-
-/* The next address space in use from *index on; release it with mmput(). */
-static struct mm_struct *next_mm(struct efa_ctx *ctx, unsigned long *index)
-{
-	struct mm_struct *mm;
-
-	xa_lock(&ctx->mms);
-	mm = xa_find(&ctx->mms, index, ULONG_MAX, XA_PRESENT);
-	while (mm && !mmget_not_zero(mm))
-		mm = xa_find_after(&ctx->mms, index, ULONG_MAX, XA_PRESENT);
-	xa_unlock(&ctx->mms);
-	return mm;
-}
-
-/*
- * Waits for mappings in progress: the kernel makes a mapping findable only
- * after efa_mmap() has returned, but under the same lock.
- */
-static void await_mmaps(struct efa_ctx *ctx)
-{
-	unsigned long index;
-	struct mm_struct *mm;
-
-	for (index = 0; (mm = next_mm(ctx, &index)); index++) {
-		mmap_read_lock(mm);
-		mmap_read_unlock(mm);
-		mmput(mm);
-	}
-}
-
-/**
- * efa_ctx_init_mms() - initialise the list of mappings of a new context
- * @ctx: the context
- */
-void efa_ctx_init_mms(struct efa_ctx *ctx)
-{
-	xa_init(&ctx->mms);
-}
-
-/**
- * efa_ctx_forget_mms() - undo efa_ctx_init_mms()
- * @ctx: the context
- *
- * Context: process.
- */
-void efa_ctx_forget_mms(struct efa_ctx *ctx)
-{
-	forget_mms(ctx, false);
-	xa_destroy(&ctx->mms);
 }
 
 static int map_bar(struct efa_ctx *ctx, struct vm_area_struct *vma,
 		   struct efa_mmap_entry *entry)
 {
 	struct efa_dev *dev = to_efa_dev(ctx->ibctx.device);
-	pgprot_t prot = entry->kind == EFA_MMAP_LLQ ? pgprot_writecombine(vma->vm_page_prot) :
-						      pgprot_noncached(vma->vm_page_prot);
-	int ret;
 
-	WRITE_ONCE(ctx->mapping, vma->vm_file->f_mapping);
-	ret = note_mm(ctx);
-	if (ret)
-		return ret;
-	/* Either this sees that it is dead, or efa_ctx_zap() waits for the mapping. */
-	smp_mb();
+	/* A touch would find a dummy page: say so, as long as the process can take it. */
 	if (efa_obj_is_dead(dev, &ctx->obj))
 		return -EIO;
-	return rdma_user_mmap_io(&ctx->ibctx, vma, PHYS_PFN(entry->addr),
-				 entry->rdma_entry.npages * PAGE_SIZE, prot,
-				 &entry->rdma_entry);
+	return eadm_map_mmap(entry->map, vma,
+			     entry->llq ? pgprot_writecombine(vma->vm_page_prot) :
+					  pgprot_noncached(vma->vm_page_prot));
 }
 
 /* The process then holds references to the pages, whatever becomes of the queue. */
@@ -366,10 +262,10 @@ int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 	rdma_entry = rdma_user_mmap_entry_get(ibctx, vma);
 	if (rdma_entry) {
 		entry = container_of(rdma_entry, struct efa_mmap_entry, rdma_entry);
-		if (entry->kind == EFA_MMAP_RING)
-			ret = map_ring(vma, entry);
-		else
+		if (entry->map)
 			ret = map_bar(to_efa_ctx(ibctx), vma, entry);
+		else
+			ret = map_ring(vma, entry);
 		rdma_user_mmap_entry_put(rdma_entry);
 	}
 	if (ret)
@@ -377,35 +273,39 @@ int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 	return ret;
 }
 
-static loff_t span_bytes(const struct span *span)
-{
-	return (loff_t)(span->last - span->first + 1) << PAGE_SHIFT;
-}
-
 /**
- * efa_ctx_zap() - unmap device memory from all contexts
+ * efa_ctx_zap() - take device memory from all contexts that the adapter no longer serves
  * @dev: the device
  *
- * Context: process; the epoch was raised.
+ * A context that is created meanwhile belongs to the new epoch, or cannot be used to map
+ * anything (efa_mmap()).
+ *
+ * Context: process; the epoch was raised, or the device leaves.
  */
 void efa_ctx_zap(struct efa_dev *dev)
 {
-	struct address_space *mapping;
-	struct efa_ctx *ctx;
 	struct efa_obj *obj;
 	u64 id;
-	int i;
 
-	/* Pairs with the barrier in efa_mmap(). */
-	smp_mb();
 	for (id = 0; (obj = efa_table_next(&dev->ctxs, &id)); id++) {
-		ctx = container_of(obj, struct efa_ctx, obj);
-		await_mmaps(ctx);
-		/* The open file holds the mapping, and the context exists as long as the file. */
-		mapping = READ_ONCE(ctx->mapping);
-		for (i = 0; mapping && i < SPANS; i++)
-			unmap_mapping_range(mapping, (loff_t)bar_spans[i].first << PAGE_SHIFT,
-					    span_bytes(&bar_spans[i]), 1);
+		if (READ_ONCE(dev->leaving) || efa_obj_is_dead(dev, obj))
+			eadm_maps_end(container_of(obj, struct efa_ctx, obj)->maps);
 		efa_obj_put(obj);
 	}
+}
+
+/**
+ * efa_ctx_leave() - the device is about to be removed: take device memory from all contexts
+ * @dev: the device
+ *
+ * The RDMA core destroys the QPs of processes first, which go on and must not get SIGBUS for
+ * what they did not do.
+ *
+ * Context: process.
+ */
+void efa_ctx_leave(struct efa_dev *dev)
+{
+	/* Either this finds a context in the table, or efa_alloc_ucontext() sees the flag. */
+	WRITE_ONCE(dev->leaving, true);
+	efa_ctx_zap(dev);
 }

@@ -205,6 +205,7 @@ int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct efa_qp *qp = to_efa_qp(ibqp);
 	bool done;
 
+	/* The next QP may get the place of its send queue: no process may write there any more. */
 	remove_entries(qp);
 	done = end(dev, qp);
 	efa_table_remove(&dev->qps, qp->qpn, &qp->obj);

@@ -8,29 +8,24 @@
 #include <linux/rbtree.h>
 #include <rdma/ib_verbs.h>
 
+#include "../core/maps.h"
 #include "compat_rdma.h"
 #include "efa_hw.h"
 #include "mem.h"
 #include "table.h"
 
-enum efa_mmap_kind {
-	EFA_MMAP_DB,		/* a page of doorbells */
-	EFA_MMAP_LLQ,		/* a send queue in device memory */
-	EFA_MMAP_RING,		/* host memory */
-};
-
 /**
  * struct efa_mmap_entry - what a process may map
  * @rdma_entry: the core's part
- * @kind: enum efa_mmap_kind
- * @addr: bus address, of whole pages
- * @ring: kernel address of a ring
+ * @map: device memory; NULL for a ring
+ * @llq: it is a send queue, not doorbells
+ * @ring: kernel address of a ring in host memory
  * @users: doorbells in the page; under the context's db_lock
  */
 struct efa_mmap_entry {
 	struct rdma_user_mmap_entry rdma_entry;
-	enum efa_mmap_kind kind;
-	phys_addr_t addr;
+	struct eadm_map *map;
+	bool llq;
 	void *ring;
 	u32 users;
 };
@@ -44,8 +39,7 @@ struct efa_mmap_entry {
  * @uar: tag of its doorbells
  * @db_lock: guards @db and its users
  * @db: a page of doorbells; usually all of a context are in one page
- * @mapping: address space through which doorbells were mapped; set once
- * @mms: struct mm_struct by address, of processes that mapped them
+ * @maps: device memory that its processes map
  * @qps: QPs it owns
  * @cqs: CQs it owns
  * @mrs: MRs it owns
@@ -59,8 +53,7 @@ struct efa_ctx {
 	u16 uar;
 	struct mutex db_lock;	/* db */
 	struct efa_mmap_entry *db;
-	struct address_space *mapping;
-	struct xarray mms;
+	struct eadm_maps *maps;
 	atomic_t qps;
 	atomic_t cqs;
 	atomic_t mrs;
@@ -261,9 +254,8 @@ void efa_mmap_remove(struct efa_mmap_entry *entry);
 u64 efa_mmap_key(const struct efa_mmap_entry *entry);
 int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
 void efa_mmap_free(struct rdma_user_mmap_entry *rdma_entry);
-void efa_ctx_init_mms(struct efa_ctx *ctx);
-void efa_ctx_forget_mms(struct efa_ctx *ctx);
 void efa_ctx_zap(struct efa_dev *dev);
+void efa_ctx_leave(struct efa_dev *dev);
 
 /* pd.c */
 int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
