@@ -236,6 +236,8 @@ static int map_ring(struct vm_area_struct *vma, struct efa_mmap_entry *entry)
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
+	/* There is nothing behind the ring. */
+	vm_flags_set(vma, VM_DONTEXPAND);
 	for (i = 0; i < entry->rdma_entry.npages; i++) {
 		ret = vm_insert_page(vma, vma->vm_start + i * PAGE_SIZE, page + i);
 		if (ret)
