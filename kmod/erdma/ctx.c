@@ -4,31 +4,40 @@
 #include <linux/bitfield.h>
 #include <linux/capability.h>
 #include <linux/mm.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "abi.h"
 #include "erdma.h"
 
+/* A page of doorbells that processes of the context may map. */
 static struct erdma_mmap_entry *entry_insert(struct erdma_ctx *ctx, u64 bar_offset)
 {
+	struct erdma_dev *dev = to_erdma_dev(ctx->ibctx.device);
 	struct erdma_mmap_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL);
 
 	if (!entry)
 		return NULL;
 	entry->bar_offset = bar_offset;
-	if (rdma_user_mmap_entry_insert(&ctx->ibctx, &entry->rdma_entry, PAGE_SIZE)) {
-		kfree(entry);
-		return NULL;
-	}
-	return entry;
+	entry->map = eadm_map_create(ctx->maps, dev->bar_addr + bar_offset, 1, false);
+	if (!entry->map)
+		goto err;
+	if (!eadm_map_insert(entry->map, &ctx->ibctx, &entry->rdma_entry))
+		return entry;
+	eadm_map_revoke(entry->map);
+	eadm_map_put(entry->map);
+err:
+	kfree(entry);
+	return NULL;
 }
 
 static void entry_remove(struct erdma_mmap_entry *entry)
 {
-	if (entry)
-		rdma_user_mmap_entry_remove(&entry->rdma_entry);
+	if (!entry)
+		return;
+	/* Before the entry goes, which may be what holds it. */
+	eadm_map_revoke(entry->map);
+	rdma_user_mmap_entry_remove(&entry->rdma_entry);
 }
 
 /*
@@ -149,68 +158,6 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
 				       ctx->db_pages, ret);
 }
 
-/* Drops address spaces: those whose processes have ended, or all. */
-static void forget_mms(struct erdma_ctx *ctx, bool dead_only)
-{
-	struct mm_struct *mm;
-	unsigned long index;
-
-	xa_lock(&ctx->mms);
-	xa_for_each(&ctx->mms, index, mm) {
-		if (dead_only && atomic_read(&mm->mm_users))
-			continue;
-		__xa_erase(&ctx->mms, index);
-		mmdrop(mm);
-	}
-	xa_unlock(&ctx->mms);
-}
-
-/* Notes that the caller's address space has a mapping, or will have one. */
-static int note_mm(struct erdma_ctx *ctx)
-{
-	unsigned long index = (unsigned long)current->mm;
-	int ret;
-
-	if (xa_load(&ctx->mms, index))
-		return 0;
-	forget_mms(ctx, true);
-	mmgrab(current->mm);
-	ret = xa_insert(&ctx->mms, index, current->mm, GFP_KERNEL);
-	if (ret)
-		mmdrop(current->mm);
-	/* -EBUSY: another thread of the process was faster. */
-	return ret == -EBUSY ? 0 : ret;
-}
-
-/* The next address space in use from *index on; release it with mmput(). */
-static struct mm_struct *next_mm(struct erdma_ctx *ctx, unsigned long *index)
-{
-	struct mm_struct *mm;
-
-	xa_lock(&ctx->mms);
-	mm = xa_find(&ctx->mms, index, ULONG_MAX, XA_PRESENT);
-	while (mm && !mmget_not_zero(mm))
-		mm = xa_find_after(&ctx->mms, index, ULONG_MAX, XA_PRESENT);
-	xa_unlock(&ctx->mms);
-	return mm;
-}
-
-/*
- * Waits for mappings in progress: the kernel makes a mapping findable only
- * after erdma_mmap() has returned, but under the same lock.
- */
-static void await_mmaps(struct erdma_ctx *ctx)
-{
-	unsigned long index;
-	struct mm_struct *mm;
-
-	for (index = 0; (mm = next_mm(ctx, &index)); index++) {
-		mmap_read_lock(mm);
-		mmap_read_unlock(mm);
-		mmput(mm);
-	}
-}
-
 static int ctx_init(struct erdma_dev *dev, struct erdma_ctx *ctx, struct ib_udata *udata)
 {
 	struct erdma_uresp_alloc_ctx resp = { .dev_id = dev->pdev->device };
@@ -267,22 +214,31 @@ int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		ret = -EINVAL;
 		goto err;
 	}
+	ctx->maps = eadm_maps_create();
+	if (IS_ERR(ctx->maps)) {
+		ret = PTR_ERR(ctx->maps);
+		goto err;
+	}
 	ret = erdma_table_reserve(&dev->ctxs, &ctx->ctxn);
 	if (ret)
-		goto err;
+		goto err_maps;
 	mutex_init(&ctx->dbpage_lock);
 	xa_init(&ctx->dbpages);
-	xa_init(&ctx->mms);
 	erdma_obj_init(&ctx->obj, READ_ONCE(dev->epoch));
 	ret = ctx_init(dev, ctx, udata);
 	if (ret)
 		goto err_number;
 	erdma_table_publish(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	/* Pairs with erdma_ctx_leave(). */
+	if (READ_ONCE(dev->leaving))
+		eadm_maps_end(ctx->maps);
 	erdma_count(dev, ERDMA_CNT_CTX_ALLOCS);
 	return 0;
 
 err_number:
 	erdma_table_release(&dev->ctxs, ctx->ctxn);
+err_maps:
+	eadm_maps_put(ctx->maps);
 err:
 	erdma_count(dev, ERDMA_CNT_CTX_ALLOC_FAILURES);
 	return ret;
@@ -300,9 +256,10 @@ void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
 
 	erdma_table_unpublish(&dev->ctxs, ctx->ctxn, &ctx->obj);
-	forget_mms(ctx, false);
-	xa_destroy(&ctx->mms);
+	/* Its mappings outlive it if the device is removed. */
+	eadm_maps_end(ctx->maps);
 	db_pages_put(dev, ctx);
+	eadm_maps_put(ctx->maps);
 	xa_destroy(&ctx->dbpages);
 	mutex_destroy(&ctx->dbpage_lock);
 	erdma_table_release(&dev->ctxs, ctx->ctxn);
@@ -313,9 +270,10 @@ void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
  * erdma_disassociate_ucontext() - verb: the device goes away under a process
  * @ibctx: the context
  *
- * The core has removed the doorbell mappings and destroys the objects;
- * nothing else of the adapter is mapped into a process. The mere existence of
- * this callback lets removal proceed while contexts are open.
+ * The core has destroyed the objects and frees the context. Doorbell pages were taken from
+ * its processes before (erdma_ctx_leave()), or are when the context is freed; nothing else
+ * of the adapter is mapped into a process. The mere existence of this callback lets removal
+ * proceed while contexts are open.
  *
  * Context: process.
  */
@@ -337,24 +295,15 @@ int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
 	struct rdma_user_mmap_entry *rdma_entry;
 	struct erdma_mmap_entry *entry;
-	int ret;
+	int ret = -EIO;
 
 	rdma_entry = rdma_user_mmap_entry_get(ibctx, vma);
 	if (!rdma_entry)
 		return -EINVAL;
 	entry = container_of(rdma_entry, struct erdma_mmap_entry, rdma_entry);
-	WRITE_ONCE(ctx->mapping, vma->vm_file->f_mapping);
-	ret = note_mm(ctx);
-	if (ret)
-		goto out;
-	/* Either this sees that the context is dead, or erdma_ctx_zap() waits for the mapping. */
-	smp_mb();
-	ret = -EIO;
-	if (erdma_obj_is_dead(dev, &ctx->obj))
-		goto out;
-	ret = rdma_user_mmap_io(ibctx, vma, PHYS_PFN(dev->bar_addr + entry->bar_offset),
-				PAGE_SIZE, pgprot_device(vma->vm_page_prot), rdma_entry);
-out:
+	/* A touch would find a dummy page: say so, as long as the process can take it. */
+	if (!erdma_obj_is_dead(dev, &ctx->obj))
+		ret = eadm_map_mmap(entry->map, vma, pgprot_device(vma->vm_page_prot));
 	rdma_user_mmap_entry_put(rdma_entry);
 	return ret;
 }
@@ -367,34 +316,46 @@ out:
  */
 void erdma_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 {
-	kfree(container_of(rdma_entry, struct erdma_mmap_entry, rdma_entry));
+	struct erdma_mmap_entry *entry;
+
+	entry = container_of(rdma_entry, struct erdma_mmap_entry, rdma_entry);
+	eadm_map_put(entry->map);
+	kfree(entry);
 }
 
 /**
- * erdma_ctx_zap() - take the doorbell pages from all contexts
+ * erdma_ctx_zap() - take the doorbell pages from all contexts that the adapter no longer
+ * serves
  * @dev: the device
  *
- * After a reset the adapter hands them out again. Processes then write to a
- * dummy page, as after a removal.
+ * After a reset the adapter hands them out again. Processes then write to a dummy page, as
+ * after a removal. A context that is created meanwhile belongs to the new epoch, or cannot be
+ * used to map anything (erdma_mmap()).
  *
- * Context: process; the epoch was raised.
+ * Context: process; the epoch was raised, or the device leaves.
  */
 void erdma_ctx_zap(struct erdma_dev *dev)
 {
-	struct address_space *mapping;
-	struct erdma_ctx *ctx;
 	struct erdma_obj *obj;
 	u64 id;
 
-	/* Pairs with the barrier in erdma_mmap(). */
-	smp_mb();
 	for (id = 0; (obj = erdma_table_next(&dev->ctxs, &id)); id++) {
-		ctx = container_of(obj, struct erdma_ctx, obj);
-		await_mmaps(ctx);
-		/* The open file holds the mapping, and the context exists as long as the file. */
-		mapping = READ_ONCE(ctx->mapping);
-		if (mapping)
-			unmap_mapping_range(mapping, 0, 0, 1);
+		if (READ_ONCE(dev->leaving) || erdma_obj_is_dead(dev, obj))
+			eadm_maps_end(container_of(obj, struct erdma_ctx, obj)->maps);
 		erdma_obj_put(obj);
 	}
+}
+
+/**
+ * erdma_ctx_leave() - the device is about to be removed: take the doorbell pages from all
+ * contexts
+ * @dev: the device
+ *
+ * Context: process.
+ */
+void erdma_ctx_leave(struct erdma_dev *dev)
+{
+	/* Either this finds a context in the table, or erdma_alloc_ucontext() sees the flag. */
+	WRITE_ONCE(dev->leaving, true);
+	erdma_ctx_zap(dev);
 }

@@ -8,7 +8,8 @@
  *   erdma_conf.lock
  *   erdma_cep.lock (that of a child before that of its listener)
  *   erdma_qp.state_lock
- *   erdma_ctx.dbpage_lock, erdma_dev.orphan_lock
+ *   erdma_ctx.dbpage_lock, erdma_dev.orphan_lock, mmap_lock of a process
+ *   eadm_maps.lock (core/maps.c)
  *   erdma_cq.lock (two CQs are never locked at once)
  *   erdma_sq.lock, erdma_rq.lock
  *   erdma_table.xa (xa_lock), erdma_eq.lock, erdma_cmdq.lock
@@ -236,6 +237,7 @@ struct erdma_caps {
  *	when the adapter is found gone, see erdma_obj_is_dead()
  * @gone: the adapter no longer answers on the bus; set once
  * @removing: the interface is no longer followed
+ * @leaving: the device is being removed; set once
  * @watch: notices what no command would reveal
  * @was_up: the adapter was initialised at the last check
  * @recovery: brings the command queue back
@@ -301,6 +303,7 @@ struct erdma_dev {
 	u32 epoch;
 	bool gone;
 	bool removing;
+	bool leaving;
 	struct delayed_work watch;
 	bool was_up;
 	struct work_struct recovery;

@@ -320,6 +320,7 @@ static int consumers_start(struct erdma_dev *dev)
 err_notifier:
 	erdma_netdev_unregister(dev);
 err_device:
+	erdma_ctx_leave(dev);
 	ib_unregister_device(&dev->ibdev);
 err_netdev:
 	recovery_stop(dev);
@@ -398,6 +399,7 @@ static void erdma_remove(struct pci_dev *pdev)
 		erdma_dev_set_gone(dev);
 	erdma_diag_del(dev);
 	erdma_netdev_unregister(dev);
+	erdma_ctx_leave(dev);
 	/* Ends all consumers and destroys all objects, with commands. */
 	ib_unregister_device(&dev->ibdev);
 	recovery_stop(dev);

@@ -8,13 +8,21 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+#include "../core/maps.h"
 #include "compat_rdma.h"
 #include "erdma_hw.h"
 #include "mem.h"
 
+/**
+ * struct erdma_mmap_entry - a page of doorbells that a process may map
+ * @rdma_entry: the core's part
+ * @bar_offset: where it is in BAR 0
+ * @map: the page
+ */
 struct erdma_mmap_entry {
 	struct rdma_user_mmap_entry rdma_entry;
 	u64 bar_offset;
+	struct eadm_map *map;
 };
 
 /**
@@ -31,9 +39,7 @@ struct erdma_mmap_entry {
  * @cdb: CQ doorbell page
  * @dbpage_lock: guards @dbpages and the pages in it
  * @dbpages: struct erdma_dbpage by user address in pages
- * @mapping: address space through which the doorbell pages were mapped; set
- *	once
- * @mms: struct mm_struct by address, of processes that mapped doorbell pages
+ * @maps: doorbell pages that its processes map
  * @qps: QPs it owns
  * @cqs: CQs it owns
  * @mrs: MRs it owns
@@ -52,8 +58,7 @@ struct erdma_ctx {
 	struct erdma_mmap_entry *cdb;
 	struct mutex dbpage_lock;	/* dbpages */
 	struct xarray dbpages;
-	struct address_space *mapping;
-	struct xarray mms;
+	struct eadm_maps *maps;
 	atomic_t qps;
 	atomic_t cqs;
 	atomic_t mrs;
@@ -289,6 +294,7 @@ void erdma_disassociate_ucontext(struct ib_ucontext *ibctx);
 int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
 void erdma_mmap_free(struct rdma_user_mmap_entry *rdma_entry);
 void erdma_ctx_zap(struct erdma_dev *dev);
+void erdma_ctx_leave(struct erdma_dev *dev);
 
 int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
