@@ -63,6 +63,10 @@ come_back() {
 	echo 1 >$config/e0/live && until_true 30 active 2
 }
 
+unbind() {
+	address e0 >"$driver/unbind"
+}
+
 unload() {
 	rmmod efa
 }

@@ -29,6 +29,10 @@ come_back() {
 	echo 1 >"$adapter/live" && until_true 30 there
 }
 
+unbind() {
+	cat "$adapter/address" >/sys/bus/pci/drivers/erdma/unbind
+}
+
 unload() {
 	rmmod erdma
 }

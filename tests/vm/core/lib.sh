@@ -40,6 +40,28 @@ objects_work() {
 	"$programs/objs" -d erdma_0 -n 20 states cqs qps
 }
 
+# doorbells_open ... doorbells_close: the process "$doorbells" obeys descriptor 6.
+doorbells_open() {
+	rm -f /tmp/doorbells-in
+	mkfifo /tmp/doorbells-in
+	"$programs/doorbells" erdma_0 </tmp/doorbells-in >/tmp/doorbells-out 2>&1 &
+	doorbells=$!
+	exec 6>/tmp/doorbells-in
+}
+
+doorbells_close() {
+	exec 6>&-
+	wait "$doorbells"
+}
+
+has_said() { # REGEX
+	grep -qE "$1" /tmp/doorbells-out
+}
+
+look() { # COMMAND REGEX
+	until_true 30 has_said '^opened' && echo "$1" >&6 && until_true 10 has_said "$2"
+}
+
 # A process with objects that tells what happens: begin_async [DEVICE] ... end_async,
 # which makes it destroy them and try new ones; then asserts on async_said.
 begin_async() {

@@ -185,17 +185,61 @@ has_said() { # REGEX
 	grep -qE "$1" "$work/doorbells"
 }
 
+# Rings are still there.
+taken() {
+	tail -n 1 "$work/doorbells" | grep '^mapped: 2 of [5-9]$'
+}
+
 doorbells_taken() { # OPTION: none, or -f: of a child, too
 	calm
 	doorbells_open "$@"
-	until_true 20 has_said '^opened' && echo >&6 &&
-		until_true 20 has_said '^mapped: ([5-9]) of \1$' && fault cmd_drop count 2 &&
-		fails stats && until_true 30 stats && echo >&6 &&
-		until_true 20 has_said '^mapped: 2 of [5-9]$'
+	until_true 20 has_said '^opened' && echo >&6 && until_true 20 has_said '^mapped: 2 of [5-9]$' &&
+		echo >&6 && until_true 20 has_said '^mapped: ([5-9]) of \1$' &&
+		fault cmd_drop count 2 && fails stats && until_true 30 stats && echo >&6 &&
+		until_true 20 taken && echo dummy >&6 && until_true 20 has_said '^dummy: [3-7] of [4-9]$'
 	local status=$?
 	exec 6>&-
 	cat "$work/doorbells"
 	wait "$looker" && return $status
+}
+
+# Another process creates and destroys the same objects, by the same device.
+doorbells_kept() {
+	local status=0 n
+
+	doorbells_open
+	for n in 1 2; do
+		until_true 20 has_said '^opened' && echo >&6 && until_true 20 looks $n || status=1
+	done
+	srd -n 16 "$(device e0)" "$(device e1)" || status=1
+	echo >&6 && until_true 20 looks 3 &&
+		tail -n 1 "$work/doorbells" | grep -E '^mapped: ([5-9]) of \1$' || status=1
+	exec 6>&-
+	cat "$work/doorbells"
+	wait "$looker" && return $status
+}
+
+looks() { # N
+	[ "$(grep -c ^mapped "$work/doorbells")" = "$1" ]
+}
+
+# ---- a process that is stuck in a page fault, with the lock of its address space held
+
+recovers_beside_stuck() {
+	calm && stuck_begin "$(device e0)" && fault cmd_drop count 2 && fails stats &&
+		until_true 20 stats && stuck_is_stuck && srd -n 16 "$(device e0)" "$(device e1)"
+}
+
+unbinds_beside_stuck() {
+	local unbind
+
+	unbind_e0 &
+	unbind=$!
+	until_true 20 ended $unbind && active 1 && stuck_is_stuck
+}
+
+binds_after_stuck() {
+	stuck_end && address e0 >"$driver/bind" && until_true 30 active 2
 }
 
 # ---- the machine goes down, or starts another kernel
@@ -477,6 +521,11 @@ if [ -n "${EADM_EFA_DEFAULT-}" ]; then
 fi
 check "doorbells are taken from a process by a reset" doorbells_taken
 check "and from its child" doorbells_taken -f
+check "but not by other processes' QPs" doorbells_kept
+check "a destroyed QP's send queue memory cannot be reached" stale "$(device e0)"
+check "a process stuck in a page fault does not hold up recovery" recovers_beside_stuck
+check "nor the driver's unbinding" unbinds_beside_stuck
+check "and the driver can be bound again" binds_after_stuck
 check "time limit as it was" limit_is 0
 check "hints of the adapter" hints
 check "hints that cannot be followed" hints_too_small

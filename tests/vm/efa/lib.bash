@@ -3,6 +3,7 @@
 # What the scripts of this folder have in common. Adapters e0 and e1 are there.
 config=/sys/kernel/config/eadm_virt/efa
 . tests/vm/knobs.sh
+. tests/vm/stuck.sh
 driver=/sys/bus/pci/drivers/efa
 patience=${EADM_PATIENCE:-1}
 work=$(mktemp -d)

@@ -7,7 +7,11 @@
  * Opens the device, with -q makes a CQ and a UD QP, with -f leaves the rest to a child;
  * prints "opened", and for each line of input "mapped: N of M":
  * the provider has M mappings of the device, and N of them are in the page tables.
- * A look at one that is not has the kernel put another page there.
+ * The look has the kernel put pages where there are none, so that another look shows what
+ * was taken meanwhile.
+ *
+ * For each line "dummy" it prints "dummy: N of M": N of M writable mappings lead to the same
+ * page. This writes to all of them: for a context that the adapter has forgotten.
  */
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -20,6 +24,7 @@
 #include <unistd.h>
 
 #define MAX_PAGES	32
+#define PAGE		4096
 
 static struct ibv_context *open_device(const char *name)
 {
@@ -31,14 +36,15 @@ static struct ibv_context *open_device(const char *name)
 	return NULL;
 }
 
-static int find_pages(uintptr_t page[MAX_PAGES])
+static int find_pages(uintptr_t page[MAX_PAGES], bool writable)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[512];
+	char line[512], access[5];
 	int n = 0;
 
 	while (maps && n < MAX_PAGES && fgets(line, sizeof(line), maps))
-		if (strstr(line, "/uverbs") && sscanf(line, "%lx", &page[n]) == 1)
+		if (strstr(line, "/uverbs") && sscanf(line, "%lx-%*x %4s", &page[n], access) == 2 &&
+		    (!writable || access[1] == 'w'))
 			n++;
 	if (maps)
 		fclose(maps);
@@ -53,6 +59,32 @@ static bool is_mapped(uintptr_t page)
 	*(volatile uint32_t *)page;
 	getrusage(RUSAGE_SELF, &after);
 	return before.ru_minflt == after.ru_minflt && before.ru_majflt == after.ru_majflt;
+}
+
+/* How many mappings lead to one page, of which all show what was written last. */
+static int count_same(uintptr_t page[], int n)
+{
+	int others = 0;
+
+	for (int i = 0; i < n; i++)
+		((volatile uint32_t *)page[i])[PAGE / sizeof(uint32_t) - 1] = i + 1;
+	for (int i = 0; i < n; i++)
+		others += ((volatile uint32_t *)page[i])[PAGE / sizeof(uint32_t) - 1] != (uint32_t)i + 1;
+	return others ? others + 1 : 0;
+}
+
+static void look(bool dummy)
+{
+	uintptr_t page[MAX_PAGES];
+	int n = find_pages(page, dummy), mapped = 0;
+
+	if (dummy) {
+		printf("dummy: %d of %d\n", count_same(page, n), n);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		mapped += is_mapped(page[i]);
+	printf("mapped: %d of %d\n", mapped, n);
 }
 
 static bool make_queues(struct ibv_context *ctx)
@@ -88,9 +120,9 @@ static void leave_to_child(void)
 int main(int argc, char **argv)
 {
 	bool child = false, queues = false;
-	uintptr_t page[MAX_PAGES];
 	struct ibv_context *ctx;
-	int n, mapped, opt;
+	char line[64];
+	int opt;
 
 	while ((opt = getopt(argc, argv, "fq")) != -1) {
 		child |= opt == 'f';
@@ -105,13 +137,8 @@ int main(int argc, char **argv)
 	if (child)
 		leave_to_child();
 	puts("opened");
-	while (getchar() == '\n') {
-		n = find_pages(page);
-		mapped = 0;
-		for (int i = 0; i < n; i++)
-			mapped += is_mapped(page[i]);
-		printf("mapped: %d of %d\n", mapped, n);
-	}
+	while (fgets(line, sizeof(line), stdin))
+		look(!strcmp(line, "dummy\n"));
 	/* What a child has of the device is its parent's, and goes with queues. */
 	if (child || queues)
 		return 0;

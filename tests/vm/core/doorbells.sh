@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # lib.sh sets them
+# Processes that open and close a device leave the doorbell pages of others alone.
+
+kept() {
+	local status=0
+
+	doorbells_open
+	look "" '^mapped: 0 of [1-9]' && look "" '^mapped: ([1-9]) of \1$' || status=1
+	objects_work || status=1
+	echo >&6 && until_true 10 looks 3 &&
+		tail -n 1 /tmp/doorbells-out | grep -E '^mapped: ([1-9]) of \1$' || status=1
+	doorbells_close || status=1
+	cat /tmp/doorbells-out
+	return $status
+}
+
+looks() { # N
+	[ "$(grep -c ^mapped /tmp/doorbells-out)" = "$1" ]
+}
+
+check "doorbell pages are left to a process by others" kept
+check "nothing is left over" nothing_left
