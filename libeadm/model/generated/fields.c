@@ -5101,10 +5101,32 @@ static const struct eadm_field verbs_fields[] = {
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34086, .c_name_at = 34100,
 		.head_at = 34114, .help_at = 34121,
 	},
+	{	/* devices */
+		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 2048, .name_at = 34200, .c_name_at = 34200, .head_at = 34208,
+		.help_at = 34216,
+	},
+	{	/* configured */
+		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .name_at = 34278,
+		.c_name_at = 34278, .head_at = 34289, .help_at = 34300,
+	},
+	{	/* faults */
+		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 2048, .name_at = 5740,
+		.c_name_at = 5740, .head_at = 5747, .help_at = 34352,
+	},
+	{	/* cm-devices */
+		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 2048, .name_at = 34467, .c_name_at = 34478, .head_at = 34489,
+		.help_at = 34499,
+	},
 };
 
 static const int16_t verbs_by_slot[] = {
-	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7,
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
 static const struct eadm_field module_fields[] = {
@@ -5131,33 +5153,33 @@ static const struct eadm_field module_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 33037, .help_at = 34200,
+		.head_at = 33037, .help_at = 34606,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 34216, .help_at = 32821,
+		.head_at = 34622, .help_at = 32821,
 	},
 	{	/* loaded */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34223, .c_name_at = 34223,
-		.head_at = 34230, .help_at = 34237,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34629, .c_name_at = 34629,
+		.head_at = 34636, .help_at = 34643,
 	},
 	{	/* version */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34258,
-		.c_name_at = 34258, .head_at = 34266, .help_at = 34274,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34664,
+		.c_name_at = 34664, .head_at = 34672, .help_at = 34680,
 	},
 	{	/* origin */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 34307,
-		.c_name_at = 34307, .head_at = 34314, .help_at = 34321,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 34713,
+		.c_name_at = 34713, .head_at = 34720, .help_at = 34727,
 	},
 	{	/* functions */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 34386,
-		.c_name_at = 34386, .head_at = 34396, .help_at = 34406,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 34792,
+		.c_name_at = 34792, .head_at = 34802, .help_at = 34812,
 	},
 };
 
@@ -5191,64 +5213,64 @@ static const struct eadm_field setup_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
-		.help_at = 34471,
+		.help_at = 34877,
 	},
 	{	/* driver-version */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name_at = 34501,
-		.c_name_at = 34516, .head_at = 34266, .help_at = 34531,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name_at = 34907,
+		.c_name_at = 34922, .head_at = 34672, .help_at = 34937,
 	},
 	{	/* netdev */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 34579,
+		.help_at = 34985,
 	},
 	{	/* netdev-mtu */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34602, .c_name_at = 34613,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35008, .c_name_at = 35019,
 		.head_at = 855, .unit_at = 859, .help_at = 865,
 	},
 	{	/* netdev-ipv4 */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34624, .c_name_at = 34636,
-		.head_at = 34648, .help_at = 34653,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35030, .c_name_at = 35042,
+		.head_at = 35054, .help_at = 35059,
 	},
 	{	/* gid-index */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27828, .c_name_at = 27838,
-		.head_at = 27848, .help_at = 34742,
+		.head_at = 27848, .help_at = 35148,
 	},
 	{	/* gid */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 40,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4267, .c_name_at = 4267,
-		.head_at = 4271, .help_at = 34776,
+		.head_at = 4271, .help_at = 35182,
 	},
 	{	/* uverbs */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34821,
-		.c_name_at = 34821, .head_at = 34828, .help_at = 34835,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35227,
+		.c_name_at = 35227, .head_at = 35234, .help_at = 35241,
 	},
 	{	/* uverbs-error */
 		.slot = 14, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34915, .c_name_at = 34928,
-		.head_at = 34941, .help_at = 34946,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35321, .c_name_at = 35334,
+		.head_at = 35347, .help_at = 35352,
 	},
 	{	/* iommu */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 35011,
-		.c_name_at = 35011, .head_at = 35017, .help_at = 35023,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 35417,
+		.c_name_at = 35417, .head_at = 35423, .help_at = 35429,
 	},
 	{	/* netdev-ipv6 */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35078, .c_name_at = 35090,
-		.head_at = 35102, .help_at = 35107,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35484, .c_name_at = 35496,
+		.head_at = 35508, .help_at = 35513,
 	},
 	{	/* gid-netdev */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 35223,
-		.c_name_at = 35234, .head_at = 35245, .help_at = 35255,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 35629,
+		.c_name_at = 35640, .head_at = 35651, .help_at = 35661,
 	},
 };
 
@@ -5282,18 +5304,18 @@ static const struct eadm_field irq_fields[] = {
 	{	/* irq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 14911, .c_name_at = 14911, .head_at = 14915, .help_at = 35343,
+		.name_at = 14911, .c_name_at = 14911, .head_at = 14915, .help_at = 35749,
 	},
 	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14836, .c_name_at = 14836, .head_at = 14841, .help_at = 35368,
+		.name_at = 14836, .c_name_at = 14836, .head_at = 14841, .help_at = 35774,
 		.names = &eadm_spec_enums[5],
 	},
 	{	/* affinity */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35412,
-		.c_name_at = 35412, .head_at = 35421, .help_at = 35430,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35818,
+		.c_name_at = 35818, .head_at = 35827, .help_at = 35836,
 	},
 };
 
@@ -5325,56 +5347,56 @@ static const struct eadm_field process_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 35483,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 35889,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 6766, .c_name_at = 6766,
-		.head_at = 6771, .help_at = 35530,
+		.head_at = 6771, .help_at = 35936,
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35544,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35950,
 		.names = &eadm_spec_enums[21],
 	},
 	{	/* wchan */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35624, .c_name_at = 35624,
-		.head_at = 35630, .help_at = 35636,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 36030, .c_name_at = 36030,
+		.head_at = 36036, .help_at = 36042,
 	},
 	{	/* frozen */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35678, .c_name_at = 35678,
-		.head_at = 35685, .help_at = 35692,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 36084, .c_name_at = 36084,
+		.head_at = 36091, .help_at = 36098,
 	},
 	{	/* cgroup */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 35755, .c_name_at = 35755,
-		.head_at = 6862, .help_at = 35762,
+		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 36161, .c_name_at = 36161,
+		.head_at = 6862, .help_at = 36168,
 	},
 	{	/* memlock */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28191, .c_name_at = 28191,
-		.head_at = 28199, .unit_at = 859, .help_at = 35841,
+		.head_at = 28199, .unit_at = 859, .help_at = 36247,
 	},
 	{	/* pinned */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 3637, .c_name_at = 3637,
-		.head_at = 3644, .unit_at = 859, .help_at = 35930,
+		.head_at = 3644, .unit_at = 859, .help_at = 36336,
 	},
 	{	/* locked */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 35989, .c_name_at = 35989,
-		.head_at = 35996, .unit_at = 859, .help_at = 36003,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36395, .c_name_at = 36395,
+		.head_at = 36402, .unit_at = 859, .help_at = 36409,
 	},
 	{	/* ipc-lock */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33831, .c_name_at = 33840,
-		.head_at = 33849, .help_at = 36038,
+		.head_at = 33849, .help_at = 36444,
 	},
 };
 
@@ -5407,18 +5429,18 @@ static const struct eadm_field port_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36136,
+		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36542,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 29642, .help_at = 36156,
+		.head_at = 29642, .help_at = 36562,
 	},
 	{	/* value */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 36177,
+		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 36583,
 	},
 };
 
@@ -5455,86 +5477,86 @@ static const struct eadm_field probe_fields[] = {
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 36221,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 36627,
 		.names = &eadm_spec_enums[33],
 	},
 	{	/* level */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36241, .c_name_at = 36241, .head_at = 18665, .help_at = 36247,
+		.name_at = 36647, .c_name_at = 36647, .head_at = 18665, .help_at = 36653,
 		.names = &eadm_spec_enums[34],
 	},
 	{	/* age */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 36282,
+		.help_at = 36688,
 	},
 	{	/* made */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13963, .c_name_at = 13963, .head_at = 13968, .unit_at = 36304,
-		.help_at = 36312,
+		.name_at = 13963, .c_name_at = 13963, .head_at = 13968, .unit_at = 36710,
+		.help_at = 36718,
 	},
 	{	/* recorded */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36346, .c_name_at = 36346, .head_at = 36355, .unit_at = 36304,
-		.help_at = 36364,
+		.name_at = 36752, .c_name_at = 36752, .head_at = 36761, .unit_at = 36710,
+		.help_at = 36770,
 	},
 	{	/* lost */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26882, .c_name_at = 26882, .head_at = 26887, .unit_at = 36304,
-		.help_at = 36397,
+		.name_at = 26882, .c_name_at = 26882, .head_at = 26887, .unit_at = 36710,
+		.help_at = 36803,
 	},
 	{	/* overwritten */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36426, .c_name_at = 36426, .head_at = 36438, .unit_at = 36304,
-		.help_at = 36450,
+		.name_at = 36832, .c_name_at = 36832, .head_at = 36844, .unit_at = 36710,
+		.help_at = 36856,
 	},
 	{	/* pending */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15022, .c_name_at = 15022, .head_at = 15030, .unit_at = 36489,
-		.help_at = 36495,
+		.name_at = 15022, .c_name_at = 15022, .head_at = 15030, .unit_at = 36895,
+		.help_at = 36901,
 	},
 	{	/* capacity */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36529, .c_name_at = 36529, .head_at = 36538, .unit_at = 36304,
-		.help_at = 36547,
+		.name_at = 36935, .c_name_at = 36935, .head_at = 36944, .unit_at = 36710,
+		.help_at = 36953,
 	},
 	{	/* memory */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30134, .c_name_at = 30134, .head_at = 30141, .unit_at = 859,
-		.help_at = 36576,
+		.help_at = 36982,
 	},
 	{	/* functions */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 34386, .c_name_at = 34386, .head_at = 34396, .unit_at = 34386,
-		.help_at = 36599,
+		.name_at = 34792, .c_name_at = 34792, .head_at = 34802, .unit_at = 34792,
+		.help_at = 37005,
 	},
 	{	/* missing */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 1024, .name_at = 36647, .c_name_at = 36647, .head_at = 36655,
-		.help_at = 36663,
+		.len = 1024, .name_at = 37053, .c_name_at = 37053, .head_at = 37061,
+		.help_at = 37069,
 	},
 	{	/* blind */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .name_at = 36809, .c_name_at = 36809, .head_at = 36815,
-		.help_at = 36821,
+		.len = 512, .name_at = 37215, .c_name_at = 37215, .head_at = 37221,
+		.help_at = 37227,
 	},
 	{	/* late-drivers */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 256, .name_at = 36841, .c_name_at = 36854, .head_at = 17207,
-		.help_at = 36867,
+		.len = 256, .name_at = 37247, .c_name_at = 37260, .head_at = 17207,
+		.help_at = 37273,
 	},
 };
 
@@ -5568,7 +5590,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25992, .c_name_at = 25992,
-		.head_at = 25996, .help_at = 36951,
+		.head_at = 25996, .help_at = 37357,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
@@ -5579,39 +5601,39 @@ static const struct eadm_field failure_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 36982,
+		.help_at = 37388,
 	},
 	{	/* kind */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 36999,
+		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 37405,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* id */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 29836, .c_name_at = 29836, .head_at = 29839, .help_at = 37012,
+		.name_at = 29836, .c_name_at = 29836, .head_at = 29839, .help_at = 37418,
 	},
 	{	/* cause */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37099,
+		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37505,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26223, .c_name_at = 26236,
-		.head_at = 8750, .help_at = 37119,
+		.head_at = 8750, .help_at = 37525,
 	},
 	{	/* error */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37157, .c_name_at = 37157,
-		.head_at = 37163, .help_at = 37169,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37563, .c_name_at = 37563,
+		.head_at = 37569, .help_at = 37575,
 	},
 	{	/* async */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28944, .c_name_at = 28944, .head_at = 20443, .help_at = 37225,
+		.name_at = 28944, .c_name_at = 28944, .head_at = 20443, .help_at = 37631,
 		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
@@ -5622,7 +5644,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* op */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26072, .c_name_at = 26072, .head_at = 26075, .help_at = 37278,
+		.name_at = 26072, .c_name_at = 26072, .head_at = 26075, .help_at = 37684,
 		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
@@ -5632,13 +5654,13 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* times */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37299, .c_name_at = 37299,
-		.head_at = 37305, .unit_at = 993, .help_at = 37311,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37705, .c_name_at = 37705,
+		.head_at = 37711, .unit_at = 993, .help_at = 37717,
 	},
 	{	/* pid */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 37419,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 37825,
 	},
 	{	/* comm */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5648,8 +5670,8 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* ended */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37516, .c_name_at = 37516,
-		.head_at = 37522, .help_at = 37528,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37922, .c_name_at = 37922,
+		.head_at = 37928, .help_at = 37934,
 	},
 	{	/* cgroup-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
@@ -5686,7 +5708,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* peer-qpn */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27739, .c_name_at = 27748,
-		.head_at = 27757, .help_at = 37565,
+		.head_at = 27757, .help_at = 37971,
 	},
 };
 
@@ -5719,37 +5741,37 @@ static const struct eadm_field failure_total_fields[] = {
 	},
 	{	/* class */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 37608, .c_name_at = 37608,
-		.head_at = 37614, .help_at = 37620,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38014, .c_name_at = 38014,
+		.head_at = 38020, .help_at = 38026,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 36999,
+		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 37405,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* cause */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37099,
+		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37505,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29945, .c_name_at = 29945, .head_at = 29951, .unit_at = 37650,
-		.help_at = 37659,
+		.name_at = 29945, .c_name_at = 29945, .head_at = 29951, .unit_at = 38056,
+		.help_at = 38065,
 	},
 	{	/* last-time */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37692, .c_name_at = 37702,
-		.head_at = 37712, .unit_at = 1541, .help_at = 37717,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38098, .c_name_at = 38108,
+		.head_at = 38118, .unit_at = 1541, .help_at = 38123,
 	},
 	{	/* last-age */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 37750, .c_name_at = 37759, .head_at = 1537, .unit_at = 1541,
-		.help_at = 37768,
+		.name_at = 38156, .c_name_at = 38165, .head_at = 1537, .unit_at = 1541,
+		.help_at = 38174,
 	},
 };
 
@@ -5782,7 +5804,7 @@ static const struct eadm_field ah_fields[] = {
 	{	/* ahn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 32312, .c_name_at = 32312, .head_at = 32316, .help_at = 37820,
+		.name_at = 32312, .c_name_at = 32312, .head_at = 32316, .help_at = 38226,
 	},
 	{	/* pdn */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5793,13 +5815,13 @@ static const struct eadm_field ah_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 27765, .c_name_at = 27774,
-		.head_at = 27783, .help_at = 37831,
+		.head_at = 27783, .help_at = 38237,
 	},
 	{	/* users */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13322, .c_name_at = 13322, .head_at = 13328, .unit_at = 993,
-		.help_at = 37852,
+		.help_at = 38258,
 	},
 	{	/* pid */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5864,19 +5886,19 @@ static const struct eadm_field uar_fields[] = {
 	{	/* uarn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 37939, .c_name_at = 37939, .head_at = 37944, .help_at = 37949,
+		.name_at = 38345, .c_name_at = 38345, .head_at = 38350, .help_at = 38355,
 	},
 	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
-		.help_at = 37978,
+		.help_at = 38384,
 	},
 	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 38004,
+		.help_at = 38410,
 	},
 	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5941,12 +5963,12 @@ static const struct eadm_field srq_fields[] = {
 	{	/* srqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9122, .c_name_at = 9122, .head_at = 27205, .help_at = 38030,
+		.name_at = 9122, .c_name_at = 9122, .head_at = 27205, .help_at = 38436,
 	},
 	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38042,
+		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38448,
 		.names = &eadm_spec_enums[41],
 	},
 	{	/* pdn */
@@ -5957,7 +5979,7 @@ static const struct eadm_field srq_fields[] = {
 	{	/* cqn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12698, .c_name_at = 12698,
-		.head_at = 12702, .help_at = 38068,
+		.head_at = 12702, .help_at = 38474,
 	},
 	{	/* depth */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -5967,36 +5989,36 @@ static const struct eadm_field srq_fields[] = {
 	},
 	{	/* stride */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38128, .c_name_at = 38128,
-		.head_at = 38135, .unit_at = 859, .help_at = 14494,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38534, .c_name_at = 38534,
+		.head_at = 38541, .unit_at = 859, .help_at = 14494,
 	},
 	{	/* limit */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38142, .c_name_at = 38142, .head_at = 38148, .unit_at = 1386,
-		.help_at = 38154,
+		.name_at = 38548, .c_name_at = 38548, .head_at = 38554, .unit_at = 1386,
+		.help_at = 38560,
 	},
 	{	/* pi */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30570, .c_name_at = 30570,
-		.head_at = 30573, .unit_at = 1386, .index_at = 6469, .help_at = 38233,
+		.head_at = 30573, .unit_at = 1386, .index_at = 6469, .help_at = 38639,
 	},
 	{	/* ci */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12738, .c_name_at = 12738,
-		.head_at = 12741, .unit_at = 1386, .index_at = 6469, .help_at = 38288,
+		.head_at = 12741, .unit_at = 1386, .index_at = 6469, .help_at = 38694,
 	},
 	{	/* posted */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38337, .c_name_at = 38337, .head_at = 5111, .unit_at = 1386,
-		.help_at = 38344,
+		.name_at = 38743, .c_name_at = 38743, .head_at = 5111, .unit_at = 1386,
+		.help_at = 38750,
 	},
 	{	/* users */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13322, .c_name_at = 13322, .head_at = 13328, .unit_at = 993,
-		.help_at = 38382,
+		.help_at = 38788,
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -6043,8 +6065,8 @@ static const struct eadm_field srq_fields[] = {
 	{	/* hw-limit */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 38408, .c_name_at = 38417,
-		.head_at = 38426, .unit_at = 1386, .help_at = 38434,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 38814, .c_name_at = 38823,
+		.head_at = 38832, .unit_at = 1386, .help_at = 38840,
 	},
 };
 
@@ -6083,7 +6105,7 @@ static const struct eadm_field gid_fields[] = {
 	{	/* gid-index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27828, .c_name_at = 27838,
-		.head_at = 30365, .help_at = 38495,
+		.head_at = 30365, .help_at = 38901,
 	},
 	{	/* gid */
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -6094,12 +6116,12 @@ static const struct eadm_field gid_fields[] = {
 	{	/* type */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38527,
+		.len = 32, .name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38933,
 	},
 	{	/* netdev */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
-		.c_name_at = 655, .head_at = 662, .help_at = 38594,
+		.c_name_at = 655, .head_at = 662, .help_at = 39000,
 	},
 };
 
@@ -6133,107 +6155,107 @@ static const struct eadm_field link_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 34579,
+		.help_at = 34985,
 	},
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 16, .name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 38632,
+		.len = 16, .name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 39038,
 	},
 	{	/* downs */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38691, .c_name_at = 38691, .head_at = 38697, .unit_at = 7625,
-		.help_at = 38703,
+		.name_at = 39097, .c_name_at = 39097, .head_at = 39103, .unit_at = 7625,
+		.help_at = 39109,
 	},
 	{	/* rx-errors */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 25020, .c_name_at = 25030, .head_at = 38735, .unit_at = 9986,
-		.help_at = 38744,
+		.name_at = 25020, .c_name_at = 25030, .head_at = 39141, .unit_at = 9986,
+		.help_at = 39150,
 	},
 	{	/* rx-dropped */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38776, .c_name_at = 38787, .head_at = 38798, .unit_at = 9986,
-		.help_at = 38808,
+		.name_at = 39182, .c_name_at = 39193, .head_at = 39204, .unit_at = 9986,
+		.help_at = 39214,
 	},
 	{	/* rx-missed */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38867, .c_name_at = 38877, .head_at = 38887, .unit_at = 9986,
-		.help_at = 38896,
+		.name_at = 39273, .c_name_at = 39283, .head_at = 39293, .unit_at = 9986,
+		.help_at = 39302,
 	},
 	{	/* tx-errors */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23322, .c_name_at = 23332, .head_at = 38957, .unit_at = 9986,
-		.help_at = 38966,
+		.name_at = 23322, .c_name_at = 23332, .head_at = 39363, .unit_at = 9986,
+		.help_at = 39372,
 	},
 	{	/* tx-dropped */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39014, .c_name_at = 39025, .head_at = 39036, .unit_at = 9986,
-		.help_at = 39046,
+		.name_at = 39420, .c_name_at = 39431, .head_at = 39442, .unit_at = 9986,
+		.help_at = 39452,
 	},
 	{	/* pause-auto */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39107, .c_name_at = 39118,
-		.head_at = 39129, .help_at = 39139,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39513, .c_name_at = 39524,
+		.head_at = 39535, .help_at = 39545,
 	},
 	{	/* pause-rx */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39207, .c_name_at = 39216,
-		.head_at = 39225, .help_at = 39233,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39613, .c_name_at = 39622,
+		.head_at = 39631, .help_at = 39639,
 	},
 	{	/* pause-tx */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39263, .c_name_at = 39272,
-		.head_at = 39281, .help_at = 39289,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39669, .c_name_at = 39678,
+		.head_at = 39687, .help_at = 39695,
 	},
 	{	/* rx-pauses */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39319, .c_name_at = 39329, .head_at = 39339, .unit_at = 9986,
-		.help_at = 39348,
+		.name_at = 39725, .c_name_at = 39735, .head_at = 39745, .unit_at = 9986,
+		.help_at = 39754,
 	},
 	{	/* tx-pauses */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39379, .c_name_at = 39389, .head_at = 39399, .unit_at = 9986,
-		.help_at = 39408,
+		.name_at = 39785, .c_name_at = 39795, .head_at = 39805, .unit_at = 9986,
+		.help_at = 39814,
 	},
 	{	/* pfc */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 39435, .c_name_at = 39435, .head_at = 39439, .help_at = 39443,
+		.len = 32, .name_at = 39841, .c_name_at = 39841, .head_at = 39845, .help_at = 39849,
 	},
 	{	/* rx-pfc */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39509, .c_name_at = 39516, .head_at = 39523, .unit_at = 9986,
-		.help_at = 39529,
+		.name_at = 39915, .c_name_at = 39922, .head_at = 39929, .unit_at = 9986,
+		.help_at = 39935,
 	},
 	{	/* tx-pfc */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39598, .c_name_at = 39605, .head_at = 39612, .unit_at = 9986,
-		.help_at = 39618,
+		.name_at = 40004, .c_name_at = 40011, .head_at = 40018, .unit_at = 9986,
+		.help_at = 40024,
 	},
 	{	/* roce-mode */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 32,
-		.name_at = 39683, .c_name_at = 39693, .head_at = 39703, .help_at = 39712,
+		.name_at = 40089, .c_name_at = 40099, .head_at = 40109, .help_at = 40118,
 	},
 	{	/* tos */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39790, .c_name_at = 39790,
-		.head_at = 39794, .help_at = 39798,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 40196, .c_name_at = 40196,
+		.head_at = 40200, .help_at = 40204,
 	},
 	{	/* traffic-class */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 64,
-		.name_at = 39883, .c_name_at = 39897, .head_at = 39911, .help_at = 39918,
+		.name_at = 40289, .c_name_at = 40303, .head_at = 40317, .help_at = 40324,
 	},
 };
 
@@ -6267,46 +6289,46 @@ static const struct eadm_field health_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 33037, .help_at = 39993,
+		.head_at = 33037, .help_at = 40399,
 	},
 	{	/* reporter */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40034, .c_name_at = 40034,
-		.head_at = 40043, .help_at = 40052,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40440, .c_name_at = 40440,
+		.head_at = 40449, .help_at = 40458,
 	},
 	{	/* port */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19342, .c_name_at = 19342,
-		.head_at = 827, .help_at = 40083,
+		.head_at = 827, .help_at = 40489,
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 40135,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 40541,
 		.names = &eadm_spec_enums[18],
 	},
 	{	/* errors */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13281, .c_name_at = 13281, .head_at = 13288, .unit_at = 37650,
-		.help_at = 40163,
+		.name_at = 13281, .c_name_at = 13281, .head_at = 13288, .unit_at = 38056,
+		.help_at = 40569,
 	},
 	{	/* recoveries */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 17317, .c_name_at = 17317, .head_at = 17328, .unit_at = 17317,
-		.help_at = 40192,
+		.help_at = 40598,
 	},
 	{	/* auto-recover */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40231, .c_name_at = 40244,
-		.head_at = 40257, .help_at = 40262,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40637, .c_name_at = 40650,
+		.head_at = 40663, .help_at = 40668,
 	},
 	{	/* last-dump-age */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40308, .c_name_at = 40322,
-		.head_at = 40336, .unit_at = 1541, .help_at = 40345,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40714, .c_name_at = 40728,
+		.head_at = 40742, .unit_at = 1541, .help_at = 40751,
 	},
 };
 
@@ -6339,34 +6361,34 @@ static const struct eadm_field qp_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36136,
+		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36542,
 	},
 	{	/* counter */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40386, .c_name_at = 40386,
-		.head_at = 40394, .help_at = 40399,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40792, .c_name_at = 40792,
+		.head_at = 40800, .help_at = 40805,
 	},
 	{	/* mode */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40446, .c_name_at = 40446,
-		.head_at = 40451, .help_at = 40456, .names = &eadm_spec_enums[19],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40852, .c_name_at = 40852,
+		.head_at = 40857, .help_at = 40862, .names = &eadm_spec_enums[19],
 	},
 	{	/* qpns */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40483, .c_name_at = 40483,
-		.head_at = 40488, .help_at = 40493,
+		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40889, .c_name_at = 40889,
+		.head_at = 40894, .help_at = 40899,
 	},
 	{	/* name */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 29642, .help_at = 36156,
+		.head_at = 29642, .help_at = 36562,
 	},
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 40513,
+		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 40919,
 	},
 };
 
@@ -6399,37 +6421,37 @@ static const struct eadm_field cgroup_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 33037, .help_at = 34200,
+		.head_at = 33037, .help_at = 34606,
 	},
 	{	/* path */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 320, .name_at = 40562, .c_name_at = 40562, .head_at = 6862, .help_at = 40567,
+		.len = 320, .name_at = 40968, .c_name_at = 40968, .head_at = 6862, .help_at = 40973,
 	},
 	{	/* own */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40646, .c_name_at = 40646,
-		.head_at = 40650, .help_at = 40654,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41052, .c_name_at = 41052,
+		.head_at = 41056, .help_at = 41060,
 	},
 	{	/* handles */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40694, .c_name_at = 40694,
-		.head_at = 40702, .unit_at = 993, .help_at = 40710,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41100, .c_name_at = 41100,
+		.head_at = 41108, .unit_at = 993, .help_at = 41116,
 	},
 	{	/* max-handles */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40774, .c_name_at = 40786,
-		.head_at = 40798, .unit_at = 993, .help_at = 40809,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41180, .c_name_at = 41192,
+		.head_at = 41204, .unit_at = 993, .help_at = 41215,
 	},
 	{	/* objects */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 993, .c_name_at = 993,
-		.head_at = 40855, .unit_at = 993, .help_at = 40863,
+		.head_at = 41261, .unit_at = 993, .help_at = 41269,
 	},
 	{	/* max-objects */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40961, .c_name_at = 40973,
-		.head_at = 40985, .unit_at = 993, .help_at = 40996,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41367, .c_name_at = 41379,
+		.head_at = 41391, .unit_at = 993, .help_at = 41402,
 	},
 };
 
@@ -6921,8 +6943,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 9,
-		.n_fields = 8,
+		.max_attr = 13,
+		.n_fields = 12,
 		.n_sets = 0,
 		.fields = verbs_fields,
 		.key = &verbs_fields[4],
@@ -9210,6 +9232,17 @@ const char eadm_spec_strings[] = "\0"
 	"rdma_cm_error\0"
 	"RDMACM\0"
 	"Whether this process may open /dev/infiniband/rdma_cm: 0, or a negative errno.\0"
+	"devices\0"
+	"DEVICES\0"
+	"RDMA devices that libibverbs lists; empty when it lists none.\0"
+	"configured\0"
+	"CONFIGURED\0"
+	"Providers that the files in /etc/libibverbs.d name.\0"
+	"What keeps libibverbs, or a provider, from being loaded: the name of each and the reason, separated by semicolons.\0"
+	"cm-devices\0"
+	"cm_devices\0"
+	"CMDEVICES\0"
+	"RDMA devices that librdmacm lists; only where this process cannot open one of those that libibverbs lists.\0"
 	"Running number.\0"
 	"MODULE\0"
 	"loaded\0"
