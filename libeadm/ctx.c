@@ -42,6 +42,7 @@ EADM_API void eadm_free(struct eadm_ctx *ctx)
 	eadm_archive_free(ctx->archive);
 	free(ctx->devices.dev);
 	free(ctx->root);
+	free(ctx->verbs.said);
 	free(ctx);
 }
 

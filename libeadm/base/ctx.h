@@ -56,6 +56,12 @@ struct eadm_ctx {
 	eadm_log_fn log;
 	void *log_data;
 	char *root;		/* of the machine's files; NULL: "/" */
+	/* What libibverbs printed in a child, how that ended, and when. */
+	struct {
+		char *said;	/* NULL: not asked */
+		int ended;
+		uint64_t time;
+	} verbs;
 	/* Generic netlink families that were found; see eadm_ask_family(). */
 	struct {
 		const char *name;

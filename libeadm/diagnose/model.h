@@ -248,7 +248,9 @@ enum diag_kind {
 
 #define DIAG_VERBS_FIELDS(F)						\
 	F(VERBS_INSTALLED, "installed") F(VERBS_PROVIDERS, "providers")	\
-	F(VERBS_CM_ERROR, "rdma-cm-error")
+	F(VERBS_CM_ERROR, "rdma-cm-error") F(VERBS_DEVICES, "devices")	\
+	F(VERBS_CONFIGURED, "configured") F(VERBS_FAULTS, "faults")	\
+	F(VERBS_CM_DEVICES, "cm-devices")
 
 #define DIAG_MODULE_FIELDS(F)						\
 	F(MOD_NAME, "name") F(MOD_LOADED, "loaded")			\

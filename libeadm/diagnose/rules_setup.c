@@ -11,6 +11,7 @@
 
 #include "family/family.h"
 #include "rules.h"
+#include "rules_setup.h"
 #include "eadm_nl.h"
 #include "source/query.h"
 
@@ -19,7 +20,7 @@
 /* Every path must support this much: IPv6 requires it. */
 #define MTU_MIN		1280
 
-static bool knows(struct judge *j, const struct diag_row *row,
+bool eadm_judge_knows(struct judge *j, const struct diag_row *row,
 		  unsigned int field)
 {
 	if (diag_has(row, field))
@@ -29,21 +30,21 @@ static bool knows(struct judge *j, const struct diag_row *row,
 }
 
 /* A capture may contain any number; strerror() handles invalid ones. */
-static int errno_of(const struct diag_row *row, unsigned int field)
+int eadm_judge_errno(const struct diag_row *row, unsigned int field)
 {
 	int64_t error = -(int64_t)(int32_t)diag_u64(row, field);
 
 	return error > INT_MAX ? INT_MAX : error;
 }
 
-static const struct diag_row *setup_of(struct judge *j,
-				       const struct diag_row *dev)
+const struct diag_row *eadm_judge_setup(struct judge *j,
+					const struct diag_row *dev)
 {
 	return eadm_diag_find(eadm_judge_now(j), DIAG_SETUP, dev->dev,
 			      dev->dev);
 }
 
-static const struct diag_row *module_named(struct judge *j, const char *name)
+const struct diag_row *eadm_judge_module(struct judge *j, const char *name)
 {
 	const struct diag_rows *rows = &eadm_judge_now(j)->rows[DIAG_MODULE];
 	size_t i;
@@ -55,21 +56,22 @@ static const struct diag_row *module_named(struct judge *j, const char *name)
 	return NULL;
 }
 
-static const char *driver_name(struct judge *j, const struct diag_row *dev)
+const char *eadm_judge_driver(struct judge *j, const struct diag_row *dev)
 {
 	const char *driver = diag_text(dev, DEV_DRIVER);
 
-	return *driver ? driver : diag_text(setup_of(j, dev), SETUP_DRIVER);
+	return *driver ? driver :
+			 diag_text(eadm_judge_setup(j, dev), SETUP_DRIVER);
 }
 
 const struct eadm_family *eadm_judge_family(struct judge *j,
 					    const struct diag_row *dev)
 {
-	return eadm_family_find(driver_name(j, dev));
+	return eadm_family_find(eadm_judge_driver(j, dev));
 }
 
 /* Whether rdma_cm is used for connections of at least one device; true without devices. */
-static bool uses_cm(struct judge *j)
+bool eadm_judge_uses_cm(struct judge *j)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
 	const struct eadm_family *family;
@@ -96,18 +98,6 @@ static const char *middleware(struct judge *j)
 		name = family ? eadm_family_middleware(family) : NULL;
 	}
 	return name;
-}
-
-static bool has_word(const char *words, const char *word)
-{
-	size_t len = strlen(word), n;
-
-	for (; *words; words += n + (words[n] == ' ')) {
-		n = strcspn(words, " ");
-		if (n == len && !memcmp(words, word, n))
-			return true;
-	}
-	return false;
 }
 
 /* Whether its driver should show everything and does not: that must not count as fine. */
@@ -158,12 +148,12 @@ static void look_modules(struct judge *j, const struct diag_row *now,
 
 	(void)then;
 	/* The last two are only needed for connections. */
-	if (!uses_cm(j))
+	if (!eadm_judge_uses_cm(j))
 		n -= 2;
 	for (i = 0; i < n; i++) {
-		const struct diag_row *module = module_named(j, needed[i]);
+		const struct diag_row *module = eadm_judge_module(j, needed[i]);
 
-		if (!knows(j, module, MOD_LOADED))
+		if (!eadm_judge_knows(j, module, MOD_LOADED))
 			return;
 		if (!diag_u64(module, MOD_LOADED))
 			at += snprintf(missing + at, sizeof(missing) - at,
@@ -187,7 +177,7 @@ static void put_origin(struct judge *j, const struct eadm_family *family,
 		       char *buf, size_t size)
 {
 	const char *origin = diag_text(
-		module_named(j, eadm_family_module(family, 0)), MOD_ORIGIN);
+		eadm_judge_module(j, eadm_family_module(family, 0)), MOD_ORIGIN);
 
 	*buf = '\0';
 	if (*origin)
@@ -198,7 +188,7 @@ static void put_origin(struct judge *j, const struct eadm_family *family,
 static bool is_foreign(struct judge *j, const struct diag_row *dev)
 {
 	const struct eadm_family *family =
-		eadm_family_find(driver_name(j, dev));
+		eadm_family_find(eadm_judge_driver(j, dev));
 	char remedy[160], whose[128];
 	const char *module;
 
@@ -245,7 +235,7 @@ static void look_companion(struct judge *j, const struct diag_row *now,
 			   const struct diag_row *then)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
-	const struct diag_row *module = module_named(j, "eadm");
+	const struct diag_row *module = eadm_judge_module(j, "eadm");
 	const char *version = diag_text(module, MOD_VERSION);
 	const char *space = *version ? " " : "";
 	bool shows = false, foreign = false;
@@ -283,7 +273,7 @@ static void look_memlock(struct judge *j, const struct diag_row *now,
 	uint64_t bytes = diag_u64(now, MACHINE_MEMLOCK);
 
 	(void)then;
-	if (!knows(j, now, MACHINE_MEMLOCK))
+	if (!eadm_judge_knows(j, now, MACHINE_MEMLOCK))
 		return;
 	if (bytes == UINT64_MAX)
 		eadm_pass(j, now, "locked memory is unlimited");
@@ -317,71 +307,13 @@ static void look_lockdown(struct judge *j, const struct diag_row *now,
 	const char *mode = diag_text(now, MACHINE_LOCKDOWN);
 
 	(void)then;
-	if (!knows(j, now, MACHINE_LOCKDOWN) || !*mode)
+	if (!eadm_judge_knows(j, now, MACHINE_LOCKDOWN) || !*mode)
 		return;
 	if (strstr(mode, "[none]"))
 		eadm_pass(j, now, "the kernel is not locked down");
 	else
 		eadm_accuse(j, now, "the kernel is locked down: %s; contexts of the adapter cannot be read",
 			    mode);
-}
-
-/* ---- verbs --------------------------------------------------------------------- */
-
-static void look_rdma_cm(struct judge *j, const struct diag_row *now,
-			 const struct diag_row *then)
-{
-	int error = errno_of(now, VERBS_CM_ERROR);
-
-	(void)then;
-	if (!uses_cm(j) || !knows(j, now, VERBS_CM_ERROR))
-		return;
-	if (!error) {
-		eadm_pass(j, now, "/dev/infiniband/rdma_cm can be opened");
-		return;
-	}
-	if (error == ENOENT) {
-		eadm_accuse(j, now, "/dev/infiniband/rdma_cm does not exist: no connections through rdma_cm");
-		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-		eadm_judge_next(j, "modprobe rdma_ucm");
-	} else {
-		eadm_accuse(j, now, "/dev/infiniband/rdma_cm: %s",
-			    strerror(error));
-	}
-	eadm_cite(j, DIAG_VERBS, now, VERBS_CM_ERROR);
-}
-
-static void look_verbs(struct judge *j, const struct diag_row *now,
-		       const struct diag_row *then)
-{
-	(void)then;
-	if (!knows(j, now, VERBS_INSTALLED))
-		return;
-	if (diag_u64(now, VERBS_INSTALLED))
-		eadm_pass(j, now, "libibverbs is installed");
-	else
-		eadm_accuse(j, now, "libibverbs is not installed: no application can use verbs");
-}
-
-/* Verbs finds a device's provider by the name of its driver. */
-static void look_provider(struct judge *j, const struct diag_row *now,
-			  const struct diag_row *then)
-{
-	const struct diag_rows *verbs = &eadm_judge_now(j)->rows[DIAG_VERBS];
-	const struct eadm_family *family =
-		eadm_family_find(driver_name(j, now));
-	const char *provider;
-
-	(void)then;
-	if (!verbs->n || !knows(j, verbs->row, VERBS_PROVIDERS) || !family)
-		return;
-	provider = eadm_family_provider(family);
-	if (has_word(diag_text(verbs->row, VERBS_PROVIDERS), provider))
-		eadm_pass(j, now, "the provider of verbs for %s is installed",
-			  provider);
-	else
-		eadm_accuse(j, now, "no provider of verbs for %s: applications do not find the device",
-			    provider);
 }
 
 /* ---- devices ------------------------------------------------------------------- */
@@ -393,7 +325,7 @@ static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 
 	/* There is a family: is_hidden() requires one. */
 	put_origin(j, eadm_family_find(driver), whose, sizeof(whose));
-	if (!module_named(j, "eadm"))
+	if (!eadm_judge_module(j, "eadm"))
 		eadm_accuse(j, dev, "driver %s%s; its %sfirmware cannot be seen",
 			    driver, whose, *whose ? "" : "origin and ");
 	else
@@ -405,8 +337,8 @@ static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 static void look_driver(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
-	const char *version = diag_text(setup_of(j, now), SETUP_VERSION);
-	const char *driver = driver_name(j, now);
+	const char *version = diag_text(eadm_judge_setup(j, now), SETUP_VERSION);
+	const char *driver = eadm_judge_driver(j, now);
 	const char *fw = diag_text(now, DEV_FW);
 
 	(void)then;
@@ -426,7 +358,7 @@ static const char *interface_elsewhere(struct judge *j,
 				       const struct diag_row *dev)
 {
 	return *diag_text(dev, DEV_NETDEV) ?
-		       "" : diag_text(setup_of(j, dev), SETUP_GID_NETDEV);
+		       "" : diag_text(eadm_judge_setup(j, dev), SETUP_GID_NETDEV);
 }
 
 static void look_netdev(struct judge *j, const struct diag_row *now,
@@ -458,13 +390,13 @@ static void look_mtu(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
-	const struct diag_row *setup = setup_of(j, now), *other = NULL;
+	const struct diag_row *setup = eadm_judge_setup(j, now), *other = NULL;
 	uint64_t mtu = diag_u64(now, DEV_MTU);
 	size_t i;
 
 	(void)then;
 	if (!mtu && *diag_text(now, DEV_NETDEV) &&
-	    knows(j, setup, SETUP_MTU))
+	    eadm_judge_knows(j, setup, SETUP_MTU))
 		mtu = diag_u64(setup, SETUP_MTU);
 	if (!mtu)
 		return;
@@ -489,10 +421,10 @@ static void look_gid(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
 	const struct eadm_family *family = eadm_judge_family(j, now);
-	const struct diag_row *setup = setup_of(j, now);
+	const struct diag_row *setup = eadm_judge_setup(j, now);
 
 	(void)then;
-	if (!knows(j, setup, SETUP_GID))
+	if (!eadm_judge_knows(j, setup, SETUP_GID))
 		return;
 	if (*diag_text(setup, SETUP_GID)) {
 		eadm_pass(j, now, "GID %" PRIu64 " is %s%s",
@@ -514,7 +446,7 @@ static void look_gid(struct judge *j, const struct diag_row *now,
 static void look_address(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
-	const struct diag_row *setup = setup_of(j, now);
+	const struct diag_row *setup = eadm_judge_setup(j, now);
 	const char *netdev = diag_text(setup, SETUP_NETDEV);
 
 	(void)then;
@@ -530,29 +462,6 @@ static void look_address(struct judge *j, const struct diag_row *now,
 	else
 		eadm_accuse(j, now, "%s has no IPv4 address in this network namespace",
 			    netdev);
-}
-
-static void look_uverbs(struct judge *j, const struct diag_row *now,
-			const struct diag_row *then)
-{
-	const struct diag_row *setup = setup_of(j, now);
-	const char *node = diag_text(setup, SETUP_UVERBS);
-	int error = errno_of(setup, SETUP_UVERBS_ERROR);
-
-	(void)then;
-	if (!knows(j, setup, SETUP_UVERBS))
-		return;
-	if (!*node) {
-		eadm_accuse(j, now, "no verbs device: processes cannot use it");
-		eadm_judge_next(j, "modprobe ib_uverbs");
-	} else if (knows(j, setup, SETUP_UVERBS_ERROR)) {
-		if (error)
-			eadm_accuse(j, now, "/dev/infiniband/%s: %s", node,
-				    strerror(error));
-		else
-			eadm_pass(j, now, "/dev/infiniband/%s can be opened",
-				  node);
-	}
 }
 
 static const struct diag_row *machine(struct judge *j)
@@ -583,7 +492,7 @@ static void look_vectors(struct judge *j, const struct diag_row *now,
 	have = diag_u64(now, DEV_VECTORS);
 	have -= have < common ? have : common;
 	vectors = eadm_plural(have, "vector", "vectors");
-	if (knows(j, machine(j), MACHINE_CPUS))
+	if (eadm_judge_knows(j, machine(j), MACHINE_CPUS))
 		snprintf(beside, sizeof(beside), ", %" PRIu64 " %s", cpus,
 			 eadm_plural(cpus, "CPU", "CPUs"));
 	if (have && have >= wanted) {
@@ -632,7 +541,7 @@ static void look_affinity(struct judge *j, const struct diag_row *now,
 	size_t i;
 
 	(void)then;
-	if (!knows(j, machine(j), MACHINE_CPUS) ||
+	if (!eadm_judge_knows(j, machine(j), MACHINE_CPUS) ||
 	    diag_u64(machine(j), MACHINE_CPUS) < 2)
 		return;
 	for (i = 0; i < irqs->n; i++) {
@@ -642,7 +551,7 @@ static void look_affinity(struct judge *j, const struct diag_row *now,
 			continue;
 		all++;
 		if (diag_u64(irq, IRQ_ROLE) != EADM_EQ_ROLE_COMPLETION ||
-		    !knows(j, irq, IRQ_CPUS))
+		    !eadm_judge_knows(j, irq, IRQ_CPUS))
 			continue;
 		cpus = diag_text(irq, IRQ_CPUS);
 		if (!*cpus)
@@ -668,11 +577,11 @@ static void look_affinity(struct judge *j, const struct diag_row *now,
 static void look_iommu(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
-	const struct diag_row *setup = setup_of(j, now);
+	const struct diag_row *setup = eadm_judge_setup(j, now);
 	const char *type = diag_text(setup, SETUP_IOMMU);
 
 	(void)then;
-	if (!knows(j, setup, SETUP_IOMMU))
+	if (!eadm_judge_knows(j, setup, SETUP_IOMMU))
 		return;
 	if (!*type)
 		eadm_pass(j, now, "no IOMMU translates its DMA");
@@ -694,7 +603,7 @@ static void look_huge_pages(struct judge *j, const struct diag_row *now,
 	const char *library = middleware(j);
 
 	(void)then;
-	if (!library || !knows(j, now, MACHINE_HUGE))
+	if (!library || !eadm_judge_knows(j, now, MACHINE_HUGE))
 		return;
 	if (!all) {
 		eadm_pass(j, now, "there are no huge pages: %s uses regular pages",
@@ -714,7 +623,7 @@ static void look_fork(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
 	(void)then;
-	if (!middleware(j) || !knows(j, now, MACHINE_COPY_ON_FORK))
+	if (!middleware(j) || !eadm_judge_knows(j, now, MACHINE_COPY_ON_FORK))
 		return;
 	if (diag_u64(now, MACHINE_COPY_ON_FORK))
 		eadm_pass(j, now, "the kernel copies registered memory for a process that forks");
@@ -756,10 +665,10 @@ static void look_gpu(struct judge *j, const struct diag_row *now,
 
 	(void)then;
 	for (i = 0; i < EADM_ARRAY_SIZE(gpus); i++) {
-		if (!diag_u64(module_named(j, gpus[i].driver), MOD_LOADED))
+		if (!diag_u64(eadm_judge_module(j, gpus[i].driver), MOD_LOADED))
 			continue;
 		if (gpus[i].peer &&
-		    diag_u64(module_named(j, gpus[i].peer), MOD_LOADED))
+		    diag_u64(eadm_judge_module(j, gpus[i].peer), MOD_LOADED))
 			eadm_pass(j, now, "%s and %s are loaded: memory of GPUs can be registered by address",
 				  gpus[i].driver, gpus[i].peer);
 		else
@@ -796,14 +705,6 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.alike = "A stock driver, or a host without the module: the rest works, therefore a notice. Only another version is a warning.",
 		.look = look_companion,
 	}, {
-		.name = "rdma-cm", .kind = DIAG_VERBS, .groups = SETUP,
-		.severity = EADM_SEVERITY_WARNING,
-		.help = "The caller cannot make connections through rdma_cm.",
-		.cause = "The module rdma_ucm is not loaded, or the caller may not open its file.",
-		.next = "a udev rule or the group that owns the file",
-		.alike = "Applications that run as another user: only the caller's permission is checked.",
-		.look = look_rdma_cm,
-	}, {
 		.name = "memlock", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The caller may lock less than 64 MiB of memory.",
@@ -827,22 +728,6 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.next = "boot without lockdown to read the adapter's own state",
 		.alike = "A machine that is locked down on purpose: only diagnosis is limited.",
 		.look = look_lockdown,
-	}, {
-		.name = "libibverbs", .kind = DIAG_VERBS, .groups = SETUP,
-		.severity = EADM_SEVERITY_WARNING,
-		.help = "libibverbs is not installed.",
-		.cause = "The package is missing.",
-		.next = "install libibverbs1 or rdma-core-libs",
-		.alike = "A machine where only the kernel uses RDMA: therefore a warning.",
-		.look = look_verbs,
-	}, {
-		.name = "provider", .kind = DIAG_DEV, .groups = SETUP,
-		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "The provider of verbs for the device is not installed.",
-		.cause = "rdma-core is too old, or its providers are not installed.",
-		.next = "install ibverbs-providers (rdma-core) with this provider",
-		.alike = "A container that brings its own libraries: those of the caller are judged.",
-		.look = look_provider,
 	}, {
 		.name = "driver", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
@@ -883,14 +768,6 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.next = "ip address add ADDRESS dev {netdev}",
 		.alike = "A machine that uses IPv6 only: one address of either family is enough.",
 		.look = look_address,
-	}, {
-		.name = "uverbs", .kind = DIAG_DEV, .groups = SETUP,
-		.severity = EADM_SEVERITY_WARNING,
-		.help = "The caller cannot open the device.",
-		.cause = "Its file is not there, or the caller may not open it.",
-		.next = "a udev rule, the group that owns the file, or --device for containers",
-		.alike = "Applications that run as another user: only the caller's permission is checked.",
-		.look = look_uverbs,
 	}, {
 		.name = "vectors", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,

@@ -1,26 +1,41 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * libibverbs: whether it is installed, its providers, and device limits as it
- * reports them. It is loaded for the limits only: most programs never ask for
- * them, and machines without it must work as well.
+ * libibverbs: whether it is installed, its providers, the devices that it lists,
+ * and device limits as it reports them. Most programs never ask for them, and
+ * machines without it must work as well.
+ *
+ * It prints warnings about providers, and a damaged one ends the process: a child
+ * lists the devices first.
  */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/late.h"
 #include "base/root.h"
+#include "child.h"
 #include "devlist.h"
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
 #include "model/generated/fields.h"
+#include "providers.h"
 
 #define LIBIBVERBS	"libibverbs.so.1"
 EADM_LATE_LIBRARY(verbs, LIBIBVERBS, "suggested",
 		  "limits of devices, and checks of the providers");
+#define LIBRDMACM	"librdmacm.so.1"
+EADM_LATE_LIBRARY(rdmacm, LIBRDMACM, "suggested",
+		  "devices that librdmacm lists beside one that cannot be opened");
+
+/* A list stays valid for the requests of one check. */
+#define LIST_NS		1000000000ULL
+#define LIST_MAX	16384
 
 #define VERBS_FUNCTIONS(f)						\
 	f(ibv_get_device_list) f(ibv_free_device_list)			\
@@ -77,110 +92,247 @@ static void put_limits(struct eadm_answer *answer,
 			 &attr->max_mr_size, sizeof(attr->max_mr_size));
 }
 
+/* False if the device cannot be opened. */
+static bool query_limits(const char *name, struct ibv_device_attr *attr)
+{
+	struct ibv_context *context = NULL;
+	struct ibv_device **list;
+	struct verbs verbs;
+	bool good = false;
+	int i;
+
+	if (!load(&verbs))
+		return false;
+	list = verbs.ibv_get_device_list(NULL);
+	for (i = 0; list && list[i]; i++) {
+		if (!strcmp(verbs.ibv_get_device_name(list[i]), name)) {
+			context = verbs.ibv_open_device(list[i]);
+			break;
+		}
+	}
+	if (context) {
+		good = !verbs.ibv_query_device(context, attr);
+		verbs.ibv_close_device(context);
+	}
+	if (list)
+		verbs.ibv_free_device_list(list);
+	return good;
+}
+
+/* ---- in a child: what it prints for the caller begins with "+" ----------------- */
+
+/* Devices that librdmacm opens are those that its users find. */
+static void list_connectable(const struct verbs *verbs)
+{
+	void *lib = dlopen(LIBRDMACM, RTLD_NOW);
+	struct ibv_context **(*get)(int *n) = NULL;
+	struct ibv_context **all;
+	int n = 0, i;
+
+	if (lib)
+		get = (__typeof__(get))dlsym(lib, "rdma_get_devices");
+	if (!get)
+		return;
+	dprintf(STDOUT_FILENO, "+cm\n");
+	all = get(&n);
+	for (i = 0; all && i < n; i++)
+		dprintf(STDOUT_FILENO, "+cm %s\n",
+			verbs->ibv_get_device_name(all[i]->device));
+}
+
+static bool opens(const struct eadm_ctx *ctx, const struct ibv_device *device)
+{
+	int fd = eadm_root_open(ctx, O_RDWR, "/dev/infiniband/%.64s",
+				device->dev_name);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void list_devices(const void *arg)
+{
+	struct ibv_device **list;
+	struct verbs verbs;
+	bool all = true;
+	int i;
+
+	if (!load(&verbs)) {
+		dprintf(STDOUT_FILENO, "+error %s\n", dlerror());
+		return;
+	}
+	dprintf(STDOUT_FILENO, "+loaded\n");
+	list = verbs.ibv_get_device_list(NULL);
+	if (!list)
+		return;
+	dprintf(STDOUT_FILENO, "+listed\n");
+	for (i = 0; list[i]; i++) {
+		dprintf(STDOUT_FILENO, "+device %s\n",
+			verbs.ibv_get_device_name(list[i]));
+		all &= opens(arg, list[i]);
+	}
+	if (!all)
+		list_connectable(&verbs);
+}
+
+static void print_limits(const void *arg)
+{
+	struct ibv_device_attr attr;
+	unsigned int i;
+
+	if (!query_limits(arg, &attr))
+		return;
+	dprintf(STDOUT_FILENO, "+limits ");
+	for (i = 0; i < sizeof(attr); i++)
+		dprintf(STDOUT_FILENO, "%02x", ((unsigned char *)&attr)[i]);
+	dprintf(STDOUT_FILENO, "\n");
+}
+
+/* ---- what the child has printed -------------------------------------------------- */
+
+/* The next line that begins with @head; its rest is copied to @rest, cut to its size. */
+static const char *next_line(const char *at, const char *head, char *rest,
+			     size_t size)
+{
+	size_t len = strlen(head), line;
+
+	for (; *at; at += line + (at[line] != '\0')) {
+		line = strcspn(at, "\n");
+		if (line < len || memcmp(at, head, len) != 0)
+			continue;
+		snprintf(rest, size, "%.*s", (int)(line - len), at + len);
+		return at + line + (at[line] != '\0');
+	}
+	return NULL;
+}
+
+static bool has_line(const char *said, const char *head)
+{
+	char rest[2];
+
+	return next_line(said, head, rest, sizeof(rest));
+}
+
+/* Whether libibverbs can be used in this process without a warning. */
+static bool is_quiet(const char *said, int ended)
+{
+	const char *at;
+	size_t line;
+
+	for (at = said; *at; at += line + (at[line] != '\0')) {
+		line = strcspn(at, "\n");
+		if (*at != '+')
+			return false;
+	}
+	return !ended && has_line(said, "+listed");
+}
+
+/* NULL: below another root, there is nothing to load. */
+static const char *list_of(struct eadm_ctx *ctx, bool recent, int *ended)
+{
+	if (ctx->root)
+		return NULL;
+	if (ctx->verbs.said &&
+	    (!recent || eadm_now(ctx) - ctx->verbs.time < LIST_NS))
+		goto out;
+	if (!ctx->verbs.said)
+		ctx->verbs.said = malloc(LIST_MAX);
+	if (!ctx->verbs.said)
+		return NULL;
+	ctx->verbs.ended = eadm_child_run(list_devices, ctx, ctx->verbs.said,
+					  LIST_MAX);
+	ctx->verbs.time = eadm_now(ctx);
+out:
+	*ended = ctx->verbs.ended;
+	return ctx->verbs.said;
+}
+
+static bool limits_by_child(const char *name, struct ibv_device_attr *attr)
+{
+	char said[4096], hex[2 * sizeof(*attr) + 1];
+	unsigned char *to = (unsigned char *)attr;
+	unsigned int i, byte;
+
+	if (eadm_child_run(print_limits, name, said, sizeof(said)) ||
+	    !next_line(said, "+limits ", hex, sizeof(hex)) ||
+	    strlen(hex) != sizeof(hex) - 1)
+		return false;
+	for (i = 0; i < sizeof(*attr); i++) {
+		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
+			return false;
+		to[i] = byte;
+	}
+	return true;
+}
+
 /* Puts nothing if the device cannot be opened. */
 void eadm_local_limits(struct eadm_answer *answer,
 		       const struct eadm_device *dev)
 {
 	struct ibv_device_attr attr;
-	struct ibv_device **list;
-	struct ibv_context *context;
-	struct verbs verbs;
-	int i;
+	const char *said;
+	int ended;
 
-	if (!load(&verbs))
-		return;
-	list = verbs.ibv_get_device_list(NULL);
-	for (i = 0; list && list[i]; i++) {
-		if (strcmp(verbs.ibv_get_device_name(list[i]), dev->name))
-			continue;
-		context = verbs.ibv_open_device(list[i]);
-		if (!context)
-			break;
-		if (!verbs.ibv_query_device(context, &attr))
-			put_limits(answer, &attr);
-		verbs.ibv_close_device(context);
-		break;
-	}
-	if (list)
-		verbs.ibv_free_device_list(list);
+	said = list_of(answer->ctx, false, &ended);
+	if (said && (is_quiet(said, ended) ? query_limits(dev->name, &attr) :
+					     limits_by_child(dev->name, &attr)))
+		put_limits(answer, &attr);
 }
 
-static void find_by_architecture(const struct eadm_ctx *ctx,
-				 const char *architecture, const char *pattern,
-				 glob_t *found)
-{
-	static const char *const places[] = {
-		"/usr/lib", "/usr/local/lib", "/lib",
-	};
-	size_t i, n = EADM_ARRAY_SIZE(places);
-	char to[16];
+/* ---- the row -------------------------------------------------------------------- */
 
-	/* It usually is /usr/lib. */
-	if (eadm_root_link(ctx, to, sizeof(to), "/lib"))
-		n--;
-	for (i = 0; i < n; i++)
-		eadm_root_glob(ctx, GLOB_APPEND, found, "%s/%s/%s", places[i],
-			       architecture, pattern);
+static void put_names(struct eadm_answer *answer, uint16_t attr,
+		      const char *said, const char *head)
+{
+	char words[2048] = "", name[64];
+
+	while ((said = next_line(said, head, name, sizeof(name))))
+		eadm_local_add_word(words, sizeof(words), name, strlen(name));
+	eadm_local_put(answer, attr, words);
 }
 
-/*
- * Files where the loader looks. Reading a folder with hundreds of other files
- * takes longer than everything else in "eadm check", so the architecture's
- * folder is tried first under its usual name.
- */
-static void find_libraries(const struct eadm_ctx *ctx, const char *pattern,
-			   glob_t *found)
+static void put_providers(struct eadm_answer *answer, bool installed,
+			  const char *said, int ended)
 {
-	static const char *const places[] = {
-		"/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/local/lib64",
-	};
-	char usual[sizeof(((struct utsname *)0)->machine) + 16];
-	struct utsname uts;
-	size_t i;
+	char words[512] = "", faults[2048] = "", why[256];
 
-	memset(found, 0, sizeof(*found));
-	if (!uname(&uts)) {
-		snprintf(usual, sizeof(usual), "%s-linux-gnu", uts.machine);
-		find_by_architecture(ctx, usual, pattern, found);
-	}
-	for (i = 0; i < EADM_ARRAY_SIZE(places); i++)
-		eadm_root_glob(ctx, GLOB_APPEND, found, "%s/%s", places[i],
-			       pattern);
-	if (!found->gl_pathc)
-		find_by_architecture(ctx, "*-linux-*", pattern, found);
-}
-
-static void put_providers(struct eadm_answer *answer)
-{
-	const char *file, *end;
-	char words[512] = "";
-	glob_t found;
-	size_t i;
-
-	find_libraries(answer->ctx, "libibverbs/lib*-rdmav*.so", &found);
-	for (i = 0; i < found.gl_pathc; i++) {
-		file = strrchr(found.gl_pathv[i], '/') + strlen("/lib");
-		end = strstr(file, "-rdmav");
-		if (end)
-			eadm_local_add_word(words, sizeof(words), file,
-					    end - file);
-	}
-	globfree(&found);
+	eadm_providers_installed(answer->ctx, words, sizeof(words));
 	eadm_local_put(answer, EADM_A_VERBS_PROVIDERS, words);
+	*words = '\0';
+	eadm_providers_configured(answer->ctx, words, sizeof(words), faults,
+				  sizeof(faults));
+	eadm_local_put(answer, EADM_A_VERBS_CONFIGURED, words);
+	if (installed && said && next_line(said, "+error ", why, sizeof(why)))
+		eadm_providers_add_fault(faults, sizeof(faults), "libibverbs",
+					 "%s", why);
+	if (said)
+		eadm_providers_faults(answer->ctx, said, ended, faults,
+				      sizeof(faults));
+	eadm_local_put(answer, EADM_A_VERBS_FAULTS, faults);
 }
 
 void eadm_local_verbs(struct eadm_answer *answer,
 		      const struct eadm_query *query)
 {
 	size_t at = eadm_answer_row(answer, NULL);
+	bool installed, complete;
+	const char *said;
 	glob_t found;
+	int ended = 0;
 
 	(void)query;
-	find_libraries(answer->ctx, LIBIBVERBS, &found);
-	eadm_message_put_u32(&answer->out, EADM_A_VERBS_INSTALLED,
-			     found.gl_pathc != 0);
+	said = list_of(answer->ctx, true, &ended);
+	eadm_find_libraries(answer->ctx, LIBIBVERBS, &found);
+	installed = found.gl_pathc || (said && has_line(said, "+loaded"));
 	globfree(&found);
-	put_providers(answer);
+	eadm_message_put_u32(&answer->out, EADM_A_VERBS_INSTALLED, installed);
+	put_providers(answer, installed, said, ended);
 	eadm_local_put_access(answer, EADM_A_VERBS_RDMA_CM_ERROR, "rdma_cm");
+	/* An incomplete list would accuse devices that it lacks. */
+	complete = said && has_line(said, EADM_CHILD_END);
+	if (complete && has_line(said, "+listed"))
+		put_names(answer, EADM_A_VERBS_DEVICES, said, "+device ");
+	if (complete && has_line(said, "+cm"))
+		put_names(answer, EADM_A_VERBS_CM_DEVICES, said, "+cm ");
 	eadm_message_end(&answer->out, at);
 }

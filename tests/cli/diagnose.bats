@@ -225,6 +225,36 @@ of_check() {
 		'.rows[] | select(.check == $check) | "\(.result) \(.finding)"'
 }
 
+# of_provider JSON: of the first device, with this about verbs.
+of_provider() {
+	audited "$BATS_TEST_TMPDIR/provider" verbs "$1" \
+		setup '{"dev-index": 0, "netdev": "eth0", "uverbs": "uverbs0", "uverbs-error": '"${2-0}"'}'
+	eadm --from "$BATS_TEST_TMPDIR/provider" check --json | jq -r '.rows[] |
+		select(.check == "provider" and .dev_name == "cloud_0") | "\(.result) \(.finding)"'
+}
+
+@test "check, of devices that libibverbs does not list" {
+	local verbs='"installed": 1, "providers": "'$FAMILY'", "configured": "rxe '$FAMILY'"'
+	local other="rxe: librxe-rdmav34.so is missing"
+	[ "$(of_provider "{$verbs, \"devices\": \"cloud_01 cloud_0\", \"faults\": \"$other\"}")" = \
+		"ok libibverbs lists it" ]
+	[ "$(of_provider "{$verbs, \"devices\": \"cloud_01\", \"faults\": \"$other; $FAMILY: a file: it is empty\"}")" = \
+		"fail libibverbs cannot load the provider $FAMILY: a file: it is empty" ]
+	[ "$(of_provider "{$verbs, \"devices\": \"\", \"faults\": \"$other\"}")" = \
+		"fail libibverbs does not list it, though the provider $FAMILY is installed" ]
+	[ "$(of_provider "{${verbs/ $FAMILY/}, \"devices\": \"\", \"faults\": \"$other\"}")" = \
+		"fail libibverbs does not list it: no file in /etc/libibverbs.d names the provider $FAMILY ($FAMILY.driver is missing)" ]
+	# Without a file in /dev, it lists no device, and without itself, none either.
+	[ -z "$(of_provider "{$verbs, \"devices\": \"\", \"faults\": \"\"}" -2)" ]
+	[ -z "$(of_provider "{${verbs/1/0}, \"faults\": \"\"}")" ]
+	# Where it could not be asked, files have to do.
+	[ "$(of_provider "{$verbs, \"faults\": \"$other\"}")" = "ok the provider of verbs for $FAMILY is installed" ]
+	[ "$(of_provider "{$verbs, \"faults\": \"$FAMILY: it ends the process\"}")" = \
+		"fail libibverbs cannot load the provider $FAMILY: it ends the process" ]
+	audited "$BATS_TEST_TMPDIR/dead" verbs "{$verbs, \"faults\": \"$other; libibverbs: it ends\"}"
+	[ "$(of_check "$BATS_TEST_TMPDIR/dead" libibverbs)" = "fail libibverbs cannot list devices: it ends" ]
+}
+
 @test "check, of an interface in another network namespace, and of IPv6 only" {
 	local here=$BATS_TEST_TMPDIR/elsewhere
 	audited "$here" \

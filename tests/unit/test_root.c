@@ -197,8 +197,13 @@ static void rows(struct eadm_ctx *ctx)
 	   "the machine; what it has nothing of is \"\"");
 	ask(EADM_SPEC_OBJ_VERBS);
 	ok(look(ctx) && is("providers", "irdma") && is("installed", "0") &&
-		   is("rdma-cm-error", "-2"),
+		   is("rdma-cm-error", "-2") && is("devices", NULL) &&
+		   is("configured", "irdma") && is("faults", ""),
 	   "the libraries of verbs");
+	put_link("/etc/libibverbs.d/mlx5.driver", "nowhere");
+	ok(look(ctx) && is("configured", "irdma") &&
+		   is("faults", "mlx5: /etc/libibverbs.d/mlx5.driver: No such file or directory"),
+	   "a file of a provider that cannot be read");
 	ask(EADM_SPEC_OBJ_IRQ);
 	eadm_query_arg(&query, EADM_A_IRQ_IRQ, EADM_ARG_U32, 7, NULL, false);
 	ok(look(ctx) && is("affinity", "0-1"), "where an interrupt goes");
@@ -257,6 +262,8 @@ static void machine(void)
 	put("/proc/irq/7/effective_affinity_list", "0-1\n");
 	put_link("/proc/self/ns/pid", "pid:[1]");
 	put("/usr/lib/x86_64-linux-gnu/libibverbs/libirdma-rdmav34.so", "");
+	put("/etc/libibverbs.d/irdma.driver", "# a comment\ndriver irdma\n");
+	put("/etc/libibverbs.d/.driver", "driver hidden\n");
 }
 
 static void arrays(void)

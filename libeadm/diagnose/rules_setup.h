@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What rules about the setup share. */
+#ifndef EADM_RULES_SETUP_H
+#define EADM_RULES_SETUP_H
+
+#include "rules.h"
+
+/* False if the source does not have the field, which is noted. */
+bool eadm_judge_knows(struct judge *j, const struct diag_row *row,
+		      unsigned int field);
+/* The positive number of a field with a negative errno. */
+int eadm_judge_errno(const struct diag_row *row, unsigned int field);
+const struct diag_row *eadm_judge_setup(struct judge *j,
+					const struct diag_row *dev);
+/* NULL if the source has nothing about it. */
+const struct diag_row *eadm_judge_module(struct judge *j, const char *name);
+const char *eadm_judge_driver(struct judge *j, const struct diag_row *dev);
+bool eadm_judge_uses_cm(struct judge *j);
+
+#endif /* EADM_RULES_SETUP_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Work of foreign libraries in a separate process: what they print does not
+ * appear amid the caller's output, and a crash there is a result.
+ */
+#ifndef EADM_CHILD_H
+#define EADM_CHILD_H
+
+#include <stddef.h>
+
+#include "base/base.h"
+
+/* The last line of a child that has finished its work. */
+#define EADM_CHILD_END	"+end"
+
+/*
+ * Calls @work in a child whose standard output and standard error are joined in
+ * @said, as text. Returns 0; the number of the signal that ended the child; or
+ * a negative errno, -ETIMEDOUT if it did not end in time.
+ */
+int eadm_child_run(void (*work)(const void *arg), const void *arg, char *said,
+		   size_t size);
+
+#endif /* EADM_CHILD_H */
