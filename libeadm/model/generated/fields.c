@@ -6459,6 +6459,76 @@ static const int16_t cgroup_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 };
 
+static const struct eadm_field function_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
+		.head_at = 89, .help_at = 33008,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* index */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
+		.head_at = 33037, .help_at = 34606,
+	},
+	{	/* address */
+		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 41453, .c_name_at = 41453,
+		.head_at = 41461, .help_at = 381,
+	},
+	{	/* vendor-id */
+		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 401, .c_name_at = 411,
+		.head_at = 421, .help_at = 428,
+	},
+	{	/* part-id */
+		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 450, .c_name_at = 458,
+		.head_at = 466, .help_at = 471,
+	},
+	{	/* driver */
+		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
+		.help_at = 41469,
+	},
+	{	/* override */
+		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 41517,
+		.c_name_at = 41517, .head_at = 41526, .help_at = 41535,
+	},
+	{	/* devices */
+		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 128, .name_at = 34200, .c_name_at = 34200, .head_at = 34208,
+		.help_at = 41616,
+	},
+	{	/* module */
+		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 64, .name_at = 41700, .c_name_at = 41700, .head_at = 34622, .help_at = 41707,
+	},
+};
+
+static const int16_t function_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+};
+
 const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 	[EADM_SPEC_OBJ_DEV] = {
 		.name = "dev",
@@ -7285,6 +7355,27 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.fields = cgroup_fields,
 		.key = &cgroup_fields[4],
 		.by_slot = cgroup_by_slot,
+	},
+	[EADM_SPEC_OBJ_FUNCTION] = {
+		.name = "function",
+		.c_name = "function",
+		.title = "PCI functions",
+		.help = "A PCI function that is an adapter of a described family, with or without a driver.",
+		.cmd = 206,
+		.class = EADM_SPEC_CLASS_MACHINE,
+		.rows = EADM_SPEC_ROWS_FEW,
+		.upright = false,
+		.extras = false,
+		.metric = "function",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 13,
+		.n_fields = 12,
+		.n_sets = 0,
+		.fields = function_fields,
+		.key = &function_fields[4],
+		.by_slot = function_by_slot,
 	},
 };
 
@@ -9507,4 +9598,13 @@ const char eadm_spec_strings[] = "\0"
 	"max_objects\0"
 	"MAXOBJECTS\0"
 	"Limit of other objects; absent when there is none.\0"
+	"address\0"
+	"ADDRESS\0"
+	"Driver that is bound to it; empty when none is.\0"
+	"override\0"
+	"OVERRIDE\0"
+	"The only driver that may bind it, as set in driver_override; empty when any may.\0"
+	"Its RDMA devices in the network namespace of the reader; empty when there are none.\0"
+	"module\0"
+	"Module that this kernel has for it; empty when it has none. Only without a driver.\0"
 	;
