@@ -31,6 +31,7 @@ enum diag_kind {
 	DIAG_MODULE,
 	DIAG_SETUP,
 	DIAG_IRQ,
+	DIAG_FUNCTION,	/* PCI functions of adapters */
 	DIAG_KINDS,
 };
 
@@ -267,6 +268,11 @@ enum diag_kind {
 #define DIAG_IRQ_FIELDS(F)						\
 	F(IRQ_ROLE, "role") F(IRQ_CPUS, "affinity")
 
+#define DIAG_FUNCTION_FIELDS(F)						\
+	F(FUNC_FAMILY, "family") F(FUNC_ADDRESS, "address")		\
+	F(FUNC_DRIVER, "driver") F(FUNC_OVERRIDE, "override")		\
+	F(FUNC_DEVICES, "devices") F(FUNC_MODULE, "module")
+
 #define DIAG_FIELD(name, text) name,
 enum { DIAG_DEV_FIELDS(DIAG_FIELD) DIAG_DEV_N };
 enum { DIAG_CMDQ_FIELDS(DIAG_FIELD) DIAG_CMDQ_N };
@@ -289,6 +295,7 @@ enum { DIAG_VERBS_FIELDS(DIAG_FIELD) DIAG_VERBS_N };
 enum { DIAG_MODULE_FIELDS(DIAG_FIELD) DIAG_MODULE_N };
 enum { DIAG_SETUP_FIELDS(DIAG_FIELD) DIAG_SETUP_N };
 enum { DIAG_IRQ_FIELDS(DIAG_FIELD) DIAG_IRQ_N };
+enum { DIAG_FUNCTION_FIELDS(DIAG_FIELD) DIAG_FUNCTION_N };
 #undef DIAG_FIELD
 
 union diag_value {

@@ -125,19 +125,6 @@ bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
 
 /* ---- the machine --------------------------------------------------------------- */
 
-static void look_devices(struct judge *j, const struct diag_row *now,
-			 const struct diag_row *then)
-{
-	size_t n = eadm_judge_now(j)->rows[DIAG_DEV].n;
-
-	(void)then;
-	if (n)
-		eadm_pass(j, now, "%zu RDMA %s", n,
-			  eadm_plural(n, "device", "devices"));
-	else
-		eadm_accuse(j, now, "no RDMA device");
-}
-
 static void look_modules(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
@@ -681,14 +668,6 @@ static void look_gpu(struct judge *j, const struct diag_row *now,
 
 const struct eadm_rule eadm_rules_setup[] = {
 	{
-		.name = "devices", .kind = DIAG_MACHINE, .groups = SETUP,
-		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "There is no RDMA device.",
-		.cause = "No adapter is attached, or no driver has bound it.",
-		.next = "attach an RDMA adapter, load its driver; dmesg shows why a probe failed",
-		.alike = "A device in another network namespace.",
-		.look = look_devices,
-	}, {
 		.name = "rdma-modules", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Kernel modules that RDMA applications need are not loaded.",

@@ -58,6 +58,9 @@ static const char *const module_names[] = {
 };
 static const char *const setup_names[] = { DIAG_SETUP_FIELDS(DIAG_NAME) NULL };
 static const char *const irq_names[] = { DIAG_IRQ_FIELDS(DIAG_NAME) NULL };
+static const char *const function_names[] = {
+	DIAG_FUNCTION_FIELDS(DIAG_NAME) NULL
+};
 
 static const struct {
 	const char *object;
@@ -85,6 +88,7 @@ static const struct {
 	[DIAG_MODULE] = { "module", module_names, DIAG_MODULE_N },
 	[DIAG_SETUP] = { "setup", setup_names, DIAG_SETUP_N },
 	[DIAG_IRQ] = { "irq", irq_names, DIAG_IRQ_N },
+	[DIAG_FUNCTION] = { "function", function_names, DIAG_FUNCTION_N },
 };
 
 _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
@@ -92,7 +96,8 @@ _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
 	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64 && DIAG_CQE_N <= 64 &&
 	       DIAG_FAILURE_N <= 64 && DIAG_CALL_N <= 64 &&
 	       DIAG_EVENT_N <= 64 && DIAG_MACHINE_N <= 64 && DIAG_VERBS_N <= 64 &&
-	       DIAG_MODULE_N <= 64 && DIAG_SETUP_N <= 64 && DIAG_IRQ_N <= 64,
+	       DIAG_MODULE_N <= 64 && DIAG_SETUP_N <= 64 && DIAG_IRQ_N <= 64 &&
+	       DIAG_FUNCTION_N <= 64,
 	       "a bit for each field");
 
 /* The tables have hundreds of names; most differ in the first letter. */
@@ -607,6 +612,7 @@ const char *eadm_diag_kind_name(enum diag_kind kind)
 		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
 		"cqe", "failure", "cmd", "event", "link", "health",
 		"qp-counter", "cgroup", "machine", "verbs", "module", "setup", "irq",
+		"function",
 	};
 
 	return names[kind];

@@ -140,6 +140,94 @@ static int next_module(struct eadm_ctx *ctx, struct eadm_setup *setup,
 	return 0;
 }
 
+/* ---- PCI functions --------------------------------------------------------------- */
+
+/* The family of an adapter; @device NULL: the first one with a device of the vendor. */
+static const struct eadm_family *family_of(uint16_t vendor,
+					   const uint16_t *device)
+{
+	const struct eadm_family *family = NULL;
+	unsigned int i;
+
+	while ((family = eadm_family_next(family))) {
+		for (i = 0; i < family->n_ids; i++) {
+			if (family->ids[i].vendor == vendor &&
+			    (!device || family->ids[i].device == *device))
+				return family;
+		}
+	}
+	return NULL;
+}
+
+/* Each vendor of an adapter once; false: no more. */
+static bool vendor_at(unsigned int index, uint16_t *vendor)
+{
+	const struct eadm_family *family = NULL;
+
+	while ((family = eadm_family_next(family))) {
+		/* All adapters of a family are of one vendor. */
+		if (!family->n_ids ||
+		    family_of(family->ids[0].vendor, NULL) != family ||
+		    index--)
+			continue;
+		*vendor = family->ids[0].vendor;
+		return true;
+	}
+	return false;
+}
+
+static const struct eadm_family *family_of_row(const struct eadm_record *rec)
+{
+	uint16_t device;
+
+	if (!eadm_record_attr_has(rec, EADM_A_FUNCTION_VENDOR_ID) ||
+	    !eadm_record_attr_has(rec, EADM_A_FUNCTION_PART_ID))
+		return NULL;
+	device = eadm_record_attr_u64(rec, EADM_A_FUNCTION_PART_ID);
+	return family_of(eadm_record_attr_u64(rec, EADM_A_FUNCTION_VENDOR_ID),
+			 &device);
+}
+
+/* One request for each vendor, whose other functions are left out. */
+static int next_function(struct eadm_ctx *ctx, struct eadm_setup *setup,
+			 const struct eadm_object *object,
+			 struct eadm_record *rec)
+{
+	const struct eadm_family *family;
+	struct eadm_query query;
+	uint16_t vendor;
+	int ret;
+
+	for (;;) {
+		if (setup->open) {
+			ret = eadm_machine_next(&setup->reply, object, rec);
+		} else if (vendor_at(setup->index++, &vendor)) {
+			query = eadm_query_local(EADM_SPEC_OBJ_FUNCTION);
+			eadm_query_arg(&query, EADM_A_FUNCTION_VENDOR_ID,
+				       EADM_ARG_U32, vendor, NULL, false);
+			ret = open_row(ctx, setup, &query, object, rec);
+		} else {
+			return 0;
+		}
+		if (ret < 0)
+			return ret;
+		if (!ret) {
+			eadm_setup_close(setup);
+			continue;
+		}
+		family = family_of_row(rec);
+		if (!family)
+			continue;
+		eadm_record_put_string(rec, EADM_A_COMMON_FAMILY,
+				       eadm_family_name(family));
+		eadm_record_put_u64(rec, EADM_A_FUNCTION_INDEX,
+				    setup->number++);
+		return 1;
+	}
+}
+
+/* ---- the machine and verbs -------------------------------------------------------- */
+
 static void put_copy_on_fork(struct eadm_ctx *ctx, struct eadm_record *rec)
 {
 	int copies = eadm_nldev_copy_on_fork(ctx);
@@ -166,6 +254,8 @@ int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_MODULE])
 		return next_module(ctx, setup, object, rec);
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_FUNCTION])
+		return next_function(ctx, setup, object, rec);
 	if (setup->index++)
 		return 0;
 	if (machine)

@@ -14,6 +14,7 @@ static const struct {
 	{ EADM_SPEC_OBJ_DEV, eadm_local_device },
 	{ EADM_SPEC_OBJ_EVENT, eadm_local_probe_events },
 	{ EADM_SPEC_OBJ_FAILURE, eadm_local_probe_failures },
+	{ EADM_SPEC_OBJ_FUNCTION, eadm_local_functions },
 	{ EADM_SPEC_OBJ_GID, eadm_local_gids },
 	{ EADM_SPEC_OBJ_HEALTH, eadm_local_health },
 	{ EADM_SPEC_OBJ_IRQ, eadm_local_irq },

@@ -44,6 +44,7 @@ eadm_local_reader eadm_local_cgroups;	/* cgroups.c */
 eadm_local_reader eadm_local_verbs;	/* verbs.c */
 void eadm_local_limits(struct eadm_answer *answer,
 		       const struct eadm_device *dev);
+eadm_local_reader eadm_local_functions;	/* functions.c */
 eadm_local_reader eadm_local_gids;	/* gids.c */
 void eadm_local_gid_words(struct eadm_answer *answer,
 			  const struct eadm_device *dev);

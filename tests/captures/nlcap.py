@@ -23,8 +23,10 @@ TO_USER, TO_KERNEL = 6, 7
 LOCAL, LOCAL_TYPE = 2, 32
 SNAPSHOT_BLOCK = 0x8EAD0003
 # What names the one row that is asked for.
-LOCAL_KEYS = {"cgroup": ["dev-index"], "dev": ["dev-index", "netdev"], "gid": ["dev-index"], "health": ["dev-index"],
-              "irq": ["irq"], "link": ["dev-index", "netdev"], "module": ["name"],
+LOCAL_KEYS = {"cgroup": ["dev-index"], "dev": ["dev-index", "netdev"],
+              "function": ["vendor-id"], "gid": ["dev-index"],
+              "health": ["dev-index"], "irq": ["irq"], "link": ["dev-index", "netdev"],
+              "module": ["name"],
               "port-counter": ["dev-index", "port"], "process": ["pid"],
               "qp-counter": ["dev-index"], "setup": ["dev-index", "netdev"]}
 

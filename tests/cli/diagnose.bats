@@ -183,12 +183,18 @@ audited() {
 	eqs = synth.eqs
 	synth.eqs = lambda i: eqs(i) + [{**eqs(i)[2], "index": 3, "eqn": 3, "irq": 43}]
 	cap = synth.two()
+	functions = []
 	for obj, row in zip(sys.argv[3::2], sys.argv[4::2]):
 	    row = json.loads(row)
+	    if obj == "function":
+	        functions.append({"vendor-id": synth.FACE.VENDOR, "part-id": synth.FACE.PART, **row})
+	        continue
 	    if obj == "setup":
 	        index, name, _ = synth.DEVS[row["dev-index"] != 0]
 	        row.update({"dev-index": index, "dev-name": name})
 	    cap.local(obj, row)
+	if functions:
+	    cap.local("function", *functions)
 	cap.write(sys.argv[2])
 	EOF
 }
@@ -253,6 +259,44 @@ of_provider() {
 		"fail libibverbs cannot load the provider $FAMILY: it ends the process" ]
 	audited "$BATS_TEST_TMPDIR/dead" verbs "{$verbs, \"faults\": \"$other; libibverbs: it ends\"}"
 	[ "$(of_check "$BATS_TEST_TMPDIR/dead" libibverbs)" = "fail libibverbs cannot list devices: it ends" ]
+}
+
+@test "check, of adapters without a driver, and of look-alikes" {
+	local here=$BATS_TEST_TMPDIR/unbound bare='"driver": "", "devices": ""'
+	audited "$here" module "{\"name\": \"$FAMILY\", \"loaded\": 0}" \
+		function "{\"address\": \"0:1\", \"driver\": \"$FAMILY\", \"override\": \"\", \"devices\": \"cloud_0\"}" \
+		function "{\"address\": \"0:2\", $bare, \"override\": \"\", \"module\": \"some\"}" \
+		function "{\"address\": \"0:3\", $bare, \"override\": \"\", \"module\": \"\"}" \
+		function "{\"address\": \"0:4\", $bare, \"override\": \"\"}" \
+		function "{\"address\": \"0:5\", $bare, \"override\": \"vfio-pci\", \"module\": \"some\"}" \
+		function '{"address": "0:6", "driver": "pci-stub", "override": "", "devices": ""}' \
+		function "{\"address\": \"0:7\", $bare, \"override\": \"\", \"part-id\": 65535}"
+	[ "$(of_check "$here" unbound)" = "warn adapter 0:2 ($FAMILY) has no driver: the module some is not loaded
+warn adapter 0:3 ($FAMILY) has no driver: this kernel has no module for it
+warn adapter 0:4 ($FAMILY) has no driver
+ok adapter 0:1 ($FAMILY) is bound to $FAMILY
+ok adapter 0:5 ($FAMILY) is reserved for vfio-pci
+ok adapter 0:6 ($FAMILY) is bound to pci-stub" ]
+	[ "$(of_check "$here" devices)" = "ok 2 RDMA devices" ]
+	[ "$(eadm --from "$here" dump function --json | jq -c '[.rows[].address]')" = \
+		'["0:1","0:2","0:3","0:4","0:5","0:6"]' ]
+	audited "$here" module "{\"name\": \"$FAMILY\", \"loaded\": 1}" \
+		function "{\"address\": \"0:2\", $bare, \"override\": \"\", \"module\": \"\"}"
+	[ "$(of_check "$here" unbound)" = "warn adapter 0:2 ($FAMILY) has no driver, though the module $FAMILY is loaded" ]
+	[ -z "$(of_check "$TWO" unbound)" ]
+}
+
+@test "check, of adapters in another network namespace" {
+	local here=$BATS_TEST_TMPDIR/elsewhere mode
+	for mode in exclusive shared; do
+		audited "$here-$mode" machine "{\"netns-mode\": \"$mode\"}" \
+			function "{\"address\": \"0:1\", \"driver\": \"$FAMILY\", \"devices\": \"cloud_0\"}" \
+			function "{\"address\": \"0:2\", \"driver\": \"$FAMILY\", \"devices\": \"\"}" \
+			function '{"address": "0:3", "driver": "vfio-pci", "devices": ""}'
+	done
+	[ "$(of_check "$here-exclusive" devices)" = \
+		"note 1 of 2 adapters is here; 0:2 is in another network namespace" ]
+	[ "$(of_check "$here-shared" devices)" = "ok 2 RDMA devices" ]
 }
 
 @test "check, of an interface in another network namespace, and of IPv6 only" {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -204,6 +205,22 @@ static void rows(struct eadm_ctx *ctx)
 	ok(look(ctx) && is("configured", "irdma") &&
 		   is("faults", "mlx5: /etc/libibverbs.d/mlx5.driver: No such file or directory"),
 	   "a file of a provider that cannot be read");
+	ask(EADM_SPEC_OBJ_FUNCTION);
+	eadm_query_arg(&query, EADM_A_FUNCTION_VENDOR_ID, EADM_ARG_U32, 0xabcd,
+		       NULL, false);
+	ok(look(ctx) && is("address", "0000:01:00.0") && is("part-id", "0x42") &&
+		   is("driver", "vfio-pci") && is("override", "vfio-pci") &&
+		   is("devices", "") && is("module", NULL),
+	   "a function bound to a driver for virtual machines");
+	ok(eadm_machine_next(&reply, row.object, &row) == 1 &&
+		   is("address", "0000:02:00.0") && is("driver", "") &&
+		   is("override", "") && is("devices", "") && is("module", "right"),
+	   "one without a driver, and the module for it");
+	ok(eadm_machine_next(&reply, row.object, &row) == 1 &&
+		   is("address", "0000:03:00.0") && is("driver", "driver") &&
+		   is("devices", "dev_0") &&
+		   !eadm_machine_next(&reply, row.object, &row),
+	   "one with a device; those of other vendors are left out");
 	ask(EADM_SPEC_OBJ_IRQ);
 	eadm_query_arg(&query, EADM_A_IRQ_IRQ, EADM_ARG_U32, 7, NULL, false);
 	ok(look(ctx) && is("affinity", "0-1"), "where an interrupt goes");
@@ -211,6 +228,44 @@ static void rows(struct eadm_ctx *ctx)
 	ok(!look(ctx), "other rows are not of files");
 	eadm_reply_close(&reply);
 	eadm_record_release(&row);
+}
+
+static void function(const char *address, const char *vendor, const char *driver,
+		     const char *override)
+{
+	char path[128], to[64];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", address);
+	put(path, vendor);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/device", address);
+	put(path, "0x0042\n");
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/modalias", address);
+	put(path, "pci:v0000ABCDd00000042sv0\n");
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver_override",
+		 address);
+	put(path, override);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", address);
+	snprintf(to, sizeof(to), "../../../bus/pci/drivers/%s", driver);
+	if (*driver)
+		put_link(path, to);
+}
+
+static void functions(void)
+{
+	struct utsname uts;
+	char path[160];
+
+	function("0000:03:00.0", "0xabcd\n", "driver", "(null)\n");
+	function("0000:01:00.0", "0xabcd\n", "vfio-pci", "vfio-pci\n");
+	function("0000:02:00.0", "0xabcd\n", "", "(null)\n");
+	function("0000:00:00.0", "0x8086\n", "", "(null)\n");
+	put("/sys/bus/pci/devices/0000:03:00.0/infiniband/dev_0/x", "");
+	if (uname(&uts))
+		exit(1);
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.alias",
+		 uts.release);
+	put(path, "# a comment\nalias pci:v0000ABCDd00000043sv* wrong\n"
+		  "alias pci:v0000ABCDd00000042sv* right\nalias pci:* later\n");
 }
 
 static void machine(void)
@@ -306,6 +361,7 @@ int main(void)
 	    eadm_open_live(ctx))
 		return 1;
 	machine();
+	functions();
 	eadm_device_add(ctx, 5, "a.b");
 	rows(ctx);
 	arrays();

@@ -529,6 +529,15 @@ test_remedy_provider() {
 	mv "$file.away" "$file" && [ $status = 0 ] && checked provider ok
 }
 
+test_remedy_unbound() {
+	local address
+
+	read -r address <"$adapter/address"
+	echo "$address" >/sys/bus/pci/drivers/erdma/unbind
+	until_true 10 checked unbound warn && carry_out "$(grep -o 'echo .*/bind' <<<"$remedy")" &&
+		until_true 30 has_device && checked unbound ok && begin_traffic && works && end_traffic && rests
+}
+
 # ---- what lasts -----------------------------------------------------------------------
 
 wholly_silent() {

@@ -4,6 +4,7 @@
 dev=rxe0
 addr=10.9.0.1
 work=$(mktemp -d)
+as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
 
 set_up() {
 	modprobe rdma_rxe && modprobe rdma_ucm && ip link add v0 type veth peer name v1 &&
@@ -30,6 +31,12 @@ ends() {
 
 said() { # REGEX
 	grep -qE "$1" "$work/said"
+}
+
+# has_row CHECK "RESULT FINDING": whether the output, in JSON, has it.
+has_row() {
+	jq -r --arg check "$1" '.rows[] | select(.check == $check) | "\(.result) \(.finding)"' "$work/said" |
+		grep -qxF "$2"
 }
 
 # What diagnose finds: severity and rule of each verdict.
