@@ -72,8 +72,11 @@ static void look_rdma_cm(struct judge *j, const struct diag_row *now,
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 		eadm_judge_next(j, "modprobe rdma_ucm");
 	} else {
-		eadm_accuse(j, now, "/dev/infiniband/rdma_cm: %s",
-			    strerror(error));
+		eadm_accuse(j, now, "/dev/infiniband/rdma_cm: %s%s",
+			    strerror(error), error == EPERM ?
+			    " (refused by the device cgroup)" : "");
+		if (error == EPERM)
+			eadm_judge_next(j, "--device for containers, DeviceAllow= for services");
 	}
 	eadm_cite(j, DIAG_VERBS, now, VERBS_CM_ERROR);
 }
@@ -93,7 +96,7 @@ static void look_verbs(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "libibverbs cannot list devices: %s", why);
 		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
 		eadm_judge_cause(j, "A file of libibverbs is damaged, or may not be read by the caller.");
-		eadm_judge_next(j, "give the file back its mode, or reinstall rdma-core");
+		eadm_judge_next(j, "give the file back its mode, or reinstall its package (rdma-core)");
 	} else {
 		eadm_pass(j, now, "libibverbs is installed");
 	}
@@ -101,14 +104,17 @@ static void look_verbs(struct judge *j, const struct diag_row *now,
 
 /* ---- providers ----------------------------------------------------------------- */
 
-/* Only devices with a file that exists are listed: another rule covers the others. */
+/*
+ * Only devices with a file that exists are listed: another rule covers the others.
+ * Adapters that are programs have no setup.
+ */
 static bool has_file(struct judge *j, const struct diag_row *dev)
 {
 	const struct diag_row *setup = eadm_judge_setup(j, dev);
 	int error = eadm_judge_errno(setup, SETUP_UVERBS_ERROR);
 
-	return !diag_has(setup, SETUP_UVERBS) ||
-	       (*diag_text(setup, SETUP_UVERBS) && error != ENOENT);
+	return *diag_text(setup, SETUP_UVERBS) && error != ENOENT &&
+	       error != ENXIO && error != ENODEV;
 }
 
 static void lacks_provider(struct judge *j, const struct diag_row *dev,
@@ -183,6 +189,99 @@ static void look_provider(struct judge *j, const struct diag_row *now,
 
 /* ---- files of devices ------------------------------------------------------------ */
 
+/* Other devices that the caller can open. */
+struct others {
+	unsigned int open;
+	unsigned int hidden;	/* those that librdmacm does not list */
+	bool related;		/* one is of the same family */
+};
+
+static void find_others(struct judge *j, const struct diag_row *dev,
+			struct others *others)
+{
+	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
+	const struct eadm_family *family = eadm_judge_family(j, dev);
+	const struct diag_row *verbs = verbs_of(j), *row, *setup;
+	size_t i;
+
+	memset(others, 0, sizeof(*others));
+	for (i = 0; i < devs->n; i++) {
+		row = &devs->row[i];
+		setup = eadm_judge_setup(j, row);
+		if (row->dev == dev->dev || !*diag_text(setup, SETUP_UVERBS) ||
+		    !diag_has(setup, SETUP_UVERBS_ERROR) ||
+		    diag_u64(setup, SETUP_UVERBS_ERROR))
+			continue;
+		others->open++;
+		others->related |= family && eadm_judge_family(j, row) == family;
+		others->hidden += diag_has(verbs, VERBS_CM_DEVICES) &&
+				  !has_word(diag_text(verbs, VERBS_CM_DEVICES),
+					    row->device);
+	}
+}
+
+/* What it does to libraries that open all devices; "" if nothing is known of that. */
+static void put_consequence(struct judge *j, const struct diag_row *dev,
+			    const struct others *others, char *buf, size_t size)
+{
+	const struct eadm_family *family = eadm_judge_family(j, dev);
+	const char *library = family ? eadm_family_middleware(family) : NULL;
+
+	*buf = '\0';
+	if (others->hidden)
+		snprintf(buf, size, "; because of it, librdmacm lists %u of %u other %s",
+			 others->open - others->hidden, others->open,
+			 eadm_plural(others->open, "device", "devices"));
+	else if (library && others->related)
+		snprintf(buf, size, "; because of it, %s may find no device of %s at all",
+			 library, eadm_family_name(family));
+}
+
+/* Libraries leave out a device without a file, and use the others. */
+static void lacks_file(struct judge *j, const struct diag_row *dev,
+		       const char *node, const struct others *others)
+{
+	if (!others->open) {
+		eadm_accuse(j, dev, "/dev/infiniband/%s: %s", node,
+			    strerror(ENOENT));
+		return;
+	}
+	eadm_accuse(j, dev, "/dev/infiniband/%s does not exist: this process can see the device, but not use it",
+		    node);
+	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	eadm_judge_cause(j, "A container has files only for the devices assigned to it; on a host, udev creates them.");
+}
+
+static void cannot_open(struct judge *j, const struct diag_row *dev,
+			const char *node, int error)
+{
+	struct others others;
+	char then[120], next[200];
+
+	find_others(j, dev, &others);
+	if (error == ENOENT) {
+		lacks_file(j, dev, node, &others);
+		return;
+	}
+	put_consequence(j, dev, &others, then, sizeof(then));
+	eadm_accuse(j, dev, "/dev/infiniband/%s: %s%s%s", node, strerror(error),
+		    error == EPERM ? " (refused by the device cgroup)" : "",
+		    then);
+	if (error == EPERM) {
+		eadm_judge_cause(j, "The container or service was started without this device.");
+		snprintf(next, sizeof(next),
+			 "--device for containers, DeviceAllow= for services%s",
+			 others.open ? "; or leave the file out of the container" :
+				       "");
+		eadm_judge_next(j, next);
+		if (others.open && !*then)
+			eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	} else if (error == ENXIO || error == ENODEV) {
+		eadm_judge_cause(j, "The file is of a device that does not exist any more.");
+		eadm_judge_next(j, "udevadm trigger on a host; start the container again");
+	}
+}
+
 static void look_uverbs(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
@@ -196,13 +295,15 @@ static void look_uverbs(struct judge *j, const struct diag_row *now,
 	if (!*node) {
 		eadm_accuse(j, now, "no verbs device: processes cannot use it");
 		eadm_judge_next(j, "modprobe ib_uverbs");
-	} else if (eadm_judge_knows(j, setup, SETUP_UVERBS_ERROR)) {
-		if (error)
-			eadm_accuse(j, now, "/dev/infiniband/%s: %s", node,
-				    strerror(error));
-		else
-			eadm_pass(j, now, "/dev/infiniband/%s can be opened",
-				  node);
+	} else if (!eadm_judge_knows(j, setup, SETUP_UVERBS_ERROR)) {
+		return;
+	} else if (!error) {
+		eadm_pass(j, now, "/dev/infiniband/%s can be opened", node);
+	} else {
+		cannot_open(j, now, node, error);
+		eadm_cite(j, DIAG_SETUP, setup, SETUP_UVERBS_ERROR);
+		if (verbs_of(j))
+			eadm_cite(j, DIAG_VERBS, verbs_of(j), VERBS_CM_DEVICES);
 	}
 }
 
@@ -239,7 +340,7 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.help = "The caller cannot open the device.",
 		.cause = "Its file is not there, or the caller may not open it.",
 		.next = "a udev rule, the group that owns the file, or --device for containers",
-		.alike = "Applications that run as another user: only the caller's permission is checked.",
+		.alike = "A container that sees the devices of its host, and has files only for those assigned to it: a notice. Applications that run as another user: only the caller's permission is checked.",
 		.look = look_uverbs,
 	},
 	{ 0 }

@@ -109,7 +109,9 @@ void eadm_local_counters(struct eadm_answer *answer,
 
 /* ---- how it is set up ------------------------------------------------------------ */
 
-static void put_uverbs(struct eadm_answer *answer, const char *device)
+/* Opening the file holds the driver: only for those who ask. */
+static void put_uverbs(struct eadm_answer *answer, const char *device,
+		       bool open)
 {
 	DIR *dir = eadm_root_dir(answer->ctx, "/sys/class/infiniband_verbs");
 	const struct dirent *entry;
@@ -127,7 +129,7 @@ static void put_uverbs(struct eadm_answer *answer, const char *device)
 	if (dir)
 		closedir(dir);
 	eadm_local_put(answer, EADM_A_SETUP_UVERBS, node);
-	if (*node)
+	if (*node && open)
 		eadm_local_put_access(answer, EADM_A_SETUP_UVERBS_ERROR, node);
 }
 
@@ -192,7 +194,8 @@ void eadm_local_setup(struct eadm_answer *answer,
 		return;
 	at = eadm_answer_row(answer, dev);
 	if (eadm_local_wants(query, EADM_A_SETUP_UVERBS))
-		put_uverbs(answer, dev->name);
+		put_uverbs(answer, dev->name,
+			   eadm_local_wants(query, EADM_A_SETUP_UVERBS_ERROR));
 	if (eadm_local_wants(query, EADM_A_SETUP_GID))
 		eadm_local_first_gid(answer, dev);
 	if (eadm_local_wants(query, EADM_A_SETUP_IOMMU))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Common parts of the readers of rows about this machine. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,15 +80,19 @@ void eadm_local_put_number(struct eadm_answer *answer, uint16_t attr,
 		eadm_message_put_u32(&answer->out, attr, value);
 }
 
-/* Whether a file below /dev/infiniband can be opened: 0, or a negative errno. */
+/*
+ * Whether a file below /dev/infiniband can be opened: 0, or a negative errno. Only
+ * opening it shows what the file's mode does not: that there is no such device.
+ */
 void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
 			   const char *name)
 {
-	int32_t error = 0;
+	int fd = eadm_root_open(answer->ctx, O_RDWR, "/dev/infiniband/%.64s",
+				name);
+	int32_t error = fd < 0 ? -errno : 0;
 
-	if (eadm_root_access(answer->ctx, R_OK | W_OK, "/dev/infiniband/%.64s",
-			     name))
-		error = -errno;
+	if (fd >= 0)
+		close(fd);
 	eadm_message_put(&answer->out, attr, &error, sizeof(error));
 }
 

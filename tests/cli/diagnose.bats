@@ -253,6 +253,8 @@ of_provider() {
 	# Without a file in /dev, it lists no device, and without itself, none either.
 	[ -z "$(of_provider "{$verbs, \"devices\": \"\", \"faults\": \"\"}" -2)" ]
 	[ -z "$(of_provider "{${verbs/1/0}, \"faults\": \"\"}")" ]
+	audited "$BATS_TEST_TMPDIR/program" verbs "{$verbs, \"devices\": \"\", \"faults\": \"\"}"
+	[ -z "$(of_check "$BATS_TEST_TMPDIR/program" provider)" ]
 	# Where it could not be asked, files have to do.
 	[ "$(of_provider "{$verbs, \"faults\": \"$other\"}")" = "ok the provider of verbs for $FAMILY is installed" ]
 	[ "$(of_provider "{$verbs, \"faults\": \"$FAMILY: it ends the process\"}")" = \
@@ -297,6 +299,29 @@ ok adapter 0:6 ($FAMILY) is bound to pci-stub" ]
 	[ "$(of_check "$here-exclusive" devices)" = \
 		"note 1 of 2 adapters is here; 0:2 is in another network namespace" ]
 	[ "$(of_check "$here-shared" devices)" = "ok 2 RDMA devices" ]
+}
+
+# of_uverbs ERROR [CM-DEVICES]: of the first device, beside one that can be opened.
+of_uverbs() {
+	audited "$BATS_TEST_TMPDIR/uverbs" \
+		verbs "{\"installed\": 1${2+, \"cm-devices\": \"$2\"}}" \
+		setup '{"dev-index": 0, "netdev": "eth0", "uverbs": "uverbs0", "uverbs-error": '"$1"'}' \
+		setup '{"dev-index": 1, "netdev": "eth1", "uverbs": "uverbs1", "uverbs-error": '"${3-0}"'}'
+	of_check "$BATS_TEST_TMPDIR/uverbs" uverbs | grep -v 'uverbs1'
+}
+
+@test "check, of files that cannot be opened, and what that does to libraries" {
+	local node=/dev/infiniband/uverbs0
+	[ "$(of_uverbs 0)" = "ok $node can be opened" ]
+	[ "$(of_uverbs -13)" = "warn $node: Permission denied" ]
+	[ "$(of_uverbs -13 cloud_1)" = "warn $node: Permission denied" ]
+	[ "$(of_uverbs -13 "")" = \
+		"warn $node: Permission denied; because of it, librdmacm lists 0 of 1 other device" ]
+	[ "$(of_uverbs -13 "" -13)" = "warn $node: Permission denied" ]
+	[ "$(of_uverbs -1 cloud_1)" = "note $node: Operation not permitted (refused by the device cgroup)" ]
+	[ "$(of_uverbs -1 "" -1)" = "warn $node: Operation not permitted (refused by the device cgroup)" ]
+	[ "$(of_uverbs -2)" = "note $node does not exist: this process can see the device, but not use it" ]
+	[ "$(of_uverbs -2 "" -2)" = "warn $node: No such file or directory" ]
 }
 
 @test "check, of an interface in another network namespace, and of IPv6 only" {

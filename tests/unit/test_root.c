@@ -146,6 +146,9 @@ static void rows(struct eadm_ctx *ctx)
 		   is("gid", "fe80:0000:0000:0000:5054:00ff:feed:a000") && is("gid-index", "3") &&
 		   is("uverbs", NULL),
 	   "only what is wanted of its setup");
+	ok(device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_UVERBS) &&
+		   is("uverbs", "uverbs3") && is("uverbs-error", NULL),
+	   "the name of a file, which is not opened");
 	ask(EADM_SPEC_OBJ_SETUP);
 	eadm_query_arg(&query, EADM_A_SETUP_DEV_INDEX, EADM_ARG_U32, 5, NULL,
 		       false);

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In a guest with two EFA adapters and the kernel's own driver, MODULE: adapters without a driver,
-# and in another network namespace. What looks alike is no fault. Prints TAP.
+# in another network namespace, and with a file that cannot be opened. What looks alike is no fault.
+# Prints TAP.
 here=$(dirname "$(readlink -f "$0")")
 . tests/tap.sh
 # shellcheck source=tests/vm/host/lib.sh
@@ -57,6 +58,56 @@ healthy() { # COMMAND...
 check "the driver is loaded" insmod "$module"
 check "both adapters have a device" until_true 20 eval '[ "$(rdma dev | wc -l)" = 2 ]'
 check "nothing is wrong with both" healthy "${as_user[@]}"
+
+node_of() { # DEVICE
+	local node
+
+	for node in /sys/class/infiniband_verbs/uverbs*; do
+		[ "$(cat "$node/ibdev")" != "$1" ] || basename "$node"
+	done
+}
+node=$(node_of efa_0)
+finds_fabric() { # DEVICES...: what libfabric finds
+	same "$*" "$("${as_user[@]}" fi_info -p efa 2>/dev/null | sed -n 's/.*domain: \(efa_.\)-rdm/\1/p' |
+		sort | paste -sd' ')"
+}
+hides="because of it, libfabric may find no device of efa at all"
+check "libfabric finds both" finds_fabric efa_0 efa_1
+chmod 600 "/dev/infiniband/$node"
+check "a file that may not be opened" finds 7 warn uverbs \
+	"/dev/infiniband/$node: Permission denied; $hides" "${as_user[@]}"
+check "libfabric finds nothing" finds_fabric
+chmod 666 "/dev/infiniband/$node"
+
+# boxed COMMAND...: in a device cgroup without the first adapter
+boxed() {
+	sh -c 'echo $$ >"$0/box/tasks" && exec "$@"' "$work/cgroup" "$@"
+}
+make_box() {
+	mkdir "$work/cgroup" && chmod 755 "$work" && mount -t cgroup -o devices none "$work/cgroup" &&
+		mkdir "$work/cgroup/box" &&
+		echo "c $((0x$(stat -c %t "/dev/infiniband/$node"))):$((0x$(stat -c %T "/dev/infiniband/$node"))) rwm" \
+			>"$work/cgroup/box/devices.deny"
+}
+check "a device cgroup without the adapter" make_box
+check "a file that the cgroup does not allow" finds 7 warn uverbs \
+	"/dev/infiniband/$node: Operation not permitted (refused by the device cgroup); $hides" boxed
+mv "/dev/infiniband/$node" "$work/node"
+only_visible() {
+	finds 0 note uverbs "/dev/infiniband/$node does not exist: this process can see the device, but not use it" \
+		"$@" && ! grep -E '"(warn|fail)"' "$work/said" &&
+		! jq -r '.rows[] | select(.check == "provider").dev_name' "$work/said" | grep efa_0
+}
+check "an adapter without a file is only visible" only_visible "${as_user[@]}"
+check "libfabric finds the other one" finds_fabric efa_1
+# Its mode is that of the real one: only opening it shows that there is no such device.
+mknod "/dev/infiniband/$node" c 231 250 && chmod 666 "/dev/infiniband/$node"
+check "a file of a device that is gone" finds 7 warn uverbs \
+	"/dev/infiniband/$node: No such device or address; $hides" "${as_user[@]}"
+rm "/dev/infiniband/$node"
+mv "$work/node" "/dev/infiniband/$node"
+umount "$work/cgroup"
+check "and healthy again" healthy "${as_user[@]}"
 
 drivers=/sys/bus/pci/drivers/efa
 echo "$first" >$drivers/unbind
