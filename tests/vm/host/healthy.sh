@@ -22,13 +22,12 @@ check "a healthy host" healthy
 check "a healthy host, strictly" ends 0 eadm check --strict
 strictly() {
 	ulimit -l 1024
-	ends 0 "${user[@]}" eadm check && said '^note memlock' &&
-		ends 7 "${user[@]}" eadm check --strict && said '^warn memlock'
+	ends 0 "${as_user[@]}" eadm check && said '^note memlock' &&
+		ends 7 "${as_user[@]}" eadm check --strict && said '^warn memlock'
 }
-user=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
 check "strictly, notes are warnings" strictly
 check "nobody is told to load a module that could not show more" quiet
-check "an unprivileged user on a healthy host" healthy "${user[@]}"
+check "an unprivileged user on a healthy host" healthy "${as_user[@]}"
 ip netns add pod
 in_pod=(ip netns exec pod)
 check "a healthy container whose host has the interface" healthy "${in_pod[@]}"

@@ -79,15 +79,14 @@ pinned() { # KIB
 	[ "$(sed -n 's/^VmPin:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$job/status")" -ge "$1" ]
 }
 
-as_user() { # KIB COMMAND...
+limited() { # KIB COMMAND...: as an unprivileged user
 	local kib=$1
 	shift
-	prlimit --memlock=$((kib * 1024)) setpriv --reuid=65534 --regid=65534 --clear-groups \
-		--inh-caps=-all --bounding-set=-all "$@"
+	prlimit --memlock=$((kib * 1024)) "${as_user[@]}" "$@"
 }
 chmod 666 /dev/infiniband/uverbs*
 
-keep as_user 8192 hold -d $dev -q 1 -c 1 -m 1 -s $((7600 * 1024)) -w 16
+keep limited 8192 hold -d $dev -q 1 -c 1 -m 1 -s $((7600 * 1024)) -w 16
 near() {
 	ends 0 eadm diagnose && said "^notice memlock-near $dev" && said "\(PID $job\)" &&
 		said "pinned 7[0-9]+ of 8192 KiB"
@@ -95,7 +94,7 @@ near() {
 check "a process near its limit of pinned memory is named" near
 let_go
 
-keep as_user 8192 hold -d $dev -q 1 -c 1 -m 1 -s $((4000 * 1024)) -w 16
+keep limited 8192 hold -d $dev -q 1 -c 1 -m 1 -s $((4000 * 1024)) -w 16
 far() {
 	pinned 4000 && ends 0 eadm diagnose && ! said memlock
 }
@@ -112,7 +111,7 @@ let_go
 shell_limit() {
 	ends 0 prlimit --memlock=$((1024 * 1024)) eadm check &&
 		said "^ok memlock: RLIMIT_MEMLOCK \(1024 KiB\) does not apply" || return
-	ends 0 as_user 1024 eadm check && said "^note memlock"
+	ends 0 limited 1024 eadm check && said "^note memlock"
 }
 check "check: the limit does not apply to root, and does to a user" shell_limit
 rmdir $group
