@@ -612,7 +612,7 @@ def sick_failures(m, late):
                          "cgroup": "/user.slice/session-1.scope", **pinned(8192, 8190)}
     m.processes[4711] = {"state": "sleeping", "frozen": 0, "cgroup": "/system.slice/job.service",
                          **pinned(8192, 4096)}
-    m.add("ctx", 7, ctx(0), pid=4802, comm="rping")
+    m.add("ctx", 7, ctx(0), ctxn=1, pid=4802, comm="rping")
 
 
 def links(cap, devices):

@@ -30,7 +30,7 @@ objects() {
 	grep -oP "^$dev .*hca_object=\K[0-9]+" $group/rdma.current
 }
 
-keep in_group hold -d $dev -q 1 -c 1 -m 1 -s 4096 -w 16
+keep in_group hold -d "$dev" -q 1 -c 1 -m 1 -s 4096 -w 16
 check "a job runs in a control group" [ $? = 0 ]
 check "a control group without limits is not mentioned" eval '[ -z "$(verdicts)" ]'
 echo "$dev hca_object=1000" >$group/rdma.max
@@ -50,7 +50,7 @@ full() {
 check "one that has used up its objects is named, with the limit" full
 
 refused() {
-	in_group hold -d $dev -q 1 -c 1 -m 1 -s 4096 -w 16 >"$work/refused" 2>&1
+	in_group hold -d "$dev" -q 1 -c 1 -m 1 -s 4096 -w 16 >"$work/refused" 2>&1
 	echo "status $?: $(<"$work/refused")"
 	! grep -q ready "$work/refused" && grep -q "Resource temporarily unavailable" "$work/refused"
 }
@@ -67,7 +67,7 @@ denied() {
 	echo "$dev hca_handle=0 hca_object=max" >$group/rdma.max
 	ends 7 in_group eadm check && said "^warn cgroup $dev" &&
 		said "hca_handle=0 in rdma.max of control group /job" || return
-	in_group ibv_devinfo -d $dev 2>&1 | tee "$work/devinfo"
+	in_group ibv_devinfo -d "$dev" 2>&1 | tee "$work/devinfo"
 	! grep -q "PORT_ACTIVE" "$work/devinfo"
 }
 check "a process that may open no device learns why" denied
@@ -86,7 +86,7 @@ limited() { # KIB COMMAND...: as an unprivileged user
 }
 chmod 666 /dev/infiniband/uverbs*
 
-keep limited 8192 hold -d $dev -q 1 -c 1 -m 1 -s $((7600 * 1024)) -w 16
+keep limited 8192 hold -d "$dev" -q 1 -c 1 -m 1 -s $((7600 * 1024)) -w 16
 near() {
 	ends 0 eadm diagnose && said "^notice memlock-near $dev" && said "\(PID $job\)" &&
 		said "pinned 7[0-9]+ of 8192 KiB"
@@ -94,14 +94,14 @@ near() {
 check "a process near its limit of pinned memory is named" near
 let_go
 
-keep limited 8192 hold -d $dev -q 1 -c 1 -m 1 -s $((4000 * 1024)) -w 16
+keep limited 8192 hold -d "$dev" -q 1 -c 1 -m 1 -s $((4000 * 1024)) -w 16
 far() {
 	pinned 4000 && ends 0 eadm diagnose && ! said memlock
 }
 check "one that is far from it is not" far
 let_go
 
-keep prlimit --memlock=$((1024 * 1024)) hold -d $dev -q 1 -c 1 -m 1 -s $((7600 * 1024)) -w 16
+keep prlimit --memlock=$((1024 * 1024)) hold -d "$dev" -q 1 -c 1 -m 1 -s $((7600 * 1024)) -w 16
 privileged() {
 	pinned 7600 && ends 0 eadm diagnose && ! said memlock
 }
