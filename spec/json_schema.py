@@ -180,6 +180,39 @@ def json_judgements():
     return {"verdict": verdict, "rule": rule, "check": check}
 
 
+def json_explanation():
+    text, number = {"type": "string"}, {"type": "integer", "minimum": 1}
+    words = {"type": "array", "items": text}
+    found = {
+        "description": "What a rule of diagnose or check found that means this cause.",
+        "type": "object",
+        "properties": {"rule": text, "severity": {"enum": SEVERITIES}, "dev_name": text,
+                       "object": text,
+                       "id": {"description": "Key field of the object.", "type": "integer",
+                              "minimum": 0},
+                       "finding": text},
+        "required": ["rule", "severity", "dev_name", "object", "finding"],
+        "additionalProperties": False}
+    cause = {
+        "type": "object",
+        "properties": {"cause": {"description": "A name that never changes.", "type": "string"},
+                       "text": text,
+                       "look": {"description": "Commands that show more.", **words},
+                       "rules": {"description": "Rules that recognize it.", **words},
+                       "found": {"type": "array", "items": found}},
+        "required": ["cause", "text", "look", "rules", "found"], "additionalProperties": False}
+    return {
+        "description": "An error that a text has, or that is known (explain).", "type": "object",
+        "properties": {
+            "meaning": {"description": "A name that never changes.", "type": "string"},
+            "line": {"description": "First line that has it.", **number},
+            "count": {"description": "How many lines have it.", **number},
+            "text": {"description": "That line; a long one is cut.", "type": "string"},
+            "means": text,
+            "causes": {"description": "The likeliest first.", "type": "array", "items": cause}},
+        "required": ["meaning", "means", "causes"], "additionalProperties": False}
+
+
 def json_schema(spec, note):
     """The schema of all documents; note says where it comes from."""
     text = {"type": "string"}
@@ -226,6 +259,9 @@ def json_schema(spec, note):
                                    {"object": {"const": "verdict"}, **interval}))
     documents.append(json_document("checks", "check", {"object": {"const": "check"}}))
     documents.append(json_document("rules", "rule", {"object": {"const": "rule"}}))
+    defs["explanation"] = json_explanation()
+    documents.append(json_document("explanations", "explanation",
+                                   {"object": {"const": "explanation"}}))
     number = {"type": "integer", "minimum": 0}
     defs["test"] = {
         "type": "object",
