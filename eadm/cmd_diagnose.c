@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "diagnosis.h"
 #include "signals.h"
 #include "source.h"
 #include "view.h"
@@ -20,9 +20,6 @@ static const struct option_def options[] = {
 	  "treat notices as warnings, and rules that were not applied as partial" },
 	{ 0 },
 };
-
-/* How many more intervals something that looks stuck is watched before it is reported. */
-#define MORE_INTERVALS 2
 
 /* ---- columns ------------------------------------------------------------------ */
 
@@ -92,73 +89,6 @@ static int show_rules(struct cli *cli)
 	}
 	columns_free(&table);
 	return status;
-}
-
-/* ---- snapshots --------------------------------------------------------------------- */
-
-static int sample(struct cli *cli, struct eadm_diagnosis *d, bool more,
-		  bool extend)
-{
-	struct eadm_sample_opts opts = {
-		.size = sizeof(opts), .device = cli->args.opt[OPT_DEVICE],
-		.hw = !cli->args.opt[OPT_NO_HW], .more = more, .extend = extend,
-	};
-	int ret = eadm_diagnosis_sample(d, cli->ctx, &opts);
-
-	if (ret == -ENODEV && opts.device)
-		return unknown_device(cli, opts.device);
-	return ret ? fail_lib(cli, ret, "diagnosis") : 0;
-}
-
-static int evaluate(struct cli *cli, struct eadm_diagnosis *d)
-{
-	if (eadm_diagnosis_evaluate(d) < 0)
-		return fail(cli, STATUS_FAILED, "diagnosis", "out of memory");
-	return 0;
-}
-
-static int look_live(struct cli *cli, struct eadm_diagnosis *d,
-		     uint64_t interval)
-{
-	uint64_t next;
-	int status, more;
-
-	status = sample(cli, d, true, false);
-	for (more = 0; !status && more <= MORE_INTERVALS; more++) {
-		next = monotonic_ns();
-		if (!wait_until(&next, interval))
-			return fail(cli, STATUS_FAILED, "diagnosis",
-				    "interrupted");
-		status = sample(cli, d, false, more);
-		if (!status)
-			status = evaluate(cli, d);
-		/* On a busy machine, anything may look stuck for a while. */
-		if (!status && !eadm_diagnosis_in_doubt(d))
-			break;
-	}
-	return status;
-}
-
-/* The snapshot that --at selects, else the last one, and the one before it. */
-static int look_back(struct cli *cli, struct eadm_diagnosis *d)
-{
-	unsigned int last = eadm_snapshots(cli->ctx) - 1, left = 0;
-	int status = 0;
-
-	if (cli->args.opt[OPT_AT]) {
-		while (eadm_snapshot_next(cli->ctx) > 0)
-			left++;
-		last -= left;
-	}
-	if (last) {
-		eadm_snapshot_go(cli->ctx, last - 1);
-		status = sample(cli, d, true, false);
-	}
-	if (!status) {
-		eadm_snapshot_go(cli->ctx, last);
-		status = sample(cli, d, false, false);
-	}
-	return status ? status : evaluate(cli, d);
 }
 
 /* ---- verdicts -------------------------------------------------------------------- */
@@ -261,7 +191,7 @@ static int run(struct cli *cli)
 	struct table table = { .object = "verdict", .title = "problems found",
 			       .layout = LAYOUT_BLOCKS };
 	struct eadm_diagnosis *d;
-	uint64_t interval = 1000000000;
+	uint64_t interval = DIAGNOSIS_INTERVAL;
 	int status;
 
 	if (cli->args.opt[OPT_RULES])
@@ -280,9 +210,7 @@ static int run(struct cli *cli)
 	status = table_of(cli, &table, verdict_columns,
 			  ARRAY_SIZE(verdict_columns));
 	if (!status)
-		status = eadm_is_live(cli->ctx) ?
-				 look_live(cli, d, interval) :
-				 look_back(cli, d);
+		status = diagnosis_run(cli, d, EADM_RULES_STATE, interval);
 	if (!status) {
 		status = show_verdicts(cli, d, &table);
 		status = write_end(cli, status);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A diagnosis of the source: the snapshots that its rules compare. */
+#ifndef DIAGNOSIS_H
+#define DIAGNOSIS_H
+
+#include "cli.h"
+
+#define DIAGNOSIS_INTERVAL 1000000000	/* ns */
+
+/*
+ * Sample the source twice, @interval apart, or take the snapshots of a capture, and
+ * evaluate. @rules are bits of enum eadm_rules. An error is reported; returns the status.
+ */
+int diagnosis_run(struct cli *cli, struct eadm_diagnosis *d, unsigned int rules,
+		  uint64_t interval);
+
+#endif /* DIAGNOSIS_H */
