@@ -102,6 +102,7 @@ enum opt_id {
 	OPT_LEVEL,
 	OPT_BTF,
 	OPT_STRICT,
+	OPT_TEXT_ONLY,
 	OPT_MAX,
 };
 
@@ -160,6 +161,7 @@ struct command {
 	const char *usual;		/* default object if the argument is left out */
 	bool hidden;
 	bool raw;			/* gets its arguments unparsed */
+	bool text;			/* its arguments are the words of a text */
 	int (*run)(struct cli *cli);
 };
 
@@ -167,6 +169,8 @@ struct args {
 	const char *opt[OPT_MAX];	/* value, "" if it has no argument; NULL: absent */
 	unsigned int n;
 	const char *arg[MAX_ARGS];
+	const char **word;		/* of a text; any number of them */
+	unsigned int n_words;
 };
 
 extern const struct option_def global_options[];
@@ -224,7 +228,8 @@ struct cli {
 extern const struct command cmd_conf, cmd_events;
 extern const struct command cmd_list, cmd_info, cmd_stat, cmd_dump, cmd_trace,
 	cmd_top, cmd_diagnose, cmd_check, cmd_record, cmd_mark, cmd_diff, cmd_probe,
-	cmd_bundle, cmd_exporter, cmd_test, cmd_ver, cmd_help, cmd_complete;
+	cmd_bundle, cmd_exporter, cmd_explain, cmd_test, cmd_ver, cmd_help,
+	cmd_complete;
 
 extern const struct program eadm_program;
 

@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -13,7 +14,7 @@
 
 static const struct command *const commands[] = {
 	&cmd_list, &cmd_info, &cmd_stat, &cmd_dump, &cmd_events, &cmd_conf,
-	&cmd_trace, &cmd_top, &cmd_diagnose, &cmd_check, &cmd_record, &cmd_mark,
+	&cmd_trace, &cmd_top, &cmd_diagnose, &cmd_check, &cmd_explain, &cmd_record, &cmd_mark,
 	&cmd_probe, &cmd_diff, &cmd_bundle, &cmd_exporter, &cmd_test, &cmd_ver, &cmd_help,
 	&cmd_complete, NULL,
 };
@@ -110,6 +111,7 @@ static int run_line(int argc, char **argv)
 	if (cli.writer)
 		cli.writer->ops->free(cli.writer);
 	eadm_free(cli.ctx);
+	free(cli.args.word);
 	return close_stdout(&cli, status);
 }
 

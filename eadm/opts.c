@@ -222,6 +222,25 @@ static int short_options(struct cli *cli, int argc, char **argv, int *i)
 	return 0;
 }
 
+static int add_word(struct cli *cli, const char *word)
+{
+	const char **words = realloc(cli->args.word,
+				     (cli->args.n_words + 1) * sizeof(*words));
+
+	if (!words)
+		return fail(cli, STATUS_FAILED, word, "out of memory");
+	words[cli->args.n_words++] = word;
+	cli->args.word = words;
+	return 0;
+}
+
+/* A text may have negative numbers, which no option looks like. */
+static bool is_text(const struct cli *cli, const char *word)
+{
+	return cli->cmd && cli->cmd->text && *word == '-' &&
+	       isdigit((unsigned char)word[1]);
+}
+
 static int positional(struct cli *cli, const char *word)
 {
 	if (!cli->cmd) {
@@ -233,6 +252,8 @@ static int positional(struct cli *cli, const char *word)
 			cli->argc = 0;
 		return 0;
 	}
+	if (cli->cmd->text)
+		return add_word(cli, word);
 	if (cli->args.n == cli->cmd->max_args)
 		return fail(cli, STATUS_USAGE, word,
 			    "one argument too many ('eadm help %s')",
@@ -269,7 +290,8 @@ int parse_args(struct cli *cli, int argc, char **argv)
 			options = false;
 		else if (options && !strncmp(argv[i], "--", 2))
 			ret = long_option(cli, argc, argv, &i);
-		else if (options && argv[i][0] == '-' && argv[i][1])
+		else if (options && argv[i][0] == '-' && argv[i][1] &&
+			 !is_text(cli, argv[i]))
 			ret = short_options(cli, argc, argv, &i);
 		else
 			ret = positional(cli, argv[i]);

@@ -16,6 +16,7 @@ import sys
 import yaml
 
 from emit import DO_NOT_EDIT, SpecError, c_const, c_name, c_string, header, packed, roff
+from gen_explain import explain_files
 from gen_family import OTHER, family_files, family_man
 from json_schema import json_schema
 from yaml_source import read_yaml
@@ -946,6 +947,8 @@ def main():
         for path, generate in OUTPUTS.items():
             files[os.path.join(opts.out, path)] = generate(spec)
         for path, text in family_files(spec, opts.families).items():
+            files[os.path.join(opts.out, path)] = text
+        for path, text in explain_files(f"{HERE}/explain", spec.families).items():
             files[os.path.join(opts.out, path)] = text
         for family in spec.families:
             path = f"kmod/include/{family.name}_snap.h"

@@ -17,6 +17,17 @@ enum {
 	VALUE_HIST,		/* @bytes: a struct hist */
 	VALUE_EVIDENCE,		/* @bytes: @len struct eadm_evidence */
 	VALUE_AFFECTED,		/* @bytes: @len struct eadm_consequence */
+	VALUE_CAUSES,		/* @bytes: @len struct cause */
+};
+
+/* What may have caused an error. */
+struct cause {
+	const char *name;
+	const char *text;
+	const char *const *look;	/* commands that show more; NULL-terminated */
+	const char *const *rules;	/* those that recognize it; NULL-terminated */
+	const struct eadm_verdict *found;	/* what they found */
+	size_t n_found;
 };
 
 static inline bool is_there(const struct eadm_value *value)

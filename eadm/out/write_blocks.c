@@ -119,6 +119,44 @@ static char *affected_text(const struct eadm_value *value)
 	return text;
 }
 
+/* What was found where the cause may be, below it. */
+static void print_found(const struct eadm_verdict *v, size_t width, bool colors)
+{
+	const char *name = eadm_severity_name(v->severity);
+	const char *color = colors ? term_escape_of(name) : NULL;
+	char text[600];
+	int n;
+
+	printf("  %*shere: %s%s%s", LABEL_WIDTH + 3, "", color ? color : "", name,
+	       color ? "\033[0m" : "");
+	n = snprintf(text, sizeof(text), "%s", eadm_rule_name(v->rule));
+	if (*v->device)
+		n += snprintf(text + n, sizeof(text) - n, " %s", v->device);
+	if (v->has_id)
+		n += snprintf(text + n, sizeof(text) - n, " %s %llu", v->object,
+			      (unsigned long long)v->id);
+	snprintf(text + n, sizeof(text) - n, ": %s", v->finding);
+	print_words(text, LABEL_WIDTH + 11 + strlen(name), LABEL_WIDTH + 5, width);
+}
+
+/* Numbered, in their order. */
+static void print_causes(const struct eadm_value *value, size_t width, bool colors)
+{
+	const struct cause *cause = value->bytes;
+	size_t i, j;
+
+	for (i = 0; i < value->len; i++, cause++) {
+		printf("  %-*s%zu. ", LABEL_WIDTH, i ? "" : "causes", i + 1);
+		print_words(cause->text, LABEL_WIDTH + 5, LABEL_WIDTH + 5, width);
+		for (j = 0; j < cause->n_found; j++)
+			print_found(&cause->found[j], width, colors);
+		printf("  %*s", LABEL_WIDTH + 3, "");
+		for (j = 0; cause->look[j]; j++)
+			printf("%s%s", j ? "; " : "> ", cause->look[j]);
+		putchar('\n');
+	}
+}
+
 /* Returns its length. */
 static size_t print_heading(const struct table *table,
 			    const struct eadm_value *values, bool colors)
@@ -185,7 +223,7 @@ bool block_print(const struct table *table, const struct eadm_value *values,
 		const struct column *col = &table->cols[i];
 		const struct eadm_value *value = &values[i];
 
-		if (col->heading || !is_there(value))
+		if (col->heading || col->json_only || !is_there(value))
 			continue;
 		switch ((int)value->type) {
 		case EADM_TYPE_STRING:
@@ -197,6 +235,9 @@ bool block_print(const struct table *table, const struct eadm_value *values,
 		case VALUE_AFFECTED:
 			text = affected_text(value);
 			break;
+		case VALUE_CAUSES:
+			print_causes(value, width, colors);
+			continue;
 		default:
 			text_of_value(col, value, number, sizeof(number));
 			print_wrapped(col->name, number, width);

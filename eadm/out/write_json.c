@@ -376,6 +376,60 @@ static void write_affected(struct json *json, const struct eadm_value *value)
 	json_close(json, ']');
 }
 
+static void write_words(struct json *json, const char *key,
+			const char *const *words)
+{
+	json_key(json, key);
+	json_open(json, '[');
+	for (; *words; words++)
+		json_string(json, *words);
+	json_close(json, ']');
+}
+
+static void write_found(struct json *json, const struct eadm_verdict *v)
+{
+	json_open(json, '{');
+	json_key(json, "rule");
+	json_string(json, eadm_rule_name(v->rule));
+	json_key(json, "severity");
+	json_string(json, eadm_severity_name(v->severity));
+	json_key(json, "dev_name");
+	json_string(json, v->device);
+	json_key(json, "object");
+	json_string(json, v->object);
+	if (v->has_id) {
+		json_key(json, "id");
+		json_u64(json, v->id);
+	}
+	json_key(json, "finding");
+	json_string(json, v->finding);
+	json_close(json, '}');
+}
+
+static void write_causes(struct json *json, const struct eadm_value *value)
+{
+	const struct cause *cause = value->bytes;
+	size_t i, j;
+
+	json_open(json, '[');
+	for (i = 0; i < value->len; i++, cause++) {
+		json_open(json, '{');
+		json_key(json, "cause");
+		json_string(json, cause->name);
+		json_key(json, "text");
+		json_string(json, cause->text);
+		write_words(json, "look", cause->look);
+		write_words(json, "rules", cause->rules);
+		json_key(json, "found");
+		json_open(json, '[');
+		for (j = 0; j < cause->n_found; j++)
+			write_found(json, &cause->found[j]);
+		json_close(json, ']');
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
 /* A present value, after the column's prepared key. */
 static inline void write_value(struct json *json,
 			       const struct json_prepared *key,
@@ -413,6 +467,9 @@ static inline void write_value(struct json *json,
 		break;
 	case VALUE_AFFECTED:
 		write_affected(json, value);
+		break;
+	case VALUE_CAUSES:
+		write_causes(json, value);
 		break;
 	}
 }

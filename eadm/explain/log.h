@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The errors of a log, of any size. */
+#ifndef EXPLAIN_LOG_H
+#define EXPLAIN_LOG_H
+
+#include "match.h"
+
+#define LOG_EXCERPT 240
+
+/* An error that the log has. */
+struct log_error {
+	unsigned long long count;	/* lines that have it; 0: none */
+	unsigned long long line;	/* the first one, from 1 */
+	unsigned long long last;
+	char text[LOG_EXCERPT];		/* that line, or the part that begins with the error */
+};
+
+struct log {
+	char buf[WORDS_TEXT];		/* what is left of the current line */
+	size_t len;
+	unsigned long long line;	/* number of the current line; at the end, of the last one */
+	struct split words;
+	struct matches matches;
+	struct log_error *errors;	/* one for each meaning */
+	unsigned int *order;		/* meanings, in the order of the log */
+	unsigned int n;
+};
+
+struct log *log_new(void);	/* NULL if out of memory */
+void log_free(struct log *log);
+void log_add(struct log *log, const char *text, size_t len);
+void log_end(struct log *log);
+
+#endif /* EXPLAIN_LOG_H */

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds the phrases of the table among the words of a text. A phrase within a
+ * longer one does not count; a failed call means what the error beside it says.
+ */
+#include "match.h"
+
+#include <string.h>
+
+#include "table.h"
+
+#define SKIP 16		/* words that "..." may stand for */
+#define AFTER 40	/* words after a call that may have its error */
+#define BEFORE 12	/* and before it */
+#define MAX_HITS 1024
+
+struct hit {
+	enum explain_kind kind;
+	unsigned int target;
+	unsigned int from, to;	/* words: the first one and the one after the last */
+	bool covered;		/* by a longer hit */
+	unsigned int call;	/* number of a call that counts, from 1, or 0 */
+};
+
+struct search {
+	const struct split *words;
+	struct hit hit[MAX_HITS];
+	unsigned int n;
+	unsigned short error[WORDS_MAX];	/* the errno that begins at a word, or 0 */
+};
+
+/* ---- phrases ------------------------------------------------------------------ */
+
+static size_t item_len(const char *phrase)
+{
+	return strcspn(phrase, " ");
+}
+
+static const char *next_item(const char *phrase)
+{
+	phrase += item_len(phrase);
+	return *phrase ? phrase + 1 : phrase;
+}
+
+static bool fits(const struct word *word, const char *item)
+{
+	size_t len = item_len(item);
+
+	if (len == 1 && *item == 'N')
+		return word->is_number;
+	if (item[len - 1] == '*')
+		return !strncmp(word->text, item, len - 1);
+	return strlen(word->text) == len && !memcmp(word->text, item, len);
+}
+
+/*
+ * The word after those of the phrase, if they begin at @at; else 0. @number is
+ * set to the word that is its number.
+ */
+static unsigned int fit_phrase(const struct split *words, unsigned int at,
+			       const char *phrase, unsigned int *number)
+{
+	unsigned int skip, to;
+
+	for (; *phrase; phrase = next_item(phrase), at++) {
+		if (!strncmp(phrase, "... ", 4)) {
+			for (skip = 0; skip <= SKIP; skip++) {
+				to = fit_phrase(words, at + skip, phrase + 4,
+						number);
+				if (to)
+					return to;
+			}
+			return 0;
+		}
+		if (at >= words->n || !fits(&words->word[at], phrase))
+			return 0;
+		if (*phrase == 'N')
+			*number = at;
+	}
+	return at;
+}
+
+/* The order of phrases by their first words: that of the table. */
+static int compare_first(const char *word, const char *phrase)
+{
+	size_t len = item_len(phrase);
+	int order = strncmp(word, phrase, len);
+
+	return order ? order : word[len] != '\0';
+}
+
+static const struct explain_phrase *first_phrase(const char *word)
+{
+	unsigned int low = 0, high = explain_n_phrases, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (compare_first(word, explain_phrases[mid].words) > 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return explain_phrases + low;
+}
+
+/* ---- numbers ------------------------------------------------------------------ */
+
+static bool names_family(const struct split *words, const char *family)
+{
+	size_t len = strlen(family);
+	unsigned int i;
+
+	for (i = 0; i < words->n; i++) {
+		const char *text = words->word[i].text;
+
+		if (!strncmp(text, family, len) &&
+		    (!text[len] || text[len] == '_'))
+			return true;
+	}
+	return false;
+}
+
+static const struct explain_list *list_of(const struct split *words,
+					  unsigned int target)
+{
+	const struct explain_list *list;
+
+	if (target < explain_n_lists)
+		return &explain_lists[target];
+	for (list = explain_adapters; list->word; list++) {
+		if (names_family(words, list->word))
+			return list;
+	}
+	return NULL;
+}
+
+static bool meaning_of(const struct explain_list *list, unsigned long number,
+		       unsigned int *meaning)
+{
+	unsigned int i;
+
+	for (i = 0; list && i < list->n; i++) {
+		if (list->numbers[i].number == number) {
+			*meaning = list->numbers[i].meaning;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- hits ---------------------------------------------------------------------- */
+
+static void add_hit(struct search *search, const struct explain_phrase *phrase,
+		    unsigned int from, unsigned int to, unsigned int number)
+{
+	struct hit hit = { .kind = phrase->kind, .target = phrase->target,
+			   .from = from, .to = to };
+	const struct word *words = search->words->word;
+	const struct explain_list *list;
+
+	if (hit.kind == PHRASE_NUMBER) {
+		list = list_of(search->words, hit.target);
+		if (!meaning_of(list, words[number].number, &hit.target))
+			return;
+		hit.kind = PHRASE_MEANING;
+		/* What a family calls its numbers is surer than what libraries make of them. */
+		if (list->word)
+			hit.to++;
+	}
+	if (hit.kind == PHRASE_ERROR)
+		search->error[from] = hit.target;
+	if (search->n < MAX_HITS)
+		search->hit[search->n++] = hit;
+}
+
+static void find_hits(struct search *search)
+{
+	const struct explain_phrase *phrase,
+		*end = explain_phrases + explain_n_phrases;
+	const struct split *words = search->words;
+	unsigned int at, to, number = 0;
+
+	for (at = 0; at < words->n; at++) {
+		const char *word = words->word[at].text;
+
+		for (phrase = first_phrase(word);
+		     phrase < end && !compare_first(word, phrase->words);
+		     phrase++) {
+			to = fit_phrase(words, at, phrase->words, &number);
+			if (to)
+				add_hit(search, phrase, at, to, number);
+		}
+	}
+}
+
+static bool covers(const struct hit *a, const struct hit *b)
+{
+	return a->from <= b->from && a->to >= b->to &&
+	       a->to - a->from > b->to - b->from;
+}
+
+/* A call is covered by a longer one only, so that it keeps its error. */
+static void cover_hits(struct search *search)
+{
+	struct hit *a, *b, *end = search->hit + search->n;
+
+	for (a = search->hit; a < end; a++) {
+		for (b = search->hit; b < end; b++) {
+			if (covers(b, a) && (a->kind == PHRASE_ERROR ||
+					     b->kind != PHRASE_ERROR))
+				a->covered = true;
+		}
+	}
+}
+
+/* ---- calls --------------------------------------------------------------------- */
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+	for (; *list; list++) {
+		if (!strcmp(word, *list))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a number is an errno: it is negative, or a word before it says so. */
+static bool is_errno(const struct split *words, unsigned int at,
+		     unsigned int call_end)
+{
+	static const char *const before[] = {
+		"errno", "error", "err", "with", "ret", "rc", "returned", "code",
+		"failed", "is", "status", "return", "result", "returns", NULL,
+	};
+	const struct word *word = &words->word[at];
+
+	if (!word->is_number || !word->number || word->number > 4095)
+		return false;
+	return word->negative || at == call_end ||
+	       (at && is_one_of(words->word[at - 1].text, before));
+}
+
+/* The errno at a word, or 0. */
+static unsigned int errno_at(const struct search *search, unsigned int at,
+			     unsigned int call_end)
+{
+	if (search->error[at])
+		return search->error[at];
+	return is_errno(search->words, at, call_end) ?
+		       search->words->word[at].number : 0;
+}
+
+/* The errno of a call: the first one after it, up to the next call, or the last before it. */
+static unsigned int errno_of(const struct search *search, const struct hit *call)
+{
+	unsigned int at, i, error, end = call->to + AFTER;
+
+	if (end > search->words->n)
+		end = search->words->n;
+	for (i = 0; i < search->n; i++) {
+		const struct hit *other = &search->hit[i];
+
+		if (other->call && other->from >= call->to &&
+		    other->call != call->call && other->from < end)
+			end = other->from;
+	}
+	for (at = call->to; at < end; at++) {
+		error = errno_at(search, at, call->to);
+		if (error)
+			return error;
+	}
+	for (at = call->from; at && call->from - at < BEFORE; at--) {
+		error = errno_at(search, at - 1, search->words->n);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* Whether the text says that a call failed. */
+static bool says_failed(const struct split *words, const struct hit *call)
+{
+	static const char *const failed[] = {
+		"fail", "failed", "fails", "failure", "failing", "error", "errno",
+		"err", "unable", "cannot", "can't", "couldn't", "not", "warn",
+		"fatal", "abort", "aborted", "refused", "denied", NULL,
+	};
+	unsigned int at = call->from > BEFORE ? call->from - BEFORE : 0;
+
+	for (; at < words->n && at < call->to + AFTER; at++) {
+		if (is_one_of(words->word[at].text, failed))
+			return true;
+	}
+	return false;
+}
+
+static bool meaning_of_call(const struct search *search, const struct hit *call,
+			    unsigned int *meaning)
+{
+	unsigned int error = errno_of(search, call), i;
+	bool found = false;
+
+	if (!error && !says_failed(search->words, call))
+		return false;
+	/* The row of an error follows that of any other one. */
+	for (i = 0; i < explain_n_failed; i++) {
+		const struct explain_failed *row = &explain_failed[i];
+
+		if (row->call == call->target &&
+		    (!row->error || row->error == error)) {
+			*meaning = row->meaning;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* Turns failed calls into what they mean; what means nothing is covered. */
+static void settle_calls(struct search *search)
+{
+	unsigned int i, meaning;
+
+	for (i = 0; i < search->n; i++) {
+		struct hit *hit = &search->hit[i];
+
+		if (hit->kind == PHRASE_CALL && !hit->covered)
+			hit->call = hit->target + 1;
+	}
+	for (i = 0; i < search->n; i++) {
+		struct hit *hit = &search->hit[i];
+
+		if (!hit->call)
+			continue;
+		if (meaning_of_call(search, hit, &meaning)) {
+			hit->kind = PHRASE_MEANING;
+			hit->target = meaning;
+		} else {
+			hit->covered = true;
+		}
+	}
+}
+
+static bool counts(const struct hit *hit)
+{
+	return hit->kind == PHRASE_MEANING && !hit->covered;
+}
+
+static bool has_special(const struct search *search)
+{
+	unsigned int i;
+
+	for (i = 0; i < search->n; i++) {
+		if (counts(&search->hit[i]) &&
+		    !explain_meanings[search->hit[i].target].general)
+			return true;
+	}
+	return false;
+}
+
+void match_words(const struct split *words, size_t end, struct matches *matches)
+{
+	static struct search search;
+	unsigned int i;
+	bool special;
+
+	search.words = words;
+	search.n = 0;
+	memset(search.error, 0, words->n * sizeof(search.error[0]));
+	find_hits(&search);
+	cover_hits(&search);
+	for (i = 0; i < search.n; i++)
+		matches->error |= search.hit[i].kind == PHRASE_ERROR;
+	settle_calls(&search);
+	special = has_special(&search);
+	for (i = 0; i < search.n; i++) {
+		const struct hit *hit = &search.hit[i];
+		size_t at = words->word[hit->from].at;
+
+		if (counts(hit) && at < end &&
+		    !(special && explain_meanings[hit->target].general))
+			matches->found(matches->data, hit->target, at);
+	}
+}
