@@ -89,7 +89,7 @@ class Explain:
         def add(phrase, kind, target):
             for one in expand(phrase):
                 # A number may be of several lists, such as that of the family, if there is one.
-                key = (one, target if kind == "NUMBER" else None)
+                key = (one, target if kind in ("NUMBER", "GUESS") else None)
                 if found.setdefault(key, (kind, target)) != (kind, target):
                     raise SpecError(f"phrase '{one}' means {target} and {found[key][1]}")
 
@@ -103,7 +103,8 @@ class Explain:
             for phrase in number["phrases"]:
                 if phrase.split().count("N") != 1:
                     raise SpecError(f"phrase '{phrase}' needs one number")
-                add(phrase, "NUMBER", self.lists[number["list"]])
+                add(phrase, "GUESS" if number.get("guess") else "NUMBER",
+                    self.lists[number["list"]])
         for meaning in self.raw["meanings"]:
             for phrase in meaning.get("phrases", []):
                 add(phrase, "MEANING", self.meanings[meaning["name"]])

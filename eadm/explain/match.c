@@ -19,6 +19,7 @@ struct hit {
 	unsigned int target;
 	unsigned int from, to;	/* words: the first one and the one after the last */
 	bool covered;		/* by a longer hit */
+	bool general;		/* does not count beside another one */
 	unsigned int call;	/* number of a call that counts, from 1, or 0 */
 };
 
@@ -158,10 +159,11 @@ static void add_hit(struct search *search, const struct explain_phrase *phrase,
 	const struct word *words = search->words->word;
 	const struct explain_list *list;
 
-	if (hit.kind == PHRASE_NUMBER) {
+	if (hit.kind == PHRASE_NUMBER || hit.kind == PHRASE_GUESS) {
 		list = list_of(search->words, hit.target);
 		if (!meaning_of(list, words[number].number, &hit.target))
 			return;
+		hit.general = hit.kind == PHRASE_GUESS;
 		hit.kind = PHRASE_MEANING;
 		/* What a family calls its numbers is surer than what libraries make of them. */
 		if (list->word)
@@ -345,13 +347,17 @@ static bool counts(const struct hit *hit)
 	return hit->kind == PHRASE_MEANING && !hit->covered;
 }
 
+static bool is_general(const struct hit *hit)
+{
+	return hit->general || explain_meanings[hit->target].general;
+}
+
 static bool has_special(const struct search *search)
 {
 	unsigned int i;
 
 	for (i = 0; i < search->n; i++) {
-		if (counts(&search->hit[i]) &&
-		    !explain_meanings[search->hit[i].target].general)
+		if (counts(&search->hit[i]) && !is_general(&search->hit[i]))
 			return true;
 	}
 	return false;
@@ -377,7 +383,7 @@ void match_words(const struct split *words, size_t end, struct matches *matches)
 		size_t at = words->word[hit->from].at;
 
 		if (counts(hit) && at < end &&
-		    !(special && explain_meanings[hit->target].general))
+		    !(special && is_general(hit)))
 			matches->found(matches->data, hit->target, at);
 	}
 }

@@ -25,6 +25,7 @@ enum explain_kind {
 	PHRASE_CALL,
 	PHRASE_ERROR,
 	PHRASE_NUMBER,
+	PHRASE_GUESS,	/* a number that does not count beside anything else */
 };
 
 /* Its words, separated by spaces; spec/explain/words.yaml has their form. */
