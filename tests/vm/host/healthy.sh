@@ -28,6 +28,13 @@ strictly() {
 check "strictly, notes are warnings" strictly
 check "nobody is told to load a module that could not show more" quiet
 check "an unprivileged user on a healthy host" healthy "${as_user[@]}"
+no_access() {
+	ends 0 "${as_user[@]}" eadm explain "Call to ibv_open_device failed" && ! said 'here:.* uverbs' &&
+		chmod 600 /dev/infiniband/uverbs0 &&
+		ends 0 "${as_user[@]}" eadm explain "Call to ibv_open_device failed" && said "here: warning uverbs $dev"
+}
+check "explain: a device file without access is a cause" no_access
+chmod 666 /dev/infiniband/uverbs0
 ip netns add pod
 in_pod=(ip netns exec pod)
 check "a healthy container whose host has the interface" healthy "${in_pod[@]}"

@@ -7,6 +7,13 @@ start_job
 check "a job runs" [ $? = 0 ]
 check "a job that runs is not accused" same "" "$(verdicts)"
 
+# What the sender prints if its receiver is gone.
+lost="Failed status 12: wr_id 0 syndrom 0x81"
+unexplained() {
+	ends 0 eadm explain "$lost" && said '^wc-retry-exceeded' && ! said 'here: (warning|critical)'
+}
+check "explain: a job that runs is no cause" unexplained
+
 stopped() {
 	kill -STOP "$server"
 	until_true 60 eval '[[ $(verdicts) == *owner-stopped* ]]'
@@ -45,5 +52,10 @@ killed() {
 		said "\($client\)" && said "none received"
 }
 check "a receiver that is killed is critical, with QP and process" killed
+explained() {
+	ends 0 eadm explain "$lost" && said "here: critical peer-unresponsive $dev" &&
+		ends 0 eadm explain --text-only "$lost" && ! said 'here:'
+}
+check "explain: a receiver that is killed is a cause" explained
 stop_job
 check "and over when the sender has ended" until_true 60 eval '[ -z "$(verdicts)" ]'
