@@ -169,7 +169,7 @@ struct args {
 	const char *opt[OPT_MAX];	/* value, "" if it has no argument; NULL: absent */
 	unsigned int n;
 	const char *arg[MAX_ARGS];
-	const char **word;		/* of a text; any number of them */
+	char **word;			/* of a text, if the command has one */
 	unsigned int n_words;
 };
 

@@ -4,7 +4,6 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -111,7 +110,6 @@ static int run_line(int argc, char **argv)
 	if (cli.writer)
 		cli.writer->ops->free(cli.writer);
 	eadm_free(cli.ctx);
-	free(cli.args.word);
 	return close_stdout(&cli, status);
 }
 

@@ -222,18 +222,6 @@ static int short_options(struct cli *cli, int argc, char **argv, int *i)
 	return 0;
 }
 
-static int add_word(struct cli *cli, const char *word)
-{
-	const char **words = realloc(cli->args.word,
-				     (cli->args.n_words + 1) * sizeof(*words));
-
-	if (!words)
-		return fail(cli, STATUS_FAILED, word, "out of memory");
-	words[cli->args.n_words++] = word;
-	cli->args.word = words;
-	return 0;
-}
-
 /* A text may have negative numbers, which no option looks like. */
 static bool is_text(const struct cli *cli, const char *word)
 {
@@ -252,8 +240,6 @@ static int positional(struct cli *cli, const char *word)
 			cli->argc = 0;
 		return 0;
 	}
-	if (cli->cmd->text)
-		return add_word(cli, word);
 	if (cli->args.n == cli->cmd->max_args)
 		return fail(cli, STATUS_USAGE, word,
 			    "one argument too many ('eadm help %s')",
@@ -280,6 +266,7 @@ int parse_args(struct cli *cli, int argc, char **argv)
 	int i, ret = 0;
 
 	cli->json = asks_for_json(argc, argv);
+	cli->args.word = argv;
 	for (i = 1; i < argc && !ret; i++) {
 		if (cli->cmd && cli->cmd->raw) {
 			cli->argc = argc - i;
@@ -293,6 +280,9 @@ int parse_args(struct cli *cli, int argc, char **argv)
 		else if (options && argv[i][0] == '-' && argv[i][1] &&
 			 !is_text(cli, argv[i]))
 			ret = short_options(cli, argc, argv, &i);
+		else if (cli->cmd && cli->cmd->text)
+			/* The words before it need their places no more. */
+			argv[cli->args.n_words++] = argv[i];
 		else
 			ret = positional(cli, argv[i]);
 	}

@@ -933,6 +933,8 @@ def main():
     parser.add_argument("--spec", default=os.path.join(HERE, "eadm.yaml"))
     parser.add_argument("--families", default=os.path.join(HERE, "families"),
                         help="folder of the descriptions of families")
+    parser.add_argument("--explain", default=os.path.join(HERE, "explain"),
+                        help="folder of what eadm explain knows")
     parser.add_argument("--lock", default=os.path.join(HERE, "abi.lock"))
     parser.add_argument("--out", default=REPO, help="root of the generated files")
     opts = parser.parse_args()
@@ -948,7 +950,7 @@ def main():
             files[os.path.join(opts.out, path)] = generate(spec)
         for path, text in family_files(spec, opts.families).items():
             files[os.path.join(opts.out, path)] = text
-        for path, text in explain_files(f"{HERE}/explain", spec.families).items():
+        for path, text in explain_files(opts.explain, spec.families).items():
             files[os.path.join(opts.out, path)] = text
         for family in spec.families:
             path = f"kmod/include/{family.name}_snap.h"
