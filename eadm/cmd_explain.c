@@ -77,6 +77,10 @@ static int read_input(struct cli *cli, struct log *log)
 
 static int unknown(struct cli *cli, const struct log *log)
 {
+	/* The name of a log in place of its text is a common mistake. */
+	if (cli->args.n_words == 1 && !access(cli->args.word[0], F_OK))
+		return fail(cli, STATUS_USAGE, cli->args.word[0],
+			    "a file is read on standard input ('eadm explain < FILE')");
 	if (log->matches.error && log->line <= 1)
 		return fail(cli, STATUS_NOT_FOUND, "text",
 			    "a system error, but of no known call: add the words around it");
@@ -90,6 +94,7 @@ struct host {
 	struct eadm_diagnosis *diagnosis;	/* NULL: not examined */
 	struct eadm_verdict *verdicts;
 	unsigned int n;
+	unsigned int *shown;	/* for each verdict, the row that has it, from 1; or 0 */
 };
 
 static int collect(struct cli *cli, struct host *host)
@@ -100,8 +105,12 @@ static int collect(struct cli *cli, struct host *host)
 		struct eadm_verdict *v = &host->verdicts[host->n];
 
 		v->size = sizeof(*v);
-		if (eadm_diagnosis_verdict(host->diagnosis, i, v) <= 0)
+		if (eadm_diagnosis_verdict(host->diagnosis, i, v) <= 0) {
+			host->shown = calloc(host->n + 1, sizeof(*host->shown));
+			if (!host->shown)
+				break;
 			return 0;
+		}
 		/* The setup has verdicts about what is fine, too. */
 		host->n += v->severity >= EADM_SEVERITY_NOTICE;
 	}
@@ -155,8 +164,8 @@ static bool recognizes(const struct explain_cause *cause, const char *rule)
 	return false;
 }
 
-/* The findings about a cause; the caller frees them. */
-static const struct eadm_verdict *findings(const struct host *host,
+/* The findings about a cause that no likelier one of the row has; the caller frees them. */
+static const struct eadm_verdict *findings(struct host *host, unsigned int row,
 					   const struct explain_cause *cause,
 					   size_t *n)
 {
@@ -165,14 +174,17 @@ static const struct eadm_verdict *findings(const struct host *host,
 
 	*n = 0;
 	for (i = 0; found && i < host->n; i++) {
-		if (recognizes(cause, eadm_rule_name(host->verdicts[i].rule)))
-			found[(*n)++] = host->verdicts[i];
+		if (host->shown[i] == row ||
+		    !recognizes(cause, eadm_rule_name(host->verdicts[i].rule)))
+			continue;
+		host->shown[i] = row;
+		found[(*n)++] = host->verdicts[i];
 	}
 	return found;
 }
 
 /* Shows an error; returns how many findings there are about its causes. */
-static size_t show(struct cli *cli, const struct host *host, unsigned int number,
+static size_t show(struct cli *cli, struct host *host, unsigned int number,
 		   const struct log_error *error)
 {
 	const struct explain_meaning *meaning = &explain_meanings[number];
@@ -189,7 +201,7 @@ static size_t show(struct cli *cli, const struct host *host, unsigned int number
 		cause->text = from->text;
 		cause->look = from->look;
 		cause->rules = from->rules;
-		cause->found = findings(host, from, &cause->n_found);
+		cause->found = findings(host, number + 1, from, &cause->n_found);
 		found += cause->n_found;
 	}
 	write_values(cli->writer, (struct eadm_value[]){
@@ -227,7 +239,7 @@ static void show_doubt(struct cli *cli, const struct host *host, size_t found)
 	cli->writer->ops->note(cli->writer, &note);
 }
 
-static int show_all(struct cli *cli, const struct log *log, const struct host *host)
+static int show_all(struct cli *cli, const struct log *log, struct host *host)
 {
 	struct table table = { .object = "explanation", .layout = LAYOUT_BLOCKS };
 	unsigned int i, n = log ? log->n : explain_n_meanings;
@@ -267,6 +279,7 @@ static int explain(struct cli *cli, struct log *log)
 	if (!status)
 		status = show_all(cli, log, &host);
 	free(host.verdicts);
+	free(host.shown);
 	eadm_diagnosis_free(host.diagnosis);
 	return status;
 }

@@ -73,6 +73,8 @@ means() {
 @test "explain: usage errors" {
 	fails 2 "eadm: explain: --list: not with TEXT" explain --list text
 	fails 2 "eadm: explain: --wrong: unknown option" explain --wrong
+	fails 2 "eadm: explain: $BATS_TEST_FILENAME: a file is read on standard input ('eadm explain < FILE')" \
+		explain "$BATS_TEST_FILENAME"
 	run --separate-stderr eadm --from - explain </dev/null
 	[ "$status" = 2 ]
 	run --separate-stderr eadm --from /nonexistent explain IBV_WC_RETRY_EXC_ERR
@@ -147,6 +149,8 @@ means() {
 	[ "$(jq '[.rows[0].causes[] | select(.cause == "peer-gone").found[].rule] | index("peer-silent") != null' <<<"$output")" = true ]
 	[ "$(jq '[.rows[0].causes[] | . as $c | .found[] | select(.rule as $r | $c.rules | index($r) | not)] | length' <<<"$output")" = 0 ]
 	[ "$(jq '[.rows[0].causes[].found[].finding | length > 10] | all' <<<"$output")" = true ]
+	# Once, with the likeliest cause.
+	[ "$(jq '[.rows[0].causes[].found[] | [.rule, .dev_name, .id]] | length == (unique | length)' <<<"$output")" = true ]
 	run --separate-stderr eadm --from "$SICK" explain IBV_WC_RETRY_EXC_ERR
 	[[ $output = *"here: critical peer-silent"* ]]
 }
