@@ -145,12 +145,13 @@ static const char *const look_bad_request[] = {
 };
 
 static const char *const rules_cgroup_limit[] = {
+	"cgroup-limit",
 	"create-failures",
 	NULL,
 };
 
 static const char *const look_cgroup_limit[] = {
-	"cat /sys/fs/cgroup/GROUP/rdma.max /sys/fs/cgroup/GROUP/rdma.current",
+	"eadm dump cgroup",
 	"eadm check",
 	NULL,
 };
@@ -303,6 +304,7 @@ static const char *const look_link_down[] = {
 static const char *const rules_memlock_limit[] = {
 	"memlock",
 	"memlock-refused",
+	"memlock-near",
 	NULL,
 };
 
@@ -389,6 +391,7 @@ static const char *const look_no_cm[] = {
 
 static const char *const rules_no_device[] = {
 	"devices",
+	"unbound",
 	"adapter-gone",
 	"rdma-modules",
 	NULL,
