@@ -49,6 +49,16 @@ means() {
 		"ibv_create_cq: Cannot allocate memory; ibv_modify_qp: Invalid argument"
 }
 
+@test "explain: no device, in the words of any program" {
+	for text in "ibv_get_device_list() returned 0 devices" "No RoCE adapters in this container" \
+		"0 HCAs found"; do
+		means no-devices "$text"
+	done
+	for text in "found 2 devices" "0 errors, 4 devices" "no device is idle"; do
+		means "" "$text"
+	done
+}
+
 @test "explain: a number is no error without a word for it" {
 	means modify-qp "Failed to modify QP 110 to RTR"
 	means "" "ibv_modify_qp returned 0"
