@@ -185,13 +185,49 @@ static void on_event(struct server *s)
 
 /* ---- messages -------------------------------------------------------------------------- */
 
-/* Send from where it was received; the receive is posted again once it was sent. */
-static int send_back(struct link *link, const struct ibv_wc *wc)
+/*
+ * Send back what was received, in its order. The receive is posted again first:
+ * the client sends its next message as soon as it has the answer, and must not
+ * find a receiver that is not ready, for which its adapter waits up to 655 ms.
+ */
+static int send_back(struct link *link)
 {
+	uint32_t slot;
+
+	for (; link->n_held; link->n_held--) {
+		slot = link->held[link->first_held].slot;
+		/* Its completion comes, and this is tried again. */
+		if (link->sending[slot])
+			return 0;
+		memcpy(link_send_place(link, slot), link_recv_place(link, slot),
+		       link->held[link->first_held].len);
+		link->sending[slot] = true;
+		if (link_post_recv(link, slot) ||
+		    link_post_send(link, link_send_place(link, slot),
+				   link->held[link->first_held].len, slot))
+			return -1;
+		link->first_held = (link->first_held + 1) % TEST_MAX_DEPTH;
+	}
+	return 0;
+}
+
+/* There are no more messages than receives. */
+static int take(struct link *link, const struct ibv_wc *wc)
+{
+	unsigned int last = (link->first_held + link->n_held) % TEST_MAX_DEPTH;
+
 	link->messages++;
 	link->bytes += wc->byte_len;
-	return link_post_send(link, link_recv_place(link, wc->wr_id),
-			      wc->byte_len, wc->wr_id);
+	link->held[last].slot = wc->wr_id;
+	link->held[last].len = wc->byte_len;
+	link->n_held++;
+	return send_back(link);
+}
+
+static int sent(struct link *link, const struct ibv_wc *wc)
+{
+	link->sending[wc->wr_id] = false;
+	return send_back(link);
 }
 
 /* Flushed work requests only mean that the connection is over. */
@@ -212,13 +248,12 @@ static void drain(struct link *link)
 
 	do {
 		n = ibv_poll_cq(link->id->send_cq, 1, &wc);
-		if (n > 0 && (is_over(link, &wc) ||
-			      link_post_recv(link, wc.wr_id)))
+		if (n > 0 && (is_over(link, &wc) || sent(link, &wc)))
 			return;
 		if (n)
 			continue;
 		n = ibv_poll_cq(link->id->recv_cq, 1, &wc);
-		if (n > 0 && (is_over(link, &wc) || send_back(link, &wc)))
+		if (n > 0 && (is_over(link, &wc) || take(link, &wc)))
 			return;
 	} while (n > 0);
 }

@@ -64,6 +64,12 @@ struct link {
 	struct sockaddr_storage peer;
 	uint64_t messages, bytes;	/* received */
 	bool last;
+	/* Of a server: messages not sent back yet, and whose send places are in use. */
+	struct {
+		uint32_t slot, len;
+	} held[TEST_MAX_DEPTH];
+	unsigned int first_held, n_held;
+	bool sending[TEST_MAX_DEPTH];
 	char why[MAX_WHY];		/* the first error */
 };
 

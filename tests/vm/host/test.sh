@@ -117,3 +117,13 @@ each_fails() {
 	[ "$1" = 1 ] && said '^order +failed' && said '^rate +failed .*connection failed: no server listens'
 }
 check "each test after a failed one has its own result" each_fails $status
+
+# An adapter whose peer is not ready waits for more than half a second, or 5 s in a row.
+never_unready() {
+	local counted
+
+	counted=$(rdma statistic show link "$dev/1")
+	echo "$counted"
+	[[ $counted == *" rcvd_rnr_err 0 "* && $counted == *" send_rnr_err 0 "* ]]
+}
+check "no message met a receiver that was not ready" never_unready
