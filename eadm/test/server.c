@@ -95,10 +95,11 @@ static int accept_link(struct link *link)
 		.rnr_retry_count = 7,
 	};
 
-	if (cm.rdma_accept(link->id, &param))
-		return link_fail(link, "accept: %s", strerror(errno));
+	/* Before the client may send: what came before arming raises no event. */
 	if (ibv_req_notify_cq(link->id->recv_cq, 0))
 		return link_fail(link, "arm: %s", strerror(errno));
+	if (cm.rdma_accept(link->id, &param))
+		return link_fail(link, "accept: %s", strerror(errno));
 	return 0;
 }
 
