@@ -21,12 +21,12 @@ static const struct {
 	{ "hca_object", "object", CG_OBJECTS, CG_MAX_OBJECTS },
 };
 
-/* A group that may have none is denied the device; that is a fault only for who asks here. */
+/* A limit of 0 denies the device on purpose; it is a fault only for a caller in that group. */
 static void look_denied(struct judge *j, const struct diag_row *now, size_t i)
 {
 	if (!diag_u64(now, CG_OWN))
 		return;
-	eadm_accuse(j, now, "%s=0 in rdma.max of control group %s, which this process is in: the device cannot be %s",
+	eadm_accuse(j, now, "%s=0 in rdma.max of this process's control group %s: the device cannot be %s",
 		    amounts[i].name, diag_text(now, CG_PATH),
 		    i ? "used" : "opened (EAGAIN)");
 	eadm_judge_severity(j, EADM_SEVERITY_WARNING);
@@ -94,7 +94,7 @@ static void look_pinned(struct judge *j, const struct diag_row *now,
 	    owner->memlock == UINT64_MAX || !owner->memlock ||
 	    owner->pinned < NEARLY(owner->memlock) || !is_first_of(j, now))
 		return;
-	eadm_accuse(j, now, "its process %s (PID %" PRIu64 ") has pinned %" PRIu64 " of %" PRIu64 " KiB that it may (RLIMIT_MEMLOCK)%s",
+	eadm_accuse(j, now, "its process %s (PID %" PRIu64 ") has pinned %" PRIu64 " KiB; its limit (RLIMIT_MEMLOCK) is %" PRIu64 " KiB%s",
 		    diag_text(now, CTX_COMM), owner->pid, owner->pinned / 1024,
 		    owner->memlock / 1024,
 		    owner->pinned + PAGE > owner->memlock ?
@@ -107,18 +107,18 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.name = "cgroup-limit", .kind = DIAG_CGROUP, .groups = BOTH,
 		.check = "cgroup",
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A control group has used up nearly all contexts or objects that it may have of a device.",
+		.help = "A control group is near its limit of contexts or objects on a device.",
 		.cause = "rdma.max of the control group is too small for the job, or the job leaks objects.",
 		.next = "raise the limit in rdma.max of the control group, or let the job create fewer; eadm dump cgroup -d {dev}",
-		.alike = "A job that needs exactly as many as it may have: therefore a notice. A group that is denied the device on purpose (hca_handle=0): it counts only for the process that asks.",
+		.alike = "A job whose needs match its limit exactly: therefore a notice. A group that is denied the device on purpose (hca_handle=0): reported only to a caller in that group.",
 		.look = look_cgroup,
 	}, {
 		.name = "memlock-near", .kind = DIAG_CTX,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A process has pinned nearly all memory that it may.",
+		.help = "A process is near its limit of pinned memory.",
 		.cause = "RLIMIT_MEMLOCK of the process is too low for the memory that it registers.",
 		.next = "LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or '* - memlock unlimited' in /etc/security/limits.d; eadm dump ctx -d {dev}",
-		.alike = "A process with CAP_IPC_LOCK, which the limit does not apply to; one whose buffers are just below its limit: therefore a notice.",
+		.alike = "A process with CAP_IPC_LOCK, to which the limit does not apply; a process whose buffers fit just below its limit: therefore a notice.",
 		.look = look_pinned,
 	},
 	{ 0 }

@@ -19,7 +19,7 @@
 #define SEPARATE "/sys/fs/cgroup/rdma"
 #define MAX_PATH 320
 #define MAX_DEPTH 16
-/* A hierarchy with more groups is a fault of its own. */
+/* Bounds the time that a large hierarchy takes. */
 #define MAX_GROUPS 20000
 
 struct walk {

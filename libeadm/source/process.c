@@ -150,7 +150,7 @@ static bool has_ipc_lock(const struct eadm_ctx *ctx, const char *number,
 	if (!number_after(status, "\nCapEff:", 16, &caps) ||
 	    !(caps >> ipc_lock & 1))
 		return false;
-	/* Only the first user namespace has all IDs, each as itself. */
+	/* Only the initial user namespace has all IDs, each as itself. */
 	return eadm_root_line(ctx, map, sizeof(map), "/proc/%s/uid_map",
 			      number) &&
 	       sscanf(map, "%u %u %u", &from, &to, &count) == 3 &&

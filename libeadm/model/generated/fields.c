@@ -5088,40 +5088,40 @@ static const struct eadm_field verbs_fields[] = {
 	},
 	{	/* installed */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 33970, .c_name_at = 33970,
-		.head_at = 33980, .help_at = 33990,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 33972, .c_name_at = 33972,
+		.head_at = 33982, .help_at = 33992,
 	},
 	{	/* providers */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .name_at = 34022,
-		.c_name_at = 34022, .head_at = 34032, .help_at = 34042,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .name_at = 34024,
+		.c_name_at = 34024, .head_at = 34034, .help_at = 34044,
 	},
 	{	/* rdma-cm-error */
 		.slot = 9, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34086, .c_name_at = 34100,
-		.head_at = 34114, .help_at = 34121,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34088, .c_name_at = 34102,
+		.head_at = 34116, .help_at = 34123,
 	},
 	{	/* devices */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 2048, .name_at = 34200, .c_name_at = 34200, .head_at = 34208,
-		.help_at = 34216,
+		.len = 2048, .name_at = 34202, .c_name_at = 34202, .head_at = 34210,
+		.help_at = 34218,
 	},
 	{	/* configured */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .name_at = 34278,
-		.c_name_at = 34278, .head_at = 34289, .help_at = 34300,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .name_at = 34280,
+		.c_name_at = 34280, .head_at = 34291, .help_at = 34302,
 	},
 	{	/* faults */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 2048, .name_at = 5740,
-		.c_name_at = 5740, .head_at = 5747, .help_at = 34352,
+		.c_name_at = 5740, .head_at = 5747, .help_at = 34354,
 	},
 	{	/* cm-devices */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 2048, .name_at = 34467, .c_name_at = 34478, .head_at = 34489,
-		.help_at = 34499,
+		.len = 2048, .name_at = 34469, .c_name_at = 34480, .head_at = 34491,
+		.help_at = 34501,
 	},
 };
 
@@ -5153,33 +5153,33 @@ static const struct eadm_field module_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 33037, .help_at = 34606,
+		.head_at = 33037, .help_at = 34608,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 34622, .help_at = 32821,
+		.head_at = 34624, .help_at = 32821,
 	},
 	{	/* loaded */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34629, .c_name_at = 34629,
-		.head_at = 34636, .help_at = 34643,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34631, .c_name_at = 34631,
+		.head_at = 34638, .help_at = 34645,
 	},
 	{	/* version */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34664,
-		.c_name_at = 34664, .head_at = 34672, .help_at = 34680,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34666,
+		.c_name_at = 34666, .head_at = 34674, .help_at = 34682,
 	},
 	{	/* origin */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 34713,
-		.c_name_at = 34713, .head_at = 34720, .help_at = 34727,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 34715,
+		.c_name_at = 34715, .head_at = 34722, .help_at = 34729,
 	},
 	{	/* functions */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 34792,
-		.c_name_at = 34792, .head_at = 34802, .help_at = 34812,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 34794,
+		.c_name_at = 34794, .head_at = 34804, .help_at = 34814,
 	},
 };
 
@@ -5213,64 +5213,64 @@ static const struct eadm_field setup_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
-		.help_at = 34877,
+		.help_at = 34879,
 	},
 	{	/* driver-version */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name_at = 34907,
-		.c_name_at = 34922, .head_at = 34672, .help_at = 34937,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name_at = 34909,
+		.c_name_at = 34924, .head_at = 34674, .help_at = 34939,
 	},
 	{	/* netdev */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 34985,
+		.help_at = 34987,
 	},
 	{	/* netdev-mtu */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35008, .c_name_at = 35019,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35010, .c_name_at = 35021,
 		.head_at = 855, .unit_at = 859, .help_at = 865,
 	},
 	{	/* netdev-ipv4 */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35030, .c_name_at = 35042,
-		.head_at = 35054, .help_at = 35059,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35032, .c_name_at = 35044,
+		.head_at = 35056, .help_at = 35061,
 	},
 	{	/* gid-index */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27828, .c_name_at = 27838,
-		.head_at = 27848, .help_at = 35148,
+		.head_at = 27848, .help_at = 35150,
 	},
 	{	/* gid */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 40,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4267, .c_name_at = 4267,
-		.head_at = 4271, .help_at = 35182,
+		.head_at = 4271, .help_at = 35184,
 	},
 	{	/* uverbs */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35227,
-		.c_name_at = 35227, .head_at = 35234, .help_at = 35241,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35229,
+		.c_name_at = 35229, .head_at = 35236, .help_at = 35243,
 	},
 	{	/* uverbs-error */
 		.slot = 14, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35321, .c_name_at = 35334,
-		.head_at = 35347, .help_at = 35352,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35323, .c_name_at = 35336,
+		.head_at = 35349, .help_at = 35354,
 	},
 	{	/* iommu */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 35417,
-		.c_name_at = 35417, .head_at = 35423, .help_at = 35429,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 35419,
+		.c_name_at = 35419, .head_at = 35425, .help_at = 35431,
 	},
 	{	/* netdev-ipv6 */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35484, .c_name_at = 35496,
-		.head_at = 35508, .help_at = 35513,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35486, .c_name_at = 35498,
+		.head_at = 35510, .help_at = 35515,
 	},
 	{	/* gid-netdev */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 35629,
-		.c_name_at = 35640, .head_at = 35651, .help_at = 35661,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 35631,
+		.c_name_at = 35642, .head_at = 35653, .help_at = 35663,
 	},
 };
 
@@ -5304,18 +5304,18 @@ static const struct eadm_field irq_fields[] = {
 	{	/* irq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 14911, .c_name_at = 14911, .head_at = 14915, .help_at = 35749,
+		.name_at = 14911, .c_name_at = 14911, .head_at = 14915, .help_at = 35751,
 	},
 	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14836, .c_name_at = 14836, .head_at = 14841, .help_at = 35774,
+		.name_at = 14836, .c_name_at = 14836, .head_at = 14841, .help_at = 35776,
 		.names = &eadm_spec_enums[5],
 	},
 	{	/* affinity */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35818,
-		.c_name_at = 35818, .head_at = 35827, .help_at = 35836,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35820,
+		.c_name_at = 35820, .head_at = 35829, .help_at = 35838,
 	},
 };
 
@@ -5347,56 +5347,56 @@ static const struct eadm_field process_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 35889,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 35891,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 6766, .c_name_at = 6766,
-		.head_at = 6771, .help_at = 35936,
+		.head_at = 6771, .help_at = 35938,
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35950,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 35952,
 		.names = &eadm_spec_enums[21],
 	},
 	{	/* wchan */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 36030, .c_name_at = 36030,
-		.head_at = 36036, .help_at = 36042,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 36032, .c_name_at = 36032,
+		.head_at = 36038, .help_at = 36044,
 	},
 	{	/* frozen */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 36084, .c_name_at = 36084,
-		.head_at = 36091, .help_at = 36098,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 36086, .c_name_at = 36086,
+		.head_at = 36093, .help_at = 36100,
 	},
 	{	/* cgroup */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 36161, .c_name_at = 36161,
-		.head_at = 6862, .help_at = 36168,
+		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 36163, .c_name_at = 36163,
+		.head_at = 6862, .help_at = 36170,
 	},
 	{	/* memlock */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28191, .c_name_at = 28191,
-		.head_at = 28199, .unit_at = 859, .help_at = 36247,
+		.head_at = 28199, .unit_at = 859, .help_at = 36249,
 	},
 	{	/* pinned */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 3637, .c_name_at = 3637,
-		.head_at = 3644, .unit_at = 859, .help_at = 36336,
+		.head_at = 3644, .unit_at = 859, .help_at = 36343,
 	},
 	{	/* locked */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36395, .c_name_at = 36395,
-		.head_at = 36402, .unit_at = 859, .help_at = 36409,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36402, .c_name_at = 36402,
+		.head_at = 36409, .unit_at = 859, .help_at = 36416,
 	},
 	{	/* ipc-lock */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33831, .c_name_at = 33840,
-		.head_at = 33849, .help_at = 36444,
+		.head_at = 33849, .help_at = 36451,
 	},
 };
 
@@ -5429,18 +5429,18 @@ static const struct eadm_field port_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36542,
+		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36551,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 29642, .help_at = 36562,
+		.head_at = 29642, .help_at = 36571,
 	},
 	{	/* value */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 36583,
+		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 36592,
 	},
 };
 
@@ -5477,86 +5477,86 @@ static const struct eadm_field probe_fields[] = {
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 36627,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 36636,
 		.names = &eadm_spec_enums[33],
 	},
 	{	/* level */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36647, .c_name_at = 36647, .head_at = 18665, .help_at = 36653,
+		.name_at = 36656, .c_name_at = 36656, .head_at = 18665, .help_at = 36662,
 		.names = &eadm_spec_enums[34],
 	},
 	{	/* age */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 36688,
+		.help_at = 36697,
 	},
 	{	/* made */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13963, .c_name_at = 13963, .head_at = 13968, .unit_at = 36710,
-		.help_at = 36718,
+		.name_at = 13963, .c_name_at = 13963, .head_at = 13968, .unit_at = 36719,
+		.help_at = 36727,
 	},
 	{	/* recorded */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36752, .c_name_at = 36752, .head_at = 36761, .unit_at = 36710,
-		.help_at = 36770,
+		.name_at = 36761, .c_name_at = 36761, .head_at = 36770, .unit_at = 36719,
+		.help_at = 36779,
 	},
 	{	/* lost */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26882, .c_name_at = 26882, .head_at = 26887, .unit_at = 36710,
-		.help_at = 36803,
+		.name_at = 26882, .c_name_at = 26882, .head_at = 26887, .unit_at = 36719,
+		.help_at = 36812,
 	},
 	{	/* overwritten */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36832, .c_name_at = 36832, .head_at = 36844, .unit_at = 36710,
-		.help_at = 36856,
+		.name_at = 36841, .c_name_at = 36841, .head_at = 36853, .unit_at = 36719,
+		.help_at = 36865,
 	},
 	{	/* pending */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15022, .c_name_at = 15022, .head_at = 15030, .unit_at = 36895,
-		.help_at = 36901,
+		.name_at = 15022, .c_name_at = 15022, .head_at = 15030, .unit_at = 36904,
+		.help_at = 36910,
 	},
 	{	/* capacity */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36935, .c_name_at = 36935, .head_at = 36944, .unit_at = 36710,
-		.help_at = 36953,
+		.name_at = 36944, .c_name_at = 36944, .head_at = 36953, .unit_at = 36719,
+		.help_at = 36962,
 	},
 	{	/* memory */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30134, .c_name_at = 30134, .head_at = 30141, .unit_at = 859,
-		.help_at = 36982,
+		.help_at = 36991,
 	},
 	{	/* functions */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 34792, .c_name_at = 34792, .head_at = 34802, .unit_at = 34792,
-		.help_at = 37005,
+		.name_at = 34794, .c_name_at = 34794, .head_at = 34804, .unit_at = 34794,
+		.help_at = 37014,
 	},
 	{	/* missing */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 1024, .name_at = 37053, .c_name_at = 37053, .head_at = 37061,
-		.help_at = 37069,
+		.len = 1024, .name_at = 37062, .c_name_at = 37062, .head_at = 37070,
+		.help_at = 37078,
 	},
 	{	/* blind */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .name_at = 37215, .c_name_at = 37215, .head_at = 37221,
-		.help_at = 37227,
+		.len = 512, .name_at = 37224, .c_name_at = 37224, .head_at = 37230,
+		.help_at = 37236,
 	},
 	{	/* late-drivers */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 256, .name_at = 37247, .c_name_at = 37260, .head_at = 17207,
-		.help_at = 37273,
+		.len = 256, .name_at = 37256, .c_name_at = 37269, .head_at = 17207,
+		.help_at = 37282,
 	},
 };
 
@@ -5590,7 +5590,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25992, .c_name_at = 25992,
-		.head_at = 25996, .help_at = 37357,
+		.head_at = 25996, .help_at = 37366,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
@@ -5601,39 +5601,39 @@ static const struct eadm_field failure_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 37388,
+		.help_at = 37397,
 	},
 	{	/* kind */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 37405,
+		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 37414,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* id */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 29836, .c_name_at = 29836, .head_at = 29839, .help_at = 37418,
+		.name_at = 29836, .c_name_at = 29836, .head_at = 29839, .help_at = 37427,
 	},
 	{	/* cause */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37505,
+		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37514,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26223, .c_name_at = 26236,
-		.head_at = 8750, .help_at = 37525,
+		.head_at = 8750, .help_at = 37534,
 	},
 	{	/* error */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37563, .c_name_at = 37563,
-		.head_at = 37569, .help_at = 37575,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37572, .c_name_at = 37572,
+		.head_at = 37578, .help_at = 37584,
 	},
 	{	/* async */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28944, .c_name_at = 28944, .head_at = 20443, .help_at = 37631,
+		.name_at = 28944, .c_name_at = 28944, .head_at = 20443, .help_at = 37640,
 		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
@@ -5644,7 +5644,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* op */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26072, .c_name_at = 26072, .head_at = 26075, .help_at = 37684,
+		.name_at = 26072, .c_name_at = 26072, .head_at = 26075, .help_at = 37693,
 		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
@@ -5654,13 +5654,13 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* times */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37705, .c_name_at = 37705,
-		.head_at = 37711, .unit_at = 993, .help_at = 37717,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37714, .c_name_at = 37714,
+		.head_at = 37720, .unit_at = 993, .help_at = 37726,
 	},
 	{	/* pid */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 37825,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 37834,
 	},
 	{	/* comm */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5670,8 +5670,8 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* ended */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37922, .c_name_at = 37922,
-		.head_at = 37928, .help_at = 37934,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37931, .c_name_at = 37931,
+		.head_at = 37937, .help_at = 37943,
 	},
 	{	/* cgroup-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
@@ -5708,7 +5708,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* peer-qpn */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27739, .c_name_at = 27748,
-		.head_at = 27757, .help_at = 37971,
+		.head_at = 27757, .help_at = 37980,
 	},
 };
 
@@ -5741,37 +5741,37 @@ static const struct eadm_field failure_total_fields[] = {
 	},
 	{	/* class */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38014, .c_name_at = 38014,
-		.head_at = 38020, .help_at = 38026,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38023, .c_name_at = 38023,
+		.head_at = 38029, .help_at = 38035,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 37405,
+		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 37414,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* cause */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37505,
+		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37514,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29945, .c_name_at = 29945, .head_at = 29951, .unit_at = 38056,
-		.help_at = 38065,
+		.name_at = 29945, .c_name_at = 29945, .head_at = 29951, .unit_at = 38065,
+		.help_at = 38074,
 	},
 	{	/* last-time */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38098, .c_name_at = 38108,
-		.head_at = 38118, .unit_at = 1541, .help_at = 38123,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38107, .c_name_at = 38117,
+		.head_at = 38127, .unit_at = 1541, .help_at = 38132,
 	},
 	{	/* last-age */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38156, .c_name_at = 38165, .head_at = 1537, .unit_at = 1541,
-		.help_at = 38174,
+		.name_at = 38165, .c_name_at = 38174, .head_at = 1537, .unit_at = 1541,
+		.help_at = 38183,
 	},
 };
 
@@ -5804,7 +5804,7 @@ static const struct eadm_field ah_fields[] = {
 	{	/* ahn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 32312, .c_name_at = 32312, .head_at = 32316, .help_at = 38226,
+		.name_at = 32312, .c_name_at = 32312, .head_at = 32316, .help_at = 38235,
 	},
 	{	/* pdn */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5815,13 +5815,13 @@ static const struct eadm_field ah_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 27765, .c_name_at = 27774,
-		.head_at = 27783, .help_at = 38237,
+		.head_at = 27783, .help_at = 38246,
 	},
 	{	/* users */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13322, .c_name_at = 13322, .head_at = 13328, .unit_at = 993,
-		.help_at = 38258,
+		.help_at = 38267,
 	},
 	{	/* pid */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5886,19 +5886,19 @@ static const struct eadm_field uar_fields[] = {
 	{	/* uarn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 38345, .c_name_at = 38345, .head_at = 38350, .help_at = 38355,
+		.name_at = 38354, .c_name_at = 38354, .head_at = 38359, .help_at = 38364,
 	},
 	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
-		.help_at = 38384,
+		.help_at = 38393,
 	},
 	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 38410,
+		.help_at = 38419,
 	},
 	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5963,12 +5963,12 @@ static const struct eadm_field srq_fields[] = {
 	{	/* srqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9122, .c_name_at = 9122, .head_at = 27205, .help_at = 38436,
+		.name_at = 9122, .c_name_at = 9122, .head_at = 27205, .help_at = 38445,
 	},
 	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38448,
+		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38457,
 		.names = &eadm_spec_enums[41],
 	},
 	{	/* pdn */
@@ -5979,7 +5979,7 @@ static const struct eadm_field srq_fields[] = {
 	{	/* cqn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12698, .c_name_at = 12698,
-		.head_at = 12702, .help_at = 38474,
+		.head_at = 12702, .help_at = 38483,
 	},
 	{	/* depth */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -5989,36 +5989,36 @@ static const struct eadm_field srq_fields[] = {
 	},
 	{	/* stride */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38534, .c_name_at = 38534,
-		.head_at = 38541, .unit_at = 859, .help_at = 14494,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38543, .c_name_at = 38543,
+		.head_at = 38550, .unit_at = 859, .help_at = 14494,
 	},
 	{	/* limit */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38548, .c_name_at = 38548, .head_at = 38554, .unit_at = 1386,
-		.help_at = 38560,
+		.name_at = 38557, .c_name_at = 38557, .head_at = 38563, .unit_at = 1386,
+		.help_at = 38569,
 	},
 	{	/* pi */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30570, .c_name_at = 30570,
-		.head_at = 30573, .unit_at = 1386, .index_at = 6469, .help_at = 38639,
+		.head_at = 30573, .unit_at = 1386, .index_at = 6469, .help_at = 38648,
 	},
 	{	/* ci */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12738, .c_name_at = 12738,
-		.head_at = 12741, .unit_at = 1386, .index_at = 6469, .help_at = 38694,
+		.head_at = 12741, .unit_at = 1386, .index_at = 6469, .help_at = 38703,
 	},
 	{	/* posted */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38743, .c_name_at = 38743, .head_at = 5111, .unit_at = 1386,
-		.help_at = 38750,
+		.name_at = 38752, .c_name_at = 38752, .head_at = 5111, .unit_at = 1386,
+		.help_at = 38759,
 	},
 	{	/* users */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13322, .c_name_at = 13322, .head_at = 13328, .unit_at = 993,
-		.help_at = 38788,
+		.help_at = 38797,
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -6065,8 +6065,8 @@ static const struct eadm_field srq_fields[] = {
 	{	/* hw-limit */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 38814, .c_name_at = 38823,
-		.head_at = 38832, .unit_at = 1386, .help_at = 38840,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 38823, .c_name_at = 38832,
+		.head_at = 38841, .unit_at = 1386, .help_at = 38849,
 	},
 };
 
@@ -6105,7 +6105,7 @@ static const struct eadm_field gid_fields[] = {
 	{	/* gid-index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27828, .c_name_at = 27838,
-		.head_at = 30365, .help_at = 38901,
+		.head_at = 30365, .help_at = 38910,
 	},
 	{	/* gid */
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -6116,12 +6116,12 @@ static const struct eadm_field gid_fields[] = {
 	{	/* type */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38933,
+		.len = 32, .name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38942,
 	},
 	{	/* netdev */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
-		.c_name_at = 655, .head_at = 662, .help_at = 39000,
+		.c_name_at = 655, .head_at = 662, .help_at = 39009,
 	},
 };
 
@@ -6155,107 +6155,107 @@ static const struct eadm_field link_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 34985,
+		.help_at = 34987,
 	},
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 16, .name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 39038,
+		.len = 16, .name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 39047,
 	},
 	{	/* downs */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39097, .c_name_at = 39097, .head_at = 39103, .unit_at = 7625,
-		.help_at = 39109,
+		.name_at = 39106, .c_name_at = 39106, .head_at = 39112, .unit_at = 7625,
+		.help_at = 39118,
 	},
 	{	/* rx-errors */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 25020, .c_name_at = 25030, .head_at = 39141, .unit_at = 9986,
-		.help_at = 39150,
+		.name_at = 25020, .c_name_at = 25030, .head_at = 39150, .unit_at = 9986,
+		.help_at = 39159,
 	},
 	{	/* rx-dropped */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39182, .c_name_at = 39193, .head_at = 39204, .unit_at = 9986,
-		.help_at = 39214,
+		.name_at = 39191, .c_name_at = 39202, .head_at = 39213, .unit_at = 9986,
+		.help_at = 39223,
 	},
 	{	/* rx-missed */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39273, .c_name_at = 39283, .head_at = 39293, .unit_at = 9986,
-		.help_at = 39302,
+		.name_at = 39282, .c_name_at = 39292, .head_at = 39302, .unit_at = 9986,
+		.help_at = 39311,
 	},
 	{	/* tx-errors */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23322, .c_name_at = 23332, .head_at = 39363, .unit_at = 9986,
-		.help_at = 39372,
+		.name_at = 23322, .c_name_at = 23332, .head_at = 39372, .unit_at = 9986,
+		.help_at = 39381,
 	},
 	{	/* tx-dropped */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39420, .c_name_at = 39431, .head_at = 39442, .unit_at = 9986,
-		.help_at = 39452,
+		.name_at = 39429, .c_name_at = 39440, .head_at = 39451, .unit_at = 9986,
+		.help_at = 39461,
 	},
 	{	/* pause-auto */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39513, .c_name_at = 39524,
-		.head_at = 39535, .help_at = 39545,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39522, .c_name_at = 39533,
+		.head_at = 39544, .help_at = 39554,
 	},
 	{	/* pause-rx */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39613, .c_name_at = 39622,
-		.head_at = 39631, .help_at = 39639,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39622, .c_name_at = 39631,
+		.head_at = 39640, .help_at = 39648,
 	},
 	{	/* pause-tx */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39669, .c_name_at = 39678,
-		.head_at = 39687, .help_at = 39695,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39678, .c_name_at = 39687,
+		.head_at = 39696, .help_at = 39704,
 	},
 	{	/* rx-pauses */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39725, .c_name_at = 39735, .head_at = 39745, .unit_at = 9986,
-		.help_at = 39754,
+		.name_at = 39734, .c_name_at = 39744, .head_at = 39754, .unit_at = 9986,
+		.help_at = 39763,
 	},
 	{	/* tx-pauses */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39785, .c_name_at = 39795, .head_at = 39805, .unit_at = 9986,
-		.help_at = 39814,
+		.name_at = 39794, .c_name_at = 39804, .head_at = 39814, .unit_at = 9986,
+		.help_at = 39823,
 	},
 	{	/* pfc */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 39841, .c_name_at = 39841, .head_at = 39845, .help_at = 39849,
+		.len = 32, .name_at = 39850, .c_name_at = 39850, .head_at = 39854, .help_at = 39858,
 	},
 	{	/* rx-pfc */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39915, .c_name_at = 39922, .head_at = 39929, .unit_at = 9986,
-		.help_at = 39935,
+		.name_at = 39924, .c_name_at = 39931, .head_at = 39938, .unit_at = 9986,
+		.help_at = 39944,
 	},
 	{	/* tx-pfc */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 40004, .c_name_at = 40011, .head_at = 40018, .unit_at = 9986,
-		.help_at = 40024,
+		.name_at = 40013, .c_name_at = 40020, .head_at = 40027, .unit_at = 9986,
+		.help_at = 40033,
 	},
 	{	/* roce-mode */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 32,
-		.name_at = 40089, .c_name_at = 40099, .head_at = 40109, .help_at = 40118,
+		.name_at = 40098, .c_name_at = 40108, .head_at = 40118, .help_at = 40127,
 	},
 	{	/* tos */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 40196, .c_name_at = 40196,
-		.head_at = 40200, .help_at = 40204,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 40205, .c_name_at = 40205,
+		.head_at = 40209, .help_at = 40213,
 	},
 	{	/* traffic-class */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 64,
-		.name_at = 40289, .c_name_at = 40303, .head_at = 40317, .help_at = 40324,
+		.name_at = 40298, .c_name_at = 40312, .head_at = 40326, .help_at = 40333,
 	},
 };
 
@@ -6289,46 +6289,46 @@ static const struct eadm_field health_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 33037, .help_at = 40399,
+		.head_at = 33037, .help_at = 40408,
 	},
 	{	/* reporter */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40440, .c_name_at = 40440,
-		.head_at = 40449, .help_at = 40458,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40449, .c_name_at = 40449,
+		.head_at = 40458, .help_at = 40467,
 	},
 	{	/* port */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19342, .c_name_at = 19342,
-		.head_at = 827, .help_at = 40489,
+		.head_at = 827, .help_at = 40498,
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 40541,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 40550,
 		.names = &eadm_spec_enums[18],
 	},
 	{	/* errors */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13281, .c_name_at = 13281, .head_at = 13288, .unit_at = 38056,
-		.help_at = 40569,
+		.name_at = 13281, .c_name_at = 13281, .head_at = 13288, .unit_at = 38065,
+		.help_at = 40578,
 	},
 	{	/* recoveries */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 17317, .c_name_at = 17317, .head_at = 17328, .unit_at = 17317,
-		.help_at = 40598,
+		.help_at = 40607,
 	},
 	{	/* auto-recover */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40637, .c_name_at = 40650,
-		.head_at = 40663, .help_at = 40668,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40646, .c_name_at = 40659,
+		.head_at = 40672, .help_at = 40677,
 	},
 	{	/* last-dump-age */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40714, .c_name_at = 40728,
-		.head_at = 40742, .unit_at = 1541, .help_at = 40751,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40723, .c_name_at = 40737,
+		.head_at = 40751, .unit_at = 1541, .help_at = 40760,
 	},
 };
 
@@ -6361,34 +6361,34 @@ static const struct eadm_field qp_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36542,
+		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36551,
 	},
 	{	/* counter */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40792, .c_name_at = 40792,
-		.head_at = 40800, .help_at = 40805,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40801, .c_name_at = 40801,
+		.head_at = 40809, .help_at = 40814,
 	},
 	{	/* mode */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40852, .c_name_at = 40852,
-		.head_at = 40857, .help_at = 40862, .names = &eadm_spec_enums[19],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40861, .c_name_at = 40861,
+		.head_at = 40866, .help_at = 40871, .names = &eadm_spec_enums[19],
 	},
 	{	/* qpns */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40889, .c_name_at = 40889,
-		.head_at = 40894, .help_at = 40899,
+		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40898, .c_name_at = 40898,
+		.head_at = 40903, .help_at = 40908,
 	},
 	{	/* name */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 29642, .help_at = 36562,
+		.head_at = 29642, .help_at = 36571,
 	},
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 40919,
+		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 40928,
 	},
 };
 
@@ -6421,37 +6421,37 @@ static const struct eadm_field cgroup_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 33037, .help_at = 34606,
+		.head_at = 33037, .help_at = 34608,
 	},
 	{	/* path */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 320, .name_at = 40968, .c_name_at = 40968, .head_at = 6862, .help_at = 40973,
+		.len = 320, .name_at = 40977, .c_name_at = 40977, .head_at = 6862, .help_at = 40982,
 	},
 	{	/* own */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41052, .c_name_at = 41052,
-		.head_at = 41056, .help_at = 41060,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41061, .c_name_at = 41061,
+		.head_at = 41065, .help_at = 41069,
 	},
 	{	/* handles */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41100, .c_name_at = 41100,
-		.head_at = 41108, .unit_at = 993, .help_at = 41116,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41109, .c_name_at = 41109,
+		.head_at = 41117, .unit_at = 993, .help_at = 41125,
 	},
 	{	/* max-handles */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41180, .c_name_at = 41192,
-		.head_at = 41204, .unit_at = 993, .help_at = 41215,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41189, .c_name_at = 41201,
+		.head_at = 41213, .unit_at = 993, .help_at = 41224,
 	},
 	{	/* objects */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 993, .c_name_at = 993,
-		.head_at = 41261, .unit_at = 993, .help_at = 41269,
+		.head_at = 41270, .unit_at = 993, .help_at = 41278,
 	},
 	{	/* max-objects */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41367, .c_name_at = 41379,
-		.head_at = 41391, .unit_at = 993, .help_at = 41402,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41376, .c_name_at = 41388,
+		.head_at = 41400, .unit_at = 993, .help_at = 41411,
 	},
 };
 
@@ -6483,13 +6483,13 @@ static const struct eadm_field function_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 33037, .help_at = 34606,
+		.head_at = 33037, .help_at = 34608,
 	},
 	{	/* address */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 41453, .c_name_at = 41453,
-		.head_at = 41461, .help_at = 381,
+		.len = 32, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 41462, .c_name_at = 41462,
+		.head_at = 41470, .help_at = 381,
 	},
 	{	/* vendor-id */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6505,23 +6505,23 @@ static const struct eadm_field function_fields[] = {
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
-		.help_at = 41469,
+		.help_at = 41478,
 	},
 	{	/* override */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 41517,
-		.c_name_at = 41517, .head_at = 41526, .help_at = 41535,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 41526,
+		.c_name_at = 41526, .head_at = 41535, .help_at = 41544,
 	},
 	{	/* devices */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 128, .name_at = 34200, .c_name_at = 34200, .head_at = 34208,
-		.help_at = 41616,
+		.len = 128, .name_at = 34202, .c_name_at = 34202, .head_at = 34210,
+		.help_at = 41625,
 	},
 	{	/* module */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .name_at = 41700, .c_name_at = 41700, .head_at = 34622, .help_at = 41707,
+		.len = 64, .name_at = 41709, .c_name_at = 41709, .head_at = 34624, .help_at = 41716,
 	},
 };
 
@@ -9312,7 +9312,7 @@ const char eadm_spec_strings[] = "\0"
 	"ipc-lock\0"
 	"ipc_lock\0"
 	"IPCLOCK\0"
-	"1 when this process has CAP_IPC_LOCK in the first user namespace: MEMLOCK does not limit what it registers then.\0"
+	"1 when this process has CAP_IPC_LOCK in the initial user namespace: MEMLOCK does not limit what it registers then.\0"
 	"installed\0"
 	"INSTALLED\0"
 	"1 when libibverbs is installed.\0"
@@ -9395,12 +9395,12 @@ const char eadm_spec_strings[] = "\0"
 	"1 in a control group that is frozen, as a paused container is.\0"
 	"cgroup\0"
 	"Path of its control group, which contains names of users, jobs and containers.\0"
-	"Memory that it may register or lock (RLIMIT_MEMLOCK); all bits set when it is unlimited.\0"
+	"Limit of registered and of locked memory (RLIMIT_MEMLOCK); all bits set when it is unlimited.\0"
 	"Memory that it has pinned, mostly by registration (VmPin).\0"
 	"locked\0"
 	"LOCKED\0"
 	"Memory that it has locked (VmLck).\0"
-	"1 when it has CAP_IPC_LOCK in the first user namespace: MEMLOCK does not limit registration then.\0"
+	"1 when it has CAP_IPC_LOCK in the initial user namespace: MEMLOCK does not limit registration then.\0"
 	"Number of the port.\0"
 	"Name of the counter.\0"
 	"What it has counted, in the units of sysfs.\0"

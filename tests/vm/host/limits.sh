@@ -66,7 +66,8 @@ let_go
 denied() {
 	echo "$dev hca_handle=0 hca_object=max" >$group/rdma.max
 	ends 7 in_group eadm check && said "^warn cgroup $dev" &&
-		said "hca_handle=0 in rdma.max of control group /job" || return
+		said "hca_handle=0 in rdma.max of this process's control group" && said "/job: " || return
+	refused || return
 	in_group ibv_devinfo -d "$dev" 2>&1 | tee "$work/devinfo"
 	! grep -q "PORT_ACTIVE" "$work/devinfo"
 }
@@ -89,7 +90,7 @@ chmod 666 /dev/infiniband/uverbs*
 keep limited 8192 hold -d "$dev" -q 1 -c 1 -m 1 -s $((7600 * 1024)) -w 16
 near() {
 	ends 0 eadm diagnose && said "^notice memlock-near $dev" && said "\(PID $job\)" &&
-		said "pinned 7[0-9]+ of 8192 KiB"
+		said "has pinned 7[0-9]+ KiB" && said "8192 KiB"
 }
 check "a process near its limit of pinned memory is named" near
 let_go
