@@ -103,6 +103,7 @@ static void load_rdma(struct eadm_ctx *ctx)
 int eadm_devices_load(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
+	char message[sizeof(ctx->errmsg)] = "";
 
 	/* A capture must contain the list, too. */
 	if (devices->held && (devices->kept || !ctx->src->keeps))
@@ -114,6 +115,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 		devices->family_err = list_companion(ctx);
 	if (devices->family_err) {
 		eadm_log(ctx, "companion: %s", ctx->errmsg);
+		memcpy(message, ctx->errmsg, sizeof(message));
 		list_programs(ctx);
 	}
 	devices->partial = ctx->live && !ctx->src->keeps && devices->n &&
@@ -123,6 +125,9 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	load_rdma(ctx);
 	if (!devices->family_err || !devices->rdma_err || devices->n)
 		return 0;
+	/* Where there is no other way, the first one's error counts. */
+	if (devices->rdma_err == -EOPNOTSUPP)
+		return eadm_fail(ctx, devices->family_err, "%s", message);
 	if (devices->rdma_err == -EPROTONOSUPPORT)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "this kernel has no RDMA: module ib_core is not loaded");

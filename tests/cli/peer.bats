@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A program on --peer's socket that does not keep to the protocol: a clear error, at once.
+load common
+
+# answers WHAT: listens on $BATS_TEST_TMPDIR/socket, and answers each request so.
+answers() {
+	/usr/bin/python3 - "$BATS_TEST_TMPDIR/socket" "$1" 3>&- <<-'END' &
+	import socket, struct, sys
+
+	path, what = sys.argv[1:]
+	listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	listener.bind(path)
+	listener.listen(8)
+
+	def message(seq, kind=0xead, length=None, data=bytes(8)):
+	    return struct.pack("=IHHII", length or 16 + len(data), kind, 0, seq, 0) + data
+
+	def answer(seq):
+	    return {"short": b"\x08\x00\x00\x00",
+	            "small": message(seq, length=12),
+	            "long": message(seq, length=4096),
+	            "type": message(seq),
+	            "other": message(seq + 1),
+	            "huge": bytes(65536)}.get(what)
+
+	while True:
+	    client, _ = listener.accept()
+	    while request := client.recv(4096):
+	        if what == "closes":
+	            break
+	        if packet := answer(struct.unpack_from("=I", request, 8)[0]):
+	            client.send(packet)
+	    client.close()
+	END
+	SERVER=$!
+	until_true 30 test -S "$BATS_TEST_TMPDIR/socket"
+}
+
+teardown() {
+	[ -z "${SERVER-}" ] || kill "$SERVER"
+}
+
+# told WHAT STATUS MESSAGE: what eadm says of such an answer. A silent program costs the timeout.
+told() {
+	answers "$1"
+	fails "$2" "eadm: dump: queue pairs: $3" \
+		--peer "$BATS_TEST_TMPDIR/socket" --timeout 2s dump qp
+}
+
+@test "an answer shorter than a header" {
+	told short 1 "malformed netlink message: a message leaves its packet"
+}
+
+@test "a message shorter than its header" {
+	told small 1 "malformed netlink message: a message leaves its packet"
+}
+
+@test "a message longer than its packet" {
+	told long 1 "malformed netlink message: a message leaves its packet"
+}
+
+@test "an answer of another type" {
+	told type 1 "malformed netlink message: an answer of type 3757"
+}
+
+@test "an answer to another request" {
+	told other 1 "$BATS_TEST_TMPDIR/socket: an answer to another request"
+}
+
+@test "a packet larger than any" {
+	told huge 1 "$BATS_TEST_TMPDIR/socket: a packet of 65536 bytes"
+}
+
+@test "a program that closes the connection" {
+	told closes 1 "$BATS_TEST_TMPDIR/socket: the program has ended, or has too many readers"
+}
+
+@test "a program that says nothing" {
+	told silent 1 "$BATS_TEST_TMPDIR/socket: no answer from the program within 2000 ms"
+}
