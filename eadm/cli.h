@@ -81,6 +81,7 @@ enum opt_id {
 	OPT_PAYLOAD,
 	OPT_PAST,
 	OPT_ALL,
+	OPT_SETUP,
 	OPT_RINGS,
 	OPT_AT,
 	OPT_SAVE,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff_setup.h"
 #include "grow.h"
 #include "view.h"
 
@@ -12,7 +13,10 @@ static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "compare the adapters' own contexts as well" },
 	{ OPT_ALL, 0, "all", NULL, WORDS_NONE,
-	  "show changes of ring pointers as well" },
+	  "show changes of ring pointers as well, or with --setup values that\n"
+	  "only one side knows" },
+	{ OPT_SETUP, 0, "setup", NULL, WORDS_NONE,
+	  "compare how two hosts are set up, instead of their state" },
 	{ 0 },
 };
 
@@ -493,7 +497,9 @@ static int run(struct cli *cli)
 		status = open_snapshot(cli, n > 1 ? arg[1] : "live",
 				       &diff.b.ctx);
 	if (!status)
-		status = run_diff(&diff, object);
+		status = cli->args.opt[OPT_SETUP] ?
+			 diff_setup(cli, diff.a.ctx, diff.b.ctx, object) :
+			 run_diff(&diff, object);
 	free_changes(&diff);
 	rows_free(&diff.a.rows);
 	rows_free(&diff.b.rows);
@@ -512,11 +518,13 @@ const struct command cmd_diff = {
 		"objects that appeared or vanished, values, and counters: those that were\n"
 		"0, then those that grew most relative to their size. Ages are left out,\n"
 		"and so are commands, entries and registers unless they are the OBJECT;\n"
-		"ring pointers are counted.",
+		"ring pointers are counted. With --setup, A and B are two hosts: what\n"
+		"decides whether things work comes first, then speed, then versions.",
 	.examples = "  eadm diff before                 a mark, and now\n"
 		    "  eadm diff mon.pcapng tue.pcapng qp\n"
 		    "  eadm diff night.pcapng@02:10 night.pcapng@02:20\n"
-		    "  eadm --from night.pcapng diff '@#1' @-0s counters --json\n",
+		    "  eadm --from night.pcapng diff '@#1' @-0s counters --json\n"
+		    "  eadm diff good-host.pcapng live --setup\n",
 	.max_args = 3,
 	.args = { WORDS_SNAPSHOT, WORDS_SNAPSHOT_OR_OBJECT, WORDS_OBJECT },
 	.options = options,

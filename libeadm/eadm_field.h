@@ -356,6 +356,34 @@ enum eadm_field_perm eadm_field_perm(const struct eadm_field *field);
 bool eadm_field_is_hw(const struct eadm_field *field);
 
 /**
+ * enum eadm_setup_kind - what of a host's set-up a field is
+ * @EADM_SETUP_NONE: it is state, identity or a count, not set-up
+ * @EADM_SETUP_NAME: it tells the rows of one device apart, by the same value
+ *	on each host that is set up alike
+ * @EADM_SETUP_SERVICE: it decides what works
+ * @EADM_SETUP_SPEED: it decides how fast it works
+ * @EADM_SETUP_VERSION: the version of something
+ */
+enum eadm_setup_kind {
+	EADM_SETUP_NONE = 0,
+	EADM_SETUP_NAME = 1,
+	EADM_SETUP_SERVICE = 2,
+	EADM_SETUP_SPEED = 3,
+	EADM_SETUP_VERSION = 4,
+};
+
+/**
+ * eadm_field_setup() - what of a host's set-up it is
+ * @field: the description
+ *
+ * Hosts of one kind have the same values in fields other than
+ * &EADM_SETUP_NONE. An object with such a field describes the set-up.
+ *
+ * Since: 0.1
+ */
+enum eadm_setup_kind eadm_field_setup(const struct eadm_field *field);
+
+/**
  * enum eadm_metric - role of a field in metrics over time
  * @EADM_METRIC_NONE: none
  * @EADM_METRIC_VALUE: a value; for a state, one for each of its names

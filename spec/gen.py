@@ -37,6 +37,8 @@ SHOWS = ["always", "wide", "never"]
 PERMS = ["none", "admin", "rawio"]
 FORMS = ["none", "ip", "mac", "guid"]
 REDACTS = ["text", "host", "process", "keep", "drop"]
+# What of a host's set-up it is, for comparing hosts; "name" tells rows of one device apart.
+SETUPS = ["none", "name", "service", "speed", "version"]
 METRICS = ["none", "value", "sum", "label", "info"]
 ROWS = ["many", "few", "fixed", "past"]
 OBJECT_KEYS = {"key", "title", "cmd", "rows", "layout", "metric", "of", "extras"}
@@ -45,7 +47,7 @@ FILTERS = {"from": [("u32", "u32"), ("uint", "uint")], "among": [("u32", "u32")]
            "least": [("uint", "uint")], "only": [("uint", "uint")]}
 INDICES = [None, "sq", "rq", "cq", "eq", "cmd-sq", "cmd-cq"]
 VIEW_KEYS = {"tool", "kind", "unit", "head", "show", "perm", "hw", "metric", "len",
-             "base", "form", "bits", "cut", "index", "redact"}
+             "base", "form", "bits", "cut", "index", "redact", "setup"}
 # Words that cannot be the name of a struct member, including macros of the
 # kernel.
 RESERVED = set("""auto break case char const continue current default do double
@@ -122,6 +124,7 @@ class Field:
         self.bits = view.get("bits", 0)
         self.index = view.get("index")
         self.redact = view.get("redact", "text")
+        self.setup = view.get("setup", "none")
         self.check(view)
 
     def usual_metric(self):
@@ -140,7 +143,8 @@ class Field:
             raise SpecError(f"{self.where}: x-view or doc is missing")
         for value, known in ((self.kind, KINDS), (self.show, SHOWS),
                              (self.perm, PERMS), (self.form, FORMS), (self.metric, METRICS),
-                             (self.index, INDICES), (self.redact, REDACTS)):
+                             (self.index, INDICES), (self.redact, REDACTS),
+                             (self.setup, SETUPS)):
             if value not in known:
                 raise SpecError(f"{self.where}: '{value}' is none of {known}")
         if self.redact != "text" and self.type != "string":
@@ -683,6 +687,7 @@ def gen_fields_h(spec):
             ("KINDS", block("KIND", KINDS)), ("SHOWS", block("SHOW", SHOWS)),
             ("PERMS", block("PERM", PERMS)), ("FORMS", block("FORM", FORMS)),
             ("REDACTS", block("REDACT", REDACTS)),
+            ("SETUPS", block("SETUP", SETUPS)),
             ("METRICS", block("METRIC", METRICS)), ("ROWS", block("ROWS", ROWS)),
             ("OBJECTS", block("OBJ", [o.name for o in spec.objects])),
             ("ATTRS", "\n".join(line for o in spec.objects if o.local is not None
@@ -728,6 +733,8 @@ def spec_field(spec, strings, field, family=None):
         items.append(f".form = EADM_SPEC_FORM_{field.form.upper()}")
     if field.redact != "text":
         items.append(f".redact = EADM_SPEC_REDACT_{field.redact.upper()}")
+    if field.setup != "none":
+        items.append(f".setup = EADM_SPEC_SETUP_{field.setup.upper()}")
     items += [f".{name} = {getattr(field, name)}" for name in ("base", "bits", "len")
               if getattr(field, name)]
     if field.metric != "none":

@@ -86,6 +86,22 @@ def json_change(spec):
         "required": ["object", "id", "change"], "additionalProperties": False}
 
 
+def json_setup_difference(spec):
+    text = {"type": "string"}
+    value = {"description": "Absent where it is not known, or the row does not exist.", **text}
+    return {
+        "description": "What differs in how two hosts are set up (diff --setup).",
+        "type": "object",
+        "properties": {
+            "kind": {"description": "What it decides.", "enum": ["service", "speed", "version"]},
+            "object": {"enum": [obj.name for obj in spec.objects]},
+            "dev_name": {"description": "Device; \"a/b\" where the names differ.", **text},
+            "name": {"description": "Row of that device or host: port and index, module, "
+                                    "setting, or address.", **text},
+            "field": {"description": "Key of the field.", **text}, "a": value, "b": value},
+        "required": ["kind", "object", "field"], "additionalProperties": False}
+
+
 def json_top(spec):
     number, text = {"type": "integer", "minimum": 0}, {"type": "string"}
     rate = {"description": "Per second.", "type": "number", "minimum": 0}
@@ -252,6 +268,9 @@ def json_schema(spec, note):
     documents.append(json_document("marks", "mark", {"object": {"const": "mark"}}))
     defs["change"] = json_change(spec)
     documents.append(json_document("changes", "change", {"object": {"const": "change"}}))
+    defs["setup-difference"] = json_setup_difference(spec)
+    documents.append(json_document("differences of set-up", "setup-difference",
+                                   {"object": {"const": "setup-difference"}}))
     for name, row in json_top(spec):
         defs[name] = row
         documents.append(json_document(name, name, {"object": {"const": name}}))

@@ -9,7 +9,8 @@ _Static_assert((int)EADM_KIND_DATA == (int)EADM_SPEC_KIND_DATA &&
 	       (int)EADM_KIND_SECRET == (int)EADM_SPEC_KIND_SECRET,
 	       "kinds are those of the specification");
 _Static_assert((int)EADM_SHOW_NEVER == (int)EADM_SPEC_SHOW_NEVER &&
-	       (int)EADM_PERM_RAWIO == (int)EADM_SPEC_PERM_RAWIO,
+	       (int)EADM_PERM_RAWIO == (int)EADM_SPEC_PERM_RAWIO &&
+	       (int)EADM_SETUP_VERSION == (int)EADM_SPEC_SETUP_VERSION,
 	       "marks are those of the specification");
 
 _Static_assert((int)EADM_CLASS_MACHINE == (int)EADM_SPEC_CLASS_MACHINE &&
@@ -204,6 +205,11 @@ EADM_API enum eadm_field_perm eadm_field_perm(const struct eadm_field *field)
 EADM_API bool eadm_field_is_hw(const struct eadm_field *field)
 {
 	return field->hw;
+}
+
+EADM_API enum eadm_setup_kind eadm_field_setup(const struct eadm_field *field)
+{
+	return (enum eadm_setup_kind)field->setup;
 }
 
 EADM_API enum eadm_metric eadm_field_metric(const struct eadm_field *field)

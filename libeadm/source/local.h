@@ -27,6 +27,7 @@ void eadm_local_put_number(struct eadm_answer *answer, uint16_t attr,
 void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
 			   const char *name);
 void eadm_local_add_word(char *buf, size_t size, const char *word, size_t len);
+void eadm_local_sort_words(char *buf);
 
 /*
  * One reader for each kind of row. They put what exists and leave out what is

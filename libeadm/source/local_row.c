@@ -111,3 +111,24 @@ void eadm_local_add_word(char *buf, size_t size, const char *word, size_t len)
 		snprintf(buf + used, size - used, "%s%.*s", used ? " " : "",
 			 (int)len, word);
 }
+
+static int by_letters(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names that were found in the order of a folder are the same on hosts that have the same. */
+void eadm_local_sort_words(char *buf)
+{
+	char *words[256], *copy = strdup(buf), *word, *rest = copy;
+	size_t n = 0, i;
+
+	while (copy && n < EADM_ARRAY_SIZE(words) &&
+	       (word = strsep(&rest, " ")))
+		words[n++] = word;
+	qsort(words, n, sizeof(*words), by_letters);
+	/* A list with more words stays as it is. */
+	for (i = 0; !rest && i < n; i++)
+		buf += sprintf(buf, "%s%s", i ? " " : "", words[i]);
+	free(copy);
+}

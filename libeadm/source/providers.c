@@ -97,6 +97,7 @@ void eadm_providers_installed(const struct eadm_ctx *ctx, char *words,
 			eadm_local_add_word(words, size, name, strlen(name));
 	}
 	globfree(&found);
+	eadm_local_sort_words(words);
 }
 
 /* ---- faults ------------------------------------------------------------------------ */
@@ -165,6 +166,7 @@ void eadm_providers_configured(const struct eadm_ctx *ctx, char *words,
 	}
 	if (dir)
 		closedir(dir);
+	eadm_local_sort_words(words);
 }
 
 /* ---- why a library is not loaded --------------------------------------------------- */

@@ -204,6 +204,56 @@ on_terminal() {
 	[[ $output$stderr != *capture.pcapng* ]]
 }
 
+# hosts A B: two hosts with one adapter each, whose names, addresses and some settings differ.
+hosts() {
+	/usr/bin/python3 - "$REPO/tests/captures" "$@" <<-'END'
+	import ipaddress, sys
+	sys.path.insert(0, sys.argv[1])
+	import synth
+	from nlcap import Capture
+	def host(path, name, device, gid, mtu, kernel, types, locked):
+	    cap = Capture()
+	    cap.local("machine", {"host": name, "kernel": kernel, "cpus": 8, "netns-mode": "shared",
+	                          **({"memlock": 65536} if locked else {})})
+	    cap.module("ib_core")
+	    cap.module("ib_uverbs", "2.0" if locked else "")
+	    cap.local("gid", *[{"dev-index": 0, "dev-name": device, "port": 1, "gid-index": i,
+	                        "gid": ipaddress.ip_address(gid).packed, "type": kind} for i, kind in enumerate(types)])
+	    m = synth.Machine([device])
+	    m.add("dev", 0, {**synth.device(0), "dev-name": device, "mtu": mtu})
+	    m.write(cap, 0)
+	    cap.write(path)
+	one, two = "fe80::1", "fe80::2"
+	roce = ["RoCE v1", "RoCE v2"]
+	host(sys.argv[2], "node1", "cloud_0", one, 9000, "6.12.1", roce + ["RoCE v2"], True)
+	host(sys.argv[3], "node2", "adapter_1", two, 1500, "6.12.9", ["RoCE v2", "RoCE v2"],
+	     False)
+	host(sys.argv[4], "node3", "cloud_0", two, 9000, "6.12.1", roce + ["RoCE v2"], True)
+	END
+}
+
+@test "diff --setup of two hosts: what differs, by what it decides, and how much is equal" {
+	hosts "$BATS_TEST_TMPDIR/"{a,b,c}
+	golden diff-setup diff "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b" --setup
+	eadm diff "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b" --setup --json |
+		"$REPO/tests/cli/validate"
+	# What one side does not know is no difference, unless asked for.
+	[ "$(eadm diff "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b" --setup --all --json |
+		jq -c '.rows[] | select(.field == "memlock") | [.kind, .a, .b]')" = '["service","65536",null]' ]
+	[ "$(eadm diff "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b" --setup gid --json |
+		jq -c '[.rows[].object] | unique')" = '["gid"]' ]
+	golden diff-setup-devices diff "$SICK" "$TWO" --setup
+}
+
+@test "diff --setup of hosts that are set up alike is empty, although names and addresses differ" {
+	hosts "$BATS_TEST_TMPDIR/"{a,b,c}
+	run --separate-stderr eadm diff "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/c" --setup --json
+	[ "$status" = 0 ]
+	[ "$(echo "$output" | jq '.rows | length')" = 0 ]
+	[ "$(echo "$output" | jq -r '.notes[0].what')" = equal ]
+	fails 2 "eadm: diff: qp: does not belong to the set-up of a host" diff "$TWO" "$TWO" qp --setup
+}
+
 @test "wrong uses of history" {
 	fails 2 "eadm: diff: A: which marks or captures? ('eadm help diff')" diff
 	fails 2 "eadm: diff: qpp: unknown object ('eadm help dump' lists them)" diff "$TWO" "$TWO" qpp

@@ -578,15 +578,15 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* driver */
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
-		.help_at = 291,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277,
+		.head_at = 284, .help_at = 291,
 	},
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 323,
-		.names = &eadm_spec_enums[0],
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 311, .c_name_at = 311, .head_at = 317,
+		.help_at = 323, .names = &eadm_spec_enums[0],
 	},
 	{	/* bus-addr */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -606,19 +606,19 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* hw-version */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 493, .c_name_at = 504,
-		.head_at = 515, .help_at = 521,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
+		.name_at = 493, .c_name_at = 504, .head_at = 515, .help_at = 521,
 	},
 	{	/* fw-version */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 540, .c_name_at = 551, .head_at = 562,
-		.help_at = 565,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 540, .c_name_at = 551,
+		.head_at = 562, .help_at = 565,
 	},
 	{	/* numa-node */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 583, .c_name_at = 593,
-		.head_at = 603, .help_at = 608,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 583, .c_name_at = 593, .head_at = 603, .help_at = 608,
 	},
 	{	/* node-guid */
 		.slot = 14, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -645,29 +645,33 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* port-state */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 805, .c_name_at = 816, .head_at = 827, .help_at = 832,
-		.names = &eadm_spec_enums[2],
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 805, .c_name_at = 816, .head_at = 827,
+		.help_at = 832, .names = &eadm_spec_enums[2],
 	},
 	{	/* mtu */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 851, .c_name_at = 851, .head_at = 855, .unit_at = 859, .help_at = 865,
+		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 851, .c_name_at = 851, .head_at = 855,
+		.unit_at = 859, .help_at = 865,
 	},
 	{	/* caps */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 895, .c_name_at = 895,
-		.head_at = 900, .help_at = 905, .names = &eadm_spec_enums[9],
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.name_at = 895, .c_name_at = 895, .head_at = 900, .help_at = 905,
+		.names = &eadm_spec_enums[9],
 	},
 	{	/* vectors */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 930, .c_name_at = 930, .head_at = 938, .unit_at = 930, .help_at = 946,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 930, .c_name_at = 930, .head_at = 938,
+		.unit_at = 930, .help_at = 946,
 	},
 	{	/* max-qp */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 973, .c_name_at = 980, .head_at = 987, .unit_at = 993, .help_at = 1001,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 973, .c_name_at = 980, .head_at = 987,
+		.unit_at = 993, .help_at = 1001,
 	},
 	{	/* qps */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -677,9 +681,9 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* max-cq */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 1045, .c_name_at = 1052, .head_at = 1059, .unit_at = 993,
-		.help_at = 1065,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 1045, .c_name_at = 1052,
+		.head_at = 1059, .unit_at = 993, .help_at = 1065,
 	},
 	{	/* cqs */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -689,9 +693,9 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* max-mr */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 1109, .c_name_at = 1116, .head_at = 1123, .unit_at = 993,
-		.help_at = 1129,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 1109, .c_name_at = 1116,
+		.head_at = 1123, .unit_at = 993, .help_at = 1129,
 	},
 	{	/* mrs */
 		.slot = 27, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -701,9 +705,9 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* max-pd */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 1173, .c_name_at = 1180, .head_at = 1187, .unit_at = 993,
-		.help_at = 1193,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 1173, .c_name_at = 1180,
+		.head_at = 1187, .unit_at = 993, .help_at = 1193,
 	},
 	{	/* pds */
 		.slot = 29, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -713,9 +717,9 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* max-ctx */
 		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 1227, .c_name_at = 1235, .head_at = 1243, .unit_at = 993,
-		.help_at = 1250,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 1227, .c_name_at = 1235,
+		.head_at = 1243, .unit_at = 993, .help_at = 1250,
 	},
 	{	/* ctxs */
 		.slot = 31, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -725,27 +729,27 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* max-mr-size */
 		.slot = 32, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 1306, .c_name_at = 1318, .head_at = 1330, .unit_at = 859,
-		.help_at = 1340,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 1306, .c_name_at = 1318,
+		.head_at = 1330, .unit_at = 859, .help_at = 1340,
 	},
 	{	/* max-send-wr */
 		.slot = 33, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 1352, .c_name_at = 1364, .head_at = 1376, .unit_at = 1386,
-		.help_at = 1394,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 1352, .c_name_at = 1364,
+		.head_at = 1376, .unit_at = 1386, .help_at = 1394,
 	},
 	{	/* max-recv-wr */
 		.slot = 34, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 1424, .c_name_at = 1436, .head_at = 1448, .unit_at = 1386,
-		.help_at = 1458,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 1424, .c_name_at = 1436,
+		.head_at = 1448, .unit_at = 1386, .help_at = 1458,
 	},
 	{	/* max-cqe */
 		.slot = 35, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 1491, .c_name_at = 1499, .head_at = 1507, .unit_at = 1386,
-		.help_at = 1514,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 1491, .c_name_at = 1499,
+		.head_at = 1507, .unit_at = 1386, .help_at = 1514,
 	},
 	{	/* age */
 		.slot = 36, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -815,9 +819,9 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* max-ah */
 		.slot = 47, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 2410, .c_name_at = 2417, .head_at = 2424, .unit_at = 993,
-		.help_at = 2430,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 2410, .c_name_at = 2417,
+		.head_at = 2424, .unit_at = 993, .help_at = 2430,
 	},
 	{	/* ahs */
 		.slot = 48, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -837,23 +841,27 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* link-speed */
 		.slot = 51, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2633, .c_name_at = 2644,
-		.head_at = 2655, .unit_at = 2661, .help_at = 2668,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 2633, .c_name_at = 2644, .head_at = 2655, .unit_at = 2661,
+		.help_at = 2668,
 	},
 	{	/* pcie-speed */
 		.slot = 52, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 2687, .c_name_at = 2698, .head_at = 2709, .help_at = 2714,
+		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 32, .name_at = 2687,
+		.c_name_at = 2698, .head_at = 2709, .help_at = 2714,
 	},
 	{	/* pcie-width */
 		.slot = 53, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2746, .c_name_at = 2757,
-		.head_at = 2768, .unit_at = 2774, .help_at = 2780,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 2746, .c_name_at = 2757, .head_at = 2768, .unit_at = 2774,
+		.help_at = 2780,
 	},
 	{	/* pcie-max-width */
 		.slot = 54, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2809, .c_name_at = 2824,
-		.head_at = 2839, .unit_at = 2774, .help_at = 2848,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 2809, .c_name_at = 2824, .head_at = 2839, .unit_at = 2774,
+		.help_at = 2848,
 	},
 	{	/* gids */
 		.slot = 55, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -955,9 +963,9 @@ static const struct eadm_field dev_fields[] = {
 	},
 	{	/* max-srq */
 		.slot = 72, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 4089, .c_name_at = 4097, .head_at = 4105, .unit_at = 993,
-		.help_at = 4112,
+		.show = EADM_SPEC_SHOW_NEVER, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 4089, .c_name_at = 4097,
+		.head_at = 4105, .unit_at = 993, .help_at = 4112,
 	},
 	{	/* cc */
 		.slot = 73, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4067,14 +4075,14 @@ static const struct eadm_field conf_fields[] = {
 	},
 	{	/* param */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29141, .c_name_at = 29141, .head_at = 29147, .help_at = 29153,
-		.names = &eadm_spec_enums[35],
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_NAME, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 29141, .c_name_at = 29141,
+		.head_at = 29147, .help_at = 29153, .names = &eadm_spec_enums[35],
 	},
 	{	/* value */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 29162, .c_name_at = 29162,
-		.head_at = 29168, .help_at = 29530,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 29530,
 	},
 	{	/* unit */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -4992,36 +5000,38 @@ static const struct eadm_field machine_fields[] = {
 	},
 	{	/* kernel */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 65,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33091, .c_name_at = 33091,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
+		.len = 65, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33091, .c_name_at = 33091,
 		.head_at = 33098, .help_at = 33105,
 	},
 	{	/* eadm */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33128, .c_name_at = 33128,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33128, .c_name_at = 33128,
 		.head_at = 33133, .help_at = 33138,
 	},
 	{	/* cpus */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 33170, .c_name_at = 33170,
-		.head_at = 33175, .unit_at = 33170, .help_at = 33180,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 33170, .c_name_at = 33170, .head_at = 33175, .unit_at = 33170,
+		.help_at = 33180,
 	},
 	{	/* memlock */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28191, .c_name_at = 28191,
-		.head_at = 28199, .unit_at = 859, .help_at = 33193,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.name_at = 28191, .c_name_at = 28191, .head_at = 28199, .unit_at = 859,
+		.help_at = 33193,
 	},
 	{	/* netns-mode */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 33263, .c_name_at = 33274, .head_at = 6914, .help_at = 33285,
-		.names = &eadm_spec_enums[20],
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 33263, .c_name_at = 33274,
+		.head_at = 6914, .help_at = 33285, .names = &eadm_spec_enums[20],
 	},
 	{	/* lockdown */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 33328,
-		.c_name_at = 33328, .head_at = 33337, .help_at = 33346,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.len = 64, .name_at = 33328, .c_name_at = 33328, .head_at = 33337, .help_at = 33346,
 	},
 	{	/* host-pids */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -5030,8 +5040,9 @@ static const struct eadm_field machine_fields[] = {
 	},
 	{	/* huge-pages */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33510, .c_name_at = 33521,
-		.head_at = 33532, .unit_at = 18612, .help_at = 33542,
+		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 33510, .c_name_at = 33521, .head_at = 33532, .unit_at = 18612,
+		.help_at = 33542,
 	},
 	{	/* huge-pages-free */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
@@ -5040,8 +5051,8 @@ static const struct eadm_field machine_fields[] = {
 	},
 	{	/* copy-on-fork */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33642, .c_name_at = 33655,
-		.head_at = 33668, .help_at = 33677,
+		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.name_at = 33642, .c_name_at = 33655, .head_at = 33668, .help_at = 33677,
 	},
 	{	/* uptime */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -5088,18 +5099,19 @@ static const struct eadm_field verbs_fields[] = {
 	},
 	{	/* installed */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 33972, .c_name_at = 33972,
-		.head_at = 33982, .help_at = 33992,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.name_at = 33972, .c_name_at = 33972, .head_at = 33982, .help_at = 33992,
 	},
 	{	/* providers */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 512, .name_at = 34024,
-		.c_name_at = 34024, .head_at = 34034, .help_at = 34044,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.len = 512, .name_at = 34024, .c_name_at = 34024, .head_at = 34034,
+		.help_at = 34044,
 	},
 	{	/* rdma-cm-error */
 		.slot = 9, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34088, .c_name_at = 34102,
-		.head_at = 34116, .help_at = 34123,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.name_at = 34088, .c_name_at = 34102, .head_at = 34116, .help_at = 34123,
 	},
 	{	/* devices */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5109,13 +5121,14 @@ static const struct eadm_field verbs_fields[] = {
 	},
 	{	/* configured */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .name_at = 34280,
-		.c_name_at = 34280, .head_at = 34291, .help_at = 34302,
+		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.len = 512, .name_at = 34280, .c_name_at = 34280, .head_at = 34291,
+		.help_at = 34302,
 	},
 	{	/* faults */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 2048, .name_at = 5740,
-		.c_name_at = 5740, .head_at = 5747, .help_at = 34354,
+		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.len = 2048, .name_at = 5740, .c_name_at = 5740, .head_at = 5747, .help_at = 34354,
 	},
 	{	/* cm-devices */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5157,24 +5170,25 @@ static const struct eadm_field module_fields[] = {
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32816, .c_name_at = 32816,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
+		.setup = EADM_SPEC_SETUP_NAME, .base = 10, .len = 64,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 32816, .c_name_at = 32816,
 		.head_at = 34624, .help_at = 32821,
 	},
 	{	/* loaded */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 34631, .c_name_at = 34631,
-		.head_at = 34638, .help_at = 34645,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.name_at = 34631, .c_name_at = 34631, .head_at = 34638, .help_at = 34645,
 	},
 	{	/* version */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 34666,
-		.c_name_at = 34666, .head_at = 34674, .help_at = 34682,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
+		.len = 64, .name_at = 34666, .c_name_at = 34666, .head_at = 34674, .help_at = 34682,
 	},
 	{	/* origin */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96, .name_at = 34715,
-		.c_name_at = 34715, .head_at = 34722, .help_at = 34729,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
+		.len = 96, .name_at = 34715, .c_name_at = 34715, .head_at = 34722, .help_at = 34729,
 	},
 	{	/* functions */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5217,8 +5231,8 @@ static const struct eadm_field setup_fields[] = {
 	},
 	{	/* driver-version */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 64, .name_at = 34909,
-		.c_name_at = 34924, .head_at = 34674, .help_at = 34939,
+		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
+		.len = 64, .name_at = 34909, .c_name_at = 34924, .head_at = 34674, .help_at = 34939,
 	},
 	{	/* netdev */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5228,13 +5242,14 @@ static const struct eadm_field setup_fields[] = {
 	},
 	{	/* netdev-mtu */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35010, .c_name_at = 35021,
-		.head_at = 855, .unit_at = 859, .help_at = 865,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.name_at = 35010, .c_name_at = 35021, .head_at = 855, .unit_at = 859,
+		.help_at = 865,
 	},
 	{	/* netdev-ipv4 */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35032, .c_name_at = 35044,
-		.head_at = 35056, .help_at = 35061,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.name_at = 35032, .c_name_at = 35044, .head_at = 35056, .help_at = 35061,
 	},
 	{	/* gid-index */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5254,18 +5269,18 @@ static const struct eadm_field setup_fields[] = {
 	},
 	{	/* uverbs-error */
 		.slot = 14, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35323, .c_name_at = 35336,
-		.head_at = 35349, .help_at = 35354,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.name_at = 35323, .c_name_at = 35336, .head_at = 35349, .help_at = 35354,
 	},
 	{	/* iommu */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 35419,
-		.c_name_at = 35419, .head_at = 35425, .help_at = 35431,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.len = 32, .name_at = 35419, .c_name_at = 35419, .head_at = 35425, .help_at = 35431,
 	},
 	{	/* netdev-ipv6 */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 35486, .c_name_at = 35498,
-		.head_at = 35510, .help_at = 35515,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.name_at = 35486, .c_name_at = 35498, .head_at = 35510, .help_at = 35515,
 	},
 	{	/* gid-netdev */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -6099,13 +6114,13 @@ static const struct eadm_field gid_fields[] = {
 	},
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19342, .c_name_at = 19342,
-		.head_at = 827, .help_at = 27808,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_NAME, .base = 10,
+		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 27808,
 	},
 	{	/* gid-index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 27828, .c_name_at = 27838,
-		.head_at = 30365, .help_at = 38910,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_NAME, .base = 10,
+		.name_at = 27828, .c_name_at = 27838, .head_at = 30365, .help_at = 38910,
 	},
 	{	/* gid */
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -6115,8 +6130,9 @@ static const struct eadm_field gid_fields[] = {
 	},
 	{	/* type */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38942,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 5799,
+		.c_name_at = 5799, .head_at = 5804, .help_at = 38942,
 	},
 	{	/* netdev */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -6159,8 +6175,9 @@ static const struct eadm_field link_fields[] = {
 	},
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 16, .name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 39047,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 16, .name_at = 311,
+		.c_name_at = 311, .head_at = 317, .help_at = 39047,
 	},
 	{	/* downs */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
@@ -6200,18 +6217,18 @@ static const struct eadm_field link_fields[] = {
 	},
 	{	/* pause-auto */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39522, .c_name_at = 39533,
-		.head_at = 39544, .help_at = 39554,
+		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 39522, .c_name_at = 39533, .head_at = 39544, .help_at = 39554,
 	},
 	{	/* pause-rx */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39622, .c_name_at = 39631,
-		.head_at = 39640, .help_at = 39648,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 39622, .c_name_at = 39631, .head_at = 39640, .help_at = 39648,
 	},
 	{	/* pause-tx */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39678, .c_name_at = 39687,
-		.head_at = 39696, .help_at = 39704,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 39678, .c_name_at = 39687, .head_at = 39696, .help_at = 39704,
 	},
 	{	/* rx-pauses */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
@@ -6227,8 +6244,9 @@ static const struct eadm_field link_fields[] = {
 	},
 	{	/* pfc */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .name_at = 39850, .c_name_at = 39850, .head_at = 39854, .help_at = 39858,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 32, .name_at = 39850,
+		.c_name_at = 39850, .head_at = 39854, .help_at = 39858,
 	},
 	{	/* rx-pfc */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
@@ -6244,18 +6262,20 @@ static const struct eadm_field link_fields[] = {
 	},
 	{	/* roce-mode */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 32,
-		.name_at = 40098, .c_name_at = 40108, .head_at = 40118, .help_at = 40127,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 40098,
+		.c_name_at = 40108, .head_at = 40118, .help_at = 40127,
 	},
 	{	/* tos */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 40205, .c_name_at = 40205,
-		.head_at = 40209, .help_at = 40213,
+		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
+		.name_at = 40205, .c_name_at = 40205, .head_at = 40209, .help_at = 40213,
 	},
 	{	/* traffic-class */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 64,
-		.name_at = 40298, .c_name_at = 40312, .head_at = 40326, .help_at = 40333,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 64, .name_at = 40298,
+		.c_name_at = 40312, .head_at = 40326, .help_at = 40333,
 	},
 };
 
@@ -6487,8 +6507,9 @@ static const struct eadm_field function_fields[] = {
 	},
 	{	/* address */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 41462, .c_name_at = 41462,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
+		.setup = EADM_SPEC_SETUP_NAME, .base = 10, .len = 32,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 41462, .c_name_at = 41462,
 		.head_at = 41470, .help_at = 381,
 	},
 	{	/* vendor-id */
@@ -6503,9 +6524,9 @@ static const struct eadm_field function_fields[] = {
 	},
 	{	/* driver */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
-		.help_at = 41478,
+		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277,
+		.head_at = 284, .help_at = 41478,
 	},
 	{	/* override */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -6520,8 +6541,9 @@ static const struct eadm_field function_fields[] = {
 	},
 	{	/* module */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .name_at = 41709, .c_name_at = 41709, .head_at = 34624, .help_at = 41716,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 41709,
+		.c_name_at = 41709, .head_at = 34624, .help_at = 41716,
 	},
 };
 

@@ -65,6 +65,15 @@ enum eadm_spec_redact {
 	EADM_SPEC_REDACT_DROP,
 };
 
+/* What of a host's set-up it is. */
+enum eadm_spec_setup {
+	EADM_SPEC_SETUP_NONE,
+	EADM_SPEC_SETUP_NAME,
+	EADM_SPEC_SETUP_SERVICE,
+	EADM_SPEC_SETUP_SPEED,
+	EADM_SPEC_SETUP_VERSION,
+};
+
 /* What it is among metrics. */
 enum eadm_spec_metric {
 	EADM_SPEC_METRIC_NONE,
@@ -113,6 +122,7 @@ struct eadm_field {
 	uint8_t perm;		/* enum eadm_spec_perm */
 	uint8_t form;		/* enum eadm_spec_form */
 	uint8_t redact;		/* enum eadm_spec_redact */
+	uint8_t setup;		/* enum eadm_spec_setup */
 	uint8_t base;		/* 10, or 16: written as 0x..., text in JSON */
 	uint8_t bits;		/* a counter's width, 0: does not wrap */
 	bool hw;		/* from the adapter, only when asked for */
