@@ -153,7 +153,8 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "the adapter keeps no context of %s",
 				 dump->object->title);
-	dump->finds = shows_each_device(dump) &&
+	/* What files have of a device is only found for one that is in the list. */
+	dump->finds = !dump->machine && shows_each_device(dump) &&
 		      eadm_devices_begin(dump->ctx);
 	if (!dump->finds)
 		ret = dump->opts.original ? eadm_devices_complete(dump->ctx) :
