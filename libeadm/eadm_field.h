@@ -358,8 +358,8 @@ bool eadm_field_is_hw(const struct eadm_field *field);
 /**
  * enum eadm_setup_kind - what of a host's set-up a field is
  * @EADM_SETUP_NONE: it is state, identity or a count, not set-up
- * @EADM_SETUP_NAME: it tells the rows of one device apart, by the same value
- *	on each host that is set up alike
+ * @EADM_SETUP_NAME: the rows of one device differ by it; each host that is set
+ *	up alike has the same values
  * @EADM_SETUP_SERVICE: it decides what works
  * @EADM_SETUP_SPEED: it decides how fast it works
  * @EADM_SETUP_VERSION: the version of something

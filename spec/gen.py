@@ -37,7 +37,7 @@ SHOWS = ["always", "wide", "never"]
 PERMS = ["none", "admin", "rawio"]
 FORMS = ["none", "ip", "mac", "guid"]
 REDACTS = ["text", "host", "process", "keep", "drop"]
-# What of a host's set-up it is, for comparing hosts; "name" tells rows of one device apart.
+# What of a host's set-up it is, for comparing hosts; rows of one device differ by a "name".
 SETUPS = ["none", "name", "service", "speed", "version"]
 METRICS = ["none", "value", "sum", "label", "info"]
 ROWS = ["many", "few", "fixed", "past"]
