@@ -22,11 +22,13 @@ struct collection {
 	struct recorder_fields recorder_fields;
 	struct sum *sums;
 	size_t n_sums, max_sums;
+	struct eadm_ctx *ctx;
+	struct pods pods;
 };
 
-/* Objects owned by all processes of the same name. */
+/* Objects owned by all processes of the same name, in the same container if these matter. */
 struct sum {
-	char comm[64];
+	char comm[64], pod[64], container[96];
 	uint64_t count, *values;
 };
 
@@ -169,25 +171,27 @@ static void put_row(struct collection *col, const struct eadm_record *record)
 
 /* ---- sums by process -------------------------------------------------------------- */
 
-/* Above the budget, all other names share one sum. */
-static struct sum *find_sum(struct collection *col, const char *comm)
+/* Above the budget, all others share one sum. */
+static struct sum *find_sum(struct collection *col, const struct sum *key)
 {
+	static const struct sum others = { .comm = "(others)" };
 	size_t i, most = col->budget->series / (col->c->n_fields + 1);
 	struct sum *sums;
 
 	for (i = 0; i < col->n_sums; i++) {
-		if (!strcmp(col->sums[i].comm, comm))
+		if (!strcmp(col->sums[i].comm, key->comm) &&
+		    !strcmp(col->sums[i].pod, key->pod) &&
+		    !strcmp(col->sums[i].container, key->container))
 			return &col->sums[i];
 	}
-	if (i + 1 >= most && strcmp(comm, "(others)") != 0) {
+	if (i + 1 >= most && strcmp(key->comm, others.comm) != 0) {
 		col->section->truncated = true;
-		return find_sum(col, "(others)");
+		return find_sum(col, &others);
 	}
 	if (!grow(col->sums, col->n_sums, col->max_sums))
 		return NULL;
 	sums = col->sums;
-	memset(&sums[i], 0, sizeof(sums[i]));
-	snprintf(sums[i].comm, sizeof(sums[i].comm), "%s", comm);
+	sums[i] = *key;
 	sums[i].values = calloc(col->c->n_fields + 1, sizeof(uint64_t));
 	if (!sums[i].values)
 		return NULL;
@@ -195,18 +199,42 @@ static struct sum *find_sum(struct collection *col, const char *comm)
 	return &sums[i];
 }
 
+/* What the kernel itself owns has its consumer's name in brackets, and no process. */
+static void find_pod(struct collection *col, const struct eadm_record *record,
+		     struct sum *key)
+{
+	const struct eadm_field *field =
+		eadm_object_find_field(col->c->object, "pid");
+	const struct pod *pod = NULL;
+	uint64_t pid;
+
+	if (!eadm_record_u64(record, field, &pid) && pid) {
+		pod = pods_find(&col->pods, col->ctx, (uint32_t)pid);
+		col->samples->failed |= !pod;
+	} else if (*key->comm == '[') {
+		return;
+	}
+	if (!pod || !pod->known) {
+		col->section->skipped++;
+		return;
+	}
+	memcpy(key->pod, pod->uid, sizeof(key->pod));
+	memcpy(key->container, pod->container, sizeof(key->container));
+}
+
 static void sum_row(struct collection *col, const struct eadm_record *record)
 {
 	const struct collector *c = col->c;
 	const char *comm = eadm_record_string(record, c->label[1]);
-	char name[sizeof(col->sums->comm)];
-	struct sum *sum;
+	struct sum key = { 0 }, *sum;
 	unsigned int i;
 	uint64_t value;
 
 	/* Names that are shown the same way share one series. */
-	samples_name(comm ? comm : "", name, sizeof(name));
-	sum = find_sum(col, name);
+	samples_name(comm ? comm : "", key.comm, sizeof(key.comm));
+	if (c->pods)
+		find_pod(col, record, &key);
+	sum = find_sum(col, &key);
 	if (!sum) {
 		col->samples->failed = true;
 		return;
@@ -229,6 +257,11 @@ static void put_sums(struct collection *col, const char *device)
 		labels = samples_labels(col->samples);
 		samples_label(col->samples, "device", device);
 		samples_label(col->samples, "comm", col->sums[i].comm);
+		if (*col->sums[i].pod)
+			samples_label(col->samples, "pod_uid", col->sums[i].pod);
+		if (*col->sums[i].container)
+			samples_label(col->samples, "container_id",
+				      col->sums[i].container);
 		samples_add(col->samples, c->count_family, labels,
 			    col->sums[i].count);
 		for (j = 0; j < c->n_fields; j++)
@@ -237,6 +270,7 @@ static void put_sums(struct collection *col, const char *device)
 		free(col->sums[i].values);
 	}
 	free(col->sums);
+	free(col->pods.pod);
 }
 
 /* ---- a collector ---------------------------------------------------------------------- */
@@ -374,7 +408,7 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 		.model = model, .c = &model->collectors[collector],
 		.budget = budget, .memory = memory,
 		.lone = &memory->lone[collector],
-		.section = section, .samples = &section->samples,
+		.section = section, .samples = &section->samples, .ctx = ctx,
 	};
 	uint64_t begin = monotonic_ns();
 	int ret;
@@ -386,6 +420,7 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	}
 	samples_clear(&section->samples);
 	section->truncated = false;
+	section->skipped = 0;
 	if (col.c->object)
 		ret = read_object(&col, ctx, &opts);
 	else

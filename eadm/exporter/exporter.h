@@ -71,6 +71,7 @@ struct collector {
 	const char *name;	/* name of the object */
 	bool per_object;	/* only on request, with a budget */
 	bool sums;		/* sums of rows by process, not rows */
+	bool pods;		/* these also by pod and container */
 	bool steady;		/* the number of a device's rows never changes */
 	const struct eadm_field *age;
 	const struct eadm_field *label[MAX_LABELS];
@@ -95,6 +96,7 @@ enum own_family {
 	OWN_SUCCESS,
 	OWN_DURATION,
 	OWN_TRUNCATED,
+	OWN_SKIPPED,
 	OWN_SCRAPE,
 	OWN_LATENCY,
 	OWN_RECORDS,
@@ -124,8 +126,15 @@ struct model {
 	unsigned int own[OWN_MAX];
 };
 
+/* Sums over the objects of processes. */
+enum sums {
+	SUMS_NONE,
+	SUMS_NAMES,	/* by command name */
+	SUMS_PODS,	/* also by pod and container */
+};
+
 int model_make(struct model *model, const char *collectors,
-	       const char *objects, bool processes, bool diagnose,
+	       const char *objects, enum sums sums, bool diagnose,
 	       unsigned int formats);
 bool model_has_collector(const char *name);
 void model_free(struct model *model);
@@ -226,6 +235,7 @@ struct section {
 	struct samples samples;
 	bool supported;		/* the device has such objects */
 	bool truncated;		/* more rows than the budget, or an inconsistent dump */
+	uint64_t skipped;	/* rows whose process could not be looked up */
 	int error;
 	uint64_t duration;	/* ns */
 };
@@ -293,6 +303,22 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	     const struct budget *budget, struct memory *memory,
 	     struct section *section);
 void memory_reset(struct memory *memory);
+
+/* ---- pods: pods.c ---------------------------------------------------------------- */
+
+struct pod {
+	uint32_t pid;
+	bool known;		/* the process could be looked up */
+	char uid[64], container[96];	/* as labels show them; "" for none */
+};
+
+/* Of the processes of one device, by rising number. All zero: none yet; free(pod). */
+struct pods {
+	struct pod *pod;
+	size_t n, max;
+};
+
+const struct pod *pods_find(struct pods *pods, struct eadm_ctx *ctx, uint32_t pid);
 
 struct recorder_fields {
 	const struct eadm_field *seq, *op, *state, *latency, *function, *family;

@@ -259,7 +259,8 @@ static bool adds_up(const struct eadm_field *field)
 	       eadm_field_metric(field) == EADM_METRIC_SUM;
 }
 
-static int add_sums(struct model *model, const struct eadm_object *object)
+static int add_sums(struct model *model, const struct eadm_object *object,
+		    bool pods)
 {
 	struct collector *c = &model->collectors[model->n_collectors++];
 	unsigned int i, n = eadm_object_fields(object);
@@ -270,6 +271,7 @@ static int add_sums(struct model *model, const struct eadm_object *object)
 	c->object = object;
 	c->name = eadm_object_name(object);
 	c->sums = true;
+	c->pods = pods;
 	c->label[c->n_labels++] = eadm_object_find_field(object, "dev-name");
 	c->label[c->n_labels++] = eadm_object_find_field(object, "comm");
 	c->fields = calloc(n, sizeof(*c->fields));
@@ -277,8 +279,8 @@ static int add_sums(struct model *model, const struct eadm_object *object)
 		return -ENOMEM;
 	snprintf(prefix, sizeof(prefix), "eadm_process_%s_", c->name);
 	snprintf(name, sizeof(name), "%sobjects", prefix);
-	snprintf(help, sizeof(help), "Number of %s by command name.",
-		 eadm_object_title(object));
+	snprintf(help, sizeof(help), "Number of %s by command name%s.",
+		 eadm_object_title(object), pods ? ", pod and container" : "");
 	ret = add_family(model, METRIC_GAUGE, METRIC_PLAIN, help, name,
 			 &c->count_family);
 	for (i = 0; !ret && i < n; i++) {
@@ -314,6 +316,8 @@ static int add_own(struct model *model)
 			METRIC_GAUGE, METRIC_NS },
 		[OWN_TRUNCATED] = { "eadm_scrape_collector_truncated",
 			"1 when there was more than shown: beyond the budget of series, or changed while it was read." },
+		[OWN_SKIPPED] = { "eadm_collector_skipped",
+			"Objects that have no pod here because their process could not be looked up." },
 		[OWN_SCRAPE] = { "eadm_scrape_duration",
 			"Time this scrape took.", METRIC_GAUGE, METRIC_NS },
 		[OWN_LATENCY] = { "eadm_cmd_latency",
@@ -398,7 +402,7 @@ static int add_usual(struct model *model, const char *collectors, bool hangs)
  * Return: 0 or -ENOMEM.
  */
 int model_make(struct model *model, const char *collectors,
-	       const char *objects, bool processes, bool diagnose,
+	       const char *objects, enum sums sums, bool diagnose,
 	       unsigned int formats)
 {
 	const struct eadm_object *object = NULL;
@@ -413,12 +417,12 @@ int model_make(struct model *model, const char *collectors,
 		    in_list(objects, eadm_object_name(object)))
 			ret = add_rows(model, object, true);
 	}
-	for (object = NULL; !ret && processes &&
+	for (object = NULL; !ret && sums &&
 	     (object = eadm_object_next(object));) {
 		if (eadm_object_class(object) == EADM_CLASS_ROWS &&
 		    eadm_object_rows(object) == EADM_ROWS_MANY &&
 		    eadm_object_find_field(object, "comm"))
-			ret = add_sums(model, object);
+			ret = add_sums(model, object, sums == SUMS_PODS);
 	}
 	if (!ret)
 		ret = add_usual(model, collectors, false);

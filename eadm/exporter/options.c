@@ -17,6 +17,8 @@ const struct option_def exporter_options[] = {
 	  "also series for each of these objects: qp, cq, mr and so on" },
 	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,
 	  "also objects owned by processes, summed by command name" },
+	{ OPT_PODS, 0, "pods", NULL, WORDS_NONE,
+	  "the same by command name, pod and container" },
 	{ OPT_MAX_SERIES, 0, "max-series", "N", WORDS_ANY,
 	  "at most N series of these per device and kind (default: 2000)" },
 	{ OPT_MAX_CONNECTIONS, 0, "max-connections", "N", WORDS_ANY,

@@ -421,6 +421,9 @@ static void put_health(const struct scraper *s, const struct target *t,
 			    section->duration);
 		samples_add(samples, model->own[OWN_TRUNCATED], labels,
 			    section->truncated);
+		if (model->collectors[i].pods)
+			samples_add(samples, model->own[OWN_SKIPPED], labels,
+				    section->skipped);
 	}
 }
 

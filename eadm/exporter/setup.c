@@ -136,7 +136,8 @@ int exporter_setup(struct cli *cli, bool once, struct setup *setup)
 		return status;
 	if (model_make(&setup->model, cli->args.opt[OPT_COLLECTORS],
 		       cli->args.opt[OPT_OBJECTS],
-		       cli->args.opt[OPT_PROCESSES] != NULL,
+		       cli->args.opt[OPT_PODS] ? SUMS_PODS :
+		       cli->args.opt[OPT_PROCESSES] ? SUMS_NAMES : SUMS_NONE,
 		       setup->scrape.budget.diagnosis != 0,
 		       once ? 0 : (1 << FORMATS) - 1))
 		return fail(cli, STATUS_FAILED, "start", "out of memory");

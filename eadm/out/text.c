@@ -75,6 +75,9 @@ static int text_bytes(uint64_t bytes, char *buf, size_t size)
 	unsigned int i = 0;
 	double value = bytes;
 
+	/* As limits have it; nothing is that large. */
+	if (bytes == UINT64_MAX)
+		return snprintf(buf, size, "unlimited");
 	if (bytes < 10000 && bytes % 1024)
 		return snprintf(buf, size, "%" PRIu64, bytes);
 	while (value >= 1024 && i < ARRAY_SIZE(units) - 1) {

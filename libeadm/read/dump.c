@@ -46,7 +46,11 @@ static int start_machine(struct eadm_dump *dump)
 {
 	const struct eadm_object *base = eadm_setup_base(dump->object);
 
-	if (dump->opts.hw || dump->opts.has_id)
+	if (dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS] &&
+	    dump->opts.has_id) {
+		dump->setup.pid = dump->opts.id;
+		base = NULL;
+	} else if (dump->opts.hw || dump->opts.has_id)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "%s have no number, and the adapter has no data about them",
 				 dump->object->title);
@@ -78,7 +82,8 @@ static int check_options(const struct eadm_dump *dump)
 	const struct eadm_dump_opts *opts = &dump->opts;
 	bool cmd = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_CMD];
 	bool module = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MODULE];
-	bool machine = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MACHINE];
+	bool machine = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MACHINE] ||
+		       dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS];
 
 	if (opts->original && !eadm_rdma_per_port(dump->object))
 		return eadm_fail(dump->ctx, -EINVAL, "%s have no other names",
@@ -220,7 +225,7 @@ EADM_API void eadm_dump_close(struct eadm_dump *dump)
 		return;
 	if (dump->open)
 		eadm_reply_close(&dump->reply);
-	eadm_setup_close(&dump->setup);
+	eadm_setup_free(&dump->setup);
 	eadm_rawdump_close(&dump->raw);
 	eadm_peers_free(&dump->peers);
 	eadm_record_release(&dump->rec);

@@ -4,11 +4,14 @@
  * provides as they are. A field is absent if the source does not have it; an
  * empty string or 0 says that there is nothing of the kind.
  */
+#include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "eadm_nl.h"
 #include "family/family.h"
+#include "grow.h"
 #include "machine.h"
 #include "nldev.h"
 #include "setup.h"
@@ -83,6 +86,12 @@ void eadm_setup_close(struct eadm_setup *setup)
 	if (setup->open)
 		eadm_reply_close(&setup->reply);
 	setup->open = false;
+}
+
+void eadm_setup_free(struct eadm_setup *setup)
+{
+	eadm_setup_close(setup);
+	free(setup->shown);
 }
 
 /* Each part requires reading files; a capture gets all parts. */
@@ -226,6 +235,63 @@ static int next_function(struct eadm_ctx *ctx, struct eadm_setup *setup,
 	}
 }
 
+/* ---- processes -------------------------------------------------------------------- */
+
+static const uint16_t process_parts[] = {
+	EADM_A_PROCESS_COMM, EADM_A_PROCESS_STATE, EADM_A_PROCESS_WCHAN,
+	EADM_A_PROCESS_FROZEN, EADM_A_PROCESS_CGROUP, EADM_A_PROCESS_POD,
+	EADM_A_PROCESS_CONTAINER, EADM_A_PROCESS_MEMLOCK,
+	EADM_A_PROCESS_PINNED, EADM_A_PROCESS_LOCKED, EADM_A_PROCESS_IPC_LOCK,
+};
+
+static int put_process(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		       uint32_t pid, struct eadm_record *rec)
+{
+	struct eadm_query query = eadm_machine_process(pid);
+
+	/* Without these, all that is known; in captures that is there, too. */
+	if (setup->fields)
+		select_fields(ctx, setup->fields, process_parts,
+			      EADM_ARRAY_SIZE(process_parts), &query);
+	return open_row(ctx, setup, &query,
+			&eadm_spec_objects[EADM_SPEC_OBJ_PROCESS], rec);
+}
+
+/* 1 if no row was about the process yet. */
+static int is_new(struct eadm_ctx *ctx, struct eadm_setup *setup, uint32_t pid)
+{
+	size_t lo = 0, hi = setup->n_shown, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (setup->shown[mid] < pid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < setup->n_shown && setup->shown[lo] == pid)
+		return 0;
+	if (!grow(setup->shown, setup->n_shown, setup->max_shown))
+		return eadm_fail(ctx, -ENOMEM, "out of memory");
+	memmove(setup->shown + lo + 1, setup->shown + lo,
+		(setup->n_shown++ - lo) * sizeof(*setup->shown));
+	setup->shown[lo] = pid;
+	return 1;
+}
+
+/* Of a context; the kernel's own have no process. */
+static int put_owner(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		     const struct eadm_record *context, struct eadm_record *rec)
+{
+	uint64_t pid = eadm_record_attr_u64(context, EADM_A_CTX_PID);
+	int ret;
+
+	if (!pid)
+		return 0;
+	ret = is_new(ctx, setup, pid);
+	return ret > 0 ? put_process(ctx, setup, pid, rec) : ret;
+}
+
 /* ---- the machine and verbs -------------------------------------------------------- */
 
 static void put_copy_on_fork(struct eadm_ctx *ctx, struct eadm_record *rec)
@@ -258,6 +324,8 @@ int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		return next_function(ctx, setup, object, rec);
 	if (setup->index++)
 		return 0;
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS])
+		return put_process(ctx, setup, setup->pid, rec);
 	if (machine)
 		select_fields(ctx, setup->fields, machine_parts,
 			      EADM_ARRAY_SIZE(machine_parts), &query);
@@ -384,6 +452,8 @@ const struct eadm_object *eadm_setup_base(const struct eadm_object *object)
 		return &eadm_spec_objects[EADM_SPEC_OBJ_DEV];
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_IRQ])
 		return &eadm_spec_objects[EADM_SPEC_OBJ_EQ];
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS])
+		return &eadm_spec_objects[EADM_SPEC_OBJ_CTX];
 	return NULL;
 }
 
@@ -394,6 +464,8 @@ int eadm_setup_of(struct eadm_ctx *ctx, struct eadm_setup *setup,
 {
 	int ret;
 
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS])
+		return put_owner(ctx, setup, base, rec);
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_IRQ])
 		ret = put_irq(ctx, setup, object, base, rec);
 	else if (object == &eadm_spec_objects[EADM_SPEC_OBJ_LINK])

@@ -14,6 +14,9 @@ struct eadm_setup {
 	/* For modules: wanted attributes, 0: all; and whether only the module at @index. */
 	uint64_t fields;
 	bool one;
+	/* For processes: the one to show, or in ascending order those already shown. */
+	uint32_t pid, *shown;
+	size_t n_shown, max_shown;
 };
 
 /* Of the modules, select only the one with this name, which may not exist. */
@@ -28,6 +31,8 @@ int eadm_setup_of(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		  const struct eadm_object *object,
 		  const struct eadm_record *base, struct eadm_record *rec)
 	EADM_MUST_CHECK;
+/* Before the next query of the same dump, and at its end. */
 void eadm_setup_close(struct eadm_setup *setup);
+void eadm_setup_free(struct eadm_setup *setup);
 
 #endif /* EADM_SETUP_H */

@@ -120,7 +120,9 @@ static void read_machine(struct eadm_ctx *ctx)
 	eadm_tee_only_local(ctx, true);
 	eadm_devices_freeze(ctx, &held);
 	while ((object = eadm_object_next(object))) {
+		/* What processes do changes: record_owner() reads it in each snapshot. */
 		if (object->class == EADM_SPEC_CLASS_MACHINE &&
+		    object != &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS] &&
 		    object != &eadm_spec_objects[EADM_SPEC_OBJ_MACHINE])
 			read_rows(ctx, object, false);
 	}

@@ -20,7 +20,7 @@ static bool read_file(const struct eadm_ctx *ctx, char *buf, size_t size,
 	ssize_t got = 1;
 	int fd;
 
-	fd = eadm_root_open(ctx, O_RDONLY, "%s%.160s%s", before, name, after);
+	fd = eadm_root_open(ctx, O_RDONLY, "%s%.512s%s", before, name, after);
 	if (fd < 0)
 		return false;
 	while (got > 0 && len < size - 1) {
@@ -107,20 +107,102 @@ static void put_wchan(struct eadm_answer *answer, const char *number)
 		eadm_local_put(answer, EADM_A_PROCESS_WCHAN, text);
 }
 
-static void put_group(struct eadm_answer *answer, const char *number)
+/* ---- containers ------------------------------------------------------------------ */
+
+static bool is_hex(const char *text, size_t len)
 {
-	char text[1024] = "", path[160];
+	return strspn(text, "0123456789abcdef") >= len;
+}
+
+/*
+ * The UID of a pod: "pod" and a UUID, whose dashes systemd's units have as underscores, or
+ * the hash of a pod that a file on the node describes.
+ */
+static bool take_pod(const char *part, size_t len, char *pod, size_t size)
+{
+	enum { UUID = 36, HASH = 32 };
+	static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+	const char *at = memmem(part, len, "pod", 3), *end = part + len;
+	size_t i, room;
+
+	/* "kubepods-burstable-pod...": the last one counts. */
+	while (at && memmem(at + 1, end - at - 1, "pod", 3))
+		at = memmem(at + 1, end - at - 1, "pod", 3);
+	if (!at || (at != part && at[-1] != '-'))
+		return false;
+	at += 3;
+	room = end - at;
+	if (room >= HASH && is_hex(at, HASH) &&
+	    (room == HASH || at[HASH] == '.')) {
+		snprintf(pod, size, "%.*s", HASH, at);
+		return true;
+	}
+	for (i = 0; i < UUID; i++) {
+		if (i >= room || (shape[i] == 'x' ? !is_hex(at + i, 1) :
+						    at[i] != '-' && at[i] != '_'))
+			return false;
+	}
+	snprintf(pod, size, "%.*s", UUID, at);
+	for (i = 0; pod[i]; i++)
+		if (pod[i] == '_')
+			pod[i] = '-';
+	return true;
+}
+
+/* The ID of a container: 64 digits, alone or as in "cri-containerd-ID.scope". */
+static bool take_container(const char *part, size_t len, char *id, size_t size)
+{
+	enum { DIGITS = 64 };
+	static const char scope[] = ".scope";
+
+	if (len > strlen(scope) &&
+	    !memcmp(part + len - strlen(scope), scope, strlen(scope)))
+		len -= strlen(scope);
+	if (len < DIGITS || !is_hex(part + len - DIGITS, DIGITS) ||
+	    (len > DIGITS && part[len - DIGITS - 1] != '-'))
+		return false;
+	snprintf(id, size, "%.*s", DIGITS, part + len - DIGITS);
+	return true;
+}
+
+/* Containers may be in containers: the innermost counts. */
+static void put_container(struct eadm_answer *answer, const char *path)
+{
+	char pod[40] = "", container[72] = "";
+	size_t len;
+
+	for (; *path; path += len) {
+		path += *path == '/';
+		len = strcspn(path, "/");
+		take_pod(path, len, pod, sizeof(pod));
+		take_container(path, len, container, sizeof(container));
+	}
+	if (*pod)
+		eadm_local_put(answer, EADM_A_PROCESS_POD, pod);
+	if (*container)
+		eadm_local_put(answer, EADM_A_PROCESS_CONTAINER, container);
+}
+
+/* The names of groups in the path may be long: Kubernetes' alone are 190 characters. */
+static void put_group(struct eadm_answer *answer,
+		      const struct eadm_query *query, const char *number)
+{
+	char text[8192] = "", path[512];
 	bool frozen;
 
 	read_file(answer->ctx, text, sizeof(text), "/proc/", number, "/cgroup");
 	group_of(text, path, sizeof(path));
 	frozen = *path == '/' &&
+		 eadm_local_wants(query, EADM_A_PROCESS_FROZEN) &&
 		 read_file(answer->ctx, text, sizeof(text), "/sys/fs/cgroup",
 			   path, "/cgroup.events") &&
 		 strstr(text, "frozen 1");
-	eadm_message_put_u32(&answer->out, EADM_A_PROCESS_FROZEN, frozen);
+	if (eadm_local_wants(query, EADM_A_PROCESS_FROZEN))
+		eadm_message_put_u32(&answer->out, EADM_A_PROCESS_FROZEN,
+				     frozen);
 	if (*path)
 		eadm_local_put(answer, EADM_A_PROCESS_CGROUP, path);
+	put_container(answer, path);
 }
 
 /* The number after a name at the beginning of a line; false: there is none. */
@@ -195,6 +277,25 @@ void eadm_local_put_ipc_lock(struct eadm_answer *answer, uint16_t attr)
 				     has_ipc_lock(answer->ctx, "self", text));
 }
 
+static const uint16_t group_parts[] = {
+	EADM_A_PROCESS_FROZEN, EADM_A_PROCESS_CGROUP, EADM_A_PROCESS_POD,
+	EADM_A_PROCESS_CONTAINER,
+};
+static const uint16_t limit_parts[] = {
+	EADM_A_PROCESS_MEMLOCK, EADM_A_PROCESS_PINNED, EADM_A_PROCESS_LOCKED,
+	EADM_A_PROCESS_IPC_LOCK,
+};
+
+static bool wants_any(const struct eadm_query *query, const uint16_t *parts,
+		      size_t n)
+{
+	while (n) {
+		if (eadm_local_wants(query, parts[--n]))
+			return true;
+	}
+	return false;
+}
+
 /*
  * The whole row, or only the name, which many callers want. No row: there is
  * no such process.
@@ -222,8 +323,10 @@ void eadm_local_process(struct eadm_answer *answer,
 		eadm_message_put_u32(&answer->out, EADM_A_PROCESS_STATE,
 				     state_class(state));
 		put_wchan(answer, number);
-		put_group(answer, number);
-		put_limits(answer, number);
 	}
+	if (wants_any(query, group_parts, EADM_ARRAY_SIZE(group_parts)))
+		put_group(answer, query, number);
+	if (wants_any(query, limit_parts, EADM_ARRAY_SIZE(limit_parts)))
+		put_limits(answer, number);
 	eadm_message_end(&answer->out, at);
 }

@@ -49,6 +49,9 @@ load common
 
 @test "dump of one object" {
 	golden dump-qp-12 --from "$TWO" dump qp 12
+	golden dump-process --from "$SICK" dump process -o +cgroup,ipc-lock
+	golden dump-process-one --from "$SICK" dump process 4802 -o pid,comm,state
+	fails 3 "eadm: dump: process 1: no such object" --from "$SICK" dump process 1
 	golden dump-qp-10 --from "$TWO" dump qp 10
 	golden dump-qp-10-dev --from "$TWO" dump qp 10 -d cloud_1
 }

@@ -96,6 +96,29 @@ def odd(path):
     cap.write(path)
 
 
+POD, CONTAINERS = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", ("ab" * 32, "cd" * 32)
+
+
+def pods(path):
+    """Processes of one name in two containers of a pod and outside of any, one that has ended
+    since, and the kernel itself."""
+    cap = Capture()
+    cap.snapshot(0)
+    cap.family()
+    cap.rdma_devices([(0, "cloud_0", 1)])
+    cap.dump("dev", [synth.device(0)])
+    rows = [synth.qp(0, 10 + n, pid=pid, comm="job")
+            for n, pid in enumerate((101, 101, 102, 103, 104))]
+    rows.append(synth.qp(0, 20, comm="[nvme]"))
+    del rows[-1]["pid"]
+    cap.dump("qp", rows)
+    for pid, more in ((101, {"pod": POD, "container": CONTAINERS[0]}),
+                      (102, {"pod": POD, "container": CONTAINERS[1]}), (103, {})):
+        cap.local("process", {"pid": pid, "comm": "job", "state": "sleeping", "frozen": 0,
+                              "cgroup": "/x", **more})
+    cap.write(path)
+
+
 def one_process(path, name):
     """A queue pair of a process of this name."""
     cap = Capture()
@@ -116,3 +139,4 @@ def make(folder):
     recorder(f"{folder}/recorder.pcapng")
     remade(f"{folder}/remade.pcapng")
     odd(f"{folder}/odd.pcapng")
+    pods(f"{folder}/pods.pcapng")

@@ -13,6 +13,7 @@ import time
 import yaml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+import captures
 import protobuf
 from captures import synth
 from server import REPO, Exporter, eadm, once, values, wait_for
@@ -60,6 +61,28 @@ def unique(place):
           [65536, 65536])
     got = values(once(place.capture("odd"), "--processes"))
     equal(got['eadm_process_qp_objects{device="cloud_0",comm="odd\ufffd"}'], 2)
+
+
+@case("objects of processes by pod and container; those whose process is unknown are counted")
+def pods(place):
+    text = once(place.capture("pods"), "--pods")
+    promtool(text)
+    got = values(text)
+    name = 'eadm_process_qp_objects{{device="cloud_0",comm="{}"{}}}'.format
+    pod = f',pod_uid="{captures.POD}",container_id="{{}}"'.format
+    equal({key: value for key, value in got.items() if key.startswith("eadm_process_qp_objects")},
+          {name("job", pod(captures.CONTAINERS[0])): 2, name("job", pod(captures.CONTAINERS[1])): 1,
+           name("job", ""): 2, name("[nvme]", ""): 1})
+    equal(got['eadm_collector_skipped{device="cloud_0",collector="process_qp"}'], 1)
+    # Only on request.
+    got = values(once(place.capture("pods"), "--processes"))
+    equal(got[name("job", "")], 5)
+    equal([key for key in got if "skipped" in key or "pod" in key], [])
+    # Within the budget, as without pods.
+    got = values(once(place.capture("pods"), "--pods", "--max-series", "10"))
+    true(got[name("(others)", "")] > 0, got)
+    equal(sum(value for key, value in got.items() if key.startswith("eadm_process_qp_objects")), 6)
+    equal(got['eadm_scrape_collector_truncated{device="cloud_0",collector="process_qp"}'], 1)
 
 
 @case("both byte orders show the same")

@@ -31,7 +31,7 @@ static void make_folders(char *path)
 
 static void put(const char *name, const char *text)
 {
-	char path[256];
+	char path[512];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s%s", root, name);
@@ -355,6 +355,60 @@ static void arrays(void)
 	ok(fixed.fail && fixed.len == 8, "and not left");
 }
 
+#define UID	"0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+#define UNIT	"0a1b2c3d_4e5f_6071_8293_a4b5c6d7e8f9"
+#define ID	"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define HASH	"00112233445566778899aabbccddeeff"
+#define SLICES	"/kubepods.slice/kubepods-burstable.slice"
+
+/* Paths of control groups as container runtimes make them, and others that look like them. */
+static void containers(struct eadm_ctx *ctx)
+{
+	static const struct {
+		const char *about, *lines, *pod, *container;
+	} paths[] = {
+		{ "containerd, by systemd", "0::" SLICES "/kubepods-burstable-pod"
+		  UNIT ".slice/cri-containerd-" ID ".scope\n", UID, ID },
+		{ "CRI-O, a group below it", "0::" SLICES "/kubepods-burstable-pod"
+		  UNIT ".slice/crio-" ID ".scope/container\n", UID, ID },
+		{ "by cgroupfs", "0::/kubepods/besteffort/pod" UID "/" ID "\n",
+		  UID, ID },
+		{ "a pod of a file", "0::/kubepods.slice/kubepods-pod" HASH
+		  ".slice/cri-containerd-" ID ".scope\n", HASH, ID },
+		{ "a node that is a container", "0::/docker/" HASH HASH
+		  "/kubelet.slice/kubelet-kubepods-pod" UNIT
+		  ".slice/cri-containerd-" ID ".scope\n", UID, ID },
+		{ "docker", "0::/system.slice/docker-" ID ".scope\n", NULL, ID },
+		{ "podman", "0::/user.slice/user-1000.slice/user@1000.service/"
+		  "user.slice/libpod-" ID ".scope/container\n", NULL, ID },
+		{ "version 1", "12:rdma:/kubepods/pod" UID "/" ID "\n"
+		  "1:name=systemd:/kubepods/pod" UID "/" ID "\n0::/\n", UID, ID },
+		{ "none", "0::/system.slice/sshd.service\n", NULL, NULL },
+		{ "a service with a long number", "0::/system.slice/job" ID
+		  ".service\n", NULL, NULL },
+		{ "a name with pod in it", "0::/system.slice/podman-" UNIT
+		  ".service\n", NULL, NULL },
+		{ "the root", "0::/\n", NULL, NULL },
+	};
+	char group[512];
+	size_t i;
+
+	put("/proc/21/comm", "job\n");
+	put("/proc/21/stat", "21 (job) S 1 21 21 0 -1 0 0 0 0 0 0 0 0 0 0 20 0 1 0 1\n");
+	for (i = 0; i < EADM_ARRAY_SIZE(paths); i++) {
+		put("/proc/21/cgroup", paths[i].lines);
+		ok(process(ctx, 21) && is("pod", paths[i].pod) &&
+			   is("container", paths[i].container),
+		   "control group: %s", paths[i].about);
+	}
+	/* Its path has 191 characters. */
+	put("/proc/21/cgroup", paths[0].lines);
+	snprintf(group, sizeof(group), "/sys/fs/cgroup%.*s/cgroup.events",
+		 (int)strlen(paths[0].lines) - 4, paths[0].lines + 3);
+	put(group, "populated 1\nfrozen 1\n");
+	ok(process(ctx, 21) && is("frozen", "1"), "a paused container of a pod");
+}
+
 int main(void)
 {
 	struct eadm_ctx *ctx = eadm_new();
@@ -367,6 +421,7 @@ int main(void)
 	functions();
 	eadm_device_add(ctx, 5, "a.b");
 	rows(ctx);
+	containers(ctx);
 	arrays();
 	eadm_free(ctx);
 	snprintf(command, sizeof(command), "rm -rf %s", root);

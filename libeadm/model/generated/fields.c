@@ -5389,23 +5389,23 @@ static const struct eadm_field process_fields[] = {
 	},
 	{	/* cgroup */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 200, .metric = EADM_SPEC_METRIC_INFO, .name_at = 36163, .c_name_at = 36163,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
+		.len = 512, .metric = EADM_SPEC_METRIC_INFO, .name_at = 36163, .c_name_at = 36163,
 		.head_at = 6862, .help_at = 36170,
 	},
 	{	/* memlock */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28191, .c_name_at = 28191,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28191, .c_name_at = 28191,
 		.head_at = 28199, .unit_at = 859, .help_at = 36249,
 	},
 	{	/* pinned */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 3637, .c_name_at = 3637,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3637, .c_name_at = 3637,
 		.head_at = 3644, .unit_at = 859, .help_at = 36343,
 	},
 	{	/* locked */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 36402, .c_name_at = 36402,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 36402, .c_name_at = 36402,
 		.head_at = 36409, .unit_at = 859, .help_at = 36416,
 	},
 	{	/* ipc-lock */
@@ -5413,10 +5413,23 @@ static const struct eadm_field process_fields[] = {
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33831, .c_name_at = 33840,
 		.head_at = 33849, .help_at = 36451,
 	},
+	{	/* pod */
+		.slot = 16, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 40,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 36551, .c_name_at = 36551,
+		.head_at = 36555, .help_at = 36559,
+	},
+	{	/* container */
+		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 72,
+		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 36638, .c_name_at = 36638,
+		.head_at = 36648, .help_at = 36658,
+	},
 };
 
 static const int16_t process_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15,
 };
 
 static const struct eadm_field port_counter_fields[] = {
@@ -5444,18 +5457,18 @@ static const struct eadm_field port_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36551,
+		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36731,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 29642, .help_at = 36571,
+		.head_at = 29642, .help_at = 36751,
 	},
 	{	/* value */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 36592,
+		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 36772,
 	},
 };
 
@@ -5492,86 +5505,86 @@ static const struct eadm_field probe_fields[] = {
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 36636,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 36816,
 		.names = &eadm_spec_enums[33],
 	},
 	{	/* level */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36656, .c_name_at = 36656, .head_at = 18665, .help_at = 36662,
+		.name_at = 36836, .c_name_at = 36836, .head_at = 18665, .help_at = 36842,
 		.names = &eadm_spec_enums[34],
 	},
 	{	/* age */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 36697,
+		.help_at = 36877,
 	},
 	{	/* made */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13963, .c_name_at = 13963, .head_at = 13968, .unit_at = 36719,
-		.help_at = 36727,
+		.name_at = 13963, .c_name_at = 13963, .head_at = 13968, .unit_at = 36899,
+		.help_at = 36907,
 	},
 	{	/* recorded */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36761, .c_name_at = 36761, .head_at = 36770, .unit_at = 36719,
-		.help_at = 36779,
+		.name_at = 36941, .c_name_at = 36941, .head_at = 36950, .unit_at = 36899,
+		.help_at = 36959,
 	},
 	{	/* lost */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26882, .c_name_at = 26882, .head_at = 26887, .unit_at = 36719,
-		.help_at = 36812,
+		.name_at = 26882, .c_name_at = 26882, .head_at = 26887, .unit_at = 36899,
+		.help_at = 36992,
 	},
 	{	/* overwritten */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36841, .c_name_at = 36841, .head_at = 36853, .unit_at = 36719,
-		.help_at = 36865,
+		.name_at = 37021, .c_name_at = 37021, .head_at = 37033, .unit_at = 36899,
+		.help_at = 37045,
 	},
 	{	/* pending */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15022, .c_name_at = 15022, .head_at = 15030, .unit_at = 36904,
-		.help_at = 36910,
+		.name_at = 15022, .c_name_at = 15022, .head_at = 15030, .unit_at = 37084,
+		.help_at = 37090,
 	},
 	{	/* capacity */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 36944, .c_name_at = 36944, .head_at = 36953, .unit_at = 36719,
-		.help_at = 36962,
+		.name_at = 37124, .c_name_at = 37124, .head_at = 37133, .unit_at = 36899,
+		.help_at = 37142,
 	},
 	{	/* memory */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30134, .c_name_at = 30134, .head_at = 30141, .unit_at = 859,
-		.help_at = 36991,
+		.help_at = 37171,
 	},
 	{	/* functions */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 34794, .c_name_at = 34794, .head_at = 34804, .unit_at = 34794,
-		.help_at = 37014,
+		.help_at = 37194,
 	},
 	{	/* missing */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 1024, .name_at = 37062, .c_name_at = 37062, .head_at = 37070,
-		.help_at = 37078,
+		.len = 1024, .name_at = 37242, .c_name_at = 37242, .head_at = 37250,
+		.help_at = 37258,
 	},
 	{	/* blind */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .name_at = 37224, .c_name_at = 37224, .head_at = 37230,
-		.help_at = 37236,
+		.len = 512, .name_at = 37404, .c_name_at = 37404, .head_at = 37410,
+		.help_at = 37416,
 	},
 	{	/* late-drivers */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 256, .name_at = 37256, .c_name_at = 37269, .head_at = 17207,
-		.help_at = 37282,
+		.len = 256, .name_at = 37436, .c_name_at = 37449, .head_at = 17207,
+		.help_at = 37462,
 	},
 };
 
@@ -5605,7 +5618,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 25992, .c_name_at = 25992,
-		.head_at = 25996, .help_at = 37366,
+		.head_at = 25996, .help_at = 37546,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
@@ -5616,39 +5629,39 @@ static const struct eadm_field failure_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 37397,
+		.help_at = 37577,
 	},
 	{	/* kind */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 37414,
+		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 37594,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* id */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 29836, .c_name_at = 29836, .head_at = 29839, .help_at = 37427,
+		.name_at = 29836, .c_name_at = 29836, .head_at = 29839, .help_at = 37607,
 	},
 	{	/* cause */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37514,
+		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37694,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26223, .c_name_at = 26236,
-		.head_at = 8750, .help_at = 37534,
+		.head_at = 8750, .help_at = 37714,
 	},
 	{	/* error */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37572, .c_name_at = 37572,
-		.head_at = 37578, .help_at = 37584,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37752, .c_name_at = 37752,
+		.head_at = 37758, .help_at = 37764,
 	},
 	{	/* async */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28944, .c_name_at = 28944, .head_at = 20443, .help_at = 37640,
+		.name_at = 28944, .c_name_at = 28944, .head_at = 20443, .help_at = 37820,
 		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
@@ -5659,7 +5672,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* op */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26072, .c_name_at = 26072, .head_at = 26075, .help_at = 37693,
+		.name_at = 26072, .c_name_at = 26072, .head_at = 26075, .help_at = 37873,
 		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
@@ -5669,13 +5682,13 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* times */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37714, .c_name_at = 37714,
-		.head_at = 37720, .unit_at = 993, .help_at = 37726,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37894, .c_name_at = 37894,
+		.head_at = 37900, .unit_at = 993, .help_at = 37906,
 	},
 	{	/* pid */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 37834,
+		.name_at = 6643, .c_name_at = 6643, .head_at = 6647, .help_at = 38014,
 	},
 	{	/* comm */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5685,8 +5698,8 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* ended */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37931, .c_name_at = 37931,
-		.head_at = 37937, .help_at = 37943,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38111, .c_name_at = 38111,
+		.head_at = 38117, .help_at = 38123,
 	},
 	{	/* cgroup-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
@@ -5723,7 +5736,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* peer-qpn */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 27739, .c_name_at = 27748,
-		.head_at = 27757, .help_at = 37980,
+		.head_at = 27757, .help_at = 38160,
 	},
 };
 
@@ -5756,37 +5769,37 @@ static const struct eadm_field failure_total_fields[] = {
 	},
 	{	/* class */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38023, .c_name_at = 38023,
-		.head_at = 38029, .help_at = 38035,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38203, .c_name_at = 38203,
+		.head_at = 38209, .help_at = 38215,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 37414,
+		.name_at = 29874, .c_name_at = 29874, .head_at = 8839, .help_at = 37594,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* cause */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37514,
+		.name_at = 28305, .c_name_at = 28305, .head_at = 8685, .help_at = 37694,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29945, .c_name_at = 29945, .head_at = 29951, .unit_at = 38065,
-		.help_at = 38074,
+		.name_at = 29945, .c_name_at = 29945, .head_at = 29951, .unit_at = 38245,
+		.help_at = 38254,
 	},
 	{	/* last-time */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38107, .c_name_at = 38117,
-		.head_at = 38127, .unit_at = 1541, .help_at = 38132,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38287, .c_name_at = 38297,
+		.head_at = 38307, .unit_at = 1541, .help_at = 38312,
 	},
 	{	/* last-age */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38165, .c_name_at = 38174, .head_at = 1537, .unit_at = 1541,
-		.help_at = 38183,
+		.name_at = 38345, .c_name_at = 38354, .head_at = 1537, .unit_at = 1541,
+		.help_at = 38363,
 	},
 };
 
@@ -5819,7 +5832,7 @@ static const struct eadm_field ah_fields[] = {
 	{	/* ahn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 32312, .c_name_at = 32312, .head_at = 32316, .help_at = 38235,
+		.name_at = 32312, .c_name_at = 32312, .head_at = 32316, .help_at = 38415,
 	},
 	{	/* pdn */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5830,13 +5843,13 @@ static const struct eadm_field ah_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 27765, .c_name_at = 27774,
-		.head_at = 27783, .help_at = 38246,
+		.head_at = 27783, .help_at = 38426,
 	},
 	{	/* users */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13322, .c_name_at = 13322, .head_at = 13328, .unit_at = 993,
-		.help_at = 38267,
+		.help_at = 38447,
 	},
 	{	/* pid */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5901,19 +5914,19 @@ static const struct eadm_field uar_fields[] = {
 	{	/* uarn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 38354, .c_name_at = 38354, .head_at = 38359, .help_at = 38364,
+		.name_at = 38534, .c_name_at = 38534, .head_at = 38539, .help_at = 38544,
 	},
 	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
-		.help_at = 38393,
+		.help_at = 38573,
 	},
 	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 38419,
+		.help_at = 38599,
 	},
 	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5978,12 +5991,12 @@ static const struct eadm_field srq_fields[] = {
 	{	/* srqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9122, .c_name_at = 9122, .head_at = 27205, .help_at = 38445,
+		.name_at = 9122, .c_name_at = 9122, .head_at = 27205, .help_at = 38625,
 	},
 	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38457,
+		.name_at = 5799, .c_name_at = 5799, .head_at = 5804, .help_at = 38637,
 		.names = &eadm_spec_enums[41],
 	},
 	{	/* pdn */
@@ -5994,7 +6007,7 @@ static const struct eadm_field srq_fields[] = {
 	{	/* cqn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12698, .c_name_at = 12698,
-		.head_at = 12702, .help_at = 38483,
+		.head_at = 12702, .help_at = 38663,
 	},
 	{	/* depth */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -6004,36 +6017,36 @@ static const struct eadm_field srq_fields[] = {
 	},
 	{	/* stride */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38543, .c_name_at = 38543,
-		.head_at = 38550, .unit_at = 859, .help_at = 14494,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 38723, .c_name_at = 38723,
+		.head_at = 38730, .unit_at = 859, .help_at = 14494,
 	},
 	{	/* limit */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38557, .c_name_at = 38557, .head_at = 38563, .unit_at = 1386,
-		.help_at = 38569,
+		.name_at = 38737, .c_name_at = 38737, .head_at = 38743, .unit_at = 1386,
+		.help_at = 38749,
 	},
 	{	/* pi */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30570, .c_name_at = 30570,
-		.head_at = 30573, .unit_at = 1386, .index_at = 6469, .help_at = 38648,
+		.head_at = 30573, .unit_at = 1386, .index_at = 6469, .help_at = 38828,
 	},
 	{	/* ci */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 12738, .c_name_at = 12738,
-		.head_at = 12741, .unit_at = 1386, .index_at = 6469, .help_at = 38703,
+		.head_at = 12741, .unit_at = 1386, .index_at = 6469, .help_at = 38883,
 	},
 	{	/* posted */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38752, .c_name_at = 38752, .head_at = 5111, .unit_at = 1386,
-		.help_at = 38759,
+		.name_at = 38932, .c_name_at = 38932, .head_at = 5111, .unit_at = 1386,
+		.help_at = 38939,
 	},
 	{	/* users */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13322, .c_name_at = 13322, .head_at = 13328, .unit_at = 993,
-		.help_at = 38797,
+		.help_at = 38977,
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -6080,8 +6093,8 @@ static const struct eadm_field srq_fields[] = {
 	{	/* hw-limit */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 38823, .c_name_at = 38832,
-		.head_at = 38841, .unit_at = 1386, .help_at = 38849,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 39003, .c_name_at = 39012,
+		.head_at = 39021, .unit_at = 1386, .help_at = 39029,
 	},
 };
 
@@ -6120,7 +6133,7 @@ static const struct eadm_field gid_fields[] = {
 	{	/* gid-index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_NAME, .base = 10,
-		.name_at = 27828, .c_name_at = 27838, .head_at = 30365, .help_at = 38910,
+		.name_at = 27828, .c_name_at = 27838, .head_at = 30365, .help_at = 39090,
 	},
 	{	/* gid */
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -6132,12 +6145,12 @@ static const struct eadm_field gid_fields[] = {
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 5799,
-		.c_name_at = 5799, .head_at = 5804, .help_at = 38942,
+		.c_name_at = 5799, .head_at = 5804, .help_at = 39122,
 	},
 	{	/* netdev */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
-		.c_name_at = 655, .head_at = 662, .help_at = 39009,
+		.c_name_at = 655, .head_at = 662, .help_at = 39189,
 	},
 };
 
@@ -6177,105 +6190,105 @@ static const struct eadm_field link_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 16, .name_at = 311,
-		.c_name_at = 311, .head_at = 317, .help_at = 39047,
+		.c_name_at = 311, .head_at = 317, .help_at = 39227,
 	},
 	{	/* downs */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39106, .c_name_at = 39106, .head_at = 39112, .unit_at = 7625,
-		.help_at = 39118,
+		.name_at = 39286, .c_name_at = 39286, .head_at = 39292, .unit_at = 7625,
+		.help_at = 39298,
 	},
 	{	/* rx-errors */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 25020, .c_name_at = 25030, .head_at = 39150, .unit_at = 9986,
-		.help_at = 39159,
+		.name_at = 25020, .c_name_at = 25030, .head_at = 39330, .unit_at = 9986,
+		.help_at = 39339,
 	},
 	{	/* rx-dropped */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39191, .c_name_at = 39202, .head_at = 39213, .unit_at = 9986,
-		.help_at = 39223,
+		.name_at = 39371, .c_name_at = 39382, .head_at = 39393, .unit_at = 9986,
+		.help_at = 39403,
 	},
 	{	/* rx-missed */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39282, .c_name_at = 39292, .head_at = 39302, .unit_at = 9986,
-		.help_at = 39311,
+		.name_at = 39462, .c_name_at = 39472, .head_at = 39482, .unit_at = 9986,
+		.help_at = 39491,
 	},
 	{	/* tx-errors */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23322, .c_name_at = 23332, .head_at = 39372, .unit_at = 9986,
-		.help_at = 39381,
+		.name_at = 23322, .c_name_at = 23332, .head_at = 39552, .unit_at = 9986,
+		.help_at = 39561,
 	},
 	{	/* tx-dropped */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39429, .c_name_at = 39440, .head_at = 39451, .unit_at = 9986,
-		.help_at = 39461,
+		.name_at = 39609, .c_name_at = 39620, .head_at = 39631, .unit_at = 9986,
+		.help_at = 39641,
 	},
 	{	/* pause-auto */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 39522, .c_name_at = 39533, .head_at = 39544, .help_at = 39554,
+		.name_at = 39702, .c_name_at = 39713, .head_at = 39724, .help_at = 39734,
 	},
 	{	/* pause-rx */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 39622, .c_name_at = 39631, .head_at = 39640, .help_at = 39648,
+		.name_at = 39802, .c_name_at = 39811, .head_at = 39820, .help_at = 39828,
 	},
 	{	/* pause-tx */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 39678, .c_name_at = 39687, .head_at = 39696, .help_at = 39704,
+		.name_at = 39858, .c_name_at = 39867, .head_at = 39876, .help_at = 39884,
 	},
 	{	/* rx-pauses */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39734, .c_name_at = 39744, .head_at = 39754, .unit_at = 9986,
-		.help_at = 39763,
+		.name_at = 39914, .c_name_at = 39924, .head_at = 39934, .unit_at = 9986,
+		.help_at = 39943,
 	},
 	{	/* tx-pauses */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39794, .c_name_at = 39804, .head_at = 39814, .unit_at = 9986,
-		.help_at = 39823,
+		.name_at = 39974, .c_name_at = 39984, .head_at = 39994, .unit_at = 9986,
+		.help_at = 40003,
 	},
 	{	/* pfc */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 32, .name_at = 39850,
-		.c_name_at = 39850, .head_at = 39854, .help_at = 39858,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 32, .name_at = 40030,
+		.c_name_at = 40030, .head_at = 40034, .help_at = 40038,
 	},
 	{	/* rx-pfc */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39924, .c_name_at = 39931, .head_at = 39938, .unit_at = 9986,
-		.help_at = 39944,
+		.name_at = 40104, .c_name_at = 40111, .head_at = 40118, .unit_at = 9986,
+		.help_at = 40124,
 	},
 	{	/* tx-pfc */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 40013, .c_name_at = 40020, .head_at = 40027, .unit_at = 9986,
-		.help_at = 40033,
+		.name_at = 40193, .c_name_at = 40200, .head_at = 40207, .unit_at = 9986,
+		.help_at = 40213,
 	},
 	{	/* roce-mode */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 40098,
-		.c_name_at = 40108, .head_at = 40118, .help_at = 40127,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 40278,
+		.c_name_at = 40288, .head_at = 40298, .help_at = 40307,
 	},
 	{	/* tos */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 40205, .c_name_at = 40205, .head_at = 40209, .help_at = 40213,
+		.name_at = 40385, .c_name_at = 40385, .head_at = 40389, .help_at = 40393,
 	},
 	{	/* traffic-class */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 64, .name_at = 40298,
-		.c_name_at = 40312, .head_at = 40326, .help_at = 40333,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 64, .name_at = 40478,
+		.c_name_at = 40492, .head_at = 40506, .help_at = 40513,
 	},
 };
 
@@ -6309,46 +6322,46 @@ static const struct eadm_field health_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14788, .c_name_at = 14788,
-		.head_at = 33037, .help_at = 40408,
+		.head_at = 33037, .help_at = 40588,
 	},
 	{	/* reporter */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40449, .c_name_at = 40449,
-		.head_at = 40458, .help_at = 40467,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40629, .c_name_at = 40629,
+		.head_at = 40638, .help_at = 40647,
 	},
 	{	/* port */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19342, .c_name_at = 19342,
-		.head_at = 827, .help_at = 40498,
+		.head_at = 827, .help_at = 40678,
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 40550,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 40730,
 		.names = &eadm_spec_enums[18],
 	},
 	{	/* errors */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13281, .c_name_at = 13281, .head_at = 13288, .unit_at = 38065,
-		.help_at = 40578,
+		.name_at = 13281, .c_name_at = 13281, .head_at = 13288, .unit_at = 38245,
+		.help_at = 40758,
 	},
 	{	/* recoveries */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 17317, .c_name_at = 17317, .head_at = 17328, .unit_at = 17317,
-		.help_at = 40607,
+		.help_at = 40787,
 	},
 	{	/* auto-recover */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40646, .c_name_at = 40659,
-		.head_at = 40672, .help_at = 40677,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40826, .c_name_at = 40839,
+		.head_at = 40852, .help_at = 40857,
 	},
 	{	/* last-dump-age */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40723, .c_name_at = 40737,
-		.head_at = 40751, .unit_at = 1541, .help_at = 40760,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40903, .c_name_at = 40917,
+		.head_at = 40931, .unit_at = 1541, .help_at = 40940,
 	},
 };
 
@@ -6381,34 +6394,34 @@ static const struct eadm_field qp_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36551,
+		.name_at = 19342, .c_name_at = 19342, .head_at = 827, .help_at = 36731,
 	},
 	{	/* counter */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40801, .c_name_at = 40801,
-		.head_at = 40809, .help_at = 40814,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40981, .c_name_at = 40981,
+		.head_at = 40989, .help_at = 40994,
 	},
 	{	/* mode */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40861, .c_name_at = 40861,
-		.head_at = 40866, .help_at = 40871, .names = &eadm_spec_enums[19],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41041, .c_name_at = 41041,
+		.head_at = 41046, .help_at = 41051, .names = &eadm_spec_enums[19],
 	},
 	{	/* qpns */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 40898, .c_name_at = 40898,
-		.head_at = 40903, .help_at = 40908,
+		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 41078, .c_name_at = 41078,
+		.head_at = 41083, .help_at = 41088,
 	},
 	{	/* name */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 32816, .c_name_at = 32816,
-		.head_at = 29642, .help_at = 36571,
+		.head_at = 29642, .help_at = 36751,
 	},
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 40928,
+		.name_at = 29162, .c_name_at = 29162, .head_at = 29168, .help_at = 41108,
 	},
 };
 
@@ -6446,32 +6459,32 @@ static const struct eadm_field cgroup_fields[] = {
 	{	/* path */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 320, .name_at = 40977, .c_name_at = 40977, .head_at = 6862, .help_at = 40982,
+		.len = 320, .name_at = 41157, .c_name_at = 41157, .head_at = 6862, .help_at = 41162,
 	},
 	{	/* own */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41061, .c_name_at = 41061,
-		.head_at = 41065, .help_at = 41069,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41241, .c_name_at = 41241,
+		.head_at = 41245, .help_at = 41249,
 	},
 	{	/* handles */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41109, .c_name_at = 41109,
-		.head_at = 41117, .unit_at = 993, .help_at = 41125,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41289, .c_name_at = 41289,
+		.head_at = 41297, .unit_at = 993, .help_at = 41305,
 	},
 	{	/* max-handles */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41189, .c_name_at = 41201,
-		.head_at = 41213, .unit_at = 993, .help_at = 41224,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41369, .c_name_at = 41381,
+		.head_at = 41393, .unit_at = 993, .help_at = 41404,
 	},
 	{	/* objects */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 993, .c_name_at = 993,
-		.head_at = 41270, .unit_at = 993, .help_at = 41278,
+		.head_at = 41450, .unit_at = 993, .help_at = 41458,
 	},
 	{	/* max-objects */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41376, .c_name_at = 41388,
-		.head_at = 41400, .unit_at = 993, .help_at = 41411,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41556, .c_name_at = 41568,
+		.head_at = 41580, .unit_at = 993, .help_at = 41591,
 	},
 };
 
@@ -6509,8 +6522,8 @@ static const struct eadm_field function_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_NAME, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 41462, .c_name_at = 41462,
-		.head_at = 41470, .help_at = 381,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 41642, .c_name_at = 41642,
+		.head_at = 41650, .help_at = 381,
 	},
 	{	/* vendor-id */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6526,24 +6539,24 @@ static const struct eadm_field function_fields[] = {
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277,
-		.head_at = 284, .help_at = 41478,
+		.head_at = 284, .help_at = 41658,
 	},
 	{	/* override */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 41526,
-		.c_name_at = 41526, .head_at = 41535, .help_at = 41544,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 41706,
+		.c_name_at = 41706, .head_at = 41715, .help_at = 41724,
 	},
 	{	/* devices */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 128, .name_at = 34202, .c_name_at = 34202, .head_at = 34210,
-		.help_at = 41625,
+		.help_at = 41805,
 	},
 	{	/* module */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 41709,
-		.c_name_at = 41709, .head_at = 34624, .help_at = 41716,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 41889,
+		.c_name_at = 41889, .head_at = 34624, .help_at = 41896,
 	},
 };
 
@@ -7109,9 +7122,9 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.name = "process",
 		.c_name = "process",
 		.title = "processes",
-		.help = "A process, and what it does.",
+		.help = "A process that has an RDMA device open, and what it does.",
 		.cmd = 198,
-		.class = EADM_SPEC_CLASS_RAW,
+		.class = EADM_SPEC_CLASS_MACHINE,
 		.rows = EADM_SPEC_ROWS_MANY,
 		.upright = false,
 		.extras = false,
@@ -7119,8 +7132,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 15,
-		.n_fields = 14,
+		.max_attr = 17,
+		.n_fields = 16,
 		.n_sets = 0,
 		.fields = process_fields,
 		.key = &process_fields[4],
@@ -9423,6 +9436,12 @@ const char eadm_spec_strings[] = "\0"
 	"LOCKED\0"
 	"Memory that it has locked (VmLck).\0"
 	"1 when it has CAP_IPC_LOCK in the initial user namespace: MEMLOCK does not limit registration then.\0"
+	"pod\0"
+	"POD\0"
+	"UID of the Kubernetes pod that it runs in, from the path of its control group.\0"
+	"container\0"
+	"CONTAINER\0"
+	"ID of the container that it runs in, from the path of its control group.\0"
 	"Number of the port.\0"
 	"Name of the counter.\0"
 	"What it has counted, in the units of sysfs.\0"

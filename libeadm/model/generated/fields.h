@@ -557,7 +557,7 @@ enum {
 	EADM_A_IRQ_MAX = (__EADM_A_IRQ_MAX - 1)
 };
 
-/* process: A process, and what it does. */
+/* process: A process that has an RDMA device open, and what it does. */
 enum {
 	EADM_A_PROCESS_DEV_INDEX = 1,
 	EADM_A_PROCESS_DEV_NAME = 2,
@@ -574,6 +574,8 @@ enum {
 	EADM_A_PROCESS_PINNED = 13,
 	EADM_A_PROCESS_LOCKED = 14,
 	EADM_A_PROCESS_IPC_LOCK = 15,
+	EADM_A_PROCESS_POD = 16,
+	EADM_A_PROCESS_CONTAINER = 17,
 
 	__EADM_A_PROCESS_MAX,
 	EADM_A_PROCESS_MAX = (__EADM_A_PROCESS_MAX - 1)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which pod and container a process is in. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "exporter.h"
+
+/* The place of a process among those known; *@found: it is one of them. */
+static size_t place_of(const struct pods *pods, uint32_t pid, bool *found)
+{
+	size_t lo = 0, hi = pods->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (pods->pod[mid].pid < pid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*found = lo < pods->n && pods->pod[lo].pid == pid;
+	return lo;
+}
+
+static void take(char *to, size_t size, const struct eadm_record *record,
+		 const struct eadm_field *field)
+{
+	if (eadm_record_has(record, field))
+		samples_name(eadm_record_string(record, field), to, size);
+}
+
+/* Files of the process are read once. */
+static void look_up(struct eadm_ctx *ctx, struct pod *pod)
+{
+	const struct eadm_object *object = eadm_object_find("process");
+	const struct eadm_field *const fields[] = {
+		eadm_object_find_field(object, "pod"),
+		eadm_object_find_field(object, "container"), NULL,
+	};
+	const struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .has_id = true, .id = pod->pid,
+		.fields = fields,
+	};
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+
+	if (eadm_dump_open(ctx, object, &opts, &dump))
+		return;
+	pod->known = eadm_dump_next(dump, &record) > 0;
+	if (pod->known) {
+		take(pod->uid, sizeof(pod->uid), record, fields[0]);
+		take(pod->container, sizeof(pod->container), record, fields[1]);
+	}
+	eadm_dump_close(dump);
+}
+
+/* Valid until the next call; NULL: out of memory. */
+const struct pod *pods_find(struct pods *pods, struct eadm_ctx *ctx, uint32_t pid)
+{
+	bool found;
+	size_t at = place_of(pods, pid, &found);
+
+	if (found)
+		return &pods->pod[at];
+	if (!grow(pods->pod, pods->n, pods->max))
+		return NULL;
+	memmove(pods->pod + at + 1, pods->pod + at,
+		(pods->n++ - at) * sizeof(*pods->pod));
+	pods->pod[at] = (struct pod){ .pid = pid };
+	look_up(ctx, &pods->pod[at]);
+	return &pods->pod[at];
+}
