@@ -290,6 +290,7 @@ def json_schema(spec, note):
             "p99": number, "max": number,
             "rate": {"type": "number", "minimum": 0}, "dev_name": text,
             "local_addr": text, "peer_addr": text, "local_gid": text, "peer_gid": text,
+            "setup": text, "qp_type": text,
             "why": text},
         "required": ["test", "result"], "additionalProperties": False}
     documents.append(json_document("tests", "test",
