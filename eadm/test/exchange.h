@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Addresses that two ends of "eadm test" exchange where no connection manager does:
+ * one message from the client, and one from the server. The peer may be anything
+ * that reaches the port.
+ */
+#ifndef TEST_EXCHANGE_H
+#define TEST_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXCHANGE_SIZE 80
+#define EXCHANGE_VERSION 1
+#define EXCHANGE_MAX_BYTES (1 << 20)	/* of a message, and of memory */
+#define EXCHANGE_MAX_DEPTH 64
+#define EXCHANGE_MAX_FLIGHT (4 << 20)	/* bytes of all messages in flight */
+#define EXCHANGE_TYPE 8
+
+enum exchange_kind {
+	EXCHANGE_HELLO = 1,	/* the client's */
+	EXCHANGE_WELCOME,	/* the server's */
+	EXCHANGE_REFUSAL,
+};
+
+enum exchange_reason {
+	REFUSED_BUSY = 1, REFUSED_VERSION, REFUSED_TYPE, REFUSED_PROTOCOL,
+	REFUSED_ADAPTER, REFUSED_QP, REFUSED_ROUTE,
+	REFUSED_END
+};
+
+struct exchange {
+	enum exchange_kind kind;
+	bool last;		/* no other connection will follow */
+	bool can_read, can_write;	/* the other side's memory */
+	uint8_t roce;		/* version; 0: no RoCE */
+	uint8_t mtu;		/* as verbs count: 1 is 256 bytes, 5 is 4096 */
+	uint16_t lid;
+	uint16_t depth;		/* maximum number of messages in flight */
+	char type[EXCHANGE_TYPE];	/* of queue pairs: "RC" */
+	uint32_t qpn, psn, qkey;
+	uint32_t size;		/* of the largest message */
+	uint32_t shared;	/* bytes of memory to read and write */
+	uint32_t rkey;
+	uint64_t addr;
+	uint8_t gid[16];
+	/* Of a refusal, which has only these; the errno may be 0. */
+	enum exchange_reason reason;
+	int error;
+};
+
+enum exchange_result {
+	EXCHANGE_OK,
+	EXCHANGE_MORE,		/* bytes are missing */
+	EXCHANGE_ALIEN,		/* another protocol */
+	EXCHANGE_OTHER_VERSION,
+	EXCHANGE_INVALID,
+};
+
+void exchange_write(const struct exchange *message, uint8_t buf[EXCHANGE_SIZE]);
+
+/*
+ * Check what came so far, @len bytes, of which at most EXCHANGE_SIZE are used.
+ * Garbage is recognized as early as possible. @message is set for EXCHANGE_OK.
+ */
+enum exchange_result exchange_read(const uint8_t *buf, size_t len,
+				   struct exchange *message);
+
+/* A refusal in words; @buf may be used for them. */
+const char *exchange_refusal(const struct exchange *message, char *buf,
+			     size_t size);
+
+#endif /* TEST_EXCHANGE_H */
