@@ -8,7 +8,7 @@
 
 static const struct option_def options[] = {
 	{ OPT_PORT, 'p', "port", "PORT", WORDS_ANY,
-	  "port of RDMA's connection manager (default: " TEST_PORT ")" },
+	  "port of rdma_cm, or of TCP (default: " TEST_PORT ")" },
 	{ OPT_BIND, 'b', "bind", "ADDR", WORDS_ANY,
 	  "local address, which chooses the device" },
 	{ OPT_TESTS, 't', "tests", "NAMES", WORDS_TEST,
@@ -17,6 +17,10 @@ static const struct option_def options[] = {
 	  "client: messages of echo and order (default: 1000)" },
 	{ OPT_SIZE, 's', "size", "BYTES", WORDS_ANY,
 	  "client: largest message of data and rdma (default: 65536)" },
+	{ OPT_NO_CM, 0, "no-cm", NULL, WORDS_NONE,
+	  "no connection manager: exchange addresses over TCP" },
+	{ OPT_GID_INDEX, 'g', "gid-index", "N", WORDS_ANY,
+	  "without connection manager: local GID ('eadm dump gid')" },
 	{ OPT_ONCE, 0, "once", NULL, WORDS_NONE,
 	  "server: exit after the first client" },
 	{ 0 },
@@ -54,6 +58,7 @@ static int take_options(struct test *test)
 	struct cli *cli = test->cli;
 	uint64_t port = 0;
 
+	test->has_gid_index = cli->args.opt[OPT_GID_INDEX] != NULL;
 	test->port = cli->args.opt[OPT_PORT] ? cli->args.opt[OPT_PORT] :
 					       TEST_PORT;
 	test->bind = cli->args.opt[OPT_BIND];
@@ -61,6 +66,7 @@ static int take_options(struct test *test)
 	if (!opt_u64(cli, OPT_COUNT, &test->count) ||
 	    !opt_u64(cli, OPT_SIZE, &test->size) ||
 	    !opt_u64(cli, OPT_PORT, &port) ||
+	    !opt_u64(cli, OPT_GID_INDEX, &test->gid_index) ||
 	    !opt_duration(cli, OPT_TIMEOUT, 1000000000, &test->timeout))
 		return STATUS_USAGE;
 	if (cli->args.opt[OPT_PORT] && (!port || port > 65535))
@@ -81,7 +87,7 @@ static int take_options(struct test *test)
 
 static int run(struct cli *cli)
 {
-	const char *verb = cli->args.arg[0], *missing;
+	const char *verb = cli->args.arg[0];
 	struct test test = {
 		.cli = cli, .timeout = 10000000000, .count = 1000,
 		.size = 65536, .depth = 16,
@@ -101,10 +107,6 @@ static int run(struct cli *cli)
 	status = take_options(&test);
 	if (status)
 		return status;
-	missing = cm_open();
-	if (missing)
-		return fail(cli, STATUS_UNSUPPORTED, missing,
-			    "not installed (package librdmacm1)");
 	status = test_ready(&test);
 	if (status)
 		return status;
@@ -113,18 +115,21 @@ static int run(struct cli *cli)
 		status = test_address(&test, test.host, false, &test.to);
 	if (client && !status && test.bind) {
 		/* Any port of that address. */
+		const char *port = test.port;
+
 		test.port = NULL;
 		status = test_address(&test, test.bind, false, &test.from);
+		test.port = port;
 	}
 	if (status)
 		return status;
-	test.channel = cm.rdma_create_event_channel();
-	if (!test.channel)
-		return fail(cli, STATUS_UNSUPPORTED, "librdmacm", "%s",
-			    strerror(errno));
+	status = test.setup->start(&test);
+	if (status)
+		return status;
 	catch_signals();
 	status = client ? test_client(&test) : test_server(&test);
-	cm.rdma_destroy_event_channel(test.channel);
+	if (test.setup->stop)
+		test.setup->stop(&test);
 	return status;
 }
 
@@ -132,14 +137,15 @@ const struct command cmd_test = {
 	.name = "test",
 	.usage = "server | client HOST",
 	.help = "test connections, data, latency and order between two hosts",
-	.more = "Uses RDMA's connection manager, on devices of all vendors. Each test has\n"
-		"a row: connect, data (messages of all sizes, compared), rdma (written,\n"
-		"read back, compared), echo (time there and back), order, rate (of\n"
-		"connections).",
+	.more = "Works on devices of all vendors: by rdma_cm, or, where the adapters have no\n"
+		"connection manager, by addresses exchanged over TCP. Each test has a row:\n"
+		"connect, data (messages of all sizes, compared), rdma (written, read back,\n"
+		"compared), echo (time there and back), order, rate (of connections).",
 	.examples = "  eadm test server\n"
 		    "  eadm test client 192.0.2.1\n"
 		    "  eadm test client 192.0.2.1 --bind 192.0.2.2 --json\n"
-		    "  eadm test client node7 --tests connect,echo -n 10000\n",
+		    "  eadm test client node7 --tests connect,echo -n 10000\n"
+		    "  eadm test client node7 --no-cm --device rxe0 --gid-index 1\n",
 	.max_args = 2,
 	.args = { WORDS_TEST_VERB, WORDS_ANY },
 	.options = options,

@@ -1,234 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* "eadm test client": one test after the other, each on its own connections. */
+/* "eadm test client": one test after the other, each on separate connections. */
 #include "../signals.h"
-#include "reject.h"
-#include "test.h"
+#include "client.h"
 
-#include <arpa/inet.h>
-#include <endian.h>
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ECHO_SIZE 64
 
-struct client {
-	struct test *test;
-	struct link link;
-	struct welcome there;
-	struct path path;	/* of the latest connection */
-	int status;
-	bool established;	/* so a disconnect event will come, too */
-	bool last;		/* no other connection will follow */
-};
+/* ---- connections --------------------------------------------------------------------- */
 
-/* ---- connecting ---------------------------------------------------------------------- */
-
-static const char *step_of(enum rdma_cm_event_type want)
+/* Once, as soon as it is known; JSON has it in each row. */
+static void show_route(struct client *c)
 {
-	switch (want) {
-	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		return "address resolution";
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		return "route resolution";
-	case RDMA_CM_EVENT_ESTABLISHED:
-		return "connection";
-	default:
-		return "disconnection";
-	}
-}
+	const struct path *path = &c->path;
+	const struct test *t = c->test;
 
-/*
- * The status of an event in words, "" if there are none. A positive one is no errno;
- * -1 is a failure of librdmacm, whose errno is lost.
- */
-static const char *status_text(int status, char *buf, size_t size)
-{
-	if (status > 0)
-		snprintf(buf, size, " (status %d)", status);
-	else if (status < -1)
-		snprintf(buf, size, " (%s)", strerror(-status));
-	else
-		buf[0] = '\0';
-	return buf;
-}
-
-/* The status is a reason of the specification, or a negative errno where TCP connects. */
-static int rejected(struct client *c, const char *step, int status)
-{
-	char buf[80];
-
-	if (status > 0)
-		return link_fail(&c->link, "%s failed: %s", step,
-				 reject_text(status, buf, sizeof(buf)));
-	if (status == -ECONNREFUSED)
-		return link_fail(&c->link, "%s failed: %s", step, no_server);
-	return link_fail(&c->link, "%s failed: the server refused the connection%s",
-			 step, status_text(status, buf, sizeof(buf)));
-}
-
-/* Explain an unexpected event, and set the corresponding status. */
-static int wrong_event(struct client *c, enum rdma_cm_event_type want,
-		       const struct rdma_cm_event *event)
-{
-	const char *why = cm.rdma_event_str(event->event);
-	char status[80];
-
-	c->status = STATUS_FAILED;
-	switch (event->event) {
-	case RDMA_CM_EVENT_ADDR_ERROR:
-		if (event->status == -ETIMEDOUT) {
-			why = "the peer does not answer";
-			break;
-		}
-		why = "no RDMA device leads to this address";
-		c->status = STATUS_NOT_FOUND;
-		break;
-	case RDMA_CM_EVENT_ROUTE_ERROR:
-	case RDMA_CM_EVENT_UNREACHABLE:
-		why = "the peer does not answer";
-		break;
-	case RDMA_CM_EVENT_REJECTED:
-		return rejected(c, step_of(want), event->status);
-	default:
-		break;
-	}
-	return link_fail(&c->link, "%s failed: %s%s", step_of(want), why,
-			 status_text(event->status, status, sizeof(status)));
-}
-
-static int take_event(struct client *c, enum rdma_cm_event_type want)
-{
-	const struct welcome *there;
-	struct rdma_cm_event *event;
-	int ret = 0;
-
-	if (cm.rdma_get_cm_event(c->test->channel, &event))
-		return link_fail(&c->link, "events: %s", strerror(errno));
-	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
-		c->established = true;
-	if (event->event != want)
-		ret = wrong_event(c, want, event);
-	there = event->param.conn.private_data;
-	if (!ret && want == RDMA_CM_EVENT_ESTABLISHED) {
-		if (event->param.conn.private_data_len < sizeof(*there) ||
-		    ntohl(there->magic) != TEST_MAGIC)
-			ret = link_fail(&c->link,
-					"the peer is not an 'eadm test server'");
-		else
-			c->there = (struct welcome){
-				.rkey = ntohl(there->rkey),
-				.addr = be64toh(there->addr),
-				.len = ntohl(there->len),
-			};
-	}
-	cm.rdma_ack_cm_event(event);
-	return ret;
-}
-
-static int await(struct client *c, enum rdma_cm_event_type want)
-{
-	struct pollfd pfd = { .fd = c->test->channel->fd, .events = POLLIN };
-	uint64_t end = monotonic_ns() + c->test->timeout, now;
-	int ret;
-
-	do {
-		now = monotonic_ns();
-		ret = poll(&pfd, 1, now < end ? (end - now) / 1000000 + 1 : 0);
-	} while (ret < 0 && errno == EINTR && !interrupted);
-	if (ret < 0)
-		return link_fail(&c->link, "interrupted");
-	if (!ret) {
-		c->status = STATUS_FAILED;
-		return link_fail(&c->link, "%s failed: no answer within %.1f s",
-				 step_of(want), c->test->timeout / 1e9);
-	}
-	return take_event(c, want);
-}
-
-static int check_device(struct client *c)
-{
-	const char *wanted = c->test->cli->args.opt[OPT_DEVICE];
-	const char *name = c->link.id->verbs->device->name;
-
-	if (!wanted || !strcmp(wanted, name))
-		return 0;
-	c->status = STATUS_NOT_FOUND;
-	return link_fail(&c->link, "the route there leads through %s (--bind chooses another one)",
-			 name);
-}
-
-static int say_hello(struct client *c)
-{
-	struct hello hello = {
-		.magic = htonl(TEST_MAGIC),
-		.version = htons(TEST_VERSION),
-		.depth = htons(c->link.depth),
-		.size = htonl(c->link.size),
-		.last = htonl(c->last),
-	};
-	struct rdma_conn_param param = {
-		.private_data = &hello,
-		.private_data_len = sizeof(hello),
-		.responder_resources = 1,
-		.initiator_depth = 1,
-		.retry_count = 7,
-		.rnr_retry_count = 7,
-	};
-
-	if (cm.rdma_connect(c->link.id, &param))
-		return link_fail(&c->link, "connection failed: %s", strerror(errno));
-	return await(c, RDMA_CM_EVENT_ESTABLISHED);
-}
-
-/*
- * Errors that the kernel detects at once: there is no RDMA device for the
- * address or route.
- */
-static int no_way(struct client *c)
-{
-	c->status = errno == EPERM || errno == EACCES ? STATUS_PERMISSION :
-							STATUS_NOT_FOUND;
-	if (c->status == STATUS_PERMISSION)
-		return link_fail(&c->link, "address resolution failed: %s",
-				 strerror(errno));
-	return link_fail(&c->link, "address resolution failed: no RDMA device leads to this address (%s)",
-			 strerror(errno));
+	if (c->shown || !path->known || t->cli->args.opt[OPT_JSON])
+		return;
+	c->shown = true;
+	note(t->cli, "route: %s, %s to %s, %s set up by %s%s%s%s", path->device,
+	     *path->local_gid ? path->local_gid : path->local,
+	     *path->peer_gid ? path->peer_gid : path->peer, path->type,
+	     t->setup->name, t->because ? " (" : "",
+	     t->because ? t->because : "", t->because ? ")" : "");
 }
 
 /* Connect, for messages of at most @size; call finish() in any case. */
 static int begin(struct client *c, uint32_t size, uint32_t depth)
 {
-	struct test *t = c->test;
-	struct rdma_cm_id *id;
-	int ms = t->timeout / 1000000;
+	int ret;
 
-	c->link = (struct link){ 0 };
+	c->link = (struct link){ .setup = c->test->setup, .fd = -1 };
 	c->path = (struct path){ 0 };
-	c->established = false;
 	c->status = STATUS_FAILED;
-	if (cm.rdma_create_id(t->channel, &id, NULL, RDMA_PS_TCP))
-		return link_fail(&c->link, "%s", errno == ENODEV ?
-				 "there is no RDMA device" : strerror(errno));
-	c->link.id = id;
-	if (cm.rdma_resolve_addr(id, t->from.ss_family ?
-			      (struct sockaddr *)&t->from : NULL,
-			      (struct sockaddr *)&t->to, ms))
-		return no_way(c);
-	if (await(c, RDMA_CM_EVENT_ADDR_RESOLVED))
-		return -1;
-	path_of(&c->path, id);
-	if (check_device(c))
-		return -1;
-	if (cm.rdma_resolve_route(id, ms))
-		return link_fail(&c->link, "route resolution failed: %s", strerror(errno));
-	if (await(c, RDMA_CM_EVENT_ROUTE_RESOLVED))
-		return -1;
-	if (link_make(&c->link, id, size, depth))
-		return -1;
-	return say_hello(c);
+	ret = c->test->setup->begin(c, size, depth);
+	show_route(c);
+	return ret;
 }
 
 /* Errors while disconnecting do not count any more. */
@@ -237,10 +46,7 @@ static void finish(struct client *c)
 	char why[MAX_WHY];
 
 	strcpy(why, c->link.why);
-	if (c->established && !cm.rdma_disconnect(c->link.id))
-		await(c, RDMA_CM_EVENT_DISCONNECTED);
-	c->established = false;
-	link_release(&c->link);
+	c->test->setup->end(c);
 	strcpy(c->link.why, why);
 }
 
@@ -249,20 +55,6 @@ static void finish(struct client *c)
 static uint64_t deadline(const struct client *c)
 {
 	return monotonic_ns() + c->test->timeout;
-}
-
-/* Bytes that differ by position and by message. */
-static void fill(unsigned char *data, uint32_t len, uint64_t seed)
-{
-	uint64_t x = seed * 0x9e3779b97f4a7c15 + 1;
-	uint32_t i;
-
-	for (i = 0; i < len; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		data[i] = x;
-	}
 }
 
 static int compare(struct client *c, const char *what,
@@ -291,8 +83,8 @@ static int echo(struct client *c, uint32_t len)
 	const unsigned char *out = link_send_place(link, 0);
 
 	if (link_post_send(link, out, len, 0) ||
-	    link_wait(link, link->id->recv_cq, deadline(c), &wc) ||
-	    link_wait(link, link->id->send_cq, deadline(c), &sent))
+	    link_wait(link, link->recv_cq, deadline(c), &wc) ||
+	    link_wait(link, link->send_cq, deadline(c), &sent))
 		return -1;
 	if (wc.byte_len != len)
 		return link_fail(link, "%u %s returned instead of %u", wc.byte_len,
@@ -323,12 +115,14 @@ static int run_data(struct client *c, struct result *result)
 {
 	static const uint32_t sizes[] = { 1, 7, 64, 255, 1024, 4095, 4096,
 					  4097, 16384, 65536, 262144 };
-	uint32_t max = c->test->size, len;
+	uint32_t max, len;
 	size_t i, kind;
 
-	result->size = max;
-	if (begin(c, max, 2))
+	result->size = c->test->size;
+	if (begin(c, c->test->size, 2))
 		return -1;
+	max = c->link.max_message;
+	result->size = max;
 	for (i = 0; i <= ARRAY_SIZE(sizes); i++) {
 		len = i < ARRAY_SIZE(sizes) ? sizes[i] : max;
 		if (len > max)
@@ -338,7 +132,7 @@ static int run_data(struct client *c, struct result *result)
 				memset(link_send_place(&c->link, 0),
 				       kind ? 0xff : 0, len);
 			else
-				fill(link_send_place(&c->link, 0), len, i);
+				link_fill(link_send_place(&c->link, 0), len, i);
 			if (echo(c, len))
 				return -1;
 			one_more(c, result, "messages");
@@ -347,30 +141,46 @@ static int run_data(struct client *c, struct result *result)
 	return 0;
 }
 
-/* Write into the server's memory, and read back into cleared memory. */
-static int run_rdma(struct client *c, struct result *result)
+/*
+ * Write into the server's memory, and read back into cleared memory. An adapter
+ * that cannot write reads what the server has put there.
+ */
+static int write_and_read(struct client *c, uint32_t len)
 {
-	uint32_t max = c->test->size, len;
 	struct link *link = &c->link;
-	unsigned char *out, *in;
+	unsigned char *out = link_local_place(link);
+	unsigned char *in = link_shared_place(link);
 	struct ibv_wc wc;
 
-	result->size = max;
-	/* The server's memory is only accessible after a first message. */
-	if (begin(c, max, 2) || echo(c, 1))
+	link_fill(out, len, link->can_write ? len : c->there.seed);
+	memset(in, 0, len);
+	if (link->can_write &&
+	    (link_post_rdma(link, true, out, len, &c->there) ||
+	     link_wait(link, link->send_cq, deadline(c), &wc)))
 		return -1;
-	out = link_send_place(link, 0);
-	in = link_shared_place(link);
-	for (len = max; len; len /= 8) {
-		fill(out, len, len);
-		memset(in, 0, len);
-		if (link_post_rdma(link, IBV_WR_RDMA_WRITE, out, len,
-				   &c->there) ||
-		    link_wait(link, link->id->send_cq, deadline(c), &wc) ||
-		    link_post_rdma(link, IBV_WR_RDMA_READ, in, len,
-				   &c->there) ||
-		    link_wait(link, link->id->send_cq, deadline(c), &wc) ||
-		    compare(c, "what was written and read", out, in, len))
+	if (link_post_rdma(link, false, in, len, &c->there) ||
+	    link_wait(link, link->send_cq, deadline(c), &wc))
+		return -1;
+	return compare(c, link->can_write ? "what was written and read" :
+					    "what was read", out, in, len);
+}
+
+static int run_rdma(struct client *c, struct result *result)
+{
+	uint32_t len;
+
+	result->size = c->test->size;
+	/* The server's memory is only accessible after a first message. */
+	if (begin(c, c->test->size, 2) || echo(c, 1))
+		return -1;
+	if (!c->link.can_read) {
+		result->skipped = true;
+		result->why = "the adapters cannot read each other's memory";
+		return 0;
+	}
+	result->size = c->link.shared;
+	for (len = c->link.shared; len; len /= 8) {
+		if (write_and_read(c, len))
 			return -1;
 		one_more(c, result, "messages");
 	}
@@ -385,7 +195,7 @@ static int run_echo(struct client *c, struct result *result)
 	if (begin(c, ECHO_SIZE, 2))
 		return -1;
 	while (result->count < c->test->count) {
-		fill(link_send_place(&c->link, 0), ECHO_SIZE, result->count);
+		link_fill(link_send_place(&c->link, 0), ECHO_SIZE, result->count);
 		begun = monotonic_ns();
 		if (echo(c, ECHO_SIZE))
 			return -1;
@@ -395,54 +205,104 @@ static int run_echo(struct client *c, struct result *result)
 	return 0;
 }
 
-/* Take the next message, which must have number @seq. */
-static int take_in_order(struct client *c, uint64_t seq)
+/* Message numbers that came, where they may come in any order. */
+struct seen {
+	uint64_t sent;
+	unsigned char *bits;	/* NULL: they come in their order */
+};
+
+static int not_that(struct client *c, const struct seen *seen, uint64_t want,
+		    uint64_t got)
+{
+	unsigned char bit = 1 << got % 8;
+
+	if (!seen->bits && got != want)
+		return link_fail(&c->link, "received message %llu instead of %llu",
+				 (unsigned long long)got,
+				 (unsigned long long)want);
+	if (!seen->bits)
+		return 0;
+	if (got >= seen->sent)
+		return link_fail(&c->link, "received message %llu, which was not sent",
+				 (unsigned long long)got);
+	if (seen->bits[got / 8] & bit)
+		return link_fail(&c->link, "received message %llu twice",
+				 (unsigned long long)got);
+	seen->bits[got / 8] |= bit;
+	return 0;
+}
+
+/* Take a message, which must be number @seq unless there is no order. */
+static int take_numbered(struct client *c, const struct seen *seen, uint64_t seq)
 {
 	struct link *link = &c->link;
 	struct ibv_wc wc;
 	uint64_t got;
 
-	if (link_wait(link, link->id->recv_cq, deadline(c), &wc))
+	if (link_wait(link, link->recv_cq, deadline(c), &wc))
 		return -1;
 	memcpy(&got, link_recv_place(link, wc.wr_id), sizeof(got));
-	if (wc.byte_len != ECHO_SIZE || got != seq)
-		return link_fail(link, "received message %llu instead of %llu",
-				 (unsigned long long)got,
-				 (unsigned long long)seq);
+	if (wc.byte_len != ECHO_SIZE)
+		return link_fail(link, "%u bytes returned instead of %u",
+				 wc.byte_len, ECHO_SIZE);
+	if (not_that(c, seen, seq, got))
+		return -1;
 	return link_post_recv(link, wc.wr_id);
 }
 
-static int run_order(struct client *c, struct result *result)
+/* The previous message must have been sent from its place. */
+static int send_numbered(struct client *c, uint64_t seq)
 {
-	uint64_t sent = 0, done = 0, count = c->test->count, begun;
 	struct link *link = &c->link;
-	unsigned char *place;
+	uint32_t slot = seq % link->depth;
+	unsigned char *place = link_send_place(link, slot);
 	struct ibv_wc wc;
 
-	result->size = ECHO_SIZE;
-	if (begin(c, ECHO_SIZE, c->test->depth))
-		return -1;
-	begun = monotonic_ns();
+	while (link->sending[slot]) {
+		if (link_wait(link, link->send_cq, deadline(c), &wc))
+			return -1;
+		link->sending[wc.wr_id] = false;
+	}
+	memcpy(place, &seq, sizeof(seq));
+	link->sending[slot] = true;
+	return link_post_send(link, place, ECHO_SIZE, slot);
+}
+
+static int run_numbered(struct client *c, struct result *result,
+			struct seen *seen)
+{
+	uint64_t count = c->test->count, begun = monotonic_ns();
+
 	while (result->count < count) {
-		for (; sent < count && sent - result->count < link->depth;
-		     sent++) {
-			/* The previous message must have been sent from this place. */
-			for (; done + link->depth <= sent; done++) {
-				if (link_wait(link, link->id->send_cq,
-					      deadline(c), &wc))
-					return -1;
-			}
-			place = link_send_place(link, sent % link->depth);
-			memcpy(place, &sent, sizeof(sent));
-			if (link_post_send(link, place, ECHO_SIZE, 0))
+		while (seen->sent < count &&
+		       seen->sent - result->count < c->link.depth) {
+			if (send_numbered(c, seen->sent++))
 				return -1;
 		}
-		if (take_in_order(c, result->count))
+		if (take_numbered(c, seen, result->count))
 			return -1;
 		one_more(c, result, "messages");
 	}
 	result->rate = count * 1e9 / (monotonic_ns() - begun);
 	return 0;
+}
+
+static int run_order(struct client *c, struct result *result)
+{
+	struct seen seen = { 0 };
+	int ret;
+
+	result->size = ECHO_SIZE;
+	if (begin(c, ECHO_SIZE, c->test->depth))
+		return -1;
+	if (c->link.ah) {
+		seen.bits = calloc(1, c->test->count / 8 + 1);
+		if (!seen.bits)
+			return link_fail(&c->link, "out of memory");
+	}
+	ret = run_numbered(c, result, &seen);
+	free(seen.bits);
+	return ret;
 }
 
 /* One connection after the other, each with one message. */
@@ -493,7 +353,8 @@ static bool is_chosen(const char *list, const char *name)
 static int run_test(struct client *c, int number)
 {
 	struct result result = { .test = test_names[number],
-				 .path = &c->path };
+				 .path = &c->path,
+				 .setup = c->test->setup->key };
 	int status = STATUS_OK;
 
 	result.times = calloc(c->test->count + 1, sizeof(*result.times));

@@ -24,6 +24,7 @@ int link_fail(struct link *link, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(link->why, sizeof(link->why), fmt, ap);
 	va_end(ap);
+	link->failed_at = monotonic_ns();
 	return -1;
 }
 
@@ -64,39 +65,39 @@ unsigned char *link_shared_place(const struct link *link)
 	return link_recv_place(link, 2 * link->depth);
 }
 
-/* Create the queue pair and its memory, and post all receives. */
-int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
-	      uint32_t depth)
+/* As large as the shared one, but the peer does not use it. */
+unsigned char *link_local_place(const struct link *link)
 {
-	struct ibv_qp_init_attr attr = {
-		/* One more for a write or read. */
-		.cap = { .max_send_wr = depth + 1, .max_recv_wr = depth,
-			 .max_send_sge = 1, .max_recv_sge = 1 },
-		.qp_type = IBV_QPT_RC,
-		.sq_sig_all = 1,
-	};
-	size_t len = (2 * (size_t)depth + 1) * size;
+	return link_shared_place(link) + link->shared;
+}
+
+/* Bytes that differ by position and by message. */
+void link_fill(unsigned char *data, uint32_t len, uint64_t seed)
+{
+	uint64_t x = seed * 0x9e3779b97f4a7c15 + 1;
 	uint32_t i;
 
-	link->id = id;
-	link->size = size;
+	for (i = 0; i < len; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		data[i] = x;
+	}
+}
+
+/* The memory of a queue pair, which exists, with all receives posted. */
+int link_make(struct link *link, uint32_t depth, int access)
+{
+	size_t len = 2 * ((size_t)depth * link->size + link->shared);
+	uint32_t i;
+
 	link->depth = depth;
-	/* Without completion queues in @attr, it creates them, each with a channel. */
-	if (cm.rdma_create_qp(id, NULL, &attr))
-		return link_fail(link, "queue pair: %s", strerror(errno));
-	link->has_qp = true;
 	if (posix_memalign((void **)&link->buf, 4096, len)) {
 		link->buf = NULL;
 		return link_fail(link, "out of memory");
 	}
 	memset(link->buf, 0, len);
-	/*
-	 * Remote access: on adapters that run over TCP, the peer writes the
-	 * data of a read here.
-	 */
-	link->mr = cm.ibv_reg_mr(id->pd, link->buf, len,
-			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				      IBV_ACCESS_REMOTE_READ);
+	link->mr = verbs.ibv_reg_mr(link->pd, link->buf, len, access);
 	if (!link->mr)
 		return link_fail(link, "%zu KiB of memory: %s%s", len / 1024,
 				 strerror(errno), errno == ENOMEM ?
@@ -108,19 +109,14 @@ int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	return 0;
 }
 
+/* The queue pair was destroyed before. */
 void link_release(struct link *link)
 {
-	if (link->has_qp)
-		cm.rdma_destroy_qp(link->id);
 	if (link->mr)
-		cm.ibv_dereg_mr(link->mr);
+		verbs.ibv_dereg_mr(link->mr);
 	free(link->buf);
-	if (link->id)
-		cm.rdma_destroy_id(link->id);
-	link->has_qp = false;
 	link->mr = NULL;
 	link->buf = NULL;
-	link->id = NULL;
 }
 
 /* ---- work ---------------------------------------------------------------------------- */
@@ -133,7 +129,7 @@ int link_post_recv(struct link *link, uint32_t slot)
 	};
 	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge,
 				  .num_sge = 1 }, *bad;
-	int ret = ibv_post_recv(link->id->qp, &wr, &bad);
+	int ret = ibv_post_recv(link->qp, &wr, &bad);
 
 	return ret ? link_fail(link, "post receive: %s", strerror(ret)) : 0;
 }
@@ -144,11 +140,38 @@ static int post(struct link *link, struct ibv_send_wr *wr, const void *data,
 	struct ibv_sge sge = { .addr = (uintptr_t)data, .length = len,
 			       .lkey = link->mr->lkey };
 	struct ibv_send_wr *bad;
-	int ret;
 
 	wr->sg_list = &sge;
 	wr->num_sge = 1;
-	ret = ibv_post_send(link->id->qp, wr, &bad);
+	return ibv_post_send(link->qp, wr, &bad);
+}
+
+/* Each request has the peer's address. */
+static int post_unconnected(struct link *link, const struct ibv_send_wr *wr,
+			    const void *data, uint32_t len)
+{
+	struct ibv_qp_ex *qp = verbs.ibv_qp_to_qp_ex(link->qp);
+
+	ibv_wr_start(qp);
+	qp->wr_id = wr->wr_id;
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	if (wr->opcode == IBV_WR_SEND)
+		ibv_wr_send(qp);
+	else if (wr->opcode == IBV_WR_RDMA_WRITE)
+		ibv_wr_rdma_write(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+	else
+		ibv_wr_rdma_read(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+	ibv_wr_set_ud_addr(qp, link->ah, link->peer_qpn, link->peer_qkey);
+	ibv_wr_set_sge(qp, link->mr->lkey, (uintptr_t)data, len);
+	return ibv_wr_complete(qp);
+}
+
+static int post_any(struct link *link, struct ibv_send_wr *wr, const void *data,
+		    uint32_t len)
+{
+	int ret = link->ah ? post_unconnected(link, wr, data, len) :
+			     post(link, wr, data, len);
+
 	return ret ? link_fail(link, "post: %s", strerror(ret)) : 0;
 }
 
@@ -157,17 +180,37 @@ int link_post_send(struct link *link, const void *data, uint32_t len,
 {
 	struct ibv_send_wr wr = { .wr_id = slot, .opcode = IBV_WR_SEND };
 
-	return post(link, &wr, data, len);
+	return post_any(link, &wr, data, len);
 }
 
-int link_post_rdma(struct link *link, enum ibv_wr_opcode opcode, void *data,
-		   uint32_t len, const struct welcome *there)
+int link_post_rdma(struct link *link, bool write, void *data, uint32_t len,
+		   const struct welcome *there)
 {
-	struct ibv_send_wr wr = { .opcode = opcode };
+	struct ibv_send_wr wr = {
+		.opcode = write ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
+	};
 
 	wr.wr.rdma.remote_addr = there->addr;
 	wr.wr.rdma.rkey = there->rkey;
-	return post(link, &wr, data, len);
+	return post_any(link, &wr, data, len);
+}
+
+/* Before a first message arrived, it is the connection that failed. */
+static int fail_wait(struct link *link, const char *what)
+{
+	if (link->proven || !link->lost)
+		return link_fail(link, "%s", what);
+	return link_fail(link, "connection failed: %s, though TCP works (%s)",
+			 what, link->lost);
+}
+
+static int failed_completion(struct link *link, const struct ibv_wc *wc)
+{
+	char what[80];
+
+	snprintf(what, sizeof(what), "%s (syndrome %#x)",
+		 verbs.ibv_wc_status_str(wc->status), wc->vendor_err);
+	return fail_wait(link, what);
 }
 
 /* 1 with a completion; 0: none yet; -1: it failed. */
@@ -178,31 +221,29 @@ static int poll_cq(struct link *link, struct ibv_cq *cq, struct ibv_wc *wc)
 	if (n < 0)
 		return link_fail(link, "the completion queue cannot be read");
 	if (n && wc->status != IBV_WC_SUCCESS)
-		return link_fail(link, "%s (syndrome %#x)",
-				 cm.ibv_wc_status_str(wc->status),
-				 wc->vendor_err);
+		return failed_completion(link, wc);
+	if (n && cq == link->recv_cq)
+		link->proven = true;
 	return n;
 }
 
-/* When the peer disconnects, there is an event but no completion. */
-static int look_at_events(struct link *link)
+/* A request that failed is why no answer comes. */
+static int nothing_arrived(struct link *link)
 {
-	struct rdma_cm_event *event;
-	int ret;
+	struct ibv_wc wc;
 
-	if (cm.rdma_get_cm_event(link->id->channel, &event))
-		return link_fail(link, "events: %s", strerror(errno));
-	ret = link_fail(link, "the connection ended (%s)",
-			cm.rdma_event_str(event->event));
-	cm.rdma_ack_cm_event(event);
-	return ret;
+	while (ibv_poll_cq(link->send_cq, 1, &wc) > 0) {
+		if (wc.status != IBV_WC_SUCCESS)
+			return failed_completion(link, &wc);
+	}
+	return fail_wait(link, "nothing arrived in time");
 }
 
 static int wait_event(struct link *link, struct ibv_cq *cq, uint64_t deadline)
 {
 	struct pollfd fds[2] = {
 		{ .fd = cq->channel->fd, .events = POLLIN },
-		{ .fd = link->id->channel->fd, .events = POLLIN },
+		{ .fd = link->fd, .events = POLLIN },
 	};
 	uint64_t now = monotonic_ns();
 	struct ibv_cq *from;
@@ -213,13 +254,13 @@ static int wait_event(struct link *link, struct ibv_cq *cq, uint64_t deadline)
 	if (ret < 0 && errno == EINTR)
 		return interrupted ? link_fail(link, "interrupted") : 0;
 	if (!ret)
-		return link_fail(link, "nothing arrived in time");
+		return nothing_arrived(link);
 	if (fds[0].revents) {
-		if (!cm.ibv_get_cq_event(cq->channel, &from, &context))
-			cm.ibv_ack_cq_events(from, 1);
+		if (!verbs.ibv_get_cq_event(cq->channel, &from, &context))
+			verbs.ibv_ack_cq_events(from, 1);
 		return 0;
 	}
-	return look_at_events(link);
+	return link->setup->ended(link);
 }
 
 /* Wait for a completion; 0, or -1 if no successful one came in time. */

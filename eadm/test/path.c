@@ -16,28 +16,12 @@ const char *address_text(const struct sockaddr_storage *addr, char *buf,
 	return buf;
 }
 
-static void gid_text(const union ibv_gid *gid, char *buf, size_t size)
+void gid_text(const union ibv_gid *gid, char *buf, size_t size)
 {
 	static const union ibv_gid none;
 
 	if (memcmp(gid, &none, sizeof(none)) != 0)
 		inet_ntop(AF_INET6, gid, buf, size);
-}
-
-/* Known as soon as the addresses are resolved. */
-void path_of(struct path *path, struct rdma_cm_id *id)
-{
-	const struct rdma_addr *addr = &id->route.addr;
-
-	*path = (struct path){ .known = true };
-	snprintf(path->device, sizeof(path->device), "%s",
-		 id->verbs->device->name);
-	address_text(&addr->src_storage, path->local, sizeof(path->local));
-	address_text(&addr->dst_storage, path->peer, sizeof(path->peer));
-	gid_text(&addr->addr.ibaddr.sgid, path->local_gid,
-		 sizeof(path->local_gid));
-	gid_text(&addr->addr.ibaddr.dgid, path->peer_gid,
-		 sizeof(path->peer_gid));
 }
 
 static void keep_same(char *all, const char *one)
@@ -54,6 +38,7 @@ void path_merge(struct path *all, const struct path *path)
 		return;
 	}
 	keep_same(all->device, path->device);
+	keep_same(all->type, path->type);
 	keep_same(all->local, path->local);
 	keep_same(all->peer, path->peer);
 	keep_same(all->local_gid, path->local_gid);

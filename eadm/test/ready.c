@@ -27,7 +27,7 @@ static int open_error(const char *path)
 }
 
 static int cannot_open(struct cli *cli, const char *path, int error,
-		       const char *module)
+		       const char *remedy)
 {
 	switch (error) {
 	case EACCES:
@@ -41,37 +41,25 @@ static int cannot_open(struct cli *cli, const char *path, int error,
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
-		return fail(cli, STATUS_UNSUPPORTED, path, "%s (modprobe %s)",
-			    strerror(error), module);
+		return fail(cli, STATUS_UNSUPPORTED, path, "%s (%s)",
+			    strerror(error), remedy);
 	default:
 		return fail(cli, STATUS_FAILED, path, "%s", strerror(error));
 	}
 }
 
-/* Devices without connection manager are tested by other programs. */
-static int no_connections(struct cli *cli, const struct eadm_family *family)
+/* Use the connection manager if a device has one. */
+static int choose_setup(struct test *test)
 {
-	const char *library = eadm_family_middleware(family);
-	const char *name = eadm_family_name(family);
-	const char *device = cli->args.opt[OPT_DEVICE];
-	char other[80] = "";
-
-	if (library && !strcmp(library, "libfabric"))
-		snprintf(other, sizeof(other), "fi_pingpong -p %s or ", name);
-	return fail(cli, STATUS_UNSUPPORTED, device ? device : "devices",
-		    "rdma_cm makes no connections over %s adapters (use %sibv_ud_pingpong)",
-		    name, other);
-}
-
-/* Fails if the connection manager knows none of the devices. */
-static int check_families(struct cli *cli)
-{
+	static char because[IBV_SYSFS_NAME_MAX + 40];
 	const struct eadm_object *object = eadm_object_find("dev");
 	const struct eadm_field *driver = eadm_object_find_field(object, "driver");
+	const struct eadm_field *name = eadm_object_find_field(object, "dev-name");
+	struct cli *cli = test->cli;
 	struct eadm_dump_opts opts = {
 		.size = sizeof(opts), .device = cli->args.opt[OPT_DEVICE],
 	};
-	const struct eadm_family *family, *without = NULL;
+	const struct eadm_family *family;
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
 	unsigned int n = 0, with = 0;
@@ -84,16 +72,23 @@ static int check_families(struct cli *cli)
 		return fail_lib(cli, ret, "devices");
 	for (; eadm_dump_next(dump, &record) > 0; n++) {
 		family = eadm_family_find(eadm_record_string(record, driver));
-		if (family && !eadm_family_has_cm(family))
-			without = family;
-		else
+		if (!family || eadm_family_has_cm(family))
 			with++;
+		else
+			snprintf(because, sizeof(because),
+				 "%s has no connection manager",
+				 eadm_record_string(record, name));
 	}
 	eadm_dump_close(dump);
 	if (!n)
 		return fail(cli, STATUS_NOT_FOUND, "devices",
 			    "there is no RDMA device");
-	return with ? STATUS_OK : no_connections(cli, without);
+	test->setup = with && !cli->args.opt[OPT_NO_CM] ? &setup_cm : &setup_tcp;
+	test->because = with ? NULL : because;
+	if (test->has_gid_index && test->setup == &setup_cm)
+		return fail(cli, STATUS_USAGE, "--gid-index",
+			    "rdma_cm chooses the GID; add --no-cm");
+	return STATUS_OK;
 }
 
 /* Fails if libibverbs knows no device, or none of them can be opened. */
@@ -105,7 +100,7 @@ static int check_verbs(struct cli *cli)
 	int n = 0, i, error = 0;
 	bool good = false;
 
-	list = cm.ibv_get_device_list(&n);
+	list = verbs.ibv_get_device_list(&n);
 	for (i = 0; list && i < n && !good; i++) {
 		if (device && strcmp(device, list[i]->name) != 0)
 			continue;
@@ -116,28 +111,34 @@ static int check_verbs(struct cli *cli)
 			strcpy(bad, path);
 	}
 	if (list)
-		cm.ibv_free_device_list(list);
+		verbs.ibv_free_device_list(list);
 	if (good)
 		return STATUS_OK;
 	if (*bad)
-		return cannot_open(cli, bad, error, "ib_uverbs");
+		return cannot_open(cli, bad, error, "modprobe ib_uverbs");
 	return fail(cli, STATUS_UNSUPPORTED, device ? device : "libibverbs",
 		    "no provider for %s (install ibverbs-providers; see 'eadm check')",
 		    device ? "this device" : "the RDMA devices of this host");
 }
 
-/* Report why connections are impossible; returns the exit status. */
+/* Choose how to connect, or report why it is impossible; returns the exit status. */
 int test_ready(struct test *test)
 {
 	struct cli *cli = test->cli;
-	int status = open_source(cli), error;
+	const char *missing = verbs_open();
+	int status, error;
 
+	if (missing)
+		return fail(cli, STATUS_UNSUPPORTED, missing,
+			    "not installed (package libibverbs1)");
+	status = open_source(cli);
 	if (!status)
-		status = check_families(cli);
+		status = choose_setup(test);
 	if (status)
 		return status;
-	error = open_error(NODES "rdma_cm");
+	error = test->setup == &setup_cm ? open_error(NODES "rdma_cm") : 0;
 	if (error)
-		return cannot_open(cli, NODES "rdma_cm", error, "rdma_ucm");
+		return cannot_open(cli, NODES "rdma_cm", error,
+				   "modprobe rdma_ucm, or use --no-cm");
 	return check_verbs(cli);
 }

@@ -7,7 +7,7 @@
 
 enum {
 	TEST, RESULT, COUNT, SIZE, MIN, P50, P99, MAX, RATE, DEVICE, LOCAL, PEER,
-	LOCAL_GID, PEER_GID, WHY, N_COLUMNS
+	LOCAL_GID, PEER_GID, SETUP, QP_TYPE, WHY, N_COLUMNS
 };
 
 static const struct column columns[N_COLUMNS] = {
@@ -34,6 +34,8 @@ static const struct column columns[N_COLUMNS] = {
 			.json_only = true },
 	[PEER_GID] = { .key = "peer_gid", .head = "PEER_GID",
 		       .json_only = true },
+	[SETUP] = { .key = "setup", .head = "SETUP", .json_only = true },
+	[QP_TYPE] = { .key = "qp_type", .head = "QP_TYPE", .json_only = true },
 	[WHY] = { .key = "why", .head = "WHY" },
 };
 
@@ -62,7 +64,8 @@ void report_result(struct cli *cli, struct result *result)
 	size_t n = result->n_times;
 
 	v[TEST] = value_string(result->test);
-	v[RESULT] = value_string(result->why ? "failed" : "ok");
+	v[RESULT] = value_string(result->skipped ? "skipped" :
+				 result->why ? "failed" : "ok");
 	if (result->count)
 		v[COUNT] = value_u64(result->count);
 	if (result->size)
@@ -82,7 +85,9 @@ void report_result(struct cli *cli, struct result *result)
 		v[PEER] = value_text(result->path->peer);
 		v[LOCAL_GID] = value_text(result->path->local_gid);
 		v[PEER_GID] = value_text(result->path->peer_gid);
+		v[QP_TYPE] = value_text(result->path->type);
 	}
+	v[SETUP] = value_string(result->setup);
 	v[WHY] = value_string(result->why);
 	write_values(cli->writer, v);
 }

@@ -4,7 +4,7 @@
  * reads. A single thread; slow or vanished clients do not affect the others.
  */
 #include "../signals.h"
-#include "test.h"
+#include "server.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -14,36 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LINKS 64
-
-struct server {
-	struct test *test;
-	struct rdma_cm_id *listener;
-	struct link *links;
-	unsigned int n_links;
-	uint64_t connections, messages, bytes, failures;
-	struct path path;	/* what is the same for all connections */
-	bool leave;
-};
-
 /* ---- connections --------------------------------------------------------------------- */
 
-static struct link **find(struct server *s, const struct rdma_cm_id *id)
+/* A connection that does not exist yet; NULL if out of memory. */
+struct link *server_add(struct server *s)
 {
-	struct link **at = &s->links;
-
-	while (*at && (*at)->id != id)
-		at = &(*at)->next;
-	return at;
-}
-
-static void drop(struct server *s, struct link **at)
-{
-	struct link *link = *at;
-	char text[INET6_ADDRSTRLEN];
+	struct link *link = calloc(1, sizeof(*link));
 
 	if (!link)
-		return;
+		return NULL;
+	link->setup = s->test->setup;
+	link->fd = -1;
+	link->next = s->links;
+	s->links = link;
+	s->n_links++;
+	return link;
+}
+
+void server_drop(struct server *s, struct link *link)
+{
+	struct link **at = &s->links;
+	char text[INET6_ADDRSTRLEN];
+
+	while (*at != link)
+		at = &(*at)->next;
 	if (link->why[0]) {
 		s->failures++;
 		note(s->test->cli, "%s: %s",
@@ -55,133 +49,15 @@ static void drop(struct server *s, struct link **at)
 	s->n_links--;
 	if (link->last && s->test->cli->args.opt[OPT_ONCE])
 		s->leave = true;
-	link_release(link);
+	s->test->setup->release(link);
 	free(link);
 }
 
-/* The reason to refuse a connection request; NULL: none. */
-static const char *refuse(const struct server *s,
-			  const struct rdma_cm_event *event)
+/* What the rows of the server show of a connection. */
+void server_path(struct server *s, const struct path *path)
 {
-	const struct hello *hello = event->param.conn.private_data;
-	const char *wanted = s->test->cli->args.opt[OPT_DEVICE];
-
-	if (event->param.conn.private_data_len < sizeof(*hello) ||
-	    ntohl(hello->magic) != TEST_MAGIC)
-		return "not an 'eadm test client'";
-	if (ntohs(hello->version) != TEST_VERSION)
-		return "a client of another version";
-	if (!hello->size || ntohl(hello->size) > TEST_MAX_SIZE ||
-	    !hello->depth || ntohs(hello->depth) > TEST_MAX_DEPTH)
-		return "the client requests too much";
-	if (wanted && strcmp(wanted, event->id->verbs->device->name) != 0)
-		return "through another device";
-	return s->n_links == MAX_LINKS ? "too many clients at once" : NULL;
-}
-
-static int accept_link(struct link *link)
-{
-	struct welcome welcome = {
-		.magic = htonl(TEST_MAGIC),
-		.rkey = htonl(link->mr->rkey),
-		.addr = htobe64((uintptr_t)link_shared_place(link)),
-		.len = htonl(link->size),
-	};
-	struct rdma_conn_param param = {
-		.private_data = &welcome,
-		.private_data_len = sizeof(welcome),
-		.responder_resources = 1,
-		.initiator_depth = 1,
-		.rnr_retry_count = 7,
-	};
-
-	/* Before the client may send: what came before arming raises no event. */
-	if (ibv_req_notify_cq(link->id->recv_cq, 0))
-		return link_fail(link, "arm: %s", strerror(errno));
-	if (cm.rdma_accept(link->id, &param))
-		return link_fail(link, "accept: %s", strerror(errno));
-	return 0;
-}
-
-static void on_request(struct server *s, struct rdma_cm_event *event)
-{
-	const struct hello *hello = event->param.conn.private_data;
-	const char *why = refuse(s, event);
-	struct rdma_cm_id *id = event->id;
-	char text[INET6_ADDRSTRLEN];
-	struct link *link;
-	struct path path;
-
-	link = why ? NULL : calloc(1, sizeof(*link));
-	if (!link) {
-		struct sockaddr_storage peer = { 0 };
-
-		memcpy(&peer, &id->route.addr.dst_addr,
-		       sizeof(id->route.addr.dst_storage));
-		note(s->test->cli, "%s: refused: %s",
-		     address_text(&peer, text, sizeof(text)),
-		     why ? why : "out of memory");
-		cm.rdma_reject(id, NULL, 0);
-		cm.rdma_ack_cm_event(event);
-		cm.rdma_destroy_id(id);
-		return;
-	}
-	memcpy(&link->peer, &id->route.addr.dst_addr,
-	       sizeof(id->route.addr.dst_storage));
-	link->last = hello->last != 0;
-	link->next = s->links;
-	s->links = link;
-	s->n_links++;
 	s->connections++;
-	path_of(&path, id);
-	path_merge(&s->path, &path);
-	/* An unacknowledged event may keep the ID from being destroyed: ack it first. */
-	if (link_make(link, id, ntohl(hello->size), ntohs(hello->depth))) {
-		cm.rdma_reject(id, NULL, 0);
-	} else {
-		accept_link(link);
-	}
-	cm.rdma_ack_cm_event(event);
-	if (link->why[0])
-		drop(s, find(s, id));
-}
-
-static void on_event(struct server *s)
-{
-	enum rdma_cm_event_type type;
-	struct rdma_cm_event *event;
-	struct rdma_cm_id *id;
-	struct link **at;
-
-	if (cm.rdma_get_cm_event(s->test->channel, &event))
-		return;
-	id = event->id;
-	type = event->event;
-	switch (type) {
-	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		on_request(s, event);
-		return;
-	case RDMA_CM_EVENT_ESTABLISHED:
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-		cm.rdma_ack_cm_event(event);
-		return;
-	case RDMA_CM_EVENT_DISCONNECTED:
-		break;
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		if (id == s->listener)
-			s->leave = true;
-		/* fall through */
-	default:
-		at = find(s, id);
-		if (*at)
-			link_fail(*at, "%s", cm.rdma_event_str(type));
-		break;
-	}
-	cm.rdma_ack_cm_event(event);
-	at = find(s, id);
-	if (*at && type == RDMA_CM_EVENT_DISCONNECTED)
-		cm.rdma_disconnect(id);
-	drop(s, at);
+	path_merge(&s->path, path);
 }
 
 /* ---- messages -------------------------------------------------------------------------- */
@@ -238,7 +114,7 @@ static bool is_over(struct link *link, const struct ibv_wc *wc)
 		return false;
 	if (wc->status != IBV_WC_WR_FLUSH_ERR)
 		link_fail(link, "%s (syndrome %#x)",
-			  cm.ibv_wc_status_str(wc->status), wc->vendor_err);
+			  verbs.ibv_wc_status_str(wc->status), wc->vendor_err);
 	return true;
 }
 
@@ -248,12 +124,12 @@ static void drain(struct link *link)
 	int n;
 
 	do {
-		n = ibv_poll_cq(link->id->send_cq, 1, &wc);
+		n = ibv_poll_cq(link->send_cq, 1, &wc);
 		if (n > 0 && (is_over(link, &wc) || sent(link, &wc)))
 			return;
 		if (n)
 			continue;
-		n = ibv_poll_cq(link->id->recv_cq, 1, &wc);
+		n = ibv_poll_cq(link->recv_cq, 1, &wc);
 		if (n > 0 && (is_over(link, &wc) || take(link, &wc)))
 			return;
 	} while (n > 0);
@@ -268,114 +144,70 @@ static void on_completion(struct link *link)
 	for (i = 0; i < 2; i++) {
 		struct pollfd pfd = { .events = POLLIN };
 
-		cq = i ? link->id->recv_cq : link->id->send_cq;
+		cq = i ? link->recv_cq : link->send_cq;
 		pfd.fd = cq->channel->fd;
 		if (poll(&pfd, 1, 0) > 0 &&
-		    !cm.ibv_get_cq_event(cq->channel, &cq, &context))
-			cm.ibv_ack_cq_events(cq, 1);
-		if (ibv_req_notify_cq(i ? link->id->recv_cq :
-					  link->id->send_cq, 0))
+		    !verbs.ibv_get_cq_event(cq->channel, &cq, &context))
+			verbs.ibv_ack_cq_events(cq, 1);
+		if (ibv_req_notify_cq(i ? link->recv_cq :
+					  link->send_cq, 0))
 			link_fail(link, "arm: %s", strerror(errno));
 	}
 	/* After arming, so that whatever arrives later raises an event. */
 	drain(link);
 }
 
+static int channel_fd(const struct ibv_cq *cq)
+{
+	return cq ? cq->channel->fd : -1;
+}
+
 static void serve(struct server *s)
 {
-	struct pollfd fds[1 + 2 * MAX_LINKS];
+	const struct setup *setup = s->test->setup;
+	struct pollfd fds[1 + 3 * MAX_LINKS], *of;
 	struct link *link, *at[MAX_LINKS];
 	unsigned int n, i;
+	int wait;
 
 	while (!s->leave && !interrupted) {
-		fds[0] = (struct pollfd){ s->test->channel->fd, POLLIN, 0 };
+		/* This may drop connections. */
+		wait = setup->wait_ms ? setup->wait_ms(s) : -1;
+		fds[0] = (struct pollfd){ setup->events_fd(s), POLLIN, 0 };
 		for (n = 0, link = s->links; link; link = link->next, n++) {
 			at[n] = link;
-			fds[1 + 2 * n] = (struct pollfd){
-				link->id->recv_cq_channel->fd, POLLIN, 0 };
-			fds[2 + 2 * n] = (struct pollfd){
-				link->id->send_cq_channel->fd, POLLIN, 0 };
+			of = &fds[1 + 3 * n];
+			of[0] = (struct pollfd){ channel_fd(link->recv_cq), POLLIN, 0 };
+			of[1] = (struct pollfd){ channel_fd(link->send_cq), POLLIN, 0 };
+			of[2] = (struct pollfd){ link->fd, POLLIN, 0 };
 		}
-		if (poll(fds, 1 + 2 * n, -1) < 0)
+		if (poll(fds, 1 + 3 * n, wait) < 0)
 			continue;
 		for (i = 0; i < n; i++) {
-			if (fds[1 + 2 * i].revents || fds[2 + 2 * i].revents)
+			of = &fds[1 + 3 * i];
+			if (of[0].revents || of[1].revents)
 				on_completion(at[i]);
+			/* Last, because it may destroy the connection. */
+			if (of[2].revents)
+				setup->on_peer(s, at[i]);
 		}
-		/* Last, because connections are destroyed here. */
+		/* It may destroy connections, too. */
 		if (fds[0].revents)
-			on_event(s);
+			setup->on_event(s);
 	}
 }
 
 /* ---- the whole --------------------------------------------------------------------------- */
-
-static bool is_local(const struct sockaddr_storage *addr)
-{
-	struct sockaddr_storage any_port = *addr;
-	int fd = socket(addr->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool local;
-
-	if (addr->ss_family == AF_INET)
-		((struct sockaddr_in *)&any_port)->sin_port = 0;
-	else
-		((struct sockaddr_in6 *)&any_port)->sin6_port = 0;
-	local = fd >= 0 && !bind(fd, (struct sockaddr *)&any_port,
-				 sizeof(any_port));
-	if (fd >= 0)
-		close(fd);
-	return local;
-}
-
-static int cannot_listen(const struct test *t,
-			 const struct sockaddr_storage *addr, int error)
-{
-	bool not_found = error == ENODEV || error == EADDRNOTAVAIL;
-
-	/*
-	 * If one of the two listeners uses all addresses, the RDMA CM returns
-	 * EADDRNOTAVAIL even for a port in use.
-	 */
-	if (error == EADDRNOTAVAIL && is_local(addr)) {
-		error = EADDRINUSE;
-		not_found = false;
-	}
-	return fail(t->cli, not_found ? STATUS_NOT_FOUND : STATUS_FAILED,
-		    t->bind ? t->bind : "listen", "%s", error == ENODEV ?
-		    "no RDMA device has this address" : strerror(error));
-}
-
-static int listen_there(struct server *s)
-{
-	struct test *t = s->test;
-	struct sockaddr_storage addr = { 0 };
-	char text[INET6_ADDRSTRLEN];
-	int status;
-
-	status = test_address(t, t->bind, true, &addr);
-	if (status)
-		return status;
-	if (cm.rdma_create_id(t->channel, &s->listener, NULL, RDMA_PS_TCP))
-		return fail(t->cli, STATUS_UNSUPPORTED, "listen", "%s",
-			    errno == ENODEV ? "there is no RDMA device" :
-					      strerror(errno));
-	if (cm.rdma_bind_addr(s->listener, (struct sockaddr *)&addr) ||
-	    cm.rdma_listen(s->listener, 16))
-		return cannot_listen(t, &addr, errno);
-	note(t->cli, "listening on %s port %s",
-	     t->bind ? address_text(&addr, text, sizeof(text)) :
-		       "all addresses", t->port);
-	return 0;
-}
 
 /* Report what was served, as rows; failures are those of connections, not messages. */
 static int tell(struct server *s)
 {
 	struct result results[] = {
 		{ .test = "connections", .count = s->connections,
-		  .path = &s->path },
+		  .path = &s->path, .setup = s->test->setup->key },
 		{ .test = "messages", .count = s->messages,
-		  .size = s->bytes, .path = &s->path },
+		  .size = s->bytes, .path = &s->path,
+		  .setup = s->test->setup->key },
 	};
 	struct table table = { 0 };
 	char why[60];
@@ -396,16 +228,15 @@ static int tell(struct server *s)
 
 int test_server(struct test *test)
 {
-	struct server s = { .test = test };
-	int status = listen_there(&s);
+	struct server s = { .test = test, .socket = -1 };
+	int status = test->setup->listen(&s);
 
 	if (!status) {
 		serve(&s);
 		while (s.links)
-			drop(&s, &s.links);
+			server_drop(&s, s.links);
 		status = tell(&s);
 	}
-	if (s.listener)
-		cm.rdma_destroy_id(s.listener);
+	test->setup->close(&s);
 	return status;
 }

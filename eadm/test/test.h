@@ -8,29 +8,21 @@
 
 #include "../clock.h"
 #include "../out/writer.h"
-#include "cm.h"
+#include "verbs.h"
 
 #define TEST_PORT "18514"
-#define TEST_MAGIC 0x4541444d	/* "EADM" */
-#define TEST_VERSION 1
 #define TEST_MAX_SIZE (1 << 20)
 #define TEST_MAX_DEPTH 64
-#define MAX_WHY 200
+#define MAX_WHY 240
 
-/* The client's private data when connecting; big endian, like the struct below. */
-struct hello {
-	uint32_t magic;
-	uint16_t version;
-	uint16_t depth;		/* maximum number of messages in flight */
-	uint32_t size;		/* of the largest message */
-	uint32_t last;		/* 1: this is the last connection */
-};
+struct client;
+struct server;
+struct rdma_cm_id;
 
-/* The server's reply: its memory for writes and reads. */
+/* The server's memory for writes and reads; the data in it, where no write is possible. */
 struct welcome {
-	uint32_t magic, rkey;
+	uint32_t rkey, seed;
 	uint64_t addr;
-	uint32_t len;
 };
 
 /* ---- the device and addresses of a connection: path.c -------------------------------- */
@@ -39,52 +31,73 @@ struct welcome {
 struct path {
 	bool known;
 	char device[IBV_SYSFS_NAME_MAX];
+	char type[8];			/* of queue pairs: "RC" */
 	char local[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
 	char local_gid[INET6_ADDRSTRLEN], peer_gid[INET6_ADDRSTRLEN];
 };
 
-void path_of(struct path *path, struct rdma_cm_id *id);
 void path_merge(struct path *all, const struct path *path);
 const char *address_text(const struct sockaddr_storage *addr, char *buf,
 			 size_t size);
+void gid_text(const union ibv_gid *gid, char *buf, size_t size);
 
 /* ---- a connection: link.c ------------------------------------------------------ */
 
+struct setup;
+struct endpoint;
+
 /*
- * Memory of each end: @depth places for receiving, as many for sending, and one
- * that the other side writes and reads. The server sends from where it received.
+ * Memory of each end: @depth places for receiving, as many for sending, one that
+ * the other side writes and reads, and one to write from. The server sends from
+ * where it received.
  */
 struct link {
 	struct link *next;
-	struct rdma_cm_id *id;
-	bool has_qp;
+	const struct setup *setup;
+	/* Readable when the peer ends the connection; -1: not known from here. */
+	int fd;
+	struct ibv_pd *pd;
+	struct ibv_qp *qp;
+	struct ibv_cq *send_cq, *recv_cq;	/* each with a channel */
+	struct rdma_cm_id *id;		/* by rdma_cm */
+	struct endpoint *endpoint;	/* without it */
+	/* Of a QP that is not connected: where each message goes. */
+	struct ibv_ah *ah;
+	uint32_t peer_qpn, peer_qkey;
 	unsigned char *buf;
 	struct ibv_mr *mr;
-	uint32_t size, depth;
+	/* Bytes of a place, of the largest message, of the shared and the local place. */
+	uint32_t size, max_message, shared;
+	uint32_t depth;
+	bool can_read, can_write;	/* the peer's memory */
+	bool proven;			/* a message arrived */
+	const char *lost;		/* what to do if none does; NULL: unknown */
 	struct sockaddr_storage peer;
 	uint64_t messages, bytes;	/* received */
 	bool last;
-	/* Of a server: messages not sent back yet, and whose send places are in use. */
+	/* Of a server: messages not sent back yet. */
 	struct {
 		uint32_t slot, len;
 	} held[TEST_MAX_DEPTH];
 	unsigned int first_held, n_held;
-	bool sending[TEST_MAX_DEPTH];
+	bool sending[TEST_MAX_DEPTH];	/* send places that are in use */
 	char why[MAX_WHY];		/* the first error */
+	uint64_t failed_at;		/* monotonic time of it, ns */
 };
 
 int link_fail(struct link *link, const char *fmt, ...) PRINTF(2, 3);
-int link_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
-	      uint32_t depth);
+int link_make(struct link *link, uint32_t depth, int access);
 void link_release(struct link *link);
+void link_fill(unsigned char *data, uint32_t len, uint64_t seed);
 unsigned char *link_recv_place(const struct link *link, uint32_t slot);
 unsigned char *link_send_place(const struct link *link, uint32_t slot);
 unsigned char *link_shared_place(const struct link *link);
+unsigned char *link_local_place(const struct link *link);
 int link_post_recv(struct link *link, uint32_t slot);
 int link_post_send(struct link *link, const void *data, uint32_t len,
 		   uint32_t slot);
-int link_post_rdma(struct link *link, enum ibv_wr_opcode opcode, void *data,
-		   uint32_t len, const struct welcome *there);
+int link_post_rdma(struct link *link, bool write, void *data, uint32_t len,
+		   const struct welcome *there);
 int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	      struct ibv_wc *wc);
 
@@ -95,10 +108,36 @@ struct test {
 	const char *host, *bind, *port;
 	uint64_t timeout;		/* ns */
 	uint64_t count, size, depth;
+	uint64_t gid_index;
+	bool has_gid_index;
 	const char *only;		/* names of tests; NULL: all */
+	const struct setup *setup;
+	const char *because;		/* why it is not rdma_cm */
 	struct rdma_event_channel *channel;
 	struct sockaddr_storage to, from;	/* family 0: any */
 };
+
+/* How connections are set up. Functions that return int return -1 if they failed. */
+struct setup {
+	const char *name, *key;		/* for people; in JSON */
+	int (*start)(struct test *test);	/* returns a status */
+	void (*stop)(struct test *test);
+	/* A connection, of either side. */
+	int (*ended)(struct link *link);	/* its fd is readable: why? -1 */
+	void (*release)(struct link *link);
+	/* The client's; end() in any case. */
+	int (*begin)(struct client *c, uint32_t size, uint32_t depth);
+	void (*end)(struct client *c);
+	/* The server's. */
+	int (*listen)(struct server *s);	/* returns a status */
+	int (*events_fd)(const struct server *s);
+	void (*on_event)(struct server *s);
+	void (*on_peer)(struct server *s, struct link *link);
+	int (*wait_ms)(struct server *s);	/* at most; -1: no limit */
+	void (*close)(struct server *s);
+};
+
+extern const struct setup setup_cm, setup_tcp;
 
 int test_address(struct test *test, const char *host, bool passive,
 		 struct sockaddr_storage *addr);
@@ -111,11 +150,13 @@ int test_server(struct test *test);
 struct result {
 	const char *test;
 	const char *why;		/* NULL: success */
+	bool skipped;			/* why not */
 	uint64_t count, size;		/* 0: absent */
 	uint64_t *times;		/* ns, @count of them; sorted here */
 	size_t n_times;
 	double rate;			/* per second; 0: absent */
 	const struct path *path;
+	const char *setup;
 };
 
 int report_begin(struct cli *cli, struct table *table);

@@ -48,9 +48,12 @@ commands() {
 	fails 2 "eadm: test: --size: from 1 to 1048576" test client 192.0.2.1 -s 2000000
 	fails 2 "eadm: test: --count: from 1 to 10000000" test client 192.0.2.1 -n 0
 	fails 2 "eadm: test: --timeout: from 1ms to 1h" test client 192.0.2.1 --timeout 2h
+	fails 2 "eadm: test: x: not a number" test client 192.0.2.1 --no-cm -g x
 	fails 2 "eadm: test: --from: tests need this machine" --from "$TWO" test server
 	run eadm __complete eadm test client host --tests connect,e
 	[ "$output" = "connect,echo" ]
+	run eadm __complete eadm test server --no
+	[[ $output == *--no-cm* ]]
 }
 
 @test "--version" {

@@ -48,7 +48,7 @@ def files(folder):
     """Hand-written files of a folder that are no family's."""
     names = "|".join(re.escape(raw["name"]) for raw in described())
     own = re.compile(rf"(.*/)?generated/.*|kmod/include/({names})_[a-z_]+\.h|"
-                     r"libeadm/family/[^/]+/.*|.*\.(mod\.c|pyc)")
+                     rf"libeadm/family/[^/]+/.*|eadm/test/family/({names})\.c|.*\.(mod\.c|pyc)")
     return sorted(path for path in glob.glob(f"{folder}/**", recursive=True)
                   if os.path.isfile(path) and not own.fullmatch(path))
 

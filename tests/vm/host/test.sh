@@ -29,7 +29,7 @@ no_server() {
 check "a client without a server: no server listens" no_server
 
 serve
-check "a server listens" [ $? = 0 ]
+check "a server listens by rdma_cm" grep -q "listening on all addresses port 18514 (rdma_cm)" "$work/server"
 other_family() {
 	client 1 2001:db8::1 &&
 		said 'connection failed: the server refused the connection, or listens on other addresses' &&
@@ -53,7 +53,7 @@ no_node() {
 	ends 5 eadm test server
 	set -- $?
 	mv /dev/rdma_cm.away /dev/infiniband/rdma_cm
-	[ "$1" = 0 ] && said 'rdma_cm: No such file or directory \(modprobe rdma_ucm\)'
+	[ "$1" = 0 ] && said 'rdma_cm: No such file or directory \(modprobe rdma_ucm, or use --no-cm\)'
 }
 check "a connection manager that does not exist" no_node
 no_provider() {
@@ -88,7 +88,8 @@ end_server
 check "the server's results, too" same_path "$work/rows"
 
 failed_names_device() {
-	client 1 "$addr" && said "^connect failed +$dev +$addr +$addr +connection failed"
+	client 1 "$addr" && said "^connect failed +$dev +$addr +$addr +connection failed" &&
+		said "route: $dev, ::ffff:$addr to ::ffff:$addr, RC set up by rdma_cm$"
 }
 check "a failed connection names device and addresses" failed_names_device
 check "an address without a route: address resolution failed" \

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "adapter.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How well a GID suits; the better is greater. */
+enum { UNUSABLE, WANTED, LINK_LOCAL, ROCE_V1, GOOD, SAME_ADDRESS };
+
+struct fields {
+	const struct eadm_field *device, *port, *index, *gid, *type, *netdev;
+};
+
+struct search {
+	const struct test *test;
+	struct in6_addr local;	/* as a GID; zero: any */
+	const struct ifaddrs *addresses;	/* of this network namespace */
+	struct adapter best;
+	int rank;
+	unsigned int n;
+};
+
+static void find_fields(struct fields *f)
+{
+	const struct eadm_object *object = eadm_object_find("gid");
+
+	f->device = eadm_object_find_field(object, "dev-name");
+	f->port = eadm_object_find_field(object, "port");
+	f->index = eadm_object_find_field(object, "gid-index");
+	f->gid = eadm_object_find_field(object, "gid");
+	f->type = eadm_object_find_field(object, "type");
+	f->netdev = eadm_object_find_field(object, "netdev");
+}
+
+/* RoCE has the GID of an interface's IPv4 address as IPv6 writes it. */
+static struct in6_addr as_gid(const struct sockaddr *addr)
+{
+	struct in6_addr gid = { 0 };
+
+	if (addr->sa_family == AF_INET6)
+		return ((const struct sockaddr_in6 *)addr)->sin6_addr;
+	if (addr->sa_family != AF_INET)
+		return gid;
+	gid.s6_addr[10] = 0xff;
+	gid.s6_addr[11] = 0xff;
+	memcpy(&gid.s6_addr[12], &((const struct sockaddr_in *)addr)->sin_addr, 4);
+	return gid;
+}
+
+/*
+ * Whether the GID's interface is in this network namespace. The table has GIDs of all
+ * namespaces, whose interfaces may have the same name, but only those of RoCE v2 are
+ * always addresses.
+ */
+static bool is_here(const struct search *s, const char *netdev,
+		    const struct adapter *a)
+{
+	const struct in6_addr *gid = (const struct in6_addr *)&a->gid;
+	const struct ifaddrs *one;
+	struct in6_addr other;
+
+	for (one = s->addresses; one; one = one->ifa_next) {
+		if (!one->ifa_addr || strcmp(one->ifa_name, netdev) != 0)
+			continue;
+		/* A link-local one is made of the MAC address, whatever the interface has. */
+		if (a->roce != 2 || IN6_IS_ADDR_LINKLOCAL(gid))
+			return true;
+		other = as_gid(one->ifa_addr);
+		if (IN6_ARE_ADDR_EQUAL(&other, gid))
+			return true;
+	}
+	return false;
+}
+
+/* The kernel has the same word for RoCE v1 and for all that is not Ethernet. */
+static uint8_t roce_version(const char *type, const char *netdev)
+{
+	if (!type || !netdev || !*netdev)
+		return 0;
+	return strstr(type, "RoCE v2") ? 2 : 1;
+}
+
+static int rank_of(const struct search *s, const struct adapter *a,
+		   const char *netdev)
+{
+	const struct in6_addr *gid = (const struct in6_addr *)&a->gid;
+
+	if (s->test->has_gid_index)
+		return a->gid_index == s->test->gid_index ? WANTED : UNUSABLE;
+	if (netdev && *netdev && !is_here(s, netdev, a))
+		return UNUSABLE;
+	if (a->roce == 1)
+		return ROCE_V1;
+	if (!IN6_IS_ADDR_UNSPECIFIED(&s->local) &&
+	    !memcmp(gid, &s->local, sizeof(*gid)))
+		return SAME_ADDRESS;
+	/* Without an interface, a GID like that is not an address of a link. */
+	return netdev && *netdev && IN6_IS_ADDR_LINKLOCAL(gid) ? LINK_LOCAL : GOOD;
+}
+
+static void consider(struct search *s, const struct fields *f,
+		     const struct eadm_record *record)
+{
+	const char *netdev = eadm_record_string(record, f->netdev);
+	const char *name = eadm_record_string(record, f->device);
+	struct adapter a = { 0 };
+	uint64_t port = 0, index = 0;
+	size_t len = 0;
+	const void *gid;
+	int rank;
+
+	gid = eadm_record_bytes(record, f->gid, &len);
+	if (!name || !gid || len != sizeof(a.gid) ||
+	    eadm_record_u64(record, f->port, &port) ||
+	    eadm_record_u64(record, f->index, &index))
+		return;
+	snprintf(a.device, sizeof(a.device), "%s", name);
+	memcpy(&a.gid, gid, sizeof(a.gid));
+	a.port = port;
+	a.gid_index = index;
+	a.roce = roce_version(eadm_record_string(record, f->type), netdev);
+	s->n++;
+	rank = rank_of(s, &a, netdev);
+	if (rank <= s->rank)
+		return;
+	s->rank = rank;
+	s->best = a;
+}
+
+/* The driver's type of queue pairs, if it has one. */
+static void find_driver_qp(const struct test *test, struct adapter *adapter)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const struct eadm_field *driver = eadm_object_find_field(object, "driver");
+	const struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = adapter->device,
+	};
+	const struct eadm_family *family = NULL;
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+
+	if (eadm_dump_open(test->cli->ctx, object, &opts, &dump))
+		return;
+	if (eadm_dump_next(dump, &record) > 0)
+		family = eadm_family_find(eadm_record_string(record, driver));
+	eadm_dump_close(dump);
+	if (family)
+		adapter->driver = driver_qp_of(eadm_family_name(family));
+}
+
+/*
+ * Connections of adapters that run over TCP are made by the connection manager
+ * alone. A device that libibverbs does not know is reported when it is opened.
+ */
+static bool needs_cm(const struct adapter *adapter)
+{
+	struct ibv_device **list = verbs.ibv_get_device_list(NULL);
+	enum ibv_transport_type type = IBV_TRANSPORT_IB;
+	int i;
+
+	for (i = 0; list && list[i]; i++) {
+		if (!strcmp(list[i]->name, adapter->device))
+			type = list[i]->transport_type;
+	}
+	if (list)
+		verbs.ibv_free_device_list(list);
+	return !adapter->driver && type != IBV_TRANSPORT_IB;
+}
+
+int adapter_choose(const struct test *test, const struct sockaddr_storage *local,
+		   struct adapter *adapter, char *why)
+{
+	const char *device = test->cli->args.opt[OPT_DEVICE];
+	struct eadm_dump_opts opts = { .size = sizeof(opts), .device = device };
+	struct search s = {
+		.test = test, .local = as_gid((const struct sockaddr *)local),
+	};
+	struct ifaddrs *addresses = NULL;
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	struct fields f;
+	int ret;
+
+	find_fields(&f);
+	ret = eadm_dump_open(test->cli->ctx, eadm_object_find("gid"), &opts, &dump);
+	if (ret) {
+		snprintf(why, MAX_WHY, "GIDs cannot be read: %s", strerror(-ret));
+		return STATUS_FAILED;
+	}
+	if (getifaddrs(&addresses))
+		addresses = NULL;
+	s.addresses = addresses;
+	while (eadm_dump_next(dump, &record) > 0)
+		consider(&s, &f, record);
+	eadm_dump_close(dump);
+	freeifaddrs(addresses);
+	*adapter = s.best;
+	if (s.rank) {
+		find_driver_qp(test, adapter);
+		if (!needs_cm(adapter))
+			return STATUS_OK;
+		snprintf(why, MAX_WHY, "connections of %s need rdma_cm",
+			 adapter->device);
+		return STATUS_UNSUPPORTED;
+	}
+	if (!s.n)
+		snprintf(why, MAX_WHY, "no port has a GID (see 'eadm check')");
+	else if (test->has_gid_index)
+		snprintf(why, MAX_WHY, "GID index %llu is empty (see 'eadm dump gid')",
+			 (unsigned long long)test->gid_index);
+	else
+		snprintf(why, MAX_WHY, "no GID belongs to an interface of this network namespace (see 'eadm dump gid')");
+	return STATUS_NOT_FOUND;
+}
+
+const char *adapter_type(const struct adapter *adapter)
+{
+	return adapter->driver ? adapter->driver->type : "RC";
+}

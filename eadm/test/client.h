@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TEST_CLIENT_H
+#define TEST_CLIENT_H
+
+#include "test.h"
+
+struct client {
+	struct test *test;
+	struct link link;
+	struct welcome there;
+	struct path path;	/* of the latest connection */
+	int status;
+	bool established;	/* by rdma_cm: a disconnect event will come, too */
+	bool last;		/* no other connection will follow */
+	bool shown;		/* the route was shown */
+};
+
+#endif /* TEST_CLIENT_H */

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "endpoint.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define MAX_PSN 0xffffff
+
+/* ---- making -------------------------------------------------------------------------- */
+
+static int open_device(struct link *link)
+{
+	struct endpoint *e = link->endpoint;
+	struct ibv_device **list = verbs.ibv_get_device_list(NULL);
+	int i, error = ENODEV;
+
+	for (i = 0; list && list[i]; i++) {
+		if (strcmp(list[i]->name, e->adapter.device) != 0)
+			continue;
+		e->ctx = verbs.ibv_open_device(list[i]);
+		error = errno;
+		break;
+	}
+	if (list)
+		verbs.ibv_free_device_list(list);
+	if (!e->ctx)
+		return link_fail(link, "%s cannot be opened: %s", e->adapter.device,
+				 error == ENODEV ? "no provider (see 'eadm check')" :
+						   strerror(error));
+	return 0;
+}
+
+/* The link's limits: at most what it has already. */
+static int query(struct link *link)
+{
+	struct endpoint *e = link->endpoint;
+	const struct driver_qp *driver = e->adapter.driver;
+	struct ibv_port_attr port = { 0 };
+	uint32_t max = EXCHANGE_MAX_BYTES;
+	int ret;
+
+	ret = verbs.ibv_query_port(e->ctx, e->adapter.port,
+				   (struct _compat_ibv_port_attr *)&port);
+	if (ret)
+		return link_fail(link, "port %u of %s: %s", e->adapter.port,
+				 e->adapter.device, strerror(ret));
+	if (port.state != IBV_PORT_ACTIVE)
+		return link_fail(link, "port %u of %s is not active",
+				 e->adapter.port, e->adapter.device);
+	e->mtu = port.active_mtu;
+	e->lid = port.lid;
+	link->can_read = true;
+	link->can_write = true;
+	ret = driver ? driver->query(e->ctx, &link->can_read, &link->can_write,
+				     &max) : 0;
+	if (ret)
+		return link_fail(link, "%s: %s", e->adapter.device, strerror(ret));
+	if (port.max_msg_sz && link->size > port.max_msg_sz)
+		link->size = port.max_msg_sz;
+	if (link->can_read && link->shared > max)
+		link->shared = max;
+	link->max_message = link->size;
+	/* What is read is compared with what was written. */
+	link->can_write = link->can_write && link->can_read;
+	return 0;
+}
+
+static int create_cq(struct link *link, struct ibv_cq **cq, int i, uint32_t entries)
+{
+	struct endpoint *e = link->endpoint;
+
+	e->channels[i] = verbs.ibv_create_comp_channel(e->ctx);
+	if (!e->channels[i])
+		return link_fail(link, "completion channel: %s", strerror(errno));
+	*cq = verbs.ibv_create_cq(e->ctx, entries, NULL, e->channels[i], 0);
+	if (!*cq)
+		return link_fail(link, "completion queue: %s%s", strerror(errno),
+				 errno == EOPNOTSUPP ?
+				 " (the driver has no completion events)" : "");
+	return 0;
+}
+
+static int create_qp(struct link *link, uint32_t depth)
+{
+	struct endpoint *e = link->endpoint;
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = link->send_cq, .recv_cq = link->recv_cq,
+		/* One more for a write or read. */
+		.cap = { .max_send_wr = depth + 1, .max_recv_wr = depth,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.sq_sig_all = 1,
+		.qp_type = IBV_QPT_DRIVER,
+		.pd = link->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND |
+			(link->can_read ? IBV_QP_EX_WITH_RDMA_READ : 0) |
+			(link->can_write ? IBV_QP_EX_WITH_RDMA_WRITE : 0),
+	};
+	struct ibv_qp_init_attr rc = {
+		.send_cq = link->send_cq, .recv_cq = link->recv_cq,
+		.cap = attr.cap, .sq_sig_all = 1, .qp_type = IBV_QPT_RC,
+	};
+
+	link->qp = e->adapter.driver ? e->adapter.driver->create(e->ctx, &attr) :
+				       verbs.ibv_create_qp(link->pd, &rc);
+	return link->qp ? 0 : link_fail(link, "queue pair: %s", strerror(errno));
+}
+
+static int remote_access(const struct link *link)
+{
+	return (link->can_read ? IBV_ACCESS_REMOTE_READ : 0) |
+	       (link->can_write ? IBV_ACCESS_REMOTE_WRITE : 0);
+}
+
+static int to_init(struct link *link)
+{
+	struct endpoint *e = link->endpoint;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = e->adapter.port,
+		.qkey = e->qkey,
+		.qp_access_flags = remote_access(link),
+	};
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+		   (e->adapter.driver ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+	int ret = verbs.ibv_modify_qp(link->qp, &attr, mask);
+
+	return ret ? link_fail(link, "queue pair to INIT: %s", strerror(ret)) : 0;
+}
+
+int endpoint_make(struct link *link, uint32_t size, uint32_t shared,
+		  uint32_t depth, enum exchange_reason *reason)
+{
+	struct endpoint *e = link->endpoint;
+	const char *missing;
+
+	*reason = REFUSED_QP;
+	missing = e->adapter.driver ? e->adapter.driver->open() : NULL;
+	if (missing)
+		return link_fail(link, "%s: not installed (package ibverbs-providers)",
+				 missing);
+	if (getrandom(&e->psn, sizeof(e->psn), 0) != sizeof(e->psn) ||
+	    getrandom(&e->qkey, sizeof(e->qkey), 0) != sizeof(e->qkey))
+		return link_fail(link, "random numbers: %s", strerror(errno));
+	e->psn &= MAX_PSN;
+	/* The highest bit is for privileged keys. */
+	e->qkey &= INT32_MAX;
+	link->size = size;
+	link->shared = shared;
+	if (open_device(link) || query(link)) {
+		*reason = REFUSED_ADAPTER;
+		return -1;
+	}
+	link->pd = verbs.ibv_alloc_pd(e->ctx);
+	if (!link->pd)
+		return link_fail(link, "protection domain: %s", strerror(errno));
+	if (create_cq(link, &link->send_cq, 0, depth + 1) ||
+	    create_cq(link, &link->recv_cq, 1, depth) ||
+	    create_qp(link, depth) || to_init(link))
+		return -1;
+	return link_make(link, depth,
+			 IBV_ACCESS_LOCAL_WRITE | remote_access(link));
+}
+
+/* ---- connecting ---------------------------------------------------------------------- */
+
+static struct ibv_ah_attr route_to(const struct link *link,
+				   const struct exchange *peer)
+{
+	const struct endpoint *e = link->endpoint;
+	struct ibv_ah_attr attr = {
+		.is_global = 1,
+		.port_num = e->adapter.port,
+		.dlid = peer->lid,
+		.grh = { .sgid_index = e->adapter.gid_index, .hop_limit = 64 },
+	};
+
+	memcpy(&attr.grh.dgid, peer->gid, sizeof(peer->gid));
+	return attr;
+}
+
+static int no_route(struct link *link, const struct exchange *peer, int error)
+{
+	const struct adapter *a = &link->endpoint->adapter;
+	char from[INET6_ADDRSTRLEN] = "", to[INET6_ADDRSTRLEN] = "";
+	union ibv_gid gid;
+
+	memcpy(&gid, peer->gid, sizeof(gid));
+	gid_text(&a->gid, from, sizeof(from));
+	gid_text(&gid, to, sizeof(to));
+	link_fail(link, "route failed: from %s, GID %u (%s), to GID %s: %s%s",
+		  a->device, a->gid_index, from, to, strerror(error),
+		  error == ETIMEDOUT ? " (no neighbour has this address)" : "");
+	errno = error;
+	return -1;
+}
+
+/* Requests carry the address: the queue pair only has to be ready. */
+static int connect_driver(struct link *link, const struct exchange *peer)
+{
+	struct ibv_ah_attr route = route_to(link, peer);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
+	int ret;
+
+	ret = verbs.ibv_modify_qp(link->qp, &attr, IBV_QP_STATE);
+	attr.qp_state = IBV_QPS_RTS;
+	if (!ret)
+		ret = verbs.ibv_modify_qp(link->qp, &attr,
+					  IBV_QP_STATE | IBV_QP_SQ_PSN);
+	if (ret) {
+		link_fail(link, "queue pair to RTS: %s", strerror(ret));
+		errno = ret;
+		return -1;
+	}
+	link->ah = verbs.ibv_create_ah(link->pd, &route);
+	link->peer_qpn = peer->qpn;
+	link->peer_qkey = peer->qkey;
+	return link->ah ? 0 : no_route(link, peer, errno);
+}
+
+static int connect_rc(struct link *link, const struct exchange *peer)
+{
+	const struct endpoint *e = link->endpoint;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.ah_attr = route_to(link, peer),
+		.path_mtu = peer->mtu < e->mtu ? peer->mtu : e->mtu,
+		.dest_qp_num = peer->qpn,
+		.rq_psn = peer->psn,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer = 12,
+	};
+	int ret;
+
+	ret = verbs.ibv_modify_qp(link->qp, &attr, IBV_QP_STATE | IBV_QP_AV |
+				  IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				  IBV_QP_MIN_RNR_TIMER);
+	if (ret)
+		return no_route(link, peer, ret);
+	attr = (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_RTS,
+		.sq_psn = e->psn,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.max_rd_atomic = 1,
+	};
+	ret = verbs.ibv_modify_qp(link->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
+				  IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
+	if (!ret)
+		return 0;
+	link_fail(link, "queue pair to RTS: %s", strerror(ret));
+	errno = ret;
+	return -1;
+}
+
+/* Sets errno if it fails. */
+int endpoint_connect(struct link *link, const struct exchange *peer)
+{
+	const struct driver_qp *driver = link->endpoint->adapter.driver;
+
+	if (peer->size < link->max_message)
+		link->max_message = peer->size;
+	link->can_read = link->can_read && peer->can_read;
+	link->can_write = link->can_write && peer->can_write;
+	link->lost = driver ? driver->lost : peer->roce == 2 ?
+		"a firewall must allow RoCE v2, UDP port 4791, in both directions" :
+		"packets of RDMA are lost on the way";
+	return driver ? connect_driver(link, peer) : connect_rc(link, peer);
+}
+
+void endpoint_describe(const struct link *link, struct exchange *message)
+{
+	const struct endpoint *e = link->endpoint;
+
+	*message = (struct exchange){
+		.can_read = link->can_read,
+		.can_write = link->can_write,
+		.roce = e->adapter.roce,
+		.mtu = e->mtu,
+		.lid = e->lid,
+		.depth = link->depth,
+		.qpn = link->qp->qp_num,
+		.psn = e->psn,
+		.qkey = e->qkey,
+		.size = link->max_message,
+		.shared = link->shared,
+		.rkey = link->mr->rkey,
+		.addr = (uintptr_t)link_shared_place(link),
+	};
+	strcpy(message->type, adapter_type(&e->adapter));
+	memcpy(message->gid, &e->adapter.gid, sizeof(message->gid));
+}
+
+void endpoint_path(const struct link *link, struct path *path)
+{
+	const struct adapter *a = &link->endpoint->adapter;
+
+	path->known = true;
+	strcpy(path->device, a->device);
+	strcpy(path->type, adapter_type(a));
+	gid_text(&a->gid, path->local_gid, sizeof(path->local_gid));
+}
+
+void endpoint_release(struct link *link)
+{
+	struct endpoint *e = link->endpoint;
+	int i;
+
+	if (link->qp)
+		verbs.ibv_destroy_qp(link->qp);
+	link->qp = NULL;
+	if (link->ah)
+		verbs.ibv_destroy_ah(link->ah);
+	link_release(link);
+	if (link->send_cq)
+		verbs.ibv_destroy_cq(link->send_cq);
+	if (link->recv_cq)
+		verbs.ibv_destroy_cq(link->recv_cq);
+	for (i = 0; i < 2; i++) {
+		if (e->channels[i])
+			verbs.ibv_destroy_comp_channel(e->channels[i]);
+	}
+	if (link->pd)
+		verbs.ibv_dealloc_pd(link->pd);
+	if (e->ctx)
+		verbs.ibv_close_device(e->ctx);
+}

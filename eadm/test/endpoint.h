@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A queue pair without connection manager: made here, connected by addresses. */
+#ifndef TEST_ENDPOINT_H
+#define TEST_ENDPOINT_H
+
+#include "adapter.h"
+#include "exchange.h"
+
+struct endpoint {
+	struct adapter adapter;
+	struct ibv_context *ctx;
+	struct ibv_comp_channel *channels[2];
+	uint32_t psn, qkey;
+	uint16_t lid;
+	uint8_t mtu;
+	/* What came of the peer's message, which must be complete at @deadline. */
+	uint8_t in[EXCHANGE_SIZE];
+	size_t n_in;
+	uint64_t deadline;
+};
+
+/*
+ * The caller has set @link->endpoint->adapter, and frees the endpoint after
+ * endpoint_release(). On failure they return -1 and set *@reason.
+ */
+int endpoint_make(struct link *link, uint32_t size, uint32_t shared,
+		  uint32_t depth, enum exchange_reason *reason);
+int endpoint_connect(struct link *link, const struct exchange *peer);
+void endpoint_describe(const struct link *link, struct exchange *message);
+void endpoint_release(struct link *link);
+void endpoint_path(const struct link *link, struct path *path);
+
+#endif /* TEST_ENDPOINT_H */

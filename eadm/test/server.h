@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TEST_SERVER_H
+#define TEST_SERVER_H
+
+#include "test.h"
+
+#define MAX_LINKS 64
+
+struct server {
+	struct test *test;
+	struct rdma_cm_id *listener;	/* by rdma_cm */
+	int socket;			/* else; -1: none */
+	struct link *links;
+	unsigned int n_links;
+	uint64_t connections, messages, bytes, failures;
+	struct path path;	/* what is the same for all connections */
+	bool leave;
+};
+
+struct link *server_add(struct server *s);
+void server_drop(struct server *s, struct link *link);
+void server_path(struct server *s, const struct path *path);
+
+#endif /* TEST_SERVER_H */
