@@ -2,6 +2,7 @@
 /* Rules about devices, their port and its counters, and their users. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "family/family.h"
@@ -244,18 +245,51 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 		eadm_judge_cause(j, kinds[last].cause);
 }
 
+/* Receivers are late now and then. */
+#define LEAST_RNR 10
+
+/*
+ * Either end counts, the sender the answers that it receives, the receiver those
+ * that it sends: where both are ends of the same device, each answer is in both.
+ */
 static void look_rnr(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
 	static const signed char rnr[] = {
 		CNT_RX_RNR, CNT_TX_RNR, CNT_NO_RECV, CNT_RNR_EXCEEDED, -1,
 	};
+	uint64_t given_up = diag_growth(now, then, CNT_RNR_EXCEEDED);
+	uint64_t there = diag_growth(now, then, CNT_RX_RNR);
+	uint64_t here = diag_growth(now, then, CNT_TX_RNR);
+	uint64_t dropped = diag_growth(now, then, CNT_NO_RECV);
+	char at_peer[48] = "", at_us[48] = "", lost[64] = "", age[32];
+	const signed char *f;
 
-	eadm_accuse_growth(j, now, then, rnr, 10,
-		    "request met a receiver that was not ready",
-		    "requests met a receiver that was not ready");
-	if (!diag_growth(now, then, CNT_RNR_EXCEEDED))
+	/* What is given up was refused at least once, and what is refused here was dropped. */
+	if (there < given_up)
+		there = given_up;
+	if (here < dropped)
+		here = dropped;
+	if (there < LEAST_RNR && here < LEAST_RNR)
+		return;
+	if (there)
+		snprintf(at_peer, sizeof(at_peer), " %" PRIu64 " %s at the peer", there,
+			 eadm_plural(there, "time", "times"));
+	if (here)
+		snprintf(at_us, sizeof(at_us), " %" PRIu64 " %s here", here,
+			 eadm_plural(here, "time", "times"));
+	if (given_up)
+		snprintf(lost, sizeof(lost), "; %" PRIu64 " %s given up", given_up,
+			 eadm_plural(given_up, "request was", "requests were"));
+	eadm_accuse(j, now, "requests found no receive posted%s%s%s within %s%s",
+		    at_peer, there && here ? " and" : "", at_us,
+		    diag_interval(now, then, age, sizeof(age)), lost);
+	if (!given_up)
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	for (f = rnr; *f >= 0; f++) {
+		if (diag_growth(now, then, *f))
+			eadm_cite_growth(j, DIAG_COUNTERS, now, then, *f);
+	}
 }
 
 static void look_flaps(struct judge *j, const struct diag_row *now,

@@ -91,8 +91,10 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 	(void)then;
 	find_places(j, &places);
 	if (places.elsewhere) {
-		eadm_accuse(j, now, "%u of %u adapters %s here; %s %s in another network namespace",
+		eadm_accuse(j, now, "%u of %u %s %s here; %s %s in another network namespace",
 			    places.here, places.here + places.elsewhere,
+			    eadm_plural(places.here + places.elsewhere,
+					"adapter", "adapters"),
 			    eadm_plural(places.here, "is", "are"),
 			    places.addresses,
 			    eadm_plural(places.elsewhere, "is", "are"));

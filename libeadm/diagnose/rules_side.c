@@ -185,8 +185,10 @@ static void look_unpolled(struct judge *j, const struct diag_row *now,
 	    diag_u64(now, CQ_ERRORS) || !is_left_alone(now) ||
 	    !is_left_alone(then))
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " of %" PRIu64 " entries are completions that the guest has not polled for %s",
+	eadm_accuse(j, now, "%" PRIu64 " of %" PRIu64 " %s that the guest has not polled for %s",
 		    unread(now), diag_u64(now, CQ_DEPTH),
+		    eadm_plural(unread(now), "entries is a completion",
+				"entries are completions"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 }

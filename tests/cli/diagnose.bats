@@ -137,6 +137,41 @@ found() { # FILE
 	done
 }
 
+# Two samples a second apart of one port, whose counters grow by these.
+unready() { # FILE COUNTER=GROWTH...
+	/usr/bin/python3 - "$REPO/tests/captures" "$@" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	import synth
+	cap = synth.Capture()
+	growth = dict(pair.split("=") for pair in sys.argv[3:])
+	for number in range(2):
+	    cap.time = 1700000000 * synth.SEC + number * synth.SEC
+	    cap.snapshot(number)
+	    cap.family()
+	    cap.rdma_devices(synth.DEVS[:1])
+	    cap.dump("dev", [synth.device(0)])
+	    cap.dump("counters", [synth.counters(0, **{name: 7 + number * int(n)
+	                                               for name, n in growth.items()})], hw=True)
+	cap.write(sys.argv[2])
+	EOF
+	found "$1" | grep receiver-not-ready
+}
+
+@test "receivers that are not ready are counted at either end" {
+	local one=$BATS_TEST_TMPDIR/one
+
+	# Both ends are queue pairs of this device: an answer that is sent is received.
+	[ "$(unready "$one" rx-rnr-naks=379 tx-rnr-naks=379)" = "notice receiver-not-ready requests found no receive posted 379 times at the peer and 379 times here within 1.0 s" ]
+	[ "$(unready "$one" rx-rnr-naks=40)" = "notice receiver-not-ready requests found no receive posted 40 times at the peer within 1.0 s" ]
+	# What is dropped is answered.
+	[ "$(unready "$one" tx-rnr-naks=40 no-receive-buffer=38)" = "notice receiver-not-ready requests found no receive posted 40 times here within 1.0 s" ]
+	[ "$(unready "$one" rx-rnr-naks=40 tx-rnr-naks=1 rnr-retries-exceeded=1)" = "warning receiver-not-ready requests found no receive posted 40 times at the peer and 1 time here within 1.0 s; 1 request was given up" ]
+	[ "$(unready "$one" rnr-retries-exceeded=12)" = "warning receiver-not-ready requests found no receive posted 12 times at the peer within 1.0 s; 12 requests were given up" ]
+	# Each end may be late now and then.
+	! unready "$one" rx-rnr-naks=9 tx-rnr-naks=9
+}
+
 @test "every rule says what looks alike and is no fault" {
 	[ "$(eadm diagnose --rules --json | jq '.rows | all(.alike | length > 10)')" = true ]
 }
