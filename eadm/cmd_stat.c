@@ -177,6 +177,22 @@ static void make_caption(struct stat *stat)
 	stat->view.table.caption = stat->caption;
 }
 
+/* A pass without a device; later ones have nothing to compare with. */
+static int sample_absent(struct stat *stat, bool first)
+{
+	struct cli *cli = stat->cli;
+
+	forget(&stat->before);
+	forget(&stat->now);
+	if (first)
+		return 0;
+	stat->caption_time = time_shown(cli);
+	make_caption(stat);
+	cli->writer->ops->begin(cli->writer, &stat->view.table);
+	cli->writer->ops->flush(cli->writer);
+	return 0;
+}
+
 /* One pass over the objects; shows the rates unless it is the first pass. */
 static int sample(struct stat *stat, bool first)
 {
@@ -186,6 +202,8 @@ static int sample(struct stat *stat, bool first)
 	int ret, status = 0;
 
 	ret = eadm_dump_open(cli->ctx, stat->view.object, &stat->view.opts, &dump);
+	if (view_absent(&stat->view, ret))
+		return sample_absent(stat, first);
 	if (ret)
 		return fail_lib(cli, ret, stat->view.opts.device ?
 					  stat->view.opts.device :
@@ -197,6 +215,8 @@ static int sample(struct stat *stat, bool first)
 		qsort(stat->before.all, stat->before.n,
 		      sizeof(*stat->before.all), by_identity);
 	ret = eadm_dump_next(dump, &record);
+	if (ret >= 0)
+		stat->view.found = true;
 	if (!first && ret >= 0) {
 		stat->caption_time = ret ? eadm_record_time(record) :
 					   time_shown(cli);
@@ -244,6 +264,7 @@ static int run_live(struct stat *stat)
 		return status;
 	catch_signals();
 	next = monotonic_ns();
+	stat->view.waits = true;
 	status = sample(stat, true);
 	while ((!status || status == STATUS_PARTIAL) && shown < count) {
 		if (eadm_is_live(cli->ctx) && !wait_until(&next, interval))
@@ -260,7 +281,7 @@ static int run_live(struct stat *stat)
 			      cli->args.opt[OPT_AT] ?
 			      "rates require two snapshots, --at selects the last one" :
 			      "rates require two snapshots, the capture has one (eadm record -n)");
-	return shown ? write_end(cli, status) : status;
+	return shown ? write_end(cli, view_end(cli, &stat->view, status)) : status;
 }
 
 /* Sample the counters of a mark, then the current ones. */

@@ -122,10 +122,18 @@ int view_show(struct cli *cli, struct view *view)
 	int ret, status = 0;
 
 	ret = eadm_dump_open(cli->ctx, view->object, &view->opts, &dump);
+	if (view_absent(view, ret)) {
+		cli->writer->ops->begin(cli->writer, &view->table);
+		return 0;
+	}
 	if (ret)
 		return open_failed(cli, view->object, &view->opts, ret);
 	/* Whether there is a document or only an error depends on the first row. */
 	ret = eadm_dump_next(dump, &record);
+	if (view_absent(view, ret))
+		ret = 0;
+	else if (ret >= 0)
+		view->found = true;
 	if (ret >= 0)
 		cli->writer->ops->begin(cli->writer, &view->table);
 	while (ret > 0 && !status && !interrupted) {

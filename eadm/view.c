@@ -36,6 +36,31 @@ void view_free(struct view *view)
 	columns_free(&view->table);
 }
 
+/* ---- without a device ---------------------------------------------------------- */
+
+/*
+ * Whether the @error of a pass is that there is no device, for which the view
+ * waits: any, or the one of --device if it was there before. The table then has
+ * no rows and says so. Any other result ends that state.
+ */
+bool view_absent(struct view *view, int error)
+{
+	view->table.absent = NULL;
+	if (error != -ENODEV || !view->waits ||
+	    (view->opts.device && !view->found))
+		return false;
+	view->table.absent = "no device";
+	return true;
+}
+
+/* The status at the end of a watch; it fails if there was never a device. */
+int view_end(struct cli *cli, const struct view *view, int status)
+{
+	return status || view->found || !view->waits || interrupted ? status :
+		       fail(cli, STATUS_NOT_FOUND, "devices", "%s",
+			    eadm_errmsg(cli->ctx));
+}
+
 /* ---- again and again ---------------------------------------------------------- */
 
 static int watch_options(struct cli *cli, uint64_t *interval, uint64_t *count)
@@ -126,17 +151,16 @@ static int watch(struct cli *cli, struct view *view)
 	view->table.passes = true;
 	view->table.caption = caption;
 	view->table.screen = eadm_is_live(cli->ctx) ? term_rows() : 0;
+	view->waits = true;
 	next = monotonic_ns();
 	for (;;) {
 		make_caption(cli, caption, sizeof(caption));
 		status = view_show(cli, view);
 		cli->writer->ops->flush(cli->writer);
-		if ((status && status != STATUS_PARTIAL) || !--count)
-			return status;
-		if (eadm_is_live(cli->ctx) && !wait_until(&next, interval))
-			return status;
-		if (!next_snapshot(cli))
-			return status;
+		if ((status && status != STATUS_PARTIAL) || !--count ||
+		    (eadm_is_live(cli->ctx) && !wait_until(&next, interval)) ||
+		    !next_snapshot(cli))
+			return view_end(cli, view, status);
 	}
 }
 

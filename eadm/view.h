@@ -22,6 +22,8 @@ struct view {
 	/* Shows all rows at once, instead of one at a time. */
 	int (*show)(struct cli *cli, struct view *view, struct rows *rows);
 	const char *setting;	/* the one that rows are of, or NULL */
+	bool waits;		/* without a device there are no rows, which is no error */
+	bool found;		/* there was a device in some pass */
 };
 
 #define WATCH_OPTIONS \
@@ -56,6 +58,8 @@ int view_check(struct cli *cli);
 int view_show(struct cli *cli, struct view *view);
 int view_run(struct cli *cli, struct view *view);
 void view_free(struct view *view);
+bool view_absent(struct view *view, int error);
+int view_end(struct cli *cli, const struct view *view, int status);
 bool wait_until(uint64_t *when, uint64_t more);
 uint64_t time_shown(struct cli *cli);
 bool next_snapshot(struct cli *cli);

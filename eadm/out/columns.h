@@ -55,6 +55,7 @@ struct table {
 	bool growth;		/* rates_only: growth instead of rates */
 	bool notes_once;	/* not JSON: do not repeat the previous pass's notes */
 	const char *caption;	/* not JSON: line above the table, or NULL */
+	const char *absent;	/* not JSON: follows the caption when there can be no rows, or NULL */
 	uint64_t interval;	/* ns that rates cover; 0: no rates */
 	unsigned int n_cols, max_cols;
 	struct column *cols;

@@ -553,7 +553,10 @@ static void print_lines(struct table_writer *tw)
 		fputs(tw->table->screen ? "\033[H\033[J" : "", stdout);
 		put_clean(stdout, tw->table->caption,
 			  strlen(tw->table->caption));
-		puts(tw->moves ? "" : "  no activity");
+		if (tw->table->absent)
+			printf("  %s\n", tw->table->absent);
+		else
+			puts(tw->moves ? "" : "  no activity");
 		tw->captioned = true;
 	}
 	if (tw->n_lines && !tw->error && tw->moves) {
@@ -716,7 +719,7 @@ static int table_end(struct writer *w)
 		return 0;
 	print_lines(tw);
 	push(tw);
-	if (!tw->rows && tw->table->title && !tw->error)
+	if (!tw->rows && tw->table->title && !tw->table->absent && !tw->error)
 		note(w->cli, "no %s", tw->table->title);
 	return tw->error;
 }

@@ -77,6 +77,48 @@ qpns() {
 -- 22:13:24" ]
 }
 
+@test "--watch and --live go on without a device, and with the next one" {
+	local gone=$BATS_TEST_TMPDIR/gone
+
+	"$REPO/tests/captures/devices.py" "$gone" 1,1,0,1,1
+	for command in "list -w" "dump qp --watch" "list -w -d cloud_0"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr eadm --from "$gone" $command
+		[ "$status" = 0 ]
+		[ "$stderr" = "" ]
+		[ "$(grep ^-- <<<"$output")" = "-- 22:13:20
+-- 22:13:21
+-- 22:13:22  no device
+-- 22:13:23
+-- 22:13:24" ]
+		[ "$(grep -c ^cloud_0 <<<"$output")" = 4 ]
+	done
+	[ "$(eadm --from "$gone" list -w --json | jq '.rows | length' | xargs)" = "1 1 0 1 1" ]
+	run --separate-stderr eadm --from "$gone" stat --live
+	[ "$status" = 0 ]
+	[ "$output" = "-- 22:13:21
+COUNTER  PER SECOND cloud_0/1
+tx-bytes bytes           1.0k
+-- 22:13:22  no device
+-- 22:13:23  no activity
+-- 22:13:24
+COUNTER  PER SECOND cloud_0/1
+tx-bytes bytes           1.0k" ]
+	eadm --from "$gone" stat --live --json | "$REPO/tests/cli/validate"
+	# One that comes late, one that never was there, none at all.
+	"$REPO/tests/captures/devices.py" "$gone" 0,1
+	[ "$(eadm --from "$gone" list -w | grep ^--)" = "-- 22:13:20  no device
+-- 22:13:21" ]
+	fails 3 "eadm: list: cloud_1: no such RDMA device" --from "$gone" list -w -d cloud_1
+	"$REPO/tests/captures/devices.py" "$gone" 0,0
+	run --separate-stderr eadm --from "$gone" list -w
+	[ "$status" = 3 ]
+	[ "$output" = "-- 22:13:20  no device
+-- 22:13:21  no device" ]
+	[ "$stderr" = "eadm: list: devices: there is no RDMA device" ]
+	fails 3 "eadm: list: devices: there is no RDMA device" --from "$gone" list
+}
+
 @test "the time of --watch may stand behind it" {
 	[ "$(eadm --from "$MOMENTS" list --watch 5 -j | wc -l)" = 3 ]
 	[ "$(eadm --from "$MOMENTS" list --watch=500ms -j | wc -l)" = 3 ]
