@@ -15,9 +15,12 @@ static void caption_of(const struct top *top, char *buf, size_t size)
 
 	if (localtime_r(&s, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	snprintf(buf, size, "-- %s  %u %s, %zu queue %s", clock,
-		 top->n_devs, plural(top->n_devs, "device", "devices"),
-		 top->qps.n, plural(top->qps.n, "pair", "pairs"));
+	if (!top->n_devs)
+		snprintf(buf, size, "-- %s  no device", clock);
+	else
+		snprintf(buf, size, "-- %s  %u %s, %zu queue %s", clock,
+			 top->n_devs, plural(top->n_devs, "device", "devices"),
+			 top->qps.n, plural(top->qps.n, "pair", "pairs"));
 }
 
 static void put_devs(struct top *top)
@@ -73,6 +76,6 @@ int top_batch(struct top *top, uint64_t count, uint64_t rows)
 		if (!--count || (eadm_is_live(cli->ctx) &&
 				 !wait_until(&next, top->interval)) ||
 		    !top_next(top))
-			return write_end(cli, STATUS_OK);
+			return write_end(cli, top_end(top));
 	}
 }

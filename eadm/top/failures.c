@@ -13,7 +13,7 @@ static uint64_t times_of(const struct eadm_record *record,
 }
 
 static void count(struct top *top, const struct eadm_record *record,
-		  const struct eadm_object *failure, uint64_t n[])
+		  const struct eadm_object *failure)
 {
 	uint64_t time, dev;
 	unsigned int i;
@@ -26,7 +26,7 @@ static void count(struct top *top, const struct eadm_record *record,
 		return;
 	for (i = 0; i < top->n_devs; i++) {
 		if (top->dev[i].index == dev)
-			n[i] += times_of(record, failure);
+			top->dev[i].n_failures += times_of(record, failure);
 	}
 }
 
@@ -37,26 +37,29 @@ void top_failures_look(struct top *top)
 		.size = sizeof(opts),
 		.device = top->cli->args.opt[OPT_DEVICE],
 	};
-	uint64_t n[TOP_MAX_DEVICES] = { 0 };
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
 	unsigned int i;
 	struct eadm_note gap = { .size = sizeof(gap) };
 	bool complete;
 
-	for (i = 0; i < top->n_devs; i++)
+	for (i = 0; i < top->n_devs; i++) {
 		top->dev[i].failures = -1;
+		top->dev[i].n_failures = 0;
+	}
 	if (!top->before || top->now <= top->before ||
 	    eadm_dump_open(top->cli->ctx, failure, &opts, &dump))
 		return;
 	while (eadm_dump_next(dump, &record) > 0)
-		count(top, record, failure, n);
+		count(top, record, failure);
 	complete = !eadm_dump_note(dump, 0, &gap);
 	eadm_dump_close(dump);
 	/* A device that is in a gap has none to show, which does not mean 0. */
 	for (i = 0; i < top->n_devs; i++) {
-		if (complete || n[i])
-			top->dev[i].failures = n[i] * 1e9 /
-					       (top->now - top->before);
+		struct top_dev *dev = &top->dev[i];
+
+		if (complete || dev->n_failures)
+			dev->failures = dev->n_failures * 1e9 /
+					(top->now - top->before);
 	}
 }

@@ -12,6 +12,7 @@
 
 #include "../clock.h"
 #include "grow.h"
+#include "../signals.h"
 #include "top.h"
 
 /* A scan that took 1 ms of CPU time is not repeated for this many ms. */
@@ -118,8 +119,10 @@ static void take_dev(struct top *top, const struct eadm_record *record)
 		return;
 	dev = find_dev(top, index);
 	if (!dev) {
-		if (top->n_devs == TOP_MAX_DEVICES)
+		if (!grow(top->dev, top->n_devs, top->max_devs)) {
+			top->failed = true;
 			return;
+		}
 		dev = &top->dev[top->n_devs++];
 		*dev = (struct top_dev){
 			.index = index, .connects = -1, .failures = -1,
@@ -385,6 +388,29 @@ static bool is_due(const struct top *top, uint64_t now)
 	       now >= top->next_scan;
 }
 
+/*
+ * A look without a device, for which top waits: any, or the one of --device if
+ * it was there before.
+ */
+static bool is_absent(const struct top *top, int error)
+{
+	return error == -ENODEV &&
+	       (top->found || !top->cli->args.opt[OPT_DEVICE]);
+}
+
+static int no_device(struct top *top)
+{
+	forget_devs(top);
+	top->qps.n = 0;
+	top->old.n = 0;
+	top->lost = true;
+	/* The next device's QPs are read when it is there. */
+	top->next_scan = 0;
+	top->scans = 0;
+	top->now = time_shown(top->cli);
+	return top_arrange(top) ? 0 : -ENOMEM;
+}
+
 /* Take one look at everything; negative: there is nothing more to look at. */
 int top_look(struct top *top)
 {
@@ -400,8 +426,11 @@ int top_look(struct top *top)
 	}
 	hold_list(top);
 	ret = each(top, "dev", take_dev);
-	if (ret < 0)
-		return ret;
+	if (is_absent(top, ret))
+		return no_device(top);
+	if (ret < 0 || top->failed)
+		return ret < 0 ? ret : -ENOMEM;
+	top->found = true;
 	if (forget_devs(top))
 		top->lost = true;
 	if (each(top, "counters", take_counters) < 0)
@@ -418,6 +447,9 @@ int top_look(struct top *top)
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	top->scan_every = cpu * SCAN_SHARE > top->interval ?
 				  cpu * SCAN_SHARE : top->interval;
+	/* The next scan is at the first look after that. */
+	top->scan_every += top->interval - 1;
+	top->scan_every -= top->scan_every % top->interval;
 	/* Looks come a little early or late. Rates need a second scan soon. */
 	top->next_scan = start - top->interval / 10 +
 			 (top->scans++ ? top->scan_every : top->interval);
@@ -436,10 +468,17 @@ int top_failed(struct top *top, int error)
 		       fail_lib(top->cli, error, "devices");
 }
 
+/* The status at the end; it fails if there was never a device. */
+int top_end(struct top *top)
+{
+	return top->found || interrupted ? STATUS_OK :
+					   top_failed(top, -ENODEV);
+}
+
 /* Go to the next snapshot of a capture. False: it was the last one. */
 bool top_next(struct top *top)
 {
-	if (eadm_snapshot_next(top->cli->ctx) > 0)
+	if (next_snapshot(top->cli))
 		return true;
 	top->ended = true;
 	return false;
@@ -453,6 +492,7 @@ void top_free(struct top *top)
 		eadm_trace_close(top->dev[i].trace);
 		free(top->dev[i].latency);
 	}
+	free(top->dev);
 	free(top->qps.qp);
 	free(top->old.qp);
 	free(top->order);

@@ -185,18 +185,24 @@ static int draw_traffic(struct screen *s, int y, unsigned int n)
 static int draw_devs(struct screen *s, int y)
 {
 	const struct top *top = s->top;
-	struct text_row rows[TOP_MAX_DEVICES] = { 0 };
+	struct text_row *rows;
 	struct eadm_value values[N_DEV_COLS];
 	unsigned int i, n = top->n_devs, room = s->rows / 3;
 	char more[64];
 
+	if (!n) {
+		put_line(s, y++, A_REVERSE, PLAIN, "no device");
+		return y;
+	}
 	if (n > room)
 		n = room;
-	for (i = 0; i < n; i++) {
+	rows = calloc(n, sizeof(*rows));
+	for (i = 0; rows && i < n; i++) {
 		top_dev_values(&top->dev[i], values);
 		take_row(s, top->dev_table.cols, N_DEV_COLS, values, &rows[i]);
 	}
-	y = draw_table(s, y, top->dev_table.cols, N_DEV_COLS, rows, n);
+	y = draw_table(s, y, top->dev_table.cols, N_DEV_COLS, rows, rows ? n : 0);
+	free(rows);
 	y = draw_traffic(s, y, n);
 	if (n < top->n_devs) {
 		snprintf(more, sizeof(more), "... %u more %s",
@@ -234,19 +240,28 @@ static void draw_qps(struct screen *s, int y)
 	free(rows);
 }
 
+/* 500ms 1s 2.5s */
+static void text_of_interval(uint64_t ns, char *buf, size_t size)
+{
+	bool below = ns < 1000000000;
+
+	snprintf(buf, size, "%.10g%s", ns / (below ? 1e6 : 1e9),
+		 below ? "ms" : "s");
+}
+
 static void draw_head(struct screen *s)
 {
 	const struct top *top = s->top;
 	time_t when = top->now / 1000000000;
-	char host[80], line[MAX_WIDTH], clock[16] = "", age[32] = "";
+	char host[80], line[MAX_WIDTH], clock[16] = "", every[32], age[48] = "";
 	struct tm tm;
 	int at;
 
 	if (localtime_r(&when, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	text_of_interval(top->scan_every, every, sizeof(every));
 	if (top->scan_every > top->interval)
-		snprintf(age, sizeof(age), " (every %.0fs)",
-			 top->scan_every / 1e9);
+		snprintf(age, sizeof(age), " (read every %s)", every);
 	/* In a capture, the host name may be anything. */
 	at = snprintf(line, sizeof(line), "eadm top %s  %.64s  %zu %s%s", clock,
 		      machine_text(top->cli->ctx, "host", host, sizeof(host)),
@@ -290,16 +305,17 @@ static void draw_help(struct screen *s)
 
 static void draw_foot(struct screen *s)
 {
-	char line[MAX_WIDTH];
+	char line[MAX_WIDTH], every[32];
 
+	text_of_interval(s->top->interval, every, sizeof(every));
 	if (s->typing)
 		snprintf(line, sizeof(line), "like: %s_", s->typed);
 	else if (s->top->note[0])
 		snprintf(line, sizeof(line), "%s", s->top->note);
 	else
 		snprintf(line, sizeof(line),
-			 "q quit  h help  space freeze  s sort  r reverse  f filter  +/- every %.1fs",
-			 s->top->interval / 1e9);
+			 "q quit  h help  space freeze  s sort  r reverse  f filter  +/- every %s",
+			 every);
 	put_line(s, s->rows - 1, A_REVERSE, PLAIN, line);
 }
 
@@ -569,5 +585,5 @@ int top_screen(struct top *top, uint64_t count)
 	ret = loop(&s);
 	curses.endwin();
 	curses.delscreen(s.term);
-	return ret < 0 ? top_failed(top, ret) : STATUS_OK;
+	return ret < 0 ? top_failed(top, ret) : top_end(top);
 }

@@ -5,7 +5,6 @@
 
 #include "../view.h"
 
-#define TOP_MAX_DEVICES 64
 #define TOP_TRAFFIC 32	/* number of refreshes to remember */
 
 enum {
@@ -42,6 +41,7 @@ struct top_dev {
 	size_t n_latency, max_latency;
 	uint64_t p50, p99;
 	bool has_latency;
+	uint64_t n_failures;		/* since the last look */
 	uint64_t n_connects;		/* calls of rdma_cm since the last look */
 	double connects, failures;	/* per second; below 0: unknown */
 	float traffic[TOP_TRAFFIC][2];	/* bytes per second sent and received; newest first */
@@ -74,8 +74,9 @@ struct top {
 	uint64_t now;			/* time of what is shown, ns since 1970 */
 	uint64_t before;		/* time of the previous look; 0: none */
 	uint64_t interval;		/* ns */
-	unsigned int n_devs;
-	struct top_dev dev[TOP_MAX_DEVICES];
+	unsigned int n_devs, max_devs;
+	struct top_dev *dev;
+	bool found;			/* there was a device in some look */
 	struct qp_set qps, old;
 	uint64_t next_scan;		/* ns, monotonic */
 	uint64_t scan_every;		/* ns; how old QPs may get */
@@ -84,6 +85,7 @@ struct top {
 	unsigned int sort;		/* column to sort QPs by, or QP_SQ for the busiest */
 	unsigned int looks, scans;
 	bool lost;			/* the list of devices must be read */
+	bool failed;			/* out of memory */
 	bool reverse, frozen, ended;
 	char note[160];			/* what could not be read */
 	struct table dev_table, qp_table;
@@ -94,6 +96,7 @@ struct top {
 
 int top_look(struct top *top);
 int top_failed(struct top *top, int error);
+int top_end(struct top *top);
 bool top_next(struct top *top);
 void top_free(struct top *top);
 void top_latency_open(struct top *top, struct top_dev *dev);

@@ -210,17 +210,69 @@ start() {
 	on_screen FROZEN
 	before=$(screen)
 	key +
-	on_screen "every 32.0s"
+	on_screen "every 32s"
 	key -
-	on_screen "every 16.0s"
+	on_screen "every 16s"
 	[ "$(screen)" = "$before" ]
 	key - - - - - -
-	on_screen "every 0.2s"
+	on_screen "every 250ms"
 	key Space
 	on_screen "eadm top 22:13:22"
 	on_screen END
 	key q
 	on_screen "status 0"
+}
+
+@test "top shows its interval, and how often it reads many QPs" {
+	start -i 500ms
+	on_screen "+/- every 500ms"
+	BUSY=$BATS_TEST_TMPDIR/many.pcapng
+	"$REPO/tests/captures/many.py" 20000 "$BUSY"
+	# A hundredth of a second of CPU time allows one scan in 2 s: rounded up to refreshes.
+	start -i 300ms
+	on_screen "20000 QPs (read every "
+	screen | grep -oP 'read every \K[0-9.]+(?=s\))' | awk '{ n = $1 / 0.3; exit n < 2 || n % 1 > 0.001 && n % 1 < 0.999 }'
+	screen | grep -oP 'read every \K[0-9.]+(?=s\))' | grep -q .
+}
+
+@test "top shows all devices" {
+	"$REPO/tests/captures/devices.py" "$BATS_TEST_TMPDIR/many" 66
+	eadm --from "$BATS_TEST_TMPDIR/many" top -b -n 1 --rows 100 >"$BATS_TEST_TMPDIR/top"
+	grep -q '^-- .*  66 devices, 66 queue pairs$' "$BATS_TEST_TMPDIR/top"
+	[ "$(grep -cE '^cloud_[0-9]+ +ready ' "$BATS_TEST_TMPDIR/top")" = 66 ]
+	[ "$(grep -cE '^cloud_[0-9]+ +17 rts ' "$BATS_TEST_TMPDIR/top")" = 66 ]
+	[ "$(eadm --from "$BATS_TEST_TMPDIR/many" top --json | jq -c '[.rows | length]' | head -1)" = "[66]" ]
+	BUSY=$BATS_TEST_TMPDIR/many
+	start
+	on_screen "... 58 more devices"
+}
+
+@test "top goes on without a device, and with the next one" {
+	BUSY=$BATS_TEST_TMPDIR/gone
+	"$REPO/tests/captures/devices.py" "$BUSY" 1,0,1,1
+	[ "$(eadm --from "$BUSY" top -b | grep ^--)" = "-- 22:13:20  1 device, 1 queue pair
+-- 22:13:21  no device
+-- 22:13:22  1 device, 1 queue pair
+-- 22:13:23  1 device, 1 queue pair" ]
+	[ "$(eadm --from "$BUSY" top -b -d cloud_0 | grep -c '  1 device')" = 3 ]
+	# A device that is back has no rates yet.
+	[ "$(eadm --from "$BUSY" top --json | jq -c 'select(.object == "top-device") |
+		.rows | map(.tx_bytes_per_s)')" = "[null]
+[]
+[null]
+[1000]" ]
+	eadm --from "$BUSY" top --json | "$REPO/tests/cli/validate"
+	"$REPO/tests/captures/devices.py" "$BUSY" 1,0
+	start
+	on_screen END
+	on_screen "no device"
+	screen | grep -q "no queue pairs"
+	close_screen
+	# There never was one.
+	"$REPO/tests/captures/devices.py" "$BUSY" 0,0
+	run --separate-stderr eadm --from "$BUSY" top -b
+	[ "$status" = 3 ]
+	[ "$stderr" = "eadm: top: devices: there is no RDMA device" ]
 }
 
 @test "top of a capture that calls its host something endless" {
