@@ -199,7 +199,8 @@ static int sample(struct stat *stat, bool first)
 	const struct eadm_record *record;
 	struct cli *cli = stat->cli;
 	struct eadm_dump *dump;
-	int ret, status = 0;
+	struct blind blind;
+	int ret, status = 0, more;
 
 	ret = eadm_dump_open(cli->ctx, stat->view.object, &stat->view.opts, &dump);
 	if (view_absent(&stat->view, ret))
@@ -226,7 +227,10 @@ static int sample(struct stat *stat, bool first)
 		make_caption(stat);
 		cli->writer->ops->begin(cli->writer, &stat->view.table);
 	}
+	blind_init(&blind, stat->view.object, &stat->view.filter,
+		   stat->view.opts.hw);
 	for (; ret > 0 && !interrupted; ret = eadm_dump_next(dump, &record)) {
+		blind_see(&blind, record);
 		if (!filter_passes(&stat->view.filter, record))
 			continue;
 		if (take(stat, record, first)) {
@@ -239,6 +243,10 @@ static int sample(struct stat *stat, bool first)
 		status = fail_lib(cli, ret, eadm_object_title(stat->view.object));
 	else if (!status && !(first && stat->view.table.growth))
 		status = dump_notes(cli, dump);
+	more = first ? 0 : blind_notes(cli, &stat->view, &blind);
+	if (more && (!status || status == STATUS_PARTIAL))
+		status = more;
+	blind_free(&blind);
 	eadm_dump_close(dump);
 	if (!first)
 		cli->writer->ops->flush(cli->writer);

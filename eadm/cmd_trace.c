@@ -226,6 +226,11 @@ static const struct eadm_field **needed_fields(const struct cli *cli,
 		filter->pid_field, filter->comm_field, filter->state_field,
 		filter->latency_field, filter->op_field,
 	};
+	/* For what is said of filters. */
+	const struct eadm_field *const always[] = {
+		eadm_object_find_field(view->object, "dev-name"),
+		eadm_object_find_field(view->object, "family"),
+	};
 	const struct column *cols = view->table.cols;
 	const struct eadm_field **fields;
 	unsigned int i, n = 0;
@@ -236,14 +241,16 @@ static const struct eadm_field **needed_fields(const struct cli *cli,
 		if (cols[i].type == EADM_TYPE_BYTES)
 			return NULL;
 	}
-	fields = calloc(view->table.n_cols + ARRAY_SIZE(of_filter) +
-			ARRAY_SIZE(view->sort.key) + 1, sizeof(*fields));
+	fields = calloc(view->table.n_cols + ARRAY_SIZE(always) +
+			ARRAY_SIZE(of_filter) + ARRAY_SIZE(view->sort.key) + 1, sizeof(*fields));
 	if (!fields)
 		return NULL;
 	for (i = 0; i < view->table.n_cols; i++) {
 		if (cli->json || !cols[i].json_only)
 			fields[n++] = cols[i].field;
 	}
+	for (i = 0; i < ARRAY_SIZE(always); i++)
+		fields[n++] = always[i];
 	for (i = 0; i < ARRAY_SIZE(of_filter); i++)
 		fields[n++] = of_filter[i];
 	for (i = 0; i < view->sort.n; i++)

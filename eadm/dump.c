@@ -34,14 +34,39 @@ int dump_notes(struct cli *cli, struct eadm_dump *dump)
 	return status;
 }
 
+/* ---- without a device ---------------------------------------------------------- */
+
+/*
+ * Whether the @error of a pass is that there is no device, for which the view
+ * waits: any, or the one of --device if it was there before. The table then has
+ * no rows and says so. Any other result ends that state.
+ */
+bool view_absent(struct view *view, int error)
+{
+	view->table.absent = NULL;
+	if (error != -ENODEV || !view->waits ||
+	    (view->opts.device && !view->found))
+		return false;
+	view->table.absent = "no device";
+	return true;
+}
+
+/* The status at the end of a watch; it fails if there was never a device. */
+int view_end(struct cli *cli, const struct view *view, int status)
+{
+	return status || view->found || !view->waits || interrupted ? status :
+		       fail(cli, STATUS_NOT_FOUND, "devices", "%s",
+			    eadm_errmsg(cli->ctx));
+}
+
 /* ---- rows ----------------------------------------------------------------------- */
 
 struct pass {
 	struct cli *cli;
 	struct view *view;
 	struct rows kept;
-	unsigned long long seen, blind;
-	const char *blind_option;
+	unsigned long long seen;
+	struct blind blind;
 	bool keeps;		/* rows are stored and shown sorted at the end */
 };
 
@@ -52,8 +77,7 @@ static int take_row(struct pass *pass, const struct eadm_record *record)
 	if (!(++pass->seen % 256) && (pass->keeps || !isatty(STDOUT_FILENO)))
 		progress(pass->cli, eadm_object_title(view->object),
 			 pass->seen);
-	if (filter_is_blind(&view->filter, record, &pass->blind_option))
-		pass->blind++;
+	blind_see(&pass->blind, record);
 	if (!filter_passes(&view->filter, record))
 		return 0;
 	if (!pass->keeps)
@@ -63,17 +87,19 @@ static int take_row(struct pass *pass, const struct eadm_record *record)
 	return 0;
 }
 
-/* A filter on a field that no row has finds nothing, which is meaningless. */
-static void tell_blind(const struct pass *pass)
+/* Notes about options that cannot be applied; returns the status. */
+int blind_notes(struct cli *cli, struct view *view, struct blind *blind)
 {
-	struct eadm_note blind = {
-		.size = sizeof(blind), .device = "",
-		.why = "no row has it (it requires CAP_NET_ADMIN)",
-	};
+	int status = blind_status(blind);
+	struct eadm_note note;
+	size_t at = 0;
 
-	blind.what = pass->blind_option;
-	if (pass->seen && pass->blind == pass->seen)
-		pass->cli->writer->ops->note(pass->cli->writer, &blind);
+	/* Rows that are missing for this reason may exist. */
+	view->table.unknown = status;
+	while (blind_next(blind, &at, &note))
+		cli->writer->ops->note(cli->writer, &note);
+	/* A watch goes on: other rows may come. */
+	return status && view->waits ? STATUS_PARTIAL : status;
 }
 
 static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
@@ -81,7 +107,7 @@ static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
 	const struct view *view = pass->view;
 	const char *device = view->opts.device;
 	struct cli *cli = pass->cli;
-	int status;
+	int status, blind;
 	size_t i;
 
 	if (ret == -ENOENT && view->setting)
@@ -103,9 +129,11 @@ static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
 	status = view->show ? view->show(cli, pass->view, &pass->kept) : 0;
 	for (i = 0; !view->show && i < pass->kept.n; i++)
 		write_record(cli->writer, pass->kept.row[i]);
-	tell_blind(pass);
+	blind = blind_notes(cli, pass->view, &pass->blind);
 	if (!status)
 		status = dump_notes(cli, dump);
+	if (!status || status == STATUS_PARTIAL)
+		status = blind ? blind : status;
 	if (interrupted && interrupted != SIGPIPE && !cli->args.opt[OPT_WATCH])
 		status = fail(cli, STATUS_FAILED,
 			      eadm_object_title(view->object), "interrupted");
@@ -121,6 +149,7 @@ int view_show(struct cli *cli, struct view *view)
 	struct eadm_dump *dump;
 	int ret, status = 0;
 
+	blind_init(&pass.blind, view->object, &view->filter, view->opts.hw);
 	ret = eadm_dump_open(cli->ctx, view->object, &view->opts, &dump);
 	if (view_absent(view, ret)) {
 		cli->writer->ops->begin(cli->writer, &view->table);
@@ -144,6 +173,7 @@ int view_show(struct cli *cli, struct view *view)
 	if (!status)
 		status = end_of_rows(&pass, dump, ret);
 	rows_free(&pass.kept);
+	blind_free(&pass.blind);
 	eadm_dump_close(dump);
 	return status;
 }

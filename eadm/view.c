@@ -36,31 +36,6 @@ void view_free(struct view *view)
 	columns_free(&view->table);
 }
 
-/* ---- without a device ---------------------------------------------------------- */
-
-/*
- * Whether the @error of a pass is that there is no device, for which the view
- * waits: any, or the one of --device if it was there before. The table then has
- * no rows and says so. Any other result ends that state.
- */
-bool view_absent(struct view *view, int error)
-{
-	view->table.absent = NULL;
-	if (error != -ENODEV || !view->waits ||
-	    (view->opts.device && !view->found))
-		return false;
-	view->table.absent = "no device";
-	return true;
-}
-
-/* The status at the end of a watch; it fails if there was never a device. */
-int view_end(struct cli *cli, const struct view *view, int status)
-{
-	return status || view->found || !view->waits || interrupted ? status :
-		       fail(cli, STATUS_NOT_FOUND, "devices", "%s",
-			    eadm_errmsg(cli->ctx));
-}
-
 /* ---- again and again ---------------------------------------------------------- */
 
 static int watch_options(struct cli *cli, uint64_t *interval, uint64_t *count)

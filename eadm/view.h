@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "out/blind.h"
 #include "out/columns.h"
 #include "out/filter.h"
 #include "out/rows.h"
@@ -65,5 +66,6 @@ uint64_t time_shown(struct cli *cli);
 bool next_snapshot(struct cli *cli);
 
 int dump_notes(struct cli *cli, struct eadm_dump *dump);
+int blind_notes(struct cli *cli, struct view *view, struct blind *blind);
 
 #endif /* VIEW_H */

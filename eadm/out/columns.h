@@ -53,6 +53,7 @@ struct table {
 	bool about;		/* LAYOUT_FIELDS: show the fields' help */
 	bool rates_only;	/* not JSON: rates instead of counters */
 	bool growth;		/* rates_only: growth instead of rates */
+	bool unknown;		/* not JSON: no message that there are no rows */
 	bool notes_once;	/* not JSON: do not repeat the previous pass's notes */
 	const char *caption;	/* not JSON: line above the table, or NULL */
 	const char *absent;	/* not JSON: follows the caption when there can be no rows, or NULL */

@@ -193,16 +193,19 @@ int filter_init(struct cli *cli, const struct eadm_object *object,
 	return state ? parse_states(cli, filter, state) : 0;
 }
 
+/* With @absent, a row is taken to have the value of a field that it lacks. */
 static bool is_value(const struct eadm_record *record,
-		     const struct eadm_field *field, uint64_t wanted)
+		     const struct eadm_field *field, uint64_t wanted,
+		     bool absent)
 {
 	uint64_t value;
 
-	return !eadm_record_u64(record, field, &value) && value == wanted;
+	return eadm_record_u64(record, field, &value) ? absent :
+							value == wanted;
 }
 
 static bool is_peer(const struct filter *filter,
-		    const struct eadm_record *record)
+		    const struct eadm_record *record, bool absent)
 {
 	const unsigned char *addr;
 	unsigned int whole = filter->peer_bits / 8;
@@ -210,63 +213,61 @@ static bool is_peer(const struct filter *filter,
 	size_t len;
 
 	addr = eadm_record_bytes(record, filter->peer_field, &len);
-	if (!addr || len != filter->peer_len ||
-	    memcmp(addr, filter->peer, whole))
+	if (!addr)
+		return absent;
+	if (len != filter->peer_len || memcmp(addr, filter->peer, whole))
 		return false;
 	if (rest && (addr[whole] ^ filter->peer[whole]) >> (8 - rest))
 		return false;
 	return !filter->peer_port ||
-	       is_value(record, filter->peer_port_field, filter->peer_port);
+	       is_value(record, filter->peer_port_field, filter->peer_port,
+			absent);
 }
 
-/*
- * Whether a row lacks a field that the filter needs: it is hidden from the
- * caller, or unknown.
- */
-bool filter_is_blind(const struct filter *filter,
-		     const struct eadm_record *record, const char **option)
-{
-	if (filter->has_netns && !eadm_record_has(record, filter->netns_field))
-		*option = "--netns";
-	else if (filter->has_cgroup &&
-		 !eadm_record_has(record, filter->cgroup_field))
-		*option = "--cgroup";
-	else
-		return false;
-	return true;
-}
-
-bool filter_passes(const struct filter *filter,
-		   const struct eadm_record *record)
+static bool passes(const struct filter *filter,
+		   const struct eadm_record *record, bool absent)
 {
 	const char *comm;
 	uint64_t value;
 
 	if (filter->has_pid &&
-	    !is_value(record, filter->pid_field, filter->pid))
+	    !is_value(record, filter->pid_field, filter->pid, absent))
 		return false;
 	if (filter->has_netns &&
-	    !is_value(record, filter->netns_field, filter->netns))
+	    !is_value(record, filter->netns_field, filter->netns, absent))
 		return false;
 	if (filter->has_cgroup &&
-	    !is_value(record, filter->cgroup_field, filter->cgroup))
+	    !is_value(record, filter->cgroup_field, filter->cgroup, absent))
 		return false;
-	if (filter->has_peer && !is_peer(filter, record))
+	if (filter->has_peer && !is_peer(filter, record, absent))
 		return false;
-	if (filter->has_op && !is_value(record, filter->op_field, filter->op))
+	if (filter->has_op &&
+	    !is_value(record, filter->op_field, filter->op, absent))
 		return false;
 	if (filter->min_latency &&
 	    (eadm_record_u64(record, filter->latency_field, &value) ||
 	     value < filter->min_latency))
 		return false;
 	if (filter->has_state &&
-	    (eadm_record_u64(record, filter->state_field, &value) ||
+	    (eadm_record_u64(record, filter->state_field, &value) ? !absent :
 	     value > 63 || !(filter->states >> value & 1)))
 		return false;
 	if (filter->comm) {
 		comm = eadm_record_string(record, filter->comm_field);
-		if (!comm || fnmatch(filter->comm, comm, 0))
+		if (comm ? fnmatch(filter->comm, comm, 0) : !absent)
 			return false;
 	}
 	return true;
+}
+
+bool filter_passes(const struct filter *filter,
+		   const struct eadm_record *record)
+{
+	return passes(filter, record, false);
+}
+
+bool filter_may_pass(const struct filter *filter,
+		     const struct eadm_record *record)
+{
+	return passes(filter, record, true);
 }

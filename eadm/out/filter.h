@@ -29,7 +29,8 @@ int filter_init(struct cli *cli, const struct eadm_object *object,
 bool filter_passes(const struct filter *filter,
 		   const struct eadm_record *record);
 
-bool filter_is_blind(const struct filter *filter,
-		     const struct eadm_record *record, const char **option);
+/* Also true if what the row lacks decides. */
+bool filter_may_pass(const struct filter *filter,
+		     const struct eadm_record *record);
 
 #endif /* FILTER_H */

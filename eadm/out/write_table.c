@@ -719,7 +719,8 @@ static int table_end(struct writer *w)
 		return 0;
 	print_lines(tw);
 	push(tw);
-	if (!tw->rows && tw->table->title && !tw->table->absent && !tw->error)
+	if (!tw->rows && tw->table->title && !tw->table->absent &&
+	    !tw->table->unknown && !tw->error)
 		note(w->cli, "no %s", tw->table->title);
 	return tw->error;
 }

@@ -73,6 +73,8 @@ int top_batch(struct top *top, uint64_t count, uint64_t rows)
 		put_qps(top, rows);
 		if (top->note[0])
 			note(cli, "%s", top->note);
+		if (top->blind[0])
+			note(cli, "%s", top->blind);
 		if (!--count || (eadm_is_live(cli->ctx) &&
 				 !wait_until(&next, top->interval)) ||
 		    !top_next(top))

@@ -308,8 +308,11 @@ static int scan_qps(struct top *top)
 	struct qp_set spare = top->old;
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
+	struct eadm_note note;
+	struct blind blind;
 	struct qp_fields f;
 	struct top_qp *qp;
+	size_t at = 0;
 	int ret;
 
 	find_fields(&f);
@@ -323,11 +326,14 @@ static int scan_qps(struct top *top)
 		keep_note(top, "queue pairs");
 		return 0;
 	}
+	blind_init(&blind, eadm_object_find("qp"), &top->filter, false);
 	while ((ret = eadm_dump_next(dump, &record)) > 0) {
+		blind_see(&blind, record);
 		if (!filter_passes(&top->filter, record))
 			continue;
 		qp = qp_add(&top->qps);
 		if (!qp) {
+			blind_free(&blind);
 			eadm_dump_close(dump);
 			return -ENOMEM;
 		}
@@ -337,6 +343,11 @@ static int scan_qps(struct top *top)
 	}
 	if (ret < 0)
 		keep_note(top, "queue pairs");
+	top->blind[0] = '\0';
+	if (blind_next(&blind, &at, &note))
+		snprintf(top->blind, sizeof(top->blind), "%s: %s: %s",
+			 note.device, note.what, note.why);
+	blind_free(&blind);
 	eadm_dump_close(dump);
 	add_rates(top);
 	return 0;
@@ -403,6 +414,7 @@ static int no_device(struct top *top)
 	forget_devs(top);
 	top->qps.n = 0;
 	top->old.n = 0;
+	top->blind[0] = '\0';
 	top->lost = true;
 	/* The next device's QPs are read when it is there. */
 	top->next_scan = 0;
@@ -471,8 +483,9 @@ int top_failed(struct top *top, int error)
 /* The status at the end; it fails if there was never a device. */
 int top_end(struct top *top)
 {
-	return top->found || interrupted ? STATUS_OK :
-					   top_failed(top, -ENODEV);
+	if (!top->found && !interrupted)
+		return top_failed(top, -ENODEV);
+	return top->blind[0] ? STATUS_PARTIAL : STATUS_OK;
 }
 
 /* Go to the next snapshot of a capture. False: it was the last one. */

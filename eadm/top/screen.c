@@ -312,6 +312,8 @@ static void draw_foot(struct screen *s)
 		snprintf(line, sizeof(line), "like: %s_", s->typed);
 	else if (s->top->note[0])
 		snprintf(line, sizeof(line), "%s", s->top->note);
+	else if (s->top->blind[0])
+		snprintf(line, sizeof(line), "%s", s->top->blind);
 	else
 		snprintf(line, sizeof(line),
 			 "q quit  h help  space freeze  s sort  r reverse  f filter  +/- every %s",

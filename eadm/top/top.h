@@ -88,6 +88,7 @@ struct top {
 	bool failed;			/* out of memory */
 	bool reverse, frozen, ended;
 	char note[160];			/* what could not be read */
+	char blind[300];		/* which filter could not be applied to the QPs */
 	struct table dev_table, qp_table;
 	const struct eadm_field *qp_peer;
 };

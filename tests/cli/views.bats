@@ -39,10 +39,87 @@ qpns() {
 	fails 2 "eadm: dump: a/b: no control group: a/b: No such file or directory" dump qp --cgroup a/b
 }
 
-@test "a filter on what nobody tells says so" {
-	run --separate-stderr eadm --from "$DEAD" dump qp --netns 1
+@test "a filter on a property that no row of a device shows is reported" {
+	local job=$BATS_TEST_TMPDIR/job
+
+	blind() { # STATUS WHAT ARGUMENTS...
+		fails "$1" "eadm: $2" "${@:3}"
+		[ "$("$EADM" "${@:3}" --json | jq -r '.notes[] | "\(.device): \(.what): \(.why)"')" = "${2#*: }" ]
+	}
+	/usr/bin/python3 - "$REPO/tests/captures" "$job" "$BATS_TEST_TMPDIR"/{nobody,both} <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	import stock
+	stock.traffic([(0, 0, 0)], 1).write(sys.argv[2])
+	import synth
+	for path, devices in ((sys.argv[3], 1), (sys.argv[4], 2)):
+	    cap = synth.Capture()
+	    cap.snapshot(0)
+	    cap.family()
+	    cap.rdma_devices(synth.DEVS[:devices])
+	    cap.dump("dev", [synth.device(i) for i in range(devices)])
+	    rows = [synth.qp(i, 17) for i in range(devices)]
+	    del rows[0]["netns"], rows[0]["cgroup-id"]
+	    cap.dump("qp", rows)
+	    cap.write(path)
+	EOF
+	blind 5 "dump: rxe0: --peer: cannot be applied: the peers of its queue pairs are not known (RDMA netlink shows only those of rdma_cm)" \
+		--from "$job" dump qp --peer 10.9.0.1
+	for option in netns cgroup-id; do
+		blind 5 "dump: rxe0: --${option%-id}: cannot be applied: its queue pairs show no $option" \
+			--from "$job" dump qp "--${option%-id}" 1
+	done
+	blind 5 "dump: rxe0: --state: cannot be applied: it shows no state" \
+		--from "$job" dump dev --state ready
+	run --separate-stderr eadm --from "$job" top -b --peer 10.9.0.1
+	[ "$status" = 6 ]
+	[[ $stderr == *"eadm: top: rxe0: --peer: cannot be applied: the peers "* ]]
+	# Rows without the adapter's view are shown all the same.
+	run --separate-stderr eadm --from "$job" dump qp 17 --hw
+	[ "$status" = 5 ]
+	[[ $output == *"rxe0    17 rc   rts "* ]]
+	[ "$stderr" = "eadm: dump: rxe0: --hw: its queue pairs show no context of the adapter" ]
+	run --separate-stderr eadm --from "$RXE" stat cq --hw
+	[ "$status" = 5 ]
+	# What no row shows for lack of a right.
+	blind 4 "dump: cloud_0: --netns: cannot be applied: it requires CAP_NET_ADMIN" \
+		--from "$BATS_TEST_TMPDIR/nobody" dump qp --netns 1
+	# A device that shows it, and one that does not.
+	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/both" dump qp --netns 4026531840
+	[ "$status" = 6 ]
+	[[ $output == *"cloud_1  17 "* ]]
+	[ "$stderr" = "eadm: dump: cloud_0: --netns: cannot be applied: it requires CAP_NET_ADMIN" ]
+}
+
+@test "a filter that nothing matches finds nothing" {
+	local idle=$BATS_TEST_TMPDIR/idle
+
+	/usr/bin/python3 - "$REPO/tests/captures" "$idle" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	import stock
+	stock.traffic([(0, 0, 0)], 0).write(sys.argv[2])
+	EOF
+	# The queue pair of the connection manager has neither a peer nor a process.
+	for option in peer=10.9.0.1 pid=4 netns=1 cgroup=1 'comm=ib*' state=err; do
+		nothing "$idle" "--$option"
+	done
+	# Queue pairs that are not connected; processes; peers of some are known.
+	nothing "$RXE" --peer 10.9.0.1
+	nothing "$RXE" --pid 4
+	nothing "$SYNTH/stock.pcapng" --peer 10.9.0.1
+	nothing "$TWO" --netns 1
+	nothing "$TWO" --peer 9.9.9.9 --hw
+	# Which process it is decides without the peer.
+	nothing "$SYNTH/stock.pcapng" --pid 4 --peer 10.9.0.1
+}
+
+nothing() { # FILE OPTIONS...
+	run --separate-stderr eadm --from "$1" dump qp "${@:2}"
+	echo "$stderr"
+	[ "$status" = 0 ]
 	[ "$output" = "" ]
-	[[ $stderr == *"--netns: no row has it (it requires CAP_NET_ADMIN)"* ]]
+	[ "$stderr" = "eadm: dump: no queue pairs" ]
 }
 
 @test "rows come in the order of --sort, equals by their number" {
