@@ -45,6 +45,7 @@ struct grid {
 	bool colors, failed;
 	bool shown;		/* widths have been decided */
 	bool may_fold;
+	unsigned int keys;	/* columns that identify a row */
 	unsigned int parts;	/* parts that are printed one below the other, minus one */
 	struct grid_col *cols;
 	unsigned int n_cols, max_cols;
@@ -287,7 +288,7 @@ static size_t total_width(const struct grid *grid)
 }
 
 /*
- * Move columns that do not fit below, each time after the first two, which
+ * Move columns that do not fit below, each time after the first ones, which
  * identify the row.
  */
 static void fold(struct grid *grid, size_t room)
@@ -300,14 +301,14 @@ static void fold(struct grid *grid, size_t room)
 
 		if (!is_shown(col))
 			continue;
-		if (keys < 2 && lead + col->width < room / 2) {
+		if (keys < grid->keys && lead + col->width < room / 2) {
 			col->part = EVERY;
 			lead += col->width + 1;
 			used = lead;
 			keys++;
 			continue;
 		}
-		keys = 2;
+		keys = grid->keys;
 		if (used > lead && used + col->width > room) {
 			used = lead;
 			part++;
@@ -358,6 +359,31 @@ static void fit(struct grid *grid, size_t room)
 		fold(grid, room);
 	}
 	free(widths);
+}
+
+/* The width of the longest text of a column. */
+static size_t width_of(const struct grid *grid, unsigned int i)
+{
+	const struct grid_col *col = &grid->cols[i];
+	size_t at, head = measure(col->head).width;
+	size_t width = head > col->width ? head : col->width;
+
+	for (at = i; at < grid->n_cells; at += grid->n_cols) {
+		if (grid->cells[at].extent.width > width)
+			width = grid->cells[at].extent.width;
+	}
+	return width;
+}
+
+size_t grid_width(const struct grid *grid)
+{
+	size_t width = 0;
+	unsigned int i;
+
+	for (i = 0; i < grid->n_cols; i++)
+		width += (i ? 1 : 0) + (is_shown(&grid->cols[i]) ?
+						width_of(grid, i) : 0);
+	return width;
 }
 
 static void decide_widths(struct grid *grid, size_t spare)
@@ -561,9 +587,10 @@ static void put_rows(struct grid *grid, unsigned int part)
 	}
 }
 
-void grid_fold(struct grid *grid)
+void grid_fold(struct grid *grid, unsigned int keys)
 {
 	grid->may_fold = true;
+	grid->keys = keys;
 }
 
 bool grid_print(struct grid *grid, size_t spare)

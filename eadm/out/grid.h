@@ -34,8 +34,13 @@ const char *grid_text(const struct grid *grid, size_t n);
  * False if out of memory.
  */
 bool grid_print(struct grid *grid, size_t spare);
-/* Call before that: columns may move below if the terminal is too narrow. */
-void grid_fold(struct grid *grid);
+/*
+ * Call before that: columns may move below if the terminal is too narrow, where
+ * the first @keys columns, which identify a row, are repeated if they are short.
+ */
+void grid_fold(struct grid *grid, unsigned int keys);
+/* The width that the rows that were added need. */
+size_t grid_width(const struct grid *grid);
 /* Drop the rows; the columns and their widths remain. */
 void grid_forget(struct grid *grid);
 

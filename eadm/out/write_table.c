@@ -16,6 +16,8 @@
 
 /* This many rows are printed at a time, with the widths of the first chunk. */
 #define CHUNK 5000
+/* Without a terminal, whose width decides: devices whose counters are columns. */
+#define MOST_BESIDE 8
 
 struct other {
 	char *name;
@@ -292,7 +294,7 @@ static void begin_rows(struct table_writer *tw)
 	}
 	/* Not if the table is refreshed or endless: each row must stay on one line. */
 	if (!is_long(tw) && !tw->table->screen)
-		grid_fold(tw->grid);
+		grid_fold(tw->grid, 2);
 	tw->begun = true;
 }
 
@@ -427,7 +429,7 @@ static const char *word_of(const char *text, unsigned int n, char *buf,
 
 /* Further words of a list, such as addresses, one per line. */
 static void print_words(struct table_writer *tw, struct grid *grid,
-			unsigned int i)
+			unsigned int i, bool help)
 {
 	char word[128];
 	unsigned int n, k;
@@ -444,12 +446,24 @@ static void print_words(struct table_writer *tw, struct grid *grid,
 			grid_cell(grid, word_of(text_at(tw, k, i), n, word,
 						sizeof(word)) ? word : "",
 				  NULL);
-		grid_cell(grid, "", NULL);
+		if (help)
+			grid_cell(grid, "", NULL);
 	}
 }
 
+static void put_value(struct table_writer *tw, struct grid *grid,
+		      unsigned int line, unsigned int col)
+{
+	const char *text = text_at(tw, line, col);
+
+	if (text)
+		grid_cell(grid, text, color_of(tw, &tw->table->cols[col], text));
+	else
+		grid_absent(grid);
+}
+
 static void print_field(struct table_writer *tw, struct grid *grid,
-			unsigned int i)
+			unsigned int i, bool help)
 {
 	const struct column *col = &tw->table->cols[i];
 	bool list = tw->table->about && col->cut &&
@@ -470,10 +484,10 @@ static void print_field(struct table_writer *tw, struct grid *grid,
 		else
 			grid_absent(grid);
 	}
-	if (tw->table->about)
+	if (help)
 		grid_cell(grid, col->help, NULL);
 	if (list)
-		print_words(tw, grid, i);
+		print_words(tw, grid, i, help);
 }
 
 /* A row's heading is made of the fields that identify it, joined. */
@@ -509,35 +523,150 @@ static bool is_quiet(const struct table_writer *tw, unsigned int col)
 	return true;
 }
 
-static void print_fields(struct table_writer *tw)
+#define PER_SECOND "PER SECOND"
+
+static bool is_rate(const struct table *table)
+{
+	return table->rates_only && !table->growth;
+}
+
+static bool is_listed(const struct table_writer *tw, unsigned int col)
+{
+	return !tw->table->cols[col].heading && is_shown(tw, col) &&
+	       !is_quiet(tw, col);
+}
+
+/* A line for each field, and a column for each row. */
+static void fill_upright(struct table_writer *tw, struct grid *grid, bool help)
 {
 	bool about = tw->table->about;
-	struct grid *grid = grid_new(tw->colors);
 	char head[128];
 	unsigned int i;
 
-	if (!grid) {
-		no_memory(tw);
-		return;
-	}
 	grid_column(grid, about ? "FIELD" : "COUNTER", 1, 0);
 	if (!about)
-		grid_column(grid, tw->table->rates_only && !tw->table->growth ?
-				  "PER SECOND" : "UNIT", 1, 0);
+		grid_column(grid, is_rate(tw->table) ? PER_SECOND : "UNIT", 1,
+			    0);
 	for (i = 0; i < tw->n_lines; i++) {
 		heading_of(tw, i, head, sizeof(head));
 		grid_column(grid, head, 1, about ? 0 : GRID_RIGHT);
 	}
-	if (about)
+	if (help)
 		grid_column(grid, "ABOUT", 1, GRID_TRUNC);
 	for (i = 0; i < tw->table->n_cols; i++) {
-		if (!tw->table->cols[i].heading && is_shown(tw, i) &&
-		    !is_quiet(tw, i))
-			print_field(tw, grid, i);
+		if (is_listed(tw, i))
+			print_field(tw, grid, i, help);
 	}
 	if (!about && !tw->table->rates_only)
 		print_others(tw, grid);
-	if (!grid_print(grid, 0))
+}
+
+/* The names of the fields that make up the heading of a row, joined like their values. */
+static void heading_names(const struct table *table, char *head, size_t size)
+{
+	unsigned int i;
+	size_t at = 0;
+
+	head[0] = '\0';
+	for (i = 0; i < table->n_cols && at < size; i++) {
+		if (table->cols[i].heading)
+			at += snprintf(head + at, size - at, "%s%s",
+				       at ? "/" : "", table->cols[i].head);
+	}
+}
+
+/* Whether some rate of a row is above zero. */
+static bool is_moving(const struct table_writer *tw, unsigned int line)
+{
+	const char *text;
+	unsigned int i;
+
+	for (i = 0; i < tw->table->n_cols; i++) {
+		text = tw->table->cols[i].rate ? text_at(tw, line, i) : NULL;
+		if (text && strcmp(text, "0"))
+			return true;
+	}
+	return false;
+}
+
+/* Add a cell for each value without a field, or with @line -1 a column. */
+static void put_others(struct table_writer *tw, struct grid *grid, int line)
+{
+	const char *name, *value;
+	unsigned int i, j;
+
+	for (i = 0; i < tw->n_lines && !tw->table->rates_only; i++) {
+		for (j = 0; j < tw->lines[i].n_other; j++) {
+			name = tw->lines[i].other[j].name;
+			if (was_shown(tw, i, name))
+				continue;
+			value = line < 0 ? NULL :
+				other_value(&tw->lines[line], name);
+			if (line < 0)
+				grid_column(grid, name, 1, GRID_RIGHT);
+			else
+				grid_cell(grid, value ? value : "-", NULL);
+		}
+	}
+}
+
+/* Rows are rows; for counters of more devices than fit beside each other. */
+static void fill_across(struct table_writer *tw, struct grid *grid)
+{
+	const struct column *cols = tw->table->cols;
+	char head[128];
+	unsigned int i, k;
+
+	heading_names(tw->table, head, sizeof(head));
+	grid_column(grid, is_rate(tw->table) ? PER_SECOND : head, 1, 0);
+	for (i = 0; i < tw->table->n_cols; i++) {
+		if (is_listed(tw, i))
+			grid_column(grid, cols[i].name, 1, GRID_RIGHT);
+	}
+	put_others(tw, grid, -1);
+	for (k = 0; k < tw->n_lines; k++) {
+		if (tw->table->rates_only && !is_moving(tw, k))
+			continue;
+		heading_of(tw, k, head, sizeof(head));
+		grid_cell(grid, head, NULL);
+		for (i = 0; i < tw->table->n_cols; i++) {
+			if (is_listed(tw, i))
+				put_value(tw, grid, k, i);
+		}
+		put_others(tw, grid, k);
+	}
+}
+
+static bool is_too_wide(const struct table_writer *tw, const struct grid *grid)
+{
+	size_t room = term_width();
+
+	if (tw->n_lines < 2)
+		return false;
+	return room ? grid_width(grid) > room :
+		      !tw->table->about && tw->n_lines > MOST_BESIDE;
+}
+
+static void print_fields(struct table_writer *tw)
+{
+	struct grid *grid = grid_new(tw->colors);
+	bool wide;
+
+	if (grid)
+		fill_upright(tw, grid, false);
+	wide = grid && is_too_wide(tw, grid);
+	/* Again in another shape, or with the help of the fields. */
+	if (grid && (wide || tw->table->about)) {
+		grid_free(grid);
+		grid = grid_new(tw->colors);
+		if (grid && wide && !tw->table->about)
+			fill_across(tw, grid);
+		else if (grid)
+			fill_upright(tw, grid, !wide);
+		if (grid && wide)
+			grid_fold(grid, 1);
+	}
+	if (!grid || !grid_print(grid, 0))
 		no_memory(tw);
 	grid_free(grid);
 }

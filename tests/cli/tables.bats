@@ -192,7 +192,7 @@ gids           0=fe80::5054:ff:feed:a001 "*"
 
 # at COLUMNS COMMAND: what a terminal that wide shows.
 at() {
-	TERM=dumb script -qec "stty cols $1 rows 50; $EADM --from $TWO $2" /dev/null </dev/null | tr -d '\r'
+	TERM=dumb script -qec "stty cols $1 rows 50; $EADM --from ${3-$TWO} $2" /dev/null </dev/null | tr -d '\r'
 }
 
 @test "columns for which a terminal is too narrow come below, with what rows are about" {
@@ -210,6 +210,35 @@ at() {
 		<(eadm --from "$TWO" dump qp --hw | tr -s ' ' '\n' | sort -u)
 	# What is cut is marked.
 	at 75 list | grep -qE '^cloud_0 .* 10.77.0.1/24 f~$'
+}
+
+@test "counters of many devices have a line for each device" {
+	local eight=$BATS_TEST_TMPDIR/eight nine=$BATS_TEST_TMPDIR/nine
+
+	"$REPO/tests/captures/devices.py" "$eight" 8,8 rocep101s0f{}
+	"$REPO/tests/captures/devices.py" "$nine" 9,9 rocep101s0f{}
+	# Side by side while they fit.
+	at 160 stat "$eight" | grep -qE '^COUNTER +UNIT +rocep101s0f0/1 .*rocep101s0f7/1$'
+	at 80 stat "$eight" >"$BATS_TEST_TMPDIR/narrow"
+	[ "$(grep -cE '^.{81}' "$BATS_TEST_TMPDIR/narrow")" = 0 ]
+	[ "$(head -1 "$BATS_TEST_TMPDIR/narrow")" = "DEVICE/PORT    tx-requests tx-packets tx-bytes tx-disabled-drops" ]
+	# Nothing is lost, and each part begins with the device.
+	diff <(tr -s ' ' '\n' <"$BATS_TEST_TMPDIR/narrow" | grep -vxE 'DEVICE/PORT|' | sort -u) \
+		<(eadm --from "$eight" stat | tr -s ' ' '\n' |
+			grep -vxE 'COUNTER|UNIT|requests|packets|bytes|commands|objects' | sort -u)
+	[ "$(grep -c '^rocep101s0f7/1 ' "$BATS_TEST_TMPDIR/narrow")" = "$(grep -c ^DEVICE/PORT "$BATS_TEST_TMPDIR/narrow")" ]
+	[ "$(at 80 "stat --live" "$eight" | sed -n '2,3p')" = "PER SECOND     tx-bytes
+rocep101s0f0/1     1.0k" ]
+	# Without a terminal, their number decides.
+	eadm --from "$eight" stat | grep -qE '^COUNTER +UNIT +rocep101s0f0/1 .*rocep101s0f7/1$'
+	[ "$(eadm --from "$nine" stat | grep -c '^rocep101s0f[0-8]/1 ')" = 9 ]
+	[ "$(eadm --from "$nine" stat --json | jq '.rows | length')" = 9 ]
+	# Names, too, stay within the terminal.
+	for command in info list "list -o all" "dump qp" "top -b" check diagnose; do
+		run at 80 "$command" "$eight"
+		[ "$(grep -vE '^eadm: ' <<<"$output" | grep -cE '^.{81}')" = 0 ] || { echo "$command: $output"; false; }
+	done
+	[[ $(at 80 info "$eight") == *"FIELD        rocep101s0f0"*"FIELD        rocep101s0f7"* ]]
 }
 
 @test "a terminal that is too narrow cuts no device, address or version" {
