@@ -45,10 +45,11 @@ bool server_knows_clients(const struct server *server)
 	       server->config.client_auth == CLIENT_VERIFY;
 }
 
-/* All of the above, plus those being closed. */
+/* All of the above, plus those being closed: fewer where there are few. */
 unsigned int client_limit(unsigned int max_connections)
 {
-	return 16 * max_connections + 64;
+	return 16 * max_connections +
+	       (max_connections < 16 ? 4 * max_connections : 64);
 }
 
 static void set_state(struct client *client, enum client_state state)

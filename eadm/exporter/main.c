@@ -14,7 +14,7 @@
 
 #define SWEEP_SECONDS 5
 /* Apart from those of connections: for devices, files, the program itself. */
-#define OTHER_DESCRIPTORS 64
+#define OTHER_DESCRIPTORS 48
 
 static int run(struct cli *cli);
 
@@ -66,13 +66,18 @@ static int serve(struct exporter *x, const sigset_t *signals)
 	}
 }
 
+static unsigned int descriptors_for(unsigned int max_connections)
+{
+	return client_limit(max_connections) + OTHER_DESCRIPTORS;
+}
+
 /*
  * There must be descriptors for all connections that may be open: without any
  * left, no client could be accepted any more.
  */
 static int fit_descriptors(struct exporter *x)
 {
-	uint64_t need = client_limit(x->setup.max_connections) + OTHER_DESCRIPTORS;
+	uint64_t need = descriptors_for(x->setup.max_connections);
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
@@ -88,14 +93,13 @@ static int fit_descriptors(struct exporter *x)
 		getrlimit(RLIMIT_NOFILE, &limit);
 	}
 	while (x->setup.max_connections &&
-	       client_limit(x->setup.max_connections) + OTHER_DESCRIPTORS >
-		       limit.rlim_cur)
+	       descriptors_for(x->setup.max_connections) > limit.rlim_cur)
 		x->setup.max_connections--;
 	if (!x->setup.max_connections)
 		return fail(x->cli, STATUS_FAILED, "start",
 			    "only %ju files may be open, %u are needed to serve (ulimit -n)",
 			    (uintmax_t)limit.rlim_cur,
-			    client_limit(1) + OTHER_DESCRIPTORS);
+			    descriptors_for(1));
 	note(x->cli, "only %ju files may be open (ulimit -n): serving %ju %s at once",
 	     (uintmax_t)limit.rlim_cur, (uintmax_t)x->setup.max_connections,
 	     plural(x->setup.max_connections, "client", "clients"));

@@ -259,6 +259,14 @@ def descriptors(place):
                            "--listen", "127.0.0.1:0"], capture_output=True,
                           text=True, check=False, timeout=LIMIT)
     true(done.returncode == 1 and "ulimit -n" in done.stderr, done.stderr)
+    # Few clients take few.
+    with Exporter(place.folder, place.capture("two"), "--max-connections", "4",
+                  command=limit(128)) as server, contextlib.ExitStack() as stack:
+        true("ulimit" not in server.text_of_log(), server.text_of_log())
+        for _ in range(400):
+            stack.enter_context(socket.create_connection(
+                ("127.0.0.1", server.port), LIMIT))
+        equal(server.get().status, 200)
     # The soft limit alone is no limit.
     soft = ["prlimit", "--nofile=256:4096", EADM]
     with Exporter(place.folder, place.capture("two"), command=soft) as server:
