@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "grow.h"
@@ -82,14 +83,71 @@ static struct eadm_verdict *all_verdicts(const struct eadm_diagnosis *d,
 	return NULL;
 }
 
+/* Whether the rule found something else about the same device before. */
+static bool is_repeated(const struct eadm_verdict *verdicts, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (verdicts[i].rule == verdicts[n].rule &&
+		    !strcmp(verdicts[i].device, verdicts[n].device))
+			return true;
+	}
+	return false;
+}
+
+/* Each of these has a line for each check that is ok. */
+#define FEW_DEVICES 2
+
+/*
+ * On a host with many devices, a line for each check that is ok of each would
+ * leave nothing else on the screen. False: it is shown device by device.
+ */
+static bool put_devices(struct cli *cli, const struct eadm_verdict *verdicts,
+			unsigned int n, const struct eadm_rule *rule)
+{
+	const char *finding = NULL, *same = "";
+	unsigned int i, good = 0, all = 0;
+	char text[400], of[16] = "";
+
+	for (i = 0; i < n && !cli->json && !cli->args.opt[OPT_VERBOSE]; i++) {
+		if (verdicts[i].rule != rule)
+			continue;
+		if (!*verdicts[i].device)
+			return false;
+		all += !is_repeated(verdicts, i);
+		if (verdicts[i].severity != EADM_SEVERITY_OK)
+			continue;
+		same = !finding || (same && !strcmp(same, verdicts[i].finding)) ?
+			       verdicts[i].finding : NULL;
+		finding = verdicts[i].finding;
+		good++;
+	}
+	if (good <= FEW_DEVICES)
+		return false;
+	if (good < all)
+		snprintf(of, sizeof(of), " of %u", all);
+	snprintf(text, sizeof(text), "%u%s %s%s%s", good, of,
+		 plural(all, "device", "devices"), same ? ": " : "",
+		 same ? same : "");
+	put(cli, &(struct eadm_verdict){
+		.severity = EADM_SEVERITY_OK, .rule = rule, .device = "",
+		.finding = text, .next = "",
+	});
+	return true;
+}
+
 /* Show all verdicts with one result, rule by rule. */
 static void show_result(struct cli *cli, const struct eadm_verdict *verdicts,
 			unsigned int n, const char *result)
 {
 	const struct eadm_rule *rule = NULL;
+	bool ok = !strcmp(result, "ok");
 	unsigned int i;
 
 	while ((rule = eadm_rule_next(rule))) {
+		if (ok && put_devices(cli, verdicts, n, rule))
+			continue;
 		for (i = 0; i < n; i++) {
 			if (verdicts[i].rule == rule &&
 			    !strcmp(result_of(cli, verdicts[i].severity), result))
@@ -174,7 +232,8 @@ const struct command cmd_check = {
 	.name = "check",
 	.help = "audit the configuration: drivers, interfaces, limits, interrupts",
 	.more = "Shows for each check whether it is ok, and what to do if it\n"
-		"is not, or if it cannot be seen; failures come first. A note is worth\n"
+		"is not, or if it cannot be seen; failures come first. A check that is ok\n"
+		"for more than two devices has one line; -v shows each. A note is worth\n"
 		"knowing and no fault. In a capture, only what it contains is checked.\n"
 		"Checks are rules of 'eadm diagnose' about the setup.\n"
 		"The exit status is 0 without warnings, also with notes and with what\n"

@@ -359,6 +359,25 @@ of_uverbs() {
 	[ "$(of_uverbs -2 "" -2)" = "warn $node: No such file or directory" ]
 }
 
+@test "check: what is ok for many devices is one line" {
+	local many=$BATS_TEST_TMPDIR/many
+
+	"$REPO/tests/captures/devices.py" "$many" 66
+	eadm --from "$many" check >"$BATS_TEST_TMPDIR/check"
+	grep -qx "ok mtu: 66 devices: an MTU of 1500" "$BATS_TEST_TMPDIR/check"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/check")" -lt 20 ]
+	# Where the check is not ok for all of them.
+	[[ $(eadm --from "$SICK" check | grep '^ok limits') == "ok limits: 11 of 13 devices: less than "* ]]
+	# Each belongs to another interface.
+	grep -qx "ok netdev: 66 devices" "$BATS_TEST_TMPDIR/check"
+	[ "$(eadm --from "$SICK" check --json | jq '[.rows[] | select(.check == "limits" and .result == "ok")] | length')" = 11 ]
+	[ "$(eadm --from "$SICK" check --json | jq '[.rows[] | select(.check == "limits").dev_name] | unique | length')" = 13 ]
+	# On request, and of one device, each is shown.
+	[ "$(eadm --from "$many" -v check 2>/dev/null | grep -c '^ok mtu cloud_[0-9]*: an MTU of 1500$')" = 66 ]
+	[ "$(eadm --from "$many" check --json | jq '[.rows[] | select(.check == "mtu")] | length')" = 66 ]
+	eadm --from "$many" -d cloud_7 check | grep -qx "ok mtu cloud_7: an MTU of 1500"
+}
+
 @test "check, of an interface in another network namespace, and of IPv6 only" {
 	local here=$BATS_TEST_TMPDIR/elsewhere
 	audited "$here" \
