@@ -488,6 +488,9 @@ static int run(struct cli *cli)
 		return fail(cli, STATUS_USAGE, n ? arg[2] : "A",
 			    n ? "unknown object ('eadm help dump' lists them)" :
 				"which marks or captures? ('eadm help diff')");
+	if (cli->args.opt[OPT_SETUP] && cli->args.opt[OPT_HW])
+		return fail(cli, STATUS_USAGE, "--hw",
+			    "not with --setup: contexts of queues are not part of it");
 	if (cli->args.opt[OPT_AT] || cli->args.opt[OPT_SAVE])
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_AT] ? "--at" : "--save",

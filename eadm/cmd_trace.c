@@ -226,7 +226,7 @@ static const struct eadm_field **needed_fields(const struct cli *cli,
 		filter->pid_field, filter->comm_field, filter->state_field,
 		filter->latency_field, filter->op_field,
 	};
-	/* For what is said of filters. */
+	/* Reports of filters that do not apply name the device. */
 	const struct eadm_field *const always[] = {
 		eadm_object_find_field(view->object, "dev-name"),
 		eadm_object_find_field(view->object, "family"),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How two hosts are set up differently. The fields that make the set-up, and what
- * each decides, are in the specification. What identifies a host or an adapter, such
- * as addresses, differs lawfully and is not compared; so devices are paired by
- * name, and the others by driver, in order of their names.
+ * How two hosts are set up differently. The specification marks the fields of the
+ * set-up and says what each decides. Addresses and names of hosts differ even
+ * between hosts that are set up alike and are not compared. Devices are paired by
+ * name; the remaining ones by driver, in order of their names.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum { A, B, N_SIDES };
 #define VALUE_SIZE 512
 #define NO_PAIR (-1)
 
-/* A row on one side, by what it is called on both. */
+/* A row on one side; the row with the same pair and name is its counterpart. */
 struct line {
 	int pair;	/* of the device; NO_PAIR: of the host */
 	char name[VALUE_SIZE];
@@ -260,7 +260,7 @@ static void compare_field(struct comparison *c, const struct eadm_object *object
 		return;
 	}
 	if (!(in_a && in_b) && !c->cli->args.opt[OPT_ALL]) {
-		/* Not known there: perhaps because of fewer rights. */
+		/* The other side may have been read with fewer rights. */
 		c->one_sided++;
 		return;
 	}
@@ -340,7 +340,7 @@ static void compare(struct comparison *c, const struct eadm_object *object,
 
 /* ---- lines -------------------------------------------------------------------------- */
 
-/* The values that tell rows apart: "1 3" of port and index. */
+/* The name is made of all identifying values: "1 3" for port and index. */
 static void name_line(const struct eadm_object *object, struct line *line)
 {
 	const struct eadm_field *field;
@@ -405,7 +405,7 @@ static void note_missing(struct comparison *c, const struct eadm_object *object,
 	c->status = STATUS_PARTIAL;
 }
 
-/* A capture of a part of the host has none of the rest, whose rows are of no device. */
+/* A partial capture lacks rows that each host has. */
 static bool is_unknown(const struct eadm_object *object, const struct rows *side,
 		       const struct rows *other)
 {

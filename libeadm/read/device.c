@@ -125,7 +125,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	load_rdma(ctx);
 	if (!devices->family_err || !devices->rdma_err || devices->n)
 		return 0;
-	/* Where there is no other way, the first one's error counts. */
+	/* A source without RDMA netlink failed because of the first error. */
 	if (devices->rdma_err == -EOPNOTSUPP)
 		return eadm_fail(ctx, devices->family_err, "%s", message);
 	if (devices->rdma_err == -EPROTONOSUPPORT)

@@ -82,14 +82,15 @@ static int check_options(const struct eadm_dump *dump)
 	const struct eadm_dump_opts *opts = &dump->opts;
 	bool cmd = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_CMD];
 	bool module = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MODULE];
-	bool machine = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MACHINE] ||
-		       dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS];
+	/* Files are read for each of their fields. */
+	bool parts = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MACHINE] ||
+		     dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS];
 
 	if (opts->original && !eadm_rdma_per_port(dump->object))
 		return eadm_fail(dump->ctx, -EINVAL, "%s have no other names",
 				 dump->object->title);
 	if ((!cmd && (opts->has_from || opts->states || opts->min_latency)) ||
-	    (!cmd && !module && !machine && opts->fields) || (!module && opts->name))
+	    (!cmd && !module && !parts && opts->fields) || (!module && opts->name))
 		return eadm_fail(dump->ctx, -EINVAL, "%s cannot be selected this way",
 				 dump->object->title);
 	if (dump->object->class == EADM_SPEC_CLASS_ENTRIES)
@@ -158,7 +159,7 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "the adapter keeps no context of %s",
 				 dump->object->title);
-	/* What files have of a device is only found for one that is in the list. */
+	/* Rows made from files require the device list, by which files are looked up. */
 	dump->finds = !dump->machine && shows_each_device(dump) &&
 		      eadm_devices_begin(dump->ctx);
 	if (!dump->finds)

@@ -249,7 +249,7 @@ static int put_process(struct eadm_ctx *ctx, struct eadm_setup *setup,
 {
 	struct eadm_query query = eadm_machine_process(pid);
 
-	/* Without these, all that is known; in captures that is there, too. */
+	/* A query without fields reads all of them. */
 	if (setup->fields)
 		select_fields(ctx, setup->fields, process_parts,
 			      EADM_ARRAY_SIZE(process_parts), &query);
@@ -279,7 +279,7 @@ static int is_new(struct eadm_ctx *ctx, struct eadm_setup *setup, uint32_t pid)
 	return 1;
 }
 
-/* Of a context; the kernel's own have no process. */
+/* Contexts of kernel consumers have no process. */
 static int put_owner(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		     const struct eadm_record *context, struct eadm_record *rec)
 {

@@ -117,7 +117,7 @@ static int by_letters(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Names that were found in the order of a folder are the same on hosts that have the same. */
+/* The order of files in a folder differs between hosts with the same files. */
 void eadm_local_sort_words(char *buf)
 {
 	char *words[256], *copy = strdup(buf), *word, *rest = copy;

@@ -165,7 +165,7 @@ static bool take_container(const char *part, size_t len, char *id, size_t size)
 	return true;
 }
 
-/* Containers may be in containers: the innermost counts. */
+/* Containers nest: the innermost one is reported. */
 static void put_container(struct eadm_answer *answer, const char *path)
 {
 	char pod[40] = "", container[72] = "";
@@ -183,7 +183,7 @@ static void put_container(struct eadm_answer *answer, const char *path)
 		eadm_local_put(answer, EADM_A_PROCESS_CONTAINER, container);
 }
 
-/* The names of groups in the path may be long: Kubernetes' alone are 190 characters. */
+/* Paths of Kubernetes alone are 190 characters long. */
 static void put_group(struct eadm_answer *answer,
 		      const struct eadm_query *query, const char *number)
 {

@@ -251,6 +251,8 @@ hosts() {
 	[ "$status" = 0 ]
 	[ "$(echo "$output" | jq '.rows | length')" = 0 ]
 	[ "$(echo "$output" | jq -r '.notes[0].what')" = equal ]
+	fails 2 "eadm: diff: --hw: not with --setup: contexts of queues are not part of it" \
+		diff "$TWO" "$TWO" --setup --hw
 	fails 2 "eadm: diff: qp: does not belong to the set-up of a host" diff "$TWO" "$TWO" qp --setup
 }
 

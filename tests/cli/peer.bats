@@ -40,41 +40,41 @@ teardown() {
 	[ -z "${SERVER-}" ] || kill "$SERVER"
 }
 
-# told WHAT STATUS MESSAGE: what eadm says of such an answer. A silent program costs the timeout.
-told() {
+# reports ANSWER STATUS MESSAGE: how eadm reports such an answer. A silent program costs the timeout.
+reports() {
 	answers "$1"
 	fails "$2" "eadm: dump: queue pairs: $3" \
 		--peer "$BATS_TEST_TMPDIR/socket" --timeout 2s dump qp
 }
 
 @test "an answer shorter than a header" {
-	told short 1 "malformed netlink message: a message leaves its packet"
+	reports short 1 "malformed netlink message: a message leaves its packet"
 }
 
 @test "a message shorter than its header" {
-	told small 1 "malformed netlink message: a message leaves its packet"
+	reports small 1 "malformed netlink message: a message leaves its packet"
 }
 
 @test "a message longer than its packet" {
-	told long 1 "malformed netlink message: a message leaves its packet"
+	reports long 1 "malformed netlink message: a message leaves its packet"
 }
 
 @test "an answer of another type" {
-	told type 1 "malformed netlink message: an answer of type 3757"
+	reports type 1 "malformed netlink message: an answer of type 3757"
 }
 
 @test "an answer to another request" {
-	told other 1 "$BATS_TEST_TMPDIR/socket: an answer to another request"
+	reports other 1 "$BATS_TEST_TMPDIR/socket: an answer to another request"
 }
 
 @test "a packet larger than any" {
-	told huge 1 "$BATS_TEST_TMPDIR/socket: a packet of 65536 bytes"
+	reports huge 1 "$BATS_TEST_TMPDIR/socket: a packet of 65536 bytes"
 }
 
 @test "a program that closes the connection" {
-	told closes 1 "$BATS_TEST_TMPDIR/socket: the program has ended, or has too many readers"
+	reports closes 1 "$BATS_TEST_TMPDIR/socket: the program has ended, or has too many readers"
 }
 
 @test "a program that says nothing" {
-	told silent 1 "$BATS_TEST_TMPDIR/socket: no answer from the program within 2000 ms"
+	reports silent 1 "$BATS_TEST_TMPDIR/socket: no answer from the program within 2000 ms"
 }

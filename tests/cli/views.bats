@@ -46,7 +46,7 @@ qpns() {
 		fails "$1" "eadm: $2" "${@:3}"
 		[ "$("$EADM" "${@:3}" --json | jq -r '.notes[] | "\(.device): \(.what): \(.why)"')" = "${2#*: }" ]
 	}
-	/usr/bin/python3 - "$REPO/tests/captures" "$job" "$BATS_TEST_TMPDIR"/{nobody,both} <<-'EOF'
+	/usr/bin/python3 - "$REPO/tests/captures" "$job" "$BATS_TEST_TMPDIR"/{unowned,both} <<-'EOF'
 	import sys
 	sys.path.insert(0, sys.argv[1])
 	import stock
@@ -83,7 +83,7 @@ qpns() {
 	[ "$status" = 5 ]
 	# What no row shows for lack of a right.
 	blind 4 "dump: cloud_0: --netns: cannot be applied: it requires CAP_NET_ADMIN" \
-		--from "$BATS_TEST_TMPDIR/nobody" dump qp --netns 1
+		--from "$BATS_TEST_TMPDIR/unowned" dump qp --netns 1
 	# A device that shows it, and one that does not.
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/both" dump qp --netns 4026531840
 	[ "$status" = 6 ]
