@@ -67,7 +67,8 @@ enum diag_kind {
 	F(DEV_PINNED, "pinned") F(DEV_MAX_PINNED, "max-pinned")		\
 	F(DEV_GUEST_MEMORY, "guest-memory")				\
 	F(DEV_REFUSALS, "quota-refusals")				\
-	F(DEV_LAST_REFUSAL, "last-quota-refusal-age")
+	F(DEV_LAST_REFUSAL, "last-quota-refusal-age")			\
+	F(DEV_ACTIVE_MTU, "active-mtu") F(DEV_MAX_MTU, "max-mtu")
 
 #define DIAG_CMDQ_FIELDS(F)						\
 	F(CMDQ_STATE, "state") F(CMDQ_SQ_PI, "sq-pi")			\
@@ -263,7 +264,12 @@ enum diag_kind {
 	F(SETUP_IPV4, "netdev-ipv4") F(SETUP_GID_INDEX, "gid-index")	\
 	F(SETUP_GID, "gid") F(SETUP_UVERBS, "uverbs")			\
 	F(SETUP_UVERBS_ERROR, "uverbs-error") F(SETUP_IOMMU, "iommu")	\
-	F(SETUP_IPV6, "netdev-ipv6") F(SETUP_GID_NETDEV, "gid-netdev")
+	F(SETUP_IPV6, "netdev-ipv6") F(SETUP_GID_NETDEV, "gid-netdev")	\
+	F(SETUP_SUBNET, "subnet") F(SETUP_ARP_ANSWERS, "arp-answers")	\
+	F(SETUP_ARP_IGNORE, "arp-ignore")				\
+	F(SETUP_ARP_ANNOUNCE, "arp-announce")				\
+	F(SETUP_RP_FILTER, "rp-filter")					\
+	F(SETUP_ROUTE_NETDEV, "route-netdev")
 
 #define DIAG_IRQ_FIELDS(F)						\
 	F(IRQ_ROLE, "role") F(IRQ_CPUS, "affinity")

@@ -55,7 +55,7 @@ extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
 	eadm_rules_owner[], eadm_rules_failure[], eadm_rules_setup[],
 	eadm_rules_port[], eadm_rules_link[], eadm_rules_probe[],
 	eadm_rules_side[], eadm_rules_limits[], eadm_rules_verbs[],
-	eadm_rules_function[];
+	eadm_rules_function[], eadm_rules_net[];
 
 /* ---- what could not be looked at: gaps.c --------------------------------- */
 

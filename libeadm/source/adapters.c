@@ -152,8 +152,9 @@ static bool is_global(const struct sockaddr *addr)
 	       !IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr);
 }
 
-/* Whether the interface has addresses of either family. */
-static void put_addresses(struct eadm_answer *answer, const char *netdev)
+/* Whether the interface has addresses of either family; others in its subnet. */
+static void put_addresses(struct eadm_answer *answer, const char *netdev,
+			  bool subnet)
 {
 	bool ipv4 = false, ipv6 = false;
 	struct ifaddrs *all, *one;
@@ -166,12 +167,15 @@ static void put_addresses(struct eadm_answer *answer, const char *netdev)
 		ipv4 |= one->ifa_addr->sa_family == AF_INET;
 		ipv6 |= is_global(one->ifa_addr);
 	}
+	if (subnet)
+		eadm_local_subnet(answer, all, netdev);
 	freeifaddrs(all);
 	eadm_message_put_u32(&answer->out, EADM_A_SETUP_NETDEV_IPV4, ipv4);
 	eadm_message_put_u32(&answer->out, EADM_A_SETUP_NETDEV_IPV6, ipv6);
 }
 
-static void put_netdev(struct eadm_answer *answer, const char *netdev)
+static void put_netdev(struct eadm_answer *answer, const char *netdev,
+		       bool subnet)
 {
 	char mtu[16] = "";
 
@@ -179,7 +183,7 @@ static void put_netdev(struct eadm_answer *answer, const char *netdev)
 	eadm_root_line(answer->ctx, mtu, sizeof(mtu), "/sys/class/net/%.64s/mtu",
 		       netdev);
 	eadm_local_put_number(answer, EADM_A_SETUP_NETDEV_MTU, mtu);
-	put_addresses(answer, netdev);
+	put_addresses(answer, netdev, subnet);
 }
 
 /* The caller knows the network interface from the device's row. */
@@ -201,6 +205,7 @@ void eadm_local_setup(struct eadm_answer *answer,
 	if (eadm_local_wants(query, EADM_A_SETUP_IOMMU))
 		put_iommu(answer, dev->name);
 	if (netdev)
-		put_netdev(answer, netdev);
+		put_netdev(answer, netdev,
+			   eadm_local_wants(query, EADM_A_SETUP_SUBNET));
 	eadm_message_end(&answer->out, at);
 }

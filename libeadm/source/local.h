@@ -56,6 +56,9 @@ eadm_local_reader eadm_local_health;	/* devlink.c */
 eadm_local_reader eadm_local_qp_counters; /* qpcounters.c */
 void eadm_local_addresses(struct eadm_answer *answer, /* route.c */
 			  const char *netdev);
+struct ifaddrs;
+void eadm_local_subnet(struct eadm_answer *answer, /* subnet.c */
+		       const struct ifaddrs *all, const char *netdev);
 void eadm_local_links(struct eadm_answer *answer, /* links.c */
 		      const struct eadm_device *dev, const char *netdev);
 eadm_local_reader eadm_local_device;	/* adapters.c */

@@ -40,7 +40,7 @@ EADM_LATE_LIBRARY(rdmacm, LIBRDMACM, "suggested",
 #define VERBS_FUNCTIONS(f)						\
 	f(ibv_get_device_list) f(ibv_free_device_list)			\
 	f(ibv_get_device_name) f(ibv_open_device) f(ibv_close_device)	\
-	f(ibv_query_device)
+	f(ibv_query_device) f(ibv_query_port)
 
 struct verbs {
 #define f(name) __typeof__(&name) name;
@@ -64,9 +64,14 @@ static bool load(struct verbs *verbs)
 	return true;
 }
 
-static void put_limits(struct eadm_answer *answer,
-		       const struct ibv_device_attr *attr)
+struct limits {
+	struct ibv_device_attr dev;
+	uint32_t active_mtu, max_mtu;	/* of port 1, bytes; 0: not known */
+};
+
+static void put_limits(struct eadm_answer *answer, const struct limits *all)
 {
+	const struct ibv_device_attr *attr = &all->dev;
 	const struct {
 		uint16_t attr;
 		int value;
@@ -90,10 +95,35 @@ static void put_limits(struct eadm_answer *answer,
 				     limits[i].value);
 	eadm_message_put(&answer->out, EADM_A_DEV_MAX_MR_SIZE,
 			 &attr->max_mr_size, sizeof(attr->max_mr_size));
+	if (all->active_mtu && all->max_mtu) {
+		eadm_message_put_u32(&answer->out, EADM_A_DEV_ACTIVE_MTU,
+				     all->active_mtu);
+		eadm_message_put_u32(&answer->out, EADM_A_DEV_MAX_MTU,
+				     all->max_mtu);
+	}
+}
+
+static uint32_t mtu_bytes(enum ibv_mtu mtu)
+{
+	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << mtu : 0;
+}
+
+/* iWARP has the MTU of TCP: what such a device reports limits nothing. */
+static void query_mtu(const struct verbs *verbs, struct ibv_context *context,
+		      struct limits *limits)
+{
+	struct ibv_port_attr port = { 0 };
+
+	/* In brackets, since verbs.h has a macro of this name. */
+	if (context->device->transport_type == IBV_TRANSPORT_IWARP ||
+	    (verbs->ibv_query_port)(context, 1, (void *)&port))
+		return;
+	limits->active_mtu = mtu_bytes(port.active_mtu);
+	limits->max_mtu = mtu_bytes(port.max_mtu);
 }
 
 /* False if the device cannot be opened. */
-static bool query_limits(const char *name, struct ibv_device_attr *attr)
+static bool query_limits(const char *name, struct limits *limits)
 {
 	struct ibv_context *context = NULL;
 	struct ibv_device **list;
@@ -101,6 +131,7 @@ static bool query_limits(const char *name, struct ibv_device_attr *attr)
 	bool good = false;
 	int i;
 
+	memset(limits, 0, sizeof(*limits));
 	if (!load(&verbs))
 		return false;
 	list = verbs.ibv_get_device_list(NULL);
@@ -111,7 +142,8 @@ static bool query_limits(const char *name, struct ibv_device_attr *attr)
 		}
 	}
 	if (context) {
-		good = !verbs.ibv_query_device(context, attr);
+		good = !verbs.ibv_query_device(context, &limits->dev);
+		query_mtu(&verbs, context, limits);
 		verbs.ibv_close_device(context);
 	}
 	if (list)
@@ -177,14 +209,14 @@ static void list_devices(const void *arg)
 
 static void print_limits(const void *arg)
 {
-	struct ibv_device_attr attr;
+	struct limits limits;
 	unsigned int i;
 
-	if (!query_limits(arg, &attr))
+	if (!query_limits(arg, &limits))
 		return;
 	dprintf(STDOUT_FILENO, "+limits ");
-	for (i = 0; i < sizeof(attr); i++)
-		dprintf(STDOUT_FILENO, "%02x", ((unsigned char *)&attr)[i]);
+	for (i = 0; i < sizeof(limits); i++)
+		dprintf(STDOUT_FILENO, "%02x", ((unsigned char *)&limits)[i]);
 	dprintf(STDOUT_FILENO, "\n");
 }
 
@@ -247,17 +279,17 @@ out:
 	return ctx->verbs.said;
 }
 
-static bool limits_by_child(const char *name, struct ibv_device_attr *attr)
+static bool limits_by_child(const char *name, struct limits *limits)
 {
-	char said[4096], hex[2 * sizeof(*attr) + 1];
-	unsigned char *to = (unsigned char *)attr;
+	char said[4096], hex[2 * sizeof(*limits) + 1];
+	unsigned char *to = (unsigned char *)limits;
 	unsigned int i, byte;
 
 	if (eadm_child_run(print_limits, name, said, sizeof(said)) ||
 	    !next_line(said, "+limits ", hex, sizeof(hex)) ||
 	    strlen(hex) != sizeof(hex) - 1)
 		return false;
-	for (i = 0; i < sizeof(*attr); i++) {
+	for (i = 0; i < sizeof(*limits); i++) {
 		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
 			return false;
 		to[i] = byte;
@@ -269,14 +301,14 @@ static bool limits_by_child(const char *name, struct ibv_device_attr *attr)
 void eadm_local_limits(struct eadm_answer *answer,
 		       const struct eadm_device *dev)
 {
-	struct ibv_device_attr attr;
+	struct limits limits;
 	const char *said;
 	int ended;
 
 	said = list_of(answer->ctx, false, &ended);
-	if (said && (is_quiet(said, ended) ? query_limits(dev->name, &attr) :
-					     limits_by_child(dev->name, &attr)))
-		put_limits(answer, &attr);
+	if (said && (is_quiet(said, ended) ? query_limits(dev->name, &limits) :
+					     limits_by_child(dev->name, &limits)))
+		put_limits(answer, &limits);
 }
 
 /* ---- the row -------------------------------------------------------------------- */

@@ -29,9 +29,13 @@ def unset():
     for (index, name, _), own in zip(synth.DEVS, (
             {"netdev": "eth0", "netdev-ipv4": 1, "netdev-mtu": 9000, "iommu": "DMA-FQ",
              "gid-index": 1, "gid": "0000:0000:0000:0000:0000:ffff:0a4d:0001",
-             "uverbs": "uverbs0", "uverbs-error": -13},
+             "uverbs": "uverbs0", "uverbs-error": -13, "subnet": "eth1=10.77.0.2/24",
+             "arp-answers": "eth1", "arp-ignore": 0, "arp-announce": 0, "rp-filter": 0,
+             "route-netdev": "eth0"},
             {"netdev": "eth1", "netdev-ipv4": 0, "netdev-mtu": 1500, "iommu": "identity",
-             "gid": "", "uverbs": "uverbs1", "uverbs-error": 0})):
+             "gid": "", "uverbs": "uverbs1", "uverbs-error": 0, "subnet": "eth0=10.77.0.1/24",
+             "arp-answers": "", "arp-ignore": 0, "arp-announce": 0, "rp-filter": 1,
+             "route-netdev": "eth0"})):
         cap.local("setup", {"dev-index": index, "dev-name": name, **own})
     for irq in (42, 43):
         cap.local("irq", {"irq": irq, "affinity": "2"})

@@ -864,6 +864,10 @@ def stock(order="<"):
         if index == 0:
             cap.local("dev", {"dev-index": index, "dev-name": name, "driver": "mlx5_core",
                               "bus-addr": "0000:01:00.0"}, want=["driver"])
+            cap.local("dev", {"dev-index": index, "dev-name": name, "max-qp": 131072,
+                              "active-mtu": 1024, "max-mtu": 4096}, want=["max-qp"])
+            cap.local("setup", {"dev-index": index, "dev-name": name, "netdev": "ens1",
+                                "netdev-mtu": 1500, "subnet": ""})
             continue
         cap.local("setup", {"dev-index": index, "dev-name": name, "uverbs": f"uverbs{index}"},
                   want=["uverbs"])
@@ -877,7 +881,8 @@ def stock(order="<"):
     cap.module("siw", functions="")
     for index, name, _ in devices:
         one = cap.attr(1, cap.pack("I", index))
-        for cmd, body in ((5, cap.attr(12, b"\x04")), (9, b"")):
+        port = cap.attr(12, b"\x04") + (b"" if index else cap.attr(51, b"ens1\0"))
+        for cmd, body in ((5, port), (9, b"")):
             kind = 5 << 10 | cmd
             ask = one + cap.attr(3, cap.pack("I", 1)) if cmd == 5 else one
             seq = cap.request(20, kind, ask, False)

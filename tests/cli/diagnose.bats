@@ -336,6 +336,33 @@ ok adapter 0:6 ($FAMILY) is bound to pci-stub" ]
 	[ "$(of_check "$here-shared" devices)" = "ok 2 RDMA devices" ]
 }
 
+@test "check, of other interfaces in the subnet" {
+	local here=$BATS_TEST_TMPDIR/subnet
+	one() { # JSON
+		audited "$here" setup '{"dev-index": 0, "netdev": "eth0", '"$1"'}'
+		of_check "$here" subnet
+	}
+	[ "$(one '"subnet": ""')" = "ok no other network interface is in the subnet of eth0" ]
+	[ "$(one '"subnet": "w=10.0.0.2/24", "arp-answers": "w", "route-netdev": "eth0"')" = \
+		"warn w=10.0.0.2/24 is in the subnet of eth0, whose address is also announced by w (arp_ignore 0)" ]
+	[ "$(one '"subnet": "w=10.0.0.2/24", "arp-answers": "", "route-netdev": "w", "rp-filter": 2')" = \
+		"ok w=10.0.0.2/24 is in the subnet of eth0, and does not answer ARP requests for it" ]
+	[ "$(one '"subnet": "w=10.0.0.2/24", "arp-answers": "w", "route-netdev": "w", "rp-filter": 1' | cut -d' ' -f1-3)" = \
+		"warn eth0 drops
+warn w=10.0.0.2/24 is" ]
+	# What was not recorded is counted.
+	[ -z "$(one '"subnet": "w=10.0.0.2/24", "route-netdev": "w", "rp-filter": 2')" ]
+	[[ $(eadm --from "$here" check 2>&1) == *"some are unknown and were not checked"* ]]
+	[ -z "$(one '"netdev-ipv4": 1')" ]
+}
+
+@test "check, of the active MTU" {
+	[ "$(of_check "$SYNTH/stock.pcapng" active-mtu)" = \
+		"note port 1: active MTU 1024 of 4096, because ens1 has an MTU of 1500: 4096 requires 4200" ]
+	eadm --from "$SYNTH/stock.pcapng" info rocep1 --json | jq -e '.rows[0] | .active_mtu == 1024 and .max_mtu == 4096'
+	[ -z "$(of_check "$TWO" active-mtu)" ]
+}
+
 # of_uverbs ERROR [CM-DEVICES]: of the first device, beside one that can be opened.
 of_uverbs() {
 	audited "$BATS_TEST_TMPDIR/uverbs" \

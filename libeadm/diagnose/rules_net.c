@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules about the network of a device: its MTU, and other interfaces in its subnet. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rules_setup.h"
+
+/* Headers of a RoCE packet in an Ethernet packet, rounded up: drivers count differently. */
+#define ROCE_HEADERS	104
+
+/* ---- MTU ----------------------------------------------------------------------- */
+
+static void look_active_mtu(struct judge *j, const struct diag_row *now,
+			    const struct diag_row *then)
+{
+	uint64_t active = diag_u64(now, DEV_ACTIVE_MTU);
+	uint64_t max = diag_u64(now, DEV_MAX_MTU);
+	const char *netdev = diag_text(now, DEV_NETDEV);
+	const struct diag_row *setup = eadm_judge_setup(j, now);
+	uint64_t mtu = diag_u64(setup, SETUP_MTU);
+	char next[256];
+
+	(void)then;
+	if (!active || !max)
+		return;
+	if (active >= max) {
+		eadm_pass(j, now, "port 1: active MTU %" PRIu64 ", the largest that it supports",
+			  active);
+		return;
+	}
+	if (mtu && mtu < max + ROCE_HEADERS) {
+		eadm_accuse(j, now, "port 1: active MTU %" PRIu64 " of %" PRIu64 ", because %s has an MTU of %" PRIu64 ": %" PRIu64 " requires %" PRIu64,
+			    active, max, netdev, mtu, max, max + ROCE_HEADERS);
+		snprintf(next, sizeof(next), "ip link set {netdev} mtu %" PRIu64 ", if the network and all peers allow it",
+			 max + ROCE_HEADERS);
+		eadm_judge_next(j, next);
+	} else {
+		eadm_accuse(j, now, "port 1: active MTU %" PRIu64 " of %" PRIu64,
+			    active, max);
+		eadm_judge_cause(j, "The subnet manager, the switch or the driver sets it.");
+	}
+	eadm_cite(j, DIAG_DEV, now, DEV_ACTIVE_MTU);
+	eadm_cite(j, DIAG_DEV, now, DEV_MAX_MTU);
+	if (mtu)
+		eadm_cite(j, DIAG_SETUP, setup, SETUP_MTU);
+}
+
+/* ---- subnets ------------------------------------------------------------------- */
+
+static void cite_subnet(struct judge *j, const struct diag_row *setup)
+{
+	static const signed char fields[] = {
+		SETUP_SUBNET, SETUP_ARP_ANSWERS, SETUP_ARP_IGNORE,
+		SETUP_ARP_ANNOUNCE, SETUP_RP_FILTER, SETUP_ROUTE_NETDEV, -1,
+	};
+
+	eadm_cite_all(j, DIAG_SETUP, setup, fields);
+}
+
+static void accuse_filter(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *setup)
+{
+	eadm_accuse(j, now, "%s drops packets of its subnet (rp_filter 1), because answers would leave by %s; in the same subnet: %s",
+		    diag_text(setup, SETUP_NETDEV),
+		    diag_text(setup, SETUP_ROUTE_NETDEV),
+		    diag_text(setup, SETUP_SUBNET));
+	eadm_judge_cause(j, "The route to the subnet uses another interface, and the filter is strict.");
+	eadm_judge_next(j, "sysctl net.ipv4.conf.{netdev}.rp_filter=2; or a route for each address: ip rule add from ADDRESS table NUMBER");
+	cite_subnet(j, setup);
+}
+
+static void look_subnet(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	const struct diag_row *setup = eadm_judge_setup(j, now);
+	const char *netdev = diag_text(setup, SETUP_NETDEV);
+	const char *others = diag_text(setup, SETUP_SUBNET);
+	const char *leaves = diag_text(setup, SETUP_ROUTE_NETDEV);
+	bool elsewhere = *leaves && strcmp(leaves, netdev) != 0;
+
+	(void)then;
+	if (!*netdev || !diag_has(setup, SETUP_SUBNET))
+		return;
+	if (!*others) {
+		eadm_pass(j, now, "no other network interface is in the subnet of %s",
+			  netdev);
+		return;
+	}
+	if (elsewhere && diag_u64(setup, SETUP_RP_FILTER) == 1)
+		accuse_filter(j, now, setup);
+	if (!eadm_judge_knows(j, setup, SETUP_ARP_ANSWERS))
+		return;
+	if (*diag_text(setup, SETUP_ARP_ANSWERS)) {
+		eadm_accuse(j, now, "%s is in the subnet of %s, whose address is also announced by %s (arp_ignore 0)%s%s",
+			    others, netdev, diag_text(setup, SETUP_ARP_ANSWERS),
+			    elsewhere ? "; its packets leave by " : "",
+			    elsewhere ? leaves : "");
+		cite_subnet(j, setup);
+	} else if (!elsewhere || diag_u64(setup, SETUP_RP_FILTER) != 1) {
+		eadm_pass(j, now, "%s is in the subnet of %s, and does not answer ARP requests for it",
+			  others, netdev);
+	}
+}
+
+const struct eadm_rule eadm_rules_net[] = {
+	{
+		.name = "active-mtu", .kind = DIAG_DEV,
+		.groups = EADM_RULES_SETUP,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "The port uses a smaller MTU than it supports.",
+		.cause = "With RoCE, the MTU of the network interface limits it.",
+		.next = "ibv_devinfo -d {dev}; the MTU of a path is the smaller one of its two ends",
+		.alike = "A network with the usual MTU of 1500: therefore a notice. iWARP has the MTU of TCP, and is not judged. Which MTU a QP was given is not shown by RDMA netlink.",
+		.look = look_active_mtu,
+	}, {
+		.name = "subnet", .kind = DIAG_DEV,
+		.groups = EADM_RULES_SETUP,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "Another network interface in the same subnet answers ARP requests for this one's address, or packets are dropped because answers would leave by the other one.",
+		.cause = "By default, Linux answers ARP requests for all of its addresses on all interfaces: peers may send to the wrong adapter, which drops RDMA packets.",
+		.next = "sysctl net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
+		.alike = "Interfaces of one subnet of which each answers for itself (arp_ignore 1 or 2); macvlan and VLAN interfaces, members of a bond or bridge; an interface without a carrier. A network that answers ARP requests itself, as in some clouds, looks the same: therefore a warning.",
+		.look = look_subnet,
+	},
+	{ 0 }
+};
