@@ -94,22 +94,6 @@ static bool is_seen(const struct diag_inputs *in, enum diag_kind kind)
 	}
 }
 
-static bool has_rows(const struct diag_snapshot *m, enum diag_kind kind,
-		     uint64_t dev)
-{
-	const struct diag_rows *rows = &m->rows[kind];
-	size_t low = 0, high = rows->n, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (rows->row[mid].dev < dev)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < rows->n && rows->row[low].dev == dev;
-}
-
 /* Whether a row of the device has fields that substitute for the driver's state. */
 static bool has_instead(const struct diag_snapshot *m,
 			const struct eadm_rule *rule, uint64_t dev)
@@ -138,7 +122,7 @@ static enum diag_lack lack_of(const struct diag_snapshot *m, bool two,
 	*why = NULL;
 	if (rule->program && !eadm_diag_is_program(m, in->dev))
 		return DIAG_LACK_NONE;
-	if (is_seen(in, rule->kind) && !has_rows(m, rule->kind, in->dev))
+	if (is_seen(in, rule->kind) && !eadm_diag_of(m, rule->kind, in->dev).n)
 		return DIAG_LACK_NONE;
 	for (i = 0; i < DIAG_INPUTS; i++) {
 		if (!(rule->needs & DIAG_NEEDS(i)) || !in->lack[i] ||

@@ -459,6 +459,10 @@ const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id);
 
+/* The rows of one device, which are adjacent. */
+struct diag_rows eadm_diag_of(const struct diag_snapshot *snapshot,
+			      enum diag_kind kind, uint64_t dev);
+
 /* Whether the device is a program, whose objects belong to a guest. */
 bool eadm_diag_is_program(const struct diag_snapshot *snapshot, uint64_t dev);
 

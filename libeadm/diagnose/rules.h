@@ -138,6 +138,13 @@ void eadm_judge_severity(struct judge *j, enum eadm_severity severity);
 void eadm_judge_cause(struct judge *j, const char *cause);
 void eadm_judge_next(struct judge *j, const char *next);
 
+/*
+ * After accusing: why memory could not be registered @times times since the earlier
+ * snapshot, by the process's limit, the kernel or the adapter.
+ */
+void eadm_judge_registration(struct judge *j, const struct diag_row *now,
+			     const struct diag_row *then, uint64_t times);
+
 /* A sentence that explains a cause; NULL if unknown. */
 const char *eadm_cause_text(uint64_t cause);
 

@@ -217,8 +217,7 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 		{ CNT_CQ_FAILURES, "CQ could not be created",
 		  "CQs could not be created", NULL },
 		{ CNT_MR_FAILURES, "MR could not be registered",
-		  "MRs could not be registered",
-		  "The process may not lock that much memory, or the adapter has no room for another region or for that many pages." },
+		  "MRs could not be registered", NULL },
 		{ CNT_CTX_FAILURES, "user context could not be opened",
 		  "user contexts could not be opened", NULL },
 		{ CNT_PD_FAILURES, "PD could not be allocated",
@@ -243,6 +242,9 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 					"objects could not be created");
 	if (grown == 1 && kinds[last].cause)
 		eadm_judge_cause(j, kinds[last].cause);
+	if (grown == 1 && kinds[last].field == CNT_MR_FAILURES)
+		eadm_judge_registration(j, now, then,
+					diag_growth(now, then, CNT_MR_FAILURES));
 }
 
 /* Receivers are late now and then. */

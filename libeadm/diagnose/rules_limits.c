@@ -102,6 +102,115 @@ static void look_pinned(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_CTX, now, CTX_PID);
 }
 
+/* ---- why memory could not be registered ------------------------------------------ */
+
+/* Registrations that the adapter refused since the earlier snapshot; the last of them. */
+static uint64_t refused(struct judge *j, const struct diag_row *then,
+			const struct diag_row **last)
+{
+	const struct diag_snapshot *before = eadm_judge_then(j);
+	struct diag_rows cmds = eadm_diag_of(eadm_judge_now(j), DIAG_CMD,
+					     then->dev);
+	uint64_t since = then->time + before->clock_step, n = 0;
+	size_t i;
+
+	*last = NULL;
+	for (i = 0; i < cmds.n; i++) {
+		const struct diag_row *cmd = &cmds.row[i];
+
+		if (diag_u64(cmd, CMD_OP) != EADM_CMD_OP_REG_MR ||
+		    diag_u64(cmd, CMD_STATE) != EADM_CMD_STATE_ERROR ||
+		    diag_u64(cmd, CMD_TIME) + diag_u64(cmd, CMD_LATENCY) < since)
+			continue;
+		*last = cmd;
+		n++;
+	}
+	return n;
+}
+
+/* Of the processes that the limit applies to, the one with the least left. */
+static const struct diag_owner *most_limited(struct judge *j, uint64_t dev,
+					     const char **comm, bool *all_known)
+{
+	struct diag_rows ctxs = eadm_diag_of(eadm_judge_now(j), DIAG_CTX, dev);
+	const struct diag_owner *owner, *found = NULL;
+	size_t i;
+
+	*all_known = ctxs.n;
+	for (i = 0; i < ctxs.n; i++) {
+		owner = eadm_diag_owner(eadm_judge_now(j),
+					diag_u64(&ctxs.row[i], CTX_PID));
+		if (!owner || !owner->has_limit) {
+			*all_known = false;
+			continue;
+		}
+		if (owner->ipc_lock || owner->memlock == UINT64_MAX ||
+		    (found && owner->memlock - owner->pinned >=
+			      found->memlock - found->pinned))
+			continue;
+		found = owner;
+		*comm = diag_text(&ctxs.row[i], CTX_COMM);
+	}
+	return found;
+}
+
+static const char blames_adapter[] =
+	"The adapter refused it: it has no room for another region or for that many pages, or a fault. The limit on locked memory is not the cause.";
+
+static void blame_adapter(struct judge *j, const struct diag_row *cmd)
+{
+	eadm_judge_cause(j, blames_adapter);
+	eadm_judge_next(j, "eadm trace -d {dev} --opcode reg-mr --state error; eadm info {dev}; eadm dump mr -d {dev} --sort length:desc");
+	eadm_cite(j, DIAG_CMD, cmd, CMD_OP);
+	eadm_cite(j, DIAG_CMD, cmd, CMD_STATUS);
+	eadm_cite(j, DIAG_CMD, cmd, CMD_SYNDROME_RAW);
+	eadm_cite(j, DIAG_CMD, cmd, CMD_PID);
+	eadm_cite(j, DIAG_CMD, cmd, CMD_COMM);
+}
+
+static void blame_kernel(struct judge *j, const struct diag_owner *owner,
+			 const char *comm, bool all_known, bool sure)
+{
+	const char *who = sure ? "The adapter was not asked" :
+			  "Without the companion, it cannot be seen whether the adapter was asked";
+	char text[400];
+
+	if (owner)
+		snprintf(text, sizeof(text), "%s. RLIMIT_MEMLOCK limits a process that has the device open: %s (PID %" PRIu64 ") has pinned %" PRIu64 " of %" PRIu64 " KiB, and fails with ENOMEM beyond.",
+			 who, comm, owner->pid, owner->pinned / 1024,
+			 owner->memlock / 1024);
+	else if (all_known)
+		snprintf(text, sizeof(text), "%s. RLIMIT_MEMLOCK limits none of the processes that have the device open%s",
+			 who, sure ? ": the memory does not exist or may not be written, or the kernel has no pages for it." :
+			      ": the adapter has no room for the region, the memory does not exist, or the kernel has no pages for it.");
+	else
+		snprintf(text, sizeof(text), "%s. The process has ended, or its limit on locked memory cannot be seen.",
+			 who);
+	eadm_judge_cause(j, text);
+	eadm_judge_next(j, owner ?
+		"LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or prlimit --memlock=unlimited --pid PID" :
+		"eadm dump ctx -d {dev}; ulimit -l where the process is started; eadm probe start shows the next one");
+}
+
+void eadm_judge_registration(struct judge *j, const struct diag_row *now,
+			     const struct diag_row *then, uint64_t times)
+{
+	const struct diag_row *dev = eadm_diag_find(eadm_judge_now(j), DIAG_DEV,
+						    now->dev, now->dev);
+	const struct diag_row *last = NULL;
+	const struct diag_owner *owner;
+	bool sees_commands = diag_has(dev, DEV_STATE), all_known;
+	const char *comm = "";
+
+	if (sees_commands && refused(j, then, &last) >= times) {
+		blame_adapter(j, last);
+		return;
+	}
+	owner = most_limited(j, now->dev, &comm, &all_known);
+	/* With some of each kind, the commands have a verdict, too. */
+	blame_kernel(j, owner, comm, all_known, sees_commands && !last);
+}
+
 const struct eadm_rule eadm_rules_limits[] = {
 	{
 		.name = "cgroup-limit", .kind = DIAG_CGROUP, .groups = BOTH,

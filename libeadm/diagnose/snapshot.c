@@ -598,6 +598,30 @@ const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 	return bsearch(&key, rows->row, rows->n, sizeof(key), by_identity);
 }
 
+/* Index of the first row of this device, or of a later one. */
+static size_t first_of(const struct diag_rows *rows, uint64_t dev)
+{
+	size_t low = 0, high = rows->n, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (rows->row[mid].dev < dev)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct diag_rows eadm_diag_of(const struct diag_snapshot *snapshot,
+			      enum diag_kind kind, uint64_t dev)
+{
+	const struct diag_rows *rows = &snapshot->rows[kind];
+	size_t first = first_of(rows, dev), end = first_of(rows, dev + 1);
+
+	return (struct diag_rows){ .row = rows->row + first, .n = end - first };
+}
+
 bool eadm_diag_is_program(const struct diag_snapshot *snapshot, uint64_t dev)
 {
 	const struct diag_row *row = eadm_diag_find(snapshot, DIAG_DEV, dev, dev);

@@ -3,10 +3,11 @@
  * Make verbs objects and keep them while a command runs:
  *
  *	hold [-d DEVICE] [-q QPS] [-c CQS] [-m MRS] [-s MR_BYTES] [-a AHS] [-w WRS] [-p] [-u]
- *	     [-- COMMAND...]
+ *	     [-x BYTES] [-- COMMAND...]
  *
- * QPs are RC, with -u UD. Without a command it prints "ready" and waits for end of input. The exit
- * status is the command's. Used by the demo, the benchmarks and the VM tests.
+ * QPs are RC, with -u UD. Without a command it prints "ready" and waits for end of input; with -x,
+ * each line of input makes it register another region of that size, and print "registered" or the
+ * error, whereafter it goes on. The exit status is the command's. Used by the demo, the benchmarks and the VM tests.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -21,7 +22,7 @@
 struct objects {
 	const char *device;
 	unsigned int qps, cqs, mrs, ahs, wrs;
-	size_t mr_bytes;
+	size_t mr_bytes, more_bytes;
 	bool post, ud;
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
@@ -158,18 +159,39 @@ static void post_receives(struct objects *o)
 				fail("ibv_post_recv");
 }
 
-static int run(char **argv)
+/* Registered until the end. */
+static void register_more(struct objects *o)
+{
+	void *buf = mmap(NULL, o->more_bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (buf == MAP_FAILED)
+		fail("memory");
+	puts(ibv_reg_mr(o->pd, buf, o->more_bytes, IBV_ACCESS_LOCAL_WRITE) ?
+		     "registered" : strerror(errno));
+	fflush(stdout);
+}
+
+static int wait_for_end(struct objects *o)
+{
+	int c;
+
+	puts("ready");
+	fflush(stdout);
+	while ((c = getchar()) != EOF) {
+		if (c == '\n' && o->more_bytes)
+			register_more(o);
+	}
+	return 0;
+}
+
+static int run(struct objects *o, char **argv)
 {
 	int status;
 	pid_t pid;
 
-	if (!*argv) {
-		puts("ready");
-		fflush(stdout);
-		while (getchar() != EOF)
-			;
-		return 0;
-	}
+	if (!*argv)
+		return wait_for_end(o);
 	pid = fork();
 	if (pid < 0)
 		fail("fork");
@@ -206,7 +228,7 @@ int main(int argc, char **argv)
 	struct objects o = { .qps = 1, .cqs = 1, .mrs = 1, .wrs = 1, .mr_bytes = 4096 };
 	int opt, status;
 
-	while ((opt = getopt(argc, argv, "+d:q:c:m:s:a:w:pu")) != -1) {
+	while ((opt = getopt(argc, argv, "+d:q:c:m:s:a:w:x:pu")) != -1) {
 		switch (opt) {
 		case 'd': o.device = optarg; break;
 		case 'q': o.qps = number(optarg); break;
@@ -215,6 +237,7 @@ int main(int argc, char **argv)
 		case 's': o.mr_bytes = number(optarg); break;
 		case 'a': o.ahs = number(optarg); break;
 		case 'w': o.wrs = number(optarg); break;
+		case 'x': o.more_bytes = number(optarg); break;
 		case 'p': o.post = true; break;
 		case 'u': o.ud = true; break;
 		default: return 2;
@@ -233,7 +256,7 @@ int main(int argc, char **argv)
 	make_ahs(&o);
 	if (o.post)
 		post_receives(&o);
-	status = run(argv + optind);
+	status = run(&o, argv + optind);
 	destroy(&o);
 	return status;
 }
