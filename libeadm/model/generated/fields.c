@@ -6333,11 +6333,16 @@ static const struct eadm_field link_fields[] = {
 		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 64, .name_at = 41505,
 		.c_name_at = 41519, .head_at = 41533, .help_at = 41540,
 	},
+	{	/* unresolved */
+		.slot = 25, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 41615,
+		.c_name_at = 41615, .head_at = 41626, .help_at = 41637,
+	},
 };
 
 static const int16_t link_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, 21, 22,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
 static const struct eadm_field health_fields[] = {
@@ -6365,46 +6370,46 @@ static const struct eadm_field health_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 14970, .c_name_at = 14970,
-		.head_at = 33219, .help_at = 41615,
+		.head_at = 33219, .help_at = 41740,
 	},
 	{	/* reporter */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 41656, .c_name_at = 41656,
-		.head_at = 41665, .help_at = 41674,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 41781, .c_name_at = 41781,
+		.head_at = 41790, .help_at = 41799,
 	},
 	{	/* port */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19524, .c_name_at = 19524,
-		.head_at = 827, .help_at = 41705,
+		.head_at = 827, .help_at = 41830,
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 41757,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 41882,
 		.names = &eadm_spec_enums[18],
 	},
 	{	/* errors */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13463, .c_name_at = 13463, .head_at = 13470, .unit_at = 39272,
-		.help_at = 41785,
+		.help_at = 41910,
 	},
 	{	/* recoveries */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 17499, .c_name_at = 17499, .head_at = 17510, .unit_at = 17499,
-		.help_at = 41814,
+		.help_at = 41939,
 	},
 	{	/* auto-recover */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41853, .c_name_at = 41866,
-		.head_at = 41879, .help_at = 41884,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41978, .c_name_at = 41991,
+		.head_at = 42004, .help_at = 42009,
 	},
 	{	/* last-dump-age */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41930, .c_name_at = 41944,
-		.head_at = 41958, .unit_at = 1541, .help_at = 41967,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42055, .c_name_at = 42069,
+		.head_at = 42083, .unit_at = 1541, .help_at = 42092,
 	},
 };
 
@@ -6441,19 +6446,19 @@ static const struct eadm_field qp_counter_fields[] = {
 	},
 	{	/* counter */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42008, .c_name_at = 42008,
-		.head_at = 42016, .help_at = 42021,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42133, .c_name_at = 42133,
+		.head_at = 42141, .help_at = 42146,
 	},
 	{	/* mode */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42068, .c_name_at = 42068,
-		.head_at = 42073, .help_at = 42078, .names = &eadm_spec_enums[19],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42193, .c_name_at = 42193,
+		.head_at = 42198, .help_at = 42203, .names = &eadm_spec_enums[19],
 	},
 	{	/* qpns */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 42105, .c_name_at = 42105,
-		.head_at = 42110, .help_at = 42115,
+		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 42230, .c_name_at = 42230,
+		.head_at = 42235, .help_at = 42240,
 	},
 	{	/* name */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -6464,7 +6469,7 @@ static const struct eadm_field qp_counter_fields[] = {
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29344, .c_name_at = 29344, .head_at = 29350, .help_at = 42135,
+		.name_at = 29344, .c_name_at = 29344, .head_at = 29350, .help_at = 42260,
 	},
 };
 
@@ -6502,32 +6507,32 @@ static const struct eadm_field cgroup_fields[] = {
 	{	/* path */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 320, .name_at = 42184, .c_name_at = 42184, .head_at = 7044, .help_at = 42189,
+		.len = 320, .name_at = 42309, .c_name_at = 42309, .head_at = 7044, .help_at = 42314,
 	},
 	{	/* own */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42268, .c_name_at = 42268,
-		.head_at = 42272, .help_at = 42276,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42393, .c_name_at = 42393,
+		.head_at = 42397, .help_at = 42401,
 	},
 	{	/* handles */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42316, .c_name_at = 42316,
-		.head_at = 42324, .unit_at = 993, .help_at = 42332,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42441, .c_name_at = 42441,
+		.head_at = 42449, .unit_at = 993, .help_at = 42457,
 	},
 	{	/* max-handles */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42396, .c_name_at = 42408,
-		.head_at = 42420, .unit_at = 993, .help_at = 42431,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42521, .c_name_at = 42533,
+		.head_at = 42545, .unit_at = 993, .help_at = 42556,
 	},
 	{	/* objects */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 993, .c_name_at = 993,
-		.head_at = 42477, .unit_at = 993, .help_at = 42485,
+		.head_at = 42602, .unit_at = 993, .help_at = 42610,
 	},
 	{	/* max-objects */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42583, .c_name_at = 42595,
-		.head_at = 42607, .unit_at = 993, .help_at = 42618,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42708, .c_name_at = 42720,
+		.head_at = 42732, .unit_at = 993, .help_at = 42743,
 	},
 };
 
@@ -6565,8 +6570,8 @@ static const struct eadm_field function_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_NAME, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 42669, .c_name_at = 42669,
-		.head_at = 42677, .help_at = 381,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 42794, .c_name_at = 42794,
+		.head_at = 42802, .help_at = 381,
 	},
 	{	/* vendor-id */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6582,24 +6587,24 @@ static const struct eadm_field function_fields[] = {
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277,
-		.head_at = 284, .help_at = 42685,
+		.head_at = 284, .help_at = 42810,
 	},
 	{	/* override */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 42733,
-		.c_name_at = 42733, .head_at = 42742, .help_at = 42751,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 42858,
+		.c_name_at = 42858, .head_at = 42867, .help_at = 42876,
 	},
 	{	/* devices */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 128, .name_at = 34384, .c_name_at = 34384, .head_at = 34392,
-		.help_at = 42832,
+		.help_at = 42957,
 	},
 	{	/* module */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 42916,
-		.c_name_at = 42916, .head_at = 34806, .help_at = 42923,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 43041,
+		.c_name_at = 43041, .head_at = 34806, .help_at = 43048,
 	},
 };
 
@@ -7364,8 +7369,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = true,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 24,
-		.n_fields = 23,
+		.max_attr = 25,
+		.n_fields = 24,
 		.n_sets = 0,
 		.fields = link_fields,
 		.key = &link_fields[0],
@@ -9669,6 +9674,9 @@ const char eadm_spec_strings[] = "\0"
 	"traffic_class\0"
 	"TCLASS\0"
 	"Traffic class that the driver forces on port 1, where it has that setting.\0"
+	"unresolved\0"
+	"UNRESOLVED\0"
+	"IP addresses of neighbours that did not answer ARP or neighbour discovery within the last ten minutes.\0"
 	"Place among the reporters of the device.\0"
 	"reporter\0"
 	"REPORTER\0"
