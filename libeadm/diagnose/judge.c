@@ -414,3 +414,31 @@ const char *eadm_age_text(uint64_t ns, char *buf, size_t size)
 		snprintf(buf, size, "%" PRIu64 " days", s / 86400);
 	return buf;
 }
+
+/* "QP 17 of ib_send_bw (99)" */
+const char *eadm_qp_text(const struct diag_row *qp, char *buf, size_t size)
+{
+	if (diag_u64(qp, QP_PID))
+		snprintf(buf, size, "QP %" PRIu64 " of %s (%" PRIu64 ")", qp->id,
+			 diag_text(qp, QP_COMM), diag_u64(qp, QP_PID));
+	else
+		snprintf(buf, size, "QP %" PRIu64 " of %s", qp->id,
+			 diag_text(qp, QP_COMM));
+	return buf;
+}
+
+/* "QP 5 at 10.9.0.9"; RDMA netlink shows addresses of connections by rdma_cm only. */
+const char *eadm_peer_text(const struct diag_row *qp, char *buf, size_t size)
+{
+	const char *address = diag_text(qp, QP_PEER_ADDR);
+
+	if (diag_has(qp, QP_DEST_QPN))
+		snprintf(buf, size, "QP %" PRIu64 "%s%s",
+			 diag_u64(qp, QP_DEST_QPN),
+			 *address ? " at " : ", whose address cannot be seen",
+			 address);
+	else
+		snprintf(buf, size, "%s",
+			 *address ? address : "one that cannot be seen");
+	return buf;
+}

@@ -182,7 +182,7 @@ enum diag_kind {
 	F(QP_HW_RTO, "hw-rto-retrans") F(QP_HW_ERROR, "hw-error")	\
 	F(QP_BACKEND_STATE, "backend-state")				\
 	F(QP_WAITS_FOR, "waits-for") F(QP_RETRIES, "retries")		\
-	F(QP_TYPE, "type")
+	F(QP_TYPE, "type") F(QP_DEST_QPN, "dest-qpn")
 
 #define DIAG_CQE_FIELDS(F)						\
 	F(CQE_CQN, "cqn") F(CQE_PHASE, "phase") F(CQE_OP, "op")		\
@@ -226,7 +226,7 @@ enum diag_kind {
 	F(LINK_NETDEV, "netdev") F(LINK_RX_ERRORS, "rx-errors")		\
 	F(LINK_RX_MISSED, "rx-missed") F(LINK_TX_ERRORS, "tx-errors")	\
 	F(LINK_RX_PAUSES, "rx-pauses") F(LINK_RX_PFC, "rx-pfc")		\
-	F(LINK_PFC, "pfc")
+	F(LINK_PFC, "pfc") F(LINK_UNRESOLVED, "unresolved")
 
 #define DIAG_HEALTH_FIELDS(F)						\
 	F(HEALTH_REPORTER, "reporter") F(HEALTH_STATE, "state")		\

@@ -184,6 +184,9 @@ void eadm_cite_all(struct judge *j, enum diag_kind kind,
 
 /* "3.2 s", for a sentence. */
 const char *eadm_age_text(uint64_t ns, char *buf, size_t size);
+/* A QP with its process, and the QP's peer. */
+const char *eadm_qp_text(const struct diag_row *qp, char *buf, size_t size);
+const char *eadm_peer_text(const struct diag_row *qp, char *buf, size_t size);
 
 static inline const char *diag_interval(const struct diag_row *now,
 					const struct diag_row *then, char *buf,

@@ -4,6 +4,8 @@
  * reporters of its driver. They need neither companion nor probe.
  */
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "rules.h"
 #include "eadm_nl.h"
@@ -50,6 +52,66 @@ static void look_paused(struct judge *j, const struct diag_row *now,
 	eadm_cite_growth(j, DIAG_LINK, now, then, LINK_RX_PFC);
 }
 
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+	const char *at;
+
+	for (at = words; len && (at = strstr(at, word)); at += len) {
+		if ((at == words || at[-1] == ' ') &&
+		    (!at[len] || at[len] == ' '))
+			return true;
+	}
+	return false;
+}
+
+/* RTR needs the address of a neighbour: a QP that got none stays as it was. */
+static bool stays_in_init(struct judge *j, const struct diag_row *qp)
+{
+	const struct diag_row *then = eadm_diag_find(eadm_judge_then(j), DIAG_QP,
+						     qp->dev, qp->id);
+
+	return diag_u64(qp, QP_TYPE) != EADM_QP_TYPE_UD &&
+	       diag_u64(qp, QP_STATE) == EADM_QP_STATE_INIT &&
+	       diag_has(then, QP_STATE) && diag_same(qp, then, QP_STATE);
+}
+
+static void look_neighbours(struct judge *j, const struct diag_row *now,
+			    const struct diag_row *then)
+{
+	struct diag_rows qps = eadm_diag_of(eadm_judge_now(j), DIAG_QP, now->dev);
+	const char *words = diag_text(now, LINK_UNRESOLVED);
+	const struct diag_row *lost = NULL, *stays = NULL;
+	const char *netdev = diag_text(now, LINK_NETDEV);
+	char name[96];
+	size_t i;
+
+	(void)then;
+	for (i = 0; *words && i < qps.n; i++) {
+		if (has_word(words, diag_text(&qps.row[i], QP_PEER_ADDR)))
+			lost = &qps.row[i];
+		else if (stays_in_init(j, &qps.row[i]))
+			stays = &qps.row[i];
+	}
+	if (lost) {
+		eadm_accuse(j, now, "no neighbour on %s answers for %s, the peer of %s",
+			    netdev, diag_text(lost, QP_PEER_ADDR),
+			    eadm_qp_text(lost, name, sizeof(name)));
+		eadm_judge_severity(j, EADM_SEVERITY_WARNING);
+	} else if (stays) {
+		eadm_accuse(j, now, "no neighbour on %s answers for %.120s, and %s stays in INIT: ibv_modify_qp to RTR fails with 110 (Connection timed out) for such an address",
+			    netdev, words,
+			    eadm_qp_text(stays, name, sizeof(name)));
+	} else {
+		return;
+	}
+	eadm_cite(j, DIAG_LINK, now, LINK_NETDEV);
+	eadm_cite(j, DIAG_LINK, now, LINK_UNRESOLVED);
+	eadm_cite(j, DIAG_QP, lost ? lost : stays, QP_STATE);
+	eadm_cite(j, DIAG_QP, lost ? lost : stays, QP_PID);
+	eadm_cite(j, DIAG_QP, lost ? lost : stays, QP_COMM);
+}
+
 static void look_health(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
@@ -85,6 +147,14 @@ const struct eadm_rule eadm_rules_link[] = {
 		.next = "eadm dump link -d {dev}; find the port where the pauses begin, from switch to switch",
 		.alike = "Bursts of a few pauses when many send to one receiver, which flow control is for: fewer than 300 in a second do not count.",
 		.look = look_paused,
+	}, {
+		.name = "neighbour-failed", .kind = DIAG_LINK, .two = true,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "An address in the device's network is not resolved, and a QP waits that may need it; a warning if it is the peer of a QP.",
+		.cause = "The peer's machine is down, its address is wrong or belongs to another network, or ARP or neighbour discovery is blocked.",
+		.next = "ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose at the peer",
+		.alike = "Addresses that other programs try in vain: without a QP in INIT, or in both samples, they do not count, nor after ten minutes. A server that keeps QPs in INIT looks the same, as their peers are not shown: therefore a notice.",
+		.look = look_neighbours,
 	}, {
 		.name = "health-reporter", .kind = DIAG_HEALTH,
 		.severity = EADM_SEVERITY_CRITICAL,

@@ -131,46 +131,65 @@ static bool is_unanswered(const struct diag_row *now,
 	       repetitions(now, then);
 }
 
-/* Whether a QP waits for acknowledgements. */
-static bool is_connected_sender(const struct diag_row *qp)
+static bool is_connected(const struct diag_row *qp)
 {
 	uint64_t type = diag_u64(qp, QP_TYPE);
 
 	return diag_has(qp, QP_TYPE) &&
-	       (type == EADM_QP_TYPE_RC || type == EADM_QP_TYPE_XRC_INI) &&
-	       diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS;
+	       (type == EADM_QP_TYPE_RC || type == EADM_QP_TYPE_XRC_INI);
 }
 
-/* The QPs that may be waiting: their number, and the last one. */
-static unsigned int find_senders(struct judge *j, uint64_t dev,
-				 const struct diag_row **last)
+/* Whether a QP waits for acknowledgements. */
+static bool is_waiting(struct judge *j, const struct diag_row *qp)
 {
-	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
+	(void)j;
+	return is_connected(qp) && diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS;
+}
+
+/* Whether a QP has failed since the earlier snapshot, or may have. */
+static bool has_failed(struct judge *j, const struct diag_row *qp)
+{
+	const struct diag_row *then = eadm_diag_find(eadm_judge_then(j), DIAG_QP,
+						     qp->dev, qp->id);
+
+	return is_connected(qp) &&
+	       diag_u64(qp, QP_STATE) == EADM_QP_STATE_ERR &&
+	       (!diag_has(then, QP_STATE) ||
+		diag_u64(then, QP_STATE) != EADM_QP_STATE_ERR);
+}
+
+typedef bool (*is_one)(struct judge *j, const struct diag_row *qp);
+
+/* The number of such QPs, and the last one. */
+static unsigned int find_qps(struct judge *j, uint64_t dev, is_one is,
+			     const struct diag_row **last)
+{
+	struct diag_rows qps = eadm_diag_of(eadm_judge_now(j), DIAG_QP, dev);
 	unsigned int n = 0;
 	size_t i;
 
 	*last = NULL;
-	for (i = 0; i < qps->n; i++) {
-		if (qps->row[i].dev != dev || !is_connected_sender(&qps->row[i]))
+	for (i = 0; i < qps.n; i++) {
+		if (!is(j, &qps.row[i]))
 			continue;
-		*last = &qps->row[i];
+		*last = &qps.row[i];
 		n++;
 	}
 	return n;
 }
 
 /* The evidence has room for a few of them. */
-static void cite_senders(struct judge *j, uint64_t dev)
+static void cite_qps_that(struct judge *j, uint64_t dev, is_one is)
 {
 	static const signed char fields[] = {
-		QP_PID, QP_COMM, QP_PEER_ADDR, -1,
+		QP_PID, QP_COMM, QP_DEST_QPN, QP_PEER_ADDR, -1,
 	};
-	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
+	struct diag_rows qps = eadm_diag_of(eadm_judge_now(j), DIAG_QP, dev);
 	size_t i;
 
-	for (i = 0; i < qps->n; i++) {
-		if (qps->row[i].dev == dev && is_connected_sender(&qps->row[i]))
-			eadm_cite_all(j, DIAG_QP, &qps->row[i], fields);
+	for (i = 0; i < qps.n; i++) {
+		if (is(j, &qps.row[i]))
+			eadm_cite_all(j, DIAG_QP, &qps.row[i], fields);
 	}
 }
 
@@ -180,27 +199,35 @@ static void accuse_silence(struct judge *j, const struct diag_row *now,
 {
 	uint64_t sent = diag_growth(now, then, CNT_TX_PACKETS);
 	uint64_t times = repetitions(now, then);
+	uint64_t given_up = diag_growth(now, then, CNT_RETRIES_EXCEEDED);
+	/* Those that gave up wait no more. */
+	is_one is = given_up ? has_failed : is_waiting;
+	char age[32], who[256], name[96], peer[96], end[96] = "";
 	const struct diag_row *qp;
-	char age[32], who[128];
+	bool is_known;
 	unsigned int n;
 
-	n = find_senders(j, now->dev, &qp);
-	if (n == 1 && diag_u64(qp, QP_PID))
-		snprintf(who, sizeof(who), "the peer of QP %" PRIu64 " of %s (%" PRIu64 ") does not answer",
-			 qp->id, diag_text(qp, QP_COMM), diag_u64(qp, QP_PID));
-	else if (n == 1)
-		snprintf(who, sizeof(who), "the peer of QP %" PRIu64 " of %s does not answer",
-			 qp->id, diag_text(qp, QP_COMM));
+	n = find_qps(j, now->dev, is, &qp);
+	is_known = diag_has(qp, QP_DEST_QPN);
+	if (n == 1)
+		snprintf(who, sizeof(who), "the peer of %s%s%s%s does not answer",
+			 eadm_qp_text(qp, name, sizeof(name)),
+			 is_known ? ", " : "",
+			 is_known ? eadm_peer_text(qp, peer, sizeof(peer)) : "",
+			 is_known ? "," : "");
 	else
 		snprintf(who, sizeof(who), "no peer answers");
-	eadm_accuse(j, now, "%s: within %s, %" PRIu64 " %s sent and none received, and requests were sent again %" PRIu64 " %s",
+	if (given_up)
+		snprintf(end, sizeof(end), "; %" PRIu64 " %s given up (completion status 12)",
+			 given_up, eadm_plural(given_up, "was", "were"));
+	eadm_accuse(j, now, "%s: within %s, %" PRIu64 " %s sent and none received, and requests were sent again %" PRIu64 " %s%s",
 		    who, diag_interval(now, then, age, sizeof(age)), sent,
 		    eadm_plural(sent, "packet was", "packets were"), times,
-		    eadm_plural(times, "time", "times"));
+		    eadm_plural(times, "time", "times"), end);
 	eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
 	eadm_judge_cause(j, "The peer's process, machine or adapter is gone, or packets or the answers to them are dropped on the way.");
 	cite_traffic(j, now, then);
-	cite_senders(j, now->dev);
+	cite_qps_that(j, now->dev, is);
 }
 
 static void look_unresponsive(struct judge *j, const struct diag_row *now,
@@ -231,6 +258,33 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 	}
 	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_UNRESPONSIVE);
 	cite_traffic(j, now, then);
+}
+
+/* The application's requests end with an error, which the port counts. */
+static void look_given_up(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	uint64_t n = diag_growth(now, then, CNT_RETRIES_EXCEEDED);
+	char age[32], name[96], peer[96], who[224] = "";
+	const struct diag_row *qp;
+
+	if (!n)
+		return;
+	if (find_qps(j, now->dev, has_failed, &qp) == 1)
+		snprintf(who, sizeof(who), "; %s is in the state ERR, its peer is %s",
+			 eadm_qp_text(qp, name, sizeof(name)),
+			 eadm_peer_text(qp, peer, sizeof(peer)));
+	/* Where no peer answers at all, this is said there. */
+	if (is_unanswered(now, then) &&
+	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
+			 "its requests were given up"))
+		return;
+	eadm_accuse(j, now, "%" PRIu64 " %s given up after all retries (completion status 12) within %s%s",
+		    n, eadm_plural(n, "request was", "requests were"),
+		    diag_interval(now, then, age, sizeof(age)), who);
+	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_RETRIES_EXCEEDED);
+	cite_traffic(j, now, then);
+	cite_qps_that(j, now->dev, has_failed);
 }
 
 /* The same counter of the same QPs; counters of one set have the same number. */
@@ -383,6 +437,14 @@ const struct eadm_rule eadm_rules_port[] = {
 		.next = "check the peer's process and machine, and the security groups and firewalls of both ends; eadm dump qp -d {dev} -o wide",
 		.alike = "Peers of an earlier job: only growth counts. A sender whose peers have nothing to send: it receives nothing either, but does not have to retransmit.",
 		.look = look_unresponsive,
+	}, {
+		.name = "retries-exceeded", .kind = DIAG_COUNTERS, .two = true,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "Requests were given up after all retries, according to the counters.",
+		.cause = "The peer's process, machine or adapter is gone or too slow, or packets are dropped on the way; its address may lead to another machine.",
+		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose at the peer",
+		.alike = "Requests that were given up earlier: only growth counts. A port where no peer answers: listed under peer-unresponsive. Which retry count and timeout a QP has is not shown by RDMA netlink.",
+		.look = look_given_up,
 	}, {
 		.name = "packet-loss", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,

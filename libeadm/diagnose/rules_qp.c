@@ -2,6 +2,7 @@
 /* Rules about queue pairs. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rules.h"
@@ -724,16 +725,30 @@ static void look_error(struct judge *j, const struct diag_row *now,
 static void look_plain_error(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {
-	char age[32];
+	const struct diag_row *port = eadm_diag_find(
+		eadm_judge_now(j), DIAG_COUNTERS, now->dev, 1);
+	uint64_t given_up = diag_u64(port, CNT_RETRIES_EXCEEDED);
+	char age[32], peer[96], text[96] = "";
 
 	if (diag_has(now, QP_EVENTS) ||
 	    diag_u64(now, QP_STATE) != EADM_QP_STATE_ERR ||
 	    diag_u64(then, QP_STATE) != EADM_QP_STATE_ERR)
 		return;
-	eadm_accuse(j, now, "in error for at least %s",
-		    diag_interval(now, then, age, sizeof(age)));
+	/* Where it had a peer, this may be why. */
+	if (given_up && diag_u64(now, QP_DEST_QPN))
+		snprintf(text, sizeof(text), "; the port has given up %" PRIu64 " %s after all retries so far",
+			 given_up, eadm_plural(given_up, "request", "requests"));
+	eadm_accuse(j, now, "in error for at least %s%s%s%s",
+		    diag_interval(now, then, age, sizeof(age)),
+		    diag_u64(now, QP_DEST_QPN) ? "; its peer is " : "",
+		    diag_u64(now, QP_DEST_QPN) ?
+			    eadm_peer_text(now, peer, sizeof(peer)) : "",
+		    text);
 	eadm_cite(j, DIAG_QP, now, QP_STATE);
 	eadm_cite(j, DIAG_QP, now, QP_SQ_PI);
+	eadm_cite(j, DIAG_QP, now, QP_DEST_QPN);
+	if (*text)
+		eadm_cite(j, DIAG_COUNTERS, port, CNT_RETRIES_EXCEEDED);
 }
 
 static void look_forgotten(struct judge *j, const struct diag_row *now,

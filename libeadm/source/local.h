@@ -56,6 +56,7 @@ eadm_local_reader eadm_local_health;	/* devlink.c */
 eadm_local_reader eadm_local_qp_counters; /* qpcounters.c */
 void eadm_local_addresses(struct eadm_answer *answer, /* route.c */
 			  const char *netdev);
+void eadm_local_unresolved(struct eadm_answer *answer, const char *netdev);
 struct ifaddrs;
 void eadm_local_subnet(struct eadm_answer *answer, /* subnet.c */
 		       const struct ifaddrs *all, const char *netdev);

@@ -200,6 +200,7 @@ void eadm_local_link(struct eadm_answer *answer, const struct eadm_query *query)
 		put_counts(answer, netdev);
 		put_pauses(answer, netdev);
 		put_dcb(answer, netdev);
+		eadm_local_unresolved(answer, netdev);
 	}
 	put_roce(answer, dev->name);
 	eadm_message_end(&answer->out, at);

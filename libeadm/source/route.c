@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Addresses of a network interface, from routing netlink. */
+/* Addresses of a network interface and its failed neighbours, from routing netlink. */
 #include <arpa/inet.h>
 #include <linux/if_addr.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ask.h"
 #include "eadm_nl.h"
@@ -85,4 +87,69 @@ void eadm_local_addresses(struct eadm_answer *answer, const char *netdev)
 		eadm_local_put(answer, EADM_A_DEV_ADDRESSES, "");
 	else if (ask(&found))
 		eadm_local_put(answer, EADM_A_DEV_ADDRESSES, found.words);
+}
+
+/* ---- neighbours ------------------------------------------------------------------ */
+
+/* An entry may stay for ever; in seconds. */
+#define RECENT 600
+
+struct neighbour {
+	const struct nlattr *address;
+	bool recent;
+};
+
+static int take_neighbour_attribute(const struct nlattr *attr, void *data)
+{
+	struct neighbour *neighbour = data;
+	struct nda_cacheinfo times;
+
+	if (mnl_attr_get_type(attr) == NDA_DST)
+		neighbour->address = attr;
+	if (mnl_attr_get_type(attr) == NDA_CACHEINFO &&
+	    mnl_attr_get_payload_len(attr) >= sizeof(times)) {
+		memcpy(&times, mnl_attr_get_payload(attr), sizeof(times));
+		neighbour->recent = times.ndm_updated <
+				    RECENT * sysconf(_SC_CLK_TCK);
+	}
+	return MNL_CB_OK;
+}
+
+/* Before it fails, an entry is incomplete for some seconds. */
+static int take_neighbour(const struct nlmsghdr *nlh, void *data)
+{
+	const struct ndmsg *message = mnl_nlmsg_get_payload(nlh);
+	struct neighbour neighbour = { 0 };
+	char text[INET6_ADDRSTRLEN];
+	struct found *found = data;
+
+	if (nlh->nlmsg_type != RTM_NEWNEIGH ||
+	    (unsigned int)message->ndm_ifindex != found->index ||
+	    message->ndm_state != NUD_FAILED ||
+	    mnl_attr_parse(nlh, sizeof(*message), take_neighbour_attribute,
+			   &neighbour) < 0 ||
+	    !neighbour.address || !neighbour.recent ||
+	    mnl_attr_get_payload_len(neighbour.address) <
+		    (message->ndm_family == AF_INET ? 4 : 16) ||
+	    !inet_ntop(message->ndm_family,
+		       mnl_attr_get_payload(neighbour.address), text,
+		       sizeof(text)))
+		return MNL_CB_OK;
+	eadm_local_add_word(found->words, sizeof(found->words), text,
+			    strlen(text));
+	return MNL_CB_OK;
+}
+
+void eadm_local_unresolved(struct eadm_answer *answer, const char *netdev)
+{
+	char buf[MNL_NLMSG_HDRLEN + sizeof(struct ndmsg) + 16];
+	struct found found = { if_nametoindex(netdev), "" };
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+
+	nlh->nlmsg_type = RTM_GETNEIGH;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	mnl_nlmsg_put_extra_header(nlh, sizeof(struct ndmsg));
+	mnl_attr_put_u32(nlh, NDA_IFINDEX, found.index);
+	if (found.index && eadm_ask(NETLINK_ROUTE, nlh, take_neighbour, &found))
+		eadm_local_put(answer, EADM_A_LINK_UNRESOLVED, found.words);
 }

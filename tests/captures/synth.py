@@ -396,9 +396,9 @@ def sick_cmdqs(m, late):
     m.add("cmd", 5, cmd(0, 1, state="timeout", time=1699999000 * SEC, status=-110))
     m.add("cmd", 5, cmd(0, 2, op="query-qpc", state="error", status=-5, **{"syndrome-raw": 3}))
     grown = {"tx-bps-limit-drops": 1, "rx-disabled-drops": 3, "qp-create-failures": 1,
-             "tx-rnr-naks": 40, "retransmitted-packets": 500, "link-downs": 1}
+             "tx-rnr-naks": 40, "retransmitted-packets": 500, "link-downs": 1, "retries-exceeded": 2}
     first = {"qp-create-failures": 0, "tx-rnr-naks": 5, "retransmitted-packets": 10,
-             "link-downs": 2}
+             "link-downs": 2, "retries-exceeded": 3}
     row = m.add("counters", 4, counters(0, **first))
     for name, by in grown.items():
         row[name] += by * late
@@ -547,14 +547,15 @@ def well_sides(m, late, dev):
     m.add("qp", dev, guest_qp(3, **{"hw-sq-ci": 38 + late}))
 
 
-def around(m, dev, *, lost=0, pauses=0, health=(), counters=(), cgroups=()):
+def around(m, dev, *, lost=0, pauses=0, health=(), counters=(), cgroups=(), unresolved=""):
     """What surrounds a device: its interface, its health reporters, counters of QPs, and control
     groups with limits for it."""
     head = m.head(dev)
     m.around += [part for part in (
         ("link", [{**head, "netdev": m.rows["dev"][dev].get("netdev", "eth0"), "state": "up", "downs": 1,
                    "rx-errors": 3, "rx-missed": 4 + lost, "rx-dropped": 900 + 40 * lost, "tx-errors": 0,
-                   "rx-pauses": 70 + pauses, "pfc": "3", "rx-pfc": 12 + 3 * pauses}]),
+                   "rx-pauses": 70 + pauses, "pfc": "3", "rx-pfc": 12 + 3 * pauses,
+                   "unresolved": unresolved}]),
         ("health", [{**head, "index": i, "reporter": name, "state": state, "errors": errors,
                      "recoveries": errors - (state == "error"), "auto-recover": 1}
                     for i, (name, state, errors) in enumerate(health)]),
@@ -568,7 +569,10 @@ def around(m, dev, *, lost=0, pauses=0, health=(), counters=(), cgroups=()):
 
 def sick_links(m, late):
     around(m, PEERS, lost=40 * late, pauses=500 * late, health=(("fw", "healthy", 2), ("tx", "error", 3)))
-    around(m, QUEUES, counters=(
+    # A QP for whose peer, perhaps, there is no neighbour.
+    m.add("qp", QUEUES, {"qpn": 30, "type": "rc", "state": "init", "pid": 4711, "comm": "ib_write_bw",
+                         "family": FAMILY_NAME}, age=(100 + 2 * late) * SEC)
+    around(m, QUEUES, unresolved="10.77.1.9 fe80::9", counters=(
         (1, "18 19", "out_of_sequence", 5 + 300 * late), (1, "18 19", "local_ack_timeout_err", 2),
         (2, "20", "out_of_sequence", 9), (2, "20", "rx_write_requests", 9 + 8 * late)),
            cgroups=(("/job.slice/job-1.scope", 1, 300), ("/job.slice/job-2.scope", 1, 290),
@@ -662,7 +666,7 @@ def well():
         m.rows["dev"][1].update({"port-state": "down", "qps": 0, "ctxs": 0})
         well_sides(m, late, 2)
         # A few losses and pauses, packets that no protocol wants, faults that are over.
-        around(m, 0, lost=6 * late, pauses=100 * late, health=(("fw", "healthy", 7 + late),),
+        around(m, 0, lost=6 * late, pauses=100 * late, unresolved="10.77.1.9", health=(("fw", "healthy", 7 + late),),
                cgroups=(("/denied", 0, 0), ("/job", 1, 269)))
         # A destroy that was refused keeps some memory; the adapter serves.
         m.rows["dev"][0].update({"orphans": 1, "orphan-bytes": 4096})
@@ -673,7 +677,7 @@ def well():
                                              "retransmitted-packets": 40 + late,
                                              "unresponsive-peers": 7, "impaired-peers": 3,
                                              "rx-drops": 20 + 5 * late, "read-errors": 2,
-                                             "cmds-timed-out": 1, "ah-create-failures": 1,
+                                             "cmds-timed-out": 1, "ah-create-failures": 1, "retries-exceeded": 2,
                                              "keep-alive-events": 50})
         m.add("eq", 0, ring(2, pending=3, ci=100 + 40 * late, interrupts=90 + 9 * late))
         m.add("eq", 0, ring(3, pending=late))
