@@ -173,8 +173,8 @@ def json_judgements():
                     "required": ["dev_name", "object", "finding"],
                     "additionalProperties": False}},
             "cause": text, "next": text},
-        "required": ["severity", "rule", "dev_name", "object", "finding", "evidence", "cause",
-                     "next"],
+        # Of a process, there is no device.
+        "required": ["severity", "rule", "object", "finding", "evidence", "cause", "next"],
         "additionalProperties": False}
     rule = {
         "description": "A rule of diagnose and check.", "type": "object",

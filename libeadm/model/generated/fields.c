@@ -6612,6 +6612,73 @@ static const int16_t function_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
+static const struct eadm_field verbs_user_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
+		.head_at = 89, .help_at = 33190,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* pid */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 6825, .c_name_at = 6825,
+		.head_at = 6829, .help_at = 42951,
+	},
+	{	/* comm */
+		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
+		.len = 32, .name_at = 6948, .c_name_at = 6948, .head_at = 6953, .help_at = 36965,
+	},
+	{	/* libraries */
+		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 64, .name_at = 43056, .c_name_at = 43056, .head_at = 43066, .help_at = 43076,
+	},
+	{	/* files */
+		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43123, .c_name_at = 43123,
+		.head_at = 43129, .unit_at = 43123, .help_at = 43135,
+	},
+	{	/* sockets */
+		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43175, .c_name_at = 43175,
+		.head_at = 43183, .unit_at = 43175, .help_at = 43191,
+	},
+	{	/* tx-bytes */
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19643, .c_name_at = 19652,
+		.head_at = 43302, .unit_at = 859, .help_at = 43308,
+	},
+	{	/* rx-bytes */
+		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 20019, .c_name_at = 20028,
+		.head_at = 43359, .unit_at = 859, .help_at = 43365,
+	},
+	{	/* hidden */
+		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 43402, .c_name_at = 43402,
+		.head_at = 43409, .unit_at = 43416, .help_at = 43426,
+	},
+};
+
+static const int16_t verbs_user_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+};
+
 const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 	[EADM_SPEC_OBJ_DEV] = {
 		.name = "dev",
@@ -7459,6 +7526,27 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.fields = function_fields,
 		.key = &function_fields[4],
 		.by_slot = function_by_slot,
+	},
+	[EADM_SPEC_OBJ_VERBS_USER] = {
+		.name = "verbs-user",
+		.c_name = "verbs_user",
+		.title = "users of libibverbs",
+		.help = "A process that has libibverbs loaded, and what it moves by TCP.",
+		.cmd = 207,
+		.class = EADM_SPEC_CLASS_MACHINE,
+		.rows = EADM_SPEC_ROWS_MANY,
+		.upright = false,
+		.extras = false,
+		.metric = "verbs-user",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 13,
+		.n_fields = 12,
+		.n_sets = 0,
+		.fields = verbs_user_fields,
+		.key = &verbs_user_fields[4],
+		.by_slot = verbs_user_by_slot,
 	},
 };
 
@@ -9730,4 +9818,22 @@ const char eadm_spec_strings[] = "\0"
 	"Its RDMA devices in the network namespace of the reader; empty when there are none.\0"
 	"module\0"
 	"Module that this kernel has for it; empty when it has none. Only without a driver.\0"
+	"Its number in the PID namespace of the reader; 0 stands for processes that the reader may not look into.\0"
+	"libraries\0"
+	"LIBRARIES\0"
+	"Libraries above verbs that it has loaded, too.\0"
+	"files\0"
+	"FILES\0"
+	"Files of RDMA devices that it has open.\0"
+	"sockets\0"
+	"SOCKETS\0"
+	"Established TCP connections to other addresses than the loopback ones, in the network namespace of the reader.\0"
+	"TCPTX\0"
+	"Bytes sent by these connections, and acknowledged.\0"
+	"TCPRX\0"
+	"Bytes received by these connections.\0"
+	"hidden\0"
+	"HIDDEN\0"
+	"processes\0"
+	"Only with PID 0: the number of these processes.\0"
 	;
