@@ -31,6 +31,7 @@ static void forget_verdicts(struct eadm_diagnosis *d)
 	d->doubt = false;
 	d->unknown = false;
 	d->skipped[0] = '\0';
+	d->hidden[0] = '\0';
 	eadm_diag_gaps_free(&d->gaps);
 	eadm_diag_pool_free(&d->pool);
 }
@@ -221,9 +222,11 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 		if (j.rule->two && !d->have_then && rows->n)
 			skipped++;
 		for (i = 0; i < rows->n; i++) {
+			/* A process is not about a device, whatever became of that. */
 			then = row_then(d, j.rule->kind, &rows->row[i]);
 			if ((j.rule->two && !then) ||
-			    is_settled(d, rows->row[i].dev))
+			    (j.rule->kind != DIAG_USER &&
+			     is_settled(d, rows->row[i].dev)))
 				continue;
 			apply(&j, &rows->row[i], then);
 		}
@@ -270,7 +273,9 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 		[DIAG_FAILURE] = { FAIL_PID, FAIL_COMM },
 		[DIAG_CALL] = { CALL_PID, CALL_COMM },
 		[DIAG_EVENT] = { EVENT_PID, EVENT_COMM },
-		[DIAG_LINK ... DIAG_KINDS - 1] = { -1, -1 },
+		[DIAG_LINK ... DIAG_CGROUP] = { -1, -1 },
+		[DIAG_USER] = { USER_PID, USER_COMM },
+		[DIAG_MACHINE ... DIAG_KINDS - 1] = { -1, -1 },
 	};
 
 	v->comm = "";
@@ -413,6 +418,13 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 		full.device = "";
 		full.what = "properties of the machine";
 		full.why = "some are unknown and were not checked";
+		return eadm_abi_give(note, &full, sizeof(full));
+	}
+	if (d->hidden[0] && !index--) {
+		full.error = -ENODATA;
+		full.device = "";
+		full.what = "processes";
+		full.why = d->hidden;
 		return eadm_abi_give(note, &full, sizeof(full));
 	}
 	/* That there was only one snapshot is reported once, for all devices. */

@@ -199,6 +199,13 @@ void eadm_judge_unknown(struct judge *j)
 	j->d->unknown = true;
 }
 
+void eadm_judge_hidden_processes(struct judge *j, uint64_t n)
+{
+	snprintf(j->d->hidden, sizeof(j->d->hidden),
+		 "%" PRIu64 " could not be judged: permission denied (run it as root)",
+		 n);
+}
+
 /* Whether a verdict is about an object or lists it as a consequence. */
 static bool concerns(const struct verdict *v, enum diag_kind kind,
 		     const struct diag_row *row)

@@ -35,6 +35,7 @@ struct eadm_diagnosis {
 	bool doubt;
 	unsigned int groups;		/* groups of rules that apply */
 	bool unknown;			/* parts of the setup are unknown */
+	char hidden[96];		/* processes that were not judged */
 	struct verdict *verdicts;
 	unsigned int n;
 	size_t max;

@@ -26,6 +26,7 @@ enum diag_kind {
 	DIAG_HEALTH,	/* health reporters of its adapter */
 	DIAG_QP_COUNTER, /* several of one number: one for each name */
 	DIAG_CGROUP,	/* control groups with limits for the device */
+	DIAG_USER,	/* processes that have libibverbs loaded */
 	DIAG_MACHINE,	/* from here on: how the machine is set up */
 	DIAG_VERBS,
 	DIAG_MODULE,
@@ -241,6 +242,12 @@ enum diag_kind {
 	F(CG_HANDLES, "handles") F(CG_MAX_HANDLES, "max-handles")	\
 	F(CG_OBJECTS, "objects") F(CG_MAX_OBJECTS, "max-objects")
 
+#define DIAG_USER_FIELDS(F)						\
+	F(USER_PID, "pid") F(USER_COMM, "comm")				\
+	F(USER_LIBRARIES, "libraries") F(USER_FILES, "files")		\
+	F(USER_SOCKETS, "sockets") F(USER_TX, "tx-bytes")		\
+	F(USER_RX, "rx-bytes") F(USER_HIDDEN, "hidden")
+
 #define DIAG_MACHINE_FIELDS(F)						\
 	F(MACHINE_CPUS, "cpus") F(MACHINE_MEMLOCK, "memlock")		\
 	F(MACHINE_NETNS, "netns-mode") F(MACHINE_LOCKDOWN, "lockdown")	\
@@ -296,6 +303,7 @@ enum { DIAG_LINK_FIELDS(DIAG_FIELD) DIAG_LINK_N };
 enum { DIAG_HEALTH_FIELDS(DIAG_FIELD) DIAG_HEALTH_N };
 enum { DIAG_QP_COUNTER_FIELDS(DIAG_FIELD) DIAG_QP_COUNTER_N };
 enum { DIAG_CGROUP_FIELDS(DIAG_FIELD) DIAG_CGROUP_N };
+enum { DIAG_USER_FIELDS(DIAG_FIELD) DIAG_USER_N };
 enum { DIAG_MACHINE_FIELDS(DIAG_FIELD) DIAG_MACHINE_N };
 enum { DIAG_VERBS_FIELDS(DIAG_FIELD) DIAG_VERBS_N };
 enum { DIAG_MODULE_FIELDS(DIAG_FIELD) DIAG_MODULE_N };
@@ -430,6 +438,8 @@ struct diag_snapshot {
 	size_t n_parts, max_parts;
 	struct diag_owner *owners;	/* sorted by PID */
 	size_t n_owners, max_owners;
+	uint64_t *qp_pids;		/* of processes with QPs, sorted */
+	size_t n_qp_pids, max_qp_pids;
 	struct diag_registrar *registrars;
 	size_t n_registrars, max_registrars;
 	bool short_of;		/* the probe recorded that an object could not be created */
@@ -474,6 +484,7 @@ const struct diag_part *eadm_diag_part(const struct diag_snapshot *snapshot,
 int eadm_diag_owners_read(struct diag_snapshot *snapshot, struct eadm_ctx *ctx);
 const struct diag_owner *eadm_diag_owner(const struct diag_snapshot *snapshot,
 					 uint64_t pid);
+bool eadm_diag_has_qps(const struct diag_snapshot *snapshot, uint64_t pid);
 
 static inline bool diag_has(const struct diag_row *row, unsigned int field)
 {

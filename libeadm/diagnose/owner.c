@@ -106,13 +106,45 @@ static int look(struct diag_snapshot *m, struct eadm_ctx *ctx)
 	return ret < 0 ? ret : 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool note_qp_pids(struct diag_snapshot *m)
+{
+	const struct diag_rows *qps = &m->rows[DIAG_QP];
+	uint64_t pid;
+	size_t i;
+
+	for (i = 0; i < qps->n; i++) {
+		pid = diag_u64(&qps->row[i], QP_PID);
+		if (!pid || (m->n_qp_pids && m->qp_pids[m->n_qp_pids - 1] == pid))
+			continue;
+		if (!grow(m->qp_pids, m->n_qp_pids, m->max_qp_pids))
+			return false;
+		m->qp_pids[m->n_qp_pids++] = pid;
+	}
+	if (m->n_qp_pids > 1)
+		qsort(m->qp_pids, m->n_qp_pids, sizeof(pid), by_number);
+	return true;
+}
+
+bool eadm_diag_has_qps(const struct diag_snapshot *m, uint64_t pid)
+{
+	return m->n_qp_pids && bsearch(&pid, m->qp_pids, m->n_qp_pids,
+				       sizeof(pid), by_number);
+}
+
 int eadm_diag_owners_read(struct diag_snapshot *m, struct eadm_ctx *ctx)
 {
 	const struct diag_rows *qps = &m->rows[DIAG_QP];
 	const struct diag_rows *cqs = &m->rows[DIAG_CQ];
 	const struct diag_rows *ctxs = &m->rows[DIAG_CTX];
 	const struct diag_rows *hung = &m->rows[DIAG_CALL];
-	bool ok = true;
+	bool ok = note_qp_pids(m);
 	size_t i;
 
 	for (i = 0; ok && i < qps->n; i++)

@@ -49,6 +49,7 @@ static const char *const qp_counter_names[] = {
 static const char *const cgroup_names[] = {
 	DIAG_CGROUP_FIELDS(DIAG_NAME) NULL
 };
+static const char *const user_names[] = { DIAG_USER_FIELDS(DIAG_NAME) NULL };
 static const char *const machine_names[] = {
 	DIAG_MACHINE_FIELDS(DIAG_NAME) NULL
 };
@@ -83,6 +84,7 @@ static const struct {
 	[DIAG_HEALTH] = { "health", health_names, DIAG_HEALTH_N },
 	[DIAG_QP_COUNTER] = { "qp-counter", qp_counter_names, DIAG_QP_COUNTER_N },
 	[DIAG_CGROUP] = { "cgroup", cgroup_names, DIAG_CGROUP_N },
+	[DIAG_USER] = { "verbs-user", user_names, DIAG_USER_N },
 	[DIAG_MACHINE] = { "machine", machine_names, DIAG_MACHINE_N },
 	[DIAG_VERBS] = { "verbs", verbs_names, DIAG_VERBS_N },
 	[DIAG_MODULE] = { "module", module_names, DIAG_MODULE_N },
@@ -507,6 +509,15 @@ static int read_cgroups(struct reader *r)
 	return ret == -ENOMEM ? ret : 0;
 }
 
+/* Without devices, no process uses them; a capture of an earlier version has none. */
+static int read_users(struct reader *r)
+{
+	int ret = r->snapshot->rows[DIAG_DEV].n ?
+			  read_kind(r, DIAG_USER, false) : 0;
+
+	return ret == -ENOMEM ? ret : 0;
+}
+
 /* How the machine is set up; the devices have already been read. */
 static int read_setup(struct reader *r)
 {
@@ -555,6 +566,8 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	sort(&snapshot->rows[DIAG_DEV]);
 	if (!ret && !r->brief)
 		ret = read_cgroups(r);
+	if (!ret && opts->rules & EADM_RULES_STATE && !opts->device)
+		ret = read_users(r);
 	if (!ret && opts->rules & EADM_RULES_SETUP)
 		ret = read_setup(r);
 	if (opts->rules & EADM_RULES_STATE)
@@ -581,6 +594,7 @@ void eadm_diag_snapshot_free(struct diag_snapshot *snapshot)
 	free(snapshot->inputs);
 	free(snapshot->parts);
 	free(snapshot->owners);
+	free(snapshot->qp_pids);
 	free(snapshot->registrars);
 	eadm_diag_pool_free(&snapshot->pool);
 	memset(snapshot, 0, sizeof(*snapshot));
@@ -635,7 +649,7 @@ const char *eadm_diag_kind_name(enum diag_kind kind)
 	static const char *const names[DIAG_KINDS] = {
 		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
 		"cqe", "failure", "cmd", "event", "link", "health",
-		"qp-counter", "cgroup", "machine", "verbs", "module", "setup", "irq",
+		"qp-counter", "cgroup", "verbs-user", "machine", "verbs", "module", "setup", "irq",
 		"function",
 	};
 

@@ -292,6 +292,17 @@ static int put_owner(struct eadm_ctx *ctx, struct eadm_setup *setup,
 	return ret > 0 ? put_process(ctx, setup, pid, rec) : ret;
 }
 
+/* All rows of one answer. */
+static int next_row(struct eadm_ctx *ctx, struct eadm_setup *setup,
+		    const struct eadm_object *object, struct eadm_record *rec)
+{
+	struct eadm_query query = eadm_query_local(object - eadm_spec_objects);
+
+	if (setup->index++)
+		return setup->open ? eadm_machine_next(&setup->reply, object, rec) : 0;
+	return open_row(ctx, setup, &query, object, rec);
+}
+
 /* ---- the machine and verbs -------------------------------------------------------- */
 
 static void put_copy_on_fork(struct eadm_ctx *ctx, struct eadm_record *rec)
@@ -322,6 +333,8 @@ int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		return next_module(ctx, setup, object, rec);
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_FUNCTION])
 		return next_function(ctx, setup, object, rec);
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_VERBS_USER])
+		return next_row(ctx, setup, object, rec);
 	if (setup->index++)
 		return 0;
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS])

@@ -27,6 +27,7 @@ static const struct {
 	{ EADM_SPEC_OBJ_QP_COUNTER, eadm_local_qp_counters },
 	{ EADM_SPEC_OBJ_SETUP, eadm_local_setup },
 	{ EADM_SPEC_OBJ_VERBS, eadm_local_verbs },
+	{ EADM_SPEC_OBJ_VERBS_USER, eadm_local_verbs_users },
 };
 
 int eadm_local_query(struct eadm_ctx *ctx, const struct eadm_query *query,

@@ -43,6 +43,7 @@ eadm_local_reader eadm_local_process;	/* process.c */
 void eadm_local_put_ipc_lock(struct eadm_answer *answer, uint16_t attr);
 eadm_local_reader eadm_local_cgroups;	/* cgroups.c */
 eadm_local_reader eadm_local_verbs;	/* verbs.c */
+eadm_local_reader eadm_local_verbs_users; /* users.c */
 void eadm_local_limits(struct eadm_answer *answer,
 		       const struct eadm_device *dev);
 eadm_local_reader eadm_local_functions;	/* functions.c */

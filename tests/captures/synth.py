@@ -144,6 +144,7 @@ def two(order="<"):
     cap.local("machine", {"eadm": "0.1.0", "kernel": "6.1.0-test", "host": "node7"})
     cap.module(FAMILY_NAME, "0.1.0")
     cap.module("eadm")
+    cap.local("verbs-user", on_tcp(4711, "ib_write_bw", 0, files=1))
     cap.snapshot(0)
     cap.family()
     cap.rdma_devices(DEVS)
@@ -567,7 +568,14 @@ def around(m, dev, *, lost=0, pauses=0, health=(), counters=(), cgroups=(), unre
                  if part[1]]
 
 
+def on_tcp(pid, comm, moved, **more):
+    """A process that has libibverbs loaded, and its TCP connections."""
+    return {"pid": pid, "comm": comm, "libraries": "", "files": 0, "sockets": 2, "tx-bytes": 5000 + moved,
+            "rx-bytes": 7000 + moved // 2, **more}
+
+
 def sick_links(m, late):
+    m.around.append(("verbs-user", [on_tcp(4810, "train", 900 * (1 << 20) * late, libraries="nccl")]))
     around(m, PEERS, lost=40 * late, pauses=500 * late, health=(("fw", "healthy", 2), ("tx", "error", 3)))
     # A QP for whose peer, perhaps, there is no neighbour.
     m.add("qp", QUEUES, {"qpn": 30, "type": "rc", "state": "init", "pid": 4711, "comm": "ib_write_bw",
@@ -668,6 +676,10 @@ def well():
         # A few losses and pauses, packets that no protocol wants, faults that are over.
         around(m, 0, lost=6 * late, pauses=100 * late, unresolved="10.77.1.9", health=(("fw", "healthy", 7 + late),),
                cgroups=(("/denied", 0, 0), ("/job", 1, 269)))
+        # Busy with QPs, beside its connections for control; idle; and with little to say.
+        m.around.append(("verbs-user", [
+            on_tcp(4711, "ib_write_bw", 900 * (1 << 20) * late, files=1), on_tcp(4811, "idle", 0),
+            on_tcp(4812, "little", 9000 * late)]))
         # A destroy that was refused keeps some memory; the adapter serves.
         m.rows["dev"][0].update({"orphans": 1, "orphan-bytes": 4096})
         wrap = (1 << 64) - 500

@@ -6636,7 +6636,7 @@ static const struct eadm_field verbs_user_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 6825, .c_name_at = 6825,
-		.head_at = 6829, .help_at = 42951,
+		.head_at = 6829, .help_at = 43131,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -6646,32 +6646,32 @@ static const struct eadm_field verbs_user_fields[] = {
 	{	/* libraries */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .name_at = 43056, .c_name_at = 43056, .head_at = 43066, .help_at = 43076,
+		.len = 64, .name_at = 43236, .c_name_at = 43236, .head_at = 43246, .help_at = 43256,
 	},
 	{	/* files */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43123, .c_name_at = 43123,
-		.head_at = 43129, .unit_at = 43123, .help_at = 43135,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43303, .c_name_at = 43303,
+		.head_at = 43309, .unit_at = 43303, .help_at = 43315,
 	},
 	{	/* sockets */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43175, .c_name_at = 43175,
-		.head_at = 43183, .unit_at = 43175, .help_at = 43191,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43355, .c_name_at = 43355,
+		.head_at = 43363, .unit_at = 43355, .help_at = 43371,
 	},
 	{	/* tx-bytes */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19643, .c_name_at = 19652,
-		.head_at = 43302, .unit_at = 859, .help_at = 43308,
+		.head_at = 43482, .unit_at = 859, .help_at = 43488,
 	},
 	{	/* rx-bytes */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 20019, .c_name_at = 20028,
-		.head_at = 43359, .unit_at = 859, .help_at = 43365,
+		.head_at = 43539, .unit_at = 859, .help_at = 43545,
 	},
 	{	/* hidden */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 43402, .c_name_at = 43402,
-		.head_at = 43409, .unit_at = 43416, .help_at = 43426,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 43582, .c_name_at = 43582,
+		.head_at = 43589, .unit_at = 43596, .help_at = 43606,
 	},
 };
 

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Processes that have libibverbs loaded, with the bytes that their TCP connections moved. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/inet_diag.h>
+#include <linux/sock_diag.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "base/root.h"
+#include "eadm_nl.h"
+#include "grow.h"
+#include "local.h"
+#include "message.h"
+#include "model/generated/fields.h"
+
+#define ESTABLISHED 1
+
+struct moved {
+	uint64_t inode, tx, rx;
+};
+
+struct sockets {
+	struct moved *socket;	/* sorted by inode */
+	size_t n, max;
+	bool failed;
+};
+
+/* ---- TCP connections ------------------------------------------------------------- */
+
+static bool is_loopback(const struct inet_diag_msg *message)
+{
+	const uint32_t *address = message->id.idiag_dst;
+
+	if (message->idiag_family == AF_INET)
+		return ntohl(address[0]) >> 24 == 127;
+	/* Sockets of IPv6 have IPv4 peers, too. */
+	if (!address[0] && !address[1] && address[2] == htonl(0xFFFF))
+		return ntohl(address[3]) >> 24 == 127;
+	return !address[0] && !address[1] && !address[2] &&
+	       address[3] == htonl(1);
+}
+
+static int take_info(const struct nlattr *attr, void *data)
+{
+	size_t len = mnl_attr_get_payload_len(attr);
+	struct moved *socket = data;
+	struct tcp_info info = { 0 };
+
+	if (mnl_attr_get_type(attr) != INET_DIAG_INFO)
+		return MNL_CB_OK;
+	memcpy(&info, mnl_attr_get_payload(attr),
+	       len < sizeof(info) ? len : sizeof(info));
+	socket->tx = info.tcpi_bytes_acked;
+	socket->rx = info.tcpi_bytes_received;
+	return MNL_CB_OK;
+}
+
+static int take_socket(const struct nlmsghdr *nlh, void *data)
+{
+	const struct inet_diag_msg *message = mnl_nlmsg_get_payload(nlh);
+	struct moved socket = { .inode = message->idiag_inode };
+	struct sockets *sockets = data;
+
+	if (nlh->nlmsg_type != SOCK_DIAG_BY_FAMILY || !socket.inode ||
+	    is_loopback(message) ||
+	    mnl_attr_parse(nlh, sizeof(*message), take_info, &socket) < 0)
+		return MNL_CB_OK;
+	if (!grow(sockets->socket, sockets->n, sockets->max)) {
+		sockets->failed = true;
+		return MNL_CB_STOP;
+	}
+	sockets->socket[sockets->n++] = socket;
+	return MNL_CB_OK;
+}
+
+static bool ask_sockets(int family, struct sockets *sockets)
+{
+	char buf[MNL_NLMSG_HDRLEN + sizeof(struct inet_diag_req_v2)];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct inet_diag_req_v2 *request;
+
+	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	request = mnl_nlmsg_put_extra_header(nlh, sizeof(*request));
+	request->sdiag_family = family;
+	request->sdiag_protocol = IPPROTO_TCP;
+	request->idiag_ext = 1 << (INET_DIAG_INFO - 1);
+	request->idiag_states = 1 << ESTABLISHED;
+	return eadm_ask(NETLINK_SOCK_DIAG, nlh, take_socket, sockets) &&
+	       !sockets->failed;
+}
+
+static int by_inode(const void *a, const void *b)
+{
+	const struct moved *x = a, *y = b;
+
+	return x->inode < y->inode ? -1 : x->inode > y->inode;
+}
+
+/* ---- processes ------------------------------------------------------------------- */
+
+struct user {
+	char libraries[64];
+	uint32_t files, sockets;
+	uint64_t tx, rx;
+};
+
+/* 1: it has libibverbs loaded; 0: it does not, or has ended; or a negative errno. */
+static int read_maps(const struct eadm_ctx *ctx, const char *pid,
+		     struct user *user)
+{
+	static const struct {
+		const char *file, *name;
+	} above[] = {
+		{ "/libnccl", "nccl" }, { "/librccl", "rccl" },
+		{ "/libfabric.so", "libfabric" }, { "/libucp.so", "ucx" },
+		{ "/libmpi.so", "mpi" },
+	};
+	int fd = eadm_root_open(ctx, O_RDONLY, "/proc/%.16s/maps", pid);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	char *line = NULL;
+	size_t size = 0, i;
+	int found = 0;
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return fd < 0 && errno == EACCES ? -EACCES : 0;
+	}
+	while (getline(&line, &size, file) > 0) {
+		if (strstr(line, "/libibverbs.so"))
+			found = 1;
+		for (i = 0; i < EADM_ARRAY_SIZE(above); i++)
+			if (strstr(line, above[i].file))
+				eadm_local_add_word(user->libraries,
+						    sizeof(user->libraries),
+						    above[i].name,
+						    strlen(above[i].name));
+	}
+	free(line);
+	fclose(file);
+	return found;
+}
+
+static void add_file(const struct sockets *sockets, const char *target,
+		     struct user *user)
+{
+	static const char uverbs[] = "/dev/infiniband/uverbs";
+	struct moved key = { 0 }, *socket;
+	unsigned long inode;
+
+	if (!strncmp(target, uverbs, strlen(uverbs)))
+		user->files++;
+	if (!sockets->n || sscanf(target, "socket:[%lu]", &inode) != 1)
+		return;
+	key.inode = inode;
+	socket = bsearch(&key, sockets->socket, sockets->n, sizeof(key),
+			 by_inode);
+	if (!socket)
+		return;
+	user->sockets++;
+	user->tx += socket->tx;
+	user->rx += socket->rx;
+}
+
+/* False: they cannot be seen. */
+static bool read_files(const struct eadm_ctx *ctx, const char *pid,
+		       const struct sockets *sockets, struct user *user)
+{
+	const struct dirent *entry;
+	char path[64], target[64];
+	ssize_t len;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/fd", pid);
+	dir = eadm_root_dir(ctx, path);
+	if (!dir)
+		return false;
+	while ((entry = readdir(dir))) {
+		len = readlinkat(dirfd(dir), entry->d_name, target,
+				 sizeof(target) - 1);
+		if (len <= 0)
+			continue;
+		target[len] = '\0';
+		add_file(sockets, target, user);
+	}
+	closedir(dir);
+	return true;
+}
+
+static void put_user(struct eadm_answer *answer, const char *pid,
+		     const struct user *user)
+{
+	char comm[32] = "";
+	size_t at;
+
+	if (!eadm_root_line(answer->ctx, comm, sizeof(comm),
+			    "/proc/%.16s/comm", pid))
+		return;
+	at = eadm_answer_row(answer, NULL);
+	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_PID,
+			     strtoul(pid, NULL, 10));
+	eadm_local_put(answer, EADM_A_VERBS_USER_COMM, comm);
+	eadm_local_put(answer, EADM_A_VERBS_USER_LIBRARIES, user->libraries);
+	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_FILES, user->files);
+	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_SOCKETS,
+			     user->sockets);
+	eadm_local_put_u64(answer, EADM_A_VERBS_USER_TX_BYTES, user->tx);
+	eadm_local_put_u64(answer, EADM_A_VERBS_USER_RX_BYTES, user->rx);
+	eadm_message_end(&answer->out, at);
+}
+
+/* Kernel threads have no command line, and no files either. */
+static bool is_process(const struct eadm_ctx *ctx, const char *pid)
+{
+	char line[4];
+
+	return eadm_root_line(ctx, line, sizeof(line), "/proc/%.16s/cmdline",
+			      pid) && *line;
+}
+
+static void put_users(struct eadm_answer *answer, const struct sockets *sockets)
+{
+	DIR *dir = eadm_root_dir(answer->ctx, "/proc");
+	const struct dirent *entry;
+	uint32_t hidden = 0;
+	struct user user;
+	size_t at;
+	int found;
+
+	while (dir && (entry = readdir(dir))) {
+		if (*entry->d_name < '1' || *entry->d_name > '9' ||
+		    !is_process(answer->ctx, entry->d_name))
+			continue;
+		memset(&user, 0, sizeof(user));
+		found = read_maps(answer->ctx, entry->d_name, &user);
+		if (found > 0 &&
+		    read_files(answer->ctx, entry->d_name, sockets, &user))
+			put_user(answer, entry->d_name, &user);
+		else if (found)
+			hidden++;
+	}
+	if (dir)
+		closedir(dir);
+	if (!hidden)
+		return;
+	at = eadm_answer_row(answer, NULL);
+	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_PID, 0);
+	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_HIDDEN, hidden);
+	eadm_message_end(&answer->out, at);
+}
+
+/* Where the kernel does not show TCP connections, nothing is known. */
+void eadm_local_verbs_users(struct eadm_answer *answer,
+			    const struct eadm_query *query)
+{
+	struct sockets sockets = { 0 };
+
+	(void)query;
+	if (ask_sockets(AF_INET, &sockets) && ask_sockets(AF_INET6, &sockets)) {
+		if (sockets.n > 1)
+			qsort(sockets.socket, sockets.n,
+			      sizeof(*sockets.socket), by_inode);
+		put_users(answer, &sockets);
+	}
+	free(sockets.socket);
+}
