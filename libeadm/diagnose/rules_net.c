@@ -111,7 +111,7 @@ const struct eadm_rule eadm_rules_net[] = {
 		.help = "The port uses a smaller MTU than it supports.",
 		.cause = "With RoCE, the MTU of the network interface limits it.",
 		.next = "ibv_devinfo -d {dev}; the MTU of a path is the smaller one of its two ends",
-		.alike = "A network with the usual MTU of 1500: therefore a notice. iWARP has the MTU of TCP, and is not judged. Which MTU a QP was given is not shown by RDMA netlink.",
+		.alike = "A network with the usual MTU of 1500: therefore a notice. Devices of other protocols than RoCE and InfiniBand are not judged. Which MTU a QP was given is not shown by RDMA netlink.",
 		.look = look_active_mtu,
 	}, {
 		.name = "subnet", .kind = DIAG_DEV,

@@ -108,14 +108,14 @@ static uint32_t mtu_bytes(enum ibv_mtu mtu)
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << mtu : 0;
 }
 
-/* iWARP has the MTU of TCP: what such a device reports limits nothing. */
+/* Others do not divide messages by it: what they report limits nothing. */
 static void query_mtu(const struct verbs *verbs, struct ibv_context *context,
 		      struct limits *limits)
 {
 	struct ibv_port_attr port = { 0 };
 
 	/* In brackets, since verbs.h has a macro of this name. */
-	if (context->device->transport_type == IBV_TRANSPORT_IWARP ||
+	if (context->device->transport_type != IBV_TRANSPORT_IB ||
 	    (verbs->ibv_query_port)(context, 1, (void *)&port))
 		return;
 	limits->active_mtu = mtu_bytes(port.active_mtu);
