@@ -218,7 +218,7 @@ static void cut_off(void)
 			odd++;
 	}
 	ok(!odd && served && told, "a capture cut anywhere: rows or an error");
-	two.n = 2000;
+	two.n = 2220;	/* within the answer that has the QPs */
 	ret = count_in(&two, "qp", why, sizeof(why));
 	if (!ok(ret < 0 && strstr(why, "offset"), "the error tells where"))
 		printf("# %d %s\n", ret, why);
