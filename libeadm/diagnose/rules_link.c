@@ -152,7 +152,7 @@ const struct eadm_rule eadm_rules_link[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "An address in the device's network is not resolved, and a QP waits that may need it; a warning if it is the peer of a QP.",
 		.cause = "The peer's machine is down, its address is wrong or belongs to another network, or ARP or neighbour discovery is blocked.",
-		.next = "ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose at the peer",
+		.next = "ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same at the peer",
 		.alike = "Addresses that other programs try in vain: without a QP in INIT, or in both samples, they do not count, nor after ten minutes. A server that keeps QPs in INIT looks the same, as their peers are not shown: therefore a notice.",
 		.look = look_neighbours,
 	}, {

@@ -30,8 +30,8 @@ static void look_active_mtu(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	if (mtu && mtu < max + ROCE_HEADERS) {
-		eadm_accuse(j, now, "port 1: active MTU %" PRIu64 " of %" PRIu64 ", because %s has an MTU of %" PRIu64 ": %" PRIu64 " requires %" PRIu64,
-			    active, max, netdev, mtu, max, max + ROCE_HEADERS);
+		eadm_accuse(j, now, "port 1: active MTU %" PRIu64 " of %" PRIu64 ", because %s has an MTU of %" PRIu64 ", not %" PRIu64,
+			    active, max, netdev, mtu, max + ROCE_HEADERS);
 		snprintf(next, sizeof(next), "ip link set {netdev} mtu %" PRIu64 ", if the network and all peers allow it",
 			 max + ROCE_HEADERS);
 		eadm_judge_next(j, next);

@@ -442,7 +442,7 @@ const struct eadm_rule eadm_rules_port[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Requests were given up after all retries, according to the counters.",
 		.cause = "The peer's process, machine or adapter is gone or too slow, or packets are dropped on the way; its address may lead to another machine.",
-		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose at the peer",
+		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same at the peer",
 		.alike = "Requests that were given up earlier: only growth counts. A port where no peer answers: listed under peer-unresponsive. Which retry count and timeout a QP has is not shown by RDMA netlink.",
 		.look = look_given_up,
 	}, {

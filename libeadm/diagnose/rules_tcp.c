@@ -57,7 +57,7 @@ const struct eadm_rule eadm_rules_tcp[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A process that has libibverbs loaded has no QP, and moves its data by TCP.",
 		.cause = "Its library found no usable RDMA device, was set to use TCP, or fell back to it without an error.",
-		.next = "eadm check as the user of the job; NCCL_DEBUG=INFO, FI_LOG_LEVEL=info or UCX_LOG_LEVEL=info in its environment show which transport it takes; eadm top",
+		.next = "eadm check; the same by the user of the job; NCCL_DEBUG=INFO, FI_LOG_LEVEL=info or UCX_LOG_LEVEL=info in its environment show which transport it takes; eadm top",
 		.alike = "A process that has libibverbs loaded and is idle; one that has QPs, and TCP connections for control; traffic over the loopback interface. Programs that load libibverbs and are meant to use TCP look the same: therefore a notice. Processes in other network namespaces are not judged.",
 		.look = look_tcp,
 	},

@@ -358,7 +358,7 @@ warn w=10.0.0.2/24 is" ]
 
 @test "check, of the active MTU" {
 	[ "$(of_check "$SYNTH/stock.pcapng" active-mtu)" = \
-		"note port 1: active MTU 1024 of 4096, because ens1 has an MTU of 1500: 4096 requires 4200" ]
+		"note port 1: active MTU 1024 of 4096, because ens1 has an MTU of 1500, not 4200" ]
 	eadm --from "$SYNTH/stock.pcapng" info rocep1 --json | jq -e '.rows[0] | .active_mtu == 1024 and .max_mtu == 4096'
 	[ -z "$(of_check "$TWO" active-mtu)" ]
 }

@@ -19,7 +19,7 @@ result() {
 
 chmod 666 /dev/infiniband/uverbs*
 check "mtu: the usual one of Ethernet" checked 0 note active-mtu \
-	"port 1: active MTU 1024 of 4096, because v0 has an MTU of 1500: 4096 requires 4200"
+	"port 1: active MTU 1024 of 4096, because v0 has an MTU of 1500, not 4200"
 shows_mtu() {
 	same "1024 4096" "$(eadm info "$dev" --json | jq -r '.rows[0] | "\(.active_mtu) \(.max_mtu)"')" &&
 		ibv_devinfo -d "$dev" | tee "$work/devinfo" && grep -q "active_mtu:.*1024" "$work/devinfo"

@@ -16,9 +16,9 @@ gid_index() {
 	done
 }
 
-# begin [ADDRESS]: a job that has a QP in INIT; goes on when it is told. Not in a subshell.
+# begin: a job that has a QP in INIT; goes on when it is told. Not in a subshell.
 begin() {
-	coproc JOB { exec lonely "$dev" "$(gid_index)" "${1-$peer}" 2>&1; }
+	coproc JOB { exec lonely "$dev" "$(gid_index)" "$peer" 2>&1; }
 	job=$JOB_PID
 	read -r -t 60 answer <&"${JOB[0]}"
 	[ "$answer" = init ]

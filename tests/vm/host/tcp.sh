@@ -17,11 +17,11 @@ quiet() {
 	return 0
 }
 
-"$here/talk.py" serve $addr >"$work/server" &
+"$here/talk.py" serve "$addr" >"$work/server" &
 server=$!
 check "a server listens" until_true 30 grep -q ready "$work/server"
 
-talk "${as_user[@]}" "$here/talk.py" send $addr 8000000 $lib
+talk "${as_user[@]}" "$here/talk.py" send "$addr" 8000000 $lib
 check "a job with libibverbs moves data by TCP" [ $? = 0 ]
 on_tcp() { # COMMAND...
 	ends 0 "$@" eadm diagnose --json || return
@@ -48,13 +48,13 @@ quiet
 silent() { # RATE ADDRESS [LIBRARY...]
 	[ "$ready" = ready ] && same "" "$(verdicts)" && same "" "$(verdicts)"
 }
-talk "$here/talk.py" send $addr 0 $lib
+talk "$here/talk.py" send "$addr" 0 $lib
 check "silent: a process with libibverbs that is idle" silent
 quiet
-talk "$here/talk.py" send $addr 4000 $lib
+talk "$here/talk.py" send "$addr" 4000 $lib
 check "silent: one that moves little" silent
 quiet
-talk "$here/talk.py" send $addr 8000000
+talk "$here/talk.py" send "$addr" 8000000
 check "silent: one without libibverbs" silent
 quiet
 "$here/talk.py" serve 127.0.0.1 >"$work/server-lo" &
