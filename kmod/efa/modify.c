@@ -211,14 +211,46 @@ static enum ib_qp_state ib_state(u32 raw)
 	return IB_QPS_ERR;
 }
 
+/* Asks the adapter; a QP that it has forgotten is in the error state. */
+static int ask(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_attr *attr)
+{
+	struct efa_resp_query_qp resp = {};
+	int ret;
+
+	attr->qp_state = IB_QPS_ERR;
+	if (efa_obj_is_dead(dev, &qp->obj))
+		return 0;
+	ret = efa_cmd_query_qp(dev, qp, &resp);
+	if (ret)
+		return ret;
+	attr->qp_state = ib_state(le32_to_cpu(resp.state));
+	attr->qkey = le32_to_cpu(resp.qkey);
+	attr->sq_psn = le32_to_cpu(resp.sq_psn);
+	attr->sq_draining = resp.sq_draining;
+	attr->rnr_retry = resp.rnr_retry;
+	return 0;
+}
+
+static void recall(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_attr *attr)
+{
+	attr->qp_state = efa_obj_is_dead(dev, &qp->obj) ? IB_QPS_ERR : READ_ONCE(qp->state);
+	attr->qkey = READ_ONCE(qp->qkey);
+	attr->sq_psn = READ_ONCE(qp->psn);
+	attr->rnr_retry = READ_ONCE(qp->rnr_retry);
+}
+
 /**
  * efa_query_qp() - verb: query a QP
  * @ibqp: the QP
  * @attr: set to its attributes
- * @mask: which are wanted, IB_QP_*
+ * @mask: which are wanted, IB_QP_*; 0: what the driver knows without asking the adapter
  * @init_attr: set to its attributes of creation
  *
- * Context: process; issues a command.
+ * Resource tracking passes a mask of 0 for each QP of a dump, which any user may request: that
+ * must not cost commands, nor wait for an adapter that does not answer. It may do so while the
+ * QP is destroyed, too, when its number in commands may already belong to another QP.
+ *
+ * Context: process; issues a command if @mask is not 0.
  * Return: 0 or -errno.
  */
 int efa_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -226,26 +258,20 @@ int efa_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 {
 	struct efa_dev *dev = to_efa_dev(ibqp->device);
 	struct efa_qp *qp = to_efa_qp(ibqp);
-	struct efa_resp_query_qp resp = {};
 	int ret;
 
 	if (mask & ~QUERYABLE)
 		return -EOPNOTSUPP;
 	memset(attr, 0, sizeof(*attr));
 	memset(init_attr, 0, sizeof(*init_attr));
-	if (efa_obj_is_dead(dev, &qp->obj)) {
-		attr->qp_state = IB_QPS_ERR;
-	} else {
-		ret = efa_cmd_query_qp(dev, qp, &resp);
+	if (mask) {
+		ret = ask(dev, qp, attr);
 		if (ret)
 			return ret;
-		attr->qp_state = ib_state(le32_to_cpu(resp.state));
+	} else {
+		recall(dev, qp, attr);
 	}
 	attr->cur_qp_state = attr->qp_state;
-	attr->qkey = le32_to_cpu(resp.qkey);
-	attr->sq_psn = le32_to_cpu(resp.sq_psn);
-	attr->sq_draining = resp.sq_draining;
-	attr->rnr_retry = resp.rnr_retry;
 	attr->port_num = EFA_PORT;
 	attr->cap = qp->cap;
 	init_attr->qp_type = ibqp->qp_type;

@@ -12,7 +12,7 @@ module=$1 barbuf=$2 shutpci=$3 upstream=${4-}
 cycles=${EADM_EFA_CYCLES:-10}		# loads and unloads
 surprises=${EADM_EFA_SURPRISES:-4}	# removals
 . tests/vm/efa/lib.bash
-QUERY_QP=3 SET_FEATURE=12
+SET_FEATURE=12
 # Reasons of a reset.
 CMD_TIMEOUT=2 INIT_ERROR=3 SHUTDOWN=6 GENERIC=8
 
@@ -320,11 +320,6 @@ nothing_left() {
 
 # ---- what the adapter asks for, and is told of the host
 
-replug() { # FILE VALUE..., of e0, which is new then
-	echo 0 >"$config/e0/live" && set_knob "$config/e0" "$@" && echo 1 >"$config/e0/live" &&
-		until_true 30 active 2
-}
-
 takes() { # FROM TO COMMAND...: so many ms
 	local begin
 
@@ -363,12 +358,6 @@ told_of_host() {
 }
 
 # ---- the companion
-
-row() { # OBJECT FILTER OPTION...: some row is so
-	eadm dump "$1" -d "$(device e0)" --json "${@:3}" >"$work/rows" || return
-	jq -e "[.rows[] | select($2)] | length > 0" "$work/rows" >"$work/out" ||
-		{ echo "no $1 where $2"; cat "$work/rows"; return 1; }
-}
 
 # A process that has received eight messages and waits for the ninth, and leaves the CPU to others.
 begin_waiting() {

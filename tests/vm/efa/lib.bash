@@ -8,7 +8,7 @@ driver=/sys/bus/pci/drivers/efa
 patience=${EADM_PATIENCE:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-GET_STATS=13
+QUERY_QP=3 GET_STATS=13
 
 active() { # N: so many ports are
 	[ "$(rdma link show | grep -c '^link .* state ACTIVE')" = "$1" ]
@@ -37,6 +37,12 @@ counter() { # NAME, of the driver of e0
 
 fails() {
 	! "$@"
+}
+
+row() { # OBJECT FILTER OPTION...: some row is so
+	eadm dump "$1" -d "$(device e0)" --json "${@:3}" >"$work/rows" || return
+	jq -e "[.rows[] | select($2)] | length > 0" "$work/rows" >"$work/out" ||
+		{ echo "no $1 where $2"; cat "$work/rows"; return 1; }
 }
 
 now_ms() {
@@ -92,7 +98,7 @@ end_traffic() {
 	same "$1" "$status" && grep -q "$2" "$work/srd"
 }
 
-# ---- time limit of commands
+# ---- settings of adapters, and the time limit of commands
 
 limit_ms() {
 	local units
@@ -109,4 +115,9 @@ limit_is() { # OF_100_MS: of both adapters, which are new then
 			echo 1 >$config/$i/live; } || return
 	done
 	until_true 30 active 2
+}
+
+replug() { # FILE VALUE...: of e0, which is new then
+	echo 0 >"$config/e0/live" && set_knob "$config/e0" "$@" && echo 1 >"$config/e0/live" &&
+		until_true 30 active 2
 }
