@@ -26,6 +26,16 @@
 #define kunmap_local	kunmap_atomic
 #endif
 
+/*
+ * Flags of pages for vm_insert_page(). Where a page that is charged to a memory cgroup has a type,
+ * a process cannot map it: such pages are not charged there.
+ */
+#ifdef COMPAT_HAVE_PAGE_TYPE_KMEMCG
+#define COMPAT_GFP_USER_PAGES	GFP_KERNEL
+#else
+#define COMPAT_GFP_USER_PAGES	GFP_KERNEL_ACCOUNT
+#endif
+
 #ifndef COMPAT_HAVE_PCIE_RESET_FLR
 #define PCI_RESET_DO_RESET	false
 #define PCI_RESET_PROBE		true

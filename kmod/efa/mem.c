@@ -62,7 +62,7 @@ int efa_mem_ring(struct efa_dev *dev, struct efa_mem *mem, size_t size,
 		 enum dma_data_direction dir)
 {
 	size = PAGE_ALIGN(size);
-	mem->ring = alloc_pages_exact(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	mem->ring = alloc_pages_exact(size, COMPAT_GFP_USER_PAGES | __GFP_ZERO | __GFP_NOWARN);
 	if (!mem->ring)
 		return -ENOMEM;
 	mem->dir = dir;
