@@ -142,6 +142,8 @@ static void free_slot(struct efa_aq *q, struct efa_aq_slot *slot)
 	slot->cmd = NULL;
 	slot->lost = false;
 	slot->list = NULL;
+	efa_orphan_put(slot->orphan);
+	slot->orphan = NULL;
 	__clear_bit(slot - q->slots, q->used);
 }
 
@@ -193,10 +195,13 @@ static void complete_lost(struct efa_dev *dev, struct efa_aq_slot *slot,
 	q->late++;
 	q->quarantined--;
 	eadm_recorder_late(&q->rec, slot->seq, now, acqe->hdr.status, acqe, sizeof(*acqe));
-	if (slot->list) {
+	if (slot->list)
 		list_add(&slot->list->link, &q->done);
+	/* The adapter does not know of an object that it has destroyed, or refused to create. */
+	if (slot->orphan && slot->creates == !!acqe->hdr.status)
+		WRITE_ONCE(slot->orphan->released, true);
+	if (slot->list || slot->orphan)
 		queue_work(dev->wq, &q->free_done);
-	}
 	free_slot(q, slot);
 }
 
@@ -333,12 +338,31 @@ static bool is_hopeless(struct efa_dev *dev)
 	return hopeless;
 }
 
+/* @orphan: NULL, or what the late answer will lead to. */
+static void note_lost(struct efa_aq *q, struct efa_aq_slot *slot, struct efa_orphan *orphan)
+{
+	struct efa_cmd *cmd = slot->cmd;
+
+	lockdep_assert_held(&q->lock);
+	slot->cmd = NULL;
+	slot->lost = true;
+	slot->list = cmd->list;
+	cmd->list = NULL;
+	slot->orphan = efa_orphan_get(orphan);
+	slot->creates = cmd->creates;
+	if (orphan)
+		cmd->mem->orphan = orphan;
+	q->outstanding--;
+	q->quarantined++;
+}
+
 /*
  * Gives up a command, unless it has been answered by now. @status: -ETIMEDOUT, or -ENODEV
  * when the adapter is gone.
  */
 static void give_up(struct efa_dev *dev, struct efa_cmd *cmd, int status)
 {
+	struct efa_orphan *orphan = cmd->mem && status == -ETIMEDOUT ? efa_orphan_alloc() : NULL;
 	struct efa_aq *q = &dev->aq;
 	struct efa_aq_slot *slot;
 	u64 now = local_clock();
@@ -347,16 +371,12 @@ static void give_up(struct efa_dev *dev, struct efa_cmd *cmd, int status)
 	process_cq(dev);
 	if (is_done(cmd)) {
 		spin_unlock_irq(&q->lock);
+		efa_orphan_put(orphan);
 		return;
 	}
 	slot = &q->slots[cmd->slot];
 	cmd->status = status;
-	slot->cmd = NULL;
-	slot->lost = true;
-	slot->list = cmd->list;
-	cmd->list = NULL;
-	q->outstanding--;
-	q->quarantined++;
+	note_lost(q, slot, orphan);
 	if (status == -ETIMEDOUT) {
 		q->timeouts++;
 		eadm_recorder_timeout(&q->rec, slot->seq, now, status);
@@ -660,6 +680,7 @@ static void free_done_work(struct work_struct *work)
 	spin_unlock_irq(&dev->aq.lock);
 	list_for_each_entry_safe(list, tmp, &done, link)
 		efa_list_free(dev, list);
+	efa_mem_sweep(dev);
 }
 
 /**

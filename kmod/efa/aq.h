@@ -40,6 +40,9 @@ struct efa_stats;
  * @slot: the slot that it uses
  * @list: memory that it refers to; a command that is lost or ended by a reset leaves
  *	it to the admin queue, which sets this to NULL
+ * @mem: memory of the object that it creates or destroys; when it is lost, the late
+ *	answer can release this
+ * @creates: it creates the object
  * @waiter: the issuer
  * @done: answered, or ended by a reset; from then on only the issuer uses it
  */
@@ -79,6 +82,8 @@ struct efa_cmd {
 	u64 seq;
 	u8 slot;
 	struct efa_list *list;
+	struct efa_mem *mem;
+	bool creates;
 	struct task_struct *waiter;
 	bool done;
 };
@@ -105,6 +110,8 @@ enum efa_aq_state {
  * @seq: its number in the flight recorder
  * @submit: local_clock() of submission
  * @list: memory a lost command refers to
+ * @orphan: of the object of a lost command, referenced, or NULL
+ * @creates: the lost command creates that object
  */
 struct efa_aq_slot {
 	struct efa_cmd *cmd;
@@ -115,6 +122,8 @@ struct efa_aq_slot {
 	u64 seq;
 	u64 submit;
 	struct efa_list *list;
+	struct efa_orphan *orphan;
+	bool creates;
 };
 
 /**
@@ -147,7 +156,7 @@ struct efa_aq_slot {
  * @slots: the slots
  * @parked: lists of lost commands that a reset ended before it was confirmed
  * @done: lists that are no longer read
- * @free_done: frees these
+ * @free_done: frees these, and memory that late answers have released
  * @rec: flight recorder, kept across recovery
  */
 struct efa_aq {
@@ -209,16 +218,16 @@ int efa_cmd_dealloc_pd(struct efa_dev *dev, const struct efa_pd *pd);
 int efa_cmd_create_ah(struct efa_dev *dev, struct efa_pd *pd, const u8 gid[16], u16 *ahn);
 int efa_cmd_destroy_ah(struct efa_dev *dev, const struct efa_pd *pd, u16 ahn);
 int efa_cmd_create_cq(struct efa_dev *dev, struct efa_cq *cq, bool *done);
-int efa_cmd_destroy_cq(struct efa_dev *dev, const struct efa_cq *cq);
+int efa_cmd_destroy_cq(struct efa_dev *dev, struct efa_cq *cq);
 int efa_cmd_create_qp(struct efa_dev *dev, struct efa_qp *qp, bool *done);
-int efa_cmd_destroy_qp(struct efa_dev *dev, const struct efa_qp *qp);
+int efa_cmd_destroy_qp(struct efa_dev *dev, struct efa_qp *qp);
 int efa_cmd_modify_qp(struct efa_dev *dev, const struct efa_qp *qp,
 		      struct efa_cmd_modify_qp *req);
 int efa_cmd_query_qp(struct efa_dev *dev, const struct efa_qp *qp,
 		     struct efa_resp_query_qp *resp);
 int efa_cmd_reg_mr(struct efa_dev *dev, struct efa_mr *mr, struct efa_list **list,
 		   bool *done);
-int efa_cmd_dereg_mr(struct efa_dev *dev, const struct efa_mr *mr);
+int efa_cmd_dereg_mr(struct efa_dev *dev, struct efa_mr *mr);
 int efa_cmd_get_stats(struct efa_dev *dev, struct efa_stats *stats);
 
 #endif /* EFA_AQ_H */

@@ -17,6 +17,8 @@ static void cmd_init(struct efa_cmd *cmd, enum efa_opcode op, u8 len)
 	cmd->bound = false;
 	cmd->seq = 0;
 	cmd->list = NULL;
+	cmd->mem = NULL;
+	cmd->creates = false;
 }
 
 /* The object numbers in the command are valid in this epoch only. */
@@ -27,12 +29,17 @@ static void cmd_bind(struct efa_cmd *cmd, enum efa_opcode op, u8 len, u32 epoch)
 	cmd->epoch = epoch;
 }
 
-/* Issues a destroy command whose only argument is a number. */
-static int end_number(struct efa_dev *dev, enum efa_opcode op, u16 number, u32 epoch)
+/*
+ * Issues a destroy command whose only argument is a number. @mem: memory of the object, if it
+ * has any.
+ */
+static int end_number(struct efa_dev *dev, enum efa_opcode op, u16 number, u32 epoch,
+		      struct efa_mem *mem)
 {
 	struct efa_cmd cmd;
 
 	cmd_bind(&cmd, op, sizeof(cmd.req.number), epoch);
+	cmd.mem = mem;
 	cmd.req.number.number = cpu_to_le16(number);
 	return efa_aq_exec(dev, &cmd);
 }
@@ -69,7 +76,7 @@ int efa_cmd_create_eq(struct efa_dev *dev, struct efa_eq *eq)
  */
 int efa_cmd_destroy_eq(struct efa_dev *dev, const struct efa_eq *eq)
 {
-	return end_number(dev, EFA_CMD_DESTROY_EQ, eq->eqn, READ_ONCE(dev->epoch));
+	return end_number(dev, EFA_CMD_DESTROY_EQ, eq->eqn, READ_ONCE(dev->epoch), NULL);
 }
 
 /**
@@ -96,7 +103,7 @@ int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx)
  */
 int efa_cmd_dealloc_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 {
-	return end_number(dev, EFA_CMD_DEALLOC_UAR, ctx->uar, ctx->obj.epoch);
+	return end_number(dev, EFA_CMD_DEALLOC_UAR, ctx->uar, ctx->obj.epoch, NULL);
 }
 
 /**
@@ -123,7 +130,7 @@ int efa_cmd_alloc_pd(struct efa_dev *dev, struct efa_pd *pd)
  */
 int efa_cmd_dealloc_pd(struct efa_dev *dev, const struct efa_pd *pd)
 {
-	return end_number(dev, EFA_CMD_DEALLOC_PD, pd->pdn, pd->obj.epoch);
+	return end_number(dev, EFA_CMD_DEALLOC_PD, pd->pdn, pd->obj.epoch, NULL);
 }
 
 /**
@@ -164,12 +171,16 @@ int efa_cmd_destroy_ah(struct efa_dev *dev, const struct efa_pd *pd, u16 ahn)
 }
 
 /*
- * For commands that hand memory to the adapter: after an error, @done says whether the
+ * For commands that hand memory of an object to the adapter: after an error, @done says whether the
  * adapter is known not to use the memory.
  */
-static int exec_with_memory(struct efa_dev *dev, struct efa_cmd *cmd, bool *done)
+static int exec_with_memory(struct efa_dev *dev, struct efa_cmd *cmd, struct efa_mem *mem,
+			    bool *done)
 {
 	int ret;
+
+	cmd->mem = mem;
+	cmd->creates = true;
 
 	/* A command without a number was not issued. */
 	ret = efa_aq_exec(dev, cmd);
@@ -204,7 +215,7 @@ int efa_cmd_create_cq(struct efa_dev *dev, struct efa_cq *cq, bool *done)
 	req->addr_hi = cpu_to_le32(upper_32_bits(cq->mem.ring_dma));
 	req->sub_cqs = dev->caps.queue.sub_cqs;
 	req->uar = cpu_to_le16(cq->ctx->uar);
-	ret = exec_with_memory(dev, &cmd, done);
+	ret = exec_with_memory(dev, &cmd, &cq->mem, done);
 	if (ret)
 		return ret;
 	resp = &cmd.resp.create_cq;
@@ -219,9 +230,9 @@ int efa_cmd_create_cq(struct efa_dev *dev, struct efa_cq *cq, bool *done)
  * @dev: the device
  * @cq: the CQ
  */
-int efa_cmd_destroy_cq(struct efa_dev *dev, const struct efa_cq *cq)
+int efa_cmd_destroy_cq(struct efa_dev *dev, struct efa_cq *cq)
 {
-	return end_number(dev, EFA_CMD_DESTROY_CQ, cq->cqn, cq->obj.epoch);
+	return end_number(dev, EFA_CMD_DESTROY_CQ, cq->cqn, cq->obj.epoch, &cq->mem);
 }
 
 /**
@@ -251,7 +262,7 @@ int efa_cmd_create_qp(struct efa_dev *dev, struct efa_qp *qp, bool *done)
 	req->rq_depth = cpu_to_le32(qp->cap.max_recv_wr);
 	req->uar = cpu_to_le16(qp->ctx->uar);
 	req->sl = qp->sl;
-	ret = exec_with_memory(dev, &cmd, done);
+	ret = exec_with_memory(dev, &cmd, &qp->mem, done);
 	if (ret)
 		return ret;
 	resp = &cmd.resp.create_qp;
@@ -270,11 +281,12 @@ int efa_cmd_create_qp(struct efa_dev *dev, struct efa_qp *qp, bool *done)
  * @dev: the device
  * @qp: the QP
  */
-int efa_cmd_destroy_qp(struct efa_dev *dev, const struct efa_qp *qp)
+int efa_cmd_destroy_qp(struct efa_dev *dev, struct efa_qp *qp)
 {
 	struct efa_cmd cmd;
 
 	cmd_bind(&cmd, EFA_CMD_DESTROY_QP, sizeof(cmd.req.qp), qp->obj.epoch);
+	cmd.mem = &qp->mem;
 	cmd.req.qp.handle = cpu_to_le32(qp->handle);
 	return efa_aq_exec(dev, &cmd);
 }
@@ -361,7 +373,7 @@ int efa_cmd_reg_mr(struct efa_dev *dev, struct efa_mr *mr, struct efa_list **lis
 	req->rights = mr_rights(mr->access);
 	req->iova = cpu_to_le64(mr->iova);
 	fill_pages(&cmd, mr);
-	ret = exec_with_memory(dev, &cmd, done);
+	ret = exec_with_memory(dev, &cmd, &mr->mem, done);
 	*list = cmd.list;
 	if (ret)
 		return ret;
@@ -379,11 +391,12 @@ int efa_cmd_reg_mr(struct efa_dev *dev, struct efa_mr *mr, struct efa_list **lis
  * @dev: the device
  * @mr: the MR
  */
-int efa_cmd_dereg_mr(struct efa_dev *dev, const struct efa_mr *mr)
+int efa_cmd_dereg_mr(struct efa_dev *dev, struct efa_mr *mr)
 {
 	struct efa_cmd cmd;
 
 	cmd_bind(&cmd, EFA_CMD_DEREG_MR, sizeof(cmd.req.dereg_mr), mr->obj.epoch);
+	cmd.mem = &mr->mem;
 	cmd.req.dereg_mr.lkey = cpu_to_le32(mr->ibmr.lkey);
 	return efa_aq_exec(dev, &cmd);
 }

@@ -49,7 +49,7 @@
  *
  *   - it answered the command that destroys the object, or refused the one that creates
  *     it (the @done of efa_mem_retire()); for memory that a command itself refers to, it
- *     answered that command, possibly late;
+ *     answered that command. Either answer may be late (efa_mem_sweep());
  *   - the epoch in which it learned of the memory is over (efa_mem_confirm()): it
  *     confirmed a reset, its function was reset, or the function is gone.
  *

@@ -104,16 +104,58 @@ static bool epoch_is_over(const struct efa_dev *dev, u32 epoch)
 	return (s32)(epoch - dev->over) < 0 || (s32)(epoch - dev->exposed) >= 0;
 }
 
-/* Keeps memory as an orphan. Returns false if the adapter can no longer know of it. */
+/**
+ * efa_orphan_alloc() - begin a record of memory
+ *
+ * This must not fail: memory that may not be freed must be recorded.
+ *
+ * Context: process.
+ * Return: the record, with a reference.
+ */
+struct efa_orphan *efa_orphan_alloc(void)
+{
+	struct efa_orphan *orphan = kzalloc(sizeof(*orphan), GFP_KERNEL | __GFP_NOFAIL);
+
+	refcount_set(&orphan->refs, 1);
+	return orphan;
+}
+
+/**
+ * efa_orphan_get() - reference a record
+ * @orphan: the record, or NULL
+ *
+ * Context: any.
+ * Return: @orphan.
+ */
+struct efa_orphan *efa_orphan_get(struct efa_orphan *orphan)
+{
+	if (orphan)
+		refcount_inc(&orphan->refs);
+	return orphan;
+}
+
+/**
+ * efa_orphan_put() - drop a reference to a record
+ * @orphan: the record, or NULL
+ *
+ * Context: any; the memory stays as it is.
+ */
+void efa_orphan_put(struct efa_orphan *orphan)
+{
+	if (orphan && refcount_dec_and_test(&orphan->refs))
+		kfree(orphan);
+}
+
+/* Keeps memory as an orphan. Returns false if the adapter is known to be done with it. */
 static bool keep(struct efa_dev *dev, const struct efa_mem *mem)
 {
-	/* The allocation must not fail: memory that may not be freed must be recorded. */
-	struct efa_orphan *orphan = kmalloc(sizeof(*orphan), GFP_KERNEL | __GFP_NOFAIL);
+	struct efa_orphan *orphan = mem->orphan ?: efa_orphan_alloc();
 	bool over;
 
 	orphan->mem = *mem;
 	spin_lock(&dev->orphan_lock);
-	over = epoch_is_over(dev, mem->epoch);
+	/* An answer that comes after this check has efa_mem_sweep() called. */
+	over = epoch_is_over(dev, mem->epoch) || READ_ONCE(orphan->released);
 	if (!over) {
 		list_add_tail(&orphan->link, &dev->orphans);
 		dev->nr_orphans++;
@@ -121,7 +163,7 @@ static bool keep(struct efa_dev *dev, const struct efa_mem *mem)
 	}
 	spin_unlock(&dev->orphan_lock);
 	if (over)
-		kfree(orphan);
+		efa_orphan_put(orphan);
 	return !over;
 }
 
@@ -131,7 +173,8 @@ static bool keep(struct efa_dev *dev, const struct efa_mem *mem)
  * @mem: the memory
  * @done: the adapter confirmed that it is done with it, or never learned of it
  *
- * Memory the adapter may still know of is kept until a reset is confirmed.
+ * Memory the adapter may still know of is kept until the late answer to a lost command
+ * releases it, or a reset is confirmed.
  *
  * Context: process.
  */
@@ -139,6 +182,39 @@ void efa_mem_retire(struct efa_dev *dev, struct efa_mem *mem, bool done)
 {
 	if (done || !keep(dev, mem))
 		efa_mem_free(dev, mem);
+}
+
+static void free_orphans(struct efa_dev *dev, struct list_head *list)
+{
+	struct efa_orphan *orphan, *tmp;
+
+	list_for_each_entry_safe(orphan, tmp, list, link) {
+		efa_mem_free(dev, &orphan->mem);
+		efa_orphan_put(orphan);
+	}
+}
+
+/**
+ * efa_mem_sweep() - free the orphans that late answers have released
+ * @dev: the device
+ *
+ * Context: process.
+ */
+void efa_mem_sweep(struct efa_dev *dev)
+{
+	struct efa_orphan *orphan, *tmp;
+	LIST_HEAD(list);
+
+	spin_lock(&dev->orphan_lock);
+	list_for_each_entry_safe(orphan, tmp, &dev->orphans, link) {
+		if (!READ_ONCE(orphan->released))
+			continue;
+		list_move(&orphan->link, &list);
+		dev->nr_orphans--;
+		dev->orphan_bytes -= mem_size(&orphan->mem);
+	}
+	spin_unlock(&dev->orphan_lock);
+	free_orphans(dev, &list);
 }
 
 /**
@@ -180,7 +256,6 @@ bool efa_mem_is_exposed(struct efa_dev *dev)
  */
 void efa_mem_confirm(struct efa_dev *dev)
 {
-	struct efa_orphan *orphan, *tmp;
 	LIST_HEAD(list);
 
 	spin_lock(&dev->orphan_lock);
@@ -189,10 +264,7 @@ void efa_mem_confirm(struct efa_dev *dev)
 	dev->nr_orphans = 0;
 	dev->orphan_bytes = 0;
 	spin_unlock(&dev->orphan_lock);
-	list_for_each_entry_safe(orphan, tmp, &list, link) {
-		efa_mem_free(dev, &orphan->mem);
-		kfree(orphan);
-	}
+	free_orphans(dev, &list);
 }
 
 /* What remains of a device that did not release its memory. */

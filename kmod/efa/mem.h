@@ -4,6 +4,7 @@
 #define EFA_MEM_H
 
 #include <linux/list.h>
+#include <linux/refcount.h>
 #include <linux/types.h>
 #include <rdma/ib_umem.h>
 
@@ -27,6 +28,8 @@ struct efa_ring {
  * @ring_size: size of @ring in bytes, 0 = none
  * @ring_dma: its address
  * @dir: of the ring
+ * @orphan: NULL, or what the late answer to a lost command leads to, referenced: it may
+ *	release the memory
  */
 struct efa_mem {
 	u32 epoch;
@@ -35,16 +38,23 @@ struct efa_mem {
 	size_t ring_size;
 	dma_addr_t ring_dma;
 	enum dma_data_direction dir;
+	struct efa_orphan *orphan;
 };
 
 /**
  * struct efa_orphan - memory whose object is gone without confirmation by the adapter
+ * @refs: references, of the object or the device's list, and of the slot of a lost command
  * @link: in the device's list of them
- * @mem: freed by the next confirmed reset
+ * @mem: freed when it is released, or by the next confirmed reset
+ * @released: a late answer has confirmed that the adapter is done with it; never cleared
+ *
+ * It begins with the lost command of an object, and becomes an orphan with the object's end.
  */
 struct efa_orphan {
+	refcount_t refs;
 	struct list_head link;
 	struct efa_mem mem;
+	bool released;
 };
 
 /**
@@ -83,7 +93,11 @@ void efa_ring_free(struct efa_dev *dev, struct efa_ring *ring);
 int efa_mem_ring(struct efa_dev *dev, struct efa_mem *mem, size_t size,
 		 enum dma_data_direction dir);
 void efa_mem_free(struct efa_dev *dev, struct efa_mem *mem);
+struct efa_orphan *efa_orphan_alloc(void);
+struct efa_orphan *efa_orphan_get(struct efa_orphan *orphan);
+void efa_orphan_put(struct efa_orphan *orphan);
 void efa_mem_retire(struct efa_dev *dev, struct efa_mem *mem, bool done);
+void efa_mem_sweep(struct efa_dev *dev);
 void efa_mem_expose(struct efa_dev *dev);
 void efa_mem_confirm(struct efa_dev *dev);
 bool efa_mem_is_exposed(struct efa_dev *dev);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What our driver of EFA adapters knows of objects, and what they cost, in the guest: dumps by any
-# user. TAP on stdout. Adapters e0 and e1 are there.
+# user, memory of objects whose commands are answered late. TAP on stdout. Adapters e0 and e1 are there.
 # Usage: objects.sh MODULE
 # shellcheck disable=SC2154 # lib.bash sets them
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
@@ -11,6 +11,10 @@ module=$1
 
 nobody() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$@"
+}
+
+struck() { # KNOB, of e0: so many times
+	cat "$config/e0/fault/$1/hits"
 }
 
 # ---- dumps by resource tracking, which any user may request
@@ -57,12 +61,13 @@ resources() {
 
 # The queue's first lost command has not even timed out when the dump is complete.
 resources_beside_hung_queue() {
-	local status=0
+	local before status=0 waiter
 
+	before=$(struck cmd_drop)
 	hold_begin -q $QPS && fault cmd_drop count -1 || return
 	stats >"$work/stats" 2>&1 &
-	local waiter=$!
-	until_true 10 lost_one || status=1
+	waiter=$!
+	until_true 10 lost_more "$before" || status=1
 	all_qps || status=1
 	kill -0 $waiter || { echo "the dump took longer than the command"; status=1; }
 	calm
@@ -70,15 +75,75 @@ resources_beside_hung_queue() {
 	hold_end && return $status
 }
 
-lost_one() {
-	[ "$(cat "$config/e0/fault/cmd_drop/hits")" -gt 0 ]
+lost_more() { # THAN, commands
+	[ "$(struck cmd_drop)" -gt "$1" ]
 }
 
 # Not what the driver remembers: the adapter is asked, and refuses.
 query_asks() {
-	calm && fault cmd_error target "$QUERY_QP" arg 5 count 1 &&
+	local before
+
+	before=$(struck cmd_error)
+	fault cmd_error target "$QUERY_QP" arg 5 count 1 &&
 		fails timeout 60 conform -d "$(device e0)" -q ud query || return
-	same 1 "$(cat "$config/e0/fault/cmd_error/hits")" && calm
+	same $((before + 1)) "$(struck cmd_error)"
+}
+
+# ---- memory of objects whose commands are answered late, if at all
+
+# Commands for objects with memory.
+DESTROY_QP=4 REG_MR=7 DEREG_MR=8 CREATE_CQ=9 DESTROY_CQ=10
+
+dev_row() { # FIELD, of e0
+	eadm dump dev -d "$(device e0)" --json | jq ".rows[0].$1"
+}
+
+kept() { # OBJECTS, of e0
+	same "$1" "$(dev_row orphans)"
+}
+
+# The answer has arrived.
+settled() {
+	row cmdq '(.quarantined // 0) == 0 and .late > 0 and .state == "event"' >/dev/null
+}
+
+# Long enough that no other command is lost on a busy machine.
+LIMIT_MS=3000
+
+# owner STATUS KNOB SETTING...: a process with a CQ, an MR and a QP of e0 ends with the status; the
+# knob strikes once.
+owner() {
+	local before status
+
+	before=$(struck "$2") && fault "$2" "${@:3}" count 1 || return
+	hold -d "$(device e0)" -u -c 1 -m 1 -- true
+	status=$?
+	same "$1" "$status" && same $((before + 1)) "$(struck "$2")"
+}
+
+late() { # OPCODE STATUS KEPT
+	local resets
+
+	resets=$(cat "$config/e0/resets")
+	owner "$2" cmd_delay target "$1" arg $((LIMIT_MS + 1000)) && until_true 30 settled &&
+		until_true 20 kept "$3" && same "$resets" "$(cat "$config/e0/resets")"
+}
+
+late_refusal() { # OPCODE STATUS KEPT
+	calm && fault cmd_error target "$1" arg 5 count 1 && late "$@"
+}
+
+never() { # OPCODE STATUS KEPT
+	owner "$2" cmd_drop target "$1" && kept "$3"
+}
+
+# All that was kept is released, also what a late answer could still release.
+released_by_reset() {
+	local resets
+
+	calm && resets=$(cat "$config/e0/resets") && fault cmd_drop count 2 && fails stats &&
+		until_true 20 kept 0 && same 0 "$(dev_row orphan_bytes)" &&
+		same $((resets + 1)) "$(cat "$config/e0/resets")" && calm && until_true 20 stats
 }
 
 check "probe" insmod "$module"
@@ -87,6 +152,15 @@ check "resource dumps of an unprivileged user cost no command" resources
 check "a process that queries a QP gets the adapter's answer" query_asks
 check "a time limit of 10 s" replug hint_cmd_timeout 10000
 check "a dump does not wait for commands that are lost" resources_beside_hung_queue
-check "hints as they were" replug hint_cmd_timeout 0
+check "a time limit of 3 s" replug hint_cmd_timeout $LIMIT_MS
+check "a late DEREG_MR releases the memory" late $DEREG_MR 0 0
+check "a late DESTROY_CQ releases the ring" late $DESTROY_CQ 0 0
+check "a late DESTROY_QP releases the ring" late $DESTROY_QP 0 0
+check "a REG_MR that is refused late releases the memory" late_refusal $REG_MR 1 0
+check "a CREATE_CQ that is refused late releases the ring" late_refusal $CREATE_CQ 1 0
+check "a DEREG_MR that is refused late does not release the memory" late_refusal $DEREG_MR 0 1
+check "a late REG_MR does not release the memory" late $REG_MR 1 2
+check "a DEREG_MR that is never answered does not release the memory" never $DEREG_MR 0 3
+check "a reset releases it" released_by_reset
 check "removal" rmmod efa
 tap_end
