@@ -301,6 +301,12 @@ static int set_param(struct eadm_dev *edev, const struct eadm_request *req, u64 
 		NL_SET_ERR_MSG(info->extack, "a change requires CAP_NET_ADMIN");
 		return -EPERM;
 	}
+	/* The kernel log is the host's, whoever owns the device. */
+	if (req->key == EADM_CONF_PARAM_DEBUG && !(req->can & CAN_ADMIN_INIT)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "debug messages require CAP_NET_ADMIN in the initial user namespace");
+		return -EPERM;
+	}
 	ret = ops->conf_set ? ops->conf_set(edev->dd, req->key, value) : -EOPNOTSUPP;
 	if (ret == -EOPNOTSUPP)
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[EADM_A_CONF_PARAM],

@@ -12,8 +12,15 @@
 
 #include <linux/device.h>
 #include <linux/kernel.h>
+#include <linux/ratelimit.h>
 
 #include "eadm_diag.h"
+
+/*
+ * Messages a second that one place in the code logs at most: any process that uses a device
+ * causes as many as it likes. The kernel logs how many were dropped.
+ */
+#define EADM_DEBUG_BURST	100
 
 /* Not dev_dbg(), which would need other switches as well. */
 #define EADM_DEBUG_LEVEL	KERN_DEBUG
@@ -36,10 +43,12 @@
  */
 #define eadm_debug(dd, dev, topic, fmt, ...)					\
 	do {									\
-		if (unlikely(READ_ONCE((dd)->debug) & EADM_DEBUG_##topic))	\
-			dev_printk(EADM_DEBUG_LEVEL, dev, #topic ": " fmt, ##__VA_ARGS__); \
-		else								\
+		static DEFINE_RATELIMIT_STATE(_limit, HZ, EADM_DEBUG_BURST);	\
+										\
+		if (!unlikely(READ_ONCE((dd)->debug) & EADM_DEBUG_##topic))	\
 			dev_dbg(dev, #topic ": " fmt, ##__VA_ARGS__);		\
+		else if (__ratelimit(&_limit))					\
+			dev_printk(EADM_DEBUG_LEVEL, dev, #topic ": " fmt, ##__VA_ARGS__); \
 	} while (0)
 
 /**

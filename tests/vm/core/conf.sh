@@ -46,6 +46,10 @@ fault cmd_error target -1
 check "data moves with them" "$programs/conns" again 10.77.0.1 10.77.1.1 3
 check "nothing is left over" nothing_left
 
+check "a container's root changes settings of its device, but not what the host logs" \
+	lent_settings erdma_1
+check "its device is back" until_true 20 test -e /sys/class/infiniband/erdma_1
+
 # An adapter that hands out no doorbell pages: contexts share what there is, in
 # the three ways of hw 6.7; four groups make 10 pages and 80 entries.
 direct() {

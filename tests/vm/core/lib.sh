@@ -4,6 +4,7 @@
 v0=/sys/kernel/config/eadm_virt/erdma/v0
 programs=build/tests/vm/src
 . tests/vm/knobs.sh
+. tests/vm/lend.sh
 
 # fault NAME FILE VALUE...: sets a fault knob of the first adapter, in this
 # order: it strikes from when it has a count.

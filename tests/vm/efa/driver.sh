@@ -439,6 +439,20 @@ topics() {
 		grep 'qp: QP [0-9]*: rtr to rts, .*: 0$' "$work/dmesg"
 }
 
+# A process causes as many messages as it likes, here 1000. Any second has parts of at most two of
+# those in which 100 are logged.
+messages_are_limited() {
+	local total most
+
+	eadm conf set debug=qp -d "$(device e0)" && dmesg --clear || return
+	hold -d "$(device e0)" -u -a 1000 -- true || return
+	eadm conf set debug=none -d "$(device e0)"
+	read -r total most < <(dmesg | awk -F'[][ .]+' '/qp: AH / { total++; if (++n[$2] > most) most = n[$2] }
+		END { print total + 0, most + 0 }')
+	echo "$total messages, at most $most in a second"
+	[ "$total" -ge 100 ] && [ "$most" -le 200 ]
+}
+
 no_cm() {
 	fails eadm conf set debug=cm -d "$(device e0)" &&
 		eadm conf set debug=all -d "$(device e0)" --json | jq -e '.rows[0].value_name == "dev,cmd,event,qp,mr"' &&
@@ -487,6 +501,9 @@ check "a QP whose state the adapter garbles" garbage
 check "entries of queues" entries
 check "registers that are read in a loop do not keep the adapter busy" registers_are_cached
 check "debug messages by topic, of the device that has them set" topics
+check "a process cannot flood the log with debug messages" messages_are_limited
+check "a container's root changes settings of its device, but not what the host logs" \
+	lent_settings "$(device e0)"
 check "no connections here, and so no messages of them" no_cm
 check "time limit of 500 ms" limit_is 5
 check "an interrupt is lost: the command succeeds" interrupt_lost

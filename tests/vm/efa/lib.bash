@@ -4,6 +4,7 @@
 config=/sys/kernel/config/eadm_virt/efa
 . tests/vm/knobs.sh
 . tests/vm/stuck.sh
+. tests/vm/lend.sh
 driver=/sys/bus/pci/drivers/efa
 patience=${EADM_PATIENCE:-1}
 work=$(mktemp -d)
