@@ -98,15 +98,18 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 {
 	struct erdma_dev *dev = eq->dev;
 	struct erdma_obj *obj;
+	struct erdma_cq *cq;
 
 	trace_ceq_event(&dev->ibdev, eq->eqn, cqn);
 	obj = erdma_table_get(&dev->cqs, cqn);
-	if (!obj) {
+	cq = obj ? container_of(obj, struct erdma_cq, obj) : NULL;
+	/* Handlers of a CQ are serialised by its EQ only. */
+	if (cq && &dev->ceqs[cq->vector] == eq)
+		erdma_cq_event(cq, READ_ONCE(eq->last_event));
+	else
 		erdma_eq_unknown(eq);
-		return;
-	}
-	erdma_cq_event(container_of(obj, struct erdma_cq, obj), READ_ONCE(eq->last_event));
-	erdma_obj_put(obj);
+	if (obj)
+		erdma_obj_put(obj);
 }
 
 /*

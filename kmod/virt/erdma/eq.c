@@ -141,6 +141,14 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 	return true;
 }
 
+/* The EQ after a completion EQ, which may not exist, or NULL. */
+static struct ev_eq *next_completion_eq(struct ev_adapter *ad, struct ev_eq *eq)
+{
+	if (eq < &ad->eq[ERDMA_EQN_CEQ(0)] || eq >= &ad->eq[ARRAY_SIZE(ad->eq) - 1])
+		return NULL;
+	return eq + 1;
+}
+
 /**
  * ev_eq_post() - add an event
  * @ad: adapter
@@ -153,21 +161,29 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
  */
 bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
+	struct ev_eq *other = NULL;
 	bool posted = true;
 	unsigned long flags;
+	u64 arg;
 
 	spin_lock_irqsave(&eq->lock, flags);
 	if (eq->exists) {
 		eq_evaluate(ad, eq);
 		posted = write_entry(ad, eq, lo, hi);
 		if (posted && ev_fault_hit(ad, EV_FAULT_EQE_DUPLICATE,
-					   index_of(ad, eq), NULL))
-			write_entry(ad, eq, lo, hi);
+					   index_of(ad, eq), &arg)) {
+			if (arg)
+				other = next_completion_eq(ad, eq);
+			else
+				write_entry(ad, eq, lo, hi);
+		}
 		/* Write the entry before reading the doorbell: see eq_evaluate(). */
 		smp_mb();
 		eq_evaluate(ad, eq);
 	}
 	spin_unlock_irqrestore(&eq->lock, flags);
+	if (other)
+		ev_eq_post(ad, other, lo, hi);
 	return posted;
 }
 

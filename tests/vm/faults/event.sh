@@ -50,7 +50,7 @@ test_eq_overflow() {
 }
 
 test_eqe_duplicate() {
-	local events interrupts
+	local events
 
 	begin_traffic || return 1
 	events=$(show eq "$EQ" .events)
@@ -58,7 +58,23 @@ test_eqe_duplicate() {
 	ask 15 'ok 40' 'write 40 64 10000 events' || return 1
 	[ "$(hits eqe_duplicate)" -ge 1 ] &&
 		[ $(($(show eq "$EQ" .events) - events)) -ge $((2 * $(hits eqe_duplicate))) ] &&
-		works && end_traffic
+		works && event_of_another_eq && end_traffic
+}
+
+# An event that comes by another EQ than the CQ's own does not reach the CQ's consumer, whose
+# handlers only that EQ serialises.
+event_of_another_eq() {
+	local before unknown
+
+	before=$(hits eqe_duplicate)
+	unknown=$(show eq $((EQ + 1)) '.unknown // 0')
+	all_unknown() {
+		same $(($(hits eqe_duplicate) - before)) \
+			$(($(show eq $((EQ + 1)) '.unknown // 0') - unknown))
+	}
+	fault eqe_duplicate target $EQ arg 1 count 3
+	ask 15 'ok 40' 'write 40 64 10000 events' && struck eqe_duplicate "$before" &&
+		until_true 5 all_unknown && works
 }
 
 test_aeq_qp_fatal() {
