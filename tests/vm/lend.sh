@@ -8,7 +8,7 @@ exclusive() { # MODE: refused as long as a network namespace is on its way out
 
 lend_begin() { # DEVICE
 	until_true 20 exclusive exclusive || return
-	setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Urn sleep 1000 &
+	setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Urn sleep infinity &
 	lend_pid=$!
 	until_true 20 lend_has_net && ip netns attach lent "$lend_pid" && rdma dev set "$1" netns lent
 }
