@@ -51,6 +51,7 @@ def parameters(ad):
             "flags": "8 -1 7,6 4".split(), "grp_num": ["33"],
             "version": "0 0x100000000".split(), "fw_version": ["-1"],
             "cc": ["5"], "proto": ["2"], "flr": ["2"], "reset_done": ["2"],
+            "flr_ms": "-1 60001 x".split(),
             "stale": ["maybe"], "log_level": ["3"], "live": "2 maybe".split(),
             "surprise": ["0"], "fault/stall/count": "-2 x".split(),
             "fault/stall/probability": ["101"], "fault/stall/target": ["-2"],
@@ -907,10 +908,16 @@ def flr(ad):
     dev.config16(0x42, 0x8000)
     with open(f"{dev.sysfs}/reset_method") as file:
         equal(file.read().split(), ["flr"])
-    with open(f"{dev.sysfs}/reset", "w") as file:
-        file.write("1")
+    dev.reset_function()
     equal(ad.read("state"), "powered")
     equal(dev.read32(0x14), 0)
+    dev.init()
+    equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
+    ad.write("flr_ms", 1000)
+    with dev.resetting_function(1):
+        pci.wait_until(lambda: dev.read32(0) == 0xffffffff, "a function in reset")
+        equal(ad.read("state"), "gone")
+    equal((dev.read32(0), dev.config16(0)), (0x01000000, 0x1ded))
     dev.init()
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
     ad.unplug()

@@ -597,9 +597,15 @@ def master_off(ad):
 def flr(ad):
     dev = start(ad)
     pd = dev.alloc_pd()
-    with open(f"{dev.sysfs}/reset", "w") as file:
-        file.write("1")
+    dev.reset_function()
     equal(ad.read("state"), "powered")
+    dev.init()
+    equal(dev.drop(efa.DEALLOC_PD, pd), ILLEGAL)
+    pd = dev.alloc_pd()
+    ad.write("flr_ms", 1000)
+    with dev.resetting_function(1):
+        pci.wait_until(lambda: ad.read("state") == "gone", "a function in reset")
+    equal((ad.read("state"), dev.config16(0)), ("powered", 0x1d0f))
     dev.init()
     equal(dev.drop(efa.DEALLOC_PD, pd), ILLEGAL)
     ad.unplug()

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What raw drivers in user space have in common: a function, and memory for it."""
 
+import contextlib
 import ctypes
 import mmap
 import os
 import socket
 import struct
+import threading
 import time
 
 MEMORY = 2 << 20
@@ -120,6 +122,25 @@ class Function:
             return struct.unpack("<H", os.pread(self.config, 2, where))[0]
         os.pwrite(self.config, struct.pack("<H", value), where)
         return value
+
+    def reset_function(self):
+        with open(f"{self.sysfs}/reset", "w") as file:
+            file.write("1")
+
+    @contextlib.contextmanager
+    def resetting_function(self, least):
+        """A function reset that takes so many seconds at least: over at the end of the block.
+
+        Until then, user space cannot read config space."""
+        begin = time.monotonic()
+        thread = threading.Thread(target=self.reset_function)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+        took = time.monotonic() - begin
+        assert took >= least, f"over after {took} s"
 
     def master(self, on=True):
         self.config16(4, 6 if on else 2)

@@ -8,6 +8,8 @@
  *   flr          1: function level reset is supported
  *   more         parameters of the family
  * At any time:
+ *   flr_ms       how long a function level reset takes: config space and registers
+ *                read as ones, and writes are lost. 0: until the next pass
  *   log_level    0 nothing, 1 refused commands, 2 all commands
  *   live         1 plug in, 0 remove: the driver can still talk to the device
  *   surprise     1: the device dies, then is removed
@@ -21,6 +23,9 @@
 #include <linux/slab.h>
 
 #include "vdev.h"
+
+/* The PCI core waits for a minute. */
+#define FLR_MAX_MS	60000
 
 static ssize_t adapter_vectors_show(struct config_item *item, char *page)
 {
@@ -49,6 +54,26 @@ static ssize_t adapter_flr_store(struct config_item *item, const char *page, siz
 	return vdev_param_store(vdev, page, 0, 1, &vdev->flr) ?: len;
 }
 CONFIGFS_ATTR(adapter_, flr);
+
+static ssize_t adapter_flr_ms_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n", READ_ONCE(vdev_of(item)->flr_ms));
+}
+
+static ssize_t adapter_flr_ms_store(struct config_item *item, const char *page, size_t len)
+{
+	u32 value;
+	int ret;
+
+	ret = kstrtou32(page, 0, &value);
+	if (ret)
+		return ret;
+	if (value > FLR_MAX_MS)
+		return -EINVAL;
+	WRITE_ONCE(vdev_of(item)->flr_ms, value);
+	return len;
+}
+CONFIGFS_ATTR(adapter_, flr_ms);
 
 static ssize_t adapter_log_level_show(struct config_item *item, char *page)
 {
@@ -155,6 +180,7 @@ COUNTER(resets);
 static struct configfs_attribute *const adapter_attrs[] = {
 	&adapter_attr_vectors,
 	&adapter_attr_flr,
+	&adapter_attr_flr_ms,
 	&adapter_attr_log_level,
 	&adapter_attr_live,
 	&adapter_attr_surprise,

@@ -95,6 +95,19 @@ static bool poll_faults(struct vdev *vdev)
 	return false;
 }
 
+/* Nothing is left of the device at once; @flr_ms later there is a new one. */
+static void reset_function(struct vdev *vdev)
+{
+	u32 ms = READ_ONCE(vdev->flr_ms);
+
+	if (ms)
+		die(vdev, ktime_add_ms(ktime_get(), ms));
+	else
+		power_on(vdev);
+	/* Later reads of config space are ordered after the reset. */
+	smp_store_release(&vdev->in_reset, false);
+}
+
 /**
  * vdev_pass() - poll everything once
  * @vdev: adapter
@@ -107,11 +120,8 @@ bool vdev_pass(struct vdev *vdev)
 	const struct vdev_family *family = vdev->family;
 	bool busy;
 
-	if (READ_ONCE(vdev->in_reset)) {
-		power_on(vdev);
-		/* Later reads of config space are ordered after the reset. */
-		smp_store_release(&vdev->in_reset, false);
-	}
+	if (READ_ONCE(vdev->in_reset))
+		reset_function(vdev);
 	if (poll_faults(vdev))
 		return false;
 	busy = family->control(vdev);

@@ -351,14 +351,16 @@ struct vdev_counters {
  * @faults:    its subfolder of faults
  * @fault:     the knobs, common ones first
  * @faults_on: which knobs have a count, so that the others cost almost nothing
+ * @flr_ms:    how long a function level reset takes
  * @plug_lock: guards @live, @vectors, @flr and the family's parameters
  * @live:      plugged into a bus
  * @device:    PCI device id; the family's may_plug() may change it
  * @bar:       memory behind the BARs, by number
  * @bar_offset: offsets in @window
  * @config:    config space; bytes read with READ_ONCE()
- * @in_reset:  a function level reset is in progress; set by config space, cleared with
- *	release semantics by the pass that has done it
+ * @in_reset:  a function level reset was requested; set by config space, cleared with
+ *	release semantics by the pass that has done it, or that made everything read as
+ *	ones until it is done
  * @watch:     stands in for the first thread
  * @dma_users: number of current accesses to driver memory; see vdev_dma_begin()
  * @lock:      guards what follows and the family's part, unless stated otherwise
@@ -375,6 +377,7 @@ struct vdev {
 	struct vdev_fault *fault;
 	DECLARE_BITMAP(faults_on, VDEV_MAX_FAULTS);
 	int log_level;
+	u32 flr_ms;
 
 	struct mutex plug_lock;		/* live, parameters */
 	bool live;
