@@ -321,21 +321,21 @@ static bool start_recovery(struct efa_dev *dev, enum efa_reset_reason reason)
 }
 
 /*
- * Whether waiting for an answer is pointless. Normally recovery detects for all waiters
- * that the adapter is gone; a waiter has to check by itself where recovery does not run,
- * and when it is recovery that waits.
+ * Whether waiting for an answer is pointless. Normally recovery finds out for all waiters
+ * whether an adapter that does not answer is gone; a waiter has to do so by itself where
+ * recovery does not run, and when it is recovery that waits.
  */
 static bool is_hopeless(struct efa_dev *dev)
 {
 	struct efa_aq *q = &dev->aq;
-	bool hopeless;
+	bool alone;
 
-	if (!efa_hw_is_gone(dev))
+	if (eadm_function_answers(&dev->fn))
 		return false;
 	spin_lock_irq(&q->lock);
-	hopeless = q->recoverer == current || !start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
+	alone = q->recoverer == current || !start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
 	spin_unlock_irq(&q->lock);
-	return hopeless;
+	return alone && eadm_function_find(&dev->fn) != EADM_PRESENT;
 }
 
 /* @orphan: NULL, or what the late answer will lead to. */

@@ -24,7 +24,8 @@
  *		 ends with another reset (init error)
  *   halted	 the adapter did not confirm a reset: bus mastering is off, and the watch
  *		 retries the reset periodically
- *   gone	 the function does not answer to config cycles: commands fail at once
+ *   gone	 the function has not answered to config cycles for a second, and is not being
+ *		 reset (core/presence.c): commands fail at once
  *   removal	 consumers are removed, even with contexts open; event queues, reset (normal)
  *   shutdown	 reset (shutdown), whatever processes do
  *
@@ -74,6 +75,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+#include "../core/presence.h"
 #include "aq.h"
 #include "compat_kernel.h"
 #include "compat_rdma.h"
@@ -121,6 +123,7 @@ struct efa_caps {
  * struct efa_dev - one adapter
  * @ibdev: the RDMA device
  * @pdev: the PCI function
+ * @fn: whether it is there
  * @bars: claimed memory BARs, bit by bit
  * @db_bar: BAR of doorbells
  * @hw: registers
@@ -170,6 +173,7 @@ struct efa_caps {
 struct efa_dev {
 	struct ib_device ibdev;
 	struct pci_dev *pdev;
+	struct eadm_function fn;
 	int bars;
 	u8 db_bar;
 	struct efa_hw hw;
@@ -278,7 +282,7 @@ static inline bool efa_obj_is_dead(const struct efa_dev *dev, const struct efa_o
 
 /* recovery.c, watch.c */
 void efa_recovery_work(struct work_struct *work);
-void efa_dev_set_gone(struct efa_dev *dev);
+bool efa_dev_is_gone(struct efa_dev *dev);
 void efa_dev_withdraw(struct efa_dev *dev);
 void efa_watch_init(struct efa_dev *dev);
 void efa_watch_start(struct efa_dev *dev);

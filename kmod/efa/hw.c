@@ -112,21 +112,21 @@ u32 efa_reg_read(struct efa_dev *dev, u32 reg)
 	int i;
 
 	mutex_lock(&hw->lock);
-	for (i = 0; i < TRIES && value == EFA_MMIO_NO_VALUE && !efa_hw_is_gone(dev); i++)
+	for (i = 0; i < TRIES && value == EFA_MMIO_NO_VALUE && !READ_ONCE(dev->gone); i++)
 		value = try_read(dev, reg);
 	mutex_unlock(&hw->lock);
 	return value;
 }
 
-/**
- * efa_hw_is_gone() - whether the function no longer answers on the bus
- * @dev: the device
- *
- * Context: any but NMI.
- */
-bool efa_hw_is_gone(struct efa_dev *dev)
+/* Registers are never loaded from, so they cannot show that it is there. */
+static bool function_answers(const struct eadm_function *fn)
 {
-	return pci_channel_offline(dev->pdev) || !pci_device_is_present(dev->pdev);
+	return pci_device_is_present(fn->pdev);
+}
+
+static int no_answer(const struct efa_dev *dev)
+{
+	return eadm_function_answers(&dev->fn) ? -EIO : -ENODEV;
 }
 
 /* Waits until the adapter reports that a reset is in progress, or that none is. */
@@ -141,7 +141,7 @@ static int await_resetting(struct efa_dev *dev, bool resetting)
 		last = time_after(jiffies, deadline);
 		sts = efa_reg_read(dev, EFA_REG_DEV_STS);
 		if (sts == EFA_MMIO_NO_VALUE)
-			return efa_hw_is_gone(dev) ? -ENODEV : -EIO;
+			return no_answer(dev);
 		if (!!(sts & EFA_STS_RESETTING) == resetting)
 			return 0;
 		msleep(ms);
@@ -195,7 +195,7 @@ int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason)
 	tell_resp(dev);
 	sts = efa_reg_read(dev, EFA_REG_DEV_STS);
 	if (sts == EFA_MMIO_NO_VALUE)
-		return efa_hw_is_gone(dev) ? -ENODEV : -EIO;
+		return no_answer(dev);
 	if (!(sts & EFA_STS_READY))
 		return -EINVAL;
 	WRITE_ONCE(dev->last_reason, reason);
@@ -206,31 +206,6 @@ int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason)
 	if (ret)
 		return ret;
 	return await_resetting(dev, false);
-}
-
-/**
- * efa_hw_function_reset() - do a PCI function level reset
- * @dev: the device
- *
- * Bus mastering is off afterwards.
- *
- * Context: process.
- * Return: whether the function supports FLR, and has done one.
- */
-bool efa_hw_function_reset(struct efa_dev *dev)
-{
-	struct pci_dev *pdev = dev->pdev;
-	int ret;
-
-	if (pcie_reset_flr(pdev, PCI_RESET_PROBE))
-		return false;
-	pci_cfg_access_lock(pdev);
-	pci_clear_master(pdev);
-	pci_save_state(pdev);
-	ret = pcie_reset_flr(pdev, PCI_RESET_DO_RESET);
-	pci_restore_state(pdev);
-	pci_cfg_access_unlock(pdev);
-	return !ret;
 }
 
 /**
@@ -267,6 +242,8 @@ int efa_hw_init(struct efa_dev *dev)
 {
 	struct efa_hw *hw = &dev->hw;
 
+	dev->fn.pdev = dev->pdev;
+	dev->fn.answers = function_answers;
 	mutex_init(&hw->lock);
 	hw->mmio_timeout = EFA_MMIO_TIMEOUT_DEFAULT_MS;
 	hw->reset_timeout = RESET_DEFAULT;

@@ -303,8 +303,7 @@ static void efa_remove(struct pci_dev *pdev)
 	struct efa_dev *dev = pci_get_drvdata(pdev);
 
 	/* Avoids waiting for answers that cannot come. */
-	if (efa_hw_is_gone(dev))
-		efa_dev_set_gone(dev);
+	efa_dev_is_gone(dev);
 	efa_diag_del(dev);
 	efa_ctx_leave(dev);
 	/* Ends all consumers and destroys all objects, with commands. */

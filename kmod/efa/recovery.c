@@ -104,7 +104,6 @@ static void count_recovery(struct efa_dev *dev, bool ok)
  */
 static bool withdraw(struct efa_dev *dev, bool *tell)
 {
-	bool present = pci_device_is_present(dev->pdev);
 	struct efa_aq *q = &dev->aq;
 
 	spin_lock_irq(&q->lock);
@@ -118,26 +117,19 @@ static bool withdraw(struct efa_dev *dev, bool *tell)
 	q->state = EFA_AQ_DEAD;
 	*tell = q->recoverable;
 	spin_unlock_irq(&q->lock);
-	if (!present)
-		efa_mem_confirm(dev);
 	return true;
 }
 
-/**
- * efa_dev_set_gone() - the adapter no longer answers on the bus
- * @dev: the device
- *
- * From now on commands fail at once, and objects are destroyed without
- * commands.
- *
- * Context: process.
- */
-void efa_dev_set_gone(struct efa_dev *dev)
+/* From now on commands fail at once, and objects are destroyed without commands. */
+static void set_gone(struct efa_dev *dev, bool absent)
 {
 	bool tell;
 
 	if (!withdraw(dev, &tell))
 		return;
+	/* One that is merely silent may still write to memory. */
+	if (absent)
+		efa_mem_confirm(dev);
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_GONE, 0);
 	dev_err(&dev->pdev->dev, "the adapter is gone\n");
 	efa_aq_reset(dev, -ENODEV);
@@ -147,11 +139,23 @@ void efa_dev_set_gone(struct efa_dev *dev)
 		queue_work(dev->recovery_wq, &dev->recovery);
 }
 
-/* Returns whether the adapter is gone; it may be the first to notice. */
-static bool is_gone(struct efa_dev *dev)
+/**
+ * efa_dev_is_gone() - find out whether the adapter is gone
+ * @dev: the device
+ *
+ * May be the first to notice, and does then what has to be done.
+ *
+ * Context: process; takes a second if the adapter does not answer.
+ */
+bool efa_dev_is_gone(struct efa_dev *dev)
 {
-	if (!READ_ONCE(dev->gone) && efa_hw_is_gone(dev))
-		efa_dev_set_gone(dev);
+	enum eadm_presence found;
+
+	if (READ_ONCE(dev->gone))
+		return true;
+	found = eadm_function_find(&dev->fn);
+	if (found != EADM_PRESENT)
+		set_gone(dev, found == EADM_ABSENT);
 	return READ_ONCE(dev->gone);
 }
 
@@ -166,7 +170,7 @@ static int bring_back(struct efa_dev *dev)
 	efa_debug(dev, dev, "recovery: probe command: %d\n", ret);
 	if (!ret)
 		return 0;
-	if (is_gone(dev))
+	if (efa_dev_is_gone(dev))
 		return -ENODEV;
 	ret = reset(dev);
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_RESET, ret);
@@ -204,7 +208,7 @@ static void recover(struct efa_dev *dev)
 		tell_consumers(dev);
 	efa_aq_set_state(dev, ret ? EFA_AQ_DEAD : EFA_AQ_EVENT);
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_END, ret);
-	if (ret && is_gone(dev))
+	if (ret && efa_dev_is_gone(dev))
 		return;
 	report(dev, ret, was_halted, was_reset);
 	/* The port is up as long as there is service. */
@@ -224,7 +228,7 @@ void efa_recovery_work(struct work_struct *work)
 {
 	struct efa_dev *dev = container_of(work, struct efa_dev, recovery);
 
-	if (!is_gone(dev))
+	if (!efa_dev_is_gone(dev))
 		recover(dev);
 	/* Finding the adapter gone queues this work again, even while it runs. */
 	if (READ_ONCE(dev->gone) && !dev->told_gone) {

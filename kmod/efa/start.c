@@ -76,9 +76,9 @@ bool efa_halt(struct efa_dev *dev, enum efa_reset_reason reason)
 	if (!ret)
 		return true;
 	pci_clear_master(dev->pdev);
-	if (!pci_device_is_present(dev->pdev))
+	if (eadm_function_find(&dev->fn) == EADM_ABSENT)
 		return true;
-	if (!efa_hw_function_reset(dev))
+	if (!eadm_function_reset(&dev->fn))
 		return false;
 	/* It has to be able to answer when it is started again. */
 	let_master(dev);

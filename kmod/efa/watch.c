@@ -20,10 +20,8 @@ static void watch_work(struct work_struct *work)
 {
 	struct efa_dev *dev = container_of(to_delayed_work(work), struct efa_dev, watch);
 
-	if (efa_hw_is_gone(dev)) {
-		efa_dev_set_gone(dev);
+	if (efa_dev_is_gone(dev))
 		return;
-	}
 	if (wants_retry(dev))
 		efa_aq_recover(dev, EFA_RESET_CMD_TIMEOUT);
 	efa_eqs_kick(dev);

@@ -319,21 +319,21 @@ static bool start_recovery(struct erdma_dev *dev)
 }
 
 /*
- * Whether waiting for an answer is pointless. Normally recovery detects for all waiters
- * that the adapter is gone; a waiter has to check by itself where recovery does not run,
- * and when it is recovery that waits.
+ * Whether waiting for an answer is pointless. Normally recovery finds out for all waiters
+ * whether an adapter that does not answer is gone; a waiter has to do so by itself where
+ * recovery does not run, and when it is recovery that waits.
  */
 static bool is_hopeless(struct erdma_dev *dev)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
-	bool hopeless;
+	bool alone;
 
-	if (!erdma_hw_is_gone(dev))
+	if (eadm_function_answers(&dev->fn))
 		return false;
 	spin_lock_irq(&q->lock);
-	hopeless = q->recoverer == current || !start_recovery(dev);
+	alone = q->recoverer == current || !start_recovery(dev);
 	spin_unlock_irq(&q->lock);
-	return hopeless;
+	return alone && eadm_function_find(&dev->fn) != EADM_PRESENT;
 }
 
 /*

@@ -59,6 +59,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+#include "../core/presence.h"
 #include "cmdq.h"
 #include "cm.h"
 #include "compat_kernel.h"
@@ -216,6 +217,7 @@ struct erdma_caps {
  * struct erdma_dev - one adapter
  * @ibdev: the RDMA device
  * @pdev: the PCI function
+ * @fn: whether it is there
  * @bar: BAR 0
  * @bar_addr: its bus address
  * @bar_len: its length
@@ -281,6 +283,7 @@ struct erdma_caps {
 struct erdma_dev {
 	struct ib_device ibdev;
 	struct pci_dev *pdev;
+	struct eadm_function fn;
 	u8 __iomem *bar;
 	resource_size_t bar_addr;
 	resource_size_t bar_len;
@@ -402,7 +405,7 @@ static inline bool erdma_obj_is_dead(const struct erdma_dev *dev, const struct e
 
 /* ---- Adapter as a whole (hw.c, recovery.c, netdev.c, verbs.c, diag.c) ------ */
 
-bool erdma_hw_is_gone(struct erdma_dev *dev);
+void erdma_hw_init(struct erdma_dev *dev);
 bool erdma_hw_is_up(struct erdma_dev *dev);
 int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms);
 bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms);
@@ -411,7 +414,7 @@ void erdma_hw_read_mac(struct erdma_dev *dev);
 u32 erdma_hw_grp_num(struct erdma_dev *dev);
 
 void erdma_recovery_work(struct work_struct *work);
-void erdma_dev_set_gone(struct erdma_dev *dev);
+bool erdma_dev_is_gone(struct erdma_dev *dev);
 void erdma_dev_withdraw(struct erdma_dev *dev);
 
 void erdma_watch_init(struct erdma_dev *dev);

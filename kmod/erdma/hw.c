@@ -28,16 +28,21 @@ static void reg_write_addr(struct erdma_dev *dev, u32 reg_low, u32 reg_high, dma
 	reg_write(dev, reg_low, lower_32_bits(addr));
 }
 
-/**
- * erdma_hw_is_gone() - whether the adapter no longer answers on the bus
- * @dev: the device
- *
- * Context: any.
- */
-bool erdma_hw_is_gone(struct erdma_dev *dev)
+static bool function_answers(const struct eadm_function *fn)
 {
-	return pci_channel_offline(dev->pdev) ||
-	       reg_read(dev, ERDMA_REG_VERSION) == ERDMA_REG_GONE;
+	struct erdma_dev *dev = container_of(fn, struct erdma_dev, fn);
+
+	return reg_read(dev, ERDMA_REG_VERSION) != ERDMA_REG_GONE;
+}
+
+/**
+ * erdma_hw_init() - once in a device's life
+ * @dev: the device; its function is known
+ */
+void erdma_hw_init(struct erdma_dev *dev)
+{
+	dev->fn.pdev = dev->pdev;
+	dev->fn.answers = function_answers;
 }
 
 /**
@@ -157,22 +162,6 @@ static bool reset_is_confirmed(struct erdma_dev *dev, unsigned int timeout_ms)
 	return down;
 }
 
-/* Returns whether the function supports FLR, and has done one. */
-static bool function_was_reset(struct erdma_dev *dev)
-{
-	struct pci_dev *pdev = dev->pdev;
-	int ret;
-
-	if (pcie_reset_flr(pdev, PCI_RESET_PROBE))
-		return false;
-	pci_cfg_access_lock(pdev);
-	pci_save_state(pdev);
-	ret = pcie_reset_flr(pdev, PCI_RESET_DO_RESET);
-	pci_restore_state(pdev);
-	pci_cfg_access_unlock(pdev);
-	return !ret;
-}
-
 /**
  * erdma_hw_halt() - make the adapter stop and forget everything
  * @dev: the device
@@ -193,7 +182,8 @@ bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms)
 
 	pci_clear_master(dev->pdev);
 	if (!confirmed)
-		confirmed = !pci_device_is_present(dev->pdev) || function_was_reset(dev);
+		confirmed = eadm_function_find(&dev->fn) == EADM_ABSENT ||
+			    eadm_function_reset(&dev->fn);
 	if (confirmed)
 		dev->came_up = false;
 	return confirmed;

@@ -340,6 +340,7 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	dev->probed = local_clock();
 	spin_lock_init(&dev->orphan_lock);
 	INIT_LIST_HEAD(&dev->orphans);
+	erdma_hw_init(dev);
 	erdma_watch_init(dev);
 	INIT_WORK(&dev->recovery, erdma_recovery_work);
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
@@ -395,8 +396,7 @@ static void erdma_remove(struct pci_dev *pdev)
 	struct erdma_dev *dev = pci_get_drvdata(pdev);
 
 	/* Avoids waiting for answers that cannot come. */
-	if (erdma_hw_is_gone(dev))
-		erdma_dev_set_gone(dev);
+	erdma_dev_is_gone(dev);
 	erdma_diag_del(dev);
 	erdma_netdev_unregister(dev);
 	erdma_ctx_leave(dev);

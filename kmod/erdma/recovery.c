@@ -131,7 +131,6 @@ static void count_recovery(struct erdma_dev *dev, bool ok)
  */
 static bool withdraw(struct erdma_dev *dev, bool *tell)
 {
-	bool present = pci_device_is_present(dev->pdev);
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	spin_lock_irq(&q->lock);
@@ -145,27 +144,19 @@ static bool withdraw(struct erdma_dev *dev, bool *tell)
 	q->state = ERDMA_CMDQ_DEAD;
 	*tell = q->recoverable;
 	spin_unlock_irq(&q->lock);
-	/* Registers that read as all ones do not prove that the adapter has stopped writing. */
-	if (!present)
-		erdma_mem_confirm(dev);
 	return true;
 }
 
-/**
- * erdma_dev_set_gone() - the adapter no longer answers on the bus
- * @dev: the device
- *
- * From now on commands fail at once, and objects are destroyed without
- * commands.
- *
- * Context: process.
- */
-void erdma_dev_set_gone(struct erdma_dev *dev)
+/* From now on commands fail at once, and objects are destroyed without commands. */
+static void set_gone(struct erdma_dev *dev, bool absent)
 {
 	bool tell;
 
 	if (!withdraw(dev, &tell))
 		return;
+	/* One that is merely silent may still write to memory. */
+	if (absent)
+		erdma_mem_confirm(dev);
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_GONE, 0);
 	dev_err(&dev->pdev->dev, "the adapter is gone\n");
 	erdma_cmdq_reset(dev, -ENODEV);
@@ -175,11 +166,23 @@ void erdma_dev_set_gone(struct erdma_dev *dev)
 		queue_work(dev->recovery_wq, &dev->recovery);
 }
 
-/* Returns whether the adapter is gone; it may be the first to notice. */
-static bool is_gone(struct erdma_dev *dev)
+/**
+ * erdma_dev_is_gone() - find out whether the adapter is gone
+ * @dev: the device
+ *
+ * May be the first to notice, and does then what has to be done.
+ *
+ * Context: process; takes a second if the adapter does not answer.
+ */
+bool erdma_dev_is_gone(struct erdma_dev *dev)
 {
-	if (!READ_ONCE(dev->gone) && erdma_hw_is_gone(dev))
-		erdma_dev_set_gone(dev);
+	enum eadm_presence found;
+
+	if (READ_ONCE(dev->gone))
+		return true;
+	found = eadm_function_find(&dev->fn);
+	if (found != EADM_PRESENT)
+		set_gone(dev, found == EADM_ABSENT);
 	return READ_ONCE(dev->gone);
 }
 
@@ -196,7 +199,7 @@ static int bring_back(struct erdma_dev *dev)
 	/* A refusal is an answer, too. */
 	if (!ret || ret == -EIO)
 		return 0;
-	if (is_gone(dev))
+	if (erdma_dev_is_gone(dev))
 		return -ENODEV;
 	ret = reset(dev);
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_RESET, ret);
@@ -215,7 +218,7 @@ static void recover(struct erdma_dev *dev)
 	count_recovery(dev, !ret);
 	erdma_cmdq_set_state(dev, ret ? ERDMA_CMDQ_DEAD : ERDMA_CMDQ_EVENT);
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_END, ret);
-	if (ret && is_gone(dev))
+	if (ret && erdma_dev_is_gone(dev))
 		return;
 	if (ret && !was_halted)
 		ibdev_err(&dev->ibdev, "the command queue could not be brought back: %d\n", ret);
@@ -244,7 +247,7 @@ void erdma_recovery_work(struct work_struct *work)
 	bool was_halted = dev->halted;
 	u32 epoch = dev->epoch;
 
-	if (!is_gone(dev))
+	if (!erdma_dev_is_gone(dev))
 		recover(dev);
 	/* An adapter that was reset knows nothing of the MTU. */
 	if ((epoch != dev->epoch || was_halted) && READ_ONCE(dev->mtu_changed))

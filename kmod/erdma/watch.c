@@ -30,10 +30,8 @@ static void watch_work(struct work_struct *work)
 {
 	struct erdma_dev *dev = container_of(to_delayed_work(work), struct erdma_dev, watch);
 
-	if (erdma_hw_is_gone(dev)) {
-		erdma_dev_set_gone(dev);
+	if (erdma_dev_is_gone(dev))
 		return;
-	}
 	if (has_restarted(dev) || wants_retry(dev))
 		erdma_cmdq_recover(dev);
 	erdma_eqs_kick(dev);
