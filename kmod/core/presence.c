@@ -70,8 +70,9 @@ enum eadm_presence eadm_function_find(const struct eadm_function *fn)
  *
  * Bus mastering is off afterwards.
  *
- * Context: process; nobody else resets it.
- * Return: whether the function supports FLR, and has done one.
+ * Context: process.
+ * Return: whether the function supports FLR, and has done one; also false if somebody else is
+ * about to reset it.
  */
 bool eadm_function_reset(struct eadm_function *fn)
 {
@@ -80,8 +81,10 @@ bool eadm_function_reset(struct eadm_function *fn)
 
 	if (pcie_reset_flr(pdev, PCI_RESET_PROBE))
 		return false;
+	/* The PCI core is about to reset it, and waits for its driver, perhaps for the caller. */
+	if (!pci_cfg_access_trylock(pdev))
+		return false;
 	WRITE_ONCE(fn->resetting, true);
-	pci_cfg_access_lock(pdev);
 	pci_clear_master(pdev);
 	pci_save_state(pdev);
 	ret = pcie_reset_flr(pdev, PCI_RESET_DO_RESET);
@@ -89,4 +92,32 @@ bool eadm_function_reset(struct eadm_function *fn)
 	pci_cfg_access_unlock(pdev);
 	WRITE_ONCE(fn->resetting, false);
 	return !ret;
+}
+
+/**
+ * eadm_function_reset_begins() - the PCI core is about to reset the function
+ * @fn: the function, which its driver leaves alone from now on
+ *
+ * Context: process, the device lock of the function is held up to the end of the reset.
+ */
+void eadm_function_reset_begins(struct eadm_function *fn)
+{
+	/* The PCI core restores config space as it is now: with bus mastering off. */
+	pci_clear_master(fn->pdev);
+	WRITE_ONCE(fn->resetting, true);
+}
+
+/**
+ * eadm_function_reset_ended() - the reset is over, successful or not
+ * @fn: the function
+ *
+ * Context: process.
+ * Return: whether the driver knew of it (eadm_function_reset_begins()).
+ */
+bool eadm_function_reset_ended(struct eadm_function *fn)
+{
+	bool known = fn->resetting;
+
+	WRITE_ONCE(fn->resetting, false);
+	return known;
 }

@@ -34,5 +34,7 @@ struct eadm_function {
 bool eadm_function_answers(const struct eadm_function *fn);
 enum eadm_presence eadm_function_find(const struct eadm_function *fn);
 bool eadm_function_reset(struct eadm_function *fn);
+void eadm_function_reset_begins(struct eadm_function *fn);
+bool eadm_function_reset_ended(struct eadm_function *fn);
 
 #endif /* EADM_PRESENCE_H */

@@ -593,6 +593,38 @@ void efa_aq_set_recoverable(struct efa_dev *dev, bool recoverable)
 }
 
 /**
+ * efa_aq_seize() - keep the queue for oneself
+ * @dev: the device
+ * @reason: EFA_RESET_* of the reset that follows
+ *
+ * Waits for recovery in progress. From then on there is none, and commands wait as during
+ * recovery, until efa_aq_set_state().
+ *
+ * Context: process.
+ * Return: false if the adapter is gone.
+ */
+bool efa_aq_seize(struct efa_dev *dev, enum efa_reset_reason reason)
+{
+	struct efa_aq *q = &dev->aq;
+	bool seized = false, gone;
+
+	do {
+		flush_work(&dev->recovery);
+		spin_lock_irq(&q->lock);
+		gone = READ_ONCE(dev->gone);
+		if (!gone && q->state != EFA_AQ_RECOVERING) {
+			q->state = EFA_AQ_RECOVERING;
+			dev->recovery_reason = reason;
+			seized = true;
+		}
+		spin_unlock_irq(&q->lock);
+	} while (!seized && !gone);
+	/* It gives the queue back before it is done. */
+	flush_work(&dev->recovery);
+	return seized;
+}
+
+/**
  * efa_aq_recover() - start recovery though no command was lost yet
  * @dev: the device, whose state is in doubt
  * @reason: EFA_RESET_* of the reset that may follow

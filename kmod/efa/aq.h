@@ -197,6 +197,7 @@ void efa_aq_reset(struct efa_dev *dev, int status);
 void efa_aq_lists_free(struct efa_dev *dev);
 void efa_aq_set_state(struct efa_dev *dev, enum efa_aq_state state);
 void efa_aq_set_recoverable(struct efa_dev *dev, bool recoverable);
+bool efa_aq_seize(struct efa_dev *dev, enum efa_reset_reason reason);
 void efa_aq_recover(struct efa_dev *dev, enum efa_reset_reason reason);
 void efa_aq_interrupt(struct efa_dev *dev);
 int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd);

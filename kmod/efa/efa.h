@@ -22,6 +22,8 @@
  *		 no command. A function that restarts by itself is noticed in the same way,
  *		 and so is one that reports something fatal (generic). A restart that fails
  *		 ends with another reset (init error)
+ *   reset	 the PCI core resets the function (sysfs): as a reset by recovery, with its
+ *		 two halves before and after
  *   halted	 the adapter did not confirm a reset: bus mastering is off, and the watch
  *		 retries the reset periodically
  *   gone	 the function has not answered to config cycles for a second, and is not being
@@ -142,6 +144,9 @@ struct efa_caps {
  * @watch: notices what no command would reveal
  * @recovery: brings the admin queue back
  * @halted: the last attempt failed: the adapter cannot be asked; used by recovery only
+ * @restarted: it need not be asked: it is known to have forgotten everything; used by recovery
+ *	and those who start it
+ * @told: consumers know that epochs before this one are over; used by recovery only
  * @told_gone: consumers know that it is gone; used by recovery only
  * @unconfirmed: it has not confirmed the last reset
  * @last_recovery: jiffies of the last attempt
@@ -192,6 +197,8 @@ struct efa_dev {
 	struct delayed_work watch;
 	struct work_struct recovery;
 	bool halted;
+	bool restarted;
+	u32 told;
 	bool told_gone;
 	bool unconfirmed;
 	unsigned long last_recovery;
@@ -283,6 +290,8 @@ static inline bool efa_obj_is_dead(const struct efa_dev *dev, const struct efa_o
 /* recovery.c, watch.c */
 void efa_recovery_work(struct work_struct *work);
 bool efa_dev_is_gone(struct efa_dev *dev);
+void efa_dev_quiesce(struct efa_dev *dev);
+void efa_dev_restart(struct efa_dev *dev);
 void efa_dev_withdraw(struct efa_dev *dev);
 void efa_watch_init(struct efa_dev *dev);
 void efa_watch_start(struct efa_dev *dev);

@@ -337,12 +337,35 @@ static const struct pci_device_id efa_ids[] = {
 };
 MODULE_DEVICE_TABLE(pci, efa_ids);
 
+static void efa_reset_prepare(struct pci_dev *pdev)
+{
+	struct efa_dev *dev = pci_get_drvdata(pdev);
+
+	efa_watch_stop(dev);
+	efa_dev_quiesce(dev);
+}
+
+static void efa_reset_done(struct pci_dev *pdev)
+{
+	struct efa_dev *dev = pci_get_drvdata(pdev);
+
+	efa_dev_restart(dev);
+	efa_watch_start(dev);
+}
+
+/* Errors on the bus are not handled. */
+static const struct pci_error_handlers efa_resets = {
+	.reset_prepare = efa_reset_prepare,
+	.reset_done = efa_reset_done,
+};
+
 static struct pci_driver efa_driver = {
 	.name = EFA_DRV_NAME,
 	.id_table = efa_ids,
 	.probe = efa_probe,
 	.remove = efa_remove,
 	.shutdown = efa_shutdown,
+	.err_handler = &efa_resets,
 };
 module_pci_driver(efa_driver);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What happens after a lost command; see efa.h. */
+/* What happens after a lost command, and when the function is reset; see efa.h. */
 
 #include "efa.h"
 #include "trace.h"
@@ -24,7 +24,6 @@ static void forget_all(struct efa_dev *dev, bool confirmed)
 	spin_unlock_irq(&dev->aq.lock);
 	if (confirmed)
 		efa_mem_confirm(dev);
-	WRITE_ONCE(dev->unconfirmed, !confirmed);
 	efa_aq_reset(dev, -ECANCELED);
 	if (confirmed)
 		efa_aq_lists_free(dev);
@@ -40,6 +39,7 @@ static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
 		ibdev_err(&dev->ibdev,
 			  "the adapter did not confirm a reset: it is halted, and its memory is kept\n");
 	forget_all(dev, confirmed);
+	WRITE_ONCE(dev->unconfirmed, !confirmed);
 	return confirmed;
 }
 
@@ -54,6 +54,9 @@ static int reset(struct efa_dev *dev)
 			halt_adapter(dev, EFA_RESET_INIT_ERROR);
 	}
 	dev->halted = ret;
+	dev->restarted = false;
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_RESET, ret);
+	efa_debug(dev, dev, "recovery: reset: %d\n", ret);
 	return ret;
 }
 
@@ -165,17 +168,14 @@ static int bring_back(struct efa_dev *dev)
 	int ret;
 
 	efa_aq_set_state(dev, EFA_AQ_RECOVERING);
-	ret = dev->halted ? -ENODEV : efa_cmd_probe(dev);
+	ret = dev->halted || dev->restarted ? -ENODEV : efa_cmd_probe(dev);
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_PROBE, ret);
 	efa_debug(dev, dev, "recovery: probe command: %d\n", ret);
 	if (!ret)
 		return 0;
 	if (efa_dev_is_gone(dev))
 		return -ENODEV;
-	ret = reset(dev);
-	trace_recovery(&dev->ibdev, EADM_RECOVERY_RESET, ret);
-	efa_debug(dev, dev, "recovery: reset: %d\n", ret);
-	return ret;
+	return reset(dev);
 }
 
 static void report(struct efa_dev *dev, int ret, bool was_halted, bool was_reset)
@@ -196,12 +196,12 @@ static void report(struct efa_dev *dev, int ret, bool was_halted, bool was_reset
 static void recover(struct efa_dev *dev)
 {
 	bool was_halted = dev->halted, was_reset;
-	u32 epoch = dev->epoch;
 	int ret;
 
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_BEGIN, 0);
 	ret = bring_back(dev);
-	was_reset = epoch != dev->epoch;
+	was_reset = dev->told != dev->epoch;
+	dev->told = dev->epoch;
 	count_recovery(dev, !ret);
 	/* New objects may get the numbers of dead ones as soon as there is service. */
 	if (was_reset && !READ_ONCE(dev->gone))
@@ -235,6 +235,40 @@ void efa_recovery_work(struct work_struct *work)
 		dev->told_gone = true;
 		tell_consumers(dev);
 	}
+}
+
+/**
+ * efa_dev_quiesce() - the PCI core is about to reset the function
+ * @dev: the device
+ *
+ * No process reaches it any more, and it no longer reaches memory: whether it has forgotten
+ * that is seen afterwards.
+ *
+ * Context: process, with the device lock held up to efa_dev_restart().
+ */
+void efa_dev_quiesce(struct efa_dev *dev)
+{
+	if (!efa_aq_seize(dev, EFA_RESET_OS_TRIGGER))
+		return;
+	eadm_function_reset_begins(&dev->fn);
+	forget_all(dev, false);
+}
+
+/**
+ * efa_dev_restart() - the PCI core has reset the function, or failed to
+ * @dev: the device, quiesced or gone
+ *
+ * On return there is service again, if the adapter can be started.
+ *
+ * Context: process.
+ */
+void efa_dev_restart(struct efa_dev *dev)
+{
+	if (!eadm_function_reset_ended(&dev->fn))
+		return;
+	dev->restarted = true;
+	queue_work(dev->recovery_wq, &dev->recovery);
+	flush_work(&dev->recovery);
 }
 
 /**

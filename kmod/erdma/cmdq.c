@@ -605,6 +605,36 @@ void erdma_cmdq_set_recoverable(struct erdma_dev *dev, bool recoverable)
 }
 
 /**
+ * erdma_cmdq_seize() - keep the queue for oneself
+ * @dev: the device
+ *
+ * Waits for recovery in progress. From then on there is none, and commands wait as during
+ * recovery, until erdma_cmdq_set_state().
+ *
+ * Context: process.
+ * Return: false if the adapter is gone.
+ */
+bool erdma_cmdq_seize(struct erdma_dev *dev)
+{
+	struct erdma_cmdq *q = &dev->cmdq;
+	bool seized = false, gone;
+
+	do {
+		flush_work(&dev->recovery);
+		spin_lock_irq(&q->lock);
+		gone = READ_ONCE(dev->gone);
+		if (!gone && q->state != ERDMA_CMDQ_RECOVERING) {
+			q->state = ERDMA_CMDQ_RECOVERING;
+			seized = true;
+		}
+		spin_unlock_irq(&q->lock);
+	} while (!seized && !gone);
+	/* It gives the queue back before it is done. */
+	flush_work(&dev->recovery);
+	return seized;
+}
+
+/**
  * erdma_cmdq_recover() - start recovery though no command was lost yet
  * @dev: the device, whose adapter has started again by itself
  *

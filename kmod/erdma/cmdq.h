@@ -192,6 +192,7 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status);
 void erdma_cmdq_bufs_free(struct erdma_dev *dev);
 void erdma_cmdq_set_state(struct erdma_dev *dev, enum erdma_cmdq_state state);
 void erdma_cmdq_set_recoverable(struct erdma_dev *dev, bool recoverable);
+bool erdma_cmdq_seize(struct erdma_dev *dev);
 void erdma_cmdq_recover(struct erdma_dev *dev);
 void erdma_cmdq_watch(struct erdma_dev *dev);
 void erdma_cmdq_event(struct erdma_dev *dev);

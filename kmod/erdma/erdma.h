@@ -245,6 +245,9 @@ struct erdma_caps {
  * @recovery: brings the command queue back
  * @halted: the last attempt failed: the adapter cannot be asked; used by
  *	recovery only
+ * @restarted: it need not be asked: it is known to have forgotten everything; used by
+ *	recovery and those who start it
+ * @told: consumers know that epochs before this one are over; used by recovery only
  * @told_gone: consumers know that it is gone; used by recovery only
  * @came_up: the adapter reported INIT_DONE in this epoch
  * @unconfirmed: it has not confirmed the last reset
@@ -311,6 +314,8 @@ struct erdma_dev {
 	bool was_up;
 	struct work_struct recovery;
 	bool halted;
+	bool restarted;
+	u32 told;
 	bool told_gone;
 	bool came_up;
 	bool unconfirmed;
@@ -415,6 +420,8 @@ u32 erdma_hw_grp_num(struct erdma_dev *dev);
 
 void erdma_recovery_work(struct work_struct *work);
 bool erdma_dev_is_gone(struct erdma_dev *dev);
+void erdma_dev_quiesce(struct erdma_dev *dev);
+void erdma_dev_restart(struct erdma_dev *dev);
 void erdma_dev_withdraw(struct erdma_dev *dev);
 
 void erdma_watch_init(struct erdma_dev *dev);

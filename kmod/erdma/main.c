@@ -430,12 +430,35 @@ static const struct pci_device_id erdma_ids[] = {
 };
 MODULE_DEVICE_TABLE(pci, erdma_ids);
 
+static void erdma_reset_prepare(struct pci_dev *pdev)
+{
+	struct erdma_dev *dev = pci_get_drvdata(pdev);
+
+	erdma_watch_stop(dev);
+	erdma_dev_quiesce(dev);
+}
+
+static void erdma_reset_done(struct pci_dev *pdev)
+{
+	struct erdma_dev *dev = pci_get_drvdata(pdev);
+
+	erdma_dev_restart(dev);
+	erdma_watch_start(dev);
+}
+
+/* Errors on the bus are not handled. */
+static const struct pci_error_handlers erdma_resets = {
+	.reset_prepare = erdma_reset_prepare,
+	.reset_done = erdma_reset_done,
+};
+
 static struct pci_driver erdma_driver = {
 	.name = ERDMA_DRV_NAME,
 	.id_table = erdma_ids,
 	.probe = erdma_probe,
 	.remove = erdma_remove,
 	.shutdown = erdma_shutdown,
+	.err_handler = &erdma_resets,
 };
 
 static int __init erdma_init(void)

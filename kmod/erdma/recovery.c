@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What happens after a lost command.
+ * What happens after a lost command, and when the function is reset.
  *
  * First a probe command checks whether the queue answers at all. If so, nothing
  * else is affected. If not, the adapter is reset and restarted with empty
@@ -11,6 +11,9 @@
  * An adapter that does not confirm the reset is not restarted: it is halted,
  * and the memory it knows of is kept (see erdma.h). The watch retries the
  * reset.
+ *
+ * When the PCI core resets the function (sysfs), the same is done in two halves, before and
+ * after.
  */
 
 #include "erdma.h"
@@ -36,7 +39,6 @@ static void forget_all(struct erdma_dev *dev, bool confirmed)
 	spin_unlock_irq(&dev->cmdq.lock);
 	if (confirmed)
 		erdma_mem_confirm(dev);
-	WRITE_ONCE(dev->unconfirmed, !confirmed);
 	erdma_cmdq_reset(dev, -ECANCELED);
 	if (confirmed)
 		erdma_cmdq_bufs_free(dev);
@@ -52,6 +54,7 @@ static bool halt_adapter(struct erdma_dev *dev)
 		ibdev_err(&dev->ibdev,
 			  "the adapter did not confirm a reset: it is halted, and its memory is kept\n");
 	forget_all(dev, confirmed);
+	WRITE_ONCE(dev->unconfirmed, !confirmed);
 	return confirmed;
 }
 
@@ -81,6 +84,9 @@ static int reset(struct erdma_dev *dev)
 			halt_adapter(dev);
 	}
 	dev->halted = ret;
+	dev->restarted = false;
+	trace_recovery(&dev->ibdev, EADM_RECOVERY_RESET, ret);
+	erdma_debug(dev, dev, "recovery: reset: %d\n", ret);
 	return ret;
 }
 
@@ -193,7 +199,7 @@ static int bring_back(struct erdma_dev *dev)
 	int ret;
 
 	erdma_cmdq_set_state(dev, ERDMA_CMDQ_RECOVERING);
-	ret = dev->halted ? -ENODEV : erdma_cmd_query_fw(dev, &version);
+	ret = dev->halted || dev->restarted ? -ENODEV : erdma_cmd_query_fw(dev, &version);
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_PROBE, ret);
 	erdma_debug(dev, dev, "recovery: probe command: %d\n", ret);
 	/* A refusal is an answer, too. */
@@ -201,20 +207,17 @@ static int bring_back(struct erdma_dev *dev)
 		return 0;
 	if (erdma_dev_is_gone(dev))
 		return -ENODEV;
-	ret = reset(dev);
-	trace_recovery(&dev->ibdev, EADM_RECOVERY_RESET, ret);
-	erdma_debug(dev, dev, "recovery: reset: %d\n", ret);
-	return ret;
+	return reset(dev);
 }
 
 static void recover(struct erdma_dev *dev)
 {
-	bool was_halted = dev->halted;
-	u32 epoch = dev->epoch;
+	bool was_halted = dev->halted, was_reset;
 	int ret;
 
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_BEGIN, 0);
 	ret = bring_back(dev);
+	was_reset = dev->told != dev->epoch;
 	count_recovery(dev, !ret);
 	erdma_cmdq_set_state(dev, ret ? ERDMA_CMDQ_DEAD : ERDMA_CMDQ_EVENT);
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_END, ret);
@@ -224,10 +227,10 @@ static void recover(struct erdma_dev *dev)
 		ibdev_err(&dev->ibdev, "the command queue could not be brought back: %d\n", ret);
 	else if (!ret)
 		ibdev_warn(&dev->ibdev, "the command queue is back%s\n",
-			   epoch == dev->epoch && !was_halted ? "" : " after a reset");
+			   was_reset || was_halted ? " after a reset" : "");
 	if (ret && !was_halted)
 		erdma_failed_device(dev, EADM_CAUSE_ADAPTER_DEAD, ret);
-	else if (epoch != dev->epoch && !was_halted)
+	else if (was_reset && !was_halted)
 		erdma_failed_device(dev, EADM_CAUSE_ADAPTER_RESET, 0);
 	if (!ret || !was_halted)
 		erdma_diag_device(dev, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
@@ -244,19 +247,54 @@ static void recover(struct erdma_dev *dev)
 void erdma_recovery_work(struct work_struct *work)
 {
 	struct erdma_dev *dev = container_of(work, struct erdma_dev, recovery);
-	bool was_halted = dev->halted;
-	u32 epoch = dev->epoch;
+	bool was_halted = dev->halted, was_reset;
 
 	if (!erdma_dev_is_gone(dev))
 		recover(dev);
+	was_reset = dev->told != dev->epoch;
 	/* An adapter that was reset knows nothing of the MTU. */
-	if ((epoch != dev->epoch || was_halted) && READ_ONCE(dev->mtu_changed))
+	if ((was_reset || was_halted) && READ_ONCE(dev->mtu_changed))
 		queue_work(dev->wq, &dev->mtu_work);
 	/* Finding the adapter gone queues this work again, even while it runs. */
-	if (READ_ONCE(dev->gone) ? !dev->told_gone : epoch != dev->epoch) {
+	if (READ_ONCE(dev->gone) ? !dev->told_gone : was_reset) {
+		dev->told = dev->epoch;
 		dev->told_gone = READ_ONCE(dev->gone);
 		tell_consumers(dev);
 	}
+}
+
+/**
+ * erdma_dev_quiesce() - the PCI core is about to reset the function
+ * @dev: the device
+ *
+ * No process reaches it any more, and it no longer reaches memory: whether it has forgotten
+ * that is seen afterwards.
+ *
+ * Context: process, with the device lock held up to erdma_dev_restart().
+ */
+void erdma_dev_quiesce(struct erdma_dev *dev)
+{
+	if (!erdma_cmdq_seize(dev))
+		return;
+	eadm_function_reset_begins(&dev->fn);
+	forget_all(dev, false);
+}
+
+/**
+ * erdma_dev_restart() - the PCI core has reset the function, or failed to
+ * @dev: the device, quiesced or gone
+ *
+ * On return there is service again, if the adapter can be started.
+ *
+ * Context: process.
+ */
+void erdma_dev_restart(struct erdma_dev *dev)
+{
+	if (!eadm_function_reset_ended(&dev->fn))
+		return;
+	dev->restarted = true;
+	queue_work(dev->recovery_wq, &dev->recovery);
+	flush_work(&dev->recovery);
 }
 
 /**

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034,SC2154 # for run, which sets the rest
+# What of "run" is EFA's.
+
+peer() {
+	name_of "${adapters[1]}"
+}
+
+begin_load() {
+	rm -f "$work/load"
+	srd -u -t 120000 "$dev" "$(peer)" >"$work/load" 2>&1 </dev/null &
+	load=$!
+	until_true 30 grep -q begun "$work/load"
+}
+
+# Its data was right until the device failed.
+load_fails() {
+	wait "$load"
+	same 3 $? && grep -q fatal "$work/load" && return
+	cat "$work/load"
+	return 1
+}
+
+data_is_right() {
+	timeout 60 srd -n 64 "$dev" "$(peer)"
+}
+
+# A lost command, and no reset is confirmed but that of the function.
+command_fails() {
+	command_limit "$dev" 1000 && set_knob "$adapter/fault/reset_stuck" count -1 &&
+		set_knob "$adapter/fault/cmd_drop" count 2 &&
+		! rdma statistic show link "$dev/1" && command_limit "$dev" 30000
+}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034,SC2154 # for run, which sets the rest
+# What of "run" is ERDMA's: connections of one adapter with itself.
+. tests/vm/traffic.sh
+addr=10.77.0.1
+port=7800
+
+begin_load() {
+	begin_traffic && works && ask 10 ok flood
+}
+
+load_fails() {
+	until_true 30 grep -q '^event: local catastrophic error' "$work/out" && end_traffic
+}
+
+data_is_right() {
+	begin_traffic && works && end_traffic
+}
+
+# A lost command, and no reset is confirmed but that of the function.
+command_fails() {
+	command_limit "$dev" 1000 && set_knob "$adapter/fault/reset_lost" count -1 &&
+		set_knob "$adapter/fault/dev_hang" count 1 &&
+		! rdma statistic show link "$dev/1" && command_limit "$dev" 15000
+}
