@@ -24,8 +24,8 @@
  *		 ends with another reset (init error)
  *   reset	 the PCI core resets the function (sysfs): as a reset by recovery, with its
  *		 two halves before and after
- *   halted	 the adapter did not confirm a reset: bus mastering is off, and the watch
- *		 retries the reset periodically
+ *   halted	 the adapter did not confirm a reset: bus mastering is off. The watch retries
+ *		 that periodically, as it does if the adapter did not start
  *   gone	 the function has not answered to config cycles for a second, and is not being
  *		 reset (core/presence.c): commands fail at once
  *   removal	 consumers are removed, even with contexts open; event queues, reset (normal)
@@ -143,7 +143,7 @@ struct efa_caps {
  * @leaving: the device is being removed; set once
  * @watch: notices what no command would reveal
  * @recovery: brings the admin queue back
- * @halted: the last attempt failed: the adapter cannot be asked; used by recovery only
+ * @halted: the last attempt failed: the adapter cannot be asked; written by recovery only
  * @restarted: it need not be asked: it is known to have forgotten everything; used by recovery
  *	and those who start it
  * @told: consumers know that epochs before this one are over; used by recovery only

@@ -47,8 +47,15 @@ void efa_reg_write_addr(struct efa_dev *dev, u32 reg_lo, u32 reg_hi, dma_addr_t 
 	efa_reg_write(dev, reg_hi, upper_32_bits(addr));
 }
 
-/* Sets the answer's address, upper half first (hw 2.3). */
-static void tell_resp(struct efa_dev *dev)
+/**
+ * efa_hw_tell_resp() - tell the adapter where to write answers
+ * @dev: the device
+ *
+ * Any reset clears that address. The upper half comes first (hw 2.3).
+ *
+ * Context: any.
+ */
+void efa_hw_tell_resp(struct efa_dev *dev)
 {
 	efa_reg_write(dev, EFA_REG_MMIO_RESP_HI, upper_32_bits(dev->hw.resp_dma));
 	efa_reg_write(dev, EFA_REG_MMIO_RESP_LO, lower_32_bits(dev->hw.resp_dma));
@@ -192,7 +199,7 @@ int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason)
 	int ret;
 
 	/* Another driver may have set another address, and a reset clears it. */
-	tell_resp(dev);
+	efa_hw_tell_resp(dev);
 	sts = efa_reg_read(dev, EFA_REG_DEV_STS);
 	if (sts == EFA_MMIO_NO_VALUE)
 		return no_answer(dev);
@@ -200,7 +207,7 @@ int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason)
 		return -EINVAL;
 	WRITE_ONCE(dev->last_reason, reason);
 	efa_reg_write(dev, EFA_REG_DEV_CTL, EFA_CTL_RESET | FIELD_PREP(EFA_CTL_REASON, reason));
-	tell_resp(dev);
+	efa_hw_tell_resp(dev);
 	ret = await_resetting(dev, true);
 	efa_reg_write(dev, EFA_REG_DEV_CTL, 0);
 	if (ret)
@@ -252,7 +259,7 @@ int efa_hw_init(struct efa_dev *dev)
 				      GFP_KERNEL);
 	if (!hw->resp)
 		return -ENOMEM;
-	tell_resp(dev);
+	efa_hw_tell_resp(dev);
 	return 0;
 }
 

@@ -37,6 +37,7 @@ void efa_hw_exit(struct efa_dev *dev);
 u32 efa_reg_read(struct efa_dev *dev, u32 reg);
 void efa_reg_write(struct efa_dev *dev, u32 reg, u32 value);
 void efa_reg_write_addr(struct efa_dev *dev, u32 reg_lo, u32 reg_hi, dma_addr_t addr);
+void efa_hw_tell_resp(struct efa_dev *dev);
 int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason);
 int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits);
 int efa_hw_check_versions(struct efa_dev *dev);

@@ -53,7 +53,7 @@ static int reset(struct efa_dev *dev)
 		if (ret)
 			halt_adapter(dev, EFA_RESET_INIT_ERROR);
 	}
-	dev->halted = ret;
+	WRITE_ONCE(dev->halted, ret);
 	dev->restarted = false;
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_RESET, ret);
 	efa_debug(dev, dev, "recovery: reset: %d\n", ret);

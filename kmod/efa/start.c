@@ -30,7 +30,8 @@ static int let_begin(struct efa_dev *dev)
 	u32 sts = efa_reg_read(dev, EFA_REG_DEV_STS);
 
 	if (sts == EFA_MMIO_NO_VALUE || !(sts & EFA_STS_READY)) {
-		dev_err(&dev->pdev->dev, "not ready (state %#x)\n", sts);
+		if (!dev->halted)
+			dev_err(&dev->pdev->dev, "not ready (state %#x)\n", sts);
 		return -ENODEV;
 	}
 	efa_eqs_reset(dev);
@@ -80,8 +81,9 @@ bool efa_halt(struct efa_dev *dev, enum efa_reset_reason reason)
 		return true;
 	if (!eadm_function_reset(&dev->fn))
 		return false;
-	/* It has to be able to answer when it is started again. */
+	/* It has to be able to answer when it is started again, and has forgotten where. */
 	let_master(dev);
+	efa_hw_tell_resp(dev);
 	return true;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Periodic checks for what no command would reveal: an adapter that is gone while no
  * command is issued, events whose interrupt was lost, and an adapter that may confirm a
- * reset by now.
+ * reset by now, or start.
  */
 
 #include "efa.h"
@@ -12,7 +12,7 @@
 
 static bool wants_retry(const struct efa_dev *dev)
 {
-	return READ_ONCE(dev->unconfirmed) &&
+	return READ_ONCE(dev->halted) &&
 	       time_after(jiffies, dev->last_recovery + msecs_to_jiffies(RETRY_MS));
 }
 

@@ -243,7 +243,7 @@ struct erdma_caps {
  * @watch: notices what no command would reveal
  * @was_up: the adapter was initialised at the last check
  * @recovery: brings the command queue back
- * @halted: the last attempt failed: the adapter cannot be asked; used by
+ * @halted: the last attempt failed: the adapter cannot be asked; written by
  *	recovery only
  * @restarted: it need not be asked: it is known to have forgotten everything; used by
  *	recovery and those who start it

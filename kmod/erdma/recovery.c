@@ -83,7 +83,7 @@ static int reset(struct erdma_dev *dev)
 		if (ret)
 			halt_adapter(dev);
 	}
-	dev->halted = ret;
+	WRITE_ONCE(dev->halted, ret);
 	dev->restarted = false;
 	trace_recovery(&dev->ibdev, EADM_RECOVERY_RESET, ret);
 	erdma_debug(dev, dev, "recovery: reset: %d\n", ret);

@@ -8,7 +8,7 @@
 #include "erdma.h"
 
 #define PERIOD_MS	500
-/* How often to retry the reset of an adapter that did not confirm it. */
+/* How often to retry an adapter that did not confirm a reset, or did not start. */
 #define RETRY_MS	5000
 
 /* Whether the adapter was initialised at the last check, and no longer is. */
@@ -22,7 +22,7 @@ static bool has_restarted(struct erdma_dev *dev)
 
 static bool wants_retry(const struct erdma_dev *dev)
 {
-	return READ_ONCE(dev->unconfirmed) &&
+	return READ_ONCE(dev->halted) &&
 	       time_after(jiffies, dev->last_recovery + msecs_to_jiffies(RETRY_MS));
 }
 

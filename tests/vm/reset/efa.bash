@@ -31,3 +31,9 @@ command_fails() {
 		set_knob "$adapter/fault/cmd_drop" count 2 &&
 		! rdma statistic show link "$dev/1" && command_limit "$dev" 30000
 }
+
+# A lost command, and the first two of recovery.
+start_fails() {
+	command_limit "$dev" 1000 && set_knob "$adapter/fault/cmd_drop" count 3 &&
+		! rdma statistic show link "$dev/1" && command_limit "$dev" 30000
+}

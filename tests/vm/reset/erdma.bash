@@ -23,3 +23,8 @@ command_fails() {
 		set_knob "$adapter/fault/dev_hang" count 1 &&
 		! rdma statistic show link "$dev/1" && command_limit "$dev" 15000
 }
+
+# The watch notices the reset, and recovery cannot start the adapter.
+start_fails() {
+	set_knob "$adapter/fault/init_lost" count 1 && set_knob "$adapter/fault/fw_reset" count 1
+}
