@@ -142,6 +142,7 @@ struct efa_caps {
  * @gone: the adapter no longer answers on the bus; set once
  * @leaving: the device is being removed; set once
  * @watch: notices what no command would reveal
+ * @watched: how often it did; used by @watch only
  * @recovery: brings the admin queue back
  * @halted: the last attempt failed: the adapter cannot be asked; written by recovery only
  * @restarted: it need not be asked: it is known to have forgotten everything; used by recovery
@@ -195,6 +196,7 @@ struct efa_dev {
 	bool gone;
 	bool leaving;
 	struct delayed_work watch;
+	unsigned int watched;
 	struct work_struct recovery;
 	bool halted;
 	bool restarted;

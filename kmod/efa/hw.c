@@ -158,6 +158,28 @@ static int await_resetting(struct efa_dev *dev, bool resetting)
 }
 
 /**
+ * efa_hw_has_forgotten() - whether the function was reset, and nobody said so
+ * @dev: the device, in service
+ *
+ * Such an adapter does not know where to write answers, and answers when it is told. One that
+ * answers in neither case does not show whether it was reset.
+ *
+ * Context: process; called periodically, as the adapter may merely be slow: the answer is yes
+ * only if the last call got no answer, either.
+ */
+bool efa_hw_has_forgotten(struct efa_dev *dev)
+{
+	bool suspected = dev->hw.suspected;
+
+	dev->hw.suspected = efa_reg_read(dev, EFA_REG_DEV_STS) == EFA_MMIO_NO_VALUE;
+	if (!suspected || !dev->hw.suspected)
+		return false;
+	efa_hw_tell_resp(dev);
+	dev->hw.suspected = efa_reg_read(dev, EFA_REG_DEV_STS) == EFA_MMIO_NO_VALUE;
+	return !dev->hw.suspected;
+}
+
+/**
  * efa_hw_read_caps() - read the time limits and the width of DMA addresses
  * @dev: the device
  * @dma_bits: set to the width of DMA addresses

@@ -17,6 +17,7 @@ struct efa_dev;
  * @seq: number of the last one
  * @resp: where the adapter writes answers
  * @resp_dma: its address
+ * @suspected: of having forgotten @resp_dma; used by the watch only
  * @mmio_timeout: timeout of an answer, ms
  * @reset_timeout: timeout of each half of a reset, ms
  * @cmd_timeout: timeout of a command, ms
@@ -27,6 +28,7 @@ struct efa_hw {
 	u16 seq;
 	struct efa_mmio_resp *resp;
 	dma_addr_t resp_dma;
+	bool suspected;
 	u32 mmio_timeout;
 	u32 reset_timeout;
 	u32 cmd_timeout;
@@ -38,6 +40,7 @@ u32 efa_reg_read(struct efa_dev *dev, u32 reg);
 void efa_reg_write(struct efa_dev *dev, u32 reg, u32 value);
 void efa_reg_write_addr(struct efa_dev *dev, u32 reg_lo, u32 reg_hi, dma_addr_t addr);
 void efa_hw_tell_resp(struct efa_dev *dev);
+bool efa_hw_has_forgotten(struct efa_dev *dev);
 int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason);
 int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits);
 int efa_hw_check_versions(struct efa_dev *dev);

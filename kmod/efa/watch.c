@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Periodic checks for what no command would reveal: an adapter that is gone while no
- * command is issued, events whose interrupt was lost, and an adapter that may confirm a
- * reset by now, or start.
+ * Periodic checks for what no command would reveal: an adapter that is gone or has
+ * restarted by itself while no command is issued, events whose interrupt was lost, and an
+ * adapter that may confirm a reset by now, or start.
  */
 
 #include "efa.h"
 
 #define PERIOD_MS	500
 #define RETRY_MS	5000
+/* Reading a register takes a while if it is not answered, and keeps others from reading. */
+#define READ_PERIODS	2
 
 static bool wants_retry(const struct efa_dev *dev)
 {
 	return READ_ONCE(dev->halted) &&
 	       time_after(jiffies, dev->last_recovery + msecs_to_jiffies(RETRY_MS));
+}
+
+/* Recovery asks the adapter before it resets it: this may be wrong. */
+static bool has_restarted(struct efa_dev *dev)
+{
+	if (READ_ONCE(dev->aq.state) != EFA_AQ_EVENT || ++dev->watched % READ_PERIODS)
+		return false;
+	return efa_hw_has_forgotten(dev);
 }
 
 static void watch_work(struct work_struct *work)
@@ -22,7 +32,7 @@ static void watch_work(struct work_struct *work)
 
 	if (efa_dev_is_gone(dev))
 		return;
-	if (wants_retry(dev))
+	if (has_restarted(dev) || wants_retry(dev))
 		efa_aq_recover(dev, EFA_RESET_CMD_TIMEOUT);
 	efa_eqs_kick(dev);
 	queue_delayed_work(dev->wq, &dev->watch, msecs_to_jiffies(PERIOD_MS));

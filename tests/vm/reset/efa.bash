@@ -10,7 +10,7 @@ begin_load() {
 	rm -f "$work/load"
 	srd -u -t 120000 "$dev" "$(peer)" >"$work/load" 2>&1 </dev/null &
 	load=$!
-	until_true 30 grep -q begun "$work/load"
+	until_true 30 grep -qs begun "$work/load"
 }
 
 # Its data was right until the device failed.
@@ -36,4 +36,18 @@ command_fails() {
 start_fails() {
 	command_limit "$dev" 1000 && set_knob "$adapter/fault/cmd_drop" count 3 &&
 		! rdma statistic show link "$dev/1" && command_limit "$dev" 30000
+}
+
+recoveries() {
+	eadm dump cmdq -d "$dev" --json | jq '.rows[0].recoveries'
+}
+
+# Six of the driver's checks, which read three times each, or six times if they have a suspicion.
+part_unread() {
+	local before hits=$adapter/fault/read_lost/hits
+
+	before=$(recoveries)
+	begin_load && set_knob "$adapter/fault/read_lost" count -1 &&
+		until_true 60 eval '[ "$(cat "$hits")" -ge 36 ]' && same "$before" "$(recoveries)" &&
+		calm && kill -0 "$load" && kill "$load" && wait "$load" && grep data "$work/load"
 }
