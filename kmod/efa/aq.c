@@ -447,15 +447,24 @@ static void wait_polled(struct efa_dev *dev, struct efa_cmd *cmd, unsigned int t
 	}
 }
 
+/* Whether a command must not be issued, as a reset has ended what it is about. */
+static bool is_over(const struct efa_dev *dev, const struct efa_cmd *cmd)
+{
+	return cmd->bound && cmd->epoch != dev->epoch;
+}
+
 /*
  * Whether an issuer can go on: there is room for a command, or waiting is pointless. A
  * dead queue is retried from time to time: the adapter may be back.
  */
-static bool may_go_on(struct efa_dev *dev)
+static bool may_go_on(struct efa_dev *dev, const struct efa_cmd *cmd)
 {
 	struct efa_aq *q = &dev->aq;
 
 	lockdep_assert_held(&q->lock);
+	/* One recovery may begin right behind another. */
+	if (is_over(dev, cmd))
+		return true;
 	switch (q->state) {
 	case EFA_AQ_RECOVERING:
 		return false;
@@ -489,15 +498,15 @@ static int admit_recoverer(struct efa_dev *dev)
 	}
 }
 
-static int admit(struct efa_dev *dev)
+static int admit(struct efa_dev *dev, const struct efa_cmd *cmd)
 {
 	struct efa_aq *q = &dev->aq;
 
 	lockdep_assert_held(&q->lock);
 	if (q->recoverer == current)
 		return admit_recoverer(dev);
-	if (!may_go_on(dev) &&
-	    !wait_event_lock_irq_timeout(q->wait, may_go_on(dev), q->lock,
+	if (!may_go_on(dev, cmd) &&
+	    !wait_event_lock_irq_timeout(q->wait, may_go_on(dev, cmd), q->lock,
 					 msecs_to_jiffies(efa_cmd_timeout_ms(dev)))) {
 		start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
 		return -ETIMEDOUT;
@@ -533,9 +542,9 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 	cmd->answered = false;
 	cmd->done = false;
 	spin_lock_irq(&q->lock);
-	ret = admit(dev);
+	ret = admit(dev, cmd);
 	/* There may have been a reset during the wait. */
-	if (!ret && cmd->bound && cmd->epoch != dev->epoch)
+	if (!ret && is_over(dev, cmd))
 		ret = -ECANCELED;
 	recovery = q->recoverer == current;
 	polled = recovery || q->state == EFA_AQ_POLLING;

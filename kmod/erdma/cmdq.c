@@ -456,15 +456,24 @@ static void wait_polled(struct erdma_dev *dev, struct erdma_cmd *cmd, unsigned i
 	}
 }
 
+/* Whether a command must not be issued, as a reset has ended what it is about. */
+static bool is_over(const struct erdma_dev *dev, const struct erdma_cmd *cmd)
+{
+	return cmd->bound && cmd->epoch != dev->epoch;
+}
+
 /*
  * Whether an issuer can go on: there is a free slot, or waiting is pointless. A
  * dead queue is retried from time to time: the adapter may be back.
  */
-static bool may_go_on(struct erdma_dev *dev)
+static bool may_go_on(struct erdma_dev *dev, const struct erdma_cmd *cmd)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	lockdep_assert_held(&q->lock);
+	/* One recovery may begin right behind another. */
+	if (is_over(dev, cmd))
+		return true;
 	switch (q->state) {
 	case ERDMA_CMDQ_RECOVERING:
 		return false;
@@ -509,7 +518,7 @@ static int admit_recoverer(struct erdma_dev *dev)
 	}
 }
 
-static int admit(struct erdma_dev *dev)
+static int admit(struct erdma_dev *dev, const struct erdma_cmd *cmd)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
@@ -517,7 +526,7 @@ static int admit(struct erdma_dev *dev)
 	/* Recovery must not wait for its own end. */
 	if (q->recoverer == current)
 		return admit_recoverer(dev);
-	if (!wait_event_lock_irq_timeout(q->wait, may_go_on(dev), q->lock,
+	if (!wait_event_lock_irq_timeout(q->wait, may_go_on(dev, cmd), q->lock,
 					 msecs_to_jiffies(erdma_cmd_timeout_ms(dev)))) {
 		start_recovery(dev);
 		return -ETIMEDOUT;
@@ -547,9 +556,9 @@ int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	might_sleep();
 	init_completion(&cmd->done);
 	spin_lock_irq(&q->lock);
-	ret = admit(dev);
+	ret = admit(dev, cmd);
 	/* There may have been a reset during the wait. */
-	if (!ret && cmd->bound && cmd->epoch != dev->epoch)
+	if (!ret && is_over(dev, cmd))
 		ret = -ECANCELED;
 	recovery = q->recoverer == current;
 	polled = recovery || q->state == ERDMA_CMDQ_POLLING;

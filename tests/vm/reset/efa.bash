@@ -51,3 +51,13 @@ part_unread() {
 		until_true 60 eval '[ "$(cat "$hits")" -ge 36 ]' && same "$before" "$(recoveries)" &&
 		calm && kill -0 "$load" && kill "$load" && wait "$load" && grep data "$work/load"
 }
+
+# The adapter reports something fatal, and answers no command of recovery: after one time limit
+# it is reset, and after another one found not to start. The process ends in between.
+part_over() {
+	begin_load && set_knob "$adapter/fault/cmd_drop" count -1 &&
+		set_knob "$adapter/fault/aenq_event" arg 1 count 1 &&
+		until_true 20 state_is recovering && kill -KILL "$load" || return
+	wait "$load"
+	state_is recovering && calm && serves
+}
