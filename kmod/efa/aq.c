@@ -546,6 +546,8 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 	/* There may have been a reset during the wait. */
 	if (!ret && is_over(dev, cmd))
 		ret = -ECANCELED;
+	if (!cmd->bound)
+		cmd->epoch = dev->epoch;
 	recovery = q->recoverer == current;
 	polled = recovery || q->state == EFA_AQ_POLLING;
 	if (!ret)

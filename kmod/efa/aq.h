@@ -32,7 +32,7 @@ struct efa_stats;
  * @resp: the answer, valid with @answered
  * @len: significant bytes of the request
  * @bound: must not be issued if a reset has happened since @epoch
- * @epoch: epoch of the objects it refers to
+ * @epoch: if @bound, epoch of the objects it refers to; else the one in which it was issued
  * @answered: an answer came in time
  * @status: result: 0 or what the adapter's refusal means as an errno; or why there
  *	is no answer
@@ -212,7 +212,7 @@ int efa_cmd_probe(struct efa_dev *dev);
 /* Objects (cmd.c) */
 int efa_cmd_create_eq(struct efa_dev *dev, struct efa_eq *eq);
 int efa_cmd_destroy_eq(struct efa_dev *dev, const struct efa_eq *eq);
-int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx);
+int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx, u32 *epoch);
 int efa_cmd_dealloc_uar(struct efa_dev *dev, const struct efa_ctx *ctx);
 int efa_cmd_alloc_pd(struct efa_dev *dev, struct efa_pd *pd);
 int efa_cmd_dealloc_pd(struct efa_dev *dev, const struct efa_pd *pd);

@@ -82,18 +82,25 @@ int efa_cmd_destroy_eq(struct efa_dev *dev, const struct efa_eq *eq)
 /**
  * efa_cmd_alloc_uar() - allocate doorbells for a context
  * @dev: the device
- * @ctx: the context; the tag is set
+ * @ctx: the context; gets their number
+ * @epoch: set to the epoch in which the adapter allocated them
+ *
+ * They depend on nothing that a reset ends: after one they are allocated again.
  */
-int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx)
+int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx, u32 *epoch)
 {
 	struct efa_cmd cmd;
-	int ret;
+	int ret, tries = 2;
 
-	cmd_bind(&cmd, EFA_CMD_ALLOC_UAR, sizeof(cmd.req.hdr), ctx->obj.epoch);
-	ret = efa_aq_exec(dev, &cmd);
-	if (!ret)
-		ctx->uar = le16_to_cpu(cmd.resp.number.number);
-	return ret;
+	do {
+		cmd_init(&cmd, EFA_CMD_ALLOC_UAR, sizeof(cmd.req.hdr));
+		ret = efa_aq_exec(dev, &cmd);
+	} while (ret == -ECANCELED && --tries);
+	if (ret)
+		return ret;
+	ctx->uar = le16_to_cpu(cmd.resp.number.number);
+	*epoch = cmd.epoch;
+	return 0;
 }
 
 /**

@@ -106,6 +106,7 @@ int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {
 	struct efa_dev *dev = to_efa_dev(ibctx->device);
 	struct efa_ctx *ctx = to_efa_ctx(ibctx);
+	u32 epoch;
 	int ret;
 
 	ret = check_provider(dev, udata);
@@ -117,11 +118,11 @@ int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		goto err;
 	}
 	mutex_init(&ctx->db_lock);
-	efa_obj_init(&ctx->obj, READ_ONCE(dev->epoch));
-	ret = efa_cmd_alloc_uar(dev, ctx);
+	ret = efa_cmd_alloc_uar(dev, ctx, &epoch);
 	if (ret)
 		goto err_maps;
-	efa_obj_init(&ctx->uar_obj, ctx->obj.epoch);
+	efa_obj_init(&ctx->obj, epoch);
+	efa_obj_init(&ctx->uar_obj, epoch);
 	ret = efa_table_add_at(&dev->uars, ctx->uar, &ctx->uar_obj);
 	if (ret)
 		goto err_uar;

@@ -430,19 +430,25 @@ int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey, u32 epoch)
 /**
  * erdma_cmd_alloc_db() - get doorbell pages for a user context
  * @dev: the device
- * @ctx: the context; gets what the adapter answers
+ * @ctx: the context; gets what the adapter answers, and the epoch of that
+ *
+ * They depend on nothing that a reset ends: after one they are allocated again.
  */
 int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx)
 {
 	struct erdma_cmd cmd;
-	int ret;
+	int ret, tries = 2;
 
-	cmd_init_common(&cmd, ERDMA_CMD_ALLOC_DB, db);
-	cmd_bind(&cmd, ctx->obj.epoch);
-	cmd.req.db.cfg = cpu_to_le32(ERDMA_DB_SQ | ERDMA_DB_RQ | ERDMA_DB_CQ);
-	ret = erdma_cmdq_exec(dev, &cmd);
+	do {
+		cmd_init_common(&cmd, ERDMA_CMD_ALLOC_DB, db);
+		cmd.req.db.cfg = cpu_to_le32(ERDMA_DB_SQ | ERDMA_DB_RQ | ERDMA_DB_CQ);
+		ret = erdma_cmdq_exec(dev, &cmd);
+	} while (ret == -ECANCELED && --tries);
+	if (ret)
+		return ret;
 	ctx->db_pages = cmd.resp[0];
-	return ret;
+	ctx->obj.epoch = cmd.epoch;
+	return 0;
 }
 
 /**

@@ -560,6 +560,8 @@ int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	/* There may have been a reset during the wait. */
 	if (!ret && is_over(dev, cmd))
 		ret = -ECANCELED;
+	if (!cmd->bound)
+		cmd->epoch = dev->epoch;
 	recovery = q->recoverer == current;
 	polled = recovery || q->state == ERDMA_CMDQ_POLLING;
 	if (!ret)

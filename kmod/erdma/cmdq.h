@@ -28,7 +28,7 @@ struct erdma_rts;
  * @len: significant bytes of the request
  * @op: sub-module * 256 + opcode
  * @bound: must not be issued if a reset has happened since @epoch
- * @epoch: dev->epoch that the command is for
+ * @epoch: if @bound, dev->epoch that the command is for; else the one in which it was issued
  * @syndrome: of the answer
  * @status: result
  * @resp: response qwords
