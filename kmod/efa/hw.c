@@ -150,7 +150,7 @@ static int await_resetting(struct efa_dev *dev, bool resetting)
 		if (sts == EFA_MMIO_NO_VALUE)
 			return no_answer(dev);
 		if (!!(sts & EFA_STS_RESETTING) == resetting)
-			return 0;
+			return resetting || sts & EFA_STS_READY ? 0 : -EINVAL;
 		msleep(ms);
 		ms = min_t(unsigned int, 2 * ms, EFA_TIMEOUT_UNIT_MS);
 	} while (!last);
@@ -208,29 +208,35 @@ int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits)
 }
 
 /**
- * efa_hw_reset() - make the adapter stop and forget everything
- * @dev: the device, with bus mastering on, as it answers in memory
+ * efa_hw_request_reset() - tell the adapter to stop and forget everything
+ * @dev: the device
  * @reason: reported to the adapter
+ *
+ * Does not need bus mastering. When that is enabled, an adapter that has memory from before
+ * does not write to it any more, only to that of answers.
+ *
+ * Context: process.
+ */
+void efa_hw_request_reset(struct efa_dev *dev, enum efa_reset_reason reason)
+{
+	/* Another driver may have set another address, and a reset clears it. */
+	efa_hw_tell_resp(dev);
+	WRITE_ONCE(dev->last_reason, reason);
+	efa_reg_write(dev, EFA_REG_DEV_CTL, EFA_CTL_RESET | FIELD_PREP(EFA_CTL_REASON, reason));
+	efa_hw_tell_resp(dev);
+}
+
+/**
+ * efa_hw_await_reset() - wait until the adapter has done what was requested
+ * @dev: the device, with bus mastering on, as it answers in memory
  *
  * Context: process.
  * Return: 0 when it confirmed that; else why it is not known.
  */
-int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason)
+int efa_hw_await_reset(struct efa_dev *dev)
 {
-	u32 sts;
-	int ret;
+	int ret = await_resetting(dev, true);
 
-	/* Another driver may have set another address, and a reset clears it. */
-	efa_hw_tell_resp(dev);
-	sts = efa_reg_read(dev, EFA_REG_DEV_STS);
-	if (sts == EFA_MMIO_NO_VALUE)
-		return no_answer(dev);
-	if (!(sts & EFA_STS_READY))
-		return -EINVAL;
-	WRITE_ONCE(dev->last_reason, reason);
-	efa_reg_write(dev, EFA_REG_DEV_CTL, EFA_CTL_RESET | FIELD_PREP(EFA_CTL_REASON, reason));
-	efa_hw_tell_resp(dev);
-	ret = await_resetting(dev, true);
 	efa_reg_write(dev, EFA_REG_DEV_CTL, 0);
 	if (ret)
 		return ret;
@@ -262,7 +268,7 @@ int efa_hw_check_versions(struct efa_dev *dev)
 
 /**
  * efa_hw_init() - prepare reading registers
- * @dev: the device, with bus mastering on
+ * @dev: the device
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -279,10 +285,7 @@ int efa_hw_init(struct efa_dev *dev)
 	hw->cmd_timeout = EFA_CMD_TIMEOUT_DEFAULT_MS;
 	hw->resp = dma_alloc_coherent(&dev->pdev->dev, sizeof(*hw->resp), &hw->resp_dma,
 				      GFP_KERNEL);
-	if (!hw->resp)
-		return -ENOMEM;
-	efa_hw_tell_resp(dev);
-	return 0;
+	return hw->resp ? 0 : -ENOMEM;
 }
 
 /**

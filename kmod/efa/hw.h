@@ -41,7 +41,8 @@ void efa_reg_write(struct efa_dev *dev, u32 reg, u32 value);
 void efa_reg_write_addr(struct efa_dev *dev, u32 reg_lo, u32 reg_hi, dma_addr_t addr);
 void efa_hw_tell_resp(struct efa_dev *dev);
 bool efa_hw_has_forgotten(struct efa_dev *dev);
-int efa_hw_reset(struct efa_dev *dev, enum efa_reset_reason reason);
+void efa_hw_request_reset(struct efa_dev *dev, enum efa_reset_reason reason);
+int efa_hw_await_reset(struct efa_dev *dev);
 int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits);
 int efa_hw_check_versions(struct efa_dev *dev);
 

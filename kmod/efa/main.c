@@ -93,22 +93,24 @@ static int claim_db_bar(struct efa_dev *dev)
 /*
  * A driver that leaves by kexec or in a crash does not stop the adapter. Its queues and
  * memory regions would write to memory that has another owner by now: so the first thing
- * is a reset, with bus mastering enabled just before it, as the adapter answers in
- * memory.
+ * is to request a reset. Bus mastering is enabled only then, as the adapter confirms that
+ * in memory; if it does not, it may still write there.
  */
 static int end_former_life(struct efa_dev *dev)
 {
 	u32 dma_bits;
 	int ret;
 
-	pci_set_master(dev->pdev);
 	ret = efa_hw_init(dev);
 	if (ret)
-		goto err;
+		return ret;
+	efa_hw_request_reset(dev, EFA_RESET_NORMAL);
+	pci_set_master(dev->pdev);
 	/* Reads how long a reset may take. */
 	efa_hw_read_caps(dev, &dma_bits);
-	ret = efa_hw_reset(dev, EFA_RESET_NORMAL);
+	ret = efa_hw_await_reset(dev);
 	if (ret) {
+		dev->leaking = true;
 		dev_err(&dev->pdev->dev, "the adapter cannot be reset: %d\n", ret);
 		/* It may still be starting. */
 		ret = ret == -ETIME ? -EPROBE_DEFER : ret;
@@ -124,9 +126,6 @@ static int end_former_life(struct efa_dev *dev)
 err_hw:
 	pci_clear_master(dev->pdev);
 	efa_hw_exit(dev);
-	return ret;
-err:
-	pci_clear_master(dev->pdev);
 	return ret;
 }
 

@@ -70,10 +70,13 @@ static int let_master(struct efa_dev *dev)
  */
 bool efa_halt(struct efa_dev *dev, enum efa_reset_reason reason)
 {
-	int ret = let_master(dev);
+	int ret;
 
+	/* It may have been off, as the adapter did not confirm the last request. */
+	efa_hw_request_reset(dev, reason);
+	ret = let_master(dev);
 	if (!ret)
-		ret = efa_hw_reset(dev, reason);
+		ret = efa_hw_await_reset(dev);
 	if (!ret)
 		return true;
 	pci_clear_master(dev->pdev);

@@ -26,7 +26,7 @@ from tap import Adapter, case, equal, run  # noqa: E402
 DRIVER = Path("/sys/bus/pci/drivers/efa")
 PCI = Path("/sys/bus/pci")
 MODULE = sys.argv[1]
-SIZE = 4096
+SIZE, CAPS = 4096, 8
 OURS, THEIRS = b"\x0f" * SIZE, b"\xa5" * SIZE
 
 
@@ -117,12 +117,17 @@ def found(left, orderly):
         left.here.device.master(False)
         left.own()
         left.is_kept("without mastering")
+        # There is time between its first steps.
+        left.old.fault("read_lost", count=3, target=CAPS)
     else:
         left.own()
         equal((left.write(), left.here.data(SIZE)), (p.SUCCESS, THEIRS), "a write before a driver")
     subprocess.run(["insmod", MODULE], check=True)
     left.old.fault("reset_stuck", count=-1)
     equal(left.bind(), False, "a driver without a confirmed reset")
+    if orderly:
+        equal(left.here.data(SIZE), OURS, "memory while a driver enables mastering")
+        left.old.fault("read_lost", count=0)
     equal(left.is_master(), False, "mastering")
     left.own()
     left.is_kept("while the adapter cannot be reset")
