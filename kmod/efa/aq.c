@@ -60,14 +60,22 @@ static bool place_is_free(const struct efa_aq *q)
 	return q->pi < EFA_AQ_DEPTH || (s32)(q->read - (q->pi - EFA_AQ_DEPTH)) > 0;
 }
 
-static bool has_room(const struct efa_aq *q)
+/**
+ * efa_aq_has_room() - whether a command can be submitted
+ * @dev: the device
+ *
+ * Context: any, with the adapter's lock held.
+ */
+bool efa_aq_has_room(const struct efa_dev *dev)
 {
+	const struct efa_aq *q = &dev->aq;
+
 	return place_is_free(q) && !bitmap_full(q->used, EFA_AQ_DEPTH);
 }
 
 static void schedule_look(struct efa_dev *dev)
 {
-	queue_delayed_work(dev->wq, &dev->aq.look, msecs_to_jiffies(LOOK_PERIOD_MS));
+	queue_delayed_work(dev->adapter.wq, &dev->aq.look, msecs_to_jiffies(LOOK_PERIOD_MS));
 }
 
 /* Wakes issuers, which then check for themselves. */
@@ -77,13 +85,13 @@ static void look_work(struct work_struct *work)
 	struct efa_aq *q = &dev->aq;
 	u32 n;
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	for_each_set_bit(n, q->used, EFA_AQ_DEPTH)
 		if (q->slots[n].cmd)
 			wake_up_process(q->slots[n].cmd->waiter);
 	if (q->outstanding)
 		schedule_look(dev);
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 }
 
 /* The caller has checked that there is room. */
@@ -94,7 +102,7 @@ static void submit(struct efa_dev *dev, struct efa_cmd *cmd, bool polled)
 	struct efa_aq_slot *slot = &q->slots[n];
 	u64 now = local_clock();
 
-	lockdep_assert_held(&q->lock);
+	lockdep_assert_held(&dev->adapter.lock);
 	__set_bit(n, q->used);
 	cmd->waiter = current;
 	slot->cmd = cmd;
@@ -136,9 +144,11 @@ static int status_to_errno(u8 status)
 	}
 }
 
-static void free_slot(struct efa_aq *q, struct efa_aq_slot *slot)
+static void free_slot(struct efa_dev *dev, struct efa_aq_slot *slot)
 {
-	lockdep_assert_held(&q->lock);
+	struct efa_aq *q = &dev->aq;
+
+	lockdep_assert_held(&dev->adapter.lock);
 	slot->cmd = NULL;
 	slot->lost = false;
 	slot->list = NULL;
@@ -183,7 +193,7 @@ static void complete_cmd(struct efa_dev *dev, struct efa_aq_slot *slot,
 	eadm_recorder_done(&q->rec, slot->seq, now, cmd->status, status, acqe, sizeof(*acqe));
 	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, cmd->status, status,
 		       eadm_elapsed(slot->submit, now));
-	free_slot(q, slot);
+	free_slot(dev, slot);
 	end_cmd(cmd);
 }
 
@@ -199,10 +209,10 @@ static void complete_lost(struct efa_dev *dev, struct efa_aq_slot *slot,
 		list_add(&slot->list->link, &q->done);
 	/* The adapter does not know of an object that it has destroyed, or refused to create. */
 	if (slot->orphan && slot->creates == !!acqe->hdr.status)
-		WRITE_ONCE(slot->orphan->released, true);
+		WRITE_ONCE(slot->orphan->kept.released, true);
 	if (slot->list || slot->orphan)
-		queue_work(dev->wq, &q->free_done);
-	free_slot(q, slot);
+		queue_work(dev->adapter.wq, &q->free_done);
+	free_slot(dev, slot);
 }
 
 static bool is_intact(const struct efa_dev *dev, struct efa_acqe *acqe)
@@ -246,7 +256,7 @@ static void process_cq(struct efa_dev *dev)
 	bool any = false;
 	u8 flags;
 
-	lockdep_assert_held(&q->lock);
+	lockdep_assert_held(&dev->adapter.lock);
 	while (budget--) {
 		entry = &ring[q->ci % EFA_AQ_DEPTH];
 		flags = READ_ONCE(entry->hdr.flags);
@@ -260,8 +270,8 @@ static void process_cq(struct efa_dev *dev)
 		process_entry(dev, &acqe);
 	}
 	/* Waiters were added under the lock, so this sees all of them. */
-	if (any && waitqueue_active(&q->wait))
-		wake_up(&q->wait);
+	if (any && waitqueue_active(&dev->adapter.wait))
+		wake_up(&dev->adapter.wait);
 }
 
 /**
@@ -276,74 +286,35 @@ void efa_aq_interrupt(struct efa_dev *dev)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&dev->aq.lock, flags);
+	spin_lock_irqsave(&dev->adapter.lock, flags);
 	process_cq(dev);
-	spin_unlock_irqrestore(&dev->aq.lock, flags);
+	spin_unlock_irqrestore(&dev->adapter.lock, flags);
 }
 
 /* Polls for an answer that no interrupt announced. */
 static bool look(struct efa_dev *dev, struct efa_cmd *cmd)
 {
-	struct efa_aq *q = &dev->aq;
 	bool done;
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	done = is_done(cmd);
 	if (!done) {
 		process_cq(dev);
 		done = is_done(cmd);
-		if (done && q->state == EFA_AQ_EVENT)
+		if (done && dev->adapter.state == EADM_QUEUE_EVENT)
 			eadm_missed_suspect(&dev->aenq.missed, dev->aenq.irq);
 	}
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	return done;
 }
 
-/*
- * Returns whether recovery takes care of a command without an answer. It does if it may
- * run, and it ends all commands of an adapter that is gone. Another attempt to bring a dead
- * queue back has the reason of the first one.
- */
-static bool start_recovery(struct efa_dev *dev, enum efa_reset_reason reason)
-{
-	struct efa_aq *q = &dev->aq;
-
-	lockdep_assert_held(&q->lock);
-	if (READ_ONCE(dev->gone) || q->state == EFA_AQ_RECOVERING)
-		return true;
-	if (!q->recoverable || q->state == EFA_AQ_POLLING)
-		return false;
-	if (q->state != EFA_AQ_DEAD)
-		dev->recovery_reason = reason;
-	q->state = EFA_AQ_RECOVERING;
-	queue_work(dev->recovery_wq, &dev->recovery);
-	return true;
-}
-
-/*
- * Whether waiting for an answer is pointless. Normally recovery finds out for all waiters
- * whether an adapter that does not answer is gone; a waiter has to do so by itself where
- * recovery does not run, and when it is recovery that waits.
- */
-static bool is_hopeless(struct efa_dev *dev)
-{
-	struct efa_aq *q = &dev->aq;
-	bool alone;
-
-	if (eadm_function_answers(&dev->fn))
-		return false;
-	spin_lock_irq(&q->lock);
-	alone = q->recoverer == current || !start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
-	spin_unlock_irq(&q->lock);
-	return alone && eadm_function_find(&dev->fn) != EADM_PRESENT;
-}
-
 /* @orphan: NULL, or what the late answer will lead to. */
-static void note_lost(struct efa_aq *q, struct efa_aq_slot *slot, struct efa_orphan *orphan)
+static void note_lost(struct efa_dev *dev, struct efa_aq_slot *slot, struct efa_orphan *orphan)
 {
+	struct efa_aq *q = &dev->aq;
 	struct efa_cmd *cmd = slot->cmd;
 
-	lockdep_assert_held(&q->lock);
+	lockdep_assert_held(&dev->adapter.lock);
 	slot->cmd = NULL;
 	slot->lost = true;
 	slot->list = cmd->list;
@@ -367,26 +338,26 @@ static void give_up(struct efa_dev *dev, struct efa_cmd *cmd, int status)
 	struct efa_aq_slot *slot;
 	u64 now = local_clock();
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	process_cq(dev);
 	if (is_done(cmd)) {
-		spin_unlock_irq(&q->lock);
+		spin_unlock_irq(&dev->adapter.lock);
 		efa_orphan_put(orphan);
 		return;
 	}
 	slot = &q->slots[cmd->slot];
 	cmd->status = status;
-	note_lost(q, slot, orphan);
+	note_lost(dev, slot, orphan);
 	if (status == -ETIMEDOUT) {
 		q->timeouts++;
 		eadm_recorder_timeout(&q->rec, slot->seq, now, status);
-		start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
+		eadm_queue_recover_locked(&dev->adapter, EADM_RESET_COMMAND_LOST);
 	} else {
 		eadm_recorder_abort(&q->rec, slot->seq, now, status);
 	}
 	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, status, 0,
 		       eadm_elapsed(slot->submit, now));
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	if (status != -ETIMEDOUT)
 		return;
 	ibdev_err(&dev->ibdev, "command %u (number %llu) was not answered\n",
@@ -417,7 +388,7 @@ static void wait_event_mode(struct efa_dev *dev, struct efa_cmd *cmd)
 			continue;
 		if (look(dev, cmd))
 			return;
-		if (is_hopeless(dev)) {
+		if (eadm_queue_is_hopeless(&dev->adapter)) {
 			give_up(dev, cmd, -ENODEV);
 			return;
 		}
@@ -434,7 +405,7 @@ static void wait_polled(struct efa_dev *dev, struct efa_cmd *cmd, unsigned int t
 	unsigned int us = 10;
 
 	while (!look(dev, cmd)) {
-		if (is_hopeless(dev)) {
+		if (eadm_queue_is_hopeless(&dev->adapter)) {
 			give_up(dev, cmd, -ENODEV);
 			return;
 		}
@@ -447,71 +418,30 @@ static void wait_polled(struct efa_dev *dev, struct efa_cmd *cmd, unsigned int t
 	}
 }
 
-/* Whether a command must not be issued, as a reset has ended what it is about. */
-static bool is_over(const struct efa_dev *dev, const struct efa_cmd *cmd)
-{
-	return cmd->bound && cmd->epoch != dev->epoch;
-}
-
-/*
- * Whether an issuer can go on: there is room for a command, or waiting is pointless. A
- * dead queue is retried from time to time: the adapter may be back.
+/**
+ * efa_aq_make_room() - wait for room for a command of recovery
+ * @dev: the device
+ *
+ * Context: process, with the adapter's lock held, which is dropped meanwhile.
+ * Return: 0; -ENODEV when the adapter is gone; -EBUSY after a short time.
  */
-static bool may_go_on(struct efa_dev *dev, const struct efa_cmd *cmd)
-{
-	struct efa_aq *q = &dev->aq;
-
-	lockdep_assert_held(&q->lock);
-	/* One recovery may begin right behind another. */
-	if (is_over(dev, cmd))
-		return true;
-	switch (q->state) {
-	case EFA_AQ_RECOVERING:
-		return false;
-	case EFA_AQ_DEAD:
-		if (time_after(jiffies, dev->last_recovery + HZ))
-			start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
-		return q->state == EFA_AQ_DEAD;
-	default:
-		return has_room(q);
-	}
-}
-
-/* Recovery must not wait for its own end, and waits only a short time for other commands. */
-static int admit_recoverer(struct efa_dev *dev)
+int efa_aq_make_room(struct efa_dev *dev)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(ROOM_MS);
-	struct efa_aq *q = &dev->aq;
 
-	lockdep_assert_held(&q->lock);
+	lockdep_assert_held(&dev->adapter.lock);
 	for (;;) {
 		process_cq(dev);
-		if (READ_ONCE(dev->gone))
+		if (READ_ONCE(dev->adapter.gone))
 			return -ENODEV;
-		if (has_room(q))
+		if (efa_aq_has_room(dev))
 			return 0;
 		if (time_after_eq(jiffies, deadline))
 			return -EBUSY;
-		spin_unlock_irq(&q->lock);
+		spin_unlock_irq(&dev->adapter.lock);
 		usleep_range(500, 1000);
-		spin_lock_irq(&q->lock);
+		spin_lock_irq(&dev->adapter.lock);
 	}
-}
-
-static int admit(struct efa_dev *dev, const struct efa_cmd *cmd)
-{
-	struct efa_aq *q = &dev->aq;
-
-	lockdep_assert_held(&q->lock);
-	if (q->recoverer == current)
-		return admit_recoverer(dev);
-	if (!may_go_on(dev, cmd) &&
-	    !wait_event_lock_irq_timeout(q->wait, may_go_on(dev, cmd), q->lock,
-					 msecs_to_jiffies(efa_cmd_timeout_ms(dev)))) {
-		start_recovery(dev, EFA_RESET_CMD_TIMEOUT);
-		return -ETIMEDOUT;
-	}
-	return q->state == EFA_AQ_DEAD ? -ENODEV : 0;
 }
 
 static u32 recovery_timeout_ms(const struct efa_dev *dev)
@@ -534,25 +464,19 @@ static u32 recovery_timeout_ms(const struct efa_dev *dev)
  */
 int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 {
-	struct efa_aq *q = &dev->aq;
 	bool polled, recovery;
 	int ret;
 
 	might_sleep();
 	cmd->answered = false;
 	cmd->done = false;
-	spin_lock_irq(&q->lock);
-	ret = admit(dev, cmd);
-	/* There may have been a reset during the wait. */
-	if (!ret && is_over(dev, cmd))
-		ret = -ECANCELED;
-	if (!cmd->bound)
-		cmd->epoch = dev->epoch;
-	recovery = q->recoverer == current;
-	polled = recovery || q->state == EFA_AQ_POLLING;
+	spin_lock_irq(&dev->adapter.lock);
+	ret = eadm_queue_admit(&dev->adapter, &cmd->issue);
+	recovery = dev->adapter.recoverer == current;
+	polled = recovery || dev->adapter.state == EADM_QUEUE_POLLING;
 	if (!ret)
 		submit(dev, cmd, polled);
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	if (ret)
 		return ret;
 	if (polled)
@@ -564,91 +488,9 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 	/* A command that was lost is done, too. */
 	if (cmd->status)
 		efa_failed_command(dev, cmd);
-	if (eadm_diag_is_followed(&dev->diag))
+	if (eadm_diag_is_followed(&dev->adapter.diag))
 		efa_diag_command(dev, EADM_DIAG_CMD_DONE, cmd);
 	return cmd->status;
-}
-
-/**
- * efa_aq_set_state() - change how the queue works
- * @dev: the device
- * @state: new state
- *
- * A queue whose adapter is gone stays dead.
- *
- * Context: process.
- */
-void efa_aq_set_state(struct efa_dev *dev, enum efa_aq_state state)
-{
-	struct efa_aq *q = &dev->aq;
-
-	spin_lock_irq(&q->lock);
-	q->state = READ_ONCE(dev->gone) ? EFA_AQ_DEAD : state;
-	q->recoverer = state == EFA_AQ_RECOVERING ? current : NULL;
-	spin_unlock_irq(&q->lock);
-	wake_up_all(&q->wait);
-}
-
-/**
- * efa_aq_set_recoverable() - whether a lost command starts recovery
- * @dev: the device
- * @recoverable: whether it does; if not, the command just fails
- *
- * Context: process.
- */
-void efa_aq_set_recoverable(struct efa_dev *dev, bool recoverable)
-{
-	spin_lock_irq(&dev->aq.lock);
-	dev->aq.recoverable = recoverable;
-	spin_unlock_irq(&dev->aq.lock);
-}
-
-/**
- * efa_aq_seize() - keep the queue for oneself
- * @dev: the device
- * @reason: EFA_RESET_* of the reset that follows
- *
- * Waits for recovery in progress. From then on there is none, and commands wait as during
- * recovery, until efa_aq_set_state().
- *
- * Context: process.
- * Return: false if the adapter is gone.
- */
-bool efa_aq_seize(struct efa_dev *dev, enum efa_reset_reason reason)
-{
-	struct efa_aq *q = &dev->aq;
-	bool seized = false, gone;
-
-	do {
-		flush_work(&dev->recovery);
-		spin_lock_irq(&q->lock);
-		gone = READ_ONCE(dev->gone);
-		if (!gone && q->state != EFA_AQ_RECOVERING) {
-			q->state = EFA_AQ_RECOVERING;
-			dev->recovery_reason = reason;
-			seized = true;
-		}
-		spin_unlock_irq(&q->lock);
-	} while (!seized && !gone);
-	/* It gives the queue back before it is done. */
-	flush_work(&dev->recovery);
-	return seized;
-}
-
-/**
- * efa_aq_recover() - start recovery though no command was lost yet
- * @dev: the device, whose state is in doubt
- * @reason: EFA_RESET_* of the reset that may follow
- *
- * Context: any.
- */
-void efa_aq_recover(struct efa_dev *dev, enum efa_reset_reason reason)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->aq.lock, flags);
-	start_recovery(dev, reason);
-	spin_unlock_irqrestore(&dev->aq.lock, flags);
 }
 
 /**
@@ -668,7 +510,7 @@ void efa_aq_reset(struct efa_dev *dev, int status)
 	struct efa_cmd *cmd;
 	int i;
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	for (i = 0; i < ARRAY_SIZE(q->slots); i++) {
 		slot = &q->slots[i];
 		cmd = slot->cmd;
@@ -683,7 +525,7 @@ void efa_aq_reset(struct efa_dev *dev, int status)
 		}
 		if (slot->list)
 			list_add(&slot->list->link, &q->parked);
-		free_slot(q, slot);
+		free_slot(dev, slot);
 	}
 	memset(q->sq.va, 0, q->sq.size);
 	memset(q->cq.va, 0, q->cq.size);
@@ -692,8 +534,8 @@ void efa_aq_reset(struct efa_dev *dev, int status)
 	q->read = 0;
 	q->outstanding = 0;
 	q->quarantined = 0;
-	spin_unlock_irq(&q->lock);
-	wake_up_all(&q->wait);
+	spin_unlock_irq(&dev->adapter.lock);
+	wake_up_all(&dev->adapter.wait);
 }
 
 /**
@@ -706,10 +548,10 @@ void efa_aq_lists_free(struct efa_dev *dev)
 {
 	struct efa_aq *q = &dev->aq;
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	list_splice_init(&q->parked, &q->done);
-	spin_unlock_irq(&q->lock);
-	queue_work(dev->wq, &q->free_done);
+	spin_unlock_irq(&dev->adapter.lock);
+	queue_work(dev->adapter.wq, &q->free_done);
 }
 
 static void free_done_work(struct work_struct *work)
@@ -718,12 +560,12 @@ static void free_done_work(struct work_struct *work)
 	struct efa_list *list, *tmp;
 	LIST_HEAD(done);
 
-	spin_lock_irq(&dev->aq.lock);
+	spin_lock_irq(&dev->adapter.lock);
 	list_splice_init(&dev->aq.done, &done);
-	spin_unlock_irq(&dev->aq.lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	list_for_each_entry_safe(list, tmp, &done, link)
 		efa_list_free(dev, list);
-	efa_mem_sweep(dev);
+	eadm_orphans_sweep(&dev->adapter);
 }
 
 /**
@@ -738,13 +580,10 @@ int efa_aq_init(struct efa_dev *dev)
 	struct efa_aq *q = &dev->aq;
 	int ret;
 
-	spin_lock_init(&q->lock);
-	init_waitqueue_head(&q->wait);
 	INIT_LIST_HEAD(&q->parked);
 	INIT_LIST_HEAD(&q->done);
 	INIT_WORK(&q->free_done, free_done_work);
 	INIT_DELAYED_WORK(&q->look, look_work);
-	q->state = EFA_AQ_POLLING;
 	ret = efa_ring_alloc(dev, &q->sq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
 	if (ret)
 		return ret;

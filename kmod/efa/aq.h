@@ -4,10 +4,9 @@
 #define EFA_AQ_H
 
 #include <linux/bitmap.h>
-#include <linux/spinlock.h>
-#include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "../core/queue.h"
 #include "eadm_recorder.h"
 #include "efa_hw.h"
 #include "mem.h"
@@ -31,8 +30,7 @@ struct efa_stats;
  * @req: request; all of it is copied into the ring
  * @resp: the answer, valid with @answered
  * @len: significant bytes of the request
- * @bound: must not be issued if a reset has happened since @epoch
- * @epoch: if @bound, epoch of the objects it refers to; else the one in which it was issued
+ * @issue: whether it may be issued
  * @answered: an answer came in time
  * @status: result: 0 or what the adapter's refusal means as an errno; or why there
  *	is no answer
@@ -75,8 +73,7 @@ struct efa_cmd {
 		struct efa_resp_get_stats get_stats;
 	} resp;
 	u8 len;
-	bool bound;
-	u32 epoch;
+	struct eadm_issue issue;
 	bool answered;
 	int status;
 	u64 seq;
@@ -90,13 +87,6 @@ struct efa_cmd {
 
 static_assert(sizeof_field(struct efa_cmd, req) == EFA_AQE_SIZE);
 static_assert(sizeof_field(struct efa_cmd, resp) == EFA_AQE_SIZE);
-
-enum efa_aq_state {
-	EFA_AQ_POLLING,
-	EFA_AQ_EVENT,
-	EFA_AQ_RECOVERING,
-	EFA_AQ_DEAD,
-};
 
 /**
  * struct efa_aq_slot - what a command id leads to
@@ -127,12 +117,7 @@ struct efa_aq_slot {
 };
 
 /**
- * struct efa_aq - the admin queue; all of it under @lock
- * @lock: guards the queue and the flight recorder; taken in interrupts
- * @wait: issuers waiting for a free slot or for the end of recovery
- * @state: enum efa_aq_state
- * @recoverable: a lost command starts recovery (not during probe and removal)
- * @recoverer: task that brings the queue back
+ * struct efa_aq - the admin queue; all of it under the adapter's lock
  * @sq: command ring
  * @cq: completion ring
  * @pi: commands submitted since the last reset
@@ -160,11 +145,6 @@ struct efa_aq_slot {
  * @rec: flight recorder, kept across recovery
  */
 struct efa_aq {
-	spinlock_t lock;	/* the whole queue and the recorder */
-	wait_queue_head_t wait;
-	enum efa_aq_state state;
-	bool recoverable;
-	struct task_struct *recoverer;
 	struct efa_ring sq;
 	struct efa_ring cq;
 	u32 pi;
@@ -195,10 +175,8 @@ int efa_aq_init(struct efa_dev *dev);
 void efa_aq_free(struct efa_dev *dev);
 void efa_aq_reset(struct efa_dev *dev, int status);
 void efa_aq_lists_free(struct efa_dev *dev);
-void efa_aq_set_state(struct efa_dev *dev, enum efa_aq_state state);
-void efa_aq_set_recoverable(struct efa_dev *dev, bool recoverable);
-bool efa_aq_seize(struct efa_dev *dev, enum efa_reset_reason reason);
-void efa_aq_recover(struct efa_dev *dev, enum efa_reset_reason reason);
+bool efa_aq_has_room(const struct efa_dev *dev);
+int efa_aq_make_room(struct efa_dev *dev);
 void efa_aq_interrupt(struct efa_dev *dev);
 int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd);
 u32 efa_cmd_timeout_ms(const struct efa_dev *dev);

@@ -14,7 +14,7 @@ static void cmd_init(struct efa_cmd *cmd, enum efa_opcode op, u8 len)
 	memset(&cmd->req, 0, sizeof(cmd->req));
 	cmd->req.hdr.opcode = op;
 	cmd->len = len;
-	cmd->bound = false;
+	cmd->issue.bound = false;
 	cmd->seq = 0;
 	cmd->list = NULL;
 	cmd->mem = NULL;
@@ -25,8 +25,8 @@ static void cmd_init(struct efa_cmd *cmd, enum efa_opcode op, u8 len)
 static void cmd_bind(struct efa_cmd *cmd, enum efa_opcode op, u8 len, u32 epoch)
 {
 	cmd_init(cmd, op, len);
-	cmd->bound = true;
-	cmd->epoch = epoch;
+	cmd->issue.bound = true;
+	cmd->issue.epoch = epoch;
 }
 
 /*
@@ -76,7 +76,7 @@ int efa_cmd_create_eq(struct efa_dev *dev, struct efa_eq *eq)
  */
 int efa_cmd_destroy_eq(struct efa_dev *dev, const struct efa_eq *eq)
 {
-	return end_number(dev, EFA_CMD_DESTROY_EQ, eq->eqn, READ_ONCE(dev->epoch), NULL);
+	return end_number(dev, EFA_CMD_DESTROY_EQ, eq->eqn, READ_ONCE(dev->adapter.epoch), NULL);
 }
 
 /**
@@ -99,7 +99,7 @@ int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx, u32 *epoch)
 	if (ret)
 		return ret;
 	ctx->uar = le16_to_cpu(cmd.resp.number.number);
-	*epoch = cmd.epoch;
+	*epoch = cmd.issue.epoch;
 	return 0;
 }
 

@@ -33,11 +33,11 @@ static bool end(struct efa_dev *dev, struct efa_cq *cq)
 {
 	int ret;
 
-	if (efa_obj_is_dead(dev, &cq->obj))
+	if (eadm_object_is_dead(&dev->adapter, &cq->obj))
 		return false;
 	WRITE_ONCE(cq->obj.ending, true);
 	ret = efa_cmd_destroy_cq(dev, cq);
-	if (ret && !efa_obj_is_dead(dev, &cq->obj))
+	if (ret && !eadm_object_is_dead(&dev->adapter, &cq->obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "CQ %u could not be freed: %d\n", cq->cqn, ret);
 	return !ret;
 }
@@ -80,7 +80,7 @@ static int begin(struct efa_dev *dev, struct efa_cq *cq, struct ib_udata *udata)
 		ret = efa_cmd_create_cq(dev, cq, &done);
 	if (ret)
 		goto err_mem;
-	ret = efa_table_add_at(&dev->cqs, cq->cqn, &cq->obj);
+	ret = eadm_table_add_at(&dev->cqs, cq->cqn, &cq->obj);
 	if (ret)
 		goto err_cq;
 	ret = offer(cq, udata);
@@ -88,7 +88,7 @@ static int begin(struct efa_dev *dev, struct efa_cq *cq, struct ib_udata *udata)
 		return 0;
 	remove_entries(cq);
 	WRITE_ONCE(cq->obj.ending, true);
-	efa_table_remove(&dev->cqs, cq->cqn, &cq->obj);
+	eadm_table_remove(&dev->cqs, cq->cqn, &cq->obj);
 err_cq:
 	done = end(dev, cq);
 err_mem:
@@ -124,7 +124,7 @@ int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->src_addr = req.flags & EFA_UCQ_SRC_ADDR;
 	if (req.flags & EFA_UCQ_CHANNEL)
 		cq->eq = &dev->eqs[attr->comp_vector];
-	efa_obj_init(&cq->obj, cq->ctx->obj.epoch);
+	eadm_object_init(&cq->obj, cq->ctx->obj.epoch);
 	ibcq->cqe = attr->cqe;
 	cq->mem.epoch = cq->obj.epoch;
 	ret = begin(dev, cq, udata);
@@ -160,7 +160,7 @@ int efa_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 	remove_entries(cq);
 	done = end(dev, cq);
-	efa_table_remove(&dev->cqs, cq->cqn, &cq->obj);
+	eadm_table_remove(&dev->cqs, cq->cqn, &cq->obj);
 	efa_mem_retire(dev, &cq->mem, done);
 	if (cq->eq)
 		atomic_dec(&cq->eq->cqs);

@@ -86,10 +86,10 @@ static void put_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 {
 	int ret;
 
-	if (efa_obj_is_dead(dev, &ctx->obj))
+	if (eadm_object_is_dead(&dev->adapter, &ctx->obj))
 		return;
 	ret = efa_cmd_dealloc_uar(dev, ctx);
-	if (ret && !efa_obj_is_dead(dev, &ctx->obj))
+	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "UAR %u could not be freed: %d\n",
 				       ctx->uar, ret);
 }
@@ -121,12 +121,12 @@ int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	ret = efa_cmd_alloc_uar(dev, ctx, &epoch);
 	if (ret)
 		goto err_maps;
-	efa_obj_init(&ctx->obj, epoch);
-	efa_obj_init(&ctx->uar_obj, epoch);
-	ret = efa_table_add_at(&dev->uars, ctx->uar, &ctx->uar_obj);
+	eadm_object_init(&ctx->obj, epoch);
+	eadm_object_init(&ctx->uar_obj, epoch);
+	ret = eadm_table_add_at(&dev->uars, ctx->uar, &ctx->uar_obj);
 	if (ret)
 		goto err_uar;
-	ret = efa_table_add(&dev->ctxs, &ctx->ctxn, &ctx->obj);
+	ret = eadm_table_add(&dev->ctxs, &ctx->ctxn, &ctx->obj);
 	if (ret)
 		goto err_uars;
 	/* Pairs with efa_ctx_leave(). */
@@ -139,9 +139,9 @@ int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	return 0;
 
 err_table:
-	efa_table_remove(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	eadm_table_remove(&dev->ctxs, ctx->ctxn, &ctx->obj);
 err_uars:
-	efa_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
+	eadm_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
 err_uar:
 	put_uar(dev, ctx);
 err_maps:
@@ -163,8 +163,8 @@ void efa_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct efa_dev *dev = to_efa_dev(ibctx->device);
 	struct efa_ctx *ctx = to_efa_ctx(ibctx);
 
-	efa_table_remove(&dev->ctxs, ctx->ctxn, &ctx->obj);
-	efa_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
+	eadm_table_remove(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	eadm_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
 	/* Its mappings outlive it if the device is removed. All entries are gone. */
 	eadm_maps_end(ctx->maps);
 	eadm_maps_put(ctx->maps);

@@ -3,7 +3,7 @@
  * Core driver of the Elastic Fabric Adapter: structures shared by all files.
  *
  * Objects. The adapter numbers PDs, AHs, CQs, QPs and UARs; the driver numbers contexts
- * and MRs, as the key of an MR is a secret. All are in a table (efa_table), through which
+ * and MRs, as the key of an MR is a secret. All are in a table (eadm_table), through which
  * events and the diagnostic provider find and reference them. Destruction: the driver's
  * destroy callback removes the object from its table, waits until the last reference
  * taken there is dropped, and only then returns to the RDMA core, which frees it. Queues
@@ -40,23 +40,23 @@
  *   efa_ctx.db_lock, mmap_lock of a process
  *   eadm_maps.lock (core/maps.c)
  *   efa_hw.lock (one readless read at a time; may sleep)
- *   efa_dev.orphan_lock
- *   efa_table.lock, efa_eq.lock, efa_aq.lock
- *   efa_dev.failures
+ *   eadm_memory.lock
+ *   eadm_table.xa (xa_lock), efa_eq.lock, eadm_adapter.lock
+ *   eadm_adapter.failures
  *
- * The locks of the last two lines are taken with interrupts off; the admin queue's lock
- * guards the flight recorder, the epoch and bus mastering too. Commands sleep.
+ * The locks of the last two lines are taken with interrupts off; the adapter's lock guards
+ * the admin queue and its flight recorder, the epoch and bus mastering. Commands sleep.
  *
  * What the adapter may reach (rings, user memory, lists of pages) is freed only when it
  * is known to be done with it. There are two ways to know:
  *
  *   - it answered the command that destroys the object, or refused the one that creates
  *     it (the @done of efa_mem_retire()); for memory that a command itself refers to, it
- *     answered that command. Either answer may be late (efa_mem_sweep());
- *   - the epoch in which it learned of the memory is over (efa_mem_confirm()): it
+ *     answered that command. Either answer may be late (eadm_orphans_sweep());
+ *   - the epoch in which it learned of the memory is over (eadm_memory_confirm()): it
  *     confirmed a reset, its function was reset, or the function is gone.
  *
- * An epoch begins when the rings are announced (efa_mem_expose()). When efa_dev.epoch is
+ * An epoch begins when the rings are announced (eadm_memory_expose()). When the epoch is
  * raised, by recovery or when the adapter is found gone, the objects of the epoch are
  * dead: no command is issued for them, nor with their numbers, which may soon belong to
  * new objects. That alone does not free their memory: the memory of objects destroyed
@@ -77,23 +77,24 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-#include "../core/presence.h"
+#include "../core/life.h"
+#include "../core/queue.h"
+#include "../core/recovery.h"
+#include "../core/report.h"
 #include "aq.h"
 #include "compat_kernel.h"
 #include "compat_rdma.h"
-#include "eadm_debug.h"
-#include "eadm_diag.h"
-#include "eadm_failures.h"
 #include "efa_hw.h"
 #include "eq.h"
 #include "hw.h"
 #include "mem.h"
 #include "stats.h"
-#include "table.h"
 #include "verbs.h"
 
 #define EFA_DRV_NAME		"efa"
 #define EFA_PORT		1
+/* Of MRs and contexts, which the driver numbers. */
+#define EFA_MAX_OWN_NUMBER	(BIT(20) - 1)
 
 /**
  * struct efa_caps - capabilities that the adapter reports
@@ -125,12 +126,10 @@ struct efa_caps {
  * struct efa_dev - one adapter
  * @ibdev: the RDMA device
  * @pdev: the PCI function
- * @fn: whether it is there
+ * @adapter: what becomes of it in an emergency; QPs, the companion, work
  * @bars: claimed memory BARs, bit by bit
  * @db_bar: BAR of doorbells
  * @hw: registers
- * @wq: the watch, and deferred interrupt work
- * @recovery_wq: recovery, for which all others wait
  * @caps: capabilities
  * @probed: local_clock() of probe
  * @vectors: interrupt vectors granted
@@ -138,34 +137,11 @@ struct efa_caps {
  * @aenq: asynchronous events
  * @eqs: completion event queues
  * @nr_eqs: of these
- * @epoch: counts resets; raised under the admin queue's lock, see efa_obj_is_dead()
- * @gone: the adapter no longer answers on the bus; set once
  * @leaving: the device is being removed; set once
- * @watch: notices what no command would reveal
- * @watched: how often it did; used by @watch only
- * @recovery: brings the admin queue back
- * @halted: the last attempt failed: the adapter cannot be asked; written by recovery only
- * @restarted: it need not be asked: it is known to have forgotten everything; used by recovery
- *	and those who start it
- * @told: consumers know that epochs before this one are over; used by recovery only
- * @told_gone: consumers know that it is gone; used by recovery only
- * @unconfirmed: it has not confirmed the last reset
- * @last_recovery: jiffies of the last attempt
+ * @watched: how often the watch looked; used by it only
  * @last_reason: EFA_RESET_* of the last reset
- * @recovery_reason: EFA_RESET_* of a reset by recovery, set under the admin queue's lock
- * @recoveries: number of times that the queue was brought back
- * @failed_recoveries: number of failed attempts
- * @orphan_lock: guards all up to @orphan_bytes
- * @orphans: struct efa_orphan
- * @over: all epochs before this one are known to be over
- * @exposed: this epoch and later ones have not begun
- * @nr_orphans: entries of @orphans
- * @orphan_bytes: their memory
- * @leaking: rings are left behind
- * @leaked: bytes of them
  * @recent_stats: an answer of the adapter, cached for a short time
  * @recent_regs: the same of its registers
- * @qps: tables
  * @cqs: tables
  * @mrs: tables
  * @pds: tables
@@ -173,18 +149,14 @@ struct efa_caps {
  * @ctxs: tables
  * @uars: tables
  * @counters: counters of the driver
- * @failures: the last failures, kept across recovery
- * @diag: seen by the companion module
  */
 struct efa_dev {
 	struct ib_device ibdev;
 	struct pci_dev *pdev;
-	struct eadm_function fn;
+	struct eadm_adapter adapter;
 	int bars;
 	u8 db_bar;
 	struct efa_hw hw;
-	struct workqueue_struct *wq;
-	struct workqueue_struct *recovery_wq;
 	struct efa_caps caps;
 	u64 probed;
 	u32 vectors;
@@ -192,47 +164,28 @@ struct efa_dev {
 	struct efa_eq aenq;
 	struct efa_eq *eqs;
 	u32 nr_eqs;
-	u32 epoch;
-	bool gone;
 	bool leaving;
-	struct delayed_work watch;
 	unsigned int watched;
-	struct work_struct recovery;
-	bool halted;
-	bool restarted;
-	u32 told;
-	bool told_gone;
-	bool unconfirmed;
-	unsigned long last_recovery;
 	u32 last_reason;
-	enum efa_reset_reason recovery_reason;
-	u64 recoveries;
-	u64 failed_recoveries;
-	spinlock_t orphan_lock;		/* orphans and epochs */
-	struct list_head orphans;
-	u32 over;
-	u32 exposed;
-	u32 nr_orphans;
-	u64 orphan_bytes;
-	bool leaking;
-	u64 leaked;
 	struct efa_recent recent_stats;
 	struct efa_recent recent_regs;
-	struct efa_table qps;
-	struct efa_table cqs;
-	struct efa_table mrs;
-	struct efa_table pds;
-	struct efa_table ahs;
-	struct efa_table ctxs;
-	struct efa_table uars;
+	struct eadm_table cqs;
+	struct eadm_table mrs;
+	struct eadm_table pds;
+	struct eadm_table ahs;
+	struct eadm_table ctxs;
+	struct eadm_table uars;
 	atomic64_t counters[EFA_CNT_COUNT];
-	struct eadm_failures failures;
-	struct eadm_diag_dev diag;
 };
 
 static inline struct efa_dev *to_efa_dev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct efa_dev, ibdev);
+}
+
+static inline struct efa_dev *adapter_to_efa(struct eadm_adapter *ad)
+{
+	return container_of(ad, struct efa_dev, adapter);
 }
 
 static inline struct efa_ctx *to_efa_ctx(struct ib_ucontext *ibctx)
@@ -267,56 +220,27 @@ static inline struct efa_qp *to_efa_qp(struct ib_qp *ibqp)
 
 /* A debug message of a device; topics as in eadm_debug.h. */
 #define efa_debug(d, topic, fmt, ...) \
-	eadm_debug(&(d)->diag, &(d)->pdev->dev, topic, fmt, ##__VA_ARGS__)
+	eadm_adapter_debug(&(d)->adapter, topic, fmt, ##__VA_ARGS__)
 
 static inline void efa_count(struct efa_dev *dev, enum efa_counter counter)
 {
 	atomic64_inc(&dev->counters[counter]);
 }
 
-/**
- * efa_obj_is_dead() - whether the adapter no longer serves an object
- * @dev: the device
- * @obj: the object
- *
- * It has forgotten the object, or cannot reach memory. That does not mean that the
- * object's memory may be freed.
- *
- * Context: any.
- */
-static inline bool efa_obj_is_dead(const struct efa_dev *dev, const struct efa_obj *obj)
-{
-	return READ_ONCE(dev->gone) || obj->epoch != READ_ONCE(dev->epoch);
-}
-
-/* recovery.c, watch.c */
-void efa_recovery_work(struct work_struct *work);
-bool efa_dev_is_gone(struct efa_dev *dev);
-void efa_dev_quiesce(struct efa_dev *dev);
-void efa_dev_restart(struct efa_dev *dev);
-void efa_dev_withdraw(struct efa_dev *dev);
-void efa_watch_init(struct efa_dev *dev);
-void efa_watch_start(struct efa_dev *dev);
-void efa_watch_stop(struct efa_dev *dev);
-
-/* start.c */
+/* lifecycle.c */
+extern const struct eadm_adapter_ops efa_adapter_ops;
 int efa_start(struct efa_dev *dev);
-int efa_start_again(struct efa_dev *dev);
-bool efa_halt(struct efa_dev *dev, enum efa_reset_reason reason);
 void efa_stop(struct efa_dev *dev, enum efa_reset_reason reason);
 
 void efa_verbs_init(struct efa_dev *dev);
-bool efa_is_serving(const struct efa_dev *dev);
 
 /* failure.c */
 void efa_failed_qp(struct efa_qp *qp);
 void efa_failed_command(struct efa_dev *dev, const struct efa_cmd *cmd);
-void efa_failed_device(struct efa_dev *dev, u8 cause, int error);
 
 /* diag/ */
 void efa_diag_async(struct efa_dev *dev, u16 group);
 void efa_diag_command(struct efa_dev *dev, unsigned long type, const struct efa_cmd *cmd);
-void efa_diag_device(struct efa_dev *dev, unsigned long type);
 int efa_diag_add(struct efa_dev *dev);
 void efa_diag_init(struct efa_dev *dev);
 void efa_diag_del(struct efa_dev *dev);

@@ -129,7 +129,7 @@ static void deliver_async(struct efa_dev *dev, const struct efa_aenqe *e)
 	 * service. No reason of a reset is about it.
 	 */
 	if (group == EFA_AENQ_FATAL_ERROR)
-		efa_aq_recover(dev, EFA_RESET_GENERIC);
+		eadm_queue_recover(&dev->adapter, EADM_RESET_FATAL);
 }
 
 static void consume_async(struct efa_dev *dev)
@@ -184,18 +184,18 @@ static void deliver_completion(struct efa_eq *eq, const struct efa_eqe *e)
 {
 	u16 cqn = le16_to_cpu(e->cqn);
 	struct efa_dev *dev = eq->dev;
-	struct efa_obj *obj;
+	struct eadm_object *obj;
 	struct efa_cq *cq;
 
 	trace_comp_event(&dev->ibdev, eq->eqn, cqn);
-	obj = efa_table_get(&dev->cqs, cqn);
+	obj = eadm_table_get(&dev->cqs, cqn);
 	cq = obj ? container_of(obj, struct efa_cq, obj) : NULL;
 	if (cq && cq->eq == eq && !FIELD_GET(EFA_EQE_TYPE, le32_to_cpu(e->hdr)))
 		efa_cq_event(cq, READ_ONCE(eq->last_event));
 	else
 		note_unknown(eq);
 	if (obj)
-		efa_obj_put(obj);
+		eadm_object_put(obj);
 }
 
 static void consume_completions(struct efa_eq *eq)

@@ -15,12 +15,12 @@ void efa_failed_qp(struct efa_qp *qp)
 	struct efa_dev *dev = to_efa_dev(qp->ibqp.device);
 	struct eadm_failure what = {
 		.kind = EADM_FAILURE_KIND_QP,
-		.cause = READ_ONCE(dev->gone) ? EADM_CAUSE_ADAPTER_GONE : EADM_CAUSE_ADAPTER_RESET,
+		.cause = eadm_adapter_cause(&dev->adapter),
 		.id = qp->qpn,
 	};
 
 	eadm_failure_set_owner(&what, &qp->ibqp.res);
-	eadm_failures_note(&dev->failures, &what);
+	eadm_failures_note(&dev->adapter.failures, &what);
 }
 
 /* Queries may be used to find out whether something exists. */
@@ -66,25 +66,5 @@ void efa_failed_command(struct efa_dev *dev, const struct efa_cmd *cmd)
 		return;
 	}
 	eadm_failure_set_caller(&what);
-	eadm_failures_note(&dev->failures, &what);
-}
-
-/**
- * efa_failed_device() - the adapter as a whole failed
- * @dev: the device
- * @cause: EADM_CAUSE_ADAPTER_*
- * @error: why it could not be brought back, or 0
- *
- * Context: any but NMI.
- */
-void efa_failed_device(struct efa_dev *dev, u8 cause, int error)
-{
-	struct eadm_failure what = {
-		.kind = EADM_FAILURE_KIND_DEVICE,
-		.cause = cause,
-		.has = error ? EADM_FAILURE_ERROR : 0,
-		.error = error,
-	};
-
-	eadm_failures_note(&dev->failures, &what);
+	eadm_failures_note(&dev->adapter.failures, &what);
 }

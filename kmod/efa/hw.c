@@ -119,7 +119,7 @@ u32 efa_reg_read(struct efa_dev *dev, u32 reg)
 	int i;
 
 	mutex_lock(&hw->lock);
-	for (i = 0; i < TRIES && value == EFA_MMIO_NO_VALUE && !READ_ONCE(dev->gone); i++)
+	for (i = 0; i < TRIES && value == EFA_MMIO_NO_VALUE && !READ_ONCE(dev->adapter.gone); i++)
 		value = try_read(dev, reg);
 	mutex_unlock(&hw->lock);
 	return value;
@@ -133,7 +133,7 @@ static bool function_answers(const struct eadm_function *fn)
 
 static int no_answer(const struct efa_dev *dev)
 {
-	return eadm_function_answers(&dev->fn) ? -EIO : -ENODEV;
+	return eadm_function_answers(&dev->adapter.fn) ? -EIO : -ENODEV;
 }
 
 /* Waits until the adapter reports that a reset is in progress, or that none is. */
@@ -277,8 +277,7 @@ int efa_hw_init(struct efa_dev *dev)
 {
 	struct efa_hw *hw = &dev->hw;
 
-	dev->fn.pdev = dev->pdev;
-	dev->fn.answers = function_answers;
+	dev->adapter.fn.answers = function_answers;
 	mutex_init(&hw->lock);
 	hw->mmio_timeout = EFA_MMIO_TIMEOUT_DEFAULT_MS;
 	hw->reset_timeout = RESET_DEFAULT;
@@ -299,8 +298,8 @@ void efa_hw_exit(struct efa_dev *dev)
 	struct efa_hw *hw = &dev->hw;
 
 	/* The adapter may keep using this address until it has forgotten everything. */
-	if (dev->leaking)
-		dev->leaked += sizeof(*hw->resp);
+	if (dev->adapter.memory.leaking)
+		dev->adapter.memory.leaked += sizeof(*hw->resp);
 	else
 		dma_free_coherent(&dev->pdev->dev, sizeof(*hw->resp), hw->resp, hw->resp_dma);
 	mutex_destroy(&hw->lock);

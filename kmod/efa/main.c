@@ -7,28 +7,28 @@
 #include "eadm_version.h"
 #include "efa.h"
 
-static int tables_init(struct efa_dev *dev)
+static void tables_init(struct efa_dev *dev)
 {
-	static const u8 own = EFA_OWN_NUMBER_BITS, theirs = EFA_NUMBER_BITS;
-
-	return efa_table_init(&dev->qps, dev, EADM_OBJ_QP, theirs) ||
-	       efa_table_init(&dev->cqs, dev, EADM_OBJ_CQ, theirs) ||
-	       efa_table_init(&dev->mrs, dev, EADM_OBJ_MR, own) ||
-	       efa_table_init(&dev->pds, dev, EADM_OBJ_PD, theirs) ||
-	       efa_table_init(&dev->ahs, dev, EADM_OBJ_AH, theirs) ||
-	       efa_table_init(&dev->ctxs, dev, EADM_OBJ_CTX, own) ||
-	       efa_table_init(&dev->uars, dev, EADM_OBJ_UAR, theirs) ? -ENOMEM : 0;
+	eadm_table_init_theirs(&dev->adapter.qps, &dev->adapter, EADM_OBJ_QP);
+	eadm_table_init_theirs(&dev->cqs, &dev->adapter, EADM_OBJ_CQ);
+	eadm_table_init(&dev->mrs, &dev->adapter, EADM_OBJ_MR);
+	eadm_table_init_theirs(&dev->pds, &dev->adapter, EADM_OBJ_PD);
+	eadm_table_init_theirs(&dev->ahs, &dev->adapter, EADM_OBJ_AH);
+	eadm_table_init(&dev->ctxs, &dev->adapter, EADM_OBJ_CTX);
+	eadm_table_init_theirs(&dev->uars, &dev->adapter, EADM_OBJ_UAR);
+	dev->mrs.max = EFA_MAX_OWN_NUMBER;
+	dev->ctxs.max = EFA_MAX_OWN_NUMBER;
 }
 
 static void tables_destroy(struct efa_dev *dev)
 {
-	efa_table_destroy(&dev->uars);
-	efa_table_destroy(&dev->ctxs);
-	efa_table_destroy(&dev->ahs);
-	efa_table_destroy(&dev->pds);
-	efa_table_destroy(&dev->mrs);
-	efa_table_destroy(&dev->cqs);
-	efa_table_destroy(&dev->qps);
+	eadm_table_destroy(&dev->uars);
+	eadm_table_destroy(&dev->ctxs);
+	eadm_table_destroy(&dev->ahs);
+	eadm_table_destroy(&dev->pds);
+	eadm_table_destroy(&dev->mrs);
+	eadm_table_destroy(&dev->cqs);
+	eadm_table_destroy(&dev->adapter.qps);
 }
 
 static int pci_start(struct efa_dev *dev)
@@ -110,7 +110,7 @@ static int end_former_life(struct efa_dev *dev)
 	efa_hw_read_caps(dev, &dma_bits);
 	ret = efa_hw_await_reset(dev);
 	if (ret) {
-		dev->leaking = true;
+		dev->adapter.memory.leaking = true;
 		dev_err(&dev->pdev->dev, "the adapter cannot be reset: %d\n", ret);
 		/* It may still be starting. */
 		ret = ret == -ETIME ? -EPROBE_DEFER : ret;
@@ -145,19 +145,14 @@ static int vectors_alloc(struct efa_dev *dev)
 /* Memory and queues of the driver, none of which the adapter knows yet. */
 static int queues_init(struct efa_dev *dev)
 {
-	int ret = -ENOMEM;
+	int ret;
 
-	dev->wq = alloc_workqueue("efa-%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0, pci_name(dev->pdev));
-	if (!dev->wq)
+	ret = eadm_adapter_start_work(&dev->adapter);
+	if (ret)
 		return ret;
-	/* Work on the other queue waits for commands, and thus for recovery. */
-	dev->recovery_wq = alloc_ordered_workqueue("efa-rec-%s", WQ_MEM_RECLAIM,
-						   pci_name(dev->pdev));
-	if (!dev->recovery_wq)
-		goto err_wq;
 	ret = efa_aq_init(dev);
 	if (ret)
-		goto err_recovery;
+		goto err_work;
 	ret = efa_aenq_init(dev);
 	if (ret)
 		goto err_aq;
@@ -165,10 +160,8 @@ static int queues_init(struct efa_dev *dev)
 
 err_aq:
 	efa_aq_free(dev);
-err_recovery:
-	destroy_workqueue(dev->recovery_wq);
-err_wq:
-	destroy_workqueue(dev->wq);
+err_work:
+	eadm_adapter_end_work(&dev->adapter);
 	return ret;
 }
 
@@ -176,20 +169,16 @@ static void queues_free(struct efa_dev *dev)
 {
 	efa_eqs_free(dev);
 	efa_aq_free(dev);
-	destroy_workqueue(dev->recovery_wq);
-	destroy_workqueue(dev->wq);
+	eadm_adapter_end_work(&dev->adapter);
 	efa_hw_exit(dev);
-	if (dev->leaking)
+	if (dev->adapter.memory.leaking)
 		efa_mem_leak(dev);
 }
 
 /* Recovery reports to consumers of the device, which is unregistered. */
 static void recovery_stop(struct efa_dev *dev)
 {
-	/* The watch queues recovery once more when it finds the adapter gone. */
-	efa_watch_stop(dev);
-	efa_aq_set_recoverable(dev, false);
-	flush_work(&dev->recovery);
+	eadm_recovery_stop(&dev->adapter);
 	/* An event for consumers may still be pending, with a pointer to the device. */
 	flush_workqueue(ib_wq);
 }
@@ -200,14 +189,14 @@ static int consumers_start(struct efa_dev *dev)
 	int ret;
 
 	efa_verbs_init(dev);
-	efa_aq_set_recoverable(dev, true);
+	eadm_queue_set_recoverable(&dev->adapter, true);
 	ret = ib_register_device(&dev->ibdev, "efa_%d", &dev->pdev->dev);
 	if (ret)
 		goto err_recovery;
 	ret = efa_diag_add(dev);
 	if (ret)
 		goto err_device;
-	efa_watch_start(dev);
+	eadm_adapter_watch_start(&dev->adapter);
 	return 0;
 
 err_device:
@@ -222,10 +211,9 @@ static void dev_init(struct efa_dev *dev, struct pci_dev *pdev)
 {
 	dev->pdev = pdev;
 	dev->probed = local_clock();
-	spin_lock_init(&dev->orphan_lock);
-	INIT_LIST_HEAD(&dev->orphans);
-	efa_watch_init(dev);
-	INIT_WORK(&dev->recovery, efa_recovery_work);
+	eadm_adapter_init(&dev->adapter, &efa_adapter_ops, &dev->ibdev, pdev);
+	dev->adapter.port = EFA_PORT;
+	tables_init(dev);
 	efa_recent_init(dev);
 	efa_diag_init(dev);
 	pci_set_drvdata(pdev, dev);
@@ -270,10 +258,7 @@ static int efa_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!dev)
 		return -ENOMEM;
 	dev_init(dev, pdev);
-	ret = tables_init(dev);
-	if (ret)
-		goto err_dev;
-	ret = eadm_failures_init(&dev->failures);
+	ret = eadm_failures_init(&dev->adapter.failures);
 	if (ret)
 		goto err_dev;
 	ret = pci_start(dev);
@@ -290,7 +275,7 @@ static int efa_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 err_pci:
 	pci_stop(dev);
 err_failures:
-	eadm_failures_free(&dev->failures);
+	eadm_failures_free(&dev->adapter.failures);
 err_dev:
 	tables_destroy(dev);
 	ib_dealloc_device(&dev->ibdev);
@@ -302,7 +287,7 @@ static void efa_remove(struct pci_dev *pdev)
 	struct efa_dev *dev = pci_get_drvdata(pdev);
 
 	/* Avoids waiting for answers that cannot come. */
-	efa_dev_is_gone(dev);
+	eadm_adapter_is_gone(&dev->adapter);
 	efa_diag_del(dev);
 	efa_ctx_leave(dev);
 	/* Ends all consumers and destroys all objects, with commands. */
@@ -312,7 +297,7 @@ static void efa_remove(struct pci_dev *pdev)
 	queues_free(dev);
 	pci_free_irq_vectors(pdev);
 	pci_stop(dev);
-	eadm_failures_free(&dev->failures);
+	eadm_failures_free(&dev->adapter.failures);
 	tables_destroy(dev);
 	ib_dealloc_device(&dev->ibdev);
 }
@@ -321,10 +306,7 @@ static void efa_shutdown(struct pci_dev *pdev)
 {
 	struct efa_dev *dev = pci_get_drvdata(pdev);
 
-	efa_watch_stop(dev);
-	efa_aq_set_recoverable(dev, false);
-	flush_work(&dev->recovery);
-	efa_dev_withdraw(dev);
+	eadm_adapter_withdraw(&dev->adapter);
 }
 
 static const struct pci_device_id efa_ids[] = {
@@ -340,16 +322,14 @@ static void efa_reset_prepare(struct pci_dev *pdev)
 {
 	struct efa_dev *dev = pci_get_drvdata(pdev);
 
-	efa_watch_stop(dev);
-	efa_dev_quiesce(dev);
+	eadm_adapter_quiesce(&dev->adapter);
 }
 
 static void efa_reset_done(struct pci_dev *pdev)
 {
 	struct efa_dev *dev = pci_get_drvdata(pdev);
 
-	efa_dev_restart(dev);
-	efa_watch_start(dev);
+	eadm_adapter_restart(&dev->adapter);
 }
 
 /* Errors on the bus are not handled. */

@@ -5,7 +5,6 @@
  */
 
 #include <linux/dma-mapping.h>
-#include <linux/kmemleak.h>
 #include <linux/slab.h>
 
 #include "efa.h"
@@ -38,8 +37,8 @@ int efa_ring_alloc(struct efa_dev *dev, struct efa_ring *ring, size_t size)
  */
 void efa_ring_free(struct efa_dev *dev, struct efa_ring *ring)
 {
-	if (ring->va && dev->leaking)
-		dev->leaked += ring->size;
+	if (ring->va && dev->adapter.memory.leaking)
+		dev->adapter.memory.leaked += ring->size;
 	else if (ring->va)
 		dma_free_coherent(&dev->pdev->dev, ring->size, ring->va, ring->dma);
 	ring->va = NULL;
@@ -97,13 +96,6 @@ static size_t mem_size(const struct efa_mem *mem)
 	return mem->ring_size + (mem->umem ? ib_umem_num_pages(mem->umem) * PAGE_SIZE : 0);
 }
 
-/* Whether the adapter can no longer know of memory that it learned of in an epoch. */
-static bool epoch_is_over(const struct efa_dev *dev, u32 epoch)
-{
-	lockdep_assert_held(&dev->orphan_lock);
-	return (s32)(epoch - dev->over) < 0 || (s32)(epoch - dev->exposed) >= 0;
-}
-
 /**
  * efa_orphan_alloc() - begin a record of memory
  *
@@ -150,21 +142,14 @@ void efa_orphan_put(struct efa_orphan *orphan)
 static bool keep(struct efa_dev *dev, const struct efa_mem *mem)
 {
 	struct efa_orphan *orphan = mem->orphan ?: efa_orphan_alloc();
-	bool over;
 
 	orphan->mem = *mem;
-	spin_lock(&dev->orphan_lock);
-	/* An answer that comes after this check has efa_mem_sweep() called. */
-	over = epoch_is_over(dev, mem->epoch) || READ_ONCE(orphan->released);
-	if (!over) {
-		list_add_tail(&orphan->link, &dev->orphans);
-		dev->nr_orphans++;
-		dev->orphan_bytes += mem_size(mem);
-	}
-	spin_unlock(&dev->orphan_lock);
-	if (over)
-		efa_orphan_put(orphan);
-	return !over;
+	orphan->kept.epoch = mem->epoch;
+	orphan->kept.bytes = mem_size(mem);
+	if (eadm_orphan_keep(&dev->adapter, &orphan->kept))
+		return true;
+	efa_orphan_put(orphan);
+	return false;
 }
 
 /**
@@ -184,116 +169,31 @@ void efa_mem_retire(struct efa_dev *dev, struct efa_mem *mem, bool done)
 		efa_mem_free(dev, mem);
 }
 
-static void free_orphans(struct efa_dev *dev, struct list_head *list)
-{
-	struct efa_orphan *orphan, *tmp;
-
-	list_for_each_entry_safe(orphan, tmp, list, link) {
-		efa_mem_free(dev, &orphan->mem);
-		efa_orphan_put(orphan);
-	}
-}
-
 /**
- * efa_mem_sweep() - free the orphans that late answers have released
+ * efa_orphan_free() - free kept memory
  * @dev: the device
+ * @kept: the memory, which the adapter no longer uses
  *
  * Context: process.
  */
-void efa_mem_sweep(struct efa_dev *dev)
+void efa_orphan_free(struct efa_dev *dev, struct eadm_orphan *kept)
 {
-	struct efa_orphan *orphan, *tmp;
-	LIST_HEAD(list);
+	struct efa_orphan *orphan = container_of(kept, struct efa_orphan, kept);
 
-	spin_lock(&dev->orphan_lock);
-	list_for_each_entry_safe(orphan, tmp, &dev->orphans, link) {
-		if (!READ_ONCE(orphan->released))
-			continue;
-		list_move(&orphan->link, &list);
-		dev->nr_orphans--;
-		dev->orphan_bytes -= mem_size(&orphan->mem);
-	}
-	spin_unlock(&dev->orphan_lock);
-	free_orphans(dev, &list);
+	efa_mem_free(dev, &orphan->mem);
+	efa_orphan_put(orphan);
 }
-
-/**
- * efa_mem_expose() - the adapter may learn of memory from now on
- * @dev: the device
- *
- * Context: process.
- */
-void efa_mem_expose(struct efa_dev *dev)
-{
-	spin_lock(&dev->orphan_lock);
-	dev->exposed = READ_ONCE(dev->epoch) + 1;
-	spin_unlock(&dev->orphan_lock);
-}
-
-/**
- * efa_mem_is_exposed() - whether the adapter may know of memory
- * @dev: the device
- *
- * Context: process.
- */
-bool efa_mem_is_exposed(struct efa_dev *dev)
-{
-	bool exposed;
-
-	spin_lock(&dev->orphan_lock);
-	exposed = dev->exposed != dev->over;
-	spin_unlock(&dev->orphan_lock);
-	return exposed;
-}
-
-/**
- * efa_mem_confirm() - the adapter is known to have forgotten everything
- * @dev: the device
- *
- * Frees what retired objects left behind.
- *
- * Context: process; the adapter is not started concurrently.
- */
-void efa_mem_confirm(struct efa_dev *dev)
-{
-	LIST_HEAD(list);
-
-	spin_lock(&dev->orphan_lock);
-	dev->over = dev->exposed;
-	list_splice_init(&dev->orphans, &list);
-	dev->nr_orphans = 0;
-	dev->orphan_bytes = 0;
-	spin_unlock(&dev->orphan_lock);
-	free_orphans(dev, &list);
-}
-
-/* What remains of a device that did not release its memory. */
-struct remains {
-	struct list_head orphans;
-	struct list_head lists;
-};
 
 /**
  * efa_mem_leak() - leak all memory that the adapter may know of
- * @dev: the device, about to be freed; rings were "freed" with @dev->leaking set
- *
- * A new owner of this memory would share it with the adapter.
+ * @dev: the device, about to be freed
  *
  * Context: process.
  */
 void efa_mem_leak(struct efa_dev *dev)
 {
-	struct remains *remains = kzalloc(sizeof(*remains), GFP_KERNEL);
+	struct eadm_remains *remains = eadm_memory_leak(&dev->adapter);
 
-	dev_err(&dev->pdev->dev,
-		"left without a confirmed reset: %llu bytes of %u objects and %llu bytes of queues are lost until the next boot, as the adapter could still write to them\n",
-		dev->orphan_bytes, dev->nr_orphans, dev->leaked);
-	if (!remains)
-		return;
-	/* Lets kmemleak find the memory from here: this leak is intended. */
-	kmemleak_not_leak(remains);
-	INIT_LIST_HEAD(&remains->orphans);
-	INIT_LIST_HEAD(&remains->lists);
-	list_splice_init(&dev->orphans, &remains->orphans);
-	list_splice_init(&dev->aq.parked, &remains->lists);
+	if (remains)
+		list_splice_init(&dev->aq.parked, &remains->lists);
 }

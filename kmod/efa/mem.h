@@ -8,6 +8,7 @@
 #include <linux/types.h>
 #include <rdma/ib_umem.h>
 
+#include "../core/orphan.h"
 #include "efa_hw.h"
 
 struct efa_dev;
@@ -21,7 +22,7 @@ struct efa_ring {
 
 /**
  * struct efa_mem - all memory of one object that the adapter knows of
- * @epoch: dev->epoch when the adapter learned of it
+ * @epoch: the adapter's epoch when the adapter learned of it
  * @umem: memory of a process
  * @ring: a ring that a process maps, contiguous and in whole pages; pages still mapped
  *	when the ring is freed are freed when the process unmaps them
@@ -43,18 +44,16 @@ struct efa_mem {
 
 /**
  * struct efa_orphan - memory whose object is gone without confirmation by the adapter
- * @refs: references, of the object or the device's list, and of the slot of a lost command
- * @link: in the device's list of them
- * @mem: freed when it is released, or by the next confirmed reset
- * @released: a late answer has confirmed that the adapter is done with it; never cleared
+ * @kept: as the core keeps it
+ * @refs: references, of the object or the adapter's list, and of the slot of a lost command
+ * @mem: the memory
  *
  * It begins with the lost command of an object, and becomes an orphan with the object's end.
  */
 struct efa_orphan {
+	struct eadm_orphan kept;
 	refcount_t refs;
-	struct list_head link;
 	struct efa_mem mem;
-	bool released;
 };
 
 /**
@@ -97,10 +96,7 @@ struct efa_orphan *efa_orphan_alloc(void);
 struct efa_orphan *efa_orphan_get(struct efa_orphan *orphan);
 void efa_orphan_put(struct efa_orphan *orphan);
 void efa_mem_retire(struct efa_dev *dev, struct efa_mem *mem, bool done);
-void efa_mem_sweep(struct efa_dev *dev);
-void efa_mem_expose(struct efa_dev *dev);
-void efa_mem_confirm(struct efa_dev *dev);
-bool efa_mem_is_exposed(struct efa_dev *dev);
+void efa_orphan_free(struct efa_dev *dev, struct eadm_orphan *kept);
 void efa_mem_leak(struct efa_dev *dev);
 
 struct efa_list *efa_list_alloc(size_t size);

@@ -220,7 +220,7 @@ static int map_bar(struct efa_ctx *ctx, struct vm_area_struct *vma,
 	struct efa_dev *dev = to_efa_dev(ctx->ibctx.device);
 
 	/* A touch would find a dummy page: say so, as long as the process can take it. */
-	if (efa_obj_is_dead(dev, &ctx->obj))
+	if (eadm_object_is_dead(&dev->adapter, &ctx->obj))
 		return -EIO;
 	return eadm_map_mmap(entry->map, vma,
 			     entry->llq ? pgprot_writecombine(vma->vm_page_prot) :
@@ -286,13 +286,13 @@ int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
  */
 void efa_ctx_zap(struct efa_dev *dev)
 {
-	struct efa_obj *obj;
+	struct eadm_object *obj;
 	u64 id;
 
-	for (id = 0; (obj = efa_table_next(&dev->ctxs, &id)); id++) {
-		if (READ_ONCE(dev->leaving) || efa_obj_is_dead(dev, obj))
+	for (id = 0; (obj = eadm_table_next(&dev->ctxs, &id)); id++) {
+		if (READ_ONCE(dev->leaving) || eadm_object_is_dead(&dev->adapter, obj))
 			eadm_maps_end(container_of(obj, struct efa_ctx, obj)->maps);
-		efa_obj_put(obj);
+		eadm_object_put(obj);
 	}
 }
 

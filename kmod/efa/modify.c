@@ -218,7 +218,7 @@ static int ask(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_attr *
 	int ret;
 
 	attr->qp_state = IB_QPS_ERR;
-	if (efa_obj_is_dead(dev, &qp->obj))
+	if (eadm_object_is_dead(&dev->adapter, &qp->obj))
 		return 0;
 	ret = efa_cmd_query_qp(dev, qp, &resp);
 	if (ret)
@@ -233,7 +233,9 @@ static int ask(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_attr *
 
 static void recall(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_attr *attr)
 {
-	attr->qp_state = efa_obj_is_dead(dev, &qp->obj) ? IB_QPS_ERR : READ_ONCE(qp->state);
+	bool dead = eadm_object_is_dead(&dev->adapter, &qp->obj);
+
+	attr->qp_state = dead ? IB_QPS_ERR : READ_ONCE(qp->state);
 	attr->qkey = READ_ONCE(qp->qkey);
 	attr->sq_psn = READ_ONCE(qp->psn);
 	attr->rnr_retry = READ_ONCE(qp->rnr_retry);

@@ -38,7 +38,7 @@ static struct efa_mr *mr_alloc(struct ib_pd *ibpd, struct ib_umem *umem,
 	mr->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
 	mr->ibmr.pd = ibpd;
 	mr->ibmr.device = ibpd->device;
-	efa_obj_init(&mr->obj, pd->obj.epoch);
+	eadm_object_init(&mr->obj, pd->obj.epoch);
 	return mr;
 }
 
@@ -78,10 +78,10 @@ static bool end(struct efa_dev *dev, struct efa_mr *mr)
 {
 	int ret;
 
-	if (efa_obj_is_dead(dev, &mr->obj))
+	if (eadm_object_is_dead(&dev->adapter, &mr->obj))
 		return false;
 	ret = efa_cmd_dereg_mr(dev, mr);
-	if (ret && !efa_obj_is_dead(dev, &mr->obj))
+	if (ret && !eadm_object_is_dead(&dev->adapter, &mr->obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "MR %u could not be freed: %d\n", mr->mrn, ret);
 	return !ret;
 }
@@ -107,7 +107,7 @@ static int begin(struct efa_dev *dev, struct efa_mr *mr)
 	ret = efa_cmd_reg_mr(dev, mr, &list, &done);
 	if (ret)
 		goto err;
-	ret = efa_table_add(&dev->mrs, &mr->mrn, &mr->obj);
+	ret = eadm_table_add(&dev->mrs, &mr->mrn, &mr->obj);
 	if (ret) {
 		done = end(dev, mr);
 		goto err;
@@ -237,7 +237,7 @@ int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 
 	done = end(dev, mr);
 	efa_debug(dev, mr, "MR %u: deregistered%s\n", mr->mrn, done ? "" : ", its memory is kept");
-	efa_table_remove(&dev->mrs, mr->mrn, &mr->obj);
+	eadm_table_remove(&dev->mrs, mr->mrn, &mr->obj);
 	atomic_dec(&mr->ctx->mrs);
 	efa_mem_retire(dev, &mr->mem, done);
 	kfree(mr);

@@ -12,11 +12,11 @@ static void end_pd(struct efa_dev *dev, struct efa_pd *pd)
 {
 	int ret;
 
-	if (efa_obj_is_dead(dev, &pd->obj))
+	if (eadm_object_is_dead(&dev->adapter, &pd->obj))
 		return;
 	WRITE_ONCE(pd->obj.ending, true);
 	ret = efa_cmd_dealloc_pd(dev, pd);
-	if (ret && !efa_obj_is_dead(dev, &pd->obj))
+	if (ret && !eadm_object_is_dead(&dev->adapter, &pd->obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "PD %u could not be freed: %d\n", pd->pdn, ret);
 }
 
@@ -41,11 +41,11 @@ int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	pd->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
 	mutex_init(&pd->ah_lock);
 	pd->ahs = RB_ROOT;
-	efa_obj_init(&pd->obj, pd->ctx->obj.epoch);
+	eadm_object_init(&pd->obj, pd->ctx->obj.epoch);
 	ret = efa_cmd_alloc_pd(dev, pd);
 	if (ret)
 		goto err;
-	ret = efa_table_add_at(&dev->pds, pd->pdn, &pd->obj);
+	ret = eadm_table_add_at(&dev->pds, pd->pdn, &pd->obj);
 	if (ret)
 		goto err_pd;
 	resp.pdn = pd->pdn;
@@ -57,7 +57,7 @@ int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return 0;
 
 err_table:
-	efa_table_remove(&dev->pds, pd->pdn, &pd->obj);
+	eadm_table_remove(&dev->pds, pd->pdn, &pd->obj);
 err_pd:
 	end_pd(dev, pd);
 err:
@@ -79,7 +79,7 @@ int efa_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	struct efa_pd *pd = to_efa_pd(ibpd);
 
 	end_pd(dev, pd);
-	efa_table_remove(&dev->pds, pd->pdn, &pd->obj);
+	eadm_table_remove(&dev->pds, pd->pdn, &pd->obj);
 	mutex_destroy(&pd->ah_lock);
 	atomic_dec(&pd->ctx->pds);
 	efa_count(dev, EFA_CNT_PD_DEALLOCS);
@@ -117,11 +117,11 @@ static void end_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 {
 	int ret;
 
-	if (efa_obj_is_dead(dev, &entry->obj))
+	if (eadm_object_is_dead(&dev->adapter, &entry->obj))
 		return;
 	WRITE_ONCE(entry->obj.ending, true);
 	ret = efa_cmd_destroy_ah(dev, entry->pd, entry->ahn);
-	if (ret && !efa_obj_is_dead(dev, &entry->obj))
+	if (ret && !eadm_object_is_dead(&dev->adapter, &entry->obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "AH %u could not be freed: %d\n",
 				       entry->ahn, ret);
 }
@@ -136,11 +136,11 @@ static struct efa_ah_entry *make_entry(struct efa_dev *dev, struct efa_pd *pd, c
 	entry->pd = pd;
 	memcpy(entry->gid, gid, sizeof(entry->gid));
 	entry->owner = get_task_pid(current->group_leader, PIDTYPE_TGID);
-	efa_obj_init(&entry->obj, pd->obj.epoch);
+	eadm_object_init(&entry->obj, pd->obj.epoch);
 	ret = efa_cmd_create_ah(dev, pd, gid, &entry->ahn);
 	if (ret)
 		goto err;
-	ret = efa_table_add_at(&dev->ahs, entry->ahn, &entry->obj);
+	ret = eadm_table_add_at(&dev->ahs, entry->ahn, &entry->obj);
 	if (ret)
 		goto err_ah;
 	return entry;
@@ -187,7 +187,7 @@ static void put_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 	/* Under the lock, before a new AH is created for the address: it might be the same one. */
 	end_entry(dev, entry);
 	mutex_unlock(&pd->ah_lock);
-	efa_table_remove(&dev->ahs, entry->ahn, &entry->obj);
+	eadm_table_remove(&dev->ahs, entry->ahn, &entry->obj);
 	put_pid(entry->owner);
 	kfree(entry);
 }

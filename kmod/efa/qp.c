@@ -55,11 +55,11 @@ static bool end(struct efa_dev *dev, struct efa_qp *qp)
 {
 	int ret;
 
-	if (efa_obj_is_dead(dev, &qp->obj))
+	if (eadm_object_is_dead(&dev->adapter, &qp->obj))
 		return false;
 	WRITE_ONCE(qp->obj.ending, true);
 	ret = efa_cmd_destroy_qp(dev, qp);
-	if (ret && !efa_obj_is_dead(dev, &qp->obj))
+	if (ret && !eadm_object_is_dead(&dev->adapter, &qp->obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "QP %u could not be freed: %d\n", qp->qpn, ret);
 	return !ret;
 }
@@ -122,7 +122,7 @@ static int begin(struct efa_dev *dev, struct efa_qp *qp, struct ib_udata *udata)
 	if (ret)
 		goto err_mem;
 	qp->ibqp.qp_num = qp->qpn;
-	ret = efa_table_add_at(&dev->qps, qp->qpn, &qp->obj);
+	ret = eadm_table_add_at(&dev->adapter.qps, qp->qpn, &qp->obj);
 	if (ret)
 		goto err_qp;
 	ret = offer(qp, udata);
@@ -130,7 +130,7 @@ static int begin(struct efa_dev *dev, struct efa_qp *qp, struct ib_udata *udata)
 		return 0;
 	remove_entries(qp);
 	WRITE_ONCE(qp->obj.ending, true);
-	efa_table_remove(&dev->qps, qp->qpn, &qp->obj);
+	eadm_table_remove(&dev->adapter.qps, qp->qpn, &qp->obj);
 err_qp:
 	done = end(dev, qp);
 err_mem:
@@ -173,7 +173,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	mutex_init(&qp->state_lock);
 	qp->state = IB_QPS_RESET;
 	qp->rnr_retry = EFA_RNR_RETRY_INFINITE;
-	efa_obj_init(&qp->obj, qp->ctx->obj.epoch);
+	eadm_object_init(&qp->obj, qp->ctx->obj.epoch);
 	qp->state_since = qp->obj.created;
 	qp->mem.epoch = qp->obj.epoch;
 	ret = begin(dev, qp, udata);
@@ -208,7 +208,7 @@ int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	/* The next QP may get the place of its send queue: no process may write there any more. */
 	remove_entries(qp);
 	done = end(dev, qp);
-	efa_table_remove(&dev->qps, qp->qpn, &qp->obj);
+	eadm_table_remove(&dev->adapter.qps, qp->qpn, &qp->obj);
 	efa_mem_retire(dev, &qp->mem, done);
 	mutex_destroy(&qp->state_lock);
 	atomic_dec(&qp->ctx->qps);

@@ -92,12 +92,12 @@ static void device_values(struct efa_dev *dev, u64 *value)
 	struct efa_aq *q = &dev->aq;
 	int i;
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	*value++ = q->submitted;
 	*value++ = q->completed;
 	*value++ = q->errors;
 	*value++ = q->timeouts;
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	*value++ = READ_ONCE(dev->aenq.keep_alives);
 	for (i = EFA_CNT_ALLOC_PD_ERR; i <= EFA_CNT_MMAP_ERR; i++)
 		*value++ = atomic64_read(&dev->counters[i]);

@@ -76,7 +76,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp = le32_to_cpu(q->max_qp);
 	attr->max_cq = le32_to_cpu(q->max_cq);
 	attr->max_pd = le32_to_cpu(q->max_pd);
-	attr->max_mr = min_t(u32, le32_to_cpu(q->max_mr), BIT(EFA_OWN_NUMBER_BITS) - 1);
+	attr->max_mr = min_t(u32, le32_to_cpu(q->max_mr), EFA_MAX_OWN_NUMBER);
 	attr->max_ah = le32_to_cpu(q->max_ah);
 	attr->max_cqe = le32_to_cpu(q->max_cq_depth);
 	attr->max_qp_wr = min(le32_to_cpu(q->max_sq_depth), le32_to_cpu(q->max_rq_depth));
@@ -97,7 +97,7 @@ static int query_port(struct ib_device *ibdev, compat_port_t port, struct ib_por
 {
 	struct efa_dev *dev = to_efa_dev(ibdev);
 	u16 speed = le16_to_cpu(dev->caps.device.speed) ?: DEFAULT_SPEED;
-	bool serving = efa_is_serving(dev);
+	bool serving = eadm_adapter_serves(&dev->adapter);
 	int i;
 
 	attr->lmc = 1;

@@ -12,7 +12,6 @@
 #include "compat_rdma.h"
 #include "efa_hw.h"
 #include "mem.h"
-#include "table.h"
 
 /**
  * struct efa_mmap_entry - what a process may map
@@ -47,9 +46,9 @@ struct efa_mmap_entry {
  */
 struct efa_ctx {
 	struct ib_ucontext ibctx;
-	struct efa_obj obj;
+	struct eadm_object obj;
 	u32 ctxn;
-	struct efa_obj uar_obj;
+	struct eadm_object uar_obj;
 	u16 uar;
 	struct mutex db_lock;	/* db */
 	struct efa_mmap_entry *db;
@@ -71,7 +70,7 @@ struct efa_ctx {
  */
 struct efa_pd {
 	struct ib_pd ibpd;
-	struct efa_obj obj;
+	struct eadm_object obj;
 	struct efa_ctx *ctx;
 	u16 pdn;
 	struct mutex ah_lock;	/* ahs */
@@ -92,7 +91,7 @@ struct efa_pd {
  * once and destroyed once.
  */
 struct efa_ah_entry {
-	struct efa_obj obj;
+	struct eadm_object obj;
 	struct rb_node node;
 	struct efa_pd *pd;
 	u8 gid[16];
@@ -126,7 +125,7 @@ struct efa_ah {
  */
 struct efa_mr {
 	struct ib_mr ibmr;
-	struct efa_obj obj;
+	struct eadm_object obj;
 	struct efa_ctx *ctx;
 	u32 mrn;
 	bool dmabuf;
@@ -162,7 +161,7 @@ struct efa_mr {
  */
 struct efa_cq {
 	struct ib_cq ibcq;
-	struct efa_obj obj;
+	struct eadm_object obj;
 	struct efa_ctx *ctx;
 	u16 cqn;
 	u32 depth;
@@ -181,7 +180,7 @@ struct efa_cq {
 /**
  * struct efa_qp - a queue pair
  * @ibqp: the core's part
- * @obj: in dev->qps
+ * @obj: in dev->adapter.qps
  * @ctx: owner
  * @qpn: its number
  * @handle: its number in commands
@@ -210,7 +209,7 @@ struct efa_cq {
  */
 struct efa_qp {
 	struct ib_qp ibqp;
-	struct efa_obj obj;
+	struct eadm_object obj;
 	struct efa_ctx *ctx;
 	u16 qpn;
 	u32 handle;

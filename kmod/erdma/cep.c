@@ -15,7 +15,7 @@ static void cep_release(struct kref *ref)
 
 	xa_erase(&cm->ceps, cep->id);
 	atomic_dec(&cm->count[cep->state]);
-	eadm_diag_changed(&cep->dev->diag, EADM_OBJ_CEP);
+	eadm_diag_changed(&cep->dev->adapter.diag, EADM_OBJ_CEP);
 	put_pid(cep->owner);
 	mutex_destroy(&cep->lock);
 	kfree(cep);
@@ -186,7 +186,7 @@ struct erdma_cep *erdma_cep_new(struct erdma_dev *dev, enum erdma_cep_state stat
 		return NULL;
 	}
 	atomic_inc(&dev->cm.count[state]);
-	eadm_diag_changed(&dev->diag, EADM_OBJ_CEP);
+	eadm_diag_changed(&dev->adapter.diag, EADM_OBJ_CEP);
 	erdma_debug(dev, cm, "endpoint %u: %s\n", cep->id, names[state]);
 	return cep;
 }

@@ -104,7 +104,7 @@ static int cep_take_qp(struct erdma_cep *cep, u32 qpn)
 		return -EINVAL;
 	ret = erdma_qp_attach_cm(qp, cep_qp_stopped, cep);
 	if (ret) {
-		erdma_obj_put(&qp->obj);
+		eadm_object_put(&qp->obj);
 		return ret;
 	}
 	cep_show_qp(cep, qp);
@@ -177,7 +177,7 @@ static void cep_close(struct erdma_cep *cep)
 	if (qp) {
 		cep_show_qp(cep, NULL);
 		erdma_qp_detach_cm(qp);
-		erdma_obj_put(&qp->obj);
+		eadm_object_put(&qp->obj);
 	}
 	cep_drop_id(cep);
 	erdma_cep_put(cep);
@@ -786,7 +786,7 @@ static void iw_add_ref(struct ib_qp *ibqp)
 
 static void iw_rem_ref(struct ib_qp *ibqp)
 {
-	erdma_obj_put(&to_erdma_qp(ibqp)->obj);
+	eadm_object_put(&to_erdma_qp(ibqp)->obj);
 }
 
 /* The number comes from user space: the QP might be destroyed before iw_add_ref(). */

@@ -24,8 +24,8 @@ static void cmd_init(struct erdma_cmd *cmd, u8 sub_mod, u8 opcode, size_t len)
  */
 static void cmd_bind(struct erdma_cmd *cmd, u32 epoch)
 {
-	cmd->bound = true;
-	cmd->epoch = epoch;
+	cmd->issue.bound = true;
+	cmd->issue.epoch = epoch;
 }
 
 #define cmd_init_rdma(cmd, opcode, body) \
@@ -166,7 +166,7 @@ int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count)
  * erdma_cmd_create_cq() - create a CQ
  * @dev: the device
  * @cq: the CQ
- * @epoch: as for erdma_obj_init()
+ * @epoch: as for eadm_object_init()
  */
 int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 {
@@ -216,7 +216,7 @@ static int exec_again(struct erdma_dev *dev, struct erdma_cmd *cmd)
  * erdma_cmd_destroy_cq() - destroy a CQ
  * @dev: the device
  * @cqn: its number
- * @epoch: dev->epoch when the adapter learned of it
+ * @epoch: dev->adapter.epoch when the adapter learned of it
  */
 int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn, u32 epoch)
 {
@@ -413,7 +413,7 @@ int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
  * erdma_cmd_dereg_mr() - deregister an MR
  * @dev: the device
  * @lkey: its current key
- * @epoch: dev->epoch when the adapter learned of it
+ * @epoch: dev->adapter.epoch when the adapter learned of it
  */
 int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey, u32 epoch)
 {
@@ -447,7 +447,7 @@ int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx)
 	if (ret)
 		return ret;
 	ctx->db_pages = cmd.resp[0];
-	ctx->obj.epoch = cmd.epoch;
+	ctx->obj.epoch = cmd.issue.epoch;
 	return 0;
 }
 

@@ -62,7 +62,7 @@ static void submit(struct erdma_dev *dev, struct erdma_cmd *cmd, bool waits, boo
 	u16 cookie = slot_cookie(q, slot);
 	u64 now = local_clock();
 
-	lockdep_assert_held(&q->lock);
+	lockdep_assert_held(&dev->adapter.lock);
 	slot->index = q->sq_pi;
 	slot->submit = now;
 	slot->pending++;
@@ -98,22 +98,28 @@ static bool was_read(const struct erdma_cmdq *q, const struct erdma_cmdq_slot *s
 	return (s16)(q->answered - slot->index) > 0;
 }
 
-static void give_up_filler(struct erdma_cmdq *q, struct erdma_cmdq_slot *slot, u64 now)
+static void give_up_filler(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u64 now)
 {
-	lockdep_assert_held(&q->lock);
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	lockdep_assert_held(&dev->adapter.lock);
 	if (slot->filler)
 		eadm_recorder_abort(&q->rec, slot->seq, now, -ETIMEDOUT);
 	slot->filler = false;
 }
 
-/*
+/**
+ * erdma_cmdq_has_room() - whether a command can be submitted
+ * @dev: the device
+ *
  * Skips slots that still expect a late answer, by issuing filler commands
  * there: an answer in such a slot could not be distinguished from the late one,
  * so it must not matter. A filler may get lost as well; the next one takes its
  * place.
- * Returns whether the next slot is free then.
+ *
+ * Context: any, with the adapter's lock held.
  */
-static bool skip_lost_slots(struct erdma_dev *dev)
+bool erdma_cmdq_has_room(struct erdma_dev *dev)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 	struct erdma_cmdq_slot *slot;
@@ -125,7 +131,7 @@ static bool skip_lost_slots(struct erdma_dev *dev)
 			return !slot->pending;
 		if (!was_read(q, slot))
 			return false;
-		give_up_filler(q, slot, local_clock());
+		give_up_filler(dev, slot, local_clock());
 		memset(&filler, 0, sizeof(filler));
 		filler.op = ERDMA_SUB_COMMON << 8 | ERDMA_CMD_QUERY_FW_INFO;
 		filler.len = sizeof(filler.req.hdr);
@@ -180,7 +186,7 @@ static void complete_lost(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u
 	if (slot->lost_buf)
 		dma_pool_free(dev->resp_pool, slot->lost_buf, slot->lost_buf_dma);
 	slot->lost_buf = NULL;
-	give_up_filler(q, slot, now);
+	give_up_filler(dev, slot, now);
 	slot->lost = false;
 	q->quarantined--;
 }
@@ -223,7 +229,7 @@ static void process_cq(struct erdma_dev *dev)
 	bool any = false;
 	u32 hdr;
 
-	lockdep_assert_held(&q->lock);
+	lockdep_assert_held(&dev->adapter.lock);
 	while (budget--) {
 		cqe = &ring[q->cq_ci % ERDMA_CMDQ_DEPTH];
 		hdr = be32_to_cpu(READ_ONCE(cqe->hdr));
@@ -236,17 +242,23 @@ static void process_cq(struct erdma_dev *dev)
 		process_cqe(dev, hdr, cqe);
 	}
 	if (any)
-		wake_up(&q->wait);
+		wake_up(&dev->adapter.wait);
 }
 
-static void arm_cq(struct erdma_dev *dev)
+/**
+ * erdma_cmdq_arm() - request an event for the next answer
+ * @dev: the device
+ *
+ * Context: any, with the adapter's lock held.
+ */
+void erdma_cmdq_arm(struct erdma_dev *dev)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 	u64 db = FIELD_PREP(ERDMA_CQ_DB_IDX, q->cmdsn & 0xff) | ERDMA_CQ_DB_ARM |
 		 FIELD_PREP(ERDMA_CQ_DB_CMDSN, q->cmdsn & 3) |
 		 FIELD_PREP(ERDMA_CQ_DB_CI, q->cq_ci & 0xffffff);
 
-	lockdep_assert_held(&q->lock);
+	lockdep_assert_held(&dev->adapter.lock);
 	q->armed = true;
 	WRITE_ONCE(*q->cq_rec.va, cpu_to_le64(db));
 	writeq(db, dev->bar + ERDMA_REG_CMDQ_CQ_DB);
@@ -266,14 +278,14 @@ void erdma_cmdq_event(struct erdma_dev *dev)
 	unsigned long flags;
 
 	if (erdma_eq_consume(&dev->cmdq_eq)) {
-		spin_lock_irqsave(&q->lock, flags);
+		spin_lock_irqsave(&dev->adapter.lock, flags);
 		q->cmdsn++;
 		q->armed = false;
 		process_cq(dev);
 		/* If nothing is outstanding, the next issuer that has to sleep arms the CQ. */
 		if (q->outstanding)
-			arm_cq(dev);
-		spin_unlock_irqrestore(&q->lock, flags);
+			erdma_cmdq_arm(dev);
+		spin_unlock_irqrestore(&dev->adapter.lock, flags);
 	}
 	erdma_eq_arm(&dev->cmdq_eq);
 }
@@ -285,55 +297,19 @@ static bool look(struct erdma_dev *dev, struct erdma_cmd *cmd)
 	bool done;
 
 	erdma_cmdq_event(dev);
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	done = completion_done(&cmd->done);
 	if (!done) {
 		process_cq(dev);
 		done = completion_done(&cmd->done);
-		if (done && q->state == ERDMA_CMDQ_EVENT) {
+		if (done && dev->adapter.state == EADM_QUEUE_EVENT) {
 			q->missed_events++;
 			q->last_missed = local_clock();
-			arm_cq(dev);
+			erdma_cmdq_arm(dev);
 		}
 	}
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	return done;
-}
-
-/*
- * Returns whether recovery takes care of a command without an answer. It does if it may
- * run, and it ends all commands of an adapter that is gone.
- */
-static bool start_recovery(struct erdma_dev *dev)
-{
-	struct erdma_cmdq *q = &dev->cmdq;
-
-	lockdep_assert_held(&q->lock);
-	if (READ_ONCE(dev->gone) || q->state == ERDMA_CMDQ_RECOVERING)
-		return true;
-	if (!q->recoverable || q->state == ERDMA_CMDQ_POLLING)
-		return false;
-	q->state = ERDMA_CMDQ_RECOVERING;
-	queue_work(dev->recovery_wq, &dev->recovery);
-	return true;
-}
-
-/*
- * Whether waiting for an answer is pointless. Normally recovery finds out for all waiters
- * whether an adapter that does not answer is gone; a waiter has to do so by itself where
- * recovery does not run, and when it is recovery that waits.
- */
-static bool is_hopeless(struct erdma_dev *dev)
-{
-	struct erdma_cmdq *q = &dev->cmdq;
-	bool alone;
-
-	if (eadm_function_answers(&dev->fn))
-		return false;
-	spin_lock_irq(&q->lock);
-	alone = q->recoverer == current || !start_recovery(dev);
-	spin_unlock_irq(&q->lock);
-	return alone && eadm_function_find(&dev->fn) != EADM_PRESENT;
 }
 
 /*
@@ -346,10 +322,10 @@ static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd, int status)
 	struct erdma_cmdq_slot *slot;
 	u64 now = local_clock();
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	process_cq(dev);
 	if (completion_done(&cmd->done)) {
-		spin_unlock_irq(&q->lock);
+		spin_unlock_irq(&dev->adapter.lock);
 		return;
 	}
 	slot = &q->slots[le64_get_bits(cmd->req.hdr, ERDMA_CMD_HDR_COOKIE)];
@@ -366,12 +342,12 @@ static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd, int status)
 	if (status == -ETIMEDOUT) {
 		q->timeouts++;
 		eadm_recorder_timeout(&q->rec, slot->seq, now, status);
-		start_recovery(dev);
+		eadm_queue_recover_locked(&dev->adapter, EADM_RESET_COMMAND_LOST);
 	} else {
 		eadm_recorder_abort(&q->rec, slot->seq, now, status);
 	}
 	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0, eadm_elapsed(slot->submit, now));
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	if (status != -ETIMEDOUT)
 		return;
 	ibdev_err(&dev->ibdev, "command %#x (number %llu) was not answered\n", cmd->op,
@@ -392,17 +368,17 @@ static bool spin(struct erdma_dev *dev, struct erdma_cmd *cmd)
 
 	do {
 		cpu_relax();
-		spin_lock_irq(&q->lock);
+		spin_lock_irq(&dev->adapter.lock);
 		process_cq(dev);
 		done = completion_done(&cmd->done);
-		spin_unlock_irq(&q->lock);
+		spin_unlock_irq(&dev->adapter.lock);
 	} while (!done && !need_resched() && local_clock() < end);
 	if (done)
 		return true;
-	spin_lock_irq(&q->lock);
-	if (!q->armed && q->state == ERDMA_CMDQ_EVENT)
-		arm_cq(dev);
-	spin_unlock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
+	if (!q->armed && dev->adapter.state == EADM_QUEUE_EVENT)
+		erdma_cmdq_arm(dev);
+	spin_unlock_irq(&dev->adapter.lock);
 	return false;
 }
 
@@ -417,7 +393,7 @@ static void wait_event_mode(struct erdma_dev *dev, struct erdma_cmd *cmd)
 		slice = clamp_t(long, deadline - jiffies, 1, msecs_to_jiffies(NEXT_LOOK_MS));
 		if (look(dev, cmd))
 			return;
-		if (is_hopeless(dev)) {
+		if (eadm_queue_is_hopeless(&dev->adapter)) {
 			give_up(dev, cmd, -ENODEV);
 			return;
 		}
@@ -435,14 +411,14 @@ static void wait_polled(struct erdma_dev *dev, struct erdma_cmd *cmd, unsigned i
 	unsigned int us = 10;
 
 	for (;;) {
-		spin_lock_irq(&dev->cmdq.lock);
+		spin_lock_irq(&dev->adapter.lock);
 		process_cq(dev);
-		spin_unlock_irq(&dev->cmdq.lock);
+		spin_unlock_irq(&dev->adapter.lock);
 		if (completion_done(&cmd->done))
 			return;
 		if (time_after_eq(jiffies, next_look)) {
 			next_look = jiffies + msecs_to_jiffies(FIRST_LOOK_MS);
-			if (is_hopeless(dev)) {
+			if (eadm_queue_is_hopeless(&dev->adapter)) {
 				give_up(dev, cmd, -ENODEV);
 				return;
 			}
@@ -456,82 +432,43 @@ static void wait_polled(struct erdma_dev *dev, struct erdma_cmd *cmd, unsigned i
 	}
 }
 
-/* Whether a command must not be issued, as a reset has ended what it is about. */
-static bool is_over(const struct erdma_dev *dev, const struct erdma_cmd *cmd)
-{
-	return cmd->bound && cmd->epoch != dev->epoch;
-}
-
-/*
- * Whether an issuer can go on: there is a free slot, or waiting is pointless. A
- * dead queue is retried from time to time: the adapter may be back.
- */
-static bool may_go_on(struct erdma_dev *dev, const struct erdma_cmd *cmd)
-{
-	struct erdma_cmdq *q = &dev->cmdq;
-
-	lockdep_assert_held(&q->lock);
-	/* One recovery may begin right behind another. */
-	if (is_over(dev, cmd))
-		return true;
-	switch (q->state) {
-	case ERDMA_CMDQ_RECOVERING:
-		return false;
-	case ERDMA_CMDQ_DEAD:
-		if (time_after(jiffies, dev->last_recovery + HZ))
-			start_recovery(dev);
-		return q->state == ERDMA_CMDQ_DEAD;
-	default:
-		return skip_lost_slots(dev);
-	}
-}
-
-/*
+/**
+ * erdma_cmdq_make_room() - wait for room for a command of recovery
+ * @dev: the device
+ *
  * The next slot may hold a command whose issuer still waits. Waiting for that
  * slot is pointless if that command is lost, too; but then the fillers before
  * it show whether the adapter answers, which is all that recovery needs to
- * know. Returns 0 with a free slot; -EIO when there is none but an answer came
- * (a refusal is an answer, too); -EBUSY when neither happens in time.
+ * know.
+ *
+ * Context: process, with the adapter's lock held, which is dropped meanwhile.
+ * Return: 0 with a free slot; -EIO when there is none but an answer came (a
+ * refusal is an answer, too); -EBUSY when neither happens in time; -ENODEV when
+ * the adapter is gone.
  */
-static int admit_recoverer(struct erdma_dev *dev)
+int erdma_cmdq_make_room(struct erdma_dev *dev)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(RECOVERY_TIMEOUT_MS);
 	struct erdma_cmdq *q = &dev->cmdq;
 	u64 last;
 
-	lockdep_assert_held(&q->lock);
+	lockdep_assert_held(&dev->adapter.lock);
 	process_cq(dev);
 	last = q->last_comp;
 	for (;;) {
-		if (READ_ONCE(dev->gone))
+		if (READ_ONCE(dev->adapter.gone))
 			return -ENODEV;
-		if (skip_lost_slots(dev))
+		if (erdma_cmdq_has_room(dev))
 			return 0;
 		if (q->last_comp != last)
 			return -EIO;
 		if (time_after_eq(jiffies, deadline))
 			return -EBUSY;
-		spin_unlock_irq(&q->lock);
+		spin_unlock_irq(&dev->adapter.lock);
 		usleep_range(500, 1000);
-		spin_lock_irq(&q->lock);
+		spin_lock_irq(&dev->adapter.lock);
 		process_cq(dev);
 	}
-}
-
-static int admit(struct erdma_dev *dev, const struct erdma_cmd *cmd)
-{
-	struct erdma_cmdq *q = &dev->cmdq;
-
-	lockdep_assert_held(&q->lock);
-	/* Recovery must not wait for its own end. */
-	if (q->recoverer == current)
-		return admit_recoverer(dev);
-	if (!wait_event_lock_irq_timeout(q->wait, may_go_on(dev, cmd), q->lock,
-					 msecs_to_jiffies(erdma_cmd_timeout_ms(dev)))) {
-		start_recovery(dev);
-		return -ETIMEDOUT;
-	}
-	return q->state == ERDMA_CMDQ_DEAD ? -ENODEV : 0;
 }
 
 /**
@@ -549,24 +486,18 @@ static int admit(struct erdma_dev *dev, const struct erdma_cmd *cmd)
  */
 int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 {
-	struct erdma_cmdq *q = &dev->cmdq;
 	bool polled, recovery;
 	int ret;
 
 	might_sleep();
 	init_completion(&cmd->done);
-	spin_lock_irq(&q->lock);
-	ret = admit(dev, cmd);
-	/* There may have been a reset during the wait. */
-	if (!ret && is_over(dev, cmd))
-		ret = -ECANCELED;
-	if (!cmd->bound)
-		cmd->epoch = dev->epoch;
-	recovery = q->recoverer == current;
-	polled = recovery || q->state == ERDMA_CMDQ_POLLING;
+	spin_lock_irq(&dev->adapter.lock);
+	ret = eadm_queue_admit(&dev->adapter, &cmd->issue);
+	recovery = dev->adapter.recoverer == current;
+	polled = recovery || dev->adapter.state == EADM_QUEUE_POLLING;
 	if (!ret)
 		submit(dev, cmd, true, polled);
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	if (ret)
 		return ret;
 	if (polled)
@@ -577,85 +508,6 @@ int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 		    cmd->status, cmd->syndrome);
 	erdma_diag_command(dev, EADM_DIAG_CMD_DONE, cmd);
 	return cmd->status;
-}
-
-/**
- * erdma_cmdq_set_state() - change how the queue works
- * @dev: the device
- * @state: new state
- *
- * A queue whose adapter is gone stays dead.
- *
- * Context: process.
- */
-void erdma_cmdq_set_state(struct erdma_dev *dev, enum erdma_cmdq_state state)
-{
-	struct erdma_cmdq *q = &dev->cmdq;
-
-	spin_lock_irq(&q->lock);
-	q->state = READ_ONCE(dev->gone) ? ERDMA_CMDQ_DEAD : state;
-	q->recoverer = state == ERDMA_CMDQ_RECOVERING ? current : NULL;
-	if (q->state == ERDMA_CMDQ_EVENT)
-		arm_cq(dev);
-	spin_unlock_irq(&q->lock);
-	wake_up_all(&q->wait);
-}
-
-/**
- * erdma_cmdq_set_recoverable() - whether a lost command starts recovery
- * @dev: the device
- * @recoverable: whether it does; if not, the command just fails
- *
- * Context: process.
- */
-void erdma_cmdq_set_recoverable(struct erdma_dev *dev, bool recoverable)
-{
-	spin_lock_irq(&dev->cmdq.lock);
-	dev->cmdq.recoverable = recoverable;
-	spin_unlock_irq(&dev->cmdq.lock);
-}
-
-/**
- * erdma_cmdq_seize() - keep the queue for oneself
- * @dev: the device
- *
- * Waits for recovery in progress. From then on there is none, and commands wait as during
- * recovery, until erdma_cmdq_set_state().
- *
- * Context: process.
- * Return: false if the adapter is gone.
- */
-bool erdma_cmdq_seize(struct erdma_dev *dev)
-{
-	struct erdma_cmdq *q = &dev->cmdq;
-	bool seized = false, gone;
-
-	do {
-		flush_work(&dev->recovery);
-		spin_lock_irq(&q->lock);
-		gone = READ_ONCE(dev->gone);
-		if (!gone && q->state != ERDMA_CMDQ_RECOVERING) {
-			q->state = ERDMA_CMDQ_RECOVERING;
-			seized = true;
-		}
-		spin_unlock_irq(&q->lock);
-	} while (!seized && !gone);
-	/* It gives the queue back before it is done. */
-	flush_work(&dev->recovery);
-	return seized;
-}
-
-/**
- * erdma_cmdq_recover() - start recovery though no command was lost yet
- * @dev: the device, whose adapter has started again by itself
- *
- * Context: process.
- */
-void erdma_cmdq_recover(struct erdma_dev *dev)
-{
-	spin_lock_irq(&dev->cmdq.lock);
-	start_recovery(dev);
-	spin_unlock_irq(&dev->cmdq.lock);
 }
 
 /**
@@ -675,18 +527,20 @@ void erdma_cmdq_watch(struct erdma_dev *dev)
 
 	if (!READ_ONCE(q->quarantined))
 		return;
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	now = local_clock();
 	for (i = 0; i < ARRAY_SIZE(q->slots); i++)
 		if ((s64)(now - q->slots[i].submit) > limit)
-			give_up_filler(q, &q->slots[i], now);
-	spin_unlock_irq(&q->lock);
+			give_up_filler(dev, &q->slots[i], now);
+	spin_unlock_irq(&dev->adapter.lock);
 }
 
 /* Keeps a buffer until the adapter is known to no longer write to it. */
-static void park_buf(struct erdma_cmdq *q, void *buf, dma_addr_t dma)
+static void park_buf(struct erdma_dev *dev, void *buf, dma_addr_t dma)
 {
-	lockdep_assert_held(&q->lock);
+	struct erdma_cmdq *q = &dev->cmdq;
+
+	lockdep_assert_held(&dev->adapter.lock);
 	/* At most one per slot: nothing is submitted while any is parked. */
 	if (!buf || WARN_ON_ONCE(q->nr_parked == ARRAY_SIZE(q->parked)))
 		return;
@@ -704,13 +558,13 @@ void erdma_cmdq_bufs_free(struct erdma_dev *dev)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	while (q->nr_parked) {
 		q->nr_parked--;
 		dma_pool_free(dev->resp_pool, q->parked[q->nr_parked].va,
 			      q->parked[q->nr_parked].dma);
 	}
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 }
 
 /**
@@ -730,13 +584,13 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 	struct erdma_cmd *cmd;
 	int i;
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	for (i = 0; i < ARRAY_SIZE(q->slots); i++) {
 		slot = &q->slots[i];
 		cmd = slot->cmd;
-		park_buf(q, slot->lost_buf, slot->lost_buf_dma);
+		park_buf(dev, slot->lost_buf, slot->lost_buf_dma);
 		if (cmd) {
-			park_buf(q, cmd->buf, cmd->buf_dma);
+			park_buf(dev, cmd->buf, cmd->buf_dma);
 			cmd->buf = NULL;
 			cmd->status = status;
 			eadm_recorder_abort(&q->rec, slot->seq, now, status);
@@ -744,7 +598,7 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 				       eadm_elapsed(slot->submit, now));
 			complete(&cmd->done);
 		}
-		give_up_filler(q, slot, now);
+		give_up_filler(dev, slot, now);
 		memset(slot, 0, sizeof(*slot));
 	}
 	memset(q->sq.va, 0, q->sq.size);
@@ -759,8 +613,8 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 	q->armed = false;
 	q->outstanding = 0;
 	q->quarantined = 0;
-	spin_unlock_irq(&q->lock);
-	wake_up_all(&q->wait);
+	spin_unlock_irq(&dev->adapter.lock);
+	wake_up_all(&dev->adapter.wait);
 }
 
 /**
@@ -775,9 +629,6 @@ int erdma_cmdq_init(struct erdma_dev *dev)
 	struct erdma_cmdq *q = &dev->cmdq;
 	int ret;
 
-	spin_lock_init(&q->lock);
-	init_waitqueue_head(&q->wait);
-	q->state = ERDMA_CMDQ_POLLING;
 	ret = erdma_ring_alloc(dev, &q->sq, ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE);
 	if (ret)
 		return ret;

@@ -4,9 +4,8 @@
 #define ERDMA_CMDQ_H
 
 #include <linux/completion.h>
-#include <linux/spinlock.h>
-#include <linux/wait.h>
 
+#include "../core/queue.h"
 #include "eadm_recorder.h"
 #include "erdma_hw.h"
 #include "mem.h"
@@ -27,8 +26,7 @@ struct erdma_rts;
  * @req: request; all of it is copied into the ring
  * @len: significant bytes of the request
  * @op: sub-module * 256 + opcode
- * @bound: must not be issued if a reset has happened since @epoch
- * @epoch: if @bound, dev->epoch that the command is for; else the one in which it was issued
+ * @issue: whether it may be issued
  * @syndrome: of the answer
  * @status: result
  * @resp: response qwords
@@ -61,8 +59,7 @@ struct erdma_cmd {
 	} req;
 	u8 len;
 	u16 op;
-	bool bound;
-	u32 epoch;
+	struct eadm_issue issue;
 	u8 syndrome;
 	int status;
 	u64 resp[ERDMA_CMD_RESPONSE];
@@ -70,13 +67,6 @@ struct erdma_cmd {
 	void *buf;
 	dma_addr_t buf_dma;
 	struct completion done;
-};
-
-enum erdma_cmdq_state {
-	ERDMA_CMDQ_POLLING,
-	ERDMA_CMDQ_EVENT,
-	ERDMA_CMDQ_RECOVERING,
-	ERDMA_CMDQ_DEAD,
 };
 
 /**
@@ -109,12 +99,7 @@ struct erdma_cmdq_slot {
 };
 
 /**
- * struct erdma_cmdq - the command queue; all of it under @lock
- * @lock: guards the queue and the flight recorder; taken in interrupts
- * @wait: issuers waiting for a free slot or for the end of recovery
- * @state: enum erdma_cmdq_state
- * @recoverable: a lost command starts recovery (not during probe and removal)
- * @recoverer: task that brings the queue back
+ * struct erdma_cmdq - the command queue; all of it under the adapter's lock
  * @sq: command ring
  * @cq: completion ring
  * @sq_rec: doorbell record of the command ring
@@ -145,11 +130,6 @@ struct erdma_cmdq_slot {
  * @rec: flight recorder, kept across recovery
  */
 struct erdma_cmdq {
-	spinlock_t lock;	/* the whole queue and the recorder */
-	wait_queue_head_t wait;
-	enum erdma_cmdq_state state;
-	bool recoverable;
-	struct task_struct *recoverer;
 	struct erdma_ring sq;
 	struct erdma_ring cq;
 	struct erdma_dbrec sq_rec;
@@ -190,10 +170,9 @@ int erdma_cmdq_init(struct erdma_dev *dev);
 void erdma_cmdq_free(struct erdma_dev *dev);
 void erdma_cmdq_reset(struct erdma_dev *dev, int status);
 void erdma_cmdq_bufs_free(struct erdma_dev *dev);
-void erdma_cmdq_set_state(struct erdma_dev *dev, enum erdma_cmdq_state state);
-void erdma_cmdq_set_recoverable(struct erdma_dev *dev, bool recoverable);
-bool erdma_cmdq_seize(struct erdma_dev *dev);
-void erdma_cmdq_recover(struct erdma_dev *dev);
+bool erdma_cmdq_has_room(struct erdma_dev *dev);
+int erdma_cmdq_make_room(struct erdma_dev *dev);
+void erdma_cmdq_arm(struct erdma_dev *dev);
 void erdma_cmdq_watch(struct erdma_dev *dev);
 void erdma_cmdq_event(struct erdma_dev *dev);
 int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd);

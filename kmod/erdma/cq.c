@@ -192,7 +192,7 @@ static int flush_dead(struct erdma_cq *cq, int num, struct ib_wc *wc)
 
 	lockdep_assert_held(&cq->lock);
 	xa_for_each(&cq->kqps, qpn, kqp) {
-		if (!erdma_obj_is_dead(dev, &kqp->qp->obj))
+		if (!eadm_object_is_dead(&dev->adapter, &kqp->qp->obj))
 			continue;
 		while (n < num && flush_one(cq, kqp->qp, &wc[n]))
 			n++;
@@ -226,6 +226,7 @@ static bool has_flushable(struct erdma_cq *cq)
  */
 int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {
+	const struct eadm_adapter *ad = &to_erdma_dev(ibcq->device)->adapter;
 	struct erdma_cq *cq = to_erdma_cq(ibcq);
 	const struct erdma_cqe *cqe;
 	unsigned long flags;
@@ -242,7 +243,7 @@ int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 		if (poll_one(cq, cqe, &wc[n]))
 			n++;
 	}
-	if (n < num && unlikely(erdma_obj_is_dead(to_erdma_dev(ibcq->device), &cq->obj)))
+	if (n < num && unlikely(eadm_object_is_dead(ad, &cq->obj)))
 		n += flush_dead(cq, num - n, wc + n);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return n;
@@ -273,7 +274,7 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	     FIELD_PREP(ERDMA_CQ_DB_CMDSN, cq->cmdsn & 3) |
 	     FIELD_PREP(ERDMA_CQ_DB_CI, cq->ci & 0xffffff);
 	WRITE_ONCE(*cq->mem->dbrec[0].va, cpu_to_le64(db));
-	dead = erdma_obj_is_dead(dev, &cq->obj);
+	dead = eadm_object_is_dead(&dev->adapter, &cq->obj);
 	if (!dead)
 		writeq(db, dev->bar + ERDMA_BAR_CQDB);
 	missed = cqe_peek(cq, cq->ci) || (dead && has_flushable(cq));
@@ -400,7 +401,7 @@ void erdma_cq_kick(struct erdma_cq *cq)
 {
 	struct erdma_dev *dev = to_erdma_dev(cq->ibcq.device);
 
-	if (!cq->db.page && erdma_obj_is_dead(dev, &cq->obj))
+	if (!cq->db.page && eadm_object_is_dead(&dev->adapter, &cq->obj))
 		erdma_eq_kick_cq(&dev->ceqs[cq->vector], cq);
 }
 
@@ -457,7 +458,7 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 	cq->mem = erdma_hostmem_alloc(&dev->cqs, cq->obj.epoch);
 	if (!cq->mem)
 		return -ENOMEM;
-	ret = erdma_table_reserve(&dev->cqs, &cq->cqn);
+	ret = eadm_table_reserve(&dev->cqs, &cq->cqn);
 	if (ret)
 		goto err;
 	cq->mem->id = cq->cqn;
@@ -530,24 +531,24 @@ int erdma_cq_revive(struct erdma_cq *cq)
 	u32 epoch;
 	int ret = 0;
 
-	if (!erdma_obj_is_dead(dev, &cq->obj))
+	if (!eadm_object_is_dead(&dev->adapter, &cq->obj))
 		return 0;
-	if (cq->ctx || READ_ONCE(dev->gone))
+	if (cq->ctx || READ_ONCE(dev->adapter.gone))
 		return -EIO;
 	mutex_lock(&cq->revival);
-	epoch = READ_ONCE(dev->epoch);
-	if (!erdma_obj_is_dead(dev, &cq->obj))
+	epoch = READ_ONCE(dev->adapter.epoch);
+	if (!eadm_object_is_dead(&dev->adapter, &cq->obj))
 		goto out;
 	ret = cq_clear(cq) ? 0 : -EAGAIN;
 	if (ret)
 		goto out;
-	cq->mem->epoch = epoch;
+	cq->mem->kept.epoch = epoch;
 	ret = erdma_cmd_create_cq(dev, cq, epoch);
 	/* The adapter may know of it: then it is not dead, and must be destroyed by a command. */
 	if (ret == -ETIMEDOUT && !erdma_cq_end(dev, cq, epoch))
 		WRITE_ONCE(cq->obj.epoch, epoch);
 	else if (ret == -EIO)
-		cq->mem->epoch = cq->obj.epoch;
+		cq->mem->kept.epoch = cq->obj.epoch;
 	if (ret)
 		goto out;
 	spin_lock_irq(&cq->lock);
@@ -586,7 +587,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (!attr->cqe || attr->cqe > dev->caps.max_cqe || attr->comp_vector >= dev->nr_ceqs)
 		goto err;
 	cq->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
-	if (cq->ctx && erdma_obj_is_dead(dev, &cq->ctx->obj)) {
+	if (cq->ctx && eadm_object_is_dead(&dev->adapter, &cq->ctx->obj)) {
 		ret = -EIO;
 		goto err;
 	}
@@ -596,7 +597,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	spin_lock_init(&cq->lock);
 	xa_init(&cq->kqps);
 	INIT_LIST_HEAD(&cq->kick);
-	erdma_obj_init(&cq->obj, READ_ONCE(dev->epoch));
+	eadm_object_init(&cq->obj, READ_ONCE(dev->adapter.epoch));
 	ret = cq_init(dev, cq, udata);
 	if (ret)
 		goto err;
@@ -604,7 +605,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (cq->ctx)
 		atomic_inc(&cq->ctx->cqs);
 	atomic_inc(&dev->ceqs[cq->vector].cqs);
-	erdma_table_publish(&dev->cqs, cq->cqn, &cq->obj);
+	eadm_table_publish(&dev->cqs, cq->cqn, &cq->obj);
 	erdma_count(dev, ERDMA_CNT_CQ_CREATES);
 	erdma_debug(dev, qp, "CQ %u: created, %u entries, vector %u\n", cq->cqn, cq->depth,
 		    cq->vector);
@@ -631,7 +632,7 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	bool done;
 
 	done = erdma_cq_end(dev, cq, cq->obj.epoch);
-	erdma_table_unpublish(&dev->cqs, cq->cqn, &cq->obj);
+	eadm_table_unpublish(&dev->cqs, cq->cqn, &cq->obj);
 	atomic_dec(&dev->ceqs[cq->vector].cqs);
 	if (cq->ctx)
 		atomic_dec(&cq->ctx->cqs);

@@ -150,10 +150,10 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
 		sdb_put(dev, ctx);
 		return;
 	}
-	if (erdma_obj_is_dead(dev, &ctx->obj))
+	if (eadm_object_is_dead(&dev->adapter, &ctx->obj))
 		return;
 	ret = erdma_cmd_free_db(dev, ctx);
-	if (ret && !erdma_obj_is_dead(dev, &ctx->obj))
+	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "doorbell pages %#llx could not be freed: %d\n",
 				       ctx->db_pages, ret);
 }
@@ -219,16 +219,16 @@ int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		ret = PTR_ERR(ctx->maps);
 		goto err;
 	}
-	ret = erdma_table_reserve(&dev->ctxs, &ctx->ctxn);
+	ret = eadm_table_reserve(&dev->ctxs, &ctx->ctxn);
 	if (ret)
 		goto err_maps;
 	mutex_init(&ctx->dbpage_lock);
 	xa_init(&ctx->dbpages);
-	erdma_obj_init(&ctx->obj, READ_ONCE(dev->epoch));
+	eadm_object_init(&ctx->obj, READ_ONCE(dev->adapter.epoch));
 	ret = ctx_init(dev, ctx, udata);
 	if (ret)
 		goto err_number;
-	erdma_table_publish(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	eadm_table_publish(&dev->ctxs, ctx->ctxn, &ctx->obj);
 	/* Pairs with erdma_ctx_leave(). */
 	if (READ_ONCE(dev->leaving))
 		eadm_maps_end(ctx->maps);
@@ -236,7 +236,7 @@ int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	return 0;
 
 err_number:
-	erdma_table_release(&dev->ctxs, ctx->ctxn);
+	eadm_table_release(&dev->ctxs, ctx->ctxn);
 err_maps:
 	eadm_maps_put(ctx->maps);
 err:
@@ -255,14 +255,14 @@ void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct erdma_dev *dev = to_erdma_dev(ibctx->device);
 	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
 
-	erdma_table_unpublish(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	eadm_table_unpublish(&dev->ctxs, ctx->ctxn, &ctx->obj);
 	/* Its mappings outlive it if the device is removed. */
 	eadm_maps_end(ctx->maps);
 	db_pages_put(dev, ctx);
 	eadm_maps_put(ctx->maps);
 	xa_destroy(&ctx->dbpages);
 	mutex_destroy(&ctx->dbpage_lock);
-	erdma_table_release(&dev->ctxs, ctx->ctxn);
+	eadm_table_release(&dev->ctxs, ctx->ctxn);
 	erdma_count(dev, ERDMA_CNT_CTX_DEALLOCS);
 }
 
@@ -302,7 +302,7 @@ int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 		return -EINVAL;
 	entry = container_of(rdma_entry, struct erdma_mmap_entry, rdma_entry);
 	/* A touch would find a dummy page: say so, as long as the process can take it. */
-	if (!erdma_obj_is_dead(dev, &ctx->obj))
+	if (!eadm_object_is_dead(&dev->adapter, &ctx->obj))
 		ret = eadm_map_mmap(entry->map, vma, pgprot_device(vma->vm_page_prot));
 	rdma_user_mmap_entry_put(rdma_entry);
 	return ret;
@@ -336,13 +336,13 @@ void erdma_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
  */
 void erdma_ctx_zap(struct erdma_dev *dev)
 {
-	struct erdma_obj *obj;
+	struct eadm_object *obj;
 	u64 id;
 
-	for (id = 0; (obj = erdma_table_next(&dev->ctxs, &id)); id++) {
-		if (READ_ONCE(dev->leaving) || erdma_obj_is_dead(dev, obj))
+	for (id = 0; (obj = eadm_table_next(&dev->ctxs, &id)); id++) {
+		if (READ_ONCE(dev->leaving) || eadm_object_is_dead(&dev->adapter, obj))
 			eadm_maps_end(container_of(obj, struct erdma_ctx, obj)->maps);
-		erdma_obj_put(obj);
+		eadm_object_put(obj);
 	}
 }
 

@@ -162,7 +162,7 @@ void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq)
 
 	spin_lock_irqsave(&eq->lock, flags);
 	if (list_empty(&cq->kick)) {
-		erdma_obj_get(&cq->obj);
+		eadm_object_get(&cq->obj);
 		list_add_tail(&cq->kick, &eq->kicks);
 	}
 	spin_unlock_irqrestore(&eq->lock, flags);

@@ -8,19 +8,19 @@
  *   erdma_conf.lock
  *   erdma_cep.lock (that of a child before that of its listener)
  *   erdma_qp.state_lock
- *   erdma_ctx.dbpage_lock, erdma_dev.orphan_lock, mmap_lock of a process
+ *   erdma_ctx.dbpage_lock, eadm_memory.lock, mmap_lock of a process
  *   eadm_maps.lock (core/maps.c)
  *   erdma_cq.lock (two CQs are never locked at once)
  *   erdma_sq.lock, erdma_rq.lock
- *   erdma_table.xa (xa_lock), erdma_eq.lock, erdma_cmdq.lock
- *   erdma_dev.failures
+ *   eadm_table.xa (xa_lock), erdma_eq.lock, eadm_adapter.lock
+ *   eadm_adapter.failures
  *
  * Commands sleep: none of the spinlocks may be held when one is issued. The
- * locks of the last lines are taken with interrupts off; the command queue's
- * lock guards the flight recorder too.
+ * locks of the last lines are taken with interrupts off; the adapter's lock guards
+ * the command queue and its flight recorder.
  *
  * Destruction of an object: the driver's destroy callback removes it from its table
- * (erdma_table), waits until the last reference taken there is dropped, and only then
+ * (eadm_table), waits until the last reference taken there is dropped, and only then
  * returns to the RDMA core, which frees it. References are held by event delivery, by the
  * diagnostic provider and, for QPs, by the connection manager. Posting and polling look
  * up regions under RCU instead: their structure is freed a grace period later.
@@ -31,11 +31,11 @@
  *
  *   - it answered the command that destroys the object, or refused the one that creates
  *     it (the @done of erdma_hostmem_retire());
- *   - the epoch in which it learned of the memory is over (erdma_mem_confirm()):
+ *   - the epoch in which it learned of the memory is over (eadm_memory_confirm()):
  *     erdma_hw_halt() saw the reset confirmed, INIT_DONE drop, a function level reset
  *     done, or the function gone.
  *
- * An epoch begins with INIT (erdma_mem_expose()). When erdma_dev.epoch is raised, by
+ * An epoch begins with INIT (eadm_memory_expose()). When the adapter's epoch is raised, by
  * recovery or when the adapter is found gone, the objects of the epoch are dead: no
  * command is issued for them. That alone does not free their memory. The memory of
  * objects destroyed before the end of the epoch is confirmed becomes an orphan, which is
@@ -59,14 +59,14 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-#include "../core/presence.h"
+#include "../core/life.h"
+#include "../core/queue.h"
+#include "../core/recovery.h"
+#include "../core/report.h"
 #include "cmdq.h"
 #include "cm.h"
 #include "compat_kernel.h"
 #include "compat_net.h"
-#include "eadm_debug.h"
-#include "eadm_diag.h"
-#include "eadm_failures.h"
 #include "eq.h"
 #include "erdma_hw_ops.h"
 #include "events.h"
@@ -217,12 +217,10 @@ struct erdma_caps {
  * struct erdma_dev - one adapter
  * @ibdev: the RDMA device
  * @pdev: the PCI function
- * @fn: whether it is there
+ * @adapter: what becomes of it in an emergency; QPs, the companion, work
  * @bar: BAR 0
  * @bar_addr: its bus address
  * @bar_len: its length
- * @wq: AEQ, reflush and MTU work, and @watch
- * @recovery_wq: recovery, for which all others wait
  * @caps: capabilities
  * @conf: settings
  * @mac: MAC address the adapter is paired by
@@ -235,33 +233,10 @@ struct erdma_caps {
  * @cmdq_eq: its event queue
  * @aeq: asynchronous event queue
  * @ceqs: completion event queues
- * @epoch: counts resets; raised under the command queue's lock by recovery and
- *	when the adapter is found gone, see erdma_obj_is_dead()
- * @gone: the adapter no longer answers on the bus; set once
  * @removing: the interface is no longer followed
  * @leaving: the device is being removed; set once
- * @watch: notices what no command would reveal
  * @was_up: the adapter was initialised at the last check
- * @recovery: brings the command queue back
- * @halted: the last attempt failed: the adapter cannot be asked; written by
- *	recovery only
- * @restarted: it need not be asked: it is known to have forgotten everything; used by
- *	recovery and those who start it
- * @told: consumers know that epochs before this one are over; used by recovery only
- * @told_gone: consumers know that it is gone; used by recovery only
  * @came_up: the adapter reported INIT_DONE in this epoch
- * @unconfirmed: it has not confirmed the last reset
- * @last_recovery: jiffies of the last attempt
- * @recoveries: number of times that the queue was brought back
- * @failed_recoveries: number of failed attempts
- * @orphan_lock: guards all up to @orphan_bytes
- * @orphans: struct erdma_hostmem
- * @over: all epochs before this one are known to be over
- * @exposed: this epoch and later ones have not begun
- * @nr_orphans: entries of @orphans
- * @orphan_bytes: their memory
- * @leaking: rings and pools are left behind
- * @leaked: bytes of them
  * @netdev: the network interface, set before registration and until after
  *	unregistration
  * @netdev_tracker: of that reference
@@ -272,7 +247,6 @@ struct erdma_caps {
  * @width: link width in verbs terms
  * @mtu_changed: an MTU was set, and has to be set again after a reset
  * @mtu_work: sets a new MTU in the adapter
- * @qps: tables
  * @cqs: tables
  * @mrs: tables
  * @pds: tables
@@ -280,18 +254,14 @@ struct erdma_caps {
  * @sdbs: SQ doorbell space
  * @cm: connections
  * @counters: software counters
- * @failures: the last failures, kept across recovery
- * @diag: seen by the companion module
  */
 struct erdma_dev {
 	struct ib_device ibdev;
 	struct pci_dev *pdev;
-	struct eadm_function fn;
+	struct eadm_adapter adapter;
 	u8 __iomem *bar;
 	resource_size_t bar_addr;
 	resource_size_t bar_len;
-	struct workqueue_struct *wq;
-	struct workqueue_struct *recovery_wq;
 	struct erdma_caps caps;
 	struct erdma_conf conf;
 	struct erdma_recent recent_stats;
@@ -306,30 +276,10 @@ struct erdma_dev {
 	struct erdma_eq cmdq_eq;
 	struct erdma_eq aeq;
 	struct erdma_eq ceqs[ERDMA_MAX_VECTORS - 1];
-	u32 epoch;
-	bool gone;
 	bool removing;
 	bool leaving;
-	struct delayed_work watch;
 	bool was_up;
-	struct work_struct recovery;
-	bool halted;
-	bool restarted;
-	u32 told;
-	bool told_gone;
 	bool came_up;
-	bool unconfirmed;
-	unsigned long last_recovery;
-	u64 recoveries;
-	u64 failed_recoveries;
-	spinlock_t orphan_lock;		/* orphans and epochs */
-	struct list_head orphans;
-	u32 over;
-	u32 exposed;
-	u32 nr_orphans;
-	u64 orphan_bytes;
-	bool leaking;
-	u64 leaked;
 	struct net_device *netdev;
 	netdevice_tracker netdev_tracker;
 	struct notifier_block netdev_nb;
@@ -340,16 +290,13 @@ struct erdma_dev {
 	u8 width;
 	bool mtu_changed;
 	struct work_struct mtu_work;
-	struct erdma_table qps;
-	struct erdma_table cqs;
-	struct erdma_table mrs;
-	struct erdma_table pds;
-	struct erdma_table ctxs;
+	struct eadm_table cqs;
+	struct eadm_table mrs;
+	struct eadm_table pds;
+	struct eadm_table ctxs;
 	struct erdma_sdbs sdbs;
 	struct erdma_cm cm;
 	struct erdma_counters __percpu *counters;
-	struct eadm_failures failures;
-	struct eadm_diag_dev diag;
 };
 
 static inline struct erdma_dev *to_erdma_dev(struct ib_device *ibdev)
@@ -357,11 +304,16 @@ static inline struct erdma_dev *to_erdma_dev(struct ib_device *ibdev)
 	return container_of(ibdev, struct erdma_dev, ibdev);
 }
 
-/* How long a command may take. Also valid before there are settings. */
+static inline struct erdma_dev *adapter_to_erdma(struct eadm_adapter *ad)
+{
+	return container_of(ad, struct erdma_dev, adapter);
+}
+
 /* A debug message of a device; topics as in eadm_debug.h. */
 #define erdma_debug(d, topic, fmt, ...) \
-	eadm_debug(&(d)->diag, &(d)->pdev->dev, topic, fmt, ##__VA_ARGS__)
+	eadm_adapter_debug(&(d)->adapter, topic, fmt, ##__VA_ARGS__)
 
+/* How long a command may take. Also valid before there are settings. */
 static inline u32 erdma_cmd_timeout_ms(const struct erdma_dev *dev)
 {
 	return READ_ONCE(dev->conf.cmd_timeout) ?: ERDMA_CMD_TIMEOUT_MS;
@@ -392,23 +344,9 @@ static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct erdma_qp, ibqp);
 }
 
-/**
- * erdma_obj_is_dead() - whether the adapter no longer serves an object
- * @dev: the device
- * @obj: the object
- *
- * It cannot reach the object's memory, and has forgotten the object, or will do
- * so before it can reach memory again. That does not mean that the memory may
- * be freed.
- *
- * Context: any.
- */
-static inline bool erdma_obj_is_dead(const struct erdma_dev *dev, const struct erdma_obj *obj)
-{
-	return READ_ONCE(dev->gone) || READ_ONCE(obj->epoch) != READ_ONCE(dev->epoch);
-}
+/* ---- Adapter as a whole (lifecycle.c, hw.c, netdev.c, verbs.c, diag.c) ------ */
 
-/* ---- Adapter as a whole (hw.c, recovery.c, netdev.c, verbs.c, diag.c) ------ */
+extern const struct eadm_adapter_ops erdma_adapter_ops;
 
 void erdma_hw_init(struct erdma_dev *dev);
 bool erdma_hw_is_up(struct erdma_dev *dev);
@@ -417,16 +355,6 @@ bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms);
 int erdma_hw_end_former_life(struct erdma_dev *dev);
 void erdma_hw_read_mac(struct erdma_dev *dev);
 u32 erdma_hw_grp_num(struct erdma_dev *dev);
-
-void erdma_recovery_work(struct work_struct *work);
-bool erdma_dev_is_gone(struct erdma_dev *dev);
-void erdma_dev_quiesce(struct erdma_dev *dev);
-void erdma_dev_restart(struct erdma_dev *dev);
-void erdma_dev_withdraw(struct erdma_dev *dev);
-
-void erdma_watch_init(struct erdma_dev *dev);
-void erdma_watch_start(struct erdma_dev *dev);
-void erdma_watch_stop(struct erdma_dev *dev);
 
 int erdma_netdev_bind(struct erdma_dev *dev);
 void erdma_netdev_unbind(struct erdma_dev *dev);
@@ -444,11 +372,9 @@ void erdma_failed_with_device(struct erdma_qp *qp);
 void erdma_failed_cq(struct erdma_cq *cq);
 void erdma_failed_connection(struct erdma_cep *cep, int status);
 void erdma_failed_command(struct erdma_dev *dev, const struct erdma_cmd *cmd);
-void erdma_failed_device(struct erdma_dev *dev, u8 cause, int error);
 
 void erdma_diag_async(struct erdma_dev *dev, u8 type, u32 id);
 void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct erdma_cmd *cmd);
-void erdma_diag_device(struct erdma_dev *dev, unsigned long type);
 int erdma_diag_add(struct erdma_dev *dev);
 void erdma_diag_init(struct erdma_dev *dev);
 void erdma_diag_del(struct erdma_dev *dev);

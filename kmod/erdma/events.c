@@ -44,14 +44,14 @@ static void deliver_qp_error(struct erdma_qp *qp, u8 type, u8 syndrome)
 static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 {
 	struct erdma_dev *dev = eq->dev;
-	struct erdma_obj *obj = NULL;
+	struct eadm_object *obj = NULL;
 
 	trace_aeq_event(&dev->ibdev, type, id);
 	erdma_debug(dev, event, "type %u, syndrome %u, object %u\n", type, syndrome, id);
 	if (type == ERDMA_AE_CQ_ERR)
-		obj = erdma_table_get(&dev->cqs, id);
+		obj = eadm_table_get(&dev->cqs, id);
 	else if (type <= ERDMA_AE_OTHER)
-		obj = erdma_table_get(&dev->qps, id);
+		obj = eadm_table_get(&dev->adapter.qps, id);
 	if (!obj) {
 		erdma_eq_unknown(eq);
 		return;
@@ -60,7 +60,7 @@ static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 		deliver_cq_error(container_of(obj, struct erdma_cq, obj));
 	else
 		deliver_qp_error(container_of(obj, struct erdma_qp, obj), type, syndrome);
-	erdma_obj_put(obj);
+	eadm_object_put(obj);
 	erdma_diag_async(dev, type, id);
 }
 
@@ -88,7 +88,7 @@ static irqreturn_t common_irq(int irq, void *data)
 	erdma_cmdq_event(dev);
 	erdma_eq_interrupt(&dev->cmdq_eq);
 	if (erdma_eq_interrupt(&dev->aeq))
-		queue_work(dev->wq, &dev->aeq.work);
+		queue_work(dev->adapter.wq, &dev->aeq.work);
 	else
 		erdma_eq_arm(&dev->aeq);
 	return IRQ_HANDLED;
@@ -97,11 +97,11 @@ static irqreturn_t common_irq(int irq, void *data)
 static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 {
 	struct erdma_dev *dev = eq->dev;
-	struct erdma_obj *obj;
+	struct eadm_object *obj;
 	struct erdma_cq *cq;
 
 	trace_ceq_event(&dev->ibdev, eq->eqn, cqn);
-	obj = erdma_table_get(&dev->cqs, cqn);
+	obj = eadm_table_get(&dev->cqs, cqn);
 	cq = obj ? container_of(obj, struct erdma_cq, obj) : NULL;
 	/* Handlers of a CQ are serialised by its EQ only. */
 	if (cq && &dev->ceqs[cq->vector] == eq)
@@ -109,7 +109,7 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 	else
 		erdma_eq_unknown(eq);
 	if (obj)
-		erdma_obj_put(obj);
+		eadm_object_put(obj);
 }
 
 /*
@@ -125,7 +125,7 @@ static void ceq_tasklet(struct tasklet_struct *tasklet)
 
 	while ((cq = erdma_eq_kicked(eq))) {
 		erdma_cq_kicked(cq);
-		erdma_obj_put(&cq->obj);
+		eadm_object_put(&cq->obj);
 	}
 	while (budget-- && erdma_eq_take(eq, &e))
 		deliver_completion(eq, le64_get_bits(e.completion.word, ERDMA_CEQE_CQN));
@@ -373,7 +373,7 @@ void erdma_eqs_kick(struct erdma_dev *dev)
 	u32 i;
 
 	if (erdma_eq_is_stuck(&dev->aeq))
-		queue_work(dev->wq, &dev->aeq.work);
+		queue_work(dev->adapter.wq, &dev->aeq.work);
 	for (i = 0; i < dev->nr_ceqs; i++)
 		if (erdma_eq_is_stuck(&dev->ceqs[i]))
 			tasklet_schedule(&dev->ceqs[i].tasklet);

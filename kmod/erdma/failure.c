@@ -48,7 +48,7 @@ void erdma_failed_qp(struct erdma_qp *qp, u8 type, u8 syndrome)
 
 	eadm_failure_set_owner(&what, &qp->ibqp.res);
 	set_connection(&what, qp);
-	eadm_failures_note(&to_erdma_dev(qp->ibqp.device)->failures, &what);
+	eadm_failures_note(&to_erdma_dev(qp->ibqp.device)->adapter.failures, &what);
 }
 
 /**
@@ -62,13 +62,13 @@ void erdma_failed_with_device(struct erdma_qp *qp)
 	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
 	struct eadm_failure what = {
 		.kind = EADM_FAILURE_KIND_QP,
-		.cause = READ_ONCE(dev->gone) ? EADM_CAUSE_ADAPTER_GONE : EADM_CAUSE_ADAPTER_RESET,
+		.cause = eadm_adapter_cause(&dev->adapter),
 		.id = qp->qpn,
 	};
 
 	eadm_failure_set_owner(&what, &qp->ibqp.res);
 	set_connection(&what, qp);
-	eadm_failures_note(&dev->failures, &what);
+	eadm_failures_note(&dev->adapter.failures, &what);
 }
 
 /**
@@ -89,7 +89,7 @@ void erdma_failed_cq(struct erdma_cq *cq)
 	};
 
 	eadm_failure_set_owner(&what, &cq->ibcq.res);
-	eadm_failures_note(&to_erdma_dev(cq->ibcq.device)->failures, &what);
+	eadm_failures_note(&to_erdma_dev(cq->ibcq.device)->adapter.failures, &what);
 }
 
 /* Errors as the kernel's sockets and mpa.c report them. */
@@ -168,7 +168,7 @@ void erdma_failed_connection(struct erdma_cep *cep, int status)
 		memcpy(&peer, &cep->cm_id->m_remote_addr, sizeof(peer));
 	set_cep_owner(&what, cep);
 	eadm_failure_set_names(&what, &local, &peer);
-	eadm_failures_note(&cep->dev->failures, &what);
+	eadm_failures_note(&cep->dev->adapter.failures, &what);
 }
 
 /* Such queries may fail by design, as settle.c uses them to find out what exists. */
@@ -217,25 +217,5 @@ void erdma_failed_command(struct erdma_dev *dev, const struct erdma_cmd *cmd)
 		return;
 	}
 	eadm_failure_set_caller(&what);
-	eadm_failures_note(&dev->failures, &what);
-}
-
-/**
- * erdma_failed_device() - the adapter as a whole failed
- * @dev: the device
- * @cause: EADM_CAUSE_ADAPTER_*
- * @error: why it could not be brought back, or 0
- *
- * Context: any but NMI.
- */
-void erdma_failed_device(struct erdma_dev *dev, u8 cause, int error)
-{
-	struct eadm_failure what = {
-		.kind = EADM_FAILURE_KIND_DEVICE,
-		.cause = cause,
-		.has = error ? EADM_FAILURE_ERROR : 0,
-		.error = error,
-	};
-
-	eadm_failures_note(&dev->failures, &what);
+	eadm_failures_note(&dev->adapter.failures, &what);
 }

@@ -30,7 +30,7 @@ static void reg_write_addr(struct erdma_dev *dev, u32 reg_low, u32 reg_high, dma
 
 static bool function_answers(const struct eadm_function *fn)
 {
-	struct erdma_dev *dev = container_of(fn, struct erdma_dev, fn);
+	struct erdma_dev *dev = container_of(fn, struct erdma_dev, adapter.fn);
 
 	return reg_read(dev, ERDMA_REG_VERSION) != ERDMA_REG_GONE;
 }
@@ -41,8 +41,7 @@ static bool function_answers(const struct eadm_function *fn)
  */
 void erdma_hw_init(struct erdma_dev *dev)
 {
-	dev->fn.pdev = dev->pdev;
-	dev->fn.answers = function_answers;
+	dev->adapter.fn.answers = function_answers;
 }
 
 /**
@@ -93,12 +92,12 @@ static int let_master(struct erdma_dev *dev)
 {
 	int ret = 0;
 
-	spin_lock_irq(&dev->cmdq.lock);
-	if (dev->gone)
+	spin_lock_irq(&dev->adapter.lock);
+	if (dev->adapter.gone)
 		ret = -ENODEV;
 	else
 		pci_set_master(dev->pdev);
-	spin_unlock_irq(&dev->cmdq.lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	return ret;
 }
 
@@ -118,7 +117,7 @@ int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms)
 	int ret;
 
 	announce_rings(dev);
-	erdma_mem_expose(dev);
+	eadm_memory_expose(&dev->adapter);
 	ret = let_master(dev);
 	if (ret)
 		return ret;
@@ -182,8 +181,8 @@ bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms)
 
 	pci_clear_master(dev->pdev);
 	if (!confirmed)
-		confirmed = eadm_function_find(&dev->fn) == EADM_ABSENT ||
-			    eadm_function_reset(&dev->fn);
+		confirmed = eadm_function_find(&dev->adapter.fn) == EADM_ABSENT ||
+			    eadm_function_reset(&dev->adapter.fn);
 	if (confirmed)
 		dev->came_up = false;
 	return confirmed;

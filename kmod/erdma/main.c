@@ -60,16 +60,16 @@ static int read_caps(struct erdma_dev *dev)
 /* An adapter may raise events for objects as soon as it starts, although there are none. */
 static void tables_init(struct erdma_dev *dev)
 {
-	erdma_table_init(&dev->qps, dev, EADM_OBJ_QP);
-	erdma_table_init(&dev->cqs, dev, EADM_OBJ_CQ);
-	erdma_table_init(&dev->mrs, dev, EADM_OBJ_MR);
-	erdma_table_init(&dev->pds, dev, EADM_OBJ_PD);
-	erdma_table_init(&dev->ctxs, dev, EADM_OBJ_CTX);
+	eadm_table_init(&dev->adapter.qps, &dev->adapter, EADM_OBJ_QP);
+	eadm_table_init(&dev->cqs, &dev->adapter, EADM_OBJ_CQ);
+	eadm_table_init(&dev->mrs, &dev->adapter, EADM_OBJ_MR);
+	eadm_table_init(&dev->pds, &dev->adapter, EADM_OBJ_PD);
+	eadm_table_init(&dev->ctxs, &dev->adapter, EADM_OBJ_CTX);
 }
 
 static void tables_limit(struct erdma_dev *dev)
 {
-	dev->qps.max = dev->caps.max_qp - 1;
+	dev->adapter.qps.max = dev->caps.max_qp - 1;
 	dev->cqs.max = dev->caps.max_cq - 1;
 	dev->mrs.max = dev->caps.max_mr - 1;
 	dev->pds.max = ERDMA_MAX_PD - 1;
@@ -78,11 +78,11 @@ static void tables_limit(struct erdma_dev *dev)
 
 static void tables_destroy(struct erdma_dev *dev)
 {
-	erdma_table_destroy(&dev->ctxs);
-	erdma_table_destroy(&dev->pds);
-	erdma_table_destroy(&dev->mrs);
-	erdma_table_destroy(&dev->cqs);
-	erdma_table_destroy(&dev->qps);
+	eadm_table_destroy(&dev->ctxs);
+	eadm_table_destroy(&dev->pds);
+	eadm_table_destroy(&dev->mrs);
+	eadm_table_destroy(&dev->cqs);
+	eadm_table_destroy(&dev->adapter.qps);
 }
 
 static int pci_start(struct erdma_dev *dev)
@@ -179,18 +179,12 @@ static int queues_init(struct erdma_dev *dev)
 					 ERDMA_QUERY_BUF_SIZE, 0);
 	if (!dev->resp_pool)
 		goto err_dbrec;
-	dev->wq = alloc_workqueue("erdma-%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
-				  pci_name(dev->pdev));
-	if (!dev->wq)
+	ret = eadm_adapter_start_work(&dev->adapter);
+	if (ret)
 		goto err_resp;
-	/* Work on the other queue waits for commands, and thus for recovery. */
-	dev->recovery_wq = alloc_ordered_workqueue("erdma-rec-%s", WQ_MEM_RECLAIM,
-						   pci_name(dev->pdev));
-	if (!dev->recovery_wq)
-		goto err_wq;
 	ret = erdma_cm_init(&dev->cm, pci_name(dev->pdev));
 	if (ret)
-		goto err_recovery;
+		goto err_work;
 	ret = erdma_eqs_init(dev);
 	if (ret)
 		goto err_cm;
@@ -203,10 +197,8 @@ err_eqs:
 	erdma_eqs_free(dev);
 err_cm:
 	erdma_cm_exit(&dev->cm);
-err_recovery:
-	destroy_workqueue(dev->recovery_wq);
-err_wq:
-	destroy_workqueue(dev->wq);
+err_work:
+	eadm_adapter_end_work(&dev->adapter);
 err_resp:
 	dma_pool_destroy(dev->resp_pool);
 err_dbrec:
@@ -219,9 +211,8 @@ static void queues_free(struct erdma_dev *dev)
 	erdma_cmdq_free(dev);
 	erdma_eqs_free(dev);
 	erdma_cm_exit(&dev->cm);
-	destroy_workqueue(dev->recovery_wq);
-	destroy_workqueue(dev->wq);
-	if (dev->leaking) {
+	eadm_adapter_end_work(&dev->adapter);
+	if (dev->adapter.memory.leaking) {
 		erdma_mem_leak(dev);
 		return;
 	}
@@ -232,13 +223,14 @@ static void queues_free(struct erdma_dev *dev)
 /* Takes the adapter out of service; memory that it may still know of is not freed afterwards. */
 static void adapter_stop(struct erdma_dev *dev)
 {
-	erdma_watch_stop(dev);
+	eadm_adapter_watch_stop(&dev->adapter);
 	erdma_ceqs_stop(dev);
 	erdma_common_irq_free(dev);
-	dev->leaking = !erdma_hw_halt(dev, ERDMA_STOP_MS) && erdma_mem_is_exposed(dev);
+	if (!erdma_hw_halt(dev, ERDMA_STOP_MS))
+		dev->adapter.memory.leaking = eadm_memory_is_exposed(&dev->adapter);
 	erdma_cmdq_reset(dev, -ENODEV);
-	if (!dev->leaking) {
-		erdma_mem_confirm(dev);
+	if (!dev->adapter.memory.leaking) {
+		eadm_memory_confirm(&dev->adapter);
 		erdma_cmdq_bufs_free(dev);
 	}
 }
@@ -259,7 +251,7 @@ static int adapter_start(struct erdma_dev *dev)
 	ret = erdma_ceqs_start(dev);
 	if (ret)
 		goto err;
-	erdma_cmdq_set_state(dev, ERDMA_CMDQ_EVENT);
+	eadm_queue_set_state(&dev->adapter, EADM_QUEUE_EVENT);
 	ret = read_caps(dev);
 	if (ret)
 		goto err;
@@ -286,10 +278,7 @@ err:
  */
 static void recovery_stop(struct erdma_dev *dev)
 {
-	/* The watch queues recovery once more when it finds the adapter gone. */
-	erdma_watch_stop(dev);
-	erdma_cmdq_set_recoverable(dev, false);
-	flush_work(&dev->recovery);
+	eadm_recovery_stop(&dev->adapter);
 	/* An event for consumers may still be pending, with a pointer to the device. */
 	flush_workqueue(ib_wq);
 	cancel_work_sync(&dev->mtu_work);
@@ -304,7 +293,7 @@ static int consumers_start(struct erdma_dev *dev)
 	ret = erdma_netdev_bind(dev);
 	if (ret)
 		return ret;
-	erdma_cmdq_set_recoverable(dev, true);
+	eadm_queue_set_recoverable(&dev->adapter, true);
 	ret = ib_register_device(&dev->ibdev, "erdma_%d", &dev->pdev->dev);
 	if (ret)
 		goto err_netdev;
@@ -314,7 +303,7 @@ static int consumers_start(struct erdma_dev *dev)
 	ret = erdma_diag_add(dev);
 	if (ret)
 		goto err_notifier;
-	erdma_watch_start(dev);
+	eadm_adapter_watch_start(&dev->adapter);
 	return 0;
 
 err_notifier:
@@ -338,16 +327,14 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	dev->pdev = pdev;
 	dev->probed = local_clock();
-	spin_lock_init(&dev->orphan_lock);
-	INIT_LIST_HEAD(&dev->orphans);
+	eadm_adapter_init(&dev->adapter, &erdma_adapter_ops, &dev->ibdev, pdev);
+	dev->adapter.port = ERDMA_PORT;
 	erdma_hw_init(dev);
-	erdma_watch_init(dev);
-	INIT_WORK(&dev->recovery, erdma_recovery_work);
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
 	erdma_diag_init(dev);
 	pci_set_drvdata(pdev, dev);
 
-	ret = eadm_failures_init(&dev->failures);
+	ret = eadm_failures_init(&dev->adapter.failures);
 	if (ret)
 		goto err_dev;
 	ret = -ENOMEM;
@@ -385,7 +372,7 @@ err_pci:
 err_counters:
 	free_percpu(dev->counters);
 err_failures:
-	eadm_failures_free(&dev->failures);
+	eadm_failures_free(&dev->adapter.failures);
 err_dev:
 	ib_dealloc_device(&dev->ibdev);
 	return ret;
@@ -396,7 +383,7 @@ static void erdma_remove(struct pci_dev *pdev)
 	struct erdma_dev *dev = pci_get_drvdata(pdev);
 
 	/* Avoids waiting for answers that cannot come. */
-	erdma_dev_is_gone(dev);
+	eadm_adapter_is_gone(&dev->adapter);
 	erdma_diag_del(dev);
 	erdma_netdev_unregister(dev);
 	erdma_ctx_leave(dev);
@@ -410,7 +397,7 @@ static void erdma_remove(struct pci_dev *pdev)
 	pci_free_irq_vectors(pdev);
 	pci_stop(dev);
 	free_percpu(dev->counters);
-	eadm_failures_free(&dev->failures);
+	eadm_failures_free(&dev->adapter.failures);
 	ib_dealloc_device(&dev->ibdev);
 }
 
@@ -418,10 +405,7 @@ static void erdma_shutdown(struct pci_dev *pdev)
 {
 	struct erdma_dev *dev = pci_get_drvdata(pdev);
 
-	erdma_watch_stop(dev);
-	erdma_cmdq_set_recoverable(dev, false);
-	flush_work(&dev->recovery);
-	erdma_dev_withdraw(dev);
+	eadm_adapter_withdraw(&dev->adapter);
 }
 
 static const struct pci_device_id erdma_ids[] = {
@@ -434,16 +418,14 @@ static void erdma_reset_prepare(struct pci_dev *pdev)
 {
 	struct erdma_dev *dev = pci_get_drvdata(pdev);
 
-	erdma_watch_stop(dev);
-	erdma_dev_quiesce(dev);
+	eadm_adapter_quiesce(&dev->adapter);
 }
 
 static void erdma_reset_done(struct pci_dev *pdev)
 {
 	struct erdma_dev *dev = pci_get_drvdata(pdev);
 
-	erdma_dev_restart(dev);
-	erdma_watch_start(dev);
+	eadm_adapter_restart(&dev->adapter);
 }
 
 /* Errors on the bus are not handled. */

@@ -7,7 +7,6 @@
 
 #include <linux/dma-mapping.h>
 #include <linux/highmem.h>
-#include <linux/kmemleak.h>
 #include <linux/slab.h>
 
 #include "erdma.h"
@@ -40,8 +39,8 @@ int erdma_ring_alloc(struct erdma_dev *dev, struct erdma_ring *ring, size_t size
  */
 void erdma_ring_free(struct erdma_dev *dev, struct erdma_ring *ring)
 {
-	if (ring->va && dev->leaking)
-		dev->leaked += ring->size;
+	if (ring->va && dev->adapter.memory.leaking)
+		dev->adapter.memory.leaked += ring->size;
 	else if (ring->va)
 		dma_free_coherent(&dev->pdev->dev, ring->size, ring->va, ring->dma);
 	ring->va = NULL;
@@ -70,8 +69,8 @@ int erdma_dbrec_alloc(struct erdma_dev *dev, struct erdma_dbrec *rec)
  */
 void erdma_dbrec_free(struct erdma_dev *dev, struct erdma_dbrec *rec)
 {
-	if (rec->va && dev->leaking)
-		dev->leaked += ERDMA_DBREC_SIZE;
+	if (rec->va && dev->adapter.memory.leaking)
+		dev->adapter.memory.leaked += ERDMA_DBREC_SIZE;
 	else if (rec->va)
 		dma_pool_free(dev->dbrec_pool, rec->va, rec->dma);
 	rec->va = NULL;
@@ -242,13 +241,13 @@ u64 erdma_dbref_read(const struct erdma_dbref *ref, u32 i)
  * Context: process.
  * Return: the description or NULL.
  */
-struct erdma_hostmem *erdma_hostmem_alloc(struct erdma_table *table, u32 epoch)
+struct erdma_hostmem *erdma_hostmem_alloc(struct eadm_table *table, u32 epoch)
 {
 	struct erdma_hostmem *mem = kzalloc(sizeof(*mem), GFP_KERNEL);
 
 	if (mem) {
 		mem->table = table;
-		mem->epoch = epoch;
+		mem->kept.epoch = epoch;
 	}
 	return mem;
 }
@@ -302,7 +301,7 @@ void erdma_hostmem_free(struct erdma_dev *dev, struct erdma_hostmem *mem)
 	if (mem->dbpage)
 		dbpage_unpin(mem->dbpage);
 	if (mem->id)
-		erdma_table_release(mem->table, mem->id);
+		eadm_table_release(mem->table, mem->id);
 	kfree(mem);
 }
 
@@ -324,13 +323,6 @@ static size_t mem_size(const struct erdma_hostmem *mem)
 			size += ERDMA_DBREC_SIZE;
 	}
 	return size;
-}
-
-/* Whether the adapter can no longer know of memory that it learned of in an epoch. */
-static bool epoch_is_over(const struct erdma_dev *dev, u32 epoch)
-{
-	lockdep_assert_held(&dev->orphan_lock);
-	return (s32)(epoch - dev->over) < 0 || (s32)(epoch - dev->exposed) >= 0;
 }
 
 /**
@@ -356,97 +348,23 @@ void erdma_hostmem_retire(struct erdma_dev *dev, struct erdma_hostmem *mem, bool
 			mutex_unlock(&ctx->dbpage_lock);
 		}
 	}
-	spin_lock(&dev->orphan_lock);
-	done = done || epoch_is_over(dev, mem->epoch);
-	if (!done) {
-		list_add_tail(&mem->orphan, &dev->orphans);
-		dev->nr_orphans++;
-		dev->orphan_bytes += mem_size(mem);
-	}
-	spin_unlock(&dev->orphan_lock);
-	if (done)
+	mem->kept.bytes = mem_size(mem);
+	if (done || !eadm_orphan_keep(&dev->adapter, &mem->kept))
 		erdma_hostmem_free(dev, mem);
 }
-
-/**
- * erdma_mem_expose() - the adapter may learn of memory from now on
- * @dev: the device
- *
- * Context: process.
- */
-void erdma_mem_expose(struct erdma_dev *dev)
-{
-	spin_lock(&dev->orphan_lock);
-	dev->exposed = READ_ONCE(dev->epoch) + 1;
-	spin_unlock(&dev->orphan_lock);
-}
-
-/**
- * erdma_mem_is_exposed() - whether the adapter may know of memory
- * @dev: the device
- *
- * Context: process.
- */
-bool erdma_mem_is_exposed(struct erdma_dev *dev)
-{
-	bool exposed;
-
-	spin_lock(&dev->orphan_lock);
-	exposed = dev->exposed != dev->over;
-	spin_unlock(&dev->orphan_lock);
-	return exposed;
-}
-
-/**
- * erdma_mem_confirm() - the adapter is known to have forgotten everything
- * @dev: the device
- *
- * Frees what retired objects left behind.
- *
- * Context: process; the adapter is not started concurrently.
- */
-void erdma_mem_confirm(struct erdma_dev *dev)
-{
-	struct erdma_hostmem *mem, *tmp;
-	LIST_HEAD(list);
-
-	spin_lock(&dev->orphan_lock);
-	dev->over = dev->exposed;
-	list_splice_init(&dev->orphans, &list);
-	dev->nr_orphans = 0;
-	dev->orphan_bytes = 0;
-	spin_unlock(&dev->orphan_lock);
-	list_for_each_entry_safe(mem, tmp, &list, orphan)
-		erdma_hostmem_free(dev, mem);
-}
-
-/* What remains of a device that did not release its memory. */
-struct remains {
-	struct list_head orphans;
-	struct dma_pool *pools[2];
-};
 
 /**
  * erdma_mem_leak() - leak all memory that the adapter may know of
- * @dev: the device, about to be freed; rings were "freed" with @dev->leaking set
- *
- * A new owner of this memory would share it with the adapter.
+ * @dev: the device, about to be freed
  *
  * Context: process.
  */
 void erdma_mem_leak(struct erdma_dev *dev)
 {
-	struct remains *remains = kzalloc(sizeof(*remains), GFP_KERNEL);
+	struct eadm_remains *remains = eadm_memory_leak(&dev->adapter);
 
-	dev_err(&dev->pdev->dev,
-		"left without a confirmed reset: %llu bytes of %u objects and %llu bytes of queues are lost until the next boot, as the adapter could still write to them\n",
-		dev->orphan_bytes, dev->nr_orphans, dev->leaked);
 	if (!remains)
 		return;
-	/* Lets kmemleak find the memory from here: this leak is intended. */
-	kmemleak_not_leak(remains);
-	INIT_LIST_HEAD(&remains->orphans);
-	list_splice_init(&dev->orphans, &remains->orphans);
 	remains->pools[0] = dev->dbrec_pool;
 	remains->pools[1] = dev->resp_pool;
 }

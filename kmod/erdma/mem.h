@@ -7,8 +7,9 @@
 #include <linux/refcount.h>
 #include <rdma/ib_umem.h>
 
+#include "../core/object.h"
+#include "../core/orphan.h"
 #include "erdma_hw.h"
-#include "table.h"
 
 struct erdma_ctx;
 struct erdma_dev;
@@ -104,9 +105,7 @@ struct erdma_dbref {
 
 /**
  * struct erdma_hostmem - all memory of one object that the adapter knows of
- * @orphan: entry in the device's list of memory whose object is gone without
- *	confirmation by the adapter; freed by the next confirmed reset
- * @epoch: dev->epoch when the adapter last learned of it
+ * @kept: as the core keeps it when its object is gone without confirmation by the adapter
  * @table: table of @id
  * @id: number that stays reserved as long as the memory exists
  * @dbpage: page of the user's doorbell records
@@ -116,9 +115,8 @@ struct erdma_dbref {
  * @dbrec: doorbell records; without @va they are the user's
  */
 struct erdma_hostmem {
-	struct list_head orphan;
-	u32 epoch;
-	struct erdma_table *table;
+	struct eadm_orphan kept;
+	struct eadm_table *table;
 	u32 id;
 	struct erdma_dbpage *dbpage;
 	struct erdma_area area[2];
@@ -132,12 +130,9 @@ int erdma_hostmem_ring(struct erdma_dev *dev, struct erdma_hostmem *mem, int i,
 void erdma_ring_free(struct erdma_dev *dev, struct erdma_ring *ring);
 int erdma_dbrec_alloc(struct erdma_dev *dev, struct erdma_dbrec *rec);
 void erdma_dbrec_free(struct erdma_dev *dev, struct erdma_dbrec *rec);
-struct erdma_hostmem *erdma_hostmem_alloc(struct erdma_table *table, u32 epoch);
+struct erdma_hostmem *erdma_hostmem_alloc(struct eadm_table *table, u32 epoch);
 void erdma_hostmem_free(struct erdma_dev *dev, struct erdma_hostmem *mem);
 void erdma_hostmem_retire(struct erdma_dev *dev, struct erdma_hostmem *mem, bool done);
-void erdma_mem_expose(struct erdma_dev *dev);
-void erdma_mem_confirm(struct erdma_dev *dev);
-bool erdma_mem_is_exposed(struct erdma_dev *dev);
 void erdma_mem_leak(struct erdma_dev *dev);
 int erdma_area_pin(struct erdma_dev *dev, struct erdma_area *area, u64 va, size_t size,
 		   int access, unsigned long page_sizes, u32 max_direct);

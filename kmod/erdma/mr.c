@@ -27,10 +27,10 @@ static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, in
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
 		goto err;
-	mr->mem = erdma_hostmem_alloc(&dev->mrs, READ_ONCE(dev->epoch));
+	mr->mem = erdma_hostmem_alloc(&dev->mrs, READ_ONCE(dev->adapter.epoch));
 	if (!mr->mem)
 		goto err_mr;
-	ret = erdma_table_reserve(&dev->mrs, &mr->mpt);
+	ret = eadm_table_reserve(&dev->mrs, &mr->mpt);
 	if (ret)
 		goto err_mem;
 	mr->mem->id = mr->mpt;
@@ -43,7 +43,7 @@ static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, in
 	get_random_bytes(&key, sizeof(key));
 	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt) | FIELD_PREP(ERDMA_STAG_KEY, key);
 	mr->ibmr.rkey = mr->ibmr.lkey;
-	erdma_obj_init(&mr->obj, mr->mem->epoch);
+	eadm_object_init(&mr->obj, mr->mem->kept.epoch);
 	return mr;
 
 err_mem:
@@ -78,7 +78,7 @@ static struct ib_mr *mr_register(struct erdma_dev *dev, struct erdma_mr *mr)
 	}
 	if (mr->ctx)
 		atomic_inc(&mr->ctx->mrs);
-	erdma_table_publish(&dev->mrs, mr->mpt, &mr->obj);
+	eadm_table_publish(&dev->mrs, mr->mpt, &mr->obj);
 	erdma_count(dev, ERDMA_CNT_MR_REGISTERS);
 	erdma_debug(dev, mr, "MR %u: registered, %llu bytes, access %#x\n", mr->mpt, mr->length,
 		    mr->access);
@@ -181,7 +181,7 @@ int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
  */
 void erdma_mr_invalidated(struct erdma_dev *dev, u32 stag)
 {
-	struct erdma_obj *obj;
+	struct eadm_object *obj;
 	struct erdma_mr *mr;
 
 	rcu_read_lock();
@@ -321,7 +321,7 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	done = erdma_mr_end(dev, mr);
 	erdma_debug(dev, mr, "MR %u: deregistered%s\n", mr->mpt,
 		    done ? "" : ", its memory is kept");
-	erdma_table_unpublish(&dev->mrs, mr->mpt, &mr->obj);
+	eadm_table_unpublish(&dev->mrs, mr->mpt, &mr->obj);
 	if (mr->ctx)
 		atomic_dec(&mr->ctx->mrs);
 	erdma_hostmem_retire(dev, mr->mem, done);

@@ -83,7 +83,7 @@ void erdma_netdev_exit(void)
  */
 enum ib_port_state erdma_port_state(const struct erdma_dev *dev)
 {
-	if (READ_ONCE(dev->gone))
+	if (READ_ONCE(dev->adapter.gone))
 		return IB_PORT_DOWN;
 	return netif_running(dev->netdev) && netif_carrier_ok(dev->netdev) ? IB_PORT_ACTIVE :
 									     IB_PORT_DOWN;
@@ -182,7 +182,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		break;
 	case NETDEV_CHANGEMTU:
 		WRITE_ONCE(dev->mtu_changed, true);
-		queue_work(dev->wq, &dev->mtu_work);
+		queue_work(dev->adapter.wq, &dev->mtu_work);
 		break;
 	case NETDEV_CHANGEADDR:
 		dispatch(dev, IB_EVENT_GID_CHANGE);

@@ -80,10 +80,10 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp,
 	bool done = true;
 	int ret;
 
-	qp->mem = erdma_hostmem_alloc(&dev->qps, qp->obj.epoch);
+	qp->mem = erdma_hostmem_alloc(&dev->adapter.qps, qp->obj.epoch);
 	if (!qp->mem)
 		return -ENOMEM;
-	ret = erdma_table_reserve(&dev->qps, &qp->qpn);
+	ret = eadm_table_reserve(&dev->adapter.qps, &qp->qpn);
 	if (ret)
 		goto err;
 	qp->mem->id = qp->qpn;
@@ -145,10 +145,10 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	mutex_init(&qp->state_lock);
 	spin_lock_init(&qp->conn_lock);
-	erdma_obj_init(&qp->obj, READ_ONCE(dev->epoch));
+	eadm_object_init(&qp->obj, READ_ONCE(dev->adapter.epoch));
 	qp->state_since = qp->obj.created;
 	ret = -EIO;
-	if (qp->ctx && erdma_obj_is_dead(dev, &qp->ctx->obj))
+	if (qp->ctx && eadm_object_is_dead(&dev->adapter, &qp->ctx->obj))
 		goto err;
 	ret = erdma_cq_revive(to_erdma_cq(attr->send_cq));
 	if (!ret)
@@ -161,7 +161,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	ibqp->qp_num = qp->qpn;
 	if (qp->ctx)
 		atomic_inc(&qp->ctx->qps);
-	erdma_table_publish(&dev->qps, qp->qpn, &qp->obj);
+	eadm_table_publish(&dev->adapter.qps, qp->qpn, &qp->obj);
 	erdma_count(dev, ERDMA_CNT_QP_CREATES);
 	erdma_debug(dev, qp, "QP %u: created, %u and %u entries, CQs %u and %u\n", qp->qpn,
 		    qp->sq_depth, qp->rq_depth, to_erdma_cq(attr->send_cq)->cqn,
@@ -211,7 +211,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->kqp)
 		cancel_delayed_work_sync(&qp->kqp->reflush);
 	done = erdma_qp_end(dev, qp);
-	erdma_table_unpublish(&dev->qps, qp->qpn, &qp->obj);
+	eadm_table_unpublish(&dev->adapter.qps, qp->qpn, &qp->obj);
 	if (qp->kqp)
 		erdma_kqp_free(qp);
 	if (qp->ctx)
@@ -263,15 +263,16 @@ static int change_state(struct erdma_qp *qp, enum erdma_qp_state state,
 			const struct erdma_rts *rts)
 {
 	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
+	struct eadm_adapter *ad = &dev->adapter;
 	int ret;
 
-	if (erdma_obj_is_dead(dev, &qp->obj)) {
+	if (eadm_object_is_dead(ad, &qp->obj)) {
 		if (state <= ERDMA_QPS_RTS)
 			return -EIO;
 	} else {
 		ret = erdma_cmd_modify_qp(dev, qp, state, rts);
 		/* An adapter that has forgotten the QP has stopped it, too. */
-		if (ret && (state <= ERDMA_QPS_RTS || !erdma_obj_is_dead(dev, &qp->obj)))
+		if (ret && (state <= ERDMA_QPS_RTS || !eadm_object_is_dead(ad, &qp->obj)))
 			return ret;
 	}
 	set_state(qp, state);
@@ -453,11 +454,11 @@ void erdma_qp_detach_cm(struct erdma_qp *qp)
  * @qpn: its number
  *
  * Context: any.
- * Return: the QP or NULL; release it with erdma_obj_put(&qp->obj).
+ * Return: the QP or NULL; release it with eadm_object_put(&qp->obj).
  */
 struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn)
 {
-	struct erdma_obj *obj = erdma_table_get(&dev->qps, qpn);
+	struct eadm_object *obj = eadm_table_get(&dev->adapter.qps, qpn);
 
 	return obj ? container_of(obj, struct erdma_qp, obj) : NULL;
 }

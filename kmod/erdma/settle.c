@@ -53,7 +53,7 @@ static struct answer ask_cq(struct erdma_dev *dev, u32 cqn)
  * use, while the query for the command queue, which is number 0 and exists, has
  * to succeed.
  */
-static bool has_none(struct erdma_dev *dev, struct erdma_table *table, ask_fn *ask, u32 id)
+static bool has_none(struct erdma_dev *dev, struct eadm_table *table, ask_fn *ask, u32 id)
 {
 	struct answer known, unknown, answer;
 	u32 nobodys;
@@ -63,11 +63,11 @@ static bool has_none(struct erdma_dev *dev, struct erdma_table *table, ask_fn *a
 	known = ask(dev, 0);
 	if (known.ret || !known.enabled)
 		return false;
-	if (erdma_table_reserve(table, &nobodys))
+	if (eadm_table_reserve(table, &nobodys))
 		return false;
 	unknown = ask(dev, nobodys);
 	answer = ask(dev, id);
-	erdma_table_release(table, nobodys);
+	eadm_table_release(table, nobodys);
 	return (!answer.ret || answer.ret == -EIO) && !answer.enabled &&
 	       answer.ret == unknown.ret && answer.syndrome == unknown.syndrome &&
 	       answer.enabled == unknown.enabled;
@@ -82,7 +82,7 @@ static bool can_ask(int ret)
 /* If so, erdma_hostmem_retire() decides whether memory can be freed, not the adapter. */
 static bool is_dead(const struct erdma_dev *dev, u32 epoch)
 {
-	return READ_ONCE(dev->gone) || epoch != READ_ONCE(dev->epoch);
+	return READ_ONCE(dev->adapter.gone) || epoch != READ_ONCE(dev->adapter.epoch);
 }
 
 /**
@@ -104,7 +104,7 @@ bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
 		return true;
 	if (is_dead(dev, qp->obj.epoch))
 		return false;
-	if (can_ask(ret) && has_none(dev, &dev->qps, ask_qp, qp->qpn))
+	if (can_ask(ret) && has_none(dev, &dev->adapter.qps, ask_qp, qp->qpn))
 		return true;
 	ibdev_err_ratelimited(&dev->ibdev, "QP %u could not be destroyed: %d\n", qp->qpn, ret);
 	return false;
@@ -114,7 +114,7 @@ bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
  * erdma_cq_end() - destroy a CQ in the adapter
  * @dev: the device
  * @cq: the CQ; the adapter may never have learned of it
- * @epoch: dev->epoch when the adapter learned of it
+ * @epoch: dev->adapter.epoch when the adapter learned of it
  *
  * Context: process.
  * Return: whether the adapter is known to be done with it.

@@ -47,7 +47,7 @@ struct erdma_mmap_entry {
  */
 struct erdma_ctx {
 	struct ib_ucontext ibctx;
-	struct erdma_obj obj;
+	struct eadm_object obj;
 	u32 ctxn;
 	u64 db_pages;
 	bool db_allocated;
@@ -74,7 +74,7 @@ struct erdma_ctx {
  */
 struct erdma_pd {
 	struct ib_pd ibpd;
-	struct erdma_obj obj;
+	struct eadm_object obj;
 	struct erdma_ctx *ctx;
 	u32 pdn;
 };
@@ -96,7 +96,7 @@ struct erdma_pd {
  */
 struct erdma_mr {
 	struct ib_mr ibmr;
-	struct erdma_obj obj;
+	struct eadm_object obj;
 	struct erdma_ctx *ctx;
 	u32 mpt;
 	enum erdma_mr_type type;
@@ -142,7 +142,7 @@ struct erdma_mr {
  */
 struct erdma_cq {
 	struct ib_cq ibcq;
-	struct erdma_obj obj;
+	struct eadm_object obj;
 	struct erdma_ctx *ctx;
 	u32 cqn;
 	u32 depth;
@@ -231,7 +231,7 @@ struct erdma_rts {
 /**
  * struct erdma_qp - a queue pair
  * @ibqp: the core's part
- * @obj: in dev->qps
+ * @obj: in dev->adapter.qps
  * @ctx: owner, NULL for the kernel
  * @qpn: its number
  * @sq_depth: send queue size in building blocks
@@ -255,15 +255,13 @@ struct erdma_rts {
  * @first_event: ERDMA_AE_* of the first one the adapter raised; stable, like
  *	@first_syndrome, once @first_event_time is set
  * @first_syndrome: enum erdma_syndrome
- * @forgotten: its consumer knows that the adapter has forgotten it; used by
- *	recovery only
  * @first_event_time: local_clock(), 0 = none yet; written with release, read
  *	with acquire
  * @kqp: NULL for user QPs
  */
 struct erdma_qp {
 	struct ib_qp ibqp;
-	struct erdma_obj obj;
+	struct eadm_object obj;
 	struct erdma_ctx *ctx;
 	u32 qpn;
 	u32 sq_depth;
@@ -283,7 +281,6 @@ struct erdma_qp {
 	atomic64_t events;
 	u8 first_event;
 	u8 first_syndrome;
-	bool forgotten;
 	u64 first_event_time;
 	struct erdma_kqp *kqp;
 };

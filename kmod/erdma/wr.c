@@ -297,7 +297,7 @@ static int post_one_send(struct erdma_qp *qp, const struct ib_send_wr *wr)
 static bool stopped(const struct erdma_qp *qp)
 {
 	return READ_ONCE(qp->state) > ERDMA_QPS_RTS ||
-	       erdma_obj_is_dead(to_erdma_dev(qp->ibqp.device), &qp->obj);
+	       eadm_object_is_dead(&to_erdma_dev(qp->ibqp.device)->adapter, &qp->obj);
 }
 
 /**
@@ -312,7 +312,7 @@ void erdma_kqp_reflush(struct erdma_qp *qp)
 {
 	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
 
-	queue_delayed_work(dev->wq, &qp->kqp->reflush, REFLUSH_DELAY);
+	queue_delayed_work(dev->adapter.wq, &qp->kqp->reflush, REFLUSH_DELAY);
 }
 
 /**
@@ -355,7 +355,7 @@ int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		/* Write the entries before the doorbell record that announces them. */
 		dma_wmb();
 		WRITE_ONCE(*qp->mem->dbrec[0].va, cpu_to_le64(db));
-		if (!erdma_obj_is_dead(dev, &qp->obj))
+		if (!eadm_object_is_dead(&dev->adapter, &qp->obj))
 			writeq(db, dev->bar + ERDMA_BAR_SQDB_SHARED);
 	}
 	spin_unlock_irqrestore(&sq->lock, flags);
@@ -395,7 +395,7 @@ static int post_one_recv(struct erdma_qp *qp, const struct ib_recv_wr *wr)
 	db = FIELD_PREP(ERDMA_RQ_DB_QPN, qp->qpn) | FIELD_PREP(ERDMA_RQ_DB_PI, rq->pi);
 	dma_wmb();
 	WRITE_ONCE(*qp->mem->dbrec[1].va, cpu_to_le64(db));
-	if (!erdma_obj_is_dead(dev, &qp->obj))
+	if (!eadm_object_is_dead(&dev->adapter, &qp->obj))
 		writeq(db, dev->bar + ERDMA_BAR_RQDB);
 	return 0;
 }
@@ -447,7 +447,7 @@ static void reflush_work(struct work_struct *work)
 	struct erdma_dev *dev = to_erdma_dev(qp->ibqp.device);
 	int ret;
 
-	if (!erdma_obj_is_dead(dev, &qp->obj)) {
+	if (!eadm_object_is_dead(&dev->adapter, &qp->obj)) {
 		ret = erdma_cmd_reflush(dev, qp, READ_ONCE(kqp->sq.pi), READ_ONCE(kqp->rq.pi));
 		/*
 		 * If the command got no answer, a consumer may wait for these completions

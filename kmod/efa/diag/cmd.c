@@ -6,10 +6,10 @@
 #include "diag.h"
 
 static const u8 states[] = {
-	[EFA_AQ_POLLING]	= EADM_CMDQ_STATE_POLLING,
-	[EFA_AQ_EVENT]	= EADM_CMDQ_STATE_EVENT,
-	[EFA_AQ_RECOVERING]	= EADM_CMDQ_STATE_RECOVERING,
-	[EFA_AQ_DEAD]	= EADM_CMDQ_STATE_DEAD,
+	[EADM_QUEUE_POLLING]	= EADM_CMDQ_STATE_POLLING,
+	[EADM_QUEUE_EVENT]	= EADM_CMDQ_STATE_EVENT,
+	[EADM_QUEUE_RECOVERING]	= EADM_CMDQ_STATE_RECOVERING,
+	[EADM_QUEUE_DEAD]	= EADM_CMDQ_STATE_DEAD,
 };
 
 static void *cmdq_next(struct eadm_diag_dev *dd, u64 *id)
@@ -17,12 +17,13 @@ static void *cmdq_next(struct eadm_diag_dev *dd, u64 *id)
 	return *id ? NULL : diag_to_dev(dd);
 }
 
-static u64 oldest_submit(const struct efa_aq *q)
+static u64 oldest_submit(const struct efa_dev *dev)
 {
+	const struct efa_aq *q = &dev->aq;
 	u64 oldest = U64_MAX;
 	int i;
 
-	lockdep_assert_held(&q->lock);
+	lockdep_assert_held(&dev->adapter.lock);
 	for (i = 0; i < ARRAY_SIZE(q->slots); i++)
 		if (q->slots[i].cmd)
 			oldest = min(oldest, q->slots[i].submit);
@@ -33,8 +34,8 @@ static void fill_aq(struct efa_dev *dev, struct eadm_snap_cmdq *s)
 {
 	struct efa_aq *q = &dev->aq;
 
-	spin_lock_irq(&q->lock);
-	SNAP_SET(s, state, states[q->state]);
+	spin_lock_irq(&dev->adapter.lock);
+	SNAP_SET(s, state, states[dev->adapter.state]);
 	SNAP_SET(s, sq_pi, (u16)q->pi);
 	SNAP_SET(s, sq_ci, (u16)q->read);
 	SNAP_SET(s, cq_ci, (u16)q->ci);
@@ -49,15 +50,15 @@ static void fill_aq(struct efa_dev *dev, struct eadm_snap_cmdq *s)
 	SNAP_SET(s, spurious, q->spurious);
 	if (q->last_spurious)
 		SNAP_SET(s, last_spurious_age, diag_age(q->last_spurious));
-	SNAP_SET(s, recoveries, dev->recoveries);
-	SNAP_SET(s, failed_recoveries, dev->failed_recoveries);
+	SNAP_SET(s, recoveries, dev->adapter.recoveries);
+	SNAP_SET(s, failed_recoveries, dev->adapter.failed_recoveries);
 	if (q->last_submit)
 		SNAP_SET(s, last_submit_age, diag_age(q->last_submit));
 	if (q->last_comp)
 		SNAP_SET(s, last_comp_age, diag_age(q->last_comp));
 	if (q->outstanding)
-		SNAP_SET(s, oldest_age, diag_age(oldest_submit(q)));
-	spin_unlock_irq(&q->lock);
+		SNAP_SET(s, oldest_age, diag_age(oldest_submit(dev)));
+	spin_unlock_irq(&dev->adapter.lock);
 }
 
 static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
@@ -83,27 +84,27 @@ const struct eadm_diag_obj efa_diag_cmdq = {
 
 static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	struct efa_aq *q = &diag_to_dev(dd)->aq;
+	struct efa_dev *dev = diag_to_dev(dd);
 
-	return eadm_cmd_row_next(&q->rec, &q->lock, id);
+	return eadm_cmd_row_next(&dev->aq.rec, &dev->adapter.lock, id);
 }
 
 static u64 cmd_seek(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_req *req)
 {
-	struct efa_aq *q = &diag_to_dev(dd)->aq;
+	struct efa_dev *dev = diag_to_dev(dd);
 
-	return eadm_cmd_row_seek(&q->rec, &q->lock, id, req);
+	return eadm_cmd_row_seek(&dev->aq.rec, &dev->adapter.lock, id, req);
 }
 
 static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {
-	struct efa_aq *q = &diag_to_dev(dd)->aq;
 	const struct eadm_cmd_row *row = obj;
+	struct efa_dev *dev = diag_to_dev(dd);
 	struct eadm_snap_cmd *s = snap;
 
 	SNAP_SET(s, op, efa_op_class(row->rec.op));
-	eadm_cmd_row_fill(&q->rec, &q->lock, row, s, req, efa_cmd_cause_class);
+	eadm_cmd_row_fill(&dev->aq.rec, &dev->adapter.lock, row, s, req, efa_cmd_cause_class);
 	return 0;
 }
 

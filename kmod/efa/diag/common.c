@@ -7,11 +7,11 @@
 /**
  * efa_diag_put_obj() - drop the reference to a numbered object
  * @dd: the device
- * @obj: struct efa_obj
+ * @obj: struct eadm_object
  */
 void efa_diag_put_obj(struct eadm_diag_dev *dd, void *obj)
 {
-	efa_obj_put(obj);
+	eadm_object_put(obj);
 }
 
 /**
@@ -41,7 +41,7 @@ void efa_diag_command(struct efa_dev *dev, unsigned long type, const struct efa_
 		.raw = op,
 	};
 
-	eadm_diag_notify(&dev->diag, type, &ev);
+	eadm_diag_notify(&dev->adapter.diag, type, &ev);
 }
 
 /**
@@ -59,19 +59,5 @@ void efa_diag_async(struct efa_dev *dev, u16 group)
 		.raw = group,
 	};
 
-	eadm_diag_notify(&dev->diag, EADM_DIAG_ASYNC, &ev);
-}
-
-/**
- * efa_diag_device() - report that the admin queue is back, or will not be
- * @dev: the device
- * @type: EADM_DIAG_RECOVERED or EADM_DIAG_DEAD
- *
- * Context: any.
- */
-void efa_diag_device(struct efa_dev *dev, unsigned long type)
-{
-	const struct eadm_diag_event ev = { .obj = EADM_OBJ_DEV };
-
-	eadm_diag_notify(&dev->diag, type, &ev);
+	eadm_diag_notify(&dev->adapter.diag, EADM_DIAG_ASYNC, &ev);
 }

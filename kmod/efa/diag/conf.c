@@ -60,7 +60,7 @@ int efa_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value)
 	ret = eadm_conf_check(params, ARRAY_SIZE(params), param, value, &scaled);
 	if (ret)
 		return ret;
-	if (READ_ONCE(dev->gone))
+	if (READ_ONCE(dev->adapter.gone))
 		return -ENODEV;
 	if (param == EADM_CONF_PARAM_DEBUG)
 		WRITE_ONCE(dd->debug, scaled);

@@ -5,7 +5,7 @@
 
 static void *cq_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return efa_table_next(&diag_to_dev(dd)->cqs, id);
+	return eadm_table_next(&diag_to_dev(dd)->cqs, id);
 }
 
 static struct rdma_restrack_entry *cq_res(void *obj)

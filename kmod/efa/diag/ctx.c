@@ -5,7 +5,7 @@
 
 static void *ctx_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return efa_table_next(&diag_to_dev(dd)->ctxs, id);
+	return eadm_table_next(&diag_to_dev(dd)->ctxs, id);
 }
 
 static struct rdma_restrack_entry *ctx_res(void *obj)
@@ -40,7 +40,7 @@ const struct eadm_diag_obj efa_diag_ctx = {
 
 static void *uar_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return efa_table_next(&diag_to_dev(dd)->uars, id);
+	return eadm_table_next(&diag_to_dev(dd)->uars, id);
 }
 
 static struct rdma_restrack_entry *uar_res(void *obj)
@@ -72,7 +72,7 @@ const struct eadm_diag_obj efa_diag_uar = {
 
 static void *pd_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return efa_table_next(&diag_to_dev(dd)->pds, id);
+	return eadm_table_next(&diag_to_dev(dd)->pds, id);
 }
 
 static struct rdma_restrack_entry *pd_res(void *obj)
@@ -103,7 +103,7 @@ const struct eadm_diag_obj efa_diag_pd = {
 
 static void *ah_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return efa_table_next(&diag_to_dev(dd)->ahs, id);
+	return eadm_table_next(&diag_to_dev(dd)->ahs, id);
 }
 
 /* The core does not track AHs. */

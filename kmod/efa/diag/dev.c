@@ -12,29 +12,13 @@ static void *dev_next(struct eadm_diag_dev *dd, u64 *id)
 	return diag_to_dev(dd);
 }
 
-static u32 dev_state(struct efa_dev *dev)
-{
-	if (READ_ONCE(dev->gone))
-		return EADM_DEV_STATE_GONE;
-	if (READ_ONCE(dev->unconfirmed))
-		return EADM_DEV_STATE_HALTED;
-	switch (READ_ONCE(dev->aq.state)) {
-	case EFA_AQ_RECOVERING:
-		return EADM_DEV_STATE_RECOVERING;
-	case EFA_AQ_DEAD:
-		return EADM_DEV_STATE_DEAD;
-	default:
-		return EADM_DEV_STATE_READY;
-	}
-}
-
 static void fill_limits(struct efa_dev *dev, struct eadm_snap_dev *s)
 {
 	const struct efa_queue_attr *q = &dev->caps.queue;
 
 	SNAP_SET(s, caps_raw, dev->caps.flags);
 	SNAP_SET(s, max_qp, le32_to_cpu(q->max_qp));
-	SNAP_SET(s, qps, atomic_read(&dev->qps.count));
+	SNAP_SET(s, qps, atomic_read(&dev->adapter.qps.count));
 	SNAP_SET(s, max_cq, le32_to_cpu(q->max_cq));
 	SNAP_SET(s, cqs, atomic_read(&dev->cqs.count));
 	SNAP_SET(s, max_mr, le32_to_cpu(q->max_mr));
@@ -64,10 +48,12 @@ static void fill_own(struct efa_dev *dev, struct eadm_snap_dev_efa *o)
 
 static void fill_orphans(struct efa_dev *dev, struct eadm_snap_dev *s)
 {
-	spin_lock(&dev->orphan_lock);
-	SNAP_SET(s, orphans, dev->nr_orphans);
-	SNAP_SET(s, orphan_bytes, dev->orphan_bytes);
-	spin_unlock(&dev->orphan_lock);
+	struct eadm_memory *mem = &dev->adapter.memory;
+
+	spin_lock(&mem->lock);
+	SNAP_SET(s, orphans, mem->count);
+	SNAP_SET(s, orphan_bytes, mem->bytes);
+	spin_unlock(&mem->lock);
 }
 
 static void fill_firmware(struct efa_dev *dev, struct eadm_snap_dev *s)
@@ -86,14 +72,14 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	struct eadm_snap_dev *s = snap;
 
 	SNAP_STR(s, driver, EFA_DRV_NAME);
-	SNAP_SET(s, state, dev_state(dev));
+	SNAP_SET(s, state, eadm_adapter_state(&dev->adapter));
 	SNAP_STR(s, bus_addr, pci_name(dev->pdev));
 	SNAP_SET(s, vendor_id, dev->pdev->vendor);
 	SNAP_SET(s, part_id, dev->pdev->device);
 	SNAP_SET(s, hw_version, dev->pdev->subsystem_device);
 	SNAP_SET(s, numa_node, dev_to_node(&dev->pdev->dev));
 	SNAP_BIN(s, node_guid, &dev->ibdev.node_guid, sizeof(dev->ibdev.node_guid));
-	SNAP_SET(s, port_state, efa_is_serving(dev) ? IB_PORT_ACTIVE : IB_PORT_DOWN);
+	SNAP_SET(s, port_state, eadm_adapter_serves(&dev->adapter) ? IB_PORT_ACTIVE : IB_PORT_DOWN);
 	SNAP_SET(s, vectors, dev->vectors);
 	SNAP_SET(s, age, diag_age(dev->probed));
 	fill_firmware(dev, s);
@@ -136,7 +122,7 @@ static void fill_hw(struct efa_dev *dev, struct eadm_snap_counters *s, bool fres
 	const u64 *v;
 	int ret;
 
-	ret = READ_ONCE(dev->gone) ? -ENODEV : efa_recent_stats(dev, &stats, fresh);
+	ret = READ_ONCE(dev->adapter.gone) ? -ENODEV : efa_recent_stats(dev, &stats, fresh);
 	if (ret) {
 		SNAP_SET(s, hw_error, ret);
 		return;
@@ -172,13 +158,13 @@ static void fill_queues(struct efa_dev *dev, struct eadm_snap_counters *s)
 	u64 events = 0, interrupts;
 	u32 i;
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	SNAP_SET(s, cmds_submitted, q->submitted);
 	SNAP_SET(s, cmds_completed, q->completed);
 	SNAP_SET(s, cmds_failed, q->errors);
 	SNAP_SET(s, cmds_timed_out, q->timeouts);
-	SNAP_SET(s, cmdq_recoveries, dev->recoveries);
-	spin_unlock_irq(&q->lock);
+	SNAP_SET(s, cmdq_recoveries, dev->adapter.recoveries);
+	spin_unlock_irq(&dev->adapter.lock);
 	interrupts = READ_ONCE(dev->aenq.interrupts);
 	for (i = 0; i < dev->nr_eqs; i++) {
 		events += READ_ONCE(dev->eqs[i].events);

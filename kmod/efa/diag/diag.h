@@ -28,7 +28,7 @@ int efa_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value);
 
 static inline struct efa_dev *diag_to_dev(struct eadm_diag_dev *dd)
 {
-	return container_of(dd, struct efa_dev, diag);
+	return container_of(dd, struct efa_dev, adapter.diag);
 }
 
 static inline u64 diag_age(u64 since)

@@ -5,7 +5,7 @@
 
 static void *mr_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return efa_table_next(&diag_to_dev(dd)->mrs, id);
+	return eadm_table_next(&diag_to_dev(dd)->mrs, id);
 }
 
 static struct rdma_restrack_entry *mr_res(void *obj)
@@ -22,7 +22,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 	SNAP_SET(s, mrn, mr->mrn);
 	SNAP_SET(s, type, EADM_MR_TYPE_NORMAL);
-	SNAP_SET(s, valid, !efa_obj_is_dead(diag_to_dev(dd), obj));
+	SNAP_SET(s, valid, !eadm_object_is_dead(&diag_to_dev(dd)->adapter, obj));
 	SNAP_SET(s, pdn, to_efa_pd(mr->ibmr.pd)->pdn);
 	SNAP_SET(s, lkey, mr->ibmr.lkey);
 	SNAP_SET(s, rkey, mr->ibmr.rkey);

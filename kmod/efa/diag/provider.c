@@ -40,8 +40,8 @@ static const struct eadm_diag_ops ops = {
  */
 void efa_diag_init(struct efa_dev *dev)
 {
-	dev->diag.failures = &dev->failures;
-	eadm_provider_init(&dev->diag, &dev->ibdev, &ops);
+	dev->adapter.diag.failures = &dev->adapter.failures;
+	eadm_provider_init(&dev->adapter.diag, &dev->ibdev, &ops);
 }
 
 /**
@@ -53,7 +53,7 @@ void efa_diag_init(struct efa_dev *dev)
  */
 int efa_diag_add(struct efa_dev *dev)
 {
-	return eadm_provider_add(&dev->diag, &dev->pdev->dev);
+	return eadm_provider_add(&dev->adapter.diag, &dev->pdev->dev);
 }
 
 /**
@@ -64,5 +64,5 @@ int efa_diag_add(struct efa_dev *dev)
  */
 void efa_diag_del(struct efa_dev *dev)
 {
-	eadm_provider_del(&dev->diag);
+	eadm_provider_del(&dev->adapter.diag);
 }

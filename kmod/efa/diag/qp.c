@@ -9,7 +9,7 @@ static_assert((int)EFA_QPS_ERR == EADM_QP_STATE_ERR);
 
 static void *qp_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return efa_table_next(&diag_to_dev(dd)->qps, id);
+	return eadm_table_next(&diag_to_dev(dd)->adapter.qps, id);
 }
 
 static struct rdma_restrack_entry *qp_res(void *obj)
@@ -38,7 +38,9 @@ static void fill_hw(struct efa_dev *dev, struct efa_qp *qp, struct eadm_snap_qp 
 	struct efa_resp_query_qp resp;
 	int ret;
 
-	ret = efa_obj_is_dead(dev, &qp->obj) ? -ENODEV : efa_cmd_query_qp(dev, qp, &resp);
+	ret = -ENODEV;
+	if (!eadm_object_is_dead(&dev->adapter, &qp->obj))
+		ret = efa_cmd_query_qp(dev, qp, &resp);
 	if (ret) {
 		SNAP_SET(s, hw_error, ret);
 		return;
@@ -54,7 +56,7 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 {
 	struct efa_qp *qp = container_of(obj, struct efa_qp, obj);
 	struct efa_dev *dev = diag_to_dev(dd);
-	bool dead = efa_obj_is_dead(dev, obj);
+	bool dead = eadm_object_is_dead(&dev->adapter, obj);
 	struct eadm_snap_qp *s = snap;
 
 	SNAP_SET(s, qpn, qp->qpn);

@@ -15,12 +15,12 @@
  */
 struct ring {
 	const void *va;
-	struct efa_obj *obj;
+	struct eadm_object *obj;
 };
 
 static int find_qp(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
 {
-	struct efa_obj *obj = efa_table_get(&dev->qps, r->id);
+	struct eadm_object *obj = eadm_table_get(&dev->adapter.qps, r->id);
 	struct efa_qp *qp;
 
 	if (!obj)
@@ -44,12 +44,12 @@ static int find_qp(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 static int find_cq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
 {
 	u32 subs = le16_to_cpu(dev->caps.queue.sub_cqs);
-	struct efa_obj *obj;
+	struct eadm_object *obj;
 	struct efa_cq *cq;
 
 	if (r->sub >= subs)
 		return -ENOENT;
-	obj = efa_table_get(&dev->cqs, r->id);
+	obj = eadm_table_get(&dev->cqs, r->id);
 	if (!obj)
 		return -ENOENT;
 	cq = container_of(obj, struct efa_cq, obj);
@@ -89,7 +89,7 @@ static int find_aq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 	r->memory = EADM_RING_MEMORY_HOST;
 	r->depth = EFA_AQ_DEPTH;
 	r->entry_size = EFA_AQE_SIZE;
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	if (r->kind == EADM_RAW_KIND_CMD_SQ) {
 		ring->va = q->sq.va;
 		r->sw_pi = (u16)q->pi;
@@ -100,7 +100,7 @@ static int find_aq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 		r->sw_ci = q->ci;
 		r->valid = EADM_DIAG_RING_SW_CI;
 	}
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	return 0;
 }
 
@@ -161,7 +161,7 @@ int efa_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf,
 		r->hw_error = -EOPNOTSUPP;
 out:
 	if (ring.obj)
-		efa_obj_put(ring.obj);
+		eadm_object_put(ring.obj);
 	return ret;
 }
 
@@ -183,7 +183,7 @@ int efa_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
 	u32 value[EFA_REGS_COUNT], i, n = 0;
 	int ret;
 
-	if (!efa_is_serving(dev))
+	if (!eadm_adapter_serves(&dev->adapter))
 		return -ENODEV;
 	ret = efa_recent_regs(dev, value);
 	if (ret)

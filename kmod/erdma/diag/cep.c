@@ -54,7 +54,7 @@ static void take(struct cep_row *row, struct erdma_cep *cep)
 	spin_lock(&cep->view);
 	row->qp = cep->qp;
 	if (row->qp)
-		erdma_obj_get(&row->qp->obj);
+		eadm_object_get(&row->qp->obj);
 	row->listener = cep->listener ? cep->listener->id : 0;
 	row->local = cep->local;
 	row->peer = cep->peer;
@@ -78,7 +78,7 @@ static void cep_put(struct eadm_diag_dev *dd, void *obj)
 	struct cep_row *row = obj;
 
 	if (row->qp)
-		erdma_obj_put(&row->qp->obj);
+		eadm_object_put(&row->qp->obj);
 	erdma_cep_put(row->cep);
 	kfree(row);
 }

@@ -6,10 +6,10 @@
 #include "diag.h"
 
 static const u8 states[] = {
-	[ERDMA_CMDQ_POLLING]	= EADM_CMDQ_STATE_POLLING,
-	[ERDMA_CMDQ_EVENT]	= EADM_CMDQ_STATE_EVENT,
-	[ERDMA_CMDQ_RECOVERING]	= EADM_CMDQ_STATE_RECOVERING,
-	[ERDMA_CMDQ_DEAD]	= EADM_CMDQ_STATE_DEAD,
+	[EADM_QUEUE_POLLING]	= EADM_CMDQ_STATE_POLLING,
+	[EADM_QUEUE_EVENT]	= EADM_CMDQ_STATE_EVENT,
+	[EADM_QUEUE_RECOVERING]	= EADM_CMDQ_STATE_RECOVERING,
+	[EADM_QUEUE_DEAD]	= EADM_CMDQ_STATE_DEAD,
 };
 
 static void *cmdq_next(struct eadm_diag_dev *dd, u64 *id)
@@ -22,8 +22,8 @@ static void fill_cmdq(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 	struct erdma_cmdq *q = &dev->cmdq;
 	u16 oldest;
 
-	spin_lock_irq(&q->lock);
-	SNAP_SET(s, state, states[q->state]);
+	spin_lock_irq(&dev->adapter.lock);
+	SNAP_SET(s, state, states[dev->adapter.state]);
 	SNAP_SET(s, sq_pi, q->sq_pi);
 	SNAP_SET(s, sq_ci, q->sq_ci);
 	SNAP_SET(s, cq_ci, q->cq_ci);
@@ -38,8 +38,8 @@ static void fill_cmdq(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 	SNAP_SET(s, spurious, q->spurious);
 	if (q->last_spurious)
 		SNAP_SET(s, last_spurious_age, diag_age(q->last_spurious));
-	SNAP_SET(s, recoveries, dev->recoveries);
-	SNAP_SET(s, failed_recoveries, dev->failed_recoveries);
+	SNAP_SET(s, recoveries, dev->adapter.recoveries);
+	SNAP_SET(s, failed_recoveries, dev->adapter.failed_recoveries);
 	if (q->last_submit)
 		SNAP_SET(s, last_submit_age, diag_age(q->last_submit));
 	if (q->last_comp)
@@ -48,7 +48,7 @@ static void fill_cmdq(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 		oldest = q->sq_ci / ERDMA_CMDQ_SLOT_WQEBB % ERDMA_CMDQ_MAX_OUTSTANDING;
 		SNAP_SET(s, oldest_age, diag_age(q->slots[oldest].submit));
 	}
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 }
 
 static void fill_cmdq_hw(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
@@ -98,27 +98,27 @@ const struct eadm_diag_obj erdma_diag_cmdq = {
 
 static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	struct erdma_cmdq *q = &diag_to_dev(dd)->cmdq;
+	struct erdma_dev *dev = diag_to_dev(dd);
 
-	return eadm_cmd_row_next(&q->rec, &q->lock, id);
+	return eadm_cmd_row_next(&dev->cmdq.rec, &dev->adapter.lock, id);
 }
 
 static u64 cmd_seek(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_req *req)
 {
-	struct erdma_cmdq *q = &diag_to_dev(dd)->cmdq;
+	struct erdma_dev *dev = diag_to_dev(dd);
 
-	return eadm_cmd_row_seek(&q->rec, &q->lock, id, req);
+	return eadm_cmd_row_seek(&dev->cmdq.rec, &dev->adapter.lock, id, req);
 }
 
 static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {
-	struct erdma_cmdq *q = &diag_to_dev(dd)->cmdq;
 	const struct eadm_cmd_row *row = obj;
+	struct erdma_dev *dev = diag_to_dev(dd);
 	struct eadm_snap_cmd *s = snap;
 
 	SNAP_SET(s, op, erdma_op_class(row->rec.op));
-	eadm_cmd_row_fill(&q->rec, &q->lock, row, s, req, erdma_cmd_cause_class);
+	eadm_cmd_row_fill(&dev->cmdq.rec, &dev->adapter.lock, row, s, req, erdma_cmd_cause_class);
 	return 0;
 }
 

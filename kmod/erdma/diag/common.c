@@ -7,11 +7,11 @@
 /**
  * erdma_diag_put_obj() - drop the reference to a numbered object
  * @dd: the device
- * @obj: struct erdma_obj
+ * @obj: struct eadm_object
  */
 void erdma_diag_put_obj(struct eadm_diag_dev *dd, void *obj)
 {
-	erdma_obj_put(obj);
+	eadm_object_put(obj);
 }
 
 /**
@@ -30,9 +30,9 @@ void erdma_diag_put_none(struct eadm_diag_dev *dd, void *obj)
  *
  * Return: 0 or -errno for hw-error.
  */
-int erdma_diag_may_query(struct erdma_dev *dev, const struct erdma_obj *obj)
+int erdma_diag_may_query(struct erdma_dev *dev, const struct eadm_object *obj)
 {
-	if (obj ? erdma_obj_is_dead(dev, obj) : READ_ONCE(dev->gone))
+	if (obj ? eadm_object_is_dead(&dev->adapter, obj) : READ_ONCE(dev->adapter.gone))
 		return -ENODEV;
 	return dev->caps.flags & ERDMA_FLAG_QUERY_QC ? 0 : -EOPNOTSUPP;
 }
@@ -57,8 +57,8 @@ void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct 
 	/* A command that was lost is done, too. */
 	if (type == EADM_DIAG_CMD_DONE)
 		erdma_failed_command(dev, cmd);
-	if (type != EADM_DIAG_CMD_DONE || eadm_diag_is_followed(&dev->diag))
-		eadm_diag_notify(&dev->diag, type, &ev);
+	if (type != EADM_DIAG_CMD_DONE || eadm_diag_is_followed(&dev->adapter.diag))
+		eadm_diag_notify(&dev->adapter.diag, type, &ev);
 }
 
 /**
@@ -78,19 +78,5 @@ void erdma_diag_async(struct erdma_dev *dev, u8 type, u32 id)
 		.raw = type,
 	};
 
-	eadm_diag_notify(&dev->diag, EADM_DIAG_ASYNC, &ev);
-}
-
-/**
- * erdma_diag_device() - report that the command queue is back, or will not be
- * @dev: the device
- * @type: EADM_DIAG_RECOVERED or EADM_DIAG_DEAD
- *
- * Context: any.
- */
-void erdma_diag_device(struct erdma_dev *dev, unsigned long type)
-{
-	const struct eadm_diag_event ev = { .obj = EADM_OBJ_DEV };
-
-	eadm_diag_notify(&dev->diag, type, &ev);
+	eadm_diag_notify(&dev->adapter.diag, EADM_DIAG_ASYNC, &ev);
 }

@@ -42,7 +42,9 @@ static void fill_delayed_ack(struct erdma_dev *dev, struct eadm_snap_conf *s,
 		SNAP_SET(s, value, told);
 	if (!req->hw)
 		return;
-	ret = READ_ONCE(dev->gone) ? -ENODEV : erdma_recent_ext_attr(dev, &attr, req->admin);
+	ret = -ENODEV;
+	if (!READ_ONCE(dev->adapter.gone))
+		ret = erdma_recent_ext_attr(dev, &attr, req->admin);
 	if (!ret && !(le32_to_cpu(attr.cap_mask) & ERDMA_EXT_ATTR_DELAYED_ACK))
 		ret = -EOPNOTSUPP;
 	if (ret) {
@@ -107,7 +109,7 @@ static int apply(struct erdma_dev *dev, u32 param, u32 value)
 		WRITE_ONCE(dev->conf.cmd_timeout, value);
 		return 0;
 	case EADM_CONF_PARAM_DEBUG:
-		WRITE_ONCE(dev->diag.debug, value);
+		WRITE_ONCE(dev->adapter.diag.debug, value);
 		return 0;
 	default:
 		return -EOPNOTSUPP;
@@ -133,7 +135,7 @@ int erdma_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value)
 	ret = eadm_conf_check(params, ARRAY_SIZE(params), param, value, &scaled);
 	if (ret)
 		return ret;
-	if (READ_ONCE(dev->gone))
+	if (READ_ONCE(dev->adapter.gone))
 		return -ENODEV;
 	ret = apply(dev, param, scaled);
 	/* This is how the adapter refuses an unknown setting. */

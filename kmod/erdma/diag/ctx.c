@@ -6,7 +6,7 @@
 
 static void *ctx_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return erdma_table_next(&diag_to_dev(dd)->ctxs, id);
+	return eadm_table_next(&diag_to_dev(dd)->ctxs, id);
 }
 
 static struct rdma_restrack_entry *ctx_res(void *obj)
@@ -44,7 +44,7 @@ const struct eadm_diag_obj erdma_diag_ctx = {
 
 static void *pd_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return erdma_table_next(&diag_to_dev(dd)->pds, id);
+	return eadm_table_next(&diag_to_dev(dd)->pds, id);
 }
 
 static struct rdma_restrack_entry *pd_res(void *obj)

@@ -12,22 +12,6 @@ static void *dev_next(struct eadm_diag_dev *dd, u64 *id)
 	return diag_to_dev(dd);
 }
 
-static u32 dev_state(struct erdma_dev *dev)
-{
-	if (READ_ONCE(dev->gone))
-		return EADM_DEV_STATE_GONE;
-	if (READ_ONCE(dev->unconfirmed))
-		return EADM_DEV_STATE_HALTED;
-	switch (READ_ONCE(dev->cmdq.state)) {
-	case ERDMA_CMDQ_RECOVERING:
-		return EADM_DEV_STATE_RECOVERING;
-	case ERDMA_CMDQ_DEAD:
-		return EADM_DEV_STATE_DEAD;
-	default:
-		return EADM_DEV_STATE_READY;
-	}
-}
-
 static u32 dev_caps(const struct erdma_caps *caps)
 {
 	/* The adapter has no flag for statistics: commands show whether it has them. */
@@ -76,10 +60,12 @@ static void fill_port(struct erdma_dev *dev, struct eadm_snap_dev *s)
 
 static void fill_orphans(struct erdma_dev *dev, struct eadm_snap_dev *s)
 {
-	spin_lock(&dev->orphan_lock);
-	SNAP_SET(s, orphans, dev->nr_orphans);
-	SNAP_SET(s, orphan_bytes, dev->orphan_bytes);
-	spin_unlock(&dev->orphan_lock);
+	struct eadm_memory *mem = &dev->adapter.memory;
+
+	spin_lock(&mem->lock);
+	SNAP_SET(s, orphans, mem->count);
+	SNAP_SET(s, orphan_bytes, mem->bytes);
+	spin_unlock(&mem->lock);
 }
 
 static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
@@ -91,7 +77,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	struct eadm_snap_dev *s = snap;
 
 	SNAP_STR(s, driver, ERDMA_DRV_NAME);
-	SNAP_SET(s, state, dev_state(dev));
+	SNAP_SET(s, state, eadm_adapter_state(&dev->adapter));
 	SNAP_STR(s, bus_addr, pci_name(dev->pdev));
 	SNAP_SET(s, vendor_id, dev->pdev->vendor);
 	SNAP_SET(s, part_id, dev->pdev->device);
@@ -158,13 +144,13 @@ static void fill_queues(struct erdma_dev *dev, struct eadm_snap_counters *s)
 	u64 events = 0, interrupts;
 	u32 i;
 
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	SNAP_SET(s, cmds_submitted, q->submitted);
 	SNAP_SET(s, cmds_completed, q->completed);
 	SNAP_SET(s, cmds_failed, q->errors);
 	SNAP_SET(s, cmds_timed_out, q->timeouts);
-	SNAP_SET(s, cmdq_recoveries, dev->recoveries);
-	spin_unlock_irq(&q->lock);
+	SNAP_SET(s, cmdq_recoveries, dev->adapter.recoveries);
+	spin_unlock_irq(&dev->adapter.lock);
 
 	/* AEQ and command EQ share a vector. */
 	interrupts = READ_ONCE(dev->aeq.interrupts);

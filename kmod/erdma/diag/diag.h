@@ -23,7 +23,7 @@ extern const struct eadm_diag_obj erdma_diag_conf;
 
 void erdma_diag_put_obj(struct eadm_diag_dev *dd, void *obj);
 void erdma_diag_put_none(struct eadm_diag_dev *dd, void *obj);
-int erdma_diag_may_query(struct erdma_dev *dev, const struct erdma_obj *obj);
+int erdma_diag_may_query(struct erdma_dev *dev, const struct eadm_object *obj);
 int erdma_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room);
 int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf);
 int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max);
@@ -33,7 +33,7 @@ void erdma_diag_count_connections(struct erdma_dev *dev, struct eadm_snap_counte
 
 static inline struct erdma_dev *diag_to_dev(struct eadm_diag_dev *dd)
 {
-	return container_of(dd, struct erdma_dev, diag);
+	return container_of(dd, struct erdma_dev, adapter.diag);
 }
 
 static inline u64 diag_age(u64 since)

@@ -5,7 +5,7 @@
 
 static void *mr_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return erdma_table_next(&diag_to_dev(dd)->mrs, id);
+	return eadm_table_next(&diag_to_dev(dd)->mrs, id);
 }
 
 static struct rdma_restrack_entry *mr_res(void *obj)
@@ -36,7 +36,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 	SNAP_SET(s, mrn, mr->mpt);
 	SNAP_SET(s, type, mr_type(mr));
-	valid = READ_ONCE(mr->valid) && !erdma_obj_is_dead(diag_to_dev(dd), &mr->obj);
+	valid = READ_ONCE(mr->valid) && !eadm_object_is_dead(&diag_to_dev(dd)->adapter, &mr->obj);
 	SNAP_SET(s, valid, valid);
 	SNAP_SET(s, pdn, to_erdma_pd(mr->ibmr.pd)->pdn);
 	SNAP_SET(s, lkey, mr->ibmr.lkey);

@@ -41,8 +41,8 @@ static const struct eadm_diag_ops ops = {
  */
 void erdma_diag_init(struct erdma_dev *dev)
 {
-	dev->diag.failures = &dev->failures;
-	eadm_provider_init(&dev->diag, &dev->ibdev, &ops);
+	dev->adapter.diag.failures = &dev->adapter.failures;
+	eadm_provider_init(&dev->adapter.diag, &dev->ibdev, &ops);
 }
 
 /**
@@ -54,7 +54,7 @@ void erdma_diag_init(struct erdma_dev *dev)
  */
 int erdma_diag_add(struct erdma_dev *dev)
 {
-	return eadm_provider_add(&dev->diag, &dev->pdev->dev);
+	return eadm_provider_add(&dev->adapter.diag, &dev->pdev->dev);
 }
 
 /**
@@ -65,5 +65,5 @@ int erdma_diag_add(struct erdma_dev *dev)
  */
 void erdma_diag_del(struct erdma_dev *dev)
 {
-	eadm_provider_del(&dev->diag);
+	eadm_provider_del(&dev->adapter.diag);
 }

@@ -8,7 +8,7 @@
 
 static void *qp_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return erdma_table_next(&diag_to_dev(dd)->qps, id);
+	return eadm_table_next(&diag_to_dev(dd)->adapter.qps, id);
 }
 
 static struct rdma_restrack_entry *qp_res(void *obj)

@@ -19,7 +19,7 @@
 struct ring {
 	const void *va;
 	struct ib_umem *umem;
-	struct erdma_obj *obj;
+	struct eadm_object *obj;
 };
 
 static void set_sw(struct eadm_diag_ring *r, u32 pi, u32 ci)
@@ -73,7 +73,7 @@ static int ask_eq(struct erdma_dev *dev, struct eadm_diag_ring *r, u32 index)
 	return 0;
 }
 
-static int ask(struct erdma_dev *dev, struct eadm_diag_ring *r, const struct erdma_obj *obj)
+static int ask(struct erdma_dev *dev, struct eadm_diag_ring *r, const struct eadm_object *obj)
 {
 	int ret = erdma_diag_may_query(dev, obj);
 
@@ -125,7 +125,7 @@ static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring 
 
 static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
 {
-	struct erdma_obj *obj = erdma_table_get(&dev->cqs, r->id);
+	struct eadm_object *obj = eadm_table_get(&dev->cqs, r->id);
 	struct erdma_cq *cq;
 	u64 db;
 
@@ -180,7 +180,7 @@ static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct rin
 	if (r->id)
 		return -ENOENT;
 	r->depth = ERDMA_CMDQ_DEPTH;
-	spin_lock_irq(&q->lock);
+	spin_lock_irq(&dev->adapter.lock);
 	if (r->kind == EADM_RAW_KIND_CMD_SQ) {
 		ring->va = q->sq.va;
 		r->entry_size = ERDMA_WQEBB_SIZE;
@@ -191,7 +191,7 @@ static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct rin
 		r->sw_ci = q->cq_ci;
 		r->valid |= EADM_DIAG_RING_SW_CI;
 	}
-	spin_unlock_irq(&q->lock);
+	spin_unlock_irq(&dev->adapter.lock);
 	return 0;
 }
 
@@ -262,15 +262,15 @@ int erdma_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *bu
 		r->hw_error = ask(dev, r, ring.obj);
 out:
 	if (ring.obj)
-		erdma_obj_put(ring.obj);
+		eadm_object_put(ring.obj);
 	return ret;
 }
 
 /* The reference keeps a QP or CQ alive while the adapter is asked about it. */
 static int query_object(struct erdma_dev *dev, u8 kind, u32 id, void *buf)
 {
-	struct erdma_table *table = kind == EADM_RAW_KIND_QPC ? &dev->qps : &dev->cqs;
-	struct erdma_obj *obj = id ? erdma_table_get(table, id) : NULL;
+	struct eadm_table *table = kind == EADM_RAW_KIND_QPC ? &dev->adapter.qps : &dev->cqs;
+	struct eadm_object *obj = id ? eadm_table_get(table, id) : NULL;
 	int ret;
 
 	if (id && !obj)
@@ -281,7 +281,7 @@ static int query_object(struct erdma_dev *dev, u8 kind, u32 id, void *buf)
 	else if (!ret)
 		ret = erdma_cmd_query_cqc(dev, id, buf);
 	if (obj)
-		erdma_obj_put(obj);
+		eadm_object_put(obj);
 	return ret;
 }
 
@@ -333,7 +333,7 @@ int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 ma
 	u32 at, n = 0;
 	u8 bits;
 
-	if (READ_ONCE(dev->gone))
+	if (READ_ONCE(dev->adapter.gone))
 		return -ENODEV;
 	for (at = 0; at < ERDMA_REGS_SIZE; at += sizeof(u32)) {
 		bits = erdma_reg_bits(at);

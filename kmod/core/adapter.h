@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An adapter with a command queue: what becomes of it when a command is lost, when its
+ * function is reset, and when it is gone. The same for all families.
+ */
+#ifndef EADM_ADAPTER_H
+#define EADM_ADAPTER_H
+
+#include <linux/pci.h>
+#include <linux/sched/clock.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "eadm_debug.h"
+#include "eadm_diag.h"
+#include "eadm_failures.h"
+#include "eadm_trace.h"
+#include "object.h"
+#include "orphan.h"
+#include "presence.h"
+
+struct eadm_adapter;
+
+/* How commands are answered. */
+enum eadm_queue_state {
+	EADM_QUEUE_POLLING,	/* there are no interrupts yet */
+	EADM_QUEUE_EVENT,
+	EADM_QUEUE_RECOVERING,
+	EADM_QUEUE_DEAD,
+};
+
+/* Why an adapter is reset. */
+enum eadm_reset_reason {
+	EADM_RESET_COMMAND_LOST,
+	EADM_RESET_FATAL,	/* it reported something fatal */
+	EADM_RESET_START_FAILED,
+	EADM_RESET_FUNCTION,	/* the PCI core resets the function */
+	EADM_RESET_SHUTDOWN,
+};
+
+/**
+ * struct eadm_adapter_ops - what a family does
+ * @queue: what it calls its command queue
+ * @timeout_ms: how long a command may take; any context
+ * @probe: issue a command that changes nothing. Return 0 if it was answered, even by a
+ *	refusal
+ * @halt: make the adapter stop and forget everything, and turn bus mastering off. Return
+ *	whether it is known to have forgotten
+ * @start: start it again, empty, with bus mastering; the queue is polled
+ * @end_commands: give up all commands with this status, and empty the queue
+ * @forget: reset what the driver knows of the adapter's state, and, if its end is confirmed,
+ *	free what commands referred to
+ * @has_room: whether a command can be submitted; with the adapter's lock held
+ * @make_room: the same for recovery, which does not wait for other commands for long.
+ *	Return 0 or why there is none; drops the lock meanwhile
+ * @serves: the queue is about to work with interrupts; with the lock held. May be NULL
+ * @has_restarted: called periodically: whether the adapter has forgotten everything, though
+ *	nobody reset it. Recovery asks the adapter before it resets it: this may be wrong
+ * @watch: called periodically: do what a lost interrupt should have led to
+ * @died: notify the owner of a QP, which is referenced, that the adapter has forgotten it
+ * @recovered: recovery is over: a reset may have ended all that was told to the adapter
+ *	(@was_reset), and it was out of service before (@was_halted)
+ * @trace: tracepoint "recovery": enum eadm_recovery_step and its result
+ * @free_orphan: free memory, and the record of it
+ *
+ * Called in process context, unless another one is named.
+ */
+struct eadm_adapter_ops {
+	const char *queue;
+	u32 (*timeout_ms)(const struct eadm_adapter *ad);
+	int (*probe)(struct eadm_adapter *ad);
+	bool (*halt)(struct eadm_adapter *ad, enum eadm_reset_reason reason);
+	int (*start)(struct eadm_adapter *ad);
+	void (*end_commands)(struct eadm_adapter *ad, int status);
+	void (*forget)(struct eadm_adapter *ad, bool confirmed);
+	bool (*has_room)(struct eadm_adapter *ad);
+	int (*make_room)(struct eadm_adapter *ad);
+	void (*serves)(struct eadm_adapter *ad);
+	bool (*has_restarted)(struct eadm_adapter *ad);
+	void (*watch)(struct eadm_adapter *ad);
+	void (*died)(struct eadm_adapter *ad, struct eadm_object *qp);
+	void (*recovered)(struct eadm_adapter *ad, bool was_reset, bool was_halted);
+	void (*trace)(struct eadm_adapter *ad, u8 step, int status);
+	void (*free_orphan)(struct eadm_adapter *ad, struct eadm_orphan *orphan);
+};
+
+/**
+ * struct eadm_adapter - one adapter
+ * @ops: its family
+ * @ibdev: the RDMA device
+ * @port: its port
+ * @fn: its function, and whether it is there
+ * @diag: seen by the companion module
+ * @failures: the last failures, kept across recovery
+ * @qps: the QPs, whose owners are notified when the adapter has forgotten them
+ * @wq: the watch, and deferred interrupt work
+ * @recovery_wq: recovery, for which all others wait
+ * @lock: guards the command queue, its flight recorder, the epoch and bus mastering; taken
+ *	in interrupts
+ * @wait: issuers waiting for room in the queue, or for the end of recovery
+ * @state: how commands are answered; under @lock, read with READ_ONCE() elsewhere
+ * @recoverable: a lost command starts recovery (not during probe and removal); under @lock
+ * @recoverer: the task that brings the queue back; under @lock
+ * @reason: why recovery runs; written under @lock, and not while the queue is recovering
+ * @epoch: counts resets; raised under @lock, see eadm_object_is_dead()
+ * @gone: it no longer answers on the bus; set once
+ * @watch: notices what no command would reveal
+ * @recovery: brings the queue back
+ * @halted: the last attempt failed: the adapter cannot be asked; written by recovery only
+ * @restarted: it need not be asked: it is known to have forgotten everything; used by
+ *	recovery and those who start it
+ * @told: consumers know that epochs before this one are over; used by recovery only
+ * @told_gone: consumers know that it is gone; used by recovery only
+ * @unconfirmed: it has not confirmed the last reset
+ * @last_recovery: jiffies of the last attempt
+ * @recoveries: number of times that the queue was brought back; under @lock
+ * @failed_recoveries: number of failed attempts; under @lock
+ * @memory: what it may still know of
+ */
+struct eadm_adapter {
+	const struct eadm_adapter_ops *ops;
+	struct ib_device *ibdev;
+	u32 port;
+	struct eadm_function fn;
+	struct eadm_diag_dev diag;
+	struct eadm_failures failures;
+	struct eadm_table qps;
+	struct workqueue_struct *wq;
+	struct workqueue_struct *recovery_wq;
+	spinlock_t lock;		/* see above */
+	wait_queue_head_t wait;
+	enum eadm_queue_state state;
+	bool recoverable;
+	struct task_struct *recoverer;
+	enum eadm_reset_reason reason;
+	u32 epoch;
+	bool gone;
+	struct delayed_work watch;
+	struct work_struct recovery;
+	bool halted;
+	bool restarted;
+	u32 told;
+	bool told_gone;
+	bool unconfirmed;
+	unsigned long last_recovery;
+	u64 recoveries;
+	u64 failed_recoveries;
+	struct eadm_memory memory;
+};
+
+/* A debug message of an adapter; topics as in eadm_debug.h. */
+#define eadm_adapter_debug(ad, topic, fmt, ...) \
+	eadm_debug(&(ad)->diag, &(ad)->fn.pdev->dev, topic, fmt, ##__VA_ARGS__)
+
+/**
+ * eadm_object_is_dead() - whether the adapter no longer serves an object
+ * @ad: the adapter
+ * @obj: the object
+ *
+ * It cannot reach the object's memory, and has forgotten the object, or will do so before it
+ * can reach memory again. That does not mean that the memory may be freed.
+ *
+ * Context: any.
+ */
+static inline bool eadm_object_is_dead(const struct eadm_adapter *ad, const struct eadm_object *obj)
+{
+	return READ_ONCE(ad->gone) || READ_ONCE(obj->epoch) != READ_ONCE(ad->epoch);
+}
+
+#endif /* EADM_ADAPTER_H */

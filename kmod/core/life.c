@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The life of an adapter with a command queue. Its watch checks periodically for what no
+ * command would reveal: an adapter that is gone or has restarted by itself while no command is
+ * issued, interrupts that were lost, and an adapter that may confirm a reset by now, or start.
+ */
+
+#include "life.h"
+#include "queue.h"
+#include "recovery.h"
+
+#define WATCH_MS	500
+/* How often to retry an adapter that did not confirm a reset, or did not start. */
+#define RETRY_MS	5000
+
+static bool wants_retry(const struct eadm_adapter *ad)
+{
+	return READ_ONCE(ad->halted) &&
+	       time_after(jiffies, ad->last_recovery + msecs_to_jiffies(RETRY_MS));
+}
+
+static void watch_work(struct work_struct *work)
+{
+	struct eadm_adapter *ad = container_of(to_delayed_work(work), struct eadm_adapter, watch);
+
+	if (eadm_adapter_is_gone(ad))
+		return;
+	if (ad->ops->has_restarted(ad) || wants_retry(ad))
+		eadm_queue_recover(ad, EADM_RESET_COMMAND_LOST);
+	ad->ops->watch(ad);
+	queue_delayed_work(ad->wq, &ad->watch, msecs_to_jiffies(WATCH_MS));
+}
+
+/**
+ * eadm_adapter_watch_start() - start watching
+ * @ad: the adapter, started
+ *
+ * Context: process.
+ */
+void eadm_adapter_watch_start(struct eadm_adapter *ad)
+{
+	queue_delayed_work(ad->wq, &ad->watch, msecs_to_jiffies(WATCH_MS));
+}
+
+/**
+ * eadm_adapter_watch_stop() - stop watching
+ * @ad: the adapter; may not have been watched
+ *
+ * Context: process.
+ */
+void eadm_adapter_watch_stop(struct eadm_adapter *ad)
+{
+	cancel_delayed_work_sync(&ad->watch);
+}
+
+/**
+ * eadm_adapter_init() - once in an adapter's life
+ * @ad: zeroed
+ * @ops: its family
+ * @ibdev: the RDMA device, not registered yet
+ * @pdev: its function
+ *
+ * The family sets @ad->port, @ad->fn.answers, and initialises @ad->qps and @ad->failures.
+ */
+void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
+		       struct ib_device *ibdev, struct pci_dev *pdev)
+{
+	ad->ops = ops;
+	ad->ibdev = ibdev;
+	ad->fn.pdev = pdev;
+	ad->state = EADM_QUEUE_POLLING;
+	spin_lock_init(&ad->lock);
+	init_waitqueue_head(&ad->wait);
+	INIT_DELAYED_WORK(&ad->watch, watch_work);
+	INIT_WORK(&ad->recovery, eadm_recovery_work);
+	eadm_memory_init(&ad->memory);
+}
+
+/**
+ * eadm_adapter_start_work() - get ready to watch it and to recover it
+ * @ad: the adapter
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int eadm_adapter_start_work(struct eadm_adapter *ad)
+{
+	const char *driver = ad->diag.ops->family, *name = pci_name(ad->fn.pdev);
+
+	ad->wq = alloc_workqueue("%s-%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0, driver, name);
+	if (!ad->wq)
+		return -ENOMEM;
+	/* Work on the other queue waits for commands, and thus for recovery. */
+	ad->recovery_wq = alloc_ordered_workqueue("%s-rec-%s", WQ_MEM_RECLAIM, driver, name);
+	if (ad->recovery_wq)
+		return 0;
+	destroy_workqueue(ad->wq);
+	return -ENOMEM;
+}
+
+/**
+ * eadm_adapter_end_work() - undo eadm_adapter_start_work()
+ * @ad: the adapter, neither watched nor recoverable
+ *
+ * Context: process.
+ */
+void eadm_adapter_end_work(struct eadm_adapter *ad)
+{
+	destroy_workqueue(ad->recovery_wq);
+	destroy_workqueue(ad->wq);
+}
+
+/**
+ * eadm_recovery_stop() - there is no recovery, and no watch, from now on
+ * @ad: the adapter
+ *
+ * Context: process.
+ */
+void eadm_recovery_stop(struct eadm_adapter *ad)
+{
+	/* The watch queues recovery once more when it finds the adapter gone. */
+	eadm_adapter_watch_stop(ad);
+	eadm_queue_set_recoverable(ad, false);
+	flush_work(&ad->recovery);
+}
+
+/**
+ * eadm_adapter_quiesce() - the PCI core is about to reset the function
+ * @ad: the adapter
+ *
+ * No process reaches it any more, and it no longer reaches memory: whether it has forgotten
+ * that is seen afterwards.
+ *
+ * Context: process, with the device lock held up to eadm_adapter_restart().
+ */
+void eadm_adapter_quiesce(struct eadm_adapter *ad)
+{
+	eadm_adapter_watch_stop(ad);
+	if (!eadm_queue_seize(ad, EADM_RESET_FUNCTION))
+		return;
+	eadm_function_reset_begins(&ad->fn);
+	eadm_adapter_forget(ad, false);
+}
+
+/**
+ * eadm_adapter_restart() - the PCI core has reset the function, or failed to
+ * @ad: the adapter, quiesced or gone
+ *
+ * On return there is service again, if the adapter can be started.
+ *
+ * Context: process.
+ */
+void eadm_adapter_restart(struct eadm_adapter *ad)
+{
+	if (eadm_function_reset_ended(&ad->fn)) {
+		ad->restarted = true;
+		queue_work(ad->recovery_wq, &ad->recovery);
+		flush_work(&ad->recovery);
+	}
+	eadm_adapter_watch_start(ad);
+}
+
+/**
+ * eadm_adapter_withdraw() - the machine is about to shut down, or to start another kernel
+ * @ad: the adapter
+ *
+ * It would write to memory that it has not forgotten while the next kernel runs.
+ *
+ * Context: process.
+ */
+void eadm_adapter_withdraw(struct eadm_adapter *ad)
+{
+	bool confirmed, tell;
+
+	eadm_recovery_stop(ad);
+	eadm_queue_set_state(ad, EADM_QUEUE_DEAD);
+	confirmed = ad->ops->halt(ad, EADM_RESET_SHUTDOWN);
+	if (!confirmed)
+		dev_warn(&ad->fn.pdev->dev, "does not confirm a reset; bus mastering is off\n");
+	if (!eadm_adapter_give_up(ad, &tell))
+		return;
+	if (confirmed)
+		eadm_memory_confirm(ad);
+	ad->ops->end_commands(ad, -ENODEV);
+}

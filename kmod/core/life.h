@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The life of an adapter. */
+#ifndef EADM_LIFE_H
+#define EADM_LIFE_H
+
+#include "adapter.h"
+
+void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
+		       struct ib_device *ibdev, struct pci_dev *pdev);
+int eadm_adapter_start_work(struct eadm_adapter *ad);
+void eadm_adapter_end_work(struct eadm_adapter *ad);
+void eadm_adapter_watch_start(struct eadm_adapter *ad);
+void eadm_adapter_watch_stop(struct eadm_adapter *ad);
+void eadm_recovery_stop(struct eadm_adapter *ad);
+void eadm_adapter_quiesce(struct eadm_adapter *ad);
+void eadm_adapter_restart(struct eadm_adapter *ad);
+void eadm_adapter_withdraw(struct eadm_adapter *ad);
+
+#endif /* EADM_LIFE_H */

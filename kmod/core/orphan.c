@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory of objects that are gone, while the adapter may still know of it.
+ *
+ * What the adapter may reach is freed only when it is known to be done with it: it answered
+ * the command that ends an object, perhaps late, or the epoch in which it learned of the
+ * memory is over. An epoch begins when the adapter is told of memory for the first time after
+ * a reset, and ends when it has confirmed a reset, its function was reset, or is gone.
+ */
+
+#include <linux/kmemleak.h>
+#include <linux/slab.h>
+
+#include "adapter.h"
+
+/**
+ * eadm_memory_init() - begin without epochs
+ * @mem: part of an adapter
+ */
+void eadm_memory_init(struct eadm_memory *mem)
+{
+	spin_lock_init(&mem->lock);
+	INIT_LIST_HEAD(&mem->orphans);
+}
+
+/* Whether the adapter can no longer know of memory that it learned of in an epoch. */
+static bool epoch_is_over(const struct eadm_memory *mem, u32 epoch)
+{
+	lockdep_assert_held(&mem->lock);
+	return (s32)(epoch - mem->over) < 0 || (s32)(epoch - mem->exposed) >= 0;
+}
+
+static void take_out(struct eadm_memory *mem, struct eadm_orphan *orphan)
+{
+	lockdep_assert_held(&mem->lock);
+	mem->count--;
+	mem->bytes -= orphan->bytes;
+}
+
+/**
+ * eadm_orphan_keep() - keep memory that the adapter may still know of
+ * @ad: the adapter
+ * @orphan: the memory
+ *
+ * Context: process.
+ * Return: false if the adapter is known to be done with it: then it is the caller's.
+ */
+bool eadm_orphan_keep(struct eadm_adapter *ad, struct eadm_orphan *orphan)
+{
+	struct eadm_memory *mem = &ad->memory;
+	bool over;
+
+	spin_lock(&mem->lock);
+	/* An answer that comes after this check has eadm_orphans_sweep() called. */
+	over = epoch_is_over(mem, orphan->epoch) || READ_ONCE(orphan->released);
+	if (!over) {
+		list_add_tail(&orphan->link, &mem->orphans);
+		mem->count++;
+		mem->bytes += orphan->bytes;
+	}
+	spin_unlock(&mem->lock);
+	return !over;
+}
+
+static void free_all(struct eadm_adapter *ad, struct list_head *list)
+{
+	struct eadm_orphan *orphan, *tmp;
+
+	list_for_each_entry_safe(orphan, tmp, list, link)
+		ad->ops->free_orphan(ad, orphan);
+}
+
+/**
+ * eadm_orphans_sweep() - free what late answers have released
+ * @ad: the adapter
+ *
+ * Context: process.
+ */
+void eadm_orphans_sweep(struct eadm_adapter *ad)
+{
+	struct eadm_memory *mem = &ad->memory;
+	struct eadm_orphan *orphan, *tmp;
+	LIST_HEAD(list);
+
+	spin_lock(&mem->lock);
+	list_for_each_entry_safe(orphan, tmp, &mem->orphans, link) {
+		if (!READ_ONCE(orphan->released))
+			continue;
+		list_move(&orphan->link, &list);
+		take_out(mem, orphan);
+	}
+	spin_unlock(&mem->lock);
+	free_all(ad, &list);
+}
+
+/**
+ * eadm_memory_expose() - the adapter may learn of memory from now on
+ * @ad: the adapter
+ *
+ * Context: process.
+ */
+void eadm_memory_expose(struct eadm_adapter *ad)
+{
+	spin_lock(&ad->memory.lock);
+	ad->memory.exposed = READ_ONCE(ad->epoch) + 1;
+	spin_unlock(&ad->memory.lock);
+}
+
+/**
+ * eadm_memory_is_exposed() - whether the adapter may know of memory
+ * @ad: the adapter
+ *
+ * Context: process.
+ */
+bool eadm_memory_is_exposed(struct eadm_adapter *ad)
+{
+	bool exposed;
+
+	spin_lock(&ad->memory.lock);
+	exposed = ad->memory.exposed != ad->memory.over;
+	spin_unlock(&ad->memory.lock);
+	return exposed;
+}
+
+/**
+ * eadm_memory_confirm() - the adapter is known to have forgotten everything
+ * @ad: the adapter
+ *
+ * Frees what retired objects left behind.
+ *
+ * Context: process; the adapter is not started concurrently.
+ */
+void eadm_memory_confirm(struct eadm_adapter *ad)
+{
+	struct eadm_memory *mem = &ad->memory;
+	LIST_HEAD(list);
+
+	spin_lock(&mem->lock);
+	mem->over = mem->exposed;
+	list_splice_init(&mem->orphans, &list);
+	mem->count = 0;
+	mem->bytes = 0;
+	spin_unlock(&mem->lock);
+	free_all(ad, &list);
+}
+
+/**
+ * eadm_memory_leak() - leak all memory that the adapter may know of
+ * @ad: the adapter, about to be freed; what the driver owns was "freed" with
+ *	@ad->memory.leaking set
+ *
+ * A new owner of this memory would share it with the adapter.
+ *
+ * Context: process.
+ * Return: where the family leaves more of the kind, so that kmemleak finds it, or NULL.
+ */
+struct eadm_remains *eadm_memory_leak(struct eadm_adapter *ad)
+{
+	struct eadm_remains *remains = kzalloc(sizeof(*remains), GFP_KERNEL);
+	struct eadm_memory *mem = &ad->memory;
+
+	dev_err(&ad->fn.pdev->dev,
+		"left without a confirmed reset: %llu bytes of %u objects and %llu bytes of queues are lost until the next boot, as the adapter could still write to them\n",
+		mem->bytes, mem->count, mem->leaked);
+	if (!remains)
+		return NULL;
+	/* This leak is intended. */
+	kmemleak_not_leak(remains);
+	INIT_LIST_HEAD(&remains->orphans);
+	INIT_LIST_HEAD(&remains->lists);
+	list_splice_init(&mem->orphans, &remains->orphans);
+	return remains;
+}

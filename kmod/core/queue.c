@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The command queue as far as all families have it: its state, and who may issue commands. */
+
+#include "queue.h"
+
+/**
+ * eadm_queue_recover_locked() - start recovery
+ * @ad: the adapter
+ * @reason: of a reset that may follow; another attempt to bring a dead queue back has the
+ *	reason of the first one
+ *
+ * Context: any, with @ad->lock held.
+ * Return: whether recovery takes care of a command without an answer. It does if it may run,
+ * and it ends all commands of an adapter that is gone.
+ */
+bool eadm_queue_recover_locked(struct eadm_adapter *ad, enum eadm_reset_reason reason)
+{
+	lockdep_assert_held(&ad->lock);
+	if (READ_ONCE(ad->gone) || ad->state == EADM_QUEUE_RECOVERING)
+		return true;
+	if (!ad->recoverable || ad->state == EADM_QUEUE_POLLING)
+		return false;
+	if (ad->state != EADM_QUEUE_DEAD)
+		ad->reason = reason;
+	WRITE_ONCE(ad->state, EADM_QUEUE_RECOVERING);
+	queue_work(ad->recovery_wq, &ad->recovery);
+	return true;
+}
+
+/**
+ * eadm_queue_recover() - start recovery though no command was lost yet
+ * @ad: the adapter, whose state is in doubt
+ * @reason: of a reset that may follow
+ *
+ * Context: any.
+ */
+void eadm_queue_recover(struct eadm_adapter *ad, enum eadm_reset_reason reason)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ad->lock, flags);
+	eadm_queue_recover_locked(ad, reason);
+	spin_unlock_irqrestore(&ad->lock, flags);
+}
+
+/**
+ * eadm_queue_is_hopeless() - whether waiting for an answer is pointless
+ * @ad: the adapter
+ *
+ * Normally recovery finds out for all waiters whether an adapter that does not answer is gone;
+ * a waiter has to do so by itself where recovery does not run, and when it is recovery that
+ * waits.
+ *
+ * Context: process.
+ */
+bool eadm_queue_is_hopeless(struct eadm_adapter *ad)
+{
+	bool alone;
+
+	if (eadm_function_answers(&ad->fn))
+		return false;
+	spin_lock_irq(&ad->lock);
+	alone = ad->recoverer == current ||
+		!eadm_queue_recover_locked(ad, EADM_RESET_COMMAND_LOST);
+	spin_unlock_irq(&ad->lock);
+	return alone && eadm_function_find(&ad->fn) != EADM_PRESENT;
+}
+
+/* Whether a command must not be issued, as a reset has ended what it is about. */
+static bool is_over(const struct eadm_adapter *ad, const struct eadm_issue *issue)
+{
+	return issue->bound && issue->epoch != ad->epoch;
+}
+
+/*
+ * Whether an issuer can go on: there is room for a command, or waiting is pointless. A
+ * dead queue is retried from time to time: the adapter may be back.
+ */
+static bool may_go_on(struct eadm_adapter *ad, const struct eadm_issue *issue)
+{
+	lockdep_assert_held(&ad->lock);
+	/* One recovery may begin right behind another. */
+	if (is_over(ad, issue))
+		return true;
+	switch (ad->state) {
+	case EADM_QUEUE_RECOVERING:
+		return false;
+	case EADM_QUEUE_DEAD:
+		if (time_after(jiffies, ad->last_recovery + HZ))
+			eadm_queue_recover_locked(ad, EADM_RESET_COMMAND_LOST);
+		return ad->state == EADM_QUEUE_DEAD;
+	default:
+		return ad->ops->has_room(ad);
+	}
+}
+
+static int wait_for_room(struct eadm_adapter *ad, const struct eadm_issue *issue)
+{
+	lockdep_assert_held(&ad->lock);
+	/* Recovery must not wait for its own end. */
+	if (ad->recoverer == current)
+		return ad->ops->make_room(ad);
+	if (!may_go_on(ad, issue) &&
+	    !wait_event_lock_irq_timeout(ad->wait, may_go_on(ad, issue), ad->lock,
+					 msecs_to_jiffies(ad->ops->timeout_ms(ad)))) {
+		eadm_queue_recover_locked(ad, EADM_RESET_COMMAND_LOST);
+		return -ETIMEDOUT;
+	}
+	return ad->state == EADM_QUEUE_DEAD ? -ENODEV : 0;
+}
+
+/**
+ * eadm_queue_admit() - wait until a command may be issued
+ * @ad: the adapter
+ * @issue: the command; gets the epoch in which it is issued
+ *
+ * Context: process, with @ad->lock held, which is dropped meanwhile.
+ * Return: 0: there is room, up to the release of the lock; -ETIMEDOUT: there was none in time;
+ * -ECANCELED when a reset came in between; -ENODEV when there is no service; or what the
+ * family's make_room() returned.
+ */
+int eadm_queue_admit(struct eadm_adapter *ad, struct eadm_issue *issue)
+{
+	int ret = wait_for_room(ad, issue);
+
+	/* There may have been a reset during the wait. */
+	if (!ret && is_over(ad, issue))
+		ret = -ECANCELED;
+	if (!issue->bound)
+		issue->epoch = ad->epoch;
+	return ret;
+}
+
+/**
+ * eadm_queue_set_state() - change how commands are answered
+ * @ad: the adapter
+ * @state: new state
+ *
+ * A queue whose adapter is gone stays dead.
+ *
+ * Context: process.
+ */
+void eadm_queue_set_state(struct eadm_adapter *ad, enum eadm_queue_state state)
+{
+	spin_lock_irq(&ad->lock);
+	WRITE_ONCE(ad->state, READ_ONCE(ad->gone) ? EADM_QUEUE_DEAD : state);
+	ad->recoverer = state == EADM_QUEUE_RECOVERING ? current : NULL;
+	if (ad->state == EADM_QUEUE_EVENT && ad->ops->serves)
+		ad->ops->serves(ad);
+	spin_unlock_irq(&ad->lock);
+	wake_up_all(&ad->wait);
+}
+
+/**
+ * eadm_queue_set_recoverable() - whether a lost command starts recovery
+ * @ad: the adapter
+ * @recoverable: whether it does; if not, the command just fails
+ *
+ * Context: process.
+ */
+void eadm_queue_set_recoverable(struct eadm_adapter *ad, bool recoverable)
+{
+	spin_lock_irq(&ad->lock);
+	ad->recoverable = recoverable;
+	spin_unlock_irq(&ad->lock);
+}
+
+/**
+ * eadm_queue_seize() - keep the queue for oneself
+ * @ad: the adapter
+ * @reason: of the reset that follows
+ *
+ * Waits for recovery in progress. From then on there is none, and commands wait as during
+ * recovery, until eadm_queue_set_state().
+ *
+ * Context: process.
+ * Return: false if the adapter is gone.
+ */
+bool eadm_queue_seize(struct eadm_adapter *ad, enum eadm_reset_reason reason)
+{
+	bool seized = false, gone;
+
+	do {
+		flush_work(&ad->recovery);
+		spin_lock_irq(&ad->lock);
+		gone = READ_ONCE(ad->gone);
+		if (!gone && ad->state != EADM_QUEUE_RECOVERING) {
+			WRITE_ONCE(ad->state, EADM_QUEUE_RECOVERING);
+			ad->reason = reason;
+			seized = true;
+		}
+		spin_unlock_irq(&ad->lock);
+	} while (!seized && !gone);
+	/* It gives the queue back before it is done. */
+	flush_work(&ad->recovery);
+	return seized;
+}

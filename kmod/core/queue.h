@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The state of a command queue, and who may issue commands. */
+#ifndef EADM_QUEUE_H
+#define EADM_QUEUE_H
+
+#include "adapter.h"
+
+/**
+ * struct eadm_issue - the part of a command that decides whether it may be issued
+ * @bound: it must not be if a reset has happened since @epoch
+ * @epoch: if @bound, epoch of the objects it refers to; else the one in which it was issued
+ */
+struct eadm_issue {
+	bool bound;
+	u32 epoch;
+};
+
+bool eadm_queue_recover_locked(struct eadm_adapter *ad, enum eadm_reset_reason reason);
+void eadm_queue_recover(struct eadm_adapter *ad, enum eadm_reset_reason reason);
+bool eadm_queue_is_hopeless(struct eadm_adapter *ad);
+int eadm_queue_admit(struct eadm_adapter *ad, struct eadm_issue *issue);
+void eadm_queue_set_state(struct eadm_adapter *ad, enum eadm_queue_state state);
+void eadm_queue_set_recoverable(struct eadm_adapter *ad, bool recoverable);
+bool eadm_queue_seize(struct eadm_adapter *ad, enum eadm_reset_reason reason);
+
+#endif /* EADM_QUEUE_H */

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What happens after a lost command, and when the function is reset.
+ *
+ * First a probe command checks whether the queue answers at all. If so, nothing else is
+ * affected. If not, the adapter is reset and started again, empty. It has then forgotten all
+ * objects: they are marked dead by raising the epoch, their consumers are notified, and
+ * destroying them needs no command. New objects work at once.
+ *
+ * An adapter that does not confirm the reset is not started again: it is halted, and the
+ * memory it knows of is kept (orphan.c). The watch retries the reset.
+ *
+ * When the PCI core resets the function (sysfs), the same is done in two halves, before and
+ * after.
+ */
+
+#include "orphan.h"
+#include "queue.h"
+#include "recovery.h"
+#include "report.h"
+
+/* An epoch that the adapter was never exposed to has no objects to forget. */
+static void end_epoch(struct eadm_adapter *ad)
+{
+	lockdep_assert_held(&ad->lock);
+	if ((s32)(ad->epoch - READ_ONCE(ad->memory.exposed)) < 0)
+		WRITE_ONCE(ad->epoch, ad->epoch + 1);
+}
+
+/**
+ * eadm_adapter_forget() - end all commands and objects
+ * @ad: the adapter, which cannot reach any memory
+ * @confirmed: it has forgotten all objects
+ *
+ * Context: process.
+ */
+void eadm_adapter_forget(struct eadm_adapter *ad, bool confirmed)
+{
+	/* Before any issuer learns that its command was given up. */
+	spin_lock_irq(&ad->lock);
+	end_epoch(ad);
+	spin_unlock_irq(&ad->lock);
+	if (confirmed)
+		eadm_memory_confirm(ad);
+	ad->ops->end_commands(ad, -ECANCELED);
+	ad->ops->forget(ad, confirmed);
+}
+
+static bool halt_adapter(struct eadm_adapter *ad, enum eadm_reset_reason reason)
+{
+	bool confirmed = ad->ops->halt(ad, reason);
+
+	if (!confirmed && !ad->unconfirmed)
+		ibdev_err(ad->ibdev,
+			  "the adapter did not confirm a reset: it is halted, and its memory is kept\n");
+	eadm_adapter_forget(ad, confirmed);
+	WRITE_ONCE(ad->unconfirmed, !confirmed);
+	return confirmed;
+}
+
+static int reset(struct eadm_adapter *ad)
+{
+	int ret = -EIO;
+
+	if (halt_adapter(ad, ad->reason)) {
+		ret = ad->ops->start(ad);
+		if (ret)
+			halt_adapter(ad, EADM_RESET_START_FAILED);
+	}
+	WRITE_ONCE(ad->halted, ret);
+	ad->restarted = false;
+	ad->ops->trace(ad, EADM_RECOVERY_RESET, ret);
+	eadm_adapter_debug(ad, dev, "recovery: the reset: %d\n", ret);
+	return ret;
+}
+
+/* Notifies consumers of objects that the adapter has forgotten, and of each QP once. */
+static void tell_consumers(struct eadm_adapter *ad)
+{
+	struct eadm_object *obj;
+	u64 id;
+
+	ad->told = ad->epoch;
+	eadm_adapter_event(ad, IB_EVENT_DEVICE_FATAL);
+	for (id = 0; (obj = eadm_table_next(&ad->qps, &id)); id++) {
+		if (eadm_object_is_dead(ad, obj) && !obj->told) {
+			obj->told = true;
+			ad->ops->died(ad, obj);
+		}
+		eadm_object_put(obj);
+	}
+}
+
+static void count_recovery(struct eadm_adapter *ad, bool ok)
+{
+	spin_lock_irq(&ad->lock);
+	if (ok)
+		ad->recoveries++;
+	else
+		ad->failed_recoveries++;
+	spin_unlock_irq(&ad->lock);
+	ad->last_recovery = jiffies;
+}
+
+/**
+ * eadm_adapter_give_up() - commands fail at once from now on, and objects are dead
+ * @ad: the adapter
+ * @tell: whether consumers have to be notified
+ *
+ * Bus mastering goes off before the objects can be seen to be dead: if the adapter still
+ * exists after all, it must not write to memory that their owners free.
+ *
+ * Context: process.
+ * Return: false if it was given up before.
+ */
+bool eadm_adapter_give_up(struct eadm_adapter *ad, bool *tell)
+{
+	spin_lock_irq(&ad->lock);
+	if (ad->gone) {
+		spin_unlock_irq(&ad->lock);
+		return false;
+	}
+	pci_clear_master(ad->fn.pdev);
+	end_epoch(ad);
+	WRITE_ONCE(ad->gone, true);
+	WRITE_ONCE(ad->state, EADM_QUEUE_DEAD);
+	*tell = ad->recoverable;
+	spin_unlock_irq(&ad->lock);
+	return true;
+}
+
+/* From now on commands fail at once, and objects are destroyed without commands. */
+static void set_gone(struct eadm_adapter *ad, bool absent)
+{
+	bool tell;
+
+	if (!eadm_adapter_give_up(ad, &tell))
+		return;
+	/* One that is merely silent may still write to memory. */
+	if (absent)
+		eadm_memory_confirm(ad);
+	ad->ops->trace(ad, EADM_RECOVERY_GONE, 0);
+	dev_err(&ad->fn.pdev->dev, "the adapter is gone\n");
+	ad->ops->end_commands(ad, -ENODEV);
+	eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_GONE, 0);
+	eadm_adapter_notify(ad, EADM_DIAG_DEAD);
+	if (tell)
+		queue_work(ad->recovery_wq, &ad->recovery);
+}
+
+/**
+ * eadm_adapter_is_gone() - find out whether the adapter is gone
+ * @ad: the adapter
+ *
+ * May be the first to notice, and does then what has to be done.
+ *
+ * Context: process; takes a second if the adapter does not answer.
+ */
+bool eadm_adapter_is_gone(struct eadm_adapter *ad)
+{
+	enum eadm_presence found;
+
+	if (READ_ONCE(ad->gone))
+		return true;
+	found = eadm_function_find(&ad->fn);
+	if (found != EADM_PRESENT)
+		set_gone(ad, found == EADM_ABSENT);
+	return READ_ONCE(ad->gone);
+}
+
+/* Checks whether the queue answers, and resets the adapter if not. */
+static int bring_back(struct eadm_adapter *ad)
+{
+	int ret;
+
+	eadm_queue_set_state(ad, EADM_QUEUE_RECOVERING);
+	ret = ad->halted || ad->restarted ? -ENODEV : ad->ops->probe(ad);
+	ad->ops->trace(ad, EADM_RECOVERY_PROBE, ret);
+	eadm_adapter_debug(ad, dev, "recovery: probe command: %d\n", ret);
+	if (!ret)
+		return 0;
+	if (eadm_adapter_is_gone(ad))
+		return -ENODEV;
+	return reset(ad);
+}
+
+/* An adapter that stays halted is mentioned once. */
+static void report_end(struct eadm_adapter *ad, int ret, bool was_reset, bool was_halted)
+{
+	if (ret && !was_halted)
+		ibdev_err(ad->ibdev, "the %s could not be brought back: %d\n", ad->ops->queue, ret);
+	else if (!ret)
+		ibdev_warn(ad->ibdev, "the %s is back%s\n", ad->ops->queue,
+			   was_reset || was_halted ? " after a reset" : "");
+	if (ret && !was_halted)
+		eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_DEAD, ret);
+	else if (was_reset && !was_halted)
+		eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_RESET, 0);
+	if (!ret || !was_halted)
+		eadm_adapter_notify(ad, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
+}
+
+static void recover(struct eadm_adapter *ad)
+{
+	bool was_halted = ad->halted, was_reset;
+	int ret;
+
+	ad->ops->trace(ad, EADM_RECOVERY_BEGIN, 0);
+	ret = bring_back(ad);
+	was_reset = ad->told != ad->epoch;
+	count_recovery(ad, !ret);
+	/* New objects may get the numbers of dead ones as soon as there is service. */
+	if (was_reset && !READ_ONCE(ad->gone))
+		tell_consumers(ad);
+	eadm_queue_set_state(ad, ret ? EADM_QUEUE_DEAD : EADM_QUEUE_EVENT);
+	ad->ops->trace(ad, EADM_RECOVERY_END, ret);
+	if (ret && eadm_adapter_is_gone(ad))
+		return;
+	report_end(ad, ret, was_reset, was_halted);
+	ad->ops->recovered(ad, was_reset, was_halted);
+}
+
+/**
+ * eadm_recovery_work() - bring the command queue back
+ * @work: recovery of an adapter
+ *
+ * Also detects that the adapter is gone, and reports that to consumers.
+ *
+ * Context: process.
+ */
+void eadm_recovery_work(struct work_struct *work)
+{
+	struct eadm_adapter *ad = container_of(work, struct eadm_adapter, recovery);
+
+	if (!eadm_adapter_is_gone(ad))
+		recover(ad);
+	/* Finding the adapter gone queues this work again, even while it runs. */
+	if (READ_ONCE(ad->gone) && !ad->told_gone) {
+		ad->told_gone = true;
+		tell_consumers(ad);
+	}
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What happens after a lost command, and when the function is reset. */
+#ifndef EADM_RECOVERY_H
+#define EADM_RECOVERY_H
+
+#include "adapter.h"
+
+void eadm_recovery_work(struct work_struct *work);
+bool eadm_adapter_is_gone(struct eadm_adapter *ad);
+bool eadm_adapter_give_up(struct eadm_adapter *ad, bool *tell);
+void eadm_adapter_forget(struct eadm_adapter *ad, bool confirmed);
+
+#endif /* EADM_RECOVERY_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How an adapter is, and the notice of it. */
+#ifndef EADM_REPORT_H
+#define EADM_REPORT_H
+
+#include "adapter.h"
+
+u32 eadm_adapter_state(const struct eadm_adapter *ad);
+bool eadm_adapter_serves(const struct eadm_adapter *ad);
+u8 eadm_adapter_cause(const struct eadm_adapter *ad);
+void eadm_adapter_failed(struct eadm_adapter *ad, u8 cause, int error);
+void eadm_adapter_event(struct eadm_adapter *ad, enum ib_event_type type);
+void eadm_adapter_notify(struct eadm_adapter *ad, unsigned long type);
+
+#endif /* EADM_REPORT_H */

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Starting and stopping the adapter (hw 2.4 - 2.6), and what the core asks for when a command
+ * is lost.
+ */
+
+#include <linux/bitfield.h>
+
+#include "efa.h"
+#include "trace.h"
+
+/* Reading a register takes a while if it is not answered, and keeps others from reading. */
+#define READ_PERIODS	2
+
+static u32 ring_caps(u32 depth)
+{
+	return FIELD_PREP(EFA_RING_CAPS_DEPTH, depth) |
+	       FIELD_PREP(EFA_RING_CAPS_ENTRY, EFA_AQE_SIZE) |
+	       FIELD_PREP(EFA_RING_CAPS_VECTOR, EFA_MGMT_VECTOR);
+}
+
+static void announce_rings(struct efa_dev *dev)
+{
+	efa_reg_write_addr(dev, EFA_REG_AQ_BASE_LO, EFA_REG_AQ_BASE_HI, dev->aq.sq.dma);
+	efa_reg_write(dev, EFA_REG_AQ_CAPS, FIELD_PREP(EFA_AQ_CAPS_DEPTH, EFA_AQ_DEPTH) |
+					    FIELD_PREP(EFA_AQ_CAPS_ENTRY, EFA_AQE_SIZE));
+	efa_reg_write_addr(dev, EFA_REG_ACQ_BASE_LO, EFA_REG_ACQ_BASE_HI, dev->aq.cq.dma);
+	efa_reg_write(dev, EFA_REG_ACQ_CAPS, ring_caps(EFA_AQ_DEPTH));
+	efa_reg_write_addr(dev, EFA_REG_AENQ_BASE_LO, EFA_REG_AENQ_BASE_HI, dev->aenq.ring.dma);
+	efa_reg_write(dev, EFA_REG_AENQ_CAPS, ring_caps(EFA_AENQ_DEPTH));
+	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, 0);
+}
+
+/* From now on it may reach memory: it has forgotten everything from before (halt_adapter()). */
+static int let_begin(struct efa_dev *dev)
+{
+	u32 sts = efa_reg_read(dev, EFA_REG_DEV_STS);
+
+	if (sts == EFA_MMIO_NO_VALUE || !(sts & EFA_STS_READY)) {
+		if (!dev->adapter.halted)
+			dev_err(&dev->pdev->dev, "not ready (state %#x)\n", sts);
+		return -ENODEV;
+	}
+	efa_eqs_reset(dev);
+	efa_reg_write(dev, EFA_REG_INTR_MASK, EFA_INTR_MASKED);
+	eadm_memory_expose(&dev->adapter);
+	announce_rings(dev);
+	return 0;
+}
+
+/* Unless the adapter is gone: then bus mastering stays off for good. */
+static int let_master(struct efa_dev *dev)
+{
+	int ret = 0;
+
+	spin_lock_irq(&dev->adapter.lock);
+	if (dev->adapter.gone)
+		ret = -ENODEV;
+	else
+		pci_set_master(dev->pdev);
+	spin_unlock_irq(&dev->adapter.lock);
+	return ret;
+}
+
+/*
+ * Makes the adapter stop and forget everything. Bus mastering is off afterwards unless that
+ * succeeded. That alone does not make it safe to free memory: what the adapter has not
+ * forgotten would become active again when bus mastering is enabled, by another driver or by
+ * this one at its next probe.
+ *
+ * Returns whether it is known that it has forgotten everything: it confirmed the request, its
+ * function was reset, or there is no function.
+ */
+static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
+{
+	int ret;
+
+	/* It may have been off, as the adapter did not confirm the last request. */
+	efa_hw_request_reset(dev, reason);
+	ret = let_master(dev);
+	if (!ret)
+		ret = efa_hw_await_reset(dev);
+	if (!ret)
+		return true;
+	pci_clear_master(dev->pdev);
+	if (eadm_function_find(&dev->adapter.fn) == EADM_ABSENT)
+		return true;
+	if (!eadm_function_reset(&dev->adapter.fn))
+		return false;
+	/* It has to be able to answer when it is started again, and has forgotten where. */
+	let_master(dev);
+	efa_hw_tell_resp(dev);
+	return true;
+}
+
+/**
+ * efa_start() - bring the adapter into service for the first time
+ * @dev: the device, which has forgotten everything from before
+ *
+ * Context: process.
+ * Return: 0 or -errno; efa_stop() undoes it in any case.
+ */
+int efa_start(struct efa_dev *dev)
+{
+	int ret;
+
+	ret = let_begin(dev);
+	if (ret)
+		return ret;
+	ret = efa_mgmt_request(dev);
+	if (ret)
+		return ret;
+	efa_reg_write(dev, EFA_REG_INTR_MASK, 0);
+	eadm_queue_set_state(&dev->adapter, EADM_QUEUE_EVENT);
+	ret = efa_read_features(dev);
+	if (ret)
+		return ret;
+	ret = efa_eqs_init(dev);
+	if (ret)
+		return ret;
+	ret = efa_enable_events(dev);
+	if (ret)
+		return ret;
+	ret = efa_eqs_request(dev);
+	if (ret)
+		return ret;
+	ret = efa_eqs_create(dev);
+	if (!ret)
+		efa_tell_host_info(dev);
+	return ret;
+}
+
+static int start_again(struct eadm_adapter *ad)
+{
+	struct efa_dev *dev = adapter_to_efa(ad);
+	int ret;
+
+	ret = let_begin(dev);
+	if (ret)
+		return ret;
+	efa_reg_write(dev, EFA_REG_INTR_MASK, 0);
+	ret = efa_enable_events(dev);
+	if (ret)
+		return ret;
+	ret = efa_eqs_create(dev);
+	if (!ret)
+		efa_tell_host_info(dev);
+	return ret;
+}
+
+/**
+ * efa_stop() - take the adapter out of service
+ * @dev: the device
+ * @reason: EFA_RESET_*
+ *
+ * Memory that it may still know of is not freed afterwards.
+ *
+ * Context: process.
+ */
+void efa_stop(struct efa_dev *dev, enum efa_reset_reason reason)
+{
+	efa_eqs_stop(dev, reason == EFA_RESET_NORMAL);
+	if (!halt_adapter(dev, reason))
+		dev->adapter.memory.leaking = eadm_memory_is_exposed(&dev->adapter);
+	efa_mgmt_free(dev);
+	pci_clear_master(dev->pdev);
+	efa_aq_reset(dev, -ENODEV);
+	if (!dev->adapter.memory.leaking) {
+		eadm_memory_confirm(&dev->adapter);
+		efa_aq_lists_free(dev);
+	}
+}
+
+static u32 timeout_ms(const struct eadm_adapter *ad)
+{
+	return efa_cmd_timeout_ms(container_of(ad, const struct efa_dev, adapter));
+}
+
+static int probe(struct eadm_adapter *ad)
+{
+	return efa_cmd_probe(adapter_to_efa(ad));
+}
+
+static bool halt_for(struct eadm_adapter *ad, enum eadm_reset_reason reason)
+{
+	static const enum efa_reset_reason reasons[] = {
+		[EADM_RESET_COMMAND_LOST] = EFA_RESET_CMD_TIMEOUT,
+		[EADM_RESET_FATAL] = EFA_RESET_GENERIC,
+		[EADM_RESET_START_FAILED] = EFA_RESET_INIT_ERROR,
+		[EADM_RESET_FUNCTION] = EFA_RESET_OS_TRIGGER,
+		[EADM_RESET_SHUTDOWN] = EFA_RESET_SHUTDOWN,
+	};
+
+	return halt_adapter(adapter_to_efa(ad), reasons[reason]);
+}
+
+static void end_commands(struct eadm_adapter *ad, int status)
+{
+	efa_aq_reset(adapter_to_efa(ad), status);
+}
+
+static void forget(struct eadm_adapter *ad, bool confirmed)
+{
+	struct efa_dev *dev = adapter_to_efa(ad);
+
+	if (confirmed)
+		efa_aq_lists_free(dev);
+	efa_eqs_reset(dev);
+	efa_ctx_zap(dev);
+}
+
+static bool has_room(struct eadm_adapter *ad)
+{
+	return efa_aq_has_room(adapter_to_efa(ad));
+}
+
+static int make_room(struct eadm_adapter *ad)
+{
+	return efa_aq_make_room(adapter_to_efa(ad));
+}
+
+static bool has_restarted(struct eadm_adapter *ad)
+{
+	struct efa_dev *dev = adapter_to_efa(ad);
+
+	if (READ_ONCE(ad->state) != EADM_QUEUE_EVENT || ++dev->watched % READ_PERIODS)
+		return false;
+	return efa_hw_has_forgotten(dev);
+}
+
+static void watch(struct eadm_adapter *ad)
+{
+	efa_eqs_kick(adapter_to_efa(ad));
+}
+
+static void died(struct eadm_adapter *ad, struct eadm_object *obj)
+{
+	struct efa_qp *qp = container_of(obj, struct efa_qp, obj);
+
+	efa_failed_qp(qp);
+	efa_qp_died(qp);
+}
+
+/* The port is up as long as there is service. */
+static void recovered(struct eadm_adapter *ad, bool was_reset, bool was_halted)
+{
+	if (ad->halted != was_halted)
+		eadm_adapter_event(ad, ad->halted ? IB_EVENT_PORT_ERR : IB_EVENT_PORT_ACTIVE);
+}
+
+static void trace_step(struct eadm_adapter *ad, u8 step, int status)
+{
+	trace_recovery(ad->ibdev, step, status);
+}
+
+static void free_orphan(struct eadm_adapter *ad, struct eadm_orphan *orphan)
+{
+	efa_orphan_free(adapter_to_efa(ad), orphan);
+}
+
+const struct eadm_adapter_ops efa_adapter_ops = {
+	.queue = "admin queue",
+	.timeout_ms = timeout_ms,
+	.probe = probe,
+	.halt = halt_for,
+	.start = start_again,
+	.end_commands = end_commands,
+	.forget = forget,
+	.has_room = has_room,
+	.make_room = make_room,
+	.has_restarted = has_restarted,
+	.watch = watch,
+	.died = died,
+	.recovered = recovered,
+	.trace = trace_step,
+	.free_orphan = free_orphan,
+};
