@@ -438,6 +438,25 @@
 #define EADM_SRQ_TYPE_XRC	1
 #define EADM_SRQ_TYPE_TAG_MATCHING	2
 
+/* namespace: Network namespace of a network interface, as seen by the reader. */
+#define EADM_NAMESPACE_UNKNOWN	0
+#define EADM_NAMESPACE_THIS	1
+#define EADM_NAMESPACE_ANOTHER	2
+
+/* gid-scope: How far a GID that is an IP address reaches. */
+#define EADM_GID_SCOPE_LINK_LOCAL	0
+#define EADM_GID_SCOPE_IPV4	1
+#define EADM_GID_SCOPE_GLOBAL	2
+
+/* gid-use: Whether a GID can be used in the network namespace of the reader, or why not. */
+#define EADM_GID_USE_BEST	0
+#define EADM_GID_USE_YES	1
+#define EADM_GID_USE_SAME_LINK	2
+#define EADM_GID_USE_ROCE_V1	3
+#define EADM_GID_USE_OTHER_NETNS	4
+#define EADM_GID_USE_NETDEV_DOWN	5
+#define EADM_GID_USE_NO_NETDEV	6
+
 /* iwarp-state: State of a QP in the adapter's own terms (iWARP). */
 #define EADM_IWARP_STATE_IDLE	0
 #define EADM_IWARP_STATE_RTR	1
