@@ -201,7 +201,7 @@ void eadm_local_setup(struct eadm_answer *answer,
 		put_uverbs(answer, dev->name,
 			   eadm_local_wants(query, EADM_A_SETUP_UVERBS_ERROR));
 	if (eadm_local_wants(query, EADM_A_SETUP_GID))
-		eadm_local_first_gid(answer, dev);
+		eadm_local_chosen_gid(answer, dev);
 	if (eadm_local_wants(query, EADM_A_SETUP_IOMMU))
 		put_iommu(answer, dev->name);
 	if (netdev)

@@ -50,7 +50,7 @@ eadm_local_reader eadm_local_functions;	/* functions.c */
 eadm_local_reader eadm_local_gids;	/* gids.c */
 void eadm_local_gid_words(struct eadm_answer *answer,
 			  const struct eadm_device *dev);
-void eadm_local_first_gid(struct eadm_answer *answer,
+void eadm_local_chosen_gid(struct eadm_answer *answer,
 			  const struct eadm_device *dev);
 eadm_local_reader eadm_local_link;	/* netdev.c */
 eadm_local_reader eadm_local_health;	/* devlink.c */

@@ -133,6 +133,7 @@ static void rows(struct eadm_ctx *ctx)
 	   "the driver of a device and its place");
 	ok(device(ctx, EADM_SPEC_OBJ_DEV, EADM_A_DEV_LINK_SPEED) &&
 		   is("gids", "3=fe80::5054:ff:feed:a000 4=::ffff:10.77.0.1") &&
+		   is("gid-index", NULL) && is("gid-others", "3=other-netns 4=no-netdev") &&
 		   is("link-speed", "100000000000") && is("driver", NULL) &&
 		   is("pcie-speed", "8.0 GT/s PCIe") && is("pcie-width", "8") &&
 		   is("pcie-max-width", "16") && is("addresses", NULL),
@@ -143,8 +144,9 @@ static void rows(struct eadm_ctx *ctx)
 	ok(look(ctx) && is("addresses", "") && is("gids", NULL),
 	   "an interface without an address");
 	ok(device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_GID) &&
-		   is("gid", "fe80:0000:0000:0000:5054:00ff:feed:a000") && is("gid-index", "3") &&
-		   is("uverbs", NULL),
+		   is("gid", "fe80::5054:ff:feed:a000") && is("gid-index", "3") &&
+		   is("gid-netdev", "eth7") && is("gid-type", "RoCE v2") && is("gid-scope", "link-local") &&
+		   is("gid-usable", "other-netns") && is("gid-others", "4=no-netdev") && is("uverbs", NULL),
 	   "only what is wanted of its setup");
 	ok(device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_UVERBS) &&
 		   is("uverbs", "uverbs3") && is("uverbs-error", NULL),
@@ -173,14 +175,17 @@ static void rows(struct eadm_ctx *ctx)
 	eadm_query_arg(&query, EADM_A_GID_DEV_INDEX, EADM_ARG_U32, 5, NULL, false);
 	ok(look(ctx) && is("port", "1") && is("gid-index", "3") &&
 		   is("gid", "fe80::5054:ff:feed:a000") && is("type", "RoCE v2") &&
-		   is("netdev", "eth7"),
+		   is("netdev", "eth7") && is("namespace", "another") && is("scope", "link-local") &&
+		   is("usable", "other-netns"),
 	   "a GID, its protocol and its interface");
 	ok(eadm_machine_next(&reply, row.object, &row) == 1 && is("gid-index", "4") &&
-		   is("gid", "::ffff:10.77.0.1") && is("type", NULL) && is("netdev", NULL),
+		   is("gid", "::ffff:10.77.0.1") && is("type", NULL) && is("netdev", NULL) &&
+		   is("namespace", NULL) && is("scope", "ipv4") && is("usable", "no-netdev"),
 	   "one without them");
 	ok(eadm_machine_next(&reply, row.object, &row) == 1 && is("port", "2") &&
-		   is("gid-index", "0") && !eadm_machine_next(&reply, row.object, &row),
-	   "GIDs of each port");
+		   is("gid-index", "0") && is("scope", NULL) && is("usable", "best") &&
+		   !eadm_machine_next(&reply, row.object, &row),
+	   "GIDs of each port, by its protocol");
 	ok(process(ctx, 4711) && is("comm", "ib_write_bw") &&
 		   is("state", "stopped") && is("wchan", "do_signal_stop") &&
 		   is("frozen", "0") && is("cgroup", "/user.slice/a b"),
@@ -284,6 +289,9 @@ static void machine(void)
 	put_link("/sys/class/infiniband/0000:01:00.0/driver", "bus/irdma");
 	put("/sys/class/infiniband/a.b/ports/1/counters/port_xmit_data", "42\n");
 	put("/sys/class/infiniband/a.b/ports/1/counters/odd", "N/A\n");
+	put("/sys/class/infiniband/a.b/node_type", "1: CA\n");
+	put("/sys/class/infiniband/a.b/ports/1/link_layer", "Ethernet\n");
+	put("/sys/class/infiniband/a.b/ports/2/link_layer", "InfiniBand\n");
 	put("/sys/class/infiniband/a.b/ports/1/gids/0", "0000:0000\n");
 	put("/sys/class/infiniband/a.b/ports/1/rate", "100 Gb/sec (4X EDR)\n");
 	put("/sys/class/infiniband/0000:01:00.0/current_link_speed", "8.0 GT/s PCIe\n");
