@@ -3,21 +3,20 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <stdio.h>
 #include <string.h>
 
 /* How well a GID suits; the better is greater. */
-enum { UNUSABLE, WANTED, LINK_LOCAL, ROCE_V1, GOOD, SAME_ADDRESS };
+enum { UNUSABLE, WANTED, LINK_LOCAL, ROCE_V1, GOOD, BEST, SAME_ADDRESS };
 
 struct fields {
 	const struct eadm_field *device, *port, *index, *gid, *type, *netdev;
+	const struct eadm_field *scope, *usable;
 };
 
 struct search {
 	const struct test *test;
 	struct in6_addr local;	/* as a GID; zero: any */
-	const struct ifaddrs *addresses;	/* of this network namespace */
 	struct adapter best;
 	int rank;
 	unsigned int n;
@@ -33,6 +32,8 @@ static void find_fields(struct fields *f)
 	f->gid = eadm_object_find_field(object, "gid");
 	f->type = eadm_object_find_field(object, "type");
 	f->netdev = eadm_object_find_field(object, "netdev");
+	f->scope = eadm_object_find_field(object, "scope");
+	f->usable = eadm_object_find_field(object, "usable");
 }
 
 /* RoCE has the GID of an interface's IPv4 address as IPv6 writes it. */
@@ -50,31 +51,6 @@ static struct in6_addr as_gid(const struct sockaddr *addr)
 	return gid;
 }
 
-/*
- * Whether the GID's interface is in this network namespace. The table has GIDs of all
- * namespaces, whose interfaces may have the same name, but only those of RoCE v2 are
- * always addresses.
- */
-static bool is_here(const struct search *s, const char *netdev,
-		    const struct adapter *a)
-{
-	const struct in6_addr *gid = (const struct in6_addr *)&a->gid;
-	const struct ifaddrs *one;
-	struct in6_addr other;
-
-	for (one = s->addresses; one; one = one->ifa_next) {
-		if (!one->ifa_addr || strcmp(one->ifa_name, netdev) != 0)
-			continue;
-		/* A link-local one is made of the MAC address, whatever the interface has. */
-		if (a->roce != 2 || IN6_IS_ADDR_LINKLOCAL(gid))
-			return true;
-		other = as_gid(one->ifa_addr);
-		if (IN6_ARE_ADDR_EQUAL(&other, gid))
-			return true;
-	}
-	return false;
-}
-
 /* The kernel has the same word for RoCE v1 and for all that is not Ethernet. */
 static uint8_t roce_version(const char *type, const char *netdev)
 {
@@ -83,22 +59,35 @@ static uint8_t roce_version(const char *type, const char *netdev)
 	return strstr(type, "RoCE v2") ? 2 : 1;
 }
 
-static int rank_of(const struct search *s, const struct adapter *a,
-		   const char *netdev)
+static const char *name_of(const struct eadm_record *record,
+			   const struct eadm_field *field)
 {
-	const struct in6_addr *gid = (const struct in6_addr *)&a->gid;
+	const char *name = NULL;
+	uint64_t value;
+
+	if (!eadm_record_u64(record, field, &value))
+		name = eadm_field_value_name(field, value);
+	return name ? name : "";
+}
+
+static int rank_of(const struct search *s, const struct fields *f,
+		   const struct adapter *a, const struct eadm_record *record)
+{
+	const char *usable = name_of(record, f->usable);
+	bool best = !strcmp(usable, "best");
 
 	if (s->test->has_gid_index)
 		return a->gid_index == s->test->gid_index ? WANTED : UNUSABLE;
-	if (netdev && *netdev && !is_here(s, netdev, a))
+	if (!best && strcmp(usable, "yes") != 0 && strcmp(usable, "same-link") != 0)
 		return UNUSABLE;
 	if (a->roce == 1)
 		return ROCE_V1;
 	if (!IN6_IS_ADDR_UNSPECIFIED(&s->local) &&
-	    !memcmp(gid, &s->local, sizeof(*gid)))
+	    !memcmp(&a->gid, &s->local, sizeof(s->local)))
 		return SAME_ADDRESS;
-	/* Without an interface, a GID like that is not an address of a link. */
-	return netdev && *netdev && IN6_IS_ADDR_LINKLOCAL(gid) ? LINK_LOCAL : GOOD;
+	if (!strcmp(name_of(record, f->scope), "link-local"))
+		return LINK_LOCAL;
+	return best ? BEST : GOOD;
 }
 
 static void consider(struct search *s, const struct fields *f,
@@ -123,7 +112,7 @@ static void consider(struct search *s, const struct fields *f,
 	a.gid_index = index;
 	a.roce = roce_version(eadm_record_string(record, f->type), netdev);
 	s->n++;
-	rank = rank_of(s, &a, netdev);
+	rank = rank_of(s, f, &a, record);
 	if (rank <= s->rank)
 		return;
 	s->rank = rank;
@@ -178,7 +167,6 @@ int adapter_choose(const struct test *test, const struct sockaddr_storage *local
 	struct search s = {
 		.test = test, .local = as_gid((const struct sockaddr *)local),
 	};
-	struct ifaddrs *addresses = NULL;
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
 	struct fields f;
@@ -190,13 +178,9 @@ int adapter_choose(const struct test *test, const struct sockaddr_storage *local
 		snprintf(why, MAX_WHY, "GIDs cannot be read: %s", strerror(-ret));
 		return STATUS_FAILED;
 	}
-	if (getifaddrs(&addresses))
-		addresses = NULL;
-	s.addresses = addresses;
 	while (eadm_dump_next(dump, &record) > 0)
 		consider(&s, &f, record);
 	eadm_dump_close(dump);
-	freeifaddrs(addresses);
 	*adapter = s.best;
 	if (s.rank) {
 		find_driver_qp(test, adapter);
